@@ -1,0 +1,69 @@
+#include "err.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sysexits.h>
+
+int err_set(struct err *e, enum err_kind kind, const char *format, ...)
+{
+	va_list args;
+
+	if (!e)
+		return -1;
+	e->kind = kind;
+	va_start(args, format);
+	(void)vsnprintf(e->text, sizeof(e->text), format, args);
+	va_end(args);
+	return -1;
+}
+
+int err_errno(struct err *e, enum err_kind kind, const char *format, ...)
+{
+	int saved = errno;
+	va_list args;
+	size_t used;
+
+	if (!e)
+		return -1;
+	e->kind = kind;
+	va_start(args, format);
+	(void)vsnprintf(e->text, sizeof(e->text), format, args);
+	va_end(args);
+	used = strlen(e->text);
+	(void)snprintf(e->text + used, sizeof(e->text) - used, ": %s", strerror(saved));
+	errno = saved;
+	return -1;
+}
+
+int err_prefix(struct err *e, const char *format, ...)
+{
+	char old[ERR_TEXT_BYTES];
+	va_list args;
+	size_t used;
+
+	if (!e)
+		return -1;
+	memcpy(old, e->text, sizeof(old));
+	va_start(args, format);
+	(void)vsnprintf(e->text, sizeof(e->text), format, args);
+	va_end(args);
+	used = strlen(e->text);
+	(void)snprintf(e->text + used, sizeof(e->text) - used, ": %s", old);
+	return -1;
+}
+
+int err_exit(const struct err *e)
+{
+	switch (e->kind) {
+	case ERR_NONE:
+		return EX_OK;
+	case ERR_AGAIN:
+		return EX_TEMPFAIL;
+	case ERR_INPUT:
+		return EX_CONFIG;
+	case ERR_BUG:
+		return EX_SOFTWARE;
+	}
+	return EX_SOFTWARE;
+}

@@ -1,0 +1,45 @@
+/* err: why something failed, told once, in words for the person who has to act on it. */
+#ifndef ERR_H
+#define ERR_H
+
+#include <stdarg.h>
+
+enum { ERR_TEXT_BYTES = 1024 };
+
+enum err_kind {
+	ERR_NONE,
+	ERR_AGAIN, /* busy, network down, disk full: the same call may work later */
+	ERR_INPUT, /* a row, file, message or setting is wrong: trying again cannot help */
+	ERR_BUG    /* an assumption of ours is false: stop, let the supervisor see it */
+};
+
+struct err {
+	enum err_kind kind;
+	char text[ERR_TEXT_BYTES]; /* UTF-8, lower case, no full stop */
+};
+
+#define ERR_INIT                                                                                   \
+	{                                                                                          \
+		.kind = ERR_NONE                                                                   \
+	}
+
+/* Frees a variable when its scope ends; T_clear must accept a zeroed or half-built object. */
+#define OWNED(T) __attribute__((cleanup(T##_clear)))
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Fills e (which may be NULL) from a printf format and returns -1, so that callers can return it. */
+int err_set(struct err *e, enum err_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Like err_set, with ": <strerror(errno)>" behind the text. errno is kept. */
+int err_errno(struct err *e, enum err_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "<text>: " in front of what e says and returns -1. */
+int err_prefix(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The exit status a process ends with (sysexits.h): 0 nothing wrong, 75 try later, 78 wrong
+ * input or configuration, 70 a bug of ours. */
+int err_exit(const struct err *e);
+
+#endif

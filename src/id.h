@@ -1,0 +1,21 @@
+/* id: identifiers. Rows get UUIDs in version-7 layout (RFC 9562 section 5.7), which sort by time;
+ * what must not be guessed gets random digits only. */
+#ifndef ID_H
+#define ID_H
+
+enum { ID_BYTES = 37, SECRET_BYTES = 33 };
+
+struct id {
+	char text[ID_BYTES]; /* lower-case text form and its NUL */
+};
+
+struct secret {
+	char text[SECRET_BYTES]; /* 32 hex digits, 128 random bits, and its NUL */
+};
+
+/* A new row id. Ends the process if the kernel gives no random bytes. */
+struct id id_new(void);
+/* A new unguessable key, for Mcp-Session-Id and the like. */
+struct secret secret_new(void);
+
+#endif

@@ -1,0 +1,87 @@
+#include "log.h"
+
+#include "clock.h"
+#include "err.h"
+#include "str.h"
+
+#include <cjson/cJSON.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_BYTES = 2048 };
+
+static const char *const LEVELS[] = { "debug", "info", "warn", "error" };
+static const char *process = "agent-intercom";
+static int as_json;
+static enum log_level least = LOG_LEVEL_INFO;
+
+void log_open(const char *name, int json, enum log_level level)
+{
+	process = name;
+	as_json = json;
+	least = level;
+}
+
+int log_level_of(const char *name)
+{
+	for (int i = 0; i <= LOG_LEVEL_ERROR; i++)
+		if (strcmp(LEVELS[i], name) == 0)
+			return i;
+	return -1;
+}
+
+static void write_json(struct str *line, const char *at, enum log_level level, const char *text)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	(void)cJSON_AddStringToObject(o, "at", at);
+	(void)cJSON_AddStringToObject(o, "level", LEVELS[level]);
+	(void)cJSON_AddStringToObject(o, "process", process);
+	(void)cJSON_AddStringToObject(o, "message", text);
+	char *printed = cJSON_PrintUnformatted(o);
+	if (printed) {
+		str_add(line, printed);
+		cJSON_free(printed);
+	}
+	cJSON_Delete(o);
+}
+
+/* One write(2) a line, so that lines of several processes do not mix. Control bytes become '?'
+ * in text: what an agent sends must not steer a terminal. */
+static void write_line(enum log_level level, const char *format, va_list args)
+{
+	OWNED(str) struct str line = STR_INIT;
+	char text[LINE_BYTES];
+	struct instant at = clock_now();
+
+	if (level < least)
+		return;
+	(void)vsnprintf(text, sizeof(text), format, args);
+	if (as_json) {
+		write_json(&line, at.text, level, text);
+	} else {
+		for (char *p = text; *p; p++)
+			if ((unsigned char)*p < 0x20 || *p == 0x7F)
+				*p = *p == '\n' || *p == '\t' ? ' ' : '?';
+		str_addf(&line, "%s %-5s %s: %s", at.text, LEVELS[level], process, text);
+	}
+	str_add_char(&line, '\n');
+	ssize_t ignored = write(STDERR_FILENO, line.bytes, line.length);
+	(void)ignored;
+}
+
+#define LOG_FUNCTION(name, level)                                                                  \
+	void name(const char *format, ...)                                                         \
+	{                                                                                          \
+		va_list args;                                                                      \
+		va_start(args, format);                                                            \
+		write_line(level, format, args);                                                   \
+		va_end(args);                                                                      \
+	}
+
+LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)
+LOG_FUNCTION(log_info, LOG_LEVEL_INFO)
+LOG_FUNCTION(log_warn, LOG_LEVEL_WARN)
+LOG_FUNCTION(log_error, LOG_LEVEL_ERROR)

@@ -1,0 +1,47 @@
+#include "sha256.h"
+
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+
+static void check(int ok)
+{
+	if (!ok) {
+		(void)fputs("libcrypto gives no SHA-256\n", stderr);
+		_Exit(EX_SOFTWARE);
+	}
+}
+
+struct sha256_state *sha256_begin(void)
+{
+	EVP_MD_CTX *context = EVP_MD_CTX_new();
+
+	check(context && EVP_DigestInit_ex(context, EVP_sha256(), NULL));
+	return (struct sha256_state *)context;
+}
+
+void sha256_add(struct sha256_state *state, const void *bytes, size_t length)
+{
+	check(EVP_DigestUpdate((EVP_MD_CTX *)state, bytes, length));
+}
+
+struct sha256 sha256_end(struct sha256_state *state)
+{
+	unsigned char raw[32];
+	struct sha256 hash;
+
+	check(EVP_DigestFinal_ex((EVP_MD_CTX *)state, raw, NULL));
+	EVP_MD_CTX_free((EVP_MD_CTX *)state);
+	for (size_t i = 0; i < sizeof(raw); i++)
+		(void)snprintf(hash.text + 2 * i, 3, "%02x", raw[i]);
+	return hash;
+}
+
+struct sha256 sha256_of(const void *bytes, size_t length)
+{
+	struct sha256_state *state = sha256_begin();
+
+	sha256_add(state, bytes, length);
+	return sha256_end(state);
+}

@@ -1,0 +1,166 @@
+#include "str.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+static void *or_die(void *memory)
+{
+	if (!memory) {
+		(void)fputs("out of memory\n", stderr);
+		_Exit(EX_TEMPFAIL);
+	}
+	return memory;
+}
+
+void *xmalloc(size_t size)
+{
+	return or_die(malloc(size ? size : 1));
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+	return or_die(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *xrealloc(void *old, size_t size)
+{
+	return or_die(realloc(old, size ? size : 1));
+}
+
+char *xstrdup(const char *text)
+{
+	return or_die(strdup(text));
+}
+
+const char *str_text(const struct str *s)
+{
+	return s->bytes ? s->bytes : "";
+}
+
+static void reserve(struct str *s, size_t more)
+{
+	size_t want = s->length + more + 1;
+
+	if (want <= s->capacity)
+		return;
+	size_t capacity = s->capacity ? s->capacity : 64;
+	while (capacity < want)
+		capacity *= 2;
+	s->bytes = xrealloc(s->bytes, capacity);
+	s->capacity = capacity;
+}
+
+void str_add_bytes(struct str *s, const void *bytes, size_t length)
+{
+	reserve(s, length);
+	if (length)
+		memcpy(s->bytes + s->length, bytes, length);
+	s->length += length;
+	s->bytes[s->length] = '\0';
+}
+
+void str_add(struct str *s, const char *text)
+{
+	str_add_bytes(s, text, strlen(text));
+}
+
+void str_add_char(struct str *s, char c)
+{
+	str_add_bytes(s, &c, 1);
+}
+
+void str_addf(struct str *s, const char *format, ...)
+{
+	va_list args;
+	int need;
+
+	va_start(args, format);
+	need = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (need < 0)
+		return;
+	reserve(s, (size_t)need);
+	va_start(args, format);
+	(void)vsnprintf(s->bytes + s->length, (size_t)need + 1, format, args);
+	va_end(args);
+	s->length += (size_t)need;
+}
+
+void str_reset(struct str *s)
+{
+	s->length = 0;
+	if (s->bytes)
+		s->bytes[0] = '\0';
+}
+
+void str_clear(struct str *s)
+{
+	free(s->bytes);
+	*s = (struct str)STR_INIT;
+}
+
+char *str_take(struct str *s)
+{
+	char *bytes = s->bytes ? s->bytes : xstrdup("");
+
+	*s = (struct str)STR_INIT;
+	return bytes;
+}
+
+/* The length of the well-formed sequence at p, 0 if there is none. */
+static size_t sequence(const uint8_t *p, size_t left)
+{
+	uint8_t low = 0x80, high = 0xBF;
+	size_t more;
+
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] >= 0xC2 && p[0] <= 0xDF) {
+		more = 1;
+	} else if (p[0] >= 0xE0 && p[0] <= 0xEF) {
+		more = 2;
+		if (p[0] == 0xE0)
+			low = 0xA0;
+		if (p[0] == 0xED)
+			high = 0x9F;
+	} else if (p[0] >= 0xF0 && p[0] <= 0xF4) {
+		more = 3;
+		if (p[0] == 0xF0)
+			low = 0x90;
+		if (p[0] == 0xF4)
+			high = 0x8F;
+	} else {
+		return 0;
+	}
+	if (left <= more || p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i <= more; i++)
+		if ((p[i] & 0xC0) != 0x80)
+			return 0;
+	return more + 1;
+}
+
+bool utf8_valid(const void *bytes, size_t length)
+{
+	const uint8_t *p = bytes;
+
+	while (length > 0) {
+		size_t n = sequence(p, length);
+
+		if (n == 0)
+			return false;
+		p += n;
+		length -= n;
+	}
+	return true;
+}
+
+void char_ptr_clear(char **text)
+{
+	free(*text);
+	*text = NULL;
+}

@@ -1,0 +1,45 @@
+/* str: a growing byte string that is always NUL-terminated; it may hold NUL bytes itself. */
+#ifndef STR_H
+#define STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct str {
+	char *bytes; /* NULL while empty */
+	size_t length;
+	size_t capacity;
+};
+
+#define STR_INIT                                                                                   \
+	{                                                                                          \
+		.bytes = NULL                                                                      \
+	}
+
+/* Memory that is not to be had ends the process with a message: the supervisor restarts it and
+ * the rows tell where it was. None of these functions fails. */
+void *xmalloc(size_t size);
+void *xcalloc(size_t count, size_t size);
+void *xrealloc(void *old, size_t size);
+char *xstrdup(const char *text);
+
+/* The text, "" while empty. Stays valid until the next change of s. */
+const char *str_text(const struct str *s);
+void str_add(struct str *s, const char *text);
+void str_add_bytes(struct str *s, const void *bytes, size_t length);
+void str_add_char(struct str *s, char c);
+void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Makes s empty and keeps its memory. */
+void str_reset(struct str *s);
+/* Gives up the memory; s is empty afterwards and may be used again. */
+void str_clear(struct str *s);
+/* Hands the memory to the caller, who frees it; s is empty afterwards. Never NULL. */
+char *str_take(struct str *s);
+
+/* Whether bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+bool utf8_valid(const void *bytes, size_t length);
+
+/* Free function for OWNED(char_ptr): `OWNED(char_ptr) char *x`. */
+void char_ptr_clear(char **text);
+
+#endif
