@@ -1,0 +1,101 @@
+-- Everything that waits for a person, small and mutable; big texts stand once in content.
+
+-- Texts over 2 KiB (diffs, arguments, results, before-images), once each, by hash.
+CREATE TABLE content (
+  seq   INTEGER PRIMARY KEY,
+  hash  TEXT NOT NULL UNIQUE CHECK (length(hash) = 64), -- SHA-256 of bytes, hex
+  size  INTEGER NOT NULL,                               -- bytes
+  bytes BLOB NOT NULL
+) STRICT;
+
+-- rings: watchdog
+CREATE TABLE request (
+  seq             INTEGER PRIMARY KEY,
+  id              TEXT NOT NULL UNIQUE,     -- UUID; what agents and operators say
+  session_seq     INTEGER NOT NULL REFERENCES session (seq), -- changes only when a successor adopts it
+  kind            TEXT NOT NULL CHECK (kind IN ('clearance', 'prompt', 'standby')),
+  state           TEXT NOT NULL,            -- see request_move
+  digest          TEXT NOT NULL CHECK (length(digest) = 64), -- SHA-256 of what is asked
+  title           TEXT NOT NULL,            -- clearance: title; else the first line of the text
+  description     TEXT,
+  description_seq INTEGER REFERENCES content (seq), -- description where it is over 2 KiB
+  body            TEXT,                     -- the diff or content, the prompt, the standby message
+  body_seq        INTEGER REFERENCES content (seq), -- body where it is over 2 KiB
+  effect          TEXT,                     -- what the operator is shown instead of body: the diff
+  effect_seq      INTEGER REFERENCES content (seq), -- that full content makes against the file
+  replaces_file   INTEGER NOT NULL DEFAULT 0 CHECK (replaces_file IN (0, 1)), -- full content over an existing file
+  file_path       TEXT,                     -- relative to the workspace (clearance)
+  risk_level      TEXT CHECK (risk_level IN ('low', 'high', 'critical')),
+  original_hash   TEXT,                     -- SHA-256 of the file when asked, or 'new_file'
+  prompt_type     TEXT CHECK (prompt_type IN
+                  ('continuation', 'clarification', 'error_recovery', 'resource_warning')),
+  elapsed_seconds INTEGER,
+  actions_taken   INTEGER,
+  timeout_ms      INTEGER,                  -- running time it may wait in all; NULL = for ever
+  deadline_at     TEXT CHECK (deadline_at GLOB '????-??-??T??:??:??.???Z'),
+  remaining_ms    INTEGER,                  -- of timeout_ms, while interrupted: the deadline stands still
+  decision_seq    INTEGER UNIQUE,           -- the decision that was applied
+  decision        TEXT,                     -- its verdict; 'continue' for a prompt that timed out
+  reason          TEXT,
+  instruction     TEXT,
+  decided_by      TEXT,                     -- operator.id
+  decided_at      TEXT CHECK (decided_at GLOB '????-??-??T??:??:??.???Z'),
+  delivered_at    TEXT CHECK (delivered_at GLOB '????-??-??T??:??:??.???Z'), -- the caller went on
+  consumed_at     TEXT CHECK (consumed_at GLOB '????-??-??T??:??:??.???Z'),
+  previous_seq    INTEGER REFERENCES request (seq), -- the same question, rejected before
+  slack_ts        TEXT,
+  created_at      TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  updated_at      TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK (kind <> 'clearance' OR
+         (file_path IS NOT NULL AND risk_level IS NOT NULL AND original_hash IS NOT NULL)),
+  CHECK (kind <> 'prompt' OR prompt_type IS NOT NULL),
+  CHECK (state = 'pending' OR deadline_at IS NULL),
+  CHECK (state = 'interrupted' OR remaining_ms IS NULL),
+  CHECK ((state IN ('pending', 'interrupted')) = (decision_seq IS NULL)),
+  CHECK ((state = 'consumed') = (consumed_at IS NOT NULL))
+) STRICT;
+-- Asking again is not asking twice: one open question per session and digest.
+CREATE UNIQUE INDEX request_open ON request (session_seq, digest)
+  WHERE state IN ('pending', 'interrupted');
+CREATE INDEX request_digest ON request (digest, seq);
+CREATE INDEX request_due ON request (deadline_at) WHERE state = 'pending' AND deadline_at IS NOT NULL;
+CREATE INDEX request_inbox ON request (seq) WHERE state IN ('pending', 'interrupted');
+CREATE INDEX request_undelivered ON request (session_seq)
+  WHERE delivered_at IS NULL AND state NOT IN ('pending', 'interrupted');
+
+-- small
+CREATE TABLE request_move (
+  kind TEXT NOT NULL,
+  src  TEXT NOT NULL, -- '' = birth
+  dst  TEXT NOT NULL,
+  PRIMARY KEY (kind, src, dst)
+) STRICT, WITHOUT ROWID;
+INSERT INTO request_move VALUES
+  ('clearance', '', 'pending'),
+  ('clearance', 'pending', 'approved'), ('clearance', 'pending', 'rejected'),
+  ('clearance', 'pending', 'expired'), ('clearance', 'pending', 'interrupted'),
+  ('clearance', 'interrupted', 'pending'), ('clearance', 'interrupted', 'approved'),
+  ('clearance', 'interrupted', 'rejected'),
+  ('clearance', 'approved', 'consumed'),
+  ('prompt', '', 'pending'), ('prompt', 'pending', 'answered'), ('prompt', 'pending', 'expired'),
+  ('prompt', 'pending', 'interrupted'), ('prompt', 'interrupted', 'pending'),
+  ('prompt', 'interrupted', 'answered'),
+  ('standby', '', 'pending'), ('standby', 'pending', 'answered'), ('standby', 'pending', 'expired'),
+  ('standby', 'pending', 'interrupted'), ('standby', 'interrupted', 'pending'),
+  ('standby', 'interrupted', 'answered');
+
+-- Which verdict may be said of which kind, and the state it leads to.
+-- small
+CREATE TABLE request_verdict (
+  kind    TEXT NOT NULL,
+  verdict TEXT NOT NULL,
+  state   TEXT NOT NULL,
+  PRIMARY KEY (kind, verdict)
+) STRICT, WITHOUT ROWID;
+INSERT INTO request_verdict VALUES
+  ('clearance', 'approve', 'approved'), ('clearance', 'reject', 'rejected'),
+  ('clearance', 'timeout', 'expired'),
+  ('prompt', 'continue', 'answered'), ('prompt', 'refine', 'answered'),
+  ('prompt', 'stop', 'answered'), ('prompt', 'timeout', 'expired'),
+  ('standby', 'resume', 'answered'), ('standby', 'stop', 'answered'),
+  ('standby', 'timeout', 'expired');

@@ -1,0 +1,26 @@
+-- The timeline only grows.
+
+CREATE TRIGGER event_is_born BEFORE INSERT ON event BEGIN
+  SELECT RAISE(ABORT, 'event: exists: a row with this seq is there already')
+   WHERE EXISTS (SELECT 1 FROM event WHERE seq = NEW.seq);
+END;
+
+CREATE TRIGGER event_is_fixed BEFORE UPDATE ON event BEGIN
+  SELECT RAISE(ABORT, 'event: fixed: the timeline is not rewritten');
+END;
+
+CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN
+  SELECT RAISE(ABORT, 'event: stays: the timeline is not cut');
+END;
+
+-- What happened, oldest first, with the names that a person knows things by.
+CREATE VIEW timeline AS
+SELECT e.seq, e.at, e.kind, e.actor, s.id AS session_id, r.id AS request_id,
+       coalesce(r.title, CASE WHEN e.kind = 'agent.said' THEN
+         coalesce(json_extract(t.arguments, '$.message'),
+                  json_extract(t.arguments, '$.status_message')) END) AS title,
+       r.file_path, e.detail
+  FROM event AS e
+  LEFT JOIN session AS s ON s.seq = e.session_seq
+  LEFT JOIN request AS r ON r.seq = e.request_seq
+  LEFT JOIN tool_call AS t ON t.seq = e.call_seq;

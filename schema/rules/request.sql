@@ -1,0 +1,130 @@
+-- Legal moves of what waits for a person, and what follows from them.
+
+CREATE TRIGGER request_is_born BEFORE INSERT ON request BEGIN
+  SELECT RAISE(ABORT, 'request: exists: a row with this seq or id is there already')
+   WHERE EXISTS (SELECT 1 FROM request WHERE seq = NEW.seq)
+      OR EXISTS (SELECT 1 FROM request WHERE id = NEW.id);
+  SELECT RAISE(ABORT, 'request: move: a request is born pending and undecided')
+   WHERE NEW.decision IS NOT NULL OR NEW.decided_by IS NOT NULL OR NEW.decided_at IS NOT NULL
+      OR NOT EXISTS (SELECT 1 FROM request_move
+                      WHERE kind = NEW.kind AND src = '' AND dst = NEW.state);
+  SELECT RAISE(ABORT, 'request: asked: this session has asked this already and waits for the answer')
+   WHERE EXISTS (SELECT 1 FROM request
+                  WHERE session_seq = NEW.session_seq AND digest = NEW.digest
+                    AND state IN ('pending', 'interrupted'));
+END;
+
+CREATE TRIGGER request_is_fixed BEFORE UPDATE OF seq, id, kind, digest, title, description,
+  description_seq, body, body_seq, effect, effect_seq, replaces_file, file_path, risk_level,
+  original_hash, prompt_type, elapsed_seconds, actions_taken, previous_seq, created_at
+ON request BEGIN
+  SELECT RAISE(ABORT, 'request: fixed: what was asked does not change')
+   WHERE OLD.seq IS NOT NEW.seq OR OLD.id IS NOT NEW.id OR OLD.kind IS NOT NEW.kind
+      OR OLD.digest IS NOT NEW.digest OR OLD.title IS NOT NEW.title
+      OR OLD.description IS NOT NEW.description
+      OR OLD.description_seq IS NOT NEW.description_seq
+      OR OLD.body IS NOT NEW.body OR OLD.body_seq IS NOT NEW.body_seq
+      OR OLD.effect IS NOT NEW.effect OR OLD.effect_seq IS NOT NEW.effect_seq
+      OR OLD.replaces_file IS NOT NEW.replaces_file OR OLD.file_path IS NOT NEW.file_path
+      OR OLD.risk_level IS NOT NEW.risk_level OR OLD.original_hash IS NOT NEW.original_hash
+      OR OLD.prompt_type IS NOT NEW.prompt_type
+      OR OLD.elapsed_seconds IS NOT NEW.elapsed_seconds
+      OR OLD.actions_taken IS NOT NEW.actions_taken
+      OR OLD.previous_seq IS NOT NEW.previous_seq OR OLD.created_at IS NOT NEW.created_at;
+END;
+
+-- A request leaves pending or interrupted for good only through a decision that says so, and
+-- becomes consumed only through a finished write.
+CREATE TRIGGER request_moves BEFORE UPDATE OF state, decision_seq, decision ON request BEGIN
+  SELECT RAISE(ABORT, 'request: move: see request_move for the legal moves of state')
+   WHERE OLD.state <> NEW.state
+     AND NOT EXISTS (SELECT 1 FROM request_move
+                      WHERE kind = OLD.kind AND src = OLD.state AND dst = NEW.state);
+  SELECT RAISE(ABORT, 'request: decided: the first answer stands')
+   WHERE OLD.decision_seq IS NOT NULL
+     AND (OLD.decision_seq IS NOT NEW.decision_seq OR OLD.decision IS NOT NEW.decision);
+  SELECT RAISE(ABORT, 'request: undecided: insert a row into decision to answer a request')
+   WHERE OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM decision AS d
+                       JOIN request_verdict AS v ON v.kind = OLD.kind AND v.verdict = d.verdict
+                      WHERE d.seq = NEW.decision_seq AND d.request_id = OLD.id
+                        AND v.state = NEW.state);
+  SELECT RAISE(ABORT, 'request: unapplied: a request is consumed by its finished apply only')
+   WHERE NEW.state = 'consumed' AND OLD.state <> 'consumed'
+     AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = OLD.seq AND state = 'applied');
+END;
+
+-- A question changes hands only when its session has nobody left who listens.
+CREATE TRIGGER request_is_adopted BEFORE UPDATE OF session_seq ON request
+WHEN OLD.session_seq <> NEW.session_seq BEGIN
+  SELECT RAISE(ABORT, 'request: adopted: a caller still listens for this answer')
+   WHERE EXISTS (SELECT 1 FROM tool_call
+                  WHERE request_seq = OLD.seq AND state = 'waiting' AND listener IS NOT NULL);
+  SELECT RAISE(ABORT, 'request: adopted: only a session of the same workspace may adopt')
+   WHERE NOT EXISTS (SELECT 1 FROM session AS old
+                       JOIN session AS new ON new.seq = NEW.session_seq
+                      WHERE old.seq = OLD.session_seq AND old.host = new.host
+                        AND old.workspace_root = new.workspace_root);
+END;
+
+CREATE TRIGGER request_asked AFTER INSERT ON request BEGIN
+  INSERT INTO event (at, kind, session_seq, request_seq, detail)
+  VALUES (NEW.created_at, 'request.asked', NEW.session_seq, NEW.seq,
+          json_object('kind', NEW.kind, 'digest', NEW.digest, 'file', NEW.file_path,
+                      'risk', NEW.risk_level));
+END;
+
+CREATE TRIGGER request_changed AFTER UPDATE OF state, session_seq ON request
+WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
+  INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
+  SELECT NEW.updated_at, 'request.' || NEW.state, NEW.session_seq, NEW.seq,
+         CASE WHEN NEW.state IN ('approved', 'rejected', 'answered', 'expired')
+              THEN NEW.decided_by END,
+         json_object('from', OLD.state, 'decision', NEW.decision, 'digest', NEW.digest)
+   WHERE OLD.state <> NEW.state;
+  INSERT INTO event (at, kind, session_seq, request_seq, detail)
+  SELECT NEW.updated_at, 'request.adopted', NEW.session_seq, NEW.seq,
+         json_object('from', (SELECT id FROM session WHERE seq = OLD.session_seq))
+   WHERE OLD.session_seq <> NEW.session_seq;
+  UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
+   WHERE request_seq = NEW.seq AND state = 'waiting'
+     AND OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL;
+END;
+
+-- What waits for me.
+CREATE VIEW inbox AS
+SELECT r.id, r.kind, r.title, r.file_path, r.risk_level,
+       s.id AS session_id, s.workspace_root, s.client_name, s.mode,
+       r.state, r.created_at, r.deadline_at,
+       EXISTS (SELECT 1 FROM tool_call AS t
+                WHERE t.request_seq = r.seq AND t.state = 'waiting' AND t.listener IS NOT NULL)
+         AS listening
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state IN ('pending', 'interrupted')
+ ORDER BY r.seq;
+
+-- The seeds' tables, as views.
+CREATE VIEW approval_request AS
+SELECT r.id, s.id AS session_id, r.title,
+       coalesce(r.description, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.description_seq)) AS description,
+       coalesce(r.body, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.body_seq)) AS diff_content,
+       r.file_path, r.risk_level, r.state AS status, r.original_hash, r.slack_ts, r.created_at,
+       r.consumed_at
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.kind = 'clearance';
+
+CREATE VIEW continuation_prompt AS
+SELECT r.id, s.id AS session_id,
+       coalesce(r.body, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.body_seq)) AS prompt_text,
+       r.prompt_type, r.elapsed_seconds, r.actions_taken, r.decision, r.instruction, r.slack_ts,
+       r.created_at
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.kind = 'prompt';
+
+-- Agents that wait for instructions.
+CREATE VIEW standby AS
+SELECT r.id, s.id AS session_id,
+       coalesce(r.body, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.body_seq)) AS message,
+       r.state, r.decision, r.instruction, r.deadline_at, r.slack_ts, r.created_at
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.kind = 'standby';

@@ -1,0 +1,31 @@
+-- Who runs. A row's story goes into the timeline; `health` is for operators.
+
+CREATE TRIGGER worker_is_born BEFORE INSERT ON worker BEGIN
+  SELECT RAISE(ABORT, 'worker: exists: a row with this seq or id is there already')
+   WHERE EXISTS (SELECT 1 FROM worker WHERE seq = NEW.seq)
+      OR EXISTS (SELECT 1 FROM worker WHERE id = NEW.id);
+END;
+
+CREATE TRIGGER worker_changed AFTER UPDATE OF state ON worker
+WHEN OLD.state <> NEW.state BEGIN
+  INSERT INTO event (at, kind, actor, detail)
+  VALUES (coalesce(NEW.stopped_at, NEW.heartbeat_at), 'worker.' || NEW.state, NEW.name,
+          json_object('pid', NEW.pid, 'detail', NEW.detail));
+END;
+
+CREATE VIEW health AS
+SELECT 'worker ' || name AS what, state, 'pid ' || pid || coalesce(', ' || detail, '') AS detail,
+       heartbeat_at AS at
+  FROM worker WHERE state IN ('starting', 'ready')
+UNION ALL
+SELECT 'questions', count(*) || ' waiting', count(nullif(state, 'pending')) || ' interrupted',
+       min(created_at)
+  FROM request WHERE state IN ('pending', 'interrupted')
+UNION ALL
+SELECT 'writes', count(*) || ' queued', count(nullif(state, 'queued')) || ' in hand',
+       min(created_at)
+  FROM apply WHERE state IN ('queued', 'claimed')
+UNION ALL
+SELECT 'sessions', count(*) || ' live',
+       count(CASE WHEN status = 'interrupted' THEN 1 END) || ' interrupted', max(last_activity_at)
+  FROM session WHERE status <> 'terminated';

@@ -1,0 +1,21 @@
+-- Every statement on `decision` and `command`. What they do is in schema/rules/.
+
+-- name: decision_insert
+INSERT INTO decision (request_id, verdict, reason, instruction, digest, operator_id, source,
+  created_at)
+VALUES (:request_id, :verdict, :reason, :instruction, :digest, :operator_id, :source, :now);
+
+-- name: decision_outcome
+SELECT outcome, why FROM decision WHERE seq = :seq;
+
+-- name: decision_state
+-- How the request of a decision stands now.
+SELECT r.state, r.decision, r.decided_by, r.decided_at
+  FROM decision AS d JOIN request AS r ON r.id = d.request_id WHERE d.seq = :seq;
+
+-- name: command_insert
+INSERT INTO command (verb, session_id, argument, operator_id, source, created_at)
+VALUES (:verb, :session_id, :argument, :operator_id, :source, :now);
+
+-- name: command_outcome
+SELECT outcome, why, reply FROM command WHERE seq = :seq;

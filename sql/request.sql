@@ -1,0 +1,127 @@
+-- Every statement on `request`, in the order of a question's life.
+
+-- name: request_own
+-- The newest request of this session with this digest.
+SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
+  FROM request WHERE digest = :digest AND session_seq = :session
+ ORDER BY seq DESC LIMIT 1;
+
+-- name: request_orphan
+-- The same question, asked in this workspace by a session that nobody is connected to any more.
+SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.digest = :digest AND r.session_seq <> :session
+   AND (r.state IN ('pending', 'interrupted', 'approved')
+        OR (r.state = 'rejected' AND r.delivered_at IS NULL)
+        OR (r.state = 'answered' AND r.delivered_at IS NULL))
+   AND s.host = :host AND s.workspace_root = :workspace
+   AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                    WHERE t.request_seq = r.seq AND t.state = 'waiting' AND t.listener IS NOT NULL)
+   AND (s.status = 'interrupted' OR r.state IN ('pending', 'interrupted')
+        OR NOT EXISTS (SELECT 1 FROM connection AS c
+                        WHERE c.session_seq = s.seq AND c.state = 'open'
+                          AND (c.transport = 'stdio' OR s.last_activity_at > :live_after)))
+   AND NOT EXISTS (SELECT 1 FROM connection AS c
+                    WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio')
+ ORDER BY r.seq DESC LIMIT 1;
+
+-- name: request_insert
+INSERT INTO request (id, session_seq, kind, state, digest, title, description, description_seq,
+  body, body_seq, effect, effect_seq, replaces_file, file_path, risk_level, original_hash,
+  prompt_type, elapsed_seconds, actions_taken, timeout_ms, deadline_at, previous_seq,
+  created_at, updated_at)
+VALUES (:id, :session, :kind, 'pending', :digest, :title, :description, :description_seq,
+  :body, :body_seq, :effect, :effect_seq, :replaces_file, :file_path, :risk_level, :original_hash,
+  :prompt_type, :elapsed_seconds, :actions_taken, :timeout_ms, :deadline_at, :previous,
+  :now, :now);
+
+-- name: request_revive
+-- The agent is back: the deadline runs on from where it stood.
+UPDATE request
+   SET state = 'pending', deadline_at = :deadline_at, remaining_ms = NULL, updated_at = :now
+ WHERE seq = :seq AND state = 'interrupted';
+
+-- name: request_adopt
+UPDATE request SET session_seq = :session, updated_at = :now
+ WHERE seq = :seq AND session_seq <> :session;
+
+-- name: request_delivered
+-- The caller went on to something else: what it was told before has reached it.
+UPDATE request SET delivered_at = :now
+ WHERE session_seq = :session AND delivered_at IS NULL
+   AND state NOT IN ('pending', 'interrupted') AND digest <> :digest
+   AND EXISTS (SELECT 1 FROM tool_call AS t
+                WHERE t.request_seq = request.seq AND t.state = 'done');
+
+-- name: request_read
+SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
+       r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
+       r.risk_level, r.original_hash, r.prompt_type, r.elapsed_seconds, r.actions_taken,
+       r.deadline_at, r.decision, r.reason, r.instruction, r.decided_by, r.decided_at,
+       r.consumed_at, r.created_at, p.decided_at AS previous_at,
+       s.id AS session_id, s.host, s.workspace_root, s.status AS session_status, s.client_name
+  FROM request AS r
+  JOIN session AS s ON s.seq = r.session_seq
+  LEFT JOIN request AS p ON p.seq = r.previous_seq
+ WHERE r.seq = :seq;
+
+-- name: request_by_id
+SELECT seq, session_seq, kind, state FROM request WHERE id = :id;
+
+-- name: request_by_prefix
+-- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte raised.
+SELECT seq, id FROM request WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
+
+-- name: request_open_of_session
+SELECT id, kind, title, created_at FROM request
+ WHERE session_seq = :session AND state IN ('pending', 'interrupted') ORDER BY seq;
+
+-- name: request_due
+-- What is past its deadline.
+SELECT id FROM request
+ WHERE state = 'pending' AND deadline_at IS NOT NULL AND deadline_at <= :now
+ ORDER BY deadline_at LIMIT 100;
+
+-- name: request_next_deadline
+SELECT min(deadline_at) AS at FROM request WHERE state = 'pending' AND deadline_at IS NOT NULL;
+
+-- name: request_running
+-- Everything whose deadline runs.
+SELECT r.seq, r.deadline_at FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state = 'pending' AND r.deadline_at IS NOT NULL AND s.host = :host AND r.seq > :after
+ ORDER BY r.seq LIMIT 500;
+
+-- name: request_set_deadline
+UPDATE request SET deadline_at = :deadline_at, updated_at = :now
+ WHERE seq = :seq AND state = 'pending';
+
+-- name: request_pending
+-- Everything that a stop interrupts.
+SELECT r.seq, r.kind, r.deadline_at FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state = 'pending' AND s.host = :host AND r.seq > :after
+ ORDER BY r.seq LIMIT 500;
+
+-- name: request_interrupt
+UPDATE request
+   SET state = 'interrupted', deadline_at = NULL, remaining_ms = :remaining_ms, updated_at = :now
+ WHERE seq = :seq AND state = 'pending';
+
+-- name: inbox_list
+SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_id,
+       s.workspace_root, s.client_name, r.state, r.created_at, r.deadline_at,
+       EXISTS (SELECT 1 FROM tool_call AS t
+                WHERE t.request_seq = r.seq AND t.state = 'waiting' AND t.listener IS NOT NULL)
+         AS listening
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
+ ORDER BY r.seq;
+
+-- name: standby_waiting
+-- The standbys that wait, for `resume` without an id.
+SELECT r.id, s.id AS session_id FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'standby' ORDER BY r.seq LIMIT 2;
+
+-- name: standby_of_session
+SELECT r.id, s.id AS session_id FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'standby'
+   AND s.id >= :start AND s.id < :end ORDER BY r.seq LIMIT 2;

@@ -1,0 +1,97 @@
+-- Every statement on `session` and `connection`.
+
+-- name: session_insert
+INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode, channel_id, client_name,
+  label, created_at, updated_at, last_activity_at)
+VALUES (:id, :host, coalesce((SELECT id FROM operator WHERE is_default = 1), 'local:'),
+  :workspace, 'active', coalesce((SELECT value FROM setting WHERE name = 'mode'), 'local'),
+  :channel, :client, :label, :now, :now, :now);
+
+-- name: session_by_id
+SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused
+  FROM session WHERE id = :id;
+
+-- name: session_by_seq
+SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused
+  FROM session WHERE seq = :seq;
+
+-- name: session_stateless
+-- The session of a caller that keeps no MCP session: who it says it is, in this workspace.
+SELECT seq FROM session
+ WHERE workspace_root = :workspace AND host = :host AND status <> 'terminated'
+   AND channel_id IS :channel AND client_name IS :client AND label IS :label
+   AND EXISTS (SELECT 1 FROM connection AS c
+                WHERE c.session_seq = session.seq AND c.state = 'open'
+                  AND c.transport = 'stateless')
+ ORDER BY seq DESC LIMIT 1;
+
+-- name: session_touch
+-- Its agent called a tool; an interrupted session is active again.
+UPDATE session
+   SET last_tool = :tool, last_activity_at = :now, updated_at = :now,
+       connectivity_status = 'online',
+       status = CASE WHEN status IN ('interrupted', 'created') THEN 'active' ELSE status END
+ WHERE seq = :seq;
+
+-- name: session_set_progress
+UPDATE session SET progress_snapshot = :progress WHERE seq = :seq;
+
+-- name: session_offline
+-- Its last connection is gone.
+UPDATE session SET connectivity_status = 'offline', updated_at = :now
+ WHERE seq = :seq AND connectivity_status <> 'offline'
+   AND NOT EXISTS (SELECT 1 FROM connection WHERE session_seq = :seq AND state = 'open');
+
+-- name: session_interrupt_all
+-- A graceful stop: nobody serves these any more.
+-- scan ok: once, at the stop
+UPDATE session SET status = 'interrupted', connectivity_status = 'offline', updated_at = :now
+ WHERE host = :host AND status IN ('created', 'active', 'paused');
+
+-- name: session_list
+-- scan ok: for a person
+SELECT id, status, mode, workspace_root, last_tool, updated_at, client_name, connectivity_status
+  FROM session WHERE status <> 'terminated' ORDER BY seq;
+
+-- name: session_last_interrupted
+SELECT seq, id FROM session
+ WHERE status = 'interrupted' AND host = :host AND workspace_root = :workspace
+ ORDER BY updated_at DESC, seq DESC LIMIT 1;
+
+-- name: session_predecessor
+-- The newest other session of this workspace that left questions open and has nobody connected.
+SELECT s.seq, s.id FROM session AS s
+ WHERE s.workspace_root = :workspace AND s.host = :host AND s.status <> 'terminated'
+   AND s.seq <> :session
+   AND NOT EXISTS (SELECT 1 FROM connection AS c
+                    WHERE c.session_seq = s.seq AND c.state = 'open'
+                      AND (c.transport = 'stdio' OR s.last_activity_at > :live_after))
+   AND EXISTS (SELECT 1 FROM request AS r
+                WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted'))
+ ORDER BY s.seq DESC LIMIT 1;
+
+-- name: session_progress
+SELECT progress_snapshot FROM session WHERE seq = :seq;
+
+-- name: connection_insert
+INSERT INTO connection (key, host, transport, protocol_version, client_name, client_version,
+  identity, created_at)
+VALUES (:key, :host, :transport, :version, :client, :client_version, :identity, :now);
+
+-- name: connection_by_key
+SELECT seq, transport, protocol_version, client_name, session_seq, identity, state
+  FROM connection WHERE key = :key;
+
+-- name: connection_set_session
+UPDATE connection SET session_seq = :session WHERE seq = :seq;
+
+-- name: connection_close
+UPDATE connection SET state = 'closed', closed_at = :now WHERE seq = :seq AND state <> 'closed';
+
+-- name: connection_reopen
+-- Its process came back after the front that held it died.
+UPDATE connection SET state = 'open', closed_at = NULL WHERE seq = :seq AND state <> 'open';
+
+-- name: connection_lose_all
+-- A front starts: the stdio connections of its predecessor are gone until their relays come back.
+UPDATE connection SET state = 'lost' WHERE host = :host AND state = 'open' AND transport = 'stdio';

@@ -1,0 +1,29 @@
+-- Every statement on `setting` and `operator`.
+
+-- name: setting_put
+INSERT INTO setting (name, value, source, updated_at) VALUES (:name, :value, :source, :now)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value, source = excluded.source,
+  updated_at = excluded.updated_at
+ WHERE setting.value <> excluded.value OR setting.source <> excluded.source;
+
+-- name: setting_get
+SELECT value FROM setting WHERE name = :name;
+
+-- name: setting_list
+SELECT name, value, source FROM setting ORDER BY name;
+
+-- name: setting_forget
+-- A setting that this program does not know (any more).
+DELETE FROM setting WHERE name = :name;
+
+-- name: operator_put
+-- The local operator; it stands for rows that are typed by hand.
+INSERT INTO operator (id, kind, user_id, is_default, created_at)
+VALUES (:id, 'local', :user_id, 1, :now)
+ON CONFLICT (id) DO UPDATE SET active = 1, is_default = 1;
+
+-- name: operator_only_default
+UPDATE operator SET is_default = 0 WHERE is_default = 1 AND id <> :id;
+
+-- name: operator_default
+SELECT id FROM operator WHERE is_default = 1;

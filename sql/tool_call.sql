@@ -1,0 +1,66 @@
+-- Every statement on `tool_call` and `answer`, in the order of a call's life.
+
+-- name: tool_call_insert_done
+INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments, arguments_seq,
+  digest, state, result, result_seq, is_error, request_seq, apply_seq, created_at, answered_at,
+  finished_at)
+VALUES (:connection, :session, :rpc_id, :era, :tool, :arguments, :arguments_seq, :digest, 'done',
+  :result, :result_seq, :is_error, :request, :apply, :now, :now, :now);
+
+-- name: tool_call_insert_waiting
+INSERT INTO tool_call (connection_seq, session_seq, rpc_id, progress_token, era, tool, arguments,
+  arguments_seq, digest, state, request_seq, apply_seq, wait_until, listener, created_at)
+VALUES (:connection, :session, :rpc_id, :progress_token, :era, :tool, :arguments, :arguments_seq,
+  :digest, 'waiting', :request, :apply, :wait_until, :listener, :now);
+
+-- name: tool_call_by_rpc
+-- The newest call of a connection with this JSON-RPC id.
+SELECT seq, tool, digest, state FROM tool_call
+ WHERE connection_seq = :connection AND rpc_id = :rpc_id ORDER BY seq DESC LIMIT 1;
+
+-- name: tool_call_read
+SELECT seq, connection_seq, session_seq, rpc_id, progress_token, era, tool, digest, state,
+       request_seq, apply_seq, result, result_seq, is_error, created_at
+  FROM tool_call WHERE seq = :seq;
+
+-- name: tool_call_listen
+-- A caller came back for its answer.
+UPDATE tool_call SET listener = :listener WHERE seq = :seq AND state IN ('waiting', 'answered');
+
+-- name: tool_call_unlisten
+-- The caller hung up; the call waits on.
+UPDATE tool_call SET listener = NULL WHERE seq = :seq AND listener IS NOT NULL;
+
+-- name: tool_call_unlisten_dead
+-- A front starts: whoever another incarnation held is not held any more.
+UPDATE tool_call SET listener = NULL
+ WHERE listener IS NOT NULL AND listener <> :listener
+   AND NOT EXISTS (SELECT 1 FROM worker
+                    WHERE worker.id = tool_call.listener AND worker.state IN ('starting', 'ready'));
+
+-- name: tool_call_due
+UPDATE tool_call SET state = 'answered', answered_at = :now
+ WHERE seq IN (SELECT seq FROM tool_call
+                WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :now
+                ORDER BY wait_until LIMIT 500);
+
+-- name: tool_call_next_due
+SELECT min(wait_until) AS at FROM tool_call WHERE state = 'waiting' AND wait_until IS NOT NULL;
+
+-- name: tool_call_finish
+-- Its result has been handed over.
+UPDATE tool_call
+   SET state = 'done', result = :result, result_seq = :result_seq, is_error = :is_error,
+       answered_at = coalesce(answered_at, :now), finished_at = :now, listener = NULL
+ WHERE seq = :seq AND state IN ('waiting', 'answered');
+
+-- name: tool_call_cancel
+-- The caller wants no answer any more. What it asked stays asked.
+UPDATE tool_call SET state = 'cancelled', listener = NULL
+ WHERE seq = :seq AND state IN ('waiting', 'answered');
+
+-- name: answer_last
+SELECT coalesce(max(seq), 0) AS seq FROM answer;
+
+-- name: answer_since
+SELECT seq, call_seq FROM answer WHERE seq > :after ORDER BY seq LIMIT 500;

@@ -1,0 +1,26 @@
+/* content: texts that may be big. Up to CONTENT_INLINE_BYTES they stand in the row itself; longer
+ * ones stand once in the table content and the row has their seq. */
+#ifndef CONTENT_H
+#define CONTENT_H
+
+#include "store.h"
+#include "str.h"
+
+enum { CONTENT_INLINE_BYTES = 2048 };
+
+/* Stores bytes and returns the seq of its content row, -1 on error. Inside a transaction. */
+int64_t content_put(struct store *st, const void *bytes, size_t length, struct err *e);
+
+/* Appends the bytes of content seq to out. */
+int content_get(struct store *st, int64_t seq, struct str *out, struct err *e);
+
+/* Binds a text to the two parameters of a row: inline_name and seq_name ("_seq"); text may be
+ * NULL. A long one is stored first. text must live until the statement has run. */
+int content_bind(struct store *st, stmt *s, const char *inline_name, const char *seq_name,
+		 const char *text, size_t length, struct err *e);
+
+/* The seq under which text would be bound: 0 for NULL or short ones, else that of its (new) row;
+ * -1 on error. For callers that must store before they prepare their own statement. */
+int64_t content_seq_for(struct store *st, const char *text, size_t length, struct err *e);
+
+#endif

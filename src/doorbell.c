@@ -1,0 +1,101 @@
+#include "doorbell.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const char SUFFIX[] = ".bell";
+
+/* Names the socket through its directory's descriptor: sun_path holds 108 bytes, and run
+ * directories may be longer. */
+static struct sockaddr_un address(int run_fd, const char *name)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%.60s%s", run_fd, name,
+		       SUFFIX);
+	return a;
+}
+
+int doorbell_open(struct doorbell *bell, int run_fd, const char *name, struct err *e)
+{
+	struct sockaddr_un a = address(run_fd, name);
+	char file[80];
+
+	(void)snprintf(file, sizeof(file), "%.60s%s", name, SUFFIX);
+	bell->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (bell->fd < 0)
+		return err_errno(e, ERR_AGAIN, "doorbell: cannot make a socket");
+	(void)unlinkat(run_fd, file, 0);
+	mode_t before = umask(0177);
+	int failed = bind(bell->fd, (const struct sockaddr *)&a, sizeof(a));
+	(void)umask(before);
+	if (failed) {
+		doorbell_clear(bell);
+		return err_errno(e, ERR_AGAIN, "doorbell: cannot bind %s", file);
+	}
+	return 0;
+}
+
+void doorbell_drain(const struct doorbell *bell)
+{
+	char byte;
+
+	while (recv(bell->fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0)
+		continue;
+}
+
+void doorbell_clear(struct doorbell *bell)
+{
+	if (bell->fd >= 0)
+		(void)close(bell->fd);
+	bell->fd = -1;
+}
+
+static int ringer(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	return fd;
+}
+
+void doorbell_ring(int run_fd, const char *name)
+{
+	struct sockaddr_un a = address(run_fd, name);
+
+	(void)sendto(ringer(), "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&a,
+		     sizeof(a));
+}
+
+void doorbell_ring_all(int run_fd)
+{
+	int copy = openat(run_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+
+	if (!d) {
+		if (copy >= 0)
+			(void)close(copy);
+		return;
+	}
+	while ((entry = readdir(d)) != NULL) {
+		size_t n = strlen(entry->d_name);
+		char name[64];
+
+		if (n <= sizeof(SUFFIX) - 1 || n >= sizeof(name) ||
+		    strcmp(entry->d_name + n - (sizeof(SUFFIX) - 1), SUFFIX) != 0)
+			continue;
+		(void)snprintf(name, sizeof(name), "%.*s", (int)(n - (sizeof(SUFFIX) - 1)),
+			       entry->d_name);
+		doorbell_ring(run_fd, name);
+	}
+	(void)closedir(d);
+}

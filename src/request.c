@@ -1,0 +1,285 @@
+#include "request.h"
+
+#include "content.h"
+#include "id.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(stmt *s, int column)
+{
+	const char *text = col_text(s, column);
+
+	return text ? xstrdup(text) : NULL;
+}
+
+static int64_t int_or(stmt *s, int column, int64_t otherwise)
+{
+	return col_is_null(s, column) ? otherwise : col_int(s, column);
+}
+
+static void read_row(stmt *s, struct request *r)
+{
+	r->seq = col_int(s, REQUEST_READ_SEQ);
+	r->session_seq = col_int(s, REQUEST_READ_SESSION_SEQ);
+	r->id = copy(s, REQUEST_READ_ID);
+	r->kind = copy(s, REQUEST_READ_KIND);
+	r->state = copy(s, REQUEST_READ_STATE);
+	r->digest = copy(s, REQUEST_READ_DIGEST);
+	r->title = copy(s, REQUEST_READ_TITLE);
+	r->description = copy(s, REQUEST_READ_DESCRIPTION);
+	r->replaces_file = col_int(s, REQUEST_READ_REPLACES_FILE) != 0;
+	r->file_path = copy(s, REQUEST_READ_FILE_PATH);
+	r->risk_level = copy(s, REQUEST_READ_RISK_LEVEL);
+	r->original_hash = copy(s, REQUEST_READ_ORIGINAL_HASH);
+	r->prompt_type = copy(s, REQUEST_READ_PROMPT_TYPE);
+	r->elapsed_seconds = int_or(s, REQUEST_READ_ELAPSED_SECONDS, -1);
+	r->actions_taken = int_or(s, REQUEST_READ_ACTIONS_TAKEN, -1);
+	r->deadline_at = copy(s, REQUEST_READ_DEADLINE_AT);
+	r->decision = copy(s, REQUEST_READ_DECISION);
+	r->reason = copy(s, REQUEST_READ_REASON);
+	r->instruction = copy(s, REQUEST_READ_INSTRUCTION);
+	r->decided_by = copy(s, REQUEST_READ_DECIDED_BY);
+	r->decided_at = copy(s, REQUEST_READ_DECIDED_AT);
+	r->consumed_at = copy(s, REQUEST_READ_CONSUMED_AT);
+	r->created_at = copy(s, REQUEST_READ_CREATED_AT);
+	r->previous_at = copy(s, REQUEST_READ_PREVIOUS_AT);
+	r->session_id = copy(s, REQUEST_READ_SESSION_ID);
+	r->host = copy(s, REQUEST_READ_HOST);
+	r->workspace_root = copy(s, REQUEST_READ_WORKSPACE_ROOT);
+	r->session_status = copy(s, REQUEST_READ_SESSION_STATUS);
+	r->client_name = copy(s, REQUEST_READ_CLIENT_NAME);
+	if (col_text(s, REQUEST_READ_BODY))
+		str_add(&r->body, col_text(s, REQUEST_READ_BODY));
+	if (col_text(s, REQUEST_READ_EFFECT))
+		str_add(&r->effect, col_text(s, REQUEST_READ_EFFECT));
+}
+
+int request_read(struct store *st, int64_t seq, struct request *r, struct err *e)
+{
+	OWNED(str) struct str description = STR_INIT;
+	int64_t big[3];
+	stmt *s = store_stmt(st, SQL_REQUEST_READ);
+	int got;
+
+	bind_int(s, ":seq", seq);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		read_row(s, r);
+		big[0] = col_int(s, REQUEST_READ_BODY_SEQ);
+		big[1] = col_int(s, REQUEST_READ_EFFECT_SEQ);
+		big[2] = col_int(s, REQUEST_READ_DESCRIPTION_SEQ);
+	}
+	stmt_reset(s);
+	if (got <= 0)
+		return got;
+	if ((big[0] && content_get(st, big[0], &r->body, e)) ||
+	    (big[1] && content_get(st, big[1], &r->effect, e)) ||
+	    (big[2] && content_get(st, big[2], &description, e)))
+		return -1;
+	if (big[2])
+		r->description = str_take(&description);
+	return 1;
+}
+
+void request_clear(struct request *r)
+{
+	char *const texts[] = { r->id,		 r->kind,	   r->state,	    r->digest,
+				r->title,	 r->description,   r->file_path,    r->risk_level,
+				r->original_hash, r->prompt_type,  r->deadline_at,  r->decision,
+				r->reason,	 r->instruction,   r->decided_by,   r->decided_at,
+				r->consumed_at,	 r->created_at,	   r->previous_at,  r->session_id,
+				r->host,	 r->workspace_root, r->session_status, r->client_name };
+
+	for (size_t i = 0; i < COUNT(texts); i++)
+		free(texts[i]);
+	str_clear(&r->body);
+	str_clear(&r->effect);
+	*r = (struct request)REQUEST_INIT;
+}
+
+int request_find(struct store *st, const char *text, int64_t *ret_seq, struct err *e)
+{
+	char end[ID_BYTES];
+	size_t n = strlen(text);
+	stmt *s;
+	int got, rows = 0;
+
+	if (n < 4 || n >= ID_BYTES)
+		return n < 4 ? err_set(e, ERR_INPUT,
+				       "'%s' is too short for an id; give 4 characters at least",
+				       text) :
+			       0;
+	memcpy(end, text, n + 1);
+	end[n - 1]++;
+	s = store_stmt(st, SQL_REQUEST_BY_PREFIX);
+	bind_text(s, ":start", text);
+	bind_text(s, ":end", end);
+	while ((got = stmt_row(s, e)) > 0) {
+		*ret_seq = col_int(s, REQUEST_BY_PREFIX_SEQ);
+		rows++;
+	}
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	if (rows > 1)
+		return err_set(e, ERR_INPUT,
+			       "'%s' is the beginning of several ids; give more of it", text);
+	return rows;
+}
+
+/* ---- asking ---- */
+
+struct found {
+	int64_t seq;
+	bool open, interrupted, approved, rejected, answered, delivered;
+	int64_t decided_ms;   /* -1: undecided */
+	int64_t remaining_ms; /* -1: waits for ever */
+};
+
+_Static_assert((int)REQUEST_OWN_REMAINING_MS == (int)REQUEST_ORPHAN_REMAINING_MS &&
+		       (int)REQUEST_OWN_STATE == (int)REQUEST_ORPHAN_STATE &&
+		       (int)REQUEST_OWN_DECIDED_AT == (int)REQUEST_ORPHAN_DECIDED_AT &&
+		       (int)REQUEST_OWN_DELIVERED_AT == (int)REQUEST_ORPHAN_DELIVERED_AT,
+	       "both statements give the same columns");
+
+static int take_found(stmt *s, struct found *f, struct err *e)
+{
+	int got = stmt_row(s, e);
+
+	*f = (struct found){ .decided_ms = -1 };
+	if (got > 0) {
+		const char *state = col_text(s, REQUEST_OWN_STATE);
+
+		f->seq = col_int(s, REQUEST_OWN_SEQ);
+		f->interrupted = strcmp(state, "interrupted") == 0;
+		f->open = f->interrupted || strcmp(state, "pending") == 0;
+		f->approved = strcmp(state, "approved") == 0;
+		f->rejected = strcmp(state, "rejected") == 0;
+		f->answered = strcmp(state, "answered") == 0;
+		f->delivered = !col_is_null(s, REQUEST_OWN_DELIVERED_AT);
+		f->decided_ms = clock_parse(col_text(s, REQUEST_OWN_DECIDED_AT));
+		f->remaining_ms = int_or(s, REQUEST_OWN_REMAINING_MS, -1);
+	}
+	stmt_reset(s);
+	return got;
+}
+
+static bool prompt_expired(const struct found *f, const struct question *q)
+{
+	return strcmp(q->kind, "clearance") != 0 && !f->open && !f->answered && !f->delivered;
+}
+
+/* Whether a finished answer is said once more in place of asking again. */
+static bool is_repeated(const struct found *f, const struct question *q)
+{
+	if (f->approved)
+		return true;
+	if (f->rejected)
+		return !f->delivered || clock_now_ms() - f->decided_ms <= REQUEST_REJECTED_MS;
+	if (f->answered)
+		return !f->delivered;
+	return prompt_expired(f, q);
+}
+
+static int revive(struct store *st, const struct found *f, struct err *e)
+{
+	struct instant deadline = clock_instant(clock_now_ms() + f->remaining_ms);
+	stmt *s = store_stmt(st, SQL_REQUEST_REVIVE);
+
+	bind_int(s, ":seq", f->seq);
+	bind_text(s, ":deadline_at", f->remaining_ms < 0 ? NULL : deadline.text);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int adopt(struct store *st, const struct asker *who, int64_t seq, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_REQUEST_ADOPT);
+
+	bind_int(s, ":seq", seq);
+	bind_int(s, ":session", who->session_seq);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int64_t insert(struct store *st, const struct asker *who, const struct question *q,
+		      int64_t previous, struct err *e)
+{
+	struct id id = id_new();
+	struct instant deadline = clock_instant(clock_now_ms() + q->timeout_ms);
+	stmt *s = store_stmt(st, SQL_REQUEST_INSERT);
+
+	if (content_bind(st, s, ":description", ":description_seq", q->description,
+			 q->description ? strlen(q->description) : 0, e) ||
+	    content_bind(st, s, ":body", ":body_seq", q->body, q->body_length, e) ||
+	    content_bind(st, s, ":effect", ":effect_seq", q->effect, q->effect_length, e))
+		return -1;
+	bind_text(s, ":id", id.text);
+	bind_int(s, ":session", who->session_seq);
+	bind_text(s, ":kind", q->kind);
+	bind_text(s, ":digest", q->digest);
+	bind_text(s, ":title", q->title);
+	bind_int(s, ":replaces_file", q->replaces_file);
+	bind_text(s, ":file_path", q->file_path);
+	bind_text(s, ":risk_level", q->risk_level);
+	bind_text(s, ":original_hash", q->original_hash);
+	bind_text(s, ":prompt_type", q->prompt_type);
+	if (q->elapsed_seconds >= 0)
+		bind_int(s, ":elapsed_seconds", q->elapsed_seconds);
+	if (q->actions_taken >= 0)
+		bind_int(s, ":actions_taken", q->actions_taken);
+	bind_seq(s, ":timeout_ms", q->timeout_ms);
+	bind_text(s, ":deadline_at", q->timeout_ms ? deadline.text : NULL);
+	bind_seq(s, ":previous", previous);
+	return stmt_run(s, e) < 0 ? -1 : store_last_seq(st);
+}
+
+static int find_own(struct store *st, const struct asker *who, const struct question *q,
+		    struct found *f, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_REQUEST_OWN);
+
+	bind_text(s, ":digest", q->digest);
+	bind_int(s, ":session", who->session_seq);
+	return take_found(s, f, e);
+}
+
+static int find_orphan(struct store *st, const struct asker *who, const struct question *q,
+		       struct found *f, struct err *e)
+{
+	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
+	stmt *s = store_stmt(st, SQL_REQUEST_ORPHAN);
+
+	bind_text(s, ":digest", q->digest);
+	bind_int(s, ":session", who->session_seq);
+	bind_text(s, ":host", who->host);
+	bind_text(s, ":workspace", who->workspace_root);
+	bind_text(s, ":live_after", live_after.text);
+	return take_found(s, f, e);
+}
+
+int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
+		    bool *ret_open, struct err *e)
+{
+	struct found own, orphan;
+	int has_own = find_own(st, who, q, &own, e);
+
+	if (has_own < 0)
+		return -1;
+	*ret_open = true;
+	if (has_own && own.open)
+		return own.interrupted && revive(st, &own, e) ? -1 : own.seq;
+	if (has_own && is_repeated(&own, q)) {
+		*ret_open = false;
+		return own.seq;
+	}
+	int has_orphan = find_orphan(st, who, q, &orphan, e);
+	if (has_orphan < 0)
+		return -1;
+	if (has_orphan && (orphan.open || is_repeated(&orphan, q))) {
+		if (adopt(st, who, orphan.seq, e) || (orphan.interrupted && revive(st, &orphan, e)))
+			return -1;
+		*ret_open = orphan.open;
+		return orphan.seq;
+	}
+	return insert(st, who, q, has_own && own.rejected ? own.seq : 0, e);
+}

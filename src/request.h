@@ -1,0 +1,65 @@
+/* request: what waits for a person. The row as a struct, and asking without asking twice. */
+#ifndef REQUEST_H
+#define REQUEST_H
+
+#include "store.h"
+#include "str.h"
+
+/* A row of `request` with its session; texts are owned, NULL where the row has NULL. */
+struct request {
+	int64_t seq, session_seq;
+	char *id, *kind, *state, *digest, *title, *description;
+	struct str body;   /* the diff or content, the prompt, the standby message */
+	struct str effect; /* what a person is shown in its place; empty: body itself */
+	bool replaces_file;
+	char *file_path, *risk_level, *original_hash, *prompt_type;
+	int64_t elapsed_seconds, actions_taken; /* -1: not told */
+	char *deadline_at, *decision, *reason, *instruction, *decided_by, *decided_at;
+	char *consumed_at, *created_at;
+	char *previous_at; /* when the same question was rejected before */
+	char *session_id, *host, *workspace_root, *session_status, *client_name;
+};
+
+#define REQUEST_INIT                                                                               \
+	{                                                                                          \
+		.seq = 0                                                                           \
+	}
+
+/* Fills r with the row; big texts too. 1 found, 0 not, -1 error. */
+int request_read(struct store *st, int64_t seq, struct request *r, struct err *e);
+void request_clear(struct request *r);
+
+/* The request whose id is or begins with text (4 characters at least, unless it is whole).
+ * 1 found, 0 none, -1 error; more than one is an error that says so. */
+int request_find(struct store *st, const char *text, int64_t *ret_seq, struct err *e);
+
+/* What is to be asked. Texts are borrowed. */
+struct question {
+	const char *kind, *digest, *title, *description;
+	const char *body;
+	size_t body_length;
+	const char *effect; /* NULL: body is shown */
+	size_t effect_length;
+	bool replaces_file;
+	const char *file_path, *risk_level, *original_hash, *prompt_type;
+	int64_t elapsed_seconds, actions_taken; /* -1: not told */
+	int64_t timeout_ms;			/* 0: waits for ever */
+};
+
+/* Who asks. */
+struct asker {
+	int64_t session_seq;
+	const char *host, *workspace_root;
+};
+
+/* How long a rejection is repeated to somebody who asks the same again (decisions.md A3). */
+enum { REQUEST_REJECTED_MS = 120000, REQUEST_LIVE_MS = 120000 };
+
+/* Asks, or finds that this was asked already (decisions.md A3): attaches to the open question,
+ * adopts one that a dead session left behind, or repeats an answer. Returns the seq of the request
+ * to wait for; *ret_open says whether it still waits for a person. -1 on error.
+ * Inside a transaction. */
+int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
+		    bool *ret_open, struct err *e);
+
+#endif

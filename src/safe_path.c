@@ -1,0 +1,616 @@
+/* Every open goes through open_beneath. What is opened first is an O_PATH descriptor, which has no
+ * side effects whatever the file is; its type and real name are looked at; only a regular file or
+ * a directory is then opened for reading, through that descriptor, so that it is the same one. */
+#include "safe_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	SHOWN_BYTES = 200, /* of a path in an error text */
+	LINKS_MAX = 40, /* as the kernel */
+	OPEN_TRIES = 100, /* openat2 says EAGAIN while somebody renames directories */
+	CHUNK_BYTES = 65536, /* read at a time */
+	PROC_LINK_BYTES = 64
+};
+
+/* A descriptor that closes itself. */
+struct fd {
+	int number;
+};
+
+static void fd_clear(struct fd *fd)
+{
+	if (fd->number >= 0)
+		(void)close(fd->number);
+	fd->number = -1;
+}
+
+static int fd_take(struct fd *fd)
+{
+	int number = fd->number;
+
+	fd->number = -1;
+	return number;
+}
+
+/* ---- error texts ---- */
+
+/* The length of the printable character at bytes, 0 if what stands there must be escaped. */
+static size_t printable(const char *bytes, size_t left)
+{
+	unsigned char first = (unsigned char)bytes[0];
+
+	if (first < 0x80)
+		return first >= 0x20 && first != 0x7F ? 1 : 0;
+	for (size_t n = 2; n <= 4 && n <= left; n++)
+		if (utf8_valid(bytes, n))
+			return n;
+	return 0;
+}
+
+static void add_shown(struct str *out, const char *path, size_t length)
+{
+	for (size_t at = 0; at < length;) {
+		size_t n = printable(path + at, length - at);
+
+		if (out->length > SHOWN_BYTES) {
+			str_add(out, "...");
+			return;
+		}
+		if (n > 0)
+			str_add_bytes(out, path + at, n);
+		else
+			str_addf(out, "\\x%02x", (unsigned char)path[at]);
+		at += n > 0 ? n : 1;
+	}
+}
+
+static int violation(struct err *e, const char *path, size_t length, const char *why)
+{
+	OWNED(str) struct str shown = STR_INIT;
+
+	add_shown(&shown, path, length);
+	return err_set(e, ERR_INPUT, "path violation: \"%s\" %s", str_text(&shown), why);
+}
+
+static int bad_file(struct err *e, const char *path, const char *why)
+{
+	OWNED(str) struct str shown = STR_INIT;
+
+	add_shown(&shown, path, strlen(path));
+	return err_set(e, ERR_INPUT, "%s: %s", str_text(&shown), why);
+}
+
+/* Tells errno of a failed call on path. */
+static int failed(struct err *e, const char *what, const char *path)
+{
+	OWNED(str) struct str shown = STR_INIT;
+	int saved = errno;
+	enum err_kind kind = ERR_INPUT;
+
+	if (saved == EXDEV)
+		return violation(e, path, strlen(path), "leads outside the workspace");
+	if (saved == ELOOP)
+		return violation(e, path, strlen(path), "is a symlink loop or a magic link");
+	if (saved == EMFILE || saved == ENFILE || saved == ENOMEM || saved == EIO ||
+	    saved == ENOSPC || saved == EDQUOT || saved == EAGAIN || saved == EINTR ||
+	    saved == EBUSY)
+		kind = ERR_AGAIN;
+	add_shown(&shown, path, strlen(path));
+	errno = saved;
+	return err_errno(e, kind, "cannot %s %s", what, str_text(&shown));
+}
+
+/* ---- the text of a path ---- */
+
+static bool is_component(const char *text, size_t length, const char *name)
+{
+	return length == strlen(name) && strncasecmp(text, name, length) == 0;
+}
+
+/* Why the canonical relative path is protected, NULL if it is not. */
+static const char *protection(const char *relative)
+{
+	for (const char *at = relative; *at;) {
+		size_t length = strcspn(at, "/");
+
+		if (is_component(at, length, ".git"))
+			return "is inside .git, which is protected";
+		if (at == relative && is_component(at, length, ".intercom"))
+			return "is inside .intercom, which is protected";
+		at += length;
+		at += *at == '/';
+	}
+	return NULL;
+}
+
+/* Appends the components of text to path ("/" before each), taking out "." and ".."; NULL, or why
+ * not. climb: ".." at the top stays there, as in an absolute path. */
+static const char *normalise(struct str *path, const char *text, bool climb)
+{
+	while (*text) {
+		size_t length = strcspn(text, "/");
+
+		if (length > NAME_MAX)
+			return "has a component over 255 bytes";
+		if (length == 2 && memcmp(text, "..", 2) == 0) {
+			char *slash = path->length > 0 ? strrchr(path->bytes, '/') : NULL;
+
+			if (!slash && !climb)
+				return "leads outside the workspace";
+			path->length = slash ? (size_t)(slash - path->bytes) : 0;
+			if (slash)
+				*slash = '\0';
+		} else if (length > 0 && !(length == 1 && *text == '.')) {
+			str_add_char(path, '/');
+			str_add_bytes(path, text, length);
+		}
+		text += length;
+		text += *text == '/';
+	}
+	return NULL;
+}
+
+/* Why the bytes cannot be a path at all, NULL if they can. */
+static const char *bad_bytes(const char *given, size_t length)
+{
+	if (length == 0)
+		return "is empty";
+	for (size_t i = 0; i < length; i++)
+		if ((unsigned char)given[i] < 0x20 || given[i] == 0x7F)
+			return "has a control byte";
+	if (!utf8_valid(given, length))
+		return "is not valid UTF-8";
+	if (length >= PATH_MAX)
+		return "is too long";
+	if (given[length - 1] == '/')
+		return "ends in a slash";
+	return NULL;
+}
+
+static bool ends_in_dots(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *last = slash ? slash + 1 : path;
+
+	return strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
+}
+
+/* The part of path below root, both normalised; NULL: it is not below. */
+static const char *below(const char *path, const char *root, size_t root_length)
+{
+	if (strncmp(path, root, root_length) != 0 || path[root_length] != '/')
+		return NULL;
+	return path + root_length + 1;
+}
+
+/* path ("/a/b") becomes the part of the absolute given below root. */
+static const char *make_relative(const char *root, const char *given, struct str *path,
+                                 struct str *relative)
+{
+	OWNED(str) struct str top = STR_INIT;
+	const char *why, *rest;
+
+	(void)normalise(&top, root, true);
+	why = normalise(path, given, true);
+	if (why)
+		return why;
+	rest = below(str_text(path), str_text(&top), top.length);
+	if (!rest)
+		return strcmp(str_text(path), str_text(&top)) == 0 ? "is the workspace itself"
+		                                                   : "is outside the workspace";
+	str_add(relative, rest);
+	return NULL;
+}
+
+static const char *judge(const char *root, const char *given, struct str *relative)
+{
+	OWNED(str) struct str path = STR_INIT;
+	const char *why;
+
+	if (ends_in_dots(given))
+		return "names a directory";
+	if (given[0] == '/') {
+		why = make_relative(root, given, &path, relative);
+	} else {
+		why = normalise(&path, given, false);
+		if (!why)
+			str_add(relative, path.length > 0 ? path.bytes + 1 : "");
+	}
+	return why ? why : protection(str_text(relative));
+}
+
+int safe_path_clean(const char *root, const char *given, size_t length, struct str *relative,
+                    struct err *e)
+{
+	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str result = STR_INIT;
+	const char *why = bad_bytes(given, length);
+
+	if (root[0] != '/')
+		return err_set(e, ERR_BUG, "workspace root is not absolute: %s", root);
+	if (!why) {
+		str_add_bytes(&text, given, length);
+		why = judge(root, str_text(&text), &result);
+	}
+	if (why)
+		return violation(e, given, length, why);
+	str_clear(relative);
+	*relative = result;
+	result = (struct str)STR_INIT;
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static int open_beneath(int dir_fd, const char *path, uint64_t flags)
+{
+	struct open_how how = { .flags = flags | O_CLOEXEC,
+		                .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+	long fd = -1;
+
+	for (int try = 0; try < OPEN_TRIES; try++) {
+		fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
+		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
+			break;
+	}
+	return (int)fd;
+}
+
+/* The absolute name that the kernel has for fd now. 0, or -1 with errno. */
+static int name_of(int fd, struct str *name)
+{
+	char link[PROC_LINK_BYTES], target[PATH_MAX];
+	ssize_t length;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, target, sizeof(target));
+	if (length < 0)
+		return -1;
+	if (length == (ssize_t)sizeof(target)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	str_add_bytes(name, target, (size_t)length);
+	return 0;
+}
+
+/* The real path of fd below the workspace ("" for the workspace), refused if it is protected or
+ * was moved out meanwhile. path is for the message. */
+static int real_path(int root_fd, int fd, const char *path, struct str *relative, struct err *e)
+{
+	OWNED(str) struct str root = STR_INIT;
+	OWNED(str) struct str name = STR_INIT;
+	const char *rest, *why;
+
+	if (name_of(root_fd, &root) || name_of(fd, &name))
+		return failed(e, "read the real name of", path);
+	if (root.length == 1) /* "/" */
+		str_reset(&root);
+	rest = below(str_text(&name), str_text(&root), root.length);
+	if (!rest && strcmp(str_text(&name), str_text(&root)) != 0)
+		return violation(e, path, strlen(path), "leads outside the workspace");
+	why = protection(rest ? rest : "");
+	if (why)
+		return violation(e, path, strlen(path), why);
+	str_add(relative, rest ? rest : "");
+	return 0;
+}
+
+int workspace_open(const char *root, int *ret_fd, struct err *e)
+{
+	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return failed(e, "open the workspace", root);
+	*ret_fd = fd;
+	return 0;
+}
+
+static const char *type_name(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return "is a directory";
+	case S_IFIFO:
+		return "is a FIFO";
+	case S_IFSOCK:
+		return "is a socket";
+	case S_IFCHR:
+	case S_IFBLK:
+		return "is a device";
+	default:
+		return "is not a regular file";
+	}
+}
+
+/* Opens again, for reading, what an O_PATH descriptor stands for. */
+static int reopen(int path_fd, int flags)
+{
+	char link[PROC_LINK_BYTES];
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", path_fd);
+	return open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+}
+
+/* 1 opened, 0 does not exist, -1. */
+static int open_file(int root_fd, const char *relative, struct fd *file, struct stat *st,
+                     struct err *e)
+{
+	OWNED(fd) struct fd path = { open_beneath(root_fd, relative, O_PATH) };
+	OWNED(str) struct str real = STR_INIT;
+
+	if (path.number < 0)
+		return errno == ENOENT ? 0 : failed(e, "open", relative);
+	if (real_path(root_fd, path.number, relative, &real, e))
+		return -1;
+	if (fstat(path.number, st))
+		return failed(e, "look at", relative);
+	if (!S_ISREG(st->st_mode))
+		return bad_file(e, relative, type_name(st->st_mode));
+	file->number = reopen(path.number, 0);
+	return file->number < 0 ? failed(e, "open", relative) : 1;
+}
+
+/* One read: bytes, 0 at the end, -1. */
+static ssize_t read_chunk(int fd, char *chunk)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, chunk, CHUNK_BYTES);
+	} while (n < 0 && errno == EINTR);
+	return n;
+}
+
+static int too_large(struct err *e, const char *relative, size_t max_bytes)
+{
+	OWNED(str) struct str why = STR_INIT;
+
+	str_addf(&why, "is larger than %zu bytes", max_bytes);
+	return bad_file(e, relative, str_text(&why));
+}
+
+int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct str *bytes,
+                   struct stat *st, struct err *e)
+{
+	OWNED(fd) struct fd file = { -1 };
+	OWNED(str) struct str content = STR_INIT;
+	char chunk[CHUNK_BYTES];
+	struct stat state = { .st_size = 0 };
+	ssize_t n;
+	int found = open_file(root_fd, relative, &file, &state, e);
+
+	if (found <= 0)
+		return found;
+	if (state.st_size > 0 && (uint64_t)state.st_size > max_bytes)
+		return too_large(e, relative, max_bytes);
+	while ((n = read_chunk(file.number, chunk)) > 0) {
+		if ((size_t)n > max_bytes - content.length)
+			return too_large(e, relative, max_bytes); /* it grew */
+		str_add_bytes(&content, chunk, (size_t)n);
+	}
+	if (n < 0)
+		return failed(e, "read", relative);
+	str_clear(bytes);
+	*bytes = content;
+	content = (struct str)STR_INIT;
+	if (st)
+		*st = state;
+	return 1;
+}
+
+int safe_path_hash(int root_fd, const char *relative, struct sha256 *hash, struct err *e)
+{
+	OWNED(fd) struct fd file = { -1 };
+	char chunk[CHUNK_BYTES];
+	struct sha256_state *sum;
+	struct sha256 result;
+	struct stat state = { .st_size = 0 };
+	ssize_t n;
+	int found = open_file(root_fd, relative, &file, &state, e);
+
+	if (found <= 0)
+		return found;
+	sum = sha256_begin();
+	while ((n = read_chunk(file.number, chunk)) > 0)
+		sha256_add(sum, chunk, (size_t)n);
+	result = sha256_end(sum);
+	if (n < 0)
+		return failed(e, "read", relative);
+	*hash = result;
+	return 1;
+}
+
+/* ---- directories ---- */
+
+/* Opens a directory for reading; relative "" is the workspace. 0, -1 with e, or 1: none there. */
+static int open_dir(int root_fd, const char *relative, struct fd *dir, struct err *e)
+{
+	OWNED(str) struct str real = STR_INIT;
+	OWNED(fd)
+	struct fd path = { open_beneath(root_fd, *relative ? relative : ".",
+		                        O_PATH | O_DIRECTORY) };
+
+	if (path.number < 0)
+		return errno == ENOENT ? 1 : failed(e, "open the directory", relative);
+	if (real_path(root_fd, path.number, relative, &real, e))
+		return -1;
+	fd_clear(dir);
+	dir->number = reopen(path.number, O_DIRECTORY);
+	return dir->number < 0 ? failed(e, "open the directory", relative) : 0;
+}
+
+/* Opens path, whose last component `name` is made in dir if it is not there; dir moves to it. */
+static int enter(int root_fd, const char *path, const char *name, struct fd *dir, struct err *e)
+{
+	OWNED(fd) struct fd next = { -1 };
+	int missing = open_dir(root_fd, path, &next, e);
+
+	if (missing > 0) {
+		if (mkdirat(dir->number, name, 0777) && errno != EEXIST)
+			return failed(e, "make the directory", path);
+		if (fsync(dir->number))
+			return failed(e, "fsync the directory above", path);
+		missing = open_dir(root_fd, path, &next, e);
+	}
+	if (missing > 0)
+		return bad_file(e, path, "is a symlink to a directory that does not exist");
+	if (missing < 0)
+		return -1;
+	fd_clear(dir);
+	dir->number = fd_take(&next);
+	return 0;
+}
+
+/* Makes and opens the directory path, component by component. */
+static int make_dirs(int root_fd, const char *path, struct fd *dir, struct err *e)
+{
+	OWNED(str) struct str prefix = STR_INIT;
+
+	if (open_dir(root_fd, "", dir, e))
+		return -1;
+	for (const char *at = path; *at;) {
+		size_t length = strcspn(at, "/");
+		OWNED(str) struct str name = STR_INIT;
+
+		str_add_bytes(&name, at, length);
+		if (prefix.length > 0)
+			str_add_char(&prefix, '/');
+		str_add(&prefix, str_text(&name));
+		if (enter(root_fd, str_text(&prefix), str_text(&name), dir, e))
+			return -1;
+		at += length;
+		at += *at == '/';
+	}
+	return 0;
+}
+
+/* "a/b/c" is "a/b" and "c". */
+static void split_last(const char *path, struct str *parent, struct str *last)
+{
+	const char *slash = strrchr(path, '/');
+
+	str_reset(parent);
+	str_reset(last);
+	if (slash)
+		str_add_bytes(parent, path, (size_t)(slash - path));
+	str_add(last, slash ? slash + 1 : path);
+}
+
+int safe_path_parent(int root_fd, const char *relative, bool create, struct str *basename,
+                     int *ret_dir_fd, struct err *e)
+{
+	OWNED(str) struct str parent = STR_INIT;
+	OWNED(str) struct str last = STR_INIT;
+	OWNED(fd) struct fd dir = { -1 };
+	int missing;
+
+	split_last(relative, &parent, &last);
+	missing = open_dir(root_fd, str_text(&parent), &dir, e);
+	if (missing > 0 && !create)
+		return bad_file(e, str_text(&parent), "does not exist");
+	if (missing > 0)
+		missing = make_dirs(root_fd, str_text(&parent), &dir, e);
+	if (missing < 0)
+		return -1;
+	str_clear(basename);
+	*basename = last;
+	last = (struct str)STR_INIT;
+	*ret_dir_fd = fd_take(&dir);
+	return 0;
+}
+
+/* ---- symlinks at the end ---- */
+
+/* The target of the symlink name in dir. 1 it is one, 0 it is not (or not there), -1 errno. */
+static int read_link(int dir_fd, const char *name, struct str *target)
+{
+	char text[PATH_MAX];
+	ssize_t length = readlinkat(dir_fd, name, text, sizeof(text));
+
+	if (length < 0)
+		return errno == EINVAL || errno == ENOENT ? 0 : -1;
+	str_add_bytes(target, text, (size_t)length);
+	return 1;
+}
+
+static void join(struct str *path, const char *name)
+{
+	if (path->length > 0)
+		str_add_char(path, '/');
+	str_add(path, name);
+}
+
+/* Takes "." and ".." out of path again; what is left is where a missing directory would be. */
+static int settle(const char *path, struct str *resolved, struct err *e)
+{
+	return safe_path_clean("/", path, strlen(path), resolved, e);
+}
+
+/* One look at path, which does not exist as a whole. 1: path is now what a symlink says, 0:
+ * resolved, -1. */
+static int resolve_missing(int root_fd, struct str *path, struct str *resolved, struct err *e)
+{
+	OWNED(str) struct str parent = STR_INIT;
+	OWNED(str) struct str last = STR_INIT;
+	OWNED(str) struct str target = STR_INIT;
+	OWNED(str) struct str real = STR_INIT;
+	OWNED(fd) struct fd dir = { -1 };
+	int missing, is_link;
+
+	split_last(str_text(path), &parent, &last);
+	missing = open_dir(root_fd, str_text(&parent), &dir, e);
+	if (missing > 0)
+		return settle(str_text(path), resolved, e);
+	if (missing < 0 || real_path(root_fd, dir.number, str_text(path), &real, e))
+		return -1;
+	is_link = read_link(dir.number, str_text(&last), &target);
+	if (is_link < 0)
+		return failed(e, "read the symlink", str_text(path));
+	join(&real, is_link ? str_text(&target) : str_text(&last));
+	if (!is_link)
+		return settle(str_text(&real), resolved, e);
+	if (str_text(&target)[0] == '/')
+		return violation(e, str_text(path), path->length, "leads outside the workspace");
+	str_reset(path);
+	str_add(path, str_text(&real));
+	return 1;
+}
+
+int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, struct err *e)
+{
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str real = STR_INIT;
+
+	str_add(&path, relative);
+	for (int links = 0; links <= LINKS_MAX; links++) {
+		OWNED(fd) struct fd file = { open_beneath(root_fd, str_text(&path), O_PATH) };
+		int more = -1;
+
+		if (file.number >= 0) {
+			if (real_path(root_fd, file.number, relative, &real, e))
+				return -1;
+			str_clear(resolved);
+			*resolved = real;
+			real = (struct str)STR_INIT;
+			return 0;
+		}
+		if (errno != ENOENT)
+			return failed(e, "open", relative);
+		more = resolve_missing(root_fd, &path, resolved, e);
+		if (more <= 0)
+			return more;
+	}
+	return violation(e, relative, strlen(relative), "is a symlink loop");
+}

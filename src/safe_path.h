@@ -1,0 +1,60 @@
+/* safe_path: names that agents give, and files opened so that they stay beneath a workspace.
+ *
+ * Sources: seeds 000 (FR "path violation"), design section 6, decisions A10, C27; openat2(2).
+ * Two walls: safe_path_clean judges the text; the kernel (RESOLVE_BENEATH, RESOLVE_NO_MAGICLINKS)
+ * judges what the text leads to at the moment of opening, so that no symlink race escapes. Behind
+ * them the real name of what was opened is asked from /proc/self/fd and must not be protected.
+ * Protected are `.git` anywhere and `.intercom` at the top, in upper or lower case.
+ * A symlink inside the workspace is followed when its target is relative and stays inside;
+ * an absolute target is refused, wherever it leads.
+ * Texts of refusals begin with "path violation: "; their kind is ERR_INPUT. Of the other errors
+ * ERR_AGAIN means that the machine is short of something, ERR_INPUT that the file is at fault.
+ * `relative` is always what safe_path_clean or safe_path_resolve gave. */
+#ifndef SAFE_PATH_H
+#define SAFE_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "err.h"
+#include "sha256.h"
+#include "str.h"
+
+/* Opens a workspace for reading and fsync (O_DIRECTORY, O_CLOEXEC). Symlinks in root itself are
+ * followed: it comes from the operator. The caller closes *ret_fd. 0 or -1. */
+int workspace_open(const char *root, int *ret_fd, struct err *e);
+
+/* Judges given (length bytes, may hold anything) by its text alone and puts the canonical relative
+ * path into relative (old content is given up; untouched on failure). root is the absolute path of
+ * the workspace; an absolute path that begins with it is made relative. "." and ".." are taken out
+ * lexically, which may differ from what a symlink would make of them, but opening is confined
+ * anyway. Refused: empty, outside the root or the root itself, a trailing slash, "." or ".." at
+ * the end, bytes below 0x20 and 0x7f, invalid UTF-8, 4096 bytes and more, a component over 255
+ * bytes, protected places. 0 or -1. */
+int safe_path_clean(const char *root, const char *given, size_t length, struct str *relative,
+                    struct err *e);
+
+/* Reads a regular file of at most max_bytes into bytes (old content is given up; untouched unless
+ * read) and its state into st (may be NULL). Never blocks on a FIFO and never opens a device.
+ * 1 read, 0 it (or a directory on the way, or a symlink's target) does not exist, -1. */
+int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct str *bytes,
+                   struct stat *st, struct err *e);
+
+/* The SHA-256 of a regular file of any size. 1 hashed, 0 does not exist, -1. */
+int safe_path_hash(int root_fd, const char *relative, struct sha256 *hash, struct err *e);
+
+/* Opens the directory that holds relative, for *at() calls and fsync; the caller closes
+ * *ret_dir_fd. basename gets the last component. With create, missing directories are made (0777
+ * less the umask) one at a time, and each directory in which one was made is fsynced; those made
+ * before a failure stay. 0 or -1. */
+int safe_path_parent(int root_fd, const char *relative, bool create, struct str *basename,
+                     int *ret_dir_fd, struct err *e);
+
+/* The relative path, free of symlinks, of the file that a write to relative has to replace: a
+ * symlink at the end (up to 40 in a row) is followed inside the workspace, also one whose target
+ * does not exist yet. Directories that do not exist are left as they are named. resolved: old
+ * content is given up, untouched on failure. 0 or -1. */
+int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, struct err *e);
+
+#endif

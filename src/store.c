@@ -1,0 +1,700 @@
+#include "store.h"
+
+#include "doorbell.h"
+#include "sha256.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	QUEUE_MS = 50,		 /* the writer queue is a courtesy: a stopped holder stops nobody */
+	BUSY_MS = 10000,	 /* then a write gives up */
+	WAL_RING_PAGES = 1000,	 /* about 4 MiB: ask for a checkpoint */
+	WAL_URGENT_PAGES = 8192, /* 32 MiB: nobody came, do it here */
+	CACHE_KIB = 8192,
+};
+
+/* ---- errors ---- */
+
+static enum err_kind kind_of(int rc)
+{
+	switch (rc & 0xFF) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+	case SQLITE_NOMEM:
+	case SQLITE_INTERRUPT:
+	case SQLITE_SCHEMA:
+		return ERR_AGAIN;
+	case SQLITE_CONSTRAINT:
+	case SQLITE_READONLY:
+	case SQLITE_CANTOPEN:
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+	case SQLITE_TOOBIG:
+		return ERR_INPUT;
+	default:
+		return ERR_BUG;
+	}
+}
+
+static const char *advice(int rc)
+{
+	switch (rc & 0xFF) {
+	case SQLITE_FULL:
+		return "; free space on the database's disk";
+	case SQLITE_READONLY:
+		return "; make the database file and its directory writable for this user";
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+		return "; restore it from a backup";
+	case SQLITE_BUSY:
+		return "; another process holds the write lock";
+	default:
+		return "";
+	}
+}
+
+static int failed(struct sqlite3 *db, int rc, const char *what, struct err *e)
+{
+	return err_set(e, kind_of(rc), "db: %s: %s%s", what,
+		       db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), advice(rc));
+}
+
+static void bug(const char *what, const char *detail)
+{
+	(void)fprintf(stderr, "bug: store: %s: %s\n", what, detail);
+	abort();
+}
+
+static int execute(struct store *st, const char *sql, struct err *e)
+{
+	int rc = sqlite3_exec(st->db, sql, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : failed(st->db, rc, sql, e);
+}
+
+/* ---- hooks ---- */
+
+static void on_change(void *arg, int op, const char *database, const char *table,
+		      sqlite3_int64 rowid)
+{
+	struct store *st = arg;
+
+	(void)op;
+	(void)database;
+	(void)rowid;
+	for (int i = 0; sql_bells[i].table; i++)
+		if (strcmp(sql_bells[i].table, table) == 0)
+			st->rings |= 1U << i;
+}
+
+static int on_log(void *arg, struct sqlite3 *db, const char *name, int pages)
+{
+	struct store *st = arg;
+
+	(void)db;
+	(void)name;
+	st->wal_pages = pages;
+	return SQLITE_OK;
+}
+
+static void sleep_us(long us)
+{
+	struct timespec t = { .tv_nsec = us * 1000 };
+
+	(void)nanosleep(&t, NULL);
+}
+
+/* SQLite's own handler sleeps up to 100 ms at a time and starves writers under fsync. */
+static int on_busy(void *arg, int tries)
+{
+	long us = tries < 4 ? 30 : tries < 16 ? 100 : 300;
+	unsigned jitter = (unsigned)(uintptr_t)arg ^ ((unsigned)tries * 2654435761U);
+
+	if ((long)tries * 300 > (long)BUSY_MS * 1000)
+		return 0;
+	sleep_us(us / 2 + (long)(jitter % (unsigned)us));
+	return 1;
+}
+
+/* ---- opening ---- */
+
+static int64_t pragma_int(struct store *st, const char *name)
+{
+	char sql[80];
+	sqlite3_stmt *s = NULL;
+	int64_t value = -1;
+
+	(void)snprintf(sql, sizeof(sql), "PRAGMA %s", name);
+	if (sqlite3_prepare_v2(st->db, sql, -1, &s, NULL) == SQLITE_OK &&
+	    sqlite3_step(s) == SQLITE_ROW)
+		value = sqlite3_column_int64(s, 0);
+	(void)sqlite3_finalize(s);
+	return value;
+}
+
+int store_schema_version(void)
+{
+	int n = 0;
+
+	while (sql_migrations[n])
+		n++;
+	return n;
+}
+
+static int lock_file(const char *path, const char *suffix, int *ret_fd, struct err *e)
+{
+	OWNED(str) struct str name = STR_INIT;
+
+	str_addf(&name, "%s%s", path, suffix);
+	*ret_fd = open(name.bytes, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (*ret_fd < 0)
+		return err_errno(e, ERR_INPUT, "db: cannot open the lock file %s", name.bytes);
+	return 0;
+}
+
+/* SQLite answers SQLITE_CANTOPEN for everything; the system tells why. */
+static int cannot_open(const char *path, int rc, struct err *e)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT,
+				 "db: cannot open %s", path);
+	(void)close(fd); /* safe: this process has no connection to it */
+	return err_set(e, kind_of(rc), "db: cannot open %s: %s%s", path, sqlite3_errstr(rc),
+		       advice(rc));
+}
+
+static int open_database(struct store *st, const char *path, const char *run_dir, int flags,
+			 struct err *e)
+{
+	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc != SQLITE_OK) {
+		(void)sqlite3_close(st->db);
+		st->db = NULL;
+		return cannot_open(path, rc, e);
+	}
+	(void)sqlite3_extended_result_codes(st->db, 1);
+	(void)sqlite3_busy_handler(st->db, on_busy, st);
+	if (lock_file(path, "-next", &st->lock_next, e) || lock_file(path, "-now", &st->lock_now, e))
+		return -1;
+	if (run_dir) {
+		st->run_fd = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (st->run_fd < 0)
+			return err_errno(e, ERR_INPUT, "db: cannot open the run directory %s",
+					 run_dir);
+	}
+	return 0;
+}
+
+static int configure(struct store *st, struct err *e)
+{
+	char cache[60];
+
+	(void)snprintf(cache, sizeof(cache), "PRAGMA cache_size = -%d", CACHE_KIB);
+	if (execute(st, "PRAGMA synchronous = FULL", e) ||
+	    execute(st, "PRAGMA foreign_keys = ON", e) ||
+	    execute(st, "PRAGMA temp_store = MEMORY", e) ||
+	    execute(st, "PRAGMA trusted_schema = OFF", e) || execute(st, cache, e))
+		return -1;
+	(void)sqlite3_update_hook(st->db, on_change, st);
+	(void)sqlite3_wal_hook(st->db, on_log, st); /* in place of automatic checkpoints */
+	return 0;
+}
+
+static int check_ours(struct store *st, const char *path, struct err *e)
+{
+	int64_t id = pragma_int(st, "application_id");
+
+	if (id == -1)
+		return failed(st->db, sqlite3_errcode(st->db), path, e);
+	if (id != STORE_APPLICATION_ID)
+		return err_set(e, ERR_INPUT, "db: %s is not a database of agent-intercom", path);
+	return 0;
+}
+
+static int check_version(struct store *st, const char *path, struct err *e)
+{
+	int64_t have = pragma_int(st, "user_version");
+	int want = store_schema_version();
+
+	if (have > want)
+		return err_set(e, ERR_INPUT,
+			       "db: %s has schema version %lld, this program knows %d; "
+			       "it was written by a newer agent-intercom: upgrade this one",
+			       path, (long long)have, want);
+	if (have < want)
+		return err_set(e, ERR_AGAIN,
+			       "db: %s has schema version %lld, this program needs %d; "
+			       "start agent-intercom, which migrates it",
+			       path, (long long)have, want);
+	return 0;
+}
+
+int store_open(struct store *st, const char *path, const char *run_dir, struct err *e)
+{
+	if (access(path, F_OK) != 0)
+		return err_errno(e, ERR_INPUT,
+				 "db: there is no database at %s; start agent-intercom first", path);
+	if (open_database(st, path, run_dir, SQLITE_OPEN_READWRITE, e) ||
+	    check_ours(st, path, e) || check_version(st, path, e) || configure(st, e)) {
+		store_clear(st);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- migration ---- */
+
+static struct sha256 rules_hash(void)
+{
+	struct sha256_state *h = sha256_begin();
+
+	for (int i = 0; sql_rules[i]; i++)
+		sha256_add(h, sql_rules[i], strlen(sql_rules[i]));
+	return sha256_end(h);
+}
+
+static bool rules_are_current(struct store *st, const char *hash)
+{
+	sqlite3_stmt *s = NULL;
+	bool same = false;
+
+	if (sqlite3_prepare_v2(st->db, "SELECT hash FROM rule_set WHERE id = 1", -1, &s, NULL) ==
+		SQLITE_OK &&
+	    sqlite3_step(s) == SQLITE_ROW)
+		same = strcmp((const char *)sqlite3_column_text(s, 0), hash) == 0;
+	(void)sqlite3_finalize(s);
+	return same;
+}
+
+static int drop_rules(struct store *st, struct err *e)
+{
+	OWNED(str) struct str sql = STR_INIT;
+	sqlite3_stmt *s = NULL;
+
+	if (sqlite3_prepare_v2(st->db,
+			       "SELECT printf('DROP %s \"%w\";', upper(type), name) FROM "
+			       "sqlite_schema WHERE type IN ('trigger', 'view')",
+			       -1, &s, NULL) != SQLITE_OK)
+		return failed(st->db, sqlite3_errcode(st->db), "cannot list the rules", e);
+	while (sqlite3_step(s) == SQLITE_ROW)
+		str_add(&sql, (const char *)sqlite3_column_text(s, 0));
+	(void)sqlite3_finalize(s);
+	return sql.length ? execute(st, sql.bytes, e) : 0;
+}
+
+static int renew_rules(struct store *st, struct err *e)
+{
+	struct sha256 hash = rules_hash();
+	char sql[200];
+
+	if (rules_are_current(st, hash.text))
+		return 0;
+	if (drop_rules(st, e))
+		return -1;
+	for (int i = 0; sql_rules[i]; i++)
+		if (execute(st, sql_rules[i], e))
+			return -1;
+	(void)snprintf(sql, sizeof(sql),
+		       "INSERT INTO rule_set (id, hash) VALUES (1, '%s') "
+		       "ON CONFLICT (id) DO UPDATE SET hash = excluded.hash",
+		       hash.text);
+	return execute(st, sql, e);
+}
+
+static int run_migrations(struct store *st, int64_t from, struct err *e)
+{
+	char sql[80];
+
+	for (int64_t i = from; sql_migrations[i]; i++)
+		if (execute(st, sql_migrations[i], e))
+			return err_prefix(e, "migration %lld", (long long)i + 1);
+	if (renew_rules(st, e))
+		return -1;
+	(void)snprintf(sql, sizeof(sql), "PRAGMA application_id = %d", STORE_APPLICATION_ID);
+	if (execute(st, sql, e))
+		return -1;
+	(void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", store_schema_version());
+	return execute(st, sql, e);
+}
+
+static int back_up_before(struct store *st, const char *path, int64_t version, struct err *e)
+{
+	OWNED(str) struct str name = STR_INIT;
+
+	str_addf(&name, "%s.before-%d", path, store_schema_version());
+	(void)unlink(name.bytes);
+	char *sql = sqlite3_mprintf("VACUUM INTO %Q", name.bytes);
+	int rc = sqlite3_exec(st->db, sql, NULL, NULL, NULL);
+	sqlite3_free(sql);
+	if (rc != SQLITE_OK)
+		return failed(st->db, rc, "cannot copy the database before its migration", e);
+	(void)chmod(name.bytes, 0600);
+	(void)version;
+	return 0;
+}
+
+static bool is_empty(struct store *st)
+{
+	return pragma_int(st, "schema_version") == 0;
+}
+
+static int bring_up_to_date(struct store *st, const char *path, struct err *e)
+{
+	int64_t have;
+
+	if (pragma_int(st, "schema_version") < 0)
+		return failed(st->db, sqlite3_errcode(st->db), path, e);
+	if (!is_empty(st) && check_ours(st, path, e))
+		return -1;
+	have = pragma_int(st, "user_version");
+	if (have > store_schema_version())
+		return check_version(st, path, e);
+	if (execute(st, "PRAGMA journal_mode = WAL", e) || configure(st, e))
+		return -1;
+	if (have > 0 && have < store_schema_version() && back_up_before(st, path, have, e))
+		return -1;
+	if (store_begin(st, e))
+		return -1;
+	if (run_migrations(st, have, e)) {
+		store_rollback(st);
+		return -1;
+	}
+	return store_commit(st, e);
+}
+
+int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e)
+{
+	mode_t before = umask(0177); /* the database, its log and its locks are 0600 */
+	int done = open_database(st, path, run_dir, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
+		   bring_up_to_date(st, path, e);
+
+	(void)umask(before);
+	if (done == 0)
+		return 0;
+	store_clear(st);
+	return -1;
+}
+
+void store_clear(struct store *st)
+{
+	for (int i = 0; i < SQL_COUNT; i++)
+		(void)sqlite3_finalize(st->prepared[i]);
+	(void)sqlite3_close(st->db);
+	const int fds[] = { st->run_fd, st->lock_next, st->lock_now };
+	for (size_t i = 0; i < COUNT(fds); i++)
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+	*st = (struct store)STORE_INIT;
+}
+
+/* ---- transactions ---- */
+
+/* Waits until the lock is ours or the deadline passes; either way we go on. */
+static bool lock_until(int fd, int64_t deadline_ms)
+{
+	for (long us = 20; flock(fd, LOCK_EX | LOCK_NB) != 0; us = us < 200 ? us * 2 : us) {
+		if (clock_monotonic_ms() >= deadline_ms)
+			return false;
+		sleep_us(us);
+	}
+	return true;
+}
+
+/* Take "next", then "now", then drop "next": whoever holds "now" must pass "next" to come again,
+ * and the waiter already owns it, so nobody overtakes by more than one place. */
+static void queue_enter(struct store *st)
+{
+	int64_t deadline = clock_monotonic_ms() + QUEUE_MS;
+
+	(void)lock_until(st->lock_next, deadline);
+	(void)lock_until(st->lock_now, deadline);
+	(void)flock(st->lock_next, LOCK_UN);
+}
+
+static void queue_leave(struct store *st)
+{
+	(void)flock(st->lock_now, LOCK_UN);
+}
+
+int store_begin(struct store *st, struct err *e)
+{
+	if (st->writing)
+		bug("store_begin", "inside a transaction");
+	queue_enter(st);
+	int rc = sqlite3_exec(st->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+	if (rc != SQLITE_OK) {
+		queue_leave(st);
+		return failed(st->db, rc, "cannot begin", e);
+	}
+	st->writing = true;
+	st->rings = 0;
+	return 0;
+}
+
+static void ring(struct store *st)
+{
+	for (int i = 0; sql_bells[i].table; i++)
+		if (st->rings & (1U << i))
+			doorbell_ring(st->run_fd, sql_bells[i].worker);
+	if (st->wal_pages >= WAL_RING_PAGES)
+		doorbell_ring(st->run_fd, "retention");
+	if (st->wal_pages >= WAL_URGENT_PAGES)
+		(void)store_checkpoint(st, false, 0, NULL);
+	if (st->wal_pages >= WAL_RING_PAGES)
+		st->wal_pages = 0; /* do not ask again before the next commit tells */
+}
+
+int store_commit(struct store *st, struct err *e)
+{
+	int rc = sqlite3_exec(st->db, "COMMIT", NULL, NULL, NULL);
+
+	if (rc != SQLITE_OK) {
+		(void)failed(st->db, rc, "cannot commit", e);
+		store_rollback(st);
+		return -1;
+	}
+	st->writing = false;
+	queue_leave(st);
+	if (st->run_fd >= 0)
+		ring(st);
+	return 0;
+}
+
+void store_rollback(struct store *st)
+{
+	if (!st->writing)
+		return;
+	for (int i = 0; i < SQL_COUNT; i++)
+		if (st->prepared[i])
+			(void)sqlite3_reset(st->prepared[i]);
+	if (!sqlite3_get_autocommit(st->db))
+		(void)sqlite3_exec(st->db, "ROLLBACK", NULL, NULL, NULL);
+	st->writing = false;
+	st->rings = 0;
+	queue_leave(st);
+}
+
+int store_part(struct store *st, struct err *e)
+{
+	return execute(st, "SAVEPOINT part", e);
+}
+
+int store_keep(struct store *st, struct err *e)
+{
+	return execute(st, "RELEASE part", e);
+}
+
+void store_undo(struct store *st)
+{
+	(void)sqlite3_exec(st->db, "ROLLBACK TO part; RELEASE part", NULL, NULL, NULL);
+}
+
+/* ---- statements ---- */
+
+stmt *store_stmt(struct store *st, enum sql which)
+{
+	stmt **s = &st->prepared[which];
+
+	if (!*s) {
+		int rc = sqlite3_prepare_v3(st->db, sql_statements[which].text, -1,
+					    SQLITE_PREPARE_PERSISTENT, s, NULL);
+		if (rc != SQLITE_OK)
+			bug(sql_statements[which].name, sqlite3_errmsg(st->db));
+	} else {
+		(void)sqlite3_reset(*s);
+		(void)sqlite3_clear_bindings(*s);
+	}
+	if (!sql_statements[which].reads_only && !st->writing)
+		bug(sql_statements[which].name, "writes outside a transaction");
+	int now = sqlite3_bind_parameter_index(*s, ":now");
+	if (now) {
+		struct instant at = clock_now();
+
+		(void)sqlite3_bind_text(*s, now, at.text, -1, SQLITE_TRANSIENT);
+	}
+	return *s;
+}
+
+static int parameter(stmt *s, const char *name)
+{
+	int i = sqlite3_bind_parameter_index(s, name);
+
+	if (i == 0)
+		bug(sqlite3_sql(s), name);
+	return i;
+}
+
+void bind_text(stmt *s, const char *name, const char *text)
+{
+	(void)sqlite3_bind_text(s, parameter(s, name), text, -1, SQLITE_STATIC);
+}
+
+void bind_bytes(stmt *s, const char *name, const void *bytes, size_t length)
+{
+	(void)sqlite3_bind_blob64(s, parameter(s, name), length ? bytes : "", length,
+				  SQLITE_STATIC);
+}
+
+void bind_int(stmt *s, const char *name, int64_t value)
+{
+	(void)sqlite3_bind_int64(s, parameter(s, name), value);
+}
+
+void bind_null(stmt *s, const char *name)
+{
+	(void)sqlite3_bind_null(s, parameter(s, name));
+}
+
+void bind_seq(stmt *s, const char *name, int64_t seq)
+{
+	if (seq)
+		bind_int(s, name, seq);
+	else
+		bind_null(s, name);
+}
+
+int stmt_row(stmt *s, struct err *e)
+{
+	int rc = sqlite3_step(s);
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	if (rc == SQLITE_DONE)
+		return 0;
+	(void)err_set(e, kind_of(rc), "db: %s%s", sqlite3_errmsg(sqlite3_db_handle(s)), advice(rc));
+	(void)sqlite3_reset(s);
+	return -1;
+}
+
+int stmt_run(stmt *s, struct err *e)
+{
+	int got;
+
+	while ((got = stmt_row(s, e)) > 0)
+		continue;
+	(void)sqlite3_reset(s);
+	return got < 0 ? -1 : sqlite3_changes(sqlite3_db_handle(s));
+}
+
+void stmt_reset(stmt *s)
+{
+	(void)sqlite3_reset(s);
+}
+
+const char *col_text(stmt *s, int column)
+{
+	return (const char *)sqlite3_column_text(s, column);
+}
+
+const void *col_bytes(stmt *s, int column, size_t *ret_length)
+{
+	const void *bytes = sqlite3_column_blob(s, column);
+
+	*ret_length = (size_t)sqlite3_column_bytes(s, column);
+	return bytes;
+}
+
+int64_t col_int(stmt *s, int column)
+{
+	return sqlite3_column_int64(s, column);
+}
+
+bool col_is_null(stmt *s, int column)
+{
+	return sqlite3_column_type(s, column) == SQLITE_NULL;
+}
+
+int64_t store_last_seq(struct store *st)
+{
+	return sqlite3_last_insert_rowid(st->db);
+}
+
+/* ---- housekeeping ---- */
+
+int64_t store_data_version(struct store *st)
+{
+	return pragma_int(st, "data_version");
+}
+
+int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
+{
+	int log = 0, copied = 0;
+	int rc;
+
+	if (restart)
+		(void)sqlite3_busy_timeout(st->db, busy_ms);
+	rc = sqlite3_wal_checkpoint_v2(st->db, NULL,
+				       restart ? SQLITE_CHECKPOINT_RESTART :
+						       SQLITE_CHECKPOINT_PASSIVE,
+				       &log, &copied);
+	if (restart)
+		(void)sqlite3_busy_handler(st->db, on_busy, st);
+	if (rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
+		return failed(st->db, rc, "cannot checkpoint", e);
+	return log - copied;
+}
+
+int64_t store_free_bytes(const char *path)
+{
+	struct statvfs v;
+
+	if (statvfs(path, &v) != 0)
+		return -1;
+	return (int64_t)v.f_bavail * (int64_t)v.f_frsize;
+}
+
+int store_query(struct store *st, const char *sql,
+		void (*each)(int columns, const char *const *names, const char *const *values,
+			     void *arg),
+		void *arg, struct err *e)
+{
+	enum { MAX_COLUMNS = 100 };
+	const char *names[MAX_COLUMNS], *values[MAX_COLUMNS];
+	const char *tail = sql;
+	int rc = SQLITE_OK;
+
+	while (*tail) {
+		sqlite3_stmt *s = NULL;
+
+		if (sqlite3_prepare_v2(st->db, tail, -1, &s, &tail) != SQLITE_OK)
+			return err_set(e, ERR_INPUT, "db: %s", sqlite3_errmsg(st->db));
+		if (!s)
+			break;
+		if (!sqlite3_stmt_readonly(s)) {
+			(void)sqlite3_finalize(s);
+			return err_set(e, ERR_INPUT,
+				       "db: only statements that read; use the sqlite3 shell to write");
+		}
+		int n = sqlite3_column_count(s);
+		n = n > MAX_COLUMNS ? MAX_COLUMNS : n;
+		while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+			for (int i = 0; i < n; i++) {
+				names[i] = sqlite3_column_name(s, i);
+				values[i] = (const char *)sqlite3_column_text(s, i);
+			}
+			each(n, names, values, arg);
+		}
+		(void)sqlite3_finalize(s);
+		if (rc != SQLITE_DONE)
+			return failed(st->db, rc, "cannot read", e);
+	}
+	return 0;
+}

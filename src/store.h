@@ -1,0 +1,112 @@
+/* store: the database. The only module that knows SQLite; another engine can come in behind it.
+ *
+ * Writers queue fairly on two lock files beside the database, then take BEGIN IMMEDIATE. A commit
+ * is on disk (synchronous=FULL) before it is visible to anybody, and rings the workers whose tables
+ * it changed. Statements live in sql/ and are prepared on first use. */
+#ifndef STORE_H
+#define STORE_H
+
+#include "clock.h"
+#include "err.h"
+#include "sql.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sqlite3_stmt stmt;
+struct sqlite3;
+
+struct store {
+	struct sqlite3 *db;
+	stmt *prepared[SQL_COUNT];
+	int run_fd;	 /* where bells hang, -1: nobody is rung */
+	int lock_next;	 /* the two lock files of the writer queue */
+	int lock_now;
+	bool writing;	 /* between store_begin and store_commit or store_rollback */
+	unsigned rings;	 /* bit per entry of sql_bells whose table this transaction changed */
+	int wal_pages;	 /* length of the log after our last commit */
+};
+
+#define STORE_INIT                                                                                 \
+	{                                                                                          \
+		.db = NULL, .run_fd = -1, .lock_next = -1, .lock_now = -1                          \
+	}
+
+enum {
+	STORE_APPLICATION_ID = 0x49434F4D, /* "ICOM" */
+	STORE_MIN_FREE_BYTES = 64 << 20,   /* below it, new questions are refused */
+};
+
+/* Opens an existing database of exactly this program's schema for reading and writing. run_dir:
+ * where the bells hang, NULL to ring nobody.
+ * Errors: not there, not a database of ours, newer or older schema (ERR_INPUT), no permission. */
+int store_open(struct store *st, const char *path, const char *run_dir, struct err *e);
+
+/* Like store_open, but creates the database (mode 0600) or brings it up to date first; the caller
+ * holds the instance lock and no worker runs. Before a migration of existing data, a copy is made
+ * as <path>.before-<version>. */
+int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e);
+
+void store_clear(struct store *st);
+
+/* A write transaction. Everything that writes stands between these. */
+int store_begin(struct store *st, struct err *e);
+/* Makes it durable and rings. A failed commit rolls back and returns -1. */
+int store_commit(struct store *st, struct err *e);
+void store_rollback(struct store *st);
+
+/* A part of a transaction that can fail alone. store_undo takes it back, store_keep keeps it. */
+int store_part(struct store *st, struct err *e);
+int store_keep(struct store *st, struct err *e);
+void store_undo(struct store *st);
+
+/* The statement, reset, with no parameters but :now bound (if it has one). */
+stmt *store_stmt(struct store *st, enum sql which);
+
+/* Parameters by name (":id"); a name that the statement lacks is a bug and ends the process.
+ * Texts and bytes are not copied: they stay valid until stmt_run or stmt_reset. */
+void bind_text(stmt *s, const char *name, const char *text); /* NULL binds NULL */
+void bind_bytes(stmt *s, const char *name, const void *bytes, size_t length);
+void bind_int(stmt *s, const char *name, int64_t value);
+void bind_null(stmt *s, const char *name);
+/* An id or a seq that may be absent: 0 binds NULL. */
+void bind_seq(stmt *s, const char *name, int64_t seq);
+
+/* The next row: 1 there is one, 0 no more, -1 error. After the last row, stmt_reset. */
+int stmt_row(stmt *s, struct err *e);
+/* Runs to the end and resets. The number of rows that it changed, -1 on error. */
+int stmt_run(stmt *s, struct err *e);
+void stmt_reset(stmt *s);
+
+/* Columns of the current row, by the numbers in sql.h. Texts are valid until the next step or
+ * reset; NULL for NULL. */
+const char *col_text(stmt *s, int column);
+const void *col_bytes(stmt *s, int column, size_t *ret_length);
+int64_t col_int(stmt *s, int column);
+bool col_is_null(stmt *s, int column);
+
+/* The seq of the row inserted last by this store. */
+int64_t store_last_seq(struct store *st);
+
+/* A number that changes when another connection has committed (PRAGMA data_version), -1 on error. */
+int64_t store_data_version(struct store *st);
+
+/* Copies the log into the database without waiting for readers; with restart, also tries for
+ * busy_ms to make the next writer begin the log anew. Returns pages left in the log or -1. */
+int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e);
+
+/* Free bytes on the database's file system, -1 if unknown. */
+int64_t store_free_bytes(const char *path);
+
+/* Runs one read-only SQL text and hands each row to each(columns, names, values, arg) as text (for
+ * `ctl sql`). Refuses anything that writes. */
+int store_query(struct store *st, const char *sql,
+		void (*each)(int columns, const char *const *names, const char *const *values,
+			     void *arg),
+		void *arg, struct err *e);
+
+/* How many migrations this program knows. */
+int store_schema_version(void);
+
+#endif
