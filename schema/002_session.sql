@@ -2,7 +2,8 @@
 
 -- rings: watchdog
 CREATE TABLE session (
-  seq                 INTEGER PRIMARY KEY,  -- order of birth; what other tables refer to
+  seq                 INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- order of birth; what other
+                                            -- tables refer to; never used again: events outlive it
   id                  TEXT NOT NULL UNIQUE, -- UUID
   host                TEXT NOT NULL,        -- the machine that the workspace is on
   owner_user_id       TEXT NOT NULL,        -- operator that owns it, 'local:<user>' for direct agents
@@ -30,6 +31,8 @@ CREATE TABLE session (
 ) STRICT;
 CREATE INDEX session_live ON session (workspace_root, host) WHERE status <> 'terminated';
 CREATE INDEX session_interrupted ON session (updated_at) WHERE status = 'interrupted';
+CREATE INDEX session_terminated ON session (terminated_at, seq) WHERE terminated_at IS NOT NULL;
+CREATE INDEX session_restart ON session (restart_of) WHERE restart_of IS NOT NULL;
 
 -- small
 CREATE TABLE session_move (
@@ -46,7 +49,7 @@ INSERT INTO session_move VALUES
 
 -- One transport attachment: a stdio process, an Mcp-Session-Id, or one stateless caller.
 CREATE TABLE connection (
-  seq              INTEGER PRIMARY KEY,
+  seq              INTEGER PRIMARY KEY CHECK (seq > 0),
   key              TEXT NOT NULL UNIQUE,    -- unguessable; Mcp-Session-Id, or what a relay resumes with
   host             TEXT NOT NULL,
   transport        TEXT NOT NULL CHECK (transport IN ('stdio', 'http', 'stateless')),
@@ -60,4 +63,5 @@ CREATE TABLE connection (
   closed_at        TEXT CHECK (closed_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 CREATE INDEX connection_session ON connection (session_seq) WHERE state = 'open';
+CREATE INDEX connection_of ON connection (session_seq, created_at);
 CREATE INDEX connection_stdio ON connection (host) WHERE state = 'open' AND transport = 'stdio';

@@ -2,7 +2,7 @@
 
 -- Texts over 2 KiB (diffs, arguments, results, before-images), once each, by hash.
 CREATE TABLE content (
-  seq   INTEGER PRIMARY KEY,
+  seq   INTEGER PRIMARY KEY CHECK (seq > 0),
   hash  TEXT NOT NULL UNIQUE CHECK (length(hash) = 64), -- SHA-256 of bytes, hex
   size  INTEGER NOT NULL,                               -- bytes
   bytes BLOB NOT NULL
@@ -10,7 +10,7 @@ CREATE TABLE content (
 
 -- rings: watchdog
 CREATE TABLE request (
-  seq             INTEGER PRIMARY KEY,
+  seq             INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- never used again: events outlive it
   id              TEXT NOT NULL UNIQUE,     -- UUID; what agents and operators say
   session_seq     INTEGER NOT NULL REFERENCES session (seq), -- changes only when a successor adopts it
   kind            TEXT NOT NULL CHECK (kind IN ('clearance', 'prompt', 'standby')),
@@ -62,6 +62,12 @@ CREATE INDEX request_due ON request (deadline_at) WHERE state = 'pending' AND de
 CREATE INDEX request_inbox ON request (seq) WHERE state IN ('pending', 'interrupted');
 CREATE INDEX request_undelivered ON request (session_seq)
   WHERE delivered_at IS NULL AND state NOT IN ('pending', 'interrupted');
+-- For retention: what belongs to a session, and who holds on to a row or a text.
+CREATE INDEX request_session ON request (session_seq, seq);
+CREATE INDEX request_previous ON request (previous_seq) WHERE previous_seq IS NOT NULL;
+CREATE INDEX request_description ON request (description_seq) WHERE description_seq IS NOT NULL;
+CREATE INDEX request_body ON request (body_seq) WHERE body_seq IS NOT NULL;
+CREATE INDEX request_effect ON request (effect_seq) WHERE effect_seq IS NOT NULL;
 
 -- small
 CREATE TABLE request_move (

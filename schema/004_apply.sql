@@ -2,7 +2,7 @@
 
 -- rings: applier
 CREATE TABLE apply (
-  seq           INTEGER PRIMARY KEY,
+  seq           INTEGER PRIMARY KEY CHECK (seq > 0),
   request_seq   INTEGER NOT NULL REFERENCES request (seq),
   host          TEXT NOT NULL,              -- the machine whose applier does it
   force         INTEGER NOT NULL DEFAULT 0 CHECK (force IN (0, 1)),
@@ -35,7 +35,7 @@ INSERT INTO apply_move VALUES
 
 -- The intent of one file's change, committed before the file is touched, and how far it got.
 CREATE TABLE file_change (
-  seq         INTEGER PRIMARY KEY,
+  seq         INTEGER PRIMARY KEY CHECK (seq > 0),
   apply_seq   INTEGER NOT NULL REFERENCES apply (seq),
   path        TEXT NOT NULL,                -- relative to the workspace, symlinks inside it resolved
   action      TEXT NOT NULL CHECK (action IN ('create', 'modify', 'delete')),

@@ -1,7 +1,7 @@
 -- Every MCP tool call: who asked what, what it waits for, what it was told.
 
 CREATE TABLE tool_call (
-  seq            INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again: event ids carry it
+  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- never used again: event ids carry it
   connection_seq INTEGER NOT NULL REFERENCES connection (seq),
   session_seq    INTEGER NOT NULL REFERENCES session (seq),
   rpc_id         TEXT NOT NULL,             -- JSON token of the request's id, as it came
@@ -32,6 +32,10 @@ CREATE INDEX tool_call_waiting_request ON tool_call (request_seq) WHERE state = 
 CREATE INDEX tool_call_waiting_apply ON tool_call (apply_seq) WHERE state = 'waiting';
 CREATE INDEX tool_call_due ON tool_call (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX tool_call_listener ON tool_call (listener) WHERE listener IS NOT NULL;
+-- For retention: what belongs to a session, and who holds on to a text.
+CREATE INDEX tool_call_session ON tool_call (session_seq);
+CREATE INDEX tool_call_arguments ON tool_call (arguments_seq) WHERE arguments_seq IS NOT NULL;
+CREATE INDEX tool_call_result ON tool_call (result_seq) WHERE result_seq IS NOT NULL;
 
 -- small
 CREATE TABLE tool_call_move (
@@ -46,7 +50,8 @@ INSERT INTO tool_call_move VALUES
 -- Calls whose wait has ended, in order: the front's cursor.
 -- rings: mcp-front
 CREATE TABLE answer (
-  seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   call_seq   INTEGER NOT NULL REFERENCES tool_call (seq),
   created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
+CREATE INDEX answer_call ON answer (call_seq);

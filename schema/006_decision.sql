@@ -6,7 +6,7 @@
 
 -- rings: agent-intercom-ctl
 CREATE TABLE decision (
-  seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   request_id  ANY,                          -- request.id
   verdict     ANY,                          -- see request_verdict
   reason      ANY,                          -- why it was rejected

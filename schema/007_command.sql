@@ -1,7 +1,7 @@
 -- Orders of an operator (ctl verbs, later Slack slash commands) and their replies.
 
 CREATE TABLE command (
-  seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   verb        ANY,                          -- mode
   session_id  ANY,                          -- the session it is for; NULL: all, and the default
   argument    ANY,                          -- mode: remote, local, hybrid

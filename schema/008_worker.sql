@@ -3,7 +3,7 @@
 -- One row per incarnation of a worker process.
 -- rings: agent-intercom
 CREATE TABLE worker (
-  seq          INTEGER PRIMARY KEY,
+  seq          INTEGER PRIMARY KEY CHECK (seq > 0),
   id           TEXT NOT NULL UNIQUE,        -- UUID of the incarnation
   name         TEXT NOT NULL,               -- the binary: mcp-front, applier, ...
   host         TEXT NOT NULL,
@@ -20,7 +20,7 @@ CREATE INDEX worker_heartbeat ON worker (heartbeat_at);
 
 -- Time that does not count for those who wait: downtime, suspend, steps of the clock.
 CREATE TABLE time_gap (
-  seq        INTEGER PRIMARY KEY,
+  seq        INTEGER PRIMARY KEY CHECK (seq > 0),
   host       TEXT NOT NULL,
   kind       TEXT NOT NULL CHECK (kind IN ('downtime', 'suspend', 'clock_step')),
   started_at TEXT NOT NULL CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),

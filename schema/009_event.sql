@@ -1,7 +1,7 @@
 -- The timeline: append-only, written by triggers. Events hold digests and names, not content.
 
 CREATE TABLE event (
-  seq         INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   at          TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
   kind        TEXT NOT NULL,                -- noun.what, e.g. request.approved
   session_seq INTEGER,

@@ -18,3 +18,69 @@ SELECT seq, request_seq, state, force, forced, error_code, error_message FROM ap
 -- name: file_change_list
 SELECT seq, path, action, hash_before, hash_after, bytes, temp_name, state
   FROM file_change WHERE apply_seq = :apply ORDER BY seq;
+
+-- name: file_change_delete
+DELETE FROM file_change WHERE seq IN (
+  SELECT f.seq FROM request AS r JOIN apply AS a ON a.request_seq = r.seq
+    JOIN file_change AS f ON f.apply_seq = a.seq WHERE r.session_seq = :session LIMIT :limit);
+
+-- name: apply_delete
+DELETE FROM apply WHERE seq IN (
+  SELECT a.seq FROM request AS r JOIN apply AS a ON a.request_seq = r.seq
+   WHERE r.session_seq = :session LIMIT :limit);
+
+-- name: apply_next
+-- The oldest job behind :after that is queued, or that a dead applier left in hand.
+SELECT a.seq, a.state, a.claim, s.workspace_root
+  FROM apply AS a
+  JOIN request AS r ON r.seq = a.request_seq
+  JOIN session AS s ON s.seq = r.session_seq
+ WHERE a.host = :host AND a.state IN ('queued', 'claimed') AND a.seq > :after
+ ORDER BY a.seq LIMIT 1;
+
+-- name: apply_claim
+-- :claim is the number that was seen: 0 rows if anybody claimed it since.
+UPDATE apply
+   SET state = 'claimed', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
+       updated_at = :now
+ WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'claimed')
+RETURNING request_seq, force, claim, attempts;
+
+-- name: apply_body_hash
+-- What the hash of the proposal must be; no row where it stands in the request itself.
+SELECT c.hash FROM request AS r JOIN content AS c ON c.seq = r.body_seq WHERE r.seq = :request;
+
+-- name: file_change_insert
+-- 0 rows: the job is not ours any more. So for all below.
+INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes, temp_name, state,
+  created_at, updated_at)
+SELECT seq, :path, :action, :hash_before, :hash_after, :bytes, :temp_name, 'planned', :now, :now
+  FROM apply WHERE seq = :apply AND claim = :claim AND state = 'claimed';
+
+-- name: file_change_open
+-- What a predecessor meant to do when it stopped.
+SELECT path, action, hash_before, hash_after, temp_name
+  FROM file_change WHERE apply_seq = :apply AND state IN ('planned', 'staged') ORDER BY seq;
+
+-- name: file_change_done
+UPDATE file_change SET state = 'done', updated_at = :now
+ WHERE apply_seq = :apply AND state IN ('planned', 'staged');
+
+-- name: file_change_undone
+UPDATE file_change SET state = 'undone', updated_at = :now
+ WHERE apply_seq = :apply AND state IN ('planned', 'staged');
+
+-- name: apply_applied
+-- The trigger consumes the request and answers the callers.
+UPDATE apply SET state = 'applied', forced = :forced, updated_at = :now
+ WHERE seq = :seq AND claim = :claim AND state = 'claimed';
+
+-- name: apply_failed
+-- :state is refused or dead.
+UPDATE apply SET state = :state, error_code = :code, error_message = :message, updated_at = :now
+ WHERE seq = :seq AND claim = :claim AND state = 'claimed';
+
+-- name: apply_put_back
+-- The machine is short of something; attempts stay counted.
+UPDATE apply SET state = 'queued', worker_id = NULL, updated_at = :now
+ WHERE seq = :seq AND claim = :claim AND state = 'claimed';

@@ -8,3 +8,18 @@ SELECT seq FROM content WHERE hash = :hash;
 
 -- name: content_get
 SELECT bytes FROM content WHERE seq = :seq;
+
+-- name: content_after
+-- The end of the next stretch of texts to look through.
+SELECT max(seq) AS seq FROM (SELECT seq FROM content WHERE seq > :after ORDER BY seq LIMIT :limit);
+
+-- name: content_delete_unused
+-- Texts that no row holds on to any more, in (:after, :upto]. A table that refers to content must be
+-- named here.
+DELETE FROM content
+ WHERE seq > :after AND seq <= :upto
+   AND NOT EXISTS (SELECT 1 FROM request WHERE description_seq = content.seq)
+   AND NOT EXISTS (SELECT 1 FROM request WHERE body_seq = content.seq)
+   AND NOT EXISTS (SELECT 1 FROM request WHERE effect_seq = content.seq)
+   AND NOT EXISTS (SELECT 1 FROM tool_call WHERE arguments_seq = content.seq)
+   AND NOT EXISTS (SELECT 1 FROM tool_call WHERE result_seq = content.seq);

@@ -19,3 +19,9 @@ VALUES (:verb, :session_id, :argument, :operator_id, :source, :now);
 
 -- name: command_outcome
 SELECT outcome, why, reply FROM command WHERE seq = :seq;
+
+-- name: decision_delete
+-- Retention, with the question itself. (+ : the index is of a column without a type.)
+DELETE FROM decision WHERE seq IN (
+  SELECT d.seq FROM request AS r JOIN decision AS d ON d.request_id = +r.id
+   WHERE r.session_seq = :session LIMIT :limit);

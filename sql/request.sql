@@ -87,12 +87,14 @@ SELECT min(deadline_at) AS at FROM request WHERE state = 'pending' AND deadline_
 
 -- name: request_running
 -- Everything whose deadline runs.
-SELECT r.seq, r.deadline_at FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+SELECT r.seq, r.deadline_at AS at, r.updated_at AS since
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state = 'pending' AND r.deadline_at IS NOT NULL AND s.host = :host AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
 
 -- name: request_set_deadline
-UPDATE request SET deadline_at = :deadline_at, updated_at = :now
+-- A time_gap moves it. Nobody touched the question, so updated_at stays.
+UPDATE request SET deadline_at = :at
  WHERE seq = :seq AND state = 'pending';
 
 -- name: request_pending
@@ -125,3 +127,20 @@ SELECT r.id, s.id AS session_id FROM request AS r JOIN session AS s ON s.seq = r
 SELECT r.id, s.id AS session_id FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'standby'
    AND s.id >= :start AND s.id < :end ORDER BY r.seq LIMIT 2;
+
+-- name: standby_list
+-- All standbys that wait, for `ctl resume`: it matches beginnings of ids and names the choices.
+SELECT r.seq, r.id, s.id AS session_id, s.workspace_root, r.title
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'standby' AND r.seq > :after
+ ORDER BY r.seq;
+
+-- name: request_listeners
+-- How many callers wait at this moment.
+SELECT count(*) AS callers FROM tool_call
+ WHERE request_seq = :seq AND state = 'waiting' AND listener IS NOT NULL;
+
+-- name: request_delete
+-- Retention: the newest first, because a question may name the same one asked before.
+DELETE FROM request WHERE seq IN (SELECT seq FROM request WHERE session_seq = :session
+                                   ORDER BY seq DESC LIMIT :limit);

@@ -15,16 +15,6 @@ SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall
 SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused
   FROM session WHERE seq = :seq;
 
--- name: session_stateless
--- The session of a caller that keeps no MCP session: who it says it is, in this workspace.
-SELECT seq FROM session
- WHERE workspace_root = :workspace AND host = :host AND status <> 'terminated'
-   AND channel_id IS :channel AND client_name IS :client AND label IS :label
-   AND EXISTS (SELECT 1 FROM connection AS c
-                WHERE c.session_seq = session.seq AND c.state = 'open'
-                  AND c.transport = 'stateless')
- ORDER BY seq DESC LIMIT 1;
-
 -- name: session_touch
 -- Its agent called a tool; an interrupted session is active again.
 UPDATE session
@@ -95,3 +85,62 @@ UPDATE connection SET state = 'open', closed_at = NULL WHERE seq = :seq AND stat
 -- name: connection_lose_all
 -- A front starts: the stdio connections of its predecessor are gone until their relays come back.
 UPDATE connection SET state = 'lost' WHERE host = :host AND state = 'open' AND transport = 'stdio';
+
+-- name: session_by_prefix
+-- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte raised.
+SELECT seq, id FROM session WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
+
+-- name: session_is_connected
+-- A row if somebody is connected to this session: a stdio process, or HTTP calls lately.
+SELECT 1 AS yes FROM session AS s
+ WHERE s.seq = :seq AND s.status <> 'interrupted'
+   AND EXISTS (SELECT 1 FROM connection AS c
+                WHERE c.session_seq = s.seq AND c.state = 'open'
+                  AND (c.transport = 'stdio' OR s.last_activity_at > :live_after));
+
+-- name: session_abandoned
+-- Whether anything was interrupted before :cutoff and never came back.
+SELECT 1 AS one FROM session WHERE status = 'interrupted' AND updated_at < :cutoff LIMIT 1;
+
+-- name: session_terminate_abandoned
+UPDATE session SET status = 'terminated', terminated_at = :now, updated_at = :now
+ WHERE seq IN (SELECT seq FROM session WHERE status = 'interrupted' AND updated_at < :cutoff
+                LIMIT :limit);
+
+-- name: session_old
+-- The next session, in the order of their ends, that ended before :cutoff.
+SELECT seq, terminated_at FROM session
+ WHERE terminated_at IS NOT NULL AND terminated_at < :cutoff
+   AND (terminated_at, seq) > (:after_at, :after)
+ ORDER BY terminated_at, seq LIMIT 1;
+
+-- name: session_held
+-- Whether another session still holds on to a row of this one; it is purged as a whole or not yet.
+SELECT EXISTS (SELECT 1 FROM session AS s JOIN session AS n ON n.restart_of = s.id
+                WHERE s.seq = :session)
+    OR EXISTS (SELECT 1 FROM request AS r JOIN request AS n ON n.previous_seq = r.seq
+                WHERE r.session_seq = :session AND n.session_seq <> :session)
+    OR EXISTS (SELECT 1 FROM request AS r JOIN tool_call AS t ON t.request_seq = r.seq
+                WHERE r.session_seq = :session AND t.session_seq <> :session)
+    OR EXISTS (SELECT 1 FROM request AS r JOIN apply AS a ON a.request_seq = r.seq
+                 JOIN tool_call AS t ON t.apply_seq = a.seq
+                WHERE r.session_seq = :session AND t.session_seq <> :session)
+    OR EXISTS (SELECT 1 FROM connection AS c JOIN tool_call AS t ON t.connection_seq = c.seq
+                WHERE c.session_seq = :session AND t.session_seq <> :session) AS held;
+
+-- name: connection_delete_of
+DELETE FROM connection WHERE seq IN (SELECT seq FROM connection WHERE session_seq = :session
+                                      LIMIT :limit);
+
+-- name: session_delete
+DELETE FROM session WHERE seq = :session AND status = 'terminated';
+
+-- name: connection_unused
+-- Whether one of before :cutoff never called a tool.
+SELECT 1 AS one FROM connection
+ WHERE session_seq IS NULL AND created_at < :cutoff AND state <> 'open' LIMIT 1;
+
+-- name: connection_delete_unused
+DELETE FROM connection WHERE seq IN (
+  SELECT seq FROM connection
+   WHERE session_seq IS NULL AND created_at < :cutoff AND state <> 'open' LIMIT :limit);

@@ -64,3 +64,30 @@ SELECT coalesce(max(seq), 0) AS seq FROM answer;
 
 -- name: answer_since
 SELECT seq, call_seq FROM answer WHERE seq > :after ORDER BY seq LIMIT 500;
+
+-- name: tool_call_running
+-- Everything whose wait has an end, for a step of the clock.
+SELECT t.seq, t.wait_until AS at, t.created_at AS since
+  FROM tool_call AS t JOIN session AS s ON s.seq = t.session_seq
+ WHERE t.state = 'waiting' AND t.wait_until IS NOT NULL AND s.host = :host AND t.seq > :after
+ ORDER BY t.seq LIMIT 500;
+
+-- name: tool_call_set_wait
+UPDATE tool_call SET wait_until = :at WHERE seq = :seq AND state = 'waiting';
+
+-- name: answer_delete_of
+DELETE FROM answer WHERE seq IN (SELECT a.seq FROM tool_call AS t JOIN answer AS a ON a.call_seq = t.seq
+                                  WHERE t.session_seq = :session LIMIT :limit);
+
+-- name: answer_oldest
+-- scan ok: reads the first entry
+SELECT created_at AS at FROM answer ORDER BY seq LIMIT 1;
+
+-- name: answer_delete_old
+-- scan ok: reads the first :limit entries
+DELETE FROM answer WHERE seq IN (SELECT seq FROM answer ORDER BY seq LIMIT :limit)
+                     AND created_at < :cutoff;
+
+-- name: tool_call_delete
+DELETE FROM tool_call WHERE seq IN (SELECT seq FROM tool_call WHERE session_seq = :session
+                                     LIMIT :limit);

@@ -40,3 +40,18 @@ INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES (:host, :kind, :s
 -- name: health_list
 -- scan ok: for a person
 SELECT what, state, detail, at FROM health;
+
+-- name: worker_started
+SELECT started_at AS at FROM worker WHERE id = :id;
+
+-- name: worker_watched
+-- The last sign of a watchdog that got ready, before this one: until then deadlines were watched. One
+-- that died before it was ready had not yet written down the gap before it.
+-- scan ok: once, at the start of the watchdog
+SELECT max(heartbeat_at) AS at FROM worker
+ WHERE name = :name AND host = :host AND id <> :id AND heartbeat_at > started_at;
+
+-- name: worker_bury_all
+-- The supervisor, while no worker runs: rows that still claim to live do not.
+UPDATE worker SET state = 'died', stopped_at = :now
+ WHERE host = :host AND state IN ('starting', 'ready');

@@ -84,7 +84,12 @@ static int execute(struct store *st, const char *sql, struct err *e)
 {
 	int rc = sqlite3_exec(st->db, sql, NULL, NULL, NULL);
 
-	return rc == SQLITE_OK ? 0 : failed(st->db, rc, sql, e);
+	char start[60];
+
+	if (rc == SQLITE_OK)
+		return 0;
+	(void)snprintf(start, sizeof(start), "%.*s", (int)strcspn(sql, "\n"), sql);
+	return failed(st->db, rc, start, e);
 }
 
 /* ---- hooks ---- */
@@ -210,8 +215,7 @@ static int configure(struct store *st, struct err *e)
 	(void)snprintf(cache, sizeof(cache), "PRAGMA cache_size = -%d", CACHE_KIB);
 	if (execute(st, "PRAGMA synchronous = FULL", e) ||
 	    execute(st, "PRAGMA foreign_keys = ON", e) ||
-	    execute(st, "PRAGMA temp_store = MEMORY", e) ||
-	    execute(st, "PRAGMA trusted_schema = OFF", e) || execute(st, cache, e))
+	    execute(st, "PRAGMA temp_store = MEMORY", e) || execute(st, cache, e))
 		return -1;
 	(void)sqlite3_update_hook(st->db, on_change, st);
 	(void)sqlite3_wal_hook(st->db, on_log, st); /* in place of automatic checkpoints */
@@ -468,6 +472,7 @@ int store_commit(struct store *st, struct err *e)
 
 	if (rc != SQLITE_OK) {
 		(void)failed(st->db, rc, "cannot commit", e);
+		st->broken = rc == SQLITE_IOERR_FSYNC || rc == SQLITE_IOERR_DIR_FSYNC;
 		store_rollback(st);
 		return -1;
 	}
@@ -476,6 +481,11 @@ int store_commit(struct store *st, struct err *e)
 	if (st->run_fd >= 0)
 		ring(st);
 	return 0;
+}
+
+bool store_is_broken(const struct store *st)
+{
+	return st->broken;
 }
 
 void store_rollback(struct store *st)

@@ -25,6 +25,7 @@ struct store {
 	int lock_now;
 	bool writing;	 /* between store_begin and store_commit or store_rollback */
 	unsigned rings;	 /* bit per entry of sql_bells whose table this transaction changed */
+	bool broken;	 /* a flush failed: what is on disk is not known */
 	int wal_pages;	 /* length of the log after our last commit */
 };
 
@@ -55,6 +56,8 @@ int store_begin(struct store *st, struct err *e);
 /* Makes it durable and rings. A failed commit rolls back and returns -1. */
 int store_commit(struct store *st, struct err *e);
 void store_rollback(struct store *st);
+/* Whether a flush has failed: the process must end without any further effect outside. */
+bool store_is_broken(const struct store *st);
 
 /* A part of a transaction that can fail alone. store_undo takes it back, store_keep keeps it. */
 int store_part(struct store *st, struct err *e);

@@ -181,6 +181,7 @@ int worker_open(struct worker *w, const char *name, const char *purpose, int arg
 			      .run_fd = -1,
 			      .lock_fd = -1,
 			      .signal_fd = -1,
+			      .extra_fd = -1,
 			      .bell = DOORBELL_INIT,
 			      .store = STORE_INIT,
 			      .due_ms = INT64_MAX };
@@ -249,7 +250,7 @@ void worker_close(struct worker *w, const struct err *e)
 		(void)one_statement(w, SQL_WORKER_STOPPED, NULL, NULL);
 	store_clear(&w->store);
 	doorbell_clear(&w->bell);
-	const int fds[] = { w->signal_fd, w->lock_fd, w->run_fd };
+	const int fds[] = { w->extra_fd, w->signal_fd, w->lock_fd, w->run_fd };
 	for (size_t i = 0; i < COUNT(fds); i++)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
@@ -264,11 +265,11 @@ static bool drains(void)
 #endif
 }
 
-/* Sleeps until the bell, a signal or the clock; true: stop. */
-static bool wait_or_stop(struct worker *w, bool busy)
+bool worker_wait(struct worker *w, bool busy)
 {
 	struct pollfd fds[] = { { .fd = w->bell.fd, .events = POLLIN },
-				{ .fd = w->signal_fd, .events = POLLIN } };
+				{ .fd = w->signal_fd, .events = POLLIN },
+				{ .fd = w->extra_fd, .events = POLLIN } };
 
 	if (!busy && drains())
 		return true;
@@ -292,7 +293,7 @@ int worker_main(const char *name, const char *purpose,
 		did = step(&w, &e);
 		if (did >= 0 && worker_heartbeat(&w, &e))
 			did = -1;
-		if (did >= 0 && wait_or_stop(&w, did > 0))
+		if (did >= 0 && worker_wait(&w, did > 0))
 			break;
 	}
 	worker_close(&w, &e);

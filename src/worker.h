@@ -29,6 +29,7 @@ struct worker {
 	int run_fd;
 	int lock_fd;
 	int signal_fd; /* SIGTERM and SIGINT arrive here */
+	int extra_fd;  /* also wakes step, which drains it; -1: none. Closed by worker_close */
 	struct doorbell bell;
 	struct store store;
 	int64_t due_ms;	       /* unix ms when step wants to look again, INT64_MAX: at a bell */
@@ -55,12 +56,15 @@ int worker_heartbeat(struct worker *w, struct err *e);
 /* Milliseconds until the next thing that is due by the clock (heartbeat, due_ms, regular look). */
 int worker_patience_ms(const struct worker *w);
 
+/* Sleeps until the bell (which it drains), extra_fd, a signal or the clock; busy: only looks. True:
+ * stop. In test builds, $INTERCOM_DRAIN makes the first idle moment a stop. */
+bool worker_wait(struct worker *w, bool busy);
+
 /* Says in its row that it stopped (if e is clean) and gives everything up. */
 void worker_close(struct worker *w, const struct err *e);
 
 /* The whole life of a worker that looks at rows. step: does one piece of work; 1 did something,
- * 0 nothing to do now (it may set w->due_ms), -1 cannot go on. Returns the exit status.
- * In test builds, $INTERCOM_DRAIN makes the first idle moment a stop. */
+ * 0 nothing to do now (it may set w->due_ms), -1 cannot go on. Returns the exit status. */
 int worker_main(const char *name, const char *purpose,
 		int (*step)(struct worker *w, struct err *e), int argc, char **argv);
 

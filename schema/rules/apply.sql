@@ -22,7 +22,7 @@ CREATE TRIGGER apply_moves BEFORE UPDATE OF state ON apply BEGIN
           OR NOT EXISTS (SELECT 1 FROM file_change WHERE apply_seq = OLD.seq));
 END;
 
-CREATE TRIGGER apply_is_fixed BEFORE UPDATE OF seq, request_seq, host, force, created_at ON apply BEGIN
+CREATE TRIGGER apply_is_fixed BEFORE UPDATE ON apply BEGIN
   SELECT RAISE(ABORT, 'apply: fixed: what was ordered does not change')
    WHERE OLD.seq IS NOT NEW.seq OR OLD.request_seq IS NOT NEW.request_seq
       OR OLD.host IS NOT NEW.host OR OLD.force IS NOT NEW.force
@@ -52,4 +52,12 @@ CREATE TRIGGER file_change_moves BEFORE UPDATE OF state ON file_change
 WHEN OLD.state <> NEW.state BEGIN
   SELECT RAISE(ABORT, 'file_change: move: see file_change_move for the legal moves of state')
    WHERE NOT EXISTS (SELECT 1 FROM file_change_move WHERE src = OLD.state AND dst = NEW.state);
+END;
+
+-- After a crash the hashes decide whether a file is finished or undone.
+CREATE TRIGGER file_change_is_fixed BEFORE UPDATE ON file_change BEGIN
+  SELECT RAISE(ABORT, 'file_change: fixed: the intent of a change does not change')
+   WHERE OLD.seq IS NOT NEW.seq OR OLD.apply_seq IS NOT NEW.apply_seq OR OLD.path IS NOT NEW.path
+      OR OLD.action IS NOT NEW.action OR OLD.hash_before IS NOT NEW.hash_before
+      OR OLD.hash_after IS NOT NEW.hash_after OR OLD.created_at IS NOT NEW.created_at;
 END;

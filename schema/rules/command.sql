@@ -3,6 +3,8 @@
 CREATE TRIGGER command_is_born BEFORE INSERT ON command BEGIN
   SELECT RAISE(ABORT, 'command: exists: a row with this seq is there already')
    WHERE EXISTS (SELECT 1 FROM command WHERE seq = NEW.seq);
+  SELECT RAISE(ABORT, 'command: outcome: outcome, reply and why are found here, not given')
+   WHERE NEW.outcome IS NOT NULL OR NEW.reply IS NOT NULL OR NEW.why IS NOT NULL;
 END;
 
 CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
@@ -44,7 +46,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                     json_object('previous_mode',
                                 coalesce((SELECT mode FROM session WHERE id = NEW.session_id),
                                          (SELECT value FROM setting WHERE name = 'mode'), 'local'),
-                                'current_mode', NEW.argument)
+                                'current_mode',
+                                CASE WHEN typeof(NEW.argument) = 'text' THEN NEW.argument END)
            ) AS o ORDER BY o.rank LIMIT 1)
    WHERE seq = NEW.seq;
   UPDATE setting SET value = NEW.argument, source = 'ctl', updated_at = NEW.created_at

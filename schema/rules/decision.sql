@@ -3,7 +3,10 @@
 
 CREATE TRIGGER decision_is_born BEFORE INSERT ON decision BEGIN
   SELECT RAISE(ABORT, 'decision: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM decision WHERE seq = NEW.seq);
+   WHERE EXISTS (SELECT 1 FROM decision WHERE seq = NEW.seq)
+      OR EXISTS (SELECT 1 FROM request WHERE decision_seq = NEW.seq);
+  SELECT RAISE(ABORT, 'decision: outcome: outcome and why are found here, not given')
+   WHERE NEW.outcome IS NOT NULL OR NEW.why IS NOT NULL;
 END;
 
 -- A decision binds to the digest of what is asked: given, it must be the request's; not given, it

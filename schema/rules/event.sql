@@ -16,11 +16,13 @@ END;
 -- What happened, oldest first, with the names that a person knows things by.
 CREATE VIEW timeline AS
 SELECT e.seq, e.at, e.kind, e.actor, s.id AS session_id, r.id AS request_id,
-       coalesce(r.title, CASE WHEN e.kind = 'agent.said' THEN
+       coalesce(r.title, CASE WHEN e.kind = 'agent.said' AND json_valid(t.arguments) THEN
          coalesce(json_extract(t.arguments, '$.message'),
                   json_extract(t.arguments, '$.status_message')) END) AS title,
        r.file_path, e.detail
   FROM event AS e
   LEFT JOIN session AS s ON s.seq = e.session_seq
   LEFT JOIN request AS r ON r.seq = e.request_seq
-  LEFT JOIN tool_call AS t ON t.seq = e.call_seq;
+  LEFT JOIN (SELECT c.seq, coalesce(c.arguments, (SELECT CAST(bytes AS TEXT) FROM content
+                                                   WHERE seq = c.arguments_seq)) AS arguments
+               FROM tool_call AS c) AS t ON t.seq = e.call_seq;

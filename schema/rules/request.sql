@@ -3,9 +3,12 @@
 CREATE TRIGGER request_is_born BEFORE INSERT ON request BEGIN
   SELECT RAISE(ABORT, 'request: exists: a row with this seq or id is there already')
    WHERE EXISTS (SELECT 1 FROM request WHERE seq = NEW.seq)
-      OR EXISTS (SELECT 1 FROM request WHERE id = NEW.id);
+      OR EXISTS (SELECT 1 FROM request WHERE id = NEW.id)
+      OR EXISTS (SELECT 1 FROM decision WHERE request_id = NEW.id AND outcome = 'applied');
   SELECT RAISE(ABORT, 'request: move: a request is born pending and undecided')
    WHERE NEW.decision IS NOT NULL OR NEW.decided_by IS NOT NULL OR NEW.decided_at IS NOT NULL
+      OR NEW.decision_seq IS NOT NULL OR NEW.reason IS NOT NULL OR NEW.instruction IS NOT NULL
+      OR NEW.delivered_at IS NOT NULL OR NEW.consumed_at IS NOT NULL
       OR NOT EXISTS (SELECT 1 FROM request_move
                       WHERE kind = NEW.kind AND src = '' AND dst = NEW.state);
   SELECT RAISE(ABORT, 'request: asked: this session has asked this already and waits for the answer')
@@ -14,10 +17,7 @@ CREATE TRIGGER request_is_born BEFORE INSERT ON request BEGIN
                     AND state IN ('pending', 'interrupted'));
 END;
 
-CREATE TRIGGER request_is_fixed BEFORE UPDATE OF seq, id, kind, digest, title, description,
-  description_seq, body, body_seq, effect, effect_seq, replaces_file, file_path, risk_level,
-  original_hash, prompt_type, elapsed_seconds, actions_taken, previous_seq, created_at
-ON request BEGIN
+CREATE TRIGGER request_is_fixed BEFORE UPDATE ON request BEGIN
   SELECT RAISE(ABORT, 'request: fixed: what was asked does not change')
    WHERE OLD.seq IS NOT NEW.seq OR OLD.id IS NOT NEW.id OR OLD.kind IS NOT NEW.kind
       OR OLD.digest IS NOT NEW.digest OR OLD.title IS NOT NEW.title
@@ -33,22 +33,30 @@ ON request BEGIN
       OR OLD.previous_seq IS NOT NEW.previous_seq OR OLD.created_at IS NOT NEW.created_at;
 END;
 
--- A request leaves pending or interrupted for good only through a decision that says so, and
--- becomes consumed only through a finished write.
-CREATE TRIGGER request_moves BEFORE UPDATE OF state, decision_seq, decision ON request BEGIN
+-- A request leaves pending or interrupted for good only through a decision that says so, while that
+-- takes effect (its outcome is not told yet), and becomes consumed only through a finished write.
+CREATE TRIGGER request_moves BEFORE UPDATE OF state, decision_seq, decision, reason, instruction,
+  decided_by, decided_at, consumed_at
+ON request BEGIN
   SELECT RAISE(ABORT, 'request: move: see request_move for the legal moves of state')
    WHERE OLD.state <> NEW.state
      AND NOT EXISTS (SELECT 1 FROM request_move
                       WHERE kind = OLD.kind AND src = OLD.state AND dst = NEW.state);
   SELECT RAISE(ABORT, 'request: decided: the first answer stands')
    WHERE OLD.decision_seq IS NOT NULL
-     AND (OLD.decision_seq IS NOT NEW.decision_seq OR OLD.decision IS NOT NEW.decision);
+     AND (OLD.decision_seq IS NOT NEW.decision_seq OR OLD.decision IS NOT NEW.decision
+          OR OLD.reason IS NOT NEW.reason OR OLD.instruction IS NOT NEW.instruction
+          OR OLD.decided_by IS NOT NEW.decided_by OR OLD.decided_at IS NOT NEW.decided_at
+          OR (OLD.consumed_at IS NOT NULL AND OLD.consumed_at IS NOT NEW.consumed_at));
   SELECT RAISE(ABORT, 'request: undecided: insert a row into decision to answer a request')
-   WHERE OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL
+   WHERE OLD.decision_seq IS NULL
+     AND (NEW.state NOT IN ('pending', 'interrupted') OR NEW.decision_seq IS NOT NULL
+          OR NEW.decision IS NOT NULL OR NEW.reason IS NOT NULL OR NEW.instruction IS NOT NULL
+          OR NEW.decided_by IS NOT NULL OR NEW.decided_at IS NOT NULL)
      AND NOT EXISTS (SELECT 1 FROM decision AS d
                        JOIN request_verdict AS v ON v.kind = OLD.kind AND v.verdict = d.verdict
                       WHERE d.seq = NEW.decision_seq AND d.request_id = OLD.id
-                        AND v.state = NEW.state);
+                        AND d.outcome IS NULL AND v.state = NEW.state);
   SELECT RAISE(ABORT, 'request: unapplied: a request is consumed by its finished apply only')
    WHERE NEW.state = 'consumed' AND OLD.state <> 'consumed'
      AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = OLD.seq AND state = 'applied');
@@ -65,6 +73,11 @@ WHEN OLD.session_seq <> NEW.session_seq BEGIN
                        JOIN session AS new ON new.seq = NEW.session_seq
                       WHERE old.seq = OLD.session_seq AND old.host = new.host
                         AND old.workspace_root = new.workspace_root);
+  SELECT RAISE(ABORT, 'request: asked: this session has asked this already and waits for the answer')
+   WHERE NEW.state IN ('pending', 'interrupted')
+     AND EXISTS (SELECT 1 FROM request
+                  WHERE session_seq = NEW.session_seq AND digest = NEW.digest
+                    AND state IN ('pending', 'interrupted'));
 END;
 
 CREATE TRIGGER request_asked AFTER INSERT ON request BEGIN

@@ -14,8 +14,7 @@ WHEN OLD.status <> NEW.status BEGIN
    WHERE NOT EXISTS (SELECT 1 FROM session_move WHERE src = OLD.status AND dst = NEW.status);
 END;
 
-CREATE TRIGGER session_is_fixed BEFORE UPDATE OF seq, id, host, owner_user_id, workspace_root,
-  protocol_mode, origin, restart_of, created_at, thread_ts ON session BEGIN
+CREATE TRIGGER session_is_fixed BEFORE UPDATE ON session BEGIN
   SELECT RAISE(ABORT, 'session: fixed: who a session is and where it works do not change')
    WHERE OLD.seq IS NOT NEW.seq OR OLD.id IS NOT NEW.id OR OLD.host IS NOT NEW.host
       OR OLD.owner_user_id IS NOT NEW.owner_user_id
@@ -48,7 +47,7 @@ CREATE TRIGGER connection_is_born BEFORE INSERT ON connection BEGIN
       OR EXISTS (SELECT 1 FROM connection WHERE key = NEW.key);
 END;
 
-CREATE TRIGGER connection_is_fixed BEFORE UPDATE OF seq, key, host, transport ON connection BEGIN
+CREATE TRIGGER connection_is_fixed BEFORE UPDATE ON connection BEGIN
   SELECT RAISE(ABORT, 'connection: fixed: a connection does not become another one')
    WHERE OLD.seq IS NOT NEW.seq OR OLD.key IS NOT NEW.key OR OLD.host IS NOT NEW.host
       OR OLD.transport IS NOT NEW.transport;

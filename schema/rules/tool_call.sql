@@ -13,9 +13,27 @@ WHEN OLD.state <> NEW.state BEGIN
    WHERE NOT EXISTS (SELECT 1 FROM tool_call_move WHERE src = OLD.state AND dst = NEW.state);
 END;
 
+CREATE TRIGGER tool_call_is_fixed BEFORE UPDATE ON tool_call BEGIN
+  SELECT RAISE(ABORT, 'tool_call: fixed: what was called does not change')
+   WHERE OLD.seq IS NOT NEW.seq OR OLD.rpc_id IS NOT NEW.rpc_id OR OLD.tool IS NOT NEW.tool
+      OR OLD.arguments IS NOT NEW.arguments OR OLD.arguments_seq IS NOT NEW.arguments_seq
+      OR OLD.digest IS NOT NEW.digest OR OLD.created_at IS NOT NEW.created_at;
+END;
+
 CREATE TRIGGER tool_call_answered AFTER UPDATE OF state ON tool_call
 WHEN OLD.state = 'waiting' AND NEW.state = 'answered' BEGIN
   INSERT INTO answer (call_seq, created_at) VALUES (NEW.seq, NEW.answered_at);
+END;
+
+CREATE TRIGGER answer_is_born BEFORE INSERT ON answer BEGIN
+  SELECT RAISE(ABORT, 'answer: exists: a row with this seq is there already')
+   WHERE EXISTS (SELECT 1 FROM answer WHERE seq = NEW.seq);
+  SELECT RAISE(ABORT, 'answer: unanswered: the wait of this call has not ended')
+   WHERE NOT EXISTS (SELECT 1 FROM tool_call WHERE seq = NEW.call_seq AND state = 'answered');
+END;
+
+CREATE TRIGGER answer_is_fixed BEFORE UPDATE ON answer BEGIN
+  SELECT RAISE(ABORT, 'answer: fixed: the cursor of the front does not change');
 END;
 
 -- What an agent tells without asking is for the timeline.
@@ -24,5 +42,10 @@ WHEN NEW.tool IN ('broadcast', 'ping') BEGIN
   INSERT INTO event (at, kind, session_seq, call_seq)
   SELECT NEW.created_at, 'agent.said', NEW.session_seq, NEW.seq
    WHERE NEW.is_error = 0
-     AND (NEW.tool = 'broadcast' OR json_extract(NEW.arguments, '$.status_message') IS NOT NULL);
+     AND (NEW.tool = 'broadcast'
+          OR EXISTS (SELECT 1 FROM (
+               SELECT coalesce(NEW.arguments, (SELECT CAST(bytes AS TEXT) FROM content
+                                                WHERE seq = NEW.arguments_seq)) AS text) AS a
+              WHERE CASE WHEN json_valid(a.text)
+                         THEN json_extract(a.text, '$.status_message') END IS NOT NULL));
 END;

@@ -1,0 +1,96 @@
+/* inbox: what waits for a person. */
+#include "ctl.h"
+
+#include <stdio.h>
+
+static cJSON *row_json(stmt *s)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	json_text(o, "id", col_text(s, INBOX_LIST_ID));
+	json_text(o, "kind", col_text(s, INBOX_LIST_KIND));
+	json_text(o, "state", col_text(s, INBOX_LIST_STATE));
+	json_text(o, "title", col_text(s, INBOX_LIST_TITLE));
+	json_text(o, "file_path", col_text(s, INBOX_LIST_FILE_PATH));
+	json_text(o, "risk_level", col_text(s, INBOX_LIST_RISK_LEVEL));
+	json_text(o, "session_id", col_text(s, INBOX_LIST_SESSION_ID));
+	json_text(o, "workspace_root", col_text(s, INBOX_LIST_WORKSPACE_ROOT));
+	json_text(o, "client_name", col_text(s, INBOX_LIST_CLIENT_NAME));
+	json_text(o, "created_at", col_text(s, INBOX_LIST_CREATED_AT));
+	json_text(o, "deadline_at", col_text(s, INBOX_LIST_DEADLINE_AT));
+	(void)cJSON_AddBoolToObject(o, "listening", col_int(s, INBOX_LIST_LISTENING) != 0);
+	return o;
+}
+
+static int print_json(struct ctl *c, stmt *s, struct err *e)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON *inbox = cJSON_AddArrayToObject(o, "inbox");
+	int got;
+
+	while ((got = stmt_row(s, e)) > 0)
+		(void)cJSON_AddItemToArray(inbox, row_json(s));
+	if (got == 0)
+		json_print(c, o);
+	else
+		cJSON_Delete(o);
+	return got;
+}
+
+static int add_row(struct ctl *c, struct table *t, stmt *s, struct err *e)
+{
+	OWNED(str) struct str id = STR_INIT, what = STR_INIT;
+	const char *file = col_text(s, INBOX_LIST_FILE_PATH);
+	struct age age = age_of(col_text(s, INBOX_LIST_CREATED_AT));
+
+	if (short_request_id(c, col_text(s, INBOX_LIST_ID), &id, e))
+		return -1;
+	str_addf(&what, "%s%s%s", file ? file : "", file ? ": " : "",
+	         col_text(s, INBOX_LIST_TITLE));
+	table_add(t, str_text(&id));
+	table_add(t, col_text(s, INBOX_LIST_KIND));
+	table_add(t, age.text);
+	table_add(t, col_text(s, INBOX_LIST_RISK_LEVEL));
+	table_add(t, col_int(s, INBOX_LIST_LISTENING) ? "yes" : "no");
+	table_add(t, str_text(&what));
+	return 0;
+}
+
+static int print_text(struct ctl *c, stmt *s, struct err *e)
+{
+	static const char *const HEADINGS[] = { "ID", "KIND", "AGE", "RISK", "LISTENING", "WHAT" };
+	OWNED(table) struct table t;
+	int got;
+
+	table_begin(&t, HEADINGS, COUNT(HEADINGS));
+	while ((got = stmt_row(s, e)) > 0)
+		if (add_row(c, &t, s, e))
+			return -1;
+	if (got == 0 && t.count == t.columns)
+		(void)puts("nothing waits for you");
+	else if (got == 0)
+		table_print(c, &t);
+	return got;
+}
+
+static int run_inbox(struct ctl *c, struct err *e)
+{
+	stmt *s = store_stmt(&c->store, SQL_INBOX_LIST);
+	int status;
+
+	bind_int(s, ":after", 0);
+	status = c->json ? print_json(c, s, e) : print_text(c, s, e);
+	stmt_reset(s);
+	return status;
+}
+
+const struct command_spec cmd_inbox = { "inbox",
+	                                "",
+	                                "what waits for you",
+	                                "LISTENING tells whether the agent waits at this moment; "
+	                                "if not, it gets the answer when it\n"
+	                                "asks again.\n",
+	                                0,
+	                                0,
+	                                0,
+	                                run_inbox };

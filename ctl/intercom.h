@@ -1,0 +1,100 @@
+/* agent-intercom: what the parts of the supervisor share.
+ *
+ * intercom.c          main and the table of subcommands
+ * intercom_run.c      runs the system: start, watch, stop
+ * intercom_workers.c  the worker processes: starting, restarting, ending
+ * intercom_rows.c     what the supervisor writes: settings at the start, interruptions at the stop
+ * intercom_doctor.c   what is in order and what is not */
+#ifndef INTERCOM_H
+#define INTERCOM_H
+
+#include "config.h"
+#include "doorbell.h"
+#include "err.h"
+#include "paths.h"
+#include "store.h"
+#include "worker.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* In the order in which they are started; stopped in another (intercom_workers.c). */
+enum { CHILD_WATCHDOG, CHILD_APPLIER, CHILD_RETENTION, CHILD_FRONT, CHILD_COUNT };
+extern const char *const CHILD_NAMES[CHILD_COUNT];
+
+struct child {
+	pid_t pid; /* 0: does not run */
+	char *path; /* its binary */
+	bool ready; /* its row says so */
+	bool was_ready; /* once, since we started */
+	bool killed;
+	int64_t started_ms; /* monotonic, as all below */
+	int64_t start_at_ms; /* while it does not run */
+	int64_t backoff_ms; /* wait before the next restart */
+	int64_t asked_ms; /* when it was asked to leave; 0: it was not */
+};
+
+struct supervisor {
+	struct config config;
+	struct paths paths;
+	struct store store;
+	struct doorbell bell;
+	char host[HOST_BYTES];
+	int instance_fd, run_fd, signal_fd;
+	struct child children[CHILD_COUNT];
+	char **environment; /* of the workers */
+	bool announced; /* everybody was ready once */
+	bool stopping;
+	int64_t stop_ms; /* when the stop began */
+	int signals; /* how many times we were asked to stop */
+	int status; /* to exit with */
+};
+
+#define SUPERVISOR_INIT                                                                            \
+	{                                                                                          \
+		.config = CONFIG_INIT, .paths = PATHS_INIT, .store = STORE_INIT,                   \
+		.bell = DOORBELL_INIT, .instance_fd = -1, .run_fd = -1, .signal_fd = -1            \
+	}
+
+/* ---- intercom_run.c, intercom_doctor.c: subcommands; they return the exit status ---- */
+
+int intercom_run(const struct config_source *source);
+int intercom_doctor(const struct config_source *source);
+
+/* ---- intercom_rows.c ---- */
+
+/* Settings, system rows and the local operator, in one transaction. slack: whether Slack is
+ * configured. */
+int rows_at_start(struct supervisor *s, bool slack, struct err *e);
+/* The effective mode of new sessions. */
+int rows_mode(struct supervisor *s, struct str *out, struct err *e);
+/* Everything that waits is interrupted: nobody serves it any more. Logs what it did. */
+int rows_at_stop(struct supervisor *s, struct err *e);
+/* A worker has ended, in the way that detail tells. */
+int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e);
+/* Sets ready of the children whose row says so. The address of mcp-front goes to address. */
+int rows_ready(struct supervisor *s, struct str *address, struct err *e);
+
+/* ---- intercom_workers.c ---- */
+
+/* Finds the binaries. */
+int workers_find(struct supervisor *s, struct err *e);
+/* Starts those whose time has come. -1: one can never be started. */
+int workers_start_due(struct supervisor *s, struct err *e);
+/* Collects those that have ended. */
+void workers_reap(struct supervisor *s);
+/* Asks the next ones to leave, kills those that were asked long ago. */
+void workers_stop(struct supervisor *s);
+bool workers_are_ready(const struct supervisor *s);
+bool workers_are_gone(const struct supervisor *s);
+/* Milliseconds until a start is due, -1: none is. */
+int workers_patience_ms(const struct supervisor *s);
+void workers_clear(struct supervisor *s);
+
+/* ---- intercom_run.c ---- */
+
+/* Begins the stop; why goes to the log. */
+void run_stop(struct supervisor *s, int status, const char *why);
+
+#endif

@@ -1,0 +1,326 @@
+/* What the supervisor writes: settings, operator and system rows at the start; interruptions at the
+ * stop; the deaths of workers. Each is one transaction. */
+#include "intercom.h"
+
+#include "clock.h"
+#include "log.h"
+#include "setting.h"
+#include "str.h"
+
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- at the start ---- */
+
+struct names {
+	char **items;
+	size_t count;
+};
+
+static void names_add(struct names *n, const char *name)
+{
+	n->items = xrealloc(n->items, (n->count + 1) * sizeof(*n->items));
+	n->items[n->count++] = xstrdup(name);
+}
+
+static void names_clear(struct names *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		free(n->items[i]);
+	free(n->items);
+	*n = (struct names){ 0 };
+}
+
+static bool names_have(const struct names *n, const char *name)
+{
+	for (size_t i = 0; i < n->count; i++)
+		if (strcmp(n->items[i], name) == 0)
+			return true;
+	return false;
+}
+
+struct filling {
+	struct store *st;
+	struct names put; /* the settings of this program */
+	bool failed;
+	struct err *e;
+};
+
+static int put(struct store *st, const char *name, const char *value, const char *source,
+	       struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SETTING_PUT);
+
+	bind_text(s, ":name", name);
+	bind_text(s, ":value", value);
+	bind_text(s, ":source", source);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static void put_one(const char *name, const char *value, const char *source, void *arg)
+{
+	struct filling *f = arg;
+
+	names_add(&f->put, name);
+	f->failed = f->failed || put(f->st, name, value, source, f->e) != 0;
+}
+
+/* What older programs took from a config file and this one does not know. Rows that say what the
+ * system or an operator decided are not settings of a file and stay. */
+static int list_unknown(struct store *st, const struct names *known, struct names *unknown,
+			struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SETTING_LIST);
+	int got;
+
+	while ((got = stmt_row(s, e)) > 0) {
+		const char *name = col_text(s, SETTING_LIST_NAME);
+		const char *source = col_text(s, SETTING_LIST_SOURCE);
+
+		if (strcmp(source, "system") != 0 && strcmp(source, "ctl") != 0 &&
+		    strcmp(name, "mode") != 0 && !names_have(known, name))
+			names_add(unknown, name);
+	}
+	stmt_reset(s);
+	return got;
+}
+
+static int forget_unknown(struct store *st, const struct names *known, struct err *e)
+{
+	OWNED(names) struct names unknown = { 0 };
+
+	if (list_unknown(st, known, &unknown, e))
+		return -1;
+	for (size_t i = 0; i < unknown.count; i++) {
+		stmt *s = store_stmt(st, SQL_SETTING_FORGET);
+
+		bind_text(s, ":name", unknown.items[i]);
+		if (stmt_run(s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_settings(struct supervisor *s, struct err *e)
+{
+	struct filling f = { .st = &s->store, .e = e };
+	int failed;
+
+	config_settings(&s->config, put_one, &f);
+	failed = f.failed || forget_unknown(&s->store, &f.put, e);
+	names_clear(&f.put);
+	return failed ? -1 : 0;
+}
+
+/* Whether an operator has set the mode; it goes to out. */
+static int mode_of_operator(struct store *st, struct str *out, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SETTING_LIST);
+	int got;
+
+	while ((got = stmt_row(s, e)) > 0)
+		if (strcmp(col_text(s, SETTING_LIST_NAME), "mode") == 0 &&
+		    strcmp(col_text(s, SETTING_LIST_SOURCE), "ctl") == 0)
+			str_add(out, col_text(s, SETTING_LIST_VALUE));
+	stmt_reset(s);
+	return got;
+}
+
+/* What `ctl mode` said stays said, unless nobody could answer in it. */
+static int put_mode(struct store *st, bool slack, struct err *e)
+{
+	OWNED(str) struct str mode = STR_INIT;
+
+	if (mode_of_operator(st, &mode, e))
+		return -1;
+	if (mode.length && (slack || strcmp(mode.bytes, "local") == 0))
+		return 0;
+	if (mode.length)
+		log_warn("mode %s needs Slack, which is not configured: new sessions are local",
+			 mode.bytes);
+	return put(st, "mode", "local", "default", e);
+}
+
+static int put_operator(struct store *st, struct err *e)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	char name[64], id[80];
+	stmt *s;
+
+	if (user)
+		(void)snprintf(name, sizeof(name), "%s", user->pw_name);
+	else
+		(void)snprintf(name, sizeof(name), "%u", (unsigned)geteuid());
+	(void)snprintf(id, sizeof(id), "local:%s", name);
+	s = store_stmt(st, SQL_OPERATOR_ONLY_DEFAULT); /* first: there is one default at most */
+	bind_text(s, ":id", id);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	s = store_stmt(st, SQL_OPERATOR_PUT);
+	bind_text(s, ":id", id);
+	bind_text(s, ":user_id", name);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int bury_all(struct supervisor *s, struct err *e)
+{
+	stmt *bury = store_stmt(&s->store, SQL_WORKER_BURY_ALL);
+
+	bind_text(bury, ":host", s->host);
+	return stmt_run(bury, e) < 0 ? -1 : 0;
+}
+
+int rows_at_start(struct supervisor *s, bool slack, struct err *e)
+{
+	if (store_begin(&s->store, e))
+		return -1;
+	if (put_settings(s, e) || put(&s->store, "system.build", WORKER_BUILD, "system", e) ||
+	    put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
+	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) || bury_all(s, e)) {
+		store_rollback(&s->store);
+		return -1;
+	}
+	return store_commit(&s->store, e);
+}
+
+int rows_mode(struct supervisor *s, struct str *out, struct err *e)
+{
+	return setting_get(&s->store, "mode", out, e) < 0 ? -1 : 0;
+}
+
+/* ---- at the stop ---- */
+
+struct pending {
+	int64_t seq;
+	int64_t deadline_ms; /* -1: waits for ever */
+};
+
+struct tally {
+	int sessions, clearances, prompts, standbys;
+};
+
+enum { PAGE = 500 };
+
+/* The next page of what waits. Returns how many there are, -1 on error. */
+static int read_page(struct supervisor *s, int64_t after, struct pending *page, struct tally *t,
+		     struct err *e)
+{
+	stmt *list = store_stmt(&s->store, SQL_REQUEST_PENDING);
+	int got, count = 0;
+
+	bind_text(list, ":host", s->host);
+	bind_int(list, ":after", after);
+	while (count < PAGE && (got = stmt_row(list, e)) > 0) {
+		const char *kind = col_text(list, REQUEST_PENDING_KIND);
+
+		t->clearances += strcmp(kind, "clearance") == 0;
+		t->prompts += strcmp(kind, "prompt") == 0;
+		t->standbys += strcmp(kind, "standby") == 0;
+		page[count++] = (struct pending){
+			.seq = col_int(list, REQUEST_PENDING_SEQ),
+			.deadline_ms = clock_parse(col_text(list, REQUEST_PENDING_DEADLINE_AT)),
+		};
+	}
+	stmt_reset(list);
+	return count < PAGE && got < 0 ? -1 : count;
+}
+
+static int interrupt_one(struct supervisor *s, const struct pending *p, int64_t now_ms,
+			 struct err *e)
+{
+	stmt *interrupt = store_stmt(&s->store, SQL_REQUEST_INTERRUPT);
+	int64_t left = p->deadline_ms - now_ms;
+
+	bind_int(interrupt, ":seq", p->seq);
+	if (p->deadline_ms >= 0)
+		bind_int(interrupt, ":remaining_ms", left > 0 ? left : 0);
+	return stmt_run(interrupt, e) < 0 ? -1 : 0;
+}
+
+static int interrupt_all(struct supervisor *s, struct tally *t, struct err *e)
+{
+	struct pending page[PAGE];
+	int64_t now_ms = clock_now_ms(), after = 0;
+	int count;
+
+	do {
+		count = read_page(s, after, page, t, e);
+		for (int i = 0; i < count; i++)
+			if (interrupt_one(s, &page[i], now_ms, e))
+				return -1;
+		if (count > 0)
+			after = page[count - 1].seq;
+	} while (count == PAGE);
+	return count < 0 ? -1 : 0;
+}
+
+static int interrupt_sessions(struct supervisor *s, struct tally *t, struct err *e)
+{
+	stmt *all = store_stmt(&s->store, SQL_SESSION_INTERRUPT_ALL);
+
+	bind_text(all, ":host", s->host);
+	t->sessions = stmt_run(all, e);
+	return t->sessions < 0 ? -1 : 0;
+}
+
+int rows_at_stop(struct supervisor *s, struct err *e)
+{
+	struct tally t = { 0 };
+
+	if (store_begin(&s->store, e))
+		return -1;
+	if (interrupt_all(s, &t, e) || interrupt_sessions(s, &t, e) || bury_all(s, e)) {
+		store_rollback(&s->store);
+		return -1;
+	}
+	if (store_commit(&s->store, e))
+		return -1;
+	log_info("stopping: %d session(s), %d approval(s), %d prompt(s), %d standby(s) interrupted",
+		 t.sessions, t.clearances, t.prompts, t.standbys);
+	return 0;
+}
+
+/* ---- workers ---- */
+
+int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e)
+{
+	stmt *died;
+
+	if (store_begin(&s->store, e))
+		return -1;
+	died = store_stmt(&s->store, SQL_WORKER_DIED);
+	bind_text(died, ":host", s->host);
+	bind_int(died, ":pid", pid);
+	bind_text(died, ":detail", detail);
+	if (stmt_run(died, e) < 0) {
+		store_rollback(&s->store);
+		return -1;
+	}
+	return store_commit(&s->store, e);
+}
+
+int rows_ready(struct supervisor *s, struct str *address, struct err *e)
+{
+	stmt *live = store_stmt(&s->store, SQL_WORKER_LIVE);
+	int got;
+
+	bind_text(live, ":host", s->host);
+	while ((got = stmt_row(live, e)) > 0)
+		for (int i = 0; i < CHILD_COUNT; i++) {
+			const char *detail = col_text(live, WORKER_LIVE_DETAIL);
+
+			if (strcmp(col_text(live, WORKER_LIVE_NAME), CHILD_NAMES[i]) != 0 ||
+			    col_int(live, WORKER_LIVE_PID) != s->children[i].pid ||
+			    strcmp(col_text(live, WORKER_LIVE_STATE), "ready") != 0)
+				continue;
+			s->children[i].ready = true;
+			if (i == CHILD_FRONT && address && !address->length)
+				str_add(address, detail ? detail : "");
+		}
+	stmt_reset(live);
+	return got;
+}

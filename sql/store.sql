@@ -1,0 +1,6 @@
+-- Statements on the database itself.
+
+-- name: store_version
+-- A number that changes when another connection has committed. Prepared once: the watchdog looks
+-- four times a second.
+PRAGMA data_version;

@@ -1,0 +1,836 @@
+#include "call.h"
+
+#include "content.h"
+#include "diff.h"
+#include "jsonrpc.h"
+#include "request.h"
+#include "safe_path.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TITLE_BYTES = 200 };
+
+static const char NEW_FILE[] = "new_file";
+
+/* ---- results ---- */
+
+static void refuse(struct str *result, const char *code, const char *text)
+{
+	str_reset(result);
+	str_addf(result, "{\"status\":\"error\",\"error_code\":\"%s\",\"error_message\":", code);
+	json_quote(result, text);
+	str_add_char(result, '}');
+}
+
+void call_refuse(struct call *c, const char *code, const char *format, ...)
+{
+	char text[ERR_TEXT_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	refuse(&c->result, code, text);
+	c->is_error = true;
+}
+
+static void add_text(struct str *out, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	str_addf(out, ",\"%s\":", name);
+	json_quote(out, text);
+}
+
+/* ---- opening ---- */
+
+static bool is_token(const cJSON *value)
+{
+	return cJSON_IsString(value) || cJSON_IsNumber(value);
+}
+
+static char *progress_token(const cJSON *params)
+{
+	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
+	const cJSON *token = cJSON_GetObjectItemCaseSensitive(meta, "progressToken");
+	OWNED(str) struct str text = STR_INIT;
+
+	if (!is_token(token))
+		return NULL;
+	json_canonical(&text, token);
+	return str_take(&text);
+}
+
+int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e)
+{
+	const char *name = json_text(params, "name");
+	const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(params, "arguments");
+	struct err wrong = ERR_INIT;
+
+	if (!name)
+		return err_set(e, ERR_INPUT, "params.name must be a string");
+	c->tool = tool_find(name);
+	if (!c->tool)
+		return err_set(e, ERR_INPUT, "unknown tool: %.100s", name);
+	if (arguments && !cJSON_IsObject(arguments) && !cJSON_IsNull(arguments))
+		return err_set(e, ERR_INPUT, "params.arguments must be an object");
+	c->rpc_id = xstrdup(rpc_id);
+	c->progress_token = progress_token(params);
+	c->arguments = tool_arguments(c->tool, arguments);
+	json_canonical(&c->canonical, c->arguments);
+	if (has_nul)
+		call_refuse(c, "invalid_arguments",
+			    "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
+			    c->tool->name);
+	else if (tool_check(c->tool, c->arguments, &wrong))
+		call_refuse(c, "invalid_arguments", "%s", wrong.text);
+	return 0;
+}
+
+void call_clear(struct call *c)
+{
+	cJSON_Delete(c->arguments);
+	str_clear(&c->canonical);
+	free(c->rpc_id);
+	free(c->progress_token);
+	str_clear(&c->path);
+	str_clear(&c->effect);
+	str_clear(&c->result);
+	*c = (struct call)CALL_INIT;
+}
+
+/* ---- preparing ---- */
+
+static void refuse_path(struct call *c, const struct err *why)
+{
+	call_refuse(c, strncmp(why->text, "path violation", 14) == 0 ? "path_violation" : "unreadable",
+		    "%s", why->text);
+}
+
+/* A diff that is about this one file and fits it as it is now. */
+static void check_proposed_diff(struct call *c, const char *text, const struct str *old, bool exists)
+{
+	OWNED(diff) struct diff d = DIFF_INIT;
+	OWNED(str) struct str after = STR_INIT;
+	struct err why = ERR_INIT;
+
+	if (diff_parse(text, strlen(text), &d, &why)) {
+		call_refuse(c, "invalid_diff", "%s", why.text);
+		return;
+	}
+	if (d.file_count != 1) {
+		call_refuse(c, "invalid_diff",
+			    "the diff touches %zu files; ask for clearance of each one by itself",
+			    d.file_count);
+		return;
+	}
+	const char *const names[] = { d.files[0].old_path, d.files[0].new_path };
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (names[i] && strcmp(names[i], c->path.bytes) != 0) {
+			call_refuse(c, "invalid_diff", "the diff is about %.200s, file_path is %.200s",
+				    names[i], c->path.bytes);
+			return;
+		}
+	if (diff_apply_file(&d.files[0], exists ? str_text(old) : NULL, old->length, &after, NULL,
+			    &why))
+		call_refuse(c, "patch_conflict", "%s; read the file again and make a new diff",
+			    why.text);
+}
+
+static void judge_content(struct call *c, const struct str *old, bool exists)
+{
+	const char *text = json_text(c->arguments, "diff");
+
+	if (diff_looks_like(text, strlen(text))) {
+		check_proposed_diff(c, text, old, exists);
+		return;
+	}
+	c->replaces_file = exists;
+	diff_compute(c->path.bytes, exists ? str_text(old) : NULL, old->length, text, strlen(text),
+		     &c->effect);
+}
+
+/* The file as it is when the question is asked: its path, hash, and what is to become of it. */
+static void look_at_file(struct call *c, const struct peer *p)
+{
+	const char *given = json_text(c->arguments, "file_path");
+	OWNED(str) struct str old = STR_INIT;
+	struct err why = ERR_INIT;
+	int root = -1;
+	int got = -1;
+
+	if (workspace_open(p->workspace_root, &root, &why)) {
+		call_refuse(c, "workspace_unreadable", "%s", why.text);
+		return;
+	}
+	if (safe_path_clean(p->workspace_root, given, strlen(given), &c->path, &why) == 0)
+		got = safe_path_read(root, c->path.bytes, CALL_MAX_FILE_BYTES, &old, NULL, &why);
+	(void)close(root);
+	if (got < 0) {
+		refuse_path(c, &why);
+		return;
+	}
+	(void)snprintf(c->original_hash, sizeof(c->original_hash), "%s",
+		       got ? sha256_of(str_text(&old), old.length).text : NEW_FILE);
+	judge_content(c, &old, got > 0);
+}
+
+static void compute_digest(struct call *c)
+{
+	struct sha256_state *h = sha256_begin();
+
+	sha256_add(h, c->tool->name, strlen(c->tool->name) + 1);
+	sha256_add(h, str_text(&c->canonical), c->canonical.length + 1);
+	sha256_add(h, str_text(&c->path), c->path.length + 1);
+	sha256_add(h, c->original_hash, strlen(c->original_hash));
+	c->digest = sha256_end(h);
+}
+
+void call_prepare(struct call *c, const struct peer *p, const struct call_settings *settings)
+{
+	(void)settings;
+	if (!c->is_error && c->tool->id == TOOL_CHECK_CLEARANCE)
+		look_at_file(c, p);
+	compute_digest(c);
+}
+
+/* ---- asking a person ---- */
+
+static void first_line(char out[TITLE_BYTES + 1], const char *text)
+{
+	size_t n = strcspn(text, "\r\n");
+
+	n = n > TITLE_BYTES ? TITLE_BYTES : n;
+	while (n > 0 && !utf8_valid(text, n))
+		n--;
+	memcpy(out, text, n);
+	out[n] = '\0';
+}
+
+static int64_t number(const struct call *c, const char *name)
+{
+	const cJSON *n = cJSON_GetObjectItemCaseSensitive(c->arguments, name);
+
+	return cJSON_IsNumber(n) ? (int64_t)n->valuedouble : -1;
+}
+
+static void make_question(const struct call *c, const struct call_settings *settings,
+			  char title[TITLE_BYTES + 1], struct question *q)
+{
+	*q = (struct question){ .digest = c->digest.text,
+				.elapsed_seconds = -1,
+				.actions_taken = -1 };
+	if (c->tool->id == TOOL_CHECK_CLEARANCE) {
+		q->kind = "clearance";
+		q->title = json_text(c->arguments, "title");
+		q->description = json_text(c->arguments, "description");
+		q->body = json_text(c->arguments, "diff");
+		q->risk_level = json_text(c->arguments, "risk_level");
+		q->file_path = c->path.bytes;
+		q->original_hash = c->original_hash;
+		q->replaces_file = c->replaces_file;
+		q->effect = c->effect.length ? c->effect.bytes : NULL;
+		q->effect_length = c->effect.length;
+		q->timeout_ms = settings->approval_ms;
+	} else if (c->tool->id == TOOL_TRANSMIT) {
+		q->kind = "prompt";
+		q->body = json_text(c->arguments, "prompt_text");
+		q->prompt_type = json_text(c->arguments, "prompt_type");
+		q->elapsed_seconds = number(c, "elapsed_seconds");
+		q->actions_taken = number(c, "actions_taken");
+		q->timeout_ms = settings->prompt_ms;
+	} else {
+		int64_t own = number(c, "timeout_seconds");
+
+		q->kind = "standby";
+		q->body = json_text(c->arguments, "message");
+		q->timeout_ms = own > 0 ? own * 1000 : settings->wait_ms;
+	}
+	q->body_length = strlen(q->body);
+	if (!q->title) {
+		first_line(title, q->body);
+		q->title = title;
+	}
+}
+
+static int insert_call(struct store *st, struct call *c, const struct peer *p, int64_t request,
+		       int64_t apply, const struct call_settings *settings, struct err *e)
+{
+	int64_t arguments =
+	    content_seq_for(st, str_text(&c->canonical), c->canonical.length, e);
+	int64_t result =
+	    c->waiting ? 0 : content_seq_for(st, str_text(&c->result), c->result.length, e);
+	int64_t wait_ms = p->identity.wait_s ? p->identity.wait_s * 1000 : settings->wait_cap_ms;
+	struct instant until = clock_instant(clock_now_ms() + wait_ms);
+	stmt *s = store_stmt(st, c->waiting ? SQL_TOOL_CALL_INSERT_WAITING :
+						    SQL_TOOL_CALL_INSERT_DONE);
+
+	if (arguments < 0 || result < 0)
+		return -1;
+	bind_int(s, ":connection", p->seq);
+	bind_int(s, ":session", p->session_seq);
+	bind_text(s, ":rpc_id", c->rpc_id);
+	bind_text(s, ":era", "legacy");
+	bind_text(s, ":tool", c->tool->name);
+	bind_text(s, ":arguments", arguments ? NULL : c->canonical.bytes);
+	bind_seq(s, ":arguments_seq", arguments);
+	bind_text(s, ":digest", c->digest.text);
+	bind_seq(s, ":request", request);
+	bind_seq(s, ":apply", apply);
+	if (c->waiting) {
+		bind_text(s, ":progress_token", c->progress_token);
+		bind_text(s, ":wait_until", until.text);
+		bind_text(s, ":listener", settings->listener);
+	} else {
+		bind_text(s, ":result", result ? NULL : str_text(&c->result));
+		bind_seq(s, ":result_seq", result);
+		bind_int(s, ":is_error", c->is_error);
+	}
+	if (stmt_run(s, e) < 0)
+		return -1;
+	c->seq = store_last_seq(st);
+	return 0;
+}
+
+static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
+			struct str *result, bool *is_error, struct err *e);
+
+/* Asks, or finds the answer that is there already. Sets *ret_request. */
+static int ask(struct store *st, struct call *c, const struct peer *p,
+	       const struct call_settings *settings, int64_t *ret_request, struct err *e)
+{
+	const struct asker who = { .session_seq = p->session_seq,
+				   .host = settings->places.host,
+				   .workspace_root = p->workspace_root };
+	char title[TITLE_BYTES + 1];
+	struct question q;
+	int64_t free_bytes = store_free_bytes(settings->db_path);
+
+	if (free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES) {
+		call_refuse(c, "disk_full",
+			    "less than 64 MiB are free on the database's disk: no new questions are "
+			    "taken; free some space and ask again");
+		return 0;
+	}
+	make_question(c, settings, title, &q);
+	*ret_request = request_ask(st, &who, &q, &c->waiting, e);
+	if (*ret_request < 0)
+		return -1;
+	if (c->waiting)
+		return 0;
+	return build_result(st, c->tool->id, *ret_request, 0, &c->result, &c->is_error, e);
+}
+
+/* ---- check_diff ---- */
+
+static int add_files(struct store *st, int64_t apply, struct str *result, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_FILE_CHANGE_LIST);
+	int got, count = 0;
+
+	bind_int(s, ":apply", apply);
+	str_add(result, ",\"files_written\":[");
+	while ((got = stmt_row(s, e)) > 0) {
+		str_add(result, count++ ? ",{\"path\":" : "{\"path\":");
+		json_quote(result, col_text(s, FILE_CHANGE_LIST_PATH));
+		str_addf(result, ",\"bytes\":%lld}", (long long)col_int(s, FILE_CHANGE_LIST_BYTES));
+	}
+	str_add_char(result, ']');
+	stmt_reset(s);
+	return got;
+}
+
+static int already_consumed(struct store *st, struct call *c, int64_t request, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_APPLY_DONE);
+	int64_t apply = 0;
+	int got;
+
+	bind_int(s, ":request", request);
+	got = stmt_row(s, e);
+	if (got > 0)
+		apply = col_int(s, APPLY_DONE_SEQ);
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	call_refuse(c, "already_consumed", "already consumed: this change has been applied before");
+	c->result.bytes[--c->result.length] = '\0'; /* the closing brace */
+	if (apply && add_files(st, apply, &c->result, e))
+		return -1;
+	str_add_char(&c->result, '}');
+	return 0;
+}
+
+/* Whether p may apply what another session asked: its successor, once nobody is connected to it. */
+static int may_succeed(struct store *st, const struct request *r, const struct peer *p,
+		       const struct call_settings *settings, struct err *e)
+{
+	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
+	stmt *s;
+	int got;
+
+	if (r->session_seq == p->session_seq)
+		return 1;
+	if (strcmp(r->workspace_root, p->workspace_root) != 0 ||
+	    strcmp(r->host, settings->places.host) != 0)
+		return 0;
+	s = store_stmt(st, SQL_SESSION_IS_CONNECTED);
+	bind_int(s, ":seq", r->session_seq);
+	bind_text(s, ":live_after", live_after.text);
+	got = stmt_row(s, e);
+	stmt_reset(s);
+	return got < 0 ? -1 : !got;
+}
+
+static int queue_apply(struct store *st, struct call *c, int64_t request, const char *host,
+		       int64_t *ret_apply, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_APPLY_OF_REQUEST);
+	int got;
+
+	bind_int(s, ":request", request);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		const char *state = col_text(s, APPLY_OF_REQUEST_STATE);
+
+		if (strcmp(state, "queued") == 0 || strcmp(state, "claimed") == 0)
+			*ret_apply = col_int(s, APPLY_OF_REQUEST_SEQ);
+	}
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	c->waiting = true;
+	if (*ret_apply)
+		return 0;
+	s = store_stmt(st, SQL_APPLY_INSERT);
+	bind_int(s, ":request", request);
+	bind_text(s, ":host", host);
+	bind_int(s, ":force",
+		 cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(c->arguments, "force")));
+	if (stmt_run(s, e) < 0)
+		return -1;
+	*ret_apply = store_last_seq(st);
+	return 0;
+}
+
+static int find_clearance(struct store *st, const char *id, struct request *r, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_REQUEST_BY_ID);
+	int64_t seq = 0;
+	int got;
+
+	bind_text(s, ":id", id);
+	got = stmt_row(s, e);
+	if (got > 0 && strcmp(col_text(s, REQUEST_BY_ID_KIND), "clearance") == 0)
+		seq = col_int(s, REQUEST_BY_ID_SEQ);
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	return seq ? request_read(st, seq, r, e) : 0;
+}
+
+static int check_diff(struct store *st, struct call *c, const struct peer *p,
+		      const struct call_settings *settings, int64_t *ret_apply, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	const char *id = json_text(c->arguments, "request_id");
+	int found = find_clearance(st, id, &r, e);
+	int ours = found > 0 ? may_succeed(st, &r, p, settings, e) : 0;
+
+	if (found < 0 || ours < 0)
+		return -1;
+	if (!found || !ours) {
+		call_refuse(c, "request_not_found",
+			    "not found: this session has asked for no clearance with the id %.80s", id);
+		return 0;
+	}
+	if (strcmp(r.state, "consumed") == 0)
+		return already_consumed(st, c, r.seq, e);
+	if (strcmp(r.state, "approved") != 0) {
+		call_refuse(c, "not_approved", "the request is %s, not approved", r.state);
+		return 0;
+	}
+	return queue_apply(st, c, r.seq, settings->places.host, ret_apply, e);
+}
+
+/* ---- the tools that answer at once ---- */
+
+static int ping(struct store *st, struct call *c, const struct peer *p,
+		const struct call_settings *settings, struct err *e)
+{
+	const cJSON *progress = cJSON_GetObjectItemCaseSensitive(c->arguments, "progress_snapshot");
+
+	if (progress) {
+		OWNED(str) struct str text = STR_INIT;
+		stmt *s = store_stmt(st, SQL_SESSION_SET_PROGRESS);
+
+		json_canonical(&text, progress);
+		bind_int(s, ":seq", p->session_seq);
+		bind_text(s, ":progress", text.bytes);
+		if (stmt_run(s, e) < 0)
+			return -1;
+	}
+	str_addf(&c->result,
+		 "{\"acknowledged\":true,\"session_id\":\"%s\",\"stall_detection_enabled\":%s}",
+		 p->session_id, settings->stall_enabled && !p->stall_paused ? "true" : "false");
+	return 0;
+}
+
+static int add_pending(struct store *st, int64_t session, struct str *out, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_REQUEST_OPEN_OF_SESSION);
+	int got, count = 0;
+
+	bind_int(s, ":session", session);
+	while ((got = stmt_row(s, e)) > 0) {
+		const char *kind = col_text(s, REQUEST_OPEN_OF_SESSION_KIND);
+
+		str_add(out, count++ ? "," : ",\"pending_requests\":[");
+		str_addf(out, "{\"request_id\":\"%s\",\"type\":\"%s\",\"title\":",
+			 col_text(s, REQUEST_OPEN_OF_SESSION_ID),
+			 strcmp(kind, "clearance") == 0 ? "approval" : kind);
+		json_quote(out, col_text(s, REQUEST_OPEN_OF_SESSION_TITLE));
+		str_addf(out, ",\"created_at\":\"%s\"}",
+			 col_text(s, REQUEST_OPEN_OF_SESSION_CREATED_AT));
+	}
+	stmt_reset(s);
+	if (count)
+		str_add_char(out, ']');
+	return got;
+}
+
+static int add_checkpoint(struct store *st, const char *session_id, struct str *out, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_CHECKPOINT_LAST);
+	int got;
+
+	bind_text(s, ":session_id", session_id);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		const char *label = col_text(s, CHECKPOINT_LAST_LABEL);
+
+		str_addf(out, ",\"last_checkpoint\":{\"checkpoint_id\":\"%s\",\"label\":",
+			 col_text(s, CHECKPOINT_LAST_ID));
+		if (label)
+			json_quote(out, label);
+		else
+			str_add(out, "null");
+		str_addf(out, ",\"created_at\":\"%s\"}", col_text(s, CHECKPOINT_LAST_CREATED_AT));
+	}
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+static int recovered(struct store *st, struct call *c, int64_t session, const char *id,
+		     struct err *e)
+{
+	stmt *s;
+	int got;
+
+	str_add(&c->result, "{\"status\":\"recovered\"");
+	add_text(&c->result, "session_id", id);
+	if (add_pending(st, session, &c->result, e) || add_checkpoint(st, id, &c->result, e))
+		return -1;
+	s = store_stmt(st, SQL_SESSION_PROGRESS);
+	bind_int(s, ":seq", session);
+	got = stmt_row(s, e);
+	if (got > 0 && col_text(s, SESSION_PROGRESS_PROGRESS_SNAPSHOT))
+		str_addf(&c->result, ",\"progress_snapshot\":%s",
+			 col_text(s, SESSION_PROGRESS_PROGRESS_SNAPSHOT));
+	stmt_reset(s);
+	str_add_char(&c->result, '}');
+	return got < 0 ? -1 : 0;
+}
+
+/* The session to recover: the one named, else our own if it was interrupted or has questions open,
+ * else the newest of this workspace that was. */
+static stmt *predecessors(struct store *st, const struct peer *p,
+			  const struct call_settings *settings, enum sql which,
+			  const struct instant *live_after)
+{
+	stmt *s = store_stmt(st, which);
+
+	bind_text(s, ":host", settings->places.host);
+	bind_text(s, ":workspace", p->workspace_root);
+	if (which == SQL_SESSION_PREDECESSOR) {
+		bind_int(s, ":session", p->session_seq);
+		bind_text(s, ":live_after", live_after->text);
+	}
+	return s;
+}
+
+static int reboot(struct store *st, struct call *c, const struct peer *p,
+		  const struct call_settings *settings, struct err *e)
+{
+	static const enum sql WAYS[] = { SQL_SESSION_LAST_INTERRUPTED, SQL_SESSION_PREDECESSOR };
+	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
+	const char *given = json_text(c->arguments, "session_id");
+	int64_t session = 0;
+	char id[40] = "";
+	int got = 0;
+
+	for (size_t i = 0; i < COUNT(WAYS) && got == 0; i++) {
+		stmt *s = given ? store_stmt(st, SQL_SESSION_BY_ID) :
+				  predecessors(st, p, settings, WAYS[i], &live_after);
+
+		if (given)
+			bind_text(s, ":id", given);
+		got = stmt_row(s, e);
+		if (got > 0) {
+			session = col_int(s, 0); /* seq, then id, in all three */
+			(void)snprintf(id, sizeof(id), "%s", col_text(s, 1));
+		}
+		stmt_reset(s);
+	}
+	if (got < 0)
+		return -1;
+	if (session)
+		return recovered(st, c, session, id, e);
+	if (given)
+		call_refuse(c, "session_not_found", "not found: there is no session %.80s", given);
+	else
+		str_add(&c->result, "{\"status\":\"clean\"}");
+	return 0;
+}
+
+static int switch_freq(struct store *st, struct call *c, const struct peer *p, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_COMMAND_INSERT);
+	int got;
+
+	bind_text(s, ":verb", "mode");
+	bind_text(s, ":session_id", p->session_id);
+	bind_text(s, ":argument", json_text(c->arguments, "mode"));
+	bind_text(s, ":source", "agent");
+	if (stmt_run(s, e) < 0)
+		return -1;
+	s = store_stmt(st, SQL_COMMAND_OUTCOME);
+	bind_int(s, ":seq", store_last_seq(st));
+	got = stmt_row(s, e);
+	if (got > 0 && col_text(s, COMMAND_OUTCOME_REPLY))
+		str_add(&c->result, col_text(s, COMMAND_OUTCOME_REPLY));
+	else if (got > 0)
+		call_refuse(c, "mode_refused", "%s", col_text(s, COMMAND_OUTCOME_WHY));
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+/* ---- running ---- */
+
+static int run_tool(struct store *st, struct call *c, struct peer *p,
+		    const struct call_settings *settings, int64_t *ret_request, int64_t *ret_apply,
+		    struct err *e)
+{
+	switch (c->tool->id) {
+	case TOOL_PING:
+		return ping(st, c, p, settings, e);
+	case TOOL_CHECK_CLEARANCE:
+	case TOOL_TRANSMIT:
+	case TOOL_STANDBY:
+		return ask(st, c, p, settings, ret_request, e);
+	case TOOL_CHECK_DIFF:
+		return check_diff(st, c, p, settings, ret_apply, e);
+	case TOOL_AUTO_CHECK:
+		str_add(&c->result, "{\"auto_approved\":false,\"matched_rule\":null}");
+		return 0;
+	case TOOL_BROADCAST:
+		str_add(&c->result, "{\"posted\":false}");
+		return 0;
+	case TOOL_REBOOT:
+		return reboot(st, c, p, settings, e);
+	case TOOL_SWITCH_FREQ:
+		return switch_freq(st, c, p, e);
+	case TOOL_COUNT:
+		break;
+	}
+	return err_set(e, ERR_BUG, "a tool without a function");
+}
+
+static int mark_delivered(struct store *st, const struct call *c, const struct peer *p,
+			  struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_REQUEST_DELIVERED);
+
+	bind_int(s, ":session", p->session_seq);
+	bind_text(s, ":digest", c->digest.text);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int touch_session(struct store *st, const struct call *c, const struct peer *p,
+			 struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SESSION_TOUCH);
+
+	bind_int(s, ":seq", p->session_seq);
+	bind_text(s, ":tool", c->tool->name);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+int call_run(struct store *st, struct call *c, struct peer *p,
+	     const struct call_settings *settings, struct err *e)
+{
+	int64_t request = 0, apply = 0;
+
+	if (mark_delivered(st, c, p, e))
+		return -1;
+	if (!c->is_error && run_tool(st, c, p, settings, &request, &apply, e))
+		return -1;
+	if (touch_session(st, c, p, e))
+		return -1;
+	return insert_call(st, c, p, request, apply, settings, e);
+}
+
+/* ---- the results of waits ---- */
+
+static const char AGAIN[] =
+    "not decided yet; do not go on with it; call this tool again with exactly the same arguments "
+    "to keep waiting for the same question";
+
+static void clearance_result(const struct request *r, struct str *out)
+{
+	bool approved = strcmp(r->state, "approved") == 0 || strcmp(r->state, "consumed") == 0;
+	bool rejected = strcmp(r->state, "rejected") == 0;
+	bool expired = strcmp(r->state, "expired") == 0;
+
+	str_addf(out, "{\"status\":\"%s\"",
+		 approved ? "approved" : rejected ? "rejected" : expired ? "timeout" : "pending");
+	add_text(out, "request_id", r->id);
+	if (rejected)
+		add_text(out, "reason", r->reason ? r->reason : "rejected by operator");
+	if (!approved && !rejected && !expired)
+		add_text(out, "message", AGAIN);
+	str_add_char(out, '}');
+}
+
+static void prompt_result(const struct request *r, struct str *out)
+{
+	str_addf(out, "{\"decision\":\"%s\"", r->decision ? r->decision : "pending");
+	if (r->decision && strcmp(r->decision, "refine") == 0)
+		add_text(out, "instruction", r->instruction);
+	if (!r->decision) {
+		add_text(out, "request_id", r->id);
+		add_text(out, "message", AGAIN);
+	}
+	str_add_char(out, '}');
+}
+
+static void standby_result(const struct request *r, struct str *out)
+{
+	bool stop = r->decision && strcmp(r->decision, "stop") == 0;
+	bool answered = strcmp(r->state, "answered") == 0;
+	bool expired = strcmp(r->state, "expired") == 0;
+
+	str_addf(out, "{\"status\":\"%s\"", answered ? "resumed" : expired ? "timeout" : "pending");
+	if (answered)
+		add_text(out, "instruction", stop ? "stop" : r->instruction);
+	if (!answered && !expired) {
+		add_text(out, "request_id", r->id);
+		add_text(out, "message", AGAIN);
+	}
+	str_add_char(out, '}');
+}
+
+static int apply_result(struct store *st, int64_t apply, struct str *out, bool *is_error,
+			struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_APPLY_READ);
+	bool applied = false;
+	int got;
+
+	bind_int(s, ":seq", apply);
+	got = stmt_row(s, e);
+	if (got > 0 && col_text(s, APPLY_READ_ERROR_CODE)) {
+		refuse(out, col_text(s, APPLY_READ_ERROR_CODE),
+		       col_text(s, APPLY_READ_ERROR_MESSAGE) ? col_text(s, APPLY_READ_ERROR_MESSAGE) :
+							       "no reason was given");
+		*is_error = true;
+	} else if (got > 0) {
+		applied = strcmp(col_text(s, APPLY_READ_STATE), "applied") == 0;
+		if (!applied)
+			str_add(out, "{\"status\":\"pending\",\"message\":\"the write is queued; call "
+				     "check_diff again\"}");
+	}
+	stmt_reset(s);
+	if (got <= 0)
+		return got < 0 ? -1 : err_set(e, ERR_BUG, "apply %lld is gone", (long long)apply);
+	if (!applied)
+		return 0;
+	str_add(out, "{\"status\":\"applied\"");
+	if (add_files(st, apply, out, e))
+		return -1;
+	str_add_char(out, '}');
+	return 0;
+}
+
+static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
+			struct str *result, bool *is_error, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	int found;
+
+	if (tool == TOOL_CHECK_DIFF)
+		return apply_result(st, apply, result, is_error, e);
+	found = request_read(st, request, &r, e);
+	if (found <= 0)
+		return found < 0 ? -1 :
+				   err_set(e, ERR_BUG, "request %lld is gone", (long long)request);
+	if (tool == TOOL_CHECK_CLEARANCE)
+		clearance_result(&r, result);
+	else if (tool == TOOL_TRANSMIT)
+		prompt_result(&r, result);
+	else
+		standby_result(&r, result);
+	return 0;
+}
+
+int call_result(struct store *st, int64_t call_seq, struct str *result, bool *ret_is_error,
+		struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_TOOL_CALL_READ);
+	const struct tool *tool = NULL;
+	int64_t request = 0, apply = 0, stored = 0;
+	bool done = false;
+	int got;
+
+	*ret_is_error = false;
+	bind_int(s, ":seq", call_seq);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		tool = tool_find(col_text(s, TOOL_CALL_READ_TOOL));
+		request = col_int(s, TOOL_CALL_READ_REQUEST_SEQ);
+		apply = col_int(s, TOOL_CALL_READ_APPLY_SEQ);
+		stored = col_int(s, TOOL_CALL_READ_RESULT_SEQ);
+		done = strcmp(col_text(s, TOOL_CALL_READ_STATE), "done") == 0;
+		if (done) {
+			*ret_is_error = col_int(s, TOOL_CALL_READ_IS_ERROR) != 0;
+			if (col_text(s, TOOL_CALL_READ_RESULT))
+				str_add(result, col_text(s, TOOL_CALL_READ_RESULT));
+		}
+	}
+	stmt_reset(s);
+	if (got <= 0 || !tool)
+		return got < 0 ? -1 : err_set(e, ERR_BUG, "call %lld is gone", (long long)call_seq);
+	if (done)
+		return stored ? content_get(st, stored, result, e) : 0;
+	return build_result(st, tool->id, request, apply, result, ret_is_error, e);
+}
+
+int call_finish(struct store *st, int64_t call_seq, const struct str *result, bool is_error,
+		struct err *e)
+{
+	int64_t stored = content_seq_for(st, str_text(result), result->length, e);
+	stmt *s;
+
+	if (stored < 0)
+		return -1;
+	s = store_stmt(st, SQL_TOOL_CALL_FINISH);
+	bind_int(s, ":seq", call_seq);
+	bind_text(s, ":result", stored ? NULL : str_text(result));
+	bind_seq(s, ":result_seq", stored);
+	bind_int(s, ":is_error", is_error);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}

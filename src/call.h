@@ -1,0 +1,80 @@
+/* call: one tools/call, from its arguments to its row and its result.
+ *
+ * call_open checks the arguments, call_prepare reads the files it is about (slow, no lock held),
+ * call_run writes its rows (inside a transaction), call_result builds what the caller is told once
+ * a wait has ended. Domain failures are results with is_error; only broken assumptions and a
+ * database that fails are errors. */
+#ifndef CALL_H
+#define CALL_H
+
+#include "peer.h"
+#include "sha256.h"
+#include "store.h"
+#include "str.h"
+#include "tool.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+enum { CALL_MAX_FILE_BYTES = 100 << 20 }; /* of a file that a proposal changes */
+
+/* What of the configuration calls need; filled once at start. */
+struct call_settings {
+	struct places places;
+	const char *db_path;
+	int64_t approval_ms, prompt_ms, wait_ms; /* 0: for ever */
+	int64_t wait_cap_ms;			 /* then a caller is told 'pending' */
+	bool stall_enabled;
+	const char *listener; /* worker.id of this front */
+};
+
+struct call {
+	const struct tool *tool;
+	cJSON *arguments;      /* nulls dropped, defaults filled in */
+	struct str canonical;  /* the same as canonical JSON */
+	char *rpc_id;	       /* JSON token */
+	char *progress_token;  /* JSON token or NULL */
+	struct sha256 digest;  /* of the question (decisions.md A2) */
+	struct str path;       /* check_clearance: the file, relative to the workspace */
+	struct str effect;     /* check_clearance: what full content changes, as a diff */
+	bool replaces_file;
+	char original_hash[SHA256_BYTES];
+
+	int64_t seq;	   /* of its tool_call row */
+	bool waiting;	   /* its result comes later, through answer */
+	bool is_error;
+	struct str result; /* JSON object */
+};
+
+#define CALL_INIT                                                                                  \
+	{                                                                                          \
+		.tool = NULL                                                                       \
+	}
+
+/* Takes the params of tools/call. 0; or -1 with a text for a JSON-RPC error -32602. Arguments that
+ * do not fit the schema are no error here: the call then has a result with is_error. */
+int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul,
+	      struct err *e);
+void call_clear(struct call *c);
+
+/* Reads what the call is about and computes its digest; p must be settled. Refusals become the
+ * call's result. */
+void call_prepare(struct call *c, const struct peer *p, const struct call_settings *settings);
+
+/* Writes the rows; p must be joined. On return c->waiting, or c->result is filled. */
+int call_run(struct store *st, struct call *c, struct peer *p,
+	     const struct call_settings *settings, struct err *e);
+
+/* Builds the result of a call whose wait has ended (or is looked at: then it is 'pending'). */
+int call_result(struct store *st, int64_t call_seq, struct str *result, bool *ret_is_error,
+		struct err *e);
+
+/* Writes that the result has been handed over. Inside a transaction. */
+int call_finish(struct store *st, int64_t call_seq, const struct str *result, bool is_error,
+		struct err *e);
+
+/* Fills c with a result {"status":"error","error_code":code,"error_message":text}. */
+void call_refuse(struct call *c, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,141 @@
+/* config: the operator's settings, from config.toml, flags and the environment. Only the supervisor
+ * reads them; everybody else reads the rows of table `setting` that it writes.
+ *
+ * Where the file is looked for: --config, $INTERCOM_CONFIG, $XDG_CONFIG_HOME/agent-intercom/
+ * config.toml (or ~/.config/...). Never in the working directory or a workspace, because an agent
+ * can write there. Without a file the defaults hold: local mode, the working directory is the
+ * workspace, the database is in the state directory. */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include "err.h"
+#include "str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CONFIG_FIELDS_MAX = 48 };
+
+/* Where a setting's value comes from. */
+enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
+
+enum config_questions { QUESTIONS_THREAD, QUESTIONS_CHANNEL };
+enum config_log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+
+struct config_texts {
+	char **items;
+	size_t count;
+};
+
+struct config_numbers {
+	int64_t *items;
+	size_t count;
+};
+
+struct config_pair {
+	char *name;
+	char *value;
+};
+
+struct config_map {
+	struct config_pair *items;
+	size_t count;
+};
+
+struct config_workspace {
+	char *id;
+	char *channel_id;
+	char *path; /* absolute, resolved if it exists; "" if none is given */
+};
+
+struct config_workspaces {
+	struct config_workspace *items;
+	size_t count;
+};
+
+/* Texts are never NULL after config_load; "" means not set. What each field is for, its default
+ * and its range stand in the table in config.c, and config_sample prints them. */
+struct config {
+	char *file; /* the file that was read, "" if none */
+	char *default_workspace_root;
+	int64_t max_concurrent_sessions;
+	char *host_cli;
+	struct config_texts host_cli_args;
+	int64_t http_port;
+	char *ipc_name;
+	int64_t retention_days;
+	int64_t command_timeout_seconds;
+	int64_t command_output_limit_bytes;
+	struct {
+		char *path; /* absolute */
+	} database;
+	struct {
+		char *channel_id;
+		int questions; /* enum config_questions */
+		int64_t reconnect_backoff_max_seconds;
+	} slack;
+	struct {
+		int64_t approval_seconds;
+		int64_t prompt_seconds;
+		int64_t wait_seconds;
+	} timeouts;
+	struct {
+		bool enabled;
+		int64_t inactivity_threshold_seconds;
+		int64_t escalation_threshold_seconds;
+		int64_t max_retries;
+		char *default_nudge_message;
+	} stall;
+	struct {
+		int64_t max_sessions;
+		int64_t startup_timeout_seconds;
+		int64_t max_msg_rate;
+		int64_t http_port;
+	} acp;
+	struct {
+		int64_t wait_cap; /* seconds */
+		struct config_numbers allow_uids;
+	} mcp;
+	struct {
+		bool require_global_allowlist;
+	} policy;
+	struct {
+		int format; /* enum config_log_format */
+		int level; /* enum log_level */
+	} log;
+	struct config_map commands;
+	struct config_workspaces workspaces;
+
+	struct config_texts warnings; /* for the log, one line each */
+	unsigned char from[CONFIG_FIELDS_MAX]; /* enum config_from, in the order of the table */
+};
+
+#define CONFIG_INIT                                                                                \
+	{                                                                                          \
+		.file = NULL                                                                       \
+	}
+
+/* The flags of the command line; NULL where one is not given. */
+struct config_source {
+	const char *config; /* --config FILE */
+	const char *workspace; /* --workspace DIR */
+	const char *database; /* --db PATH */
+	const char *log_format; /* --log-format text|json */
+};
+
+/* Fills out with the effective settings. Errors read "config: FILE:LINE: field: what is wrong;
+ * what to do"; out is left alone then. The caller clears it. */
+int config_load(const struct config_source *src, struct config *out, struct err *e);
+void config_clear(struct config *c);
+
+/* Calls each for every setting: its dotted name, its value as text (lists and tables as JSON) and
+ * its source: default, file, flag or env. The texts are valid during the call only. */
+void config_settings(const struct config *c,
+                     void (*each)(const char *name, const char *value, const char *source,
+                                  void *arg),
+                     void *arg);
+
+/* Appends a commented config.toml that shows every setting with its default. */
+void config_sample(struct str *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* deadline: what ends by the clock: questions that nobody answered in time, and tool calls that
+ * have waited as long as a call may wait (their questions wait on). */
+#ifndef DEADLINE_H
+#define DEADLINE_H
+
+#include "store.h"
+
+/* A batch takes the write lock for a few milliseconds at most; the caller comes again. */
+enum { DEADLINE_BATCH = 100 };
+
+/* The instants at which the next question expires and the next call's wait ends, as unix ms;
+ * INT64_MAX where nothing runs. */
+int deadline_next(struct store *st, int64_t *ret_question_ms, int64_t *ret_call_ms, struct err *e);
+
+/* Answers up to DEADLINE_BATCH questions whose deadline is not later than at_ms with `timeout`;
+ * what follows from that is in schema/rules/. Returns how many expired, -1 on error.
+ * *ret_refused: questions that the rules did not let expire (the operator system:clock is gone or
+ * inactive). They are due still: do not come again at once. */
+int deadline_expire(struct store *st, int64_t at_ms, int *ret_refused, struct err *e);
+
+/* Ends the waits that last until at_ms at most. Returns how many, -1 on error. */
+int deadline_end_waits(struct store *st, int64_t at_ms, struct err *e);
+
+#endif

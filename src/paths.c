@@ -1,0 +1,568 @@
+#include "paths.h"
+
+#include "sha256.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { HASH_DIGITS = 8, NOT_FOR_OTHERS = 077, NOT_WRITTEN_BY_OTHERS = 022 };
+
+static const char PROGRAM[] = "agent-intercom";
+static const char DATABASE_FILE[] = "database";
+static const char RUN_LINK[] = "-run"; /* beside the database */
+
+static int open_dir(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+const char *paths_from_env(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && value[0] == '/' ? value : NULL;
+}
+
+static int home(const char *variable, const char *below, struct str *out, struct err *e)
+{
+	const char *value = paths_from_env(variable);
+	const char *user = paths_from_env("HOME");
+
+	if (!value && !user)
+		return err_set(e, ERR_INPUT,
+		               "neither $%s nor $HOME is set to an absolute path; set $HOME",
+		               variable);
+	if (value)
+		str_add(out, value);
+	else
+		str_addf(out, "%s/%s", user, below);
+	return 0;
+}
+
+int paths_config_home(struct str *out, struct err *e)
+{
+	return home("XDG_CONFIG_HOME", ".config", out, e);
+}
+
+int paths_state_home(struct str *out, struct err *e)
+{
+	return home("XDG_STATE_HOME", ".local/state", out, e);
+}
+
+int paths_absolute(const char *base, const char *path, struct str *out, struct err *e)
+{
+	bool below_home = strncmp(path, "~/", 2) == 0;
+	const char *user = paths_from_env("HOME");
+	char here[PATH_MAX];
+
+	if (path[0] == '/') {
+		str_add(out, path);
+		return 0;
+	}
+	if (below_home && !user)
+		return err_set(e, ERR_INPUT, "%s: $HOME is not set to an absolute path", path);
+	if (below_home) {
+		str_addf(out, "%s%s", user, path + 1);
+		return 0;
+	}
+	if (!base)
+		base = getcwd(here, sizeof(here));
+	if (!base)
+		return err_errno(e, ERR_INPUT, "the working directory has no path");
+	str_addf(out, "%s/%s", strcmp(base, "/") == 0 ? "" : base, path);
+	return 0;
+}
+
+bool paths_name_fits(const char *ipc_name)
+{
+	static const char ALLOWED[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                              "0123456789._-";
+	size_t length = strlen(ipc_name);
+
+	return length > 0 && length <= PATHS_NAME_BYTES_MAX &&
+	       strspn(ipc_name, ALLOWED) == length && strcmp(ipc_name, ".") != 0 &&
+	       strcmp(ipc_name, "..") != 0;
+}
+
+/* Makes dir and its missing parents, 0700 each. dir is absolute. */
+static int make_dirs(const char *dir, struct err *e)
+{
+	OWNED(str) struct str part = STR_INIT;
+
+	for (const char *end = dir; *end;) {
+		end = strchrnul(end + 1, '/');
+		str_reset(&part);
+		str_add_bytes(&part, dir, (size_t)(end - dir));
+		if (mkdir(str_text(&part), 0700) != 0 && errno != EEXIST && errno != EROFS)
+			return err_errno(e, ERR_INPUT, "%s: cannot be created", str_text(&part));
+	}
+	if (access(dir, F_OK) != 0)
+		return err_errno(e, ERR_INPUT, "%s: cannot be created", dir);
+	return 0;
+}
+
+/* Refuses a directory that is not ours or that gives others one of the permissions denied. */
+static int check_ours(const char *dir, mode_t denied, struct err *e)
+{
+	struct stat about;
+
+	if (lstat(dir, &about) != 0)
+		return err_errno(e, ERR_INPUT, "%s", dir);
+	if (!S_ISDIR(about.st_mode))
+		return err_set(e, ERR_INPUT, "%s: is not a directory; remove it", dir);
+	if (about.st_uid != geteuid())
+		return err_set(
+		    e, ERR_INPUT,
+		    "%s: belongs to uid %u, not to us (uid %u); remove it or run as its owner", dir,
+		    (unsigned)about.st_uid, (unsigned)geteuid());
+	if (about.st_mode & denied)
+		return err_set(e, ERR_INPUT,
+		               "%s: has mode %04o and is open to others; run chmod 700 on it", dir,
+		               (unsigned)(about.st_mode & 07777));
+	return 0;
+}
+
+static int make_ours(const char *dir, mode_t denied, struct err *e)
+{
+	if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+		return err_errno(e, ERR_INPUT, "%s: cannot be created", dir);
+	return check_ours(dir, denied, e);
+}
+
+/* Appends the base below $XDG_RUNTIME_DIR; false if that directory is not to be used. */
+static bool runtime_base(struct str *base)
+{
+	const char *dir = paths_from_env("XDG_RUNTIME_DIR");
+	struct stat about;
+
+	if (!dir || stat(dir, &about) != 0 || !S_ISDIR(about.st_mode) ||
+	    about.st_uid != geteuid() || (about.st_mode & NOT_WRITTEN_BY_OTHERS))
+		return false;
+	str_addf(base, "%s/%s", dir, PROGRAM);
+	return true;
+}
+
+static int state_base(struct str *base, struct err *e)
+{
+	if (paths_state_home(base, e))
+		return -1;
+	str_addf(base, "/%s/run", PROGRAM);
+	return 0;
+}
+
+static int add_base(struct str *base, struct err *e)
+{
+	return runtime_base(base) ? 0 : state_base(base, e);
+}
+
+/* The directory part of an absolute path; "/" for what stands at the root. */
+static void add_parent(struct str *out, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash && slash > path)
+		str_add_bytes(out, path, (size_t)(slash - path));
+	else
+		str_add_char(out, '/');
+}
+
+/* Makes base: all parents, the last of which nobody else may write to, then itself. */
+static int make_base(const char *base, struct err *e)
+{
+	OWNED(str) struct str parent = STR_INIT;
+
+	add_parent(&parent, base);
+	if (make_dirs(str_text(&parent), e) ||
+	    check_ours(str_text(&parent), NOT_WRITTEN_BY_OTHERS, e))
+		return -1;
+	return make_ours(base, NOT_FOR_OTHERS, e);
+}
+
+/* Appends directory and last name of path, resolved; the file itself need not exist. */
+static int add_canonical_parent(const char *path, struct str *out, struct err *e)
+{
+	OWNED(str) struct str dir = STR_INIT;
+	OWNED(char_ptr) char *real = NULL;
+	struct stat about;
+
+	if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
+		return err_set(
+		    e, ERR_INPUT,
+		    "database %s: is a symbolic link to nothing; remove it or make its target",
+		    path);
+	add_parent(&dir, path);
+	real = realpath(str_text(&dir), NULL);
+	if (!real)
+		return err_errno(e, ERR_INPUT, "database %s: its directory", path);
+	str_addf(out, "%s%s", strcmp(real, "/") == 0 ? "" : real, strrchr(path, '/'));
+	return 0;
+}
+
+static int check_file_name(const char *path, struct err *e)
+{
+	const char *name = strrchr(path, '/') + 1;
+
+	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return err_set(
+		    e, ERR_INPUT,
+		    "database %s: names a directory; name a file, such as %s/intercom.db", path,
+		    path);
+	if (strchr(path, '\n'))
+		return err_set(e, ERR_INPUT, "database: its path holds a line break");
+	return 0;
+}
+
+static int add_canonical(const char *path, struct str *out, struct err *e)
+{
+	OWNED(char_ptr) char *real = realpath(path, NULL);
+	struct stat about;
+
+	if (!real && errno != ENOENT)
+		return err_errno(e, ERR_INPUT, "database %s", path);
+	if (!real)
+		return add_canonical_parent(path, out, e);
+	if (stat(real, &about) == 0 && !S_ISREG(about.st_mode))
+		return err_set(e, ERR_INPUT, "database %s: is not a regular file", path);
+	str_add(out, real);
+	return 0;
+}
+
+static int make_parent(const char *path, struct err *e)
+{
+	OWNED(str) struct str dir = STR_INIT;
+
+	add_parent(&dir, path);
+	return make_dirs(str_text(&dir), e);
+}
+
+static void hash8(const char *database, char out[HASH_DIGITS + 1])
+{
+	struct sha256 hash = sha256_of(database, strlen(database));
+
+	memcpy(out, hash.text, HASH_DIGITS);
+	out[HASH_DIGITS] = '\0';
+}
+
+/* Fills base and run from the canonical database path. */
+static int place_run(struct paths *p, const char *base, struct err *e)
+{
+	OWNED(str) struct str run = STR_INIT;
+	char hash[HASH_DIGITS + 1];
+
+	hash8(p->database, hash);
+	str_addf(&run, "%s/%s", base, hash);
+	if (run.length > PATHS_RUN_BYTES_MAX) {
+		(void)err_set(e, ERR_INPUT,
+		              "run directory %s: is %zu bytes long, sockets in it allow %d; set "
+		              "$XDG_RUNTIME_DIR to a shorter directory",
+		              str_text(&run), run.length, (int)PATHS_RUN_BYTES_MAX);
+		return -1;
+	}
+	p->base = xstrdup(base);
+	p->run = str_take(&run);
+	return 0;
+}
+
+/* A run directory that is there already must be ours, also for one who only looks. */
+static int settle_run(const struct paths *p, bool create, struct err *e)
+{
+	struct stat about;
+
+	if (create)
+		return make_base(p->base, e) || make_ours(p->run, NOT_FOR_OTHERS, e) ? -1 : 0;
+	if (lstat(p->run, &about) != 0 && errno == ENOENT)
+		return 0;
+	return check_ours(p->base, NOT_FOR_OTHERS, e) || check_ours(p->run, NOT_FOR_OTHERS, e) ? -1
+	                                                                                       : 0;
+}
+
+/* The run directory that the running (or last) system of this database published beside it. Who
+ * starts with another $XDG_RUNTIME_DIR, or with none as agents' children do, finds it so. */
+static void follow_published(struct paths *p)
+{
+	OWNED(str) struct str link = STR_INIT;
+	char target[PATH_MAX];
+	struct stat st;
+	ssize_t length;
+
+	str_addf(&link, "%s%s", p->database, RUN_LINK);
+	length = readlink(str_text(&link), target, sizeof(target) - 1);
+	if (length <= 0)
+		return;
+	target[length] = '\0';
+	if (target[0] != '/' || lstat(target, &st) != 0 || !S_ISDIR(st.st_mode) ||
+	    st.st_uid != geteuid() || (st.st_mode & 077) != 0)
+		return;
+	free(p->run);
+	p->run = xstrdup(target);
+	free(p->base);
+	p->base = xstrdup(target);
+	*strrchr(p->base, '/') = '\0';
+}
+
+/* Points <database>-run to the run directory. */
+static int link_run(const struct paths *p, struct err *e)
+{
+	OWNED(str) struct str draft = STR_INIT;
+	OWNED(str) struct str link = STR_INIT;
+
+	str_addf(&link, "%s%s", p->database, RUN_LINK);
+	str_addf(&draft, "%s.%d", str_text(&link), (int)getpid());
+	(void)unlink(str_text(&draft));
+	if (symlink(p->run, str_text(&draft)) != 0 ||
+	    rename(str_text(&draft), str_text(&link)) != 0) {
+		(void)err_errno(e, ERR_AGAIN, "%s: cannot be created", str_text(&link));
+		(void)unlink(str_text(&draft));
+		return -1;
+	}
+	return 0;
+}
+
+int paths_open(const char *database, bool create, struct paths *out, struct err *e)
+{
+	OWNED(paths) struct paths p = PATHS_INIT;
+	OWNED(str) struct str absolute = STR_INIT;
+	OWNED(str) struct str canonical = STR_INIT;
+	OWNED(str) struct str base = STR_INIT;
+
+	if (paths_absolute(NULL, database, &absolute, e) ||
+	    check_file_name(str_text(&absolute), e) ||
+	    (create && make_parent(str_text(&absolute), e)) ||
+	    add_canonical(str_text(&absolute), &canonical, e) || add_base(&base, e))
+		return -1;
+	p.database = str_take(&canonical);
+	if (place_run(&p, str_text(&base), e))
+		return -1;
+	if (!create)
+		follow_published(&p);
+	if (settle_run(&p, create, e))
+		return -1;
+	*out = p;
+	p = (struct paths)PATHS_INIT;
+	return 0;
+}
+
+void paths_clear(struct paths *p)
+{
+	free(p->database);
+	free(p->base);
+	free(p->run);
+	*p = (struct paths)PATHS_INIT;
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = write(fd, text, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		text += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Puts the file `database` in place whole: a reader sees the old one or the new one. */
+static int write_database_file(const struct paths *p, struct err *e)
+{
+	OWNED(str) struct str draft = STR_INIT;
+	OWNED(str) struct str target = STR_INIT;
+	OWNED(str) struct str line = STR_INIT;
+	int fd, failed;
+
+	str_addf(&target, "%s/%s", p->run, DATABASE_FILE);
+	str_addf(&draft, "%s.%d", str_text(&target), (int)getpid());
+	str_addf(&line, "%s\n", p->database);
+	(void)unlink(str_text(&draft));
+	fd = open(str_text(&draft), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno(e, ERR_AGAIN, "%s: cannot be created", str_text(&draft));
+	failed = write_all(fd, line.bytes, line.length);
+	failed |= close(fd);
+	if (failed || rename(str_text(&draft), str_text(&target)) != 0) {
+		(void)err_errno(e, ERR_AGAIN, "%s: cannot be written", str_text(&target));
+		(void)unlink(str_text(&draft));
+		return -1;
+	}
+	return 0;
+}
+
+static int check_name(const char *ipc_name, struct err *e)
+{
+	if (paths_name_fits(ipc_name))
+		return 0;
+	return err_set(e, ERR_INPUT,
+	               "ipc name '%.80s': is not 1 to %d characters of A-Z a-z 0-9 . _ -", ipc_name,
+	               (int)PATHS_NAME_BYTES_MAX);
+}
+
+static int link_name(const struct paths *p, const char *ipc_name, struct err *e)
+{
+	OWNED(str) struct str draft = STR_INIT;
+	OWNED(str) struct str name = STR_INIT;
+
+	str_addf(&name, "%s/%s", p->base, ipc_name);
+	str_addf(&draft, "%s/.link.%d", p->base, (int)getpid());
+	(void)unlink(str_text(&draft));
+	if (symlink(strrchr(p->run, '/') + 1, str_text(&draft)) != 0)
+		return err_errno(e, ERR_AGAIN, "%s: cannot be created", str_text(&draft));
+	if (rename(str_text(&draft), str_text(&name)) != 0) {
+		(void)err_errno(e, ERR_INPUT, "ipc name '%s': %s is taken; choose another ipc_name",
+		                ipc_name, str_text(&name));
+		(void)unlink(str_text(&draft));
+		return -1;
+	}
+	return 0;
+}
+
+int paths_publish(const struct paths *p, const char *ipc_name, struct err *e)
+{
+	return check_name(ipc_name, e) || write_database_file(p, e) || link_name(p, ipc_name, e) ||
+	               link_run(p, e)
+	           ? -1
+	           : 0;
+}
+
+/* Whether base/<ipc_name> links to a run directory; its 8 digits go to hash. */
+static bool read_link(const char *base, const char *ipc_name, char hash[HASH_DIGITS + 1])
+{
+	OWNED(str) struct str name = STR_INIT;
+	char target[HASH_DIGITS + 2];
+	ssize_t length;
+
+	str_addf(&name, "%s/%s", base, ipc_name);
+	length = readlink(str_text(&name), target, sizeof(target));
+	if (length != HASH_DIGITS)
+		return false;
+	memcpy(hash, target, HASH_DIGITS);
+	hash[HASH_DIGITS] = '\0';
+	return strspn(hash, "0123456789abcdef") == HASH_DIGITS;
+}
+
+/* The database's path as the file in the run directory tells it. */
+static int read_database_file(const char *run, char **database, struct err *e)
+{
+	int dir = open_dir(run);
+	int fd = dir < 0
+	             ? -1
+	             : openat(dir, DATABASE_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	char text[PATH_MAX + 1];
+	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (length < 0)
+		(void)err_errno(e, ERR_AGAIN, "%s/%s", run, DATABASE_FILE);
+	if (fd >= 0)
+		(void)close(fd);
+	if (dir >= 0)
+		(void)close(dir);
+	if (length < 0)
+		return -1;
+	text[length] = '\0';
+	if (length < 2 || text[0] != '/' || text[length - 1] != '\n') {
+		(void)err_set(e, ERR_INPUT, "%s/%s: does not hold a path; restart agent-intercom",
+		              run, DATABASE_FILE);
+		return -1;
+	}
+	text[length - 1] = '\0';
+	*database = xstrdup(text);
+	return 0;
+}
+
+static int open_run(const char *base, const char *hash, struct paths *out, struct err *e)
+{
+	OWNED(paths) struct paths p = PATHS_INIT;
+	OWNED(str) struct str run = STR_INIT;
+	char real[HASH_DIGITS + 1];
+
+	str_addf(&run, "%s/%s", base, hash);
+	if (check_ours(base, NOT_FOR_OTHERS, e) || check_ours(str_text(&run), NOT_FOR_OTHERS, e) ||
+	    read_database_file(str_text(&run), &p.database, e))
+		return -1;
+	hash8(p.database, real);
+	if (strcmp(real, hash) != 0)
+		return err_set(e, ERR_INPUT,
+		               "%s/%s: belongs to another run directory; restart agent-intercom",
+		               str_text(&run), DATABASE_FILE);
+	if (place_run(&p, base, e))
+		return -1;
+	*out = p;
+	p = (struct paths)PATHS_INIT;
+	return 0;
+}
+
+int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e)
+{
+	OWNED(str) struct str runtime = STR_INIT;
+	OWNED(str) struct str state = STR_INIT;
+	char hash[HASH_DIGITS + 1];
+
+	if (check_name(ipc_name, e))
+		return -1;
+	if (runtime_base(&runtime) && read_link(str_text(&runtime), ipc_name, hash))
+		return open_run(str_text(&runtime), hash, out, e);
+	if (!state_base(&state, NULL) && read_link(str_text(&state), ipc_name, hash))
+		return open_run(str_text(&state), hash, out, e);
+	return err_set(
+	    e, ERR_INPUT,
+	    "no system is named '%s' (looked in %s%s%s); start agent-intercom or name the database",
+	    ipc_name, str_text(&runtime), runtime.length && state.length ? " and " : "",
+	    str_text(&state));
+}
+
+/* File systems without POSIX locks or shared mmap one can build on (linux/magic.h and others). */
+static const struct {
+	unsigned long type;
+	const char *name;
+} REFUSED[] = {
+	{ 0x6969, "NFS" },     { 0x517B, "SMB" },      { 0xFF534D42, "CIFS" },
+	{ 0xFE534D42, "SMB" }, { 0x01021997, "9p" },   { 0x65735546, "FUSE" },
+	{ 0x5346414F, "AFS" }, { 0x00C36400, "Ceph" },
+};
+
+int paths_check_filesystem(const char *dir, struct err *e)
+{
+	struct statfs about;
+
+	if (statfs(dir, &about) != 0)
+		return err_errno(e, ERR_INPUT, "%s", dir);
+	for (size_t i = 0; i < COUNT(REFUSED); i++)
+		if (((unsigned long)about.f_type & 0xFFFFFFFF) == REFUSED[i].type)
+			return err_set(
+			    e, ERR_INPUT,
+			    "%s: is on %s, where SQLite's locks do not hold; put the database on a "
+			    "local disk with --db PATH or database.path in the config",
+			    dir, REFUSED[i].name);
+	return 0;
+}
+
+int paths_libexec(struct str *out, struct err *e)
+{
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	OWNED(str) struct str front = STR_INIT;
+
+	if (length <= 0)
+		return err_errno(e, ERR_AGAIN, "/proc/self/exe: cannot be read; mount /proc");
+	program[length] = '\0';
+	*strrchr(program, '/') = '\0';
+	str_addf(&front, "%s/mcp-front", program);
+	if (access(str_text(&front), X_OK) == 0) {
+		str_add(out, program[0] ? program : "/");
+		return 0;
+	}
+	char *last = strrchr(program, '/');
+	if (last)
+		*last = '\0';
+	str_addf(out, "%s/libexec/%s", program, PROGRAM);
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* paths: where the files of one system live. It starts from the database's path and knows nothing
+ * of SQLite, so that a program without a database (mcp-stdio) can use it.
+ *
+ *   run directory   $XDG_RUNTIME_DIR/agent-intercom/<hash8>   if that directory is ours, else
+ *                   <state>/agent-intercom/run/<hash8>        with <state> = $XDG_STATE_HOME or
+ *                                                             $HOME/.local/state
+ *   <hash8>/database        the canonical path of the database, one line
+ *   <ipc name> -> <hash8>   beside the run directory: finds a system by its name
+ *   <database>-run          a link to the run directory that the last system published
+ *
+ * hash8 is the first 8 digits of the SHA-256 of the canonical database path. Run directories
+ * belong to us and have mode 0700; any other is refused. */
+#ifndef PATHS_H
+#define PATHS_H
+
+#include "err.h"
+#include "str.h"
+
+#include <stdbool.h>
+
+enum {
+	PATHS_NAME_BYTES_MAX = 64,
+	PATHS_RUN_BYTES_MAX = 80 /* leaves room in a socket address for "/slack-listener.bell" */
+};
+
+struct paths {
+	char *database; /* canonical: absolute, no symbolic links */
+	char *base; /* the directory that holds run directories and name links */
+	char *run; /* the run directory of this database */
+};
+
+#define PATHS_INIT                                                                                 \
+	{                                                                                          \
+		.database = NULL                                                                   \
+	}
+
+/* Fills out from the path of a database, which need not exist. create: missing parents of the
+ * database and the run directory are made (0700); otherwise nothing is changed, the database's
+ * directory must exist and the run directory may be missing. */
+int paths_open(const char *database, bool create, struct paths *out, struct err *e);
+void paths_clear(struct paths *p);
+
+/* Writes the file `database` into the run directory and points <ipc_name> to it. The last system
+ * that publishes a name owns it. */
+int paths_publish(const struct paths *p, const char *ipc_name, struct err *e);
+/* The system that published ipc_name; looks below $XDG_RUNTIME_DIR, then in the state directory. */
+int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e);
+/* 1 to 64 characters of A-Z a-z 0-9 . _ - and neither "." nor "..". */
+bool paths_name_fits(const char *ipc_name);
+
+/* Refuses a directory on a file system where SQLite's locks or shared memory do not hold. */
+int paths_check_filesystem(const char *dir, struct err *e);
+
+/* Appends the directory of the worker binaries: that of the running program if mcp-front is in it
+ * (build tree), else libexec/agent-intercom beside the program's directory. */
+int paths_libexec(struct str *out, struct err *e);
+
+/* Append $XDG_CONFIG_HOME or $HOME/.config, $XDG_STATE_HOME or $HOME/.local/state. A variable that
+ * is empty or not absolute counts as unset: it would lead into the working directory. */
+int paths_config_home(struct str *out, struct err *e);
+int paths_state_home(struct str *out, struct err *e);
+/* The value of an environment variable that holds an absolute path, else NULL. */
+const char *paths_from_env(const char *variable);
+/* Appends an absolute form of path: "~/x" is below $HOME, a relative one below base, or below the
+ * working directory if base is NULL. Nothing is resolved. */
+int paths_absolute(const char *base, const char *path, struct str *out, struct err *e);
+
+#endif

@@ -1,0 +1,290 @@
+#include "peer.h"
+
+#include "id.h"
+#include "jsonrpc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const TRANSPORTS[] = { "stdio", "http", "stateless" };
+
+static void take(char **to, const char *text)
+{
+	free(*to);
+	*to = text ? xstrdup(text) : NULL;
+}
+
+void identity_clear(struct identity *i)
+{
+	free(i->workspace);
+	free(i->workspace_id);
+	free(i->channel_id);
+	free(i->session_id);
+	free(i->agent);
+	*i = (struct identity){ .wait_s = 0 };
+}
+
+static void take_member(char **to, const cJSON *object, const char *name)
+{
+	const char *text = json_text(object, name);
+
+	if (text && *text)
+		take(to, text);
+}
+
+void identity_read(struct identity *i, const cJSON *object)
+{
+	const cJSON *wait = cJSON_GetObjectItemCaseSensitive(object, "wait");
+
+	take_member(&i->workspace, object, "workspace");
+	take_member(&i->workspace_id, object, "workspace_id");
+	take_member(&i->channel_id, object, "channel_id");
+	take_member(&i->session_id, object, "session_id");
+	take_member(&i->agent, object, "agent");
+	if (cJSON_IsNumber(wait) && wait->valuedouble >= 0 && wait->valuedouble < 1e9)
+		i->wait_s = (int64_t)wait->valuedouble;
+}
+
+static void add_member(cJSON *object, const char *name, const char *text)
+{
+	if (text)
+		(void)cJSON_AddStringToObject(object, name, text);
+}
+
+static char *identity_text(const struct identity *i)
+{
+	OWNED(cJSON_ptr) cJSON *object = cJSON_CreateObject();
+	OWNED(str) struct str text = STR_INIT;
+
+	add_member(object, "workspace", i->workspace);
+	add_member(object, "workspace_id", i->workspace_id);
+	add_member(object, "channel_id", i->channel_id);
+	add_member(object, "session_id", i->session_id);
+	add_member(object, "agent", i->agent);
+	if (i->wait_s)
+		(void)cJSON_AddNumberToObject(object, "wait", (double)i->wait_s);
+	json_canonical(&text, object);
+	return str_take(&text);
+}
+
+struct peer *peer_new(enum peer_transport transport, const char *key)
+{
+	struct peer *p = xcalloc(1, sizeof(*p));
+
+	p->transport = transport;
+	(void)snprintf(p->key, sizeof(p->key), "%s", key);
+	return p;
+}
+
+void peer_free(struct peer *p)
+{
+	if (!p)
+		return;
+	identity_clear(&p->identity);
+	free(p->version);
+	free(p->client_name);
+	free(p->client_version);
+	free(p->session_id);
+	free(p->workspace_root);
+	free(p);
+}
+
+/* ---- rows ---- */
+
+static int load_session(struct store *st, struct peer *p, stmt *s, struct err *e)
+{
+	int got = stmt_row(s, e);
+
+	if (got > 0) {
+		p->session_seq = col_int(s, SESSION_BY_SEQ_SEQ);
+		take(&p->session_id, col_text(s, SESSION_BY_SEQ_ID));
+		take(&p->workspace_root, col_text(s, SESSION_BY_SEQ_WORKSPACE_ROOT));
+		p->stall_paused = col_int(s, SESSION_BY_SEQ_STALL_PAUSED) != 0;
+		if (strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "terminated") == 0)
+			got = err_set(e, ERR_INPUT, "session %s has been terminated; start a new one",
+				      p->session_id);
+	}
+	stmt_reset(s);
+	(void)st;
+	return got;
+}
+
+_Static_assert((int)SESSION_BY_SEQ_STALL_PAUSED == (int)SESSION_BY_ID_STALL_PAUSED &&
+		       (int)SESSION_BY_SEQ_STATUS == (int)SESSION_BY_ID_STATUS &&
+		       (int)SESSION_BY_SEQ_WORKSPACE_ROOT == (int)SESSION_BY_ID_WORKSPACE_ROOT,
+	       "both statements give the same columns");
+
+static int session_by_seq(struct store *st, struct peer *p, int64_t seq, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SESSION_BY_SEQ);
+
+	bind_int(s, ":seq", seq);
+	return load_session(st, p, s, e);
+}
+
+int peer_load(struct store *st, struct peer *p, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_CONNECTION_BY_KEY);
+	int64_t session = 0;
+	int got;
+
+	bind_text(s, ":key", p->key);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		OWNED(cJSON_ptr)
+		cJSON *identity = cJSON_Parse(col_text(s, CONNECTION_BY_KEY_IDENTITY));
+		const char *transport = col_text(s, CONNECTION_BY_KEY_TRANSPORT);
+
+		p->seq = col_int(s, CONNECTION_BY_KEY_SEQ);
+		for (int i = 0; i < (int)COUNT(TRANSPORTS); i++)
+			if (strcmp(TRANSPORTS[i], transport) == 0)
+				p->transport = (enum peer_transport)i;
+		take(&p->version, col_text(s, CONNECTION_BY_KEY_PROTOCOL_VERSION));
+		take(&p->client_name, col_text(s, CONNECTION_BY_KEY_CLIENT_NAME));
+		p->closed = strcmp(col_text(s, CONNECTION_BY_KEY_STATE), "closed") == 0;
+		session = col_int(s, CONNECTION_BY_KEY_SESSION_SEQ);
+		identity_clear(&p->identity);
+		identity_read(&p->identity, identity);
+	}
+	stmt_reset(s);
+	if (got <= 0 || !session)
+		return got;
+	got = session_by_seq(st, p, session, NULL);
+	return got < 0 ? 1 : got; /* a terminated session is told to the next call, not here */
+}
+
+int peer_insert(struct store *st, const struct places *places, struct peer *p, struct err *e)
+{
+	OWNED(char_ptr) char *identity = identity_text(&p->identity);
+	stmt *s = store_stmt(st, SQL_CONNECTION_INSERT);
+
+	bind_text(s, ":key", p->key);
+	bind_text(s, ":host", places->host);
+	bind_text(s, ":transport", TRANSPORTS[p->transport]);
+	bind_text(s, ":version", p->version ? p->version : "2025-03-26");
+	bind_text(s, ":client", p->client_name);
+	bind_text(s, ":client_version", p->client_version);
+	bind_text(s, ":identity", identity);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	p->seq = store_last_seq(st);
+	return 0;
+}
+
+static const cJSON *workspace_entry(const struct places *places, const char *id)
+{
+	const cJSON *one;
+
+	cJSON_ArrayForEach(one, places->workspaces) {
+		const char *have = json_text(one, "id");
+
+		if (have && strcmp(have, id) == 0)
+			return one;
+	}
+	return NULL;
+}
+
+/* The workspace of [[workspace]] id; its channel goes into the identity unless one was given. */
+static int settle_workspace_id(const struct places *places, struct peer *p, struct err *e)
+{
+	const cJSON *entry = workspace_entry(places, p->identity.workspace_id);
+	const char *path = json_text(entry, "path");
+	const char *channel = json_text(entry, "channel_id");
+
+	if (!entry)
+		return err_set(e, ERR_INPUT,
+			       "there is no workspace '%.60s'; add a [[workspace]] to config.toml",
+			       p->identity.workspace_id);
+	if (channel && *channel)
+		take(&p->identity.channel_id, channel);
+	if (path && *path)
+		take(&p->workspace_root, path);
+	return 0;
+}
+
+int peer_settle(struct store *st, const struct places *places, struct peer *p, struct err *e)
+{
+	int got;
+
+	if (p->session_seq) {
+		got = session_by_seq(st, p, p->session_seq, e);
+		return got < 0 ? -1 : 0;
+	}
+	if (p->identity.session_id) {
+		stmt *s = store_stmt(st, SQL_SESSION_BY_ID);
+
+		bind_text(s, ":id", p->identity.session_id);
+		got = load_session(st, p, s, e);
+		if (got == 0)
+			return err_set(e, ERR_INPUT, "there is no session '%.60s'",
+				       p->identity.session_id);
+		if (got > 0)
+			p->session_seq = 0; /* joined by peer_join */
+		return got < 0 ? -1 : 0;
+	}
+	if (p->identity.workspace_id && settle_workspace_id(places, p, e))
+		return -1;
+	if (!p->workspace_root && p->identity.workspace)
+		take(&p->workspace_root, p->identity.workspace);
+	if (!p->workspace_root)
+		take(&p->workspace_root, places->default_workspace);
+	return 0;
+}
+
+static int insert_session(struct store *st, const struct places *places, struct peer *p,
+			  struct err *e)
+{
+	struct id id = id_new();
+	stmt *s = store_stmt(st, SQL_SESSION_INSERT);
+
+	bind_text(s, ":id", id.text);
+	bind_text(s, ":host", places->host);
+	bind_text(s, ":workspace", p->workspace_root);
+	bind_text(s, ":channel", p->identity.channel_id);
+	bind_text(s, ":client", p->client_name);
+	bind_text(s, ":label", p->identity.agent);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	p->session_seq = store_last_seq(st);
+	take(&p->session_id, id.text);
+	return 0;
+}
+
+static int find_or_insert_session(struct store *st, const struct places *places, struct peer *p,
+				  struct err *e)
+{
+	if (p->identity.session_id) {
+		stmt *s = store_stmt(st, SQL_SESSION_BY_ID);
+
+		bind_text(s, ":id", p->identity.session_id);
+		int got = load_session(st, p, s, e);
+		return got == 0 ? err_set(e, ERR_INPUT, "there is no session '%.60s'",
+					  p->identity.session_id) :
+				  (got < 0 ? -1 : 0);
+	}
+	return insert_session(st, places, p, e);
+}
+
+int peer_join(struct store *st, const struct places *places, struct peer *p, struct err *e)
+{
+	if (!p->seq && peer_insert(st, places, p, e))
+		return -1;
+	if (p->session_seq)
+		return 0;
+	if (find_or_insert_session(st, places, p, e))
+		return -1;
+	stmt *s = store_stmt(st, SQL_CONNECTION_SET_SESSION);
+	bind_int(s, ":seq", p->seq);
+	bind_int(s, ":session", p->session_seq);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+void peer_unjoin(struct peer *p, int64_t seq, int64_t session_seq)
+{
+	p->seq = seq;
+	if (!session_seq) {
+		p->session_seq = 0;
+		take(&p->session_id, NULL);
+	}
+}

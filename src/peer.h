@@ -1,0 +1,71 @@
+/* peer: who is at the other end. A connection is one transport attachment; the session is the piece
+ * of agent work that it belongs to (decisions.md A1). */
+#ifndef PEER_H
+#define PEER_H
+
+#include "store.h"
+#include "str.h"
+
+#include <cjson/cJSON.h>
+
+enum { PEER_KEY_BYTES = 80, PEER_PATH_BYTES = 4096 };
+
+enum peer_transport { PEER_STDIO, PEER_HTTP, PEER_STATELESS };
+
+/* What a caller says of itself, in the URL or in a relay's first line. Texts are owned, NULL where
+ * nothing was said. */
+struct identity {
+	char *workspace;    /* absolute path; only a relay may say it */
+	char *workspace_id; /* of a [[workspace]] */
+	char *channel_id;
+	char *session_id;
+	char *agent;	/* label that keeps two agents of one workspace apart */
+	int64_t wait_s; /* how long its calls may wait; 0: as configured */
+};
+
+struct peer {
+	enum peer_transport transport;
+	char key[PEER_KEY_BYTES]; /* Mcp-Session-Id, or what a relay resumes with */
+	struct identity identity;
+	char *version;	    /* negotiated MCP revision; NULL before initialize */
+	char *client_name;
+	char *client_version;
+	int64_t seq;	     /* of its connection row; 0: none yet */
+	int64_t session_seq; /* 0: none yet */
+	char *session_id;
+	char *workspace_root; /* where its session works; NULL: not settled yet */
+	bool stall_paused;
+	bool closed; /* ended by the client: answers nothing any more */
+	bool resumed; /* came back after a break: its calls may be old ones */
+};
+
+/* The part of the configuration that says where a caller works. */
+struct places {
+	char host[65];
+	char *default_workspace;
+	cJSON *workspaces; /* [{id, channel_id, path}] */
+};
+
+void identity_clear(struct identity *i);
+/* Takes the members of a JSON object; unknown ones are ignored. */
+void identity_read(struct identity *i, const cJSON *object);
+
+struct peer *peer_new(enum peer_transport transport, const char *key);
+void peer_free(struct peer *p);
+
+/* Fills p from the connection row with its key: 1 found, 0 not, -1 error. */
+int peer_load(struct store *st, struct peer *p, struct err *e);
+
+/* Writes the connection row. Inside a transaction. */
+int peer_insert(struct store *st, const struct places *places, struct peer *p, struct err *e);
+
+/* Decides where p works, without writing: 0, or -1 with a text that names what it said wrongly. */
+int peer_settle(struct store *st, const struct places *places, struct peer *p, struct err *e);
+
+/* Makes sure that p has a connection row and a session row. Inside a transaction. */
+int peer_join(struct store *st, const struct places *places, struct peer *p, struct err *e);
+
+/* Forgets what a rolled-back peer_join has set. */
+void peer_unjoin(struct peer *p, int64_t seq, int64_t session_seq);
+
+#endif

@@ -1,0 +1,30 @@
+#include "setting.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int setting_get(struct store *st, const char *name, struct str *out, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SETTING_GET);
+	int got;
+
+	bind_text(s, ":name", name);
+	got = stmt_row(s, e);
+	if (got > 0)
+		str_add(out, col_text(s, SETTING_GET_VALUE));
+	stmt_reset(s);
+	return got;
+}
+
+int64_t setting_int(struct store *st, const char *name, int64_t otherwise)
+{
+	OWNED(str) struct str text = STR_INIT;
+	char *end = NULL;
+	int64_t value;
+
+	if (setting_get(st, name, &text, NULL) <= 0 || text.length == 0)
+		return otherwise;
+	errno = 0;
+	value = strtoll(text.bytes, &end, 10);
+	return errno || *end ? otherwise : value;
+}

@@ -1,0 +1,14 @@
+/* setting: the effective configuration, as rows. */
+#ifndef SETTING_H
+#define SETTING_H
+
+#include "store.h"
+#include "str.h"
+
+/* The value of a setting: 1 it is there and appended to out, 0 it is not, -1 error. */
+int setting_get(struct store *st, const char *name, struct str *out, struct err *e);
+
+/* The number in a setting; otherwise where it is missing or is none. Errors count as missing. */
+int64_t setting_int(struct store *st, const char *name, int64_t otherwise);
+
+#endif

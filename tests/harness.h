@@ -1,0 +1,55 @@
+/* harness: given rows, run a worker, expect rows. For tests written with Check; a test that uses it
+ * has `tcase_add_checked_fixture(c, NULL, close_store)`, or none: what a failed test leaves behind
+ * is taken away when the program ends. */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#include "clock.h"
+#include "err.h"
+#include "store.h"
+
+#include <check.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A new empty directory, removed at the end. Valid until the next scratch or fresh_store. */
+const char *scratch(void);
+
+/* An empty database with rules, a run directory, the default operator local:tester, mode local, no
+ * Slack, this build; the real time; host "h". What the test had before is closed. */
+void fresh_store(void);
+/* Kills the workers that still run, and removes the directory. */
+void close_store(void);
+const char *test_db(void);
+const char *test_run(void);
+
+/* The clock of this process and of all workers: sets it to an instant (unix ms), or moves it. Both
+ * ring all bells. Only differences from the machine's clock are kept: time goes on running. */
+void at(int64_t unix_ms);
+void advance(int64_t ms);
+
+/* Runs statements as somebody else's connection would, and rings all bells. */
+void given(const char *sql);
+/* The rows of a query: columns joined by '|', a line each, NULL as nothing. The caller frees. */
+char *rows(const char *sql);
+/* The rows of a query are these; a failure shows both. */
+void expect(const char *sql, const char *text);
+/* They become these within 10 seconds. */
+void expect_soon(const char *sql, const char *text);
+
+/* Runs the binary $INTERCOM_BUILD/name until it has nothing more to do ($INTERCOM_DRAIN); the test
+ * fails unless it ends with status 0. */
+void run_worker(const char *name);
+/* The same, and returns the status; 128 + signal if one killed it. */
+int try_worker(const char *name);
+/* Starts it and waits until its row is ready. */
+pid_t start_worker(const char *name);
+/* SIGKILL, and waits for its end. For other signals: kill(2). */
+void kill_worker(pid_t pid);
+/* SIGTERM; the test fails unless it ends with status 0. */
+void stop_worker(pid_t pid);
+
+/* Runs all tests of a suite that has one case, reports, and returns what main returns. */
+int run_suite(Suite *s);
+
+#endif

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Proves the rules of schema/ through the plain sqlite3 shell.
+#
+# usage: run.sh [NOUN [TEXT]]    all cases; those of NOUN.txt; of these the ones with TEXT in the title
+#
+# Every case finds the same fresh database, made from schema/, and runs with foreign_keys on and off and
+# recursive_triggers on and off, and each INSERT and UPDATE under `when:` also as OR IGNORE,
+# OR REPLACE and OR FAIL. The format of a case is described in ../README.md.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+schema=$here/../../schema
+noun=${1:-}
+text=${2:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+if [ -n "$noun" ]; then
+	set -- "$here/$noun.txt"
+else
+	set -- "$here"/*.txt
+fi
+
+cat "$schema"/*.sql "$schema"/rules/*.sql | sqlite3 -bail "$work/empty.db"
+
+for file; do
+	name=$(basename "$file" .txt)
+	# What stands before the first case is there for all cases of the file.
+	cp "$work/empty.db" "$work/$name.db"
+	awk '/^## /{exit} on && !/^#/{print} /^given:/{on=1}' "$file" >"$work/$name.given"
+	cat "$here/ground.sql" "$work/$name.given" | sqlite3 -bail "$work/$name.db"
+	for keys in off on; do
+		for recursive in off on; do
+			run=$work/$name-$keys-$recursive
+			awk -v database="$work/$name.db" -v keys="$keys" -v recursive="$recursive" \
+				-v text="$text" -v expected="$run.expected" -f "$here/compile.awk" \
+				"$file" >"$run.sql"
+			# Line by line, so that errors stand where they happened.
+			{
+				stdbuf -oL sqlite3 -init /dev/null <"$run.sql" >"$run.actual" 2>&1 || true
+				awk -v expected="$run.expected" -v file="$name.txt" \
+					-v how="foreign_keys=$keys recursive_triggers=$recursive" \
+					-f "$here/judge.awk" "$run.actual" >"$run.verdict"
+			} &
+		done
+	done
+	wait
+done
+
+cat "$work"/*.verdict | awk '
+	$1 == "passed" { passed += $2; failed += $4; next }
+	{ print }
+	END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }'

@@ -1,0 +1,329 @@
+/* retention: what is old goes, whole and only that; the log stays short. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const int64_t SECOND = 1000, HOUR = 3600 * SECOND, DAY = 24 * HOUR;
+
+static const char COUNTS[] =
+	"SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM connection),"
+	" (SELECT count(*) FROM request), (SELECT count(*) FROM tool_call),"
+	" (SELECT count(*) FROM answer), (SELECT count(*) FROM apply),"
+	" (SELECT count(*) FROM file_change), (SELECT count(*) FROM decision),"
+	" (SELECT count(*) FROM checkpoint), (SELECT count(*) FROM content)";
+
+/* A text of the database's language with %1$s the instant and %2$d the number. */
+static void given_for(const char *format, struct instant at, int n)
+{
+	char sql[1600];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	(void)snprintf(sql, sizeof(sql), format, at.text, n);
+#pragma GCC diagnostic pop
+	given(sql);
+}
+
+/* Session n with a row in every table that belongs to it; it is still active. */
+static void given_whole_session(int n, struct instant at)
+{
+	given_for("INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+		  " created_at, updated_at) VALUES (%2$d, 's%2$d', 'h', 'local:ann', '/w', 'active',"
+		  " 'local', '%1$s', '%1$s');"
+		  "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+		  " identity, created_at) VALUES (%2$d, 'k%2$d', 'h', 'stdio', '2025-06-18', %2$d, '{}',"
+		  " '%1$s');"
+		  "INSERT INTO checkpoint (id, session_id, session_state, file_hashes, workspace_root,"
+		  " created_at) VALUES ('c%2$d', 's%2$d', '{}', '{}', '/w', '%1$s');"
+		  "INSERT INTO content (seq, hash, size, bytes) VALUES (%2$d, printf('%%064d', %2$d), 1,"
+		  " x'61')",
+		  at, n);
+	given_for("INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body_seq,"
+		  " file_path, risk_level, original_hash, created_at, updated_at) VALUES (%2$d, 'q%2$d',"
+		  " %2$d, 'clearance', 'pending', printf('%%064d', %2$d), 't', %2$d, 'f', 'low',"
+		  " 'new_file', '%1$s', '%1$s');"
+		  "INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, digest,"
+		  " state, request_seq, created_at) VALUES (%2$d, %2$d, %2$d, '1', 'modern',"
+		  " 'check_clearance', '', 'waiting', %2$d, '%1$s');"
+		  "INSERT INTO decision (request_id, verdict, operator_id, source, created_at)"
+		  " VALUES ('q%2$d', 'approve', 'local:ann', 'ctl', '%1$s');"
+		  "INSERT INTO apply (seq, request_seq, host, state, created_at, updated_at)"
+		  " VALUES (%2$d, %2$d, 'h', 'queued', '%1$s', '%1$s');"
+		  "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes, state,"
+		  " created_at, updated_at) VALUES (%2$d, 'f', 'create', 'new_file', 'x', 1, 'planned',"
+		  " '%1$s', '%1$s')",
+		  at, n);
+}
+
+static void terminate(int n, struct instant at)
+{
+	given_for("UPDATE session SET status = 'terminated', terminated_at = '%1$s',"
+		  " updated_at = '%1$s' WHERE seq = %2$d",
+		  at, n);
+}
+
+/* A system in which nobody decided anything yet. */
+static void begin(void)
+{
+	fresh_store();
+	given_for("INSERT INTO operator (id, kind, user_id, created_at)"
+		  " VALUES ('local:ann', 'local', 'ann', '%1$s')",
+		  clock_now(), 0);
+}
+
+static struct instant ago(int64_t ms)
+{
+	return clock_instant(clock_now_ms() - ms);
+}
+
+START_TEST(sessions_that_ended_long_ago_go_with_all_their_rows)
+{
+	begin();
+	given_whole_session(1, ago(60 * DAY));
+	given_whole_session(2, ago(60 * DAY));
+	given_whole_session(3, ago(60 * DAY));
+	terminate(1, ago(30 * DAY + HOUR)); /* long ago */
+	terminate(2, ago(29 * DAY));	    /* 3 goes on */
+	expect(COUNTS, "3|3|3|3|3|3|3|3|3|3\n");
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT count(*) FROM content", "2\n");
+	/* the answers were given 60 days ago */
+	expect_soon("SELECT count(*) FROM answer", "0\n");
+	expect(COUNTS, "2|2|2|2|0|2|2|2|2|2\n");
+	expect("SELECT seq FROM session", "2\n3\n");
+	expect("SELECT count(*) FROM event WHERE session_seq = 1", "4\n");
+	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
+
+	advance(2 * DAY);
+	expect_soon("SELECT seq FROM session", "3\n");
+}
+END_TEST
+
+START_TEST(nothing_goes_in_the_first_hour_and_retention_days_says_when)
+{
+	begin();
+	given_whole_session(1, ago(3 * DAY));
+	given_whole_session(2, ago(3 * DAY));
+	terminate(1, ago(2 * DAY));
+	terminate(2, ago(DAY / 2));
+	given_for("INSERT INTO setting (name, value, source, updated_at)"
+		  " VALUES ('retention_days', '1', 'file', '%1$s')",
+		  clock_now(), 0);
+	(void)start_worker("retention");
+
+	advance(HOUR - 10 * SECOND);
+	expect("SELECT seq FROM session", "1\n2\n");
+	advance(20 * SECOND);
+	expect_soon("SELECT seq FROM session", "2\n");
+}
+END_TEST
+
+START_TEST(a_number_is_never_given_twice)
+{
+	begin();
+	given_whole_session(7, ago(60 * DAY));
+	terminate(7, ago(40 * DAY));
+	(void)start_worker("retention");
+	advance(HOUR + SECOND);
+	expect_soon("SELECT count(*) FROM session", "0\n");
+
+	given_for("INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode,"
+		  " created_at, updated_at) VALUES ('new', 'h', 'local:ann', '/w', 'active', 'local',"
+		  " '%1$s', '%1$s')",
+		  clock_now(), 0);
+
+	expect("SELECT seq FROM session", "8\n"); /* the timeline still tells of 7 */
+}
+END_TEST
+
+START_TEST(a_session_stays_while_another_one_holds_on_to_a_row_of_it)
+{
+	begin();
+	given_whole_session(1, ago(60 * DAY));
+	given_whole_session(2, ago(60 * DAY));
+	given_whole_session(3, ago(60 * DAY));
+	given("UPDATE tool_call SET request_seq = 1 WHERE seq = 2"); /* 1 adopted what 2 asked */
+	terminate(1, ago(40 * DAY));
+	terminate(3, ago(40 * DAY));
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+	expect_soon("SELECT seq FROM session", "1\n2\n");
+	expect("SELECT count(*) FROM request WHERE session_seq = 1", "1\n");
+	expect("SELECT count(*) FROM tool_call WHERE session_seq = 1", "1\n");
+
+	terminate(2, ago(35 * DAY));
+	advance(2 * HOUR);
+	expect_soon("SELECT seq FROM session", "1\n");
+	advance(2 * HOUR);
+	expect_soon("SELECT count(*) FROM session", "0\n");
+}
+END_TEST
+
+START_TEST(many_rows_go_in_batches)
+{
+	begin();
+	given_whole_session(1, ago(60 * DAY));
+	given_for("WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+		  " INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments,"
+		  " digest, state, created_at, finished_at) SELECT 1, 1, i, 'modern', 'ping', '{}', '',"
+		  " 'done', '%1$s', '%1$s' FROM n",
+		  ago(60 * DAY), 0);
+	given_for("WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)"
+		  " INSERT INTO request (id, session_seq, kind, state, digest, title, previous_seq,"
+		  " prompt_type, created_at, updated_at) SELECT 'q' || i, 1, 'prompt', 'pending',"
+		  " printf('%%064d', i), 't', i - 1, 'continuation', '%1$s', '%1$s' FROM n",
+		  ago(60 * DAY), 0);
+	terminate(1, ago(40 * DAY));
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon(COUNTS, "0|0|0|0|0|0|0|0|0|0\n");
+}
+END_TEST
+
+START_TEST(a_session_interrupted_for_long_is_terminated_and_goes_later)
+{
+	begin();
+	given_whole_session(1, ago(60 * DAY));
+	given_whole_session(2, ago(60 * DAY));
+	given_for("UPDATE session SET status = 'interrupted', updated_at = '%1$s' WHERE seq = 1",
+		  ago(31 * DAY), 0);
+	given_for("UPDATE session SET status = 'interrupted', updated_at = '%1$s' WHERE seq = 2",
+		  ago(20 * DAY), 0);
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+	expect_soon("SELECT seq, status, terminated_at IS NOT NULL FROM session",
+		    "1|terminated|1\n2|interrupted|0\n");
+
+	advance(31 * DAY);
+	expect_soon("SELECT seq, status FROM session", "2|terminated\n");
+}
+END_TEST
+
+START_TEST(connections_that_never_called_a_tool_go)
+{
+	begin();
+	for (int i = 1; i <= 3; i++)
+		given_for("INSERT INTO connection (seq, key, host, transport, protocol_version, identity,"
+			  " created_at) VALUES (%2$d, 'k%2$d', 'h', 'http', '2025-06-18', '{}', '%1$s')",
+			  ago(i == 1 ? DAY : 40 * DAY), i);
+	given("UPDATE connection SET state = 'closed' WHERE seq < 3");
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT seq FROM connection", "1\n3\n");
+}
+END_TEST
+
+/* ---- the log ---- */
+
+static int64_t log_file_bytes(void)
+{
+	char path[4200];
+	struct stat s;
+
+	(void)snprintf(path, sizeof(path), "%.4000s-wal", test_db());
+	return stat(path, &s) == 0 ? s.st_size : 0;
+}
+
+static void put(struct store *st, int n, size_t size)
+{
+	static char bytes[200000];
+	struct err e = ERR_INIT;
+	char hash[65];
+	stmt *s;
+
+	(void)snprintf(hash, sizeof(hash), "%064d", n);
+	ck_assert_msg(!store_begin(st, &e), "%s", e.text);
+	s = store_stmt(st, SQL_CONTENT_PUT);
+	bind_text(s, ":hash", hash);
+	bind_int(s, ":size", (int64_t)size);
+	bind_bytes(s, ":bytes", bytes, size);
+	ck_assert_msg(stmt_run(s, &e) >= 0, "%s", e.text);
+	ck_assert_msg(!store_commit(st, &e), "%s", e.text);
+}
+
+/* 60 MiB in 300 commits, and never much more than one of 4 MiB in the log. */
+START_TEST(the_log_stays_short_under_a_busy_writer)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = ERR_INIT;
+
+	begin();
+	(void)start_worker("retention");
+	ck_assert_msg(!store_open(&st, test_db(), test_run(), &e), "%s", e.text);
+	for (int i = 1; i <= 300; i++)
+		put(&st, i, 200000);
+
+	ck_assert_int_lt(log_file_bytes(), 20 << 20);
+}
+END_TEST
+
+START_TEST(a_long_reader_holds_the_log_up_only_while_it_reads)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(store) struct store reader = STORE_INIT;
+	struct err e = ERR_INIT;
+	int64_t length;
+	stmt *s;
+	int n = 0;
+
+	begin();
+	given("PRAGMA user_version"); /* nothing: the store is there */
+	ck_assert_msg(!store_open(&st, test_db(), test_run(), &e), "%s", e.text);
+	ck_assert_msg(!store_open(&reader, test_db(), NULL, &e), "%s", e.text);
+	for (; n < 40; n++)
+		put(&st, n, 1000);
+	s = store_stmt(&reader, SQL_SETTING_LIST);
+	s = store_stmt(&reader, SQL_SESSION_LIST);
+	(void)s;
+	s = store_stmt(&reader, SQL_CONTENT_GET);
+	bind_int(s, ":seq", 1);
+	ck_assert_int_eq(stmt_row(s, &e), 1); /* reads, and goes on reading */
+	(void)start_worker("retention");
+	for (; n < 100; n++)
+		put(&st, n, 200000);
+	length = log_file_bytes();
+	ck_assert_int_gt(length, 11 << 20);
+
+	stmt_reset(s); /* the reader is through */
+	for (int i = 0; i < 50 && st.wal_pages >= 0; i++) {
+		advance(5 * SECOND); /* the next look */
+		put(&st, n++, 1000);
+	}
+
+	for (; n < 190; n++)
+		put(&st, n, 100000); /* 4 MiB more fit into the file that is there */
+	ck_assert_int_le(log_file_bytes(), length + (1 << 20));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("retention");
+	TCase *c = tcase_create("retention");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, sessions_that_ended_long_ago_go_with_all_their_rows);
+	tcase_add_test(c, nothing_goes_in_the_first_hour_and_retention_days_says_when);
+	tcase_add_test(c, a_number_is_never_given_twice);
+	tcase_add_test(c, a_session_stays_while_another_one_holds_on_to_a_row_of_it);
+	tcase_add_test(c, many_rows_go_in_batches);
+	tcase_add_test(c, a_session_interrupted_for_long_is_terminated_and_goes_later);
+	tcase_add_test(c, connections_that_never_called_a_tool_go);
+	tcase_add_test(c, the_log_stays_short_under_a_busy_writer);
+	tcase_add_test(c, a_long_reader_holds_the_log_up_only_while_it_reads);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,201 @@
+/* mcp-front: speaks MCP with agents, over HTTP and with the relays on a unix socket.
+ *
+ * Reads:  setting, worker, answer, request, apply, file_change, session, connection, content
+ * Writes: connection, session, tool_call, request (asking, reviving, adopting), apply (queueing),
+ *         command (switch_freq), content; everything else follows from these by rules
+ * Outside: 127.0.0.1:http_port, <run>/mcp.sock, files of workspaces (read only)
+ *
+ * Killed at any moment it leaves rows that tell everything: calls that wait stay 'waiting' with a
+ * listener that no longer lives, and the next front hands out their answers to whoever asks again
+ * or resumes. */
+#include "mcp_front/front.h"
+
+#include "log.h"
+#include "setting.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdio.";
+
+/* ---- configuration ---- */
+
+static void read_settings(struct front *f)
+{
+	struct store *st = &f->worker.store;
+	struct call_settings *s = &f->settings;
+	OWNED(str) struct str workspaces = STR_INIT;
+	OWNED(str) struct str stall = STR_INIT;
+
+	(void)snprintf(s->places.host, sizeof(s->places.host), "%s", f->worker.host);
+	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
+	if (f->default_workspace.length == 0)
+		str_add_char(&f->default_workspace, '/');
+	s->places.default_workspace = f->default_workspace.bytes;
+	if (setting_get(st, "workspace", &workspaces, NULL) > 0)
+		s->places.workspaces = cJSON_Parse(workspaces.bytes);
+	s->db_path = f->worker.db_path;
+	s->listener = f->worker.id.text;
+	s->approval_ms = setting_int(st, "timeouts.approval_seconds", 3600) * 1000;
+	s->prompt_ms = setting_int(st, "timeouts.prompt_seconds", 1800) * 1000;
+	s->wait_ms = setting_int(st, "timeouts.wait_seconds", 0) * 1000;
+	s->wait_cap_ms = setting_int(st, "mcp.wait_cap", 240) * 1000;
+	s->stall_enabled =
+	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';
+	f->http_port = setting_int(st, "http_port", 3000);
+}
+
+static int64_t progress_ms(void)
+{
+#ifdef INTERCOM_TEST_CLOCK
+	const char *given = getenv("INTERCOM_PROGRESS_SECONDS");
+
+	if (given)
+		return strtoll(given, NULL, 10) * 1000;
+#endif
+	return FRONT_PROGRESS_SECONDS * 1000;
+}
+
+/* 10,000 held calls need as many descriptors: take what the hard limit gives. */
+static void raise_limits(struct front *f)
+{
+	struct rlimit limit = { .rlim_cur = 1024 };
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	f->max_sinks = limit.rlim_cur > (1 << 20) ? 1 << 20 : (int)limit.rlim_cur;
+	f->max_sinks -= FRONT_SPARE_FDS;
+}
+
+/* ---- rows at the start ---- */
+
+/* What a predecessor held is held by nobody; from here on answers are ours to hand out. */
+static int take_over(struct front *f, struct err *e)
+{
+	struct store *st = &f->worker.store;
+	stmt *s;
+	int failed;
+
+	if (store_begin(st, e))
+		return -1;
+	s = store_stmt(st, SQL_TOOL_CALL_UNLISTEN_DEAD);
+	bind_text(s, ":listener", f->worker.id.text);
+	failed = stmt_run(s, e) < 0;
+	if (!failed) {
+		s = store_stmt(st, SQL_CONNECTION_LOSE_ALL);
+		bind_text(s, ":host", f->worker.host);
+		failed = stmt_run(s, e) < 0;
+	}
+	if (failed) {
+		store_rollback(st);
+		return -1;
+	}
+	if (store_commit(st, e))
+		return -1;
+	s = store_stmt(st, SQL_ANSWER_LAST);
+	failed = stmt_row(s, e) < 0;
+	if (!failed)
+		f->answer_seq = col_int(s, ANSWER_LAST_SEQ);
+	stmt_reset(s);
+	return failed ? -1 : 0;
+}
+
+/* ---- the loop ---- */
+
+static void on_bell(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+
+	(void)fd;
+	(void)what;
+	doorbell_drain(&f->worker.bell);
+	front_answer(f);
+}
+
+static void on_signal(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+
+	(void)fd;
+	(void)what;
+	f->worker.stopping = true;
+	(void)event_base_loopexit(f->base, NULL);
+}
+
+/* Now and then without a bell: bells may be lost. */
+static void on_beat(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+	struct err e = ERR_INIT;
+
+	(void)fd;
+	(void)what;
+	front_answer(f);
+	if (worker_heartbeat(&f->worker, &e))
+		log_warn("%s", e.text);
+}
+
+static int open_loop(struct front *f, struct err *e)
+{
+	const struct timeval beat = { .tv_sec = WORKER_LOOK_MS / 1000 };
+
+	f->base = event_base_new();
+	if (!f->base || event_base_priority_init(f->base, 2))
+		return err_set(e, ERR_AGAIN, "libevent gives no event base");
+	STAILQ_INIT(&f->jobs);
+	TAILQ_INIT(&f->line);
+	f->turn = event_new(f->base, -1, 0, front_turn, f);
+	f->bell = event_new(f->base, f->worker.bell.fd, EV_READ | EV_PERSIST, on_bell, f);
+	f->signal = event_new(f->base, f->worker.signal_fd, EV_READ, on_signal, f);
+	f->beat = event_new(f->base, -1, EV_PERSIST, on_beat, f);
+	f->clock = evtimer_new(f->base, front_progress, f);
+	/* Transports first, then the turn: so that one turn takes all that has come in. */
+	(void)event_priority_set(f->turn, 1);
+	(void)event_add(f->bell, NULL);
+	(void)event_add(f->signal, NULL);
+	(void)event_add(f->beat, &beat);
+	return 0;
+}
+
+static void close_loop(struct front *f)
+{
+	struct event *const events[] = { f->turn, f->bell, f->signal, f->beat, f->clock };
+
+	pipe_stop(f);
+	http_stop(f);
+	if (f->base)
+		front_turn(-1, 0, f); /* what the closing connections have left to write */
+	for (size_t i = 0; i < COUNT(events); i++)
+		if (events[i])
+			event_free(events[i]);
+	if (f->base)
+		event_base_free(f->base);
+	cJSON_Delete(f->settings.places.workspaces);
+	str_clear(&f->default_workspace);
+}
+
+int main(int argc, char **argv)
+{
+	struct err e = ERR_INIT;
+	struct front f = { .hang_up_fd = -1, .failure = &e };
+	char address[60];
+
+	f.progress_ms = progress_ms();
+	if (worker_open(&f.worker, "mcp-front", PURPOSE, argc, argv, &e) == 0) {
+		raise_limits(&f);
+		read_settings(&f);
+		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 && pipe_start(&f, &e) == 0 &&
+		    http_start(&f, &e) == 0) {
+			(void)snprintf(address, sizeof(address), "http://127.0.0.1:%lld/mcp",
+				       (long long)f.http_port);
+			if (worker_ready(&f.worker, address, &e) == 0)
+				(void)event_base_dispatch(f.base);
+		}
+	}
+	close_loop(&f);
+	worker_close(&f.worker, &e);
+	return err_exit(&e);
+}

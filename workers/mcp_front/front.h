@@ -1,0 +1,169 @@
+/* front: what the parts of mcp-front share.
+ *
+ *   http.c, pipe.c   two transports: they take messages in and give them to turn.c as jobs
+ *   turn.c           one loop turn: all jobs that came in, one transaction, then the replies
+ *   wait.c           callers whose answer comes later: woken by the table answer, fed with progress
+ *
+ * A sink is where replies go: an HTTP request, or a relay's pipe. It is counted, because its
+ * transport may vanish while a job or a waiter still points to it. */
+#ifndef FRONT_H
+#define FRONT_H
+
+#include "call.h"
+#include "jsonrpc.h"
+#include "mcp.h"
+#include "peer.h"
+#include "worker.h"
+
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <sys/queue.h>
+
+enum {
+	FRONT_MAX_MESSAGE = 4 << 20,  /* bytes of one message */
+	FRONT_MAX_OUTPUT = 1 << 20,   /* unread bytes of a held caller: then it is cut off */
+	FRONT_HEADER_BYTES = 16 << 10,
+	FRONT_READ_SECONDS = 10,      /* between two bytes of a request */
+	FRONT_PROGRESS_SECONDS = 15,  /* between two signs of life to a waiting caller */
+	FRONT_RETRY_MS = 2000,	      /* what a cut client waits before it comes back */
+	FRONT_BIG_CALL = 256 << 10,   /* bytes: such a call commits alone */
+	FRONT_SPARE_FDS = 64,	      /* kept free for files and the database */
+};
+
+struct front;
+struct waiter;
+
+struct sink {
+	struct front *front;
+	int holds;		     /* jobs and waiters that point here, and the transport itself */
+	bool gone;		     /* nobody reads any more */
+	struct peer *peer;	     /* owned */
+	struct evhttp_request *http; /* one of these two; NULL when gone */
+	struct bufferevent *pipe;
+	int expected;		     /* HTTP: replies still to come */
+	bool streaming;		     /* HTTP: an event stream has been started */
+	int fd;			     /* HTTP: watched for hang-up while streaming */
+	bool skips;		     /* pipe: inside a line that is too long */
+	bool greeted;		     /* pipe: its first line has come */
+	LIST_HEAD(, waiter) waiters;
+	LIST_ENTRY(sink) in_pipes; /* pipe: of front.pipes */
+};
+
+enum job_kind { JOB_CALL, JOB_INITIALIZE, JOB_CANCEL, JOB_RESUME, JOB_REOPEN, JOB_END, JOB_HANG_UP };
+
+/* One thing to do in the next turn. */
+struct job {
+	STAILQ_ENTRY(job) next;
+	enum job_kind kind;
+	struct sink *sink;
+	struct rpc_message message; /* CALL, INITIALIZE, CANCEL */
+	struct call call;	    /* CALL */
+	int64_t call_seq;	    /* RESUME, HANG_UP; CALL: an old call that came again */
+	int64_t had_seq, had_session; /* of the peer before the transaction */
+	bool refused;		    /* the reply is a JSON-RPC error: */
+	int code;
+	char text[ERR_TEXT_BYTES];
+	struct str result; /* else this result object, */
+	bool waits;	   /* unless it comes later */
+};
+
+STAILQ_HEAD(job_queue, job);
+
+/* A caller that is held until the wait of its call ends. */
+struct waiter {
+	LIST_ENTRY(waiter) of_sink;
+	LIST_ENTRY(waiter) of_call;
+	TAILQ_ENTRY(waiter) in_line; /* by next_ms */
+	struct held_call *held;
+	struct sink *sink;
+	char *rpc_id;	      /* JSON token */
+	char *progress_token; /* JSON token or NULL */
+	int64_t next_ms;      /* monotonic: when the next sign of life is due */
+};
+
+/* All waiters of one call: a client that came back may be there twice. */
+struct held_call {
+	int64_t seq;
+	int64_t started_ms; /* unix */
+	LIST_HEAD(, waiter) waiters;
+};
+
+struct front {
+	struct worker worker;
+	struct event_base *base;
+	struct evhttp *http;
+	struct event *turn, *bell, *signal, *clock, *beat, *hang_up;
+	int hang_up_fd; /* epoll of the held HTTP connections */
+	struct evconnlistener *pipe_listener;
+	LIST_HEAD(, sink) pipes;
+	struct job_queue jobs;
+	TAILQ_HEAD(, waiter) line;
+	void *held;	    /* tree of held_call by seq */
+	int64_t answer_seq; /* the last answer that was looked at */
+	int sinks, max_sinks;
+	int64_t progress_ms;
+	int64_t http_port;
+	struct call_settings settings;
+	struct str default_workspace;
+	struct err *failure; /* why the loop ended, if it did not end well */
+};
+
+/* ---- turn.c ---- */
+
+/* Queues a job; the turn runs when the transports have nothing more to hand in. Takes over
+ * message; counts the sink. */
+struct job *front_queue(struct front *f, enum job_kind kind, struct sink *sink,
+			struct rpc_message *message);
+/* Takes one message of a peer: answers it at once, or queues it. Takes over message. */
+void front_take(struct front *f, struct sink *sink, struct rpc_message *message);
+/* Runs the queued jobs. libevent callback; arg is the front. */
+void front_turn(evutil_socket_t fd, short what, void *arg);
+/* Ends the loop because of e (kept until the loop has ended). */
+void front_fail(struct front *f, const struct err *e);
+
+/* ---- wait.c ---- */
+
+/* Holds a caller until call_seq is answered. */
+void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
+		const char *rpc_id, const char *progress_token);
+/* Forgets a waiter. Returns whether it was the last one of its call. */
+bool front_forget(struct front *f, struct waiter *w);
+/* The call was cancelled: its waiters get no reply any more. */
+void front_let_go(struct front *f, int64_t call_seq);
+/* Looks for new answers and hands them over. */
+void front_answer(struct front *f);
+/* Sends the signs of life that are due and sets the clock for the next one. */
+void front_progress(evutil_socket_t fd, short what, void *arg);
+bool front_is_held(struct front *f, int64_t call_seq);
+
+/* ---- sinks: http.c and pipe.c ---- */
+
+struct sink *sink_new(struct front *f, struct peer *peer);
+void sink_hold(struct sink *s);
+void sink_drop(struct sink *s);
+/* The transport is gone: waiting calls are told, the peer's rows too if it was a process. */
+void sink_gone(struct sink *s);
+/* Gives a reply (a whole JSON-RPC message). event_id: for a client that may resume, or NULL. */
+void sink_reply(struct sink *s, const struct str *message, const char *event_id);
+/* Gives a message that is no reply. */
+void sink_notify(struct sink *s, const struct str *message, const char *event_id);
+/* Says that the reply will come later: starts the event stream of an HTTP request. */
+void sink_wait(struct sink *s, const char *event_id);
+/* Replies with a JSON-RPC error. */
+void sink_refuse(struct sink *s, const char *rpc_id, int code, const char *text);
+
+int http_start(struct front *f, struct err *e);
+void http_stop(struct front *f);
+void http_reply(struct sink *s, const struct str *message, const char *event_id);
+void http_notify(struct sink *s, const struct str *message, const char *event_id);
+void http_wait(struct sink *s, const char *event_id);
+/* Answers an HTTP request that is no JSON-RPC request: status, no body. */
+void http_status(struct sink *s, int status);
+void http_cut(struct sink *s);
+
+int pipe_start(struct front *f, struct err *e);
+void pipe_stop(struct front *f);
+void pipe_send(struct sink *s, const struct str *message);
+
+#endif

@@ -1,0 +1,635 @@
+/* Streamable HTTP on evhttp (MCP 2025-11-25, "Transports"): POST /mcp, GET /mcp to resume, DELETE
+ * /mcp to end a session, GET /health. Loopback only; Host and Origin must be loopback names.
+ *
+ * A held answer is an event stream. Its socket stands in an epoll set of its own, because evhttp
+ * does not see a peer that hangs up behind unread bytes. */
+#include "front.h"
+
+#include "id.h"
+#include "log.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
+#include <event2/listener.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum {
+	HELD_SECONDS = 86400, /* evhttp's own timeout for a held stream: ours ends it */
+	BACKLOG = 1024,
+	HELD_READ_BYTES = 4096, /* what a client may send behind an open stream */
+	BODY_SLACK = 4096,	/* over our limit evhttp still reads, so that we can say why */
+	KEEPALIVE_IDLE_S = 30,
+	KEEPALIVE_INTERVAL_S = 10,
+	KEEPALIVE_COUNT = 3,
+	USER_TIMEOUT_MS = 20000,
+};
+
+/* ---- answers ---- */
+
+static void header(struct sink *s, const char *name, const char *value)
+{
+	(void)evhttp_add_header(evhttp_request_get_output_headers(s->http), name, value);
+}
+
+static const char *reason_of(int status)
+{
+	switch (status) {
+	case 200:
+		return "OK";
+	case 202:
+		return "Accepted";
+	case 204:
+		return "No Content";
+	case 400:
+		return "Bad Request";
+	case 403:
+		return "Forbidden";
+	case 404:
+		return "Not Found";
+	case 405:
+		return "Method Not Allowed";
+	case 413:
+		return "Content Too Large";
+	case 415:
+		return "Unsupported Media Type";
+	case 503:
+		return "Service Unavailable";
+	default:
+		return "Error";
+	}
+}
+
+/* The end of an exchange: nothing of it may stay on the connection, which serves on. */
+static void let_go(struct sink *s)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
+
+	if (c)
+		evhttp_connection_set_closecb(c, NULL, NULL);
+	if (s->streaming && c) {
+		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
+		bufferevent_setwatermark(evhttp_connection_get_bufferevent(c), EV_READ, 0, 0);
+		evhttp_connection_set_timeout(c, FRONT_READ_SECONDS);
+	}
+}
+
+static void answer(struct sink *s, int status, const char *type, const void *body, size_t length)
+{
+	struct evhttp_request *request = s->http;
+	struct evbuffer *b = evbuffer_new();
+
+	header(s, "Content-Type", type ? type : "text/plain");
+	if (length)
+		(void)evbuffer_add(b, body, length);
+	let_go(s);
+	sink_hold(s);
+	sink_gone(s);
+	evhttp_send_reply(request, status, reason_of(status), b);
+	evbuffer_free(b);
+	sink_drop(s);
+}
+
+void http_status(struct sink *s, int status)
+{
+	answer(s, status, NULL, NULL, 0);
+}
+
+static void answer_error(struct sink *s, int status, const char *id, int code, const char *text)
+{
+	OWNED(str) struct str message = STR_INIT;
+
+	rpc_failure(&message, id, code, text, NULL);
+	answer(s, status, "application/json", message.bytes, message.length);
+}
+
+/* Sends on an open stream. A reader that is too slow is cut off: it can come back and resume. */
+static void send_chunk(struct sink *s, const struct str *bytes)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
+	struct evbuffer *b;
+
+	if (evbuffer_get_length(bufferevent_get_output(evhttp_connection_get_bufferevent(c))) >
+	    FRONT_MAX_OUTPUT) {
+		log_warn("a client does not read its stream: cut off");
+		evhttp_connection_free(c); /* runs on_close */
+		return;
+	}
+	b = evbuffer_new();
+	(void)evbuffer_add(b, bytes->bytes, bytes->length);
+	evhttp_send_reply_chunk(s->http, b);
+	evbuffer_free(b);
+}
+
+static void end_stream(struct sink *s)
+{
+	struct evhttp_request *request = s->http;
+
+	let_go(s);
+	sink_hold(s);
+	sink_gone(s);
+	evhttp_send_reply_end(request);
+	sink_drop(s);
+}
+
+void http_cut(struct sink *s)
+{
+	if (!s->http)
+		return;
+	if (s->streaming)
+		end_stream(s);
+	else
+		http_status(s, 202);
+}
+
+void http_notify(struct sink *s, const struct str *message, const char *event_id)
+{
+	OWNED(str) struct str bytes = STR_INIT;
+
+	if (!s->http || !s->streaming)
+		return;
+	if (message->length)
+		sse_event(&bytes, event_id, message->bytes);
+	else
+		str_add(&bytes, ": waiting\n\n");
+	send_chunk(s, &bytes);
+}
+
+void http_reply(struct sink *s, const struct str *message, const char *event_id)
+{
+	if (!s->http)
+		return;
+	s->expected--;
+	if (!s->streaming) {
+		if (s->expected > 0)
+			http_wait(s, NULL);
+		else {
+			answer(s, 200, "application/json", message->bytes, message->length);
+			return;
+		}
+	}
+	sink_hold(s);
+	http_notify(s, message, event_id);
+	if (s->http && s->expected <= 0)
+		end_stream(s);
+	sink_drop(s);
+}
+
+/* ---- holding ---- */
+
+/* The connection is gone, whoever closed it. The only place where a held request ends early. */
+static void on_close(struct evhttp_connection *c, void *arg)
+{
+	struct sink *s = arg;
+
+	(void)c;
+	if (s->streaming)
+		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
+	sink_gone(s);
+}
+
+static void on_hang_up(evutil_socket_t fd, short what, void *arg)
+{
+	struct epoll_event events[64];
+	int n = epoll_wait(fd, events, COUNT(events), 0);
+
+	(void)what;
+	(void)arg;
+	for (int i = 0; i < n; i++) {
+		struct sink *s = events[i].data.ptr;
+
+		if (s->http)
+			evhttp_connection_free(evhttp_request_get_connection(s->http));
+	}
+}
+
+static void keep_alive(int fd)
+{
+	const int on = 1;
+	const struct {
+		int option, value;
+	} options[] = { { TCP_KEEPIDLE, KEEPALIVE_IDLE_S },
+			{ TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S },
+			{ TCP_KEEPCNT, KEEPALIVE_COUNT },
+			{ TCP_USER_TIMEOUT, USER_TIMEOUT_MS } };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	for (size_t i = 0; i < COUNT(options); i++)
+		(void)setsockopt(fd, IPPROTO_TCP, options[i].option, &options[i].value,
+				 sizeof(options[i].value));
+}
+
+void http_wait(struct sink *s, const char *event_id)
+{
+	struct evhttp_connection *c;
+	struct bufferevent *bev;
+	struct epoll_event hang_up = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = s };
+	OWNED(str) struct str priming = STR_INIT;
+
+	if (!s->streaming) {
+		c = evhttp_request_get_connection(s->http);
+		bev = evhttp_connection_get_bufferevent(c);
+		s->fd = bufferevent_getfd(bev);
+		s->streaming = true;
+		keep_alive(s->fd);
+		evhttp_connection_set_timeout(c, HELD_SECONDS);
+		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_ADD, s->fd, &hang_up);
+		header(s, "Content-Type", "text/event-stream");
+		header(s, "Cache-Control", "no-cache, no-transform");
+		header(s, "X-Accel-Buffering", "no");
+		evhttp_send_reply_start(s->http, 200, "OK");
+		bufferevent_setwatermark(bev, EV_READ, 0, HELD_READ_BYTES);
+	}
+	if (!event_id)
+		return;
+	str_addf(&priming, "id: %s\nretry: %d\ndata: \n\n", event_id, FRONT_RETRY_MS);
+	send_chunk(s, &priming);
+}
+
+/* ---- who may ask ---- */
+
+static bool is_loopback_name(const char *text, size_t length)
+{
+	static const char *const NAMES[] = { "localhost", "127.0.0.1", "[::1]" };
+
+	if (length > 0 && text[length - 1] == '.')
+		length--;
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (length == strlen(NAMES[i]) && strncasecmp(text, NAMES[i], length) == 0)
+			return true;
+	return false;
+}
+
+/* host[:port] */
+static bool is_loopback(const char *host)
+{
+	const char *end = host[0] == '[' ? strchr(host, ']') : NULL;
+	size_t length = end ? (size_t)(end - host) + 1 : strcspn(host, ":");
+
+	if (host[length] == ':') {
+		const char *port = host + length + 1;
+
+		if (!*port || strspn(port, "0123456789") != strlen(port) || strlen(port) > 5)
+			return false;
+	} else if (host[length]) {
+		return false;
+	}
+	return is_loopback_name(host, length);
+}
+
+static bool origin_is_loopback(const char *origin)
+{
+	if (strncasecmp(origin, "http://", 7) == 0)
+		return is_loopback(origin + 7);
+	if (strncasecmp(origin, "https://", 8) == 0)
+		return is_loopback(origin + 8);
+	return false;
+}
+
+static int count_headers(const struct evkeyvalq *headers, const char *name)
+{
+	const struct evkeyval *h;
+	int count = 0;
+
+	TAILQ_FOREACH(h, headers, next)
+		count += strcasecmp(h->key, name) == 0;
+	return count;
+}
+
+/* 0 or the status to refuse with. */
+static int check_headers(struct evhttp_request *request, const char **ret_why)
+{
+	const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+	const char *host = evhttp_find_header(headers, "Host");
+	const char *origin = evhttp_find_header(headers, "Origin");
+
+	if (!host || count_headers(headers, "Host") != 1 || !is_loopback(host)) {
+		*ret_why = "Host not allowed: only localhost, 127.0.0.1 and [::1]";
+		return 403;
+	}
+	if (origin && !origin_is_loopback(origin)) {
+		*ret_why = "Origin not allowed";
+		return 403;
+	}
+	if (count_headers(headers, "Content-Length") > 1) {
+		*ret_why = "more than one Content-Length";
+		return 400;
+	}
+	return 0;
+}
+
+/* ---- who it is ---- */
+
+static void take_query(struct identity *i, const char *uri)
+{
+	struct evkeyvalq query;
+	OWNED(cJSON_ptr) cJSON *object = cJSON_CreateObject();
+	const struct evkeyval *q;
+	const char *mark = strchr(uri, '?');
+
+	if (!mark || evhttp_parse_query_str(mark + 1, &query) != 0)
+		return;
+	TAILQ_FOREACH(q, &query, next) {
+		if (strcmp(q->key, "workspace") == 0 ||
+		    cJSON_GetObjectItemCaseSensitive(object, q->key))
+			continue; /* a path is not taken from a URL; the first of a name counts */
+		if (strcmp(q->key, "wait") == 0)
+			(void)cJSON_AddNumberToObject(object, q->key, strtod(q->value, NULL));
+		else
+			(void)cJSON_AddStringToObject(object, q->key, q->value);
+	}
+	identity_read(i, object);
+	evhttp_clear_headers(&query);
+}
+
+/* A caller without a session: the same connection row for whoever says the same of itself. */
+static void stateless_key(struct peer *p, const char *host)
+{
+	OWNED(str) struct str said = STR_INIT;
+	const struct identity *i = &p->identity;
+	const char *const texts[] = { host, i->workspace_id, i->channel_id, i->session_id, i->agent };
+
+	for (size_t k = 0; k < COUNT(texts); k++) {
+		str_add(&said, texts[k] ? texts[k] : "");
+		str_add_char(&said, '\n');
+	}
+	(void)snprintf(p->key, sizeof(p->key), "stateless-%s",
+		       sha256_of(said.bytes, said.length).text);
+}
+
+/* The peer behind a request; refuses and returns false if there is none. */
+static bool identify(struct sink *s, bool initializes)
+{
+	const struct evkeyvalq *headers = evhttp_request_get_input_headers(s->http);
+	const char *session = evhttp_find_header(headers, "Mcp-Session-Id");
+	const char *version = evhttp_find_header(headers, "MCP-Protocol-Version");
+	struct peer *p = s->peer;
+	struct err e = ERR_INIT;
+	int got;
+
+	if (version && !initializes && !mcp_version_known(version)) {
+		answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
+			     "unsupported MCP-Protocol-Version; send initialize to negotiate one");
+		return false;
+	}
+	if (initializes) {
+		struct secret key = secret_new();
+
+		(void)snprintf(p->key, sizeof(p->key), "%s", key.text);
+		return true;
+	}
+	if (session) {
+		(void)snprintf(p->key, sizeof(p->key), "%s", session);
+	} else {
+		p->transport = PEER_STATELESS;
+		stateless_key(p, s->front->settings.places.host);
+	}
+	got = peer_load(&s->front->worker.store, p, &e);
+	if (got < 0) {
+		answer_error(s, 503, NULL, RPC_INTERNAL_ERROR, e.text);
+		return false;
+	}
+	if (session && (!got || p->closed || p->transport != PEER_HTTP)) {
+		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
+			     "there is no such session; send initialize without Mcp-Session-Id");
+		return false;
+	}
+	if (!session && !p->version && version)
+		p->version = xstrdup(version);
+	return true;
+}
+
+/* ---- POST ---- */
+
+static void take_batch(struct sink *s, const struct rpc_message *batch)
+{
+	int count = cJSON_GetArraySize(batch->root);
+	struct rpc_message *messages = xcalloc((size_t)count, sizeof(*messages));
+	struct rpc_error *wrong = xcalloc((size_t)count, sizeof(*wrong));
+
+	for (int i = 0; i < count; i++) {
+		bool bad = rpc_batch_item(batch, i, &messages[i], &wrong[i]) != 0;
+
+		s->expected += bad || messages[i].kind == RPC_REQUEST;
+		if (!bad)
+			wrong[i].code = 0;
+	}
+	if (s->expected == 0) {
+		for (int i = 0; i < count; i++)
+			front_take(s->front, s, &messages[i]);
+		http_status(s, 202);
+	} else {
+		sink_hold(s);
+		for (int i = 0; i < count; i++)
+			if (wrong[i].code)
+				sink_refuse(s, messages[i].id, wrong[i].code, wrong[i].text);
+			else
+				front_take(s->front, s, &messages[i]);
+		sink_drop(s);
+	}
+	for (int i = 0; i < count; i++)
+		rpc_message_clear(&messages[i]);
+	free(messages);
+	free(wrong);
+}
+
+static void take_message(struct sink *s, struct rpc_message *m)
+{
+	if (m->kind == RPC_BATCH) {
+		if (cJSON_GetArraySize(m->root) == 0 ||
+		    (s->peer->version && strcmp(s->peer->version, "2025-03-26") != 0))
+			answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
+				     "batches exist in revision 2025-03-26 only, and are not empty");
+		else
+			take_batch(s, m);
+		return;
+	}
+	if (m->kind == RPC_REQUEST) {
+		s->expected = 1;
+		front_take(s->front, s, m);
+		return;
+	}
+	sink_hold(s);
+	front_take(s->front, s, m);
+	http_status(s, 202);
+	sink_drop(s);
+}
+
+static bool is_json(struct evhttp_request *request)
+{
+	const char *type =
+	    evhttp_find_header(evhttp_request_get_input_headers(request), "Content-Type");
+
+	return !type || strncasecmp(type, "application/json", 16) == 0;
+}
+
+static void on_post(struct sink *s)
+{
+	struct evbuffer *in = evhttp_request_get_input_buffer(s->http);
+	size_t length = evbuffer_get_length(in);
+	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_error wrong;
+
+	if (!is_json(s->http)) {
+		answer_error(s, 415, NULL, RPC_INVALID_REQUEST, "send application/json");
+		return;
+	}
+	if (length > FRONT_MAX_MESSAGE) {
+		answer_error(s, 413, NULL, RPC_INVALID_REQUEST,
+			     "the body is longer than 4 MiB; send a smaller message");
+		return;
+	}
+	if (rpc_parse(length ? (const char *)evbuffer_pullup(in, -1) : "", length, &m, &wrong)) {
+		answer_error(s, 400, m.id, wrong.code, wrong.text);
+	} else {
+		bool initializes = m.kind == RPC_REQUEST && strcmp(m.method, "initialize") == 0;
+
+		if (identify(s, initializes)) {
+			if (initializes)
+				header(s, "Mcp-Session-Id", s->peer->key);
+			take_message(s, &m);
+		}
+	}
+	rpc_message_clear(&m);
+}
+
+/* ---- GET, DELETE ---- */
+
+static void on_get(struct sink *s)
+{
+	const char *last =
+	    evhttp_find_header(evhttp_request_get_input_headers(s->http), "Last-Event-ID");
+	char *end = NULL;
+	int64_t call_seq = last ? strtoll(last, &end, 10) : 0;
+
+	if (!last) {
+		header(s, "Allow", "POST, DELETE");
+		answer_error(s, 405, NULL, RPC_INVALID_REQUEST,
+			     "there is no stream to listen to; GET resumes one with Last-Event-ID");
+		return;
+	}
+	if (!identify(s, false))
+		return;
+	if (call_seq <= 0 || *end != '.') {
+		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
+			     "there is no stream with this Last-Event-ID");
+		return;
+	}
+	s->expected = 1;
+	front_queue(s->front, JOB_RESUME, s, NULL)->call_seq = call_seq;
+}
+
+static void on_delete(struct sink *s)
+{
+	if (!evhttp_find_header(evhttp_request_get_input_headers(s->http), "Mcp-Session-Id")) {
+		answer_error(s, 400, NULL, RPC_INVALID_REQUEST, "Mcp-Session-Id is missing");
+		return;
+	}
+	if (identify(s, false))
+		(void)front_queue(s->front, JOB_END, s, NULL);
+}
+
+/* ---- requests ---- */
+
+static void route(struct sink *s, const char *path)
+{
+	enum evhttp_cmd_type method = evhttp_request_get_command(s->http);
+
+	if (strcmp(path, "/health") == 0 && method == EVHTTP_REQ_GET) {
+		answer(s, 200, "text/plain", "ok", 2);
+	} else if (strcmp(path, "/mcp") != 0) {
+		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
+			     "there is nothing here; MCP is served at /mcp");
+	} else if (method == EVHTTP_REQ_POST) {
+		on_post(s);
+	} else if (method == EVHTTP_REQ_GET) {
+		on_get(s);
+	} else if (method == EVHTTP_REQ_DELETE) {
+		on_delete(s);
+	} else {
+		header(s, "Allow", "GET, POST, DELETE");
+		answer_error(s, 405, NULL, RPC_INVALID_REQUEST, "method not allowed");
+	}
+}
+
+static void on_request(struct evhttp_request *request, void *arg)
+{
+	struct front *f = arg;
+	struct sink *s = sink_new(f, peer_new(PEER_HTTP, ""));
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+	const char *why = NULL;
+	int status = check_headers(request, &why);
+
+	s->http = request;
+	evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_close, s);
+	take_query(&s->peer->identity, evhttp_request_get_uri(request));
+	sink_hold(s);
+	if (f->sinks > f->max_sinks)
+		answer_error(s, 503, NULL, RPC_INTERNAL_ERROR,
+			     "too many callers wait: no file descriptors are left; raise ulimit -n");
+	else if (status)
+		answer_error(s, status, NULL, RPC_INVALID_REQUEST, why);
+	else
+		route(s, path ? path : "");
+	sink_drop(s);
+}
+
+int http_start(struct front *f, struct err *e)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)f->http_port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(a);
+	struct evconnlistener *listener;
+
+	f->hang_up_fd = epoll_create1(EPOLL_CLOEXEC);
+	f->hang_up = event_new(f->base, f->hang_up_fd, EV_READ | EV_PERSIST, on_hang_up, f);
+	(void)event_add(f->hang_up, NULL);
+	f->http = evhttp_new(f->base);
+	evhttp_set_gencb(f->http, on_request, f);
+	evhttp_set_timeout(f->http, FRONT_READ_SECONDS);
+	evhttp_set_max_headers_size(f->http, FRONT_HEADER_BYTES);
+	evhttp_set_max_body_size(f->http, FRONT_MAX_MESSAGE * 2 + BODY_SLACK);
+	evhttp_set_allowed_methods(f->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_DELETE |
+						EVHTTP_REQ_PUT | EVHTTP_REQ_OPTIONS |
+						EVHTTP_REQ_HEAD | EVHTTP_REQ_PATCH);
+	listener = evconnlistener_new_bind(
+	    f->base, NULL, NULL,
+	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
+	    (struct sockaddr *)&a, (int)sizeof(a));
+	if (!listener)
+		return err_errno(e, ERR_INPUT,
+				 "cannot listen on 127.0.0.1:%lld; set http_port in config.toml to "
+				 "a free port",
+				 (long long)f->http_port);
+	if (getsockname(evconnlistener_get_fd(listener), (struct sockaddr *)&a, &size) == 0)
+		f->http_port = ntohs(a.sin_port);
+	if (!evhttp_bind_listener(f->http, listener)) {
+		evconnlistener_free(listener);
+		return err_set(e, ERR_AGAIN, "evhttp takes no listener");
+	}
+	return 0;
+}
+
+void http_stop(struct front *f)
+{
+	if (f->http)
+		evhttp_free(f->http); /* closes every connection; on_close tells the sinks */
+	if (f->hang_up)
+		event_free(f->hang_up);
+	if (f->hang_up_fd >= 0)
+		(void)close(f->hang_up_fd);
+	f->http = NULL;
+	f->hang_up = NULL;
+	f->hang_up_fd = -1;
+}

@@ -1,0 +1,240 @@
+/* The unix socket of the relays (mcp-stdio): one JSON message per line each way. A relay's first
+ * line says who it is: {"agent-intercom":1, "workspace":"/abs", ..., "resume":"key"}; it is
+ * answered with {"agent-intercom":1,"key":"..."}, and with that key it may come back when this
+ * process has died. */
+#include "front.h"
+
+#include "id.h"
+#include "log.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/listener.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static const char SOCKET_NAME[] = "mcp.sock";
+
+static void close_pipe(struct sink *s)
+{
+	struct bufferevent *pipe = s->pipe;
+
+	if (!pipe)
+		return;
+	LIST_REMOVE(s, in_pipes);
+	sink_gone(s); /* s may be no more */
+	bufferevent_free(pipe);
+}
+
+void pipe_send(struct sink *s, const struct str *message)
+{
+	struct evbuffer *out = bufferevent_get_output(s->pipe);
+
+	if (evbuffer_get_length(out) > FRONT_MAX_OUTPUT + FRONT_MAX_MESSAGE) {
+		log_warn("a relay does not read its answers: cut off");
+		close_pipe(s);
+		return;
+	}
+	(void)evbuffer_add(out, message->bytes, message->length);
+	(void)evbuffer_add(out, "\n", 1);
+}
+
+/* ---- the first line ---- */
+
+static int greet(struct sink *s, const char *line, size_t length, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *hello = cJSON_ParseWithLength(line, length);
+	OWNED(str) struct str reply = STR_INIT;
+	const char *resume = json_text(hello, "resume");
+	struct front *f = s->front;
+
+	if (!cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(hello, "agent-intercom")))
+		return err_set(e, ERR_INPUT, "a relay began with something else than its greeting");
+	identity_read(&s->peer->identity, hello);
+	if (resume && strlen(resume) < PEER_KEY_BYTES && *resume) {
+		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", resume);
+		if (peer_load(&f->worker.store, s->peer, e) < 0)
+			return -1;
+		s->peer->transport = PEER_STDIO;
+		s->peer->resumed = true;
+		s->peer->closed = false;
+		if (s->peer->seq)
+			(void)front_queue(f, JOB_REOPEN, s, NULL);
+	}
+	str_addf(&reply, "{\"agent-intercom\":1,\"key\":\"%s\"}", s->peer->key);
+	pipe_send(s, &reply);
+	(void)bufferevent_set_timeouts(s->pipe, NULL, NULL);
+	s->greeted = true;
+	return 0;
+}
+
+/* ---- lines ---- */
+
+static void take_batch(struct sink *s, const struct rpc_message *batch)
+{
+	int count = cJSON_GetArraySize(batch->root);
+
+	if (count == 0)
+		sink_refuse(s, NULL, RPC_INVALID_REQUEST, "the batch is empty");
+	for (int i = 0; i < count && !s->gone; i++) {
+		struct rpc_message m = RPC_MESSAGE_INIT;
+		struct rpc_error wrong;
+
+		if (rpc_batch_item(batch, i, &m, &wrong)) {
+			sink_refuse(s, m.id, wrong.code, wrong.text);
+			rpc_message_clear(&m);
+		} else {
+			front_take(s->front, s, &m);
+		}
+	}
+}
+
+static void take_line(struct sink *s, const char *line, size_t length)
+{
+	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_error wrong;
+
+	if (length > 0 && line[length - 1] == '\r')
+		length--;
+	if (length == 0)
+		return;
+	if (rpc_parse(line, length, &m, &wrong)) {
+		sink_refuse(s, m.id, wrong.code, wrong.text);
+		rpc_message_clear(&m);
+	} else if (m.kind == RPC_BATCH) {
+		take_batch(s, &m);
+		rpc_message_clear(&m);
+	} else {
+		front_take(s->front, s, &m);
+	}
+}
+
+/* Throws away the rest of a line that is too long. Returns whether its end has come. */
+static bool skip(struct sink *s, struct evbuffer *in)
+{
+	struct evbuffer_ptr end = evbuffer_search_eol(in, NULL, NULL, EVBUFFER_EOL_LF);
+
+	if (end.pos < 0) {
+		(void)evbuffer_drain(in, evbuffer_get_length(in));
+		return false;
+	}
+	(void)evbuffer_drain(in, (size_t)end.pos + 1);
+	s->skips = false;
+	return true;
+}
+
+static void on_read(struct bufferevent *pipe, void *arg)
+{
+	struct sink *s = arg;
+	struct evbuffer *in = bufferevent_get_input(pipe);
+
+	sink_hold(s);
+	while (!s->gone && (!s->skips || skip(s, in))) {
+		struct evbuffer_ptr end = evbuffer_search_eol(in, NULL, NULL, EVBUFFER_EOL_LF);
+		struct err e = ERR_INIT;
+		size_t length = end.pos < 0 ? evbuffer_get_length(in) : (size_t)end.pos;
+
+		if (length > FRONT_MAX_MESSAGE) {
+			sink_refuse(s, NULL, RPC_PARSE_ERROR,
+				    "the message is longer than 4 MiB; send a smaller one");
+			s->skips = true;
+			continue;
+		}
+		if (end.pos < 0)
+			break;
+		const char *line = (const char *)evbuffer_pullup(in, (ssize_t)length + 1);
+		if (s->greeted) {
+			take_line(s, line, length);
+		} else if (greet(s, line, length, &e)) {
+			log_warn("%s", e.text);
+			close_pipe(s);
+			break;
+		}
+		if (!s->gone)
+			(void)evbuffer_drain(in, length + 1);
+	}
+	sink_drop(s);
+}
+
+static void on_event(struct bufferevent *pipe, short what, void *arg)
+{
+	(void)pipe;
+	(void)what;
+	close_pipe(arg);
+}
+
+/* ---- the listener ---- */
+
+static bool is_our_uid(int fd)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
+}
+
+static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
+		      int size, void *arg)
+{
+	struct front *f = arg;
+	struct secret key = secret_new();
+	struct timeval patience = { .tv_sec = FRONT_READ_SECONDS };
+	struct bufferevent *pipe;
+	struct sink *s;
+
+	(void)listener;
+	(void)address;
+	(void)size;
+	if (!is_our_uid(fd) || f->sinks >= f->max_sinks) {
+		log_warn("refused a relay: %s", f->sinks >= f->max_sinks ?
+						    "no descriptors are left" :
+						    "it runs as another user");
+		(void)close(fd);
+		return;
+	}
+	pipe = bufferevent_socket_new(f->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	s = sink_new(f, peer_new(PEER_STDIO, key.text));
+	s->pipe = pipe;
+	LIST_INSERT_HEAD(&f->pipes, s, in_pipes);
+	bufferevent_setcb(pipe, on_read, NULL, on_event, s);
+	bufferevent_setwatermark(pipe, EV_READ, 0, FRONT_MAX_MESSAGE + 2);
+	(void)bufferevent_set_timeouts(pipe, &patience, NULL);
+	(void)bufferevent_enable(pipe, EV_READ | EV_WRITE);
+}
+
+int pipe_start(struct front *f, struct err *e)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	mode_t before = umask(0177);
+
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", f->worker.run_fd,
+		       SOCKET_NAME);
+	(void)unlinkat(f->worker.run_fd, SOCKET_NAME, 0);
+	f->pipe_listener = evconnlistener_new_bind(
+	    f->base, on_accept, f, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 1024,
+	    (struct sockaddr *)&a, (int)sizeof(a));
+	(void)umask(before);
+	if (!f->pipe_listener)
+		return err_errno(e, ERR_INPUT, "cannot listen on %s/%s", f->worker.run_dir,
+				 SOCKET_NAME);
+	return 0;
+}
+
+void pipe_stop(struct front *f)
+{
+	if (f->pipe_listener)
+		evconnlistener_free(f->pipe_listener);
+	f->pipe_listener = NULL;
+	/* The connections stay open in their rows: their relays come back to our successor. */
+	while (!LIST_EMPTY(&f->pipes)) {
+		struct sink *s = LIST_FIRST(&f->pipes);
+
+		s->peer->transport = PEER_STATELESS;
+		close_pipe(s);
+	}
+	(void)unlinkat(f->worker.run_fd, SOCKET_NAME, 0);
+}

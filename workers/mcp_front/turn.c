@@ -1,0 +1,474 @@
+/* One loop turn: everything that came in is written in one transaction, each call a part that can
+ * fail alone; the replies follow when it is on disk. */
+#include "front.h"
+
+#include "log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct job *front_queue(struct front *f, enum job_kind kind, struct sink *sink,
+			struct rpc_message *message)
+{
+	struct job *job = xcalloc(1, sizeof(*job));
+
+	job->kind = kind;
+	job->sink = sink;
+	sink_hold(sink);
+	if (message) {
+		job->message = *message;
+		*message = (struct rpc_message)RPC_MESSAGE_INIT;
+	}
+	STAILQ_INSERT_TAIL(&f->jobs, job, next);
+	event_active(f->turn, EV_TIMEOUT, 0);
+	return job;
+}
+
+static void job_free(struct job *job)
+{
+	sink_drop(job->sink);
+	rpc_message_clear(&job->message);
+	call_clear(&job->call);
+	str_clear(&job->result);
+	free(job);
+}
+
+void front_fail(struct front *f, const struct err *e)
+{
+	if (f->failure->kind == ERR_NONE)
+		*f->failure = *e;
+	(void)event_base_loopbreak(f->base);
+}
+
+static void refuse(struct job *job, int code, const char *text)
+{
+	job->refused = true;
+	job->code = code;
+	(void)snprintf(job->text, sizeof(job->text), "%s", text);
+}
+
+/* ---- messages ---- */
+
+static void reply_now(struct sink *sink, const char *id, void (*make)(struct str *, const char *))
+{
+	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str message = STR_INIT;
+
+	make(&result, sink->peer->version ? sink->peer->version : "2025-03-26");
+	rpc_result(&message, id, result.bytes);
+	sink_reply(sink, &message, NULL);
+}
+
+static void empty_result(struct str *out, const char *version)
+{
+	(void)version;
+	str_add(out, "{}");
+}
+
+/* What the client says of itself holds from here on: its next message may be in the same turn. */
+static void introduce(struct peer *p, const cJSON *params)
+{
+	const cJSON *client = cJSON_GetObjectItemCaseSensitive(params, "clientInfo");
+	const char *name = json_text(client, "name");
+	const char *version = json_text(client, "version");
+
+	free(p->version);
+	free(p->client_name);
+	free(p->client_version);
+	p->version = xstrdup(mcp_negotiate(json_text(params, "protocolVersion")));
+	p->client_name = name ? xstrdup(name) : NULL;
+	p->client_version = version ? xstrdup(version) : NULL;
+}
+
+static void take_request(struct front *f, struct sink *sink, struct rpc_message *m)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	switch (mcp_method_of(m->method)) {
+	case MCP_INITIALIZE:
+		introduce(sink->peer, m->params);
+		(void)front_queue(f, JOB_INITIALIZE, sink, m);
+		return;
+	case MCP_TOOLS_CALL:
+		if (sink->peer->transport == PEER_STDIO && !sink->peer->version) {
+			sink_refuse(sink, m->id, RPC_INVALID_PARAMS, "send initialize first");
+			return;
+		}
+		(void)front_queue(f, JOB_CALL, sink, m);
+		return;
+	case MCP_PING:
+		reply_now(sink, m->id, empty_result);
+		return;
+	case MCP_TOOLS_LIST:
+		reply_now(sink, m->id, mcp_tools_list);
+		return;
+	case MCP_NOTIFICATION_CANCELLED:
+	case MCP_NOTIFICATION_OTHER:
+	case MCP_UNKNOWN:
+		break;
+	}
+	str_addf(&text, "method not found: %.100s", m->method);
+	sink_refuse(sink, m->id, RPC_METHOD_NOT_FOUND, text.bytes);
+}
+
+void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
+{
+	if (m->kind == RPC_REQUEST)
+		take_request(f, sink, m);
+	else if (m->kind == RPC_NOTIFICATION &&
+		 mcp_method_of(m->method) == MCP_NOTIFICATION_CANCELLED)
+		(void)front_queue(f, JOB_CANCEL, sink, m);
+	/* Other notifications, and responses to requests that we never send, need nothing. */
+	rpc_message_clear(m);
+}
+
+/* ---- before the transaction ---- */
+
+static void prepare_call(struct front *f, struct job *job)
+{
+	struct peer *p = job->sink->peer;
+	struct err e = ERR_INIT;
+
+	if (call_open(&job->call, job->message.params, job->message.id, job->message.has_nul, &e)) {
+		refuse(job, RPC_INVALID_PARAMS, e.text);
+		return;
+	}
+	if (peer_settle(&f->worker.store, &f->settings.places, p, &e)) {
+		refuse(job, e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, e.text);
+		return;
+	}
+	call_prepare(&job->call, p, &f->settings);
+}
+
+/* ---- inside the transaction ---- */
+
+/* A relay that came back sends its open requests again: such a call is found, not made anew. */
+static int find_again(struct front *f, struct job *job, struct err *e)
+{
+	struct peer *p = job->sink->peer;
+	stmt *s;
+	int got;
+
+	if (!p->resumed || !p->seq)
+		return 0;
+	s = store_stmt(&f->worker.store, SQL_TOOL_CALL_BY_RPC);
+	bind_int(s, ":connection", p->seq);
+	bind_text(s, ":rpc_id", job->call.rpc_id);
+	got = stmt_row(s, e);
+	if (got > 0 && strcmp(col_text(s, TOOL_CALL_BY_RPC_TOOL), job->call.tool->name) == 0 &&
+	    strcmp(col_text(s, TOOL_CALL_BY_RPC_DIGEST), job->call.digest.text) == 0 &&
+	    strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "cancelled") != 0) {
+		job->call_seq = col_int(s, TOOL_CALL_BY_RPC_SEQ);
+		job->waits = strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "waiting") == 0;
+	}
+	stmt_reset(s);
+	return got < 0 ? -1 : job->call_seq != 0;
+}
+
+static int listen_again(struct front *f, int64_t call_seq, struct err *e)
+{
+	stmt *s = store_stmt(&f->worker.store, SQL_TOOL_CALL_LISTEN);
+
+	bind_int(s, ":seq", call_seq);
+	bind_text(s, ":listener", f->worker.id.text);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int run_call(struct front *f, struct job *job, struct err *e)
+{
+	struct store *st = &f->worker.store;
+	struct peer *p = job->sink->peer;
+	int64_t seq = p->seq, session = p->session_seq; /* as before this part */
+	int again = find_again(f, job, e);
+
+	if (again < 0)
+		return -1;
+	if (again)
+		return job->waits ? listen_again(f, job->call_seq, e) :
+				    call_result(st, job->call_seq, &job->result,
+						&job->call.is_error, e);
+	if (peer_join(st, &f->settings.places, p, e) ||
+	    call_run(st, &job->call, p, &f->settings, e)) {
+		peer_unjoin(p, seq, session);
+		return -1;
+	}
+	job->waits = job->call.waiting;
+	job->call_seq = job->call.seq;
+	if (!job->waits)
+		str_add_bytes(&job->result, job->call.result.bytes, job->call.result.length);
+	return 0;
+}
+
+static int run_initialize(struct front *f, struct job *job, struct err *e)
+{
+	struct peer *p = job->sink->peer;
+	if (!p->seq && peer_insert(&f->worker.store, &f->settings.places, p, e))
+		return -1;
+	mcp_initialize_result(&job->result, p->version);
+	return 0;
+}
+
+static int on_seq(struct front *f, enum sql which, int64_t call_seq, struct err *e)
+{
+	stmt *s = store_stmt(&f->worker.store, which);
+
+	bind_int(s, ":seq", call_seq);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+/* notifications/cancelled: the wait ends and gets no reply, the question stays. */
+static int run_cancel(struct front *f, struct job *job, struct err *e)
+{
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(job->message.params, "requestId");
+	struct peer *p = job->sink->peer;
+	OWNED(str) struct str token = STR_INIT;
+	int64_t call_seq = 0;
+	stmt *s;
+	int got;
+
+	if (!id || !p->seq || p->transport == PEER_STATELESS)
+		return 0;
+	json_canonical(&token, id);
+	s = store_stmt(&f->worker.store, SQL_TOOL_CALL_BY_RPC);
+	bind_int(s, ":connection", p->seq);
+	bind_text(s, ":rpc_id", token.bytes);
+	got = stmt_row(s, e);
+	if (got > 0)
+		call_seq = col_int(s, TOOL_CALL_BY_RPC_SEQ);
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	job->call_seq = call_seq;
+	return call_seq ? on_seq(f, SQL_TOOL_CALL_CANCEL, call_seq, e) : 0;
+}
+
+/* GET with Last-Event-ID: a client came back for the answer of a call. */
+static int run_resume(struct front *f, struct job *job, struct err *e)
+{
+	stmt *s = store_stmt(&f->worker.store, SQL_TOOL_CALL_READ);
+	struct peer *p = job->sink->peer;
+	bool ours = false;
+	int got;
+
+	bind_int(s, ":seq", job->call_seq);
+	got = stmt_row(s, e);
+	if (got > 0 && col_int(s, TOOL_CALL_READ_CONNECTION_SEQ) == p->seq &&
+	    strcmp(col_text(s, TOOL_CALL_READ_STATE), "cancelled") != 0) {
+		const char *token = col_text(s, TOOL_CALL_READ_PROGRESS_TOKEN);
+
+		ours = true;
+		job->waits = strcmp(col_text(s, TOOL_CALL_READ_STATE), "waiting") == 0;
+		job->message.id = xstrdup(col_text(s, TOOL_CALL_READ_RPC_ID));
+		job->call.progress_token = token ? xstrdup(token) : NULL;
+	}
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	if (!ours) {
+		refuse(job, RPC_INVALID_REQUEST, "there is no stream with this Last-Event-ID");
+		return 0;
+	}
+	return job->waits ? listen_again(f, job->call_seq, e) :
+			    call_result(&f->worker.store, job->call_seq, &job->result,
+					&job->call.is_error, e);
+}
+
+/* The connection is over: DELETE, or the relay's process is gone. */
+static int run_end(struct front *f, struct job *job, struct err *e)
+{
+	struct peer *p = job->sink->peer;
+	stmt *s;
+
+	if (!p->seq)
+		return 0;
+	if (on_seq(f, SQL_CONNECTION_CLOSE, p->seq, e))
+		return -1;
+	if (!p->session_seq)
+		return 0;
+	s = store_stmt(&f->worker.store, SQL_SESSION_OFFLINE);
+	bind_int(s, ":seq", p->session_seq);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int run(struct front *f, struct job *job, struct err *e)
+{
+	switch (job->kind) {
+	case JOB_CALL:
+		return run_call(f, job, e);
+	case JOB_INITIALIZE:
+		return run_initialize(f, job, e);
+	case JOB_CANCEL:
+		return run_cancel(f, job, e);
+	case JOB_RESUME:
+		return run_resume(f, job, e);
+	case JOB_REOPEN:
+		return on_seq(f, SQL_CONNECTION_REOPEN, job->sink->peer->seq, e);
+	case JOB_END:
+		return run_end(f, job, e);
+	case JOB_HANG_UP:
+		return front_is_held(f, job->call_seq) ?
+				 0 :
+				 on_seq(f, SQL_TOOL_CALL_UNLISTEN, job->call_seq, e);
+	}
+	return 0;
+}
+
+/* ---- replies ---- */
+
+static void finish_call(struct job *job)
+{
+	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str message = STR_INIT;
+	char event_id[40];
+
+	mcp_tool_result(&result, job->sink->peer->version ? job->sink->peer->version : "2025-03-26",
+			str_text(&job->result), job->call.is_error);
+	rpc_result(&message, job->message.id, result.bytes);
+	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)job->call_seq);
+	sink_reply(job->sink, &message, event_id);
+}
+
+static void reply_call(struct front *f, struct job *job)
+{
+	char event_id[40];
+
+	if (!job->waits) {
+		if (job->kind == JOB_RESUME && !job->sink->gone)
+			sink_wait(job->sink, NULL);
+		finish_call(job);
+		return;
+	}
+	if (job->sink->gone) {
+		front_queue(f, JOB_HANG_UP, job->sink, NULL)->call_seq = job->call_seq;
+		return;
+	}
+	(void)snprintf(event_id, sizeof(event_id), "%lld.0", (long long)job->call_seq);
+	sink_wait(job->sink, event_id);
+	front_hold(f, job->sink, job->call_seq, clock_now_ms(), job->message.id,
+		   job->call.progress_token);
+}
+
+static void reply(struct front *f, struct job *job)
+{
+	if (job->refused) {
+		sink_refuse(job->sink, job->message.id, job->code, job->text);
+		return;
+	}
+	switch (job->kind) {
+	case JOB_CALL:
+	case JOB_RESUME:
+		reply_call(f, job);
+		break;
+	case JOB_INITIALIZE: {
+		OWNED(str) struct str message = STR_INIT;
+
+		rpc_result(&message, job->message.id, job->result.bytes);
+		sink_reply(job->sink, &message, NULL);
+		break;
+	}
+	case JOB_CANCEL:
+		if (job->call_seq)
+			front_let_go(f, job->call_seq);
+		break;
+	case JOB_END:
+		if (job->sink->http)
+			http_status(job->sink, 204);
+		break;
+	case JOB_REOPEN:
+	case JOB_HANG_UP:
+		break;
+	}
+}
+
+/* ---- the turn ---- */
+
+static void run_part(struct front *f, struct job *job)
+{
+	struct err e = ERR_INIT;
+
+	if (job->refused)
+		return;
+	if (store_part(&f->worker.store, &e)) {
+		refuse(job, RPC_INTERNAL_ERROR, e.text);
+		return;
+	}
+	if (run(f, job, &e)) {
+		store_undo(&f->worker.store);
+		refuse(job, e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, e.text);
+		log_warn("refused: %s", e.text);
+		return;
+	}
+	if (store_keep(&f->worker.store, &e))
+		refuse(job, RPC_INTERNAL_ERROR, e.text);
+}
+
+/* Undoes what the jobs have noted of a transaction that did not come to be. */
+static void forget_results(struct job_queue *batch, const struct err *e)
+{
+	struct job *job;
+
+	STAILQ_FOREACH(job, batch, next) {
+		if (!job->refused)
+			refuse(job, RPC_INTERNAL_ERROR, e->text);
+		peer_unjoin(job->sink->peer, job->had_seq, job->had_session);
+	}
+}
+
+static void commit_batch(struct front *f, struct job_queue *batch)
+{
+	struct err e = ERR_INIT;
+	struct job *job;
+
+	STAILQ_FOREACH(job, batch, next) {
+		job->had_seq = job->sink->peer->seq;
+		job->had_session = job->sink->peer->session_seq;
+		if (job->kind == JOB_CALL)
+			prepare_call(f, job);
+	}
+	if (store_begin(&f->worker.store, &e)) {
+		forget_results(batch, &e);
+		log_warn("%s", e.text);
+		return;
+	}
+	STAILQ_FOREACH(job, batch, next)
+		run_part(f, job);
+	if (store_commit(&f->worker.store, &e)) {
+		forget_results(batch, &e);
+		log_error("%s", e.text);
+		if (store_is_broken(&f->worker.store))
+			front_fail(f, &e);
+	}
+}
+
+static bool is_big(const struct job *job)
+{
+	const char *diff = json_text(
+	    cJSON_GetObjectItemCaseSensitive(job->message.params, "arguments"), "diff");
+
+	return diff && strlen(diff) > FRONT_BIG_CALL;
+}
+
+void front_turn(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+	struct job_queue batch;
+	struct job *job;
+
+	(void)fd;
+	(void)what;
+	while (!STAILQ_EMPTY(&f->jobs)) {
+		STAILQ_INIT(&batch);
+		do {
+			job = STAILQ_FIRST(&f->jobs);
+			STAILQ_REMOVE_HEAD(&f->jobs, next);
+			STAILQ_INSERT_TAIL(&batch, job, next);
+		} while (!is_big(job) && !STAILQ_EMPTY(&f->jobs) && !is_big(STAILQ_FIRST(&f->jobs)));
+		commit_batch(f, &batch);
+		while ((job = STAILQ_FIRST(&batch)) != NULL) {
+			STAILQ_REMOVE_HEAD(&batch, next);
+			reply(f, job);
+			job_free(job);
+		}
+	}
+}

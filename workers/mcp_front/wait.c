@@ -1,0 +1,258 @@
+/* Callers whose answer comes later. A commit that ends the wait of a call appends its seq to
+ * answer; here the cursor over that table, the tree of held calls, and the signs of life. */
+#include "front.h"
+
+#include "log.h"
+
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct held_call *x = a, *y = b;
+
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static struct held_call *find(struct front *f, int64_t call_seq)
+{
+	struct held_call key = { .seq = call_seq };
+	struct held_call **node = tfind(&key, &f->held, by_seq);
+
+	return node ? *node : NULL;
+}
+
+bool front_is_held(struct front *f, int64_t call_seq)
+{
+	return find(f, call_seq) != NULL;
+}
+
+/* ---- signs of life ---- */
+
+static void set_clock(struct front *f)
+{
+	const struct waiter *first = TAILQ_FIRST(&f->line);
+	int64_t ms = first ? first->next_ms - clock_monotonic_ms() : 0;
+	struct timeval t;
+
+	if (!first || evtimer_pending(f->clock, NULL))
+		return;
+	if (ms < 1)
+		ms = 1;
+	t = (struct timeval){ .tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000 };
+	(void)evtimer_add(f->clock, &t);
+}
+
+static void sign_of_life(const struct waiter *w)
+{
+	OWNED(str) struct str message = STR_INIT;
+	int64_t waited_ms = clock_now_ms() - w->held->started_ms;
+	char event_id[60], text[80];
+
+	(void)snprintf(event_id, sizeof(event_id), "%lld.%lld", (long long)w->held->seq,
+		       (long long)waited_ms);
+	(void)snprintf(text, sizeof(text), "waiting for the operator, %lld s",
+		       (long long)(waited_ms / 1000));
+	if (w->progress_token)
+		mcp_progress(&message, w->progress_token, waited_ms / 1000, text);
+	sink_notify(w->sink, &message, event_id);
+}
+
+void front_progress(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+	int64_t now = clock_monotonic_ms();
+	struct waiter *w;
+
+	(void)fd;
+	(void)what;
+	while ((w = TAILQ_FIRST(&f->line)) != NULL && w->next_ms <= now) {
+		TAILQ_REMOVE(&f->line, w, in_line);
+		w->next_ms = now + f->progress_ms;
+		TAILQ_INSERT_TAIL(&f->line, w, in_line);
+		sign_of_life(w); /* may cut a slow reader, and w with it */
+	}
+	set_clock(f);
+}
+
+/* ---- holding ---- */
+
+void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
+		const char *rpc_id, const char *progress_token)
+{
+	struct held_call *held = find(f, call_seq);
+	struct waiter *w = xcalloc(1, sizeof(*w));
+
+	if (!held) {
+		held = xcalloc(1, sizeof(*held));
+		held->seq = call_seq;
+		held->started_ms = started_ms;
+		(void)tsearch(held, &f->held, by_seq);
+	}
+	w->held = held;
+	w->sink = sink;
+	sink_hold(sink);
+	w->rpc_id = xstrdup(rpc_id);
+	w->progress_token = progress_token ? xstrdup(progress_token) : NULL;
+	w->next_ms = clock_monotonic_ms() + f->progress_ms;
+	LIST_INSERT_HEAD(&sink->waiters, w, of_sink);
+	LIST_INSERT_HEAD(&held->waiters, w, of_call);
+	TAILQ_INSERT_TAIL(&f->line, w, in_line);
+	set_clock(f);
+}
+
+bool front_forget(struct front *f, struct waiter *w)
+{
+	struct held_call *held = w->held;
+	struct sink *sink = w->sink;
+	bool last;
+
+	LIST_REMOVE(w, of_sink);
+	LIST_REMOVE(w, of_call);
+	TAILQ_REMOVE(&f->line, w, in_line);
+	free(w->rpc_id);
+	free(w->progress_token);
+	free(w);
+	last = LIST_EMPTY(&held->waiters);
+	if (last) {
+		(void)tdelete(held, &f->held, by_seq);
+		free(held);
+	}
+	sink_drop(sink);
+	return last;
+}
+
+void front_let_go(struct front *f, int64_t call_seq)
+{
+	struct held_call *held;
+
+	while ((held = find(f, call_seq)) != NULL) {
+		struct waiter *w = LIST_FIRST(&held->waiters);
+		struct sink *sink = w->sink;
+
+		sink_hold(sink);
+		(void)front_forget(f, w);
+		if (sink->http && --sink->expected <= 0)
+			http_cut(sink);
+		sink_drop(sink);
+	}
+}
+
+/* ---- answers ---- */
+
+/* Gives the result to everyone who waits for this call; returns how many there were. */
+static int hand_over(struct front *f, struct held_call *held, const struct str *result,
+		     bool is_error)
+{
+	int64_t seq = held->seq;
+	int count = 0;
+
+	while ((held = find(f, seq)) != NULL) {
+		struct waiter *w = LIST_FIRST(&held->waiters);
+		OWNED(str) struct str body = STR_INIT;
+		OWNED(str) struct str message = STR_INIT;
+		struct sink *sink = w->sink;
+		char event_id[40];
+
+		mcp_tool_result(&body, sink->peer->version ? sink->peer->version : "2025-03-26",
+				result->bytes, is_error);
+		rpc_result(&message, w->rpc_id, body.bytes);
+		(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
+		sink_hold(sink);
+		(void)front_forget(f, w);
+		sink_reply(sink, &message, event_id);
+		sink_drop(sink);
+		count++;
+	}
+	return count;
+}
+
+struct told {
+	int64_t call_seq;
+	struct str result;
+	bool is_error;
+};
+
+/* The results that have been handed over, in one transaction. If it fails the calls stay
+ * 'answered': a client that asks again is told again. */
+static void write_told(struct front *f, const struct told *told, int count)
+{
+	struct err e = ERR_INIT;
+
+	if (count == 0)
+		return;
+	if (store_begin(&f->worker.store, &e)) {
+		log_warn("%s", e.text);
+		return;
+	}
+	for (int i = 0; i < count; i++)
+		if (call_finish(&f->worker.store, told[i].call_seq, &told[i].result,
+				told[i].is_error, &e)) {
+			log_warn("%s", e.text);
+			store_rollback(&f->worker.store);
+			return;
+		}
+	if (store_commit(&f->worker.store, &e)) {
+		log_warn("%s", e.text);
+		if (store_is_broken(&f->worker.store))
+			front_fail(f, &e);
+	}
+}
+
+enum { PAGE = 500 };
+
+/* One page of answers: their calls' seqs; the number of them, -1 on error. */
+static int read_page(struct front *f, int64_t *calls, struct err *e)
+{
+	stmt *s = store_stmt(&f->worker.store, SQL_ANSWER_SINCE);
+	int count = 0, got;
+
+	bind_int(s, ":after", f->answer_seq);
+	while (count < PAGE && (got = stmt_row(s, e)) > 0) {
+		f->answer_seq = col_int(s, ANSWER_SINCE_SEQ);
+		calls[count++] = col_int(s, ANSWER_SINCE_CALL_SEQ);
+	}
+	stmt_reset(s);
+	return got < 0 ? -1 : count;
+}
+
+/* What is handed over here rests on rows that are on disk: a commit is visible only after its
+ * flush (synchronous=FULL). */
+void front_answer(struct front *f)
+{
+	struct err e = ERR_INIT;
+	int64_t calls[PAGE];
+	int count = PAGE;
+
+	while (count == PAGE) {
+		struct told *told;
+		int n = 0;
+
+		count = read_page(f, calls, &e);
+		if (count < 0) {
+			log_warn("%s", e.text);
+			return;
+		}
+		told = xcalloc((size_t)count, sizeof(*told));
+		for (int i = 0; i < count; i++) {
+			struct held_call *held = find(f, calls[i]);
+			struct told *t = &told[n];
+
+			if (!held)
+				continue; /* held by nobody here: told when its caller comes back */
+			if (call_result(&f->worker.store, calls[i], &t->result, &t->is_error, &e)) {
+				log_warn("call %lld: %s", (long long)calls[i], e.text);
+				str_clear(&t->result);
+				continue;
+			}
+			t->call_seq = calls[i];
+			(void)hand_over(f, held, &t->result, t->is_error);
+			n++;
+		}
+		write_told(f, told, n);
+		for (int i = 0; i < n; i++)
+			str_clear(&told[i].result);
+		free(told);
+	}
+}

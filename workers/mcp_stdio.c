@@ -1,0 +1,580 @@
+/* mcp-stdio (`agent-intercom mcp`): MCP over stdin and stdout for one agent.
+ *
+ * A relay to mcp-front's unix socket: one JSON message per line each way. It opens no database. It
+ * starts the system, detached, if it is not running, and when the front dies it comes back to the
+ * next one, with the requests that have had no answer yet: the front knows them by their ids.
+ *
+ * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock, agent-intercom (starting it). */
+#include "clock.h"
+#include "config.h"
+#include "jsonrpc.h"
+#include "log.h"
+#include "paths.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum {
+	MAX_LINE = (4 << 20) + 2, /* the front refuses longer ones and says so */
+	READ_BYTES = 64 << 10,
+	TRY_MS = 50,	     /* between two attempts to connect, at first */
+	TRY_MAX_MS = 2000,
+	START_AFTER_MS = 2000, /* a front that dies comes back sooner than this */
+	START_WAIT_MS = 15000, /* for a system that we have started */
+};
+
+/* A request that the agent has had no answer to. */
+struct request {
+	STAILQ_ENTRY(request) next;
+	char *id; /* JSON token */
+	struct str line;
+};
+
+struct relay {
+	struct config config;
+	struct paths paths;
+	struct str hello; /* what we say of ourselves, without the closing brace */
+	const char *config_path, *database, *workspace;
+	char key[80]; /* names our connection to the next front */
+	int front;    /* socket, -1 while there is none */
+	int signals;
+	struct str from_agent, from_front; /* bytes of a line that has not ended */
+	STAILQ_HEAD(, request) open;
+	bool over; /* the agent has gone */
+};
+
+/* ---- requests without an answer ---- */
+
+static void remember(struct relay *r, const char *id, const char *line, size_t length)
+{
+	struct request *q = xcalloc(1, sizeof(*q));
+
+	q->id = xstrdup(id);
+	str_add_bytes(&q->line, line, length);
+	STAILQ_INSERT_TAIL(&r->open, q, next);
+}
+
+static void forget(struct relay *r, const char *id)
+{
+	struct request *q;
+
+	STAILQ_FOREACH(q, &r->open, next)
+		if (strcmp(q->id, id) == 0) {
+			STAILQ_REMOVE(&r->open, q, request, next);
+			free(q->id);
+			str_clear(&q->line);
+			free(q);
+			return;
+		}
+}
+
+/* A line of the agent: a request is kept until its answer, a cancelled one no longer. */
+static void note_from_agent(struct relay *r, const char *line, size_t length)
+{
+	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_error ignored;
+
+	if (rpc_parse(line, length, &m, &ignored) == 0) {
+		if (m.kind == RPC_REQUEST) {
+			remember(r, m.id, line, length);
+		} else if (m.kind == RPC_NOTIFICATION &&
+			   strcmp(m.method, "notifications/cancelled") == 0) {
+			const cJSON *id = cJSON_GetObjectItemCaseSensitive(m.params, "requestId");
+			OWNED(str) struct str token = STR_INIT;
+
+			if (id)
+				json_canonical(&token, id);
+			forget(r, str_text(&token));
+		}
+	}
+	rpc_message_clear(&m);
+}
+
+static void note_from_front(struct relay *r, const char *line, size_t length)
+{
+	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_error ignored;
+
+	if (rpc_parse(line, length, &m, &ignored) == 0 && m.kind == RPC_RESPONSE && m.id)
+		forget(r, m.id);
+	rpc_message_clear(&m);
+}
+
+/* ---- bytes ---- */
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = send(fd, bytes, length, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == ENOTSOCK)
+			n = write(fd, bytes, length);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		bytes += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+static void lose_front(struct relay *r)
+{
+	if (r->front >= 0)
+		(void)close(r->front);
+	r->front = -1;
+	str_reset(&r->from_front);
+}
+
+static void to_front(struct relay *r, const char *line, size_t length)
+{
+	if (r->front >= 0 &&
+	    (write_all(r->front, line, length) || write_all(r->front, "\n", 1)))
+		lose_front(r);
+}
+
+static void to_agent(struct relay *r, const char *line, size_t length)
+{
+	note_from_front(r, line, length);
+	if (write_all(STDOUT_FILENO, line, length) || write_all(STDOUT_FILENO, "\n", 1))
+		r->over = true;
+}
+
+static void line_of_agent(struct relay *r, const char *line, size_t length)
+{
+	note_from_agent(r, line, length);
+	to_front(r, line, length);
+}
+
+/* Reads what is there and hands on whole lines. 0 more may come, -1 the other end is gone. */
+static int pump(struct relay *r, int fd, struct str *rest,
+		void (*take)(struct relay *, const char *, size_t))
+{
+	char bytes[READ_BYTES];
+	ssize_t n = read(fd, bytes, sizeof(bytes));
+	size_t start = 0;
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return 0;
+	if (n <= 0)
+		return -1;
+	for (size_t i = 0; i < (size_t)n; i++) {
+		if (bytes[i] != '\n')
+			continue;
+		str_add_bytes(rest, bytes + start, i - start);
+		start = i + 1;
+		if (rest->length > 0)
+			take(r, rest->bytes, rest->length);
+		str_reset(rest);
+	}
+	if (rest->length <= MAX_LINE) /* of a longer line the front needs no more to refuse it */
+		str_add_bytes(rest, bytes + start, (size_t)n - start);
+	return 0;
+}
+
+/* ---- the system ---- */
+
+static int connect_front(struct relay *r)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int run = open(r->paths.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int failed = -1;
+
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/mcp.sock", run);
+	if (run >= 0 && fd >= 0)
+		failed = connect(fd, (const struct sockaddr *)&a, sizeof(a));
+	if (run >= 0)
+		(void)close(run);
+	if (failed && fd >= 0)
+		(void)close(fd);
+	return failed ? -1 : fd;
+}
+
+/* Looks anew where the system is: it may have been started from another environment. */
+static void look_up(struct relay *r)
+{
+	struct paths fresh = PATHS_INIT;
+
+	if (paths_open(r->config.database.path, false, &fresh, NULL))
+		return;
+	paths_clear(&r->paths);
+	r->paths = fresh;
+}
+
+/* One line from the socket, read byte by byte: nothing behind it may be lost. */
+static int read_line(int fd, char *line, size_t size)
+{
+	size_t n = 0;
+
+	while (n + 1 < size) {
+		ssize_t got = read(fd, line + n, 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return -1;
+		if (line[n] == '\n')
+			break;
+		n++;
+	}
+	line[n] = '\0';
+	return 0;
+}
+
+static int greet(struct relay *r, int fd)
+{
+	OWNED(str) struct str line = STR_INIT;
+	OWNED(cJSON_ptr) cJSON *reply = NULL;
+	char answer[256];
+	const char *key;
+
+	str_add(&line, r->hello.bytes);
+	if (r->key[0])
+		str_addf(&line, ",\"resume\":\"%s\"", r->key);
+	str_add(&line, "}\n");
+	if (write_all(fd, line.bytes, line.length) || read_line(fd, answer, sizeof(answer)))
+		return -1;
+	reply = cJSON_Parse(answer);
+	key = json_text(reply, "key");
+	if (!key)
+		return -1;
+	(void)snprintf(r->key, sizeof(r->key), "%s", key);
+	return 0;
+}
+
+/* Tries once. On success the open requests have been sent again. */
+static bool reach(struct relay *r)
+{
+	struct request *q;
+
+	look_up(r);
+	r->front = connect_front(r);
+	if (r->front < 0)
+		return false;
+	if (greet(r, r->front)) {
+		lose_front(r);
+		return false;
+	}
+	STAILQ_FOREACH(q, &r->open, next)
+		if (r->front >= 0)
+			to_front(r, q->line.bytes, q->line.length);
+	return r->front >= 0;
+}
+
+/* ---- starting the system ---- */
+
+static bool is_stopped_on_purpose(const struct relay *r)
+{
+	OWNED(str) struct str marker = STR_INIT;
+
+	str_addf(&marker, "%s/stopped", r->paths.run);
+	return access(marker.bytes, F_OK) == 0;
+}
+
+static int program(char out[PATH_MAX])
+{
+	OWNED(str) struct str self = STR_INIT;
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (n <= 0)
+		return -1;
+	exe[n] = '\0';
+	*strrchr(exe, '/') = '\0';
+	str_addf(&self, "%s/agent-intercom", exe); /* build tree */
+	if (access(self.bytes, X_OK) != 0) {
+		str_reset(&self);
+		str_addf(&self, "%s/../../bin/agent-intercom", exe); /* <prefix>/libexec/agent-intercom */
+	}
+	return realpath(self.bytes, out) ? 0 : -1;
+}
+
+/* What of the agent's environment the system may see: where things are, and its own settings. */
+static bool is_kept(const char *variable)
+{
+	static const char *const KEPT[] = { "HOME=",	 "PATH=", "USER=", "LOGNAME=", "SHELL=",
+					    "LANG=",	 "LC_",	  "TZ=",   "XDG_",     "INTERCOM_",
+					    "SLACK_",	 "DBUS_SESSION_BUS_ADDRESS=",
+					    "ASAN_OPTIONS=", "UBSAN_OPTIONS=" };
+
+	for (size_t i = 0; i < COUNT(KEPT); i++)
+		if (strncmp(variable, KEPT[i], strlen(KEPT[i])) == 0)
+			return strncmp(variable, "INTERCOM_SESSION_ID=", 20) != 0;
+	return false;
+}
+
+static char **clean_environment(void)
+{
+	char **kept;
+	size_t count = 0, n = 0;
+
+	while (environ[count])
+		count++;
+	kept = xcalloc(count + 1, sizeof(*kept));
+	for (size_t i = 0; i < count; i++)
+		if (is_kept(environ[i]))
+			kept[n++] = environ[i];
+	return kept;
+}
+
+/* The child of the child: in a session of its own, at /, with no descriptor of the agent's. */
+static _Noreturn void become_system(const struct relay *r, const char *binary)
+{
+	char workspace[PATH_MAX + 20], database[PATH_MAX];
+	char binary_copy[PATH_MAX];
+	char *argv[8] = { binary_copy, database, workspace, NULL, NULL };
+	OWNED(str) struct str log = STR_INIT;
+	OWNED(str) struct str config = STR_INIT;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int out;
+
+	(void)snprintf(binary_copy, sizeof(binary_copy), "%s", binary);
+	(void)snprintf(workspace, sizeof(workspace), "--workspace=%s",
+		       r->config.default_workspace_root);
+	(void)snprintf(database, sizeof(database), "--db=%.4000s", r->config.database.path);
+	if (r->config.file[0]) {
+		str_addf(&config, "--config=%s", r->config.file);
+		argv[3] = config.bytes;
+	}
+	str_addf(&log, "%s-log", r->config.database.path);
+	out = open(log.bytes, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	(void)setsid();
+	(void)dup2(null, STDIN_FILENO);
+	(void)dup2(out >= 0 ? out : null, STDOUT_FILENO);
+	(void)dup2(out >= 0 ? out : null, STDERR_FILENO);
+	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+	if (chdir("/") == 0 && fork() == 0)
+		(void)execve(binary, argv, clean_environment());
+	_exit(0);
+}
+
+/* Starts agent-intercom so that it outlives us and the agent. Two relays may do this at once: the
+ * instance lock lets one of the two systems live, and both relays wait for that one. */
+static void start_system(const struct relay *r)
+{
+	char binary[PATH_MAX];
+	sigset_t none;
+	pid_t child;
+
+	if (program(binary)) {
+		log_error("cannot find the program agent-intercom beside this one");
+		return;
+	}
+	log_info("starting %s", binary);
+	child = fork();
+	if (child == 0) {
+		(void)sigemptyset(&none);
+		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		become_system(r, binary);
+	}
+	if (child > 0)
+		(void)waitpid(child, NULL, 0);
+}
+
+/* ---- the loop ---- */
+
+/* Waits for one of the descriptors, or timeout_ms. Handles the agent's and the front's lines. */
+static void wait_once(struct relay *r, int timeout_ms)
+{
+	struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+				{ .fd = r->signals, .events = POLLIN },
+				{ .fd = r->front, .events = POLLIN } };
+
+	if (poll(fds, COUNT(fds), timeout_ms) <= 0)
+		return;
+	if (fds[1].revents)
+		r->over = true;
+	if (fds[2].revents && pump(r, r->front, &r->from_front, to_agent))
+		lose_front(r);
+	if (fds[0].revents && pump(r, STDIN_FILENO, &r->from_agent, line_of_agent)) {
+		if (r->from_agent.length > 0) /* a last line without its newline */
+			line_of_agent(r, r->from_agent.bytes, r->from_agent.length);
+		r->over = true;
+	}
+}
+
+static void serve(struct relay *r)
+{
+	int64_t lost_ms = clock_monotonic_ms() - START_AFTER_MS; /* at the beginning: start it at once */
+	int64_t started_ms = INT64_MIN / 2;
+	int try_ms = TRY_MS;
+
+	while (!r->over) {
+		if (r->front >= 0) {
+			wait_once(r, -1);
+			if (r->front < 0)
+				lost_ms = clock_monotonic_ms();
+			continue;
+		}
+		if (reach(r)) {
+			try_ms = TRY_MS;
+			continue;
+		}
+		if (clock_monotonic_ms() - lost_ms >= START_AFTER_MS &&
+		    clock_monotonic_ms() - started_ms >= START_WAIT_MS &&
+		    (r->key[0] == '\0' || !is_stopped_on_purpose(r))) {
+			start_system(r);
+			started_ms = clock_monotonic_ms();
+			try_ms = TRY_MS;
+		}
+		wait_once(r, try_ms);
+		if (clock_monotonic_ms() - started_ms > START_WAIT_MS && try_ms < TRY_MAX_MS)
+			try_ms *= 2;
+	}
+}
+
+/* ---- who we are ---- */
+
+static void say(struct str *hello, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	str_addf(hello, ",\"%s\":", name);
+	json_quote(hello, value);
+}
+
+static int introduce(struct relay *r, const char *wait, struct err *e)
+{
+	const char *root = r->workspace ? r->workspace : getenv("INTERCOM_WORKSPACE_ROOT");
+	const char *configured = getenv("INTERCOM_WORKSPACE_ID");
+	char path[PATH_MAX];
+
+	if (!realpath(root && *root ? root : ".", path))
+		return err_errno(e, ERR_INPUT, "the workspace %s", root ? root : ".");
+	str_add(&r->hello, "{\"agent-intercom\":1");
+	say(&r->hello, "workspace", path);
+	say(&r->hello, "workspace_id", configured);
+	say(&r->hello, "session_id", getenv("INTERCOM_SESSION_ID"));
+	say(&r->hello, "channel_id", getenv("INTERCOM_CHANNEL_ID"));
+	say(&r->hello, "agent", getenv("INTERCOM_AGENT"));
+	if (wait)
+		str_addf(&r->hello, ",\"wait\":%lld", strtoll(wait, NULL, 10));
+	return 0;
+}
+
+static void help(void)
+{
+	(void)puts("usage: agent-intercom mcp [--config FILE] [--db PATH] [--workspace DIR] [--wait SECONDS]\n\n"
+		   "Speaks MCP on stdin and stdout for one agent, and starts agent-intercom if it is not\n"
+		   "running. The workspace is the working directory unless --workspace or\n"
+		   "INTERCOM_WORKSPACE_ROOT names another; INTERCOM_SESSION_ID, INTERCOM_WORKSPACE_ID,\n"
+		   "INTERCOM_CHANNEL_ID and INTERCOM_AGENT say more of who asks.\n"
+		   "  --wait SECONDS  how long a call may wait for the operator before it says 'pending'\n"
+		   "  --help, --version\n\n"
+		   "Claude Code:  claude mcp add intercom -- agent-intercom mcp");
+}
+
+static int parse(struct relay *r, int argc, char **argv, const char **wait, struct err *e)
+{
+	static const struct option OPTIONS[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "db", required_argument, NULL, 'd' },
+		{ "workspace", required_argument, NULL, 'w' },
+		{ "wait", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			r->config_path = optarg;
+			break;
+		case 'd':
+			r->database = optarg;
+			break;
+		case 'w':
+			r->workspace = optarg;
+			break;
+		case 's':
+			*wait = optarg;
+			if (strspn(optarg, "0123456789") != strlen(optarg) || strlen(optarg) > 8)
+				return err_set(e, ERR_INPUT, "--wait takes seconds, not '%s'",
+					       optarg);
+			break;
+		case 'h':
+			help();
+			exit(EX_OK);
+		case 'v':
+			(void)puts("mcp-stdio " INTERCOM_VERSION);
+			exit(EX_OK);
+		default:
+			return err_set(e, ERR_INPUT, "see agent-intercom mcp --help");
+		}
+	}
+	return 0;
+}
+
+static int hear_signals(struct relay *r, struct err *e)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGHUP);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	r->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return r->signals < 0 ? err_errno(e, ERR_AGAIN, "cannot make a signalfd") : 0;
+}
+
+static int open_relay(struct relay *r, int argc, char **argv, struct err *e)
+{
+	const char *wait = NULL;
+	struct config_source source;
+
+	if (parse(r, argc, argv, &wait, e))
+		return -1;
+	source = (struct config_source){ .config = r->config_path, .database = r->database };
+	if (config_load(&source, &r->config, e) || introduce(r, wait, e) || hear_signals(r, e))
+		return -1;
+	return paths_open(r->config.database.path, true, &r->paths, e);
+}
+
+static void close_relay(struct relay *r)
+{
+	while (!STAILQ_EMPTY(&r->open))
+		forget(r, STAILQ_FIRST(&r->open)->id);
+	lose_front(r);
+	config_clear(&r->config);
+	paths_clear(&r->paths);
+	str_clear(&r->hello);
+	str_clear(&r->from_agent);
+	str_clear(&r->from_front);
+}
+
+int main(int argc, char **argv)
+{
+	struct relay r = { .config = CONFIG_INIT, .paths = PATHS_INIT, .front = -1, .signals = -1 };
+	struct err e = ERR_INIT;
+
+	log_open("mcp-stdio", 0, LOG_LEVEL_INFO);
+	STAILQ_INIT(&r.open);
+	if (open_relay(&r, argc, argv, &e) == 0)
+		serve(&r);
+	else
+		log_error("%s", e.text);
+	close_relay(&r);
+	return err_exit(&e);
+}

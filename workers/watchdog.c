@@ -1,0 +1,274 @@
+/* watchdog: lets pass what is past its time, and rings for writers who do not ring.
+ *
+ * - A question whose deadline has passed gets the decision `timeout`; a call that has waited as long
+ *   as it may is answered `pending`. Both at their instant: it sleeps until the next one, which it
+ *   reads again when a bell rang or the database changed. request and session ring; tool_call does
+ *   not (a datagram per call for nothing): a call's cap, a second at least, is seen within LOOK_MS.
+ * - Suspend, steps of the clock and downtime become time_gap rows and move deadlines, before it is
+ *   judged what is due. Nothing expires in the first GRACE_MS.
+ * - PRAGMA data_version every LOOK_MS, and at once when somebody closes the database's log
+ *   (IN_CLOSE_WRITE, which a shell does after its commit): changed means that everybody is rung, at
+ *   most once in LOOK_MS. Commits of our own workers ring a second time so; finding nothing to do,
+ *   nobody writes, so that it ends there.
+ *
+ * Reads request, tool_call, session, worker; writes decision, tool_call, request, time_gap. Any kill
+ * leaves rows that are due, and the next incarnation finds them. */
+#include "deadline.h"
+#include "log.h"
+#include "time_gap.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+enum {
+	LOOK_MS = 250,	  /* between looks for foreign writers */
+	GRACE_MS = 60000, /* after a start nothing expires (decisions.md A5) */
+	REFUSED_MS = 10000,
+};
+
+struct watch {
+	struct time_watch time;
+	int inotify_fd, clock_fd; /* both in w->extra_fd */
+	char log_name[NAME_MAX + 1];
+	int64_t version;	       /* PRAGMA data_version */
+	bool unrung;		       /* it changed and nobody was rung since */
+	int64_t look_ms, rung_ms;      /* monotonic: the next look, the last ringing of everybody */
+	int64_t grace_ms;	       /* monotonic: questions may expire from then on */
+	int64_t question_ms, call_ms;  /* unix ms: what is due next */
+};
+
+#define WATCH_INIT                                                                                 \
+	{                                                                                          \
+		.inotify_fd = -1, .clock_fd = -1                                                   \
+	}
+
+static void watch_clear(struct watch *d)
+{
+	if (d->inotify_fd >= 0)
+		(void)close(d->inotify_fd);
+	if (d->clock_fd >= 0)
+		(void)close(d->clock_fd);
+	*d = (struct watch)WATCH_INIT;
+}
+
+/* ---- what wakes it besides bell, signal and time ---- */
+
+static int watch_log(struct watch *d, const char *db_path, struct err *e)
+{
+	char folder[PATH_MAX]; /* SQLite, too, puts the log beside what a symlink points to */
+	char *slash;
+
+	if (!realpath(db_path, folder))
+		return err_errno(e, ERR_INPUT, "cannot find %s", db_path);
+	slash = strrchr(folder, '/');
+	(void)snprintf(d->log_name, sizeof(d->log_name), "%.240s-wal", slash + 1);
+	slash[1] = '\0';
+	d->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (d->inotify_fd < 0 || inotify_add_watch(d->inotify_fd, folder, IN_CLOSE_WRITE) < 0)
+		return err_errno(e, ERR_AGAIN, "cannot watch %s", folder);
+	return 0;
+}
+
+/* The year 2242. */
+static const time_t FAR = (time_t)1 << 33;
+
+/* Readable when somebody sets the clock: a timer that never rings but is cancelled then. */
+static void arm_clock(struct watch *d)
+{
+	const struct itimerspec never = { .it_value.tv_sec = FAR };
+
+	(void)timerfd_settime(d->clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+}
+
+static int add(struct worker *w, int fd, struct err *e)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (fd < 0 || epoll_ctl(w->extra_fd, EPOLL_CTL_ADD, fd, &event) != 0)
+		return err_errno(e, ERR_AGAIN, "cannot wait for changes");
+	return 0;
+}
+
+static int watch_open(struct watch *d, struct worker *w, struct err *e)
+{
+	if (watch_log(d, w->db_path, e))
+		return -1;
+	d->clock_fd = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	w->extra_fd = epoll_create1(EPOLL_CLOEXEC);
+	return add(w, d->inotify_fd, e) || add(w, d->clock_fd, e) ? -1 : 0;
+}
+
+/* Takes what has come. True: somebody has closed the log. */
+static bool log_was_closed(struct watch *d)
+{
+	char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	const struct inotify_event *event;
+	bool closed = false;
+	uint64_t ticks;
+	ssize_t n;
+
+	while ((n = read(d->inotify_fd, buffer, sizeof(buffer))) > 0)
+		for (const char *at = buffer; at < buffer + n; at += sizeof(*event) + event->len) {
+			event = (const struct inotify_event *)(const void *)at;
+			closed |= (event->mask & IN_Q_OVERFLOW) ||
+				  (event->len && strcmp(event->name, d->log_name) == 0);
+		}
+	if (read(d->clock_fd, &ticks, sizeof(ticks)) < 0 && errno == ECANCELED)
+		arm_clock(d);
+	return closed;
+}
+
+/* ---- foreign writers ---- */
+
+/* 1 somebody else has committed since the last look, 0 nobody, -1 error. */
+static int has_changed(struct watch *d, struct store *st, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_STORE_VERSION);
+	int got = stmt_row(s, e);
+	int64_t version = got > 0 ? col_int(s, 0) : d->version;
+	int changed = version != d->version;
+
+	stmt_reset(s);
+	d->version = version;
+	d->unrung |= changed;
+	return got < 0 ? -1 : changed;
+}
+
+/* Rings everybody at the regular look, or at once for a closed log if that is not too often. */
+static void ring_for_others(struct watch *d, const struct worker *w, bool closed)
+{
+	int64_t now = clock_monotonic_ms();
+	bool regular = now >= d->look_ms;
+
+	if (regular)
+		d->look_ms = now + LOOK_MS;
+	if (d->unrung && (regular || (closed && now - d->rung_ms >= LOOK_MS))) {
+		doorbell_ring_all(w->run_fd);
+		d->rung_ms = now;
+		d->unrung = false;
+	}
+}
+
+/* ---- time ---- */
+
+static int note_gap(struct watch *d, struct worker *w, const struct time_reading *now, struct err *e)
+{
+	struct time_gap gap;
+	int moved;
+
+	if (!time_watch_look(&d->time, now, &gap))
+		return 0;
+	moved = time_gap_record(&w->store, w->host, &gap, e);
+	if (moved < 0)
+		return -1;
+	if (gap.suspend_ms)
+		log_info("the machine slept for %lld ms; %d deadlines wait on",
+			 (long long)gap.suspend_ms, moved);
+	if (gap.step_ms)
+		log_warn("the clock was set by %lld ms; %d deadlines moved with it",
+			 (long long)gap.step_ms, moved);
+	return 1;
+}
+
+/* Lets pass what is due at now_ms. 1: there is more of it. */
+static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e)
+{
+	int refused = 0, expired = 0, ended = 0;
+	int64_t mono_ms = clock_monotonic_ms();
+
+	if (d->question_ms <= now_ms && mono_ms >= d->grace_ms &&
+	    (expired = deadline_expire(&w->store, now_ms, &refused, e)) < 0)
+		return -1;
+	if (d->call_ms <= now_ms && (ended = deadline_end_waits(&w->store, now_ms, e)) < 0)
+		return -1;
+	if (expired || ended)
+		log_info("%d questions expired, %d calls have waited long enough", expired, ended);
+	if (refused) {
+		log_error("%d questions cannot expire; is the operator system:clock active?", refused);
+		d->grace_ms = mono_ms + REFUSED_MS;
+	}
+	return expired || ended;
+}
+
+/* When to look again, as unix ms. */
+static int64_t next_due(const struct watch *d)
+{
+	int64_t now_ms = clock_now_ms(), mono_ms = clock_monotonic_ms();
+	int64_t grace = now_ms + d->grace_ms - mono_ms;
+	int64_t look = now_ms + d->look_ms - mono_ms;
+	int64_t question = d->question_ms > grace ? d->question_ms : grace;
+	int64_t due = look;
+
+	if (d->question_ms != INT64_MAX && question < due)
+		due = question;
+	return d->call_ms < due ? d->call_ms : due;
+}
+
+static int step(struct watch *d, struct worker *w, struct err *e)
+{
+	int64_t now_ms = clock_now_ms(); /* first: a clock set after this makes nothing due */
+	const struct time_reading now = time_read();
+	bool closed = log_was_closed(d);
+	int gap = note_gap(d, w, &now, e);
+	int changed = gap < 0 ? -1 : has_changed(d, &w->store, e);
+	int more = 0;
+
+	if (changed < 0)
+		return -1;
+	ring_for_others(d, w, closed);
+	if (gap || changed || d->question_ms <= now_ms || d->call_ms <= now_ms) {
+		if (deadline_next(&w->store, &d->question_ms, &d->call_ms, e))
+			return -1;
+		more = pass(d, w, now_ms, e);
+		if (more > 0 && deadline_next(&w->store, &d->question_ms, &d->call_ms, e))
+			return -1;
+	}
+	w->due_ms = next_due(d);
+	return more;
+}
+
+static int start(struct watch *d, struct worker *w, struct err *e)
+{
+	const struct time_reading now = time_read();
+	int64_t downtime;
+
+	time_watch_start(&d->time, &now);
+	arm_clock(d);
+	downtime = time_gap_downtime(&w->store, w->host, w->name, w->id.text, e);
+	if (downtime < 0 || has_changed(d, &w->store, e) < 0 ||
+	    deadline_next(&w->store, &d->question_ms, &d->call_ms, e))
+		return -1;
+	if (downtime > 0)
+		log_info("nobody watched for %lld ms; deadlines wait on", (long long)downtime);
+	d->grace_ms = clock_monotonic_ms() + GRACE_MS;
+	return worker_ready(w, NULL, e);
+}
+
+int main(int argc, char **argv)
+{
+	OWNED(watch) struct watch d = WATCH_INIT;
+	struct worker w;
+	struct err e = ERR_INIT;
+	int did = worker_open(&w, "watchdog", "Ends what is past its time; rings for writers who do not.",
+			      argc, argv, &e);
+
+	if (did == 0)
+		did = watch_open(&d, &w, &e) || start(&d, &w, &e) ? -1 : 0;
+	while (did >= 0) {
+		did = step(&d, &w, &e);
+		if (did >= 0 && worker_heartbeat(&w, &e))
+			did = -1;
+		if (did >= 0 && worker_wait(&w, did > 0))
+			break;
+	}
+	worker_close(&w, &e);
+	return err_exit(&e);
+}
