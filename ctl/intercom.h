@@ -3,6 +3,7 @@
  * intercom.c          main and the table of subcommands
  * intercom_run.c      runs the system: start, watch, stop
  * intercom_workers.c  the worker processes: starting, restarting, ending
+ * intercom_spawn.c    starting one process with a clean environment
  * intercom_rows.c     what the supervisor writes: settings at the start, interruptions at the stop
  * intercom_doctor.c   what is in order and what is not */
 #ifndef INTERCOM_H
@@ -91,6 +92,15 @@ bool workers_are_gone(const struct supervisor *s);
 /* Milliseconds until a start is due, -1: none is. */
 int workers_patience_ms(const struct supervisor *s);
 void workers_clear(struct supervisor *s);
+
+/* ---- intercom_spawn.c ---- */
+
+/* The variables of ours that a worker may see, NULL-terminated; secrets are not among them. The
+ * caller frees the array; its texts are those of environ. */
+char **spawn_environment(void);
+/* Starts argv[0]. ERR_INPUT: it is missing or cannot be run; ERR_AGAIN: the system is short of
+ * something. */
+int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, struct err *e);
 
 /* ---- intercom_run.c ---- */
 

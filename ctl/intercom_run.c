@@ -13,7 +13,6 @@
 #include "clock.h"
 #include "instance.h"
 #include "log.h"
-#include "spawn.h"
 #include "str.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 
 #include "clock.h"
 #include "log.h"
-#include "spawn.h"
 #include "str.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@ ON CONFLICT (name) DO UPDATE SET value = excluded.value, source = excluded.sourc
  WHERE setting.value <> excluded.value OR setting.source <> excluded.source;
 
 -- name: setting_get
-SELECT value FROM setting WHERE name = :name;
+SELECT value, source FROM setting WHERE name = :name;
 
 -- name: setting_list
 SELECT name, value, source FROM setting ORDER BY name;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int setting_get(struct store *st, const char *name, struct str *out, struct err *e)
 {
@@ -14,6 +15,18 @@ int setting_get(struct store *st, const char *name, struct str *out, struct err 
 		str_add(out, col_text(s, SETTING_GET_VALUE));
 	stmt_reset(s);
 	return got;
+}
+
+bool setting_is_default(struct store *st, const char *name)
+{
+	stmt *s = store_stmt(st, SQL_SETTING_GET);
+	bool is_default = false;
+
+	bind_text(s, ":name", name);
+	if (stmt_row(s, NULL) > 0)
+		is_default = strcmp(col_text(s, SETTING_GET_SOURCE), "default") == 0;
+	stmt_reset(s);
+	return is_default;
 }
 
 int64_t setting_int(struct store *st, const char *name, int64_t otherwise)

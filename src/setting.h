@@ -8,6 +8,9 @@
 /* The value of a setting: 1 it is there and appended to out, 0 it is not, -1 error. */
 int setting_get(struct store *st, const char *name, struct str *out, struct err *e);
 
+/* Whether nobody has set this setting: it has its built-in value. Errors count as no. */
+bool setting_is_default(struct store *st, const char *name);
+
 /* The number in a setting; otherwise where it is missing or is none. Errors count as missing. */
 int64_t setting_int(struct store *st, const char *name, int64_t otherwise);
 

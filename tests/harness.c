@@ -53,14 +53,19 @@ static void remove_root(void)
 /* Before main, so that Check's children share the directory and their parent can remove it. */
 __attribute__((constructor)) static void make_root(void)
 {
-	const char *tmp = getenv("TMPDIR");
+	const char *tmp = getenv("TMPDIR"), *given_root = getenv("INTERCOM_TEST_ROOT");
 
+	if (given_root) { /* a test program that a test started */
+		(void)snprintf(root, sizeof(root), "%s", given_root);
+		return;
+	}
 	(void)snprintf(root, sizeof(root), "%s/intercom-test-XXXXXX", tmp ? tmp : "/tmp");
 	if (!mkdtemp(root) || chmod(root, 0711) != 0) { /* tests go through it as nobody */
 		perror(root);
 		_exit(EXIT_FAILURE);
 	}
 	owner = getpid();
+	(void)setenv("INTERCOM_TEST_ROOT", root, 1);
 	(void)atexit(remove_root);
 }
 
@@ -136,12 +141,12 @@ void fresh_store(void)
 	(void)sqlite3_busy_timeout(db, SOON_MS);
 	given("PRAGMA foreign_keys = ON; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0");
 	str_addf(&sql,
-		 "INSERT INTO operator (id, kind, user_id, is_default)"
-		 " VALUES ('local:tester', 'local', 'tester', 1);"
-		 "INSERT INTO setting (name, value, source, updated_at) VALUES"
-		 " ('system.build', '%s', 'system', '%s'), ('mode', 'local', 'default', '%s'),"
-		 " ('slack.configured', 'false', 'system', '%s')",
-		 WORKER_BUILD, clock_now().text, clock_now().text, clock_now().text);
+	         "INSERT INTO operator (id, kind, user_id, is_default)"
+	         " VALUES ('local:tester', 'local', 'tester', 1);"
+	         "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	         " ('system.build', '%s', 'system', '%s'), ('mode', 'local', 'default', '%s'),"
+	         " ('slack.configured', 'false', 'system', '%s')",
+	         WORKER_BUILD, clock_now().text, clock_now().text, clock_now().text);
 	given(sql.bytes);
 }
 
@@ -232,7 +237,7 @@ static pid_t spawn(const char *name, bool drain)
 		if (drain)
 			(void)setenv("INTERCOM_DRAIN", "1", 1);
 		(void)execl(path, name, "--db", db_path, "--run", run_dir, "--log-level", "warn",
-			    (char *)NULL);
+		            (char *)NULL);
 		_exit(127);
 	}
 	return pid;
@@ -271,8 +276,8 @@ pid_t start_worker(const char *name)
 		i++;
 	ck_assert_int_lt(i, MAX_WORKERS);
 	workers[i] = pid;
-	(void)snprintf(sql, sizeof(sql), "SELECT state FROM worker WHERE pid = %d AND state <> 'died'",
-		       (int)pid);
+	(void)snprintf(sql, sizeof(sql),
+	               "SELECT state FROM worker WHERE pid = %d AND state <> 'died'", (int)pid);
 	expect_soon(sql, "ready\n");
 	return pid;
 }

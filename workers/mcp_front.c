@@ -14,6 +14,8 @@
 #include "setting.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -68,6 +70,26 @@ static void raise_limits(struct front *f)
 	}
 	f->max_sinks = limit.rlim_cur > (1 << 20) ? 1 << 20 : (int)limit.rlim_cur;
 	f->max_sinks -= FRONT_SPARE_FDS;
+}
+
+/* A port that somebody chose must be free. The built-in one may be another user's: agents on stdio
+ * need none, so any free port does then. */
+static int listen_http(struct front *f, struct err *e)
+{
+	int64_t wanted = f->http_port;
+
+	if (http_start(f, e) == 0)
+		return 0;
+	if (errno != EADDRINUSE || !setting_is_default(&f->worker.store, "http_port"))
+		return -1;
+	http_stop(f);
+	*e = (struct err)ERR_INIT;
+	f->http_port = 0;
+	if (http_start(f, e))
+		return -1;
+	log_warn("port %lld is in use; serving HTTP on port %lld; set http_port to choose one",
+		 (long long)wanted, (long long)f->http_port);
+	return 0;
 }
 
 /* ---- rows at the start ---- */
@@ -188,7 +210,7 @@ int main(int argc, char **argv)
 		raise_limits(&f);
 		read_settings(&f);
 		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 && pipe_start(&f, &e) == 0 &&
-		    http_start(&f, &e) == 0) {
+		    listen_http(&f, &e) == 0) {
 			(void)snprintf(address, sizeof(address), "http://127.0.0.1:%lld/mcp",
 				       (long long)f.http_port);
 			if (worker_ready(&f.worker, address, &e) == 0)

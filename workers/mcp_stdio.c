@@ -7,6 +7,7 @@
  * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock, agent-intercom (starting it). */
 #include "clock.h"
 #include "config.h"
+#include "instance.h"
 #include "jsonrpc.h"
 #include "log.h"
 #include "paths.h"
@@ -281,14 +282,6 @@ static bool reach(struct relay *r)
 
 /* ---- starting the system ---- */
 
-static bool is_stopped_on_purpose(const struct relay *r)
-{
-	OWNED(str) struct str marker = STR_INIT;
-
-	str_addf(&marker, "%s/stopped", r->paths.run);
-	return access(marker.bytes, F_OK) == 0;
-}
-
 static int program(char out[PATH_MAX])
 {
 	OWNED(str) struct str self = STR_INIT;
@@ -430,7 +423,7 @@ static void serve(struct relay *r)
 		}
 		if (clock_monotonic_ms() - lost_ms >= START_AFTER_MS &&
 		    clock_monotonic_ms() - started_ms >= START_WAIT_MS &&
-		    (r->key[0] == '\0' || !is_stopped_on_purpose(r))) {
+		    (r->key[0] == '\0' || !instance_is_stopped(r->paths.run))) {
 			start_system(r);
 			started_ms = clock_monotonic_ms();
 			try_ms = TRY_MS;

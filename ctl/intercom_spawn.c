@@ -1,4 +1,6 @@
-#include "spawn.h"
+/* Starts a process with no more than it needs: a clean environment, no open files but stdin
+ * (/dev/null), stdout and stderr (both our stderr), no blocked or ignored signals. */
+#include "intercom.h"
 
 #include "str.h"
 

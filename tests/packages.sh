@@ -1,0 +1,27 @@
+# shellcheck shell=sh disable=SC2034 # used by those who source this
+# Debian packages, installed where they are missing. Sourced by demo.sh and run.sh.
+
+BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config libsqlite3-dev libcjson-dev uuid-dev libssl-dev
+  libevent-dev libtoml11-dev sqlite3"
+TEST_PACKAGES="check strace valgrind procps util-linux git diffutils patch clang clang-format
+  clang-tidy libclang-rt-14-dev shellcheck npm curl"
+
+# install_packages NAME...: asks apt only for what dpkg does not know as installed.
+install_packages() {
+  missing=""
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' ||
+      missing="$missing $package"
+  done
+  [ -z "$missing" ] && return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    echo "these Debian packages are missing:$missing" >&2
+    echo "install them as root: apt-get install$missing" >&2
+    return 1
+  fi
+  echo "installing:$missing"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq
+  # shellcheck disable=SC2086 # a list of words
+  apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}

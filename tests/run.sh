@@ -1,0 +1,57 @@
+#!/bin/sh
+# Runs all tests on a fresh Debian 12: installs what they need, builds, and runs every family, most
+# basic first. Ends with a line "N passed, N failed".
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/packages.sh
+
+passed=0
+failed=0
+failures=""
+
+# family NAME COMMAND...: runs one family and counts it.
+family() {
+  name=$1
+  shift
+  start=$(date +%s)
+  printf '\n=== %s\n' "$name"
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    failures="$failures $name"
+  fi
+  printf '=== %s: %s s\n' "$name" "$(($(date +%s) - start))"
+}
+
+build() {
+  cmake --preset "$1" >/dev/null && cmake --build --preset "$1"
+}
+
+shell_scripts() {
+  git ls-files -- '*.sh' .ci/run | xargs shellcheck -x
+}
+
+# shellcheck disable=SC2086 # lists of words
+install_packages $BUILD_PACKAGES $TEST_PACKAGES || exit 1
+git config --global --add safe.directory "$PWD" 2>/dev/null || true
+
+family "build (dev: warnings are errors)" build dev || exit 1
+[ "$failed" -eq 0 ] || { echo "1 failed, nothing else was run"; exit 1; }
+family "rules (plain sqlite3 shell)" sh tests/rules/run.sh
+family "unit, worker and scenario tests (dev)" ctest --preset dev
+family "build (asan)" build asan
+family "unit and worker tests (asan, ubsan)" ctest --preset asan
+family "crash: the applier killed at its system calls" sh tests/crash/kill_applier.sh build/dev
+family "valgrind" sh tests/valgrind.sh build/dev
+family "interop (official MCP clients)" sh tests/interop/run.sh build/dev
+family "fuzz (short)" sh tests/fuzz/run.sh --short
+family "bench (short: does it run)" sh tests/bench/run.sh --short
+family "format (clang-format)" cmake --build --preset dev --target format-check
+family "lint (clang-tidy)" cmake --build --preset dev --target lint
+family "shell scripts (shellcheck)" shell_scripts
+
+printf '\n'
+[ -z "$failures" ] || printf 'failed:%s\n' "$failures"
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
