@@ -708,9 +708,6 @@ static int stay(const char *path, bool in_transaction)
 
 int main(int argc, char **argv)
 {
-	Suite *s = suite_create("store");
-	TCase *c = tcase_create("store");
-
 	if (argc == 2 && strcmp(argv[0], "write") == 0)
 		return write_rows(argv[1]);
 	if (argc == 2 && strcmp(argv[0], "nobody") == 0)
@@ -719,6 +716,10 @@ int main(int argc, char **argv)
 		return stay(argv[1], true);
 	if (argc == 2 && strcmp(argv[0], "queue-and-stay") == 0)
 		return stay(argv[1], false);
+
+	Suite *s = suite_create("store");
+	TCase *c = tcase_create("store");
+
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, a_database_that_is_not_there_is_not_made);

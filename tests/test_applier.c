@@ -1,0 +1,1099 @@
+/* applier: given an approved proposal, what is in the file and in the rows afterwards. The kill
+ * points are in tests/crash/. Uses the real binary; `race_*` uses its library to get in between. */
+#include "file_change.h"
+#include "harness.h"
+#include "safe_path.h"
+#include "sha256.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+enum { NOBODY = 65534, PATH_BYTES = 700 };
+
+/* The newest job, its request and its caller. */
+static const char OUTCOME[] =
+	"SELECT a.state, a.error_code, r.state, t.state, (SELECT count(*) FROM answer"
+	" WHERE call_seq = t.seq) FROM apply AS a JOIN request AS r ON r.seq = a.request_seq"
+	" JOIN tool_call AS t ON t.apply_seq = a.seq ORDER BY a.seq DESC LIMIT 1";
+static const char APPLIED[] = "applied||consumed|answered|1\n";
+static const char MESSAGE[] = "SELECT error_message FROM apply ORDER BY seq DESC LIMIT 1";
+static const char CHANGES[] = "SELECT path, action, bytes, state FROM file_change ORDER BY seq";
+
+static char ws[PATH_BYTES]; /* the workspace */
+static int asked; /* number of the newest request */
+
+/* ---- files ---- */
+
+/* The absolute path of name in the workspace; valid until the fourth call after it. */
+static const char *in(const char *name)
+{
+	static char ring[4][PATH_BYTES + 300];
+	static int turn;
+	char *text = ring[turn++ % 4];
+
+	(void)snprintf(text, sizeof(ring[0]), "%s/%s", ws, name);
+	return text;
+}
+
+static void write_bytes(const char *name, const char *bytes, size_t length)
+{
+	FILE *f = fopen(in(name), "wb");
+
+	ck_assert_msg(f != NULL, "cannot write %s", in(name));
+	ck_assert_uint_eq(fwrite(bytes, 1, length, f), length);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+static void file(const char *name, const char *text)
+{
+	write_bytes(name, text, strlen(text));
+}
+
+/* The content of a file, "(none)" if there is none. The caller frees. */
+static char *content(const char *name)
+{
+	struct str out = STR_INIT;
+	char chunk[4096];
+	size_t n;
+	FILE *f = fopen(in(name), "rb");
+
+	if (!f)
+		return xstrdup("(none)");
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+		str_add_bytes(&out, chunk, n);
+	(void)fclose(f);
+	return str_take(&out);
+}
+
+static void file_is(const char *name, const char *text)
+{
+	OWNED(char_ptr) char *have = content(name);
+
+	ck_assert_str_eq(have, text);
+}
+
+static mode_t mode_of(const char *name)
+{
+	struct stat st;
+
+	ck_assert_int_eq(lstat(in(name), &st), 0);
+	return st.st_mode & 07777;
+}
+
+/* How many files, directories and links there are below the workspace. */
+static int entries(void)
+{
+	char command[PATH_BYTES + 40];
+	FILE *p;
+	int n = -1;
+
+	(void)snprintf(command, sizeof(command), "find '%s' -mindepth 1 | wc -l", ws);
+	p = popen(command, "r");
+	ck_assert_ptr_nonnull(p);
+	ck_assert_int_eq(fscanf(p, "%d", &n), 1);
+	(void)pclose(p);
+	return n;
+}
+
+/* ---- rows ---- */
+
+static void begin(void)
+{
+	char sql[2 * PATH_BYTES];
+
+	fresh_store();
+	asked = 0;
+	(void)snprintf(ws, sizeof(ws), "%.600s", test_db());
+	strcpy(strrchr(ws, '/') + 1, "ws");
+	ck_assert_int_eq(mkdir(ws, 0755), 0);
+	(void)snprintf(sql, sizeof(sql),
+		       "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+		       " created_at, updated_at) VALUES (1, 's', 'h', 'local:tester', '%s', 'active',"
+		       " 'local', '%s', '%s');"
+		       "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+		       " identity, created_at) VALUES (1, 'k', 'h', 'stdio', '2025-06-18', 1, '{}', '%s')",
+		       ws, clock_now().text, clock_now().text, clock_now().text);
+	given(sql);
+}
+
+static void add_quoted(struct str *sql, const char *text)
+{
+	str_add_char(sql, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			str_add_char(sql, '\'');
+		str_add_char(sql, *text);
+	}
+	str_add_char(sql, '\'');
+}
+
+static void add_body(struct str *sql, const char *body)
+{
+	if (strlen(body) <= 2048) {
+		add_quoted(sql, body);
+		str_add(sql, ", NULL");
+	} else {
+		str_addf(sql, "NULL, (SELECT seq FROM content WHERE hash = '%s')",
+			 sha256_of(body, strlen(body)).text);
+	}
+}
+
+static void store_body(const char *body)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql, "INSERT INTO content (hash, size, bytes) VALUES ('%s', %zu, CAST(",
+		 sha256_of(body, strlen(body)).text, strlen(body));
+	add_quoted(&sql, body);
+	str_add(&sql, " AS BLOB))");
+	given(sql.bytes);
+}
+
+/* An agent asks to write body to path, which is as it is now, and the operator says yes. */
+static void approve(const char *path, const char *body)
+{
+	OWNED(str) struct str sql = STR_INIT;
+	OWNED(char_ptr) char *old = content(path);
+	struct instant now = clock_now();
+	int n = ++asked;
+
+	if (strlen(body) > 2048)
+		store_body(body);
+	str_addf(&sql,
+		 "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, file_path,"
+		 " risk_level, original_hash, created_at, updated_at, body, body_seq) VALUES (%d,"
+		 " 'request-%d', 1, 'clearance', 'pending', printf('%%064d', %d), 't', ",
+		 n, n, n);
+	add_quoted(&sql, path);
+	str_addf(&sql, ", 'low', '%s', '%s', '%s', ",
+		 strcmp(old, "(none)") == 0 ? "new_file" : sha256_of(old, strlen(old)).text,
+		 now.text, now.text);
+	add_body(&sql, body);
+	str_addf(&sql,
+		 "); INSERT INTO decision (request_id, verdict, operator_id, source, created_at) VALUES"
+		 " ('request-%d', 'approve', 'local:tester', 'ctl', '%s')",
+		 n, now.text);
+	given(sql.bytes);
+}
+
+/* The agent calls check_diff for the newest request. */
+static void call_check_diff(bool force)
+{
+	char sql[900];
+	struct instant now = clock_now();
+
+	(void)snprintf(sql, sizeof(sql),
+		       "INSERT INTO apply (request_seq, host, force, state, created_at, updated_at)"
+		       " VALUES (%d, 'h', %d, 'queued', '%s', '%s');"
+		       "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest,"
+		       " state, apply_seq, created_at) VALUES (1, 1, '1', 'legacy', 'check_diff', '',"
+		       " 'waiting', last_insert_rowid(), '%s')",
+		       asked, force, now.text, now.text, now.text);
+	given(sql);
+}
+
+/* All of it at once: asked, approved, called, worked on. */
+static void apply(const char *path, const char *body)
+{
+	approve(path, body);
+	call_check_diff(false);
+	run_worker("applier");
+}
+
+static void is_refused(const char *code, const char *beginning)
+{
+	char outcome[100];
+	OWNED(char_ptr) char *message = rows(MESSAGE);
+
+	(void)snprintf(outcome, sizeof(outcome), "refused|%s|approved|answered|1\n", code);
+	ck_assert_msg(strncmp(message, beginning, strlen(beginning)) == 0, "%s", message);
+	expect(OUTCOME, outcome);
+	expect("SELECT count(*) FROM file_change WHERE state <> 'undone'", "0\n");
+}
+
+/* ---- what is written ---- */
+
+START_TEST(a_new_file_is_written)
+{
+	begin();
+	(void)umask(0022);
+	apply("a.txt", "hello\n");
+	file_is("a.txt", "hello\n");
+	ck_assert_uint_eq(mode_of("a.txt"), 0644);
+	expect(OUTCOME, APPLIED);
+	expect(CHANGES, "a.txt|create|6|done\n");
+	expect("SELECT kind, actor FROM event WHERE kind LIKE 'apply.%'", "apply.applied|applier\n");
+	expect("SELECT claim, attempts, forced FROM apply", "1|1|0\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(missing_directories_are_made)
+{
+	begin();
+	apply("src/deep/er/a.txt", "x");
+	file_is("src/deep/er/a.txt", "x");
+	expect(OUTCOME, APPLIED);
+	ck_assert_int_eq(entries(), 4);
+}
+END_TEST
+
+START_TEST(whole_content_replaces_a_file)
+{
+	begin();
+	file("a.txt", "old\n");
+	apply("a.txt", "new\n");
+	file_is("a.txt", "new\n");
+	expect(CHANGES, "a.txt|modify|4|done\n");
+	expect(OUTCOME, APPLIED);
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(a_big_content_comes_from_the_content_table)
+{
+	OWNED(str) struct str big = STR_INIT;
+
+	begin();
+	for (int i = 0; i < 50000; i++)
+		str_addf(&big, "line %d of it's content\n", i);
+	apply("big.txt", big.bytes);
+	file_is("big.txt", big.bytes);
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(an_empty_file_can_be_made)
+{
+	begin();
+	apply("empty", "");
+	file_is("empty", "");
+	expect(CHANGES, "empty|create|0|done\n");
+}
+END_TEST
+
+START_TEST(a_diff_is_applied)
+{
+	begin();
+	file("a.txt", "one\ntwo\nthree\n");
+	apply("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n");
+	file_is("a.txt", "one\n2\nthree\n");
+	expect(CHANGES, "a.txt|modify|12|done\n");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(a_diff_makes_and_deletes_files)
+{
+	begin();
+	(void)umask(0022);
+	apply("d/a.sh", "diff --git a/d/a.sh b/d/a.sh\nnew file mode 100755\n--- /dev/null\n"
+			"+++ b/d/a.sh\n@@ -0,0 +1 @@\n+true\n");
+	file_is("d/a.sh", "true\n");
+	ck_assert_uint_eq(mode_of("d/a.sh"), 0755);
+	expect(OUTCOME, APPLIED);
+	apply("d/a.sh", "--- a/d/a.sh\n+++ /dev/null\n@@ -1 +0,0 @@\n-true\n");
+	file_is("d/a.sh", "(none)");
+	expect(OUTCOME, APPLIED);
+	expect(CHANGES, "d/a.sh|create|5|done\nd/a.sh|delete|0|done\n");
+	expect("SELECT hash_after, temp_name FROM file_change WHERE action = 'delete'", "new_file|\n");
+}
+END_TEST
+
+START_TEST(a_diff_that_changes_nothing_is_fine)
+{
+	begin();
+	file("a.txt", "one\n");
+	apply("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+one\n");
+	file_is("a.txt", "one\n");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(line_ends_survive)
+{
+	begin();
+	file("crlf.txt", "one\r\ntwo\r\n");
+	apply("crlf.txt", "--- a/crlf.txt\n+++ b/crlf.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
+	file_is("crlf.txt", "one\r\n2\r\n");
+	file("open.txt", "one\ntwo");
+	apply("open.txt", "--- a/open.txt\n+++ b/open.txt\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n"
+			  "\\ No newline at end of file\n");
+	file_is("open.txt", "1\ntwo");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(modes_survive)
+{
+	begin();
+	(void)umask(0077);
+	file("run.sh", "a");
+	file("secret", "a");
+	file("locked", "a");
+	ck_assert_int_eq(chmod(in("run.sh"), 0755), 0);
+	ck_assert_int_eq(chmod(in("secret"), 0600), 0);
+	ck_assert_int_eq(chmod(in("locked"), 0444), 0);
+	apply("run.sh", "b");
+	apply("secret", "b");
+	apply("locked", "b");
+	ck_assert_uint_eq(mode_of("run.sh"), 0755);
+	ck_assert_uint_eq(mode_of("secret"), 0600);
+	ck_assert_uint_eq(mode_of("locked"), 0444);
+	apply("secret", "diff --git a/secret b/secret\nold mode 100600\nnew mode 100755\n");
+	ck_assert_uint_eq(mode_of("secret"), 0700);
+	file_is("secret", "b");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(owner_and_attributes_survive)
+{
+	char value[8] = "";
+	struct stat st;
+
+	begin();
+	file("a.txt", "old");
+	if (geteuid() == 0)
+		ck_assert_int_eq(chown(in("a.txt"), NOBODY, NOBODY), 0);
+	int has = setxattr(in("a.txt"), "user.origin", "there", 5, 0) == 0;
+	apply("a.txt", "new");
+	file_is("a.txt", "new");
+	ck_assert_int_eq(stat(in("a.txt"), &st), 0);
+	ck_assert_int_eq(st.st_uid, geteuid() == 0 ? NOBODY : geteuid());
+	if (has)
+		ck_assert_int_eq(getxattr(in("a.txt"), "user.origin", value, sizeof(value)), 5);
+}
+END_TEST
+
+START_TEST(a_link_inside_the_workspace_is_followed)
+{
+	begin();
+	ck_assert_int_eq(mkdir(in("real"), 0755), 0);
+	file("real/a.txt", "old");
+	ck_assert_int_eq(symlink("real", in("dir")), 0);
+	ck_assert_int_eq(symlink("real/a.txt", in("link.txt")), 0);
+	apply("link.txt", "1");
+	file_is("real/a.txt", "1");
+	apply("dir/a.txt", "2");
+	file_is("real/a.txt", "2");
+	expect(CHANGES, "real/a.txt|modify|1|done\nreal/a.txt|modify|1|done\n");
+	ck_assert_int_eq(entries(), 4);
+}
+END_TEST
+
+START_TEST(jobs_are_done_in_order)
+{
+	begin();
+	approve("a.txt", "1");
+	call_check_diff(false);
+	approve("b.txt", "2");
+	call_check_diff(false);
+	run_worker("applier");
+	file_is("a.txt", "1");
+	file_is("b.txt", "2");
+	expect("SELECT a.seq, f.seq, a.state FROM apply AS a JOIN file_change AS f"
+	       " ON f.apply_seq = a.seq ORDER BY a.seq",
+	       "1|1|applied\n2|2|applied\n");
+}
+END_TEST
+
+START_TEST(jobs_of_other_machines_are_left_alone)
+{
+	begin();
+	approve("a.txt", "1");
+	given("INSERT INTO apply (request_seq, host, state, created_at, updated_at) VALUES (1, 'other',"
+	      " 'queued', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')");
+	run_worker("applier");
+	expect("SELECT state, claim FROM apply", "queued|0\n");
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+START_TEST(a_changed_file_is_a_conflict)
+{
+	begin();
+	file("a.txt", "old\n");
+	approve("a.txt", "new\n");
+	file("a.txt", "mine\n");
+	call_check_diff(false);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt: the file has changed since the proposal");
+	file_is("a.txt", "mine\n");
+	ck_assert_int_eq(entries(), 1);
+	file("a.txt", "old\n"); /* the request stays approved: as it was, it can be written */
+	call_check_diff(false);
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(a_file_that_appeared_or_vanished_is_a_conflict)
+{
+	begin();
+	approve("a.txt", "new\n");
+	file("a.txt", "mine\n");
+	call_check_diff(false);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt: the file has changed");
+	file_is("a.txt", "mine\n");
+	approve("a.txt", "new\n");
+	ck_assert_int_eq(unlink(in("a.txt")), 0);
+	call_check_diff(false);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt: the file has changed");
+	file_is("a.txt", "(none)");
+}
+END_TEST
+
+START_TEST(force_overwrites_a_changed_file)
+{
+	begin();
+	file("a.txt", "old\n");
+	approve("a.txt", "new\n");
+	file("a.txt", "mine\n");
+	call_check_diff(true);
+	run_worker("applier");
+	file_is("a.txt", "new\n");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT forced FROM apply", "1\n");
+	approve("a.txt", "newer\n");
+	call_check_diff(true); /* force that was not needed */
+	run_worker("applier");
+	expect("SELECT forced FROM apply", "1\n0\n");
+}
+END_TEST
+
+START_TEST(force_does_not_make_a_diff_fit)
+{
+	begin();
+	file("a.txt", "one\ntwo\n");
+	approve("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
+	file("a.txt", "other\n");
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt");
+	file("a.txt", "zero\none\ntwo\n"); /* here it fits, a line further down */
+	call_check_diff(true);
+	run_worker("applier");
+	file_is("a.txt", "zero\none\n2\n");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(what_begins_like_a_diff_must_be_one)
+{
+	begin();
+	apply("a.txt", "--- \nthe front matter\n---\n");
+	is_refused("invalid_diff", "");
+	apply("b.txt", "diff is a program\n");
+	is_refused("invalid_diff", "");
+	apply("c.txt", "---\ntitle: three dashes and no blank are content\n---\n");
+	expect(OUTCOME, APPLIED);
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(a_diff_about_other_files_is_invalid)
+{
+	begin();
+	file("a.txt", "one\n");
+	apply("a.txt", "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+1\n");
+	is_refused("invalid_diff", "the diff is about b.txt, file_path is a.txt");
+	apply("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n"
+		       "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+1\n");
+	is_refused("invalid_diff", "the diff touches 2 files");
+	apply("a.txt", "diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n");
+	is_refused("invalid_diff", "the diff is about b.txt");
+	apply("l", "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n"
+		   "+/etc/passwd\n\\ No newline at end of file\n");
+	is_refused("invalid_diff", "the diff makes l a symlink");
+	file_is("a.txt", "one\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(an_applied_request_has_no_second_job)
+{
+	begin();
+	apply("a.txt", "x");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT count(*) FROM request WHERE state = 'approved'", "0\n"); /* see rules: unapproved */
+}
+END_TEST
+
+START_TEST(a_proposal_that_lost_its_hash_is_corrupt)
+{
+	OWNED(str) struct str big = STR_INIT;
+
+	begin();
+	for (int i = 0; i < 3000; i++)
+		str_add_char(&big, 'x');
+	approve("a.txt", big.bytes);
+	given("DROP TRIGGER content_is_fixed; UPDATE content SET bytes = x'41'");
+	call_check_diff(false);
+	run_worker("applier");
+	is_refused("corrupt", "the stored proposal does not have its hash");
+	given("DELETE FROM tool_call; DELETE FROM content WHERE 0; PRAGMA foreign_keys = OFF;"
+	      "DELETE FROM content");
+	call_check_diff(false);
+	run_worker("applier");
+	expect("SELECT error_code FROM apply ORDER BY seq DESC LIMIT 1", "corrupt\n");
+	ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+/* ---- paths at apply time ---- */
+
+static void swapped_to(const char *name, const char *target)
+{
+	(void)remove(in(name));
+	ck_assert_int_eq(symlink(target, in(name)), 0);
+}
+
+START_TEST(a_directory_swapped_for_a_link_that_leaves_is_refused)
+{
+	char outside[PATH_BYTES + 20];
+
+	begin();
+	(void)snprintf(outside, sizeof(outside), "%s/../outside", ws);
+	ck_assert_int_eq(mkdir(outside, 0755), 0);
+	ck_assert_int_eq(mkdir(in("d"), 0755), 0);
+	approve("d/a.txt", "x");
+	swapped_to("d", "../outside");
+	for (int force = 0; force < 2; force++) {
+		call_check_diff(force);
+		run_worker("applier");
+		is_refused("path_violation", "path violation");
+	}
+	swapped_to("d", outside);
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("path_violation", "path violation");
+	ck_assert_int_eq(rmdir(outside), 0); /* it is empty */
+}
+END_TEST
+
+START_TEST(a_file_swapped_for_a_link_that_leaves_is_refused)
+{
+	begin();
+	file("../victim", "precious");
+	file("a.txt", "old");
+	approve("a.txt", "x");
+	swapped_to("a.txt", "../victim");
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("path_violation", "path violation");
+	swapped_to("a.txt", "/etc/passwd");
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("path_violation", "path violation");
+	swapped_to("a.txt", "/proc/self/root/etc/passwd");
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("path_violation", "path violation");
+	file_is("../victim", "precious");
+}
+END_TEST
+
+START_TEST(paths_that_nobody_should_have_let_in_are_refused)
+{
+	static const char *const PATHS[] = { "../x", "/etc/x", ".git/config", "d/../../x", "",
+					     ".intercom/x", "sub/.git/hooks/pre-commit" };
+
+	begin();
+	for (size_t i = 0; i < COUNT(PATHS); i++) {
+		approve(PATHS[i], "x");
+		call_check_diff(true);
+		run_worker("applier");
+		is_refused("path_violation", "path violation");
+	}
+	ck_assert_int_eq(symlink(".git", in("g")), 0);
+	ck_assert_int_eq(mkdir(in(".git"), 0755), 0);
+	apply("g/config", "x");
+	is_refused("path_violation", "path violation");
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(the_database_is_not_written)
+{
+	char sql[2 * PATH_BYTES];
+
+	begin();
+	*strrchr(ws, '/') = '\0';
+	(void)snprintf(sql, sizeof(sql),
+		       "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+		       " created_at, updated_at) VALUES (2, 's2', 'h', 'local:tester', '%s', 'active',"
+		       " 'local', '%s', '%s')",
+		       ws, clock_now().text, clock_now().text);
+	given(sql);
+	ck_assert_int_eq(link(in("intercom.db"), in("other-name")), 0);
+	static const char *const NAMES[] = { "intercom.db", "intercom.db-wal", "intercom.db-journal",
+					     "other-name" };
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		approve("a.txt", "x");
+		(void)snprintf(sql, sizeof(sql),
+			       "DROP TRIGGER IF EXISTS request_is_fixed; DROP TRIGGER IF EXISTS"
+			       " request_is_adopted; UPDATE request SET session_seq = 2, file_path = '%s'"
+			       " WHERE seq = %d",
+			       NAMES[i], asked);
+		given(sql);
+		call_check_diff(true);
+		run_worker("applier");
+		is_refused("path_violation", "path violation");
+	}
+	(void)unlink(in("other-name"));
+	expect("PRAGMA integrity_check", "ok\n");
+}
+END_TEST
+
+START_TEST(what_is_no_file_any_more_is_refused_without_waiting)
+{
+	begin();
+	file("a.txt", "old");
+	approve("a.txt", "new");
+	ck_assert_int_eq(unlink(in("a.txt")), 0);
+	ck_assert_int_eq(mkfifo(in("a.txt"), 0600), 0);
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt: is a FIFO");
+	ck_assert_int_eq(unlink(in("a.txt")), 0);
+	ck_assert_int_eq(mkdir(in("a.txt"), 0700), 0);
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt: is a directory");
+	ck_assert_int_eq(rmdir(in("a.txt")), 0);
+	file("d", "in the way");
+	apply("d/a.txt", "new");
+	is_refused("patch_conflict", "patch conflict: cannot open d/a.txt: Not a directory");
+}
+END_TEST
+
+START_TEST(a_workspace_that_is_gone_is_told)
+{
+	begin();
+	approve("a.txt", "x");
+	ck_assert_int_eq(rmdir(ws), 0);
+	call_check_diff(false);
+	run_worker("applier");
+	is_refused("workspace_unreadable", "cannot open the workspace");
+}
+END_TEST
+
+/* From here on this process and its workers are nobody, who owns the store but not the workspace. */
+static void become_nobody(void)
+{
+	char command[2 * PATH_BYTES + 60];
+
+	(void)snprintf(command, sizeof(command), "chown -R %d:%d '%s/..' && chown -R 0:0 '%s'", NOBODY,
+		       NOBODY, ws, ws);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(setgroups(0, NULL), 0);
+	ck_assert_int_eq(setresgid(NOBODY, NOBODY, NOBODY), 0);
+	ck_assert_int_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
+}
+
+START_TEST(missing_permission_is_told)
+{
+	begin();
+	if (geteuid() != 0)
+		return;
+	file("a.txt", "old");
+	file("hidden", "old");
+	ck_assert_int_eq(chmod(in("hidden"), 0600), 0);
+	approve("a.txt", "new");
+	call_check_diff(false);
+	approve("d/new.txt", "new");
+	call_check_diff(false);
+	approve("hidden", "new");
+	call_check_diff(false);
+	become_nobody();
+	run_worker("applier");
+	expect("SELECT state, error_code FROM apply ORDER BY seq",
+	       "refused|permission\nrefused|permission\nrefused|permission\n");
+	file_is("a.txt", "old");
+	ck_assert_int_eq(entries(), 2);
+	expect(CHANGES, "a.txt|modify|3|undone\nd/new.txt|create|3|undone\n");
+}
+END_TEST
+
+START_TEST(a_name_that_is_too_long_leaves_no_directories)
+{
+	char path[400] = "made/for/";
+
+	begin();
+	memset(path + strlen(path), 'n', 255);
+	apply(path, "as long as can be");
+	expect(OUTCOME, APPLIED);
+	strcat(path, "n");
+	apply(path, "x");
+	is_refused("path_violation", "path violation");
+}
+END_TEST
+
+/* ---- predecessors ---- */
+
+static void left_in_hand(int attempts)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+		       "UPDATE apply SET state = 'claimed', claim = 7, attempts = %d, worker_id = 'dead'",
+		       attempts);
+	given(sql);
+}
+
+static void journaled(const char *hash_before, const char *after, const char *temp)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql,
+		 "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
+		 " temp_name, state, created_at, updated_at) VALUES (1, 'a.txt', 'modify', '%s', '%s', 4,"
+		 " '%s', 'planned', '%s', '%s')",
+		 hash_before, sha256_of(after, strlen(after)).text, temp, clock_now().text,
+		 clock_now().text);
+	given(sql.bytes);
+}
+
+static void given_crash(const char *target, bool with_temp)
+{
+	begin();
+	file("a.txt", "old\n");
+	approve("a.txt", "new\n");
+	call_check_diff(false);
+	left_in_hand(1);
+	journaled(sha256_of("old\n", 4).text, "new\n", ".intercom-0123456789abcdef.tmp");
+	file("a.txt", target);
+	if (with_temp)
+		file(".intercom-0123456789abcdef.tmp", "ne");
+}
+
+START_TEST(a_job_of_a_dead_worker_is_taken_over)
+{
+	begin();
+	approve("a.txt", "x");
+	call_check_diff(false);
+	left_in_hand(2);
+	run_worker("applier");
+	file_is("a.txt", "x");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT claim, attempts, worker_id <> 'dead' FROM apply", "8|3|1\n");
+}
+END_TEST
+
+START_TEST(what_was_only_staged_is_done_anew)
+{
+	given_crash("old\n", true);
+	run_worker("applier");
+	file_is("a.txt", "new\n");
+	expect(OUTCOME, APPLIED);
+	expect(CHANGES, "a.txt|modify|4|done\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(what_was_renamed_is_settled)
+{
+	given_crash("new\n", false);
+	run_worker("applier");
+	file_is("a.txt", "new\n");
+	expect(OUTCOME, APPLIED);
+	expect(CHANGES, "a.txt|modify|4|done\n");
+}
+END_TEST
+
+START_TEST(what_somebody_else_wrote_meanwhile_stays)
+{
+	given_crash("mine\n", true);
+	run_worker("applier");
+	file_is("a.txt", "mine\n");
+	is_refused("patch_conflict", "patch conflict: a.txt: somebody else has changed the file");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(a_journal_never_removes_what_is_not_ours)
+{
+	begin();
+	file("a.txt", "old\n");
+	file("b.txt", "precious");
+	approve("a.txt", "new\n");
+	call_check_diff(false);
+	left_in_hand(1);
+	journaled(sha256_of("old\n", 4).text, "new\n", "b.txt");
+	run_worker("applier");
+	file_is("b.txt", "precious");
+	is_refused("patch_conflict", "cannot make a file beside a.txt: File exists");
+}
+END_TEST
+
+START_TEST(a_write_that_killed_three_is_dead)
+{
+	begin();
+	approve("a.txt", "x");
+	call_check_diff(false);
+	left_in_hand(3);
+	run_worker("applier");
+	expect(OUTCOME, "dead|crashed|approved|answered|1\n");
+	expect("SELECT error_message LIKE 'crashed worker%', attempts FROM apply", "1|4\n");
+	ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+START_TEST(the_third_death_after_the_rename_is_no_loss)
+{
+	given_crash("new\n", false);
+	left_in_hand(3);
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(a_dead_write_leaves_no_temporary_file)
+{
+	given_crash("old\n", true);
+	left_in_hand(3);
+	run_worker("applier");
+	expect(OUTCOME, "dead|crashed|approved|answered|1\n");
+	expect(CHANGES, "a.txt|modify|4|undone\n");
+	file_is("a.txt", "old\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+/* ---- a running worker ---- */
+
+START_TEST(a_locked_workspace_waits_and_others_do_not)
+{
+	char lock[PATH_BYTES + 40];
+	pid_t pid;
+	int fd;
+
+	begin();
+	(void)snprintf(lock, sizeof(lock), "%s/ws-%.8s.lock", test_run(), sha256_of(ws, strlen(ws)).text);
+	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+	pid = start_worker("applier");
+	approve("a.txt", "x");
+	call_check_diff(false);
+	(void)usleep(200000);
+	expect("SELECT state, attempts FROM apply", "queued|0\n");
+	(void)close(fd);
+	expect_soon(OUTCOME, APPLIED);
+	stop_worker(pid);
+	file_is("a.txt", "x");
+}
+END_TEST
+
+START_TEST(a_bell_wakes_it_and_an_idle_look_writes_nothing)
+{
+	pid_t pid;
+
+	begin();
+	pid = start_worker("applier");
+	for (int i = 0; i < 20; i++)
+		given("SELECT 1"); /* rings */
+	expect("PRAGMA data_version", "2\n"); /* the worker's own row, nothing since */
+	approve("a.txt", "x");
+	call_check_diff(false);
+	expect_soon(OUTCOME, APPLIED);
+	stop_worker(pid);
+	expect("SELECT state FROM worker", "stopped\n");
+}
+END_TEST
+
+/* ---- in between ---- */
+
+struct race {
+	struct file_change f;
+	struct refusal why;
+	int root;
+};
+
+static void plan_race(struct race *r, const char *path, const char *body)
+{
+	OWNED(char_ptr) char *old = content(path);
+	struct sha256 hash = sha256_of(old, strlen(old));
+	const struct proposal p = { .workspace_root = ws,
+				    .file_path = path,
+				    .original_hash =
+					strcmp(old, "(none)") == 0 ? NO_FILE : hash.text,
+				    .body = body,
+				    .body_length = strlen(body) };
+
+	*r = (struct race){ .f = FILE_CHANGE_INIT, .root = -1 };
+	ck_assert_int_eq(workspace_open(ws, &r->root, NULL), 0);
+	ck_assert_msg(file_change_plan(r->root, &p, &r->f, &r->why) == 0, "%s", r->why.text);
+}
+
+static void lose_race(struct race *r, const char *code)
+{
+	ck_assert_int_eq(file_change_commit(&r->f, &r->why), -1);
+	ck_assert_str_eq(r->why.code, code);
+	file_change_undo(r->root, &r->f);
+	file_change_clear(&r->f);
+	(void)close(r->root);
+}
+
+START_TEST(race_the_file_changes_after_the_plan)
+{
+	struct race r;
+
+	begin();
+	file("a.txt", "old");
+	plan_race(&r, "a.txt", "new");
+	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	file("a.txt", "mine");
+	lose_race(&r, "patch_conflict");
+	file_is("a.txt", "mine");
+	plan_race(&r, "a.txt", "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-mine\n"
+			       "\\ No newline at end of file\n");
+	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	file("a.txt", "changed again");
+	lose_race(&r, "patch_conflict");
+	file_is("a.txt", "changed again");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(race_somebody_makes_the_new_file_first)
+{
+	struct race r;
+
+	begin();
+	plan_race(&r, "d/e/a.txt", "new");
+	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	file("d/e/a.txt", "mine");
+	lose_race(&r, "patch_conflict");
+	file_is("d/e/a.txt", "mine");
+	ck_assert_int_eq(entries(), 3);
+	plan_race(&r, "d/f/g/a.txt", "new");
+	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(symlink("nowhere", in("d/f/g/a.txt")), 0);
+	lose_race(&r, "patch_conflict");
+	ck_assert_int_eq(unlink(in("d/f/g/a.txt")), 0);
+}
+END_TEST
+
+START_TEST(race_directories_that_were_made_for_nothing_go)
+{
+	struct race r;
+
+	begin();
+	plan_race(&r, "d/e/a.txt", "new");
+	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(entries(), 3);
+	file_change_undo(r.root, &r.f);
+	ck_assert_int_eq(entries(), 0);
+	file_change_clear(&r.f);
+	(void)close(r.root);
+}
+END_TEST
+
+START_TEST(race_the_file_becomes_a_link_or_its_directory_does)
+{
+	struct race r;
+
+	begin();
+	file("../victim", "old");
+	ck_assert_int_eq(mkdir(in("d"), 0755), 0);
+	ck_assert_int_eq(mkdir(in("../out"), 0755), 0);
+	file("d/a.txt", "old");
+	plan_race(&r, "d/a.txt", "new");
+	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	swapped_to("d/a.txt", "../../victim");
+	lose_race(&r, "patch_conflict");
+	file_is("../victim", "old");
+	plan_race(&r, "d/b.txt", "new");
+	ck_assert_int_eq(rename(in("d"), in("moved")), 0);
+	ck_assert_int_eq(symlink("../out", in("d")), 0);
+	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), -1);
+	ck_assert_str_eq(r.why.code, "path_violation");
+	file_change_clear(&r.f);
+	(void)close(r.root);
+	ck_assert_int_eq(rmdir(in("../out")), 0);
+}
+END_TEST
+
+static void add_writing(TCase *c)
+{
+	tcase_add_test(c, a_new_file_is_written);
+	tcase_add_test(c, missing_directories_are_made);
+	tcase_add_test(c, whole_content_replaces_a_file);
+	tcase_add_test(c, a_big_content_comes_from_the_content_table);
+	tcase_add_test(c, an_empty_file_can_be_made);
+	tcase_add_test(c, a_diff_is_applied);
+	tcase_add_test(c, a_diff_makes_and_deletes_files);
+	tcase_add_test(c, a_diff_that_changes_nothing_is_fine);
+	tcase_add_test(c, line_ends_survive);
+	tcase_add_test(c, modes_survive);
+	tcase_add_test(c, owner_and_attributes_survive);
+	tcase_add_test(c, a_link_inside_the_workspace_is_followed);
+	tcase_add_test(c, jobs_are_done_in_order);
+	tcase_add_test(c, jobs_of_other_machines_are_left_alone);
+}
+
+static void add_refusing(TCase *c)
+{
+	tcase_add_test(c, a_changed_file_is_a_conflict);
+	tcase_add_test(c, a_file_that_appeared_or_vanished_is_a_conflict);
+	tcase_add_test(c, force_overwrites_a_changed_file);
+	tcase_add_test(c, force_does_not_make_a_diff_fit);
+	tcase_add_test(c, what_begins_like_a_diff_must_be_one);
+	tcase_add_test(c, a_diff_about_other_files_is_invalid);
+	tcase_add_test(c, an_applied_request_has_no_second_job);
+	tcase_add_test(c, a_proposal_that_lost_its_hash_is_corrupt);
+	tcase_add_test(c, a_directory_swapped_for_a_link_that_leaves_is_refused);
+	tcase_add_test(c, a_file_swapped_for_a_link_that_leaves_is_refused);
+	tcase_add_test(c, paths_that_nobody_should_have_let_in_are_refused);
+	tcase_add_test(c, the_database_is_not_written);
+	tcase_add_test(c, what_is_no_file_any_more_is_refused_without_waiting);
+	tcase_add_test(c, a_workspace_that_is_gone_is_told);
+	tcase_add_test(c, missing_permission_is_told);
+	tcase_add_test(c, a_name_that_is_too_long_leaves_no_directories);
+}
+
+static void add_recovering(TCase *c)
+{
+	tcase_add_test(c, a_job_of_a_dead_worker_is_taken_over);
+	tcase_add_test(c, what_was_only_staged_is_done_anew);
+	tcase_add_test(c, what_was_renamed_is_settled);
+	tcase_add_test(c, what_somebody_else_wrote_meanwhile_stays);
+	tcase_add_test(c, a_journal_never_removes_what_is_not_ours);
+	tcase_add_test(c, a_write_that_killed_three_is_dead);
+	tcase_add_test(c, the_third_death_after_the_rename_is_no_loss);
+	tcase_add_test(c, a_dead_write_leaves_no_temporary_file);
+	tcase_add_test(c, a_locked_workspace_waits_and_others_do_not);
+	tcase_add_test(c, a_bell_wakes_it_and_an_idle_look_writes_nothing);
+	tcase_add_test(c, race_the_file_changes_after_the_plan);
+	tcase_add_test(c, race_somebody_makes_the_new_file_first);
+	tcase_add_test(c, race_directories_that_were_made_for_nothing_go);
+	tcase_add_test(c, race_the_file_becomes_a_link_or_its_directory_does);
+}
+
+int main(void)
+{
+	Suite *s = suite_create("applier");
+	TCase *c = tcase_create("applier");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 60);
+	add_writing(c);
+	add_refusing(c);
+	add_recovering(c);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
