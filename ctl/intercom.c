@@ -52,8 +52,8 @@ static int config(const struct arguments *a)
 	OWNED(str) struct str sample = STR_INIT;
 
 	if (strcmp(a->argv[0], "sample") != 0) {
-		(void)fprintf(stderr, "%s: unknown argument '%.40s'; write config sample\n", PROGRAM,
-			      a->argv[0]);
+		(void)fprintf(stderr, "%s: unknown argument '%.40s'; write config sample\n",
+		              PROGRAM, a->argv[0]);
 		return EX_USAGE;
 	}
 	config_sample(&sample);
@@ -75,20 +75,22 @@ static int help(const struct arguments *a)
 	(void)a;
 	(void)printf("usage: %s [OPTIONS] [COMMAND]\n\n", PROGRAM);
 	for (size_t i = 0; i < COUNT(SUBCOMMANDS); i++)
-		(void)printf("  %-7s%-12s %s\n", *SUBCOMMANDS[i].name ? SUBCOMMANDS[i].name : "(none)",
-			     SUBCOMMANDS[i].arguments, SUBCOMMANDS[i].help);
-	(void)printf("\n"
-		     "  --config FILE      the configuration; without it $INTERCOM_CONFIG, then\n"
-		     "                     ~/.config/agent-intercom/config.toml, then the defaults\n"
-		     "  --db PATH          the database\n"
-		     "  --workspace DIR    the folder in which the first agent works\n"
-		     "  --log-format FORM  text (default) or json, to stderr\n"
-		     "  --help, --version\n\n"
-		     "One line on stdout says that the system is ready, and where. SIGTERM and SIGINT\n"
-		     "stop it within 10 s, a second one at once; SIGHUP is ignored: a changed\n"
-		     "configuration is read at the next start.\n\n"
-		     "Exit status: 0 stopped or in order, 1 the doctor found something, 64 wrong\n"
-		     "usage, 70 a bug, 75 try later (it runs already), 78 wrong configuration.\n");
+		(void)printf("  %-7s%-12s %s\n",
+		             *SUBCOMMANDS[i].name ? SUBCOMMANDS[i].name : "(none)",
+		             SUBCOMMANDS[i].arguments, SUBCOMMANDS[i].help);
+	(void)printf(
+	    "\n"
+	    "  --config FILE      the configuration; without it $INTERCOM_CONFIG, then\n"
+	    "                     ~/.config/agent-intercom/config.toml, then the defaults\n"
+	    "  --db PATH          the database\n"
+	    "  --workspace DIR    the folder in which the first agent works\n"
+	    "  --log-format FORM  text (default) or json, to stderr\n"
+	    "  --help, --version\n\n"
+	    "One line on stdout says that the system is ready, and where. SIGTERM and SIGINT\n"
+	    "stop it within 10 s, a second one at once; SIGHUP is ignored: a changed\n"
+	    "configuration is read at the next start.\n\n"
+	    "Exit status: 0 stopped or in order, 1 the doctor found something, 64 wrong\n"
+	    "usage, 70 a bug, 75 try later (it runs already), 78 wrong configuration.\n");
 	return EX_OK;
 }
 
@@ -107,7 +109,7 @@ static int exec_mcp(int argc, char **argv, int place)
 	argv[0] = path.bytes;
 	(void)execv(path.bytes, argv);
 	(void)err_errno(&e, ERR_INPUT, "cannot run %s; install agent-intercom again",
-			str_text(&path));
+	                str_text(&path));
 	return say(&e);
 }
 
@@ -172,7 +174,8 @@ static int run_subcommand(const struct subcommand *c, const struct arguments *a)
 		return EX_OK;
 	}
 	if (a->argc != c->count) {
-		(void)fprintf(stderr, "usage: %s [OPTIONS] %s %s\n", PROGRAM, c->name, c->arguments);
+		(void)fprintf(stderr, "usage: %s [OPTIONS] %s %s\n", PROGRAM, c->name,
+		              c->arguments);
 		return EX_USAGE;
 	}
 	return c->run(a);
@@ -202,7 +205,7 @@ int main(int argc, char **argv)
 		c = find(argv[optind]);
 		if (!c || !*c->name) {
 			(void)fprintf(stderr, "%s: unknown command '%.40s'; see %s --help\n",
-				      PROGRAM, argv[optind], PROGRAM);
+			              PROGRAM, argv[optind], PROGRAM);
 			return EX_USAGE;
 		}
 		if (!c->run)

@@ -46,6 +46,7 @@ struct supervisor {
 	struct child children[CHILD_COUNT];
 	char **environment; /* of the workers */
 	bool announced; /* everybody was ready once */
+	int64_t late_ms; /* when to tell who is not; 0: that is told */
 	bool stopping;
 	int64_t stop_ms; /* when the stop began */
 	int signals; /* how many times we were asked to stop */

@@ -51,8 +51,8 @@ static void doctor_clear(struct doctor *d)
 
 enum verdict { OK, WARN, FAIL };
 
-__attribute__((format(printf, 4, 5))) static void
-tell(struct doctor *d, enum verdict verdict, const char *what, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void tell(struct doctor *d, enum verdict verdict,
+                                                       const char *what, const char *format, ...)
 {
 	static const char *const WORDS[] = { "ok  ", "warn", "FAIL" };
 	va_list args;
@@ -85,7 +85,7 @@ static void check_home(struct doctor *d)
 static void check_xdg(struct doctor *d)
 {
 	static const char *const VARIABLES[] = { "XDG_CONFIG_HOME", "XDG_STATE_HOME",
-						 "XDG_RUNTIME_DIR" };
+		                                 "XDG_RUNTIME_DIR" };
 
 	for (size_t i = 0; i < COUNT(VARIABLES); i++) {
 		const char *value = getenv(VARIABLES[i]);
@@ -113,8 +113,9 @@ static void check_kernel(struct doctor *d)
 		     "openat2 is missing or forbidden, files cannot be written safely; use Linux "
 		     "5.6 or later, and allow it where a container's seccomp profile does not");
 	} else {
-		tell(d, WARN, "kernel", "openat2 does not open the working directory: %s; run me "
-					"elsewhere",
+		tell(d, WARN, "kernel",
+		     "openat2 does not open the working directory: %s; run me "
+		     "elsewhere",
 		     strerror(errno));
 	}
 }
@@ -144,7 +145,8 @@ static bool check_config(struct doctor *d, const struct config_source *source)
 	if (d->config.file[0])
 		tell(d, OK, "config", "%s", d->config.file);
 	else
-		tell(d, OK, "config", "no file, the defaults hold (`agent-intercom config sample`)");
+		tell(d, OK, "config",
+		     "no file, the defaults hold (`agent-intercom config sample`)");
 	for (size_t i = 0; i < d->config.warnings.count; i++)
 		tell(d, WARN, "config", "%s", d->config.warnings.items[i]);
 	tell(d, OK, "workspace", "%s", d->config.default_workspace_root);
@@ -299,8 +301,7 @@ static void check_database(struct doctor *d)
 		tell(d, e.kind == ERR_AGAIN ? WARN : FAIL, "database", "%s", e.text);
 		return;
 	}
-	tell(d, OK, "database", "%s, schema version %d", d->paths.database,
-	     store_schema_version());
+	tell(d, OK, "database", "%s, schema version %d", d->paths.database, store_schema_version());
 	check_integrity(d);
 }
 
@@ -360,15 +361,16 @@ static void check_running(struct doctor *d)
 	for (int i = 0; got == 0 && i < CHILD_COUNT; i++)
 		if (!seen[i])
 			tell(d, FAIL, "worker",
-			     "%s does not run; the log of agent-intercom tells why", CHILD_NAMES[i]);
+			     "%s does not run; the log of agent-intercom tells why",
+			     CHILD_NAMES[i]);
 }
 
 /* 0 the port is free, else errno. */
 static int try_port(int port)
 {
 	const struct sockaddr_in a = { .sin_family = AF_INET,
-				       .sin_port = htons((uint16_t)port),
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		                       .sin_port = htons((uint16_t)port),
+		                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	const int on = 1;
 	int failed = fd < 0 ? errno : 0;
@@ -434,9 +436,8 @@ static void check_system(struct doctor *d)
 
 int intercom_doctor(const struct config_source *source)
 {
-	OWNED(doctor) struct doctor d = { .config = CONFIG_INIT,
-					  .paths = PATHS_INIT,
-					  .store = STORE_INIT };
+	OWNED(doctor)
+	struct doctor d = { .config = CONFIG_INIT, .paths = PATHS_INIT, .store = STORE_INIT };
 
 	(void)umask(NOT_FOR_OTHERS);
 	check_home(&d);

@@ -51,7 +51,7 @@ struct filling {
 };
 
 static int put(struct store *st, const char *name, const char *value, const char *source,
-	       struct err *e)
+               struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_SETTING_PUT);
 
@@ -72,7 +72,7 @@ static void put_one(const char *name, const char *value, const char *source, voi
 /* What older programs took from a config file and this one does not know. Rows that say what the
  * system or an operator decided are not settings of a file and stay. */
 static int list_unknown(struct store *st, const struct names *known, struct names *unknown,
-			struct err *e)
+                        struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_SETTING_LIST);
 	int got;
@@ -141,7 +141,7 @@ static int put_mode(struct store *st, bool slack, struct err *e)
 		return 0;
 	if (mode.length)
 		log_warn("mode %s needs Slack, which is not configured: new sessions are local",
-			 mode.bytes);
+		         mode.bytes);
 	return put(st, "mode", "local", "default", e);
 }
 
@@ -207,7 +207,7 @@ enum { PAGE = 500 };
 
 /* The next page of what waits. Returns how many there are, -1 on error. */
 static int read_page(struct supervisor *s, int64_t after, struct pending *page, struct tally *t,
-		     struct err *e)
+                     struct err *e)
 {
 	stmt *list = store_stmt(&s->store, SQL_REQUEST_PENDING);
 	int got, count = 0;
@@ -230,7 +230,7 @@ static int read_page(struct supervisor *s, int64_t after, struct pending *page, 
 }
 
 static int interrupt_one(struct supervisor *s, const struct pending *p, int64_t now_ms,
-			 struct err *e)
+                         struct err *e)
 {
 	stmt *interrupt = store_stmt(&s->store, SQL_REQUEST_INTERRUPT);
 	int64_t left = p->deadline_ms - now_ms;
@@ -280,7 +280,7 @@ int rows_at_stop(struct supervisor *s, struct err *e)
 	if (store_commit(&s->store, e))
 		return -1;
 	log_info("stopping: %d session(s), %d approval(s), %d prompt(s), %d standby(s) interrupted",
-		 t.sessions, t.clearances, t.prompts, t.standbys);
+	         t.sessions, t.clearances, t.prompts, t.standbys);
 	return 0;
 }
 

@@ -1,10 +1,10 @@
 /* Runs the system: start, watch, stop.
  *
- * Start: configuration, places, instance lock, schema, settings as rows, workers; one line on stdout
- * once all of them say in their rows that they are ready. Watch: a worker that ends is started
- * again; one that ends with 78 stops the system. Stop (SIGTERM, SIGINT): workers leave in order, then
- * all that waits is interrupted. A second signal kills the workers at once. SIGHUP is ignored:
- * settings are read at the start only.
+ * Start: configuration, places, instance lock, schema, settings as rows, workers; one line on
+ * stdout once all of them say in their rows that they are ready. Watch: a worker that ends is
+ * started again; one that ends with 78 stops the system. Stop (SIGTERM, SIGINT): workers leave in
+ * order, then all that waits is interrupted. A second signal kills the workers at once. SIGHUP is
+ * ignored: settings are read at the start only.
  *
  * Killed itself, it leaves rows as they are: its workers follow it (PDEATHSIG), and the next start
  * goes on. Tables: setting, operator, worker, request, session. */
@@ -35,6 +35,7 @@ enum {
 	PREDECESSORS_MS = 10000, /* workers of a killed supervisor may take so long to leave */
 	TRY_MS = 10,
 	UNREADY_LOOK_MS = 200, /* a lost bell delays readiness by so much */
+	LATE_MS = 10000, /* who is not ready then is named in the log */
 	STOP_LOOK_MS = 100,
 	FINAL_MS = 1000, /* then a second signal ends even the last transaction */
 	FINAL_TRY_US = 250000,
@@ -60,7 +61,7 @@ static void notify(const char *text)
 	if (fd < 0)
 		return;
 	(void)sendto(fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&a,
-		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+	             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
 	(void)close(fd);
 }
 
@@ -74,7 +75,7 @@ static int load(struct supervisor *s, const struct config_source *source, struct
 	if (config_load(source, &s->config, e))
 		return -1;
 	log_open("agent-intercom", s->config.log.format == LOG_FORMAT_JSON,
-		 (enum log_level)s->config.log.level);
+	         (enum log_level)s->config.log.level);
 	for (size_t i = 0; i < s->config.warnings.count; i++)
 		log_warn("%s", s->config.warnings.items[i]);
 	return 0;
@@ -118,7 +119,7 @@ static void close_directory(const char *dir)
 		return;
 	}
 	log_warn("%s, where the database is, has mode %04o; if nobody else needs it, chmod 700 it",
-		 dir, about.st_mode & 07777U);
+	         dir, about.st_mode & 07777U);
 }
 
 static int prepare_places(struct supervisor *s, struct err *e)
@@ -128,7 +129,7 @@ static int prepare_places(struct supervisor *s, struct err *e)
 	if (paths_open(s->config.database.path, true, &s->paths, e))
 		return -1;
 	str_add_bytes(&dir, s->paths.database,
-		      (size_t)(strrchr(s->paths.database, '/') - s->paths.database));
+	              (size_t)(strrchr(s->paths.database, '/') - s->paths.database));
 	if (!dir.length)
 		str_add_char(&dir, '/');
 	if (paths_check_filesystem(str_text(&dir), e))
@@ -151,9 +152,9 @@ static int await_predecessors(struct supervisor *s, struct err *e)
 	while (instance_worker_left(s->run_fd, file)) {
 		if (clock_monotonic_ms() >= give_up)
 			return err_set(e, ERR_AGAIN,
-				       "a worker of an earlier run does not end; `fuser -k %s/%s` "
-				       "ends it",
-				       s->paths.run, file);
+			               "a worker of an earlier run does not end; `fuser -k %s/%s` "
+			               "ends it",
+			               s->paths.run, file);
 		if (!told)
 			log_info("a worker of an earlier run still ends (%s)", file);
 		told = true;
@@ -177,10 +178,10 @@ static void close_files(const char *database)
 			continue;
 		if (chmod(str_text(&name), 0600) == 0)
 			log_info("%s had mode %04o and has 0600 now", str_text(&name),
-				 about.st_mode & 07777U);
+			         about.st_mode & 07777U);
 		else
 			log_warn("%s has mode %04o; chmod 600 it", str_text(&name),
-				 about.st_mode & 07777U);
+			         about.st_mode & 07777U);
 	}
 }
 
@@ -206,7 +207,8 @@ static int hear(struct supervisor *s, struct err *e)
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	(void)signal(SIGHUP, SIG_IGN);
 	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGCHLD, SIG_DFL); /* ignored, as some parents leave it, nobody could be reaped */
+	(void)signal(SIGCHLD,
+	             SIG_DFL); /* ignored, as some parents leave it, nobody could be reaped */
 	s->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (s->signal_fd < 0)
 		return err_errno(e, ERR_AGAIN, "cannot make a signalfd");
@@ -217,11 +219,11 @@ static int prepare(struct supervisor *s, const struct config_source *source, str
 {
 	worker_host(s->host);
 	if (load(s, source, e) || workers_find(s, e) || prepare_places(s, e) ||
-	    prepare_rows(s, e) || hear(s, e) ||
-	    paths_publish(&s->paths, s->config.ipc_name, e) ||
+	    prepare_rows(s, e) || hear(s, e) || paths_publish(&s->paths, s->config.ipc_name, e) ||
 	    instance_unmark_stopped(s->run_fd, e))
 		return -1;
 	s->environment = spawn_environment();
+	s->late_ms = clock_monotonic_ms() + LATE_MS;
 	return 0;
 }
 
@@ -234,7 +236,7 @@ static void announce(struct supervisor *s, const char *address)
 	s->announced = true;
 	(void)rows_mode(s, &mode, NULL);
 	(void)printf("agent-intercom %s ready: %s, database %s, mode %s\n", WORKER_BUILD,
-		     *address ? address : "mcp-front runs", s->paths.database, str_text(&mode));
+	             *address ? address : "mcp-front runs", s->paths.database, str_text(&mode));
 	(void)fflush(stdout);
 	notify("READY=1");
 }
@@ -258,6 +260,19 @@ static void look(struct supervisor *s, struct err *e)
 	}
 	if (!s->announced && workers_are_ready(s))
 		announce(s, str_text(&address));
+}
+
+static void tell_late(struct supervisor *s)
+{
+	OWNED(str) struct str names = STR_INIT;
+
+	if (s->announced || !s->late_ms || clock_monotonic_ms() < s->late_ms)
+		return;
+	s->late_ms = 0;
+	for (int i = 0; i < CHILD_COUNT; i++)
+		if (!s->children[i].ready)
+			str_addf(&names, "%s%s", names.length ? ", " : "", CHILD_NAMES[i]);
+	log_warn("not ready after %d s: still waiting for %s", LATE_MS / 1000, str_text(&names));
 }
 
 void run_stop(struct supervisor *s, int status, const char *why)
@@ -305,7 +320,7 @@ static int patience_ms(const struct supervisor *s)
 static void watch(struct supervisor *s)
 {
 	struct pollfd fds[] = { { .fd = s->signal_fd, .events = POLLIN },
-				{ .fd = s->bell.fd, .events = POLLIN } };
+		                { .fd = s->bell.fd, .events = POLLIN } };
 
 	while (!s->stopping || !workers_are_gone(s)) {
 		struct err e = ERR_INIT;
@@ -318,8 +333,10 @@ static void watch(struct supervisor *s)
 		doorbell_drain(&s->bell);
 		read_signals(s); /* first: ^C in a terminal reaches the workers, too */
 		workers_reap(s);
-		if (!s->stopping && !workers_are_ready(s))
+		if (!s->stopping && !workers_are_ready(s)) {
 			look(s, &e);
+			tell_late(s);
+		}
 	}
 }
 
@@ -340,7 +357,7 @@ static void let_signals_end_us(void)
 {
 	const struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
 	const struct itimerval often = { .it_value.tv_sec = FINAL_MS / 1000,
-					 .it_interval.tv_usec = FINAL_TRY_US };
+		                         .it_interval.tv_usec = FINAL_TRY_US };
 
 	(void)sigaction(SIGALRM, &action, NULL);
 	(void)setitimer(ITIMER_REAL, &often, NULL);

@@ -14,9 +14,20 @@
 
 /* A name that ends in '*' stands for all that begin so. */
 static const char *const PASSED[] = {
-	"PATH", "HOME", "USER", "LANG", "LC_*", "TZ", "XDG_*", "TMPDIR",
-	"INTERCOM_CLOCK_PAGE", "INTERCOM_PROGRESS_SECONDS", "INTERCOM_HOST",
-	"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS",
+	"PATH",
+	"HOME",
+	"USER",
+	"LANG",
+	"LC_*",
+	"TZ",
+	"XDG_*",
+	"TMPDIR",
+	"INTERCOM_CLOCK_PAGE",
+	"INTERCOM_PROGRESS_SECONDS",
+	"INTERCOM_HOST",
+	"ASAN_OPTIONS",
+	"UBSAN_OPTIONS",
+	"LSAN_OPTIONS",
 };
 
 static bool is_passed(const char *variable)
@@ -54,7 +65,8 @@ static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attribut
 
 	(void)sigemptyset(&none);
 	(void)sigfillset(&all);
-	int failed = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	int failed =
+	    posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (!failed)
 		failed = posix_spawn_file_actions_adddup2(files, STDERR_FILENO, STDOUT_FILENO);
 	if (!failed)
@@ -65,7 +77,7 @@ static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attribut
 		failed = posix_spawnattr_setsigdefault(attributes, &all);
 	if (!failed)
 		failed = posix_spawnattr_setflags(attributes,
-						  POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+		                                  POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	return failed;
 }
 
@@ -85,8 +97,7 @@ int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, s
 	if (!failed)
 		return 0;
 	errno = failed;
-	return err_errno(e,
-			 failed == EAGAIN || failed == ENOMEM || failed == EMFILE ? ERR_AGAIN :
-										    ERR_INPUT,
-			 "cannot start %s", argv[0]);
+	return err_errno(
+	    e, failed == EAGAIN || failed == ENOMEM || failed == EMFILE ? ERR_AGAIN : ERR_INPUT,
+	    "cannot start %s", argv[0]);
 }

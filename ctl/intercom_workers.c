@@ -33,7 +33,7 @@ const char *const CHILD_NAMES[CHILD_COUNT] = {
 
 /* First the door is closed, then what came in is finished. */
 static const int STOP_ORDER[CHILD_COUNT] = { CHILD_FRONT, CHILD_APPLIER, CHILD_WATCHDOG,
-					     CHILD_RETENTION };
+	                                     CHILD_RETENTION };
 
 int workers_find(struct supervisor *s, struct err *e)
 {
@@ -47,8 +47,8 @@ int workers_find(struct supervisor *s, struct err *e)
 		str_addf(&path, "%s/%s", str_text(&libexec), CHILD_NAMES[i]);
 		if (access(str_text(&path), X_OK) != 0)
 			return err_errno(e, ERR_INPUT,
-					 "cannot run the worker %s; install agent-intercom again",
-					 str_text(&path));
+			                 "cannot run the worker %s; install agent-intercom again",
+			                 str_text(&path));
 		s->children[i].path = str_take(&path);
 	}
 	return 0;
@@ -74,15 +74,15 @@ static int start(struct supervisor *s, struct child *c, struct err *e)
 	char db_flag[] = "--db", run_flag[] = "--run";
 	char format_flag[] = "--log-format", level_flag[] = "--log-level";
 	char *argv[] = { c->path,
-			 db_flag,
-			 s->paths.database,
-			 run_flag,
-			 s->paths.run,
-			 format_flag,
-			 s->config.log.format == LOG_FORMAT_JSON ? json : format,
-			 level_flag,
-			 level,
-			 NULL };
+		         db_flag,
+		         s->paths.database,
+		         run_flag,
+		         s->paths.run,
+		         format_flag,
+		         s->config.log.format == LOG_FORMAT_JSON ? json : format,
+		         level_flag,
+		         level,
+		         NULL };
 
 	(void)snprintf(level, sizeof(level), "%s", LEVELS[s->config.log.level]);
 	if (spawn_process(argv, s->environment, &c->pid, e)) {
@@ -118,7 +118,7 @@ int workers_start_due(struct supervisor *s, struct err *e)
 		c->started_ms = 0; /* it did not live */
 		restart_later(c);
 		log_error("%s; next attempt in %lld ms", why.text,
-			  (long long)(c->start_at_ms - clock_monotonic_ms()));
+		          (long long)(c->start_at_ms - clock_monotonic_ms()));
 	}
 	return 0;
 }
@@ -159,8 +159,8 @@ static void describe(int status, char out[DETAIL_BYTES])
 {
 	if (WIFSIGNALED(status))
 		(void)snprintf(out, DETAIL_BYTES, "signal %d (%s)", WTERMSIG(status),
-			       sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) :
-								"?");
+		               sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status))
+		                                              : "?");
 	else
 		(void)snprintf(out, DETAIL_BYTES, "exit %d", WEXITSTATUS(status));
 }
@@ -174,13 +174,13 @@ static void lost(struct supervisor *s, int i, int status, const char *detail)
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG) {
 		(void)snprintf(why, sizeof(why), "%s cannot work (exit 78, its reason is above)",
-			       CHILD_NAMES[i]);
+		               CHILD_NAMES[i]);
 		run_stop(s, EX_CONFIG, why);
 		return;
 	}
 	restart_later(c);
 	log_warn("%s (pid %d) ended: %s; restart in %lld ms", CHILD_NAMES[i], (int)c->pid, detail,
-		 (long long)(c->start_at_ms - clock_monotonic_ms()));
+	         (long long)(c->start_at_ms - clock_monotonic_ms()));
 }
 
 static void ended(struct supervisor *s, int i, int status)
@@ -223,7 +223,7 @@ static void end(struct supervisor *s, int i, int64_t now, bool its_turn)
 	if (c->killed || (s->signals < 2 && !(c->asked_ms && now - c->asked_ms >= LEAVE_MS)))
 		return;
 	log_warn("%s (pid %d) is killed: %s", CHILD_NAMES[i], (int)c->pid,
-		 s->signals < 2 ? "it did not leave in time" : "asked to stop twice");
+	         s->signals < 2 ? "it did not leave in time" : "asked to stop twice");
 	(void)kill(c->pid, SIGKILL);
 	c->killed = true;
 }

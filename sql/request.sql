@@ -53,6 +53,22 @@ UPDATE request SET delivered_at = :now
    AND EXISTS (SELECT 1 FROM tool_call AS t
                 WHERE t.request_seq = request.seq AND t.state = 'done');
 
+-- name: request_handed_over
+-- An answer that is for one moment only, a prompt's or a standby's, has been given to its caller:
+-- the same call once more is a new question.
+UPDATE request SET delivered_at = :now
+ WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call)
+   AND kind IN ('prompt', 'standby') AND delivered_at IS NULL
+   AND state NOT IN ('pending', 'interrupted');
+
+-- name: request_taken_back
+-- The caller cancelled a call whose answer was on its way: it has not seen it.
+UPDATE request SET delivered_at = NULL
+ WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND state = 'done')
+   AND kind IN ('prompt', 'standby')
+   AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                    WHERE t.request_seq = request.seq AND t.seq > :call AND t.state = 'done');
+
 -- name: request_read
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,

@@ -230,7 +230,7 @@ static enum step open_workspace(struct job *j, struct err *e)
 		return STEP_GO_ON;
 	(void)refuse_err(&j->report->why, &wrong);
 	if (!j->report->why.again)
-		j->report->why.code = "workspace_unreadable";
+		(void)refuse(&j->report->why, "workspace_unreadable", "%s", wrong.text);
 	return refused(j, e);
 }
 

@@ -670,6 +670,14 @@ static int touch_session(struct store *st, const struct call *c, const struct pe
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
+static int hand_over(struct store *st, int64_t call_seq, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_REQUEST_HANDED_OVER);
+
+	bind_int(s, ":call", call_seq);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
 int call_run(struct store *st, struct call *c, struct peer *p,
 	     const struct call_settings *settings, struct err *e)
 {
@@ -681,7 +689,9 @@ int call_run(struct store *st, struct call *c, struct peer *p,
 		return -1;
 	if (touch_session(st, c, p, e))
 		return -1;
-	return insert_call(st, c, p, request, apply, settings, e);
+	if (insert_call(st, c, p, request, apply, settings, e))
+		return -1;
+	return request && !c->waiting ? hand_over(st, c->seq, e) : 0;
 }
 
 /* ---- the results of waits ---- */
@@ -832,5 +842,7 @@ int call_finish(struct store *st, int64_t call_seq, const struct str *result, bo
 	bind_text(s, ":result", stored ? NULL : str_text(result));
 	bind_seq(s, ":result_seq", stored);
 	bind_int(s, ":is_error", is_error);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	if (stmt_run(s, e) < 0)
+		return -1;
+	return hand_over(st, call_seq, e);
 }

@@ -48,7 +48,7 @@ int instance_take(const char *database, int *ret_fd, struct err *e)
 	fd = open(str_text(&name), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT,
-				 "cannot open the instance lock %s", str_text(&name));
+		                 "cannot open the instance lock %s", str_text(&name));
 	/* Not at once: one who only looks (instance_holder) has it for a moment, too. */
 	while ((held = flock(fd, LOCK_EX | LOCK_NB)) != 0 && clock_monotonic_ms() < give_up)
 		(void)poll(NULL, 0, TRY_MS);
@@ -61,9 +61,9 @@ int instance_take(const char *database, int *ret_fd, struct err *e)
 	if (held == 0)
 		return -1;
 	return err_set(e, ERR_AGAIN,
-		       "already running (pid %d) on %s; stop it with `kill %d`, or use another "
-		       "database.path or --db",
-		       running, database, running);
+	               "already running (pid %d) on %s; stop it with `kill %d`, or use another "
+	               "database.path or --db",
+	               running, database, running);
 }
 
 pid_t instance_holder(const char *database, struct err *e)
@@ -123,7 +123,7 @@ int instance_mark_stopped(int run_fd, struct err *e)
 
 	if (fd < 0)
 		return err_errno(e, ERR_AGAIN, "cannot write the file %s in the run directory",
-				 STOPPED);
+		                 STOPPED);
 	(void)close(fd);
 	return 0;
 }
@@ -132,7 +132,7 @@ int instance_unmark_stopped(int run_fd, struct err *e)
 {
 	if (unlinkat(run_fd, STOPPED, 0) != 0 && errno != ENOENT)
 		return err_errno(e, ERR_INPUT, "cannot remove the file %s in the run directory",
-				 STOPPED);
+		                 STOPPED);
 	return 0;
 }
 

@@ -99,7 +99,6 @@ export function contract(peer, transport) {
         assert.equal(agent.client.getServerVersion().name, "agent-intercom");
         assert.ok(agent.client.getServerVersion().version);
         assert.ok(agent.client.getServerCapabilities().tools);
-        assert.ok(agent.client.getServerCapabilities().resources);
         assert.equal(agent.version(), "2025-11-25");
         agent.undisturbed();
       },
@@ -132,16 +131,6 @@ export function contract(peer, transport) {
           );
       },
     );
-
-    test("an empty resource list and the channel template can be listed", TIMEOUT, async (t) => {
-      const { client } = await connect(t);
-      assert.ok(Array.isArray((await client.listResources()).resources));
-      const { resourceTemplates } = await client.listResourceTemplates();
-      assert.deepEqual(
-        resourceTemplates.map((template) => template.uriTemplate),
-        ["slack://channel/{id}/recent"],
-      );
-    });
 
     test("ping acknowledges with the session and nothing else", TIMEOUT, async (t) => {
       const agent = await connect(t);

@@ -210,9 +210,10 @@ channel_id = "C0BETA00001"
     await this.start();
   }
 
-  /** What an MCP client needs to start us over stdio. */
+  /** What an MCP client needs to start us over stdio, in the workspace as hosts do. */
   stdio(env = this.env) {
-    return { command: this.program, args: ["mcp", "--config", this.config], env, cwd: this.dir };
+    const args = ["mcp", "--config", this.config];
+    return { command: this.program, args, env, cwd: this.workspace };
   }
 
   async healthy() {

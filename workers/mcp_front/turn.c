@@ -240,7 +240,13 @@ static int run_cancel(struct front *f, struct job *job, struct err *e)
 	if (got < 0)
 		return -1;
 	job->call_seq = call_seq;
-	return call_seq ? on_seq(f, SQL_TOOL_CALL_CANCEL, call_seq, e) : 0;
+	if (!call_seq)
+		return 0;
+	s = store_stmt(&f->worker.store, SQL_REQUEST_TAKEN_BACK);
+	bind_int(s, ":call", call_seq);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	return on_seq(f, SQL_TOOL_CALL_CANCEL, call_seq, e);
 }
 
 /* GET with Last-Event-ID: a client came back for the answer of a call. */
