@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, SOON_MS = 10000, LOOK_MS = 5, PATH_BYTES = 600 };
