@@ -1,8 +1,9 @@
 /* log: the timeline. */
 #include "ctl.h"
 
+#include <poll.h>
 #include <stdio.h>
-#include <time.h>
+#include <unistd.h>
 
 enum { LOG_COUNT = 20, LOG_BATCH = 500, LOG_LOOK_MS = 500 };
 
@@ -85,7 +86,7 @@ static int print_batch(struct ctl *c, int64_t *after, struct err *e)
 
 static int run_log(struct ctl *c, struct err *e)
 {
-	static const struct timespec LOOK = { .tv_nsec = LOG_LOOK_MS * 1000000L };
+	struct pollfd reader = { .fd = STDOUT_FILENO }; /* only that it went away is of interest */
 	int64_t after = start_at(c, e);
 	int more = after < 0 ? -1 : 1;
 
@@ -93,8 +94,8 @@ static int run_log(struct ctl *c, struct err *e)
 		more = print_batch(c, &after, e);
 		if (fflush(stdout) != 0)
 			return 0; /* nobody reads any more; main tells */
-		if (more == 0 && c->follow)
-			(void)nanosleep(&LOOK, NULL);
+		if (more == 0 && c->follow && poll(&reader, 1, LOG_LOOK_MS) > 0)
+			return 0;
 	}
 	return more;
 }

@@ -387,11 +387,13 @@ static int wait_for_something(struct watch *w, struct err *e)
 	struct pollfd fds[] = {
 		{ .fd = hungry ? STDIN_FILENO : -1, .events = POLLIN },
 		{ .fd = w->bell.fd, .events = POLLIN },
+		{ .fd = STDOUT_FILENO }, /* whether somebody still reads */
 	};
 
 	(void)fflush(stdout);
 	if (poll(fds, COUNT(fds), LOOK_MS) < 0 && errno != EINTR)
 		return err_errno(e, ERR_BUG, "cannot wait");
+	w->stop = w->stop || fds[2].revents;
 	if (w->bell.fd >= 0)
 		doorbell_drain(&w->bell);
 	return fds[0].revents ? read_input(w, e) : 0;

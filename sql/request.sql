@@ -92,6 +92,10 @@ SELECT seq, id FROM request WHERE id >= :start AND id < :end ORDER BY id LIMIT 2
 SELECT id, kind, title, created_at FROM request
  WHERE session_seq = :session AND state IN ('pending', 'interrupted') ORDER BY seq;
 
+-- name: request_interrupted_of_session
+SELECT seq, remaining_ms FROM request
+ WHERE session_seq = :session AND state = 'interrupted' AND seq > :after ORDER BY seq LIMIT 1;
+
 -- name: request_due
 -- What is past its deadline.
 SELECT id FROM request
@@ -133,16 +137,6 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
  ORDER BY r.seq;
-
--- name: standby_waiting
--- The standbys that wait, for `resume` without an id.
-SELECT r.id, s.id AS session_id FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'standby' ORDER BY r.seq LIMIT 2;
-
--- name: standby_of_session
-SELECT r.id, s.id AS session_id FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'standby'
-   AND s.id >= :start AND s.id < :end ORDER BY r.seq LIMIT 2;
 
 -- name: standby_list
 -- All standbys that wait, for `ctl resume`: it matches beginnings of ids and names the choices.

@@ -24,6 +24,3 @@ ON CONFLICT (id) DO UPDATE SET active = 1, is_default = 1;
 
 -- name: operator_only_default
 UPDATE operator SET is_default = 0 WHERE is_default = 1 AND id <> :id;
-
--- name: operator_default
-SELECT id FROM operator WHERE is_default = 1;

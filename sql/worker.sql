@@ -28,12 +28,6 @@ UPDATE worker SET state = 'died', stopped_at = :now, detail = :detail
 SELECT id, name, pid, version, state, detail, started_at, heartbeat_at
   FROM worker WHERE host = :host AND state IN ('starting', 'ready') ORDER BY name;
 
--- name: worker_last_sign
--- The last instant at which anything of this system is known to have run.
--- scan ok: reads the last entry
-SELECT max((SELECT coalesce(max(heartbeat_at), '') FROM worker),
-           coalesce((SELECT at FROM event ORDER BY seq DESC LIMIT 1), '')) AS at;
-
 -- name: time_gap_insert
 INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES (:host, :kind, :started_at, :now);
 

@@ -229,8 +229,10 @@ static enum step open_workspace(struct job *j, struct err *e)
 	if (workspace_open(j->workspace_root, &j->root_fd, &wrong) == 0)
 		return STEP_GO_ON;
 	(void)refuse_err(&j->report->why, &wrong);
-	if (!j->report->why.again)
+	if (!j->report->why.again) {
 		(void)refuse(&j->report->why, "workspace_unreadable", "%s", wrong.text);
+		j->report->why.again = j->was_claimed; /* what happened is not known yet */
+	}
 	return refused(j, e);
 }
 
@@ -282,11 +284,13 @@ static unsigned look_at_changes(struct job *j)
 	return all;
 }
 
-static void remove_temps(struct job *j)
+static int remove_temps(struct job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
-		file_change_remove_temp(j->root_fd, str_text(&j->changes[i].path),
-		                        j->changes[i].temp_name);
+		if (file_change_remove_temp(j->root_fd, str_text(&j->changes[i].path),
+		                            j->changes[i].temp_name, &j->report->why))
+			return -1;
+	return 0;
 }
 
 static void note_forced(struct job *j)
@@ -321,10 +325,11 @@ static enum step recover(struct job *j, struct err *e)
 	if (j->count == 0)
 		return STEP_GO_ON;
 	found = look_at_changes(j);
-	if (found == 0)
+	if (found == 0 || remove_temps(j)) {
+		j->report->why.again = true; /* what happened is not known yet */
 		return refused(j, e);
+	}
 	j->report->why = (struct refusal){ .code = NULL };
-	remove_temps(j);
 	if (found == FOUND_AFTER)
 		return finish(j, e);
 	if (found == FOUND_BEFORE) {

@@ -533,7 +533,7 @@ static int recovered(struct store *st, struct call *c, int64_t session, const ch
 
 	str_add(&c->result, "{\"status\":\"recovered\"");
 	add_text(&c->result, "session_id", id);
-	if (add_pending(st, session, &c->result, e) || add_checkpoint(st, id, &c->result, e))
+	if (request_revive_all(st, session, e) || add_pending(st, session, &c->result, e) || add_checkpoint(st, id, &c->result, e))
 		return -1;
 	s = store_stmt(st, SQL_SESSION_PROGRESS);
 	bind_int(s, ":seq", session);

@@ -25,9 +25,9 @@ static int next(struct store *st, enum sql which, int64_t *ret_ms, struct err *e
 int deadline_next(struct store *st, int64_t *ret_question_ms, int64_t *ret_call_ms, struct err *e)
 {
 	return next(st, SQL_REQUEST_NEXT_DEADLINE, ret_question_ms, e) ||
-			       next(st, SQL_TOOL_CALL_NEXT_DUE, ret_call_ms, e) ?
-		       -1 :
-		       0;
+	               next(st, SQL_TOOL_CALL_NEXT_DUE, ret_call_ms, e)
+	           ? -1
+	           : 0;
 }
 
 static int list_due(struct store *st, const struct instant *at, char ids[][ID_BYTES], struct err *e)
@@ -47,9 +47,9 @@ static int expire_one(struct store *st, const char *id, struct err *e)
 {
 	OWNED(decision_result) struct decision_result r = DECISION_RESULT_INIT;
 	const struct decision timeout = { .request_id = id,
-					  .verdict = "timeout",
-					  .operator_id = "system:clock",
-					  .source = "timeout" };
+		                          .verdict = "timeout",
+		                          .operator_id = "system:clock",
+		                          .source = "timeout" };
 
 	if (decision_insert(st, &timeout, &r, e))
 		return -1;

@@ -281,10 +281,11 @@ static int write_all(int fd, const struct str *bytes)
 	return 0;
 }
 
-/* Opens a regular file that is no symlink, without side effects on others. -1: errno. */
+/* Opens a regular file that is no symlink, without side effects on others. -1: errno, EEXIST if
+ * something else is there. */
 static int open_regular(int dir_fd, const char *name, struct stat *st)
 {
-	int fd;
+	int fd, error = 0;
 
 	if (fstatat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW))
 		return -1;
@@ -293,12 +294,17 @@ static int open_regular(int dir_fd, const char *name, struct stat *st)
 		return -1;
 	}
 	fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, st) || !S_ISREG(st->st_mode))) {
-		(void)close(fd);
-		errno = EEXIST;
+	if (fd < 0)
 		return -1;
-	}
-	return fd;
+	if (fstat(fd, st))
+		error = errno;
+	else if (!S_ISREG(st->st_mode))
+		error = EEXIST;
+	if (!error)
+		return fd;
+	(void)close(fd);
+	errno = error;
+	return -1;
 }
 
 /* Extended attributes (access lists too), as far as they can be set. */
@@ -543,18 +549,36 @@ int file_change_sync(const struct file_change *f, struct refusal *why)
 
 /* ---- after a crash ---- */
 
-void file_change_remove_temp(int root_fd, const char *path, const char *temp_name)
+/* Whether the refusal tells of the file, rather than of a machine that could not look at it. */
+static bool is_told(const struct refusal *why)
+{
+	return strcmp(why->code, "path_violation") == 0 || strcmp(why->code, "patch_conflict") == 0;
+}
+
+int file_change_remove_temp(int root_fd, const char *path, const char *temp_name,
+                            struct refusal *why)
 {
 	OWNED(str) struct str name = STR_INIT;
+	struct err e = ERR_INIT;
 	struct stat st;
-	int dir = -1;
+	int dir = -1, failed;
 
-	if (strncmp(temp_name, TEMP_PREFIX, sizeof(TEMP_PREFIX) - 1) != 0 ||
-	    strchr(temp_name, '/') || safe_path_parent(root_fd, path, false, &name, &dir, NULL))
-		return;
-	if (fstatat(dir, temp_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-		(void)unlinkat(dir, temp_name, 0);
+	if (strncmp(temp_name, TEMP_PREFIX, sizeof(TEMP_PREFIX) - 1) != 0 || strchr(temp_name, '/'))
+		return 0;
+	errno = 0;
+	if (safe_path_parent(root_fd, path, false, &name, &dir, &e)) {
+		(void)refuse_err(why, &e);
+		return is_told(why) ? 0 : -1;
+	}
+	failed = fstatat(dir, temp_name, &st, AT_SYMLINK_NOFOLLOW);
+	if (!failed && S_ISREG(st.st_mode))
+		failed = unlinkat(dir, temp_name, 0);
+	if (failed && errno == ENOENT)
+		failed = 0;
+	if (failed)
+		(void)refuse_errno(why, "remove the temporary file beside", path);
 	(void)close(dir);
+	return failed;
 }
 
 int file_change_look(int root_fd, const char *path, char hash[SHA256_BYTES], struct refusal *why)
@@ -570,9 +594,7 @@ int file_change_look(int root_fd, const char *path, char hash[SHA256_BYTES], str
 		return 1;
 	}
 	(void)refuse_err(why, &e);
-	return strcmp(why->code, "path_violation") == 0 || strcmp(why->code, "patch_conflict") == 0
-	           ? 0
-	           : -1;
+	return is_told(why) ? 0 : -1;
 }
 
 int file_change_sync_path(int root_fd, const char *path, struct refusal *why)

@@ -94,7 +94,8 @@ int file_change_sync(const struct file_change *f, struct refusal *why);
 void file_change_undo(int root_fd, struct file_change *f);
 
 /* After a crash: removes the temporary file `temp_name` beside path, if it is there. */
-void file_change_remove_temp(int root_fd, const char *path, const char *temp_name);
+int file_change_remove_temp(int root_fd, const char *path, const char *temp_name,
+                            struct refusal *why);
 
 /* After a crash: what is at path, as a hash or NO_FILE. 1 told, 0 something that is no file of the
  * workspace (a directory, a link that leaves it), -1 it cannot be read: why. */

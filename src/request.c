@@ -283,3 +283,26 @@ int64_t request_ask(struct store *st, const struct asker *who, const struct ques
 	}
 	return insert(st, who, q, has_own && own.rejected ? own.seq : 0, e);
 }
+
+int request_revive_all(struct store *st, int64_t session_seq, struct err *e)
+{
+	struct found f = { .seq = 0 };
+	int got;
+
+	do {
+		stmt *s = store_stmt(st, SQL_REQUEST_INTERRUPTED_OF_SESSION);
+
+		bind_int(s, ":session", session_seq);
+		bind_int(s, ":after", f.seq);
+		got = stmt_row(s, e);
+		if (got > 0) {
+			f.seq = col_int(s, REQUEST_INTERRUPTED_OF_SESSION_SEQ);
+			f.remaining_ms =
+			    int_or(s, REQUEST_INTERRUPTED_OF_SESSION_REMAINING_MS, -1);
+		}
+		stmt_reset(s);
+		if (got > 0 && revive(st, &f, e))
+			got = -1;
+	} while (got > 0);
+	return got;
+}

@@ -62,4 +62,8 @@ enum { REQUEST_REJECTED_MS = 120000, REQUEST_LIVE_MS = 120000 };
 int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
 		    bool *ret_open, struct err *e);
 
+/* The agent of this session is back and knows its open questions: what a stop interrupted is
+ * pending again, its deadline runs on. Inside a transaction. */
+int request_revive_all(struct store *st, int64_t session_seq, struct err *e);
+
 #endif

@@ -14,15 +14,15 @@ static int64_t read_ms(clockid_t id)
 struct time_reading time_read(void)
 {
 	return (struct time_reading){ .wall_ms = read_ms(CLOCK_REALTIME),
-				      .boot_ms = read_ms(CLOCK_BOOTTIME),
-				      .awake_ms = read_ms(CLOCK_MONOTONIC) };
+		                      .boot_ms = read_ms(CLOCK_BOOTTIME),
+		                      .awake_ms = read_ms(CLOCK_MONOTONIC) };
 }
 
 void time_watch_start(struct time_watch *w, const struct time_reading *now)
 {
 	*w = (struct time_watch){ .asleep_ms = now->boot_ms - now->awake_ms,
-				  .set_ms = now->wall_ms - now->boot_ms,
-				  .looked_ms = now->awake_ms };
+		                  .set_ms = now->wall_ms - now->boot_ms,
+		                  .looked_ms = now->awake_ms };
 }
 
 bool time_watch_look(struct time_watch *w, const struct time_reading *now, struct time_gap *gap)
@@ -48,16 +48,16 @@ bool time_watch_look(struct time_watch *w, const struct time_reading *now, struc
 enum { PAGE = 500 }; /* the LIMIT of the two lists */
 
 _Static_assert((int)REQUEST_RUNNING_SEQ == (int)TOOL_CALL_RUNNING_SEQ &&
-		       (int)REQUEST_RUNNING_AT == (int)TOOL_CALL_RUNNING_AT &&
-		       (int)REQUEST_RUNNING_SINCE == (int)TOOL_CALL_RUNNING_SINCE,
-	       "both lists give the same columns");
+                   (int)REQUEST_RUNNING_AT == (int)TOOL_CALL_RUNNING_AT &&
+                   (int)REQUEST_RUNNING_SINCE == (int)TOOL_CALL_RUNNING_SINCE,
+               "both lists give the same columns");
 
 struct running {
 	int64_t seq, at_ms, since_ms;
 };
 
 static int list(struct store *st, enum sql which, const char *host, int64_t after,
-		struct running rows[PAGE], struct err *e)
+                struct running rows[PAGE], struct err *e)
 {
 	stmt *s = store_stmt(st, which);
 	int got, n = 0;
@@ -86,7 +86,7 @@ static int set(struct store *st, enum sql which, int64_t seq, int64_t at_ms, str
 
 /* Moves everything that which lists by ms, but what was touched in [from_ms, now]. */
 static int move_all(struct store *st, enum sql which, enum sql setter, const char *host, int64_t ms,
-		    int64_t from_ms, struct err *e)
+                    int64_t from_ms, struct err *e)
 {
 	struct running rows[PAGE];
 	int64_t now_ms = clock_now_ms(), after = 0;
@@ -110,7 +110,7 @@ static int move_all(struct store *st, enum sql which, enum sql setter, const cha
 }
 
 static int write_row(struct store *st, const char *host, const char *kind, int64_t start_ms,
-		     struct err *e)
+                     struct err *e)
 {
 	struct instant start = clock_instant(start_ms);
 	stmt *s = store_stmt(st, SQL_TIME_GAP_INSERT);
@@ -130,9 +130,9 @@ static int record(struct store *st, const char *host, const struct time_gap *gap
 	    (gap->step_ms && write_row(st, host, "clock_step", now_ms - gap->step_ms, e)))
 		return -1;
 	moved = move_all(st, SQL_REQUEST_RUNNING, SQL_REQUEST_SET_DEADLINE, host,
-			 gap->suspend_ms + gap->step_ms, from_ms, e);
+	                 gap->suspend_ms + gap->step_ms, from_ms, e);
 	if (moved < 0 || move_all(st, SQL_TOOL_CALL_RUNNING, SQL_TOOL_CALL_SET_WAIT, host,
-				  gap->step_ms, from_ms, e) < 0)
+	                          gap->step_ms, from_ms, e) < 0)
 		return -1;
 	return moved;
 }
@@ -163,7 +163,7 @@ static int64_t instant_of(stmt *s, struct err *e)
 }
 
 int64_t time_gap_downtime(struct store *st, const char *host, const char *name, const char *id,
-			  struct err *e)
+                          struct err *e)
 {
 	int64_t last_ms, start_ms;
 	stmt *s = store_stmt(st, SQL_WORKER_WATCHED);
@@ -183,7 +183,7 @@ int64_t time_gap_downtime(struct store *st, const char *host, const char *name, 
 		return -1;
 	if (write_row(st, host, "downtime", last_ms, e) ||
 	    move_all(st, SQL_REQUEST_RUNNING, SQL_REQUEST_SET_DEADLINE, host, start_ms - last_ms,
-		     start_ms, e) < 0) {
+	             start_ms, e) < 0) {
 		store_rollback(st);
 		return -1;
 	}

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 
 enum {
-	TIME_GAP_MIN_MS = 1000,	     /* shorter suspends and steps add up until they reach it */
+	TIME_GAP_MIN_MS = 1000, /* shorter suspends and steps add up until they reach it */
 	TIME_GAP_DOWNTIME_MS = 2000, /* restarting a worker takes less */
 };
 
 /* The machine's clocks at one moment, without the offset of tests: that is time that passes. */
 struct time_reading {
-	int64_t wall_ms;  /* CLOCK_REALTIME: can be set, goes on in suspend */
-	int64_t boot_ms;  /* CLOCK_BOOTTIME: cannot be set, goes on in suspend */
+	int64_t wall_ms; /* CLOCK_REALTIME: can be set, goes on in suspend */
+	int64_t boot_ms; /* CLOCK_BOOTTIME: cannot be set, goes on in suspend */
 	int64_t awake_ms; /* CLOCK_MONOTONIC: cannot be set, stands still in suspend */
 };
 
@@ -25,14 +25,14 @@ struct time_reading time_read(void);
 /* What has been accounted for so far. */
 struct time_watch {
 	int64_t asleep_ms; /* boot - awake */
-	int64_t set_ms;	   /* wall - boot */
+	int64_t set_ms; /* wall - boot */
 	int64_t looked_ms; /* awake, at the last look */
 };
 
 struct time_gap {
 	int64_t suspend_ms; /* how long the machine slept, 0: it did not */
-	int64_t step_ms;    /* how far the clock was set, negative: back; 0: it was not */
-	int64_t window_ms;  /* it happened within so much awake time before now */
+	int64_t step_ms; /* how far the clock was set, negative: back; 0: it was not */
+	int64_t window_ms; /* it happened within so much awake time before now */
 };
 
 void time_watch_start(struct time_watch *w, const struct time_reading *now);
@@ -51,6 +51,6 @@ int time_gap_record(struct store *st, const char *host, const struct time_gap *g
  * up to 30 s apart, so after a crash up to 30 s too much are given. Must be done before the worker
  * says that it is ready. Returns the ms of downtime, 0 if there was none, -1 on error. */
 int64_t time_gap_downtime(struct store *st, const char *host, const char *name, const char *id,
-			  struct err *e);
+                          struct err *e);
 
 #endif

@@ -63,7 +63,7 @@ answer_of() {
 say '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"demo-agent","version":"1"}}}'
 answer_of 0 > /dev/null
 say '{"jsonrpc":"2.0","method":"notifications/initialized"}'
-agent-intercom-ctl health
+agent-intercom-ctl --text health
 
 step "The agent asks for clearance, and blocks"
 diff='--- a/main.c\n+++ b/main.c\n@@ -1,4 +1,4 @@\n int main(void)\n {\n-\treturn 1;\n+\treturn 0;\n }\n'
@@ -74,11 +74,11 @@ while [ -z "$id" ]; do
 done
 
 step "The operator looks: agent-intercom-ctl inbox, show"
-agent-intercom-ctl inbox
-agent-intercom-ctl show "$id"
+agent-intercom-ctl --text inbox
+agent-intercom-ctl --text show "$id"
 
 step "The operator approves: agent-intercom-ctl approve"
-agent-intercom-ctl approve "$id"
+agent-intercom-ctl --text approve "$id"
 echo "the agent is told: $(answer_of 1)"
 
 step "The agent has the change written: check_diff"
@@ -88,7 +88,7 @@ cat "$workspace/main.c"
 grep -q 'return 0;' "$workspace/main.c"
 
 step "What happened: agent-intercom-ctl log"
-agent-intercom-ctl log
+agent-intercom-ctl --text log
 
 step "It works. Connect your own agent"
 cat <<EOF

@@ -884,6 +884,10 @@ START_TEST(log_follows)
 	      "ctl $DB approve " CHANGE " >/dev/null; wait");
 	says("request.approved     Add a line (a.c), local:tester\n");
 	says_not("request.asked");
+	shell(
+	    "timeout 20 \"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log -f -n 3 --text | head -n 1");
+	says("request.asked        "); /* and ends, because nobody reads any more */
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 

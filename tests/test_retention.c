@@ -10,11 +10,11 @@
 static const int64_t SECOND = 1000, HOUR = 3600 * SECOND, DAY = 24 * HOUR;
 
 static const char COUNTS[] =
-	"SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM connection),"
-	" (SELECT count(*) FROM request), (SELECT count(*) FROM tool_call),"
-	" (SELECT count(*) FROM answer), (SELECT count(*) FROM apply),"
-	" (SELECT count(*) FROM file_change), (SELECT count(*) FROM decision),"
-	" (SELECT count(*) FROM checkpoint), (SELECT count(*) FROM content)";
+    "SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM connection),"
+    " (SELECT count(*) FROM request), (SELECT count(*) FROM tool_call),"
+    " (SELECT count(*) FROM answer), (SELECT count(*) FROM apply),"
+    " (SELECT count(*) FROM file_change), (SELECT count(*) FROM decision),"
+    " (SELECT count(*) FROM checkpoint), (SELECT count(*) FROM content)";
 
 /* A text of the database's language with %1$s the instant and %2$d the number. */
 static void given_for(const char *format, struct instant at, int n)
@@ -31,39 +31,42 @@ static void given_for(const char *format, struct instant at, int n)
 /* Session n with a row in every table that belongs to it; it is still active. */
 static void given_whole_session(int n, struct instant at)
 {
-	given_for("INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
-		  " created_at, updated_at) VALUES (%2$d, 's%2$d', 'h', 'local:ann', '/w', 'active',"
-		  " 'local', '%1$s', '%1$s');"
-		  "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
-		  " identity, created_at) VALUES (%2$d, 'k%2$d', 'h', 'stdio', '2025-06-18', %2$d, '{}',"
-		  " '%1$s');"
-		  "INSERT INTO checkpoint (id, session_id, session_state, file_hashes, workspace_root,"
-		  " created_at) VALUES ('c%2$d', 's%2$d', '{}', '{}', '/w', '%1$s');"
-		  "INSERT INTO content (seq, hash, size, bytes) VALUES (%2$d, printf('%%064d', %2$d), 1,"
-		  " x'61')",
-		  at, n);
-	given_for("INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body_seq,"
-		  " file_path, risk_level, original_hash, created_at, updated_at) VALUES (%2$d, 'q%2$d',"
-		  " %2$d, 'clearance', 'pending', printf('%%064d', %2$d), 't', %2$d, 'f', 'low',"
-		  " 'new_file', '%1$s', '%1$s');"
-		  "INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, digest,"
-		  " state, request_seq, created_at) VALUES (%2$d, %2$d, %2$d, '1', 'modern',"
-		  " 'check_clearance', '', 'waiting', %2$d, '%1$s');"
-		  "INSERT INTO decision (request_id, verdict, operator_id, source, created_at)"
-		  " VALUES ('q%2$d', 'approve', 'local:ann', 'ctl', '%1$s');"
-		  "INSERT INTO apply (seq, request_seq, host, state, created_at, updated_at)"
-		  " VALUES (%2$d, %2$d, 'h', 'queued', '%1$s', '%1$s');"
-		  "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes, state,"
-		  " created_at, updated_at) VALUES (%2$d, 'f', 'create', 'new_file', 'x', 1, 'planned',"
-		  " '%1$s', '%1$s')",
-		  at, n);
+	given_for(
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at) VALUES (%2$d, 's%2$d', 'h', 'local:ann', '/w', 'active',"
+	    " 'local', '%1$s', '%1$s');"
+	    "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	    " identity, created_at) VALUES (%2$d, 'k%2$d', 'h', 'stdio', '2025-06-18', %2$d, '{}',"
+	    " '%1$s');"
+	    "INSERT INTO checkpoint (id, session_id, session_state, file_hashes, workspace_root,"
+	    " created_at) VALUES ('c%2$d', 's%2$d', '{}', '{}', '/w', '%1$s');"
+	    "INSERT INTO content (seq, hash, size, bytes) VALUES (%2$d, printf('%%064d', %2$d), 1,"
+	    " x'61')",
+	    at, n);
+	given_for(
+	    "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body_seq,"
+	    " file_path, risk_level, original_hash, created_at, updated_at) VALUES (%2$d, 'q%2$d',"
+	    " %2$d, 'clearance', 'pending', printf('%%064d', %2$d), 't', %2$d, 'f', 'low',"
+	    " 'new_file', '%1$s', '%1$s');"
+	    "INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, digest,"
+	    " state, request_seq, created_at) VALUES (%2$d, %2$d, %2$d, '1', 'modern',"
+	    " 'check_clearance', '', 'waiting', %2$d, '%1$s');"
+	    "INSERT INTO decision (request_id, verdict, operator_id, source, created_at)"
+	    " VALUES ('q%2$d', 'approve', 'local:ann', 'ctl', '%1$s');"
+	    "INSERT INTO apply (seq, request_seq, host, state, created_at, updated_at)"
+	    " VALUES (%2$d, %2$d, 'h', 'queued', '%1$s', '%1$s');"
+	    "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes, "
+	    "state,"
+	    " created_at, updated_at) VALUES (%2$d, 'f', 'create', 'new_file', 'x', 1, 'planned',"
+	    " '%1$s', '%1$s')",
+	    at, n);
 }
 
 static void terminate(int n, struct instant at)
 {
 	given_for("UPDATE session SET status = 'terminated', terminated_at = '%1$s',"
-		  " updated_at = '%1$s' WHERE seq = %2$d",
-		  at, n);
+	          " updated_at = '%1$s' WHERE seq = %2$d",
+	          at, n);
 }
 
 /* A system in which nobody decided anything yet. */
@@ -71,8 +74,8 @@ static void begin(void)
 {
 	fresh_store();
 	given_for("INSERT INTO operator (id, kind, user_id, created_at)"
-		  " VALUES ('local:ann', 'local', 'ann', '%1$s')",
-		  clock_now(), 0);
+	          " VALUES ('local:ann', 'local', 'ann', '%1$s')",
+	          clock_now(), 0);
 }
 
 static struct instant ago(int64_t ms)
@@ -87,7 +90,7 @@ START_TEST(sessions_that_ended_long_ago_go_with_all_their_rows)
 	given_whole_session(2, ago(60 * DAY));
 	given_whole_session(3, ago(60 * DAY));
 	terminate(1, ago(30 * DAY + HOUR)); /* long ago */
-	terminate(2, ago(29 * DAY));	    /* 3 goes on */
+	terminate(2, ago(29 * DAY)); /* 3 goes on */
 	expect(COUNTS, "3|3|3|3|3|3|3|3|3|3\n");
 	(void)start_worker("retention");
 
@@ -114,8 +117,8 @@ START_TEST(nothing_goes_in_the_first_hour_and_retention_days_says_when)
 	terminate(1, ago(2 * DAY));
 	terminate(2, ago(DAY / 2));
 	given_for("INSERT INTO setting (name, value, source, updated_at)"
-		  " VALUES ('retention_days', '1', 'file', '%1$s')",
-		  clock_now(), 0);
+	          " VALUES ('retention_days', '1', 'file', '%1$s')",
+	          clock_now(), 0);
 	(void)start_worker("retention");
 
 	advance(HOUR - 10 * SECOND);
@@ -134,10 +137,11 @@ START_TEST(a_number_is_never_given_twice)
 	advance(HOUR + SECOND);
 	expect_soon("SELECT count(*) FROM session", "0\n");
 
-	given_for("INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode,"
-		  " created_at, updated_at) VALUES ('new', 'h', 'local:ann', '/w', 'active', 'local',"
-		  " '%1$s', '%1$s')",
-		  clock_now(), 0);
+	given_for(
+	    "INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at) VALUES ('new', 'h', 'local:ann', '/w', 'active', 'local',"
+	    " '%1$s', '%1$s')",
+	    clock_now(), 0);
 
 	expect("SELECT seq FROM session", "8\n"); /* the timeline still tells of 7 */
 }
@@ -171,16 +175,17 @@ START_TEST(many_rows_go_in_batches)
 {
 	begin();
 	given_whole_session(1, ago(60 * DAY));
-	given_for("WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
-		  " INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments,"
-		  " digest, state, created_at, finished_at) SELECT 1, 1, i, 'modern', 'ping', '{}', '',"
-		  " 'done', '%1$s', '%1$s' FROM n",
-		  ago(60 * DAY), 0);
+	given_for(
+	    "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+	    " INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments,"
+	    " digest, state, created_at, finished_at) SELECT 1, 1, i, 'modern', 'ping', '{}', '',"
+	    " 'done', '%1$s', '%1$s' FROM n",
+	    ago(60 * DAY), 0);
 	given_for("WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)"
-		  " INSERT INTO request (id, session_seq, kind, state, digest, title, previous_seq,"
-		  " prompt_type, created_at, updated_at) SELECT 'q' || i, 1, 'prompt', 'pending',"
-		  " printf('%%064d', i), 't', i - 1, 'continuation', '%1$s', '%1$s' FROM n",
-		  ago(60 * DAY), 0);
+	          " INSERT INTO request (id, session_seq, kind, state, digest, title, previous_seq,"
+	          " prompt_type, created_at, updated_at) SELECT 'q' || i, 1, 'prompt', 'pending',"
+	          " printf('%%064d', i), 't', i - 1, 'continuation', '%1$s', '%1$s' FROM n",
+	          ago(60 * DAY), 0);
 	terminate(1, ago(40 * DAY));
 	(void)start_worker("retention");
 
@@ -196,14 +201,14 @@ START_TEST(a_session_interrupted_for_long_is_terminated_and_goes_later)
 	given_whole_session(1, ago(60 * DAY));
 	given_whole_session(2, ago(60 * DAY));
 	given_for("UPDATE session SET status = 'interrupted', updated_at = '%1$s' WHERE seq = 1",
-		  ago(31 * DAY), 0);
+	          ago(31 * DAY), 0);
 	given_for("UPDATE session SET status = 'interrupted', updated_at = '%1$s' WHERE seq = 2",
-		  ago(20 * DAY), 0);
+	          ago(20 * DAY), 0);
 	(void)start_worker("retention");
 
 	advance(HOUR + SECOND);
 	expect_soon("SELECT seq, status, terminated_at IS NOT NULL FROM session",
-		    "1|terminated|1\n2|interrupted|0\n");
+	            "1|terminated|1\n2|interrupted|0\n");
 
 	advance(31 * DAY);
 	expect_soon("SELECT seq, status FROM session", "2|terminated\n");
@@ -214,9 +219,10 @@ START_TEST(connections_that_never_called_a_tool_go)
 {
 	begin();
 	for (int i = 1; i <= 3; i++)
-		given_for("INSERT INTO connection (seq, key, host, transport, protocol_version, identity,"
-			  " created_at) VALUES (%2$d, 'k%2$d', 'h', 'http', '2025-06-18', '{}', '%1$s')",
-			  ago(i == 1 ? DAY : 40 * DAY), i);
+		given_for(
+		    "INSERT INTO connection (seq, key, host, transport, protocol_version, identity,"
+		    " created_at) VALUES (%2$d, 'k%2$d', 'h', 'http', '2025-06-18', '{}', '%1$s')",
+		    ago(i == 1 ? DAY : 40 * DAY), i);
 	given("UPDATE connection SET state = 'closed' WHERE seq < 3");
 	(void)start_worker("retention");
 

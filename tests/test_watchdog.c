@@ -12,10 +12,10 @@
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 
 static const char RUNNING[] =
-	"INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, created_at,"
-	" updated_at) VALUES (1, 's1', 'h', 'local:ann', '/w', 'active', 'local', '%s', '%s');"
-	"INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq, identity,"
-	" created_at) VALUES (1, 'k1', 'h', 'stdio', '2025-06-18', 1, '{}', '%s')";
+    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, created_at,"
+    " updated_at) VALUES (1, 's1', 'h', 'local:ann', '/w', 'active', 'local', '%s', '%s');"
+    "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq, identity,"
+    " created_at) VALUES (1, 'k1', 'h', 'stdio', '2025-06-18', 1, '{}', '%s')";
 
 static void given_session(void)
 {
@@ -32,12 +32,13 @@ static struct instant given_question(int seq, const char *kind, int64_t ms)
 	struct instant now = clock_now(), due = clock_instant(clock_now_ms() + ms);
 	char sql[1200];
 
-	(void)snprintf(sql, sizeof(sql),
-		       "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body,"
-		       " file_path, risk_level, original_hash, prompt_type, timeout_ms, deadline_at,"
-		       " created_at, updated_at) VALUES (%d, 'q%d', 1, '%s', 'pending', '%064d', 't', 'b',"
-		       " 'f', 'low', 'new_file', 'continuation', 1000, '%s', '%s', '%s')",
-		       seq, seq, kind, seq, due.text, now.text, now.text);
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body,"
+	    " file_path, risk_level, original_hash, prompt_type, timeout_ms, deadline_at,"
+	    " created_at, updated_at) VALUES (%d, 'q%d', 1, '%s', 'pending', '%064d', 't', 'b',"
+	    " 'f', 'low', 'new_file', 'continuation', 1000, '%s', '%s', '%s')",
+	    seq, seq, kind, seq, due.text, now.text, now.text);
 	given(sql);
 	return due;
 }
@@ -48,11 +49,12 @@ static void given_call(int seq, int question, int64_t ms)
 	struct instant now = clock_now(), until = clock_instant(clock_now_ms() + ms);
 	char sql[800];
 
-	(void)snprintf(sql, sizeof(sql),
-		       "INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, digest,"
-		       " state, request_seq, wait_until, created_at) VALUES (%d, 1, 1, '%d', 'modern',"
-		       " 'check_clearance', '', 'waiting', %d, '%s', '%s')",
-		       seq, seq, question, until.text, now.text);
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, digest,"
+	    " state, request_seq, wait_until, created_at) VALUES (%d, 1, 1, '%d', 'modern',"
+	    " 'check_clearance', '', 'waiting', %d, '%s', '%s')",
+	    seq, seq, question, until.text, now.text);
 	given(sql);
 }
 
@@ -70,10 +72,10 @@ START_TEST(a_deadline_is_met_within_100_ms_of_its_time)
 
 	expect_soon("SELECT state FROM request", "expired\n");
 	(void)snprintf(sql, sizeof(sql),
-		       "SELECT decided_by, verdict, decided_at >= '%s',"
-		       " round((julianday(decided_at) - julianday('%s')) * 86400000) < 100"
-		       " FROM request JOIN decision ON decision_seq = decision.seq",
-		       due.text, due.text);
+	               "SELECT decided_by, verdict, decided_at >= '%s',"
+	               " round((julianday(decided_at) - julianday('%s')) * 86400000) < 100"
+	               " FROM request JOIN decision ON decision_seq = decision.seq",
+	               due.text, due.text);
 	expect(sql, "system:clock|timeout|1|1\n");
 }
 END_TEST
@@ -135,9 +137,10 @@ START_TEST(a_prompt_that_times_out_goes_on_and_a_standby_times_out)
 	advance(2 * MINUTE);
 
 	expect_soon("SELECT kind, state, decision FROM request ORDER BY seq",
-		    "prompt|expired|continue\nstandby|expired|timeout\n");
-	expect("SELECT t.state, a.call_seq FROM tool_call AS t JOIN answer AS a ON a.call_seq = t.seq",
-	       "answered|1\n");
+	            "prompt|expired|continue\nstandby|expired|timeout\n");
+	expect(
+	    "SELECT t.state, a.call_seq FROM tool_call AS t JOIN answer AS a ON a.call_seq = t.seq",
+	    "answered|1\n");
 }
 END_TEST
 
@@ -212,9 +215,10 @@ START_TEST(downtime_extends_deadlines)
 
 	expect("SELECT kind, host FROM time_gap", "downtime|h\n");
 	(void)snprintf(sql, sizeof(sql),
-		       "SELECT round((julianday(deadline_at) - julianday('%s')) * 86400) BETWEEN 28800 AND 28835"
-		       " FROM request WHERE seq = 1",
-		       due.text);
+	               "SELECT round((julianday(deadline_at) - julianday('%s')) * 86400) BETWEEN "
+	               "28800 AND 28835"
+	               " FROM request WHERE seq = 1",
+	               due.text);
 	expect(sql, "1\n");
 	expect("SELECT state, deadline_at FROM request WHERE seq = 2", "interrupted|\n");
 
@@ -238,16 +242,18 @@ START_TEST(a_watchdog_that_died_before_it_was_ready_leaves_the_downtime_to_the_n
 	kill_worker(start_worker("watchdog"));
 	advance(8 * HOUR);
 	died = clock_now();
-	(void)snprintf(sql, sizeof(sql),
-		       "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
-		       " VALUES ('w9', 'watchdog', 'h', 1, '0.1.0', 'starting', '%s', '%s')",
-		       died.text, died.text);
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
+	    " VALUES ('w9', 'watchdog', 'h', 1, '0.1.0', 'starting', '%s', '%s')",
+	    died.text, died.text);
 	given(sql);
 
 	(void)start_worker("watchdog");
 
-	expect("SELECT kind, round((julianday(ended_at) - julianday(started_at)) * 24) FROM time_gap",
-	       "downtime|8.0\n");
+	expect(
+	    "SELECT kind, round((julianday(ended_at) - julianday(started_at)) * 24) FROM time_gap",
+	    "downtime|8.0\n");
 }
 END_TEST
 
@@ -309,23 +315,24 @@ static void expect_moved(struct time_gap gap, const char *question_call)
 	ck_assert_int_eq(time_gap_record(&st, "another machine", &gap, &e), 0);
 
 	(void)snprintf(sql, sizeof(sql),
-		       "SELECT round((julianday(deadline_at) - julianday('%s')) * 86400),"
-		       " round((julianday(wait_until) - julianday('%s')) * 86400)"
-		       " FROM request, tool_call",
-		       due.text, until.text);
+	               "SELECT round((julianday(deadline_at) - julianday('%s')) * 86400),"
+	               " round((julianday(wait_until) - julianday('%s')) * 86400)"
+	               " FROM request, tool_call",
+	               due.text, until.text);
 	expect(sql, question_call);
 }
 
 START_TEST(a_suspend_moves_deadlines_and_no_waits)
 {
-	expect_moved((struct time_gap){ .suspend_ms = 600 * SECOND, .window_ms = 250 }, "600.0|0.0\n");
+	expect_moved((struct time_gap){ .suspend_ms = 600 * SECOND, .window_ms = 250 },
+	             "600.0|0.0\n");
 }
 END_TEST
 
 START_TEST(a_clock_that_is_set_takes_deadlines_and_waits_along)
 {
 	expect_moved((struct time_gap){ .step_ms = -600 * SECOND, .window_ms = 250 },
-		     "-600.0|-600.0\n");
+	             "-600.0|-600.0\n");
 }
 END_TEST
 
@@ -389,7 +396,7 @@ START_TEST(a_commit_of_the_sqlite3_shell_rings_every_bell)
 	settle(&bell);
 
 	(void)snprintf(command, sizeof(command),
-		       "sqlite3 %s \"INSERT INTO command (verb) VALUES ('typed')\"", test_db());
+	               "sqlite3 %s \"INSERT INTO command (verb) VALUES ('typed')\"", test_db());
 	ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
 
 	ck_assert(rings_within(&bell, 2000));
@@ -429,8 +436,8 @@ START_TEST(a_shell_that_only_reads_rings_nobody)
 	bell = listen_quietly();
 	settle(&bell);
 
-	(void)snprintf(command, sizeof(command), "sqlite3 %s 'SELECT count(*) FROM request' >/dev/null",
-		       test_db());
+	(void)snprintf(command, sizeof(command),
+	               "sqlite3 %s 'SELECT count(*) FROM request' >/dev/null", test_db());
 	ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
 
 	ck_assert(!rings_within(&bell, 600));

@@ -2,8 +2,9 @@
  *
  * Reads:  setting, worker, answer, request, apply, file_change, session, connection, content
  * Writes: connection, session, tool_call, request (asking, reviving, adopting), apply (queueing),
- *         command (switch_freq), content; everything else follows from these by rules
- * Outside: 127.0.0.1:http_port, <run>/mcp.sock, files of workspaces (read only)
+ *         command (switch_freq), decision (from the IPC socket),
+ *         content; everything else follows from these by rules
+ * Outside: 127.0.0.1:http_port, <run>/mcp.sock, <run>/ipc.sock, files of workspaces (read only)
  *
  * Killed at any moment it leaves rows that tell everything: calls that wait stay 'waiting' with a
  * listener that no longer lives, and the next front hands out their answers to whoever asks again
@@ -186,6 +187,7 @@ static void close_loop(struct front *f)
 {
 	struct event *const events[] = { f->turn, f->bell, f->signal, f->beat, f->clock };
 
+	ipc_stop(f);
 	pipe_stop(f);
 	http_stop(f);
 	if (f->base)
@@ -210,7 +212,7 @@ int main(int argc, char **argv)
 		raise_limits(&f);
 		read_settings(&f);
 		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 && pipe_start(&f, &e) == 0 &&
-		    listen_http(&f, &e) == 0) {
+		    ipc_start(&f, &e) == 0 && listen_http(&f, &e) == 0) {
 			(void)snprintf(address, sizeof(address), "http://127.0.0.1:%lld/mcp",
 				       (long long)f.http_port);
 			if (worker_ready(&f.worker, address, &e) == 0)

@@ -2,9 +2,9 @@
  *
  * - It is the one checkpointer: at each look (its bell, which a writer rings when the log is over
  *   1000 pages, or 5 s) the log is copied into the database (PASSIVE). Where its file is over
- *   LOG_BYTES and still grows, the next writer is made to begin the log anew (RESTART), with BUSY_MS
- *   of patience: PASSIVE alone never does that while somebody commits all the time, even if it
- *   copies all of it each time (tried: 300 commits of 200 kB left 60 MB). The log is never
+ *   LOG_BYTES and still grows, the next writer is made to begin the log anew (RESTART), with
+ * BUSY_MS of patience: PASSIVE alone never does that while somebody commits all the time, even if
+ * it copies all of it each time (tried: 300 commits of 200 kB left 60 MB). The log is never
  *   truncated: overwriting is cheaper than growing, and a file that does not grow is short enough.
  * - Hourly, first an hour after the start: sessions interrupted for retention_days are terminated,
  *   sessions terminated for as long are deleted with everything that belongs to them, then texts
@@ -24,10 +24,10 @@
 
 enum {
 	LOG_BYTES = 4 << 20,
-	HELD_MS = 1000,	/* after a RESTART that a long reader held up */
+	HELD_MS = 1000, /* after a RESTART that a long reader held up */
 	BUSY_MS = 20,
 	PURGE_MS = 3600 * 1000,
-	BATCH = 500,	   /* rows in one transaction */
+	BATCH = 500, /* rows in one transaction */
 	CONTENT_BATCH = 50, /* these rows are big */
 	PAUSE_MS = 1,
 	CHECKPOINT_BATCHES = 8, /* keeps the log short while much is deleted */
@@ -47,14 +47,14 @@ enum phase {
 
 struct retention {
 	int64_t restart_ms; /* monotonic: not before */
-	int64_t log_bytes;  /* of the log's file, at the last RESTART */
-	int64_t purge_ms;     /* monotonic: when the next purge begins, 0: not set yet */
+	int64_t log_bytes; /* of the log's file, at the last RESTART */
+	int64_t purge_ms; /* monotonic: when the next purge begins, 0: not set yet */
 	enum phase phase;
 	struct instant cutoff;
 	int batches;
 	struct instant victim_at; /* the session in hand: its end and */
-	int64_t victim;		  /* its seq; the purge goes on behind it */
-	bool victim_open;	  /* rows of it may be left */
+	int64_t victim; /* its seq; the purge goes on behind it */
+	bool victim_open; /* rows of it may be left */
 	int64_t content_after;
 	int sessions, terminated;
 	int64_t rows;
@@ -104,12 +104,13 @@ static int delete_some(struct worker *w, enum sql which, int64_t session, int li
 	return stmt_run(s, e);
 }
 
-/* The rows of a session, children first. Returns how many were deleted; limit: there may be more. */
+/* The rows of a session, children first. Returns how many were deleted; limit: there may be more.
+ */
 static int delete_children(struct worker *w, int64_t session, int limit, struct err *e)
 {
 	static const enum sql ORDER[] = {
-		SQL_ANSWER_DELETE_OF, SQL_TOOL_CALL_DELETE, SQL_FILE_CHANGE_DELETE,
-		SQL_APPLY_DELETE,     SQL_DECISION_DELETE,  SQL_REQUEST_DELETE,
+		SQL_ANSWER_DELETE_OF,  SQL_TOOL_CALL_DELETE,     SQL_FILE_CHANGE_DELETE,
+		SQL_APPLY_DELETE,      SQL_DECISION_DELETE,      SQL_REQUEST_DELETE,
 		SQL_CHECKPOINT_DELETE, SQL_CONNECTION_DELETE_OF,
 	};
 	int done = 0;
@@ -176,7 +177,7 @@ static int next_victim(struct retention *r, struct worker *w, struct err *e)
 		struct instant at;
 
 		(void)snprintf(at.text, sizeof(at.text), "%s",
-			       col_text(s, SESSION_OLD_TERMINATED_AT));
+		               col_text(s, SESSION_OLD_TERMINATED_AT));
 		r->victim = col_int(s, SESSION_OLD_SEQ);
 		stmt_reset(s);
 		r->victim_at = at;
@@ -323,9 +324,9 @@ static void begin_purge(struct retention *r, struct worker *w)
 	int64_t days = setting_int(&w->store, "retention_days", DEFAULT_DAYS);
 
 	*r = (struct retention){ .restart_ms = r->restart_ms,
-				 .log_bytes = r->log_bytes,
-				 .purge_ms = clock_monotonic_ms() + PURGE_MS,
-				 .phase = PURGE_ABANDONED };
+		                 .log_bytes = r->log_bytes,
+		                 .purge_ms = clock_monotonic_ms() + PURGE_MS,
+		                 .phase = PURGE_ABANDONED };
 	if (days < 0 || days > 36500)
 		days = DEFAULT_DAYS;
 	r->cutoff = clock_instant(clock_now_ms() - days * DAY_MS);
@@ -368,7 +369,7 @@ static int purge(struct retention *r, struct worker *w, struct err *e)
 	r->phase = r->phase == PURGE_CONNECTIONS ? PURGE_IDLE : r->phase + 1;
 	if (r->phase == PURGE_IDLE && (r->rows || r->terminated))
 		log_info("deleted %d sessions, %lld rows in all; terminated %d interrupted ones",
-			 r->sessions, (long long)r->rows, r->terminated);
+		         r->sessions, (long long)r->rows, r->terminated);
 	return r->phase != PURGE_IDLE;
 }
 
@@ -393,6 +394,6 @@ static int step(struct worker *w, struct err *e)
 
 int main(int argc, char **argv)
 {
-	return worker_main("retention", "Keeps the database's log short and deletes what is old.", step,
-			   argc, argv);
+	return worker_main("retention", "Keeps the database's log short and deletes what is old.",
+	                   step, argc, argv);
 }

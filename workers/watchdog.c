@@ -1,8 +1,8 @@
 /* watchdog: lets pass what is past its time, and rings for writers who do not ring.
  *
- * - A question whose deadline has passed gets the decision `timeout`; a call that has waited as long
- *   as it may is answered `pending`. Both at their instant: it sleeps until the next one, which it
- *   reads again when a bell rang or the database changed. request and session ring; tool_call does
+ * - A question whose deadline has passed gets the decision `timeout`; a call that has waited as
+ * long as it may is answered `pending`. Both at their instant: it sleeps until the next one, which
+ * it reads again when a bell rang or the database changed. request and session ring; tool_call does
  *   not (a datagram per call for nothing): a call's cap, a second at least, is seen within LOOK_MS.
  * - Suspend, steps of the clock and downtime become time_gap rows and move deadlines, before it is
  *   judged what is due. Nothing expires in the first GRACE_MS.
@@ -11,8 +11,8 @@
  *   most once in LOOK_MS. Commits of our own workers ring a second time so; finding nothing to do,
  *   nobody writes, so that it ends there.
  *
- * Reads request, tool_call, session, worker; writes decision, tool_call, request, time_gap. Any kill
- * leaves rows that are due, and the next incarnation finds them. */
+ * Reads request, tool_call, session, worker; writes decision, tool_call, request, time_gap. Any
+ * kill leaves rows that are due, and the next incarnation finds them. */
 #include "deadline.h"
 #include "log.h"
 #include "time_gap.h"
@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 enum {
-	LOOK_MS = 250,	  /* between looks for foreign writers */
+	LOOK_MS = 250, /* between looks for foreign writers */
 	GRACE_MS = 60000, /* after a start nothing expires (decisions.md A5) */
 	REFUSED_MS = 10000,
 };
@@ -38,11 +38,11 @@ struct watch {
 	struct time_watch time;
 	int inotify_fd, clock_fd; /* both in w->extra_fd */
 	char log_name[NAME_MAX + 1];
-	int64_t version;	       /* PRAGMA data_version */
-	bool unrung;		       /* it changed and nobody was rung since */
-	int64_t look_ms, rung_ms;      /* monotonic: the next look, the last ringing of everybody */
-	int64_t grace_ms;	       /* monotonic: questions may expire from then on */
-	int64_t question_ms, call_ms;  /* unix ms: what is due next */
+	int64_t version; /* PRAGMA data_version */
+	bool unrung; /* it changed and nobody was rung since */
+	int64_t look_ms, rung_ms; /* monotonic: the next look, the last ringing of everybody */
+	int64_t grace_ms; /* monotonic: questions may expire from then on */
+	int64_t question_ms, call_ms; /* unix ms: what is due next */
 };
 
 #define WATCH_INIT                                                                                 \
@@ -85,7 +85,8 @@ static void arm_clock(struct watch *d)
 {
 	const struct itimerspec never = { .it_value.tv_sec = FAR };
 
-	(void)timerfd_settime(d->clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL);
+	(void)timerfd_settime(d->clock_fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never,
+	                      NULL);
 }
 
 static int add(struct worker *w, int fd, struct err *e)
@@ -119,7 +120,7 @@ static bool log_was_closed(struct watch *d)
 		for (const char *at = buffer; at < buffer + n; at += sizeof(*event) + event->len) {
 			event = (const struct inotify_event *)(const void *)at;
 			closed |= (event->mask & IN_Q_OVERFLOW) ||
-				  (event->len && strcmp(event->name, d->log_name) == 0);
+			          (event->len && strcmp(event->name, d->log_name) == 0);
 		}
 	if (read(d->clock_fd, &ticks, sizeof(ticks)) < 0 && errno == ECANCELED)
 		arm_clock(d);
@@ -159,7 +160,8 @@ static void ring_for_others(struct watch *d, const struct worker *w, bool closed
 
 /* ---- time ---- */
 
-static int note_gap(struct watch *d, struct worker *w, const struct time_reading *now, struct err *e)
+static int note_gap(struct watch *d, struct worker *w, const struct time_reading *now,
+                    struct err *e)
 {
 	struct time_gap gap;
 	int moved;
@@ -171,10 +173,10 @@ static int note_gap(struct watch *d, struct worker *w, const struct time_reading
 		return -1;
 	if (gap.suspend_ms)
 		log_info("the machine slept for %lld ms; %d deadlines wait on",
-			 (long long)gap.suspend_ms, moved);
+		         (long long)gap.suspend_ms, moved);
 	if (gap.step_ms)
 		log_warn("the clock was set by %lld ms; %d deadlines moved with it",
-			 (long long)gap.step_ms, moved);
+		         (long long)gap.step_ms, moved);
 	return 1;
 }
 
@@ -192,7 +194,8 @@ static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e
 	if (expired || ended)
 		log_info("%d questions expired, %d calls have waited long enough", expired, ended);
 	if (refused) {
-		log_error("%d questions cannot expire; is the operator system:clock active?", refused);
+		log_error("%d questions cannot expire; is the operator system:clock active?",
+		          refused);
 		d->grace_ms = mono_ms + REFUSED_MS;
 	}
 	return expired || ended;
@@ -257,8 +260,9 @@ int main(int argc, char **argv)
 	OWNED(watch) struct watch d = WATCH_INIT;
 	struct worker w;
 	struct err e = ERR_INIT;
-	int did = worker_open(&w, "watchdog", "Ends what is past its time; rings for writers who do not.",
-			      argc, argv, &e);
+	int did =
+	    worker_open(&w, "watchdog", "Ends what is past its time; rings for writers who do not.",
+	                argc, argv, &e);
 
 	if (did == 0)
 		did = watch_open(&d, &w, &e) || start(&d, &w, &e) ? -1 : 0;

@@ -10,6 +10,9 @@
 #        KILL, FAIL: the system calls; ERRORS: the errors. More of them make it thorough and slow.
 #        VERBOSE=1 names each point. TMPDIR: where; /dev/shm if it is there.
 #
+# Scenarios: modify, create, delete a file; `again` and `settle` begin where an applier was killed just
+# before and just after it renamed.
+#
 # A first run under strace numbers the calls; those that name a file below the test's directory are
 # points (so that the loader's calls are not). Needs strace and sqlite3.
 set -u
@@ -31,25 +34,25 @@ export INTERCOM_DRAIN=1 INTERCOM_HOST=h
 
 old_of() {
 	case $1 in
-	modify) printf 'one\ntwo\nthree\n' ;;
 	delete) printf 'one\n' ;;
-	*) printf -- '-' ;;
+	create) printf -- '-' ;;
+	*) printf 'one\ntwo\nthree\n' ;;
 	esac
 }
 
 body_of() {
 	case $1 in
-	modify) printf -- '--- a/%s\n+++ b/%s\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n' "$2" "$2" ;;
 	delete) printf -- '--- a/%s\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n' "$2" ;;
-	*) printf 'all new\n' ;;
+	create) printf 'all new\n' ;;
+	*) printf -- '--- a/%s\n+++ b/%s\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n' "$2" "$2" ;;
 	esac
 }
 
 new_of() {
 	case $1 in
-	modify) printf 'one\n2\nthree\n' ;;
 	delete) printf -- '-' ;;
-	*) printf 'all new\n' ;;
+	create) printf 'all new\n' ;;
+	*) printf 'one\n2\nthree\n' ;;
 	esac
 }
 
@@ -102,6 +105,23 @@ prepare() {
 			PRAGMA journal_mode = WAL;
 		SQL
 	} | sqlite3 -bail "$now/intercom.db" >/dev/null || exit 1
+	mv "$now" "$dir/fresh"
+	listing "$dir/fresh" >"$dir/before"
+	case $scenario in
+	again) crash_first '^rename' head ;;
+	settle) crash_first '^fsync' tail ;;
+	esac
+}
+
+# Kills an applier at the first or last call whose name matches, and begins from there.
+crash_first() {
+	local call n
+	number_calls "$KILL" "$now/ws" | grep "$1" | "$2" -n 1 >"$dir/first"
+	read -r call n <"$dir/first"
+	begin_anew
+	run_applier strace -f -e trace="$call" --inject="$call:signal=SIGKILL:when=$n" \
+		-o /dev/null >/dev/null
+	rm -rf "$dir/fresh"
 	mv "$now" "$dir/fresh"
 }
 
@@ -205,14 +225,13 @@ fail_at() {
 	begin_anew
 	run_applier strace -f -e trace="$call" --inject="$call:error=$error:when=$n" -o /dev/null ||
 		wrong "ends with status $?" || return 1
-	sleep "${REST:-0}"
 	run_applier || wrong "the next applier ends with status $?" || return 1
 	is=$(rows)
 	case $is in
 	"applied||"*) check_end ;;
 	"refused|$(code_of "$error")|approved|answered|1 ok ")
 		is_old || wrong "refused, but the file is not old" || return 1
-		[ "$(listing)" = "$(listing "$dir/fresh")" ] || wrong "left behind: $(listing)"
+		[ "$(listing)" = "$(cat "$dir/before")" ] || wrong "left behind: $(listing)"
 		;;
 	"refused|workspace_unreadable|approved|answered|1 ok ") is_old || wrong "not old" ;;
 	*) wrong "rows are $is" ;;
@@ -246,7 +265,7 @@ run_scenario() {
 	echo "$passed $failed" >"$dir/tally"
 }
 
-[ $# -gt 0 ] || set -- modify create delete
+[ $# -gt 0 ] || set -- modify create delete again settle
 for each; do
 	run_scenario "$each" &
 done

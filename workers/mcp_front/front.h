@@ -1,6 +1,7 @@
 /* front: what the parts of mcp-front share.
  *
  *   http.c, pipe.c   two transports: they take messages in and give them to turn.c as jobs
+ *   ipc.c            the socket of the seeds, for local programs that answer
  *   turn.c           one loop turn: all jobs that came in, one transaction, then the replies
  *   wait.c           callers whose answer comes later: woken by the table answer, fed with progress
  *
@@ -18,6 +19,7 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
+#include <event2/listener.h>
 #include <sys/queue.h>
 
 enum {
@@ -95,7 +97,7 @@ struct front {
 	struct evhttp *http;
 	struct event *turn, *bell, *signal, *clock, *beat, *hang_up;
 	int hang_up_fd; /* epoll of the held HTTP connections */
-	struct evconnlistener *pipe_listener;
+	struct evconnlistener *pipe_listener, *ipc_listener;
 	LIST_HEAD(, sink) pipes;
 	struct job_queue jobs;
 	TAILQ_HEAD(, waiter) line;
@@ -165,5 +167,15 @@ void http_cut(struct sink *s);
 int pipe_start(struct front *f, struct err *e);
 void pipe_stop(struct front *f);
 void pipe_send(struct sink *s, const struct str *message);
+/* Whether the process at the other end of a unix socket runs under our uid. */
+bool socket_is_ours(int fd);
+/* Listens on a unix socket of this name (mode 0600) in the run directory; NULL on error. */
+struct evconnlistener *socket_listen(struct front *f, const char *name, evconnlistener_cb on_caller,
+				     struct err *e);
+
+/* ---- ipc.c ---- */
+
+int ipc_start(struct front *f, struct err *e);
+void ipc_stop(struct front *f);
 
 #endif

@@ -17,6 +17,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+enum { BACKLOG = 1024 };
+
 static const char SOCKET_NAME[] = "mcp.sock";
 
 static void close_pipe(struct sink *s)
@@ -169,7 +171,7 @@ static void on_event(struct bufferevent *pipe, short what, void *arg)
 
 /* ---- the listener ---- */
 
-static bool is_our_uid(int fd)
+bool socket_is_ours(int fd)
 {
 	struct ucred who;
 	socklen_t size = sizeof(who);
@@ -189,7 +191,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	(void)listener;
 	(void)address;
 	(void)size;
-	if (!is_our_uid(fd) || f->sinks >= f->max_sinks) {
+	if (!socket_is_ours(fd) || f->sinks >= f->max_sinks) {
 		log_warn("refused a relay: %s", f->sinks >= f->max_sinks ?
 						    "no descriptors are left" :
 						    "it runs as another user");
@@ -206,22 +208,29 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	(void)bufferevent_enable(pipe, EV_READ | EV_WRITE);
 }
 
-int pipe_start(struct front *f, struct err *e)
+struct evconnlistener *socket_listen(struct front *f, const char *name, evconnlistener_cb on_caller,
+				     struct err *e)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct evconnlistener *listener;
 	mode_t before = umask(0177);
 
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", f->worker.run_fd,
-		       SOCKET_NAME);
-	(void)unlinkat(f->worker.run_fd, SOCKET_NAME, 0);
-	f->pipe_listener = evconnlistener_new_bind(
-	    f->base, on_accept, f, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 1024,
-	    (struct sockaddr *)&a, (int)sizeof(a));
+		       name);
+	(void)unlinkat(f->worker.run_fd, name, 0);
+	listener = evconnlistener_new_bind(f->base, on_caller, f,
+					   LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
+					   (struct sockaddr *)&a, (int)sizeof(a));
 	(void)umask(before);
-	if (!f->pipe_listener)
-		return err_errno(e, ERR_INPUT, "cannot listen on %s/%s", f->worker.run_dir,
-				 SOCKET_NAME);
-	return 0;
+	if (!listener)
+		(void)err_errno(e, ERR_INPUT, "cannot listen on %s/%s", f->worker.run_dir, name);
+	return listener;
+}
+
+int pipe_start(struct front *f, struct err *e)
+{
+	f->pipe_listener = socket_listen(f, SOCKET_NAME, on_accept, e);
+	return f->pipe_listener ? 0 : -1;
 }
 
 void pipe_stop(struct front *f)

@@ -1,0 +1,281 @@
+#!/bin/sh
+# What the system costs, as ratios taken in one run on this machine.
+#   sh tests/bench/run.sh [BUILD_DIR] [--short]
+# BUILD_DIR: build/release. --short: whether everything runs (25 s), no verdicts.
+# INTERCOM_YARDSTICK: where the programs of ../shared/yardstick are; without them our own references
+# are used. See README.md.
+set -eu
+
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+root=$(CDPATH='' cd -- "$here/../.." && pwd)
+build=$root/build/release
+short=
+for argument; do
+    case $argument in
+    --short) short=yes ;;
+    -*) echo "usage: $0 [BUILD_DIR] [--short]" >&2 && exit 64 ;;
+    *) build=$(CDPATH='' cd -- "$argument" && pwd) ;;
+    esac
+done
+yardstick=${INTERCOM_YARDSTICK:-$root/../shared/yardstick}
+modules=$root/tests/interop/node_modules
+
+for file in agent-intercom mcp-front libintercom.a generated/sql.h; do
+    [ -e "$build/$file" ] || { echo "$0: $build/$file is not built" >&2; exit 66; }
+done
+
+if [ "$short" ]; then
+    rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
+    settle_ms=500 idle_ms=10000 parked_ms=0 starts=1
+else
+    rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
+    compared=1000 settle_ms=3000 idle_ms=60000 parked_ms=60000 starts=5
+fi
+
+# A short path: unix sockets live below it. On the disk of the databases, not in memory.
+scratch=$(mktemp -d "${TMPDIR:-/var/tmp}/bench.XXXXXX")
+server=
+finish() {
+    status=$?
+    trap - EXIT
+    [ -z "$server" ] || kill "$server" 2>/dev/null || :
+    [ -z "$server" ] || wait "$server" 2>/dev/null || :
+    [ "$status" -eq 0 ] || for log in "$scratch"/*/log; do
+        [ ! -s "$log" ] || { echo "--- $log" && tail -n 20 "$log"; } >&2
+    done
+    rm -rf "$scratch"
+    exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+results=$scratch/results
+: >"$results"
+
+# ---- our programs, and the yardsticks ----
+
+compile() { # NAME SOURCE... -- FLAGS...
+    name=$1
+    shift
+    "${CC:-cc}" -O2 -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -o "$scratch/$name" "$@"
+}
+cd "$here"
+compile rate rate.c bench.c
+compile hold hold.c bench.c
+compile start start.c bench.c
+compile commit commit.c plain.c bench.c -lsqlite3
+compile echo echo.c bench.c -levent
+compile approve approve.c plain.c bench.c -I"$root/src" -I"$build/generated" \
+    "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
+
+commit_by="a plain commit (our own)"
+if [ -f "$yardstick/commit_rate.c" ] && [ -f "$yardstick/approve.c" ]; then
+    commit_by="commit_rate"
+    for program in commit_rate approve; do
+        "${CC:-cc}" -O2 -w -I"$yardstick" -o "$scratch/yard_$program" "$yardstick/$program.c" \
+            -lsqlite3
+    done
+else
+    echo "no yardsticks in $yardstick: our own references are used" >&2
+fi
+
+node=
+if [ -d "$modules/@modelcontextprotocol/sdk" ] && [ -x "$modules/.bin/node" ]; then
+    node=$modules/.bin/node
+    mkdir "$scratch/sdk"
+    cp sdk_echo.mjs "$scratch/sdk/"
+    ln -s "$modules" "$scratch/sdk/node_modules"
+else
+    echo "no SDK in $modules (sh tests/interop/run.sh puts it there): not compared with it" >&2
+fi
+
+# ---- systems under test ----
+
+mkdir -m 700 "$scratch/home" "$scratch/run" "$scratch/config" "$scratch/ws"
+export HOME="$scratch/home" XDG_RUNTIME_DIR="$scratch/run" XDG_STATE_HOME="$scratch/home" \
+    XDG_CONFIG_HOME="$scratch/config"
+unset SLACK_APP_TOKEN SLACK_BOT_TOKEN INTERCOM_CONFIG INTERCOM_CLOCK_PAGE INTERCOM_HOST || :
+cat >"$scratch/config.toml" <<END
+default_workspace_root = "$scratch/ws"
+host_cli = "true"
+http_port = 0
+[mcp]
+wait_cap = 3600
+END
+
+# Starts a program that prints its address, in a folder of its own. Sets folder, server, ms, pid, port.
+start() { # NAME PROGRAM [ARGUMENT...]
+    folder=$scratch/$1
+    mkdir -p "$folder"
+    shift
+    rm -f "$folder/ready"
+    "$scratch/start" "$folder/ready" "$@" 2>>"$folder/log" &
+    server=$!
+    while [ ! -f "$folder/ready" ]; do
+        kill -0 "$server" 2>/dev/null || { echo "$0: $1 does not start" >&2; exit 1; }
+        sleep 0.02
+    done
+    read -r ms pid port <"$folder/ready"
+}
+
+# A system with an empty database. Sets also all: its pids, the front's first.
+start_ours() {
+    rm -rf "$scratch/ours"
+    start ours "$build/agent-intercom" --config "$scratch/config.toml" --db "$scratch/ours/db"
+    all=$pid
+    for child in $(cat "/proc/$pid/task/$pid/children"); do
+        case $(cat "/proc/$child/comm") in
+        mcp-front) all="$child $all" ;;
+        *) all="$all $child" ;;
+        esac
+    done
+}
+
+stop() {
+    kill "$server"
+    wait "$server" || { echo "$0: the system did not stop well" >&2; exit 1; }
+    server=
+}
+
+# A server of no interest: it ends by the signal.
+stop_other() {
+    kill "$server"
+    wait "$server" || :
+    server=
+}
+
+# Takes lines "name value" of a program into the results.
+note() { # MEASURE ours|yard
+    while read -r name value; do
+        echo "$1.$name $2 $value" >>"$results"
+    done
+}
+
+# A figure of the yardsticks' one line of output: NAME=VALUE.
+figure() { # NAME
+    sed -n "s|.*[[:space:]]$1=\([0-9.]*\).*|\1|p" "$scratch/line"
+}
+
+say() {
+    [ ! -t 2 ] || printf '\r\033[K%s' "$*" >&2
+}
+
+# ---- measures ----
+
+measure_approve() { # WAITING
+    start_ours
+    "$scratch/approve" "$folder/db" "$folder/db-run" "$port" "$1" "$operations" \
+        "$scratch/plain" >"$scratch/line"
+    stop
+    note "approve_$1" ours <"$scratch/line"
+    # The measure: a commit at the same pace, in the same program, and without a yardstick that is all.
+    sed -n 's/^commit_//p' "$scratch/line" | note "approve_$1" yard
+    if [ -x "$scratch/yard_approve" ]; then
+        "$scratch/yard_approve" "$scratch/yard" "$1" "$operations" FULL dgram tcp 2000 0 \
+            >"$scratch/line"
+        echo "floor_$1.p50_us yard $(sed 's/.*total p50=\([0-9.]*\).*/\1/' "$scratch/line")" \
+            >>"$results"
+    fi
+}
+
+commit_rate() {
+    if [ -x "$scratch/yard_commit_rate" ]; then
+        "$scratch/yard_commit_rate" "$scratch/yard" FULL 1 "$(echo "$rate_ms" | sed 's/...$/.&/')" \
+            builtin 1 4096 1000 >"$scratch/line"
+        printf 'calls_s %s\np50_us %s\np99_us %s\n' "$(figure txn/s)" "$(figure p50)" "$(figure p99)"
+    else
+        "$scratch/commit" "$scratch/plain" "$rate_ms" | sed 's/^commits_s/calls_s/'
+    fi
+}
+
+measure_rates() {
+    commit_rate >"$scratch/commits"
+    note ping_1 yard <"$scratch/commits"
+    start_ours
+    # shellcheck disable=SC2086 # pids
+    "$scratch/rate" "$port" 1 "$warm_ms" "$rate_ms" ping '{}' $all | note ping_1 ours
+    stop
+    commit_rate >"$scratch/commits"
+    note ping_16 yard <"$scratch/commits"
+    start_ours
+    # shellcheck disable=SC2086
+    "$scratch/rate" "$port" 16 "$warm_ms" "$rate_ms" ping '{}' $all | note ping_16 ours
+    stop
+    start echo "$scratch/echo"
+    "$scratch/rate" "$port" 16 "$warm_ms" "$rate_ms" ping '{}' "$pid" | note echo_16 yard
+    stop_other
+}
+
+measure_sdk() {
+    for connections in 1 16; do
+        start sdk "$node" "$scratch/sdk/sdk_echo.mjs"
+        "$scratch/rate" "$port" "$connections" "$warm_ms" "$rate_ms" echo '{"text":"hi"}' "$pid" |
+            note "sdk_$connections" yard
+        stop_other
+    done
+}
+
+measure_memory() { # CALLS
+    question='{"title":"change @","file_path":"src/file.c","diff":"/* @ */\n"}'
+    start_ours
+    # shellcheck disable=SC2086
+    "$scratch/hold" "$port" "$1" "$settle_ms" "${2:-0}" check_clearance "$question" $all |
+        note "held_$1" ours
+    stop
+}
+
+measure_sdk_memory() {
+    start sdk "$node" "$scratch/sdk/sdk_echo.mjs"
+    "$scratch/hold" "$port" "$compared" "$settle_ms" 0 wait '{"text":"@"}' "$pid" |
+        note "held_$compared" yard
+    stop_other
+}
+
+measure_idle() {
+    start_ours
+    sleep 1
+    # shellcheck disable=SC2086
+    "$scratch/hold" "$port" 0 0 "$idle_ms" ping '{}' $all | note idle ours
+    stop
+}
+
+measure_start() {
+    for i in $(seq "$starts"); do
+        start_ours
+        echo "start.new_ms ours $ms" >>"$results"
+        stop
+        start ours "$build/agent-intercom" --config "$scratch/config.toml" --db "$scratch/ours/db"
+        echo "start.again_ms ours $ms" >>"$results"
+        stop
+    done
+}
+
+# ---- the run ----
+
+for round in $(seq "$rounds"); do
+    for count in $waiting; do
+        say "round $round: approve, $count waiting"
+        measure_approve "$count"
+    done
+    say "round $round: calls per second"
+    measure_rates
+    [ -z "$node" ] || measure_sdk
+    say "round $round: memory"
+    measure_memory "$held"
+done
+if [ "$node" ]; then
+    say "memory beside the SDK"
+    measure_memory "$compared" "$parked_ms"
+    measure_sdk_memory
+fi
+say "idle"
+measure_idle
+say "start"
+measure_start
+say
+
+few=${waiting%% *}
+many=${waiting##* }
+awk -v short="$short" -f table.awk "$results" - <<END
+approve -> answered, $few waiting, p50 | us | approve_$few.p50_us | approve_$few.yard.p50_us
+END
