@@ -416,13 +416,15 @@ static int use_input(struct watch *w, struct err *e)
 
 static int watch(struct watch *w, struct err *e)
 {
-	do {
+	while (!w->stop && !ferror(stdout)) {
 		if (look(w, e) || use_input(w, e))
 			return -1;
 		if (w->stop || (w->eof && w->input.length == 0))
 			return 0;
-	} while (!ferror(stdout) && wait_for_something(w, e) == 0);
-	return ferror(stdout) ? 0 : -1;
+		if (wait_for_something(w, e))
+			return -1;
+	}
+	return 0;
 }
 
 static int run_watch(struct ctl *c, struct err *e)

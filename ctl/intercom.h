@@ -50,6 +50,7 @@ struct supervisor {
 	bool stopping;
 	int64_t stop_ms; /* when the stop began */
 	int signals; /* how many times we were asked to stop */
+	int64_t signal_ms; /* when the last of them came */
 	int status; /* to exit with */
 };
 

@@ -218,6 +218,11 @@ static bool is_closed(struct doctor *d, const char *path, bool must, mode_t want
 		     (unsigned)about.st_uid, (unsigned)geteuid());
 		return false;
 	}
+	if (access(path, W_OK) != 0) {
+		tell(d, FAIL, "permissions", "%s cannot be written: %s; chmod %o it", path,
+		     strerror(errno), wanted);
+		return false;
+	}
 	if (!(about.st_mode & NOT_FOR_OTHERS))
 		return true;
 	tell(d, WARN, "permissions", "%s has mode %04o, open to others; chmod %o it", path,
@@ -283,20 +288,18 @@ static void check_integrity(struct doctor *d)
 	str_clear(&found.text);
 }
 
-static bool may_open(struct doctor *d)
-{
-	struct stat about;
-
-	/* As another user (root), opening it would leave files that its owner cannot use. */
-	return lstat(d->paths.database, &about) == 0 && about.st_uid == geteuid();
-}
-
 static void check_database(struct doctor *d)
 {
 	struct err e = ERR_INIT;
+	struct stat about;
 
-	if (!may_open(d))
+	/* As another user (root), opening it would leave files that its owner cannot use. */
+	if (lstat(d->paths.database, &about) != 0 || about.st_uid != geteuid())
 		return; /* told by permissions */
+	if (about.st_size == 0) {
+		tell(d, OK, "database", "%s is empty; the first start fills it", d->paths.database);
+		return;
+	}
 	if (store_open(&d->store, d->paths.database, NULL, &e)) {
 		tell(d, e.kind == ERR_AGAIN ? WARN : FAIL, "database", "%s", e.text);
 		return;

@@ -37,6 +37,7 @@ enum {
 	UNREADY_LOOK_MS = 200, /* a lost bell delays readiness by so much */
 	LATE_MS = 10000, /* who is not ready then is named in the log */
 	STOP_LOOK_MS = 100,
+	IMPATIENT_MS = 200, /* signals closer together are one: timeout(1) sends two */
 	FINAL_MS = 1000, /* then a second signal ends even the last transaction */
 	FINAL_TRY_US = 250000,
 	NOT_FOR_OTHERS = 077,
@@ -301,7 +302,10 @@ static void read_signals(struct supervisor *s)
 	while (read(s->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		if (info.ssi_signo == SIGCHLD)
 			continue;
-		s->signals++;
+		if (!s->signals || clock_monotonic_ms() - s->signal_ms >= IMPATIENT_MS) {
+			s->signals++;
+			s->signal_ms = clock_monotonic_ms();
+		}
 		run_stop(s, EX_OK, info.ssi_signo == SIGINT ? "SIGINT" : "SIGTERM");
 	}
 }

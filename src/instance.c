@@ -48,7 +48,9 @@ int instance_take(const char *database, int *ret_fd, struct err *e)
 	fd = open(str_text(&name), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT,
-		                 "cannot open the instance lock %s", str_text(&name));
+		                 "the directory of the database must be writable for us, or choose "
+		                 "another with database.path or --db: %s",
+		                 str_text(&name));
 	/* Not at once: one who only looks (instance_holder) has it for a moment, too. */
 	while ((held = flock(fd, LOCK_EX | LOCK_NB)) != 0 && clock_monotonic_ms() < give_up)
 		(void)poll(NULL, 0, TRY_MS);

@@ -55,13 +55,26 @@ static void skip_scalar(struct scan *s)
 		s->at++;
 }
 
+/* Whether a string token says id, however it is spelt: a message with an id must not pass for one
+ * without. */
+static bool says_id(const char *token, size_t length)
+{
+	enum { LONGEST = 14 }; /* "\u0069\u0064" */
+	OWNED(cJSON_ptr) cJSON *key = NULL;
+
+	if (length == 4 || length > LONGEST || !memchr(token, '\\', length))
+		return length == 4 && memcmp(token, "\"id\"", 4) == 0;
+	key = cJSON_ParseWithLength(token, length);
+	return cJSON_IsString(key) && strcmp(key->valuestring, "id") == 0;
+}
+
 /* At a string in an object of depth 1: remembers the token behind "id":. */
 static void take_id(struct scan *s)
 {
 	size_t start = s->at;
 
 	skip_string(s);
-	if (s->at - start != 4 || memcmp(s->bytes + start, "\"id\"", 4) != 0)
+	if (!says_id(s->bytes + start, s->at - start))
 		return;
 	skip_space(s);
 	if (s->at >= s->length || s->bytes[s->at] != ':')

@@ -649,14 +649,18 @@ int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
 	int log = 0, copied = 0;
 	int rc;
 
-	if (restart)
+	if (restart) {
+		queue_enter(st); /* the other writers stand outside for the moment it takes */
 		(void)sqlite3_busy_timeout(st->db, busy_ms);
+	}
 	rc = sqlite3_wal_checkpoint_v2(st->db, NULL,
 				       restart ? SQLITE_CHECKPOINT_RESTART :
 						       SQLITE_CHECKPOINT_PASSIVE,
 				       &log, &copied);
-	if (restart)
+	if (restart) {
 		(void)sqlite3_busy_handler(st->db, on_busy, st);
+		queue_leave(st);
+	}
 	if (rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
 		return failed(st->db, rc, "cannot checkpoint", e);
 	return log - copied;

@@ -449,17 +449,17 @@ START_TEST(wrong_arguments_are_named)
 {
 	check_refuses("check_diff", "{}", "invalid arguments for check_diff: 'request_id' is missing (string)");
 	check_refuses("check_diff", "{\"request_id\":7}",
-		      "invalid arguments for check_diff: 'request_id' must be of type string, not number");
+		      "invalid arguments for check_diff: 'request_id' must be of type string, not a number");
 	check_refuses("check_diff", "{\"request_id\":\"\"}",
 		      "invalid arguments for check_diff: 'request_id' must not be empty");
 	check_refuses("check_diff", "{\"request_id\":\"x\",\"force\":\"yes\"}",
-		      "invalid arguments for check_diff: 'force' must be of type boolean, not string");
+		      "invalid arguments for check_diff: 'force' must be of type boolean, not a string");
 	check_refuses("standby", "{\"timeout_seconds\":-1}",
 		      "invalid arguments for standby: 'timeout_seconds' must not be less than 0");
 	check_refuses("standby", "{\"timeout_seconds\":1.5}",
-		      "invalid arguments for standby: 'timeout_seconds' must be of type integer, not number");
+		      "invalid arguments for standby: 'timeout_seconds' must be of type integer, not a number");
 	check_refuses("auto_check", "{\"tool_name\":\"x\",\"context\":{\"file_path\":[]}}",
-		      "invalid arguments for auto_check: 'context.file_path' must be of type string, not array");
+		      "invalid arguments for auto_check: 'context.file_path' must be of type string, not an array");
 }
 END_TEST
 

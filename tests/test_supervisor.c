@@ -23,7 +23,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECOND = 1000, MINUTE = 60 * SECOND, SOON_MS = 10000, LOOK_MS = 5, PATH_BYTES = 600 };
+enum {
+	SECOND = 1000,
+	MINUTE = 60 * SECOND,
+	SOON_MS = 10000,
+	LOOK_MS = 5,
+	IMPATIENT_MS = 250,
+	PATH_BYTES = 600
+};
 
 static char dir[PATH_BYTES]; /* of this test */
 static const char *bin; /* the folder of the binaries */
@@ -269,6 +276,21 @@ static pid_t pid_of(const char *worker)
 	text = rows(sql);
 	ck_assert_msg(*text != '\0', "%s is not ready", worker);
 	return (pid_t)strtol(text, NULL, 10);
+}
+
+/* Kills a worker for the n-th time and waits until it is back. */
+static void kill_and_await(const char *worker, int n)
+{
+	char sql[200], states[40];
+
+	(void)kill(pid_of(worker), SIGKILL);
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "SELECT count(nullif(state, 'ready')), count(nullif(state, 'died')) FROM worker"
+	    " WHERE name = '%s'",
+	    worker);
+	(void)snprintf(states, sizeof(states), "%d|1\n", n);
+	expect_soon(sql, states);
 }
 
 /* A folder with our binaries, of which some can be replaced. */
@@ -662,17 +684,14 @@ END_TEST
 START_TEST(after_a_long_life_a_restart_is_quick_again)
 {
 	start_ready();
-	(void)kill(pid_of("retention"), SIGKILL);
-	log_has_soon("restart in 100 ms");
-	log_has_soon("retention is back");
-	(void)kill(pid_of("retention"), SIGKILL);
-	log_has_soon("restart in 200 ms");
-	expect_soon("SELECT count(*) FROM worker WHERE name = 'retention' AND state = 'ready'",
-	            "1\n");
+	kill_and_await("retention", 1);
+	log_has("restart in 100 ms");
+	kill_and_await("retention", 2);
+	log_has("restart in 200 ms");
 	write_file(in("log"), "", 0600);
 	advance(2 * MINUTE);
-	(void)kill(pid_of("retention"), SIGKILL);
-	log_has_soon("restart in 100 ms");
+	kill_and_await("retention", 3);
+	log_has("restart in 100 ms");
 	stop();
 }
 END_TEST
@@ -733,7 +752,7 @@ START_TEST(a_start_waits_for_the_workers_of_a_killed_supervisor)
 	ck_assert_int_eq(finish(), 128 + SIGKILL);
 
 	start();
-	log_has_soon("a worker of an earlier run still ends (applier.lock)");
+	log_has_soon("a worker of an earlier run still ends (");
 	(void)kill(old, SIGCONT);
 	(void)ready_line();
 	stop();
@@ -833,10 +852,21 @@ START_TEST(a_second_signal_ends_it_at_once_with_its_rows_in_order)
 	(void)kill(pid_of("mcp-front"), SIGSTOP);
 	(void)kill(supervisor, SIGTERM);
 	log_has_soon("stopping: SIGTERM");
+	(void)poll(NULL, 0, IMPATIENT_MS);
 	(void)kill(supervisor, SIGTERM);
 	ends_with(0, "asked to stop twice");
 	ck_assert_int_lt(ended_after_ms, SECOND);
 	expect("SELECT DISTINCT state FROM request", "interrupted\n");
+}
+END_TEST
+
+START_TEST(two_signals_in_one_moment_are_one)
+{
+	start_ready();
+	(void)kill(supervisor, SIGTERM);
+	(void)kill(supervisor, SIGINT); /* timeout(1) sends to the process and to its group */
+	ck_assert_int_eq(finish(), 0);
+	expect("SELECT DISTINCT state FROM worker", "stopped\n");
 }
 END_TEST
 
@@ -847,6 +877,7 @@ START_TEST(a_second_signal_does_not_wait_for_a_locked_database)
 	given("BEGIN IMMEDIATE");
 	(void)kill(supervisor, SIGTERM);
 	log_has_soon("stopping: SIGTERM");
+	(void)poll(NULL, 0, IMPATIENT_MS);
 	(void)kill(supervisor, SIGTERM);
 	(void)poll(NULL, 0, 300);
 	(void)kill(supervisor, SIGTERM);
@@ -1016,6 +1047,7 @@ int main(void)
 	tcase_add_test(c, an_interrupt_from_the_terminal_is_a_stop);
 	tcase_add_test(c, a_worker_that_hangs_is_killed_after_5_seconds);
 	tcase_add_test(c, a_second_signal_ends_it_at_once_with_its_rows_in_order);
+	tcase_add_test(c, two_signals_in_one_moment_are_one);
 	tcase_add_test(c, a_second_signal_does_not_wait_for_a_locked_database);
 	tcase_add_test(c, the_doctor_makes_nothing);
 	tcase_add_test(c, the_doctor_tells_what_runs);

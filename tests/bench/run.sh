@@ -49,6 +49,8 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+bin=$scratch/bin
+mkdir "$bin"
 results=$scratch/results
 : >"$results"
 
@@ -57,7 +59,7 @@ results=$scratch/results
 compile() { # NAME SOURCE... -- FLAGS...
     name=$1
     shift
-    "${CC:-cc}" -O2 -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -o "$scratch/$name" "$@"
+    "${CC:-cc}" -O2 -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -o "$bin/$name" "$@"
 }
 cd "$here"
 compile rate rate.c bench.c
@@ -72,7 +74,7 @@ commit_by="a plain commit (our own)"
 if [ -f "$yardstick/commit_rate.c" ] && [ -f "$yardstick/approve.c" ]; then
     commit_by="commit_rate"
     for program in commit_rate approve; do
-        "${CC:-cc}" -O2 -w -I"$yardstick" -o "$scratch/yard_$program" "$yardstick/$program.c" \
+        "${CC:-cc}" -O2 -w -I"$yardstick" -o "$bin/yard_$program" "$yardstick/$program.c" \
             -lsqlite3
     done
 else
@@ -106,10 +108,10 @@ END
 # Starts a program that prints its address, in a folder of its own. Sets folder, server, ms, pid, port.
 start() { # NAME PROGRAM [ARGUMENT...]
     folder=$scratch/$1
-    mkdir -p "$folder"
+    mkdir -p -m 700 "$folder"
     shift
     rm -f "$folder/ready"
-    "$scratch/start" "$folder/ready" "$@" 2>>"$folder/log" &
+    "$bin/start" "$folder/ready" "$@" 2>>"$folder/log" &
     server=$!
     while [ ! -f "$folder/ready" ]; do
         kill -0 "$server" 2>/dev/null || { echo "$0: $1 does not start" >&2; exit 1; }
@@ -164,14 +166,14 @@ say() {
 
 measure_approve() { # WAITING
     start_ours
-    "$scratch/approve" "$folder/db" "$folder/db-run" "$port" "$1" "$operations" \
+    "$bin/approve" "$folder/db" "$folder/db-run" "$port" "$1" "$operations" \
         "$scratch/plain" >"$scratch/line"
     stop
     note "approve_$1" ours <"$scratch/line"
     # The measure: a commit at the same pace, in the same program, and without a yardstick that is all.
     sed -n 's/^commit_//p' "$scratch/line" | note "approve_$1" yard
-    if [ -x "$scratch/yard_approve" ]; then
-        "$scratch/yard_approve" "$scratch/yard" "$1" "$operations" FULL dgram tcp 2000 0 \
+    if [ -x "$bin/yard_approve" ]; then
+        "$bin/yard_approve" "$scratch/yard" "$1" "$operations" FULL dgram tcp 2000 0 \
             >"$scratch/line"
         echo "floor_$1.p50_us yard $(sed 's/.*total p50=\([0-9.]*\).*/\1/' "$scratch/line")" \
             >>"$results"
@@ -179,12 +181,12 @@ measure_approve() { # WAITING
 }
 
 commit_rate() {
-    if [ -x "$scratch/yard_commit_rate" ]; then
-        "$scratch/yard_commit_rate" "$scratch/yard" FULL 1 "$(echo "$rate_ms" | sed 's/...$/.&/')" \
+    if [ -x "$bin/yard_commit_rate" ]; then
+        "$bin/yard_commit_rate" "$scratch/yard" FULL 1 "$(echo "$rate_ms" | sed 's/...$/.&/')" \
             builtin 1 4096 1000 >"$scratch/line"
         printf 'calls_s %s\np50_us %s\np99_us %s\n' "$(figure txn/s)" "$(figure p50)" "$(figure p99)"
     else
-        "$scratch/commit" "$scratch/plain" "$rate_ms" | sed 's/^commits_s/calls_s/'
+        "$bin/commit" "$scratch/plain" "$rate_ms" | sed 's/^commits_s/calls_s/'
     fi
 }
 
@@ -193,23 +195,23 @@ measure_rates() {
     note ping_1 yard <"$scratch/commits"
     start_ours
     # shellcheck disable=SC2086 # pids
-    "$scratch/rate" "$port" 1 "$warm_ms" "$rate_ms" ping '{}' $all | note ping_1 ours
+    "$bin/rate" "$port" 1 "$warm_ms" "$rate_ms" ping '{}' $all | note ping_1 ours
     stop
     commit_rate >"$scratch/commits"
     note ping_16 yard <"$scratch/commits"
     start_ours
     # shellcheck disable=SC2086
-    "$scratch/rate" "$port" 16 "$warm_ms" "$rate_ms" ping '{}' $all | note ping_16 ours
+    "$bin/rate" "$port" 16 "$warm_ms" "$rate_ms" ping '{}' $all | note ping_16 ours
     stop
-    start echo "$scratch/echo"
-    "$scratch/rate" "$port" 16 "$warm_ms" "$rate_ms" ping '{}' "$pid" | note echo_16 yard
+    start echo "$bin/echo"
+    "$bin/rate" "$port" 16 "$warm_ms" "$rate_ms" ping '{}' "$pid" | note echo_16 yard
     stop_other
 }
 
 measure_sdk() {
     for connections in 1 16; do
         start sdk "$node" "$scratch/sdk/sdk_echo.mjs"
-        "$scratch/rate" "$port" "$connections" "$warm_ms" "$rate_ms" echo '{"text":"hi"}' "$pid" |
+        "$bin/rate" "$port" "$connections" "$warm_ms" "$rate_ms" echo '{"text":"hi"}' "$pid" |
             note "sdk_$connections" yard
         stop_other
     done
@@ -219,14 +221,14 @@ measure_memory() { # CALLS
     question='{"title":"change @","file_path":"src/file.c","diff":"/* @ */\n"}'
     start_ours
     # shellcheck disable=SC2086
-    "$scratch/hold" "$port" "$1" "$settle_ms" "${2:-0}" check_clearance "$question" $all |
+    "$bin/hold" "$port" "$1" "$settle_ms" "${2:-0}" check_clearance "$question" $all |
         note "held_$1" ours
     stop
 }
 
 measure_sdk_memory() {
     start sdk "$node" "$scratch/sdk/sdk_echo.mjs"
-    "$scratch/hold" "$port" "$compared" "$settle_ms" 0 wait '{"text":"@"}' "$pid" |
+    "$bin/hold" "$port" "$compared" "$settle_ms" 0 wait '{"text":"@"}' "$pid" |
         note "held_$compared" yard
     stop_other
 }
@@ -235,7 +237,7 @@ measure_idle() {
     start_ours
     sleep 1
     # shellcheck disable=SC2086
-    "$scratch/hold" "$port" 0 0 "$idle_ms" ping '{}' $all | note idle ours
+    "$bin/hold" "$port" 0 0 "$idle_ms" ping '{}' $all | note idle ours
     stop
 }
 
@@ -263,11 +265,9 @@ for round in $(seq "$rounds"); do
     say "round $round: memory"
     measure_memory "$held"
 done
-if [ "$node" ]; then
-    say "memory beside the SDK"
-    measure_memory "$compared" "$parked_ms"
-    measure_sdk_memory
-fi
+say "memory with $compared calls"
+measure_memory "$compared" "$parked_ms"
+[ -z "$node" ] || measure_sdk_memory
 say "idle"
 measure_idle
 say "start"
@@ -276,6 +276,40 @@ say
 
 few=${waiting%% *}
 many=${waiting##* }
-awk -v short="$short" -f table.awk "$results" - <<END
-approve -> answered, $few waiting, p50 | us | approve_$few.p50_us | approve_$few.yard.p50_us
+{
+    for count in $waiting; do
+        cat <<END
+yes -> answer, $count waiting, p50 | us | approve_$count.p50_us | approve_$count.p50_us | commit, same pace | <= 1.5
+yes -> answer, $count waiting, p99 | us | approve_$count.p99_us | approve_$count.p99_us | commit, same pace | <= 3
 END
+    done
+    cat <<END
+yes -> answer, $many against $few, p50 | us | approve_$many.p50_us | approve_$few.p50_us/ours | $few waiting | <= 1.15
+ping, 1 connection | calls/s | ping_1.calls_s | ping_1.calls_s | $commit_by | >= 0.8
+ping, 16 connections | calls/s | ping_16.calls_s | ping_16.calls_s | $commit_by | >= 3
+ping, 16 connections | calls/s | ping_16.calls_s | echo_16.calls_s | bare HTTP, stores nothing | -
+END
+    [ ! -x "$bin/yard_approve" ] || cat <<END
+yes -> answer, $many waiting, p50 | us | approve_$many.p50_us | floor_$many.p50_us | approve.c of the lab | -
+one commit, at the pace of approvals, p50 | us | approve_$few.p50_us/yard | ping_1.p50_us | back to back | -
+END
+    [ -z "$node" ] || cat <<END
+ping, 1 connection | calls/s | ping_1.calls_s | sdk_1.calls_s | SDK echo, stores nothing | >= 1.5
+ping, 16 connections | calls/s | ping_16.calls_s | sdk_16.calls_s | SDK echo, stores nothing | >= 1
+CPU per call, 1 connection | us | ping_1.cpu_us | sdk_1.cpu_us | SDK echo, stores nothing | <= 0.5
+CPU per call, 16 connections | us | ping_16.cpu_us | sdk_16.cpu_us | SDK echo, stores nothing | <= 0.5
+memory per blocked call, $compared held | bytes | held_$compared.call_bytes | held_$compared.call_bytes | SDK | <= 0.2
+END
+    cat <<END
+memory per blocked call, $held held | bytes | held_$held.call_bytes | - | - | <= 8192
+CPU of all processes, idle | % of a core | idle.cpu_percent | - | - | <= 0.1
+END
+    [ "$parked_ms" -eq 0 ] || cat <<END
+CPU of all processes, $compared calls held | % of a core | held_$compared.cpu_percent | - | - | <= 0.1
+END
+    cat <<END
+wake-ups of all processes, idle | per second | idle.wakeups_s | - | - | -
+start to ready, new database | ms | start.new_ms | - | - | <= 300
+start to ready, existing database | ms | start.again_ms | - | - | <= 300
+END
+} | awk -v short="$short" -f "$here/table.awk" "$results" -
