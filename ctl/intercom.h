@@ -72,8 +72,8 @@ int intercom_doctor(const struct config_source *source);
 int rows_at_start(struct supervisor *s, bool slack, struct err *e);
 /* The effective mode of new sessions. */
 int rows_mode(struct supervisor *s, struct str *out, struct err *e);
-/* Everything that waits is interrupted: nobody serves it any more. Logs what it did. */
-int rows_at_stop(struct supervisor *s, struct err *e);
+/* No worker runs any more. interrupt: everything that waits is interrupted; logs how much. */
+int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e);
 /* A worker has ended, in the way that detail tells. */
 int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e);
 /* Sets ready of the children whose row says so. The address of mcp-front goes to address. */

@@ -267,20 +267,23 @@ static int interrupt_sessions(struct supervisor *s, struct tally *t, struct err 
 	return t->sessions < 0 ? -1 : 0;
 }
 
-int rows_at_stop(struct supervisor *s, struct err *e)
+int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
 {
 	struct tally t = { 0 };
 
 	if (store_begin(&s->store, e))
 		return -1;
-	if (interrupt_all(s, &t, e) || interrupt_sessions(s, &t, e) || bury_all(s, e)) {
+	if ((interrupt && (interrupt_all(s, &t, e) || interrupt_sessions(s, &t, e))) ||
+	    bury_all(s, e)) {
 		store_rollback(&s->store);
 		return -1;
 	}
 	if (store_commit(&s->store, e))
 		return -1;
-	log_info("stopping: %d session(s), %d approval(s), %d prompt(s), %d standby(s) interrupted",
-	         t.sessions, t.clearances, t.prompts, t.standbys);
+	if (interrupt)
+		log_info("stopping: %d session(s), %d approval(s), %d prompt(s), %d standby(s) "
+		         "interrupted",
+		         t.sessions, t.clearances, t.prompts, t.standbys);
 	return 0;
 }
 

@@ -374,10 +374,8 @@ static void finish(struct supervisor *s)
 {
 	struct err e = ERR_INIT;
 
-	if (!s->children[CHILD_WATCHDOG].was_ready)
-		return;
 	let_signals_end_us();
-	if (rows_at_stop(s, &e) == 0)
+	if (rows_at_stop(s, s->children[CHILD_WATCHDOG].was_ready, &e) == 0)
 		return;
 	log_error("what waits could not be marked as interrupted and stays pending: %s", e.text);
 	if (s->status == 0)

@@ -211,10 +211,12 @@ static bool is_database(int root_fd, const char *path, const char *database)
 {
 	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
 	OWNED(str) struct str name = STR_INIT;
+	size_t length = strlen(database);
 	struct stat target, st;
 
 	absolute(root_fd, path, &name);
-	if (strncmp(str_text(&name), database, strlen(database)) == 0)
+	if (strncmp(str_text(&name), database, length) == 0 &&
+	    (name.length == length || name.bytes[length] == '-'))
 		return true;
 	if (fstatat(root_fd, path, &target, AT_SYMLINK_NOFOLLOW))
 		return false;

@@ -114,7 +114,7 @@ static void begin(void)
 	fresh_store();
 	asked = 0;
 	(void)snprintf(ws, sizeof(ws), "%.600s", test_db());
-	strcpy(strrchr(ws, '/') + 1, "ws");
+	memcpy(strrchr(ws, '/') + 1, "ws", sizeof("ws"));
 	ck_assert_int_eq(mkdir(ws, 0755), 0);
 	(void)snprintf(
 	    sql, sizeof(sql),
@@ -755,7 +755,7 @@ START_TEST(a_name_that_is_too_long_leaves_no_directories)
 	memset(path + strlen(path), 'n', 255);
 	apply(path, "as long as can be");
 	expect(OUTCOME, APPLIED);
-	strcat(path, "n");
+	path[strlen(path)] = 'n';
 	apply(path, "x");
 	is_refused("path_violation", "path violation");
 }

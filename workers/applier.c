@@ -35,11 +35,13 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 static int step(struct worker *w, struct err *e)
 {
 	static struct applier a; /* remembers which jobs rest */
+	static char *database;
 	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
-	OWNED(char_ptr) char *database = realpath(w->db_path, NULL);
 	int64_t started_ms = clock_monotonic_ms();
 	int did;
 
+	if (!database)
+		database = realpath(w->db_path, NULL);
 	a.store = &w->store;
 	a.host = w->host;
 	a.worker_id = w->id.text;
