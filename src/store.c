@@ -692,7 +692,8 @@ int store_query(struct store *st, const char *sql,
 			return err_set(e, ERR_INPUT, "db: %s", sqlite3_errmsg(st->db));
 		if (!s)
 			break;
-		if (!sqlite3_stmt_readonly(s)) {
+		/* BEGIN and ATTACH count as read-only, but give no columns. */
+		if (!sqlite3_stmt_readonly(s) || sqlite3_column_count(s) == 0) {
 			(void)sqlite3_finalize(s);
 			return err_set(e, ERR_INPUT,
 				       "db: only statements that read; use the sqlite3 shell to write");

@@ -38,7 +38,6 @@ git config --global --add safe.directory "$PWD" 2>/dev/null || true
 
 family "build (dev: warnings are errors)" build dev || exit 1
 [ "$failed" -eq 0 ] || { echo "1 failed, nothing else was run"; exit 1; }
-family "rules (plain sqlite3 shell)" sh tests/rules/run.sh
 family "unit, worker and scenario tests (dev)" ctest --preset dev
 family "build (asan)" build asan
 family "unit and worker tests (asan, ubsan)" ctest --preset asan
