@@ -159,6 +159,7 @@ static void look_at_file(struct call *c, const struct peer *p)
 {
 	const char *given = json_text(c->arguments, "file_path");
 	OWNED(str) struct str old = STR_INIT;
+	OWNED(str) struct str target = STR_INIT;
 	struct err why = ERR_INIT;
 	int root = -1;
 	int got = -1;
@@ -169,6 +170,9 @@ static void look_at_file(struct call *c, const struct peer *p)
 	}
 	if (safe_path_clean(p->workspace_root, given, strlen(given), &c->path, &why) == 0)
 		got = safe_path_read(root, c->path.bytes, CALL_MAX_FILE_BYTES, &old, NULL, &why);
+	/* Of a file that is not there yet, nothing was opened: where would it come to be? */
+	if (got == 0 && safe_path_resolve(root, c->path.bytes, &target, &why))
+		got = -1;
 	(void)close(root);
 	if (got < 0) {
 		refuse_path(c, &why);
@@ -660,13 +664,12 @@ static int mark_delivered(struct store *st, const struct call *c, const struct p
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
-static int touch_session(struct store *st, const struct call *c, const struct peer *p,
-			 struct err *e)
+static int touch_session(struct store *st, const struct tool *tool, int64_t session, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_SESSION_TOUCH);
 
-	bind_int(s, ":seq", p->session_seq);
-	bind_text(s, ":tool", c->tool->name);
+	bind_int(s, ":seq", session);
+	bind_text(s, ":tool", tool->name);
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
@@ -687,11 +690,37 @@ int call_run(struct store *st, struct call *c, struct peer *p,
 		return -1;
 	if (!c->is_error && run_tool(st, c, p, settings, &request, &apply, e))
 		return -1;
-	if (touch_session(st, c, p, e))
+	if (touch_session(st, c->tool, p->session_seq, e))
 		return -1;
 	if (insert_call(st, c, p, request, apply, settings, e))
 		return -1;
 	return request && !c->waiting ? hand_over(st, c->seq, e) : 0;
+}
+
+int call_attach(struct store *st, int64_t call_seq, const char *listener, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_TOOL_CALL_READ);
+	OWNED(char_ptr) char *digest = NULL;
+	const struct tool *tool = NULL;
+	int64_t session = 0;
+	int got;
+
+	bind_int(s, ":seq", call_seq);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		tool = tool_find(col_text(s, TOOL_CALL_READ_TOOL));
+		session = col_int(s, TOOL_CALL_READ_SESSION_SEQ);
+		digest = xstrdup(col_text(s, TOOL_CALL_READ_DIGEST));
+	}
+	stmt_reset(s);
+	if (got <= 0 || !tool)
+		return got < 0 ? -1 : err_set(e, ERR_BUG, "call %lld is gone", (long long)call_seq);
+	s = store_stmt(st, SQL_TOOL_CALL_LISTEN);
+	bind_int(s, ":seq", call_seq);
+	bind_text(s, ":listener", listener);
+	if (stmt_run(s, e) < 0 || request_attach(st, session, digest, e))
+		return -1;
+	return touch_session(st, tool, session, e);
 }
 
 /* ---- the results of waits ---- */

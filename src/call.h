@@ -65,6 +65,10 @@ void call_prepare(struct call *c, const struct peer *p, const struct call_settin
 int call_run(struct store *st, struct call *c, struct peer *p,
 	     const struct call_settings *settings, struct err *e);
 
+/* The caller of a call that waits has come back, to this listener: its question is asked again and
+ * its session active, if a stop had interrupted them. Inside a transaction. */
+int call_attach(struct store *st, int64_t call_seq, const char *listener, struct err *e);
+
 /* Builds the result of a call whose wait has ended (or is looked at: then it is 'pending'). */
 int call_result(struct store *st, int64_t call_seq, struct str *result, bool *ret_is_error,
 		struct err *e);

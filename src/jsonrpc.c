@@ -21,6 +21,7 @@ struct scan {
 	size_t length, at;
 	int depth;
 	bool has_nul;
+	bool has_control; /* a byte below 0x20 where JSON has none (the parser would take it) */
 	size_t id_start, id_end; /* token of the top-level member "id" */
 };
 
@@ -28,14 +29,15 @@ struct scan {
 static void skip_string(struct scan *s)
 {
 	for (s->at++; s->at < s->length && s->bytes[s->at] != '"'; s->at++) {
+		s->has_control |= (unsigned char)s->bytes[s->at] < 0x20;
 		if (s->bytes[s->at] != '\\')
 			continue;
 		if (s->length - s->at >= 6 && memcmp(s->bytes + s->at, "\\u0000", 6) == 0)
 			s->has_nul = true;
 		s->at++;
 	}
-	if (s->at < s->length)
-		s->at++;
+	/* Behind the closing quote; a backslash at the end may have led further. */
+	s->at = s->at < s->length ? s->at + 1 : s->length;
 }
 
 static void skip_space(struct scan *s)
@@ -107,6 +109,7 @@ static bool look(struct scan *s)
 		} else if (c == '}' || c == ']') {
 			s->depth--;
 		}
+		s->has_control |= (unsigned char)c < 0x20 && !strchr("\t\r\n", c);
 		s->at++;
 	}
 	return true;
@@ -126,7 +129,7 @@ static int classify(struct rpc_message *m, struct rpc_error *error)
 	const cJSON *method = cJSON_GetObjectItemCaseSensitive(m->root, "method");
 	const char *version = json_text(m->root, "jsonrpc");
 
-	if (id && !cJSON_IsString(id) && !is_integral(id)) {
+	if (id && (!m->id || (!cJSON_IsString(id) && !is_integral(id)))) {
 		free(m->id);
 		m->id = NULL;
 		return fail(error, RPC_INVALID_REQUEST, "id must be a string or an integer");
@@ -161,6 +164,9 @@ int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rp
 		return fail(error, RPC_PARSE_ERROR, "the message holds a NUL byte");
 	if (!look(&s))
 		return fail(error, RPC_PARSE_ERROR, "the message is nested deeper than 64 levels");
+	if (s.has_control)
+		return fail(error, RPC_PARSE_ERROR,
+			    "the message is not valid JSON: it holds a control character");
 	m->has_nul = s.has_nul;
 	m->root = cJSON_ParseWithLengthOpts(bytes, length, &end, false);
 	s.at = m->root && end ? (size_t)(end - bytes) : 0;

@@ -1,9 +1,11 @@
 #include "mcp.h"
 
 #include "err.h"
-#include "jsonrpc.h"
 #include "tool.h"
 
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef INTERCOM_VERSION
@@ -21,23 +23,224 @@ static const char INSTRUCTIONS[] =
     "reboot when you start, ping during long work, transmit to ask whether to go on, standby when "
     "you have nothing to do.";
 
-enum mcp_method mcp_method_of(const char *name)
+const char MCP_MODERN[] = "2026-07-28";
+
+/* How long clients may keep a list of ours: it changes only with the program. */
+enum { LIST_TTL_MS = 300000 };
+
+enum mcp_method mcp_method_of(const char *name, bool modern)
 {
+	enum { LEGACY = 1, MODERN = 2, BOTH = 3 };
 	static const struct {
 		const char *name;
 		enum mcp_method method;
+		int eras;
 	} METHODS[] = {
-		{ "tools/call", MCP_TOOLS_CALL },
-		{ "initialize", MCP_INITIALIZE },
-		{ "ping", MCP_PING },
-		{ "tools/list", MCP_TOOLS_LIST },
-		{ "notifications/cancelled", MCP_NOTIFICATION_CANCELLED },
+		{ "tools/call", MCP_TOOLS_CALL, BOTH },
+		{ "tools/list", MCP_TOOLS_LIST, BOTH },
+		{ "initialize", MCP_INITIALIZE, LEGACY },
+		{ "ping", MCP_PING, LEGACY },
+		{ "server/discover", MCP_DISCOVER, MODERN },
+		{ "subscriptions/listen", MCP_LISTEN, MODERN },
+		{ "notifications/cancelled", MCP_NOTIFICATION_CANCELLED, BOTH },
 	};
 
 	for (size_t i = 0; i < COUNT(METHODS); i++)
-		if (strcmp(METHODS[i].name, name) == 0)
+		if (strcmp(METHODS[i].name, name) == 0 &&
+		    (METHODS[i].eras & (modern ? MODERN : LEGACY)))
 			return METHODS[i].method;
 	return strncmp(name, "notifications/", 14) == 0 ? MCP_NOTIFICATION_OTHER : MCP_UNKNOWN;
+}
+
+/* ---- the modern era ---- */
+
+static const char VERSION_KEY[] = "io.modelcontextprotocol/protocolVersion";
+static const char CAPABILITIES_KEY[] = "io.modelcontextprotocol/clientCapabilities";
+static const char CLIENT_KEY[] = "io.modelcontextprotocol/clientInfo";
+
+static bool is_modern_version(const char *version)
+{
+	return version && strcmp(version, MCP_MODERN) >= 0;
+}
+
+bool mcp_is_modern(const cJSON *params)
+{
+	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
+
+	return cJSON_GetObjectItemCaseSensitive(meta, VERSION_KEY) != NULL;
+}
+
+static int fault_set(struct mcp_fault *fault, int status, int code, const char *text)
+{
+	fault->status = status;
+	fault->code = code;
+	fault->data[0] = '\0';
+	(void)snprintf(fault->text, sizeof(fault->text), "%s", text);
+	return -1;
+}
+
+static int check_meta(const cJSON *meta, struct mcp_fault *fault)
+{
+	const cJSON *client = cJSON_GetObjectItemCaseSensitive(meta, CLIENT_KEY);
+	char text[120];
+
+	if (!cJSON_IsObject(meta))
+		return fault_set(fault, 400, RPC_INVALID_PARAMS, "params._meta must be an object");
+	if (!json_text(meta, VERSION_KEY)) {
+		(void)snprintf(text, sizeof(text), "params._meta lacks %s (a string)", VERSION_KEY);
+		return fault_set(fault, 400, RPC_INVALID_PARAMS, text);
+	}
+	if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(meta, CAPABILITIES_KEY))) {
+		(void)snprintf(text, sizeof(text), "params._meta lacks %s (an object)",
+			       CAPABILITIES_KEY);
+		return fault_set(fault, 400, RPC_INVALID_PARAMS, text);
+	}
+	if (client && (!json_text(client, "name") || !json_text(client, "version"))) {
+		(void)snprintf(text, sizeof(text), "%s must be an object with name and version",
+			       CLIENT_KEY);
+		return fault_set(fault, 400, RPC_INVALID_PARAMS, text);
+	}
+	return 0;
+}
+
+static int unsupported(const char *version, struct mcp_fault *fault)
+{
+	OWNED(str) struct str data = STR_INIT;
+
+	str_addf(&data, "{\"supported\":[\"%s\"],\"requested\":", MCP_MODERN);
+	json_quote(&data, version);
+	str_add_char(&data, '}');
+	(void)fault_set(fault, 400, MCP_UNSUPPORTED_VERSION, "unsupported protocol version");
+	if (data.length < sizeof(fault->data))
+		memcpy(fault->data, data.bytes, data.length + 1);
+	return -1;
+}
+
+/* The text of a header value: literal, or "=?base64?<standard base64 of UTF-8>?=" in exactly these
+ * letters. NULL if it is neither; the caller frees it. */
+static char *decode_header(const char *value)
+{
+	static const char HEAD[] = "=?base64?", TAIL[] = "?=";
+	size_t length = strlen(value), packed;
+	unsigned char *bytes;
+	int n, padding = 0;
+
+	if (strncmp(value, HEAD, sizeof(HEAD) - 1) != 0 || length < sizeof(HEAD) + 1 ||
+	    strcmp(value + length - 2, TAIL) != 0)
+		return xstrdup(value);
+	value += sizeof(HEAD) - 1;
+	packed = length - (sizeof(HEAD) - 1) - (sizeof(TAIL) - 1);
+	for (size_t i = packed; i > 0 && value[i - 1] == '='; i--)
+		padding++;
+	if (packed % 4 != 0 || padding > 2 || memchr(value, ' ', packed))
+		return NULL;
+	bytes = xmalloc(packed + 1);
+	n = EVP_DecodeBlock(bytes, (const unsigned char *)value, (int)packed);
+	if (n < padding || !utf8_valid(bytes, (size_t)(n - padding)) ||
+	    memchr(bytes, '\0', (size_t)(n - padding))) {
+		free(bytes);
+		return NULL;
+	}
+	bytes[n - padding] = '\0';
+	return (char *)bytes;
+}
+
+/* What Mcp-Name must repeat, by method; NULL: nothing. */
+static const char *named(const struct rpc_message *m)
+{
+	static const struct {
+		const char *method, *member;
+	} NAMES[] = { { "tools/call", "name" },	    { "prompts/get", "name" },
+		      { "resources/read", "uri" },  { "tasks/get", "taskId" },
+		      { "tasks/update", "taskId" }, { "tasks/cancel", "taskId" } };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (strcmp(NAMES[i].method, m->method) == 0)
+			return json_text(m->params, NAMES[i].member);
+	return NULL;
+}
+
+static int check_name(const struct rpc_message *m, const char *header, struct mcp_fault *fault)
+{
+	const char *name = named(m);
+	OWNED(char_ptr) char *given = NULL;
+
+	if (!name)
+		return 0;
+	if (!header)
+		return fault_set(fault, 400, MCP_HEADER_MISMATCH, "the header Mcp-Name is missing");
+	given = decode_header(header);
+	if (!given || strcmp(given, name) != 0)
+		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
+				 "the header Mcp-Name does not say what the body says");
+	return 0;
+}
+
+int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *headers,
+		     struct mcp_fault *fault)
+{
+	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(m->params, "_meta");
+	const char *version;
+	char text[160];
+
+	if (check_meta(meta, fault))
+		return -1;
+	version = json_text(meta, VERSION_KEY);
+	if (headers && (!headers->version || strcmp(headers->version, version) != 0))
+		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
+				 "the header MCP-Protocol-Version is not the version in params._meta");
+	if (strcmp(version, MCP_MODERN) != 0)
+		return unsupported(version, fault);
+	if (headers && (!headers->method || strcmp(headers->method, m->method) != 0))
+		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
+				 "the header Mcp-Method is not the method of the body");
+	if (mcp_method_of(m->method, true) == MCP_UNKNOWN) {
+		(void)snprintf(text, sizeof(text), "method not found: %.100s", m->method);
+		return fault_set(fault, 404, RPC_METHOD_NOT_FOUND, text);
+	}
+	return headers ? check_name(m, headers->name, fault) : 0;
+}
+
+/* ---- results ---- */
+
+/* Ends a result object that has been begun: what every modern result says besides. */
+static void end_result(struct str *out, const char *version, bool cached)
+{
+	if (is_modern_version(version)) {
+		if (out->bytes[out->length - 1] != '{')
+			str_add_char(out, ',');
+		str_add(out, "\"resultType\":\"complete\",");
+		if (cached)
+			str_addf(out, "\"ttlMs\":%d,\"cacheScope\":\"public\",", LIST_TTL_MS);
+		str_addf(out,
+			 "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{"
+			 "\"name\":\"agent-intercom\",\"version\":\"%s\"}}",
+			 INTERCOM_VERSION);
+	}
+	str_add_char(out, '}');
+}
+
+void mcp_empty_result(struct str *out, const char *version)
+{
+	str_add_char(out, '{');
+	end_result(out, version, false);
+}
+
+void mcp_discover_result(struct str *out, const char *version)
+{
+	str_addf(out, "{\"supportedVersions\":[\"%s\"],\"capabilities\":{\"tools\":{}},", MCP_MODERN);
+	str_add(out, "\"instructions\":");
+	json_quote(out, INSTRUCTIONS);
+	end_result(out, version, true);
+}
+
+void mcp_listen_acknowledged(struct str *out, const char *id)
+{
+	str_addf(out,
+		 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\","
+		 "\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":%s},"
+		 "\"notifications\":{}}}",
+		 id);
 }
 
 bool mcp_version_known(const char *version)
@@ -80,7 +283,8 @@ void mcp_tools_list(struct str *out, const char *version)
 			str_add_char(out, ',');
 		tool_describe(out, &TOOLS[i], mcp_has_structured(version));
 	}
-	str_add(out, "]}");
+	str_add_char(out, ']');
+	end_result(out, version, true);
 }
 
 void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
@@ -92,7 +296,8 @@ void mcp_tool_result(struct str *out, const char *version, const char *result, b
 		str_add(out, ",\"structuredContent\":");
 		str_add(out, result);
 	}
-	str_addf(out, ",\"isError\":%s}", is_error ? "true" : "false");
+	str_addf(out, ",\"isError\":%s", is_error ? "true" : "false");
+	end_result(out, version, false);
 }
 
 void mcp_progress(struct str *out, const char *token, int64_t progress, const char *message)

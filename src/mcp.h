@@ -1,16 +1,22 @@
 /* mcp: the messages of the Model Context Protocol, without transport and without rows.
- * Revisions 2024-11-05 to 2025-11-25 (modelcontextprotocol.io/specification). */
+ *
+ * Two eras (modelcontextprotocol.io/specification): the legacy revisions 2024-11-05 to 2025-11-25
+ * begin with initialize; in the modern one, 2026-07-28, each request says in params._meta which
+ * revision it speaks. Both may come over one connection: it is decided for each request. */
 #ifndef MCP_H
 #define MCP_H
 
+#include "jsonrpc.h"
 #include "str.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 enum mcp_method {
-	MCP_INITIALIZE,
-	MCP_PING,
+	MCP_INITIALIZE,	 /* legacy */
+	MCP_PING,	 /* legacy */
+	MCP_DISCOVER,	 /* modern */
+	MCP_LISTEN,	 /* modern: subscriptions/listen */
 	MCP_TOOLS_LIST,
 	MCP_TOOLS_CALL,
 	MCP_NOTIFICATION_CANCELLED,
@@ -18,7 +24,43 @@ enum mcp_method {
 	MCP_UNKNOWN
 };
 
-enum mcp_method mcp_method_of(const char *name);
+/* Error codes of revision 2026-07-28. */
+enum {
+	MCP_HEADER_MISMATCH = -32020,
+	MCP_MISSING_CAPABILITY = -32021,
+	MCP_UNSUPPORTED_VERSION = -32022,
+};
+
+extern const char MCP_MODERN[]; /* the modern revision that we speak */
+
+/* The method of this name, MCP_UNKNOWN also for one of the other era. */
+enum mcp_method mcp_method_of(const char *name, bool modern);
+
+/* Whether a request says in params._meta which revision it speaks: then it is modern, whatever
+ * else is true of the connection. */
+bool mcp_is_modern(const cJSON *params);
+
+/* The request headers of revision 2026-07-28, NULL where one is missing. Names are compared after
+ * decoding "=?base64?...?=". */
+struct mcp_headers {
+	const char *version; /* MCP-Protocol-Version */
+	const char *method;  /* Mcp-Method */
+	const char *name;    /* Mcp-Name */
+};
+
+/* Why a request is refused: the HTTP status and the JSON-RPC error. */
+struct mcp_fault {
+	int status;
+	int code;
+	char text[300];
+	char data[300]; /* JSON, or "" */
+};
+
+/* Checks a modern request in the order of the specification ("Versioning", "HTTP headers"):
+ * _meta, header against body, version, method header, method, name header. headers: NULL on stdio.
+ * 0, or -1 and fault. */
+int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *headers,
+		     struct mcp_fault *fault);
 
 /* Whether version is a legacy revision that we speak. */
 bool mcp_version_known(const char *version);
@@ -30,8 +72,11 @@ const char *mcp_negotiate(const char *requested);
 /* Whether a revision has title, outputSchema and structuredContent (2025-06-18 and later). */
 bool mcp_has_structured(const char *version);
 
-/* Append the JSON of a result. */
+/* Append the JSON of a result, in the form of a revision: the modern one has resultType, and
+ * serverInfo in _meta. */
 void mcp_initialize_result(struct str *out, const char *version);
+void mcp_empty_result(struct str *out, const char *version);
+void mcp_discover_result(struct str *out, const char *version);
 void mcp_tools_list(struct str *out, const char *version);
 /* result: the tool's JSON object. It stands as text and, where the revision has it, as structured
  * content. */
@@ -39,6 +84,10 @@ void mcp_tool_result(struct str *out, const char *version, const char *result, b
 
 /* Appends notifications/progress. token: JSON token; progress: whole seconds. */
 void mcp_progress(struct str *out, const char *token, int64_t progress, const char *message);
+
+/* Appends notifications/subscriptions/acknowledged for a subscriptions/listen with this id: we
+ * honour no subscription, since no list of ours ever changes. */
+void mcp_listen_acknowledged(struct str *out, const char *id);
 
 /* Appends a server-sent event (WHATWG HTML, section 9.2). id: NULL for none. data: one line, ""
  * for the event that only carries the id. */

@@ -306,3 +306,15 @@ int request_revive_all(struct store *st, int64_t session_seq, struct err *e)
 	} while (got > 0);
 	return got;
 }
+
+int request_attach(struct store *st, int64_t session_seq, const char *digest, struct err *e)
+{
+	const struct asker who = { .session_seq = session_seq };
+	const struct question q = { .digest = digest };
+	struct found own;
+	int has_own = find_own(st, &who, &q, &own, e);
+
+	if (has_own < 0)
+		return -1;
+	return has_own && own.interrupted ? revive(st, &own, e) : 0;
+}

@@ -66,4 +66,8 @@ int64_t request_ask(struct store *st, const struct asker *who, const struct ques
  * pending again, its deadline runs on. Inside a transaction. */
 int request_revive_all(struct store *st, int64_t session_seq, struct err *e);
 
+/* The caller that waits for the question with this digest has come back: if it was interrupted, it
+ * is pending again. Inside a transaction. */
+int request_attach(struct store *st, int64_t session_seq, const char *digest, struct err *e);
+
 #endif

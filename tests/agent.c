@@ -249,12 +249,32 @@ static bool body_step(struct wire *w)
 	return false;
 }
 
-int wire_answer(struct wire *w)
+static void read_body(struct wire *w)
 {
-	(void)wire_head(w);
 	while (!w->ended)
 		if (!body_step(w) && !more(w))
 			w->ended = true;
+}
+
+static bool is_stream(const struct wire *w)
+{
+	const char *type = wire_header(w, "Content-Type");
+
+	return type && strcmp(type, "text/event-stream") == 0;
+}
+
+int wire_answer(struct wire *w)
+{
+	(void)wire_head(w);
+	read_body(w);
+	return w->status;
+}
+
+int wire_plain(struct wire *w)
+{
+	(void)wire_head(w);
+	if (!is_stream(w))
+		read_body(w);
 	return w->status;
 }
 
@@ -431,11 +451,8 @@ char *agent_message(struct wire *w)
 {
 	struct event e = { .id = "" };
 	OWNED(str) struct str last = STR_INIT;
-	const char *type;
 
-	(void)wire_head(w);
-	type = wire_header(w, "Content-Type");
-	if (type && strcmp(type, "text/event-stream") == 0) {
+	if (wire_plain(w) == 200 && is_stream(w)) {
 		while (wire_event(w, &e)) {
 			str_reset(&last);
 			str_add(&last, str_text(&e.data));
@@ -443,9 +460,6 @@ char *agent_message(struct wire *w)
 		event_clear(&e);
 		return str_take(&last);
 	}
-	while (!w->ended)
-		if (!body_step(w) && !more(w))
-			w->ended = true;
 	str_add(&last, str_text(&w->body));
 	return str_take(&last);
 }
@@ -481,8 +495,7 @@ char *proposal(const char *path, const char *content)
 {
 	OWNED(str) struct str json = STR_INIT;
 
-	str_add(&json, "{\"title\":\"change ");
-	str_addf(&json, "%s\",\"file_path\":", path);
+	str_add(&json, "{\"title\":\"a change\",\"file_path\":");
 	json_quote(&json, path);
 	str_add(&json, ",\"diff\":");
 	json_quote(&json, content);

@@ -45,6 +45,8 @@ void wire_send_bytes(struct wire *w, const void *bytes, size_t length);
 int wire_head(struct wire *w);
 /* Reads the next answer whole; its status. */
 int wire_answer(struct wire *w);
+/* The same, but of a stream only the headers. */
+int wire_plain(struct wire *w);
 /* A header of the answer at hand, NULL if it has none such. Valid until the next call. */
 const char *wire_header(const struct wire *w, const char *name);
 /* The next event of a stream, comments skipped; false: the stream has ended. Give e zeroed. */

@@ -793,7 +793,7 @@ END_TEST
 START_TEST(what_one_connection_says_of_itself_is_not_said_by_another)
 {
 	struct agent a, b;
-	char json[900], second[600], expected[900];
+	char json[900], second[600], expected[1300];
 	OWNED(char_ptr) char *one = NULL;
 	OWNED(char_ptr) char *two = NULL;
 
@@ -907,8 +907,17 @@ static void refused(struct agent *a, const char *path, const char *content, cons
 		    const char *text)
 {
 	OWNED(char_ptr) char *arguments = proposal(path, content);
-	OWNED(char_ptr) char *result = agent_call(a, "check_clearance", arguments);
+	OWNED(char_ptr) char *message = NULL;
+	OWNED(char_ptr) char *result = NULL;
+	struct wire w;
 
+	agent_begin(a, &w, "check_clearance", arguments, NULL);
+	ck_assert_msg(wire_plain(&w) == 200, "%s: %s", path, str_text(&w.body));
+	ck_assert_msg(strcmp(wire_header(&w, "Content-Type"), "application/json") == 0,
+		      "%s is asked", path);
+	message = xstrdup(str_text(&w.body));
+	result = tool_result(message);
+	wire_close(&w);
 	ck_assert_msg(strcmp(member(result, "error_code"), code) == 0, "%s gives %s", path, result);
 	says(member(result, "error_message"), text);
 }

@@ -198,6 +198,11 @@ END_TEST
 START_TEST(what_is_no_json_is_a_parse_error)
 {
 	refuses("", RPC_PARSE_ERROR, "not valid JSON");
+	refuses("{\"j\\", RPC_PARSE_ERROR, "not valid JSON");
+	refuses("{\"jsonrpc\":\"2.0\",\"id\"\x0e:0,\"method\":\"ping\"}", RPC_PARSE_ERROR,
+		"control character");
+	refuses("{\"jsonrpc\":\"2.0\",\"id\":\"a\nb\",\"method\":\"ping\"}", RPC_PARSE_ERROR,
+		"control character"); /* an id that would come back as two lines */
 	refuses("{", RPC_PARSE_ERROR, "not valid JSON");
 	refuses("{\"jsonrpc\":\"2.0\",\"method\":\"x\"} x", RPC_PARSE_ERROR, "not valid JSON");
 	refuses("{\"jsonrpc\":\"2.0\",\"method\":\"x\"}{}", RPC_PARSE_ERROR, "not valid JSON");

@@ -42,7 +42,7 @@ enum {
 
 /* A request that the agent has had no answer to. */
 struct request {
-	STAILQ_ENTRY(request) next;
+	TAILQ_ENTRY(request) next;
 	char *id; /* JSON token */
 	struct str line;
 };
@@ -56,7 +56,7 @@ struct relay {
 	int front;    /* socket, -1 while there is none */
 	int signals;
 	struct str from_agent, from_front; /* bytes of a line that has not ended */
-	STAILQ_HEAD(, request) open;
+	TAILQ_HEAD(, request) open;
 	bool over; /* the agent has gone */
 };
 
@@ -68,21 +68,21 @@ static void remember(struct relay *r, const char *id, const char *line, size_t l
 
 	q->id = xstrdup(id);
 	str_add_bytes(&q->line, line, length);
-	STAILQ_INSERT_TAIL(&r->open, q, next);
+	TAILQ_INSERT_TAIL(&r->open, q, next);
 }
 
 static void forget(struct relay *r, const char *id)
 {
-	struct request *q;
+	struct request *q = TAILQ_FIRST(&r->open);
 
-	STAILQ_FOREACH(q, &r->open, next)
-		if (strcmp(q->id, id) == 0) {
-			STAILQ_REMOVE(&r->open, q, request, next);
-			free(q->id);
-			str_clear(&q->line);
-			free(q);
-			return;
-		}
+	while (q && strcmp(q->id, id) != 0)
+		q = TAILQ_NEXT(q, next);
+	if (!q)
+		return;
+	TAILQ_REMOVE(&r->open, q, next);
+	free(q->id);
+	str_clear(&q->line);
+	free(q);
 }
 
 /* A line of the agent: a request is kept until its answer, a cancelled one no longer. */
@@ -220,12 +220,29 @@ static void look_up(struct relay *r)
 	r->paths = fresh;
 }
 
+/* Waits for the front's first word. A front that hangs must not keep us from leaving. */
+static int await(struct relay *r, int fd)
+{
+	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
+				{ .fd = r->signals, .events = POLLIN },
+				{ .fd = STDIN_FILENO, .events = 0 } }; /* hang-up only */
+
+	while (poll(fds, COUNT(fds), -1) < 0 && errno == EINTR)
+		continue;
+	if (fds[0].revents)
+		return 0;
+	r->over = true;
+	return -1;
+}
+
 /* One line from the socket, read byte by byte: nothing behind it may be lost. */
-static int read_line(int fd, char *line, size_t size)
+static int read_line(struct relay *r, int fd, char *line, size_t size)
 {
 	size_t n = 0;
 
 	while (n + 1 < size) {
+		if (await(r, fd))
+			return -1;
 		ssize_t got = read(fd, line + n, 1);
 
 		if (got < 0 && errno == EINTR)
@@ -251,7 +268,7 @@ static int greet(struct relay *r, int fd)
 	if (r->key[0])
 		str_addf(&line, ",\"resume\":\"%s\"", r->key);
 	str_add(&line, "}\n");
-	if (write_all(fd, line.bytes, line.length) || read_line(fd, answer, sizeof(answer)))
+	if (write_all(fd, line.bytes, line.length) || read_line(r, fd, answer, sizeof(answer)))
 		return -1;
 	reply = cJSON_Parse(answer);
 	key = json_text(reply, "key");
@@ -274,7 +291,7 @@ static bool reach(struct relay *r)
 		lose_front(r);
 		return false;
 	}
-	STAILQ_FOREACH(q, &r->open, next)
+	TAILQ_FOREACH(q, &r->open, next)
 		if (r->front >= 0)
 			to_front(r, q->line.bytes, q->line.length);
 	return r->front >= 0;
@@ -547,8 +564,8 @@ static int open_relay(struct relay *r, int argc, char **argv, struct err *e)
 
 static void close_relay(struct relay *r)
 {
-	while (!STAILQ_EMPTY(&r->open))
-		forget(r, STAILQ_FIRST(&r->open)->id);
+	while (!TAILQ_EMPTY(&r->open))
+		forget(r, TAILQ_FIRST(&r->open)->id);
 	lose_front(r);
 	config_clear(&r->config);
 	paths_clear(&r->paths);
@@ -563,7 +580,7 @@ int main(int argc, char **argv)
 	struct err e = ERR_INIT;
 
 	log_open("mcp-stdio", 0, LOG_LEVEL_INFO);
-	STAILQ_INIT(&r.open);
+	TAILQ_INIT(&r.open);
 	if (open_relay(&r, argc, argv, &e) == 0)
 		serve(&r);
 	else

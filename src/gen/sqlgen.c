@@ -251,6 +251,7 @@ static void check_scans(const char *where, const char *sql)
 	sqlite3_free(explain);
 }
 
+/* Takes over text. */
 static void take_statement(const char *file, int line, const char *name, char *text, bool scan_ok)
 {
 	struct statement *st;
@@ -261,6 +262,7 @@ static void take_statement(const char *file, int line, const char *name, char *t
 	(void)snprintf(where, sizeof(where), "%s:%d: %s", file, line, name);
 	if (statement_count == MAX_STATEMENTS) {
 		fail("%s: too many statements", where);
+		free(text);
 		return;
 	}
 	st = &statements[statement_count];
@@ -273,6 +275,7 @@ static void take_statement(const char *file, int line, const char *name, char *t
 
 		fail("%s:%d: %s: %s", file, line + (at > 0 ? line_of(text, text + at) - 1 : 0), name,
 		     s || sqlite3_errcode(db) ? sqlite3_errmsg(db) : "there is no statement");
+		free(text);
 		return;
 	}
 	while (tail && isspace((unsigned char)*tail))
@@ -400,6 +403,27 @@ static void check_trigger(const char *name, const char *sql)
 	free(body);
 }
 
+/* A statement that would fire every trigger of a table: an insert, a delete, or (2) an update of
+ * every column, so that UPDATE OF triggers take part. Freed with sqlite3_free. */
+static char *probe_text(const char *table, int kind)
+{
+	sqlite3_stmt *columns = NULL;
+	char *ask, *text = NULL;
+
+	if (kind == 0)
+		return sqlite3_mprintf("INSERT INTO %s DEFAULT VALUES", table);
+	if (kind == 1)
+		return sqlite3_mprintf("DELETE FROM %s", table);
+	ask = sqlite3_mprintf("SELECT group_concat(name || ' = ' || name, ', ') FROM pragma_table_info(%Q)",
+			      table);
+	(void)sqlite3_prepare_v2(db, ask, -1, &columns, NULL);
+	if (sqlite3_step(columns) == SQLITE_ROW)
+		text = sqlite3_mprintf("UPDATE %s SET %s", table, sqlite3_column_text(columns, 0));
+	(void)sqlite3_finalize(columns);
+	sqlite3_free(ask);
+	return text;
+}
+
 static void trace_triggers(void)
 {
 	sqlite3_stmt *s;
@@ -413,27 +437,9 @@ static void trace_triggers(void)
 	(void)sqlite3_set_authorizer(db, watch, NULL);
 	for (int i = 0; i < table_count; i++) {
 		for (int k = 0; k < 3; k++) {
-			char *sql = NULL;
+			char *sql = probe_text(tables[i].name, k);
 			sqlite3_stmt *probe = NULL;
 
-			if (k == 2) {
-				/* every column, so that UPDATE OF triggers take part */
-				sqlite3_stmt *columns;
-				char *list_text = NULL;
-				char *ask = sqlite3_mprintf("SELECT group_concat(name || ' = ' || name, ', ') FROM pragma_table_info(%Q)",
-							    tables[i].name);
-
-				(void)sqlite3_prepare_v2(db, ask, -1, &columns, NULL);
-				if (sqlite3_step(columns) == SQLITE_ROW)
-					list_text = sqlite3_mprintf("%s", sqlite3_column_text(columns, 0));
-				(void)sqlite3_finalize(columns);
-				sqlite3_free(ask);
-				sql = sqlite3_mprintf("UPDATE %s SET %s", tables[i].name, list_text);
-				sqlite3_free(list_text);
-			} else {
-				sql = sqlite3_mprintf(k == 0 ? "INSERT INTO %s DEFAULT VALUES" : "DELETE FROM %s",
-						      tables[i].name);
-			}
 			if (sqlite3_prepare_v2(db, sql, -1, &probe, NULL) != SQLITE_OK)
 				fail("sqlgen: %s: %s", sql, sqlite3_errmsg(db));
 			(void)sqlite3_finalize(probe);

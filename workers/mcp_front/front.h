@@ -27,6 +27,7 @@ enum {
 	FRONT_MAX_OUTPUT = 1 << 20,   /* unread bytes of a held caller: then it is cut off */
 	FRONT_HEADER_BYTES = 16 << 10,
 	FRONT_READ_SECONDS = 10,      /* between two bytes of a request */
+	FRONT_REQUEST_SECONDS = 10,   /* between a request's first byte and its last */
 	FRONT_PROGRESS_SECONDS = 15,  /* between two signs of life to a waiting caller */
 	FRONT_RETRY_MS = 2000,	      /* what a cut client waits before it comes back */
 	FRONT_BIG_CALL = 256 << 10,   /* bytes: such a call commits alone */
@@ -35,6 +36,7 @@ enum {
 
 struct front;
 struct waiter;
+struct arrival;
 
 struct sink {
 	struct front *front;
@@ -62,6 +64,7 @@ struct job {
 	struct rpc_message message; /* CALL, INITIALIZE, CANCEL */
 	struct call call;	    /* CALL */
 	int64_t call_seq;	    /* RESUME, HANG_UP; CALL: an old call that came again */
+	int64_t started_ms;	    /* RESUME, old CALL: unix, when its wait began */
 	int64_t had_seq, had_session; /* of the peer before the transaction */
 	bool refused;		    /* the reply is a JSON-RPC error: */
 	int code;
@@ -88,6 +91,7 @@ struct waiter {
 struct held_call {
 	int64_t seq;
 	int64_t started_ms; /* unix */
+	int64_t progress;   /* the last that was told */
 	LIST_HEAD(, waiter) waiters;
 };
 
@@ -96,6 +100,8 @@ struct front {
 	struct event_base *base;
 	struct evhttp *http;
 	struct event *turn, *bell, *signal, *clock, *beat, *hang_up;
+	struct arrival *arrivals; /* by descriptor: when a request began to come in */
+	int arrival_count;
 	int hang_up_fd; /* epoll of the held HTTP connections */
 	struct evconnlistener *pipe_listener, *ipc_listener;
 	LIST_HEAD(, sink) pipes;
@@ -163,6 +169,8 @@ void http_wait(struct sink *s, const char *event_id);
 /* Answers an HTTP request that is no JSON-RPC request: status, no body. */
 void http_status(struct sink *s, int status);
 void http_cut(struct sink *s);
+/* Answers a request that is no POST: status and a JSON-RPC error. */
+void http_refuse(struct sink *s, int status, int code, const char *text);
 
 int pipe_start(struct front *f, struct err *e);
 void pipe_stop(struct front *f);

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -110,6 +111,11 @@ static void answer_error(struct sink *s, int status, const char *id, int code, c
 
 	rpc_failure(&message, id, code, text, NULL);
 	answer(s, status, "application/json", message.bytes, message.length);
+}
+
+void http_refuse(struct sink *s, int status, int code, const char *text)
+{
+	answer_error(s, status, NULL, code, text);
 }
 
 /* Sends on an open stream. A reader that is too slow is cut off: it can come back and resume. */
@@ -561,6 +567,67 @@ static void route(struct sink *s, const char *path)
 	}
 }
 
+/* ---- slow clients ---- */
+
+/* evhttp's timeout begins anew with each byte: a client that sends one now and then would be held
+ * for ever. The inode tells a new connection from an old one with the same descriptor. */
+struct arrival {
+	ino_t inode;
+	int64_t began_ms; /* monotonic; 0: nothing of a request has come */
+};
+
+static struct arrival *arrival_of(struct front *f, int fd)
+{
+	enum { STEP = 64 };
+
+	if (fd >= f->arrival_count) {
+		int count = fd + STEP;
+
+		f->arrivals = xrealloc(f->arrivals, (size_t)count * sizeof(*f->arrivals));
+		memset(f->arrivals + f->arrival_count, 0,
+		       (size_t)(count - f->arrival_count) * sizeof(*f->arrivals));
+		f->arrival_count = count;
+	}
+	return &f->arrivals[fd];
+}
+
+static struct front *the_front; /* of this process, for a callback that is given a bufferevent */
+
+static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, void *arg)
+{
+	int fd = bufferevent_getfd(arg);
+	struct stat about;
+	struct arrival *a;
+
+	(void)in;
+	if (info->n_added == 0 || fd < 0 || fstat(fd, &about) != 0)
+		return;
+	a = arrival_of(the_front, fd);
+	if (a->inode != about.st_ino || !a->began_ms)
+		*a = (struct arrival){ .inode = about.st_ino, .began_ms = clock_monotonic_ms() };
+	else if (clock_monotonic_ms() - a->began_ms > FRONT_REQUEST_SECONDS * 1000)
+		(void)shutdown(fd, SHUT_RDWR);
+}
+
+static struct bufferevent *on_connect(struct event_base *base, void *arg)
+{
+	struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
+
+	the_front = arg;
+	if (bev)
+		(void)evbuffer_add_cb(bufferevent_get_input(bev), on_bytes, bev);
+	return bev;
+}
+
+static void has_arrived(struct front *f, struct evhttp_request *request)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(request);
+	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c));
+
+	if (fd >= 0)
+		arrival_of(f, fd)->began_ms = 0;
+}
+
 static void on_request(struct evhttp_request *request, void *arg)
 {
 	struct front *f = arg;
@@ -571,6 +638,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 	int status = check_headers(request, &why);
 
 	s->http = request;
+	has_arrived(f, request);
 	evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_close, s);
 	take_query(&s->peer->identity, evhttp_request_get_uri(request));
 	sink_hold(s);
@@ -597,6 +665,7 @@ int http_start(struct front *f, struct err *e)
 	(void)event_add(f->hang_up, NULL);
 	f->http = evhttp_new(f->base);
 	evhttp_set_gencb(f->http, on_request, f);
+	evhttp_set_bevcb(f->http, on_connect, f);
 	evhttp_set_timeout(f->http, FRONT_READ_SECONDS);
 	evhttp_set_max_headers_size(f->http, FRONT_HEADER_BYTES);
 	evhttp_set_max_body_size(f->http, FRONT_MAX_MESSAGE * 2 + BODY_SLACK);
@@ -629,6 +698,9 @@ void http_stop(struct front *f)
 		event_free(f->hang_up);
 	if (f->hang_up_fd >= 0)
 		(void)close(f->hang_up_fd);
+	free(f->arrivals);
+	f->arrivals = NULL;
+	f->arrival_count = 0;
 	f->http = NULL;
 	f->hang_up = NULL;
 	f->hang_up_fd = -1;

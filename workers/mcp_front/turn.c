@@ -85,7 +85,7 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 {
 	OWNED(str) struct str text = STR_INIT;
 
-	switch (mcp_method_of(m->method)) {
+	switch (mcp_method_of(m->method, false)) {
 	case MCP_INITIALIZE:
 		introduce(sink->peer, m->params);
 		(void)front_queue(f, JOB_INITIALIZE, sink, m);
@@ -103,6 +103,8 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 	case MCP_TOOLS_LIST:
 		reply_now(sink, m->id, mcp_tools_list);
 		return;
+	case MCP_DISCOVER:
+	case MCP_LISTEN:
 	case MCP_NOTIFICATION_CANCELLED:
 	case MCP_NOTIFICATION_OTHER:
 	case MCP_UNKNOWN:
@@ -117,7 +119,7 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
 	if (m->kind == RPC_REQUEST)
 		take_request(f, sink, m);
 	else if (m->kind == RPC_NOTIFICATION &&
-		 mcp_method_of(m->method) == MCP_NOTIFICATION_CANCELLED)
+		 mcp_method_of(m->method, false) == MCP_NOTIFICATION_CANCELLED)
 		(void)front_queue(f, JOB_CANCEL, sink, m);
 	/* Other notifications, and responses to requests that we never send, need nothing. */
 	rpc_message_clear(m);
@@ -166,13 +168,18 @@ static int find_again(struct front *f, struct job *job, struct err *e)
 	return got < 0 ? -1 : job->call_seq != 0;
 }
 
-static int listen_again(struct front *f, int64_t call_seq, struct err *e)
+static int attach(struct front *f, struct job *job, struct err *e)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_TOOL_CALL_LISTEN);
+	stmt *s = store_stmt(&f->worker.store, SQL_TOOL_CALL_READ);
+	int got;
 
-	bind_int(s, ":seq", call_seq);
-	bind_text(s, ":listener", f->worker.id.text);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	bind_int(s, ":seq", job->call_seq);
+	got = stmt_row(s, e);
+	if (got > 0) /* its progress goes on from where it was */
+		job->started_ms = clock_parse(col_text(s, TOOL_CALL_READ_CREATED_AT));
+	stmt_reset(s);
+	return got < 0 ? -1 :
+			 call_attach(&f->worker.store, job->call_seq, f->worker.id.text, e);
 }
 
 static int run_call(struct front *f, struct job *job, struct err *e)
@@ -185,7 +192,7 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 	if (again < 0)
 		return -1;
 	if (again)
-		return job->waits ? listen_again(f, job->call_seq, e) :
+		return job->waits ? attach(f, job, e) :
 				    call_result(st, job->call_seq, &job->result,
 						&job->call.is_error, e);
 	if (peer_join(st, &f->settings.places, p, e) ||
@@ -275,7 +282,7 @@ static int run_resume(struct front *f, struct job *job, struct err *e)
 		refuse(job, RPC_INVALID_REQUEST, "there is no stream with this Last-Event-ID");
 		return 0;
 	}
-	return job->waits ? listen_again(f, job->call_seq, e) :
+	return job->waits ? attach(f, job, e) :
 			    call_result(&f->worker.store, job->call_seq, &job->result,
 					&job->call.is_error, e);
 }
@@ -351,12 +358,18 @@ static void reply_call(struct front *f, struct job *job)
 	}
 	(void)snprintf(event_id, sizeof(event_id), "%lld.0", (long long)job->call_seq);
 	sink_wait(job->sink, event_id);
-	front_hold(f, job->sink, job->call_seq, clock_now_ms(), job->message.id,
+	front_hold(f, job->sink, job->call_seq,
+		   job->started_ms > 0 ? job->started_ms : clock_now_ms(), job->message.id,
 		   job->call.progress_token);
 }
 
 static void reply(struct front *f, struct job *job)
 {
+	if (job->refused && job->kind == JOB_RESUME && job->sink->http) {
+		http_refuse(job->sink, job->code == RPC_INVALID_REQUEST ? 404 : 503, job->code,
+			    job->text);
+		return;
+	}
 	if (job->refused) {
 		sink_refuse(job->sink, job->message.id, job->code, job->text);
 		return;

@@ -44,6 +44,14 @@ static void set_clock(struct front *f)
 	(void)evtimer_add(f->clock, &t);
 }
 
+/* Whole seconds since the call began, and always more than before: also after a resume, and when
+ * the clock is set back (MCP, "Progress": the value must increase). */
+static int64_t next_progress(struct held_call *held, int64_t waited_ms)
+{
+	held->progress = waited_ms / 1000 > held->progress ? waited_ms / 1000 : held->progress + 1;
+	return held->progress;
+}
+
 static void sign_of_life(const struct waiter *w)
 {
 	OWNED(str) struct str message = STR_INIT;
@@ -55,7 +63,7 @@ static void sign_of_life(const struct waiter *w)
 	(void)snprintf(text, sizeof(text), "waiting for the operator, %lld s",
 		       (long long)(waited_ms / 1000));
 	if (w->progress_token)
-		mcp_progress(&message, w->progress_token, waited_ms / 1000, text);
+		mcp_progress(&message, w->progress_token, next_progress(w->held, waited_ms), text);
 	sink_notify(w->sink, &message, event_id);
 }
 

@@ -1,0 +1,502 @@
+/* `agent-intercom mcp`: what an agent on stdin and stdout sees, whatever happens behind it. */
+#include "agent.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20 };
+
+static const char *const NOTHING[] = { NULL };
+static const char ONE_LIVES[] =
+    "SELECT count(*) FROM worker WHERE name = 'watchdog' AND state = 'ready'";
+static const char NONE_LIVES[] = "SELECT count(*) FROM worker WHERE state IN ('starting', 'ready')";
+
+static struct site site;
+
+/* ---- given ---- */
+
+static void given_site(void)
+{
+	fresh_store();
+	site = site_make("");
+	(void)setenv("HOME", site.home, 1);
+	(void)unsetenv("XDG_RUNTIME_DIR");
+	(void)unsetenv("XDG_STATE_HOME");
+	(void)unsetenv("XDG_CONFIG_HOME");
+}
+
+static void given_running_site(void)
+{
+	given_site();
+	site_start(&site);
+}
+
+static struct relay given_relay(void)
+{
+	struct relay r;
+
+	relay_start(&r, site.workspace, NULL, NOTHING);
+	relay_hello(&r);
+	return r;
+}
+
+/* The supervisor that holds the instance lock: a relay may have started it. */
+static pid_t supervisor(void)
+{
+	OWNED(char_ptr) char *text = NULL;
+	char path[600];
+
+	(void)snprintf(path, sizeof(path), "%s-instance", test_db());
+	text = get_file("/", path + 1);
+	return text ? atoi(text) : 0;
+}
+
+static void stop_system(void)
+{
+	pid_t pid = supervisor();
+
+	if (pid > 1)
+		(void)kill(pid, SIGTERM);
+	expect_soon(NONE_LIVES, "0\n");
+}
+
+static void begin_asking(struct relay *r, const char *path)
+{
+	OWNED(char_ptr) char *arguments = proposal(path, "hello\n");
+	char sql[200];
+
+	relay_begin(r, "check_clearance", arguments);
+	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM request WHERE file_path = '%s'", path);
+	expect_soon(sql, "1\n");
+}
+
+static void approve(void)
+{
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
+	      " WHERE state IN ('pending', 'interrupted')");
+}
+
+/* ---- starting and ending ---- */
+
+START_TEST(a_relay_starts_the_system_with_home_path_and_user_alone)
+{
+	struct relay r;
+	OWNED(char_ptr) char *result = NULL;
+	int64_t start;
+
+	given_site();
+	relay_start(&r, site.workspace, site_environment(&site), NOTHING);
+	relay_hello(&r);
+	result = relay_call(&r, "ping", "{}");
+	has(result, "acknowledged", "true");
+	expect("SELECT count(*) FROM session", "1\n");
+	{
+		OWNED(char_ptr) char *root = rows("SELECT workspace_root FROM session");
+
+		says(root, site.workspace);
+	}
+	start = agent_ms();
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_lt(agent_ms() - start, 1000);
+	expect_soon("SELECT state FROM connection", "closed\n");
+	expect(ONE_LIVES, "1\n"); /* the system outlives the agent */
+	stop_system();
+}
+END_TEST
+
+START_TEST(two_relays_at_once_start_one_system)
+{
+	struct relay a, b;
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+
+	given_site();
+	relay_start(&a, site.workspace, NULL, NOTHING);
+	relay_start(&b, site.workspace, NULL, NOTHING);
+	relay_hello(&a);
+	relay_hello(&b);
+	one = relay_call(&a, "ping", "{}");
+	two = relay_call(&b, "ping", "{}");
+	ck_assert_str_ne(member(one, "session_id"), member(two, "session_id"));
+	expect("SELECT count(*) FROM worker WHERE name = 'watchdog'", "1\n");
+	ck_assert_int_eq(relay_stop(&a), 0);
+	ck_assert_int_eq(relay_stop(&b), 0);
+	stop_system();
+}
+END_TEST
+
+START_TEST(a_relay_leaves_at_the_end_of_its_input_and_when_asked_to)
+{
+	struct relay r;
+	int status = -1;
+
+	given_running_site();
+	r = given_relay();
+	begin_asking(&r, "f"); /* also while a call waits */
+	(void)close(r.in);
+	ck_assert(ends_within(r.pid, 1000, &status));
+	ck_assert_int_eq(status, 0);
+
+	r = given_relay();
+	(void)kill(r.pid, SIGTERM);
+	ck_assert(ends_within(r.pid, 1000, &status));
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* The relay read the front's greeting without looking anywhere else. */
+START_TEST(a_relay_leaves_also_while_the_front_does_not_answer)
+{
+	struct relay r;
+	pid_t front;
+	int status = -1;
+
+	given_running_site();
+	front = worker_pid("mcp-front");
+	(void)kill(front, SIGSTOP);
+	relay_start(&r, site.workspace, NULL, NOTHING);
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}");
+	ck_assert_msg(!ends_within(r.pid, 300, NULL), "the relay has left");
+	(void)close(r.in);
+	ck_assert_msg(ends_within(r.pid, 1500, &status), "the relay hangs on a front that hangs");
+	(void)kill(front, SIGCONT);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* ---- lines ---- */
+
+START_TEST(a_line_over_4_mib_is_refused_and_the_next_is_served)
+{
+	struct relay r;
+	OWNED(str) struct str big = STR_INIT;
+	OWNED(char_ptr) char *refusal = NULL;
+	OWNED(char_ptr) char *result = NULL;
+
+	given_running_site();
+	r = given_relay();
+	str_add(&big, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\",\"params\":{\"x\":\"");
+	while (big.length < 9 * MIB)
+		str_add(&big, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
+	str_add(&big, "\"}}");
+	relay_send(&r, big.bytes);
+	refusal = relay_line(&r);
+	has(refusal, "error.code", "-32700");
+	says(refusal, "4 MiB");
+	result = relay_call(&r, "ping", "{}");
+	has(result, "acknowledged", "true");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_big_line_that_fits_is_served)
+{
+	struct relay r;
+	OWNED(str) struct str text = STR_INIT;
+	OWNED(char_ptr) char *arguments = NULL;
+
+	given_running_site();
+	r = given_relay();
+	while (text.length < 3 * MIB)
+		str_addf(&text, "line %zu of a long file\n", text.length);
+	arguments = proposal("big", text.bytes);
+	relay_begin(&r, "check_clearance", arguments);
+	expect_soon("SELECT size > 3000000 FROM request JOIN content ON content.seq = body_seq", "1\n");
+	approve();
+	{
+		OWNED(char_ptr) char *result = relay_end(&r);
+
+		has(result, "status", "approved");
+	}
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+static void echoes(struct relay *r, const char *id)
+{
+	OWNED(char_ptr) char *line = NULL;
+	char request[200], part[100];
+
+	(void)snprintf(request, sizeof(request), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}\r",
+		       id);
+	(void)snprintf(part, sizeof(part), "\"id\":%s,\"result\":{}", id);
+	relay_send(r, request);
+	line = relay_line(r);
+	says(line, part);
+	ck_assert_ptr_null(strchr(line, '\r'));
+}
+
+START_TEST(lines_may_end_in_cr_and_ids_come_back_byte_for_byte)
+{
+	struct relay r;
+	OWNED(char_ptr) char *line = NULL;
+
+	given_running_site();
+	r = given_relay();
+	echoes(&r, "0");
+	echoes(&r, "\"\"");
+	echoes(&r, "\"1\"");
+	echoes(&r, "1e2");
+	echoes(&r, "\"a\\u0062\"");
+	relay_send(&r, ""); /* nothing is no message */
+	relay_send(&r, "nonsense");
+	line = relay_line(&r);
+	has(line, "error.code", "-32700");
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"\\u0069d\":3,\"method\":\"ping\"}");
+	free(line);
+	line = relay_line(&r);
+	has(line, "id", "3");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(other_messages_are_served_while_a_call_waits)
+{
+	struct relay r;
+	OWNED(char_ptr) char *line = NULL;
+	OWNED(char_ptr) char *result = NULL;
+
+	given_running_site();
+	r = given_relay();
+	begin_asking(&r, "f");
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}");
+	line = relay_line(&r);
+	has(line, "id", "p");
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
+	expect_soon("SELECT state FROM tool_call", "cancelled\n");
+	approve();
+	begin_asking(&r, "f"); /* id 2 */
+	free(line);
+	line = relay_line(&r);
+	has(line, "id", "2");
+	result = tool_result(line);
+	has(result, "status", "approved");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* ---- deaths behind it ---- */
+
+START_TEST(an_answer_given_while_the_front_was_dead_arrives)
+{
+	struct relay r;
+	OWNED(char_ptr) char *line = NULL;
+	OWNED(char_ptr) char *result = NULL;
+
+	given_running_site();
+	r = given_relay();
+	begin_asking(&r, "f");
+	(void)kill(site.pid, SIGSTOP); /* so that nobody starts another one yet */
+	(void)kill(worker_pid("mcp-front"), SIGKILL);
+	approve();
+	(void)kill(site.pid, SIGCONT);
+	line = relay_line(&r);
+	has(line, "id", "1");
+	result = tool_result(line);
+	has(result, "status", "approved");
+	expect("SELECT count(*) FROM request", "1\n");
+	expect("SELECT count(*) FROM session", "1\n");
+	expect("SELECT count(*) FROM tool_call", "1\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_answer_given_after_the_front_has_died_arrives_too)
+{
+	struct relay r;
+	OWNED(char_ptr) char *result = NULL;
+
+	given_running_site();
+	r = given_relay();
+	begin_asking(&r, "f");
+	kill_and_await("mcp-front");
+	expect_soon("SELECT count(*) FROM tool_call JOIN worker ON worker.id = listener"
+		    " WHERE worker.state = 'ready'",
+		    "1\n");
+	expect("SELECT state FROM connection", "open\n");
+	approve();
+	result = relay_end(&r);
+	has(result, "status", "approved");
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_write_that_was_under_way_is_told_as_applied)
+{
+	struct relay r;
+	OWNED(char_ptr) char *asked = NULL;
+	OWNED(char_ptr) char *result = NULL;
+	OWNED(char_ptr) char *text = NULL;
+	char arguments[100];
+	pid_t applier;
+
+	given_running_site();
+	r = given_relay();
+	begin_asking(&r, "f");
+	approve();
+	asked = relay_end(&r);
+	applier = worker_pid("applier");
+	(void)kill(applier, SIGSTOP);
+	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}", member(asked, "request_id"));
+	relay_begin(&r, "check_diff", arguments);
+	expect_soon("SELECT count(*) FROM apply", "1\n");
+	(void)kill(site.pid, SIGSTOP);
+	(void)kill(worker_pid("mcp-front"), SIGKILL);
+	(void)kill(applier, SIGCONT);
+	expect_soon("SELECT state FROM apply", "applied\n");
+	(void)kill(site.pid, SIGCONT);
+	result = relay_end(&r);
+	has(result, "status", "applied");
+	has(result, "files_written.0.path", "f");
+	expect("SELECT count(*) FROM apply", "1\n");
+	text = get_file(site.workspace, "f");
+	ck_assert_str_eq(text, "hello\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_question_outlives_a_stop_and_a_start)
+{
+	struct relay r;
+	OWNED(char_ptr) char *result = NULL;
+
+	given_running_site();
+	r = given_relay();
+	begin_asking(&r, "f");
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("SELECT state FROM request", "interrupted\n");
+	expect("SELECT status FROM session", "interrupted\n");
+	ck_assert_msg(!ends_within(r.pid, 100, NULL), "the relay left with the system");
+	site_start(&site);
+	expect_soon("SELECT state FROM request", "pending\n");
+	approve();
+	result = relay_end(&r);
+	has(result, "status", "approved");
+	expect("SELECT count(*) FROM request", "1\n");
+	expect("SELECT status FROM session", "active\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(what_was_stopped_on_purpose_is_not_started_by_a_relay_that_waits)
+{
+	struct relay r;
+
+	given_running_site();
+	r = given_relay();
+	begin_asking(&r, "f");
+	ck_assert_int_eq(site_stop(&site), 0);
+	/* longer than a relay waits for a front that was killed */
+	ck_assert(!ends_within(r.pid, 2800, NULL));
+	expect(NONE_LIVES, "0\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+}
+END_TEST
+
+START_TEST(a_new_agent_of_the_workspace_adopts_what_was_asked)
+{
+	struct relay first, second, stranger;
+	OWNED(char_ptr) char *result = NULL;
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+	char elsewhere[200];
+
+	given_running_site();
+	(void)snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", site.home);
+	ck_assert_int_eq(mkdir(elsewhere, 0755), 0);
+	first = given_relay();
+	begin_asking(&first, "f");
+	relay_kill(&first);
+	expect_soon("SELECT state FROM connection", "closed\n");
+
+	relay_start(&stranger, elsewhere, NULL, NOTHING);
+	relay_hello(&stranger);
+	relay_begin(&stranger, "check_clearance", arguments);
+	expect_soon("SELECT count(*) FROM request", "2\n");
+
+	second = given_relay();
+	relay_begin(&second, "check_clearance", arguments);
+	expect_soon("SELECT session_seq FROM request ORDER BY seq LIMIT 1", "3\n");
+	approve();
+	result = relay_end(&second);
+	has(result, "status", "approved");
+	expect("SELECT count(*) FROM request", "2\n");
+	ck_assert_int_eq(relay_stop(&second), 0);
+	ck_assert_int_eq(relay_stop(&stranger), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_relay_says_what_its_environment_says)
+{
+	static const char *const WAIT[] = { "--wait", "1", NULL };
+	struct relay r;
+	OWNED(char_ptr) char *result = NULL;
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+
+	given_running_site();
+	(void)setenv("INTERCOM_AGENT", "blue", 1);
+	(void)setenv("INTERCOM_CHANNEL_ID", "C7", 1);
+	relay_start(&r, site.workspace, NULL, WAIT);
+	relay_hello(&r);
+	result = relay_call(&r, "check_clearance", arguments);
+	has(result, "status", "pending");
+	expect("SELECT label, channel_id FROM session", "blue|C7\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_relay_that_cannot_work_says_why)
+{
+	static const char *const WRONG[] = { "--wait", "soon", NULL };
+	static const char *const NOWHERE[] = { "--workspace", "/no/such/place", NULL };
+	struct relay r;
+
+	given_site();
+	relay_start(&r, site.workspace, NULL, WRONG);
+	ck_assert_int_eq(relay_stop(&r), 78);
+	relay_start(&r, site.workspace, NULL, NOWHERE);
+	ck_assert_int_eq(relay_stop(&r), 78);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("relay");
+	TCase *c = tcase_create("relay");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, a_relay_starts_the_system_with_home_path_and_user_alone);
+	tcase_add_test(c, two_relays_at_once_start_one_system);
+	tcase_add_test(c, a_relay_leaves_at_the_end_of_its_input_and_when_asked_to);
+	tcase_add_test(c, a_relay_leaves_also_while_the_front_does_not_answer);
+	tcase_add_test(c, a_line_over_4_mib_is_refused_and_the_next_is_served);
+	tcase_add_test(c, a_big_line_that_fits_is_served);
+	tcase_add_test(c, lines_may_end_in_cr_and_ids_come_back_byte_for_byte);
+	tcase_add_test(c, other_messages_are_served_while_a_call_waits);
+	tcase_add_test(c, an_answer_given_while_the_front_was_dead_arrives);
+	tcase_add_test(c, an_answer_given_after_the_front_has_died_arrives_too);
+	tcase_add_test(c, a_write_that_was_under_way_is_told_as_applied);
+	tcase_add_test(c, a_question_outlives_a_stop_and_a_start);
+	tcase_add_test(c, what_was_stopped_on_purpose_is_not_started_by_a_relay_that_waits);
+	tcase_add_test(c, a_new_agent_of_the_workspace_adopts_what_was_asked);
+	tcase_add_test(c, a_relay_says_what_its_environment_says);
+	tcase_add_test(c, a_relay_that_cannot_work_says_why);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
