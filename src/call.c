@@ -314,16 +314,17 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);
 
-	if (free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES) {
+	make_question(c, settings, title, &q);
+	q.only_again = free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES;
+	*ret_request = request_ask(st, &who, &q, &c->waiting, e);
+	if (*ret_request < 0)
+		return -1;
+	if (*ret_request == 0) {
 		call_refuse(c, "disk_full",
 			    "less than 64 MiB are free on the database's disk: no new questions are "
 			    "taken; free some space and ask again");
 		return 0;
 	}
-	make_question(c, settings, title, &q);
-	*ret_request = request_ask(st, &who, &q, &c->waiting, e);
-	if (*ret_request < 0)
-		return -1;
 	if (c->waiting)
 		return 0;
 	return build_result(st, c->tool->id, *ret_request, 0, &c->result, &c->is_error, e);

@@ -281,6 +281,9 @@ int64_t request_ask(struct store *st, const struct asker *who, const struct ques
 		*ret_open = orphan.open;
 		return orphan.seq;
 	}
+	*ret_open = !q->only_again;
+	if (q->only_again)
+		return 0;
 	return insert(st, who, q, has_own && own.rejected ? own.seq : 0, e);
 }
 

@@ -111,13 +111,13 @@ __attribute__((constructor)) static void remember_owner(void)
 void wire_open(struct wire *w, int port)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
-				  .sin_port = htons((uint16_t)port),
-				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		                  .sin_port = htons((uint16_t)port),
+		                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
 	*w = (struct wire){ .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
 	ck_assert_int_ge(w->fd, 0);
 	ck_assert_msg(connect(w->fd, (struct sockaddr *)&to, sizeof(to)) == 0, "port %d: %s", port,
-		      strerror(errno));
+	              strerror(errno));
 }
 
 void wire_send_bytes(struct wire *w, const void *bytes, size_t length)
@@ -148,7 +148,7 @@ static bool more(struct wire *w)
 	ssize_t n;
 
 	ck_assert_msg(poll(&p, 1, AGENT_PATIENCE_MS) == 1, "nothing comes; so far: %s%s",
-		      str_text(&w->head), str_text(&w->in));
+	              str_text(&w->head), str_text(&w->in));
 	bytes = xmalloc(READ_BYTES);
 	n = recv(w->fd, bytes, READ_BYTES, 0);
 	if (n > 0)
@@ -176,20 +176,20 @@ int wire_head(struct wire *w)
 	do {
 		while (!(end = strstr(str_text(&w->in), "\r\n\r\n")))
 			ck_assert_msg(more(w), "the connection ends before an answer: %s",
-				      str_text(&w->in));
+			              str_text(&w->in));
 		str_reset(&w->head);
 		str_add_bytes(&w->head, w->in.bytes, (size_t)(end - w->in.bytes) + 2);
 		drop(&w->in, w->head.length + 2);
-		ck_assert_msg(sscanf(w->head.bytes, "HTTP/1.%*d %d", &w->status) == 1, "no HTTP: %s",
-			      w->head.bytes);
+		ck_assert_msg(sscanf(w->head.bytes, "HTTP/1.%*d %d", &w->status) == 1,
+		              "no HTTP: %s", w->head.bytes);
 	} while (w->status == 100);
 	str_reset(&w->body);
 	w->ended = false;
 	w->chunked = wire_header(w, "Transfer-Encoding") != NULL;
-	w->left = w->chunked			    ? 0 :
-		  wire_header(w, "Content-Length")  ? atol(wire_header(w, "Content-Length")) :
-		  w->status == 204 || w->status == 202 ? 0 :
-							 -1;
+	w->left = w->chunked                             ? 0
+	          : wire_header(w, "Content-Length")     ? atol(wire_header(w, "Content-Length"))
+	          : w->status == 204 || w->status == 202 ? 0
+	                                                 : -1;
 	return w->status;
 }
 
@@ -204,7 +204,8 @@ const char *wire_header(const struct wire *w, const char *name)
 		if (strncasecmp(line, name, n) == 0 && line[n] == ':') {
 			line += n + 1;
 			line += strspn(line, " ");
-			(void)snprintf(value, sizeof(value), "%.*s", (int)strcspn(line, "\r"), line);
+			(void)snprintf(value, sizeof(value), "%.*s", (int)strcspn(line, "\r"),
+			               line);
 			return value;
 		}
 	}
@@ -320,7 +321,8 @@ bool wire_is_cut_within(struct wire *w, int ms)
 		struct pollfd p = { .fd = w->fd, .events = POLLIN };
 		char bytes[4096];
 
-		if (poll(&p, 1, (int)(end - agent_ms())) == 1 && recv(w->fd, bytes, sizeof(bytes), 0) <= 0)
+		if (poll(&p, 1, (int)(end - agent_ms())) == 1 &&
+		    recv(w->fd, bytes, sizeof(bytes), 0) <= 0)
 			return true;
 	}
 	return false;
@@ -353,7 +355,8 @@ void event_clear(struct event *e)
 
 int front_port(void)
 {
-	OWNED(char_ptr) char *address =
+	OWNED(char_ptr)
+	char *address =
 	    rows("SELECT detail FROM worker WHERE name = 'mcp-front' AND state = 'ready'");
 	const char *colon = strrchr(address, ':');
 
@@ -362,7 +365,7 @@ int front_port(void)
 }
 
 void agent_send(const struct agent *a, struct wire *w, const char *method, const char *headers,
-		const char *json)
+                const char *json)
 {
 	OWNED(str) struct str text = STR_INIT;
 
@@ -375,14 +378,14 @@ void agent_send(const struct agent *a, struct wire *w, const char *method, const
 	str_add(&text, headers);
 	if (json)
 		str_addf(&text, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
-			 strlen(json));
+		         strlen(json));
 	str_add(&text, "\r\n");
 	str_add(&text, json ? json : "");
 	wire_send_bytes(w, text.bytes, text.length);
 }
 
 int agent_exchange(const struct agent *a, const char *method, const char *headers, const char *json,
-		   struct str *body)
+                   struct str *body)
 {
 	struct wire w;
 	int status;
@@ -413,31 +416,32 @@ struct agent agent_hello(int port, const char *query, const char *version)
 	char json[400];
 
 	(void)snprintf(json, sizeof(json),
-		       "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-		       "\"protocolVersion\":\"%s\",\"capabilities\":{},"
-		       "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}",
-		       version);
+	               "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+	               "\"protocolVersion\":\"%s\",\"capabilities\":{},"
+	               "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}",
+	               version);
 	wire_open(&w, port);
 	agent_send(&a, &w, "POST", "", json);
 	ck_assert_int_eq(wire_answer(&w), 200);
 	ck_assert_msg(wire_header(&w, "Mcp-Session-Id") != NULL, "no session: %s", w.head.bytes);
 	(void)snprintf(a.session, sizeof(a.session), "%s", wire_header(&w, "Mcp-Session-Id"));
 	(void)snprintf(a.version, sizeof(a.version), "%.19s",
-		       member(str_text(&w.body), "result.protocolVersion"));
+	               member(str_text(&w.body), "result.protocolVersion"));
 	wire_close(&w);
-	ck_assert_int_eq(agent_exchange(&a, "POST", "",
-					"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
-					NULL),
-			 202);
+	ck_assert_int_eq(
+	    agent_exchange(&a, "POST", "",
+	                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}", NULL),
+	    202);
 	return a;
 }
 
 void agent_begin(struct agent *a, struct wire *w, const char *tool, const char *arguments,
-		 const char *meta)
+                 const char *meta)
 {
 	OWNED(str) struct str json = STR_INIT;
 
-	str_addf(&json, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{", ++a->id);
+	str_addf(&json, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{",
+	         ++a->id);
 	str_addf(&json, "\"name\":\"%s\",\"arguments\":", tool);
 	str_add(&json, arguments);
 	if (meta)
@@ -514,21 +518,22 @@ const char *member(const char *json, const char *path)
 	char *text = xstrdup(path), *rest = NULL;
 	char **slot = &kept[next++ % (int)COUNT(kept)];
 
-	for (const char *name = strtok_r(text, ".", &rest); name && at; name = strtok_r(NULL, ".", &rest))
-		at = cJSON_IsArray(at) ? cJSON_GetArrayItem(at, atoi(name)) :
-					 cJSON_GetObjectItemCaseSensitive(at, name);
+	for (const char *name = strtok_r(text, ".", &rest); name && at;
+	     name = strtok_r(NULL, ".", &rest))
+		at = cJSON_IsArray(at) ? cJSON_GetArrayItem(at, atoi(name))
+		                       : cJSON_GetObjectItemCaseSensitive(at, name);
 	free(text);
 	free(*slot);
-	*slot = !at ? xstrdup("") :
-		cJSON_IsString(at) ? xstrdup(at->valuestring) :
-				     cJSON_PrintUnformatted(at);
+	*slot = !at                  ? xstrdup("")
+	        : cJSON_IsString(at) ? xstrdup(at->valuestring)
+	                             : cJSON_PrintUnformatted(at);
 	return *slot;
 }
 
 void has(const char *json, const char *path, const char *text)
 {
 	ck_assert_msg(strcmp(member(json, path), text) == 0, "%s is '%s', not '%s' in\n%s", path,
-		      member(json, path), text, json);
+	              member(json, path), text, json);
 }
 
 void says(const char *text, const char *part)
@@ -566,7 +571,7 @@ static int end_of(pid_t pid)
 	int status = -1;
 
 	ck_assert_msg(ends_within(pid, AGENT_PATIENCE_MS, &status), "process %d does not end",
-		      (int)pid);
+	              (int)pid);
 	return status;
 }
 
@@ -619,7 +624,7 @@ int free_port(void)
 /* ---- a relay ---- */
 
 void relay_start(struct relay *r, const char *folder, char *const *environment,
-		 const char *const *arguments)
+                 const char *const *arguments)
 {
 	const char *argv[20] = { "agent-intercom", "mcp" };
 	char path[PATH_BYTES];
@@ -688,8 +693,8 @@ void relay_hello(struct relay *r)
 	OWNED(char_ptr) char *answer = NULL;
 
 	relay_send(r, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-		      "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
-		      "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}");
+	              "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+	              "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}");
 	answer = relay_line(r);
 	ck_assert_ptr_nonnull(answer);
 	has(answer, "result.protocolVersion", "2025-06-18");
@@ -700,7 +705,8 @@ void relay_begin(struct relay *r, const char *tool, const char *arguments)
 {
 	OWNED(str) struct str json = STR_INIT;
 
-	str_addf(&json, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{", ++r->id);
+	str_addf(&json, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{",
+	         ++r->id);
 	str_addf(&json, "\"name\":\"%s\",\"arguments\":", tool);
 	str_add(&json, arguments);
 	str_add(&json, "}}");
@@ -721,7 +727,7 @@ char *relay_call(struct relay *r, const char *tool, const char *arguments)
 	return relay_end(r);
 }
 
-static void relay_clear(struct relay *r)
+void relay_clear(struct relay *r)
 {
 	if (r->in >= 0)
 		(void)close(r->in);
@@ -799,9 +805,10 @@ struct site site_make_at(const char *database, const char *more_lines)
 	ck_assert_int_eq(mkdir(s.config, 0700), 0);
 	(void)snprintf(s.config, sizeof(s.config), "%s/.config/agent-intercom", s.home);
 	ck_assert_int_eq(mkdir(s.config, 0700), 0);
-	str_addf(&config, "default_workspace_root = \"%s\"\nhost_cli = \"/bin/true\"\n", s.workspace);
+	str_addf(&config, "default_workspace_root = \"%s\"\nhost_cli = \"/bin/true\"\n",
+	         s.workspace);
 	str_addf(&config, "http_port = %d\n%s\n[database]\npath = \"%s\"\n", s.port, more_lines,
-		 database);
+	         database);
 	put_file(s.config, "config.toml", config.bytes);
 	(void)snprintf(s.config, sizeof(s.config), "%s/.config/agent-intercom/config.toml", s.home);
 	(void)snprintf(s.database, sizeof(s.database), "%.199s", database);
@@ -880,7 +887,7 @@ int site_try(struct site *s, struct str *said)
 		str_add_bytes(said, bytes, (size_t)n);
 	(void)close(out);
 	ck_assert_msg(ends_within(s->pid, AGENT_PATIENCE_MS, &status),
-		      "the system runs on, having said: %s", str_text(said));
+	              "the system runs on, having said: %s", str_text(said));
 	s->pid = 0;
 	return status;
 }
@@ -891,15 +898,15 @@ int site_stop(struct site *s)
 
 	(void)kill(s->pid, SIGTERM);
 	ck_assert_msg(ends_within(s->pid, AGENT_PATIENCE_MS + 2000, &status),
-		      "the system does not stop");
+	              "the system does not stop");
 	s->pid = 0;
 	return status;
 }
 
 void site_kill(struct site *s)
 {
-	OWNED(char_ptr) char *pids =
-	    rows("SELECT pid FROM worker WHERE state IN ('starting', 'ready')");
+	OWNED(char_ptr)
+	char *pids = rows("SELECT pid FROM worker WHERE state IN ('starting', 'ready')");
 	char *rest = NULL;
 
 	(void)kill(s->pid, SIGKILL);
@@ -914,8 +921,8 @@ pid_t worker_pid(const char *name)
 	OWNED(char_ptr) char *pid = NULL;
 	char sql[200];
 
-	(void)snprintf(sql, sizeof(sql), "SELECT pid FROM worker WHERE name = '%s' AND state = 'ready'",
-		       name);
+	(void)snprintf(sql, sizeof(sql),
+	               "SELECT pid FROM worker WHERE name = '%s' AND state = 'ready'", name);
 	pid = rows(sql);
 	return atoi(pid);
 }
@@ -927,8 +934,9 @@ void kill_and_await(const char *name)
 
 	ck_assert_msg(old > 0, "no %s is ready", name);
 	(void)kill(old, SIGKILL);
-	(void)snprintf(sql, sizeof(sql),
-		       "SELECT count(*) FROM worker WHERE name = '%s' AND state = 'ready' AND pid <> %d",
-		       name, (int)old);
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "SELECT count(*) FROM worker WHERE name = '%s' AND state = 'ready' AND pid <> %d", name,
+	    (int)old);
 	expect_soon(sql, "1\n");
 }

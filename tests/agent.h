@@ -24,11 +24,11 @@ int64_t agent_ms(void);
 /* One TCP connection and the answer that is being read from it. */
 struct wire {
 	int fd;
-	struct str in;	 /* bytes that have come and belong to nothing yet */
-	int status;	 /* of the answer at hand */
+	struct str in; /* bytes that have come and belong to nothing yet */
+	int status; /* of the answer at hand */
 	struct str head; /* its status line and headers */
 	struct str body; /* of a stream: what is no whole event yet */
-	long left;	 /* bytes of the body, or of its chunk, to come; -1: up to the end */
+	long left; /* bytes of the body, or of its chunk, to come; -1: up to the end */
 	bool chunked, ended;
 };
 
@@ -62,10 +62,10 @@ void event_clear(struct event *e);
 
 struct agent {
 	int port;
-	char query[300];   /* "?wait=1", or "" */
+	char query[300]; /* "?wait=1", or "" */
 	char session[128]; /* Mcp-Session-Id, or "" */
-	char version[20];  /* said in MCP-Protocol-Version, or "" */
-	int id;		   /* of the last request */
+	char version[20]; /* said in MCP-Protocol-Version, or "" */
+	int id; /* of the last request */
 };
 
 /* Port of the mcp-front that runs on the harness's database. */
@@ -76,13 +76,13 @@ struct agent agent_hello(int port, const char *query, const char *version);
 struct agent agent_sessionless(int port, const char *query);
 /* Sends a request; headers: whole lines, or "". json: NULL for no body. */
 void agent_send(const struct agent *a, struct wire *w, const char *method, const char *headers,
-		const char *json);
+                const char *json);
 /* The same on a connection of its own, and the whole answer: its status; body may be NULL. */
 int agent_exchange(const struct agent *a, const char *method, const char *headers, const char *json,
-		   struct str *body);
+                   struct str *body);
 /* Sends tools/call; meta: JSON object for _meta or NULL. w is opened. */
 void agent_begin(struct agent *a, struct wire *w, const char *tool, const char *arguments,
-		 const char *meta);
+                 const char *meta);
 /* Waits for the answer to what was begun and closes w. The tool's result, JSON; caller frees. */
 char *agent_end(struct wire *w);
 char *agent_call(struct agent *a, const char *tool, const char *arguments);
@@ -115,7 +115,7 @@ struct relay {
 /* Starts `agent-intercom mcp` with arguments (NULL at the end) in folder. environment: NULL for
  * that of the test. */
 void relay_start(struct relay *r, const char *folder, char *const *environment,
-		 const char *const *arguments);
+                 const char *const *arguments);
 void relay_send(struct relay *r, const char *line);
 /* The next line, without its end; NULL when there will be none. Caller frees. */
 char *relay_line(struct relay *r);
@@ -129,13 +129,15 @@ char *relay_call(struct relay *r, const char *tool, const char *arguments);
 /* Closes its stdin, waits for its end: its exit status (128 + signal if one killed it). */
 int relay_stop(struct relay *r);
 void relay_kill(struct relay *r);
+/* Of one that has ended. */
+void relay_clear(struct relay *r);
 /* Whether it ends within ms; *status is set then. */
 bool ends_within(pid_t pid, int ms, int *status);
 
 /* ---- a site: config, database, workspace, and a supervisor with its workers ---- */
 
 struct site {
-	char home[100];	     /* $HOME, also of the relays */
+	char home[100]; /* $HOME, also of the relays */
 	char workspace[120];
 	char config[160];
 	char database[200];

@@ -25,7 +25,8 @@ static void keeps(const char *id)
 	struct rpc_error error;
 	char text[300];
 
-	(void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\": %s ,\"method\":\"ping\"}", id);
+	(void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\": %s ,\"method\":\"ping\"}",
+	               id);
 	ck_assert_msg(parse(text, &m, &error) == 0, "%s: %s", text, error.text);
 	ck_assert_int_eq(m.kind, RPC_REQUEST);
 	ck_assert_str_eq(m.id, id);
@@ -39,8 +40,8 @@ static void refuses(const char *text, int code, const char *part)
 	struct rpc_error error = { .code = 0 };
 
 	ck_assert_msg(parse(text, &m, &error) != 0, "taken: %s", text);
-	ck_assert_msg(error.code == code && strstr(error.text, part), "%s\nis refused with %d %s", text,
-		      error.code, error.text);
+	ck_assert_msg(error.code == code && strstr(error.text, part), "%s\nis refused with %d %s",
+	              text, error.code, error.text);
 	rpc_message_clear(&m);
 }
 
@@ -48,7 +49,8 @@ static void refuses_id(const char *id)
 {
 	char text[300];
 
-	(void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}", id);
+	(void)snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}",
+	               id);
 	refuses(text, RPC_INVALID_REQUEST, "id must be a string or an integer");
 }
 
@@ -67,9 +69,17 @@ static void nested(struct str *out, int depth)
 
 START_TEST(an_id_is_kept_byte_for_byte)
 {
-	static const char *const IDS[] = { "0",	   "\"\"",   "\"1\"",	 "1",	  "-7",
-					   "1e2", "1.0",    "9007199254740993", "\"a\\u0062\"",
-					   "\"\\\"id\\\":5\"", "\"\xC3\xA9\"" };
+	static const char *const IDS[] = { "0",
+		                           "\"\"",
+		                           "\"1\"",
+		                           "1",
+		                           "-7",
+		                           "1e2",
+		                           "1.0",
+		                           "9007199254740993",
+		                           "\"a\\u0062\"",
+		                           "\"\\\"id\\\":5\"",
+		                           "\"\xC3\xA9\"" };
 
 	for (size_t i = 0; i < COUNT(IDS); i++)
 		keeps(IDS[i]);
@@ -93,9 +103,9 @@ START_TEST(only_the_id_of_the_message_itself_is_its_id)
 	struct rpc_error error;
 
 	ck_assert_int_eq(parse("{\"params\":{\"id\":1},\"x\":\"id\",\"y\":[{\"id\":2}],\"id\":3,"
-			       "\"jsonrpc\":\"2.0\",\"method\":\"ping\"}",
-			       &m, &error),
-			 0);
+	                       "\"jsonrpc\":\"2.0\",\"method\":\"ping\"}",
+	                       &m, &error),
+	                 0);
 	ck_assert_str_eq(m.id, "3");
 	rpc_message_clear(&m);
 }
@@ -107,14 +117,15 @@ START_TEST(a_request_always_has_an_id_however_its_name_is_spelt)
 	struct rpc_message m = RPC_MESSAGE_INIT;
 	struct rpc_error error;
 
-	ck_assert_int_eq(parse("{\"jsonrpc\":\"2.0\",\"\\u0069d\":7,\"method\":\"ping\"}", &m, &error),
-			 0);
+	ck_assert_int_eq(
+	    parse("{\"jsonrpc\":\"2.0\",\"\\u0069d\":7,\"method\":\"ping\"}", &m, &error), 0);
 	ck_assert_int_eq(m.kind, RPC_REQUEST);
 	ck_assert_ptr_nonnull(m.id);
 	ck_assert_str_eq(m.id, "7");
 	rpc_message_clear(&m);
 	ck_assert_int_eq(
-	    parse("{\"jsonrpc\":\"2.0\",\"\\u0069d\":7,\"id\":8,\"method\":\"ping\"}", &m, &error), 0);
+	    parse("{\"jsonrpc\":\"2.0\",\"\\u0069d\":7,\"id\":8,\"method\":\"ping\"}", &m, &error),
+	    0);
 	ck_assert_str_eq(m.id, "7"); /* the first of two, as of all members */
 	rpc_message_clear(&m);
 }
@@ -126,9 +137,9 @@ START_TEST(of_two_members_of_a_name_the_first_counts)
 	struct rpc_error error;
 
 	ck_assert_int_eq(parse("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\","
-			       "\"method\":\"tools/list\"}",
-			       &m, &error),
-			 0);
+	                       "\"method\":\"tools/list\"}",
+	                       &m, &error),
+	                 0);
 	ck_assert_str_eq(m.id, "1");
 	ck_assert_str_eq(m.method, "ping");
 	rpc_message_clear(&m);
@@ -140,14 +151,16 @@ START_TEST(a_nul_in_a_string_is_noticed)
 	struct rpc_message m = RPC_MESSAGE_INIT;
 	struct rpc_error error;
 
-	ck_assert_int_eq(parse("{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":\"b\\u0000c\"}}",
-			       &m, &error),
-			 0);
+	ck_assert_int_eq(
+	    parse("{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":\"b\\u0000c\"}}", &m,
+	          &error),
+	    0);
 	ck_assert(m.has_nul);
 	rpc_message_clear(&m);
-	ck_assert_int_eq(parse("{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":\"b\\\\u0000c\"}}",
-			       &m, &error),
-			 0);
+	ck_assert_int_eq(
+	    parse("{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":\"b\\\\u0000c\"}}", &m,
+	          &error),
+	    0);
 	ck_assert(!m.has_nul); /* a backslash and "u0000" */
 	rpc_message_clear(&m);
 }
@@ -200,9 +213,9 @@ START_TEST(what_is_no_json_is_a_parse_error)
 	refuses("", RPC_PARSE_ERROR, "not valid JSON");
 	refuses("{\"j\\", RPC_PARSE_ERROR, "not valid JSON");
 	refuses("{\"jsonrpc\":\"2.0\",\"id\"\x0e:0,\"method\":\"ping\"}", RPC_PARSE_ERROR,
-		"control character");
+	        "control character");
 	refuses("{\"jsonrpc\":\"2.0\",\"id\":\"a\nb\",\"method\":\"ping\"}", RPC_PARSE_ERROR,
-		"control character"); /* an id that would come back as two lines */
+	        "control character"); /* an id that would come back as two lines */
 	refuses("{", RPC_PARSE_ERROR, "not valid JSON");
 	refuses("{\"jsonrpc\":\"2.0\",\"method\":\"x\"} x", RPC_PARSE_ERROR, "not valid JSON");
 	refuses("{\"jsonrpc\":\"2.0\",\"method\":\"x\"}{}", RPC_PARSE_ERROR, "not valid JSON");
@@ -219,11 +232,12 @@ START_TEST(json_that_is_no_message_is_an_invalid_request)
 	refuses("\"ping\"", RPC_INVALID_REQUEST, "object");
 	refuses("{\"id\":1,\"method\":\"ping\"}", RPC_INVALID_REQUEST, "jsonrpc");
 	refuses("{\"jsonrpc\":2.0,\"id\":1,\"method\":\"ping\"}", RPC_INVALID_REQUEST, "jsonrpc");
-	refuses("{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}", RPC_INVALID_REQUEST, "jsonrpc");
+	refuses("{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}", RPC_INVALID_REQUEST,
+	        "jsonrpc");
 	refuses("{\"jsonrpc\":\"2.0\",\"id\":1}", RPC_INVALID_REQUEST, "method is missing");
 	refuses("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":5}", RPC_INVALID_REQUEST, "method");
-	refuses("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":[1]}", RPC_INVALID_PARAMS,
-		"params must be an object");
+	refuses("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":[1]}",
+	        RPC_INVALID_PARAMS, "params must be an object");
 }
 END_TEST
 
@@ -232,7 +246,8 @@ START_TEST(an_error_still_tells_whose_it_is)
 	struct rpc_message m = RPC_MESSAGE_INIT;
 	struct rpc_error error;
 
-	ck_assert_int_ne(parse("{\"jsonrpc\":\"1.0\",\"id\":\"q\",\"method\":\"ping\"}", &m, &error), 0);
+	ck_assert_int_ne(
+	    parse("{\"jsonrpc\":\"1.0\",\"id\":\"q\",\"method\":\"ping\"}", &m, &error), 0);
 	ck_assert_str_eq(m.id, "\"q\"");
 	rpc_message_clear(&m);
 }
@@ -262,9 +277,9 @@ START_TEST(the_items_of_a_batch_are_messages)
 	struct rpc_error error;
 
 	ck_assert_int_eq(parse("[{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"method\":\"ping\"},7,[],"
-			       "{\"jsonrpc\":\"2.0\",\"method\":\"x\"}]",
-			       &batch, &error),
-			 0);
+	                       "{\"jsonrpc\":\"2.0\",\"method\":\"x\"}]",
+	                       &batch, &error),
+	                 0);
 	ck_assert_int_eq(batch.kind, RPC_BATCH);
 	ck_assert_int_eq(rpc_batch_item(&batch, 0, &m, &error), 0);
 	ck_assert_str_eq(m.id, "\"1\"");
@@ -289,11 +304,11 @@ START_TEST(answers_carry_the_id_as_it_came)
 	str_reset(&out);
 	rpc_failure(&out, NULL, -32700, "a \"b\"\n", NULL);
 	ck_assert_str_eq(out.bytes, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,"
-				    "\"message\":\"a \\\"b\\\"\\n\"}}");
+	                            "\"message\":\"a \\\"b\\\"\\n\"}}");
 	str_reset(&out);
 	rpc_failure(&out, "\"\"", -1, "x", "{\"y\":1}");
 	ck_assert_str_eq(out.bytes, "{\"jsonrpc\":\"2.0\",\"id\":\"\",\"error\":{\"code\":-1,"
-				    "\"message\":\"x\",\"data\":{\"y\":1}}}");
+	                            "\"message\":\"x\",\"data\":{\"y\":1}}}");
 }
 END_TEST
 
@@ -304,7 +319,8 @@ START_TEST(quoting_replaces_what_is_no_utf8)
 	} CASES[] = {
 		{ "", "\"\"" },
 		{ "a\"b\\c\n\t\r\x01", "\"a\\\"b\\\\c\\n\\t\\u000d\\u0001\"" },
-		{ "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"" },
+		{ "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80",
+		  "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"" },
 		{ "\xFF", "\"\xEF\xBF\xBD\"" },
 		{ "a\xC3", "\"a\xEF\xBF\xBD\"" },
 		{ "\xC3(", "\"\xEF\xBF\xBD(\"" },
@@ -334,7 +350,7 @@ static void canonical(const char *json, const char *expected)
 START_TEST(equal_values_have_one_canonical_text)
 {
 	canonical("{\"b\":1,\"a\":[1, 2,{\"d\":null,\"c\":true}]}",
-		  "{\"a\":[1,2,{\"c\":true,\"d\":null}],\"b\":1}");
+	          "{\"a\":[1,2,{\"c\":true,\"d\":null}],\"b\":1}");
 	canonical("{ }", "{}");
 	canonical("[ ]", "[]");
 	canonical("\"\\u0061\\/\"", "\"a/\"");
@@ -371,9 +387,11 @@ START_TEST(each_revision_lists_nine_tools_in_its_shape)
 		list = cJSON_Parse(out.bytes);
 		tools = cJSON_GetObjectItemCaseSensitive(list, "tools");
 		ck_assert_int_eq(cJSON_GetArraySize(tools), 9);
-		cJSON_ArrayForEach(tool, tools) {
+		cJSON_ArrayForEach(tool, tools)
+		{
 			const cJSON *input = cJSON_GetObjectItemCaseSensitive(tool, "inputSchema");
-			const cJSON *output = cJSON_GetObjectItemCaseSensitive(tool, "outputSchema");
+			const cJSON *output =
+			    cJSON_GetObjectItemCaseSensitive(tool, "outputSchema");
 
 			ck_assert_ptr_nonnull(json_text(tool, "name"));
 			ck_assert_ptr_nonnull(json_text(tool, "description"));
@@ -406,11 +424,12 @@ START_TEST(a_result_is_structured_where_the_revision_knows_that)
 	OWNED(str) struct str new = STR_INIT;
 
 	mcp_tool_result(&old, "2025-03-26", "{\"a\":1}", false);
-	ck_assert_str_eq(old.bytes,
-			 "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],\"isError\":false}");
+	ck_assert_str_eq(
+	    old.bytes,
+	    "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],\"isError\":false}");
 	mcp_tool_result(&new, "2025-06-18", "{\"a\":1}", true);
 	ck_assert_str_eq(new.bytes, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],"
-				    "\"structuredContent\":{\"a\":1},\"isError\":true}");
+	                            "\"structuredContent\":{\"a\":1},\"isError\":true}");
 }
 END_TEST
 
@@ -426,8 +445,8 @@ START_TEST(events_and_progress_have_their_shape)
 	str_reset(&out);
 	mcp_progress(&out, "0", 15, "w\"");
 	ck_assert_str_eq(out.bytes,
-			 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
-			 "\"progressToken\":0,\"progress\":15,\"message\":\"w\\\"\"}}");
+	                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+	                 "\"progressToken\":0,\"progress\":15,\"message\":\"w\\\"\"}}");
 }
 END_TEST
 
@@ -438,7 +457,8 @@ static void check_refuses(const char *tool, const char *arguments, const char *t
 	OWNED(cJSON_ptr) cJSON *value = cJSON_Parse(arguments);
 	struct err e = ERR_INIT;
 
-	ck_assert_msg(tool_check(tool_find(tool), value, &e) == -1, "taken: %s %s", tool, arguments);
+	ck_assert_msg(tool_check(tool_find(tool), value, &e) == -1, "taken: %s %s", tool,
+	              arguments);
 	ck_assert_str_eq(e.text, text);
 }
 
@@ -452,19 +472,24 @@ static void check_takes(const char *tool, const char *arguments)
 
 START_TEST(wrong_arguments_are_named)
 {
-	check_refuses("check_diff", "{}", "invalid arguments for check_diff: 'request_id' is missing (string)");
-	check_refuses("check_diff", "{\"request_id\":7}",
-		      "invalid arguments for check_diff: 'request_id' must be of type string, not a number");
+	check_refuses("check_diff", "{}",
+	              "invalid arguments for check_diff: 'request_id' is missing (string)");
+	check_refuses(
+	    "check_diff", "{\"request_id\":7}",
+	    "invalid arguments for check_diff: 'request_id' must be of type string, not a number");
 	check_refuses("check_diff", "{\"request_id\":\"\"}",
-		      "invalid arguments for check_diff: 'request_id' must not be empty");
-	check_refuses("check_diff", "{\"request_id\":\"x\",\"force\":\"yes\"}",
-		      "invalid arguments for check_diff: 'force' must be of type boolean, not a string");
+	              "invalid arguments for check_diff: 'request_id' must not be empty");
+	check_refuses(
+	    "check_diff", "{\"request_id\":\"x\",\"force\":\"yes\"}",
+	    "invalid arguments for check_diff: 'force' must be of type boolean, not a string");
 	check_refuses("standby", "{\"timeout_seconds\":-1}",
-		      "invalid arguments for standby: 'timeout_seconds' must not be less than 0");
+	              "invalid arguments for standby: 'timeout_seconds' must not be less than 0");
 	check_refuses("standby", "{\"timeout_seconds\":1.5}",
-		      "invalid arguments for standby: 'timeout_seconds' must be of type integer, not a number");
+	              "invalid arguments for standby: 'timeout_seconds' must be of type integer, "
+	              "not a number");
 	check_refuses("auto_check", "{\"tool_name\":\"x\",\"context\":{\"file_path\":[]}}",
-		      "invalid arguments for auto_check: 'context.file_path' must be of type string, not an array");
+	              "invalid arguments for auto_check: 'context.file_path' must be of type "
+	              "string, not an array");
 }
 END_TEST
 
@@ -473,16 +498,18 @@ START_TEST(the_place_of_a_wrong_item_is_named)
 	struct err e = ERR_INIT;
 	OWNED(cJSON_ptr)
 	cJSON *value = cJSON_Parse("{\"progress_snapshot\":[{\"label\":\"a\",\"status\":\"done\"},"
-				   "{\"label\":\"\",\"status\":\"done\"}]}");
+	                           "{\"label\":\"\",\"status\":\"done\"}]}");
 
 	ck_assert_int_eq(tool_check(tool_find("ping"), value, &e), -1);
-	ck_assert_msg(strstr(e.text, "'progress_snapshot[1].label' must not be empty"), "%s", e.text);
+	ck_assert_msg(strstr(e.text, "'progress_snapshot[1].label' must not be empty"), "%s",
+	              e.text);
 	e = (struct err)ERR_INIT;
 	cJSON_Delete(value);
 	value = cJSON_Parse("{\"progress_snapshot\":[{\"label\":\"a\",\"status\":\"finished\"}]}");
 	ck_assert_int_eq(tool_check(tool_find("ping"), value, &e), -1);
-	ck_assert_msg(strstr(e.text, "progress_snapshot[0].status") && strstr(e.text, "in_progress"),
-		      "%s", e.text);
+	ck_assert_msg(strstr(e.text, "progress_snapshot[0].status") &&
+	                  strstr(e.text, "in_progress"),
+	              "%s", e.text);
 }
 END_TEST
 
@@ -497,19 +524,23 @@ END_TEST
 
 START_TEST(defaults_are_filled_in_and_nulls_dropped)
 {
-	OWNED(cJSON_ptr) cJSON *given =
-	    cJSON_Parse("{\"title\":\"t\",\"title\":\"u\",\"description\":null,\"diff\":\"d\",\"file_path\":\"f\"}");
+	OWNED(cJSON_ptr)
+	cJSON *given = cJSON_Parse("{\"title\":\"t\",\"title\":\"u\",\"description\":null,\"diff\":"
+	                           "\"d\",\"file_path\":\"f\"}");
 	OWNED(cJSON_ptr) cJSON *filled = tool_arguments(tool_find("check_clearance"), given);
 	OWNED(str) struct str out = STR_INIT;
 
 	json_canonical(&out, filled);
-	ck_assert_str_eq(out.bytes, "{\"diff\":\"d\",\"file_path\":\"f\",\"risk_level\":\"low\",\"title\":\"t\"}");
+	ck_assert_str_eq(
+	    out.bytes,
+	    "{\"diff\":\"d\",\"file_path\":\"f\",\"risk_level\":\"low\",\"title\":\"t\"}");
 }
 END_TEST
 
 START_TEST(a_call_with_a_nul_is_refused_as_a_result)
 {
-	OWNED(cJSON_ptr) cJSON *params = cJSON_Parse("{\"name\":\"broadcast\",\"arguments\":{\"message\":\"x\"}}");
+	OWNED(cJSON_ptr)
+	cJSON *params = cJSON_Parse("{\"name\":\"broadcast\",\"arguments\":{\"message\":\"x\"}}");
 	struct call c = CALL_INIT;
 	struct err e = ERR_INIT;
 
@@ -522,9 +553,12 @@ END_TEST
 
 START_TEST(a_call_of_no_tool_is_an_error)
 {
-	static const char *const PARAMS[] = { "{}", "null", "{\"name\":7}", "{\"name\":\"no_such\"}",
-					      "{\"name\":\"ping\",\"arguments\":[]}",
-					      "{\"name\":\"ping\",\"arguments\":\"x\"}" };
+	static const char *const PARAMS[] = { "{}",
+		                              "null",
+		                              "{\"name\":7}",
+		                              "{\"name\":\"no_such\"}",
+		                              "{\"name\":\"ping\",\"arguments\":[]}",
+		                              "{\"name\":\"ping\",\"arguments\":\"x\"}" };
 
 	for (size_t i = 0; i < COUNT(PARAMS); i++) {
 		OWNED(cJSON_ptr) cJSON *params = cJSON_Parse(PARAMS[i]);
@@ -555,7 +589,8 @@ START_TEST(a_progress_token_may_be_0_and_meta_anything)
 		struct err e = ERR_INIT;
 		OWNED(cJSON_ptr) cJSON *params = NULL;
 
-		(void)snprintf(text, sizeof(text), "{\"name\":\"ping\",\"_meta\":%s}", CASES[i].meta);
+		(void)snprintf(text, sizeof(text), "{\"name\":\"ping\",\"_meta\":%s}",
+		               CASES[i].meta);
 		params = cJSON_Parse(text);
 		ck_assert_int_eq(call_open(&c, params, "1", false, &e), 0);
 		if (CASES[i].token)

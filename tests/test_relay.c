@@ -70,7 +70,8 @@ static void begin_asking(struct relay *r, const char *path)
 	char sql[200];
 
 	relay_begin(r, "check_clearance", arguments);
-	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM request WHERE file_path = '%s'", path);
+	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM request WHERE file_path = '%s'",
+	               path);
 	expect_soon(sql, "1\n");
 }
 
@@ -138,13 +139,16 @@ START_TEST(a_relay_leaves_at_the_end_of_its_input_and_when_asked_to)
 	r = given_relay();
 	begin_asking(&r, "f"); /* also while a call waits */
 	(void)close(r.in);
+	r.in = -1;
 	ck_assert(ends_within(r.pid, 1000, &status));
 	ck_assert_int_eq(status, 0);
+	relay_clear(&r);
 
 	r = given_relay();
 	(void)kill(r.pid, SIGTERM);
 	ck_assert(ends_within(r.pid, 1000, &status));
 	ck_assert_int_eq(status, 0);
+	relay_clear(&r);
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -163,7 +167,9 @@ START_TEST(a_relay_leaves_also_while_the_front_does_not_answer)
 	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}");
 	ck_assert_msg(!ends_within(r.pid, 300, NULL), "the relay has left");
 	(void)close(r.in);
+	r.in = -1;
 	ck_assert_msg(ends_within(r.pid, 1500, &status), "the relay hangs on a front that hangs");
+	relay_clear(&r);
 	(void)kill(front, SIGCONT);
 	ck_assert_int_eq(site_stop(&site), 0);
 }
@@ -207,7 +213,8 @@ START_TEST(a_big_line_that_fits_is_served)
 		str_addf(&text, "line %zu of a long file\n", text.length);
 	arguments = proposal("big", text.bytes);
 	relay_begin(&r, "check_clearance", arguments);
-	expect_soon("SELECT size > 3000000 FROM request JOIN content ON content.seq = body_seq", "1\n");
+	expect_soon("SELECT size > 3000000 FROM request JOIN content ON content.seq = body_seq",
+	            "1\n");
 	approve();
 	{
 		OWNED(char_ptr) char *result = relay_end(&r);
@@ -224,8 +231,8 @@ static void echoes(struct relay *r, const char *id)
 	OWNED(char_ptr) char *line = NULL;
 	char request[200], part[100];
 
-	(void)snprintf(request, sizeof(request), "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}\r",
-		       id);
+	(void)snprintf(request, sizeof(request),
+	               "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"ping\"}\r", id);
 	(void)snprintf(part, sizeof(part), "\"id\":%s,\"result\":{}", id);
 	relay_send(r, request);
 	line = relay_line(r);
@@ -270,7 +277,8 @@ START_TEST(other_messages_are_served_while_a_call_waits)
 	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}");
 	line = relay_line(&r);
 	has(line, "id", "p");
-	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}");
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+	               "cancelled\",\"params\":{\"requestId\":1}}");
 	expect_soon("SELECT state FROM tool_call", "cancelled\n");
 	approve();
 	begin_asking(&r, "f"); /* id 2 */
@@ -321,8 +329,8 @@ START_TEST(an_answer_given_after_the_front_has_died_arrives_too)
 	begin_asking(&r, "f");
 	kill_and_await("mcp-front");
 	expect_soon("SELECT count(*) FROM tool_call JOIN worker ON worker.id = listener"
-		    " WHERE worker.state = 'ready'",
-		    "1\n");
+	            " WHERE worker.state = 'ready'",
+	            "1\n");
 	expect("SELECT state FROM connection", "open\n");
 	approve();
 	result = relay_end(&r);
@@ -349,7 +357,8 @@ START_TEST(a_write_that_was_under_way_is_told_as_applied)
 	asked = relay_end(&r);
 	applier = worker_pid("applier");
 	(void)kill(applier, SIGSTOP);
-	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}", member(asked, "request_id"));
+	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}",
+	               member(asked, "request_id"));
 	relay_begin(&r, "check_diff", arguments);
 	expect_soon("SELECT count(*) FROM apply", "1\n");
 	(void)kill(site.pid, SIGSTOP);

@@ -196,11 +196,15 @@ void http_reply(struct sink *s, const struct str *message, const char *event_id)
 static void on_close(struct evhttp_connection *c, void *arg)
 {
 	struct sink *s = arg;
+	struct evhttp_request *request = s->http;
 
 	(void)c;
 	if (s->streaming)
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
 	sink_gone(s);
+	/* Where evhttp has seen the hang-up itself, it leaves a request that we hold to us. */
+	if (request && !evhttp_request_get_connection(request))
+		evhttp_request_free(request);
 }
 
 static void on_hang_up(evutil_socket_t fd, short what, void *arg)

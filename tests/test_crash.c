@@ -1,0 +1,442 @@
+/* SIGKILL, full disks, wrong files: nothing is lost, nothing happens twice, and who cannot start
+ * says why. */
+#include "agent.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+static const char *const NOTHING[] = { NULL };
+static const char *const WORKERS[] = { "watchdog", "applier", "retention", "mcp-front" };
+static const char APPROVE[] =
+    "INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
+    " WHERE state IN ('pending', 'interrupted')";
+
+static struct site site;
+
+/* ---- given ---- */
+
+static void at_home(const struct site *s)
+{
+	(void)setenv("HOME", s->home, 1);
+	(void)unsetenv("XDG_RUNTIME_DIR");
+	(void)unsetenv("XDG_STATE_HOME");
+	(void)unsetenv("XDG_CONFIG_HOME");
+}
+
+static void given_site(void)
+{
+	fresh_store();
+	site = site_make("");
+	at_home(&site);
+	site_start(&site);
+}
+
+static struct relay given_relay(void)
+{
+	struct relay r;
+
+	relay_start(&r, site.workspace, NULL, NOTHING);
+	relay_hello(&r);
+	return r;
+}
+
+static void begin_asking(struct relay *r, const char *path, const char *content)
+{
+	OWNED(char_ptr) char *arguments = proposal(path, content);
+	char sql[200];
+
+	relay_begin(r, "check_clearance", arguments);
+	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM request WHERE file_path = '%s'",
+	               path);
+	expect_soon(sql, "1\n");
+}
+
+static void begin_applying(struct relay *r)
+{
+	OWNED(char_ptr) char *id = rows("SELECT id FROM request ORDER BY seq DESC LIMIT 1");
+	char arguments[100];
+
+	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%.36s\"}", id);
+	relay_begin(r, "check_diff", arguments);
+}
+
+/* What holds at the end of each story about one file. */
+static void once(const char *content)
+{
+	OWNED(char_ptr) char *text = get_file(site.workspace, "f");
+
+	ck_assert_ptr_nonnull(text);
+	ck_assert_str_eq(text, content);
+	expect("SELECT count(*) FROM request", "1\n");
+	expect("SELECT count(*) FROM decision WHERE outcome = 'applied'", "1\n");
+	expect("SELECT count(*) FROM apply WHERE state = 'applied'", "1\n");
+	expect("SELECT count(*) FROM file_change WHERE state = 'done'", "1\n");
+	expect("PRAGMA integrity_check", "ok\n");
+	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
+}
+
+static void finish(struct relay *r, const char *content)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *written = NULL;
+
+	given(APPROVE);
+	answer = relay_end(r);
+	has(answer, "status", "approved");
+	begin_applying(r);
+	written = relay_end(r);
+	has(written, "status", "applied");
+	ck_assert_int_eq(relay_stop(r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	once(content);
+}
+
+/* ---- SIGKILL ---- */
+
+START_TEST(each_worker_may_be_killed_while_a_question_waits)
+{
+	struct relay r;
+
+	given_site();
+	r = given_relay();
+	begin_asking(&r, "f", "hello\n");
+	for (size_t i = 0; i < COUNT(WORKERS); i++) {
+		kill_and_await(WORKERS[i]);
+		expect("SELECT state FROM request", "pending\n");
+	}
+	finish(&r, "hello\n");
+}
+END_TEST
+
+START_TEST(each_worker_may_be_killed_while_a_write_is_queued)
+{
+	struct relay r;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	pid_t applier;
+
+	given_site();
+	r = given_relay();
+	begin_asking(&r, "f", "hello\n");
+	given(APPROVE);
+	answer = relay_end(&r);
+	applier = worker_pid("applier");
+	(void)kill(applier, SIGSTOP);
+	begin_applying(&r);
+	expect_soon("SELECT state FROM apply", "queued\n");
+	for (size_t i = 0; i < COUNT(WORKERS); i++)
+		if (strcmp(WORKERS[i], "applier") != 0)
+			kill_and_await(WORKERS[i]);
+	expect("SELECT state FROM apply", "queued\n");
+	kill_and_await("applier");
+	written = relay_end(&r);
+	has(written, "status", "applied");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	once("hello\n");
+}
+END_TEST
+
+START_TEST(everything_may_be_killed_while_a_question_waits)
+{
+	struct relay r;
+
+	given_site();
+	r = given_relay();
+	begin_asking(&r, "f", "hello\n");
+	site_kill(&site);
+	site_start(&site);
+	expect_soon("SELECT count(*) FROM tool_call AS t JOIN worker AS w ON w.id = t.listener"
+	            " WHERE w.state = 'ready'",
+	            "1\n");
+	finish(&r, "hello\n");
+}
+END_TEST
+
+START_TEST(everything_may_be_killed_while_a_write_is_queued)
+{
+	struct relay r;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *written = NULL;
+
+	given_site();
+	r = given_relay();
+	begin_asking(&r, "f", "hello\n");
+	given(APPROVE);
+	answer = relay_end(&r);
+	(void)kill(worker_pid("applier"), SIGSTOP);
+	begin_applying(&r);
+	expect_soon("SELECT state FROM apply", "queued\n");
+	site_kill(&site);
+	site_start(&site);
+	written = relay_end(&r);
+	has(written, "status", "applied");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	once("hello\n");
+}
+END_TEST
+
+START_TEST(an_answer_given_while_nothing_ran_is_delivered)
+{
+	struct relay r;
+	OWNED(char_ptr) char *answer = NULL;
+
+	given_site();
+	r = given_relay();
+	begin_asking(&r, "f", "hello\n");
+	site_kill(&site);
+	ck_assert_int_eq(shell(NULL,
+	                       "sqlite3 %s \"INSERT INTO decision (request_id, verdict)"
+	                       " SELECT id, 'approve' FROM request\"",
+	                       test_db()),
+	                 0);
+	site_start(&site);
+	answer = relay_end(&r);
+	has(answer, "status", "approved");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
+/* The applier dies at whatever instruction it has come to, some milliseconds after the order. */
+START_TEST(the_applier_may_be_killed_at_any_time)
+{
+	enum { FILES = 7 }; /* the supervisor waits twice as long each time */
+	struct relay r;
+	char path[20], content[40];
+
+	given_site();
+	r = given_relay();
+	for (int i = 0; i < FILES; i++) {
+		OWNED(char_ptr) char *answer = NULL;
+		OWNED(char_ptr) char *written = NULL;
+		OWNED(char_ptr) char *text = NULL;
+		pid_t applier;
+
+		(void)snprintf(path, sizeof(path), "f%d", i);
+		(void)snprintf(content, sizeof(content), "content %d\n", i);
+		begin_asking(&r, path, content);
+		given(APPROVE);
+		answer = relay_end(&r);
+		has(answer, "status", "approved");
+		applier = worker_pid("applier");
+		begin_applying(&r);
+		(void)usleep((useconds_t)i * 1200); /* no synchronisation: any moment is right */
+		if (applier)
+			(void)kill(applier, SIGKILL);
+		written = relay_end(&r);
+		has(written, "status", "applied");
+		text = get_file(site.workspace, path);
+		ck_assert_str_eq(text, content);
+		expect_soon(
+		    "SELECT count(*) FROM worker WHERE name = 'applier' AND state = 'ready'",
+		    "1\n");
+	}
+	expect("SELECT count(*), count(DISTINCT request_seq) FROM apply WHERE state = 'applied'",
+	       "7|7\n");
+	{
+		OWNED(str) struct str said = STR_INIT;
+
+		(void)shell(&said, "ls -A %s | wc -l", site.workspace);
+		ck_assert_msg(atoi(said.bytes) == FILES, "something is left behind: %s",
+		              said.bytes);
+	}
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("PRAGMA integrity_check", "ok\n");
+}
+END_TEST
+
+/* ---- disks ---- */
+
+/* Mounts of our own, gone with this process. False: we may not, and the test says nothing. */
+static bool may_mount(void)
+{
+	if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+		return true;
+	(void)fprintf(stderr, "skipped: it needs root and mount namespaces\n");
+	return false;
+}
+
+START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
+{
+	OWNED(char_ptr) char *first = proposal("f", "hello\n");
+	OWNED(char_ptr) char *second = proposal("g", "hello\n");
+	OWNED(char_ptr) char *pending = NULL;
+	OWNED(char_ptr) char *refused = NULL;
+	OWNED(char_ptr) char *approved = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	OWNED(char_ptr) char *text = NULL;
+	OWNED(str) struct str said = STR_INIT;
+	char disk[300], database[400], arguments[100];
+	struct agent a;
+
+	if (!may_mount())
+		return;
+	fresh_store();
+	(void)snprintf(disk, sizeof(disk), "%.280s-disk", test_run());
+	(void)snprintf(database, sizeof(database), "%s/intercom.db", disk);
+	ck_assert_int_eq(mkdir(disk, 0700), 0);
+	ck_assert_int_eq(mount("tmpfs", disk, "tmpfs", 0, "size=100m,mode=0700"), 0);
+	site = site_make_at(database, "");
+	at_home(&site);
+	site_start(&site);
+	a = agent_hello(site.port, "?wait=1", "2025-11-25");
+	pending = agent_call(&a, "check_clearance", first);
+	has(pending, "status", "pending");
+
+	ck_assert_int_eq(
+	    shell(NULL, "dd if=/dev/zero of=%s/filler bs=1M count=60 2>/dev/null", disk), 0);
+	refused = agent_call(&a, "check_clearance", second);
+	has(refused, "status", "error");
+	has(refused, "error_code", "disk_full");
+	says(member(refused, "error_message"), "64 MiB");
+
+	ck_assert_int_eq(shell(&said, "%s/agent-intercom-ctl --db %s approve %s 2>&1",
+	                       getenv("INTERCOM_BUILD"), database, member(pending, "request_id")),
+	                 0);
+	approved = agent_call(&a, "check_clearance", first);
+	ck_assert_msg(strcmp(member(approved, "status"), "approved") == 0,
+	              "the answer to what was asked before is not told: %s", approved);
+	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}",
+	               member(pending, "request_id"));
+	written = agent_call(&a, "check_diff", arguments);
+	has(written, "status", "applied");
+	text = get_file(site.workspace, "f");
+	ck_assert_str_eq(text, "hello\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* ---- who cannot start ---- */
+
+static void cannot_start(int status, const char *part)
+{
+	OWNED(str) struct str said = STR_INIT;
+	int got = site_try(&site, &said);
+
+	ck_assert_msg(got == status && strstr(str_text(&said), part),
+	              "exit %d instead of %d, '%s' is wanted in: %s", got, status, part,
+	              str_text(&said));
+}
+
+static void given_stopped_site(void)
+{
+	fresh_store();
+	site = site_make("");
+	at_home(&site);
+}
+
+START_TEST(a_read_only_database_is_named)
+{
+	if (!may_mount())
+		return;
+	given_stopped_site();
+	ck_assert_int_eq(mount(test_db(), test_db(), NULL, MS_BIND, NULL), 0);
+	ck_assert_int_eq(mount(NULL, test_db(), NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
+	cannot_start(EX_CONFIG, "make the database file and its directory writable");
+	ck_assert_int_eq(umount2(test_db(), MNT_DETACH), 0);
+}
+END_TEST
+
+START_TEST(a_port_in_use_is_named_with_the_way_out)
+{
+	struct site other;
+
+	given_site();
+	other = site;
+	fresh_store(); /* another database, the same port */
+	site = site_make_at(test_db(), "");
+	at_home(&site);
+	(void)shell(NULL, "sed -i 's/^http_port = .*/http_port = %d/' %s", other.port, site.config);
+	cannot_start(EX_CONFIG, "set http_port in config.toml");
+	ck_assert_int_eq(site_stop(&other), 0);
+}
+END_TEST
+
+START_TEST(a_second_instance_names_the_first)
+{
+	struct site first;
+	char part[60];
+
+	given_site();
+	first = site;
+	(void)snprintf(part, sizeof(part), "already running (pid %d)", (int)first.pid);
+	cannot_start(EX_TEMPFAIL, part);
+	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "4\n");
+	ck_assert_int_eq(site_stop(&first), 0);
+}
+END_TEST
+
+START_TEST(a_database_of_a_newer_program_is_left_alone)
+{
+	given_stopped_site();
+	given("PRAGMA user_version = 4242");
+	cannot_start(EX_CONFIG, "newer");
+	expect("PRAGMA user_version", "4242\n");
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_database_is_left_alone)
+{
+	OWNED(char_ptr) char *text = NULL;
+
+	given_stopped_site();
+	site = site_make_at("/tmp/x", "");
+	(void)snprintf(site.database, sizeof(site.database), "%s/notes.txt", site.home);
+	put_file(site.home, "notes.txt",
+	         "Dear diary, this is not a database. It only looks like one.\n");
+	(void)shell(NULL, "sed -i 's|^path = .*|path = \"%s\"|' %s", site.database, site.config);
+	at_home(&site);
+	cannot_start(EX_CONFIG, "notes.txt");
+	text = get_file(site.home, "notes.txt");
+	says(text, "Dear diary");
+}
+END_TEST
+
+START_TEST(a_worker_of_another_build_does_not_work)
+{
+	OWNED(str) struct str said = STR_INIT;
+
+	fresh_store();
+	given("UPDATE setting SET value = '9.9.9' WHERE name = 'system.build'");
+	ck_assert_int_eq(try_worker("watchdog"), EX_TEMPFAIL);
+	ck_assert_int_eq(try_worker("mcp-front"), EX_TEMPFAIL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("crash");
+	TCase *c = tcase_create("crash");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, each_worker_may_be_killed_while_a_question_waits);
+	tcase_add_test(c, each_worker_may_be_killed_while_a_write_is_queued);
+	tcase_add_test(c, everything_may_be_killed_while_a_question_waits);
+	tcase_add_test(c, everything_may_be_killed_while_a_write_is_queued);
+	tcase_add_test(c, an_answer_given_while_nothing_ran_is_delivered);
+	tcase_add_test(c, the_applier_may_be_killed_at_any_time);
+	tcase_add_test(c, a_full_disk_takes_no_questions_and_still_takes_answers);
+	tcase_add_test(c, a_read_only_database_is_named);
+	tcase_add_test(c, a_port_in_use_is_named_with_the_way_out);
+	tcase_add_test(c, a_second_instance_names_the_first);
+	tcase_add_test(c, a_database_of_a_newer_program_is_left_alone);
+	tcase_add_test(c, a_file_that_is_no_database_is_left_alone);
+	tcase_add_test(c, a_worker_of_another_build_does_not_work);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

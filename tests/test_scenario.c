@@ -1,0 +1,419 @@
+/* Whole stories: an agent asks, somebody answers, the file is written. */
+#include "agent.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { AGENTS = 200, OPERATORS = 4 };
+
+static struct site site;
+
+static void given_site(void)
+{
+	fresh_store();
+	site = site_make("");
+	(void)setenv("HOME", site.home, 1);
+	(void)unsetenv("XDG_RUNTIME_DIR");
+	(void)unsetenv("XDG_STATE_HOME");
+	(void)unsetenv("XDG_CONFIG_HOME");
+	site_start(&site);
+}
+
+static struct agent newcomer(void)
+{
+	return agent_hello(site.port, "", "2025-11-25");
+}
+
+/* Begins a call that waits for a person; the id of its request. */
+static const char *begin(struct agent *a, struct wire *w, const char *tool, const char *arguments)
+{
+	static char id[40];
+	OWNED(char_ptr) char *last = NULL;
+	OWNED(char_ptr) char *before = rows("SELECT count(*) FROM request");
+	char more[20];
+
+	(void)snprintf(more, sizeof(more), "%d\n", atoi(before) + 1);
+	agent_begin(a, w, tool, arguments, NULL);
+	expect_soon("SELECT count(*) FROM request", more);
+	last = rows("SELECT id FROM request ORDER BY seq DESC LIMIT 1");
+	(void)snprintf(id, sizeof(id), "%.36s", last);
+	return id;
+}
+
+START_TEST(an_agent_asks_the_operator_approves_and_the_file_is_written)
+{
+	OWNED(char_ptr)
+	char *arguments =
+	    proposal("f.c", "--- a/f.c\n+++ b/f.c\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n");
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	OWNED(char_ptr) char *again = NULL;
+	OWNED(char_ptr) char *text = NULL;
+	OWNED(str) struct str said = STR_INIT;
+	char request[100];
+	struct agent a;
+	struct wire w;
+	const char *id;
+
+	given_site();
+	put_file(site.workspace, "f.c", "one\ntwo\nthree\n");
+	a = newcomer();
+	id = begin(&a, &w, "check_clearance", arguments);
+	ck_assert_int_eq(ctl(&said, "--text inbox"), 0);
+	says(said.bytes, "f.c");
+	ck_assert_int_eq(ctl(&said, "--text show %s", id), 0);
+	says(said.bytes, "TWO");
+	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}", id);
+	{
+		OWNED(char_ptr) char *early = agent_call(&a, "check_diff", request);
+
+		has(early, "error_code", "not_approved");
+	}
+	ck_assert_int_eq(ctl(&said, "approve %s", id), 0);
+	answer = agent_end(&w);
+	has(answer, "status", "approved");
+	has(answer, "request_id", id);
+	written = agent_call(&a, "check_diff", request);
+	has(written, "status", "applied");
+	has(written, "files_written.0.path", "f.c");
+	has(written, "files_written.0.bytes", "14");
+	text = get_file(site.workspace, "f.c");
+	ck_assert_str_eq(text, "one\nTWO\nthree\n");
+	again = agent_call(&a, "check_diff", request);
+	has(again, "error_code", "already_consumed");
+	has(again, "files_written.0.path", "f.c");
+	ck_assert_int_eq(ctl(&said, "approve %s", id), 1);
+	expect("SELECT state FROM request", "consumed\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(one_insert_of_the_sqlite3_shell_unblocks_the_agent_within_a_second)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+	OWNED(char_ptr) char *answer = NULL;
+	struct agent a;
+	struct wire w;
+	const char *id;
+	int64_t start;
+
+	given_site();
+	a = newcomer();
+	id = begin(&a, &w, "check_clearance", arguments);
+	ck_assert_int_eq(shell(NULL,
+	                       "sqlite3 %s \"INSERT INTO decision (request_id, verdict) VALUES"
+	                       " ('%s', 'approve')\"",
+	                       test_db(), id),
+	                 0);
+	start = agent_ms();
+	answer = agent_end(&w);
+	ck_assert_int_lt(agent_ms() - start, 1000);
+	has(answer, "status", "approved");
+	expect("SELECT source, outcome FROM decision", "sql|applied\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* ---- many ---- */
+
+/* The answers of one operator: everything twice, even ones yes, odd ones no. */
+static void write_answers(void)
+{
+	OWNED(char_ptr) char *ids = rows("SELECT id, file_path FROM request ORDER BY seq");
+	OWNED(str) struct str script = STR_INIT;
+	char *rest = NULL;
+
+	str_add(&script, ".timeout 30000\n.bail on\n");
+	for (char *line = strtok_r(ids, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		int number = atoi(strchr(line, '|') + 2); /* <id>|f<number> */
+
+		line[36] = '\0';
+		for (int i = 0; i < 2; i++)
+			str_addf(&script,
+			         number % 2
+			             ? "INSERT INTO decision (request_id, verdict, reason) VALUES"
+			               " ('%s', 'reject', 'no %d');\n"
+			             : "INSERT INTO decision (request_id, verdict) VALUES ('%s',"
+			               " 'approve'); -- %d\n",
+			         line, number);
+	}
+	put_file(site.home, "answers.sql", script.bytes);
+}
+
+static pid_t start_operator(void)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		char command[700];
+
+		(void)snprintf(command, sizeof(command), "exec sqlite3 %s < %s/answers.sql",
+		               test_db(), site.home);
+		(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+START_TEST(two_hundred_agents_and_four_operators_come_to_one_answer_each)
+{
+	static struct agent agents[AGENTS];
+	static struct wire wires[AGENTS];
+	pid_t operators[OPERATORS];
+
+	given_site();
+	for (int i = 0; i < AGENTS; i++)
+		agents[i] = newcomer();
+	for (int i = 0; i < AGENTS; i++) {
+		char path[20];
+		OWNED(char_ptr) char *arguments = NULL;
+
+		(void)snprintf(path, sizeof(path), "f%d", i);
+		arguments = proposal(path, path);
+		agent_begin(&agents[i], &wires[i], "check_clearance", arguments, NULL);
+	}
+	expect_soon("SELECT count(*) FROM request", "200\n");
+	expect("SELECT count(*), count(DISTINCT session_seq) FROM request", "200|200\n");
+	write_answers();
+	for (int i = 0; i < OPERATORS; i++)
+		operators[i] = start_operator();
+	for (int i = 0; i < AGENTS; i++) {
+		OWNED(char_ptr) char *answer = agent_end(&wires[i]);
+		char reason[20];
+
+		(void)snprintf(reason, sizeof(reason), "no %d", i);
+		has(answer, "status", i % 2 ? "rejected" : "approved");
+		has(answer, "reason", i % 2 ? reason : "");
+	}
+	for (int i = 0; i < OPERATORS; i++) {
+		int status = -1;
+
+		ck_assert(ends_within(operators[i], 40000, &status));
+		ck_assert_int_eq(status, 0);
+	}
+	expect("SELECT outcome, count(*) FROM decision GROUP BY 1",
+	       "applied|200\nduplicate|1400\n");
+	expect("SELECT count(*) FROM tool_call WHERE tool = 'check_clearance'", "200\n");
+	expect_soon("SELECT state, count(*) FROM tool_call GROUP BY 1", "done|200\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("PRAGMA integrity_check", "ok\n");
+}
+END_TEST
+
+/* ---- the other answers ---- */
+
+static char *answered(const char *tool, const char *arguments, const char *command,
+                      const char *words)
+{
+	struct agent a = newcomer();
+	OWNED(str) struct str said = STR_INIT;
+	struct wire w;
+	const char *id = begin(&a, &w, tool, arguments);
+	int status = ctl(&said, "%s %s %s", command, id, words);
+
+	ck_assert_msg(status == 0, "%s", str_text(&said));
+	return agent_end(&w);
+}
+
+START_TEST(each_verdict_reaches_the_agent_in_its_words)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+	static const char ASK[] = "{\"prompt_text\":\"go on?\"}";
+	OWNED(char_ptr) char *rejected = NULL;
+	OWNED(char_ptr) char *refined = NULL;
+	OWNED(char_ptr) char *continued = NULL;
+	OWNED(char_ptr) char *stopped = NULL;
+	OWNED(char_ptr) char *resumed = NULL;
+	OWNED(char_ptr) char *ended = NULL;
+
+	given_site();
+	rejected = answered("check_clearance", arguments, "reject", "--reason 'not today'");
+	has(rejected, "status", "rejected");
+	has(rejected, "reason", "not today");
+	refined = answered("transmit", ASK, "refine", "use tabs");
+	has(refined, "decision", "refine");
+	has(refined, "instruction", "use tabs");
+	continued = answered("transmit", ASK, "continue", "");
+	ck_assert_str_eq(continued, "{\"decision\":\"continue\"}");
+	stopped = answered("transmit", ASK, "stop", "");
+	has(stopped, "decision", "stop");
+	resumed = answered("standby", "{}", "resume", "now the tests");
+	has(resumed, "status", "resumed");
+	has(resumed, "instruction", "now the tests");
+	ended = answered("standby", "{}", "stop", "");
+	has(ended, "status", "resumed");
+	has(ended, "instruction", "stop");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_verb_that_does_not_fit_changes_nothing)
+{
+	struct agent a;
+	struct wire w;
+	OWNED(str) struct str said = STR_INIT;
+	OWNED(char_ptr) char *answer = NULL;
+	char id[40];
+
+	given_site();
+	a = newcomer();
+	(void)snprintf(id, sizeof(id), "%s",
+	               begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}"));
+	ck_assert_int_eq(ctl(&said, "approve %s", id), 1);
+	ck_assert_int_eq(ctl(&said, "approve 00000000-0000-7000-8000-000000000000"), 1);
+	expect("SELECT state FROM request", "pending\n");
+	ck_assert_int_eq(ctl(&said, "continue %s", id), 0);
+	answer = agent_end(&w);
+	has(answer, "decision", "continue");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(modes_that_need_slack_are_refused_without_it)
+{
+	struct agent a;
+	OWNED(char_ptr) char *remote = NULL;
+	OWNED(char_ptr) char *local = NULL;
+
+	given_site();
+	a = newcomer();
+	remote = agent_call(&a, "switch_freq", "{\"mode\":\"remote\"}");
+	has(remote, "status", "error");
+	says(member(remote, "error_message"), "Slack");
+	local = agent_call(&a, "switch_freq", "{\"mode\":\"local\"}");
+	has(local, "previous_mode", "local");
+	has(local, "current_mode", "local");
+	expect("SELECT mode FROM session", "local\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(what_one_agent_was_allowed_another_cannot_apply)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *stolen = NULL;
+	char request[100];
+	struct agent a, thief;
+	struct wire w;
+	const char *id;
+
+	given_site();
+	a = newcomer();
+	thief = newcomer();
+	id = begin(&a, &w, "check_clearance", arguments);
+	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}", id);
+	ck_assert_int_eq(ctl(NULL, "approve %s", id), 0);
+	answer = agent_end(&w);
+	has(answer, "status", "approved");
+	stolen = agent_call(&thief, "check_diff", request);
+	has(stolen, "error_code", "request_not_found");
+	ck_assert_ptr_null(get_file(site.workspace, "f"));
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_new_agent_learns_of_what_was_open_when_everything_died)
+{
+	static const char *const NOTHING[] = { NULL };
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+	OWNED(char_ptr) char *ping = NULL;
+	OWNED(char_ptr) char *before = NULL;
+	OWNED(char_ptr) char *after = NULL;
+	struct relay first, second;
+
+	given_site();
+	relay_start(&first, site.workspace, NULL, NOTHING);
+	relay_hello(&first);
+	before = relay_call(&first, "reboot", "{}");
+	ck_assert_str_eq(before, "{\"status\":\"clean\"}");
+	ping = relay_call(&first, "ping",
+	                  "{\"progress_snapshot\":[{\"label\":\"parser\",\"status\":\"done\"}]}");
+	relay_begin(&first, "check_clearance", arguments);
+	expect_soon("SELECT state FROM request", "pending\n");
+	relay_kill(&first);
+	site_kill(&site);
+
+	site_start(&site);
+	relay_start(&second, site.workspace, NULL, NOTHING);
+	relay_hello(&second);
+	after = relay_call(&second, "reboot", "{}");
+	has(after, "status", "recovered");
+	has(after, "session_id", member(ping, "session_id"));
+	has(after, "pending_requests.0.type", "approval");
+	has(after, "pending_requests.0.title", "a change");
+	has(after, "progress_snapshot.0.label", "parser");
+	relay_begin(&second, "check_clearance", arguments);
+	expect_soon(
+	    "SELECT count(*) FROM tool_call WHERE state = 'waiting' AND listener IS NOT NULL",
+	    "1\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	{
+		OWNED(char_ptr) char *answer = relay_end(&second);
+
+		has(answer, "request_id", member(after, "pending_requests.0.request_id"));
+	}
+	ck_assert_int_eq(relay_stop(&second), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* A client that keeps its session comes back by GET; its question was interrupted meanwhile. */
+START_TEST(an_agent_on_http_gets_its_answer_after_a_stop_and_a_start)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+	struct event e = { .id = "" };
+	char header[120];
+	struct agent a;
+	struct wire w;
+
+	given_site();
+	a = newcomer();
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	ck_assert_int_eq(wire_head(&w), 200);
+	ck_assert(wire_event(&w, &e));
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("SELECT state FROM request", "interrupted\n");
+	(void)snprintf(header, sizeof(header), "Last-Event-ID: %s\r\n", e.id);
+	ck_assert_msg(!wire_event(&w, &e), "the stream goes on: %s", str_text(&e.data));
+	wire_close(&w);
+	site_start(&site);
+	wire_open(&w, site.port);
+	agent_send(&a, &w, "GET", header, NULL);
+	ck_assert_int_eq(wire_head(&w), 200);
+	expect_soon("SELECT state FROM request", "pending\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	while (wire_event(&w, &e))
+		continue;
+	has(str_text(&e.data), "result.structuredContent.status", "approved");
+	event_clear(&e);
+	wire_close(&w);
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("scenario");
+	TCase *c = tcase_create("scenario");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 90);
+	tcase_add_test(c, an_agent_asks_the_operator_approves_and_the_file_is_written);
+	tcase_add_test(c, one_insert_of_the_sqlite3_shell_unblocks_the_agent_within_a_second);
+	tcase_add_test(c, two_hundred_agents_and_four_operators_come_to_one_answer_each);
+	tcase_add_test(c, each_verdict_reaches_the_agent_in_its_words);
+	tcase_add_test(c, a_verb_that_does_not_fit_changes_nothing);
+	tcase_add_test(c, modes_that_need_slack_are_refused_without_it);
+	tcase_add_test(c, what_one_agent_was_allowed_another_cannot_apply);
+	tcase_add_test(c, a_new_agent_learns_of_what_was_open_when_everything_died);
+	tcase_add_test(c, an_agent_on_http_gets_its_answer_after_a_stop_and_a_start);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
