@@ -278,7 +278,7 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 	bind_int(s, ":connection", p->seq);
 	bind_int(s, ":session", p->session_seq);
 	bind_text(s, ":rpc_id", c->rpc_id);
-	bind_text(s, ":era", "legacy");
+	bind_text(s, ":era", c->modern ? "modern" : "legacy");
 	bind_text(s, ":tool", c->tool->name);
 	bind_text(s, ":arguments", arguments ? NULL : c->canonical.bytes);
 	bind_seq(s, ":arguments_seq", arguments);

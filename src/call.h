@@ -34,6 +34,7 @@ struct call {
 	struct str canonical;  /* the same as canonical JSON */
 	char *rpc_id;	       /* JSON token */
 	char *progress_token;  /* JSON token or NULL */
+	bool modern;	       /* revision 2026-07-28 */
 	struct sha256 digest;  /* of the question (decisions.md A2) */
 	struct str path;       /* check_clearance: the file, relative to the workspace */
 	struct str effect;     /* check_clearance: what full content changes, as a diff */

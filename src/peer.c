@@ -90,6 +90,11 @@ void peer_free(struct peer *p)
 	free(p);
 }
 
+const char *peer_version(const struct peer *p)
+{
+	return p->version ? p->version : "2025-03-26";
+}
+
 /* ---- rows ---- */
 
 static int load_session(struct store *st, struct peer *p, stmt *s, struct err *e)
@@ -162,7 +167,7 @@ int peer_insert(struct store *st, const struct places *places, struct peer *p, s
 	bind_text(s, ":key", p->key);
 	bind_text(s, ":host", places->host);
 	bind_text(s, ":transport", TRANSPORTS[p->transport]);
-	bind_text(s, ":version", p->version ? p->version : "2025-03-26");
+	bind_text(s, ":version", peer_version(p));
 	bind_text(s, ":client", p->client_name);
 	bind_text(s, ":client_version", p->client_version);
 	bind_text(s, ":identity", identity);

@@ -53,6 +53,9 @@ void identity_read(struct identity *i, const cJSON *object);
 struct peer *peer_new(enum peer_transport transport, const char *key);
 void peer_free(struct peer *p);
 
+/* The revision that p speaks; what the protocol assumes of one that has not said. */
+const char *peer_version(const struct peer *p);
+
 /* Fills p from the connection row with its key: 1 found, 0 not, -1 error. */
 int peer_load(struct store *st, struct peer *p, struct err *e);
 

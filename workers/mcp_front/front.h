@@ -1,12 +1,15 @@
 /* front: what the parts of mcp-front share.
  *
- *   http.c, pipe.c   two transports: they take messages in and give them to turn.c as jobs
+ *   http.c, pipe.c   two transports: they take messages in and give them to turn.c
  *   ipc.c            the socket of the seeds, for local programs that answer
  *   turn.c           one loop turn: all jobs that came in, one transaction, then the replies
  *   wait.c           callers whose answer comes later: woken by the table answer, fed with progress
  *
- * A sink is where replies go: an HTTP request, or a relay's pipe. It is counted, because its
- * transport may vanish while a job or a waiter still points to it. */
+ *   sink.c           where replies go, whatever the transport
+ *
+ * Calls go down this list only, but for what a transport puts into struct transport. A sink is an
+ * HTTP request, or a relay's pipe. It is counted, because its transport may vanish while a job or
+ * a waiter still points to it. */
 #ifndef FRONT_H
 #define FRONT_H
 
@@ -38,7 +41,24 @@ struct front;
 struct waiter;
 struct arrival;
 
+struct sink;
+
+/* What a transport does for turn.c and wait.c. Any of these may end the sink. */
+struct transport {
+	/* Gives a reply, a whole JSON-RPC message. event_id: for a client that may resume, or NULL. */
+	void (*reply)(struct sink *s, const struct str *message, const char *event_id);
+	/* Gives a message that is no reply; an empty one is a sign of life. */
+	void (*notify)(struct sink *s, const struct str *message, const char *event_id);
+	/* Says that the reply will come later. */
+	void (*wait)(struct sink *s, const char *event_id);
+	/* Refuses what was sent: as a reply, with the HTTP status where there is one. */
+	void (*refuse)(struct sink *s, const char *rpc_id, const struct mcp_fault *fault);
+	/* No reply will come. status: for HTTP, where no stream has been started. */
+	void (*finish)(struct sink *s, int status);
+};
+
 struct sink {
+	const struct transport *by;
 	struct front *front;
 	int holds;		     /* jobs and waiters that point here, and the transport itself */
 	bool gone;		     /* nobody reads any more */
@@ -54,7 +74,16 @@ struct sink {
 	LIST_ENTRY(sink) in_pipes; /* pipe: of front.pipes */
 };
 
-enum job_kind { JOB_CALL, JOB_INITIALIZE, JOB_CANCEL, JOB_RESUME, JOB_REOPEN, JOB_END, JOB_HANG_UP };
+enum job_kind {
+	JOB_CALL,
+	JOB_INITIALIZE,
+	JOB_CANCEL,  /* notifications/cancelled */
+	JOB_RESUME,  /* GET with Last-Event-ID */
+	JOB_REOPEN,  /* a relay came back */
+	JOB_END,     /* DELETE, or a relay is gone */
+	JOB_HANG_UP, /* a caller that may come back is gone */
+	JOB_DROP,    /* a modern caller is gone: that cancels its call */
+};
 
 /* One thing to do in the next turn. */
 struct job {
@@ -62,13 +91,13 @@ struct job {
 	enum job_kind kind;
 	struct sink *sink;
 	struct rpc_message message; /* CALL, INITIALIZE, CANCEL */
+	const char *version;	    /* CALL, INITIALIZE: the revision that the reply is in */
 	struct call call;	    /* CALL */
 	int64_t call_seq;	    /* RESUME, HANG_UP; CALL: an old call that came again */
 	int64_t started_ms;	    /* RESUME, old CALL: unix, when its wait began */
 	int64_t had_seq, had_session; /* of the peer before the transaction */
-	bool refused;		    /* the reply is a JSON-RPC error: */
-	int code;
-	char text[ERR_TEXT_BYTES];
+	bool refused;		    /* the reply is this error; */
+	struct mcp_fault fault;
 	struct str result; /* else this result object, */
 	bool waits;	   /* unless it comes later */
 };
@@ -84,12 +113,13 @@ struct waiter {
 	struct sink *sink;
 	char *rpc_id;	      /* JSON token */
 	char *progress_token; /* JSON token or NULL */
+	bool modern;	      /* its stream has no event ids, and its end cancels the call */
 	int64_t next_ms;      /* monotonic: when the next sign of life is due */
 };
 
 /* All waiters of one call: a client that came back may be there twice. */
 struct held_call {
-	int64_t seq;
+	int64_t seq; /* below 0: no call, a subscriptions/listen that is held open */
 	int64_t started_ms; /* unix */
 	int64_t progress;   /* the last that was told */
 	LIST_HEAD(, waiter) waiters;
@@ -108,6 +138,7 @@ struct front {
 	struct job_queue jobs;
 	TAILQ_HEAD(, waiter) line;
 	void *held;	    /* tree of held_call by seq */
+	int64_t listen_seq; /* below 0: the last subscriptions/listen that was held */
 	int64_t answer_seq; /* the last answer that was looked at */
 	int sinks, max_sinks;
 	int64_t progress_ms;
@@ -127,14 +158,15 @@ struct job *front_queue(struct front *f, enum job_kind kind, struct sink *sink,
 void front_take(struct front *f, struct sink *sink, struct rpc_message *message);
 /* Runs the queued jobs. libevent callback; arg is the front. */
 void front_turn(evutil_socket_t fd, short what, void *arg);
-/* Ends the loop because of e (kept until the loop has ended). */
-void front_fail(struct front *f, const struct err *e);
+/* The transport of a sink is gone: waiting calls are told, the peer's rows too if it was a
+ * process. */
+void front_gone(struct sink *s);
 
 /* ---- wait.c ---- */
 
 /* Holds a caller until call_seq is answered. */
 void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
-		const char *rpc_id, const char *progress_token);
+		const char *rpc_id, const char *progress_token, bool modern);
 /* Forgets a waiter. Returns whether it was the last one of its call. */
 bool front_forget(struct front *f, struct waiter *w);
 /* The call was cancelled: its waiters get no reply any more. */
@@ -145,36 +177,25 @@ void front_answer(struct front *f);
 void front_progress(evutil_socket_t fd, short what, void *arg);
 bool front_is_held(struct front *f, int64_t call_seq);
 
-/* ---- sinks: http.c and pipe.c ---- */
+/* ---- sink.c ---- */
 
-struct sink *sink_new(struct front *f, struct peer *peer);
+struct sink *sink_new(struct front *f, struct peer *peer, const struct transport *by);
 void sink_hold(struct sink *s);
 void sink_drop(struct sink *s);
-/* The transport is gone: waiting calls are told, the peer's rows too if it was a process. */
-void sink_gone(struct sink *s);
-/* Gives a reply (a whole JSON-RPC message). event_id: for a client that may resume, or NULL. */
-void sink_reply(struct sink *s, const struct str *message, const char *event_id);
-/* Gives a message that is no reply. */
-void sink_notify(struct sink *s, const struct str *message, const char *event_id);
-/* Says that the reply will come later: starts the event stream of an HTTP request. */
-void sink_wait(struct sink *s, const char *event_id);
-/* Replies with a JSON-RPC error. */
+/* Ends the loop because of e (kept until the loop has ended). */
+void front_fail(struct front *f, const struct err *e);
+/* Refuses with a JSON-RPC error that has no HTTP status of its own. */
 void sink_refuse(struct sink *s, const char *rpc_id, int code, const char *text);
+
+/* ---- http.c ---- */
 
 int http_start(struct front *f, struct err *e);
 void http_stop(struct front *f);
-void http_reply(struct sink *s, const struct str *message, const char *event_id);
-void http_notify(struct sink *s, const struct str *message, const char *event_id);
-void http_wait(struct sink *s, const char *event_id);
-/* Answers an HTTP request that is no JSON-RPC request: status, no body. */
-void http_status(struct sink *s, int status);
-void http_cut(struct sink *s);
-/* Answers a request that is no POST: status and a JSON-RPC error. */
-void http_refuse(struct sink *s, int status, int code, const char *text);
+
+/* ---- pipe.c ---- */
 
 int pipe_start(struct front *f, struct err *e);
 void pipe_stop(struct front *f);
-void pipe_send(struct sink *s, const struct str *message);
 /* Whether the process at the other end of a unix socket runs under our uid. */
 bool socket_is_ours(int fd);
 /* Listens on a unix socket of this name (mode 0600) in the run directory; NULL on error. */

@@ -94,13 +94,13 @@ static void answer(struct sink *s, int status, const char *type, const void *bod
 		(void)evbuffer_add(b, body, length);
 	let_go(s);
 	sink_hold(s);
-	sink_gone(s);
+	front_gone(s);
 	evhttp_send_reply(request, status, reason_of(status), b);
 	evbuffer_free(b);
 	sink_drop(s);
 }
 
-void http_status(struct sink *s, int status)
+static void answer_status(struct sink *s, int status)
 {
 	answer(s, status, NULL, NULL, 0);
 }
@@ -111,11 +111,6 @@ static void answer_error(struct sink *s, int status, const char *id, int code, c
 
 	rpc_failure(&message, id, code, text, NULL);
 	answer(s, status, "application/json", message.bytes, message.length);
-}
-
-void http_refuse(struct sink *s, int status, int code, const char *text)
-{
-	answer_error(s, status, NULL, code, text);
 }
 
 /* Sends on an open stream. A reader that is too slow is cut off: it can come back and resume. */
@@ -142,22 +137,22 @@ static void end_stream(struct sink *s)
 
 	let_go(s);
 	sink_hold(s);
-	sink_gone(s);
+	front_gone(s);
 	evhttp_send_reply_end(request);
 	sink_drop(s);
 }
 
-void http_cut(struct sink *s)
+static void finish(struct sink *s, int status)
 {
 	if (!s->http)
 		return;
 	if (s->streaming)
 		end_stream(s);
 	else
-		http_status(s, 202);
+		answer_status(s, status);
 }
 
-void http_notify(struct sink *s, const struct str *message, const char *event_id)
+static void notify(struct sink *s, const struct str *message, const char *event_id)
 {
 	OWNED(str) struct str bytes = STR_INIT;
 
@@ -170,24 +165,39 @@ void http_notify(struct sink *s, const struct str *message, const char *event_id
 	send_chunk(s, &bytes);
 }
 
-void http_reply(struct sink *s, const struct str *message, const char *event_id)
+static void hold(struct sink *s, const char *event_id);
+
+static void reply(struct sink *s, const struct str *message, const char *event_id)
 {
 	if (!s->http)
 		return;
 	s->expected--;
-	if (!s->streaming) {
-		if (s->expected > 0)
-			http_wait(s, NULL);
-		else {
-			answer(s, 200, "application/json", message->bytes, message->length);
-			return;
-		}
+	if (!s->streaming && s->expected <= 0) {
+		answer(s, 200, "application/json", message->bytes, message->length);
+		return;
 	}
 	sink_hold(s);
-	http_notify(s, message, event_id);
+	if (!s->streaming)
+		hold(s, NULL);
+	notify(s, message, event_id);
 	if (s->http && s->expected <= 0)
 		end_stream(s);
 	sink_drop(s);
+}
+
+/* The status belongs to a single reply; a stream and a batch have said 200 already. */
+static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
+{
+	OWNED(str) struct str message = STR_INIT;
+
+	if (!s->http)
+		return;
+	rpc_failure(&message, rpc_id, fault->code, fault->text,
+		    fault->data[0] ? fault->data : NULL);
+	if (s->streaming || s->expected > 1)
+		reply(s, &message, NULL);
+	else
+		answer(s, fault->status, "application/json", message.bytes, message.length);
 }
 
 /* ---- holding ---- */
@@ -201,7 +211,7 @@ static void on_close(struct evhttp_connection *c, void *arg)
 	(void)c;
 	if (s->streaming)
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
-	sink_gone(s);
+	front_gone(s);
 	/* Where evhttp has seen the hang-up itself, it leaves a request that we hold to us. */
 	if (request && !evhttp_request_get_connection(request))
 		evhttp_request_free(request);
@@ -238,13 +248,15 @@ static void keep_alive(int fd)
 				 sizeof(options[i].value));
 }
 
-void http_wait(struct sink *s, const char *event_id)
+static void hold(struct sink *s, const char *event_id)
 {
 	struct evhttp_connection *c;
 	struct bufferevent *bev;
 	struct epoll_event hang_up = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = s };
 	OWNED(str) struct str priming = STR_INIT;
 
+	if (!s->http)
+		return;
 	if (!s->streaming) {
 		c = evhttp_request_get_connection(s->http);
 		bev = evhttp_connection_get_bufferevent(c);
@@ -259,11 +271,18 @@ void http_wait(struct sink *s, const char *event_id)
 		evhttp_send_reply_start(s->http, 200, "OK");
 		bufferevent_setwatermark(bev, EV_READ, 0, HELD_READ_BYTES);
 	}
-	if (!event_id)
+	if (!event_id) {
+		str_add(&priming, ": open\n\n");
+		send_chunk(s, &priming);
 		return;
+	}
 	str_addf(&priming, "id: %s\nretry: %d\ndata: \n\n", event_id, FRONT_RETRY_MS);
 	send_chunk(s, &priming);
 }
+
+static const struct transport HTTP = {
+	.reply = reply, .notify = notify, .wait = hold, .refuse = refuse, .finish = finish
+};
 
 /* ---- who may ask ---- */
 
@@ -366,7 +385,8 @@ static void stateless_key(struct peer *p, const char *host)
 {
 	OWNED(str) struct str said = STR_INIT;
 	const struct identity *i = &p->identity;
-	const char *const texts[] = { host, i->workspace_id, i->channel_id, i->session_id, i->agent };
+	const char *const texts[] = { host,	     i->workspace_id, i->channel_id,
+				      i->session_id, i->agent,	      p->client_name };
 
 	for (size_t k = 0; k < COUNT(texts); k++) {
 		str_add(&said, texts[k] ? texts[k] : "");
@@ -376,46 +396,94 @@ static void stateless_key(struct peer *p, const char *host)
 		       sha256_of(said.bytes, said.length).text);
 }
 
-/* The peer behind a request; refuses and returns false if there is none. */
-static bool identify(struct sink *s, bool initializes)
+static const char *in_header(const struct sink *s, const char *name)
 {
-	const struct evkeyvalq *headers = evhttp_request_get_input_headers(s->http);
-	const char *session = evhttp_find_header(headers, "Mcp-Session-Id");
-	const char *version = evhttp_find_header(headers, "MCP-Protocol-Version");
+	return evhttp_find_header(evhttp_request_get_input_headers(s->http), name);
+}
+
+static bool load_peer(struct sink *s, bool must_exist)
+{
 	struct peer *p = s->peer;
 	struct err e = ERR_INIT;
-	int got;
+	int got = peer_load(&s->front->worker.store, p, &e);
 
-	if (version && !initializes && !mcp_version_known(version)) {
-		answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
-			     "unsupported MCP-Protocol-Version; send initialize to negotiate one");
-		return false;
-	}
-	if (initializes) {
-		struct secret key = secret_new();
-
-		(void)snprintf(p->key, sizeof(p->key), "%s", key.text);
-		return true;
-	}
-	if (session) {
-		(void)snprintf(p->key, sizeof(p->key), "%s", session);
-	} else {
-		p->transport = PEER_STATELESS;
-		stateless_key(p, s->front->settings.places.host);
-	}
-	got = peer_load(&s->front->worker.store, p, &e);
 	if (got < 0) {
 		answer_error(s, 503, NULL, RPC_INTERNAL_ERROR, e.text);
 		return false;
 	}
-	if (session && (!got || p->closed || p->transport != PEER_HTTP)) {
+	if (must_exist && (!got || p->closed || p->transport != PEER_HTTP)) {
 		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
 			     "there is no such session; send initialize without Mcp-Session-Id");
 		return false;
 	}
-	if (!session && !p->version && version)
+	return true;
+}
+
+static bool identify_stateless(struct sink *s, const char *version)
+{
+	struct peer *p = s->peer;
+
+	p->transport = PEER_STATELESS;
+	stateless_key(p, s->front->settings.places.host);
+	if (!load_peer(s, false))
+		return false;
+	if (!p->version && version)
 		p->version = xstrdup(version);
 	return true;
+}
+
+/* The peer behind a legacy request that is no initialize; refuses and returns false if there is
+ * none. */
+static bool identify(struct sink *s)
+{
+	const char *session = in_header(s, "Mcp-Session-Id");
+	const char *version = in_header(s, "MCP-Protocol-Version");
+
+	if (version && !mcp_version_known(version)) {
+		answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
+			     "unsupported MCP-Protocol-Version; send initialize to negotiate one");
+		return false;
+	}
+	if (!session)
+		return identify_stateless(s, version);
+	(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", session);
+	return load_peer(s, true);
+}
+
+/* ---- modern requests ---- */
+
+/* Whoever asks says who it is in each request. */
+static bool identify_modern(struct sink *s, const struct rpc_message *m)
+{
+	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(m->params, "_meta");
+	const cJSON *client =
+	    cJSON_GetObjectItemCaseSensitive(meta, "io.modelcontextprotocol/clientInfo");
+	const char *name = json_text(client, "name");
+
+	s->peer->client_name = name ? xstrdup(name) : NULL;
+	return identify_stateless(s, MCP_MODERN);
+}
+
+static bool check_modern(struct sink *s, const struct rpc_message *m)
+{
+	const struct mcp_headers headers = { .version = in_header(s, "MCP-Protocol-Version"),
+					     .method = in_header(s, "Mcp-Method"),
+					     .name = in_header(s, "Mcp-Name") };
+	struct mcp_fault fault;
+
+	if (mcp_check_modern(m, &headers, &fault) == 0)
+		return true;
+	refuse(s, m->id, &fault);
+	return false;
+}
+
+/* Whether the headers speak of a revision that has no initialize: one that we do not know as a
+ * legacy one, from a caller without a session. */
+static bool has_modern_header(const struct sink *s)
+{
+	const char *version = in_header(s, "MCP-Protocol-Version");
+
+	return version && !mcp_version_known(version) && !in_header(s, "Mcp-Session-Id");
 }
 
 /* ---- POST ---- */
@@ -429,6 +497,11 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 	for (int i = 0; i < count; i++) {
 		bool bad = rpc_batch_item(batch, i, &messages[i], &wrong[i]) != 0;
 
+		if (!bad && mcp_is_modern(messages[i].params)) {
+			wrong[i] = (struct rpc_error){ .code = RPC_INVALID_REQUEST,
+						       .text = "a batch holds no modern request" };
+			bad = true;
+		}
 		s->expected += bad || messages[i].kind == RPC_REQUEST;
 		if (!bad)
 			wrong[i].code = 0;
@@ -436,7 +509,7 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 	if (s->expected == 0) {
 		for (int i = 0; i < count; i++)
 			front_take(s->front, s, &messages[i]);
-		http_status(s, 202);
+		answer_status(s, 202);
 	} else {
 		sink_hold(s);
 		for (int i = 0; i < count; i++)
@@ -452,26 +525,75 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 	free(wrong);
 }
 
-static void take_message(struct sink *s, struct rpc_message *m)
+static void take_request(struct sink *s, struct rpc_message *m)
 {
-	if (m->kind == RPC_BATCH) {
-		if (cJSON_GetArraySize(m->root) == 0 ||
-		    (s->peer->version && strcmp(s->peer->version, "2025-03-26") != 0))
+	bool initializes = strcmp(m->method, "initialize") == 0;
+
+	s->expected = 1;
+	if (mcp_is_modern(m->params) || (has_modern_header(s) && !initializes)) {
+		if (check_modern(s, m) && identify_modern(s, m))
+			front_take(s->front, s, m);
+		return;
+	}
+	if (initializes && has_modern_header(s)) {
+		answer_error(s, 400, m->id, MCP_HEADER_MISMATCH,
+			     "initialize is not a method of this MCP-Protocol-Version");
+		return;
+	}
+	if (initializes) {
+		struct secret key = secret_new();
+
+		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", key.text);
+		header(s, "Mcp-Session-Id", s->peer->key);
+	} else if (!identify(s)) {
+		return;
+	}
+	front_take(s->front, s, m);
+}
+
+/* Notifications and responses: nothing is said to them but 202. */
+static void take_note(struct sink *s, struct rpc_message *m)
+{
+	if (has_modern_header(s)) {
+		if (m->kind == RPC_RESPONSE)
 			answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
-				     "batches exist in revision 2025-03-26 only, and are not empty");
+				     "this revision has no responses of clients");
 		else
-			take_batch(s, m);
+			answer_status(s, 202);
 		return;
 	}
-	if (m->kind == RPC_REQUEST) {
-		s->expected = 1;
-		front_take(s->front, s, m);
+	if (!identify(s))
 		return;
-	}
 	sink_hold(s);
 	front_take(s->front, s, m);
-	http_status(s, 202);
+	answer_status(s, 202);
 	sink_drop(s);
+}
+
+static void take_many(struct sink *s, const struct rpc_message *m)
+{
+	if (has_modern_header(s)) {
+		answer_error(s, 400, NULL, RPC_INVALID_REQUEST, "this revision has no batches");
+		return;
+	}
+	if (!identify(s))
+		return;
+	if (cJSON_GetArraySize(m->root) == 0 ||
+	    (s->peer->version && strcmp(s->peer->version, "2025-03-26") != 0))
+		answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
+			     "batches exist in revision 2025-03-26 only, and are not empty");
+	else
+		take_batch(s, m);
+}
+
+static void take_message(struct sink *s, struct rpc_message *m)
+{
+	if (m->kind == RPC_BATCH)
+		take_many(s, m);
+	else if (m->kind == RPC_REQUEST)
+		take_request(s, m);
+	else
+		take_note(s, m);
 }
 
 static bool is_json(struct evhttp_request *request)
@@ -501,13 +623,7 @@ static void on_post(struct sink *s)
 	if (rpc_parse(length ? (const char *)evbuffer_pullup(in, -1) : "", length, &m, &wrong)) {
 		answer_error(s, 400, m.id, wrong.code, wrong.text);
 	} else {
-		bool initializes = m.kind == RPC_REQUEST && strcmp(m.method, "initialize") == 0;
-
-		if (identify(s, initializes)) {
-			if (initializes)
-				header(s, "Mcp-Session-Id", s->peer->key);
-			take_message(s, &m);
-		}
+		take_message(s, &m);
 	}
 	rpc_message_clear(&m);
 }
@@ -527,7 +643,7 @@ static void on_get(struct sink *s)
 			     "there is no stream to listen to; GET resumes one with Last-Event-ID");
 		return;
 	}
-	if (!identify(s, false))
+	if (!identify(s))
 		return;
 	if (call_seq <= 0 || *end != '.') {
 		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
@@ -544,7 +660,7 @@ static void on_delete(struct sink *s)
 		answer_error(s, 400, NULL, RPC_INVALID_REQUEST, "Mcp-Session-Id is missing");
 		return;
 	}
-	if (identify(s, false))
+	if (identify(s))
 		(void)front_queue(s->front, JOB_END, s, NULL);
 }
 
@@ -635,7 +751,7 @@ static void has_arrived(struct front *f, struct evhttp_request *request)
 static void on_request(struct evhttp_request *request, void *arg)
 {
 	struct front *f = arg;
-	struct sink *s = sink_new(f, peer_new(PEER_HTTP, ""));
+	struct sink *s = sink_new(f, peer_new(PEER_HTTP, ""), &HTTP);
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	const char *why = NULL;

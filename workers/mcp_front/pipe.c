@@ -28,14 +28,17 @@ static void close_pipe(struct sink *s)
 	if (!pipe)
 		return;
 	LIST_REMOVE(s, in_pipes);
-	sink_gone(s); /* s may be no more */
+	front_gone(s); /* s may be no more */
 	bufferevent_free(pipe);
 }
 
-void pipe_send(struct sink *s, const struct str *message)
+static void send_line(struct sink *s, const struct str *message)
 {
-	struct evbuffer *out = bufferevent_get_output(s->pipe);
+	struct evbuffer *out;
 
+	if (!s->pipe || message->length == 0)
+		return;
+	out = bufferevent_get_output(s->pipe);
 	if (evbuffer_get_length(out) > FRONT_MAX_OUTPUT + FRONT_MAX_MESSAGE) {
 		log_warn("a relay does not read its answers: cut off");
 		close_pipe(s);
@@ -45,12 +48,45 @@ void pipe_send(struct sink *s, const struct str *message)
 	(void)evbuffer_add(out, "\n", 1);
 }
 
+static void reply(struct sink *s, const struct str *message, const char *event_id)
+{
+	(void)event_id;
+	send_line(s, message);
+}
+
+static void wait_quietly(struct sink *s, const char *event_id)
+{
+	(void)s;
+	(void)event_id;
+}
+
+static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
+{
+	OWNED(str) struct str message = STR_INIT;
+
+	rpc_failure(&message, rpc_id, fault->code, fault->text,
+		    fault->data[0] ? fault->data : NULL);
+	send_line(s, &message);
+}
+
+static void finish(struct sink *s, int status)
+{
+	(void)s;
+	(void)status;
+}
+
+static const struct transport PIPE = { .reply = reply,
+				       .notify = reply,
+				       .wait = wait_quietly,
+				       .refuse = refuse,
+				       .finish = finish };
+
 /* ---- the first line ---- */
 
 static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *hello = cJSON_ParseWithLength(line, length);
-	OWNED(str) struct str reply = STR_INIT;
+	OWNED(str) struct str answer = STR_INIT;
 	const char *resume = json_text(hello, "resume");
 	struct front *f = s->front;
 
@@ -67,14 +103,28 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 		if (s->peer->seq)
 			(void)front_queue(f, JOB_REOPEN, s, NULL);
 	}
-	str_addf(&reply, "{\"agent-intercom\":1,\"key\":\"%s\"}", s->peer->key);
-	pipe_send(s, &reply);
+	str_addf(&answer, "{\"agent-intercom\":1,\"key\":\"%s\"}", s->peer->key);
+	send_line(s, &answer);
 	(void)bufferevent_set_timeouts(s->pipe, NULL, NULL);
 	s->greeted = true;
 	return 0;
 }
 
 /* ---- lines ---- */
+
+/* On stdio a modern message has no headers; the rest of the checks holds. */
+static void take_message(struct sink *s, struct rpc_message *m)
+{
+	struct mcp_fault fault;
+
+	if (m->kind == RPC_REQUEST && mcp_is_modern(m->params) &&
+	    mcp_check_modern(m, NULL, &fault)) {
+		refuse(s, m->id, &fault);
+		rpc_message_clear(m);
+		return;
+	}
+	front_take(s->front, s, m);
+}
 
 static void take_batch(struct sink *s, const struct rpc_message *batch)
 {
@@ -90,7 +140,7 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 			sink_refuse(s, m.id, wrong.code, wrong.text);
 			rpc_message_clear(&m);
 		} else {
-			front_take(s->front, s, &m);
+			take_message(s, &m);
 		}
 	}
 }
@@ -111,7 +161,7 @@ static void take_line(struct sink *s, const char *line, size_t length)
 		take_batch(s, &m);
 		rpc_message_clear(&m);
 	} else {
-		front_take(s->front, s, &m);
+		take_message(s, &m);
 	}
 }
 
@@ -199,7 +249,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 		return;
 	}
 	pipe = bufferevent_socket_new(f->base, fd, BEV_OPT_CLOSE_ON_FREE);
-	s = sink_new(f, peer_new(PEER_STDIO, key.text));
+	s = sink_new(f, peer_new(PEER_STDIO, key.text), &PIPE);
 	s->pipe = pipe;
 	LIST_INSERT_HEAD(&f->pipes, s, in_pipes);
 	bufferevent_setcb(pipe, on_read, NULL, on_event, s);

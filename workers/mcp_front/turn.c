@@ -34,36 +34,46 @@ static void job_free(struct job *job)
 	free(job);
 }
 
-void front_fail(struct front *f, const struct err *e)
-{
-	if (f->failure->kind == ERR_NONE)
-		*f->failure = *e;
-	(void)event_base_loopbreak(f->base);
-}
-
 static void refuse(struct job *job, int code, const char *text)
 {
 	job->refused = true;
-	job->code = code;
-	(void)snprintf(job->text, sizeof(job->text), "%s", text);
+	job->fault = (struct mcp_fault){ .status = 200, .code = code };
+	(void)snprintf(job->fault.text, sizeof(job->fault.text), "%s", text);
+}
+
+void front_gone(struct sink *s)
+{
+	struct front *f = s->front;
+	struct waiter *w;
+
+	if (s->gone)
+		return;
+	s->gone = true;
+	s->http = NULL;
+	s->pipe = NULL;
+	while ((w = LIST_FIRST(&s->waiters)) != NULL) {
+		enum job_kind kind = w->modern ? JOB_DROP : JOB_HANG_UP;
+		int64_t call_seq = w->held->seq;
+
+		if (front_forget(f, w) && call_seq > 0)
+			front_queue(f, kind, s, NULL)->call_seq = call_seq;
+	}
+	if (s->peer->transport == PEER_STDIO)
+		(void)front_queue(f, JOB_END, s, NULL);
+	sink_drop(s);
 }
 
 /* ---- messages ---- */
 
-static void reply_now(struct sink *sink, const char *id, void (*make)(struct str *, const char *))
+static void reply_now(struct sink *sink, const char *id, const char *version,
+		      void (*make)(struct str *, const char *))
 {
 	OWNED(str) struct str result = STR_INIT;
 	OWNED(str) struct str message = STR_INIT;
 
-	make(&result, sink->peer->version ? sink->peer->version : "2025-03-26");
+	make(&result, version);
 	rpc_result(&message, id, result.bytes);
-	sink_reply(sink, &message, NULL);
-}
-
-static void empty_result(struct str *out, const char *version)
-{
-	(void)version;
-	str_add(out, "{}");
+	sink->by->reply(sink, &message, NULL);
 }
 
 /* What the client says of itself holds from here on: its next message may be in the same turn. */
@@ -81,30 +91,52 @@ static void introduce(struct peer *p, const cJSON *params)
 	p->client_version = version ? xstrdup(version) : NULL;
 }
 
+/* subscriptions/listen: acknowledged, then held open. Nothing that one could listen to changes. */
+static void listen_to(struct front *f, struct sink *sink, const char *id)
+{
+	OWNED(str) struct str message = STR_INIT;
+
+	mcp_listen_acknowledged(&message, id);
+	sink_hold(sink);
+	sink->by->wait(sink, NULL);
+	sink->by->notify(sink, &message, NULL);
+	if (!sink->gone)
+		front_hold(f, sink, --f->listen_seq, clock_now_ms(), id, NULL, true);
+	sink_drop(sink);
+}
+
 static void take_request(struct front *f, struct sink *sink, struct rpc_message *m)
 {
 	OWNED(str) struct str text = STR_INIT;
+	bool modern = mcp_is_modern(m->params);
+	const char *version = modern ? MCP_MODERN : peer_version(sink->peer);
 
-	switch (mcp_method_of(m->method, false)) {
+	switch (mcp_method_of(m->method, modern)) {
 	case MCP_INITIALIZE:
 		introduce(sink->peer, m->params);
 		(void)front_queue(f, JOB_INITIALIZE, sink, m);
 		return;
 	case MCP_TOOLS_CALL:
-		if (sink->peer->transport == PEER_STDIO && !sink->peer->version) {
-			sink_refuse(sink, m->id, RPC_INVALID_PARAMS, "send initialize first");
+		if (!modern && sink->peer->transport == PEER_STDIO && !sink->peer->version) {
+			sink_refuse(sink, m->id, RPC_INVALID_PARAMS,
+				    "send initialize first, or set "
+				    "_meta io.modelcontextprotocol/protocolVersion to 2026-07-28");
 			return;
 		}
-		(void)front_queue(f, JOB_CALL, sink, m);
+		front_queue(f, JOB_CALL, sink, m)->version = version;
 		return;
 	case MCP_PING:
-		reply_now(sink, m->id, empty_result);
+		reply_now(sink, m->id, version, mcp_empty_result);
 		return;
 	case MCP_TOOLS_LIST:
-		reply_now(sink, m->id, mcp_tools_list);
+		reply_now(sink, m->id, version, mcp_tools_list);
 		return;
 	case MCP_DISCOVER:
+		reply_now(sink, m->id, version, mcp_discover_result);
+		return;
 	case MCP_LISTEN:
+		listen_to(f, sink, m->id);
+		return;
 	case MCP_NOTIFICATION_CANCELLED:
 	case MCP_NOTIFICATION_OTHER:
 	case MCP_UNKNOWN:
@@ -119,7 +151,7 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
 	if (m->kind == RPC_REQUEST)
 		take_request(f, sink, m);
 	else if (m->kind == RPC_NOTIFICATION &&
-		 mcp_method_of(m->method, false) == MCP_NOTIFICATION_CANCELLED)
+		 strcmp(m->method, "notifications/cancelled") == 0)
 		(void)front_queue(f, JOB_CANCEL, sink, m);
 	/* Other notifications, and responses to requests that we never send, need nothing. */
 	rpc_message_clear(m);
@@ -140,6 +172,7 @@ static void prepare_call(struct front *f, struct job *job)
 		refuse(job, e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, e.text);
 		return;
 	}
+	job->call.modern = job->version == MCP_MODERN;
 	call_prepare(&job->call, p, &f->settings);
 }
 
@@ -210,6 +243,7 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 static int run_initialize(struct front *f, struct job *job, struct err *e)
 {
 	struct peer *p = job->sink->peer;
+
 	if (!p->seq && peer_insert(&f->worker.store, &f->settings.places, p, e))
 		return -1;
 	mcp_initialize_result(&job->result, p->version);
@@ -271,6 +305,7 @@ static int run_resume(struct front *f, struct job *job, struct err *e)
 		const char *token = col_text(s, TOOL_CALL_READ_PROGRESS_TOKEN);
 
 		ours = true;
+		job->version = peer_version(p);
 		job->waits = strcmp(col_text(s, TOOL_CALL_READ_STATE), "waiting") == 0;
 		job->message.id = xstrdup(col_text(s, TOOL_CALL_READ_RPC_ID));
 		job->call.progress_token = token ? xstrdup(token) : NULL;
@@ -320,9 +355,11 @@ static int run(struct front *f, struct job *job, struct err *e)
 	case JOB_END:
 		return run_end(f, job, e);
 	case JOB_HANG_UP:
-		return front_is_held(f, job->call_seq) ?
-				 0 :
-				 on_seq(f, SQL_TOOL_CALL_UNLISTEN, job->call_seq, e);
+	case JOB_DROP:
+		if (front_is_held(f, job->call_seq))
+			return 0;
+		return on_seq(f, job->kind == JOB_DROP ? SQL_TOOL_CALL_CANCEL : SQL_TOOL_CALL_UNLISTEN,
+			      job->call_seq, e);
 	}
 	return 0;
 }
@@ -335,43 +372,59 @@ static void finish_call(struct job *job)
 	OWNED(str) struct str message = STR_INIT;
 	char event_id[40];
 
-	mcp_tool_result(&result, job->sink->peer->version ? job->sink->peer->version : "2025-03-26",
-			str_text(&job->result), job->call.is_error);
+	mcp_tool_result(&result, job->version, str_text(&job->result), job->call.is_error);
 	rpc_result(&message, job->message.id, result.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)job->call_seq);
-	sink_reply(job->sink, &message, event_id);
+	job->sink->by->reply(job->sink, &message, job->version == MCP_MODERN ? NULL : event_id);
 }
 
 static void reply_call(struct front *f, struct job *job)
 {
+	bool modern = job->version == MCP_MODERN;
 	char event_id[40];
 
 	if (!job->waits) {
 		if (job->kind == JOB_RESUME && !job->sink->gone)
-			sink_wait(job->sink, NULL);
+			job->sink->by->wait(job->sink, NULL);
 		finish_call(job);
 		return;
 	}
+	(void)snprintf(event_id, sizeof(event_id), "%lld.0", (long long)job->call_seq);
+	if (!job->sink->gone)
+		job->sink->by->wait(job->sink, modern ? NULL : event_id);
 	if (job->sink->gone) {
-		front_queue(f, JOB_HANG_UP, job->sink, NULL)->call_seq = job->call_seq;
+		front_queue(f, modern ? JOB_DROP : JOB_HANG_UP, job->sink, NULL)->call_seq =
+		    job->call_seq;
 		return;
 	}
-	(void)snprintf(event_id, sizeof(event_id), "%lld.0", (long long)job->call_seq);
-	sink_wait(job->sink, event_id);
 	front_hold(f, job->sink, job->call_seq,
 		   job->started_ms > 0 ? job->started_ms : clock_now_ms(), job->message.id,
-		   job->call.progress_token);
+		   job->call.progress_token, modern);
+}
+
+/* A subscriptions/listen that its client cancels has no row: it is found among the sink's own. */
+static void stop_listening(struct front *f, const struct job *job)
+{
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(job->message.params, "requestId");
+	OWNED(str) struct str token = STR_INIT;
+	struct waiter *w;
+
+	if (!id)
+		return;
+	json_canonical(&token, id);
+	LIST_FOREACH(w, &job->sink->waiters, of_sink)
+		if (w->held->seq < 0 && strcmp(w->rpc_id, token.bytes) == 0)
+			break;
+	if (w)
+		(void)front_forget(f, w);
 }
 
 static void reply(struct front *f, struct job *job)
 {
-	if (job->refused && job->kind == JOB_RESUME && job->sink->http) {
-		http_refuse(job->sink, job->code == RPC_INVALID_REQUEST ? 404 : 503, job->code,
-			    job->text);
-		return;
-	}
 	if (job->refused) {
-		sink_refuse(job->sink, job->message.id, job->code, job->text);
+		if (job->kind == JOB_RESUME) /* no reply to a request, but of a stream */
+			job->fault.status = job->fault.code == RPC_INVALID_REQUEST ? 404 : 503;
+		job->sink->by->refuse(job->sink, job->message.id, &job->fault);
 		return;
 	}
 	switch (job->kind) {
@@ -383,19 +436,21 @@ static void reply(struct front *f, struct job *job)
 		OWNED(str) struct str message = STR_INIT;
 
 		rpc_result(&message, job->message.id, job->result.bytes);
-		sink_reply(job->sink, &message, NULL);
+		job->sink->by->reply(job->sink, &message, NULL);
 		break;
 	}
 	case JOB_CANCEL:
 		if (job->call_seq)
 			front_let_go(f, job->call_seq);
+		else
+			stop_listening(f, job);
 		break;
 	case JOB_END:
-		if (job->sink->http)
-			http_status(job->sink, 204);
+		job->sink->by->finish(job->sink, 204);
 		break;
 	case JOB_REOPEN:
 	case JOB_HANG_UP:
+	case JOB_DROP:
 		break;
 	}
 }

@@ -64,7 +64,7 @@ static void sign_of_life(const struct waiter *w)
 		       (long long)(waited_ms / 1000));
 	if (w->progress_token)
 		mcp_progress(&message, w->progress_token, next_progress(w->held, waited_ms), text);
-	sink_notify(w->sink, &message, event_id);
+	w->sink->by->notify(w->sink, &message, w->modern ? NULL : event_id);
 }
 
 void front_progress(evutil_socket_t fd, short what, void *arg)
@@ -87,7 +87,7 @@ void front_progress(evutil_socket_t fd, short what, void *arg)
 /* ---- holding ---- */
 
 void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
-		const char *rpc_id, const char *progress_token)
+		const char *rpc_id, const char *progress_token, bool modern)
 {
 	struct held_call *held = find(f, call_seq);
 	struct waiter *w = xcalloc(1, sizeof(*w));
@@ -103,6 +103,7 @@ void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t st
 	sink_hold(sink);
 	w->rpc_id = xstrdup(rpc_id);
 	w->progress_token = progress_token ? xstrdup(progress_token) : NULL;
+	w->modern = modern;
 	w->next_ms = clock_monotonic_ms() + f->progress_ms;
 	LIST_INSERT_HEAD(&sink->waiters, w, of_sink);
 	LIST_INSERT_HEAD(&held->waiters, w, of_call);
@@ -141,8 +142,8 @@ void front_let_go(struct front *f, int64_t call_seq)
 
 		sink_hold(sink);
 		(void)front_forget(f, w);
-		if (sink->http && --sink->expected <= 0)
-			http_cut(sink);
+		if (--sink->expected <= 0)
+			sink->by->finish(sink, 202);
 		sink_drop(sink);
 	}
 }
@@ -161,15 +162,16 @@ static int hand_over(struct front *f, struct held_call *held, const struct str *
 		OWNED(str) struct str body = STR_INIT;
 		OWNED(str) struct str message = STR_INIT;
 		struct sink *sink = w->sink;
+		bool modern = w->modern;
 		char event_id[40];
 
-		mcp_tool_result(&body, sink->peer->version ? sink->peer->version : "2025-03-26",
+		mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer),
 				result->bytes, is_error);
 		rpc_result(&message, w->rpc_id, body.bytes);
 		(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
 		sink_hold(sink);
 		(void)front_forget(f, w);
-		sink_reply(sink, &message, event_id);
+		sink->by->reply(sink, &message, modern ? NULL : event_id);
 		sink_drop(sink);
 		count++;
 	}
