@@ -80,8 +80,7 @@ static void print_text(const struct ctl *c, const struct findings *f, const cJSO
 	const cJSON *name;
 
 	table_print(c, &f->table);
-	cJSON_ArrayForEach(name, names)
-	{
+	cJSON_ArrayForEach (name, names) {
 		print_look(c, LOOK_RED);
 		(void)printf("missing: %s does not serve\n", name->valuestring);
 		print_look(c, LOOK_PLAIN);

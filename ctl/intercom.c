@@ -25,7 +25,7 @@ struct subcommand {
 	const char *name;
 	const char *arguments; /* as the help shows them */
 	const char *help;
-	int count; /* of arguments */
+	int count; /* of arguments; -1: it reads its own, options too */
 	int (*run)(const struct arguments *a); /* the exit status */
 };
 
@@ -60,11 +60,24 @@ static int config(const struct arguments *a)
 	return fputs(str_text(&sample), stdout) < 0 || fflush(stdout) != 0 ? EX_IOERR : EX_OK;
 }
 
+static int install(const struct arguments *a)
+{
+	return intercom_install(false, &a->source, a->argc, a->argv);
+}
+
+static int uninstall(const struct arguments *a)
+{
+	return intercom_install(true, &a->source, a->argc, a->argv);
+}
+
 static int help(const struct arguments *a);
 
 static const struct subcommand SUBCOMMANDS[] = {
 	{ "", "", "runs the system in the foreground", 0, run },
 	{ "mcp", "[ARGUMENTS]", "an agent's MCP server on stdin and stdout", -1, NULL },
+	{ "install", "HOST ...", "connects a host (claude, codex, ...): --help says more", -1,
+	  install },
+	{ "uninstall", "HOST ...", "takes out what install has put in", -1, uninstall },
 	{ "doctor", "", "tells what is in order, what is not, and what to do", 0, doctor },
 	{ "config", "sample", "prints a config.toml that shows every setting", 1, config },
 	{ "help", "", "this text", 0, help },
@@ -75,7 +88,7 @@ static int help(const struct arguments *a)
 	(void)a;
 	(void)printf("usage: %s [OPTIONS] [COMMAND]\n\n", PROGRAM);
 	for (size_t i = 0; i < COUNT(SUBCOMMANDS); i++)
-		(void)printf("  %-7s%-12s %s\n",
+		(void)printf("  %-10s%-12s %s\n",
 		             *SUBCOMMANDS[i].name ? SUBCOMMANDS[i].name : "(none)",
 		             SUBCOMMANDS[i].arguments, SUBCOMMANDS[i].help);
 	(void)printf(
@@ -173,7 +186,7 @@ static int run_subcommand(const struct subcommand *c, const struct arguments *a)
 		(void)printf("%s %s\n", PROGRAM, WORKER_BUILD);
 		return EX_OK;
 	}
-	if (a->argc != c->count) {
+	if (c->count >= 0 && a->argc != c->count) {
 		(void)fprintf(stderr, "usage: %s [OPTIONS] %s %s\n", PROGRAM, c->name,
 		              c->arguments);
 		return EX_USAGE;
@@ -210,8 +223,8 @@ int main(int argc, char **argv)
 		}
 		if (!c->run)
 			return exec_mcp(argc, argv, optind);
-		optind++;
-		if (parse(&a, argc, argv))
+		optind += c->count >= 0;
+		if (c->count >= 0 && parse(&a, argc, argv))
 			return EX_USAGE;
 	}
 	a.argc = argc - optind;

@@ -5,7 +5,8 @@
  * intercom_workers.c  the worker processes: starting, restarting, ending
  * intercom_spawn.c    starting one process with a clean environment
  * intercom_rows.c     what the supervisor writes: settings at the start, interruptions at the stop
- * intercom_doctor.c   what is in order and what is not */
+ * intercom_doctor.c   what is in order and what is not
+ * intercom_install.c  entries in the configuration of agents' hosts (more in intercom_install.h) */
 #ifndef INTERCOM_H
 #define INTERCOM_H
 
@@ -60,10 +61,13 @@ struct supervisor {
 		.bell = DOORBELL_INIT, .instance_fd = -1, .run_fd = -1, .signal_fd = -1            \
 	}
 
-/* ---- intercom_run.c, intercom_doctor.c: subcommands; they return the exit status ---- */
+/* ---- intercom_run.c, intercom_doctor.c, intercom_install.c: subcommands; they return the exit
+ * status ---- */
 
 int intercom_run(const struct config_source *source);
 int intercom_doctor(const struct config_source *source);
+/* argv[0] is the word install or uninstall. */
+int intercom_install(bool remove, const struct config_source *source, int argc, char **argv);
 
 /* ---- intercom_rows.c ---- */
 

@@ -84,8 +84,8 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	json_canonical(&c->canonical, c->arguments);
 	if (has_nul)
 		call_refuse(c, "invalid_arguments",
-			    "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
-			    c->tool->name);
+		            "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
+		            c->tool->name);
 	else if (tool_check(c->tool, c->arguments, &wrong))
 		call_refuse(c, "invalid_arguments", "%s", wrong.text);
 	return 0;
@@ -107,12 +107,14 @@ void call_clear(struct call *c)
 
 static void refuse_path(struct call *c, const struct err *why)
 {
-	call_refuse(c, strncmp(why->text, "path violation", 14) == 0 ? "path_violation" : "unreadable",
-		    "%s", why->text);
+	call_refuse(c,
+	            strncmp(why->text, "path violation", 14) == 0 ? "path_violation" : "unreadable",
+	            "%s", why->text);
 }
 
 /* A diff that is about this one file and fits it as it is now. */
-static void check_proposed_diff(struct call *c, const char *text, const struct str *old, bool exists)
+static void check_proposed_diff(struct call *c, const char *text, const struct str *old,
+                                bool exists)
 {
 	OWNED(diff) struct diff d = DIFF_INIT;
 	OWNED(str) struct str after = STR_INIT;
@@ -124,21 +126,22 @@ static void check_proposed_diff(struct call *c, const char *text, const struct s
 	}
 	if (d.file_count != 1) {
 		call_refuse(c, "invalid_diff",
-			    "the diff touches %zu files; ask for clearance of each one by itself",
-			    d.file_count);
+		            "the diff touches %zu files; ask for clearance of each one by itself",
+		            d.file_count);
 		return;
 	}
 	const char *const names[] = { d.files[0].old_path, d.files[0].new_path };
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (names[i] && strcmp(names[i], c->path.bytes) != 0) {
-			call_refuse(c, "invalid_diff", "the diff is about %.200s, file_path is %.200s",
-				    names[i], c->path.bytes);
+			call_refuse(c, "invalid_diff",
+			            "the diff is about %.200s, file_path is %.200s", names[i],
+			            c->path.bytes);
 			return;
 		}
 	if (diff_apply_file(&d.files[0], exists ? str_text(old) : NULL, old->length, &after, NULL,
-			    &why))
+	                    &why))
 		call_refuse(c, "patch_conflict", "%s; read the file again and make a new diff",
-			    why.text);
+		            why.text);
 }
 
 static void judge_content(struct call *c, const struct str *old, bool exists)
@@ -151,7 +154,7 @@ static void judge_content(struct call *c, const struct str *old, bool exists)
 	}
 	c->replaces_file = exists;
 	diff_compute(c->path.bytes, exists ? str_text(old) : NULL, old->length, text, strlen(text),
-		     &c->effect);
+	             &c->effect);
 }
 
 /* The file as it is when the question is asked: its path, hash, and what is to become of it. */
@@ -179,7 +182,7 @@ static void look_at_file(struct call *c, const struct peer *p)
 		return;
 	}
 	(void)snprintf(c->original_hash, sizeof(c->original_hash), "%s",
-		       got ? sha256_of(str_text(&old), old.length).text : NEW_FILE);
+	               got ? sha256_of(str_text(&old), old.length).text : NEW_FILE);
 	judge_content(c, &old, got > 0);
 }
 
@@ -223,11 +226,11 @@ static int64_t number(const struct call *c, const char *name)
 }
 
 static void make_question(const struct call *c, const struct call_settings *settings,
-			  char title[TITLE_BYTES + 1], struct question *q)
+                          char title[TITLE_BYTES + 1], struct question *q)
 {
 	*q = (struct question){ .digest = c->digest.text,
-				.elapsed_seconds = -1,
-				.actions_taken = -1 };
+		                .elapsed_seconds = -1,
+		                .actions_taken = -1 };
 	if (c->tool->id == TOOL_CHECK_CLEARANCE) {
 		q->kind = "clearance";
 		q->title = json_text(c->arguments, "title");
@@ -262,16 +265,15 @@ static void make_question(const struct call *c, const struct call_settings *sett
 }
 
 static int insert_call(struct store *st, struct call *c, const struct peer *p, int64_t request,
-		       int64_t apply, const struct call_settings *settings, struct err *e)
+                       int64_t apply, const struct call_settings *settings, struct err *e)
 {
-	int64_t arguments =
-	    content_seq_for(st, str_text(&c->canonical), c->canonical.length, e);
+	int64_t arguments = content_seq_for(st, str_text(&c->canonical), c->canonical.length, e);
 	int64_t result =
 	    c->waiting ? 0 : content_seq_for(st, str_text(&c->result), c->result.length, e);
 	int64_t wait_ms = p->identity.wait_s ? p->identity.wait_s * 1000 : settings->wait_cap_ms;
 	struct instant until = clock_instant(clock_now_ms() + wait_ms);
-	stmt *s = store_stmt(st, c->waiting ? SQL_TOOL_CALL_INSERT_WAITING :
-						    SQL_TOOL_CALL_INSERT_DONE);
+	stmt *s =
+	    store_stmt(st, c->waiting ? SQL_TOOL_CALL_INSERT_WAITING : SQL_TOOL_CALL_INSERT_DONE);
 
 	if (arguments < 0 || result < 0)
 		return -1;
@@ -301,15 +303,15 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 }
 
 static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
-			struct str *result, bool *is_error, struct err *e);
+                        struct str *result, bool *is_error, struct err *e);
 
 /* Asks, or finds the answer that is there already. Sets *ret_request. */
 static int ask(struct store *st, struct call *c, const struct peer *p,
-	       const struct call_settings *settings, int64_t *ret_request, struct err *e)
+               const struct call_settings *settings, int64_t *ret_request, struct err *e)
 {
 	const struct asker who = { .session_seq = p->session_seq,
-				   .host = settings->places.host,
-				   .workspace_root = p->workspace_root };
+		                   .host = settings->places.host,
+		                   .workspace_root = p->workspace_root };
 	char title[TITLE_BYTES + 1];
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);
@@ -320,9 +322,10 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 	if (*ret_request < 0)
 		return -1;
 	if (*ret_request == 0) {
-		call_refuse(c, "disk_full",
-			    "less than 64 MiB are free on the database's disk: no new questions are "
-			    "taken; free some space and ask again");
+		call_refuse(
+		    c, "disk_full",
+		    "less than 64 MiB are free on the database's disk: no new questions are "
+		    "taken; free some space and ask again");
 		return 0;
 	}
 	if (c->waiting)
@@ -372,7 +375,7 @@ static int already_consumed(struct store *st, struct call *c, int64_t request, s
 
 /* Whether p may apply what another session asked: its successor, once nobody is connected to it. */
 static int may_succeed(struct store *st, const struct request *r, const struct peer *p,
-		       const struct call_settings *settings, struct err *e)
+                       const struct call_settings *settings, struct err *e)
 {
 	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
 	stmt *s;
@@ -392,7 +395,7 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 }
 
 static int queue_apply(struct store *st, struct call *c, int64_t request, const char *host,
-		       int64_t *ret_apply, struct err *e)
+                       int64_t *ret_apply, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_APPLY_OF_REQUEST);
 	int got;
@@ -415,7 +418,7 @@ static int queue_apply(struct store *st, struct call *c, int64_t request, const 
 	bind_int(s, ":request", request);
 	bind_text(s, ":host", host);
 	bind_int(s, ":force",
-		 cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(c->arguments, "force")));
+	         cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(c->arguments, "force")));
 	if (stmt_run(s, e) < 0)
 		return -1;
 	*ret_apply = store_last_seq(st);
@@ -439,7 +442,7 @@ static int find_clearance(struct store *st, const char *id, struct request *r, s
 }
 
 static int check_diff(struct store *st, struct call *c, const struct peer *p,
-		      const struct call_settings *settings, int64_t *ret_apply, struct err *e)
+                      const struct call_settings *settings, int64_t *ret_apply, struct err *e)
 {
 	OWNED(request) struct request r = REQUEST_INIT;
 	const char *id = json_text(c->arguments, "request_id");
@@ -450,7 +453,8 @@ static int check_diff(struct store *st, struct call *c, const struct peer *p,
 		return -1;
 	if (!found || !ours) {
 		call_refuse(c, "request_not_found",
-			    "not found: this session has asked for no clearance with the id %.80s", id);
+		            "not found: this session has asked for no clearance with the id %.80s",
+		            id);
 		return 0;
 	}
 	if (strcmp(r.state, "consumed") == 0)
@@ -465,7 +469,7 @@ static int check_diff(struct store *st, struct call *c, const struct peer *p,
 /* ---- the tools that answer at once ---- */
 
 static int ping(struct store *st, struct call *c, const struct peer *p,
-		const struct call_settings *settings, struct err *e)
+                const struct call_settings *settings, struct err *e)
 {
 	const cJSON *progress = cJSON_GetObjectItemCaseSensitive(c->arguments, "progress_snapshot");
 
@@ -480,8 +484,8 @@ static int ping(struct store *st, struct call *c, const struct peer *p,
 			return -1;
 	}
 	str_addf(&c->result,
-		 "{\"acknowledged\":true,\"session_id\":\"%s\",\"stall_detection_enabled\":%s}",
-		 p->session_id, settings->stall_enabled && !p->stall_paused ? "true" : "false");
+	         "{\"acknowledged\":true,\"session_id\":\"%s\",\"stall_detection_enabled\":%s}",
+	         p->session_id, settings->stall_enabled && !p->stall_paused ? "true" : "false");
 	return 0;
 }
 
@@ -496,11 +500,11 @@ static int add_pending(struct store *st, int64_t session, struct str *out, struc
 
 		str_add(out, count++ ? "," : ",\"pending_requests\":[");
 		str_addf(out, "{\"request_id\":\"%s\",\"type\":\"%s\",\"title\":",
-			 col_text(s, REQUEST_OPEN_OF_SESSION_ID),
-			 strcmp(kind, "clearance") == 0 ? "approval" : kind);
+		         col_text(s, REQUEST_OPEN_OF_SESSION_ID),
+		         strcmp(kind, "clearance") == 0 ? "approval" : kind);
 		json_quote(out, col_text(s, REQUEST_OPEN_OF_SESSION_TITLE));
 		str_addf(out, ",\"created_at\":\"%s\"}",
-			 col_text(s, REQUEST_OPEN_OF_SESSION_CREATED_AT));
+		         col_text(s, REQUEST_OPEN_OF_SESSION_CREATED_AT));
 	}
 	stmt_reset(s);
 	if (count)
@@ -519,7 +523,7 @@ static int add_checkpoint(struct store *st, const char *session_id, struct str *
 		const char *label = col_text(s, CHECKPOINT_LAST_LABEL);
 
 		str_addf(out, ",\"last_checkpoint\":{\"checkpoint_id\":\"%s\",\"label\":",
-			 col_text(s, CHECKPOINT_LAST_ID));
+		         col_text(s, CHECKPOINT_LAST_ID));
 		if (label)
 			json_quote(out, label);
 		else
@@ -531,21 +535,22 @@ static int add_checkpoint(struct store *st, const char *session_id, struct str *
 }
 
 static int recovered(struct store *st, struct call *c, int64_t session, const char *id,
-		     struct err *e)
+                     struct err *e)
 {
 	stmt *s;
 	int got;
 
 	str_add(&c->result, "{\"status\":\"recovered\"");
 	add_text(&c->result, "session_id", id);
-	if (request_revive_all(st, session, e) || add_pending(st, session, &c->result, e) || add_checkpoint(st, id, &c->result, e))
+	if (request_revive_all(st, session, e) || add_pending(st, session, &c->result, e) ||
+	    add_checkpoint(st, id, &c->result, e))
 		return -1;
 	s = store_stmt(st, SQL_SESSION_PROGRESS);
 	bind_int(s, ":seq", session);
 	got = stmt_row(s, e);
 	if (got > 0 && col_text(s, SESSION_PROGRESS_PROGRESS_SNAPSHOT))
 		str_addf(&c->result, ",\"progress_snapshot\":%s",
-			 col_text(s, SESSION_PROGRESS_PROGRESS_SNAPSHOT));
+		         col_text(s, SESSION_PROGRESS_PROGRESS_SNAPSHOT));
 	stmt_reset(s);
 	str_add_char(&c->result, '}');
 	return got < 0 ? -1 : 0;
@@ -554,8 +559,8 @@ static int recovered(struct store *st, struct call *c, int64_t session, const ch
 /* The session to recover: the one named, else our own if it was interrupted or has questions open,
  * else the newest of this workspace that was. */
 static stmt *predecessors(struct store *st, const struct peer *p,
-			  const struct call_settings *settings, enum sql which,
-			  const struct instant *live_after)
+                          const struct call_settings *settings, enum sql which,
+                          const struct instant *live_after)
 {
 	stmt *s = store_stmt(st, which);
 
@@ -569,7 +574,7 @@ static stmt *predecessors(struct store *st, const struct peer *p,
 }
 
 static int reboot(struct store *st, struct call *c, const struct peer *p,
-		  const struct call_settings *settings, struct err *e)
+                  const struct call_settings *settings, struct err *e)
 {
 	static const enum sql WAYS[] = { SQL_SESSION_LAST_INTERRUPTED, SQL_SESSION_PREDECESSOR };
 	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
@@ -579,8 +584,8 @@ static int reboot(struct store *st, struct call *c, const struct peer *p,
 	int got = 0;
 
 	for (size_t i = 0; i < COUNT(WAYS) && got == 0; i++) {
-		stmt *s = given ? store_stmt(st, SQL_SESSION_BY_ID) :
-				  predecessors(st, p, settings, WAYS[i], &live_after);
+		stmt *s = given ? store_stmt(st, SQL_SESSION_BY_ID)
+		                : predecessors(st, p, settings, WAYS[i], &live_after);
 
 		if (given)
 			bind_text(s, ":id", given);
@@ -627,8 +632,8 @@ static int switch_freq(struct store *st, struct call *c, const struct peer *p, s
 /* ---- running ---- */
 
 static int run_tool(struct store *st, struct call *c, struct peer *p,
-		    const struct call_settings *settings, int64_t *ret_request, int64_t *ret_apply,
-		    struct err *e)
+                    const struct call_settings *settings, int64_t *ret_request, int64_t *ret_apply,
+                    struct err *e)
 {
 	switch (c->tool->id) {
 	case TOOL_PING:
@@ -656,7 +661,7 @@ static int run_tool(struct store *st, struct call *c, struct peer *p,
 }
 
 static int mark_delivered(struct store *st, const struct call *c, const struct peer *p,
-			  struct err *e)
+                          struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_REQUEST_DELIVERED);
 
@@ -682,8 +687,8 @@ static int hand_over(struct store *st, int64_t call_seq, struct err *e)
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
-int call_run(struct store *st, struct call *c, struct peer *p,
-	     const struct call_settings *settings, struct err *e)
+int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,
+             struct err *e)
 {
 	int64_t request = 0, apply = 0;
 
@@ -737,7 +742,10 @@ static void clearance_result(const struct request *r, struct str *out)
 	bool expired = strcmp(r->state, "expired") == 0;
 
 	str_addf(out, "{\"status\":\"%s\"",
-		 approved ? "approved" : rejected ? "rejected" : expired ? "timeout" : "pending");
+	         approved   ? "approved"
+	         : rejected ? "rejected"
+	         : expired  ? "timeout"
+	                    : "pending");
 	add_text(out, "request_id", r->id);
 	if (rejected)
 		add_text(out, "reason", r->reason ? r->reason : "rejected by operator");
@@ -775,7 +783,7 @@ static void standby_result(const struct request *r, struct str *out)
 }
 
 static int apply_result(struct store *st, int64_t apply, struct str *out, bool *is_error,
-			struct err *e)
+                        struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_APPLY_READ);
 	bool applied = false;
@@ -785,14 +793,15 @@ static int apply_result(struct store *st, int64_t apply, struct str *out, bool *
 	got = stmt_row(s, e);
 	if (got > 0 && col_text(s, APPLY_READ_ERROR_CODE)) {
 		refuse(out, col_text(s, APPLY_READ_ERROR_CODE),
-		       col_text(s, APPLY_READ_ERROR_MESSAGE) ? col_text(s, APPLY_READ_ERROR_MESSAGE) :
-							       "no reason was given");
+		       col_text(s, APPLY_READ_ERROR_MESSAGE) ? col_text(s, APPLY_READ_ERROR_MESSAGE)
+		                                             : "no reason was given");
 		*is_error = true;
 	} else if (got > 0) {
 		applied = strcmp(col_text(s, APPLY_READ_STATE), "applied") == 0;
 		if (!applied)
-			str_add(out, "{\"status\":\"pending\",\"message\":\"the write is queued; call "
-				     "check_diff again\"}");
+			str_add(out,
+			        "{\"status\":\"pending\",\"message\":\"the write is queued; call "
+			        "check_diff again\"}");
 	}
 	stmt_reset(s);
 	if (got <= 0)
@@ -807,7 +816,7 @@ static int apply_result(struct store *st, int64_t apply, struct str *out, bool *
 }
 
 static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
-			struct str *result, bool *is_error, struct err *e)
+                        struct str *result, bool *is_error, struct err *e)
 {
 	OWNED(request) struct request r = REQUEST_INIT;
 	int found;
@@ -816,8 +825,8 @@ static int build_result(struct store *st, enum tool_id tool, int64_t request, in
 		return apply_result(st, apply, result, is_error, e);
 	found = request_read(st, request, &r, e);
 	if (found <= 0)
-		return found < 0 ? -1 :
-				   err_set(e, ERR_BUG, "request %lld is gone", (long long)request);
+		return found < 0 ? -1
+		                 : err_set(e, ERR_BUG, "request %lld is gone", (long long)request);
 	if (tool == TOOL_CHECK_CLEARANCE)
 		clearance_result(&r, result);
 	else if (tool == TOOL_TRANSMIT)
@@ -828,7 +837,7 @@ static int build_result(struct store *st, enum tool_id tool, int64_t request, in
 }
 
 int call_result(struct store *st, int64_t call_seq, struct str *result, bool *ret_is_error,
-		struct err *e)
+                struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_TOOL_CALL_READ);
 	const struct tool *tool = NULL;
@@ -860,7 +869,7 @@ int call_result(struct store *st, int64_t call_seq, struct str *result, bool *re
 }
 
 int call_finish(struct store *st, int64_t call_seq, const struct str *result, bool is_error,
-		struct err *e)
+                struct err *e)
 {
 	int64_t stored = content_seq_for(st, str_text(result), result->length, e);
 	stmt *s;

@@ -23,26 +23,26 @@ struct call_settings {
 	struct places places;
 	const char *db_path;
 	int64_t approval_ms, prompt_ms, wait_ms; /* 0: for ever */
-	int64_t wait_cap_ms;			 /* then a caller is told 'pending' */
+	int64_t wait_cap_ms; /* then a caller is told 'pending' */
 	bool stall_enabled;
 	const char *listener; /* worker.id of this front */
 };
 
 struct call {
 	const struct tool *tool;
-	cJSON *arguments;      /* nulls dropped, defaults filled in */
-	struct str canonical;  /* the same as canonical JSON */
-	char *rpc_id;	       /* JSON token */
-	char *progress_token;  /* JSON token or NULL */
-	bool modern;	       /* revision 2026-07-28 */
-	struct sha256 digest;  /* of the question (decisions.md A2) */
-	struct str path;       /* check_clearance: the file, relative to the workspace */
-	struct str effect;     /* check_clearance: what full content changes, as a diff */
+	cJSON *arguments; /* nulls dropped, defaults filled in */
+	struct str canonical; /* the same as canonical JSON */
+	char *rpc_id; /* JSON token */
+	char *progress_token; /* JSON token or NULL */
+	bool modern; /* revision 2026-07-28 */
+	struct sha256 digest; /* of the question (decisions.md A2) */
+	struct str path; /* check_clearance: the file, relative to the workspace */
+	struct str effect; /* check_clearance: what full content changes, as a diff */
 	bool replaces_file;
 	char original_hash[SHA256_BYTES];
 
-	int64_t seq;	   /* of its tool_call row */
-	bool waiting;	   /* its result comes later, through answer */
+	int64_t seq; /* of its tool_call row */
+	bool waiting; /* its result comes later, through answer */
 	bool is_error;
 	struct str result; /* JSON object */
 };
@@ -54,8 +54,7 @@ struct call {
 
 /* Takes the params of tools/call. 0; or -1 with a text for a JSON-RPC error -32602. Arguments that
  * do not fit the schema are no error here: the call then has a result with is_error. */
-int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul,
-	      struct err *e);
+int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e);
 void call_clear(struct call *c);
 
 /* Reads what the call is about and computes its digest; p must be settled. Refusals become the
@@ -63,8 +62,8 @@ void call_clear(struct call *c);
 void call_prepare(struct call *c, const struct peer *p, const struct call_settings *settings);
 
 /* Writes the rows; p must be joined. On return c->waiting, or c->result is filled. */
-int call_run(struct store *st, struct call *c, struct peer *p,
-	     const struct call_settings *settings, struct err *e);
+int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,
+             struct err *e);
 
 /* The caller of a call that waits has come back, to this listener: its question is asked again and
  * its session active, if a stop had interrupted them. Inside a transaction. */
@@ -72,11 +71,11 @@ int call_attach(struct store *st, int64_t call_seq, const char *listener, struct
 
 /* Builds the result of a call whose wait has ended (or is looked at: then it is 'pending'). */
 int call_result(struct store *st, int64_t call_seq, struct str *result, bool *ret_is_error,
-		struct err *e);
+                struct err *e);
 
 /* Writes that the result has been handed over. Inside a transaction. */
 int call_finish(struct store *st, int64_t call_seq, const struct str *result, bool is_error,
-		struct err *e);
+                struct err *e);
 
 /* Fills c with a result {"status":"error","error_code":code,"error_message":text}. */
 void call_refuse(struct call *c, const char *code, const char *format, ...)

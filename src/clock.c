@@ -66,10 +66,10 @@ struct instant clock_instant(int64_t unix_ms)
 		return i;
 	}
 	(void)snprintf(i.text, sizeof(i.text), "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ",
-		       (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)(tm.tm_mon + 1) % 100,
-		       (unsigned)tm.tm_mday % 100, (unsigned)tm.tm_hour % 100,
-		       (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100,
-		       (unsigned)(unix_ms % 1000) % 1000);
+	               (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)(tm.tm_mon + 1) % 100,
+	               (unsigned)tm.tm_mday % 100, (unsigned)tm.tm_hour % 100,
+	               (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100,
+	               (unsigned)(unix_ms % 1000) % 1000);
 	return i;
 }
 
@@ -85,8 +85,9 @@ int64_t clock_parse(const char *text)
 	char z, end;
 
 	if (!text || strlen(text) != INSTANT_BYTES - 1 ||
-	    sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3d%c%c", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, /* NOLINT(cert-err34-c) */
-		   &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms, &z, &end) != 8 ||
+	    sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d.%3d%c%c", &tm.tm_year, &tm.tm_mon,
+	           &tm.tm_mday, /* NOLINT(cert-err34-c) */
+	           &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &ms, &z, &end) != 8 ||
 	    z != 'Z')
 		return -1;
 	tm.tm_year -= 1900;

@@ -427,8 +427,7 @@ static int read_texts(struct load *l, const struct field *f, const cJSON *node)
 
 	if (!toml_is(node, TOML_ARRAY))
 		return unfit(l, f, node);
-	cJSON_ArrayForEach(item, toml_value(node))
-	{
+	cJSON_ArrayForEach (item, toml_value(node)) {
 		const char *text = fitting(item, f->rule);
 
 		if (!text)
@@ -446,8 +445,7 @@ static int read_numbers(struct load *l, const struct field *f, const cJSON *node
 
 	if (!toml_is(node, TOML_ARRAY))
 		return unfit(l, f, node);
-	cJSON_ArrayForEach(item, toml_value(node))
-	{
+	cJSON_ArrayForEach (item, toml_value(node)) {
 		if (!toml_int(item, &number) || number < f->low || number > f->high)
 			return unfit(l, f, item);
 		numbers->items =
@@ -485,8 +483,7 @@ static int read_map(struct load *l, const struct field *f, const cJSON *node)
 
 	if (!toml_is(node, TOML_TABLE))
 		return unfit(l, f, node);
-	cJSON_ArrayForEach(item, toml_value(node))
-	{
+	cJSON_ArrayForEach (item, toml_value(node)) {
 		if (read_pair(l, f, item))
 			return -1;
 	}
@@ -712,8 +709,7 @@ static int read_workspace(struct load *l, const struct field *f, const cJSON *no
 	all->items = xrealloc(all->items, (all->count + 1) * sizeof(*all->items));
 	w = &all->items[all->count++];
 	*w = (struct config_workspace){ .id = NULL };
-	cJSON_ArrayForEach(item, toml_value(node))
-	{
+	cJSON_ArrayForEach (item, toml_value(node)) {
 		if (!is_workspace_key(item->string))
 			warn_unknown_in_workspace(l, item);
 	}
@@ -732,8 +728,7 @@ static int read_workspaces(struct load *l, const struct field *f, const cJSON *n
 
 	if (!toml_is(node, TOML_ARRAY))
 		return unfit(l, f, node);
-	cJSON_ArrayForEach(item, toml_value(node))
-	{
+	cJSON_ArrayForEach (item, toml_value(node)) {
 		if (read_workspace(l, f, item))
 			return -1;
 	}
@@ -835,8 +830,7 @@ static int read_table(struct load *l, const char *prefix, const cJSON *table)
 {
 	const cJSON *node;
 
-	cJSON_ArrayForEach(node, toml_value(table))
-	{
+	cJSON_ArrayForEach (node, toml_value(table)) {
 		if (read_key(l, prefix, node))
 			return -1;
 	}

@@ -21,7 +21,8 @@ int64_t content_put(struct store *st, const void *bytes, size_t length, struct e
 		seq = col_int(s, CONTENT_SEQ_SEQ);
 	stmt_reset(s);
 	if (got == 0)
-		return err_set(e, ERR_BUG, "db: content %s is not there after it was put", hash.text);
+		return err_set(e, ERR_BUG, "db: content %s is not there after it was put",
+		               hash.text);
 	return got < 0 ? -1 : seq;
 }
 
@@ -52,7 +53,7 @@ int64_t content_seq_for(struct store *st, const char *text, size_t length, struc
 }
 
 int content_bind(struct store *st, stmt *s, const char *inline_name, const char *seq_name,
-		 const char *text, size_t length, struct err *e)
+                 const char *text, size_t length, struct err *e)
 {
 	int64_t seq = content_seq_for(st, text, length, e);
 

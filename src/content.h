@@ -17,7 +17,7 @@ int content_get(struct store *st, int64_t seq, struct str *out, struct err *e);
 /* Binds a text to the two parameters of a row: inline_name and seq_name ("_seq"); text may be
  * NULL. A long one is stored first. text must live until the statement has run. */
 int content_bind(struct store *st, stmt *s, const char *inline_name, const char *seq_name,
-		 const char *text, size_t length, struct err *e);
+                 const char *text, size_t length, struct err *e);
 
 /* The seq under which text would be bound: 0 for NULL or short ones, else that of its (new) row;
  * -1 on error. For callers that must store before they prepare their own statement. */

@@ -19,7 +19,7 @@ static struct sockaddr_un address(int run_fd, const char *name)
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%.60s%s", run_fd, name,
-		       SUFFIX);
+	               SUFFIX);
 	return a;
 }
 
@@ -72,7 +72,7 @@ void doorbell_ring(int run_fd, const char *name)
 	struct sockaddr_un a = address(run_fd, name);
 
 	(void)sendto(ringer(), "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&a,
-		     sizeof(a));
+	             sizeof(a));
 }
 
 void doorbell_ring_all(int run_fd)
@@ -94,7 +94,7 @@ void doorbell_ring_all(int run_fd)
 		    strcmp(entry->d_name + n - (sizeof(SUFFIX) - 1), SUFFIX) != 0)
 			continue;
 		(void)snprintf(name, sizeof(name), "%.*s", (int)(n - (sizeof(SUFFIX) - 1)),
-			       entry->d_name);
+		               entry->d_name);
 		doorbell_ring(run_fd, name);
 	}
 	(void)closedir(d);

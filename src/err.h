@@ -10,7 +10,7 @@ enum err_kind {
 	ERR_NONE,
 	ERR_AGAIN, /* busy, network down, disk full: the same call may work later */
 	ERR_INPUT, /* a row, file, message or setting is wrong: trying again cannot help */
-	ERR_BUG    /* an assumption of ours is false: stop, let the supervisor see it */
+	ERR_BUG /* an assumption of ours is false: stop, let the supervisor see it */
 };
 
 struct err {
@@ -27,7 +27,8 @@ struct err {
 #define OWNED(T) __attribute__((cleanup(T##_clear)))
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Fills e (which may be NULL) from a printf format and returns -1, so that callers can return it. */
+/* Fills e (which may be NULL) from a printf format and returns -1, so that callers can return it.
+ */
 int err_set(struct err *e, enum err_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

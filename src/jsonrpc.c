@@ -166,7 +166,7 @@ int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rp
 		return fail(error, RPC_PARSE_ERROR, "the message is nested deeper than 64 levels");
 	if (s.has_control)
 		return fail(error, RPC_PARSE_ERROR,
-			    "the message is not valid JSON: it holds a control character");
+		            "the message is not valid JSON: it holds a control character");
 	m->has_nul = s.has_nul;
 	m->root = cJSON_ParseWithLengthOpts(bytes, length, &end, false);
 	s.at = m->root && end ? (size_t)(end - bytes) : 0;
@@ -176,7 +176,7 @@ int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rp
 		const char *at = m->root ? end : cJSON_GetErrorPtr();
 
 		(void)snprintf(text, sizeof(text), "the message is not valid JSON at byte %td",
-			       at && at >= bytes && at <= bytes + length ? at - bytes : 0);
+		               at && at >= bytes && at <= bytes + length ? at - bytes : 0);
 		return fail(error, RPC_PARSE_ERROR, text);
 	}
 	if (cJSON_IsArray(m->root)) {
@@ -194,12 +194,12 @@ int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rp
 }
 
 int rpc_batch_item(const struct rpc_message *batch, int index, struct rpc_message *m,
-		   struct rpc_error *error)
+                   struct rpc_error *error)
 {
 	const cJSON *item = cJSON_GetArrayItem(batch->root, index);
 	char *text = cJSON_PrintUnformatted(item);
-	int failed = text ? rpc_parse(text, strlen(text), m, error) :
-			    fail(error, RPC_INTERNAL_ERROR, "out of memory");
+	int failed = text ? rpc_parse(text, strlen(text), m, error)
+	                  : fail(error, RPC_INTERNAL_ERROR, "out of memory");
 
 	cJSON_free(text);
 	m->has_nul |= batch->has_nul;
@@ -267,29 +267,33 @@ void json_quote(struct str *out, const char *text)
 	str_add_char(out, '"');
 }
 
+struct member {
+	const cJSON *value;
+};
+
 static int by_name(const void *a, const void *b)
 {
-	const cJSON *const *x = a, *const *y = b;
+	const struct member *x = a, *y = b;
 
-	return strcmp((*x)->string, (*y)->string);
+	return strcmp(x->value->string, y->value->string);
 }
 
 static void canonical_object(struct str *out, const cJSON *object)
 {
 	int count = cJSON_GetArraySize(object), i = 0;
-	const cJSON **members = xcalloc((size_t)count, sizeof(*members));
-	const cJSON *member;
+	struct member *members = xcalloc((size_t)count, sizeof(*members));
+	const cJSON *value;
 
-	cJSON_ArrayForEach(member, object)
-		members[i++] = member;
+	cJSON_ArrayForEach (value, object)
+		members[i++].value = value;
 	qsort(members, (size_t)count, sizeof(*members), by_name);
 	str_add_char(out, '{');
 	for (i = 0; i < count; i++) {
 		if (i > 0)
 			str_add_char(out, ',');
-		json_quote(out, members[i]->string);
+		json_quote(out, members[i].value->string);
 		str_add_char(out, ':');
-		json_canonical(out, members[i]);
+		json_canonical(out, members[i].value);
 	}
 	str_add_char(out, '}');
 	free(members);
@@ -303,7 +307,7 @@ void json_canonical(struct str *out, const cJSON *value)
 		canonical_object(out, value);
 	} else if (cJSON_IsArray(value)) {
 		str_add_char(out, '[');
-		cJSON_ArrayForEach(item, value) {
+		cJSON_ArrayForEach (item, value) {
 			if (item != value->child)
 				str_add_char(out, ',');
 			json_canonical(out, item);

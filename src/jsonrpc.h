@@ -1,4 +1,5 @@
-/* jsonrpc: JSON-RPC 2.0 messages as MCP uses them (jsonrpc.org/specification; MCP "Base protocol"). */
+/* jsonrpc: JSON-RPC 2.0 messages as MCP uses them (jsonrpc.org/specification; MCP "Base protocol").
+ */
 #ifndef JSONRPC_H
 #define JSONRPC_H
 
@@ -15,18 +16,18 @@ enum {
 	RPC_INVALID_PARAMS = -32602,
 	RPC_INTERNAL_ERROR = -32603,
 	RPC_RESOURCE_NOT_FOUND = -32002, /* MCP, legacy revisions */
-	RPC_MAX_DEPTH = 64,		 /* of nesting in a message */
+	RPC_MAX_DEPTH = 64, /* of nesting in a message */
 };
 
 enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BATCH };
 
 struct rpc_message {
 	enum rpc_kind kind;
-	cJSON *root;	     /* owned */
-	const char *method;  /* into root; NULL for responses and batches */
+	cJSON *root; /* owned */
+	const char *method; /* into root; NULL for responses and batches */
 	const cJSON *params; /* into root; NULL if there are none */
-	char *id;	     /* owned: the JSON token as it came ("7", "\"a\""); NULL for notifications */
-	bool has_nul;	     /* a string holds \u0000, which C texts cannot carry */
+	char *id; /* owned: the JSON token as it came ("7", "\"a\""); NULL for notifications */
+	bool has_nul; /* a string holds \u0000, which C texts cannot carry */
 };
 
 #define RPC_MESSAGE_INIT                                                                           \
@@ -45,7 +46,7 @@ int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rp
 
 /* The item at index of a batch as a message of its own. 0, or -1 with error filled. */
 int rpc_batch_item(const struct rpc_message *batch, int index, struct rpc_message *m,
-		   struct rpc_error *error);
+                   struct rpc_error *error);
 
 void rpc_message_clear(struct rpc_message *m);
 

@@ -92,12 +92,12 @@ static int check_meta(const cJSON *meta, struct mcp_fault *fault)
 	}
 	if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(meta, CAPABILITIES_KEY))) {
 		(void)snprintf(text, sizeof(text), "params._meta lacks %s (an object)",
-			       CAPABILITIES_KEY);
+		               CAPABILITIES_KEY);
 		return fault_set(fault, 400, RPC_INVALID_PARAMS, text);
 	}
 	if (client && (!json_text(client, "name") || !json_text(client, "version"))) {
 		(void)snprintf(text, sizeof(text), "%s must be an object with name and version",
-			       CLIENT_KEY);
+		               CLIENT_KEY);
 		return fault_set(fault, 400, RPC_INVALID_PARAMS, text);
 	}
 	return 0;
@@ -150,7 +150,7 @@ static const char *named(const struct rpc_message *m)
 {
 	static const struct {
 		const char *method, *member;
-	} NAMES[] = { { "tools/call", "name" },	    { "prompts/get", "name" },
+	} NAMES[] = { { "tools/call", "name" },     { "prompts/get", "name" },
 		      { "resources/read", "uri" },  { "tasks/get", "taskId" },
 		      { "tasks/update", "taskId" }, { "tasks/cancel", "taskId" } };
 
@@ -172,12 +172,12 @@ static int check_name(const struct rpc_message *m, const char *header, struct mc
 	given = decode_header(header);
 	if (!given || strcmp(given, name) != 0)
 		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
-				 "the header Mcp-Name does not say what the body says");
+		                 "the header Mcp-Name does not say what the body says");
 	return 0;
 }
 
 int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *headers,
-		     struct mcp_fault *fault)
+                     struct mcp_fault *fault)
 {
 	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(m->params, "_meta");
 	const char *version;
@@ -187,13 +187,14 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 		return -1;
 	version = json_text(meta, VERSION_KEY);
 	if (headers && (!headers->version || strcmp(headers->version, version) != 0))
-		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
-				 "the header MCP-Protocol-Version is not the version in params._meta");
+		return fault_set(
+		    fault, 400, MCP_HEADER_MISMATCH,
+		    "the header MCP-Protocol-Version is not the version in params._meta");
 	if (strcmp(version, MCP_MODERN) != 0)
 		return unsupported(version, fault);
 	if (headers && (!headers->method || strcmp(headers->method, m->method) != 0))
 		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
-				 "the header Mcp-Method is not the method of the body");
+		                 "the header Mcp-Method is not the method of the body");
 	if (mcp_method_of(m->method, true) == MCP_UNKNOWN) {
 		(void)snprintf(text, sizeof(text), "method not found: %.100s", m->method);
 		return fault_set(fault, 404, RPC_METHOD_NOT_FOUND, text);
@@ -213,9 +214,9 @@ static void end_result(struct str *out, const char *version, bool cached)
 		if (cached)
 			str_addf(out, "\"ttlMs\":%d,\"cacheScope\":\"public\",", LIST_TTL_MS);
 		str_addf(out,
-			 "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{"
-			 "\"name\":\"agent-intercom\",\"version\":\"%s\"}}",
-			 INTERCOM_VERSION);
+		         "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{"
+		         "\"name\":\"agent-intercom\",\"version\":\"%s\"}}",
+		         INTERCOM_VERSION);
 	}
 	str_add_char(out, '}');
 }
@@ -228,7 +229,8 @@ void mcp_empty_result(struct str *out, const char *version)
 
 void mcp_discover_result(struct str *out, const char *version)
 {
-	str_addf(out, "{\"supportedVersions\":[\"%s\"],\"capabilities\":{\"tools\":{}},", MCP_MODERN);
+	str_addf(out, "{\"supportedVersions\":[\"%s\"],\"capabilities\":{\"tools\":{}},",
+	         MCP_MODERN);
 	str_add(out, "\"instructions\":");
 	json_quote(out, INSTRUCTIONS);
 	end_result(out, version, true);
@@ -237,10 +239,10 @@ void mcp_discover_result(struct str *out, const char *version)
 void mcp_listen_acknowledged(struct str *out, const char *id)
 {
 	str_addf(out,
-		 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\","
-		 "\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":%s},"
-		 "\"notifications\":{}}}",
-		 id);
+	         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\","
+	         "\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":%s},"
+	         "\"notifications\":{}}}",
+	         id);
 }
 
 bool mcp_version_known(const char *version)
@@ -268,8 +270,8 @@ void mcp_initialize_result(struct str *out, const char *version)
 {
 	str_addf(out, "{\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":{}},", version);
 	str_addf(out, "\"serverInfo\":{\"name\":\"agent-intercom\",%s\"version\":\"%s\"},",
-		 mcp_has_structured(version) ? "\"title\":\"Agent Intercom\"," : "",
-		 INTERCOM_VERSION);
+	         mcp_has_structured(version) ? "\"title\":\"Agent Intercom\"," : "",
+	         INTERCOM_VERSION);
 	str_add(out, "\"instructions\":");
 	json_quote(out, INSTRUCTIONS);
 	str_add_char(out, '}');
@@ -303,9 +305,9 @@ void mcp_tool_result(struct str *out, const char *version, const char *result, b
 void mcp_progress(struct str *out, const char *token, int64_t progress, const char *message)
 {
 	str_addf(out,
-		 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
-		 "\"progressToken\":%s,\"progress\":%lld,\"message\":",
-		 token, (long long)progress);
+	         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+	         "\"progressToken\":%s,\"progress\":%lld,\"message\":",
+	         token, (long long)progress);
 	json_quote(out, message);
 	str_add(out, "}}");
 }

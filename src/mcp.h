@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 enum mcp_method {
-	MCP_INITIALIZE,	 /* legacy */
-	MCP_PING,	 /* legacy */
-	MCP_DISCOVER,	 /* modern */
-	MCP_LISTEN,	 /* modern: subscriptions/listen */
+	MCP_INITIALIZE, /* legacy */
+	MCP_PING, /* legacy */
+	MCP_DISCOVER, /* modern */
+	MCP_LISTEN, /* modern: subscriptions/listen */
 	MCP_TOOLS_LIST,
 	MCP_TOOLS_CALL,
 	MCP_NOTIFICATION_CANCELLED,
@@ -44,8 +44,8 @@ bool mcp_is_modern(const cJSON *params);
  * decoding "=?base64?...?=". */
 struct mcp_headers {
 	const char *version; /* MCP-Protocol-Version */
-	const char *method;  /* Mcp-Method */
-	const char *name;    /* Mcp-Name */
+	const char *method; /* Mcp-Method */
+	const char *name; /* Mcp-Name */
 };
 
 /* Why a request is refused: the HTTP status and the JSON-RPC error. */
@@ -60,7 +60,7 @@ struct mcp_fault {
  * _meta, header against body, version, method header, method, name header. headers: NULL on stdio.
  * 0, or -1 and fault. */
 int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *headers,
-		     struct mcp_fault *fault);
+                     struct mcp_fault *fault);
 
 /* Whether version is a legacy revision that we speak. */
 bool mcp_version_known(const char *version);

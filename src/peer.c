@@ -107,8 +107,9 @@ static int load_session(struct store *st, struct peer *p, stmt *s, struct err *e
 		take(&p->workspace_root, col_text(s, SESSION_BY_SEQ_WORKSPACE_ROOT));
 		p->stall_paused = col_int(s, SESSION_BY_SEQ_STALL_PAUSED) != 0;
 		if (strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "terminated") == 0)
-			got = err_set(e, ERR_INPUT, "session %s has been terminated; start a new one",
-				      p->session_id);
+			got =
+			    err_set(e, ERR_INPUT, "session %s has been terminated; start a new one",
+			            p->session_id);
 	}
 	stmt_reset(s);
 	(void)st;
@@ -116,9 +117,9 @@ static int load_session(struct store *st, struct peer *p, stmt *s, struct err *e
 }
 
 _Static_assert((int)SESSION_BY_SEQ_STALL_PAUSED == (int)SESSION_BY_ID_STALL_PAUSED &&
-		       (int)SESSION_BY_SEQ_STATUS == (int)SESSION_BY_ID_STATUS &&
-		       (int)SESSION_BY_SEQ_WORKSPACE_ROOT == (int)SESSION_BY_ID_WORKSPACE_ROOT,
-	       "both statements give the same columns");
+                   (int)SESSION_BY_SEQ_STATUS == (int)SESSION_BY_ID_STATUS &&
+                   (int)SESSION_BY_SEQ_WORKSPACE_ROOT == (int)SESSION_BY_ID_WORKSPACE_ROOT,
+               "both statements give the same columns");
 
 static int session_by_seq(struct store *st, struct peer *p, int64_t seq, struct err *e)
 {
@@ -181,7 +182,7 @@ static const cJSON *workspace_entry(const struct places *places, const char *id)
 {
 	const cJSON *one;
 
-	cJSON_ArrayForEach(one, places->workspaces) {
+	cJSON_ArrayForEach (one, places->workspaces) {
 		const char *have = json_text(one, "id");
 
 		if (have && strcmp(have, id) == 0)
@@ -199,8 +200,8 @@ static int settle_workspace_id(const struct places *places, struct peer *p, stru
 
 	if (!entry)
 		return err_set(e, ERR_INPUT,
-			       "there is no workspace '%.60s'; add a [[workspace]] to config.toml",
-			       p->identity.workspace_id);
+		               "there is no workspace '%.60s'; add a [[workspace]] to config.toml",
+		               p->identity.workspace_id);
 	if (channel && *channel)
 		take(&p->identity.channel_id, channel);
 	if (path && *path)
@@ -223,7 +224,7 @@ int peer_settle(struct store *st, const struct places *places, struct peer *p, s
 		got = load_session(st, p, s, e);
 		if (got == 0)
 			return err_set(e, ERR_INPUT, "there is no session '%.60s'",
-				       p->identity.session_id);
+			               p->identity.session_id);
 		if (got > 0)
 			p->session_seq = 0; /* joined by peer_join */
 		return got < 0 ? -1 : 0;
@@ -238,7 +239,7 @@ int peer_settle(struct store *st, const struct places *places, struct peer *p, s
 }
 
 static int insert_session(struct store *st, const struct places *places, struct peer *p,
-			  struct err *e)
+                          struct err *e)
 {
 	struct id id = id_new();
 	stmt *s = store_stmt(st, SQL_SESSION_INSERT);
@@ -257,7 +258,7 @@ static int insert_session(struct store *st, const struct places *places, struct 
 }
 
 static int find_or_insert_session(struct store *st, const struct places *places, struct peer *p,
-				  struct err *e)
+                                  struct err *e)
 {
 	if (p->identity.session_id) {
 		stmt *s = store_stmt(st, SQL_SESSION_BY_ID);
@@ -265,8 +266,8 @@ static int find_or_insert_session(struct store *st, const struct places *places,
 		bind_text(s, ":id", p->identity.session_id);
 		int got = load_session(st, p, s, e);
 		return got == 0 ? err_set(e, ERR_INPUT, "there is no session '%.60s'",
-					  p->identity.session_id) :
-				  (got < 0 ? -1 : 0);
+		                          p->identity.session_id)
+		                : (got < 0 ? -1 : 0);
 	}
 	return insert_session(st, places, p, e);
 }

@@ -15,11 +15,11 @@ enum peer_transport { PEER_STDIO, PEER_HTTP, PEER_STATELESS };
 /* What a caller says of itself, in the URL or in a relay's first line. Texts are owned, NULL where
  * nothing was said. */
 struct identity {
-	char *workspace;    /* absolute path; only a relay may say it */
+	char *workspace; /* absolute path; only a relay may say it */
 	char *workspace_id; /* of a [[workspace]] */
 	char *channel_id;
 	char *session_id;
-	char *agent;	/* label that keeps two agents of one workspace apart */
+	char *agent; /* label that keeps two agents of one workspace apart */
 	int64_t wait_s; /* how long its calls may wait; 0: as configured */
 };
 
@@ -27,10 +27,10 @@ struct peer {
 	enum peer_transport transport;
 	char key[PEER_KEY_BYTES]; /* Mcp-Session-Id, or what a relay resumes with */
 	struct identity identity;
-	char *version;	    /* negotiated MCP revision; NULL before initialize */
+	char *version; /* negotiated MCP revision; NULL before initialize */
 	char *client_name;
 	char *client_version;
-	int64_t seq;	     /* of its connection row; 0: none yet */
+	int64_t seq; /* of its connection row; 0: none yet */
 	int64_t session_seq; /* 0: none yet */
 	char *session_id;
 	char *workspace_root; /* where its session works; NULL: not settled yet */

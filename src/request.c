@@ -84,12 +84,30 @@ int request_read(struct store *st, int64_t seq, struct request *r, struct err *e
 
 void request_clear(struct request *r)
 {
-	char *const texts[] = { r->id,		 r->kind,	   r->state,	    r->digest,
-				r->title,	 r->description,   r->file_path,    r->risk_level,
-				r->original_hash, r->prompt_type,  r->deadline_at,  r->decision,
-				r->reason,	 r->instruction,   r->decided_by,   r->decided_at,
-				r->consumed_at,	 r->created_at,	   r->previous_at,  r->session_id,
-				r->host,	 r->workspace_root, r->session_status, r->client_name };
+	char *const texts[] = { r->id,
+		                r->kind,
+		                r->state,
+		                r->digest,
+		                r->title,
+		                r->description,
+		                r->file_path,
+		                r->risk_level,
+		                r->original_hash,
+		                r->prompt_type,
+		                r->deadline_at,
+		                r->decision,
+		                r->reason,
+		                r->instruction,
+		                r->decided_by,
+		                r->decided_at,
+		                r->consumed_at,
+		                r->created_at,
+		                r->previous_at,
+		                r->session_id,
+		                r->host,
+		                r->workspace_root,
+		                r->session_status,
+		                r->client_name };
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		free(texts[i]);
@@ -107,9 +125,9 @@ int request_find(struct store *st, const char *text, int64_t *ret_seq, struct er
 
 	if (n < 4 || n >= ID_BYTES)
 		return n < 4 ? err_set(e, ERR_INPUT,
-				       "'%s' is too short for an id; give 4 characters at least",
-				       text) :
-			       0;
+		                       "'%s' is too short for an id; give 4 characters at least",
+		                       text)
+		             : 0;
 	memcpy(end, text, n + 1);
 	end[n - 1]++;
 	s = store_stmt(st, SQL_REQUEST_BY_PREFIX);
@@ -124,7 +142,7 @@ int request_find(struct store *st, const char *text, int64_t *ret_seq, struct er
 		return -1;
 	if (rows > 1)
 		return err_set(e, ERR_INPUT,
-			       "'%s' is the beginning of several ids; give more of it", text);
+		               "'%s' is the beginning of several ids; give more of it", text);
 	return rows;
 }
 
@@ -133,15 +151,15 @@ int request_find(struct store *st, const char *text, int64_t *ret_seq, struct er
 struct found {
 	int64_t seq;
 	bool open, interrupted, approved, rejected, answered, delivered;
-	int64_t decided_ms;   /* -1: undecided */
+	int64_t decided_ms; /* -1: undecided */
 	int64_t remaining_ms; /* -1: waits for ever */
 };
 
 _Static_assert((int)REQUEST_OWN_REMAINING_MS == (int)REQUEST_ORPHAN_REMAINING_MS &&
-		       (int)REQUEST_OWN_STATE == (int)REQUEST_ORPHAN_STATE &&
-		       (int)REQUEST_OWN_DECIDED_AT == (int)REQUEST_ORPHAN_DECIDED_AT &&
-		       (int)REQUEST_OWN_DELIVERED_AT == (int)REQUEST_ORPHAN_DELIVERED_AT,
-	       "both statements give the same columns");
+                   (int)REQUEST_OWN_STATE == (int)REQUEST_ORPHAN_STATE &&
+                   (int)REQUEST_OWN_DECIDED_AT == (int)REQUEST_ORPHAN_DECIDED_AT &&
+                   (int)REQUEST_OWN_DELIVERED_AT == (int)REQUEST_ORPHAN_DELIVERED_AT,
+               "both statements give the same columns");
 
 static int take_found(stmt *s, struct found *f, struct err *e)
 {
@@ -202,14 +220,14 @@ static int adopt(struct store *st, const struct asker *who, int64_t seq, struct 
 }
 
 static int64_t insert(struct store *st, const struct asker *who, const struct question *q,
-		      int64_t previous, struct err *e)
+                      int64_t previous, struct err *e)
 {
 	struct id id = id_new();
 	struct instant deadline = clock_instant(clock_now_ms() + q->timeout_ms);
 	stmt *s = store_stmt(st, SQL_REQUEST_INSERT);
 
 	if (content_bind(st, s, ":description", ":description_seq", q->description,
-			 q->description ? strlen(q->description) : 0, e) ||
+	                 q->description ? strlen(q->description) : 0, e) ||
 	    content_bind(st, s, ":body", ":body_seq", q->body, q->body_length, e) ||
 	    content_bind(st, s, ":effect", ":effect_seq", q->effect, q->effect_length, e))
 		return -1;
@@ -234,7 +252,7 @@ static int64_t insert(struct store *st, const struct asker *who, const struct qu
 }
 
 static int find_own(struct store *st, const struct asker *who, const struct question *q,
-		    struct found *f, struct err *e)
+                    struct found *f, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_REQUEST_OWN);
 
@@ -244,7 +262,7 @@ static int find_own(struct store *st, const struct asker *who, const struct ques
 }
 
 static int find_orphan(struct store *st, const struct asker *who, const struct question *q,
-		       struct found *f, struct err *e)
+                       struct found *f, struct err *e)
 {
 	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
 	stmt *s = store_stmt(st, SQL_REQUEST_ORPHAN);
@@ -258,7 +276,7 @@ static int find_orphan(struct store *st, const struct asker *who, const struct q
 }
 
 int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
-		    bool *ret_open, struct err *e)
+                    bool *ret_open, struct err *e)
 {
 	struct found own, orphan;
 	int has_own = find_own(st, who, q, &own, e);
@@ -300,8 +318,7 @@ int request_revive_all(struct store *st, int64_t session_seq, struct err *e)
 		got = stmt_row(s, e);
 		if (got > 0) {
 			f.seq = col_int(s, REQUEST_INTERRUPTED_OF_SESSION_SEQ);
-			f.remaining_ms =
-			    int_or(s, REQUEST_INTERRUPTED_OF_SESSION_REMAINING_MS, -1);
+			f.remaining_ms = int_or(s, REQUEST_INTERRUPTED_OF_SESSION_REMAINING_MS, -1);
 		}
 		stmt_reset(s);
 		if (got > 0 && revive(st, &f, e))

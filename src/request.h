@@ -9,7 +9,7 @@
 struct request {
 	int64_t seq, session_seq;
 	char *id, *kind, *state, *digest, *title, *description;
-	struct str body;   /* the diff or content, the prompt, the standby message */
+	struct str body; /* the diff or content, the prompt, the standby message */
 	struct str effect; /* what a person is shown in its place; empty: body itself */
 	bool replaces_file;
 	char *file_path, *risk_level, *original_hash, *prompt_type;
@@ -43,7 +43,8 @@ struct question {
 	bool replaces_file;
 	const char *file_path, *risk_level, *original_hash, *prompt_type;
 	int64_t elapsed_seconds, actions_taken; /* -1: not told */
-	int64_t timeout_ms;			/* 0: waits for ever */
+	int64_t timeout_ms; /* 0: waits for ever */
+	bool only_again; /* what was never asked is not asked now */
 };
 
 /* Who asks. */
@@ -57,10 +58,11 @@ enum { REQUEST_REJECTED_MS = 120000, REQUEST_LIVE_MS = 120000 };
 
 /* Asks, or finds that this was asked already (decisions.md A3): attaches to the open question,
  * adopts one that a dead session left behind, or repeats an answer. Returns the seq of the request
- * to wait for; *ret_open says whether it still waits for a person. -1 on error.
+ * to wait for; *ret_open says whether it still waits for a person. 0: it would have been a new
+ * question, and q->only_again; -1 on error.
  * Inside a transaction. */
 int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
-		    bool *ret_open, struct err *e);
+                    bool *ret_open, struct err *e);
 
 /* The agent of this session is back and knows its open questions: what a stop interrupted is
  * pending again, its deadline runs on. Inside a transaction. */

@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 enum {
-	QUEUE_MS = 50,		 /* the writer queue is a courtesy: a stopped holder stops nobody */
-	BUSY_MS = 10000,	 /* then a write gives up */
-	WAL_RING_PAGES = 1000,	 /* about 4 MiB: ask for a checkpoint */
+	QUEUE_MS = 50, /* the writer queue is a courtesy: a stopped holder stops nobody */
+	BUSY_MS = 10000, /* then a write gives up */
+	WAL_RING_PAGES = 1000, /* about 4 MiB: ask for a checkpoint */
 	WAL_URGENT_PAGES = 8192, /* 32 MiB: nobody came, do it here */
 	CACHE_KIB = 8192,
 };
@@ -71,7 +71,7 @@ static const char *advice(int rc)
 static int failed(struct sqlite3 *db, int rc, const char *what, struct err *e)
 {
 	return err_set(e, kind_of(rc), "db: %s: %s%s", what,
-		       db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), advice(rc));
+	               db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), advice(rc));
 }
 
 static void bug(const char *what, const char *detail)
@@ -95,7 +95,7 @@ static int execute(struct store *st, const char *sql, struct err *e)
 /* ---- hooks ---- */
 
 static void on_change(void *arg, int op, const char *database, const char *table,
-		      sqlite3_int64 rowid)
+                      sqlite3_int64 rowid)
 {
 	struct store *st = arg;
 
@@ -178,15 +178,15 @@ static int cannot_open(const char *path, int rc, struct err *e)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0)
-		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT,
-				 "db: cannot open %s", path);
+		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT, "db: cannot open %s",
+		                 path);
 	(void)close(fd); /* safe: this process has no connection to it */
 	return err_set(e, kind_of(rc), "db: cannot open %s: %s%s", path, sqlite3_errstr(rc),
-		       advice(rc));
+	               advice(rc));
 }
 
 static int open_database(struct store *st, const char *path, const char *run_dir, int flags,
-			 struct err *e)
+                         struct err *e)
 {
 	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
@@ -197,13 +197,14 @@ static int open_database(struct store *st, const char *path, const char *run_dir
 	}
 	(void)sqlite3_extended_result_codes(st->db, 1);
 	(void)sqlite3_busy_handler(st->db, on_busy, st);
-	if (lock_file(path, "-next", &st->lock_next, e) || lock_file(path, "-now", &st->lock_now, e))
+	if (lock_file(path, "-next", &st->lock_next, e) ||
+	    lock_file(path, "-now", &st->lock_now, e))
 		return -1;
 	if (run_dir) {
 		st->run_fd = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (st->run_fd < 0)
 			return err_errno(e, ERR_INPUT, "db: cannot open the run directory %s",
-					 run_dir);
+			                 run_dir);
 	}
 	return 0;
 }
@@ -240,14 +241,14 @@ static int check_version(struct store *st, const char *path, struct err *e)
 
 	if (have > want)
 		return err_set(e, ERR_INPUT,
-			       "db: %s has schema version %lld, this program knows %d; "
-			       "it was written by a newer agent-intercom: upgrade this one",
-			       path, (long long)have, want);
+		               "db: %s has schema version %lld, this program knows %d; "
+		               "it was written by a newer agent-intercom: upgrade this one",
+		               path, (long long)have, want);
 	if (have < want)
 		return err_set(e, ERR_AGAIN,
-			       "db: %s has schema version %lld, this program needs %d; "
-			       "start agent-intercom, which migrates it",
-			       path, (long long)have, want);
+		               "db: %s has schema version %lld, this program needs %d; "
+		               "start agent-intercom, which migrates it",
+		               path, (long long)have, want);
 	return 0;
 }
 
@@ -255,9 +256,10 @@ int store_open(struct store *st, const char *path, const char *run_dir, struct e
 {
 	if (access(path, F_OK) != 0)
 		return err_errno(e, ERR_INPUT,
-				 "db: there is no database at %s; start agent-intercom first", path);
-	if (open_database(st, path, run_dir, SQLITE_OPEN_READWRITE, e) ||
-	    check_ours(st, path, e) || check_version(st, path, e) || configure(st, e)) {
+		                 "db: there is no database at %s; start agent-intercom first",
+		                 path);
+	if (open_database(st, path, run_dir, SQLITE_OPEN_READWRITE, e) || check_ours(st, path, e) ||
+	    check_version(st, path, e) || configure(st, e)) {
 		store_clear(st);
 		return -1;
 	}
@@ -281,7 +283,7 @@ static bool rules_are_current(struct store *st, const char *hash)
 	bool same = false;
 
 	if (sqlite3_prepare_v2(st->db, "SELECT hash FROM rule_set WHERE id = 1", -1, &s, NULL) ==
-		SQLITE_OK &&
+	        SQLITE_OK &&
 	    sqlite3_step(s) == SQLITE_ROW)
 		same = strcmp((const char *)sqlite3_column_text(s, 0), hash) == 0;
 	(void)sqlite3_finalize(s);
@@ -294,9 +296,9 @@ static int drop_rules(struct store *st, struct err *e)
 	sqlite3_stmt *s = NULL;
 
 	if (sqlite3_prepare_v2(st->db,
-			       "SELECT printf('DROP %s \"%w\";', upper(type), name) FROM "
-			       "sqlite_schema WHERE type IN ('trigger', 'view')",
-			       -1, &s, NULL) != SQLITE_OK)
+	                       "SELECT printf('DROP %s \"%w\";', upper(type), name) FROM "
+	                       "sqlite_schema WHERE type IN ('trigger', 'view')",
+	                       -1, &s, NULL) != SQLITE_OK)
 		return failed(st->db, sqlite3_errcode(st->db), "cannot list the rules", e);
 	while (sqlite3_step(s) == SQLITE_ROW)
 		str_add(&sql, (const char *)sqlite3_column_text(s, 0));
@@ -317,9 +319,9 @@ static int renew_rules(struct store *st, struct err *e)
 		if (execute(st, sql_rules[i], e))
 			return -1;
 	(void)snprintf(sql, sizeof(sql),
-		       "INSERT INTO rule_set (id, hash) VALUES (1, '%s') "
-		       "ON CONFLICT (id) DO UPDATE SET hash = excluded.hash",
-		       hash.text);
+	               "INSERT INTO rule_set (id, hash) VALUES (1, '%s') "
+	               "ON CONFLICT (id) DO UPDATE SET hash = excluded.hash",
+	               hash.text);
 	return execute(st, sql, e);
 }
 
@@ -387,8 +389,9 @@ static int bring_up_to_date(struct store *st, const char *path, struct err *e)
 int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e)
 {
 	mode_t before = umask(0177); /* the database, its log and its locks are 0600 */
-	int done = open_database(st, path, run_dir, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
-		   bring_up_to_date(st, path, e);
+	int done =
+	    open_database(st, path, run_dir, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
+	    bring_up_to_date(st, path, e);
 
 	(void)umask(before);
 	if (done == 0)
@@ -525,7 +528,7 @@ stmt *store_stmt(struct store *st, enum sql which)
 
 	if (!*s) {
 		int rc = sqlite3_prepare_v3(st->db, sql_statements[which].text, -1,
-					    SQLITE_PREPARE_PERSISTENT, s, NULL);
+		                            SQLITE_PREPARE_PERSISTENT, s, NULL);
 		if (rc != SQLITE_OK)
 			bug(sql_statements[which].name, sqlite3_errmsg(st->db));
 	} else {
@@ -560,7 +563,7 @@ void bind_text(stmt *s, const char *name, const char *text)
 void bind_bytes(stmt *s, const char *name, const void *bytes, size_t length)
 {
 	(void)sqlite3_bind_blob64(s, parameter(s, name), length ? bytes : "", length,
-				  SQLITE_STATIC);
+	                          SQLITE_STATIC);
 }
 
 void bind_int(stmt *s, const char *name, int64_t value)
@@ -653,10 +656,9 @@ int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
 		queue_enter(st); /* the other writers stand outside for the moment it takes */
 		(void)sqlite3_busy_timeout(st->db, busy_ms);
 	}
-	rc = sqlite3_wal_checkpoint_v2(st->db, NULL,
-				       restart ? SQLITE_CHECKPOINT_RESTART :
-						       SQLITE_CHECKPOINT_PASSIVE,
-				       &log, &copied);
+	rc = sqlite3_wal_checkpoint_v2(
+	    st->db, NULL, restart ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &log,
+	    &copied);
 	if (restart) {
 		(void)sqlite3_busy_handler(st->db, on_busy, st);
 		queue_leave(st);
@@ -676,9 +678,9 @@ int64_t store_free_bytes(const char *path)
 }
 
 int store_query(struct store *st, const char *sql,
-		void (*each)(int columns, const char *const *names, const char *const *values,
-			     void *arg),
-		void *arg, struct err *e)
+                void (*each)(int columns, const char *const *names, const char *const *values,
+                             void *arg),
+                void *arg, struct err *e)
 {
 	enum { MAX_COLUMNS = 100 };
 	const char *names[MAX_COLUMNS], *values[MAX_COLUMNS];
@@ -695,8 +697,9 @@ int store_query(struct store *st, const char *sql,
 		/* BEGIN and ATTACH count as read-only, but give no columns. */
 		if (!sqlite3_stmt_readonly(s) || sqlite3_column_count(s) == 0) {
 			(void)sqlite3_finalize(s);
-			return err_set(e, ERR_INPUT,
-				       "db: only statements that read; use the sqlite3 shell to write");
+			return err_set(
+			    e, ERR_INPUT,
+			    "db: only statements that read; use the sqlite3 shell to write");
 		}
 		int n = sqlite3_column_count(s);
 		n = n > MAX_COLUMNS ? MAX_COLUMNS : n;

@@ -20,13 +20,13 @@ struct sqlite3;
 struct store {
 	struct sqlite3 *db;
 	stmt *prepared[SQL_COUNT];
-	int run_fd;	 /* where bells hang, -1: nobody is rung */
-	int lock_next;	 /* the two lock files of the writer queue */
+	int run_fd; /* where bells hang, -1: nobody is rung */
+	int lock_next; /* the two lock files of the writer queue */
 	int lock_now;
-	bool writing;	 /* between store_begin and store_commit or store_rollback */
-	unsigned rings;	 /* bit per entry of sql_bells whose table this transaction changed */
-	bool broken;	 /* a flush failed: what is on disk is not known */
-	int wal_pages;	 /* length of the log after our last commit */
+	bool writing; /* between store_begin and store_commit or store_rollback */
+	unsigned rings; /* bit per entry of sql_bells whose table this transaction changed */
+	bool broken; /* a flush failed: what is on disk is not known */
+	int wal_pages; /* length of the log after our last commit */
 };
 
 #define STORE_INIT                                                                                 \
@@ -36,7 +36,7 @@ struct store {
 
 enum {
 	STORE_APPLICATION_ID = 0x49434F4D, /* "ICOM" */
-	STORE_MIN_FREE_BYTES = 64 << 20,   /* below it, new questions are refused */
+	STORE_MIN_FREE_BYTES = 64 << 20, /* below it, new questions are refused */
 };
 
 /* Opens an existing database of exactly this program's schema for reading and writing. run_dir:
@@ -92,7 +92,8 @@ bool col_is_null(stmt *s, int column);
 /* The seq of the row inserted last by this store. */
 int64_t store_last_seq(struct store *st);
 
-/* A number that changes when another connection has committed (PRAGMA data_version), -1 on error. */
+/* A number that changes when another connection has committed (PRAGMA data_version), -1 on error.
+ */
 int64_t store_data_version(struct store *st);
 
 /* Copies the log into the database without waiting for readers; with restart, also tries for
@@ -105,9 +106,9 @@ int64_t store_free_bytes(const char *path);
 /* Runs one read-only SQL text and hands each row to each(columns, names, values, arg) as text (for
  * `ctl sql`). Refuses anything that writes. */
 int store_query(struct store *st, const char *sql,
-		void (*each)(int columns, const char *const *names, const char *const *values,
-			     void *arg),
-		void *arg, struct err *e);
+                void (*each)(int columns, const char *const *names, const char *const *values,
+                             void *arg),
+                void *arg, struct err *e);
 
 /* How many migrations this program knows. */
 int store_schema_version(void);

@@ -28,7 +28,7 @@ struct tool {
 	const char *alias; /* its name of the first generation: accepted, not listed */
 	const char *title;
 	const char *description;
-	const char *input;  /* JSON Schema */
+	const char *input; /* JSON Schema */
 	const char *output; /* JSON Schema, pending and errors included */
 	bool read_only, destructive, idempotent, open_world; /* annotations */
 };

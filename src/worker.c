@@ -37,17 +37,18 @@ void worker_host(char out[HOST_BYTES])
 
 static void help(const char *name, const char *purpose)
 {
-	(void)printf("usage: %s --db PATH --run DIR [--log-format text|json] [--log-level LEVEL]\n\n"
-		     "%s\n\n"
-		     "agent-intercom starts this program; by hand it is for looking closer.\n"
-		     "  --db PATH      the database\n"
-		     "  --run DIR      where bells, locks and sockets are\n"
-		     "  --log-format   text (default) or json, to stderr\n"
-		     "  --log-level    debug, info (default), warn, error\n"
-		     "  --help, --version\n\n"
-		     "SIGTERM: settle the row in hand and leave. Exit status: 0 stopped, 75 try later,\n"
-		     "78 wrong input or configuration, 70 a bug.\n",
-		     name, purpose);
+	(void)printf(
+	    "usage: %s --db PATH --run DIR [--log-format text|json] [--log-level LEVEL]\n\n"
+	    "%s\n\n"
+	    "agent-intercom starts this program; by hand it is for looking closer.\n"
+	    "  --db PATH      the database\n"
+	    "  --run DIR      where bells, locks and sockets are\n"
+	    "  --log-format   text (default) or json, to stderr\n"
+	    "  --log-level    debug, info (default), warn, error\n"
+	    "  --help, --version\n\n"
+	    "SIGTERM: settle the row in hand and leave. Exit status: 0 stopped, 75 try later,\n"
+	    "78 wrong input or configuration, 70 a bug.\n",
+	    name, purpose);
 }
 
 static int parse(struct worker *w, const char *purpose, int argc, char **argv, struct err *e)
@@ -106,7 +107,7 @@ static int take_lock(struct worker *w, struct err *e)
 	while (flock(w->lock_fd, LOCK_EX | LOCK_NB) != 0) {
 		if (clock_monotonic_ms() >= give_up)
 			return err_set(e, ERR_AGAIN, "another %s holds %s/%s", w->name, w->run_dir,
-				       file);
+			               file);
 		(void)poll(NULL, 0, LOCK_TRY_MS);
 	}
 	return 0;
@@ -142,9 +143,10 @@ static int check_build(struct worker *w, struct err *e)
 	if (got < 0)
 		return -1;
 	if (!same)
-		return err_set(e, ERR_AGAIN,
-			       "this %s is of build %s, the running agent-intercom is not; restart it",
-			       w->name, WORKER_BUILD);
+		return err_set(
+		    e, ERR_AGAIN,
+		    "this %s is of build %s, the running agent-intercom is not; restart it",
+		    w->name, WORKER_BUILD);
 	return 0;
 }
 
@@ -175,16 +177,16 @@ failed:
 }
 
 int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
-		struct err *e)
+                struct err *e)
 {
 	*w = (struct worker){ .name = name,
-			      .run_fd = -1,
-			      .lock_fd = -1,
-			      .signal_fd = -1,
-			      .extra_fd = -1,
-			      .bell = DOORBELL_INIT,
-			      .store = STORE_INIT,
-			      .due_ms = INT64_MAX };
+		              .run_fd = -1,
+		              .lock_fd = -1,
+		              .signal_fd = -1,
+		              .extra_fd = -1,
+		              .bell = DOORBELL_INIT,
+		              .store = STORE_INIT,
+		              .due_ms = INT64_MAX };
 	log_open(name, 0, LOG_LEVEL_INFO);
 	w->id = id_new();
 	worker_host(w->host);
@@ -268,8 +270,8 @@ static bool drains(void)
 bool worker_wait(struct worker *w, bool busy)
 {
 	struct pollfd fds[] = { { .fd = w->bell.fd, .events = POLLIN },
-				{ .fd = w->signal_fd, .events = POLLIN },
-				{ .fd = w->extra_fd, .events = POLLIN } };
+		                { .fd = w->signal_fd, .events = POLLIN },
+		                { .fd = w->extra_fd, .events = POLLIN } };
 
 	if (!busy && drains())
 		return true;
@@ -279,8 +281,8 @@ bool worker_wait(struct worker *w, bool busy)
 	return fds[1].revents != 0;
 }
 
-int worker_main(const char *name, const char *purpose,
-		int (*step)(struct worker *w, struct err *e), int argc, char **argv)
+int worker_main(const char *name, const char *purpose, int (*step)(struct worker *w, struct err *e),
+                int argc, char **argv)
 {
 	struct worker w;
 	struct err e = ERR_INIT;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum {
-	WORKER_LOOK_MS = 5000,	     /* a lost bell costs at most this */
+	WORKER_LOOK_MS = 5000, /* a lost bell costs at most this */
 	WORKER_HEARTBEAT_MS = 30000, /* between heartbeats */
 	HOST_BYTES = 65,
 };
@@ -22,18 +22,18 @@ extern const char WORKER_BUILD[];
 
 struct worker {
 	const char *name; /* also of its lock, its bell and its rows */
-	struct id id;	  /* of this incarnation; worker.id, claims, listeners */
+	struct id id; /* of this incarnation; worker.id, claims, listeners */
 	char host[HOST_BYTES];
 	const char *db_path;
 	const char *run_dir;
 	int run_fd;
 	int lock_fd;
 	int signal_fd; /* SIGTERM and SIGINT arrive here */
-	int extra_fd;  /* also wakes step, which drains it; -1: none. Closed by worker_close */
+	int extra_fd; /* also wakes step, which drains it; -1: none. Closed by worker_close */
 	struct doorbell bell;
 	struct store store;
-	int64_t due_ms;	       /* unix ms when step wants to look again, INT64_MAX: at a bell */
-	int64_t heartbeat_ms;  /* monotonic: when the next heartbeat is due */
+	int64_t due_ms; /* unix ms when step wants to look again, INT64_MAX: at a bell */
+	int64_t heartbeat_ms; /* monotonic: when the next heartbeat is due */
 	bool stopping;
 };
 
@@ -45,7 +45,7 @@ void worker_host(char out[HOST_BYTES]);
  * store and checks that its build is ours, hangs up the bell, buries dead predecessors and writes
  * its row. purpose: one line for --help. */
 int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
-		struct err *e);
+                struct err *e);
 
 /* Says in its row that it serves. detail: what an operator wants to know, or NULL. */
 int worker_ready(struct worker *w, const char *detail, struct err *e);
@@ -65,7 +65,7 @@ void worker_close(struct worker *w, const struct err *e);
 
 /* The whole life of a worker that looks at rows. step: does one piece of work; 1 did something,
  * 0 nothing to do now (it may set w->due_ms), -1 cannot go on. Returns the exit status. */
-int worker_main(const char *name, const char *purpose,
-		int (*step)(struct worker *w, struct err *e), int argc, char **argv);
+int worker_main(const char *name, const char *purpose, int (*step)(struct worker *w, struct err *e),
+                int argc, char **argv);
 
 #endif

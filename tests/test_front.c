@@ -770,8 +770,8 @@ START_TEST(a_client_that_vanishes_leaves_its_question)
 }
 END_TEST
 
-/* evhttp leaves requests to us whose client it has seen hang up: they leaked. The asan preset tells,
- * at the end of the front. */
+/* evhttp leaves requests to us whose client it has seen hang up: they leaked. The asan preset
+ * tells, at the end of the front. */
 START_TEST(many_clients_that_vanish_leave_nothing_behind)
 {
 	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");

@@ -89,7 +89,7 @@ static int listen_http(struct front *f, struct err *e)
 	if (http_start(f, e))
 		return -1;
 	log_warn("port %lld is in use; serving HTTP on port %lld; set http_port to choose one",
-		 (long long)wanted, (long long)f->http_port);
+	         (long long)wanted, (long long)f->http_port);
 	return 0;
 }
 
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 && pipe_start(&f, &e) == 0 &&
 		    ipc_start(&f, &e) == 0 && listen_http(&f, &e) == 0) {
 			(void)snprintf(address, sizeof(address), "http://127.0.0.1:%lld/mcp",
-				       (long long)f.http_port);
+			               (long long)f.http_port);
 			if (worker_ready(&f.worker, address, &e) == 0)
 				(void)event_base_dispatch(f.base);
 		}

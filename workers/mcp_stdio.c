@@ -4,7 +4,8 @@
  * starts the system, detached, if it is not running, and when the front dies it comes back to the
  * next one, with the requests that have had no answer yet: the front knows them by their ids.
  *
- * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock, agent-intercom (starting it). */
+ * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock, agent-intercom (starting it).
+ */
 #include "clock.h"
 #include "config.h"
 #include "instance.h"
@@ -34,7 +35,7 @@
 enum {
 	MAX_LINE = (4 << 20) + 2, /* the front refuses longer ones and says so */
 	READ_BYTES = 64 << 10,
-	TRY_MS = 50,	     /* between two attempts to connect, at first */
+	TRY_MS = 50, /* between two attempts to connect, at first */
 	TRY_MAX_MS = 2000,
 	START_AFTER_MS = 2000, /* a front that dies comes back sooner than this */
 	START_WAIT_MS = 15000, /* for a system that we have started */
@@ -53,7 +54,7 @@ struct relay {
 	struct str hello; /* what we say of ourselves, without the closing brace */
 	const char *config_path, *database, *workspace;
 	char key[80]; /* names our connection to the next front */
-	int front;    /* socket, -1 while there is none */
+	int front; /* socket, -1 while there is none */
 	int signals;
 	struct str from_agent, from_front; /* bytes of a line that has not ended */
 	TAILQ_HEAD(, request) open;
@@ -95,7 +96,7 @@ static void note_from_agent(struct relay *r, const char *line, size_t length)
 		if (m.kind == RPC_REQUEST) {
 			remember(r, m.id, line, length);
 		} else if (m.kind == RPC_NOTIFICATION &&
-			   strcmp(m.method, "notifications/cancelled") == 0) {
+		           strcmp(m.method, "notifications/cancelled") == 0) {
 			const cJSON *id = cJSON_GetObjectItemCaseSensitive(m.params, "requestId");
 			OWNED(str) struct str token = STR_INIT;
 
@@ -146,8 +147,7 @@ static void lose_front(struct relay *r)
 
 static void to_front(struct relay *r, const char *line, size_t length)
 {
-	if (r->front >= 0 &&
-	    (write_all(r->front, line, length) || write_all(r->front, "\n", 1)))
+	if (r->front >= 0 && (write_all(r->front, line, length) || write_all(r->front, "\n", 1)))
 		lose_front(r);
 }
 
@@ -166,7 +166,7 @@ static void line_of_agent(struct relay *r, const char *line, size_t length)
 
 /* Reads what is there and hands on whole lines. 0 more may come, -1 the other end is gone. */
 static int pump(struct relay *r, int fd, struct str *rest,
-		void (*take)(struct relay *, const char *, size_t))
+                void (*take)(struct relay *, const char *, size_t))
 {
 	char bytes[READ_BYTES];
 	ssize_t n = read(fd, bytes, sizeof(bytes));
@@ -224,8 +224,8 @@ static void look_up(struct relay *r)
 static int await(struct relay *r, int fd)
 {
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
-				{ .fd = r->signals, .events = POLLIN },
-				{ .fd = STDIN_FILENO, .events = 0 } }; /* hang-up only */
+		                { .fd = r->signals, .events = POLLIN },
+		                { .fd = STDIN_FILENO, .events = 0 } }; /* hang-up only */
 
 	while (poll(fds, COUNT(fds), -1) < 0 && errno == EINTR)
 		continue;
@@ -291,7 +291,7 @@ static bool reach(struct relay *r)
 		lose_front(r);
 		return false;
 	}
-	TAILQ_FOREACH(q, &r->open, next)
+	TAILQ_FOREACH (q, &r->open, next)
 		if (r->front >= 0)
 			to_front(r, q->line.bytes, q->line.length);
 	return r->front >= 0;
@@ -312,7 +312,8 @@ static int program(char out[PATH_MAX])
 	str_addf(&self, "%s/agent-intercom", exe); /* build tree */
 	if (access(self.bytes, X_OK) != 0) {
 		str_reset(&self);
-		str_addf(&self, "%s/../../bin/agent-intercom", exe); /* <prefix>/libexec/agent-intercom */
+		str_addf(&self, "%s/../../bin/agent-intercom",
+		         exe); /* <prefix>/libexec/agent-intercom */
 	}
 	return realpath(self.bytes, out) ? 0 : -1;
 }
@@ -320,10 +321,12 @@ static int program(char out[PATH_MAX])
 /* What of the agent's environment the system may see: where things are, and its own settings. */
 static bool is_kept(const char *variable)
 {
-	static const char *const KEPT[] = { "HOME=",	 "PATH=", "USER=", "LOGNAME=", "SHELL=",
-					    "LANG=",	 "LC_",	  "TZ=",   "XDG_",     "INTERCOM_",
-					    "SLACK_",	 "DBUS_SESSION_BUS_ADDRESS=",
-					    "ASAN_OPTIONS=", "UBSAN_OPTIONS=" };
+	static const char *const KEPT[] = {
+		"HOME=",         "PATH=",         "USER=",  "LOGNAME=",
+		"SHELL=",        "LANG=",         "LC_",    "TZ=",
+		"XDG_",          "INTERCOM_",     "SLACK_", "DBUS_SESSION_BUS_ADDRESS=",
+		"ASAN_OPTIONS=", "UBSAN_OPTIONS="
+	};
 
 	for (size_t i = 0; i < COUNT(KEPT); i++)
 		if (strncmp(variable, KEPT[i], strlen(KEPT[i])) == 0)
@@ -358,7 +361,7 @@ static _Noreturn void become_system(const struct relay *r, const char *binary)
 
 	(void)snprintf(binary_copy, sizeof(binary_copy), "%s", binary);
 	(void)snprintf(workspace, sizeof(workspace), "--workspace=%s",
-		       r->config.default_workspace_root);
+	               r->config.default_workspace_root);
 	(void)snprintf(database, sizeof(database), "--db=%.4000s", r->config.database.path);
 	if (r->config.file[0]) {
 		str_addf(&config, "--config=%s", r->config.file);
@@ -405,8 +408,8 @@ static void start_system(const struct relay *r)
 static void wait_once(struct relay *r, int timeout_ms)
 {
 	struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
-				{ .fd = r->signals, .events = POLLIN },
-				{ .fd = r->front, .events = POLLIN } };
+		                { .fd = r->signals, .events = POLLIN },
+		                { .fd = r->front, .events = POLLIN } };
 
 	if (poll(fds, COUNT(fds), timeout_ms) <= 0)
 		return;
@@ -423,7 +426,8 @@ static void wait_once(struct relay *r, int timeout_ms)
 
 static void serve(struct relay *r)
 {
-	int64_t lost_ms = clock_monotonic_ms() - START_AFTER_MS; /* at the beginning: start it at once */
+	int64_t lost_ms =
+	    clock_monotonic_ms() - START_AFTER_MS; /* at the beginning: start it at once */
 	int64_t started_ms = INT64_MIN / 2;
 	int try_ms = TRY_MS;
 
@@ -482,14 +486,16 @@ static int introduce(struct relay *r, const char *wait, struct err *e)
 
 static void help(void)
 {
-	(void)puts("usage: agent-intercom mcp [--config FILE] [--db PATH] [--workspace DIR] [--wait SECONDS]\n\n"
-		   "Speaks MCP on stdin and stdout for one agent, and starts agent-intercom if it is not\n"
-		   "running. The workspace is the working directory unless --workspace or\n"
-		   "INTERCOM_WORKSPACE_ROOT names another; INTERCOM_SESSION_ID, INTERCOM_WORKSPACE_ID,\n"
-		   "INTERCOM_CHANNEL_ID and INTERCOM_AGENT say more of who asks.\n"
-		   "  --wait SECONDS  how long a call may wait for the operator before it says 'pending'\n"
-		   "  --help, --version\n\n"
-		   "Claude Code:  claude mcp add intercom -- agent-intercom mcp");
+	(void)puts(
+	    "usage: agent-intercom mcp [--config FILE] [--db PATH] [--workspace DIR] [--wait "
+	    "SECONDS]\n\n"
+	    "Speaks MCP on stdin and stdout for one agent, and starts agent-intercom if it is not\n"
+	    "running. The workspace is the working directory unless --workspace or\n"
+	    "INTERCOM_WORKSPACE_ROOT names another; INTERCOM_SESSION_ID, INTERCOM_WORKSPACE_ID,\n"
+	    "INTERCOM_CHANNEL_ID and INTERCOM_AGENT say more of who asks.\n"
+	    "  --wait SECONDS  how long a call may wait for the operator before it says 'pending'\n"
+	    "  --help, --version\n\n"
+	    "Claude Code:  claude mcp add intercom -- agent-intercom mcp");
 }
 
 static int parse(struct relay *r, int argc, char **argv, const char **wait, struct err *e)
@@ -520,7 +526,7 @@ static int parse(struct relay *r, int argc, char **argv, const char **wait, stru
 			*wait = optarg;
 			if (strspn(optarg, "0123456789") != strlen(optarg) || strlen(optarg) > 8)
 				return err_set(e, ERR_INPUT, "--wait takes seconds, not '%s'",
-					       optarg);
+				               optarg);
 			break;
 		case 'h':
 			help();

@@ -113,7 +113,8 @@ static int list(const char *folder)
 
 		if (n < 5 || strcmp(entry->d_name + n - 4, ".sql") != 0)
 			continue;
-		if (file_count == MAX_FILES || asprintf(&files[file_count], "%s/%s", folder, entry->d_name) < 0)
+		if (file_count == MAX_FILES ||
+		    asprintf(&files[file_count], "%s/%s", folder, entry->d_name) < 0)
 			die("too many files");
 		file_count++;
 	}
@@ -160,7 +161,8 @@ static void read_remarks(const char *text)
 	bool small = false;
 	char rings[NAME_BYTES] = "";
 
-	for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+	for (const char *line = text; line && *line;
+	     line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
 		if (strncmp(line, "-- small\n", 9) == 0)
 			small = true;
 		else if (strncmp(line, "-- rings: ", 10) == 0)
@@ -215,7 +217,8 @@ static bool index_is_partial(const char *index)
 	sqlite3_stmt *s;
 	bool partial = false;
 
-	(void)sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?", -1, &s, NULL);
+	(void)sqlite3_prepare_v2(
+	    db, "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?", -1, &s, NULL);
 	(void)sqlite3_bind_text(s, 1, index, -1, SQLITE_STATIC);
 	if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_text(s, 0))
 		partial = strstr((const char *)sqlite3_column_text(s, 0), " WHERE ") != NULL;
@@ -242,9 +245,11 @@ static void check_scans(const char *where, const char *sql)
 		if (sscanf(detail, "SCAN %79s", name) != 1 || plan_name_is_small(name, sql))
 			continue;
 		if (using_index && strstr(using_index, "INDEX ") &&
-		    sscanf(strstr(using_index, "INDEX ") + 6, "%79s", index) == 1 && index_is_partial(index))
+		    sscanf(strstr(using_index, "INDEX ") + 6, "%79s", index) == 1 &&
+		    index_is_partial(index))
 			continue;
-		fail("%s: scans the growing table behind '%s' (%s); add an index, or say why with '-- scan ok: ...'",
+		fail("%s: scans the growing table behind '%s' (%s); add an index, or say why with "
+		     "'-- scan ok: ...'",
 		     where, name, detail);
 	}
 	(void)sqlite3_finalize(s);
@@ -273,8 +278,8 @@ static void take_statement(const char *file, int line, const char *name, char *t
 	if (sqlite3_prepare_v2(db, text, -1, &s, &tail) != SQLITE_OK || !s) {
 		int at = sqlite3_error_offset(db);
 
-		fail("%s:%d: %s: %s", file, line + (at > 0 ? line_of(text, text + at) - 1 : 0), name,
-		     s || sqlite3_errcode(db) ? sqlite3_errmsg(db) : "there is no statement");
+		fail("%s:%d: %s: %s", file, line + (at > 0 ? line_of(text, text + at) - 1 : 0),
+		     name, s || sqlite3_errcode(db) ? sqlite3_errmsg(db) : "there is no statement");
 		free(text);
 		return;
 	}
@@ -330,16 +335,16 @@ static void read_statements(const char *file)
 
 /* ---- triggers ---- */
 
-
-
-
-static int watch(void *unused, int action, const char *a, const char *b, const char *c, const char *trigger)
+static int watch(void *unused, int action, const char *a, const char *b, const char *c,
+                 const char *trigger)
 {
 	(void)unused;
 	(void)b;
 	(void)c;
-	const char *what = action == SQLITE_INSERT ? "INSERT" : action == SQLITE_UPDATE ? "UPDATE" :
-			   action == SQLITE_DELETE ? "DELETE" : NULL;
+	const char *what = action == SQLITE_INSERT   ? "INSERT"
+	                   : action == SQLITE_UPDATE ? "UPDATE"
+	                   : action == SQLITE_DELETE ? "DELETE"
+	                                             : NULL;
 
 	if (!what || !trigger || edge_count == MAX_EDGES)
 		return SQLITE_OK;
@@ -361,7 +366,8 @@ static void replace(char **text, const char *from, const char *to)
 	while ((at = strstr(*text, from)) != NULL) {
 		char *changed = NULL;
 
-		if (asprintf(&changed, "%.*s%s%s", (int)(at - *text), *text, to, at + strlen(from)) < 0)
+		if (asprintf(&changed, "%.*s%s%s", (int)(at - *text), *text, to,
+		             at + strlen(from)) < 0)
 			die("memory");
 		free(*text);
 		*text = changed;
@@ -414,8 +420,8 @@ static char *probe_text(const char *table, int kind)
 		return sqlite3_mprintf("INSERT INTO %s DEFAULT VALUES", table);
 	if (kind == 1)
 		return sqlite3_mprintf("DELETE FROM %s", table);
-	ask = sqlite3_mprintf("SELECT group_concat(name || ' = ' || name, ', ') FROM pragma_table_info(%Q)",
-			      table);
+	ask = sqlite3_mprintf(
+	    "SELECT group_concat(name || ' = ' || name, ', ') FROM pragma_table_info(%Q)", table);
 	(void)sqlite3_prepare_v2(db, ask, -1, &columns, NULL);
 	if (sqlite3_step(columns) == SQLITE_ROW)
 		text = sqlite3_mprintf("UPDATE %s SET %s", table, sqlite3_column_text(columns, 0));
@@ -428,10 +434,13 @@ static void trace_triggers(void)
 {
 	sqlite3_stmt *s;
 
-	(void)sqlite3_prepare_v2(db, "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name",
-				 -1, &s, NULL);
+	(void)sqlite3_prepare_v2(
+	    db,
+	    "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name",
+	    -1, &s, NULL);
 	while (sqlite3_step(s) == SQLITE_ROW)
-		check_trigger((const char *)sqlite3_column_text(s, 0), (const char *)sqlite3_column_text(s, 2));
+		check_trigger((const char *)sqlite3_column_text(s, 0),
+		              (const char *)sqlite3_column_text(s, 2));
 	(void)sqlite3_finalize(s);
 
 	(void)sqlite3_set_authorizer(db, watch, NULL);
@@ -448,8 +457,9 @@ static void trace_triggers(void)
 	}
 	(void)sqlite3_set_authorizer(db, NULL, NULL);
 	for (int i = 0; i < edge_count; i++) {
-		(void)sqlite3_prepare_v2(db, "SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger' AND name = ?", -1, &s,
-					 NULL);
+		(void)sqlite3_prepare_v2(
+		    db, "SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger' AND name = ?",
+		    -1, &s, NULL);
 		(void)sqlite3_bind_text(s, 1, edges[i].trigger, -1, SQLITE_STATIC);
 		if (sqlite3_step(s) == SQLITE_ROW)
 			(void)snprintf(edges[i].from, NAME_BYTES, "%s", sqlite3_column_text(s, 0));
@@ -482,12 +492,13 @@ static void check_graph(void)
 
 	for (int i = 0; i < table_count; i++)
 		if (reaches(tables[i].name, tables[i].name, 0))
-			fail("schema/rules: the triggers of %s lead back to %s", tables[i].name, tables[i].name);
+			fail("schema/rules: the triggers of %s lead back to %s", tables[i].name,
+			     tables[i].name);
 	for (int i = 0; i < edge_count; i++) {
 		char *longer = NULL;
 
-		if (asprintf(&longer, "%s%-14s %-22s %s %s\n", graph, edges[i].from, edges[i].trigger, edges[i].what,
-			     edges[i].to) < 0)
+		if (asprintf(&longer, "%s%-14s %-22s %s %s\n", graph, edges[i].from,
+		             edges[i].trigger, edges[i].what, edges[i].to) < 0)
 			die("memory");
 		free(graph);
 		graph = longer;
@@ -506,11 +517,13 @@ static void check_graph(void)
 		f = fopen(path, "we");
 		if (!f)
 			die(path);
-		(void)fprintf(f, "%.*s%s%s", (int)(begin + sizeof(BEGIN) - 1 - readme), readme, whole, end);
+		(void)fprintf(f, "%.*s%s%s", (int)(begin + sizeof(BEGIN) - 1 - readme), readme,
+		              whole, end);
 		(void)fclose(f);
 	} else if (strncmp(begin + sizeof(BEGIN) - 1, whole, strlen(whole)) != 0 ||
-		   begin + sizeof(BEGIN) - 1 + strlen(whole) != end) {
-		fail("schema/README.md: the trigger graph is out of date; run SQLGEN_WRITE_GRAPH=1 sqlgen SOURCE OUTPUT");
+	           begin + sizeof(BEGIN) - 1 + strlen(whole) != end) {
+		fail("schema/README.md: the trigger graph is out of date; run SQLGEN_WRITE_GRAPH=1 "
+		     "sqlgen SOURCE OUTPUT");
 	}
 	free(whole);
 	free(readme);
@@ -576,13 +589,14 @@ static void write_header(const char *folder)
 		}
 		(void)fputs(" };\n", f);
 	}
-	(void)fputs("\nstruct sql_statement {\n\tconst char *name;\n\tconst char *text;\n\tint reads_only;\n};\n"
-		    "struct sql_bell {\n\tconst char *table;\n\tconst char *worker;\n};\n"
-		    "extern const struct sql_statement sql_statements[SQL_COUNT];\n"
-		    "extern const struct sql_bell sql_bells[]; /* ends with a NULL table */\n"
-		    "extern const char *const sql_migrations[]; /* ends with NULL */\n"
-		    "extern const char *const sql_rules[]; /* ends with NULL */\n\n#endif\n",
-		    f);
+	(void)fputs("\nstruct sql_statement {\n\tconst char *name;\n\tconst char *text;\n\tint "
+	            "reads_only;\n};\n"
+	            "struct sql_bell {\n\tconst char *table;\n\tconst char *worker;\n};\n"
+	            "extern const struct sql_statement sql_statements[SQL_COUNT];\n"
+	            "extern const struct sql_bell sql_bells[]; /* ends with a NULL table */\n"
+	            "extern const char *const sql_migrations[]; /* ends with NULL */\n"
+	            "extern const char *const sql_rules[]; /* ends with NULL */\n\n#endif\n",
+	            f);
 	(void)fclose(f);
 }
 
@@ -604,7 +618,8 @@ static void write_source(const char *folder, int rules, int sqls)
 {
 	FILE *f = output(folder, "sql.c");
 
-	(void)fputs("#include \"sql.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n", f);
+	(void)fputs(
+	    "#include \"sql.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n", f);
 	for (int i = 0; i < statement_count; i++) {
 		(void)fprintf(f, "\t{ \"%s\",\n\t", statements[i].name);
 		quote(f, statements[i].text);
@@ -613,7 +628,8 @@ static void write_source(const char *folder, int rules, int sqls)
 	(void)fputs("};\nconst struct sql_bell sql_bells[] = {\n", f);
 	for (int i = 0; i < table_count; i++)
 		if (tables[i].rings[0])
-			(void)fprintf(f, "\t{ \"%s\", \"%s\" },\n", tables[i].name, tables[i].rings);
+			(void)fprintf(f, "\t{ \"%s\", \"%s\" },\n", tables[i].name,
+			              tables[i].rings);
 	(void)fputs("\t{ NULL, NULL }\n};\n", f);
 	write_texts(f, "sql_migrations", 0, rules);
 	write_texts(f, "sql_rules", rules, sqls);

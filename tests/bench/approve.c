@@ -26,14 +26,15 @@ enum {
 	MOST_SESSIONS = 200,
 	SPARE_FDS = 300,
 	WARM_OPERATIONS = 20,
-	GAP_US = 1000, /* at least, between two things that the approver does; up to three times it */
+	GAP_US =
+	    1000, /* at least, between two things that the approver does; up to three times it */
 	LOOK_US = 500,
 	PATIENCE_LOOKS = 20000, /* 10 s */
 };
 
 /* One call that waits, as both processes see it. */
 struct slot {
-	_Atomic int64_t call_seq;    /* 0: it does not wait */
+	_Atomic int64_t call_seq; /* 0: it does not wait */
 	_Atomic int64_t answered_ns; /* 0: not yet; the approver sets it back */
 };
 
@@ -51,10 +52,11 @@ static void ask(struct caller *c, int slot)
 	char arguments[600], *call;
 
 	number++;
-	(void)snprintf(arguments, sizeof(arguments),
-		       "{\"title\":\"change %d\",\"file_path\":\"src/file%d.c\",\"diff\":\"/* %d */\\n"
-		       "int value(void)\\n{\\n\\treturn %d;\\n}\\n\",\"description\":\"%0200d\"}",
-		       number, slot, number, number, number);
+	(void)snprintf(
+	    arguments, sizeof(arguments),
+	    "{\"title\":\"change %d\",\"file_path\":\"src/file%d.c\",\"diff\":\"/* %d */\\n"
+	    "int value(void)\\n{\\n\\treturn %d;\\n}\\n\",\"description\":\"%0200d\"}",
+	    number, slot, number, number, number);
 	call = call_text(number, "check_clearance", arguments);
 	caller_post(c, call);
 	free(call);
@@ -136,9 +138,9 @@ static void find_request(struct approver *a, int64_t call_seq, char id[80])
 	char sql[200];
 
 	(void)snprintf(sql, sizeof(sql),
-		       "SELECT r.id FROM tool_call AS t JOIN request AS r ON r.seq = t.request_seq "
-		       "WHERE t.seq = %lld",
-		       (long long)call_seq);
+	               "SELECT r.id FROM tool_call AS t JOIN request AS r ON r.seq = t.request_seq "
+	               "WHERE t.seq = %lld",
+	               (long long)call_seq);
 	id[0] = '\0';
 	if (store_query(&a->store, sql, take_text, id, &e) || !id[0])
 		die("call %lld waits for nothing: %s", (long long)call_seq, e.text);
@@ -146,7 +148,9 @@ static void find_request(struct approver *a, int64_t call_seq, char id[80])
 
 static void decide(struct approver *a, const char *request_id)
 {
-	const struct decision d = { .request_id = request_id, .verdict = "approve", .source = "ctl" };
+	const struct decision d = { .request_id = request_id,
+		                    .verdict = "approve",
+		                    .source = "ctl" };
 	struct decision_result result = DECISION_RESULT_INIT;
 	struct err e = ERR_INIT;
 
@@ -242,7 +246,7 @@ int main(int argc, char **argv)
 	if (a.count < 1 || a.count > MOST_WAITING)
 		die("WAITING is 1 to %d", MOST_WAITING);
 	a.shared = mmap(NULL, sizeof(*a.shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
+	                -1, 0);
 	if (a.shared == MAP_FAILED)
 		die("out of memory");
 	child = fork();

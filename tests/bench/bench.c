@@ -164,8 +164,8 @@ void raise_files(int needed)
 void caller_open(struct caller *c, int port)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_port = htons((uint16_t)port),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		                 .sin_port = htons((uint16_t)port),
+		                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	const int on = 1;
 
 	*c = (struct caller){ .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
@@ -184,14 +184,14 @@ void caller_close(struct caller *c)
 void caller_post(struct caller *c, const char *body)
 {
 	char text[4096];
-	int length = snprintf(text, sizeof(text),
-			      "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-			      "Content-Type: application/json\r\n"
-			      "Accept: application/json, text/event-stream\r\n"
-			      "%s%s%sContent-Length: %zu\r\n\r\n%s",
-			      c->session[0] ? "MCP-Protocol-Version: 2025-06-18\r\nMcp-Session-Id: " :
-					      "",
-			      c->session, c->session[0] ? "\r\n" : "", strlen(body), body);
+	int length =
+	    snprintf(text, sizeof(text),
+	             "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+	             "Content-Type: application/json\r\n"
+	             "Accept: application/json, text/event-stream\r\n"
+	             "%s%s%sContent-Length: %zu\r\n\r\n%s",
+	             c->session[0] ? "MCP-Protocol-Version: 2025-06-18\r\nMcp-Session-Id: " : "",
+	             c->session, c->session[0] ? "\r\n" : "", strlen(body), body);
 
 	if (length >= (int)sizeof(text))
 		die("a request is too long");
@@ -237,9 +237,9 @@ enum caller_state caller_read(struct caller *c)
 	length = strcasestr(c->in, "content-length:");
 	body += 4;
 	if (length && length < body)
-		return c->used - (size_t)(body - c->in) >= strtoul(length + 15, NULL, 10) ?
-			       CALLER_DONE :
-			       CALLER_MORE;
+		return c->used - (size_t)(body - c->in) >= strtoul(length + 15, NULL, 10)
+		           ? CALLER_DONE
+		           : CALLER_MORE;
 	if (c->used - (size_t)(body - c->in) >= strlen(end) &&
 	    strcmp(c->in + c->used - strlen(end), end) == 0)
 		return CALLER_DONE;
@@ -261,8 +261,8 @@ void caller_initialize(struct caller *c)
 	const char *session;
 
 	caller_post(c, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-		       "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
-		       "\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}");
+	               "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"
+	               "\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}");
 	caller_finish(c);
 	session = strcasestr(c->in, "mcp-session-id:");
 	if (!session || sscanf(session + 15, " %99[^\r\n ]", c->session) != 1)
@@ -276,9 +276,9 @@ char *call_text(int id, const char *tool, const char *arguments)
 	char *text;
 
 	if (asprintf(&text,
-		     "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{"
-		     "\"name\":\"%s\",\"arguments\":%s}}",
-		     id, tool, arguments) < 0)
+	             "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{"
+	             "\"name\":\"%s\",\"arguments\":%s}}",
+	             id, tool, arguments) < 0)
 		die("out of memory");
 	return text;
 }

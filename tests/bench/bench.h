@@ -22,7 +22,7 @@ double percentile_us(int64_t *values, size_t count, double share);
 /* ---- processes ---- */
 
 struct usage {
-	double cpu_us;	 /* on a core, all threads */
+	double cpu_us; /* on a core, all threads */
 	int64_t wakeups; /* times that it slept and was woken */
 };
 
@@ -39,14 +39,14 @@ void raise_files(int needed);
 struct caller {
 	int fd;
 	char session[100]; /* Mcp-Session-Id, "" before caller_initialize */
-	char *in;	   /* the response as far as it has come */
+	char *in; /* the response as far as it has come */
 	size_t used, room;
 };
 
 enum caller_state {
-	CALLER_MORE,  /* the response has not begun or tells nothing yet */
+	CALLER_MORE, /* the response has not begun or tells nothing yet */
 	CALLER_WAITS, /* an event stream has begun: the answer comes later */
-	CALLER_DONE,  /* the response is whole */
+	CALLER_DONE, /* the response is whole */
 };
 
 void caller_open(struct caller *c, int port);

@@ -18,7 +18,7 @@ static char *numbered(const char *arguments, int number)
 	char *text;
 
 	if (asprintf(&text, "%.*s%d%s", (int)(at ? at - arguments : 0), arguments, number,
-		     at ? at + 1 : arguments) < 0)
+	             at ? at + 1 : arguments) < 0)
 		die("out of memory");
 	return text;
 }
@@ -34,7 +34,7 @@ static void ask(struct caller *c, const char *tool, const char *arguments, int n
 }
 
 static void hold(struct caller *callers, int from, int to, int port, const char *tool,
-		 const char *arguments)
+                 const char *arguments)
 {
 	struct caller first = { .fd = -1 };
 
@@ -99,7 +99,8 @@ int main(int argc, char **argv)
 	seconds = (double)(now_ns() - start) / 1e9;
 	if (seconds >= 1) {
 		(void)printf("cpu_percent %.4f\n", (after.cpu_us - before.cpu_us) / seconds / 1e4);
-		(void)printf("wakeups_s %.1f\n", (double)(after.wakeups - before.wakeups) / seconds);
+		(void)printf("wakeups_s %.1f\n",
+		             (double)(after.wakeups - before.wakeups) / seconds);
 	}
 	return 0;
 }

@@ -39,9 +39,9 @@ void plain_open(struct plain *p, const char *path)
 	must(p, sqlite3_open(path, &p->db), SQLITE_OK, "open");
 	must(p,
 	     sqlite3_exec(p->db,
-			  "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
-			  "CREATE TABLE plain (seq INTEGER PRIMARY KEY, at INTEGER, body TEXT)",
-			  NULL, NULL, NULL),
+	                  "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+	                  "CREATE TABLE plain (seq INTEGER PRIMARY KEY, at INTEGER, body TEXT)",
+	                  NULL, NULL, NULL),
 	     SQLITE_OK, "create");
 	prepare(p, "BEGIN IMMEDIATE", &p->begin);
 	prepare(p, "INSERT INTO plain (at, body) VALUES (?, ?)", &p->insert);

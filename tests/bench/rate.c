@@ -70,7 +70,8 @@ int main(int argc, char **argv)
 	/* One by hand first: what it tells is no error. */
 	caller_post(&ones[0].caller, call);
 	caller_finish(&ones[0].caller);
-	if (!strstr(ones[0].caller.in, "\"result\"") || strstr(ones[0].caller.in, "\"isError\":true"))
+	if (!strstr(ones[0].caller.in, "\"result\"") ||
+	    strstr(ones[0].caller.in, "\"isError\":true"))
 		die("the call fails: %.500s", ones[0].caller.in);
 	for (int i = 0; i < count; i++) {
 		watch(epoll, &ones[i]);

@@ -108,7 +108,7 @@ END
 # Starts a program that prints its address, in a folder of its own. Sets folder, server, ms, pid, port.
 start() { # NAME PROGRAM [ARGUMENT...]
     folder=$scratch/$1
-    mkdir -p -m 700 "$folder"
+    [ -d "$folder" ] || mkdir -m 700 "$folder"
     shift
     rm -f "$folder/ready"
     "$bin/start" "$folder/ready" "$@" 2>>"$folder/log" &
@@ -125,6 +125,7 @@ start_ours() {
     rm -rf "$scratch/ours"
     start ours "$build/agent-intercom" --config "$scratch/config.toml" --db "$scratch/ours/db"
     all=$pid
+    # shellcheck disable=SC2013 # one line of words
     for child in $(cat "/proc/$pid/task/$pid/children"); do
         case $(cat "/proc/$child/comm") in
         mcp-front) all="$child $all" ;;
@@ -173,7 +174,7 @@ measure_approve() { # WAITING
     # The measure: a commit at the same pace, in the same program, and without a yardstick that is all.
     sed -n 's/^commit_//p' "$scratch/line" | note "approve_$1" yard
     if [ -x "$bin/yard_approve" ]; then
-        "$bin/yard_approve" "$scratch/yard" "$1" "$operations" FULL dgram tcp 2000 0 \
+        timeout 120 "$bin/yard_approve" "$scratch/yard" "$1" "$operations" FULL dgram unix 2000 0 \
             >"$scratch/line"
         echo "floor_$1.p50_us yard $(sed 's/.*total p50=\([0-9.]*\).*/\1/' "$scratch/line")" \
             >>"$results"
@@ -242,7 +243,7 @@ measure_idle() {
 }
 
 measure_start() {
-    for i in $(seq "$starts"); do
+    for _ in $(seq "$starts"); do
         start_ours
         echo "start.new_ms ours $ms" >>"$results"
         stop

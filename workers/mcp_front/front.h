@@ -26,15 +26,15 @@
 #include <sys/queue.h>
 
 enum {
-	FRONT_MAX_MESSAGE = 4 << 20,  /* bytes of one message */
-	FRONT_MAX_OUTPUT = 1 << 20,   /* unread bytes of a held caller: then it is cut off */
+	FRONT_MAX_MESSAGE = 4 << 20, /* bytes of one message */
+	FRONT_MAX_OUTPUT = 1 << 20, /* unread bytes of a held caller: then it is cut off */
 	FRONT_HEADER_BYTES = 16 << 10,
-	FRONT_READ_SECONDS = 10,      /* between two bytes of a request */
-	FRONT_REQUEST_SECONDS = 10,   /* between a request's first byte and its last */
-	FRONT_PROGRESS_SECONDS = 15,  /* between two signs of life to a waiting caller */
-	FRONT_RETRY_MS = 2000,	      /* what a cut client waits before it comes back */
-	FRONT_BIG_CALL = 256 << 10,   /* bytes: such a call commits alone */
-	FRONT_SPARE_FDS = 64,	      /* kept free for files and the database */
+	FRONT_READ_SECONDS = 10, /* between two bytes of a request */
+	FRONT_REQUEST_SECONDS = 10, /* between a request's first byte and its last */
+	FRONT_PROGRESS_SECONDS = 15, /* between two signs of life to a waiting caller */
+	FRONT_RETRY_MS = 2000, /* what a cut client waits before it comes back */
+	FRONT_BIG_CALL = 256 << 10, /* bytes: such a call commits alone */
+	FRONT_SPARE_FDS = 64, /* kept free for files and the database */
 };
 
 struct front;
@@ -45,7 +45,8 @@ struct sink;
 
 /* What a transport does for turn.c and wait.c. Any of these may end the sink. */
 struct transport {
-	/* Gives a reply, a whole JSON-RPC message. event_id: for a client that may resume, or NULL. */
+	/* Gives a reply, a whole JSON-RPC message. event_id: for a client that may resume, or NULL.
+	 */
 	void (*reply)(struct sink *s, const struct str *message, const char *event_id);
 	/* Gives a message that is no reply; an empty one is a sign of life. */
 	void (*notify)(struct sink *s, const struct str *message, const char *event_id);
@@ -60,16 +61,16 @@ struct transport {
 struct sink {
 	const struct transport *by;
 	struct front *front;
-	int holds;		     /* jobs and waiters that point here, and the transport itself */
-	bool gone;		     /* nobody reads any more */
-	struct peer *peer;	     /* owned */
+	int holds; /* jobs and waiters that point here, and the transport itself */
+	bool gone; /* nobody reads any more */
+	struct peer *peer; /* owned */
 	struct evhttp_request *http; /* one of these two; NULL when gone */
 	struct bufferevent *pipe;
-	int expected;		     /* HTTP: replies still to come */
-	bool streaming;		     /* HTTP: an event stream has been started */
-	int fd;			     /* HTTP: watched for hang-up while streaming */
-	bool skips;		     /* pipe: inside a line that is too long */
-	bool greeted;		     /* pipe: its first line has come */
+	int expected; /* HTTP: replies still to come */
+	bool streaming; /* HTTP: an event stream has been started */
+	int fd; /* HTTP: watched for hang-up while streaming */
+	bool skips; /* pipe: inside a line that is too long */
+	bool greeted; /* pipe: its first line has come */
 	LIST_HEAD(, waiter) waiters;
 	LIST_ENTRY(sink) in_pipes; /* pipe: of front.pipes */
 };
@@ -77,12 +78,12 @@ struct sink {
 enum job_kind {
 	JOB_CALL,
 	JOB_INITIALIZE,
-	JOB_CANCEL,  /* notifications/cancelled */
-	JOB_RESUME,  /* GET with Last-Event-ID */
-	JOB_REOPEN,  /* a relay came back */
-	JOB_END,     /* DELETE, or a relay is gone */
+	JOB_CANCEL, /* notifications/cancelled */
+	JOB_RESUME, /* GET with Last-Event-ID */
+	JOB_REOPEN, /* a relay came back */
+	JOB_END, /* DELETE, or a relay is gone */
 	JOB_HANG_UP, /* a caller that may come back is gone */
-	JOB_DROP,    /* a modern caller is gone: that cancels its call */
+	JOB_DROP, /* a modern caller is gone: that cancels its call */
 };
 
 /* One thing to do in the next turn. */
@@ -91,15 +92,15 @@ struct job {
 	enum job_kind kind;
 	struct sink *sink;
 	struct rpc_message message; /* CALL, INITIALIZE, CANCEL */
-	const char *version;	    /* CALL, INITIALIZE: the revision that the reply is in */
-	struct call call;	    /* CALL */
-	int64_t call_seq;	    /* RESUME, HANG_UP; CALL: an old call that came again */
-	int64_t started_ms;	    /* RESUME, old CALL: unix, when its wait began */
+	const char *version; /* CALL, INITIALIZE: the revision that the reply is in */
+	struct call call; /* CALL */
+	int64_t call_seq; /* RESUME, HANG_UP; CALL: an old call that came again */
+	int64_t started_ms; /* RESUME, old CALL: unix, when its wait began */
 	int64_t had_seq, had_session; /* of the peer before the transaction */
-	bool refused;		    /* the reply is this error; */
+	bool refused; /* the reply is this error; */
 	struct mcp_fault fault;
 	struct str result; /* else this result object, */
-	bool waits;	   /* unless it comes later */
+	bool waits; /* unless it comes later */
 };
 
 STAILQ_HEAD(job_queue, job);
@@ -111,17 +112,17 @@ struct waiter {
 	TAILQ_ENTRY(waiter) in_line; /* by next_ms */
 	struct held_call *held;
 	struct sink *sink;
-	char *rpc_id;	      /* JSON token */
+	char *rpc_id; /* JSON token */
 	char *progress_token; /* JSON token or NULL */
-	bool modern;	      /* its stream has no event ids, and its end cancels the call */
-	int64_t next_ms;      /* monotonic: when the next sign of life is due */
+	bool modern; /* its stream has no event ids, and its end cancels the call */
+	int64_t next_ms; /* monotonic: when the next sign of life is due */
 };
 
 /* All waiters of one call: a client that came back may be there twice. */
 struct held_call {
 	int64_t seq; /* below 0: no call, a subscriptions/listen that is held open */
 	int64_t started_ms; /* unix */
-	int64_t progress;   /* the last that was told */
+	int64_t progress; /* the last that was told */
 	LIST_HEAD(, waiter) waiters;
 };
 
@@ -137,7 +138,7 @@ struct front {
 	LIST_HEAD(, sink) pipes;
 	struct job_queue jobs;
 	TAILQ_HEAD(, waiter) line;
-	void *held;	    /* tree of held_call by seq */
+	void *held; /* tree of held_call by seq */
 	int64_t listen_seq; /* below 0: the last subscriptions/listen that was held */
 	int64_t answer_seq; /* the last answer that was looked at */
 	int sinks, max_sinks;
@@ -153,7 +154,7 @@ struct front {
 /* Queues a job; the turn runs when the transports have nothing more to hand in. Takes over
  * message; counts the sink. */
 struct job *front_queue(struct front *f, enum job_kind kind, struct sink *sink,
-			struct rpc_message *message);
+                        struct rpc_message *message);
 /* Takes one message of a peer: answers it at once, or queues it. Takes over message. */
 void front_take(struct front *f, struct sink *sink, struct rpc_message *message);
 /* Runs the queued jobs. libevent callback; arg is the front. */
@@ -166,7 +167,7 @@ void front_gone(struct sink *s);
 
 /* Holds a caller until call_seq is answered. */
 void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
-		const char *rpc_id, const char *progress_token, bool modern);
+                const char *rpc_id, const char *progress_token, bool modern);
 /* Forgets a waiter. Returns whether it was the last one of its call. */
 bool front_forget(struct front *f, struct waiter *w);
 /* The call was cancelled: its waiters get no reply any more. */
@@ -200,7 +201,7 @@ void pipe_stop(struct front *f);
 bool socket_is_ours(int fd);
 /* Listens on a unix socket of this name (mode 0600) in the run directory; NULL on error. */
 struct evconnlistener *socket_listen(struct front *f, const char *name, evconnlistener_cb on_caller,
-				     struct err *e);
+                                     struct err *e);
 
 /* ---- ipc.c ---- */
 

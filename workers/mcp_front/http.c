@@ -28,7 +28,7 @@ enum {
 	HELD_SECONDS = 86400, /* evhttp's own timeout for a held stream: ours ends it */
 	BACKLOG = 1024,
 	HELD_READ_BYTES = 4096, /* what a client may send behind an open stream */
-	BODY_SLACK = 4096,	/* over our limit evhttp still reads, so that we can say why */
+	BODY_SLACK = 4096, /* over our limit evhttp still reads, so that we can say why */
 	KEEPALIVE_IDLE_S = 30,
 	KEEPALIVE_INTERVAL_S = 10,
 	KEEPALIVE_COUNT = 3,
@@ -193,7 +193,7 @@ static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *f
 	if (!s->http)
 		return;
 	rpc_failure(&message, rpc_id, fault->code, fault->text,
-		    fault->data[0] ? fault->data : NULL);
+	            fault->data[0] ? fault->data : NULL);
 	if (s->streaming || s->expected > 1)
 		reply(s, &message, NULL);
 	else
@@ -238,14 +238,14 @@ static void keep_alive(int fd)
 	const struct {
 		int option, value;
 	} options[] = { { TCP_KEEPIDLE, KEEPALIVE_IDLE_S },
-			{ TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S },
-			{ TCP_KEEPCNT, KEEPALIVE_COUNT },
-			{ TCP_USER_TIMEOUT, USER_TIMEOUT_MS } };
+		        { TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S },
+		        { TCP_KEEPCNT, KEEPALIVE_COUNT },
+		        { TCP_USER_TIMEOUT, USER_TIMEOUT_MS } };
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	for (size_t i = 0; i < COUNT(options); i++)
 		(void)setsockopt(fd, IPPROTO_TCP, options[i].option, &options[i].value,
-				 sizeof(options[i].value));
+		                 sizeof(options[i].value));
 }
 
 static void hold(struct sink *s, const char *event_id)
@@ -329,7 +329,7 @@ static int count_headers(const struct evkeyvalq *headers, const char *name)
 	const struct evkeyval *h;
 	int count = 0;
 
-	TAILQ_FOREACH(h, headers, next)
+	TAILQ_FOREACH (h, headers, next)
 		count += strcasecmp(h->key, name) == 0;
 	return count;
 }
@@ -367,7 +367,7 @@ static void take_query(struct identity *i, const char *uri)
 
 	if (!mark || evhttp_parse_query_str(mark + 1, &query) != 0)
 		return;
-	TAILQ_FOREACH(q, &query, next) {
+	TAILQ_FOREACH (q, &query, next) {
 		if (strcmp(q->key, "workspace") == 0 ||
 		    cJSON_GetObjectItemCaseSensitive(object, q->key))
 			continue; /* a path is not taken from a URL; the first of a name counts */
@@ -385,15 +385,15 @@ static void stateless_key(struct peer *p, const char *host)
 {
 	OWNED(str) struct str said = STR_INIT;
 	const struct identity *i = &p->identity;
-	const char *const texts[] = { host,	     i->workspace_id, i->channel_id,
-				      i->session_id, i->agent,	      p->client_name };
+	const char *const texts[] = { host,          i->workspace_id, i->channel_id,
+		                      i->session_id, i->agent,        p->client_name };
 
 	for (size_t k = 0; k < COUNT(texts); k++) {
 		str_add(&said, texts[k] ? texts[k] : "");
 		str_add_char(&said, '\n');
 	}
 	(void)snprintf(p->key, sizeof(p->key), "stateless-%s",
-		       sha256_of(said.bytes, said.length).text);
+	               sha256_of(said.bytes, said.length).text);
 }
 
 static const char *in_header(const struct sink *s, const char *name)
@@ -413,7 +413,7 @@ static bool load_peer(struct sink *s, bool must_exist)
 	}
 	if (must_exist && (!got || p->closed || p->transport != PEER_HTTP)) {
 		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
-			     "there is no such session; send initialize without Mcp-Session-Id");
+		             "there is no such session; send initialize without Mcp-Session-Id");
 		return false;
 	}
 	return true;
@@ -441,7 +441,7 @@ static bool identify(struct sink *s)
 
 	if (version && !mcp_version_known(version)) {
 		answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
-			     "unsupported MCP-Protocol-Version; send initialize to negotiate one");
+		             "unsupported MCP-Protocol-Version; send initialize to negotiate one");
 		return false;
 	}
 	if (!session)
@@ -467,8 +467,8 @@ static bool identify_modern(struct sink *s, const struct rpc_message *m)
 static bool check_modern(struct sink *s, const struct rpc_message *m)
 {
 	const struct mcp_headers headers = { .version = in_header(s, "MCP-Protocol-Version"),
-					     .method = in_header(s, "Mcp-Method"),
-					     .name = in_header(s, "Mcp-Name") };
+		                             .method = in_header(s, "Mcp-Method"),
+		                             .name = in_header(s, "Mcp-Name") };
 	struct mcp_fault fault;
 
 	if (mcp_check_modern(m, &headers, &fault) == 0)
@@ -499,7 +499,7 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 
 		if (!bad && mcp_is_modern(messages[i].params)) {
 			wrong[i] = (struct rpc_error){ .code = RPC_INVALID_REQUEST,
-						       .text = "a batch holds no modern request" };
+				                       .text = "a batch holds no modern request" };
 			bad = true;
 		}
 		s->expected += bad || messages[i].kind == RPC_REQUEST;
@@ -537,7 +537,7 @@ static void take_request(struct sink *s, struct rpc_message *m)
 	}
 	if (initializes && has_modern_header(s)) {
 		answer_error(s, 400, m->id, MCP_HEADER_MISMATCH,
-			     "initialize is not a method of this MCP-Protocol-Version");
+		             "initialize is not a method of this MCP-Protocol-Version");
 		return;
 	}
 	if (initializes) {
@@ -557,7 +557,7 @@ static void take_note(struct sink *s, struct rpc_message *m)
 	if (has_modern_header(s)) {
 		if (m->kind == RPC_RESPONSE)
 			answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
-				     "this revision has no responses of clients");
+			             "this revision has no responses of clients");
 		else
 			answer_status(s, 202);
 		return;
@@ -581,7 +581,7 @@ static void take_many(struct sink *s, const struct rpc_message *m)
 	if (cJSON_GetArraySize(m->root) == 0 ||
 	    (s->peer->version && strcmp(s->peer->version, "2025-03-26") != 0))
 		answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
-			     "batches exist in revision 2025-03-26 only, and are not empty");
+		             "batches exist in revision 2025-03-26 only, and are not empty");
 	else
 		take_batch(s, m);
 }
@@ -617,7 +617,7 @@ static void on_post(struct sink *s)
 	}
 	if (length > FRONT_MAX_MESSAGE) {
 		answer_error(s, 413, NULL, RPC_INVALID_REQUEST,
-			     "the body is longer than 4 MiB; send a smaller message");
+		             "the body is longer than 4 MiB; send a smaller message");
 		return;
 	}
 	if (rpc_parse(length ? (const char *)evbuffer_pullup(in, -1) : "", length, &m, &wrong)) {
@@ -640,14 +640,14 @@ static void on_get(struct sink *s)
 	if (!last) {
 		header(s, "Allow", "POST, DELETE");
 		answer_error(s, 405, NULL, RPC_INVALID_REQUEST,
-			     "there is no stream to listen to; GET resumes one with Last-Event-ID");
+		             "there is no stream to listen to; GET resumes one with Last-Event-ID");
 		return;
 	}
 	if (!identify(s))
 		return;
 	if (call_seq <= 0 || *end != '.') {
 		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
-			     "there is no stream with this Last-Event-ID");
+		             "there is no stream with this Last-Event-ID");
 		return;
 	}
 	s->expected = 1;
@@ -674,7 +674,7 @@ static void route(struct sink *s, const char *path)
 		answer(s, 200, "text/plain", "ok", 2);
 	} else if (strcmp(path, "/mcp") != 0) {
 		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
-			     "there is nothing here; MCP is served at /mcp");
+		             "there is nothing here; MCP is served at /mcp");
 	} else if (method == EVHTTP_REQ_POST) {
 		on_post(s);
 	} else if (method == EVHTTP_REQ_GET) {
@@ -763,8 +763,9 @@ static void on_request(struct evhttp_request *request, void *arg)
 	take_query(&s->peer->identity, evhttp_request_get_uri(request));
 	sink_hold(s);
 	if (f->sinks > f->max_sinks)
-		answer_error(s, 503, NULL, RPC_INTERNAL_ERROR,
-			     "too many callers wait: no file descriptors are left; raise ulimit -n");
+		answer_error(
+		    s, 503, NULL, RPC_INTERNAL_ERROR,
+		    "too many callers wait: no file descriptors are left; raise ulimit -n");
 	else if (status)
 		answer_error(s, status, NULL, RPC_INVALID_REQUEST, why);
 	else
@@ -775,8 +776,8 @@ static void on_request(struct evhttp_request *request, void *arg)
 int http_start(struct front *f, struct err *e)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET,
-				 .sin_port = htons((uint16_t)f->http_port),
-				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+		                 .sin_port = htons((uint16_t)f->http_port),
+		                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t size = sizeof(a);
 	struct evconnlistener *listener;
 
@@ -790,17 +791,16 @@ int http_start(struct front *f, struct err *e)
 	evhttp_set_max_headers_size(f->http, FRONT_HEADER_BYTES);
 	evhttp_set_max_body_size(f->http, FRONT_MAX_MESSAGE * 2 + BODY_SLACK);
 	evhttp_set_allowed_methods(f->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_DELETE |
-						EVHTTP_REQ_PUT | EVHTTP_REQ_OPTIONS |
-						EVHTTP_REQ_HEAD | EVHTTP_REQ_PATCH);
+	                                        EVHTTP_REQ_PUT | EVHTTP_REQ_OPTIONS |
+	                                        EVHTTP_REQ_HEAD | EVHTTP_REQ_PATCH);
 	listener = evconnlistener_new_bind(
-	    f->base, NULL, NULL,
-	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
-	    (struct sockaddr *)&a, (int)sizeof(a));
+	    f->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_EXEC,
+	    BACKLOG, (struct sockaddr *)&a, (int)sizeof(a));
 	if (!listener)
 		return err_errno(e, ERR_INPUT,
-				 "cannot listen on 127.0.0.1:%lld; set http_port in config.toml to "
-				 "a free port",
-				 (long long)f->http_port);
+		                 "cannot listen on 127.0.0.1:%lld; set http_port in config.toml to "
+		                 "a free port",
+		                 (long long)f->http_port);
 	if (getsockname(evconnlistener_get_fd(listener), (struct sockaddr *)&a, &size) == 0)
 		f->http_port = ntohs(a.sin_port);
 	if (!evhttp_bind_listener(f->http, listener)) {

@@ -52,22 +52,23 @@ static int list(struct front *f, cJSON *data, struct err *e)
 }
 
 static int decide(struct front *f, const char *id, const char *verdict, const char *reason,
-		  const char *instruction, struct err *e)
+                  const char *instruction, struct err *e)
 {
 	const struct decision d = { .request_id = id,
-				    .verdict = verdict,
-				    .reason = reason,
-				    .instruction = instruction,
-				    .source = "socket" };
+		                    .verdict = verdict,
+		                    .reason = reason,
+		                    .instruction = instruction,
+		                    .source = "socket" };
 	struct decision_result result = DECISION_RESULT_INIT;
-	int failed = decision_insert(&f->worker.store, &d, &result, e) || decision_check(&result, e);
+	int failed =
+	    decision_insert(&f->worker.store, &d, &result, e) || decision_check(&result, e);
 
 	decision_result_clear(&result);
 	return failed ? -1 : 0;
 }
 
 static int answer_clearance(struct front *f, const cJSON *line, const char *verdict, cJSON *data,
-			    struct err *e)
+                            struct err *e)
 {
 	const char *id = json_text(line, "id");
 	const char *reason = json_text(line, "reason");
@@ -84,7 +85,7 @@ static int answer_clearance(struct front *f, const cJSON *line, const char *verd
 
 /* The standby of a session or request id; without one, the only standby that waits. */
 static int find_standby(struct front *f, const char *id, char request[40], char session[40],
-			struct err *e)
+                        struct err *e)
 {
 	stmt *s = store_stmt(&f->worker.store, SQL_STANDBY_LIST);
 	int got, count = 0;
@@ -105,7 +106,7 @@ static int find_standby(struct front *f, const char *id, char request[40], char 
 		return -1;
 	if (count == 0)
 		return err_set(e, ERR_INPUT, "not found: no agent waits for instructions%s",
-			       id ? " with this id" : "");
+		               id ? " with this id" : "");
 	if (count > 1 && !id)
 		return err_set(e, ERR_INPUT, "ipc: several agents wait; give the id of one");
 	return 0;
@@ -126,9 +127,9 @@ static int resume(struct front *f, const cJSON *line, cJSON *data, struct err *e
 static int switch_mode(struct front *f, const cJSON *line, cJSON *data, struct err *e)
 {
 	const struct command c = { .verb = "mode",
-				   .session_id = json_text(line, "id"),
-				   .argument = json_text(line, "mode"),
-				   .source = "socket" };
+		                   .session_id = json_text(line, "id"),
+		                   .argument = json_text(line, "mode"),
+		                   .source = "socket" };
 	OWNED(cJSON_ptr) cJSON *reply = NULL;
 	char *text = NULL;
 
@@ -157,9 +158,9 @@ static int run(struct front *f, const cJSON *line, cJSON *data, struct err *e)
 		return resume(f, line, data, e);
 	if (strcmp(verb, "mode") == 0)
 		return switch_mode(f, line, data, e);
-	return err_set(e, ERR_INPUT,
-		       "ipc: unknown command '%.40s'; there are list, approve, reject, resume, mode",
-		       verb);
+	return err_set(
+	    e, ERR_INPUT,
+	    "ipc: unknown command '%.40s'; there are list, approve, reject, resume, mode", verb);
 }
 
 /* A refused answer is kept as a row too: the transaction is committed whatever came of it. */
@@ -233,7 +234,7 @@ static void on_event(struct bufferevent *pipe, short what, void *arg)
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
-		      int size, void *arg)
+                      int size, void *arg)
 {
 	const struct timeval idle = { .tv_sec = IPC_IDLE_SECONDS };
 	struct front *f = arg;

@@ -65,7 +65,7 @@ static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *f
 	OWNED(str) struct str message = STR_INIT;
 
 	rpc_failure(&message, rpc_id, fault->code, fault->text,
-		    fault->data[0] ? fault->data : NULL);
+	            fault->data[0] ? fault->data : NULL);
 	send_line(s, &message);
 }
 
@@ -75,11 +75,9 @@ static void finish(struct sink *s, int status)
 	(void)status;
 }
 
-static const struct transport PIPE = { .reply = reply,
-				       .notify = reply,
-				       .wait = wait_quietly,
-				       .refuse = refuse,
-				       .finish = finish };
+static const struct transport PIPE = {
+	.reply = reply, .notify = reply, .wait = wait_quietly, .refuse = refuse, .finish = finish
+};
 
 /* ---- the first line ---- */
 
@@ -192,7 +190,7 @@ static void on_read(struct bufferevent *pipe, void *arg)
 
 		if (length > FRONT_MAX_MESSAGE) {
 			sink_refuse(s, NULL, RPC_PARSE_ERROR,
-				    "the message is longer than 4 MiB; send a smaller one");
+			            "the message is longer than 4 MiB; send a smaller one");
 			s->skips = true;
 			continue;
 		}
@@ -230,7 +228,7 @@ bool socket_is_ours(int fd)
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
-		      int size, void *arg)
+                      int size, void *arg)
 {
 	struct front *f = arg;
 	struct secret key = secret_new();
@@ -242,9 +240,9 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	(void)address;
 	(void)size;
 	if (!socket_is_ours(fd) || f->sinks >= f->max_sinks) {
-		log_warn("refused a relay: %s", f->sinks >= f->max_sinks ?
-						    "no descriptors are left" :
-						    "it runs as another user");
+		log_warn("refused a relay: %s", f->sinks >= f->max_sinks
+		                                    ? "no descriptors are left"
+		                                    : "it runs as another user");
 		(void)close(fd);
 		return;
 	}
@@ -259,18 +257,18 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 }
 
 struct evconnlistener *socket_listen(struct front *f, const char *name, evconnlistener_cb on_caller,
-				     struct err *e)
+                                     struct err *e)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	struct evconnlistener *listener;
 	mode_t before = umask(0177);
 
 	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", f->worker.run_fd,
-		       name);
+	               name);
 	(void)unlinkat(f->worker.run_fd, name, 0);
 	listener = evconnlistener_new_bind(f->base, on_caller, f,
-					   LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
-					   (struct sockaddr *)&a, (int)sizeof(a));
+	                                   LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
+	                                   (struct sockaddr *)&a, (int)sizeof(a));
 	(void)umask(before);
 	if (!listener)
 		(void)err_errno(e, ERR_INPUT, "cannot listen on %s/%s", f->worker.run_dir, name);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct job *front_queue(struct front *f, enum job_kind kind, struct sink *sink,
-			struct rpc_message *message)
+                        struct rpc_message *message)
 {
 	struct job *job = xcalloc(1, sizeof(*job));
 
@@ -66,7 +66,7 @@ void front_gone(struct sink *s)
 /* ---- messages ---- */
 
 static void reply_now(struct sink *sink, const char *id, const char *version,
-		      void (*make)(struct str *, const char *))
+                      void (*make)(struct str *, const char *))
 {
 	OWNED(str) struct str result = STR_INIT;
 	OWNED(str) struct str message = STR_INIT;
@@ -119,8 +119,8 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 	case MCP_TOOLS_CALL:
 		if (!modern && sink->peer->transport == PEER_STDIO && !sink->peer->version) {
 			sink_refuse(sink, m->id, RPC_INVALID_PARAMS,
-				    "send initialize first, or set "
-				    "_meta io.modelcontextprotocol/protocolVersion to 2026-07-28");
+			            "send initialize first, or set "
+			            "_meta io.modelcontextprotocol/protocolVersion to 2026-07-28");
 			return;
 		}
 		front_queue(f, JOB_CALL, sink, m)->version = version;
@@ -150,8 +150,7 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
 {
 	if (m->kind == RPC_REQUEST)
 		take_request(f, sink, m);
-	else if (m->kind == RPC_NOTIFICATION &&
-		 strcmp(m->method, "notifications/cancelled") == 0)
+	else if (m->kind == RPC_NOTIFICATION && strcmp(m->method, "notifications/cancelled") == 0)
 		(void)front_queue(f, JOB_CANCEL, sink, m);
 	/* Other notifications, and responses to requests that we never send, need nothing. */
 	rpc_message_clear(m);
@@ -211,8 +210,7 @@ static int attach(struct front *f, struct job *job, struct err *e)
 	if (got > 0) /* its progress goes on from where it was */
 		job->started_ms = clock_parse(col_text(s, TOOL_CALL_READ_CREATED_AT));
 	stmt_reset(s);
-	return got < 0 ? -1 :
-			 call_attach(&f->worker.store, job->call_seq, f->worker.id.text, e);
+	return got < 0 ? -1 : call_attach(&f->worker.store, job->call_seq, f->worker.id.text, e);
 }
 
 static int run_call(struct front *f, struct job *job, struct err *e)
@@ -225,9 +223,9 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 	if (again < 0)
 		return -1;
 	if (again)
-		return job->waits ? attach(f, job, e) :
-				    call_result(st, job->call_seq, &job->result,
-						&job->call.is_error, e);
+		return job->waits
+		           ? attach(f, job, e)
+		           : call_result(st, job->call_seq, &job->result, &job->call.is_error, e);
 	if (peer_join(st, &f->settings.places, p, e) ||
 	    call_run(st, &job->call, p, &f->settings, e)) {
 		peer_unjoin(p, seq, session);
@@ -317,9 +315,9 @@ static int run_resume(struct front *f, struct job *job, struct err *e)
 		refuse(job, RPC_INVALID_REQUEST, "there is no stream with this Last-Event-ID");
 		return 0;
 	}
-	return job->waits ? attach(f, job, e) :
-			    call_result(&f->worker.store, job->call_seq, &job->result,
-					&job->call.is_error, e);
+	return job->waits ? attach(f, job, e)
+	                  : call_result(&f->worker.store, job->call_seq, &job->result,
+	                                &job->call.is_error, e);
 }
 
 /* The connection is over: DELETE, or the relay's process is gone. */
@@ -358,8 +356,9 @@ static int run(struct front *f, struct job *job, struct err *e)
 	case JOB_DROP:
 		if (front_is_held(f, job->call_seq))
 			return 0;
-		return on_seq(f, job->kind == JOB_DROP ? SQL_TOOL_CALL_CANCEL : SQL_TOOL_CALL_UNLISTEN,
-			      job->call_seq, e);
+		return on_seq(f,
+		              job->kind == JOB_DROP ? SQL_TOOL_CALL_CANCEL : SQL_TOOL_CALL_UNLISTEN,
+		              job->call_seq, e);
 	}
 	return 0;
 }
@@ -398,8 +397,8 @@ static void reply_call(struct front *f, struct job *job)
 		return;
 	}
 	front_hold(f, job->sink, job->call_seq,
-		   job->started_ms > 0 ? job->started_ms : clock_now_ms(), job->message.id,
-		   job->call.progress_token, modern);
+	           job->started_ms > 0 ? job->started_ms : clock_now_ms(), job->message.id,
+	           job->call.progress_token, modern);
 }
 
 /* A subscriptions/listen that its client cancels has no row: it is found among the sink's own. */
@@ -412,7 +411,7 @@ static void stop_listening(struct front *f, const struct job *job)
 	if (!id)
 		return;
 	json_canonical(&token, id);
-	LIST_FOREACH(w, &job->sink->waiters, of_sink)
+	LIST_FOREACH (w, &job->sink->waiters, of_sink)
 		if (w->held->seq < 0 && strcmp(w->rpc_id, token.bytes) == 0)
 			break;
 	if (w)
@@ -482,7 +481,7 @@ static void forget_results(struct job_queue *batch, const struct err *e)
 {
 	struct job *job;
 
-	STAILQ_FOREACH(job, batch, next) {
+	STAILQ_FOREACH (job, batch, next) {
 		if (!job->refused)
 			refuse(job, RPC_INTERNAL_ERROR, e->text);
 		peer_unjoin(job->sink->peer, job->had_seq, job->had_session);
@@ -494,7 +493,7 @@ static void commit_batch(struct front *f, struct job_queue *batch)
 	struct err e = ERR_INIT;
 	struct job *job;
 
-	STAILQ_FOREACH(job, batch, next) {
+	STAILQ_FOREACH (job, batch, next) {
 		job->had_seq = job->sink->peer->seq;
 		job->had_session = job->sink->peer->session_seq;
 		if (job->kind == JOB_CALL)
@@ -505,7 +504,7 @@ static void commit_batch(struct front *f, struct job_queue *batch)
 		log_warn("%s", e.text);
 		return;
 	}
-	STAILQ_FOREACH(job, batch, next)
+	STAILQ_FOREACH (job, batch, next)
 		run_part(f, job);
 	if (store_commit(&f->worker.store, &e)) {
 		forget_results(batch, &e);
@@ -517,8 +516,8 @@ static void commit_batch(struct front *f, struct job_queue *batch)
 
 static bool is_big(const struct job *job)
 {
-	const char *diff = json_text(
-	    cJSON_GetObjectItemCaseSensitive(job->message.params, "arguments"), "diff");
+	const char *diff =
+	    json_text(cJSON_GetObjectItemCaseSensitive(job->message.params, "arguments"), "diff");
 
 	return diff && strlen(diff) > FRONT_BIG_CALL;
 }
@@ -537,7 +536,8 @@ void front_turn(evutil_socket_t fd, short what, void *arg)
 			job = STAILQ_FIRST(&f->jobs);
 			STAILQ_REMOVE_HEAD(&f->jobs, next);
 			STAILQ_INSERT_TAIL(&batch, job, next);
-		} while (!is_big(job) && !STAILQ_EMPTY(&f->jobs) && !is_big(STAILQ_FIRST(&f->jobs)));
+		} while (!is_big(job) && !STAILQ_EMPTY(&f->jobs) &&
+		         !is_big(STAILQ_FIRST(&f->jobs)));
 		commit_batch(f, &batch);
 		while ((job = STAILQ_FIRST(&batch)) != NULL) {
 			STAILQ_REMOVE_HEAD(&batch, next);

@@ -59,9 +59,9 @@ static void sign_of_life(const struct waiter *w)
 	char event_id[60], text[80];
 
 	(void)snprintf(event_id, sizeof(event_id), "%lld.%lld", (long long)w->held->seq,
-		       (long long)waited_ms);
+	               (long long)waited_ms);
 	(void)snprintf(text, sizeof(text), "waiting for the operator, %lld s",
-		       (long long)(waited_ms / 1000));
+	               (long long)(waited_ms / 1000));
 	if (w->progress_token)
 		mcp_progress(&message, w->progress_token, next_progress(w->held, waited_ms), text);
 	w->sink->by->notify(w->sink, &message, w->modern ? NULL : event_id);
@@ -87,7 +87,7 @@ void front_progress(evutil_socket_t fd, short what, void *arg)
 /* ---- holding ---- */
 
 void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
-		const char *rpc_id, const char *progress_token, bool modern)
+                const char *rpc_id, const char *progress_token, bool modern)
 {
 	struct held_call *held = find(f, call_seq);
 	struct waiter *w = xcalloc(1, sizeof(*w));
@@ -152,7 +152,7 @@ void front_let_go(struct front *f, int64_t call_seq)
 
 /* Gives the result to everyone who waits for this call; returns how many there were. */
 static int hand_over(struct front *f, struct held_call *held, const struct str *result,
-		     bool is_error)
+                     bool is_error)
 {
 	int64_t seq = held->seq;
 	int count = 0;
@@ -166,7 +166,7 @@ static int hand_over(struct front *f, struct held_call *held, const struct str *
 		char event_id[40];
 
 		mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer),
-				result->bytes, is_error);
+		                result->bytes, is_error);
 		rpc_result(&message, w->rpc_id, body.bytes);
 		(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
 		sink_hold(sink);
@@ -198,7 +198,7 @@ static void write_told(struct front *f, const struct told *told, int count)
 	}
 	for (int i = 0; i < count; i++)
 		if (call_finish(&f->worker.store, told[i].call_seq, &told[i].result,
-				told[i].is_error, &e)) {
+		                told[i].is_error, &e)) {
 			log_warn("%s", e.text);
 			store_rollback(&f->worker.store);
 			return;
