@@ -73,41 +73,6 @@ static bool starts(struct span line, const char *with)
 	return line.size >= length && memcmp(line.bytes, with, length) == 0;
 }
 
-/* The length of the printable character at bytes, 0 if what stands there must be escaped. */
-static size_t printable(const char *bytes, size_t left)
-{
-	unsigned char first = (unsigned char)bytes[0];
-
-	if (first < 0x80)
-		return first >= 0x20 && first != 0x7F ? 1 : 0;
-	for (size_t n = 2; n <= 4 && n <= left; n++)
-		if (utf8_valid(bytes, n))
-			return n;
-	return 0;
-}
-
-/* Appends text for an error message: valid UTF-8, one line, not too long. */
-static void add_shown(struct str *out, const char *text, size_t length)
-{
-	size_t start = out->length, at = 0;
-
-	while (at < length) {
-		size_t n = printable(text + at, length - at);
-
-		if (out->length - start > SHOWN_BYTES) {
-			str_add(out, "...");
-			return;
-		}
-		if (n > 0)
-			str_add_bytes(out, text + at, n);
-		else if (text[at] == '\t' || text[at] == '\r')
-			str_add(out, text[at] == '\t' ? "\\t" : "\\r");
-		else
-			str_addf(out, "\\x%02x", (unsigned char)text[at]);
-		at += n > 0 ? n : 1;
-	}
-}
-
 /* ---- interning ---- */
 
 struct entry {
@@ -1108,7 +1073,7 @@ static int conflict_whole(struct target *t, const char *why)
 {
 	OWNED(str) struct str path = STR_INIT;
 
-	add_shown(&path, file_name(t->file), strlen(file_name(t->file)));
+	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
 	if (t->conflict) {
 		diff_conflict_clear(t->conflict);
 		t->conflict->hunk_count = t->file->hunk_count;
@@ -1121,7 +1086,7 @@ static void describe(struct str *text, const struct diff_line *want, const struc
 {
 	str_add(text, "expected \"");
 	if (want)
-		add_shown(text, want->text, want->length);
+		str_add_shown(text, want->text, want->length, SHOWN_BYTES);
 	str_add(text, want && want->no_newline ? "\" as last line without a newline, found "
 	                                       : "\", found ");
 	if (!have) {
@@ -1129,7 +1094,7 @@ static void describe(struct str *text, const struct diff_line *want, const struc
 		return;
 	}
 	str_add(text, "\"");
-	add_shown(text, have->bytes, text_size(*have));
+	str_add_shown(text, have->bytes, text_size(*have), SHOWN_BYTES);
 	str_add(text, "\"");
 	if (!ended(*have))
 		str_add(text, " without a newline at the end of the file (the diff needs the line "
@@ -1144,7 +1109,7 @@ static int conflict_at(struct target *t, size_t hunk, size_t line, const struct 
 	OWNED(str) struct str text = STR_INIT;
 	struct diff_conflict *c = t->conflict;
 
-	add_shown(&path, file_name(t->file), strlen(file_name(t->file)));
+	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
 	if (want)
 		describe(&text, want, have);
 	else

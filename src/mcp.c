@@ -28,6 +28,21 @@ const char MCP_MODERN[] = "2026-07-28";
 /* How long clients may keep a list of ours: it changes only with the program. */
 enum { LIST_TTL_MS = 300000 };
 
+static const char *const *extra_methods; /* of mcp_extra_methods */
+
+void mcp_extra_methods(const char *const *names)
+{
+	extra_methods = names;
+}
+
+static bool is_extra(const char *name)
+{
+	for (size_t i = 0; extra_methods && extra_methods[i]; i++)
+		if (strcmp(extra_methods[i], name) == 0)
+			return true;
+	return false;
+}
+
 enum mcp_method mcp_method_of(const char *name, bool modern)
 {
 	enum { LEGACY = 1, MODERN = 2, BOTH = 3 };
@@ -116,9 +131,7 @@ static int unsupported(const char *version, struct mcp_fault *fault)
 	return -1;
 }
 
-/* The text of a header value: literal, or "=?base64?<standard base64 of UTF-8>?=" in exactly these
- * letters. NULL if it is neither; the caller frees it. */
-static char *decode_header(const char *value)
+char *mcp_header_text(const char *value)
 {
 	static const char HEAD[] = "=?base64?", TAIL[] = "?=";
 	size_t length = strlen(value), packed;
@@ -169,7 +182,7 @@ static int check_name(const struct rpc_message *m, const char *header, struct mc
 		return 0;
 	if (!header)
 		return fault_set(fault, 400, MCP_HEADER_MISMATCH, "the header Mcp-Name is missing");
-	given = decode_header(header);
+	given = mcp_header_text(header);
 	if (!given || strcmp(given, name) != 0)
 		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
 		                 "the header Mcp-Name does not say what the body says");
@@ -195,7 +208,7 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 	if (headers && (!headers->method || strcmp(headers->method, m->method) != 0))
 		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
 		                 "the header Mcp-Method is not the method of the body");
-	if (mcp_method_of(m->method, true) == MCP_UNKNOWN) {
+	if (mcp_method_of(m->method, true) == MCP_UNKNOWN && !is_extra(m->method)) {
 		(void)snprintf(text, sizeof(text), "method not found: %.100s", m->method);
 		return fault_set(fault, 404, RPC_METHOD_NOT_FOUND, text);
 	}
@@ -204,8 +217,7 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 
 /* ---- results ---- */
 
-/* Ends a result object that has been begun: what every modern result says besides. */
-static void end_result(struct str *out, const char *version, bool cached)
+void mcp_end_result(struct str *out, const char *version, bool cached)
 {
 	if (is_modern_version(version)) {
 		if (out->bytes[out->length - 1] != '{')
@@ -224,7 +236,7 @@ static void end_result(struct str *out, const char *version, bool cached)
 void mcp_empty_result(struct str *out, const char *version)
 {
 	str_add_char(out, '{');
-	end_result(out, version, false);
+	mcp_end_result(out, version, false);
 }
 
 void mcp_discover_result(struct str *out, const char *version)
@@ -233,7 +245,7 @@ void mcp_discover_result(struct str *out, const char *version)
 	         MCP_MODERN);
 	str_add(out, "\"instructions\":");
 	json_quote(out, INSTRUCTIONS);
-	end_result(out, version, true);
+	mcp_end_result(out, version, true);
 }
 
 void mcp_listen_acknowledged(struct str *out, const char *id)
@@ -286,7 +298,7 @@ void mcp_tools_list(struct str *out, const char *version)
 		tool_describe(out, &TOOLS[i], mcp_has_structured(version));
 	}
 	str_add_char(out, ']');
-	end_result(out, version, true);
+	mcp_end_result(out, version, true);
 }
 
 void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
@@ -299,7 +311,7 @@ void mcp_tool_result(struct str *out, const char *version, const char *result, b
 		str_add(out, result);
 	}
 	str_addf(out, ",\"isError\":%s", is_error ? "true" : "false");
-	end_result(out, version, false);
+	mcp_end_result(out, version, false);
 }
 
 void mcp_progress(struct str *out, const char *token, int64_t progress, const char *message)

@@ -36,6 +36,10 @@ extern const char MCP_MODERN[]; /* the modern revision that we speak */
 /* The method of this name, MCP_UNKNOWN also for one of the other era. */
 enum mcp_method mcp_method_of(const char *name, bool modern);
 
+/* Methods of the modern era that the program serves besides those of mcp_method_of, which calls
+ * them unknown still: mcp_check_modern lets them pass. names: ends with NULL, kept and not copied. */
+void mcp_extra_methods(const char *const *names);
+
 /* Whether a request says in params._meta which revision it speaks: then it is modern, whatever
  * else is true of the connection. */
 bool mcp_is_modern(const cJSON *params);
@@ -47,6 +51,10 @@ struct mcp_headers {
 	const char *method; /* Mcp-Method */
 	const char *name; /* Mcp-Name */
 };
+
+/* The text of a header value: literal, or "=?base64?<standard base64 of UTF-8>?=" in exactly these
+ * letters. NULL if it is neither; the caller frees it. */
+char *mcp_header_text(const char *value);
 
 /* Why a request is refused: the HTTP status and the JSON-RPC error. */
 struct mcp_fault {
@@ -71,6 +79,10 @@ const char *mcp_negotiate(const char *requested);
 
 /* Whether a revision has title, outputSchema and structuredContent (2025-06-18 and later). */
 bool mcp_has_structured(const char *version);
+
+/* Ends a result object of which the members have been written: what every result of the modern era
+ * says besides. cached: whether the method is one whose result says how long it may be kept. */
+void mcp_end_result(struct str *out, const char *version, bool cached);
 
 /* Append the JSON of a result, in the form of a revision: the modern one has resultType, and
  * serverInfo in _meta. */

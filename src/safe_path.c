@@ -45,41 +45,11 @@ static int fd_take(struct fd *fd)
 
 /* ---- error texts ---- */
 
-/* The length of the printable character at bytes, 0 if what stands there must be escaped. */
-static size_t printable(const char *bytes, size_t left)
-{
-	unsigned char first = (unsigned char)bytes[0];
-
-	if (first < 0x80)
-		return first >= 0x20 && first != 0x7F ? 1 : 0;
-	for (size_t n = 2; n <= 4 && n <= left; n++)
-		if (utf8_valid(bytes, n))
-			return n;
-	return 0;
-}
-
-static void add_shown(struct str *out, const char *path, size_t length)
-{
-	for (size_t at = 0; at < length;) {
-		size_t n = printable(path + at, length - at);
-
-		if (out->length > SHOWN_BYTES) {
-			str_add(out, "...");
-			return;
-		}
-		if (n > 0)
-			str_add_bytes(out, path + at, n);
-		else
-			str_addf(out, "\\x%02x", (unsigned char)path[at]);
-		at += n > 0 ? n : 1;
-	}
-}
-
 static int violation(struct err *e, const char *path, size_t length, const char *why)
 {
 	OWNED(str) struct str shown = STR_INIT;
 
-	add_shown(&shown, path, length);
+	str_add_shown(&shown, path, length, SHOWN_BYTES);
 	return err_set(e, ERR_INPUT, "path violation: \"%s\" %s", str_text(&shown), why);
 }
 
@@ -87,7 +57,7 @@ static int bad_file(struct err *e, const char *path, const char *why)
 {
 	OWNED(str) struct str shown = STR_INIT;
 
-	add_shown(&shown, path, strlen(path));
+	str_add_shown(&shown, path, strlen(path), SHOWN_BYTES);
 	return err_set(e, ERR_INPUT, "%s: %s", str_text(&shown), why);
 }
 
@@ -106,7 +76,7 @@ static int failed(struct err *e, const char *what, const char *path)
 	    saved == ENOSPC || saved == EDQUOT || saved == EAGAIN || saved == EINTR ||
 	    saved == EBUSY)
 		kind = ERR_AGAIN;
-	add_shown(&shown, path, strlen(path));
+	str_add_shown(&shown, path, strlen(path), SHOWN_BYTES);
 	errno = saved;
 	return err_errno(e, kind, "cannot %s %s", what, str_text(&shown));
 }

@@ -164,3 +164,37 @@ void char_ptr_clear(char **text)
 	free(*text);
 	*text = NULL;
 }
+
+/* The length of the printable character at bytes, 0 if what stands there must be escaped. */
+static size_t printable(const char *bytes, size_t left)
+{
+	unsigned char first = (unsigned char)bytes[0];
+
+	if (first < 0x80)
+		return first >= 0x20 && first != 0x7F ? 1 : 0;
+	for (size_t n = 2; n <= 4 && n <= left; n++)
+		if (utf8_valid(bytes, n))
+			return n;
+	return 0;
+}
+
+void str_add_shown(struct str *s, const char *bytes, size_t length, size_t most)
+{
+	size_t start = s->length, at = 0;
+
+	while (at < length) {
+		size_t n = printable(bytes + at, length - at);
+
+		if (s->length - start > most) {
+			str_add(s, "...");
+			return;
+		}
+		if (n > 0)
+			str_add_bytes(s, bytes + at, n);
+		else if (bytes[at] == '\t' || bytes[at] == '\r')
+			str_add(s, bytes[at] == '\t' ? "\\t" : "\\r");
+		else
+			str_addf(s, "\\x%02x", (unsigned char)bytes[at]);
+		at += n > 0 ? n : 1;
+	}
+}

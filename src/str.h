@@ -29,6 +29,9 @@ void str_add(struct str *s, const char *text);
 void str_add_bytes(struct str *s, const void *bytes, size_t length);
 void str_add_char(struct str *s, char c);
 void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends foreign bytes for a message to a person: on one line, valid UTF-8, control bytes and what
+ * is no UTF-8 as \x1b, cut with "..." after about most bytes. */
+void str_add_shown(struct str *s, const char *bytes, size_t length, size_t most);
 /* Makes s empty and keeps its memory. */
 void str_reset(struct str *s);
 /* Gives up the memory; s is empty afterwards and may be used again. */
