@@ -28,6 +28,11 @@ build() {
   cmake --preset "$1" >/dev/null && cmake --build --preset "$1"
 }
 
+interop() {
+  cmake --install build/dev --prefix "$PWD/build/installed" >/dev/null &&
+    INTERCOM_PROGRESS_SECONDS=1 sh tests/interop/run.sh build/installed/bin
+}
+
 shell_scripts() {
   git ls-files -- '*.sh' .ci/run | xargs shellcheck -x
 }
@@ -43,7 +48,7 @@ family "build (asan)" build asan
 family "unit and worker tests (asan, ubsan)" ctest --preset asan
 family "crash: the applier killed at its system calls" sh tests/crash/kill_applier.sh build/dev
 family "valgrind" sh tests/valgrind.sh build/dev
-family "interop (official MCP clients)" sh tests/interop/run.sh build/dev
+family "interop (official MCP clients, installed binaries)" interop
 family "fuzz (short)" sh tests/fuzz/run.sh --short
 family "bench (short: does it run)" sh tests/bench/run.sh --short
 family "format (clang-format)" cmake --build --preset dev --target format-check
