@@ -8,3 +8,10 @@ SELECT seq, at, kind, actor, session_id, request_id, title, file_path, detail
 -- The seq before the last :count events, for showing only those.
 -- scan ok: walks :count entries from the end
 SELECT coalesce((SELECT seq FROM event ORDER BY seq DESC LIMIT 1 OFFSET :count), 0) AS seq;
+
+-- name: timeline_of_session
+-- The newest events of one session, oldest first.
+SELECT t.at, t.kind, t.actor, t.request_id, t.title, t.file_path
+  FROM timeline AS t
+ WHERE t.seq IN (SELECT seq FROM event WHERE session_seq = :session ORDER BY seq DESC LIMIT :limit)
+ ORDER BY t.seq;

@@ -154,3 +154,7 @@ SELECT count(*) AS callers FROM tool_call
 -- Retention: the newest first, because a question may name the same one asked before.
 DELETE FROM request WHERE seq IN (SELECT seq FROM request WHERE session_seq = :session
                                    ORDER BY seq DESC LIMIT :limit);
+
+-- name: inbox_of_workspace
+-- What waits for the operator, as far as agents of one workspace may see it.
+SELECT id, kind, title, file_path, state, created_at FROM inbox WHERE workspace_root = :workspace;

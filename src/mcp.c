@@ -53,6 +53,9 @@ enum mcp_method mcp_method_of(const char *name, bool modern)
 	} METHODS[] = {
 		{ "tools/call", MCP_TOOLS_CALL, BOTH },
 		{ "tools/list", MCP_TOOLS_LIST, BOTH },
+		{ "resources/list", MCP_RESOURCES_LIST, BOTH },
+		{ "resources/templates/list", MCP_RESOURCES_TEMPLATES, BOTH },
+		{ "resources/read", MCP_RESOURCES_READ, BOTH },
 		{ "initialize", MCP_INITIALIZE, LEGACY },
 		{ "ping", MCP_PING, LEGACY },
 		{ "server/discover", MCP_DISCOVER, MODERN },
@@ -217,13 +220,15 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 
 /* ---- results ---- */
 
-void mcp_end_result(struct str *out, const char *version, bool cached)
+void mcp_end_result(struct str *out, const char *version, enum mcp_cache cache)
 {
 	if (is_modern_version(version)) {
 		if (out->bytes[out->length - 1] != '{')
 			str_add_char(out, ',');
 		str_add(out, "\"resultType\":\"complete\",");
-		if (cached)
+		if (cache == MCP_CACHE_PRIVATE)
+			str_add(out, "\"ttlMs\":0,\"cacheScope\":\"private\",");
+		if (cache == MCP_CACHE_PUBLIC)
 			str_addf(out, "\"ttlMs\":%d,\"cacheScope\":\"public\",", LIST_TTL_MS);
 		str_addf(out,
 		         "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{"
@@ -236,16 +241,18 @@ void mcp_end_result(struct str *out, const char *version, bool cached)
 void mcp_empty_result(struct str *out, const char *version)
 {
 	str_add_char(out, '{');
-	mcp_end_result(out, version, false);
+	mcp_end_result(out, version, MCP_NOT_CACHEABLE);
 }
 
 void mcp_discover_result(struct str *out, const char *version)
 {
-	str_addf(out, "{\"supportedVersions\":[\"%s\"],\"capabilities\":{\"tools\":{}},",
+	str_addf(out,
+	         "{\"supportedVersions\":[\"%s\"],\"capabilities\":{\"tools\":{},"
+	         "\"resources\":{}},",
 	         MCP_MODERN);
 	str_add(out, "\"instructions\":");
 	json_quote(out, INSTRUCTIONS);
-	mcp_end_result(out, version, true);
+	mcp_end_result(out, version, MCP_CACHE_PUBLIC);
 }
 
 void mcp_listen_acknowledged(struct str *out, const char *id)
@@ -280,7 +287,9 @@ bool mcp_has_structured(const char *version)
 
 void mcp_initialize_result(struct str *out, const char *version)
 {
-	str_addf(out, "{\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":{}},", version);
+	str_addf(out,
+	         "{\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":{},\"resources\":{}},",
+	         version);
 	str_addf(out, "\"serverInfo\":{\"name\":\"agent-intercom\",%s\"version\":\"%s\"},",
 	         mcp_has_structured(version) ? "\"title\":\"Agent Intercom\"," : "",
 	         INTERCOM_VERSION);
@@ -298,7 +307,7 @@ void mcp_tools_list(struct str *out, const char *version)
 		tool_describe(out, &TOOLS[i], mcp_has_structured(version));
 	}
 	str_add_char(out, ']');
-	mcp_end_result(out, version, true);
+	mcp_end_result(out, version, MCP_CACHE_PUBLIC);
 }
 
 void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
@@ -311,7 +320,7 @@ void mcp_tool_result(struct str *out, const char *version, const char *result, b
 		str_add(out, result);
 	}
 	str_addf(out, ",\"isError\":%s", is_error ? "true" : "false");
-	mcp_end_result(out, version, false);
+	mcp_end_result(out, version, MCP_NOT_CACHEABLE);
 }
 
 void mcp_progress(struct str *out, const char *token, int64_t progress, const char *message)

@@ -19,6 +19,9 @@ enum mcp_method {
 	MCP_LISTEN, /* modern: subscriptions/listen */
 	MCP_TOOLS_LIST,
 	MCP_TOOLS_CALL,
+	MCP_RESOURCES_LIST,
+	MCP_RESOURCES_TEMPLATES,
+	MCP_RESOURCES_READ,
 	MCP_NOTIFICATION_CANCELLED,
 	MCP_NOTIFICATION_OTHER,
 	MCP_UNKNOWN
@@ -37,7 +40,8 @@ extern const char MCP_MODERN[]; /* the modern revision that we speak */
 enum mcp_method mcp_method_of(const char *name, bool modern);
 
 /* Methods of the modern era that the program serves besides those of mcp_method_of, which calls
- * them unknown still: mcp_check_modern lets them pass. names: ends with NULL, kept and not copied. */
+ * them unknown still: mcp_check_modern lets them pass. names: ends with NULL, kept and not copied.
+ */
 void mcp_extra_methods(const char *const *names);
 
 /* Whether a request says in params._meta which revision it speaks: then it is modern, whatever
@@ -80,9 +84,11 @@ const char *mcp_negotiate(const char *requested);
 /* Whether a revision has title, outputSchema and structuredContent (2025-06-18 and later). */
 bool mcp_has_structured(const char *version);
 
-/* Ends a result object of which the members have been written: what every result of the modern era
- * says besides. cached: whether the method is one whose result says how long it may be kept. */
-void mcp_end_result(struct str *out, const char *version, bool cached);
+/* How long a client may keep a result, where its method says so in the modern revision. */
+enum mcp_cache { MCP_NOT_CACHEABLE, MCP_CACHE_PUBLIC, MCP_CACHE_PRIVATE };
+
+/* Ends a result object that has been begun: what every result of a revision says besides. */
+void mcp_end_result(struct str *out, const char *version, enum mcp_cache cache);
 
 /* Append the JSON of a result, in the form of a revision: the modern one has resultType, and
  * serverInfo in _meta. */

@@ -3,6 +3,7 @@
 #include "front.h"
 
 #include "log.h"
+#include "resource.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,69 @@ static void introduce(struct peer *p, const cJSON *params)
 	p->client_version = version ? xstrdup(version) : NULL;
 }
 
+/* ---- resources: read, not written, so they need no turn ---- */
+
+static void refuse_resource(struct sink *sink, const char *id, const char *uri, int code,
+                            const char *why)
+{
+	struct mcp_fault fault = { .status = 200, .code = code };
+	OWNED(str) struct str data = STR_INIT;
+
+	(void)snprintf(fault.text, sizeof(fault.text), "%.280s", why);
+	str_add(&data, "{\"uri\":");
+	json_quote(&data, uri);
+	str_add_char(&data, '}');
+	if (data.length < sizeof(fault.data))
+		memcpy(fault.data, data.bytes, data.length + 1);
+	sink->by->refuse(sink, id, &fault);
+}
+
+/* Appends the result, without its end. 1 there is one, 0 it has been refused. */
+static int make_resource(struct front *f, struct sink *sink, const struct rpc_message *m,
+                         const char *version, struct str *result)
+{
+	const char *uri = json_text(m->params, "uri");
+	struct err e = ERR_INIT;
+	int got;
+
+	if (!uri) {
+		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, "params.uri must be a string");
+		return 0;
+	}
+	got = resource_read(&f->worker.store, sink->peer, uri, result, &e);
+	if (got > 0)
+		return 1;
+	refuse_resource(sink, m->id, uri,
+	                got < 0                 ? RPC_INTERNAL_ERROR
+	                : version == MCP_MODERN ? RPC_INVALID_PARAMS
+	                                        : RPC_RESOURCE_NOT_FOUND,
+	                e.text);
+	return 0;
+}
+
+static void take_resource(struct front *f, struct sink *sink, const struct rpc_message *m,
+                          const char *version, enum mcp_method method)
+{
+	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str message = STR_INIT;
+	struct err e = ERR_INIT;
+
+	if (peer_settle(&f->worker.store, &f->settings.places, sink->peer, &e)) {
+		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, e.text);
+		return;
+	}
+	if (method == MCP_RESOURCES_READ && !make_resource(f, sink, m, version, &result))
+		return;
+	if (method == MCP_RESOURCES_LIST)
+		resource_list(&result, sink->peer);
+	if (method == MCP_RESOURCES_TEMPLATES)
+		resource_templates(&result);
+	mcp_end_result(&result, version,
+	               method == MCP_RESOURCES_TEMPLATES ? MCP_CACHE_PUBLIC : MCP_CACHE_PRIVATE);
+	rpc_result(&message, m->id, result.bytes);
+	sink->by->reply(sink, &message, NULL);
+}
+
 /* subscriptions/listen: acknowledged, then held open. Nothing that one could listen to changes. */
 static void listen_to(struct front *f, struct sink *sink, const char *id)
 {
@@ -103,6 +167,17 @@ static void listen_to(struct front *f, struct sink *sink, const char *id)
 	if (!sink->gone)
 		front_hold(f, sink, --f->listen_seq, clock_now_ms(), id, NULL, true);
 	sink_drop(sink);
+}
+
+/* Lists have one page: a cursor is none of ours, but an empty one can mean the beginning. */
+static bool has_cursor(struct sink *sink, const struct rpc_message *m)
+{
+	const cJSON *cursor = cJSON_GetObjectItemCaseSensitive(m->params, "cursor");
+
+	if (!cursor || (cJSON_IsString(cursor) && cursor->valuestring[0] == '\0'))
+		return false;
+	sink_refuse(sink, m->id, RPC_INVALID_PARAMS, "there is no page with this cursor");
+	return true;
 }
 
 static void take_request(struct front *f, struct sink *sink, struct rpc_message *m)
@@ -129,13 +204,20 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 		reply_now(sink, m->id, version, mcp_empty_result);
 		return;
 	case MCP_TOOLS_LIST:
-		reply_now(sink, m->id, version, mcp_tools_list);
+		if (!has_cursor(sink, m))
+			reply_now(sink, m->id, version, mcp_tools_list);
 		return;
 	case MCP_DISCOVER:
 		reply_now(sink, m->id, version, mcp_discover_result);
 		return;
 	case MCP_LISTEN:
 		listen_to(f, sink, m->id);
+		return;
+	case MCP_RESOURCES_LIST:
+	case MCP_RESOURCES_TEMPLATES:
+	case MCP_RESOURCES_READ:
+		if (!has_cursor(sink, m))
+			take_resource(f, sink, m, version, mcp_method_of(m->method, modern));
 		return;
 	case MCP_NOTIFICATION_CANCELLED:
 	case MCP_NOTIFICATION_OTHER:

@@ -1,0 +1,188 @@
+#include "resource.h"
+
+#include "jsonrpc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	RECENT_DEFAULT = 20,
+	RECENT_MAX = 100,
+	TIMELINE_MAX = 500, /* events of a session, the newest */
+	ID_MAX = 64,
+};
+
+static const char JSON_TYPE[] = "application/json";
+
+static void entry(struct str *out, const char *uri_member, const char *uri, const char *name,
+                  const char *title, const char *description)
+{
+	if (out->bytes[out->length - 1] != '[')
+		str_add_char(out, ',');
+	str_addf(out, "{\"%s\":", uri_member);
+	json_quote(out, uri);
+	str_addf(out,
+	         ",\"name\":\"%s\",\"title\":\"%s\",\"description\":\"%s\",\"mimeType\":\"%s\"}",
+	         name, title, description, JSON_TYPE);
+}
+
+void resource_list(struct str *out, const struct peer *p)
+{
+	OWNED(str) struct str uri = STR_INIT;
+
+	str_add(out, "{\"resources\":[");
+	entry(out, "uri", "intercom://inbox", "inbox", "Inbox",
+	      "Questions of this workspace that wait for the operator");
+	if (p->session_id) {
+		str_addf(&uri, "intercom://session/%s/timeline", p->session_id);
+		entry(out, "uri", uri.bytes, "session_timeline", "Timeline",
+		      "What happened in this session");
+	}
+	if (p->identity.channel_id) {
+		str_reset(&uri);
+		str_addf(&uri, "slack://channel/%s/recent", p->identity.channel_id);
+		entry(out, "uri", uri.bytes, "channel_recent", "Recent messages",
+		      "Recent messages of this session's Slack channel");
+	}
+	str_add_char(out, ']');
+}
+
+void resource_templates(struct str *out)
+{
+	str_add(out, "{\"resourceTemplates\":[");
+	entry(out, "uriTemplate", "slack://channel/{id}/recent", "channel_recent",
+	      "Recent messages",
+	      "Recent messages of the session's Slack channel; ?limit=1..100, default 20");
+	entry(out, "uriTemplate", "intercom://session/{id}/timeline", "session_timeline",
+	      "Timeline", "What happened in the caller's own session");
+	str_add_char(out, ']');
+}
+
+/* ---- reading ---- */
+
+static void content(struct str *out, const char *uri, const char *json)
+{
+	str_add(out, "{\"contents\":[{\"uri\":");
+	json_quote(out, uri);
+	str_addf(out, ",\"mimeType\":\"%s\",\"text\":", JSON_TYPE);
+	json_quote(out, json);
+	str_add(out, "}]");
+}
+
+static void member(struct str *out, const char *name, const char *text)
+{
+	str_add(out, out->bytes[out->length - 1] == '{' ? "" : ",");
+	str_addf(out, "\"%s\":", name);
+	if (text)
+		json_quote(out, text);
+	else
+		str_add(out, "null");
+}
+
+static int read_inbox(struct store *st, const struct peer *p, struct str *json, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_INBOX_OF_WORKSPACE);
+	int got;
+
+	bind_text(s, ":workspace", p->workspace_root);
+	str_add(json, "{\"questions\":[");
+	while ((got = stmt_row(s, e)) > 0) {
+		str_add(json, json->bytes[json->length - 1] == '[' ? "{" : ",{");
+		member(json, "request_id", col_text(s, INBOX_OF_WORKSPACE_ID));
+		member(json, "kind", col_text(s, INBOX_OF_WORKSPACE_KIND));
+		member(json, "title", col_text(s, INBOX_OF_WORKSPACE_TITLE));
+		member(json, "file_path", col_text(s, INBOX_OF_WORKSPACE_FILE_PATH));
+		member(json, "state", col_text(s, INBOX_OF_WORKSPACE_STATE));
+		member(json, "created_at", col_text(s, INBOX_OF_WORKSPACE_CREATED_AT));
+		str_add_char(json, '}');
+	}
+	stmt_reset(s);
+	str_add(json, "]}");
+	return got;
+}
+
+static int read_timeline(struct store *st, const struct peer *p, struct str *json, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_TIMELINE_OF_SESSION);
+	int got;
+
+	bind_int(s, ":session", p->session_seq);
+	bind_int(s, ":limit", TIMELINE_MAX);
+	str_add(json, "{\"events\":[");
+	while ((got = stmt_row(s, e)) > 0) {
+		str_add(json, json->bytes[json->length - 1] == '[' ? "{" : ",{");
+		member(json, "at", col_text(s, TIMELINE_OF_SESSION_AT));
+		member(json, "kind", col_text(s, TIMELINE_OF_SESSION_KIND));
+		member(json, "actor", col_text(s, TIMELINE_OF_SESSION_ACTOR));
+		member(json, "request_id", col_text(s, TIMELINE_OF_SESSION_REQUEST_ID));
+		member(json, "title", col_text(s, TIMELINE_OF_SESSION_TITLE));
+		member(json, "file_path", col_text(s, TIMELINE_OF_SESSION_FILE_PATH));
+		str_add_char(json, '}');
+	}
+	stmt_reset(s);
+	str_add(json, "]}");
+	return got;
+}
+
+/* Takes apart head{id}tail[?limit=N]; the id goes to id, the limit, clamped, to ret_limit. */
+static bool matches(const char *uri, const char *head, const char *tail, char id[ID_MAX + 1],
+                    int *ret_limit)
+{
+	size_t length;
+	const char *end, *limit;
+
+	if (strncmp(uri, head, strlen(head)) != 0)
+		return false;
+	uri += strlen(head);
+	length = strcspn(uri, "/?");
+	end = uri + length;
+	if (length == 0 || length > ID_MAX || strncmp(end, tail, strlen(tail)) != 0)
+		return false;
+	end += strlen(tail);
+	if (*end != '\0' && *end != '?')
+		return false;
+	limit = strstr(end, "limit=");
+	if (limit) {
+		long n = strtol(limit + 6, NULL, 10);
+
+		*ret_limit = n < 1 ? 1 : n > RECENT_MAX ? RECENT_MAX : (int)n;
+	}
+	memcpy(id, uri, length);
+	id[length] = '\0';
+	return true;
+}
+
+/* 0 and why: Slack's history is read by nobody yet. */
+static int read_channel(const struct peer *p, const char *id, struct err *e)
+{
+	if (!p->identity.channel_id || strcmp(p->identity.channel_id, id) != 0)
+		(void)err_set(e, ERR_INPUT, "not found: %.20s is not this session's channel", id);
+	else
+		(void)err_set(e, ERR_INPUT,
+		              "slack: the session is in local mode, where no Slack is read");
+	return 0;
+}
+
+int resource_read(struct store *st, const struct peer *p, const char *uri, struct str *out,
+                  struct err *e)
+{
+	OWNED(str) struct str json = STR_INIT;
+	int limit = RECENT_DEFAULT, got;
+	char id[ID_MAX + 1];
+
+	if (strcmp(uri, "intercom://inbox") == 0) {
+		got = read_inbox(st, p, &json, e);
+	} else if (matches(uri, "intercom://session/", "/timeline", id, &limit) && p->session_id &&
+	           strcmp(p->session_id, id) == 0) {
+		got = read_timeline(st, p, &json, e);
+	} else if (matches(uri, "slack://channel/", "/recent", id, &limit)) {
+		return read_channel(p, id, e);
+	} else {
+		(void)err_set(e, ERR_INPUT, "not found: there is no resource %.200s", uri);
+		return 0;
+	}
+	if (got < 0)
+		return -1;
+	content(out, uri, json.bytes);
+	return 1;
+}
