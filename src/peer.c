@@ -2,6 +2,7 @@
 
 #include "id.h"
 #include "jsonrpc.h"
+#include "mcp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +93,8 @@ void peer_free(struct peer *p)
 
 const char *peer_version(const struct peer *p)
 {
-	return p->version ? p->version : "2025-03-26";
+	/* One of our own texts: a queued job keeps it, and initialize replaces p's. */
+	return p->version ? mcp_negotiate(p->version) : "2025-03-26";
 }
 
 /* ---- rows ---- */

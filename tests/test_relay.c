@@ -292,6 +292,34 @@ START_TEST(other_messages_are_served_while_a_call_waits)
 }
 END_TEST
 
+/* The queued call kept the revision that the second initialize freed; the asan preset tells. */
+START_TEST(a_call_and_another_initialize_may_come_together)
+{
+	struct relay r;
+	OWNED(char_ptr) char *result = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+
+	given_running_site();
+	r = given_relay();
+	for (int i = 0; i < 20; i++) {
+		relay_send(&r,
+		           "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+		           "\"name\":\"ping\"}}\n"
+		           "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"initialize\",\"params\":{"
+		           "\"protocolVersion\":\"2025-11-25\"}}");
+		free(result);
+		free(answer);
+		result = relay_line(&r);
+		answer = relay_line(&r);
+		has(result, "result.structuredContent.acknowledged", "true");
+		has(answer, "result.protocolVersion", "2025-11-25");
+	}
+	expect("SELECT count(*) FROM worker WHERE name = 'mcp-front'", "1\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- deaths behind it ---- */
 
 START_TEST(an_answer_given_while_the_front_was_dead_arrives)
@@ -498,6 +526,7 @@ int main(void)
 	tcase_add_test(c, a_big_line_that_fits_is_served);
 	tcase_add_test(c, lines_may_end_in_cr_and_ids_come_back_byte_for_byte);
 	tcase_add_test(c, other_messages_are_served_while_a_call_waits);
+	tcase_add_test(c, a_call_and_another_initialize_may_come_together);
 	tcase_add_test(c, an_answer_given_while_the_front_was_dead_arrives);
 	tcase_add_test(c, an_answer_given_after_the_front_has_died_arrives_too);
 	tcase_add_test(c, a_write_that_was_under_way_is_told_as_applied);

@@ -67,7 +67,8 @@ compile hold hold.c bench.c
 compile start start.c bench.c
 compile commit commit.c plain.c bench.c -lsqlite3
 compile echo echo.c bench.c -levent
-compile approve approve.c plain.c bench.c -I"$root/src" -I"$build/generated" \
+source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt") # BUILD_DIR's tree
+compile approve approve.c plain.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
     "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
 
 commit_by="a plain commit (our own)"

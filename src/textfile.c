@@ -1,0 +1,229 @@
+/* textfile: see textfile.h. */
+#include "textfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READ_BYTES = 64 << 10, PERMISSIONS = 07777, FOR_ALL = 0666, DIRECTORY_FOR_ALL = 0777 };
+
+/* ---- reading ---- */
+
+static int read_all(int fd, const char *path, struct str *bytes, struct err *e)
+{
+	char piece[READ_BYTES];
+	ssize_t n;
+
+	while ((n = read(fd, piece, sizeof(piece))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_errno(e, ERR_AGAIN, "%s: cannot be read", path);
+		if (bytes->length + (size_t)n > TEXTFILE_BYTES_MAX)
+			return err_set(e, ERR_INPUT, "%s: is larger than %d MB", path,
+			               TEXTFILE_BYTES_MAX >> 20);
+		str_add_bytes(bytes, piece, (size_t)n);
+	}
+	return 0;
+}
+
+static int read_open(int fd, struct textfile *f, struct err *e)
+{
+	if (fstat(fd, &f->about) != 0)
+		return err_errno(e, ERR_AGAIN, "%s", f->path);
+	if (!S_ISREG(f->about.st_mode))
+		return err_set(e, ERR_INPUT, "%s: is not a regular file", f->path);
+	f->exists = true;
+	f->mode = f->about.st_mode & PERMISSIONS;
+	return read_all(fd, f->path, &f->bytes, e);
+}
+
+int textfile_read(const char *path, struct textfile *f, struct err *e)
+{
+	char real[PATH_MAX];
+	struct stat link;
+	mode_t mask = umask(0);
+	int fd, failed;
+
+	(void)umask(mask);
+	f->mode = FOR_ALL & ~mask;
+	f->path = xstrdup(path);
+	if (!realpath(path, real)) {
+		if (errno != ENOENT)
+			return err_errno(e, ERR_INPUT, "%s", path);
+		if (lstat(path, &link) == 0)
+			return err_set(e, ERR_INPUT, "%s: is a link to a file that is not there",
+			               path);
+		f->target = xstrdup(path);
+		return 0;
+	}
+	f->target = xstrdup(real);
+	fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return err_errno(e, ERR_INPUT, "%s: cannot be opened", path);
+	failed = read_open(fd, f, e);
+	(void)close(fd);
+	return failed;
+}
+
+/* ---- writing ---- */
+
+/* Whether the file is still what was read. */
+static int check_same(const struct textfile *f, struct err *e)
+{
+	OWNED(textfile) struct textfile now = TEXTFILE_INIT;
+
+	if (textfile_read(f->target, &now, e))
+		return -1;
+	if (now.exists != f->exists || now.bytes.length != f->bytes.length ||
+	    memcmp(str_text(&now.bytes), str_text(&f->bytes), f->bytes.length) != 0)
+		return err_set(e, ERR_AGAIN,
+		               "%s: has been changed by somebody else just now; try again",
+		               f->path);
+	return 0;
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = write(fd, bytes, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		bytes += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+static int make_parents(const char *path, struct err *e)
+{
+	OWNED(char_ptr) char *copy = xstrdup(path);
+
+	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(copy, DIRECTORY_FOR_ALL) != 0 && errno != EEXIST)
+			return err_errno(e, ERR_INPUT, "%s: cannot be made", copy);
+		*slash = '/';
+	}
+	return 0;
+}
+
+static void sync_directory(const char *path)
+{
+	OWNED(char_ptr) char *copy = xstrdup(path);
+	char *slash = strrchr(copy, '/');
+	int fd;
+
+	if (slash)
+		slash[slash == copy] = '\0';
+	fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	(void)fsync(fd);
+	(void)close(fd);
+}
+
+/* Writes a new file with the mode and owner of f. */
+static int write_file(const struct textfile *f, const char *path, const struct str *bytes,
+                      struct err *e)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int failed;
+
+	if (fd < 0)
+		return err_errno(e, ERR_AGAIN, "%s: cannot be created", path);
+	/* The owner first: chown takes the set-id bits away. Where it is not permitted we are it.
+	 */
+	failed = f->exists && (f->about.st_uid != geteuid() || f->about.st_gid != getegid()) &&
+	         fchown(fd, f->about.st_uid, f->about.st_gid) != 0 && errno != EPERM;
+	failed |= fchmod(fd, f->mode) != 0 || write_all(fd, str_text(bytes), bytes->length) ||
+	          fsync(fd) != 0;
+	failed |= close(fd) != 0;
+	if (!failed)
+		return 0;
+	(void)err_errno(e, ERR_AGAIN, "%s: cannot be written", path);
+	(void)unlink(path);
+	return -1;
+}
+
+int textfile_replace(const struct textfile *f, const struct str *bytes, struct err *e)
+{
+	OWNED(str) struct str draft = STR_INIT;
+
+	if (check_same(f, e) || (!f->exists && make_parents(f->target, e)))
+		return -1;
+	str_addf(&draft, "%s.intercom-%d", f->target, (int)getpid());
+	if (write_file(f, str_text(&draft), bytes, e))
+		return -1;
+	if (rename(str_text(&draft), f->target) != 0) {
+		(void)err_errno(e, ERR_AGAIN, "%s: cannot be replaced", f->target);
+		(void)unlink(str_text(&draft));
+		return -1;
+	}
+	sync_directory(f->target);
+	return 0;
+}
+
+int textfile_remove(const struct textfile *f, struct err *e)
+{
+	if (check_same(f, e))
+		return -1;
+	if (unlink(f->target) != 0)
+		return err_errno(e, ERR_AGAIN, "%s: cannot be removed", f->target);
+	sync_directory(f->target);
+	return 0;
+}
+
+int textfile_keep(const struct textfile *f, const char *suffix, struct err *e)
+{
+	OWNED(str) struct str path = STR_INIT;
+	struct stat about;
+
+	str_addf(&path, "%s%s", f->target, suffix);
+	if (!f->exists || lstat(str_text(&path), &about) == 0)
+		return 0;
+	return write_file(f, str_text(&path), &f->bytes, e);
+}
+
+void textfile_clear(struct textfile *f)
+{
+	free(f->path);
+	free(f->target);
+	str_clear(&f->bytes);
+	*f = (struct textfile)TEXTFILE_INIT;
+}
+
+/* ---- blocks ---- */
+
+void text_add_block(struct str *text, const char *block)
+{
+	if (text->length > 0 && text->bytes[text->length - 1] != '\n')
+		str_add_char(text, '\n');
+	if (text->length > 1 && text->bytes[text->length - 2] != '\n')
+		str_add_char(text, '\n');
+	str_add(text, block);
+}
+
+void text_cut_block(struct str *text, size_t start, size_t end)
+{
+	OWNED(str) struct str rest = STR_INIT;
+	const char *s = str_text(text);
+	bool spaced = start > 1 && s[start - 1] == '\n' && s[start - 2] == '\n';
+
+	if (end == text->length && spaced)
+		start--;
+	else if (s[end] == '\n' && (spaced || start == 0))
+		end++;
+	str_add_bytes(&rest, s, start);
+	str_add_bytes(&rest, s + end, text->length - end);
+	str_clear(text);
+	*text = rest;
+	rest = (struct str)STR_INIT;
+}

@@ -1,0 +1,255 @@
+#!/bin/sh
+# Agents' command lines with the entries that `agent-intercom install` writes:
+# sh tests/hosts/run.sh BUILD_DIR [HOST...]
+set -eu
+
+if [ $# -lt 1 ]; then
+    echo "usage: $0 BUILD_DIR [HOST...]" >&2
+    exit 64
+fi
+build=$(CDPATH='' cd -- "$1" && pwd)
+shift
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+
+for tool in npm sqlite3 git timeout; do
+    command -v "$tool" >/dev/null || { echo "$0: $tool is not installed" >&2; exit 69; }
+done
+[ -x "$build/agent-intercom" ] || { echo "$0: $build/agent-intercom is not built" >&2; exit 66; }
+
+cd "$here"
+if ! cmp -s package-lock.json node_modules/.hosts-lock; then
+    npm ci --loglevel=error
+    cp package-lock.json node_modules/.hosts-lock
+fi
+modules=$here/node_modules
+
+# A short path: unix sockets live below it, and their names end at 107 bytes.
+scratch=$(mktemp -d /tmp/hosts.XXXXXX)
+finish() {
+    status=$?
+    trap - EXIT
+    # The system that a host started, and what else names our scratch directory, by their ids.
+    for process in /proc/[0-9]*; do
+        [ "${process#/proc/}" = $$ ] && continue
+        if grep -qsF "$scratch/" "$process/cmdline" "$process/environ"; then
+            kill -KILL "${process#/proc/}" 2>/dev/null || :
+        fi
+    done
+    if [ "$status" -eq 0 ] && [ -z "${HOSTS_KEEP:-}" ]; then
+        rm -rf "$scratch"
+    else
+        echo "outputs and configuration: $scratch" >&2
+    fi
+    exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# Nothing of the user's: hosts see a home of their own, and no network but loopback.
+mkdir -m 700 "$scratch/home" "$scratch/ws" "$scratch/bin"
+for variable in $(env | sed -n 's/^\([A-Za-z_][A-Za-z_0-9]*\)=.*/\1/p'); do
+    case $variable in
+    PATH | TERM | LANG | LC_* | TMPDIR | HOSTS_KEEP) ;;
+    *) unset "$variable" ;;
+    esac
+done
+export HOME="$scratch/home" PATH="$modules/.bin:$PATH" NO_COLOR=1 \
+    HTTP_PROXY=http://127.0.0.1:9 HTTPS_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1,localhost \
+    http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 no_proxy=127.0.0.1,localhost \
+    DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
+    OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1
+node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 22 ? 0 : 1)' || {
+    echo "$0: node 22 is not among the packages; this machine is $(uname -m)" >&2
+    exit 69
+}
+case $(uname -m) in
+aarch64) arch=arm64 ;;
+*) arch=x64 ;;
+esac
+# Install scripts, which would put these in place, do not run.
+ln -s "$modules/@anthropic-ai/claude-code-linux-$arch/claude" "$scratch/bin/claude"
+ln -s "$modules/opencode-linux-$arch/bin/opencode" "$scratch/bin/opencode"
+PATH=$scratch/bin:$PATH
+
+port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1",
+    () => { console.log(s.address().port); s.close(); })')
+mkdir -p "$HOME/.config/agent-intercom"
+database=$scratch/intercom.db
+cat >"$HOME/.config/agent-intercom/config.toml" <<END
+http_port = $port
+default_workspace_root = "$scratch/ws"
+host_cli = "true"
+[database]
+path = "$database"
+END
+cd "$scratch/ws"
+git init -q
+
+failures=0
+ok() {
+    echo "ok   $*"
+}
+fail() {
+    echo "FAIL $*"
+    failures=$((failures + 1))
+}
+
+# shows WHAT TEXT COMMAND...: the command ends in time, and its output has the text in a line.
+shows() {
+    what=$1 text=$2
+    shift 2
+    timeout -k 2 30 "$@" >"$scratch/out" 2>&1 </dev/null || :
+    if grep -q -- "$text" "$scratch/out"; then
+        ok "$what"
+    else
+        fail "$what: '$text' is not in what '$*' says:"
+        sed 's/^/     /' "$scratch/out"
+    fi
+}
+
+# hides WHAT TEXT COMMAND...: the opposite.
+hides() {
+    what=$1 text=$2
+    shift 2
+    timeout -k 2 30 "$@" >"$scratch/out" 2>&1 </dev/null || :
+    if grep -q -- "$text" "$scratch/out"; then
+        fail "$what: '$text' is in what '$*' says:"
+        sed 's/^/     /' "$scratch/out"
+    else
+        ok "$what"
+    fi
+}
+
+# connections CLIENT TRANSPORT: how many there have been, with our wait (and workspace on stdio).
+connections() {
+    sqlite3 -cmd '.timeout 5000' "$database" "SELECT count(*) FROM connection
+        WHERE client_name GLOB '$1' AND transport = '$2' AND identity ->> 'wait' = 3600
+          AND ('$2' <> 'stdio' OR identity ->> 'workspace' = '$scratch/ws')" </dev/null
+}
+
+# connects WHAT CLIENT TRANSPORT COMMAND...: a connection more while the command runs, which need
+# not end by itself: its model is out of reach.
+connects() {
+    what=$1 client=$2 transport=$3
+    shift 3
+    before=$(connections "$client" "$transport")
+    timeout -k 2 30 "$@" >"$scratch/out" 2>&1 </dev/null &
+    pid=$!
+    for _ in $(seq 150); do
+        [ "$(connections "$client" "$transport")" -gt "$before" ] && break
+        kill -0 "$pid" 2>/dev/null || break
+        sleep 0.2
+    done
+    if [ "$(connections "$client" "$transport")" -gt "$before" ]; then
+        ok "$what"
+    else
+        fail "$what: '$*' did not connect:"
+        sed 's/^/     /' "$scratch/out"
+    fi
+    kill "$pid" 2>/dev/null || :
+    wait "$pid" 2>/dev/null || :
+}
+
+install() {
+    "$build/agent-intercom" install "$@" --yes >"$scratch/install" || {
+        fail "install $*"
+        cat "$scratch/install"
+    }
+}
+
+uninstall() {
+    "$build/agent-intercom" uninstall "$@" --yes >"$scratch/install" || {
+        fail "uninstall $*"
+        cat "$scratch/install"
+    }
+}
+
+# ---- hosts ----
+
+test_claude() {
+    install claude
+    shows "claude: stdio" 'intercom: .*Connected' claude mcp list
+    shows "claude: timeout" 'Timeout: 3700000ms' claude mcp get intercom
+    [ "$(connections 'claude-code' stdio)" -gt 0 ] || fail "claude: wait and workspace"
+    install claude --http
+    shows "claude: HTTP" 'intercom: .*(HTTP).*Connected' claude mcp list
+    uninstall claude
+    hides "claude: uninstalled" 'intercom' claude mcp list
+    install claude --project
+    shows "claude: project" 'intercom: .*approv' claude mcp list
+    uninstall claude --project
+}
+
+test_codex() {
+    set -- env FAKE_KEY=none codex exec --skip-git-repo-check -c 'model="none"' \
+        -c 'model_provider="fake"' -c 'model_providers.fake={name="fake",base_url="http://127.0.0.1:9/v1",env_key="FAKE_KEY"}' hello
+    install codex
+    shows "codex: timeout" 'tool_timeout_sec: 3700' codex mcp get intercom
+    connects "codex: stdio" 'codex*' stdio "$@"
+    install codex --http
+    shows "codex: HTTP timeout" 'tool_timeout_sec: 3700' codex mcp get intercom
+    connects "codex: HTTP" 'codex*' http "$@"
+    uninstall codex
+    hides "codex: uninstalled" 'agent-intercom' codex mcp list
+    install codex --project
+    printf '[projects."%s"]\ntrust_level = "trusted"\n' "$scratch/ws" >>"$HOME/.codex/config.toml"
+    shows "codex: project" 'intercom .*enabled' codex mcp list
+    uninstall codex --project
+}
+
+test_gemini() {
+    mkdir -p "$HOME/.gemini"
+    echo "{\"$scratch/ws\": \"TRUST_FOLDER\"}" >"$HOME/.gemini/trustedFolders.json"
+    install gemini
+    shows "gemini: stdio" 'intercom: .*(stdio) - Connected' gemini mcp list
+    install gemini --http
+    shows "gemini: HTTP" 'intercom: .*(http) - Connected' gemini mcp list
+    uninstall gemini
+    hides "gemini: uninstalled" 'agent-intercom' gemini mcp list
+    install gemini --project
+    shows "gemini: project" 'intercom: .*(stdio) - Connected' gemini mcp list
+    uninstall gemini --project
+}
+
+test_copilot() {
+    set -- env COPILOT_OFFLINE=true COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:9/v1 \
+        COPILOT_MODEL=none copilot --disable-builtin-mcps --no-auto-update -p hello
+    install copilot
+    shows "copilot: timeout" 'Timeout: 3700000ms' copilot mcp get intercom
+    connects "copilot: stdio" 'copilot*' stdio "$@"
+    install copilot --http
+    shows "copilot: HTTP timeout" 'Timeout: 3700000ms' copilot mcp get intercom
+    connects "copilot: HTTP" 'copilot*' http "$@"
+    uninstall copilot
+    hides "copilot: uninstalled" 'intercom (' copilot mcp list
+    install copilot --project
+    shows "copilot: project" 'intercom (local)' env COPILOT_ALLOW_ALL=true copilot mcp list
+    uninstall copilot --project
+}
+
+test_opencode() {
+    install opencode
+    shows "opencode: stdio" 'intercom .*connected' opencode mcp list
+    [ "$(connections 'opencode' stdio)" -gt 0 ] || fail "opencode: wait and workspace"
+    install opencode --http
+    shows "opencode: HTTP" 'intercom .*connected' opencode mcp list
+    uninstall opencode
+    hides "opencode: uninstalled" 'intercom .*connected' opencode mcp list
+    install opencode --project
+    shows "opencode: project" 'intercom .*connected' opencode mcp list
+    uninstall opencode --project
+}
+
+# One system for all, which serves HTTP too.
+"$build/agent-intercom" >"$scratch/system" 2>&1 &
+for _ in $(seq 100); do
+    grep -q ready "$scratch/system" && break
+    sleep 0.1
+done
+
+[ $# -gt 0 ] || set -- claude codex gemini copilot opencode
+for host in "$@"; do
+    "test_$host"
+done
+[ "$failures" -eq 0 ] || { echo "$failures failed" >&2; exit 1; }
