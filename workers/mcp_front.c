@@ -30,6 +30,7 @@ static void read_settings(struct front *f)
 	struct call_settings *s = &f->settings;
 	OWNED(str) struct str workspaces = STR_INIT;
 	OWNED(str) struct str stall = STR_INIT;
+	OWNED(str) struct str uids = STR_INIT;
 
 	(void)snprintf(s->places.host, sizeof(s->places.host), "%s", f->worker.host);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
@@ -46,6 +47,8 @@ static void read_settings(struct front *f)
 	s->wait_cap_ms = setting_int(st, "mcp.wait_cap", 240) * 1000;
 	s->stall_enabled =
 	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';
+	if (setting_get(st, "mcp.allow_uids", &uids, NULL) > 0)
+		f->allow_uids = cJSON_Parse(uids.bytes);
 	f->http_port = setting_int(st, "http_port", 3000);
 }
 
@@ -198,6 +201,7 @@ static void close_loop(struct front *f)
 	if (f->base)
 		event_base_free(f->base);
 	cJSON_Delete(f->settings.places.workspaces);
+	cJSON_Delete(f->allow_uids);
 	str_clear(&f->default_workspace);
 }
 

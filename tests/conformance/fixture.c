@@ -1,4 +1,4 @@
-/* Stands in for turn.c: each message is answered at once, or has a call_run. */
+/* Stands in for turn.c: each message is answered at once, or has a run. */
 #include "fixture.h"
 
 #include "log.h"
@@ -261,7 +261,7 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
 	if (m->kind == RPC_REQUEST)
 		take_request(f, sink, m);
 	else if (m->kind == RPC_RESPONSE)
-		calls_hear(sink, m);
+		runs_hear(sink, m);
 	rpc_message_clear(m);
 }
 
@@ -271,7 +271,7 @@ void front_gone(struct sink *s)
 		return;
 	s->gone = true;
 	s->http = NULL;
-	calls_forget(s);
+	runs_forget(s);
 	listeners_forget(s);
 	sink_drop(s);
 }
@@ -313,7 +313,7 @@ void front_turn(evutil_socket_t fd, short what, void *arg)
 	while ((job = STAILQ_FIRST(&f->jobs)) != NULL) {
 		STAILQ_REMOVE_HEAD(&f->jobs, next);
 		if (job->kind == JOB_RESUME)
-			calls_resume(job->sink, job->call_seq);
+			runs_resume(job->sink, job->call_seq);
 		else
 			end_session(f, job->sink);
 		sink_drop(job->sink);
@@ -345,7 +345,7 @@ static int serve(struct front *f, struct err *e)
 	}
 	http_stop(f);
 	front_turn(-1, 0, f);
-	calls_clear();
+	runs_clear();
 	for (size_t i = 0; i < COUNT(signals); i++)
 		event_free(signals[i]);
 	return failed;

@@ -4,7 +4,7 @@
  *   fixture.c   stands in for turn.c: sessions, methods, resumed streams; the program
  *   lists.c     prompts, resources, completion; subscriptions/listen
  *   tools.c     the tools
- *   calls.c     calls that take time: their streams, and requests to the client
+ *   runs.c     calls that take time: their streams, and requests to the client
  *   input.c     tools and a prompt that need input (multi round-trip requests)
  *
  * Calls go down this list only, but for what fixture.c offers to all. */
@@ -64,11 +64,11 @@ void tools_call(const struct ask *a);
 	"RU5ErkJggg=="
 #define FIXTURE_WAV "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA=="
 
-/* ---- calls.c ---- */
+/* ---- runs.c ---- */
 
 /* A call with a stream of its own. It lives until its result has been handed out. */
-struct call_run {
-	LIST_ENTRY(call_run) next;
+struct run {
+	LIST_ENTRY(run) next;
 	int64_t seq; /* what its event ids begin with */
 	struct sink *sink; /* NULL: its client is away */
 	char key[PEER_KEY_BYTES]; /* of its session */
@@ -79,31 +79,31 @@ struct call_run {
 	int step; /* how often its clock has rung */
 	int events; /* how many messages it has told */
 	struct event *clock;
-	void (*on_clock)(struct call_run *r);
-	/* The client's answer to the request of call_request; NULL: it refused. */
-	void (*on_response)(struct call_run *r, const cJSON *result);
+	void (*on_clock)(struct run *r);
+	/* The client's answer to the request of run_request; NULL: it refused. */
+	void (*on_response)(struct run *r, const cJSON *result);
 	struct str result; /* kept while its client is away */
 };
 
 /* Opens the stream of a call; NULL if the client is gone already. */
-struct call_run *call_start(const struct ask *a);
+struct run *run_start(const struct ask *a);
 /* Calls on_clock after ms. */
-void call_after(struct call_run *r, int ms, void (*on_clock)(struct call_run *r));
-void call_notify(struct call_run *r, const struct str *message);
+void run_after(struct run *r, int ms, void (*on_clock)(struct run *r));
+void run_notify(struct run *r, const struct str *message);
 /* Sends a request to the client. params: JSON object. */
-void call_request(struct call_run *r, const char *method, const char *params,
-		  void (*on_response)(struct call_run *r, const cJSON *result));
+void run_request(struct run *r, const char *method, const char *params,
+		  void (*on_response)(struct run *r, const cJSON *result));
 /* Ends the connection; the client may come back for the rest. */
-void call_cut(struct call_run *r);
+void run_cut(struct run *r);
 /* Ends the call with a text; r is gone then, or waits for its client to come back. */
-void call_finish(struct call_run *r, const char *text, bool is_error);
+void run_finish(struct run *r, const char *text, bool is_error);
 
-void calls_forget(const struct sink *s);
+void runs_forget(const struct sink *s);
 /* A client came back for the stream of call seq. */
-void calls_resume(struct sink *s, int64_t seq);
+void runs_resume(struct sink *s, int64_t seq);
 /* A client's response to a request of ours. */
-void calls_hear(const struct sink *s, const struct rpc_message *m);
-void calls_clear(void);
+void runs_hear(const struct sink *s, const struct rpc_message *m);
+void runs_clear(void);
 
 /* Appends the content of a result: one text. */
 void text_content(struct str *out, const char *text, bool is_error);

@@ -10,7 +10,7 @@ enum { STEP_MS = 50, AWAY_MS = 100 };
 
 /* ---- calls with a stream ---- */
 
-static void notify_log(struct call_run *r, const char *text)
+static void notify_log(struct run *r, const char *text)
 {
 	OWNED(str) struct str message = STR_INIT;
 
@@ -20,46 +20,46 @@ static void notify_log(struct call_run *r, const char *text)
 	                  "\"level\":\"info\",\"logger\":\"fixture\",\"data\":");
 	json_quote(&message, text);
 	str_add(&message, "}}");
-	call_notify(r, &message);
+	run_notify(r, &message);
 }
 
-static void log_step(struct call_run *r)
+static void log_step(struct run *r)
 {
 	static const char *const TEXTS[] = { "Tool execution started", "Tool processing data",
 		                             "Tool execution completed" };
 
 	notify_log(r, TEXTS[r->step]);
 	if (r->step + 1 < (int)COUNT(TEXTS))
-		call_after(r, STEP_MS, log_step);
+		run_after(r, STEP_MS, log_step);
 	else
-		call_finish(r, "The tool has written its log.", false);
+		run_finish(r, "The tool has written its log.", false);
 }
 
 static void with_logging(const struct ask *a)
 {
-	struct call_run *r = call_start(a);
+	struct run *r = run_start(a);
 
 	if (r)
 		log_step(r);
 }
 
-static void progress_step(struct call_run *r)
+static void progress_step(struct run *r)
 {
 	OWNED(str) struct str message = STR_INIT;
 
 	if (r->progress_token) {
 		mcp_progress(&message, r->progress_token, r->step * 50, "halves of the work");
-		call_notify(r, &message);
+		run_notify(r, &message);
 	}
 	if (r->step < 2)
-		call_after(r, STEP_MS, progress_step);
+		run_after(r, STEP_MS, progress_step);
 	else
-		call_finish(r, "The tool has come to its end.", false);
+		run_finish(r, "The tool has come to its end.", false);
 }
 
 static void with_progress(const struct ask *a)
 {
-	struct call_run *r = call_start(a);
+	struct run *r = run_start(a);
 
 	if (r)
 		progress_step(r);
@@ -67,12 +67,12 @@ static void with_progress(const struct ask *a)
 
 static void evaluate_logging(const struct ask *a)
 {
-	struct call_run *r = call_start(a);
+	struct run *r = run_start(a);
 
 	if (!r)
 		return;
 	notify_log(r, "Logging is on");
-	call_finish(r, "Logging evaluated", false);
+	run_finish(r, "Logging evaluated", false);
 }
 
 /* A stream that asks for input with its result, not with a request of its own. */
@@ -93,19 +93,19 @@ static void streaming_elicitation(const struct ask *a)
 	ask_answer(a, &result, false);
 }
 
-static void after_reconnection(struct call_run *r)
+static void after_reconnection(struct run *r)
 {
-	call_finish(r, "The client has come back for this.", false);
+	run_finish(r, "The client has come back for this.", false);
 }
 
 static void reconnection(const struct ask *a)
 {
-	struct call_run *r = call_start(a);
+	struct run *r = run_start(a);
 
 	if (!r)
 		return;
-	call_after(r, AWAY_MS, after_reconnection);
-	call_cut(r);
+	run_after(r, AWAY_MS, after_reconnection);
+	run_cut(r);
 }
 
 /* ---- requests to the client (legacy) ---- */
@@ -119,20 +119,20 @@ static void refuse_call(const struct ask *a, const char *text)
 	ask_answer(a, &result, false);
 }
 
-static void sampled(struct call_run *r, const cJSON *answer)
+static void sampled(struct run *r, const cJSON *answer)
 {
 	const char *said = json_text(cJSON_GetObjectItemCaseSensitive(answer, "content"), "text");
 	OWNED(str) struct str text = STR_INIT;
 
 	str_addf(&text, "LLM response: %s", said ? said : "none");
-	call_finish(r, text.bytes, !said);
+	run_finish(r, text.bytes, !said);
 }
 
 static void sampling(const struct ask *a)
 {
 	const char *prompt = ask_argument(a, "prompt");
 	OWNED(str) struct str params = STR_INIT;
-	struct call_run *r;
+	struct run *r;
 
 	if (!prompt || !ask_can(a, "sampling")) {
 		refuse_call(a, prompt ? "the client cannot sample" : "prompt is missing");
@@ -141,12 +141,12 @@ static void sampling(const struct ask *a)
 	str_add(&params, "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":");
 	json_quote(&params, prompt);
 	str_add(&params, "}}],\"maxTokens\":100}");
-	r = call_start(a);
+	r = run_start(a);
 	if (r)
-		call_request(r, "sampling/createMessage", params.bytes, sampled);
+		run_request(r, "sampling/createMessage", params.bytes, sampled);
 }
 
-static void elicited(struct call_run *r, const cJSON *answer)
+static void elicited(struct run *r, const cJSON *answer)
 {
 	const char *action = json_text(answer, "action");
 	const cJSON *content = cJSON_GetObjectItemCaseSensitive(answer, "content");
@@ -157,13 +157,13 @@ static void elicited(struct call_run *r, const cJSON *answer)
 		json_canonical(&text, content);
 	else
 		str_add(&text, "{}");
-	call_finish(r, text.bytes, !action);
+	run_finish(r, text.bytes, !action);
 }
 
 static void elicit(const struct ask *a, const char *message, const char *schema)
 {
 	OWNED(str) struct str params = STR_INIT;
-	struct call_run *r;
+	struct run *r;
 
 	if (!ask_can(a, "elicitation")) {
 		refuse_call(a, "the client cannot ask its user");
@@ -174,9 +174,9 @@ static void elicit(const struct ask *a, const char *message, const char *schema)
 	str_add(&params, ",\"requestedSchema\":");
 	str_add(&params, schema);
 	str_add_char(&params, '}');
-	r = call_start(a);
+	r = run_start(a);
 	if (r)
-		call_request(r, "elicitation/create", params.bytes, elicited);
+		run_request(r, "elicitation/create", params.bytes, elicited);
 }
 
 static void elicitation(const struct ask *a)

@@ -144,6 +144,7 @@ struct front {
 	int sinks, max_sinks;
 	int64_t progress_ms;
 	int64_t http_port;
+	cJSON *allow_uids; /* of others who may ask over HTTP */
 	struct call_settings settings;
 	struct str default_workspace;
 	struct err *failure; /* why the loop ended, if it did not end well */

@@ -7,6 +7,7 @@
 
 #include "id.h"
 #include "log.h"
+#include "peer_uid.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -694,6 +695,8 @@ static void route(struct sink *s, const char *path)
 struct arrival {
 	ino_t inode;
 	int64_t began_ms; /* monotonic; 0: nothing of a request has come */
+	bool looked; /* who is at the other end has been asked */
+	bool refused; /* and it is somebody else */
 };
 
 static struct arrival *arrival_of(struct front *f, int fd)
@@ -723,8 +726,10 @@ static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, v
 	if (info->n_added == 0 || fd < 0 || fstat(fd, &about) != 0)
 		return;
 	a = arrival_of(the_front, fd);
-	if (a->inode != about.st_ino || !a->began_ms)
-		*a = (struct arrival){ .inode = about.st_ino, .began_ms = clock_monotonic_ms() };
+	if (a->inode != about.st_ino)
+		*a = (struct arrival){ .inode = about.st_ino };
+	if (!a->began_ms)
+		a->began_ms = clock_monotonic_ms();
 	else if (clock_monotonic_ms() - a->began_ms > FRONT_REQUEST_SECONDS * 1000)
 		(void)shutdown(fd, SHUT_RDWR);
 }
@@ -739,13 +744,50 @@ static struct bufferevent *on_connect(struct event_base *base, void *arg)
 	return bev;
 }
 
-static void has_arrived(struct front *f, struct evhttp_request *request)
+/* ---- other users of this machine ---- */
+
+static bool uid_is_allowed(const struct front *f, uid_t uid)
+{
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, f->allow_uids)
+		if (cJSON_IsNumber(one) && one->valuedouble == (double)uid)
+			return true;
+	return uid == geteuid() || uid == 0;
+}
+
+static bool is_somebody_else(const struct front *f, int fd)
+{
+	struct err e = ERR_INIT;
+	uid_t uid;
+
+	if (peer_uid(fd, &uid, &e)) {
+		log_warn("refused a caller: %s", e.text);
+		return true;
+	}
+	if (uid_is_allowed(f, uid))
+		return false;
+	log_warn("refused a caller that runs as user %u", (unsigned)uid);
+	return true;
+}
+
+/* A whole request is there. Returns whether its caller may ask: it is looked at once for each
+ * connection, by the kernel's word. */
+static bool has_arrived(struct front *f, struct evhttp_request *request)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(request);
 	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c));
+	struct arrival *a;
 
-	if (fd >= 0)
-		arrival_of(f, fd)->began_ms = 0;
+	if (fd < 0)
+		return false;
+	a = arrival_of(f, fd);
+	a->began_ms = 0;
+	if (!a->looked) {
+		a->looked = true;
+		a->refused = is_somebody_else(f, fd);
+	}
+	return !a->refused;
 }
 
 static void on_request(struct evhttp_request *request, void *arg)
@@ -756,9 +798,9 @@ static void on_request(struct evhttp_request *request, void *arg)
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	const char *why = NULL;
 	int status = check_headers(request, &why);
+	bool may_ask = has_arrived(f, request);
 
 	s->http = request;
-	has_arrived(f, request);
 	evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_close, s);
 	take_query(&s->peer->identity, evhttp_request_get_uri(request));
 	sink_hold(s);
@@ -766,6 +808,10 @@ static void on_request(struct evhttp_request *request, void *arg)
 		answer_error(
 		    s, 503, NULL, RPC_INTERNAL_ERROR,
 		    "too many callers wait: no file descriptors are left; raise ulimit -n");
+	else if (!may_ask)
+		answer_error(s, 403, NULL, RPC_INVALID_REQUEST,
+		             "this agent-intercom belongs to another user; mcp.allow_uids in its "
+		             "config.toml lets others in");
 	else if (status)
 		answer_error(s, status, NULL, RPC_INVALID_REQUEST, why);
 	else

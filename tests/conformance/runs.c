@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static LIST_HEAD(, call_run) calls = LIST_HEAD_INITIALIZER(calls);
+static LIST_HEAD(, run) runs = LIST_HEAD_INITIALIZER(runs);
 static int64_t last_seq;
 
-static const char *event_id(struct call_run *r, char text[40])
+static const char *event_id(struct run *r, char text[40])
 {
 	if (r->modern)
 		return NULL;
@@ -17,7 +17,7 @@ static const char *event_id(struct call_run *r, char text[40])
 	return text;
 }
 
-static void free_call(struct call_run *r)
+static void free_run(struct run *r)
 {
 	LIST_REMOVE(r, next);
 	if (r->clock)
@@ -30,9 +30,9 @@ static void free_call(struct call_run *r)
 
 /* ---- streams ---- */
 
-struct call_run *call_start(const struct ask *a)
+struct run *run_start(const struct ask *a)
 {
-	struct call_run *r = xcalloc(1, sizeof(*r));
+	struct run *r = xcalloc(1, sizeof(*r));
 	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(a->params, "_meta");
 	const cJSON *token = cJSON_GetObjectItemCaseSensitive(meta, "progressToken");
 	char id[40];
@@ -52,18 +52,17 @@ struct call_run *call_start(const struct ask *a)
 	r->version = a->modern ? MCP_MODERN : mcp_negotiate(a->version);
 	r->modern = a->modern;
 	r->logs = ask_logs(a);
-	LIST_INSERT_HEAD(&calls, r, next);
+	LIST_INSERT_HEAD(&runs, r, next);
 	a->sink->by->wait(a->sink, event_id(r, id));
 	if (!a->sink->gone)
 		return r;
-	if (!r->modern) /* nobody knows of it: nobody comes back */
-		free_call(r);
+	free_run(r);
 	return NULL;
 }
 
 static void on_clock(evutil_socket_t fd, short what, void *arg)
 {
-	struct call_run *r = arg;
+	struct run *r = arg;
 
 	(void)fd;
 	(void)what;
@@ -71,7 +70,7 @@ static void on_clock(evutil_socket_t fd, short what, void *arg)
 	r->on_clock(r);
 }
 
-void call_after(struct call_run *r, int ms, void (*then)(struct call_run *r))
+void run_after(struct run *r, int ms, void (*then)(struct run *r))
 {
 	const struct timeval t = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 
@@ -81,7 +80,7 @@ void call_after(struct call_run *r, int ms, void (*then)(struct call_run *r))
 	(void)evtimer_add(r->clock, &t);
 }
 
-void call_notify(struct call_run *r, const struct str *message)
+void run_notify(struct run *r, const struct str *message)
 {
 	char id[40];
 
@@ -89,8 +88,8 @@ void call_notify(struct call_run *r, const struct str *message)
 		r->sink->by->notify(r->sink, message, event_id(r, id));
 }
 
-void call_request(struct call_run *r, const char *method, const char *params,
-                  void (*on_response)(struct call_run *r, const cJSON *result))
+void run_request(struct run *r, const char *method, const char *params,
+                  void (*on_response)(struct run *r, const cJSON *result))
 {
 	OWNED(str) struct str message = STR_INIT;
 
@@ -99,10 +98,10 @@ void call_request(struct call_run *r, const char *method, const char *params,
 	         (long long)r->seq, method);
 	str_add(&message, params);
 	str_add_char(&message, '}');
-	call_notify(r, &message);
+	run_notify(r, &message);
 }
 
-void call_cut(struct call_run *r)
+void run_cut(struct run *r)
 {
 	if (r->sink)
 		r->sink->by->finish(r->sink, 200);
@@ -117,7 +116,7 @@ void text_content(struct str *out, const char *text, bool is_error)
 	str_addf(out, "}],\"isError\":%s", is_error ? "true" : "false");
 }
 
-static void hand_out(struct call_run *r)
+static void hand_out(struct run *r)
 {
 	struct sink *sink = r->sink;
 	OWNED(str) struct str message = STR_INIT;
@@ -126,44 +125,42 @@ static void hand_out(struct call_run *r)
 
 	rpc_result(&message, r->rpc_id, r->result.bytes);
 	r->sink = NULL;
-	free_call(r);
+	free_run(r);
 	sink->by->reply(sink, &message, id);
 	sink_drop(sink);
 }
 
-void call_finish(struct call_run *r, const char *text, bool is_error)
+void run_finish(struct run *r, const char *text, bool is_error)
 {
 	str_add_char(&r->result, '{');
 	text_content(&r->result, text, is_error);
 	mcp_end_result(&r->result, r->version, false);
 	if (r->sink)
 		hand_out(r);
+	else if (r->modern)
+		free_run(r);
 }
 
 /* ---- clients ---- */
 
-void calls_forget(const struct sink *s)
+void runs_forget(const struct sink *s)
 {
-	struct call_run *r, *after;
+	struct run *r;
 
-	for (r = LIST_FIRST(&calls); r; r = after) {
-		after = LIST_NEXT(r, next);
-		if (r->sink != s)
-			continue;
-		sink_drop(r->sink);
-		r->sink = NULL;
-		if (r->modern)
-			free_call(r);
-	}
+	LIST_FOREACH(r, &runs, next)
+		if (r->sink == s) {
+			sink_drop(r->sink);
+			r->sink = NULL;
+		}
 }
 
-void calls_resume(struct sink *s, int64_t seq)
+void runs_resume(struct sink *s, int64_t seq)
 {
 	struct mcp_fault fault = { .status = 404, .code = RPC_INVALID_REQUEST,
 		                   .text = "there is no stream with this Last-Event-ID" };
-	struct call_run *r;
+	struct run *r;
 
-	LIST_FOREACH(r, &calls, next)
+	LIST_FOREACH(r, &runs, next)
 		if (r->seq == seq && !r->sink && strcmp(r->key, s->peer->key) == 0)
 			break;
 	if (!r) {
@@ -179,28 +176,28 @@ void calls_resume(struct sink *s, int64_t seq)
 		hand_out(r);
 }
 
-void calls_hear(const struct sink *s, const struct rpc_message *m)
+void runs_hear(const struct sink *s, const struct rpc_message *m)
 {
 	const cJSON *result = cJSON_GetObjectItemCaseSensitive(m->root, "result");
-	struct call_run *r;
+	struct run *r;
 	char id[40];
 
-	LIST_FOREACH(r, &calls, next) {
+	LIST_FOREACH(r, &runs, next) {
 		(void)snprintf(id, sizeof(id), "\"ask-%lld\"", (long long)r->seq);
 		if (r->on_response && m->id && strcmp(m->id, id) == 0 &&
 		    strcmp(r->key, s->peer->key) == 0)
 			break;
 	}
 	if (r) {
-		void (*on_response)(struct call_run *, const cJSON *) = r->on_response;
+		void (*on_response)(struct run *, const cJSON *) = r->on_response;
 
 		r->on_response = NULL;
 		on_response(r, result);
 	}
 }
 
-void calls_clear(void)
+void runs_clear(void)
 {
-	while (!LIST_EMPTY(&calls))
-		free_call(LIST_FIRST(&calls));
+	while (!LIST_EMPTY(&runs))
+		free_run(LIST_FIRST(&runs));
 }
