@@ -22,6 +22,7 @@ CREATE TABLE session (
   last_tool           TEXT,
   nudge_count         INTEGER NOT NULL DEFAULT 0,
   stall_paused        INTEGER NOT NULL DEFAULT 0 CHECK (stall_paused IN (0, 1)),
+  wait_limit_ms       INTEGER,              -- learned: its client gives up soon after this
   progress_snapshot   TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
   restart_of          TEXT REFERENCES session (id),
   created_at          TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),

@@ -8,11 +8,13 @@ VALUES (:id, :host, coalesce((SELECT id FROM operator WHERE is_default = 1), 'lo
   :channel, :client, :label, :now, :now, :now);
 
 -- name: session_by_id
-SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused
+SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused,
+       wait_limit_ms
   FROM session WHERE id = :id;
 
 -- name: session_by_seq
-SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused
+SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused,
+       wait_limit_ms
   FROM session WHERE seq = :seq;
 
 -- name: session_touch
@@ -144,3 +146,8 @@ SELECT 1 AS one FROM connection
 DELETE FROM connection WHERE seq IN (
   SELECT seq FROM connection
    WHERE session_seq IS NULL AND created_at < :cutoff AND state <> 'open' LIMIT :limit);
+
+-- name: session_learn_wait
+-- Its client has given up on a call: the next ones are told 'pending' before that.
+UPDATE session SET wait_limit_ms = min(coalesce(wait_limit_ms, :limit_ms), :limit_ms)
+ WHERE seq = :seq;

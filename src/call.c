@@ -264,13 +264,23 @@ static void make_question(const struct call *c, const struct call_settings *sett
 	}
 }
 
+/* What the caller has said counts; else the configuration, and what is known of its client. */
+static int64_t how_long(const struct peer *p, const struct call_settings *settings)
+{
+	if (p->identity.wait_s)
+		return p->identity.wait_s * 1000;
+	if (p->wait_limit_ms && p->wait_limit_ms < settings->wait_cap_ms)
+		return p->wait_limit_ms;
+	return settings->wait_cap_ms;
+}
+
 static int insert_call(struct store *st, struct call *c, const struct peer *p, int64_t request,
                        int64_t apply, const struct call_settings *settings, struct err *e)
 {
 	int64_t arguments = content_seq_for(st, str_text(&c->canonical), c->canonical.length, e);
 	int64_t result =
 	    c->waiting ? 0 : content_seq_for(st, str_text(&c->result), c->result.length, e);
-	int64_t wait_ms = p->identity.wait_s ? p->identity.wait_s * 1000 : settings->wait_cap_ms;
+	int64_t wait_ms = how_long(p, settings);
 	struct instant until = clock_instant(clock_now_ms() + wait_ms);
 	stmt *s =
 	    store_stmt(st, c->waiting ? SQL_TOOL_CALL_INSERT_WAITING : SQL_TOOL_CALL_INSERT_DONE);
@@ -884,4 +894,25 @@ int call_finish(struct store *st, int64_t call_seq, const struct str *result, bo
 	if (stmt_run(s, e) < 0)
 		return -1;
 	return hand_over(st, call_seq, e);
+}
+
+int call_given_up(struct store *st, int64_t call_seq, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_TOOL_CALL_READ);
+	int64_t session = 0, waited_ms = 0;
+	int got;
+
+	bind_int(s, ":seq", call_seq);
+	got = stmt_row(s, e);
+	if (got > 0 && strcmp(col_text(s, TOOL_CALL_READ_STATE), "waiting") == 0) {
+		session = col_int(s, TOOL_CALL_READ_SESSION_SEQ);
+		waited_ms = clock_now_ms() - clock_parse(col_text(s, TOOL_CALL_READ_CREATED_AT));
+	}
+	stmt_reset(s);
+	if (got < 0 || !session || waited_ms < CALL_GIVE_UP_MS)
+		return got < 0 ? -1 : 0;
+	s = store_stmt(st, SQL_SESSION_LEARN_WAIT);
+	bind_int(s, ":seq", session);
+	bind_int(s, ":limit_ms", waited_ms / 5 * 4);
+	return stmt_run(s, e) < 0 ? -1 : 0;
 }

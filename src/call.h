@@ -16,7 +16,10 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-enum { CALL_MAX_FILE_BYTES = 100 << 20 }; /* of a file that a proposal changes */
+enum {
+	CALL_MAX_FILE_BYTES = 100 << 20, /* of a file that a proposal changes */
+	CALL_GIVE_UP_MS = 20000, /* the shortest time-out of a client that we learn from */
+};
 
 /* What of the configuration calls need; filled once at start. */
 struct call_settings {
@@ -72,6 +75,11 @@ int call_attach(struct store *st, int64_t call_seq, const char *listener, struct
 /* Builds the result of a call whose wait has ended (or is looked at: then it is 'pending'). */
 int call_result(struct store *st, int64_t call_seq, struct str *result, bool *ret_is_error,
                 struct err *e);
+
+/* The client gave up on a call that waits: the next calls of its session are told 'pending' well
+ * before that (mcp.md 10.2). Times under CALL_GIVE_UP_MS say nothing: a person cancels too. Inside
+ * a transaction, before the call changes state. */
+int call_given_up(struct store *st, int64_t call_seq, struct err *e);
 
 /* Writes that the result has been handed over. Inside a transaction. */
 int call_finish(struct store *st, int64_t call_seq, const struct str *result, bool is_error,

@@ -108,6 +108,7 @@ static int load_session(struct store *st, struct peer *p, stmt *s, struct err *e
 		take(&p->session_id, col_text(s, SESSION_BY_SEQ_ID));
 		take(&p->workspace_root, col_text(s, SESSION_BY_SEQ_WORKSPACE_ROOT));
 		p->stall_paused = col_int(s, SESSION_BY_SEQ_STALL_PAUSED) != 0;
+		p->wait_limit_ms = col_int(s, SESSION_BY_SEQ_WAIT_LIMIT_MS);
 		if (strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "terminated") == 0)
 			got =
 			    err_set(e, ERR_INPUT, "session %s has been terminated; start a new one",
@@ -284,6 +285,7 @@ static int catch_up(struct store *st, struct peer *p, struct err *e)
 	if (got > 0) {
 		p->seq = now->seq;
 		p->stall_paused = now->stall_paused;
+		p->wait_limit_ms = now->wait_limit_ms;
 	}
 	if (got > 0 && now->session_seq) {
 		p->session_seq = now->session_seq;

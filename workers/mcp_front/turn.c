@@ -363,6 +363,8 @@ static int run_cancel(struct front *f, struct job *job, struct err *e)
 	job->call_seq = call_seq;
 	if (!call_seq)
 		return 0;
+	if (call_given_up(&f->worker.store, call_seq, e))
+		return -1;
 	s = store_stmt(&f->worker.store, SQL_REQUEST_TAKEN_BACK);
 	bind_int(s, ":call", call_seq);
 	if (stmt_run(s, e) < 0)
@@ -438,6 +440,9 @@ static int run(struct front *f, struct job *job, struct err *e)
 	case JOB_DROP:
 		if (front_is_held(f, job->call_seq))
 			return 0;
+		if (!f->worker.stopping && job->sink->peer->transport != PEER_STDIO &&
+		    call_given_up(&f->worker.store, job->call_seq, e))
+			return -1;
 		return on_seq(f,
 		              job->kind == JOB_DROP ? SQL_TOOL_CALL_CANCEL : SQL_TOOL_CALL_UNLISTEN,
 		              job->call_seq, e);
