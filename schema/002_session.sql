@@ -1,6 +1,5 @@
 -- A session is a logical piece of agent work; a connection is one transport attachment of it.
 
--- rings: watchdog
 CREATE TABLE session (
   seq                 INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- order of birth; what other
                                             -- tables refer to; never used again: events outlive it

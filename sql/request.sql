@@ -81,6 +81,10 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
   LEFT JOIN request AS p ON p.seq = r.previous_seq
  WHERE r.seq = :seq;
 
+-- name: request_answer
+-- What the caller is told; not what was asked, which may be big.
+SELECT id, state, decision, reason, instruction FROM request WHERE seq = :seq;
+
 -- name: request_by_id
 SELECT seq, session_seq, kind, state FROM request WHERE id = :id;
 

@@ -23,7 +23,9 @@ UPDATE session
    SET last_tool = :tool, last_activity_at = :now, updated_at = :now,
        connectivity_status = 'online',
        status = CASE WHEN status IN ('interrupted', 'created') THEN 'active' ELSE status END
- WHERE seq = :seq;
+ WHERE seq = :seq
+   AND (last_tool IS NOT :tool OR last_activity_at IS NULL OR last_activity_at < :recently
+        OR connectivity_status <> 'online' OR status IN ('interrupted', 'created'));
 
 -- name: session_set_progress
 UPDATE session SET progress_snapshot = :progress WHERE seq = :seq;

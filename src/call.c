@@ -12,7 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TITLE_BYTES = 200 };
+enum {
+	TITLE_BYTES = 200,
+	TOUCH_MS = 1000, /* the same tool again so soon tells nothing new of a session */
+};
 
 static const char NEW_FILE[] = "new_file";
 
@@ -682,8 +685,10 @@ static int mark_delivered(struct store *st, const struct call *c, const struct p
 
 static int touch_session(struct store *st, const struct tool *tool, int64_t session, struct err *e)
 {
+	struct instant recently = clock_instant(clock_now_ms() - TOUCH_MS);
 	stmt *s = store_stmt(st, SQL_SESSION_TOUCH);
 
+	bind_text(s, ":recently", recently.text);
 	bind_int(s, ":seq", session);
 	bind_text(s, ":tool", tool->name);
 	return stmt_run(s, e) < 0 ? -1 : 0;
@@ -833,7 +838,7 @@ static int build_result(struct store *st, enum tool_id tool, int64_t request, in
 
 	if (tool == TOOL_CHECK_DIFF)
 		return apply_result(st, apply, result, is_error, e);
-	found = request_read(st, request, &r, e);
+	found = request_read_answer(st, request, &r, e);
 	if (found <= 0)
 		return found < 0 ? -1
 		                 : err_set(e, ERR_BUG, "request %lld is gone", (long long)request);

@@ -160,6 +160,7 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 	if (got <= 0 || !session)
 		return got;
 	got = session_by_seq(st, p, session, NULL);
+	p->fresh = got > 0;
 	return got < 0 ? 1 : got; /* a terminated session is told to the next call, not here */
 }
 
@@ -216,6 +217,10 @@ int peer_settle(struct store *st, const struct places *places, struct peer *p, s
 {
 	int got;
 
+	if (p->session_seq && p->fresh) {
+		p->fresh = false;
+		return 0;
+	}
 	if (p->session_seq) {
 		got = session_by_seq(st, p, p->session_seq, e);
 		return got < 0 ? -1 : 0;

@@ -82,6 +82,25 @@ int request_read(struct store *st, int64_t seq, struct request *r, struct err *e
 	return 1;
 }
 
+int request_read_answer(struct store *st, int64_t seq, struct request *r, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_REQUEST_ANSWER);
+	int got;
+
+	bind_int(s, ":seq", seq);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		r->seq = seq;
+		r->id = copy(s, REQUEST_ANSWER_ID);
+		r->state = copy(s, REQUEST_ANSWER_STATE);
+		r->decision = copy(s, REQUEST_ANSWER_DECISION);
+		r->reason = copy(s, REQUEST_ANSWER_REASON);
+		r->instruction = copy(s, REQUEST_ANSWER_INSTRUCTION);
+	}
+	stmt_reset(s);
+	return got;
+}
+
 void request_clear(struct request *r)
 {
 	char *const texts[] = { r->id,

@@ -27,6 +27,8 @@ struct request {
 
 /* Fills r with the row; big texts too. 1 found, 0 not, -1 error. */
 int request_read(struct store *st, int64_t seq, struct request *r, struct err *e);
+/* Only what a caller is told of it: id, state, decision, reason, instruction. As above. */
+int request_read_answer(struct store *st, int64_t seq, struct request *r, struct err *e);
 void request_clear(struct request *r);
 
 /* The request whose id is or begins with text (4 characters at least, unless it is whole).

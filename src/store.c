@@ -24,6 +24,8 @@ enum {
 	CACHE_KIB = 8192,
 };
 
+enum control { CONTROL_BEGIN, CONTROL_COMMIT, CONTROL_PART, CONTROL_KEEP, CONTROL_COUNT };
+
 /* ---- errors ---- */
 
 static enum err_kind kind_of(int rc)
@@ -404,6 +406,8 @@ void store_clear(struct store *st)
 {
 	for (int i = 0; i < SQL_COUNT; i++)
 		(void)sqlite3_finalize(st->prepared[i]);
+	for (int i = 0; i < CONTROL_COUNT; i++)
+		(void)sqlite3_finalize(st->control[i]);
 	(void)sqlite3_close(st->db);
 	const int fds[] = { st->run_fd, st->lock_next, st->lock_now };
 	for (size_t i = 0; i < COUNT(fds); i++)
@@ -413,6 +417,24 @@ void store_clear(struct store *st)
 }
 
 /* ---- transactions ---- */
+
+/* Four of them in every call: prepared once. */
+static int control(struct store *st, enum control which)
+{
+	static const char *const TEXTS[CONTROL_COUNT] = { "BEGIN IMMEDIATE", "COMMIT",
+		                                          "SAVEPOINT part", "RELEASE part" };
+	stmt **s = &st->control[which];
+	int rc = SQLITE_OK;
+
+	if (!*s)
+		rc = sqlite3_prepare_v3(st->db, TEXTS[which], -1, SQLITE_PREPARE_PERSISTENT, s,
+		                        NULL);
+	if (rc == SQLITE_OK) {
+		(void)sqlite3_step(*s);
+		rc = sqlite3_reset(*s);
+	}
+	return rc;
+}
 
 /* Waits until the lock is ours or the deadline passes; either way we go on. */
 static bool lock_until(int fd, int64_t deadline_ms)
@@ -446,7 +468,7 @@ int store_begin(struct store *st, struct err *e)
 	if (st->writing)
 		bug("store_begin", "inside a transaction");
 	queue_enter(st);
-	int rc = sqlite3_exec(st->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+	int rc = control(st, CONTROL_BEGIN);
 	if (rc != SQLITE_OK) {
 		queue_leave(st);
 		return failed(st->db, rc, "cannot begin", e);
@@ -456,11 +478,26 @@ int store_begin(struct store *st, struct err *e)
 	return 0;
 }
 
+/* Whether a later table has rung the same worker. */
+static bool is_rung(const struct store *st, int bell)
+{
+	for (int i = bell + 1; sql_bells[i].table; i++)
+		if (st->rings & (1U << i) &&
+		    strcmp(sql_bells[i].worker, sql_bells[bell].worker) == 0)
+			return true;
+	return false;
+}
+
 static void ring(struct store *st)
 {
-	for (int i = 0; sql_bells[i].table; i++)
-		if (st->rings & (1U << i))
-			doorbell_ring(st->run_fd, sql_bells[i].worker);
+	int last = 0;
+
+	while (sql_bells[last].table)
+		last++;
+	/* answer is one of the last tables: who is waited for is rung before the others */
+	while (last-- > 0)
+		if (st->rings & (1U << last) && !is_rung(st, last))
+			doorbell_ring(st->run_fd, sql_bells[last].worker);
 	if (st->wal_pages >= WAL_RING_PAGES)
 		doorbell_ring(st->run_fd, "retention");
 	if (st->wal_pages >= WAL_URGENT_PAGES)
@@ -471,7 +508,7 @@ static void ring(struct store *st)
 
 int store_commit(struct store *st, struct err *e)
 {
-	int rc = sqlite3_exec(st->db, "COMMIT", NULL, NULL, NULL);
+	int rc = control(st, CONTROL_COMMIT);
 
 	if (rc != SQLITE_OK) {
 		(void)failed(st->db, rc, "cannot commit", e);
@@ -507,12 +544,16 @@ void store_rollback(struct store *st)
 
 int store_part(struct store *st, struct err *e)
 {
-	return execute(st, "SAVEPOINT part", e);
+	int rc = control(st, CONTROL_PART);
+
+	return rc == SQLITE_OK ? 0 : failed(st->db, rc, "cannot begin a part", e);
 }
 
 int store_keep(struct store *st, struct err *e)
 {
-	return execute(st, "RELEASE part", e);
+	int rc = control(st, CONTROL_KEEP);
+
+	return rc == SQLITE_OK ? 0 : failed(st->db, rc, "cannot keep a part", e);
 }
 
 void store_undo(struct store *st)
@@ -539,9 +580,12 @@ stmt *store_stmt(struct store *st, enum sql which)
 		bug(sql_statements[which].name, "writes outside a transaction");
 	int now = sqlite3_bind_parameter_index(*s, ":now");
 	if (now) {
-		struct instant at = clock_now();
+		int64_t ms = clock_now_ms();
 
-		(void)sqlite3_bind_text(*s, now, at.text, -1, SQLITE_TRANSIENT);
+		if (ms != st->now_ms)
+			st->now = clock_instant(ms);
+		st->now_ms = ms;
+		(void)sqlite3_bind_text(*s, now, st->now.text, INSTANT_BYTES - 1, SQLITE_TRANSIENT);
 	}
 	return *s;
 }

@@ -20,12 +20,15 @@ struct sqlite3;
 struct store {
 	struct sqlite3 *db;
 	stmt *prepared[SQL_COUNT];
+	stmt *control[4]; /* BEGIN and its like */
 	int run_fd; /* where bells hang, -1: nobody is rung */
 	int lock_next; /* the two lock files of the writer queue */
 	int lock_now;
 	bool writing; /* between store_begin and store_commit or store_rollback */
 	unsigned rings; /* bit per entry of sql_bells whose table this transaction changed */
 	bool broken; /* a flush failed: what is on disk is not known */
+	int64_t now_ms; /* of now */
+	struct instant now; /* what was bound to :now last */
 	int wal_pages; /* length of the log after our last commit */
 };
 

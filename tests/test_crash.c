@@ -195,11 +195,12 @@ START_TEST(an_answer_given_while_nothing_ran_is_delivered)
 	r = given_relay();
 	begin_asking(&r, "f", "hello\n");
 	site_kill(&site);
-	ck_assert_int_eq(shell(NULL,
-	                       "sqlite3 %s \"INSERT INTO decision (request_id, verdict)"
-	                       " SELECT id, 'approve' FROM request\"",
-	                       test_db()),
-	                 0);
+	ck_assert_int_eq(
+	    shell(NULL,
+	          "sqlite3 -cmd '.timeout 10000' %s \"INSERT INTO decision (request_id, verdict)"
+	          " SELECT id, 'approve' FROM request\"",
+	          test_db()),
+	    0);
 	site_start(&site);
 	answer = relay_end(&r);
 	has(answer, "status", "approved");

@@ -387,8 +387,7 @@ START_TEST(each_revision_lists_nine_tools_in_its_shape)
 		list = cJSON_Parse(out.bytes);
 		tools = cJSON_GetObjectItemCaseSensitive(list, "tools");
 		ck_assert_int_eq(cJSON_GetArraySize(tools), 9);
-		cJSON_ArrayForEach(tool, tools)
-		{
+		cJSON_ArrayForEach (tool, tools) {
 			const cJSON *input = cJSON_GetObjectItemCaseSensitive(tool, "inputSchema");
 			const cJSON *output =
 			    cJSON_GetObjectItemCaseSensitive(tool, "outputSchema");

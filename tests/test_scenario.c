@@ -105,7 +105,8 @@ START_TEST(one_insert_of_the_sqlite3_shell_unblocks_the_agent_within_a_second)
 	a = newcomer();
 	id = begin(&a, &w, "check_clearance", arguments);
 	ck_assert_int_eq(shell(NULL,
-	                       "sqlite3 %s \"INSERT INTO decision (request_id, verdict) VALUES"
+	                       "sqlite3 -cmd '.timeout 10000' %s \"INSERT INTO decision "
+	                       "(request_id, verdict) VALUES"
 	                       " ('%s', 'approve')\"",
 	                       test_db(), id),
 	                 0);

@@ -168,18 +168,22 @@ static int open_loop(struct front *f, struct err *e)
 {
 	const struct timeval beat = { .tv_sec = WORKER_LOOK_MS / 1000 };
 
-	f->base = event_base_new();
-	if (!f->base || event_base_priority_init(f->base, 2))
+	struct event_config *config = event_config_new();
+
+	/* A reply arms and disarms its socket in one pass: the kernel need not hear of that. */
+	(void)event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
+	f->base = event_base_new_with_config(config);
+	event_config_free(config);
+	if (!f->base)
 		return err_set(e, ERR_AGAIN, "libevent gives no event base");
 	STAILQ_INIT(&f->jobs);
+	STAILQ_INIT(&f->told);
 	TAILQ_INIT(&f->line);
 	f->turn = event_new(f->base, -1, 0, front_turn, f);
 	f->bell = event_new(f->base, f->worker.bell.fd, EV_READ | EV_PERSIST, on_bell, f);
 	f->signal = event_new(f->base, f->worker.signal_fd, EV_READ, on_signal, f);
 	f->beat = event_new(f->base, -1, EV_PERSIST, on_beat, f);
 	f->clock = evtimer_new(f->base, front_progress, f);
-	/* Transports first, then the turn: so that one turn takes all that has come in. */
-	(void)event_priority_set(f->turn, 1);
 	(void)event_add(f->bell, NULL);
 	(void)event_add(f->signal, NULL);
 	(void)event_add(f->beat, &beat);

@@ -26,7 +26,7 @@ static struct session *session_find(const char *key)
 {
 	struct session *s;
 
-	LIST_FOREACH(s, &sessions, next)
+	LIST_FOREACH (s, &sessions, next)
 		if (strcmp(s->key, key) == 0)
 			return s;
 	return NULL;
@@ -53,17 +53,17 @@ static void session_remove(struct session *s)
 
 /* ---- a request ---- */
 
-void ask_answer(const struct ask *a, struct str *result, bool cached)
+void ask_answer(const struct ask *a, struct str *result, enum mcp_cache cache)
 {
 	OWNED(str) struct str message = STR_INIT;
 
-	mcp_end_result(result, a->version, cached);
+	mcp_end_result(result, a->version, cache);
 	rpc_result(&message, a->id, result->bytes);
 	a->sink->by->reply(a->sink, &message, NULL);
 }
 
 static void refuse(struct sink *sink, const char *id, int status, int code, const char *text,
-		   const char *data)
+                   const char *data)
 {
 	struct mcp_fault fault = { .status = status, .code = code };
 
@@ -100,7 +100,8 @@ bool ask_can(const struct ask *a, const char *capability)
 {
 	const struct session *s = a->modern ? NULL : session_find(a->sink->peer->key);
 	const cJSON *all = a->modern ? meta_of(a, "io.modelcontextprotocol/clientCapabilities")
-				     : s ? s->capabilities : NULL;
+	                   : s       ? s->capabilities
+	                             : NULL;
 
 	return cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(all, capability));
 }
@@ -175,7 +176,7 @@ static void initialize(const struct ask *a)
 	str_add(&result, "\"capabilities\":{\"tools\":{},\"prompts\":{},\"logging\":{},"
 	                 "\"completions\":{},\"resources\":{\"subscribe\":true}},"
 	                 "\"serverInfo\":{\"name\":\"conformance-fixture\",\"version\":\"1\"}");
-	ask_answer(a, &result, false);
+	ask_answer(a, &result, MCP_NOT_CACHEABLE);
 }
 
 static void discover(const struct ask *a)
@@ -185,7 +186,7 @@ static void discover(const struct ask *a)
 	str_addf(&result, "{\"supportedVersions\":[\"%s\"],", MCP_MODERN);
 	str_add(&result, "\"capabilities\":{\"tools\":{\"listChanged\":true},\"completions\":{},"
 	                 "\"prompts\":{\"listChanged\":true},\"logging\":{},\"resources\":{}}");
-	ask_answer(a, &result, true);
+	ask_answer(a, &result, MCP_CACHE_PUBLIC);
 }
 
 static void answer_empty(const struct ask *a)
@@ -193,7 +194,7 @@ static void answer_empty(const struct ask *a)
 	OWNED(str) struct str result = STR_INIT;
 
 	str_add_char(&result, '{');
-	ask_answer(a, &result, false);
+	ask_answer(a, &result, MCP_NOT_CACHEABLE);
 }
 
 static void set_level(const struct ask *a)
@@ -233,16 +234,14 @@ static const struct {
 };
 
 /* Those of the modern era that production does not have. */
-static const char *const EXTRA[] = { "prompts/list",   "prompts/get",
-	                             "resources/list", "resources/templates/list",
-	                             "resources/read", "completion/complete",
-	                             NULL };
+static const char *const EXTRA[] = { "prompts/list", "prompts/get", "completion/complete", NULL };
 
 static void take_request(struct front *f, struct sink *sink, const struct rpc_message *m)
 {
 	bool modern = mcp_is_modern(m->params);
-	struct ask a = { .front = f, .sink = sink, .id = m->id, .params = m->params,
-		         .modern = modern };
+	struct ask a = {
+		.front = f, .sink = sink, .id = m->id, .params = m->params, .modern = modern
+	};
 
 	a.version = modern ? MCP_MODERN : peer_version(sink->peer);
 	for (size_t i = 0; i < COUNT(METHODS); i++)
@@ -278,7 +277,7 @@ void front_gone(struct sink *s)
 
 /* Only resuming and ending come this way. */
 struct job *front_queue(struct front *f, enum job_kind kind, struct sink *sink,
-			struct rpc_message *message)
+                        struct rpc_message *message)
 {
 	struct job *job = xcalloc(1, sizeof(*job));
 
@@ -339,7 +338,7 @@ static int serve(struct front *f, struct err *e)
 	for (size_t i = 0; i < COUNT(signals); i++)
 		(void)event_add(signals[i], NULL);
 	if (!failed) {
-		(void)printf("ready http://localhost:%lld/mcp\n", (long long)f->http_port);
+		(void)printf("ready http://127.0.0.1:%lld/mcp\n", (long long)f->http_port);
 		(void)fflush(stdout);
 		(void)event_base_dispatch(f->base);
 	}

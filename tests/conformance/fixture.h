@@ -28,7 +28,7 @@ enum { ERA_LEGACY = 1, ERA_MODERN = 2, ERA_BOTH = 3 };
 /* ---- fixture.c ---- */
 
 /* Answers with a result object of which the members have been written: "{..." without its end. */
-void ask_answer(const struct ask *a, struct str *result, bool cached);
+void ask_answer(const struct ask *a, struct str *result, enum mcp_cache cache);
 /* Refuses. data: JSON or NULL. The HTTP status is the one that goes with the code. */
 void ask_refuse(const struct ask *a, int code, const char *text, const char *data);
 /* Refuses for want of a client's capability. */
@@ -60,7 +60,7 @@ void tools_call(const struct ask *a);
 
 /* A small picture and a small sound, in base64. */
 #define FIXTURE_PNG                                                                                \
-	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJ"    \
+	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJ"     \
 	"RU5ErkJggg=="
 #define FIXTURE_WAV "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA=="
 
@@ -92,7 +92,7 @@ void run_after(struct run *r, int ms, void (*on_clock)(struct run *r));
 void run_notify(struct run *r, const struct str *message);
 /* Sends a request to the client. params: JSON object. */
 void run_request(struct run *r, const char *method, const char *params,
-		  void (*on_response)(struct run *r, const cJSON *result));
+                 void (*on_response)(struct run *r, const cJSON *result));
 /* Ends the connection; the client may come back for the rest. */
 void run_cut(struct run *r);
 /* Ends the call with a text; r is gone then, or waits for its client to come back. */
@@ -112,8 +112,8 @@ void text_content(struct str *out, const char *text, bool is_error);
 
 /* The names of the tools that need input, by number; NULL behind the last. */
 const char *input_tool(int i);
-/* One round of the tool or prompt of this name: true when all input is there, and the text that comes of it; else it has asked for
- * more, or refused. */
+/* One round of the tool or prompt of this name: true when all input is there, and the text that
+ * comes of it; else it has asked for more, or refused. */
 bool input_take(const struct ask *a, const char *name, struct str *text);
 
 #endif

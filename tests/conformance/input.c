@@ -34,7 +34,8 @@ static const struct question CAPITAL = { "capital_question", "sampling",
 	                                 SAMPLE("What is the capital of France?", "100"),
 	                                 "content" };
 static const struct question CLIENT_ROOTS = { "client_roots", "roots",
-	                                      "{\"method\":\"roots/list\",\"params\":{}}", "roots" };
+	                                      "{\"method\":\"roots/list\",\"params\":{}}",
+	                                      "roots" };
 static const struct question CONFIRM = { "confirm", "elicitation",
 	                                 FORM("Please confirm", "ok", "boolean"), "action" };
 static const struct question GREETING = { "greeting", "sampling",
@@ -43,11 +44,12 @@ static const struct question STEP1 = { "step1", "elicitation",
 	                               FORM("Step 1: What is your name?", "name", "string"),
 	                               "action" };
 static const struct question STEP2 = {
-	"step2", "elicitation", FORM("Step 2: What is your favorite color?", "color", "string"), "action"
+	"step2", "elicitation", FORM("Step 2: What is your favorite color?", "color", "string"),
+	"action"
 };
 static const struct question CONTEXT = {
-	"user_context", "elicitation", FORM("What context should the prompt use?", "context", "string"),
-	"action"
+	"user_context", "elicitation",
+	FORM("What context should the prompt use?", "context", "string"), "action"
 };
 
 /* A text with what the answer to a question says in the middle. */
@@ -64,24 +66,50 @@ static const struct conversation {
 	const struct question *rounds[ROUNDS][QUESTIONS];
 	struct outcome outcome;
 } CONVERSATIONS[] = {
-	{ "test_input_required_result_elicitation", false, false, { { &USER_NAME } },
+	{ "test_input_required_result_elicitation",
+	  false,
+	  false,
+	  { { &USER_NAME } },
 	  { "Hello, ", "user_name", "content", "name", "!" } },
-	{ "test_input_required_result_sampling", false, false, { { &CAPITAL } },
+	{ "test_input_required_result_sampling",
+	  false,
+	  false,
+	  { { &CAPITAL } },
 	  { "The model says: ", "capital_question", "content", "text", "" } },
-	{ "test_input_required_result_list_roots", false, false, { { &CLIENT_ROOTS } },
+	{ "test_input_required_result_list_roots",
+	  false,
+	  false,
+	  { { &CLIENT_ROOTS } },
 	  { .before = "The roots have come" } },
-	{ "test_input_required_result_request_state", true, false, { { &CONFIRM } },
+	{ "test_input_required_result_request_state",
+	  true,
+	  false,
+	  { { &CONFIRM } },
 	  { .before = "state-ok" } },
-	{ "test_input_required_result_multiple_inputs", true, false,
+	{ "test_input_required_result_multiple_inputs",
+	  true,
+	  false,
 	  { { &USER_NAME, &GREETING, &CLIENT_ROOTS } },
 	  { "All has come from ", "user_name", "content", "name", "" } },
-	{ "test_input_required_result_multi_round", true, false, { { &STEP1 }, { &STEP2 } },
+	{ "test_input_required_result_multi_round",
+	  true,
+	  false,
+	  { { &STEP1 }, { &STEP2 } },
 	  { "Your colour is ", "step2", "content", "color", "" } },
-	{ "test_input_required_result_tampered_state", true, false, { { &CONFIRM } },
+	{ "test_input_required_result_tampered_state",
+	  true,
+	  false,
+	  { { &CONFIRM } },
 	  { .before = "integrity-ok" } },
-	{ "test_input_required_result_capabilities", true, true, { { &USER_NAME, &GREETING } },
+	{ "test_input_required_result_capabilities",
+	  true,
+	  true,
+	  { { &USER_NAME, &GREETING } },
 	  { .before = "capabilities-ok" } },
-	{ "test_input_required_result_prompt", false, false, { { &CONTEXT } },
+	{ "test_input_required_result_prompt",
+	  false,
+	  false,
+	  { { &CONTEXT } },
 	  { "Prompt with context: ", "user_context", "content", "context", "" } },
 };
 
@@ -200,9 +228,9 @@ static bool round_is_answered(const struct ask *a, const struct conversation *c,
 static void add_outcome(struct str *out, const struct outcome *o, const cJSON *responses)
 {
 	const cJSON *answer = o->key ? cJSON_GetObjectItemCaseSensitive(responses, o->key) : NULL;
-	const char *said = o->key ? json_text(cJSON_GetObjectItemCaseSensitive(answer, o->member),
-	                                      o->field)
-	                          : NULL;
+	const char *said =
+	    o->key ? json_text(cJSON_GetObjectItemCaseSensitive(answer, o->member), o->field)
+	           : NULL;
 
 	str_add(out, o->before);
 	if (o->key) {

@@ -25,7 +25,7 @@ void prompts_list(const struct ask *a)
 	OWNED(str) struct str result = STR_INIT;
 
 	str_add(&result, PROMPTS);
-	ask_answer(a, &result, true);
+	ask_answer(a, &result, MCP_CACHE_PUBLIC);
 }
 
 static void begin_message(struct str *out, const char *type)
@@ -83,12 +83,12 @@ void prompts_get(const struct ask *a)
 			return;
 		add_text(&result, text.bytes);
 	} else if (!name || !add_messages(a, name, &result)) {
-		ask_refuse(a, RPC_INVALID_PARAMS, "there is no such prompt, or an argument is missing",
-		           NULL);
+		ask_refuse(a, RPC_INVALID_PARAMS,
+		           "there is no such prompt, or an argument is missing", NULL);
 		return;
 	}
 	str_add_char(&result, ']');
-	ask_answer(a, &result, false);
+	ask_answer(a, &result, MCP_NOT_CACHEABLE);
 }
 
 /* ---- resources ---- */
@@ -105,7 +105,7 @@ void resources_list(const struct ask *a)
 	        "\"description\":\"A small picture\",\"mimeType\":\"image/png\"},"
 	        "{\"uri\":\"test://watched-resource\",\"name\":\"watched-resource\","
 	        "\"description\":\"A text to subscribe to\",\"mimeType\":\"text/plain\"}]");
-	ask_answer(a, &result, true);
+	ask_answer(a, &result, MCP_CACHE_PUBLIC);
 }
 
 void resources_templates_list(const struct ask *a)
@@ -115,7 +115,7 @@ void resources_templates_list(const struct ask *a)
 	str_add(&result, "{\"resourceTemplates\":[{\"uriTemplate\":\"test://template/{id}/data\","
 	                 "\"name\":\"template\",\"description\":\"Data for an id\","
 	                 "\"mimeType\":\"application/json\"}]");
-	ask_answer(a, &result, true);
+	ask_answer(a, &result, MCP_CACHE_PUBLIC);
 }
 
 static void add_contents(struct str *out, const char *uri, const char *mime_type, const char *kind,
@@ -182,7 +182,7 @@ void resources_read(const struct ask *a)
 		refuse_uri(a, uri);
 		return;
 	}
-	ask_answer(a, &result, true);
+	ask_answer(a, &result, MCP_CACHE_PRIVATE);
 }
 
 void completion_complete(const struct ask *a)
@@ -202,7 +202,7 @@ void completion_complete(const struct ask *a)
 		if (strncmp(WORDS[i], value, strlen(value)) == 0)
 			str_addf(&result, "%s\"%s\"", count++ ? "," : "", WORDS[i]);
 	str_addf(&result, "],\"total\":%d,\"hasMore\":false}", count);
-	ask_answer(a, &result, false);
+	ask_answer(a, &result, MCP_NOT_CACHEABLE);
 }
 
 /* ---- subscriptions/listen ---- */

@@ -89,7 +89,7 @@ void run_notify(struct run *r, const struct str *message)
 }
 
 void run_request(struct run *r, const char *method, const char *params,
-                  void (*on_response)(struct run *r, const cJSON *result))
+                 void (*on_response)(struct run *r, const cJSON *result))
 {
 	OWNED(str) struct str message = STR_INIT;
 
@@ -134,7 +134,7 @@ void run_finish(struct run *r, const char *text, bool is_error)
 {
 	str_add_char(&r->result, '{');
 	text_content(&r->result, text, is_error);
-	mcp_end_result(&r->result, r->version, false);
+	mcp_end_result(&r->result, r->version, MCP_NOT_CACHEABLE);
 	if (r->sink)
 		hand_out(r);
 	else if (r->modern)
@@ -147,7 +147,7 @@ void runs_forget(const struct sink *s)
 {
 	struct run *r;
 
-	LIST_FOREACH(r, &runs, next)
+	LIST_FOREACH (r, &runs, next)
 		if (r->sink == s) {
 			sink_drop(r->sink);
 			r->sink = NULL;
@@ -156,11 +156,12 @@ void runs_forget(const struct sink *s)
 
 void runs_resume(struct sink *s, int64_t seq)
 {
-	struct mcp_fault fault = { .status = 404, .code = RPC_INVALID_REQUEST,
+	struct mcp_fault fault = { .status = 404,
+		                   .code = RPC_INVALID_REQUEST,
 		                   .text = "there is no stream with this Last-Event-ID" };
 	struct run *r;
 
-	LIST_FOREACH(r, &runs, next)
+	LIST_FOREACH (r, &runs, next)
 		if (r->seq == seq && !r->sink && strcmp(r->key, s->peer->key) == 0)
 			break;
 	if (!r) {
@@ -182,7 +183,7 @@ void runs_hear(const struct sink *s, const struct rpc_message *m)
 	struct run *r;
 	char id[40];
 
-	LIST_FOREACH(r, &runs, next) {
+	LIST_FOREACH (r, &runs, next) {
 		(void)snprintf(id, sizeof(id), "\"ask-%lld\"", (long long)r->seq);
 		if (r->on_response && m->id && strcmp(m->id, id) == 0 &&
 		    strcmp(r->key, s->peer->key) == 0)

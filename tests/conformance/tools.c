@@ -90,7 +90,7 @@ static void streaming_elicitation(const struct ask *a)
 		return;
 	str_add_char(&result, '{');
 	text_content(&result, text.bytes, false);
-	ask_answer(a, &result, false);
+	ask_answer(a, &result, MCP_NOT_CACHEABLE);
 }
 
 static void after_reconnection(struct run *r)
@@ -116,7 +116,7 @@ static void refuse_call(const struct ask *a, const char *text)
 
 	str_add_char(&result, '{');
 	text_content(&result, text, true);
-	ask_answer(a, &result, false);
+	ask_answer(a, &result, MCP_NOT_CACHEABLE);
 }
 
 static void sampled(struct run *r, const cJSON *answer)
@@ -138,7 +138,8 @@ static void sampling(const struct ask *a)
 		refuse_call(a, prompt ? "the client cannot sample" : "prompt is missing");
 		return;
 	}
-	str_add(&params, "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":");
+	str_add(&params,
+	        "{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":");
 	json_quote(&params, prompt);
 	str_add(&params, "}}],\"maxTokens\":100}");
 	r = run_start(a);
@@ -233,7 +234,7 @@ static void answer_text(const struct ask *a, const char *text)
 
 	str_add_char(&result, '{');
 	text_content(&result, text, false);
-	ask_answer(a, &result, false);
+	ask_answer(a, &result, MCP_NOT_CACHEABLE);
 }
 
 static void missing_capability(const struct ask *a)
@@ -260,8 +261,8 @@ static void change_prompts(const struct ask *a)
 static void with_header(const struct ask *a)
 {
 	const char *argument = ask_argument(a, "region");
-	const char *header = evhttp_find_header(evhttp_request_get_input_headers(a->sink->http),
-	                                        "Mcp-Param-Region");
+	const char *header =
+	    evhttp_find_header(evhttp_request_get_input_headers(a->sink->http), "Mcp-Param-Region");
 	OWNED(char_ptr) char *said = header ? mcp_header_text(header) : NULL;
 
 	if (!argument != !header || (header && (!said || strcmp(said, argument) != 0)))
@@ -287,7 +288,7 @@ static void with_schema(const struct ask *a)
 	"\"required\":[\"" name "\"]}"
 
 static const char HEADER_SCHEMA[] = "{\"type\":\"object\",\"properties\":{\"region\":{"
-				    "\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}";
+                                    "\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}";
 
 static const char SCHEMA_2020_12[] =
     "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
@@ -312,10 +313,12 @@ static const struct fixture_tool {
 } FIXTURES[] = {
 	/* The first is called without arguments by the suite. */
 	{ "test_simple_text", ERA_BOTH,
-	  "{\"type\":\"text\",\"text\":\"This is a simple text response for testing.\"}", NULL, NULL },
+	  "{\"type\":\"text\",\"text\":\"This is a simple text response for testing.\"}", NULL,
+	  NULL },
 	{ "test_image_content", ERA_BOTH, IMAGE, NULL, NULL },
 	{ "test_audio_content", ERA_BOTH,
-	  "{\"type\":\"audio\",\"data\":\"" FIXTURE_WAV "\",\"mimeType\":\"audio/wav\"}", NULL, NULL },
+	  "{\"type\":\"audio\",\"data\":\"" FIXTURE_WAV "\",\"mimeType\":\"audio/wav\"}", NULL,
+	  NULL },
 	{ "test_embedded_resource", ERA_BOTH,
 	  RESOURCE("test://embedded-resource", "text/plain",
 	           "This is an embedded resource content."),
@@ -365,7 +368,7 @@ void tools_list(const struct ask *a)
 	for (int i = 0; a->modern && input_tool(i); i++)
 		describe(&result, input_tool(i), NULL);
 	str_add_char(&result, ']');
-	ask_answer(a, &result, true);
+	ask_answer(a, &result, MCP_CACHE_PUBLIC);
 }
 
 static const struct fixture_tool *find(const struct ask *a, const char *name)
@@ -397,7 +400,7 @@ void tools_call(const struct ask *a)
 	} else if (t) {
 		str_addf(&result, "{\"content\":[%s],\"isError\":%s", t->content,
 		         strcmp(name, "test_error_handling") == 0 ? "true" : "false");
-		ask_answer(a, &result, false);
+		ask_answer(a, &result, MCP_NOT_CACHEABLE);
 	} else if (a->modern && name && is_input_tool(name)) {
 		if (input_take(a, name, &text))
 			answer_text(a, text.bytes);

@@ -128,20 +128,34 @@ connections() {
           AND ('$2' <> 'stdio' OR identity ->> 'workspace' = '$scratch/ws')" </dev/null
 }
 
-# connects WHAT CLIENT TRANSPORT COMMAND...: a connection more while the command runs, which need
-# not end by itself: its model is out of reach.
+# What a host says or we note of a connection, counted. A client of revision 2026-07-28 (Copilot) has
+# no row before its first tool call, but a log of its own.
+codex_stdio() {
+    connections 'codex*' stdio
+}
+
+codex_http() {
+    connections 'codex*' http
+}
+
+copilot_log() {
+    cat "$HOME"/.copilot/logs/*.log 2>/dev/null | grep -c 'Service initialized.*agent-intercom' || :
+}
+
+# connects WHAT COUNTER COMMAND...: COUNTER says more while the command runs, which need not end by
+# itself: its model is out of reach.
 connects() {
-    what=$1 client=$2 transport=$3
-    shift 3
-    before=$(connections "$client" "$transport")
+    what=$1 counter=$2
+    shift 2
+    before=$("$counter")
     timeout -k 2 30 "$@" >"$scratch/out" 2>&1 </dev/null &
     pid=$!
     for _ in $(seq 150); do
-        [ "$(connections "$client" "$transport")" -gt "$before" ] && break
+        [ "$("$counter")" -gt "$before" ] && break
         kill -0 "$pid" 2>/dev/null || break
         sleep 0.2
     done
-    if [ "$(connections "$client" "$transport")" -gt "$before" ]; then
+    if [ "$("$counter")" -gt "$before" ]; then
         ok "$what"
     else
         fail "$what: '$*' did not connect:"
@@ -171,7 +185,6 @@ test_claude() {
     install claude
     shows "claude: stdio" 'intercom: .*Connected' claude mcp list
     shows "claude: timeout" 'Timeout: 3700000ms' claude mcp get intercom
-    [ "$(connections 'claude-code' stdio)" -gt 0 ] || fail "claude: wait and workspace"
     install claude --http
     shows "claude: HTTP" 'intercom: .*(HTTP).*Connected' claude mcp list
     uninstall claude
@@ -186,10 +199,10 @@ test_codex() {
         -c 'model_provider="fake"' -c 'model_providers.fake={name="fake",base_url="http://127.0.0.1:9/v1",env_key="FAKE_KEY"}' hello
     install codex
     shows "codex: timeout" 'tool_timeout_sec: 3700' codex mcp get intercom
-    connects "codex: stdio" 'codex*' stdio "$@"
+    connects "codex: stdio" codex_stdio "$@"
     install codex --http
     shows "codex: HTTP timeout" 'tool_timeout_sec: 3700' codex mcp get intercom
-    connects "codex: HTTP" 'codex*' http "$@"
+    connects "codex: HTTP" codex_http "$@"
     uninstall codex
     hides "codex: uninstalled" 'agent-intercom' codex mcp list
     install codex --project
@@ -217,10 +230,10 @@ test_copilot() {
         COPILOT_MODEL=none copilot --disable-builtin-mcps --no-auto-update -p hello
     install copilot
     shows "copilot: timeout" 'Timeout: 3700000ms' copilot mcp get intercom
-    connects "copilot: stdio" 'copilot*' stdio "$@"
+    connects "copilot: stdio" copilot_log "$@"
     install copilot --http
     shows "copilot: HTTP timeout" 'Timeout: 3700000ms' copilot mcp get intercom
-    connects "copilot: HTTP" 'copilot*' http "$@"
+    connects "copilot: HTTP" copilot_log "$@"
     uninstall copilot
     hides "copilot: uninstalled" 'intercom (' copilot mcp list
     install copilot --project
@@ -248,7 +261,14 @@ for _ in $(seq 100); do
     sleep 0.1
 done
 
-[ $# -gt 0 ] || set -- claude codex gemini copilot opencode
+if [ $# -eq 0 ]; then
+    set -- claude codex gemini copilot
+    if [ -x "$scratch/bin/opencode" ]; then # packed for x86-64 only
+        set -- "$@" opencode
+    else
+        echo "skip opencode: it is not among the packages; this machine is $(uname -m)"
+    fi
+fi
 for host in "$@"; do
     "test_$host"
 done

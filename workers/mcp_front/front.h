@@ -105,6 +105,16 @@ struct job {
 
 STAILQ_HEAD(job_queue, job);
 
+/* A result that has been handed over, until the next turn writes that down. */
+struct told {
+	STAILQ_ENTRY(told) next;
+	int64_t call_seq;
+	struct str result;
+	bool is_error;
+};
+
+STAILQ_HEAD(told_queue, told);
+
 /* A caller that is held until the wait of its call ends. */
 struct waiter {
 	LIST_ENTRY(waiter) of_sink;
@@ -137,6 +147,7 @@ struct front {
 	struct evconnlistener *pipe_listener, *ipc_listener;
 	LIST_HEAD(, sink) pipes;
 	struct job_queue jobs;
+	struct told_queue told;
 	TAILQ_HEAD(, waiter) line;
 	void *held; /* tree of held_call by seq */
 	int64_t listen_seq; /* below 0: the last subscriptions/listen that was held */
@@ -158,6 +169,8 @@ struct job *front_queue(struct front *f, enum job_kind kind, struct sink *sink,
                         struct rpc_message *message);
 /* Takes one message of a peer: answers it at once, or queues it. Takes over message. */
 void front_take(struct front *f, struct sink *sink, struct rpc_message *message);
+/* Lets the turn come, once the transports have had a look. */
+void front_turn_soon(struct front *f);
 /* Runs the queued jobs. libevent callback; arg is the front. */
 void front_turn(evutil_socket_t fd, short what, void *arg);
 /* The transport of a sink is gone: waiting calls are told, the peer's rows too if it was a
@@ -173,8 +186,14 @@ void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t st
 bool front_forget(struct front *f, struct waiter *w);
 /* The call was cancelled: its waiters get no reply any more. */
 void front_let_go(struct front *f, int64_t call_seq);
-/* Looks for new answers and hands them over. */
+/* Looks for new answers and hands them over. The bytes leave first; the next turn, which comes when
+ * the transports have nothing more to do, writes that they have left. */
 void front_answer(struct front *f);
+/* Writes down what was handed over. Inside a transaction; a call of which that cannot be written
+ * stays 'answered', and a client that asks again is told again. */
+void front_write_told(struct front *f);
+/* The same, when there is no transaction to be had: they stay 'answered'. */
+void front_forget_told(struct front *f);
 /* Sends the signs of life that are due and sets the clock for the next one. */
 void front_progress(evutil_socket_t fd, short what, void *arg);
 bool front_is_held(struct front *f, int64_t call_seq);

@@ -233,7 +233,9 @@ static void on_hang_up(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-static void keep_alive(int fd)
+/* Of a held connection: a peer that is gone is noticed; and an answer soon after the start of the
+ * stream does not wait for its acknowledgement (Nagle against delayed ACK: 40 ms). */
+static void tune(int fd)
 {
 	const int on = 1;
 	const struct {
@@ -243,6 +245,7 @@ static void keep_alive(int fd)
 		        { TCP_KEEPCNT, KEEPALIVE_COUNT },
 		        { TCP_USER_TIMEOUT, USER_TIMEOUT_MS } };
 
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	for (size_t i = 0; i < COUNT(options); i++)
 		(void)setsockopt(fd, IPPROTO_TCP, options[i].option, &options[i].value,
@@ -263,7 +266,7 @@ static void hold(struct sink *s, const char *event_id)
 		bev = evhttp_connection_get_bufferevent(c);
 		s->fd = bufferevent_getfd(bev);
 		s->streaming = true;
-		keep_alive(s->fd);
+		tune(s->fd);
 		evhttp_connection_set_timeout(c, HELD_SECONDS);
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_ADD, s->fd, &hang_up);
 		header(s, "Content-Type", "text/event-stream");

@@ -22,8 +22,20 @@ struct job *front_queue(struct front *f, enum job_kind kind, struct sink *sink,
 		*message = (struct rpc_message)RPC_MESSAGE_INIT;
 	}
 	STAILQ_INSERT_TAIL(&f->jobs, job, next);
-	event_active(f->turn, EV_TIMEOUT, 0);
+	front_turn_soon(f);
 	return job;
+}
+
+/* Not at once, but after one more look at the transports (a timer of 0 is due in the next pass of
+ * the loop, behind what that pass finds ready): answers in hand leave before the flush, and what
+ * came in meanwhile is in the same commit. A priority would let a flood of requests keep it
+ * waiting. */
+void front_turn_soon(struct front *f)
+{
+	static const struct timeval NEXT_PASS = { 0 };
+
+	if (!evtimer_pending(f->turn, NULL))
+		(void)event_add(f->turn, &NEXT_PASS);
 }
 
 static void job_free(struct job *job)
@@ -588,9 +600,11 @@ static void commit_batch(struct front *f, struct job_queue *batch)
 	}
 	if (store_begin(&f->worker.store, &e)) {
 		forget_results(batch, &e);
+		front_forget_told(f);
 		log_warn("%s", e.text);
 		return;
 	}
+	front_write_told(f); /* first: who calls again has had the answer before */
 	STAILQ_FOREACH (job, batch, next)
 		run_part(f, job);
 	if (store_commit(&f->worker.store, &e)) {
@@ -617,14 +631,16 @@ void front_turn(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	while (!STAILQ_EMPTY(&f->jobs)) {
+	while (!STAILQ_EMPTY(&f->jobs) || !STAILQ_EMPTY(&f->told)) {
+		bool alone = false;
+
 		STAILQ_INIT(&batch);
-		do {
-			job = STAILQ_FIRST(&f->jobs);
+		while (!alone && (job = STAILQ_FIRST(&f->jobs)) != NULL &&
+		       (STAILQ_EMPTY(&batch) || !is_big(job))) {
+			alone = is_big(job);
 			STAILQ_REMOVE_HEAD(&f->jobs, next);
 			STAILQ_INSERT_TAIL(&batch, job, next);
-		} while (!is_big(job) && !STAILQ_EMPTY(&f->jobs) &&
-		         !is_big(STAILQ_FIRST(&f->jobs)));
+		}
 		commit_batch(f, &batch);
 		while ((job = STAILQ_FIRST(&batch)) != NULL) {
 			STAILQ_REMOVE_HEAD(&batch, next);

@@ -178,36 +178,40 @@ static int hand_over(struct front *f, struct held_call *held, const struct str *
 	return count;
 }
 
-struct told {
-	int64_t call_seq;
-	struct str result;
-	bool is_error;
-};
-
-/* The results that have been handed over, in one transaction. If it fails the calls stay
- * 'answered': a client that asks again is told again. */
-static void write_told(struct front *f, const struct told *told, int count)
+static void write_one(struct front *f, const struct told *t)
 {
 	struct err e = ERR_INIT;
 
-	if (count == 0)
-		return;
-	if (store_begin(&f->worker.store, &e)) {
-		log_warn("%s", e.text);
-		return;
-	}
-	for (int i = 0; i < count; i++)
-		if (call_finish(&f->worker.store, told[i].call_seq, &told[i].result,
-		                told[i].is_error, &e)) {
-			log_warn("%s", e.text);
-			store_rollback(&f->worker.store);
+	if (store_part(&f->worker.store, &e) == 0) {
+		if (call_finish(&f->worker.store, t->call_seq, &t->result, t->is_error, &e) == 0 &&
+		    store_keep(&f->worker.store, &e) == 0)
 			return;
-		}
-	if (store_commit(&f->worker.store, &e)) {
-		log_warn("%s", e.text);
-		if (store_is_broken(&f->worker.store))
-			front_fail(f, &e);
+		store_undo(&f->worker.store);
 	}
+	log_warn("call %lld: %s", (long long)t->call_seq, e.text);
+}
+
+static void drop_first_told(struct front *f)
+{
+	struct told *t = STAILQ_FIRST(&f->told);
+
+	STAILQ_REMOVE_HEAD(&f->told, next);
+	str_clear(&t->result);
+	free(t);
+}
+
+void front_write_told(struct front *f)
+{
+	while (!STAILQ_EMPTY(&f->told)) {
+		write_one(f, STAILQ_FIRST(&f->told));
+		drop_first_told(f);
+	}
+}
+
+void front_forget_told(struct front *f)
+{
+	while (!STAILQ_EMPTY(&f->told))
+		drop_first_told(f);
 }
 
 enum { PAGE = 500 };
@@ -227,6 +231,27 @@ static int read_page(struct front *f, int64_t *calls, struct err *e)
 	return got < 0 ? -1 : count;
 }
 
+static void answer_one(struct front *f, int64_t call_seq)
+{
+	struct held_call *held = find(f, call_seq);
+	struct err e = ERR_INIT;
+	struct told *t;
+
+	if (!held)
+		return; /* held by nobody here: told when its caller comes back */
+	t = xcalloc(1, sizeof(*t));
+	t->call_seq = call_seq;
+	if (call_result(&f->worker.store, call_seq, &t->result, &t->is_error, &e)) {
+		log_warn("call %lld: %s", (long long)call_seq, e.text);
+		str_clear(&t->result);
+		free(t);
+		return;
+	}
+	(void)hand_over(f, held, &t->result, t->is_error);
+	STAILQ_INSERT_TAIL(&f->told, t, next);
+	front_turn_soon(f);
+}
+
 /* What is handed over here rests on rows that are on disk: a commit is visible only after its
  * flush (synchronous=FULL). */
 void front_answer(struct front *f)
@@ -236,33 +261,10 @@ void front_answer(struct front *f)
 	int count = PAGE;
 
 	while (count == PAGE) {
-		struct told *told;
-		int n = 0;
-
 		count = read_page(f, calls, &e);
-		if (count < 0) {
+		if (count < 0)
 			log_warn("%s", e.text);
-			return;
-		}
-		told = xcalloc((size_t)count, sizeof(*told));
-		for (int i = 0; i < count; i++) {
-			struct held_call *held = find(f, calls[i]);
-			struct told *t = &told[n];
-
-			if (!held)
-				continue; /* held by nobody here: told when its caller comes back */
-			if (call_result(&f->worker.store, calls[i], &t->result, &t->is_error, &e)) {
-				log_warn("call %lld: %s", (long long)calls[i], e.text);
-				str_clear(&t->result);
-				continue;
-			}
-			t->call_seq = calls[i];
-			(void)hand_over(f, held, &t->result, t->is_error);
-			n++;
-		}
-		write_told(f, told, n);
-		for (int i = 0; i < n; i++)
-			str_clear(&told[i].result);
-		free(told);
+		for (int i = 0; i < count; i++)
+			answer_one(f, calls[i]);
 	}
 }

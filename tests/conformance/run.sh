@@ -1,0 +1,166 @@
+#!/bin/sh
+# The official MCP conformance suite against our message layer and HTTP transport.
+# usage: run.sh BUILD_DIR
+set -eu
+
+if [ $# -ne 1 ]; then
+    echo "usage: $0 BUILD_DIR" >&2
+    exit 64
+fi
+build=$(CDPATH='' cd -- "$1" && pwd)
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+
+for tool in npm cmake; do
+    command -v "$tool" >/dev/null || { echo "$0: $tool is not installed" >&2; exit 69; }
+done
+built=$(cmake --build "$build" 2>&1) || { echo "$built" >&2; exit 70; }
+for binary in agent-intercom tests/conformance-fixture; do
+    [ -x "$build/$binary" ] || { echo "$0: $build/$binary is not built" >&2; exit 66; }
+done
+
+cd "$here"
+if ! cmp -s package-lock.json node_modules/.conformance-lock; then
+    npm ci --loglevel=error
+    cp package-lock.json node_modules/.conformance-lock
+fi
+PATH=$here/node_modules/.bin:$PATH
+node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 22 ? 0 : 1)' || {
+    echo "$0: node 22 is not among the packages; this machine is $(uname -m)" >&2
+    exit 69
+}
+
+# A short path: unix sockets live below it, and their names end at 107 bytes.
+scratch=$(mktemp -d /tmp/conform.XXXXXX)
+finish() {
+    status=$?
+    trap - EXIT
+    # What a broken run left behind: processes that name our scratch directory, by their ids.
+    for process in /proc/[0-9]*; do
+        if grep -qsF "$scratch/" "$process/cmdline" "$process/environ"; then
+            kill -KILL "${process#/proc/}" 2>/dev/null || :
+        fi
+    done
+    if [ "$status" -eq 0 ] && [ -z "${CONFORMANCE_KEEP:-}" ]; then
+        rm -rf "$scratch"
+    else
+        echo "logs: $scratch" >&2
+    fi
+    exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+unset SLACK_APP_TOKEN SLACK_BOT_TOKEN SLACK_MEMBER_IDS INTERCOM_SESSION_ID INTERCOM_WORKSPACE_ROOT
+
+passed=0
+failed=0
+
+# ---- the servers ----
+
+# Waits until a server's log says where it is ready, and sets url.
+await() {
+    for _ in $(seq 300); do
+        url=$(sed -n 's/.*ready:* \(http:[^ ,]*\).*/\1/p' "$1")
+        [ -z "$url" ] || return 0
+        sleep 0.1
+    done
+    echo "$0: no server came up:" >&2
+    cat "$1" >&2
+    exit 70
+}
+
+# Ends a server; it must leave with 0 (and, in a sanitized build, without a report).
+end() {
+    kill -TERM "$2"
+    if wait "$2"; then
+        return
+    fi
+    echo "$1: it did not end well:"
+    tail -n 20 "$scratch/$1.log"
+    failed=$((failed + 1))
+}
+
+start_production() {
+    mkdir -m 700 "$scratch/home" "$scratch/run" "$scratch/state" "$scratch/config" "$scratch/ws"
+    port=$(node -e 'const s = require("net").createServer();
+        s.listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
+    cat >"$scratch/config.toml" <<-END
+	default_workspace_root = "$scratch/ws"
+	host_cli = "true"
+	http_port = $port
+
+	[database]
+	path = "$scratch/intercom.db"
+	END
+    chmod 600 "$scratch/config.toml"
+    HOME="$scratch/home" XDG_RUNTIME_DIR="$scratch/run" XDG_STATE_HOME="$scratch/state" \
+        XDG_CONFIG_HOME="$scratch/config" \
+        "$build/agent-intercom" --config "$scratch/config.toml" >"$scratch/production.log" 2>&1 &
+}
+
+# ---- the suite ----
+
+# What a revision requires of servers: one scenario per line.
+required() {
+    awk '/^[a-z_]+:/ { on = $1 == "server:"; next } on && $1 == "-" { print $2 }' \
+        "node_modules/@modelcontextprotocol/conformance/requirements/$1.yaml"
+}
+
+# suite SERVER REVISION BASELINE COUNT SCENARIO|required: runs COUNT scenarios and judges them, warnings
+# too, by the baseline: a file of failures that are expected, and then must be failures.
+suite() {
+    log=$scratch/$1-$2-$5.log
+    if [ "$5" = required ]; then
+        set -- "$1" "$2" "$3" "$4" "$5" --requirements "$2"
+    else
+        set -- "$1" "$2" "$3" "$4" "$5" --spec-version "$2" --scenario "$5"
+    fi
+    name="$1 $2 $5"
+    count=$4
+    baseline=$3
+    shift 5
+    status=0
+    timeout 60 conformance server --url "$url" "$@" --expected-failures "$baseline" >"$log" 2>&1 ||
+        status=$?
+    # In the verdict: "~" failed as expected, "✗" failed, "✓" passed in spite of the baseline.
+    expected=$(sed -n 's/^  ~ //p' "$log" | sed 's/:.*//' | sort -u | wc -l)
+    wrong=$(sed -nE 's/^  (✗|✓) //p' "$log" | sed 's/:.*//' | sort -u | wc -l)
+    ran=$(grep -cE '^(✗|✓) |^Passed: [1-9]' "$log" || :)
+    if [ "$wrong" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$ran" -lt "$count" ]; }; then
+        wrong=$count # the suite itself failed, or checked nothing
+        tail -n 20 "$log"
+    fi
+    sed -nE 's/^  ✗ (.*)/    \1 failed/p; s/^  ✓ (.*)/    \1 passed, and is in the baseline/p' "$log"
+    good=$((count - expected - wrong))
+    passed=$((passed + good))
+    failed=$((failed + wrong))
+    echo "$name: $good passed, $wrong failed, $expected failed as expected"
+}
+
+# both SERVER 2026-BASELINE 2025-BASELINE
+both() {
+    suite "$1" 2026-07-28 "$2" "$(required 2026-07-28 | wc -l)" required
+    suite "$1" 2025-11-25 "$3" "$(required 2025-11-25 | wc -l)" required
+    suite "$1" 2026-07-28 /dev/null 1 http-header-validation
+    suite "$1" 2025-11-25 /dev/null 1 server-session-lifecycle
+}
+
+"$build/tests/conformance-fixture" "$scratch/fixture.db" 0 >"$scratch/fixture.log" 2>&1 &
+fixture=$!
+start_production
+production=$!
+
+await "$scratch/fixture.log"
+both fixture /dev/null /dev/null
+suite fixture 2026-07-28 /dev/null 1 http-custom-header-server-validation
+suite fixture 2026-07-28 /dev/null 1 json-schema-2020-12
+suite fixture 2025-11-25 /dev/null 1 json-schema-2020-12
+suite fixture 2025-11-25 /dev/null 1 server-sse-polling
+end fixture "$fixture"
+
+await "$scratch/production.log"
+both production production-2026.yml production-2025.yml
+end production "$production"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
