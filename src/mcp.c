@@ -134,30 +134,40 @@ static int unsupported(const char *version, struct mcp_fault *fault)
 	return -1;
 }
 
+static bool is_printable(const char *text)
+{
+	for (; *text; text++)
+		if ((*text < 0x20 && *text != '\t') || *text > 0x7e) /* char has a sign, or not */
+			return false;
+	return true;
+}
+
 char *mcp_header_text(const char *value)
 {
 	static const char HEAD[] = "=?base64?", TAIL[] = "?=";
-	size_t length = strlen(value), packed;
+	static const char DIGITS[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t length = strlen(value), packed, padding = 0;
 	unsigned char *bytes;
-	int n, padding = 0;
+	int n;
 
 	if (strncmp(value, HEAD, sizeof(HEAD) - 1) != 0 || length < sizeof(HEAD) + 1 ||
 	    strcmp(value + length - 2, TAIL) != 0)
-		return xstrdup(value);
+		return is_printable(value) ? xstrdup(value) : NULL;
 	value += sizeof(HEAD) - 1;
 	packed = length - (sizeof(HEAD) - 1) - (sizeof(TAIL) - 1);
 	for (size_t i = packed; i > 0 && value[i - 1] == '='; i--)
 		padding++;
-	if (packed % 4 != 0 || padding > 2 || memchr(value, ' ', packed))
-		return NULL;
+	if (packed % 4 != 0 || padding > 2 || strspn(value, DIGITS) != packed - padding)
+		return NULL; /* EVP_DecodeBlock takes more than that */
 	bytes = xmalloc(packed + 1);
 	n = EVP_DecodeBlock(bytes, (const unsigned char *)value, (int)packed);
-	if (n < padding || !utf8_valid(bytes, (size_t)(n - padding)) ||
-	    memchr(bytes, '\0', (size_t)(n - padding))) {
+	length = n < 0 ? 0 : (size_t)n - padding;
+	if (n < 0 || !utf8_valid(bytes, length) || memchr(bytes, '\0', length)) {
 		free(bytes);
 		return NULL;
 	}
-	bytes[n - padding] = '\0';
+	bytes[length] = '\0';
 	return (char *)bytes;
 }
 

@@ -56,8 +56,8 @@ struct mcp_headers {
 	const char *name; /* Mcp-Name */
 };
 
-/* The text of a header value: literal, or "=?base64?<standard base64 of UTF-8>?=" in exactly these
- * letters. NULL if it is neither; the caller frees it. */
+/* The text of a header value: literal (printable ASCII), or "=?base64?<standard base64 of UTF-8>?="
+ * in exactly these letters. NULL if it is neither; the caller frees it. */
 char *mcp_header_text(const char *value);
 
 /* Why a request is refused: the HTTP status and the JSON-RPC error. */

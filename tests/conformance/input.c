@@ -184,6 +184,7 @@ static void ask_round(const struct ask *a, const struct conversation *c, int rou
 {
 	OWNED(str) struct str result = STR_INIT;
 	OWNED(str) struct str message = STR_INIT;
+	const char *lacking = NULL;
 	int count = 0;
 
 	str_add(&result, "{\"resultType\":\"input_required\",\"inputRequests\":{");
@@ -193,13 +194,12 @@ static void ask_round(const struct ask *a, const struct conversation *c, int rou
 		if (ask_can(a, q->capability)) {
 			str_addf(&result, "%s\"%s\":", count++ ? "," : "", q->key);
 			str_add(&result, q->request);
-		} else if (!c->asks_only_what_can) {
-			ask_refuse_incapable(a, q->capability);
-			return;
+		} else {
+			lacking = q->capability;
 		}
 	}
-	if (count == 0) {
-		ask_refuse_incapable(a, c->rounds[round][0]->capability);
+	if (lacking && (count == 0 || !c->asks_only_what_can)) {
+		ask_refuse_incapable(a, lacking);
 		return;
 	}
 	str_add_char(&result, '}');

@@ -51,7 +51,7 @@ static void refuse(struct job *job, int code, const char *text)
 {
 	job->refused = true;
 	job->fault = (struct mcp_fault){ .status = 200, .code = code };
-	(void)snprintf(job->fault.text, sizeof(job->fault.text), "%s", text);
+	(void)snprintf(job->fault.text, sizeof(job->fault.text), "%.299s", text);
 }
 
 void front_gone(struct sink *s)
