@@ -49,6 +49,7 @@ family "unit and worker tests (asan, ubsan)" ctest --preset asan
 family "crash: the applier killed at its system calls" sh tests/crash/kill_applier.sh build/dev
 family "valgrind" sh tests/valgrind.sh build/dev
 family "interop (official MCP clients, installed binaries)" interop
+family "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev
 family "fuzz (short)" sh tests/fuzz/run.sh --short
 family "bench (short: does it run)" sh tests/bench/run.sh --short
 family "format (clang-format)" cmake --build --preset dev --target format-check

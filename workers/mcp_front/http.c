@@ -405,53 +405,53 @@ static const char *in_header(const struct sink *s, const char *name)
 	return evhttp_find_header(evhttp_request_get_input_headers(s->http), name);
 }
 
-static bool load_peer(struct sink *s, bool must_exist)
+static bool load_peer(struct sink *s, const char *id, bool must_exist)
 {
 	struct peer *p = s->peer;
 	struct err e = ERR_INIT;
 	int got = peer_load(&s->front->worker.store, p, &e);
 
 	if (got < 0) {
-		answer_error(s, 503, NULL, RPC_INTERNAL_ERROR, e.text);
+		answer_error(s, 503, id, RPC_INTERNAL_ERROR, e.text);
 		return false;
 	}
 	if (must_exist && (!got || p->closed || p->transport != PEER_HTTP)) {
-		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
+		answer_error(s, 404, id, RPC_INVALID_REQUEST,
 		             "there is no such session; send initialize without Mcp-Session-Id");
 		return false;
 	}
 	return true;
 }
 
-static bool identify_stateless(struct sink *s, const char *version)
+static bool identify_stateless(struct sink *s, const char *id, const char *version)
 {
 	struct peer *p = s->peer;
 
 	p->transport = PEER_STATELESS;
 	stateless_key(p, s->front->settings.places.host);
-	if (!load_peer(s, false))
+	if (!load_peer(s, id, false))
 		return false;
 	if (!p->version && version)
 		p->version = xstrdup(version);
 	return true;
 }
 
-/* The peer behind a legacy request that is no initialize; refuses and returns false if there is
- * none. */
-static bool identify(struct sink *s)
+/* The peer behind a legacy message that is no initialize; refuses and returns false if there is
+ * none. id: JSON token of the request, NULL if it is none. */
+static bool identify(struct sink *s, const char *id)
 {
 	const char *session = in_header(s, "Mcp-Session-Id");
 	const char *version = in_header(s, "MCP-Protocol-Version");
 
 	if (version && !mcp_version_known(version)) {
-		answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
+		answer_error(s, 400, id, RPC_INVALID_REQUEST,
 		             "unsupported MCP-Protocol-Version; send initialize to negotiate one");
 		return false;
 	}
 	if (!session)
-		return identify_stateless(s, version);
+		return identify_stateless(s, id, version);
 	(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", session);
-	return load_peer(s, true);
+	return load_peer(s, id, true);
 }
 
 /* ---- modern requests ---- */
@@ -465,7 +465,7 @@ static bool identify_modern(struct sink *s, const struct rpc_message *m)
 	const char *name = json_text(client, "name");
 
 	s->peer->client_name = name ? xstrdup(name) : NULL;
-	return identify_stateless(s, MCP_MODERN);
+	return identify_stateless(s, m->id, MCP_MODERN);
 }
 
 static bool check_modern(struct sink *s, const struct rpc_message *m)
@@ -549,7 +549,7 @@ static void take_request(struct sink *s, struct rpc_message *m)
 
 		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", key.text);
 		header(s, "Mcp-Session-Id", s->peer->key);
-	} else if (!identify(s)) {
+	} else if (!identify(s, m->id)) {
 		return;
 	}
 	front_take(s->front, s, m);
@@ -566,7 +566,7 @@ static void take_note(struct sink *s, struct rpc_message *m)
 			answer_status(s, 202);
 		return;
 	}
-	if (!identify(s))
+	if (!identify(s, NULL))
 		return;
 	sink_hold(s);
 	front_take(s->front, s, m);
@@ -580,7 +580,7 @@ static void take_many(struct sink *s, const struct rpc_message *m)
 		answer_error(s, 400, NULL, RPC_INVALID_REQUEST, "this revision has no batches");
 		return;
 	}
-	if (!identify(s))
+	if (!identify(s, NULL))
 		return;
 	if (cJSON_GetArraySize(m->root) == 0 ||
 	    (s->peer->version && strcmp(s->peer->version, "2025-03-26") != 0))
@@ -605,7 +605,8 @@ static bool is_json(struct evhttp_request *request)
 	const char *type =
 	    evhttp_find_header(evhttp_request_get_input_headers(request), "Content-Type");
 
-	return !type || strncasecmp(type, "application/json", 16) == 0;
+	return !type ||
+	       (strncasecmp(type, "application/json", 16) == 0 && strchr("; \t", type[16]));
 }
 
 static void on_post(struct sink *s)
@@ -647,7 +648,7 @@ static void on_get(struct sink *s)
 		             "there is no stream to listen to; GET resumes one with Last-Event-ID");
 		return;
 	}
-	if (!identify(s))
+	if (!identify(s, NULL))
 		return;
 	if (call_seq <= 0 || *end != '.') {
 		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
@@ -664,7 +665,7 @@ static void on_delete(struct sink *s)
 		answer_error(s, 400, NULL, RPC_INVALID_REQUEST, "Mcp-Session-Id is missing");
 		return;
 	}
-	if (identify(s))
+	if (identify(s, NULL))
 		(void)front_queue(s->front, JOB_END, s, NULL);
 }
 
