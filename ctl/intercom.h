@@ -25,6 +25,9 @@
 enum { CHILD_WATCHDOG, CHILD_APPLIER, CHILD_RETENTION, CHILD_FRONT, CHILD_COUNT };
 extern const char *const CHILD_NAMES[CHILD_COUNT];
 
+/* The umask for everything that is ours. */
+enum { NOT_FOR_OTHERS = 077 };
+
 struct child {
 	pid_t pid; /* 0: does not run */
 	char *path; /* its binary */
@@ -46,6 +49,7 @@ struct supervisor {
 	int instance_fd, run_fd, signal_fd;
 	struct child children[CHILD_COUNT];
 	char **environment; /* of the workers */
+	mode_t umask; /* that we were started with: the applier's, for files of workspaces */
 	bool announced; /* everybody was ready once */
 	int64_t late_ms; /* when to tell who is not; 0: that is told */
 	bool stopping;

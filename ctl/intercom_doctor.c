@@ -27,7 +27,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-enum { NOT_FOR_OTHERS = 077, SILENT_MS = 90000 /* three heartbeats */ };
+enum { SILENT_MS = 90000 /* three heartbeats */ };
 
 struct doctor {
 	struct config config;

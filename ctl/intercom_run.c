@@ -40,7 +40,6 @@ enum {
 	IMPATIENT_MS = 200, /* signals closer together are one: timeout(1) sends two */
 	FINAL_MS = 1000, /* then a second signal ends even the last transaction */
 	FINAL_TRY_US = 250000,
-	NOT_FOR_OTHERS = 077,
 };
 
 /* ---- systemd ---- */
@@ -402,7 +401,7 @@ int intercom_run(const struct config_source *source)
 	OWNED(supervisor) struct supervisor s = SUPERVISOR_INIT;
 	struct err e = ERR_INIT;
 
-	(void)umask(NOT_FOR_OTHERS);
+	s.umask = umask(NOT_FOR_OTHERS);
 	if (prepare(&s, source, &e)) {
 		log_error("%s", e.text);
 		return err_exit(&e);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -85,7 +86,13 @@ static int start(struct supervisor *s, struct child *c, struct err *e)
 		         NULL };
 
 	(void)snprintf(level, sizeof(level), "%s", LEVELS[s->config.log.level]);
-	if (spawn_process(argv, s->environment, &c->pid, e)) {
+	bool writes_for_others = strcmp(strrchr(c->path, '/') + 1, "applier") == 0;
+	if (writes_for_others)
+		(void)umask(s->umask);
+	int failed = spawn_process(argv, s->environment, &c->pid, e);
+	if (writes_for_others)
+		(void)umask(NOT_FOR_OTHERS);
+	if (failed) {
 		c->pid = 0;
 		return -1;
 	}

@@ -19,10 +19,12 @@ CREATE TABLE tool_call (
   result         TEXT,                      -- JSON of the tool's result, once done
   result_seq     INTEGER REFERENCES content (seq), -- result over 2 KiB
   is_error       INTEGER NOT NULL DEFAULT 0 CHECK (is_error IN (0, 1)),
+  told_answer    INTEGER NOT NULL DEFAULT 0 CHECK (told_answer IN (0, 1)), -- result is the person's answer, not 'pending'
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   answered_at    TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'), -- the wait ended
   finished_at    TEXT CHECK (finished_at GLOB '????-??-??T??:??:??.???Z'), -- the result was handed over
   CHECK ((state = 'done') = (finished_at IS NOT NULL)),
+  CHECK (state <> 'answered' OR answered_at IS NOT NULL),
   CHECK (state <> 'waiting' OR request_seq IS NOT NULL OR apply_seq IS NOT NULL)
 ) STRICT;
 CREATE INDEX tool_call_rpc ON tool_call (connection_seq, rpc_id);

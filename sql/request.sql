@@ -8,6 +8,8 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
 
 -- name: request_orphan
 -- The same question, asked in this workspace by a session that nobody is connected to any more.
+-- HTTP has no connection to look at: an open question is abandoned when its call waits and nobody
+-- listens, or when nobody has been told anything of it for a while (an agent between two looks has).
 SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.digest = :digest AND r.session_seq <> :session
@@ -17,7 +19,14 @@ SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.tim
    AND s.host = :host AND s.workspace_root = :workspace
    AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                     WHERE t.request_seq = r.seq AND t.state = 'waiting' AND t.listener IS NOT NULL)
-   AND (s.status = 'interrupted' OR r.state IN ('pending', 'interrupted')
+   AND (s.status = 'interrupted'
+        OR (r.state IN ('pending', 'interrupted')
+            AND (EXISTS (SELECT 1 FROM tool_call AS t
+                          WHERE t.request_seq = r.seq AND t.state = 'waiting')
+                 OR NOT EXISTS (SELECT 1 FROM tool_call AS t
+                                 WHERE t.request_seq = r.seq
+                                   AND coalesce(t.finished_at, t.answered_at, t.created_at)
+                                       > :live_after)))
         OR NOT EXISTS (SELECT 1 FROM connection AS c
                         WHERE c.session_seq = s.seq AND c.state = 'open'
                           AND (c.transport = 'stdio' OR s.last_activity_at > :live_after)))
@@ -51,23 +60,23 @@ UPDATE request SET delivered_at = :now
  WHERE session_seq = :session AND delivered_at IS NULL
    AND state NOT IN ('pending', 'interrupted') AND digest <> :digest
    AND EXISTS (SELECT 1 FROM tool_call AS t
-                WHERE t.request_seq = request.seq AND t.state = 'done');
+                WHERE t.request_seq = request.seq AND t.told_answer = 1);
 
 -- name: request_handed_over
 -- An answer that is for one moment only, a prompt's or a standby's, has been given to its caller:
 -- the same call once more is a new question.
 UPDATE request SET delivered_at = :now
- WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call)
+ WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
    AND kind IN ('prompt', 'standby') AND delivered_at IS NULL
    AND state NOT IN ('pending', 'interrupted');
 
 -- name: request_taken_back
 -- The caller cancelled a call whose answer was on its way: it has not seen it.
 UPDATE request SET delivered_at = NULL
- WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND state = 'done')
+ WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
    AND kind IN ('prompt', 'standby')
    AND NOT EXISTS (SELECT 1 FROM tool_call AS t
-                    WHERE t.request_seq = request.seq AND t.seq > :call AND t.state = 'done');
+                    WHERE t.request_seq = request.seq AND t.seq > :call AND t.told_answer = 1);
 
 -- name: request_read
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,

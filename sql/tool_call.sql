@@ -2,10 +2,10 @@
 
 -- name: tool_call_insert_done
 INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments, arguments_seq,
-  digest, state, result, result_seq, is_error, request_seq, apply_seq, created_at, answered_at,
-  finished_at)
+  digest, state, result, result_seq, is_error, told_answer, request_seq, apply_seq, created_at,
+  answered_at, finished_at)
 VALUES (:connection, :session, :rpc_id, :era, :tool, :arguments, :arguments_seq, :digest, 'done',
-  :result, :result_seq, :is_error, :request, :apply, :now, :now, :now);
+  :result, :result_seq, :is_error, :told_answer, :request, :apply, :now, :now, :now);
 
 -- name: tool_call_insert_waiting
 INSERT INTO tool_call (connection_seq, session_seq, rpc_id, progress_token, era, tool, arguments,
@@ -51,12 +51,13 @@ SELECT min(wait_until) AS at FROM tool_call WHERE state = 'waiting' AND wait_unt
 -- Its result has been handed over.
 UPDATE tool_call
    SET state = 'done', result = :result, result_seq = :result_seq, is_error = :is_error,
+       told_answer = :told_answer,
        answered_at = coalesce(answered_at, :now), finished_at = :now, listener = NULL
  WHERE seq = :seq AND state IN ('waiting', 'answered');
 
 -- name: tool_call_cancel
 -- The caller wants no answer any more. What it asked stays asked.
-UPDATE tool_call SET state = 'cancelled', listener = NULL
+UPDATE tool_call SET state = 'cancelled', listener = NULL, answered_at = :now
  WHERE seq = :seq AND state IN ('waiting', 'answered');
 
 -- name: answer_last
@@ -91,3 +92,7 @@ DELETE FROM answer WHERE seq IN (SELECT seq FROM answer ORDER BY seq LIMIT :limi
 -- name: tool_call_delete
 DELETE FROM tool_call WHERE seq IN (SELECT seq FROM tool_call WHERE session_seq = :session
                                      LIMIT :limit);
+
+-- name: tool_call_untell
+-- Cancelled when its answer was on its way: it counts as not told.
+UPDATE tool_call SET told_answer = 0 WHERE seq = :seq AND told_answer = 1;

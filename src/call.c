@@ -308,6 +308,7 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 		bind_text(s, ":result", result ? NULL : str_text(&c->result));
 		bind_seq(s, ":result_seq", result);
 		bind_int(s, ":is_error", c->is_error);
+		bind_int(s, ":told_answer", c->is_answer);
 	}
 	if (stmt_run(s, e) < 0)
 		return -1;
@@ -316,7 +317,7 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 }
 
 static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
-                        struct str *result, bool *is_error, struct err *e);
+                        struct telling *t, struct err *e);
 
 /* Asks, or finds the answer that is there already. Sets *ret_request. */
 static int ask(struct store *st, struct call *c, const struct peer *p,
@@ -343,7 +344,13 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 	}
 	if (c->waiting)
 		return 0;
-	return build_result(st, c->tool->id, *ret_request, 0, &c->result, &c->is_error, e);
+	OWNED(telling) struct telling t = TELLING_INIT;
+	if (build_result(st, c->tool->id, *ret_request, 0, &t, e))
+		return -1;
+	str_add(&c->result, str_text(&t.result));
+	c->is_error = t.is_error;
+	c->is_answer = t.is_answer;
+	return 0;
 }
 
 /* ---- check_diff ---- */
@@ -694,7 +701,7 @@ static int touch_session(struct store *st, const struct tool *tool, int64_t sess
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
-static int hand_over(struct store *st, int64_t call_seq, struct err *e)
+static int mark_answer_given(struct store *st, int64_t call_seq, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_REQUEST_HANDED_OVER);
 
@@ -715,7 +722,7 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 		return -1;
 	if (insert_call(st, c, p, request, apply, settings, e))
 		return -1;
-	return request && !c->waiting ? hand_over(st, c->seq, e) : 0;
+	return c->is_answer ? mark_answer_given(st, c->seq, e) : 0;
 }
 
 int call_attach(struct store *st, int64_t call_seq, const char *listener, struct err *e)
@@ -830,29 +837,40 @@ static int apply_result(struct store *st, int64_t apply, struct str *out, bool *
 	return 0;
 }
 
+static bool is_decided(const struct request *r)
+{
+	return strcmp(r->state, "pending") != 0 && strcmp(r->state, "interrupted") != 0;
+}
+
 static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
-                        struct str *result, bool *is_error, struct err *e)
+                        struct telling *t, struct err *e)
 {
 	OWNED(request) struct request r = REQUEST_INIT;
 	int found;
 
 	if (tool == TOOL_CHECK_DIFF)
-		return apply_result(st, apply, result, is_error, e);
+		return apply_result(st, apply, &t->result, &t->is_error, e);
 	found = request_read_answer(st, request, &r, e);
 	if (found <= 0)
 		return found < 0 ? -1
 		                 : err_set(e, ERR_BUG, "request %lld is gone", (long long)request);
 	if (tool == TOOL_CHECK_CLEARANCE)
-		clearance_result(&r, result);
+		clearance_result(&r, &t->result);
 	else if (tool == TOOL_TRANSMIT)
-		prompt_result(&r, result);
+		prompt_result(&r, &t->result);
 	else
-		standby_result(&r, result);
+		standby_result(&r, &t->result);
+	t->is_answer = is_decided(&r);
 	return 0;
 }
 
-int call_result(struct store *st, int64_t call_seq, struct str *result, bool *ret_is_error,
-                struct err *e)
+void telling_clear(struct telling *t)
+{
+	str_clear(&t->result);
+	*t = (struct telling)TELLING_INIT;
+}
+
+int call_result(struct store *st, int64_t call_seq, struct telling *t, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_TOOL_CALL_READ);
 	const struct tool *tool = NULL;
@@ -860,7 +878,6 @@ int call_result(struct store *st, int64_t call_seq, struct str *result, bool *re
 	bool done = false;
 	int got;
 
-	*ret_is_error = false;
 	bind_int(s, ":seq", call_seq);
 	got = stmt_row(s, e);
 	if (got > 0) {
@@ -870,35 +887,35 @@ int call_result(struct store *st, int64_t call_seq, struct str *result, bool *re
 		stored = col_int(s, TOOL_CALL_READ_RESULT_SEQ);
 		done = strcmp(col_text(s, TOOL_CALL_READ_STATE), "done") == 0;
 		if (done) {
-			*ret_is_error = col_int(s, TOOL_CALL_READ_IS_ERROR) != 0;
+			t->is_error = col_int(s, TOOL_CALL_READ_IS_ERROR) != 0;
 			if (col_text(s, TOOL_CALL_READ_RESULT))
-				str_add(result, col_text(s, TOOL_CALL_READ_RESULT));
+				str_add(&t->result, col_text(s, TOOL_CALL_READ_RESULT));
 		}
 	}
 	stmt_reset(s);
 	if (got <= 0 || !tool)
 		return got < 0 ? -1 : err_set(e, ERR_BUG, "call %lld is gone", (long long)call_seq);
 	if (done)
-		return stored ? content_get(st, stored, result, e) : 0;
-	return build_result(st, tool->id, request, apply, result, ret_is_error, e);
+		return stored ? content_get(st, stored, &t->result, e) : 0;
+	return build_result(st, tool->id, request, apply, t, e);
 }
 
-int call_finish(struct store *st, int64_t call_seq, const struct str *result, bool is_error,
-                struct err *e)
+int call_finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e)
 {
-	int64_t stored = content_seq_for(st, str_text(result), result->length, e);
+	int64_t stored = content_seq_for(st, str_text(&t->result), t->result.length, e);
 	stmt *s;
 
 	if (stored < 0)
 		return -1;
 	s = store_stmt(st, SQL_TOOL_CALL_FINISH);
 	bind_int(s, ":seq", call_seq);
-	bind_text(s, ":result", stored ? NULL : str_text(result));
+	bind_text(s, ":result", stored ? NULL : str_text(&t->result));
 	bind_seq(s, ":result_seq", stored);
-	bind_int(s, ":is_error", is_error);
+	bind_int(s, ":is_error", t->is_error);
+	bind_int(s, ":told_answer", t->is_answer);
 	if (stmt_run(s, e) < 0)
 		return -1;
-	return hand_over(st, call_seq, e);
+	return t->is_answer ? mark_answer_given(st, call_seq, e) : 0;
 }
 
 int call_given_up(struct store *st, int64_t call_seq, struct err *e)

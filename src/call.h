@@ -47,6 +47,7 @@ struct call {
 	int64_t seq; /* of its tool_call row */
 	bool waiting; /* its result comes later, through answer */
 	bool is_error;
+	bool is_answer; /* the result is a person's answer */
 	struct str result; /* JSON object */
 };
 
@@ -72,9 +73,23 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
  * its session active, if a stop had interrupted them. Inside a transaction. */
 int call_attach(struct store *st, int64_t call_seq, const char *listener, struct err *e);
 
-/* Builds the result of a call whose wait has ended (or is looked at: then it is 'pending'). */
-int call_result(struct store *st, int64_t call_seq, struct str *result, bool *ret_is_error,
-                struct err *e);
+/* What a caller is told. */
+struct telling {
+	struct str result; /* JSON object */
+	bool is_error;
+	bool is_answer; /* of a person, final; not 'pending' */
+};
+
+#define TELLING_INIT                                                                               \
+	{                                                                                          \
+		.is_error = false                                                                  \
+	}
+
+void telling_clear(struct telling *t);
+
+/* Builds the result of a call whose wait has ended (or is looked at: then it is 'pending'). t is
+ * empty. */
+int call_result(struct store *st, int64_t call_seq, struct telling *t, struct err *e);
 
 /* The client gave up on a call that waits: the next calls of its session are told 'pending' well
  * before that (mcp.md 10.2). Times under CALL_GIVE_UP_MS say nothing: a person cancels too. Inside
@@ -82,8 +97,7 @@ int call_result(struct store *st, int64_t call_seq, struct str *result, bool *re
 int call_given_up(struct store *st, int64_t call_seq, struct err *e);
 
 /* Writes that the result has been handed over. Inside a transaction. */
-int call_finish(struct store *st, int64_t call_seq, const struct str *result, bool is_error,
-                struct err *e);
+int call_finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e);
 
 /* Fills c with a result {"status":"error","error_code":code,"error_message":text}. */
 void call_refuse(struct call *c, const char *code, const char *format, ...)

@@ -99,7 +99,20 @@ const char *peer_version(const struct peer *p)
 
 /* ---- rows ---- */
 
-static int load_session(struct store *st, struct peer *p, stmt *s, struct err *e)
+/* A terminated session is the end for who keeps one. A stateless caller cannot come back as
+ * somebody else: what it says of itself stays the same, so it gets a new session. */
+static int ended(struct peer *p, struct err *e)
+{
+	if (p->transport != PEER_STATELESS || p->identity.session_id)
+		return err_set(e, ERR_INPUT, "session %s has been terminated; start a new one",
+		               p->session_id);
+	p->session_seq = 0;
+	take(&p->session_id, NULL);
+	take(&p->workspace_root, NULL);
+	return 0;
+}
+
+static int load_session(struct peer *p, stmt *s, struct err *e)
 {
 	int got = stmt_row(s, e);
 
@@ -110,12 +123,9 @@ static int load_session(struct store *st, struct peer *p, stmt *s, struct err *e
 		p->stall_paused = col_int(s, SESSION_BY_SEQ_STALL_PAUSED) != 0;
 		p->wait_limit_ms = col_int(s, SESSION_BY_SEQ_WAIT_LIMIT_MS);
 		if (strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "terminated") == 0)
-			got =
-			    err_set(e, ERR_INPUT, "session %s has been terminated; start a new one",
-			            p->session_id);
+			got = ended(p, e);
 	}
 	stmt_reset(s);
-	(void)st;
 	return got;
 }
 
@@ -129,7 +139,7 @@ static int session_by_seq(struct store *st, struct peer *p, int64_t seq, struct 
 	stmt *s = store_stmt(st, SQL_SESSION_BY_SEQ);
 
 	bind_int(s, ":seq", seq);
-	return load_session(st, p, s, e);
+	return load_session(p, s, e);
 }
 
 int peer_load(struct store *st, struct peer *p, struct err *e)
@@ -161,7 +171,7 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 		return got;
 	got = session_by_seq(st, p, session, NULL);
 	p->fresh = got > 0;
-	return got < 0 ? 1 : got; /* a terminated session is told to the next call, not here */
+	return 1; /* a terminated session is told to the next call, not here */
 }
 
 int peer_insert(struct store *st, const struct places *places, struct peer *p, struct err *e)
@@ -223,13 +233,14 @@ int peer_settle(struct store *st, const struct places *places, struct peer *p, s
 	}
 	if (p->session_seq) {
 		got = session_by_seq(st, p, p->session_seq, e);
-		return got < 0 ? -1 : 0;
+		if (got != 0)
+			return got < 0 ? -1 : 0;
 	}
 	if (p->identity.session_id) {
 		stmt *s = store_stmt(st, SQL_SESSION_BY_ID);
 
 		bind_text(s, ":id", p->identity.session_id);
-		got = load_session(st, p, s, e);
+		got = load_session(p, s, e);
 		if (got == 0)
 			return err_set(e, ERR_INPUT, "there is no session '%.60s'",
 			               p->identity.session_id);
@@ -272,7 +283,7 @@ static int find_or_insert_session(struct store *st, const struct places *places,
 		stmt *s = store_stmt(st, SQL_SESSION_BY_ID);
 
 		bind_text(s, ":id", p->identity.session_id);
-		int got = load_session(st, p, s, e);
+		int got = load_session(p, s, e);
 		return got == 0 ? err_set(e, ERR_INPUT, "there is no session '%.60s'",
 		                          p->identity.session_id)
 		                : (got < 0 ? -1 : 0);

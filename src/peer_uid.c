@@ -56,6 +56,7 @@ int peer_uid(int fd, uid_t *ret_uid, struct err *e)
 		char bytes[4096];
 	} answer;
 	int diag = diag_socket();
+	const struct inet_diag_msg *found;
 	ssize_t n;
 
 	if (diag < 0 || ask(diag, fd))
@@ -64,6 +65,9 @@ int peer_uid(int fd, uid_t *ret_uid, struct err *e)
 	if (n < (ssize_t)NLMSG_LENGTH(sizeof(struct inet_diag_msg)) ||
 	    answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY)
 		return err_set(e, ERR_INPUT, "the other end is not a socket of this machine");
-	*ret_uid = ((const struct inet_diag_msg *)NLMSG_DATA(&answer.head))->idiag_uid;
+	found = NLMSG_DATA(&answer.head);
+	if (found->idiag_inode == 0) /* of a socket without a process the kernel says uid 0 */
+		return err_set(e, ERR_INPUT, "the other end has been closed");
+	*ret_uid = found->idiag_uid;
 	return 0;
 }

@@ -415,18 +415,15 @@ int tool_check(const struct tool *tool, const cJSON *arguments, struct err *e)
 cJSON *tool_arguments(const struct tool *tool, const cJSON *arguments)
 {
 	cJSON *filled = cJSON_CreateObject();
-	const cJSON *member, *property;
+	const cJSON *property;
 
-	cJSON_ArrayForEach (member, arguments)
-		if (!cJSON_IsNull(member) &&
-		    !cJSON_GetObjectItemCaseSensitive(filled, member->string))
-			cJSON_AddItemToObject(filled, member->string,
-			                      cJSON_Duplicate(member, true));
 	cJSON_ArrayForEach (property,
 	                    cJSON_GetObjectItemCaseSensitive(input_schema(tool), "properties")) {
-		const cJSON *value = cJSON_GetObjectItemCaseSensitive(property, "default");
+		const cJSON *value = cJSON_GetObjectItemCaseSensitive(arguments, property->string);
 
-		if (value && !cJSON_GetObjectItemCaseSensitive(filled, property->string))
+		if (!value || cJSON_IsNull(value))
+			value = cJSON_GetObjectItemCaseSensitive(property, "default");
+		if (value)
 			cJSON_AddItemToObject(filled, property->string,
 			                      cJSON_Duplicate(value, true));
 	}

@@ -45,7 +45,8 @@ void tool_describe(struct str *out, const struct tool *tool, bool with_output);
 /* Whether arguments fit the input schema; -1 and a text that names the argument if not. */
 int tool_check(const struct tool *tool, const cJSON *arguments, struct err *e);
 
-/* The arguments with nulls dropped and defaults filled in; the caller deletes the result. */
+/* The arguments that the schema names, nulls dropped and defaults filled in; the caller deletes the
+ * result. What it does not name is ignored. */
 cJSON *tool_arguments(const struct tool *tool, const cJSON *arguments);
 
 #endif

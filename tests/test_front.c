@@ -793,7 +793,9 @@ START_TEST(many_clients_that_vanish_leave_nothing_behind)
 		else
 			wire_close(&w);
 	}
-	expect_soon("SELECT count(*) > 20, count(listener) FROM tool_call", "1|0\n");
+	/* who is gone before being looked at is refused: the kernel does not say whose socket it
+	 * was */
+	expect_soon("SELECT count(*) >= 20, count(listener) FROM tool_call", "1|0\n");
 	expect("SELECT count(*) FROM request", "1\n");
 	stop_worker(front);
 }

@@ -199,6 +199,7 @@ static void close_loop(struct front *f)
 	http_stop(f);
 	if (f->base)
 		front_turn(-1, 0, f); /* what the closing connections have left to write */
+	front_clear(f);
 	for (size_t i = 0; i < COUNT(events); i++)
 		if (events[i])
 			event_free(events[i]);

@@ -44,6 +44,9 @@ END;
 CREATE TRIGGER file_change_is_born BEFORE INSERT ON file_change BEGIN
   SELECT RAISE(ABORT, 'file_change: exists: a row with this seq is there already')
    WHERE EXISTS (SELECT 1 FROM file_change WHERE seq = NEW.seq);
+  SELECT RAISE(ABORT, 'file_change: settled: the job of this file has ended')
+   WHERE EXISTS (SELECT 1 FROM apply
+                  WHERE seq = NEW.apply_seq AND state IN ('applied', 'refused', 'dead'));
   SELECT RAISE(ABORT, 'file_change: move: a file change is born planned')
    WHERE NOT EXISTS (SELECT 1 FROM file_change_move WHERE src = '' AND dst = NEW.state);
 END;

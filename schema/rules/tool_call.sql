@@ -17,7 +17,9 @@ CREATE TRIGGER tool_call_is_fixed BEFORE UPDATE ON tool_call BEGIN
   SELECT RAISE(ABORT, 'tool_call: fixed: what was called does not change')
    WHERE OLD.seq IS NOT NEW.seq OR OLD.rpc_id IS NOT NEW.rpc_id OR OLD.tool IS NOT NEW.tool
       OR OLD.arguments IS NOT NEW.arguments OR OLD.arguments_seq IS NOT NEW.arguments_seq
-      OR OLD.digest IS NOT NEW.digest OR OLD.created_at IS NOT NEW.created_at;
+      OR OLD.digest IS NOT NEW.digest OR OLD.created_at IS NOT NEW.created_at
+      OR OLD.connection_seq IS NOT NEW.connection_seq OR OLD.session_seq IS NOT NEW.session_seq
+      OR OLD.request_seq IS NOT NEW.request_seq OR OLD.apply_seq IS NOT NEW.apply_seq;
 END;
 
 CREATE TRIGGER tool_call_answered AFTER UPDATE OF state ON tool_call

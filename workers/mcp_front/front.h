@@ -33,6 +33,8 @@ enum {
 	FRONT_REQUEST_SECONDS = 10, /* between a request's first byte and its last */
 	FRONT_PROGRESS_SECONDS = 15, /* between two signs of life to a waiting caller */
 	FRONT_RETRY_MS = 2000, /* what a cut client waits before it comes back */
+	FRONT_TRY_AGAIN_SECONDS = 1, /* after a transaction that could not be had */
+	FRONT_MAX_BATCH = 100, /* messages */
 	FRONT_BIG_CALL = 256 << 10, /* bytes: such a call commits alone */
 	FRONT_SPARE_FDS = 64, /* kept free for files and the database */
 };
@@ -101,6 +103,7 @@ struct job {
 	struct mcp_fault fault;
 	struct str result; /* else this result object, */
 	bool waits; /* unless it comes later */
+	bool untold; /* RESUME, old CALL: its wait is over, and nobody was told */
 };
 
 STAILQ_HEAD(job_queue, job);
@@ -109,8 +112,7 @@ STAILQ_HEAD(job_queue, job);
 struct told {
 	STAILQ_ENTRY(told) next;
 	int64_t call_seq;
-	struct str result;
-	bool is_error;
+	struct telling telling;
 };
 
 STAILQ_HEAD(told_queue, told);
@@ -173,6 +175,8 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *message)
 void front_turn_soon(struct front *f);
 /* Runs the queued jobs. libevent callback; arg is the front. */
 void front_turn(evutil_socket_t fd, short what, void *arg);
+/* Gives up what could not be written before the end. */
+void front_clear(struct front *f);
 /* The transport of a sink is gone: waiting calls are told, the peer's rows too if it was a
  * process. */
 void front_gone(struct sink *s);
@@ -192,7 +196,7 @@ void front_answer(struct front *f);
 /* Writes down what was handed over. Inside a transaction; a call of which that cannot be written
  * stays 'answered', and a client that asks again is told again. */
 void front_write_told(struct front *f);
-/* The same, when there is no transaction to be had: they stay 'answered'. */
+/* It is on disk. */
 void front_forget_told(struct front *f);
 /* Sends the signs of life that are due and sets the clock for the next one. */
 void front_progress(evutil_socket_t fd, short what, void *arg);

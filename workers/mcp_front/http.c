@@ -582,8 +582,11 @@ static void take_many(struct sink *s, const struct rpc_message *m)
 	}
 	if (!identify(s, NULL))
 		return;
-	if (cJSON_GetArraySize(m->root) == 0 ||
-	    (s->peer->version && strcmp(s->peer->version, "2025-03-26") != 0))
+	if (cJSON_GetArraySize(m->root) > FRONT_MAX_BATCH)
+		answer_error(s, 413, NULL, RPC_INVALID_REQUEST,
+		             "a batch holds at most 100 messages");
+	else if (cJSON_GetArraySize(m->root) == 0 ||
+	         (s->peer->version && strcmp(s->peer->version, "2025-03-26") != 0))
 		answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
 		             "batches exist in revision 2025-03-26 only, and are not empty");
 	else

@@ -128,8 +128,10 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 {
 	int count = cJSON_GetArraySize(batch->root);
 
-	if (count == 0)
-		sink_refuse(s, NULL, RPC_INVALID_REQUEST, "the batch is empty");
+	if (count == 0 || count > FRONT_MAX_BATCH) {
+		sink_refuse(s, NULL, RPC_INVALID_REQUEST, "a batch holds 1 to 100 messages");
+		return;
+	}
 	for (int i = 0; i < count && !s->gone; i++) {
 		struct rpc_message m = RPC_MESSAGE_INIT;
 		struct rpc_error wrong;

@@ -289,6 +289,7 @@ static int find_again(struct front *f, struct job *job, struct err *e)
 	    strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "cancelled") != 0) {
 		job->call_seq = col_int(s, TOOL_CALL_BY_RPC_SEQ);
 		job->waits = strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "waiting") == 0;
+		job->untold = strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "answered") == 0;
 	}
 	stmt_reset(s);
 	return got < 0 ? -1 : job->call_seq != 0;
@@ -307,6 +308,18 @@ static int attach(struct front *f, struct job *job, struct err *e)
 	return got < 0 ? -1 : call_attach(&f->worker.store, job->call_seq, f->worker.id.text, e);
 }
 
+/* The result of a call whose wait is over; if nobody has been told it yet, its caller is now. */
+static int tell(struct front *f, struct job *job, struct err *e)
+{
+	OWNED(telling) struct telling t = TELLING_INIT;
+
+	if (call_result(&f->worker.store, job->call_seq, &t, e))
+		return -1;
+	str_add(&job->result, str_text(&t.result));
+	job->call.is_error = t.is_error;
+	return job->untold ? call_finish(&f->worker.store, job->call_seq, &t, e) : 0;
+}
+
 static int run_call(struct front *f, struct job *job, struct err *e)
 {
 	struct store *st = &f->worker.store;
@@ -317,9 +330,7 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 	if (again < 0)
 		return -1;
 	if (again)
-		return job->waits
-		           ? attach(f, job, e)
-		           : call_result(st, job->call_seq, &job->result, &job->call.is_error, e);
+		return job->waits ? attach(f, job, e) : tell(f, job, e);
 	if (peer_join(st, &f->settings.places, p, e) ||
 	    call_run(st, &job->call, p, &f->settings, e)) {
 		peer_unjoin(p, seq, session);
@@ -379,7 +390,7 @@ static int run_cancel(struct front *f, struct job *job, struct err *e)
 		return -1;
 	s = store_stmt(&f->worker.store, SQL_REQUEST_TAKEN_BACK);
 	bind_int(s, ":call", call_seq);
-	if (stmt_run(s, e) < 0)
+	if (stmt_run(s, e) < 0 || on_seq(f, SQL_TOOL_CALL_UNTELL, call_seq, e))
 		return -1;
 	return on_seq(f, SQL_TOOL_CALL_CANCEL, call_seq, e);
 }
@@ -401,6 +412,7 @@ static int run_resume(struct front *f, struct job *job, struct err *e)
 		ours = true;
 		job->version = peer_version(p);
 		job->waits = strcmp(col_text(s, TOOL_CALL_READ_STATE), "waiting") == 0;
+		job->untold = strcmp(col_text(s, TOOL_CALL_READ_STATE), "answered") == 0;
 		job->message.id = xstrdup(col_text(s, TOOL_CALL_READ_RPC_ID));
 		job->call.progress_token = token ? xstrdup(token) : NULL;
 	}
@@ -411,9 +423,7 @@ static int run_resume(struct front *f, struct job *job, struct err *e)
 		refuse(job, RPC_INVALID_REQUEST, "there is no stream with this Last-Event-ID");
 		return 0;
 	}
-	return job->waits ? attach(f, job, e)
-	                  : call_result(&f->worker.store, job->call_seq, &job->result,
-	                                &job->call.is_error, e);
+	return job->waits ? attach(f, job, e) : tell(f, job, e);
 }
 
 /* The connection is over: DELETE, or the relay's process is gone. */
@@ -555,6 +565,13 @@ static void reply(struct front *f, struct job *job)
 
 /* ---- the turn ---- */
 
+/* Whether somebody waits for a reply to a job; the others are notes, and are repeated until they
+ * are written. */
+static bool has_reply(const struct job *job)
+{
+	return job->kind == JOB_CALL || job->kind == JOB_INITIALIZE || job->kind == JOB_RESUME;
+}
+
 static void run_part(struct front *f, struct job *job)
 {
 	struct err e = ERR_INIT;
@@ -567,7 +584,9 @@ static void run_part(struct front *f, struct job *job)
 	}
 	if (run(f, job, &e)) {
 		store_undo(&f->worker.store);
-		refuse(job, e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, e.text);
+		if (has_reply(job))
+			refuse(job, e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR,
+			       e.text);
 		log_warn("refused: %s", e.text);
 		return;
 	}
@@ -581,13 +600,14 @@ static void forget_results(struct job_queue *batch, const struct err *e)
 	struct job *job;
 
 	STAILQ_FOREACH (job, batch, next) {
-		if (!job->refused)
+		if (!job->refused && has_reply(job))
 			refuse(job, RPC_INTERNAL_ERROR, e->text);
 		peer_unjoin(job->sink->peer, job->had_seq, job->had_session);
 	}
 }
 
-static void commit_batch(struct front *f, struct job_queue *batch)
+/* One transaction for all of them; false if it did not come to be. */
+static bool commit_batch(struct front *f, struct job_queue *batch)
 {
 	struct err e = ERR_INIT;
 	struct job *job;
@@ -600,9 +620,8 @@ static void commit_batch(struct front *f, struct job_queue *batch)
 	}
 	if (store_begin(&f->worker.store, &e)) {
 		forget_results(batch, &e);
-		front_forget_told(f);
 		log_warn("%s", e.text);
-		return;
+		return false;
 	}
 	front_write_told(f); /* first: who calls again has had the answer before */
 	STAILQ_FOREACH (job, batch, next)
@@ -612,7 +631,10 @@ static void commit_batch(struct front *f, struct job_queue *batch)
 		log_error("%s", e.text);
 		if (store_is_broken(&f->worker.store))
 			front_fail(f, &e);
+		return false;
 	}
+	front_forget_told(f);
+	return true;
 }
 
 static bool is_big(const struct job *job)
@@ -623,29 +645,62 @@ static bool is_big(const struct job *job)
 	return diff && strlen(diff) > FRONT_BIG_CALL;
 }
 
+/* The next jobs that are committed together: one that is big is alone. */
+static void take_batch(struct front *f, struct job_queue *batch)
+{
+	struct job *job;
+	bool alone = false;
+
+	STAILQ_INIT(batch);
+	while (!alone && (job = STAILQ_FIRST(&f->jobs)) != NULL &&
+	       (STAILQ_EMPTY(batch) || !is_big(job))) {
+		alone = is_big(job);
+		STAILQ_REMOVE_HEAD(&f->jobs, next);
+		STAILQ_INSERT_TAIL(batch, job, next);
+	}
+}
+
+/* Replies, and keeps in f->jobs the notes of a transaction that failed. */
+static void settle_batch(struct front *f, struct job_queue *batch, bool written)
+{
+	struct job *job;
+
+	while ((job = STAILQ_FIRST(batch)) != NULL) {
+		STAILQ_REMOVE_HEAD(batch, next);
+		if (!written && !has_reply(job)) {
+			STAILQ_INSERT_TAIL(&f->jobs, job, next);
+			continue;
+		}
+		reply(f, job);
+		job_free(job);
+	}
+}
+
 void front_turn(evutil_socket_t fd, short what, void *arg)
 {
+	static const struct timeval LATER = { .tv_sec = FRONT_TRY_AGAIN_SECONDS };
 	struct front *f = arg;
 	struct job_queue batch;
-	struct job *job;
+	bool written = true;
 
 	(void)fd;
 	(void)what;
-	while (!STAILQ_EMPTY(&f->jobs) || !STAILQ_EMPTY(&f->told)) {
-		bool alone = false;
-
-		STAILQ_INIT(&batch);
-		while (!alone && (job = STAILQ_FIRST(&f->jobs)) != NULL &&
-		       (STAILQ_EMPTY(&batch) || !is_big(job))) {
-			alone = is_big(job);
-			STAILQ_REMOVE_HEAD(&f->jobs, next);
-			STAILQ_INSERT_TAIL(&batch, job, next);
-		}
-		commit_batch(f, &batch);
-		while ((job = STAILQ_FIRST(&batch)) != NULL) {
-			STAILQ_REMOVE_HEAD(&batch, next);
-			reply(f, job);
-			job_free(job);
-		}
+	while (written && (!STAILQ_EMPTY(&f->jobs) || !STAILQ_EMPTY(&f->told))) {
+		take_batch(f, &batch);
+		written = commit_batch(f, &batch);
+		settle_batch(f, &batch, written);
 	}
+	if (!written)
+		(void)event_add(f->turn, &LATER);
+}
+
+void front_clear(struct front *f)
+{
+	struct job *job;
+
+	while ((job = STAILQ_FIRST(&f->jobs)) != NULL) {
+		STAILQ_REMOVE_HEAD(&f->jobs, next);
+		job_free(job);
+	}
+	front_forget_told(f);
 }

@@ -150,12 +150,10 @@ void front_let_go(struct front *f, int64_t call_seq)
 
 /* ---- answers ---- */
 
-/* Gives the result to everyone who waits for this call; returns how many there were. */
-static int hand_over(struct front *f, struct held_call *held, const struct str *result,
-                     bool is_error)
+/* Gives the result to everyone who waits for this call. */
+static void hand_over(struct front *f, struct held_call *held, const struct telling *t)
 {
 	int64_t seq = held->seq;
-	int count = 0;
 
 	while ((held = find(f, seq)) != NULL) {
 		struct waiter *w = LIST_FIRST(&held->waiters);
@@ -166,16 +164,14 @@ static int hand_over(struct front *f, struct held_call *held, const struct str *
 		char event_id[40];
 
 		mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer),
-		                result->bytes, is_error);
+		                t->result.bytes, t->is_error);
 		rpc_result(&message, w->rpc_id, body.bytes);
 		(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
 		sink_hold(sink);
 		(void)front_forget(f, w);
 		sink->by->reply(sink, &message, modern ? NULL : event_id);
 		sink_drop(sink);
-		count++;
 	}
-	return count;
 }
 
 static void write_one(struct front *f, const struct told *t)
@@ -183,7 +179,7 @@ static void write_one(struct front *f, const struct told *t)
 	struct err e = ERR_INIT;
 
 	if (store_part(&f->worker.store, &e) == 0) {
-		if (call_finish(&f->worker.store, t->call_seq, &t->result, t->is_error, &e) == 0 &&
+		if (call_finish(&f->worker.store, t->call_seq, &t->telling, &e) == 0 &&
 		    store_keep(&f->worker.store, &e) == 0)
 			return;
 		store_undo(&f->worker.store);
@@ -196,16 +192,16 @@ static void drop_first_told(struct front *f)
 	struct told *t = STAILQ_FIRST(&f->told);
 
 	STAILQ_REMOVE_HEAD(&f->told, next);
-	str_clear(&t->result);
+	telling_clear(&t->telling);
 	free(t);
 }
 
 void front_write_told(struct front *f)
 {
-	while (!STAILQ_EMPTY(&f->told)) {
-		write_one(f, STAILQ_FIRST(&f->told));
-		drop_first_told(f);
-	}
+	const struct told *t;
+
+	STAILQ_FOREACH (t, &f->told, next)
+		write_one(f, t);
 }
 
 void front_forget_told(struct front *f)
@@ -216,55 +212,64 @@ void front_forget_told(struct front *f)
 
 enum { PAGE = 500 };
 
-/* One page of answers: their calls' seqs; the number of them, -1 on error. */
-static int read_page(struct front *f, int64_t *calls, struct err *e)
+/* One page of answers: their calls' seqs, and in *ret_last where the cursor stands behind them; the
+ * number of them, -1 on error. */
+static int read_page(struct front *f, int64_t *calls, int64_t *ret_last, struct err *e)
 {
 	stmt *s = store_stmt(&f->worker.store, SQL_ANSWER_SINCE);
-	int count = 0, got;
+	int count = 0, got = 0;
 
+	*ret_last = f->answer_seq;
 	bind_int(s, ":after", f->answer_seq);
 	while (count < PAGE && (got = stmt_row(s, e)) > 0) {
-		f->answer_seq = col_int(s, ANSWER_SINCE_SEQ);
+		*ret_last = col_int(s, ANSWER_SINCE_SEQ);
 		calls[count++] = col_int(s, ANSWER_SINCE_CALL_SEQ);
 	}
 	stmt_reset(s);
 	return got < 0 ? -1 : count;
 }
 
-static void answer_one(struct front *f, int64_t call_seq)
+/* -1: the database could not be read; it is to be tried again. */
+static int answer_one(struct front *f, int64_t call_seq)
 {
 	struct held_call *held = find(f, call_seq);
 	struct err e = ERR_INIT;
 	struct told *t;
 
 	if (!held)
-		return; /* held by nobody here: told when its caller comes back */
+		return 0; /* held by nobody here: told when its caller comes back */
 	t = xcalloc(1, sizeof(*t));
 	t->call_seq = call_seq;
-	if (call_result(&f->worker.store, call_seq, &t->result, &t->is_error, &e)) {
+	if (call_result(&f->worker.store, call_seq, &t->telling, &e)) {
 		log_warn("call %lld: %s", (long long)call_seq, e.text);
-		str_clear(&t->result);
+		telling_clear(&t->telling);
 		free(t);
-		return;
+		return e.kind == ERR_AGAIN ? -1 : 0;
 	}
-	(void)hand_over(f, held, &t->result, t->is_error);
+	hand_over(f, held, &t->telling);
 	STAILQ_INSERT_TAIL(&f->told, t, next);
 	front_turn_soon(f);
+	return 0;
 }
 
 /* What is handed over here rests on rows that are on disk: a commit is visible only after its
- * flush (synchronous=FULL). */
+ * flush (synchronous=FULL). The cursor moves when a whole page has been told; after an error the
+ * next look, a few seconds later, begins where this one began. */
 void front_answer(struct front *f)
 {
 	struct err e = ERR_INIT;
-	int64_t calls[PAGE];
+	int64_t calls[PAGE], last;
 	int count = PAGE;
 
 	while (count == PAGE) {
-		count = read_page(f, calls, &e);
-		if (count < 0)
+		count = read_page(f, calls, &last, &e);
+		if (count < 0) {
 			log_warn("%s", e.text);
+			return;
+		}
 		for (int i = 0; i < count; i++)
-			answer_one(f, calls[i]);
+			if (answer_one(f, calls[i]))
+				return;
+		f->answer_seq = last;
 	}
 }
