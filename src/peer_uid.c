@@ -27,7 +27,7 @@ struct question {
 /* Seen from the other end, its own address is what we call the peer's. */
 static int ask(int diag, int fd)
 {
-	struct sockaddr_in ours, theirs;
+	struct sockaddr_in ours = { 0 }, theirs = { 0 };
 	socklen_t size = sizeof(ours);
 	struct question q = { .head = { .nlmsg_len = sizeof(q),
 		                        .nlmsg_type = SOCK_DIAG_BY_FAMILY,

@@ -51,6 +51,7 @@ family "valgrind" sh tests/valgrind.sh build/dev
 family "interop (official MCP clients, installed binaries)" interop
 family "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev
 family "fuzz (short)" sh tests/fuzz/run.sh --short
+family "build (release)" build release
 family "bench (short: does it run)" sh tests/bench/run.sh --short
 family "format (clang-format)" cmake --build --preset dev --target format-check
 family "lint (clang-tidy)" cmake --build --preset dev --target lint

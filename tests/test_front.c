@@ -927,6 +927,92 @@ START_TEST(callers_without_a_session_are_kept_apart_by_what_they_say)
 }
 END_TEST
 
+/* Told 'pending', an agent may do something else before it asks again: the answer is still its own.
+ */
+START_TEST(an_answer_that_came_after_pending_waits_for_its_agent)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *other = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	OWNED(char_ptr) char *third = NULL;
+	struct agent a;
+
+	given_front();
+	(void)start_worker("watchdog");
+	a = agent_hello(port, "?wait=1", "2025-11-25");
+	first = agent_call(&a, "transmit", QUESTION);
+	has(first, "decision", "pending");
+	given("INSERT INTO decision (request_id, verdict, instruction) "
+	      "SELECT id, 'refine', 'do X instead' FROM inbox");
+	other = agent_call(&a, "ping", "{}");
+	second = agent_call(&a, "transmit", QUESTION);
+	has(second, "decision", "refine");
+	has(second, "instruction", "do X instead");
+	expect("SELECT count(*) FROM request", "1\n");
+	third = agent_call(&a, "transmit", QUESTION); /* told: the same words are a new question */
+	has(third, "decision", "pending");
+	expect("SELECT count(*) FROM request", "2\n");
+}
+END_TEST
+
+/* Between two looks of an agent over HTTP nobody listens; it is no orphan for that. */
+START_TEST(two_http_agents_that_ask_the_same_words_keep_their_own_questions)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"Continue?\"}";
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+	OWNED(char_ptr) char *again = NULL;
+	struct agent a, b;
+
+	given_front();
+	(void)start_worker("watchdog");
+	a = agent_hello(port, "?wait=1", "2025-11-25");
+	b = agent_hello(port, "?wait=1", "2025-11-25");
+	one = agent_call(&a, "transmit", QUESTION);
+	two = agent_call(&b, "transmit", QUESTION);
+	has(two, "decision", "pending");
+	again = agent_call(&a, "transmit", QUESTION);
+	has(again, "request_id", member(one, "request_id"));
+	expect("SELECT count(*), count(DISTINCT session_seq) FROM request", "2|2\n");
+}
+END_TEST
+
+START_TEST(a_stateless_caller_gets_a_new_session_when_its_old_one_was_terminated)
+{
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+	struct agent a;
+
+	given_front();
+	a = agent_sessionless(port, "");
+	one = agent_call(&a, "ping", "{}");
+	given("UPDATE session SET status = 'terminated', terminated_at = updated_at");
+	two = agent_call(&a, "ping", "{}");
+	has(two, "acknowledged", "true");
+	ck_assert_str_ne(member(two, "session_id"), member(one, "session_id"));
+}
+END_TEST
+
+/* What is not looked up by name costs a look for each pair: such a message held everybody up. */
+START_TEST(a_message_with_very_many_members_or_a_very_long_batch_holds_nobody_up)
+{
+	OWNED(str) struct str arguments = STR_INIT;
+	OWNED(char_ptr) char *result = NULL;
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	str_add(&arguments, "{\"status_message\":\"here\"");
+	for (int i = 0; i < 80000; i++)
+		str_addf(&arguments, ",\"m%d\":1", i);
+	str_add_char(&arguments, '}');
+	result = agent_call(&a, "ping", arguments.bytes);
+	has(result, "acknowledged", "true");
+	expect("SELECT arguments FROM tool_call", "{\"status_message\":\"here\"}\n");
+}
+END_TEST
+
 /* Two first calls of one caller in one turn of the loop: each wrote the caller's rows. */
 static void two_at_once(struct agent *a)
 {
@@ -1171,6 +1257,10 @@ int main(void)
 	tcase_add_test(c, a_diff_is_about_the_file_it_is_asked_for_and_fits_it);
 	tcase_add_test(c, full_content_over_a_file_is_shown_as_what_it_changes);
 	tcase_add_test(c, a_big_text_is_kept_once);
+	tcase_add_test(c, an_answer_that_came_after_pending_waits_for_its_agent);
+	tcase_add_test(c, two_http_agents_that_ask_the_same_words_keep_their_own_questions);
+	tcase_add_test(c, a_stateless_caller_gets_a_new_session_when_its_old_one_was_terminated);
+	tcase_add_test(c, a_message_with_very_many_members_or_a_very_long_batch_holds_nobody_up);
 	tcase_add_test(c, idle_connections_hinder_nobody_and_slow_ones_are_cut);
 	suite_add_tcase(s, c);
 	return run_suite(s);
