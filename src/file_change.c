@@ -2,6 +2,7 @@
 
 #include "diff.h"
 #include "id.h"
+#include "io.h"
 #include "safe_path.h"
 
 #include <errno.h>
@@ -269,20 +270,6 @@ int file_change_plan(int root_fd, const struct proposal *p, struct file_change *
 
 /* ---- the temporary file ---- */
 
-static int write_all(int fd, const struct str *bytes)
-{
-	size_t at = 0;
-
-	while (at < bytes->length) {
-		ssize_t n = write(fd, bytes->bytes + at, bytes->length - at);
-
-		if (n < 0 && errno != EINTR)
-			return -1;
-		at += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
 /* Opens a regular file that is no symlink, without side effects on others. -1: errno, EEXIST if
  * something else is there. */
 static int open_regular(int dir_fd, const char *name, struct stat *st)
@@ -353,7 +340,8 @@ static int take_over(const struct file_change *f, int fd)
 static int fill_temp(const struct file_change *f, int fd)
 {
 	bool is_new = strcmp(f->action, "create") == 0;
-	int failed = write_all(fd, &f->bytes) || (!is_new && take_over(f, fd)) || fsync(fd);
+	int failed = write_all(fd, str_text(&f->bytes), f->bytes.length) ||
+	             (!is_new && take_over(f, fd)) || fsync(fd);
 	int error = errno;
 
 	if (close(fd) && !failed)

@@ -1,5 +1,6 @@
 #include "paths.h"
 
+#include "io.h"
 #include "sha256.h"
 
 #include <errno.h>
@@ -355,21 +356,6 @@ void paths_clear(struct paths *p)
 	free(p->base);
 	free(p->run);
 	*p = (struct paths)PATHS_INIT;
-}
-
-static int write_all(int fd, const char *text, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = write(fd, text, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		text += n;
-		length -= (size_t)n;
-	}
-	return 0;
 }
 
 /* Puts the file `database` in place whole: a reader sees the old one or the new one. */

@@ -1,5 +1,6 @@
 /* textfile: see textfile.h. */
 #include "textfile.h"
+#include "io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,21 +85,6 @@ static int check_same(const struct textfile *f, struct err *e)
 		return err_set(e, ERR_AGAIN,
 		               "%s: has been changed by somebody else just now; try again",
 		               f->path);
-	return 0;
-}
-
-static int write_all(int fd, const char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = write(fd, bytes, length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		bytes += n;
-		length -= (size_t)n;
-	}
 	return 0;
 }
 

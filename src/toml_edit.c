@@ -2,6 +2,7 @@
  * accepted; it has to know where a line begins that is not inside a value. */
 #include "toml_edit.h"
 
+#include "io.h"
 #include "jsonrpc.h"
 #include "textfile.h"
 #include "toml.h"
@@ -48,20 +49,6 @@ static cJSON *plain(const cJSON *node)
 	return cJSON_Duplicate(value, 1);
 }
 
-static int write_all(int fd, const struct str *text)
-{
-	size_t done = 0;
-
-	while (done < text->length) {
-		ssize_t n = write(fd, text->bytes + done, text->length - done);
-
-		if (n < 0 && errno != EINTR)
-			return -1;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
 cJSON *toml_edit_parse(const struct str *text, const char *name, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
@@ -69,7 +56,7 @@ cJSON *toml_edit_parse(const struct str *text, const char *name, struct err *e)
 	char path[32];
 	int fd = memfd_create("toml", MFD_CLOEXEC);
 
-	if (fd < 0 || write_all(fd, text)) {
+	if (fd < 0 || write_all(fd, str_text(text), text->length)) {
 		(void)err_errno(e, ERR_AGAIN, "%s: cannot be copied", name);
 	} else {
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

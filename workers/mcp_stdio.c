@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "config.h"
 #include "instance.h"
+#include "io.h"
 #include "jsonrpc.h"
 #include "log.h"
 #include "paths.h"
@@ -119,23 +120,6 @@ static void note_from_front(struct relay *r, const char *line, size_t length)
 }
 
 /* ---- bytes ---- */
-
-static int write_all(int fd, const char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t n = send(fd, bytes, length, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == ENOTSOCK)
-			n = write(fd, bytes, length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		bytes += n;
-		length -= (size_t)n;
-	}
-	return 0;
-}
 
 static void lose_front(struct relay *r)
 {
