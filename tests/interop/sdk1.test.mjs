@@ -1,5 +1,6 @@
 // The first generation of the official SDK, which most hosts are built with.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ErrorCode } from "@modelcontextprotocol/sdk/types.js";
@@ -12,9 +13,11 @@ const sdk1 = {
     const client = new Client({ name: "interop-sdk1", version: "1.0.0" });
     client.onerror = onerror;
     let version;
-    const transport = url
-      ? new StreamableHTTPClientTransport(url)
-      : new StdioClientTransport({ ...stdio, stderr: "ignore" });
+    const transport = stdio
+      ? new StdioClientTransport({ ...stdio, stderr: "ignore" })
+      : url.pathname === "/sse"
+        ? new SSEClientTransport(url)
+        : new StreamableHTTPClientTransport(url);
     const told = transport.setProtocolVersion?.bind(transport);
     transport.setProtocolVersion = (agreed) => {
       version = agreed;
@@ -32,3 +35,4 @@ const sdk1 = {
 
 contract(sdk1, "http");
 contract(sdk1, "stdio");
+contract(sdk1, "sse");

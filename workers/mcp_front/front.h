@@ -74,7 +74,8 @@ struct sink {
 	bool skips; /* pipe: inside a line that is too long */
 	bool greeted; /* pipe: its first line has come */
 	LIST_HEAD(, waiter) waiters;
-	LIST_ENTRY(sink) in_pipes; /* pipe: of front.pipes */
+	LIST_ENTRY(sink) in_pipes; /* pipe: of front.pipes; event stream: of front.streams */
+	bool ends_session; /* event stream of 2024-11-05: its end is the end of the connection */
 };
 
 enum job_kind {
@@ -147,7 +148,9 @@ struct front {
 	int arrival_count;
 	int hang_up_fd; /* epoll of the held HTTP connections */
 	struct evconnlistener *pipe_listener, *ipc_listener;
+	int ipc_callers;
 	LIST_HEAD(, sink) pipes;
+	LIST_HEAD(, sink) streams; /* event streams of revision 2024-11-05 */
 	struct job_queue jobs;
 	struct told_queue told;
 	TAILQ_HEAD(, waiter) line;

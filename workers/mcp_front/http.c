@@ -1,5 +1,6 @@
 /* Streamable HTTP on evhttp (MCP 2025-11-25, "Transports"): POST /mcp, GET /mcp to resume, DELETE
- * /mcp to end a session, GET /health. Loopback only; Host and Origin must be loopback names.
+ * /mcp to end a session; the transport before it: GET /sse, POST /message; GET /health. Loopback
+ * only; Host and Origin must be loopback names.
  *
  * A held answer is an event stream. Its socket stands in an epoll set of its own, because evhttp
  * does not see a peer that hangs up behind unread bytes. */
@@ -17,6 +18,7 @@
 #include <event2/listener.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +214,8 @@ static void on_close(struct evhttp_connection *c, void *arg)
 	(void)c;
 	if (s->streaming)
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
+	if (s->ends_session)
+		LIST_REMOVE(s, in_pipes);
 	front_gone(s);
 	/* Where evhttp has seen the hang-up itself, it leaves a request that we hold to us. */
 	if (request && !evhttp_request_get_connection(request))
@@ -672,6 +676,127 @@ static void on_delete(struct sink *s)
 		(void)front_queue(s->front, JOB_END, s, NULL);
 }
 
+/* ---- HTTP with SSE, the transport of revision 2024-11-05 ---- */
+
+/* GET /sse opens a stream, whose first event names the address that messages are posted to; all
+ * that we say goes over the stream. Its end is the end of the connection. */
+static void stream_event(struct sink *s, const char *event, const char *data)
+{
+	OWNED(str) struct str bytes = STR_INIT;
+
+	if (!s->http)
+		return;
+	str_addf(&bytes, "event: %s\n", event);
+	sse_event(&bytes, NULL, data);
+	send_chunk(s, &bytes);
+}
+
+static void stream_reply(struct sink *s, const struct str *message, const char *event_id)
+{
+	OWNED(str) struct str alive = STR_INIT;
+
+	(void)event_id;
+	if (message->length) {
+		stream_event(s, "message", message->bytes);
+	} else if (s->http) {
+		str_add(&alive, ": waiting\n\n");
+		send_chunk(s, &alive);
+	}
+}
+
+static void stream_wait(struct sink *s, const char *event_id)
+{
+	(void)s;
+	(void)event_id;
+}
+
+static void stream_refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
+{
+	OWNED(str) struct str message = STR_INIT;
+
+	rpc_failure(&message, rpc_id, fault->code, fault->text,
+	            fault->data[0] ? fault->data : NULL);
+	stream_event(s, "message", message.bytes);
+}
+
+static void stream_finish(struct sink *s, int status)
+{
+	(void)s;
+	(void)status;
+}
+
+static const struct transport STREAM = { .reply = stream_reply,
+	                                 .notify = stream_reply,
+	                                 .wait = stream_wait,
+	                                 .refuse = stream_refuse,
+	                                 .finish = stream_finish };
+
+static void on_stream(struct sink *s)
+{
+	struct secret key = secret_new();
+	OWNED(str) struct str address = STR_INIT;
+
+	(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", key.text);
+	hold(s, NULL);
+	if (!s->http)
+		return;
+	s->by = &STREAM;
+	s->ends_session = true;
+	LIST_INSERT_HEAD(&s->front->streams, s, in_pipes);
+	str_addf(&address, "/message?sessionId=%s", s->peer->key);
+	stream_event(s, "endpoint", address.bytes);
+	if (s->http) /* for the signs of life */
+		front_hold(s->front, s, --s->front->listen_seq, clock_now_ms(), "null", NULL,
+		           false);
+}
+
+static struct sink *find_stream(struct front *f, const char *uri)
+{
+	struct evkeyvalq query;
+	struct sink *s = NULL;
+	const char *key;
+
+	if (!strchr(uri, '?') || evhttp_parse_query_str(strchr(uri, '?') + 1, &query) != 0)
+		return NULL;
+	key = evhttp_find_header(&query, "sessionId");
+	if (key)
+		LIST_FOREACH (s, &f->streams, in_pipes)
+			if (strlen(key) == strlen(s->peer->key) &&
+			    CRYPTO_memcmp(key, s->peer->key, strlen(key)) == 0)
+				break;
+	evhttp_clear_headers(&query);
+	return s;
+}
+
+/* POST /message: taken as if it had come over the stream, where its reply goes. */
+static void on_message(struct sink *s)
+{
+	struct evbuffer *in = evhttp_request_get_input_buffer(s->http);
+	struct sink *stream = find_stream(s->front, evhttp_request_get_uri(s->http));
+	struct rpc_message m = RPC_MESSAGE_INIT;
+	size_t length = evbuffer_get_length(in);
+	struct rpc_error wrong;
+
+	if (!stream) {
+		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
+		             "there is no stream with this sessionId; open one with GET /sse");
+	} else if (length > FRONT_MAX_MESSAGE) {
+		answer_error(s, 413, NULL, RPC_INVALID_REQUEST,
+		             "the body is longer than 4 MiB; send a smaller message");
+	} else if (rpc_parse(length ? (const char *)evbuffer_pullup(in, -1) : "", length, &m,
+	                     &wrong)) {
+		answer_error(s, 400, m.id, wrong.code, wrong.text);
+	} else if (m.kind == RPC_BATCH) {
+		answer_error(s, 400, NULL, RPC_INVALID_REQUEST, "this transport takes no batches");
+	} else {
+		sink_hold(stream);
+		answer(s, 202, "text/plain", "Accepted", 8);
+		front_take(stream->front, stream, &m);
+		sink_drop(stream);
+	}
+	rpc_message_clear(&m);
+}
+
 /* ---- requests ---- */
 
 static void route(struct sink *s, const char *path)
@@ -680,6 +805,10 @@ static void route(struct sink *s, const char *path)
 
 	if (strcmp(path, "/health") == 0 && method == EVHTTP_REQ_GET) {
 		answer(s, 200, "text/plain", "ok", 2);
+	} else if (strcmp(path, "/sse") == 0 && method == EVHTTP_REQ_GET) {
+		on_stream(s);
+	} else if (strcmp(path, "/message") == 0 && method == EVHTTP_REQ_POST) {
+		on_message(s);
 	} else if (strcmp(path, "/mcp") != 0) {
 		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
 		             "there is nothing here; MCP is served at /mcp");

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { IPC_MAX_LINE = 128 << 10, IPC_IDLE_SECONDS = 600 };
+enum { IPC_MAX_LINE = 128 << 10, IPC_IDLE_SECONDS = 600, IPC_MAX_CALLERS = 64 };
 
 static const char SOCKET_NAME[] = "ipc.sock";
 
@@ -206,6 +206,12 @@ static void take_line(struct front *f, struct bufferevent *pipe, const char *tex
 
 /* ---- connections ---- */
 
+static void hang_up(struct front *f, struct bufferevent *pipe)
+{
+	f->ipc_callers--;
+	bufferevent_free(pipe);
+}
+
 static void on_read(struct bufferevent *pipe, void *arg)
 {
 	struct evbuffer *in = bufferevent_get_input(pipe);
@@ -213,7 +219,8 @@ static void on_read(struct bufferevent *pipe, void *arg)
 	size_t length;
 	char *line;
 
-	while ((line = evbuffer_readln(in, &length, EVBUFFER_EOL_LF)) != NULL) {
+	while (evbuffer_get_length(bufferevent_get_output(pipe)) <= FRONT_MAX_OUTPUT &&
+	       (line = evbuffer_readln(in, &length, EVBUFFER_EOL_LF)) != NULL) {
 		if (utf8_valid(line, length) && !memchr(line, '\0', length))
 			take_line(f, pipe, line, length);
 		else
@@ -221,16 +228,16 @@ static void on_read(struct bufferevent *pipe, void *arg)
 		free(line);
 	}
 	if (evbuffer_get_length(in) > IPC_MAX_LINE) {
-		log_warn("ipc: a line is longer than %d bytes: cut off", IPC_MAX_LINE);
-		bufferevent_free(pipe);
+		log_warn("ipc: a line is longer than %d bytes, or answers are not read: cut off",
+		         IPC_MAX_LINE);
+		hang_up(f, pipe);
 	}
 }
 
 static void on_event(struct bufferevent *pipe, short what, void *arg)
 {
 	(void)what;
-	(void)arg;
-	bufferevent_free(pipe);
+	hang_up(arg, pipe);
 }
 
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
@@ -243,11 +250,13 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	(void)listener;
 	(void)address;
 	(void)size;
-	if (!socket_is_ours(fd)) {
-		log_warn("ipc: refused a caller of another user");
+	if (!socket_is_ours(fd) || f->ipc_callers >= IPC_MAX_CALLERS) {
+		log_warn("ipc: refused a caller: %s",
+		         f->ipc_callers >= IPC_MAX_CALLERS ? "too many" : "of another user");
 		(void)close(fd);
 		return;
 	}
+	f->ipc_callers++;
 	pipe = bufferevent_socket_new(f->base, fd, BEV_OPT_CLOSE_ON_FREE);
 	bufferevent_setcb(pipe, on_read, NULL, on_event, f);
 	(void)bufferevent_set_timeouts(pipe, &idle, NULL);

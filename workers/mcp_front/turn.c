@@ -71,7 +71,7 @@ void front_gone(struct sink *s)
 		if (front_forget(f, w) && call_seq > 0)
 			front_queue(f, kind, s, NULL)->call_seq = call_seq;
 	}
-	if (s->peer->transport == PEER_STDIO)
+	if (s->peer->transport == PEER_STDIO || s->ends_session)
 		(void)front_queue(f, JOB_END, s, NULL);
 	sink_drop(s);
 }
