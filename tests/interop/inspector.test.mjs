@@ -16,8 +16,11 @@ const launcher = fileURLToPath(
 // Its exit codes, as `mcp-inspector` documents them.
 const TOOL_ERROR = 5;
 
-for (const transport of ["http", "stdio"])
-  describe(`inspector over ${transport}`, () => {
+for (const [transport, era] of ["legacy", "auto", "modern"].flatMap((one) => [
+  ["http", one],
+  ["stdio", one],
+]))
+  describe(`inspector over ${transport}, ${era} era`, () => {
     let system;
 
     before(async () => {
@@ -51,7 +54,7 @@ for (const transport of ["http", "stdio"])
       }
       const { code, stdout, stderr } = await run(
         process.execPath,
-        [launcher, "--cli", ...target, "--format", "json", "--method", method, ...flags],
+        [launcher, "--cli", ...target, "--protocol-era", era, "--format", "json", "--method", method, ...flags],
         { env: { ...system.env, MCP_INSPECTOR_SECRET_STORE: "memory" }, cwd: system.workspace },
       );
       return { code, stderr, result: stdout.trim() === "" ? null : JSON.parse(stdout).result };
