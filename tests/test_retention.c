@@ -153,7 +153,11 @@ START_TEST(a_session_stays_while_another_one_holds_on_to_a_row_of_it)
 	given_whole_session(1, ago(60 * DAY));
 	given_whole_session(2, ago(60 * DAY));
 	given_whole_session(3, ago(60 * DAY));
-	given("UPDATE tool_call SET request_seq = 1 WHERE seq = 2"); /* 1 adopted what 2 asked */
+	/* 1 adopted what 2 asked: a call of 2 waits for a request that is 1's now */
+	given(
+	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest, state,"
+	    " request_seq, created_at) SELECT connection_seq, session_seq, '2', era, tool, digest,"
+	    " state, 1, created_at FROM tool_call WHERE seq = 2");
 	terminate(1, ago(40 * DAY));
 	terminate(3, ago(40 * DAY));
 	(void)start_worker("retention");
