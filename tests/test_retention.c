@@ -157,7 +157,7 @@ START_TEST(a_session_stays_while_another_one_holds_on_to_a_row_of_it)
 	given(
 	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest, state,"
 	    " request_seq, created_at) SELECT connection_seq, session_seq, '2', era, tool, digest,"
-	    " state, 1, created_at FROM tool_call WHERE seq = 2");
+	    " 'waiting', 1, created_at FROM tool_call WHERE seq = 2");
 	terminate(1, ago(40 * DAY));
 	terminate(3, ago(40 * DAY));
 	(void)start_worker("retention");
