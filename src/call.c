@@ -2,6 +2,7 @@
 
 #include "content.h"
 #include "diff.h"
+#include "file_change.h"
 #include "jsonrpc.h"
 #include "request.h"
 #include "safe_path.h"
@@ -17,11 +18,9 @@ enum {
 	TOUCH_MS = 1000, /* the same tool again so soon tells nothing new of a session */
 };
 
-static const char NEW_FILE[] = "new_file";
-
 /* ---- results ---- */
 
-static void refuse(struct str *result, const char *code, const char *text)
+static void error_result(struct str *result, const char *code, const char *text)
 {
 	str_reset(result);
 	str_addf(result, "{\"status\":\"error\",\"error_code\":\"%s\",\"error_message\":", code);
@@ -37,7 +36,7 @@ void call_refuse(struct call *c, const char *code, const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	refuse(&c->result, code, text);
+	error_result(&c->result, code, text);
 	c->is_error = true;
 }
 
@@ -123,24 +122,10 @@ static void check_proposed_diff(struct call *c, const char *text, const struct s
 	OWNED(str) struct str after = STR_INIT;
 	struct err why = ERR_INIT;
 
-	if (diff_parse(text, strlen(text), &d, &why)) {
+	if (diff_parse(text, strlen(text), &d, &why) || diff_is_about(&d, c->path.bytes, &why)) {
 		call_refuse(c, "invalid_diff", "%s", why.text);
 		return;
 	}
-	if (d.file_count != 1) {
-		call_refuse(c, "invalid_diff",
-		            "the diff touches %zu files; ask for clearance of each one by itself",
-		            d.file_count);
-		return;
-	}
-	const char *const names[] = { d.files[0].old_path, d.files[0].new_path };
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (names[i] && strcmp(names[i], c->path.bytes) != 0) {
-			call_refuse(c, "invalid_diff",
-			            "the diff is about %.200s, file_path is %.200s", names[i],
-			            c->path.bytes);
-			return;
-		}
 	if (diff_apply_file(&d.files[0], exists ? str_text(old) : NULL, old->length, &after, NULL,
 	                    &why))
 		call_refuse(c, "patch_conflict", "%s; read the file again and make a new diff",
@@ -185,7 +170,7 @@ static void look_at_file(struct call *c, const struct peer *p)
 		return;
 	}
 	(void)snprintf(c->original_hash, sizeof(c->original_hash), "%s",
-	               got ? sha256_of(str_text(&old), old.length).text : NEW_FILE);
+	               got ? sha256_of(str_text(&old), old.length).text : NO_FILE);
 	judge_content(c, &old, got > 0);
 }
 
@@ -200,9 +185,8 @@ static void compute_digest(struct call *c)
 	c->digest = sha256_end(h);
 }
 
-void call_prepare(struct call *c, const struct peer *p, const struct call_settings *settings)
+void call_prepare(struct call *c, const struct peer *p)
 {
-	(void)settings;
 	if (!c->is_error && c->tool->id == TOOL_CHECK_CLEARANCE)
 		look_at_file(c, p);
 	compute_digest(c);
@@ -814,9 +798,10 @@ static int apply_result(struct store *st, int64_t apply, struct str *out, bool *
 	bind_int(s, ":seq", apply);
 	got = stmt_row(s, e);
 	if (got > 0 && col_text(s, APPLY_READ_ERROR_CODE)) {
-		refuse(out, col_text(s, APPLY_READ_ERROR_CODE),
-		       col_text(s, APPLY_READ_ERROR_MESSAGE) ? col_text(s, APPLY_READ_ERROR_MESSAGE)
-		                                             : "no reason was given");
+		error_result(out, col_text(s, APPLY_READ_ERROR_CODE),
+		             col_text(s, APPLY_READ_ERROR_MESSAGE)
+		                 ? col_text(s, APPLY_READ_ERROR_MESSAGE)
+		                 : "no reason was given");
 		*is_error = true;
 	} else if (got > 0) {
 		applied = strcmp(col_text(s, APPLY_READ_STATE), "applied") == 0;

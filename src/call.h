@@ -63,7 +63,7 @@ void call_clear(struct call *c);
 
 /* Reads what the call is about and computes its digest; p must be settled. Refusals become the
  * call's result. */
-void call_prepare(struct call *c, const struct peer *p, const struct call_settings *settings);
+void call_prepare(struct call *c, const struct peer *p);
 
 /* Writes the rows; p must be joined. On return c->waiting, or c->result is filled. */
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,

@@ -22,7 +22,6 @@ enum {
 	XATTR_NAMES_BYTES = 4096, /* more attributes than fit are not taken over */
 	XATTR_VALUE_BYTES = 65536,
 	SET_ID_BITS = S_ISUID | S_ISGID,
-	SPECIAL_MODE = 0120000, /* in a diff's mode: symlinks, and with 0160000 submodules */
 };
 
 static const char TEMP_PREFIX[] = ".intercom-";
@@ -116,25 +115,6 @@ static int changed_since(struct refusal *why, const char *path, const char *expe
 	    path, shown(expected), shown(found));
 }
 
-/* That the one file of the diff is the one that was asked about. */
-static int check_diff_names(const struct diff *d, const char *path, struct refusal *why)
-{
-	if (d->file_count != 1)
-		return refuse(why, "invalid_diff",
-		              "the diff touches %zu files; ask for clearance of each one by itself",
-		              d->file_count);
-	const char *const names[] = { d->files[0].old_path, d->files[0].new_path };
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (names[i] && strcmp(names[i], path) != 0)
-			return refuse(why, "invalid_diff",
-			              "the diff is about %.300s, file_path is %.300s", names[i],
-			              path);
-	if ((d->files[0].new_mode & SPECIAL_MODE) == SPECIAL_MODE)
-		return refuse(why, "invalid_diff", "the diff makes %.300s a symlink or a submodule",
-		              path);
-	return 0;
-}
-
 /* A diff says only whether a file is executable: by whom, follows from who may read it. */
 static mode_t with_diff_mode(mode_t mode, unsigned said)
 {
@@ -150,10 +130,8 @@ static int plan_diff(const struct proposal *p, const char *path, const struct st
 	OWNED(diff) struct diff d = DIFF_INIT;
 	struct err e = ERR_INIT;
 
-	if (diff_parse(p->body, p->body_length, &d, &e))
+	if (diff_parse(p->body, p->body_length, &d, &e) || diff_is_about(&d, path, &e))
 		return refuse(why, "invalid_diff", "%s", e.text);
-	if (check_diff_names(&d, path, why))
-		return -1;
 	if (diff_apply_file(&d.files[0], exists ? str_text(old) : NULL, old->length, &f->bytes,
 	                    NULL, &e))
 		return refuse(why, "patch_conflict", "%s", e.text);

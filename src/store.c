@@ -343,7 +343,7 @@ static int run_migrations(struct store *st, int64_t from, struct err *e)
 	return execute(st, sql, e);
 }
 
-static int back_up_before(struct store *st, const char *path, int64_t version, struct err *e)
+static int back_up_before(struct store *st, const char *path, struct err *e)
 {
 	OWNED(str) struct str name = STR_INIT;
 
@@ -355,7 +355,6 @@ static int back_up_before(struct store *st, const char *path, int64_t version, s
 	if (rc != SQLITE_OK)
 		return failed(st->db, rc, "cannot copy the database before its migration", e);
 	(void)chmod(name.bytes, 0600);
-	(void)version;
 	return 0;
 }
 
@@ -377,7 +376,7 @@ static int bring_up_to_date(struct store *st, const char *path, struct err *e)
 		return check_version(st, path, e);
 	if (execute(st, "PRAGMA journal_mode = WAL", e) || configure(st, e))
 		return -1;
-	if (have > 0 && have < store_schema_version() && back_up_before(st, path, have, e))
+	if (have > 0 && have < store_schema_version() && back_up_before(st, path, e))
 		return -1;
 	if (store_begin(st, e))
 		return -1;
