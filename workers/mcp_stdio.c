@@ -426,6 +426,8 @@ static void serve(struct relay *r)
 			try_ms = TRY_MS;
 			continue;
 		}
+		if (r->over) /* the agent left while we knocked: nobody needs a system */
+			break;
 		if (clock_monotonic_ms() - lost_ms >= START_AFTER_MS &&
 		    clock_monotonic_ms() - started_ms >= START_WAIT_MS &&
 		    (r->key[0] == '\0' || !instance_is_stopped(r->paths.run))) {
