@@ -337,7 +337,8 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 		return -1;
 	}
 	if (job->call.tool->id == TOOL_AUTO_CHECK)
-		log_info("auto_check: this version reads no policy file, so nothing is auto-approved");
+		log_info(
+		    "auto_check: this version reads no policy file, so nothing is auto-approved");
 	job->waits = job->call.waiting;
 	job->call_seq = job->call.seq;
 	if (!job->waits)
