@@ -22,6 +22,10 @@ if ! cmp -s package-lock.json node_modules/.interop-lock; then
     npm ci --loglevel=error
     cp package-lock.json node_modules/.interop-lock
 fi
+# Debian's npm 9 makes no .bin/node for an optional package: its own folder is named, too.
+for node in "$here"/node_modules/node-linux-*/bin; do
+    PATH=$node:$PATH
+done
 PATH=$here/node_modules/.bin:$PATH
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 22 ? 0 : 1)' || {
     echo "$0: node 22 is not among the packages; this machine is $(uname -m)" >&2
