@@ -82,13 +82,15 @@ else
     echo "no yardsticks in $yardstick: our own references are used" >&2
 fi
 
-node=
-if [ -d "$modules/@modelcontextprotocol/sdk" ] && [ -x "$modules/.bin/node" ]; then
-    node=$modules/.bin/node
+# shellcheck source=tests/peers.sh
+. ../peers.sh
+if [ -d "$modules/@modelcontextprotocol/sdk" ] && node=$(peer_node "$modules"); then
+    node=$node/node
     mkdir "$scratch/sdk"
     cp sdk_echo.mjs "$scratch/sdk/"
     ln -s "$modules" "$scratch/sdk/node_modules"
 else
+    node=
     echo "no SDK in $modules (sh tests/interop/run.sh puts it there): not compared with it" >&2
 fi
 

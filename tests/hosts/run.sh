@@ -17,34 +17,11 @@ done
 [ -x "$build/agent-intercom" ] || { echo "$0: $build/agent-intercom is not built" >&2; exit 66; }
 
 cd "$here"
-if ! cmp -s package-lock.json node_modules/.hosts-lock; then
-    npm ci --loglevel=error
-    cp package-lock.json node_modules/.hosts-lock
-fi
+# shellcheck source=tests/peers.sh
+. ../peers.sh
+peers_install
 modules=$here/node_modules
-
-# A short path: unix sockets live below it, and their names end at 107 bytes.
-scratch=$(mktemp -d /tmp/hosts.XXXXXX)
-finish() {
-    status=$?
-    trap - EXIT
-    # The system that a host started, and what else names our scratch directory, by their ids.
-    for process in /proc/[0-9]*; do
-        [ "${process#/proc/}" = $$ ] && continue
-        if grep -qsF "$scratch/" "$process/cmdline" "$process/environ"; then
-            kill -KILL "${process#/proc/}" 2>/dev/null || :
-        fi
-    done
-    if [ "$status" -eq 0 ] && [ -z "${HOSTS_KEEP:-}" ]; then
-        rm -rf "$scratch"
-    else
-        echo "outputs and configuration: $scratch" >&2
-    fi
-    exit "$status"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+scratch_make hosts "${HOSTS_KEEP:-}"
 
 # Nothing of the user's: hosts see a home of their own, and no network but loopback.
 mkdir -m 700 "$scratch/home" "$scratch/ws" "$scratch/bin"
@@ -54,15 +31,11 @@ for variable in $(env | sed -n 's/^\([A-Za-z_][A-Za-z_0-9]*\)=.*/\1/p'); do
     *) unset "$variable" ;;
     esac
 done
-export HOME="$scratch/home" PATH="$modules/.bin:$PATH" NO_COLOR=1 \
+export HOME="$scratch/home" NO_COLOR=1 \
     HTTP_PROXY=http://127.0.0.1:9 HTTPS_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1,localhost \
     http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 no_proxy=127.0.0.1,localhost \
     DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
     OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1
-node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 22 ? 0 : 1)' || {
-    echo "$0: node 22 is not among the packages; this machine is $(uname -m)" >&2
-    exit 69
-}
 case $(uname -m) in
 aarch64) arch=arm64 ;;
 *) arch=x64 ;;
