@@ -10,6 +10,7 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
 -- The same question, asked in this workspace by a session that nobody is connected to any more.
 -- HTTP has no connection to look at: an open question is abandoned when its call waits and nobody
 -- listens, or when nobody has been told anything of it for a while (an agent between two looks has).
+-- To a task nobody listens: it is abandoned when its session has been silent for a while.
 SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.digest = :digest AND r.session_seq <> :session
@@ -22,11 +23,14 @@ SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.tim
    AND (s.status = 'interrupted'
         OR (r.state IN ('pending', 'interrupted')
             AND (EXISTS (SELECT 1 FROM tool_call AS t
-                          WHERE t.request_seq = r.seq AND t.state = 'waiting')
+                          WHERE t.request_seq = r.seq AND t.state = 'waiting'
+                            AND t.task_id IS NULL)
                  OR NOT EXISTS (SELECT 1 FROM tool_call AS t
                                  WHERE t.request_seq = r.seq
-                                   AND coalesce(t.finished_at, t.answered_at, t.created_at)
-                                       > :live_after)))
+                                   AND (coalesce(t.finished_at, t.answered_at, t.created_at)
+                                          > :live_after
+                                        OR (t.state = 'waiting' AND t.task_id IS NOT NULL
+                                            AND s.last_activity_at > :live_after)))))
         OR NOT EXISTS (SELECT 1 FROM connection AS c
                         WHERE c.session_seq = s.seq AND c.state = 'open'
                           AND (c.transport = 'stdio' OR s.last_activity_at > :live_after)))
@@ -145,8 +149,8 @@ UPDATE request
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_id,
        s.workspace_root, s.client_name, r.state, r.created_at, r.deadline_at,
        EXISTS (SELECT 1 FROM tool_call AS t
-                WHERE t.request_seq = r.seq AND t.state = 'waiting' AND t.listener IS NOT NULL)
-         AS listening
+                WHERE t.request_seq = r.seq AND t.state = 'waiting'
+                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
  ORDER BY r.seq;
@@ -159,9 +163,9 @@ SELECT r.seq, r.id, s.id AS session_id, s.workspace_root, r.title
  ORDER BY r.seq;
 
 -- name: request_listeners
--- How many callers wait at this moment.
+-- How many callers wait at this moment, or come to look.
 SELECT count(*) AS callers FROM tool_call
- WHERE request_seq = :seq AND state = 'waiting' AND listener IS NOT NULL;
+ WHERE request_seq = :seq AND state = 'waiting' AND (listener IS NOT NULL OR task_id IS NOT NULL);
 
 -- name: request_delete
 -- Retention: the newest first, because a question may name the same one asked before.

@@ -9,9 +9,18 @@ VALUES (:connection, :session, :rpc_id, :era, :tool, :arguments, :arguments_seq,
 
 -- name: tool_call_insert_waiting
 INSERT INTO tool_call (connection_seq, session_seq, rpc_id, progress_token, era, tool, arguments,
-  arguments_seq, digest, state, request_seq, apply_seq, wait_until, listener, created_at)
+  arguments_seq, digest, state, request_seq, apply_seq, wait_until, listener, task_id, task_ttl_ms,
+  created_at)
 VALUES (:connection, :session, :rpc_id, :progress_token, :era, :tool, :arguments, :arguments_seq,
-  :digest, 'waiting', :request, :apply, :wait_until, :listener, :now);
+  :digest, 'waiting', :request, :apply, :wait_until, :listener, :task, :task_ttl_ms, :now);
+
+-- name: tool_call_by_task
+SELECT seq FROM tool_call WHERE task_id = :task;
+
+-- name: tool_call_task
+SELECT task_id, task_ttl_ms, state, created_at,
+       coalesce(answered_at, created_at) AS updated_at
+  FROM tool_call WHERE seq = :seq AND task_id IS NOT NULL;
 
 -- name: tool_call_by_rpc
 -- The newest call of a connection with this JSON-RPC id.
@@ -59,6 +68,11 @@ UPDATE tool_call
 -- The caller wants no answer any more. What it asked stays asked.
 UPDATE tool_call SET state = 'cancelled', listener = NULL, answered_at = :now
  WHERE seq = :seq AND state IN ('waiting', 'answered');
+
+-- name: tool_call_cancel_task
+-- A task that has ended stays as it is.
+UPDATE tool_call SET state = 'cancelled', answered_at = :now
+ WHERE seq = :seq AND state = 'waiting' AND task_id IS NOT NULL;
 
 -- name: answer_last
 SELECT coalesce(max(seq), 0) AS seq FROM answer;

@@ -3,6 +3,7 @@
 #include "content.h"
 #include "diff.h"
 #include "file_change.h"
+#include "id.h"
 #include "jsonrpc.h"
 #include "request.h"
 #include "safe_path.h"
@@ -269,6 +270,8 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 	    c->waiting ? 0 : content_seq_for(st, str_text(&c->result), c->result.length, e);
 	int64_t wait_ms = how_long(p, settings);
 	struct instant until = clock_instant(clock_now_ms() + wait_ms);
+	struct secret task = secret_new();
+	bool is_task = c->as_task && request != 0; /* a write is done too soon for one */
 	stmt *s =
 	    store_stmt(st, c->waiting ? SQL_TOOL_CALL_INSERT_WAITING : SQL_TOOL_CALL_INSERT_DONE);
 
@@ -284,7 +287,11 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 	bind_text(s, ":digest", c->digest.text);
 	bind_seq(s, ":request", request);
 	bind_seq(s, ":apply", apply);
-	if (c->waiting) {
+	if (c->waiting && is_task) {
+		bind_text(s, ":task", task.text);
+		if (c->timeout_ms)
+			bind_int(s, ":task_ttl_ms", c->timeout_ms + CALL_TASK_KEPT_MS);
+	} else if (c->waiting) {
 		bind_text(s, ":progress_token", c->progress_token);
 		bind_text(s, ":wait_until", until.text);
 		bind_text(s, ":listener", settings->listener);
@@ -316,6 +323,7 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 
 	make_question(c, settings, title, &q);
 	q.only_again = free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES;
+	c->timeout_ms = q.timeout_ms;
 	*ret_request = request_ask(st, &who, &q, &c->waiting, e);
 	if (*ret_request < 0)
 		return -1;
@@ -727,10 +735,14 @@ int call_attach(struct store *st, int64_t call_seq, const char *listener, struct
 	stmt_reset(s);
 	if (got <= 0 || !tool)
 		return got < 0 ? -1 : err_set(e, ERR_BUG, "call %lld is gone", (long long)call_seq);
-	s = store_stmt(st, SQL_TOOL_CALL_LISTEN);
-	bind_int(s, ":seq", call_seq);
-	bind_text(s, ":listener", listener);
-	if (stmt_run(s, e) < 0 || request_attach(st, session, digest, e))
+	if (listener) {
+		s = store_stmt(st, SQL_TOOL_CALL_LISTEN);
+		bind_int(s, ":seq", call_seq);
+		bind_text(s, ":listener", listener);
+		if (stmt_run(s, e) < 0)
+			return -1;
+	}
+	if (request_attach(st, session, digest, e))
 		return -1;
 	return touch_session(st, tool, session, e);
 }

@@ -19,6 +19,7 @@
 enum {
 	CALL_MAX_FILE_BYTES = 100 << 20, /* of a file that a proposal changes */
 	CALL_GIVE_UP_MS = 20000, /* the shortest time-out of a client that we learn from */
+	CALL_TASK_KEPT_MS = 3600000, /* a task is there for so long after its question's deadline */
 };
 
 /* What of the configuration calls need; filled once at start. */
@@ -38,6 +39,7 @@ struct call {
 	char *rpc_id; /* JSON token */
 	char *progress_token; /* JSON token or NULL */
 	bool modern; /* revision 2026-07-28 */
+	bool as_task; /* if it has to wait, its client takes it as a task */
 	struct sha256 digest; /* of the question (decisions.md A2) */
 	struct str path; /* check_clearance: the file, relative to the workspace */
 	struct str effect; /* check_clearance: what full content changes, as a diff */
@@ -46,6 +48,7 @@ struct call {
 
 	int64_t seq; /* of its tool_call row */
 	bool waiting; /* its result comes later, through answer */
+	int64_t timeout_ms; /* of its question; 0: it waits for ever */
 	bool is_error;
 	bool is_answer; /* the result is a person's answer */
 	struct str result; /* JSON object */
@@ -69,8 +72,9 @@ void call_prepare(struct call *c, const struct peer *p);
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,
              struct err *e);
 
-/* The caller of a call that waits has come back, to this listener: its question is asked again and
- * its session active, if a stop had interrupted them. Inside a transaction. */
+/* The caller of a call that waits has come back, to this listener (NULL: to look at its task): its
+ * question is asked again and its session active, if a stop had interrupted them. Inside a
+ * transaction. */
 int call_attach(struct store *st, int64_t call_seq, const char *listener, struct err *e);
 
 /* What a caller is told. */

@@ -24,6 +24,7 @@ static const char INSTRUCTIONS[] =
     "you have nothing to do.";
 
 const char MCP_MODERN[] = "2026-07-28";
+const char MCP_TASKS[] = "io.modelcontextprotocol/tasks";
 
 /* How long clients may keep a list of ours: it changes only with the program. */
 enum { LIST_TTL_MS = 300000 };
@@ -60,6 +61,9 @@ enum mcp_method mcp_method_of(const char *name, bool modern)
 		{ "ping", MCP_PING, LEGACY },
 		{ "server/discover", MCP_DISCOVER, MODERN },
 		{ "subscriptions/listen", MCP_LISTEN, MODERN },
+		{ "tasks/get", MCP_TASKS_GET, MODERN },
+		{ "tasks/update", MCP_TASKS_UPDATE, MODERN },
+		{ "tasks/cancel", MCP_TASKS_CANCEL, MODERN },
 		{ "notifications/cancelled", MCP_NOTIFICATION_CANCELLED, BOTH },
 	};
 
@@ -95,6 +99,24 @@ static int fault_set(struct mcp_fault *fault, int status, int code, const char *
 	fault->data[0] = '\0';
 	(void)snprintf(fault->text, sizeof(fault->text), "%s", text);
 	return -1;
+}
+
+static const cJSON *capabilities(const cJSON *params)
+{
+	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(params, "_meta"),
+	                                        CAPABILITIES_KEY);
+}
+
+bool mcp_client_can(const cJSON *params, const char *capability)
+{
+	return cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(capabilities(params), capability));
+}
+
+bool mcp_client_extends(const cJSON *params, const char *extension)
+{
+	const cJSON *all = cJSON_GetObjectItemCaseSensitive(capabilities(params), "extensions");
+
+	return cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(all, extension));
 }
 
 static int check_meta(const cJSON *meta, struct mcp_fault *fault)
@@ -202,6 +224,28 @@ static int check_name(const struct rpc_message *m, const char *header, struct mc
 	return 0;
 }
 
+/* Whether a request is about tasks: one of their methods, or a subscription to some. */
+static bool needs_tasks(const struct rpc_message *m)
+{
+	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(m->params, "notifications");
+
+	return strncmp(m->method, "tasks/", 6) == 0 ||
+	       (mcp_method_of(m->method, true) == MCP_LISTEN &&
+	        cJSON_GetObjectItemCaseSensitive(wanted, "taskIds") != NULL);
+}
+
+static int check_extension(const struct rpc_message *m, struct mcp_fault *fault)
+{
+	if (!needs_tasks(m) || mcp_client_extends(m->params, MCP_TASKS))
+		return 0;
+	(void)fault_set(fault, 400, MCP_MISSING_CAPABILITY,
+	                "this needs the client capability extensions "
+	                "io.modelcontextprotocol/tasks, declared in the request's _meta");
+	(void)snprintf(fault->data, sizeof(fault->data),
+	               "{\"requiredCapabilities\":{\"extensions\":{\"%s\":{}}}}", MCP_TASKS);
+	return -1;
+}
+
 int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *headers,
                      struct mcp_fault *fault)
 {
@@ -225,7 +269,9 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 		(void)snprintf(text, sizeof(text), "method not found: %.100s", m->method);
 		return fault_set(fault, 404, RPC_METHOD_NOT_FOUND, text);
 	}
-	return headers ? check_name(m, headers->name, fault) : 0;
+	if (headers && check_name(m, headers->name, fault))
+		return -1;
+	return check_extension(m, fault);
 }
 
 /* ---- results ---- */
@@ -258,20 +304,25 @@ void mcp_discover_result(struct str *out, const char *version)
 {
 	str_addf(out,
 	         "{\"supportedVersions\":[\"%s\"],\"capabilities\":{\"tools\":{},"
-	         "\"resources\":{}},",
-	         MCP_MODERN);
+	         "\"resources\":{},\"extensions\":{\"%s\":{}}},",
+	         MCP_MODERN, MCP_TASKS);
 	str_add(out, "\"instructions\":");
 	json_quote(out, INSTRUCTIONS);
 	mcp_end_result(out, version, MCP_CACHE_PUBLIC);
 }
 
-void mcp_listen_acknowledged(struct str *out, const char *id)
+void mcp_listen_acknowledged(struct str *out, const char *id, const char *task_ids)
 {
 	str_addf(out,
 	         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\","
 	         "\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":%s},"
-	         "\"notifications\":{}}}",
+	         "\"notifications\":{",
 	         id);
+	if (task_ids) {
+		str_add(out, "\"taskIds\":");
+		str_add(out, task_ids);
+	}
+	str_add(out, "}}}");
 }
 
 bool mcp_version_known(const char *version)
@@ -320,7 +371,7 @@ void mcp_tools_list(struct str *out, const char *version)
 	mcp_end_result(out, version, MCP_CACHE_PUBLIC);
 }
 
-void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
+void mcp_tool_content(struct str *out, const char *version, const char *result, bool is_error)
 {
 	str_add(out, "{\"content\":[{\"type\":\"text\",\"text\":");
 	json_quote(out, result);
@@ -330,6 +381,11 @@ void mcp_tool_result(struct str *out, const char *version, const char *result, b
 		str_add(out, result);
 	}
 	str_addf(out, ",\"isError\":%s", is_error ? "true" : "false");
+}
+
+void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
+{
+	mcp_tool_content(out, version, result, is_error);
 	mcp_end_result(out, version, MCP_NOT_CACHEABLE);
 }
 

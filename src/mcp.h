@@ -17,6 +17,9 @@ enum mcp_method {
 	MCP_PING, /* legacy */
 	MCP_DISCOVER, /* modern */
 	MCP_LISTEN, /* modern: subscriptions/listen */
+	MCP_TASKS_GET, /* modern, these three: the extension io.modelcontextprotocol/tasks */
+	MCP_TASKS_UPDATE,
+	MCP_TASKS_CANCEL,
 	MCP_TOOLS_LIST,
 	MCP_TOOLS_CALL,
 	MCP_RESOURCES_LIST,
@@ -35,6 +38,7 @@ enum {
 };
 
 extern const char MCP_MODERN[]; /* the modern revision that we speak */
+extern const char MCP_TASKS[]; /* the name of the extension for tasks (mcp_task.h) */
 
 /* The method of this name, MCP_UNKNOWN also for one of the other era. */
 enum mcp_method mcp_method_of(const char *name, bool modern);
@@ -68,9 +72,14 @@ struct mcp_fault {
 	char data[300]; /* JSON, or "" */
 };
 
+/* Whether the client of a modern request declares a capability in it, as {} or a larger object. */
+bool mcp_client_can(const cJSON *params, const char *capability);
+/* The same of an extension (capabilities.extensions). */
+bool mcp_client_extends(const cJSON *params, const char *extension);
+
 /* Checks a modern request in the order of the specification ("Versioning", "HTTP headers"):
- * _meta, header against body, version, method header, method, name header. headers: NULL on stdio.
- * 0, or -1 and fault. */
+ * _meta, header against body, version, method header, method, name header; then that a client
+ * which asks for tasks declares that extension. headers: NULL on stdio. 0, or -1 and fault. */
 int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *headers,
                      struct mcp_fault *fault);
 
@@ -97,15 +106,16 @@ void mcp_empty_result(struct str *out, const char *version);
 void mcp_discover_result(struct str *out, const char *version);
 void mcp_tools_list(struct str *out, const char *version);
 /* result: the tool's JSON object. It stands as text and, where the revision has it, as structured
- * content. */
+ * content. mcp_tool_content appends the same without what every result says besides, for a task. */
+void mcp_tool_content(struct str *out, const char *version, const char *result, bool is_error);
 void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error);
 
 /* Appends notifications/progress. token: JSON token; progress: whole seconds. */
 void mcp_progress(struct str *out, const char *token, int64_t progress, const char *message);
 
-/* Appends notifications/subscriptions/acknowledged for a subscriptions/listen with this id: we
- * honour no subscription, since no list of ours ever changes. */
-void mcp_listen_acknowledged(struct str *out, const char *id);
+/* Appends notifications/subscriptions/acknowledged for a subscriptions/listen with this id. No
+ * list of ours ever changes, so only tasks are honoured. task_ids: JSON array, NULL: none. */
+void mcp_listen_acknowledged(struct str *out, const char *id, const char *task_ids);
 
 /* Appends a server-sent event (WHATWG HTML, section 9.2). id: NULL for none. data: one line, ""
  * for the event that only carries the id. */

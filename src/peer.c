@@ -45,6 +45,7 @@ void identity_read(struct identity *i, const cJSON *object)
 	take_member(&i->agent, object, "agent");
 	if (cJSON_IsNumber(wait) && wait->valuedouble >= 0 && wait->valuedouble < 1e9)
 		i->wait_s = (int64_t)wait->valuedouble;
+	i->tasks = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, "tasks"));
 }
 
 static void add_member(cJSON *object, const char *name, const char *text)
@@ -65,6 +66,8 @@ static char *identity_text(const struct identity *i)
 	add_member(object, "agent", i->agent);
 	if (i->wait_s)
 		(void)cJSON_AddNumberToObject(object, "wait", (double)i->wait_s);
+	if (i->tasks)
+		(void)cJSON_AddTrueToObject(object, "tasks");
 	json_canonical(&text, object);
 	return str_take(&text);
 }
@@ -142,6 +145,22 @@ static int session_by_seq(struct store *st, struct peer *p, int64_t seq, struct 
 	return load_session(p, s, e);
 }
 
+/* What was said when the connection began; a stateless caller says how it wants to wait in each
+ * request. */
+static void load_identity(struct peer *p, const char *text)
+{
+	OWNED(cJSON_ptr) cJSON *identity = cJSON_Parse(text);
+	int64_t wait_s = p->identity.wait_s;
+	bool tasks = p->identity.tasks;
+
+	identity_clear(&p->identity);
+	identity_read(&p->identity, identity);
+	if (p->transport == PEER_STATELESS) {
+		p->identity.wait_s = wait_s;
+		p->identity.tasks = tasks;
+	}
+}
+
 int peer_load(struct store *st, struct peer *p, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_CONNECTION_BY_KEY);
@@ -151,8 +170,6 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 	bind_text(s, ":key", p->key);
 	got = stmt_row(s, e);
 	if (got > 0) {
-		OWNED(cJSON_ptr)
-		cJSON *identity = cJSON_Parse(col_text(s, CONNECTION_BY_KEY_IDENTITY));
 		const char *transport = col_text(s, CONNECTION_BY_KEY_TRANSPORT);
 
 		p->seq = col_int(s, CONNECTION_BY_KEY_SEQ);
@@ -163,8 +180,7 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 		take(&p->client_name, col_text(s, CONNECTION_BY_KEY_CLIENT_NAME));
 		p->closed = strcmp(col_text(s, CONNECTION_BY_KEY_STATE), "closed") == 0;
 		session = col_int(s, CONNECTION_BY_KEY_SESSION_SEQ);
-		identity_clear(&p->identity);
-		identity_read(&p->identity, identity);
+		load_identity(p, col_text(s, CONNECTION_BY_KEY_IDENTITY));
 	}
 	stmt_reset(s);
 	if (got <= 0 || !session)

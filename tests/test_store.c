@@ -309,17 +309,15 @@ END_TEST
 
 START_TEST(a_migration_that_fails_leaves_all_as_it_was_and_a_copy)
 {
-	OWNED(str) struct str copy = STR_INIT, sql = STR_INIT;
+	OWNED(str) struct str copy = STR_INIT;
 	OWNED(store) struct store st = STORE_INIT;
 	struct err e = ERR_INIT;
 	struct stat s;
 
 	fresh_store();
-	str_addf(&sql,
-	         "PRAGMA user_version = %d; DROP TRIGGER request_moves;"
-	         "UPDATE rule_set SET hash = 'older'",
-	         store_schema_version() - 1);
-	given(sql.bytes);
+	/* The next migration would be 010, which makes a table that is there. */
+	given("PRAGMA user_version = 9; DROP TRIGGER request_moves;"
+	      "UPDATE rule_set SET hash = 'older'");
 	ck_assert_int_eq(store_migrate(&st, test_db(), NULL, &e), -1);
 	ck_assert_msg(strstr(e.text, "migration ") && strstr(e.text, "already exists"), "%s",
 	              e.text);

@@ -451,7 +451,13 @@ static void say(struct str *hello, const char *name, const char *value)
 	json_quote(hello, value);
 }
 
-static int introduce(struct relay *r, const char *wait, struct err *e)
+/* How the calls of this agent are to wait. */
+struct waiting {
+	const char *seconds; /* NULL: as configured */
+	bool tasks;
+};
+
+static int introduce(struct relay *r, const struct waiting *how, struct err *e)
 {
 	const char *root = r->workspace ? r->workspace : getenv("INTERCOM_WORKSPACE_ROOT");
 	const char *configured = getenv("INTERCOM_WORKSPACE_ID");
@@ -465,8 +471,10 @@ static int introduce(struct relay *r, const char *wait, struct err *e)
 	say(&r->hello, "session_id", getenv("INTERCOM_SESSION_ID"));
 	say(&r->hello, "channel_id", getenv("INTERCOM_CHANNEL_ID"));
 	say(&r->hello, "agent", getenv("INTERCOM_AGENT"));
-	if (wait)
-		str_addf(&r->hello, ",\"wait\":%lld", strtoll(wait, NULL, 10));
+	if (how->seconds)
+		str_addf(&r->hello, ",\"wait\":%lld", strtoll(how->seconds, NULL, 10));
+	if (how->tasks)
+		str_add(&r->hello, ",\"tasks\":true");
 	return 0;
 }
 
@@ -474,23 +482,28 @@ static void help(void)
 {
 	(void)puts(
 	    "usage: agent-intercom mcp [--config FILE] [--db PATH] [--workspace DIR] [--wait "
-	    "SECONDS]\n\n"
+	    "SECONDS]\n"
+	    "                          [--tasks]\n\n"
 	    "Speaks MCP on stdin and stdout for one agent, and starts agent-intercom if it is not\n"
 	    "running. The workspace is the working directory unless --workspace or\n"
 	    "INTERCOM_WORKSPACE_ROOT names another; INTERCOM_SESSION_ID, INTERCOM_WORKSPACE_ID,\n"
 	    "INTERCOM_CHANNEL_ID and INTERCOM_AGENT say more of who asks.\n"
 	    "  --wait SECONDS  how long a call may wait for the operator before it says 'pending'\n"
+	    "  --tasks         a call that waits becomes a task, if the client knows tasks: it "
+	    "goes\n"
+	    "                  on at once and fetches the answer later\n"
 	    "  --help, --version\n\n"
 	    "Claude Code:  claude mcp add intercom -- agent-intercom mcp");
 }
 
-static int parse(struct relay *r, int argc, char **argv, const char **wait, struct err *e)
+static int parse(struct relay *r, int argc, char **argv, struct waiting *how, struct err *e)
 {
 	static const struct option OPTIONS[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "db", required_argument, NULL, 'd' },
 		{ "workspace", required_argument, NULL, 'w' },
 		{ "wait", required_argument, NULL, 's' },
+		{ "tasks", no_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
@@ -509,10 +522,13 @@ static int parse(struct relay *r, int argc, char **argv, const char **wait, stru
 			r->workspace = optarg;
 			break;
 		case 's':
-			*wait = optarg;
+			how->seconds = optarg;
 			if (strspn(optarg, "0123456789") != strlen(optarg) || strlen(optarg) > 8)
 				return err_set(e, ERR_INPUT, "--wait takes seconds, not '%s'",
 				               optarg);
+			break;
+		case 't':
+			how->tasks = true;
 			break;
 		case 'h':
 			help();
@@ -543,13 +559,13 @@ static int hear_signals(struct relay *r, struct err *e)
 
 static int open_relay(struct relay *r, int argc, char **argv, struct err *e)
 {
-	const char *wait = NULL;
+	struct waiting how = { .seconds = NULL };
 	struct config_source source;
 
-	if (parse(r, argc, argv, &wait, e))
+	if (parse(r, argc, argv, &how, e))
 		return -1;
 	source = (struct config_source){ .config = r->config_path, .database = r->database };
-	if (config_load(&source, &r->config, e) || introduce(r, wait, e) || hear_signals(r, e))
+	if (config_load(&source, &r->config, e) || introduce(r, &how, e) || hear_signals(r, e))
 		return -1;
 	return paths_open(r->config.database.path, true, &r->paths, e);
 }

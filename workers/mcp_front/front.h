@@ -3,6 +3,7 @@
  *   http.c, pipe.c   two transports: they take messages in and give them to turn.c
  *   ipc.c            the socket of the seeds, for local programs that answer
  *   turn.c           one loop turn: all jobs that came in, one transaction, then the replies
+ *   tasks.c          calls that their clients take as tasks; who listens for them
  *   wait.c           callers whose answer comes later: woken by the table answer, fed with progress
  *
  *   sink.c           where replies go, whatever the transport
@@ -37,6 +38,7 @@ enum {
 	FRONT_MAX_BATCH = 100, /* messages */
 	FRONT_BIG_CALL = 256 << 10, /* bytes: such a call commits alone */
 	FRONT_SPARE_FDS = 64, /* kept free for files and the database */
+	FRONT_MAX_LISTENED = 100, /* tasks of one subscriptions/listen */
 };
 
 struct front;
@@ -82,6 +84,7 @@ enum job_kind {
 	JOB_CALL,
 	JOB_INITIALIZE,
 	JOB_CANCEL, /* notifications/cancelled */
+	JOB_TASK, /* tasks/get, tasks/update, tasks/cancel */
 	JOB_RESUME, /* GET with Last-Event-ID */
 	JOB_REOPEN, /* a relay came back */
 	JOB_END, /* DELETE, or a relay is gone */
@@ -94,15 +97,16 @@ struct job {
 	STAILQ_ENTRY(job) next;
 	enum job_kind kind;
 	struct sink *sink;
-	struct rpc_message message; /* CALL, INITIALIZE, CANCEL */
+	struct rpc_message message; /* CALL, INITIALIZE, CANCEL, TASK */
 	const char *version; /* CALL, INITIALIZE: the revision that the reply is in */
 	struct call call; /* CALL */
-	int64_t call_seq; /* RESUME, HANG_UP; CALL: an old call that came again */
+	int64_t call_seq; /* RESUME, HANG_UP, TASK; CALL: an old call that came again */
 	int64_t started_ms; /* RESUME, old CALL: unix, when its wait began */
 	int64_t had_seq, had_session; /* of the peer before the transaction */
 	bool refused; /* the reply is this error; */
 	struct mcp_fault fault;
 	struct str result; /* else this result object, */
+	bool whole; /* CALL: that of the method, not only of the tool: a task has been made */
 	bool waits; /* unless it comes later */
 	bool untold; /* RESUME, old CALL: its wait is over, and nobody was told */
 };
@@ -125,9 +129,10 @@ struct waiter {
 	TAILQ_ENTRY(waiter) in_line; /* by next_ms */
 	struct held_call *held;
 	struct sink *sink;
-	char *rpc_id; /* JSON token */
+	char *rpc_id; /* JSON token; of a subscription: of its subscriptions/listen */
 	char *progress_token; /* JSON token or NULL */
 	bool modern; /* its stream has no event ids, and its end cancels the call */
+	bool subscription; /* it is told of a task, but does not hold the call */
 	int64_t next_ms; /* monotonic: when the next sign of life is due */
 };
 
@@ -184,15 +189,31 @@ void front_clear(struct front *f);
  * process. */
 void front_gone(struct sink *s);
 
+/* ---- tasks.c ---- */
+
+/* Makes the result of a call that waits as a task. Inside the transaction. */
+int task_make(struct front *f, struct job *job, struct err *e);
+/* Does one of the methods of tasks. Inside the transaction. */
+int task_run(struct front *f, struct job *job, struct err *e);
+/* subscriptions/listen: acknowledged, then held open. */
+void task_listen(struct front *f, struct sink *sink, const struct rpc_message *m);
+/* notifications/cancelled for one of them, which has no row. id: JSON token. */
+void task_stop_listening(struct front *f, struct sink *sink, const char *id);
+
 /* ---- wait.c ---- */
 
 /* Holds a caller until call_seq is answered. */
 void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
                 const char *rpc_id, const char *progress_token, bool modern);
+/* Tells a subscriptions/listen when the task of call_seq ends. listen_id: JSON token. */
+void front_subscribe(struct front *f, struct sink *sink, int64_t call_seq, const char *listen_id);
 /* Forgets a waiter. Returns whether it was the last one of its call. */
 bool front_forget(struct front *f, struct waiter *w);
-/* The call was cancelled: its waiters get no reply any more. */
+/* The call was cancelled: its waiters get no reply any more, its subscriptions are told. */
 void front_let_go(struct front *f, int64_t call_seq);
+/* Hands over the answer of a call that has one to those who wait for it. -1: the database could not
+ * be read, and it is to be tried again. */
+int front_answer_call(struct front *f, int64_t call_seq);
 /* Looks for new answers and hands them over. The bytes leave first; the next turn, which comes when
  * the transports have nothing more to do, writes that they have left. */
 void front_answer(struct front *f);

@@ -366,6 +366,11 @@ static int check_headers(struct evhttp_request *request, const char **ret_why)
 
 /* ---- who it is ---- */
 
+static bool is_yes(const char *text)
+{
+	return strcmp(text, "1") == 0 || strcmp(text, "true") == 0;
+}
+
 static void take_query(struct identity *i, const char *uri)
 {
 	struct evkeyvalq query;
@@ -381,6 +386,8 @@ static void take_query(struct identity *i, const char *uri)
 			continue; /* a path is not taken from a URL; the first of a name counts */
 		if (strcmp(q->key, "wait") == 0)
 			(void)cJSON_AddNumberToObject(object, q->key, strtod(q->value, NULL));
+		else if (strcmp(q->key, "tasks") == 0)
+			(void)cJSON_AddBoolToObject(object, q->key, is_yes(q->value));
 		else
 			(void)cJSON_AddStringToObject(object, q->key, q->value);
 	}

@@ -66,7 +66,7 @@ void front_gone(struct sink *s)
 	s->pipe = NULL;
 	while ((w = LIST_FIRST(&s->waiters)) != NULL) {
 		enum job_kind kind = w->modern ? JOB_DROP : JOB_HANG_UP;
-		int64_t call_seq = w->held->seq;
+		int64_t call_seq = w->subscription ? 0 : w->held->seq;
 
 		if (front_forget(f, w) && call_seq > 0)
 			front_queue(f, kind, s, NULL)->call_seq = call_seq;
@@ -167,20 +167,6 @@ static void take_resource(struct front *f, struct sink *sink, const struct rpc_m
 	sink->by->reply(sink, &message, NULL);
 }
 
-/* subscriptions/listen: acknowledged, then held open. Nothing that one could listen to changes. */
-static void listen_to(struct front *f, struct sink *sink, const char *id)
-{
-	OWNED(str) struct str message = STR_INIT;
-
-	mcp_listen_acknowledged(&message, id);
-	sink_hold(sink);
-	sink->by->wait(sink, NULL);
-	sink->by->notify(sink, &message, NULL);
-	if (!sink->gone)
-		front_hold(f, sink, --f->listen_seq, clock_now_ms(), id, NULL, true);
-	sink_drop(sink);
-}
-
 /* Lists have one page: a cursor is none of ours, but an empty one can mean the beginning. */
 static bool has_cursor(struct sink *sink, const struct rpc_message *m)
 {
@@ -223,7 +209,12 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 		reply_now(sink, m->id, version, mcp_discover_result);
 		return;
 	case MCP_LISTEN:
-		listen_to(f, sink, m->id);
+		task_listen(f, sink, m);
+		return;
+	case MCP_TASKS_GET:
+	case MCP_TASKS_UPDATE:
+	case MCP_TASKS_CANCEL:
+		(void)front_queue(f, JOB_TASK, sink, m);
 		return;
 	case MCP_RESOURCES_LIST:
 	case MCP_RESOURCES_TEMPLATES:
@@ -266,6 +257,8 @@ static void prepare_call(struct front *f, struct job *job)
 		return;
 	}
 	job->call.modern = job->version == MCP_MODERN;
+	job->call.as_task = job->call.modern && p->identity.tasks &&
+	                    mcp_client_extends(job->message.params, MCP_TASKS);
 	call_prepare(&job->call, p);
 }
 
@@ -341,6 +334,8 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 		    "auto_check: this version reads no policy file, so nothing is auto-approved");
 	job->waits = job->call.waiting;
 	job->call_seq = job->call.seq;
+	if (job->waits && job->call.as_task)
+		return task_make(f, job, e);
 	if (!job->waits)
 		str_add_bytes(&job->result, job->call.result.bytes, job->call.result.length);
 	return 0;
@@ -455,6 +450,8 @@ static int run(struct front *f, struct job *job, struct err *e)
 		return run_initialize(f, job, e);
 	case JOB_CANCEL:
 		return run_cancel(f, job, e);
+	case JOB_TASK:
+		return task_run(f, job, e);
 	case JOB_RESUME:
 		return run_resume(f, job, e);
 	case JOB_REOPEN:
@@ -513,21 +510,23 @@ static void reply_call(struct front *f, struct job *job)
 	           job->call.progress_token, modern);
 }
 
-/* A subscriptions/listen that its client cancels has no row: it is found among the sink's own. */
 static void stop_listening(struct front *f, const struct job *job)
 {
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(job->message.params, "requestId");
 	OWNED(str) struct str token = STR_INIT;
-	struct waiter *w;
 
 	if (!id)
 		return;
 	json_canonical(&token, id);
-	LIST_FOREACH (w, &job->sink->waiters, of_sink)
-		if (w->held->seq < 0 && strcmp(w->rpc_id, token.bytes) == 0)
-			break;
-	if (w)
-		(void)front_forget(f, w);
+	task_stop_listening(f, job->sink, token.bytes);
+}
+
+static void reply_result(struct job *job)
+{
+	OWNED(str) struct str message = STR_INIT;
+
+	rpc_result(&message, job->message.id, job->result.bytes);
+	job->sink->by->reply(job->sink, &message, NULL);
 }
 
 static void reply(struct front *f, struct job *job)
@@ -541,15 +540,19 @@ static void reply(struct front *f, struct job *job)
 	switch (job->kind) {
 	case JOB_CALL:
 	case JOB_RESUME:
-		reply_call(f, job);
+		if (job->whole)
+			reply_result(job);
+		else
+			reply_call(f, job);
 		break;
-	case JOB_INITIALIZE: {
-		OWNED(str) struct str message = STR_INIT;
-
-		rpc_result(&message, job->message.id, job->result.bytes);
-		job->sink->by->reply(job->sink, &message, NULL);
+	case JOB_INITIALIZE:
+		reply_result(job);
 		break;
-	}
+	case JOB_TASK:
+		if (mcp_method_of(job->message.method, true) == MCP_TASKS_CANCEL)
+			front_let_go(f, job->call_seq);
+		reply_result(job);
+		break;
 	case JOB_CANCEL:
 		if (job->call_seq)
 			front_let_go(f, job->call_seq);
@@ -572,7 +575,8 @@ static void reply(struct front *f, struct job *job)
  * are written. */
 static bool has_reply(const struct job *job)
 {
-	return job->kind == JOB_CALL || job->kind == JOB_INITIALIZE || job->kind == JOB_RESUME;
+	return job->kind == JOB_CALL || job->kind == JOB_INITIALIZE || job->kind == JOB_RESUME ||
+	       job->kind == JOB_TASK;
 }
 
 static void run_part(struct front *f, struct job *job)

@@ -3,6 +3,7 @@
 #include "front.h"
 
 #include "log.h"
+#include "task.h"
 
 #include <search.h>
 #include <stdio.h>
@@ -52,12 +53,15 @@ static int64_t next_progress(struct held_call *held, int64_t waited_ms)
 	return held->progress;
 }
 
+/* A subscription needs none: the subscriptions/listen that it belongs to has them. */
 static void sign_of_life(const struct waiter *w)
 {
 	OWNED(str) struct str message = STR_INIT;
 	int64_t waited_ms = clock_now_ms() - w->held->started_ms;
 	char event_id[60], text[80];
 
+	if (w->subscription)
+		return;
 	(void)snprintf(event_id, sizeof(event_id), "%lld.%lld", (long long)w->held->seq,
 	               (long long)waited_ms);
 	(void)snprintf(text, sizeof(text), "waiting for the operator, %lld s",
@@ -86,8 +90,8 @@ void front_progress(evutil_socket_t fd, short what, void *arg)
 
 /* ---- holding ---- */
 
-void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
-                const char *rpc_id, const char *progress_token, bool modern)
+static struct waiter *hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
+                           const char *rpc_id)
 {
 	struct held_call *held = find(f, call_seq);
 	struct waiter *w = xcalloc(1, sizeof(*w));
@@ -102,13 +106,29 @@ void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t st
 	w->sink = sink;
 	sink_hold(sink);
 	w->rpc_id = xstrdup(rpc_id);
-	w->progress_token = progress_token ? xstrdup(progress_token) : NULL;
-	w->modern = modern;
 	w->next_ms = clock_monotonic_ms() + f->progress_ms;
 	LIST_INSERT_HEAD(&sink->waiters, w, of_sink);
 	LIST_INSERT_HEAD(&held->waiters, w, of_call);
 	TAILQ_INSERT_TAIL(&f->line, w, in_line);
 	set_clock(f);
+	return w;
+}
+
+void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
+                const char *rpc_id, const char *progress_token, bool modern)
+{
+	struct waiter *w = hold(f, sink, call_seq, started_ms, rpc_id);
+
+	w->progress_token = progress_token ? xstrdup(progress_token) : NULL;
+	w->modern = modern;
+}
+
+void front_subscribe(struct front *f, struct sink *sink, int64_t call_seq, const char *listen_id)
+{
+	struct waiter *w = hold(f, sink, call_seq, clock_now_ms(), listen_id);
+
+	w->modern = true;
+	w->subscription = true;
 }
 
 bool front_forget(struct front *f, struct waiter *w)
@@ -132,23 +152,63 @@ bool front_forget(struct front *f, struct waiter *w)
 	return last;
 }
 
+/* ---- subscriptions ---- */
+
+/* t: the result of a task that is completed, else NULL. */
+static void tell_subscription(struct front *f, struct sink *sink, const char *listen_id,
+                              int64_t call_seq, const struct telling *t)
+{
+	OWNED(task) struct task task = TASK_INIT;
+	OWNED(str) struct str outcome = STR_INIT;
+	OWNED(str) struct str message = STR_INIT;
+	struct mcp_task shown;
+	struct err e = ERR_INIT;
+
+	if (task_read(&f->worker.store, call_seq, &task, &e) <= 0) {
+		log_warn("call %lld: %s", (long long)call_seq, e.text);
+		return;
+	}
+	if (t)
+		task_outcome(&outcome, t);
+	shown = task_message(&task, t ? outcome.bytes : NULL);
+	mcp_task_notification(&message, &shown, listen_id);
+	sink->by->notify(sink, &message, NULL);
+}
+
 void front_let_go(struct front *f, int64_t call_seq)
 {
 	struct held_call *held;
 
 	while ((held = find(f, call_seq)) != NULL) {
 		struct waiter *w = LIST_FIRST(&held->waiters);
+		OWNED(char_ptr) char *listen_id = w->subscription ? xstrdup(w->rpc_id) : NULL;
 		struct sink *sink = w->sink;
 
 		sink_hold(sink);
 		(void)front_forget(f, w);
-		if (--sink->expected <= 0)
+		if (listen_id)
+			tell_subscription(f, sink, listen_id, call_seq, NULL);
+		else if (--sink->expected <= 0)
 			sink->by->finish(sink, 202);
 		sink_drop(sink);
 	}
 }
 
 /* ---- answers ---- */
+
+static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t seq,
+                     const struct telling *t)
+{
+	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str message = STR_INIT;
+	char event_id[40];
+
+	mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
+	                t->is_error);
+	rpc_result(&message, rpc_id, body.bytes);
+	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
+	sink->by->reply(sink, &message, modern ? NULL : event_id);
+}
 
 /* Gives the result to everyone who waits for this call. */
 static void hand_over(struct front *f, struct held_call *held, const struct telling *t)
@@ -157,19 +217,16 @@ static void hand_over(struct front *f, struct held_call *held, const struct tell
 
 	while ((held = find(f, seq)) != NULL) {
 		struct waiter *w = LIST_FIRST(&held->waiters);
-		OWNED(str) struct str body = STR_INIT;
-		OWNED(str) struct str message = STR_INIT;
+		OWNED(char_ptr) char *rpc_id = xstrdup(w->rpc_id);
+		bool modern = w->modern, subscription = w->subscription;
 		struct sink *sink = w->sink;
-		bool modern = w->modern;
-		char event_id[40];
 
-		mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer),
-		                t->result.bytes, t->is_error);
-		rpc_result(&message, w->rpc_id, body.bytes);
-		(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
 		sink_hold(sink);
 		(void)front_forget(f, w);
-		sink->by->reply(sink, &message, modern ? NULL : event_id);
+		if (subscription)
+			tell_subscription(f, sink, rpc_id, seq, t);
+		else
+			reply_to(sink, rpc_id, modern, seq, t);
 		sink_drop(sink);
 	}
 }
@@ -229,8 +286,7 @@ static int read_page(struct front *f, int64_t *calls, int64_t *ret_last, struct 
 	return got < 0 ? -1 : count;
 }
 
-/* -1: the database could not be read; it is to be tried again. */
-static int answer_one(struct front *f, int64_t call_seq)
+int front_answer_call(struct front *f, int64_t call_seq)
 {
 	struct held_call *held = find(f, call_seq);
 	struct err e = ERR_INIT;
@@ -268,7 +324,7 @@ void front_answer(struct front *f)
 			return;
 		}
 		for (int i = 0; i < count; i++)
-			if (answer_one(f, calls[i]))
+			if (front_answer_call(f, calls[i]))
 				return;
 		f->answer_seq = last;
 	}

@@ -1,0 +1,185 @@
+/* Calls that their clients take as tasks: made, looked at, cancelled, and told to who listens. */
+#include "task.h"
+
+#include "front.h"
+
+#include <string.h>
+
+/* ---- making and looking ---- */
+
+int task_make(struct front *f, struct job *job, struct err *e)
+{
+	OWNED(task) struct task t = TASK_INIT;
+	int got = task_read(&f->worker.store, job->call_seq, &t, e);
+	struct mcp_task shown = task_message(&t, NULL);
+
+	if (got < 0)
+		return -1;
+	if (got == 0)
+		return 0; /* a write, which is waited for */
+	mcp_task_created(&job->result, &shown);
+	job->waits = false;
+	job->whole = true;
+	return 0;
+}
+
+/* The result of a completed task; from now on it counts as told. */
+static int fetch(struct front *f, struct job *job, const struct task *t, struct str *outcome,
+                 struct err *e)
+{
+	OWNED(telling) struct telling telling = TELLING_INIT;
+
+	if (call_result(&f->worker.store, job->call_seq, &telling, e))
+		return -1;
+	task_outcome(outcome, &telling);
+	return t->untold ? call_finish(&f->worker.store, job->call_seq, &telling, e) : 0;
+}
+
+static int get(struct front *f, struct job *job, struct err *e)
+{
+	OWNED(task) struct task t = TASK_INIT;
+	OWNED(str) struct str outcome = STR_INIT;
+	struct mcp_task shown;
+
+	if (task_read(&f->worker.store, job->call_seq, &t, e) < 0)
+		return -1;
+	if (t.status == MCP_TASK_WORKING && call_attach(&f->worker.store, job->call_seq, NULL, e))
+		return -1;
+	if (t.status == MCP_TASK_COMPLETED && fetch(f, job, &t, &outcome, e))
+		return -1;
+	shown = task_message(&t, t.status == MCP_TASK_COMPLETED ? outcome.bytes : NULL);
+	mcp_task_result(&job->result, &shown);
+	return 0;
+}
+
+/* The wait ends; the question stays, and asking again finds it. A task that has ended stays as it
+ * is. */
+static int cancel(struct front *f, struct job *job, struct err *e)
+{
+	stmt *s = store_stmt(&f->worker.store, SQL_TOOL_CALL_CANCEL_TASK);
+
+	bind_int(s, ":seq", job->call_seq);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	mcp_empty_result(&job->result, MCP_MODERN);
+	return 0;
+}
+
+int task_run(struct front *f, struct job *job, struct err *e)
+{
+	enum mcp_method method = mcp_method_of(job->message.method, true);
+	const cJSON *params = job->message.params;
+	const char *id = json_text(params, "taskId");
+
+	if (!id)
+		return err_set(e, ERR_INPUT, "params.taskId must be a string");
+	if (method == MCP_TASKS_UPDATE &&
+	    !cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(params, "inputResponses")))
+		return err_set(e, ERR_INPUT, "params.inputResponses must be an object");
+	if (task_find(&f->worker.store, id, &job->call_seq, e))
+		return -1;
+	if (!job->call_seq)
+		return err_set(e, ERR_INPUT, "there is no task with this taskId");
+	if (method == MCP_TASKS_GET)
+		return get(f, job, e);
+	if (method == MCP_TASKS_CANCEL)
+		return cancel(f, job, e);
+	mcp_empty_result(&job->result, MCP_MODERN); /* no task of ours asks for input */
+	return 0;
+}
+
+/* ---- listening ---- */
+
+/* Those of the wanted tasks that there are. */
+struct listened {
+	int64_t calls[FRONT_MAX_LISTENED];
+	int count;
+	struct str ids; /* JSON array */
+};
+
+/* 0, or -1 and it has been refused. */
+static int find_listened(struct front *f, struct sink *sink, const struct rpc_message *m,
+                         const cJSON *wanted, struct listened *l)
+{
+	struct err e = ERR_INIT;
+	const cJSON *one;
+
+	if (wanted && (!cJSON_IsArray(wanted) || cJSON_GetArraySize(wanted) > FRONT_MAX_LISTENED)) {
+		sink_refuse(sink, m->id, RPC_INVALID_PARAMS,
+		            "notifications.taskIds must be an array of at most 100 task ids");
+		return -1;
+	}
+	str_add_char(&l->ids, '[');
+	cJSON_ArrayForEach (one, wanted) {
+		const char *id = cJSON_GetStringValue(one);
+		int64_t call = 0;
+
+		if (id && task_find(&f->worker.store, id, &call, &e)) {
+			sink_refuse(sink, m->id, RPC_INTERNAL_ERROR, e.text);
+			return -1;
+		}
+		if (!call)
+			continue;
+		str_add(&l->ids, l->count ? "," : "");
+		json_quote(&l->ids, id);
+		l->calls[l->count++] = call;
+	}
+	str_add_char(&l->ids, ']');
+	return 0;
+}
+
+/* A task that has ended is told at once; else nothing would ever be told of it. */
+static void tell_ended(struct front *f, int64_t call)
+{
+	OWNED(task) struct task t = TASK_INIT;
+	struct err e = ERR_INIT;
+
+	if (task_read(&f->worker.store, call, &t, &e) <= 0 || t.status == MCP_TASK_WORKING)
+		return;
+	if (t.status == MCP_TASK_CANCELLED)
+		front_let_go(f, call);
+	else
+		(void)front_answer_call(f, call);
+}
+
+static void hold_open(struct front *f, struct sink *sink, const struct rpc_message *m,
+                      const struct listened *l)
+{
+	front_hold(f, sink, --f->listen_seq, clock_now_ms(), m->id, NULL, true);
+	for (int i = 0; i < l->count; i++)
+		front_subscribe(f, sink, l->calls[i], m->id);
+	for (int i = 0; i < l->count && !sink->gone; i++)
+		tell_ended(f, l->calls[i]);
+}
+
+void task_listen(struct front *f, struct sink *sink, const struct rpc_message *m)
+{
+	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(
+	    cJSON_GetObjectItemCaseSensitive(m->params, "notifications"), "taskIds");
+	OWNED(str) struct str message = STR_INIT;
+	struct listened l = { .ids = STR_INIT };
+
+	if (find_listened(f, sink, m, wanted, &l) == 0) {
+		mcp_listen_acknowledged(&message, m->id, wanted ? l.ids.bytes : NULL);
+		sink_hold(sink);
+		sink->by->wait(sink, NULL);
+		sink->by->notify(sink, &message, NULL);
+		if (!sink->gone)
+			hold_open(f, sink, m, &l);
+		sink_drop(sink);
+	}
+	str_clear(&l.ids);
+}
+
+void task_stop_listening(struct front *f, struct sink *sink, const char *id)
+{
+	struct waiter *w = LIST_FIRST(&sink->waiters);
+
+	while (w) {
+		struct waiter *next = LIST_NEXT(w, of_sink);
+
+		if ((w->held->seq < 0 || w->subscription) && strcmp(w->rpc_id, id) == 0)
+			(void)front_forget(f, w);
+		w = next;
+	}
+}
