@@ -88,7 +88,8 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        r.risk_level, r.original_hash, r.prompt_type, r.elapsed_seconds, r.actions_taken,
        r.deadline_at, r.decision, r.reason, r.instruction, r.decided_by, r.decided_at,
        r.consumed_at, r.created_at, p.decided_at AS previous_at,
-       s.id AS session_id, s.host, s.workspace_root, s.status AS session_status, s.client_name
+       s.id AS session_id, s.host, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
+       s.client_name
   FROM request AS r
   JOIN session AS s ON s.seq = r.session_seq
   LEFT JOIN request AS p ON p.seq = r.previous_seq

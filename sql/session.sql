@@ -69,11 +69,11 @@ SELECT progress_snapshot FROM session WHERE seq = :seq;
 
 -- name: connection_insert
 INSERT INTO connection (key, host, transport, protocol_version, client_name, client_version,
-  identity, created_at)
-VALUES (:key, :host, :transport, :version, :client, :client_version, :identity, :now);
+  identity, elicits, created_at)
+VALUES (:key, :host, :transport, :version, :client, :client_version, :identity, :elicits, :now);
 
 -- name: connection_by_key
-SELECT seq, transport, protocol_version, client_name, session_seq, identity, state
+SELECT seq, transport, protocol_version, client_name, session_seq, identity, elicits, state
   FROM connection WHERE key = :key;
 
 -- name: connection_set_session

@@ -2,6 +2,7 @@
 
 #include "content.h"
 #include "diff.h"
+#include "elicit.h"
 #include "file_change.h"
 #include "id.h"
 #include "jsonrpc.h"
@@ -103,6 +104,7 @@ void call_clear(struct call *c)
 	str_clear(&c->path);
 	str_clear(&c->effect);
 	str_clear(&c->result);
+	str_clear(&c->elicitation);
 	*c = (struct call)CALL_INIT;
 }
 
@@ -310,6 +312,40 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
                         struct telling *t, struct err *e);
 
+static void show_to_client(struct call *c, const struct request *r)
+{
+	str_add_char(&c->elicitation, '{');
+	json_quote(&c->elicitation, r->id);
+	str_add(&c->elicitation, ":{\"method\":\"elicitation/create\",\"params\":");
+	elicit_params(&c->elicitation, r, true);
+	str_add(&c->elicitation, "}}");
+}
+
+/* Has a modern client show an open question to its user: it comes again with what that says, or
+ * that it says nothing, and then the call waits for somebody else's answer. The key is the
+ * request's id: what was said of another question, or of the file as it was before, does not count.
+ */
+static int elicit(struct store *st, struct call *c, int64_t request, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	const cJSON *response;
+	const char *action;
+	bool decided = false;
+
+	if (request_read(st, request, &r, e) <= 0)
+		return -1;
+	if (strcmp(r.session_mode, "remote") == 0)
+		return 0;
+	response = cJSON_GetObjectItemCaseSensitive(c->responses, r.id);
+	action = json_text(response, "action");
+	if (action && elicit_take(st, &r, response, &decided, e))
+		return -1;
+	if (!decided && (!action || strcmp(action, "accept") == 0))
+		show_to_client(c, &r);
+	c->waiting = !decided && !c->elicitation.length;
+	return 0;
+}
+
 /* Asks, or finds the answer that is there already. Sets *ret_request. */
 static int ask(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, int64_t *ret_request, struct err *e)
@@ -334,6 +370,8 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 		    "taken; free some space and ask again");
 		return 0;
 	}
+	if (c->waiting && c->elicits && elicit(st, c, *ret_request, e))
+		return -1;
 	if (c->waiting)
 		return 0;
 	OWNED(telling) struct telling t = TELLING_INIT;

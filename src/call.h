@@ -29,6 +29,7 @@ struct call_settings {
 	int64_t approval_ms, prompt_ms, wait_ms; /* 0: for ever */
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */
 	bool stall_enabled;
+	bool elicitation; /* clients may show questions to their users */
 	const char *listener; /* worker.id of this front */
 };
 
@@ -40,6 +41,8 @@ struct call {
 	char *progress_token; /* JSON token or NULL */
 	bool modern; /* revision 2026-07-28 */
 	bool as_task; /* if it has to wait, its client takes it as a task */
+	bool elicits; /* its client may show the question to its user, and call again */
+	const cJSON *responses; /* what its client's user said, by request id; borrowed, or NULL */
 	struct sha256 digest; /* of the question (decisions.md A2) */
 	struct str path; /* check_clearance: the file, relative to the workspace */
 	struct str effect; /* check_clearance: what full content changes, as a diff */
@@ -52,6 +55,7 @@ struct call {
 	bool is_error;
 	bool is_answer; /* the result is a person's answer */
 	struct str result; /* JSON object */
+	struct str elicitation; /* JSON object: what the client is to ask its user, or empty */
 };
 
 #define CALL_INIT                                                                                  \

@@ -184,6 +184,8 @@ static const struct field FIELDS[] = {
 
 	{ "mcp.wait_cap", NUMBER, AT(mcp.wait_cap), .preset = "240", RANGE(1, SECONDS_MAX),
 	  .comment = "seconds until a waiting tool call returns \"pending\"" },
+	{ "mcp.elicitation", BOOLEAN, AT(mcp.elicitation), .preset = "false",
+	  .comment = "whether the agent's own program may show questions and answer them" },
 	{ "mcp.allow_uids", NUMBERS, AT(mcp.allow_uids), .preset = "", RANGE(0, UINT32_MAX - 1),
 	  .comment = "other users of this machine who may connect" },
 

@@ -94,6 +94,7 @@ struct config {
 	} acp;
 	struct {
 		int64_t wait_cap; /* seconds */
+		bool elicitation;
 		struct config_numbers allow_uids;
 	} mcp;
 	struct {

@@ -11,7 +11,7 @@ struct decision {
 	const char *reason, *instruction;
 	const char *digest; /* of what the person saw; NULL: as it stands */
 	const char *operator_id; /* NULL: the default operator */
-	const char *source; /* ctl, socket, slack, timeout, policy */
+	const char *source; /* ctl, socket, elicitation, slack, timeout, policy */
 };
 
 /* What became of it, and how the request stands now (the last four; NULL if there is none).

@@ -101,20 +101,16 @@ static int fault_set(struct mcp_fault *fault, int status, int code, const char *
 	return -1;
 }
 
-static const cJSON *capabilities(const cJSON *params)
+const cJSON *mcp_client_capabilities(const cJSON *params)
 {
 	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(params, "_meta"),
 	                                        CAPABILITIES_KEY);
 }
 
-bool mcp_client_can(const cJSON *params, const char *capability)
-{
-	return cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(capabilities(params), capability));
-}
-
 bool mcp_client_extends(const cJSON *params, const char *extension)
 {
-	const cJSON *all = cJSON_GetObjectItemCaseSensitive(capabilities(params), "extensions");
+	const cJSON *all =
+	    cJSON_GetObjectItemCaseSensitive(mcp_client_capabilities(params), "extensions");
 
 	return cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(all, extension));
 }
@@ -276,6 +272,14 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 
 /* ---- results ---- */
 
+static void add_server_info(struct str *out)
+{
+	str_addf(out,
+	         "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{"
+	         "\"name\":\"agent-intercom\",\"version\":\"%s\"}}",
+	         INTERCOM_VERSION);
+}
+
 void mcp_end_result(struct str *out, const char *version, enum mcp_cache cache)
 {
 	if (is_modern_version(version)) {
@@ -286,10 +290,7 @@ void mcp_end_result(struct str *out, const char *version, enum mcp_cache cache)
 			str_add(out, "\"ttlMs\":0,\"cacheScope\":\"private\",");
 		if (cache == MCP_CACHE_PUBLIC)
 			str_addf(out, "\"ttlMs\":%d,\"cacheScope\":\"public\",", LIST_TTL_MS);
-		str_addf(out,
-		         "\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{"
-		         "\"name\":\"agent-intercom\",\"version\":\"%s\"}}",
-		         INTERCOM_VERSION);
+		add_server_info(out);
 	}
 	str_add_char(out, '}');
 }
@@ -387,6 +388,15 @@ void mcp_tool_result(struct str *out, const char *version, const char *result, b
 {
 	mcp_tool_content(out, version, result, is_error);
 	mcp_end_result(out, version, MCP_NOT_CACHEABLE);
+}
+
+void mcp_input_required(struct str *out, const char *requests)
+{
+	str_add(out, "{\"resultType\":\"input_required\",\"inputRequests\":");
+	str_add(out, requests);
+	str_add_char(out, ',');
+	add_server_info(out);
+	str_add_char(out, '}');
 }
 
 void mcp_progress(struct str *out, const char *token, int64_t progress, const char *message)

@@ -72,9 +72,9 @@ struct mcp_fault {
 	char data[300]; /* JSON, or "" */
 };
 
-/* Whether the client of a modern request declares a capability in it, as {} or a larger object. */
-bool mcp_client_can(const cJSON *params, const char *capability);
-/* The same of an extension (capabilities.extensions). */
+/* What the client of a modern request declares that it can do; NULL where it does not say. */
+const cJSON *mcp_client_capabilities(const cJSON *params);
+/* Whether it declares an extension. */
 bool mcp_client_extends(const cJSON *params, const char *extension);
 
 /* Checks a modern request in the order of the specification ("Versioning", "HTTP headers"):
@@ -109,6 +109,9 @@ void mcp_tools_list(struct str *out, const char *version);
  * content. mcp_tool_content appends the same without what every result says besides, for a task. */
 void mcp_tool_content(struct str *out, const char *version, const char *result, bool is_error);
 void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error);
+
+/* Appends a result that asks for input (multi round-trip requests). requests: JSON object. */
+void mcp_input_required(struct str *out, const char *requests);
 
 /* Appends notifications/progress. token: JSON token; progress: whole seconds. */
 void mcp_progress(struct str *out, const char *token, int64_t progress, const char *message);

@@ -178,6 +178,7 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 				p->transport = (enum peer_transport)i;
 		take(&p->version, col_text(s, CONNECTION_BY_KEY_PROTOCOL_VERSION));
 		take(&p->client_name, col_text(s, CONNECTION_BY_KEY_CLIENT_NAME));
+		p->elicits = col_int(s, CONNECTION_BY_KEY_ELICITS) != 0;
 		p->closed = strcmp(col_text(s, CONNECTION_BY_KEY_STATE), "closed") == 0;
 		session = col_int(s, CONNECTION_BY_KEY_SESSION_SEQ);
 		load_identity(p, col_text(s, CONNECTION_BY_KEY_IDENTITY));
@@ -202,6 +203,7 @@ int peer_insert(struct store *st, const struct places *places, struct peer *p, s
 	bind_text(s, ":client", p->client_name);
 	bind_text(s, ":client_version", p->client_version);
 	bind_text(s, ":identity", identity);
+	bind_int(s, ":elicits", p->elicits);
 	if (stmt_run(s, e) < 0)
 		return -1;
 	p->seq = store_last_seq(st);

@@ -35,6 +35,7 @@ struct peer {
 	int64_t session_seq; /* 0: none yet */
 	char *session_id;
 	char *workspace_root; /* where its session works; NULL: not settled yet */
+	bool elicits; /* its client can show a form to its user */
 	bool stall_paused;
 	int64_t wait_limit_ms; /* how long its client is known to wait; 0: not known */
 	bool fresh; /* just read by peer_load: peer_settle need not read it again */

@@ -48,6 +48,7 @@ static void read_row(stmt *s, struct request *r)
 	r->host = copy(s, REQUEST_READ_HOST);
 	r->workspace_root = copy(s, REQUEST_READ_WORKSPACE_ROOT);
 	r->session_status = copy(s, REQUEST_READ_SESSION_STATUS);
+	r->session_mode = copy(s, REQUEST_READ_SESSION_MODE);
 	r->client_name = copy(s, REQUEST_READ_CLIENT_NAME);
 	if (col_text(s, REQUEST_READ_BODY))
 		str_add(&r->body, col_text(s, REQUEST_READ_BODY));
@@ -126,6 +127,7 @@ void request_clear(struct request *r)
 		                r->host,
 		                r->workspace_root,
 		                r->session_status,
+		                r->session_mode,
 		                r->client_name };
 
 	for (size_t i = 0; i < COUNT(texts); i++)

@@ -17,7 +17,7 @@ struct request {
 	char *deadline_at, *decision, *reason, *instruction, *decided_by, *decided_at;
 	char *consumed_at, *created_at;
 	char *previous_at; /* when the same question was rejected before */
-	char *session_id, *host, *workspace_root, *session_status, *client_name;
+	char *session_id, *host, *workspace_root, *session_status, *session_mode, *client_name;
 };
 
 #define REQUEST_INIT                                                                               \

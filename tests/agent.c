@@ -411,15 +411,21 @@ struct agent agent_sessionless(int port, const char *query)
 
 struct agent agent_hello(int port, const char *query, const char *version)
 {
+	return agent_hello_as(port, query, version, "{}");
+}
+
+struct agent agent_hello_as(int port, const char *query, const char *version,
+                            const char *capabilities)
+{
 	struct agent a = agent_sessionless(port, query);
 	struct wire w;
 	char json[400];
 
 	(void)snprintf(json, sizeof(json),
 	               "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
-	               "\"protocolVersion\":\"%s\",\"capabilities\":{},"
+	               "\"protocolVersion\":\"%s\",\"capabilities\":%s,"
 	               "\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}",
-	               version);
+	               version, capabilities);
 	wire_open(&w, port);
 	agent_send(&a, &w, "POST", "", json);
 	ck_assert_int_eq(wire_answer(&w), 200);
@@ -466,6 +472,56 @@ char *agent_message(struct wire *w)
 	}
 	str_add(&last, str_text(&w->body));
 	return str_take(&last);
+}
+
+/* ---- requests of revision 2026-07-28 ---- */
+
+void modern_compose(struct str *json, const char *method, const char *members, const char *client)
+{
+	str_addf(json, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"%s\",\"params\":{", method);
+	str_add(json, members);
+	if (*members)
+		str_add_char(json, ',');
+	str_add(json, client);
+	str_add(json, "}}");
+}
+
+void modern_headers(struct str *headers, const char *method, const char *name)
+{
+	str_addf(headers, "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: %s\r\n", method);
+	if (name)
+		str_addf(headers, "Mcp-Name: %s\r\n", name);
+}
+
+char *modern_request(int port, const char *query, const char *method, const char *name,
+                     const char *members, const char *client, int *status)
+{
+	struct agent a = agent_sessionless(port, query);
+	OWNED(str) struct str headers = STR_INIT;
+	OWNED(str) struct str json = STR_INIT;
+	struct wire w;
+	char *message;
+
+	modern_headers(&headers, method, name);
+	modern_compose(&json, method, members, client);
+	wire_open(&w, a.port);
+	agent_send(&a, &w, "POST", headers.bytes, json.bytes);
+	message = agent_message(&w);
+	if (status)
+		*status = w.status;
+	wire_close(&w);
+	return message;
+}
+
+char *modern_call(int port, const char *query, const char *tool, const char *arguments,
+                  const char *more, const char *client)
+{
+	OWNED(str) struct str members = STR_INIT;
+
+	str_addf(&members, "\"name\":\"%s\",\"arguments\":", tool);
+	str_add(&members, arguments);
+	str_add(&members, more);
+	return modern_request(port, query, "tools/call", tool, members.bytes, client, NULL);
 }
 
 char *tool_result(const char *message)

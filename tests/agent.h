@@ -72,6 +72,9 @@ struct agent {
 int front_port(void);
 /* Initializes a session in a revision. */
 struct agent agent_hello(int port, const char *query, const char *version);
+/* The same of a client with these capabilities (JSON object). */
+struct agent agent_hello_as(int port, const char *query, const char *version,
+                            const char *capabilities);
 /* One that uses no session. */
 struct agent agent_sessionless(int port, const char *query);
 /* Sends a request; headers: whole lines, or "". json: NULL for no body. */
@@ -92,6 +95,26 @@ char *agent_message(struct wire *w);
 char *tool_result(const char *message);
 /* "{"title": ..}" of a clearance for a new file; caller frees. */
 char *proposal(const char *path, const char *content);
+
+/* ---- requests of revision 2026-07-28 ---- */
+
+/* The _meta member of a client with these capabilities, as text of a JSON object. */
+#define MODERN_CLIENT(capabilities)                                                                \
+	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                   \
+	"\"io.modelcontextprotocol/clientInfo\":{\"name\":\"tester\",\"version\":\"1\"},"          \
+	"\"io.modelcontextprotocol/clientCapabilities\":{" capabilities "}}"
+
+/* Appends a request with the id 7. members: of params, without brackets, or "". */
+void modern_compose(struct str *json, const char *method, const char *members, const char *client);
+/* Appends the headers that go with it. name: what Mcp-Name says, or NULL. */
+void modern_headers(struct str *headers, const char *method, const char *name);
+/* Sends one over HTTP and returns the message that answers it; caller frees. *status may be NULL.
+ */
+char *modern_request(int port, const char *query, const char *method, const char *name,
+                     const char *members, const char *client, int *status);
+/* The same for tools/call. more: further members of params, each with a comma before it, or "". */
+char *modern_call(int port, const char *query, const char *tool, const char *arguments,
+                  const char *more, const char *client);
 
 /* ---- JSON ---- */
 

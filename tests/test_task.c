@@ -9,13 +9,9 @@
 
 enum { SECOND = 1000, HOUR = 3600 * SECOND };
 
-#define CLIENT(capabilities)                                                                       \
-	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                   \
-	"\"io.modelcontextprotocol/clientInfo\":{\"name\":\"tester\",\"version\":\"1\"},"          \
-	"\"io.modelcontextprotocol/clientCapabilities\":{" capabilities "}}"
-
-static const char KNOWS_TASKS[] = CLIENT("\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}");
-static const char KNOWS_NOTHING[] = CLIENT("");
+static const char KNOWS_TASKS[] =
+    MODERN_CLIENT("\"extensions\":{\"io.modelcontextprotocol/tasks\":{}}");
+static const char KNOWS_NOTHING[] = MODERN_CLIENT("");
 
 static struct site site;
 
@@ -30,45 +26,10 @@ static void given_site(void)
 	site_start(&site);
 }
 
-/* ---- requests of revision 2026-07-28 ---- */
-
-static void compose(struct str *json, const char *method, const char *members, const char *client)
-{
-	str_addf(json, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"%s\",\"params\":{", method);
-	str_add(json, members);
-	if (*members)
-		str_add_char(json, ',');
-	str_add(json, client);
-	str_add(json, "}}");
-}
-
-static void headers_for(struct str *headers, const char *method, const char *name)
-{
-	str_addf(headers, "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: %s\r\n", method);
-	if (name)
-		str_addf(headers, "Mcp-Name: %s\r\n", name);
-}
-
-/* Sends one and returns the answer's message, caller frees; *status may be NULL. name: what
- * Mcp-Name says. */
 static char *request(const char *query, const char *method, const char *name, const char *members,
                      const char *client, int *status)
 {
-	struct agent a = agent_sessionless(site.port, query);
-	OWNED(str) struct str headers = STR_INIT;
-	OWNED(str) struct str json = STR_INIT;
-	struct wire w;
-	char *message;
-
-	headers_for(&headers, method, name);
-	compose(&json, method, members, client);
-	wire_open(&w, a.port);
-	agent_send(&a, &w, "POST", headers.bytes, json.bytes);
-	message = agent_message(&w);
-	if (status)
-		*status = w.status;
-	wire_close(&w);
-	return message;
+	return modern_request(site.port, query, method, name, members, client, status);
 }
 
 static char *task_request(const char *method, const char *id)
@@ -82,11 +43,7 @@ static char *task_request(const char *method, const char *id)
 
 static char *call(const char *query, const char *tool, const char *arguments, const char *client)
 {
-	OWNED(str) struct str members = STR_INIT;
-
-	str_addf(&members, "\"name\":\"%s\",\"arguments\":", tool);
-	str_add(&members, arguments);
-	return request(query, "tools/call", tool, members.bytes, client, NULL);
+	return modern_call(site.port, query, tool, arguments, "", client);
 }
 
 /* Asks for a clearance as a task; its id, valid until the next call. */
@@ -394,9 +351,9 @@ static void listen_for(struct wire *w, const char *ids, struct event *e)
 	OWNED(str) struct str json = STR_INIT;
 	OWNED(str) struct str members = STR_INIT;
 
-	headers_for(&headers, "subscriptions/listen", NULL);
+	modern_headers(&headers, "subscriptions/listen", NULL);
 	str_addf(&members, "\"notifications\":{\"taskIds\":%s}", ids);
-	compose(&json, "subscriptions/listen", members.bytes, KNOWS_TASKS);
+	modern_compose(&json, "subscriptions/listen", members.bytes, KNOWS_TASKS);
 	wire_open(w, a.port);
 	agent_send(&a, w, "POST", headers.bytes, json.bytes);
 	ck_assert_int_eq(wire_head(w), 200);
@@ -480,7 +437,7 @@ static char *line_for(struct relay *r, const char *method, const char *members)
 {
 	OWNED(str) struct str json = STR_INIT;
 
-	compose(&json, method, members, KNOWS_TASKS);
+	modern_compose(&json, method, members, KNOWS_TASKS);
 	relay_send(r, json.bytes);
 	return relay_line(r);
 }

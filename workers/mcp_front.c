@@ -31,6 +31,7 @@ static void read_settings(struct front *f)
 	OWNED(str) struct str workspaces = STR_INIT;
 	OWNED(str) struct str stall = STR_INIT;
 	OWNED(str) struct str uids = STR_INIT;
+	OWNED(str) struct str elicitation = STR_INIT;
 
 	(void)snprintf(s->places.host, sizeof(s->places.host), "%s", f->worker.host);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
@@ -47,6 +48,8 @@ static void read_settings(struct front *f)
 	s->wait_cap_ms = setting_int(st, "mcp.wait_cap", 240) * 1000;
 	s->stall_enabled =
 	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';
+	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
+	                 elicitation.bytes[0] == 't';
 	if (setting_get(st, "mcp.allow_uids", &uids, NULL) > 0)
 		f->allow_uids = cJSON_Parse(uids.bytes);
 	f->http_port = setting_int(st, "http_port", 3000);

@@ -45,10 +45,11 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                     AND o.kind = CASE NEW.source WHEN 'slack' THEN 'slack'
                                  WHEN 'timeout' THEN 'system' WHEN 'policy' THEN 'system'
                                  WHEN 'ctl' THEN 'local' WHEN 'sql' THEN 'local'
-                                 WHEN 'socket' THEN 'local' END)
+                                 WHEN 'socket' THEN 'local' WHEN 'elicitation' THEN 'local' END)
      AND EXISTS (SELECT 1 FROM session AS s
                   WHERE s.seq = request.session_seq
-                    AND CASE WHEN NEW.source IN ('ctl', 'sql', 'socket') THEN s.mode <> 'remote'
+                    AND CASE WHEN NEW.source IN ('ctl', 'sql', 'socket', 'elicitation')
+                             THEN s.mode <> 'remote'
                              WHEN NEW.source = 'slack' THEN s.mode <> 'local' ELSE 1 END);
   UPDATE decision
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
@@ -71,9 +72,10 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
               WHERE typeof(NEW.created_at) <> 'text'
                  OR NEW.created_at NOT GLOB '????-??-??T??:??:??.???Z'
              UNION ALL
-             SELECT 4, 'malformed', 'source must be ctl, sql, socket, slack, timeout or policy'
+             SELECT 4, 'malformed',
+                    'source must be ctl, sql, socket, elicitation, slack, timeout or policy'
               WHERE coalesce(NEW.source, '')
-                    NOT IN ('ctl', 'sql', 'socket', 'slack', 'timeout', 'policy')
+                    NOT IN ('ctl', 'sql', 'socket', 'elicitation', 'slack', 'timeout', 'policy')
              UNION ALL
              SELECT 5, 'unauthorized', 'this operator may not decide from this source'
               WHERE NOT EXISTS (
@@ -108,7 +110,8 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
              SELECT 10, 'not_in_this_mode', 'the session is in ' || s.mode || ' mode'
                FROM request AS r JOIN session AS s ON s.seq = r.session_seq
               WHERE r.id = NEW.request_id
-                AND CASE WHEN NEW.source IN ('ctl', 'sql', 'socket') THEN s.mode = 'remote'
+                AND CASE WHEN NEW.source IN ('ctl', 'sql', 'socket', 'elicitation')
+                         THEN s.mode = 'remote'
                          WHEN NEW.source = 'slack' THEN s.mode = 'local' ELSE 0 END
              UNION ALL
              SELECT 11, 'malformed', 'the digest is not that of what is asked'

@@ -4,6 +4,7 @@
  *   ipc.c            the socket of the seeds, for local programs that answer
  *   turn.c           one loop turn: all jobs that came in, one transaction, then the replies
  *   tasks.c          calls that their clients take as tasks; who listens for them
+ *   elicitation.c    questions that a client of the legacy era shows to its own user
  *   wait.c           callers whose answer comes later: woken by the table answer, fed with progress
  *
  *   sink.c           where replies go, whatever the transport
@@ -39,6 +40,7 @@ enum {
 	FRONT_BIG_CALL = 256 << 10, /* bytes: such a call commits alone */
 	FRONT_SPARE_FDS = 64, /* kept free for files and the database */
 	FRONT_MAX_LISTENED = 100, /* tasks of one subscriptions/listen */
+	FRONT_ELICIT_ID_BYTES = 40, /* id of a request of ours, as a JSON token */
 };
 
 struct front;
@@ -85,6 +87,7 @@ enum job_kind {
 	JOB_INITIALIZE,
 	JOB_CANCEL, /* notifications/cancelled */
 	JOB_TASK, /* tasks/get, tasks/update, tasks/cancel */
+	JOB_ELICITED, /* the response to a request of ours */
 	JOB_RESUME, /* GET with Last-Event-ID */
 	JOB_REOPEN, /* a relay came back */
 	JOB_END, /* DELETE, or a relay is gone */
@@ -97,10 +100,10 @@ struct job {
 	STAILQ_ENTRY(job) next;
 	enum job_kind kind;
 	struct sink *sink;
-	struct rpc_message message; /* CALL, INITIALIZE, CANCEL, TASK */
+	struct rpc_message message; /* CALL, INITIALIZE, CANCEL, TASK, ELICITED */
 	const char *version; /* CALL, INITIALIZE: the revision that the reply is in */
 	struct call call; /* CALL */
-	int64_t call_seq; /* RESUME, HANG_UP, TASK; CALL: an old call that came again */
+	int64_t call_seq; /* RESUME, HANG_UP, TASK, ELICITED; CALL: an old call that came again */
 	int64_t started_ms; /* RESUME, old CALL: unix, when its wait began */
 	int64_t had_seq, had_session; /* of the peer before the transaction */
 	bool refused; /* the reply is this error; */
@@ -133,6 +136,7 @@ struct waiter {
 	char *progress_token; /* JSON token or NULL */
 	bool modern; /* its stream has no event ids, and its end cancels the call */
 	bool subscription; /* it is told of a task, but does not hold the call */
+	bool elicits; /* its client shows the question to its user */
 	int64_t next_ms; /* monotonic: when the next sign of life is due */
 };
 
@@ -200,6 +204,17 @@ void task_listen(struct front *f, struct sink *sink, const struct rpc_message *m
 /* notifications/cancelled for one of them, which has no row. id: JSON token. */
 void task_stop_listening(struct front *f, struct sink *sink, const char *id);
 
+/* ---- elicitation.c ---- */
+
+/* Has the client show the question of a call that waits to its user, if it can and may. */
+void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, const char *version);
+/* Has it take the question away again. */
+void elicitation_withdraw(struct sink *sink, int64_t call_seq);
+/* Whether a message of a client answers a request of ours. */
+bool elicitation_answers(const struct rpc_message *m);
+/* Takes what the client's user said. Inside the transaction. */
+int elicitation_run(struct front *f, struct job *job, struct err *e);
+
 /* ---- wait.c ---- */
 
 /* Holds a caller until call_seq is answered. */
@@ -222,6 +237,8 @@ void front_answer(struct front *f);
 void front_write_told(struct front *f);
 /* It is on disk. */
 void front_forget_told(struct front *f);
+/* The client has answered what it was asked to show for this call: there is nothing to withdraw. */
+void front_elicited(struct front *f, int64_t call_seq);
 /* Sends the signs of life that are due and sets the clock for the next one. */
 void front_progress(evutil_socket_t fd, short what, void *arg);
 bool front_is_held(struct front *f, int64_t call_seq);

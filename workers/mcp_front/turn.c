@@ -2,6 +2,7 @@
  * fail alone; the replies follow when it is on disk. */
 #include "front.h"
 
+#include "elicit.h"
 #include "log.h"
 #include "resource.h"
 
@@ -102,6 +103,7 @@ static void introduce(struct peer *p, const cJSON *params)
 	p->version = xstrdup(mcp_negotiate(json_text(params, "protocolVersion")));
 	p->client_name = name ? xstrdup(name) : NULL;
 	p->client_version = version ? xstrdup(version) : NULL;
+	p->elicits = elicit_is_offered(cJSON_GetObjectItemCaseSensitive(params, "capabilities"));
 }
 
 /* ---- resources: read, not written, so they need no turn ---- */
@@ -237,7 +239,9 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
 		take_request(f, sink, m);
 	else if (m->kind == RPC_NOTIFICATION && strcmp(m->method, "notifications/cancelled") == 0)
 		(void)front_queue(f, JOB_CANCEL, sink, m);
-	/* Other notifications, and responses to requests that we never send, need nothing. */
+	else if (elicitation_answers(m))
+		(void)front_queue(f, JOB_ELICITED, sink, m);
+	/* Other notifications, and responses to requests that we never sent, need nothing. */
 	rpc_message_clear(m);
 }
 
@@ -246,8 +250,14 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
 static void prepare_call(struct front *f, struct job *job)
 {
 	struct peer *p = job->sink->peer;
+	const cJSON *responses =
+	    cJSON_GetObjectItemCaseSensitive(job->message.params, "inputResponses");
 	struct err e = ERR_INIT;
 
+	if (responses && !cJSON_IsObject(responses)) {
+		refuse(job, RPC_INVALID_PARAMS, "params.inputResponses must be an object");
+		return;
+	}
 	if (call_open(&job->call, job->message.params, job->message.id, job->message.has_nul, &e)) {
 		refuse(job, RPC_INVALID_PARAMS, e.text);
 		return;
@@ -259,6 +269,9 @@ static void prepare_call(struct front *f, struct job *job)
 	job->call.modern = job->version == MCP_MODERN;
 	job->call.as_task = job->call.modern && p->identity.tasks &&
 	                    mcp_client_extends(job->message.params, MCP_TASKS);
+	job->call.elicits = job->call.modern && f->settings.elicitation &&
+	                    elicit_is_offered(mcp_client_capabilities(job->message.params));
+	job->call.responses = responses;
 	call_prepare(&job->call, p);
 }
 
@@ -336,8 +349,12 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 	job->call_seq = job->call.seq;
 	if (job->waits && job->call.as_task)
 		return task_make(f, job, e);
-	if (!job->waits)
+	if (job->call.elicitation.length) {
+		mcp_input_required(&job->result, job->call.elicitation.bytes);
+		job->whole = true;
+	} else if (!job->waits) {
 		str_add_bytes(&job->result, job->call.result.bytes, job->call.result.length);
+	}
 	return 0;
 }
 
@@ -452,6 +469,8 @@ static int run(struct front *f, struct job *job, struct err *e)
 		return run_cancel(f, job, e);
 	case JOB_TASK:
 		return task_run(f, job, e);
+	case JOB_ELICITED:
+		return elicitation_run(f, job, e);
 	case JOB_RESUME:
 		return run_resume(f, job, e);
 	case JOB_REOPEN:
@@ -508,6 +527,8 @@ static void reply_call(struct front *f, struct job *job)
 	front_hold(f, job->sink, job->call_seq,
 	           job->started_ms > 0 ? job->started_ms : clock_now_ms(), job->message.id,
 	           job->call.progress_token, modern);
+	if (!modern && job->call.waiting) /* not one that came again: it has been shown before */
+		elicitation_begin(f, job->sink, job->call_seq, job->version);
 }
 
 static void stop_listening(struct front *f, const struct job *job)
@@ -558,6 +579,9 @@ static void reply(struct front *f, struct job *job)
 			front_let_go(f, job->call_seq);
 		else
 			stop_listening(f, job);
+		break;
+	case JOB_ELICITED:
+		front_elicited(f, job->call_seq);
 		break;
 	case JOB_END:
 		job->sink->by->finish(job->sink, 204);

@@ -196,6 +196,16 @@ void front_let_go(struct front *f, int64_t call_seq)
 
 /* ---- answers ---- */
 
+void front_elicited(struct front *f, int64_t call_seq)
+{
+	struct held_call *held = find(f, call_seq);
+	struct waiter *w;
+
+	if (held)
+		LIST_FOREACH (w, &held->waiters, of_call)
+			w->elicits = false;
+}
+
 static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t seq,
                      const struct telling *t)
 {
@@ -219,10 +229,13 @@ static void hand_over(struct front *f, struct held_call *held, const struct tell
 		struct waiter *w = LIST_FIRST(&held->waiters);
 		OWNED(char_ptr) char *rpc_id = xstrdup(w->rpc_id);
 		bool modern = w->modern, subscription = w->subscription;
+		bool elicits = w->elicits;
 		struct sink *sink = w->sink;
 
 		sink_hold(sink);
 		(void)front_forget(f, w);
+		if (elicits)
+			elicitation_withdraw(sink, seq);
 		if (subscription)
 			tell_subscription(f, sink, rpc_id, seq, t);
 		else

@@ -1,0 +1,119 @@
+#include "elicit.h"
+
+#include "decision.h"
+#include "jsonrpc.h"
+
+#include <string.h>
+
+bool elicit_is_offered(const cJSON *capabilities)
+{
+	const cJSON *elicitation = cJSON_GetObjectItemCaseSensitive(capabilities, "elicitation");
+
+	return cJSON_IsObject(elicitation) &&
+	       (cJSON_GetObjectItemCaseSensitive(elicitation, "form") ||
+	        !cJSON_GetObjectItemCaseSensitive(elicitation, "url"));
+}
+
+/* ---- asking ---- */
+
+/* Appends the beginning of a long text, no character cut in two, and where the rest is. */
+static void add_beginning(struct str *out, const struct str *text, const char *request_id)
+{
+	size_t n = text->length;
+
+	if (n > ELICIT_SHOWN_BYTES) {
+		n = ELICIT_SHOWN_BYTES;
+		while (n > 0 && ((unsigned char)text->bytes[n] & 0xc0) == 0x80)
+			n--;
+	}
+	str_add_bytes(out, str_text(text), n);
+	if (n < text->length)
+		str_addf(out, "\n(%zu bytes more: agent-intercom-ctl show %.8s)", text->length - n,
+		         request_id);
+}
+
+static void add_message(struct str *out, const struct request *r)
+{
+	if (r->file_path) {
+		str_add(out, r->title);
+		str_addf(out, "\n\nFile: %s (risk: %s)", r->file_path, r->risk_level);
+		str_add(out, r->replaces_file ? ", replaces the whole file\n\n" : "\n\n");
+	}
+	if (r->description) {
+		str_add(out, r->description);
+		str_add(out, "\n\n");
+	}
+	add_beginning(out, r->effect.length ? &r->effect : &r->body, r->id);
+}
+
+/* What may be said of each kind of question: request_verdict, as a form. */
+static const struct form {
+	const char *kind, *verdicts, *text, *hint;
+} FORMS[] = {
+	{ "clearance", "\"approve\",\"reject\"", "reason", "why, if you reject it" },
+	{ "prompt", "\"continue\",\"refine\",\"stop\"", "instruction",
+	  "what to do instead, if you refine it" },
+	{ "standby", "\"resume\",\"stop\"", "instruction", "what to do next" },
+};
+
+static const struct form *form_of(const struct request *r)
+{
+	const struct form *f = FORMS;
+
+	while (strcmp(f->kind, r->kind) != 0)
+		f++;
+	return f;
+}
+
+void elicit_params(struct str *out, const struct request *r, bool with_mode)
+{
+	const struct form *f = form_of(r);
+	OWNED(str) struct str message = STR_INIT;
+
+	add_message(&message, r);
+	str_addf(out, "{%s\"message\":", with_mode ? "\"mode\":\"form\"," : "");
+	json_quote(out, message.bytes);
+	str_addf(out,
+	         ",\"requestedSchema\":{\"type\":\"object\",\"properties\":{"
+	         "\"decision\":{\"type\":\"string\",\"title\":\"Decision\",\"enum\":[%s]},"
+	         "\"%s\":{\"type\":\"string\",\"description\":\"%s\"}},"
+	         "\"required\":[\"decision\"]}}",
+	         f->verdicts, f->text, f->hint);
+}
+
+/* ---- the answer ---- */
+
+static const char *said(const cJSON *content, const char *name)
+{
+	const char *text = json_text(content, name);
+
+	return text && *text ? text : NULL;
+}
+
+static bool settles(const char *outcome)
+{
+	return strcmp(outcome, "applied") == 0 || strcmp(outcome, "duplicate") == 0 ||
+	       strcmp(outcome, "too_late") == 0;
+}
+
+int elicit_take(struct store *st, const struct request *r, const cJSON *response, bool *ret_decided,
+                struct err *e)
+{
+	const cJSON *content = cJSON_GetObjectItemCaseSensitive(response, "content");
+	const char *action = json_text(response, "action");
+	OWNED(decision_result) struct decision_result result = DECISION_RESULT_INIT;
+	const struct decision d = { .request_id = r->id,
+		                    .verdict = said(content, "decision"),
+		                    .reason = said(content, "reason"),
+		                    .instruction = said(content, "instruction"),
+		                    .digest = r->digest,
+		                    .source = "elicitation" };
+
+	*ret_decided = false;
+	if (!action || strcmp(action, "accept") != 0)
+		return 0; /* declined or dismissed: somebody else may answer */
+	if (decision_insert(st, &d, &result, e))
+		return -1;
+	*ret_decided = settles(result.outcome);
+	return 0;
+}

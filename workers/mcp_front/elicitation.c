@@ -1,0 +1,117 @@
+/* Questions that a client of the legacy era shows to its user: a request of ours on the stream of
+ * the call that waits. A modern client is asked with a result instead: see call.c. */
+#include "elicit.h"
+
+#include "front.h"
+#include "log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char ID_HEAD[] = "\"intercom-"; /* then the call's seq and a quote */
+
+static void write_id(char out[FRONT_ELICIT_ID_BYTES], int64_t call_seq)
+{
+	(void)snprintf(out, FRONT_ELICIT_ID_BYTES, "%s%lld\"", ID_HEAD, (long long)call_seq);
+}
+
+/* The call that a response of this id is about, 0: it answers no request of ours. */
+static int64_t read_id(const char *id)
+{
+	char *end = NULL;
+	int64_t call_seq;
+
+	if (!id || strncmp(id, ID_HEAD, sizeof(ID_HEAD) - 1) != 0)
+		return 0;
+	call_seq = strtoll(id + sizeof(ID_HEAD) - 1, &end, 10);
+	return call_seq > 0 && strcmp(end, "\"") == 0 ? call_seq : 0;
+}
+
+bool elicitation_answers(const struct rpc_message *m)
+{
+	return m->kind == RPC_RESPONSE && read_id(m->id) != 0;
+}
+
+/* ---- asking ---- */
+
+/* The question of a call, if it is open and the client may be asked. 1 found, 0 not, -1 error. */
+static int read_question(struct front *f, int64_t call_seq, const struct peer *p, struct request *r,
+                         struct err *e)
+{
+	stmt *s = store_stmt(&f->worker.store, SQL_TOOL_CALL_READ);
+	int64_t request = 0;
+	int got;
+
+	bind_int(s, ":seq", call_seq);
+	got = stmt_row(s, e);
+	if (got > 0 && col_int(s, TOOL_CALL_READ_CONNECTION_SEQ) == p->seq &&
+	    strcmp(col_text(s, TOOL_CALL_READ_STATE), "waiting") == 0)
+		request = col_int(s, TOOL_CALL_READ_REQUEST_SEQ);
+	stmt_reset(s);
+	if (got < 0 || !request)
+		return got < 0 ? -1 : 0;
+	return request_read(&f->worker.store, request, r, e);
+}
+
+static void mark(const struct sink *sink, int64_t call_seq)
+{
+	struct waiter *w;
+
+	LIST_FOREACH (w, &sink->waiters, of_sink)
+		if (w->held->seq == call_seq)
+			w->elicits = true;
+}
+
+void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, const char *version)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(str) struct str message = STR_INIT;
+	struct err e = ERR_INIT;
+	char id[FRONT_ELICIT_ID_BYTES];
+	int got;
+
+	if (!f->settings.elicitation || !sink->peer->elicits || strcmp(version, "2025-06-18") < 0)
+		return;
+	got = read_question(f, call_seq, sink->peer, &r, &e);
+	if (got < 0)
+		log_warn("call %lld: %s", (long long)call_seq, e.text);
+	if (got <= 0 || strcmp(r.session_mode, "remote") == 0)
+		return;
+	write_id(id, call_seq);
+	str_addf(&message, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"elicitation/create\",", id);
+	str_add(&message, "\"params\":");
+	elicit_params(&message, &r, strcmp(version, "2025-11-25") >= 0);
+	str_add_char(&message, '}');
+	mark(sink, call_seq);
+	sink->by->notify(sink, &message, NULL);
+}
+
+void elicitation_withdraw(struct sink *sink, int64_t call_seq)
+{
+	OWNED(str) struct str message = STR_INIT;
+	char id[FRONT_ELICIT_ID_BYTES];
+
+	write_id(id, call_seq);
+	str_addf(&message,
+	         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+	         "\"requestId\":%s,\"reason\":\"the question has been answered\"}}",
+	         id);
+	sink->by->notify(sink, &message, NULL);
+}
+
+/* ---- the answer ---- */
+
+int elicitation_run(struct front *f, struct job *job, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	const cJSON *response = cJSON_GetObjectItemCaseSensitive(job->message.root, "result");
+	bool decided = false;
+	int got;
+
+	job->call_seq = read_id(job->message.id);
+	got = read_question(f, job->call_seq, job->sink->peer, &r, e);
+	if (got <= 0 || !f->settings.elicitation)
+		return got < 0 ? -1 : 0;
+	return elicit_take(&f->worker.store, &r, response, &decided, e);
+}
