@@ -1,0 +1,398 @@
+/* policy: what a workspace's settings.json allows, without a process and without a file. */
+#include "policy.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- given, then ---- */
+
+static struct policy *policy;
+
+static void given(const char *json)
+{
+	struct err e = ERR_INIT;
+
+	policy_free(policy);
+	policy = NULL;
+	ck_assert_msg(policy_parse(json, strlen(json), &policy, &e) == 0, "%s: %s", json, e.text);
+}
+
+static void refuses(const char *json, const char *part)
+{
+	struct policy *p = NULL;
+	struct err e = ERR_INIT;
+
+	ck_assert_msg(policy_parse(json, strlen(json), &p, &e) != 0, "taken: %s", json);
+	ck_assert_ptr_null(p);
+	ck_assert_msg(strstr(e.text, part) != NULL, "%s\nis refused with: %s", json, e.text);
+}
+
+static void judge(const struct policy_question *q, const char *rule)
+{
+	struct policy_answer a = POLICY_ANSWER_INIT;
+
+	policy_judge(policy, q, &a);
+	ck_assert_msg(a.approved == (rule != NULL), "%s: %s", q->tool, str_text(&a.why));
+	ck_assert_msg(strcmp(str_text(&a.rule), rule ? rule : "") == 0, "%s: by '%s', not '%s'",
+	              q->tool, str_text(&a.rule), rule);
+	ck_assert_uint_gt(a.why.length, 0);
+	policy_answer_clear(&a);
+}
+
+static void allows(const char *tool, const char *rule)
+{
+	judge(&(struct policy_question){ .tool = tool }, rule);
+}
+
+static void asks(const char *tool)
+{
+	allows(tool, NULL);
+}
+
+static void allows_file(const char *path, bool reads, const char *rule)
+{
+	judge(
+	    &(struct policy_question){
+	        .tool = "check_diff", .paths = &path, .path_count = 1, .reads = reads },
+	    rule);
+}
+
+static void file_rule(const char *glob, const char *path, bool is_allowed)
+{
+	char json[300], rule[200];
+
+	(void)snprintf(json, sizeof(json),
+	               "{\"enabled\":true,\"file_patterns\":{\"write\":[\"%s\"]}}", glob);
+	(void)snprintf(rule, sizeof(rule), "file_pattern:write:%s", glob);
+	given(json);
+	allows_file(path, false, is_allowed ? rule : NULL);
+}
+
+/* ---- the file ---- */
+
+START_TEST(three_shapes_of_the_file_say_the_same)
+{
+	static const char *const SHAPES[] = {
+		"{\"enabled\":true,\"commands\":[\"git status\"],\"tools\":[\"ping\"],"
+		"\"file_patterns\":{\"write\":[\"docs/**\"],\"read\":[\"**\"]},"
+		"\"risk_level_threshold\":\"high\",\"log_auto_approved\":true,"
+		"\"summary_interval_seconds\":7}",
+		"{\"$schema\":\"x\",\"autoApprove\":{\"enabled\":true,\"commands\":[\"git "
+		"status\"],"
+		"\"tools\":[\"ping\"],\"filePatterns\":{\"write\":[\"docs/**\"],\"read\":[\"**\"]},"
+		"\"riskLevelThreshold\":\"high\"},\"notifications\":{\"logAutoApproved\":true,"
+		"\"summaryIntervalSeconds\":7}}",
+		"{\"enabled\":true,\"chat.tools.terminal.autoApprove\":{\"git status\":true},"
+		"\"tools\":[\"ping\"],\"file_patterns\":{\"write\":[\"docs/"
+		"**\"],\"read\":[\"**\"]},"
+		"\"risk_level_threshold\":\"high\",\"log_auto_approved\":true,"
+		"\"summary_interval_seconds\":7}",
+	};
+
+	for (size_t i = 0; i < COUNT(SHAPES); i++) {
+		OWNED(str) struct str unknown = STR_INIT;
+		int64_t seconds = 0;
+
+		given(SHAPES[i]);
+		allows("git status", "command:git status");
+		allows("ping", "tool:ping");
+		allows_file("docs/a.md", false, "file_pattern:write:docs/**");
+		allows_file("src/a.c", true, "file_pattern:read:**");
+		allows_file("src/a.c", false, NULL);
+		judge(&(struct policy_question){ .tool = "ping", .risk_level = "high" },
+		      "tool:ping");
+		ck_assert(policy_logs(policy, &seconds));
+		ck_assert_int_eq(seconds, 7);
+		policy_unknown(policy, &unknown);
+		ck_assert_str_eq(str_text(&unknown), "");
+	}
+}
+END_TEST
+
+START_TEST(without_a_file_or_when_it_is_not_enabled_everything_is_asked)
+{
+	policy_free(policy);
+	policy = NULL;
+	asks("ping");
+	given("{}");
+	asks("ping");
+	given("{\"tools\":[\"ping\"]}");
+	asks("ping");
+	given("{\"enabled\":false,\"tools\":[\"ping\"]}");
+	asks("ping");
+}
+END_TEST
+
+START_TEST(a_file_that_is_wrong_is_refused_with_the_place)
+{
+	refuses("", "empty");
+	refuses(" \n\t ", "empty");
+	refuses("{\n\"enabled\": tru\n}", "line 2");
+	refuses("{} x", "JSON");
+	refuses("[]", "one JSON object");
+	refuses("{\"enabled\":1}", "enabled: must be true or false");
+	refuses("{\"commands\":\"ls\"}", "commands: must be a list");
+	refuses("{\"commands\":[\"ls\",2]}", "commands[1]: must be a text");
+	refuses("{\"tools\":[\"\"]}", "tools[0]: must be a text");
+	refuses("{\"file_patterns\":[\"**\"]}", "file_patterns: must be an object");
+	refuses("{\"risk_level_threshold\":\"medium\"}", "must be low, high or critical");
+	refuses("{\"summary_interval_seconds\":-1}", "number of seconds");
+	refuses("{\"autoApprove\":true}", "autoApprove: must be an object");
+	refuses("{\"commands\":[\"^git (\"]}", "no regular expression");
+	refuses("{\"commands\":[\"/git/g\"]}", "the only flag");
+	refuses("{\"chat.tools.terminal.autoApprove\":{\"ls\":\"yes\"}}", "'ls' must be");
+}
+END_TEST
+
+START_TEST(a_member_that_says_nothing_to_us_is_named)
+{
+	OWNED(str) struct str unknown = STR_INIT;
+
+	given("{\"enabled\":true,\"comands\":[],\"autoApprove\":{\"risklevel\":1}}");
+	policy_unknown(policy, &unknown);
+	ck_assert_str_eq(unknown.bytes, "comands\nautoApprove.risklevel\n");
+}
+END_TEST
+
+/* ---- risk ---- */
+
+START_TEST(risk_above_the_threshold_is_asked_and_critical_always)
+{
+	static const char *const LEVELS[] = { "low", "high", "critical" };
+	char json[100];
+
+	for (size_t threshold = 0; threshold < COUNT(LEVELS); threshold++) {
+		(void)snprintf(json, sizeof(json),
+		               "{\"enabled\":true,\"tools\":[\"ping\"],"
+		               "\"risk_level_threshold\":\"%s\"}",
+		               LEVELS[threshold]);
+		given(json);
+		for (size_t risk = 0; risk < COUNT(LEVELS); risk++)
+			judge(
+			    &(struct policy_question){ .tool = "ping", .risk_level = LEVELS[risk] },
+			    risk <= threshold && risk < 2 ? "tool:ping" : NULL);
+		judge(&(struct policy_question){ .tool = "ping", .risk_level = "none" }, NULL);
+	}
+}
+END_TEST
+
+/* ---- commands ---- */
+
+START_TEST(a_glob_stands_for_the_whole_command_line)
+{
+	given("{\"enabled\":true,\"commands\":[\"cargo test *\",\"git log\",\"ls -?\",\"a.b\"]}");
+	allows("cargo test", "command:cargo test *");
+	allows("cargo test --all -- x=1", "command:cargo test *");
+	allows("git log", "command:git log");
+	allows("ls -l", "command:ls -?");
+	allows("a.b", "command:a.b");
+	asks("cargo testing");
+	asks("cargo test\nrm x");
+	asks("git log --all");
+	asks("xgit log");
+	asks("ls -la");
+	asks("axb");
+	asks("");
+}
+END_TEST
+
+START_TEST(what_a_shell_treats_specially_never_rides_on_a_glob)
+{
+	static const char *const RIDERS[] = { ";",  "&&", "|",  "`x`", "$(x)", "$HOME", ">f",
+		                              "<f", "\n", "\r", "\\",  "(x)",  "{a,b}", "& x" };
+	char line[100];
+
+	given("{\"enabled\":true,\"commands\":[\"cargo *\"]}");
+	allows("cargo build", "command:cargo *");
+	for (size_t i = 0; i < COUNT(RIDERS); i++) {
+		(void)snprintf(line, sizeof(line), "cargo build %s rm", RIDERS[i]);
+		asks(line);
+	}
+	given("{\"enabled\":true,\"commands\":[\"make > log.txt\",\"a; b *\"]}");
+	allows("make > log.txt", "command:make > log.txt"); /* what is written out is meant */
+	allows("a; b c", "command:a; b *");
+	asks("a; b c; d");
+}
+END_TEST
+
+START_TEST(an_expression_is_anchored_at_both_ends)
+{
+	given("{\"enabled\":true,\"commands\":[\"^git (status|diff)\",\"/npm run [a-z]+/i\"]}");
+	allows("git status", "command:^git (status|diff)");
+	asks("git status; rm -rf x");
+	asks("git status\n");
+	allows("NPM RUN Lint", "command:/npm run [a-z]+/i");
+	asks("xnpm run lint");
+	asks("npm run lint now");
+}
+END_TEST
+
+START_TEST(what_is_denied_beats_what_is_allowed_wherever_it_stands)
+{
+	given("{\"enabled\":true,\"commands\":[\"^.*$\"],\"chat.tools.terminal.autoApprove\":{"
+	      "\"rm\":false,\"/curl .*-d/\":{\"approve\":false},\"ls\":true,\"gone\":null}}");
+	allows("ls", "command:^.*$");
+	asks("rm");
+	asks("rm -rf x");
+	asks("ls; rm x");
+	asks("ls $(rm x)");
+	asks("curl -X POST -d x");
+	allows("rmdir x", "command:^.*$");
+	allows("gone", "command:^.*$");
+}
+END_TEST
+
+START_TEST(a_hostile_expression_ends_and_allows_nothing)
+{
+	struct timespec begin, end;
+	char line[2000];
+
+	memset(line, 'a', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\0';
+	given("{\"enabled\":true,\"commands\":[\"^(a+)+[bc]$\",\"^a*$\"]}");
+	(void)clock_gettime(CLOCK_MONOTONIC, &begin);
+	asks(line);
+	(void)clock_gettime(CLOCK_MONOTONIC, &end);
+	ck_assert_int_lt(end.tv_sec - begin.tv_sec, 2);
+	given("{\"enabled\":true,\"commands\":[\"^a*$\"],"
+	      "\"chat.tools.terminal.autoApprove\":{\"^(a+)+[bc]$\":false}}");
+	asks(line);
+}
+END_TEST
+
+START_TEST(where_the_configuration_decides_no_other_command_is_allowed)
+{
+	static const char *const KNOWN[] = { "git status", "cargo test" };
+	static const struct {
+		const char *line, *rule;
+	} CASES[] = { { "git status", "command:^.*$" },
+		      { "cargo test --all", "command:^.*$" },
+		      { "cargo testing", NULL },
+		      { "ls", NULL } };
+
+	given("{\"enabled\":true,\"commands\":[\"^.*$\"]}");
+	for (size_t i = 0; i < COUNT(CASES); i++)
+		judge(&(struct policy_question){ .tool = CASES[i].line,
+		                                 .known = KNOWN,
+		                                 .known_count = COUNT(KNOWN) },
+		      CASES[i].rule);
+	judge(&(struct policy_question){ .tool = "ls", .known = KNOWN, .known_count = 0 }, NULL);
+}
+END_TEST
+
+/* ---- tools ---- */
+
+START_TEST(a_tool_has_two_names)
+{
+	given("{\"enabled\":true,\"tools\":[\"heartbeat\",\"broadcast\",\"read_file\"]}");
+	allows("ping", "tool:heartbeat");
+	allows("heartbeat", "tool:heartbeat");
+	allows("remote_log", "tool:broadcast");
+	allows("read_file", "tool:read_file");
+	asks("standby");
+	judge(&(struct policy_question){ .tool = "ping", .is_command = true }, NULL);
+}
+END_TEST
+
+/* ---- files ---- */
+
+START_TEST(a_glob_of_a_path_stays_in_its_directory_unless_it_has_two_stars)
+{
+	static const struct {
+		const char *glob, *path;
+		bool is_allowed;
+	} CASES[] = {
+		{ "docs/**", "docs/a.md", true },
+		{ "docs/**", "docs/x/y/a.md", true },
+		{ "docs/**", "docs", false },
+		{ "docs/**", "docsx/a", false },
+		{ "**/*.md", "a.md", true },
+		{ "**/*.md", "x/y/a.md", true },
+		{ "**/*.md", "a.mdx", false },
+		{ "*.md", "x/a.md", false },
+		{ "*.md", ".hidden.md", true },
+		{ "src/*/a.c", "src/x/a.c", true },
+		{ "src/*/a.c", "src/x/y/a.c", false },
+		{ "src/**/a.c", "src/a.c", true },
+		{ "src/**/a.c", "src/x/y/a.c", true },
+		{ "a?.c", "ab.c", true },
+		{ "a?.c", "a/.c", false },
+		{ "a[bc].c", "ac.c", true },
+		{ "a[!bc].c", "ac.c", false },
+		{ "a[!bc].c", "ad.c", true },
+		{ "a[!b]c", "a/c", false },
+		{ "*.{md,txt}", "a.txt", true },
+		{ "*.{md,txt}", "a.c", false },
+		{ "{a*,b}/c", "axx/c", true },
+		{ "./docs/*", "docs/a", true },
+		{ "a+b(c).c", "a+b(c).c", true },
+		{ "a+b(c).c", "aab(c).c", false },
+		{ "[", "[", true },
+		{ "{", "{", true },
+		{ "ä?.txt", "äö.txt", true },
+		{ "**", "a/b", true },
+		{ "a.c", "A.c", false },
+		{ "**.md", "a.md", true },
+		{ "**.md", "x/a.md", false },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++)
+		file_rule(CASES[i].glob, CASES[i].path, CASES[i].is_allowed);
+}
+END_TEST
+
+START_TEST(a_rule_for_reading_allows_no_write)
+{
+	given("{\"enabled\":true,\"file_patterns\":{\"read\":[\"**\"]}}");
+	allows_file("a.c", false, NULL);
+	allows_file("a.c", true, "file_pattern:read:**");
+}
+END_TEST
+
+START_TEST(each_file_that_is_touched_must_be_allowed)
+{
+	static const char *const BOTH[] = { "docs/a.md", "tests/b.c" };
+	static const char *const ONE[] = { "docs/a.md", "src/c.c" };
+
+	given("{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/**\",\"tests/**\"]}}");
+	judge(
+	    &(struct policy_question){ .tool = "check_clearance", .paths = BOTH, .path_count = 2 },
+	    "file_pattern:write:docs/**");
+	judge(&(struct policy_question){ .tool = "check_clearance", .paths = ONE, .path_count = 2 },
+	      NULL);
+	judge(&(struct policy_question){ .tool = "check_clearance" }, NULL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("policy");
+	TCase *c = tcase_create("policy");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(c, three_shapes_of_the_file_say_the_same);
+	tcase_add_test(c, without_a_file_or_when_it_is_not_enabled_everything_is_asked);
+	tcase_add_test(c, a_file_that_is_wrong_is_refused_with_the_place);
+	tcase_add_test(c, a_member_that_says_nothing_to_us_is_named);
+	tcase_add_test(c, risk_above_the_threshold_is_asked_and_critical_always);
+	tcase_add_test(c, a_glob_stands_for_the_whole_command_line);
+	tcase_add_test(c, what_a_shell_treats_specially_never_rides_on_a_glob);
+	tcase_add_test(c, an_expression_is_anchored_at_both_ends);
+	tcase_add_test(c, what_is_denied_beats_what_is_allowed_wherever_it_stands);
+	tcase_add_test(c, a_hostile_expression_ends_and_allows_nothing);
+	tcase_add_test(c, where_the_configuration_decides_no_other_command_is_allowed);
+	tcase_add_test(c, a_tool_has_two_names);
+	tcase_add_test(c, a_glob_of_a_path_stays_in_its_directory_unless_it_has_two_stars);
+	tcase_add_test(c, a_rule_for_reading_allows_no_write);
+	tcase_add_test(c, each_file_that_is_touched_must_be_allowed);
+	suite_add_tcase(s, c);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
