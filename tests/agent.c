@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -37,15 +36,6 @@ int64_t agent_ms(void)
 }
 
 /* ---- homes, and what is left behind ---- */
-
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *walk)
-{
-	(void)st;
-	(void)flag;
-	(void)walk;
-	(void)remove(path);
-	return 0;
-}
 
 static void marker(char out[40])
 {
@@ -94,7 +84,7 @@ static void clean_up(void)
 	while (tmp && (entry = readdir(tmp)) != NULL) {
 		(void)snprintf(path, sizeof(path), "/tmp/%s", entry->d_name);
 		if (strncmp(path, mark, strlen(mark)) == 0)
-			(void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+			(void)remove_tree(path);
 	}
 	if (tmp)
 		(void)closedir(tmp);

@@ -3,8 +3,8 @@
 #include "paths.h"
 #include "store.h"
 #include "str.h"
+#include "suite.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
@@ -1097,9 +1097,5 @@ int main(void)
 	add(s, "watch", watches, COUNT(watches));
 	add(s, "looks", looks, COUNT(looks));
 	add(s, "usage", usage, COUNT(usage));
-	SRunner *runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	int failures = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }
