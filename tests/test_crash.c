@@ -44,20 +44,44 @@ static void once(const char *content)
 	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
 }
 
+/* A site whose applier has stopped before an approved write of f. */
+static struct relay given_queued_write(const char *content)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct relay r;
+
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", content);
+	approve_all();
+	answer = relay_end(&r);
+	has(answer, "status", "approved");
+	(void)kill(worker_pid("applier"), SIGSTOP);
+	begin_applying(&r);
+	expect_soon("SELECT state FROM apply", "queued\n");
+	return r;
+}
+
+/* The write that was begun is told, and all ends in order. */
+static void end_applied(struct relay *r, const char *content)
+{
+	OWNED(char_ptr) char *written = relay_end(r);
+
+	has(written, "status", "applied");
+	ck_assert_int_eq(relay_stop(r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	once(content);
+}
+
 static void finish(struct relay *r, const char *content)
 {
 	OWNED(char_ptr) char *answer = NULL;
-	OWNED(char_ptr) char *written = NULL;
 
 	approve_all();
 	answer = relay_end(r);
 	has(answer, "status", "approved");
 	begin_applying(r);
-	written = relay_end(r);
-	has(written, "status", "applied");
-	ck_assert_int_eq(relay_stop(r), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
-	once(content);
+	end_applied(r, content);
 }
 
 /* ---- SIGKILL ---- */
@@ -79,30 +103,14 @@ END_TEST
 
 START_TEST(each_worker_may_be_killed_while_a_write_is_queued)
 {
-	struct relay r;
-	OWNED(char_ptr) char *answer = NULL;
-	OWNED(char_ptr) char *written = NULL;
-	pid_t applier;
+	struct relay r = given_queued_write("hello\n");
 
-	site = given_running_site();
-	r = given_relay(&site);
-	begin_asking(&r, "f", "hello\n");
-	approve_all();
-	answer = relay_end(&r);
-	applier = worker_pid("applier");
-	(void)kill(applier, SIGSTOP);
-	begin_applying(&r);
-	expect_soon("SELECT state FROM apply", "queued\n");
 	for (size_t i = 0; i < COUNT(WORKERS); i++)
 		if (strcmp(WORKERS[i], "applier") != 0)
 			kill_and_await(WORKERS[i]);
 	expect("SELECT state FROM apply", "queued\n");
 	kill_and_await("applier");
-	written = relay_end(&r);
-	has(written, "status", "applied");
-	ck_assert_int_eq(relay_stop(&r), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
-	once("hello\n");
+	end_applied(&r, "hello\n");
 }
 END_TEST
 
@@ -124,25 +132,11 @@ END_TEST
 
 START_TEST(everything_may_be_killed_while_a_write_is_queued)
 {
-	struct relay r;
-	OWNED(char_ptr) char *answer = NULL;
-	OWNED(char_ptr) char *written = NULL;
+	struct relay r = given_queued_write("hello\n");
 
-	site = given_running_site();
-	r = given_relay(&site);
-	begin_asking(&r, "f", "hello\n");
-	approve_all();
-	answer = relay_end(&r);
-	(void)kill(worker_pid("applier"), SIGSTOP);
-	begin_applying(&r);
-	expect_soon("SELECT state FROM apply", "queued\n");
 	site_kill(&site);
 	site_start(&site);
-	written = relay_end(&r);
-	has(written, "status", "applied");
-	ck_assert_int_eq(relay_stop(&r), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
-	once("hello\n");
+	end_applied(&r, "hello\n");
 }
 END_TEST
 
