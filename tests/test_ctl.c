@@ -465,7 +465,9 @@ START_TEST(resume_wakes_the_only_agent_that_waits)
 	expect("SELECT state, decision, instruction IS NULL FROM request WHERE kind = 'standby'",
 	       "answered|resume|1\n");
 	ctl("resume");
-	failed(1, "no agent is waiting for instructions");
+	failed(
+	    1,
+	    "no agent is waiting for instructions; what waits for you: `agent-intercom-ctl inbox`");
 }
 END_TEST
 
