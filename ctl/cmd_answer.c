@@ -211,7 +211,9 @@ static int resume_with(struct ctl *c, struct choice *choice, struct err *e)
 	if (choose(c, "", choice, e))
 		return -1;
 	if (choice->count == 0)
-		return err_set(e, ERR_INPUT, "no agent is waiting for instructions");
+		return err_set(e, ERR_INPUT,
+		               "no agent is waiting for instructions; what waits for you: "
+		               "`agent-intercom-ctl inbox`");
 	return choice->count > 1 ? too_many(choice, e) : resume_one(c, choice->seq, all, e);
 }
 

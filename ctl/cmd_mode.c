@@ -43,7 +43,7 @@ static int print_mode(struct ctl *c, const char *session, struct err *e)
 	return 0;
 }
 
-static int order(struct ctl *c, const char *session, char **ret_reply, struct err *e)
+static int order(struct ctl *c, const char *session, struct command_result *result, struct err *e)
 {
 	const struct command command = {
 		.verb = "mode",
@@ -51,31 +51,26 @@ static int order(struct ctl *c, const char *session, char **ret_reply, struct er
 		.argument = c->argv[0],
 		.source = "ctl",
 	};
-	struct err refused = ERR_INIT;
 
 	if (store_begin(&c->store, e))
 		return -1;
-	int status = command_insert(&c->store, &command, ret_reply, &refused);
-	if (status && refused.kind != ERR_INPUT) {
+	if (command_insert(&c->store, &command, result, e)) {
 		store_rollback(&c->store);
-		*e = refused;
 		return -1;
 	}
 	if (store_commit(&c->store, e))
 		return -1;
-	if (status)
-		*e = refused;
-	return status;
+	return command_check(result, e);
 }
 
 static int switch_mode(struct ctl *c, const char *session, struct err *e)
 {
-	OWNED(char_ptr) char *reply = NULL;
+	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
 	cJSON *o;
 
-	if (order(c, session, &reply, e))
+	if (order(c, session, &result, e))
 		return -1;
-	o = cJSON_Parse(reply ? reply : "");
+	o = cJSON_Parse(result.reply ? result.reply : "");
 	if (!o)
 		return err_set(e, ERR_BUG, "the reply to the order is no JSON");
 	if (c->json) {

@@ -309,7 +309,7 @@ static int print_json(json_place place, const cJSON *value, struct err *e)
 /* The entry on stdout, where it belongs on stderr. */
 static int print(const struct wish *w, struct err *e)
 {
-	OWNED(cJSON_ptr) cJSON *entry = w->host->entry(w);
+	OWNED(cJSON_ptr) cJSON *entry = host_entry(w);
 	OWNED(cJSON_ptr) cJSON *value = w->host->value ? cJSON_CreateString(w->host->value) : NULL;
 	OWNED(str) struct str path = STR_INIT;
 	OWNED(str) struct str text = STR_INIT;
@@ -317,7 +317,7 @@ static int print(const struct wish *w, struct err *e)
 
 	if (w->file)
 		str_add(&path, w->file);
-	else if (w->host->file(w->project, &path, e))
+	else if (host_path(&w->host->file, w->project, &path, e))
 		return -1;
 	(void)fprintf(stderr, "in %s:\n", str_text(&path));
 	if (w->host->toml) {
@@ -328,8 +328,8 @@ static int print(const struct wish *w, struct err *e)
 	}
 	(void)fflush(stdout);
 	str_reset(&path);
-	if (w->host->settings) {
-		if (w->host->settings(w->project, &path, e))
+	if (w->host->setting) {
+		if (host_path(&w->host->settings, w->project, &path, e))
 			return -1;
 		(void)fprintf(stderr, "in %s:\n", str_text(&path));
 		if (print_json(w->host->setting, value, e))

@@ -31,21 +31,36 @@ struct wish {
 	long wait; /* seconds; 0: the server's own cap */
 };
 
+/* A file of a host: $variable/name, else ~/<home><name> ("" or a folder with its slash); of a
+ * project, project in the working directory. */
+struct host_file {
+	const char *project, *variable, *home, *name;
+	bool or_jsonc; /* with a 'c' at its end, if that is the one that is there */
+};
+
 struct host {
 	const char *name; /* on the command line */
 	const char *title;
 	const char *instructions; /* the file that the agent reads in a workspace */
-	const char *servers; /* the member that holds the servers */
 	bool toml;
 	bool waits_long; /* it can be told to wait an hour, or needs not be told */
 	bool in_project; /* it has to be told the workspace, so that is where it is installed */
 	bool is_editor; /* started from a desktop: its PATH is not the shell's */
-	/* Appends the path of the file, of this user or of the project in the working directory. */
-	int (*file)(bool project, struct str *out, struct err *e);
-	/* Makes the entry; the caller deletes it. */
-	cJSON *(*entry)(const struct wish *w);
+	struct host_file file;
+	const char *servers; /* the member that holds the servers */
+	/* What an entry says, in this order; NULL: it says no such thing. */
+	const char *types[2]; /* its "type": of a program, of a URL */
+	const char *url; /* the name of that member */
+	bool one_array; /* "command" holds the arguments too */
+	struct {
+		const char *name, *json;
+	} constant; /* a member that is always the same */
+	struct {
+		const char *name;
+		int unit; /* how many of it are a second */
+	} timeout;
 	/* A setting beside it: file, place and value; NULL if there is none. */
-	int (*settings)(bool project, struct str *out, struct err *e);
+	struct host_file settings;
 	json_place setting;
 	const char *value;
 	const char *hint, *project_hint; /* what else there is to know, or NULL */
@@ -54,6 +69,10 @@ struct host {
 const struct host *host_find(const char *name);
 /* "claude|codex|..." */
 void host_names(struct str *out);
+/* Appends the path of a file, of this user or of the project in the working directory. */
+int host_path(const struct host_file *f, bool project, struct str *out, struct err *e);
+/* Makes the entry; the caller deletes it. */
+cJSON *host_entry(const struct wish *w);
 /* Whether an entry under our name is one that install has written, and not another server. */
 bool host_entry_is_ours(const cJSON *entry);
 

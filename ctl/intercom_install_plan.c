@@ -161,7 +161,7 @@ static int take_out(struct change *c, json_place place, struct err *e)
 static int plan_json(struct change *c, const struct wish *w, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
-	OWNED(cJSON_ptr) cJSON *entry = w->remove ? NULL : w->host->entry(w);
+	OWNED(cJSON_ptr) cJSON *entry = w->remove ? NULL : host_entry(w);
 	const char *const place[] = { w->host->servers, w->name, NULL };
 	int kind = json_edit_parse(&c->file.bytes, c->file.path, &root, e);
 	const cJSON *there = json_edit_find(root, place);
@@ -211,7 +211,7 @@ static int plan_setting(struct change *c, const struct wish *w, struct err *e)
 static int plan_toml(struct change *c, const struct wish *w, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = toml_edit_parse(&c->file.bytes, c->file.path, e);
-	OWNED(cJSON_ptr) cJSON *entry = w->host->entry(w);
+	OWNED(cJSON_ptr) cJSON *entry = host_entry(w);
 	const char *const place[] = { w->host->servers, w->name, NULL };
 	const cJSON *there = json_edit_find(root, place);
 
@@ -237,16 +237,16 @@ int plan_host(struct plan *p, const struct wish *w, struct err *e)
 
 	if (w->file)
 		str_add(&path, w->file);
-	else if (w->host->file(w->project, &path, e))
+	else if (host_path(&w->host->file, w->project, &path, e))
 		return -1;
 	c = begin(p, str_text(&path), e);
 	if (!c || (w->host->toml ? plan_toml(c, w, e) : plan_json(c, w, e)))
 		return -1;
 	if (!c->file.exists && !w->project)
 		c->file.mode &= 0700; /* beside it hosts keep keys */
-	if (!w->host->settings)
+	if (!w->host->setting)
 		return 0;
-	if (w->host->settings(w->project, &settings, e))
+	if (host_path(&w->host->settings, w->project, &settings, e))
 		return -1;
 	c = begin(p, str_text(&settings), e);
 	return c ? plan_setting(c, w, e) : -1;

@@ -1,6 +1,7 @@
 #include "call.h"
 
 #include "content.h"
+#include "decision.h"
 #include "diff.h"
 #include "elicit.h"
 #include "file_change.h"
@@ -659,24 +660,19 @@ static int reboot(struct store *st, struct call *c, const struct peer *p,
 
 static int switch_freq(struct store *st, struct call *c, const struct peer *p, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_COMMAND_INSERT);
-	int got;
+	const struct command order = { .verb = "mode",
+		                       .session_id = p->session_id,
+		                       .argument = json_text(c->arguments, "mode"),
+		                       .source = "agent" };
+	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
 
-	bind_text(s, ":verb", "mode");
-	bind_text(s, ":session_id", p->session_id);
-	bind_text(s, ":argument", json_text(c->arguments, "mode"));
-	bind_text(s, ":source", "agent");
-	if (stmt_run(s, e) < 0)
+	if (command_insert(st, &order, &result, e))
 		return -1;
-	s = store_stmt(st, SQL_COMMAND_OUTCOME);
-	bind_int(s, ":seq", store_last_seq(st));
-	got = stmt_row(s, e);
-	if (got > 0 && col_text(s, COMMAND_OUTCOME_REPLY))
-		str_add(&c->result, col_text(s, COMMAND_OUTCOME_REPLY));
-	else if (got > 0)
-		call_refuse(c, "mode_refused", "%s", col_text(s, COMMAND_OUTCOME_WHY));
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
+	if (result.reply)
+		str_add(&c->result, result.reply);
+	else
+		call_refuse(c, "mode_refused", "%s", result.why);
+	return 0;
 }
 
 /* ---- running ---- */

@@ -106,40 +106,26 @@ static const char *in_words(const char *outcome)
 	return outcome;
 }
 
+static int refuse(const char *outcome, const char *why, struct err *e)
+{
+	return err_set(e, ERR_INPUT, "%s: %s", in_words(outcome), why ? why : "no reason");
+}
+
 int decision_check(const struct decision_result *r, struct err *e)
 {
 	if (strcmp(r->outcome, "applied") == 0)
 		return 0;
 	if (strcmp(r->outcome, "duplicate") == 0)
 		return already(r, e);
-	return err_set(e, ERR_INPUT, "%s: %s", in_words(r->outcome), r->why ? r->why : "no reason");
+	return refuse(r->outcome, r->why, e);
 }
 
-static int read_reply(struct store *st, int64_t seq, char **ret_reply, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_COMMAND_OUTCOME);
-	int got;
-
-	bind_int(s, ":seq", seq);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		const char *outcome = col_text(s, COMMAND_OUTCOME_OUTCOME);
-		const char *why = col_text(s, COMMAND_OUTCOME_WHY);
-
-		*ret_reply = copy(s, COMMAND_OUTCOME_REPLY);
-		if (!outcome || strcmp(outcome, "done") != 0)
-			got = err_set(e, ERR_INPUT, "%s: %s", outcome ? in_words(outcome) : "lost",
-			              why ? why : "no reason");
-	} else if (got == 0) {
-		got = err_set(e, ERR_BUG, "db: command %lld has no outcome", (long long)seq);
-	}
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
-}
-
-int command_insert(struct store *st, const struct command *c, char **ret_reply, struct err *e)
+int command_insert(struct store *st, const struct command *c, struct command_result *result,
+                   struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_COMMAND_INSERT);
+	int64_t seq;
+	int got;
 
 	bind_text(s, ":verb", c->verb);
 	bind_text(s, ":session_id", c->session_id);
@@ -148,5 +134,30 @@ int command_insert(struct store *st, const struct command *c, char **ret_reply, 
 	bind_text(s, ":source", c->source);
 	if (stmt_run(s, e) < 0)
 		return -1;
-	return read_reply(st, store_last_seq(st), ret_reply, e);
+	seq = store_last_seq(st);
+	s = store_stmt(st, SQL_COMMAND_OUTCOME);
+	bind_int(s, ":seq", seq);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		result->outcome = copy(s, COMMAND_OUTCOME_OUTCOME);
+		result->why = copy(s, COMMAND_OUTCOME_WHY);
+		result->reply = copy(s, COMMAND_OUTCOME_REPLY);
+	}
+	stmt_reset(s);
+	if (got == 0 || (got > 0 && !result->outcome))
+		return err_set(e, ERR_BUG, "db: command %lld has no outcome", (long long)seq);
+	return got < 0 ? -1 : 0;
+}
+
+void command_result_clear(struct command_result *r)
+{
+	free(r->outcome);
+	free(r->why);
+	free(r->reply);
+	*r = (struct command_result)COMMAND_RESULT_INIT;
+}
+
+int command_check(const struct command_result *r, struct err *e)
+{
+	return strcmp(r->outcome, "done") == 0 ? 0 : refuse(r->outcome, r->why, e);
 }

@@ -43,8 +43,25 @@ struct command {
 	const char *source;
 };
 
-/* Inserts the order and hands out its reply, a JSON text (the caller frees it). -1 and e if the
- * database failed or the order was refused: commit in either case, as above. */
-int command_insert(struct store *st, const struct command *c, char **ret_reply, struct err *e);
+/* What became of it. Texts are owned. */
+struct command_result {
+	char *outcome; /* done, refused, unauthorized, ... */
+	char *why; /* NULL where it was done */
+	char *reply; /* a JSON text, where it was done */
+};
+
+#define COMMAND_RESULT_INIT                                                                        \
+	{                                                                                          \
+		.outcome = NULL                                                                    \
+	}
+
+/* Inserts the order and reads its outcome: to be committed whatever that is, as above. 0, or -1 if
+ * the database failed. */
+int command_insert(struct store *st, const struct command *c, struct command_result *result,
+                   struct err *e);
+void command_result_clear(struct command_result *r);
+
+/* 0 if it was done, else -1 and e says why not. */
+int command_check(const struct command_result *r, struct err *e);
 
 #endif

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -37,15 +36,6 @@ int64_t agent_ms(void)
 }
 
 /* ---- homes, and what is left behind ---- */
-
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *walk)
-{
-	(void)st;
-	(void)flag;
-	(void)walk;
-	(void)remove(path);
-	return 0;
-}
 
 static void marker(char out[40])
 {
@@ -94,7 +84,7 @@ static void clean_up(void)
 	while (tmp && (entry = readdir(tmp)) != NULL) {
 		(void)snprintf(path, sizeof(path), "/tmp/%s", entry->d_name);
 		if (strncmp(path, mark, strlen(mark)) == 0)
-			(void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+			(void)remove_tree(path);
 	}
 	if (tmp)
 		(void)closedir(tmp);
@@ -687,7 +677,7 @@ void relay_start(struct relay *r, const char *folder, char *const *environment,
 	int in[2], out[2], n = 2;
 
 	program("agent-intercom", path);
-	while (*arguments && n < 19)
+	while (arguments && *arguments && n < 19)
 		argv[n++] = *arguments++;
 	*r = (struct relay){ .id = 0 };
 	ck_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
@@ -783,6 +773,32 @@ char *relay_call(struct relay *r, const char *tool, const char *arguments)
 	return relay_end(r);
 }
 
+struct relay given_relay(const struct site *s)
+{
+	struct relay r;
+
+	relay_start(&r, s->workspace, NULL, NULL);
+	relay_hello(&r);
+	return r;
+}
+
+void begin_asking(struct relay *r, const char *path, const char *content)
+{
+	OWNED(char_ptr) char *arguments = proposal(path, content);
+	char sql[200];
+
+	relay_begin(r, "check_clearance", arguments);
+	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM request WHERE file_path = '%s'",
+	               path);
+	expect_soon(sql, "1\n");
+}
+
+void approve_all(void)
+{
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
+	      " WHERE state IN ('pending', 'interrupted')");
+}
+
 void relay_clear(struct relay *r)
 {
 	if (r->in >= 0)
@@ -841,6 +857,15 @@ char *get_file(const char *folder, const char *name)
 
 /* ---- a site ---- */
 
+/* Makes the site this process's home. */
+static void live_at(const struct site *s)
+{
+	(void)setenv("HOME", s->home, 1);
+	(void)unsetenv("XDG_RUNTIME_DIR");
+	(void)unsetenv("XDG_STATE_HOME");
+	(void)unsetenv("XDG_CONFIG_HOME");
+}
+
 struct site site_make(const char *more_lines)
 {
 	return site_make_at(test_db(), more_lines);
@@ -868,6 +893,21 @@ struct site site_make_at(const char *database, const char *more_lines)
 	put_file(s.config, "config.toml", config.bytes);
 	(void)snprintf(s.config, sizeof(s.config), "%s/.config/agent-intercom/config.toml", s.home);
 	(void)snprintf(s.database, sizeof(s.database), "%.199s", database);
+	live_at(&s);
+	return s;
+}
+
+struct site given_site(void)
+{
+	fresh_store();
+	return site_make("");
+}
+
+struct site given_running_site(void)
+{
+	struct site s = given_site();
+
+	site_start(&s);
 	return s;
 }
 
@@ -893,10 +933,7 @@ static int spawn_site(struct site *s, bool with_stderr)
 	ck_assert_int_ge(s->pid, 0);
 	if (s->pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		(void)setenv("HOME", s->home, 1);
-		(void)unsetenv("XDG_RUNTIME_DIR");
-		(void)unsetenv("XDG_STATE_HOME");
-		(void)unsetenv("XDG_CONFIG_HOME");
+		live_at(s);
 		(void)dup2(out[1], 1);
 		if (with_stderr) {
 			(void)dup2(out[1], 2);

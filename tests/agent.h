@@ -135,8 +135,8 @@ struct relay {
 	int id;
 };
 
-/* Starts `agent-intercom mcp` with arguments (NULL at the end) in folder. environment: NULL for
- * that of the test. */
+/* Starts `agent-intercom mcp` with arguments (NULL at the end; NULL: none) in folder. environment:
+ * NULL for that of the test. */
 void relay_start(struct relay *r, const char *folder, char *const *environment,
                  const char *const *arguments);
 void relay_send(struct relay *r, const char *line);
@@ -170,10 +170,13 @@ struct site {
 
 /* On the harness's database: fresh_store must have been called. more: lines of config.toml. */
 struct site site_make(const char *more);
-/* On a database elsewhere. */
+/* On a database elsewhere. $HOME of the test is that of the site it made last. */
 struct site site_make_at(const char *database, const char *more);
 /* Starts the supervisor and waits until it says that it is ready. */
 void site_start(struct site *s);
+/* A site on a fresh_store; not started, or started. */
+struct site given_site(void);
+struct site given_running_site(void);
 /* Starts it and waits for its end: its exit status; what it said goes to said. */
 int site_try(struct site *s, struct str *said);
 /* SIGTERM; its exit status. */
@@ -186,6 +189,13 @@ char *const *site_environment(const struct site *s);
 pid_t worker_pid(const char *name);
 /* SIGKILL to it; waits until another one is ready in its place. */
 void kill_and_await(const char *name);
+
+/* A relay in the site's workspace, initialized. */
+struct relay given_relay(const struct site *s);
+/* Begins a clearance for a new file and waits until it is asked; relay_end has the answer. */
+void begin_asking(struct relay *r, const char *path, const char *content);
+/* A yes to all that is open. */
+void approve_all(void);
 
 /* A file of a folder: written, and read (NULL if it is not there; caller frees). */
 void put_file(const char *folder, const char *name, const char *text);

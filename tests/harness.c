@@ -5,7 +5,6 @@
 #include "worker.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -30,24 +29,10 @@ static pid_t workers[MAX_WORKERS];
 
 /* ---- directories ---- */
 
-static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *walk)
-{
-	(void)st;
-	(void)flag;
-	(void)walk;
-	(void)remove(path);
-	return 0;
-}
-
-static void remove_tree(const char *path)
-{
-	(void)nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 static void remove_root(void)
 {
 	if (getpid() == owner)
-		remove_tree(root);
+		(void)remove_tree(root);
 }
 
 /* Before main, so that Check's children share the directory and their parent can remove it. */
@@ -118,7 +103,7 @@ void close_store(void)
 		(void)close(run_fd);
 	run_fd = -1;
 	if (dir[0])
-		remove_tree(dir);
+		(void)remove_tree(dir);
 	dir[0] = '\0';
 }
 
@@ -293,15 +278,4 @@ void stop_worker(pid_t pid)
 	(void)kill(pid, SIGTERM);
 	int status = wait_for(pid);
 	ck_assert_msg(status == 0, "the worker ended with status %d after SIGTERM", status);
-}
-
-int run_suite(Suite *s)
-{
-	SRunner *r = srunner_create(s);
-	int failed;
-
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

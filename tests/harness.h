@@ -7,8 +7,8 @@
 #include "clock.h"
 #include "err.h"
 #include "store.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -48,8 +48,5 @@ pid_t start_worker(const char *name);
 void kill_worker(pid_t pid);
 /* SIGTERM; the test fails unless it ends with status 0. */
 void stop_worker(pid_t pid);
-
-/* Runs all tests of a suite that has one case, reports, and returns what main returns. */
-int run_suite(Suite *s);
 
 #endif

@@ -34,15 +34,10 @@ static int asked; /* number of the newest request */
 
 /* ---- files ---- */
 
-/* The absolute path of name in the workspace; valid until the fourth call after it. */
+/* The absolute path of name in the workspace; as below. */
 static const char *in(const char *name)
 {
-	static char ring[4][PATH_BYTES + 300];
-	static int turn;
-	char *text = ring[turn++ % 4];
-
-	(void)snprintf(text, sizeof(ring[0]), "%s/%s", ws, name);
-	return text;
+	return below(ws, name);
 }
 
 static void write_bytes(const char *name, const char *bytes, size_t length)

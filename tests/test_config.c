@@ -2,10 +2,9 @@
  * with its own $HOME and $XDG_* and leaves nothing behind. */
 #include "config.h"
 #include "log.h"
+#include "suite.h"
 #include "toml.h"
 
-#include <check.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,23 +16,10 @@ static char file[128]; /* config.toml in the folder */
 static struct config c;
 static struct err e;
 
-static int remove_one(const char *path, const struct stat *about, int flag, struct FTW *ftw)
-{
-	(void)about;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
-}
-
-/* The path of name in the test's folder; valid until the fourth call after it. */
+/* The path of name in the test's folder; as below. */
 static const char *in(const char *name)
 {
-	static char ring[4][256];
-	static int turn;
-	char *text = ring[turn++ % 4];
-
-	(void)snprintf(text, sizeof(ring[0]), "%s/%s", folder, name);
-	return text;
+	return below(folder, name);
 }
 
 static void setup(void)
@@ -59,7 +45,7 @@ static void teardown(void)
 {
 	config_clear(&c);
 	ck_assert_int_eq(chdir("/"), 0);
-	ck_assert_int_eq(nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+	ck_assert(remove_tree(folder));
 }
 
 static void write_file(const char *path, const void *bytes, size_t length)
@@ -670,8 +656,6 @@ int main(void)
 {
 	Suite *suite = suite_create("config");
 	TCase *tests = tcase_create("config");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_set_timeout(tests, 20);
@@ -703,8 +687,5 @@ int main(void)
 	tcase_add_test(tests, the_sample_loads_and_shows_the_defaults);
 	tcase_add_test(tests, clearing_leaves_a_config_that_can_be_filled_again);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

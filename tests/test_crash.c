@@ -14,51 +14,11 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-static const char *const NOTHING[] = { NULL };
 static const char *const WORKERS[] = { "watchdog", "applier", "retention", "mcp-front" };
-static const char APPROVE[] =
-    "INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
-    " WHERE state IN ('pending', 'interrupted')";
 
 static struct site site;
 
-/* ---- given ---- */
-
-static void at_home(const struct site *s)
-{
-	(void)setenv("HOME", s->home, 1);
-	(void)unsetenv("XDG_RUNTIME_DIR");
-	(void)unsetenv("XDG_STATE_HOME");
-	(void)unsetenv("XDG_CONFIG_HOME");
-}
-
-static void given_site(void)
-{
-	fresh_store();
-	site = site_make("");
-	at_home(&site);
-	site_start(&site);
-}
-
-static struct relay given_relay(void)
-{
-	struct relay r;
-
-	relay_start(&r, site.workspace, NULL, NOTHING);
-	relay_hello(&r);
-	return r;
-}
-
-static void begin_asking(struct relay *r, const char *path, const char *content)
-{
-	OWNED(char_ptr) char *arguments = proposal(path, content);
-	char sql[200];
-
-	relay_begin(r, "check_clearance", arguments);
-	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM request WHERE file_path = '%s'",
-	               path);
-	expect_soon(sql, "1\n");
-}
+/* ---- one story ---- */
 
 static void begin_applying(struct relay *r)
 {
@@ -84,20 +44,44 @@ static void once(const char *content)
 	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
 }
 
-static void finish(struct relay *r, const char *content)
+/* A site whose applier has stopped before an approved write of f. */
+static struct relay given_queued_write(const char *content)
 {
 	OWNED(char_ptr) char *answer = NULL;
-	OWNED(char_ptr) char *written = NULL;
+	struct relay r;
 
-	given(APPROVE);
-	answer = relay_end(r);
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", content);
+	approve_all();
+	answer = relay_end(&r);
 	has(answer, "status", "approved");
-	begin_applying(r);
-	written = relay_end(r);
+	(void)kill(worker_pid("applier"), SIGSTOP);
+	begin_applying(&r);
+	expect_soon("SELECT state FROM apply", "queued\n");
+	return r;
+}
+
+/* The write that was begun is told, and all ends in order. */
+static void end_applied(struct relay *r, const char *content)
+{
+	OWNED(char_ptr) char *written = relay_end(r);
+
 	has(written, "status", "applied");
 	ck_assert_int_eq(relay_stop(r), 0);
 	ck_assert_int_eq(site_stop(&site), 0);
 	once(content);
+}
+
+static void finish(struct relay *r, const char *content)
+{
+	OWNED(char_ptr) char *answer = NULL;
+
+	approve_all();
+	answer = relay_end(r);
+	has(answer, "status", "approved");
+	begin_applying(r);
+	end_applied(r, content);
 }
 
 /* ---- SIGKILL ---- */
@@ -106,8 +90,8 @@ START_TEST(each_worker_may_be_killed_while_a_question_waits)
 {
 	struct relay r;
 
-	given_site();
-	r = given_relay();
+	site = given_running_site();
+	r = given_relay(&site);
 	begin_asking(&r, "f", "hello\n");
 	for (size_t i = 0; i < COUNT(WORKERS); i++) {
 		kill_and_await(WORKERS[i]);
@@ -119,30 +103,14 @@ END_TEST
 
 START_TEST(each_worker_may_be_killed_while_a_write_is_queued)
 {
-	struct relay r;
-	OWNED(char_ptr) char *answer = NULL;
-	OWNED(char_ptr) char *written = NULL;
-	pid_t applier;
+	struct relay r = given_queued_write("hello\n");
 
-	given_site();
-	r = given_relay();
-	begin_asking(&r, "f", "hello\n");
-	given(APPROVE);
-	answer = relay_end(&r);
-	applier = worker_pid("applier");
-	(void)kill(applier, SIGSTOP);
-	begin_applying(&r);
-	expect_soon("SELECT state FROM apply", "queued\n");
 	for (size_t i = 0; i < COUNT(WORKERS); i++)
 		if (strcmp(WORKERS[i], "applier") != 0)
 			kill_and_await(WORKERS[i]);
 	expect("SELECT state FROM apply", "queued\n");
 	kill_and_await("applier");
-	written = relay_end(&r);
-	has(written, "status", "applied");
-	ck_assert_int_eq(relay_stop(&r), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
-	once("hello\n");
+	end_applied(&r, "hello\n");
 }
 END_TEST
 
@@ -150,8 +118,8 @@ START_TEST(everything_may_be_killed_while_a_question_waits)
 {
 	struct relay r;
 
-	given_site();
-	r = given_relay();
+	site = given_running_site();
+	r = given_relay(&site);
 	begin_asking(&r, "f", "hello\n");
 	site_kill(&site);
 	site_start(&site);
@@ -164,25 +132,11 @@ END_TEST
 
 START_TEST(everything_may_be_killed_while_a_write_is_queued)
 {
-	struct relay r;
-	OWNED(char_ptr) char *answer = NULL;
-	OWNED(char_ptr) char *written = NULL;
+	struct relay r = given_queued_write("hello\n");
 
-	given_site();
-	r = given_relay();
-	begin_asking(&r, "f", "hello\n");
-	given(APPROVE);
-	answer = relay_end(&r);
-	(void)kill(worker_pid("applier"), SIGSTOP);
-	begin_applying(&r);
-	expect_soon("SELECT state FROM apply", "queued\n");
 	site_kill(&site);
 	site_start(&site);
-	written = relay_end(&r);
-	has(written, "status", "applied");
-	ck_assert_int_eq(relay_stop(&r), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
-	once("hello\n");
+	end_applied(&r, "hello\n");
 }
 END_TEST
 
@@ -191,8 +145,8 @@ START_TEST(an_answer_given_while_nothing_ran_is_delivered)
 	struct relay r;
 	OWNED(char_ptr) char *answer = NULL;
 
-	given_site();
-	r = given_relay();
+	site = given_running_site();
+	r = given_relay(&site);
 	begin_asking(&r, "f", "hello\n");
 	site_kill(&site);
 	ck_assert_int_eq(
@@ -217,8 +171,8 @@ START_TEST(the_applier_may_be_killed_at_any_time)
 	struct relay r;
 	char path[20], content[40];
 
-	given_site();
-	r = given_relay();
+	site = given_running_site();
+	r = given_relay(&site);
 	for (int i = 0; i < FILES; i++) {
 		OWNED(char_ptr) char *answer = NULL;
 		OWNED(char_ptr) char *written = NULL;
@@ -228,7 +182,7 @@ START_TEST(the_applier_may_be_killed_at_any_time)
 		(void)snprintf(path, sizeof(path), "f%d", i);
 		(void)snprintf(content, sizeof(content), "content %d\n", i);
 		begin_asking(&r, path, content);
-		given(APPROVE);
+		approve_all();
 		answer = relay_end(&r);
 		has(answer, "status", "approved");
 		applier = worker_pid("applier");
@@ -292,7 +246,6 @@ START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 	ck_assert_int_eq(mkdir(disk, 0700), 0);
 	ck_assert_int_eq(mount("tmpfs", disk, "tmpfs", 0, "size=100m,mode=0700"), 0);
 	site = site_make_at(database, "");
-	at_home(&site);
 	site_start(&site);
 	a = agent_hello(site.port, "?wait=1", "2025-11-25");
 	pending = agent_call(&a, "check_clearance", first);
@@ -333,18 +286,11 @@ static void cannot_start(int status, const char *part)
 	              str_text(&said));
 }
 
-static void given_stopped_site(void)
-{
-	fresh_store();
-	site = site_make("");
-	at_home(&site);
-}
-
 START_TEST(a_read_only_database_is_named)
 {
 	if (!may_mount())
 		return;
-	given_stopped_site();
+	site = given_site();
 	ck_assert_int_eq(mount(test_db(), test_db(), NULL, MS_BIND, NULL), 0);
 	ck_assert_int_eq(mount(NULL, test_db(), NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
 	cannot_start(EX_CONFIG, "make the database file and its directory writable");
@@ -356,11 +302,10 @@ START_TEST(a_port_in_use_is_named_with_the_way_out)
 {
 	struct site other;
 
-	given_site();
+	site = given_running_site();
 	other = site;
 	fresh_store(); /* another database, the same port */
 	site = site_make_at(test_db(), "");
-	at_home(&site);
 	(void)shell(NULL, "sed -i 's/^http_port = .*/http_port = %d/' %s", other.port, site.config);
 	cannot_start(EX_CONFIG, "set http_port in config.toml");
 	ck_assert_int_eq(site_stop(&other), 0);
@@ -372,7 +317,7 @@ START_TEST(a_second_instance_names_the_first)
 	struct site first;
 	char part[60];
 
-	given_site();
+	site = given_running_site();
 	first = site;
 	(void)snprintf(part, sizeof(part), "already running (pid %d)", (int)first.pid);
 	cannot_start(EX_TEMPFAIL, part);
@@ -383,7 +328,7 @@ END_TEST
 
 START_TEST(a_database_of_a_newer_program_is_left_alone)
 {
-	given_stopped_site();
+	site = given_site();
 	given("PRAGMA user_version = 4242");
 	cannot_start(EX_CONFIG, "newer");
 	expect("PRAGMA user_version", "4242\n");
@@ -394,13 +339,12 @@ START_TEST(a_file_that_is_no_database_is_left_alone)
 {
 	OWNED(char_ptr) char *text = NULL;
 
-	given_stopped_site();
+	site = given_site();
 	site = site_make_at("/tmp/x", "");
 	(void)snprintf(site.database, sizeof(site.database), "%s/notes.txt", site.home);
 	put_file(site.home, "notes.txt",
 	         "Dear diary, this is not a database. It only looks like one.\n");
 	(void)shell(NULL, "sed -i 's|^path = .*|path = \"%s\"|' %s", site.database, site.config);
-	at_home(&site);
 	cannot_start(EX_CONFIG, "notes.txt");
 	text = get_file(site.home, "notes.txt");
 	says(text, "Dear diary");

@@ -3,8 +3,8 @@
 #include "paths.h"
 #include "store.h"
 #include "str.h"
+#include "suite.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
@@ -465,7 +465,9 @@ START_TEST(resume_wakes_the_only_agent_that_waits)
 	expect("SELECT state, decision, instruction IS NULL FROM request WHERE kind = 'standby'",
 	       "answered|resume|1\n");
 	ctl("resume");
-	failed(1, "no agent is waiting for instructions");
+	failed(
+	    1,
+	    "no agent is waiting for instructions; what waits for you: `agent-intercom-ctl inbox`");
 }
 END_TEST
 
@@ -1097,9 +1099,5 @@ int main(void)
 	add(s, "watch", watches, COUNT(watches));
 	add(s, "looks", looks, COUNT(looks));
 	add(s, "usage", usage, COUNT(usage));
-	SRunner *runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	int failures = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

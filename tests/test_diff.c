@@ -1,5 +1,4 @@
 /* diff: reading, applying and computing unified diffs; git, diff and patch are asked as well. */
-#include <check.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include <unistd.h>
 
 #include "diff.h"
+#include "suite.h"
 
 enum { ROUNDS = 3000, PEER_ROUNDS = 60, BIG_BYTES = 4 << 20, FAST_SECONDS = 5 };
 
@@ -867,16 +867,10 @@ static void add_computing(Suite *suite)
 int main(void)
 {
 	Suite *suite = suite_create("diff");
-	SRunner *runner;
-	int failed;
 
 	add_reading(suite);
 	add_applying(suite);
 	add_computing(suite);
 	add_peers(suite);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -12,9 +12,6 @@
 enum { MIB = 1 << 20 };
 
 static const char PING[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
-static const char APPROVE[] =
-    "INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
-    " WHERE state IN ('pending', 'interrupted')";
 
 static char workspace[600];
 static pid_t front;
@@ -536,7 +533,7 @@ START_TEST(a_connection_serves_on_after_a_stream_has_ended)
 	given_front();
 	a = newcomer();
 	ask(&a, &w, "f", NULL);
-	given(APPROVE);
+	approve_all();
 	ck_assert_int_eq(wire_head(&w), 200);
 	while (wire_event(&w, &e))
 		continue;
@@ -606,7 +603,7 @@ START_TEST(a_waiting_call_begins_with_an_id_and_tells_of_its_progress)
 		last = atoi(member(str_text(&e.data), "params.progress"));
 		ck_assert_str_ne(e.id, "");
 	}
-	given(APPROVE);
+	approve_all();
 	ck_assert(wire_event(&w, &e));
 	has(str_text(&e.data), "result.structuredContent.status", "approved");
 	ck_assert(!wire_event(&w, &e));
@@ -656,7 +653,7 @@ START_TEST(a_stream_is_resumed_on_another_front)
 	ck_assert_msg(atoi(member(str_text(&e.data), "params.progress")) > last,
 	              "after %d comes %s: progress must not go back", last,
 	              member(str_text(&e.data), "params.progress"));
-	given(APPROVE);
+	approve_all();
 	while (wire_event(&w, &e))
 		continue;
 	has(str_text(&e.data), "id", "1");
@@ -720,7 +717,7 @@ START_TEST(cancelling_ends_the_wait_and_not_the_question)
 	expect("SELECT state FROM request", "pending\n");
 
 	ask(&a, &w, "f", NULL);
-	given(APPROVE);
+	approve_all();
 	is_told_approved(&w);
 	event_clear(&e);
 	expect("SELECT count(*) FROM request", "1\n");
@@ -744,7 +741,7 @@ START_TEST(another_session_cannot_cancel)
 	                   NULL),
 	    202);
 	expect("SELECT state FROM tool_call", "waiting\n");
-	given(APPROVE);
+	approve_all();
 	is_told_approved(&w);
 }
 END_TEST
@@ -766,7 +763,7 @@ START_TEST(a_client_that_vanishes_leaves_its_question)
 	ask(&a, &w, "f", NULL);
 	wire_close(&w); /* orderly */
 	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
-	given(APPROVE);
+	approve_all();
 	result = agent_call(&a, "check_clearance", arguments);
 	has(result, "status", "approved");
 	expect("SELECT count(*) FROM request", "1\n");
@@ -818,7 +815,7 @@ START_TEST(the_end_of_a_wait_says_pending_and_the_question_goes_on)
 	second = agent_call(&a, "check_clearance", arguments);
 	has(second, "status", "pending");
 	has(second, "request_id", member(first, "request_id"));
-	given(APPROVE);
+	approve_all();
 	third = agent_call(&a, "check_clearance", arguments);
 	has(third, "status", "approved");
 	has(third, "request_id", member(first, "request_id"));
@@ -837,7 +834,7 @@ START_TEST(all_who_wait_for_one_question_are_told)
 	ask(&a, &second, "f", NULL);
 	resume(&a, &again, "1.0"); /* the first call once more, its old socket still open */
 	ck_assert(wire_event(&again, &e));
-	given(APPROVE);
+	approve_all();
 	is_told_approved(&first);
 	is_told_approved(&second);
 	while (wire_event(&again, &e))

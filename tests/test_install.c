@@ -2,8 +2,8 @@
  * the files that it leaves. */
 #include "err.h"
 #include "str.h"
+#include "suite.h"
 
-#include <check.h>
 #include <limits.h>
 #include <pty.h>
 #include <stdarg.h>
@@ -22,15 +22,10 @@ static int status;
 
 /* ---- given, when, then ---- */
 
-/* The path of name in the test's folder; valid until the fourth call after it. */
+/* The path of name in the test's folder; as below. */
 static const char *in(const char *name)
 {
-	static char ring[4][256];
-	static int turn;
-	char *text = ring[turn++ % 4];
-
-	(void)snprintf(text, sizeof(ring[0]), "%s/%s", folder, name);
-	return text;
+	return below(folder, name);
 }
 
 static void read_file(const char *path, struct str *into)
@@ -726,8 +721,6 @@ int main(void)
 {
 	Suite *s = suite_create("install");
 	TCase *c = tcase_create("install");
-	SRunner *r;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 60);
@@ -756,9 +749,5 @@ int main(void)
 	tcase_add_test(c, the_lines_are_a_marked_block_that_goes_as_it_came);
 	tcase_add_test(c, an_older_block_is_replaced_where_it_stands);
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

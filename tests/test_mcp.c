@@ -2,9 +2,9 @@
 #include "call.h"
 #include "jsonrpc.h"
 #include "mcp.h"
+#include "suite.h"
 #include "tool.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -605,8 +605,6 @@ int main(void)
 {
 	Suite *s = suite_create("mcp");
 	TCase *c = tcase_create("mcp");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(c, an_id_is_kept_byte_for_byte);
 	tcase_add_test(c, an_id_that_is_no_string_or_integer_is_refused);
@@ -638,9 +636,5 @@ int main(void)
 	tcase_add_test(c, a_call_of_no_tool_is_an_error);
 	tcase_add_test(c, a_progress_token_may_be_0_and_meta_anything);
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -3,10 +3,9 @@
 #include "paths.h"
 
 #include "sha256.h"
+#include "suite.h"
 
-#include <check.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,23 +25,10 @@ int statfs(const char *path, struct statfs *about)
 	return access(path, F_OK);
 }
 
-static int remove_one(const char *path, const struct stat *about, int flag, struct FTW *ftw)
-{
-	(void)about;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
-}
-
-/* The path of name in the test's folder; valid until the fourth call after it. */
+/* The path of name in the test's folder; as below. */
 static const char *in(const char *name)
 {
-	static char ring[4][256];
-	static int turn;
-	char *text = ring[turn++ % 4];
-
-	(void)snprintf(text, sizeof(ring[0]), "%s/%s", folder, name);
-	return text;
+	return below(folder, name);
 }
 
 static void setup(void)
@@ -62,7 +48,7 @@ static void teardown(void)
 {
 	paths_clear(&p);
 	ck_assert_int_eq(chdir("/"), 0);
-	ck_assert_int_eq(nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+	ck_assert(remove_tree(folder));
 }
 
 static unsigned mode_of(const char *path)
@@ -389,8 +375,6 @@ int main(void)
 {
 	Suite *suite = suite_create("paths");
 	TCase *tests = tcase_create("paths");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_test(tests, the_run_directory_is_named_after_the_hash_of_the_database);
@@ -416,8 +400,5 @@ int main(void)
 	tcase_add_test(tests, worker_binaries_are_beside_the_program_or_in_libexec);
 	tcase_add_test(tests, relative_variables_count_as_unset);
 	suite_add_tcase(suite, tests);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? 1 : 0;
+	return run_suite(suite);
 }

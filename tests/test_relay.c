@@ -10,39 +10,13 @@
 
 enum { MIB = 1 << 20 };
 
-static const char *const NOTHING[] = { NULL };
 static const char ONE_LIVES[] =
     "SELECT count(*) FROM worker WHERE name = 'watchdog' AND state = 'ready'";
 static const char NONE_LIVES[] = "SELECT count(*) FROM worker WHERE state IN ('starting', 'ready')";
 
 static struct site site;
 
-/* ---- given ---- */
-
-static void given_site(void)
-{
-	fresh_store();
-	site = site_make("");
-	(void)setenv("HOME", site.home, 1);
-	(void)unsetenv("XDG_RUNTIME_DIR");
-	(void)unsetenv("XDG_STATE_HOME");
-	(void)unsetenv("XDG_CONFIG_HOME");
-}
-
-static void given_running_site(void)
-{
-	given_site();
-	site_start(&site);
-}
-
-static struct relay given_relay(void)
-{
-	struct relay r;
-
-	relay_start(&r, site.workspace, NULL, NOTHING);
-	relay_hello(&r);
-	return r;
-}
+/* ---- the system ---- */
 
 /* The supervisor that holds the instance lock: a relay may have started it. */
 static pid_t supervisor(void)
@@ -64,23 +38,6 @@ static void stop_system(void)
 	expect_soon(NONE_LIVES, "0\n");
 }
 
-static void begin_asking(struct relay *r, const char *path)
-{
-	OWNED(char_ptr) char *arguments = proposal(path, "hello\n");
-	char sql[200];
-
-	relay_begin(r, "check_clearance", arguments);
-	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM request WHERE file_path = '%s'",
-	               path);
-	expect_soon(sql, "1\n");
-}
-
-static void approve(void)
-{
-	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
-	      " WHERE state IN ('pending', 'interrupted')");
-}
-
 /* ---- starting and ending ---- */
 
 START_TEST(a_relay_starts_the_system_with_home_path_and_user_alone)
@@ -89,8 +46,8 @@ START_TEST(a_relay_starts_the_system_with_home_path_and_user_alone)
 	OWNED(char_ptr) char *result = NULL;
 	int64_t start;
 
-	given_site();
-	relay_start(&r, site.workspace, site_environment(&site), NOTHING);
+	site = given_site();
+	relay_start(&r, site.workspace, site_environment(&site), NULL);
 	relay_hello(&r);
 	result = relay_call(&r, "ping", "{}");
 	has(result, "acknowledged", "true");
@@ -115,9 +72,9 @@ START_TEST(two_relays_at_once_start_one_system)
 	OWNED(char_ptr) char *one = NULL;
 	OWNED(char_ptr) char *two = NULL;
 
-	given_site();
-	relay_start(&a, site.workspace, NULL, NOTHING);
-	relay_start(&b, site.workspace, NULL, NOTHING);
+	site = given_site();
+	relay_start(&a, site.workspace, NULL, NULL);
+	relay_start(&b, site.workspace, NULL, NULL);
 	relay_hello(&a);
 	relay_hello(&b);
 	one = relay_call(&a, "ping", "{}");
@@ -135,16 +92,16 @@ START_TEST(a_relay_leaves_at_the_end_of_its_input_and_when_asked_to)
 	struct relay r;
 	int status = -1;
 
-	given_running_site();
-	r = given_relay();
-	begin_asking(&r, "f"); /* also while a call waits */
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n"); /* also while a call waits */
 	(void)close(r.in);
 	r.in = -1;
 	ck_assert(ends_within(r.pid, 1000, &status));
 	ck_assert_int_eq(status, 0);
 	relay_clear(&r);
 
-	r = given_relay();
+	r = given_relay(&site);
 	(void)kill(r.pid, SIGTERM);
 	ck_assert(ends_within(r.pid, 1000, &status));
 	ck_assert_int_eq(status, 0);
@@ -160,10 +117,10 @@ START_TEST(a_relay_leaves_also_while_the_front_does_not_answer)
 	pid_t front;
 	int status = -1;
 
-	given_running_site();
+	site = given_running_site();
 	front = worker_pid("mcp-front");
 	(void)kill(front, SIGSTOP);
-	relay_start(&r, site.workspace, NULL, NOTHING);
+	relay_start(&r, site.workspace, NULL, NULL);
 	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}");
 	ck_assert_msg(!ends_within(r.pid, 300, NULL), "the relay has left");
 	(void)close(r.in);
@@ -184,8 +141,8 @@ START_TEST(a_line_over_4_mib_is_refused_and_the_next_is_served)
 	OWNED(char_ptr) char *refusal = NULL;
 	OWNED(char_ptr) char *result = NULL;
 
-	given_running_site();
-	r = given_relay();
+	site = given_running_site();
+	r = given_relay(&site);
 	str_add(&big, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\",\"params\":{\"x\":\"");
 	while (big.length < 9 * MIB)
 		str_add(&big, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
@@ -207,15 +164,15 @@ START_TEST(a_big_line_that_fits_is_served)
 	OWNED(str) struct str text = STR_INIT;
 	OWNED(char_ptr) char *arguments = NULL;
 
-	given_running_site();
-	r = given_relay();
+	site = given_running_site();
+	r = given_relay(&site);
 	while (text.length < 3 * MIB)
 		str_addf(&text, "line %zu of a long file\n", text.length);
 	arguments = proposal("big", text.bytes);
 	relay_begin(&r, "check_clearance", arguments);
 	expect_soon("SELECT size > 3000000 FROM request JOIN content ON content.seq = body_seq",
 	            "1\n");
-	approve();
+	approve_all();
 	{
 		OWNED(char_ptr) char *result = relay_end(&r);
 
@@ -245,8 +202,8 @@ START_TEST(lines_may_end_in_cr_and_ids_come_back_byte_for_byte)
 	struct relay r;
 	OWNED(char_ptr) char *line = NULL;
 
-	given_running_site();
-	r = given_relay();
+	site = given_running_site();
+	r = given_relay(&site);
 	echoes(&r, "0");
 	echoes(&r, "\"\"");
 	echoes(&r, "\"1\"");
@@ -271,17 +228,17 @@ START_TEST(other_messages_are_served_while_a_call_waits)
 	OWNED(char_ptr) char *line = NULL;
 	OWNED(char_ptr) char *result = NULL;
 
-	given_running_site();
-	r = given_relay();
-	begin_asking(&r, "f");
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
 	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}");
 	line = relay_line(&r);
 	has(line, "id", "p");
 	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
 	               "cancelled\",\"params\":{\"requestId\":1}}");
 	expect_soon("SELECT state FROM tool_call", "cancelled\n");
-	approve();
-	begin_asking(&r, "f"); /* id 2 */
+	approve_all();
+	begin_asking(&r, "f", "hello\n"); /* id 2 */
 	free(line);
 	line = relay_line(&r);
 	has(line, "id", "2");
@@ -299,8 +256,8 @@ START_TEST(a_call_and_another_initialize_may_come_together)
 	OWNED(char_ptr) char *result = NULL;
 	OWNED(char_ptr) char *answer = NULL;
 
-	given_running_site();
-	r = given_relay();
+	site = given_running_site();
+	r = given_relay(&site);
 	for (int i = 0; i < 20; i++) {
 		relay_send(&r,
 		           "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
@@ -328,12 +285,12 @@ START_TEST(an_answer_given_while_the_front_was_dead_arrives)
 	OWNED(char_ptr) char *line = NULL;
 	OWNED(char_ptr) char *result = NULL;
 
-	given_running_site();
-	r = given_relay();
-	begin_asking(&r, "f");
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
 	(void)kill(site.pid, SIGSTOP); /* so that nobody starts another one yet */
 	(void)kill(worker_pid("mcp-front"), SIGKILL);
-	approve();
+	approve_all();
 	(void)kill(site.pid, SIGCONT);
 	line = relay_line(&r);
 	has(line, "id", "1");
@@ -352,15 +309,15 @@ START_TEST(an_answer_given_after_the_front_has_died_arrives_too)
 	struct relay r;
 	OWNED(char_ptr) char *result = NULL;
 
-	given_running_site();
-	r = given_relay();
-	begin_asking(&r, "f");
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
 	kill_and_await("mcp-front");
 	expect_soon("SELECT count(*) FROM tool_call JOIN worker ON worker.id = listener"
 	            " WHERE worker.state = 'ready'",
 	            "1\n");
 	expect("SELECT state FROM connection", "open\n");
-	approve();
+	approve_all();
 	result = relay_end(&r);
 	has(result, "status", "approved");
 	expect("SELECT count(*) FROM request", "1\n");
@@ -378,10 +335,10 @@ START_TEST(a_write_that_was_under_way_is_told_as_applied)
 	char arguments[100];
 	pid_t applier;
 
-	given_running_site();
-	r = given_relay();
-	begin_asking(&r, "f");
-	approve();
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
+	approve_all();
 	asked = relay_end(&r);
 	applier = worker_pid("applier");
 	(void)kill(applier, SIGSTOP);
@@ -410,16 +367,16 @@ START_TEST(a_question_outlives_a_stop_and_a_start)
 	struct relay r;
 	OWNED(char_ptr) char *result = NULL;
 
-	given_running_site();
-	r = given_relay();
-	begin_asking(&r, "f");
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 	expect("SELECT state FROM request", "interrupted\n");
 	expect("SELECT status FROM session", "interrupted\n");
 	ck_assert_msg(!ends_within(r.pid, 100, NULL), "the relay left with the system");
 	site_start(&site);
 	expect_soon("SELECT state FROM request", "pending\n");
-	approve();
+	approve_all();
 	result = relay_end(&r);
 	has(result, "status", "approved");
 	expect("SELECT count(*) FROM request", "1\n");
@@ -433,9 +390,9 @@ START_TEST(what_was_stopped_on_purpose_is_not_started_by_a_relay_that_waits)
 {
 	struct relay r;
 
-	given_running_site();
-	r = given_relay();
-	begin_asking(&r, "f");
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 	/* longer than a relay waits for a front that was killed */
 	ck_assert(!ends_within(r.pid, 2800, NULL));
@@ -451,23 +408,23 @@ START_TEST(a_new_agent_of_the_workspace_adopts_what_was_asked)
 	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
 	char elsewhere[200];
 
-	given_running_site();
+	site = given_running_site();
 	(void)snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", site.home);
 	ck_assert_int_eq(mkdir(elsewhere, 0755), 0);
-	first = given_relay();
-	begin_asking(&first, "f");
+	first = given_relay(&site);
+	begin_asking(&first, "f", "hello\n");
 	relay_kill(&first);
 	expect_soon("SELECT state FROM connection", "closed\n");
 
-	relay_start(&stranger, elsewhere, NULL, NOTHING);
+	relay_start(&stranger, elsewhere, NULL, NULL);
 	relay_hello(&stranger);
 	relay_begin(&stranger, "check_clearance", arguments);
 	expect_soon("SELECT count(*) FROM request", "2\n");
 
-	second = given_relay();
+	second = given_relay(&site);
 	relay_begin(&second, "check_clearance", arguments);
 	expect_soon("SELECT session_seq FROM request ORDER BY seq LIMIT 1", "3\n");
-	approve();
+	approve_all();
 	result = relay_end(&second);
 	has(result, "status", "approved");
 	expect("SELECT count(*) FROM request", "2\n");
@@ -484,7 +441,7 @@ START_TEST(a_relay_says_what_its_environment_says)
 	OWNED(char_ptr) char *result = NULL;
 	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
 
-	given_running_site();
+	site = given_running_site();
 	(void)setenv("INTERCOM_AGENT", "blue", 1);
 	(void)setenv("INTERCOM_CHANNEL_ID", "C7", 1);
 	relay_start(&r, site.workspace, NULL, WAIT);
@@ -503,7 +460,7 @@ START_TEST(a_relay_that_cannot_work_says_why)
 	static const char *const NOWHERE[] = { "--workspace", "/no/such/place", NULL };
 	struct relay r;
 
-	given_site();
+	site = given_site();
 	relay_start(&r, site.workspace, NULL, WRONG);
 	ck_assert_int_eq(relay_stop(&r), 78);
 	relay_start(&r, site.workspace, NULL, NOWHERE);

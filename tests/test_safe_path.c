@@ -1,5 +1,4 @@
 /* safe_path: nothing outside the workspace is read, hashed or reached, whatever the name. */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "safe_path.h"
+#include "suite.h"
 
 enum { ENOUGH_BYTES = 1000 };
 
@@ -592,15 +592,9 @@ static void add_writing(Suite *suite)
 int main(void)
 {
 	Suite *suite = suite_create("safe_path");
-	SRunner *runner;
-	int failed;
 
 	add_text(suite);
 	add_files(suite);
 	add_writing(suite);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(suite);
 }

@@ -12,17 +12,6 @@ enum { AGENTS = 200, OPERATORS = 4 };
 
 static struct site site;
 
-static void given_site(void)
-{
-	fresh_store();
-	site = site_make("");
-	(void)setenv("HOME", site.home, 1);
-	(void)unsetenv("XDG_RUNTIME_DIR");
-	(void)unsetenv("XDG_STATE_HOME");
-	(void)unsetenv("XDG_CONFIG_HOME");
-	site_start(&site);
-}
-
 static struct agent newcomer(void)
 {
 	return agent_hello(site.port, "", "2025-11-25");
@@ -59,7 +48,7 @@ START_TEST(an_agent_asks_the_operator_approves_and_the_file_is_written)
 	struct wire w;
 	const char *id;
 
-	given_site();
+	site = given_running_site();
 	put_file(site.workspace, "f.c", "one\ntwo\nthree\n");
 	a = newcomer();
 	id = begin(&a, &w, "check_clearance", arguments);
@@ -101,7 +90,7 @@ START_TEST(one_insert_of_the_sqlite3_shell_unblocks_the_agent_within_a_second)
 	const char *id;
 	int64_t start;
 
-	given_site();
+	site = given_running_site();
 	a = newcomer();
 	id = begin(&a, &w, "check_clearance", arguments);
 	ck_assert_int_eq(shell(NULL,
@@ -167,7 +156,7 @@ START_TEST(two_hundred_agents_and_four_operators_come_to_one_answer_each)
 	static struct wire wires[AGENTS];
 	pid_t operators[OPERATORS];
 
-	given_site();
+	site = given_running_site();
 	for (int i = 0; i < AGENTS; i++)
 		agents[i] = newcomer();
 	for (int i = 0; i < AGENTS; i++) {
@@ -232,7 +221,7 @@ START_TEST(each_verdict_reaches_the_agent_in_its_words)
 	OWNED(char_ptr) char *resumed = NULL;
 	OWNED(char_ptr) char *ended = NULL;
 
-	given_site();
+	site = given_running_site();
 	rejected = answered("check_clearance", arguments, "reject", "--reason 'not today'");
 	has(rejected, "status", "rejected");
 	has(rejected, "reason", "not today");
@@ -261,7 +250,7 @@ START_TEST(a_verb_that_does_not_fit_changes_nothing)
 	OWNED(char_ptr) char *answer = NULL;
 	char id[40];
 
-	given_site();
+	site = given_running_site();
 	a = newcomer();
 	(void)snprintf(id, sizeof(id), "%s",
 	               begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}"));
@@ -281,7 +270,7 @@ START_TEST(modes_that_need_slack_are_refused_without_it)
 	OWNED(char_ptr) char *remote = NULL;
 	OWNED(char_ptr) char *local = NULL;
 
-	given_site();
+	site = given_running_site();
 	a = newcomer();
 	remote = agent_call(&a, "switch_freq", "{\"mode\":\"remote\"}");
 	has(remote, "status", "error");
@@ -304,7 +293,7 @@ START_TEST(what_one_agent_was_allowed_another_cannot_apply)
 	struct wire w;
 	const char *id;
 
-	given_site();
+	site = given_running_site();
 	a = newcomer();
 	thief = newcomer();
 	id = begin(&a, &w, "check_clearance", arguments);
@@ -321,16 +310,14 @@ END_TEST
 
 START_TEST(a_new_agent_learns_of_what_was_open_when_everything_died)
 {
-	static const char *const NOTHING[] = { NULL };
 	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
 	OWNED(char_ptr) char *ping = NULL;
 	OWNED(char_ptr) char *before = NULL;
 	OWNED(char_ptr) char *after = NULL;
 	struct relay first, second;
 
-	given_site();
-	relay_start(&first, site.workspace, NULL, NOTHING);
-	relay_hello(&first);
+	site = given_running_site();
+	first = given_relay(&site);
 	before = relay_call(&first, "reboot", "{}");
 	ck_assert_str_eq(before, "{\"status\":\"clean\"}");
 	ping = relay_call(&first, "ping",
@@ -341,8 +328,7 @@ START_TEST(a_new_agent_learns_of_what_was_open_when_everything_died)
 	site_kill(&site);
 
 	site_start(&site);
-	relay_start(&second, site.workspace, NULL, NOTHING);
-	relay_hello(&second);
+	second = given_relay(&site);
 	after = relay_call(&second, "reboot", "{}");
 	has(after, "status", "recovered");
 	has(after, "session_id", member(ping, "session_id"));
@@ -353,7 +339,7 @@ START_TEST(a_new_agent_learns_of_what_was_open_when_everything_died)
 	expect_soon(
 	    "SELECT count(*) FROM tool_call WHERE state = 'waiting' AND listener IS NOT NULL",
 	    "1\n");
-	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	approve_all();
 	{
 		OWNED(char_ptr) char *answer = relay_end(&second);
 
@@ -373,7 +359,7 @@ START_TEST(an_agent_on_http_gets_its_answer_after_a_stop_and_a_start)
 	struct agent a;
 	struct wire w;
 
-	given_site();
+	site = given_running_site();
 	a = newcomer();
 	agent_begin(&a, &w, "check_clearance", arguments, NULL);
 	ck_assert_int_eq(wire_head(&w), 200);
@@ -388,7 +374,7 @@ START_TEST(an_agent_on_http_gets_its_answer_after_a_stop_and_a_start)
 	agent_send(&a, &w, "GET", header, NULL);
 	ck_assert_int_eq(wire_head(&w), 200);
 	expect_soon("SELECT state FROM request", "pending\n");
-	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	approve_all();
 	while (wire_event(&w, &e))
 		continue;
 	has(str_text(&e.data), "result.structuredContent.status", "approved");

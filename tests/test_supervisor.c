@@ -48,15 +48,10 @@ static int64_t real_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* The path of name in the test's folder; valid until the eighth call after it. */
+/* The path of name in the test's folder; as below. */
 static const char *in(const char *name)
 {
-	static char ring[8][PATH_BYTES + 80];
-	static int turn;
-	char *text = ring[turn++ % 8];
-
-	(void)snprintf(text, sizeof(ring[0]), "%s/%s", dir, name);
-	return text;
+	return below(dir, name);
 }
 
 static void write_file(const char *path, const char *text, mode_t mode)

@@ -130,15 +130,14 @@ static int switch_mode(struct front *f, const cJSON *line, cJSON *data, struct e
 		                   .session_id = json_text(line, "id"),
 		                   .argument = json_text(line, "mode"),
 		                   .source = "socket" };
+	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
 	OWNED(cJSON_ptr) cJSON *reply = NULL;
-	char *text = NULL;
 
 	if (!c.argument)
 		return err_set(e, ERR_INPUT, "ipc: mode is missing (remote, local or hybrid)");
-	if (command_insert(&f->worker.store, &c, &text, e))
+	if (command_insert(&f->worker.store, &c, &result, e) || command_check(&result, e))
 		return -1;
-	reply = cJSON_Parse(text);
-	free(text);
+	reply = cJSON_Parse(result.reply);
 	add_member(data, "previous_mode", json_text(reply, "previous_mode"));
 	add_member(data, "current_mode", json_text(reply, "current_mode"));
 	return 0;
