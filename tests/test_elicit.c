@@ -12,17 +12,13 @@ static const char SHOWS_NOTHING[] = MODERN_CLIENT("");
 
 static struct site site;
 
-static void given_site(const char *elicitation)
+static void given_elicitation(const char *elicitation)
 {
 	char more[60];
 
 	fresh_store();
 	(void)snprintf(more, sizeof(more), "[mcp]\nelicitation = %s\n", elicitation);
 	site = site_make(more);
-	(void)setenv("HOME", site.home, 1);
-	(void)unsetenv("XDG_RUNTIME_DIR");
-	(void)unsetenv("XDG_STATE_HOME");
-	(void)unsetenv("XDG_CONFIG_HOME");
 	site_start(&site);
 }
 
@@ -77,7 +73,7 @@ START_TEST(a_client_shows_the_question_and_its_users_yes_is_the_decision)
 	OWNED(char_ptr) char *form = NULL;
 	OWNED(char_ptr) char *answer = NULL;
 
-	given_site("true");
+	given_elicitation("true");
 	asked = say_of("", "check_clearance", arguments, "");
 	form = strdup(form_in(asked));
 	has(form, "mode", "form");
@@ -107,7 +103,7 @@ START_TEST(each_kind_of_question_has_its_form)
 	OWNED(char_ptr) char *standby = NULL;
 	OWNED(char_ptr) char *resumed = NULL;
 
-	given_site("true");
+	given_elicitation("true");
 	prompt = say_of("", "transmit", CONTINUE, "");
 	has(form_in(prompt), "requestedSchema.properties.decision.enum",
 	    "[\"continue\",\"refine\",\"stop\"]");
@@ -134,7 +130,7 @@ START_TEST(a_user_who_does_not_say_leaves_the_question_to_others)
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
 	OWNED(char_ptr) char *asked = NULL;
 
-	given_site("true");
+	given_elicitation("true");
 	asked = say_of("", "check_clearance", arguments, "");
 	(void)form_in(asked);
 	for (size_t i = 0; i < COUNT(ACTIONS); i++) {
@@ -164,7 +160,7 @@ START_TEST(what_is_no_answer_is_asked_again)
 	OWNED(char_ptr) char *wrong = NULL;
 	OWNED(char_ptr) char *other = NULL;
 
-	given_site("true");
+	given_elicitation("true");
 	for (size_t i = 0; i < COUNT(NO_ANSWERS); i++) {
 		OWNED(char_ptr)
 		char *again = say_of("", "check_clearance", arguments, NO_ANSWERS[i]);
@@ -192,7 +188,7 @@ START_TEST(a_yes_to_the_file_as_it_was_is_none_to_the_file_as_it_is)
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(str) struct str more = STR_INIT;
 
-	given_site("true");
+	given_elicitation("true");
 	put_file(site.workspace, "a.txt", "old\n");
 	asked = say_of("", "check_clearance", arguments, "");
 	(void)form_in(asked);
@@ -215,7 +211,7 @@ START_TEST(the_first_answer_wins_over_the_clients)
 	OWNED(char_ptr) char *asked = NULL;
 	OWNED(char_ptr) char *answer = NULL;
 
-	given_site("true");
+	given_elicitation("true");
 	asked = say_of("", "check_clearance", arguments, "");
 	(void)form_in(asked);
 	decide("reject");
@@ -236,7 +232,7 @@ START_TEST(a_client_is_asked_only_where_it_can_and_may)
 	OWNED(char_ptr) char *remote = NULL;
 	OWNED(char_ptr) char *off = NULL;
 
-	given_site("true");
+	given_elicitation("true");
 	for (size_t i = 0; i < COUNT(CANNOT); i++) {
 		OWNED(char_ptr)
 		char *waits =
@@ -250,7 +246,7 @@ START_TEST(a_client_is_asked_only_where_it_can_and_may)
 	ck_assert_int_eq(site_stop(&site), 0);
 
 	close_store();
-	given_site("false");
+	given_elicitation("false");
 	off = say_of("?wait=1", "check_clearance", arguments, "");
 	has(off, "result.structuredContent.status", "pending");
 	ck_assert_int_eq(site_stop(&site), 0);
@@ -264,7 +260,7 @@ START_TEST(a_long_diff_is_shown_in_part_and_says_where_the_rest_is)
 	OWNED(char_ptr) char *asked = NULL;
 	const char *message;
 
-	given_site("true");
+	given_elicitation("true");
 	for (int i = 0; i < 5000; i++)
 		str_add(&content, "ä");
 	str_add_char(&content, '\n');
@@ -303,7 +299,7 @@ START_TEST(a_legacy_client_is_asked_on_the_stream_of_the_call)
 	static const char *const VERSIONS[] = { "2025-06-18", "2025-11-25" };
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
 
-	given_site("true");
+	given_elicitation("true");
 	for (size_t i = 0; i < COUNT(VERSIONS); i++) {
 		struct agent a = agent_hello_as(site.port, "", VERSIONS[i], "{\"elicitation\":{}}");
 		struct event e = { .id = "" };
@@ -343,7 +339,7 @@ START_TEST(a_question_that_was_answered_elsewhere_is_taken_off_the_screen)
 	struct agent a;
 	struct wire w;
 
-	given_site("true");
+	given_elicitation("true");
 	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{\"form\":{}}}");
 	agent_begin(&a, &w, "check_clearance", arguments, NULL);
 	reads_question(&w, &e, "2025-11-25");
@@ -378,7 +374,7 @@ START_TEST(one_client_cannot_answer_what_another_was_asked)
 	struct agent a, other;
 	struct wire w;
 
-	given_site("true");
+	given_elicitation("true");
 	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
 	other = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
 	agent_begin(&a, &w, "check_clearance", arguments, NULL);
@@ -409,7 +405,7 @@ START_TEST(an_agent_on_stdio_is_asked_between_the_lines)
 	OWNED(char_ptr) char *result = NULL;
 	struct relay r;
 
-	given_site("true");
+	given_elicitation("true");
 	relay_start(&r, site.workspace, NULL, NOTHING);
 	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
 	               "\"protocolVersion\":\"2025-06-18\","

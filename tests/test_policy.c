@@ -1,7 +1,7 @@
 /* policy: what a workspace's settings.json allows, without a process and without a file. */
 #include "policy.h"
+#include "suite.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -371,8 +371,6 @@ int main(void)
 {
 	Suite *s = suite_create("policy");
 	TCase *c = tcase_create("policy");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(c, three_shapes_of_the_file_say_the_same);
 	tcase_add_test(c, without_a_file_or_when_it_is_not_enabled_everything_is_asked);
@@ -390,9 +388,5 @@ int main(void)
 	tcase_add_test(c, a_rule_for_reading_allows_no_write);
 	tcase_add_test(c, each_file_that_is_touched_must_be_allowed);
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -15,17 +15,6 @@ static const char KNOWS_NOTHING[] = MODERN_CLIENT("");
 
 static struct site site;
 
-static void given_site(void)
-{
-	fresh_store();
-	site = site_make("");
-	(void)setenv("HOME", site.home, 1);
-	(void)unsetenv("XDG_RUNTIME_DIR");
-	(void)unsetenv("XDG_STATE_HOME");
-	(void)unsetenv("XDG_CONFIG_HOME");
-	site_start(&site);
-}
-
 static char *request(const char *query, const char *method, const char *name, const char *members,
                      const char *client, int *status)
 {
@@ -104,7 +93,7 @@ START_TEST(a_call_that_waits_is_a_task_whose_result_is_fetched_once_it_is_there)
 	OWNED(char_ptr) char *again = NULL;
 	char id[64];
 
-	given_site();
+	site = given_running_site();
 	(void)snprintf(id, sizeof(id), "%s", begin_task("a.txt"));
 	expect("SELECT state, wait_until IS NULL, listener IS NULL FROM tool_call",
 	       "waiting|1|1\n");
@@ -134,7 +123,7 @@ START_TEST(a_task_is_made_only_if_its_client_knows_tasks_and_they_were_asked_for
 	OWNED(char_ptr) char *unasked = NULL;
 	OWNED(char_ptr) char *unknown = NULL;
 
-	given_site();
+	site = given_running_site();
 	unasked = call("?wait=1", "check_clearance", arguments, KNOWS_TASKS);
 	has(unasked, "result.resultType", "complete");
 	has(unasked, "result.structuredContent.status", "pending");
@@ -156,7 +145,7 @@ START_TEST(what_is_answered_at_once_is_no_task)
 	OWNED(char_ptr) char *written = NULL;
 	char diff[100];
 
-	given_site();
+	site = given_running_site();
 	ping = call("?tasks=1", "ping", "{}", KNOWS_TASKS);
 	has(ping, "result.resultType", "complete");
 	has(ping, "result.structuredContent.acknowledged", "true");
@@ -180,7 +169,7 @@ START_TEST(a_task_waits_longer_than_a_call_may)
 	OWNED(char_ptr) char *ended = NULL;
 	char id[64];
 
-	given_site();
+	site = given_running_site();
 	(void)snprintf(id, sizeof(id), "%s", begin_task("a.txt"));
 	advance(1800 * SECOND);
 	waits = task_request("tasks/get", id);
@@ -199,7 +188,7 @@ START_TEST(a_task_is_there_after_everything_was_killed)
 	OWNED(char_ptr) char *ended = NULL;
 	char id[64];
 
-	given_site();
+	site = given_running_site();
 	(void)snprintf(id, sizeof(id), "%s", begin_task("a.txt"));
 	site_kill(&site);
 	site_start(&site);
@@ -217,7 +206,7 @@ START_TEST(who_looks_after_a_stop_has_its_question_asked_again)
 	OWNED(char_ptr) char *waits = NULL;
 	char id[64];
 
-	given_site();
+	site = given_running_site();
 	(void)snprintf(id, sizeof(id), "%s", begin_task("a.txt"));
 	ck_assert_int_eq(site_stop(&site), 0);
 	expect("SELECT state FROM request", "interrupted\n");
@@ -240,7 +229,7 @@ START_TEST(cancelling_a_task_ends_the_wait_and_keeps_the_question)
 	OWNED(char_ptr) char *late = NULL;
 	char id[64], second[64];
 
-	given_site();
+	site = given_running_site();
 	(void)snprintf(id, sizeof(id), "%s", begin_task("a.txt"));
 	acknowledged = task_request("tasks/cancel", id);
 	has(acknowledged, "result.resultType", "complete");
@@ -272,7 +261,7 @@ START_TEST(another_agent_leaves_a_task_alone_while_its_client_looks)
 	OWNED(char_ptr) char *waits = NULL;
 	char id[64];
 
-	given_site();
+	site = given_running_site();
 	(void)snprintf(id, sizeof(id), "%s", begin_task("a.txt"));
 	advance(90 * SECOND);
 	waits = task_request("tasks/get", id);
@@ -289,7 +278,7 @@ START_TEST(another_agent_takes_over_a_task_whose_client_has_gone_silent)
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
 	OWNED(char_ptr) char *other = NULL;
 
-	given_site();
+	site = given_running_site();
 	(void)begin_task("a.txt");
 	advance(180 * SECOND);
 	other = call("?wait=1&agent=other", "check_clearance", arguments, KNOWS_NOTHING);
@@ -319,7 +308,7 @@ START_TEST(a_request_about_tasks_that_is_wrong_says_what_is)
 	OWNED(char_ptr) char *undeclared = NULL;
 	char members[100], id[64];
 
-	given_site();
+	site = given_running_site();
 	for (size_t i = 0; i < COUNT(METHODS); i++) {
 		is_refused(METHODS[i], "nothing", UNKNOWN, KNOWS_NOTHING, 400, "-32021");
 		is_refused(METHODS[i], NULL, "", KNOWS_TASKS, 200, "-32602");
@@ -378,7 +367,7 @@ START_TEST(who_listens_is_told_when_a_task_ends)
 	char first[64], second[64], ids[200];
 	struct wire w, late;
 
-	given_site();
+	site = given_running_site();
 	(void)snprintf(first, sizeof(first), "%s", begin_task("a.txt"));
 	(void)snprintf(second, sizeof(second), "%s", begin_task("b.txt"));
 	(void)snprintf(ids, sizeof(ids), "[\"%s\",\"unknown\",\"%s\"]", first, second);
@@ -414,7 +403,7 @@ START_TEST(a_listener_that_goes_leaves_the_task)
 	char id[64], ids[100];
 	struct wire w, other;
 
-	given_site();
+	site = given_running_site();
 	(void)snprintf(id, sizeof(id), "%s", begin_task("a.txt"));
 	(void)snprintf(ids, sizeof(ids), "[\"%s\"]", id);
 	listen_for(&w, ids, &e);
@@ -454,7 +443,7 @@ START_TEST(an_agent_on_stdio_has_tasks_when_its_relay_was_told_so)
 	char ids[200];
 	struct relay r;
 
-	given_site();
+	site = given_running_site();
 	relay_start(&r, site.workspace, NULL, TASKS);
 	str_addf(&members, "\"name\":\"check_clearance\",\"arguments\":%s", arguments);
 	made = line_for(&r, "tools/call", members.bytes);
