@@ -104,6 +104,8 @@ void call_clear(struct call *c)
 	free(c->progress_token);
 	str_clear(&c->path);
 	str_clear(&c->effect);
+	policy_answer_clear(&c->policy);
+	str_clear(&c->policy_reason);
 	str_clear(&c->result);
 	str_clear(&c->elicitation);
 	*c = (struct call)CALL_INIT;
@@ -189,11 +191,92 @@ static void compute_digest(struct call *c)
 	c->digest = sha256_end(h);
 }
 
-void call_prepare(struct call *c, const struct peer *p)
+/* ---- the workspace's policy ---- */
+
+/* Whether auto_check is asked about reading: only what is known to read does. */
+static bool is_reading(const char *tool)
+{
+	static const char *const READERS[] = { "read",      "read_file",  "show-file",
+		                               "show_file", "list-files", "list_files" };
+
+	for (size_t i = 0; i < COUNT(READERS); i++)
+		if (strcmp(READERS[i], tool) == 0)
+			return true;
+	return false;
+}
+
+static void question_of_context(const struct call *c, struct policy_question *q)
+{
+	const cJSON *context = cJSON_GetObjectItemCaseSensitive(c->arguments, "context");
+
+	q->tool = json_text(c->arguments, "tool_name");
+	q->risk_level = json_text(context, "risk_level");
+	q->reads = is_reading(q->tool);
+}
+
+/* The file in auto_check's context, as c->path; false: it is none of this workspace. */
+static bool take_context_file(struct call *c, const struct peer *p)
+{
+	const char *given =
+	    json_text(cJSON_GetObjectItemCaseSensitive(c->arguments, "context"), "file_path");
+	struct err why = ERR_INIT;
+
+	return !given ||
+	       safe_path_clean(p->workspace_root, given, strlen(given), &c->path, &why) == 0;
+}
+
+bool call_asks_policy(const struct call *c)
+{
+	if (c->is_error)
+		return false;
+	if (c->tool->id == TOOL_TRANSMIT) /* an agent in trouble is for a person to see */
+		return strcmp(json_text(c->arguments, "prompt_type"), "error_recovery") != 0;
+	return c->tool->id == TOOL_CHECK_CLEARANCE || c->tool->id == TOOL_AUTO_CHECK;
+}
+
+static void judge(struct call *c, struct policy_question *q, const struct policy_file *policy,
+                  const cJSON *commands)
+{
+	const char **known = xcalloc((size_t)cJSON_GetArraySize(commands) + 1, sizeof(*known));
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, commands)
+		if (cJSON_IsString(one))
+			known[q->known_count++] = one->valuestring;
+	q->known = commands ? known : NULL;
+	policy_judge(policy->policy, q, &c->policy);
+	free(known);
+}
+
+static void ask_policy(struct call *c, const struct peer *p, const struct policy_file *policy,
+                       const struct call_settings *settings)
+{
+	struct policy_question q = { .tool = NULL };
+	const char *path;
+
+	q.tool = c->tool->name;
+	q.risk_level = json_text(c->arguments, "risk_level");
+	if (c->tool->id == TOOL_AUTO_CHECK) {
+		question_of_context(c, &q);
+		if (!take_context_file(c, p))
+			return;
+	}
+	path = c->path.bytes;
+	q.paths = &path;
+	q.path_count = c->path.length ? 1 : 0;
+	judge(c, &q, policy, settings->commands);
+	if (c->policy.approved)
+		str_addf(&c->policy_reason, "%s (policy %.8s)", c->policy.rule.bytes, policy->hash);
+}
+
+void call_prepare(struct call *c, const struct peer *p, const struct policy_file *policy,
+                  const struct call_settings *settings)
 {
 	if (!c->is_error && c->tool->id == TOOL_CHECK_CLEARANCE)
 		look_at_file(c, p);
 	compute_digest(c);
+	if (!c->is_error && policy)
+		ask_policy(c, p, policy, settings);
 }
 
 /* ---- asking a person ---- */
@@ -313,6 +396,26 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
                         struct telling *t, struct err *e);
 
+/* The workspace's policy allows it: that is the decision. */
+static int decide_by_policy(struct store *st, struct call *c, int64_t request, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(decision_result) struct decision_result result = DECISION_RESULT_INIT;
+	struct decision d = { .verdict = c->tool->id == TOOL_TRANSMIT ? "continue" : "approve",
+		              .reason = c->policy_reason.bytes,
+		              .digest = c->digest.text,
+		              .operator_id = "system:policy",
+		              .source = "policy" };
+
+	if (request_read_answer(st, request, &r, e) <= 0)
+		return -1;
+	d.request_id = r.id;
+	if (decision_insert(st, &d, &result, e))
+		return -1;
+	c->waiting = strcmp(result.outcome, "applied") != 0;
+	return 0;
+}
+
 static void show_to_client(struct call *c, const struct request *r)
 {
 	str_add_char(&c->elicitation, '{');
@@ -371,6 +474,8 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 		    "taken; free some space and ask again");
 		return 0;
 	}
+	if (c->waiting && c->policy.approved && decide_by_policy(st, c, *ret_request, e))
+		return -1;
 	if (c->waiting && c->elicits && elicit(st, c, *ret_request, e))
 		return -1;
 	if (c->waiting)
@@ -675,6 +780,17 @@ static int switch_freq(struct store *st, struct call *c, const struct peer *p, s
 	return 0;
 }
 
+static void auto_check(struct call *c)
+{
+	str_addf(&c->result,
+	         "{\"auto_approved\":%s,\"matched_rule\":", c->policy.approved ? "true" : "false");
+	if (c->policy.approved)
+		json_quote(&c->result, c->policy.rule.bytes);
+	else
+		str_add(&c->result, "null");
+	str_add_char(&c->result, '}');
+}
+
 /* ---- running ---- */
 
 static int run_tool(struct store *st, struct call *c, struct peer *p,
@@ -691,7 +807,7 @@ static int run_tool(struct store *st, struct call *c, struct peer *p,
 	case TOOL_CHECK_DIFF:
 		return check_diff(st, c, p, settings, ret_apply, e);
 	case TOOL_AUTO_CHECK:
-		str_add(&c->result, "{\"auto_approved\":false,\"matched_rule\":null}");
+		auto_check(c);
 		return 0;
 	case TOOL_BROADCAST:
 		str_add(&c->result, "{\"posted\":false}");

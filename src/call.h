@@ -8,6 +8,7 @@
 #define CALL_H
 
 #include "peer.h"
+#include "policy_file.h"
 #include "sha256.h"
 #include "store.h"
 #include "str.h"
@@ -30,6 +31,7 @@ struct call_settings {
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */
 	bool stall_enabled;
 	bool elicitation; /* clients may show questions to their users */
+	cJSON *commands; /* map: a policy may allow only these; NULL: any */
 	const char *listener; /* worker.id of this front */
 };
 
@@ -48,6 +50,8 @@ struct call {
 	struct str effect; /* check_clearance: what full content changes, as a diff */
 	bool replaces_file;
 	char original_hash[SHA256_BYTES];
+	struct policy_answer policy; /* what the workspace's policy says of it */
+	struct str policy_reason; /* why it was allowed, for the audit */
 
 	int64_t seq; /* of its tool_call row */
 	bool waiting; /* its result comes later, through answer */
@@ -68,9 +72,13 @@ struct call {
 int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e);
 void call_clear(struct call *c);
 
-/* Reads what the call is about and computes its digest; p must be settled. Refusals become the
- * call's result. */
-void call_prepare(struct call *c, const struct peer *p);
+/* Whether a policy has to be asked about an opened call. */
+bool call_asks_policy(const struct call *c);
+
+/* Reads what the call is about, computes its digest, and asks the workspace's policy (NULL if
+ * call_asks_policy says no); p must be settled. Refusals become the call's result. */
+void call_prepare(struct call *c, const struct peer *p, const struct policy_file *policy,
+                  const struct call_settings *settings);
 
 /* Writes the rows; p must be joined. On return c->waiting, or c->result is filled. */
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,

@@ -24,6 +24,22 @@ static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdi
 
 /* ---- configuration ---- */
 
+/* The commands of the configuration, where a workspace's policy may allow no others. */
+static void read_commands(struct front *f)
+{
+	struct store *st = &f->worker.store;
+	OWNED(str) struct str required = STR_INIT;
+	OWNED(str) struct str commands = STR_INIT;
+
+	if (setting_get(st, "policy.require_global_allowlist", &required, NULL) <= 0 ||
+	    required.bytes[0] != 't')
+		return;
+	if (setting_get(st, "commands", &commands, NULL) > 0)
+		f->settings.commands = cJSON_Parse(commands.bytes);
+	if (!f->settings.commands)
+		f->settings.commands = cJSON_CreateObject();
+}
+
 static void read_settings(struct front *f)
 {
 	struct store *st = &f->worker.store;
@@ -50,6 +66,7 @@ static void read_settings(struct front *f)
 	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
 	                 elicitation.bytes[0] == 't';
+	read_commands(f);
 	if (setting_get(st, "mcp.allow_uids", &uids, NULL) > 0)
 		f->allow_uids = cJSON_Parse(uids.bytes);
 	f->http_port = setting_int(st, "http_port", 3000);
@@ -202,6 +219,7 @@ static void close_loop(struct front *f)
 	http_stop(f);
 	if (f->base)
 		front_turn(-1, 0, f); /* what the closing connections have left to write */
+	policies_stop(f);
 	front_clear(f);
 	for (size_t i = 0; i < COUNT(events); i++)
 		if (events[i])
@@ -210,6 +228,7 @@ static void close_loop(struct front *f)
 		event_base_free(f->base);
 	cJSON_Delete(f->settings.places.workspaces);
 	cJSON_Delete(f->allow_uids);
+	cJSON_Delete(f->settings.commands);
 	str_clear(&f->default_workspace);
 }
 
@@ -223,7 +242,8 @@ int main(int argc, char **argv)
 	if (worker_open(&f.worker, "mcp-front", PURPOSE, argc, argv, &e) == 0) {
 		raise_limits(&f);
 		read_settings(&f);
-		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 && pipe_start(&f, &e) == 0 &&
+		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 &&
+		    policies_start(&f, &e) == 0 && pipe_start(&f, &e) == 0 &&
 		    ipc_start(&f, &e) == 0 && listen_http(&f, &e) == 0) {
 			(void)snprintf(address, sizeof(address), "http://127.0.0.1:%lld/mcp",
 			               (long long)f.http_port);

@@ -5,6 +5,7 @@
  *   turn.c           one loop turn: all jobs that came in, one transaction, then the replies
  *   tasks.c          calls that their clients take as tasks; who listens for them
  *   elicitation.c    questions that a client of the legacy era shows to its own user
+ *   policies.c       the policy files of the workspaces in use
  *   wait.c           callers whose answer comes later: woken by the table answer, fed with progress
  *
  *   sink.c           where replies go, whatever the transport
@@ -19,6 +20,7 @@
 #include "jsonrpc.h"
 #include "mcp.h"
 #include "peer.h"
+#include "policy_file.h"
 #include "worker.h"
 
 #include <event2/bufferevent.h>
@@ -172,6 +174,10 @@ struct front {
 	cJSON *allow_uids; /* of others who may ask over HTTP */
 	struct call_settings settings;
 	struct str default_workspace;
+	struct policy_files policies;
+	int policy_fd; /* inotify */
+	struct event *policy_event;
+	bool has_notes; /* the next turn has something to write, besides its jobs */
 	struct err *failure; /* why the loop ended, if it did not end well */
 };
 
@@ -214,6 +220,17 @@ void elicitation_withdraw(struct sink *sink, int64_t call_seq);
 bool elicitation_answers(const struct rpc_message *m);
 /* Takes what the client's user said. Inside the transaction. */
 int elicitation_run(struct front *f, struct job *job, struct err *e);
+
+/* ---- policies.c ---- */
+
+int policies_start(struct front *f, struct err *e);
+void policies_stop(struct front *f);
+/* The policy of a workspace as it is now; never NULL. From here on its changes are noticed. */
+struct policy_file *policies_of(struct front *f, const char *workspace_root);
+/* Writes which versions were found. Inside a transaction. */
+void policies_write(struct front *f);
+/* It is on disk. */
+void policies_written(struct front *f);
 
 /* ---- wait.c ---- */
 

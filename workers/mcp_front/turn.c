@@ -272,7 +272,9 @@ static void prepare_call(struct front *f, struct job *job)
 	job->call.elicits = job->call.modern && f->settings.elicitation &&
 	                    elicit_is_offered(mcp_client_capabilities(job->message.params));
 	job->call.responses = responses;
-	call_prepare(&job->call, p);
+	call_prepare(&job->call, p,
+	             call_asks_policy(&job->call) ? policies_of(f, p->workspace_root) : NULL,
+	             &f->settings);
 }
 
 /* ---- inside the transaction ---- */
@@ -342,9 +344,6 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 		peer_unjoin(p, seq, session);
 		return -1;
 	}
-	if (job->call.tool->id == TOOL_AUTO_CHECK)
-		log_info(
-		    "auto_check: this version reads no policy file, so nothing is auto-approved");
 	job->waits = job->call.waiting;
 	job->call_seq = job->call.seq;
 	if (job->waits && job->call.as_task)
@@ -654,6 +653,7 @@ static bool commit_batch(struct front *f, struct job_queue *batch)
 		log_warn("%s", e.text);
 		return false;
 	}
+	policies_write(f);
 	front_write_told(f); /* first: who calls again has had the answer before */
 	STAILQ_FOREACH (job, batch, next)
 		run_part(f, job);
@@ -664,6 +664,7 @@ static bool commit_batch(struct front *f, struct job_queue *batch)
 			front_fail(f, &e);
 		return false;
 	}
+	policies_written(f);
 	front_forget_told(f);
 	return true;
 }
@@ -716,7 +717,7 @@ void front_turn(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	while (written && (!STAILQ_EMPTY(&f->jobs) || !STAILQ_EMPTY(&f->told))) {
+	while (written && (f->has_notes || !STAILQ_EMPTY(&f->jobs) || !STAILQ_EMPTY(&f->told))) {
 		take_batch(f, &batch);
 		written = commit_batch(f, &batch);
 		settle_batch(f, &batch, written);

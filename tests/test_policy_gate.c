@@ -1,0 +1,284 @@
+/* A workspace's policy file at work: what it allows is decided at once, the rest is asked, and an
+ * edit counts from the next question on. */
+#include "agent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct site site;
+static struct agent agent;
+
+static void given_policy(const char *text)
+{
+	char folder[200];
+
+	(void)snprintf(folder, sizeof(folder), "%s/.intercom", site.workspace);
+	(void)mkdir(folder, 0755);
+	put_file(folder, "settings.json", text);
+}
+
+static void given_agent(const char *query)
+{
+	agent = agent_hello(site.port, query, "2025-11-25");
+}
+
+static void given_all(const char *policy)
+{
+	site = given_running_site();
+	if (policy)
+		given_policy(policy);
+	given_agent("?wait=1");
+}
+
+static void is_checked(const char *arguments, const char *approved, const char *rule)
+{
+	OWNED(char_ptr) char *answer = agent_call(&agent, "auto_check", arguments);
+
+	has(answer, "auto_approved", approved);
+	has(answer, "matched_rule", rule);
+}
+
+/* A clearance for a new file of this name is told this. */
+static void clearance_is(const char *path, const char *status)
+{
+	OWNED(char_ptr) char *arguments = proposal(path, "hello\n");
+	OWNED(char_ptr) char *answer = agent_call(&agent, "check_clearance", arguments);
+
+	has(answer, "status", status);
+}
+
+static const char DOCS[] = "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/**\"]}}";
+static const char NOTES[] = "{\"enabled\":true,\"file_patterns\":{\"write\":[\"notes/**\"]}}";
+
+/* ---- what it decides ---- */
+
+START_TEST(a_file_that_the_policy_allows_is_approved_by_it_and_written)
+{
+	OWNED(char_ptr) char *arguments = proposal("docs/a.md", "hello\n");
+	OWNED(char_ptr) char *approved = NULL;
+	OWNED(char_ptr) char *applied = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	char request[100];
+
+	given_all(DOCS);
+	approved = agent_call(&agent, "check_clearance", arguments);
+	has(approved, "status", "approved");
+	expect("SELECT d.source, d.operator_id, d.outcome, r.decided_by, r.state,"
+	       "       r.reason = 'file_pattern:write:docs/** (policy '"
+	       "                  || substr((SELECT hash FROM policy), 1, 8) || ')'"
+	       "  FROM decision AS d JOIN request AS r ON r.id = d.request_id",
+	       "policy|system:policy|applied|system:policy|approved|1\n");
+	expect("SELECT count(*) FROM inbox", "0\n");
+	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}",
+	               member(approved, "request_id"));
+	applied = agent_call(&agent, "check_diff", request);
+	has(applied, "status", "applied");
+	written = get_file(site.workspace, "docs/a.md");
+	ck_assert_str_eq(written, "hello\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(what_the_policy_does_not_allow_is_asked)
+{
+	OWNED(char_ptr)
+	char *critical = strdup("{\"title\":\"t\",\"file_path\":\"docs/b.md\",\"diff\":\"x\\n\","
+	                        "\"risk_level\":\"critical\"}");
+	OWNED(char_ptr) char *answer = NULL;
+
+	given_all(DOCS);
+	clearance_is("src/a.c", "pending");
+	answer = agent_call(&agent, "check_clearance", critical);
+	has(answer, "status", "pending");
+	expect("SELECT count(*) FROM decision", "0\n");
+	expect("SELECT count(*) FROM inbox", "2\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(auto_check_tells_the_rule_that_decides)
+{
+	given_all("{\"enabled\":true,\"commands\":[\"cargo test *\"],\"tools\":[\"ping\"],"
+	          "\"file_patterns\":{\"write\":[\"docs/**\"],\"read\":[\"**\"]}}");
+	is_checked("{\"tool_name\":\"cargo test --all\"}", "true", "command:cargo test *");
+	is_checked("{\"tool_name\":\"cargo test; rm x\"}", "false", "null");
+	is_checked("{\"tool_name\":\"heartbeat\"}", "true", "tool:ping");
+	is_checked("{\"tool_name\":\"edit\",\"context\":{\"file_path\":\"docs/a.md\"}}", "true",
+	           "file_pattern:write:docs/**");
+	is_checked("{\"tool_name\":\"edit\",\"context\":{\"file_path\":\"docs/../src/a.c\"}}",
+	           "false", "null");
+	is_checked("{\"tool_name\":\"edit\",\"context\":{\"file_path\":\"../x\"}}", "false",
+	           "null");
+	is_checked("{\"tool_name\":\"read_file\",\"context\":{\"file_path\":\"src/a.c\"}}", "true",
+	           "file_pattern:read:**");
+	is_checked("{\"tool_name\":\"ping\",\"context\":{\"risk_level\":\"high\"}}", "false",
+	           "null");
+	expect("SELECT count(*) FROM tool_call WHERE tool = 'auto_check' AND state = 'done'",
+	       "8\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_prompt_that_the_policy_allows_goes_on_unless_the_agent_is_in_trouble)
+{
+	OWNED(char_ptr) char *goes_on = NULL;
+	OWNED(char_ptr) char *trouble = NULL;
+
+	given_all("{\"enabled\":true,\"tools\":[\"forward_prompt\"]}");
+	goes_on = agent_call(&agent, "transmit", "{\"prompt_text\":\"go on?\"}");
+	has(goes_on, "decision", "continue");
+	trouble = agent_call(&agent, "transmit",
+	                     "{\"prompt_text\":\"it fails\",\"prompt_type\":\"error_recovery\"}");
+	has(trouble, "decision", "pending");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_question_that_waits_is_decided_when_it_comes_again_and_the_policy_allows_it_by_then)
+{
+	given_all(NULL);
+	clearance_is("docs/a.md", "pending");
+	given_policy(DOCS);
+	clearance_is("docs/a.md", "approved");
+	expect("SELECT count(*), min(decided_by) FROM request", "1|system:policy\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(only_commands_of_the_configuration_are_allowed_where_it_says_so)
+{
+	static const char EVERYTHING[] = "{\"enabled\":true,\"commands\":[\"^.*$\"]}";
+
+	fresh_store();
+	site = site_make("[commands]\nstatus = \"git status\"\n"
+	                 "[policy]\nrequire_global_allowlist = true\n");
+	site_start(&site);
+	given_policy(EVERYTHING);
+	given_agent("");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:^.*$");
+	is_checked("{\"tool_name\":\"git push\"}", "false", "null");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* ---- what changes ---- */
+
+static void rename_into_place(const char *text)
+{
+	char from[300], to[300];
+
+	given_policy("{}");
+	(void)snprintf(from, sizeof(from), "%s/.intercom/new.json", site.workspace);
+	(void)snprintf(to, sizeof(to), "%s/.intercom/settings.json", site.workspace);
+	(void)snprintf(from, sizeof(from), "%s/.intercom", site.workspace);
+	put_file(from, "new.json", text);
+	(void)snprintf(from, sizeof(from), "%s/.intercom/new.json", site.workspace);
+	ck_assert_int_eq(rename(from, to), 0);
+}
+
+START_TEST(an_edit_counts_from_the_next_question_on)
+{
+	char path[300], folder[300], other[300];
+
+	given_all(NULL);
+	clearance_is("docs/0", "pending"); /* no file, and no directory */
+	given_policy(DOCS);
+	clearance_is("docs/1", "approved");
+	given_policy(NOTES); /* of the same length but one, within the same second */
+	clearance_is("docs/2", "pending");
+	clearance_is("notes/2", "approved");
+	rename_into_place(DOCS);
+	clearance_is("docs/3", "approved");
+	(void)snprintf(path, sizeof(path), "%s/.intercom/settings.json", site.workspace);
+	ck_assert_int_eq(unlink(path), 0);
+	clearance_is("docs/4", "pending");
+
+	(void)snprintf(folder, sizeof(folder), "%s/.intercom", site.workspace);
+	(void)snprintf(other, sizeof(other), "%s/elsewhere", site.workspace);
+	ck_assert_int_eq(rmdir(folder), 0);
+	ck_assert_int_eq(mkdir(other, 0755), 0);
+	put_file(other, "settings.json", DOCS);
+	ck_assert_int_eq(symlink("elsewhere", folder), 0);
+	clearance_is("docs/5", "approved");
+	put_file(other, "settings.json", "{}");
+	clearance_is("docs/6", "pending");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(each_version_of_the_file_is_a_row_and_a_broken_one_allows_nothing)
+{
+	given_all(DOCS);
+	clearance_is("docs/a", "approved");
+	expect("SELECT state, why IS NULL, length(hash) FROM policy", "loaded|1|64\n");
+
+	given_policy("{\"enabled\": tru"); /* nobody asks: it is noticed */
+	expect_soon("SELECT state, why FROM policy ORDER BY seq DESC LIMIT 1",
+	            "broken|line 1: this is no JSON\n");
+	clearance_is("docs/b", "pending");
+	given_policy(DOCS);
+	expect_soon("SELECT state FROM policy ORDER BY seq DESC LIMIT 1", "loaded\n");
+	expect("SELECT kind FROM event WHERE kind GLOB 'policy.*' ORDER BY seq",
+	       "policy.loaded\npolicy.broken\npolicy.loaded\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_file_that_every_user_may_write_allows_nothing)
+{
+	char path[300];
+
+	given_all(DOCS);
+	(void)snprintf(path, sizeof(path), "%s/.intercom/settings.json", site.workspace);
+	ck_assert_int_eq(chmod(path, 0666), 0);
+	clearance_is("docs/a", "pending");
+	ck_assert_int_eq(chmod(path, 0644), 0);
+	clearance_is("docs/a", "approved");
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(mkfifo(path, 0600), 0); /* nobody waits for a writer */
+	clearance_is("docs/b", "pending");
+	expect("SELECT DISTINCT state, why FROM policy ORDER BY 1, 2",
+	       "broken|every user may write it; chmod o-w it\n"
+	       "broken|it is no regular file\nloaded|\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_approved_change_cannot_be_one_of_the_policy)
+{
+	OWNED(char_ptr) char *arguments = proposal(".intercom/settings.json", "{}\n");
+	OWNED(char_ptr) char *answer = NULL;
+
+	given_all("{\"enabled\":true,\"file_patterns\":{\"write\":[\"**\"]},"
+	          "\"tools\":[\"check_clearance\"]}");
+	answer = agent_call(&agent, "check_clearance", arguments);
+	has(answer, "error_code", "path_violation");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("policy gate");
+	TCase *c = tcase_create("policy gate");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 90);
+	tcase_add_test(c, a_file_that_the_policy_allows_is_approved_by_it_and_written);
+	tcase_add_test(c, what_the_policy_does_not_allow_is_asked);
+	tcase_add_test(c, auto_check_tells_the_rule_that_decides);
+	tcase_add_test(c, a_prompt_that_the_policy_allows_goes_on_unless_the_agent_is_in_trouble);
+	tcase_add_test(
+	    c,
+	    a_question_that_waits_is_decided_when_it_comes_again_and_the_policy_allows_it_by_then);
+	tcase_add_test(c, only_commands_of_the_configuration_are_allowed_where_it_says_so);
+	tcase_add_test(c, an_edit_counts_from_the_next_question_on);
+	tcase_add_test(c, each_version_of_the_file_is_a_row_and_a_broken_one_allows_nothing);
+	tcase_add_test(c, a_file_that_every_user_may_write_allows_nothing);
+	tcase_add_test(c, an_approved_change_cannot_be_one_of_the_policy);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

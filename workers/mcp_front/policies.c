@@ -1,0 +1,142 @@
+/* The policy files of the workspaces in use: watched, so that a change is told (and a broken file
+ * warned of) when it is made; each question looks for itself anyway. */
+#include "policy_file.h"
+
+#include "front.h"
+#include "log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+/* ---- watching ---- */
+
+static void watch(struct front *f, const char *workspace_root)
+{
+	static const uint32_t CHANGES =
+	    IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB;
+	char path[4200];
+
+	/* The workspace itself, for a .intercom that comes, goes, or is another; and what is in it.
+	 */
+	(void)inotify_add_watch(f->policy_fd, workspace_root,
+	                        IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR);
+	(void)snprintf(path, sizeof(path), "%.4095s/.intercom", workspace_root);
+	(void)inotify_add_watch(f->policy_fd, path, CHANGES | IN_ONLYDIR);
+}
+
+static bool concerns_us(const struct inotify_event *e)
+{
+	return e->len > 0 &&
+	       (strcmp(e->name, ".intercom") == 0 || strcmp(e->name, "settings.json") == 0);
+}
+
+static bool drain(int fd)
+{
+	char bytes[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
+	bool concerned = false;
+	ssize_t n;
+
+	while ((n = read(fd, bytes, sizeof(bytes))) > 0)
+		for (char *at = bytes; at < bytes + n;) {
+			const struct inotify_event *e = (const struct inotify_event *)(void *)at;
+
+			concerned = concerned || concerns_us(e) || (e->mask & IN_Q_OVERFLOW);
+			at += sizeof(*e) + e->len;
+		}
+	return concerned;
+}
+
+static void on_change(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+	struct policy_file *p;
+
+	(void)what;
+	if (!drain(fd))
+		return;
+	LIST_FOREACH (p, &f->policies.all, next)
+		(void)policies_of(f, p->workspace_root);
+}
+
+int policies_start(struct front *f, struct err *e)
+{
+	f->policy_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (f->policy_fd < 0)
+		return err_errno(e, ERR_AGAIN, "inotify");
+	f->policy_event = event_new(f->base, f->policy_fd, EV_READ | EV_PERSIST, on_change, f);
+	(void)event_add(f->policy_event, NULL);
+	return 0;
+}
+
+void policies_stop(struct front *f)
+{
+	if (f->policy_event)
+		event_free(f->policy_event);
+	f->policy_event = NULL;
+	if (f->policy_fd > 0)
+		(void)close(f->policy_fd);
+	policy_files_clear(&f->policies);
+}
+
+/* ---- asking ---- */
+
+static void tell(const struct policy_file *p)
+{
+	if (p->why[0])
+		log_warn("%s/" POLICY_FILE " allows nothing: %s", p->workspace_root, p->why);
+	else if (p->exists)
+		log_info("%s/" POLICY_FILE " is in force", p->workspace_root);
+	else
+		log_info("%s/" POLICY_FILE " is gone", p->workspace_root);
+}
+
+struct policy_file *policies_of(struct front *f, const char *workspace_root)
+{
+	struct policy_file *p = policy_file_of(&f->policies, workspace_root);
+
+	watch(f, workspace_root);
+	if (p->changed && !p->told) {
+		p->told = true;
+		tell(p);
+		f->has_notes = true;
+		front_turn_soon(f);
+	}
+	return p;
+}
+
+/* ---- rows ---- */
+
+static int write_one(struct front *f, const struct policy_file *p, struct err *e)
+{
+	stmt *s = store_stmt(&f->worker.store, SQL_POLICY_INSERT);
+
+	bind_text(s, ":host", f->worker.host);
+	bind_text(s, ":workspace", p->workspace_root);
+	bind_text(s, ":state", p->why[0] ? "broken" : p->exists ? "loaded" : "gone");
+	bind_text(s, ":hash", p->hash);
+	bind_text(s, ":why", p->why[0] ? p->why : NULL);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+void policies_write(struct front *f)
+{
+	struct policy_file *p;
+	struct err e = ERR_INIT;
+
+	LIST_FOREACH (p, &f->policies.all, next)
+		if (p->changed && write_one(f, p, &e))
+			log_warn("the policy of %s: %s", p->workspace_root, e.text);
+}
+
+void policies_written(struct front *f)
+{
+	struct policy_file *p;
+
+	LIST_FOREACH (p, &f->policies.all, next)
+		p->changed = p->told = false;
+	f->has_notes = false;
+}
