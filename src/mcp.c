@@ -234,10 +234,8 @@ static bool needs_tasks(const struct rpc_message *m)
 	        cJSON_GetObjectItemCaseSensitive(wanted, "taskIds") != NULL);
 }
 
-static int check_extension(const struct rpc_message *m, struct mcp_fault *fault)
+int mcp_lacks_tasks(struct mcp_fault *fault)
 {
-	if (!needs_tasks(m) || mcp_client_extends(m->params, MCP_TASKS))
-		return 0;
 	(void)fault_set(fault, 400, MCP_MISSING_CAPABILITY,
 	                "this needs the client capability extensions "
 	                "io.modelcontextprotocol/tasks, declared in the request's _meta");
@@ -271,7 +269,9 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 	}
 	if (headers && check_name(m, headers->name, fault))
 		return -1;
-	return check_extension(m, fault);
+	if (needs_tasks(m) && !mcp_client_extends(m->params, MCP_TASKS))
+		return mcp_lacks_tasks(fault);
+	return 0;
 }
 
 /* ---- results ---- */

@@ -77,6 +77,10 @@ bool mcp_client_can(const cJSON *params, const char *capability);
 /* The same of an extension (capabilities.extensions). */
 bool mcp_client_extends(const cJSON *params, const char *extension);
 
+/* The fault of a request that cannot be served unless its client declares the extension for tasks
+ * in it (SEP-2663): fills fault, and returns -1. */
+int mcp_lacks_tasks(struct mcp_fault *fault);
+
 /* Checks a modern request in the order of the specification ("Versioning", "HTTP headers"):
  * _meta, header against body, version, method header, method, name header; then that a client
  * which asks for tasks declares that extension. headers: NULL on stdio. 0, or -1 and fault. */
