@@ -230,10 +230,8 @@ static bool needs_tasks(const struct rpc_message *m)
 	        cJSON_GetObjectItemCaseSensitive(wanted, "taskIds") != NULL);
 }
 
-static int check_extension(const struct rpc_message *m, struct mcp_fault *fault)
+int mcp_lacks_tasks(struct mcp_fault *fault)
 {
-	if (!needs_tasks(m) || mcp_client_extends(m->params, MCP_TASKS))
-		return 0;
 	(void)fault_set(fault, 400, MCP_MISSING_CAPABILITY,
 	                "this needs the client capability extensions "
 	                "io.modelcontextprotocol/tasks, declared in the request's _meta");
@@ -267,7 +265,9 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 	}
 	if (headers && check_name(m, headers->name, fault))
 		return -1;
-	return check_extension(m, fault);
+	if (needs_tasks(m) && !mcp_client_extends(m->params, MCP_TASKS))
+		return mcp_lacks_tasks(fault);
+	return 0;
 }
 
 /* ---- results ---- */
@@ -372,7 +372,7 @@ void mcp_tools_list(struct str *out, const char *version)
 	mcp_end_result(out, version, MCP_CACHE_PUBLIC);
 }
 
-void mcp_tool_content(struct str *out, const char *version, const char *result, bool is_error)
+void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
 {
 	str_add(out, "{\"content\":[{\"type\":\"text\",\"text\":");
 	json_quote(out, result);
@@ -382,11 +382,6 @@ void mcp_tool_content(struct str *out, const char *version, const char *result, 
 		str_add(out, result);
 	}
 	str_addf(out, ",\"isError\":%s", is_error ? "true" : "false");
-}
-
-void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
-{
-	mcp_tool_content(out, version, result, is_error);
 	mcp_end_result(out, version, MCP_NOT_CACHEABLE);
 }
 

@@ -77,6 +77,10 @@ const cJSON *mcp_client_capabilities(const cJSON *params);
 /* Whether it declares an extension. */
 bool mcp_client_extends(const cJSON *params, const char *extension);
 
+/* The fault of a request that cannot be served unless its client declares the extension for tasks
+ * in it (SEP-2663): fills fault, and returns -1. */
+int mcp_lacks_tasks(struct mcp_fault *fault);
+
 /* Checks a modern request in the order of the specification ("Versioning", "HTTP headers"):
  * _meta, header against body, version, method header, method, name header; then that a client
  * which asks for tasks declares that extension. headers: NULL on stdio. 0, or -1 and fault. */
@@ -106,8 +110,7 @@ void mcp_empty_result(struct str *out, const char *version);
 void mcp_discover_result(struct str *out, const char *version);
 void mcp_tools_list(struct str *out, const char *version);
 /* result: the tool's JSON object. It stands as text and, where the revision has it, as structured
- * content. mcp_tool_content appends the same without what every result says besides, for a task. */
-void mcp_tool_content(struct str *out, const char *version, const char *result, bool is_error);
+ * content. */
 void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error);
 
 /* Appends a result that asks for input (multi round-trip requests). requests: JSON object. */

@@ -22,8 +22,9 @@ struct mcp_task {
 	const char *created_at, *updated_at; /* instants */
 	int64_t ttl_ms; /* from created_at on; below 0: it does not end by itself */
 	int64_t poll_ms; /* how often the client should look */
-	const char *outcome; /* JSON object: the tool's result (completed), the error (failed), the
-	                        requests that are open (input_required); else NULL */
+	const char *outcome; /* JSON object: the tool's whole result, as its call would have had it
+	                        (completed), the error (failed), the requests that are open
+	                        (input_required); else NULL */
 };
 
 /* Appends the result of a tools/call that has become a task. */

@@ -79,6 +79,7 @@ static void is_approved(const char *task)
 {
 	has(task, "result.resultType", "complete");
 	has(task, "result.status", "completed");
+	has(task, "result.result.resultType", "complete"); /* the npm package ext-tasks insists */
 	has(task, "result.result.isError", "false");
 	has(task, "result.result.structuredContent.status", "approved");
 	has(task, "result.error", "");

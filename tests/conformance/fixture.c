@@ -53,13 +53,18 @@ static void session_remove(struct session *s)
 
 /* ---- a request ---- */
 
-void ask_answer(const struct ask *a, struct str *result, enum mcp_cache cache)
+void ask_reply(const struct ask *a, const struct str *result)
 {
 	OWNED(str) struct str message = STR_INIT;
 
-	mcp_end_result(result, a->version, cache);
 	rpc_result(&message, a->id, result->bytes);
 	a->sink->by->reply(a->sink, &message, NULL);
+}
+
+void ask_answer(const struct ask *a, struct str *result, enum mcp_cache cache)
+{
+	mcp_end_result(result, a->version, cache);
+	ask_reply(a, result);
 }
 
 static void refuse(struct sink *sink, const char *id, int status, int code, const char *text,
@@ -87,6 +92,14 @@ void ask_refuse_incapable(const struct ask *a, const char *capability)
 	(void)snprintf(text, sizeof(text), "this needs the client capability %s", capability);
 	(void)snprintf(data, sizeof(data), "{\"requiredCapabilities\":{\"%s\":{}}}", capability);
 	ask_refuse(a, MCP_MISSING_CAPABILITY, text, data);
+}
+
+void ask_refuse_taskless(const struct ask *a)
+{
+	struct mcp_fault fault;
+
+	(void)mcp_lacks_tasks(&fault);
+	a->sink->by->refuse(a->sink, a->id, &fault);
 }
 
 static const cJSON *meta_of(const struct ask *a, const char *name)
@@ -183,8 +196,9 @@ static void discover(const struct ask *a)
 {
 	OWNED(str) struct str result = STR_INIT;
 
-	str_addf(&result, "{\"supportedVersions\":[\"%s\"],", MCP_MODERN);
-	str_add(&result, "\"capabilities\":{\"tools\":{\"listChanged\":true},\"completions\":{},"
+	str_addf(&result, "{\"supportedVersions\":[\"%s\"],\"capabilities\":{", MCP_MODERN);
+	str_addf(&result, "\"extensions\":{\"%s\":{}},", MCP_TASKS);
+	str_add(&result, "\"tools\":{\"listChanged\":true},\"completions\":{},"
 	                 "\"prompts\":{\"listChanged\":true},\"logging\":{},\"resources\":{}}");
 	ask_answer(a, &result, MCP_CACHE_PUBLIC);
 }
@@ -223,6 +237,9 @@ static const struct {
 	{ "resources/unsubscribe", ERA_LEGACY, answer_empty },
 	{ "server/discover", ERA_MODERN, discover },
 	{ "subscriptions/listen", ERA_MODERN, subscriptions_listen },
+	{ "tasks/get", ERA_MODERN, tasks_get },
+	{ "tasks/update", ERA_MODERN, tasks_update },
+	{ "tasks/cancel", ERA_MODERN, tasks_cancel },
 	{ "tools/list", ERA_BOTH, tools_list },
 	{ "tools/call", ERA_BOTH, tools_call },
 	{ "prompts/list", ERA_BOTH, prompts_list },
@@ -357,6 +374,7 @@ static int serve(struct front *f, struct err *e)
 	}
 	http_stop(f);
 	front_turn(-1, 0, f);
+	tasks_clear();
 	runs_clear();
 	for (size_t i = 0; i < COUNT(signals); i++)
 		event_free(signals[i]);

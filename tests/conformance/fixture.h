@@ -4,6 +4,7 @@
  *   fixture.c   stands in for turn.c: sessions, methods, resumed streams; the program
  *   lists.c     prompts, resources, completion; subscriptions/listen
  *   tools.c     the tools
+ *   tasks.c     calls that become tasks, and the methods about those
  *   runs.c     calls that take time: their streams, and requests to the client
  *   input.c     tools and a prompt that need input (multi round-trip requests)
  *
@@ -27,12 +28,16 @@ enum { ERA_LEGACY = 1, ERA_MODERN = 2, ERA_BOTH = 3 };
 
 /* ---- fixture.c ---- */
 
+/* Answers with a whole result object. */
+void ask_reply(const struct ask *a, const struct str *result);
 /* Answers with a result object of which the members have been written: "{..." without its end. */
 void ask_answer(const struct ask *a, struct str *result, enum mcp_cache cache);
 /* Refuses. data: JSON or NULL. The HTTP status is the one that goes with the code. */
 void ask_refuse(const struct ask *a, int code, const char *text, const char *data);
 /* Refuses for want of a client's capability. */
 void ask_refuse_incapable(const struct ask *a, const char *capability);
+/* Refuses for want of the extension for tasks. */
+void ask_refuse_taskless(const struct ask *a);
 /* Whether the client has declared a capability: in this request, or (legacy) for its session. */
 bool ask_can(const struct ask *a, const char *capability);
 /* Whether the client wants log messages of level info. */
@@ -63,6 +68,15 @@ void tools_call(const struct ask *a);
 	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJ"     \
 	"RU5ErkJggg=="
 #define FIXTURE_WAV "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAgA=="
+
+/* ---- tasks.c ---- */
+
+/* Calls a tool of this file, which the client gets as a task; its name is in the params. */
+void tasks_call(const struct ask *a);
+void tasks_get(const struct ask *a);
+void tasks_update(const struct ask *a);
+void tasks_cancel(const struct ask *a);
+void tasks_clear(void);
 
 /* ---- runs.c ---- */
 
@@ -110,6 +124,11 @@ void text_content(struct str *out, const char *text, bool is_error);
 
 /* ---- input.c ---- */
 
+/* The request for a form of one field. */
+#define FIXTURE_FORM(message, member, type)                                                        \
+	"{\"method\":\"elicitation/create\",\"params\":{\"mode\":\"form\",\"message\":\"" message  \
+	"\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{\"" member                    \
+	"\":{\"type\":\"" type "\"}},\"required\":[\"" member "\"]}}}"
 /* The names of the tools that need input, by number; NULL behind the last. */
 const char *input_tool(int i);
 /* One round of the tool or prompt of this name: true when all input is there, and the text that

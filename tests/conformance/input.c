@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 2, QUESTIONS = 3, STATE_BYTES = 300 };
+enum { ROUNDS = 2, QUESTIONS = 3, STATE_BYTES = 300, NO_TOOLS = 2 };
 
 struct question {
 	const char *key;
@@ -20,16 +20,13 @@ struct question {
 	const char *answered; /* the member that an answer must have */
 };
 
-#define FORM(message, member, type)                                                                \
-	"{\"method\":\"elicitation/create\",\"params\":{\"mode\":\"form\",\"message\":\"" message  \
-	"\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{\"" member                    \
-	"\":{\"type\":\"" type "\"}},\"required\":[\"" member "\"]}}}"
 #define SAMPLE(text, tokens)                                                                       \
 	"{\"method\":\"sampling/createMessage\",\"params\":{\"messages\":[{\"role\":\"user\","     \
 	"\"content\":{\"type\":\"text\",\"text\":\"" text "\"}}],\"maxTokens\":" tokens "}}"
 
 static const struct question USER_NAME = { "user_name", "elicitation",
-	                                   FORM("What is your name?", "name", "string"), "action" };
+	                                   FIXTURE_FORM("What is your name?", "name", "string"),
+	                                   "action" };
 static const struct question CAPITAL = { "capital_question", "sampling",
 	                                 SAMPLE("What is the capital of France?", "100"),
 	                                 "content" };
@@ -37,19 +34,20 @@ static const struct question CLIENT_ROOTS = { "client_roots", "roots",
 	                                      "{\"method\":\"roots/list\",\"params\":{}}",
 	                                      "roots" };
 static const struct question CONFIRM = { "confirm", "elicitation",
-	                                 FORM("Please confirm", "ok", "boolean"), "action" };
+	                                 FIXTURE_FORM("Please confirm", "ok", "boolean"),
+	                                 "action" };
 static const struct question GREETING = { "greeting", "sampling",
 	                                  SAMPLE("Generate a greeting", "50"), "content" };
 static const struct question STEP1 = { "step1", "elicitation",
-	                               FORM("Step 1: What is your name?", "name", "string"),
+	                               FIXTURE_FORM("Step 1: What is your name?", "name", "string"),
 	                               "action" };
 static const struct question STEP2 = {
-	"step2", "elicitation", FORM("Step 2: What is your favorite color?", "color", "string"),
-	"action"
+	"step2", "elicitation",
+	FIXTURE_FORM("Step 2: What is your favorite color?", "color", "string"), "action"
 };
 static const struct question CONTEXT = {
 	"user_context", "elicitation",
-	FORM("What context should the prompt use?", "context", "string"), "action"
+	FIXTURE_FORM("What context should the prompt use?", "context", "string"), "action"
 };
 
 /* A text with what the answer to a question says in the middle. */
@@ -106,6 +104,12 @@ static const struct conversation {
 	  true,
 	  { { &USER_NAME, &GREETING } },
 	  { .before = "capabilities-ok" } },
+	/* The last NO_TOOLS: a part of a tool elsewhere, and a prompt. */
+	{ "test_tool_with_task",
+	  true,
+	  false,
+	  { { &USER_NAME } },
+	  { "Hello, ", "user_name", "content", "name", "!" } },
 	{ "test_input_required_result_prompt",
 	  false,
 	  false,
@@ -123,7 +127,7 @@ static const struct conversation *find(const char *name)
 
 const char *input_tool(int i)
 {
-	return i < (int)COUNT(CONVERSATIONS) - 1 ? CONVERSATIONS[i].name : NULL;
+	return i < (int)COUNT(CONVERSATIONS) - NO_TOOLS ? CONVERSATIONS[i].name : NULL;
 }
 
 /* ---- state ---- */
@@ -183,7 +187,6 @@ static bool is_answered(const struct question *q, const cJSON *responses)
 static void ask_round(const struct ask *a, const struct conversation *c, int round)
 {
 	OWNED(str) struct str result = STR_INIT;
-	OWNED(str) struct str message = STR_INIT;
 	const char *lacking = NULL;
 	int count = 0;
 
@@ -206,8 +209,7 @@ static void ask_round(const struct ask *a, const struct conversation *c, int rou
 	if (c->has_state)
 		add_state(&result, c->name, round);
 	str_add_char(&result, '}');
-	rpc_result(&message, a->id, result.bytes);
-	a->sink->by->reply(a->sink, &message, NULL);
+	ask_reply(a, &result);
 }
 
 static bool round_is_answered(const struct ask *a, const struct conversation *c, int round,

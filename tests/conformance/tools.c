@@ -272,6 +272,19 @@ static void with_header(const struct ask *a)
 		answer_text(a, argument ? argument : "no region");
 }
 
+static void greet(const struct ask *a)
+{
+	const char *name = ask_argument(a, "name");
+	OWNED(str) struct str text = STR_INIT;
+
+	if (!name) {
+		ask_refuse(a, RPC_INVALID_PARAMS, "name is missing", NULL);
+		return;
+	}
+	str_addf(&text, "Hello, %s!", name);
+	answer_text(a, text.bytes);
+}
+
 static void with_schema(const struct ask *a)
 {
 	answer_text(a, "The schema of this tool is what matters.");
@@ -289,6 +302,10 @@ static void with_schema(const struct ask *a)
 
 static const char HEADER_SCHEMA[] = "{\"type\":\"object\",\"properties\":{\"region\":{"
                                     "\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}";
+
+static const char WORK_SCHEMA[] =
+    "{\"type\":\"object\",\"properties\":{\"seconds\":{\"type\":\"number\",\"minimum\":0},"
+    "\"label\":{\"type\":\"string\"}},\"required\":[\"seconds\",\"label\"]}";
 
 static const char SCHEMA_2020_12[] =
     "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\","
@@ -345,6 +362,13 @@ static const struct fixture_tool {
 	{ "test_trigger_tool_change", ERA_MODERN, NULL, change_tools, NULL },
 	{ "test_trigger_prompt_change", ERA_MODERN, NULL, change_prompts, NULL },
 	{ "test_x_mcp_header", ERA_MODERN, NULL, with_header, HEADER_SCHEMA },
+	{ "greet", ERA_MODERN, NULL, greet, ONE_TEXT("name") },
+	{ "slow_compute", ERA_MODERN, NULL, tasks_call, WORK_SCHEMA },
+	{ "failing_job", ERA_MODERN, NULL, tasks_call, NULL },
+	{ "protocol_error_job", ERA_MODERN, NULL, tasks_call, NULL },
+	{ "confirm_delete", ERA_MODERN, NULL, tasks_call, ONE_TEXT("filename") },
+	{ "multi_input", ERA_MODERN, NULL, tasks_call, NULL },
+	{ "test_tool_with_task", ERA_MODERN, NULL, tasks_call, NULL },
 };
 
 static void describe(struct str *out, const char *name, const char *schema)
