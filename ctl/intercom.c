@@ -70,6 +70,11 @@ static int uninstall(const struct arguments *a)
 	return intercom_install(true, &a->source, a->argc, a->argv);
 }
 
+static int policy(const struct arguments *a)
+{
+	return intercom_policy(&a->source, a->argc, a->argv);
+}
+
 static int help(const struct arguments *a);
 
 static const struct subcommand SUBCOMMANDS[] = {
@@ -78,6 +83,8 @@ static const struct subcommand SUBCOMMANDS[] = {
 	{ "install", "HOST ...", "connects a host (claude, codex, ...): --help says more", -1,
 	  install },
 	{ "uninstall", "HOST ...", "takes out what install has put in", -1, uninstall },
+	{ "policy", "check ...", "what a workspace's policy file allows: --help says more", -1,
+	  policy },
 	{ "doctor", "", "tells what is in order, what is not, and what to do", 0, doctor },
 	{ "config", "sample", "prints a config.toml that shows every setting", 1, config },
 	{ "help", "", "this text", 0, help },

@@ -6,6 +6,7 @@
  * intercom_spawn.c    starting one process with a clean environment
  * intercom_rows.c     what the supervisor writes: settings at the start, interruptions at the stop
  * intercom_doctor.c   what is in order and what is not
+ * intercom_policy.c   what a workspace's policy file allows
  * intercom_install.c  entries in the configuration of agents' hosts (more in intercom_install.h) */
 #ifndef INTERCOM_H
 #define INTERCOM_H
@@ -72,6 +73,8 @@ int intercom_run(const struct config_source *source);
 int intercom_doctor(const struct config_source *source);
 /* argv[0] is the word install or uninstall. */
 int intercom_install(bool remove, const struct config_source *source, int argc, char **argv);
+/* argv[0] is the word policy. */
+int intercom_policy(const struct config_source *source, int argc, char **argv);
 
 /* ---- intercom_rows.c ---- */
 

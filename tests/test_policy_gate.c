@@ -260,6 +260,69 @@ START_TEST(an_approved_change_cannot_be_one_of_the_policy)
 }
 END_TEST
 
+/* ---- agent-intercom policy check ---- */
+
+/* What it prints (errors too) goes to said; its exit status. */
+static int check(struct str *said, const char *arguments)
+{
+	return shell(said, "cd '%s' && %s/agent-intercom policy check --config '%s' %s 2>&1",
+	             site.workspace, getenv("INTERCOM_BUILD"), site.config, arguments);
+}
+
+START_TEST(policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do)
+{
+	OWNED(str) struct str said = STR_INIT;
+
+	site = given_site();
+	ck_assert_int_eq(check(&said, ""), 78);
+	says(said.bytes, "there is no ");
+	given_policy("{\"enabled\":true,\"comands\":[],\"tools\":[\"ping\"],"
+	             "\"file_patterns\":{\"write\":[\"docs/**\"]}}");
+	ck_assert_int_eq(check(&said, ""), 0);
+	says(said.bytes, "comands says nothing to us");
+	says(said.bytes, "no history");
+	ck_assert_int_eq(check(&said, "--explain heartbeat"), 0);
+	says(said.bytes, "allowed: allowed by tool:ping");
+	ck_assert_int_eq(check(&said, "--explain heartbeat --risk high"), 1);
+	says(said.bytes, "asked: the risk is above");
+	ck_assert_int_eq(check(&said, "--explain edit --path docs/a --path src/b"), 1);
+	says(said.bytes, "no rule allows to write src/b");
+	ck_assert_int_eq(check(&said, "--explain edit --path docs/a"), 0);
+	given_policy("{\"enabled\":1}");
+	ck_assert_int_eq(check(&said, ""), 78);
+	says(said.bytes, "enabled: must be true or false");
+	put_file(site.workspace, "other.json", "{\"commands\":[\"^(\"]}");
+	ck_assert_int_eq(check(&said, "other.json"), 78);
+	says(said.bytes, "no regular expression");
+	ck_assert_int_eq(check(&said, "a b"), 64);
+	ck_assert_int_eq(check(&said, "--help"), 0);
+	says(said.bytes, "usage: ");
+}
+END_TEST
+
+START_TEST(policy_check_tries_a_file_on_what_people_decided)
+{
+	OWNED(str) struct str said = STR_INIT;
+
+	given_all(NULL);
+	clearance_is("docs/good", "pending");
+	clearance_is("src/good", "pending");
+	approve_all();
+	clearance_is("docs/bad", "pending");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'reject' FROM inbox");
+	put_file(site.workspace, "new.json", DOCS);
+	ck_assert_int_eq(check(&said, "new.json"), 1);
+	says(said.bytes, "(docs/bad), which file_pattern:write:docs/** would allow");
+	says(said.bytes, "of 2 changes that you approved here it would have allowed 1, "
+	                 "of 1 that you rejected 1");
+	put_file(site.workspace, "new.json",
+	         "{\"enabled\":true,\"file_patterns\":{\"write\":[\"**/good\"]}}");
+	ck_assert_int_eq(check(&said, "new.json"), 0);
+	says(said.bytes, "allowed 2, of 1 that you rejected 0");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("policy gate");
@@ -279,6 +342,8 @@ int main(void)
 	tcase_add_test(c, each_version_of_the_file_is_a_row_and_a_broken_one_allows_nothing);
 	tcase_add_test(c, a_file_that_every_user_may_write_allows_nothing);
 	tcase_add_test(c, an_approved_change_cannot_be_one_of_the_policy);
+	tcase_add_test(c, policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do);
+	tcase_add_test(c, policy_check_tries_a_file_on_what_people_decided);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
