@@ -28,6 +28,28 @@ static void watch(struct front *f, const char *workspace_root)
 	(void)inotify_add_watch(f->policy_fd, path, CHANGES | IN_ONLYDIR);
 }
 
+static void tell(const struct policy_file *p)
+{
+	if (p->why[0])
+		log_warn("%s/" POLICY_FILE " allows nothing: %s", p->workspace_root, p->why);
+	else if (p->exists)
+		log_info("%s/" POLICY_FILE " is in force", p->workspace_root);
+	else
+		log_info("%s/" POLICY_FILE " is gone", p->workspace_root);
+}
+
+/* A version that is new is told in the log, and the next turn writes its row. */
+static void notice(struct front *f, struct policy_file *p)
+{
+	watch(f, p->workspace_root);
+	if (!p->changed || p->told)
+		return;
+	p->told = true;
+	tell(p);
+	f->has_notes = true;
+	front_turn_soon(f);
+}
+
 static bool concerns_us(const struct inotify_event *e)
 {
 	return e->len > 0 &&
@@ -58,8 +80,11 @@ static void on_change(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (!drain(fd))
 		return;
-	LIST_FOREACH (p, &f->policies.all, next)
-		(void)policies_of(f, p->workspace_root);
+	LIST_FOREACH (p, &f->policies.all, next) {
+		(void)policy_file_of(&f->policies, p->workspace_root);
+		if (!p->exists || p->seen.st_size > 0) /* else it is being written */
+			notice(f, p);
+	}
 }
 
 int policies_start(struct front *f, struct err *e)
@@ -82,29 +107,11 @@ void policies_stop(struct front *f)
 	policy_files_clear(&f->policies);
 }
 
-/* ---- asking ---- */
-
-static void tell(const struct policy_file *p)
-{
-	if (p->why[0])
-		log_warn("%s/" POLICY_FILE " allows nothing: %s", p->workspace_root, p->why);
-	else if (p->exists)
-		log_info("%s/" POLICY_FILE " is in force", p->workspace_root);
-	else
-		log_info("%s/" POLICY_FILE " is gone", p->workspace_root);
-}
-
 struct policy_file *policies_of(struct front *f, const char *workspace_root)
 {
 	struct policy_file *p = policy_file_of(&f->policies, workspace_root);
 
-	watch(f, workspace_root);
-	if (p->changed && !p->told) {
-		p->told = true;
-		tell(p);
-		f->has_notes = true;
-		front_turn_soon(f);
-	}
+	notice(f, p);
 	return p;
 }
 
@@ -128,7 +135,7 @@ void policies_write(struct front *f)
 	struct err e = ERR_INIT;
 
 	LIST_FOREACH (p, &f->policies.all, next)
-		if (p->changed && write_one(f, p, &e))
+		if (p->told && p->changed && write_one(f, p, &e))
 			log_warn("the policy of %s: %s", p->workspace_root, e.text);
 }
 
@@ -137,6 +144,7 @@ void policies_written(struct front *f)
 	struct policy_file *p;
 
 	LIST_FOREACH (p, &f->policies.all, next)
-		p->changed = p->told = false;
+		if (p->told)
+			p->changed = p->told = false;
 	f->has_notes = false;
 }
