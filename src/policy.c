@@ -450,13 +450,21 @@ static int read_all(struct policy *p, const cJSON *root, struct err *e)
 	return 0;
 }
 
+static bool is_blank(const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!memchr(" \t\r\n", bytes[i], 4))
+			return false;
+	return true;
+}
+
 static cJSON *parse_json(const char *bytes, size_t length, struct err *e)
 {
 	const char *end = bytes;
 	cJSON *root = cJSON_ParseWithLengthOpts(bytes, length, &end, false);
 	size_t line = 1;
 
-	if (root && strspn(end, " \t\r\n") == length - (size_t)(end - bytes))
+	if (root && is_blank(end, length - (size_t)(end - bytes)))
 		return root;
 	for (const char *c = bytes; c < end && c < bytes + length; c++)
 		line += *c == '\n';
@@ -473,7 +481,7 @@ int policy_parse(const char *bytes, size_t length, struct policy **ret_policy, s
 	if (length > POLICY_MAX_BYTES)
 		return err_set(e, ERR_INPUT, "the file is larger than %d KiB",
 		               POLICY_MAX_BYTES >> 10);
-	if (strspn(bytes, " \t\r\n") == length)
+	if (is_blank(bytes, length))
 		return err_set(e, ERR_INPUT, "the file is empty");
 	root = parse_json(bytes, length, e);
 	if (!root)

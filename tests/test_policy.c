@@ -147,6 +147,18 @@ START_TEST(a_file_that_is_wrong_is_refused_with_the_place)
 }
 END_TEST
 
+START_TEST(a_file_is_as_long_as_it_is_said_to_be)
+{
+	struct policy *p = NULL;
+	struct err e = ERR_INIT;
+	char *blank = malloc(1);
+
+	*blank = '\n'; /* and no end behind it */
+	ck_assert_int_eq(policy_parse(blank, 1, &p, &e), -1);
+	free(blank);
+}
+END_TEST
+
 START_TEST(a_member_that_says_nothing_to_us_is_named)
 {
 	OWNED(str) struct str unknown = STR_INIT;
@@ -375,6 +387,7 @@ int main(void)
 	tcase_add_test(c, three_shapes_of_the_file_say_the_same);
 	tcase_add_test(c, without_a_file_or_when_it_is_not_enabled_everything_is_asked);
 	tcase_add_test(c, a_file_that_is_wrong_is_refused_with_the_place);
+	tcase_add_test(c, a_file_is_as_long_as_it_is_said_to_be);
 	tcase_add_test(c, a_member_that_says_nothing_to_us_is_named);
 	tcase_add_test(c, risk_above_the_threshold_is_asked_and_critical_always);
 	tcase_add_test(c, a_glob_stands_for_the_whole_command_line);

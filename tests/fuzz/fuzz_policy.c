@@ -1,5 +1,5 @@
-/* libFuzzer: policy files and questions. The first line is a command line, the rest the file: what is
- * read must be judged, in the time that the limits allow, and never by more than one rule. */
+/* libFuzzer: policy files and questions. The first line is a command line, the rest the file: what
+ * is read must be judged, in the time that the limits allow, and never by more than one rule. */
 #include "policy.h"
 
 #include <stdint.h>
