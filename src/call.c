@@ -71,6 +71,7 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 {
 	const char *name = json_text(params, "name");
 	const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(params, "arguments");
+	OWNED(str) struct str token = STR_INIT;
 	struct err wrong = ERR_INIT;
 
 	if (!name)
@@ -80,7 +81,8 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 		return err_set(e, ERR_INPUT, "unknown tool: %.100s", name);
 	if (arguments && !cJSON_IsObject(arguments) && !cJSON_IsNull(arguments))
 		return err_set(e, ERR_INPUT, "params.arguments must be an object");
-	c->rpc_id = xstrdup(rpc_id);
+	rpc_token_canonical(&token, rpc_id);
+	c->rpc_id = str_take(&token);
 	c->progress_token = progress_token(params);
 	c->arguments = tool_arguments(c->tool, arguments);
 	json_canonical(&c->canonical, c->arguments);

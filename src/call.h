@@ -35,7 +35,7 @@ struct call {
 	const struct tool *tool;
 	cJSON *arguments; /* nulls dropped, defaults filled in */
 	struct str canonical; /* the same as canonical JSON */
-	char *rpc_id; /* JSON token */
+	char *rpc_id; /* JSON token, see rpc_id_canonical */
 	char *progress_token; /* JSON token or NULL */
 	bool modern; /* revision 2026-07-28 */
 	struct sha256 digest; /* of the question (decisions.md A2) */

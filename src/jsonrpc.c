@@ -323,6 +323,21 @@ void json_canonical(struct str *out, const cJSON *value)
 	}
 }
 
+void rpc_id_canonical(struct str *out, const cJSON *id)
+{
+	if (cJSON_IsNumber(id))
+		str_addf(out, "%.0f", id->valuedouble + 0.0); /* no -0 */
+	else
+		json_canonical(out, id);
+}
+
+void rpc_token_canonical(struct str *out, const char *token)
+{
+	OWNED(cJSON_ptr) cJSON *id = cJSON_Parse(token);
+
+	rpc_id_canonical(out, id);
+}
+
 void cJSON_ptr_clear(cJSON **value)
 {
 	cJSON_Delete(*value);

@@ -45,7 +45,7 @@ enum {
 /* A request that the agent has had no answer to. */
 struct request {
 	TAILQ_ENTRY(request) next;
-	char *id; /* JSON token */
+	char *id; /* JSON token, see rpc_id_canonical */
 	struct str line;
 };
 
@@ -67,8 +67,10 @@ struct relay {
 static void remember(struct relay *r, const char *id, const char *line, size_t length)
 {
 	struct request *q = xcalloc(1, sizeof(*q));
+	OWNED(str) struct str token = STR_INIT;
 
-	q->id = xstrdup(id);
+	rpc_token_canonical(&token, id);
+	q->id = str_take(&token);
 	str_add_bytes(&q->line, line, length);
 	TAILQ_INSERT_TAIL(&r->open, q, next);
 }
@@ -102,7 +104,7 @@ static void note_from_agent(struct relay *r, const char *line, size_t length)
 			OWNED(str) struct str token = STR_INIT;
 
 			if (id)
-				json_canonical(&token, id);
+				rpc_id_canonical(&token, id);
 			forget(r, str_text(&token));
 		}
 	}
@@ -112,10 +114,13 @@ static void note_from_agent(struct relay *r, const char *line, size_t length)
 static void note_from_front(struct relay *r, const char *line, size_t length)
 {
 	struct rpc_message m = RPC_MESSAGE_INIT;
+	OWNED(str) struct str token = STR_INIT;
 	struct rpc_error ignored;
 
-	if (rpc_parse(line, length, &m, &ignored) == 0 && m.kind == RPC_RESPONSE && m.id)
-		forget(r, m.id);
+	if (rpc_parse(line, length, &m, &ignored) == 0 && m.kind == RPC_RESPONSE && m.id) {
+		rpc_token_canonical(&token, m.id);
+		forget(r, token.bytes);
+	}
 	rpc_message_clear(&m);
 }
 

@@ -376,7 +376,7 @@ static int run_cancel(struct front *f, struct job *job, struct err *e)
 
 	if (!id || !p->seq || p->transport == PEER_STATELESS)
 		return 0;
-	json_canonical(&token, id);
+	rpc_id_canonical(&token, id);
 	s = store_stmt(&f->worker.store, SQL_TOOL_CALL_BY_RPC);
 	bind_int(s, ":connection", p->seq);
 	bind_text(s, ":rpc_id", token.bytes);
@@ -513,6 +513,14 @@ static void reply_call(struct front *f, struct job *job)
 	           job->call.progress_token, modern);
 }
 
+static bool has_id(const struct waiter *w, const char *canonical)
+{
+	OWNED(str) struct str own = STR_INIT;
+
+	rpc_token_canonical(&own, w->rpc_id);
+	return strcmp(own.bytes, canonical) == 0;
+}
+
 /* A subscriptions/listen that its client cancels has no row: it is found among the sink's own. */
 static void stop_listening(struct front *f, const struct job *job)
 {
@@ -522,9 +530,9 @@ static void stop_listening(struct front *f, const struct job *job)
 
 	if (!id)
 		return;
-	json_canonical(&token, id);
+	rpc_id_canonical(&token, id);
 	LIST_FOREACH (w, &job->sink->waiters, of_sink)
-		if (w->held->seq < 0 && strcmp(w->rpc_id, token.bytes) == 0)
+		if (w->held->seq < 0 && has_id(w, token.bytes))
 			break;
 	if (w)
 		(void)front_forget(f, w);
