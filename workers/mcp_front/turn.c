@@ -171,7 +171,17 @@ static void take_resource(struct front *f, struct sink *sink, const struct rpc_m
 static void listen_to(struct front *f, struct sink *sink, const char *id)
 {
 	OWNED(str) struct str message = STR_INIT;
+	struct mcp_fault full = { .status = 503, .code = RPC_INTERNAL_ERROR };
+	struct err e = ERR_INIT;
 
+	if (f->listens >= FRONT_MAX_LISTENS)
+		(void)err_set(&e, ERR_AGAIN, "%d subscriptions are open, no more may be",
+		              f->listens);
+	if (e.kind != ERR_NONE || !front_has_room(sink, 1, &e)) {
+		(void)snprintf(full.text, sizeof(full.text), "%.299s", e.text);
+		sink->by->refuse(sink, id, &full);
+		return;
+	}
 	mcp_listen_acknowledged(&message, id);
 	sink_hold(sink);
 	sink->by->wait(sink, NULL);
@@ -320,6 +330,14 @@ static int tell(struct front *f, struct job *job, struct err *e)
 	return job->untold ? call_finish(&f->worker.store, job->call_seq, &t, e) : 0;
 }
 
+static bool may_wait(struct job *job, struct err *e)
+{
+	if (!front_has_room(job->sink, job->sink->asking + 1, e))
+		return false;
+	job->sink->asking++;
+	return true;
+}
+
 static int run_call(struct front *f, struct job *job, struct err *e)
 {
 	struct store *st = &f->worker.store;
@@ -329,10 +347,13 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 
 	if (again < 0)
 		return -1;
+	if (again && job->waits)
+		return may_wait(job, e) ? attach(f, job, e) : -1;
 	if (again)
-		return job->waits ? attach(f, job, e) : tell(f, job, e);
+		return tell(f, job, e);
 	if (peer_join(st, &f->settings.places, p, e) ||
-	    call_run(st, &job->call, p, &f->settings, e)) {
+	    call_run(st, &job->call, p, &f->settings, e) ||
+	    (job->call.waiting && !may_wait(job, e))) {
 		peer_unjoin(p, seq, session);
 		return -1;
 	}
@@ -626,6 +647,7 @@ static bool commit_batch(struct front *f, struct job_queue *batch)
 	STAILQ_FOREACH (job, batch, next) {
 		job->had_seq = job->sink->peer->seq;
 		job->had_session = job->sink->peer->session_seq;
+		job->sink->asking = 0;
 		if (job->kind == JOB_CALL)
 			prepare_call(f, job);
 	}
