@@ -46,7 +46,7 @@ for target; do
   mkdir -p "$out/$name.corpus"
   set -- "$out/$name.corpus"
   [ ! -d "tests/fuzz/seeds/$name" ] || set -- "$@" "tests/fuzz/seeds/$name"
-  [ ! -f "tests/fuzz/$name.dict" ] || set -- "$@" -dict="tests/fuzz/$name.dict"
+  set -- "$@" -dict=tests/fuzz/mcp.dict
   echo "$name for $seconds s"
   "$out/$name" -max_total_time="$seconds" -timeout=30 -artifact_prefix="$out/$name-" "$@" \
     >"$out/$name.log" 2>&1 || {

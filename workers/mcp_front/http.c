@@ -832,7 +832,7 @@ static void turn_away(int fd, struct arrival *a, const char *why)
 	(void)shutdown(fd, SHUT_WR);
 }
 
-static struct front *the_front; /* of this process, for a callback that is given a bufferevent */
+static struct front *the_front; /* of this process, for callbacks that are not given it */
 
 /* Of a connection whose request is not whole. */
 static void look_at(struct front *f, int fd, struct arrival *a)
@@ -876,36 +876,48 @@ static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, v
 
 /* ---- more callers than descriptors ---- */
 
+static bool has_descriptors(const struct front *f)
+{
+	int next = fcntl(f->hang_up_fd, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
+
+	if (next >= 0)
+		(void)close(next);
+	return next >= 0 && next < f->max_fd + FRONT_SPARE_FDS / 2;
+}
+
+static void pause_accepting(struct front *f)
+{
+	static const struct timeval PAUSE = { .tv_usec = ACCEPT_PAUSE_MS * 1000 };
+
+	(void)evconnlistener_disable(f->http_listener);
+	(void)event_add(f->accept, &PAUSE);
+}
+
 static void on_accept_again(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
 
 	(void)fd;
 	(void)what;
-	(void)evconnlistener_enable(f->http_listener);
+	if (has_descriptors(f))
+		(void)evconnlistener_enable(f->http_listener);
+	else
+		pause_accepting(f);
 }
 
-/* Callers wait in the kernel for a while: the last descriptors are for files, the database and the
- * relays. Those of the first half of FRONT_SPARE_FDS are told why (look_at). */
-static void spare_descriptors(struct front *f)
+static void on_accept_error(struct evconnlistener *listener, void *arg)
 {
-	static const struct timeval PAUSE = { .tv_usec = ACCEPT_PAUSE_MS * 1000 };
-	int next = fcntl(f->hang_up_fd, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
-
-	if (next >= 0)
-		(void)close(next);
-	if (next >= 0 && next < f->max_fd + FRONT_SPARE_FDS / 2)
-		return;
-	(void)evconnlistener_disable(f->http_listener);
-	(void)event_add(f->accept, &PAUSE);
+	(void)listener;
+	(void)arg; /* evhttp's own */
+	pause_accepting(the_front);
 }
 
 static struct bufferevent *on_connect(struct event_base *base, void *arg)
 {
 	struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
 
-	the_front = arg;
-	spare_descriptors(arg);
+	if (!has_descriptors(arg))
+		pause_accepting(arg);
 	if (bev)
 		(void)evbuffer_add_cb(bufferevent_get_input(bev), on_bytes, bev);
 	return bev;
@@ -998,6 +1010,7 @@ int http_start(struct front *f, struct err *e)
 	f->hang_up_fd = epoll_create1(EPOLL_CLOEXEC);
 	f->hang_up = event_new(f->base, f->hang_up_fd, EV_READ | EV_PERSIST, on_hang_up, f);
 	(void)event_add(f->hang_up, NULL);
+	the_front = f;
 	f->accept = evtimer_new(f->base, on_accept_again, f);
 	f->http = evhttp_new(f->base);
 	evhttp_set_gencb(f->http, on_request, f);
@@ -1022,6 +1035,7 @@ int http_start(struct front *f, struct err *e)
 		evconnlistener_free(listener);
 		return err_set(e, ERR_AGAIN, "evhttp takes no listener");
 	}
+	evconnlistener_set_error_cb(listener, on_accept_error);
 	f->http_listener = listener;
 	return 0;
 }
