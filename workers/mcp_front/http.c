@@ -26,6 +26,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +42,35 @@ enum {
 	KEEPALIVE_COUNT = 3,
 	USER_TIMEOUT_MS = 20000,
 };
+
+/* ---- connections ---- */
+
+/* evhttp's timeout begins anew with each byte: a client that sends one now and then would be held
+ * for ever. The inode tells a new connection from an old one with the same descriptor. */
+struct arrival {
+	ino_t inode;
+	int64_t began_ms; /* monotonic; 0: nothing of a request has come */
+	size_t unfinished; /* bytes of a request that has not come whole; in front.unfinished */
+	bool held; /* a request has come whole and is not answered: what comes now has time */
+	bool turned_away; /* nothing it sends is looked at any more */
+	bool looked; /* who is at the other end has been asked */
+	bool refused; /* and it is somebody else */
+};
+
+static struct arrival *arrival_of(struct front *f, int fd)
+{
+	enum { STEP = 64 };
+
+	if (fd >= f->arrival_count) {
+		int count = fd + STEP;
+
+		f->arrivals = xrealloc(f->arrivals, (size_t)count * sizeof(*f->arrivals));
+		memset(f->arrivals + f->arrival_count, 0,
+		       (size_t)(count - f->arrival_count) * sizeof(*f->arrivals));
+		f->arrival_count = count;
+	}
+	return &f->arrivals[fd];
+}
 
 /* ---- answers ---- */
 
@@ -88,6 +118,7 @@ static void let_go(struct sink *s)
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
 		bufferevent_setwatermark(evhttp_connection_get_bufferevent(c), EV_READ, 0, 0);
 		evhttp_connection_set_timeout(c, FRONT_READ_SECONDS);
+		arrival_of(s->front, s->fd)->held = false;
 	}
 }
 
@@ -97,7 +128,7 @@ static void answer(struct sink *s, int status, const char *type, const void *bod
 	struct evbuffer *b = evbuffer_new();
 
 	header(s, "Content-Type", type ? type : "text/plain");
-	if (length)
+	if (length && evhttp_request_get_command(request) != EVHTTP_REQ_HEAD)
 		(void)evbuffer_add(b, body, length);
 	let_go(s);
 	sink_hold(s);
@@ -226,6 +257,18 @@ static void on_close(struct evhttp_connection *c, void *arg)
 		evhttp_request_free(request);
 }
 
+/* A next request may stand behind one that is held. Who sends more than we read meanwhile is cut:
+ * behind it we could not see him hang up. */
+static bool is_flooded(const struct sink *s)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(c);
+	int unread = 0;
+
+	(void)ioctl(s->fd, FIONREAD, &unread);
+	return evbuffer_get_length(bufferevent_get_input(bev)) + (size_t)unread > HELD_READ_BYTES;
+}
+
 static void on_hang_up(evutil_socket_t fd, short what, void *arg)
 {
 	struct epoll_event events[64];
@@ -236,7 +279,8 @@ static void on_hang_up(evutil_socket_t fd, short what, void *arg)
 	for (int i = 0; i < n; i++) {
 		struct sink *s = events[i].data.ptr;
 
-		if (s->http)
+		if (s->http &&
+		    (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR) || is_flooded(s)))
 			evhttp_connection_free(evhttp_request_get_connection(s->http));
 	}
 }
@@ -274,6 +318,7 @@ static void hold(struct sink *s, const char *event_id)
 		bev = evhttp_connection_get_bufferevent(c);
 		s->fd = bufferevent_getfd(bev);
 		s->streaming = true;
+		arrival_of(s->front, s->fd)->held = true;
 		tune(s->fd);
 		evhttp_connection_set_timeout(c, HELD_SECONDS);
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_ADD, s->fd, &hang_up);
@@ -308,13 +353,36 @@ static int count_headers(const struct evkeyvalq *headers, const char *name)
 	return count;
 }
 
+/* What evhttp would read otherwise than others do: a name that is not one, lengths that are no
+ * number or not one, an encoding that it does not know. */
+static bool is_framed_well(const struct evkeyvalq *headers)
+{
+	const char *length = evhttp_find_header(headers, "Content-Length");
+	const char *encoding = evhttp_find_header(headers, "Transfer-Encoding");
+	const struct evkeyval *h;
+
+	TAILQ_FOREACH (h, headers, next)
+		if (!*h->key || strpbrk(h->key, " \t"))
+			return false;
+	if (length && (count_headers(headers, "Content-Length") > 1 ||
+	               strspn(length, "0123456789") != strlen(length)))
+		return false;
+	return !encoding || strcasecmp(encoding, "chunked") == 0;
+}
+
 /* 0 or the status to refuse with. */
 static int check_headers(struct evhttp_request *request, const char **ret_why)
 {
 	const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
 	const char *host = evhttp_find_header(headers, "Host");
 	const char *origin = evhttp_find_header(headers, "Origin");
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *named = uri ? evhttp_uri_get_host(uri) : NULL; /* GET http://... */
 
+	if (named && !header_host_is_loopback(named)) {
+		*ret_why = "only localhost, 127.0.0.1 and [::1] are served";
+		return 403;
+	}
 	if (!host || count_headers(headers, "Host") != 1 || !header_host_is_loopback(host)) {
 		*ret_why = "Host not allowed: only localhost, 127.0.0.1 and [::1]";
 		return 403;
@@ -323,8 +391,9 @@ static int check_headers(struct evhttp_request *request, const char **ret_why)
 		*ret_why = "Origin not allowed";
 		return 403;
 	}
-	if (count_headers(headers, "Content-Length") > 1) {
-		*ret_why = "more than one Content-Length";
+	if (!is_framed_well(headers)) {
+		*ret_why = "the length of the body is not clear: send one Content-Length, or "
+		           "Transfer-Encoding: chunked";
 		return 400;
 	}
 	return 0;
@@ -772,32 +841,6 @@ static void route(struct sink *s, const char *path)
 
 /* ---- slow clients ---- */
 
-/* evhttp's timeout begins anew with each byte: a client that sends one now and then would be held
- * for ever. The inode tells a new connection from an old one with the same descriptor. */
-struct arrival {
-	ino_t inode;
-	int64_t began_ms; /* monotonic; 0: nothing of a request has come */
-	size_t unfinished; /* bytes of a request that has not come whole; in front.unfinished */
-	bool turned_away; /* nothing it sends is looked at any more */
-	bool looked; /* who is at the other end has been asked */
-	bool refused; /* and it is somebody else */
-};
-
-static struct arrival *arrival_of(struct front *f, int fd)
-{
-	enum { STEP = 64 };
-
-	if (fd >= f->arrival_count) {
-		int count = fd + STEP;
-
-		f->arrivals = xrealloc(f->arrivals, (size_t)count * sizeof(*f->arrivals));
-		memset(f->arrivals + f->arrival_count, 0,
-		       (size_t)(count - f->arrival_count) * sizeof(*f->arrivals));
-		f->arrival_count = count;
-	}
-	return &f->arrivals[fd];
-}
-
 /* Evhttp does not say when a connection ends that has sent no whole request: what it had sent is
  * still counted then, until this is looked at. */
 static void sweep(struct front *f)
@@ -861,7 +904,7 @@ static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, v
 		front_count(f, &a->unfinished, 0);
 		*a = (struct arrival){ .inode = about.st_ino };
 	}
-	if (!a->began_ms)
+	if (!a->began_ms || a->held)
 		a->began_ms = clock_monotonic_ms();
 	else if (clock_monotonic_ms() - a->began_ms > FRONT_REQUEST_SECONDS * 1000)
 		(void)shutdown(fd, SHUT_RDWR);
@@ -985,6 +1028,8 @@ static void on_request(struct evhttp_request *request, void *arg)
 	s->http = request;
 	evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_close, s);
 	sink_hold(s);
+	if (status) /* where the next request of this connection begins is not sure */
+		header(s, "Connection", "close");
 	if (!may_ask)
 		answer_error(s, 403, NULL, RPC_INVALID_REQUEST,
 		             "this agent-intercom belongs to another user; mcp.allow_uids in its "
