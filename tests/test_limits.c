@@ -386,6 +386,8 @@ START_TEST(big_lines_that_are_slow_have_the_same_limit)
 		free(line);
 		line = relay_line(&r[i]);
 		has(line, "result", "{}");
+		free(line);
+		line = NULL;
 		relay_clear(&r[i]);
 	}
 	ck_assert_int_eq(refused, 1);
