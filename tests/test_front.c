@@ -31,18 +31,9 @@ static void start_front(void)
 
 static void given_front(void)
 {
-	char sql[1000];
-
 	(void)setenv("INTERCOM_PROGRESS_SECONDS", "1", 1);
 	fresh_store();
-	(void)snprintf(workspace, sizeof(workspace), "%.500s-work", test_run());
-	ck_assert_int_eq(mkdir(workspace, 0755), 0);
-	(void)snprintf(sql, sizeof(sql),
-	               "INSERT INTO setting (name, value, source, updated_at) VALUES"
-	               " ('http_port', '0', 'file', '%s'),"
-	               " ('default_workspace_root', '%s', 'file', '%s')",
-	               clock_now().text, workspace, clock_now().text);
-	given(sql);
+	given_front_settings(workspace);
 	start_front();
 }
 

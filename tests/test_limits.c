@@ -34,17 +34,10 @@ static int port;
 
 static void given_front(void)
 {
-	char workspace[600], sql[1000];
+	char workspace[600];
 
 	fresh_store();
-	(void)snprintf(workspace, sizeof(workspace), "%.500s-work", test_run());
-	ck_assert_int_eq(mkdir(workspace, 0755), 0);
-	(void)snprintf(sql, sizeof(sql),
-	               "INSERT INTO setting (name, value, source, updated_at) VALUES"
-	               " ('http_port', '0', 'file', '%s'),"
-	               " ('default_workspace_root', '%s', 'file', '%s')",
-	               clock_now().text, workspace, clock_now().text);
-	given(sql);
+	given_front_settings(workspace);
 	front = start_worker("mcp-front");
 	port = front_port();
 }
