@@ -336,6 +336,34 @@ START_TEST(an_id_may_be_spelt_differently_where_it_is_cancelled)
 }
 END_TEST
 
+/* An agent must not do this, and gets its answers all the same: nothing is mixed up or lost. */
+START_TEST(two_calls_with_one_id_are_both_answered_also_by_the_next_front)
+{
+	struct relay r;
+
+	given_running_site();
+	r = given_relay();
+	begin_asking(&r, "f");
+	r.id--;
+	begin_asking(&r, "g");
+	kill_and_await("mcp-front");
+	expect_soon("SELECT count(DISTINCT request_seq) FROM tool_call JOIN worker ON"
+	            " worker.id = listener WHERE worker.state = 'ready'",
+	            "2\n");
+	approve();
+	for (int i = 0; i < 2; i++) {
+		OWNED(char_ptr) char *line = relay_line(&r);
+		OWNED(char_ptr) char *result = tool_result(line);
+
+		has(line, "id", "1");
+		has(result, "status", "approved");
+	}
+	expect("SELECT count(*) FROM request", "2\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* The queued call kept the revision that the second initialize freed; the asan preset tells. */
 START_TEST(a_call_and_another_initialize_may_come_together)
 {
@@ -571,6 +599,7 @@ int main(void)
 	tcase_add_test(c, lines_may_end_in_cr_and_ids_come_back_byte_for_byte);
 	tcase_add_test(c, other_messages_are_served_while_a_call_waits);
 	tcase_add_test(c, an_id_may_be_spelt_differently_where_it_is_cancelled);
+	tcase_add_test(c, two_calls_with_one_id_are_both_answered_also_by_the_next_front);
 	tcase_add_test(c, a_call_and_another_initialize_may_come_together);
 	tcase_add_test(c, an_answer_given_while_the_front_was_dead_arrives);
 	tcase_add_test(c, an_answer_given_after_the_front_has_died_arrives_too);
