@@ -331,10 +331,25 @@ void rpc_id_canonical(struct str *out, const cJSON *id)
 		json_canonical(out, id);
 }
 
+/* Nearly every id: a whole number that a double holds, as it is printed. */
+static bool is_plain(const char *token)
+{
+	enum { DIGITS = 15 };
+	size_t length = strlen(token);
+
+	return length <= DIGITS && strspn(token, "0123456789") == length &&
+	       (token[0] != '0' || length == 1);
+}
+
 void rpc_token_canonical(struct str *out, const char *token)
 {
-	OWNED(cJSON_ptr) cJSON *id = cJSON_Parse(token);
+	OWNED(cJSON_ptr) cJSON *id = NULL;
 
+	if (is_plain(token)) {
+		str_add(out, token);
+		return;
+	}
+	id = cJSON_Parse(token);
 	rpc_id_canonical(out, id);
 }
 

@@ -358,6 +358,8 @@ static void id_is(const char *token, const char *expected)
 START_TEST(an_id_has_one_spelling)
 {
 	id_is("7", "7");
+	id_is("0", "0");
+	id_is("123456789012345", "123456789012345");
 	id_is("1e2", "100");
 	id_is("100.0", "100");
 	id_is("-0", "0");
