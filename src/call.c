@@ -74,6 +74,7 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 {
 	const char *name = json_text(params, "name");
 	const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(params, "arguments");
+	OWNED(str) struct str token = STR_INIT;
 	struct err wrong = ERR_INIT;
 
 	if (!name)
@@ -83,7 +84,8 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 		return err_set(e, ERR_INPUT, "unknown tool: %.100s", name);
 	if (arguments && !cJSON_IsObject(arguments) && !cJSON_IsNull(arguments))
 		return err_set(e, ERR_INPUT, "params.arguments must be an object");
-	c->rpc_id = xstrdup(rpc_id);
+	rpc_token_canonical(&token, rpc_id);
+	c->rpc_id = str_take(&token);
 	c->progress_token = progress_token(params);
 	c->arguments = tool_arguments(c->tool, arguments);
 	json_canonical(&c->canonical, c->arguments);
@@ -357,12 +359,13 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 	int64_t wait_ms = how_long(p, settings);
 	struct instant until = clock_instant(clock_now_ms() + wait_ms);
 	struct secret task = secret_new();
-	bool is_task = c->as_task && request != 0; /* a write is done too soon for one */
 	stmt *s =
 	    store_stmt(st, c->waiting ? SQL_TOOL_CALL_INSERT_WAITING : SQL_TOOL_CALL_INSERT_DONE);
 
 	if (arguments < 0 || result < 0)
 		return -1;
+	c->is_task =
+	    c->waiting && c->as_task && request != 0; /* a write is done too soon for one */
 	bind_int(s, ":connection", p->seq);
 	bind_int(s, ":session", p->session_seq);
 	bind_text(s, ":rpc_id", c->rpc_id);
@@ -373,7 +376,7 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 	bind_text(s, ":digest", c->digest.text);
 	bind_seq(s, ":request", request);
 	bind_seq(s, ":apply", apply);
-	if (c->waiting && is_task) {
+	if (c->is_task) {
 		bind_text(s, ":task", task.text);
 		if (c->timeout_ms)
 			bind_int(s, ":task_ttl_ms", c->timeout_ms + CALL_TASK_KEPT_MS);

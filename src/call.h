@@ -39,7 +39,7 @@ struct call {
 	const struct tool *tool;
 	cJSON *arguments; /* nulls dropped, defaults filled in */
 	struct str canonical; /* the same as canonical JSON */
-	char *rpc_id; /* JSON token */
+	char *rpc_id; /* JSON token, see rpc_id_canonical */
 	char *progress_token; /* JSON token or NULL */
 	bool modern; /* revision 2026-07-28 */
 	bool as_task; /* if it has to wait, its client takes it as a task */
@@ -55,6 +55,7 @@ struct call {
 
 	int64_t seq; /* of its tool_call row */
 	bool waiting; /* its result comes later, through answer */
+	bool is_task; /* its client comes for the result: nobody is held */
 	int64_t timeout_ms; /* of its question; 0: it waits for ever */
 	bool is_error;
 	bool is_answer; /* the result is a person's answer */

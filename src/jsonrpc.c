@@ -323,6 +323,36 @@ void json_canonical(struct str *out, const cJSON *value)
 	}
 }
 
+void rpc_id_canonical(struct str *out, const cJSON *id)
+{
+	if (cJSON_IsNumber(id))
+		str_addf(out, "%.0f", id->valuedouble + 0.0); /* no -0 */
+	else
+		json_canonical(out, id);
+}
+
+/* Nearly every id: a whole number that a double holds, as it is printed. */
+static bool is_plain(const char *token)
+{
+	enum { DIGITS = 15 };
+	size_t length = strlen(token);
+
+	return length <= DIGITS && strspn(token, "0123456789") == length &&
+	       (token[0] != '0' || length == 1);
+}
+
+void rpc_token_canonical(struct str *out, const char *token)
+{
+	OWNED(cJSON_ptr) cJSON *id = NULL;
+
+	if (is_plain(token)) {
+		str_add(out, token);
+		return;
+	}
+	id = cJSON_Parse(token);
+	rpc_id_canonical(out, id);
+}
+
 void cJSON_ptr_clear(cJSON **value)
 {
 	cJSON_Delete(*value);

@@ -62,6 +62,12 @@ void json_quote(struct str *out, const char *text);
  * equal texts. */
 void json_canonical(struct str *out, const cJSON *value);
 
+/* Appends an id in the one spelling that all its spellings have: 100 for 1e2, "a" for "\u0061".
+ * Numbers are compared as doubles (RFC 8259, section 6). id: a string or a number. */
+void rpc_id_canonical(struct str *out, const cJSON *id);
+/* The same of a JSON token, as rpc_parse gives it. */
+void rpc_token_canonical(struct str *out, const char *token);
+
 /* Free function for OWNED(cJSON_ptr): `OWNED(cJSON_ptr) cJSON *x`. */
 void cJSON_ptr_clear(cJSON **value);
 

@@ -343,6 +343,20 @@ void event_clear(struct event *e)
 
 /* ---- an agent on HTTP ---- */
 
+void given_front_settings(char workspace[600])
+{
+	char sql[1000];
+
+	(void)snprintf(workspace, 600, "%.500s-work", test_run());
+	ck_assert_int_eq(mkdir(workspace, 0755), 0);
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	               " ('http_port', '0', 'file', '%s'),"
+	               " ('default_workspace_root', '%s', 'file', '%s')",
+	               clock_now().text, workspace, clock_now().text);
+	given(sql);
+}
+
 int front_port(void)
 {
 	OWNED(char_ptr)

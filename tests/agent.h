@@ -68,6 +68,9 @@ struct agent {
 	int id; /* of the last request */
 };
 
+/* Settings of a front that runs without a supervisor: any free port, and a workspace of its own,
+ * which is made. */
+void given_front_settings(char workspace[600]);
 /* Port of the mcp-front that runs on the harness's database. */
 int front_port(void);
 /* Initializes a session in a revision. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,18 +28,9 @@ static void start_front(void)
 
 static void given_front(void)
 {
-	char sql[1000];
-
 	(void)setenv("INTERCOM_PROGRESS_SECONDS", "1", 1);
 	fresh_store();
-	(void)snprintf(workspace, sizeof(workspace), "%.500s-work", test_run());
-	ck_assert_int_eq(mkdir(workspace, 0755), 0);
-	(void)snprintf(sql, sizeof(sql),
-	               "INSERT INTO setting (name, value, source, updated_at) VALUES"
-	               " ('http_port', '0', 'file', '%s'),"
-	               " ('default_workspace_root', '%s', 'file', '%s')",
-	               clock_now().text, workspace, clock_now().text);
-	given(sql);
+	given_front_settings(workspace);
 	start_front();
 }
 
@@ -254,6 +246,8 @@ START_TEST(only_loopback_hosts_and_origins_are_served)
 		"Host: localhost\r\nOrigin: http://localhost@evil.example.com\r\n",
 		"Host: localhost\r\nOrigin: http://localhost.evil.example.com:80\r\n",
 	};
+	static const char ELSEWHERE[] =
+	    "GET http://evil.example.com/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 	given_front();
 	for (size_t i = 0; i < COUNT(GOOD); i++)
@@ -261,6 +255,7 @@ START_TEST(only_loopback_hosts_and_origins_are_served)
 	for (size_t i = 0; i < COUNT(EVIL); i++)
 		ck_assert_msg(ping_with(EVIL[i]) == 403, "%s", EVIL[i]);
 	ck_assert_int_eq(raw("GET /health HTTP/1.1\r\nHost: evil.example.com\r\n\r\n", NULL), 403);
+	ck_assert_int_eq(raw(ELSEWHERE, NULL), 403);
 	ck_assert_int_eq(
 	    raw("DELETE /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://e.com\r\n\r\n", NULL),
 	    403);
@@ -542,6 +537,175 @@ START_TEST(a_connection_serves_on_after_a_stream_has_ended)
 	ck_assert_int_eq(wire_answer(&w), 200);
 	has(str_text(&w.body), "result", "{}");
 	event_clear(&e);
+	wire_close(&w);
+}
+END_TEST
+
+/* A next request behind one that waits had its connection cut, when the front saw it in one place
+ * before the other. */
+START_TEST(a_request_behind_a_held_one_waits_its_turn)
+{
+	enum { CALLERS = 20 };
+	struct wire w[CALLERS];
+	struct event e = { .id = "" };
+	struct agent a;
+	char path[20];
+
+	given_front();
+	a = newcomer();
+	for (int i = 0; i < CALLERS; i++) {
+		(void)snprintf(path, sizeof(path), "f%d", i);
+		ask(&a, &w[i], path, NULL);
+		ck_assert_int_eq(wire_head(&w[i]), 200);
+		ck_assert(wire_event(&w[i], &e));
+	}
+	(void)kill(front, SIGSTOP); /* so that it sees them all at once */
+	for (int i = 0; i < CALLERS; i++)
+		agent_send(&a, &w[i], "POST", "", PING);
+	(void)kill(front, SIGCONT);
+	ck_assert_int_eq(agent_exchange(&a, "POST", "", PING, NULL), 200);
+	approve_all();
+	for (int i = 0; i < CALLERS; i++) {
+		while (wire_event(&w[i], &e))
+			continue;
+		has(str_text(&e.data), "result.structuredContent.status", "approved");
+		ck_assert_int_eq(wire_answer(&w[i]), 200);
+		has(str_text(&w[i].body), "result", "{}");
+		wire_close(&w[i]);
+	}
+	event_clear(&e);
+}
+END_TEST
+
+START_TEST(who_floods_the_connection_of_a_held_request_is_cut)
+{
+	struct agent a;
+	struct wire w;
+	OWNED(str) struct str flood = STR_INIT;
+
+	given_front();
+	a = newcomer();
+	ask(&a, &w, "f", NULL);
+	while (flood.length < 64 << 10)
+		str_add(&flood, PING);
+	wire_send(&w, flood.bytes);
+	ck_assert(wire_is_cut_within(&w, AGENT_PATIENCE_MS));
+	wire_close(&w);
+	expect_soon("SELECT listener IS NULL, state FROM tool_call", "1|waiting\n");
+}
+END_TEST
+
+/* The connection is closed behind the refusal: where its next request begins is not sure. */
+START_TEST(a_body_whose_length_is_not_clear_is_refused)
+{
+	static const char *const UNCLEAR[] = {
+		"Content-Length: -1\r\n\r\n",
+		"Content-Length: +40\r\n\r\n",
+		"Content-Length: 40x\r\n\r\n",
+		"Content-Length : 40\r\n\r\n",
+		"Content-Length: 40\r\nContent-Length: 40\r\n\r\n",
+		"Transfer-Encoding: gzip\r\n\r\n",
+		"Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
+		"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+	};
+	static const char *const CHUNKS[] = { "zz",   "-5", "",         "ffffffffffffffffffff",
+		                              "28zz", "-0", "ffffffff", "7fffffffffffffff" };
+	struct wire w;
+
+	given_front();
+	for (size_t i = 0; i < COUNT(UNCLEAR); i++) {
+		wire_open(&w, port);
+		wire_send(&w, "POST /mcp HTTP/1.1\r\nHost: localhost\r\n");
+		wire_send(&w, UNCLEAR[i]);
+		wire_send(&w, PING);
+		ck_assert_msg(wire_answer(&w) == 400, "%s is %d", UNCLEAR[i], w.status);
+		ck_assert_msg(wire_is_cut_within(&w, 2000), "%s: goes on", UNCLEAR[i]);
+		wire_close(&w);
+	}
+	for (size_t i = 0; i < COUNT(CHUNKS); i++) {
+		wire_open(&w, port);
+		wire_send(&w, "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
+		              "Transfer-Encoding: chunked\r\n\r\n");
+		wire_send(&w, CHUNKS[i]);
+		wire_send(&w, "\r\n");
+		wire_send(&w, PING);
+		wire_send(&w, "\r\n0\r\n\r\n");
+		ck_assert_msg(wire_answer(&w) == 413, "chunk of %s is %d", CHUNKS[i], w.status);
+		ck_assert_msg(wire_is_cut_within(&w, 2000), "chunk of %s: goes on", CHUNKS[i]);
+		wire_close(&w);
+	}
+	ck_assert_int_eq(ping_with("Host: localhost\r\n"), 200);
+}
+END_TEST
+
+START_TEST(who_asks_for_100_continue_with_too_much_is_refused_before_it_is_sent)
+{
+	given_front();
+	ck_assert_int_eq(raw("POST /mcp HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+	                     "Content-Length: 9000000\r\n\r\n",
+	                     NULL),
+	                 413);
+	ck_assert_int_eq(raw("POST /mcp HTTP/1.1\r\nHost: localhost\r\nExpect: tea\r\n"
+	                     "Content-Length: 40\r\n\r\n",
+	                     NULL),
+	                 417);
+}
+END_TEST
+
+/* A body behind the answer to HEAD was taken for the next answer. */
+START_TEST(the_answer_to_head_has_no_body)
+{
+	struct wire w;
+
+	given_front();
+	wire_open(&w, port);
+	wire_send(&w, "HEAD /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	              "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	ck_assert_int_eq(wire_head(&w), 405);
+	ck_assert_int_eq(wire_answer(&w), 200);
+	ck_assert_str_eq(str_text(&w.body), "ok");
+	wire_close(&w);
+}
+END_TEST
+
+START_TEST(very_many_headers_are_headers)
+{
+	OWNED(str) struct str headers = STR_INIT;
+
+	given_front();
+	str_add(&headers, "Host: localhost\r\n");
+	for (int i = 0; i < 1500; i++)
+		str_addf(&headers, "a%d:b\r\n", i);
+	ck_assert_int_lt((int)headers.length, 15000);
+	ck_assert_int_eq(ping_with(headers.bytes), 200);
+}
+END_TEST
+
+START_TEST(who_ends_his_half_of_the_connection_gets_his_answer)
+{
+	static const char CALL[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+	                           "\"params\":{\"name\":\"ping\"}}";
+	static const char *const BODIES[] = { PING, CALL };
+	struct wire w;
+	char bytes[400];
+
+	given_front();
+	for (size_t i = 0; i < COUNT(BODIES); i++) {
+		(void)snprintf(
+		    bytes, sizeof(bytes),
+		    "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s",
+		    strlen(BODIES[i]), BODIES[i]);
+		wire_open(&w, port);
+		wire_send(&w, bytes);
+		(void)shutdown(w.fd, SHUT_WR);
+		ck_assert_int_eq(wire_answer(&w), 200);
+		has(str_text(&w.body), "id", "1");
+		wire_close(&w);
+	}
+	wire_open(&w, port); /* and who ends it in the middle is no caller any more */
+	wire_send(&w, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 40\r\n\r\n{");
+	(void)shutdown(w.fd, SHUT_WR);
+	ck_assert(wire_is_cut_within(&w, 2000));
 	wire_close(&w);
 }
 END_TEST
@@ -847,6 +1011,30 @@ START_TEST(all_who_wait_for_one_question_are_told)
 }
 END_TEST
 
+START_TEST(two_calls_with_one_id_are_both_answered)
+{
+	struct agent a;
+	struct wire first, second;
+
+	given_front();
+	a = newcomer();
+	ask(&a, &first, "f", NULL);
+	a.id--;
+	{
+		OWNED(char_ptr) char *arguments = proposal("g", "hello\n");
+
+		agent_begin(&a, &second, "check_clearance", arguments, NULL);
+	}
+	expect_soon(
+	    "SELECT count(*), count(DISTINCT rpc_id) FROM tool_call WHERE state = 'waiting'",
+	    "2|1\n");
+	approve_all();
+	is_told_approved(&first);
+	is_told_approved(&second);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'done'", "2\n");
+}
+END_TEST
+
 /* ---- who asks ---- */
 
 START_TEST(what_one_connection_says_of_itself_is_not_said_by_another)
@@ -902,6 +1090,18 @@ START_TEST(a_url_names_channel_and_session_and_no_path)
 	         &body);
 	says(body.bytes, "there is no workspace 'nowhere'");
 	expect("SELECT count(*) FROM session", "1\n");
+}
+END_TEST
+
+START_TEST(a_query_that_cannot_be_read_is_400)
+{
+	OWNED(str) struct str body = STR_INIT;
+	struct agent a;
+
+	given_front();
+	a = agent_sessionless(port, "?agent=%ff");
+	ck_assert_int_eq(agent_exchange(&a, "POST", "", PING, &body), 400);
+	says(body.bytes, "the query of the URL");
 }
 END_TEST
 
@@ -1258,6 +1458,15 @@ int main(void)
 	tcase_add_test(c, two_http_agents_that_ask_the_same_words_keep_their_own_questions);
 	tcase_add_test(c, a_stateless_caller_gets_a_new_session_when_its_old_one_was_terminated);
 	tcase_add_test(c, a_message_with_very_many_members_or_a_very_long_batch_holds_nobody_up);
+	tcase_add_test(c, a_request_behind_a_held_one_waits_its_turn);
+	tcase_add_test(c, who_floods_the_connection_of_a_held_request_is_cut);
+	tcase_add_test(c, a_body_whose_length_is_not_clear_is_refused);
+	tcase_add_test(c, who_asks_for_100_continue_with_too_much_is_refused_before_it_is_sent);
+	tcase_add_test(c, the_answer_to_head_has_no_body);
+	tcase_add_test(c, very_many_headers_are_headers);
+	tcase_add_test(c, who_ends_his_half_of_the_connection_gets_his_answer);
+	tcase_add_test(c, two_calls_with_one_id_are_both_answered);
+	tcase_add_test(c, a_query_that_cannot_be_read_is_400);
 	tcase_add_test(c, idle_connections_hinder_nobody_and_slow_ones_are_cut);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -249,6 +249,78 @@ START_TEST(other_messages_are_served_while_a_call_waits)
 }
 END_TEST
 
+/* A request with an id in one spelling is cancelled in another, which is the same value. */
+static void cancels(struct relay *r, const char *id, const char *spelt)
+{
+	OWNED(char_ptr) char *line = NULL;
+	char text[400];
+
+	(void)snprintf(
+	    text, sizeof(text),
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\",\"params\":{\"name\":"
+	    "\"check_clearance\",\"arguments\":{\"title\":\"t\",\"file_path\":\"f\","
+	    "\"diff\":\"x\"}}}",
+	    id);
+	relay_send(r, text);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	(void)snprintf(text, sizeof(text),
+	               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+	               "\"requestId\":%s}}",
+	               spelt);
+	relay_send(r, text);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "0\n");
+	/* The relay has forgotten it too: it is not sent to the next front. */
+	kill_and_await("mcp-front");
+	relay_send(r, "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}");
+	line = relay_line(r);
+	has(line, "id", "p");
+}
+
+START_TEST(an_id_may_be_spelt_differently_where_it_is_cancelled)
+{
+	struct relay r;
+
+	site = given_running_site();
+	r = given_relay(&site);
+	cancels(&r, "1e2", "100");
+	cancels(&r, "200", "2.0e2");
+	cancels(&r, "\"a\\u0062\"", "\"ab\"");
+	cancels(&r, "\"c/d\"", "\"\\u0063\\/d\"");
+	expect("SELECT group_concat(state) FROM tool_call",
+	       "cancelled,cancelled,cancelled,cancelled\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* An agent must not do this, and gets its answers all the same: nothing is mixed up or lost. */
+START_TEST(two_calls_with_one_id_are_both_answered_also_by_the_next_front)
+{
+	struct relay r;
+
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
+	r.id--;
+	begin_asking(&r, "g", "hello\n");
+	kill_and_await("mcp-front");
+	expect_soon("SELECT count(DISTINCT request_seq) FROM tool_call JOIN worker ON"
+	            " worker.id = listener WHERE worker.state = 'ready'",
+	            "2\n");
+	approve_all();
+	for (int i = 0; i < 2; i++) {
+		OWNED(char_ptr) char *line = relay_line(&r);
+		OWNED(char_ptr) char *result = tool_result(line);
+
+		has(line, "id", "1");
+		has(result, "status", "approved");
+	}
+	expect("SELECT count(*) FROM request", "2\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* The queued call kept the revision that the second initialize freed; the asan preset tells. */
 START_TEST(a_call_and_another_initialize_may_come_together)
 {
@@ -483,6 +555,8 @@ int main(void)
 	tcase_add_test(c, a_big_line_that_fits_is_served);
 	tcase_add_test(c, lines_may_end_in_cr_and_ids_come_back_byte_for_byte);
 	tcase_add_test(c, other_messages_are_served_while_a_call_waits);
+	tcase_add_test(c, an_id_may_be_spelt_differently_where_it_is_cancelled);
+	tcase_add_test(c, two_calls_with_one_id_are_both_answered_also_by_the_next_front);
 	tcase_add_test(c, a_call_and_another_initialize_may_come_together);
 	tcase_add_test(c, an_answer_given_while_the_front_was_dead_arrives);
 	tcase_add_test(c, an_answer_given_after_the_front_has_died_arrives_too);

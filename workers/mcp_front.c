@@ -92,8 +92,8 @@ static void raise_limits(struct front *f)
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	f->max_sinks = limit.rlim_cur > (1 << 20) ? 1 << 20 : (int)limit.rlim_cur;
-	f->max_sinks -= FRONT_SPARE_FDS;
+	f->max_fd = limit.rlim_cur > (1 << 20) ? 1 << 20 : (int)limit.rlim_cur;
+	f->max_fd -= FRONT_SPARE_FDS;
 }
 
 /* A port that somebody chose must be free. The built-in one may be another user's: agents on stdio

@@ -11,6 +11,7 @@
 #include "instance.h"
 #include "io.h"
 #include "jsonrpc.h"
+#include "lines.h"
 #include "log.h"
 #include "paths.h"
 
@@ -34,7 +35,7 @@
 #include <unistd.h>
 
 enum {
-	MAX_LINE = (4 << 20) + 2, /* the front refuses longer ones and says so */
+	MAX_LINE = 4 << 20, /* of a longer one the front gets enough to refuse it and say so */
 	READ_BYTES = 64 << 10,
 	TRY_MS = 50, /* between two attempts to connect, at first */
 	TRY_MAX_MS = 2000,
@@ -45,7 +46,7 @@ enum {
 /* A request that the agent has had no answer to. */
 struct request {
 	TAILQ_ENTRY(request) next;
-	char *id; /* JSON token */
+	char *id; /* JSON token, see rpc_id_canonical */
 	struct str line;
 };
 
@@ -57,7 +58,7 @@ struct relay {
 	char key[80]; /* names our connection to the next front */
 	int front; /* socket, -1 while there is none */
 	int signals;
-	struct str from_agent, from_front; /* bytes of a line that has not ended */
+	struct lines from_agent, from_front;
 	TAILQ_HEAD(, request) open;
 	bool over; /* the agent has gone */
 };
@@ -67,8 +68,10 @@ struct relay {
 static void remember(struct relay *r, const char *id, const char *line, size_t length)
 {
 	struct request *q = xcalloc(1, sizeof(*q));
+	OWNED(str) struct str token = STR_INIT;
 
-	q->id = xstrdup(id);
+	rpc_token_canonical(&token, id);
+	q->id = str_take(&token);
 	str_add_bytes(&q->line, line, length);
 	TAILQ_INSERT_TAIL(&r->open, q, next);
 }
@@ -102,7 +105,7 @@ static void note_from_agent(struct relay *r, const char *line, size_t length)
 			OWNED(str) struct str token = STR_INIT;
 
 			if (id)
-				json_canonical(&token, id);
+				rpc_id_canonical(&token, id);
 			forget(r, str_text(&token));
 		}
 	}
@@ -112,10 +115,13 @@ static void note_from_agent(struct relay *r, const char *line, size_t length)
 static void note_from_front(struct relay *r, const char *line, size_t length)
 {
 	struct rpc_message m = RPC_MESSAGE_INIT;
+	OWNED(str) struct str token = STR_INIT;
 	struct rpc_error ignored;
 
-	if (rpc_parse(line, length, &m, &ignored) == 0 && m.kind == RPC_RESPONSE && m.id)
-		forget(r, m.id);
+	if (rpc_parse(line, length, &m, &ignored) == 0 && m.kind == RPC_RESPONSE && m.id) {
+		rpc_token_canonical(&token, m.id);
+		forget(r, token.bytes);
+	}
 	rpc_message_clear(&m);
 }
 
@@ -126,7 +132,7 @@ static void lose_front(struct relay *r)
 	if (r->front >= 0)
 		(void)close(r->front);
 	r->front = -1;
-	str_reset(&r->from_front);
+	lines_clear(&r->from_front);
 }
 
 static void to_front(struct relay *r, const char *line, size_t length)
@@ -135,42 +141,40 @@ static void to_front(struct relay *r, const char *line, size_t length)
 		lose_front(r);
 }
 
-static void to_agent(struct relay *r, const char *line, size_t length)
+static bool line_of_front(void *arg, const char *line, size_t length)
 {
+	struct relay *r = arg;
+
+	if (length == 0)
+		return true;
 	note_from_front(r, line, length);
 	if (write_all(STDOUT_FILENO, line, length) || write_all(STDOUT_FILENO, "\n", 1))
 		r->over = true;
+	return !r->over;
 }
 
-static void line_of_agent(struct relay *r, const char *line, size_t length)
+static bool line_of_agent(void *arg, const char *line, size_t length)
 {
-	note_from_agent(r, line, length);
-	to_front(r, line, length);
+	struct relay *r = arg;
+
+	if (length > 0) {
+		note_from_agent(r, line, length);
+		to_front(r, line, length);
+	}
+	return true;
 }
 
 /* Reads what is there and hands on whole lines. 0 more may come, -1 the other end is gone. */
-static int pump(struct relay *r, int fd, struct str *rest,
-                void (*take)(struct relay *, const char *, size_t))
+static int pump(struct relay *r, int fd, struct lines *lines, lines_take *take)
 {
 	char bytes[READ_BYTES];
 	ssize_t n = read(fd, bytes, sizeof(bytes));
-	size_t start = 0;
 
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	if (n <= 0)
 		return -1;
-	for (size_t i = 0; i < (size_t)n; i++) {
-		if (bytes[i] != '\n')
-			continue;
-		str_add_bytes(rest, bytes + start, i - start);
-		start = i + 1;
-		if (rest->length > 0)
-			take(r, rest->bytes, rest->length);
-		str_reset(rest);
-	}
-	if (rest->length <= MAX_LINE) /* of a longer line the front needs no more to refuse it */
-		str_add_bytes(rest, bytes + start, (size_t)n - start);
+	(void)lines_feed(lines, bytes, (size_t)n, take, r);
 	return 0;
 }
 
@@ -399,11 +403,10 @@ static void wait_once(struct relay *r, int timeout_ms)
 		return;
 	if (fds[1].revents)
 		r->over = true;
-	if (fds[2].revents && pump(r, r->front, &r->from_front, to_agent))
+	if (fds[2].revents && pump(r, r->front, &r->from_front, line_of_front))
 		lose_front(r);
 	if (fds[0].revents && pump(r, STDIN_FILENO, &r->from_agent, line_of_agent)) {
-		if (r->from_agent.length > 0) /* a last line without its newline */
-			line_of_agent(r, r->from_agent.bytes, r->from_agent.length);
+		(void)lines_end(&r->from_agent, line_of_agent, r);
 		r->over = true;
 	}
 }
@@ -578,13 +581,18 @@ static void close_relay(struct relay *r)
 	config_clear(&r->config);
 	paths_clear(&r->paths);
 	str_clear(&r->hello);
-	str_clear(&r->from_agent);
-	str_clear(&r->from_front);
+	lines_clear(&r->from_agent);
+	lines_clear(&r->from_front);
 }
 
 int main(int argc, char **argv)
 {
-	struct relay r = { .config = CONFIG_INIT, .paths = PATHS_INIT, .front = -1, .signals = -1 };
+	struct relay r = { .config = CONFIG_INIT,
+		           .paths = PATHS_INIT,
+		           .front = -1,
+		           .signals = -1,
+		           .from_agent = LINES_INIT(MAX_LINE),
+		           .from_front = LINES_INIT(SIZE_MAX - 1) };
 	struct err e = ERR_INIT;
 
 	log_open("mcp-stdio", 0, LOG_LEVEL_INFO);

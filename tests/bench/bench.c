@@ -271,14 +271,23 @@ void caller_initialize(struct caller *c)
 	caller_finish(c);
 }
 
-char *call_text(int id, const char *tool, const char *arguments)
+char *request_text(int id, const char *method, const char *params)
 {
 	char *text;
 
-	if (asprintf(&text,
-	             "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{"
-	             "\"name\":\"%s\",\"arguments\":%s}}",
-	             id, tool, arguments) < 0)
+	if (asprintf(&text, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\",\"params\":%s}", id,
+	             method, params) < 0)
 		die("out of memory");
+	return text;
+}
+
+char *call_text(int id, const char *tool, const char *arguments)
+{
+	char *params, *text;
+
+	if (asprintf(&params, "{\"name\":\"%s\",\"arguments\":%s}", tool, arguments) < 0)
+		die("out of memory");
+	text = request_text(id, "tools/call", params);
+	free(params);
 	return text;
 }

@@ -59,7 +59,9 @@ enum caller_state caller_read(struct caller *c);
 void caller_finish(struct caller *c);
 /* Opens an MCP session, as a client does: initialize, then notifications/initialized. */
 void caller_initialize(struct caller *c);
-/* tools/call as text; the caller frees it. */
+/* A request as text, params: a JSON object; the caller frees it. */
+char *request_text(int id, const char *method, const char *params);
+/* The same of tools/call. */
 char *call_text(int id, const char *tool, const char *arguments);
 
 #endif

@@ -1,5 +1,5 @@
-/* Calls per second: each connection sends its next call when the last one is answered.
- * usage: rate PORT CONNECTIONS WARM_MS MEASURE_MS TOOL ARGUMENTS [PID...]
+/* Requests per second: each connection sends its next one when the last one is answered.
+ * usage: rate PORT CONNECTIONS WARM_MS MEASURE_MS METHOD PARAMS [PID...]
  * Prints: calls_s, p50_us, p99_us, and cpu_us per call of the processes. */
 #include "bench.h"
 
@@ -58,11 +58,11 @@ int main(int argc, char **argv)
 	char *call;
 
 	if (argc < 7 || argc - 7 > MOST_PIDS || !took || epoll < 0)
-		die("usage: rate PORT CONNECTIONS WARM_MS MEASURE_MS TOOL ARGUMENTS [PID...]");
+		die("usage: rate PORT CONNECTIONS WARM_MS MEASURE_MS METHOD PARAMS [PID...]");
 	count = atoi(argv[2]);
 	pid_count = parse_pids(argv + 7, argc - 7, pids);
 	ones = calloc((size_t)count, sizeof(*ones));
-	call = call_text(1, argv[5], argv[6]);
+	call = request_text(1, argv[5], argv[6]);
 	for (int i = 0; i < count; i++) {
 		caller_open(&ones[i].caller, atoi(argv[1]));
 		caller_initialize(&ones[i].caller);

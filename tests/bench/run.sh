@@ -26,10 +26,10 @@ done
 
 if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
-    settle_ms=500 idle_ms=10000 parked_ms=0 starts=1
+    settle_ms=500 idle_ms=10000 parked_ms=0 starts=1 relays=3
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
-    compared=1000 settle_ms=3000 idle_ms=60000 parked_ms=60000 starts=5
+    compared=1000 settle_ms=3000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
 fi
 
 # A short path: unix sockets live below it. On the disk of the databases, not in memory.
@@ -63,6 +63,7 @@ compile() { # NAME SOURCE... -- FLAGS...
 }
 cd "$here"
 compile rate rate.c bench.c
+compile relay relay.c bench.c
 compile hold hold.c bench.c
 compile start start.c bench.c
 compile commit commit.c plain.c bench.c -lsqlite3
@@ -168,6 +169,8 @@ say() {
 
 # ---- measures ----
 
+tool_ping='{"name":"ping","arguments":{}}'
+
 measure_approve() { # WAITING
     start_ours
     "$bin/approve" "$folder/db" "$folder/db-run" "$port" "$1" "$operations" \
@@ -199,25 +202,39 @@ measure_rates() {
     note ping_1 yard <"$scratch/commits"
     start_ours
     # shellcheck disable=SC2086 # pids
-    "$bin/rate" "$port" 1 "$warm_ms" "$rate_ms" ping '{}' $all | note ping_1 ours
+    "$bin/rate" "$port" 1 "$warm_ms" "$rate_ms" tools/call "$tool_ping" $all | note ping_1 ours
     stop
     commit_rate >"$scratch/commits"
     note ping_16 yard <"$scratch/commits"
     start_ours
     # shellcheck disable=SC2086
-    "$bin/rate" "$port" 16 "$warm_ms" "$rate_ms" ping '{}' $all | note ping_16 ours
+    "$bin/rate" "$port" 16 "$warm_ms" "$rate_ms" tools/call "$tool_ping" $all | note ping_16 ours
     stop
     start echo "$bin/echo"
-    "$bin/rate" "$port" 16 "$warm_ms" "$rate_ms" ping '{}' "$pid" | note echo_16 yard
+    "$bin/rate" "$port" 16 "$warm_ms" "$rate_ms" tools/call "$tool_ping" "$pid" | note echo_16 yard
+    stop_other
+}
+
+# Requests that store nothing, of our front and of the SDK's server.
+measure_requests() { # METHOD MEASURE
+    start_ours
+    # shellcheck disable=SC2086 # pids
+    "$bin/rate" "$port" 16 "$warm_ms" "$rate_ms" "$1" '{}' $all | note "request_$2" ours
+    stop
+    start sdk "$node" "$scratch/sdk/sdk_echo.mjs"
+    "$bin/rate" "$port" 16 "$warm_ms" "$rate_ms" "$1" '{}' "$pid" | note "request_$2" yard
     stop_other
 }
 
 measure_sdk() {
     for connections in 1 16; do
         start sdk "$node" "$scratch/sdk/sdk_echo.mjs"
-        "$bin/rate" "$port" "$connections" "$warm_ms" "$rate_ms" echo '{"text":"hi"}' "$pid" |
-            note "sdk_$connections" yard
+        "$bin/rate" "$port" "$connections" "$warm_ms" "$rate_ms" tools/call \
+            '{"name":"echo","arguments":{"text":"hi"}}' "$pid" | note "sdk_$connections" yard
         stop_other
+    done
+    for method in ping tools/list; do
+        measure_requests "$method" "$(basename "$method")_16"
     done
 }
 
@@ -242,6 +259,13 @@ measure_idle() {
     sleep 1
     # shellcheck disable=SC2086
     "$bin/hold" "$port" 0 0 "$idle_ms" ping '{}' $all | note idle ours
+    stop
+}
+
+measure_relay() {
+    start_ours
+    "$bin/relay" "$relays" "$build/agent-intercom" mcp --config "$scratch/config.toml" \
+        --db "$folder/db" --workspace "$scratch/ws" | note relay ours
     stop
 }
 
@@ -276,6 +300,7 @@ say "idle"
 measure_idle
 say "start"
 measure_start
+measure_relay
 say
 
 few=${waiting%% *}
@@ -302,6 +327,10 @@ ping, 1 connection | calls/s | ping_1.calls_s | sdk_1.calls_s | SDK echo, stores
 ping, 16 connections | calls/s | ping_16.calls_s | sdk_16.calls_s | SDK echo, stores nothing | >= 1
 CPU per call, 1 connection | us | ping_1.cpu_us | sdk_1.cpu_us | SDK echo, stores nothing | <= 0.5
 CPU per call, 16 connections | us | ping_16.cpu_us | sdk_16.cpu_us | SDK echo, stores nothing | <= 0.5
+request ping, 16 connections | requests/s | request_ping_16.calls_s | request_ping_16.calls_s | SDK | >= 1
+request tools/list, 16 connections | requests/s | request_list_16.calls_s | request_list_16.calls_s | SDK | >= 1
+CPU per request ping | us | request_ping_16.cpu_us | request_ping_16.cpu_us | SDK | <= 0.5
+CPU per request tools/list | us | request_list_16.cpu_us | request_list_16.cpu_us | SDK | <= 0.5
 memory per blocked call, $compared held | bytes | held_$compared.call_bytes | held_$compared.call_bytes | SDK | <= 0.2
 END
     cat <<END
@@ -315,5 +344,6 @@ END
 wake-ups of all processes, idle | per second | idle.wakeups_s | - | - | -
 start to ready, new database | ms | start.new_ms | - | - | <= 300
 start to ready, existing database | ms | start.again_ms | - | - | <= 300
+start of a relay to its first answer | ms | relay.first_ms | - | - | <= 10
 END
 } | awk -v short="$short" -f "$here/table.awk" "$results" -

@@ -384,7 +384,7 @@ static int serve(struct front *f, struct err *e)
 int main(int argc, char **argv)
 {
 	struct err e = ERR_INIT;
-	struct front f = { .hang_up_fd = -1, .failure = &e, .max_sinks = 1000 };
+	struct front f = { .hang_up_fd = -1, .failure = &e, .max_fd = 1000 };
 
 	if (argc != 3) {
 		(void)fprintf(stderr, "usage: %s DATABASE PORT\n", argv[0]);

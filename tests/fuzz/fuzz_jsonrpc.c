@@ -1,7 +1,7 @@
-/* libFuzzer target for what agents send: whatever the bytes are, parsing them neither crashes nor
- * reads beyond them; a request has an id that is JSON, an error says why; a call that is taken has
- * arguments that fit their schema or a result that says what does not fit; what is written back is
- * JSON.
+/* libFuzzer target for the messages that agents send, whatever carries them (for that: fuzz_front):
+ * whatever the bytes are, parsing them neither crashes nor reads beyond them; a request has an id
+ * that is JSON and has one spelling, an error says why; a call that is taken has arguments that fit
+ * their schema or a result that says what does not fit; what is written back is JSON.
  *
  * Made with clang -fsanitize=fuzzer,address,undefined and all of src/ but toml.cc. */
 #include <stdint.h>
@@ -39,6 +39,18 @@ static void canonical_is_stable(const cJSON *value)
 	again = cJSON_Parse(once.bytes);
 	must(again != NULL);
 	json_canonical(&twice, again);
+	must(strcmp(once.bytes, twice.bytes) == 0);
+}
+
+/* One spelling of an id, which is an id itself. */
+static void id_is_stable(const char *token)
+{
+	OWNED(str) struct str once = STR_INIT;
+	OWNED(str) struct str twice = STR_INIT;
+
+	rpc_token_canonical(&once, token);
+	is_json(once.bytes);
+	rpc_token_canonical(&twice, once.bytes);
 	must(strcmp(once.bytes, twice.bytes) == 0);
 }
 
@@ -83,6 +95,8 @@ static void judge(struct rpc_message *m, const struct rpc_error *error, int fail
 
 	if (m->id)
 		is_json(m->id);
+	if (m->id && !failed)
+		id_is_stable(m->id);
 	if (failed) {
 		must(error->code < 0 && error->text[0]);
 		rpc_failure(&reply, m->id, error->code, error->text, NULL);

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Fuzzes what parses foreign bytes: sh tests/fuzz/run.sh [--short | SECONDS]. Each target runs that
-# long (default 60 s, short 5 s); a finding is kept in build/fuzz and ends with a failure.
+# Fuzzes what parses foreign bytes: sh tests/fuzz/run.sh [--short | SECONDS [TARGET...]]. Each target
+# runs that long (default 60 s, short 5 s); a finding is kept in build/fuzz and ends with a failure.
+# Inputs begin with those of seeds/; what gives new coverage is kept in build/fuzz too.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=60
@@ -9,31 +10,48 @@ case "${1:-}" in
   "") ;;
   *) seconds=$1 ;;
 esac
+[ $# -eq 0 ] || shift
 out=build/fuzz
-mkdir -p "$out/objects"
+mkdir -p "$out/objects" "$out/front"
 [ -f build/dev/generated/sql.c ] || { cmake --preset dev && cmake --build --preset dev; } >/dev/null
 flags="-g -O1 -std=gnu17 -D_GNU_SOURCE -Isrc -Ibuild/dev/generated -fno-sanitize-recover=all"
-libraries=$(pkg-config --libs sqlite3 libcjson uuid libcrypto libpcre2-8)
+libraries=$(pkg-config --libs sqlite3 libcjson uuid libcrypto libevent libpcre2-8)
 
-# The library once, with the fuzzer's coverage in it.
-for source in src/*.c build/dev/generated/sql.c; do
-  object="$out/objects/$(basename "$source").o"
-  [ -n "$(find "$object" -newer "$source" 2>/dev/null)" ] && continue
-  # shellcheck disable=SC2086 # a list of words
-  clang $flags -fsanitize=fuzzer-no-link,address,undefined -DINTERCOM_VERSION='"fuzz"' \
-    -c "$source" -o "$object"
-done
+# The sources with the fuzzer's coverage in them: FOLDER SOURCE...
+compile() {
+  folder=$1
+  shift
+  for source; do
+    object="$folder/$(basename "$source").o"
+    [ -z "$(find src workers build/dev/generated -name '*.[ch]' -newer "$object" 2>/dev/null ||
+      echo missing)" ] && continue
+    # shellcheck disable=SC2086 # a list of words
+    clang $flags -fsanitize=fuzzer-no-link,address,undefined -DINTERCOM_VERSION='"fuzz"' \
+      -Dmain=mcp_front_main -c "$source" -o "$object"
+  done
+}
 
-for target in tests/fuzz/fuzz_*.c; do
+compile "$out/objects" src/*.c build/dev/generated/sql.c
+compile "$out/front" workers/mcp_front.c workers/mcp_front/*.c
+
+[ $# -gt 0 ] || set -- tests/fuzz/fuzz_*.c
+for target; do
   name=$(basename "$target" .c)
+  parts=
+  [ "$name" != fuzz_front ] || parts="$out/front/*.o"
   # shellcheck disable=SC2086 # lists of words
-  clang $flags -fsanitize=fuzzer,address,undefined "$target" "$out"/objects/*.o \
-    build/dev/CMakeFiles/intercom.dir/src/toml.cc.o -lstdc++ $libraries -lm -o "$out/$name"
+  clang $flags -fsanitize=fuzzer,address,undefined -DINTERCOM_VERSION='"fuzz"' \
+    "tests/fuzz/$name.c" "$out"/objects/*.o $parts build/dev/CMakeFiles/intercom.dir/src/toml.cc.o \
+    -lstdc++ $libraries -lm -lpthread -o "$out/$name"
   mkdir -p "$out/$name.corpus"
+  set -- "$out/$name.corpus"
+  [ ! -d "tests/fuzz/seeds/$name" ] || set -- "$@" "tests/fuzz/seeds/$name"
+  set -- "$@" -dict=tests/fuzz/mcp.dict
   echo "$name for $seconds s"
-  "$out/$name" -max_total_time="$seconds" -artifact_prefix="$out/$name-" "$out/$name.corpus" \
+  "$out/$name" -max_total_time="$seconds" -timeout=30 -artifact_prefix="$out/$name-" "$@" \
     >"$out/$name.log" 2>&1 || {
     tail -n 40 "$out/$name.log" >&2
     exit 1
   }
+  tail -n 1 "$out/$name.log"
 done

@@ -18,6 +18,7 @@
 
 #include "call.h"
 #include "jsonrpc.h"
+#include "lines.h"
 #include "mcp.h"
 #include "peer.h"
 #include "policy_file.h"
@@ -43,6 +44,10 @@ enum {
 	FRONT_SPARE_FDS = 64, /* kept free for files and the database */
 	FRONT_MAX_LISTENED = 100, /* tasks of one subscriptions/listen */
 	FRONT_ELICIT_ID_BYTES = 40, /* id of a request of ours, as a JSON token */
+	FRONT_MAX_HELD = 1000, /* calls and subscriptions of one connection that wait */
+	FRONT_MAX_LISTENS = 2000, /* subscriptions/listen in all */
+	FRONT_MAX_UNFINISHED = 64 << 20, /* bytes of messages that have not come whole, in all; */
+	FRONT_SMALL_MESSAGE = FRONT_HEADER_BYTES, /* up to here nobody is refused for that */
 };
 
 struct front;
@@ -77,7 +82,10 @@ struct sink {
 	int expected; /* HTTP: replies still to come */
 	bool streaming; /* HTTP: an event stream has been started */
 	int fd; /* HTTP: watched for hang-up while streaming */
-	bool skips; /* pipe: inside a line that is too long */
+	struct lines lines; /* pipe */
+	size_t unfinished; /* pipe: what it has in front.unfinished */
+	int held; /* waiters */
+	int asking; /* calls of the transaction at hand that will wait */
 	bool greeted; /* pipe: its first line has come */
 	LIST_HEAD(, waiter) waiters;
 	LIST_ENTRY(sink) in_pipes; /* pipe: of front.pipes; event stream: of front.streams */
@@ -154,9 +162,11 @@ struct front {
 	struct worker worker;
 	struct event_base *base;
 	struct evhttp *http;
-	struct event *turn, *bell, *signal, *clock, *beat, *hang_up;
+	struct event *turn, *bell, *signal, *clock, *beat, *hang_up, *accept;
+	struct evconnlistener *http_listener; /* evhttp owns it */
 	struct arrival *arrivals; /* by descriptor: when a request began to come in */
 	int arrival_count;
+	int64_t swept_ms; /* monotonic: when arrivals were last freed of what is gone */
 	int hang_up_fd; /* epoll of the held HTTP connections */
 	struct evconnlistener *pipe_listener, *ipc_listener;
 	int ipc_callers;
@@ -168,7 +178,9 @@ struct front {
 	void *held; /* tree of held_call by seq */
 	int64_t listen_seq; /* below 0: the last subscriptions/listen that was held */
 	int64_t answer_seq; /* the last answer that was looked at */
-	int sinks, max_sinks;
+	int listens; /* that are held */
+	size_t unfinished; /* bytes of messages that have not come whole */
+	int max_fd; /* callers on descriptors from here on are turned away */
 	int64_t progress_ms;
 	int64_t http_port;
 	cJSON *allow_uids; /* of others who may ask over HTTP */
@@ -207,7 +219,7 @@ int task_make(struct front *f, struct job *job, struct err *e);
 int task_run(struct front *f, struct job *job, struct err *e);
 /* subscriptions/listen: acknowledged, then held open. */
 void task_listen(struct front *f, struct sink *sink, const struct rpc_message *m);
-/* notifications/cancelled for one of them, which has no row. id: JSON token. */
+/* notifications/cancelled for one of them, which has no row. id: its canonical spelling. */
 void task_stop_listening(struct front *f, struct sink *sink, const char *id);
 
 /* ---- elicitation.c ---- */
@@ -259,6 +271,8 @@ void front_elicited(struct front *f, int64_t call_seq);
 /* Sends the signs of life that are due and sets the clock for the next one. */
 void front_progress(evutil_socket_t fd, short what, void *arg);
 bool front_is_held(struct front *f, int64_t call_seq);
+/* Whether a connection may wait for so many things more; if not, e says why. */
+bool front_has_room(const struct sink *s, int more, struct err *e);
 
 /* ---- sink.c ---- */
 
@@ -269,6 +283,11 @@ void sink_drop(struct sink *s);
 void front_fail(struct front *f, const struct err *e);
 /* Refuses with a JSON-RPC error that has no HTTP status of its own. */
 void sink_refuse(struct sink *s, const char *rpc_id, int code, const char *text);
+/* Counts what has come of a message that is not whole: now is what was before. */
+void front_count(struct front *f, size_t *before, size_t now);
+/* Whether a message that has come so far must be refused, since too much is under way in all. */
+bool front_is_overfull(const struct front *f, size_t own);
+extern const char FRONT_OVERFULL[]; /* says so */
 
 /* ---- http.c ---- */
 

@@ -6,6 +6,7 @@
  * does not see a peer that hangs up behind unread bytes. */
 #include "front.h"
 
+#include "header.h"
 #include "id.h"
 #include "log.h"
 #include "peer_uid.h"
@@ -16,6 +17,7 @@
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/crypto.h>
@@ -24,6 +26,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,11 +35,42 @@ enum {
 	BACKLOG = 1024,
 	HELD_READ_BYTES = 4096, /* what a client may send behind an open stream */
 	BODY_SLACK = 4096, /* over our limit evhttp still reads, so that we can say why */
+	SWEEP_MS = 100, /* between two looks at all arrivals */
+	ACCEPT_PAUSE_MS = 100, /* while no descriptors are left */
 	KEEPALIVE_IDLE_S = 30,
 	KEEPALIVE_INTERVAL_S = 10,
 	KEEPALIVE_COUNT = 3,
 	USER_TIMEOUT_MS = 20000,
 };
+
+/* ---- connections ---- */
+
+/* evhttp's timeout begins anew with each byte: a client that sends one now and then would be held
+ * for ever. The inode tells a new connection from an old one with the same descriptor. */
+struct arrival {
+	ino_t inode;
+	int64_t began_ms; /* monotonic; 0: nothing of a request has come */
+	size_t unfinished; /* bytes of a request that has not come whole; in front.unfinished */
+	bool held; /* a request has come whole and is not answered: what comes now has time */
+	bool turned_away; /* nothing it sends is looked at any more */
+	bool looked; /* who is at the other end has been asked */
+	bool refused; /* and it is somebody else */
+};
+
+static struct arrival *arrival_of(struct front *f, int fd)
+{
+	enum { STEP = 64 };
+
+	if (fd >= f->arrival_count) {
+		int count = fd + STEP;
+
+		f->arrivals = xrealloc(f->arrivals, (size_t)count * sizeof(*f->arrivals));
+		memset(f->arrivals + f->arrival_count, 0,
+		       (size_t)(count - f->arrival_count) * sizeof(*f->arrivals));
+		f->arrival_count = count;
+	}
+	return &f->arrivals[fd];
+}
 
 /* ---- answers ---- */
 
@@ -84,6 +118,7 @@ static void let_go(struct sink *s)
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
 		bufferevent_setwatermark(evhttp_connection_get_bufferevent(c), EV_READ, 0, 0);
 		evhttp_connection_set_timeout(c, FRONT_READ_SECONDS);
+		arrival_of(s->front, s->fd)->held = false;
 	}
 }
 
@@ -93,7 +128,7 @@ static void answer(struct sink *s, int status, const char *type, const void *bod
 	struct evbuffer *b = evbuffer_new();
 
 	header(s, "Content-Type", type ? type : "text/plain");
-	if (length)
+	if (length && evhttp_request_get_command(request) != EVHTTP_REQ_HEAD)
 		(void)evbuffer_add(b, body, length);
 	let_go(s);
 	sink_hold(s);
@@ -222,6 +257,18 @@ static void on_close(struct evhttp_connection *c, void *arg)
 		evhttp_request_free(request);
 }
 
+/* A next request may stand behind one that is held. Who sends more than we read meanwhile is cut:
+ * behind it we could not see him hang up. */
+static bool is_flooded(const struct sink *s)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(c);
+	int unread = 0;
+
+	(void)ioctl(s->fd, FIONREAD, &unread);
+	return evbuffer_get_length(bufferevent_get_input(bev)) + (size_t)unread > HELD_READ_BYTES;
+}
+
 static void on_hang_up(evutil_socket_t fd, short what, void *arg)
 {
 	struct epoll_event events[64];
@@ -232,7 +279,8 @@ static void on_hang_up(evutil_socket_t fd, short what, void *arg)
 	for (int i = 0; i < n; i++) {
 		struct sink *s = events[i].data.ptr;
 
-		if (s->http)
+		if (s->http &&
+		    (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR) || is_flooded(s)))
 			evhttp_connection_free(evhttp_request_get_connection(s->http));
 	}
 }
@@ -270,6 +318,7 @@ static void hold(struct sink *s, const char *event_id)
 		bev = evhttp_connection_get_bufferevent(c);
 		s->fd = bufferevent_getfd(bev);
 		s->streaming = true;
+		arrival_of(s->front, s->fd)->held = true;
 		tune(s->fd);
 		evhttp_connection_set_timeout(c, HELD_SECONDS);
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_ADD, s->fd, &hang_up);
@@ -294,44 +343,6 @@ static const struct transport HTTP = {
 
 /* ---- who may ask ---- */
 
-static bool is_loopback_name(const char *text, size_t length)
-{
-	static const char *const NAMES[] = { "localhost", "127.0.0.1", "[::1]" };
-
-	if (length > 0 && text[length - 1] == '.')
-		length--;
-	for (size_t i = 0; i < COUNT(NAMES); i++)
-		if (length == strlen(NAMES[i]) && strncasecmp(text, NAMES[i], length) == 0)
-			return true;
-	return false;
-}
-
-/* host[:port] */
-static bool is_loopback(const char *host)
-{
-	const char *end = host[0] == '[' ? strchr(host, ']') : NULL;
-	size_t length = end ? (size_t)(end - host) + 1 : strcspn(host, ":");
-
-	if (host[length] == ':') {
-		const char *port = host + length + 1;
-
-		if (!*port || strspn(port, "0123456789") != strlen(port) || strlen(port) > 5)
-			return false;
-	} else if (host[length]) {
-		return false;
-	}
-	return is_loopback_name(host, length);
-}
-
-static bool origin_is_loopback(const char *origin)
-{
-	if (strncasecmp(origin, "http://", 7) == 0)
-		return is_loopback(origin + 7);
-	if (strncasecmp(origin, "https://", 8) == 0)
-		return is_loopback(origin + 8);
-	return false;
-}
-
 static int count_headers(const struct evkeyvalq *headers, const char *name)
 {
 	const struct evkeyval *h;
@@ -342,23 +353,47 @@ static int count_headers(const struct evkeyvalq *headers, const char *name)
 	return count;
 }
 
+/* What evhttp would read otherwise than others do: a name that is not one, lengths that are no
+ * number or not one, an encoding that it does not know. */
+static bool is_framed_well(const struct evkeyvalq *headers)
+{
+	const char *length = evhttp_find_header(headers, "Content-Length");
+	const char *encoding = evhttp_find_header(headers, "Transfer-Encoding");
+	const struct evkeyval *h;
+
+	TAILQ_FOREACH (h, headers, next)
+		if (!*h->key || strpbrk(h->key, " \t"))
+			return false;
+	if (length && (count_headers(headers, "Content-Length") > 1 ||
+	               strspn(length, "0123456789") != strlen(length)))
+		return false;
+	return !encoding || strcasecmp(encoding, "chunked") == 0;
+}
+
 /* 0 or the status to refuse with. */
 static int check_headers(struct evhttp_request *request, const char **ret_why)
 {
 	const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
 	const char *host = evhttp_find_header(headers, "Host");
 	const char *origin = evhttp_find_header(headers, "Origin");
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *named = uri ? evhttp_uri_get_host(uri) : NULL; /* GET http://... */
 
-	if (!host || count_headers(headers, "Host") != 1 || !is_loopback(host)) {
+	if (named && !header_host_is_loopback(named)) {
+		*ret_why = "only localhost, 127.0.0.1 and [::1] are served";
+		return 403;
+	}
+	if (!host || count_headers(headers, "Host") != 1 || !header_host_is_loopback(host)) {
 		*ret_why = "Host not allowed: only localhost, 127.0.0.1 and [::1]";
 		return 403;
 	}
-	if (origin && !origin_is_loopback(origin)) {
+	if (origin && !header_origin_is_loopback(origin)) {
 		*ret_why = "Origin not allowed";
 		return 403;
 	}
-	if (count_headers(headers, "Content-Length") > 1) {
-		*ret_why = "more than one Content-Length";
+	if (!is_framed_well(headers)) {
+		*ret_why = "the length of the body is not clear: send one Content-Length, or "
+		           "Transfer-Encoding: chunked";
 		return 400;
 	}
 	return 0;
@@ -371,28 +406,24 @@ static bool is_yes(const char *text)
 	return strcmp(text, "1") == 0 || strcmp(text, "true") == 0;
 }
 
-static void take_query(struct identity *i, const char *uri)
+/* What the URL says of its caller; false: it cannot be read. A path is not taken from a URL. */
+static bool take_query(struct identity *i, const char *uri)
 {
-	struct evkeyvalq query;
-	OWNED(cJSON_ptr) cJSON *object = cJSON_CreateObject();
-	const struct evkeyval *q;
-	const char *mark = strchr(uri, '?');
+	OWNED(cJSON_ptr) cJSON *query = header_query(uri);
+	const char *wait = json_text(query, "wait");
+	const char *tasks = json_text(query, "tasks");
 
-	if (!mark || evhttp_parse_query_str(mark + 1, &query) != 0)
-		return;
-	TAILQ_FOREACH (q, &query, next) {
-		if (strcmp(q->key, "workspace") == 0 ||
-		    cJSON_GetObjectItemCaseSensitive(object, q->key))
-			continue; /* a path is not taken from a URL; the first of a name counts */
-		if (strcmp(q->key, "wait") == 0)
-			(void)cJSON_AddNumberToObject(object, q->key, strtod(q->value, NULL));
-		else if (strcmp(q->key, "tasks") == 0)
-			(void)cJSON_AddBoolToObject(object, q->key, is_yes(q->value));
-		else
-			(void)cJSON_AddStringToObject(object, q->key, q->value);
-	}
-	identity_read(i, object);
-	evhttp_clear_headers(&query);
+	if (!query)
+		return false;
+	cJSON_DeleteItemFromObjectCaseSensitive(query, "workspace");
+	if (wait)
+		(void)cJSON_ReplaceItemInObjectCaseSensitive(
+		    query, "wait", cJSON_CreateNumber(strtod(wait, NULL)));
+	if (tasks)
+		(void)cJSON_ReplaceItemInObjectCaseSensitive(query, "tasks",
+		                                             cJSON_CreateBool(is_yes(tasks)));
+	identity_read(i, query);
+	return true;
 }
 
 /* A caller without a session: the same connection row for whoever says the same of itself. */
@@ -614,23 +645,15 @@ static void take_message(struct sink *s, struct rpc_message *m)
 		take_note(s, m);
 }
 
-static bool is_json(struct evhttp_request *request)
-{
-	const char *type =
-	    evhttp_find_header(evhttp_request_get_input_headers(request), "Content-Type");
-
-	return !type ||
-	       (strncasecmp(type, "application/json", 16) == 0 && strchr("; \t", type[16]));
-}
-
 static void on_post(struct sink *s)
 {
 	struct evbuffer *in = evhttp_request_get_input_buffer(s->http);
 	size_t length = evbuffer_get_length(in);
 	struct rpc_message m = RPC_MESSAGE_INIT;
+	const char *type = in_header(s, "Content-Type");
 	struct rpc_error wrong;
 
-	if (!is_json(s->http)) {
+	if (type && !header_is_json(type)) {
 		answer_error(s, 415, NULL, RPC_INVALID_REQUEST, "send application/json");
 		return;
 	}
@@ -651,10 +674,8 @@ static void on_post(struct sink *s)
 
 static void on_get(struct sink *s)
 {
-	const char *last =
-	    evhttp_find_header(evhttp_request_get_input_headers(s->http), "Last-Event-ID");
-	char *end = NULL;
-	int64_t call_seq = last ? strtoll(last, &end, 10) : 0;
+	const char *last = in_header(s, "Last-Event-ID");
+	int64_t call_seq = last ? header_event_call(last) : 0;
 
 	if (!last) {
 		header(s, "Allow", "POST, DELETE");
@@ -664,7 +685,7 @@ static void on_get(struct sink *s)
 	}
 	if (!identify(s, NULL))
 		return;
-	if (call_seq <= 0 || *end != '.') {
+	if (call_seq == 0) {
 		answer_error(s, 404, NULL, RPC_INVALID_REQUEST,
 		             "there is no stream with this Last-Event-ID");
 		return;
@@ -675,7 +696,7 @@ static void on_get(struct sink *s)
 
 static void on_delete(struct sink *s)
 {
-	if (!evhttp_find_header(evhttp_request_get_input_headers(s->http), "Mcp-Session-Id")) {
+	if (!in_header(s, "Mcp-Session-Id")) {
 		answer_error(s, 400, NULL, RPC_INVALID_REQUEST, "Mcp-Session-Id is missing");
 		return;
 	}
@@ -759,19 +780,15 @@ static void on_stream(struct sink *s)
 
 static struct sink *find_stream(struct front *f, const char *uri)
 {
-	struct evkeyvalq query;
+	OWNED(cJSON_ptr) cJSON *query = header_query(uri);
+	const char *key = json_text(query, "sessionId");
 	struct sink *s = NULL;
-	const char *key;
 
-	if (!strchr(uri, '?') || evhttp_parse_query_str(strchr(uri, '?') + 1, &query) != 0)
-		return NULL;
-	key = evhttp_find_header(&query, "sessionId");
 	if (key)
 		LIST_FOREACH (s, &f->streams, in_pipes)
 			if (strlen(key) == strlen(s->peer->key) &&
 			    CRYPTO_memcmp(key, s->peer->key, strlen(key)) == 0)
 				break;
-	evhttp_clear_headers(&query);
 	return s;
 }
 
@@ -833,55 +850,126 @@ static void route(struct sink *s, const char *path)
 
 /* ---- slow clients ---- */
 
-/* evhttp's timeout begins anew with each byte: a client that sends one now and then would be held
- * for ever. The inode tells a new connection from an old one with the same descriptor. */
-struct arrival {
-	ino_t inode;
-	int64_t began_ms; /* monotonic; 0: nothing of a request has come */
-	bool looked; /* who is at the other end has been asked */
-	bool refused; /* and it is somebody else */
-};
-
-static struct arrival *arrival_of(struct front *f, int fd)
+/* Evhttp does not say when a connection ends that has sent no whole request: what it had sent is
+ * still counted then, until this is looked at. */
+static void sweep(struct front *f)
 {
-	enum { STEP = 64 };
+	if (clock_monotonic_ms() - f->swept_ms < SWEEP_MS)
+		return;
+	f->swept_ms = clock_monotonic_ms();
+	for (int fd = 0; fd < f->arrival_count; fd++) {
+		struct arrival *a = &f->arrivals[fd];
+		struct stat about;
 
-	if (fd >= f->arrival_count) {
-		int count = fd + STEP;
-
-		f->arrivals = xrealloc(f->arrivals, (size_t)count * sizeof(*f->arrivals));
-		memset(f->arrivals + f->arrival_count, 0,
-		       (size_t)(count - f->arrival_count) * sizeof(*f->arrivals));
-		f->arrival_count = count;
+		if (a->unfinished && (fstat(fd, &about) != 0 || about.st_ino != a->inode))
+			front_count(f, &a->unfinished, 0);
 	}
-	return &f->arrivals[fd];
 }
 
-static struct front *the_front; /* of this process, for a callback that is given a bufferevent */
+/* Ends a connection of which no whole request has come, past evhttp: it hears no more of it. What
+ * the client still sends is read and thrown away for a while: at a reset it would not see why. */
+static void turn_away(int fd, struct arrival *a, const char *why)
+{
+	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str bytes = STR_INIT;
+
+	log_warn("turned a caller away: %s", why);
+	a->turned_away = true;
+	rpc_failure(&body, NULL, RPC_INTERNAL_ERROR, why, NULL);
+	str_addf(&bytes,
+	         "HTTP/1.1 503 %s\r\nContent-Type: application/json\r\nConnection: close\r\n"
+	         "Content-Length: %zu\r\n\r\n%s",
+	         reason_of(503), body.length, body.bytes);
+	(void)send(fd, bytes.bytes, bytes.length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)shutdown(fd, SHUT_WR);
+}
+
+static struct front *the_front; /* of this process, for callbacks that are not given it */
+
+/* Of a connection whose request is not whole. */
+static void look_at(struct front *f, int fd, struct arrival *a)
+{
+	if (front_is_overfull(f, a->unfinished))
+		sweep(f);
+	if (front_is_overfull(f, a->unfinished))
+		turn_away(fd, a, FRONT_OVERFULL);
+	else if (fd >= f->max_fd)
+		turn_away(fd, a, "too many callers: no file descriptors are left; raise ulimit -n");
+	if (a->turned_away)
+		front_count(f, &a->unfinished, 0);
+}
 
 static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, void *arg)
 {
 	int fd = bufferevent_getfd(arg);
+	struct front *f = the_front;
 	struct stat about;
 	struct arrival *a;
 
-	(void)in;
 	if (info->n_added == 0 || fd < 0 || fstat(fd, &about) != 0)
 		return;
-	a = arrival_of(the_front, fd);
-	if (a->inode != about.st_ino)
+	a = arrival_of(f, fd);
+	if (a->inode != about.st_ino) {
+		front_count(f, &a->unfinished, 0);
 		*a = (struct arrival){ .inode = about.st_ino };
-	if (!a->began_ms)
+	}
+	if (!a->began_ms || a->held)
 		a->began_ms = clock_monotonic_ms();
 	else if (clock_monotonic_ms() - a->began_ms > FRONT_REQUEST_SECONDS * 1000)
 		(void)shutdown(fd, SHUT_RDWR);
+	front_count(f, &a->unfinished, a->unfinished + info->n_added);
+	if (!a->turned_away)
+		look_at(f, fd, a);
+	if (a->turned_away) {
+		front_count(f, &a->unfinished, 0);
+		(void)evbuffer_drain(in, evbuffer_get_length(in));
+	}
+}
+
+/* ---- more callers than descriptors ---- */
+
+static bool has_descriptors(const struct front *f)
+{
+	int next = fcntl(f->hang_up_fd, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
+
+	if (next >= 0)
+		(void)close(next);
+	return next >= 0 && next < f->max_fd + FRONT_SPARE_FDS / 2;
+}
+
+static void pause_accepting(struct front *f)
+{
+	static const struct timeval PAUSE = { .tv_usec = ACCEPT_PAUSE_MS * 1000 };
+
+	(void)evconnlistener_disable(f->http_listener);
+	(void)event_add(f->accept, &PAUSE);
+}
+
+static void on_accept_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+
+	(void)fd;
+	(void)what;
+	if (has_descriptors(f))
+		(void)evconnlistener_enable(f->http_listener);
+	else
+		pause_accepting(f);
+}
+
+static void on_accept_error(struct evconnlistener *listener, void *arg)
+{
+	(void)listener;
+	(void)arg; /* evhttp's own */
+	pause_accepting(the_front);
 }
 
 static struct bufferevent *on_connect(struct event_base *base, void *arg)
 {
 	struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
 
-	the_front = arg;
+	if (!has_descriptors(arg))
+		pause_accepting(arg);
 	if (bev)
 		(void)evbuffer_add_cb(bufferevent_get_input(bev), on_bytes, bev);
 	return bev;
@@ -919,13 +1007,16 @@ static bool is_somebody_else(const struct front *f, int fd)
 static bool has_arrived(struct front *f, struct evhttp_request *request)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(request);
-	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c));
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(c);
+	int fd = bufferevent_getfd(bev);
 	struct arrival *a;
 
 	if (fd < 0)
 		return false;
 	a = arrival_of(f, fd);
 	a->began_ms = 0;
+	front_count(f, &a->unfinished,
+	            evbuffer_get_length(bufferevent_get_input(bev))); /* of the next request */
 	if (!a->looked) {
 		a->looked = true;
 		a->refused = is_somebody_else(f, fd);
@@ -945,18 +1036,18 @@ static void on_request(struct evhttp_request *request, void *arg)
 
 	s->http = request;
 	evhttp_connection_set_closecb(evhttp_request_get_connection(request), on_close, s);
-	take_query(&s->peer->identity, evhttp_request_get_uri(request));
 	sink_hold(s);
-	if (f->sinks > f->max_sinks)
-		answer_error(
-		    s, 503, NULL, RPC_INTERNAL_ERROR,
-		    "too many callers wait: no file descriptors are left; raise ulimit -n");
-	else if (!may_ask)
+	if (status) /* where the next request of this connection begins is not sure */
+		header(s, "Connection", "close");
+	if (!may_ask)
 		answer_error(s, 403, NULL, RPC_INVALID_REQUEST,
 		             "this agent-intercom belongs to another user; mcp.allow_uids in its "
 		             "config.toml lets others in");
 	else if (status)
 		answer_error(s, status, NULL, RPC_INVALID_REQUEST, why);
+	else if (!take_query(&s->peer->identity, evhttp_request_get_uri(request)))
+		answer_error(s, 400, NULL, RPC_INVALID_REQUEST,
+		             "the query of the URL is malformed, no UTF-8, or too long");
 	else
 		route(s, path ? path : "");
 	sink_drop(s);
@@ -973,6 +1064,8 @@ int http_start(struct front *f, struct err *e)
 	f->hang_up_fd = epoll_create1(EPOLL_CLOEXEC);
 	f->hang_up = event_new(f->base, f->hang_up_fd, EV_READ | EV_PERSIST, on_hang_up, f);
 	(void)event_add(f->hang_up, NULL);
+	the_front = f;
+	f->accept = evtimer_new(f->base, on_accept_again, f);
 	f->http = evhttp_new(f->base);
 	evhttp_set_gencb(f->http, on_request, f);
 	evhttp_set_bevcb(f->http, on_connect, f);
@@ -996,6 +1089,8 @@ int http_start(struct front *f, struct err *e)
 		evconnlistener_free(listener);
 		return err_set(e, ERR_AGAIN, "evhttp takes no listener");
 	}
+	evconnlistener_set_error_cb(listener, on_accept_error);
+	f->http_listener = listener;
 	return 0;
 }
 
@@ -1005,6 +1100,8 @@ void http_stop(struct front *f)
 		evhttp_free(f->http); /* closes every connection; on_close tells the sinks */
 	if (f->hang_up)
 		event_free(f->hang_up);
+	if (f->accept)
+		event_free(f->accept);
 	if (f->hang_up_fd >= 0)
 		(void)close(f->hang_up_fd);
 	free(f->arrivals);
@@ -1012,5 +1109,6 @@ void http_stop(struct front *f)
 	f->arrival_count = 0;
 	f->http = NULL;
 	f->hang_up = NULL;
+	f->accept = NULL;
 	f->hang_up_fd = -1;
 }

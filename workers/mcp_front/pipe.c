@@ -165,49 +165,43 @@ static void take_line(struct sink *s, const char *line, size_t length)
 	}
 }
 
-/* Throws away the rest of a line that is too long. Returns whether its end has come. */
-static bool skip(struct sink *s, struct evbuffer *in)
+static bool take_any(void *arg, const char *line, size_t length)
 {
-	struct evbuffer_ptr end = evbuffer_search_eol(in, NULL, NULL, EVBUFFER_EOL_LF);
+	struct sink *s = arg;
+	struct err e = ERR_INIT;
 
-	if (end.pos < 0) {
-		(void)evbuffer_drain(in, evbuffer_get_length(in));
-		return false;
+	if (!s->greeted) {
+		if (greet(s, line, length, &e)) {
+			log_warn("%s", e.text);
+			close_pipe(s);
+		}
+	} else if (length > FRONT_MAX_MESSAGE) {
+		sink_refuse(s, NULL, RPC_PARSE_ERROR,
+		            "the message is longer than 4 MiB; send a smaller one");
+	} else {
+		take_line(s, line, length);
 	}
-	(void)evbuffer_drain(in, (size_t)end.pos + 1);
-	s->skips = false;
-	return true;
+	return !s->gone;
 }
 
 static void on_read(struct bufferevent *pipe, void *arg)
 {
 	struct sink *s = arg;
 	struct evbuffer *in = bufferevent_get_input(pipe);
+	size_t n;
 
 	sink_hold(s);
-	while (!s->gone && (!s->skips || skip(s, in))) {
-		struct evbuffer_ptr end = evbuffer_search_eol(in, NULL, NULL, EVBUFFER_EOL_LF);
-		struct err e = ERR_INIT;
-		size_t length = end.pos < 0 ? evbuffer_get_length(in) : (size_t)end.pos;
+	while (!s->gone && (n = evbuffer_get_contiguous_space(in)) > 0) {
+		const char *bytes = (const char *)evbuffer_pullup(in, (ssize_t)n);
 
-		if (length > FRONT_MAX_MESSAGE) {
-			sink_refuse(s, NULL, RPC_PARSE_ERROR,
-			            "the message is longer than 4 MiB; send a smaller one");
-			s->skips = true;
-			continue;
-		}
-		if (end.pos < 0)
-			break;
-		const char *line = (const char *)evbuffer_pullup(in, (ssize_t)length + 1);
-		if (s->greeted) {
-			take_line(s, line, length);
-		} else if (greet(s, line, length, &e)) {
-			log_warn("%s", e.text);
-			close_pipe(s);
-			break;
-		}
-		if (!s->gone)
-			(void)evbuffer_drain(in, length + 1);
+		if (lines_feed(&s->lines, bytes, n, take_any, s))
+			(void)evbuffer_drain(in, n);
+	}
+	front_count(s->front, &s->unfinished, s->lines.rest.length);
+	if (!s->gone && front_is_overfull(s->front, s->unfinished)) {
+		lines_skip(&s->lines);
+		front_count(s->front, &s->unfinished, 0);
+		sink_refuse(s, NULL, RPC_INTERNAL_ERROR, FRONT_OVERFULL);
 	}
 	sink_drop(s);
 }
@@ -241,10 +235,9 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	(void)listener;
 	(void)address;
 	(void)size;
-	if (!socket_is_ours(fd) || f->sinks >= f->max_sinks) {
-		log_warn("refused a relay: %s", f->sinks >= f->max_sinks
-		                                    ? "no descriptors are left"
-		                                    : "it runs as another user");
+	if (!socket_is_ours(fd) || fd >= f->max_fd) {
+		log_warn("refused a relay: %s",
+		         fd >= f->max_fd ? "no descriptors are left" : "it runs as another user");
 		(void)close(fd);
 		return;
 	}
@@ -253,7 +246,6 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	s->pipe = pipe;
 	LIST_INSERT_HEAD(&f->pipes, s, in_pipes);
 	bufferevent_setcb(pipe, on_read, NULL, on_event, s);
-	bufferevent_setwatermark(pipe, EV_READ, 0, FRONT_MAX_MESSAGE + 2);
 	(void)bufferevent_set_timeouts(pipe, &patience, NULL);
 	(void)bufferevent_enable(pipe, EV_READ | EV_WRITE);
 }

@@ -3,6 +3,7 @@
 
 #include "front.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- making and looking ---- */
@@ -13,10 +14,8 @@ int task_make(struct front *f, struct job *job, struct err *e)
 	int got = task_read(&f->worker.store, job->call_seq, &t, e);
 	struct mcp_task shown = task_message(&t, NULL);
 
-	if (got < 0)
-		return -1;
-	if (got == 0)
-		return 0; /* a write, which is waited for */
+	if (got <= 0)
+		return got < 0 ? -1 : err_set(e, ERR_BUG, "a task without a row");
 	mcp_task_created(&job->result, &shown);
 	job->waits = false;
 	job->whole = true;
@@ -152,6 +151,22 @@ static void hold_open(struct front *f, struct sink *sink, const struct rpc_messa
 		tell_ended(f, l->calls[i]);
 }
 
+/* Whether so many waiters more may be held for this caller; else it has been refused. */
+static bool has_room(struct front *f, struct sink *sink, const struct rpc_message *m, int more)
+{
+	struct mcp_fault full = { .status = 503, .code = RPC_INTERNAL_ERROR };
+	struct err e = ERR_INIT;
+
+	if (f->listens >= FRONT_MAX_LISTENS)
+		(void)err_set(&e, ERR_AGAIN, "%d subscriptions are open, no more may be",
+		              f->listens);
+	if (e.kind == ERR_NONE && front_has_room(sink, more, &e))
+		return true;
+	(void)snprintf(full.text, sizeof(full.text), "%.299s", e.text);
+	sink->by->refuse(sink, m->id, &full);
+	return false;
+}
+
 void task_listen(struct front *f, struct sink *sink, const struct rpc_message *m)
 {
 	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(
@@ -159,7 +174,7 @@ void task_listen(struct front *f, struct sink *sink, const struct rpc_message *m
 	OWNED(str) struct str message = STR_INIT;
 	struct listened l = { .ids = STR_INIT };
 
-	if (find_listened(f, sink, m, wanted, &l) == 0) {
+	if (find_listened(f, sink, m, wanted, &l) == 0 && has_room(f, sink, m, l.count + 1)) {
 		mcp_listen_acknowledged(&message, m->id, wanted ? l.ids.bytes : NULL);
 		sink_hold(sink);
 		sink->by->wait(sink, NULL);
@@ -171,6 +186,14 @@ void task_listen(struct front *f, struct sink *sink, const struct rpc_message *m
 	str_clear(&l.ids);
 }
 
+static bool has_id(const struct waiter *w, const char *canonical)
+{
+	OWNED(str) struct str own = STR_INIT;
+
+	rpc_token_canonical(&own, w->rpc_id);
+	return strcmp(own.bytes, canonical) == 0;
+}
+
 void task_stop_listening(struct front *f, struct sink *sink, const char *id)
 {
 	struct waiter *w = LIST_FIRST(&sink->waiters);
@@ -178,7 +201,7 @@ void task_stop_listening(struct front *f, struct sink *sink, const char *id)
 	while (w) {
 		struct waiter *next = LIST_NEXT(w, of_sink);
 
-		if ((w->held->seq < 0 || w->subscription) && strcmp(w->rpc_id, id) == 0)
+		if ((w->held->seq < 0 || w->subscription) && has_id(w, id))
 			(void)front_forget(f, w);
 		w = next;
 	}

@@ -328,6 +328,14 @@ static int tell(struct front *f, struct job *job, struct err *e)
 	return job->untold ? call_finish(&f->worker.store, job->call_seq, &t, e) : 0;
 }
 
+static bool may_wait(struct job *job, struct err *e)
+{
+	if (!front_has_room(job->sink, job->sink->asking + 1, e))
+		return false;
+	job->sink->asking++;
+	return true;
+}
+
 static int run_call(struct front *f, struct job *job, struct err *e)
 {
 	struct store *st = &f->worker.store;
@@ -337,16 +345,19 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 
 	if (again < 0)
 		return -1;
+	if (again && job->waits)
+		return may_wait(job, e) ? attach(f, job, e) : -1;
 	if (again)
-		return job->waits ? attach(f, job, e) : tell(f, job, e);
+		return tell(f, job, e);
 	if (peer_join(st, &f->settings.places, p, e) ||
-	    call_run(st, &job->call, p, &f->settings, e)) {
+	    call_run(st, &job->call, p, &f->settings, e) ||
+	    (job->call.waiting && !job->call.is_task && !may_wait(job, e))) {
 		peer_unjoin(p, seq, session);
 		return -1;
 	}
 	job->waits = job->call.waiting;
 	job->call_seq = job->call.seq;
-	if (job->waits && job->call.as_task)
+	if (job->call.is_task)
 		return task_make(f, job, e);
 	if (job->call.elicitation.length) {
 		mcp_input_required(&job->result, job->call.elicitation.bytes);
@@ -387,7 +398,7 @@ static int run_cancel(struct front *f, struct job *job, struct err *e)
 
 	if (!id || !p->seq || p->transport == PEER_STATELESS)
 		return 0;
-	json_canonical(&token, id);
+	rpc_id_canonical(&token, id);
 	s = store_stmt(&f->worker.store, SQL_TOOL_CALL_BY_RPC);
 	bind_int(s, ":connection", p->seq);
 	bind_text(s, ":rpc_id", token.bytes);
@@ -537,7 +548,7 @@ static void stop_listening(struct front *f, const struct job *job)
 
 	if (!id)
 		return;
-	json_canonical(&token, id);
+	rpc_id_canonical(&token, id);
 	task_stop_listening(f, job->sink, token.bytes);
 }
 
@@ -645,6 +656,7 @@ static bool commit_batch(struct front *f, struct job_queue *batch)
 	STAILQ_FOREACH (job, batch, next) {
 		job->had_seq = job->sink->peer->seq;
 		job->had_session = job->sink->peer->session_seq;
+		job->sink->asking = 0;
 		if (job->kind == JOB_CALL)
 			prepare_call(f, job);
 	}

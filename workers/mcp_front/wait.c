@@ -106,6 +106,7 @@ static struct waiter *hold(struct front *f, struct sink *sink, int64_t call_seq,
 	w->sink = sink;
 	sink_hold(sink);
 	w->rpc_id = xstrdup(rpc_id);
+	sink->held++;
 	w->next_ms = clock_monotonic_ms() + f->progress_ms;
 	LIST_INSERT_HEAD(&sink->waiters, w, of_sink);
 	LIST_INSERT_HEAD(&held->waiters, w, of_call);
@@ -121,6 +122,7 @@ void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t st
 
 	w->progress_token = progress_token ? xstrdup(progress_token) : NULL;
 	w->modern = modern;
+	f->listens += call_seq < 0 && modern;
 }
 
 void front_subscribe(struct front *f, struct sink *sink, int64_t call_seq, const char *listen_id)
@@ -137,6 +139,8 @@ bool front_forget(struct front *f, struct waiter *w)
 	struct sink *sink = w->sink;
 	bool last;
 
+	sink->held--;
+	f->listens -= held->seq < 0 && w->modern;
 	LIST_REMOVE(w, of_sink);
 	LIST_REMOVE(w, of_call);
 	TAILQ_REMOVE(&f->line, w, in_line);
@@ -150,6 +154,17 @@ bool front_forget(struct front *f, struct waiter *w)
 	}
 	sink_drop(sink);
 	return last;
+}
+
+bool front_has_room(const struct sink *s, int more, struct err *e)
+{
+	if (s->held + more <= FRONT_MAX_HELD)
+		return true;
+	(void)err_set(e, ERR_AGAIN,
+	              "%d calls of this connection wait for an answer, no more may; open another "
+	              "connection, or wait",
+	              s->held + more - 1);
+	return false;
 }
 
 /* ---- subscriptions ---- */
