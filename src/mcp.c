@@ -372,7 +372,7 @@ void mcp_tools_list(struct str *out, const char *version)
 	mcp_end_result(out, version, MCP_CACHE_PUBLIC);
 }
 
-void mcp_tool_content(struct str *out, const char *version, const char *result, bool is_error)
+void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
 {
 	str_add(out, "{\"content\":[{\"type\":\"text\",\"text\":");
 	json_quote(out, result);
@@ -382,11 +382,6 @@ void mcp_tool_content(struct str *out, const char *version, const char *result, 
 		str_add(out, result);
 	}
 	str_addf(out, ",\"isError\":%s", is_error ? "true" : "false");
-}
-
-void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
-{
-	mcp_tool_content(out, version, result, is_error);
 	mcp_end_result(out, version, MCP_NOT_CACHEABLE);
 }
 

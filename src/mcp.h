@@ -106,8 +106,7 @@ void mcp_empty_result(struct str *out, const char *version);
 void mcp_discover_result(struct str *out, const char *version);
 void mcp_tools_list(struct str *out, const char *version);
 /* result: the tool's JSON object. It stands as text and, where the revision has it, as structured
- * content. mcp_tool_content appends the same without what every result says besides, for a task. */
-void mcp_tool_content(struct str *out, const char *version, const char *result, bool is_error);
+ * content. */
 void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error);
 
 /* Appends a result that asks for input (multi round-trip requests). requests: JSON object. */

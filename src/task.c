@@ -56,8 +56,7 @@ void task_clear(struct task *t)
 
 void task_outcome(struct str *out, const struct telling *t)
 {
-	mcp_tool_content(out, MCP_MODERN, t->result.bytes, t->is_error);
-	str_add_char(out, '}');
+	mcp_tool_result(out, MCP_MODERN, t->result.bytes, t->is_error);
 }
 
 struct mcp_task task_message(const struct task *t, const char *outcome)
