@@ -317,6 +317,15 @@ ${more}`,
     });
   }
 
+  /** How many tasks a question was asked by. */
+  async tasksOf(id) {
+    const [row] = await this.sql(
+      `SELECT count(t.task_id) AS n FROM tool_call AS t JOIN request AS r ON r.seq = t.request_seq
+        WHERE r.id = ${quoted(id)}`,
+    );
+    return row.n;
+  }
+
   /** A decision typed into the sqlite3 shell. */
   async decide(id, verdict, instruction) {
     const value = instruction === undefined ? "NULL" : quoted(instruction);

@@ -114,6 +114,7 @@ function tasks(transport) {
         const { outcome } = await settled;
         assert.equal(outcome.status, "completed", String(outcome.error));
         assert.deepEqual(answer(outcome.result), { status: "approved", request_id: id });
+        assert.equal(await system.tasksOf(id), 1);
         assert.deepEqual(new Set(seen), new Set(["working", "completed", undefined]));
         const plain = await agent.raw({
           method: "tools/call",
@@ -212,11 +213,7 @@ function tasks(transport) {
         await system.waited(id);
         await system.ctl("approve", id);
         assert.deepEqual(answer(await waiting), { status: "approved", request_id: id });
-        const [row] = await system.sql(
-          `SELECT count(*) AS n FROM tool_call AS t JOIN request AS r ON r.seq = t.request_seq
-            WHERE r.id = '${id}' AND t.task_id IS NOT NULL`,
-        );
-        assert.equal(row.n, 0);
+        assert.equal(await system.tasksOf(id), 0);
       }
       silent.undisturbed();
       unasked.undisturbed();
