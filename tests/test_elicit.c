@@ -366,6 +366,38 @@ START_TEST(a_question_that_was_answered_elsewhere_is_taken_off_the_screen)
 }
 END_TEST
 
+/* SDK 1.x and client 2.x left the form open when their own time limit ended the call; what the user
+ * then said was lost without a word. */
+START_TEST(a_question_of_a_call_that_was_given_up_is_taken_off_the_screen)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
+	OWNED(char_ptr) char *asked = NULL;
+	struct event e = { .id = "" };
+	struct agent a;
+	struct wire w;
+
+	given_elicitation("true");
+	a = agent_hello_as(site.port, "", "2025-11-25", "{\"elicitation\":{}}");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	reads_question(&w, &e, "2025-11-25");
+	asked = strdup(member(str_text(&e.data), "id"));
+	ck_assert_int_eq(
+	    agent_exchange(&a, "POST", "",
+	                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+	                   "\"params\":{\"requestId\":1}}",
+	                   NULL),
+	    202);
+	ck_assert(wire_event(&w, &e));
+	has(str_text(&e.data), "method", "notifications/cancelled");
+	has(str_text(&e.data), "params.requestId", asked);
+	ck_assert(!wire_event(&w, &e));
+	expect("SELECT state FROM request", "pending\n");
+	event_clear(&e);
+	wire_close(&w);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(one_client_cannot_answer_what_another_was_asked)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
@@ -443,6 +475,7 @@ int main(void)
 	tcase_add_test(c, a_long_diff_is_shown_in_part_and_says_where_the_rest_is);
 	tcase_add_test(c, a_legacy_client_is_asked_on_the_stream_of_the_call);
 	tcase_add_test(c, a_question_that_was_answered_elsewhere_is_taken_off_the_screen);
+	tcase_add_test(c, a_question_of_a_call_that_was_given_up_is_taken_off_the_screen);
 	tcase_add_test(c, one_client_cannot_answer_what_another_was_asked);
 	tcase_add_test(c, an_agent_on_stdio_is_asked_between_the_lines);
 	suite_add_tcase(s, c);

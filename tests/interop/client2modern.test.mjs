@@ -1,17 +1,8 @@
 // The second generation's client package in revision 2026-07-28: found by asking, and insisted on.
-import { client2 } from "./client2.mjs";
+import { client2, pinned } from "./clients.mjs";
 import { contract } from "./contract.mjs";
 
-const revision = "2026-07-28";
-const modern = (name, mode) =>
-  client2({
-    title: `client 2.x (${name})`,
-    name,
-    revision,
-    options: { versionNegotiation: { mode } },
-  });
-
-for (const peer of [modern("auto", "auto"), modern("pin", { pin: revision })]) {
+for (const peer of [client2("auto", "auto"), pinned]) {
   contract(peer, "http");
   contract(peer, "stdio");
 }

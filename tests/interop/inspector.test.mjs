@@ -1,4 +1,5 @@
-// The MCP Inspector's command line: one process, and so one MCP session, for every call.
+// The MCP Inspector's command line: one process, and so one MCP session, for every call. It takes
+// tasks and shows no forms; mcpdo, of the same package, keeps connections open and shows them.
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,12 +7,10 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { answer, proposal, refusal, run, System, TIMEOUT, TOOLS } from "./lib.mjs";
 
-const launcher = fileURLToPath(
-  new URL(
-    "clients/launcher/build/index.js",
-    import.meta.resolve("@modelcontextprotocol/inspector/package.json"),
-  ),
-);
+const program = (path) =>
+  fileURLToPath(new URL(path, import.meta.resolve("@modelcontextprotocol/inspector/package.json")));
+const launcher = program("clients/launcher/build/index.js");
+const mcpdo = program("clients/mcpdo/build/mcp-bin.js");
 
 // Its exit codes, as `mcp-inspector` documents them.
 const TOOL_ERROR = 5;
@@ -31,16 +30,15 @@ for (const [transport, era] of ["legacy", "auto", "modern"].flatMap((one) => [
     });
 
     /** Runs one method; `session` joins a session that an earlier run started. */
-    async function inspect(method, { session, flags = [] } = {}) {
+    async function inspect(method, { session, tasks, flags = [] } = {}) {
       const target = [];
       if (transport === "http") {
-        target.push(
-          session ? `${system.url}?session_id=${session}` : system.url,
-          "--transport",
-          "http",
-        );
+        const url = new URL(system.url);
+        if (session) url.searchParams.set("session_id", session);
+        if (tasks) url.searchParams.set("tasks", "1");
+        target.push(url.href, "--transport", "http");
       } else {
-        const { command, args, env } = system.stdio();
+        const { command, args, env } = system.stdio(system.env, ...(tasks ? ["--tasks"] : []));
         const file = join(system.dir, `servers-${session ?? "new"}.json`);
         const servers = {
           intercom: {
@@ -125,9 +123,76 @@ for (const [transport, era] of ["legacy", "auto", "modern"].flatMap((one) => [
       assert.deepEqual(await asking, { decision: "continue" });
     });
 
+    test("a clearance is a task where the era has tasks, and is followed", TIMEOUT, async () => {
+      const earlier = await system.inbox();
+      const asking = answered("check_clearance", proposal("task.txt", "x\n"), { tasks: true });
+      const id = await system.question(earlier, asking);
+      await system.ctl("approve", id);
+      assert.deepEqual(await asking, { status: "approved", request_id: id });
+      assert.equal(await system.tasksOf(id), era === "legacy" ? 0 : 1);
+    });
+
     test("the inspector reports an error result as a tool error", TIMEOUT, async () => {
       const { code, result } = await call("switch_freq", { mode: "remote" });
       assert.equal(code, TOOL_ERROR);
       assert.equal(result.isError, true);
+    });
+  });
+
+for (const era of ["legacy", "modern"])
+  describe(`mcpdo, ${era} era`, () => {
+    let system;
+
+    /** One command of mcpdo; what it keeps open is a process of its own, which `after` ends. */
+    async function mcp(...args) {
+      const { code, stdout, stderr } = await run(
+        process.execPath,
+        [mcpdo, ...args, "--format", "json"],
+        {
+          env: { ...system.env, MCP_INSPECTOR_SECRET_STORE: "file" },
+          cwd: system.workspace,
+        },
+      );
+      assert.equal(code, 0, stderr + stdout);
+      return JSON.parse(stdout);
+    }
+
+    const ask = async (name) => {
+      const args = JSON.stringify(proposal(name, "done\n"));
+      const { elicitationPending } = await mcp("@intercom", "tools/call", "check_clearance", args);
+      assert.equal(elicitationPending?.mode, "form");
+      const [id] = await system.inbox();
+      return { id, form: elicitationPending };
+    };
+
+    before(async () => {
+      system = await System.start("\n[mcp]\nelicitation = true\n");
+      await mcp("@intercom", "connect", system.url, "--era", era);
+    });
+    after(async () => {
+      await mcp("daemon", "stop").catch(() => {});
+      await system?.stop();
+    });
+
+    test("a form that is shown and answered is the decision", TIMEOUT, async () => {
+      const { id, form } = await ask("done.txt");
+      assert.ok(form.message.includes("+done"), form.message);
+      const said = ["decision:=reject", "reason:=no tests"];
+      const result = await mcp("elicitation/respond", form.elicitationId, ...said);
+      assert.deepEqual(answer(result), {
+        status: "rejected",
+        request_id: id,
+        reason: "no tests",
+      });
+      assert.deepEqual(await system.decisions(id), ["reject by elicitation: applied"]);
+    });
+
+    test("a form that is declined leaves the question to ctl", TIMEOUT, async () => {
+      const { id, form } = await ask("declined.txt");
+      const waiting = mcp("elicitation/respond", form.elicitationId, "--decline");
+      await system.waited(id);
+      await system.ctl("approve", id);
+      assert.deepEqual(answer(await waiting), { status: "approved", request_id: id });
+      assert.deepEqual(await system.decisions(id), ["approve by ctl: applied"]);
     });
   });

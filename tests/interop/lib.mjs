@@ -88,7 +88,8 @@ const quoted = (text) => `'${String(text).replaceAll("'", "''")}'`;
 export class System {
   #child = null;
 
-  static async create() {
+  /** `more` is added to its configuration. */
+  static async create(more = "") {
     const system = new System();
     // The slash keeps one directory's name from being the beginning of another's.
     system.dir = `${await mkdtemp(join(scratch, "s"))}/`;
@@ -123,7 +124,7 @@ channel_id = "C0ALPHA0001"
 id = "beta"
 path = ${string(system.beta)}
 channel_id = "C0BETA00001"
-`,
+${more}`,
       { mode: 0o600 },
     );
     system.env = {
@@ -139,8 +140,8 @@ channel_id = "C0BETA00001"
     return system;
   }
 
-  static async start() {
-    const system = await System.create();
+  static async start(more) {
+    const system = await System.create(more);
     await system.start();
     return system;
   }
@@ -210,9 +211,18 @@ channel_id = "C0BETA00001"
     await this.start();
   }
 
+  /** Kills the system and its workers at one blow, not its clients, and starts it again. */
+  async crash() {
+    const workers = await this.sql("SELECT pid FROM worker WHERE state IN ('starting', 'ready')");
+    const pids = [this.#child.pid, ...workers.map((row) => row.pid)];
+    for (const pid of pids) process.kill(pid, "SIGKILL");
+    await until("everything is dead", () => !pids.some(alive));
+    await this.start();
+  }
+
   /** What an MCP client needs to start us over stdio, in the workspace as hosts do. */
-  stdio(env = this.env) {
-    const args = ["mcp", "--config", this.config];
+  stdio(env = this.env, ...flags) {
+    const args = ["mcp", "--config", this.config, ...flags];
     return { command: this.program, args, env, cwd: this.workspace };
   }
 
@@ -286,6 +296,34 @@ channel_id = "C0BETA00001"
       );
       return rows[0]?.id;
     });
+  }
+
+  /** Everything that was ever said to a question, in order: "verdict by source: outcome". */
+  async decisions(id) {
+    const rows = await this.sql(
+      `SELECT verdict, source, outcome FROM decision WHERE request_id = ${quoted(id)} ORDER BY seq`,
+    );
+    return rows.map((row) => `${row.verdict} by ${row.source}: ${row.outcome}`);
+  }
+
+  /** Waits until a call waits for the answer to a question. */
+  async waited(id) {
+    await until("a call waits for the answer", async () => {
+      const [row] = await this.sql(
+        `SELECT count(*) AS n FROM tool_call AS t JOIN request AS r ON r.seq = t.request_seq
+          WHERE r.id = ${quoted(id)} AND t.state = 'waiting'`,
+      );
+      return row.n > 0;
+    });
+  }
+
+  /** How many tasks a question was asked by. */
+  async tasksOf(id) {
+    const [row] = await this.sql(
+      `SELECT count(t.task_id) AS n FROM tool_call AS t JOIN request AS r ON r.seq = t.request_seq
+        WHERE r.id = ${quoted(id)}`,
+    );
+    return row.n;
   }
 
   /** A decision typed into the sqlite3 shell. */

@@ -28,5 +28,6 @@ export PATH HOME="$scratch/home" XDG_RUNTIME_DIR="$scratch/run" XDG_STATE_HOME="
     XDG_CONFIG_HOME="$scratch/config" INTEROP_BUILD="$build" INTEROP_SCRATCH="$scratch"
 unset SLACK_APP_TOKEN SLACK_BOT_TOKEN SLACK_MEMBER_IDS INTERCOM_SESSION_ID INTERCOM_WORKSPACE_ROOT
 
-[ $# -gt 0 ] || set -- sdk1.test.mjs client2.test.mjs client2modern.test.mjs inspector.test.mjs
+[ $# -gt 0 ] || set -- sdk1.test.mjs client2.test.mjs client2modern.test.mjs inspector.test.mjs \
+    elicitation.test.mjs tasks.test.mjs
 node --test --test-concurrency=3 --test-reporter=spec "$@"

@@ -95,7 +95,7 @@ void elicitation_withdraw(struct sink *sink, int64_t call_seq)
 	write_id(id, call_seq);
 	str_addf(&message,
 	         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
-	         "\"requestId\":%s,\"reason\":\"the question has been answered\"}}",
+	         "\"requestId\":%s,\"reason\":\"the call has ended\"}}",
 	         id);
 	sink->by->notify(sink, &message, NULL);
 }

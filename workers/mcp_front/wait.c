@@ -197,10 +197,13 @@ void front_let_go(struct front *f, int64_t call_seq)
 	while ((held = find(f, call_seq)) != NULL) {
 		struct waiter *w = LIST_FIRST(&held->waiters);
 		OWNED(char_ptr) char *listen_id = w->subscription ? xstrdup(w->rpc_id) : NULL;
+		bool elicits = w->elicits;
 		struct sink *sink = w->sink;
 
 		sink_hold(sink);
 		(void)front_forget(f, w);
+		if (elicits)
+			elicitation_withdraw(sink, call_seq);
 		if (listen_id)
 			tell_subscription(f, sink, listen_id, call_seq, NULL);
 		else if (--sink->expected <= 0)
