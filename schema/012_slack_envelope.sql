@@ -37,5 +37,7 @@ CREATE UNIQUE INDEX slack_envelope_client ON slack_envelope (client_key)
 
 -- Replies in a thread are for the session that it belongs to.
 CREATE INDEX session_thread ON session (thread_ts) WHERE thread_ts IS NOT NULL;
+-- The form that a person asked for last.
+CREATE INDEX slack_outbox_view ON slack_outbox (request_seq, seq) WHERE kind = 'view_open';
 -- The session that was active last.
 CREATE INDEX session_recent ON session (last_activity_at) WHERE status <> 'terminated';
