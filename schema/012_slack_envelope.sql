@@ -17,6 +17,7 @@ CREATE TABLE slack_envelope (
   client_key   ANY,                         -- client_msg_id
   action       ANY,                         -- what was meant, in a few words, for the timeline
   reading      ANY DEFAULT 'understood',    -- how the listener took it: understood, ignored, malformed
+  problem      ANY,                         -- malformed: what is wrong with it
   payload      ANY,                         -- JSON without tokens, trigger ids and response_urls
   created_at   ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   reply        TEXT,                        -- JSON payload of the ack; a duplicate gets it again

@@ -42,14 +42,18 @@ CREATE TRIGGER slack_envelope_is_judged AFTER INSERT ON slack_envelope BEGIN
               WHERE typeof(NEW.created_at) <> 'text'
                  OR NEW.created_at NOT GLOB '????-??-??T??:??:??.???Z'
              UNION ALL
-             SELECT 4, 'malformed', 'it does not say who acted'
+             SELECT 4, 'malformed',
+                    CASE WHEN typeof(NEW.problem) = 'text' THEN substr(NEW.problem, 1, 200)
+                         ELSE 'it does not say who acted' END
               WHERE NEW.reading = 'malformed' AND typeof(NEW.user_id) <> 'text'
              UNION ALL
              SELECT 5, 'unauthorized', 'this person is no operator' WHERE operator_id IS NULL
              UNION ALL
              SELECT 6, 'accepted', NULL WHERE NEW.reading = 'understood'
              UNION ALL
-             SELECT 7, 'malformed', 'it is not of a form that we know'
+             SELECT 7, 'malformed',
+                    CASE WHEN typeof(NEW.problem) = 'text' THEN substr(NEW.problem, 1, 200)
+                         ELSE 'it is not of a form that we know' END
            ) AS o ORDER BY o.rank LIMIT 1)
    WHERE seq = NEW.seq;
   UPDATE slack_envelope SET is_first = 1
@@ -73,7 +77,8 @@ CREATE TRIGGER slack_envelope_is_fixed BEFORE UPDATE ON slack_envelope BEGIN
       OR OLD.user_id IS NOT NEW.user_id OR OLD.channel_id IS NOT NEW.channel_id
       OR OLD.event_key IS NOT NEW.event_key OR OLD.message_key IS NOT NEW.message_key
       OR OLD.client_key IS NOT NEW.client_key OR OLD.action IS NOT NEW.action
-      OR OLD.reading IS NOT NEW.reading OR OLD.payload IS NOT NEW.payload
+      OR OLD.reading IS NOT NEW.reading OR OLD.problem IS NOT NEW.problem
+      OR OLD.payload IS NOT NEW.payload
       OR OLD.created_at IS NOT NEW.created_at
       OR (OLD.outcome IS NOT NULL
           AND (OLD.outcome IS NOT NEW.outcome OR OLD.why IS NOT NEW.why
