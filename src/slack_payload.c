@@ -260,7 +260,7 @@ struct slack_words slack_words(const char *line)
 
 static int unknown(struct slack_act *a, const char *problem)
 {
-	a->deed = SLACK_UNKNOWN;
+	a->deed = DEED_UNKNOWN;
 	free(a->problem);
 	a->problem = xstrdup(problem);
 	return 0;
@@ -306,19 +306,19 @@ static char *join_key(const char *a, const char *b)
 static const struct button {
 	const char *action_id;
 	enum slack_deed deed;
-	const char *verdict; /* or the form, for SLACK_OPEN */
+	const char *verdict; /* or the form, for DEED_OPEN */
 } BUTTONS[] = {
-	{ "approve_accept", SLACK_DECIDE, "approve" },
-	{ "approve_reject", SLACK_OPEN, "reject" },
-	{ "prompt_continue", SLACK_DECIDE, "continue" },
-	{ "prompt_refine", SLACK_OPEN, "refine" },
-	{ "prompt_stop", SLACK_DECIDE, "stop" },
-	{ "wait_resume", SLACK_DECIDE, "resume" },
-	{ "wait_resume_instruct", SLACK_OPEN, "resume" },
-	{ "wait_stop", SLACK_DECIDE, "stop" },
-	{ "stall_nudge", SLACK_NUDGE, "nudge" },
-	{ "stall_nudge_instruct", SLACK_OPEN, "nudge" },
-	{ "stall_stop", SLACK_NUDGE, "stop" },
+	{ "approve_accept", DEED_DECIDE, "approve" },
+	{ "approve_reject", DEED_OPEN, "reject" },
+	{ "prompt_continue", DEED_DECIDE, "continue" },
+	{ "prompt_refine", DEED_OPEN, "refine" },
+	{ "prompt_stop", DEED_DECIDE, "stop" },
+	{ "wait_resume", DEED_DECIDE, "resume" },
+	{ "wait_resume_instruct", DEED_OPEN, "resume" },
+	{ "wait_stop", DEED_DECIDE, "stop" },
+	{ "stall_nudge", DEED_NUDGE, "nudge" },
+	{ "stall_nudge_instruct", DEED_OPEN, "nudge" },
+	{ "stall_stop", DEED_NUDGE, "stop" },
 };
 
 static const struct button *find_button(const char *action_id)
@@ -394,7 +394,7 @@ static int read_click(struct slack_act *a, const cJSON *payload)
 	if (strlen(json_text(of_ours, "value")) > ID_MOST)
 		return unknown(a, "the value of a button is no id");
 	a->deed = b->deed;
-	if (b->deed == SLACK_OPEN)
+	if (b->deed == DEED_OPEN)
 		a->view = xstrdup(b->verdict);
 	else
 		a->verdict = xstrdup(b->verdict);
@@ -480,11 +480,10 @@ static int read_submission(struct slack_act *a, const cJSON *payload)
 	else
 		a->request = xstrdup(id);
 	a->text = plain(text, NULL);
-	a->deed = strcmp(form->verdict, "nudge") == 0 ? SLACK_NUDGE : SLACK_DECIDE;
-	if (form->needs_text && (!a->text || !*a->text)) {
-		a->deed = SLACK_EMPTY;
-		a->field = copy(block);
-	}
+	a->deed = strcmp(form->verdict, "nudge") == 0 ? DEED_NUDGE : DEED_DECIDE;
+	if (form->needs_text && (!a->text || !*a->text))
+		a->deed = DEED_EMPTY;
+	a->field = copy(block);
 	return 0;
 }
 
@@ -524,7 +523,7 @@ static int read_command(struct slack_act *a, const cJSON *payload)
 	a->event_key = hash_key("command", a->trigger_id);
 	a->text = plain(or_empty(text), NULL);
 	set_action(a, or_empty(json_text(payload, "command")), a->text);
-	a->deed = SLACK_COMMAND;
+	a->deed = DEED_COMMAND;
 	return 0;
 }
 
@@ -610,9 +609,9 @@ static int read_event(struct slack_act *a, const cJSON *payload, const char *bot
 	set_action(a, a->thread_ts ? "reply" : named ? "mention" : "message", NULL);
 	a->mentioned = named;
 	if (a->thread_ts)
-		a->deed = SLACK_REPLY;
+		a->deed = DEED_REPLY;
 	else if (named)
-		a->deed = SLACK_MENTION;
+		a->deed = DEED_MENTION;
 	return 0;
 }
 

@@ -43,15 +43,15 @@ void slack_frame_clear(struct slack_frame *f);
 
 /* What a person meant. */
 enum slack_deed {
-	SLACK_NOTHING, /* not for us: our own messages, edits, joins, forms that were closed */
-	SLACK_UNKNOWN, /* for us, but of no form that we know: see problem */
-	SLACK_DECIDE, /* verdict of request, with its reason or instruction */
-	SLACK_OPEN, /* open the form view for request (or session) */
-	SLACK_EMPTY, /* a form was sent without the text it needs: field says which */
-	SLACK_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
-	SLACK_COMMAND, /* /intercom: text */
-	SLACK_REPLY, /* a message in a thread: text */
-	SLACK_MENTION, /* a message to us that stands in no thread: text */
+	DEED_NOTHING, /* not for us: our own messages, edits, joins, forms that were closed */
+	DEED_UNKNOWN, /* for us, but of no form that we know: see problem */
+	DEED_DECIDE, /* verdict of request, with its reason or instruction */
+	DEED_OPEN, /* open the form view for request (or session) */
+	DEED_EMPTY, /* a form was sent without the text it needs */
+	DEED_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
+	DEED_COMMAND, /* /intercom: text */
+	DEED_REPLY, /* a message in a thread: text */
+	DEED_MENTION, /* a message to us that stands in no thread: text */
 };
 
 /* All texts are owned; NULL where there is none. */
@@ -64,15 +64,16 @@ struct slack_act {
 	    *client_key; /* what makes it the same again (slack.md 2.8) */
 	char *trigger_id,
 	    *response_url; /* secrets: never into a row of slack_envelope, nor a log */
-	char *verdict, *request, *session, *view, *field;
+	char *verdict, *request, *session, *view;
+	char *field; /* of a form: the block that the person wrote into */
 	char *text; /* reason, instruction, command line or message: as an agent can read it */
 	char *action; /* in a few words, for the timeline */
-	char *problem; /* SLACK_UNKNOWN: what is wrong with it */
+	char *problem; /* DEED_UNKNOWN: what is wrong with it */
 };
 
 #define SLACK_ACT_INIT                                                                             \
 	{                                                                                          \
-		.deed = SLACK_NOTHING                                                              \
+		.deed = DEED_NOTHING                                                              \
 	}
 
 /* Says what an envelope means. bot_user: our own user id where it is known, else NULL (events say

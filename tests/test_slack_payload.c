@@ -136,7 +136,7 @@ START_TEST(a_button_is_a_decision)
 {
 	struct slack_act a = act("interactive", CLICK("approve_accept", "'r-1'"));
 
-	ck_assert_int_eq(a.deed, SLACK_DECIDE);
+	ck_assert_int_eq(a.deed, DEED_DECIDE);
 	is(a.verdict, "approve");
 	is(a.request, "r-1");
 	is(a.user, "U01");
@@ -158,17 +158,17 @@ START_TEST(every_button_has_its_meaning)
 		const char *verdict, *view;
 		bool of_session;
 	} CASES[] = {
-		{ "approve_accept", SLACK_DECIDE, "approve", NULL, false },
-		{ "approve_reject", SLACK_OPEN, NULL, "reject", false },
-		{ "prompt_continue", SLACK_DECIDE, "continue", NULL, false },
-		{ "prompt_refine", SLACK_OPEN, NULL, "refine", false },
-		{ "prompt_stop", SLACK_DECIDE, "stop", NULL, false },
-		{ "wait_resume", SLACK_DECIDE, "resume", NULL, false },
-		{ "wait_resume_instruct", SLACK_OPEN, NULL, "resume", false },
-		{ "wait_stop", SLACK_DECIDE, "stop", NULL, false },
-		{ "stall_nudge", SLACK_NUDGE, "nudge", NULL, true },
-		{ "stall_nudge_instruct", SLACK_OPEN, NULL, "nudge", true },
-		{ "stall_stop", SLACK_NUDGE, "stop", NULL, true },
+		{ "approve_accept", DEED_DECIDE, "approve", NULL, false },
+		{ "approve_reject", DEED_OPEN, NULL, "reject", false },
+		{ "prompt_continue", DEED_DECIDE, "continue", NULL, false },
+		{ "prompt_refine", DEED_OPEN, NULL, "refine", false },
+		{ "prompt_stop", DEED_DECIDE, "stop", NULL, false },
+		{ "wait_resume", DEED_DECIDE, "resume", NULL, false },
+		{ "wait_resume_instruct", DEED_OPEN, NULL, "resume", false },
+		{ "wait_stop", DEED_DECIDE, "stop", NULL, false },
+		{ "stall_nudge", DEED_NUDGE, "nudge", NULL, true },
+		{ "stall_nudge_instruct", DEED_OPEN, NULL, "nudge", true },
+		{ "stall_stop", DEED_NUDGE, "stop", NULL, true },
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
@@ -206,7 +206,7 @@ START_TEST(a_click_that_lacks_something_is_unknown_and_says_what)
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		struct slack_act a = act("interactive", CASES[i].payload);
 
-		ck_assert_int_eq(a.deed, SLACK_UNKNOWN);
+		ck_assert_int_eq(a.deed, DEED_UNKNOWN);
 		is(a.problem, CASES[i].problem);
 		slack_act_clear(&a);
 	}
@@ -217,10 +217,10 @@ START_TEST(a_button_that_is_none_of_ours_is_nothing)
 {
 	struct slack_act a = act("interactive", CLICK("open_link", "null"));
 
-	ck_assert_int_eq(a.deed, SLACK_NOTHING);
+	ck_assert_int_eq(a.deed, DEED_NOTHING);
 	slack_act_clear(&a);
 	a = act("interactive", "{'type':'shortcut','user':{'id':'U01'},'team':{'id':'T01'}}");
-	ck_assert_int_eq(a.deed, SLACK_NOTHING);
+	ck_assert_int_eq(a.deed, DEED_NOTHING);
 	is(a.team, "T01");
 	slack_act_clear(&a);
 }
@@ -256,7 +256,7 @@ START_TEST(a_form_is_a_decision_with_its_text)
 		is(a.request, CASES[i].request);
 		is(a.session, CASES[i].session);
 		is(a.text, "because");
-		ck_assert_int_eq(a.deed, CASES[i].session ? SLACK_NUDGE : SLACK_DECIDE);
+		ck_assert_int_eq(a.deed, CASES[i].session ? DEED_NUDGE : DEED_DECIDE);
 		ck_assert_ptr_nonnull(a.event_key);
 		ck_assert_ptr_null(strstr(a.event_key, "5.6"));
 		slack_act_clear(&a);
@@ -273,7 +273,7 @@ START_TEST(an_empty_form_names_its_field)
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		struct slack_act a = act("interactive", CASES[i]);
 
-		ck_assert_int_eq(a.deed, SLACK_EMPTY);
+		ck_assert_int_eq(a.deed, DEED_EMPTY);
 		is(a.field, "instruction_block");
 		slack_act_clear(&a);
 	}
@@ -292,7 +292,7 @@ START_TEST(a_form_that_is_none_of_ours_is_unknown)
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		struct slack_act a = act("interactive", CASES[i]);
 
-		ck_assert_int_eq(a.deed, SLACK_UNKNOWN);
+		ck_assert_int_eq(a.deed, DEED_UNKNOWN);
 		ck_assert_ptr_nonnull(a.problem);
 		slack_act_clear(&a);
 	}
@@ -304,7 +304,7 @@ START_TEST(a_closed_form_is_nothing_but_recognised_again)
 	struct slack_act a = act("interactive", "{'type':'view_closed','user':{'id':'U01'},"
 	                                        "'view':{'id':'V01','callback_id':'refine'}}");
 
-	ck_assert_int_eq(a.deed, SLACK_NOTHING);
+	ck_assert_int_eq(a.deed, DEED_NOTHING);
 	is(a.event_key, "closed:V01");
 	slack_act_clear(&a);
 }
@@ -320,14 +320,14 @@ START_TEST(a_slash_command_is_its_text)
 	        "'user_id':'U01','team_id':'T01','channel_id':'C01',"
 	        "'trigger_id':'7.8','is_enterprise_install':'false'}");
 
-	ck_assert_int_eq(a.deed, SLACK_COMMAND);
+	ck_assert_int_eq(a.deed, DEED_COMMAND);
 	is(a.text, "steer  keep \"that\"");
 	is(a.user, "U01");
 	is(a.channel, "C01");
 	ck_assert_ptr_null(strstr(a.event_key, "7.8"));
 	slack_act_clear(&a);
 	a = act("slash_commands", "{'text':null,'user_id':null}");
-	ck_assert_int_eq(a.deed, SLACK_COMMAND);
+	ck_assert_int_eq(a.deed, DEED_COMMAND);
 	is(a.text, "");
 	is(a.user, NULL);
 	is(a.event_key, NULL);
@@ -345,7 +345,7 @@ START_TEST(a_reply_and_a_mention_are_for_us_other_talk_is_not)
 	    act("events_api", EVENT("'type':'message','thread_ts':'3.1','text':'approve',"
 	                            "'client_msg_id':'m-1'"));
 
-	ck_assert_int_eq(a.deed, SLACK_REPLY);
+	ck_assert_int_eq(a.deed, DEED_REPLY);
 	is(a.thread_ts, "3.1");
 	is(a.text, "approve");
 	is(a.event_key, "event:Ev1");
@@ -354,19 +354,19 @@ START_TEST(a_reply_and_a_mention_are_for_us_other_talk_is_not)
 	ck_assert(!a.mentioned);
 	slack_act_clear(&a);
 	a = act("events_api", EVENT("'type':'app_mention','text':'<@U0BOT> run the tests'"));
-	ck_assert_int_eq(a.deed, SLACK_MENTION);
+	ck_assert_int_eq(a.deed, DEED_MENTION);
 	is(a.text, "run the tests");
 	is(a.message_key, "C01:3.4");
 	slack_act_clear(&a);
 	a = act("events_api", EVENT("'type':'message','text':'hi <@U0BOT|intercom> there'"));
-	ck_assert_int_eq(a.deed, SLACK_MENTION);
+	ck_assert_int_eq(a.deed, DEED_MENTION);
 	is(a.text, "hi @intercom there");
 	slack_act_clear(&a);
 	a = act("events_api", EVENT("'type':'message','text':'lunch?','thread_ts':'3.4'"));
-	ck_assert_int_eq(a.deed, SLACK_NOTHING);
+	ck_assert_int_eq(a.deed, DEED_NOTHING);
 	slack_act_clear(&a);
 	a = act("events_api", EVENT("'type':'message','text':'hello','channel_type':'im'"));
-	ck_assert_int_eq(a.deed, SLACK_MENTION);
+	ck_assert_int_eq(a.deed, DEED_MENTION);
 	slack_act_clear(&a);
 }
 END_TEST
@@ -387,7 +387,7 @@ START_TEST(what_programs_say_is_nothing)
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		struct slack_act a = act("events_api", CASES[i]);
 
-		ck_assert_int_eq(a.deed, SLACK_NOTHING);
+		ck_assert_int_eq(a.deed, DEED_NOTHING);
 		slack_act_clear(&a);
 	}
 }
@@ -408,7 +408,7 @@ START_TEST(what_is_of_no_known_type_is_unknown)
 {
 	struct slack_act a = act("options", "{}");
 
-	ck_assert_int_eq(a.deed, SLACK_UNKNOWN);
+	ck_assert_int_eq(a.deed, DEED_UNKNOWN);
 	slack_act_clear(&a);
 	a = act("interactive", "null");
 	is(a.problem, "an envelope without payload");

@@ -27,13 +27,13 @@ static void judge(const struct slack_act *a)
 {
 	is_text(a->text);
 	is_text(a->action);
-	must(a->deed != SLACK_DECIDE || (a->request && a->verdict));
-	must(a->deed != SLACK_OPEN || (a->view && (a->request || a->session)));
-	must(a->deed != SLACK_NUDGE || (a->session && a->verdict));
-	must(a->deed != SLACK_COMMAND || a->text);
-	must(a->deed != SLACK_REPLY || (a->text && a->thread_ts && a->channel && a->user));
-	must(a->deed != SLACK_MENTION || (a->text && a->channel && a->user));
-	must((a->deed == SLACK_UNKNOWN) == (a->problem != NULL));
+	must(a->deed != DEED_DECIDE || (a->request && a->verdict));
+	must(a->deed != DEED_OPEN || (a->view && (a->request || a->session)));
+	must(a->deed != DEED_NUDGE || (a->session && a->verdict));
+	must(a->deed != DEED_COMMAND || a->text);
+	must(a->deed != DEED_REPLY || (a->text && a->thread_ts && a->channel && a->user));
+	must(a->deed != DEED_MENTION || (a->text && a->channel && a->user));
+	must((a->deed == DEED_UNKNOWN) == (a->problem != NULL));
 }
 
 static void words(const char *text)
