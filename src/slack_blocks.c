@@ -14,6 +14,7 @@ enum {
 	CONTEXT_MAX = 1900,
 	MESSAGE_MAX = 9500, /* all texts of a message's blocks */
 	FALLBACK_MAX = 3000,
+	PLAIN_MAX = 2000, /* of what is asked, where there are no blocks */
 	TITLE_MAX = 250,
 	DESCRIPTION_MAX = 2000,
 	PROMPT_MAX = 6000,
@@ -550,6 +551,24 @@ void slack_say_ask(const struct slack_ask *a, struct slack_said *out)
 	}
 	add_verdict(&verdict, r);
 	add_context(out->blocks, str_text(&verdict));
+}
+
+void slack_say_plain(const struct request *r, struct slack_said *out)
+{
+	const struct str *text = is_kind(r, "clearance") ? slack_proposal(r) : &r->body;
+
+	add_fallback(&out->text, r);
+	str_add_char(&out->text, '\n');
+	(void)slack_add(&out->text, str_text(text), text->length, PLAIN_MAX, SLACK_MRKDWN);
+	if (!is_open(r))
+		return;
+	if (is_kind(r, "clearance"))
+		str_add(&out->text, "\nAnswer in the thread: approve, or reject and why");
+	else if (is_kind(r, "prompt"))
+		str_add(&out->text, "\nAnswer in the thread: continue, stop, or refine and how");
+	else
+		str_add(&out->text,
+		        "\nAnswer in the thread: resume, with or without words, or stop");
 }
 
 void slack_say_line(const struct request *r, struct slack_said *out)

@@ -79,6 +79,8 @@ void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
 /* Our own words: *, _, ~ and backticks format; & < > are escaped here. */
 void slack_say_text(const char *text, struct slack_said *out);
 
+/* The same without blocks, for when Slack refuses those: how to answer in words, too. */
+void slack_say_plain(const struct request *r, struct slack_said *out);
 /* The same as one short line, for when Slack refuses everything else. */
 void slack_say_line(const struct request *r, struct slack_said *out);
 
