@@ -111,6 +111,9 @@ CREATE TABLE slack_outbox (
   form         TEXT NOT NULL DEFAULT 'blocks' CHECK (form IN ('blocks', 'plain', 'line')), -- simpler each
                                             -- time that Slack refuses what we said
   generation   INTEGER,                     -- of its message, as it was sent
+  leader_seq   INTEGER,                     -- slack_outbox.seq whose Slack message says this too
+  may_repeat   INTEGER NOT NULL DEFAULT 0 CHECK (may_repeat IN (0, 1)), -- nobody could tell whether
+                                            -- Slack has it: said again, and said so
   claim        INTEGER NOT NULL DEFAULT 0,  -- number of the claim; a settle must name it
   worker_id    TEXT,                        -- worker.id of the claimer
   attempts     INTEGER NOT NULL DEFAULT 0,  -- rises in the claim's own commit
@@ -131,6 +134,7 @@ CREATE INDEX slack_outbox_lane ON slack_outbox (lane_seq, seq)
 CREATE INDEX slack_outbox_urgency ON slack_outbox (lane_seq, priority) WHERE state = 'queued';
 CREATE INDEX slack_outbox_in_hand ON slack_outbox (seq) WHERE state = 'sending';
 CREATE INDEX slack_outbox_doubtful ON slack_outbox (due_at, seq) WHERE state = 'doubtful';
+CREATE INDEX slack_outbox_led ON slack_outbox (leader_seq) WHERE leader_seq IS NOT NULL;
 CREATE INDEX slack_outbox_waiting ON slack_outbox (created_at)
   WHERE state IN ('queued', 'sending', 'doubtful');
 CREATE INDEX slack_outbox_dead ON slack_outbox (seq) WHERE state = 'dead';
@@ -162,7 +166,8 @@ CREATE TABLE slack_lane (
   due_at     TEXT NOT NULL                  -- of the head; '' at once
 ) STRICT;
 CREATE UNIQUE INDEX slack_lane_of ON slack_lane (gate, channel_id, thread);
-CREATE INDEX slack_lane_ready ON slack_lane (gate, priority, due_at) WHERE state = 'ready';
+CREATE INDEX slack_lane_ready ON slack_lane (gate, priority, due_at, head) WHERE state = 'ready';
+CREATE INDEX slack_lane_due ON slack_lane (gate, due_at) WHERE state = 'ready';
 CREATE INDEX slack_lane_waiting ON slack_lane (waits_for) WHERE state = 'waiting';
 
 -- When a method, or posting in a channel, is allowed again: a restart obeys a Retry-After too. 'slack'

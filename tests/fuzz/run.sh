@@ -13,7 +13,7 @@ out=build/fuzz
 mkdir -p "$out/objects"
 [ -f build/dev/generated/sql.c ] || { cmake --preset dev && cmake --build --preset dev; } >/dev/null
 flags="-g -O1 -std=gnu17 -D_GNU_SOURCE -Isrc -Ibuild/dev/generated -fno-sanitize-recover=all"
-libraries=$(pkg-config --libs sqlite3 libcjson uuid libcrypto)
+libraries=$(pkg-config --libs sqlite3 libcjson uuid libcrypto libcurl)
 
 # The library once, with the fuzzer's coverage in it.
 for source in src/*.c build/dev/generated/sql.c; do
