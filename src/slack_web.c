@@ -36,7 +36,26 @@ static bool is_allowed(const char *url, bool plain, bool *ret_plain)
 	return https || (loopback && plain);
 }
 
-int slack_web_open(struct slack_web *web, const char *base, const char *token, struct err *e)
+int slack_token_check(const char *variable, const char *token, struct err *e)
+{
+	bool app = strcmp(variable, "SLACK_APP_TOKEN") == 0;
+	const char *prefix = app ? "xapp-" : "xoxb-", *other = app ? "xoxb-" : "xapp-";
+
+	if (strncmp(token, prefix, 5) != 0)
+		return err_set(e, ERR_INPUT,
+		               "%s must begin with %s%s; see %s in the app's settings", variable,
+		               prefix,
+		               strncmp(token, other, 5) != 0 ? ""
+		               : app                         ? ", this is the bot token"
+		                                             : ", this is the app token",
+		               app ? "Basic Information, App-Level Tokens" : "OAuth & Permissions");
+	if (strpbrk(token, " \t\r\n"))
+		return err_set(e, ERR_INPUT, "%s holds white space", variable);
+	return 0;
+}
+
+int slack_web_open_as(struct slack_web *web, const char *base, const char *variable,
+                      const char *token, struct err *e)
 {
 	OWNED(str) struct str header = STR_INIT;
 
@@ -46,13 +65,8 @@ int slack_web_open(struct slack_web *web, const char *base, const char *token, s
 		return err_set(e, ERR_INPUT,
 		               "SLACK_API_URL must begin with https:// (or http:// and a loopback "
 		               "address)");
-	if (strncmp(token, "xoxb-", 5) != 0)
-		return err_set(e, ERR_INPUT,
-		               "SLACK_BOT_TOKEN must begin with xoxb-%s; see OAuth & Permissions "
-		               "in the app's settings",
-		               strncmp(token, "xapp-", 5) == 0 ? ", this is the app token" : "");
-	if (strpbrk(token, "\r\n"))
-		return err_set(e, ERR_INPUT, "SLACK_BOT_TOKEN holds a line break");
+	if (slack_token_check(variable, token, e))
+		return -1;
 	str_add(&web->base, base);
 	if (base[strlen(base) - 1] != '/')
 		str_add_char(&web->base, '/');
@@ -64,6 +78,11 @@ int slack_web_open(struct slack_web *web, const char *base, const char *token, s
 	if (!web->multi || !web->bearer)
 		return err_set(e, ERR_AGAIN, "cannot set up libcurl");
 	return 0;
+}
+
+int slack_web_open(struct slack_web *web, const char *base, const char *token, struct err *e)
+{
+	return slack_web_open_as(web, base, "SLACK_BOT_TOKEN", token, e);
 }
 
 void slack_web_clear(struct slack_web *web)

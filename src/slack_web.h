@@ -66,9 +66,15 @@ struct slack_call {
 		.easy = NULL                                                                       \
 	}
 
+/* Whether token can be what variable (SLACK_APP_TOKEN, SLACK_BOT_TOKEN) is to hold: 0, or -1 with a
+ * text that names the variable, and not the token. */
+int slack_token_check(const char *variable, const char *token, struct err *e);
+
 /* base: the API's address or NULL for Slack's own; plain http is taken for loopback only. token is
- * copied. */
+ * copied; it is the bot token, or that of variable. */
 int slack_web_open(struct slack_web *web, const char *base, const char *token, struct err *e);
+int slack_web_open_as(struct slack_web *web, const char *base, const char *variable,
+                      const char *token, struct err *e);
 void slack_web_clear(struct slack_web *web);
 
 /* Takes a secret from the environment and wipes it there: neither children nor /proc show it any
