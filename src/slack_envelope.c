@@ -17,7 +17,7 @@ void slack_ack(struct str *out, const char *envelope_id, const char *payload)
 {
 	str_add(out, "{\"envelope_id\":");
 	json_quote(out, envelope_id);
-	if (payload && out->length + strlen(payload) + 16 < SLACK_ACK_BYTES)
+	if (payload && *payload && out->length + strlen(payload) + 16 < SLACK_ACK_BYTES)
 		str_addf(out, ",\"payload\":%s", payload);
 	str_add_char(out, '}');
 }
