@@ -160,6 +160,7 @@ static void deliver(struct link *link)
 	link->in = link->tail = (struct str)STR_INIT;
 	if (too_long) {
 		whole.length = LISTENER_TAIL_BYTES;
+		str_add_char(&whole, (char)0xFF); /* or the two could look like a whole */
 		str_add_bytes(&whole, tail.bytes, tail.length);
 	}
 	take_message(link, str_text(&whole), whole.length, too_long);

@@ -24,7 +24,7 @@ enum {
 	LISTENER_CONNECT_MS = 10000,
 	LISTENER_HELLO_MS = 10000,
 	LISTENER_PING_MS = 15000, /* of silence, then we ask */
-	LISTENER_SILENCE_MS = 30000, /* then the connection is dead */
+	LISTENER_PONG_MS = 15000, /* without an answer to that: the connection is dead */
 	LISTENER_DRAIN_MS = 2000, /* for the acks of one that is replaced */
 	LISTENER_CLOSE_MS = 1000, /* for the peer's part of closing */
 	LISTENER_SETTLED_MS = 60000, /* who is ready for so long starts anew with the pauses */

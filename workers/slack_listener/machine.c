@@ -240,11 +240,17 @@ static void give_up(struct link *link, const char *why)
 	link_drop(link);
 }
 
+/* Silence alone proves nothing: the one that stood still may have been us. */
+static bool is_asked(const struct link *link)
+{
+	return link->pinged_ms > link->heard_ms;
+}
+
 static void look_at_ready(struct link *link, int64_t now)
 {
-	if (now - link->heard_ms >= LISTENER_SILENCE_MS)
+	if (is_asked(link) && now - link->pinged_ms >= LISTENER_PONG_MS)
 		give_up(link, "it is silent for 30 s");
-	else if (now - link->heard_ms >= LISTENER_PING_MS && link->pinged_ms < link->heard_ms)
+	else if (!is_asked(link) && now - link->heard_ms >= LISTENER_PING_MS)
 		link_ping(link);
 	else if (now - link->since_ms >= LISTENER_SETTLED_MS)
 		link->listener->pause_ms = LISTENER_BACKOFF_MS;
@@ -285,8 +291,8 @@ static int64_t due_of(const struct link *link)
 	case LINK_WAIT_HELLO:
 		return link->since_ms + LISTENER_HELLO_MS;
 	case LINK_READY:
-		return link->heard_ms +
-		       (link->pinged_ms < link->heard_ms ? LISTENER_PING_MS : LISTENER_SILENCE_MS);
+		return is_asked(link) ? link->pinged_ms + LISTENER_PONG_MS
+		                      : link->heard_ms + LISTENER_PING_MS;
 	case LINK_DRAINING:
 		return link->since_ms + LISTENER_DRAIN_MS;
 	case LINK_CLOSING:
