@@ -17,7 +17,7 @@ UPDATE slack_envelope SET reply = :reply WHERE seq = :seq;
 
 -- name: slack_envelope_oldest
 -- scan ok: reads the first entry
-SELECT created_at AS at FROM slack_envelope ORDER BY seq LIMIT 1;
+SELECT CASE WHEN typeof(created_at) = 'text' THEN created_at ELSE '' END AS at FROM slack_envelope ORDER BY seq LIMIT 1;
 
 -- name: slack_envelope_delete_old
 -- scan ok: reads the first :limit entries

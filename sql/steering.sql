@@ -16,7 +16,7 @@ SELECT seq, kind, text, source, created_at FROM steering
 
 -- name: steering_of_call
 -- What went with the result of a call.
-SELECT kind, text, source, created_at, seq FROM steering WHERE call_seq = :call ORDER BY seq;
+SELECT seq, kind, text, source, created_at FROM steering WHERE call_seq = :call ORDER BY seq;
 
 -- name: steering_deliver
 UPDATE steering SET call_seq = :call, delivered_at = :now
@@ -25,3 +25,6 @@ UPDATE steering SET call_seq = :call, delivered_at = :now
 -- name: steering_delete
 DELETE FROM steering WHERE seq IN (SELECT seq FROM steering WHERE session_seq = :session
                                     LIMIT :limit);
+
+-- name: pause_delete
+DELETE FROM pause WHERE seq IN (SELECT seq FROM pause WHERE session_seq = :session LIMIT :limit);

@@ -35,6 +35,7 @@ struct peer {
 	char *session_id;
 	char *workspace_root; /* where its session works; NULL: not settled yet */
 	bool stall_paused;
+	bool paused; /* an operator lets its session wait */
 	int64_t wait_limit_ms; /* how long its client is known to wait; 0: not known */
 	bool fresh; /* just read by peer_load: peer_settle need not read it again */
 	bool closed; /* ended by the client: answers nothing any more */

@@ -28,8 +28,7 @@ static const char *reading_of(const struct slack_act *a, const struct slack_thre
 {
 	if (a->deed == DEED_UNKNOWN)
 		return "malformed";
-	if (a->deed == DEED_NOTHING ||
-	    (a->deed == DEED_REPLY && !t->session_seq && !a->mentioned))
+	if (a->deed == DEED_NOTHING || (a->deed == DEED_REPLY && !t->session_seq && !a->mentioned))
 		return "ignored";
 	return "understood";
 }

@@ -73,7 +73,7 @@ struct slack_act {
 
 #define SLACK_ACT_INIT                                                                             \
 	{                                                                                          \
-		.deed = DEED_NOTHING                                                              \
+		.deed = DEED_NOTHING                                                               \
 	}
 
 /* Says what an envelope means. bot_user: our own user id where it is known, else NULL (events say
