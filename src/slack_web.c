@@ -168,6 +168,8 @@ static void start(struct slack_web *web, struct slack_call *c, const char *type,
 	(void)curl_easy_setopt(c->easy, CURLOPT_PROTOCOLS_STR,
 	                       web->loopback ? "https,http" : "https");
 	(void)curl_easy_setopt(c->easy, CURLOPT_NOSIGNAL, 1L);
+	if (web->loopback)
+		(void)curl_easy_setopt(c->easy, CURLOPT_NOPROXY, "*");
 	(void)curl_easy_setopt(c->easy, CURLOPT_POST, 1L);
 	(void)curl_easy_setopt(c->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)c->body.length);
 	(void)curl_easy_setopt(c->easy, CURLOPT_READFUNCTION, give_body);
