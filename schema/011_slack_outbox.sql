@@ -58,6 +58,7 @@ CREATE INDEX slack_message_apply ON slack_message (apply_seq) WHERE apply_seq IS
 CREATE INDEX slack_message_call ON slack_message (call_seq) WHERE call_seq IS NOT NULL;
 CREATE INDEX slack_message_content ON slack_message (content_seq) WHERE content_seq IS NOT NULL;
 CREATE INDEX slack_message_ts ON slack_message (channel_id, ts) WHERE ts IS NOT NULL;
+CREATE INDEX slack_message_loose ON slack_message (created_at) WHERE session_seq IS NULL;
 CREATE INDEX slack_message_unsent ON slack_message (root_seq) WHERE state = 'queued';
 
 -- small

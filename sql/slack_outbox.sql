@@ -1,5 +1,13 @@
 -- Every statement on what is said in Slack, in the order of an intent's life.
 
+-- name: slack_is_heard
+-- Whether what a session says is said in Slack: the condition of slack_notice_is_said.
+SELECT 1 AS heard FROM session AS s
+ WHERE s.seq = :session AND s.mode <> 'local'
+   AND (SELECT value FROM setting WHERE name = 'slack.configured') = 'true'
+   AND coalesce(nullif(s.channel_id, ''), (SELECT nullif(value, '') FROM setting
+                                            WHERE name = 'slack.channel_id')) IS NOT NULL;
+
 -- name: slack_lane_next
 -- The next intent for a slot: of the lanes whose gate is open the most urgent, then the oldest. A
 -- modal does not wait for better times.
@@ -223,3 +231,23 @@ DELETE FROM slack_message WHERE seq IN (
    UNION ALL
   SELECT m.seq FROM request AS r JOIN slack_message AS m ON m.request_seq = r.seq
    WHERE r.session_seq = :session LIMIT :limit);
+
+-- name: slack_outbox_old
+SELECT 1 AS any FROM slack_outbox WHERE settled_at < :cutoff LIMIT 1;
+
+-- name: slack_outbox_delete_old
+-- What was said long ago; the messages stay with their sessions.
+DELETE FROM slack_outbox WHERE seq IN (
+  SELECT seq FROM slack_outbox WHERE settled_at < :cutoff ORDER BY settled_at LIMIT :limit);
+
+-- name: slack_message_old
+SELECT 1 AS any FROM slack_message AS m
+ WHERE m.session_seq IS NULL AND m.created_at < :cutoff
+   AND NOT EXISTS (SELECT 1 FROM slack_outbox WHERE message_seq = m.seq) LIMIT 1;
+
+-- name: slack_message_delete_old
+-- Those of no session, once they are said.
+DELETE FROM slack_message WHERE seq IN (
+  SELECT m.seq FROM slack_message AS m
+   WHERE m.session_seq IS NULL AND m.created_at < :cutoff
+     AND NOT EXISTS (SELECT 1 FROM slack_outbox WHERE message_seq = m.seq) LIMIT :limit);

@@ -6,7 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FDS_MAX = 8, NO_RETRY_AFTER_MS = 30000 };
+enum {
+	FDS_MAX = 8,
+	NO_RETRY_AFTER_MS = 30000,
+	/* A connection idle for longer is not used again: one that Slack drops while a body leaves
+	 * puts that into doubt. */
+	KEPT_SECONDS = 30,
+};
 
 static const char STOCK[] = "https://slack.com/api/";
 
@@ -187,6 +193,8 @@ static void start(struct slack_web *web, struct slack_call *c, const char *type,
 	(void)curl_easy_setopt(c->easy, CURLOPT_PROTOCOLS_STR,
 	                       web->loopback ? "https,http" : "https");
 	(void)curl_easy_setopt(c->easy, CURLOPT_NOSIGNAL, 1L);
+	if (web->loopback)
+		(void)curl_easy_setopt(c->easy, CURLOPT_NOPROXY, "*");
 	(void)curl_easy_setopt(c->easy, CURLOPT_POST, 1L);
 	(void)curl_easy_setopt(c->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)c->body.length);
 	(void)curl_easy_setopt(c->easy, CURLOPT_READFUNCTION, give_body);
@@ -197,6 +205,7 @@ static void start(struct slack_web *web, struct slack_call *c, const char *type,
 	(void)curl_easy_setopt(c->easy, CURLOPT_USERAGENT, "agent-intercom/" INTERCOM_VERSION);
 	(void)curl_easy_setopt(c->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)SLACK_CONNECT_MS);
 	(void)curl_easy_setopt(c->easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+	(void)curl_easy_setopt(c->easy, CURLOPT_MAXAGE_CONN, (long)KEPT_SECONDS);
 	(void)curl_easy_setopt(c->easy, CURLOPT_PRIVATE, c);
 	(void)curl_multi_add_handle(web->multi, c->easy);
 }
@@ -380,7 +389,9 @@ static void end(struct slack_web *web, struct slack_call *c, CURLcode code)
 		read_answer(web, c);
 	} else {
 		(void)snprintf(c->why, sizeof(c->why), "cannot reach Slack: %s",
-		               curl_easy_strerror(code));
+		               code == CURLE_SEND_FAIL_REWIND || code == CURLE_GOT_NOTHING
+		                   ? "the connection ended without an answer"
+		                   : curl_easy_strerror(code));
 		finish(c, never_left(c, code) ? SLACK_SURE : SLACK_UNKNOWN, "", c->why);
 	}
 	(void)curl_multi_remove_handle(web->multi, c->easy);

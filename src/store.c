@@ -299,9 +299,10 @@ static int drop_rules(struct store *st, struct err *e)
 	OWNED(str) struct str sql = STR_INIT;
 	sqlite3_stmt *s = NULL;
 
+	/* Triggers first: those of a view go with it. */
 	if (sqlite3_prepare_v2(st->db,
 	                       "SELECT printf('DROP %s \"%w\";', upper(type), name) FROM "
-	                       "sqlite_schema WHERE type IN ('trigger', 'view')",
+	                       "sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY type",
 	                       -1, &s, NULL) != SQLITE_OK)
 		return failed(st->db, sqlite3_errcode(st->db), "cannot list the rules", e);
 	while (sqlite3_step(s) == SQLITE_ROW)

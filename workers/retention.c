@@ -7,11 +7,11 @@
  * it copies all of it each time (tried: 300 commits of 200 kB left 60 MB). The log is never
  *   truncated: overwriting is cheaper than growing, and a file that does not grow is short enough.
  * - Hourly, first an hour after the start: sessions interrupted for retention_days are terminated,
- *   sessions terminated for as long are deleted with everything that belongs to them, then texts
- *   that no row holds on to, old answers, connections that never called a tool, and what Slack sent
- *   over ENVELOPE_DAYS ago. Batches of 500
- *   rows, so that nobody waits for the write lock. A session goes whole, and waits while a row of
- *   another one refers to it. Events stay; so do decisions about nothing.
+ *   sessions terminated for as long are deleted with everything that belongs to them, then what was
+ *   said in Slack as long ago, texts that no row holds on to, old answers, connections that never
+ *   called a tool, and what Slack sent over ENVELOPE_DAYS ago. Batches of 500 rows, so that nobody
+ *   waits for the write lock. A session goes whole, and waits while a row of another one refers to
+ *   it. Events stay; so do decisions about nothing.
  *
  * A kill leaves a batch undone; the next purge goes on from there. */
 #include "log.h"
@@ -42,6 +42,7 @@ enum phase {
 	PURGE_IDLE,
 	PURGE_ABANDONED,
 	PURGE_SESSIONS,
+	PURGE_SLACK,
 	PURGE_CONTENT,
 	PURGE_ANSWERS,
 	PURGE_CONNECTIONS,
@@ -269,6 +270,26 @@ static int purge_connections(struct retention *r, struct worker *w, struct err *
 	return n;
 }
 
+/* Intents that are settled, then messages that belong to no session. */
+static int purge_slack(struct retention *r, struct worker *w, struct err *e)
+{
+	static const enum sql ORDER[][2] = {
+		{ SQL_SLACK_OUTBOX_OLD, SQL_SLACK_OUTBOX_DELETE_OLD },
+		{ SQL_SLACK_MESSAGE_OLD, SQL_SLACK_MESSAGE_DELETE_OLD },
+	};
+
+	for (size_t i = 0; i < COUNT(ORDER); i++) {
+		int got = is_any(r, w, ORDER[i][0], e);
+		int n = got > 0 ? change_old(r, w, ORDER[i][1], e) : got;
+
+		if (n > 0)
+			r->rows += n;
+		if (n != 0)
+			return n;
+	}
+	return 0;
+}
+
 /* A table in the order of its rows' birth: the oldest are deleted, if the first of them is old. */
 static int purge_oldest(struct retention *r, struct worker *w, enum sql oldest, enum sql delete_old,
                         struct err *e)
@@ -364,6 +385,8 @@ static int purge_some(struct retention *r, struct worker *w, struct err *e)
 		return purge_sessions(r, w, e);
 	case PURGE_CONTENT:
 		return purge_content(r, w, e);
+	case PURGE_SLACK:
+		return purge_slack(r, w, e);
 	case PURGE_ANSWERS:
 		return purge_answers(r, w, e);
 	case PURGE_CONNECTIONS:

@@ -231,6 +231,17 @@ CREATE TRIGGER slack_outbox_moved AFTER UPDATE OF state ON slack_outbox BEGIN
    WHERE NEW.state = 'dead' AND OLD.state <> 'dead';
 END;
 
+-- What retention deletes unsaid leaves no lane behind.
+CREATE TRIGGER slack_outbox_is_deleted AFTER DELETE ON slack_outbox
+WHEN OLD.state IN ('queued', 'sending', 'doubtful') BEGIN
+  UPDATE slack_lane
+     SET head = (SELECT min(o.seq) FROM slack_outbox AS o
+                  WHERE o.lane_seq = OLD.lane_seq AND o.state IN ('queued', 'sending', 'doubtful')),
+         due_at = ''
+   WHERE seq = OLD.lane_seq;
+  DELETE FROM slack_lane WHERE seq = OLD.lane_seq AND head IS NULL;
+END;
+
 -- What does not get through, and why. The last column says what may help.
 CREATE VIEW outbox_stuck AS
 SELECT o.seq, coalesce(m.kind, o.kind) AS what, o.kind AS intent, o.state, o.attempts,
