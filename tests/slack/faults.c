@@ -14,8 +14,8 @@ static bool spoils_an_answer(const char *what)
 
 const char *fault_order(const cJSON *order)
 {
-	static const char *const KINDS[] = { "lost", "hang", "status", "error", "html",
-		                             "truncated", "cut", "slow", "rate" };
+	static const char *const KINDS[] = { "lost",      "hang", "status", "error", "html",
+		                             "truncated", "cut",  "slow",   "rate" };
 	const char *what = json_str(order, "what");
 	size_t i = 0;
 
@@ -35,8 +35,7 @@ cJSON *fault_take(const char *name)
 {
 	cJSON *order, *found = NULL;
 
-	cJSON_ArrayForEach(order, orders)
-	{
+	cJSON_ArrayForEach (order, orders) {
 		if (!json_is(order, "name", name) && !json_is(order, "name", "*"))
 			continue;
 		int64_t skip = json_int(order, "skip", 0), times = json_int(order, "times", 1);
