@@ -73,7 +73,8 @@ bool chat_content(struct call *c)
 	if (!call_text(c, "text")[0] && cJSON_GetArraySize(blocks) == 0 &&
 	    cJSON_GetArraySize(json_member(c->args, "attachments")) == 0)
 		return call_fail(c, "no_text");
-	return !metadata || cJSON_GetArraySize(metadata) == 0 || metadata_fits(c, metadata);
+	return !metadata || (cJSON_IsObject(metadata) && !metadata->child) ||
+	       metadata_fits(c, metadata);
 }
 
 /* The text at most so long as Slack keeps it. */

@@ -292,5 +292,6 @@ void slack_expect_calls(const char *names)
 		free(have);
 		have = done(&last);
 	}
-	ck_assert_msg(strcmp(have, names) == 0, "the calls are:\n%sexpected:\n%s", have, names);
+	ck_assert_msg(strcmp(have, names) == 0, "the calls are:\n%sexpected:\n%s\n%s", have, names,
+	              slack_ask("faults_found"));
 }
