@@ -530,6 +530,75 @@ START_TEST(a_tier_is_so_many_calls_a_minute)
 }
 END_TEST
 
+START_TEST(arguments_come_as_form_as_multipart_and_in_the_url_of_a_get)
+{
+	static const char PARTS[] =
+	    "--b\r\nContent-Disposition: form-data; name=\"channel\"\r\n\r\n"
+	    "C01AGENTS\r\n--b\r\nContent-Disposition: form-data; "
+	    "name=\"text\"\r\n\r\nfrom parts\r\n--b--\r\n";
+	struct wire w = { 0 };
+	int status;
+
+	start();
+	OWNED(char_ptr)
+	char *form = exchange("/api/chat.postMessage", SLACK_FAKE_BOT_TOKEN,
+	                      "application/x-www-form-urlencoded",
+	                      "channel=C01AGENTS&text=from+a%20form&blocks=%5B%5D", &status);
+	has(form, "message.text", "from a form");
+	OWNED(char_ptr)
+	char *parts = exchange("/api/chat.postMessage", SLACK_FAKE_BOT_TOKEN,
+	                       "multipart/form-data; boundary=b", PARTS, &status);
+	has(parts, "message.text", "from parts");
+	wire_open(&w, slack_port());
+	wire_send(&w, "GET /api/users.info?user=U02OP HTTP/1.1\r\nHost: fake\r\n"
+	              "Authorization: Bearer " SLACK_FAKE_BOT_TOKEN "\r\n\r\n");
+	ck_assert_int_eq(wire_answer(&w), 200);
+	has(str_text(&w.body), "user.name", "op2");
+	ck_assert_ptr_nonnull(strstr(wire_header(&w, "x-oauth-scopes"), "chat:write"));
+	wire_close(&w);
+	OWNED(char_ptr)
+	char *text = exchange("/api/auth.test", SLACK_FAKE_BOT_TOKEN, "text/plain", "x", &status);
+	refused(text, "invalid_post_type");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_charset_is_asked_of_json_and_too_much_for_a_form)
+{
+	int status;
+
+	start();
+	OWNED(char_ptr)
+	char *json =
+	    exchange("/api/auth.test", SLACK_FAKE_BOT_TOKEN, "application/json", "{}", &status);
+	has(json, "warning", "missing_charset");
+	OWNED(char_ptr)
+	char *form = exchange("/api/auth.test", SLACK_FAKE_BOT_TOKEN,
+	                      "application/x-www-form-urlencoded; charset=utf-8", "a=b", &status);
+	has(form, "warning", "superfluous_charset");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_test_can_change_channels_people_and_the_clock)
+{
+	int64_t before;
+
+	start();
+	(void)slack_order("channel", "{'id': 'C09NEW', 'name': 'new', 'is_member': true}");
+	taken(call("chat.postMessage", "{\"channel\":\"C09NEW\",\"text\":\"x\"}"));
+	(void)slack_order("channel", "{'id': 'C09NEW', 'is_archived': true}");
+	refused(call("chat.postMessage", "{\"channel\":\"C09NEW\",\"text\":\"x\"}"), "is_archived");
+	(void)slack_order("user", "{'id': 'U02OP', 'deleted': true}");
+	refused(call("conversations.open", "{\"users\":\"U02OP\"}"), "user_disabled");
+	before = strtoll(member(slack_order("clock", "{}"), "now_ms"), NULL, 10);
+	ck_assert_int_ge(
+	    strtoll(member(slack_order("clock", "{'advance_ms': 60000}"), "now_ms"), NULL, 10),
+	    before + MINUTE);
+	slack_stop();
+}
+END_TEST
+
 /* ---- triggers, views ---- */
 
 static const char *open_view(const char *trigger, const char *view)
@@ -765,6 +834,65 @@ START_TEST(an_answer_is_lost_before_or_after_the_message_is_there)
 	has(slack_ask("messages"), "messages.1.text", "x");
 	has(slack_ask("messages"), "messages.2.text", "");
 	slack_expect_calls("chat.postMessage\nchat.postMessage\nchat.postMessage\n");
+	slack_stop();
+}
+END_TEST
+
+static const char AUTH_TEST[] = "POST /api/auth.test HTTP/1.1\r\nHost: fake\r\n"
+                                "Authorization: Bearer " SLACK_FAKE_BOT_TOKEN "\r\n"
+                                "Content-Length: 0\r\n\r\n";
+
+START_TEST(an_answer_can_be_slow_and_a_fault_can_be_for_any_call)
+{
+	struct wire w = { 0 };
+	int64_t from;
+
+	start();
+	slack_fault("{'name': 'auth.test', 'what': 'slow', 'delay_ms': 300}");
+	from = agent_ms();
+	wire_open(&w, slack_port());
+	wire_send(&w, AUTH_TEST);
+	ck_assert_int_eq(wire_answer(&w), 200);
+	ck_assert_int_ge(agent_ms() - from, 300);
+	has(str_text(&w.body), "user_id", "U0BOT");
+	wire_close(&w);
+	slack_fault("{'name': '*', 'what': 'error', 'error': 'fatal_error', 'extra': {'a': 'b'}}");
+	has(call("chat.update", "{}"), "a", "b");
+	slack_fault("{'name': '*', 'what': 'rate', 'retry_after': 30}");
+	refused(call("auth.test", "{}"), "ratelimited");
+	taken(call("auth.test", "{}"));
+	slack_expect_faults("retry_after_ignored\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_client_that_leaves_a_slow_answer_does_no_harm)
+{
+	struct wire w = { 0 };
+
+	start();
+	slack_fault("{'name': 'auth.test', 'what': 'slow', 'delay_ms': 100}");
+	wire_open(&w, slack_port());
+	wire_send(&w, AUTH_TEST);
+	ck_assert_int_eq(wire_head(&w), 200);
+	wire_break(&w);
+	slack_fault("{'name': 'auth.test', 'what': 'slow', 'delay_ms': 200}");
+	taken(call("auth.test", "{}"));
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_hanging_answer_never_comes)
+{
+	struct wire w = { 0 };
+
+	start();
+	slack_fault("{'name': 'auth.test', 'what': 'hang'}");
+	wire_open(&w, slack_port());
+	wire_send(&w, AUTH_TEST);
+	has(slack_wait_for("auth.test"), "fault", "hang before");
+	ck_assert(!wire_is_cut_within(&w, A_MOMENT_MS));
+	wire_close(&w);
 	slack_stop();
 }
 END_TEST
@@ -1150,6 +1278,121 @@ START_TEST(what_was_not_acked_comes_again_with_the_same_id_or_a_new_one)
 }
 END_TEST
 
+START_TEST(an_upgrade_can_be_refused)
+{
+	struct client c;
+
+	start();
+	slack_fault("{'name': 'link', 'what': 'status', 'status': 502}");
+	OWNED(char_ptr) char *path = client_path();
+	ck_assert_int_eq(client_try(&c, path), 502);
+	client_close(&c);
+	slack_wait_for("refused");
+	ck_assert_int_eq(client_try(&c, path), 101);
+	client_close(&c);
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_test_can_send_an_envelope_again_at_will)
+{
+	struct client a, b;
+	const char *id;
+
+	start();
+	client_open(&a);
+	id = receive(&a, EVENT);
+	client_ack(&a, id, NULL);
+	client_open(&b);
+	(void)slack_order("redeliver", "{'envelope_id': '%s', 'socket': 2, 'retry_attempt': 3}",
+	                  id);
+	OWNED(char_ptr) char *same = client_message(&b);
+	has(same, "envelope_id", id);
+	has(same, "retry_attempt", "3");
+	has(same, "retry_reason", "timeout");
+	client_ack(&b, member(same, "envelope_id"), NULL);
+	(void)slack_order("redeliver", "{'envelope_id': '%s', 'socket': 2, 'new_id': true}",
+	                  member(same, "envelope_id"));
+	OWNED(char_ptr) char *other = client_message(&b);
+	ck_assert_str_ne(member(other, "envelope_id"), member(same, "envelope_id"));
+	client_close(&a);
+	client_close(&b);
+	slack_stop();
+}
+END_TEST
+
+START_TEST(envelopes_come_in_pieces_large_unknown_and_unparseable)
+{
+	struct client c;
+
+	start();
+	client_open(&c);
+	(void)slack_deliver("{'slash': {'text': 'x'}, 'pad': 200000, 'fragments': 5}");
+	OWNED(char_ptr) char *large = client_message(&c);
+	ck_assert_uint_eq(strlen(member(large, "payload.unknown_member")), 200000);
+	(void)slack_deliver("{'envelope': {'type': 'new', 'envelope_id': 'e-1', 'payload': null}}");
+	OWNED(char_ptr) char *unknown = client_message(&c);
+	has(unknown, "envelope_id", "e-1");
+	(void)slack_deliver("{'raw': '{\\'envelope_id\\':'}");
+	OWNED(char_ptr) char *broken = client_message(&c);
+	ck_assert_str_eq(broken, "{\"envelope_id\":");
+	(void)slack_deliver("{'slash': {'text': 'x'}, 'payload': {'user_id': null, 'more': 1}}");
+	OWNED(char_ptr) char *changed = client_message(&c);
+	ck_assert_ptr_nonnull(strstr(changed, "\"user_id\":null"));
+	has(changed, "payload.more", "1");
+	client_close(&c);
+	slack_stop();
+}
+END_TEST
+
+START_TEST(what_our_bot_posts_and_changes_comes_back_as_events_if_the_test_wants)
+{
+	struct client c;
+
+	start();
+	slack_set("{'message_events': true}");
+	client_open(&c);
+	const char *ts = post("x");
+	OWNED(char_ptr) char *posted = client_message(&c);
+	has(posted, "payload.event.bot_id", "B01BOT");
+	taken(
+	    callf("chat.update", "{\"channel\":\"" AGENTS "\",\"ts\":\"%s\",\"text\":\"y\"}", ts));
+	OWNED(char_ptr) char *changed = client_message(&c);
+	has(changed, "payload.event.subtype", "message_changed");
+	has(changed, "payload.event.previous_message.text", "x");
+	has(changed, "payload.event.message.text", "y");
+	client_close(&c);
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_file_that_is_shared_comes_back_as_an_event_if_the_test_wants)
+{
+	struct client c;
+	int status;
+
+	start();
+	slack_set("{'share_events': true}");
+	client_open(&c);
+	OWNED(char_ptr)
+	char *ask =
+	    exchange("/api/files.getUploadURLExternal", SLACK_FAKE_BOT_TOKEN,
+	             "application/x-www-form-urlencoded", "filename=a.diff&length=3", &status);
+	OWNED(char_ptr)
+	char *sent = exchange(strstr(member(ask, "upload_url"), "/upload/"), NULL,
+	                      "application/octet-stream", "123", &status);
+	ck_assert_str_eq(sent, "OK - 3");
+	taken(callf("files.completeUploadExternal",
+	            "{\"files\":[{\"id\":\"%s\"}],\"channel_id\":\"" AGENTS "\"}",
+	            member(ask, "file_id")));
+	OWNED(char_ptr) char *shared = client_message(&c);
+	has(shared, "payload.event.subtype", "file_share");
+	has(shared, "payload.event.files.0.id", member(ask, "file_id"));
+	client_close(&c);
+	slack_stop();
+}
+END_TEST
+
 START_TEST(copies_want_as_many_acks)
 {
 	struct client c;
@@ -1195,6 +1438,9 @@ int main(void)
 	tcase_add_test(c, a_token_that_is_revoked_ends_every_call_until_it_is_mended);
 	tcase_add_test(c, a_channel_takes_one_message_a_second_and_who_does_not_wait_is_found);
 	tcase_add_test(c, a_tier_is_so_many_calls_a_minute);
+	tcase_add_test(c, arguments_come_as_form_as_multipart_and_in_the_url_of_a_get);
+	tcase_add_test(c, a_charset_is_asked_of_json_and_too_much_for_a_form);
+	tcase_add_test(c, a_test_can_change_channels_people_and_the_clock);
 	tcase_add_test(c, a_trigger_opens_one_view_within_three_seconds);
 	tcase_add_test(c, a_view_that_is_refused_leaves_its_trigger);
 	tcase_add_loop_test(c, a_view_that_does_not_fit_is_refused, 0, COUNT(UNFIT_VIEWS));
@@ -1204,6 +1450,9 @@ int main(void)
 	tcase_add_test(c, nobody_can_press_what_is_not_there);
 	tcase_add_test(c, an_upload_has_the_announced_length_happens_once_and_is_completed_once);
 	tcase_add_test(c, an_answer_is_lost_before_or_after_the_message_is_there);
+	tcase_add_test(c, an_answer_can_be_slow_and_a_fault_can_be_for_any_call);
+	tcase_add_test(c, a_client_that_leaves_a_slow_answer_does_no_harm);
+	tcase_add_test(c, a_hanging_answer_never_comes);
 	tcase_add_test(c, a_socket_url_is_for_one_connection_and_a_short_time);
 	tcase_add_test(c, a_hello_comes_late_never_or_twice);
 	tcase_add_test(c, it_pings_every_five_seconds_and_closes_ten_seconds_after_a_warning);
@@ -1219,6 +1468,11 @@ int main(void)
 	tcase_add_test(c, errors_in_an_ack_name_input_blocks_and_a_view_in_it_must_fit);
 	tcase_add_test(c, what_finds_no_socket_waits_for_the_next_hello);
 	tcase_add_test(c, what_was_not_acked_comes_again_with_the_same_id_or_a_new_one);
+	tcase_add_test(c, an_upgrade_can_be_refused);
+	tcase_add_test(c, a_test_can_send_an_envelope_again_at_will);
+	tcase_add_test(c, envelopes_come_in_pieces_large_unknown_and_unparseable);
+	tcase_add_test(c, what_our_bot_posts_and_changes_comes_back_as_events_if_the_test_wants);
+	tcase_add_test(c, a_file_that_is_shared_comes_back_as_an_event_if_the_test_wants);
 	tcase_add_test(c, copies_want_as_many_acks);
 	suite_add_tcase(s, c);
 	return run_suite(s);

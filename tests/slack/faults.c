@@ -12,6 +12,12 @@ static bool spoils_an_answer(const char *what)
 	       strcmp(what, "cut") == 0;
 }
 
+static bool spoils_an_upgrade(const char *what)
+{
+	return strcmp(what, "lost") == 0 || strcmp(what, "hang") == 0 ||
+	       strcmp(what, "status") == 0 || strcmp(what, "html") == 0;
+}
+
 const char *fault_order(const cJSON *order)
 {
 	static const char *const KINDS[] = { "lost",      "hang", "status", "error", "html",
@@ -25,6 +31,8 @@ const char *fault_order(const cJSON *order)
 		return "what: one of lost, hang, status, error, html, truncated, cut, slow, rate";
 	if (!json_str(order, "name")[0])
 		return "name: the call that it is to happen to";
+	if (json_is(order, "name", "link") && !spoils_an_upgrade(what))
+		return "what: of the link only lost, hang, status, html";
 	if (!orders)
 		orders = cJSON_CreateArray();
 	(void)cJSON_AddItemToArray(orders, cJSON_Duplicate(order, true));

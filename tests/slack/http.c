@@ -434,6 +434,8 @@ static void serve_link(struct evhttp_request *http, const char *query)
 
 	c.args = cJSON_CreateObject();
 	form(&c, query);
+	if (fault)
+		json_set_text(calls_add("socket", "refused"), "fault", json_str(fault, "what"));
 	if (!fault || !send_spoilt(&c, fault, NULL))
 		socket_upgrade(http, json_str(c.args, "ticket"),
 		               json_true(c.args, "debug_reconnects"));

@@ -385,6 +385,7 @@ void socket_upgrade(struct evhttp_request *http, const char *ticket, bool debug_
 	struct sock *s;
 
 	if (!key || count == SOCKETS || (!good && !setting_is("stale_ticket", "1008"))) {
+		(void)calls_add("socket", "refused");
 		evhttp_send_error(http, key ? HTTP_NOTFOUND : HTTP_BADREQUEST, NULL);
 		return;
 	}
