@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 enum {
 	FDS_MAX = 8,
@@ -111,6 +113,22 @@ char *slack_secret_take(const char *variable)
 		explicit_bzero(there, strlen(there));
 	(void)unsetenv(variable);
 	return secret;
+}
+
+void slack_secret_wipe(char **secret)
+{
+	if (*secret)
+		explicit_bzero(*secret, strlen(*secret));
+	free(*secret);
+	*secret = NULL;
+}
+
+void slack_secret_guard(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	(void)setrlimit(RLIMIT_CORE, &none);
 }
 
 /* ---- forms ---- */

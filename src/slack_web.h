@@ -80,6 +80,10 @@ void slack_web_clear(struct slack_web *web);
 /* Takes a secret from the environment and wipes it there: neither children nor /proc show it any
  * more. NULL if it is not there; else the caller frees it. */
 char *slack_secret_take(const char *variable);
+/* Wipes and frees a secret, which is NULL afterwards. */
+void slack_secret_wipe(char **secret);
+/* From here on no core file and no other process of this user shows the memory of this one. */
+void slack_secret_guard(void);
 
 /* "name=value&" appended to a form, percent-encoded. A NULL value is left out. */
 void slack_form_add(struct str *form, const char *name, const char *value);

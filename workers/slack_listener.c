@@ -112,17 +112,11 @@ static void read_settings(struct listener *l)
 		l->bot_user = str_take(&bot);
 }
 
-static int open_web(struct listener *l, struct err *e)
+static int open_web(struct listener *l, const char *token, const char *base, struct err *e)
 {
-	OWNED(char_ptr) char *token = slack_secret_take("SLACK_APP_TOKEN");
-	OWNED(char_ptr) char *base = slack_secret_take("SLACK_API_URL");
-	int failed;
-
 	if (!token)
 		return err_set(e, ERR_INPUT, "SLACK_APP_TOKEN is not set; agent-intercom sets it");
-	failed = slack_web_open_as(&l->web, base, "SLACK_APP_TOKEN", token, e);
-	explicit_bzero(token, strlen(token));
-	return failed;
+	return slack_web_open_as(&l->web, base, "SLACK_APP_TOKEN", token, e);
 }
 
 static int open_loop(struct listener *l, struct err *e)
@@ -241,9 +235,17 @@ int main(int argc, char **argv)
 {
 	struct err e = ERR_INIT;
 	struct listener l = { .wake_fd = -1, .failure = &e };
+	char *token, *base;
+	int failed;
 
-	if (worker_open(&l.worker, "slack-listener", PURPOSE, argc, argv, &e) == 0 &&
-	    open_web(&l, &e) == 0 && open_loop(&l, &e) == 0) {
+	slack_secret_guard();
+	token = slack_secret_take("SLACK_APP_TOKEN");
+	base = slack_secret_take("SLACK_API_URL");
+	failed = worker_open(&l.worker, "slack-listener", PURPOSE, argc, argv, &e) ||
+	         open_web(&l, token, base, &e);
+	slack_secret_wipe(&token);
+	slack_secret_wipe(&base);
+	if (!failed && open_loop(&l, &e) == 0) {
 		read_settings(&l);
 		(void)snprintf(l.state, sizeof(l.state), "connecting");
 		if (worker_ready(&l.worker, l.state, &e) == 0)

@@ -18,8 +18,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 
 enum { BUSY_LOOK_MS = 100, AUTH_AGAIN_MS = 5000 };
 
@@ -158,26 +156,11 @@ static int run(struct poster *p, struct err *e)
 	return 0;
 }
 
-static void hide(void)
-{
-	const struct rlimit none = { 0, 0 };
-
-	(void)prctl(PR_SET_DUMPABLE, 0);
-	(void)setrlimit(RLIMIT_CORE, &none);
-}
-
 static int open_web(struct poster *p, const char *token, const char *base, struct err *e)
 {
 	if (!token)
 		return err_set(e, ERR_INPUT, "SLACK_BOT_TOKEN is not set");
 	return slack_web_open(&p->web, base, token, e);
-}
-
-static void wipe(char *secret)
-{
-	if (secret)
-		explicit_bzero(secret, strlen(secret));
-	free(secret);
 }
 
 int main(int argc, char **argv)
@@ -188,7 +171,7 @@ int main(int argc, char **argv)
 	char *token, *base;
 	int failed;
 
-	hide();
+	slack_secret_guard();
 	token = slack_secret_take("SLACK_BOT_TOKEN");
 	base = slack_secret_take("SLACK_API_URL");
 	failed = worker_open(&p.w, "slack-poster", "Says in Slack what slack_outbox intends.", argc,
@@ -196,8 +179,8 @@ int main(int argc, char **argv)
 	p.outbox = (struct slack_outbox){ .store = &p.w.store, .worker_id = p.w.id.text };
 	if (!failed)
 		failed = open_web(&p, token, base, &e);
-	wipe(token);
-	wipe(base);
+	slack_secret_wipe(&token);
+	slack_secret_wipe(&base);
 	if (!failed && !slack_outbox_recover(&p.outbox, &e) &&
 	    !worker_ready(&p.w, "Slack's Web API", &e))
 		(void)run(&p, &e);
