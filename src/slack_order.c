@@ -442,21 +442,26 @@ static int session_by_word(struct order *o, const char *line, size_t length, str
 	return got < 0 ? -1 : count;
 }
 
-static int session_of_channel(struct order *o, struct slack_thread *t, struct err *e)
+/* How many of the channel's sessions have this status (NULL: any); the most recently active one of
+ * them. */
+static int session_of_channel(struct order *o, const char *status, struct slack_thread *t,
+                              struct err *e)
 {
 	stmt *s = store_stmt(o->st, SQL_SLACK_LIVE_SESSIONS);
 	int got, count = 0;
 
 	bind_text(s, ":channel", o->channel);
-	bind_int(s, ":limit", 2);
-	while ((got = stmt_row(s, e)) > 0)
-		if (count++ == 0) {
-			t->session_seq = col_int(s, SLACK_LIVE_SESSIONS_SEQ);
-			(void)snprintf(t->session_id, sizeof(t->session_id), "%s",
-			               col_text(s, SLACK_LIVE_SESSIONS_ID));
-			(void)snprintf(t->status, sizeof(t->status), "%s",
-			               col_text(s, SLACK_LIVE_SESSIONS_STATUS));
-		}
+	bind_int(s, ":limit", LISTED);
+	while ((got = stmt_row(s, e)) > 0) {
+		const char *have = col_text(s, SLACK_LIVE_SESSIONS_STATUS);
+
+		if ((status && strcmp(status, have) != 0) || count++ > 0)
+			continue;
+		t->session_seq = col_int(s, SLACK_LIVE_SESSIONS_SEQ);
+		(void)snprintf(t->session_id, sizeof(t->session_id), "%s",
+		               col_text(s, SLACK_LIVE_SESSIONS_ID));
+		(void)snprintf(t->status, sizeof(t->status), "%s", have);
+	}
 	stmt_reset(s);
 	return got < 0 ? -1 : count;
 }
@@ -485,7 +490,7 @@ static int target(struct order *o, const char **rest, bool only, struct slack_th
 	}
 	if (t->session_seq)
 		return 1;
-	count = session_of_channel(o, t, e);
+	count = session_of_channel(o, NULL, t, e);
 	if (count < 0)
 		return -1;
 	if (count == 0)
@@ -580,21 +585,26 @@ static int steer_verb(struct order *o, const char *rest, struct err *e)
 	             : tell(o, "what is the agent to be told? steer <text>", e);
 }
 
+/* `resume` is for a session that is paused, and where none is, for an agent that stands by. */
+static int resume_verb(struct order *o, const char *rest, struct err *e)
+{
+	struct slack_thread t = *o->thread;
+	int paused = t.session_seq ? strcmp(t.status, "paused") == 0
+	                           : session_of_channel(o, "paused", &t, e);
+
+	if (paused < 0)
+		return -1;
+	return paused ? order(o, "resume", t.session_id, NULL, NULL, e)
+	              : answer(o, "resume", rest, e);
+}
+
 static int session_verb(struct order *o, const char *verb, const char *rest, struct err *e)
 {
-	bool resumes = strcmp(verb, "resume") == 0;
 	struct slack_thread t;
 	int found;
 
-	if (resumes && !id_length(rest)) {
-		struct slack_thread recent = *o->thread;
-
-		found = recent.session_seq ? 1 : session_of_channel(o, &recent, e);
-		if (found < 0)
-			return -1;
-		if (found > 0 && strcmp(recent.status, "paused") != 0)
-			return answer(o, verb, rest, e);
-	}
+	if (strcmp(verb, "resume") == 0 && !id_length(rest))
+		return resume_verb(o, rest, e);
 	found = target(o, &rest, strcmp(verb, "stop") == 0, &t, e);
 	return found <= 0 ? found : order(o, verb, t.session_id, NULL, NULL, e);
 }

@@ -497,7 +497,8 @@ static void finish_call(struct job *job)
 	                     job->call.is_error);
 	rpc_result(&message, job->message.id, result.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)job->call_seq);
-	job->sink->by->reply(job->sink, &message, job->version == MCP_MODERN ? NULL : event_id);
+	job->sink->by->reply(job->sink, &message,
+	                     job->version == MCP_MODERN || !job->call_seq ? NULL : event_id);
 }
 
 /* ---- calls of paused sessions ----
