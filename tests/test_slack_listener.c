@@ -4,7 +4,6 @@
 #include "slack_peer.h"
 
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -778,29 +777,6 @@ END_TEST
 
 /* ---- when things go wrong ---- */
 
-START_TEST(a_kill_between_store_and_ack_is_a_duplicate_later)
-{
-	OWNED(str) struct str said = STR_INIT;
-	pid_t pid;
-
-	slack();
-	a_question_in_slack();
-	slack_set("{'redeliver':'same'}");
-	pid = listen();
-	/* Stopped before it can read, then killed when the row is there: so it is stored by hand.
-	 */
-	(void)kill(pid, SIGSTOP);
-	(void)slack_deliver("{'slash':{'text':'approve'}}");
-	given("INSERT INTO slack_envelope (envelope_id, type, kind, team_id, user_id)"
-	      " VALUES ('none', 'slash_commands', 'command', 'T01TEAM', 'U01OP')");
-	kill_worker(pid);
-	(void)listen();
-	(void)slack_wait_for("ack");
-	expect("SELECT state FROM request", "approved\n");
-	slack_stop();
-}
-END_TEST
-
 START_TEST(a_busy_database_is_told_to_the_person)
 {
 	slack();
@@ -858,7 +834,6 @@ int main(void)
 	tcase_add_test(c, sessions_are_paused_resumed_and_stopped);
 	tcase_add_test(c, what_cannot_be_done_yet_is_said_in_one_line);
 	tcase_add_test(c, a_task_is_for_the_next_session);
-	tcase_add_test(c, a_kill_between_store_and_ack_is_a_duplicate_later);
 	tcase_add_test(c, a_busy_database_is_told_to_the_person);
 	suite_add_tcase(s, c);
 	return run_suite(s);
