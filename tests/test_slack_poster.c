@@ -282,7 +282,7 @@ START_TEST(posts_keep_their_order_and_a_second_between_them)
 	session(1);
 	session(2);
 	for (int i = 0; i < 20; i++) {
-		char text[20];
+		char text[40];
 
 		(void)snprintf(text, sizeof(text), "reply %02d", i);
 		reply(1 + i % 2, text);
@@ -325,7 +325,7 @@ START_TEST(a_burst_of_broadcasts_is_few_messages_and_none_is_left_out)
 
 	const char *all = slack_ask("messages?channel=C01AGENTS");
 	for (int i = 1; i <= 100; i++) {
-		char line[20];
+		char line[40];
 
 		(void)snprintf(line, sizeof(line), "✅ line %03d", i);
 		holds(all, line);
@@ -490,7 +490,7 @@ START_TEST(after_an_outage_everything_is_said_once_and_in_order)
 	let_it_speak();
 	slack_fault("{'name': '*', 'what': 'lost', 'when': 'before', 'times': 40}");
 	for (int i = 0; i < 100; i++) {
-		char text[20];
+		char text[40];
 
 		(void)snprintf(text, sizeof(text), "reply %03d", i);
 		reply(1 + i % 2, text);
@@ -507,7 +507,7 @@ START_TEST(after_an_outage_everything_is_said_once_and_in_order)
 	let_it_speak();
 	expect("SELECT count(*) FROM slack_message WHERE state = 'sent'", "102\n");
 	for (int i = 0; i < 100; i++) {
-		char text[20];
+		char text[40];
 
 		(void)snprintf(text, sizeof(text), "reply %03d", i);
 		ck_assert_int_eq(times_said(text), 1);
