@@ -129,8 +129,7 @@ static bool each(struct look *l, const cJSON *item, const char *name, int least,
 		return wrong(l, AT("no more than %d items allowed", most), AT("%s/%s", at, name));
 	if (n < least)
 		return wrong(l, AT("no less than %d items allowed", least), AT("%s/%s", at, name));
-	cJSON_ArrayForEach(one, list)
-	{
+	cJSON_ArrayForEach (one, list) {
 		OWNED(char_ptr) char *here = xstrdup(AT("%s/%s/%d", at, name, i++));
 
 		if (check && !check(l, one, here))
@@ -176,10 +175,11 @@ static bool button(struct look *l, const cJSON *e, const char *at)
 
 static bool select_one(struct look *l, const cJSON *e, const char *at)
 {
-	return text_member(l, e, "placeholder", false, true, PLACEHOLDER, at) && confirm(l, e, at) &&
-	       (json_member(e, "option_groups") ?
-	            each(l, e, "option_groups", 1, OPTIONS, option_group, at) :
-	            each(l, e, "options", 1, OPTIONS, option, at));
+	return text_member(l, e, "placeholder", false, true, PLACEHOLDER, at) &&
+	       confirm(l, e, at) &&
+	       (json_member(e, "option_groups")
+	            ? each(l, e, "option_groups", 1, OPTIONS, option_group, at)
+	            : each(l, e, "options", 1, OPTIONS, option, at));
 }
 
 static bool overflow(struct look *l, const cJSON *e, const char *at)
@@ -273,8 +273,7 @@ static bool elements(struct look *l, const cJSON *block, int most, const char *a
 
 	if (!each(l, block, "elements", 1, most, element, at))
 		return false;
-	cJSON_ArrayForEach(one, json_member(block, "elements"))
-	{
+	cJSON_ArrayForEach (one, json_member(block, "elements")) {
 		for (other = one->next; other; other = other->next)
 			if (json_text(one, "action_id") &&
 			    json_is(other, "action_id", json_str(one, "action_id")))
@@ -309,8 +308,8 @@ static bool header_block(struct look *l, const cJSON *b, const char *at)
 
 static bool context_element(struct look *l, const cJSON *item, const char *at)
 {
-	return json_is(item, "type", "image") ? image_element(l, item, at) :
-	                                        text_object(l, item, false, SECTION_TEXT, at);
+	return json_is(item, "type", "image") ? image_element(l, item, at)
+	                                      : text_object(l, item, false, SECTION_TEXT, at);
 }
 
 static bool context(struct look *l, const cJSON *b, const char *at)
@@ -335,7 +334,8 @@ static bool input(struct look *l, const cJSON *b, const char *at)
 	if (!e)
 		return wrong(l, "missing required field: element", at);
 	if (json_is(e, "type", "button") || json_is(e, "type", "overflow"))
-		return wrong(l, AT("unsupported type: %s", json_str(e, "type")), AT("%s/element", at));
+		return wrong(l, AT("unsupported type: %s", json_str(e, "type")),
+		             AT("%s/element", at));
 	return text_member(l, b, "label", true, true, LABEL_MOST, at) &&
 	       text_member(l, b, "hint", false, true, LABEL_MOST, at) &&
 	       element(l, e, AT("%s/element", at));
@@ -343,7 +343,8 @@ static bool input(struct look *l, const cJSON *b, const char *at)
 
 static bool rich_text_leaf(struct look *l, const cJSON *item, const char *at)
 {
-	static const char LEAVES[] = "|text|link|emoji|user|usergroup|channel|broadcast|date|color|";
+	static const char LEAVES[] =
+	    "|text|link|emoji|user|usergroup|channel|broadcast|date|color|";
 
 	if (!json_text(item, "type"))
 		return wrong(l, "missing required field: type", at);
@@ -388,7 +389,8 @@ static bool table(struct look *l, const cJSON *b, const char *at)
 
 static bool data_table(struct look *l, const cJSON *b, const char *at)
 {
-	return word(l, b, "caption", 1, FIELD_TEXT, at) && each(l, b, "rows", 1, 101, table_row, at);
+	return word(l, b, "caption", 1, FIELD_TEXT, at) &&
+	       each(l, b, "rows", 1, 101, table_row, at);
 }
 
 static bool carousel(struct look *l, const cJSON *b, const char *at)
@@ -445,8 +447,7 @@ static bool is_refused(const char *type)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, setting("refuse_blocks"))
-	{
+	cJSON_ArrayForEach (item, setting("refuse_blocks")) {
 		if (strcmp(item->valuestring, type) == 0)
 			return true;
 	}
@@ -486,8 +487,7 @@ int blocks_check(const cJSON *blocks, enum surface surface, const char *pointer,
 
 	if (cJSON_GetArraySize(blocks) > most)
 		return (int)wrong(&l, AT("no more than %d items allowed", most), pointer) - 1;
-	cJSON_ArrayForEach(b, blocks)
-	{
+	cJSON_ArrayForEach (b, blocks) {
 		OWNED(char_ptr) char *at = xstrdup(AT("%s/%d", pointer, i++));
 
 		if (!block(&l, b, at))
@@ -502,8 +502,7 @@ static bool has_input(const cJSON *blocks)
 {
 	const cJSON *b;
 
-	cJSON_ArrayForEach(b, blocks)
-	{
+	cJSON_ArrayForEach (b, blocks) {
 		if (json_is(b, "type", "input"))
 			return true;
 	}
@@ -552,7 +551,7 @@ size_t blocks_characters(const cJSON *blocks, bool *rich)
 	const cJSON *b;
 
 	*rich = false;
-	cJSON_ArrayForEach(b, blocks)
+	cJSON_ArrayForEach (b, blocks)
 		*rich = *rich || json_is(b, "type", "rich_text");
 	return text_below(blocks);
 }

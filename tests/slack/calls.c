@@ -64,8 +64,7 @@ static cJSON *matching(const cJSON *query)
 	cJSON *found = cJSON_CreateArray();
 	const cJSON *entry;
 
-	cJSON_ArrayForEach(entry, array(&entries))
-	{
+	cJSON_ArrayForEach (entry, array(&entries)) {
 		if (json_int(entry, "seq", 0) > after && (!name[0] || json_is(entry, "name", name)))
 			(void)cJSON_AddItemToArray(found, cJSON_Duplicate(entry, true));
 	}

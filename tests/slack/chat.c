@@ -29,8 +29,7 @@ static bool metadata_fits(struct call *c, const cJSON *metadata)
 	for (; *type; type++)
 		if (!isalnum((unsigned char)*type) && *type != '_')
 			return call_fail(c, "invalid_metadata_format");
-	cJSON_ArrayForEach(item, payload)
-	{
+	cJSON_ArrayForEach (item, payload) {
 		if (!cJSON_IsString(item) && !cJSON_IsNumber(item) && !cJSON_IsBool(item))
 			return call_fail(c, "invalid_metadata_schema");
 	}
@@ -48,18 +47,18 @@ static bool blocks_fit(struct call *c, const cJSON *blocks)
 	if (blocks_check(blocks, MESSAGE, "/blocks", &place) != 0)
 		return call_fail_at(c, "invalid_blocks", &place);
 	length = blocks_characters(blocks, &rich);
-	return length > (rich ? RICH_TEXT_MOST : BLOCKS_TEXT_MOST) ?
-	           call_fail(c, "msg_blocks_too_long") :
-	           true;
+	return length > (rich ? RICH_TEXT_MOST : BLOCKS_TEXT_MOST)
+	           ? call_fail(c, "msg_blocks_too_long")
+	           : true;
 }
 
 static bool markdown_fits(struct call *c)
 {
 	if (call_text(c, "text")[0] || json_member(c->args, "blocks"))
 		return call_fail(c, "markdown_text_conflict");
-	return characters(call_text(c, "markdown_text")) > MARKDOWN_MOST ?
-	           call_fail(c, "msg_too_long") :
-	           true;
+	return characters(call_text(c, "markdown_text")) > MARKDOWN_MOST
+	           ? call_fail(c, "msg_too_long")
+	           : true;
 }
 
 bool chat_content(struct call *c)
@@ -74,7 +73,8 @@ bool chat_content(struct call *c)
 	if (!call_text(c, "text")[0] && cJSON_GetArraySize(blocks) == 0 &&
 	    cJSON_GetArraySize(json_member(c->args, "attachments")) == 0)
 		return call_fail(c, "no_text");
-	return !metadata || cJSON_GetArraySize(metadata) == 0 || metadata_fits(c, metadata);
+	return !metadata || (cJSON_IsObject(metadata) && !metadata->child) ||
+	       metadata_fits(c, metadata);
 }
 
 /* The text at most so long as Slack keeps it. */
@@ -115,8 +115,7 @@ static void name_blocks(cJSON *m)
 {
 	cJSON *block;
 
-	cJSON_ArrayForEach(block, json_member(m, "blocks"))
-	{
+	cJSON_ArrayForEach (block, json_member(m, "blocks")) {
 		if (!json_text(block, "block_id"))
 			json_set_text(block, "block_id", world_id("b"));
 	}
@@ -150,8 +149,7 @@ static cJSON *place(struct call *c)
 	cJSON *channel;
 
 	if (world_user(call_text(c, "channel")))
-		json_set_text(c->args, "channel",
-		              world_direct(call_text(c, "channel"))->string);
+		json_set_text(c->args, "channel", world_direct(call_text(c, "channel"))->string);
 	channel = call_channel(c, "channel");
 	if (!channel)
 		return NULL;
@@ -182,9 +180,9 @@ static bool posted_before(struct call *c)
 
 	if (!id[0] || !setting_is("client_msg_id", "dedupe"))
 		return false;
-	cJSON_ArrayForEach(m, world_messages())
-	{
-		if (!json_is(m, "client_msg_id", id) || !json_is(m, "channel", call_text(c, "channel")))
+	cJSON_ArrayForEach (m, world_messages()) {
+		if (!json_is(m, "client_msg_id", id) ||
+		    !json_is(m, "channel", call_text(c, "channel")))
 			continue;
 		json_set_text(call_ok(c), "channel", json_str(m, "channel"));
 		json_set_text(c->answer, "ts", json_str(m, "ts"));
@@ -253,8 +251,7 @@ static bool holds_rich_text(const cJSON *blocks)
 {
 	const cJSON *block;
 
-	cJSON_ArrayForEach(block, blocks)
-	{
+	cJSON_ArrayForEach (block, blocks) {
 		if (json_is(block, "type", "rich_text"))
 			return true;
 	}
@@ -264,7 +261,8 @@ static bool holds_rich_text(const cJSON *blocks)
 /* Text alone takes the blocks off, blocks alone keep the text, metadata stays if left out. */
 static void change(cJSON *m, const cJSON *args)
 {
-	const cJSON *blocks = json_member(args, "blocks"), *metadata = json_member(args, "metadata");
+	const cJSON *blocks = json_member(args, "blocks"),
+	            *metadata = json_member(args, "metadata");
 
 	if (json_text(args, "text"))
 		json_set_text(m, "text", json_str(args, "text"));
@@ -334,8 +332,8 @@ void chat_getPermalink(struct call *c)
 	}
 	json_set_text(call_ok(c), "channel", call_text(c, "channel"));
 	json_set_text(c->answer, "permalink",
-	              text_of("https://lab.slack.com/archives/%s/p%.*s%s",
-	                      call_text(c, "channel"), (int)(point - ts), ts, point + 1));
+	              text_of("https://lab.slack.com/archives/%s/p%.*s%s", call_text(c, "channel"),
+	                      (int)(point - ts), ts, point + 1));
 }
 
 /* ---- response_url ---- */
@@ -361,8 +359,8 @@ const char *response_url_new(const char *kind, const char *user, const char *cha
 
 cJSON *chat_say(const cJSON *payload, const char *channel, const char *user)
 {
-	cJSON *m = world_post(channel, NULL, json_str(payload, "text"),
-	                      json_text(payload, "thread_ts"));
+	cJSON *m =
+	    world_post(channel, NULL, json_str(payload, "text"), json_text(payload, "thread_ts"));
 
 	fill(m, payload);
 	cJSON_DeleteItemFromObject(m, "metadata");
@@ -377,8 +375,7 @@ static cJSON *original(const cJSON *url)
 {
 	cJSON *m;
 
-	cJSON_ArrayForEach(m, world_messages())
-	{
+	cJSON_ArrayForEach (m, world_messages()) {
 		if (json_is(m, "channel", json_str(url, "channel")) &&
 		    json_is(m, "ts", json_str(url, "ts")) && !json_true(m, "deleted"))
 			return m;

@@ -49,8 +49,7 @@ static const char *order_set(const cJSON *order, cJSON *out)
 	const cJSON *item;
 
 	(void)out;
-	cJSON_ArrayForEach(item, order)
-	{
+	cJSON_ArrayForEach (item, order) {
 		if (!cJSON_GetObjectItemCaseSensitive(settings(), item->string))
 			return text_of("no such setting: %s", item->string);
 	}
@@ -118,8 +117,7 @@ static const char *ask_messages(const cJSON *query, cJSON *out)
 	cJSON *list = cJSON_CreateArray();
 	const cJSON *m;
 
-	cJSON_ArrayForEach(m, world_messages())
-	{
+	cJSON_ArrayForEach (m, world_messages()) {
 		if ((!channel[0] || json_is(m, "channel", channel)) &&
 		    (!thread[0] || json_is(m, "thread_ts", thread) || json_is(m, "ts", thread)))
 			(void)cJSON_AddItemToArray(list, cJSON_Duplicate(m, true));

@@ -9,9 +9,9 @@ enum { HISTORY_LIMIT = 100, HISTORY_MOST = 999, REPLIES_LIMIT = 1000, REPLIES_MO
 static const char *scope_of(const cJSON *channel, const char *what)
 {
 	return text_of("%s:%s",
-	               json_true(channel, "is_im")      ? "im" :
-	               json_true(channel, "is_private") ? "groups" :
-	                                                  "channels",
+	               json_true(channel, "is_im")        ? "im"
+	               : json_true(channel, "is_private") ? "groups"
+	                                                  : "channels",
 	               what);
 }
 
@@ -83,8 +83,7 @@ static void page(struct call *c, const cJSON *found, int64_t limit, bool newest_
 	const char *rest = NULL;
 	const cJSON *m;
 
-	cJSON_ArrayForEach(m, found)
-	{
+	cJSON_ArrayForEach (m, found) {
 		int64_t at = instant(json_str(m, "ts"));
 
 		if (from && (newest_first ? at > from : at < from))
@@ -114,8 +113,7 @@ void conversations_history(struct call *c)
 
 	if (!readable(c) || !limits_fit(c, HISTORY_MOST))
 		return;
-	cJSON_ArrayForEach(m, world_messages())
-	{
+	cJSON_ArrayForEach (m, world_messages()) {
 		bool top = !json_text(m, "thread_ts") ||
 		           json_is(m, "thread_ts", json_str(m, "ts")) ||
 		           json_is(m, "subtype", "thread_broadcast");
@@ -138,10 +136,9 @@ void conversations_replies(struct call *c)
 		(void)call_fail(c, "thread_not_found");
 		return;
 	}
-	cJSON_ArrayForEach(m, world_messages())
-	{
-		if (is_seen(c, m) && (json_is(m, "ts", ts) ||
-		                      (json_is(m, "thread_ts", ts) && within(c, m))))
+	cJSON_ArrayForEach (m, world_messages()) {
+		if (is_seen(c, m) &&
+		    (json_is(m, "ts", ts) || (json_is(m, "thread_ts", ts) && within(c, m))))
 			(void)cJSON_AddItemToArray(found, cJSON_Duplicate(m, true));
 	}
 	page(c, found, json_int(c->args, "limit", REPLIES_LIMIT), false);

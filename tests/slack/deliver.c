@@ -92,9 +92,10 @@ static cJSON *person(const char *id)
 
 static cJSON *interaction(const struct order *o, const char *type)
 {
-	cJSON *p = json_literal("{'team': {'id': 'T01TEAM', 'domain': 'lab'}, 'api_app_id': 'A01APP',"
-	                        " 'token': 'fake', 'enterprise': null,"
-	                        " 'is_enterprise_install': false}");
+	cJSON *p =
+	    json_literal("{'team': {'id': 'T01TEAM', 'domain': 'lab'}, 'api_app_id': 'A01APP',"
+	                 " 'token': 'fake', 'enterprise': null,"
+	                 " 'is_enterprise_install': false}");
 
 	json_set_text(p, "type", type);
 	json_set(p, "user", person(o->user));
@@ -124,12 +125,10 @@ static cJSON *state_of(const cJSON *texts)
 	cJSON *values = cJSON_CreateObject(), *state = cJSON_CreateObject();
 	const cJSON *block, *action;
 
-	cJSON_ArrayForEach(block, texts)
-	{
+	cJSON_ArrayForEach (block, texts) {
 		cJSON *actions = cJSON_CreateObject();
 
-		cJSON_ArrayForEach(action, block)
-		{
+		cJSON_ArrayForEach (action, block) {
 			cJSON *value = json_literal("{'type': 'plain_text_input'}");
 
 			json_set(value, "value", cJSON_Duplicate(action, true));
@@ -177,8 +176,7 @@ static const cJSON *element_in(const cJSON *item, const char *action_id)
 
 	if (json_is(item, "action_id", action_id))
 		return item;
-	cJSON_ArrayForEach(child, item)
-	{
+	cJSON_ArrayForEach (child, item) {
 		found = element_in(child, action_id);
 		if (found)
 			return found;
@@ -192,11 +190,10 @@ static const cJSON *element_of(const cJSON *blocks, const cJSON *what, const cJS
 	const char *id = json_text(what, "block_id");
 	const cJSON *one;
 
-	cJSON_ArrayForEach(one, blocks)
-	{
-		const cJSON *found = id && !json_is(one, "block_id", id) ?
-		                         NULL :
-		                         element_in(one, json_str(what, "action_id"));
+	cJSON_ArrayForEach (one, blocks) {
+		const cJSON *found = id && !json_is(one, "block_id", id)
+		                         ? NULL
+		                         : element_in(one, json_str(what, "action_id"));
 
 		*block = one;
 		if (found)
@@ -212,8 +209,7 @@ static const cJSON *option_of(const cJSON *item, const char *value)
 	if (json_is(item, "value", value) && json_member(item, "text") &&
 	    !json_member(item, "action_id"))
 		return item;
-	cJSON_ArrayForEach(child, item)
-	{
+	cJSON_ArrayForEach (child, item) {
 		found = option_of(child, value);
 		if (found)
 			return found;
@@ -229,7 +225,8 @@ static cJSON *action_of(struct order *o, const cJSON *block, const cJSON *elemen
 
 	for (size_t i = 0; i < COUNT(SAME); i++)
 		if (json_member(element, SAME[i]))
-			json_set(action, SAME[i], cJSON_Duplicate(json_member(element, SAME[i]), true));
+			json_set(action, SAME[i],
+			         cJSON_Duplicate(json_member(element, SAME[i]), true));
 	json_set_text(action, "block_id", json_str(block, "block_id"));
 	json_set_text(action, "action_ts", world_ts());
 	if (option)
@@ -245,8 +242,7 @@ static const cJSON *message_clicked(const struct order *o)
 {
 	const cJSON *m, *found = NULL;
 
-	cJSON_ArrayForEach(m, world_messages())
-	{
+	cJSON_ArrayForEach (m, world_messages()) {
 		if (json_is(m, "channel", json_str(o->what, "channel")) &&
 		    json_is(m, "ts", json_str(o->what, "ts")) && !json_true(m, "deleted"))
 			found = m;
@@ -318,8 +314,8 @@ static void click(struct order *o)
 
 static cJSON *view_of(struct order *o)
 {
-	cJSON *view = json_text(o->what, "view_id") ? view_find(json_str(o->what, "view_id")) :
-	                                              view_latest();
+	cJSON *view =
+	    json_text(o->what, "view_id") ? view_find(json_str(o->what, "view_id")) : view_latest();
 
 	if (!view)
 		o->wrong = "no such view is open";
@@ -362,9 +358,9 @@ static void close_view(struct order *o)
 
 static const char *channel_type(const cJSON *channel)
 {
-	return json_true(channel, "is_im")      ? "im" :
-	       json_true(channel, "is_private") ? "group" :
-	                                          "channel";
+	return json_true(channel, "is_im")        ? "im"
+	       : json_true(channel, "is_private") ? "group"
+	                                          : "channel";
 }
 
 /* Stores what a person wrote, and the event that tells of it. */
@@ -447,12 +443,14 @@ const char *deliver(const cJSON *whole, cJSON *out)
 	static const struct {
 		const char *name;
 		void (*run)(struct order *o);
-	} KINDS[] = { { "slash", slash },   { "click", click },         { "submit", submit },
+	} KINDS[] = { { "slash", slash },     { "click", click },           { "submit", submit },
 		      { "message", message }, { "close_view", close_view }, { "mention", mention },
-		      { "event", event },   { "envelope", envelope },   { "raw", raw } };
+		      { "event", event },     { "envelope", envelope },     { "raw", raw } };
 
 	for (size_t i = 0; i < COUNT(KINDS); i++) {
-		struct order o = { .whole = whole, .what = json_member(whole, KINDS[i].name), .out = out };
+		struct order o = { .whole = whole,
+			           .what = json_member(whole, KINDS[i].name),
+			           .out = out };
 
 		if (!o.what)
 			continue;

@@ -69,8 +69,7 @@ void envelope_flush(void)
 	cJSON *rows = waiting, *row;
 
 	waiting = NULL;
-	cJSON_ArrayForEach(row, rows)
-	{
+	cJSON_ArrayForEach (row, rows) {
 		struct how how = { .copies = 1, .fragments = (int)json_int(row, "fragments", 1) };
 
 		(void)envelope_send(cJSON_DetachItemFromObject(row, "envelope"), &how);
@@ -82,8 +81,7 @@ static cJSON *latest(const char *envelope_id)
 {
 	cJSON *row, *found = NULL;
 
-	cJSON_ArrayForEach(row, array(&sent))
-	{
+	cJSON_ArrayForEach (row, array(&sent)) {
 		if (json_is(row, "envelope_id", envelope_id))
 			found = row;
 	}
@@ -104,8 +102,8 @@ const char *envelope_again(const cJSON *order, cJSON *out)
 	if (json_member(order, "retry_attempt")) {
 		json_set_int(envelope, "retry_attempt", json_int(order, "retry_attempt", 1));
 		json_set_text(envelope, "retry_reason",
-		              json_text(order, "retry_reason") ? json_str(order, "retry_reason") :
-		                                                 "timeout");
+		              json_text(order, "retry_reason") ? json_str(order, "retry_reason")
+		                                               : "timeout");
 	}
 	json_set_text(out, "envelope_id", json_str(envelope, "envelope_id"));
 	json_set_int(out, "socket", envelope_send(envelope, &how));
@@ -120,8 +118,7 @@ static cJSON *delivery(const char *envelope_id, int socket, const char **rule)
 	cJSON *row;
 
 	*rule = "ack_unknown";
-	cJSON_ArrayForEach(row, array(&sent))
-	{
+	cJSON_ArrayForEach (row, array(&sent)) {
 		if (!json_is(row, "envelope_id", envelope_id))
 			continue;
 		if (json_int(row, "socket", 0) != socket)
@@ -205,8 +202,7 @@ static bool was_acked(const char *envelope_id)
 {
 	const cJSON *row;
 
-	cJSON_ArrayForEach(row, array(&sent))
-	{
+	cJSON_ArrayForEach (row, array(&sent)) {
 		if (json_is(row, "envelope_id", envelope_id) && json_true(row, "acked"))
 			return true;
 	}
@@ -249,7 +245,7 @@ int envelope_unacked(int socket)
 	const cJSON *row;
 	int n = 0;
 
-	cJSON_ArrayForEach(row, array(&sent))
+	cJSON_ArrayForEach (row, array(&sent))
 		n += json_int(row, "socket", 0) == socket && is_owed(row);
 	return n;
 }
@@ -259,8 +255,7 @@ void envelope_tick(void)
 	int64_t now = fake_now_ms();
 	cJSON *row;
 
-	cJSON_ArrayForEach(row, array(&sent))
-	{
+	cJSON_ArrayForEach (row, array(&sent)) {
 		int socket = (int)json_int(row, "socket", 0);
 
 		if (!is_owed(row) || json_true(row, "late") || !socket_is_heard(socket) ||

@@ -71,9 +71,9 @@ static int serve(struct evhttp *server)
 	struct evconnlistener *listener;
 
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	listener = evconnlistener_new_bind(loop, NULL, NULL,
-	                                   LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
-	                                   (struct sockaddr *)&address, sizeof(address));
+	listener =
+	    evconnlistener_new_bind(loop, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC,
+	                            BACKLOG, (struct sockaddr *)&address, sizeof(address));
 	if (!listener || !evhttp_bind_listener(server, listener) ||
 	    getsockname(evconnlistener_get_fd(listener), (struct sockaddr *)&address, &length) != 0)
 		return -1;

@@ -12,10 +12,16 @@ static bool spoils_an_answer(const char *what)
 	       strcmp(what, "cut") == 0;
 }
 
+static bool spoils_an_upgrade(const char *what)
+{
+	return strcmp(what, "lost") == 0 || strcmp(what, "hang") == 0 ||
+	       strcmp(what, "status") == 0 || strcmp(what, "html") == 0;
+}
+
 const char *fault_order(const cJSON *order)
 {
-	static const char *const KINDS[] = { "lost", "hang", "status", "error", "html",
-		                             "truncated", "cut", "slow", "rate" };
+	static const char *const KINDS[] = { "lost",      "hang", "status", "error", "html",
+		                             "truncated", "cut",  "slow",   "rate" };
 	const char *what = json_str(order, "what");
 	size_t i = 0;
 
@@ -25,6 +31,8 @@ const char *fault_order(const cJSON *order)
 		return "what: one of lost, hang, status, error, html, truncated, cut, slow, rate";
 	if (!json_str(order, "name")[0])
 		return "name: the call that it is to happen to";
+	if (json_is(order, "name", "link") && !spoils_an_upgrade(what))
+		return "what: of the link only lost, hang, status, html";
 	if (!orders)
 		orders = cJSON_CreateArray();
 	(void)cJSON_AddItemToArray(orders, cJSON_Duplicate(order, true));
@@ -35,8 +43,7 @@ cJSON *fault_take(const char *name)
 {
 	cJSON *order, *found = NULL;
 
-	cJSON_ArrayForEach(order, orders)
-	{
+	cJSON_ArrayForEach (order, orders) {
 		if (!json_is(order, "name", name) && !json_is(order, "name", "*"))
 			continue;
 		int64_t skip = json_int(order, "skip", 0), times = json_int(order, "times", 1);

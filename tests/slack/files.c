@@ -18,8 +18,7 @@ static cJSON *file_by(const char *member, const char *value)
 {
 	cJSON *file;
 
-	cJSON_ArrayForEach(file, files_all())
-	{
+	cJSON_ArrayForEach (file, files_all()) {
 		if (json_is(file, member, value))
 			return file;
 	}
@@ -28,11 +27,13 @@ static cJSON *file_by(const char *member, const char *value)
 
 static bool is_snippet_type(const char *type)
 {
-	static const char *const TYPES[] = { "text", "diff", "c", "cpp", "csharp", "css", "csv",
-		                             "dockerfile", "go", "html", "java", "javascript",
-		                             "json", "kotlin", "lua", "markdown", "perl", "php",
-		                             "python", "ruby", "rust", "scala", "shell", "sql",
-		                             "swift", "toml", "typescript", "xml", "yaml" };
+	static const char *const TYPES[] = {
+		"text",   "diff",       "c",          "cpp",      "csharp", "css",
+		"csv",    "dockerfile", "go",         "html",     "java",   "javascript",
+		"json",   "kotlin",     "lua",        "markdown", "perl",   "php",
+		"python", "ruby",       "rust",       "scala",    "shell",  "sql",
+		"swift",  "toml",       "typescript", "xml",      "yaml"
+	};
 
 	for (size_t i = 0; i < COUNT(TYPES); i++)
 		if (strcmp(TYPES[i], type) == 0)
@@ -94,8 +95,7 @@ static bool files_fit(struct call *c, const cJSON *list)
 
 	if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) == 0)
 		return call_need(c, "files") ? call_fail(c, "invalid_arguments") : false;
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach (item, list) {
 		const cJSON *file = file_by("id", json_str(item, "id"));
 
 		if (!file || !json_true(file, "uploaded") || json_true(file, "completed"))
@@ -129,13 +129,13 @@ static void complete(const struct call *c, const cJSON *list, cJSON *answer)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach (item, list) {
 		cJSON *file = file_by("id", json_str(item, "id")), *part = cJSON_CreateObject();
 
 		json_set_bool(file, "completed", true);
-		json_set_text(file, "title", json_text(item, "title") ? json_str(item, "title") :
-		                                                        json_str(file, "name"));
+		json_set_text(file, "title",
+		              json_text(item, "title") ? json_str(item, "title")
+		                                       : json_str(file, "name"));
 		json_set_text(file, "channel", json_text(c->args, "channel_id"));
 		json_set_text(file, "thread_ts", json_text(c->args, "thread_ts"));
 		json_set_text(part, "id", json_str(file, "id"));

@@ -11,8 +11,8 @@
 #include <time.h>
 
 /* Arguments that are JSON; in a form they come as its text. */
-static const char *const JSON_ARGUMENTS[] = { "blocks", "view", "metadata", "files",
-	                                      "attachments", "channels_json" };
+static const char *const JSON_ARGUMENTS[] = { "blocks", "view",        "metadata",
+	                                      "files",  "attachments", "channels_json" };
 
 /* ---- answers ---- */
 
@@ -137,7 +137,7 @@ static void send_cut(struct evhttp_request *http, int status, const char *text)
 }
 
 static const char HTML[] = "<!DOCTYPE html><html><head><title>Bad gateway</title></head>"
-			   "<body><h1>Something in between is broken</h1></body></html>";
+                           "<body><h1>Something in between is broken</h1></body></html>";
 
 /* The answer that a fault has put in the place of ours; true: it has been sent, or never will be.
  * text is the right answer's body, NULL if the call has not been made. */
@@ -176,16 +176,16 @@ static void answer_by_fault(struct call *c, const cJSON *fault)
 {
 	if (json_is(fault, "what", "error")) {
 		cJSON_ptr_clear(&c->answer);
-		(void)call_fail(c, json_text(fault, "error") ? json_text(fault, "error") :
-		                                               "internal_error");
+		(void)call_fail(c, json_text(fault, "error") ? json_text(fault, "error")
+		                                             : "internal_error");
 		json_overlay(c->answer, json_member(fault, "extra"));
 	} else if (json_is(fault, "what", "rate")) {
 		cJSON_ptr_clear(&c->answer);
 		(void)call_fail(c, "ratelimited");
 		c->status = 429;
-		c->retry_after = cJSON_IsNull(cJSON_GetObjectItem(fault, "retry_after")) ?
-		                     0 :
-		                     json_int(fault, "retry_after", 1);
+		c->retry_after = cJSON_IsNull(cJSON_GetObjectItem(fault, "retry_after"))
+		                     ? 0
+		                     : json_int(fault, "retry_after", 1);
 		rate_refused(c, c->retry_after);
 	}
 }
@@ -245,8 +245,7 @@ static void json_body(struct call *c, const char *text)
 			(void)call_fail(c, "invalid_json");
 		return;
 	}
-	cJSON_ArrayForEach(item, parsed)
-	{
+	cJSON_ArrayForEach (item, parsed) {
 		if (cJSON_IsString(item))
 			argument(c, item->string, item->valuestring);
 		else
@@ -255,7 +254,8 @@ static void json_body(struct call *c, const char *text)
 	cJSON_Delete(parsed);
 }
 
-/* One part of a multipart body: its head, and its bytes. The field "filename" is an upload's. */
+/* One part of a multipart body: its head, and its bytes. Clients name the field of an upload as
+ * they like: Slack's own call it "filename" and "body". */
 static void part(struct call *c, const char *head, const char *bytes, size_t length)
 {
 	OWNED(char_ptr) char *value = xmalloc(length + 1);
@@ -266,7 +266,7 @@ static void part(struct call *c, const char *head, const char *bytes, size_t len
 	value[length] = '\0';
 	if (!name || sscanf(name, "name=\"%99[^\"]\"", field) != 1)
 		return;
-	if (strcmp(field, "filename") == 0 || strcmp(field, "file") == 0)
+	if (strcmp(c->name, "upload") == 0)
 		str_add_bytes(&c->bytes, bytes, length);
 	else
 		argument(c, field, value);
@@ -283,7 +283,8 @@ static void multipart(struct call *c, const char *type, const char *body, size_t
 	}
 	boundary += strlen("boundary=");
 	str_add(&mark, "--");
-	str_add_bytes(&mark, boundary + (*boundary == '"'), strcspn(boundary + (*boundary == '"'), "\";"));
+	str_add_bytes(&mark, boundary + (*boundary == '"'),
+	              strcspn(boundary + (*boundary == '"'), "\";"));
 	for (at = memmem(body, length, mark.bytes, mark.length); at; at = next) {
 		at += mark.length;
 		next = memmem(at, (size_t)(end - at), mark.bytes, mark.length);
@@ -433,8 +434,11 @@ static void serve_link(struct evhttp_request *http, const char *query)
 
 	c.args = cJSON_CreateObject();
 	form(&c, query);
+	if (fault)
+		json_set_text(calls_add("socket", "refused"), "fault", json_str(fault, "what"));
 	if (!fault || !send_spoilt(&c, fault, NULL))
-		socket_upgrade(http, json_str(c.args, "ticket"), json_true(c.args, "debug_reconnects"));
+		socket_upgrade(http, json_str(c.args, "ticket"),
+		               json_true(c.args, "debug_reconnects"));
 	call_clear(&c);
 }
 

@@ -68,7 +68,8 @@ bool json_true(const cJSON *object, const char *name)
 	const cJSON *item = json_member(object, name);
 
 	if (cJSON_IsString(item))
-		return strcmp(item->valuestring, "true") == 0 || strcmp(item->valuestring, "1") == 0;
+		return strcmp(item->valuestring, "true") == 0 ||
+		       strcmp(item->valuestring, "1") == 0;
 	return cJSON_IsTrue(item);
 }
 
@@ -88,7 +89,7 @@ void json_overlay(cJSON *object, const cJSON *top)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, top)
+	cJSON_ArrayForEach (item, top)
 		json_set(object, item->string, cJSON_Duplicate(item, true));
 }
 

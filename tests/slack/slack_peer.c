@@ -205,7 +205,7 @@ static char *findings(void)
 	struct str rules = STR_INIT;
 	const cJSON *finding;
 
-	cJSON_ArrayForEach(finding, cJSON_GetObjectItem(root, "faults"))
+	cJSON_ArrayForEach (finding, cJSON_GetObjectItem(root, "faults"))
 		str_addf(&rules, "%s\n", json_text(finding, "rule"));
 	return str_take(&rules);
 }
@@ -274,8 +274,7 @@ static char *done(int64_t *last)
 	struct str names = STR_INIT;
 	const cJSON *entry;
 
-	cJSON_ArrayForEach(entry, cJSON_GetObjectItem(root, "calls"))
-	{
+	cJSON_ArrayForEach (entry, cJSON_GetObjectItem(root, "calls")) {
 		if (strstr(CLIENTS, json_text(entry, "kind")))
 			str_addf(&names, "%s\n", json_text(entry, "name"));
 	}
@@ -293,5 +292,6 @@ void slack_expect_calls(const char *names)
 		free(have);
 		have = done(&last);
 	}
-	ck_assert_msg(strcmp(have, names) == 0, "the calls are:\n%sexpected:\n%s", have, names);
+	ck_assert_msg(strcmp(have, names) == 0, "the calls are:\n%sexpected:\n%s\n%s", have, names,
+	              slack_ask("faults_found"));
 }

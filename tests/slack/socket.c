@@ -89,8 +89,11 @@ static ssize_t frame_out(const uint8_t *data, size_t length, int flags, void *ar
 
 static void send_frame(struct sock *s, uint8_t opcode, bool final, const void *data, size_t length)
 {
-	struct wslay_frame_iocb frame = { .fin = final, .opcode = opcode, .payload_length = length,
-		                          .data = data, .data_length = length };
+	struct wslay_frame_iocb frame = { .fin = final,
+		                          .opcode = opcode,
+		                          .payload_length = length,
+		                          .data = data,
+		                          .data_length = length };
 
 	if (is_open(s) && !s->silent)
 		(void)wslay_frame_send(s->frames, &frame);
@@ -197,9 +200,9 @@ void socket_close(int socket, int code)
 static void close_received(struct sock *s)
 {
 	json_set_int(note(s, "closing"), "code",
-	             s->control_length >= CODE_BYTES ?
-	                 ((uint8_t)s->control[0] << 8) + (uint8_t)s->control[1] :
-	                 1005);
+	             s->control_length >= CODE_BYTES
+	                 ? ((uint8_t)s->control[0] << 8) + (uint8_t)s->control[1]
+	                 : 1005);
 	send_close(s, WSLAY_CODE_NORMAL_CLOSURE);
 	s->close_ms = 0;
 	s->refused = true; /* the rest is thrown away */
@@ -319,9 +322,9 @@ void connections_open(struct call *c)
 	if (!tickets)
 		tickets = cJSON_CreateObject();
 	json_set_int(tickets, ticket, fake_now_ms());
-	json_set_text(call_ok(c), "url",
-	              text_of("ws%s/link/?ticket=%s&app_id=%s", fake_origin() + strlen("http"),
-	                      ticket, APP));
+	json_set_text(
+	    call_ok(c), "url",
+	    text_of("ws%s/link/?ticket=%s&app_id=%s", fake_origin() + strlen("http"), ticket, APP));
 }
 
 /* Uses it up; whether it could be used. */
@@ -382,6 +385,7 @@ void socket_upgrade(struct evhttp_request *http, const char *ticket, bool debug_
 	struct sock *s;
 
 	if (!key || count == SOCKETS || (!good && !setting_is("stale_ticket", "1008"))) {
+		(void)calls_add("socket", "refused");
 		evhttp_send_error(http, key ? HTTP_NOTFOUND : HTTP_BADREQUEST, NULL);
 		return;
 	}
@@ -441,7 +445,8 @@ static const char *obey(struct sock *s, const cJSON *order)
 	const char *what = json_str(order, "do");
 
 	if (strcmp(what, "disconnect") == 0) {
-		send_disconnect(s, json_text(order, "reason") ? json_str(order, "reason") : "warning",
+		send_disconnect(s,
+		                json_text(order, "reason") ? json_str(order, "reason") : "warning",
 		                json_int(order, "close_after_ms", DISCONNECT_MS));
 	} else if (strcmp(what, "close") == 0) {
 		s->keep_tcp = json_true(order, "keep_tcp");
@@ -502,7 +507,10 @@ void socket_tick(void)
 
 static const char *state_of(const struct sock *s)
 {
-	return !is_open(s) ? "closed" : s->close_sent ? "closing" : s->hello ? "ready" : "connected";
+	return !is_open(s)     ? "closed"
+	       : s->close_sent ? "closing"
+	       : s->hello      ? "ready"
+	                       : "connected";
 }
 
 cJSON *sockets_all(void)

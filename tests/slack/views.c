@@ -18,8 +18,7 @@ static cJSON *view_by(const char *member, const char *value)
 {
 	cJSON *view;
 
-	cJSON_ArrayForEach(view, views_all())
-	{
+	cJSON_ArrayForEach (view, views_all()) {
 		if (value[0] && json_is(view, member, value) && json_true(view, "open"))
 			return view;
 	}
@@ -35,8 +34,7 @@ cJSON *view_latest(void)
 {
 	cJSON *view, *latest = NULL;
 
-	cJSON_ArrayForEach(view, views_all())
-	{
+	cJSON_ArrayForEach (view, views_all()) {
 		if (json_true(view, "open"))
 			latest = view;
 	}
@@ -109,9 +107,11 @@ static bool view_fits(struct call *c, const cJSON *same)
 /* Puts what was sent into a view and gives it a new hash. */
 static void view_fill(cJSON *view, const cJSON *sent)
 {
-	static const char *const SENT[] = { "type", "title", "submit", "close", "blocks",
-		                            "callback_id", "private_metadata", "external_id",
-		                            "clear_on_close", "notify_on_close" };
+	static const char *const SENT[] = {
+		"type",           "title",          "submit",           "close",
+		"blocks",         "callback_id",    "private_metadata", "external_id",
+		"clear_on_close", "notify_on_close"
+	};
 	OWNED(cJSON_ptr)
 	cJSON *plain = json_literal("{'submit': null, 'close': null, 'callback_id': '',"
 	                            " 'private_metadata': '', 'external_id': '',"
@@ -122,8 +122,8 @@ static void view_fill(cJSON *view, const cJSON *sent)
 	json_overlay(view, plain);
 	json_overlay(view, sent);
 	json_set(view, "state", json_literal("{'values': {}}"));
-	json_set_text(view, "hash", text_of("%lld.%s", (long long)(fake_now_ms() / 1000),
-	                                    world_id("h")));
+	json_set_text(view, "hash",
+	              text_of("%lld.%s", (long long)(fake_now_ms() / 1000), world_id("h")));
 }
 
 static int depth(const cJSON *view)
@@ -214,8 +214,7 @@ static bool is_input(const cJSON *view, const char *block_id)
 {
 	const cJSON *block;
 
-	cJSON_ArrayForEach(block, json_member(view, "blocks"))
-	{
+	cJSON_ArrayForEach (block, json_member(view, "blocks")) {
 		if (json_is(block, "type", "input") && json_is(block, "block_id", block_id))
 			return true;
 	}
@@ -226,8 +225,7 @@ static void close_stack(const cJSON *view)
 {
 	cJSON *other;
 
-	cJSON_ArrayForEach(other, views_all())
-	{
+	cJSON_ArrayForEach (other, views_all()) {
 		if (json_is(other, "root_view_id", json_str(view, "root_view_id")))
 			json_set_bool(other, "open", false);
 	}
@@ -240,8 +238,7 @@ static void show_errors(cJSON *view, const cJSON *errors, const char *envelope_i
 
 	if (!cJSON_IsObject(errors) || !errors->child)
 		police("ack_errors_keys", envelope_id, socket, "errors is no object with members");
-	cJSON_ArrayForEach(error, errors)
-	{
+	cJSON_ArrayForEach (error, errors) {
 		if (!is_input(view, error->string))
 			police("ack_errors_keys", envelope_id, socket, error->string);
 	}
@@ -277,6 +274,7 @@ void view_acked(cJSON *view, const cJSON *payload, const char *envelope_id, int 
 	} else {
 		json_set_bool(view, "open", false);
 		if (action[0])
-			police("ack_view", envelope_id, socket, text_of("response_action %.100s", action));
+			police("ack_view", envelope_id, socket,
+			       text_of("response_action %.100s", action));
 	}
 }

@@ -75,7 +75,8 @@ bool call_fail_at(struct call *c, const char *error, const struct str *place)
 
 void call_warn(struct call *c, const char *warning)
 {
-	if (strcmp(c->name, "control") == 0 || strcmp(c->name, "upload") == 0)
+	if (strcmp(c->name, "control") == 0 || strcmp(c->name, "upload") == 0 ||
+	    strcmp(c->name, "response_url") == 0)
 		return;
 	(void)cJSON_AddItemToArray(list_in(response_metadata(c), "warnings"),
 	                           cJSON_CreateString(warning));
@@ -119,8 +120,7 @@ bool call_has_scope(const char *scope)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, setting("scopes"))
-	{
+	cJSON_ArrayForEach (item, setting("scopes")) {
 		if (strcmp(item->valuestring, scope) == 0)
 			return true;
 	}
@@ -131,7 +131,7 @@ static void scopes_text(struct str *out)
 {
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, setting("scopes"))
+	cJSON_ArrayForEach (item, setting("scopes"))
 		str_addf(out, "%s%s", out->length ? "," : "", item->valuestring);
 }
 
@@ -222,8 +222,7 @@ static int index_in(const cJSON *list, const char *text)
 	int i = 0;
 	const cJSON *item;
 
-	cJSON_ArrayForEach(item, list)
-	{
+	cJSON_ArrayForEach (item, list) {
 		if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
 			return i;
 		i++;
@@ -313,8 +312,8 @@ static const struct method METHODS[] = {
 /* The token of a call: the header's, or the argument's where that is allowed. NULL: none. */
 static const char *token_of(struct call *c, bool app_level)
 {
-	const char *header = evhttp_find_header(evhttp_request_get_input_headers(c->http),
-	                                        "Authorization");
+	const char *header =
+	    evhttp_find_header(evhttp_request_get_input_headers(c->http), "Authorization");
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(c->http);
 	const char *query = evhttp_uri_get_query(uri);
 
@@ -334,16 +333,16 @@ static bool authorised(struct call *c, const struct method *m)
 
 	if (!token || !token[0])
 		return call_fail(c, "not_authed");
-	c->token = strcmp(token, APP_TOKEN) == 0 ? "app" :
-	           strcmp(token, BOT_TOKEN) == 0 ? "bot" :
-	                                           "other";
+	c->token = strcmp(token, APP_TOKEN) == 0   ? "app"
+	           : strcmp(token, BOT_TOKEN) == 0 ? "bot"
+	                                           : "other";
 	if (strcmp(c->token, "other") == 0)
 		return call_fail(c, "invalid_auth");
 	if (strcmp(c->token, app_level ? "app" : "bot") != 0)
 		return call_fail(c, "not_allowed_token_type");
-	error = setting(app_level ? "app_error" : "bot_error") ?
-	            cJSON_GetStringValue(setting(app_level ? "app_error" : "bot_error")) :
-	            NULL;
+	error = setting(app_level ? "app_error" : "bot_error")
+	            ? cJSON_GetStringValue(setting(app_level ? "app_error" : "bot_error"))
+	            : NULL;
 	return error ? call_fail(c, error) : true;
 }
 
@@ -353,9 +352,9 @@ static cJSON *refused_until; /* by name, or name and channel: unix ms on the fak
 
 static const char *rate_key(const struct call *c)
 {
-	return strcmp(c->name, "chat.postMessage") == 0 ?
-	           text_of("%s %s", c->name, call_text(c, "channel")) :
-	           c->name;
+	return strcmp(c->name, "chat.postMessage") == 0
+	           ? text_of("%s %s", c->name, call_text(c, "channel"))
+	           : c->name;
 }
 
 void rate_refused(const struct call *c, int64_t seconds)

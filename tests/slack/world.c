@@ -41,14 +41,14 @@ void world_make(void)
 	    "  'deleted': true},"
 	    " 'U0BOT': {'name': 'intercom', 'real_name': 'intercom', 'team_id': 'T01TEAM',"
 	    "  'is_bot': true}}");
-	channels = json_literal(
-	    "{'C01AGENTS': {'name': 'agents', 'is_member': true},"
-	    " 'C02OTHER': {'name': 'other', 'is_member': false},"
-	    " 'C03OLD': {'name': 'old', 'is_member': true, 'is_archived': true},"
-	    " 'G01SECRET': {'name': 'secret', 'is_member': false, 'is_private': true},"
-	    " 'G02PRIV': {'name': 'priv', 'is_member': true, 'is_private': true},"
-	    " 'D01OP': {'name': 'directmessage', 'is_member': true, 'is_im': true,"
-	    "  'user': 'U01OP'}}");
+	channels =
+	    json_literal("{'C01AGENTS': {'name': 'agents', 'is_member': true},"
+	                 " 'C02OTHER': {'name': 'other', 'is_member': false},"
+	                 " 'C03OLD': {'name': 'old', 'is_member': true, 'is_archived': true},"
+	                 " 'G01SECRET': {'name': 'secret', 'is_member': false, 'is_private': true},"
+	                 " 'G02PRIV': {'name': 'priv', 'is_member': true, 'is_private': true},"
+	                 " 'D01OP': {'name': 'directmessage', 'is_member': true, 'is_im': true,"
+	                 "  'user': 'U01OP'}}");
 	messages = cJSON_CreateArray();
 }
 
@@ -56,8 +56,7 @@ cJSON *world_message(const char *channel, const char *ts)
 {
 	cJSON *m;
 
-	cJSON_ArrayForEach(m, messages)
-	{
+	cJSON_ArrayForEach (m, messages) {
 		if (json_is(m, "channel", channel) && json_is(m, "ts", ts) &&
 		    !json_true(m, "deleted") && !json_text(m, "ephemeral_for"))
 			return m;
@@ -70,8 +69,7 @@ cJSON *world_direct(const char *user)
 	cJSON *channel;
 	const char *id;
 
-	cJSON_ArrayForEach(channel, channels)
-	{
+	cJSON_ArrayForEach (channel, channels) {
 		if (json_true(channel, "is_im") && json_is(channel, "user", user))
 			return channel;
 	}
