@@ -149,6 +149,14 @@ UPDATE request SET slack_ts = :ts WHERE seq = :request AND slack_ts IS NOT :ts;
 -- name: slack_session_thread
 UPDATE session SET thread_ts = :ts WHERE seq = :session AND thread_ts IS NULL;
 
+-- name: slack_ask_changed
+-- Its diff did not get through, which it says.
+UPDATE slack_message SET generation = generation + 1, updated_at = :now
+ WHERE request_seq = :request AND kind = 'ask';
+
+-- name: slack_diff_state
+SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff';
+
 -- name: slack_head_tries
 -- How often a session's thread was begun in vain.
 SELECT count(*) AS tries FROM slack_message

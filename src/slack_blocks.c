@@ -401,6 +401,13 @@ static void add_diff(cJSON *blocks, const struct slack_ask *a)
 	} else if (slack_is_inline(r)) {
 		add_foreign(add_rich(blocks, "rich_text_preformatted"), str_text(text),
 		            text->length, SLACK_INLINE_UNITS, NULL);
+	} else if (a->diff_missing) {
+		str_addf(&note,
+		         "📎 %zu lines that Slack did not take, see `agent-intercom-ctl show ",
+		         slack_lines(str_text(text), text->length));
+		add_escaped(&note, r->id, NAME_MAX_UNITS);
+		str_add_char(&note, '`');
+		add_context(blocks, str_text(&note));
 	} else {
 		str_addf(&note, "📎 %zu lines, see the file %s",
 		         slack_lines(str_text(text), text->length),

@@ -35,8 +35,8 @@ struct slack_said {
 struct slack_ask {
 	const struct request *request;
 	const char *const *mentions;
-	bool diff_above; /* of one that is too long for the message: it stands before it, not below
-	                  */
+	bool diff_above; /* a diff that is too long stands before the question, not below */
+	bool diff_missing; /* Slack did not take it */
 };
 
 struct slack_session {

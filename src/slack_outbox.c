@@ -9,6 +9,11 @@ enum { BURST = 10, UPDATE_GAP_MS = 1200, CALL_GAP_MS = 600 }; /* 50 and 100 a mi
 
 static const char NEVER_CLEAR[] = "nobody can tell whether Slack has it, and it is not repeated";
 
+static bool is(const char *text, const char *other)
+{
+	return text && strcmp(text, other) == 0;
+}
+
 /* ---- reading ---- */
 
 static char *copy(stmt *s, int column)
@@ -547,6 +552,9 @@ static int settle_dead(const struct settlement *t, struct err *e)
 	if (i->part && strcmp(i->class, "lookup") == 0 && strcmp(i->part, "ask") == 0 &&
 	    with_seq(t->o, SQL_SLACK_HEAD_BURY, ":head", i->message_seq, e))
 		return -1;
+	if (is(i->part, "diff") &&
+	    with_seq(t->o, SQL_SLACK_ASK_CHANGED, ":request", i->request_seq, e))
+		return -1;
 	return tell(t, e);
 }
 
@@ -567,11 +575,6 @@ static int dies(const struct settlement *t, const char *why, const char *words, 
 	dead.why = why;
 	dead.words = words;
 	return settle_dead(&dead, e);
-}
-
-static bool is(const char *text, const char *other)
-{
-	return text && strcmp(text, other) == 0;
 }
 
 /* Too fast: this method (or channel) waits; recurring at once, all channels do. */
@@ -639,8 +642,14 @@ static int failed_parked(const struct settlement *t, const char *gate, const cha
 	else if (is(t->c->error, "channel_not_found"))
 		str_add(&why,
 		        ", is it private and the app not invited, or a name instead of an id?");
-	if (is(i->class, "once"))
+	/* A question does without its file; only a message that cannot be posted waits. */
+	if (is(i->class, "once") || (is(i->kind, "file") && is(t->c->error, "missing_scope")))
 		return dies(t, str_text(&why), NULL, e);
+	/* An edit waits alone: its gate is that of all channels. */
+	if (is(i->class, "repeatable") && t->c->class == SLACK_PLACE)
+		return put_back(t->o, i, i->form, SLACK_PARKED_MS, false, str_text(&why), e) < 0
+		           ? -1
+		           : 0;
 	if (put_back(t->o, i, i->form, 0, i->may_repeat, str_text(&why), e) < 0)
 		return -1;
 	return close_gate(t->o, gate, SLACK_PARKED_MS, str_text(&why), e);
