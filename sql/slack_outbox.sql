@@ -220,8 +220,8 @@ SELECT a.state, a.forced, a.error_code, a.error_message, r.id, r.file_path
 -- name: slack_call_read
 SELECT arguments, arguments_seq FROM tool_call WHERE seq = :seq;
 
--- name: slack_content_size
-SELECT size FROM content WHERE seq = :seq;
+-- name: slack_call_size
+SELECT length(arguments) AS size FROM tool_call WHERE seq = :seq;
 
 -- name: slack_outbox_delete_of
 DELETE FROM slack_outbox WHERE seq IN (

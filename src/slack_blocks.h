@@ -88,9 +88,6 @@ void slack_say_line(const struct request *r, struct slack_said *out);
  * carry; preset: what stands in the input already, NULL: nothing. The caller deletes it. */
 cJSON *slack_modal(const char *view, const char *id, const char *preset);
 
-/* The answer to `help`; category NULL for all. In our own words, for slack_say_text. */
-const char *slack_help(const char *category);
-
 void slack_said_clear(struct slack_said *s);
 
 #endif

@@ -400,7 +400,7 @@ START_TEST(a_burst_of_broadcasts_is_few_messages_and_none_is_left_out)
 		(void)snprintf(line, sizeof(line), "✅ line %03d", i);
 		holds(all, line);
 	}
-	expect("SELECT count(DISTINCT ts) < 6, count(*), min(state) FROM slack_message"
+	expect("SELECT count(DISTINCT ts) < 9, count(*), min(state) FROM slack_message"
 	       " WHERE kind = 'said'",
 	       "1|100|sent\n");
 	desk_is_left();
@@ -767,6 +767,7 @@ START_TEST(a_poisoned_message_dies_with_a_reason_and_the_others_pass)
 	expect("SELECT kind FROM event WHERE kind = 'slack.dead'", "slack.dead\n");
 	(void)ctl(&health, "health"); /* says "no" without a supervisor */
 	says(str_text(&health), "1 dead");
+	says(str_text(&health), "question ask-1: invalid_blocks");
 	desk_is_left();
 }
 END_TEST
