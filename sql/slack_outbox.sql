@@ -149,6 +149,14 @@ UPDATE request SET slack_ts = :ts WHERE seq = :request AND slack_ts IS NOT :ts;
 -- name: slack_session_thread
 UPDATE session SET thread_ts = :ts WHERE seq = :session AND thread_ts IS NULL;
 
+-- name: slack_ask_changed
+-- Its diff did not get through, which it says.
+UPDATE slack_message SET generation = generation + 1, updated_at = :now
+ WHERE request_seq = :request AND kind = 'ask';
+
+-- name: slack_diff_state
+SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff';
+
 -- name: slack_head_tries
 -- How often a session's thread was begun in vain.
 SELECT count(*) AS tries FROM slack_message
@@ -212,8 +220,8 @@ SELECT a.state, a.forced, a.error_code, a.error_message, r.id, r.file_path
 -- name: slack_call_read
 SELECT arguments, arguments_seq FROM tool_call WHERE seq = :seq;
 
--- name: slack_content_size
-SELECT size FROM content WHERE seq = :seq;
+-- name: slack_call_size
+SELECT length(arguments) AS size FROM tool_call WHERE seq = :seq;
 
 -- name: slack_outbox_delete_of
 DELETE FROM slack_outbox WHERE seq IN (

@@ -13,6 +13,8 @@ enum {
 	SECTION_MAX = 2850,
 	CONTEXT_MAX = 1900,
 	MESSAGE_MAX = 9500, /* all texts of a message's blocks */
+	SIGN_MAX = 60, /* in front of a text, and what it left out */
+	SLICE_MIN = 300, /* bytes, that always fit */
 	FALLBACK_MAX = 3000,
 	PLAIN_MAX = 2000, /* of what is asked, where there are no blocks */
 	TITLE_MAX = 250,
@@ -401,6 +403,13 @@ static void add_diff(cJSON *blocks, const struct slack_ask *a)
 	} else if (slack_is_inline(r)) {
 		add_foreign(add_rich(blocks, "rich_text_preformatted"), str_text(text),
 		            text->length, SLACK_INLINE_UNITS, NULL);
+	} else if (a->diff_missing) {
+		str_addf(&note,
+		         "📎 %zu lines that Slack did not take, see `agent-intercom-ctl show ",
+		         slack_lines(str_text(text), text->length));
+		add_escaped(&note, r->id, NAME_MAX_UNITS);
+		str_add_char(&note, '`');
+		add_context(blocks, str_text(&note));
 	} else {
 		str_addf(&note, "📎 %zu lines, see the file %s",
 		         slack_lines(str_text(text), text->length),
@@ -712,33 +721,48 @@ void slack_say_write(const struct slack_write *w, struct slack_said *out)
 
 /* ---- texts ---- */
 
+/* Bytes of text that fill a section: a whole number of characters, of lines where there are some.
+ */
+static size_t slice(const char *text, size_t left)
+{
+	size_t take = left < SECTION_MAX ? left : SECTION_MAX;
+
+	for (;;) {
+		OWNED(str) struct str shown = STR_INIT;
+		const char *line = take < left ? memrchr(text, '\n', take) : NULL;
+
+		if (line && line > text + take / 2)
+			take = (size_t)(line - text) + 1;
+		while (take > 1 && take < left && ((unsigned char)text[take] & 0xC0) == 0x80)
+			take--;
+		if (take <= SLICE_MIN ||
+		    slack_add(&shown, text, take, SECTION_MAX - SIGN_MAX, SLACK_MRKDWN))
+			return take;
+		take /= 2;
+	}
+}
+
 /* Long texts in several sections, up to what a message holds. */
-static void add_sections(cJSON *blocks, const char *prefix, const char *text, size_t most)
+static void add_sections(cJSON *blocks, const char *prefix, const char *text)
 {
 	size_t left = strlen(text), used = 0;
 
-	do {
-		OWNED(str) struct str cleaned = STR_INIT;
+	while (left > 0) {
 		OWNED(str) struct str part = STR_INIT;
-		size_t take = left < SECTION_MAX / 2 ? left : SECTION_MAX / 2;
+		size_t take = slice(text, left);
 
-		while (take > 0 && take < left && ((unsigned char)text[take] & 0xC0) == 0x80)
-			take--;
-		if (take == 0)
-			take = left < SECTION_MAX / 2 ? left : SECTION_MAX / 2;
 		str_add(&part, used ? "" : prefix);
-		(void)slack_add(&cleaned, text, take, SECTION_MAX - 100, SLACK_MRKDWN);
-		str_add(&part, str_text(&cleaned));
+		(void)slack_add(&part, text, take, SECTION_MAX, SLACK_MRKDWN);
 		used += slack_units(str_text(&part));
 		text += take;
 		left -= take;
-		if (left > 0 && used + SECTION_MAX > most) {
+		if (left > 0 && used + SECTION_MAX > MESSAGE_MAX) {
 			str_addf(&part, "… (%zu bytes more)", left);
 			left = 0;
 		}
 		if (part.length)
 			add_section(blocks, str_text(&part));
-	} while (left > 0);
+	}
 }
 
 static void say(const char *prefix, const char *text, struct slack_said *out)
@@ -748,7 +772,7 @@ static void say(const char *prefix, const char *text, struct slack_said *out)
 	if (out->text.length == 0)
 		str_add(&out->text, "(no text)");
 	out->blocks = cJSON_CreateArray();
-	add_sections(out->blocks, prefix, text, MESSAGE_MAX);
+	add_sections(out->blocks, prefix, text);
 	if (cJSON_GetArraySize(out->blocks) == 0)
 		add_section(out->blocks, "(no text)");
 }
@@ -840,33 +864,6 @@ cJSON *slack_modal(const char *view, const char *id, const char *preset)
 	(void)cJSON_AddItemToObject(input, "element", element);
 	(void)cJSON_AddItemToArray(cJSON_AddArrayToObject(modal, "blocks"), input);
 	return modal;
-}
-
-const char *slack_help(const char *category)
-{
-	static const char SESSION[] =
-	    "*Sessions*\n"
-	    "`sessions` what agents there are\n"
-	    "`steer <text>` tells the agent something with its next call\n"
-	    "`task <text>` leaves a task for the agent that asks next\n"
-	    "`session-pause [id]`, `session-resume [id]`, `session-clear [id]` parks an agent's "
-	    "calls, "
-	    "lets them go on, ends it\n";
-	static const char ALL[] = "*What `/intercom` can do*\n"
-	                          "`help [session]` this text\n"
-	                          "`sessions` what agents there are\n"
-	                          "`steer <text>` tells the agent something with its next call\n"
-	                          "`task <text>` leaves a task for the agent that asks next\n"
-	                          "`session-pause [id]`, `session-resume [id]`, `session-clear "
-	                          "[id]` parks an agent's calls, "
-	                          "lets them go on, ends it\n\n"
-	                          "*In a thread*, where slash commands cannot be given, answer a "
-	                          "question with `approve`, "
-	                          "`reject <why>`, `continue`, `refine <text>`, `stop` or `resume "
-	                          "[text]`; anything else goes "
-	                          "to the agent.";
-
-	return category && strncmp(category, "session", 7) == 0 ? SESSION : ALL;
 }
 
 void slack_said_clear(struct slack_said *s)

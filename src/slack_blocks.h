@@ -35,8 +35,8 @@ struct slack_said {
 struct slack_ask {
 	const struct request *request;
 	const char *const *mentions;
-	bool diff_above; /* of one that is too long for the message: it stands before it, not below
-	                  */
+	bool diff_above; /* a diff that is too long stands before the question, not below */
+	bool diff_missing; /* Slack did not take it */
 };
 
 struct slack_session {
@@ -87,9 +87,6 @@ void slack_say_line(const struct request *r, struct slack_said *out);
 /* A modal. view: reject, refine, nudge or resume; id: what its callback_id and private_metadata
  * carry; preset: what stands in the input already, NULL: nothing. The caller deletes it. */
 cJSON *slack_modal(const char *view, const char *id, const char *preset);
-
-/* The answer to `help`; category NULL for all. In our own words, for slack_say_text. */
-const char *slack_help(const char *category);
 
 void slack_said_clear(struct slack_said *s);
 

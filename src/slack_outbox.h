@@ -21,7 +21,7 @@ enum {
 	SLACK_BLIND_MS = 60000, /* and when looking itself is refused: until it is said once more */
 	SLACK_DEATHS_MAX = 3, /* posters that died with an intent in hand */
 	SLACK_BURST_MAX = 50, /* broadcasts that one message says */
-	SLACK_BURST_UNITS = 3500,
+	SLACK_BURST_BYTES = 2000, /* of their arguments: five units each are within a message */
 };
 
 /* An intent in hand, with its message. Texts are owned, NULL where the row has NULL. */

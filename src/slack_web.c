@@ -356,6 +356,15 @@ static void note_clock(struct slack_web *web, struct slack_call *c)
 	}
 }
 
+/* The addresses that Slack hands out answer "ok", not JSON. */
+static bool is_ok(const struct slack_web *web, const struct slack_call *c)
+{
+	if (c->json)
+		return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(c->json, "ok"));
+	return c->status >= 200 && c->status < 300 &&
+	       strncmp(str_text(&c->url), str_text(&web->base), web->base.length) != 0;
+}
+
 static void read_answer(struct slack_web *web, struct slack_call *c)
 {
 	curl_off_t after = 0;
@@ -374,14 +383,11 @@ static void read_answer(struct slack_web *web, struct slack_call *c)
 	} else if (c->status >= 500) {
 		(void)snprintf(c->why, sizeof(c->why), "Slack answered with status %ld", c->status);
 		finish(c, SLACK_UNKNOWN, "", c->why);
-	} else if (c->json && cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(c->json, "ok"))) {
+	} else if (is_ok(web, c)) {
 		finish(c, SLACK_OK, "", "");
 	} else if (c->json && *member(c->json, "error")) {
 		finish(c, class_of(member(c->json, "error")), member(c->json, "error"), "");
 		explain(c);
-	} else if (c->status >= 200 && c->status < 300 && !c->json &&
-	           strncmp(str_text(&c->url), str_text(&web->base), web->base.length) != 0) {
-		finish(c, SLACK_OK, "", ""); /* what it handed out answers "ok", not JSON */
 	} else if (c->status >= 400) {
 		(void)snprintf(c->why, sizeof(c->why), "Slack answered with status %ld", c->status);
 		finish(c, SLACK_OURS, "", c->why);

@@ -52,6 +52,19 @@ static int read_request(struct poster *p, const struct slack_intent *i, struct r
 	return got == 0 ? err_set(e, ERR_INPUT, "the question is not there any more") : got;
 }
 
+/* Whether the file with the diff is dead: 1, 0, -1. */
+static int is_diff_missing(struct poster *p, const struct slack_intent *i, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_DIFF_STATE);
+	int got, missing;
+
+	bind_int(s, ":request", i->request_seq);
+	got = stmt_row(s, e);
+	missing = got > 0 && is(col_text(s, SLACK_DIFF_STATE_STATE), "dead");
+	stmt_reset(s);
+	return got < 0 ? -1 : missing;
+}
+
 static int render_ask(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                       struct err *e)
 {
@@ -60,9 +73,11 @@ static int render_ask(struct poster *p, const struct slack_intent *i, struct sla
 	struct slack_ask a = { .request = &r,
 		               .mentions = (const char *const *)operators.name,
 		               .diff_above = i->root_seq != 0 };
+	int missing = is_diff_missing(p, i, e);
 
-	if (read_request(p, i, &r, e) < 0 || read_operators(p, &operators, e))
+	if (missing < 0 || read_request(p, i, &r, e) < 0 || read_operators(p, &operators, e))
 		return -1;
+	a.diff_missing = missing > 0;
 	if (is(i->form, "line"))
 		slack_say_line(&r, out);
 	else if (is(i->form, "plain"))
