@@ -500,6 +500,24 @@ START_TEST(a_day_of_refreshes_and_drops_is_survived)
 }
 END_TEST
 
+START_TEST(another_program_with_our_token_is_warned_about)
+{
+	OWNED(str) struct str said = STR_INIT;
+
+	slack();
+	(void)listen();
+	(void)shell(&said,
+	            "mkdir -m 700 '%s/other' && cd '%s/other' && SLACK_APP_TOKEN=%s timeout 20 "
+	            "'%s/slack-listener' --db '%s' --run . 2>log & "
+	            "for i in $(seq 400); do grep -q 'another program' '%s/other/log' && break; "
+	            "sleep 0.02; done; cat '%s/other/log'; kill $!",
+	            test_run(), test_run(), SLACK_FAKE_APP_TOKEN, getenv("INTERCOM_BUILD"),
+	            test_db(), test_run(), test_run());
+	says(str_text(&said), "Slack counts 2 connections with our app token, 1 of them ours");
+	slack_stop();
+}
+END_TEST
+
 /* ---- secrets ---- */
 
 START_TEST(nobody_sees_the_token)
@@ -821,6 +839,7 @@ int main(void)
 	tcase_add_test(c, a_rate_limit_is_obeyed);
 	tcase_add_test(c, a_message_that_is_too_long_is_acknowledged_and_refused);
 	tcase_add_test(c, a_day_of_refreshes_and_drops_is_survived);
+	tcase_add_test(c, another_program_with_our_token_is_warned_about);
 	tcase_add_test(c, nobody_sees_the_token);
 	tcase_add_test(c, a_wrong_token_is_named_and_not_shown);
 	tcase_add_test(c, words_in_the_thread_decide);
