@@ -43,18 +43,12 @@ static int print_mode(struct ctl *c, const char *session, struct err *e)
 	return 0;
 }
 
-static int order(struct ctl *c, const char *session, struct command_result *result, struct err *e)
+int give_order(struct ctl *c, const struct command *order, struct command_result *result,
+               struct err *e)
 {
-	const struct command command = {
-		.verb = "mode",
-		.session_id = session,
-		.argument = c->argv[0],
-		.source = "ctl",
-	};
-
 	if (store_begin(&c->store, e))
 		return -1;
-	if (command_insert(&c->store, &command, result, e)) {
+	if (command_insert(&c->store, order, result, e)) {
 		store_rollback(&c->store);
 		return -1;
 	}
@@ -65,10 +59,16 @@ static int order(struct ctl *c, const char *session, struct command_result *resu
 
 static int switch_mode(struct ctl *c, const char *session, struct err *e)
 {
+	const struct command order = {
+		.verb = "mode",
+		.session_id = session,
+		.argument = c->argv[0],
+		.source = "ctl",
+	};
 	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
 	cJSON *o;
 
-	if (order(c, session, &result, e))
+	if (give_order(c, &order, &result, e))
 		return -1;
 	o = cJSON_Parse(result.reply ? result.reply : "");
 	if (!o)

@@ -5,6 +5,7 @@
 #ifndef CTL_H
 #define CTL_H
 
+#include "decision.h"
 #include "err.h"
 #include "paths.h"
 #include "request.h"
@@ -50,6 +51,7 @@ struct command_spec {
 extern const struct command_spec cmd_approve, cmd_reject, cmd_continue, cmd_refine, cmd_stop;
 extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_show, cmd_log;
 extern const struct command_spec cmd_watch, cmd_health, cmd_sql;
+extern const struct command_spec cmd_steer, cmd_task, cmd_session;
 
 /* ---- finding (cmd_find.c) ---- */
 
@@ -71,6 +73,12 @@ char *join_arguments(const struct ctl *c, int first);
 int decide(struct ctl *c, const struct request *r, const char *verdict, const char *reason,
            const char *instruction, struct err *e);
 extern const char DEFAULT_REASON[];
+
+/* ---- ordering (cmd_mode.c) ---- */
+
+/* Gives an order and commits. 0 done, result has the reply; -1 not: e says why. */
+int give_order(struct ctl *c, const struct command *order, struct command_result *result,
+               struct err *e);
 
 /* ---- showing one request (cmd_show.c) ---- */
 

@@ -4,6 +4,7 @@
  * intercom_run.c      runs the system: start, watch, stop
  * intercom_workers.c  the worker processes: starting, restarting, ending
  * intercom_spawn.c    starting one process with a clean environment
+ * intercom_slack.c    tokens and operators of Slack
  * intercom_rows.c     what the supervisor writes: settings at the start, interruptions at the stop
  * intercom_doctor.c   what is in order and what is not
  * intercom_policy.c   what a workspace's policy file allows
@@ -23,7 +24,15 @@
 #include <sys/types.h>
 
 /* In the order in which they are started; stopped in another (intercom_workers.c). */
-enum { CHILD_WATCHDOG, CHILD_APPLIER, CHILD_RETENTION, CHILD_FRONT, CHILD_COUNT };
+enum {
+	CHILD_WATCHDOG,
+	CHILD_APPLIER,
+	CHILD_RETENTION,
+	CHILD_FRONT,
+	CHILD_SLACK_POSTER, /* these two only where Slack is configured */
+	CHILD_SLACK_LISTENER,
+	CHILD_COUNT
+};
 extern const char *const CHILD_NAMES[CHILD_COUNT];
 
 /* The umask for everything that is ours. */
@@ -31,6 +40,7 @@ enum { NOT_FOR_OTHERS = 077 };
 
 struct child {
 	pid_t pid; /* 0: does not run */
+	bool unwanted; /* it is not started */
 	char *path; /* its binary */
 	bool ready; /* its row says so */
 	bool was_ready; /* once, since we started */
@@ -41,8 +51,15 @@ struct child {
 	int64_t asked_ms; /* when it was asked to leave; 0: it was not */
 };
 
+/* What Slack needs; NULL where it was not given. */
+struct slack_secrets {
+	char *app, *bot; /* tokens */
+	char *team, *members, *api_url;
+};
+
 struct supervisor {
 	struct config config;
+	struct slack_secrets slack;
 	struct paths paths;
 	struct store store;
 	struct doorbell bell;
@@ -78,8 +95,7 @@ int intercom_policy(const struct config_source *source, int argc, char **argv);
 
 /* ---- intercom_rows.c ---- */
 
-/* Settings, system rows and the local operator, in one transaction. slack: whether Slack is
- * configured. */
+/* Settings, system rows and operators, in one transaction. slack: whether Slack is configured. */
 int rows_at_start(struct supervisor *s, bool slack, struct err *e);
 /* The effective mode of new sessions. */
 int rows_mode(struct supervisor *s, struct str *out, struct err *e);
@@ -89,6 +105,19 @@ int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e);
 int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e);
 /* Sets ready of the children whose row says so. The address of mcp-front goes to address. */
 int rows_ready(struct supervisor *s, struct str *address, struct err *e);
+
+/* ---- intercom_slack.c ---- */
+
+/* Looks for all of it, and takes it out of the environment. channel: slack.channel_id. 1: Slack is
+ * configured; 0: there are no tokens; -1: something is missing or wrong, and e says what. */
+int slack_secrets_load(struct slack_secrets *s, const char *channel, struct err *e);
+void slack_secrets_clear(struct slack_secrets *s);
+/* The environment of a Slack worker: common, its own token, $SLACK_API_URL. */
+char **slack_environment(const struct slack_secrets *s, const char *child, char *const *common);
+void slack_environment_free(char **environment, char *const *common);
+/* Makes the members operators, and those that are none any more inactive. s NULL: all of them.
+ * Inside a transaction. */
+int slack_operators_put(struct store *st, const struct slack_secrets *s, struct err *e);
 
 /* ---- intercom_workers.c ---- */
 

@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "instance.h"
+#include "setting.h"
 #include "str.h"
 
 #include <arpa/inet.h>
@@ -95,9 +96,22 @@ static void check_xdg(struct doctor *d)
 			     "$%s is '%.80s' and not absolute: it counts as unset; correct it",
 			     VARIABLES[i], value);
 	}
-	if (getenv("SLACK_APP_TOKEN") || getenv("SLACK_BOT_TOKEN"))
-		tell(d, WARN, "slack",
-		     "Slack is not served by this version yet; the tokens are not used");
+}
+
+/* What a start from this shell would find. A system that runs tells for itself, further down. */
+static void check_slack(struct doctor *d)
+{
+	struct slack_secrets secrets = { .app = NULL };
+	struct err e = ERR_INIT;
+	int got = slack_secrets_load(&secrets, d->config.slack.channel_id, &e);
+
+	slack_secrets_clear(&secrets);
+	if (got < 0)
+		tell(d, FAIL, "slack", "%s", e.text);
+	else if (got > 0)
+		tell(d, OK, "slack", "tokens, members and channel are there");
+	else
+		tell(d, OK, "slack", "no tokens here: questions are answered on this machine");
 }
 
 static void check_kernel(struct doctor *d)
@@ -125,7 +139,7 @@ static void check_workers(struct doctor *d)
 	struct supervisor s = SUPERVISOR_INIT;
 	struct err e = ERR_INIT;
 
-	if (workers_find(&s, &e))
+	if (workers_find(&s, &e)) /* all of them: those for Slack, too */
 		tell(d, FAIL, "binaries", "%s", e.text);
 	else
 		tell(d, OK, "binaries", "%d workers beside %s", CHILD_COUNT, s.children[0].path);
@@ -331,16 +345,27 @@ static void check_worker(struct doctor *d, stmt *live, bool seen[CHILD_COUNT])
 	const char *state = col_text(live, WORKER_LIVE_STATE);
 	const char *detail = col_text(live, WORKER_LIVE_DETAIL);
 	int64_t age = clock_now_ms() - clock_parse(col_text(live, WORKER_LIVE_HEARTBEAT_AT));
-	bool silent = age > SILENT_MS;
+	bool silent = age > SILENT_MS, slack = strncmp(name, "slack-", 6) == 0;
+	bool cut_off = slack && detail && strncmp(detail, "not connected", 13) == 0;
 
 	for (int i = 0; i < CHILD_COUNT; i++)
 		seen[i] |= strcmp(name, CHILD_NAMES[i]) == 0;
 	if (strcmp(name, CHILD_NAMES[CHILD_FRONT]) == 0 && !d->address && detail)
 		d->address = xstrdup(detail);
-	tell(d, silent || strcmp(state, "ready") != 0 ? WARN : OK, "worker",
-	     "%s is %s (pid %lld, last heartbeat %lld s ago)%s", name, state,
+	tell(d, silent || cut_off || strcmp(state, "ready") != 0 ? WARN : OK, "worker",
+	     "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name, state,
 	     (long long)col_int(live, WORKER_LIVE_PID), (long long)(age < 0 ? 0 : age / 1000),
-	     silent ? "; it may hang: end it and it is started again" : "");
+	     silent ? "; it may hang: end it and it is started again" : "",
+	     slack && detail ? ": " : "", slack && detail ? detail : "");
+}
+
+/* Whether the system that runs has its Slack workers. */
+static bool serves_slack(struct doctor *d)
+{
+	OWNED(str) struct str value = STR_INIT;
+
+	return setting_get(&d->store, "slack.configured", &value, NULL) > 0 &&
+	       strcmp(str_text(&value), "true") == 0;
 }
 
 static void check_running(struct doctor *d)
@@ -362,7 +387,7 @@ static void check_running(struct doctor *d)
 	if (got < 0)
 		tell(d, FAIL, "worker", "%s", e.text);
 	for (int i = 0; got == 0 && i < CHILD_COUNT; i++)
-		if (!seen[i])
+		if (!seen[i] && (i < CHILD_SLACK_POSTER || serves_slack(d)))
 			tell(d, FAIL, "worker",
 			     "%s does not run; the log of agent-intercom tells why",
 			     CHILD_NAMES[i]);
@@ -447,7 +472,9 @@ int intercom_doctor(const struct config_source *source)
 	check_xdg(&d);
 	check_kernel(&d);
 	check_workers(&d);
-	if (check_config(&d, source))
+	if (check_config(&d, source)) {
+		check_slack(&d);
 		check_system(&d);
+	}
 	return d.failures ? EXIT_FAILURE : EX_OK;
 }

@@ -130,7 +130,8 @@ static int mode_of_operator(struct store *st, struct str *out, struct err *e)
 	return got;
 }
 
-/* What `ctl mode` said stays said, unless nobody could answer in it. */
+/* What `ctl mode` said stays said, unless nobody could answer in it. Who gives Slack wants to be
+ * asked there. */
 static int put_mode(struct store *st, bool slack, struct err *e)
 {
 	OWNED(str) struct str mode = STR_INIT;
@@ -142,7 +143,7 @@ static int put_mode(struct store *st, bool slack, struct err *e)
 	if (mode.length)
 		log_warn("mode %s needs Slack, which is not configured: new sessions are local",
 		         mode.bytes);
-	return put(st, "mode", "local", "default", e);
+	return put(st, "mode", slack ? "remote" : "local", "default", e);
 }
 
 static int put_operator(struct store *st, struct err *e)
@@ -180,7 +181,8 @@ int rows_at_start(struct supervisor *s, bool slack, struct err *e)
 		return -1;
 	if (put_settings(s, e) || put(&s->store, "system.build", WORKER_BUILD, "system", e) ||
 	    put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
-	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) || bury_all(s, e)) {
+	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||
+	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) || bury_all(s, e)) {
 		store_rollback(&s->store);
 		return -1;
 	}

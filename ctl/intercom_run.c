@@ -81,24 +81,20 @@ static int load(struct supervisor *s, const struct config_source *source, struct
 	return 0;
 }
 
-/* Tokens go to nobody: out of the environment, also as /proc/PID/environ shows it. */
-static bool forget(const char *variable)
+/* Whatever is wrong with Slack's settings, agents are served: their questions can be answered here.
+ */
+static void load_slack(struct supervisor *s)
 {
-	char *value = getenv(variable);
-	bool set = value && *value;
+	struct err e = ERR_INIT;
+	int got = slack_secrets_load(&s->slack, s->config.slack.channel_id, &e);
 
-	if (value)
-		explicit_bzero(value, strlen(value));
-	(void)unsetenv(variable);
-	return set;
-}
-
-static void forget_slack(void)
-{
-	bool app = forget("SLACK_APP_TOKEN"), bot = forget("SLACK_BOT_TOKEN");
-
-	if (app || bot)
-		log_warn("Slack is not served by this version yet; the tokens are not used");
+	if (got < 0)
+		log_error("Slack is not used: %s", e.text);
+	if (got > 0)
+		return;
+	slack_secrets_clear(&s->slack);
+	s->children[CHILD_SLACK_LISTENER].unwanted = true;
+	s->children[CHILD_SLACK_POSTER].unwanted = true;
 }
 
 /* Nobody else lists the directory of the database: ours is closed, one that we did not make is left
@@ -191,8 +187,7 @@ static int prepare_rows(struct supervisor *s, struct err *e)
 	    store_migrate(&s->store, s->paths.database, s->paths.run, e))
 		return -1;
 	close_files(s->paths.database);
-	forget_slack();
-	return rows_at_start(s, false, e);
+	return rows_at_start(s, !s->children[CHILD_SLACK_LISTENER].unwanted, e);
 }
 
 /* From here on signals come as a descriptor. */
@@ -218,8 +213,11 @@ static int hear(struct supervisor *s, struct err *e)
 static int prepare(struct supervisor *s, const struct config_source *source, struct err *e)
 {
 	worker_host(s->host);
-	if (load(s, source, e) || workers_find(s, e) || prepare_places(s, e) ||
-	    prepare_rows(s, e) || hear(s, e) || paths_publish(&s->paths, s->config.ipc_name, e) ||
+	if (load(s, source, e))
+		return -1;
+	load_slack(s);
+	if (workers_find(s, e) || prepare_places(s, e) || prepare_rows(s, e) || hear(s, e) ||
+	    paths_publish(&s->paths, s->config.ipc_name, e) ||
 	    instance_unmark_stopped(s->run_fd, e))
 		return -1;
 	s->environment = spawn_environment();
@@ -270,7 +268,7 @@ static void tell_late(struct supervisor *s)
 		return;
 	s->late_ms = 0;
 	for (int i = 0; i < CHILD_COUNT; i++)
-		if (!s->children[i].ready)
+		if (!s->children[i].ready && !s->children[i].unwanted)
 			str_addf(&names, "%s%s", names.length ? ", " : "", CHILD_NAMES[i]);
 	log_warn("not ready after %d s: still waiting for %s", LATE_MS / 1000, str_text(&names));
 }
@@ -388,6 +386,7 @@ static void supervisor_clear(struct supervisor *s)
 	store_clear(&s->store);
 	doorbell_clear(&s->bell);
 	workers_clear(s);
+	slack_secrets_clear(&s->slack);
 	free(s->environment);
 	for (size_t i = 0; i < COUNT(fds); i++)
 		if (fds[i] >= 0)

@@ -26,15 +26,15 @@ enum {
 };
 
 const char *const CHILD_NAMES[CHILD_COUNT] = {
-	[CHILD_WATCHDOG] = "watchdog",
-	[CHILD_APPLIER] = "applier",
-	[CHILD_RETENTION] = "retention",
-	[CHILD_FRONT] = "mcp-front",
+	[CHILD_WATCHDOG] = "watchdog",         [CHILD_APPLIER] = "applier",
+	[CHILD_RETENTION] = "retention",       [CHILD_FRONT] = "mcp-front",
+	[CHILD_SLACK_POSTER] = "slack-poster", [CHILD_SLACK_LISTENER] = "slack-listener",
 };
 
 /* First the door is closed, then what came in is finished. */
-static const int STOP_ORDER[CHILD_COUNT] = { CHILD_FRONT, CHILD_APPLIER, CHILD_WATCHDOG,
-	                                     CHILD_RETENTION };
+static const int STOP_ORDER[CHILD_COUNT] = { CHILD_SLACK_LISTENER, CHILD_FRONT,
+	                                     CHILD_APPLIER,        CHILD_WATCHDOG,
+	                                     CHILD_SLACK_POSTER,   CHILD_RETENTION };
 
 int workers_find(struct supervisor *s, struct err *e)
 {
@@ -44,6 +44,8 @@ int workers_find(struct supervisor *s, struct err *e)
 	if (paths_libexec(&libexec, e))
 		return -1;
 	for (int i = 0; i < CHILD_COUNT; i++) {
+		if (s->children[i].unwanted)
+			continue;
 		str_reset(&path);
 		str_addf(&path, "%s/%s", str_text(&libexec), CHILD_NAMES[i]);
 		if (access(str_text(&path), X_OK) != 0)
@@ -89,7 +91,14 @@ static int start(struct supervisor *s, struct child *c, struct err *e)
 	bool writes_for_others = strcmp(strrchr(c->path, '/') + 1, "applier") == 0;
 	if (writes_for_others)
 		(void)umask(s->umask);
-	int failed = spawn_process(argv, s->environment, &c->pid, e);
+	bool slack =
+	    c == &s->children[CHILD_SLACK_LISTENER] || c == &s->children[CHILD_SLACK_POSTER];
+	char **environment =
+	    slack ? slack_environment(&s->slack, CHILD_NAMES[c - s->children], s->environment)
+	          : s->environment;
+	int failed = spawn_process(argv, environment, &c->pid, e);
+	if (slack)
+		slack_environment_free(environment, s->environment);
 	if (writes_for_others)
 		(void)umask(NOT_FOR_OTHERS);
 	if (failed) {
@@ -116,7 +125,8 @@ int workers_start_due(struct supervisor *s, struct err *e)
 		struct child *c = &s->children[i];
 		struct err why = ERR_INIT;
 
-		if (c->pid || clock_monotonic_ms() < c->start_at_ms || start(s, c, &why) == 0)
+		if (c->unwanted || c->pid || clock_monotonic_ms() < c->start_at_ms ||
+		    start(s, c, &why) == 0)
 			continue;
 		if (why.kind == ERR_INPUT && !s->announced) {
 			*e = why;
@@ -138,7 +148,7 @@ int workers_patience_ms(const struct supervisor *s)
 		const struct child *c = &s->children[i];
 		int64_t wait = c->start_at_ms > now ? c->start_at_ms - now : 0;
 
-		if (!c->pid && (least < 0 || wait < least))
+		if (!c->unwanted && !c->pid && (least < 0 || wait < least))
 			least = wait;
 	}
 	return (int)least;
@@ -147,7 +157,7 @@ int workers_patience_ms(const struct supervisor *s)
 bool workers_are_ready(const struct supervisor *s)
 {
 	for (int i = 0; i < CHILD_COUNT; i++)
-		if (!s->children[i].ready)
+		if (!s->children[i].ready && !s->children[i].unwanted)
 			return false;
 	return true;
 }

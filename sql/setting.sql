@@ -24,3 +24,13 @@ ON CONFLICT (id) DO UPDATE SET active = 1, is_default = 1;
 
 -- name: operator_only_default
 UPDATE operator SET is_default = 0 WHERE is_default = 1 AND id <> :id;
+
+-- name: operator_put_slack
+-- Who may answer in Slack; a team of '' is any, until Slack has said which one is ours.
+INSERT INTO operator (id, kind, team_id, user_id, created_at)
+VALUES (:id, 'slack', :team_id, :user_id, :now)
+ON CONFLICT (id) DO UPDATE SET active = 1;
+
+-- name: operator_retire_slack
+-- Before those of this start are put: who is not among them any more may not answer.
+UPDATE operator SET active = 0 WHERE kind = 'slack' AND active = 1;

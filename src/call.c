@@ -110,6 +110,7 @@ void call_clear(struct call *c)
 	str_clear(&c->policy_reason);
 	str_clear(&c->result);
 	str_clear(&c->elicitation);
+	steering_clear(&c->steering);
 	*c = (struct call)CALL_INIT;
 }
 
@@ -341,7 +342,7 @@ static void make_question(const struct call *c, const struct call_settings *sett
 }
 
 /* What the caller has said counts; else the configuration, and what is known of its client. */
-static int64_t how_long(const struct peer *p, const struct call_settings *settings)
+int64_t call_patience_ms(const struct peer *p, const struct call_settings *settings)
 {
 	if (p->identity.wait_s)
 		return p->identity.wait_s * 1000;
@@ -356,7 +357,7 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 	int64_t arguments = content_seq_for(st, str_text(&c->canonical), c->canonical.length, e);
 	int64_t result =
 	    c->waiting ? 0 : content_seq_for(st, str_text(&c->result), c->result.length, e);
-	int64_t wait_ms = how_long(p, settings);
+	int64_t wait_ms = call_patience_ms(p, settings);
 	struct instant until = clock_instant(clock_now_ms() + wait_ms);
 	struct secret task = secret_new();
 	stmt *s =
@@ -643,8 +644,11 @@ static int ping(struct store *st, struct call *c, const struct peer *p,
 			return -1;
 	}
 	str_addf(&c->result,
-	         "{\"acknowledged\":true,\"session_id\":\"%s\",\"stall_detection_enabled\":%s}",
+	         "{\"acknowledged\":true,\"session_id\":\"%s\",\"stall_detection_enabled\":%s",
 	         p->session_id, settings->stall_enabled && !p->stall_paused ? "true" : "false");
+	if (c->steering.steers.length)
+		str_addf(&c->result, ",\"pending_steering\":%s", c->steering.steers.bytes);
+	str_add_char(&c->result, '}');
 	return 0;
 }
 
@@ -693,6 +697,12 @@ static int add_checkpoint(struct store *st, const char *session_id, struct str *
 	return got < 0 ? -1 : 0;
 }
 
+static void add_tasks(struct call *c)
+{
+	if (c->steering.tasks.length)
+		str_addf(&c->result, ",\"pending_tasks\":%s", c->steering.tasks.bytes);
+}
+
 static int recovered(struct store *st, struct call *c, int64_t session, const char *id,
                      struct err *e)
 {
@@ -701,6 +711,7 @@ static int recovered(struct store *st, struct call *c, int64_t session, const ch
 
 	str_add(&c->result, "{\"status\":\"recovered\"");
 	add_text(&c->result, "session_id", id);
+	add_tasks(c);
 	if (request_revive_all(st, session, e) || add_pending(st, session, &c->result, e) ||
 	    add_checkpoint(st, id, &c->result, e))
 		return -1;
@@ -759,10 +770,13 @@ static int reboot(struct store *st, struct call *c, const struct peer *p,
 		return -1;
 	if (session)
 		return recovered(st, c, session, id, e);
-	if (given)
+	if (given) {
 		call_refuse(c, "session_not_found", "not found: there is no session %.80s", given);
-	else
-		str_add(&c->result, "{\"status\":\"clean\"}");
+		return 0;
+	}
+	str_add(&c->result, "{\"status\":\"clean\"");
+	add_tasks(c);
+	str_add_char(&c->result, '}');
 	return 0;
 }
 
@@ -794,6 +808,20 @@ static void auto_check(struct call *c)
 	str_add_char(&c->result, '}');
 }
 
+/* The rules queue it when the call is written down. Its ts is not known by then. */
+static int broadcast(struct store *st, struct call *c, const struct peer *p, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SLACK_IS_HEARD);
+	int got;
+
+	bind_int(s, ":session", p->session_seq);
+	got = stmt_row(s, e);
+	stmt_reset(s);
+	if (got >= 0)
+		str_add(&c->result, got ? "{\"posted\":true}" : "{\"posted\":false}");
+	return got < 0 ? -1 : 0;
+}
+
 /* ---- running ---- */
 
 static int run_tool(struct store *st, struct call *c, struct peer *p,
@@ -813,8 +841,7 @@ static int run_tool(struct store *st, struct call *c, struct peer *p,
 		auto_check(c);
 		return 0;
 	case TOOL_BROADCAST:
-		str_add(&c->result, "{\"posted\":false}");
-		return 0;
+		return broadcast(st, c, p, e);
 	case TOOL_REBOOT:
 		return reboot(st, c, p, settings, e);
 	case TOOL_SWITCH_FREQ:
@@ -859,13 +886,17 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 {
 	int64_t request = 0, apply = 0;
 
-	if (mark_delivered(st, c, p, e))
+	if (mark_delivered(st, c, p, e) || steering_read(st, p->session_seq, 0, &c->steering, e))
 		return -1;
 	if (!c->is_error && run_tool(st, c, p, settings, &request, &apply, e))
 		return -1;
 	if (touch_session(st, c->tool, p->session_seq, e))
 		return -1;
 	if (insert_call(st, c, p, request, apply, settings, e))
+		return -1;
+	if (c->waiting || c->elicitation.length) /* it goes with the answer */
+		steering_clear(&c->steering);
+	if (steering_deliver(st, &c->steering, c->seq, e))
 		return -1;
 	return c->is_answer ? mark_answer_given(st, c->seq, e) : 0;
 }
@@ -1017,6 +1048,7 @@ static int build_result(struct store *st, enum tool_id tool, int64_t request, in
 void telling_clear(struct telling *t)
 {
 	str_clear(&t->result);
+	steering_clear(&t->steering);
 	*t = (struct telling)TELLING_INIT;
 }
 
@@ -1036,6 +1068,7 @@ int call_result(struct store *st, int64_t call_seq, struct telling *t, struct er
 		apply = col_int(s, TOOL_CALL_READ_APPLY_SEQ);
 		stored = col_int(s, TOOL_CALL_READ_RESULT_SEQ);
 		done = strcmp(col_text(s, TOOL_CALL_READ_STATE), "done") == 0;
+		t->session_seq = col_int(s, TOOL_CALL_READ_SESSION_SEQ);
 		if (done) {
 			t->is_error = col_int(s, TOOL_CALL_READ_IS_ERROR) != 0;
 			if (col_text(s, TOOL_CALL_READ_RESULT))
@@ -1045,9 +1078,16 @@ int call_result(struct store *st, int64_t call_seq, struct telling *t, struct er
 	stmt_reset(s);
 	if (got <= 0 || !tool)
 		return got < 0 ? -1 : err_set(e, ERR_BUG, "call %lld is gone", (long long)call_seq);
+	if (done && steering_of_call(st, call_seq, &t->steering, e))
+		return -1;
 	if (done)
 		return stored ? content_get(st, stored, &t->result, e) : 0;
 	return build_result(st, tool->id, request, apply, t, e);
+}
+
+int call_steer(struct store *st, struct telling *t, int64_t after, struct err *e)
+{
+	return steering_read(st, t->session_seq, after, &t->steering, e);
 }
 
 int call_finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e)
@@ -1063,7 +1103,7 @@ int call_finish(struct store *st, int64_t call_seq, const struct telling *t, str
 	bind_seq(s, ":result_seq", stored);
 	bind_int(s, ":is_error", t->is_error);
 	bind_int(s, ":told_answer", t->is_answer);
-	if (stmt_run(s, e) < 0)
+	if (stmt_run(s, e) < 0 || steering_deliver(st, &t->steering, call_seq, e))
 		return -1;
 	return t->is_answer ? mark_answer_given(st, call_seq, e) : 0;
 }

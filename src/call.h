@@ -10,6 +10,7 @@
 #include "peer.h"
 #include "policy_file.h"
 #include "sha256.h"
+#include "steering.h"
 #include "store.h"
 #include "str.h"
 #include "tool.h"
@@ -61,6 +62,7 @@ struct call {
 	bool is_answer; /* the result is a person's answer */
 	struct str result; /* JSON object */
 	struct str elicitation; /* JSON object: what the client is to ask its user, or empty */
+	struct steering steering; /* what goes with it */
 };
 
 #define CALL_INIT                                                                                  \
@@ -90,11 +92,16 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
  * transaction. */
 int call_attach(struct store *st, int64_t call_seq, const char *listener, struct err *e);
 
+/* How long a call of p may wait before it is told so. */
+int64_t call_patience_ms(const struct peer *p, const struct call_settings *settings);
+
 /* What a caller is told. */
 struct telling {
 	struct str result; /* JSON object */
 	bool is_error;
 	bool is_answer; /* of a person, final; not 'pending' */
+	int64_t session_seq;
+	struct steering steering; /* what goes with it */
 };
 
 #define TELLING_INIT                                                                               \
@@ -105,15 +112,19 @@ struct telling {
 void telling_clear(struct telling *t);
 
 /* Builds the result of a call whose wait has ended (or is looked at: then it is 'pending'). t is
- * empty. */
+ * empty. Of one that was told before, with what went with it. */
 int call_result(struct store *st, int64_t call_seq, struct telling *t, struct err *e);
+
+/* Adds what the operator has to say to a result that is told for the first time. after: the last
+ * steering.seq that is on its way to this session already. */
+int call_steer(struct store *st, struct telling *t, int64_t after, struct err *e);
 
 /* The client gave up on a call that waits: the next calls of its session are told 'pending' well
  * before that (mcp.md 10.2). Times under CALL_GIVE_UP_MS say nothing: a person cancels too. Inside
  * a transaction, before the call changes state. */
 int call_given_up(struct store *st, int64_t call_seq, struct err *e);
 
-/* Writes that the result has been handed over. Inside a transaction. */
+/* Writes that the result has been handed over, and what went with it. Inside a transaction. */
 int call_finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e);
 
 /* Fills c with a result {"status":"error","error_code":code,"error_message":text}. */

@@ -374,8 +374,18 @@ void mcp_tools_list(struct str *out, const char *version)
 
 void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
 {
+	mcp_tool_result_with(out, version, result, "", is_error);
+}
+
+void mcp_tool_result_with(struct str *out, const char *version, const char *result,
+                          const char *said, bool is_error)
+{
 	str_add(out, "{\"content\":[{\"type\":\"text\",\"text\":");
 	json_quote(out, result);
+	if (*said) {
+		str_add(out, "},{\"type\":\"text\",\"text\":");
+		json_quote(out, said);
+	}
 	str_add(out, "}]");
 	if (mcp_has_structured(version)) {
 		str_add(out, ",\"structuredContent\":");

@@ -112,6 +112,9 @@ void mcp_tools_list(struct str *out, const char *version);
 /* result: the tool's JSON object. It stands as text and, where the revision has it, as structured
  * content. */
 void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error);
+/* The same with a second text behind it: what the operator says to the agent; "" for nothing. */
+void mcp_tool_result_with(struct str *out, const char *version, const char *result,
+                          const char *said, bool is_error);
 
 /* Appends a result that asks for input (multi round-trip requests). requests: JSON object. */
 void mcp_input_required(struct str *out, const char *requests);

@@ -125,6 +125,7 @@ static int load_session(struct peer *p, stmt *s, struct err *e)
 		take(&p->workspace_root, col_text(s, SESSION_BY_SEQ_WORKSPACE_ROOT));
 		p->stall_paused = col_int(s, SESSION_BY_SEQ_STALL_PAUSED) != 0;
 		p->wait_limit_ms = col_int(s, SESSION_BY_SEQ_WAIT_LIMIT_MS);
+		p->paused = strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "paused") == 0;
 		if (strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "terminated") == 0)
 			got = ended(p, e);
 	}

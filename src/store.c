@@ -129,10 +129,12 @@ static void sleep_us(long us)
 /* SQLite's own handler sleeps up to 100 ms at a time and starves writers under fsync. */
 static int on_busy(void *arg, int tries)
 {
+	const struct store *st = arg;
 	long us = tries < 4 ? 30 : tries < 16 ? 100 : 300;
 	unsigned jitter = (unsigned)(uintptr_t)arg ^ ((unsigned)tries * 2654435761U);
 
-	if ((long)tries * 300 > (long)BUSY_MS * 1000)
+	if ((long)tries * 300 > (long)BUSY_MS * 1000 ||
+	    (st->give_up_ms && clock_monotonic_ms() >= st->give_up_ms))
 		return 0;
 	sleep_us(us / 2 + (long)(jitter % (unsigned)us));
 	return 1;
@@ -297,9 +299,10 @@ static int drop_rules(struct store *st, struct err *e)
 	OWNED(str) struct str sql = STR_INIT;
 	sqlite3_stmt *s = NULL;
 
+	/* Triggers first: those of a view go with it. */
 	if (sqlite3_prepare_v2(st->db,
 	                       "SELECT printf('DROP %s \"%w\";', upper(type), name) FROM "
-	                       "sqlite_schema WHERE type IN ('trigger', 'view')",
+	                       "sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY type",
 	                       -1, &s, NULL) != SQLITE_OK)
 		return failed(st->db, sqlite3_errcode(st->db), "cannot list the rules", e);
 	while (sqlite3_step(s) == SQLITE_ROW)
@@ -475,6 +478,16 @@ int store_begin(struct store *st, struct err *e)
 	st->writing = true;
 	st->rings = 0;
 	return 0;
+}
+
+int store_begin_within(struct store *st, int ms, struct err *e)
+{
+	int failed;
+
+	st->give_up_ms = clock_monotonic_ms() + ms;
+	failed = store_begin(st, e);
+	st->give_up_ms = 0;
+	return failed;
 }
 
 /* Whether a later table has rung the same worker. */

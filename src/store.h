@@ -29,6 +29,7 @@ struct store {
 	bool broken; /* a flush failed: what is on disk is not known */
 	int64_t now_ms; /* of now */
 	struct instant now; /* what was bound to :now last */
+	int64_t give_up_ms; /* monotonic: store_begin waits for others no longer; 0: 10 s */
 	int wal_pages; /* length of the log after our last commit */
 };
 
@@ -56,6 +57,8 @@ void store_clear(struct store *st);
 
 /* A write transaction. Everything that writes stands between these. */
 int store_begin(struct store *st, struct err *e);
+/* The same, but gives up (ERR_AGAIN) when others have held the database for about ms. */
+int store_begin_within(struct store *st, int ms, struct err *e);
 /* Makes it durable and rings. A failed commit rolls back and returns -1. */
 int store_commit(struct store *st, struct err *e);
 void store_rollback(struct store *st);

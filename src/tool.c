@@ -33,7 +33,9 @@ const struct tool TOOLS[TOOL_COUNT] = {
 	    .output =
 	        "{\"type\":\"object\",\"properties\":{\"acknowledged\":{\"type\":\"boolean\"},"
 	        "\"session_id\":{\"type\":\"string\"},"
-	        "\"stall_detection_enabled\":{\"type\":\"boolean\"}}}",
+	        "\"stall_detection_enabled\":{\"type\":\"boolean\"},"
+	        "\"pending_steering\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+	        "\"description\":\"what the operator says to you; told once\"}}}",
 	    .idempotent = true,
 	},
 	{
@@ -210,7 +212,9 @@ const struct tool TOOLS[TOOL_COUNT] = {
 	        "\"type\":{\"type\":\"string\",\"enum\":[\"approval\",\"prompt\",\"standby\"]},"
 	        "\"title\":{\"type\":\"string\"},\"created_at\":{\"type\":\"string\"}}}},"
 	        "\"last_checkpoint\":{\"type\":\"object\"},"
-	        "\"progress_snapshot\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}"
+	        "\"progress_snapshot\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"
+	        "\"pending_tasks\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},"
+	        "\"description\":\"what the operator left for you to do; told once\"}"
 	        "," ERROR_FIELDS "},\"required\":[\"status\"]}",
 	    .read_only = true,
 	    .idempotent = true,

@@ -49,6 +49,7 @@ family "unit and worker tests (asan, ubsan)" ctest --preset asan
 family "crash: the applier killed at its system calls" sh tests/crash/kill_applier.sh build/dev
 family "valgrind" sh tests/valgrind.sh build/dev
 family "interop (official MCP clients, installed binaries)" interop
+family "slack judge (Slack's own clients against our fake)" sh tests/slack/judge/run.sh build/dev
 family "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev
 family "fuzz (short)" sh tests/fuzz/run.sh --short
 family "build (release)" build release

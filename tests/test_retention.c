@@ -109,6 +109,64 @@ START_TEST(sessions_that_ended_long_ago_go_with_all_their_rows)
 }
 END_TEST
 
+START_TEST(what_was_said_in_slack_goes_with_its_session_and_intents_go_when_they_are_old)
+{
+	begin();
+	given("UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
+	      "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	      " ('slack.channel_id', 'C1', 'file', '2026-01-01T00:00:00.000Z')");
+	given_whole_session(1, ago(60 * DAY));
+	given_for("UPDATE session SET mode = 'hybrid', updated_at = '%1$s' WHERE seq = %2$d",
+	          ago(60 * DAY), 1);
+	given_for("INSERT INTO slack_notice (kind, text, at) VALUES ('server', 'old', '%1$s')",
+	          ago(60 * DAY), 0);
+	given_for("INSERT INTO slack_notice (kind, text, at) VALUES ('server', 'new', '%1$s')",
+	          ago(DAY), 0);
+	given_for("UPDATE slack_outbox SET state = 'dead', error = 'x', settled_at = '%1$s'"
+	          " WHERE state = 'queued' AND message_seq IN (SELECT seq FROM slack_message"
+	          " WHERE text = 'old')",
+	          ago(60 * DAY), 0);
+	terminate(1, ago(30 * DAY + HOUR));
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT text FROM slack_message", "new\n");
+	expect("SELECT count(*) FROM session", "0\n");
+	expect("SELECT count(*) FROM slack_outbox", "1\n");
+	expect("SELECT count(*), sum(head IN (SELECT seq FROM slack_outbox)) FROM slack_lane",
+	       "1|1\n");
+	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
+}
+END_TEST
+
+START_TEST(what_slack_sent_goes_after_a_week_and_steering_with_its_session)
+{
+	begin();
+	given_for("INSERT INTO slack_envelope (envelope_id, created_at) VALUES ('old', '%1$s')",
+	          ago(7 * DAY + HOUR), 0);
+	given_for("INSERT INTO slack_envelope (envelope_id, created_at) VALUES ('new', '%1$s')",
+	          ago(6 * DAY), 0);
+	given_whole_session(1, ago(60 * DAY));
+	given_whole_session(2, ago(60 * DAY));
+	given_for("INSERT INTO steering (session_id, text, operator_id, created_at)"
+	          " VALUES ('s1', 'x', 'local:ann', '%1$s'), ('s2', 'x', 'local:ann', '%1$s');"
+	          "UPDATE steering SET call_seq = 1, delivered_at = '%1$s' WHERE seq = 1;"
+	          "INSERT INTO pause (session_seq, paused_at) VALUES (1, '%1$s'), (2, '%1$s')",
+	          ago(60 * DAY), 0);
+	terminate(1, ago(30 * DAY + HOUR));
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT envelope_id FROM slack_envelope", "new\n");
+	expect("SELECT session_seq FROM steering", "2\n");
+	expect("SELECT session_seq FROM pause", "2\n");
+	expect("SELECT seq FROM session", "2\n");
+	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
+}
+END_TEST
+
 START_TEST(nothing_goes_in_the_first_hour_and_retention_days_says_when)
 {
 	begin();
@@ -323,6 +381,9 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, sessions_that_ended_long_ago_go_with_all_their_rows);
+	tcase_add_test(
+	    c, what_was_said_in_slack_goes_with_its_session_and_intents_go_when_they_are_old);
+	tcase_add_test(c, what_slack_sent_goes_after_a_week_and_steering_with_its_session);
 	tcase_add_test(c, nothing_goes_in_the_first_hour_and_retention_days_says_when);
 	tcase_add_test(c, a_number_is_never_given_twice);
 	tcase_add_test(c, a_session_stays_while_another_one_holds_on_to_a_row_of_it);

@@ -159,6 +159,7 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	doorbell_drain(&f->worker.bell);
 	front_answer(f);
+	front_look_at_parked(f);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -180,6 +181,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	front_answer(f);
+	front_look_at_parked(f);
 	if (worker_heartbeat(&f->worker, &e))
 		log_warn("%s", e.text);
 }
@@ -197,6 +199,7 @@ static int open_loop(struct front *f, struct err *e)
 	if (!f->base)
 		return err_set(e, ERR_AGAIN, "libevent gives no event base");
 	STAILQ_INIT(&f->jobs);
+	STAILQ_INIT(&f->parked);
 	STAILQ_INIT(&f->told);
 	TAILQ_INIT(&f->line);
 	f->turn = event_new(f->base, -1, 0, front_turn, f);

@@ -7,10 +7,11 @@
  * it copies all of it each time (tried: 300 commits of 200 kB left 60 MB). The log is never
  *   truncated: overwriting is cheaper than growing, and a file that does not grow is short enough.
  * - Hourly, first an hour after the start: sessions interrupted for retention_days are terminated,
- *   sessions terminated for as long are deleted with everything that belongs to them, then texts
- *   that no row holds on to, old answers, and connections that never called a tool. Batches of 500
- *   rows, so that nobody waits for the write lock. A session goes whole, and waits while a row of
- *   another one refers to it. Events stay; so do decisions about nothing.
+ *   sessions terminated for as long are deleted with everything that belongs to them, then what was
+ *   said in Slack as long ago, texts that no row holds on to, old answers, connections that never
+ *   called a tool, and what Slack sent over ENVELOPE_DAYS ago. Batches of 500 rows, so that nobody
+ *   waits for the write lock. A session goes whole, and waits while a row of another one refers to
+ *   it. Events stay; so do decisions about nothing.
  *
  * A kill leaves a batch undone; the next purge goes on from there. */
 #include "log.h"
@@ -33,6 +34,7 @@ enum {
 	CHECKPOINT_BATCHES = 8, /* keeps the log short while much is deleted */
 	DAY_MS = 24 * 3600 * 1000,
 	DEFAULT_DAYS = 30,
+	ENVELOPE_DAYS = 7, /* what Slack sent holds what people typed */
 };
 
 /* What a purge does, in this order; PURGE_IDLE: wait for the next one. */
@@ -40,9 +42,11 @@ enum phase {
 	PURGE_IDLE,
 	PURGE_ABANDONED,
 	PURGE_SESSIONS,
+	PURGE_SLACK,
 	PURGE_CONTENT,
 	PURGE_ANSWERS,
 	PURGE_CONNECTIONS,
+	PURGE_ENVELOPES,
 };
 
 struct retention {
@@ -109,9 +113,10 @@ static int delete_some(struct worker *w, enum sql which, int64_t session, int li
 static int delete_children(struct worker *w, int64_t session, int limit, struct err *e)
 {
 	static const enum sql ORDER[] = {
-		SQL_ANSWER_DELETE_OF,  SQL_TOOL_CALL_DELETE,     SQL_FILE_CHANGE_DELETE,
-		SQL_APPLY_DELETE,      SQL_DECISION_DELETE,      SQL_REQUEST_DELETE,
-		SQL_CHECKPOINT_DELETE, SQL_CONNECTION_DELETE_OF,
+		SQL_STEERING_DELETE,      SQL_PAUSE_DELETE,      SQL_SLACK_OUTBOX_DELETE_OF,
+		SQL_SLACK_MESSAGE_DELETE, SQL_ANSWER_DELETE_OF,  SQL_TOOL_CALL_DELETE,
+		SQL_FILE_CHANGE_DELETE,   SQL_APPLY_DELETE,      SQL_DECISION_DELETE,
+		SQL_REQUEST_DELETE,       SQL_CHECKPOINT_DELETE, SQL_CONNECTION_DELETE_OF,
 	};
 	int done = 0;
 
@@ -265,18 +270,56 @@ static int purge_connections(struct retention *r, struct worker *w, struct err *
 	return n;
 }
 
-static int purge_answers(struct retention *r, struct worker *w, struct err *e)
+/* Intents that are settled, then messages that belong to no session. */
+static int purge_slack(struct retention *r, struct worker *w, struct err *e)
 {
-	stmt *s = store_stmt(&w->store, SQL_ANSWER_OLDEST);
+	static const enum sql ORDER[][2] = {
+		{ SQL_SLACK_OUTBOX_OLD, SQL_SLACK_OUTBOX_DELETE_OLD },
+		{ SQL_SLACK_MESSAGE_OLD, SQL_SLACK_MESSAGE_DELETE_OLD },
+	};
+
+	for (size_t i = 0; i < COUNT(ORDER); i++) {
+		int got = is_any(r, w, ORDER[i][0], e);
+		int n = got > 0 ? change_old(r, w, ORDER[i][1], e) : got;
+
+		if (n > 0)
+			r->rows += n;
+		if (n != 0)
+			return n;
+	}
+	return 0;
+}
+
+/* A table in the order of its rows' birth: the oldest are deleted, if the first of them is old. */
+static int purge_oldest(struct retention *r, struct worker *w, enum sql oldest, enum sql delete_old,
+                        struct err *e)
+{
+	stmt *s = store_stmt(&w->store, oldest);
 	int got = stmt_row(s, e);
-	bool old = got > 0 && strcmp(col_text(s, ANSWER_OLDEST_AT), r->cutoff.text) < 0;
+	bool old = got > 0 && strcmp(col_text(s, 0), r->cutoff.text) < 0;
 
 	stmt_reset(s);
 	if (got < 0 || !old)
 		return got < 0 ? -1 : 0;
-	int n = change_old(r, w, SQL_ANSWER_DELETE_OLD, e);
+	int n = change_old(r, w, delete_old, e);
 	if (n > 0)
 		r->rows += n;
+	return n;
+}
+
+static int purge_answers(struct retention *r, struct worker *w, struct err *e)
+{
+	return purge_oldest(r, w, SQL_ANSWER_OLDEST, SQL_ANSWER_DELETE_OLD, e);
+}
+
+static int purge_envelopes(struct retention *r, struct worker *w, struct err *e)
+{
+	const struct instant before = r->cutoff;
+	int n;
+
+	r->cutoff = clock_instant(clock_now_ms() - (int64_t)ENVELOPE_DAYS * DAY_MS);
+	n = purge_oldest(r, w, SQL_SLACK_ENVELOPE_OLDEST, SQL_SLACK_ENVELOPE_DELETE_OLD, e);
+	r->cutoff = before;
 	return n;
 }
 
@@ -342,10 +385,14 @@ static int purge_some(struct retention *r, struct worker *w, struct err *e)
 		return purge_sessions(r, w, e);
 	case PURGE_CONTENT:
 		return purge_content(r, w, e);
+	case PURGE_SLACK:
+		return purge_slack(r, w, e);
 	case PURGE_ANSWERS:
 		return purge_answers(r, w, e);
 	case PURGE_CONNECTIONS:
 		return purge_connections(r, w, e);
+	case PURGE_ENVELOPES:
+		return purge_envelopes(r, w, e);
 	case PURGE_IDLE:
 	default:
 		return 0;
@@ -366,7 +413,7 @@ static int purge(struct retention *r, struct worker *w, struct err *e)
 		(void)poll(&stop, 1, PAUSE_MS); /* the others' turn */
 		return 1;
 	}
-	r->phase = r->phase == PURGE_CONNECTIONS ? PURGE_IDLE : r->phase + 1;
+	r->phase = r->phase == PURGE_ENVELOPES ? PURGE_IDLE : r->phase + 1;
 	if (r->phase == PURGE_IDLE && (r->rows || r->terminated))
 		log_info("deleted %d sessions, %lld rows in all; terminated %d interrupted ones",
 		         r->sessions, (long long)r->rows, r->terminated);

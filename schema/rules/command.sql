@@ -1,4 +1,5 @@
--- What an order does. `mode` switches sessions; it is carried out here, in the same transaction.
+-- What an order does. `mode` switches sessions, `pause`, `resume` and `stop` are for one; they are
+-- carried out here, in the same transaction.
 
 CREATE TRIGGER command_is_born BEFORE INSERT ON command BEGIN
   SELECT RAISE(ABORT, 'command: exists: a row with this seq is there already')
@@ -12,8 +13,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
          (outcome, why, reply) = (
            SELECT o.outcome, o.why, o.reply FROM (
-             SELECT 1 AS rank, 'malformed' AS outcome, 'verb must be mode' AS why, NULL AS reply
-              WHERE NEW.verb IS NOT 'mode'
+             SELECT 1 AS rank, 'malformed' AS outcome, 'there is no such verb' AS why, NULL AS reply
+              WHERE NOT EXISTS (SELECT 1 FROM command_verb WHERE verb = NEW.verb)
              UNION ALL
              SELECT 2, 'malformed', 'created_at must look like 2026-02-08T09:30:00.123Z', NULL
               WHERE typeof(NEW.created_at) <> 'text'
@@ -29,20 +30,53 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                                      WHEN NEW.source IN ('ctl', 'sql', 'socket', 'agent')
                                      THEN 'local' END)
              UNION ALL
+             SELECT 3, 'unauthorized', 'an agent may not give this order', NULL
+              WHERE NEW.source = 'agent' AND NEW.verb <> 'mode'
+             UNION ALL
              SELECT 4, 'malformed', 'mode must be remote, local or hybrid', NULL
-              WHERE coalesce(NEW.argument, '') NOT IN ('remote', 'local', 'hybrid')
+              WHERE NEW.verb = 'mode'
+                AND coalesce(NEW.argument, '') NOT IN ('remote', 'local', 'hybrid')
              UNION ALL
              SELECT 5, 'not_found', 'there is no such session', NULL
-              WHERE NEW.session_id IS NOT NULL
+              WHERE (NEW.session_id IS NOT NULL
+                     OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session'))
                 AND NOT EXISTS (SELECT 1 FROM session
                                  WHERE id = NEW.session_id AND status <> 'terminated')
              UNION ALL
              SELECT 6, 'refused', NEW.argument || ' mode needs Slack, which is not configured', NULL
-              WHERE NEW.argument <> 'local'
+              WHERE NEW.verb = 'mode' AND NEW.argument <> 'local'
                 AND coalesce((SELECT value FROM setting WHERE name = 'slack.configured'), 'false')
                     <> 'true'
              UNION ALL
-             SELECT 7, 'done', NULL,
+             SELECT 7, 'refused',
+                    'this needs sessions that agent-intercom starts itself, which it does not do yet',
+                    NULL
+              WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'later')
+             UNION ALL
+             SELECT 8, 'refused', 'the session is in ' || s.mode || ' mode', NULL
+               FROM session AS s
+              WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
+                AND s.id = NEW.session_id
+                AND s.mode = CASE WHEN NEW.source = 'slack' THEN 'local' ELSE 'remote' END
+             UNION ALL
+             SELECT 9, 'refused', 'the session is ' || s.status, NULL
+               FROM session AS s
+              WHERE s.id = NEW.session_id
+                AND s.status <> CASE NEW.verb WHEN 'pause' THEN 'active' WHEN 'resume' THEN 'paused'
+                                ELSE s.status END
+             UNION ALL
+             SELECT 10, 'done', NULL, NULL
+              WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'read')
+             UNION ALL
+             SELECT 11, 'done', NULL,
+                    json_object('session_id', s.id, 'previous_status', s.status, 'current_status',
+                                CASE NEW.verb WHEN 'pause' THEN 'paused' WHEN 'resume' THEN 'active'
+                                ELSE 'terminated' END)
+               FROM session AS s
+              WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
+                AND s.id = NEW.session_id
+             UNION ALL
+             SELECT 12, 'done', NULL,
                     json_object('previous_mode',
                                 coalesce((SELECT mode FROM session WHERE id = NEW.session_id),
                                          (SELECT value FROM setting WHERE name = 'mode'), 'local'),
@@ -51,12 +85,33 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
            ) AS o ORDER BY o.rank LIMIT 1)
    WHERE seq = NEW.seq;
   UPDATE setting SET value = NEW.argument, source = 'ctl', updated_at = NEW.created_at
-   WHERE name = 'mode' AND NEW.session_id IS NULL
+   WHERE name = 'mode' AND NEW.session_id IS NULL AND NEW.verb = 'mode'
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   UPDATE session SET mode = NEW.argument, updated_at = NEW.created_at
    WHERE seq IN (SELECT seq FROM session WHERE status <> 'terminated' AND NEW.session_id IS NULL
                  UNION ALL SELECT seq FROM session WHERE id = NEW.session_id)
-     AND mode <> NEW.argument
+     AND mode <> NEW.argument AND NEW.verb = 'mode'
+     AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
+  -- A stop answers what its session asks, so that nobody waits for it any more.
+  INSERT INTO decision (request_id, verdict, reason, operator_id, source, created_at)
+  SELECT r.id, CASE r.kind WHEN 'clearance' THEN 'reject' ELSE 'stop' END,
+         CASE r.kind WHEN 'clearance' THEN 'the session was stopped' END,
+         NEW.operator_id, NEW.source, NEW.created_at
+    FROM session AS s JOIN request AS r ON r.session_seq = s.seq
+   WHERE s.id = NEW.session_id AND r.state IN ('pending', 'interrupted') AND NEW.verb = 'stop'
+     AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done'
+   ORDER BY r.seq;
+  INSERT INTO pause (session_seq, operator_id, paused_at)
+  SELECT s.seq, c.operator_id, NEW.created_at
+    FROM command AS c JOIN session AS s ON s.id = +c.session_id
+   WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'pause';
+  UPDATE session
+     SET status = CASE NEW.verb WHEN 'pause' THEN 'paused' WHEN 'resume' THEN 'active'
+                  ELSE 'terminated' END,
+         terminated_at = CASE WHEN NEW.verb = 'stop' THEN NEW.created_at END,
+         updated_at = NEW.created_at
+   WHERE id = NEW.session_id
+     AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
 END;
 

@@ -85,6 +85,8 @@ CREATE TRIGGER request_asked AFTER INSERT ON request BEGIN
   VALUES (NEW.created_at, 'request.asked', NEW.session_seq, NEW.seq,
           json_object('kind', NEW.kind, 'digest', NEW.digest, 'file', NEW.file_path,
                       'risk', NEW.risk_level));
+  INSERT INTO slack_notice (kind, session_seq, request_seq, at)
+  VALUES ('ask', NEW.session_seq, NEW.seq, NEW.created_at);
 END;
 
 CREATE TRIGGER request_changed AFTER UPDATE OF state, session_seq ON request
@@ -102,6 +104,11 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
    WHERE request_seq = NEW.seq AND state = 'waiting'
      AND OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL;
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
+   WHERE request_seq = NEW.seq AND kind = 'ask' AND NEW.state <> 'consumed';
+  INSERT INTO slack_notice (kind, session_seq, request_seq, at)
+  SELECT 'expired', NEW.session_seq, NEW.seq, NEW.updated_at
+   WHERE OLD.state <> 'expired' AND NEW.state = 'expired';
 END;
 
 -- What waits for me.

@@ -24,21 +24,45 @@ CREATE TRIGGER session_is_fixed BEFORE UPDATE ON session BEGIN
       OR (OLD.thread_ts IS NOT NULL AND OLD.thread_ts IS NOT NEW.thread_ts);
 END;
 
+-- What was left for whoever comes next is for this one.
 CREATE TRIGGER session_started AFTER INSERT ON session BEGIN
+  UPDATE steering SET session_seq = NEW.seq
+   WHERE outcome = 'accepted' AND session_seq IS NULL AND kind = 'task'
+     AND (channel_id IS NULL OR channel_id = NEW.channel_id
+          OR (NEW.channel_id IS NULL
+              AND channel_id = (SELECT value FROM setting WHERE name = 'slack.channel_id')));
   INSERT INTO event (at, kind, session_seq, actor, detail)
   VALUES (NEW.created_at, 'session.' || NEW.status, NEW.seq, NEW.owner_user_id,
           json_object('workspace', NEW.workspace_root, 'client', NEW.client_name,
                       'mode', NEW.mode));
+  INSERT INTO slack_notice (kind, session_seq, at) VALUES ('session', NEW.seq, NEW.created_at);
 END;
 
 CREATE TRIGGER session_changed AFTER UPDATE OF status, mode ON session
 WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode BEGIN
+  UPDATE pause SET ended_at = NEW.updated_at
+   WHERE session_seq = NEW.seq AND ended_at IS NULL
+     AND OLD.status = 'paused' AND NEW.status <> 'paused';
   INSERT INTO event (at, kind, session_seq, detail)
   SELECT NEW.updated_at, 'session.' || NEW.status, NEW.seq, json_object('from', OLD.status)
    WHERE OLD.status <> NEW.status;
   INSERT INTO event (at, kind, session_seq, detail)
   SELECT NEW.updated_at, 'session.mode', NEW.seq, json_object('from', OLD.mode, 'to', NEW.mode)
    WHERE OLD.mode <> NEW.mode;
+  INSERT INTO slack_notice (kind, session_seq, detail, at)
+  SELECT 'mode', NEW.seq, json_object('from', OLD.mode, 'to', NEW.mode), NEW.updated_at
+   WHERE OLD.mode <> NEW.mode AND NEW.status <> 'terminated';
+  -- What was asked here meanwhile is asked there too.
+  INSERT INTO slack_notice (kind, session_seq, request_seq, at)
+  SELECT 'ask', NEW.seq, seq, NEW.updated_at FROM request
+   WHERE session_seq = NEW.seq AND state IN ('pending', 'interrupted')
+     AND OLD.mode = 'local' AND NEW.mode <> 'local'
+   ORDER BY seq;
+  INSERT INTO slack_notice (kind, session_seq, at)
+  SELECT 'ended', NEW.seq, NEW.updated_at WHERE OLD.status <> NEW.status AND NEW.status = 'terminated';
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
+   WHERE session_seq = NEW.seq AND kind = 'session' AND state IN ('queued', 'sent')
+     AND OLD.status <> NEW.status;
 END;
 
 CREATE TRIGGER connection_is_born BEFORE INSERT ON connection BEGIN

@@ -52,4 +52,11 @@ WHEN NEW.tool IN ('broadcast', 'ping') BEGIN
                                                 WHERE seq = NEW.arguments_seq)) AS text) AS a
               WHERE CASE WHEN json_valid(a.text)
                          THEN json_extract(a.text, '$.status_message') END IS NOT NULL));
+  INSERT INTO slack_notice (kind, session_seq, call_seq, thread_ts, at)
+  SELECT 'said', NEW.session_seq, NEW.seq,
+         CASE WHEN json_valid(a.text) THEN nullif(json_extract(a.text, '$.thread_ts'), '') END,
+         NEW.created_at
+    FROM (SELECT coalesce(NEW.arguments, (SELECT CAST(bytes AS TEXT) FROM content
+                                           WHERE seq = NEW.arguments_seq)) AS text) AS a
+   WHERE NEW.tool = 'broadcast' AND NEW.is_error = 0;
 END;

@@ -35,4 +35,18 @@ SELECT 'writes', count(*) || ' queued', count(nullif(state, 'queued')) || ' in h
 UNION ALL
 SELECT 'sessions', count(*) || ' live',
        count(CASE WHEN status = 'interrupted' THEN 1 END) || ' interrupted', max(last_activity_at)
-  FROM session WHERE status <> 'terminated';
+  FROM session WHERE status <> 'terminated'
+UNION ALL
+SELECT 'slack', count(*) || ' queued',
+       (SELECT count(*) FROM slack_outbox WHERE state = 'dead') || ' dead, see outbox_stuck' ||
+       coalesce(', ' || (SELECT group_concat(why, '; ') FROM slack_gate WHERE why IS NOT NULL), ''),
+       min(created_at)
+  FROM slack_outbox WHERE state IN ('queued', 'sending', 'doubtful')
+HAVING (SELECT value FROM setting WHERE name = 'slack.configured') = 'true'
+UNION ALL
+SELECT * FROM (
+  SELECT 'slack ' || coalesce(m.kind, o.kind), o.state,
+         coalesce('question ' || r.id || ': ', '') || o.error, o.created_at
+    FROM slack_outbox AS o LEFT JOIN slack_message AS m ON m.seq = o.message_seq
+    LEFT JOIN request AS r ON r.seq = m.request_seq
+   WHERE o.state = 'dead' ORDER BY o.seq DESC LIMIT 5);

@@ -15,7 +15,7 @@ out=build/fuzz
 mkdir -p "$out/objects" "$out/front"
 [ -f build/dev/generated/sql.c ] || { cmake --preset dev && cmake --build --preset dev; } >/dev/null
 flags="-g -O1 -std=gnu17 -D_GNU_SOURCE -Isrc -Ibuild/dev/generated -fno-sanitize-recover=all"
-libraries=$(pkg-config --libs sqlite3 libcjson uuid libcrypto libevent libpcre2-8)
+libraries=$(pkg-config --libs sqlite3 libcjson uuid libcrypto libevent libcurl libpcre2-8)
 
 # The sources with the fuzzer's coverage in them: FOLDER SOURCE...
 compile() {

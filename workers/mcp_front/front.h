@@ -120,7 +120,11 @@ struct job {
 	struct mcp_fault fault;
 	struct str result; /* else this result object, */
 	bool whole; /* CALL: that of the method, not only of the tool: a task has been made */
+	struct str said; /* what the operator says with it, */
 	bool waits; /* unless it comes later */
+	bool parked; /* CALL: its session is paused; */
+	int64_t park_seq; /* what its caller is held as (below 0), 0: not held yet; */
+	int64_t park_ms; /* monotonic: since when */
 	bool untold; /* RESUME, old CALL: its wait is over, and nobody was told */
 };
 
@@ -173,6 +177,7 @@ struct front {
 	LIST_HEAD(, sink) pipes;
 	LIST_HEAD(, sink) streams; /* event streams of revision 2024-11-05 */
 	struct job_queue jobs;
+	struct job_queue parked; /* calls of paused sessions */
 	struct told_queue told;
 	TAILQ_HEAD(, waiter) line;
 	void *held; /* tree of held_call by seq */
@@ -205,6 +210,8 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *message)
 void front_turn_soon(struct front *f);
 /* Runs the queued jobs. libevent callback; arg is the front. */
 void front_turn(evutil_socket_t fd, short what, void *arg);
+/* Lets calls go whose session is not paused any more, or that have waited for long enough. */
+void front_look_at_parked(struct front *f);
 /* Gives up what could not be written before the end. */
 void front_clear(struct front *f);
 /* The transport of a sink is gone: waiting calls are told, the peer's rows too if it was a
@@ -253,6 +260,8 @@ void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t st
 void front_subscribe(struct front *f, struct sink *sink, int64_t call_seq, const char *listen_id);
 /* Forgets a waiter. Returns whether it was the last one of its call. */
 bool front_forget(struct front *f, struct waiter *w);
+/* Forgets all waiters of a call; they get their replies elsewhere. */
+void front_release(struct front *f, int64_t call_seq);
 /* The call was cancelled: its waiters get no reply any more, its subscriptions are told. */
 void front_let_go(struct front *f, int64_t call_seq);
 /* Hands over the answer of a call that has one to those who wait for it. -1: the database could not

@@ -28,7 +28,8 @@ static int fetch(struct front *f, struct job *job, const struct task *t, struct 
 {
 	OWNED(telling) struct telling telling = TELLING_INIT;
 
-	if (call_result(&f->worker.store, job->call_seq, &telling, e))
+	if (call_result(&f->worker.store, job->call_seq, &telling, e) ||
+	    (t->untold && call_steer(&f->worker.store, &telling, 0, e)))
 		return -1;
 	task_outcome(outcome, &telling);
 	return t->untold ? call_finish(&f->worker.store, job->call_seq, &telling, e) : 0;

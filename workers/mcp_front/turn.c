@@ -45,6 +45,7 @@ static void job_free(struct job *job)
 	rpc_message_clear(&job->message);
 	call_clear(&job->call);
 	str_clear(&job->result);
+	str_clear(&job->said);
 	free(job);
 }
 
@@ -321,9 +322,12 @@ static int tell(struct front *f, struct job *job, struct err *e)
 {
 	OWNED(telling) struct telling t = TELLING_INIT;
 
-	if (call_result(&f->worker.store, job->call_seq, &t, e))
+	if (call_result(&f->worker.store, job->call_seq, &t, e) ||
+	    (job->untold && call_steer(&f->worker.store, &t, 0, e)))
 		return -1;
 	str_add(&job->result, str_text(&t.result));
+	if (!job->call.tool || job->call.tool->id != TOOL_PING) /* ping's result has it in it */
+		str_add(&job->said, str_text(&t.steering.text));
 	job->call.is_error = t.is_error;
 	return job->untold ? call_finish(&f->worker.store, job->call_seq, &t, e) : 0;
 }
@@ -349,6 +353,9 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 		return may_wait(job, e) ? attach(f, job, e) : -1;
 	if (again)
 		return tell(f, job, e);
+	job->parked = p->paused;
+	if (job->parked)
+		return 0;
 	if (peer_join(st, &f->settings.places, p, e) ||
 	    call_run(st, &job->call, p, &f->settings, e) ||
 	    (job->call.waiting && !job->call.is_task && !may_wait(job, e))) {
@@ -364,6 +371,8 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 		job->whole = true;
 	} else if (!job->waits) {
 		str_add_bytes(&job->result, job->call.result.bytes, job->call.result.length);
+		if (job->call.tool->id != TOOL_PING || job->call.is_error)
+			str_add(&job->said, str_text(&job->call.steering.text));
 	}
 	return 0;
 }
@@ -509,10 +518,97 @@ static void finish_call(struct job *job)
 	OWNED(str) struct str message = STR_INIT;
 	char event_id[40];
 
-	mcp_tool_result(&result, job->version, str_text(&job->result), job->call.is_error);
+	mcp_tool_result_with(&result, job->version, str_text(&job->result), str_text(&job->said),
+	                     job->call.is_error);
 	rpc_result(&message, job->message.id, result.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)job->call_seq);
-	job->sink->by->reply(job->sink, &message, job->version == MCP_MODERN ? NULL : event_id);
+	job->sink->by->reply(job->sink, &message,
+	                     job->version == MCP_MODERN || !job->call_seq ? NULL : event_id);
+}
+
+/* ---- calls of paused sessions ----
+ *
+ * They have no row yet: nothing happened. The caller is held, and told that it waits, until the
+ * session is resumed (then the call is run as if it came now) or stopped (then it is refused). */
+
+static void park(struct front *f, struct job *job)
+{
+	if (!job->park_seq && !job->sink->gone) {
+		OWNED(char_ptr)
+		char *token = job->call.progress_token ? xstrdup(job->call.progress_token) : NULL;
+
+		job->sink->by->wait(job->sink, NULL);
+		job->park_seq = --f->listen_seq;
+		job->park_ms = clock_monotonic_ms();
+		if (!job->sink->gone)
+			front_hold(f, job->sink, job->park_seq, clock_now_ms(), job->message.id,
+			           token, job->version == MCP_MODERN);
+	}
+	STAILQ_INSERT_TAIL(&f->parked, job, next);
+}
+
+static bool is_paused(struct front *f, int64_t session_seq)
+{
+	stmt *s = store_stmt(&f->worker.store, SQL_SESSION_BY_SEQ);
+	bool paused;
+
+	bind_int(s, ":seq", session_seq);
+	paused = stmt_row(s, NULL) > 0 && strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "paused") == 0;
+	stmt_reset(s);
+	return paused;
+}
+
+static void tell_paused(struct front *f, struct job *job)
+{
+	front_release(f, job->park_seq);
+	call_refuse(&job->call, "session_paused",
+	            "the operator has paused this session; call again with the same arguments to "
+	            "wait until it is resumed");
+	str_add(&job->result, str_text(&job->call.result));
+	finish_call(job);
+}
+
+/* True: the job is over. */
+static bool look_at_parked(struct front *f, struct job *job)
+{
+	const struct peer *p = job->sink->peer;
+
+	if (job->sink->gone)
+		return true;
+	if (!front_is_held(f, job->park_seq)) { /* it was cancelled */
+		if (--job->sink->expected <= 0)
+			job->sink->by->finish(job->sink, 202);
+		return true;
+	}
+	if (!is_paused(f, p->session_seq)) {
+		front_release(f, job->park_seq);
+		job->park_seq = 0;
+		job->parked = false;
+		call_clear(&job->call); /* it is read anew, with the files as they are now */
+		STAILQ_INSERT_TAIL(&f->jobs, job, next);
+		front_turn_soon(f);
+		return false;
+	}
+	if (clock_monotonic_ms() - job->park_ms < call_patience_ms(p, &f->settings)) {
+		STAILQ_INSERT_TAIL(&f->parked, job, next);
+		return false;
+	}
+	tell_paused(f, job);
+	return true;
+}
+
+void front_look_at_parked(struct front *f)
+{
+	struct job_queue parked;
+	struct job *job;
+
+	STAILQ_INIT(&parked);
+	STAILQ_CONCAT(&parked, &f->parked);
+	while ((job = STAILQ_FIRST(&parked)) != NULL) {
+		STAILQ_REMOVE_HEAD(&parked, next);
+		if (look_at_parked(f, job))
+			job_free(job);
+	}
 }
 
 static void reply_call(struct front *f, struct job *job)
@@ -715,6 +811,10 @@ static void settle_batch(struct front *f, struct job_queue *batch, bool written)
 			STAILQ_INSERT_TAIL(&f->jobs, job, next);
 			continue;
 		}
+		if (job->parked && !job->refused) {
+			park(f, job);
+			continue;
+		}
 		reply(f, job);
 		job_free(job);
 	}
@@ -742,6 +842,7 @@ void front_clear(struct front *f)
 {
 	struct job *job;
 
+	STAILQ_CONCAT(&f->jobs, &f->parked);
 	while ((job = STAILQ_FIRST(&f->jobs)) != NULL) {
 		STAILQ_REMOVE_HEAD(&f->jobs, next);
 		job_free(job);

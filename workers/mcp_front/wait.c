@@ -156,6 +156,14 @@ bool front_forget(struct front *f, struct waiter *w)
 	return last;
 }
 
+void front_release(struct front *f, int64_t call_seq)
+{
+	struct held_call *held;
+
+	while ((held = find(f, call_seq)) != NULL)
+		(void)front_forget(f, LIST_FIRST(&held->waiters));
+}
+
 bool front_has_room(const struct sink *s, int more, struct err *e)
 {
 	if (s->held + more <= FRONT_MAX_HELD)
@@ -231,8 +239,8 @@ static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t
 	OWNED(str) struct str message = STR_INIT;
 	char event_id[40];
 
-	mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
-	                t->is_error);
+	mcp_tool_result_with(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
+	                     str_text(&t->steering.text), t->is_error);
 	rpc_result(&message, rpc_id, body.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
 	sink->by->reply(sink, &message, modern ? NULL : event_id);
@@ -317,6 +325,19 @@ static int read_page(struct front *f, int64_t *calls, int64_t *ret_last, struct 
 	return got < 0 ? -1 : count;
 }
 
+/* What of the operator's words has left for a session already, and is not written down yet. */
+static int64_t said_to(const struct front *f, int64_t session_seq)
+{
+	const struct told *t;
+	int64_t last = 0;
+
+	STAILQ_FOREACH (t, &f->told, next)
+		if (t->telling.session_seq == session_seq &&
+		    steering_last(&t->telling.steering) > last)
+			last = steering_last(&t->telling.steering);
+	return last;
+}
+
 int front_answer_call(struct front *f, int64_t call_seq)
 {
 	struct held_call *held = find(f, call_seq);
@@ -327,7 +348,8 @@ int front_answer_call(struct front *f, int64_t call_seq)
 		return 0; /* held by nobody here: told when its caller comes back */
 	t = xcalloc(1, sizeof(*t));
 	t->call_seq = call_seq;
-	if (call_result(&f->worker.store, call_seq, &t->telling, &e)) {
+	if (call_result(&f->worker.store, call_seq, &t->telling, &e) ||
+	    call_steer(&f->worker.store, &t->telling, said_to(f, t->telling.session_seq), &e)) {
 		log_warn("call %lld: %s", (long long)call_seq, e.text);
 		telling_clear(&t->telling);
 		free(t);

@@ -1,0 +1,29 @@
+-- What an operator says to an agent without being asked. It reaches the agent once, in order, with
+-- the result of its next tool call.
+--
+-- An INSERT never fails because of its content. By hand, two columns are enough:
+--   INSERT INTO steering (session_id, text) VALUES ('0190…', 'leave the tests alone');
+
+CREATE TABLE steering (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  kind         ANY DEFAULT 'steer',         -- steer: to a session; task: to the next one that begins
+  session_id   ANY,                         -- session.id (steer)
+  channel_id   ANY,                         -- task: only for a session of this channel; NULL: any
+  text         ANY,
+  operator_id  ANY,                         -- operator.id; NULL: the default operator
+  source       ANY DEFAULT 'sql',           -- ctl, sql, socket, slack
+  created_at   ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  session_seq  INTEGER REFERENCES session (seq), -- who gets it; of a task NULL until a session begins
+  call_seq     INTEGER REFERENCES tool_call (seq), -- the call whose result carried it
+  delivered_at TEXT CHECK (delivered_at GLOB '????-??-??T??:??:??.???Z'),
+  outcome      TEXT CHECK (outcome IN ('accepted', 'unauthorized', 'not_found', 'not_in_this_mode',
+                           'malformed')),
+  why          TEXT,                        -- in words, where it was not accepted
+  CHECK ((call_seq IS NULL) = (delivered_at IS NULL))
+) STRICT;
+CREATE INDEX steering_waiting ON steering (session_seq, seq)
+  WHERE outcome = 'accepted' AND delivered_at IS NULL;
+CREATE INDEX steering_task ON steering (seq)
+  WHERE outcome = 'accepted' AND session_seq IS NULL;
+CREATE INDEX steering_call ON steering (call_seq, seq) WHERE call_seq IS NOT NULL;
+CREATE INDEX steering_session ON steering (session_seq) WHERE session_seq IS NOT NULL;

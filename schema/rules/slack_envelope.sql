@@ -1,0 +1,88 @@
+-- What an envelope is: the first of its kind, from an operator, and something that we understand.
+-- Only one that is accepted may have effects.
+
+CREATE TRIGGER slack_envelope_is_born BEFORE INSERT ON slack_envelope BEGIN
+  SELECT RAISE(ABORT, 'slack_envelope: exists: a row with this seq is there already')
+   WHERE EXISTS (SELECT 1 FROM slack_envelope WHERE seq = NEW.seq);
+  SELECT RAISE(ABORT, 'slack_envelope: outcome: what became of it is found here, not given')
+   WHERE NEW.outcome IS NOT NULL OR NEW.why IS NOT NULL OR NEW.is_first <> 0
+      OR NEW.first_seq IS NOT NULL OR NEW.operator_id IS NOT NULL OR NEW.reply IS NOT NULL;
+END;
+
+CREATE TRIGGER slack_envelope_is_judged AFTER INSERT ON slack_envelope BEGIN
+  UPDATE slack_envelope
+     SET operator_id = (
+           SELECT o.id FROM operator AS o
+            WHERE o.kind = 'slack' AND o.active = 1 AND o.user_id = NEW.user_id
+              AND (o.team_id = NEW.team_id OR o.team_id = '')
+              AND NEW.team_id = coalesce((SELECT value FROM setting WHERE name = 'slack.team_id'),
+                                         NEW.team_id)),
+         first_seq = (SELECT min(f.seq) FROM (
+             SELECT seq FROM slack_envelope
+              WHERE is_first = 1 AND envelope_id IS NOT NULL AND envelope_id = NEW.envelope_id
+             UNION ALL
+             SELECT seq FROM slack_envelope
+              WHERE is_first = 1 AND event_key IS NOT NULL AND event_key = NEW.event_key
+             UNION ALL
+             SELECT seq FROM slack_envelope
+              WHERE is_first = 1 AND message_key IS NOT NULL AND message_key = NEW.message_key
+             UNION ALL
+             SELECT seq FROM slack_envelope
+              WHERE is_first = 1 AND client_key IS NOT NULL AND client_key = NEW.client_key) AS f)
+   WHERE seq = NEW.seq;
+  UPDATE slack_envelope
+     SET (outcome, why) = (
+           SELECT o.outcome, o.why FROM (
+             SELECT 1 AS rank, 'duplicate' AS outcome, 'it repeats envelope ' || first_seq AS why
+              WHERE first_seq IS NOT NULL
+             UNION ALL
+             SELECT 2, 'ignored', 'nothing in it is for us' WHERE NEW.reading = 'ignored'
+             UNION ALL
+             SELECT 3, 'malformed', 'created_at must look like 2026-02-08T09:30:00.123Z'
+              WHERE typeof(NEW.created_at) <> 'text'
+                 OR NEW.created_at NOT GLOB '????-??-??T??:??:??.???Z'
+             UNION ALL
+             SELECT 4, 'malformed',
+                    CASE WHEN typeof(NEW.problem) = 'text' THEN substr(NEW.problem, 1, 200)
+                         ELSE 'it does not say who acted' END
+              WHERE NEW.reading = 'malformed' AND typeof(NEW.user_id) <> 'text'
+             UNION ALL
+             SELECT 5, 'unauthorized', 'this person is no operator' WHERE operator_id IS NULL
+             UNION ALL
+             SELECT 6, 'accepted', NULL WHERE NEW.reading = 'understood'
+             UNION ALL
+             SELECT 7, 'malformed',
+                    CASE WHEN typeof(NEW.problem) = 'text' THEN substr(NEW.problem, 1, 200)
+                         ELSE 'it is not of a form that we know' END
+           ) AS o ORDER BY o.rank LIMIT 1)
+   WHERE seq = NEW.seq;
+  UPDATE slack_envelope SET is_first = 1
+   WHERE seq = NEW.seq AND outcome IN ('accepted', 'unauthorized', 'malformed');
+  -- A stranger gets no answer; who and what is kept in the timeline, which outlives the envelope.
+  INSERT INTO event (at, kind, detail)
+  SELECT NEW.created_at, 'security.stranger',
+         json_object('envelope', e.seq,
+                     'team', CASE WHEN typeof(NEW.team_id) = 'text' THEN substr(NEW.team_id, 1, 40) END,
+                     'user', CASE WHEN typeof(NEW.user_id) = 'text' THEN substr(NEW.user_id, 1, 40) END,
+                     'channel', CASE WHEN typeof(NEW.channel_id) = 'text'
+                                     THEN substr(NEW.channel_id, 1, 40) END,
+                     'action', CASE WHEN typeof(NEW.action) = 'text' THEN substr(NEW.action, 1, 80) END)
+    FROM slack_envelope AS e WHERE e.seq = NEW.seq AND e.outcome = 'unauthorized';
+END;
+
+CREATE TRIGGER slack_envelope_is_fixed BEFORE UPDATE ON slack_envelope BEGIN
+  SELECT RAISE(ABORT, 'slack_envelope: fixed: what Slack sent is not rewritten')
+   WHERE OLD.seq IS NOT NEW.seq OR OLD.envelope_id IS NOT NEW.envelope_id
+      OR OLD.type IS NOT NEW.type OR OLD.kind IS NOT NEW.kind OR OLD.team_id IS NOT NEW.team_id
+      OR OLD.user_id IS NOT NEW.user_id OR OLD.channel_id IS NOT NEW.channel_id
+      OR OLD.event_key IS NOT NEW.event_key OR OLD.message_key IS NOT NEW.message_key
+      OR OLD.client_key IS NOT NEW.client_key OR OLD.action IS NOT NEW.action
+      OR OLD.reading IS NOT NEW.reading OR OLD.problem IS NOT NEW.problem
+      OR OLD.payload IS NOT NEW.payload
+      OR OLD.created_at IS NOT NEW.created_at
+      OR (OLD.outcome IS NOT NULL
+          AND (OLD.outcome IS NOT NEW.outcome OR OLD.why IS NOT NEW.why
+               OR OLD.operator_id IS NOT NEW.operator_id OR OLD.first_seq IS NOT NEW.first_seq))
+      OR (OLD.is_first = 1 AND NEW.is_first = 0)
+      OR (OLD.reply IS NOT NULL AND OLD.reply IS NOT NEW.reply);
+END;

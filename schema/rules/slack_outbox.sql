@@ -1,0 +1,257 @@
+-- What is said in Slack, and in which order. The triggers of request, apply, session and tool_call
+-- (and anybody else) insert into slack_notice; the rest follows from that.
+
+-- What was said, and the way to say something: INSERT INTO slack_notice (kind, session_seq, text)
+-- VALUES ('reply', 1, 'Noted.') answers in the session's thread.
+CREATE VIEW slack_notice AS
+SELECT kind, session_seq, request_seq, apply_seq, call_seq, channel_id, thread_ts, text, detail,
+       content_seq, file_name, created_at AS at
+  FROM slack_message;
+
+-- Nothing is said without Slack, without a channel, or in local mode. A session's thread is begun
+-- before anything is said in it; where its head is dead or gone, a new one. A question stands in that
+-- thread or, with slack.questions = channel, in the channel, and the diff in its thread.
+CREATE TRIGGER slack_notice_is_said INSTEAD OF INSERT ON slack_notice
+WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
+  INSERT INTO slack_message (kind, session_seq, channel_id, created_at, updated_at)
+  SELECT 'session', s.seq,
+         coalesce(nullif(s.channel_id, ''), (SELECT nullif(value, '') FROM setting
+                                              WHERE name = 'slack.channel_id')),
+         coalesce(NEW.at, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+         coalesce(NEW.at, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    FROM session AS s JOIN slack_part AS p ON p.kind = NEW.kind
+   WHERE s.seq = NEW.session_seq AND NEW.thread_ts IS NULL
+     AND (s.mode <> 'local' OR p.in_local = 1)
+     AND coalesce(nullif(s.channel_id, ''), (SELECT nullif(value, '') FROM setting
+                                              WHERE name = 'slack.channel_id')) IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM slack_message AS m
+                      WHERE m.session_seq = s.seq AND m.kind = 'session'
+                        AND m.state IN ('queued', 'sent'))
+     AND (s.thread_ts IS NULL OR EXISTS (SELECT 1 FROM slack_message AS m
+                                          WHERE m.session_seq = s.seq AND m.kind = 'session'));
+  INSERT INTO slack_message (kind, session_seq, request_seq, channel_id, root_seq, thread_ts,
+                             created_at, updated_at)
+  SELECT 'diff', m.session_seq, NEW.request_seq, m.channel_id, m.seq, NULL, m.updated_at, m.updated_at
+    FROM slack_message AS m
+   WHERE NEW.kind = 'ask' AND m.session_seq = NEW.session_seq AND m.kind = 'session'
+     AND m.state IN ('queued', 'sent')
+     AND coalesce((SELECT value FROM setting WHERE name = 'slack.questions'), 'thread') <> 'channel'
+     AND EXISTS (SELECT 1 FROM request WHERE seq = NEW.request_seq AND kind = 'clearance')
+     AND EXISTS (SELECT 1 FROM session WHERE seq = NEW.session_seq AND mode <> 'local')
+     AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'ask')
+   ORDER BY m.seq DESC LIMIT 1;
+  INSERT INTO slack_message (kind, session_seq, request_seq, apply_seq, call_seq, channel_id,
+                             root_seq, thread_ts, text, detail, content_seq, file_name,
+                             created_at, updated_at)
+  SELECT NEW.kind, NEW.session_seq, NEW.request_seq, NEW.apply_seq, NEW.call_seq, a.channel_id,
+         a.root_seq, CASE WHEN a.root_seq IS NULL THEN a.thread_ts END, NEW.text, NEW.detail,
+         NEW.content_seq, NEW.file_name, a.at, a.at
+    FROM (SELECT coalesce(nullif(NEW.channel_id, ''), nullif(s.channel_id, ''),
+                          (SELECT nullif(value, '') FROM setting WHERE name = 'slack.channel_id'))
+                   AS channel_id,
+                 CASE WHEN NEW.thread_ts IS NULL AND
+                           NOT (NEW.kind = 'ask' AND (SELECT value FROM setting
+                                                       WHERE name = 'slack.questions') IS 'channel')
+                      THEN (SELECT max(m.seq) FROM slack_message AS m
+                             WHERE m.session_seq = s.seq AND m.kind = 'session'
+                               AND m.state IN ('queued', 'sent')) END AS root_seq,
+                 coalesce(NEW.thread_ts,
+                          CASE WHEN NOT (NEW.kind = 'ask' AND (SELECT value FROM setting
+                                                       WHERE name = 'slack.questions') IS 'channel')
+                               THEN s.thread_ts END) AS thread_ts,
+                 coalesce(NEW.at, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) AS at,
+                 s.mode
+            FROM (SELECT 1) LEFT JOIN session AS s ON s.seq = NEW.session_seq) AS a
+    JOIN slack_part AS p ON p.kind = NEW.kind
+   WHERE a.channel_id IS NOT NULL AND NEW.kind <> 'session'
+     AND (coalesce(a.mode, 'local') <> 'local' OR p.in_local = 1)
+     AND NOT (NEW.kind = 'ask' AND EXISTS (SELECT 1 FROM slack_message
+                                            WHERE request_seq = NEW.request_seq AND kind = 'ask'));
+  INSERT INTO slack_message (kind, session_seq, request_seq, channel_id, root_seq, created_at,
+                             updated_at)
+  SELECT 'diff', m.session_seq, m.request_seq, m.channel_id, m.seq, m.created_at, m.created_at
+    FROM slack_message AS m JOIN request AS r ON r.seq = m.request_seq
+   WHERE NEW.kind = 'ask' AND m.request_seq = NEW.request_seq AND m.kind = 'ask'
+     AND r.kind = 'clearance'
+     AND (SELECT value FROM setting WHERE name = 'slack.questions') IS 'channel'
+     AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'diff');
+END;
+
+CREATE TRIGGER slack_message_is_born BEFORE INSERT ON slack_message BEGIN
+  SELECT RAISE(ABORT, 'slack_message: exists: a row with this seq is there already')
+   WHERE EXISTS (SELECT 1 FROM slack_message WHERE seq = NEW.seq);
+  SELECT RAISE(ABORT, 'slack_message: move: a message is born queued')
+   WHERE NEW.ts IS NOT NULL OR NEW.sent_generation <> 0
+      OR NOT EXISTS (SELECT 1 FROM slack_message_move WHERE src = '' AND dst = NEW.state);
+  SELECT RAISE(ABORT, 'slack_message: kind: see slack_part for what a message can be')
+   WHERE NOT EXISTS (SELECT 1 FROM slack_part WHERE kind = NEW.kind);
+END;
+
+CREATE TRIGGER slack_message_queued AFTER INSERT ON slack_message BEGIN
+  INSERT INTO slack_outbox (kind, message_seq, priority, created_at)
+  SELECT send, NEW.seq, priority, NEW.created_at FROM slack_part WHERE kind = NEW.kind;
+END;
+
+CREATE TRIGGER slack_message_moves BEFORE UPDATE OF state ON slack_message
+WHEN OLD.state <> NEW.state BEGIN
+  SELECT RAISE(ABORT, 'slack_message: move: see slack_message_move for the legal moves of state')
+   WHERE NOT EXISTS (SELECT 1 FROM slack_message_move WHERE src = OLD.state AND dst = NEW.state);
+END;
+
+-- A message belongs below another head only while it is not sent: where that one is dead.
+CREATE TRIGGER slack_message_is_fixed BEFORE UPDATE ON slack_message BEGIN
+  SELECT RAISE(ABORT, 'slack_message: fixed: what a message is about does not change')
+   WHERE OLD.seq IS NOT NEW.seq OR OLD.marker IS NOT NEW.marker OR OLD.kind IS NOT NEW.kind
+      OR OLD.session_seq IS NOT NEW.session_seq OR OLD.request_seq IS NOT NEW.request_seq
+      OR OLD.apply_seq IS NOT NEW.apply_seq OR OLD.call_seq IS NOT NEW.call_seq
+      OR OLD.channel_id IS NOT NEW.channel_id OR OLD.thread_ts IS NOT NEW.thread_ts
+      OR OLD.text IS NOT NEW.text OR OLD.content_seq IS NOT NEW.content_seq
+      OR OLD.created_at IS NOT NEW.created_at
+      OR (OLD.ts IS NOT NULL AND OLD.ts IS NOT NEW.ts)
+      OR (OLD.state <> 'queued' AND OLD.root_seq IS NOT NEW.root_seq)
+      OR NEW.generation < OLD.generation;
+END;
+
+-- A change is an edit, unless the message is still to be sent: then it is sent as it is by then. Edits
+-- that wait are one. What waited for its ts may go.
+CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts ON slack_message BEGIN
+  INSERT INTO slack_outbox (kind, message_seq, priority, created_at)
+  SELECT 'update', NEW.seq, p.edit_priority, NEW.updated_at
+    FROM slack_part AS p
+   WHERE p.kind = NEW.kind AND p.send = 'post' AND NEW.generation > OLD.generation
+     AND NEW.state IN ('queued', 'sent')
+     AND NOT EXISTS (SELECT 1 FROM slack_outbox
+                      WHERE message_seq = NEW.seq AND state = 'queued' AND kind IN ('post', 'update'));
+  UPDATE slack_lane SET state = 'ready'
+   WHERE waits_for = NEW.seq AND state = 'waiting' AND OLD.ts IS NULL AND NEW.ts IS NOT NULL;
+END;
+
+CREATE TRIGGER slack_outbox_is_born BEFORE INSERT ON slack_outbox BEGIN
+  SELECT RAISE(ABORT, 'slack_outbox: exists: a row with this seq is there already')
+   WHERE EXISTS (SELECT 1 FROM slack_outbox WHERE seq = NEW.seq);
+  SELECT RAISE(ABORT, 'slack_outbox: move: an intent is born queued')
+   WHERE NOT EXISTS (SELECT 1 FROM slack_outbox_move WHERE src = '' AND dst = NEW.state)
+      OR NEW.lane_seq IS NOT NULL;
+  SELECT RAISE(ABORT, 'slack_outbox: kind: see slack_kind for what can be done')
+   WHERE NOT EXISTS (SELECT 1 FROM slack_kind WHERE kind = NEW.kind);
+  SELECT RAISE(ABORT, 'slack_outbox: incomplete: this kind needs more to be sent')
+   WHERE (NEW.kind = 'view_open' AND (NEW.trigger_id IS NULL OR NEW.view IS NULL OR
+                                      NEW.expires_at IS NULL))
+      OR (NEW.kind = 'respond' AND (NEW.response_url IS NULL OR NEW.text IS NULL))
+      OR (NEW.kind = 'ephemeral' AND (NEW.channel_id IS NULL OR NEW.user_id IS NULL
+                                      OR NEW.text IS NULL));
+END;
+
+-- It joins the lane of its thread (or makes it): behind what is there, and as urgent as the most
+-- urgent in it.
+CREATE TRIGGER slack_outbox_queued AFTER INSERT ON slack_outbox BEGIN
+  INSERT INTO slack_gate (name, slot)
+  SELECT g.name, g.slot FROM (
+    SELECT CASE k.slot WHEN 'post' THEN k.gate || ' ' || m.channel_id ELSE k.gate END AS name, k.slot
+      FROM slack_kind AS k LEFT JOIN slack_message AS m ON m.seq = NEW.message_seq
+     WHERE k.kind = NEW.kind) AS g
+   WHERE NOT EXISTS (SELECT 1 FROM slack_gate WHERE name = g.name);
+  INSERT INTO slack_lane (gate, channel_id, thread, waits_for, state, head, priority, due_at)
+  SELECT l.gate, l.channel_id, l.thread, l.waits_for,
+         CASE WHEN l.waits_for IS NULL
+                OR (SELECT ts FROM slack_message WHERE seq = l.waits_for) IS NOT NULL
+              THEN 'ready' ELSE 'waiting' END,
+         NEW.seq, coalesce(l.priority, NEW.priority), coalesce(NEW.due_at, '')
+    FROM (SELECT CASE k.slot WHEN 'post' THEN k.gate || ' ' || m.channel_id ELSE k.gate END AS gate,
+                 coalesce(m.channel_id, '') AS channel_id,
+                 CASE WHEN NEW.kind IN ('update', 'delete') THEN 'm' || m.seq
+                      WHEN m.root_seq IS NOT NULL THEN 'm' || m.root_seq
+                      ELSE coalesce(m.thread_ts, '') END AS thread,
+                 CASE WHEN NEW.kind IN ('update', 'delete') THEN m.seq ELSE m.root_seq END AS waits_for,
+                 k.priority
+            FROM slack_kind AS k LEFT JOIN slack_message AS m ON m.seq = NEW.message_seq
+           WHERE k.kind = NEW.kind) AS l
+   WHERE NOT EXISTS (SELECT 1 FROM slack_lane
+                      WHERE gate = l.gate AND channel_id = l.channel_id AND thread = l.thread);
+  UPDATE slack_outbox
+     SET priority = coalesce((SELECT priority FROM slack_kind WHERE kind = NEW.kind), priority),
+         lane_seq = (
+           SELECT l.seq
+             FROM slack_kind AS k LEFT JOIN slack_message AS m ON m.seq = NEW.message_seq
+             JOIN slack_lane AS l
+               ON l.gate = CASE k.slot WHEN 'post' THEN k.gate || ' ' || m.channel_id ELSE k.gate END
+              AND l.channel_id = coalesce(m.channel_id, '')
+              AND l.thread = CASE WHEN NEW.kind IN ('update', 'delete') THEN 'm' || m.seq
+                                  WHEN m.root_seq IS NOT NULL THEN 'm' || m.root_seq
+                                  ELSE coalesce(m.thread_ts, '') END
+            WHERE k.kind = NEW.kind)
+   WHERE seq = NEW.seq;
+  UPDATE slack_lane
+     SET priority = min(priority, (SELECT priority FROM slack_outbox WHERE seq = NEW.seq))
+   WHERE seq = (SELECT lane_seq FROM slack_outbox WHERE seq = NEW.seq);
+END;
+
+CREATE TRIGGER slack_outbox_moves BEFORE UPDATE OF state ON slack_outbox BEGIN
+  SELECT RAISE(ABORT, 'slack_outbox: move: see slack_outbox_move for the legal moves of state')
+   WHERE NOT EXISTS (SELECT 1 FROM slack_outbox_move WHERE src = OLD.state AND dst = NEW.state);
+END;
+
+CREATE TRIGGER slack_outbox_is_fixed BEFORE UPDATE ON slack_outbox BEGIN
+  SELECT RAISE(ABORT, 'slack_outbox: fixed: what is intended does not change')
+   WHERE OLD.seq IS NOT NEW.seq OR OLD.kind IS NOT NEW.kind OR OLD.message_seq IS NOT NEW.message_seq
+      OR OLD.request_seq IS NOT NEW.request_seq OR OLD.view IS NOT NEW.view
+      OR OLD.channel_id IS NOT NEW.channel_id OR OLD.user_id IS NOT NEW.user_id
+      OR OLD.text IS NOT NEW.text OR OLD.created_at IS NOT NEW.created_at
+      OR (NEW.trigger_id IS NOT NULL AND OLD.trigger_id IS NOT NEW.trigger_id)
+      OR (NEW.response_url IS NOT NULL AND OLD.response_url IS NOT NEW.response_url);
+END;
+
+-- While one is in hand (or in doubt) its lane stands still; then the next is the head, or the lane is
+-- empty and goes. Secrets go when they are of no more use.
+CREATE TRIGGER slack_outbox_moved AFTER UPDATE OF state ON slack_outbox BEGIN
+  UPDATE slack_lane
+     SET head = (SELECT min(o.seq) FROM slack_outbox AS o
+                  WHERE o.lane_seq = NEW.lane_seq AND o.state IN ('queued', 'sending', 'doubtful')),
+         priority = coalesce((SELECT min(o.priority) FROM slack_outbox AS o
+                               WHERE o.lane_seq = NEW.lane_seq AND o.state = 'queued'), priority)
+   WHERE seq = NEW.lane_seq;
+  DELETE FROM slack_lane WHERE seq = NEW.lane_seq AND head IS NULL;
+  UPDATE slack_lane
+     SET (state, due_at) = (
+           SELECT CASE WHEN o.state IN ('sending', 'doubtful') THEN 'busy'
+                       WHEN slack_lane.waits_for IS NULL
+                         OR (SELECT ts FROM slack_message WHERE seq = slack_lane.waits_for) IS NOT NULL
+                       THEN 'ready' ELSE 'waiting' END,
+                  coalesce(o.due_at, '')
+             FROM slack_outbox AS o WHERE o.seq = slack_lane.head)
+   WHERE seq = NEW.lane_seq;
+  UPDATE slack_outbox SET trigger_id = NULL, response_url = NULL
+   WHERE seq = NEW.seq AND NEW.state IN ('sent', 'dead')
+     AND (trigger_id IS NOT NULL OR response_url IS NOT NULL);
+  INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
+  SELECT NEW.settled_at, 'slack.dead', m.session_seq, coalesce(m.request_seq, NEW.request_seq),
+         'slack-poster', json_object('outbox', NEW.seq, 'what', coalesce(m.kind, NEW.kind),
+                                     'error', substr(NEW.error, 1, 200))
+    FROM (SELECT 1) LEFT JOIN slack_message AS m ON m.seq = NEW.message_seq
+   WHERE NEW.state = 'dead' AND OLD.state <> 'dead';
+END;
+
+-- What retention deletes unsaid leaves no lane behind.
+CREATE TRIGGER slack_outbox_is_deleted AFTER DELETE ON slack_outbox
+WHEN OLD.state IN ('queued', 'sending', 'doubtful') BEGIN
+  UPDATE slack_lane
+     SET head = (SELECT min(o.seq) FROM slack_outbox AS o
+                  WHERE o.lane_seq = OLD.lane_seq AND o.state IN ('queued', 'sending', 'doubtful')),
+         due_at = ''
+   WHERE seq = OLD.lane_seq;
+  DELETE FROM slack_lane WHERE seq = OLD.lane_seq AND head IS NULL;
+END;
+
+-- What does not get through, and why. The last column says what may help.
+CREATE VIEW outbox_stuck AS
+SELECT o.seq, coalesce(m.kind, o.kind) AS what, o.kind AS intent, o.state, o.attempts,
+       s.id AS session_id, r.id AS request_id, coalesce(m.channel_id, o.channel_id) AS channel_id,
+       o.created_at, o.error AS why
+  FROM slack_outbox AS o
+  LEFT JOIN slack_message AS m ON m.seq = o.message_seq
+  LEFT JOIN session AS s ON s.seq = m.session_seq
+  LEFT JOIN request AS r ON r.seq = coalesce(m.request_seq, o.request_seq)
+ WHERE o.state = 'dead' OR (o.state IN ('queued', 'sending', 'doubtful') AND o.error IS NOT NULL)
+UNION ALL
+SELECT NULL, 'gate ' || name, NULL, 'closed', strikes, NULL, NULL, NULL, not_before, why
+  FROM slack_gate WHERE why IS NOT NULL;

@@ -1,0 +1,103 @@
+-- Every statement on `slack_envelope`, and what an envelope makes be said in Slack.
+
+-- name: slack_envelope_insert
+INSERT INTO slack_envelope (envelope_id, type, kind, team_id, user_id, channel_id, event_key,
+  message_key, client_key, action, reading, problem, payload, created_at)
+VALUES (:envelope_id, :type, :kind, :team_id, :user_id, :channel_id, :event_key, :message_key,
+  :client_key, :action, :reading, :problem, :payload, :now);
+
+-- name: slack_envelope_outcome
+-- What became of it, and what the first with its keys was answered.
+SELECT e.outcome, e.why, e.operator_id, f.reply AS first_reply
+  FROM slack_envelope AS e LEFT JOIN slack_envelope AS f ON f.seq = e.first_seq
+ WHERE e.seq = :seq;
+
+-- name: slack_envelope_answer
+UPDATE slack_envelope SET reply = :reply WHERE seq = :seq;
+
+-- name: slack_envelope_oldest
+-- scan ok: reads the first entry
+SELECT CASE WHEN typeof(created_at) = 'text' THEN created_at ELSE '' END AS at FROM slack_envelope ORDER BY seq LIMIT 1;
+
+-- name: slack_envelope_delete_old
+-- scan ok: reads the first :limit entries
+DELETE FROM slack_envelope
+ WHERE seq IN (SELECT seq FROM slack_envelope ORDER BY seq LIMIT :limit)
+   AND (typeof(created_at) <> 'text' OR created_at < :cutoff);
+
+-- name: slack_thread
+-- Whose thread this is: the head of a session's, or one question where questions stand in the channel.
+SELECT s.seq, s.id, s.status, s.connectivity_status, r.id AS request_id
+  FROM slack_message AS m JOIN session AS s ON s.seq = m.session_seq
+  LEFT JOIN request AS r ON r.seq = m.request_seq AND m.kind = 'ask'
+ WHERE m.channel_id = :channel AND m.ts = :thread
+ UNION ALL
+SELECT s.seq, s.id, s.status, s.connectivity_status, NULL
+  FROM session AS s
+ WHERE s.thread_ts = :thread
+   AND coalesce(nullif(s.channel_id, ''),
+                (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel
+ LIMIT 1;
+
+-- name: slack_live_sessions
+-- Those of a channel that Slack may act on, the most recently active first.
+-- scan ok: only those that live
+SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connectivity_status,
+       s.last_tool, s.last_activity_at,
+       (SELECT count(*) FROM request AS r
+         WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')) AS questions
+  FROM session AS s
+ WHERE s.status <> 'terminated'
+   AND (:channel IS NULL
+        OR (s.mode <> 'local'
+            AND coalesce(nullif(s.channel_id, ''),
+                         (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
+ ORDER BY s.last_activity_at DESC LIMIT :limit;
+
+-- name: slack_live_session
+SELECT seq, id, status, connectivity_status FROM session WHERE id = :id;
+
+-- name: slack_form_missed
+-- A form that this person asked for and that could not be shown, of a question of this session that
+-- still waits.
+SELECT r.id, o.view
+  FROM request AS r JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'
+ WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted')
+   AND o.user_id = :user AND o.state = 'dead'
+ ORDER BY o.seq DESC LIMIT 1;
+
+-- name: slack_open_form
+INSERT INTO slack_outbox (kind, request_seq, session_seq, view, trigger_id, channel_id, thread_ts,
+  user_id, expires_at, created_at)
+VALUES ('view_open', :request, :session, :view, :trigger_id, :channel, :thread_ts, :user,
+  :expires_at, :now);
+
+-- name: slack_whisper
+-- For the eyes of one person.
+INSERT INTO slack_outbox (kind, channel_id, thread_ts, user_id, text, expires_at, created_at)
+VALUES ('ephemeral', :channel, :thread_ts, :user, :text, :expires_at, :now);
+
+-- name: slack_reply
+-- Into a thread.
+INSERT INTO slack_notice (kind, session_seq, channel_id, thread_ts, text, at)
+VALUES ('reply', :session, :channel, :thread_ts, :text, :now);
+
+-- name: slack_candidates
+-- What of a session waits for this verdict.
+SELECT r.id, r.title
+  FROM request AS r JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict = :verdict
+ WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted')
+ ORDER BY r.seq LIMIT :limit;
+
+-- name: slack_candidates_of_channel
+SELECT r.id, r.title
+  FROM request AS r JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict = :verdict
+  JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state IN ('pending', 'interrupted') AND s.mode <> 'local'
+   AND coalesce(nullif(s.channel_id, ''),
+                (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel
+ ORDER BY r.seq LIMIT :limit;
+
+-- name: slack_is_open
+-- A question that a form may be about: it waits still.
+SELECT seq, session_seq, state, decision, decided_by, decided_at FROM request WHERE id = :id;

@@ -1,0 +1,261 @@
+-- Every statement on what is said in Slack, in the order of an intent's life.
+
+-- name: slack_is_heard
+-- Whether what a session says is said in Slack: the condition of slack_notice_is_said.
+SELECT 1 AS heard FROM session AS s
+ WHERE s.seq = :session AND s.mode <> 'local'
+   AND (SELECT value FROM setting WHERE name = 'slack.configured') = 'true'
+   AND coalesce(nullif(s.channel_id, ''), (SELECT nullif(value, '') FROM setting
+                                            WHERE name = 'slack.channel_id')) IS NOT NULL;
+
+-- name: slack_lane_next
+-- The next intent for a slot: of the lanes whose gate is open the most urgent, then the oldest. A
+-- modal does not wait for better times.
+SELECT l.head
+  FROM slack_gate AS g
+  JOIN slack_lane AS l ON l.seq = (
+         SELECT x.seq FROM slack_lane AS x
+          WHERE x.gate = g.name AND x.state = 'ready' AND x.due_at <= :now
+          ORDER BY x.priority, x.due_at, x.head LIMIT 1)
+ WHERE g.slot = :slot AND g.not_before <= :now
+   AND (g.slot = 'view' OR NOT EXISTS (SELECT 1 FROM slack_gate
+                                        WHERE name = 'slack' AND not_before > :now))
+ ORDER BY l.priority, l.head LIMIT 1;
+
+-- name: slack_lane_due
+-- When the next look is worth it, '' if at once; NULL: at a bell.
+SELECT min(max(g.not_before, d.due_at,
+               CASE g.slot WHEN 'view' THEN ''
+                           ELSE (SELECT not_before FROM slack_gate WHERE name = 'slack') END)) AS at
+  FROM slack_gate AS g
+  JOIN (SELECT name, (SELECT min(due_at) FROM slack_lane WHERE gate = name AND state = 'ready') AS due_at
+          FROM slack_gate) AS d ON d.name = g.name AND d.due_at IS NOT NULL;
+
+-- name: slack_outbox_claim
+UPDATE slack_outbox
+   SET state = 'sending', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
+       started_at = :now,
+       generation = (SELECT generation FROM slack_message WHERE seq = message_seq)
+ WHERE seq = :seq AND state = 'queued';
+
+-- name: slack_outbox_read
+SELECT o.kind, k.class, k.gate, o.message_seq, o.view, o.channel_id AS to_channel,
+       o.thread_ts AS to_thread, o.user_id, o.text AS words, o.replaces, o.trigger_id, o.response_url,
+       o.expires_at, o.state, o.form, o.generation, o.claim, o.attempts, o.deaths, o.lookups,
+       o.started_at, o.due_at, o.may_repeat, o.lane_seq, o.request_seq AS view_request,
+       o.session_seq AS view_session,
+       m.marker, m.kind AS part, m.session_seq, m.request_seq, m.apply_seq, m.call_seq,
+       m.channel_id, m.root_seq, coalesce(h.ts, m.thread_ts) AS thread, m.text, m.detail,
+       m.content_seq, m.file_name, m.file_id, m.ts, m.sent_generation, m.state AS message_state,
+       h.kind AS head_kind
+  FROM slack_outbox AS o
+  JOIN slack_kind AS k ON k.kind = o.kind
+  LEFT JOIN slack_message AS m ON m.seq = o.message_seq
+  LEFT JOIN slack_message AS h ON h.seq = m.root_seq
+ WHERE o.seq = :seq;
+
+-- name: slack_outbox_followers
+-- What stands behind it in its lane.
+SELECT o.seq, m.kind AS part, m.thread_ts, o.leader_seq, length(c.arguments) AS size
+  FROM slack_outbox AS o LEFT JOIN slack_message AS m ON m.seq = o.message_seq
+  LEFT JOIN tool_call AS c ON c.seq = m.call_seq
+ WHERE o.lane_seq = :lane AND o.seq > :seq AND o.state IN ('queued', 'sending', 'doubtful')
+ ORDER BY o.seq LIMIT :limit;
+
+-- name: slack_outbox_lead
+UPDATE slack_outbox SET leader_seq = :leader WHERE seq = :seq AND state = 'queued';
+
+-- name: slack_outbox_led
+SELECT o.seq, o.message_seq, m.call_seq
+  FROM slack_outbox AS o JOIN slack_message AS m ON m.seq = o.message_seq
+ WHERE o.leader_seq = :leader AND o.state = 'queued' ORDER BY o.seq;
+
+-- name: slack_outbox_led_sent
+UPDATE slack_outbox SET state = 'sent', error = NULL, settled_at = :now
+ WHERE leader_seq = :leader AND state = 'queued';
+
+-- name: slack_outbox_led_alone
+UPDATE slack_outbox SET leader_seq = NULL WHERE leader_seq = :leader AND state = 'queued';
+
+-- name: slack_outbox_sent
+-- 0 rows: it is not ours any more. So for all that settle.
+UPDATE slack_outbox SET state = 'sent', error = NULL, settled_at = :now
+ WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
+
+-- name: slack_outbox_put_back
+-- Surely not said. form: as what it is tried next.
+UPDATE slack_outbox
+   SET state = 'queued', form = :form, due_at = :due_at, error = :error, may_repeat = :may_repeat,
+       lookups = 0
+ WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
+
+-- name: slack_outbox_doubt
+UPDATE slack_outbox SET state = 'doubtful', due_at = :due_at, error = :error, lookups = :lookups
+ WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
+
+-- name: slack_outbox_die
+UPDATE slack_outbox SET state = 'dead', error = :error, settled_at = :now
+ WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
+
+-- name: slack_outbox_doubtful
+-- What is to be looked for in Slack.
+SELECT seq FROM slack_outbox
+ WHERE state = 'doubtful' AND due_at <= :now ORDER BY due_at, seq LIMIT 1;
+
+-- name: slack_outbox_doubt_due
+SELECT min(due_at) AS at FROM slack_outbox WHERE state = 'doubtful';
+
+-- name: slack_outbox_left
+-- What a predecessor had in hand when it died.
+SELECT seq FROM slack_outbox WHERE state = 'sending' AND worker_id IS NOT :worker
+ ORDER BY seq LIMIT 1;
+
+-- name: slack_outbox_died
+UPDATE slack_outbox SET deaths = deaths + 1 WHERE seq = :seq;
+
+-- name: slack_outbox_view_sent
+-- Beside what was asked for: a word to the person.
+INSERT INTO slack_outbox (kind, channel_id, thread_ts, user_id, text, created_at)
+VALUES ('ephemeral', :channel, :thread, :user, :text, :now);
+
+-- name: slack_message_sent
+UPDATE slack_message
+   SET state = 'sent', ts = coalesce(ts, :ts), sent_generation = max(sent_generation, :generation),
+       updated_at = :now
+ WHERE seq = :seq AND state = 'queued';
+
+-- name: slack_message_edited
+UPDATE slack_message SET sent_generation = :generation, updated_at = :now
+ WHERE seq = :seq AND sent_generation < :generation;
+
+-- name: slack_message_dead
+UPDATE slack_message SET state = 'dead', updated_at = :now WHERE seq = :seq AND state = 'queued';
+
+-- name: slack_message_gone
+UPDATE slack_message SET state = 'gone', updated_at = :now WHERE seq = :seq AND state = 'sent';
+
+-- name: slack_message_uploaded
+-- Before it is shared: NULL afterwards means that nothing was.
+UPDATE slack_message SET file_id = :file_id WHERE seq = :seq;
+
+-- name: slack_outbox_orphan
+-- Edits of what was never posted.
+UPDATE slack_outbox SET state = 'dead', error = 'what it would change was never posted', settled_at = :now
+ WHERE message_seq = :message AND state = 'queued' AND kind IN ('update', 'delete');
+
+-- name: slack_request_ts
+UPDATE request SET slack_ts = :ts WHERE seq = :request AND slack_ts IS NOT :ts;
+
+-- name: slack_session_thread
+UPDATE session SET thread_ts = :ts WHERE seq = :session AND thread_ts IS NULL;
+
+-- name: slack_ask_changed
+-- Its diff did not get through, which it says.
+UPDATE slack_message SET generation = generation + 1, updated_at = :now
+ WHERE request_seq = :request AND kind = 'ask';
+
+-- name: slack_diff_state
+SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff';
+
+-- name: slack_head_tries
+-- How often a session's thread was begun in vain.
+SELECT count(*) AS tries FROM slack_message
+ WHERE session_seq = :session AND kind = 'session' AND state = 'dead';
+
+-- name: slack_head_anew
+-- A new head for the thread whose old one is dead or gone.
+INSERT INTO slack_message (kind, session_seq, channel_id, created_at, updated_at)
+SELECT 'session', session_seq, channel_id, :now, :now FROM slack_message
+ WHERE seq = :head AND kind = 'session';
+
+-- name: slack_head_move_messages
+UPDATE slack_message SET root_seq = :new WHERE root_seq = :head AND state = 'queued';
+
+-- name: slack_head_move_lane
+UPDATE slack_lane SET thread = 'm' || :new, waits_for = :new, state = 'waiting'
+ WHERE gate = 'chat.postMessage ' || :channel AND channel_id = :channel AND thread = 'm' || :head;
+
+-- name: slack_head_bury
+-- Nothing can be said in a thread that cannot be begun.
+UPDATE slack_outbox SET state = 'dead', error = 'the thread could not be begun', settled_at = :now
+ WHERE state = 'queued' AND message_seq IN (
+   SELECT seq FROM slack_message WHERE root_seq = :head AND state = 'queued');
+
+-- name: slack_gate_read
+SELECT strikes, spent_at, not_before, why FROM slack_gate WHERE name = :name;
+
+-- name: slack_gate_close
+UPDATE slack_gate
+   SET not_before = max(not_before, :not_before), strikes = strikes + 1, why = :why
+ WHERE name = :name;
+
+-- name: slack_gate_gap
+UPDATE slack_gate SET not_before = max(not_before, :not_before) WHERE name = :name;
+
+-- name: slack_gate_close_posts
+-- Refused at once again: the method, not only the channel.
+UPDATE slack_gate SET not_before = max(not_before, :not_before) WHERE slot = 'post';
+
+-- name: slack_gate_pass
+UPDATE slack_gate SET not_before = :not_before, spent_at = :spent_at, strikes = 0, why = NULL
+ WHERE name = :name;
+
+-- name: slack_gate_open
+UPDATE slack_gate SET not_before = '', strikes = 0, why = NULL
+ WHERE name = :name AND (not_before <> '' OR strikes <> 0 OR why IS NOT NULL);
+
+-- name: slack_operators
+-- Who is called to a question.
+SELECT user_id FROM operator WHERE kind = 'slack' AND active = 1 ORDER BY created_at, id LIMIT 20;
+
+-- name: slack_session_read
+SELECT id, status, mode, protocol_mode, workspace_root, client_name, prompt, created_at,
+       coalesce(terminated_at, updated_at) AS ended_at, last_tool
+  FROM session WHERE seq = :seq;
+
+-- name: slack_apply_read
+SELECT a.state, a.forced, a.error_code, a.error_message, r.id, r.file_path
+  FROM apply AS a JOIN request AS r ON r.seq = a.request_seq WHERE a.seq = :seq;
+
+-- name: slack_call_read
+SELECT arguments, arguments_seq FROM tool_call WHERE seq = :seq;
+
+-- name: slack_call_size
+SELECT length(arguments) AS size FROM tool_call WHERE seq = :seq;
+
+-- name: slack_outbox_delete_of
+DELETE FROM slack_outbox WHERE seq IN (
+  SELECT o.seq FROM slack_message AS m JOIN slack_outbox AS o ON o.message_seq = m.seq
+   WHERE m.session_seq = :session
+   UNION ALL
+  SELECT o.seq FROM request AS r JOIN slack_message AS m ON m.request_seq = r.seq
+    JOIN slack_outbox AS o ON o.message_seq = m.seq
+   WHERE r.session_seq = :session LIMIT :limit);
+
+-- name: slack_message_delete
+-- Those of its questions too: an adopted one stands in the thread of another session.
+DELETE FROM slack_message WHERE seq IN (
+  SELECT seq FROM slack_message WHERE session_seq = :session
+   UNION ALL
+  SELECT m.seq FROM request AS r JOIN slack_message AS m ON m.request_seq = r.seq
+   WHERE r.session_seq = :session LIMIT :limit);
+
+-- name: slack_outbox_old
+SELECT 1 AS any FROM slack_outbox WHERE settled_at < :cutoff LIMIT 1;
+
+-- name: slack_outbox_delete_old
+-- What was said long ago; the messages stay with their sessions.
+DELETE FROM slack_outbox WHERE seq IN (
+  SELECT seq FROM slack_outbox WHERE settled_at < :cutoff ORDER BY settled_at LIMIT :limit);
+
+-- name: slack_message_old
+SELECT 1 AS any FROM slack_message AS m
+ WHERE m.session_seq IS NULL AND m.created_at < :cutoff
+   AND NOT EXISTS (SELECT 1 FROM slack_outbox WHERE message_seq = m.seq) LIMIT 1;
+
+-- name: slack_message_delete_old
+-- Those of no session, once they are said.
+DELETE FROM slack_message WHERE seq IN (
+  SELECT m.seq FROM slack_message AS m
+   WHERE m.session_seq IS NULL AND m.created_at < :cutoff
+     AND NOT EXISTS (SELECT 1 FROM slack_outbox WHERE message_seq = m.seq) LIMIT :limit);

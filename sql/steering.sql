@@ -1,0 +1,30 @@
+-- Every statement on `steering`.
+
+-- name: steering_insert
+INSERT INTO steering (kind, session_id, channel_id, text, operator_id, source, created_at)
+VALUES (:kind, :session_id, :channel_id, :text, :operator_id, :source, :now);
+
+-- name: steering_outcome
+SELECT t.outcome, t.why, s.id AS session_id, s.connectivity_status, s.status
+  FROM steering AS t LEFT JOIN session AS s ON s.seq = t.session_seq WHERE t.seq = :seq;
+
+-- name: steering_waiting
+-- What a session is to be told next.
+SELECT seq, kind, text, source, created_at FROM steering
+ WHERE session_seq = :session AND outcome = 'accepted' AND delivered_at IS NULL AND seq > :after
+ ORDER BY seq LIMIT :limit;
+
+-- name: steering_of_call
+-- What went with the result of a call.
+SELECT seq, kind, text, source, created_at FROM steering WHERE call_seq = :call ORDER BY seq;
+
+-- name: steering_deliver
+UPDATE steering SET call_seq = :call, delivered_at = :now
+ WHERE seq = :seq AND delivered_at IS NULL;
+
+-- name: steering_delete
+DELETE FROM steering WHERE seq IN (SELECT seq FROM steering WHERE session_seq = :session
+                                    LIMIT :limit);
+
+-- name: pause_delete
+DELETE FROM pause WHERE seq IN (SELECT seq FROM pause WHERE session_seq = :session LIMIT :limit);

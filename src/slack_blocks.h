@@ -1,0 +1,93 @@
+/* slack_blocks: what a Slack message looks like: from what is known to Block Kit's JSON.
+ *
+ * Layouts and ids: contracts.md 2.3, slack.md 8, 9 and 16, seeds 001 section 6. Foreign text stands
+ * in rich_text wherever it can (raw: nothing to escape, nothing that formats, links or mentions),
+ * else escaped once. Every text is within Slack's limits by construction, whatever it was. Texts of
+ * the structs are borrowed and may be NULL; nothing here fails. */
+#ifndef SLACK_BLOCKS_H
+#define SLACK_BLOCKS_H
+
+#include "request.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	SLACK_INLINE_LINES = 20, /* of a diff that stands in the message (seeds 001 section 4) */
+	SLACK_INLINE_UNITS = 2500,
+	SLACK_SNIPPET_BYTES = 1000000, /* of a file that Slack still takes as a snippet */
+};
+
+/* A message as chat.postMessage takes it. blocks may be NULL: text alone. */
+struct slack_said {
+	struct str text; /* notification, screen reader, fallback; mrkdwn, escaped */
+	cJSON *blocks;
+};
+
+#define SLACK_SAID_INIT                                                                            \
+	{                                                                                          \
+		.blocks = NULL                                                                     \
+	}
+
+/* A question, and who is called to it: ids of Slack users, NULL at the end. */
+struct slack_ask {
+	const struct request *request;
+	const char *const *mentions;
+	bool diff_above; /* a diff that is too long stands before the question, not below */
+	bool diff_missing; /* Slack did not take it */
+};
+
+struct slack_session {
+	const char *id, *status, *mode, *protocol_mode, *workspace_root, *client_name, *prompt;
+	const char *created_at, *ended_at;
+};
+
+/* A finished write. files: a JSON array of {"path", "action", "bytes"}. */
+struct slack_write {
+	const char *state, *file_path, *error_code, *error_message, *request_id;
+	bool forced;
+	const cJSON *files;
+};
+
+struct slack_stall {
+	const char *alert_id, *session_id, *last_tool;
+	int64_t idle_seconds;
+};
+
+/* Whether a clearance's diff stands in the message itself. */
+bool slack_is_inline(const struct request *r);
+/* What is proposed: the effect, or the proposal itself. */
+const struct str *slack_proposal(const struct request *r);
+/* "<path with / and . as _>.diff", appended: the name of the diff's snippet. */
+void slack_diff_name(const char *file_path, struct str *out);
+
+/* What is asked while it waits, and what became of it afterwards: buttons go, who decided what and
+ * when comes. */
+void slack_say_ask(const struct slack_ask *a, struct slack_said *out);
+/* A notice of its own: nobody answered in time. */
+void slack_say_expired(const struct request *r, struct slack_said *out);
+void slack_say_session(const struct slack_session *s, struct slack_said *out);
+void slack_say_ended(const struct slack_session *s, struct slack_said *out);
+void slack_say_write(const struct slack_write *w, struct slack_said *out);
+void slack_say_mode(const char *from, const char *to, struct slack_said *out);
+/* level: info, success, warning, error; anything else is info. */
+void slack_say_broadcast(const char *level, const char *message, struct slack_said *out);
+void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
+                     struct slack_said *out);
+/* Our own words: *, _, ~ and backticks format; & < > are escaped here. */
+void slack_say_text(const char *text, struct slack_said *out);
+
+/* The same without blocks, for when Slack refuses those: how to answer in words, too. */
+void slack_say_plain(const struct request *r, struct slack_said *out);
+/* The same as one short line, for when Slack refuses everything else. */
+void slack_say_line(const struct request *r, struct slack_said *out);
+
+/* A modal. view: reject, refine, nudge or resume; id: what its callback_id and private_metadata
+ * carry; preset: what stands in the input already, NULL: nothing. The caller deletes it. */
+cJSON *slack_modal(const char *view, const char *id, const char *preset);
+
+void slack_said_clear(struct slack_said *s);
+
+#endif

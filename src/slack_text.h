@@ -1,0 +1,28 @@
+/* slack_text: foreign text on its way into a Slack message: cleaned, escaped once, and cut where no
+ * character is hurt.
+ *
+ * Lengths are UTF-16 units, as Slack counts in places; never fewer than characters (reference
+ * slack.md 8.1). Cleaning: broken UTF-8 becomes U+FFFD, NUL goes, a CR before LF goes, and what
+ * hides or reorders text (C0 and C1 but tab and newline, bidi controls, zero-width characters) is
+ * written out as \u{202E} (slack.md 9). */
+#ifndef SLACK_TEXT_H
+#define SLACK_TEXT_H
+
+#include "str.h"
+
+enum slack_escaping {
+	SLACK_RAW, /* rich_text and plain_text */
+	SLACK_MRKDWN, /* & < > become entities */
+};
+
+/* Appends at most units of the cleaned bytes to out. False: it was too long, and ends with "…". */
+bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
+               enum slack_escaping how);
+
+/* UTF-16 units of well-formed UTF-8. */
+size_t slack_units(const char *text);
+
+/* Lines of a text; a last one without its newline counts. */
+size_t slack_lines(const char *bytes, size_t length);
+
+#endif

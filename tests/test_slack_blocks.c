@@ -1,0 +1,593 @@
+/* slack_text and slack_blocks: what messages look like, without a process and without rows. */
+#include "slack_limits.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+/* ---- given, then ---- */
+
+static struct request a_clearance(void)
+{
+	struct request r = REQUEST_INIT;
+
+	r.id = xstrdup("0190aaaa-0000-7000-8000-000000000001");
+	r.kind = xstrdup("clearance");
+	r.state = xstrdup("pending");
+	r.title = xstrdup("Fix the tokenizer");
+	r.description = xstrdup("It was off by one.");
+	r.file_path = xstrdup("src/main.c");
+	r.risk_level = xstrdup("low");
+	r.session_id = xstrdup("0190bbbb-0000-7000-8000-000000000001");
+	r.workspace_root = xstrdup("/home/op/billing");
+	r.client_name = xstrdup("claude");
+	r.deadline_at = xstrdup("2026-01-01T10:00:00.000Z");
+	r.elapsed_seconds = r.actions_taken = -1;
+	str_add(&r.body, "--- a/src/main.c\n+++ b/src/main.c\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
+	return r;
+}
+
+static void set(char **member, const char *text)
+{
+	free(*member);
+	*member = text ? xstrdup(text) : NULL;
+}
+
+/* The message as JSON text; checked against all limits first. */
+static char *said(struct slack_said *s)
+{
+	struct limits l;
+	const char *why = limits_check(&l, s);
+
+	ck_assert_msg(!*why, "%s in %s", why, cJSON_Print(s->blocks));
+	return cJSON_PrintUnformatted(s->blocks);
+}
+
+static const char *const NOBODY[] = { NULL };
+
+static char *asked(const struct request *r, const char *const *mentions)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	struct slack_ask a = { .request = r, .mentions = mentions, .diff_above = true };
+
+	slack_say_ask(&a, &s);
+	return said(&s);
+}
+
+static void holds(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "%s\nis not in\n%s", part, text);
+}
+
+static void lacks(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) == NULL, "%s\nis in\n%s", part, text);
+}
+
+static void cut_gives(const char *bytes, size_t units, enum slack_escaping how, const char *result)
+{
+	OWNED(str) struct str out = STR_INIT;
+
+	(void)slack_add(&out, bytes, strlen(bytes), units, how);
+	ck_assert_str_eq(str_text(&out), result);
+	ck_assert_uint_le(slack_units(str_text(&out)), units);
+}
+
+/* ---- text ---- */
+
+START_TEST(only_three_characters_are_escaped_and_only_once)
+{
+	cut_gives("<!channel> & \"<@U1>\" &amp;", 100, SLACK_MRKDWN,
+	          "&lt;!channel&gt; &amp; \"&lt;@U1&gt;\" &amp;amp;");
+	cut_gives("<!channel> & `x`", 100, SLACK_RAW, "<!channel> & `x`");
+}
+END_TEST
+
+START_TEST(a_cut_hurts_no_character_no_entity_and_no_accent)
+{
+	cut_gives("äöü", 2, SLACK_RAW, "ä…");
+	cut_gives("a😀b", 3, SLACK_RAW, "a…");
+	cut_gives("a😀b", 4, SLACK_RAW, "a😀b");
+	cut_gives("a&b", 6, SLACK_MRKDWN, "a…");
+	cut_gives("ae\xCC\x81x", 3, SLACK_RAW, "a…");
+	cut_gives("abc", 0, SLACK_RAW, "");
+	cut_gives("abc", 1, SLACK_RAW, "…");
+	cut_gives("abc", 3, SLACK_RAW, "abc");
+}
+END_TEST
+
+START_TEST(a_pile_of_accents_does_not_eat_the_text)
+{
+	OWNED(str) struct str pile = STR_INIT;
+	OWNED(str) struct str out = STR_INIT;
+
+	str_add(&pile, "start a");
+	for (int i = 0; i < 5000; i++)
+		str_add(&pile, "\xCC\x81");
+	ck_assert(!slack_add(&out, str_text(&pile), pile.length, 1000, SLACK_RAW));
+	ck_assert_uint_gt(slack_units(str_text(&out)), 900);
+	ck_assert(utf8_valid(out.bytes, out.length));
+}
+END_TEST
+
+START_TEST(what_hides_is_written_out_and_broken_bytes_are_replaced)
+{
+	cut_gives("a\xE2\x80\xAE"
+	          "b",
+	          100, SLACK_RAW, "a\\u{202E}b");
+	cut_gives("\x1B[31mred", 100, SLACK_RAW, "\\u{1B}[31mred");
+	cut_gives("zero\xE2\x80\x8Bwidth", 100, SLACK_RAW, "zero\\u{200B}width");
+	cut_gives("a\r\nb\rc\td", 100, SLACK_RAW, "a\nb\\u{D}c\td");
+	cut_gives("a\xFF\xC3", 100, SLACK_RAW, "a\xEF\xBF\xBD\xEF\xBF\xBD");
+	cut_gives("\xED\xA0\x80", 100, SLACK_RAW, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+END_TEST
+
+/* ---- questions ---- */
+
+START_TEST(an_approval_shows_title_risk_file_diff_and_buttons)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+
+	holds(json, "\"text\":\"Fix the tokenizer\",\"style\":{\"bold\":true}");
+	holds(json, "It was off by one.");
+	holds(json, "🟢 *Approval needed* · low risk");
+	holds(json, "\"text\":\"src/main.c\",\"style\":{\"code\":true}");
+	holds(json, " (+1 −1)");
+	holds(json, "\"type\":\"rich_text_preformatted\"");
+	holds(json, "@@ -1,2 +1,2 @@\\n a\\n-b\\n+c\\n");
+	holds(json, "\"block_id\":\"approval_0190aaaa-0000-7000-8000-000000000001\"");
+	holds(json, "\"action_id\":\"approve_accept\"");
+	holds(json, "\"action_id\":\"approve_reject\"");
+	holds(json, "\"value\":\"0190aaaa-0000-7000-8000-000000000001\"");
+	holds(json, "expires <!date^1767261600^{date_short_pretty} {time}|2026-01-01 10:00 UTC>");
+	holds(json, "session `0190bbbb` · claude · billing");
+}
+END_TEST
+
+START_TEST(the_notification_begins_with_the_deed)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	struct slack_ask a = { .request = &r, .mentions = NOBODY };
+
+	slack_say_ask(&a, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "Approval needed: Fix the tokenizer (src/main.c, +1 −1, low risk)");
+}
+END_TEST
+
+START_TEST(operators_are_called_and_for_high_risk_everybody)
+{
+	static const char *const OPERATORS[] = { "U01OP", "U02OP", "not <an> id", NULL };
+	OWNED(request) struct request r = a_clearance();
+	OWNED(char_ptr) char *low = asked(&r, OPERATORS);
+
+	holds(low, "\"<@U01OP> <@U02OP> 🟢 *Approval needed*");
+	set(&r.risk_level, "high");
+	OWNED(char_ptr) char *high = asked(&r, OPERATORS);
+	holds(high, "\"<!channel> 🟡 *Approval needed* · high risk");
+	set(&r.risk_level, "critical");
+	OWNED(char_ptr) char *critical = asked(&r, OPERATORS);
+	holds(critical, "\"<!channel> 🔴 *Approval needed* · critical risk");
+}
+END_TEST
+
+START_TEST(a_diff_is_inline_up_to_20_lines_and_2500_characters)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	str_reset(&r.body);
+	for (int i = 0; i < 20; i++)
+		str_add(&r.body, "x\n");
+	ck_assert(slack_is_inline(&r));
+	str_add(&r.body, "x\n");
+	ck_assert(!slack_is_inline(&r));
+
+	str_reset(&r.body);
+	for (int i = 0; i < 2500; i++)
+		str_add(&r.body, "ä");
+	ck_assert(slack_is_inline(&r));
+	str_add(&r.body, "x");
+	ck_assert(!slack_is_inline(&r));
+
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	lacks(json, "rich_text_preformatted");
+	holds(json, "📎 1 lines, see the file above");
+}
+END_TEST
+
+/* Escapes make it longer than what was proposed. */
+START_TEST(a_diff_whose_hidden_characters_do_not_fit_is_a_snippet)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	str_reset(&r.body);
+	for (int i = 0; i < 500; i++)
+		str_add(&r.body, "\xE2\x80\xAE");
+	ck_assert(!slack_is_inline(&r));
+}
+END_TEST
+
+START_TEST(a_diff_says_every_path_that_it_touches)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	str_add(&r.body, "diff --git a/old name b/new name\nsimilarity index 100%\n"
+	                 "rename from old name\nrename to new name\n"
+	                 "diff --git a/gone.c b/gone.c\ndeleted file mode 100644\n--- "
+	                 "a/gone.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n");
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "also touches:");
+	holds(json, "\\nold name\\nnew name\\ngone.c");
+	holds(json, " (+1 −2)");
+}
+END_TEST
+
+START_TEST(what_replaces_a_whole_file_is_shown_as_the_computed_diff)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	str_reset(&r.body);
+	str_add(&r.body, "whole content\n");
+	str_add(&r.effect,
+	        "--- a/src/main.c\n+++ b/src/main.c\n@@ -1 +1 @@\n-old\n+whole content\n");
+	r.replaces_file = true;
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "-old\\n+whole content");
+	holds(json, "replaces the whole file");
+}
+END_TEST
+
+START_TEST(hostile_diffs_stand_in_the_message_as_they_are)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	str_reset(&r.body);
+	str_add(&r.body, "+```\n+<!channel> & <@U1> <https://good|evil>\n+*bold* :smile:\n");
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "+```\\n+<!channel> & <@U1> <https://good|evil>\\n+*bold* :smile:\\n");
+}
+END_TEST
+
+START_TEST(hostile_questions_stay_within_every_limit)
+{
+	static const char *const PIECES[] = { "`",    "<!channel>",   "&",     "\xCC\x81", "😀",
+		                              "\xFF", "\xE2\x80\xAE", "*_~\n", "long ",    "\"\\" };
+
+	for (size_t i = 0; i < COUNT(PIECES); i++) {
+		OWNED(request) struct request r = a_clearance();
+		OWNED(str) struct str text = STR_INIT;
+
+		while (text.length < 100 << 10)
+			str_add(&text, PIECES[i]);
+		set(&r.title, str_text(&text));
+		set(&r.description, str_text(&text));
+		set(&r.file_path, str_text(&text));
+		set(&r.client_name, str_text(&text));
+		set(&r.workspace_root, str_text(&text));
+		str_reset(&r.body);
+		str_add(&r.body, str_text(&text));
+		OWNED(char_ptr) char *pending = asked(&r, NOBODY);
+		set(&r.state, "rejected");
+		set(&r.decision, "reject");
+		set(&r.reason, str_text(&text));
+		set(&r.decided_by, str_text(&text));
+		OWNED(char_ptr) char *rejected = asked(&r, NOBODY);
+		set(&r.kind, "prompt");
+		OWNED(char_ptr) char *prompt = asked(&r, NOBODY);
+	}
+}
+END_TEST
+
+START_TEST(after_the_answer_the_buttons_are_one_line_that_names_who_decided_what_and_when)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	set(&r.state, "rejected");
+	set(&r.decision, "reject");
+	set(&r.decided_by, "slack:T1:U01OP");
+	set(&r.decided_at, "2026-01-01T09:30:00.000Z");
+	set(&r.reason, "no <tests>");
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	lacks(json, "\"type\":\"actions\"");
+	holds(json, "❌ *Rejected* by <@U01OP>, <!date^1767259800^{date_short_pretty} {time}|"
+	            "2026-01-01 09:30 UTC>: no &lt;tests&gt;");
+
+	set(&r.state, "approved");
+	set(&r.decision, "approve");
+	set(&r.decided_by, "local:ann");
+	set(&r.reason, NULL);
+	OWNED(char_ptr) char *approved = asked(&r, NOBODY);
+	holds(approved, "✅ *Approved* by ann at the terminal, ");
+	holds(approved, "🟢 *Approval* · low risk");
+
+	set(&r.state, "expired");
+	set(&r.decision, "timeout");
+	OWNED(char_ptr) char *expired = asked(&r, NOBODY);
+	holds(expired, "⏰ *Expired*: nobody answered in time, ");
+	lacks(expired, "at the terminal");
+}
+END_TEST
+
+START_TEST(an_interrupted_question_keeps_its_buttons)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	set(&r.state, "interrupted");
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "your answer still counts");
+	holds(json, "approve_accept");
+}
+END_TEST
+
+START_TEST(prompts_and_standbys_have_their_buttons)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	set(&r.kind, "prompt");
+	set(&r.prompt_type, "error_recovery");
+	r.elapsed_seconds = 720;
+	r.actions_taken = 47;
+	str_reset(&r.body);
+	str_add(&r.body, "Go <on>?");
+	OWNED(char_ptr) char *prompt = asked(&r, NOBODY);
+	holds(prompt, "*Error Recovery Prompt*");
+	holds(prompt, "\"Go <on>?\"");
+	holds(prompt, "elapsed 12 min · 47 actions");
+	holds(prompt, "\"block_id\":\"prompt_0190aaaa");
+	holds(prompt, "\"action_id\":\"prompt_continue\"");
+	holds(prompt, "\"action_id\":\"prompt_refine\"");
+	holds(prompt, "\"action_id\":\"prompt_stop\"");
+
+	set(&r.kind, "standby");
+	OWNED(char_ptr) char *standby = asked(&r, NOBODY);
+	holds(standby, "\"block_id\":\"wait_0190bbbb");
+	holds(standby, "\"action_id\":\"wait_resume\"");
+	holds(standby, "\"action_id\":\"wait_resume_instruct\"");
+	holds(standby, "\"action_id\":\"wait_stop\"");
+	holds(standby, "Stop Session");
+}
+END_TEST
+
+/* ---- the rest ---- */
+
+START_TEST(a_write_is_told_with_its_files)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	cJSON *files = cJSON_Parse("[{\"path\":\"a<b>.c\",\"action\":\"modify\",\"bytes\":1247}]");
+	struct slack_write w = { .state = "applied", .file_path = "a<b>.c", .files = files };
+
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "✅ Changes applied to a&lt;b&gt;.c (1247 bytes written)");
+	slack_said_clear(&s);
+
+	w.forced = true;
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *forced = said(&s);
+	holds(forced, "⚠️ Changes applied by force");
+	slack_said_clear(&s);
+
+	w = (struct slack_write){ .state = "refused",
+		                  .file_path = "a.c",
+		                  .error_code = "patch_conflict",
+		                  .error_message = "line 3" };
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *refused = said(&s);
+	holds(refused, "⚠️ Not written: a.c: line 3");
+	cJSON_Delete(files);
+}
+END_TEST
+
+START_TEST(a_broadcast_carries_the_sign_of_its_level)
+{
+	static const char *const LEVELS[][2] = { { "info", "ℹ️ x" },
+		                                 { "success", "✅ x" },
+		                                 { "warning", "⚠️ x" },
+		                                 { "error", "❌ x" },
+		                                 { "nonsense", "ℹ️ x" } };
+
+	for (size_t i = 0; i < COUNT(LEVELS); i++) {
+		OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+		slack_say_broadcast(LEVELS[i][0], "x", &s);
+		OWNED(char_ptr) char *json = said(&s);
+		holds(json, LEVELS[i][1]);
+		ck_assert_str_eq(str_text(&s.text), LEVELS[i][1]);
+	}
+}
+END_TEST
+
+START_TEST(a_long_text_is_several_sections_and_says_what_it_left_out)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(str) struct str text = STR_INIT;
+
+	while (text.length < 100 << 10)
+		str_add(&text, "ä<😀");
+	slack_say_text(str_text(&text), &s);
+	OWNED(char_ptr) char *json = said(&s);
+	ck_assert_int_ge(cJSON_GetArraySize(s.blocks), 2);
+	holds(json, " bytes more)");
+}
+END_TEST
+
+START_TEST(a_text_that_fits_is_said_whole_however_much_of_it_is_escaped)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(str) struct str text = STR_INIT;
+	const char *p;
+	int count = 0;
+
+	for (int i = 0; i < 1500; i++)
+		str_add(&text, "<");
+	slack_say_text(str_text(&text), &s);
+	OWNED(char_ptr) char *json = said(&s);
+	for (p = json; (p = strstr(p, "&lt;")) != NULL; p++)
+		count++;
+	ck_assert_int_eq(count, 1500);
+}
+END_TEST
+
+START_TEST(an_empty_text_is_said_to_be_one)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+	slack_say_text("", &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "(no text)");
+}
+END_TEST
+
+START_TEST(a_session_says_where_it_works_and_how_it_is)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	struct slack_session session = { .id = "0190bbbb-1",
+		                         .status = "active",
+		                         .mode = "hybrid",
+		                         .protocol_mode = "mcp",
+		                         .workspace_root = "/home/op/<billing>",
+		                         .client_name = "claude",
+		                         .prompt = "do <this>",
+		                         .created_at = "2026-01-01T09:00:00.000Z",
+		                         .ended_at = "2026-01-01T10:02:00.000Z" };
+
+	slack_say_session(&session, &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "🚀 *Session started* `0190bbbb`");
+	holds(json, "🟢 active · MCP · claude · hybrid mode · /home/op/&lt;billing&gt;");
+	holds(json, "do <this>");
+	slack_said_clear(&s);
+	session.status = "terminated";
+	slack_say_ended(&session, &s);
+	OWNED(char_ptr) char *ended = said(&s);
+	holds(ended, "🏁 *Session ended* `0190bbbb` · terminated · 1 h 2 min");
+}
+END_TEST
+
+START_TEST(a_stall_alert_has_its_buttons)
+{
+	static const char *const OPERATORS[] = { "U01OP", NULL };
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	struct slack_stall stall = { .alert_id = "0190cccc",
+		                     .session_id = "0190bbbb",
+		                     .last_tool = "ping",
+		                     .idle_seconds = 300 };
+
+	slack_say_stall(&stall, OPERATORS, &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "<@U01OP> ⚠️ *Agent stalled*: session `0190bbbb`, idle for 5 min");
+	holds(json, "\"block_id\":\"stall_0190cccc\"");
+	holds(json, "\"action_id\":\"stall_nudge\"");
+	holds(json, "\"action_id\":\"stall_nudge_instruct\"");
+	holds(json, "\"action_id\":\"stall_stop\"");
+}
+END_TEST
+
+START_TEST(a_modal_has_the_ids_that_answers_are_read_by)
+{
+	static const char *const MODALS[][3] = {
+		{ "reject", "approval_reject:7", "Rejection Reason" },
+		{ "refine", "prompt_refine:7", "Refine" },
+		{ "nudge", "stall_nudge:7", "Nudge" },
+		{ "resume", "wait_instruct:7", "Instructions" },
+	};
+
+	for (size_t i = 0; i < COUNT(MODALS); i++) {
+		cJSON *modal = slack_modal(MODALS[i][0], "7", NULL);
+		struct limits l = { .total = 0 };
+		OWNED(char_ptr) char *json = cJSON_PrintUnformatted(modal);
+
+		limits_object(&l, modal);
+		ck_assert_str_eq(l.why, "");
+		holds(json, MODALS[i][1]);
+		holds(json, MODALS[i][2]);
+		holds(json, "\"block_id\":\"instruction_block\"");
+		holds(json, "\"action_id\":\"instruction_text\"");
+		holds(json, "\"private_metadata\":\"7\"");
+		lacks(json, "initial_value");
+		cJSON_Delete(modal);
+	}
+}
+END_TEST
+
+START_TEST(a_refine_modal_is_filled_in_as_far_as_it_holds)
+{
+	OWNED(str) struct str text = STR_INIT;
+	struct limits l = { .total = 0 };
+	cJSON *modal;
+
+	for (int i = 0; i < 5000; i++)
+		str_add(&text, "😀");
+	modal = slack_modal("refine", "7", str_text(&text));
+	limits_object(&l, modal);
+	ck_assert_str_eq(l.why, "");
+	OWNED(char_ptr) char *json = cJSON_PrintUnformatted(modal);
+	holds(json, "\"initial_value\":\"😀");
+	cJSON_Delete(modal);
+}
+END_TEST
+
+START_TEST(a_snippet_is_named_after_its_file)
+{
+	OWNED(str) struct str name = STR_INIT;
+
+	slack_diff_name("src/main.c", &name);
+	ck_assert_str_eq(str_text(&name), "src_main_c.diff");
+}
+END_TEST
+
+START_TEST(the_last_resort_says_what_to_type)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+	slack_say_line(&r, &s);
+	ck_assert_ptr_null(s.blocks);
+	holds(str_text(&s.text), "approve 0190aaaa-0000-7000-8000-000000000001");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_blocks");
+	TCase *c = tcase_create("slack_blocks");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(c, only_three_characters_are_escaped_and_only_once);
+	tcase_add_test(c, a_cut_hurts_no_character_no_entity_and_no_accent);
+	tcase_add_test(c, a_pile_of_accents_does_not_eat_the_text);
+	tcase_add_test(c, what_hides_is_written_out_and_broken_bytes_are_replaced);
+	tcase_add_test(c, an_approval_shows_title_risk_file_diff_and_buttons);
+	tcase_add_test(c, the_notification_begins_with_the_deed);
+	tcase_add_test(c, operators_are_called_and_for_high_risk_everybody);
+	tcase_add_test(c, a_diff_is_inline_up_to_20_lines_and_2500_characters);
+	tcase_add_test(c, a_diff_whose_hidden_characters_do_not_fit_is_a_snippet);
+	tcase_add_test(c, a_diff_says_every_path_that_it_touches);
+	tcase_add_test(c, what_replaces_a_whole_file_is_shown_as_the_computed_diff);
+	tcase_add_test(c, hostile_diffs_stand_in_the_message_as_they_are);
+	tcase_add_test(c, hostile_questions_stay_within_every_limit);
+	tcase_add_test(
+	    c, after_the_answer_the_buttons_are_one_line_that_names_who_decided_what_and_when);
+	tcase_add_test(c, an_interrupted_question_keeps_its_buttons);
+	tcase_add_test(c, prompts_and_standbys_have_their_buttons);
+	tcase_add_test(c, a_write_is_told_with_its_files);
+	tcase_add_test(c, a_broadcast_carries_the_sign_of_its_level);
+	tcase_add_test(c, a_long_text_is_several_sections_and_says_what_it_left_out);
+	tcase_add_test(c, a_text_that_fits_is_said_whole_however_much_of_it_is_escaped);
+	tcase_add_test(c, an_empty_text_is_said_to_be_one);
+	tcase_add_test(c, a_session_says_where_it_works_and_how_it_is);
+	tcase_add_test(c, a_stall_alert_has_its_buttons);
+	tcase_add_test(c, a_modal_has_the_ids_that_answers_are_read_by);
+	tcase_add_test(c, a_refine_modal_is_filled_in_as_far_as_it_holds);
+	tcase_add_test(c, a_snippet_is_named_after_its_file);
+	tcase_add_test(c, the_last_resort_says_what_to_type);
+	suite_add_tcase(s, c);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_ENV);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,169 @@
+/* slack-poster, killed at each of its steps: what was to be said is said once. */
+#include "agent.h"
+#include "jsonrpc.h"
+#include "slack_peer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SECOND = 1000, KILLED = 128 + 9, STEPS_MAX = 200 };
+
+static void desk(void)
+{
+	fresh_store();
+	slack_start();
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	given(
+	    "UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
+	    "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	    " ('slack.channel_id', 'C01AGENTS', 'file', '2026-01-01T00:00:00.000Z');"
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at) VALUES (1, 's', 'h', 'local:tester', '/w', 'active', "
+	    "'hybrid',"
+	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z');"
+	    "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body, "
+	    "file_path,"
+	    " risk_level, original_hash, created_at, updated_at) VALUES (1, 'ask', 1, 'clearance',"
+	    " 'pending', printf('%064d', 1), 'Fix it',"
+	    " replace(hex(zeroblob(30)), '00', 'x' || char(10)), 'a.c', 'low', 'new_file',"
+	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
+}
+
+/* Until nothing is queued; the clock is moved while something is. */
+static void let_it_speak(void)
+{
+	int64_t give_up = agent_ms() + 3 * AGENT_PATIENCE_MS;
+	OWNED(char_ptr) char *left = NULL;
+
+	do {
+		char_ptr_clear(&left);
+		ck_assert_msg(agent_ms() < give_up, "still queued: %s",
+		              rows("SELECT seq, kind, state, error FROM slack_outbox"));
+		advance(SECOND);
+		(void)usleep(2000); /* the worker's turn */
+		left = rows("SELECT count(*) FROM slack_outbox"
+		            " WHERE state IN ('queued', 'sending', 'doubtful')");
+	} while (strcmp(left, "0\n") != 0);
+}
+
+/* Runs the poster, killed at its nth system call of that name; whether it came so far. */
+static bool killed_at(const char *call, int n)
+{
+	return shell(NULL,
+	             "INTERCOM_DRAIN=1 timeout 20 strace -f -qq -o /dev/null -e trace=%s"
+	             " --inject=%s:signal=SIGKILL:when=%d %s/slack-poster --db %s --run %s"
+	             " --log-level error",
+	             call, call, n, getenv("INTERCOM_BUILD"), test_db(), test_run()) == KILLED;
+}
+
+static int times(const char *text, const char *part)
+{
+	int count = 0;
+
+	for (const char *p = text; (p = strstr(p, part)) != NULL; p++)
+		count++;
+	return count;
+}
+
+static void expect_each_thing_once(int stage, const char *call, int n)
+{
+	const char *all = slack_ask("messages?channel=C01AGENTS");
+	const char *files = slack_ask("files");
+
+	ck_assert_msg(times(all, stage == 3 ? "*Approved* by" : "\"approve_accept\"") ==
+	                      (stage == 3 ? 2 : 1) &&
+	                  times(all, "Session started") == 2 &&
+	                  times(files, "\"completed\":true") == 1,
+	              "stage %d, killed at %s %d:\n%s\n%s", stage, call, n, all, files);
+	expect("SELECT count(*) FROM slack_outbox WHERE state = 'dead'", "0\n");
+	expect("SELECT count(*) FROM slack_message WHERE state <> 'sent'", "0\n");
+}
+
+/* What is next to be said: 0 the session, 1 the diff's file, 2 the question, 3 its edit. A run says
+ * one thing: the channel rests for a second after each. */
+static void go_to_stage(int stage)
+{
+	for (int i = 0; i < stage; i++) {
+		run_worker("slack-poster");
+		advance(2 * SECOND);
+	}
+	if (stage == 3)
+		given("INSERT INTO decision (request_id, verdict) VALUES ('ask', 'approve')");
+}
+
+/* Killed at the nth call, twice, then let go. Whether it came so far. */
+static bool survives_once(int stage, const char *call, int n)
+{
+	pid_t poster;
+	bool killed;
+
+	desk();
+	go_to_stage(stage);
+	killed = killed_at(call, n);
+	advance(2 * SECOND);
+	if (killed) /* and its successor too */
+		(void)killed_at(call, n);
+	advance(2 * SECOND);
+	poster = start_worker("slack-poster");
+	let_it_speak();
+	expect_each_thing_once(stage, call, n);
+	stop_worker(poster);
+	slack_stop();
+	close_store();
+	return killed;
+}
+
+/* At each nth call, until it gets through. */
+static void survives(const char *call, int step)
+{
+	for (int stage = 0; stage < 4; stage++) {
+		int n = 1;
+
+		while (survives_once(stage, call, n)) {
+			n += step;
+			ck_assert_int_lt(n, STEPS_MAX);
+		}
+		ck_assert_msg(n > 2 * step, "killed at %s only up to %d", call, n);
+	}
+}
+
+START_TEST(a_poster_killed_at_any_sync_to_disk_loses_and_repeats_nothing)
+{
+	survives("fdatasync", 1);
+}
+END_TEST
+
+START_TEST(a_poster_killed_at_any_byte_that_it_sends_loses_and_repeats_nothing)
+{
+	survives("sendto", 1);
+}
+END_TEST
+
+START_TEST(a_poster_killed_at_any_answer_that_it_reads_loses_and_repeats_nothing)
+{
+	survives("recvfrom", 1);
+}
+END_TEST
+
+START_TEST(a_poster_killed_at_its_writes_loses_and_repeats_nothing)
+{
+	survives("pwrite64", 7);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_crash");
+	TCase *c = tcase_create("slack_crash");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 100);
+	tcase_add_test(c, a_poster_killed_at_any_sync_to_disk_loses_and_repeats_nothing);
+	tcase_add_test(c, a_poster_killed_at_any_byte_that_it_sends_loses_and_repeats_nothing);
+	tcase_add_test(c, a_poster_killed_at_any_answer_that_it_reads_loses_and_repeats_nothing);
+	tcase_add_test(c, a_poster_killed_at_its_writes_loses_and_repeats_nothing);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,859 @@
+/* slack-listener against the fake Slack: connections, envelopes, what follows from them. */
+#include "agent.h"
+#include "harness.h"
+#include "slack_peer.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+
+/* ---- given ---- */
+
+/* A session in hybrid mode in the agents' channel, with its thread. */
+static void a_session_in_slack(void)
+{
+	given("INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, "
+	      " channel_id, created_at, updated_at, last_activity_at)"
+	      " VALUES (1, '01900000-0000-7000-8000-000000000001', 'h', 'local:tester', '/w', "
+	      "'active', "
+	      " 'hybrid', 'C01AGENTS', '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z', "
+	      " '2026-01-01T09:00:00.000Z');"
+	      "UPDATE session SET thread_ts = '1700000000.000100' WHERE seq = 1");
+}
+
+static void a_question_in_slack(void)
+{
+	a_session_in_slack();
+	given("INSERT INTO request (id, session_seq, kind, state, digest, title, body, file_path, "
+	      " risk_level, original_hash, created_at, updated_at)"
+	      " VALUES ('01900000-0000-7000-8000-00000000000a', 1, 'clearance', 'pending', "
+	      " printf('%064d', 1), 'Change a.c', '-a +b', 'a.c', 'low', 'new_file', "
+	      " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
+}
+
+static void a_prompt_in_slack(void)
+{
+	given(
+	    "INSERT INTO request (id, session_seq, kind, state, digest, title, body, prompt_type, "
+	    " created_at, updated_at)"
+	    " VALUES ('01900000-0000-7000-8000-00000000000b', 1, 'prompt', 'pending', "
+	    " printf('%064d', 2), 'Go on?', 'Go on?', 'continuation', "
+	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
+}
+
+static void operators(void)
+{
+	given("INSERT INTO operator (id, kind, team_id, user_id, created_at) VALUES"
+	      " ('slack:T01TEAM:U01OP', 'slack', 'T01TEAM', 'U01OP', '2026-01-01T08:00:00.000Z'),"
+	      " ('slack:T01TEAM:U02OP', 'slack', 'T01TEAM', 'U02OP', '2026-01-01T08:00:00.000Z');"
+	      "UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
+	      "INSERT INTO setting (name, value, source, updated_at)"
+	      " VALUES ('slack.channel_id', 'C01AGENTS', 'file', '2026-01-01T08:00:00.000Z')");
+}
+
+static void slack(void)
+{
+	fresh_store();
+	operators();
+	slack_start();
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+}
+
+static pid_t listen(void)
+{
+	pid_t pid = start_worker("slack-listener");
+
+	(void)slack_wait_for("hello");
+	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener' AND state = 'ready'",
+	            "connected\n");
+	return pid;
+}
+
+/* Lets time pass, a step at a time, until a second connection is there. */
+static void pass_until_the_second_connection(int64_t step)
+{
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
+	     (void)poll(NULL, 0, 5)) {
+		if (strstr(slack_ask("sockets"), "\"socket\":2"))
+			return;
+		advance(step);
+	}
+	ck_abort_msg("there is no second connection");
+}
+
+static const char DETAIL[] = "SELECT detail FROM worker WHERE name = 'slack-listener'";
+
+/* ---- the connection ---- */
+
+START_TEST(it_is_connected_and_leaves_with_its_connection_closed)
+{
+	pid_t pid;
+
+	slack();
+	pid = listen();
+	stop_worker(pid);
+	(void)slack_wait_for("close");
+	expect("SELECT state FROM worker WHERE name = 'slack-listener'", "stopped\n");
+	slack_expect_calls("apps.connections.open\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_command_is_stored_then_answered)
+{
+	slack();
+	(void)listen();
+	slack_mark();
+	(void)slack_deliver("{'slash':{'text':'sessions'}}");
+	has(slack_wait_for("ack"), "payload.text", "no session is live");
+	expect("SELECT type, kind, outcome, operator_id FROM slack_envelope",
+	       "slash_commands|command|accepted|slack:T01TEAM:U01OP\n");
+	expect("SELECT verb, outcome, source, operator_id FROM command",
+	       "sessions|done|slack|slack:T01TEAM:U01OP\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(each_delivery_is_stored_once_and_acknowledged)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	slack_mark();
+	(void)slack_deliver("{'slash':{'text':'sessions'}}");
+	(void)slack_wait_for("ack");
+	(void)slack_deliver("{'message':{'text':'hello agent','thread_ts':'1700000000.000100'}}");
+	(void)slack_wait_for("ack");
+	(void)slack_deliver("{'mention':{'text':'help','only':'app_mention'}}");
+	(void)slack_wait_for("ack");
+	(void)slack_deliver("{'event':{'type':'app_home_opened','user':'U01OP'}}");
+	(void)slack_wait_for("ack");
+	(void)slack_deliver("{'envelope':{'type':'from_the_future','payload':{'a':1}}}");
+	(void)slack_wait_for("ack");
+	(void)slack_deliver("{'envelope':{'type':'interactive','payload':null}}");
+	(void)slack_wait_for("ack");
+	(void)slack_deliver("{'raw':'{\\u0022envelope_id\\u0022:\\u0022e-9\\u0022,broken'}");
+	(void)slack_wait_for("ack");
+	expect("SELECT coalesce(kind, type), outcome, why FROM slack_envelope ORDER BY seq",
+	       "command|accepted|\n"
+	       "message|accepted|\n"
+	       "app_mention|accepted|\n"
+	       "app_home_opened|ignored|nothing in it is for us\n"
+	       "from_the_future|malformed|an envelope of a type that is not known\n"
+	       "interactive|malformed|an envelope without payload\n"
+	       "|malformed|a frame that is no JSON\n");
+	slack_expect_faults("ack_unknown\n"); /* of the broken one the fake knows no id */
+	slack_stop();
+}
+END_TEST
+
+START_TEST(no_secret_is_in_a_row_that_stays)
+{
+	slack();
+	(void)listen();
+	(void)slack_deliver("{'slash':{'text':'help'},'payload':{'token':'xoxb-secret'}}");
+	(void)slack_wait_for("ack");
+	expect("SELECT count(*) FROM slack_envelope WHERE payload LIKE '%xoxb%' OR payload LIKE "
+	       "'%trigger%' OR payload LIKE '%response_url%' OR payload LIKE '%token%'",
+	       "0\n");
+	expect("SELECT json_extract(payload, '$.text') FROM slack_envelope", "help\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(what_comes_twice_is_a_duplicate_with_the_same_answer)
+{
+	OWNED(char_ptr) char *id = NULL;
+
+	slack();
+	(void)listen();
+	id = xstrdup(member(slack_deliver("{'slash':{'text':'help'}}"), "envelope_id"));
+	(void)slack_wait_for("ack");
+	(void)slack_order("redeliver", "{'envelope_id':'%s'}", id);
+	says(member(slack_wait_for("ack"), "payload.text"), "sessions");
+	(void)slack_order("redeliver", "{'envelope_id':'%s','new_id':true}", id);
+	says(member(slack_wait_for("ack"), "payload.text"), "sessions");
+	expect("SELECT outcome, first_seq FROM slack_envelope ORDER BY seq",
+	       "accepted|\nduplicate|1\nduplicate|1\n");
+	expect("SELECT count(*) FROM command", "1\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_mention_that_comes_as_two_events_acts_once_in_either_order)
+{
+	slack();
+	a_session_in_slack();
+	(void)listen();
+	(void)slack_deliver("{'mention':{'text':'look at b.c'}}");
+	(void)slack_wait_for("ack");
+	(void)slack_wait_for("ack");
+	(void)slack_deliver("{'mention':{'text':'and at c.c','swapped':true}}");
+	(void)slack_wait_for("ack");
+	(void)slack_wait_for("ack");
+	expect("SELECT outcome FROM slack_envelope ORDER BY seq",
+	       "accepted\nduplicate\naccepted\nduplicate\n");
+	expect("SELECT text, session_seq, outcome FROM steering ORDER BY seq",
+	       "look at b.c|1|accepted\nand at c.c|1|accepted\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_stranger_is_acknowledged_ignored_and_written_down)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	slack_mark();
+	(void)slack_deliver("{'slash':{'text':'approve','user':'U03GUEST'}}");
+	ck_assert_str_eq(member(slack_wait_for("ack"), "payload.text"), "");
+	(void)slack_deliver(
+	    "{'message':{'text':'approve','user':'U03GUEST','thread_ts':'1700000000.000100'}}");
+	(void)slack_wait_for("ack");
+	expect(
+	    "SELECT outcome, why FROM slack_envelope",
+	    "unauthorized|this person is no operator\nunauthorized|this person is no operator\n");
+	expect("SELECT kind, json_extract(detail, '$.user'), json_extract(detail, '$.action') FROM "
+	       "event "
+	       "WHERE kind LIKE 'security.%' ORDER BY seq",
+	       "security.stranger|U03GUEST|/intercom approve\nsecurity.stranger|U03GUEST|reply\n");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM slack_outbox WHERE kind <> 'post' AND kind <> 'file'", "0\n");
+	slack_expect_calls("ack\nack\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(talk_in_the_channel_is_acknowledged_and_not_kept)
+{
+	slack();
+	(void)listen();
+	(void)slack_deliver("{'message':{'text':'lunch?','user':'U03GUEST'}}");
+	(void)slack_wait_for("ack");
+	(void)slack_deliver("{'message':{'text':'yes','thread_ts':'1600000000.000100'}}");
+	(void)slack_wait_for("ack");
+	expect("SELECT outcome, payload IS NULL FROM slack_envelope", "ignored|1\nignored|1\n");
+	expect("SELECT count(*) FROM event WHERE kind LIKE 'security.%'", "0\n");
+	slack_stop();
+}
+END_TEST
+
+/* ---- connections ---- */
+
+START_TEST(a_refresh_opens_the_new_connection_before_it_leaves_the_old_one)
+{
+	static const char *const REASONS[] = { "warning", "refresh_requested", "something_new" };
+
+	slack();
+	(void)listen();
+	for (size_t i = 0; i < COUNT(REASONS); i++) {
+		const char *hello, *closed;
+
+		slack_mark();
+		slack_socket("{'do':'disconnect','reason':'%s'}", REASONS[i]);
+		hello = slack_wait_for("hello");
+		closed = slack_wait_for("close");
+		ck_assert_int_lt(atoi(member(hello, "seq")), atoi(member(closed, "seq")));
+		(void)slack_deliver("{'slash':{'text':'help'}}");
+		(void)slack_wait_for("ack");
+	}
+	expect("SELECT detail FROM worker WHERE name = 'slack-listener'", "connected\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(what_the_old_connection_still_delivers_is_acknowledged_there)
+{
+	slack();
+	(void)listen();
+	slack_set("{'hello':'late','hello_delay_ms':600000}");
+	slack_socket("{'do':'disconnect','reason':'warning','close_after_ms':600000}");
+	(void)slack_wait_for("open");
+	for (int i = 0; i < 3; i++) {
+		(void)slack_deliver("{'slash':{'text':'help'},'socket':1}");
+		has(slack_wait_for("ack"), "socket", "1");
+	}
+	expect("SELECT count(*) FROM slack_envelope WHERE outcome = 'accepted'", "3\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_connection_that_ends_is_opened_anew)
+{
+	static const char *const ENDS[] = { "{'do':'close'}", "{'do':'close','code':1011}",
+		                            "{'do':'cut'}", "{'do':'close','keep_tcp':true}" };
+
+	slack();
+	(void)listen();
+	for (size_t i = 0; i < COUNT(ENDS); i++) {
+		slack_mark();
+		slack_socket("%s", ENDS[i]);
+		expect_soon("SELECT detail LIKE 'not connected%' FROM worker "
+		            "WHERE name = 'slack-listener'",
+		            "1\n");
+		advance(30 * SECOND);
+		(void)slack_wait_for("hello");
+		expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'",
+		            "connected\n");
+	}
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_half_open_connection_is_noticed)
+{
+	slack();
+	(void)listen();
+	slack_set("{'ping_every_ms':0}");
+	slack_mark();
+	slack_socket("{'do':'silence'}");
+	pass_until_the_second_connection(5 * SECOND);
+	(void)slack_wait_for("hello");
+	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'", "connected\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(silence_that_answers_a_ping_is_no_death)
+{
+	slack();
+	(void)listen();
+	slack_set("{'ping_every_ms':0}");
+	for (int i = 0; i < 8; i++) {
+		advance(16 * SECOND);
+		(void)slack_deliver("{'slash':{'text':'help'}}");
+		(void)slack_wait_for("ack");
+	}
+	slack_expect_calls("apps.connections.open\nack\nack\nack\nack\nack\nack\nack\nack\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(without_hello_in_10_s_another_connection_is_tried)
+{
+	slack();
+	slack_set("{'hello':'never'}");
+	(void)start_worker("slack-listener");
+	(void)slack_wait_for("open");
+	slack_set("{'hello':'normal'}");
+	advance(11 * SECOND);
+	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'",
+	            "not connected: it says no hello within 10 s\n");
+	advance(2 * SECOND);
+	(void)slack_wait_for("hello");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_hello_that_comes_twice_changes_nothing)
+{
+	slack();
+	slack_set("{'hello':'twice'}");
+	(void)listen();
+	(void)slack_deliver("{'slash':{'text':'help'}}");
+	(void)slack_wait_for("ack");
+	slack_expect_calls("apps.connections.open\nack\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(too_many_connections_are_a_reason_to_wait)
+{
+	slack();
+	(void)listen();
+	slack_mark();
+	slack_socket("{'do':'disconnect','reason':'too_many_websockets'}");
+	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'",
+	            "not connected: too many connections with our app token\n");
+	(void)slack_wait_for("close");
+	advance(9 * SECOND);
+	slack_expect_calls("");
+	advance(52 * SECOND);
+	(void)slack_wait_for("hello");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(socket_mode_that_is_switched_off_is_told_and_tried_each_minute)
+{
+	slack();
+	(void)listen();
+	slack_mark();
+	slack_socket("{'do':'disconnect','reason':'link_disabled'}");
+	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'",
+	            "not connected: Socket Mode is switched off for the app\n");
+	(void)slack_wait_for("close");
+	advance(58 * SECOND);
+	slack_expect_calls("");
+	advance(3 * SECOND);
+	(void)slack_wait_for("hello");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_refused_token_is_told_and_tried_each_minute)
+{
+	slack();
+	slack_set("{'app_error':'invalid_auth'}");
+	(void)start_worker("slack-listener");
+	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'",
+	            "not connected: Slack refuses the app token: invalid_auth\n");
+	slack_set("{'app_error':null}");
+	slack_mark();
+	advance(58 * SECOND);
+	slack_expect_calls("");
+	advance(3 * SECOND);
+	(void)slack_wait_for("hello");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(passing_failures_are_tried_again_after_a_pause)
+{
+	static const char *const FAULTS[][2] = {
+		{ "{'name':'apps.connections.open','what':'error','error':'internal_error'}",
+		  "not connected: internal_error\n" },
+		{ "{'name':'apps.connections.open','what':'status','status':503}",
+		  "not connected: Slack answered with status 503\n" },
+		{ "{'name':'apps.connections.open','what':'html'}",
+		  "not connected: Slack answered with status 502\n" },
+		{ "{'name':'apps.connections.open','what':'truncated'}",
+		  "not connected: the answer is not Slack's\n" },
+		{ "{'name':'link','what':'status','status':500}",
+		  "not connected: HS: ws upgrade response not 101\n" },
+		{ "{'name':'link','what':'lost'}", "not connected: read failed\n" },
+	};
+
+	slack();
+	for (size_t i = 0; i < COUNT(FAULTS); i++)
+		slack_fault("%s", FAULTS[i][0]);
+	(void)start_worker("slack-listener");
+	for (size_t i = 0; i < COUNT(FAULTS); i++) {
+		expect_soon(DETAIL, FAULTS[i][1]);
+		advance(31 * SECOND); /* longer than any pause */
+	}
+	expect_soon(DETAIL, "connected\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_rate_limit_is_obeyed)
+{
+	slack();
+	slack_fault("{'name':'apps.connections.open','what':'rate','retry_after':40}");
+	(void)start_worker("slack-listener");
+	(void)slack_wait_for("apps.connections.open");
+	expect_soon(
+	    "SELECT detail LIKE 'not connected: %' FROM worker WHERE name = 'slack-listener'",
+	    "1\n");
+	slack_mark();
+	advance(38 * SECOND);
+	slack_expect_calls("");
+	advance(4 * SECOND);
+	(void)slack_wait_for("hello");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_message_that_is_too_long_is_acknowledged_and_refused)
+{
+	slack();
+	(void)listen();
+	(void)slack_deliver("{'slash':{'text':'help'},'pad':1200000}");
+	ck_assert_str_eq(member(slack_wait_for("ack"), "payload.text"), "");
+	(void)slack_deliver("{'slash':{'text':'help'},'pad':200000,'fragments':7}");
+	says(member(slack_wait_for("ack"), "payload.text"), "steer");
+	expect("SELECT outcome, why FROM slack_envelope ORDER BY seq",
+	       "malformed|it is longer than 1 MiB\naccepted|\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_day_of_refreshes_and_drops_is_survived)
+{
+	slack();
+	(void)listen();
+	for (int hour = 0; hour < 24; hour++) {
+		slack_mark();
+		slack_socket("%s", hour % 4 == 3
+		                       ? "{'do':'cut'}"
+		                       : "{'do':'disconnect','reason':'refresh_requested'}");
+		if (hour % 4 == 3) {
+			expect_soon("SELECT detail LIKE 'not connected%' FROM worker "
+			            "WHERE name = 'slack-listener'",
+			            "1\n");
+			advance(30 * SECOND);
+		}
+		(void)slack_wait_for("hello");
+		(void)slack_wait_for("close");
+		(void)slack_deliver("{'slash':{'text':'help'}}");
+		(void)slack_wait_for("ack");
+		advance(HOUR - MINUTE);
+		expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'",
+		            "connected\n");
+	}
+	expect("SELECT count(*) FROM slack_envelope WHERE outcome = 'accepted'", "24\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(another_program_with_our_token_is_warned_about)
+{
+	OWNED(str) struct str said = STR_INIT;
+
+	slack();
+	(void)listen();
+	(void)shell(&said,
+	            "mkdir -m 700 '%s/other' && cd '%s/other' && SLACK_APP_TOKEN=%s timeout 20 "
+	            "'%s/slack-listener' --db '%s' --run . 2>log & "
+	            "for i in $(seq 400); do grep -q 'another program' '%s/other/log' && break; "
+	            "sleep 0.02; done; cat '%s/other/log'; kill $!",
+	            test_run(), test_run(), SLACK_FAKE_APP_TOKEN, getenv("INTERCOM_BUILD"),
+	            test_db(), test_run(), test_run());
+	says(str_text(&said), "Slack counts 2 connections with our app token, 1 of them ours");
+	slack_stop();
+}
+END_TEST
+
+/* ---- secrets ---- */
+
+START_TEST(nobody_sees_the_token)
+{
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str said = STR_INIT;
+	pid_t pid;
+
+	slack();
+	pid = listen();
+	(void)shell(&said, "tr '\\0' '\\n' </proc/%d/environ; tr '\\0' ' ' </proc/%d/cmdline",
+	            (int)pid, (int)pid);
+	ck_assert_ptr_null(strstr(str_text(&said), SLACK_FAKE_APP_TOKEN));
+	expect("SELECT count(*) FROM setting WHERE value LIKE 'xapp%'", "0\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_wrong_token_is_named_and_not_shown)
+{
+	slack();
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	ck_assert_int_eq(try_worker("slack-listener"), 78);
+	(void)unsetenv("SLACK_APP_TOKEN");
+	ck_assert_int_eq(try_worker("slack-listener"), 78);
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+	(void)setenv("SLACK_API_URL", "http://192.0.2.1/api/", 1);
+	ck_assert_int_eq(try_worker("slack-listener"), 78);
+	slack_stop();
+}
+END_TEST
+
+/* ---- what follows ---- */
+
+START_TEST(words_in_the_thread_decide)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	(void)slack_deliver("{'message':{'text':'Approve!','thread_ts':'1700000000.000100'}}");
+	(void)slack_wait_for("ack");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT text LIKE 'A question waits here%' FROM slack_message WHERE kind = 'reply'",
+	       "1\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	(void)slack_deliver(
+	    "{'message':{'text':'Reject not this file','thread_ts':'1700000000.000100'}}");
+	(void)slack_wait_for("ack");
+	expect("SELECT state, reason, decided_by FROM request",
+	       "rejected|not this file|slack:T01TEAM:U01OP\n");
+	(void)slack_deliver("{'message':{'text':'now the docs','thread_ts':'1700000000.000100'}}");
+	(void)slack_wait_for("ack");
+	expect("SELECT text, session_seq, outcome, operator_id FROM steering",
+	       "now the docs|1|accepted|slack:T01TEAM:U01OP\n");
+	expect("SELECT text, thread_ts FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC "
+	       "LIMIT 1",
+	       "Noted: the agent is told with its next step.|1700000000.000100\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(the_word_decides_the_question_that_it_fits)
+{
+	slack();
+	a_question_in_slack();
+	a_prompt_in_slack();
+	(void)listen();
+	(void)slack_deliver(
+	    "{'message':{'text':'refine only the tests','thread_ts':'1700000000.000100'}}");
+	(void)slack_wait_for("ack");
+	expect("SELECT kind, state, instruction FROM request ORDER BY seq",
+	       "clearance|pending|\nprompt|answered|only the tests\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(two_questions_for_one_word_are_asked_back)
+{
+	slack();
+	a_question_in_slack();
+	given(
+	    "INSERT INTO request (id, session_seq, kind, state, digest, title, body, file_path, "
+	    " risk_level, original_hash, created_at, updated_at)"
+	    " SELECT '01900000-0000-7000-8000-00000000000c', 1, kind, state, printf('%064d', 3), "
+	    " title, body, 'b.c', risk_level, original_hash, created_at, updated_at FROM request");
+	(void)listen();
+	(void)slack_deliver("{'slash':{'text':'approve'}}");
+	says(member(slack_wait_for("ack"), "payload.text"), "several questions wait");
+	expect("SELECT count(*) FROM decision", "0\n");
+	(void)slack_deliver("{'slash':{'text':'approve 01900000-0000-7000-8000-00000000000c'}}");
+	has(slack_wait_for("ack"), "payload.text", "Approved.");
+	expect("SELECT state FROM request ORDER BY seq", "pending\napproved\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(two_operators_and_one_question_have_one_winner)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	(void)slack_deliver("{'slash':{'text':'approve','user':'U01OP'}}");
+	(void)slack_deliver(
+	    "{'slash':{'text':'reject 01900000-0000-7000-8000-00000000000a no','user':'U02OP'}}");
+	has(slack_wait_for("ack"), "payload.text", "Approved.");
+	says(member(slack_wait_for("ack"), "payload.text"),
+	     "already approved by slack:T01TEAM:U01OP");
+	expect("SELECT outcome, operator_id FROM decision ORDER BY seq",
+	       "applied|slack:T01TEAM:U01OP\nduplicate|slack:T01TEAM:U02OP\n");
+	slack_stop();
+}
+END_TEST
+
+/* A click, as Slack sends it for a message that we posted. */
+static void click(const char *user, const char *action, const char *at)
+{
+	(void)slack_deliver(
+	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
+	    "'type':'block_actions','user':{'id':'%s','team_id':'T01TEAM'},'team':{'id':'T01TEAM'},"
+	    "'container':{'type':'message','message_ts':'1700000000.000200','channel_id':'"
+	    "C01AGENTS',"
+	    "'thread_ts':'1700000000.000100'},'channel':{'id':'C01AGENTS'},'trigger_id':'1.2.3',"
+	    "'response_url':'http://127.0.0.1/none','message':{'text':'whole'},"
+	    "'actions':[{'type':'button','action_id':'%s',"
+	    "'value':'01900000-0000-7000-8000-00000000000a','action_ts':'%s'}]}}}",
+	    user, action, at);
+	(void)slack_wait_for("ack");
+}
+
+START_TEST(two_clicks_are_one_decision_and_the_loser_is_told)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	click("U01OP", "approve_accept", "1.1");
+	click("U02OP", "approve_accept", "1.2");
+	click("U01OP", "approve_accept", "1.1"); /* the same click again */
+	expect("SELECT outcome FROM slack_envelope ORDER BY seq",
+	       "accepted\naccepted\nduplicate\n");
+	expect("SELECT outcome, source FROM decision ORDER BY seq",
+	       "applied|slack\nduplicate|slack\n");
+	expect("SELECT state, decided_by FROM request", "approved|slack:T01TEAM:U01OP\n");
+	expect("SELECT user_id, channel_id, thread_ts, text LIKE 'already approved by %' FROM "
+	       "slack_outbox WHERE kind = 'ephemeral'",
+	       "U02OP|C01AGENTS|1700000000.000100|1\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_click_that_needs_words_asks_for_a_form)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	click("U01OP", "approve_reject", "1.1");
+	expect(
+	    "SELECT o.view, r.id, o.trigger_id, o.user_id, o.channel_id, o.thread_ts, "
+	    " o.expires_at > o.created_at FROM slack_outbox AS o JOIN request AS r ON r.seq = "
+	    " o.request_seq WHERE o.kind = 'view_open'",
+	    "reject|01900000-0000-7000-8000-00000000000a|1.2.3|U01OP|C01AGENTS|1700000000.000100|"
+	    "1\n");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT payload LIKE '%1.2.3%', payload LIKE '%none%', payload LIKE '%whole%' "
+	       "FROM slack_envelope",
+	       "0|0|0\n");
+	slack_stop();
+}
+END_TEST
+
+static void submit(const char *callback, const char *trigger, const char *text)
+{
+	(void)slack_deliver(
+	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
+	    "'type':'view_submission','user':{'id':'U01OP','team_id':'T01TEAM'},'trigger_id':'%s',"
+	    "'view':{'id':'V01','callback_id':'%s','private_metadata':"
+	    "'01900000-0000-7000-8000-00000000000a','state':{'values':{'instruction_block':{"
+	    "'instruction_text':{'value':%s}}}}}}}}",
+	    trigger, callback, text);
+}
+
+START_TEST(a_form_decides_and_an_empty_one_stays_open)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	submit("reject", "1.1", "'  '");
+	has(slack_wait_for("ack"), "payload.errors.instruction_block", "Please write something.");
+	expect("SELECT state FROM request", "pending\n");
+	submit("reject", "1.2", "'not now'");
+	ck_assert_str_eq(member(slack_wait_for("ack"), "payload.response_action"), "");
+	expect("SELECT state, reason FROM request", "rejected|not now\n");
+	submit("reject", "1.3", "'again'");
+	says(member(slack_wait_for("ack"), "payload.errors.instruction_block"),
+	     "already rejected by");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	click("U01OP", "approve_reject", "1.1");
+	given("UPDATE slack_outbox SET state = 'dead', error = 'expired_trigger_id', "
+	      " settled_at = '2026-01-01T09:00:00.000Z' WHERE kind = 'view_open'");
+	(void)slack_deliver("{'message':{'text':'other people "
+	                    "talk','user':'U02OP','thread_ts':'1700000000.000100'}}");
+	(void)slack_wait_for("ack");
+	expect("SELECT state FROM request", "pending\n");
+	(void)slack_deliver(
+	    "{'message':{'text':'it breaks the build','thread_ts':'1700000000.000100'}}");
+	(void)slack_wait_for("ack");
+	expect("SELECT state, reason FROM request", "rejected|it breaks the build\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(sessions_are_paused_resumed_and_stopped)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	(void)slack_deliver("{'slash':{'text':'session-pause'}}");
+	has(slack_wait_for("ack"), "payload.text", "Session 01900000-0000 is paused.");
+	expect("SELECT status FROM session", "paused\n");
+	(void)slack_deliver("{'slash':{'text':'resume'}}");
+	has(slack_wait_for("ack"), "payload.text", "Session 01900000-0000 is active again.");
+	(void)slack_deliver("{'slash':{'text':'sessions'}}");
+	says(member(slack_wait_for("ack"), "payload.text"), "01900000-0000  active, hybrid");
+	(void)slack_deliver("{'slash':{'text':'stop 01900000-0000-7000'}}");
+	has(slack_wait_for("ack"), "payload.text", "Session 01900000-0000 is stopped.");
+	expect("SELECT status FROM session", "terminated\n");
+	expect("SELECT state, reason FROM request", "rejected|the session was stopped\n");
+	(void)slack_deliver("{'slash':{'text':'steer go on'}}");
+	has(slack_wait_for("ack"), "payload.text", "no session is live in this channel");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(what_cannot_be_done_yet_is_said_in_one_line)
+{
+	slack();
+	given("INSERT INTO setting (name, value, source, updated_at)"
+	      " VALUES ('commands', '{\"status\":\"git status\"}', 'file', "
+	      "'2026-01-01T08:00:00.000Z')");
+	(void)listen();
+	(void)slack_deliver("{'slash':{'text':'session-start fix the build'}}");
+	says(member(slack_wait_for("ack"), "payload.text"), "does not do that yet");
+	(void)slack_deliver("{'slash':{'text':'status'}}");
+	says(member(slack_wait_for("ack"), "payload.text"), "does not do that yet");
+	(void)slack_deliver("{'slash':{'text':'make coffee'}}");
+	has(slack_wait_for("ack"), "payload.text",
+	    "command not found: make; `help` lists the commands");
+	(void)slack_deliver("{'slash':{'text':''}}");
+	ck_assert_ptr_null(strstr(member(slack_wait_for("ack"), "payload.text"), "session-start"));
+	expect("SELECT verb, argument, outcome FROM command ORDER BY seq",
+	       "session-start|fix the build|refused\nrun|status|refused\n"
+	       "make|coffee|malformed\nhelp||done\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_task_is_for_the_next_session)
+{
+	slack();
+	(void)listen();
+	(void)slack_deliver("{'slash':{'text':'task write the docs'}}");
+	says(member(slack_wait_for("ack"), "payload.text"), "the next agent that starts here");
+	expect("SELECT kind, channel_id, text, outcome, session_seq IS NULL FROM steering",
+	       "task|C01AGENTS|write the docs|accepted|1\n");
+	slack_stop();
+}
+END_TEST
+
+/* ---- when things go wrong ---- */
+
+START_TEST(a_busy_database_is_told_to_the_person)
+{
+	slack();
+	(void)listen();
+	given("BEGIN IMMEDIATE");
+	(void)slack_deliver("{'slash':{'text':'help'}}");
+	says(member(slack_wait_for("ack"), "payload.text"), "Nothing was done");
+	given("ROLLBACK");
+	expect("SELECT count(*) FROM slack_envelope", "0\n");
+	(void)slack_deliver("{'slash':{'text':'help'}}");
+	says(member(slack_wait_for("ack"), "payload.text"), "steer");
+	slack_stop();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_listener");
+	TCase *c = tcase_create("slack_listener");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, it_is_connected_and_leaves_with_its_connection_closed);
+	tcase_add_test(c, a_command_is_stored_then_answered);
+	tcase_add_test(c, each_delivery_is_stored_once_and_acknowledged);
+	tcase_add_test(c, no_secret_is_in_a_row_that_stays);
+	tcase_add_test(c, what_comes_twice_is_a_duplicate_with_the_same_answer);
+	tcase_add_test(c, a_mention_that_comes_as_two_events_acts_once_in_either_order);
+	tcase_add_test(c, a_stranger_is_acknowledged_ignored_and_written_down);
+	tcase_add_test(c, talk_in_the_channel_is_acknowledged_and_not_kept);
+	tcase_add_test(c, a_refresh_opens_the_new_connection_before_it_leaves_the_old_one);
+	tcase_add_test(c, what_the_old_connection_still_delivers_is_acknowledged_there);
+	tcase_add_test(c, a_connection_that_ends_is_opened_anew);
+	tcase_add_test(c, a_half_open_connection_is_noticed);
+	tcase_add_test(c, silence_that_answers_a_ping_is_no_death);
+	tcase_add_test(c, without_hello_in_10_s_another_connection_is_tried);
+	tcase_add_test(c, a_hello_that_comes_twice_changes_nothing);
+	tcase_add_test(c, too_many_connections_are_a_reason_to_wait);
+	tcase_add_test(c, socket_mode_that_is_switched_off_is_told_and_tried_each_minute);
+	tcase_add_test(c, a_refused_token_is_told_and_tried_each_minute);
+	tcase_add_test(c, passing_failures_are_tried_again_after_a_pause);
+	tcase_add_test(c, a_rate_limit_is_obeyed);
+	tcase_add_test(c, a_message_that_is_too_long_is_acknowledged_and_refused);
+	tcase_add_test(c, a_day_of_refreshes_and_drops_is_survived);
+	tcase_add_test(c, another_program_with_our_token_is_warned_about);
+	tcase_add_test(c, nobody_sees_the_token);
+	tcase_add_test(c, a_wrong_token_is_named_and_not_shown);
+	tcase_add_test(c, words_in_the_thread_decide);
+	tcase_add_test(c, the_word_decides_the_question_that_it_fits);
+	tcase_add_test(c, two_questions_for_one_word_are_asked_back);
+	tcase_add_test(c, two_operators_and_one_question_have_one_winner);
+	tcase_add_test(c, two_clicks_are_one_decision_and_the_loser_is_told);
+	tcase_add_test(c, a_click_that_needs_words_asks_for_a_form);
+	tcase_add_test(c, a_form_decides_and_an_empty_one_stays_open);
+	tcase_add_test(c, after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason);
+	tcase_add_test(c, sessions_are_paused_resumed_and_stopped);
+	tcase_add_test(c, what_cannot_be_done_yet_is_said_in_one_line);
+	tcase_add_test(c, a_task_is_for_the_next_session);
+	tcase_add_test(c, a_busy_database_is_told_to_the_person);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

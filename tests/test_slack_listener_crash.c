@@ -1,0 +1,145 @@
+/* slack-listener, killed at each of its steps: what the operator did is done once. Slack delivers
+ * again what was not acknowledged. */
+#include "agent.h"
+#include "harness.h"
+#include "slack_peer.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STEPS_MAX = 300 };
+
+static void a_question_that_is_answered_in_slack(void)
+{
+	fresh_store();
+	slack_start();
+	slack_set("{'redeliver':'same'}");
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+	given(
+	    "INSERT INTO operator (id, kind, team_id, user_id, created_at) VALUES"
+	    " ('slack:T01TEAM:U01OP', 'slack', 'T01TEAM', 'U01OP', '2026-01-01T08:00:00.000Z');"
+	    "INSERT INTO setting (name, value, source, updated_at)"
+	    " VALUES ('slack.channel_id', 'C01AGENTS', 'file', '2026-01-01T08:00:00.000Z');"
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at) VALUES (1, 's', 'h', 'local:tester', '/w', 'active', "
+	    "'hybrid',"
+	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z');"
+	    "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body, "
+	    "file_path,"
+	    " risk_level, original_hash, created_at, updated_at) VALUES (1, 'ask', 1, 'clearance',"
+	    " 'pending', printf('%064d', 1), 'Fix it', '-a', 'a.c', 'low', 'new_file',"
+	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
+	(void)slack_deliver("{'slash':{'text':'approve'}}"); /* waits for a connection */
+}
+
+static pid_t start_killed_at(const char *call, int n)
+{
+	char inject[100], trace[60], path[500];
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return pid;
+	(void)snprintf(trace, sizeof(trace), "trace=%s", call);
+	(void)snprintf(inject, sizeof(inject), "inject=%s:signal=SIGKILL:when=%d", call, n);
+	(void)snprintf(path, sizeof(path), "%s/slack-listener", getenv("INTERCOM_BUILD"));
+	(void)setpgid(0, 0);
+	(void)execlp("strace", "strace", "-f", "-qq", "-o", "/dev/null", "-e", trace, "-e", inject,
+	             path, "--db", test_db(), "--run", test_run(), "--log-level", "error",
+	             (char *)NULL);
+	_exit(127);
+}
+
+/* Until it is killed or has acknowledged: whether it was killed. */
+static bool is_killed(pid_t pid)
+{
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;) {
+		int status;
+
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return true;
+		if (strstr(slack_ask("calls?name=ack&wait_ms=10"), "\"name\":\"ack\"")) {
+			(void)kill(-pid, SIGKILL);
+			(void)waitpid(pid, &status, 0);
+			return false;
+		}
+	}
+	ck_abort_msg("it neither ends nor acknowledges");
+	return false;
+}
+
+/* Whether it came as far as the nth call. */
+static bool survives_once(const char *call, int n)
+{
+	bool killed;
+
+	a_question_that_is_answered_in_slack();
+	killed = is_killed(start_killed_at(call, n));
+	if (killed) {
+		pid_t listener = start_worker("slack-listener");
+
+		(void)slack_wait_for("ack");
+		stop_worker(listener);
+	}
+	expect("SELECT count(*) FROM slack_envelope WHERE outcome = 'accepted'", "1\n");
+	expect("SELECT outcome FROM decision", "applied\n");
+	expect("SELECT state, decided_by FROM request", "approved|slack:T01TEAM:U01OP\n");
+	slack_stop();
+	close_store();
+	return killed;
+}
+
+static void survives(const char *call, int step)
+{
+	int n = 1;
+
+	while (survives_once(call, n)) {
+		n += step;
+		ck_assert_int_lt(n, STEPS_MAX);
+	}
+	ck_assert_msg(n > 2 * step, "killed at %s only up to %d", call, n);
+}
+
+START_TEST(a_listener_killed_at_any_sync_to_disk_loses_and_repeats_nothing)
+{
+	survives("fdatasync", 1);
+}
+END_TEST
+
+START_TEST(a_listener_killed_at_any_byte_that_it_sends_loses_and_repeats_nothing)
+{
+	survives("sendto", 1);
+}
+END_TEST
+
+START_TEST(a_listener_killed_at_any_answer_that_it_reads_loses_and_repeats_nothing)
+{
+	survives("recvfrom", 1);
+}
+END_TEST
+
+START_TEST(a_listener_killed_at_its_writes_loses_and_repeats_nothing)
+{
+	survives("pwrite64", 7);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_listener_crash");
+	TCase *c = tcase_create("slack_listener_crash");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 100);
+	tcase_add_test(c, a_listener_killed_at_any_sync_to_disk_loses_and_repeats_nothing);
+	tcase_add_test(c, a_listener_killed_at_any_byte_that_it_sends_loses_and_repeats_nothing);
+	tcase_add_test(c, a_listener_killed_at_any_answer_that_it_reads_loses_and_repeats_nothing);
+	tcase_add_test(c, a_listener_killed_at_its_writes_loses_and_repeats_nothing);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

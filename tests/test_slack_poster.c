@@ -1,0 +1,967 @@
+/* slack-poster: given rows, run the real binary against the fake Slack, expect messages and rows.
+ */
+#include "agent.h"
+#include "jsonrpc.h"
+#include "slack_peer.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SECOND = 1000, MINUTE = 60 * SECOND };
+
+/* ---- given ---- */
+
+/* Slack is configured, with one operator and the channel C01AGENTS. */
+static void desk(void)
+{
+	fresh_store();
+	slack_start();
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	given("UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
+	      "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	      " ('slack.channel_id', 'C01AGENTS', 'file', '2026-01-01T00:00:00.000Z');"
+	      "INSERT INTO operator (id, kind, team_id, user_id)"
+	      " VALUES ('slack:T01TEAM:U01OP', 'slack', 'T01TEAM', 'U01OP')");
+}
+
+static void desk_is_left(void)
+{
+	slack_stop();
+	close_store();
+}
+
+/* Session number n, in hybrid mode. */
+static void session(int n)
+{
+	char sql[700];
+	struct instant now = clock_now();
+
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " client_name, created_at, updated_at) VALUES (%d, 'session-%d', 'h',"
+	    " 'local:tester', '/work/w%d', 'active', 'hybrid', 'claude', '%s', '%s')",
+	    n, n, n, now.text, now.text);
+	given(sql);
+}
+
+/* Clearance number n of a session; diff: SQL that makes it. */
+static void question(int n, int of, const char *title, const char *diff)
+{
+	char sql[1500];
+	struct instant now = clock_now();
+
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body, "
+	    "file_path,"
+	    " risk_level, original_hash, created_at, updated_at) VALUES (%d, 'ask-%d', %d, "
+	    "'clearance',"
+	    " 'pending', printf('%%064d', %d), '%s', %s, 'src/a.c', 'low', 'new_file', '%s', '%s')",
+	    n, n, of, n, title, diff, now.text, now.text);
+	given(sql);
+}
+
+static const char SHORT_DIFF[] =
+    "'--- a/src/a.c' || char(10) || '+++ b/src/a.c' || char(10) || '@@ -1 +1 @@' || char(10) ||"
+    " '-a' || char(10) || '+b' || char(10)";
+
+/* In the thread of a session. */
+static void reply(int of, const char *text)
+{
+	char sql[400];
+	struct instant now = clock_now();
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO slack_notice (kind, session_seq, text, at)"
+	               " VALUES ('reply', %d, '%s', '%s')",
+	               of, text, now.text);
+	given(sql);
+}
+
+/* ---- then ---- */
+
+/* The messages of the channel, a line each: text; below a thread's head indented. */
+static char *said(void)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
+	struct str out = STR_INIT;
+	const cJSON *m;
+
+	cJSON_ArrayForEach (m, cJSON_GetObjectItem(root, "messages")) {
+		const char *thread = cJSON_GetStringValue(cJSON_GetObjectItem(m, "thread_ts"));
+		const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(m, "text"));
+
+		if (cJSON_IsTrue(cJSON_GetObjectItem(m, "deleted")))
+			continue;
+		str_addf(&out, "%s%.60s\n",
+		         thread &&
+		                 strcmp(thread, cJSON_GetStringValue(cJSON_GetObjectItem(m, "ts")))
+		             ? "  "
+		             : "",
+		         text ? text : "");
+	}
+	return str_take(&out);
+}
+
+static void expect_said(const char *text)
+{
+	OWNED(char_ptr) char *have = said();
+
+	ck_assert_msg(strcmp(have, text) == 0, "Slack shows:\n%sexpected:\n%s\n%s", have, text,
+	              rows("SELECT seq, kind, state, attempts, error FROM slack_outbox"));
+}
+
+/* How often a text occurs in what Slack shows. */
+static int times_said(const char *part)
+{
+	OWNED(char_ptr) char *have = said();
+	int times = 0;
+
+	for (const char *p = have; (p = strstr(p, part)) != NULL; p++)
+		times++;
+	return times;
+}
+
+/* $INTERCOM_BACKLOG: by hand with 10000, which takes minutes. */
+static int backlog(void)
+{
+	const char *given_count = getenv("INTERCOM_BACKLOG");
+
+	return given_count ? (int)strtol(given_count, NULL, 10) : 1000;
+}
+
+/* All that is queued gets said; the clock is moved, a second at a time, while something is. */
+static void let_it_speak(void)
+{
+	int64_t give_up = agent_ms() + 8 * AGENT_PATIENCE_MS + 50L * backlog();
+	OWNED(char_ptr) char *left = NULL;
+
+	for (;;) {
+		char_ptr_clear(&left);
+		left = rows("SELECT count(*) FROM slack_outbox"
+		            " WHERE state IN ('queued', 'sending', 'doubtful')");
+		if (strcmp(left, "0\n") == 0)
+			return;
+		ck_assert_msg(agent_ms() < give_up, "still queued: %s",
+		              rows("SELECT seq, kind, state, error FROM slack_outbox"
+		                   " WHERE state IN ('queued', 'sending', 'doubtful')"));
+		advance(SECOND);
+		(void)usleep(2000); /* the workers' turn */
+	}
+}
+
+static void holds(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part) != NULL, "%s\nis not in\n%s", part, text);
+}
+
+/* ---- questions ---- */
+
+START_TEST(a_question_stands_in_its_sessions_thread_with_buttons_and_a_call_to_the_operators)
+{
+	desk();
+	session(1);
+	question(1, 1, "Fix it", SHORT_DIFF);
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	expect_said("🚀 *Session started* `session-` in w1\n"
+	            "  Approval needed: Fix it (src/a.c, +1 −1, low risk)\n");
+	const char *all = slack_ask("messages?channel=C01AGENTS");
+	holds(all, "\"action_id\":\"approve_accept\"");
+	holds(all, "<@U01OP> ");
+	holds(all, "rich_text_preformatted");
+	holds(slack_ask("calls?name=chat.postMessage"), "\"reply_broadcast\":\"true\"");
+	expect("SELECT kind, state, sent_generation, ts IS NOT NULL FROM slack_message",
+	       "session|sent|1|1\ndiff|sent|1|0\nask|sent|1|1\n");
+	expect("SELECT slack_ts = (SELECT ts FROM slack_message WHERE kind = 'ask') FROM request",
+	       "1\n");
+	expect(
+	    "SELECT thread_ts = (SELECT ts FROM slack_message WHERE kind = 'session') FROM session",
+	    "1\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(an_answer_typed_by_hand_takes_the_buttons_away)
+{
+	desk();
+	session(1);
+	question(1, 1, "Fix it", SHORT_DIFF);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+
+	given("INSERT INTO decision (request_id, verdict, reason) VALUES ('ask-1', 'reject', 'no "
+	      "<b>')");
+
+	let_it_speak();
+	const char *all = slack_ask("messages?channel=C01AGENTS");
+	ck_assert_ptr_null(strstr(all, "approve_accept"));
+	holds(all, "*Rejected* by tester at the terminal");
+	holds(all, "no &lt;b&gt;");
+	expect("SELECT generation, sent_generation FROM slack_message WHERE kind = 'ask'", "2|2\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_late_message_and_a_late_edit_tell_the_present_truth)
+{
+	pid_t poster;
+
+	desk();
+	session(1);
+	question(1, 1, "Early", SHORT_DIFF);
+	poster = start_worker("slack-poster");
+	let_it_speak();
+	stop_worker(poster);
+	question(2, 1, "Late", SHORT_DIFF);
+	given("UPDATE request SET state = 'interrupted'");
+	given("UPDATE request SET state = 'pending'");
+	given("INSERT INTO decision (request_id, verdict) VALUES ('ask-1', 'approve')");
+	given("INSERT INTO decision (request_id, verdict) VALUES ('ask-2', 'approve')");
+	slack_mark();
+
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+	ck_assert_int_eq(times_said("*Approved* by tester"), 2);
+	expect("SELECT count(*) FROM slack_outbox WHERE kind = 'update'", "1\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_long_diff_is_a_snippet_before_the_question)
+{
+	desk();
+	session(1);
+	question(
+	    1, 1, "Long",
+	    "'--- a/src/a.c' || char(10) || '+++ b/src/a.c' || char(10) || '@@ -0,0 +1,30 @@' ||"
+	    " replace(hex(zeroblob(30)), '00', char(10) || '+x') || char(10)");
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	slack_expect_calls("auth.test\nchat.postMessage\nfiles.getUploadURLExternal\nupload\n"
+	                   "files.completeUploadExternal\nchat.postMessage\n");
+	const char *files = slack_ask("files");
+	has(files, "files.0.title", "src_a_c.diff");
+	has(files, "files.0.snippet_type", "diff");
+	has(files, "files.0.completed", "true");
+	holds(files, "@@ -0,0 +1,30 @@");
+	holds(slack_ask("messages?channel=C01AGENTS"), "33 lines, see the file above");
+	desk_is_left();
+}
+END_TEST
+
+static const char LONG_DIFF[] = "replace(hex(zeroblob(30)), '00', 'x' || char(10))";
+
+START_TEST(a_question_without_its_file_says_where_else_the_diff_is)
+{
+	OWNED(char_ptr) char *why = NULL;
+
+	desk();
+	slack_set("{'scopes': ['chat:write', 'channels:history']}");
+	session(1);
+	question(1, 1, "Long", LONG_DIFF);
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	holds(slack_ask("messages?channel=C01AGENTS"),
+	      "30 lines that Slack did not take, see `agent-intercom-ctl show ask-1`");
+	expect("SELECT what, state FROM outbox_stuck", "diff|dead\n");
+	why = rows("SELECT why FROM outbox_stuck");
+	holds(why, "needs files:write");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_question_may_stand_in_the_channel_with_its_diff_below_it)
+{
+	desk();
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
+	      " ('slack.questions', 'channel', 'file', '2026-01-01T00:00:00.000Z')");
+	session(1);
+	question(1, 1, "Long", LONG_DIFF);
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	expect_said("🚀 *Session started* `session-` in w1\n"
+	            "Approval needed: Long (src/a.c, +30 −0, low risk)\n"
+	            "  \n");
+	holds(slack_ask("messages?channel=C01AGENTS"), "30 lines, see the file in the thread");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(nothing_is_posted_in_local_mode)
+{
+	desk();
+	given(
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at) VALUES (1, 's', 'h', 'local:tester', '/w', 'active', 'local',"
+	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
+	question(1, 1, "Fix it", SHORT_DIFF);
+
+	run_worker("slack-poster");
+
+	expect_said("");
+	desk_is_left();
+}
+END_TEST
+
+/* ---- order and pace ---- */
+
+START_TEST(posts_keep_their_order_and_a_second_between_them)
+{
+	OWNED(str) struct str one = STR_INIT;
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	const cJSON *call;
+	double last = 0;
+
+	desk();
+	slack_set("{'rate_limits': true}");
+	session(1);
+	session(2);
+	for (int i = 0; i < 20; i++) {
+		char text[40];
+
+		(void)snprintf(text, sizeof(text), "reply %02d", i);
+		reply(1 + i % 2, text);
+	}
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	root = cJSON_Parse(slack_ask("calls?name=chat.postMessage"));
+	cJSON_ArrayForEach (call, cJSON_GetObjectItem(root, "calls")) {
+		double at = cJSON_GetNumberValue(cJSON_GetObjectItem(call, "at_ms"));
+
+		ck_assert_msg(at - last >= 1000, "only %.0f ms apart", at - last);
+		last = at;
+	}
+	expect("SELECT count(*) FROM slack_message WHERE state = 'sent'", "22\n");
+	expect("SELECT count(*) FROM slack_message AS a JOIN slack_message AS b"
+	       " ON a.session_seq = b.session_seq AND a.seq < b.seq AND a.ts > b.ts",
+	       "0\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(many_edits_keep_to_what_slack_allows_in_a_minute)
+{
+	desk();
+	slack_set("{'rate_limits': true}");
+	for (int i = 1; i <= 60; i++)
+		session(i);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	slack_mark();
+	given("UPDATE session SET status = 'interrupted'");
+
+	let_it_speak();
+
+	expect("SELECT count(*) FROM slack_message WHERE generation = 2 AND sent_generation = 2",
+	       "60\n");
+	expect("SELECT max(attempts) FROM slack_outbox WHERE kind = 'update'", "1\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_burst_of_broadcasts_is_few_messages_and_none_is_left_out)
+{
+	desk();
+	session(1);
+	given("INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	      " identity, created_at) VALUES (1, 'k', 'h', 'http', '2025-11-25', 1, '{}',"
+	      " '2026-01-01T09:00:00.000Z')");
+	given("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
+	      "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments, "
+	      "digest,"
+	      " state, created_at, finished_at) SELECT 1, 1, i, 'legacy', 'broadcast',"
+	      " json_object('message', printf('line %03d', i), 'level', 'success'), 'd', 'done',"
+	      " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z' FROM n");
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	const char *all = slack_ask("messages?channel=C01AGENTS");
+	for (int i = 1; i <= 100; i++) {
+		char line[40];
+
+		(void)snprintf(line, sizeof(line), "✅ line %03d", i);
+		holds(all, line);
+	}
+	expect("SELECT count(DISTINCT ts) < 9, count(*), min(state) FROM slack_message"
+	       " WHERE kind = 'said'",
+	       "1|100|sent\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(too_many_calls_wait_as_long_as_slack_says_across_a_restart)
+{
+	pid_t poster;
+
+	desk();
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	slack_fault("{'name': 'chat.postMessage', 'what': 'rate', 'retry_after': 30}");
+	poster = start_worker("slack-poster");
+	expect_soon("SELECT state, attempts FROM slack_outbox", "queued|1\n");
+	expect("SELECT not_before > strftime('%Y') FROM slack_gate WHERE name LIKE 'chat.post%'",
+	       "1\n");
+	kill_worker(poster);
+
+	(void)start_worker("slack-poster");
+	advance(28 * SECOND);
+	expect_said("");
+	expect("SELECT state, attempts FROM slack_outbox", "queued|1\n");
+	advance(4 * SECOND);
+
+	expect_soon("SELECT state, attempts FROM slack_outbox", "sent|2\n");
+	expect_said("hello\n");
+	desk_is_left();
+}
+END_TEST
+
+/* ---- once ---- */
+
+START_TEST(an_answer_that_is_lost_after_the_effect_leaves_one_message)
+{
+	desk();
+	session(1);
+	question(1, 1, "Fix it", SHORT_DIFF);
+	slack_fault("{'name': 'chat.postMessage', 'what': 'lost', 'when': 'after', 'times': 2}");
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	expect_said("🚀 *Session started* `session-` in w1\n"
+	            "  Approval needed: Fix it (src/a.c, +1 −1, low risk)\n");
+	expect("SELECT kind, state, attempts FROM slack_outbox WHERE kind = 'post'",
+	       "post|sent|1\npost|sent|1\n");
+	desk_is_left();
+}
+END_TEST
+
+/* The connection is kept by then: libcurl must not send the body again by itself. */
+START_TEST(an_answer_that_is_lost_on_a_kept_connection_leaves_one_message)
+{
+	desk();
+	session(1);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	slack_fault("{'name': 'chat.postMessage', 'what': 'lost', 'when': 'after'}");
+	slack_mark();
+
+	reply(1, "once");
+
+	let_it_speak();
+	ck_assert_int_eq(times_said("once"), 1);
+	slack_expect_calls("chat.postMessage\nconversations.replies\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_post_that_never_arrived_is_said_after_two_looks)
+{
+	desk();
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	slack_fault("{'name': 'chat.postMessage', 'what': 'lost', 'when': 'before'}");
+	(void)start_worker("slack-poster");
+	expect_soon("SELECT state FROM slack_outbox", "doubtful\n");
+
+	let_it_speak();
+
+	expect_said("hello\n");
+	slack_expect_calls("auth.test\nchat.postMessage\nconversations.history\n"
+	                   "conversations.history\nchat.postMessage\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_poster_killed_while_it_sends_leaves_one_message)
+{
+	static const char *const WHEN[] = { "before", "after" };
+
+	for (size_t i = 0; i < COUNT(WHEN); i++) {
+		pid_t poster;
+
+		desk();
+		given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+		slack_fault("{'name': 'chat.postMessage', 'what': 'hang', 'when': '%s'}", WHEN[i]);
+		poster = start_worker("slack-poster");
+		(void)slack_wait_for("chat.postMessage");
+		kill_worker(poster);
+		expect("SELECT state FROM slack_outbox", "sending\n");
+
+		(void)start_worker("slack-poster");
+
+		let_it_speak();
+		expect_said("hello\n");
+		desk_is_left();
+	}
+}
+END_TEST
+
+START_TEST(of_a_message_that_was_said_twice_the_younger_goes)
+{
+	OWNED(char_ptr) char *marker = NULL;
+
+	desk();
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	slack_fault("{'name': 'chat.postMessage', 'what': 'lost', 'when': 'after'}");
+	(void)start_worker("slack-poster");
+	expect_soon("SELECT state FROM slack_outbox", "doubtful\n");
+	marker = rows("SELECT marker FROM slack_message");
+	marker[strcspn(marker, "\n")] = '\0';
+	ck_assert_int_eq(
+	    shell(NULL,
+	          "curl -s -H 'Authorization: Bearer " SLACK_FAKE_BOT_TOKEN "' -d channel=C01AGENTS"
+	          " -d text=again -d 'metadata={\"event_type\":\"intercom_message\","
+	          "\"event_payload\":{\"id\":\"%s\",\"part\":\"server\"}}' %schat.postMessage",
+	          marker, slack_api_url()),
+	    0);
+
+	let_it_speak();
+
+	expect_said("hello\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(what_three_posters_died_of_is_not_tried_again)
+{
+	desk();
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	given(
+	    "UPDATE slack_outbox SET state = 'sending', deaths = 2, claim = 3, worker_id = 'gone',"
+	    " started_at = '2026-01-01T00:00:00.000Z'");
+
+	run_worker("slack-poster");
+
+	expect("SELECT state, error FROM slack_outbox",
+	       "dead|crashed worker: three posters died with it in hand\n");
+	expect("SELECT count(*) FROM slack_lane", "0\n");
+	expect_said("");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(what_may_be_done_once_is_not_done_again_after_a_crash)
+{
+	desk();
+	given("INSERT INTO slack_outbox (kind, response_url, text, created_at) VALUES"
+	      " ('respond', 'https://127.0.0.1:1/', 'psst', '2026-01-01T00:00:00.000Z')");
+	given("UPDATE slack_outbox SET state = 'sending', claim = 1, worker_id = 'gone',"
+	      " started_at = '2026-01-01T00:00:00.000Z'");
+
+	run_worker("slack-poster");
+
+	slack_expect_calls("auth.test\n");
+	expect("SELECT state, response_url IS NULL FROM slack_outbox", "dead|1\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(an_upload_that_is_shared_without_an_answer_is_one_file)
+{
+	desk();
+	session(1);
+	question(1, 1, "Long", "replace(hex(zeroblob(30)), '00', 'x' || char(10))");
+	slack_fault("{'name': 'files.completeUploadExternal', 'what': 'lost', 'when': 'after'}");
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	const char *files = slack_ask("files");
+	has(files, "files.0.completed", "true");
+	has(files, "files.1", "");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_channel_that_cannot_be_read_makes_a_question_repeat_and_says_so)
+{
+	desk();
+	session(1);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	slack_fault("{'name': 'chat.postMessage', 'what': 'lost', 'when': 'before'}");
+	slack_fault("{'name': 'conversations.replies', 'what': 'error', 'error': 'missing_scope',"
+	            " 'times': 100}");
+
+	question(1, 1, "Fix it", SHORT_DIFF);
+
+	let_it_speak();
+	ck_assert_int_eq(times_said("(may be a repeat) Approval needed"), 1);
+	desk_is_left();
+}
+END_TEST
+
+/* ---- outages ---- */
+
+/* Each of count replies once, and in each session's thread in the order they were given. */
+static void expect_replies(int count)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
+	int last[3] = { -1, -1, -1 }, found = 0;
+	const cJSON *m;
+
+	cJSON_ArrayForEach (m, cJSON_GetObjectItem(root, "messages")) {
+		const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(m, "text"));
+		int i;
+
+		if (!text || sscanf(text, "reply %d", &i) != 1)
+			continue;
+		ck_assert_msg(i == (last[i % 2] < 0 ? i % 2 : last[i % 2] + 2),
+		              "reply %d comes after %d", i, last[i % 2]);
+		last[i % 2] = i;
+		found++;
+	}
+	ck_assert_int_eq(found, count);
+}
+
+START_TEST(after_an_outage_of_minutes_with_a_restart_everything_is_said_once_and_in_order)
+{
+	char sql[300];
+	pid_t poster;
+
+	desk();
+	session(1);
+	session(2);
+	poster = start_worker("slack-poster");
+	let_it_speak();
+	slack_fault("{'name': '*', 'what': 'lost', 'when': 'before', 'times': 40}");
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+	    "INSERT INTO slack_notice (kind, session_seq, text)"
+	    " SELECT 'reply', 1 + i %% 2, 'reply ' || i FROM n",
+	    backlog() - 1);
+	given(sql);
+	for (int i = 0; i < 10; i++) {
+		advance(MINUTE / 2);
+		(void)usleep(10000);
+	}
+	expect("SELECT count(*) FROM slack_message WHERE state = 'sent'", "2\n");
+	kill_worker(poster);
+
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+	expect_replies(backlog());
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_slack_that_cannot_be_reached_is_tried_again_and_nothing_is_in_doubt)
+{
+	char address[40];
+
+	desk();
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	(void)snprintf(address, sizeof(address), "http://127.0.0.1:%d/api/", free_port());
+	(void)setenv("SLACK_API_URL", address, 1);
+	(void)start_worker("slack-poster");
+
+	expect_soon("SELECT state, attempts > 0 FROM slack_outbox", "queued|1\n");
+
+	expect_soon("SELECT why LIKE 'cannot reach Slack: %' FROM outbox_stuck"
+	            " WHERE what = 'gate slack'",
+	            "1\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_token_that_slack_refuses_is_told_and_a_mended_one_heals)
+{
+	OWNED(str) struct str health = STR_INIT;
+
+	desk();
+	slack_set("{'bot_error': 'token_revoked'}");
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	(void)start_worker("slack-poster");
+	expect_soon("SELECT why FROM outbox_stuck WHERE what = 'gate slack'",
+	            "Slack refuses the bot token: token_revoked\n");
+	(void)ctl(&health, "health"); /* says "no" without a supervisor */
+	says(str_text(&health), "token_revoked");
+
+	slack_set("{'bot_error': null}");
+	advance(MINUTE + SECOND);
+
+	expect_soon("SELECT state FROM slack_outbox", "sent\n");
+	expect("SELECT count(*) FROM outbox_stuck", "0\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_public_channel_is_joined_and_an_archived_one_parks_its_messages)
+{
+	desk();
+	given(
+	    "INSERT INTO slack_notice (kind, channel_id, text) VALUES ('server', 'C03OLD', 'old')");
+	slack_set("{'scopes': ['chat:write', 'channels:join', 'channels:history']}");
+	given("INSERT INTO slack_notice (kind, channel_id, text) VALUES ('server', 'C02OTHER', "
+	      "'new')");
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	(void)start_worker("slack-poster");
+
+	expect_soon("SELECT channel_id, state FROM slack_message",
+	            "C03OLD|queued\nC02OTHER|sent\nC01AGENTS|sent\n");
+	expect("SELECT why FROM outbox_stuck WHERE what LIKE 'gate %'",
+	       "Slack refuses the channel: is_archived\n");
+	slack_order("channel", "{'id': 'C03OLD', 'is_archived': false, 'is_member': true}");
+	advance(MINUTE + SECOND);
+	expect_soon("SELECT count(*) FROM slack_message WHERE state = 'sent'", "3\n");
+	desk_is_left();
+}
+END_TEST
+
+/* ---- poison ---- */
+
+START_TEST(what_slack_refuses_is_said_more_simply)
+{
+	desk();
+	session(1);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	slack_fault("{'name': 'chat.postMessage', 'what': 'error', 'error': 'invalid_blocks'}");
+
+	question(1, 1, "Fix it", SHORT_DIFF);
+
+	let_it_speak();
+	holds(slack_ask("messages?channel=C01AGENTS"),
+	      "Answer in the thread: approve, or reject and why");
+	expect("SELECT form, attempts FROM slack_outbox ORDER BY seq DESC LIMIT 1", "plain|2\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_poisoned_message_dies_with_a_reason_and_the_others_pass)
+{
+	OWNED(str) struct str health = STR_INIT;
+
+	desk();
+	session(1);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	slack_fault("{'name': 'chat.postMessage', 'what': 'error', 'error': 'invalid_blocks',"
+	            " 'times': 3}");
+	question(1, 1, "Poison", SHORT_DIFF);
+	let_it_speak();
+	reply(1, "after it");
+
+	let_it_speak();
+	ck_assert_int_eq(times_said("after it"), 1);
+	expect("SELECT what, state, request_id, why FROM outbox_stuck",
+	       "ask|dead|ask-1|invalid_blocks\n");
+	expect("SELECT kind FROM event WHERE kind = 'slack.dead'", "slack.dead\n");
+	(void)ctl(&health, "health"); /* says "no" without a supervisor */
+	says(str_text(&health), "1 dead");
+	says(str_text(&health), "question ask-1: invalid_blocks");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_deleted_head_is_followed_by_a_new_one)
+{
+	desk();
+	session(1);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	slack_fault("{'name': 'chat.postMessage', 'what': 'error', 'error': 'thread_not_found'}");
+
+	reply(1, "below the new one");
+
+	let_it_speak();
+	expect("SELECT kind, state FROM slack_message", "session|gone\nreply|sent\nsession|sent\n");
+	expect("SELECT root_seq FROM slack_message WHERE kind = 'reply'", "3\n");
+	ck_assert_int_eq(times_said("below the new one"), 1);
+	desk_is_left();
+}
+END_TEST
+
+/* ---- modals and private answers ---- */
+
+/* A click of U01OP on a button of the last question: its trigger. */
+static const char *click(const char *action)
+{
+	OWNED(char_ptr) char *ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask'");
+
+	ts[strcspn(ts, "\n")] = '\0';
+	return member(slack_deliver("{'click': {'channel': 'C01AGENTS', 'ts': '%s',"
+	                            " 'action_id': '%s', 'user': 'U01OP'}}",
+	                            ts, action),
+	              "trigger_id");
+}
+
+static void open_view(const char *view, const char *trigger, int64_t within_ms)
+{
+	char sql[900];
+	struct instant now = clock_now(), until = clock_instant(clock_now_ms() + within_ms);
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO slack_outbox (kind, view, request_seq, trigger_id, user_id,"
+	               " channel_id, expires_at, created_at) VALUES ('view_open', '%s', 1, '%s',"
+	               " 'U01OP', 'C01AGENTS', '%s', '%s')",
+	               view, trigger, until.text, now.text);
+	given(sql);
+}
+
+START_TEST(a_modal_opens_while_a_post_hangs)
+{
+	desk();
+	session(1);
+	question(1, 1, "Fix it", SHORT_DIFF);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	slack_fault("{'name': 'chat.postMessage', 'what': 'hang', 'when': 'before'}");
+	reply(1, "hangs");
+	(void)slack_wait_for("chat.postMessage"); /* the head */
+	(void)slack_wait_for("chat.postMessage"); /* the question */
+	advance(SECOND);
+	expect_soon("SELECT state FROM slack_outbox WHERE seq = 4", "sending\n");
+
+	open_view("reject", click("approve_reject"), 3 * SECOND);
+
+	(void)slack_wait_for("views.open");
+	const char *views = slack_ask("views");
+	has(views, "views.0.callback_id", "approval_reject:ask-1");
+	expect_soon("SELECT state, trigger_id IS NULL FROM slack_outbox WHERE kind = 'view_open'",
+	            "sent|1\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_modal_that_comes_too_late_is_said_to_be)
+{
+	desk();
+	session(1);
+	question(1, 1, "Fix it", SHORT_DIFF);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+
+	open_view("reject", click("approve_reject"), -1);
+
+	let_it_speak();
+	slack_wait_for("chat.postEphemeral");
+	expect("SELECT state, trigger_id IS NULL, error FROM slack_outbox WHERE kind = 'view_open'",
+	       "dead|1|it came too late\n");
+	holds(slack_ask("calls?name=chat.postEphemeral"), "That took too long");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_slash_commands_answer_goes_to_its_address_which_is_then_forgotten)
+{
+	char sql[600];
+	struct instant now;
+
+	desk();
+	(void)start_worker("slack-poster");
+	now = clock_now();
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO slack_outbox (kind, response_url, text, created_at)"
+	               " VALUES ('respond', '%s', 'No <sessions>.', '%s')",
+	               member(slack_deliver("{'slash': {'text': 'sessions'}}"), "response_url"),
+	               now.text);
+
+	given(sql);
+
+	holds(slack_wait_for("response_url"), "No &lt;sessions&gt;.");
+	expect_soon("SELECT state, response_url IS NULL FROM slack_outbox", "sent|1\n");
+	desk_is_left();
+}
+END_TEST
+
+/* ---- the process ---- */
+
+START_TEST(the_token_is_gone_from_the_environment)
+{
+	char path[40], bytes[65536];
+	size_t n;
+	pid_t poster;
+	FILE *f;
+
+	desk();
+	poster = start_worker("slack-poster");
+	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)poster);
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	n = fread(bytes, 1, sizeof(bytes), f);
+	(void)fclose(f);
+	ck_assert_uint_gt(n, 0);
+	ck_assert_ptr_null(memmem(bytes, n, "xoxb-", 5));
+	stop_worker(poster);
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_wrong_token_or_address_is_wrong_input)
+{
+	desk();
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+	ck_assert_int_eq(try_worker("slack-poster"), 78);
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	(void)setenv("SLACK_API_URL", "http://example.com/api/", 1);
+	ck_assert_int_eq(try_worker("slack-poster"), 78);
+	(void)unsetenv("SLACK_BOT_TOKEN");
+	(void)setenv("SLACK_API_URL", slack_api_url(), 1);
+	ck_assert_int_eq(try_worker("slack-poster"), 78);
+	desk_is_left();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_poster");
+	TCase *c = tcase_create("slack_poster");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 90 + backlog() / 20);
+	tcase_add_test(
+	    c, a_question_stands_in_its_sessions_thread_with_buttons_and_a_call_to_the_operators);
+	tcase_add_test(c, an_answer_typed_by_hand_takes_the_buttons_away);
+	tcase_add_test(c, a_late_message_and_a_late_edit_tell_the_present_truth);
+	tcase_add_test(c, a_long_diff_is_a_snippet_before_the_question);
+	tcase_add_test(c, a_question_without_its_file_says_where_else_the_diff_is);
+	tcase_add_test(c, a_question_may_stand_in_the_channel_with_its_diff_below_it);
+	tcase_add_test(c, nothing_is_posted_in_local_mode);
+	tcase_add_test(c, posts_keep_their_order_and_a_second_between_them);
+	tcase_add_test(c, many_edits_keep_to_what_slack_allows_in_a_minute);
+	tcase_add_test(c, a_burst_of_broadcasts_is_few_messages_and_none_is_left_out);
+	tcase_add_test(c, too_many_calls_wait_as_long_as_slack_says_across_a_restart);
+	tcase_add_test(c, an_answer_that_is_lost_after_the_effect_leaves_one_message);
+	tcase_add_test(c, an_answer_that_is_lost_on_a_kept_connection_leaves_one_message);
+	tcase_add_test(c, a_post_that_never_arrived_is_said_after_two_looks);
+	tcase_add_test(c, a_poster_killed_while_it_sends_leaves_one_message);
+	tcase_add_test(c, of_a_message_that_was_said_twice_the_younger_goes);
+	tcase_add_test(c, what_three_posters_died_of_is_not_tried_again);
+	tcase_add_test(c, what_may_be_done_once_is_not_done_again_after_a_crash);
+	tcase_add_test(c, an_upload_that_is_shared_without_an_answer_is_one_file);
+	tcase_add_test(c, a_channel_that_cannot_be_read_makes_a_question_repeat_and_says_so);
+	tcase_add_test(
+	    c, after_an_outage_of_minutes_with_a_restart_everything_is_said_once_and_in_order);
+	tcase_add_test(c, a_slack_that_cannot_be_reached_is_tried_again_and_nothing_is_in_doubt);
+	tcase_add_test(c, a_token_that_slack_refuses_is_told_and_a_mended_one_heals);
+	tcase_add_test(c, a_public_channel_is_joined_and_an_archived_one_parks_its_messages);
+	tcase_add_test(c, what_slack_refuses_is_said_more_simply);
+	tcase_add_test(c, a_poisoned_message_dies_with_a_reason_and_the_others_pass);
+	tcase_add_test(c, a_deleted_head_is_followed_by_a_new_one);
+	tcase_add_test(c, a_modal_opens_while_a_post_hangs);
+	tcase_add_test(c, a_modal_that_comes_too_late_is_said_to_be);
+	tcase_add_test(c, a_slash_commands_answer_goes_to_its_address_which_is_then_forgotten);
+	tcase_add_test(c, the_token_is_gone_from_the_environment);
+	tcase_add_test(c, a_wrong_token_or_address_is_wrong_input);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,344 @@
+/* When connections are opened, replaced and given up: slack.md 2.5.
+ *
+ * One is held. Slack asks now and then for another one in its place: that is opened first, and once
+ * it has said hello the old one writes its acks and is closed. A connection that ends or falls
+ * silent is opened anew, after a pause that doubles with each failure. All instants are those of
+ * clock_monotonic_ms. */
+#include "listener.h"
+
+#include "clock.h"
+#include "log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+static void set_state(struct link *link, enum link_state state)
+{
+	link->state = state;
+	link->since_ms = clock_monotonic_ms();
+}
+
+static bool is_up(const struct link *link)
+{
+	return link->state == LINK_READY && !link->replace;
+}
+
+static bool is_coming(const struct listener *l)
+{
+	for (int i = 0; i < LISTENER_LINKS; i++)
+		if (l->links[i].state == LINK_CONNECTING || l->links[i].state == LINK_WAIT_HELLO)
+			return true;
+	return l->opening;
+}
+
+static bool has_one(const struct listener *l)
+{
+	for (int i = 0; i < LISTENER_LINKS; i++)
+		if (is_up(&l->links[i]))
+			return true;
+	return false;
+}
+
+/* ---- telling ---- */
+
+/* What `ctl health` shows. */
+static void say(struct listener *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct listener *l, const char *format, ...)
+{
+	struct err e = ERR_INIT;
+	char text[sizeof(l->state)];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (strcmp(text, l->state) == 0)
+		return;
+	memcpy(l->state, text, sizeof(text));
+	if (worker_ready(&l->worker, text, &e))
+		log_warn("%s", e.text);
+}
+
+/* ---- pauses ---- */
+
+static int64_t random_below(int64_t most)
+{
+	uint64_t r = 0;
+
+	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
+		return most / 2;
+	return most > 0 ? (int64_t)(r % (uint64_t)most) : 0;
+}
+
+static void wait_at_least(struct listener *l, int64_t ms)
+{
+	int64_t at = clock_monotonic_ms() + ms;
+
+	if (at > l->next_ms)
+		l->next_ms = at;
+}
+
+/* Half of the pause is certain, half is chance: many listeners do not come back at once. */
+static void pause_longer(struct listener *l)
+{
+	wait_at_least(l, l->pause_ms / 2 + random_below(l->pause_ms / 2 + 1));
+	l->pause_ms = l->pause_ms * 2 > l->pause_max_ms ? l->pause_max_ms : l->pause_ms * 2;
+}
+
+/* ---- opening ---- */
+
+static struct link *free_link(struct listener *l)
+{
+	struct link *oldest = NULL;
+
+	for (int i = 0; i < LISTENER_LINKS; i++) {
+		struct link *link = &l->links[i];
+
+		if (link->state == LINK_FREE)
+			return link;
+		if (!is_up(link) && (!oldest || link->since_ms < oldest->since_ms))
+			oldest = link;
+	}
+	if (oldest)
+		link_drop(oldest);
+	return oldest;
+}
+
+static void begin_open(struct listener *l)
+{
+	OWNED(str) struct str form = STR_INIT;
+
+	l->opening = true;
+	slack_call_start(&l->web, &l->open, "apps.connections.open", &form, SLACK_CALL_MS);
+}
+
+static void open_failed(struct listener *l, const struct slack_call *c)
+{
+	bool person = c->class == SLACK_TOKEN || c->status == 404 ||
+	              strcmp(c->error, "forbidden_team") == 0 ||
+	              strcmp(c->error, "team_disabled") == 0 ||
+	              strcmp(c->error, "user_removed_from_team") == 0;
+
+	if (person) {
+		log_error("Slack refuses the app token: %s; checked again in %d s", c->why,
+		          LISTENER_FINAL_MS / 1000);
+		say(l, "not connected: Slack refuses the app token: %.120s", c->why);
+		wait_at_least(l, LISTENER_FINAL_MS);
+		return;
+	}
+	if (c->class == SLACK_RATE)
+		wait_at_least(l, c->retry_ms + random_below(1000));
+	pause_longer(l);
+	log_warn("cannot open a connection to Slack: %s; next attempt in %lld ms", c->why,
+	         (long long)(l->next_ms - clock_monotonic_ms()));
+	if (!has_one(l))
+		say(l, "not connected: %.150s", c->why);
+}
+
+static void opened(struct listener *l)
+{
+	struct slack_call *c = &l->open;
+	const char *url = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(c->json, "url"));
+	struct link *link = free_link(l);
+	struct err e = ERR_INIT;
+
+	l->opening = false;
+	if (c->class != SLACK_OK) {
+		open_failed(l, c);
+	} else if (!url || !link || link_connect(link, url, &e)) {
+		pause_longer(l);
+		log_warn("cannot open a connection to Slack: %s",
+		         *e.text ? e.text : "the answer names no address");
+	}
+	if (url) /* the ticket in it is a credential */
+		explicit_bzero((char *)(uintptr_t)url, strlen(url));
+	if (c->answer.length)
+		explicit_bzero(c->answer.bytes, c->answer.length);
+	slack_call_clear(c);
+}
+
+/* ---- what Slack says ---- */
+
+/* Somebody else with our token would take half of the clicks. */
+static void count_connections(struct listener *l, int theirs)
+{
+	int ours = 0;
+
+	for (int i = 0; i < LISTENER_LINKS; i++)
+		ours += l->links[i].state != LINK_FREE;
+	if (theirs > ours && theirs != l->warned)
+		log_warn("Slack counts %d connections with our app token, %d of them ours: another "
+		         "program runs with this token and takes a part of the clicks",
+		         theirs, ours);
+	l->warned = theirs > ours ? theirs : 0;
+}
+
+void machine_hello(struct link *link, const struct slack_frame *f)
+{
+	struct listener *l = link->listener;
+
+	if (link->state != LINK_WAIT_HELLO)
+		return; /* said twice */
+	set_state(link, LINK_READY);
+	log_info("connection %u to Slack is ready", link->number);
+	count_connections(l, f->connections);
+	for (int i = 0; i < LISTENER_LINKS; i++)
+		if (&l->links[i] != link && l->links[i].state == LINK_READY)
+			set_state(&l->links[i], LINK_DRAINING);
+	say(l, "connected");
+}
+
+void machine_disconnect(struct link *link, const char *reason)
+{
+	struct listener *l = link->listener;
+
+	log_info("connection %u: Slack asks to leave it (%s)", link->number, reason);
+	if (strcmp(reason, "too_many_websockets") == 0) {
+		log_warn("Slack has too many connections of our app; other programs run with its "
+		         "app token");
+		link_close(link);
+		wait_at_least(l, LISTENER_CROWD_MIN_MS +
+		                     random_below(LISTENER_CROWD_MAX_MS - LISTENER_CROWD_MIN_MS));
+		say(l, "not connected: too many connections with our app token");
+	} else if (strcmp(reason, "link_disabled") == 0) {
+		log_error("Socket Mode is switched off for the app; switch it on in the app's "
+		          "settings");
+		link_close(link);
+		wait_at_least(l, LISTENER_FINAL_MS);
+		say(l, "not connected: Socket Mode is switched off for the app");
+	} else if (link->state == LINK_READY) {
+		link->replace = true;
+	} else if (link->state == LINK_WAIT_HELLO) {
+		link_close(link);
+		pause_longer(l);
+	}
+}
+
+void machine_gone(struct link *link, const char *why)
+{
+	struct listener *l = link->listener;
+	enum link_state was = link->state;
+
+	link->state = LINK_FREE;
+	if (was == LINK_DRAINING || was == LINK_CLOSING || l->worker.stopping)
+		return;
+	log_warn("connection %u to Slack: %s", link->number, why);
+	if (was == LINK_READY && link->replace)
+		return; /* its successor is on its way */
+	pause_longer(l);
+	if (!has_one(l))
+		say(l, "not connected: %.150s", why);
+}
+
+/* ---- time ---- */
+
+static void give_up(struct link *link, const char *why)
+{
+	machine_gone(link, why);
+	link_drop(link);
+}
+
+/* Silence alone proves nothing: the one that stood still may have been us. */
+static bool is_asked(const struct link *link)
+{
+	return link->pinged_ms > link->heard_ms;
+}
+
+static void look_at_ready(struct link *link, int64_t now)
+{
+	if (is_asked(link) && now - link->pinged_ms >= LISTENER_PONG_MS)
+		give_up(link, "it is silent for 30 s");
+	else if (!is_asked(link) && now - link->heard_ms >= LISTENER_PING_MS)
+		link_ping(link);
+	else if (now - link->since_ms >= LISTENER_SETTLED_MS)
+		link->listener->pause_ms = LISTENER_BACKOFF_MS;
+}
+
+static void look_at(struct link *link, int64_t now)
+{
+	switch (link->state) {
+	case LINK_CONNECTING:
+		if (now - link->since_ms >= LISTENER_CONNECT_MS)
+			give_up(link, "it does not come about within 10 s");
+		break;
+	case LINK_WAIT_HELLO:
+		if (now - link->since_ms >= LISTENER_HELLO_MS)
+			give_up(link, "it says no hello within 10 s");
+		break;
+	case LINK_READY:
+		look_at_ready(link, now);
+		break;
+	case LINK_DRAINING:
+		if (STAILQ_EMPTY(&link->out) || now - link->since_ms >= LISTENER_DRAIN_MS)
+			link_close(link);
+		break;
+	case LINK_CLOSING:
+		if (now - link->since_ms >= LISTENER_CLOSE_MS)
+			link_drop(link);
+		break;
+	case LINK_FREE:
+		break;
+	}
+}
+
+static int64_t due_of(const struct link *link)
+{
+	switch (link->state) {
+	case LINK_CONNECTING:
+		return link->since_ms + LISTENER_CONNECT_MS;
+	case LINK_WAIT_HELLO:
+		return link->since_ms + LISTENER_HELLO_MS;
+	case LINK_READY:
+		return is_asked(link) ? link->pinged_ms + LISTENER_PONG_MS
+		                      : link->heard_ms + LISTENER_PING_MS;
+	case LINK_DRAINING:
+		return link->since_ms + LISTENER_DRAIN_MS;
+	case LINK_CLOSING:
+		return link->since_ms + LISTENER_CLOSE_MS;
+	case LINK_FREE:
+		break;
+	}
+	return INT64_MAX;
+}
+
+int64_t machine_step(struct listener *l)
+{
+	int64_t now = clock_monotonic_ms(), due = INT64_MAX;
+
+	if (l->opening && l->open.done)
+		opened(l);
+	for (int i = 0; i < LISTENER_LINKS; i++)
+		look_at(&l->links[i], now);
+	if (!l->worker.stopping && !has_one(l) && !is_coming(l) && now >= l->next_ms)
+		begin_open(l);
+	for (int i = 0; i < LISTENER_LINKS; i++)
+		if (due_of(&l->links[i]) < due)
+			due = due_of(&l->links[i]);
+	if (!l->worker.stopping && !has_one(l) && !is_coming(l) && l->next_ms < due)
+		due = l->next_ms;
+	return due;
+}
+
+void machine_stop(struct listener *l)
+{
+	l->opening = false;
+	slack_call_clear(&l->open);
+	for (int i = 0; i < LISTENER_LINKS; i++) {
+		struct link *link = &l->links[i];
+
+		if (link->state == LINK_CONNECTING || link->state == LINK_WAIT_HELLO)
+			link_drop(link);
+		else if (link->state == LINK_READY)
+			set_state(link, LINK_DRAINING);
+	}
+}
+
+bool machine_is_stopped(const struct listener *l)
+{
+	for (int i = 0; i < LISTENER_LINKS; i++)
+		if (l->links[i].state != LINK_FREE)
+			return false;
+	return true;
+}

@@ -1,0 +1,144 @@
+/* One message from Slack: an envelope is stored with all that follows from it, in one transaction,
+ * and acknowledged when that is on disk, on the connection that it came in on.
+ *
+ * Slack waits for 3 s. If others hold the database for LISTENER_STORE_MS, a person who pressed or
+ * typed is told so and the envelope is acknowledged: better our words than Slack's. An event is not
+ * acknowledged then: Slack sends it again. */
+#include "listener.h"
+
+#include "clock.h"
+#include "jsonrpc.h"
+#include "log.h"
+#include "slack_envelope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char TOO_BUSY[] =
+    "agent-intercom could not write this down: its database is busy. Nothing was done; please do "
+    "it again.";
+
+static void acknowledge(struct link *link, const struct slack_frame *f, const char *payload)
+{
+	OWNED(str) struct str ack = STR_INIT;
+
+	slack_ack(&ack, f->envelope_id, f->accepts_payload ? payload : NULL);
+	link_send(link, ack.bytes, ack.length);
+}
+
+/* ---- when it could not be stored ---- */
+
+static struct slack_call *free_call(struct listener *l)
+{
+	for (int i = 0; i < LISTENER_TELLS; i++)
+		if (!l->tells[i].easy)
+			return &l->tells[i];
+	return NULL;
+}
+
+static void add_ephemeral(struct str *out, const char *text)
+{
+	str_add(out, "{\"response_type\":\"ephemeral\",\"replace_original\":false,\"text\":");
+	json_quote(out, text);
+	str_add_char(out, '}');
+}
+
+/* By the response_url of a click; a command's and a form's answer go with the ack. */
+static void tell_person(struct link *link, const struct slack_frame *f, const struct slack_act *a)
+{
+	struct slack_call *c = free_call(link->listener);
+	OWNED(str) struct str body = STR_INIT;
+
+	if (a->field) {
+		str_add(&body, "{\"response_action\":\"errors\",\"errors\":{");
+		json_quote(&body, a->field);
+		str_add_char(&body, ':');
+		json_quote(&body, TOO_BUSY);
+		str_add(&body, "}}");
+		acknowledge(link, f, body.bytes);
+		return;
+	}
+	add_ephemeral(&body, TOO_BUSY);
+	acknowledge(link, f, a->deed == DEED_COMMAND ? body.bytes : NULL);
+	if (a->deed != DEED_COMMAND && a->response_url && c)
+		slack_call_start_at(&link->listener->web, c, a->response_url,
+		                    "application/json; charset=utf-8", body.bytes, body.length);
+}
+
+static void not_stored(struct link *link, const struct slack_frame *f, const struct slack_act *a,
+                       const struct err *e)
+{
+	bool event = strcmp(f->type, "events_api") == 0;
+
+	if (store_is_broken(&link->listener->worker.store)) {
+		listener_fail(link->listener, e);
+		return;
+	}
+	log_error("an envelope (%s) could not be stored%s: %s", a->kind ? a->kind : f->type,
+	          event ? " and is not acknowledged, so that it comes again" : "", e->text);
+	if (!event)
+		tell_person(link, f, a);
+}
+
+/* ---- storing ---- */
+
+static int store(struct link *link, struct slack_frame *f, const struct slack_act *a,
+                 struct slack_stored *out, struct err *e)
+{
+	struct store *st = &link->listener->worker.store;
+
+	if (store_begin_within(st, LISTENER_STORE_MS, e))
+		return -1;
+	if (slack_envelope_store(st, f, a, out, e)) {
+		store_rollback(st);
+		return -1;
+	}
+	return store_commit(st, e);
+}
+
+static void tell_outcome(const struct slack_stored *out, const struct slack_act *a)
+{
+	const char *kind = a->kind ? a->kind : "envelope";
+
+	if (strcmp(out->outcome, "unauthorized") == 0)
+		log_warn("somebody who is no operator did this: %s", a->action ? a->action : kind);
+	else if (strcmp(out->outcome, "malformed") == 0)
+		log_warn("%s is not understood: %s", kind, str_text(&out->why));
+	else
+		log_debug("%s: %s", kind, out->outcome);
+}
+
+static void take_envelope(struct link *link, struct slack_frame *f, bool too_long)
+{
+	OWNED(slack_act) struct slack_act a = SLACK_ACT_INIT;
+	OWNED(slack_stored) struct slack_stored out = SLACK_STORED_INIT;
+	struct err e = ERR_INIT;
+
+	slack_act_read(&a, f, link->listener->bot_user);
+	if (too_long) {
+		free(a.problem);
+		a.problem = xstrdup("it is longer than 1 MiB");
+	}
+	if (store(link, f, &a, &out, &e)) {
+		not_stored(link, f, &a, &e);
+		return;
+	}
+	acknowledge(link, f, out.reply.bytes);
+	tell_outcome(&out, &a);
+}
+
+void take_message(struct link *link, const char *bytes, size_t length, bool too_long)
+{
+	OWNED(slack_frame) struct slack_frame f;
+
+	slack_frame_read(&f, bytes, length);
+	if (f.kind == SLACK_FRAME_HELLO)
+		machine_hello(link, &f);
+	else if (f.kind == SLACK_FRAME_DISCONNECT)
+		machine_disconnect(link, f.reason);
+	else if (f.envelope_id)
+		take_envelope(link, &f, too_long);
+	else
+		log_warn("connection %u: a message that is no envelope was passed over",
+		         link->number);
+}

@@ -1,0 +1,194 @@
+/* slack-poster: says in Slack what slack_outbox intends, effectively once.
+ *
+ * Claim, commit, send, settle. Posts and files go one after the other, a second apart in one
+ * channel; modals, edits and private answers go beside them in slots of their own, so that nothing
+ * holds up a form that must open within 3 s. What a message says is read when it is sent. No call
+ * is made while a transaction is open. A post whose fate is unclear is looked for in Slack by its
+ * marker before it is said again; so is what a predecessor had in hand.
+ *
+ * SLACK_BOT_TOKEN and SLACK_API_URL come from the environment and are wiped there; the token is in
+ * no row, argument or log, nobody may trace this process, and it leaves no core file.
+ *
+ * Reads request, session, apply, file_change, tool_call, content, operator; writes slack_outbox,
+ * slack_message, slack_gate (whose triggers keep the lanes), request.slack_ts, session.thread_ts.
+ */
+#include "slack_poster/poster.h"
+
+#include "log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUSY_LOOK_MS = 100, AUTH_AGAIN_MS = 5000 };
+
+/* ---- waiting ---- */
+
+static void wait_for_calls(struct poster *p, int ms)
+{
+	const int fds[] = { p->w.bell.fd };
+
+	slack_web_wait(&p->web, fds, COUNT(fds), ms);
+	doorbell_drain(&p->w.bell);
+}
+
+static int finish_call(struct poster *p, struct slack_call *c, struct err *e)
+{
+	while (!c->done) {
+		if (poster_turn_slots(p, e) < 0) {
+			slack_call_clear(c);
+			return -1;
+		}
+		if (!c->done)
+			wait_for_calls(p, BUSY_LOOK_MS);
+	}
+	return 0;
+}
+
+int poster_call(struct poster *p, struct slack_call *c, const char *method, const struct str *form,
+                struct err *e)
+{
+	slack_call_start(&p->web, c, method, form, SLACK_CALL_MS);
+	return finish_call(p, c, e);
+}
+
+int poster_call_at(struct poster *p, struct slack_call *c, const char *url, const void *body,
+                   size_t length, struct err *e)
+{
+	slack_call_start_at(&p->web, c, url, "application/octet-stream", body, length);
+	return finish_call(p, c, e);
+}
+
+/* ---- the token ---- */
+
+static void take_name(char out[POSTER_ID_BYTES], const cJSON *json, const char *name)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, name));
+
+	(void)snprintf(out, POSTER_ID_BYTES, "%s", text ? text : "");
+}
+
+/* Who we are, and whether the token is good; one that is not is tried again, so that a mended one
+ * heals without a restart. */
+static int check_token(struct poster *p, struct err *e)
+{
+	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str why = STR_INIT;
+
+	if (clock_now_ms() < p->auth_ms || p->auth_ms == INT64_MAX)
+		return 0;
+	if (poster_call(p, &c, "auth.test", &form, e))
+		return -1;
+	p->auth_ms = clock_now_ms() + AUTH_AGAIN_MS;
+	if (c.class == SLACK_OK) {
+		take_name(p->bot_id, c.json, "bot_id");
+		take_name(p->user_id, c.json, "user_id");
+		p->auth_ms = INT64_MAX;
+		return slack_outbox_open(&p->outbox, e) ? -1 : 1;
+	}
+	if (c.class != SLACK_TOKEN)
+		return 0;
+	p->auth_ms = clock_now_ms() + SLACK_PARKED_MS;
+	str_addf(&why, "Slack refuses the bot token: %s", c.why);
+	log_error("%s", str_text(&why));
+	return slack_outbox_close(&p->outbox, str_text(&why), e);
+}
+
+/* ---- the loop ---- */
+
+/* 1 did something, 0 nothing is due, -1 cannot go on. */
+static int turn(struct poster *p, struct err *e)
+{
+	OWNED(slack_intent) struct slack_intent i = SLACK_INTENT_INIT;
+	int did = poster_turn_slots(p, e), got;
+
+	if (did < 0)
+		return -1;
+	got = check_token(p, e);
+	if (got != 0)
+		return got;
+	got = slack_outbox_doubtful(&p->outbox, &i, e);
+	if (got > 0)
+		return poster_look_for(p, &i, e) ? -1 : 1;
+	if (got == 0)
+		got = slack_outbox_claim(&p->outbox, "post", &i, e);
+	if (got > 0)
+		return poster_post(p, &i, e) ? -1 : 1;
+	return got < 0 ? -1 : did;
+}
+
+/* True: stop. */
+static bool rest(struct poster *p, bool did)
+{
+	const int fds[] = { p->w.bell.fd, p->w.signal_fd };
+	int ms = worker_patience_ms(&p->w);
+
+	if (!poster_is_busy(p))
+		return worker_wait(&p->w, did);
+	if (did)
+		return false;
+	slack_web_wait(&p->web, fds, COUNT(fds), ms < BUSY_LOOK_MS ? BUSY_LOOK_MS : ms);
+	doorbell_drain(&p->w.bell);
+	return worker_wait(&p->w, true);
+}
+
+static int run(struct poster *p, struct err *e)
+{
+	int did;
+
+	do {
+		did = turn(p, e);
+		if (did < 0 || worker_heartbeat(&p->w, e))
+			return -1;
+		p->w.due_ms = slack_outbox_due(&p->outbox, e);
+		if (p->w.due_ms < 0)
+			return -1;
+		if (p->auth_ms < p->w.due_ms)
+			p->w.due_ms = p->auth_ms;
+	} while (!rest(p, did > 0));
+	/* What is in a slot is settled before we leave. */
+	p->w.stopping = true;
+	while (poster_is_busy(p)) {
+		wait_for_calls(p, BUSY_LOOK_MS);
+		if (poster_turn_slots(p, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int open_web(struct poster *p, const char *token, const char *base, struct err *e)
+{
+	if (!token)
+		return err_set(e, ERR_INPUT, "SLACK_BOT_TOKEN is not set");
+	return slack_web_open(&p->web, base, token, e);
+}
+
+int main(int argc, char **argv)
+{
+	struct poster p = { .web = SLACK_WEB_INIT,
+		            .slots = { { .name = "view" }, { .name = "call" } } };
+	struct err e = ERR_INIT;
+	char *token, *base;
+	int failed;
+
+	slack_secret_guard();
+	token = slack_secret_take("SLACK_BOT_TOKEN");
+	base = slack_secret_take("SLACK_API_URL");
+	failed = worker_open(&p.w, "slack-poster", "Says in Slack what slack_outbox intends.", argc,
+	                     argv, &e);
+	p.outbox = (struct slack_outbox){ .store = &p.w.store, .worker_id = p.w.id.text };
+	if (!failed)
+		failed = open_web(&p, token, base, &e);
+	slack_secret_wipe(&token);
+	slack_secret_wipe(&base);
+	if (!failed && !slack_outbox_recover(&p.outbox, &e) &&
+	    !worker_ready(&p.w, "Slack's Web API", &e))
+		(void)run(&p, &e);
+	for (size_t k = 0; k < POSTER_SLOTS; k++) {
+		slack_call_clear(&p.slots[k].call);
+		slack_intent_clear(&p.slots[k].intent);
+	}
+	slack_web_clear(&p.web);
+	worker_close(&p.w, &e);
+	return err_exit(&e);
+}

@@ -1,0 +1,294 @@
+/* What is said once, and looked for before it is said again: messages and files (slack.md 7). */
+#include "poster.h"
+
+#include "log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGES_MAX = 10, PAGE = 200, CLOCK_OFF_MS = 5000, OVERLAP_MS = 60000 };
+
+static const char EVENT_TYPE[] = "intercom_message";
+
+static bool is(const char *text, const char *other)
+{
+	return text && strcmp(text, other) == 0;
+}
+
+static const char *member(const cJSON *o, const char *name)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
+
+	return text ? text : "";
+}
+
+/* What a row holds no longer cannot be said; only the database ends the process. */
+static int unsayable(struct poster *p, const struct slack_intent *i, struct err *why, struct err *e)
+{
+	if (why->kind != ERR_INPUT) {
+		*e = *why;
+		return -1;
+	}
+	return slack_settle_dead(&p->outbox, i, why->text, NULL, e);
+}
+
+/* ---- messages ---- */
+
+static cJSON *marker(const struct slack_intent *i)
+{
+	cJSON *metadata = cJSON_CreateObject(), *payload;
+
+	(void)cJSON_AddStringToObject(metadata, "event_type", EVENT_TYPE);
+	payload = cJSON_AddObjectToObject(metadata, "event_payload");
+	(void)cJSON_AddStringToObject(payload, "id", i->marker);
+	(void)cJSON_AddStringToObject(payload, "part", i->part);
+	(void)cJSON_AddNumberToObject(payload, "gen", (double)i->generation);
+	return metadata;
+}
+
+static int post_message(struct poster *p, struct slack_intent *i, struct slack_call *c,
+                        struct err *e)
+{
+	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
+	OWNED(str) struct str form = STR_INIT;
+	struct err why = ERR_INIT;
+	bool calls = is(i->part, "ask") || is(i->part, "stall");
+
+	if (poster_render(p, i, &said, &why))
+		return unsayable(p, i, &why, e) ? -1 : 0;
+	slack_form_add(&form, "channel", i->channel_id);
+	poster_add_said(&form, i, &said);
+	slack_form_add(&form, "thread_ts", i->thread);
+	if (i->thread && calls)
+		slack_form_add(&form, "reply_broadcast", "true");
+	slack_form_add_json(&form, "metadata", marker(i));
+	slack_form_add(&form, "unfurl_links", "false");
+	slack_form_add(&form, "unfurl_media", "false");
+	return poster_call(p, c, "chat.postMessage", &form, e) ? -1 : 1;
+}
+
+/* ---- files ---- */
+
+/* 1 go on, 0 the answer in c says why not, -1. */
+static int get_address(struct poster *p, struct slack_call *c, const struct str *bytes,
+                       const struct str *name, const char *type, struct err *e)
+{
+	OWNED(str) struct str form = STR_INIT;
+
+	slack_form_add(&form, "filename", str_text(name));
+	slack_form_add_int(&form, "length", (int64_t)bytes->length);
+	slack_form_add(&form, "snippet_type", type);
+	if (poster_call(p, c, "files.getUploadURLExternal", &form, e))
+		return -1;
+	return c->class == SLACK_OK;
+}
+
+static int share(struct poster *p, struct slack_intent *i, struct slack_call *c,
+                 const struct str *name, struct err *e)
+{
+	OWNED(str) struct str form = STR_INIT;
+	cJSON *files = cJSON_CreateArray(), *file = cJSON_CreateObject();
+
+	(void)cJSON_AddStringToObject(file, "id", i->file_id);
+	(void)cJSON_AddStringToObject(file, "title", str_text(name));
+	(void)cJSON_AddItemToArray(files, file);
+	slack_form_add_json(&form, "files", files);
+	slack_form_add(&form, "channel_id", i->channel_id);
+	slack_form_add(&form, "thread_ts", i->thread);
+	return poster_call(p, c, "files.completeUploadExternal", &form, e) ? -1 : 1;
+}
+
+/* 1: c says what came of it, 0: it is settled, -1. */
+static int post_file(struct poster *p, struct slack_intent *i, struct slack_call *c, struct err *e)
+{
+	OWNED(str) struct str bytes = STR_INIT;
+	OWNED(str) struct str name = STR_INIT;
+	OWNED(char_ptr) char *url = NULL;
+	struct err why = ERR_INIT;
+	const char *type;
+	int got = poster_file(p, i, &bytes, &name, &type, &why);
+
+	free(i->file_id);
+	i->file_id = NULL;
+	if (got < 0)
+		return unsayable(p, i, &why, e) ? -1 : 0;
+	if (got == 0)
+		return slack_settle_needless(&p->outbox, i, e) ? -1 : 0;
+	got = get_address(p, c, &bytes, &name, type, e);
+	if (got > 0) {
+		url = xstrdup(member(c->json, "upload_url"));
+		i->file_id = xstrdup(member(c->json, "file_id"));
+	} else if (got < 0 || c->class != SLACK_OK) {
+		return got < 0 ? -1 : 1;
+	}
+	OWNED(char_ptr) char *file_id = i->file_id;
+	i->file_id = NULL; /* nothing is shared yet: what fails now is begun anew */
+	if (poster_call_at(p, c, url, str_text(&bytes), bytes.length, e))
+		return -1;
+	if (c->class != SLACK_OK)
+		return 1;
+	if (slack_outbox_note_file(&p->outbox, i, file_id, e))
+		return -1;
+	i->file_id = file_id;
+	file_id = NULL;
+	return share(p, i, c, &name, e);
+}
+
+/* ---- one post ---- */
+
+/* In a public channel we may invite ourselves. */
+static int join(struct poster *p, const struct slack_intent *i, struct err *e)
+{
+	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(str) struct str form = STR_INIT;
+
+	slack_form_add(&form, "channel", i->channel_id);
+	if (poster_call(p, &c, "conversations.join", &form, e))
+		return -1;
+	return c.class == SLACK_OK;
+}
+
+static int send_one(struct poster *p, struct slack_intent *i, struct slack_call *c, struct err *e)
+{
+	return is(i->kind, "file") ? post_file(p, i, c, e) : post_message(p, i, c, e);
+}
+
+int poster_post(struct poster *p, struct slack_intent *i, struct err *e)
+{
+	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	int got = send_one(p, i, &c, e);
+
+	if (got > 0 && is(c.error, "not_in_channel")) {
+		got = join(p, i, e);
+		got = got > 0 ? send_one(p, i, &c, e) : (got < 0 ? -1 : 1);
+	}
+	if (got <= 0)
+		return got;
+	if (c.class == SLACK_OK)
+		return slack_settle_sent(&p->outbox, i,
+		                         is(i->kind, "file") ? NULL : member(c.json, "ts"), e);
+	log_warn("%s %lld (attempt %d): %s", i->part, (long long)i->message_seq, i->attempts,
+	         c.why);
+	return slack_settle_failed(&p->outbox, i, &c, e);
+}
+
+/* ---- looking for one in doubt ---- */
+
+struct found {
+	char ts[40], other[40]; /* "" none; of two the older is ts */
+};
+
+static bool is_ours(const struct poster *p, const cJSON *message)
+{
+	return !*p->bot_id || is(member(message, "bot_id"), p->bot_id) ||
+	       is(member(message, "user"), p->user_id);
+}
+
+static bool is_it(const struct slack_intent *i, const cJSON *message)
+{
+	const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(message, "metadata");
+	const cJSON *payload = cJSON_GetObjectItemCaseSensitive(metadata, "event_payload");
+	const cJSON *file;
+
+	if (!is(i->kind, "file"))
+		return is(member(payload, "id"), i->marker) && is(member(payload, "part"), i->part);
+	cJSON_ArrayForEach (file, cJSON_GetObjectItemCaseSensitive(message, "files"))
+		if (i->file_id && is(member(file, "id"), i->file_id))
+			return true;
+	return false;
+}
+
+static void take(struct found *f, const char *ts)
+{
+	if (is(f->ts, ts) || is(f->other, ts))
+		return;
+	if (!*f->ts || strcmp(ts, f->ts) < 0) {
+		memcpy(f->other, f->ts, sizeof(f->other));
+		(void)snprintf(f->ts, sizeof(f->ts), "%s", ts);
+	} else {
+		(void)snprintf(f->other, sizeof(f->other), "%s", ts);
+	}
+}
+
+/* From a minute before the attempt, by Slack's clock where ours is off. */
+static void oldest(const struct poster *p, const struct slack_intent *i, char out[40])
+{
+	int64_t ms = clock_parse(i->started_at ? i->started_at : "");
+
+	if (ms < 0)
+		ms = clock_now_ms();
+	if (p->web.skew_ms > CLOCK_OFF_MS || p->web.skew_ms < -CLOCK_OFF_MS)
+		ms += p->web.skew_ms;
+	ms -= OVERLAP_MS;
+	(void)snprintf(out, 40, "%lld.000000", (long long)(ms > 0 ? ms / 1000 : 0));
+}
+
+static int read_page(struct poster *p, const struct slack_intent *i, const char *cursor,
+                     struct slack_call *c, struct err *e)
+{
+	OWNED(str) struct str form = STR_INIT;
+	char from[40];
+
+	oldest(p, i, from);
+	slack_form_add(&form, "channel", i->channel_id);
+	slack_form_add(&form, "ts", i->thread);
+	slack_form_add(&form, "oldest", from);
+	slack_form_add(&form, "inclusive", "true");
+	slack_form_add_int(&form, "limit", PAGE);
+	slack_form_add(&form, "include_all_metadata", "true");
+	slack_form_add(&form, "cursor", cursor && *cursor ? cursor : NULL);
+	return poster_call(p, c, i->thread ? "conversations.replies" : "conversations.history",
+	                   &form, e);
+}
+
+/* 1: looked everywhere, 0: c says why not, -1. */
+static int look(struct poster *p, const struct slack_intent *i, struct found *f,
+                struct slack_call *c, struct err *e)
+{
+	OWNED(str) struct str cursor = STR_INIT;
+
+	for (int page = 0; page < PAGES_MAX; page++) {
+		const cJSON *message, *next;
+
+		if (read_page(p, i, str_text(&cursor), c, e))
+			return -1;
+		if (c->class != SLACK_OK)
+			return 0;
+		cJSON_ArrayForEach (message, cJSON_GetObjectItemCaseSensitive(c->json, "messages"))
+			if (is_ours(p, message) && is_it(i, message))
+				take(f, member(message, "ts"));
+		next = cJSON_GetObjectItemCaseSensitive(c->json, "response_metadata");
+		if (!*member(next, "next_cursor"))
+			break;
+		str_reset(&cursor);
+		str_add(&cursor, member(next, "next_cursor"));
+	}
+	return 1;
+}
+
+/* Said twice: the younger one goes. Whether that works changes nothing. */
+static int drop(struct poster *p, const struct slack_intent *i, const char *ts, struct err *e)
+{
+	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(str) struct str form = STR_INIT;
+
+	slack_form_add(&form, "channel", i->channel_id);
+	slack_form_add(&form, "ts", ts);
+	return poster_call(p, &c, "chat.delete", &form, e);
+}
+
+int poster_look_for(struct poster *p, struct slack_intent *i, struct err *e)
+{
+	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	struct found f = { .ts = "" };
+	int got = look(p, i, &f, &c, e);
+
+	if (got < 0)
+		return -1;
+	if (*f.other && !is(i->kind, "file") && drop(p, i, f.other, e))
+		return -1;
+	if (*f.ts)
+		return slack_settle_sent(&p->outbox, i, f.ts, e);
+	return got ? slack_settle_missing(&p->outbox, i, e)
+	           : slack_settle_blind(&p->outbox, i, &c, e);
+}

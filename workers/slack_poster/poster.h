@@ -1,0 +1,65 @@
+/* slack-poster's parts; what the process does is told in ../slack_poster.c. */
+#ifndef SLACK_POSTER_H
+#define SLACK_POSTER_H
+
+#include "slack_blocks.h"
+#include "slack_outbox.h"
+#include "slack_web.h"
+#include "worker.h"
+
+/* A call that goes beside the posts, so that none of them holds it up. */
+struct slot {
+	const char *name; /* slack_gate.slot: view, call */
+	struct slack_intent intent;
+	struct slack_call call;
+	bool busy;
+};
+
+enum { POSTER_SLOTS = 2, POSTER_ID_BYTES = 40, OPERATORS_MAX = 20 };
+
+struct poster {
+	struct worker w;
+	struct slack_web web;
+	struct slack_outbox outbox;
+	struct slot slots[POSTER_SLOTS];
+	char bot_id[POSTER_ID_BYTES], user_id[POSTER_ID_BYTES]; /* ours, "" until known */
+	int64_t auth_ms; /* when the token is tried next; INT64_MAX: it is good */
+};
+
+/* ---- slack_poster.c ---- */
+
+/* Makes a call and waits for it, while the slots go on. c is done afterwards. -1: the database
+ * failed meanwhile. */
+int poster_call(struct poster *p, struct slack_call *c, const char *method, const struct str *form,
+                struct err *e);
+int poster_call_at(struct poster *p, struct slack_call *c, const char *url, const void *body,
+                   size_t length, struct err *e);
+
+/* ---- render.c: from rows to a message ---- */
+
+/* What the intent's message says now. out must be empty. */
+int poster_render(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                  struct err *e);
+/* The file that the intent's message is: its bytes, name and snippet type. 1 there is one, 0
+ * nothing is to be sent, -1. */
+int poster_file(struct poster *p, const struct slack_intent *i, struct str *bytes, struct str *name,
+                const char **ret_type, struct err *e);
+/* The modal of a view_open; NULL: what it is about is not there. */
+cJSON *poster_modal(struct poster *p, const struct slack_intent *i, struct err *e);
+/* text and blocks as an intent's form has them. */
+void poster_add_said(struct str *form, const struct slack_intent *i, struct slack_said *said);
+
+/* ---- post.c: what is said once, and looked for before it is said again ---- */
+
+/* Sends one post or file that is in hand, and settles it. */
+int poster_post(struct poster *p, struct slack_intent *i, struct err *e);
+/* Looks for one that is in doubt, and settles it. */
+int poster_look_for(struct poster *p, struct slack_intent *i, struct err *e);
+
+/* ---- slot.c: single calls beside the posts ---- */
+
+/* Settles what is done and starts what is next. 1 did something, 0, -1. */
+int poster_turn_slots(struct poster *p, struct err *e);
+bool poster_is_busy(const struct poster *p);
+
+#endif

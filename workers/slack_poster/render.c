@@ -1,0 +1,450 @@
+/* From rows to messages: what an intent says is read when it is sent, not when it was queued. */
+#include "content.h"
+#include "diff.h"
+#include "poster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCKS_MAX = 45 };
+
+static bool is(const char *text, const char *other)
+{
+	return text && strcmp(text, other) == 0;
+}
+
+static char *copy(stmt *s, int column)
+{
+	const char *text = col_text(s, column);
+
+	return text ? xstrdup(text) : NULL;
+}
+
+/* ---- questions ---- */
+
+struct names {
+	char *name[OPERATORS_MAX + 1]; /* NULL at the end */
+};
+
+static void names_clear(struct names *n)
+{
+	for (size_t i = 0; n->name[i]; i++)
+		free(n->name[i]);
+}
+
+static int read_operators(struct poster *p, struct names *n, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_OPERATORS);
+	size_t count = 0;
+	int got;
+
+	while ((got = stmt_row(s, e)) > 0 && count < OPERATORS_MAX)
+		n->name[count++] = copy(s, SLACK_OPERATORS_USER_ID);
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+static int read_request(struct poster *p, const struct slack_intent *i, struct request *r,
+                        struct err *e)
+{
+	int got = request_read(&p->w.store, i->request_seq, r, e);
+
+	return got == 0 ? err_set(e, ERR_INPUT, "the question is not there any more") : got;
+}
+
+/* Whether the file with the diff is dead: 1, 0, -1. */
+static int is_diff_missing(struct poster *p, const struct slack_intent *i, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_DIFF_STATE);
+	int got, missing;
+
+	bind_int(s, ":request", i->request_seq);
+	got = stmt_row(s, e);
+	missing = got > 0 && is(col_text(s, SLACK_DIFF_STATE_STATE), "dead");
+	stmt_reset(s);
+	return got < 0 ? -1 : missing;
+}
+
+static int render_ask(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                      struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(names) struct names operators = { .name = { NULL } };
+	struct slack_ask a = { .request = &r,
+		               .mentions = (const char *const *)operators.name,
+		               .diff_above = i->root_seq != 0 };
+	int missing = is_diff_missing(p, i, e);
+
+	if (missing < 0 || read_request(p, i, &r, e) < 0 || read_operators(p, &operators, e))
+		return -1;
+	a.diff_missing = missing > 0;
+	if (is(i->form, "line"))
+		slack_say_line(&r, out);
+	else if (is(i->form, "plain"))
+		slack_say_plain(&r, out);
+	else
+		slack_say_ask(&a, out);
+	return 0;
+}
+
+static int render_expired(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                          struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+
+	if (read_request(p, i, &r, e) < 0)
+		return -1;
+	slack_say_expired(&r, out);
+	return 0;
+}
+
+/* ---- sessions ---- */
+
+struct session_texts {
+	char *id, *status, *mode, *protocol_mode, *workspace_root, *client_name, *prompt,
+	    *created_at, *ended_at, *last_tool;
+};
+
+static void session_texts_clear(struct session_texts *t)
+{
+	char *const owned[] = {
+		t->id,          t->status, t->mode,       t->protocol_mode, t->workspace_root,
+		t->client_name, t->prompt, t->created_at, t->ended_at,      t->last_tool
+	};
+
+	for (size_t k = 0; k < COUNT(owned); k++)
+		free(owned[k]);
+}
+
+static int read_session(struct poster *p, int64_t seq, struct session_texts *t, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_SESSION_READ);
+	int got;
+
+	bind_int(s, ":seq", seq);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		t->id = copy(s, SLACK_SESSION_READ_ID);
+		t->status = copy(s, SLACK_SESSION_READ_STATUS);
+		t->mode = copy(s, SLACK_SESSION_READ_MODE);
+		t->protocol_mode = copy(s, SLACK_SESSION_READ_PROTOCOL_MODE);
+		t->workspace_root = copy(s, SLACK_SESSION_READ_WORKSPACE_ROOT);
+		t->client_name = copy(s, SLACK_SESSION_READ_CLIENT_NAME);
+		t->prompt = copy(s, SLACK_SESSION_READ_PROMPT);
+		t->created_at = copy(s, SLACK_SESSION_READ_CREATED_AT);
+		t->ended_at = copy(s, SLACK_SESSION_READ_ENDED_AT);
+		t->last_tool = copy(s, SLACK_SESSION_READ_LAST_TOOL);
+	}
+	stmt_reset(s);
+	return got == 0 ? err_set(e, ERR_INPUT, "the session is not there any more") : got;
+}
+
+static int render_session(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                          struct err *e)
+{
+	OWNED(session_texts) struct session_texts t = { .id = NULL };
+
+	if (read_session(p, i->session_seq, &t, e) < 0)
+		return -1;
+	const struct slack_session session = { .id = t.id,
+		                               .status = t.status,
+		                               .mode = t.mode,
+		                               .protocol_mode = t.protocol_mode,
+		                               .workspace_root = t.workspace_root,
+		                               .client_name = t.client_name,
+		                               .prompt = t.prompt,
+		                               .created_at = t.created_at,
+		                               .ended_at = t.ended_at };
+	if (is(i->part, "ended"))
+		slack_say_ended(&session, out);
+	else
+		slack_say_session(&session, out);
+	return 0;
+}
+
+static const char *member(const cJSON *o, const char *name)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
+
+	return text ? text : "?";
+}
+
+static int render_mode(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                       struct err *e)
+{
+	cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
+
+	(void)p;
+	(void)e;
+	slack_say_mode(member(detail, "from"), member(detail, "to"), out);
+	cJSON_Delete(detail);
+	return 0;
+}
+
+static int render_stall(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                        struct err *e)
+{
+	OWNED(session_texts) struct session_texts t = { .id = NULL };
+	OWNED(names) struct names operators = { .name = { NULL } };
+	struct slack_stall stall = { .idle_seconds = 0 };
+	cJSON *detail;
+	double idle;
+
+	if (read_session(p, i->session_seq, &t, e) < 0 || read_operators(p, &operators, e))
+		return -1;
+	detail = cJSON_Parse(i->detail ? i->detail : "{}");
+	idle = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(detail, "idle_seconds"));
+	stall.idle_seconds = idle > 0 ? (int64_t)idle : 0;
+	stall.alert_id = member(detail, "alert_id");
+	stall.session_id = t.id;
+	stall.last_tool = t.last_tool;
+	slack_say_stall(&stall, (const char *const *)operators.name, out);
+	cJSON_Delete(detail);
+	return 0;
+}
+
+/* ---- writes ---- */
+
+static cJSON *read_files(struct poster *p, int64_t apply, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_FILE_CHANGE_LIST);
+	cJSON *files = cJSON_CreateArray();
+
+	bind_int(s, ":apply", apply);
+	while (stmt_row(s, e) > 0) {
+		cJSON *file = cJSON_CreateObject();
+
+		(void)cJSON_AddStringToObject(file, "path", col_text(s, FILE_CHANGE_LIST_PATH));
+		(void)cJSON_AddStringToObject(file, "action", col_text(s, FILE_CHANGE_LIST_ACTION));
+		(void)cJSON_AddNumberToObject(file, "bytes",
+		                              (double)col_int(s, FILE_CHANGE_LIST_BYTES));
+		(void)cJSON_AddItemToArray(files, file);
+	}
+	stmt_reset(s);
+	return files;
+}
+
+static int render_write(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                        struct err *e)
+{
+	cJSON *files = read_files(p, i->apply_seq, e);
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_APPLY_READ);
+	int got;
+
+	bind_int(s, ":seq", i->apply_seq);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		const struct slack_write w = {
+			.state = col_text(s, SLACK_APPLY_READ_STATE),
+			.file_path = col_text(s, SLACK_APPLY_READ_FILE_PATH),
+			.error_code = col_text(s, SLACK_APPLY_READ_ERROR_CODE),
+			.error_message = col_text(s, SLACK_APPLY_READ_ERROR_MESSAGE),
+			.request_id = col_text(s, SLACK_APPLY_READ_ID),
+			.forced = col_int(s, SLACK_APPLY_READ_FORCED) != 0,
+			.files = files,
+		};
+
+		slack_say_write(&w, out);
+	}
+	stmt_reset(s);
+	cJSON_Delete(files);
+	return got == 0 ? err_set(e, ERR_INPUT, "the write is not there any more")
+	                : (got < 0 ? -1 : 0);
+}
+
+/* ---- broadcasts ---- */
+
+static int read_call(struct poster *p, int64_t call, struct str *out, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_CALL_READ);
+	int64_t content = 0;
+	int got;
+
+	bind_int(s, ":seq", call);
+	got = stmt_row(s, e);
+	if (got > 0 && !col_is_null(s, SLACK_CALL_READ_ARGUMENTS))
+		str_add(out, col_text(s, SLACK_CALL_READ_ARGUMENTS));
+	else if (got > 0)
+		content = col_int(s, SLACK_CALL_READ_ARGUMENTS_SEQ);
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	return content ? content_get(&p->w.store, content, out, e) : 0;
+}
+
+/* What one broadcast says, behind what is in out already. */
+static int add_broadcast(struct poster *p, int64_t call, struct slack_said *out, struct err *e)
+{
+	OWNED(str) struct str arguments = STR_INIT;
+	OWNED(slack_said) struct slack_said one = SLACK_SAID_INIT;
+	cJSON *json;
+
+	if (read_call(p, call, &arguments, e))
+		return -1;
+	json = cJSON_ParseWithLength(str_text(&arguments), arguments.length);
+	slack_say_broadcast(cJSON_GetStringValue(cJSON_GetObjectItem(json, "level")),
+	                    cJSON_GetStringValue(cJSON_GetObjectItem(json, "message")), &one);
+	cJSON_Delete(json);
+	str_addf(&out->text, "%s%s", out->text.length ? "\n" : "", str_text(&one.text));
+	while (cJSON_GetArraySize(one.blocks) > 0 && cJSON_GetArraySize(out->blocks) < BLOCKS_MAX)
+		(void)cJSON_AddItemToArray(out->blocks, cJSON_DetachItemFromArray(one.blocks, 0));
+	return 0;
+}
+
+static int render_said(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                       struct err *e)
+{
+	int64_t calls[SLACK_BURST_MAX];
+	size_t count = 0;
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_OUTBOX_LED);
+	int got;
+
+	bind_int(s, ":leader", i->seq);
+	while ((got = stmt_row(s, e)) > 0 && count < SLACK_BURST_MAX)
+		calls[count++] = col_int(s, SLACK_OUTBOX_LED_CALL_SEQ);
+	stmt_reset(s);
+	out->blocks = cJSON_CreateArray();
+	if (got < 0 || add_broadcast(p, i->call_seq, out, e))
+		return -1;
+	for (size_t k = 0; k < count; k++)
+		if (add_broadcast(p, calls[k], out, e))
+			return -1;
+	return 0;
+}
+
+/* ---- any message ---- */
+
+static int render_text(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                       struct err *e)
+{
+	(void)p;
+	(void)e;
+	slack_say_text(i->text, out);
+	return 0;
+}
+
+static void note_repeat(struct slack_said *out)
+{
+	OWNED(str) struct str text = STR_INIT;
+	cJSON *block = cJSON_CreateObject(), *element = cJSON_CreateObject();
+
+	str_addf(&text, "(may be a repeat) %s", str_text(&out->text));
+	str_clear(&out->text);
+	str_add(&out->text, str_text(&text));
+	(void)cJSON_AddStringToObject(block, "type", "context");
+	(void)cJSON_AddStringToObject(element, "type", "mrkdwn");
+	(void)cJSON_AddStringToObject(element, "text", "(may be a repeat)");
+	(void)cJSON_AddItemToArray(cJSON_AddArrayToObject(block, "elements"), element);
+	if (!cJSON_InsertItemInArray(out->blocks, 0, block))
+		cJSON_Delete(block);
+}
+
+int poster_render(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                  struct err *e)
+{
+	static const struct {
+		const char *part;
+		int (*render)(struct poster *p, const struct slack_intent *i,
+		              struct slack_said *out, struct err *e);
+	} PARTS[] = {
+		{ "ask", render_ask },         { "expired", render_expired },
+		{ "session", render_session }, { "ended", render_session },
+		{ "mode", render_mode },       { "stall", render_stall },
+		{ "write", render_write },     { "said", render_said },
+	};
+	int failed = -1;
+
+	for (size_t k = 0; k < COUNT(PARTS); k++) {
+		if (!is(i->part, PARTS[k].part))
+			continue;
+		failed = PARTS[k].render(p, i, out, e);
+		if (!failed && i->may_repeat)
+			note_repeat(out);
+		return failed;
+	}
+	return render_text(p, i, out, e);
+}
+
+void poster_add_said(struct str *form, const struct slack_intent *i, struct slack_said *said)
+{
+	slack_form_add(form, "text", str_text(&said->text));
+	if (is(i->form, "blocks")) {
+		slack_form_add_json(form, "blocks", said->blocks);
+		said->blocks = NULL;
+	} else if (is(i->kind, "update")) {
+		slack_form_add(form, "blocks", "[]");
+	}
+}
+
+/* ---- files ---- */
+
+static int diff_file(struct poster *p, const struct slack_intent *i, struct str *bytes,
+                     struct str *name, const char **ret_type, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	const struct str *text;
+
+	if (read_request(p, i, &r, e) < 0)
+		return -1;
+	text = slack_proposal(&r);
+	if (text->length == 0 || slack_is_inline(&r))
+		return 0;
+	slack_diff_name(r.file_path, name);
+	*ret_type = diff_looks_like(str_text(text), text->length) ? "diff" : "text";
+	str_add_bytes(bytes, text->bytes, text->length);
+	return 1;
+}
+
+/* Slack takes 1 MB as a snippet: the beginning, named so. */
+static void cut_file(struct str *bytes, struct str *name)
+{
+	size_t whole = bytes->length, cut = SLACK_SNIPPET_BYTES;
+
+	if (whole <= SLACK_SNIPPET_BYTES)
+		return;
+	while (cut > 0 && ((unsigned char)bytes->bytes[cut] & 0xC0) == 0x80)
+		cut--;
+	bytes->length = cut;
+	bytes->bytes[cut] = '\0';
+	str_addf(name, " (first %zu of %zu bytes)", cut, whole);
+}
+
+int poster_file(struct poster *p, const struct slack_intent *i, struct str *bytes, struct str *name,
+                const char **ret_type, struct err *e)
+{
+	int got = 1;
+
+	*ret_type = "text";
+	if (is(i->part, "diff")) {
+		got = diff_file(p, i, bytes, name, ret_type, e);
+	} else {
+		str_add(name, i->file_name ? i->file_name : "file");
+		got = content_get(&p->w.store, i->content_seq, bytes, e) ? -1 : 1;
+		if (got > 0 && bytes->length == 0)
+			str_add(bytes, "(empty file)\n");
+	}
+	if (got > 0)
+		cut_file(bytes, name);
+	return got;
+}
+
+/* ---- modals ---- */
+
+cJSON *poster_modal(struct poster *p, const struct slack_intent *i, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(session_texts) struct session_texts t = { .id = NULL };
+	int64_t session = i->session_seq;
+	const char *preset = NULL;
+
+	if (i->request_seq) {
+		if (read_request(p, i, &r, e) < 0)
+			return NULL;
+		session = r.session_seq;
+	}
+	if (read_session(p, session, &t, e) < 0)
+		return NULL;
+	if (is(i->view, "refine"))
+		preset = t.prompt && *t.prompt ? t.prompt : str_text(&r.body);
+	return slack_modal(i->view, r.id ? r.id : t.id, preset);
+}

@@ -1,0 +1,193 @@
+/* Single calls beside the posts: modals, edits, answers that only one person sees. */
+#include "poster.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char TOO_LATE[] =
+    "That took too long. Press the button again, or answer in the thread.";
+
+static bool is(const char *text, const char *other)
+{
+	return text && strcmp(text, other) == 0;
+}
+
+static bool has_expired(const struct slack_intent *i)
+{
+	return i->expires_at && clock_parse(i->expires_at) <= clock_now_ms();
+}
+
+/* ---- starting: 1 it is under way, 0 it is settled already, -1 ---- */
+
+static int dead(struct poster *p, const struct slack_intent *i, const char *why, const char *words,
+                struct err *e)
+{
+	return slack_settle_dead(&p->outbox, i, why, words, e) ? -1 : 0;
+}
+
+/* What a row holds no longer cannot be said; only the database ends the process. */
+static int unsayable(struct poster *p, const struct slack_intent *i, struct err *why, struct err *e)
+{
+	if (why->kind != ERR_INPUT) {
+		*e = *why;
+		return -1;
+	}
+	return dead(p, i, why->text, NULL, e);
+}
+
+static int start_view(struct poster *p, struct slot *s, struct err *e)
+{
+	struct slack_intent *i = &s->intent;
+	OWNED(str) struct str form = STR_INIT;
+	struct err why = ERR_INIT;
+	cJSON *modal = poster_modal(p, i, &why);
+
+	if (!modal)
+		return unsayable(p, i, &why, e);
+	slack_form_add(&form, "trigger_id", i->trigger_id);
+	slack_form_add_json(&form, "view", modal);
+	slack_call_start(&p->web, &s->call, "views.open", &form, SLACK_VIEW_MS);
+	return 1;
+}
+
+static int start_update(struct poster *p, struct slot *s, struct err *e)
+{
+	struct slack_intent *i = &s->intent;
+	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
+	OWNED(str) struct str form = STR_INIT;
+	struct err why = ERR_INIT;
+
+	if (!is(i->message_state, "sent") || !i->ts)
+		return dead(p, i, "the message is not there any more", NULL, e);
+	if (i->generation <= i->sent_generation)
+		return slack_settle_needless(&p->outbox, i, e) ? -1 : 0;
+	if (poster_render(p, i, &said, &why))
+		return unsayable(p, i, &why, e);
+	slack_form_add(&form, "channel", i->channel_id);
+	slack_form_add(&form, "ts", i->ts);
+	poster_add_said(&form, i, &said);
+	slack_call_start(&p->web, &s->call, "chat.update", &form, SLACK_CALL_MS);
+	return 1;
+}
+
+static int start_delete(struct poster *p, struct slot *s, struct err *e)
+{
+	OWNED(str) struct str form = STR_INIT;
+
+	(void)e;
+	slack_form_add(&form, "channel", s->intent.channel_id);
+	slack_form_add(&form, "ts", s->intent.ts);
+	slack_call_start(&p->web, &s->call, "chat.delete", &form, SLACK_CALL_MS);
+	return 1;
+}
+
+static int start_ephemeral(struct poster *p, struct slot *s, struct err *e)
+{
+	struct slack_intent *i = &s->intent;
+	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
+	OWNED(str) struct str form = STR_INIT;
+
+	(void)e;
+	slack_say_text(i->words, &said);
+	slack_form_add(&form, "channel", i->to_channel);
+	slack_form_add(&form, "user", i->user_id);
+	slack_form_add(&form, "thread_ts", i->to_thread);
+	poster_add_said(&form, i, &said);
+	slack_call_start(&p->web, &s->call, "chat.postEphemeral", &form, SLACK_CALL_MS);
+	return 1;
+}
+
+static int start_respond(struct poster *p, struct slot *s, struct err *e)
+{
+	struct slack_intent *i = &s->intent;
+	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
+	cJSON *body = cJSON_CreateObject();
+	OWNED(char_ptr) char *text = NULL;
+
+	(void)e;
+	slack_say_text(i->words, &said);
+	(void)cJSON_AddStringToObject(body, "response_type", "ephemeral");
+	(void)cJSON_AddBoolToObject(body, "replace_original", i->replaces);
+	(void)cJSON_AddStringToObject(body, "text", str_text(&said.text));
+	(void)cJSON_AddItemToObject(body, "blocks", said.blocks);
+	said.blocks = NULL;
+	text = cJSON_PrintUnformatted(body);
+	cJSON_Delete(body);
+	slack_call_start_at(&p->web, &s->call, i->response_url, "application/json; charset=utf-8",
+	                    text, strlen(text));
+	return 1;
+}
+
+static int start(struct poster *p, struct slot *s, struct err *e)
+{
+	static const struct {
+		const char *kind;
+		int (*start)(struct poster *p, struct slot *s, struct err *e);
+	} KINDS[] = {
+		{ "view_open", start_view },      { "update", start_update },
+		{ "delete", start_delete },       { "respond", start_respond },
+		{ "ephemeral", start_ephemeral },
+	};
+
+	if (has_expired(&s->intent))
+		return dead(p, &s->intent, "it came too late",
+		            is(s->intent.kind, "view_open") ? TOO_LATE : NULL, e);
+	for (size_t k = 0; k < COUNT(KINDS); k++)
+		if (is(s->intent.kind, KINDS[k].kind))
+			return KINDS[k].start(p, s, e);
+	return err_set(e, ERR_BUG, "nothing sends a %s", s->intent.kind);
+}
+
+/* ---- settling ---- */
+
+/* Some clients show no form in a thread (slack.md 11): there is another way, and it is told. */
+static int tell_way_round(struct poster *p, const struct slack_intent *i, struct err *e)
+{
+	if (!is(i->kind, "view_open") || !i->to_thread)
+		return 0;
+	return slack_outbox_tell(
+	    &p->outbox, i, "A form is open. If you do not see one, answer here in the thread.", e);
+}
+
+static int finish(struct poster *p, struct slot *s, struct err *e)
+{
+	int failed;
+
+	s->busy = false;
+	if (s->call.class != SLACK_OK)
+		return slack_settle_failed(&p->outbox, &s->intent, &s->call, e);
+	failed = slack_settle_sent(&p->outbox, &s->intent, NULL, e);
+	return failed ? -1 : tell_way_round(p, &s->intent, e);
+}
+
+int poster_turn_slots(struct poster *p, struct err *e)
+{
+	int did = 0;
+
+	for (size_t k = 0; k < POSTER_SLOTS; k++) {
+		struct slot *s = &p->slots[k];
+		int got;
+
+		if (s->busy && !s->call.done)
+			continue;
+		if (s->busy && finish(p, s, e))
+			return -1;
+		got = p->w.stopping ? 0 : slack_outbox_claim(&p->outbox, s->name, &s->intent, e);
+		if (got > 0) {
+			did = 1;
+			got = start(p, s, e);
+			s->busy = got > 0;
+		}
+		if (got < 0)
+			return -1;
+	}
+	return did;
+}
+
+bool poster_is_busy(const struct poster *p)
+{
+	for (size_t k = 0; k < POSTER_SLOTS; k++)
+		if (p->slots[k].busy)
+			return true;
+	return false;
+}
