@@ -106,6 +106,17 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
      AND OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL;
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE request_seq = NEW.seq AND kind = 'ask' AND NEW.state <> 'consumed';
+  -- What the policy decided before anybody was asked is not asked.
+  UPDATE slack_outbox SET state = 'sent', settled_at = NEW.updated_at
+   WHERE message_seq IN (SELECT seq FROM slack_message
+                          WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff')
+                            AND state = 'queued')
+     AND state = 'queued' AND OLD.decision_seq IS NULL AND NEW.decided_by = 'system:policy';
+  UPDATE slack_message SET state = 'dead', updated_at = NEW.updated_at
+   WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff') AND state = 'queued'
+     AND NOT EXISTS (SELECT 1 FROM slack_outbox AS o
+                      WHERE o.message_seq = slack_message.seq AND o.state <> 'sent')
+     AND OLD.decision_seq IS NULL AND NEW.decided_by = 'system:policy';
   INSERT INTO slack_notice (kind, session_seq, request_seq, at)
   SELECT 'expired', NEW.session_seq, NEW.seq, NEW.updated_at
    WHERE OLD.state <> 'expired' AND NEW.state = 'expired';
