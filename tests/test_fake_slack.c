@@ -1118,7 +1118,7 @@ START_TEST(acks_that_are_wrong_are_found_each_by_its_rule)
 	client_close(&c);
 	slack_wait_for("close");
 	client_open(&c);
-	c.bare = true;
+	c.bare = true; /* from its first frame on: wslay goes on with a mask it once had */
 	client_ack(&c, receive(&c, SLASH), NULL);
 	slack_expect_calls("apps.connections.open\nack\nack\nack\nack\n"
 	                   "apps.connections.open\nack\n");

@@ -16,14 +16,6 @@ static int64_t last;
 static bool news;
 static struct waiting waiting[MAX_WAITING];
 
-static cJSON *array(cJSON **list)
-{
-	if (!*list)
-		*list = cJSON_CreateArray();
-	return *list;
-}
-
-/* The array keeps no pointer to its end that is of use to others: prev of the first is the last. */
 cJSON *calls_add(const char *kind, const char *name)
 {
 	cJSON *entry = cJSON_CreateObject();
@@ -33,7 +25,7 @@ cJSON *calls_add(const char *kind, const char *name)
 	json_set_int(entry, "real_us", fake_real_us());
 	json_set_text(entry, "kind", kind);
 	json_set_text(entry, "name", name);
-	(void)cJSON_AddItemToArray(array(&entries), entry);
+	(void)cJSON_AddItemToArray(json_list(&entries), entry);
 	news = true;
 	return entry;
 }
@@ -47,12 +39,12 @@ void police(const char *rule, const char *envelope_id, int socket, const char *t
 	json_set_text(finding, "text", text);
 	json_set_text(finding, "envelope_id", envelope_id);
 	json_set_int(finding, "socket", socket);
-	(void)cJSON_AddItemToArray(array(&findings), finding);
+	(void)cJSON_AddItemToArray(json_list(&findings), finding);
 }
 
 cJSON *police_faults(void)
 {
-	return array(&findings);
+	return json_list(&findings);
 }
 
 /* ---- those who wait ---- */
@@ -64,7 +56,7 @@ static cJSON *matching(const cJSON *query)
 	cJSON *found = cJSON_CreateArray();
 	const cJSON *entry;
 
-	cJSON_ArrayForEach (entry, array(&entries)) {
+	cJSON_ArrayForEach (entry, json_list(&entries)) {
 		if (json_int(entry, "seq", 0) > after && (!name[0] || json_is(entry, "name", name)))
 			(void)cJSON_AddItemToArray(found, cJSON_Duplicate(entry, true));
 	}

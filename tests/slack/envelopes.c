@@ -7,13 +7,6 @@
  * fragments}. What waits for a hello has socket 0. */
 static cJSON *sent, *waiting;
 
-static cJSON *array(cJSON **list)
-{
-	if (!*list)
-		*list = cJSON_CreateArray();
-	return *list;
-}
-
 /* ---- sending ---- */
 
 static void send_once(const cJSON *envelope, int socket, int fragments)
@@ -30,7 +23,7 @@ static void send_once(const cJSON *envelope, int socket, int fragments)
 	json_set_int(row, "sent_ms", fake_now_ms());
 	json_set(row, "envelope", cJSON_Duplicate(envelope, true));
 	if (json_text(envelope, "envelope_id"))
-		(void)cJSON_AddItemToArray(array(&sent), row);
+		(void)cJSON_AddItemToArray(json_list(&sent), row);
 	else
 		cJSON_Delete(row);
 	socket_write(socket, text, fragments);
@@ -49,7 +42,7 @@ int envelope_send(cJSON *envelope, const struct how *how)
 
 			json_set(row, "envelope", cJSON_Duplicate(envelope, true));
 			json_set_int(row, "fragments", how->fragments);
-			(void)cJSON_AddItemToArray(array(&waiting), row);
+			(void)cJSON_AddItemToArray(json_list(&waiting), row);
 		}
 	}
 	cJSON_Delete(envelope);
@@ -81,7 +74,7 @@ static cJSON *latest(const char *envelope_id)
 {
 	cJSON *row, *found = NULL;
 
-	cJSON_ArrayForEach (row, array(&sent)) {
+	cJSON_ArrayForEach (row, json_list(&sent)) {
 		if (json_is(row, "envelope_id", envelope_id))
 			found = row;
 	}
@@ -118,7 +111,7 @@ static cJSON *delivery(const char *envelope_id, int socket, const char **rule)
 	cJSON *row;
 
 	*rule = "ack_unknown";
-	cJSON_ArrayForEach (row, array(&sent)) {
+	cJSON_ArrayForEach (row, json_list(&sent)) {
 		if (!json_is(row, "envelope_id", envelope_id))
 			continue;
 		if (json_int(row, "socket", 0) != socket)
@@ -202,7 +195,7 @@ static bool was_acked(const char *envelope_id)
 {
 	const cJSON *row;
 
-	cJSON_ArrayForEach (row, array(&sent)) {
+	cJSON_ArrayForEach (row, json_list(&sent)) {
 		if (json_is(row, "envelope_id", envelope_id) && json_true(row, "acked"))
 			return true;
 	}
@@ -229,8 +222,8 @@ static void hand_over(const cJSON *row)
 
 void envelope_socket_gone(int socket)
 {
-	int known = cJSON_GetArraySize(array(&sent));
-	cJSON *row = array(&sent)->child;
+	int known = cJSON_GetArraySize(json_list(&sent));
+	cJSON *row = json_list(&sent)->child;
 
 	for (int i = 0; i < known; i++, row = row->next) {
 		if (json_int(row, "socket", 0) != socket || !is_owed(row))
@@ -245,7 +238,7 @@ int envelope_unacked(int socket)
 	const cJSON *row;
 	int n = 0;
 
-	cJSON_ArrayForEach (row, array(&sent))
+	cJSON_ArrayForEach (row, json_list(&sent))
 		n += json_int(row, "socket", 0) == socket && is_owed(row);
 	return n;
 }
@@ -255,7 +248,7 @@ void envelope_tick(void)
 	int64_t now = fake_now_ms();
 	cJSON *row;
 
-	cJSON_ArrayForEach (row, array(&sent)) {
+	cJSON_ArrayForEach (row, json_list(&sent)) {
 		int socket = (int)json_int(row, "socket", 0);
 
 		if (!is_owed(row) || json_true(row, "late") || !socket_is_heard(socket) ||

@@ -42,6 +42,8 @@ cJSON *json_member(const cJSON *object, const char *name);
 /* The text of a member, "" if there is none. */
 const char *json_str(const cJSON *object, const char *name);
 bool json_is(const cJSON *object, const char *name, const char *text);
+/* A list that is made when it is first used. */
+cJSON *json_list(cJSON **list);
 /* Lays copies of the members of top over those of object. */
 void json_overlay(cJSON *object, const cJSON *top);
 /* A text that owns nothing: printf into one of some rotating buffers of 300 bytes. */

@@ -84,13 +84,25 @@ static int serve(struct evhttp *server)
 	return 0;
 }
 
+/* By default libevent's timers may be some milliseconds early: a delay here is a promise. */
+static struct event_base *precise_loop(void)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base;
+
+	(void)event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER);
+	base = event_base_new_with_config(config);
+	event_config_free(config);
+	return base;
+}
+
 int main(void)
 {
 	static const struct timeval often = { .tv_usec = TICK_US };
 	struct evhttp *server;
 
 	(void)signal(SIGPIPE, SIG_IGN);
-	loop = event_base_new();
+	loop = precise_loop();
 	server = evhttp_new(loop);
 	if (serve(server) != 0) {
 		perror("fake-slack: cannot listen");

@@ -9,9 +9,7 @@ static cJSON *files;
 
 cJSON *files_all(void)
 {
-	if (!files)
-		files = cJSON_CreateArray();
-	return files;
+	return json_list(&files);
 }
 
 static cJSON *file_by(const char *member, const char *value)

@@ -116,6 +116,7 @@ static void send_slowly(struct evhttp_request *http, int status, const char *tex
 	r->http = http;
 	str_add(&r->text, text + strlen(text) / 2);
 	evhttp_connection_set_closecb(evhttp_request_get_connection(http), rest_gone, r);
+	(void)event_base_update_cache_time(fake_loop()); /* the delay begins now, not earlier */
 	(void)event_base_once(fake_loop(), -1, EV_TIMEOUT, send_rest, r, &delay);
 }
 

@@ -85,6 +85,13 @@ bool json_is(const cJSON *object, const char *name, const char *text)
 	return strcmp(json_str(object, name), text) == 0;
 }
 
+cJSON *json_list(cJSON **list)
+{
+	if (!*list)
+		*list = cJSON_CreateArray();
+	return *list;
+}
+
 void json_overlay(cJSON *object, const cJSON *top)
 {
 	const cJSON *item;

@@ -27,18 +27,19 @@ enum {
 };
 
 struct sock {
-	int number;
 	struct evhttp_connection *connection; /* NULL: it is gone */
 	struct bufferevent *bytes;
 	wslay_frame_context_ptr frames;
 	struct wslay_frame_iocb frame; /* the one that is being read */
 	uint64_t got; /* bytes of its payload that have come */
-	bool in_frame, in_message, fragmented;
 	struct str message;
-	char control[126]; /* payload of a control frame */
-	size_t control_length;
-	bool hello, silent, close_sent, keep_tcp, refused;
 	int64_t last_ping_ms, hello_ms, refresh_ms, close_ms; /* the fake's clock; 0: never */
+	size_t control_length;
+	int number;
+	char control[126]; /* payload of a control frame */
+	bool in_frame, fragmented;
+	bool hello, silent, close_sent, keep_tcp;
+	bool refused; /* what still comes is thrown away */
 };
 
 static struct sock sockets[SOCKETS];
@@ -205,7 +206,7 @@ static void close_received(struct sock *s)
 	                 : 1005);
 	send_close(s, WSLAY_CODE_NORMAL_CLOSURE);
 	s->close_ms = 0;
-	s->refused = true; /* the rest is thrown away */
+	s->refused = true;
 	if (!s->keep_tcp && evbuffer_get_length(bufferevent_get_output(s->bytes)) == 0)
 		gone(s, true);
 }

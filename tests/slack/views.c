@@ -9,9 +9,7 @@ static cJSON *views, *triggers;
 
 cJSON *views_all(void)
 {
-	if (!views)
-		views = cJSON_CreateArray();
-	return views;
+	return json_list(&views);
 }
 
 static cJSON *view_by(const char *member, const char *value)

@@ -408,7 +408,7 @@ static bool rate_of_method(struct call *c, const struct method *m)
 	list = list_in(times, m->name);
 	while (list->child && (int64_t)list->child->valuedouble + TIER_MS <= fake_now_ms())
 		cJSON_DeleteItemFromArray(list, 0);
-	if (cJSON_GetArraySize(list) >= m->a_minute)
+	if (list->child && cJSON_GetArraySize(list) >= m->a_minute)
 		return refuse_rate(c, (int64_t)list->child->valuedouble + TIER_MS - fake_now_ms());
 	(void)cJSON_AddItemToArray(list, cJSON_CreateNumber((double)fake_now_ms()));
 	return false;
