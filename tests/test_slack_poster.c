@@ -829,6 +829,36 @@ START_TEST(a_deleted_head_is_followed_by_a_new_one)
 }
 END_TEST
 
+START_TEST(an_open_question_that_somebody_deleted_is_asked_again)
+{
+	OWNED(char_ptr) char *ts = NULL;
+
+	desk();
+	session(1);
+	question(1, 1, "Fix it", SHORT_DIFF);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask'");
+	ts[strcspn(ts, "\n")] = '\0';
+	ck_assert_int_eq(shell(NULL,
+	                       "curl -s -H 'Authorization: Bearer " SLACK_FAKE_BOT_TOKEN
+	                       "' -d channel=C01AGENTS -d ts=%s %schat.delete",
+	                       ts, slack_api_url()),
+	                 0);
+	ck_assert_int_eq(times_said("Approval needed"), 0);
+
+	given("UPDATE request SET state = 'interrupted'");
+
+	let_it_speak();
+	ck_assert_int_eq(times_said("Approval needed"), 1);
+	expect("SELECT state FROM slack_message WHERE kind = 'ask'", "gone\nsent\n");
+	given("INSERT INTO decision (request_id, verdict) VALUES ('ask-1', 'approve')");
+	let_it_speak();
+	ck_assert_int_eq(times_said("*Approved*"), 1);
+	desk_is_left();
+}
+END_TEST
+
 /* ---- modals and private answers ---- */
 
 /* A click of U01OP on a button of the last question: its trigger. */
@@ -997,6 +1027,7 @@ int main(void)
 	tcase_add_test(c, what_slack_refuses_is_said_more_simply);
 	tcase_add_test(c, a_poisoned_message_dies_with_a_reason_and_the_others_pass);
 	tcase_add_test(c, a_deleted_head_is_followed_by_a_new_one);
+	tcase_add_test(c, an_open_question_that_somebody_deleted_is_asked_again);
 	tcase_add_test(c, a_modal_opens_while_a_post_hangs);
 	tcase_add_test(c, a_modal_that_comes_too_late_is_said_to_be);
 	tcase_add_test(c, a_slash_commands_answer_goes_to_its_address_which_is_then_forgotten);
