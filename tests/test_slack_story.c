@@ -363,6 +363,8 @@ START_TEST(what_is_wrong_with_the_settings_is_said_and_agents_are_served)
 		{ "SLACK_BOT_TOKEN", "", "SLACK_BOT_TOKEN is not set, SLACK_APP_TOKEN is" },
 		{ "SLACK_MEMBER_IDS", "", "SLACK_MEMBER_IDS is not set: nobody could answer" },
 		{ "SLACK_MEMBER_IDS", "U01OP,@ann", "'@ann' is no member id" },
+		{ "SLACK_API_URL", "http://192.0.2.1/api/",
+		  "SLACK_API_URL must begin with https://" },
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
