@@ -154,6 +154,14 @@ UPDATE session SET thread_ts = :ts WHERE seq = :session AND thread_ts IS NULL;
 UPDATE slack_message SET generation = generation + 1, updated_at = :now
  WHERE request_seq = :request AND kind = 'ask';
 
+-- name: slack_ask_anew
+-- A person deleted it in Slack, and nobody has answered it.
+INSERT INTO slack_message (kind, session_seq, request_seq, channel_id, root_seq, thread_ts, created_at,
+  updated_at)
+SELECT m.kind, m.session_seq, m.request_seq, m.channel_id, m.root_seq, m.thread_ts, :now, :now
+  FROM slack_message AS m JOIN request AS r ON r.seq = m.request_seq
+ WHERE m.seq = :message AND m.kind = 'ask' AND r.state IN ('pending', 'interrupted');
+
 -- name: slack_diff_state
 SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff';
 

@@ -682,7 +682,8 @@ static int failed_thread(const struct settlement *t, struct err *e)
 
 	if (!is(i->class, "lookup")) {
 		if (i->message_seq &&
-		    with_seq(t->o, SQL_SLACK_MESSAGE_GONE, ":seq", i->message_seq, e))
+		    (with_seq(t->o, SQL_SLACK_MESSAGE_GONE, ":seq", i->message_seq, e) ||
+		     with_seq(t->o, SQL_SLACK_ASK_ANEW, ":message", i->message_seq, e)))
 			return -1;
 		return dies(t, t->c->why, NULL, e);
 	}

@@ -318,6 +318,45 @@ START_TEST(nothing_is_posted_in_local_mode)
 }
 END_TEST
 
+/* From the agent's call to its answer, with the real front. */
+START_TEST(what_an_agent_asks_is_shown_and_its_answer_is_shown_too)
+{
+	char sql[600];
+	OWNED(char_ptr) char *asked = proposal("new.txt", "hello\n");
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *said_so = NULL;
+	struct agent a;
+	struct wire w;
+
+	desk();
+	(void)snprintf(sql, sizeof(sql),
+	               "UPDATE setting SET value = 'hybrid' WHERE name = 'mode';"
+	               "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	               " ('http_port', '0', 'flag', '%1$s'),"
+	               " ('default_workspace_root', '%2$s', 'file', '%1$s')",
+	               clock_now().text, test_run());
+	given(sql);
+	(void)start_worker("mcp-front");
+	(void)start_worker("slack-poster");
+	a = agent_hello(front_port(), "", "2025-06-18");
+
+	agent_begin(&a, &w, "check_clearance", asked, NULL);
+	expect_soon("SELECT count(*) FROM request", "1\n");
+	let_it_speak();
+	holds(slack_ask("messages?channel=C01AGENTS"), "\"action_id\":\"approve_accept\"");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	answer = agent_end(&w);
+	said_so = agent_call(&a, "broadcast", "{\"message\":\"on it\"}");
+
+	holds(answer, "approved");
+	holds(said_so, "\"posted\":true");
+	let_it_speak();
+	ck_assert_int_eq(times_said("on it"), 1);
+	ck_assert_ptr_null(strstr(slack_ask("messages?channel=C01AGENTS"), "approve_accept"));
+	desk_is_left();
+}
+END_TEST
+
 /* ---- order and pace ---- */
 
 START_TEST(posts_keep_their_order_and_a_second_between_them)
@@ -790,6 +829,36 @@ START_TEST(a_deleted_head_is_followed_by_a_new_one)
 }
 END_TEST
 
+START_TEST(an_open_question_that_somebody_deleted_is_asked_again)
+{
+	OWNED(char_ptr) char *ts = NULL;
+
+	desk();
+	session(1);
+	question(1, 1, "Fix it", SHORT_DIFF);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask'");
+	ts[strcspn(ts, "\n")] = '\0';
+	ck_assert_int_eq(shell(NULL,
+	                       "curl -s -H 'Authorization: Bearer " SLACK_FAKE_BOT_TOKEN
+	                       "' -d channel=C01AGENTS -d ts=%s %schat.delete",
+	                       ts, slack_api_url()),
+	                 0);
+	ck_assert_int_eq(times_said("Approval needed"), 0);
+
+	given("UPDATE request SET state = 'interrupted'");
+
+	let_it_speak();
+	ck_assert_int_eq(times_said("Approval needed"), 1);
+	expect("SELECT state FROM slack_message WHERE kind = 'ask'", "gone\nsent\n");
+	given("INSERT INTO decision (request_id, verdict) VALUES ('ask-1', 'approve')");
+	let_it_speak();
+	ck_assert_int_eq(times_said("*Approved*"), 1);
+	desk_is_left();
+}
+END_TEST
+
 /* ---- modals and private answers ---- */
 
 /* A click of U01OP on a button of the last question: its trigger. */
@@ -936,6 +1005,7 @@ int main(void)
 	tcase_add_test(c, a_question_without_its_file_says_where_else_the_diff_is);
 	tcase_add_test(c, a_question_may_stand_in_the_channel_with_its_diff_below_it);
 	tcase_add_test(c, nothing_is_posted_in_local_mode);
+	tcase_add_test(c, what_an_agent_asks_is_shown_and_its_answer_is_shown_too);
 	tcase_add_test(c, posts_keep_their_order_and_a_second_between_them);
 	tcase_add_test(c, many_edits_keep_to_what_slack_allows_in_a_minute);
 	tcase_add_test(c, a_burst_of_broadcasts_is_few_messages_and_none_is_left_out);
@@ -957,6 +1027,7 @@ int main(void)
 	tcase_add_test(c, what_slack_refuses_is_said_more_simply);
 	tcase_add_test(c, a_poisoned_message_dies_with_a_reason_and_the_others_pass);
 	tcase_add_test(c, a_deleted_head_is_followed_by_a_new_one);
+	tcase_add_test(c, an_open_question_that_somebody_deleted_is_asked_again);
 	tcase_add_test(c, a_modal_opens_while_a_post_hangs);
 	tcase_add_test(c, a_modal_that_comes_too_late_is_said_to_be);
 	tcase_add_test(c, a_slash_commands_answer_goes_to_its_address_which_is_then_forgotten);

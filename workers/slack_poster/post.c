@@ -22,14 +22,13 @@ static const char *member(const cJSON *o, const char *name)
 	return text ? text : "";
 }
 
-/* What a row holds no longer cannot be said; only the database ends the process. */
-static int unsayable(struct poster *p, const struct slack_intent *i, struct err *why, struct err *e)
+int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
+                     struct err *e)
 {
-	if (why->kind != ERR_INPUT) {
-		*e = *why;
-		return -1;
-	}
-	return slack_settle_dead(&p->outbox, i, why->text, NULL, e);
+	if (why->kind == ERR_INPUT)
+		return slack_settle_dead(&p->outbox, i, why->text, NULL, e);
+	*e = *why;
+	return -1;
 }
 
 /* ---- messages ---- */
@@ -55,7 +54,7 @@ static int post_message(struct poster *p, struct slack_intent *i, struct slack_c
 	bool calls = is(i->part, "ask") || is(i->part, "stall");
 
 	if (poster_render(p, i, &said, &why))
-		return unsayable(p, i, &why, e) ? -1 : 0;
+		return poster_unsayable(p, i, &why, e);
 	slack_form_add(&form, "channel", i->channel_id);
 	poster_add_said(&form, i, &said);
 	slack_form_add(&form, "thread_ts", i->thread);
@@ -111,7 +110,7 @@ static int post_file(struct poster *p, struct slack_intent *i, struct slack_call
 	free(i->file_id);
 	i->file_id = NULL;
 	if (got < 0)
-		return unsayable(p, i, &why, e) ? -1 : 0;
+		return poster_unsayable(p, i, &why, e);
 	if (got == 0)
 		return slack_settle_needless(&p->outbox, i, e) ? -1 : 0;
 	got = get_address(p, c, &bytes, &name, type, e);

@@ -56,6 +56,11 @@ int poster_post(struct poster *p, struct slack_intent *i, struct err *e);
 /* Looks for one that is in doubt, and settles it. */
 int poster_look_for(struct poster *p, struct slack_intent *i, struct err *e);
 
+/* Settles what cannot be said any more, for the reason in why; only the database ends the process.
+ */
+int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
+                     struct err *e);
+
 /* ---- slot.c: single calls beside the posts ---- */
 
 /* Settles what is done and starts what is next. 1 did something, 0, -1. */

@@ -25,16 +25,6 @@ static int dead(struct poster *p, const struct slack_intent *i, const char *why,
 	return slack_settle_dead(&p->outbox, i, why, words, e) ? -1 : 0;
 }
 
-/* What a row holds no longer cannot be said; only the database ends the process. */
-static int unsayable(struct poster *p, const struct slack_intent *i, struct err *why, struct err *e)
-{
-	if (why->kind != ERR_INPUT) {
-		*e = *why;
-		return -1;
-	}
-	return dead(p, i, why->text, NULL, e);
-}
-
 static int start_view(struct poster *p, struct slot *s, struct err *e)
 {
 	struct slack_intent *i = &s->intent;
@@ -43,7 +33,7 @@ static int start_view(struct poster *p, struct slot *s, struct err *e)
 	cJSON *modal = poster_modal(p, i, &why);
 
 	if (!modal)
-		return unsayable(p, i, &why, e);
+		return poster_unsayable(p, i, &why, e);
 	slack_form_add(&form, "trigger_id", i->trigger_id);
 	slack_form_add_json(&form, "view", modal);
 	slack_call_start(&p->web, &s->call, "views.open", &form, SLACK_VIEW_MS);
@@ -62,7 +52,7 @@ static int start_update(struct poster *p, struct slot *s, struct err *e)
 	if (i->generation <= i->sent_generation)
 		return slack_settle_needless(&p->outbox, i, e) ? -1 : 0;
 	if (poster_render(p, i, &said, &why))
-		return unsayable(p, i, &why, e);
+		return poster_unsayable(p, i, &why, e);
 	slack_form_add(&form, "channel", i->channel_id);
 	slack_form_add(&form, "ts", i->ts);
 	poster_add_said(&form, i, &said);
