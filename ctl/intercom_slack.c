@@ -157,15 +157,21 @@ static int check_members(const char *members, struct err *e)
 	                 "of those who may, with commas between");
 }
 
+/* All that would end one of the Slack workers with 78, and everybody else with it. */
 static int check(const struct slack_secrets *s, const char *channel, struct err *e)
 {
+	struct slack_web web = SLACK_WEB_INIT;
+
 	if (!s->app || !s->bot)
 		return err_set(e, ERR_INPUT, "%s is not set, %s is",
 		               s->app ? "SLACK_BOT_TOKEN" : "SLACK_APP_TOKEN",
 		               s->app ? "SLACK_APP_TOKEN" : "SLACK_BOT_TOKEN");
 	if (slack_token_check("SLACK_APP_TOKEN", s->app, e) ||
-	    slack_token_check("SLACK_BOT_TOKEN", s->bot, e) || check_members(s->members, e))
+	    slack_web_open(&web, s->api_url, s->bot, e) || check_members(s->members, e)) {
+		slack_web_clear(&web);
 		return -1;
+	}
+	slack_web_clear(&web);
 	if (!*channel)
 		return err_set(e, ERR_INPUT,
 		               "slack.channel_id is not set in config.toml: the channel where "
@@ -250,13 +256,14 @@ static int put_one(struct store *st, const char *team, const char *user, struct 
 int slack_operators_put(struct store *st, const struct slack_secrets *s, struct err *e)
 {
 	const char *at = s && s->members ? s->members : "";
+	const char *team = s && s->team ? s->team : "";
 	char id[MEMBER_BYTES];
 	bool valid;
 
 	if (stmt_run(store_stmt(st, SQL_OPERATOR_RETIRE_SLACK), e) < 0)
 		return -1;
 	while (next_member(&at, id, &valid))
-		if (valid && put_one(st, s->team ? s->team : "", id, e))
+		if (valid && put_one(st, team, id, e))
 			return -1;
 	return 0;
 }

@@ -37,9 +37,10 @@ UPDATE session SET connectivity_status = 'offline', updated_at = :now
    AND NOT EXISTS (SELECT 1 FROM connection WHERE session_seq = :seq AND state = 'open');
 
 -- name: session_interrupt_all
--- A graceful stop: nobody serves these any more.
+-- A graceful stop: nobody serves these any more. What an operator has paused stays so.
 -- scan ok: once, at the stop
-UPDATE session SET status = 'interrupted', connectivity_status = 'offline', updated_at = :now
+UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrupted' END,
+       connectivity_status = 'offline', updated_at = :now
  WHERE host = :host AND status IN ('created', 'active', 'paused');
 
 -- name: session_list

@@ -267,6 +267,21 @@ START_TEST(a_pause_that_lasts_is_told_in_words)
 }
 END_TEST
 
+START_TEST(a_pause_outlives_a_restart)
+{
+	slack_with("[slack]\nchannel_id = \"C01AGENTS\"\n");
+	site_start(&site);
+	struct agent a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "ping", "{}"));
+	(void)slack_deliver("{'slash':{'text':'pause'}}");
+	expect_soon("SELECT status FROM session", "paused\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("SELECT status, connectivity_status FROM session", "paused|offline\n");
+	expect("SELECT count(*) FROM pause WHERE ended_at IS NULL", "1\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(a_stop_answers_what_is_asked_and_ends_the_session)
 {
 	OWNED(char_ptr) char *ts = NULL;
@@ -363,6 +378,8 @@ START_TEST(what_is_wrong_with_the_settings_is_said_and_agents_are_served)
 		{ "SLACK_BOT_TOKEN", "", "SLACK_BOT_TOKEN is not set, SLACK_APP_TOKEN is" },
 		{ "SLACK_MEMBER_IDS", "", "SLACK_MEMBER_IDS is not set: nobody could answer" },
 		{ "SLACK_MEMBER_IDS", "U01OP,@ann", "'@ann' is no member id" },
+		{ "SLACK_API_URL", "http://192.0.2.1/api/",
+		  "SLACK_API_URL must begin with https://" },
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
@@ -397,6 +414,7 @@ int main(void)
 	tcase_add_test(c, a_task_is_told_to_the_next_agent);
 	tcase_add_test(c, a_paused_agent_waits_at_its_next_call);
 	tcase_add_test(c, a_pause_that_lasts_is_told_in_words);
+	tcase_add_test(c, a_pause_outlives_a_restart);
 	tcase_add_test(c, a_stop_answers_what_is_asked_and_ends_the_session);
 	tcase_add_test(c, what_ctl_says_reaches_the_agent_too);
 	tcase_add_test(c, each_worker_has_its_own_token_for_as_long_as_it_needs_it);

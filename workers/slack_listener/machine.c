@@ -140,7 +140,7 @@ static void open_failed(struct listener *l, const struct slack_call *c)
 static void opened(struct listener *l)
 {
 	struct slack_call *c = &l->open;
-	const char *url = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(c->json, "url"));
+	char *url = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(c->json, "url"));
 	struct link *link = free_link(l);
 	struct err e = ERR_INIT;
 
@@ -153,7 +153,7 @@ static void opened(struct listener *l)
 		         *e.text ? e.text : "the answer names no address");
 	}
 	if (url) /* the ticket in it is a credential */
-		explicit_bzero((char *)(uintptr_t)url, strlen(url));
+		explicit_bzero(url, strlen(url));
 	if (c->answer.length)
 		explicit_bzero(c->answer.bytes, c->answer.length);
 	slack_call_clear(c);
