@@ -8,6 +8,7 @@
 #define CALL_H
 
 #include "peer.h"
+#include "proposal.h"
 #include "sha256.h"
 #include "store.h"
 #include "str.h"
@@ -17,7 +18,6 @@
 #include <stdbool.h>
 
 enum {
-	CALL_MAX_FILE_BYTES = 100 << 20, /* of a file that a proposal changes */
 	CALL_GIVE_UP_MS = 20000, /* the shortest time-out of a client that we learn from */
 };
 
@@ -25,6 +25,7 @@ enum {
 struct call_settings {
 	struct places places;
 	const char *db_path;
+	char *database, *run_dir; /* canonical: they and what is beneath are not touched */
 	int64_t approval_ms, prompt_ms, wait_ms; /* 0: for ever */
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */
 	bool stall_enabled;
@@ -39,10 +40,9 @@ struct call {
 	char *progress_token; /* JSON token or NULL */
 	bool modern; /* revision 2026-07-28 */
 	struct sha256 digest; /* of the question (decisions.md A2) */
-	struct str path; /* check_clearance: the file, relative to the workspace */
 	struct str effect; /* check_clearance: what full content changes, as a diff */
-	bool replaces_file;
-	char original_hash[SHA256_BYTES];
+	struct plan plan; /* check_clearance: every path, as it is now */
+	struct touched *files; /* its paths; what they point to is the plan's */
 
 	int64_t seq; /* of its tool_call row */
 	bool waiting; /* its result comes later, through answer */
@@ -63,7 +63,7 @@ void call_clear(struct call *c);
 
 /* Reads what the call is about and computes its digest; p must be settled. Refusals become the
  * call's result. */
-void call_prepare(struct call *c, const struct peer *p);
+void call_prepare(struct call *c, const struct peer *p, const struct call_settings *settings);
 
 /* Writes the rows; p must be joined. On return c->waiting, or c->result is filled. */
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,

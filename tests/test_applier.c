@@ -2,6 +2,7 @@
  * points are in tests/crash/. Uses the real binary; `race_*` uses its library to get in between. */
 #include "file_change.h"
 #include "harness.h"
+#include "proposal.h"
 #include "safe_path.h"
 #include "sha256.h"
 #include "str.h"
@@ -31,6 +32,7 @@ static const char CHANGES[] = "SELECT path, action, bytes, state FROM file_chang
 
 static char ws[PATH_BYTES]; /* the workspace */
 static int asked; /* number of the newest request */
+static int session; /* who asks */
 
 /* ---- files ---- */
 
@@ -113,6 +115,7 @@ static void begin(void)
 
 	fresh_store();
 	asked = 0;
+	session = 1;
 	(void)snprintf(ws, sizeof(ws), "%.600s", test_db());
 	memcpy(strrchr(ws, '/') + 1, "ws", sizeof("ws"));
 	ck_assert_int_eq(mkdir(ws, 0755), 0);
@@ -160,11 +163,26 @@ static void store_body(const char *body)
 	given(sql.bytes);
 }
 
-/* An agent asks to write body to path, which is as it is now, and the operator says yes. */
-static void approve(const char *path, const char *body)
+static void add_text_or_null(struct str *sql, const char *text)
 {
+	if (text)
+		add_quoted(sql, text);
+	else
+		str_add(sql, "NULL");
+}
+
+/* The request row and its paths, as mcp-front writes them. */
+static void insert_request(const char *path, const char *body, const struct touched *files,
+                           size_t count, size_t primary)
+{
+	const struct shown shown = { .title = "t",
+		                     .risk_level = "low",
+		                     .file_path = path,
+		                     .body = body,
+		                     .body_length = strlen(body),
+		                     .files = files,
+		                     .file_count = count };
 	OWNED(str) struct str sql = STR_INIT;
-	OWNED(char_ptr) char *old = content(path);
 	struct instant now = clock_now();
 	int n = ++asked;
 
@@ -173,19 +191,72 @@ static void approve(const char *path, const char *body)
 	str_addf(&sql,
 	         "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, file_path,"
 	         " risk_level, original_hash, created_at, updated_at, body, body_seq) VALUES (%d,"
-	         " 'request-%d', 1, 'clearance', 'pending', printf('%%064d', %d), 't', ",
-	         n, n, n);
+	         " 'request-%d', %d, 'clearance', 'pending', '%s', 't', ",
+	         n, n, session, shown_digest(&shown).text);
 	add_quoted(&sql, path);
-	str_addf(&sql, ", 'low', '%s', '%s', '%s', ",
-	         strcmp(old, "(none)") == 0 ? "new_file" : sha256_of(old, strlen(old)).text,
-	         now.text, now.text);
+	str_addf(&sql, ", 'low', '%s', '%s', '%s', ", files[primary].hash, now.text, now.text);
 	add_body(&sql, body);
-	str_addf(
-	    &sql,
-	    "); INSERT INTO decision (request_id, verdict, operator_id, source, created_at) VALUES"
-	    " ('request-%d', 'approve', 'local:tester', 'ctl', '%s')",
-	    n, now.text);
+	str_add(&sql, ")");
+	for (size_t i = 0; i < count; i++) {
+		str_addf(&sql,
+		         "; INSERT INTO request_file (request_seq, mode, original_hash, action, "
+		         "path, other_path) VALUES (%d, %u, '%s', '%s', ",
+		         n, files[i].mode, files[i].hash, files[i].action);
+		add_quoted(&sql, files[i].path);
+		str_add(&sql, ", ");
+		add_text_or_null(&sql, files[i].other);
+		str_add(&sql, ")");
+	}
 	given(sql.bytes);
+}
+
+static void say_yes(void)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO decision (request_id, verdict, operator_id, source, "
+	               "created_at) VALUES ('request-%d', 'approve', 'local:tester', 'ctl', '%s')",
+	               asked, clock_now().text);
+	given(sql);
+}
+
+/* What a proposal for path is as things are, if it can be taken at all. */
+static bool is_plan(const char *path, const char *body, struct plan *plan)
+{
+	const struct proposal p = { .workspace_root = ws,
+		                    .file_path = path,
+		                    .body = body,
+		                    .body_length = strlen(body),
+		                    .database = test_db() };
+	struct refusal why = { .code = NULL };
+	int root, failed;
+
+	ck_assert_int_eq(workspace_open(ws, &root, NULL), 0);
+	failed = plan_look(root, &p, plan, &why);
+	(void)close(root);
+	return failed == 0;
+}
+
+/* An agent asks to write body to path, which is as it is now, and the operator says yes. What no
+ * front would have asked is asked as if it were about this one file. */
+static void approve(const char *path, const char *body)
+{
+	OWNED(plan) struct plan plan = PLAN_INIT;
+
+	if (is_plan(path, body, &plan)) {
+		struct touched *files = xcalloc(plan.count, sizeof(*files));
+
+		for (size_t i = 0; i < plan.count; i++)
+			files[i] = plan.files[i].is;
+		insert_request(path, body, files, plan.count, plan.primary);
+		free(files);
+	} else {
+		struct touched one = { .path = (char *)path, .action = "create", .hash = NO_FILE };
+
+		insert_request(path, body, &one, 1, 0);
+	}
+	say_yes();
 }
 
 /* The agent calls check_diff for the newest request. */
@@ -427,6 +498,172 @@ START_TEST(jobs_of_other_machines_are_left_alone)
 }
 END_TEST
 
+/* ---- many files at once ---- */
+
+/* One of each: a file modified, made in a new directory, deleted, renamed with a change, copied,
+ * and made executable. */
+static const char MANY[] =
+    "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+    "diff --git a/new/dir/b.txt b/new/dir/b.txt\nnew file mode 100644\n--- /dev/null\n"
+    "+++ b/new/dir/b.txt\n@@ -0,0 +1 @@\n+hello\n"
+    "diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n"
+    "+++ /dev/null\n@@ -1 +0,0 @@\n-bye\n"
+    "diff --git a/old.sh b/moved/new.sh\nsimilarity index 50%\nrename from old.sh\n"
+    "rename to moved/new.sh\n--- a/old.sh\n+++ b/moved/new.sh\n@@ -1,2 +1,2 @@\n true\n-1\n+2\n"
+    "diff --git a/a.txt b/copy.txt\ncopy from a.txt\ncopy to copy.txt\n"
+    "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n";
+
+static void given_many(void)
+{
+	begin();
+	(void)umask(0022);
+	file("a.txt", "one\ntwo\nthree\n");
+	file("gone.txt", "bye\n");
+	file("old.sh", "true\n1\n");
+	file("run", "x\n");
+	ck_assert_int_eq(chmod(in("old.sh"), 0750), 0);
+	ck_assert_int_eq(chmod(in("run"), 0640), 0);
+}
+
+static void many_are_old(void)
+{
+	file_is("a.txt", "one\ntwo\nthree\n");
+	file_is("gone.txt", "bye\n");
+	file_is("old.sh", "true\n1\n");
+	ck_assert_uint_eq(mode_of("old.sh"), 0750);
+	ck_assert_uint_eq(mode_of("run"), 0640);
+	ck_assert_int_eq(entries(), 4);
+}
+
+static void many_are_new(void)
+{
+	file_is("a.txt", "one\n2\nthree\n");
+	file_is("new/dir/b.txt", "hello\n");
+	file_is("gone.txt", "(none)");
+	file_is("old.sh", "(none)");
+	file_is("moved/new.sh", "true\n2\n");
+	ck_assert_uint_eq(mode_of("moved/new.sh"), 0750);
+	file_is("copy.txt", "one\ntwo\nthree\n");
+	file_is("run", "x\n");
+	ck_assert_uint_eq(mode_of("run"), 0750);
+	ck_assert_int_eq(entries(), 8);
+}
+
+START_TEST(a_diff_of_many_files_is_written_whole)
+{
+	given_many();
+	apply("a.txt", MANY);
+	expect(OUTCOME, APPLIED);
+	many_are_new();
+	expect("SELECT path, action, other_path, bytes, state FROM file_change ORDER BY seq",
+	       "a.txt|modify||12|done\nnew/dir/b.txt|create||6|done\n"
+	       "gone.txt|delete||0|done\nold.sh|delete|moved/new.sh|0|done\n"
+	       "moved/new.sh|create|old.sh|7|done\ncopy.txt|create|a.txt|14|done\n"
+	       "run|modify||2|done\n");
+	expect("SELECT json_extract(detail, '$.files') FROM event WHERE kind = 'apply.applied'",
+	       "7\n");
+}
+END_TEST
+
+START_TEST(one_file_that_has_changed_holds_back_all)
+{
+	static const char *const NAMES[] = { "a.txt", "gone.txt", "old.sh", "run" };
+
+	given_many();
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		OWNED(char_ptr) char *old = content(NAMES[i]);
+
+		approve("a.txt", MANY);
+		file(NAMES[i], "mine\n");
+		call_check_diff(false);
+		run_worker("applier");
+		is_refused("patch_conflict", "patch conflict: ");
+		file_is(NAMES[i], "mine\n");
+		file(NAMES[i], old);
+		many_are_old();
+	}
+	approve("a.txt", MANY);
+	file("copy.txt", "mine\n");
+	call_check_diff(false);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: copy.txt: the file has changed");
+}
+END_TEST
+
+START_TEST(names_may_be_swapped_and_taken_anew)
+{
+	begin();
+	file("a", "1\n");
+	file("b", "2\n");
+	file("c", "3\n");
+	apply("a", "diff --git a/a b/b\nrename from a\nrename to b\n"
+	           "diff --git a/b b/a\nrename from b\nrename to a\n"
+	           "diff --git a/c b/d/c\nrename from c\nrename to d/c\n"
+	           "diff --git a/c b/c\nnew file mode 100644\n--- /dev/null\n+++ b/c\n"
+	           "@@ -0,0 +1 @@\n+4\n");
+	expect(OUTCOME, APPLIED);
+	file_is("a", "2\n");
+	file_is("b", "1\n");
+	file_is("c", "4\n");
+	file_is("d/c", "3\n");
+	ck_assert_int_eq(entries(), 5);
+}
+END_TEST
+
+START_TEST(what_was_not_shown_is_not_written)
+{
+	given_many();
+	approve("a.txt", MANY);
+	given("DROP TRIGGER request_file_is_fixed; DELETE FROM request_file WHERE path = 'run'");
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("digest_mismatch", "the stored proposal is not the one that was shown");
+	approve("a.txt", MANY);
+	given("UPDATE request_file SET mode = 33188 WHERE path = 'run'");
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("digest_mismatch", "the stored proposal is not the one that was shown");
+	approve("a.txt", MANY);
+	given("DROP TRIGGER request_is_fixed; UPDATE request SET title = 'another'");
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("digest_mismatch", "the stored proposal is not the one that was shown");
+	many_are_old();
+}
+END_TEST
+
+/* The front of another build has shown less than this one finds in the diff. */
+START_TEST(paths_that_the_diff_touches_beside_those_shown_are_refused)
+{
+	struct touched one = { .path = (char *)"a.txt", .action = touched_action("modify") };
+	static const char OLD[] = "one\ntwo\nthree\n";
+
+	given_many();
+	(void)snprintf(one.hash, sizeof(one.hash), "%s", sha256_of(OLD, strlen(OLD)).text);
+	insert_request("a.txt", MANY, &one, 1, 0);
+	say_yes();
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("digest_mismatch", "what the proposal does to new/dir/b.txt is not what was");
+	many_are_old();
+}
+END_TEST
+
+START_TEST(force_overwrites_what_has_changed_in_many_files)
+{
+	given_many();
+	approve("a.txt", MANY);
+	file("gone.txt", "bye\n");
+	file("a.txt", "zero\none\ntwo\nthree\n");
+	call_check_diff(true);
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT forced FROM apply", "1\n");
+	file_is("a.txt", "zero\none\n2\nthree\n");
+	file_is("gone.txt", "(none)");
+}
+END_TEST
+
 /* ---- what is refused ---- */
 
 START_TEST(a_changed_file_is_a_conflict)
@@ -520,11 +757,11 @@ START_TEST(a_diff_about_other_files_is_invalid)
 	file("a.txt", "one\n");
 	apply("a.txt", "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+1\n");
 	is_refused("invalid_diff", "the diff is about b.txt, file_path is a.txt");
-	apply("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n"
+	apply("c.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n"
 	               "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+1\n");
-	is_refused("invalid_diff", "the diff touches 2 files");
-	apply("a.txt", "diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n");
-	is_refused("invalid_diff", "the diff is about b.txt");
+	is_refused("invalid_diff", "the diff is about a.txt and others, but not about c.txt");
+	apply("c.txt", "diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n");
+	is_refused("invalid_diff", "the diff is about a.txt and others, but not about c.txt");
 	apply("l",
 	      "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n"
 	      "+/etc/passwd\n\\ No newline at end of file\n");
@@ -658,15 +895,9 @@ START_TEST(the_database_is_not_written)
 	ck_assert_int_eq(link(in("intercom.db"), in("other-name")), 0);
 	static const char *const NAMES[] = { "intercom.db", "intercom.db-wal",
 		                             "intercom.db-journal", "other-name" };
+	session = 2;
 	for (size_t i = 0; i < COUNT(NAMES); i++) {
-		approve("a.txt", "x");
-		(void)snprintf(
-		    sql, sizeof(sql),
-		    "DROP TRIGGER IF EXISTS request_is_fixed; DROP TRIGGER IF EXISTS"
-		    " request_is_adopted; UPDATE request SET session_seq = 2, file_path = '%s'"
-		    " WHERE seq = %d",
-		    NAMES[i], asked);
-		given(sql);
+		approve(NAMES[i], "x");
 		call_check_diff(true);
 		run_worker("applier");
 		is_refused("path_violation", "path violation");
@@ -961,23 +1192,29 @@ struct race {
 
 static void plan_race(struct race *r, const char *path, const char *body)
 {
-	OWNED(char_ptr) char *old = content(path);
-	struct sha256 hash = sha256_of(old, strlen(old));
-	const struct proposal p = { .workspace_root = ws,
-		                    .file_path = path,
-		                    .original_hash =
-		                        strcmp(old, "(none)") == 0 ? NO_FILE : hash.text,
-		                    .body = body,
-		                    .body_length = strlen(body) };
+	OWNED(plan) struct plan plan = PLAN_INIT;
+	const struct proposal p = {
+		.workspace_root = ws, .file_path = path, .body = body, .body_length = strlen(body)
+	};
 
 	*r = (struct race){ .f = FILE_CHANGE_INIT, .root = -1 };
 	ck_assert_int_eq(workspace_open(ws, &r->root, NULL), 0);
-	ck_assert_msg(file_change_plan(r->root, &p, &r->f, &r->why) == 0, "%s", r->why.text);
+	ck_assert_msg(plan_look(r->root, &p, &plan, &r->why) == 0 &&
+	                  plan_work(&p, &plan, &r->why) == 0,
+	              "%s", r->why.text);
+	file_change_take(r->root, &plan.files[0], NULL, &r->f);
+}
+
+static int stage_race(struct race *r)
+{
+	if (file_change_open(r->root, &r->f, &r->why))
+		return -1;
+	return file_change_stage(r->root, &r->f, &r->why);
 }
 
 static void lose_race(struct race *r, const char *code)
 {
-	ck_assert_int_eq(file_change_commit(&r->f, &r->why), -1);
+	ck_assert_int_eq(file_change_place(&r->f, &r->why), -1);
 	ck_assert_str_eq(r->why.code, code);
 	file_change_undo(r->root, &r->f);
 	file_change_clear(&r->f);
@@ -991,14 +1228,14 @@ START_TEST(race_the_file_changes_after_the_plan)
 	begin();
 	file("a.txt", "old");
 	plan_race(&r, "a.txt", "new");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	file("a.txt", "mine");
 	lose_race(&r, "patch_conflict");
 	file_is("a.txt", "mine");
 	plan_race(&r, "a.txt",
 	          "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-mine\n"
 	          "\\ No newline at end of file\n");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	file("a.txt", "changed again");
 	lose_race(&r, "patch_conflict");
 	file_is("a.txt", "changed again");
@@ -1012,13 +1249,13 @@ START_TEST(race_somebody_makes_the_new_file_first)
 
 	begin();
 	plan_race(&r, "d/e/a.txt", "new");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	file("d/e/a.txt", "mine");
 	lose_race(&r, "patch_conflict");
 	file_is("d/e/a.txt", "mine");
 	ck_assert_int_eq(entries(), 3);
 	plan_race(&r, "d/f/g/a.txt", "new");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	ck_assert_int_eq(symlink("nowhere", in("d/f/g/a.txt")), 0);
 	lose_race(&r, "patch_conflict");
 	ck_assert_int_eq(unlink(in("d/f/g/a.txt")), 0);
@@ -1031,7 +1268,7 @@ START_TEST(race_directories_that_were_made_for_nothing_go)
 
 	begin();
 	plan_race(&r, "d/e/a.txt", "new");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	ck_assert_int_eq(entries(), 3);
 	file_change_undo(r.root, &r.f);
 	ck_assert_int_eq(entries(), 0);
@@ -1050,14 +1287,14 @@ START_TEST(race_the_file_becomes_a_link_or_its_directory_does)
 	ck_assert_int_eq(mkdir(in("../out"), 0755), 0);
 	file("d/a.txt", "old");
 	plan_race(&r, "d/a.txt", "new");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	swapped_to("d/a.txt", "../../victim");
 	lose_race(&r, "patch_conflict");
 	file_is("../victim", "old");
 	plan_race(&r, "d/b.txt", "new");
 	ck_assert_int_eq(rename(in("d"), in("moved")), 0);
 	ck_assert_int_eq(symlink("../out", in("d")), 0);
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), -1);
+	ck_assert_int_eq(stage_race(&r), -1);
 	ck_assert_str_eq(r.why.code, "path_violation");
 	file_change_clear(&r.f);
 	(void)close(r.root);
@@ -1081,6 +1318,16 @@ static void add_writing(TCase *c)
 	tcase_add_test(c, a_link_inside_the_workspace_is_followed);
 	tcase_add_test(c, jobs_are_done_in_order);
 	tcase_add_test(c, jobs_of_other_machines_are_left_alone);
+}
+
+static void add_many(TCase *c)
+{
+	tcase_add_test(c, a_diff_of_many_files_is_written_whole);
+	tcase_add_test(c, one_file_that_has_changed_holds_back_all);
+	tcase_add_test(c, names_may_be_swapped_and_taken_anew);
+	tcase_add_test(c, what_was_not_shown_is_not_written);
+	tcase_add_test(c, paths_that_the_diff_touches_beside_those_shown_are_refused);
+	tcase_add_test(c, force_overwrites_what_has_changed_in_many_files);
 }
 
 static void add_refusing(TCase *c)
@@ -1129,6 +1376,7 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
 	add_writing(c);
+	add_many(c);
 	add_refusing(c);
 	add_recovering(c);
 	suite_add_tcase(s, c);

@@ -109,9 +109,9 @@ static int delete_some(struct worker *w, enum sql which, int64_t session, int li
 static int delete_children(struct worker *w, int64_t session, int limit, struct err *e)
 {
 	static const enum sql ORDER[] = {
-		SQL_ANSWER_DELETE_OF,  SQL_TOOL_CALL_DELETE,     SQL_FILE_CHANGE_DELETE,
-		SQL_APPLY_DELETE,      SQL_DECISION_DELETE,      SQL_REQUEST_DELETE,
-		SQL_CHECKPOINT_DELETE, SQL_CONNECTION_DELETE_OF,
+		SQL_ANSWER_DELETE_OF, SQL_TOOL_CALL_DELETE,  SQL_FILE_CHANGE_DELETE,
+		SQL_APPLY_DELETE,     SQL_DECISION_DELETE,   SQL_REQUEST_FILE_DELETE,
+		SQL_REQUEST_DELETE,   SQL_CHECKPOINT_DELETE, SQL_CONNECTION_DELETE_OF,
 	};
 	int done = 0;
 

@@ -1,4 +1,5 @@
 -- What an order does. `mode` switches sessions; it is carried out here, in the same transaction.
+-- `undo` is a job for the applier, whose end is the outcome: until then there is none.
 
 CREATE TRIGGER command_is_born BEFORE INSERT ON command BEGIN
   SELECT RAISE(ABORT, 'command: exists: a row with this seq is there already')
@@ -12,8 +13,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
          (outcome, why, reply) = (
            SELECT o.outcome, o.why, o.reply FROM (
-             SELECT 1 AS rank, 'malformed' AS outcome, 'verb must be mode' AS why, NULL AS reply
-              WHERE NEW.verb IS NOT 'mode'
+             SELECT 1 AS rank, 'malformed' AS outcome, 'verb must be mode or undo' AS why,
+                    NULL AS reply
+              WHERE NEW.verb IS NOT 'mode' AND NEW.verb IS NOT 'undo'
              UNION ALL
              SELECT 2, 'malformed', 'created_at must look like 2026-02-08T09:30:00.123Z', NULL
               WHERE typeof(NEW.created_at) <> 'text'
@@ -30,7 +32,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                                      THEN 'local' END)
              UNION ALL
              SELECT 4, 'malformed', 'mode must be remote, local or hybrid', NULL
-              WHERE coalesce(NEW.argument, '') NOT IN ('remote', 'local', 'hybrid')
+              WHERE NEW.verb = 'mode'
+                AND coalesce(NEW.argument, '') NOT IN ('remote', 'local', 'hybrid')
              UNION ALL
              SELECT 5, 'not_found', 'there is no such session', NULL
               WHERE NEW.session_id IS NOT NULL
@@ -38,11 +41,30 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                                  WHERE id = NEW.session_id AND status <> 'terminated')
              UNION ALL
              SELECT 6, 'refused', NEW.argument || ' mode needs Slack, which is not configured', NULL
-              WHERE NEW.argument <> 'local'
+              WHERE NEW.verb = 'mode' AND NEW.argument <> 'local'
                 AND coalesce((SELECT value FROM setting WHERE name = 'slack.configured'), 'false')
                     <> 'true'
              UNION ALL
-             SELECT 7, 'done', NULL,
+             SELECT 7, 'not_found', 'there is no such request', NULL
+              WHERE NEW.verb = 'undo' AND NOT EXISTS (SELECT 1 FROM request
+                                                       WHERE id = NEW.argument)
+             UNION ALL
+             SELECT 8, 'refused', CASE w.undone WHEN 1 THEN 'this was undone already'
+                                                ELSE 'nothing was written for this request' END, NULL
+               FROM (SELECT EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
+                                     WHERE r.id = NEW.argument AND a.state = 'applied') AS written,
+                            EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
+                                     WHERE r.id = NEW.argument AND a.state = 'undone') AS undone) AS w
+              WHERE NEW.verb = 'undo' AND (w.written = 0 OR w.undone = 1)
+             UNION ALL
+             SELECT 9, 'refused', 'the applier is at it already', NULL
+              WHERE NEW.verb = 'undo'
+                AND EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
+                             WHERE r.id = NEW.argument AND a.state IN ('queued', 'claimed'))
+             UNION ALL
+             SELECT 10, NULL, NULL, NULL WHERE NEW.verb = 'undo'
+             UNION ALL
+             SELECT 11, 'done', NULL,
                     json_object('previous_mode',
                                 coalesce((SELECT mode FROM session WHERE id = NEW.session_id),
                                          (SELECT value FROM setting WHERE name = 'mode'), 'local'),
@@ -58,6 +80,16 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                  UNION ALL SELECT seq FROM session WHERE id = NEW.session_id)
      AND mode <> NEW.argument
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
+  INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
+  SELECT NEW.created_at, 'undo.ordered', r.session_seq, r.seq, c.operator_id,
+         json_object('source', c.source)
+    FROM command AS c JOIN request AS r ON r.id = c.argument
+   WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
+  INSERT INTO apply (request_seq, host, kind, command_seq, state, created_at, updated_at)
+  SELECT r.seq, a.host, 'undo', NEW.seq, 'queued', NEW.created_at, NEW.created_at
+    FROM command AS c JOIN request AS r ON r.id = c.argument
+    JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'applied'
+   WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
 END;
 
 CREATE TRIGGER command_is_fixed BEFORE UPDATE ON command BEGIN

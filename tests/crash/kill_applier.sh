@@ -71,13 +71,32 @@ sql_text() {
 	sed "s/'/''/g" | sed "1s/^/'/" && printf "'"
 }
 
+# Texts as the digest has them: with their length before them; "-:" is none.
+counted() {
+	local LC_ALL=C
+	printf '%d:%s' "${#1}" "$1"
+}
+
+# The digest of what is shown: title, risk, path, body; then the files. See src/proposal.c.
+digest() {
+	local path=$1 hash=$2 action=$3 body
+	body=$(body_of "$scenario" "$path" && printf .)
+	{
+		counted check_clearance && counted t && printf -- '-:' && counted low
+		counted "$path" && counted "${body%.}" && printf -- '-:0;1;'
+		counted "$path" && counted "$action" && printf -- '-:0;' && counted "$hash"
+	} | sha256sum | cut -c1-64
+}
+
 prepare() {
-	local old hash
+	local old hash action=modify
 	dir=$work/$scenario now=$work/$scenario/now path=$(path_of "$scenario")
 	mkdir -p "$dir/now/ws" "$dir/now/run" "$dir/peek"
 	chmod 700 "$dir/now/run"
 	old=$(old_of "$scenario")
 	hash=new_file
+	[ "$scenario" != create ] || action=create
+	[ "$scenario" != delete ] || action=delete
 	if [ "$old" != - ]; then
 		old_of "$scenario" >"$now/ws/$path"
 		chmod 640 "$now/ws/$path"
@@ -94,8 +113,10 @@ prepare() {
 			  created_at) VALUES (1, 'k', 'h', 'stdio', '2025-06-18', 1, '{}', '$NOW');
 			INSERT INTO request (seq, id, session_seq, kind, state, digest, title, file_path, risk_level,
 			  original_hash, created_at, updated_at, body) VALUES (1, 'request-1', 1, 'clearance',
-			  'pending', printf('%064d', 1), 't', '$path', 'low', '$hash', '$NOW', '$NOW',
+			  'pending', '$(digest "$path" "$hash" $action)', 't', '$path', 'low', '$hash', '$NOW', '$NOW',
 			  $(body_of "$scenario" "$path" | sql_text));
+			INSERT INTO request_file (request_seq, path, action, original_hash)
+			  VALUES (1, '$path', '$action', '$hash');
 			INSERT INTO decision (request_id, verdict, operator_id, source, created_at)
 			  VALUES ('request-1', 'approve', 'local:t', 'ctl', '$NOW');
 			INSERT INTO apply (seq, request_seq, host, state, created_at, updated_at)

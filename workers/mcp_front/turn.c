@@ -266,7 +266,7 @@ static void prepare_call(struct front *f, struct job *job)
 		return;
 	}
 	job->call.modern = job->version == MCP_MODERN;
-	call_prepare(&job->call, p);
+	call_prepare(&job->call, p, &f->settings);
 }
 
 /* ---- inside the transaction ---- */
