@@ -115,7 +115,7 @@ int decision_check(const struct decision_result *r, struct err *e)
 	return err_set(e, ERR_INPUT, "%s: %s", in_words(r->outcome), r->why ? r->why : "no reason");
 }
 
-static int read_reply(struct store *st, int64_t seq, char **ret_reply, struct err *e)
+int command_reply(struct store *st, int64_t seq, char **ret_reply, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_COMMAND_OUTCOME);
 	int got;
@@ -127,14 +127,16 @@ static int read_reply(struct store *st, int64_t seq, char **ret_reply, struct er
 		const char *why = col_text(s, COMMAND_OUTCOME_WHY);
 
 		*ret_reply = copy(s, COMMAND_OUTCOME_REPLY);
-		if (!outcome || strcmp(outcome, "done") != 0)
-			got = err_set(e, ERR_INPUT, "%s: %s", outcome ? in_words(outcome) : "lost",
+		if (!outcome)
+			got = 0;
+		else if (strcmp(outcome, "done") != 0)
+			got = err_set(e, ERR_INPUT, "%s: %s", in_words(outcome),
 			              why ? why : "no reason");
 	} else if (got == 0) {
 		got = err_set(e, ERR_BUG, "db: command %lld has no outcome", (long long)seq);
 	}
 	stmt_reset(s);
-	return got < 0 ? -1 : 0;
+	return got;
 }
 
 int command_insert(struct store *st, const struct command *c, char **ret_reply, struct err *e)
@@ -148,5 +150,5 @@ int command_insert(struct store *st, const struct command *c, char **ret_reply, 
 	bind_text(s, ":source", c->source);
 	if (stmt_run(s, e) < 0)
 		return -1;
-	return read_reply(st, store_last_seq(st), ret_reply, e);
+	return command_reply(st, store_last_seq(st), ret_reply, e) < 0 ? -1 : 0;
 }

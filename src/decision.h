@@ -1,4 +1,5 @@
-/* decision: a person's answer as a row, and what became of it. Also command: an order (`mode`).
+/* decision: a person's answer as a row, and what became of it. Also command: an order (`mode`,
+ * `undo`).
  * What they do is in schema/rules/; here a row is inserted and its outcome read back. */
 #ifndef DECISION_H
 #define DECISION_H
@@ -43,8 +44,12 @@ struct command {
 	const char *source;
 };
 
-/* Inserts the order and hands out its reply, a JSON text (the caller frees it). -1 and e if the
- * database failed or the order was refused: commit in either case, as above. */
+/* Inserts the order and hands out its reply, a JSON text (the caller frees it); NULL: a worker will
+ * give it, the order's seq is store_last_seq. -1 and e if the database failed or the order was
+ * refused: commit in either case, as above. */
 int command_insert(struct store *st, const struct command *c, char **ret_reply, struct err *e);
+
+/* The reply to an order of before. 1 done, 0 a worker has not done it yet, -1 refused or failed. */
+int command_reply(struct store *st, int64_t seq, char **ret_reply, struct err *e);
 
 #endif

@@ -1,11 +1,13 @@
-/* applier: writes approved changes into workspaces, the only process that may write there.
+/* applier: writes approved changes into workspaces and takes them back, the only process that may
+ * write there.
  *
  * One row of `apply` at a time, the oldest of this host; how, and what a kill leaves, is told in
  * src/apply.h and src/file_change.h. Jobs that a dead predecessor had in hand come first by
  * themselves, being the oldest: the worker's lock says that there is no other applier.
  *
- * Reads request, content, session; writes apply, file_change (whose triggers consume the request,
- * answer the waiting calls and tell the timeline), and files below workspaces. */
+ * Reads request, request_file, content, session, setting; writes apply, file_change (whose triggers
+ * consume the request, answer the waiting calls and tell the timeline), content, command, and files
+ * below workspaces. */
 #include "apply.h"
 #include "log.h"
 #include "worker.h"

@@ -7,10 +7,11 @@
  * it copies all of it each time (tried: 300 commits of 200 kB left 60 MB). The log is never
  *   truncated: overwriting is cheaper than growing, and a file that does not grow is short enough.
  * - Hourly, first an hour after the start: sessions interrupted for retention_days are terminated,
- *   sessions terminated for as long are deleted with everything that belongs to them, then texts
- *   that no row holds on to, old answers, and connections that never called a tool. Batches of 500
- *   rows, so that nobody waits for the write lock. A session goes whole, and waits while a row of
- *   another one refers to it. Events stay; so do decisions about nothing.
+ *   sessions terminated for as long are deleted with everything that belongs to them, then what
+ *   was in files before writes that are as old, texts that no row holds on to, old answers, and
+ * connections that never called a tool. Batches of 500 rows, so that nobody waits for the write
+ * lock. A session goes whole, and waits while a row of another one refers to it. Events stay; so do
+ * decisions about nothing.
  *
  * A kill leaves a batch undone; the next purge goes on from there. */
 #include "log.h"
@@ -40,6 +41,7 @@ enum phase {
 	PURGE_IDLE,
 	PURGE_ABANDONED,
 	PURGE_SESSIONS,
+	PURGE_IMAGES,
 	PURGE_CONTENT,
 	PURGE_ANSWERS,
 	PURGE_CONNECTIONS,
@@ -265,6 +267,14 @@ static int purge_connections(struct retention *r, struct worker *w, struct err *
 	return n;
 }
 
+/* What was in files before writes that are old: those cannot be undone any more. */
+static int purge_images(struct retention *r, struct worker *w, struct err *e)
+{
+	int got = is_any(r, w, SQL_FILE_CHANGE_IMAGE_OLD, e);
+
+	return got > 0 ? change_old(r, w, SQL_FILE_CHANGE_FORGET, e) : got;
+}
+
 static int purge_answers(struct retention *r, struct worker *w, struct err *e)
 {
 	stmt *s = store_stmt(&w->store, SQL_ANSWER_OLDEST);
@@ -340,6 +350,8 @@ static int purge_some(struct retention *r, struct worker *w, struct err *e)
 		return purge_abandoned(r, w, e);
 	case PURGE_SESSIONS:
 		return purge_sessions(r, w, e);
+	case PURGE_IMAGES:
+		return purge_images(r, w, e);
 	case PURGE_CONTENT:
 		return purge_content(r, w, e);
 	case PURGE_ANSWERS:
