@@ -256,13 +256,19 @@ static enum step check_order(struct job *j, struct err *e)
 	return refused(j, e);
 }
 
+/* Whether a text is not there any more, rather than a database that cannot be read. */
+static bool is_missing(const struct err *e)
+{
+	return e->kind == ERR_INPUT && strncmp(e->text, "not found", 9) == 0;
+}
+
 static enum step read_order(struct job *j, struct err *e)
 {
 	const char *wanted = j->is_undo ? "consumed" : "approved";
 	struct err wrong = ERR_INIT;
 	int found = request_read(j->a->store, j->request_seq, &j->request, &wrong);
 
-	if (found < 0 && wrong.kind != ERR_INPUT) {
+	if (found < 0 && !is_missing(&wrong)) {
 		*e = wrong;
 		return STEP_FAILED;
 	}
@@ -364,8 +370,7 @@ static int sync_all(struct job *j)
 static int tidy_all(struct job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
-		if (j->changes[i].dir_fd >= 0 &&
-		    file_change_tidy(j->root_fd, &j->changes[i], &j->report->why))
+		if (file_change_tidy(j->root_fd, &j->changes[i], &j->report->why))
 			return -1;
 	return 0;
 }
@@ -811,7 +816,7 @@ static int read_written(struct job *j, struct job *into, struct err *e)
 
 		if (images[i] > 0)
 			got = content_get(j->a->store, images[i], &f->bytes, e);
-		if (images[i] < 0 || (got && e->kind == ERR_INPUT)) {
+		if (images[i] < 0 || (got && is_missing(e))) {
 			(void)refusal_set(
 			    &j->report->why, "no_before_image",
 			    "what was in %.300s before is not kept any more: the write "

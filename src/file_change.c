@@ -279,20 +279,22 @@ static int remove_directory(int root_fd, const char *path)
 }
 
 /* What stage made and nobody has put anything into. Somebody else may have made the same one at
- * the same moment: an empty one goes all the same. */
-static void remove_made(int root_fd, const struct file_change *f)
+ * the same moment: an empty one goes all the same. -1: one that is empty may be left. */
+static int remove_made(int root_fd, const struct file_change *f)
 {
 	OWNED(str) struct str path = STR_INIT;
 	char *slash;
 
 	if (f->made_from == 0)
-		return;
+		return 0;
 	str_add(&path, str_text(&f->path));
 	while ((slash = strrchr(path.bytes, '/')) && (size_t)(slash - path.bytes) >= f->made_from) {
 		*slash = '\0';
-		if (remove_directory(root_fd, path.bytes) && errno != ENOENT)
-			return;
+		if (remove_directory(root_fd, path.bytes) == 0 || errno == ENOENT)
+			continue;
+		return errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR ? 0 : -1;
 	}
+	return 0;
 }
 
 void file_change_undo(int root_fd, struct file_change *f)
@@ -303,7 +305,7 @@ void file_change_undo(int root_fd, struct file_change *f)
 		(void)unlinkat(f->dir_fd, f->temp_name, 0);
 	f->staged = false;
 	if (is_action(f, "create"))
-		remove_made(root_fd, f);
+		(void)remove_made(root_fd, f);
 }
 
 /* ---- names ---- */
@@ -402,6 +404,8 @@ int file_change_check(const struct file_change *f, struct refusal *why)
 /* Renames, if nobody has taken the name `to`. */
 static int rename_new(const struct file_change *f, const char *from, const char *to)
 {
+	int error;
+
 	if (renameat2(f->dir_fd, from, f->dir_fd, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
@@ -409,7 +413,12 @@ static int rename_new(const struct file_change *f, const char *from, const char 
 	/* A file system that does not know the flag. */
 	if (linkat(f->dir_fd, from, f->dir_fd, to, 0))
 		return -1;
-	return unlinkat(f->dir_fd, from, 0);
+	if (unlinkat(f->dir_fd, from, 0) == 0)
+		return 0;
+	error = errno;
+	(void)unlinkat(f->dir_fd, to, 0);
+	errno = error;
+	return -1;
 }
 
 /* ---- placing ---- */
@@ -541,6 +550,7 @@ int file_change_put_back(struct file_change *f, struct refusal *why)
 	if (failed)
 		return -1;
 	f->placed = f->swapped = false;
+	f->staged = true; /* its hidden name is the new content's again */
 	return 0;
 }
 
@@ -557,12 +567,12 @@ int file_change_tidy(int root_fd, struct file_change *f, struct refusal *why)
 {
 	const char *const hidden[] = { f->temp_name, f->backup_name };
 
-	for (size_t i = 0; i < COUNT(hidden); i++)
+	for (size_t i = 0; i < COUNT(hidden) && f->dir_fd >= 0; i++)
 		if (*hidden[i] && unlinkat(f->dir_fd, hidden[i], 0) && errno != ENOENT)
 			return refuse_errno(why, "remove the hidden file beside",
 			                    str_text(&f->path));
-	if (is_action(f, "delete"))
-		remove_made(root_fd, f);
+	if (is_action(f, "delete") && remove_made(root_fd, f))
+		return refuse_errno(why, "remove the directory of", str_text(&f->path));
 	return 0;
 }
 
@@ -730,6 +740,7 @@ int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct
 {
 	struct place target, temp, backup;
 	struct err e = ERR_INIT;
+	int failed;
 
 	file_change_close(f);
 	f->staged = f->placed = f->swapped = false;
@@ -737,6 +748,9 @@ int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct
 	errno = 0;
 	if (safe_path_parent(root_fd, str_text(&f->path), false, &f->name, &f->dir_fd, &e)) {
 		(void)refuse_err(why, &e);
+		f->placed = is_action(f, "delete") && strcmp(why->code, "patch_conflict") == 0;
+		if (f->placed) /* its directory may have gone after it */
+			*ret = FOUND_AFTER;
 		return refusal_is_told(why) ? 0 : -1;
 	}
 	if ((*f->temp_name && !is_hidden(f->temp_name)) ||
@@ -749,8 +763,11 @@ int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct
 	    drop_second_name(f, &target, &temp, why) || drop_second_name(f, &target, &backup, why))
 		return -1;
 	if (is_action(f, "create"))
-		return found_create(f, &target, &temp, ret);
-	if (is_action(f, "delete"))
-		return found_delete(f, &target, &backup, ret, why);
-	return found_modify(f, &target, &temp, &backup, ret, why);
+		failed = found_create(f, &target, &temp, ret);
+	else if (is_action(f, "delete"))
+		failed = found_delete(f, &target, &backup, ret, why);
+	else
+		failed = found_modify(f, &target, &temp, &backup, ret, why);
+	f->placed |= !failed && *ret == FOUND_AFTER;
+	return failed;
 }
