@@ -1233,6 +1233,26 @@ START_TEST(what_was_only_staged_is_done_anew)
 }
 END_TEST
 
+START_TEST(a_redo_that_is_refused_takes_away_the_directories_made_before_the_crash)
+{
+	begin();
+	approve("new/dir/a.txt", "x");
+	call_check_diff(false);
+	left_in_hand(1);
+	given("INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
+	      " temp_name, backup_name, made_from, state, created_at, updated_at) VALUES (1,"
+	      " 'new/dir/a.txt', 'create', 'new_file', 'other', 1,"
+	      " '.intercom-0123456789abcdef.tmp', '.intercom-0123456789abcdef.old', 3, 'planned',"
+	      " '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')");
+	ck_assert_int_eq(mkdir(in("new"), 0755), 0);
+	ck_assert_int_eq(mkdir(in("new/dir"), 0755), 0);
+	file("new/dir/.intercom-0123456789abcdef.tmp", "par");
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: new/dir/a.txt leads to another file");
+	ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
 START_TEST(what_was_renamed_is_settled)
 {
 	given_crash("new\n", false);
@@ -1407,6 +1427,89 @@ START_TEST(race_the_file_changes_after_the_plan)
 }
 END_TEST
 
+START_TEST(room_is_looked_for_before_anything_is_staged)
+{
+	struct file_change changes[2] = { FILE_CHANGE_INIT, FILE_CHANGE_INIT };
+	struct refusal why = { .code = NULL };
+
+	begin();
+	for (size_t i = 0; i < COUNT(changes); i++) {
+		changes[i].dir_fd = open(ws, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		changes[i].bytes.length = 1000; /* there are none */
+		str_add(&changes[i].path, "a.txt");
+	}
+	ck_assert_int_eq(file_change_check_space(changes, 2, &why), 0);
+	changes[1].bytes.length = (size_t)1 << 60;
+	ck_assert_int_eq(file_change_check_space(changes, 2, &why), -1);
+	ck_assert_str_eq(why.code, "no_space");
+	for (size_t i = 0; i < COUNT(changes); i++)
+		file_change_clear(&changes[i]);
+}
+END_TEST
+
+/* Each of these writes stands between the last look and the rename. */
+START_TEST(race_what_somebody_wrote_in_the_last_moment_is_not_overwritten)
+{
+	struct race r;
+
+	begin();
+	file("a.txt", "old");
+	plan_race(&r, "a.txt", "new");
+	ck_assert_int_eq(stage_race(&r), 0);
+	ck_assert_int_eq(file_change_check(&r.f, &r.why), 0);
+	file("other", "mine");
+	ck_assert_int_eq(rename(in("other"), in("a.txt")), 0);
+	lose_race(&r, "patch_conflict");
+	file_is("a.txt", "mine");
+	plan_race(&r, "a.txt", "new");
+	ck_assert_int_eq(stage_race(&r), 0);
+	ck_assert_int_eq(file_change_check(&r.f, &r.why), 0);
+	ck_assert_int_eq(unlink(in("a.txt")), 0);
+	ck_assert_int_eq(mkdir(in("a.txt"), 0755), 0);
+	file("a.txt/precious", "mine");
+	lose_race(&r, "patch_conflict");
+	file_is("a.txt/precious", "mine");
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(race_what_was_placed_is_put_back_unless_somebody_changed_it)
+{
+	static const char DELETION[] = "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n"
+	                               "\\ No newline at end of file\n";
+	static const struct {
+		const char *path, *body;
+	} WRITES[] = { { "a.txt", "new" }, { "a.txt", DELETION }, { "b.txt", "new" } };
+
+	begin();
+	file("a.txt", "old");
+	for (size_t i = 0; i < 2 * COUNT(WRITES); i++) {
+		const char *path = WRITES[i / 2].path;
+		struct race r;
+
+		plan_race(&r, path, WRITES[i / 2].body);
+		ck_assert_int_eq(stage_race(&r), 0);
+		ck_assert_int_eq(file_change_place(&r.f, &r.why), 0);
+		if (i % 2) {
+			file(path, "mine");
+			ck_assert_int_eq(file_change_put_back(&r.f, &r.why), -1);
+			ck_assert_str_eq(r.why.code, "patch_conflict");
+			ck_assert_int_eq(file_change_tidy(r.root, &r.f, &r.why), 0);
+			file_is(path, "mine");
+		} else {
+			ck_assert_int_eq(file_change_put_back(&r.f, &r.why), 0);
+			file_change_undo(r.root, &r.f);
+			file_is(path, i < 4 ? "old" : "(none)");
+		}
+		ck_assert_int_eq(entries(), i == 5 ? 2 : 1); /* theirs */
+		(void)unlink(in("b.txt"));
+		file("a.txt", "old");
+		file_change_clear(&r.f);
+		(void)close(r.root);
+	}
+}
+END_TEST
+
 START_TEST(race_somebody_makes_the_new_file_first)
 {
 	struct race r;
@@ -1528,7 +1631,11 @@ static void add_recovering(TCase *c)
 {
 	tcase_add_test(c, a_job_of_a_dead_worker_is_taken_over);
 	tcase_add_test(c, what_was_only_staged_is_done_anew);
+	tcase_add_test(c, a_redo_that_is_refused_takes_away_the_directories_made_before_the_crash);
 	tcase_add_test(c, what_was_renamed_is_settled);
+	tcase_add_test(c, room_is_looked_for_before_anything_is_staged);
+	tcase_add_test(c, race_what_somebody_wrote_in_the_last_moment_is_not_overwritten);
+	tcase_add_test(c, race_what_was_placed_is_put_back_unless_somebody_changed_it);
 	tcase_add_test(c, what_somebody_else_wrote_meanwhile_stays);
 	tcase_add_test(c, a_journal_never_removes_what_is_not_ours);
 	tcase_add_test(c, a_write_that_killed_three_is_dead);
