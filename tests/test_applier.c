@@ -10,11 +10,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -92,19 +95,29 @@ static mode_t mode_of(const char *name)
 	return st.st_mode & 07777;
 }
 
-/* How many files, directories and links there are below the workspace. */
-static int entries(void)
+static int count_found(const char *what)
 {
-	char command[PATH_BYTES + 40];
+	char command[PATH_BYTES + 80];
 	FILE *p;
 	int n = -1;
 
-	(void)snprintf(command, sizeof(command), "find '%s' -mindepth 1 | wc -l", ws);
+	(void)snprintf(command, sizeof(command), "find '%s' -mindepth 1 %s | wc -l", ws, what);
 	p = popen(command, "r");
 	ck_assert_ptr_nonnull(p);
 	ck_assert_int_eq(fscanf(p, "%d", &n), 1);
 	(void)pclose(p);
 	return n;
+}
+
+/* How many files, directories and links there are below the workspace. */
+static int entries(void)
+{
+	return count_found("");
+}
+
+static int hidden_entries(void)
+{
+	return count_found("-name '.intercom-*'");
 }
 
 /* ---- rows ---- */
@@ -1569,6 +1582,100 @@ START_TEST(race_the_file_becomes_a_link_or_its_directory_does)
 }
 END_TEST
 
+/* ---- who swaps names while it works ---- */
+
+struct swapper {
+	pthread_t thread;
+	int root;
+	atomic_bool stop;
+	unsigned long swaps;
+};
+
+/* Directories, files and links that leave the workspace change places as fast as they can. */
+static void *swap(void *arg)
+{
+	static const char *const PAIRS[][2] = { { "d", "leaves" },
+		                                { "f.txt", "file-leaves" },
+		                                { "e", "absolute" } };
+	struct swapper *s = arg;
+
+	while (!atomic_load(&s->stop)) {
+		for (size_t i = 0; i < COUNT(PAIRS); i++)
+			(void)renameat2(s->root, PAIRS[i][0], s->root, PAIRS[i][1],
+			                RENAME_EXCHANGE);
+		s->swaps++;
+	}
+	return NULL;
+}
+
+static void given_swapped_names(struct swapper *s)
+{
+	OWNED(str) struct str outside = STR_INIT;
+
+	begin();
+	str_addf(&outside, "%s/../out", ws);
+	ck_assert_int_eq(mkdir(in("../out"), 0755), 0);
+	file("../out/a.txt", "secret");
+	ck_assert_int_eq(mkdir(in("d"), 0755), 0);
+	ck_assert_int_eq(mkdir(in("e"), 0755), 0);
+	file("f.txt", "x");
+	ck_assert_int_eq(symlink("../out", in("leaves")), 0);
+	ck_assert_int_eq(symlink("../out/a.txt", in("file-leaves")), 0);
+	ck_assert_int_eq(symlink(outside.bytes, in("absolute")), 0);
+	*s = (struct swapper){ .root = open(ws, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	ck_assert_int_ge(s->root, 0);
+}
+
+/* Everything that opens, reads or changes a file of the directory is told. */
+static int watch_outside(void)
+{
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	ck_assert_int_ge(inotify_add_watch(fd, in("../out"), IN_ALL_EVENTS), 0);
+	return fd;
+}
+
+static const char SWAPPED[] = "--- /dev/null\n+++ b/d/new.txt\n@@ -0,0 +1 @@\n+new\n"
+                              "--- /dev/null\n+++ b/e/sub/new.txt\n@@ -0,0 +1 @@\n+new\n";
+
+START_TEST(nothing_outside_is_opened_or_written_whoever_swaps_names)
+{
+	static const char *const PATHS[] = { "d/a.txt", "f.txt", "e/sub/a.txt", "d/new.txt" };
+	const char *given_seconds = getenv("INTERCOM_RACE_SECONDS");
+	int64_t until_ms =
+	    clock_monotonic_ms() + 1000 * (given_seconds ? strtol(given_seconds, NULL, 10) : 3);
+	char event[4096];
+	struct swapper s;
+	int outside;
+
+	given_swapped_names(&s);
+	outside = watch_outside();
+	ck_assert_int_eq(pthread_create(&s.thread, NULL, swap, &s), 0);
+	while (clock_monotonic_ms() < until_ms) {
+		for (size_t i = 0; i < 4 * COUNT(PATHS); i++) {
+			const char *path = PATHS[i % COUNT(PATHS)];
+
+			approve(path, i % COUNT(PATHS) == 3 ? SWAPPED : "mine");
+			call_check_diff(true);
+		}
+		run_worker("applier");
+	}
+	atomic_store(&s.stop, true);
+	ck_assert_int_eq(pthread_join(s.thread, NULL), 0);
+	(void)close(s.root);
+	ck_assert_int_lt(read(outside, event, sizeof(event)), 0);
+	(void)close(outside);
+	file_is("../out/a.txt", "secret");
+	ck_assert_uint_gt(s.swaps, 1000);
+	expect("SELECT DISTINCT coalesce(error_code, '') FROM apply WHERE state = 'refused'"
+	       " AND error_code NOT IN ('path_violation', 'patch_conflict', 'digest_mismatch')",
+	       "");
+	expect("SELECT count(*) FROM apply WHERE state NOT IN ('applied', 'refused')", "0\n");
+	expect("SELECT count(DISTINCT state) FROM apply", "2\n");
+	ck_assert_int_eq(hidden_entries(), 0);
+}
+END_TEST
+
 static void add_writing(TCase *c)
 {
 	tcase_add_test(c, a_new_file_is_written);
@@ -1645,6 +1752,7 @@ static void add_recovering(TCase *c)
 	tcase_add_test(c, a_bell_wakes_it_and_an_idle_look_writes_nothing);
 	tcase_add_test(c, race_the_file_changes_after_the_plan);
 	tcase_add_test(c, race_somebody_makes_the_new_file_first);
+	tcase_add_test(c, nothing_outside_is_opened_or_written_whoever_swaps_names);
 	tcase_add_test(c, race_directories_that_were_made_for_nothing_go);
 	tcase_add_test(c, race_the_file_becomes_a_link_or_its_directory_does);
 }

@@ -531,7 +531,7 @@ START_TEST(a_symlink_to_a_name_that_could_be_mis_shown_is_not_resolved)
 	expect_unresolved("two", "path violation: \"two\" leads to a name that has a control byte");
 	expect_unresolved("three",
 	                  "path violation: \"three\" leads to a name that is not valid UTF-8");
-	expect_unresolved("one/new", "path violation: ");
+	expect_unresolved("one/new", "path violation: \"new\\x0aline/new\" has a control byte");
 }
 END_TEST
 
