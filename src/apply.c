@@ -510,9 +510,9 @@ static enum step somebody_else(struct job *j, const struct file_change *f, struc
 }
 
 /* Where all changes stand that were not staged for certain, as a set of enum found; 0: cannot be
- * told, report->why says why. *ret_other: one that is FOUND_OTHER. A change that makes no
+ * told, report->why says why. *ret_other: the first that is FOUND_OTHER. A change that makes no
  * difference to the content is done again: its mode may be missing. */
-static unsigned look_at_changes(struct job *j, const struct file_change **ret_other)
+static unsigned look_at_changes(struct job *j, size_t *ret_other)
 {
 	unsigned all = 0;
 
@@ -523,14 +523,14 @@ static unsigned look_at_changes(struct job *j, const struct file_change **ret_ot
 
 		if (told < 0)
 			return 0;
-		if (told > 0 && strcmp(hash, f->hash_before) == 0)
+		if (told > 0 && strcmp(hash, f->hash_before) == 0) {
 			all |= FOUND_BEFORE;
-		else if (told > 0 && strcmp(hash, f->hash_after) == 0)
+		} else if (told > 0 && strcmp(hash, f->hash_after) == 0) {
 			all |= FOUND_AFTER;
-		else
+		} else {
+			*ret_other = all & FOUND_OTHER ? *ret_other : i;
 			all |= FOUND_OTHER;
-		if (all & FOUND_OTHER && !*ret_other)
-			*ret_other = f;
+		}
 	}
 	return all;
 }
@@ -554,11 +554,9 @@ static int open_all(struct job *j)
 /* Nothing was put in place: it is done anew, unless the files are as they are to be already. */
 static enum step recover_planned(struct job *j, struct err *e)
 {
-	const struct file_change *other = &j->changes[0];
-	unsigned found;
+	size_t other = 0;
+	unsigned found = look_at_changes(j, &other);
 
-	other = NULL;
-	found = look_at_changes(j, &other);
 	if (found == 0 || remove_temps(j))
 		return not_known(j, e);
 	j->report->why = (struct refusal){ .code = NULL };
@@ -567,7 +565,7 @@ static enum step recover_planned(struct job *j, struct err *e)
 		return STEP_GO_ON;
 	}
 	if (found != FOUND_AFTER)
-		return somebody_else(j, other ? other : &j->changes[0], e);
+		return somebody_else(j, &j->changes[other], e);
 	if (open_all(j))
 		return not_known(j, e);
 	j->report->recovered = true;
@@ -883,12 +881,12 @@ static int compare_with_journal(struct job *j, const struct job *planned)
 /* The names and directories are those of the journal. */
 static void keep_names(struct job *j, struct job *planned)
 {
-	for (size_t i = 0; i < j->count; i++) {
+	for (size_t i = 0; i < j->count && i < planned->count; i++) {
 		const struct file_change *old = &j->changes[i];
 		struct file_change *f = &planned->changes[i];
 
-		memcpy(f->temp_name, old->temp_name, TEMP_NAME_BYTES);
-		memcpy(f->backup_name, old->backup_name, TEMP_NAME_BYTES);
+		(void)snprintf(f->temp_name, sizeof(f->temp_name), "%s", old->temp_name);
+		(void)snprintf(f->backup_name, sizeof(f->backup_name), "%s", old->backup_name);
 		f->made_from = old->made_from;
 	}
 }

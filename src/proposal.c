@@ -242,7 +242,7 @@ static int take_source(int root_fd, const struct proposal *p, struct plan *plan,
 static int take_part(int root_fd, const struct proposal *p, struct plan *plan,
                      const struct diff_file *d, struct refusal *why)
 {
-	size_t from = PLAN_NONE, at;
+	size_t from = PLAN_NONE, at = 0;
 
 	if (check_part(d, why) || (d->old_path && take_source(root_fd, p, plan, d, &from, why)))
 		return -1;

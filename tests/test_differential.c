@@ -1,10 +1,11 @@
 /* Random edits and damaged patches, applied by us, by `git apply` and by GNU patch: who takes a
  * patch must make the same bytes of it. INTERCOM_CASES=n: how many (120); INTERCOM_SEED: which.
  *
- * Where they do not agree whether a patch fits, that is counted and printed, not judged, but for
- * proposals made by git itself, which we must take. Known and meant: we do not ask, as git does,
- * that a hunk with less context at one side stand at that edge of the file; patch(1) guesses more
- * (a patch already applied, a file from Index:). */
+ * Where they do not agree whether a patch fits (4 in 1,000), that is counted and printed, not
+ * judged, but for proposals made by git itself, which we must take. Known and meant: only by us:
+ * git wants a hunk with less context at one side to stand at that edge of the file; only by them:
+ * they drop what stands behind a hunk and is neither a hunk nor a file, such as a hunk whose header
+ * is damaged; we refuse it, for it would be lost unseen. */
 #include "diff.h"
 #include "proposal.h"
 #include "safe_path.h"
