@@ -158,6 +158,83 @@ START_TEST(a_diff_of_many_files_is_shown_written_whole_and_taken_back)
 }
 END_TEST
 
+enum { WRITES = 40, WRITES_MAX = 1000 };
+
+/* How many writes are asked for at a time: $INTERCOM_WRITES, or WRITES. */
+static int writes_wanted(void)
+{
+	const char *given_number = getenv("INTERCOM_WRITES");
+	long n = given_number ? strtol(given_number, NULL, 10) : WRITES;
+
+	return n < 1 || n > WRITES_MAX ? WRITES : (int)n;
+}
+
+/* A second applier on the same database: it waits for the lock, in vain. Its status goes to a file.
+ */
+static void start_second_applier(void)
+{
+	ck_assert_int_eq(shell(NULL,
+	                       "(\"$INTERCOM_BUILD/applier\" --db %s --run \"$(readlink %s-run)\""
+	                       " 2>/dev/null; echo $? >%s/status) >/dev/null 2>&1 &",
+	                       site.database, site.database, site.home),
+	                 0);
+}
+
+START_TEST(two_appliers_and_two_calls_for_each_make_one_write_each)
+{
+	int n = writes_wanted(), applied = 0;
+	struct wire *asked = xcalloc((size_t)n, sizeof(*asked));
+	struct wire *called = xcalloc(2 * (size_t)n, sizeof(*called));
+	char text[100];
+	struct agent a;
+
+	given_site();
+	a = newcomer();
+	start_second_applier();
+	for (int i = 0; i < n; i++) {
+		OWNED(char_ptr) char *arguments = NULL;
+
+		(void)snprintf(text, sizeof(text), "f%d", i);
+		arguments = proposal(text, text);
+		agent_begin(&a, &asked[i], "check_clearance", arguments, NULL);
+	}
+	(void)snprintf(text, sizeof(text), "%d\n", n);
+	expect_soon("SELECT count(*) FROM request", text);
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	for (int i = 0; i < n; i++) {
+		OWNED(char_ptr) char *answer = agent_end(&asked[i]);
+		char request[100];
+
+		(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}",
+		               member(answer, "request_id"));
+		agent_begin(&a, &called[2 * i], "check_diff", request, NULL);
+		agent_begin(&a, &called[2 * i + 1], "check_diff", request, NULL);
+	}
+	for (int i = 0; i < 2 * n; i++) {
+		OWNED(char_ptr) char *written = agent_end(&called[i]);
+
+		applied += strcmp(member(written, "status"), "applied") == 0;
+		ck_assert_msg(strcmp(member(written, "status"), "applied") == 0 ||
+		                  strcmp(member(written, "error_code"), "already_consumed") == 0,
+		              "%s", written);
+	}
+	ck_assert_int_ge(applied, n);
+	expect("SELECT count(*) FROM apply WHERE state = 'applied'", text);
+	expect("SELECT count(*) FROM apply", text);
+	expect("SELECT count(DISTINCT path) FROM file_change WHERE state = 'done'", text);
+	expect("SELECT count(*) FROM event WHERE kind = 'request.consumed'", text);
+	ck_assert_int_eq(
+	    shell(NULL,
+	          "for i in $(seq 100); do [ -s %1$s/status ] && break; sleep 0.1; done;"
+	          " [ \"$(cat %1$s/status)\" = 75 ]",
+	          site.home),
+	    0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	free(asked);
+	free(called);
+}
+END_TEST
+
 START_TEST(force_says_that_it_has_overwritten_something)
 {
 	OWNED(char_ptr) char *arguments = proposal("f", "new\n");
@@ -500,6 +577,7 @@ int main(void)
 	tcase_set_timeout(c, 90);
 	tcase_add_test(c, an_agent_asks_the_operator_approves_and_the_file_is_written);
 	tcase_add_test(c, a_diff_of_many_files_is_shown_written_whole_and_taken_back);
+	tcase_add_test(c, two_appliers_and_two_calls_for_each_make_one_write_each);
 	tcase_add_test(c, force_says_that_it_has_overwritten_something);
 	tcase_add_test(c, one_insert_of_the_sqlite3_shell_unblocks_the_agent_within_a_second);
 	tcase_add_test(c, two_hundred_agents_and_four_operators_come_to_one_answer_each);
