@@ -303,14 +303,14 @@ static bool is_action(const struct file_change *f, const char *action)
 	return strcmp(f->action, action) == 0;
 }
 
-/* Adds what a second refusal says to the first. */
+/* Adds to the refusal that a file could not be put back, or makes that the refusal. */
 static void refuse_also(struct job *j, const struct refusal *also, const char *path)
 {
 	struct refusal first = j->report->why;
 
-	(void)refusal_set(&j->report->why, first.code,
-	                  "%.500s; %.200s could not be put back: %.200s", first.text, path,
-	                  also->text);
+	(void)refusal_set(&j->report->why, first.code ? first.code : also->code,
+	                  "%.500s%s%.200s could not be put back: %.200s",
+	                  first.code ? first.text : "", first.code ? "; " : "", path, also->text);
 }
 
 /* Takes back what is in place, the last first. What somebody else has changed in the meantime stays
@@ -493,9 +493,16 @@ static int read_journal(struct job *j, struct err *e)
 static enum step not_known(struct job *j, struct err *e)
 {
 	j->report->why.again = true;
-	if (may_try_again(j))
-		return refused(j, e);
-	changes_clear(j); /* left as they are */
+	if (!may_try_again(j)) {
+		struct refusal last = j->report->why;
+
+		(void)refusal_set(
+		    &j->report->why, last.code,
+		    "%.600s; an applier died over this write, and how far it got "
+		    "cannot be told: look at its files, and for hidden ones beside them",
+		    last.text);
+		changes_clear(j); /* left as they are */
+	}
 	return refused(j, e);
 }
 

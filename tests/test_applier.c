@@ -1266,6 +1266,29 @@ START_TEST(a_redo_that_is_refused_takes_away_the_directories_made_before_the_cra
 }
 END_TEST
 
+/* The workspace's directory can be opened and not searched: nothing can be told of its files. */
+START_TEST(a_crash_over_files_that_cannot_be_looked_at_is_told_at_last)
+{
+	begin();
+	if (geteuid() != 0)
+		return;
+	file("a.txt", "old\n");
+	approve("a.txt", "new\n");
+	call_check_diff(false);
+	journaled(sha256_of("old\n", 4).text, "new\n", ".intercom-0123456789abcdef.tmp");
+	left_in_hand(1);
+	ck_assert_int_eq(chmod(ws, 0444), 0);
+	bring_worker_along();
+	become_nobody();
+	run_worker("applier");
+	expect("SELECT state, attempts FROM apply", "queued|2\n");
+	run_worker("applier");
+	is_refused("permission", "cannot open a.txt: Permission denied; an applier died over this "
+	                         "write, and how far it got cannot be told");
+	expect("SELECT attempts FROM apply", "3\n");
+}
+END_TEST
+
 START_TEST(what_was_renamed_is_settled)
 {
 	given_crash("new\n", false);
@@ -1673,6 +1696,7 @@ START_TEST(nothing_outside_is_opened_or_written_whoever_swaps_names)
 	expect("SELECT count(*) FROM apply WHERE state NOT IN ('applied', 'refused')", "0\n");
 	expect("SELECT count(DISTINCT state) FROM apply", "2\n");
 	ck_assert_int_eq(hidden_entries(), 0);
+	(void)printf("%d writes while names changed places %lu times\n", asked, s.swaps);
 }
 END_TEST
 
@@ -1739,6 +1763,7 @@ static void add_recovering(TCase *c)
 	tcase_add_test(c, a_job_of_a_dead_worker_is_taken_over);
 	tcase_add_test(c, what_was_only_staged_is_done_anew);
 	tcase_add_test(c, a_redo_that_is_refused_takes_away_the_directories_made_before_the_crash);
+	tcase_add_test(c, a_crash_over_files_that_cannot_be_looked_at_is_told_at_last);
 	tcase_add_test(c, what_was_renamed_is_settled);
 	tcase_add_test(c, room_is_looked_for_before_anything_is_staged);
 	tcase_add_test(c, race_what_somebody_wrote_in_the_last_moment_is_not_overwritten);
