@@ -45,11 +45,39 @@ static void other_paths(const struct request *r, void (*each)(const char *path, 
 	diff_clear(&d);
 }
 
+enum { MODE_BYTES = 16 };
+
+/* A mode as git writes it, NULL: the diff says none. */
+static const char *mode_text(unsigned mode, char text[MODE_BYTES])
+{
+	if (mode == 0)
+		return NULL;
+	(void)snprintf(text, MODE_BYTES, "%06o", mode);
+	return text;
+}
+
 /* ---- JSON ---- */
 
 static void add_path(const char *path, void *arg)
 {
 	(void)cJSON_AddItemToArray(arg, json_string(path));
+}
+
+/* Every path with what becomes of it and its hash when it was asked. */
+static void add_touched(const struct request *r, cJSON *files)
+{
+	for (size_t i = 0; i < r->file_count; i++) {
+		const struct touched *t = &r->files[i];
+		cJSON *o = cJSON_CreateObject();
+		char mode[MODE_BYTES];
+
+		json_text(o, "path", t->path);
+		json_text(o, "action", t->action);
+		json_text(o, "other_path", t->other);
+		json_text(o, "mode", mode_text(t->mode, mode));
+		json_text(o, "original_hash", t->hash);
+		(void)cJSON_AddItemToArray(files, o);
+	}
 }
 
 static void add_number(cJSON *o, const char *name, int64_t value)
@@ -98,6 +126,7 @@ cJSON *request_json(const struct request *r, int64_t listeners)
 	add_number(o, "actions_taken", r->actions_taken);
 	(void)cJSON_AddBoolToObject(o, "listening", listeners > 0);
 	(void)cJSON_AddBoolToObject(o, "replaces_file", r->replaces_file);
+	add_touched(r, cJSON_AddArrayToObject(o, "files"));
 	other_paths(r, add_path, cJSON_AddArrayToObject(o, "also_touches"));
 	json_bytes(o, "body", r->body.bytes, r->body.length);
 	json_bytes(o, "effect", r->effect.bytes, r->effect.length);
@@ -131,6 +160,25 @@ static void instant_field(const struct ctl *c, const char *name, const char *at,
 static void print_path(const char *path, void *arg)
 {
 	field(arg, "also", path);
+}
+
+/* What becomes of each path, a line each; of one file that is just changed, its name says it. */
+static void print_touched(const struct ctl *c, const struct request *r)
+{
+	for (size_t i = 0; i < r->file_count; i++) {
+		const struct touched *t = &r->files[i];
+		const char *action = strcmp(t->action, "read") == 0 ? "copy of" : t->action;
+		OWNED(str) struct str text = STR_INIT;
+		char mode[MODE_BYTES];
+
+		str_add(&text, t->path);
+		if (t->other)
+			str_addf(&text, " (%s %s)",
+			         strcmp(t->action, "delete") == 0 ? "becomes" : "from", t->other);
+		if (t->mode)
+			str_addf(&text, " (mode %s)", mode_text(t->mode, mode));
+		field(c, action, text.bytes);
+	}
 }
 
 static enum look look_of(const char *line, size_t length)
@@ -203,7 +251,10 @@ static void print_asked(const struct ctl *c, const struct request *r, int64_t li
 {
 	field(c, "id", r->id);
 	field(c, "file", r->file_path);
-	other_paths(r, print_path, (void *)c);
+	if (r->file_count)
+		print_touched(c, r);
+	else
+		other_paths(r, print_path, (void *)c);
 	print_risk(c, r->risk_level);
 	field(c, "type", r->prompt_type);
 	field(c, "session", r->session_id);

@@ -2,6 +2,7 @@
  * case, and what it would have said of all that people decided there. */
 #include "intercom.h"
 
+#include "jsonrpc.h"
 #include "policy_file.h"
 
 #include <getopt.h>
@@ -226,14 +227,21 @@ struct tally {
 static void try_one(const struct check *c, stmt *s, struct tally *t)
 {
 	OWNED(policy_answer) struct policy_answer a = POLICY_ANSWER_INIT;
+	OWNED(cJSON_ptr) cJSON *list = cJSON_Parse(col_text(s, POLICY_HISTORY_PATHS));
 	const char *path = col_text(s, POLICY_HISTORY_FILE_PATH);
-	const struct policy_question q = { .tool = "check_clearance",
-		                           .risk_level = col_text(s, POLICY_HISTORY_RISK_LEVEL),
-		                           .paths = &path,
-		                           .path_count = 1 };
+	const char **paths = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*paths));
+	struct policy_question q = { .tool = "check_clearance",
+		                     .risk_level = col_text(s, POLICY_HISTORY_RISK_LEVEL),
+		                     .paths = paths };
 	bool approved = strcmp(col_text(s, POLICY_HISTORY_DECISION), "approve") == 0;
+	const cJSON *one;
 
+	cJSON_ArrayForEach (one, list)
+		paths[q.path_count++] = one->valuestring;
+	if (!q.path_count) /* asked before every path was a row */
+		paths[q.path_count++] = path;
 	judge(c, &q, &a);
+	free(paths);
 	*(approved ? &t->approved : &t->rejected) += 1;
 	if (!a.approved)
 		return;

@@ -19,8 +19,8 @@ static const char IPC_NAME[] = "agent-intercom";
 
 static const struct command_spec *const COMMANDS[] = {
 	&cmd_inbox,  &cmd_show, &cmd_approve, &cmd_reject, &cmd_continue, &cmd_refine,
-	&cmd_resume, &cmd_stop, &cmd_steer,   &cmd_task,   &cmd_session,  &cmd_watch,
-	&cmd_list,   &cmd_mode, &cmd_log,     &cmd_health, &cmd_sql,
+	&cmd_resume, &cmd_stop, &cmd_undo,    &cmd_steer,  &cmd_task,     &cmd_session,
+	&cmd_watch,  &cmd_list, &cmd_mode,    &cmd_log,    &cmd_health,   &cmd_sql,
 };
 
 /* ---- help ---- */

@@ -6,12 +6,14 @@ CREATE TABLE command_verb (
   does TEXT NOT NULL CHECK (does IN (
     'switch',                               -- where sessions are answered
     'session',                              -- something to the session it names
+    'undo',                                 -- the applier takes back what it wrote
     'read',                                 -- nothing: whoever gives it shows what the rows say
     'later'))                               -- nothing yet: it needs sessions that we start ourselves
 ) STRICT, WITHOUT ROWID;
 INSERT INTO command_verb VALUES
   ('mode', 'switch'),
   ('pause', 'session'), ('resume', 'session'), ('stop', 'session'),
+  ('undo', 'undo'),
   ('help', 'read'), ('sessions', 'read'),
   ('session-start', 'later'), ('session-restart', 'later'), ('session-cleanup', 'later'),
   ('session-checkpoint', 'later'), ('session-restore', 'later'), ('session-checkpoints', 'later'),

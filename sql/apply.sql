@@ -12,12 +12,18 @@ SELECT seq, state, force FROM apply WHERE request_seq = :request ORDER BY seq DE
 -- The one that succeeded.
 SELECT seq FROM apply WHERE request_seq = :request AND state = 'applied';
 
+-- name: apply_undone
+-- What took it back.
+SELECT updated_at FROM apply WHERE request_seq = :request AND state = 'undone';
+
 -- name: apply_read
 SELECT seq, request_seq, state, force, forced, error_code, error_message FROM apply WHERE seq = :seq;
 
 -- name: file_change_list
-SELECT seq, path, action, hash_before, hash_after, bytes, temp_name, state
-  FROM file_change WHERE apply_seq = :apply ORDER BY seq;
+-- What was written.
+SELECT seq, path, action, other_path, hash_before, hash_after, bytes, mode_before, mode_after,
+       made_from, before_seq, state
+  FROM file_change WHERE apply_seq = :apply AND state = 'done' ORDER BY seq;
 
 -- name: file_change_delete
 DELETE FROM file_change WHERE seq IN (
@@ -44,7 +50,7 @@ UPDATE apply
    SET state = 'claimed', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
        updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'claimed')
-RETURNING request_seq, force, claim, attempts;
+RETURNING request_seq, force, claim, attempts, kind;
 
 -- name: apply_body_hash
 -- What the hash of the proposal must be; no row where it stands in the request itself.
@@ -52,15 +58,25 @@ SELECT c.hash FROM request AS r JOIN content AS c ON c.seq = r.body_seq WHERE r.
 
 -- name: file_change_insert
 -- 0 rows: the job is not ours any more. So for all below.
-INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes, temp_name, state,
-  created_at, updated_at)
-SELECT seq, :path, :action, :hash_before, :hash_after, :bytes, :temp_name, 'planned', :now, :now
+INSERT INTO file_change (apply_seq, path, action, other_path, hash_before, hash_after, bytes,
+  temp_name, backup_name, mode_before, mode_after, made_from, before_seq, state, created_at,
+  updated_at)
+SELECT seq, :path, :action, :other_path, :hash_before, :hash_after, :bytes, :temp_name,
+       :backup_name, :mode_before, :mode_after, :made_from, :before, 'planned', :now, :now
   FROM apply WHERE seq = :apply AND claim = :claim AND state = 'claimed';
 
 -- name: file_change_open
 -- What a predecessor meant to do when it stopped.
-SELECT path, action, hash_before, hash_after, temp_name
+SELECT path, action, other_path, hash_before, hash_after, bytes, temp_name, backup_name,
+       mode_before, mode_after, made_from, state
   FROM file_change WHERE apply_seq = :apply AND state IN ('planned', 'staged') ORDER BY seq;
+
+-- name: file_change_staged
+-- All new contents stand beside their targets.
+UPDATE file_change SET state = 'staged', updated_at = :now
+ WHERE apply_seq = (SELECT seq FROM apply
+                     WHERE seq = :apply AND claim = :claim AND state = 'claimed')
+   AND state = 'planned';
 
 -- name: file_change_done
 UPDATE file_change SET state = 'done', updated_at = :now
@@ -71,8 +87,8 @@ UPDATE file_change SET state = 'undone', updated_at = :now
  WHERE apply_seq = :apply AND state IN ('planned', 'staged');
 
 -- name: apply_applied
--- The trigger consumes the request and answers the callers.
-UPDATE apply SET state = 'applied', forced = :forced, updated_at = :now
+-- :state is applied or undone. The trigger consumes the request and answers the callers.
+UPDATE apply SET state = :state, forced = :forced, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
 -- name: apply_failed
@@ -84,3 +100,12 @@ UPDATE apply SET state = :state, error_code = :code, error_message = :message, u
 -- The machine is short of something; attempts stay counted.
 UPDATE apply SET state = 'queued', worker_id = NULL, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
+
+-- name: file_change_image_old
+-- Whether an image is older than :cutoff.
+SELECT seq FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT 1;
+
+-- name: file_change_forget
+-- Retention: bytes before a write are kept for a time only. Then it cannot be undone.
+UPDATE file_change SET before_seq = NULL WHERE seq IN (
+  SELECT seq FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT :limit);

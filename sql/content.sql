@@ -23,4 +23,5 @@ DELETE FROM content
    AND NOT EXISTS (SELECT 1 FROM request WHERE effect_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM tool_call WHERE arguments_seq = content.seq)
    AND NOT EXISTS (SELECT 1 FROM tool_call WHERE result_seq = content.seq)
-   AND NOT EXISTS (SELECT 1 FROM slack_message WHERE content_seq = content.seq);
+   AND NOT EXISTS (SELECT 1 FROM slack_message WHERE content_seq = content.seq)
+   AND NOT EXISTS (SELECT 1 FROM file_change WHERE before_seq = content.seq);

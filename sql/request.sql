@@ -95,6 +95,14 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
   LEFT JOIN request AS p ON p.seq = r.previous_seq
  WHERE r.seq = :seq;
 
+-- name: request_file_insert
+INSERT INTO request_file (request_seq, path, action, other_path, mode, original_hash)
+VALUES (:request, :path, :action, :other_path, :mode, :original_hash);
+
+-- name: request_file_list
+SELECT path, action, other_path, mode, original_hash
+  FROM request_file WHERE request_seq = :request ORDER BY seq;
+
 -- name: request_answer
 -- What the caller is told; not what was asked, which may be big.
 SELECT id, state, decision, reason, instruction FROM request WHERE seq = :seq;
@@ -167,6 +175,11 @@ SELECT r.seq, r.id, s.id AS session_id, s.workspace_root, r.title
 -- How many callers wait at this moment, or come to look.
 SELECT count(*) AS callers FROM tool_call
  WHERE request_seq = :seq AND state = 'waiting' AND (listener IS NOT NULL OR task_id IS NOT NULL);
+
+-- name: request_file_delete
+DELETE FROM request_file WHERE seq IN (
+  SELECT f.seq FROM request AS r JOIN request_file AS f ON f.request_seq = r.seq
+   WHERE r.session_seq = :session LIMIT :limit);
 
 -- name: request_delete
 -- Retention: the newest first, because a question may name the same one asked before.

@@ -4,9 +4,9 @@
 #include "decision.h"
 #include "diff.h"
 #include "elicit.h"
-#include "file_change.h"
 #include "id.h"
 #include "jsonrpc.h"
+#include "proposal.h"
 #include "request.h"
 #include "safe_path.h"
 
@@ -104,7 +104,8 @@ void call_clear(struct call *c)
 	str_clear(&c->canonical);
 	free(c->rpc_id);
 	free(c->progress_token);
-	str_clear(&c->path);
+	free(c->files);
+	plan_clear(&c->plan);
 	str_clear(&c->effect);
 	policy_answer_clear(&c->policy);
 	str_clear(&c->policy_reason);
@@ -116,81 +117,90 @@ void call_clear(struct call *c)
 
 /* ---- preparing ---- */
 
-static void refuse_path(struct call *c, const struct err *why)
+/* The files as they are when the question is asked, and what is to become of them. */
+static int look_at_files(struct call *c, const struct proposal *p, struct refusal *why)
 {
-	call_refuse(c,
-	            strncmp(why->text, "path violation", 14) == 0 ? "path_violation" : "unreadable",
-	            "%s", why->text);
+	struct err e = ERR_INIT;
+	int root = -1, failed;
+
+	if (workspace_open(p->workspace_root, &root, &e))
+		return refusal_set(why, "workspace_unreadable", "%s", e.text);
+	failed = plan_look(root, p, &c->plan, why) || plan_work(p, &c->plan, why);
+	(void)close(root);
+	return failed ? -1 : 0;
 }
 
-/* A diff that is about this one file and fits it as it is now. */
-static void check_proposed_diff(struct call *c, const char *text, const struct str *old,
-                                bool exists)
+/* What the contents were needed for is known: of the plan, what is stored remains. */
+static void keep_effect(struct call *c, const char *text)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
-	OWNED(str) struct str after = STR_INIT;
-	struct err why = ERR_INIT;
+	struct planned *f = &c->plan.files[c->plan.primary];
 
-	if (diff_parse(text, strlen(text), &d, &why) || diff_is_about(&d, c->path.bytes, &why)) {
-		call_refuse(c, "invalid_diff", "%s", why.text);
-		return;
+	if (!c->plan.is_diff)
+		diff_compute(f->is.path, f->exists ? str_text(&f->old) : NULL, f->old.length, text,
+		             strlen(text), &c->effect);
+	c->files = xmalloc(c->plan.count * sizeof(*c->files));
+	for (size_t i = 0; i < c->plan.count; i++) {
+		c->files[i] = c->plan.files[i].is;
+		str_clear(&c->plan.files[i].old);
+		str_clear(&c->plan.files[i].new);
 	}
-	if (diff_apply_file(&d.files[0], exists ? str_text(old) : NULL, old->length, &after, NULL,
-	                    &why))
-		call_refuse(c, "patch_conflict", "%s; read the file again and make a new diff",
-		            why.text);
 }
 
-static void judge_content(struct call *c, const struct str *old, bool exists)
+static void look_at_proposal(struct call *c, const struct peer *peer,
+                             const struct call_settings *settings)
 {
 	const char *text = json_text(c->arguments, "diff");
+	const struct proposal p = { .workspace_root = peer->workspace_root,
+		                    .file_path = json_text(c->arguments, "file_path"),
+		                    .body = text,
+		                    .body_length = strlen(text),
+		                    .database = settings->database,
+		                    .run_dir = settings->run_dir };
+	struct refusal why = { .code = NULL };
 
-	if (diff_looks_like(text, strlen(text))) {
-		check_proposed_diff(c, text, old, exists);
-		return;
-	}
-	c->replaces_file = exists;
-	diff_compute(c->path.bytes, exists ? str_text(old) : NULL, old->length, text, strlen(text),
-	             &c->effect);
+	if (look_at_files(c, &p, &why) == 0)
+		keep_effect(c, text);
+	else if (c->plan.is_diff && strcmp(why.code, "patch_conflict") == 0)
+		call_refuse(c, why.code, "%s; read the file again and make a new diff", why.text);
+	else
+		call_refuse(c, why.code, "%s", why.text);
 }
 
-/* The file as it is when the question is asked: its path, hash, and what is to become of it. */
-static void look_at_file(struct call *c, const struct peer *p)
+static const struct touched *primary(const struct call *c)
 {
-	const char *given = json_text(c->arguments, "file_path");
-	OWNED(str) struct str old = STR_INIT;
-	OWNED(str) struct str target = STR_INIT;
-	struct err why = ERR_INIT;
-	int root = -1;
-	int got = -1;
+	return &c->files[c->plan.primary];
+}
 
-	if (workspace_open(p->workspace_root, &root, &why)) {
-		call_refuse(c, "workspace_unreadable", "%s", why.text);
-		return;
-	}
-	if (safe_path_clean(p->workspace_root, given, strlen(given), &c->path, &why) == 0)
-		got = safe_path_read(root, c->path.bytes, CALL_MAX_FILE_BYTES, &old, NULL, &why);
-	/* Of a file that is not there yet, nothing was opened: where would it come to be? */
-	if (got == 0 && safe_path_resolve(root, c->path.bytes, &target, &why))
-		got = -1;
-	(void)close(root);
-	if (got < 0) {
-		refuse_path(c, &why);
-		return;
-	}
-	(void)snprintf(c->original_hash, sizeof(c->original_hash), "%s",
-	               got ? sha256_of(str_text(&old), old.length).text : NO_FILE);
-	judge_content(c, &old, got > 0);
+/* The digest of what a person is going to be shown. */
+static struct sha256 clearance_digest(const struct call *c)
+{
+	const struct shown s = { .title = json_text(c->arguments, "title"),
+		                 .description = json_text(c->arguments, "description"),
+		                 .risk_level = json_text(c->arguments, "risk_level"),
+		                 .file_path = primary(c)->path,
+		                 .body = json_text(c->arguments, "diff"),
+		                 .body_length = strlen(json_text(c->arguments, "diff")),
+		                 .effect = str_text(&c->effect),
+		                 .effect_length = c->effect.length,
+		                 .replaces_file = c->plan.replaces_file,
+		                 .files = c->files,
+		                 .file_count = c->plan.count };
+
+	return shown_digest(&s);
 }
 
 static void compute_digest(struct call *c)
 {
-	struct sha256_state *h = sha256_begin();
+	struct sha256_state *h;
 
+	if (c->files) {
+		c->digest = clearance_digest(c);
+		return;
+	}
+	h = sha256_begin();
 	sha256_add(h, c->tool->name, strlen(c->tool->name) + 1);
 	sha256_add(h, str_text(&c->canonical), c->canonical.length + 1);
-	sha256_add(h, str_text(&c->path), c->path.length + 1);
-	sha256_add(h, c->original_hash, strlen(c->original_hash));
+	sha256_add(h, "", 1); /* no path */
 	c->digest = sha256_end(h);
 }
 
@@ -217,15 +227,15 @@ static void question_of_context(const struct call *c, struct policy_question *q)
 	q->reads = is_reading(q->tool);
 }
 
-/* The file in auto_check's context, as c->path; false: it is none of this workspace. */
-static bool take_context_file(struct call *c, const struct peer *p)
+/* The file in auto_check's context, relative to the workspace, if there is one; false: it is none
+ * of this workspace. */
+static bool context_file(const struct call *c, const struct peer *p, struct str *path)
 {
 	const char *given =
 	    json_text(cJSON_GetObjectItemCaseSensitive(c->arguments, "context"), "file_path");
 	struct err why = ERR_INIT;
 
-	return !given ||
-	       safe_path_clean(p->workspace_root, given, strlen(given), &c->path, &why) == 0;
+	return !given || safe_path_clean(p->workspace_root, given, strlen(given), path, &why) == 0;
 }
 
 bool call_asks_policy(const struct call *c)
@@ -254,20 +264,24 @@ static void judge(struct call *c, struct policy_question *q, const struct policy
 static void ask_policy(struct call *c, const struct peer *p, const struct policy_file *policy,
                        const struct call_settings *settings)
 {
-	struct policy_question q = { .tool = NULL };
-	const char *path;
+	struct policy_question q = { .tool = c->tool->name,
+		                     .risk_level = json_text(c->arguments, "risk_level") };
+	const char **paths = xcalloc(c->plan.count + 1, sizeof(*paths));
+	OWNED(str) struct str path = STR_INIT;
+	bool asks = true;
 
-	q.tool = c->tool->name;
-	q.risk_level = json_text(c->arguments, "risk_level");
 	if (c->tool->id == TOOL_AUTO_CHECK) {
 		question_of_context(c, &q);
-		if (!take_context_file(c, p))
-			return;
+		asks = context_file(c, p, &path);
+		paths[0] = path.bytes;
+		q.path_count = path.length ? 1 : 0;
 	}
-	path = c->path.bytes;
-	q.paths = &path;
-	q.path_count = c->path.length ? 1 : 0;
-	judge(c, &q, policy, settings->commands);
+	for (size_t i = 0; c->files && i < c->plan.count; i++)
+		paths[q.path_count++] = c->files[i].path;
+	q.paths = paths;
+	if (asks)
+		judge(c, &q, policy, settings->commands);
+	free(paths);
 	if (c->policy.approved)
 		str_addf(&c->policy_reason, "%s (policy %.8s)", c->policy.rule.bytes, policy->hash);
 }
@@ -276,7 +290,7 @@ void call_prepare(struct call *c, const struct peer *p, const struct policy_file
                   const struct call_settings *settings)
 {
 	if (!c->is_error && c->tool->id == TOOL_CHECK_CLEARANCE)
-		look_at_file(c, p);
+		look_at_proposal(c, p, settings);
 	compute_digest(c);
 	if (!c->is_error && policy)
 		ask_policy(c, p, policy, settings);
@@ -314,9 +328,11 @@ static void make_question(const struct call *c, const struct call_settings *sett
 		q->description = json_text(c->arguments, "description");
 		q->body = json_text(c->arguments, "diff");
 		q->risk_level = json_text(c->arguments, "risk_level");
-		q->file_path = c->path.bytes;
-		q->original_hash = c->original_hash;
-		q->replaces_file = c->replaces_file;
+		q->file_path = primary(c)->path;
+		q->original_hash = primary(c)->hash;
+		q->files = c->files;
+		q->file_count = c->plan.count;
+		q->replaces_file = c->plan.replaces_file;
 		q->effect = c->effect.length ? c->effect.bytes : NULL;
 		q->effect_length = c->effect.length;
 		q->timeout_ms = settings->approval_ms;
@@ -495,24 +511,58 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 
 /* ---- check_diff ---- */
 
+static void add_item(struct str *list, const char *before)
+{
+	str_add(list, list->length ? "," : "");
+	str_add(list, before);
+}
+
+static void add_deleted(stmt *s, struct str *deleted, struct str *renamed)
+{
+	const char *to = col_text(s, FILE_CHANGE_LIST_OTHER_PATH);
+
+	add_item(to ? renamed : deleted, to ? "{\"from\":" : "");
+	json_quote(to ? renamed : deleted, col_text(s, FILE_CHANGE_LIST_PATH));
+	if (!to)
+		return;
+	str_add(renamed, ",\"to\":");
+	json_quote(renamed, to);
+	str_add_char(renamed, '}');
+}
+
+static void add_written(stmt *s, struct str *written)
+{
+	add_item(written, "{\"path\":");
+	json_quote(written, col_text(s, FILE_CHANGE_LIST_PATH));
+	str_addf(written, ",\"bytes\":%lld}", (long long)col_int(s, FILE_CHANGE_LIST_BYTES));
+}
+
+/* Every file of a write: written, and where there are such, deleted and renamed. */
 static int add_files(struct store *st, int64_t apply, struct str *result, struct err *e)
 {
+	OWNED(str) struct str written = STR_INIT;
+	OWNED(str) struct str deleted = STR_INIT;
+	OWNED(str) struct str renamed = STR_INIT;
 	stmt *s = store_stmt(st, SQL_FILE_CHANGE_LIST);
-	int got, count = 0;
+	int got;
 
 	bind_int(s, ":apply", apply);
-	str_add(result, ",\"files_written\":[");
-	while ((got = stmt_row(s, e)) > 0) {
-		str_add(result, count++ ? ",{\"path\":" : "{\"path\":");
-		json_quote(result, col_text(s, FILE_CHANGE_LIST_PATH));
-		str_addf(result, ",\"bytes\":%lld}", (long long)col_int(s, FILE_CHANGE_LIST_BYTES));
-	}
-	str_add_char(result, ']');
+	while ((got = stmt_row(s, e)) > 0)
+		if (strcmp(col_text(s, FILE_CHANGE_LIST_ACTION), "delete") == 0)
+			add_deleted(s, &deleted, &renamed);
+		else
+			add_written(s, &written);
 	stmt_reset(s);
+	str_addf(result, ",\"files_written\":[%s]", str_text(&written));
+	if (deleted.length)
+		str_addf(result, ",\"deleted\":[%s]", deleted.bytes);
+	if (renamed.length)
+		str_addf(result, ",\"renamed\":[%s]", renamed.bytes);
 	return got;
 }
 
-static int already_consumed(struct store *st, struct call *c, int64_t request, struct err *e)
+/* The seq of the write that succeeded, 0: there is none, -1 error. */
+static int64_t applied_seq(struct store *st, int64_t request, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_APPLY_DONE);
 	int64_t apply = 0;
@@ -523,9 +573,31 @@ static int already_consumed(struct store *st, struct call *c, int64_t request, s
 	if (got > 0)
 		apply = col_int(s, APPLY_DONE_SEQ);
 	stmt_reset(s);
+	return got < 0 ? -1 : apply;
+}
+
+static int already_consumed(struct store *st, struct call *c, int64_t request, struct err *e)
+{
+	int64_t apply = applied_seq(st, request, e);
+	stmt *s = store_stmt(st, SQL_APPLY_UNDONE);
+	int got;
+
+	if (apply < 0)
+		return -1;
+	bind_int(s, ":request", request);
+	got = stmt_row(s, e);
+	if (got > 0)
+		call_refuse(
+		    c, "already_consumed",
+		    "already consumed: this change has been applied before, and the operator "
+		    "took it back at %s",
+		    col_text(s, APPLY_UNDONE_UPDATED_AT));
+	else
+		call_refuse(c, "already_consumed",
+		            "already consumed: this change has been applied before");
+	stmt_reset(s);
 	if (got < 0)
 		return -1;
-	call_refuse(c, "already_consumed", "already consumed: this change has been applied before");
 	c->result.bytes[--c->result.length] = '\0'; /* the closing brace */
 	if (apply && add_files(st, apply, &c->result, e))
 		return -1;
@@ -988,7 +1060,7 @@ static int apply_result(struct store *st, int64_t apply, struct str *out, bool *
                         struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_APPLY_READ);
-	bool applied = false;
+	bool applied = false, forced = false;
 	int got;
 
 	bind_int(s, ":seq", apply);
@@ -1001,6 +1073,7 @@ static int apply_result(struct store *st, int64_t apply, struct str *out, bool *
 		*is_error = true;
 	} else if (got > 0) {
 		applied = strcmp(col_text(s, APPLY_READ_STATE), "applied") == 0;
+		forced = col_int(s, APPLY_READ_FORCED) != 0;
 		if (!applied)
 			str_add(out,
 			        "{\"status\":\"pending\",\"message\":\"the write is queued; call "
@@ -1014,6 +1087,9 @@ static int apply_result(struct store *st, int64_t apply, struct str *out, bool *
 	str_add(out, "{\"status\":\"applied\"");
 	if (add_files(st, apply, out, e))
 		return -1;
+	if (forced)
+		add_text(out, "warning",
+		         "force: what had changed since the proposal was overwritten");
 	str_add_char(out, '}');
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "peer.h"
 #include "policy_file.h"
+#include "proposal.h"
 #include "sha256.h"
 #include "steering.h"
 #include "store.h"
@@ -19,7 +20,6 @@
 #include <stdbool.h>
 
 enum {
-	CALL_MAX_FILE_BYTES = 100 << 20, /* of a file that a proposal changes */
 	CALL_GIVE_UP_MS = 20000, /* the shortest time-out of a client that we learn from */
 	CALL_TASK_KEPT_MS = 3600000, /* a task is there for so long after its question's deadline */
 };
@@ -28,6 +28,7 @@ enum {
 struct call_settings {
 	struct places places;
 	const char *db_path;
+	char *database, *run_dir; /* canonical: they and what is beneath are not touched */
 	int64_t approval_ms, prompt_ms, wait_ms; /* 0: for ever */
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */
 	bool stall_enabled;
@@ -47,10 +48,9 @@ struct call {
 	bool elicits; /* its client may show the question to its user, and call again */
 	const cJSON *responses; /* what its client's user said, by request id; borrowed, or NULL */
 	struct sha256 digest; /* of the question (decisions.md A2) */
-	struct str path; /* check_clearance: the file, relative to the workspace */
 	struct str effect; /* check_clearance: what full content changes, as a diff */
-	bool replaces_file;
-	char original_hash[SHA256_BYTES];
+	struct plan plan; /* check_clearance: every path, as it is now */
+	struct touched *files; /* its paths; what they point to is the plan's */
 	struct policy_answer policy; /* what the workspace's policy says of it */
 	struct str policy_reason; /* why it was allowed, for the audit */
 

@@ -64,6 +64,7 @@ struct config {
 	int64_t http_port;
 	char *ipc_name;
 	int64_t retention_days;
+	int64_t undo_limit_bytes;
 	int64_t command_timeout_seconds;
 	int64_t command_output_limit_bytes;
 	struct {

@@ -124,8 +124,6 @@ int command_insert(struct store *st, const struct command *c, struct command_res
                    struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_COMMAND_INSERT);
-	int64_t seq;
-	int got;
 
 	bind_text(s, ":verb", c->verb);
 	bind_text(s, ":session_id", c->session_id);
@@ -134,18 +132,25 @@ int command_insert(struct store *st, const struct command *c, struct command_res
 	bind_text(s, ":source", c->source);
 	if (stmt_run(s, e) < 0)
 		return -1;
-	seq = store_last_seq(st);
-	s = store_stmt(st, SQL_COMMAND_OUTCOME);
+	return command_read(st, store_last_seq(st), result, e);
+}
+
+int command_read(struct store *st, int64_t seq, struct command_result *result, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_COMMAND_OUTCOME);
+	int got;
+
 	bind_int(s, ":seq", seq);
 	got = stmt_row(s, e);
 	if (got > 0) {
+		result->seq = seq;
 		result->outcome = copy(s, COMMAND_OUTCOME_OUTCOME);
 		result->why = copy(s, COMMAND_OUTCOME_WHY);
 		result->reply = copy(s, COMMAND_OUTCOME_REPLY);
 	}
 	stmt_reset(s);
-	if (got == 0 || (got > 0 && !result->outcome))
-		return err_set(e, ERR_BUG, "db: command %lld has no outcome", (long long)seq);
+	if (got == 0)
+		return err_set(e, ERR_BUG, "db: command %lld is gone", (long long)seq);
 	return got < 0 ? -1 : 0;
 }
 
@@ -159,5 +164,5 @@ void command_result_clear(struct command_result *r)
 
 int command_check(const struct command_result *r, struct err *e)
 {
-	return strcmp(r->outcome, "done") == 0 ? 0 : refuse(r->outcome, r->why, e);
+	return !r->outcome || strcmp(r->outcome, "done") == 0 ? 0 : refuse(r->outcome, r->why, e);
 }

@@ -1,4 +1,5 @@
-/* decision: a person's answer as a row, and what became of it. Also command: an order (`mode`).
+/* decision: a person's answer as a row, and what became of it. Also command: an order (`mode`,
+ * `undo`).
  * What they do is in schema/rules/; here a row is inserted and its outcome read back. */
 #ifndef DECISION_H
 #define DECISION_H
@@ -45,7 +46,9 @@ struct command {
 
 /* What became of it. Texts are owned. */
 struct command_result {
-	char *outcome; /* done, refused, unauthorized, ... */
+	int64_t seq; /* of its row */
+	char
+	    *outcome; /* done, refused, unauthorized, ...; NULL: a worker has yet to carry it out */
 	char *why; /* NULL where it was done */
 	char *reply; /* a JSON text, where it was done */
 };
@@ -61,7 +64,10 @@ int command_insert(struct store *st, const struct command *c, struct command_res
                    struct err *e);
 void command_result_clear(struct command_result *r);
 
-/* 0 if it was done, else -1 and e says why not. */
+/* Reads the outcome of an order of before into a fresh result. */
+int command_read(struct store *st, int64_t seq, struct command_result *result, struct err *e);
+
+/* 0 if it was done or is to be done yet, else -1 and e says why not. */
 int command_check(const struct command_result *r, struct err *e);
 
 #endif

@@ -9,7 +9,6 @@
 
 enum {
 	CONTEXT_LINES = 3,
-	SPECIAL_MODE = 0120000, /* of a symlink; of a submodule, too */
 	SHOWN_BYTES = 160, /* of a line or path in an error text, three must fit in it */
 	NUMBER_MAX = 1 << 30, /* in @@ lines: more is a mistake, and sums stay far from overflow */
 	SEARCH_FIRST = 64, /* lines around the expected place in the first look for a hunk */
@@ -213,25 +212,6 @@ static void diff_file_clear(struct diff_file *f)
 	free(f->old_path);
 	free(f->new_path);
 	*f = (struct diff_file){ .hunks = NULL };
-}
-
-int diff_is_about(const struct diff *d, const char *path, struct err *e)
-{
-	if (d->file_count != 1)
-		return err_set(
-		    e, ERR_INPUT,
-		    "the diff touches %zu files; ask for clearance of each one by itself",
-		    d->file_count);
-	const char *const names[] = { d->files[0].old_path, d->files[0].new_path };
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (names[i] && strcmp(names[i], path) != 0)
-			return err_set(e, ERR_INPUT,
-			               "the diff is about %.300s, file_path is %.300s", names[i],
-			               path);
-	if ((d->files[0].new_mode & SPECIAL_MODE) == SPECIAL_MODE)
-		return err_set(e, ERR_INPUT, "the diff makes %.300s a symlink or a submodule",
-		               path);
-	return 0;
 }
 
 void diff_clear(struct diff *d)

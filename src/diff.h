@@ -103,10 +103,6 @@ int diff_apply_file(const struct diff_file *f, const char *old, size_t old_lengt
 void diff_compute(const char *path, const char *old, size_t old_length, const char *new,
                   size_t new_length, struct str *out);
 
-/* Whether d is about this one file and leaves it a file: what a proposal for path may say. 0, or -1
- * with a text. Several files in one diff are refused. */
-int diff_is_about(const struct diff *d, const char *path, struct err *e);
-
 void diff_clear(struct diff *d);
 void diff_conflict_clear(struct diff_conflict *c);
 

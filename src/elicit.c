@@ -37,7 +37,10 @@ static void add_message(struct str *out, const struct request *r)
 	if (r->file_path) {
 		str_add(out, r->title);
 		str_addf(out, "\n\nFile: %s (risk: %s)", r->file_path, r->risk_level);
-		str_add(out, r->replaces_file ? ", replaces the whole file\n\n" : "\n\n");
+		str_add(out, r->replaces_file ? ", replaces the whole file\n" : "\n");
+		for (size_t i = 0; r->file_count > 1 && i < r->file_count; i++)
+			str_addf(out, "  %s %s\n", r->files[i].action, r->files[i].path);
+		str_add_char(out, '\n');
 	}
 	if (r->description) {
 		str_add(out, r->description);

@@ -1,14 +1,11 @@
 #include "file_change.h"
 
-#include "diff.h"
 #include "id.h"
 #include "io.h"
 #include "safe_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,232 +15,114 @@
 
 enum {
 	CHUNK_BYTES = 65536,
-	PROC_LINK_BYTES = 64,
 	XATTR_NAMES_BYTES = 4096, /* more attributes than fit are not taken over */
 	XATTR_VALUE_BYTES = 65536,
 	SET_ID_BITS = S_ISUID | S_ISGID,
+	EXECUTABLE = 0111,
 };
 
 static const char TEMP_PREFIX[] = ".intercom-";
 
-/* ---- refusals ---- */
-
-int refuse(struct refusal *why, const char *code, const char *format, ...)
+static bool is_action(const struct file_change *f, const char *action)
 {
-	va_list args;
-
-	why->code = code;
-	why->again = false;
-	va_start(args, format);
-	(void)vsnprintf(why->text, sizeof(why->text), format, args);
-	va_end(args);
-	return -1;
+	return strcmp(f->action, action) == 0;
 }
 
-static bool is_shortage(int error)
+static void file_change_close(struct file_change *f)
 {
-	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN ||
-	       error == EINTR || error == EBUSY;
+	if (f->dir_fd >= 0)
+		(void)close(f->dir_fd);
+	f->dir_fd = -1;
 }
 
-/* The codes that an agent is told. */
-static const char *code_of(int error)
+void file_change_clear(struct file_change *f)
 {
-	switch (error) {
-	case ENOSPC:
-		return "no_space";
-	case EDQUOT:
-		return "quota";
-	case EROFS:
-		return "read_only";
-	case EACCES:
-	case EPERM:
-		return "permission";
-	case EFBIG:
-		return "too_large";
-	case 0: /* no call failed: what is there is not what was expected */
-	case ENOENT:
-	case EEXIST:
-	case ENOTDIR:
-	case EISDIR:
-	case ELOOP:
-	case ESTALE:
-		return "patch_conflict";
-	default:
-		return is_shortage(error) ? "busy" : "io_error";
-	}
+	str_clear(&f->path);
+	free(f->other);
+	str_clear(&f->bytes);
+	str_clear(&f->old_bytes);
+	str_clear(&f->like);
+	str_clear(&f->name);
+	file_change_close(f);
+	*f = (struct file_change)FILE_CHANGE_INIT;
 }
 
-int refuse_errno(struct refusal *why, const char *what, const char *path)
-{
-	int error = errno;
+/* ---- making one ---- */
 
-	(void)refuse(why, code_of(error), "cannot %s %.500s: %s", what, path, strerror(error));
-	why->again = is_shortage(error);
-	return -1;
+static void move_str(struct str *from, struct str *to)
+{
+	str_clear(to);
+	*to = *from;
+	*from = (struct str)STR_INIT;
 }
 
-int refuse_err(struct refusal *why, const struct err *e)
+void file_change_take(int root_fd, struct planned *p, const char *like, struct file_change *f)
 {
-	int error = errno;
+	bool is_gone = strcmp(p->is.action, "delete") == 0;
 
-	if (strncmp(e->text, "path violation", 14) == 0)
-		return refuse(why, "path_violation", "%s", e->text);
-	if (strstr(e->text, "is larger than"))
-		return refuse(why, "too_large", "%s", e->text);
-	(void)refuse(why, code_of(error), "%s%s",
-	             strcmp(code_of(error), "patch_conflict") == 0 ? "patch conflict: " : "",
-	             e->text);
-	why->again = is_shortage(error);
-	return -1;
+	move_str(&p->target, &f->path);
+	move_str(&p->new, &f->bytes);
+	move_str(&p->old, &f->old_bytes);
+	f->action = p->is.action;
+	f->other = p->is.other ? xstrdup(p->is.other) : NULL;
+	memcpy(f->hash_before, p->is.hash, sizeof(f->hash_before));
+	f->mode = is_gone ? -1 : (int)p->new_mode;
+	f->mode_before = p->exists ? (int)(p->st.st_mode & 07777) : -1;
+	if (p->exists)
+		like = str_text(&f->path);
+	f->exact_mode = like != NULL;
+	if (like && !is_gone)
+		str_add(&f->like, like);
+	file_change_prepare(root_fd, f);
 }
 
-/* ---- planning ---- */
-
-static const char *shown(const char *hash)
-{
-	return strcmp(hash, NO_FILE) == 0 ? "no file" : hash;
-}
-
-static int changed_since(struct refusal *why, const char *path, const char *expected,
-                         const char *found)
-{
-	return refuse(
-	    why, "patch_conflict",
-	    "patch conflict: %.300s: the file has changed since the proposal: expected sha256 "
-	    "%s, found %s; read it again and ask anew, or use force",
-	    path, shown(expected), shown(found));
-}
-
-/* A diff says only whether a file is executable: by whom, follows from who may read it. */
-static mode_t with_diff_mode(mode_t mode, unsigned said)
-{
-	if (said == 0)
-		return mode;
-	return said & 0111 ? mode | ((mode & 0444) >> 2) : mode & ~(mode_t)0111;
-}
-
-/* path: as it was asked, before symlinks were followed. */
-static int plan_diff(const struct proposal *p, const char *path, const struct str *old, bool exists,
-                     struct file_change *f, struct refusal *why)
-{
-	OWNED(diff) struct diff d = DIFF_INIT;
-	struct err e = ERR_INIT;
-
-	if (diff_parse(p->body, p->body_length, &d, &e) || diff_is_about(&d, path, &e))
-		return refuse(why, "invalid_diff", "%s", e.text);
-	if (diff_apply_file(&d.files[0], exists ? str_text(old) : NULL, old->length, &f->bytes,
-	                    NULL, &e))
-		return refuse(why, "patch_conflict", "%s", e.text);
-	if (d.files[0].is_delete || !d.files[0].new_path)
-		f->action = "delete";
-	f->mode = with_diff_mode(f->mode, d.files[0].new_mode);
-	return 0;
-}
-
-static void choose_temp_name(struct file_change *f)
+static void choose_name(char name[TEMP_NAME_BYTES], const char *ending)
 {
 	struct secret random = secret_new();
 
-	(void)snprintf(f->temp_name, sizeof(f->temp_name), "%s%.16s.tmp", TEMP_PREFIX, random.text);
+	(void)snprintf(name, TEMP_NAME_BYTES, "%s%.16s.%s", TEMP_PREFIX, random.text, ending);
 }
 
-static int plan_content(const struct proposal *p, const char *path, const struct str *old,
-                        bool exists, struct file_change *f, struct refusal *why)
+/* The length of the part of path whose directories are there; 0 if none needs to be made. */
+static size_t missing_from(int root_fd, const char *path)
 {
-	f->action = exists ? "modify" : "create";
-	f->mode = exists ? f->old.st_mode & 07777 : 0666;
-	if (!diff_looks_like(p->body, p->body_length))
-		str_add_bytes(&f->bytes, p->body, p->body_length);
-	else if (plan_diff(p, path, old, exists, f, why))
-		return -1;
-	if (f->bytes.length > FILE_CHANGE_MAX_BYTES)
-		return refuse(why, "too_large", "%.300s would be larger than %d bytes", path,
-		              (int)FILE_CHANGE_MAX_BYTES);
-	if (strcmp(f->action, "delete") == 0) {
-		strcpy(f->hash_after, NO_FILE);
-		return 0;
+	OWNED(str) struct str prefix = STR_INIT;
+	struct stat st;
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		str_reset(&prefix);
+		str_add_bytes(&prefix, path, (size_t)(slash - path));
+		if (fstatat(root_fd, str_text(&prefix), &st, 0) && errno == ENOENT)
+			return prefix.length;
 	}
-	(void)snprintf(f->hash_after, sizeof(f->hash_after), "%s",
-	               sha256_of(str_text(&f->bytes), f->bytes.length).text);
-	choose_temp_name(f);
 	return 0;
 }
 
-/* The absolute name of path below root_fd. */
-static void absolute(int root_fd, const char *path, struct str *out)
+void file_change_prepare(int root_fd, struct file_change *f)
 {
-	char link[PROC_LINK_BYTES], root[PATH_MAX];
-	ssize_t n;
-
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", root_fd);
-	n = readlink(link, root, sizeof(root));
-	if (n > 1)
-		str_add_bytes(out, root, (size_t)n);
-	str_add_char(out, '/');
-	str_add(out, path);
-}
-
-/* Whether path is our database, a file that SQLite keeps beside it (<database>-wal, ...), or
- * another name of one. Even opening and closing it would take away this process's locks on it. */
-static bool is_database(int root_fd, const char *path, const char *database)
-{
-	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
-	OWNED(str) struct str name = STR_INIT;
-	size_t length = strlen(database);
-	struct stat target, st;
-
-	absolute(root_fd, path, &name);
-	if (strncmp(str_text(&name), database, length) == 0 &&
-	    (name.length == length || name.bytes[length] == '-'))
-		return true;
-	if (fstatat(root_fd, path, &target, AT_SYMLINK_NOFOLLOW))
-		return false;
-	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
-		str_reset(&name);
-		str_addf(&name, "%s%s", database, SUFFIXES[i]);
-		if (stat(str_text(&name), &st) == 0 && st.st_dev == target.st_dev &&
-		    st.st_ino == target.st_ino)
-			return true;
+	choose_name(f->backup_name, "old");
+	f->size = f->bytes.length;
+	if (is_action(f, "delete")) {
+		strcpy(f->hash_after, NO_FILE);
+		return;
 	}
-	return false;
+	choose_name(f->temp_name, "tmp");
+	(void)snprintf(f->hash_after, sizeof(f->hash_after), "%s",
+	               sha256_of(str_text(&f->bytes), f->bytes.length).text);
+	if (is_action(f, "create"))
+		f->made_from = missing_from(root_fd, str_text(&f->path));
 }
 
-/* The path that was asked for, what it leads to, and what is there. 1, 0 nothing is, -1. */
-static int read_target(int root_fd, const struct proposal *p, struct file_change *f,
-                       struct str *path, struct str *old, struct refusal *why)
+int file_change_open(int root_fd, struct file_change *f, struct refusal *why)
 {
 	struct err e = ERR_INIT;
-	int exists = -1;
 
+	file_change_close(f);
 	errno = 0;
-	if (safe_path_clean(p->workspace_root, p->file_path, strlen(p->file_path), path, &e) ||
-	    safe_path_resolve(root_fd, str_text(path), &f->path, &e))
+	if (safe_path_parent(root_fd, str_text(&f->path), is_action(f, "create"), &f->name,
+	                     &f->dir_fd, &e))
 		return refuse_err(why, &e);
-	if (p->database && is_database(root_fd, str_text(&f->path), p->database))
-		return refuse(why, "path_violation",
-		              "path violation: \"%.300s\" belongs to agent-intercom's database",
-		              str_text(path));
-	errno = 0;
-	exists =
-	    safe_path_read(root_fd, str_text(&f->path), FILE_CHANGE_MAX_BYTES, old, &f->old, &e);
-	return exists < 0 ? refuse_err(why, &e) : exists;
-}
-
-int file_change_plan(int root_fd, const struct proposal *p, struct file_change *f,
-                     struct refusal *why)
-{
-	OWNED(str) struct str path = STR_INIT;
-	OWNED(str) struct str old = STR_INIT;
-	int exists = read_target(root_fd, p, f, &path, &old, why);
-
-	if (exists < 0)
-		return -1;
-	(void)snprintf(f->hash_before, sizeof(f->hash_before), "%s",
-	               exists ? sha256_of(str_text(&old), old.length).text : NO_FILE);
-	if (!p->force && strcmp(f->hash_before, p->original_hash) != 0)
-		return changed_since(why, str_text(&path), p->original_hash, f->hash_before);
-	return plan_content(p, str_text(&path), &old, exists > 0, f, why);
+	return 0;
 }
 
 /* ---- the temporary file ---- */
@@ -293,33 +172,46 @@ static void copy_attributes(int from, int to)
 	free(value);
 }
 
-/* Owner, mode and attributes of the old file. Without its owner it gets no set-id bits. */
-static int take_over(const struct file_change *f, int fd)
+/* Opens the file whose owner and attributes f gets. -1: there is none. */
+static int open_like(int root_fd, const struct file_change *f, struct stat *st)
 {
-	struct stat st;
-	mode_t mode = f->mode;
-	int from;
+	OWNED(str) struct str name = STR_INIT;
+	int dir = -1, fd;
 
-	if (fstat(fd, &st))
+	if (f->like.length == 0 ||
+	    safe_path_parent(root_fd, str_text(&f->like), false, &name, &dir, NULL))
 		return -1;
-	if ((st.st_uid != f->old.st_uid || st.st_gid != f->old.st_gid) &&
-	    fchown(fd, f->old.st_uid, f->old.st_gid))
-		mode &= ~(mode_t)SET_ID_BITS;
-	if (fchmod(fd, mode))
-		return -1;
-	from = open_regular(f->dir_fd, str_text(&f->name), &st);
-	if (from >= 0) {
-		copy_attributes(from, fd);
-		(void)close(from);
-	}
-	return 0;
+	fd = open_regular(dir, str_text(&name), st);
+	(void)close(dir);
+	return fd;
 }
 
-static int fill_temp(const struct file_change *f, int fd)
+/* Owner, mode and attributes. Without its owner the file gets no set-id bits. */
+static int take_over(int root_fd, const struct file_change *f, int fd)
 {
-	bool is_new = strcmp(f->action, "create") == 0;
+	mode_t mode = (mode_t)f->mode;
+	struct stat st, old;
+	int from;
+
+	if (!f->exact_mode)
+		return 0;
+	if (fstat(fd, &st))
+		return -1;
+	from = open_like(root_fd, f, &old);
+	if (from >= 0 && (st.st_uid != old.st_uid || st.st_gid != old.st_gid) &&
+	    fchown(fd, old.st_uid, old.st_gid))
+		mode &= ~(mode_t)SET_ID_BITS;
+	if (from >= 0)
+		copy_attributes(from, fd);
+	if (from >= 0)
+		(void)close(from);
+	return fchmod(fd, mode);
+}
+
+static int fill_temp(int root_fd, const struct file_change *f, int fd)
+{
 	int failed = write_all(fd, str_text(&f->bytes), f->bytes.length) ||
-	             (!is_new && take_over(f, fd)) || fsync(fd);
+	             take_over(root_fd, f, fd) || fsync(fd);
 	int error = errno;
 
 	if (close(fd) && !failed)
@@ -328,43 +220,50 @@ static int fill_temp(const struct file_change *f, int fd)
 	return failed ? -1 : 0;
 }
 
-static int write_temp(struct file_change *f, struct refusal *why)
+int file_change_stage(int root_fd, struct file_change *f, struct refusal *why)
 {
-	bool is_new = strcmp(f->action, "create") == 0;
-	struct statvfs v;
 	int fd;
 
-	if (fstatvfs(f->dir_fd, &v) == 0 && v.f_blocks > 0 &&
-	    v.f_bavail * v.f_frsize < f->bytes.length) {
-		errno = ENOSPC;
-		return refuse_errno(why, "write", str_text(&f->path));
+	if (!*f->temp_name) {
+		f->staged = true;
+		return 0;
 	}
 	fd = openat(f->dir_fd, f->temp_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-	            is_new ? f->mode : 0600);
+	            f->exact_mode ? 0600 : (mode_t)f->mode);
 	if (fd < 0)
 		return refuse_errno(why, "make a file beside", str_text(&f->path));
 	f->staged = true;
-	if (fill_temp(f, fd))
-		return refuse_errno(why, "write", str_text(&f->path));
+	if (fill_temp(root_fd, f, fd)) {
+		(void)refuse_errno(why, "write", str_text(&f->path));
+		(void)unlinkat(f->dir_fd, f->temp_name, 0);
+		f->staged = false;
+		return -1;
+	}
+	return 0;
+}
+
+int file_change_check_space(const struct file_change *changes, size_t count, struct refusal *why)
+{
+	for (size_t i = 0; i < count; i++) {
+		unsigned long long bytes = 0;
+		struct stat here, there;
+		struct statvfs v;
+
+		if (fstat(changes[i].dir_fd, &here) || fstatvfs(changes[i].dir_fd, &v) ||
+		    v.f_blocks == 0)
+			continue; /* not known: writing will tell */
+		for (size_t k = 0; k < count; k++)
+			if (fstat(changes[k].dir_fd, &there) == 0 && there.st_dev == here.st_dev)
+				bytes += changes[k].bytes.length;
+		if (v.f_bavail * v.f_frsize < bytes) {
+			errno = ENOSPC;
+			return refuse_errno(why, "write", str_text(&changes[i].path));
+		}
+	}
 	return 0;
 }
 
 /* ---- directories ---- */
-
-/* The length of the part of path whose directories are there; 0 if none needs to be made. */
-static size_t missing_from(int root_fd, const char *path)
-{
-	OWNED(str) struct str prefix = STR_INIT;
-	struct stat st;
-
-	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		str_reset(&prefix);
-		str_add_bytes(&prefix, path, (size_t)(slash - path));
-		if (fstatat(root_fd, str_text(&prefix), &st, 0) && errno == ENOENT)
-			return prefix.length;
-	}
-	return 0;
-}
 
 /* Removes directory `path`, if it is empty. */
 static int remove_directory(int root_fd, const char *path)
@@ -380,51 +279,36 @@ static int remove_directory(int root_fd, const char *path)
 }
 
 /* What stage made and nobody has put anything into. Somebody else may have made the same one at
- * the same moment: an empty one goes all the same. */
-static void remove_made(int root_fd, const struct file_change *f)
+ * the same moment: an empty one goes all the same. -1: one that is empty may be left. */
+static int remove_made(int root_fd, const struct file_change *f)
 {
 	OWNED(str) struct str path = STR_INIT;
 	char *slash;
 
 	if (f->made_from == 0)
-		return;
+		return 0;
 	str_add(&path, str_text(&f->path));
 	while ((slash = strrchr(path.bytes, '/')) && (size_t)(slash - path.bytes) >= f->made_from) {
 		*slash = '\0';
-		if (remove_directory(root_fd, path.bytes) && errno != ENOENT)
-			return;
+		if (remove_directory(root_fd, path.bytes) == 0 || errno == ENOENT)
+			continue;
+		return errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR ? 0 : -1;
 	}
-}
-
-int file_change_stage(int root_fd, struct file_change *f, struct refusal *why)
-{
-	bool is_new = strcmp(f->action, "create") == 0;
-	struct err e = ERR_INIT;
-	int failed;
-
-	if (is_new)
-		f->made_from = missing_from(root_fd, str_text(&f->path));
-	errno = 0;
-	failed = safe_path_parent(root_fd, str_text(&f->path), is_new, &f->name, &f->dir_fd, &e);
-	if (failed)
-		(void)refuse_err(why, &e);
-	else if (*f->temp_name)
-		failed = write_temp(f, why);
-	if (failed)
-		file_change_undo(root_fd, f);
-	return failed;
+	return 0;
 }
 
 void file_change_undo(int root_fd, struct file_change *f)
 {
-	if (f->staged)
+	if (f->placed)
+		return; /* its hidden name is the old file's */
+	if (f->staged && *f->temp_name)
 		(void)unlinkat(f->dir_fd, f->temp_name, 0);
 	f->staged = false;
-	remove_made(root_fd, f);
-	f->made_from = 0;
+	if (is_action(f, "create"))
+		(void)remove_made(root_fd, f);
 }
 
-/* ---- the change ---- */
+/* ---- names ---- */
 
 static int hash_fd(int fd, char hash[SHA256_BYTES])
 {
@@ -441,72 +325,236 @@ static int hash_fd(int fd, char hash[SHA256_BYTES])
 	return n < 0 ? -1 : 0;
 }
 
-/* That the target is what was planned upon: this very file with this content. */
-static int check_target(const struct file_change *f, struct refusal *why)
-{
-	char hash[SHA256_BYTES] = NO_FILE;
-	struct stat st;
-	int fd = open_regular(f->dir_fd, str_text(&f->name), &st);
-	int failed;
+/* What a name in dir stands for. */
+enum thing { THING_NONE, THING_FILE, THING_OTHER, THING_UNREADABLE };
 
-	if (fd < 0 && errno == ENOENT)
-		return changed_since(why, str_text(&f->path), f->hash_before, NO_FILE);
+/* hash and st are filled for a file; errno tells why it is unreadable. */
+static enum thing look_at(int dir_fd, const char *name, char hash[SHA256_BYTES], struct stat *st)
+{
+	int fd = open_regular(dir_fd, name, st), failed, error;
+
+	hash[0] = '\0';
 	if (fd < 0)
-		return refuse_errno(why, "look again at", str_text(&f->path));
+		return errno == ENOENT                     ? THING_NONE
+		       : errno == EEXIST || errno == ELOOP ? THING_OTHER
+		                                           : THING_UNREADABLE;
 	failed = hash_fd(fd, hash);
+	error = errno;
 	(void)close(fd);
-	if (failed)
-		return refuse_errno(why, "read", str_text(&f->path));
-	if (strcmp(hash, f->hash_before) != 0)
-		return changed_since(why, str_text(&f->path), f->hash_before, hash);
-	return 0;
+	errno = error;
+	return failed ? THING_UNREADABLE : THING_FILE;
 }
 
-/* Gives the temporary file its name, if nobody has taken that. */
-static int rename_new(const struct file_change *f)
+static const char *shown(const char *hash)
 {
-	const char *name = str_text(&f->name);
+	return strcmp(hash, NO_FILE) == 0 ? "no file" : hash;
+}
 
-	if (renameat2(f->dir_fd, f->temp_name, f->dir_fd, name, RENAME_NOREPLACE) == 0)
+int refuse_changed(struct refusal *why, const char *path, const char *expected, const char *found)
+{
+	return refusal_set(
+	    why, "patch_conflict",
+	    "patch conflict: %.300s: the file has changed since the proposal: expected sha256 "
+	    "%s, found %s; read it again and ask anew, or use force",
+	    path, shown(expected), shown(found));
+}
+
+/* That what stands under a name is a file with this content. */
+static int check_is(const struct file_change *f, const char *name, const char *hash,
+                    struct refusal *why)
+{
+	char found[SHA256_BYTES];
+	struct stat st;
+
+	switch (look_at(f->dir_fd, name, found, &st)) {
+	case THING_NONE:
+		return refuse_changed(why, str_text(&f->path), hash, NO_FILE);
+	case THING_OTHER:
+		return refuse_changed(why, str_text(&f->path), hash, "something that is no file");
+	case THING_UNREADABLE:
+		return refuse_errno(why, "look again at", str_text(&f->path));
+	case THING_FILE:
+	default:
+		return strcmp(found, hash) == 0
+		           ? 0
+		           : refuse_changed(why, str_text(&f->path), hash, found);
+	}
+}
+
+static int made_meanwhile(const struct file_change *f, struct refusal *why)
+{
+	return refusal_set(
+	    why, "patch_conflict",
+	    "patch conflict: %.300s: somebody has made this file meanwhile; read it and "
+	    "ask anew",
+	    str_text(&f->path));
+}
+
+int file_change_check(const struct file_change *f, struct refusal *why)
+{
+	struct stat st;
+
+	if (!is_action(f, "create"))
+		return check_is(f, str_text(&f->name), f->hash_before, why);
+	if (fstatat(f->dir_fd, str_text(&f->name), &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return made_meanwhile(f, why);
+	return errno == ENOENT ? 0 : refuse_errno(why, "look again at", str_text(&f->path));
+}
+
+/* Renames, if nobody has taken the name `to`. */
+static int rename_new(const struct file_change *f, const char *from, const char *to)
+{
+	int error;
+
+	if (renameat2(f->dir_fd, from, f->dir_fd, to, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;
 	/* A file system that does not know the flag. */
-	if (linkat(f->dir_fd, f->temp_name, f->dir_fd, name, 0))
+	if (linkat(f->dir_fd, from, f->dir_fd, to, 0))
 		return -1;
-	(void)unlinkat(f->dir_fd, f->temp_name, 0);
-	return 0;
+	if (unlinkat(f->dir_fd, from, 0) == 0)
+		return 0;
+	error = errno;
+	(void)unlinkat(f->dir_fd, to, 0);
+	errno = error;
+	return -1;
 }
 
-int file_change_commit(struct file_change *f, struct refusal *why)
+/* ---- placing ---- */
+
+static int exchange(const struct file_change *f)
 {
-	const char *name = str_text(&f->name);
+	return renameat2(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name), RENAME_EXCHANGE);
+}
+
+/* The target gets a hidden name; if it is not what was planned upon, its own name again. */
+static int take_away(struct file_change *f, struct refusal *why)
+{
+	if (rename_new(f, str_text(&f->name), f->backup_name))
+		return refuse_errno(why, is_action(f, "delete") ? "delete" : "replace",
+		                    str_text(&f->path));
+	f->placed = true;
+	if (check_is(f, f->backup_name, f->hash_before, why) == 0)
+		return 0;
+	if (rename_new(f, f->backup_name, str_text(&f->name)) == 0)
+		f->placed = false;
+	return -1;
+}
+
+/* For a file system that cannot exchange. */
+static int place_in_two_steps(struct file_change *f, struct refusal *why)
+{
+	if (take_away(f, why))
+		return -1;
+	if (rename_new(f, f->temp_name, str_text(&f->name)) == 0)
+		return 0;
+	(void)refuse_errno(why, "replace", str_text(&f->path));
+	if (rename_new(f, f->backup_name, str_text(&f->name)) == 0)
+		f->placed = false;
+	return -1;
+}
+
+static int place_exchanged(struct file_change *f, struct refusal *why)
+{
+	if (exchange(f)) {
+		if (errno == EINVAL || errno == ENOSYS)
+			return place_in_two_steps(f, why);
+		if (errno == ENOENT)
+			return refuse_changed(why, str_text(&f->path), f->hash_before, NO_FILE);
+		return refuse_errno(why, "replace", str_text(&f->path));
+	}
+	f->placed = f->swapped = true;
+	if (check_is(f, f->temp_name, f->hash_before, why) == 0)
+		return 0;
+	if (exchange(f) == 0)
+		f->placed = f->swapped = false;
+	return -1;
+}
+
+static int place_new(struct file_change *f, struct refusal *why)
+{
+	if (rename_new(f, f->temp_name, str_text(&f->name)) == 0) {
+		f->placed = true;
+		return 0;
+	}
+	if (errno == EEXIST)
+		return made_meanwhile(f, why);
+	return refuse_errno(why, "rename the new file to", str_text(&f->path));
+}
+
+int file_change_place(struct file_change *f, struct refusal *why)
+{
+	if (is_action(f, "create"))
+		return place_new(f, why);
+	if (is_action(f, "delete"))
+		return take_away(f, why);
+	return place_exchanged(f, why);
+}
+
+/* ---- putting back ---- */
+
+static int changed_after(const struct file_change *f, struct refusal *why)
+{
+	return refusal_set(
+	    why, "patch_conflict",
+	    "patch conflict: %.300s: somebody else has changed the file after it was "
+	    "written",
+	    str_text(&f->path));
+}
+
+/* Takes the new file out of its place again, to its temporary name. */
+static int take_out(struct file_change *f, struct refusal *why)
+{
+	if (rename_new(f, str_text(&f->name), f->temp_name))
+		return errno == ENOENT ? changed_after(f, why)
+		                       : refuse_errno(why, "put back", str_text(&f->path));
+	if (check_is(f, f->temp_name, f->hash_after, why) == 0)
+		return 0;
+	(void)rename_new(f, f->temp_name, str_text(&f->name));
+	return -1;
+}
+
+static int give_name_back(struct file_change *f, struct refusal *why)
+{
+	if (rename_new(f, f->backup_name, str_text(&f->name)) == 0)
+		return 0;
+	return errno == EEXIST ? changed_after(f, why)
+	                       : refuse_errno(why, "put back", str_text(&f->path));
+}
+
+static int exchange_back(struct file_change *f, struct refusal *why)
+{
+	if (check_is(f, str_text(&f->name), f->hash_after, why))
+		return -1;
+	if (exchange(f))
+		return refuse_errno(why, "put back", str_text(&f->path));
+	if (check_is(f, f->temp_name, f->hash_after, why) == 0)
+		return 0;
+	(void)exchange(f);
+	return -1;
+}
+
+int file_change_put_back(struct file_change *f, struct refusal *why)
+{
 	int failed;
 
-	if (strcmp(f->action, "create") == 0) {
-		if (rename_new(f) == 0)
-			goto done;
-		if (errno == EEXIST)
-			return refuse(
-			    why, "patch_conflict",
-			    "patch conflict: %.300s: somebody has made this file meanwhile; "
-			    "read it and ask anew",
-			    str_text(&f->path));
-		return refuse_errno(why, "rename the new file to", str_text(&f->path));
-	}
-	if (check_target(f, why))
-		return -1;
-	if (strcmp(f->action, "delete") == 0)
-		failed = unlinkat(f->dir_fd, name, 0);
+	if (is_action(f, "create"))
+		failed = take_out(f, why);
+	else if (is_action(f, "delete"))
+		failed = give_name_back(f, why);
+	else if (f->swapped)
+		failed = exchange_back(f, why);
 	else
-		failed = renameat(f->dir_fd, f->temp_name, f->dir_fd, name);
+		failed = take_out(f, why) || give_name_back(f, why);
 	if (failed)
-		return refuse_errno(why, *f->temp_name ? "replace" : "delete", str_text(&f->path));
-done:
-	f->staged = false;
-	f->made_from = 0;
+		return -1;
+	f->placed = f->swapped = false;
+	f->staged = true; /* its hidden name is the new content's again */
 	return 0;
 }
+
+/* ---- afterwards ---- */
 
 int file_change_sync(const struct file_change *f, struct refusal *why)
 {
@@ -515,39 +563,20 @@ int file_change_sync(const struct file_change *f, struct refusal *why)
 	return 0;
 }
 
+int file_change_tidy(int root_fd, struct file_change *f, struct refusal *why)
+{
+	const char *const hidden[] = { f->temp_name, f->backup_name };
+
+	for (size_t i = 0; i < COUNT(hidden) && f->dir_fd >= 0; i++)
+		if (*hidden[i] && unlinkat(f->dir_fd, hidden[i], 0) && errno != ENOENT)
+			return refuse_errno(why, "remove the hidden file beside",
+			                    str_text(&f->path));
+	if (is_action(f, "delete") && remove_made(root_fd, f))
+		return refuse_errno(why, "remove the directory of", str_text(&f->path));
+	return 0;
+}
+
 /* ---- after a crash ---- */
-
-/* Whether the refusal tells of the file, rather than of a machine that could not look at it. */
-static bool is_told(const struct refusal *why)
-{
-	return strcmp(why->code, "path_violation") == 0 || strcmp(why->code, "patch_conflict") == 0;
-}
-
-int file_change_remove_temp(int root_fd, const char *path, const char *temp_name,
-                            struct refusal *why)
-{
-	OWNED(str) struct str name = STR_INIT;
-	struct err e = ERR_INIT;
-	struct stat st;
-	int dir = -1, failed;
-
-	if (strncmp(temp_name, TEMP_PREFIX, sizeof(TEMP_PREFIX) - 1) != 0 || strchr(temp_name, '/'))
-		return 0;
-	errno = 0;
-	if (safe_path_parent(root_fd, path, false, &name, &dir, &e)) {
-		(void)refuse_err(why, &e);
-		return is_told(why) ? 0 : -1;
-	}
-	failed = fstatat(dir, temp_name, &st, AT_SYMLINK_NOFOLLOW);
-	if (!failed && S_ISREG(st.st_mode))
-		failed = unlinkat(dir, temp_name, 0);
-	if (failed && errno == ENOENT)
-		failed = 0;
-	if (failed)
-		(void)refuse_errno(why, "remove the temporary file beside", path);
-	(void)close(dir);
-	return failed;
-}
 
 int file_change_look(int root_fd, const char *path, char hash[SHA256_BYTES], struct refusal *why)
 {
@@ -562,27 +591,183 @@ int file_change_look(int root_fd, const char *path, char hash[SHA256_BYTES], str
 		return 1;
 	}
 	(void)refuse_err(why, &e);
-	return is_told(why) ? 0 : -1;
+	return refusal_is_told(why) ? 0 : -1;
 }
 
-int file_change_sync_path(int root_fd, const char *path, struct refusal *why)
+/* Whether a name from the journal is one of ours. */
+static bool is_hidden(const char *name)
 {
-	OWNED(file_change) struct file_change f = FILE_CHANGE_INIT;
+	return strncmp(name, TEMP_PREFIX, sizeof(TEMP_PREFIX) - 1) == 0 && !strchr(name, '/');
+}
+
+int file_change_remove_temp(int root_fd, const struct file_change *f, struct refusal *why)
+{
+	OWNED(str) struct str name = STR_INIT;
 	struct err e = ERR_INIT;
+	struct stat st;
+	int dir = -1, failed;
 
-	str_add(&f.path, path);
+	if (!is_hidden(f->temp_name))
+		return 0;
 	errno = 0;
-	if (safe_path_parent(root_fd, path, false, &f.name, &f.dir_fd, &e))
-		return refuse_err(why, &e);
-	return file_change_sync(&f, why);
+	if (safe_path_parent(root_fd, str_text(&f->path), false, &name, &dir, &e)) {
+		(void)refuse_err(why, &e);
+		return refusal_is_told(why) ? 0 : -1;
+	}
+	failed = fstatat(dir, f->temp_name, &st, AT_SYMLINK_NOFOLLOW);
+	if (!failed && S_ISREG(st.st_mode))
+		failed = unlinkat(dir, f->temp_name, 0);
+	if (failed && errno == ENOENT)
+		failed = 0;
+	if (failed)
+		(void)refuse_errno(why, "remove the temporary file beside", str_text(&f->path));
+	(void)close(dir);
+	return failed;
 }
 
-void file_change_clear(struct file_change *f)
+/* A name and what stands under it. */
+struct place {
+	const char *name;
+	enum thing thing;
+	char hash[SHA256_BYTES];
+	struct stat st;
+};
+
+static bool has(const struct place *p, const char *hash)
 {
-	str_clear(&f->path);
-	str_clear(&f->bytes);
-	str_clear(&f->name);
-	if (f->dir_fd >= 0)
-		(void)close(f->dir_fd);
-	*f = (struct file_change)FILE_CHANGE_INIT;
+	return p->thing == THING_FILE && strcmp(p->hash, hash) == 0;
+}
+
+static int look_at_place(const struct file_change *f, const char *name, struct place *p,
+                         struct refusal *why)
+{
+	*p = (struct place){ .name = name, .thing = THING_NONE };
+	if (!*name)
+		return 0;
+	p->thing = look_at(f->dir_fd, name, p->hash, &p->st);
+	if (p->thing == THING_UNREADABLE)
+		return refuse_errno(why, "look at", str_text(&f->path));
+	return 0;
+}
+
+/* A second name of the target itself, from a rename that was made of link and unlink. */
+static int drop_second_name(const struct file_change *f, const struct place *target,
+                            struct place *hidden, struct refusal *why)
+{
+	if (target->thing != THING_FILE || hidden->thing != THING_FILE ||
+	    target->st.st_dev != hidden->st.st_dev || target->st.st_ino != hidden->st.st_ino)
+		return 0;
+	if (unlinkat(f->dir_fd, hidden->name, 0) && errno != ENOENT)
+		return refuse_errno(why, "remove the hidden file beside", str_text(&f->path));
+	hidden->thing = THING_NONE;
+	return 0;
+}
+
+static int found_create(struct file_change *f, const struct place *target, const struct place *temp,
+                        enum found *ret)
+{
+	f->staged = has(temp, f->hash_after);
+	f->placed = temp->thing == THING_NONE && has(target, f->hash_after);
+	*ret = f->placed ? FOUND_PLACED : target->thing == THING_NONE ? FOUND_BEFORE : FOUND_OTHER;
+	return 0;
+}
+
+static int found_delete(struct file_change *f, const struct place *target,
+                        const struct place *backup, enum found *ret, struct refusal *why)
+{
+	f->staged = true;
+	f->placed = has(backup, f->hash_before);
+	if (f->placed) {
+		*ret = target->thing == THING_NONE ? FOUND_PLACED : FOUND_OTHER;
+	} else if (backup->thing == THING_NONE) {
+		*ret = target->thing == THING_NONE   ? FOUND_AFTER
+		       : has(target, f->hash_before) ? FOUND_BEFORE
+		                                     : FOUND_OTHER;
+	} else {
+		*ret = FOUND_OTHER; /* taken away, but it was somebody else's */
+		return target->thing == THING_NONE ? give_name_back(f, why) : 0;
+	}
+	return 0;
+}
+
+static bool is_executable(const struct place *p)
+{
+	return (p->st.st_mode & EXECUTABLE) != 0;
+}
+
+/* Which of two files of one content is the new one, told by what a diff can say of a mode. */
+static bool is_swapped(const struct file_change *f, const struct place *target,
+                       const struct place *temp)
+{
+	if (strcmp(f->hash_before, f->hash_after) != 0)
+		return has(temp, f->hash_before);
+	return has(temp, f->hash_before) && has(target, f->hash_after) &&
+	       is_executable(temp) != is_executable(target) &&
+	       is_executable(target) == ((f->mode & EXECUTABLE) != 0);
+}
+
+static int found_modify(struct file_change *f, struct place *target, const struct place *temp,
+                        const struct place *backup, enum found *ret, struct refusal *why)
+{
+	bool by_two = backup->thing != THING_NONE;
+
+	if (by_two && target->thing == THING_NONE) { /* between two steps */
+		if (give_name_back(f, why) || look_at_place(f, target->name, target, why))
+			return -1;
+		by_two = false;
+	}
+	f->swapped = !by_two && is_swapped(f, target, temp);
+	f->placed = f->swapped || (by_two && has(backup, f->hash_before));
+	f->staged = !f->placed && has(temp, f->hash_after);
+	if (f->placed)
+		*ret = has(target, f->hash_after) ? FOUND_PLACED : FOUND_OTHER;
+	else if (f->staged || temp->thing == THING_NONE)
+		*ret = has(target, f->hash_before)                               ? FOUND_BEFORE
+		       : temp->thing == THING_NONE && has(target, f->hash_after) ? FOUND_AFTER
+		                                                                 : FOUND_OTHER;
+	else
+		*ret = FOUND_OTHER;
+	if (!f->placed && !f->staged && temp->thing != THING_NONE && has(target, f->hash_after)) {
+		/* What was exchanged for the new file is somebody else's: it gets its name back. */
+		if (exchange(f))
+			return refuse_errno(why, "put back", str_text(&f->path));
+		f->staged = true;
+	}
+	return 0;
+}
+
+int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct refusal *why)
+{
+	struct place target, temp, backup;
+	struct err e = ERR_INIT;
+	int failed;
+
+	file_change_close(f);
+	f->staged = f->placed = f->swapped = false;
+	*ret = FOUND_GONE;
+	errno = 0;
+	if (safe_path_parent(root_fd, str_text(&f->path), false, &f->name, &f->dir_fd, &e)) {
+		(void)refuse_err(why, &e);
+		f->placed = is_action(f, "delete") && strcmp(why->code, "patch_conflict") == 0;
+		if (f->placed) /* its directory may have gone after it */
+			*ret = FOUND_AFTER;
+		return refusal_is_told(why) ? 0 : -1;
+	}
+	if ((*f->temp_name && !is_hidden(f->temp_name)) ||
+	    (*f->backup_name && !is_hidden(f->backup_name)))
+		return refusal_set(why, "corrupt",
+		                   "the journal's name of a hidden file is not ours");
+	if (look_at_place(f, str_text(&f->name), &target, why) ||
+	    look_at_place(f, f->temp_name, &temp, why) ||
+	    look_at_place(f, f->backup_name, &backup, why) ||
+	    drop_second_name(f, &target, &temp, why) || drop_second_name(f, &target, &backup, why))
+		return -1;
+	if (is_action(f, "create"))
+		failed = found_create(f, &target, &temp, ret);
+	else if (is_action(f, "delete"))
+		failed = found_delete(f, &target, &backup, ret, why);
+	else
+		failed = found_modify(f, &target, &temp, &backup, ret, why);
+	f->placed |= !failed && *ret == FOUND_AFTER;
+	return failed;
 }

@@ -3,6 +3,7 @@
 #include "content.h"
 #include "id.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,28 @@ static void read_row(stmt *s, struct request *r)
 		str_add(&r->effect, col_text(s, REQUEST_READ_EFFECT));
 }
 
+static int read_files(struct store *st, int64_t seq, struct request *r, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_REQUEST_FILE_LIST);
+	int got;
+
+	bind_int(s, ":request", seq);
+	while ((got = stmt_row(s, e)) > 0) {
+		struct touched *f;
+
+		r->files = xrealloc(r->files, (r->file_count + 1) * sizeof(*r->files));
+		f = &r->files[r->file_count++];
+		*f = (struct touched){ .path = copy(s, REQUEST_FILE_LIST_PATH) };
+		f->action = touched_action(col_text(s, REQUEST_FILE_LIST_ACTION));
+		f->other = copy(s, REQUEST_FILE_LIST_OTHER_PATH);
+		f->mode = (unsigned)col_int(s, REQUEST_FILE_LIST_MODE);
+		(void)snprintf(f->hash, sizeof(f->hash), "%s",
+		               col_text(s, REQUEST_FILE_LIST_ORIGINAL_HASH));
+	}
+	stmt_reset(s);
+	return got;
+}
+
 int request_read(struct store *st, int64_t seq, struct request *r, struct err *e)
 {
 	OWNED(str) struct str description = STR_INIT;
@@ -74,6 +97,8 @@ int request_read(struct store *st, int64_t seq, struct request *r, struct err *e
 	stmt_reset(s);
 	if (got <= 0)
 		return got;
+	if (read_files(st, seq, r, e))
+		return -1;
 	if ((big[0] && content_get(st, big[0], &r->body, e)) ||
 	    (big[1] && content_get(st, big[1], &r->effect, e)) ||
 	    (big[2] && content_get(st, big[2], &description, e)))
@@ -134,7 +159,27 @@ void request_clear(struct request *r)
 		free(texts[i]);
 	str_clear(&r->body);
 	str_clear(&r->effect);
+	for (size_t i = 0; i < r->file_count; i++)
+		touched_clear(&r->files[i]);
+	free(r->files);
 	*r = (struct request)REQUEST_INIT;
+}
+
+struct sha256 request_shown_digest(const struct request *r)
+{
+	const struct shown s = { .title = r->title,
+		                 .description = r->description,
+		                 .risk_level = r->risk_level,
+		                 .file_path = r->file_path,
+		                 .body = str_text(&r->body),
+		                 .body_length = r->body.length,
+		                 .effect = str_text(&r->effect),
+		                 .effect_length = r->effect.length,
+		                 .replaces_file = r->replaces_file,
+		                 .files = r->files,
+		                 .file_count = r->file_count };
+
+	return shown_digest(&s);
 }
 
 int request_find(struct store *st, const char *text, int64_t *ret_seq, struct err *e)
@@ -240,12 +285,31 @@ static int adopt(struct store *st, const struct asker *who, int64_t seq, struct 
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
+static int insert_files(struct store *st, int64_t request, const struct question *q, struct err *e)
+{
+	for (size_t i = 0; i < q->file_count; i++) {
+		const struct touched *f = &q->files[i];
+		stmt *s = store_stmt(st, SQL_REQUEST_FILE_INSERT);
+
+		bind_int(s, ":request", request);
+		bind_text(s, ":path", f->path);
+		bind_text(s, ":action", f->action);
+		bind_text(s, ":other_path", f->other);
+		bind_int(s, ":mode", f->mode);
+		bind_text(s, ":original_hash", f->hash);
+		if (stmt_run(s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int64_t insert(struct store *st, const struct asker *who, const struct question *q,
                       int64_t previous, struct err *e)
 {
 	struct id id = id_new();
 	struct instant deadline = clock_instant(clock_now_ms() + q->timeout_ms);
 	stmt *s = store_stmt(st, SQL_REQUEST_INSERT);
+	int64_t seq;
 
 	if (content_bind(st, s, ":description", ":description_seq", q->description,
 	                 q->description ? strlen(q->description) : 0, e) ||
@@ -269,7 +333,10 @@ static int64_t insert(struct store *st, const struct asker *who, const struct qu
 	bind_seq(s, ":timeout_ms", q->timeout_ms);
 	bind_text(s, ":deadline_at", q->timeout_ms ? deadline.text : NULL);
 	bind_seq(s, ":previous", previous);
-	return stmt_run(s, e) < 0 ? -1 : store_last_seq(st);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	seq = store_last_seq(st);
+	return insert_files(st, seq, q, e) ? -1 : seq;
 }
 
 static int find_own(struct store *st, const struct asker *who, const struct question *q,

@@ -2,6 +2,7 @@
 #ifndef REQUEST_H
 #define REQUEST_H
 
+#include "proposal.h"
 #include "store.h"
 #include "str.h"
 
@@ -18,6 +19,8 @@ struct request {
 	char *consumed_at, *created_at;
 	char *previous_at; /* when the same question was rejected before */
 	char *session_id, *host, *workspace_root, *session_status, *session_mode, *client_name;
+	struct touched *files; /* a clearance: every path it touches */
+	size_t file_count;
 };
 
 #define REQUEST_INIT                                                                               \
@@ -30,6 +33,9 @@ int request_read(struct store *st, int64_t seq, struct request *r, struct err *e
 /* Only what a caller is told of it: id, state, decision, reason, instruction. As above. */
 int request_read_answer(struct store *st, int64_t seq, struct request *r, struct err *e);
 void request_clear(struct request *r);
+
+/* The digest of a clearance, anew from what stands in r. */
+struct sha256 request_shown_digest(const struct request *r);
 
 /* The request whose id is or begins with text (4 characters at least, unless it is whole).
  * 1 found, 0 none, -1 error; more than one is an error that says so. */
@@ -45,6 +51,8 @@ struct question {
 	bool replaces_file;
 	const char *file_path, *risk_level, *original_hash, *prompt_type;
 	int64_t elapsed_seconds, actions_taken; /* -1: not told */
+	const struct touched *files;
+	size_t file_count;
 	int64_t timeout_ms; /* 0: waits for ever */
 	bool only_again; /* what was never asked is not asked now */
 };

@@ -558,6 +558,18 @@ static int resolve_missing(int root_fd, struct str *path, struct str *resolved, 
 	return 1;
 }
 
+/* What links lead to is told to people and stored, as names are that were given. */
+static int check_real(const char *relative, const struct str *real, struct err *e)
+{
+	OWNED(str) struct str text = STR_INIT;
+	const char *why = real->length ? bad_bytes(real->bytes, real->length) : NULL;
+
+	if (!why)
+		return 0;
+	str_addf(&text, "leads to a name that %s", why);
+	return violation(e, relative, strlen(relative), text.bytes);
+}
+
 int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, struct err *e)
 {
 	OWNED(str) struct str path = STR_INIT;
@@ -569,7 +581,8 @@ int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, s
 		int more = -1;
 
 		if (file.number >= 0) {
-			if (real_path(root_fd, file.number, relative, &real, e))
+			if (real_path(root_fd, file.number, relative, &real, e) ||
+			    check_real(relative, &real, e))
 				return -1;
 			str_clear(resolved);
 			*resolved = real;

@@ -53,8 +53,9 @@ int safe_path_parent(int root_fd, const char *relative, bool create, struct str 
 
 /* The relative path, free of symlinks, of the file that a write to relative has to replace: a
  * symlink at the end (up to 40 in a row) is followed inside the workspace, also one whose target
- * does not exist yet. Directories that do not exist are left as they are named. resolved: old
- * content is given up, untouched on failure. 0 or -1. */
+ * does not exist yet. What it leads to must be a name that safe_path_clean takes. Directories that
+ * do not exist are left as they are named. resolved: old content is given up, untouched on failure.
+ * 0 or -1. */
 int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, struct err *e);
 
 #endif

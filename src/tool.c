@@ -44,9 +44,11 @@ const struct tool TOOLS[TOOL_COUNT] = {
 	    .alias = "ask_approval",
 	    .title = "Check clearance",
 	    .description =
-	        "Asks the operator to approve a change to one file BEFORE you make it, and waits "
-	        "for "
-	        "the answer. Do not touch the file yourself: on status 'approved' call check_diff "
+	        "Asks the operator to approve a change BEFORE you make it, and waits for the "
+	        "answer. "
+	        "The change is one file's, or a unified diff's of many (git style may also rename, "
+	        "copy, delete, change modes); it is written whole or not at all. Do not touch the "
+	        "file yourself: on status 'approved' call check_diff "
 	        "with the request_id and the change is written for you. 'rejected' comes with a "
 	        "reason. On 'pending' or after a timeout of your own, call it again with exactly "
 	        "the "
@@ -56,10 +58,10 @@ const struct tool TOOLS[TOOL_COUNT] = {
 	             "\"description\":\"the change in one line\"},"
 	             "\"description\":{\"type\":\"string\",\"description\":\"why, and what to look "
 	             "at\"},"
-	             "\"diff\":{\"type\":\"string\",\"description\":\"unified diff of the file, or "
-	             "its whole new content\"},"
+	             "\"diff\":{\"type\":\"string\",\"description\":\"unified diff of one or many "
+	             "files, or the whole new content of file_path\"},"
 	             "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-	             "\"relative to the workspace\"},"
+	             "\"relative to the workspace; of many files, the main one\"},"
 	             "\"risk_level\":{\"type\":\"string\",\"enum\":[\"low\",\"high\",\"critical\"],"
 	             "\"default\":\"low\"}},"
 	             "\"required\":[\"title\",\"diff\",\"file_path\"]}",
@@ -93,8 +95,13 @@ const struct tool TOOLS[TOOL_COUNT] = {
 	        "\"files_written\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
 	        "\"properties\":{"
 	        "\"path\":{\"type\":\"string\"},\"bytes\":{\"type\":\"integer\"}},\"required\":["
-	        "\"path\",\"bytes\"]}}," MESSAGE_FIELD "," ERROR_FIELDS
-	        "},\"required\":[\"status\"]}",
+	        "\"path\",\"bytes\"]}},"
+	        "\"deleted\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
+	        "\"renamed\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+	        "\"from\":{\"type\":\"string\"},\"to\":{\"type\":\"string\"}},\"required\":["
+	        "\"from\",\"to\"]}},"
+	        "\"warning\":{\"type\":\"string\",\"description\":\"what force "
+	        "overwrote\"}," MESSAGE_FIELD "," ERROR_FIELDS "},\"required\":[\"status\"]}",
 	    .destructive = true,
 	},
 	{

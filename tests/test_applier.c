@@ -2,6 +2,7 @@
  * points are in tests/crash/. Uses the real binary; `race_*` uses its library to get in between. */
 #include "file_change.h"
 #include "harness.h"
+#include "proposal.h"
 #include "safe_path.h"
 #include "sha256.h"
 #include "str.h"
@@ -9,11 +10,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -31,6 +35,7 @@ static const char CHANGES[] = "SELECT path, action, bytes, state FROM file_chang
 
 static char ws[PATH_BYTES]; /* the workspace */
 static int asked; /* number of the newest request */
+static int session; /* who asks */
 
 /* ---- files ---- */
 
@@ -85,19 +90,29 @@ static mode_t mode_of(const char *name)
 	return st.st_mode & 07777;
 }
 
-/* How many files, directories and links there are below the workspace. */
-static int entries(void)
+static int count_found(const char *what)
 {
-	char command[PATH_BYTES + 40];
+	char command[PATH_BYTES + 80];
 	FILE *p;
 	int n = -1;
 
-	(void)snprintf(command, sizeof(command), "find '%s' -mindepth 1 | wc -l", ws);
+	(void)snprintf(command, sizeof(command), "find '%s' -mindepth 1 %s | wc -l", ws, what);
 	p = popen(command, "r");
 	ck_assert_ptr_nonnull(p);
 	ck_assert_int_eq(fscanf(p, "%d", &n), 1);
 	(void)pclose(p);
 	return n;
+}
+
+/* How many files, directories and links there are below the workspace. */
+static int entries(void)
+{
+	return count_found("");
+}
+
+static int hidden_entries(void)
+{
+	return count_found("-name '.intercom-*'");
 }
 
 /* ---- rows ---- */
@@ -108,6 +123,7 @@ static void begin(void)
 
 	fresh_store();
 	asked = 0;
+	session = 1;
 	(void)snprintf(ws, sizeof(ws), "%.600s", test_db());
 	memcpy(strrchr(ws, '/') + 1, "ws", sizeof("ws"));
 	ck_assert_int_eq(mkdir(ws, 0755), 0);
@@ -155,11 +171,26 @@ static void store_body(const char *body)
 	given(sql.bytes);
 }
 
-/* An agent asks to write body to path, which is as it is now, and the operator says yes. */
-static void approve(const char *path, const char *body)
+static void add_text_or_null(struct str *sql, const char *text)
 {
+	if (text)
+		add_quoted(sql, text);
+	else
+		str_add(sql, "NULL");
+}
+
+/* The request row and its paths, as mcp-front writes them. */
+static void insert_request(const char *path, const char *body, const struct touched *files,
+                           size_t count, size_t primary)
+{
+	const struct shown shown = { .title = "t",
+		                     .risk_level = "low",
+		                     .file_path = path,
+		                     .body = body,
+		                     .body_length = strlen(body),
+		                     .files = files,
+		                     .file_count = count };
 	OWNED(str) struct str sql = STR_INIT;
-	OWNED(char_ptr) char *old = content(path);
 	struct instant now = clock_now();
 	int n = ++asked;
 
@@ -168,19 +199,72 @@ static void approve(const char *path, const char *body)
 	str_addf(&sql,
 	         "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, file_path,"
 	         " risk_level, original_hash, created_at, updated_at, body, body_seq) VALUES (%d,"
-	         " 'request-%d', 1, 'clearance', 'pending', printf('%%064d', %d), 't', ",
-	         n, n, n);
+	         " 'request-%d', %d, 'clearance', 'pending', '%s', 't', ",
+	         n, n, session, shown_digest(&shown).text);
 	add_quoted(&sql, path);
-	str_addf(&sql, ", 'low', '%s', '%s', '%s', ",
-	         strcmp(old, "(none)") == 0 ? "new_file" : sha256_of(old, strlen(old)).text,
-	         now.text, now.text);
+	str_addf(&sql, ", 'low', '%s', '%s', '%s', ", files[primary].hash, now.text, now.text);
 	add_body(&sql, body);
-	str_addf(
-	    &sql,
-	    "); INSERT INTO decision (request_id, verdict, operator_id, source, created_at) VALUES"
-	    " ('request-%d', 'approve', 'local:tester', 'ctl', '%s')",
-	    n, now.text);
+	str_add(&sql, ")");
+	for (size_t i = 0; i < count; i++) {
+		str_addf(&sql,
+		         "; INSERT INTO request_file (request_seq, mode, original_hash, action, "
+		         "path, other_path) VALUES (%d, %u, '%s', '%s', ",
+		         n, files[i].mode, files[i].hash, files[i].action);
+		add_quoted(&sql, files[i].path);
+		str_add(&sql, ", ");
+		add_text_or_null(&sql, files[i].other);
+		str_add(&sql, ")");
+	}
 	given(sql.bytes);
+}
+
+static void say_yes(void)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO decision (request_id, verdict, operator_id, source, "
+	               "created_at) VALUES ('request-%d', 'approve', 'local:tester', 'ctl', '%s')",
+	               asked, clock_now().text);
+	given(sql);
+}
+
+/* What a proposal for path is as things are, if it can be taken at all. */
+static bool is_plan(const char *path, const char *body, struct plan *plan)
+{
+	const struct proposal p = { .workspace_root = ws,
+		                    .file_path = path,
+		                    .body = body,
+		                    .body_length = strlen(body),
+		                    .database = test_db() };
+	struct refusal why = { .code = NULL };
+	int root, failed;
+
+	ck_assert_int_eq(workspace_open(ws, &root, NULL), 0);
+	failed = plan_look(root, &p, plan, &why);
+	(void)close(root);
+	return failed == 0;
+}
+
+/* An agent asks to write body to path, which is as it is now, and the operator says yes. What no
+ * front would have asked is asked as if it were about this one file. */
+static void approve(const char *path, const char *body)
+{
+	OWNED(plan) struct plan plan = PLAN_INIT;
+
+	if (is_plan(path, body, &plan)) {
+		struct touched *files = xcalloc(plan.count, sizeof(*files));
+
+		for (size_t i = 0; i < plan.count; i++)
+			files[i] = plan.files[i].is;
+		insert_request(path, body, files, plan.count, plan.primary);
+		free(files);
+	} else {
+		struct touched one = { .path = (char *)path, .action = "create", .hash = NO_FILE };
+
+		insert_request(path, body, &one, 1, 0);
+	}
+	say_yes();
 }
 
 /* The agent calls check_diff for the newest request. */
@@ -422,6 +506,336 @@ START_TEST(jobs_of_other_machines_are_left_alone)
 }
 END_TEST
 
+/* ---- many files at once ---- */
+
+/* One of each: a file modified, made in a new directory, deleted, renamed with a change, copied,
+ * and made executable. */
+static const char MANY[] =
+    "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+    "diff --git a/new/dir/b.txt b/new/dir/b.txt\nnew file mode 100644\n--- /dev/null\n"
+    "+++ b/new/dir/b.txt\n@@ -0,0 +1 @@\n+hello\n"
+    "diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n"
+    "+++ /dev/null\n@@ -1 +0,0 @@\n-bye\n"
+    "diff --git a/old.sh b/moved/new.sh\nsimilarity index 50%\nrename from old.sh\n"
+    "rename to moved/new.sh\n--- a/old.sh\n+++ b/moved/new.sh\n@@ -1,2 +1,2 @@\n true\n-1\n+2\n"
+    "diff --git a/a.txt b/copy.txt\ncopy from a.txt\ncopy to copy.txt\n"
+    "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n";
+
+static void given_many(void)
+{
+	begin();
+	(void)umask(0022);
+	file("a.txt", "one\ntwo\nthree\n");
+	file("gone.txt", "bye\n");
+	file("old.sh", "true\n1\n");
+	file("run", "x\n");
+	ck_assert_int_eq(chmod(in("old.sh"), 0750), 0);
+	ck_assert_int_eq(chmod(in("run"), 0640), 0);
+}
+
+static void many_are_old(void)
+{
+	file_is("a.txt", "one\ntwo\nthree\n");
+	file_is("gone.txt", "bye\n");
+	file_is("old.sh", "true\n1\n");
+	ck_assert_uint_eq(mode_of("old.sh"), 0750);
+	ck_assert_uint_eq(mode_of("run"), 0640);
+	ck_assert_int_eq(entries(), 4);
+}
+
+static void many_are_new(void)
+{
+	file_is("a.txt", "one\n2\nthree\n");
+	file_is("new/dir/b.txt", "hello\n");
+	file_is("gone.txt", "(none)");
+	file_is("old.sh", "(none)");
+	file_is("moved/new.sh", "true\n2\n");
+	ck_assert_uint_eq(mode_of("moved/new.sh"), 0750);
+	file_is("copy.txt", "one\ntwo\nthree\n");
+	file_is("run", "x\n");
+	ck_assert_uint_eq(mode_of("run"), 0750);
+	ck_assert_int_eq(entries(), 8);
+}
+
+START_TEST(a_diff_of_many_files_is_written_whole)
+{
+	given_many();
+	apply("a.txt", MANY);
+	expect(OUTCOME, APPLIED);
+	many_are_new();
+	expect("SELECT path, action, other_path, bytes, state FROM file_change ORDER BY seq",
+	       "a.txt|modify||12|done\nnew/dir/b.txt|create||6|done\n"
+	       "gone.txt|delete||0|done\nold.sh|delete|moved/new.sh|0|done\n"
+	       "moved/new.sh|create|old.sh|7|done\ncopy.txt|create|a.txt|14|done\n"
+	       "run|modify||2|done\n");
+	expect("SELECT json_extract(detail, '$.files') FROM event WHERE kind = 'apply.applied'",
+	       "7\n");
+}
+END_TEST
+
+START_TEST(one_file_that_has_changed_holds_back_all)
+{
+	static const char *const NAMES[] = { "a.txt", "gone.txt", "old.sh", "run" };
+
+	given_many();
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		OWNED(char_ptr) char *old = content(NAMES[i]);
+
+		approve("a.txt", MANY);
+		file(NAMES[i], "mine\n");
+		call_check_diff(false);
+		run_worker("applier");
+		is_refused("patch_conflict", "patch conflict: ");
+		file_is(NAMES[i], "mine\n");
+		file(NAMES[i], old);
+		many_are_old();
+	}
+	approve("a.txt", MANY);
+	file("copy.txt", "mine\n");
+	call_check_diff(false);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: copy.txt: the file has changed");
+}
+END_TEST
+
+START_TEST(names_may_be_swapped_and_taken_anew)
+{
+	begin();
+	file("a", "1\n");
+	file("b", "2\n");
+	file("c", "3\n");
+	apply("a", "diff --git a/a b/b\nrename from a\nrename to b\n"
+	           "diff --git a/b b/a\nrename from b\nrename to a\n"
+	           "diff --git a/c b/d/c\nrename from c\nrename to d/c\n"
+	           "diff --git a/c b/c\nnew file mode 100644\n--- /dev/null\n+++ b/c\n"
+	           "@@ -0,0 +1 @@\n+4\n");
+	expect(OUTCOME, APPLIED);
+	file_is("a", "2\n");
+	file_is("b", "1\n");
+	file_is("c", "4\n");
+	file_is("d/c", "3\n");
+	ck_assert_int_eq(entries(), 5);
+}
+END_TEST
+
+START_TEST(what_was_not_shown_is_not_written)
+{
+	given_many();
+	approve("a.txt", MANY);
+	given("DROP TRIGGER request_file_is_fixed; DELETE FROM request_file WHERE path = 'run'");
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("digest_mismatch", "the stored proposal is not the one that was shown");
+	approve("a.txt", MANY);
+	given("UPDATE request_file SET mode = 33188 WHERE path = 'run'");
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("digest_mismatch", "the stored proposal is not the one that was shown");
+	approve("a.txt", MANY);
+	given("DROP TRIGGER request_is_fixed; UPDATE request SET title = 'another'");
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("digest_mismatch", "the stored proposal is not the one that was shown");
+	many_are_old();
+}
+END_TEST
+
+/* The front of another build has shown less than this one finds in the diff. */
+START_TEST(paths_that_the_diff_touches_beside_those_shown_are_refused)
+{
+	struct touched one = { .path = (char *)"a.txt", .action = touched_action("modify") };
+	static const char OLD[] = "one\ntwo\nthree\n";
+
+	given_many();
+	(void)snprintf(one.hash, sizeof(one.hash), "%s", sha256_of(OLD, strlen(OLD)).text);
+	insert_request("a.txt", MANY, &one, 1, 0);
+	say_yes();
+	call_check_diff(true);
+	run_worker("applier");
+	is_refused("digest_mismatch", "what the proposal does to new/dir/b.txt is not what was");
+	many_are_old();
+}
+END_TEST
+
+START_TEST(force_overwrites_what_has_changed_in_many_files)
+{
+	given_many();
+	approve("a.txt", MANY);
+	file("gone.txt", "bye\n");
+	file("a.txt", "zero\none\ntwo\nthree\n");
+	call_check_diff(true);
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT forced FROM apply", "1\n");
+	file_is("a.txt", "zero\none\n2\nthree\n");
+	file_is("gone.txt", "(none)");
+}
+END_TEST
+
+/* ---- taking back ---- */
+
+/* The operator wants what was written for a request taken back. */
+static void call_undo(int request)
+{
+	char sql[200];
+
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO command (verb, argument, operator_id, source, created_at) VALUES"
+	    " ('undo', 'request-%d', 'local:tester', 'ctl', '%s')",
+	    request, clock_now().text);
+	given(sql);
+	run_worker("applier");
+}
+
+static const char UNDO[] =
+    "SELECT a.state, a.error_code, c.outcome, r.state FROM apply AS a JOIN request AS r"
+    " ON r.seq = a.request_seq JOIN command AS c ON c.seq = a.command_seq"
+    " WHERE a.kind = 'undo' ORDER BY a.seq DESC LIMIT 1";
+static const char UNDONE[] = "undone||done|consumed\n";
+
+static void undo_is_refused(const char *code, const char *beginning)
+{
+	OWNED(char_ptr) char *why = rows("SELECT why FROM command ORDER BY seq DESC LIMIT 1");
+	char outcome[100];
+
+	(void)snprintf(outcome, sizeof(outcome), "refused|%s|refused|consumed\n", code);
+	expect(UNDO, outcome);
+	ck_assert_msg(strncmp(why, beginning, strlen(beginning)) == 0, "%s", why);
+}
+
+START_TEST(a_write_of_many_files_is_taken_back_whole)
+{
+	given_many();
+	apply("a.txt", MANY);
+	many_are_new();
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	many_are_old();
+	expect("SELECT reply FROM command",
+	       "{\"status\":\"undone\",\"request_id\":\"request-1\",\"files\":[\"a.txt\","
+	       "\"new/dir/b.txt\",\"gone.txt\",\"old.sh\",\"moved/new.sh\",\"copy.txt\","
+	       "\"run\"]}\n");
+	expect("SELECT kind, actor FROM event WHERE kind LIKE 'undo.%'",
+	       "undo.ordered|local:tester\nundo.done|local:tester\n");
+	call_undo(1);
+	expect("SELECT outcome, why FROM command WHERE seq = 2",
+	       "refused|this was undone already\n");
+	apply("a.txt", MANY); /* asked anew it can be written again */
+	expect(OUTCOME, APPLIED);
+	many_are_new();
+}
+END_TEST
+
+START_TEST(the_bytes_before_come_back_to_the_byte)
+{
+	static const char OLD[] = "no newline\r\n\0and a NUL\xff";
+	char have[100] = "";
+	FILE *f;
+
+	begin();
+	write_bytes("a.bin", OLD, sizeof(OLD) - 1);
+	write_bytes("empty", "", 0);
+	ck_assert_int_eq(chmod(in("a.bin"), 0604), 0);
+	approve("empty", "full");
+	call_check_diff(false);
+	run_worker("applier");
+	insert_request("a.bin", "new",
+	               &(struct touched){ .path = (char *)"a.bin",
+	                                  .action = touched_action("modify"),
+	                                  .hash = NO_FILE },
+	               1, 0);
+	say_yes();
+	call_check_diff(true);
+	run_worker("applier");
+	file_is("a.bin", "new");
+	file_is("empty", "full");
+	call_undo(2);
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	file_is("empty", "");
+	ck_assert_uint_eq(mode_of("a.bin"), 0604);
+	f = fopen(in("a.bin"), "rb");
+	ck_assert_uint_eq(fread(have, 1, sizeof(have), f), sizeof(OLD) - 1);
+	ck_assert_int_eq(fclose(f), 0);
+	ck_assert_int_eq(memcmp(have, OLD, sizeof(OLD) - 1), 0);
+}
+END_TEST
+
+START_TEST(what_has_changed_since_the_write_is_not_taken_back)
+{
+	static const char *const NAMES[] = { "a.txt", "new/dir/b.txt", "moved/new.sh", "run" };
+
+	given_many();
+	apply("a.txt", MANY);
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		OWNED(char_ptr) char *written = content(NAMES[i]);
+
+		file(NAMES[i], "mine\n");
+		call_undo(1);
+		undo_is_refused("patch_conflict", "patch conflict: ");
+		file_is(NAMES[i], "mine\n");
+		file(NAMES[i], written);
+		many_are_new();
+	}
+	file("gone.txt", "mine\n");
+	call_undo(1);
+	undo_is_refused("patch_conflict", "patch conflict: gone.txt: the file has changed since");
+	ck_assert_int_eq(unlink(in("gone.txt")), 0);
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	many_are_old();
+}
+END_TEST
+
+START_TEST(directories_that_a_write_made_stay_where_something_else_is_in_them)
+{
+	begin();
+	apply("new/dir/a.txt", "x");
+	file("new/mine", "y");
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	file_is("new/mine", "y");
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(what_is_too_large_to_be_kept_cannot_be_taken_back)
+{
+	begin();
+	given("INSERT INTO setting VALUES ('undo_limit_bytes', '4', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	file("a.txt", "12345");
+	apply("a.txt", "x");
+	expect("SELECT count(*) FROM content", "0\n");
+	call_undo(1);
+	undo_is_refused("no_before_image", "what was in a.txt before is not kept any more");
+	file("a.txt", "1234");
+	apply("a.txt", "x");
+	call_undo(2);
+	expect(UNDO, UNDONE);
+	file_is("a.txt", "1234");
+	apply("new.txt", "a file that is new needs nothing to be kept");
+	call_undo(3);
+	expect(UNDO, UNDONE);
+	file_is("new.txt", "(none)");
+}
+END_TEST
+
+START_TEST(a_crashed_undo_is_finished_by_the_next_applier)
+{
+	given_many();
+	apply("a.txt", MANY);
+	given("INSERT INTO command (verb, argument, operator_id, source) VALUES"
+	      " ('undo', 'request-1', 'local:tester', 'ctl');"
+	      "UPDATE apply SET state = 'claimed', claim = 7, attempts = 1, worker_id = 'dead'"
+	      " WHERE kind = 'undo'");
+	run_worker("applier");
+	expect(UNDO, UNDONE);
+	many_are_old();
+}
+END_TEST
+
 /* ---- what is refused ---- */
 
 START_TEST(a_changed_file_is_a_conflict)
@@ -515,11 +929,11 @@ START_TEST(a_diff_about_other_files_is_invalid)
 	file("a.txt", "one\n");
 	apply("a.txt", "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+1\n");
 	is_refused("invalid_diff", "the diff is about b.txt, file_path is a.txt");
-	apply("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n"
+	apply("c.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+1\n"
 	               "--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-one\n+1\n");
-	is_refused("invalid_diff", "the diff touches 2 files");
-	apply("a.txt", "diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n");
-	is_refused("invalid_diff", "the diff is about b.txt");
+	is_refused("invalid_diff", "the diff is about a.txt and others, but not about c.txt");
+	apply("c.txt", "diff --git a/a.txt b/b.txt\nrename from a.txt\nrename to b.txt\n");
+	is_refused("invalid_diff", "the diff is about a.txt and others, but not about c.txt");
 	apply("l",
 	      "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n"
 	      "+/etc/passwd\n\\ No newline at end of file\n");
@@ -653,15 +1067,9 @@ START_TEST(the_database_is_not_written)
 	ck_assert_int_eq(link(in("intercom.db"), in("other-name")), 0);
 	static const char *const NAMES[] = { "intercom.db", "intercom.db-wal",
 		                             "intercom.db-journal", "other-name" };
+	session = 2;
 	for (size_t i = 0; i < COUNT(NAMES); i++) {
-		approve("a.txt", "x");
-		(void)snprintf(
-		    sql, sizeof(sql),
-		    "DROP TRIGGER IF EXISTS request_is_fixed; DROP TRIGGER IF EXISTS"
-		    " request_is_adopted; UPDATE request SET session_seq = 2, file_path = '%s'"
-		    " WHERE seq = %d",
-		    NAMES[i], asked);
-		given(sql);
+		approve(NAMES[i], "x");
 		call_check_diff(true);
 		run_worker("applier");
 		is_refused("path_violation", "path violation");
@@ -833,6 +1241,49 @@ START_TEST(what_was_only_staged_is_done_anew)
 }
 END_TEST
 
+START_TEST(a_redo_that_is_refused_takes_away_the_directories_made_before_the_crash)
+{
+	begin();
+	approve("new/dir/a.txt", "x");
+	call_check_diff(false);
+	left_in_hand(1);
+	given("INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
+	      " temp_name, backup_name, made_from, state, created_at, updated_at) VALUES (1,"
+	      " 'new/dir/a.txt', 'create', 'new_file', 'other', 1,"
+	      " '.intercom-0123456789abcdef.tmp', '.intercom-0123456789abcdef.old', 3, 'planned',"
+	      " '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')");
+	ck_assert_int_eq(mkdir(in("new"), 0755), 0);
+	ck_assert_int_eq(mkdir(in("new/dir"), 0755), 0);
+	file("new/dir/.intercom-0123456789abcdef.tmp", "par");
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: new/dir/a.txt leads to another file");
+	ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+/* The workspace's directory can be opened and not searched: nothing can be told of its files. */
+START_TEST(a_crash_over_files_that_cannot_be_looked_at_is_told_at_last)
+{
+	begin();
+	if (geteuid() != 0)
+		return;
+	file("a.txt", "old\n");
+	approve("a.txt", "new\n");
+	call_check_diff(false);
+	journaled(sha256_of("old\n", 4).text, "new\n", ".intercom-0123456789abcdef.tmp");
+	left_in_hand(1);
+	ck_assert_int_eq(chmod(ws, 0444), 0);
+	bring_worker_along();
+	become_nobody();
+	run_worker("applier");
+	expect("SELECT state, attempts FROM apply", "queued|2\n");
+	run_worker("applier");
+	is_refused("permission", "cannot open a.txt: Permission denied; an applier died over this "
+	                         "write, and how far it got cannot be told");
+	expect("SELECT attempts FROM apply", "3\n");
+}
+END_TEST
+
 START_TEST(what_was_renamed_is_settled)
 {
 	given_crash("new\n", false);
@@ -956,23 +1407,29 @@ struct race {
 
 static void plan_race(struct race *r, const char *path, const char *body)
 {
-	OWNED(char_ptr) char *old = content(path);
-	struct sha256 hash = sha256_of(old, strlen(old));
-	const struct proposal p = { .workspace_root = ws,
-		                    .file_path = path,
-		                    .original_hash =
-		                        strcmp(old, "(none)") == 0 ? NO_FILE : hash.text,
-		                    .body = body,
-		                    .body_length = strlen(body) };
+	OWNED(plan) struct plan plan = PLAN_INIT;
+	const struct proposal p = {
+		.workspace_root = ws, .file_path = path, .body = body, .body_length = strlen(body)
+	};
 
 	*r = (struct race){ .f = FILE_CHANGE_INIT, .root = -1 };
 	ck_assert_int_eq(workspace_open(ws, &r->root, NULL), 0);
-	ck_assert_msg(file_change_plan(r->root, &p, &r->f, &r->why) == 0, "%s", r->why.text);
+	ck_assert_msg(plan_look(r->root, &p, &plan, &r->why) == 0 &&
+	                  plan_work(&p, &plan, &r->why) == 0,
+	              "%s", r->why.text);
+	file_change_take(r->root, &plan.files[0], NULL, &r->f);
+}
+
+static int stage_race(struct race *r)
+{
+	if (file_change_open(r->root, &r->f, &r->why))
+		return -1;
+	return file_change_stage(r->root, &r->f, &r->why);
 }
 
 static void lose_race(struct race *r, const char *code)
 {
-	ck_assert_int_eq(file_change_commit(&r->f, &r->why), -1);
+	ck_assert_int_eq(file_change_place(&r->f, &r->why), -1);
 	ck_assert_str_eq(r->why.code, code);
 	file_change_undo(r->root, &r->f);
 	file_change_clear(&r->f);
@@ -986,18 +1443,101 @@ START_TEST(race_the_file_changes_after_the_plan)
 	begin();
 	file("a.txt", "old");
 	plan_race(&r, "a.txt", "new");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	file("a.txt", "mine");
 	lose_race(&r, "patch_conflict");
 	file_is("a.txt", "mine");
 	plan_race(&r, "a.txt",
 	          "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-mine\n"
 	          "\\ No newline at end of file\n");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	file("a.txt", "changed again");
 	lose_race(&r, "patch_conflict");
 	file_is("a.txt", "changed again");
 	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(room_is_looked_for_before_anything_is_staged)
+{
+	struct file_change changes[2] = { FILE_CHANGE_INIT, FILE_CHANGE_INIT };
+	struct refusal why = { .code = NULL };
+
+	begin();
+	for (size_t i = 0; i < COUNT(changes); i++) {
+		changes[i].dir_fd = open(ws, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		changes[i].bytes.length = 1000; /* there are none */
+		str_add(&changes[i].path, "a.txt");
+	}
+	ck_assert_int_eq(file_change_check_space(changes, 2, &why), 0);
+	changes[1].bytes.length = (size_t)1 << 60;
+	ck_assert_int_eq(file_change_check_space(changes, 2, &why), -1);
+	ck_assert_str_eq(why.code, "no_space");
+	for (size_t i = 0; i < COUNT(changes); i++)
+		file_change_clear(&changes[i]);
+}
+END_TEST
+
+/* Each of these writes stands between the last look and the rename. */
+START_TEST(race_what_somebody_wrote_in_the_last_moment_is_not_overwritten)
+{
+	struct race r;
+
+	begin();
+	file("a.txt", "old");
+	plan_race(&r, "a.txt", "new");
+	ck_assert_int_eq(stage_race(&r), 0);
+	ck_assert_int_eq(file_change_check(&r.f, &r.why), 0);
+	file("other", "mine");
+	ck_assert_int_eq(rename(in("other"), in("a.txt")), 0);
+	lose_race(&r, "patch_conflict");
+	file_is("a.txt", "mine");
+	plan_race(&r, "a.txt", "new");
+	ck_assert_int_eq(stage_race(&r), 0);
+	ck_assert_int_eq(file_change_check(&r.f, &r.why), 0);
+	ck_assert_int_eq(unlink(in("a.txt")), 0);
+	ck_assert_int_eq(mkdir(in("a.txt"), 0755), 0);
+	file("a.txt/precious", "mine");
+	lose_race(&r, "patch_conflict");
+	file_is("a.txt/precious", "mine");
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(race_what_was_placed_is_put_back_unless_somebody_changed_it)
+{
+	static const char DELETION[] = "--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n"
+	                               "\\ No newline at end of file\n";
+	static const struct {
+		const char *path, *body;
+	} WRITES[] = { { "a.txt", "new" }, { "a.txt", DELETION }, { "b.txt", "new" } };
+
+	begin();
+	file("a.txt", "old");
+	for (size_t i = 0; i < 2 * COUNT(WRITES); i++) {
+		const char *path = WRITES[i / 2].path;
+		struct race r;
+
+		plan_race(&r, path, WRITES[i / 2].body);
+		ck_assert_int_eq(stage_race(&r), 0);
+		ck_assert_int_eq(file_change_place(&r.f, &r.why), 0);
+		if (i % 2) {
+			file(path, "mine");
+			ck_assert_int_eq(file_change_put_back(&r.f, &r.why), -1);
+			ck_assert_str_eq(r.why.code, "patch_conflict");
+			ck_assert_int_eq(file_change_tidy(r.root, &r.f, &r.why), 0);
+			file_is(path, "mine");
+		} else {
+			ck_assert_int_eq(file_change_put_back(&r.f, &r.why), 0);
+			file_change_undo(r.root, &r.f);
+			file_is(path, i < 4 ? "old" : "(none)");
+		}
+		ck_assert_int_eq(entries(), i == 5 ? 2 : 1); /* theirs */
+		(void)unlink(in("b.txt"));
+		file("a.txt", "old");
+		file_change_clear(&r.f);
+		(void)close(r.root);
+	}
 }
 END_TEST
 
@@ -1007,13 +1547,13 @@ START_TEST(race_somebody_makes_the_new_file_first)
 
 	begin();
 	plan_race(&r, "d/e/a.txt", "new");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	file("d/e/a.txt", "mine");
 	lose_race(&r, "patch_conflict");
 	file_is("d/e/a.txt", "mine");
 	ck_assert_int_eq(entries(), 3);
 	plan_race(&r, "d/f/g/a.txt", "new");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	ck_assert_int_eq(symlink("nowhere", in("d/f/g/a.txt")), 0);
 	lose_race(&r, "patch_conflict");
 	ck_assert_int_eq(unlink(in("d/f/g/a.txt")), 0);
@@ -1026,7 +1566,7 @@ START_TEST(race_directories_that_were_made_for_nothing_go)
 
 	begin();
 	plan_race(&r, "d/e/a.txt", "new");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	ck_assert_int_eq(entries(), 3);
 	file_change_undo(r.root, &r.f);
 	ck_assert_int_eq(entries(), 0);
@@ -1045,18 +1585,113 @@ START_TEST(race_the_file_becomes_a_link_or_its_directory_does)
 	ck_assert_int_eq(mkdir(in("../out"), 0755), 0);
 	file("d/a.txt", "old");
 	plan_race(&r, "d/a.txt", "new");
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), 0);
+	ck_assert_int_eq(stage_race(&r), 0);
 	swapped_to("d/a.txt", "../../victim");
 	lose_race(&r, "patch_conflict");
 	file_is("../victim", "old");
 	plan_race(&r, "d/b.txt", "new");
 	ck_assert_int_eq(rename(in("d"), in("moved")), 0);
 	ck_assert_int_eq(symlink("../out", in("d")), 0);
-	ck_assert_int_eq(file_change_stage(r.root, &r.f, &r.why), -1);
+	ck_assert_int_eq(stage_race(&r), -1);
 	ck_assert_str_eq(r.why.code, "path_violation");
 	file_change_clear(&r.f);
 	(void)close(r.root);
 	ck_assert_int_eq(rmdir(in("../out")), 0);
+}
+END_TEST
+
+/* ---- who swaps names while it works ---- */
+
+struct swapper {
+	pthread_t thread;
+	int root;
+	atomic_bool stop;
+	unsigned long swaps;
+};
+
+/* Directories, files and links that leave the workspace change places as fast as they can. */
+static void *swap(void *arg)
+{
+	static const char *const PAIRS[][2] = { { "d", "leaves" },
+		                                { "f.txt", "file-leaves" },
+		                                { "e", "absolute" } };
+	struct swapper *s = arg;
+
+	while (!atomic_load(&s->stop)) {
+		for (size_t i = 0; i < COUNT(PAIRS); i++)
+			(void)renameat2(s->root, PAIRS[i][0], s->root, PAIRS[i][1],
+			                RENAME_EXCHANGE);
+		s->swaps++;
+	}
+	return NULL;
+}
+
+static void given_swapped_names(struct swapper *s)
+{
+	OWNED(str) struct str outside = STR_INIT;
+
+	begin();
+	str_addf(&outside, "%s/../out", ws);
+	ck_assert_int_eq(mkdir(in("../out"), 0755), 0);
+	file("../out/a.txt", "secret");
+	ck_assert_int_eq(mkdir(in("d"), 0755), 0);
+	ck_assert_int_eq(mkdir(in("e"), 0755), 0);
+	file("f.txt", "x");
+	ck_assert_int_eq(symlink("../out", in("leaves")), 0);
+	ck_assert_int_eq(symlink("../out/a.txt", in("file-leaves")), 0);
+	ck_assert_int_eq(symlink(outside.bytes, in("absolute")), 0);
+	*s = (struct swapper){ .root = open(ws, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	ck_assert_int_ge(s->root, 0);
+}
+
+/* Everything that opens, reads or changes a file of the directory is told. */
+static int watch_outside(void)
+{
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+
+	ck_assert_int_ge(inotify_add_watch(fd, in("../out"), IN_ALL_EVENTS), 0);
+	return fd;
+}
+
+static const char SWAPPED[] = "--- /dev/null\n+++ b/d/new.txt\n@@ -0,0 +1 @@\n+new\n"
+                              "--- /dev/null\n+++ b/e/sub/new.txt\n@@ -0,0 +1 @@\n+new\n";
+
+START_TEST(nothing_outside_is_opened_or_written_whoever_swaps_names)
+{
+	static const char *const PATHS[] = { "d/a.txt", "f.txt", "e/sub/a.txt", "d/new.txt" };
+	const char *given_seconds = getenv("INTERCOM_RACE_SECONDS");
+	int64_t until_ms =
+	    clock_monotonic_ms() + 1000 * (given_seconds ? strtol(given_seconds, NULL, 10) : 3);
+	char event[4096];
+	struct swapper s;
+	int outside;
+
+	given_swapped_names(&s);
+	outside = watch_outside();
+	ck_assert_int_eq(pthread_create(&s.thread, NULL, swap, &s), 0);
+	while (clock_monotonic_ms() < until_ms) {
+		for (size_t i = 0; i < 4 * COUNT(PATHS); i++) {
+			const char *path = PATHS[i % COUNT(PATHS)];
+
+			approve(path, i % COUNT(PATHS) == 3 ? SWAPPED : "mine");
+			call_check_diff(true);
+		}
+		run_worker("applier");
+	}
+	atomic_store(&s.stop, true);
+	ck_assert_int_eq(pthread_join(s.thread, NULL), 0);
+	(void)close(s.root);
+	ck_assert_int_lt(read(outside, event, sizeof(event)), 0);
+	(void)close(outside);
+	file_is("../out/a.txt", "secret");
+	ck_assert_uint_gt(s.swaps, 1000);
+	expect("SELECT DISTINCT coalesce(error_code, '') FROM apply WHERE state = 'refused'"
+	       " AND error_code NOT IN ('path_violation', 'patch_conflict', 'digest_mismatch')",
+	       "");
+	expect("SELECT count(*) FROM apply WHERE state NOT IN ('applied', 'refused')", "0\n");
+	expect("SELECT count(DISTINCT state) FROM apply", "2\n");
+	ck_assert_int_eq(hidden_entries(), 0);
+	(void)printf("%d writes while names changed places %lu times\n", asked, s.swaps);
 }
 END_TEST
 
@@ -1076,6 +1711,26 @@ static void add_writing(TCase *c)
 	tcase_add_test(c, a_link_inside_the_workspace_is_followed);
 	tcase_add_test(c, jobs_are_done_in_order);
 	tcase_add_test(c, jobs_of_other_machines_are_left_alone);
+}
+
+static void add_many(TCase *c)
+{
+	tcase_add_test(c, a_diff_of_many_files_is_written_whole);
+	tcase_add_test(c, one_file_that_has_changed_holds_back_all);
+	tcase_add_test(c, names_may_be_swapped_and_taken_anew);
+	tcase_add_test(c, what_was_not_shown_is_not_written);
+	tcase_add_test(c, paths_that_the_diff_touches_beside_those_shown_are_refused);
+	tcase_add_test(c, force_overwrites_what_has_changed_in_many_files);
+}
+
+static void add_taking_back(TCase *c)
+{
+	tcase_add_test(c, a_write_of_many_files_is_taken_back_whole);
+	tcase_add_test(c, the_bytes_before_come_back_to_the_byte);
+	tcase_add_test(c, what_has_changed_since_the_write_is_not_taken_back);
+	tcase_add_test(c, directories_that_a_write_made_stay_where_something_else_is_in_them);
+	tcase_add_test(c, what_is_too_large_to_be_kept_cannot_be_taken_back);
+	tcase_add_test(c, a_crashed_undo_is_finished_by_the_next_applier);
 }
 
 static void add_refusing(TCase *c)
@@ -1102,7 +1757,12 @@ static void add_recovering(TCase *c)
 {
 	tcase_add_test(c, a_job_of_a_dead_worker_is_taken_over);
 	tcase_add_test(c, what_was_only_staged_is_done_anew);
+	tcase_add_test(c, a_redo_that_is_refused_takes_away_the_directories_made_before_the_crash);
+	tcase_add_test(c, a_crash_over_files_that_cannot_be_looked_at_is_told_at_last);
 	tcase_add_test(c, what_was_renamed_is_settled);
+	tcase_add_test(c, room_is_looked_for_before_anything_is_staged);
+	tcase_add_test(c, race_what_somebody_wrote_in_the_last_moment_is_not_overwritten);
+	tcase_add_test(c, race_what_was_placed_is_put_back_unless_somebody_changed_it);
 	tcase_add_test(c, what_somebody_else_wrote_meanwhile_stays);
 	tcase_add_test(c, a_journal_never_removes_what_is_not_ours);
 	tcase_add_test(c, a_write_that_killed_three_is_dead);
@@ -1112,6 +1772,7 @@ static void add_recovering(TCase *c)
 	tcase_add_test(c, a_bell_wakes_it_and_an_idle_look_writes_nothing);
 	tcase_add_test(c, race_the_file_changes_after_the_plan);
 	tcase_add_test(c, race_somebody_makes_the_new_file_first);
+	tcase_add_test(c, nothing_outside_is_opened_or_written_whoever_swaps_names);
 	tcase_add_test(c, race_directories_that_were_made_for_nothing_go);
 	tcase_add_test(c, race_the_file_becomes_a_link_or_its_directory_does);
 }
@@ -1124,6 +1785,8 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
 	add_writing(c);
+	add_many(c);
+	add_taking_back(c);
 	add_refusing(c);
 	add_recovering(c);
 	suite_add_tcase(s, c);

@@ -140,6 +140,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "host_cli||default\nhost_cli_args|[]|default\n"
 	    "max_concurrent_sessions|3|default\nhttp_port|3000|default\n"
 	    "ipc_name|agent-intercom|default\nretention_days|30|default\n"
+	    "undo_limit_bytes|10485760|default\n"
 	    "command_timeout_seconds|60|default\ncommand_output_limit_bytes|65536|default\n"
 	    "database.path|%s/home/.local/state/agent-intercom/intercom.db|default\n"
 	    "slack.channel_id||default\nslack.questions|thread|default\n"
@@ -169,6 +170,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	given(
 	    "host_cli_args = [\"--stdio\", \"-x\"]\nmax_concurrent_sessions = 4\n"
 	    "http_port = 0\nipc_name = \"other.one\"\nretention_days = 7\n"
+	    "undo_limit_bytes = 0\n"
 	    "command_timeout_seconds = 61\ncommand_output_limit_bytes = 1000\n"
 	    "[database]\npath = \"data/x.db\"\n"
 	    "[slack]\nchannel_id = \"C0AFXFQP1TJ\"\nquestions = \"channel\"\n"
@@ -194,6 +196,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.http_port, 0);
 	ck_assert_str_eq(c.ipc_name, "other.one");
 	ck_assert_int_eq(c.retention_days, 7);
+	ck_assert_int_eq(c.undo_limit_bytes, 0);
 	ck_assert_int_eq(c.command_timeout_seconds, 61);
 	ck_assert_int_eq(c.command_output_limit_bytes, 1000);
 	ck_assert_str_eq(c.database.path, in("conf/data/x.db"));

@@ -512,6 +512,19 @@ START_TEST(an_id_that_fits_nothing_is_not_taken_for_an_instruction)
 }
 END_TEST
 
+/* ---- undo ---- */
+
+START_TEST(undo_says_at_once_what_cannot_be_undone)
+{
+	given_questions();
+	ctl("undo 0191");
+	failed(1, "refused: nothing was written for this request");
+	ctl("undo 0199");
+	failed(1, "");
+	expect("SELECT verb, outcome FROM command", "undo|refused\n");
+}
+END_TEST
+
 /* ---- mode ---- */
 
 START_TEST(mode_switches_and_tells)
@@ -1060,6 +1073,7 @@ int main(void)
 		a_first_word_that_is_no_id_belongs_to_the_instruction,
 		resume_takes_a_request_or_a_session,
 		an_id_that_fits_nothing_is_not_taken_for_an_instruction,
+		undo_says_at_once_what_cannot_be_undone,
 		mode_switches_and_tells,
 	};
 	const TTest *const shows[] = {

@@ -771,31 +771,6 @@ START_TEST(a_git_commit_of_everything_is_read)
 }
 END_TEST
 
-/* What diff_is_about says of a diff's text: NULL where it is about path. */
-static const char *objection(const char *text, const char *path, struct err *e)
-{
-	OWNED(diff) struct diff d = DIFF_INIT;
-
-	ck_assert_int_eq(diff_parse(text, strlen(text), &d, e), 0);
-	return diff_is_about(&d, path, e) ? e->text : NULL;
-}
-
-START_TEST(a_proposal_is_about_one_file_and_leaves_it_a_file)
-{
-	static const char ONE[] = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+2\n";
-	static const char LINK[] = "diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n"
-	                           "+++ b/x\n@@ -0,0 +1 @@\n+/etc/passwd\n";
-	OWNED(str) struct str two = STR_INIT;
-	struct err e = ERR_INIT;
-
-	ck_assert_ptr_null(objection(ONE, "x", &e));
-	ck_assert_ptr_nonnull(strstr(objection(ONE, "y", &e), "the diff is about x"));
-	ck_assert_ptr_nonnull(strstr(objection(LINK, "x", &e), "a symlink"));
-	str_addf(&two, "%s--- a/y\n+++ b/y\n@@ -1 +1 @@\n-1\n+2\n", ONE);
-	ck_assert_ptr_nonnull(strstr(objection(two.bytes, "x", &e), "touches 2 files"));
-}
-END_TEST
-
 static void add_peers(Suite *suite)
 {
 	TCase *peers = tcase_create("peers");
@@ -860,7 +835,6 @@ static void add_computing(Suite *suite)
 	tcase_add_test(computing, four_mebibytes_are_compared_fast);
 	tcase_add_test(computing, lines_that_are_all_the_same_are_compared_fast);
 	tcase_add_test(computing, a_hunk_that_fits_nowhere_is_given_up_fast);
-	tcase_add_test(computing, a_proposal_is_about_one_file_and_leaves_it_a_file);
 	suite_add_tcase(suite, computing);
 }
 

@@ -26,12 +26,28 @@ static void start_front(void)
 	port = front_port();
 }
 
-static void given_front(void)
+/* A front whose workspace is beside the run directory, or that with the database in it. */
+static void given_front_at(bool beside)
 {
 	(void)setenv("INTERCOM_PROGRESS_SECONDS", "1", 1);
 	fresh_store();
 	given_front_settings(workspace);
+	if (!beside) {
+		char sql[800];
+
+		*strrchr(workspace, '/') = '\0';
+		(void)snprintf(
+		    sql, sizeof(sql),
+		    "UPDATE setting SET value = '%s' WHERE name = 'default_workspace_root'",
+		    workspace);
+		given(sql);
+	}
 	start_front();
+}
+
+static void given_front(void)
+{
+	given_front_at(true);
 }
 
 static void given_workspaces(const char *json)
@@ -1353,13 +1369,132 @@ START_TEST(a_diff_is_about_the_file_it_is_asked_for_and_fits_it)
 	refused(
 	    &a, "f",
 	    "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+ONE\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n",
-	    "invalid_diff", "2 files");
+	    "patch_conflict", "g: the file does not exist");
 	refused(&a, "f", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-uno\n+ONE\n", "patch_conflict",
 	        "read the file again");
 	refused(&a, "f", "--- a/f\n+++ b/f\n@@ nonsense @@\n", "invalid_diff", "");
 	refused(&a, "new", "--- a/new\n+++ b/new\n@@ -1 +1 @@\n-one\n+ONE\n", "patch_conflict", "");
 	refused(&a, "f", "--- a/f\n+++ b/../../f\n@@ -1 +1 @@\n-one\n+ONE\n", "invalid_diff", "");
 	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
+START_TEST(every_path_of_a_diff_is_stored_with_what_becomes_of_it)
+{
+	static const char DIFF[] =
+	    "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+ONE\n"
+	    "diff --git a/g b/sub/h\nold mode 100644\nnew mode 100755\nrename from g\n"
+	    "rename to sub/h\n"
+	    "diff --git a/f b/i\ncopy from f\ncopy to i\n"
+	    "diff --git a/k b/l\ncopy from k\ncopy to l\n";
+	OWNED(char_ptr) char *arguments = proposal("f", DIFF);
+	OWNED(char_ptr) char *digest = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\n");
+	put_file(workspace, "g", "two\n");
+	put_file(workspace, "k", "k\n");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT path, action, other_path, mode, length(original_hash)"
+	            " FROM request_file ORDER BY seq",
+	            "f|modify||0|64\ng|delete|sub/h|0|64\nsub/h|create|g|33261|8\n"
+	            "i|create|f|0|8\nk|read||0|64\nl|create|k|0|8\n");
+	expect("SELECT r.original_hash = f.original_hash FROM request AS r JOIN request_file AS f"
+	       " ON f.request_seq = r.seq AND f.path = r.file_path",
+	       "1\n");
+	wire_close(&w);
+	digest = rows("SELECT digest FROM request");
+
+	/* Any of the files as it was asked about makes the question. */
+	put_file(workspace, "k", "changed\n");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT count(DISTINCT digest), count(*) FROM request", "2|2\n");
+	wire_close(&w);
+	put_file(workspace, "k", "k\n");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT count(*) FROM tool_call", "3\n");
+	expect("SELECT count(*) FROM request", "2\n");
+	wire_close(&w);
+}
+END_TEST
+
+START_TEST(each_path_of_a_diff_is_judged_by_itself)
+{
+	static const char F[] = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+ONE\n";
+	static const struct {
+		const char *part, *code, *text;
+	} PARTS[] = {
+		{ "--- /dev/null\n+++ b/.git/hooks/x\n@@ -0,0 +1 @@\n+x\n", "path_violation",
+		  "is inside .git" },
+		{ "--- /dev/null\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n", "path_violation", "outside" },
+		{ "diff --git a/f b/.intercom/p\ncopy from f\ncopy to .intercom/p\n",
+		  "path_violation", "is inside .intercom" },
+		{ "diff --git a/link/secret b/s\ncopy from link/secret\ncopy to s\n",
+		  "path_violation", "outside the workspace" },
+		{ "--- /dev/null\n+++ \"b/x\\ny\"\n@@ -0,0 +1 @@\n+x\n", "path_violation",
+		  "\"x\\x0ay\" has a control byte" },
+		{ "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+1\n", "invalid_diff",
+		  "two parts of the diff write f" },
+		{ "--- a/alias\n+++ b/alias\n@@ -1 +1 @@\n-one\n+1\n", "invalid_diff",
+		  "f and alias are the same file" },
+		{ "--- /dev/null\n+++ b/f/g\n@@ -0,0 +1 @@\n+x\n", "patch_conflict",
+		  "Not a directory" },
+		{ "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n--- /dev/null\n+++ b/n/g\n"
+		  "@@ -0,0 +1 @@\n+x\n",
+		  "invalid_diff", "the diff has n as a file and, in n/g, as a directory" },
+		{ "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 "
+		  "@@\n"
+		  "+f\n",
+		  "invalid_diff", "a symlink" },
+		{ "diff --git a/none b/m\nrename from none\nrename to m\n", "patch_conflict",
+		  "none: the file does not exist" },
+		{ "diff --git a/g b/h\nrename from g\nrename to h\n", "patch_conflict",
+		  "makes it of g, but it exists" },
+		{ "--- a/pipe\n+++ b/pipe\n@@ -1 +1 @@\n-one\n+1\n", "patch_conflict",
+		  "is a FIFO" },
+		{ "diff --git a/b b/b\nBinary files a/b and b/b differ\n", "invalid_diff",
+		  "binary patches are not supported" },
+	};
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\n");
+	put_file(workspace, "g", "g\n");
+	put_file(workspace, "h", "h\n");
+	ck_assert_int_eq(shell(NULL,
+	                       "cd %s && ln -s f alias && mkfifo pipe && mkdir ../out && echo s >"
+	                       " ../out/secret && ln -s ../out link",
+	                       workspace),
+	                 0);
+	for (size_t i = 0; i < COUNT(PARTS); i++) {
+		OWNED(str) struct str diff = STR_INIT;
+
+		str_addf(&diff, "%s%s", F, PARTS[i].part);
+		refused(&a, "f", diff.bytes, PARTS[i].code, PARTS[i].text);
+	}
+	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
+START_TEST(the_database_and_its_run_directory_are_not_asked_about)
+{
+	static const char *const NAMES[] = { "", "-wal", "-shm", "-journal", ".before-3" };
+	char path[900];
+	struct agent a;
+
+	given_front_at(false);
+	a = newcomer();
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		(void)snprintf(path, sizeof(path), "%.700s%s", test_db(), NAMES[i]);
+		refused(&a, path, "x", "path_violation", "belongs to agent-intercom's database");
+	}
+	(void)snprintf(path, sizeof(path), "%.700s/applier.bell", test_run());
+	refused(&a, path, "x", "path_violation", "is in agent-intercom's run directory");
+	expect("PRAGMA integrity_check", "ok\n");
 }
 END_TEST
 
@@ -1452,6 +1587,9 @@ int main(void)
 	tcase_add_test(c, no_path_leads_out_of_the_workspace);
 	tcase_add_test(c, a_path_may_be_said_absolutely_or_with_dots);
 	tcase_add_test(c, a_diff_is_about_the_file_it_is_asked_for_and_fits_it);
+	tcase_add_test(c, every_path_of_a_diff_is_stored_with_what_becomes_of_it);
+	tcase_add_test(c, each_path_of_a_diff_is_judged_by_itself);
+	tcase_add_test(c, the_database_and_its_run_directory_are_not_asked_about);
 	tcase_add_test(c, full_content_over_a_file_is_shown_as_what_it_changes);
 	tcase_add_test(c, a_big_text_is_kept_once);
 	tcase_add_test(c, an_answer_that_came_after_pending_waits_for_its_agent);

@@ -99,6 +99,27 @@ START_TEST(what_the_policy_does_not_allow_is_asked)
 }
 END_TEST
 
+/* A diff about one file that is allowed and another one that is not. */
+START_TEST(each_path_that_a_diff_touches_must_be_allowed)
+{
+	OWNED(char_ptr)
+	char *both = proposal("docs/a", "--- /dev/null\n+++ b/docs/a\n@@ -0,0 +1 @@\n+x\n"
+	                                "--- /dev/null\n+++ b/src/b\n@@ -0,0 +1 @@\n+x\n");
+	OWNED(char_ptr)
+	char *allowed = proposal("docs/a", "--- /dev/null\n+++ b/docs/a\n@@ -0,0 +1 @@\n+x\n"
+	                                   "--- /dev/null\n+++ b/docs/b\n@@ -0,0 +1 @@\n+x\n");
+	OWNED(char_ptr) char *asked = NULL;
+	OWNED(char_ptr) char *approved = NULL;
+
+	given_all(DOCS);
+	asked = agent_call(&agent, "check_clearance", both);
+	has(asked, "status", "pending");
+	approved = agent_call(&agent, "check_clearance", allowed);
+	has(approved, "status", "approved");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(auto_check_tells_the_rule_that_decides)
 {
 	given_all("{\"enabled\":true,\"commands\":[\"cargo test *\"],\"tools\":[\"ping\"],"
@@ -332,6 +353,7 @@ int main(void)
 	tcase_set_timeout(c, 90);
 	tcase_add_test(c, a_file_that_the_policy_allows_is_approved_by_it_and_written);
 	tcase_add_test(c, what_the_policy_does_not_allow_is_asked);
+	tcase_add_test(c, each_path_that_a_diff_touches_must_be_allowed);
 	tcase_add_test(c, auto_check_tells_the_rule_that_decides);
 	tcase_add_test(c, a_prompt_that_the_policy_allows_goes_on_unless_the_agent_is_in_trouble);
 	tcase_add_test(

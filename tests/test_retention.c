@@ -19,7 +19,7 @@ static const char COUNTS[] =
 /* A text of the database's language with %1$s the instant and %2$d the number. */
 static void given_for(const char *format, struct instant at, int n)
 {
-	char sql[1600];
+	char sql[2000];
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -48,6 +48,8 @@ static void given_whole_session(int n, struct instant at)
 	    " file_path, risk_level, original_hash, created_at, updated_at) VALUES (%2$d, 'q%2$d',"
 	    " %2$d, 'clearance', 'pending', printf('%%064d', %2$d), 't', %2$d, 'f', 'low',"
 	    " 'new_file', '%1$s', '%1$s');"
+	    "INSERT INTO request_file (request_seq, path, action, original_hash)"
+	    " VALUES (%2$d, 'f', 'create', 'new_file');"
 	    "INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, digest,"
 	    " state, request_seq, created_at) VALUES (%2$d, %2$d, %2$d, '1', 'modern',"
 	    " 'check_clearance', '', 'waiting', %2$d, '%1$s');"
@@ -101,6 +103,7 @@ START_TEST(sessions_that_ended_long_ago_go_with_all_their_rows)
 	expect_soon("SELECT count(*) FROM answer", "0\n");
 	expect(COUNTS, "2|2|2|2|0|2|2|2|2|2\n");
 	expect("SELECT seq FROM session", "2\n3\n");
+	expect("SELECT request_seq FROM request_file", "2\n3\n");
 	expect("SELECT count(*) FROM event WHERE session_seq = 1", "4\n");
 	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
 
@@ -164,6 +167,26 @@ START_TEST(what_slack_sent_goes_after_a_week_and_steering_with_its_session)
 	expect("SELECT session_seq FROM pause", "2\n");
 	expect("SELECT seq FROM session", "2\n");
 	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
+}
+END_TEST
+
+START_TEST(what_was_in_a_file_before_an_old_write_is_forgotten_though_its_session_lives)
+{
+	begin();
+	given_whole_session(1, ago(31 * DAY));
+	given_whole_session(2, ago(29 * DAY));
+	given("INSERT INTO content (seq, hash, size, bytes) VALUES"
+	      " (3, printf('%064d', 3), 1, x'61'), (4, printf('%064d', 4), 1, x'62');"
+	      "DROP TRIGGER file_change_is_fixed;"
+	      "UPDATE file_change SET before_seq = 2 + (SELECT request_seq FROM apply"
+	      " WHERE seq = apply_seq)");
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT seq FROM content", "1\n2\n4\n");
+	expect("SELECT seq, before_seq FROM file_change", "1|\n2|4\n");
+	expect("SELECT count(*) FROM session", "2\n");
 }
 END_TEST
 
@@ -384,6 +407,8 @@ int main(void)
 	tcase_add_test(
 	    c, what_was_said_in_slack_goes_with_its_session_and_intents_go_when_they_are_old);
 	tcase_add_test(c, what_slack_sent_goes_after_a_week_and_steering_with_its_session);
+	tcase_add_test(
+	    c, what_was_in_a_file_before_an_old_write_is_forgotten_though_its_session_lives);
 	tcase_add_test(c, nothing_goes_in_the_first_hour_and_retention_days_says_when);
 	tcase_add_test(c, a_number_is_never_given_twice);
 	tcase_add_test(c, a_session_stays_while_another_one_holds_on_to_a_row_of_it);

@@ -517,6 +517,24 @@ START_TEST(a_symlink_to_a_protected_place_is_not_resolved)
 }
 END_TEST
 
+START_TEST(a_symlink_to_a_name_that_could_be_mis_shown_is_not_resolved)
+{
+	ck_assert_int_eq(mkdir("new\nline", 0755), 0);
+	make("new\nline/file", "x");
+	make("esc\033[2Jape", "x");
+	make("latin\xe9", "x");
+	link_to("new\nline", "one");
+	link_to("esc\033[2Jape", "two");
+	link_to("latin\xe9", "three");
+	expect_unresolved("one/file", "path violation: \"one/file\" leads to a name that has a "
+	                              "control byte");
+	expect_unresolved("two", "path violation: \"two\" leads to a name that has a control byte");
+	expect_unresolved("three",
+	                  "path violation: \"three\" leads to a name that is not valid UTF-8");
+	expect_unresolved("one/new", "path violation: \"new\\x0aline/new\" has a control byte");
+}
+END_TEST
+
 START_TEST(no_descriptor_is_left_open)
 {
 	OWNED(str) struct str text = STR_INIT;
@@ -585,6 +603,7 @@ static void add_writing(Suite *suite)
 	tcase_add_test(writing, a_symlink_is_resolved_to_the_real_file);
 	tcase_add_test(writing, a_symlink_to_a_file_still_to_be_made_is_resolved);
 	tcase_add_test(writing, a_symlink_that_leaves_is_not_resolved);
+	tcase_add_test(writing, a_symlink_to_a_name_that_could_be_mis_shown_is_not_resolved);
 	tcase_add_test(writing, a_symlink_to_a_protected_place_is_not_resolved);
 	suite_add_tcase(suite, writing);
 }

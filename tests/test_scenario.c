@@ -81,6 +81,175 @@ START_TEST(an_agent_asks_the_operator_approves_and_the_file_is_written)
 }
 END_TEST
 
+START_TEST(a_diff_of_many_files_is_shown_written_whole_and_taken_back)
+{
+	static const char DIFF[] =
+	    "--- a/f.c\n+++ b/f.c\n@@ -1 +1 @@\n-one\n+ONE\n"
+	    "diff --git a/g.c b/sub/h.c\nrename from g.c\nrename to sub/h.c\n"
+	    "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n"
+	    "diff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n"
+	    "@@ -1 +0,0 @@\n-bye\n";
+	OWNED(char_ptr) char *arguments = proposal("f.c", DIFF);
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	OWNED(char_ptr) char *again = NULL;
+	OWNED(char_ptr) char *old = NULL;
+	OWNED(char_ptr) char *gone = NULL;
+	OWNED(str) struct str said = STR_INIT;
+	char request[100];
+	struct agent a;
+	struct wire w;
+	const char *id;
+
+	site = given_running_site();
+	put_file(site.workspace, "f.c", "one\n");
+	put_file(site.workspace, "g.c", "two\n");
+	put_file(site.workspace, "run", "true\n");
+	put_file(site.workspace, "gone", "bye\n");
+	a = newcomer();
+	id = begin(&a, &w, "check_clearance", arguments);
+	ck_assert_int_eq(ctl(&said, "--text show %s", id), 0);
+	says(said.bytes, "modify    f.c\ndelete    g.c (becomes sub/h.c)\n"
+	                 "create    sub/h.c (from g.c)\nmodify    run (mode 100755)\n"
+	                 "delete    gone\n");
+	ck_assert_int_eq(ctl(&said, "--json show %s", id), 0);
+	has(said.bytes, "files.1.action", "delete");
+	has(said.bytes, "files.1.other_path", "sub/h.c");
+	has(said.bytes, "files.3.mode", "100755");
+	has(said.bytes, "files.2.original_hash", "new_file");
+	ck_assert_int_eq(ctl(&said, "approve %s", id), 0);
+	answer = agent_end(&w);
+	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}", id);
+	written = agent_call(&a, "check_diff", request);
+	has(written, "status", "applied");
+	has(written, "files_written.0.path", "f.c");
+	has(written, "files_written.1.path", "sub/h.c");
+	has(written, "files_written.1.bytes", "4");
+	has(written, "files_written.2.path", "run");
+	has(written, "files_written.3", "");
+	has(written, "renamed.0.from", "g.c");
+	has(written, "renamed.0.to", "sub/h.c");
+	has(written, "deleted.0", "gone");
+	has(written, "deleted.1", "");
+	ck_assert_int_eq(ctl(&said, "--text undo %s", id), 0);
+	ck_assert_str_eq(said.bytes, "put back  f.c\nput back  g.c\nput back  sub/h.c\n"
+	                             "put back  run\nput back  gone\n");
+	old = get_file(site.workspace, "f.c");
+	gone = get_file(site.workspace, "gone");
+	ck_assert_str_eq(old, "one\n");
+	ck_assert_str_eq(gone, "bye\n");
+	ck_assert_int_eq(ctl(&said, "undo %s", id), 1);
+	says(said.bytes, "refused: this was undone already");
+	again = agent_call(&a, "check_diff", request);
+	has(again, "error_code", "already_consumed");
+	says(again, "and the operator took it back at");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+enum { WRITES = 40, WRITES_MAX = 1000 };
+
+/* How many writes are asked for at a time: $INTERCOM_WRITES, or WRITES. */
+static int writes_wanted(void)
+{
+	const char *given_number = getenv("INTERCOM_WRITES");
+	long n = given_number ? strtol(given_number, NULL, 10) : WRITES;
+
+	return n < 1 || n > WRITES_MAX ? WRITES : (int)n;
+}
+
+/* A second applier on the same database: it waits for the lock, in vain. Its status goes to a file.
+ */
+static void start_second_applier(void)
+{
+	ck_assert_int_eq(shell(NULL,
+	                       "(\"$INTERCOM_BUILD/applier\" --db %s --run \"$(readlink %s-run)\""
+	                       " 2>/dev/null; echo $? >%s/status) >/dev/null 2>&1 &",
+	                       site.database, site.database, site.home),
+	                 0);
+}
+
+START_TEST(two_appliers_and_two_calls_for_each_make_one_write_each)
+{
+	int n = writes_wanted(), applied = 0;
+	struct wire *asked = xcalloc((size_t)n, sizeof(*asked));
+	struct wire *called = xcalloc(2 * (size_t)n, sizeof(*called));
+	char text[100];
+	struct agent a;
+
+	site = given_running_site();
+	a = newcomer();
+	start_second_applier();
+	for (int i = 0; i < n; i++) {
+		OWNED(char_ptr) char *arguments = NULL;
+
+		(void)snprintf(text, sizeof(text), "f%d", i);
+		arguments = proposal(text, text);
+		agent_begin(&a, &asked[i], "check_clearance", arguments, NULL);
+	}
+	(void)snprintf(text, sizeof(text), "%d\n", n);
+	expect_soon("SELECT count(*) FROM request", text);
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	for (int i = 0; i < n; i++) {
+		OWNED(char_ptr) char *answer = agent_end(&asked[i]);
+		char request[100];
+
+		(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}",
+		               member(answer, "request_id"));
+		agent_begin(&a, &called[2 * i], "check_diff", request, NULL);
+		agent_begin(&a, &called[2 * i + 1], "check_diff", request, NULL);
+	}
+	for (int i = 0; i < 2 * n; i++) {
+		OWNED(char_ptr) char *written = agent_end(&called[i]);
+
+		applied += strcmp(member(written, "status"), "applied") == 0;
+		ck_assert_msg(strcmp(member(written, "status"), "applied") == 0 ||
+		                  strcmp(member(written, "error_code"), "already_consumed") == 0,
+		              "%s", written);
+	}
+	ck_assert_int_ge(applied, n);
+	expect("SELECT count(*) FROM apply WHERE state = 'applied'", text);
+	expect("SELECT count(*) FROM apply", text);
+	expect("SELECT count(DISTINCT path) FROM file_change WHERE state = 'done'", text);
+	expect("SELECT count(*) FROM event WHERE kind = 'request.consumed'", text);
+	ck_assert_int_eq(
+	    shell(NULL,
+	          "for i in $(seq 100); do [ -s %1$s/status ] && break; sleep 0.1; done;"
+	          " [ \"$(cat %1$s/status)\" = 75 ]",
+	          site.home),
+	    0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	free(asked);
+	free(called);
+}
+END_TEST
+
+START_TEST(force_says_that_it_has_overwritten_something)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "new\n");
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	OWNED(str) struct str said = STR_INIT;
+	char request[100];
+	struct agent a;
+	struct wire w;
+	const char *id;
+
+	site = given_running_site();
+	put_file(site.workspace, "f", "old\n");
+	a = newcomer();
+	id = begin(&a, &w, "check_clearance", arguments);
+	ck_assert_int_eq(ctl(&said, "approve %s", id), 0);
+	answer = agent_end(&w);
+	put_file(site.workspace, "f", "mine\n");
+	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\",\"force\":true}", id);
+	written = agent_call(&a, "check_diff", request);
+	has(written, "status", "applied");
+	says(member(written, "warning"), "overwritten");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(one_insert_of_the_sqlite3_shell_unblocks_the_agent_within_a_second)
 {
 	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
@@ -393,6 +562,9 @@ int main(void)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 90);
 	tcase_add_test(c, an_agent_asks_the_operator_approves_and_the_file_is_written);
+	tcase_add_test(c, a_diff_of_many_files_is_shown_written_whole_and_taken_back);
+	tcase_add_test(c, two_appliers_and_two_calls_for_each_make_one_write_each);
+	tcase_add_test(c, force_says_that_it_has_overwritten_something);
 	tcase_add_test(c, one_insert_of_the_sqlite3_shell_unblocks_the_agent_within_a_second);
 	tcase_add_test(c, two_hundred_agents_and_four_operators_come_to_one_answer_each);
 	tcase_add_test(c, each_verdict_reaches_the_agent_in_its_words);

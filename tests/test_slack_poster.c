@@ -321,7 +321,7 @@ END_TEST
 /* From the agent's call to its answer, with the real front. */
 START_TEST(what_an_agent_asks_is_shown_and_its_answer_is_shown_too)
 {
-	char sql[600];
+	char workspace[600];
 	OWNED(char_ptr) char *asked = proposal("new.txt", "hello\n");
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *said_so = NULL;
@@ -329,13 +329,8 @@ START_TEST(what_an_agent_asks_is_shown_and_its_answer_is_shown_too)
 	struct wire w;
 
 	desk();
-	(void)snprintf(sql, sizeof(sql),
-	               "UPDATE setting SET value = 'hybrid' WHERE name = 'mode';"
-	               "INSERT INTO setting (name, value, source, updated_at) VALUES"
-	               " ('http_port', '0', 'flag', '%1$s'),"
-	               " ('default_workspace_root', '%2$s', 'file', '%1$s')",
-	               clock_now().text, test_run());
-	given(sql);
+	given_front_settings(workspace);
+	given("UPDATE setting SET value = 'hybrid' WHERE name = 'mode'");
 	(void)start_worker("mcp-front");
 	(void)start_worker("slack-poster");
 	a = agent_hello(front_port(), "", "2025-06-18");

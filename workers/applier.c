@@ -1,11 +1,13 @@
-/* applier: writes approved changes into workspaces, the only process that may write there.
+/* applier: writes approved changes into workspaces and takes them back, the only process that may
+ * write there.
  *
  * One row of `apply` at a time, the oldest of this host; how, and what a kill leaves, is told in
  * src/apply.h and src/file_change.h. Jobs that a dead predecessor had in hand come first by
  * themselves, being the oldest: the worker's lock says that there is no other applier.
  *
- * Reads request, content, session; writes apply, file_change (whose triggers consume the request,
- * answer the waiting calls and tell the timeline), and files below workspaces. */
+ * Reads request, request_file, content, session, setting; writes apply, file_change (whose triggers
+ * consume the request, answer the waiting calls and tell the timeline), content, command, and files
+ * below workspaces. */
 #include "apply.h"
 #include "log.h"
 #include "worker.h"
@@ -18,10 +20,10 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 	const char *what = str_text(&r->what);
 	long long seq = r->seq, ms = took_ms;
 
-	if (strcmp(r->state, "applied") == 0)
-		log_info("job %lld applied%s%s: %s, %lld ms%s%s", seq, r->forced ? " by force" : "",
-		         r->recovered ? " by a predecessor" : "", what, ms, r->why.code ? "; " : "",
-		         r->why.code ? r->why.text : "");
+	if (strcmp(r->state, "applied") == 0 || strcmp(r->state, "undone") == 0)
+		log_info("job %lld %s%s%s: %s, %lld ms%s%s", seq, r->state,
+		         r->forced ? " by force" : "", r->recovered ? " by a predecessor" : "",
+		         what, ms, r->why.code ? "; " : "", r->why.code ? r->why.text : "");
 	else if (strcmp(r->state, "queued") == 0)
 		log_warn("job %lld put back, attempt %d: %s", seq, r->attempts, r->why.text);
 	else if (strcmp(r->state, "refused") == 0)
@@ -35,17 +37,20 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 static int step(struct worker *w, struct err *e)
 {
 	static struct applier a; /* remembers which jobs rest */
-	static char *database;
+	static char *database, *run_dir;
 	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
 	int64_t started_ms = clock_monotonic_ms();
 	int did;
 
 	if (!database)
 		database = realpath(w->db_path, NULL);
+	if (!run_dir)
+		run_dir = realpath(w->run_dir, NULL);
 	a.store = &w->store;
 	a.host = w->host;
 	a.worker_id = w->id.text;
 	a.database = database;
+	a.run_dir = run_dir;
 	a.run_fd = w->run_fd;
 	did = apply_next(&a, &r, &w->due_ms, e);
 	if (did > 0)

@@ -57,6 +57,8 @@ static void read_settings(struct front *f)
 	if (setting_get(st, "workspace", &workspaces, NULL) > 0)
 		s->places.workspaces = cJSON_Parse(workspaces.bytes);
 	s->db_path = f->worker.db_path;
+	s->database = realpath(f->worker.db_path, NULL);
+	s->run_dir = realpath(f->worker.run_dir, NULL);
 	s->listener = f->worker.id.text;
 	s->approval_ms = setting_int(st, "timeouts.approval_seconds", 3600) * 1000;
 	s->prompt_ms = setting_int(st, "timeouts.prompt_seconds", 1800) * 1000;
@@ -230,6 +232,8 @@ static void close_loop(struct front *f)
 	if (f->base)
 		event_base_free(f->base);
 	cJSON_Delete(f->settings.places.workspaces);
+	free(f->settings.database);
+	free(f->settings.run_dir);
 	cJSON_Delete(f->allow_uids);
 	cJSON_Delete(f->settings.commands);
 	str_clear(&f->default_workspace);

@@ -8,10 +8,11 @@
  *   truncated: overwriting is cheaper than growing, and a file that does not grow is short enough.
  * - Hourly, first an hour after the start: sessions interrupted for retention_days are terminated,
  *   sessions terminated for as long are deleted with everything that belongs to them, then what was
- *   said in Slack as long ago, texts that no row holds on to, old answers, connections that never
- *   called a tool, and what Slack sent over ENVELOPE_DAYS ago. Batches of 500 rows, so that nobody
- *   waits for the write lock. A session goes whole, and waits while a row of another one refers to
- *   it. Events stay; so do decisions about nothing.
+ *   in files before writes that are as old, what was said in Slack as long ago, texts that no row
+ *   holds on to, old answers, connections that never called a tool, and what Slack sent over
+ *   ENVELOPE_DAYS ago. Batches of 500 rows, so that nobody waits for the write lock. A session goes
+ *   whole, and waits while a row of another one refers to it. Events stay; so do decisions about
+ *   nothing.
  *
  * A kill leaves a batch undone; the next purge goes on from there. */
 #include "log.h"
@@ -42,6 +43,7 @@ enum phase {
 	PURGE_IDLE,
 	PURGE_ABANDONED,
 	PURGE_SESSIONS,
+	PURGE_IMAGES,
 	PURGE_SLACK,
 	PURGE_CONTENT,
 	PURGE_ANSWERS,
@@ -113,10 +115,11 @@ static int delete_some(struct worker *w, enum sql which, int64_t session, int li
 static int delete_children(struct worker *w, int64_t session, int limit, struct err *e)
 {
 	static const enum sql ORDER[] = {
-		SQL_STEERING_DELETE,      SQL_PAUSE_DELETE,      SQL_SLACK_OUTBOX_DELETE_OF,
-		SQL_SLACK_MESSAGE_DELETE, SQL_ANSWER_DELETE_OF,  SQL_TOOL_CALL_DELETE,
-		SQL_FILE_CHANGE_DELETE,   SQL_APPLY_DELETE,      SQL_DECISION_DELETE,
-		SQL_REQUEST_DELETE,       SQL_CHECKPOINT_DELETE, SQL_CONNECTION_DELETE_OF,
+		SQL_STEERING_DELETE,      SQL_PAUSE_DELETE,     SQL_SLACK_OUTBOX_DELETE_OF,
+		SQL_SLACK_MESSAGE_DELETE, SQL_ANSWER_DELETE_OF, SQL_TOOL_CALL_DELETE,
+		SQL_FILE_CHANGE_DELETE,   SQL_APPLY_DELETE,     SQL_DECISION_DELETE,
+		SQL_REQUEST_FILE_DELETE,  SQL_REQUEST_DELETE,   SQL_CHECKPOINT_DELETE,
+		SQL_CONNECTION_DELETE_OF,
 	};
 	int done = 0;
 
@@ -270,6 +273,14 @@ static int purge_connections(struct retention *r, struct worker *w, struct err *
 	return n;
 }
 
+/* What was in files before writes that are old: those cannot be undone any more. */
+static int purge_images(struct retention *r, struct worker *w, struct err *e)
+{
+	int got = is_any(r, w, SQL_FILE_CHANGE_IMAGE_OLD, e);
+
+	return got > 0 ? change_old(r, w, SQL_FILE_CHANGE_FORGET, e) : got;
+}
+
 /* Intents that are settled, then messages that belong to no session. */
 static int purge_slack(struct retention *r, struct worker *w, struct err *e)
 {
@@ -383,6 +394,8 @@ static int purge_some(struct retention *r, struct worker *w, struct err *e)
 		return purge_abandoned(r, w, e);
 	case PURGE_SESSIONS:
 		return purge_sessions(r, w, e);
+	case PURGE_IMAGES:
+		return purge_images(r, w, e);
 	case PURGE_CONTENT:
 		return purge_content(r, w, e);
 	case PURGE_SLACK:

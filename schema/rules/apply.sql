@@ -6,8 +6,13 @@ CREATE TRIGGER apply_is_born BEFORE INSERT ON apply BEGIN
   SELECT RAISE(ABORT, 'apply: move: a job is born queued')
    WHERE NOT EXISTS (SELECT 1 FROM apply_move WHERE src = '' AND dst = NEW.state);
   SELECT RAISE(ABORT, 'apply: unapproved: only an approved clearance may be written')
-   WHERE NOT EXISTS (SELECT 1 FROM request
+   WHERE NEW.kind = 'write'
+     AND NOT EXISTS (SELECT 1 FROM request
                       WHERE seq = NEW.request_seq AND kind = 'clearance' AND state = 'approved');
+  SELECT RAISE(ABORT, 'apply: unwritten: only what was written may be undone, once')
+   WHERE NEW.kind = 'undo'
+     AND (NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = NEW.request_seq AND state = 'applied')
+          OR EXISTS (SELECT 1 FROM apply WHERE request_seq = NEW.request_seq AND state = 'undone'));
   SELECT RAISE(ABORT, 'apply: queued: the request has a job already')
    WHERE EXISTS (SELECT 1 FROM apply
                   WHERE request_seq = NEW.request_seq AND state IN ('queued', 'claimed'));
@@ -16,26 +21,37 @@ END;
 CREATE TRIGGER apply_moves BEFORE UPDATE OF state ON apply BEGIN
   SELECT RAISE(ABORT, 'apply: move: see apply_move for the legal moves of state')
    WHERE NOT EXISTS (SELECT 1 FROM apply_move WHERE src = OLD.state AND dst = NEW.state);
+  SELECT RAISE(ABORT, 'apply: kind: a write ends as applied, an undo as undone')
+   WHERE (NEW.state = 'applied' AND OLD.kind <> 'write')
+      OR (NEW.state = 'undone' AND OLD.kind <> 'undo');
   SELECT RAISE(ABORT, 'apply: unwritten: a job is applied when each of its files is done')
-   WHERE NEW.state = 'applied'
-     AND (EXISTS (SELECT 1 FROM file_change WHERE apply_seq = OLD.seq AND state <> 'done')
-          OR NOT EXISTS (SELECT 1 FROM file_change WHERE apply_seq = OLD.seq));
+   WHERE NEW.state IN ('applied', 'undone')
+     AND (EXISTS (SELECT 1 FROM file_change
+                  WHERE apply_seq = OLD.seq AND state NOT IN ('done', 'undone'))
+          OR NOT EXISTS (SELECT 1 FROM file_change WHERE apply_seq = OLD.seq AND state = 'done'));
 END;
 
 CREATE TRIGGER apply_is_fixed BEFORE UPDATE ON apply BEGIN
   SELECT RAISE(ABORT, 'apply: fixed: what was ordered does not change')
    WHERE OLD.seq IS NOT NEW.seq OR OLD.request_seq IS NOT NEW.request_seq
       OR OLD.host IS NOT NEW.host OR OLD.force IS NOT NEW.force
+      OR OLD.kind IS NOT NEW.kind OR OLD.command_seq IS NOT NEW.command_seq
       OR OLD.created_at IS NOT NEW.created_at;
 END;
 
 CREATE TRIGGER apply_settled AFTER UPDATE OF state ON apply
-WHEN NEW.state IN ('applied', 'refused', 'dead') BEGIN
+WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
   UPDATE request SET state = 'consumed', consumed_at = NEW.updated_at, updated_at = NEW.updated_at
    WHERE seq = NEW.request_seq AND state = 'approved' AND NEW.state = 'applied';
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
-  SELECT NEW.updated_at, 'apply.' || NEW.state, r.session_seq, r.seq, 'applier',
-         json_object('file', r.file_path, 'error', NEW.error_code, 'forced', NEW.forced)
+  SELECT NEW.updated_at,
+         CASE WHEN NEW.kind = 'undo' THEN 'undo.' || CASE NEW.state WHEN 'undone' THEN 'done'
+                                                                    ELSE NEW.state END
+              ELSE 'apply.' || NEW.state END,
+         r.session_seq, r.seq,
+         coalesce((SELECT operator_id FROM command WHERE seq = NEW.command_seq), 'applier'),
+         json_object('file', r.file_path, 'error', NEW.error_code, 'forced', NEW.forced,
+                     'files', (SELECT count(*) FROM file_change WHERE apply_seq = NEW.seq))
     FROM request AS r WHERE r.seq = NEW.request_seq;
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
    WHERE apply_seq = NEW.seq AND state = 'waiting';
@@ -48,7 +64,8 @@ CREATE TRIGGER file_change_is_born BEFORE INSERT ON file_change BEGIN
    WHERE EXISTS (SELECT 1 FROM file_change WHERE seq = NEW.seq);
   SELECT RAISE(ABORT, 'file_change: settled: the job of this file has ended')
    WHERE EXISTS (SELECT 1 FROM apply
-                  WHERE seq = NEW.apply_seq AND state IN ('applied', 'refused', 'dead'));
+                  WHERE seq = NEW.apply_seq
+                    AND state IN ('applied', 'undone', 'refused', 'dead'));
   SELECT RAISE(ABORT, 'file_change: move: a file change is born planned')
    WHERE NOT EXISTS (SELECT 1 FROM file_change_move WHERE src = '' AND dst = NEW.state);
 END;
@@ -64,5 +81,8 @@ CREATE TRIGGER file_change_is_fixed BEFORE UPDATE ON file_change BEGIN
   SELECT RAISE(ABORT, 'file_change: fixed: the intent of a change does not change')
    WHERE OLD.seq IS NOT NEW.seq OR OLD.apply_seq IS NOT NEW.apply_seq OR OLD.path IS NOT NEW.path
       OR OLD.action IS NOT NEW.action OR OLD.hash_before IS NOT NEW.hash_before
-      OR OLD.hash_after IS NOT NEW.hash_after OR OLD.created_at IS NOT NEW.created_at;
+      OR OLD.hash_after IS NOT NEW.hash_after OR OLD.created_at IS NOT NEW.created_at
+      OR OLD.other_path IS NOT NEW.other_path OR OLD.mode_before IS NOT NEW.mode_before
+      OR OLD.mode_after IS NOT NEW.mode_after OR OLD.made_from IS NOT NEW.made_from
+      OR (OLD.before_seq IS NOT NEW.before_seq AND NEW.before_seq IS NOT NULL);
 END;

@@ -1,5 +1,6 @@
 -- What an order does. `mode` switches sessions, `pause`, `resume` and `stop` are for one; they are
--- carried out here, in the same transaction.
+-- carried out here, in the same transaction. `undo` is a job for the applier, whose end is the
+-- outcome: until then there is none.
 
 CREATE TRIGGER command_is_born BEFORE INSERT ON command BEGIN
   SELECT RAISE(ABORT, 'command: exists: a row with this seq is there already')
@@ -76,7 +77,26 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
                 AND s.id = NEW.session_id
              UNION ALL
-             SELECT 12, 'done', NULL,
+             SELECT 12, 'not_found', 'there is no such request', NULL
+              WHERE NEW.verb = 'undo' AND NOT EXISTS (SELECT 1 FROM request
+                                                       WHERE id = NEW.argument)
+             UNION ALL
+             SELECT 13, 'refused', CASE w.undone WHEN 1 THEN 'this was undone already'
+                                                ELSE 'nothing was written for this request' END, NULL
+               FROM (SELECT EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
+                                     WHERE r.id = NEW.argument AND a.state = 'applied') AS written,
+                            EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
+                                     WHERE r.id = NEW.argument AND a.state = 'undone') AS undone) AS w
+              WHERE NEW.verb = 'undo' AND (w.written = 0 OR w.undone = 1)
+             UNION ALL
+             SELECT 14, 'refused', 'the applier is at it already', NULL
+              WHERE NEW.verb = 'undo'
+                AND EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
+                             WHERE r.id = NEW.argument AND a.state IN ('queued', 'claimed'))
+             UNION ALL
+             SELECT 15, NULL, NULL, NULL WHERE NEW.verb = 'undo'
+             UNION ALL
+             SELECT 16, 'done', NULL,
                     json_object('previous_mode',
                                 coalesce((SELECT mode FROM session WHERE id = NEW.session_id),
                                          (SELECT value FROM setting WHERE name = 'mode'), 'local'),
@@ -113,6 +133,16 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
    WHERE id = NEW.session_id
      AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
+  INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
+  SELECT NEW.created_at, 'undo.ordered', r.session_seq, r.seq, c.operator_id,
+         json_object('source', c.source)
+    FROM command AS c JOIN request AS r ON r.id = c.argument
+   WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
+  INSERT INTO apply (request_seq, host, kind, command_seq, state, created_at, updated_at)
+  SELECT r.seq, a.host, 'undo', NEW.seq, 'queued', NEW.created_at, NEW.created_at
+    FROM command AS c JOIN request AS r ON r.id = c.argument
+    JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'applied'
+   WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
 END;
 
 CREATE TRIGGER command_is_fixed BEFORE UPDATE ON command BEGIN

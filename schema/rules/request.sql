@@ -122,6 +122,21 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
    WHERE OLD.state <> 'expired' AND NEW.state = 'expired';
 END;
 
+-- The paths of a question belong to what was asked.
+CREATE TRIGGER request_file_is_born BEFORE INSERT ON request_file BEGIN
+  SELECT RAISE(ABORT, 'request_file: exists: a row with this seq or path is there already')
+   WHERE EXISTS (SELECT 1 FROM request_file WHERE seq = NEW.seq)
+      OR EXISTS (SELECT 1 FROM request_file
+                  WHERE request_seq = NEW.request_seq AND path = NEW.path);
+  SELECT RAISE(ABORT, 'request_file: asked: a question gets its paths before it is answered')
+   WHERE NOT EXISTS (SELECT 1 FROM request WHERE seq = NEW.request_seq AND kind = 'clearance'
+                                             AND state IN ('pending', 'interrupted'));
+END;
+
+CREATE TRIGGER request_file_is_fixed BEFORE UPDATE ON request_file BEGIN
+  SELECT RAISE(ABORT, 'request_file: fixed: what was asked does not change');
+END;
+
 -- What waits for me.
 CREATE VIEW inbox AS
 SELECT r.id, r.kind, r.title, r.file_path, r.risk_level,

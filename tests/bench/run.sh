@@ -71,6 +71,8 @@ compile echo echo.c bench.c -levent
 source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt") # BUILD_DIR's tree
 compile approve approve.c plain.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
     "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
+compile apply apply.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
+    "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
 
 commit_by="a plain commit (our own)"
 if [ -f "$yardstick/commit_rate.c" ] && [ -f "$yardstick/approve.c" ]; then
@@ -347,3 +349,7 @@ start to ready, existing database | ms | start.again_ms | - | - | <= 300
 start of a relay to its first answer | ms | relay.first_ms | - | - | <= 10
 END
 } | awk -v short="$short" -f "$here/table.awk" "$results" -
+
+printf '\nOne file written by a diff: the applier'"'"'s work without its rows, beside git apply\n'
+mkdir "$scratch/applies"
+"$bin/apply" "$scratch/applies" "$rounds"

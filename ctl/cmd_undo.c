@@ -1,0 +1,76 @@
+/* undo: takes back what was written for a request. The order is a row; the applier carries it out,
+ * and this program waits a while for its answer. */
+#include "ctl.h"
+
+#include "clock.h"
+#include "decision.h"
+
+#include <poll.h>
+#include <stdio.h>
+
+enum { WAIT_MS = 15000, LOOK_MS = 30 };
+
+/* Waits for the applier; without an outcome on return, it was not done in time. */
+static int await(struct ctl *c, struct command_result *result, struct err *e)
+{
+	int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
+	int64_t seq = result->seq;
+
+	while (!result->outcome && clock_monotonic_ms() < until_ms) {
+		(void)poll(NULL, 0, LOOK_MS);
+		command_result_clear(result);
+		if (command_read(&c->store, seq, result, e))
+			return -1;
+	}
+	return command_check(result, e);
+}
+
+static int tell(struct ctl *c, const char *reply, struct err *e)
+{
+	cJSON *o = cJSON_Parse(reply ? reply : "");
+	const cJSON *path;
+
+	if (!o)
+		return err_set(e, ERR_BUG, "the reply to the order is no JSON");
+	if (c->json) {
+		json_print(c, o);
+		return 0;
+	}
+	cJSON_ArrayForEach (path, cJSON_GetObjectItem(o, "files")) {
+		(void)fputs("put back  ", stdout);
+		print_visible(cJSON_GetStringValue(path));
+		(void)putchar('\n');
+	}
+	cJSON_Delete(o);
+	return 0;
+}
+
+static int run_undo(struct ctl *c, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
+	struct command order = { .verb = "undo", .source = "ctl" };
+
+	if (find_request(c, c->argv[0], &r, e))
+		return -1;
+	order.argument = r.id;
+	if (give_order(c, &order, &result, e) || await(c, &result, e))
+		return -1;
+	if (!result.outcome)
+		return err_set(e, ERR_AGAIN,
+		               "ordered, but not done yet: the applier does it when it is there; "
+		               "`log` tells of it");
+	return tell(c, result.reply, e);
+}
+
+const struct command_spec cmd_undo = {
+	"undo",
+	"ID",
+	"takes back what was written for a request",
+	"Each file gets what was in it before, if nobody has changed it since; of several, all or\n"
+	"none. What was there before is kept for retention_days, up to undo_limit_bytes a write.\n",
+	1,
+	1,
+	0,
+	run_undo
+};

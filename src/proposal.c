@@ -1,0 +1,501 @@
+#include "proposal.h"
+
+#include "safe_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	SPECIAL_MODE = 0120000, /* of a symlink; of a submodule, too */
+	SHOWN_BYTES = 300, /* of a path in a text */
+	PROC_LINK_BYTES = 64,
+};
+
+static const char CREATE[] = "create", MODIFY[] = "modify", DELETE[] = "delete", READ[] = "read";
+
+const char *touched_action(const char *text)
+{
+	static const char *const ACTIONS[] = { CREATE, MODIFY, DELETE, READ };
+
+	for (size_t i = 0; i < COUNT(ACTIONS); i++)
+		if (text && strcmp(text, ACTIONS[i]) == 0)
+			return ACTIONS[i];
+	return NULL;
+}
+
+void touched_clear(struct touched *t)
+{
+	free(t->path);
+	free(t->other);
+	*t = (struct touched){ .path = NULL };
+}
+
+void plan_clear(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		touched_clear(&plan->files[i].is);
+		str_clear(&plan->files[i].target);
+		str_clear(&plan->files[i].old);
+		str_clear(&plan->files[i].new);
+	}
+	free(plan->files);
+	diff_clear(&plan->diff);
+	*plan = (struct plan)PLAN_INIT;
+}
+
+/* A refusal with one or two paths in it, made fit to be shown. format has a %s for each. */
+__attribute__((format(printf, 3, 0))) static int refuse_paths(struct refusal *why, const char *code,
+                                                              const char *format, const char *a,
+                                                              const char *b)
+{
+	OWNED(str) struct str first = STR_INIT;
+	OWNED(str) struct str second = STR_INIT;
+	char text[ERR_TEXT_BYTES];
+
+	str_add_shown(&first, a, strlen(a), SHOWN_BYTES);
+	if (b)
+		str_add_shown(&second, b, strlen(b), SHOWN_BYTES);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	(void)snprintf(text, sizeof(text), format, str_text(&first), str_text(&second));
+#pragma GCC diagnostic pop
+	return refusal_set(why, code, "%s", text);
+}
+
+/* ---- what belongs to us ---- */
+
+/* The absolute name of path below root_fd. */
+static void absolute(int root_fd, const char *path, struct str *out)
+{
+	char link[PROC_LINK_BYTES], root[PATH_MAX];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", root_fd);
+	n = readlink(link, root, sizeof(root));
+	if (n > 1)
+		str_add_bytes(out, root, (size_t)n);
+	str_add_char(out, '/');
+	str_add(out, path);
+}
+
+/* Whether path is our database, a file that is kept beside it (<database>-wal, <database>.before-9,
+ * ...), or another name of one. Even opening and closing it would take away this process's locks
+ * on it. */
+static bool is_database(int root_fd, const char *path, const char *database)
+{
+	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
+	OWNED(str) struct str name = STR_INIT;
+	size_t length = strlen(database);
+	struct stat target, st;
+
+	absolute(root_fd, path, &name);
+	if (strncmp(str_text(&name), database, length) == 0 &&
+	    (name.length == length || strchr("-./", name.bytes[length])))
+		return true;
+	if (fstatat(root_fd, path, &target, AT_SYMLINK_NOFOLLOW))
+		return false;
+	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+		str_reset(&name);
+		str_addf(&name, "%s%s", database, SUFFIXES[i]);
+		if (stat(str_text(&name), &st) == 0 && st.st_dev == target.st_dev &&
+		    st.st_ino == target.st_ino)
+			return true;
+	}
+	return false;
+}
+
+static bool is_beneath(int root_fd, const char *path, const char *directory)
+{
+	OWNED(str) struct str name = STR_INIT;
+	size_t length = strlen(directory);
+
+	absolute(root_fd, path, &name);
+	return strncmp(str_text(&name), directory, length) == 0 &&
+	       (name.length == length || name.bytes[length] == '/');
+}
+
+static int check_place(int root_fd, const struct proposal *p, const char *path, const char *target,
+                       struct refusal *why)
+{
+	if (p->database && is_database(root_fd, target, p->database))
+		return refuse_paths(why, "path_violation",
+		                    "path violation: \"%s\" belongs to agent-intercom's database%s",
+		                    path, NULL);
+	if (p->run_dir && is_beneath(root_fd, target, p->run_dir))
+		return refuse_paths(why, "path_violation",
+		                    "path violation: \"%s\" is in agent-intercom's run directory%s",
+		                    path, NULL);
+	return 0;
+}
+
+/* ---- looking ---- */
+
+static struct planned *find(struct plan *plan, const char *path, size_t *ret)
+{
+	for (*ret = 0; *ret < plan->count; (*ret)++)
+		if (strcmp(plan->files[*ret].is.path, path) == 0)
+			return &plan->files[*ret];
+	return NULL;
+}
+
+static int too_much(struct refusal *why)
+{
+	return refusal_set(why, "too_large",
+	                   "the files of the proposal have more than %d bytes in all",
+	                   (int)PROPOSAL_TOTAL_BYTES);
+}
+
+/* Reads what a path leads to. f->is.path is set. */
+static int read_file(int root_fd, const struct proposal *p, struct planned *f, struct plan *plan,
+                     struct refusal *why)
+{
+	struct err e = ERR_INIT;
+	int exists;
+
+	errno = 0;
+	if (safe_path_resolve(root_fd, f->is.path, &f->target, &e))
+		return refuse_err(why, &e);
+	if (check_place(root_fd, p, f->is.path, str_text(&f->target), why))
+		return -1;
+	errno = 0;
+	exists =
+	    safe_path_read(root_fd, str_text(&f->target), PROPOSAL_FILE_BYTES, &f->old, &f->st, &e);
+	if (exists < 0)
+		return refuse_err(why, &e);
+	f->exists = exists > 0;
+	plan->bytes += f->old.length;
+	if (plan->bytes > PROPOSAL_TOTAL_BYTES)
+		return too_much(why);
+	(void)snprintf(f->is.hash, sizeof(f->is.hash), "%s",
+	               exists ? sha256_of(str_text(&f->old), f->old.length).text : NO_FILE);
+	return 0;
+}
+
+/* The number of a path in the plan, which reads it if it is new there. 0 or -1. */
+static int touch(int root_fd, const struct proposal *p, struct plan *plan, const char *given,
+                 size_t *ret, struct refusal *why)
+{
+	OWNED(str) struct str path = STR_INIT;
+	struct err e = ERR_INIT;
+
+	errno = 0;
+	if (safe_path_clean(p->workspace_root, given, strlen(given), &path, &e))
+		return refuse_err(why, &e);
+	if (find(plan, str_text(&path), ret))
+		return 0;
+	if (plan->count == PROPOSAL_FILES)
+		return refusal_set(why, "too_large", "the diff touches more than %d paths",
+		                   (int)PROPOSAL_FILES);
+	plan->files = xrealloc(plan->files, (plan->count + 1) * sizeof(*plan->files));
+	plan->files[plan->count] = (struct planned){ .from = PLAN_NONE };
+	plan->files[plan->count].is.path = str_take(&path);
+	*ret = plan->count++;
+	return read_file(root_fd, p, &plan->files[*ret], plan, why);
+}
+
+/* What a part of a diff may be at all. */
+static int check_part(const struct diff_file *d, struct refusal *why)
+{
+	const char *name = d->new_path ? d->new_path : d->old_path;
+
+	if ((d->new_mode & SPECIAL_MODE) == SPECIAL_MODE)
+		return refuse_paths(why, "invalid_diff",
+		                    "the diff makes %s a symlink or a submodule%s", name, NULL);
+	if ((d->old_mode & SPECIAL_MODE) == SPECIAL_MODE)
+		return refuse_paths(why, "invalid_diff",
+		                    "the diff changes the symlink or submodule %s%s", name, NULL);
+	if (d->old_path && d->new_path && !d->is_rename && !d->is_copy &&
+	    strcmp(d->old_path, d->new_path) != 0)
+		return refuse_paths(
+		    why, "invalid_diff",
+		    "a part of the diff names two files, %s and %s: to rename one, say so as git "
+		    "does (\"diff --git\", \"rename from\", \"rename to\")",
+		    d->old_path, d->new_path);
+	return 0;
+}
+
+/* Where a part's content comes from; it may go away with that. */
+static int take_source(int root_fd, const struct proposal *p, struct plan *plan,
+                       const struct diff_file *d, size_t *ret, struct refusal *why)
+{
+	bool goes = d->is_rename || d->is_delete || !d->new_path;
+	struct planned *f;
+
+	if (touch(root_fd, p, plan, d->old_path, ret, why))
+		return -1;
+	f = &plan->files[*ret];
+	if (!goes)
+		return 0;
+	if (f->taken_by)
+		return refuse_paths(why, "invalid_diff",
+		                    "two parts of the diff delete or rename %s%s", f->is.path,
+		                    NULL);
+	f->taken_by = d;
+	return 0;
+}
+
+static int take_part(int root_fd, const struct proposal *p, struct plan *plan,
+                     const struct diff_file *d, struct refusal *why)
+{
+	size_t from = PLAN_NONE, at = 0;
+
+	if (check_part(d, why) || (d->old_path && take_source(root_fd, p, plan, d, &from, why)))
+		return -1;
+	if (!d->new_path)
+		return 0;
+	if (touch(root_fd, p, plan, d->new_path, &at, why))
+		return -1;
+	if (plan->files[at].by)
+		return refuse_paths(why, "invalid_diff",
+		                    "two parts of the diff write %s: put their hunks into one%s",
+		                    plan->files[at].is.path, NULL);
+	plan->files[at].by = d;
+	plan->files[at].from = from;
+	plan->files[at].is.mode = d->new_mode;
+	return 0;
+}
+
+/* A file that is the same as another one, or lies beneath it. */
+static int check_apart(const struct plan *plan, struct refusal *why)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		for (size_t k = 0; k < plan->count; k++) {
+			const struct str *a = &plan->files[i].target, *b = &plan->files[k].target;
+
+			if (i == k || b->length < a->length ||
+			    memcmp(str_text(a), str_text(b), a->length) != 0)
+				continue;
+			if (b->length == a->length)
+				return refuse_paths(why, "invalid_diff",
+				                    "%s and %s are the same file",
+				                    plan->files[i].is.path, plan->files[k].is.path);
+			if (b->bytes[a->length] == '/')
+				return refuse_paths(
+				    why, "invalid_diff",
+				    "the diff has %s as a file and, in %s, as a directory; ask "
+				    "for one after the other",
+				    plan->files[i].is.path, plan->files[k].is.path);
+		}
+	return 0;
+}
+
+static void set_other(struct planned *f, const char *path)
+{
+	free(f->is.other);
+	f->is.other = xstrdup(path);
+}
+
+static void set_actions(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct planned *f = &plan->files[i];
+
+		f->is.action = !f->by ? f->taken_by ? DELETE : READ : f->exists ? MODIFY : CREATE;
+	}
+	for (size_t i = 0; i < plan->count; i++) {
+		struct planned *f = &plan->files[i];
+		struct planned *from = f->from == PLAN_NONE ? f : &plan->files[f->from];
+
+		if (from == f)
+			continue;
+		set_other(f, from->is.path);
+		if (from->is.action == DELETE)
+			set_other(from, f->is.path);
+	}
+}
+
+static int find_primary(const struct proposal *p, struct plan *plan, struct refusal *why)
+{
+	OWNED(str) struct str path = STR_INIT;
+	struct err e = ERR_INIT;
+
+	errno = 0;
+	if (safe_path_clean(p->workspace_root, p->file_path, strlen(p->file_path), &path, &e))
+		return refuse_err(why, &e);
+	if (find(plan, str_text(&path), &plan->primary))
+		return 0;
+	return refuse_paths(why, "invalid_diff",
+	                    plan->count == 1 ? "the diff is about %s, file_path is %s"
+	                                     : "the diff is about %s and others, but not about %s",
+	                    plan->files[0].is.path, str_text(&path));
+}
+
+static int look_at_diff(int root_fd, const struct proposal *p, struct plan *plan,
+                        struct refusal *why)
+{
+	OWNED(str) struct str path = STR_INIT;
+	struct err e = ERR_INIT;
+
+	/* Said before what the diff is: a path that is none is none whatever is to be in it. */
+	errno = 0;
+	if (safe_path_clean(p->workspace_root, p->file_path, strlen(p->file_path), &path, &e))
+		return refuse_err(why, &e);
+	if (diff_parse(p->body, p->body_length, &plan->diff, &e))
+		return refusal_set(why, "invalid_diff", "%s", e.text);
+	for (size_t i = 0; i < plan->diff.file_count; i++)
+		if (take_part(root_fd, p, plan, &plan->diff.files[i], why))
+			return -1;
+	if (find_primary(p, plan, why) || check_apart(plan, why))
+		return -1;
+	set_actions(plan);
+	return 0;
+}
+
+int plan_look(int root_fd, const struct proposal *p, struct plan *plan, struct refusal *why)
+{
+	plan->is_diff = diff_looks_like(p->body, p->body_length);
+	if (plan->is_diff)
+		return look_at_diff(root_fd, p, plan, why);
+	if (touch(root_fd, p, plan, p->file_path, &plan->primary, why))
+		return -1;
+	plan->replaces_file = plan->files[0].exists;
+	plan->files[0].is.action = plan->files[0].exists ? MODIFY : CREATE;
+	return 0;
+}
+
+/* ---- working ---- */
+
+/* A diff says only whether a file is executable: by whom, follows from who may read it. */
+static mode_t with_diff_mode(mode_t mode, unsigned said)
+{
+	if (said == 0)
+		return mode;
+	return said & 0111 ? mode | ((mode & 0444) >> 2) : mode & ~(mode_t)0111;
+}
+
+/* The content of f that d begins with, NULL: there is no file. */
+static const char *beginning(const struct planned *f)
+{
+	return f && f->exists ? str_text(&f->old) : NULL;
+}
+
+static int apply_part(const struct diff_file *d, const struct planned *from, struct str *result,
+                      struct refusal *why)
+{
+	struct err e = ERR_INIT;
+
+	if (diff_apply_file(d, beginning(from), from ? from->old.length : 0, result, NULL, &e))
+		return refusal_set(why, "patch_conflict", "%s", e.text);
+	return 0;
+}
+
+/* A path that is deleted or renamed away, and perhaps made anew. What a deletion says of the lines
+ * must be so; what a rename says of them, its other path is judged by. */
+static int work_away(const struct planned *f, struct refusal *why)
+{
+	OWNED(str) struct str rest = STR_INIT;
+
+	return f->taken_by->is_rename ? 0 : apply_part(f->taken_by, f, &rest, why);
+}
+
+/* A rename or a copy. */
+static int check_move(const struct planned *f, const struct planned *from, struct refusal *why)
+{
+	if (!from->exists)
+		return refuse_paths(why, "patch_conflict",
+		                    "patch conflict: %s: the file does not exist, and %s is to be "
+		                    "made of it",
+		                    from->is.path, f->is.path);
+	if (f->exists && !f->taken_by)
+		return refuse_paths(why, "patch_conflict",
+		                    "patch conflict: %s: the diff makes it of %s, but it exists",
+		                    f->is.path, from->is.path);
+	return 0;
+}
+
+static int work_on(struct plan *plan, struct planned *f, struct refusal *why)
+{
+	const struct planned *from = f->from == PLAN_NONE ? NULL : &plan->files[f->from];
+
+	f->new_mode = f->exists ? f->st.st_mode & 07777 : 0666;
+	if (f->taken_by && work_away(f, why))
+		return -1;
+	if (!f->by)
+		return 0;
+	if (!from && !f->taken_by)
+		from = f; /* made anew: not over lines that are there */
+	if (from && from != f) {
+		if (check_move(f, from, why))
+			return -1;
+		f->new_mode = from->st.st_mode & 0777;
+	}
+	if (apply_part(f->by, from, &f->new, why))
+		return -1;
+	f->new_mode = with_diff_mode(f->new_mode, f->by->new_mode);
+	return 0;
+}
+
+int plan_work(const struct proposal *p, struct plan *plan, struct refusal *why)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct planned *f = &plan->files[i];
+
+		if (!plan->is_diff) {
+			f->new_mode = f->exists ? f->st.st_mode & 07777 : 0666;
+			str_add_bytes(&f->new, p->body, p->body_length);
+		} else if (work_on(plan, f, why)) {
+			return -1;
+		}
+		plan->bytes += f->new.length;
+		if (f->new.length > PROPOSAL_FILE_BYTES)
+			return refusal_set(why, "too_large", "%.300s would be larger than %d bytes",
+			                   f->is.path, (int)PROPOSAL_FILE_BYTES);
+		if (plan->bytes > PROPOSAL_TOTAL_BYTES)
+			return too_much(why);
+	}
+	return 0;
+}
+
+/* ---- the digest ---- */
+
+/* Each part with its length before it, so that none runs into the next. */
+static void add_bytes(struct sha256_state *h, const char *bytes, size_t length)
+{
+	char head[32];
+
+	(void)snprintf(head, sizeof(head), bytes ? "%zu:" : "-:", length);
+	sha256_add(h, head, strlen(head));
+	if (bytes)
+		sha256_add(h, bytes, length);
+}
+
+static void add_text(struct sha256_state *h, const char *text)
+{
+	add_bytes(h, text, text ? strlen(text) : 0);
+}
+
+static void add_number(struct sha256_state *h, size_t number)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "%zu;", number);
+	sha256_add(h, text, strlen(text));
+}
+
+struct sha256 shown_digest(const struct shown *s)
+{
+	struct sha256_state *h = sha256_begin();
+
+	add_text(h, "check_clearance");
+	add_text(h, s->title);
+	add_text(h, s->description);
+	add_text(h, s->risk_level);
+	add_text(h, s->file_path);
+	add_bytes(h, s->body ? s->body : "", s->body_length);
+	add_bytes(h, s->effect_length ? s->effect : NULL, s->effect_length);
+	add_number(h, s->replaces_file);
+	add_number(h, s->file_count);
+	for (size_t i = 0; i < s->file_count; i++) {
+		add_text(h, s->files[i].path);
+		add_text(h, s->files[i].action);
+		add_text(h, s->files[i].other);
+		add_number(h, s->files[i].mode);
+		add_text(h, s->files[i].hash);
+	}
+	return sha256_end(h);
+}

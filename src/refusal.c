@@ -1,0 +1,88 @@
+#include "refusal.h"
+
+#include "str.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_BYTES = 500 }; /* of a path in a text */
+
+int refusal_set(struct refusal *why, const char *code, const char *format, ...)
+{
+	va_list args;
+
+	why->code = code;
+	why->again = false;
+	va_start(args, format);
+	(void)vsnprintf(why->text, sizeof(why->text), format, args);
+	va_end(args);
+	return -1;
+}
+
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN ||
+	       error == EINTR || error == EBUSY;
+}
+
+/* The codes that an agent is told. */
+static const char *code_of(int error)
+{
+	switch (error) {
+	case ENOSPC:
+		return "no_space";
+	case EDQUOT:
+		return "quota";
+	case EROFS:
+		return "read_only";
+	case EACCES:
+	case EPERM:
+		return "permission";
+	case EFBIG:
+		return "too_large";
+	case 0: /* no call failed: what is there is not what was expected */
+	case ENOENT:
+	case EEXIST:
+	case ENOTDIR:
+	case EISDIR:
+	case ELOOP:
+	case ESTALE:
+		return "patch_conflict";
+	default:
+		return is_shortage(error) ? "busy" : "io_error";
+	}
+}
+
+int refuse_errno(struct refusal *why, const char *what, const char *path)
+{
+	int error = errno;
+	OWNED(str) struct str shown = STR_INIT;
+
+	str_add_shown(&shown, path, strlen(path), SHOWN_BYTES);
+	(void)refusal_set(why, code_of(error), "cannot %s %s: %s", what, str_text(&shown),
+	                  strerror(error));
+	why->again = is_shortage(error);
+	return -1;
+}
+
+int refuse_err(struct refusal *why, const struct err *e)
+{
+	int error = errno;
+
+	if (strncmp(e->text, "path violation", 14) == 0)
+		return refusal_set(why, "path_violation", "%s", e->text);
+	if (strstr(e->text, "is larger than"))
+		return refusal_set(why, "too_large", "%s", e->text);
+	(void)refusal_set(why, code_of(error), "%s%s",
+	                  strcmp(code_of(error), "patch_conflict") == 0 ? "patch conflict: " : "",
+	                  e->text);
+	why->again = is_shortage(error);
+	return -1;
+}
+
+bool refusal_is_told(const struct refusal *why)
+{
+	return strcmp(why->code, "path_violation") == 0 || strcmp(why->code, "patch_conflict") == 0;
+}
