@@ -136,9 +136,9 @@ UPDATE request SET deadline_at = :at
  WHERE seq = :seq AND state = 'pending';
 
 -- name: request_pending
--- Everything that a stop interrupts.
+-- Everything that a stop interrupts on :host, or a restore (NULL) everywhere.
 SELECT r.seq, r.kind, r.deadline_at FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state = 'pending' AND s.host = :host AND r.seq > :after
+ WHERE r.state = 'pending' AND (:host IS NULL OR s.host = :host) AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
 
 -- name: request_interrupt

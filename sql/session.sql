@@ -37,10 +37,10 @@ UPDATE session SET connectivity_status = 'offline', updated_at = :now
    AND NOT EXISTS (SELECT 1 FROM connection WHERE session_seq = :seq AND state = 'open');
 
 -- name: session_interrupt_all
--- A graceful stop: nobody serves these any more.
+-- A graceful stop on :host, or a restore (NULL): nobody serves these any more.
 -- scan ok: once, at the stop
 UPDATE session SET status = 'interrupted', connectivity_status = 'offline', updated_at = :now
- WHERE host = :host AND status IN ('created', 'active', 'paused');
+ WHERE (:host IS NULL OR host = :host) AND status IN ('created', 'active', 'paused');
 
 -- name: session_list
 -- scan ok: for a person

@@ -462,29 +462,13 @@ static int check_target(const struct file_change *f, struct refusal *why)
 	return 0;
 }
 
-/* Gives the temporary file its name, if nobody has taken that. */
-static int rename_new(const struct file_change *f)
-{
-	const char *name = str_text(&f->name);
-
-	if (renameat2(f->dir_fd, f->temp_name, f->dir_fd, name, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -1;
-	/* A file system that does not know the flag. */
-	if (linkat(f->dir_fd, f->temp_name, f->dir_fd, name, 0))
-		return -1;
-	(void)unlinkat(f->dir_fd, f->temp_name, 0);
-	return 0;
-}
-
 int file_change_commit(struct file_change *f, struct refusal *why)
 {
 	const char *name = str_text(&f->name);
 	int failed;
 
 	if (strcmp(f->action, "create") == 0) {
-		if (rename_new(f) == 0)
+		if (rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0)
 			goto done;
 		if (errno == EEXIST)
 			return refuse(

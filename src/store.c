@@ -363,7 +363,8 @@ static bool is_empty(struct store *st)
 	return pragma_int(st, "schema_version") == 0;
 }
 
-static int bring_up_to_date(struct store *st, const char *path, struct err *e)
+/* keep: a copy is made before a migration. */
+static int bring_up_to_date(struct store *st, const char *path, bool keep, struct err *e)
 {
 	int64_t have;
 
@@ -376,7 +377,7 @@ static int bring_up_to_date(struct store *st, const char *path, struct err *e)
 		return check_version(st, path, e);
 	if (execute(st, "PRAGMA journal_mode = WAL", e) || configure(st, e))
 		return -1;
-	if (have > 0 && have < store_schema_version() && back_up_before(st, path, e))
+	if (keep && have > 0 && have < store_schema_version() && back_up_before(st, path, e))
 		return -1;
 	if (store_begin(st, e))
 		return -1;
@@ -387,18 +388,125 @@ static int bring_up_to_date(struct store *st, const char *path, struct err *e)
 	return store_commit(st, e);
 }
 
-int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e)
+static int migrate(struct store *st, const char *path, const char *run_dir, bool keep,
+                   struct err *e)
 {
 	mode_t before = umask(0177); /* the database, its log and its locks are 0600 */
 	int done =
 	    open_database(st, path, run_dir, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
-	    bring_up_to_date(st, path, e);
+	    bring_up_to_date(st, path, keep, e);
 
 	(void)umask(before);
 	if (done == 0)
 		return 0;
 	store_clear(st);
 	return -1;
+}
+
+int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e)
+{
+	return migrate(st, path, run_dir, true, e);
+}
+
+int store_migrate_copy(struct store *st, const char *path, struct err *e)
+{
+	return migrate(st, path, NULL, false, e);
+}
+
+/* ---- copies ---- */
+
+/* Opens a file of any version, perhaps none of ours. */
+static int open_any(struct store *st, const char *path, int flags, struct err *e)
+{
+	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc != SQLITE_OK)
+		return cannot_open(path, rc, e);
+	(void)sqlite3_extended_result_codes(st->db, 1);
+	(void)sqlite3_busy_handler(st->db, on_busy, st);
+	return 0;
+}
+
+int store_copy(const char *path, const char *copy, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	char *sql;
+	int rc;
+
+	if (open_any(&st, path, SQLITE_OPEN_READWRITE, e) || check_ours(&st, path, e) ||
+	    execute(&st, "PRAGMA synchronous = OFF", e))
+		return -1;
+	sql = sqlite3_mprintf("VACUUM INTO %Q", copy);
+	rc = sqlite3_exec(st.db, sql, NULL, NULL, NULL);
+	sqlite3_free(sql);
+	if (rc != SQLITE_OK)
+		return failed(st.db, rc, "cannot copy the database", e);
+	/* Who closes it last, perhaps we, takes the log into it: that must be flushed. */
+	return execute(&st, "PRAGMA synchronous = FULL", e);
+}
+
+/* The first thing that is wrong with the database, or "ok", goes to out. */
+static int integrity_of(struct store *st, struct str *out, struct err *e)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(st->db, "PRAGMA integrity_check(1)", -1, &s, NULL);
+
+	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		str_add(out, (const char *)sqlite3_column_text(s, 0));
+		rc = SQLITE_OK;
+	}
+	(void)sqlite3_finalize(s);
+	if (rc != SQLITE_OK && kind_of(rc) != ERR_INPUT)
+		return failed(st->db, rc, "cannot check the database", e);
+	if (rc != SQLITE_OK)
+		str_add(out, sqlite3_errmsg(st->db));
+	return 0;
+}
+
+int store_examine(const char *path, int *ret_version, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(str) struct str found = STR_INIT;
+	int64_t id;
+
+	if (open_any(&st, path, SQLITE_OPEN_READONLY, e))
+		return -1;
+	id = pragma_int(&st, "application_id");
+	if (id == -1 && kind_of(sqlite3_errcode(st.db)) != ERR_INPUT)
+		return failed(st.db, sqlite3_errcode(st.db), path, e);
+	if (id == -1)
+		return err_set(e, ERR_INPUT, "db: %s: %s", path, sqlite3_errmsg(st.db));
+	*ret_version = (int)pragma_int(&st, "user_version");
+	if (check_ours(&st, path, e) ||
+	    (*ret_version > store_schema_version() && check_version(&st, path, e)))
+		return -1;
+	if (integrity_of(&st, &found, e))
+		return -1;
+	if (strcmp(str_text(&found), "ok") != 0)
+		return err_set(e, ERR_INPUT, "db: %s is damaged: %s", path, str_text(&found));
+	return 0;
+}
+
+int store_fold(const char *path, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	sqlite3_stmt *s = NULL;
+	int rc;
+
+	if (open_any(&st, path, SQLITE_OPEN_READWRITE, NULL))
+		return 0;
+	(void)sqlite3_busy_timeout(st.db, 0);
+	/* If it fails, all stays as it was found. */
+	(void)sqlite3_db_config(st.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	rc = sqlite3_prepare_v2(st.db, "PRAGMA journal_mode = DELETE", -1, &s, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	(void)sqlite3_finalize(s);
+	if ((rc & 0xFF) == SQLITE_BUSY)
+		return err_set(e, ERR_AGAIN,
+		               "somebody has %s open (`fuser %s` says who): end that first", path,
+		               path);
+	return rc == SQLITE_ROW;
 }
 
 void store_clear(struct store *st)

@@ -52,6 +52,22 @@ int store_open(struct store *st, const char *path, const char *run_dir, struct e
  * as <path>.before-<version>. */
 int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e);
 
+/* Like store_migrate, for a file that is a copy already: none is made of it. */
+int store_migrate_copy(struct store *st, const char *path, struct err *e);
+
+/* Copies the database at path, of whatever version, as it is at one moment into the empty file
+ * copy. Others may read and write it meanwhile and do not wait. Nothing is flushed to disk. */
+int store_copy(const char *path, const char *copy, struct err *e);
+
+/* Reads all of the file at path: a database of ours, whole, of a version that this program knows or
+ * can bring up to date? Changes nothing. ret_version: its schema's. Errors (ERR_INPUT) name path.
+ */
+int store_examine(const char *path, int *ret_version, struct err *e);
+
+/* Takes the log of a database that nobody uses into it: 1 it is one file now, 0 that cannot be done
+ * with what it is (damaged, no database), -1 somebody uses it (ERR_AGAIN). */
+int store_fold(const char *path, struct err *e);
+
 void store_clear(struct store *st);
 
 /* A write transaction. Everything that writes stands between these. */

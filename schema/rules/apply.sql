@@ -34,7 +34,8 @@ WHEN NEW.state IN ('applied', 'refused', 'dead') BEGIN
   UPDATE request SET state = 'consumed', consumed_at = NEW.updated_at, updated_at = NEW.updated_at
    WHERE seq = NEW.request_seq AND state = 'approved' AND NEW.state = 'applied';
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
-  SELECT NEW.updated_at, 'apply.' || NEW.state, r.session_seq, r.seq, 'applier',
+  SELECT NEW.updated_at, 'apply.' || NEW.state, r.session_seq, r.seq,
+         CASE WHEN NEW.error_code = 'restored' THEN 'restore' ELSE 'applier' END,
          json_object('file', r.file_path, 'error', NEW.error_code, 'forced', NEW.forced)
     FROM request AS r WHERE r.seq = NEW.request_seq;
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
