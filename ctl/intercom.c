@@ -85,6 +85,11 @@ static int restore(const struct arguments *a)
 	return intercom_restore(&a->source, a->argc, a->argv);
 }
 
+static int retention(const struct arguments *a)
+{
+	return intercom_retention(&a->source, a->argc, a->argv);
+}
+
 static int help(const struct arguments *a);
 
 static const struct subcommand SUBCOMMANDS[] = {
@@ -99,6 +104,7 @@ static const struct subcommand SUBCOMMANDS[] = {
 	  backup },
 	{ "restore", "FILE ...", "puts a backup in the database's place: --help says more", -1,
 	  restore },
+	{ "retention", "--once", "deletes what is old now, and says what that was", -1, retention },
 	{ "doctor", "", "tells what is in order, what is not, and what to do", 0, doctor },
 	{ "config", "sample", "prints a config.toml that shows every setting", 1, config },
 	{ "help", "", "this text", 0, help },

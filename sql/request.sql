@@ -170,8 +170,9 @@ SELECT count(*) AS callers FROM tool_call
 
 -- name: request_delete
 -- Retention: the newest first, because a question may name the same one asked before.
-DELETE FROM request WHERE seq IN (SELECT seq FROM request WHERE session_seq = :session
-                                   ORDER BY seq DESC LIMIT :limit);
+DELETE FROM request WHERE seq IN (
+  SELECT r.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+   ORDER BY r.seq DESC LIMIT :limit);
 
 -- name: inbox_of_workspace
 -- What waits for the operator, as far as agents of one workspace may see it.

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "err.h"
 #include "sql.h"
+#include "str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,6 +119,14 @@ int64_t store_data_version(struct store *st);
 /* Copies the log into the database without waiting for readers; with restart, also tries for
  * busy_ms to make the next writer begin the log anew. Returns pages left in the log or -1. */
 int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e);
+
+/* Refreshes the planner's statistics where SQLite finds that it pays; a few milliseconds at most.
+ * In a transaction. */
+int store_optimize(struct store *st, struct err *e);
+
+/* Looks through one table and its indexes: 1 all is in order, 0 not, and what it is goes to found,
+ * -1 error. Reads only; who writes does not wait. */
+int store_check_table(struct store *st, const char *table, struct str *found, struct err *e);
 
 /* Free bytes on the database's file system, -1 if unknown. */
 int64_t store_free_bytes(const char *path);
