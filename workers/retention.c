@@ -3,7 +3,7 @@
  * - It is the one checkpointer: at each look (its bell, which a writer rings when the log is over
  *   1000 pages, or 5 s) the log is copied into the database (PASSIVE). Where its file is over
  *   LOG_BYTES and still grows, the next writer is made to begin the log anew (RESTART), with
- * BUSY_MS of patience: PASSIVE alone never does that while somebody commits all the time, even if
+ *   20 ms of patience: PASSIVE alone never does that while somebody commits all the time, even if
  * it copies all of it each time (tried: 300 commits of 200 kB left 60 MB). The log is never
  *   truncated: overwriting is cheaper than growing, and a file that does not grow is short enough.
  * - Hourly, first an hour after the start: a purge (purge.h), and what is due of upkeep (upkeep.h).
