@@ -13,6 +13,7 @@ static const char PREFIX[] = "worker ";
 
 struct findings {
 	bool serves[COUNT(EXPECTED)];
+	bool damaged; /* the database, when it was looked through last */
 	cJSON *rows;
 	struct table table;
 };
@@ -41,6 +42,8 @@ static void take_row(struct findings *f, stmt *s)
 	cJSON *o = cJSON_CreateObject();
 
 	note_worker(f, what, state, at);
+	if (strcmp(what, "database") == 0 && strcmp(state, "damaged") == 0)
+		f->damaged = true;
 	json_text(o, "what", what);
 	json_text(o, "state", state);
 	json_text(o, "detail", detail);
@@ -87,6 +90,12 @@ static void print_text(const struct ctl *c, const struct findings *f, const cJSO
 	}
 	if (cJSON_GetArraySize(names) > 0)
 		(void)puts("start the system with: agent-intercom");
+	if (f->damaged) {
+		print_look(c, LOOK_RED);
+		(void)puts("the database is damaged: stop the system, then agent-intercom restore "
+		           "FILE");
+		print_look(c, LOOK_PLAIN);
+	}
 }
 
 static int run_health(struct ctl *c, struct err *e)
@@ -99,7 +108,7 @@ static int run_health(struct ctl *c, struct err *e)
 	table_begin(&f.table, HEADINGS, COUNT(HEADINGS));
 	status = collect(c, &f, e);
 	if (status == 0)
-		status = missing(&f, names) ? 1 : 0;
+		status = missing(&f, names) || f.damaged ? 1 : 0;
 	if (status >= 0 && c->json) {
 		cJSON *o = cJSON_CreateObject();
 
@@ -124,7 +133,8 @@ const struct command_spec cmd_health = {
 	"who runs and what queues up",
 	"Exit status 1 if one of mcp-front, applier, watchdog and retention does not serve: its "
 	"row\n"
-	"does not say ready, or nothing was heard of it for two minutes.\n",
+	"does not say ready, or nothing was heard of it for two minutes; or if the database was\n"
+	"damaged when it was looked through last (weekly).\n",
 	0,
 	0,
 	0,

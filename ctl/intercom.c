@@ -75,6 +75,21 @@ static int policy(const struct arguments *a)
 	return intercom_policy(&a->source, a->argc, a->argv);
 }
 
+static int backup(const struct arguments *a)
+{
+	return intercom_backup(&a->source, a->argv[0]);
+}
+
+static int restore(const struct arguments *a)
+{
+	return intercom_restore(&a->source, a->argc, a->argv);
+}
+
+static int retention(const struct arguments *a)
+{
+	return intercom_retention(&a->source, a->argc, a->argv);
+}
+
 static int help(const struct arguments *a);
 
 static const struct subcommand SUBCOMMANDS[] = {
@@ -85,6 +100,11 @@ static const struct subcommand SUBCOMMANDS[] = {
 	{ "uninstall", "HOST ...", "takes out what install has put in", -1, uninstall },
 	{ "policy", "check ...", "what a workspace's policy file allows: --help says more", -1,
 	  policy },
+	{ "backup", "FILE", "copies the database to a new file, also while it is in use", 1,
+	  backup },
+	{ "restore", "FILE ...", "puts a backup in the database's place: --help says more", -1,
+	  restore },
+	{ "retention", "--once", "deletes what is old now, and says what that was", -1, retention },
 	{ "doctor", "", "tells what is in order, what is not, and what to do", 0, doctor },
 	{ "config", "sample", "prints a config.toml that shows every setting", 1, config },
 	{ "help", "", "this text", 0, help },

@@ -8,6 +8,9 @@
  * intercom_rows.c     what the supervisor writes: settings at the start, interruptions at the stop
  * intercom_doctor.c   what is in order and what is not
  * intercom_policy.c   what a workspace's policy file allows
+ * intercom_backup.c   backup and restore
+ * intercom_retention.c   a purge now
+ * intercom_cli.c      what subcommands have of the command line and the terminal
  * intercom_install.c  entries in the configuration of agents' hosts (more in intercom_install.h) */
 #ifndef INTERCOM_H
 #define INTERCOM_H
@@ -93,6 +96,28 @@ int intercom_install(bool remove, const struct config_source *source, int argc, 
 /* argv[0] is the word policy. */
 int intercom_policy(const struct config_source *source, int argc, char **argv);
 
+int intercom_backup(const struct config_source *source, const char *file);
+/* argv[0] is the word retention. */
+int intercom_retention(const struct config_source *source, int argc, char **argv);
+/* argv[0] is the word restore. */
+int intercom_restore(const struct config_source *source, int argc, char **argv);
+
+/* ---- intercom_cli.c ---- */
+
+/* Reads the arguments of a subcommand that has one flag and at most one operand of its own, and
+ * --config, --db and --help. 0, 1 after --help, -1 they are wrong and it has been said why. */
+struct cli_arguments {
+	struct config_source source;
+	bool flag;
+	const char *operand; /* NULL: none was given */
+};
+int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv);
+bool cli_has_terminal(void);
+/* Whether the answer to a question is yes. */
+bool cli_ask(const char *question);
+/* Says on stderr what is wrong; the exit status for that. */
+int cli_say(const struct err *e);
+
 /* ---- intercom_rows.c ---- */
 
 /* Settings, system rows and operators, in one transaction. slack: whether Slack is configured. */
@@ -101,6 +126,13 @@ int rows_at_start(struct supervisor *s, bool slack, struct err *e);
 int rows_mode(struct supervisor *s, struct str *out, struct err *e);
 /* No worker runs any more. interrupt: everything that waits is interrupted; logs how much. */
 int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e);
+/* What a restore makes of the rows of a backup: what waits is interrupted as it was when the system
+ * was last heard of, open writes are parked. Nobody else has that database open. */
+struct rows_restored {
+	int sessions, questions, writes;
+	struct instant last_sign; /* of the system that was backed up; "" if there never was one */
+};
+int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e);
 /* A worker has ended, in the way that detail tells. */
 int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e);
 /* Sets ready of the children whose row says so. The address of mcp-front goes to address. */
@@ -146,6 +178,10 @@ int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, s
 
 /* ---- intercom_run.c ---- */
 
+/* Loads the configuration, finds the places, and takes the instance's lock; no worker of an earlier
+ * run is left then. ERR_AGAIN: the system runs. */
+int run_take(struct supervisor *s, const struct config_source *source, struct err *e);
+void supervisor_clear(struct supervisor *s);
 /* Begins the stop; why goes to the log. */
 void run_stop(struct supervisor *s, int status, const char *why);
 

@@ -295,7 +295,7 @@ static void check_integrity(struct doctor *d)
 		tell(d, FAIL, "integrity", "%s", e.text);
 	else if (strcmp(str_text(&found.text), "ok") != 0)
 		tell(d, FAIL, "integrity",
-		     "%s; stop the system and restore the database from a backup",
+		     "%s; stop the system, then restore a backup: agent-intercom restore FILE",
 		     str_text(&found.text));
 	else
 		tell(d, OK, "integrity", "quick_check found nothing");

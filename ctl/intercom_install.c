@@ -370,24 +370,6 @@ static void show(const struct plan *p)
 	(void)fflush(stdout);
 }
 
-static bool has_terminal(void)
-{
-	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-}
-
-static bool asked(const char *question)
-{
-	char answer[16];
-
-	(void)printf("%s [y/N] ", question);
-	(void)fflush(stdout);
-	if (!fgets(answer, sizeof(answer), stdin)) {
-		(void)putchar('\n');
-		return false;
-	}
-	return answer[0] == 'y' || answer[0] == 'Y';
-}
-
 static int write_one(const struct change *c, struct err *e)
 {
 	OWNED(str) struct str kept = STR_INIT;
@@ -421,14 +403,14 @@ static int carry_out(const struct plan *p, const struct wish *w, const char *que
 		left |= p->changes[i].by_hand.length > 0;
 	if (!plan_changes(p))
 		return left;
-	if (!w->yes && !has_terminal()) {
+	if (!w->yes && !cli_has_terminal()) {
 		(void)fprintf(stderr,
 		              "%s: nothing is written, because there is no terminal to ask on; "
 		              "add --yes\n",
 		              PROGRAM);
 		return DECLINED;
 	}
-	if (!w->yes && !asked(question)) {
+	if (!w->yes && !cli_ask(question)) {
 		(void)puts("Nothing is written.");
 		return DECLINED;
 	}
@@ -466,7 +448,7 @@ static int change_usual_instructions(const struct wish *w, struct err *e)
 		return -1;
 	result = plan_instructions(&p, w, str_text(&path), e);
 	if (result == 0 && plan_changes(&p)) {
-		if (w->remove || (has_terminal() && !w->yes)) {
+		if (w->remove || (cli_has_terminal() && !w->yes)) {
 			str_addf(&question, "%s the lines that make the agent ask?",
 			         w->remove ? "Take out" : "Add");
 			result = carry_out(&p, w, str_text(&question), e);

@@ -1,5 +1,5 @@
 /* What the supervisor writes: settings, operator and system rows at the start; interruptions at the
- * stop; the deaths of workers. Each is one transaction. */
+ * stop and after a restore; the deaths of workers. Each is one transaction. */
 #include "intercom.h"
 
 #include "clock.h"
@@ -205,16 +205,19 @@ struct tally {
 	int sessions, clearances, prompts, standbys;
 };
 
-enum { PAGE = 500 };
+enum {
+	PAGE = 500,
+	NUMBER_GAP = 1000000, /* more than was given out between a backup and its restore */
+};
 
 /* The next page of what waits. Returns how many there are, -1 on error. */
-static int read_page(struct supervisor *s, int64_t after, struct pending *page, struct tally *t,
-                     struct err *e)
+static int read_page(struct store *st, const char *host, int64_t after, struct pending *page,
+                     struct tally *t, struct err *e)
 {
-	stmt *list = store_stmt(&s->store, SQL_REQUEST_PENDING);
+	stmt *list = store_stmt(st, SQL_REQUEST_PENDING);
 	int got, count = 0;
 
-	bind_text(list, ":host", s->host);
+	bind_text(list, ":host", host);
 	bind_int(list, ":after", after);
 	while (count < PAGE && (got = stmt_row(list, e)) > 0) {
 		const char *kind = col_text(list, REQUEST_PENDING_KIND);
@@ -231,10 +234,9 @@ static int read_page(struct supervisor *s, int64_t after, struct pending *page, 
 	return count < PAGE && got < 0 ? -1 : count;
 }
 
-static int interrupt_one(struct supervisor *s, const struct pending *p, int64_t now_ms,
-                         struct err *e)
+static int interrupt_one(struct store *st, const struct pending *p, int64_t now_ms, struct err *e)
 {
-	stmt *interrupt = store_stmt(&s->store, SQL_REQUEST_INTERRUPT);
+	stmt *interrupt = store_stmt(st, SQL_REQUEST_INTERRUPT);
 	int64_t left = p->deadline_ms - now_ms;
 
 	bind_int(interrupt, ":seq", p->seq);
@@ -243,16 +245,17 @@ static int interrupt_one(struct supervisor *s, const struct pending *p, int64_t 
 	return stmt_run(interrupt, e) < 0 ? -1 : 0;
 }
 
-static int interrupt_all(struct supervisor *s, struct tally *t, struct err *e)
+static int interrupt_questions(struct store *st, const char *host, int64_t now_ms, struct tally *t,
+                               struct err *e)
 {
 	struct pending page[PAGE];
-	int64_t now_ms = clock_now_ms(), after = 0;
+	int64_t after = 0;
 	int count;
 
 	do {
-		count = read_page(s, after, page, t, e);
+		count = read_page(st, host, after, page, t, e);
 		for (int i = 0; i < count; i++)
-			if (interrupt_one(s, &page[i], now_ms, e))
+			if (interrupt_one(st, &page[i], now_ms, e))
 				return -1;
 		if (count > 0)
 			after = page[count - 1].seq;
@@ -260,11 +263,16 @@ static int interrupt_all(struct supervisor *s, struct tally *t, struct err *e)
 	return count < 0 ? -1 : 0;
 }
 
-static int interrupt_sessions(struct supervisor *s, struct tally *t, struct err *e)
+/* What waits on host, NULL: everywhere, is interrupted as of now_ms. */
+static int interrupt_all(struct store *st, const char *host, int64_t now_ms, struct tally *t,
+                         struct err *e)
 {
-	stmt *all = store_stmt(&s->store, SQL_SESSION_INTERRUPT_ALL);
+	stmt *all;
 
-	bind_text(all, ":host", s->host);
+	if (interrupt_questions(st, host, now_ms, t, e))
+		return -1;
+	all = store_stmt(st, SQL_SESSION_INTERRUPT_ALL);
+	bind_text(all, ":host", host);
 	t->sessions = stmt_run(all, e);
 	return t->sessions < 0 ? -1 : 0;
 }
@@ -275,7 +283,7 @@ int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
 
 	if (store_begin(&s->store, e))
 		return -1;
-	if ((interrupt && (interrupt_all(s, &t, e) || interrupt_sessions(s, &t, e))) ||
+	if ((interrupt && interrupt_all(&s->store, s->host, clock_now_ms(), &t, e)) ||
 	    bury_all(s, e)) {
 		store_rollback(&s->store);
 		return -1;
@@ -287,6 +295,72 @@ int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
 		         "interrupted",
 		         t.sessions, t.clearances, t.prompts, t.standbys);
 	return 0;
+}
+
+/* ---- after a restore ---- */
+
+/* When the system of this database was last heard of: then its deadlines stood still. Not later
+ * than now. */
+static int read_last_sign(struct store *st, struct instant *at, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_RESTORE_LAST_SIGN);
+	int got = stmt_row(s, e);
+	const char *text = got > 0 ? col_text(s, RESTORE_LAST_SIGN_AT) : NULL;
+
+	(void)snprintf(at->text, sizeof(at->text), "%s", text ? text : "");
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+static int64_t stood_still_ms(const struct instant *last_sign)
+{
+	int64_t now = clock_now_ms(), then = clock_parse(last_sign->text);
+
+	return then < 0 || then > now ? now : then;
+}
+
+/* What was meant for the world outside may have happened since the backup, so nobody does it again
+ * by himself. Rows of a Slack outbox that are queued or sending become doubtful here, once there is
+ * one. */
+static int park(struct store *st, struct rows_restored *r, struct err *e)
+{
+	if (stmt_run(store_stmt(st, SQL_RESTORE_DOUBT_SLACK), e) < 0 ||
+	    stmt_run(store_stmt(st, SQL_RESTORE_TAKE_APPLY), e) < 0 ||
+	    stmt_run(store_stmt(st, SQL_RESTORE_PARK_FILE_CHANGE), e) < 0)
+		return -1;
+	r->writes = stmt_run(store_stmt(st, SQL_RESTORE_PARK_APPLY), e);
+	return r->writes < 0 ? -1 : 0;
+}
+
+static int note_restore(struct store *st, const struct rows_restored *r, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_RESTORE_SKIP_NUMBERS);
+
+	bind_int(s, ":gap", NUMBER_GAP);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	s = store_stmt(st, SQL_RESTORE_EVENT);
+	bind_text(s, ":last_sign", *r->last_sign.text ? r->last_sign.text : NULL);
+	bind_int(s, ":writes", r->writes);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e)
+{
+	struct tally t = { 0 };
+
+	*ret = (struct rows_restored){ 0 };
+	if (store_begin(st, e))
+		return -1;
+	if (read_last_sign(st, &ret->last_sign, e) ||
+	    interrupt_all(st, NULL, stood_still_ms(&ret->last_sign), &t, e) || park(st, ret, e) ||
+	    note_restore(st, ret, e)) {
+		store_rollback(st);
+		return -1;
+	}
+	ret->sessions = t.sessions;
+	ret->questions = t.clearances + t.prompts + t.standbys;
+	return store_commit(st, e);
 }
 
 /* ---- workers ---- */

@@ -181,10 +181,17 @@ static void close_files(const char *database)
 	}
 }
 
+int run_take(struct supervisor *s, const struct config_source *source, struct err *e)
+{
+	if (load(s, source, e) || prepare_places(s, e) ||
+	    instance_take(s->paths.database, &s->instance_fd, e))
+		return -1;
+	return await_predecessors(s, e);
+}
+
 static int prepare_rows(struct supervisor *s, struct err *e)
 {
-	if (instance_take(s->paths.database, &s->instance_fd, e) || await_predecessors(s, e) ||
-	    store_migrate(&s->store, s->paths.database, s->paths.run, e))
+	if (store_migrate(&s->store, s->paths.database, s->paths.run, e))
 		return -1;
 	close_files(s->paths.database);
 	return rows_at_start(s, !s->children[CHILD_SLACK_LISTENER].unwanted, e);
@@ -213,10 +220,10 @@ static int hear(struct supervisor *s, struct err *e)
 static int prepare(struct supervisor *s, const struct config_source *source, struct err *e)
 {
 	worker_host(s->host);
-	if (load(s, source, e))
+	if (run_take(s, source, e))
 		return -1;
 	load_slack(s);
-	if (workers_find(s, e) || prepare_places(s, e) || prepare_rows(s, e) || hear(s, e) ||
+	if (workers_find(s, e) || prepare_rows(s, e) || hear(s, e) ||
 	    paths_publish(&s->paths, s->config.ipc_name, e) ||
 	    instance_unmark_stopped(s->run_fd, e))
 		return -1;
@@ -379,7 +386,7 @@ static void finish(struct supervisor *s)
 		s->status = err_exit(&e);
 }
 
-static void supervisor_clear(struct supervisor *s)
+void supervisor_clear(struct supervisor *s)
 {
 	const int fds[] = { s->signal_fd, s->run_fd, s->instance_fd };
 

@@ -15,6 +15,7 @@ CREATE UNIQUE INDEX request_file_path ON request_file (request_seq, path);
 
 ALTER TABLE apply ADD COLUMN kind TEXT NOT NULL DEFAULT 'write' CHECK (kind IN ('write', 'undo'));
 ALTER TABLE apply ADD COLUMN command_seq INTEGER REFERENCES command (seq); -- who ordered the undo
+CREATE INDEX apply_command ON apply (command_seq) WHERE command_seq IS NOT NULL; -- for retention
 -- A write is undone once.
 CREATE UNIQUE INDEX apply_undone ON apply (request_seq) WHERE state = 'undone';
 INSERT INTO apply_move VALUES ('claimed', 'undone');

@@ -26,14 +26,16 @@ SELECT seq, path, action, other_path, hash_before, hash_after, bytes, mode_befor
   FROM file_change WHERE apply_seq = :apply AND state = 'done' ORDER BY seq;
 
 -- name: file_change_delete
+-- Retention. :sessions: a JSON list of seq, of those that are purged together; so for all below.
 DELETE FROM file_change WHERE seq IN (
-  SELECT f.seq FROM request AS r JOIN apply AS a ON a.request_seq = r.seq
-    JOIN file_change AS f ON f.apply_seq = a.seq WHERE r.session_seq = :session LIMIT :limit);
+  SELECT f.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+    JOIN apply AS a ON a.request_seq = r.seq JOIN file_change AS f ON f.apply_seq = a.seq
+   LIMIT :limit);
 
 -- name: apply_delete
 DELETE FROM apply WHERE seq IN (
-  SELECT a.seq FROM request AS r JOIN apply AS a ON a.request_seq = r.seq
-   WHERE r.session_seq = :session LIMIT :limit);
+  SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+    JOIN apply AS a ON a.request_seq = r.seq LIMIT :limit);
 
 -- name: apply_next
 -- The oldest job behind :after that is queued, or that a dead applier left in hand.

@@ -6,5 +6,5 @@ SELECT id, label, created_at FROM checkpoint
 
 -- name: checkpoint_delete
 DELETE FROM checkpoint WHERE id IN (
-  SELECT c.id FROM session AS s JOIN checkpoint AS c ON c.session_id = s.id
-   WHERE s.seq = :session LIMIT :limit);
+  SELECT c.id FROM json_each(:sessions) AS g CROSS JOIN session AS s ON s.seq = g.value
+    JOIN checkpoint AS c ON c.session_id = s.id LIMIT :limit);

@@ -35,5 +35,23 @@ UPDATE command
 -- name: decision_delete
 -- Retention, with the question itself. (+ : the index is of a column without a type.)
 DELETE FROM decision WHERE seq IN (
-  SELECT d.seq FROM request AS r JOIN decision AS d ON d.request_id = +r.id
-   WHERE r.session_seq = :session LIMIT :limit);
+  SELECT d.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+    JOIN decision AS d ON d.request_id = +r.id LIMIT :limit);
+
+-- name: command_after
+-- The end of the next stretch of rows to look through.
+SELECT max(seq) AS seq FROM (SELECT seq FROM command WHERE seq > :after ORDER BY seq LIMIT :limit);
+
+-- name: command_delete_old
+-- Orders for no session, or for one that is gone. One whose time is no time is as old as the orders
+-- after it.
+DELETE FROM command
+ WHERE seq > :after AND seq <= :upto
+   AND NOT EXISTS (SELECT 1 FROM apply WHERE command_seq = command.seq)
+   AND CASE WHEN typeof(created_at) = 'text' AND created_at GLOB '????-??-??T??:??:??.???Z'
+            THEN created_at < :cutoff
+            ELSE EXISTS (SELECT 1 FROM command AS n
+                          WHERE n.seq > command.seq AND typeof(n.created_at) = 'text'
+                            AND n.created_at GLOB '????-??-??T??:??:??.???Z'
+                            AND n.created_at < :cutoff) END
+   AND NOT EXISTS (SELECT 1 FROM session WHERE id = command.session_id);

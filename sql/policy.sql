@@ -14,3 +14,15 @@ SELECT r.seq, r.id, r.file_path, r.risk_level, r.decision,
  WHERE r.seq > :after AND r.kind = 'clearance' AND r.decision IN ('approve', 'reject')
    AND s.workspace_root = :workspace AND r.decided_by NOT LIKE 'system:%'
  ORDER BY r.seq;
+
+-- name: policy_after
+-- The end of the next stretch of rows to look through.
+SELECT max(seq) AS seq FROM (SELECT seq FROM policy WHERE seq > :after ORDER BY seq LIMIT :limit);
+
+-- name: policy_delete_old
+-- The newest of each workspace stays: it is the one in force.
+DELETE FROM policy
+ WHERE seq > :after AND seq <= :upto AND created_at < :cutoff
+   AND EXISTS (SELECT 1 FROM policy AS n
+                WHERE n.workspace_root = policy.workspace_root AND n.host = policy.host
+                  AND n.seq > policy.seq);

@@ -144,9 +144,9 @@ UPDATE request SET deadline_at = :at
  WHERE seq = :seq AND state = 'pending';
 
 -- name: request_pending
--- Everything that a stop interrupts.
+-- Everything that a stop interrupts on :host, or a restore (NULL) everywhere.
 SELECT r.seq, r.kind, r.deadline_at FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state = 'pending' AND s.host = :host AND r.seq > :after
+ WHERE r.state = 'pending' AND (:host IS NULL OR s.host = :host) AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
 
 -- name: request_interrupt
@@ -178,13 +178,14 @@ SELECT count(*) AS callers FROM tool_call
 
 -- name: request_file_delete
 DELETE FROM request_file WHERE seq IN (
-  SELECT f.seq FROM request AS r JOIN request_file AS f ON f.request_seq = r.seq
-   WHERE r.session_seq = :session LIMIT :limit);
+  SELECT f.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+   CROSS JOIN request_file AS f ON f.request_seq = r.seq LIMIT :limit);
 
 -- name: request_delete
 -- Retention: the newest first, because a question may name the same one asked before.
-DELETE FROM request WHERE seq IN (SELECT seq FROM request WHERE session_seq = :session
-                                   ORDER BY seq DESC LIMIT :limit);
+DELETE FROM request WHERE seq IN (
+  SELECT r.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+   ORDER BY r.seq DESC LIMIT :limit);
 
 -- name: inbox_of_workspace
 -- What waits for the operator, as far as agents of one workspace may see it.

@@ -37,11 +37,12 @@ UPDATE session SET connectivity_status = 'offline', updated_at = :now
    AND NOT EXISTS (SELECT 1 FROM connection WHERE session_seq = :seq AND state = 'open');
 
 -- name: session_interrupt_all
--- A graceful stop: nobody serves these any more. What an operator has paused stays so.
+-- A graceful stop on :host, or a restore (NULL): nobody serves these any more. What an operator has
+-- paused stays so.
 -- scan ok: once, at the stop
 UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrupted' END,
        connectivity_status = 'offline', updated_at = :now
- WHERE host = :host AND status IN ('created', 'active', 'paused');
+ WHERE (:host IS NULL OR host = :host) AND status IN ('created', 'active', 'paused');
 
 -- name: session_list
 -- scan ok: for a person
@@ -119,26 +120,39 @@ SELECT seq, terminated_at FROM session
    AND (terminated_at, seq) > (:after_at, :after)
  ORDER BY terminated_at, seq LIMIT 1;
 
--- name: session_held
--- Whether another session still holds on to a row of this one; it is purged as a whole or not yet.
-SELECT EXISTS (SELECT 1 FROM session AS s JOIN session AS n ON n.restart_of = s.id
-                WHERE s.seq = :session)
-    OR EXISTS (SELECT 1 FROM request AS r JOIN request AS n ON n.previous_seq = r.seq
-                WHERE r.session_seq = :session AND n.session_seq <> :session)
-    OR EXISTS (SELECT 1 FROM request AS r JOIN tool_call AS t ON t.request_seq = r.seq
-                WHERE r.session_seq = :session AND t.session_seq <> :session)
-    OR EXISTS (SELECT 1 FROM request AS r JOIN apply AS a ON a.request_seq = r.seq
-                 JOIN tool_call AS t ON t.apply_seq = a.seq
-                WHERE r.session_seq = :session AND t.session_seq <> :session)
-    OR EXISTS (SELECT 1 FROM connection AS c JOIN tool_call AS t ON t.connection_seq = c.seq
-                WHERE c.session_seq = :session AND t.session_seq <> :session) AS held;
+-- name: session_bound
+-- :session, and all that hold on to a row of it or of one that does: they are purged together.
+-- is_old: whether this one may go.
+-- scan ok: walks what it has found
+WITH RECURSIVE bound (seq) AS (
+  SELECT :session
+  UNION
+  SELECT n.seq FROM bound AS b JOIN session AS s ON s.seq = b.seq
+    JOIN session AS n ON n.restart_of = s.id
+  UNION
+  SELECT n.session_seq FROM bound AS b JOIN request AS r ON r.session_seq = b.seq
+    JOIN request AS n ON n.previous_seq = r.seq
+  UNION
+  SELECT t.session_seq FROM bound AS b JOIN request AS r ON r.session_seq = b.seq
+    JOIN tool_call AS t ON t.request_seq = r.seq
+  UNION
+  SELECT t.session_seq FROM bound AS b JOIN request AS r ON r.session_seq = b.seq
+    JOIN apply AS a ON a.request_seq = r.seq JOIN tool_call AS t ON t.apply_seq = a.seq
+  UNION
+  SELECT t.session_seq FROM bound AS b JOIN connection AS c ON c.session_seq = b.seq
+    JOIN tool_call AS t ON t.connection_seq = c.seq
+)
+SELECT b.seq, s.terminated_at IS NOT NULL AND s.terminated_at < :cutoff AS is_old
+  FROM bound AS b CROSS JOIN session AS s ON s.seq = b.seq;
 
 -- name: connection_delete_of
-DELETE FROM connection WHERE seq IN (SELECT seq FROM connection WHERE session_seq = :session
-                                      LIMIT :limit);
+DELETE FROM connection WHERE seq IN (
+  SELECT c.seq FROM json_each(:sessions) AS g CROSS JOIN connection AS c ON c.session_seq = g.value
+   LIMIT :limit);
 
 -- name: session_delete
-DELETE FROM session WHERE seq = :session AND status = 'terminated';
+DELETE FROM session
+ WHERE seq IN (SELECT value FROM json_each(:sessions)) AND status = 'terminated';
 
 -- name: connection_unused
 -- Whether one of before :cutoff never called a tool.

@@ -233,20 +233,20 @@ SELECT length(arguments) AS size FROM tool_call WHERE seq = :seq;
 
 -- name: slack_outbox_delete_of
 DELETE FROM slack_outbox WHERE seq IN (
-  SELECT o.seq FROM slack_message AS m JOIN slack_outbox AS o ON o.message_seq = m.seq
-   WHERE m.session_seq = :session
+  SELECT o.seq FROM json_each(:sessions) AS g CROSS JOIN slack_message AS m ON m.session_seq = g.value
+   CROSS JOIN slack_outbox AS o ON o.message_seq = m.seq
    UNION ALL
-  SELECT o.seq FROM request AS r JOIN slack_message AS m ON m.request_seq = r.seq
-    JOIN slack_outbox AS o ON o.message_seq = m.seq
-   WHERE r.session_seq = :session LIMIT :limit);
+  SELECT o.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+   CROSS JOIN slack_message AS m ON m.request_seq = r.seq
+   CROSS JOIN slack_outbox AS o ON o.message_seq = m.seq LIMIT :limit);
 
 -- name: slack_message_delete
 -- Those of its questions too: an adopted one stands in the thread of another session.
 DELETE FROM slack_message WHERE seq IN (
-  SELECT seq FROM slack_message WHERE session_seq = :session
+  SELECT m.seq FROM json_each(:sessions) AS g CROSS JOIN slack_message AS m ON m.session_seq = g.value
    UNION ALL
-  SELECT m.seq FROM request AS r JOIN slack_message AS m ON m.request_seq = r.seq
-   WHERE r.session_seq = :session LIMIT :limit);
+  SELECT m.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
+   CROSS JOIN slack_message AS m ON m.request_seq = r.seq LIMIT :limit);
 
 -- name: slack_outbox_old
 SELECT 1 AS any FROM slack_outbox WHERE settled_at < :cutoff LIMIT 1;

@@ -23,8 +23,11 @@ UPDATE steering SET call_seq = :call, delivered_at = :now
  WHERE seq = :seq AND delivered_at IS NULL;
 
 -- name: steering_delete
-DELETE FROM steering WHERE seq IN (SELECT seq FROM steering WHERE session_seq = :session
-                                    LIMIT :limit);
+DELETE FROM steering WHERE seq IN (
+  SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN steering AS t ON t.session_seq = g.value
+   LIMIT :limit);
 
 -- name: pause_delete
-DELETE FROM pause WHERE seq IN (SELECT seq FROM pause WHERE session_seq = :session LIMIT :limit);
+DELETE FROM pause WHERE seq IN (
+  SELECT p.seq FROM json_each(:sessions) AS g CROSS JOIN pause AS p ON p.session_seq = g.value
+   LIMIT :limit);

@@ -91,8 +91,9 @@ SELECT t.seq, t.wait_until AS at, t.created_at AS since
 UPDATE tool_call SET wait_until = :at WHERE seq = :seq AND state = 'waiting';
 
 -- name: answer_delete_of
-DELETE FROM answer WHERE seq IN (SELECT a.seq FROM tool_call AS t JOIN answer AS a ON a.call_seq = t.seq
-                                  WHERE t.session_seq = :session LIMIT :limit);
+DELETE FROM answer WHERE seq IN (
+  SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN tool_call AS t ON t.session_seq = g.value
+    JOIN answer AS a ON a.call_seq = t.seq LIMIT :limit);
 
 -- name: answer_oldest
 -- scan ok: reads the first entry
@@ -104,8 +105,9 @@ DELETE FROM answer WHERE seq IN (SELECT seq FROM answer ORDER BY seq LIMIT :limi
                      AND created_at < :cutoff;
 
 -- name: tool_call_delete
-DELETE FROM tool_call WHERE seq IN (SELECT seq FROM tool_call WHERE session_seq = :session
-                                     LIMIT :limit);
+DELETE FROM tool_call WHERE seq IN (
+  SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN tool_call AS t ON t.session_seq = g.value
+   LIMIT :limit);
 
 -- name: tool_call_untell
 -- Cancelled when its answer was on its way: it counts as not told.

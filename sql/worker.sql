@@ -49,3 +49,27 @@ SELECT max(heartbeat_at) AS at FROM worker
 -- The supervisor, while no worker runs: rows that still claim to live do not.
 UPDATE worker SET state = 'died', stopped_at = :now
  WHERE host = :host AND state IN ('starting', 'ready');
+
+-- name: worker_after
+-- The end of the next stretch of rows to look through.
+SELECT max(seq) AS seq FROM (SELECT seq FROM worker WHERE seq > :after ORDER BY seq LIMIT :limit);
+
+-- name: worker_delete_old
+-- Incarnations that ended and that nothing names any more. The last one that served stays: it tells
+-- since when nobody did.
+DELETE FROM worker
+ WHERE seq > :after AND seq <= :upto AND heartbeat_at < :cutoff AND state IN ('stopped', 'died')
+   AND NOT EXISTS (SELECT 1 FROM tool_call WHERE listener = worker.id)
+   AND NOT EXISTS (SELECT 1 FROM apply
+                    WHERE host = worker.host AND state IN ('queued', 'claimed')
+                      AND worker_id = worker.id)
+   AND EXISTS (SELECT 1 FROM worker AS n
+                WHERE n.seq > worker.seq AND n.name = worker.name AND n.host = worker.host
+                  AND n.heartbeat_at > n.started_at);
+
+-- name: time_gap_after
+SELECT max(seq) AS seq FROM (SELECT seq FROM time_gap WHERE seq > :after ORDER BY seq LIMIT :limit);
+
+-- name: time_gap_delete_old
+-- Deadlines were moved when it was noted.
+DELETE FROM time_gap WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;

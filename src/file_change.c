@@ -401,27 +401,12 @@ int file_change_check(const struct file_change *f, struct refusal *why)
 	return errno == ENOENT ? 0 : refuse_errno(why, "look again at", str_text(&f->path));
 }
 
-/* Renames, if nobody has taken the name `to`. */
-static int rename_new(const struct file_change *f, const char *from, const char *to)
-{
-	int error;
-
-	if (renameat2(f->dir_fd, from, f->dir_fd, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -1;
-	/* A file system that does not know the flag. */
-	if (linkat(f->dir_fd, from, f->dir_fd, to, 0))
-		return -1;
-	if (unlinkat(f->dir_fd, from, 0) == 0)
-		return 0;
-	error = errno;
-	(void)unlinkat(f->dir_fd, to, 0);
-	errno = error;
-	return -1;
-}
-
 /* ---- placing ---- */
+
+static int rename_new_here(const struct file_change *f, const char *from, const char *to)
+{
+	return rename_new(f->dir_fd, from, f->dir_fd, to);
+}
 
 static int exchange(const struct file_change *f)
 {
@@ -431,13 +416,13 @@ static int exchange(const struct file_change *f)
 /* The target gets a hidden name; if it is not what was planned upon, its own name again. */
 static int take_away(struct file_change *f, struct refusal *why)
 {
-	if (rename_new(f, str_text(&f->name), f->backup_name))
+	if (rename_new_here(f, str_text(&f->name), f->backup_name))
 		return refuse_errno(why, is_action(f, "delete") ? "delete" : "replace",
 		                    str_text(&f->path));
 	f->placed = true;
 	if (check_is(f, f->backup_name, f->hash_before, why) == 0)
 		return 0;
-	if (rename_new(f, f->backup_name, str_text(&f->name)) == 0)
+	if (rename_new_here(f, f->backup_name, str_text(&f->name)) == 0)
 		f->placed = false;
 	return -1;
 }
@@ -447,10 +432,10 @@ static int place_in_two_steps(struct file_change *f, struct refusal *why)
 {
 	if (take_away(f, why))
 		return -1;
-	if (rename_new(f, f->temp_name, str_text(&f->name)) == 0)
+	if (rename_new_here(f, f->temp_name, str_text(&f->name)) == 0)
 		return 0;
 	(void)refuse_errno(why, "replace", str_text(&f->path));
-	if (rename_new(f, f->backup_name, str_text(&f->name)) == 0)
+	if (rename_new_here(f, f->backup_name, str_text(&f->name)) == 0)
 		f->placed = false;
 	return -1;
 }
@@ -474,7 +459,7 @@ static int place_exchanged(struct file_change *f, struct refusal *why)
 
 static int place_new(struct file_change *f, struct refusal *why)
 {
-	if (rename_new(f, f->temp_name, str_text(&f->name)) == 0) {
+	if (rename_new_here(f, f->temp_name, str_text(&f->name)) == 0) {
 		f->placed = true;
 		return 0;
 	}
@@ -506,18 +491,18 @@ static int changed_after(const struct file_change *f, struct refusal *why)
 /* Takes the new file out of its place again, to its temporary name. */
 static int take_out(struct file_change *f, struct refusal *why)
 {
-	if (rename_new(f, str_text(&f->name), f->temp_name))
+	if (rename_new_here(f, str_text(&f->name), f->temp_name))
 		return errno == ENOENT ? changed_after(f, why)
 		                       : refuse_errno(why, "put back", str_text(&f->path));
 	if (check_is(f, f->temp_name, f->hash_after, why) == 0)
 		return 0;
-	(void)rename_new(f, f->temp_name, str_text(&f->name));
+	(void)rename_new_here(f, f->temp_name, str_text(&f->name));
 	return -1;
 }
 
 static int give_name_back(struct file_change *f, struct refusal *why)
 {
-	if (rename_new(f, f->backup_name, str_text(&f->name)) == 0)
+	if (rename_new_here(f, f->backup_name, str_text(&f->name)) == 0)
 		return 0;
 	return errno == EEXIST ? changed_after(f, why)
 	                       : refuse_errno(why, "put back", str_text(&f->path));

@@ -1,7 +1,12 @@
 #include "io.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+enum { FLUSH_BYTES = 4 << 20 };
 
 int write_all(int fd, const void *bytes, size_t length)
 {
@@ -18,4 +23,36 @@ int write_all(int fd, const void *bytes, size_t length)
 		length -= (size_t)n;
 	}
 	return 0;
+}
+
+int rename_new(int from_dir, const char *from, int to_dir, const char *to)
+{
+	int error;
+
+	if (renameat2(from_dir, from, to_dir, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	/* A file system that does not know the flag. */
+	if (linkat(from_dir, from, to_dir, to, 0) != 0)
+		return -1;
+	if (unlinkat(from_dir, from, 0) == 0)
+		return 0;
+	error = errno;
+	(void)unlinkat(to_dir, to, 0);
+	errno = error;
+	return -1;
+}
+
+int flush_gently(int fd)
+{
+	struct stat about;
+
+	if (fstat(fd, &about) != 0)
+		return -1;
+	for (off_t at = 0; at < about.st_size; at += FLUSH_BYTES)
+		(void)sync_file_range(fd, at, FLUSH_BYTES,
+		                      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+		                          SYNC_FILE_RANGE_WAIT_AFTER);
+	return fsync(fd); /* this alone says that it is safe */
 }

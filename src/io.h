@@ -1,4 +1,4 @@
-/* io: what read(2) and write(2) leave to their callers. */
+/* io: what the system's calls leave to their callers. */
 #ifndef IO_H
 #define IO_H
 
@@ -6,5 +6,12 @@
 
 /* Writes all of it, however many calls that takes. 0, or -1 with errno. */
 int write_all(int fd, const void *bytes, size_t length);
+
+/* Renames a file to a name that nobody has: EEXIST if somebody does. 0, or -1 with errno. */
+int rename_new(int from_dir, const char *from, int to_dir, const char *to);
+
+/* Writes a file to disk bit by bit, then flushes it: fsync(2) of much at once makes everybody
+ * else's wait until it is through. 0, or -1 with errno. */
+int flush_gently(int fd);
 
 #endif

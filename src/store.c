@@ -2,7 +2,6 @@
 
 #include "doorbell.h"
 #include "sha256.h"
-#include "str.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +21,8 @@ enum {
 	WAL_RING_PAGES = 1000, /* about 4 MiB: ask for a checkpoint */
 	WAL_URGENT_PAGES = 8192, /* 32 MiB: nobody came, do it here */
 	CACHE_KIB = 8192,
+	ANALYSIS_ROWS = 400, /* of each index, for the planner: what SQLite recommends */
+	STATISTICS_ROWS = 10000, /* of smaller tables none are kept */
 };
 
 enum control { CONTROL_BEGIN, CONTROL_COMMIT, CONTROL_PART, CONTROL_KEEP, CONTROL_COUNT };
@@ -366,7 +367,8 @@ static bool is_empty(struct store *st)
 	return pragma_int(st, "schema_version") == 0;
 }
 
-static int bring_up_to_date(struct store *st, const char *path, struct err *e)
+/* keep: a copy is made before a migration. */
+static int bring_up_to_date(struct store *st, const char *path, bool keep, struct err *e)
 {
 	int64_t have;
 
@@ -379,7 +381,7 @@ static int bring_up_to_date(struct store *st, const char *path, struct err *e)
 		return check_version(st, path, e);
 	if (execute(st, "PRAGMA journal_mode = WAL", e) || configure(st, e))
 		return -1;
-	if (have > 0 && have < store_schema_version() && back_up_before(st, path, e))
+	if (keep && have > 0 && have < store_schema_version() && back_up_before(st, path, e))
 		return -1;
 	if (store_begin(st, e))
 		return -1;
@@ -390,18 +392,125 @@ static int bring_up_to_date(struct store *st, const char *path, struct err *e)
 	return store_commit(st, e);
 }
 
-int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e)
+static int migrate(struct store *st, const char *path, const char *run_dir, bool keep,
+                   struct err *e)
 {
 	mode_t before = umask(0177); /* the database, its log and its locks are 0600 */
 	int done =
 	    open_database(st, path, run_dir, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
-	    bring_up_to_date(st, path, e);
+	    bring_up_to_date(st, path, keep, e);
 
 	(void)umask(before);
 	if (done == 0)
 		return 0;
 	store_clear(st);
 	return -1;
+}
+
+int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e)
+{
+	return migrate(st, path, run_dir, true, e);
+}
+
+int store_migrate_copy(struct store *st, const char *path, struct err *e)
+{
+	return migrate(st, path, NULL, false, e);
+}
+
+/* ---- copies ---- */
+
+/* Opens a file of any version, perhaps none of ours. */
+static int open_any(struct store *st, const char *path, int flags, struct err *e)
+{
+	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc != SQLITE_OK)
+		return cannot_open(path, rc, e);
+	(void)sqlite3_extended_result_codes(st->db, 1);
+	(void)sqlite3_busy_handler(st->db, on_busy, st);
+	return 0;
+}
+
+int store_copy(const char *path, const char *copy, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	char *sql;
+	int rc;
+
+	if (open_any(&st, path, SQLITE_OPEN_READWRITE, e) || check_ours(&st, path, e) ||
+	    execute(&st, "PRAGMA synchronous = OFF", e))
+		return -1;
+	sql = sqlite3_mprintf("VACUUM INTO %Q", copy);
+	rc = sqlite3_exec(st.db, sql, NULL, NULL, NULL);
+	sqlite3_free(sql);
+	if (rc != SQLITE_OK)
+		return failed(st.db, rc, "cannot copy the database", e);
+	/* Who closes it last, perhaps we, takes the log into it: that must be flushed. */
+	return execute(&st, "PRAGMA synchronous = FULL", e);
+}
+
+/* The first row of a check, "ok" or what is wrong, goes to out. */
+static int first_finding(struct store *st, const char *sql, struct str *out, struct err *e)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(st->db, sql, -1, &s, NULL);
+
+	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		str_add(out, (const char *)sqlite3_column_text(s, 0));
+		rc = SQLITE_OK;
+	}
+	(void)sqlite3_finalize(s);
+	if (rc != SQLITE_OK && kind_of(rc) != ERR_INPUT)
+		return failed(st->db, rc, "cannot check the database", e);
+	if (rc != SQLITE_OK)
+		str_add(out, sqlite3_errmsg(st->db));
+	return 0;
+}
+
+int store_examine(const char *path, int *ret_version, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(str) struct str found = STR_INIT;
+	int64_t id;
+
+	if (open_any(&st, path, SQLITE_OPEN_READONLY, e))
+		return -1;
+	id = pragma_int(&st, "application_id");
+	if (id == -1 && kind_of(sqlite3_errcode(st.db)) != ERR_INPUT)
+		return failed(st.db, sqlite3_errcode(st.db), path, e);
+	if (id == -1)
+		return err_set(e, ERR_INPUT, "db: %s: %s", path, sqlite3_errmsg(st.db));
+	*ret_version = (int)pragma_int(&st, "user_version");
+	if (check_ours(&st, path, e) ||
+	    (*ret_version > store_schema_version() && check_version(&st, path, e)))
+		return -1;
+	if (first_finding(&st, "PRAGMA integrity_check(1)", &found, e))
+		return -1;
+	if (strcmp(str_text(&found), "ok") != 0)
+		return err_set(e, ERR_INPUT, "db: %s is damaged: %s", path, str_text(&found));
+	return 0;
+}
+
+int store_fold(const char *path, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	sqlite3_stmt *s = NULL;
+	int rc;
+
+	if (open_any(&st, path, SQLITE_OPEN_READWRITE, NULL))
+		return 0;
+	(void)sqlite3_busy_timeout(st.db, 0);
+	/* If it fails, all stays as it was found. */
+	(void)sqlite3_db_config(st.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	rc = sqlite3_prepare_v2(st.db, "PRAGMA journal_mode = DELETE", -1, &s, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	(void)sqlite3_finalize(s);
+	if ((rc & 0xFF) == SQLITE_BUSY)
+		return err_set(e, ERR_AGAIN,
+		               "somebody has %s open (`fuser %s` says who): end that first", path,
+		               path);
+	return rc == SQLITE_ROW;
 }
 
 void store_clear(struct store *st)
@@ -722,6 +831,46 @@ int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
 	if (rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
 		return failed(st->db, rc, "cannot checkpoint", e);
 	return log - copied;
+}
+
+/* Statistics of a table with few rows tell the planner to read all of it, and it still does when
+ * there are many (tried: with one row in each table 24 of our statements scan, with 3,000 none). */
+static int forget_small(struct store *st, struct err *e)
+{
+	char sql[200];
+
+	if (pragma_int(st, "table_info(sqlite_stat1)") < 0) /* there are none at all */
+		return 0;
+	(void)snprintf(sql, sizeof(sql),
+	               "DELETE FROM sqlite_stat1 WHERE tbl IN (SELECT tbl FROM sqlite_stat1 "
+	               "GROUP BY tbl HAVING max(CAST(stat AS INTEGER)) < %d)",
+	               STATISTICS_ROWS);
+	return execute(st, sql, e) || execute(st, "ANALYZE sqlite_schema", e) ? -1 : 0;
+}
+
+int store_optimize(struct store *st, struct err *e)
+{
+	char limit[60];
+
+	(void)snprintf(limit, sizeof(limit), "PRAGMA analysis_limit = %d", ANALYSIS_ROWS);
+	if (execute(st, limit, e) || execute(st, "PRAGMA optimize", e))
+		return -1;
+	return forget_small(st, e);
+}
+
+int store_check_table(struct store *st, const char *table, struct str *found, struct err *e)
+{
+	OWNED(str) struct str first = STR_INIT;
+	char *sql = sqlite3_mprintf("PRAGMA quick_check(%Q)", table);
+	int looked = first_finding(st, sql, &first, e);
+
+	sqlite3_free(sql);
+	if (looked < 0)
+		return -1;
+	if (strcmp(str_text(&first), "ok") == 0)
+		return 1;
+	str_addf(found, "%s%s: %s", found->length ? "; " : "", table, str_text(&first));
+	return 0;
 }
 
 int64_t store_free_bytes(const char *path)

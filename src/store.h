@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "err.h"
 #include "sql.h"
+#include "str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,6 +53,22 @@ int store_open(struct store *st, const char *path, const char *run_dir, struct e
  * holds the instance lock and no worker runs. Before a migration of existing data, a copy is made
  * as <path>.before-<version>. */
 int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e);
+
+/* Like store_migrate, for a file that is a copy already: none is made of it. */
+int store_migrate_copy(struct store *st, const char *path, struct err *e);
+
+/* Copies the database at path, of whatever version, as it is at one moment into the empty file
+ * copy. Others may read and write it meanwhile and do not wait. Nothing is flushed to disk. */
+int store_copy(const char *path, const char *copy, struct err *e);
+
+/* Reads all of the file at path: a database of ours, whole, of a version that this program knows or
+ * can bring up to date? Changes nothing. ret_version: its schema's. Errors (ERR_INPUT) name path.
+ */
+int store_examine(const char *path, int *ret_version, struct err *e);
+
+/* Takes the log of a database that nobody uses into it: 1 it is one file now, 0 that cannot be done
+ * with what it is (damaged, no database), -1 somebody uses it (ERR_AGAIN). */
+int store_fold(const char *path, struct err *e);
 
 void store_clear(struct store *st);
 
@@ -105,6 +122,14 @@ int64_t store_data_version(struct store *st);
 /* Copies the log into the database without waiting for readers; with restart, also tries for
  * busy_ms to make the next writer begin the log anew. Returns pages left in the log or -1. */
 int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e);
+
+/* Refreshes the planner's statistics where SQLite finds that it pays; a few milliseconds at most.
+ * In a transaction. */
+int store_optimize(struct store *st, struct err *e);
+
+/* Looks through one table and its indexes: 1 all is in order, 0 not, and what it is goes to found,
+ * -1 error. Reads only; who writes does not wait. */
+int store_check_table(struct store *st, const char *table, struct str *found, struct err *e);
 
 /* Free bytes on the database's file system, -1 if unknown. */
 int64_t store_free_bytes(const char *path);

@@ -906,16 +906,38 @@ START_TEST(log_follows)
 }
 END_TEST
 
+static void given_workers(void)
+{
+	given("INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
+	      " SELECT value, value, 'h', 7, 'x', 'ready', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
+	      " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+	      " FROM json_each('[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]')");
+}
+
+START_TEST(health_tells_that_the_database_is_damaged)
+{
+	given_questions();
+	given_workers();
+	given("INSERT INTO upkeep (kind, outcome, why, started_at, ended_at) VALUES"
+	      " ('check', 'damaged', 'event: a page is wrong', '" T "', '" T "')");
+	ctl("health --text");
+	ck_assert_int_eq(status, 1);
+	says("event: a page is wrong");
+	says("the database is damaged: stop the system, then agent-intercom restore FILE");
+	given("INSERT INTO upkeep (kind, outcome, started_at, ended_at) VALUES"
+	      " ('check', 'ok', '" T "', '" T "')");
+	ctl("health");
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 START_TEST(health_misses_who_does_not_serve)
 {
 	given_questions();
 	ctl("health");
 	ck_assert_int_eq(status, 1);
 	says("{\"ok\":false,\"missing\":[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]");
-	given("INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
-	      " SELECT value, value, 'h', 7, 'x', 'ready', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
-	      " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
-	      " FROM json_each('[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]')");
+	given_workers();
 	ctl("health --text");
 	ck_assert_int_eq(status, 0);
 	says("worker mcp-front  ready");
@@ -1096,6 +1118,7 @@ int main(void)
 	};
 	const TTest *const looks[] = { log_shows_the_last_events, log_follows,
 		                       health_misses_who_does_not_serve,
+		                       health_tells_that_the_database_is_damaged,
 		                       sql_reads_and_does_not_write };
 	const TTest *const usage[] = {
 		wrong_usage_exits_64_with_a_hint,

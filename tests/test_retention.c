@@ -1,11 +1,13 @@
 /* retention: what is old goes, whole and only that; the log stays short. */
 #include "harness.h"
+#include "str.h"
 
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static const int64_t SECOND = 1000, HOUR = 3600 * SECOND, DAY = 24 * HOUR;
 
@@ -248,11 +250,269 @@ START_TEST(a_session_stays_while_another_one_holds_on_to_a_row_of_it)
 	expect("SELECT count(*) FROM request WHERE session_seq = 1", "1\n");
 	expect("SELECT count(*) FROM tool_call WHERE session_seq = 1", "1\n");
 
-	terminate(2, ago(35 * DAY));
-	advance(2 * HOUR);
-	expect_soon("SELECT seq FROM session", "1\n");
+	terminate(2, ago(35 * DAY)); /* the other one may go, too: both go */
 	advance(2 * HOUR);
 	expect_soon("SELECT count(*) FROM session", "0\n");
+}
+END_TEST
+
+/* A call of session a waits for what session b has asked. */
+static void given_hold(int a, int b)
+{
+	char sql[400];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, "
+	               "digest, state, request_seq, created_at) SELECT connection_seq, session_seq,"
+	               " '%d', era, tool, digest, 'waiting', %d, created_at FROM tool_call "
+	               "WHERE seq = %d",
+	               100 + b, b, a);
+	given(sql);
+}
+
+START_TEST(sessions_that_hold_on_to_each_other_go_together)
+{
+	begin();
+	for (int n = 1; n <= 5; n++)
+		given_whole_session(n, ago(60 * DAY));
+	given_hold(1, 2);
+	given_hold(2, 3);
+	given_hold(3, 1); /* a ring */
+	given_hold(4, 5);
+	given_hold(5, 4); /* another one, of which one goes on */
+	given_for("INSERT INTO request (seq, id, session_seq, kind, state, digest, title,"
+	          " previous_seq, prompt_type, created_at, updated_at) VALUES (11, 'p11', 1,"
+	          " 'prompt', 'pending', printf('%%064d', 11), 't', 2, 'continuation', '%1$s',"
+	          " '%1$s'), (12, 'p12', 2, 'prompt', 'pending', printf('%%064d', 12), 't', 11,"
+	          " 'continuation', '%1$s', '%1$s')",
+	          ago(60 * DAY), 0);
+	for (int n = 1; n <= 4; n++)
+		terminate(n, ago((34 + n) * DAY));
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT seq FROM session", "4\n5\n");
+	expect_soon("SELECT seq FROM content", "4\n5\n");
+	expect("SELECT count(*) FROM tool_call", "4\n");
+	expect("SELECT seq FROM request", "4\n5\n");
+	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
+}
+END_TEST
+
+/* Old and new rows of the tables that belong to no session. */
+static void given_loose_rows(void)
+{
+	given_for(
+	    "INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES"
+	    " ('h', 'suspend', '%1$s', '%1$s');"
+	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
+	    " VALUES ('w1', 'x', 'h', 1, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w2', 'x', 'h', 2, '1', 'stopped', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('listens', 'y', 'h', 3, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w4', 'y', 'h', 4, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w5', 'y', 'h', 5, '1', 'died', '%1$s', '%1$s'),"
+	    " ('w6', 'z', 'h', 6, '1', 'ready', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w7', 'z', 'h', 7, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s')",
+	    ago(31 * DAY), 0);
+	given_for("INSERT INTO command (verb, argument, session_id, created_at) VALUES"
+	          " ('mode', 'local', NULL, '%1$s'), ('mode', 'local', 's1', '%1$s'),"
+	          " ('mode', 'local', 'gone', '%1$s'), ('odd', NULL, NULL, 7);"
+	          "INSERT INTO command (verb, created_at) VALUES ('odd', '%1$s');"
+	          "INSERT INTO policy (host, workspace_root, state, hash, created_at) VALUES"
+	          " ('h', '/a', 'loaded', '1', '%1$s'), ('h', '/a', 'gone', '', '%1$s'),"
+	          " ('h', '/b', 'loaded', '3', '%1$s'), ('i', '/b', 'loaded', '4', '%1$s')",
+	          ago(31 * DAY), 0);
+	given_for(
+	    "INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES"
+	    " ('h', 'suspend', '%1$s', '%1$s');"
+	    "INSERT INTO command (verb, argument, created_at) VALUES ('mode', 'local', '%1$s'),"
+	    " ('odd', NULL, 'soon');"
+	    "INSERT INTO policy (host, workspace_root, state, hash, created_at) VALUES"
+	    " ('h', '/b', 'loaded', '5', '%1$s')",
+	    ago(29 * DAY), 0);
+	given("UPDATE tool_call SET listener = 'listens'");
+}
+
+static const char LOOSE_ROWS[] =
+    "SELECT (SELECT group_concat(seq) FROM time_gap),"
+    " (SELECT group_concat(id) FROM worker WHERE name IN ('x', 'y', 'z')),"
+    " (SELECT group_concat(seq) FROM command), (SELECT group_concat(seq) FROM (SELECT seq FROM "
+    "policy ORDER BY seq))";
+
+/* Orders for a session that is there stay, as do: the last incarnation that served, one that is
+ * named or said to live, a workspace's newest policy. */
+static const char KEPT_ROWS[] = "2|w2,listens,w4,w5,w6,w7|2,6,7|2,4,5\n";
+
+START_TEST(old_rows_that_belong_to_nobody_go)
+{
+	begin();
+	given_whole_session(1, ago(60 * DAY));
+	given_loose_rows();
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon(LOOSE_ROWS, KEPT_ROWS);
+	advance(HOUR + SECOND);
+	expect_soon("SELECT count(*) > 0 FROM upkeep", "1\n");
+	expect(LOOSE_ROWS, KEPT_ROWS);
+}
+END_TEST
+
+/* `agent-intercom --db <the harness's> retention --once`; what it said. */
+static char *run_once(const char *arguments, int wanted)
+{
+	char command[1000], said[2000];
+	size_t n;
+	FILE *f;
+	int status;
+
+	(void)snprintf(command, sizeof(command), "%s/agent-intercom --db %s retention %s 2>&1",
+	               getenv("INTERCOM_BUILD"), test_db(), arguments);
+	f = popen(command, "re"); /* NOLINT(cert-env33-c) */
+	ck_assert_ptr_nonnull(f);
+	n = fread(said, 1, sizeof(said) - 1, f);
+	said[n] = '\0';
+	status = pclose(f);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == wanted, "%s", said);
+	return strdup(said);
+}
+
+START_TEST(a_purge_can_be_had_now_and_says_what_it_did)
+{
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	OWNED(char_ptr) char *wrong = NULL;
+
+	begin();
+	for (int n = 1; n <= 3; n++)
+		given_whole_session(n, ago(60 * DAY));
+	given_loose_rows();
+	terminate(2, ago(40 * DAY));
+	given_for("UPDATE session SET status = 'interrupted', updated_at = '%1$s' WHERE seq = 3",
+	          ago(40 * DAY), 0);
+	first = run_once("--once", 0);
+	ck_assert_msg(strstr(first, "terminated 1 session(s) that were interrupted; deleted "
+	                            "1 session(s), 9 row(s) of sessions, 2 of answer, 1 of worker, "
+	                            "1 of time_gap, 4 of command, 2 of policy, 1 of content"),
+	              "%s", first);
+	expect("SELECT seq FROM session", "1\n3\n");
+	expect(LOOSE_ROWS, KEPT_ROWS);
+
+	(void)start_worker("retention"); /* beside it */
+	second = run_once("--once", 0);
+	ck_assert_msg(strstr(second, "nothing to delete"), "%s", second);
+	wrong = run_once("", 64);
+	ck_assert_msg(strstr(wrong, "write retention --once"), "%s", wrong);
+}
+END_TEST
+
+/* ---- upkeep ---- */
+
+START_TEST(the_database_is_looked_through_weekly_and_optimized_daily)
+{
+	static const char RUNS[] = "SELECT kind, count(*) FROM upkeep GROUP BY kind";
+
+	begin();
+	given_whole_session(1, ago(DAY));
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+	expect_soon(RUNS, "check|1\noptimize|1\n");
+	expect("SELECT outcome, why FROM upkeep WHERE kind = 'check'", "ok|\n");
+	expect("SELECT actor FROM event WHERE kind = 'database.ok'", "retention\n");
+	expect("SELECT state, detail FROM health WHERE what = 'database'", "ok|looked through\n");
+
+	advance(DAY);
+	expect_soon(RUNS, "check|1\noptimize|2\n");
+	advance(6 * DAY);
+	expect_soon(RUNS, "check|2\noptimize|3\n");
+	advance(40 * DAY); /* the newest of each stay */
+	expect_soon(RUNS, "check|2\noptimize|2\n");
+}
+END_TEST
+
+START_TEST(damage_is_found_and_told)
+{
+	char command[1200];
+	OWNED(char_ptr) char *page = NULL;
+
+	begin();
+	given_whole_session(1, ago(DAY));
+	page = rows("SELECT rootpage - 1 FROM sqlite_schema WHERE name = 'checkpoint_session'");
+	given("PRAGMA wal_checkpoint(TRUNCATE)");
+	(void)snprintf(command, sizeof(command),
+	               "dd if=/dev/urandom of=%s bs=4096 seek=%d count=1 conv=notrunc 2>/dev/null",
+	               test_db(), atoi(page));
+	ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT outcome, why LIKE 'checkpoint: %' FROM upkeep WHERE kind = 'check'",
+	            "damaged|1\n");
+	expect("SELECT state, detail LIKE 'checkpoint: %' FROM health WHERE what = 'database'",
+	       "damaged|1\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'database.damaged'", "1\n");
+}
+END_TEST
+
+/* How many steps of all statements' plans read a whole table or index. */
+static int count_scans(void)
+{
+	int scans = 0;
+
+	for (int i = 0; i < SQL_COUNT; i++) {
+		OWNED(str) struct str sql = STR_INIT;
+		OWNED(char_ptr) char *plan = NULL;
+
+		if (strncmp(sql_statements[i].text, "PRAGMA", 6) == 0)
+			continue;
+		str_addf(&sql, "EXPLAIN QUERY PLAN %s", sql_statements[i].text);
+		plan = rows(sql.bytes);
+		for (const char *at = plan; (at = strstr(at, "|SCAN ")) != NULL; at++)
+			scans++;
+	}
+	return scans;
+}
+
+/* As the worker does it; the harness's connection takes the statistics over. */
+static void optimize(void)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = ERR_INIT;
+
+	ck_assert_msg(!store_open(&st, test_db(), NULL, &e), "%s", e.text);
+	ck_assert_msg(!store_begin(&st, &e) && !store_optimize(&st, &e) && !store_commit(&st, &e),
+	              "%s", e.text);
+	given("ANALYZE sqlite_schema");
+}
+
+START_TEST(statistics_make_no_statement_scan)
+{
+	int before;
+
+	begin();
+	before = count_scans();
+	ck_assert_int_gt(before, 0);
+	given_whole_session(1, ago(DAY)); /* as small as it ever is */
+	given("ANALYZE");
+	ck_assert_int_gt(count_scans(), before); /* that is why */
+	optimize();
+	ck_assert_int_le(count_scans(), before);
+
+	for (int n = 2; n <= 60; n++)
+		given_whole_session(n, ago(DAY));
+	given_for("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)"
+	          " INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest,"
+	          " state, created_at, finished_at) SELECT 1 + i %% 60, 1 + i %% 60, i, 'modern',"
+	          " 'broadcast', '', 'done', '%1$s', '%1$s' FROM n",
+	          ago(DAY), 0);
+	given("ANALYZE");
+	optimize();
+	expect("SELECT DISTINCT tbl FROM sqlite_stat1 ORDER BY 1", "event\ntool_call\n");
+	ck_assert_int_le(count_scans(), before);
 }
 END_TEST
 
@@ -412,6 +672,12 @@ int main(void)
 	tcase_add_test(c, nothing_goes_in_the_first_hour_and_retention_days_says_when);
 	tcase_add_test(c, a_number_is_never_given_twice);
 	tcase_add_test(c, a_session_stays_while_another_one_holds_on_to_a_row_of_it);
+	tcase_add_test(c, sessions_that_hold_on_to_each_other_go_together);
+	tcase_add_test(c, old_rows_that_belong_to_nobody_go);
+	tcase_add_test(c, a_purge_can_be_had_now_and_says_what_it_did);
+	tcase_add_test(c, the_database_is_looked_through_weekly_and_optimized_daily);
+	tcase_add_test(c, damage_is_found_and_told);
+	tcase_add_test(c, statistics_make_no_statement_scan);
 	tcase_add_test(c, many_rows_go_in_batches);
 	tcase_add_test(c, a_session_interrupted_for_long_is_terminated_and_goes_later);
 	tcase_add_test(c, connections_that_never_called_a_tool_go);

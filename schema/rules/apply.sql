@@ -49,7 +49,8 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
                                                                     ELSE NEW.state END
               ELSE 'apply.' || NEW.state END,
          r.session_seq, r.seq,
-         coalesce((SELECT operator_id FROM command WHERE seq = NEW.command_seq), 'applier'),
+         coalesce((SELECT operator_id FROM command WHERE seq = NEW.command_seq),
+                  CASE WHEN NEW.error_code = 'restored' THEN 'restore' ELSE 'applier' END),
          json_object('file', r.file_path, 'error', NEW.error_code, 'forced', NEW.forced,
                      'files', (SELECT count(*) FROM file_change WHERE apply_seq = NEW.seq))
     FROM request AS r WHERE r.seq = NEW.request_seq;

@@ -33,6 +33,9 @@ SELECT 'writes', count(*) || ' queued', count(nullif(state, 'queued')) || ' in h
        min(created_at)
   FROM apply WHERE state IN ('queued', 'claimed')
 UNION ALL
+SELECT * FROM (SELECT 'database', outcome, coalesce(why, 'looked through'), ended_at
+                 FROM upkeep WHERE kind = 'check' ORDER BY seq DESC LIMIT 1)
+UNION ALL
 SELECT 'sessions', count(*) || ' live',
        count(CASE WHEN status = 'interrupted' THEN 1 END) || ' interrupted', max(last_activity_at)
   FROM session WHERE status <> 'terminated'

@@ -1,0 +1,23 @@
+-- Every statement on `upkeep`, and what it looks at.
+
+-- name: upkeep_last
+SELECT ended_at AS at FROM upkeep WHERE kind = :kind ORDER BY seq DESC LIMIT 1;
+
+-- name: upkeep_insert
+INSERT INTO upkeep (kind, outcome, why, started_at, ended_at)
+VALUES (:kind, :outcome, :why, :started_at, :now);
+
+-- name: upkeep_table
+-- The next table to look through.
+-- scan ok: the schema's own rows
+SELECT name FROM sqlite_schema WHERE type = 'table' AND name > :after ORDER BY name LIMIT 1;
+
+-- name: upkeep_after
+-- The end of the next stretch of rows to look through.
+SELECT max(seq) AS seq FROM (SELECT seq FROM upkeep WHERE seq > :after ORDER BY seq LIMIT :limit);
+
+-- name: upkeep_delete_old
+-- The newest of each kind stays: it tells when the next one is due.
+DELETE FROM upkeep
+ WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff
+   AND EXISTS (SELECT 1 FROM upkeep AS n WHERE n.kind = upkeep.kind AND n.seq > upkeep.seq);

@@ -1,0 +1,239 @@
+#include "backup.h"
+
+#include "io.h"
+#include "store.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char PREFIX[] = ".agent-intercom-part-";
+static const char MADE[] = "db"; /* in the nest */
+
+/* What SQLite may have beside a database. */
+static const char *const COMPANIONS[] = { "-wal", "-shm", "-journal" };
+
+/* ---- the nest ---- */
+
+/* There are no directories in it. */
+static void empty(int fd)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+
+	if (!d) {
+		if (copy >= 0)
+			(void)close(copy);
+		return;
+	}
+	while ((entry = readdir(d)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			(void)unlinkat(fd, entry->d_name, 0);
+	(void)closedir(d);
+}
+
+static void sweep(const char *parent)
+{
+	DIR *d = opendir(parent);
+	const struct dirent *entry;
+
+	while (d && (entry = readdir(d)) != NULL) {
+		int fd;
+
+		if (strncmp(entry->d_name, PREFIX, sizeof(PREFIX) - 1) != 0)
+			continue;
+		fd = openat(dirfd(d), entry->d_name,
+		            O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0) { /* whoever made it is gone */
+			empty(fd);
+			(void)unlinkat(dirfd(d), entry->d_name, AT_REMOVEDIR);
+		}
+		(void)close(fd);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+/* 1 it is ours, 0 somebody swept it away before it was locked, -1. */
+static int make(struct nest *n, struct err *e)
+{
+	OWNED(str) struct str name = STR_INIT;
+	struct stat about;
+
+	str_addf(&name, "%s/%sXXXXXX", n->parent, PREFIX);
+	if (!mkdtemp(name.bytes))
+		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT, "cannot write in %s",
+		                 n->parent);
+	n->path = str_take(&name);
+	n->fd = open(n->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (n->fd >= 0 && flock(n->fd, LOCK_EX) == 0 && stat(n->path, &about) == 0)
+		return 1;
+	if (errno != ENOENT)
+		return err_errno(e, ERR_AGAIN, "cannot open %s", n->path);
+	if (n->fd >= 0)
+		(void)close(n->fd);
+	free(n->path);
+	n->path = NULL;
+	n->fd = -1;
+	return 0;
+}
+
+int nest_open(struct nest *n, const char *path, struct err *e)
+{
+	OWNED(char_ptr) char *copy = xstrdup(path);
+	int made = 0;
+
+	n->parent = realpath(dirname(copy), NULL);
+	if (!n->parent)
+		return err_errno(e, ERR_INPUT, "the directory of %s", path);
+	sweep(n->parent);
+	while (made == 0)
+		made = make(n, e);
+	return made < 0 ? -1 : 0;
+}
+
+void nest_clear(struct nest *n)
+{
+	if (n->fd >= 0) {
+		empty(n->fd);
+		(void)rmdir(n->path);
+		(void)close(n->fd);
+	}
+	free(n->path);
+	free(n->parent);
+	*n = (struct nest)NEST_INIT;
+}
+
+/* ---- files ---- */
+
+static int make_empty(const struct nest *n, struct err *e)
+{
+	int fd = openat(n->fd, MADE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_errno(e, ERR_AGAIN, "cannot make a file in %s", n->parent);
+	(void)close(fd);
+	return 0;
+}
+
+static int flush_at(int dir, const char *name, int flags, const char *shown, struct err *e)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | flags);
+	int flushed = fd < 0 ? -1 : flush_gently(fd);
+
+	if (flushed)
+		(void)err_errno(e, ERR_AGAIN, "cannot flush %s to disk", shown);
+	if (fd >= 0)
+		(void)close(fd);
+	return flushed ? -1 : 0;
+}
+
+/* ---- there ---- */
+
+/* Names that SQLite would take for the database's own. */
+static bool is_companion(const struct nest *n, const char *database, const char *file)
+{
+	OWNED(char_ptr) char *copy = xstrdup(file);
+	OWNED(str) struct str full = STR_INIT;
+
+	str_addf(&full, "%s/%s", n->parent, basename(copy));
+	return strncmp(full.bytes, database, strlen(database)) == 0 &&
+	       full.bytes[strlen(database)] == '-';
+}
+
+int backup_write(const char *database, const char *file, struct err *e)
+{
+	OWNED(nest) struct nest n = NEST_INIT;
+	OWNED(str) struct str made = STR_INIT;
+	struct stat about;
+	int version;
+
+	if (lstat(file, &about) == 0)
+		return err_set(e, ERR_INPUT, "%s is there already; choose another name", file);
+	if (nest_open(&n, file, e))
+		return -1;
+	if (is_companion(&n, database, file))
+		return err_set(e, ERR_INPUT,
+		               "%s would be taken for a part of the database; choose another name",
+		               file);
+	str_addf(&made, "%s/%s", n.path, MADE);
+	if (make_empty(&n, e) || store_copy(database, made.bytes, e) ||
+	    store_examine(made.bytes, &version, e) || flush_at(n.fd, MADE, 0, file, e))
+		return -1;
+	if (rename_new(n.fd, MADE, AT_FDCWD, file))
+		return err_errno(e, ERR_INPUT, "cannot name the copy %s", file);
+	return flush_at(AT_FDCWD, n.parent, O_DIRECTORY, n.parent, e);
+}
+
+/* ---- and back ---- */
+
+int backup_fetch(const struct nest *n, const char *file, int *ret_version, struct err *e)
+{
+	OWNED(str) struct str made = STR_INIT;
+
+	str_addf(&made, "%s/%s", n->path, MADE);
+	if (store_examine(file, ret_version, e) || make_empty(n, e))
+		return -1;
+	return store_copy(file, made.bytes, e);
+}
+
+/* The database and what belongs to it get further names, then what belongs to it loses its old
+ * ones: they would be taken for the new one's. */
+static int keep(const char *database, const char *kept, struct err *e)
+{
+	if (link(database, kept) != 0 && errno != ENOENT)
+		return err_errno(e, ERR_INPUT, "cannot keep the present database as %s", kept);
+	for (size_t i = 0; i < COUNT(COMPANIONS); i++) {
+		OWNED(str) struct str from = STR_INIT;
+		OWNED(str) struct str to = STR_INIT;
+
+		str_addf(&from, "%s%s", database, COMPANIONS[i]);
+		str_addf(&to, "%s%s", kept, COMPANIONS[i]);
+		if (link(from.bytes, to.bytes) != 0 && errno != ENOENT)
+			return err_errno(e, ERR_INPUT, "cannot keep %s", from.bytes);
+	}
+	return 0;
+}
+
+static int drop_companions(const char *database, struct err *e)
+{
+	for (size_t i = 0; i < COUNT(COMPANIONS); i++) {
+		OWNED(str) struct str name = STR_INIT;
+
+		str_addf(&name, "%s%s", database, COMPANIONS[i]);
+		if (unlink(name.bytes) != 0 && errno != ENOENT)
+			return err_errno(e, ERR_INPUT, "cannot remove %s", name.bytes);
+	}
+	return 0;
+}
+
+int backup_place(const struct nest *n, const char *database, const char *kept, struct err *e)
+{
+	OWNED(str) struct str log = STR_INIT;
+	struct stat about;
+
+	str_addf(&log, "%s-wal", MADE);
+	if (fstatat(n->fd, log.bytes, &about, 0) == 0)
+		return err_set(e, ERR_AGAIN, "the copy in %s is not one file; try again", n->path);
+	if (lstat(database, &about) == 0 && store_fold(database, e) < 0)
+		return -1;
+	if (flush_at(n->fd, MADE, 0, "the copy", e) || keep(database, kept, e) ||
+	    flush_at(AT_FDCWD, n->parent, O_DIRECTORY, n->parent, e) ||
+	    drop_companions(database, e))
+		return -1;
+	if (renameat(n->fd, MADE, AT_FDCWD, database) != 0)
+		return err_errno(e, ERR_AGAIN, "cannot put the copy in the place of %s", database);
+	return flush_at(AT_FDCWD, n->parent, O_DIRECTORY, n->parent, e);
+}

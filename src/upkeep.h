@@ -1,0 +1,32 @@
+/* upkeep: what keeps the database in order besides purging. Daily: statistics for the planner.
+ * Weekly: a look whether all is whole, one table at a time, so that the log is never held for
+ * longer than one table takes; nobody who writes waits. Both are rows of `upkeep`. */
+#ifndef UPKEEP_H
+#define UPKEEP_H
+
+#include "clock.h"
+#include "err.h"
+#include "store.h"
+#include "str.h"
+
+#include <stdbool.h>
+
+enum { UPKEEP_TABLE_BYTES = 64 };
+
+struct upkeep {
+	bool checking;
+	char table[UPKEEP_TABLE_BYTES]; /* the last one that was looked through */
+	struct instant began;
+	struct str found; /* what is damaged; "": nothing so far */
+};
+
+#define UPKEEP_INIT                                                                                \
+	{                                                                                          \
+		.checking = false                                                                  \
+	}
+
+/* Does the next thing that is due: 1 did something, 0 nothing is due, -1. *ret_damaged: a look has
+ * just ended, and this is what it found (valid until the next call); else NULL. */
+int upkeep_some(struct upkeep *u, struct store *st, const char **ret_damaged, struct err *e);
+
+#endif
