@@ -453,7 +453,7 @@ static int read_all(struct policy *p, const cJSON *root, struct err *e)
 static bool is_blank(const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
-		if (!memchr(" \t\r\n", bytes[i], 4))
+		if (bytes[i] != ' ' && bytes[i] != '\t' && bytes[i] != '\r' && bytes[i] != '\n')
 			return false;
 	return true;
 }
