@@ -734,6 +734,73 @@ START_TEST(a_click_after_a_crash_of_everything_counts_once)
 }
 END_TEST
 
+/* ---- what Slack refuses ---- */
+
+/* Slack refuses the agent's question, for a reason that names; the agent is told, asks again, and
+ * is answered. */
+static void refused_and_asked_again(struct agent *a, const char *reason)
+{
+	static const char PROMPT[] = "{\"prompt_text\":\"Go on?\"}";
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(str) struct str hint = STR_INIT;
+	struct wire w;
+
+	agent_begin(a, &w, "transmit", PROMPT, NULL);
+	pass_time_until("SELECT state FROM slack_message WHERE kind = 'ask'", "dead\n");
+	told = agent_end(&w);
+	has(told, "status", "error");
+	has(told, "error_code", "slack_refused");
+	says(member(told, "error_message"), reason);
+	id = rows("SELECT id FROM request");
+	id[strcspn(id, "\n")] = '\0';
+	str_addf(&hint, "agent-intercom-ctl show %s", id);
+	says(member(told, "error_message"), str_text(&hint));
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT state, is_error, told_answer FROM tool_call WHERE tool = 'transmit'",
+	       "done|1|0\n");
+
+	agent_begin(a, &w, "transmit", PROMPT, NULL);
+	pass_time_until(
+	    "SELECT state, ts IS NOT NULL FROM slack_message WHERE kind = 'ask' ORDER BY seq",
+	    "dead|0\nsent|1\n");
+	ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask' AND state = 'sent'");
+	ts[strcspn(ts, "\n")] = '\0';
+	press_and_wait(ts, "prompt_continue");
+	answer = agent_end(&w);
+	has(answer, "decision", "continue");
+	expect("SELECT count(*) FROM request", "1\n");
+	end();
+}
+
+START_TEST(an_agent_whose_question_slack_refuses_is_told_and_asks_again)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "ping", "{}"));
+	all_is_said();
+	slack_fault("{'name':'chat.postMessage','what':'error','error':'invalid_blocks',"
+	            "'times':3}");
+	refused_and_asked_again(&a, "slack refused: invalid_blocks");
+}
+END_TEST
+
+START_TEST(an_agent_whose_thread_slack_refuses_is_told_and_asks_again)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	slack_fault("{'name':'chat.postMessage','what':'error','error':'invalid_blocks',"
+	            "'times':6}");
+	refused_and_asked_again(&a, "the thread could not be begun");
+}
+END_TEST
+
 static TCase *races(void)
 {
 	TCase *c = tcase_create("slack_races");
@@ -746,6 +813,17 @@ static TCase *races(void)
 	tcase_add_test(c, a_click_after_the_deadline_is_too_late_and_is_told);
 	tcase_add_test(c, a_click_after_a_restart_counts_once);
 	tcase_add_test(c, a_click_after_a_crash_of_everything_counts_once);
+	return c;
+}
+
+static TCase *refusals(void)
+{
+	TCase *c = tcase_create("slack_refusals");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, an_agent_whose_question_slack_refuses_is_told_and_asks_again);
+	tcase_add_test(c, an_agent_whose_thread_slack_refuses_is_told_and_asks_again);
 	return c;
 }
 
@@ -771,5 +849,6 @@ int main(void)
 	tcase_add_test(c, what_is_wrong_with_the_settings_is_said_and_agents_are_served);
 	suite_add_tcase(s, c);
 	suite_add_tcase(s, races());
+	suite_add_tcase(s, refusals());
 	return run_suite(s);
 }
