@@ -99,6 +99,9 @@ int intercom_policy(const struct config_source *source, int argc, char **argv);
 int rows_at_start(struct supervisor *s, bool slack, struct err *e);
 /* The effective mode of new sessions. */
 int rows_mode(struct supervisor *s, struct str *out, struct err *e);
+/* Queues the word of the stop for Slack, while somebody still sends it; without waiting for another
+ * writer. Nothing to tell is no error. */
+int rows_tell_stop(struct supervisor *s, struct err *e);
 /* No worker runs any more. interrupt: everything that waits is interrupted; logs how much. */
 int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e);
 /* A worker has ended, in the way that detail tells. */

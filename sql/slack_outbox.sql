@@ -221,6 +221,47 @@ UPDATE tool_call SET state = 'answered', answered_at = :now
 -- name: slack_head_bury_messages
 UPDATE slack_message SET state = 'dead', updated_at = :now WHERE root_seq = :head AND state = 'queued';
 
+-- name: slack_desk_at_stop
+-- What a stop interrupts, where it is answered in Slack.
+-- scan ok: once, at the stop
+SELECT (SELECT count(*) FROM session
+         WHERE host = :host AND mode <> 'local' AND status IN ('created', 'active', 'paused')) AS sessions,
+       coalesce(sum(r.kind = 'clearance'), 0) AS clearances,
+       coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
+       coalesce(sum(r.kind = 'standby'), 0) AS standbys
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state = 'pending' AND s.host = :host AND s.mode <> 'local';
+
+-- name: slack_desk_at_start
+-- What waits for an answer in Slack since the last stop, or crash.
+SELECT count(DISTINCT s.seq) AS sessions,
+       coalesce(sum(r.kind = 'clearance'), 0) AS clearances,
+       coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
+       coalesce(sum(r.kind = 'standby'), 0) AS standbys
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state IN ('pending', 'interrupted') AND s.host = :host AND s.mode <> 'local';
+
+-- name: slack_say_server
+INSERT INTO slack_notice (kind, text, detail, at)
+VALUES ('server', :text, json_object('about', :about), :now);
+
+-- name: slack_drop_server
+-- A stop or a start that was not told in time is not told afterwards. What may have been said stays.
+-- scan ok: once, at the start
+UPDATE slack_outbox SET state = 'sent', settled_at = :now
+ WHERE state = 'queued' AND message_seq IN (
+   SELECT seq FROM slack_message
+    WHERE session_seq IS NULL AND kind = 'server' AND state = 'queued'
+      AND json_extract(detail, '$.about') IN ('stop', 'start'));
+
+-- name: slack_drop_server_messages
+-- scan ok: once, at the start
+UPDATE slack_message SET state = 'dead', updated_at = :now
+ WHERE session_seq IS NULL AND kind = 'server' AND state = 'queued'
+   AND json_extract(detail, '$.about') IN ('stop', 'start')
+   AND NOT EXISTS (SELECT 1 FROM slack_outbox AS o
+                    WHERE o.message_seq = slack_message.seq AND o.state <> 'sent');
+
 -- name: slack_gate_read
 SELECT strikes, spent_at, not_before, why FROM slack_gate WHERE name = :name;
 

@@ -35,6 +35,14 @@ static void a_system_with_slack(void)
 	(void)slack_wait_for("hello");
 }
 
+/* With the tokens, which a system keeps to itself. */
+static void start_again(void)
+{
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	site_start(&site);
+}
+
 static void end(void)
 {
 	ck_assert_int_eq(site_stop(&site), 0);
@@ -703,9 +711,7 @@ static void old_message_after(bool crash)
 	else
 		ck_assert_int_eq(site_stop(&site), 0);
 	wire_close(&w);
-	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
-	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
-	site_start(&site);
+	start_again();
 	(void)slack_wait_for("hello");
 	edits_wait(2);
 	press_and_wait(ts, "approve_accept");
@@ -801,6 +807,111 @@ START_TEST(an_agent_whose_thread_slack_refuses_is_told_and_asks_again)
 }
 END_TEST
 
+/* ---- stops and starts ---- */
+
+static const char STOPPED[] =
+    "⚠️ Server shutting down. 1 session(s), 1 approval(s), 0 prompt(s) interrupted.";
+static const char STARTED[] =
+    "🔄 Server restarted. Found 1 interrupted session(s) with 1 pending approval(s) and 0 pending "
+    "prompt(s). Answers count; agents can use `reboot` to resume.";
+
+/* How many messages of the channel say so. */
+static int times_shown(const char *text)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
+	const cJSON *message;
+	int times = 0;
+
+	cJSON_ArrayForEach (message, cJSON_GetObjectItem(root, "messages")) {
+		const char *have = cJSON_GetStringValue(cJSON_GetObjectItem(message, "text"));
+
+		times += have && strcmp(have, text) == 0;
+	}
+	return times;
+}
+
+/* A question stands in Slack, and the next post may go at once. */
+static void a_question_waits(struct wire *w)
+{
+	OWNED(char_ptr) char *asked = proposal("hello.txt", "hello\n");
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, w, "check_clearance", asked, NULL);
+	free(ask_ts());
+	all_is_said();
+	advance(2 * SECOND);
+}
+
+START_TEST(a_stop_and_the_next_start_are_told_once_each)
+{
+	struct wire w;
+
+	a_question_waits(&w);
+	ck_assert_int_eq(site_stop(&site), 0);
+	wire_close(&w);
+	expect("SELECT state FROM slack_message WHERE kind = 'server'", "sent\n");
+	ck_assert_int_eq(times_shown(STOPPED), 1);
+	start_again();
+	all_is_said();
+	ck_assert_int_eq(times_shown(STOPPED), 1);
+	ck_assert_int_eq(times_shown(STARTED), 1);
+	end();
+}
+END_TEST
+
+START_TEST(a_stop_that_was_not_told_in_time_is_not_told_afterwards)
+{
+	struct wire w;
+
+	a_question_waits(&w);
+	slack_fault("{'name':'chat.postMessage','what':'rate','retry_after':30,'times':1}");
+	ck_assert_int_eq(site_stop(&site), 0);
+	wire_close(&w);
+	expect("SELECT state FROM slack_message WHERE kind = 'server'", "queued\n");
+	start_again();
+	all_is_said();
+	expect("SELECT state FROM slack_message WHERE kind = 'server' ORDER BY seq",
+	       "dead\nsent\n");
+	ck_assert_int_eq(times_shown(STOPPED), 0);
+	ck_assert_int_eq(times_shown(STARTED), 1);
+	end();
+}
+END_TEST
+
+START_TEST(a_start_after_a_crash_tells_what_waits)
+{
+	struct wire w;
+
+	a_question_waits(&w);
+	site_kill(&site);
+	wire_close(&w);
+	start_again();
+	all_is_said();
+	ck_assert_int_eq(times_shown(STOPPED), 0);
+	ck_assert_int_eq(times_shown(STARTED), 1);
+	end();
+}
+END_TEST
+
+START_TEST(where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	ck_assert_int_eq(site_stop(&site), 0);
+	start_again();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "ping", "{}"));
+	given("UPDATE session SET mode = 'local'");
+	ck_assert_int_eq(site_stop(&site), 0);
+	start_again();
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'server'", "0\n");
+	end();
+}
+END_TEST
+
 static TCase *races(void)
 {
 	TCase *c = tcase_create("slack_races");
@@ -813,6 +924,19 @@ static TCase *races(void)
 	tcase_add_test(c, a_click_after_the_deadline_is_too_late_and_is_told);
 	tcase_add_test(c, a_click_after_a_restart_counts_once);
 	tcase_add_test(c, a_click_after_a_crash_of_everything_counts_once);
+	return c;
+}
+
+static TCase *notices(void)
+{
+	TCase *c = tcase_create("slack_notices");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, a_stop_and_the_next_start_are_told_once_each);
+	tcase_add_test(c, a_stop_that_was_not_told_in_time_is_not_told_afterwards);
+	tcase_add_test(c, a_start_after_a_crash_tells_what_waits);
+	tcase_add_test(c, where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing);
 	return c;
 }
 
@@ -850,5 +974,6 @@ int main(void)
 	suite_add_tcase(s, c);
 	suite_add_tcase(s, races());
 	suite_add_tcase(s, refusals());
+	suite_add_tcase(s, notices());
 	return run_suite(s);
 }
