@@ -124,6 +124,9 @@ int cli_say(const struct err *e);
 int rows_at_start(struct supervisor *s, bool slack, struct err *e);
 /* The effective mode of new sessions. */
 int rows_mode(struct supervisor *s, struct str *out, struct err *e);
+/* Queues the word of the stop for Slack, while somebody still sends it; without waiting for another
+ * writer. Nothing to tell is no error. */
+int rows_tell_stop(struct supervisor *s, struct err *e);
 /* No worker runs any more. interrupt: everything that waits is interrupted; logs how much. */
 int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e);
 /* What a restore makes of the rows of a backup: what waits is interrupted as it was when the system

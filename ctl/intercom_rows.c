@@ -1,5 +1,6 @@
 /* What the supervisor writes: settings, operator and system rows at the start; interruptions at the
- * stop and after a restore; the deaths of workers. Each is one transaction. */
+ * stop and after a restore; the deaths of workers; what Slack is told of a stop and a start. Each
+ * is one transaction. */
 #include "intercom.h"
 
 #include "clock.h"
@@ -13,6 +14,101 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { TELL_MS = 100 }; /* so long a stop waits for its turn to write that it is one */
+
+/* ---- told in Slack ---- */
+
+struct tally {
+	int sessions, clearances, prompts, standbys;
+};
+
+/* which: slack_desk_at_stop or slack_desk_at_start, which have the same columns. */
+static int count_desk(struct supervisor *s, enum sql which, struct tally *t, struct err *e)
+{
+	stmt *counts = store_stmt(&s->store, which);
+	int got;
+
+	bind_text(counts, ":host", s->host);
+	got = stmt_row(counts, e);
+	if (got > 0)
+		*t = (struct tally){
+			.sessions = (int)col_int(counts, SLACK_DESK_AT_STOP_SESSIONS),
+			.clearances = (int)col_int(counts, SLACK_DESK_AT_STOP_CLEARANCES),
+			.prompts = (int)col_int(counts, SLACK_DESK_AT_STOP_PROMPTS),
+			.standbys = (int)col_int(counts, SLACK_DESK_AT_STOP_STANDBYS),
+		};
+	stmt_reset(counts);
+	return got < 0 ? -1 : 0;
+}
+
+_Static_assert((int)SLACK_DESK_AT_STOP_SESSIONS == (int)SLACK_DESK_AT_START_SESSIONS &&
+                   (int)SLACK_DESK_AT_STOP_STANDBYS == (int)SLACK_DESK_AT_START_STANDBYS,
+               "both statements have the same columns");
+
+static bool has_questions(const struct tally *t)
+{
+	return t->clearances || t->prompts || t->standbys;
+}
+
+static int say(struct supervisor *s, const char *about, const struct str *text, struct err *e)
+{
+	stmt *notice = store_stmt(&s->store, SQL_SLACK_SAY_SERVER);
+
+	bind_text(notice, ":about", about);
+	bind_text(notice, ":text", str_text(text));
+	return stmt_run(notice, e) < 0 ? -1 : 0;
+}
+
+static int say_stop(struct supervisor *s, struct err *e)
+{
+	OWNED(str) struct str text = STR_INIT;
+	struct tally t = { 0 };
+
+	if (count_desk(s, SQL_SLACK_DESK_AT_STOP, &t, e))
+		return -1;
+	if (!t.sessions && !has_questions(&t))
+		return 0;
+	str_addf(&text, "⚠️ Server shutting down. %d session(s), %d approval(s), %d prompt(s)",
+	         t.sessions, t.clearances, t.prompts);
+	if (t.standbys)
+		str_addf(&text, ", %d standby(s)", t.standbys);
+	str_add(&text, " interrupted.");
+	return say(s, "stop", &text, e);
+}
+
+/* What the last stop could not tell any more is not told now: this is. */
+static int say_start(struct supervisor *s, struct err *e)
+{
+	OWNED(str) struct str text = STR_INIT;
+	struct tally t = { 0 };
+
+	if (stmt_run(store_stmt(&s->store, SQL_SLACK_DROP_SERVER), e) < 0 ||
+	    stmt_run(store_stmt(&s->store, SQL_SLACK_DROP_SERVER_MESSAGES), e) < 0 ||
+	    count_desk(s, SQL_SLACK_DESK_AT_START, &t, e))
+		return -1;
+	if (!has_questions(&t))
+		return 0;
+	str_addf(&text,
+	         "🔄 Server restarted. Found %d interrupted session(s) with %d pending approval(s) "
+	         "and %d pending prompt(s)",
+	         t.sessions, t.clearances, t.prompts);
+	if (t.standbys)
+		str_addf(&text, ", %d standby(s)", t.standbys);
+	str_add(&text, ". Answers count; agents can use `reboot` to resume.");
+	return say(s, "start", &text, e);
+}
+
+int rows_tell_stop(struct supervisor *s, struct err *e)
+{
+	if (store_begin_within(&s->store, TELL_MS, e))
+		return -1;
+	if (say_stop(s, e)) {
+		store_rollback(&s->store);
+		return -1;
+	}
+	return store_commit(&s->store, e);
+}
 
 /* ---- at the start ---- */
 
@@ -182,7 +278,8 @@ int rows_at_start(struct supervisor *s, bool slack, struct err *e)
 	if (put_settings(s, e) || put(&s->store, "system.build", WORKER_BUILD, "system", e) ||
 	    put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
 	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||
-	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) || bury_all(s, e)) {
+	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) || bury_all(s, e) ||
+	    say_start(s, e)) {
 		store_rollback(&s->store);
 		return -1;
 	}
@@ -199,10 +296,6 @@ int rows_mode(struct supervisor *s, struct str *out, struct err *e)
 struct pending {
 	int64_t seq;
 	int64_t deadline_ms; /* -1: waits for ever */
-};
-
-struct tally {
-	int sessions, clearances, prompts, standbys;
 };
 
 enum {

@@ -297,6 +297,8 @@ void run_stop(struct supervisor *s, int status, const char *why)
 	/* Before anybody loses its connection: what was stopped on purpose stays so. */
 	if (status == 0 && instance_mark_stopped(s->run_fd, &e))
 		log_warn("%s", e.text);
+	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
+		log_warn("Slack is not told of the stop: %s", e.text);
 }
 
 static void read_signals(struct supervisor *s)

@@ -143,6 +143,26 @@ UPDATE slack_message SET file_id = :file_id WHERE seq = :seq;
 UPDATE slack_outbox SET state = 'dead', error = 'what it would change was never posted', settled_at = :now
  WHERE message_seq = :message AND state = 'queued' AND kind IN ('update', 'delete');
 
+-- name: slack_refused_calls
+-- Whoever waits for a person that Slack does not tell is told so.
+UPDATE tool_call SET state = 'answered', answered_at = :now
+ WHERE state = 'waiting'
+   AND request_seq IN (SELECT request_seq FROM refused_ask WHERE message_seq = :message);
+
+-- name: slack_refusal
+-- Why Slack shows an open question in no form.
+SELECT coalesce((SELECT o.error FROM slack_outbox AS o
+                  WHERE o.message_seq = q.message_seq AND o.state = 'dead' ORDER BY o.seq LIMIT 1),
+                'no reason is known any more') AS why
+  FROM refused_ask AS q WHERE q.request_seq = :request;
+
+-- name: slack_ask_again
+-- The agent asks again what Slack has refused, and it is asked there again, too.
+INSERT INTO slack_notice (kind, session_seq, request_seq, at)
+SELECT 'ask', r.session_seq, r.seq, :now
+  FROM refused_ask AS q JOIN request AS r ON r.seq = q.request_seq
+ WHERE q.request_seq = :request;
+
 -- name: slack_request_ts
 UPDATE request SET slack_ts = :ts WHERE seq = :request AND slack_ts IS NOT :ts;
 
@@ -188,6 +208,59 @@ UPDATE slack_lane SET thread = 'm' || :new, waits_for = :new, state = 'waiting'
 UPDATE slack_outbox SET state = 'dead', error = 'the thread could not be begun', settled_at = :now
  WHERE state = 'queued' AND message_seq IN (
    SELECT seq FROM slack_message WHERE root_seq = :head AND state = 'queued');
+
+-- name: slack_head_bury_calls
+-- As slack_refused_calls, of what is about to be buried.
+UPDATE tool_call SET state = 'answered', answered_at = :now
+ WHERE state = 'waiting' AND request_seq IN (
+   SELECT m.request_seq FROM slack_message AS m
+     JOIN request AS r ON r.seq = m.request_seq AND r.state IN ('pending', 'interrupted')
+     JOIN session AS s ON s.seq = r.session_seq AND s.mode <> 'local'
+    WHERE m.root_seq = :head AND m.state = 'queued' AND m.kind = 'ask');
+
+-- name: slack_head_bury_messages
+UPDATE slack_message SET state = 'dead', updated_at = :now WHERE root_seq = :head AND state = 'queued';
+
+-- name: slack_desk_at_stop
+-- What a stop interrupts, where it is answered in Slack.
+-- scan ok: once, at the stop
+SELECT (SELECT count(*) FROM session
+         WHERE host = :host AND mode <> 'local' AND status IN ('created', 'active', 'paused')) AS sessions,
+       coalesce(sum(r.kind = 'clearance'), 0) AS clearances,
+       coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
+       coalesce(sum(r.kind = 'standby'), 0) AS standbys
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state = 'pending' AND s.host = :host AND s.mode <> 'local';
+
+-- name: slack_desk_at_start
+-- What waits for an answer in Slack since the last stop, or crash.
+SELECT count(DISTINCT s.seq) AS sessions,
+       coalesce(sum(r.kind = 'clearance'), 0) AS clearances,
+       coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
+       coalesce(sum(r.kind = 'standby'), 0) AS standbys
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state IN ('pending', 'interrupted') AND s.host = :host AND s.mode <> 'local';
+
+-- name: slack_say_server
+INSERT INTO slack_notice (kind, text, detail, at)
+VALUES ('server', :text, json_object('about', :about), :now);
+
+-- name: slack_drop_server
+-- A stop or a start that was not told in time is not told afterwards. What may have been said stays.
+-- scan ok: once, at the start
+UPDATE slack_outbox SET state = 'sent', settled_at = :now
+ WHERE state = 'queued' AND message_seq IN (
+   SELECT seq FROM slack_message
+    WHERE session_seq IS NULL AND kind = 'server' AND state = 'queued'
+      AND json_extract(detail, '$.about') IN ('stop', 'start'));
+
+-- name: slack_drop_server_messages
+-- scan ok: once, at the start
+UPDATE slack_message SET state = 'dead', updated_at = :now
+ WHERE session_seq IS NULL AND kind = 'server' AND state = 'queued'
+   AND json_extract(detail, '$.about') IN ('stop', 'start')
+   AND NOT EXISTS (SELECT 1 FROM slack_outbox AS o
+                    WHERE o.message_seq = slack_message.seq AND o.state <> 'sent');
 
 -- name: slack_gate_read
 SELECT strikes, spent_at, not_before, why FROM slack_gate WHERE name = :name;

@@ -470,6 +470,15 @@ static int elicit(struct store *st, struct call *c, int64_t request, struct err 
 	return 0;
 }
 
+/* Does nothing unless Slack has refused the question before. */
+static int ask_slack_again(struct store *st, int64_t request, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SLACK_ASK_AGAIN);
+
+	bind_int(s, ":request", request);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
 /* Asks, or finds the answer that is there already. Sets *ret_request. */
 static int ask(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, int64_t *ret_request, struct err *e)
@@ -499,7 +508,7 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 	if (c->waiting && c->elicits && elicit(st, c, *ret_request, e))
 		return -1;
 	if (c->waiting)
-		return 0;
+		return ask_slack_again(st, *ret_request, e);
 	OWNED(telling) struct telling t = TELLING_INIT;
 	if (build_result(st, c->tool->id, *ret_request, 0, &t, e))
 		return -1;
@@ -1099,6 +1108,29 @@ static bool is_decided(const struct request *r)
 	return strcmp(r->state, "pending") != 0 && strcmp(r->state, "interrupted") != 0;
 }
 
+/* Slack shows the question in no form: whoever waits would wait for ever unseen. 1 told so, 0 Slack
+ * did not refuse it, -1 error. */
+static int refused_result(struct store *st, int64_t request, const char *id, struct str *out,
+                          struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SLACK_REFUSAL);
+	OWNED(str) struct str text = STR_INIT;
+	int got;
+
+	bind_int(s, ":request", request);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		str_addf(&text,
+		         "slack refused: %.200s; the question stays open, the operator sees it "
+		         "with `agent-intercom-ctl show %s`; call this tool again with exactly the "
+		         "same arguments to have Slack asked once more",
+		         col_text(s, SLACK_REFUSAL_WHY), id);
+		error_result(out, "slack_refused", str_text(&text));
+	}
+	stmt_reset(s);
+	return got;
+}
+
 static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
                         struct telling *t, struct err *e)
 {
@@ -1111,6 +1143,10 @@ static int build_result(struct store *st, enum tool_id tool, int64_t request, in
 	if (found <= 0)
 		return found < 0 ? -1
 		                 : err_set(e, ERR_BUG, "request %lld is gone", (long long)request);
+	found = is_decided(&r) ? 0 : refused_result(st, request, r.id, &t->result, e);
+	t->is_error = found > 0;
+	if (found)
+		return found < 0 ? -1 : 0;
 	if (tool == TOOL_CHECK_CLEARANCE)
 		clearance_result(&r, &t->result);
 	else if (tool == TOOL_TRANSMIT)

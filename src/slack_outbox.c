@@ -525,6 +525,16 @@ static int tell(const struct settlement *t, struct err *e)
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
+/* What waits below it dies with it, and whoever waits for an answer to that is told. */
+static int bury(const struct settlement *t, int64_t head, struct err *e)
+{
+	return with_seq(t->o, SQL_SLACK_HEAD_BURY, ":head", head, e) ||
+	               with_seq(t->o, SQL_SLACK_HEAD_BURY_CALLS, ":head", head, e) ||
+	               with_seq(t->o, SQL_SLACK_HEAD_BURY_MESSAGES, ":head", head, e)
+	           ? -1
+	           : 0;
+}
+
 /* The thread's head is dead or gone: another one, below which everything that waits is said. */
 static int head_anew(const struct settlement *t, int64_t head, int64_t session, const char *channel,
                      struct err *e)
@@ -534,7 +544,7 @@ static int head_anew(const struct settlement *t, int64_t head, int64_t session, 
 
 	bind_int(s, ":session", session);
 	if (one_seq(s, e) >= SLACK_DEATHS_MAX)
-		return with_seq(t->o, SQL_SLACK_HEAD_BURY, ":head", head, e);
+		return bury(t, head, e);
 	if (with_seq(t->o, SQL_SLACK_HEAD_ANEW, ":head", head, e))
 		return -1;
 	/* Triggers insert behind it; this is the message all the same. */
@@ -570,7 +580,8 @@ static int settle_dead(const struct settlement *t, struct err *e)
 	    head_anew(t, i->message_seq, i->session_seq, i->channel_id, e))
 		return -1;
 	if (i->part && strcmp(i->class, "lookup") == 0 && strcmp(i->part, "ask") == 0 &&
-	    with_seq(t->o, SQL_SLACK_HEAD_BURY, ":head", i->message_seq, e))
+	    (with_seq(t->o, SQL_SLACK_REFUSED_CALLS, ":message", i->message_seq, e) ||
+	     bury(t, i->message_seq, e)))
 		return -1;
 	if (is(i->part, "diff") &&
 	    with_seq(t->o, SQL_SLACK_ASK_CHANGED, ":request", i->request_seq, e))

@@ -2,6 +2,7 @@
  * the agent goes on. The whole system runs: supervisor, front, applier, listener, poster. */
 #include "agent.h"
 #include "harness.h"
+#include "jsonrpc.h"
 #include "slack_peer.h"
 
 #include <poll.h>
@@ -32,6 +33,14 @@ static void a_system_with_slack(void)
 	slack_with("[slack]\nchannel_id = \"C01AGENTS\"\n");
 	site_start(&site);
 	(void)slack_wait_for("hello");
+}
+
+/* With the tokens, which a system keeps to itself. */
+static void start_again(void)
+{
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	site_start(&site);
 }
 
 static void end(void)
@@ -284,7 +293,6 @@ END_TEST
 
 START_TEST(a_stop_answers_what_is_asked_and_ends_the_session)
 {
-	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *refused = NULL;
 	OWNED(char_ptr) char *asked = proposal("hello.txt", "hello\n");
@@ -294,7 +302,7 @@ START_TEST(a_stop_answers_what_is_asked_and_ends_the_session)
 	a_system_with_slack();
 	a = agent_hello(front_port(), "", "2025-11-25");
 	agent_begin(&a, &w, "check_clearance", asked, NULL);
-	ts = ask_ts();
+	free(ask_ts());
 	(void)slack_deliver("{'slash':{'text':'stop'}}");
 	answer = agent_end(&w);
 	has(answer, "status", "rejected");
@@ -400,6 +408,557 @@ START_TEST(what_is_wrong_with_the_settings_is_said_and_agents_are_served)
 }
 END_TEST
 
+/* ---- who is first ---- */
+
+enum { ROUNDS = 30 };
+
+static void press(const char *ts, const char *button)
+{
+	(void)slack_deliver("{'click':{'channel':'C01AGENTS','ts':'%s','action_id':'%s'}}", ts,
+	                    button);
+}
+
+/* Presses it and waits until that is acknowledged: what follows from it is committed then. */
+static void press_and_wait(const char *ts, const char *button)
+{
+	press(ts, button);
+	(void)slack_wait_for("ack");
+}
+
+/* Who answers at the terminal. */
+static char *terminal(void)
+{
+	char *name = rows("SELECT user_id FROM operator WHERE is_default = 1");
+
+	name[strcspn(name, "\n")] = '\0';
+	return name;
+}
+
+/* Time passes until the query has this result: what is said keeps a pace. */
+static void pass_time_until(const char *sql, const char *text)
+{
+	int64_t end = agent_ms() + 2 * (int64_t)AGENT_PATIENCE_MS;
+	OWNED(char_ptr) char *have = rows(sql);
+
+	while (strcmp(have, text) != 0 && agent_ms() < end) {
+		advance(SECOND / 2);
+		(void)poll(NULL, 0, 20); /* for the workers, not for the clock */
+		free(have);
+		have = rows(sql);
+	}
+	expect(sql, text);
+}
+
+/* Slack shows what the rows say. */
+static void all_is_said(void)
+{
+	pass_time_until("SELECT count(*) FROM slack_outbox WHERE state IN ('queued', 'sending', "
+	                "'doubtful')",
+	                "0\n");
+}
+
+/* The message as Slack shows it. */
+static char *shown(const char *ts)
+{
+	const char *all = slack_ask("messages?channel=C01AGENTS");
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(all);
+	const cJSON *message;
+
+	cJSON_ArrayForEach (message, cJSON_GetObjectItem(root, "messages")) {
+		const char *have = cJSON_GetStringValue(cJSON_GetObjectItem(message, "ts"));
+
+		if (have && strcmp(have, ts) == 0)
+			return cJSON_PrintUnformatted(message);
+	}
+	ck_abort_msg("Slack shows no message %s:\n%s", ts, all);
+}
+
+/* The buttons are gone, and it says what came of it; by whom: NULL for nobody, "" at the terminal.
+ */
+static void shows_verdict(const char *ts, const char *verdict, const char *by)
+{
+	OWNED(char_ptr) char *message = shown(ts);
+	OWNED(char_ptr) char *name = terminal();
+	OWNED(str) struct str words = STR_INIT;
+
+	str_add(&words, verdict);
+	if (by)
+		str_addf(&words, "* by %s", *by ? by : name);
+	says(message, str_text(&words));
+	ck_assert_ptr_null(strstr(message, "\"actions\""));
+}
+
+/* The text that only the one who pressed sees. */
+static void whispered(const char *text)
+{
+	says(member(slack_wait_for("chat.postEphemeral"), "args.text"), text);
+}
+
+static void a_hybrid_system(void)
+{
+	slack_with("[slack]\nchannel_id = \"C01AGENTS\"\n[mcp]\nwait_cap = 600\n");
+	site_start(&site);
+	(void)slack_wait_for("hello");
+	ck_assert_int_eq(ctl(NULL, "mode hybrid"), 0);
+}
+
+static void edits_wait(int seconds)
+{
+	slack_fault("{'name':'chat.update','what':'rate','retry_after':%d,'times':1}", seconds);
+}
+
+/* ctl starts, and so many ms later the button is pressed: of all the ways in which they can meet,
+ * another one each time. What ctl said, and its status. */
+static int at_once(int ms, const char *id, const char *ts, struct str *said)
+{
+	char command[700];
+	FILE *p;
+
+	(void)snprintf(command, sizeof(command),
+	               "'%s/agent-intercom-ctl' --db '%s' approve %s 2>&1",
+	               getenv("INTERCOM_BUILD"), test_db(), id);
+	p = popen(command, "r");
+	ck_assert_ptr_nonnull(p);
+	(void)poll(NULL, 0, ms);
+	press(ts, "approve_accept");
+	for (int c; (c = fgetc(p)) != EOF;)
+		str_add_char(said, (char)c);
+	return pclose(p);
+}
+
+/* The decisions on a request came out like this, a line each. */
+static void expect_outcomes(const char *id, const char *text)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql,
+	         "SELECT outcome || CASE outcome WHEN 'applied' THEN ' ' || source ELSE '' END "
+	         "FROM decision WHERE request_id = '%s' ORDER BY outcome",
+	         id);
+	expect(str_text(&sql), text);
+}
+
+/* One round: one of them counts, the other is told who was first. */
+static void race(int round, const char *id, const char *ts)
+{
+	OWNED(str) struct str said = STR_INIT;
+	int status = at_once(round, id, ts, &said);
+
+	(void)slack_wait_for("ack");
+	if (status != 0) {
+		expect_outcomes(id, "applied slack\nduplicate\n");
+		says(str_text(&said), "already approved by slack:T01TEAM:U01OP");
+		return;
+	}
+	expect_outcomes(id, "applied ctl\nduplicate\n");
+	pass_time_until("SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral' AND "
+	                "state <> 'sent'",
+	                "0\n");
+	whispered("already approved by local:");
+}
+
+START_TEST(a_click_and_ctl_at_the_same_instant_are_one_decision)
+{
+	OWNED(char_ptr) char *open = NULL;
+	char *rest = NULL;
+	struct agent a;
+	struct wire w[ROUNDS];
+	int round = 0;
+
+	a_hybrid_system();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	for (int i = 0; i < ROUNDS; i++) {
+		OWNED(char_ptr) char *asked = NULL;
+		char name[20];
+
+		(void)snprintf(name, sizeof(name), "f%d", i);
+		asked = proposal(name, "hello\n");
+		agent_begin(&a, &w[i], "check_clearance", asked, NULL);
+	}
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'ask' AND ts IS NOT NULL",
+	                "30\n");
+	open = rows("SELECT r.id || ' ' || m.ts FROM slack_message AS m "
+	            "JOIN request AS r ON r.seq = m.request_seq WHERE m.kind = 'ask'");
+	for (char *line = strtok_r(open, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		line[36] = '\0';
+		race(round++, line, line + 37);
+		line[36] = ' ';
+	}
+	ck_assert_int_eq(round, ROUNDS);
+	for (int i = 0; i < ROUNDS; i++) {
+		OWNED(char_ptr) char *answer = agent_end(&w[i]);
+
+		has(answer, "status", "approved");
+	}
+	all_is_said();
+	free(open);
+	open = rows("SELECT (d.source = 'ctl') || m.ts FROM slack_message AS m "
+	            "JOIN request AS r ON r.seq = m.request_seq "
+	            "JOIN decision AS d ON d.seq = r.decision_seq WHERE m.kind = 'ask'");
+	for (char *line = strtok_r(open, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		shows_verdict(line + 1, "Approved", *line == '1' ? "" : "<@U01OP>");
+	end();
+}
+END_TEST
+
+START_TEST(in_hybrid_mode_the_first_answer_counts)
+{
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(str) struct str said = STR_INIT;
+	struct agent a;
+	struct wire w;
+
+	a_hybrid_system();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"Go on?\"}", NULL);
+	ts = ask_ts();
+	edits_wait(2);
+	ck_assert_int_eq(ctl(NULL, "stop $(sqlite3 '%s' 'SELECT id FROM request')", test_db()), 0);
+	press_and_wait(ts, "prompt_continue");
+	first = agent_end(&w);
+	has(first, "decision", "stop");
+	whispered("already answered with 'stop' by local:");
+	all_is_said();
+	shows_verdict(ts, "Stopped", "");
+
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"And now?\"}", NULL);
+	free(ts);
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'ask' AND ts IS NOT NULL",
+	                "2\n");
+	ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask' ORDER BY seq DESC LIMIT 1");
+	ts[strcspn(ts, "\n")] = '\0';
+	press_and_wait(ts, "prompt_continue");
+	ck_assert_int_eq(ctl(&said,
+	                     "stop $(sqlite3 '%s' 'SELECT id FROM request ORDER BY seq DESC "
+	                     "LIMIT 1') 2>&1",
+	                     test_db()),
+	                 1);
+	says(str_text(&said), "already answered with 'continue' by slack:T01TEAM:U01OP");
+	second = agent_end(&w);
+	has(second, "decision", "continue");
+	end();
+}
+END_TEST
+
+START_TEST(in_remote_mode_ctl_is_told_so_and_the_click_counts)
+{
+	OWNED(char_ptr) char *asked = proposal("hello.txt", "hello\n");
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(str) struct str said = STR_INIT;
+	struct agent a;
+	struct wire w;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, &w, "check_clearance", asked, NULL);
+	ts = ask_ts();
+	ck_assert_int_eq(
+	    ctl(&said, "reject $(sqlite3 '%s' 'SELECT id FROM request') 2>&1", test_db()), 1);
+	says(str_text(&said), "not in this mode: the session is in remote mode");
+	expect("SELECT outcome FROM decision", "not_in_this_mode\n");
+	expect("SELECT state FROM request", "pending\n");
+	press_and_wait(ts, "approve_accept");
+	answer = agent_end(&w);
+	has(answer, "status", "approved");
+	expect("SELECT outcome, source FROM decision ORDER BY seq",
+	       "not_in_this_mode|ctl\napplied|slack\n");
+	end();
+}
+END_TEST
+
+START_TEST(a_click_after_the_deadline_is_too_late_and_is_told)
+{
+	OWNED(char_ptr) char *asked = proposal("hello.txt", "hello\n");
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *before = NULL;
+	struct agent a;
+	struct wire w;
+
+	slack_with("[slack]\nchannel_id = \"C01AGENTS\"\n[timeouts]\napproval_seconds = 90\n");
+	site_start(&site);
+	(void)slack_wait_for("hello");
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, &w, "check_clearance", asked, NULL);
+	ts = ask_ts();
+	edits_wait(3);
+	advance(91 * SECOND); /* nothing expires in the first minute */
+	answer = agent_end(&w);
+	has(answer, "status", "timeout");
+	before = shown(ts);
+	says(before, "approve_accept"); /* the buttons stand, Slack takes no edit now */
+	press_and_wait(ts, "approve_accept");
+	expect("SELECT outcome, source FROM decision ORDER BY seq",
+	       "applied|timeout\ntoo_late|slack\n");
+	whispered("too late: it expired at ");
+	expect("SELECT state FROM request", "expired\n");
+	all_is_said();
+	shows_verdict(ts, "Expired", NULL);
+	end();
+}
+END_TEST
+
+/* The agent has asked, the system has ended and begun anew: the old message is answered once. */
+static void old_message_after(bool crash)
+{
+	OWNED(char_ptr) char *asked = proposal("hello.txt", "hello\n");
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	struct agent a;
+	struct wire w;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, &w, "check_clearance", asked, NULL);
+	ts = ask_ts();
+	if (crash)
+		site_kill(&site);
+	else
+		ck_assert_int_eq(site_stop(&site), 0);
+	wire_close(&w);
+	start_again();
+	(void)slack_wait_for("hello");
+	edits_wait(2);
+	press_and_wait(ts, "approve_accept");
+	press_and_wait(ts, "approve_accept");
+	whispered("already approved by slack:T01TEAM:U01OP");
+	expect("SELECT outcome, source FROM decision ORDER BY seq",
+	       "applied|slack\nduplicate|slack\n");
+	a.port = front_port();
+	answer = agent_call(&a, "check_clearance", asked);
+	has(answer, "status", "approved");
+	all_is_said();
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'ask'", "1\n");
+	shows_verdict(ts, "Approved", "<@U01OP>");
+	end();
+}
+
+START_TEST(a_click_after_a_restart_counts_once)
+{
+	old_message_after(false);
+}
+END_TEST
+
+START_TEST(a_click_after_a_crash_of_everything_counts_once)
+{
+	old_message_after(true);
+}
+END_TEST
+
+/* ---- what Slack refuses ---- */
+
+/* Slack refuses the agent's question, for a reason that names; the agent is told, asks again, and
+ * is answered. */
+static void refused_and_asked_again(struct agent *a, const char *reason)
+{
+	static const char PROMPT[] = "{\"prompt_text\":\"Go on?\"}";
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(str) struct str hint = STR_INIT;
+	struct wire w;
+
+	agent_begin(a, &w, "transmit", PROMPT, NULL);
+	pass_time_until("SELECT state FROM slack_message WHERE kind = 'ask'", "dead\n");
+	told = agent_end(&w);
+	has(told, "status", "error");
+	has(told, "error_code", "slack_refused");
+	says(member(told, "error_message"), reason);
+	id = rows("SELECT id FROM request");
+	id[strcspn(id, "\n")] = '\0';
+	str_addf(&hint, "agent-intercom-ctl show %s", id);
+	says(member(told, "error_message"), str_text(&hint));
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT state, is_error, told_answer FROM tool_call WHERE tool = 'transmit'",
+	       "done|1|0\n");
+
+	agent_begin(a, &w, "transmit", PROMPT, NULL);
+	pass_time_until(
+	    "SELECT state, ts IS NOT NULL FROM slack_message WHERE kind = 'ask' ORDER BY seq",
+	    "dead|0\nsent|1\n");
+	ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask' AND state = 'sent'");
+	ts[strcspn(ts, "\n")] = '\0';
+	press_and_wait(ts, "prompt_continue");
+	answer = agent_end(&w);
+	has(answer, "decision", "continue");
+	expect("SELECT count(*) FROM request", "1\n");
+	end();
+}
+
+START_TEST(an_agent_whose_question_slack_refuses_is_told_and_asks_again)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "ping", "{}"));
+	all_is_said();
+	slack_fault("{'name':'chat.postMessage','what':'error','error':'invalid_blocks',"
+	            "'times':3}");
+	refused_and_asked_again(&a, "slack refused: invalid_blocks");
+}
+END_TEST
+
+START_TEST(an_agent_whose_thread_slack_refuses_is_told_and_asks_again)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	slack_fault("{'name':'chat.postMessage','what':'error','error':'invalid_blocks',"
+	            "'times':6}");
+	refused_and_asked_again(&a, "the thread could not be begun");
+}
+END_TEST
+
+/* ---- stops and starts ---- */
+
+static const char STOPPED[] =
+    "⚠️ Server shutting down. 1 session(s), 1 approval(s), 0 prompt(s) interrupted.";
+static const char STARTED[] =
+    "🔄 Server restarted. Found 1 interrupted session(s) with 1 pending approval(s) and 0 pending "
+    "prompt(s). Answers count; agents can use `reboot` to resume.";
+
+/* How many messages of the channel say so. */
+static int times_shown(const char *text)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
+	const cJSON *message;
+	int times = 0;
+
+	cJSON_ArrayForEach (message, cJSON_GetObjectItem(root, "messages")) {
+		const char *have = cJSON_GetStringValue(cJSON_GetObjectItem(message, "text"));
+
+		times += have && strcmp(have, text) == 0;
+	}
+	return times;
+}
+
+/* A question stands in Slack, and the next post may go at once. */
+static void a_question_waits(struct wire *w)
+{
+	OWNED(char_ptr) char *asked = proposal("hello.txt", "hello\n");
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, w, "check_clearance", asked, NULL);
+	free(ask_ts());
+	all_is_said();
+	advance(2 * SECOND);
+}
+
+START_TEST(a_stop_and_the_next_start_are_told_once_each)
+{
+	struct wire w;
+
+	a_question_waits(&w);
+	ck_assert_int_eq(site_stop(&site), 0);
+	wire_close(&w);
+	expect("SELECT state FROM slack_message WHERE kind = 'server'", "sent\n");
+	ck_assert_int_eq(times_shown(STOPPED), 1);
+	start_again();
+	all_is_said();
+	ck_assert_int_eq(times_shown(STOPPED), 1);
+	ck_assert_int_eq(times_shown(STARTED), 1);
+	end();
+}
+END_TEST
+
+START_TEST(a_stop_that_was_not_told_in_time_is_not_told_afterwards)
+{
+	struct wire w;
+
+	a_question_waits(&w);
+	slack_fault("{'name':'chat.postMessage','what':'rate','retry_after':30,'times':1}");
+	ck_assert_int_eq(site_stop(&site), 0);
+	wire_close(&w);
+	expect("SELECT state FROM slack_message WHERE kind = 'server'", "queued\n");
+	start_again();
+	all_is_said();
+	expect("SELECT state FROM slack_message WHERE kind = 'server' ORDER BY seq",
+	       "dead\nsent\n");
+	ck_assert_int_eq(times_shown(STOPPED), 0);
+	ck_assert_int_eq(times_shown(STARTED), 1);
+	end();
+}
+END_TEST
+
+START_TEST(a_start_after_a_crash_tells_what_waits)
+{
+	struct wire w;
+
+	a_question_waits(&w);
+	site_kill(&site);
+	wire_close(&w);
+	start_again();
+	all_is_said();
+	ck_assert_int_eq(times_shown(STOPPED), 0);
+	ck_assert_int_eq(times_shown(STARTED), 1);
+	end();
+}
+END_TEST
+
+START_TEST(where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	ck_assert_int_eq(site_stop(&site), 0);
+	start_again();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "ping", "{}"));
+	given("UPDATE session SET mode = 'local'");
+	ck_assert_int_eq(site_stop(&site), 0);
+	start_again();
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'server'", "0\n");
+	end();
+}
+END_TEST
+
+static TCase *races(void)
+{
+	TCase *c = tcase_create("slack_races");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, a_click_and_ctl_at_the_same_instant_are_one_decision);
+	tcase_add_test(c, in_hybrid_mode_the_first_answer_counts);
+	tcase_add_test(c, in_remote_mode_ctl_is_told_so_and_the_click_counts);
+	tcase_add_test(c, a_click_after_the_deadline_is_too_late_and_is_told);
+	tcase_add_test(c, a_click_after_a_restart_counts_once);
+	tcase_add_test(c, a_click_after_a_crash_of_everything_counts_once);
+	return c;
+}
+
+static TCase *notices(void)
+{
+	TCase *c = tcase_create("slack_notices");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, a_stop_and_the_next_start_are_told_once_each);
+	tcase_add_test(c, a_stop_that_was_not_told_in_time_is_not_told_afterwards);
+	tcase_add_test(c, a_start_after_a_crash_tells_what_waits);
+	tcase_add_test(c, where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing);
+	return c;
+}
+
+static TCase *refusals(void)
+{
+	TCase *c = tcase_create("slack_refusals");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, an_agent_whose_question_slack_refuses_is_told_and_asks_again);
+	tcase_add_test(c, an_agent_whose_thread_slack_refuses_is_told_and_asks_again);
+	return c;
+}
+
 int main(void)
 {
 	Suite *s = suite_create("slack_story");
@@ -421,5 +980,8 @@ int main(void)
 	tcase_add_test(c, who_is_no_member_any_more_may_not_answer);
 	tcase_add_test(c, what_is_wrong_with_the_settings_is_said_and_agents_are_served);
 	suite_add_tcase(s, c);
+	suite_add_tcase(s, races());
+	suite_add_tcase(s, refusals());
+	suite_add_tcase(s, notices());
 	return run_suite(s);
 }

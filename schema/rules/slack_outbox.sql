@@ -66,7 +66,8 @@ WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
    WHERE a.channel_id IS NOT NULL AND NEW.kind <> 'session'
      AND (coalesce(a.mode, 'local') <> 'local' OR p.in_local = 1)
      AND NOT (NEW.kind = 'ask' AND EXISTS (SELECT 1 FROM slack_message
-                                            WHERE request_seq = NEW.request_seq AND kind = 'ask'));
+                                            WHERE request_seq = NEW.request_seq AND kind = 'ask'
+                                              AND state <> 'dead'));
   INSERT INTO slack_message (kind, session_seq, request_seq, channel_id, root_seq, created_at,
                              updated_at)
   SELECT 'diff', m.session_seq, m.request_seq, m.channel_id, m.seq, m.created_at, m.created_at
@@ -125,6 +126,16 @@ CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts ON slack_mes
   UPDATE slack_lane SET state = 'ready'
    WHERE waits_for = NEW.seq AND state = 'waiting' AND OLD.ts IS NULL AND NEW.ts IS NOT NULL;
 END;
+
+-- Open questions that Slack has refused in every form, and were not asked there again since.
+CREATE VIEW refused_ask AS
+SELECT m.request_seq, m.seq AS message_seq
+  FROM slack_message AS m
+  JOIN request AS r ON r.seq = m.request_seq AND r.state IN ('pending', 'interrupted')
+  JOIN session AS s ON s.seq = r.session_seq AND s.mode <> 'local'
+ WHERE m.kind = 'ask' AND m.state = 'dead'
+   AND NOT EXISTS (SELECT 1 FROM slack_message AS n
+                    WHERE n.request_seq = m.request_seq AND n.kind = 'ask' AND n.seq > m.seq);
 
 CREATE TRIGGER slack_outbox_is_born BEFORE INSERT ON slack_outbox BEGIN
   SELECT RAISE(ABORT, 'slack_outbox: exists: a row with this seq is there already')

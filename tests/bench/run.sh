@@ -26,20 +26,24 @@ done
 
 if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
-    settle_ms=500 idle_ms=10000 parked_ms=0 starts=1 relays=3
+    settle_ms=500 idle_ms=10000 parked_ms=0 starts=1 relays=3 clicks=10
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
     compared=1000 settle_ms=3000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
+    clicks=400
 fi
 
 # A short path: unix sockets live below it. On the disk of the databases, not in memory.
 scratch=$(mktemp -d "${TMPDIR:-/var/tmp}/bench.XXXXXX")
 server=
+slack=
 finish() {
     status=$?
     trap - EXIT
-    [ -z "$server" ] || kill "$server" 2>/dev/null || :
-    [ -z "$server" ] || wait "$server" 2>/dev/null || :
+    for one in $server $slack; do
+        kill "$one" 2>/dev/null || :
+        wait "$one" 2>/dev/null || :
+    done
     [ "$status" -eq 0 ] || for log in "$scratch"/*/log; do
         [ ! -s "$log" ] || { echo "--- $log" && tail -n 20 "$log"; } >&2
     done
@@ -73,6 +77,17 @@ compile approve approve.c plain.c bench.c -I"${source:-$root}/src" -I"$build/gen
     "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
 compile apply apply.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
     "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
+compile click click.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
+    "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
+set -- # a release has no tests: its fake Slack is made here
+for file in ../slack/*.c; do
+    case $file in
+    */slack_peer.c | */socket_client.c) ;;
+    *) set -- "$@" "$file" ;;
+    esac
+done
+compile fake_slack "$@" -I"${source:-$root}/src" -I"$build/generated" "$build/libintercom.a" \
+    -lsqlite3 -lcjson -luuid -lcrypto -lm -levent -lwslay
 
 commit_by="a plain commit (our own)"
 if [ -f "$yardstick/commit_rate.c" ] && [ -f "$yardstick/approve.c" ]; then
@@ -110,6 +125,8 @@ http_port = 0
 [mcp]
 wait_cap = 3600
 END
+sed '/^\[mcp\]/i [slack]\nchannel_id = "C01AGENTS"' "$scratch/config.toml" >"$scratch/slack.toml"
+config=$scratch/config.toml
 
 # Starts a program that prints its address, in a folder of its own. Sets folder, server, ms, pid, port.
 start() { # NAME PROGRAM [ARGUMENT...]
@@ -129,7 +146,7 @@ start() { # NAME PROGRAM [ARGUMENT...]
 # A system with an empty database. Sets also all: its pids, the front's first.
 start_ours() {
     rm -rf "$scratch/ours"
-    start ours "$build/agent-intercom" --config "$scratch/config.toml" --db "$scratch/ours/db"
+    start ours "$build/agent-intercom" --config "$config" --db "$scratch/ours/db"
     all=$pid
     # shellcheck disable=SC2013 # one line of words
     for child in $(cat "/proc/$pid/task/$pid/children"); do
@@ -271,6 +288,20 @@ measure_relay() {
     stop
 }
 
+# The tokens are those that the fake takes.
+measure_clicks() {
+    start slack "$bin/fake_slack"
+    slack=$server slack_port=$port config=$scratch/slack.toml
+    export SLACK_API_URL="http://127.0.0.1:$slack_port/api/" SLACK_APP_TOKEN=xapp-1-A01APP-1-fake \
+        SLACK_BOT_TOKEN=xoxb-1-fake SLACK_TEAM_ID=T01TEAM SLACK_MEMBER_IDS=U01OP
+    start_ours
+    "$bin/click" "$folder/db" "$folder/db-run" "$port" "$slack_port" "$clicks" | note click ours
+    stop
+    unset SLACK_API_URL SLACK_APP_TOKEN SLACK_BOT_TOKEN SLACK_TEAM_ID SLACK_MEMBER_IDS
+    server=$slack slack='' config=$scratch/config.toml
+    stop_other
+}
+
 measure_start() {
     for _ in $(seq "$starts"); do
         start_ours
@@ -300,6 +331,8 @@ measure_memory "$compared" "$parked_ms"
 [ -z "$node" ] || measure_sdk_memory
 say "idle"
 measure_idle
+say "clicks in Slack"
+measure_clicks
 say "start"
 measure_start
 measure_relay
@@ -316,6 +349,10 @@ END
     done
     cat <<END
 yes -> answer, $many against $few, p50 | us | approve_$many.p50_us | approve_$few.p50_us/ours | $few waiting | <= 1.15
+click in Slack -> answer, p50 | us | click.answer_p50_us | - | - | <= 5000
+click in Slack -> answer, p99 | us | click.answer_p99_us | - | - | -
+click in Slack -> file on disk, p50 | us | click.file_p50_us | - | - | -
+click in Slack -> file on disk, p99 | us | click.file_p99_us | - | - | <= 2000000
 ping, 1 connection | calls/s | ping_1.calls_s | ping_1.calls_s | $commit_by | >= 0.8
 ping, 16 connections | calls/s | ping_16.calls_s | ping_16.calls_s | $commit_by | >= 3
 ping, 16 connections | calls/s | ping_16.calls_s | echo_16.calls_s | bare HTTP, stores nothing | -
