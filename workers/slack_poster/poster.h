@@ -23,7 +23,7 @@ struct poster {
 	struct slack_outbox outbox;
 	struct slot slots[POSTER_SLOTS];
 	char bot_id[POSTER_ID_BYTES], user_id[POSTER_ID_BYTES]; /* ours, "" until known */
-	int64_t auth_ms; /* when the token is tried next; INT64_MAX: it is good */
+	int64_t check_ms; /* when token and channel are looked at next; INT64_MAX: all is well */
 };
 
 /* ---- slack_poster.c ---- */
@@ -34,6 +34,14 @@ int poster_call(struct poster *p, struct slack_call *c, const char *method, cons
                 struct err *e);
 int poster_call_at(struct poster *p, struct slack_call *c, const char *url, const void *body,
                    size_t length, struct err *e);
+
+/* ---- check.c: who we are, and what a person must mend ---- */
+
+/* Looks, if it is time to, whether the token is good, what it may do, and whether the app is in its
+ * channel. 1 looked, 0 it was not time or Slack was not reached, -1 the database failed. */
+int poster_check(struct poster *p, struct err *e);
+/* The outcome of any call: a token that is refused is looked at again. */
+void poster_heed(struct poster *p, const struct slack_call *c);
 
 /* ---- render.c: from rows to a message ---- */
 

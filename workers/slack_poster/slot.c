@@ -144,6 +144,7 @@ static int finish(struct poster *p, struct slot *s, struct err *e)
 	int failed;
 
 	s->busy = false;
+	poster_heed(p, &s->call);
 	if (s->call.class != SLACK_OK)
 		return slack_settle_failed(&p->outbox, &s->intent, &s->call, e);
 	failed = slack_settle_sent(&p->outbox, &s->intent, NULL, e);
