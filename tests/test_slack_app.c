@@ -184,6 +184,139 @@ START_TEST(who_we_are_is_asked_again_after_the_token_was_refused)
 }
 END_TEST
 
+/* ---- doctor ---- */
+
+/* What the doctor says where Slack is configured; the test fails unless it ends with status. */
+static char *examined(const char *channel, int status)
+{
+	struct str said = STR_INIT;
+	char more[100];
+	struct site site;
+	int is;
+
+	(void)snprintf(more, sizeof(more), "[slack]\nchannel_id = \"%s\"\n", channel);
+	site = site_make(more);
+	is = shell(&said, "HOME='%s' '%s/agent-intercom' --config '%s' doctor", site.home,
+	           getenv("INTERCOM_BUILD"), site.config);
+	ck_assert_msg(is == status, "status %d\n%s", is, str_text(&said));
+	return str_take(&said);
+}
+
+static void clinic(void)
+{
+	fresh_store();
+	slack_start();
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	(void)setenv("SLACK_TEAM_ID", "T01TEAM", 1);
+	(void)setenv("SLACK_MEMBER_IDS", "U01OP, U02OP", 1);
+}
+
+START_TEST(the_doctor_asks_slack_and_finds_it_in_order)
+{
+	clinic();
+
+	OWNED(char_ptr) char *said = examined("C01AGENTS", 0);
+
+	says(said, "ok   slack: tokens, members and channel are there\n"
+	           "ok   slack bot token: we are intercom in lab (T01TEAM)\n"
+	           "ok   slack scopes: all that are used are there\n"
+	           "ok   slack clock: agrees with Slack's\n"
+	           "ok   slack channel: the app is in C01AGENTS\n"
+	           "ok   slack members: 2, known to Slack\n"
+	           "ok   slack Socket Mode: a connection can be opened\n");
+	slack_expect_calls("auth.test\nconversations.info\nusers.info\nusers.info\n"
+	                   "apps.connections.open\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(the_doctor_names_what_is_wrong_in_slack_and_the_fix)
+{
+	clinic();
+	(void)setenv("SLACK_TEAM_ID", "T77ELSE", 1);
+	(void)setenv("SLACK_MEMBER_IDS", "U01OP,U03GUEST,U04GONE,U99NOBODY,U0BOT", 1);
+	(void)slack_order("user", "{'id': 'U04GONE', 'team_id': 'T01TEAM'}");
+	(void)slack_order("clock", "{'advance_ms': 61000}");
+
+	OWNED(char_ptr) char *said = examined("C03OLD", 1);
+
+	says(said, "FAIL slack team: SLACK_TEAM_ID is T77ELSE, but the bot token is of T01TEAM: "
+	           "nobody could answer; correct it\n");
+	says(said, "warn slack clock: this machine's clock is 6");
+	says(said, " s behind Slack's; set it");
+	says(said, "FAIL slack channel: the channel C03OLD is archived; unarchive it");
+	says(said, "U03GUEST is of the team T99OTHER, who may not answer; take it out\n");
+	says(said, "U04GONE is deactivated in Slack; take it out\n");
+	says(said, "U99NOBODY: user_not_found; take the id from the person's profile");
+	says(said, "U0BOT is a bot; give the ids of people\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(the_doctor_names_missing_scopes_and_a_channel_to_be_joined)
+{
+	clinic();
+	slack_set("%s", SOME_SCOPES);
+
+	OWNED(char_ptr) char *said = examined("C02OTHER", 0);
+
+	says(said, "warn slack scopes: the app lacks the scope files:write (long diffs are not "
+	           "shown); add it under OAuth & Permissions, then Reinstall to workspace\n");
+	says(said, "warn slack channel: the app is not in the public channel C02OTHER; it tries to "
+	           "join at the start, or /invite it there\n");
+	says(said, "ok   slack members: not looked up: the app has no scope users:read\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(the_doctor_tells_which_token_is_refused_and_where_another_is_made)
+{
+	clinic();
+	slack_set("{'bot_error': 'token_revoked', 'app_error': 'invalid_auth'}");
+
+	OWNED(char_ptr) char *said = examined("C01AGENTS", 1);
+
+	says(said, "FAIL slack bot token: SLACK_BOT_TOKEN is refused: token_revoked; install the "
+	           "app, and copy the token from OAuth & Permissions\n");
+	says(said,
+	     "FAIL slack Socket Mode: SLACK_APP_TOKEN is refused: invalid_auth; make one with "
+	     "connections:write under Basic Information, App-Level Tokens\n");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(the_doctor_knows_tokens_and_members_by_their_form)
+{
+	clinic();
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	OWNED(char_ptr) char *swapped = examined("C01AGENTS", 1);
+	says(swapped, "FAIL slack: SLACK_APP_TOKEN must begin with xapp-, this is the bot token");
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+	(void)setenv("SLACK_MEMBER_IDS", "U01OP,@op", 1);
+	OWNED(char_ptr) char *member_id = examined("C01AGENTS", 1);
+	says(member_id, "FAIL slack: SLACK_MEMBER_IDS: '@op' is no member id");
+	slack_expect_calls("");
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(the_doctor_without_a_way_to_slack_says_that_it_was_not_asked)
+{
+	char url[60];
+
+	clinic();
+	(void)snprintf(url, sizeof(url), "http://127.0.0.1:%d/api/", free_port());
+	(void)setenv("SLACK_API_URL", url, 1);
+
+	OWNED(char_ptr) char *said = examined("C01AGENTS", 0);
+
+	says(said, "warn slack: cannot reach Slack: ");
+	says(said, "; nothing more of Slack is checked\n");
+	desk_is_left();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_app");
@@ -199,6 +332,12 @@ int main(void)
 	tcase_add_test(c, an_archived_channel_is_told_with_what_to_do);
 	tcase_add_test(c, a_channel_that_is_not_there_for_us_is_told_until_we_are_invited);
 	tcase_add_test(c, who_we_are_is_asked_again_after_the_token_was_refused);
+	tcase_add_test(c, the_doctor_asks_slack_and_finds_it_in_order);
+	tcase_add_test(c, the_doctor_names_what_is_wrong_in_slack_and_the_fix);
+	tcase_add_test(c, the_doctor_names_missing_scopes_and_a_channel_to_be_joined);
+	tcase_add_test(c, the_doctor_tells_which_token_is_refused_and_where_another_is_made);
+	tcase_add_test(c, the_doctor_knows_tokens_and_members_by_their_form);
+	tcase_add_test(c, the_doctor_without_a_way_to_slack_says_that_it_was_not_asked);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
