@@ -9,9 +9,11 @@
  * SLACK_BOT_TOKEN and SLACK_API_URL come from the environment and are wiped there; the token is in
  * no row, argument or log, nobody may trace this process, and it leaves no core file.
  *
- * Reads request, session, apply, file_change, tool_call, content, operator; writes slack_outbox,
- * slack_message, slack_gate (whose triggers keep the lanes), setting, request.slack_ts,
- * session.thread_ts.
+ * What agents read of a channel (slack_read) is one more call beside the posts.
+ *
+ * Reads request, session, apply, file_change, tool_call, content, operator; writes slack_history,
+ * slack_outbox, slack_message, slack_gate (whose triggers keep the lanes), setting,
+ * request.slack_ts, session.thread_ts.
  */
 #include "slack_poster/poster.h"
 
@@ -154,6 +156,7 @@ int main(int argc, char **argv)
 		slack_call_clear(&p.slots[k].call);
 		slack_intent_clear(&p.slots[k].intent);
 	}
+	slack_call_clear(&p.reading.call);
 	slack_web_clear(&p.web);
 	worker_close(&p.w, &e);
 	return err_exit(&e);

@@ -172,7 +172,8 @@ int poster_turn_slots(struct poster *p, struct err *e)
 		if (got < 0)
 			return -1;
 	}
-	return did;
+	int read = poster_turn_reading(p, e);
+	return read < 0 ? -1 : did || read;
 }
 
 bool poster_is_busy(const struct poster *p)
@@ -180,5 +181,5 @@ bool poster_is_busy(const struct poster *p)
 	for (size_t k = 0; k < POSTER_SLOTS; k++)
 		if (p->slots[k].busy)
 			return true;
-	return false;
+	return p->reading.busy;
 }
