@@ -348,6 +348,66 @@ START_TEST(what_was_read_is_kept_no_longer_than_it_takes)
 }
 END_TEST
 
+/* ---- over stdio, in a whole system ---- */
+
+static struct site given_desk(void)
+{
+	struct site site;
+
+	fresh_store();
+	slack_start();
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	(void)setenv("SLACK_MEMBER_IDS", "U01OP", 1);
+	site = site_make("[slack]\nchannel_id = \"C01AGENTS\"\n");
+	site_start(&site);
+	return site;
+}
+
+static const char RELAYED[] = "{\"jsonrpc\":\"2.0\",\"id\":\"r\",\"method\":\"resources/read\","
+                              "\"params\":{\"uri\":\"slack://channel/C01AGENTS/recent\"}}";
+
+START_TEST(a_reading_outlives_the_front_that_waits_for_it)
+{
+	struct site site = given_desk();
+	struct relay r = given_relay(&site);
+
+	slack_fault("{'name': 'conversations.history', 'what': 'slow', 'delay_ms': 2000}");
+	relay_send(&r, RELAYED);
+	(void)slack_wait_for("conversations.history");
+	kill_and_await("mcp-front");
+
+	OWNED(char_ptr) char *line = relay_line(&r);
+
+	has(line, "id", "r");
+	has(line, "result.contents.0.uri", RECENT);
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	desk_is_left();
+}
+END_TEST
+
+START_TEST(a_reading_that_is_cancelled_gets_no_reply)
+{
+	struct site site = given_desk();
+	struct relay r = given_relay(&site);
+
+	slack_fault("{'name': 'conversations.history', 'what': 'slow', 'delay_ms': 300}");
+	relay_send(&r, RELAYED);
+	(void)slack_wait_for("conversations.history");
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+	               "\"params\":{\"requestId\":\"r\"}}");
+	expect_soon("SELECT count(*) FROM slack_history", "1\n");
+	OWNED(char_ptr) char *pong = relay_call(&r, "ping", "{}");
+
+	has(pong, "acknowledged",
+	    "true"); /* the next line is this answer, not that of the reading */
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	desk_is_left();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_history");
@@ -368,6 +428,8 @@ int main(void)
 	tcase_add_test(c, a_poster_that_died_is_followed_by_one_that_reads);
 	tcase_add_test(c, a_reader_that_hangs_up_is_forgotten_and_the_front_goes_on);
 	tcase_add_test(c, what_was_read_is_kept_no_longer_than_it_takes);
+	tcase_add_test(c, a_reading_outlives_the_front_that_waits_for_it);
+	tcase_add_test(c, a_reading_that_is_cancelled_gets_no_reply);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }
