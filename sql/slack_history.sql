@@ -19,9 +19,10 @@ SELECT r.seq, r.channel_id, r.most, g.not_before > :now AS closed
  ORDER BY r.expires_at, r.seq LIMIT 1;
 
 -- name: slack_history_insert
--- 0 rows: nobody waits for it any more.
-INSERT OR IGNORE INTO slack_history (read_seq, messages, error, answered_at)
-SELECT seq, :messages, :error, :now FROM slack_read WHERE seq = :read;
+-- 0 rows: nobody waits for it any more, or it is answered.
+INSERT INTO slack_history (read_seq, messages, error, answered_at)
+SELECT seq, :messages, :error, :now FROM slack_read
+ WHERE seq = :read AND NOT EXISTS (SELECT 1 FROM slack_history WHERE read_seq = :read);
 
 -- name: slack_history_read
 SELECT messages, error FROM slack_history WHERE read_seq = :read;

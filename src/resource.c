@@ -210,12 +210,11 @@ static int find_asked(struct store *st, const char *channel, int most, int64_t *
                       struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_SLACK_READ_USABLE);
-	struct instant now = clock_now(), fresh = clock_instant(clock_now_ms() - FRESH_MS);
+	struct instant fresh = clock_instant(clock_now_ms() - FRESH_MS);
 	int got;
 
 	bind_text(s, ":channel", channel);
 	bind_int(s, ":most", most);
-	bind_text(s, ":now", now.text);
 	bind_text(s, ":fresh", fresh.text);
 	got = stmt_row(s, e);
 	if (got > 0)
@@ -227,12 +226,10 @@ static int find_asked(struct store *st, const char *channel, int most, int64_t *
 static int ask(struct store *st, const char *channel, int most, int64_t *ret_read, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_SLACK_READ_INSERT);
-	struct instant now = clock_now();
-	struct instant expires = clock_instant(clock_parse(now.text) + RESOURCE_CHANNEL_MS);
+	struct instant expires = clock_instant(clock_now_ms() + RESOURCE_CHANNEL_MS);
 
 	bind_text(s, ":channel", channel);
 	bind_int(s, ":most", most);
-	bind_text(s, ":now", now.text);
 	bind_text(s, ":expires_at", expires.text);
 	if (stmt_run(s, e) < 0)
 		return -1;

@@ -217,6 +217,9 @@ void front_turn(evutil_socket_t fd, short what, void *arg);
 /* Lets calls go whose session is not paused any more, or that have waited for long enough. */
 void front_look_at_parked(struct front *f);
 void front_job_free(struct job *job);
+/* Whether a job that is held got no caller any more: that has gone, or cancelled it (and is told).
+ */
+bool front_job_is_over(struct front *f, struct job *job);
 /* Gives up what could not be written before the end. */
 void front_clear(struct front *f);
 /* The transport of a sink is gone: waiting calls are told, the peer's rows too if it was a

@@ -179,13 +179,8 @@ static bool look_at(struct front *f, struct job *job)
 {
 	bool late = clock_monotonic_ms() - job->park_ms >= RESOURCE_CHANNEL_MS;
 
-	if (job->sink->gone)
+	if (front_job_is_over(f, job))
 		return true;
-	if (!front_is_held(f, job->park_seq)) { /* it was cancelled */
-		if (--job->sink->expected <= 0)
-			job->sink->by->finish(job->sink, 202);
-		return true;
-	}
 	return answered(f, job,
 	                late ? "slack: nobody has read the channel in 10 s; agent-intercom-ctl "
 	                       "health tells why"

@@ -506,18 +506,24 @@ static void tell_paused(struct front *f, struct job *job)
 	finish_call(job);
 }
 
+bool front_job_is_over(struct front *f, struct job *job)
+{
+	if (job->sink->gone)
+		return true;
+	if (front_is_held(f, job->park_seq))
+		return false;
+	if (--job->sink->expected <= 0)
+		job->sink->by->finish(job->sink, 202);
+	return true;
+}
+
 /* True: the job is over. */
 static bool look_at_parked(struct front *f, struct job *job)
 {
 	const struct peer *p = job->sink->peer;
 
-	if (job->sink->gone)
+	if (front_job_is_over(f, job))
 		return true;
-	if (!front_is_held(f, job->park_seq)) { /* it was cancelled */
-		if (--job->sink->expected <= 0)
-			job->sink->by->finish(job->sink, 202);
-		return true;
-	}
 	if (!is_paused(f, p->session_seq)) {
 		front_release(f, job->park_seq);
 		job->park_seq = 0;

@@ -13,18 +13,6 @@ enum { AGAIN_MS = 5000 /* Slack was not reached */ };
 
 /* ---- writing it down ---- */
 
-static int put_setting(struct poster *p, const char *name, const char *value, struct err *e)
-{
-	stmt *s = store_stmt(&p->w.store, SQL_SETTING_PUT);
-	struct instant now = clock_now();
-
-	bind_text(s, ":name", name);
-	bind_text(s, ":value", value);
-	bind_text(s, ":source", "system");
-	bind_text(s, ":now", now.text);
-	return stmt_run(s, e) < 0 ? -1 : 0;
-}
-
 /* why: "" where nothing is to be mended. Only what is new goes to the log. */
 static int put_note(struct poster *p, const char *name, const struct str *why, struct err *e)
 {
@@ -41,9 +29,11 @@ static int put_note(struct poster *p, const char *name, const struct str *why, s
 
 static int put_all(struct poster *p, const char *team, const struct str *scopes, struct err *e)
 {
-	return put_setting(p, "slack.team_id", team, e) ||
-	               put_setting(p, "slack.bot_user_id", p->user_id, e) ||
-	               put_setting(p, "slack.bot_id", p->bot_id, e) ||
+	struct store *st = &p->w.store;
+
+	return setting_put(st, "slack.team_id", team, "system", e) ||
+	               setting_put(st, "slack.bot_user_id", p->user_id, "system", e) ||
+	               setting_put(st, "slack.bot_id", p->bot_id, "system", e) ||
 	               put_note(p, "slack.scopes", scopes, e)
 	           ? -1
 	           : 0;
@@ -74,13 +64,19 @@ static int note_channel(struct poster *p, const struct str *why, struct err *e)
 
 /* ---- looking ---- */
 
-static int join(struct poster *p, const char *channel, struct str *why, struct err *e)
+int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e)
 {
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
 	OWNED(str) struct str form = STR_INIT;
 
 	slack_form_add(&form, "channel", channel);
-	if (poster_call(p, &c, "conversations.join", &form, e))
+	return poster_call(p, c, "conversations.join", &form, e);
+}
+
+static int join(struct poster *p, const char *channel, struct str *why, struct err *e)
+{
+	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+
+	if (poster_join(p, &c, channel, e))
 		return -1;
 	if (slack_app_joined(why, channel, &c))
 		log_info("joined the channel %s", channel);

@@ -60,12 +60,10 @@ static int put(struct poster *p, int64_t read, const char *messages, const char 
                struct err *e)
 {
 	stmt *s = store_stmt(&p->w.store, SQL_SLACK_HISTORY_INSERT);
-	struct instant now = clock_now();
 
 	bind_int(s, ":read", read);
 	bind_text(s, ":messages", messages);
 	bind_text(s, ":error", error);
-	bind_text(s, ":now", now.text);
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
@@ -107,10 +105,8 @@ static int finish(struct poster *p, struct err *e)
 static int next(struct poster *p, struct str *form, bool *ret_closed, struct err *e)
 {
 	stmt *s = store_stmt(&p->w.store, SQL_SLACK_READ_NEXT);
-	struct instant now = clock_now();
 	int got;
 
-	bind_text(s, ":now", now.text);
 	got = stmt_row(s, e);
 	if (got > 0) {
 		p->reading.seq = col_int(s, SLACK_READ_NEXT_SEQ);

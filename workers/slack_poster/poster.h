@@ -48,6 +48,8 @@ int poster_call_at(struct poster *p, struct slack_call *c, const char *url, cons
 /* Looks, if it is time to, whether the token is good, what it may do, and whether the app is in its
  * channel. 1 looked, 0 it was not time or Slack was not reached, -1 the database failed. */
 int poster_check(struct poster *p, struct err *e);
+/* In a public channel we may invite ourselves; c is the answer. -1: the database failed. */
+int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e);
 /* The outcome of any call: a token that is refused is looked at again. */
 void poster_heed(struct poster *p, const struct slack_call *c);
 
