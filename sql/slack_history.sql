@@ -28,8 +28,9 @@ SELECT seq, :messages, :error, :now FROM slack_read
 SELECT messages, error FROM slack_history WHERE read_seq = :read;
 
 -- name: slack_read_old
-SELECT 1 AS any FROM slack_read WHERE expires_at < :cutoff LIMIT 1;
+-- However young: it has done what it was for.
+SELECT 1 AS any FROM slack_read WHERE expires_at < max(:cutoff, :now) LIMIT 1;
 
 -- name: slack_read_delete_old
 DELETE FROM slack_read WHERE seq IN (
-  SELECT seq FROM slack_read WHERE expires_at < :cutoff ORDER BY expires_at LIMIT :limit);
+  SELECT seq FROM slack_read WHERE expires_at < max(:cutoff, :now) ORDER BY expires_at LIMIT :limit);
