@@ -1,6 +1,7 @@
 /* agent-intercom: runs the system, or one of the subcommands in the table below. */
 #include "intercom.h"
 
+#include "slack_app.h"
 #include "str.h"
 
 #include <errno.h>
@@ -60,6 +61,15 @@ static int config(const struct arguments *a)
 	return fputs(str_text(&sample), stdout) < 0 || fflush(stdout) != 0 ? EX_IOERR : EX_OK;
 }
 
+static int slack_manifest(const struct arguments *a)
+{
+	OWNED(str) struct str manifest = STR_INIT;
+
+	(void)a;
+	slack_app_manifest(&manifest);
+	return fputs(str_text(&manifest), stdout) < 0 || fflush(stdout) != 0 ? EX_IOERR : EX_OK;
+}
+
 static int install(const struct arguments *a)
 {
 	return intercom_install(false, &a->source, a->argc, a->argv);
@@ -106,6 +116,8 @@ static const struct subcommand SUBCOMMANDS[] = {
 	  restore },
 	{ "retention", "--once", "deletes what is old now, and says what that was", -1, retention },
 	{ "doctor", "", "tells what is in order, what is not, and what to do", 0, doctor },
+	{ "slack-manifest", "", "prints the Slack app, to be pasted where Slack makes apps", 0,
+	  slack_manifest },
 	{ "config", "sample", "prints a config.toml that shows every setting", 1, config },
 	{ "help", "", "this text", 0, help },
 };
@@ -115,7 +127,7 @@ static int help(const struct arguments *a)
 	(void)a;
 	(void)printf("usage: %s [OPTIONS] [COMMAND]\n\n", PROGRAM);
 	for (size_t i = 0; i < COUNT(SUBCOMMANDS); i++)
-		(void)printf("  %-10s%-12s %s\n",
+		(void)printf("  %-15s%-12s %s\n",
 		             *SUBCOMMANDS[i].name ? SUBCOMMANDS[i].name : "(none)",
 		             SUBCOMMANDS[i].arguments, SUBCOMMANDS[i].help);
 	(void)printf(

@@ -6,7 +6,7 @@
  * intercom_spawn.c    starting one process with a clean environment
  * intercom_slack.c    tokens and operators of Slack
  * intercom_rows.c     what the supervisor writes: settings at the start, interruptions at the stop
- * intercom_doctor.c   what is in order and what is not
+ * intercom_doctor.c   what is in order and what is not (of Slack: intercom_doctor_slack.c)
  * intercom_policy.c   what a workspace's policy file allows
  * intercom_backup.c   backup and restore
  * intercom_retention.c   a purge now
@@ -147,6 +147,9 @@ int rows_ready(struct supervisor *s, struct str *address, struct err *e);
  * configured; 0: there are no tokens; -1: something is missing or wrong, and e says what. */
 int slack_secrets_load(struct slack_secrets *s, const char *channel, struct err *e);
 void slack_secrets_clear(struct slack_secrets *s);
+enum { SLACK_MEMBER_BYTES = 24 }; /* of a member id and its NUL */
+/* The next id of a list of members, cut to fit; false at its end. *ret_valid: it can be one. */
+bool slack_next_member(const char **list, char out[SLACK_MEMBER_BYTES], bool *ret_valid);
 /* The environment of a Slack worker: common, its own token, $SLACK_API_URL. */
 char **slack_environment(const struct slack_secrets *s, const char *child, char *const *common);
 void slack_environment_free(char **environment, char *const *common);

@@ -4,7 +4,7 @@
  *
  * It makes nothing and repairs nothing. (SQLite makes -wal and -shm beside a database that nobody
  * else has open, and removes them again.) */
-#include "intercom.h"
+#include "intercom_doctor.h"
 
 #include "clock.h"
 #include "instance.h"
@@ -30,17 +30,6 @@
 
 enum { SILENT_MS = 90000 /* three heartbeats */ };
 
-struct doctor {
-	struct config config;
-	struct paths paths;
-	struct store store;
-	char *dir; /* of the database, or the nearest one above it that exists */
-	bool dir_exists; /* it is that of the database */
-	pid_t pid; /* of the supervisor that runs, 0: none does */
-	char *address; /* of the mcp-front that runs, NULL: none does */
-	int failures;
-};
-
 static void doctor_clear(struct doctor *d)
 {
 	store_clear(&d->store);
@@ -50,10 +39,7 @@ static void doctor_clear(struct doctor *d)
 	free(d->address);
 }
 
-enum verdict { OK, WARN, FAIL };
-
-__attribute__((format(printf, 4, 5))) static void tell(struct doctor *d, enum verdict verdict,
-                                                       const char *what, const char *format, ...)
+void doctor_tell(struct doctor *d, enum verdict verdict, const char *what, const char *format, ...)
 {
 	static const char *const WORDS[] = { "ok  ", "warn", "FAIL" };
 	va_list args;
@@ -73,14 +59,14 @@ static void check_home(struct doctor *d)
 	const char *home = paths_from_env("HOME");
 
 	if (home && access(home, W_OK | X_OK) == 0)
-		tell(d, OK, "home", "%s", home);
+		doctor_tell(d, OK, "home", "%s", home);
 	else if (home)
-		tell(d, WARN, "home", "%s: %s; set $HOME to your home directory", home,
-		     strerror(errno));
+		doctor_tell(d, WARN, "home", "%s: %s; set $HOME to your home directory", home,
+		            strerror(errno));
 	else if (paths_from_env("XDG_STATE_HOME") && paths_from_env("XDG_CONFIG_HOME"))
-		tell(d, OK, "home", "not set; $XDG_STATE_HOME and $XDG_CONFIG_HOME are");
+		doctor_tell(d, OK, "home", "not set; $XDG_STATE_HOME and $XDG_CONFIG_HOME are");
 	else
-		tell(d, FAIL, "home", "$HOME is not an absolute path; set it");
+		doctor_tell(d, FAIL, "home", "$HOME is not an absolute path; set it");
 }
 
 static void check_xdg(struct doctor *d)
@@ -92,26 +78,11 @@ static void check_xdg(struct doctor *d)
 		const char *value = getenv(VARIABLES[i]);
 
 		if (value && *value && *value != '/')
-			tell(d, WARN, "environment",
-			     "$%s is '%.80s' and not absolute: it counts as unset; correct it",
-			     VARIABLES[i], value);
+			doctor_tell(
+			    d, WARN, "environment",
+			    "$%s is '%.80s' and not absolute: it counts as unset; correct it",
+			    VARIABLES[i], value);
 	}
-}
-
-/* What a start from this shell would find. A system that runs tells for itself, further down. */
-static void check_slack(struct doctor *d)
-{
-	struct slack_secrets secrets = { .app = NULL };
-	struct err e = ERR_INIT;
-	int got = slack_secrets_load(&secrets, d->config.slack.channel_id, &e);
-
-	slack_secrets_clear(&secrets);
-	if (got < 0)
-		tell(d, FAIL, "slack", "%s", e.text);
-	else if (got > 0)
-		tell(d, OK, "slack", "tokens, members and channel are there");
-	else
-		tell(d, OK, "slack", "no tokens here: questions are answered on this machine");
 }
 
 static void check_kernel(struct doctor *d)
@@ -121,16 +92,17 @@ static void check_kernel(struct doctor *d)
 
 	if (fd >= 0) {
 		(void)close((int)fd);
-		tell(d, OK, "kernel", "openat2 works");
+		doctor_tell(d, OK, "kernel", "openat2 works");
 	} else if (errno == ENOSYS || errno == EPERM) {
-		tell(d, FAIL, "kernel",
-		     "openat2 is missing or forbidden, files cannot be written safely; use Linux "
-		     "5.6 or later, and allow it where a container's seccomp profile does not");
+		doctor_tell(
+		    d, FAIL, "kernel",
+		    "openat2 is missing or forbidden, files cannot be written safely; use Linux "
+		    "5.6 or later, and allow it where a container's seccomp profile does not");
 	} else {
-		tell(d, WARN, "kernel",
-		     "openat2 does not open the working directory: %s; run me "
-		     "elsewhere",
-		     strerror(errno));
+		doctor_tell(d, WARN, "kernel",
+		            "openat2 does not open the working directory: %s; run me "
+		            "elsewhere",
+		            strerror(errno));
 	}
 }
 
@@ -140,9 +112,10 @@ static void check_workers(struct doctor *d)
 	struct err e = ERR_INIT;
 
 	if (workers_find(&s, &e)) /* all of them: those for Slack, too */
-		tell(d, FAIL, "binaries", "%s", e.text);
+		doctor_tell(d, FAIL, "binaries", "%s", e.text);
 	else
-		tell(d, OK, "binaries", "%d workers beside %s", CHILD_COUNT, s.children[0].path);
+		doctor_tell(d, OK, "binaries", "%d workers beside %s", CHILD_COUNT,
+		            s.children[0].path);
 	workers_clear(&s);
 }
 
@@ -153,17 +126,17 @@ static bool check_config(struct doctor *d, const struct config_source *source)
 	struct err e = ERR_INIT;
 
 	if (config_load(source, &d->config, &e)) {
-		tell(d, FAIL, "config", "%s", e.text);
+		doctor_tell(d, FAIL, "config", "%s", e.text);
 		return false;
 	}
 	if (d->config.file[0])
-		tell(d, OK, "config", "%s", d->config.file);
+		doctor_tell(d, OK, "config", "%s", d->config.file);
 	else
-		tell(d, OK, "config",
-		     "no file, the defaults hold (`agent-intercom config sample`)");
+		doctor_tell(d, OK, "config",
+		            "no file, the defaults hold (`agent-intercom config sample`)");
 	for (size_t i = 0; i < d->config.warnings.count; i++)
-		tell(d, WARN, "config", "%s", d->config.warnings.items[i]);
-	tell(d, OK, "workspace", "%s", d->config.default_workspace_root);
+		doctor_tell(d, WARN, "config", "%s", d->config.warnings.items[i]);
+	doctor_tell(d, OK, "workspace", "%s", d->config.default_workspace_root);
 	return true;
 }
 
@@ -194,13 +167,14 @@ static void check_filesystem(struct doctor *d)
 	struct statfs about;
 
 	if (paths_check_filesystem(d->dir, &e))
-		tell(d, FAIL, "file system", "%s", e.text);
+		doctor_tell(d, FAIL, "file system", "%s", e.text);
 	else if (statfs(d->dir, &about) == 0 && about.f_type == TMPFS)
-		tell(d, WARN, "file system",
-		     "%s is in memory and lost at a reboot; choose another place with --db PATH",
-		     d->dir);
+		doctor_tell(
+		    d, WARN, "file system",
+		    "%s is in memory and lost at a reboot; choose another place with --db PATH",
+		    d->dir);
 	else
-		tell(d, OK, "file system", "%s is local", d->dir);
+		doctor_tell(d, OK, "file system", "%s is local", d->dir);
 }
 
 static void check_space(struct doctor *d)
@@ -208,13 +182,14 @@ static void check_space(struct doctor *d)
 	int64_t bytes = store_free_bytes(d->dir);
 
 	if (bytes < 0)
-		tell(d, WARN, "free space", "unknown at %s", d->dir);
+		doctor_tell(d, WARN, "free space", "unknown at %s", d->dir);
 	else if (bytes < STORE_MIN_FREE_BYTES)
-		tell(d, FAIL, "free space",
-		     "%lld MiB at %s: new questions are refused below %d MiB; free some",
-		     (long long)(bytes >> 20), d->dir, STORE_MIN_FREE_BYTES >> 20);
+		doctor_tell(d, FAIL, "free space",
+		            "%lld MiB at %s: new questions are refused below %d MiB; free some",
+		            (long long)(bytes >> 20), d->dir, STORE_MIN_FREE_BYTES >> 20);
 	else
-		tell(d, OK, "free space", "%lld MiB at %s", (long long)(bytes >> 20), d->dir);
+		doctor_tell(d, OK, "free space", "%lld MiB at %s", (long long)(bytes >> 20),
+		            d->dir);
 }
 
 static bool is_closed(struct doctor *d, const char *path, bool must, mode_t wanted)
@@ -223,24 +198,24 @@ static bool is_closed(struct doctor *d, const char *path, bool must, mode_t want
 
 	if (lstat(path, &about) != 0) {
 		if (must || errno != ENOENT)
-			tell(d, FAIL, "permissions", "%s: %s", path, strerror(errno));
+			doctor_tell(d, FAIL, "permissions", "%s: %s", path, strerror(errno));
 		return !must && errno == ENOENT;
 	}
 	if (about.st_uid != geteuid()) {
-		tell(d, FAIL, "permissions",
-		     "%s belongs to uid %u, we are uid %u; run me as its owner, or chown it", path,
-		     (unsigned)about.st_uid, (unsigned)geteuid());
+		doctor_tell(d, FAIL, "permissions",
+		            "%s belongs to uid %u, we are uid %u; run me as its owner, or chown it",
+		            path, (unsigned)about.st_uid, (unsigned)geteuid());
 		return false;
 	}
 	if (access(path, W_OK) != 0) {
-		tell(d, FAIL, "permissions", "%s cannot be written: %s; chmod %o it", path,
-		     strerror(errno), wanted);
+		doctor_tell(d, FAIL, "permissions", "%s cannot be written: %s; chmod %o it", path,
+		            strerror(errno), wanted);
 		return false;
 	}
 	if (!(about.st_mode & NOT_FOR_OTHERS))
 		return true;
-	tell(d, WARN, "permissions", "%s has mode %04o, open to others; chmod %o it", path,
-	     about.st_mode & 07777U, wanted);
+	doctor_tell(d, WARN, "permissions", "%s has mode %04o, open to others; chmod %o it", path,
+	            about.st_mode & 07777U, wanted);
 	return false;
 }
 
@@ -257,16 +232,16 @@ static void check_permissions(struct doctor *d)
 		closed &= is_closed(d, str_text(&name), false, 0600);
 	}
 	if (closed)
-		tell(d, OK, "permissions", "%s and its files are for us alone", d->dir);
+		doctor_tell(d, OK, "permissions", "%s and its files are for us alone", d->dir);
 }
 
 static void check_run(struct doctor *d)
 {
 	if (access(d->paths.run, F_OK) != 0)
-		tell(d, OK, "run directory", "%s is not there yet; the first start makes it",
-		     d->paths.run);
+		doctor_tell(d, OK, "run directory", "%s is not there yet; the first start makes it",
+		            d->paths.run);
 	else
-		tell(d, OK, "run directory", "%s", d->paths.run);
+		doctor_tell(d, OK, "run directory", "%s", d->paths.run);
 }
 
 /* ---- the database ---- */
@@ -292,13 +267,14 @@ static void check_integrity(struct doctor *d)
 	struct err e = ERR_INIT;
 
 	if (store_query(&d->store, "PRAGMA quick_check(1)", take_row, &found, &e))
-		tell(d, FAIL, "integrity", "%s", e.text);
+		doctor_tell(d, FAIL, "integrity", "%s", e.text);
 	else if (strcmp(str_text(&found.text), "ok") != 0)
-		tell(d, FAIL, "integrity",
-		     "%s; stop the system, then restore a backup: agent-intercom restore FILE",
-		     str_text(&found.text));
+		doctor_tell(
+		    d, FAIL, "integrity",
+		    "%s; stop the system, then restore a backup: agent-intercom restore FILE",
+		    str_text(&found.text));
 	else
-		tell(d, OK, "integrity", "quick_check found nothing");
+		doctor_tell(d, OK, "integrity", "quick_check found nothing");
 	str_clear(&found.text);
 }
 
@@ -311,14 +287,16 @@ static void check_database(struct doctor *d)
 	if (lstat(d->paths.database, &about) != 0 || about.st_uid != geteuid())
 		return; /* told by permissions */
 	if (about.st_size == 0) {
-		tell(d, OK, "database", "%s is empty; the first start fills it", d->paths.database);
+		doctor_tell(d, OK, "database", "%s is empty; the first start fills it",
+		            d->paths.database);
 		return;
 	}
 	if (store_open(&d->store, d->paths.database, NULL, &e)) {
-		tell(d, e.kind == ERR_AGAIN ? WARN : FAIL, "database", "%s", e.text);
+		doctor_tell(d, e.kind == ERR_AGAIN ? WARN : FAIL, "database", "%s", e.text);
 		return;
 	}
-	tell(d, OK, "database", "%s, schema version %d", d->paths.database, store_schema_version());
+	doctor_tell(d, OK, "database", "%s, schema version %d", d->paths.database,
+	            store_schema_version());
 	check_integrity(d);
 }
 
@@ -330,13 +308,13 @@ static void check_instance(struct doctor *d)
 
 	d->pid = instance_holder(d->paths.database, &e);
 	if (d->pid < 0)
-		tell(d, FAIL, "system", "%s", e.text);
+		doctor_tell(d, FAIL, "system", "%s", e.text);
 	else if (d->pid > 0)
-		tell(d, OK, "system", "runs (pid %d)", (int)d->pid);
+		doctor_tell(d, OK, "system", "runs (pid %d)", (int)d->pid);
 	else if (instance_is_stopped(d->paths.run))
-		tell(d, OK, "system", "is stopped; `agent-intercom` starts it");
+		doctor_tell(d, OK, "system", "is stopped; `agent-intercom` starts it");
 	else
-		tell(d, OK, "system", "does not run; `agent-intercom` starts it");
+		doctor_tell(d, OK, "system", "does not run; `agent-intercom` starts it");
 }
 
 static void check_worker(struct doctor *d, stmt *live, bool seen[CHILD_COUNT])
@@ -352,11 +330,12 @@ static void check_worker(struct doctor *d, stmt *live, bool seen[CHILD_COUNT])
 		seen[i] |= strcmp(name, CHILD_NAMES[i]) == 0;
 	if (strcmp(name, CHILD_NAMES[CHILD_FRONT]) == 0 && !d->address && detail)
 		d->address = xstrdup(detail);
-	tell(d, silent || cut_off || strcmp(state, "ready") != 0 ? WARN : OK, "worker",
-	     "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name, state,
-	     (long long)col_int(live, WORKER_LIVE_PID), (long long)(age < 0 ? 0 : age / 1000),
-	     silent ? "; it may hang: end it and it is started again" : "",
-	     slack && detail ? ": " : "", slack && detail ? detail : "");
+	doctor_tell(d, silent || cut_off || strcmp(state, "ready") != 0 ? WARN : OK, "worker",
+	            "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name, state,
+	            (long long)col_int(live, WORKER_LIVE_PID),
+	            (long long)(age < 0 ? 0 : age / 1000),
+	            silent ? "; it may hang: end it and it is started again" : "",
+	            slack && detail ? ": " : "", slack && detail ? detail : "");
 }
 
 /* Whether the system that runs has its Slack workers. */
@@ -385,12 +364,12 @@ static void check_running(struct doctor *d)
 		check_worker(d, live, seen);
 	stmt_reset(live);
 	if (got < 0)
-		tell(d, FAIL, "worker", "%s", e.text);
+		doctor_tell(d, FAIL, "worker", "%s", e.text);
 	for (int i = 0; got == 0 && i < CHILD_COUNT; i++)
 		if (!seen[i] && (i < CHILD_SLACK_POSTER || serves_slack(d)))
-			tell(d, FAIL, "worker",
-			     "%s does not run; the log of agent-intercom tells why",
-			     CHILD_NAMES[i]);
+			doctor_tell(d, FAIL, "worker",
+			            "%s does not run; the log of agent-intercom tells why",
+			            CHILD_NAMES[i]);
 }
 
 /* 0 the port is free, else errno. */
@@ -420,19 +399,20 @@ static void check_port(struct doctor *d)
 
 	(void)snprintf(ours, sizeof(ours), ":%d/", port);
 	if (d->address && (!port || strstr(d->address, ours)))
-		tell(d, OK, "port", "we serve %s", d->address);
+		doctor_tell(d, OK, "port", "we serve %s", d->address);
 	else if (!port)
-		tell(d, OK, "port", "any free one");
+		doctor_tell(d, OK, "port", "any free one");
 	else if (failed == 0)
-		tell(d, OK, "port", "%d on 127.0.0.1 is free", port);
+		doctor_tell(d, OK, "port", "%d on 127.0.0.1 is free", port);
 	else if (failed == EADDRINUSE)
-		tell(d, FAIL, "port",
-		     "%d on 127.0.0.1 is used by another program (`ss -ltnp` tells which); stop it "
-		     "or set another http_port",
-		     port);
+		doctor_tell(
+		    d, FAIL, "port",
+		    "%d on 127.0.0.1 is used by another program (`ss -ltnp` tells which); stop it "
+		    "or set another http_port",
+		    port);
 	else
-		tell(d, FAIL, "port", "%d on 127.0.0.1: %s; set another http_port", port,
-		     strerror(failed));
+		doctor_tell(d, FAIL, "port", "%d on 127.0.0.1: %s; set another http_port", port,
+		            strerror(failed));
 }
 
 static void check_system(struct doctor *d)
@@ -443,15 +423,16 @@ static void check_system(struct doctor *d)
 	check_filesystem(d);
 	check_space(d);
 	if (!d->dir_exists) {
-		tell(d, OK, "database", "%s is not there yet; the first start makes it",
-		     d->config.database.path);
+		doctor_tell(d, OK, "database", "%s is not there yet; the first start makes it",
+		            d->config.database.path);
 	} else if (paths_open(d->config.database.path, false, &d->paths, &e)) {
-		tell(d, FAIL, "database", "%s", e.text);
+		doctor_tell(d, FAIL, "database", "%s", e.text);
 	} else {
 		check_run(d);
 		if (access(d->paths.database, F_OK) != 0) {
-			tell(d, OK, "database", "%s is not there yet; the first start makes it",
-			     d->paths.database);
+			doctor_tell(d, OK, "database",
+			            "%s is not there yet; the first start makes it",
+			            d->paths.database);
 		} else {
 			check_permissions(d);
 			check_database(d);
@@ -473,7 +454,7 @@ int intercom_doctor(const struct config_source *source)
 	check_kernel(&d);
 	check_workers(&d);
 	if (check_config(&d, source)) {
-		check_slack(&d);
+		doctor_check_slack(&d);
 		check_system(&d);
 	}
 	return d.failures ? EXIT_FAILURE : EX_OK;

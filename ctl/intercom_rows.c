@@ -146,23 +146,12 @@ struct filling {
 	struct err *e;
 };
 
-static int put(struct store *st, const char *name, const char *value, const char *source,
-               struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_SETTING_PUT);
-
-	bind_text(s, ":name", name);
-	bind_text(s, ":value", value);
-	bind_text(s, ":source", source);
-	return stmt_run(s, e) < 0 ? -1 : 0;
-}
-
 static void put_one(const char *name, const char *value, const char *source, void *arg)
 {
 	struct filling *f = arg;
 
 	names_add(&f->put, name);
-	f->failed = f->failed || put(f->st, name, value, source, f->e) != 0;
+	f->failed = f->failed || setting_put(f->st, name, value, source, f->e) != 0;
 }
 
 /* What older programs took from a config file and this one does not know. Rows that say what the
@@ -239,7 +228,7 @@ static int put_mode(struct store *st, bool slack, struct err *e)
 	if (mode.length)
 		log_warn("mode %s needs Slack, which is not configured: new sessions are local",
 		         mode.bytes);
-	return put(st, "mode", slack ? "remote" : "local", "default", e);
+	return setting_put(st, "mode", slack ? "remote" : "local", "default", e);
 }
 
 static int put_operator(struct store *st, struct err *e)
@@ -275,8 +264,9 @@ int rows_at_start(struct supervisor *s, bool slack, struct err *e)
 {
 	if (store_begin(&s->store, e))
 		return -1;
-	if (put_settings(s, e) || put(&s->store, "system.build", WORKER_BUILD, "system", e) ||
-	    put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
+	if (put_settings(s, e) ||
+	    setting_put(&s->store, "system.build", WORKER_BUILD, "system", e) ||
+	    setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
 	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||
 	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) || bury_all(s, e) ||
 	    say_start(s, e)) {

@@ -24,7 +24,6 @@
 enum {
 	KEYCHAIN_MS = 3000, /* one that asks for its password is not waited for */
 	SECRET_MOST = 4096,
-	MEMBER_BYTES = 24,
 };
 
 /* ---- where a value comes from ---- */
@@ -120,8 +119,7 @@ static char *look_up(const char *name, const char *variable)
 
 /* ---- checking ---- */
 
-/* The next id of a list; false at its end. */
-static bool next_member(const char **list, char out[MEMBER_BYTES], bool *ret_valid)
+bool slack_next_member(const char **list, char out[SLACK_MEMBER_BYTES], bool *ret_valid)
 {
 	size_t n = 0;
 
@@ -131,8 +129,9 @@ static bool next_member(const char **list, char out[MEMBER_BYTES], bool *ret_val
 		return false;
 	*ret_valid = (*list)[0] == 'U' || (*list)[0] == 'W';
 	for (; **list && **list != ',' && !isspace((unsigned char)**list); (*list)++) {
-		*ret_valid = *ret_valid && n < MEMBER_BYTES - 1 && isalnum((unsigned char)**list);
-		if (n < MEMBER_BYTES - 1)
+		*ret_valid =
+		    *ret_valid && n < SLACK_MEMBER_BYTES - 1 && isalnum((unsigned char)**list);
+		if (n < SLACK_MEMBER_BYTES - 1)
 			out[n++] = **list;
 	}
 	out[n] = '\0';
@@ -141,10 +140,11 @@ static bool next_member(const char **list, char out[MEMBER_BYTES], bool *ret_val
 
 static int check_members(const char *members, struct err *e)
 {
-	char id[MEMBER_BYTES];
+	char id[SLACK_MEMBER_BYTES];
 	bool valid, any = false;
 
-	for (const char *at = members ? members : ""; next_member(&at, id, &valid); any = true)
+	for (const char *at = members ? members : ""; slack_next_member(&at, id, &valid);
+	     any = true)
 		if (!valid)
 			return err_set(e, ERR_INPUT,
 			               "SLACK_MEMBER_IDS: '%s' is no member id (U0123456789; in "
@@ -257,12 +257,12 @@ int slack_operators_put(struct store *st, const struct slack_secrets *s, struct 
 {
 	const char *at = s && s->members ? s->members : "";
 	const char *team = s && s->team ? s->team : "";
-	char id[MEMBER_BYTES];
+	char id[SLACK_MEMBER_BYTES];
 	bool valid;
 
 	if (stmt_run(store_stmt(st, SQL_OPERATOR_RETIRE_SLACK), e) < 0)
 		return -1;
-	while (next_member(&at, id, &valid))
+	while (slack_next_member(&at, id, &valid))
 		if (valid && put_one(st, team, id, e))
 			return -1;
 	return 0;

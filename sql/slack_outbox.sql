@@ -285,6 +285,11 @@ UPDATE slack_gate SET not_before = :not_before, spent_at = :spent_at, strikes = 
 UPDATE slack_gate SET not_before = '', strikes = 0, why = NULL
  WHERE name = :name AND (not_before <> '' OR strikes <> 0 OR why IS NOT NULL);
 
+-- name: slack_gate_note
+-- What a person must mend, though nothing is closed for it; NULL: nothing.
+INSERT INTO slack_gate (name, slot, why) VALUES (:name, 'note', :why)
+ON CONFLICT (name) DO UPDATE SET why = excluded.why WHERE slack_gate.why IS NOT excluded.why;
+
 -- name: slack_operators
 -- Who is called to a question.
 SELECT user_id FROM operator WHERE kind = 'slack' AND active = 1 ORDER BY created_at, id LIMIT 20;

@@ -251,12 +251,13 @@ static int purge_images(struct purge *p, struct err *e)
 	return n;
 }
 
-/* Intents that are settled, then messages that belong to no session. */
+/* Intents that are settled, messages that belong to no session, then what was read. */
 static int purge_slack(struct purge *p, struct err *e)
 {
 	static const enum sql ORDER[][2] = {
 		{ SQL_SLACK_OUTBOX_OLD, SQL_SLACK_OUTBOX_DELETE_OLD },
 		{ SQL_SLACK_MESSAGE_OLD, SQL_SLACK_MESSAGE_DELETE_OLD },
+		{ SQL_SLACK_READ_OLD, SQL_SLACK_READ_DELETE_OLD },
 	};
 
 	for (size_t i = 0; i < COUNT(ORDER); i++) {

@@ -1,6 +1,8 @@
 #include "resource.h"
 
+#include "clock.h"
 #include "jsonrpc.h"
+#include "setting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@ enum {
 	RECENT_MAX = 100,
 	TIMELINE_MAX = 500, /* events of a session, the newest */
 	ID_MAX = 64,
+	FRESH_MS = 3000, /* so old may be what another read of the same channel has found */
 };
 
 static const char JSON_TYPE[] = "application/json";
@@ -26,8 +29,24 @@ static void entry(struct str *out, const char *uri_member, const char *uri, cons
 	         name, title, description, JSON_TYPE);
 }
 
-void resource_list(struct str *out, const struct peer *p)
+/* The channel where this caller's questions are asked: 1 it has one, 0, -1. */
+static int channel_of(struct store *st, const struct peer *p, struct str *out, struct err *e)
 {
+	OWNED(str) struct str configured = STR_INIT;
+	int got = setting_get(st, "slack.configured", &configured, e);
+
+	if (got <= 0 || strcmp(configured.bytes, "true") != 0)
+		return got < 0 ? -1 : 0;
+	if (p->identity.channel_id)
+		str_add(out, p->identity.channel_id);
+	else if (setting_get(st, "slack.channel_id", out, e) < 0)
+		return -1;
+	return out->length > 0;
+}
+
+void resource_list(struct str *out, struct store *st, const struct peer *p)
+{
+	OWNED(str) struct str channel = STR_INIT;
 	OWNED(str) struct str uri = STR_INIT;
 
 	str_add(out, "{\"resources\":[");
@@ -38,9 +57,9 @@ void resource_list(struct str *out, const struct peer *p)
 		entry(out, "uri", uri.bytes, "session_timeline", "Timeline",
 		      "What happened in this session");
 	}
-	if (p->identity.channel_id) {
+	if (channel_of(st, p, &channel, NULL) > 0) {
 		str_reset(&uri);
-		str_addf(&uri, "slack://channel/%s/recent", p->identity.channel_id);
+		str_addf(&uri, "slack://channel/%s/recent", channel.bytes);
 		entry(out, "uri", uri.bytes, "channel_recent", "Recent messages",
 		      "Recent messages of this session's Slack channel");
 	}
@@ -60,7 +79,7 @@ void resource_templates(struct str *out)
 
 /* ---- reading ---- */
 
-static void content(struct str *out, const char *uri, const char *json)
+void resource_content(struct str *out, const char *uri, const char *json)
 {
 	str_add(out, "{\"contents\":[{\"uri\":");
 	json_quote(out, uri);
@@ -152,17 +171,6 @@ static bool matches(const char *uri, const char *head, const char *tail, char id
 	return true;
 }
 
-/* 0 and why: Slack's history is read by nobody yet. */
-static int read_channel(const struct peer *p, const char *id, struct err *e)
-{
-	if (!p->identity.channel_id || strcmp(p->identity.channel_id, id) != 0)
-		(void)err_set(e, ERR_INPUT, "not found: %.20s is not this session's channel", id);
-	else
-		(void)err_set(e, ERR_INPUT,
-		              "slack: the session is in local mode, where no Slack is read");
-	return 0;
-}
-
 int resource_read(struct store *st, const struct peer *p, const char *uri, struct str *out,
                   struct err *e)
 {
@@ -175,14 +183,93 @@ int resource_read(struct store *st, const struct peer *p, const char *uri, struc
 	} else if (matches(uri, "intercom://session/", "/timeline", id, &limit) && p->session_id &&
 	           strcmp(p->session_id, id) == 0) {
 		got = read_timeline(st, p, &json, e);
-	} else if (matches(uri, "slack://channel/", "/recent", id, &limit)) {
-		return read_channel(p, id, e);
 	} else {
 		(void)err_set(e, ERR_INPUT, "not found: there is no resource %.200s", uri);
 		return 0;
 	}
 	if (got < 0)
 		return -1;
-	content(out, uri, json.bytes);
+	resource_content(out, uri, json.bytes);
 	return 1;
+}
+
+/* ---- the channel ---- */
+
+static const char CHANNEL_HEAD[] = "slack://channel/", CHANNEL_TAIL[] = "/recent";
+
+bool resource_is_channel(const char *uri)
+{
+	int limit;
+	char id[ID_MAX + 1];
+
+	return matches(uri, CHANNEL_HEAD, CHANNEL_TAIL, id, &limit);
+}
+
+/* 1 there is one that will do, 0, -1. */
+static int find_asked(struct store *st, const char *channel, int most, int64_t *ret_read,
+                      struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SLACK_READ_USABLE);
+	struct instant fresh = clock_instant(clock_now_ms() - FRESH_MS);
+	int got;
+
+	bind_text(s, ":channel", channel);
+	bind_int(s, ":most", most);
+	bind_text(s, ":fresh", fresh.text);
+	got = stmt_row(s, e);
+	if (got > 0)
+		*ret_read = col_int(s, SLACK_READ_USABLE_SEQ);
+	stmt_reset(s);
+	return got;
+}
+
+static int ask(struct store *st, const char *channel, int most, int64_t *ret_read, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SLACK_READ_INSERT);
+	struct instant expires = clock_instant(clock_now_ms() + RESOURCE_CHANNEL_MS);
+
+	bind_text(s, ":channel", channel);
+	bind_int(s, ":most", most);
+	bind_text(s, ":expires_at", expires.text);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	*ret_read = store_last_seq(st);
+	return 1;
+}
+
+int resource_ask(struct store *st, const struct peer *p, const char *uri, int64_t *ret_read,
+                 struct err *e)
+{
+	OWNED(str) struct str channel = STR_INIT;
+	int most = RECENT_DEFAULT, got;
+	char id[ID_MAX + 1];
+
+	if (!matches(uri, CHANNEL_HEAD, CHANNEL_TAIL, id, &most))
+		return err_set(e, ERR_BUG, "%.100s is no channel", uri);
+	got = channel_of(st, p, &channel, e);
+	if (got < 0)
+		return -1;
+	if (got == 0 || strcmp(channel.bytes, id) != 0) {
+		(void)err_set(e, ERR_INPUT, "not found: %.20s is not this session's channel%s", id,
+		              got == 0 ? ", it has none: Slack is not configured" : "");
+		return 0;
+	}
+	got = find_asked(st, id, most, ret_read, e);
+	return got != 0 ? got : ask(st, id, most, ret_read, e);
+}
+
+int resource_answer(struct store *st, int64_t read, struct str *json, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SLACK_HISTORY_READ);
+	int got;
+
+	bind_int(s, ":read", read);
+	got = stmt_row(s, e);
+	if (got > 0 && col_text(s, SLACK_HISTORY_READ_MESSAGES))
+		str_add(json, col_text(s, SLACK_HISTORY_READ_MESSAGES));
+	else if (got > 0)
+		got = err_set(e, ERR_AGAIN, "slack: the channel cannot be read: %.200s",
+		              col_text(s, SLACK_HISTORY_READ_ERROR));
+	stmt_reset(s);
+	return got;
 }

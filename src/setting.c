@@ -17,6 +17,17 @@ int setting_get(struct store *st, const char *name, struct str *out, struct err 
 	return got;
 }
 
+int setting_put(struct store *st, const char *name, const char *value, const char *source,
+                struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SETTING_PUT);
+
+	bind_text(s, ":name", name);
+	bind_text(s, ":value", value);
+	bind_text(s, ":source", source);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
 bool setting_is_default(struct store *st, const char *name)
 {
 	stmt *s = store_stmt(st, SQL_SETTING_GET);

@@ -258,6 +258,7 @@ void slack_call_clear(struct slack_call *c)
 	str_clear(&c->url);
 	str_clear(&c->body);
 	str_clear(&c->answer);
+	str_clear(&c->scopes);
 	cJSON_Delete(c->json);
 	*c = (struct slack_call)SLACK_CALL_INIT;
 }
@@ -356,6 +357,14 @@ static void note_clock(struct slack_web *web, struct slack_call *c)
 	}
 }
 
+static void note_scopes(struct slack_call *c)
+{
+	struct curl_header *h;
+
+	if (curl_easy_header(c->easy, "x-oauth-scopes", 0, CURLH_HEADER, -1, &h) == CURLHE_OK)
+		str_add(&c->scopes, h->value);
+}
+
 /* The addresses that Slack hands out answer "ok", not JSON. */
 static bool is_ok(const struct slack_web *web, const struct slack_call *c)
 {
@@ -372,6 +381,7 @@ static void read_answer(struct slack_web *web, struct slack_call *c)
 	(void)curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &c->status);
 	(void)curl_easy_getinfo(c->easy, CURLINFO_RETRY_AFTER, &after);
 	note_clock(web, c);
+	note_scopes(c);
 	c->retry_ms = after > 0 ? (int64_t)after * 1000 : NO_RETRY_AFTER_MS;
 	c->json = cJSON_ParseWithLength(str_text(&c->answer), c->answer.length);
 	if (c->json && !cJSON_IsObject(c->json)) {

@@ -59,6 +59,7 @@ struct slack_call {
 	char error[80]; /* Slack's name for it, or "" */
 	char why[400]; /* in words; "" where class is SLACK_OK */
 	cJSON *json; /* the answer, NULL if it is none */
+	struct str scopes; /* those of the token, with commas between; "" where Slack said none */
 };
 
 #define SLACK_CALL_INIT                                                                            \

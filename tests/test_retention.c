@@ -560,6 +560,24 @@ START_TEST(a_session_interrupted_for_long_is_terminated_and_goes_later)
 }
 END_TEST
 
+START_TEST(what_agents_have_read_in_slack_goes_with_the_next_purge)
+{
+	begin();
+	given_for("INSERT INTO slack_read (channel_id, most, asked_at, expires_at)"
+	          " VALUES ('C1', 20, '%1$s', '%1$s')",
+	          ago(HOUR), 0);
+	given_for("INSERT INTO slack_history (read_seq, messages, answered_at)"
+	          " VALUES (1, '{}', '%1$s')",
+	          ago(HOUR), 0);
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT count(*) FROM slack_read", "0\n");
+	expect("SELECT count(*) FROM slack_history", "0\n");
+}
+END_TEST
+
 START_TEST(connections_that_never_called_a_tool_go)
 {
 	begin();
@@ -680,6 +698,7 @@ int main(void)
 	tcase_add_test(c, statistics_make_no_statement_scan);
 	tcase_add_test(c, many_rows_go_in_batches);
 	tcase_add_test(c, a_session_interrupted_for_long_is_terminated_and_goes_later);
+	tcase_add_test(c, what_agents_have_read_in_slack_goes_with_the_next_purge);
 	tcase_add_test(c, connections_that_never_called_a_tool_go);
 	tcase_add_test(c, the_log_stays_short_under_a_busy_writer);
 	tcase_add_test(c, a_long_reader_holds_the_log_up_only_while_it_reads);

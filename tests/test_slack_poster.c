@@ -248,8 +248,9 @@ START_TEST(a_long_diff_is_a_snippet_before_the_question)
 
 	let_it_speak();
 
-	slack_expect_calls("auth.test\nchat.postMessage\nfiles.getUploadURLExternal\nupload\n"
-	                   "files.completeUploadExternal\nchat.postMessage\n");
+	slack_expect_calls(
+	    "auth.test\nconversations.info\nchat.postMessage\nfiles.getUploadURLExternal\nupload\n"
+	    "files.completeUploadExternal\nchat.postMessage\n");
 	const char *files = slack_ask("files");
 	has(files, "files.0.title", "src_a_c.diff");
 	has(files, "files.0.snippet_type", "diff");
@@ -516,8 +517,9 @@ START_TEST(a_post_that_never_arrived_is_said_after_two_looks)
 	let_it_speak();
 
 	expect_said("hello\n");
-	slack_expect_calls("auth.test\nchat.postMessage\nconversations.history\n"
-	                   "conversations.history\nchat.postMessage\n");
+	slack_expect_calls(
+	    "auth.test\nconversations.info\nchat.postMessage\nconversations.history\n"
+	    "conversations.history\nchat.postMessage\n");
 	desk_is_left();
 }
 END_TEST
@@ -600,7 +602,7 @@ START_TEST(what_may_be_done_once_is_not_done_again_after_a_crash)
 
 	run_worker("slack-poster");
 
-	slack_expect_calls("auth.test\n");
+	slack_expect_calls("auth.test\nconversations.info\n");
 	expect("SELECT state, response_url IS NULL FROM slack_outbox", "dead|1\n");
 	desk_is_left();
 }

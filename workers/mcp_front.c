@@ -162,6 +162,7 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
 	doorbell_drain(&f->worker.bell);
 	front_answer(f);
 	front_look_at_parked(f);
+	resource_look(f);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -184,6 +185,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	front_answer(f);
 	front_look_at_parked(f);
+	resource_look(f);
 	if (worker_heartbeat(&f->worker, &e))
 		log_warn("%s", e.text);
 }
@@ -202,6 +204,7 @@ static int open_loop(struct front *f, struct err *e)
 		return err_set(e, ERR_AGAIN, "libevent gives no event base");
 	STAILQ_INIT(&f->jobs);
 	STAILQ_INIT(&f->parked);
+	STAILQ_INIT(&f->readings);
 	STAILQ_INIT(&f->told);
 	TAILQ_INIT(&f->line);
 	f->turn = event_new(f->base, -1, 0, front_turn, f);
@@ -209,6 +212,7 @@ static int open_loop(struct front *f, struct err *e)
 	f->signal = event_new(f->base, f->worker.signal_fd, EV_READ, on_signal, f);
 	f->beat = event_new(f->base, -1, EV_PERSIST, on_beat, f);
 	f->clock = evtimer_new(f->base, front_progress, f);
+	f->patience = evtimer_new(f->base, resource_on_patience, f);
 	(void)event_add(f->bell, NULL);
 	(void)event_add(f->signal, NULL);
 	(void)event_add(f->beat, &beat);
@@ -217,7 +221,9 @@ static int open_loop(struct front *f, struct err *e)
 
 static void close_loop(struct front *f)
 {
-	struct event *const events[] = { f->turn, f->bell, f->signal, f->beat, f->clock };
+	struct event *const events[] = {
+		f->turn, f->bell, f->signal, f->beat, f->clock, f->patience
+	};
 
 	ipc_stop(f);
 	pipe_stop(f);

@@ -102,14 +102,10 @@ static bool curl_is_busy(const struct listener *l)
 
 static void read_settings(struct listener *l)
 {
-	OWNED(str) struct str bot = STR_INIT;
-
 	l->pause_max_ms = setting_int(&l->worker.store, "slack.reconnect_backoff_max_seconds",
 	                              BACKOFF_MAX_SECONDS) *
 	                  1000;
 	l->pause_ms = LISTENER_BACKOFF_MS;
-	if (setting_get(&l->worker.store, "slack.bot_user_id", &bot, NULL) > 0 && bot.length)
-		l->bot_user = str_take(&bot);
 }
 
 static int open_web(struct listener *l, const char *token, const char *base, struct err *e)

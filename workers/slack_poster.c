@@ -9,8 +9,11 @@
  * SLACK_BOT_TOKEN and SLACK_API_URL come from the environment and are wiped there; the token is in
  * no row, argument or log, nobody may trace this process, and it leaves no core file.
  *
- * Reads request, session, apply, file_change, tool_call, content, operator; writes slack_outbox,
- * slack_message, slack_gate (whose triggers keep the lanes), request.slack_ts, session.thread_ts.
+ * What agents read of a channel (slack_read) is one more call beside the posts.
+ *
+ * Reads request, session, apply, file_change, tool_call, content, operator; writes slack_history,
+ * slack_outbox, slack_message, slack_gate (whose triggers keep the lanes), setting,
+ * request.slack_ts, session.thread_ts.
  */
 #include "slack_poster/poster.h"
 
@@ -19,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUSY_LOOK_MS = 100, AUTH_AGAIN_MS = 5000 };
+enum { BUSY_LOOK_MS = 100 };
 
 /* ---- waiting ---- */
 
@@ -41,6 +44,7 @@ static int finish_call(struct poster *p, struct slack_call *c, struct err *e)
 		if (!c->done)
 			wait_for_calls(p, BUSY_LOOK_MS);
 	}
+	poster_heed(p, c);
 	return 0;
 }
 
@@ -58,42 +62,6 @@ int poster_call_at(struct poster *p, struct slack_call *c, const char *url, cons
 	return finish_call(p, c, e);
 }
 
-/* ---- the token ---- */
-
-static void take_name(char out[POSTER_ID_BYTES], const cJSON *json, const char *name)
-{
-	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, name));
-
-	(void)snprintf(out, POSTER_ID_BYTES, "%s", text ? text : "");
-}
-
-/* Who we are, and whether the token is good; one that is not is tried again, so that a mended one
- * heals without a restart. */
-static int check_token(struct poster *p, struct err *e)
-{
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
-	OWNED(str) struct str form = STR_INIT;
-	OWNED(str) struct str why = STR_INIT;
-
-	if (clock_now_ms() < p->auth_ms || p->auth_ms == INT64_MAX)
-		return 0;
-	if (poster_call(p, &c, "auth.test", &form, e))
-		return -1;
-	p->auth_ms = clock_now_ms() + AUTH_AGAIN_MS;
-	if (c.class == SLACK_OK) {
-		take_name(p->bot_id, c.json, "bot_id");
-		take_name(p->user_id, c.json, "user_id");
-		p->auth_ms = INT64_MAX;
-		return slack_outbox_open(&p->outbox, e) ? -1 : 1;
-	}
-	if (c.class != SLACK_TOKEN)
-		return 0;
-	p->auth_ms = clock_now_ms() + SLACK_PARKED_MS;
-	str_addf(&why, "Slack refuses the bot token: %s", c.why);
-	log_error("%s", str_text(&why));
-	return slack_outbox_close(&p->outbox, str_text(&why), e);
-}
-
 /* ---- the loop ---- */
 
 /* 1 did something, 0 nothing is due, -1 cannot go on. */
@@ -104,7 +72,7 @@ static int turn(struct poster *p, struct err *e)
 
 	if (did < 0)
 		return -1;
-	got = check_token(p, e);
+	got = poster_check(p, e);
 	if (got != 0)
 		return got;
 	got = slack_outbox_doubtful(&p->outbox, &i, e);
@@ -143,8 +111,8 @@ static int run(struct poster *p, struct err *e)
 		p->w.due_ms = slack_outbox_due(&p->outbox, e);
 		if (p->w.due_ms < 0)
 			return -1;
-		if (p->auth_ms < p->w.due_ms)
-			p->w.due_ms = p->auth_ms;
+		if (p->check_ms < p->w.due_ms)
+			p->w.due_ms = p->check_ms;
 	} while (!rest(p, did > 0));
 	/* What is in a slot is settled before we leave. */
 	p->w.stopping = true;
@@ -188,6 +156,7 @@ int main(int argc, char **argv)
 		slack_call_clear(&p.slots[k].call);
 		slack_intent_clear(&p.slots[k].intent);
 	}
+	slack_call_clear(&p.reading.call);
 	slack_web_clear(&p.web);
 	worker_close(&p.w, &e);
 	return err_exit(&e);

@@ -265,4 +265,4 @@ SELECT o.seq, coalesce(m.kind, o.kind) AS what, o.kind AS intent, o.state, o.att
  WHERE o.state = 'dead' OR (o.state IN ('queued', 'sending', 'doubtful') AND o.error IS NOT NULL)
 UNION ALL
 SELECT NULL, 'gate ' || name, NULL, 'closed', strikes, NULL, NULL, NULL, not_before, why
-  FROM slack_gate WHERE why IS NOT NULL;
+  FROM slack_gate WHERE why IS NOT NULL AND slot <> 'note';

@@ -4,6 +4,7 @@
  *   ipc.c            the socket of the seeds, for local programs that answer
  *   turn.c           one loop turn: all jobs that came in, one transaction, then the replies
  *   tasks.c          calls that their clients take as tasks; who listens for them
+ *   resources.c      what agents read; who reads a Slack channel is held until it is there
  *   elicitation.c    questions that a client of the legacy era shows to its own user
  *   policies.c       the policy files of the workspaces in use
  *   wait.c           callers whose answer comes later: woken by the table answer, fed with progress
@@ -96,6 +97,7 @@ enum job_kind {
 	JOB_CALL,
 	JOB_INITIALIZE,
 	JOB_CANCEL, /* notifications/cancelled */
+	JOB_READ, /* resources/read of a Slack channel */
 	JOB_TASK, /* tasks/get, tasks/update, tasks/cancel */
 	JOB_ELICITED, /* the response to a request of ours */
 	JOB_RESUME, /* GET with Last-Event-ID */
@@ -123,6 +125,7 @@ struct job {
 	struct str said; /* what the operator says with it, */
 	bool waits; /* unless it comes later */
 	bool parked; /* CALL: its session is paused; */
+	int64_t read_seq; /* READ: the slack_read that it waits for; 0: fault.text says why not */
 	int64_t park_seq; /* what its caller is held as (below 0), 0: not held yet; */
 	int64_t park_ms; /* monotonic: since when */
 	bool untold; /* RESUME, old CALL: its wait is over, and nobody was told */
@@ -166,7 +169,7 @@ struct front {
 	struct worker worker;
 	struct event_base *base;
 	struct evhttp *http;
-	struct event *turn, *bell, *signal, *clock, *beat, *hang_up, *accept;
+	struct event *turn, *bell, *signal, *clock, *beat, *hang_up, *accept, *patience;
 	struct evconnlistener *http_listener; /* evhttp owns it */
 	struct arrival *arrivals; /* by descriptor: when a request began to come in */
 	int arrival_count;
@@ -178,6 +181,7 @@ struct front {
 	LIST_HEAD(, sink) streams; /* event streams of revision 2024-11-05 */
 	struct job_queue jobs;
 	struct job_queue parked; /* calls of paused sessions */
+	struct job_queue readings; /* what waits for slack-poster, in the order of park_ms */
 	struct told_queue told;
 	TAILQ_HEAD(, waiter) line;
 	void *held; /* tree of held_call by seq */
@@ -212,11 +216,29 @@ void front_turn_soon(struct front *f);
 void front_turn(evutil_socket_t fd, short what, void *arg);
 /* Lets calls go whose session is not paused any more, or that have waited for long enough. */
 void front_look_at_parked(struct front *f);
+void front_job_free(struct job *job);
+/* Whether a job that is held got no caller any more: that has gone, or cancelled it (and is told).
+ */
+bool front_job_is_over(struct front *f, struct job *job);
 /* Gives up what could not be written before the end. */
 void front_clear(struct front *f);
 /* The transport of a sink is gone: waiting calls are told, the peer's rows too if it was a
  * process. */
 void front_gone(struct sink *s);
+
+/* ---- resources.c ---- */
+
+/* Does one of the methods of resources; takes m over where it is queued. */
+void resource_take(struct front *f, struct sink *sink, struct rpc_message *m, const char *version,
+                   enum mcp_method method);
+/* Has a channel read. Inside the transaction. */
+int resource_run(struct front *f, struct job *job, struct err *e);
+/* Replies or holds the caller; takes over the job. */
+void resource_reply(struct front *f, struct job *job);
+/* Replies to those whose channel has been read, or who have waited for long enough. */
+void resource_look(struct front *f);
+/* The same as libevent callback; arg is the front. */
+void resource_on_patience(evutil_socket_t fd, short what, void *arg);
 
 /* ---- tasks.c ---- */
 

@@ -4,7 +4,6 @@
 
 #include "elicit.h"
 #include "log.h"
-#include "resource.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ void front_turn_soon(struct front *f)
 		(void)event_add(f->turn, &NEXT_PASS);
 }
 
-static void job_free(struct job *job)
+void front_job_free(struct job *job)
 {
 	sink_drop(job->sink);
 	rpc_message_clear(&job->message);
@@ -107,69 +106,6 @@ static void introduce(struct peer *p, const cJSON *params)
 	p->elicits = elicit_is_offered(cJSON_GetObjectItemCaseSensitive(params, "capabilities"));
 }
 
-/* ---- resources: read, not written, so they need no turn ---- */
-
-static void refuse_resource(struct sink *sink, const char *id, const char *uri, int code,
-                            const char *why)
-{
-	struct mcp_fault fault = { .status = 200, .code = code };
-	OWNED(str) struct str data = STR_INIT;
-
-	(void)snprintf(fault.text, sizeof(fault.text), "%.280s", why);
-	str_add(&data, "{\"uri\":");
-	json_quote(&data, uri);
-	str_add_char(&data, '}');
-	if (data.length < sizeof(fault.data))
-		memcpy(fault.data, data.bytes, data.length + 1);
-	sink->by->refuse(sink, id, &fault);
-}
-
-/* Appends the result, without its end. 1 there is one, 0 it has been refused. */
-static int make_resource(struct front *f, struct sink *sink, const struct rpc_message *m,
-                         const char *version, struct str *result)
-{
-	const char *uri = json_text(m->params, "uri");
-	struct err e = ERR_INIT;
-	int got;
-
-	if (!uri) {
-		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, "params.uri must be a string");
-		return 0;
-	}
-	got = resource_read(&f->worker.store, sink->peer, uri, result, &e);
-	if (got > 0)
-		return 1;
-	refuse_resource(sink, m->id, uri,
-	                got < 0                 ? RPC_INTERNAL_ERROR
-	                : version == MCP_MODERN ? RPC_INVALID_PARAMS
-	                                        : RPC_RESOURCE_NOT_FOUND,
-	                e.text);
-	return 0;
-}
-
-static void take_resource(struct front *f, struct sink *sink, const struct rpc_message *m,
-                          const char *version, enum mcp_method method)
-{
-	OWNED(str) struct str result = STR_INIT;
-	OWNED(str) struct str message = STR_INIT;
-	struct err e = ERR_INIT;
-
-	if (peer_settle(&f->worker.store, &f->settings.places, sink->peer, &e)) {
-		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, e.text);
-		return;
-	}
-	if (method == MCP_RESOURCES_READ && !make_resource(f, sink, m, version, &result))
-		return;
-	if (method == MCP_RESOURCES_LIST)
-		resource_list(&result, sink->peer);
-	if (method == MCP_RESOURCES_TEMPLATES)
-		resource_templates(&result);
-	mcp_end_result(&result, version,
-	               method == MCP_RESOURCES_TEMPLATES ? MCP_CACHE_PUBLIC : MCP_CACHE_PRIVATE);
-	rpc_result(&message, m->id, result.bytes);
-	sink->by->reply(sink, &message, NULL);
-}
-
 /* Lists have one page: a cursor is none of ours, but an empty one can mean the beginning. */
 static bool has_cursor(struct sink *sink, const struct rpc_message *m)
 {
@@ -223,7 +159,7 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 	case MCP_RESOURCES_TEMPLATES:
 	case MCP_RESOURCES_READ:
 		if (!has_cursor(sink, m))
-			take_resource(f, sink, m, version, mcp_method_of(m->method, modern));
+			resource_take(f, sink, m, version, mcp_method_of(m->method, modern));
 		return;
 	case MCP_NOTIFICATION_CANCELLED:
 	case MCP_NOTIFICATION_OTHER:
@@ -488,6 +424,8 @@ static int run(struct front *f, struct job *job, struct err *e)
 		return run_cancel(f, job, e);
 	case JOB_TASK:
 		return task_run(f, job, e);
+	case JOB_READ:
+		return resource_run(f, job, e);
 	case JOB_ELICITED:
 		return elicitation_run(f, job, e);
 	case JOB_RESUME:
@@ -568,18 +506,24 @@ static void tell_paused(struct front *f, struct job *job)
 	finish_call(job);
 }
 
+bool front_job_is_over(struct front *f, struct job *job)
+{
+	if (job->sink->gone)
+		return true;
+	if (front_is_held(f, job->park_seq))
+		return false;
+	if (--job->sink->expected <= 0)
+		job->sink->by->finish(job->sink, 202);
+	return true;
+}
+
 /* True: the job is over. */
 static bool look_at_parked(struct front *f, struct job *job)
 {
 	const struct peer *p = job->sink->peer;
 
-	if (job->sink->gone)
+	if (front_job_is_over(f, job))
 		return true;
-	if (!front_is_held(f, job->park_seq)) { /* it was cancelled */
-		if (--job->sink->expected <= 0)
-			job->sink->by->finish(job->sink, 202);
-		return true;
-	}
 	if (!is_paused(f, p->session_seq)) {
 		front_release(f, job->park_seq);
 		job->park_seq = 0;
@@ -607,7 +551,7 @@ void front_look_at_parked(struct front *f)
 	while ((job = STAILQ_FIRST(&parked)) != NULL) {
 		STAILQ_REMOVE_HEAD(&parked, next);
 		if (look_at_parked(f, job))
-			job_free(job);
+			front_job_free(job);
 	}
 }
 
@@ -692,6 +636,7 @@ static void reply(struct front *f, struct job *job)
 	case JOB_END:
 		job->sink->by->finish(job->sink, 204);
 		break;
+	case JOB_READ: /* resource_reply */
 	case JOB_REOPEN:
 	case JOB_HANG_UP:
 	case JOB_DROP:
@@ -706,7 +651,7 @@ static void reply(struct front *f, struct job *job)
 static bool has_reply(const struct job *job)
 {
 	return job->kind == JOB_CALL || job->kind == JOB_INITIALIZE || job->kind == JOB_RESUME ||
-	       job->kind == JOB_TASK;
+	       job->kind == JOB_TASK || job->kind == JOB_READ;
 }
 
 static void run_part(struct front *f, struct job *job)
@@ -815,8 +760,12 @@ static void settle_batch(struct front *f, struct job_queue *batch, bool written)
 			park(f, job);
 			continue;
 		}
+		if (job->kind == JOB_READ && !job->refused) {
+			resource_reply(f, job);
+			continue;
+		}
 		reply(f, job);
-		job_free(job);
+		front_job_free(job);
 	}
 }
 
@@ -843,9 +792,10 @@ void front_clear(struct front *f)
 	struct job *job;
 
 	STAILQ_CONCAT(&f->jobs, &f->parked);
+	STAILQ_CONCAT(&f->jobs, &f->readings);
 	while ((job = STAILQ_FIRST(&f->jobs)) != NULL) {
 		STAILQ_REMOVE_HEAD(&f->jobs, next);
-		job_free(job);
+		front_job_free(job);
 	}
 	front_forget_told(f);
 }

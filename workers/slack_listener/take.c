@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "jsonrpc.h"
 #include "log.h"
+#include "setting.h"
 #include "slack_envelope.h"
 
 #include <stdlib.h>
@@ -108,13 +109,24 @@ static void tell_outcome(const struct slack_stored *out, const struct slack_act 
 		log_debug("%s: %s", kind, out->outcome);
 }
 
+/* Our own user id, NULL until slack-poster has been told it. */
+static const char *bot_user(struct listener *l)
+{
+	OWNED(str) struct str bot = STR_INIT;
+
+	if (!l->bot_user && setting_get(&l->worker.store, "slack.bot_user_id", &bot, NULL) > 0 &&
+	    bot.length)
+		l->bot_user = str_take(&bot);
+	return l->bot_user;
+}
+
 static void take_envelope(struct link *link, struct slack_frame *f, bool too_long)
 {
 	OWNED(slack_act) struct slack_act a = SLACK_ACT_INIT;
 	OWNED(slack_stored) struct slack_stored out = SLACK_STORED_INIT;
 	struct err e = ERR_INIT;
 
-	slack_act_read(&a, f, link->listener->bot_user);
+	slack_act_read(&a, f, bot_user(link->listener));
 	if (too_long) {
 		free(a.problem);
 		a.problem = xstrdup("it is longer than 1 MiB");

@@ -135,14 +135,11 @@ static int post_file(struct poster *p, struct slack_intent *i, struct slack_call
 
 /* ---- one post ---- */
 
-/* In a public channel we may invite ourselves. */
-static int join(struct poster *p, const struct slack_intent *i, struct err *e)
+static int join(struct poster *p, const char *channel, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
-	OWNED(str) struct str form = STR_INIT;
 
-	slack_form_add(&form, "channel", i->channel_id);
-	if (poster_call(p, &c, "conversations.join", &form, e))
+	if (poster_join(p, &c, channel, e))
 		return -1;
 	return c.class == SLACK_OK;
 }
@@ -158,7 +155,7 @@ int poster_post(struct poster *p, struct slack_intent *i, struct err *e)
 	int got = send_one(p, i, &c, e);
 
 	if (got > 0 && is(c.error, "not_in_channel")) {
-		got = join(p, i, e);
+		got = join(p, i->channel_id, e);
 		got = got > 0 ? send_one(p, i, &c, e) : (got < 0 ? -1 : 1);
 	}
 	if (got <= 0)

@@ -15,6 +15,13 @@ struct slot {
 	bool busy;
 };
 
+/* The channel that is being read for agents, beside the others. */
+struct reading {
+	int64_t seq; /* slack_read.seq */
+	struct slack_call call;
+	bool busy;
+};
+
 enum { POSTER_SLOTS = 2, POSTER_ID_BYTES = 40, OPERATORS_MAX = 20 };
 
 struct poster {
@@ -22,8 +29,9 @@ struct poster {
 	struct slack_web web;
 	struct slack_outbox outbox;
 	struct slot slots[POSTER_SLOTS];
+	struct reading reading;
 	char bot_id[POSTER_ID_BYTES], user_id[POSTER_ID_BYTES]; /* ours, "" until known */
-	int64_t auth_ms; /* when the token is tried next; INT64_MAX: it is good */
+	int64_t check_ms; /* when token and channel are looked at next; INT64_MAX: all is well */
 };
 
 /* ---- slack_poster.c ---- */
@@ -34,6 +42,16 @@ int poster_call(struct poster *p, struct slack_call *c, const char *method, cons
                 struct err *e);
 int poster_call_at(struct poster *p, struct slack_call *c, const char *url, const void *body,
                    size_t length, struct err *e);
+
+/* ---- check.c: who we are, and what a person must mend ---- */
+
+/* Looks, if it is time to, whether the token is good, what it may do, and whether the app is in its
+ * channel. 1 looked, 0 it was not time or Slack was not reached, -1 the database failed. */
+int poster_check(struct poster *p, struct err *e);
+/* In a public channel we may invite ourselves; c is the answer. -1: the database failed. */
+int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e);
+/* The outcome of any call: a token that is refused is looked at again. */
+void poster_heed(struct poster *p, const struct slack_call *c);
 
 /* ---- render.c: from rows to a message ---- */
 
@@ -61,9 +79,14 @@ int poster_look_for(struct poster *p, struct slack_intent *i, struct err *e);
 int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
                      struct err *e);
 
+/* ---- history.c: what agents read ---- */
+
+/* Answers the read that is done and starts the next. 1 did something, 0, -1. */
+int poster_turn_reading(struct poster *p, struct err *e);
+
 /* ---- slot.c: single calls beside the posts ---- */
 
-/* Settles what is done and starts what is next. 1 did something, 0, -1. */
+/* Settles what is done and starts what is next, readings too. 1 did something, 0, -1. */
 int poster_turn_slots(struct poster *p, struct err *e);
 bool poster_is_busy(const struct poster *p);
 

@@ -144,6 +144,7 @@ static int finish(struct poster *p, struct slot *s, struct err *e)
 	int failed;
 
 	s->busy = false;
+	poster_heed(p, &s->call);
 	if (s->call.class != SLACK_OK)
 		return slack_settle_failed(&p->outbox, &s->intent, &s->call, e);
 	failed = slack_settle_sent(&p->outbox, &s->intent, NULL, e);
@@ -171,7 +172,8 @@ int poster_turn_slots(struct poster *p, struct err *e)
 		if (got < 0)
 			return -1;
 	}
-	return did;
+	int read = poster_turn_reading(p, e);
+	return read < 0 ? -1 : did || read;
 }
 
 bool poster_is_busy(const struct poster *p)
@@ -179,5 +181,5 @@ bool poster_is_busy(const struct poster *p)
 	for (size_t k = 0; k < POSTER_SLOTS; k++)
 		if (p->slots[k].busy)
 			return true;
-	return false;
+	return p->reading.busy;
 }

@@ -1,0 +1,212 @@
+/* Resources: read from rows, so they need no turn; but a Slack channel is read by slack-poster, and
+ * who asks for it is held until that has answered. */
+#include "resource.h"
+
+#include "front.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void refuse_resource(struct sink *sink, const char *id, const char *uri, int code,
+                            const char *why)
+{
+	struct mcp_fault fault = { .status = 200, .code = code };
+	OWNED(str) struct str data = STR_INIT;
+
+	(void)snprintf(fault.text, sizeof(fault.text), "%.280s", why);
+	str_add(&data, "{\"uri\":");
+	json_quote(&data, uri);
+	str_add_char(&data, '}');
+	if (data.length < sizeof(fault.data))
+		memcpy(fault.data, data.bytes, data.length + 1);
+	sink->by->refuse(sink, id, &fault);
+}
+
+static int not_found(const char *version)
+{
+	return version == MCP_MODERN ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND;
+}
+
+/* Appends the result, without its end. 1 there is one, 0 it has been refused. */
+static int make_resource(struct front *f, struct sink *sink, const struct rpc_message *m,
+                         const char *version, struct str *result)
+{
+	const char *uri = json_text(m->params, "uri");
+	struct err e = ERR_INIT;
+	int got;
+
+	if (!uri) {
+		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, "params.uri must be a string");
+		return 0;
+	}
+	got = resource_read(&f->worker.store, sink->peer, uri, result, &e);
+	if (got > 0)
+		return 1;
+	refuse_resource(sink, m->id, uri, got < 0 ? RPC_INTERNAL_ERROR : not_found(version),
+	                e.text);
+	return 0;
+}
+
+static bool is_channel(const struct rpc_message *m)
+{
+	const char *uri = json_text(m->params, "uri");
+
+	return uri && resource_is_channel(uri);
+}
+
+void resource_take(struct front *f, struct sink *sink, struct rpc_message *m, const char *version,
+                   enum mcp_method method)
+{
+	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str message = STR_INIT;
+	struct err e = ERR_INIT;
+
+	if (peer_settle(&f->worker.store, &f->settings.places, sink->peer, &e)) {
+		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, e.text);
+		return;
+	}
+	if (method == MCP_RESOURCES_READ && is_channel(m)) {
+		front_queue(f, JOB_READ, sink, m)->version = version;
+		return;
+	}
+	if (method == MCP_RESOURCES_READ && !make_resource(f, sink, m, version, &result))
+		return;
+	if (method == MCP_RESOURCES_LIST)
+		resource_list(&result, &f->worker.store, sink->peer);
+	if (method == MCP_RESOURCES_TEMPLATES)
+		resource_templates(&result);
+	mcp_end_result(&result, version,
+	               method == MCP_RESOURCES_TEMPLATES ? MCP_CACHE_PUBLIC : MCP_CACHE_PRIVATE);
+	rpc_result(&message, m->id, result.bytes);
+	sink->by->reply(sink, &message, NULL);
+}
+
+/* ---- a channel ---- */
+
+static const char *uri_of(const struct job *job)
+{
+	return json_text(job->message.params, "uri");
+}
+
+int resource_run(struct front *f, struct job *job, struct err *e)
+{
+	struct err why = ERR_INIT;
+	int got;
+
+	if (!front_has_room(job->sink, job->sink->asking + 1, e))
+		return -1;
+	got = resource_ask(&f->worker.store, job->sink->peer, uri_of(job), &job->read_seq, &why);
+	if (got < 0) {
+		*e = why;
+		return -1;
+	}
+	if (got > 0)
+		job->sink->asking++;
+	else
+		(void)snprintf(job->fault.text, sizeof(job->fault.text), "%.299s", why.text);
+	return 0;
+}
+
+static void give(struct job *job, const char *json)
+{
+	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str message = STR_INIT;
+
+	resource_content(&result, uri_of(job), json);
+	mcp_end_result(&result, job->version, MCP_CACHE_PRIVATE);
+	rpc_result(&message, job->message.id, result.bytes);
+	job->sink->by->reply(job->sink, &message, NULL);
+}
+
+/* Replies if there is an answer, or time is up: true. late: why then. */
+static bool answered(struct front *f, struct job *job, const char *late)
+{
+	OWNED(str) struct str json = STR_INIT;
+	struct err e = ERR_INIT;
+	int got = resource_answer(&f->worker.store, job->read_seq, &json, &e);
+
+	if (got == 0 && !late)
+		return false;
+	if (job->park_seq)
+		front_release(f, job->park_seq);
+	if (got > 0)
+		give(job, str_text(&json));
+	else
+		refuse_resource(job->sink, job->message.id, uri_of(job), RPC_INTERNAL_ERROR,
+		                got < 0 ? e.text : late);
+	return true;
+}
+
+static void set_clock(struct front *f)
+{
+	const struct job *first = STAILQ_FIRST(&f->readings);
+	int64_t ms;
+	struct timeval t;
+
+	if (!first || evtimer_pending(f->patience, NULL))
+		return;
+	ms = first->park_ms + RESOURCE_CHANNEL_MS - clock_monotonic_ms();
+	if (ms < 1)
+		ms = 1;
+	t = (struct timeval){ .tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000 };
+	(void)evtimer_add(f->patience, &t);
+}
+
+void resource_reply(struct front *f, struct job *job)
+{
+	if (!job->read_seq) {
+		refuse_resource(job->sink, job->message.id, uri_of(job), not_found(job->version),
+		                job->fault.text);
+		front_job_free(job);
+		return;
+	}
+	if (job->sink->gone || answered(f, job, NULL)) {
+		front_job_free(job);
+		return;
+	}
+	job->sink->by->wait(job->sink, NULL);
+	job->park_seq = --f->listen_seq;
+	job->park_ms = clock_monotonic_ms();
+	if (!job->sink->gone)
+		front_hold(f, job->sink, job->park_seq, clock_now_ms(), job->message.id, NULL,
+		           job->version == MCP_MODERN);
+	STAILQ_INSERT_TAIL(&f->readings, job, next);
+	set_clock(f);
+}
+
+/* True: the job is over. */
+static bool look_at(struct front *f, struct job *job)
+{
+	bool late = clock_monotonic_ms() - job->park_ms >= RESOURCE_CHANNEL_MS;
+
+	if (front_job_is_over(f, job))
+		return true;
+	return answered(f, job,
+	                late ? "slack: nobody has read the channel in 10 s; agent-intercom-ctl "
+	                       "health tells why"
+	                     : NULL);
+}
+
+void resource_look(struct front *f)
+{
+	struct job_queue waiting;
+	struct job *job;
+
+	STAILQ_INIT(&waiting);
+	STAILQ_CONCAT(&waiting, &f->readings);
+	while ((job = STAILQ_FIRST(&waiting)) != NULL) {
+		STAILQ_REMOVE_HEAD(&waiting, next);
+		if (look_at(f, job))
+			front_job_free(job);
+		else
+			STAILQ_INSERT_TAIL(&f->readings, job, next);
+	}
+	set_clock(f);
+}
+
+void resource_on_patience(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	resource_look(arg);
+}

@@ -1,0 +1,164 @@
+/* Who we are in Slack, what our app may do there, and whether it is in its channel: what a person
+ * must mend is told before a question has to wait for it. */
+#include "poster.h"
+
+#include "log.h"
+#include "setting.h"
+#include "slack_app.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { AGAIN_MS = 5000 /* Slack was not reached */ };
+
+/* ---- writing it down ---- */
+
+/* why: "" where nothing is to be mended. Only what is new goes to the log. */
+static int put_note(struct poster *p, const char *name, const struct str *why, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_GATE_NOTE);
+	int changed;
+
+	bind_text(s, ":name", name);
+	bind_text(s, ":why", why->length ? str_text(why) : NULL);
+	changed = stmt_run(s, e);
+	if (changed > 0 && why->length)
+		log_warn("%s", str_text(why));
+	return changed < 0 ? -1 : 0;
+}
+
+static int put_all(struct poster *p, const char *team, const struct str *scopes, struct err *e)
+{
+	struct store *st = &p->w.store;
+
+	return setting_put(st, "slack.team_id", team, "system", e) ||
+	               setting_put(st, "slack.bot_user_id", p->user_id, "system", e) ||
+	               setting_put(st, "slack.bot_id", p->bot_id, "system", e) ||
+	               put_note(p, "slack.scopes", scopes, e)
+	           ? -1
+	           : 0;
+}
+
+static int note_identity(struct poster *p, const char *team, const struct str *scopes,
+                         struct err *e)
+{
+	if (store_begin(&p->w.store, e))
+		return -1;
+	if (put_all(p, team, scopes, e)) {
+		store_rollback(&p->w.store);
+		return -1;
+	}
+	return store_commit(&p->w.store, e);
+}
+
+static int note_channel(struct poster *p, const struct str *why, struct err *e)
+{
+	if (store_begin(&p->w.store, e))
+		return -1;
+	if (put_note(p, "slack.channel", why, e)) {
+		store_rollback(&p->w.store);
+		return -1;
+	}
+	return store_commit(&p->w.store, e);
+}
+
+/* ---- looking ---- */
+
+int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e)
+{
+	OWNED(str) struct str form = STR_INIT;
+
+	slack_form_add(&form, "channel", channel);
+	return poster_call(p, c, "conversations.join", &form, e);
+}
+
+static int join(struct poster *p, const char *channel, struct str *why, struct err *e)
+{
+	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+
+	if (poster_join(p, &c, channel, e))
+		return -1;
+	if (slack_app_joined(why, channel, &c))
+		log_info("joined the channel %s", channel);
+	return 0;
+}
+
+/* 1 all is well with the channel, 0 it is to be looked at again, -1. */
+static int look_at_channel(struct poster *p, struct err *e)
+{
+	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(str) struct str channel = STR_INIT;
+	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str why = STR_INIT;
+	enum slack_place place;
+
+	if (setting_get(&p->w.store, "slack.channel_id", &channel, NULL) <= 0 || !channel.length)
+		return 1;
+	slack_form_add(&form, "channel", channel.bytes);
+	if (poster_call(p, &c, "conversations.info", &form, e))
+		return -1;
+	place = slack_app_place(&why, channel.bytes, &c);
+	if (place == SLACK_PLACE_UNKNOWN) {
+		log_info("%s", str_text(&why));
+		return 0;
+	}
+	if (place == SLACK_PLACE_JOINABLE && join(p, channel.bytes, &why, e))
+		return -1;
+	return note_channel(p, &why, e) ? -1 : why.length == 0;
+}
+
+static void take_name(char out[POSTER_ID_BYTES], const cJSON *json, const char *name)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, name));
+
+	(void)snprintf(out, POSTER_ID_BYTES, "%s", text ? text : "");
+}
+
+/* The token is good; c: the answer to auth.test. */
+static int welcome(struct poster *p, const struct slack_call *c, struct err *e)
+{
+	OWNED(str) struct str scopes = STR_INIT;
+	char team[POSTER_ID_BYTES];
+	int fine;
+
+	take_name(p->bot_id, c->json, "bot_id");
+	take_name(p->user_id, c->json, "user_id");
+	take_name(team, c->json, "team_id");
+	if (c->scopes.length)
+		slack_app_scopes(&scopes, c->scopes.bytes);
+	if (note_identity(p, team, &scopes, e))
+		return -1;
+	fine = look_at_channel(p, e);
+	if (fine < 0)
+		return -1;
+	p->check_ms =
+	    fine && scopes.length == 0 ? INT64_MAX : clock_now_ms() + (int64_t)SLACK_PARKED_MS;
+	return slack_outbox_open(&p->outbox, e) ? -1 : 1;
+}
+
+int poster_check(struct poster *p, struct err *e)
+{
+	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str why = STR_INIT;
+
+	if (clock_now_ms() < p->check_ms || p->check_ms == INT64_MAX)
+		return 0;
+	if (poster_call(p, &c, "auth.test", &form, e))
+		return -1;
+	p->check_ms = clock_now_ms() + AGAIN_MS;
+	if (c.class == SLACK_OK)
+		return welcome(p, &c, e);
+	if (c.class != SLACK_TOKEN)
+		return 0;
+	p->check_ms = clock_now_ms() + SLACK_PARKED_MS;
+	str_addf(&why, "Slack refuses the bot token: %s", c.why);
+	log_error("%s", str_text(&why));
+	return slack_outbox_close(&p->outbox, str_text(&why), e);
+}
+
+void poster_heed(struct poster *p, const struct slack_call *c)
+{
+	if (c->class == SLACK_TOKEN && p->check_ms == INT64_MAX)
+		p->check_ms = clock_now_ms() + SLACK_PARKED_MS;
+}

@@ -1,0 +1,142 @@
+/* What agents read of a channel: a call of its own beside the posts. A read is done again by the
+ * next poster if this one dies; it changes nothing in Slack. */
+#include "poster.h"
+
+#include "slack_payload.h"
+#include "slack_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	READ_MS = 8000, /* for the answer: who asked waits for 10 s */
+	TEXT_UNITS = 4000, /* of one message, as much as Slack asks apps to say in one */
+};
+
+/* ---- what Slack says, as the resource shows it ---- */
+
+static const char *text_in(const cJSON *o, const char *name)
+{
+	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
+}
+
+static cJSON *shown(const cJSON *message)
+{
+	const char *ts = text_in(message, "ts"), *user = text_in(message, "user");
+	const char *text = text_in(message, "text"), *thread = text_in(message, "thread_ts");
+	OWNED(str) struct str plain = STR_INIT;
+	OWNED(str) struct str cut = STR_INIT;
+	cJSON *out = cJSON_CreateObject();
+
+	slack_text_plain(&plain, text ? text : "", NULL);
+	(void)slack_add(&cut, str_text(&plain), plain.length, TEXT_UNITS, SLACK_RAW);
+	(void)cJSON_AddStringToObject(out, "ts", ts ? ts : "");
+	(void)cJSON_AddStringToObject(out, "user", user ? user : "unknown");
+	(void)cJSON_AddStringToObject(out, "text", str_text(&cut));
+	if (thread && (!ts || strcmp(thread, ts) != 0)) /* the head of a thread names itself */
+		(void)cJSON_AddStringToObject(out, "thread_ts", thread);
+	return out;
+}
+
+static char *resource(const cJSON *answer)
+{
+	cJSON *out = cJSON_CreateObject();
+	cJSON *messages = cJSON_AddArrayToObject(out, "messages");
+	const cJSON *m;
+	char *text;
+
+	cJSON_ArrayForEach (m, cJSON_GetObjectItemCaseSensitive(answer, "messages"))
+		(void)cJSON_AddItemToArray(messages, shown(m));
+	(void)cJSON_AddBoolToObject(
+	    out, "has_more", cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(answer, "has_more")));
+	text = cJSON_PrintUnformatted(out);
+	cJSON_Delete(out);
+	return text;
+}
+
+/* ---- answering ---- */
+
+static int put(struct poster *p, int64_t read, const char *messages, const char *error,
+               struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_HISTORY_INSERT);
+
+	bind_int(s, ":read", read);
+	bind_text(s, ":messages", messages);
+	bind_text(s, ":error", error);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int close_gate(struct poster *p, int64_t ms, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_GATE_GAP);
+	struct instant until = clock_instant(clock_now_ms() + ms);
+
+	bind_text(s, ":name", "conversations.history");
+	bind_text(s, ":not_before", until.text);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+/* shut_ms: for how long nothing may be read from here on. */
+static int answer(struct poster *p, int64_t read, const char *messages, const char *error,
+                  int64_t shut_ms, struct err *e)
+{
+	if (store_begin(&p->w.store, e))
+		return -1;
+	if (put(p, read, messages, error, e) || (shut_ms && close_gate(p, shut_ms, e))) {
+		store_rollback(&p->w.store);
+		return -1;
+	}
+	return store_commit(&p->w.store, e);
+}
+
+static int finish(struct poster *p, struct err *e)
+{
+	struct slack_call *c = &p->reading.call;
+	OWNED(char_ptr) char *messages = c->class == SLACK_OK ? resource(c->json) : NULL;
+
+	p->reading.busy = false;
+	poster_heed(p, c);
+	return answer(p, p->reading.seq, messages, messages ? NULL : c->why,
+	              c->class == SLACK_RATE ? c->retry_ms : 0, e);
+}
+
+/* 1 there is one, and it is p->reading.seq; 0 nobody waits; -1. */
+static int next(struct poster *p, struct str *form, bool *ret_closed, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_READ_NEXT);
+	int got;
+
+	got = stmt_row(s, e);
+	if (got > 0) {
+		p->reading.seq = col_int(s, SLACK_READ_NEXT_SEQ);
+		*ret_closed = col_int(s, SLACK_READ_NEXT_CLOSED) != 0;
+		slack_form_add(form, "channel", col_text(s, SLACK_READ_NEXT_CHANNEL_ID));
+		slack_form_add_int(form, "limit", col_int(s, SLACK_READ_NEXT_MOST));
+	}
+	stmt_reset(s);
+	return got;
+}
+
+int poster_turn_reading(struct poster *p, struct err *e)
+{
+	OWNED(str) struct str form = STR_INIT;
+	bool closed = false;
+	int got;
+
+	if (p->reading.busy && !p->reading.call.done)
+		return 0;
+	if (p->reading.busy && finish(p, e))
+		return -1;
+	got = p->w.stopping ? 0 : next(p, &form, &closed, e);
+	if (got <= 0)
+		return got;
+	if (closed)
+		return answer(p, p->reading.seq, NULL,
+		              "too many calls: Slack wants a pause; read again in a minute", 0, e)
+		           ? -1
+		           : 1;
+	slack_call_start(&p->web, &p->reading.call, "conversations.history", &form, READ_MS);
+	p->reading.busy = true;
+	return 1;
+}
