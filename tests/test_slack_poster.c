@@ -44,7 +44,7 @@ static void session(int n)
 	    sql, sizeof(sql),
 	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
 	    " client_name, created_at, updated_at) VALUES (%d, 'session-%d', 'h',"
-	    " 'local:tester', '/work/w%d', 'active', 'hybrid', 'claude', '%s', '%s')",
+	    " 'local:tester', '/ws/w%d', 'active', 'hybrid', 'claude', '%s', '%s')",
 	    n, n, n, now.text, now.text);
 	given(sql);
 }

@@ -11,9 +11,9 @@
  *
  *   sink.c           where replies go, whatever the transport
  *
- * Calls go down this list only, but for what a transport puts into struct transport. A sink is an
- * HTTP request, or a relay's pipe. It is counted, because its transport may vanish while a job or
- * a waiter still points to it. */
+ * Calls go down this list only, but for what a transport puts into struct transport, and for the
+ * jobs of a turn, which all may queue. A sink is an HTTP request, or a relay's pipe. It is counted,
+ * because its transport may vanish while a job or a waiter still points to it. */
 #ifndef FRONT_H
 #define FRONT_H
 
