@@ -48,7 +48,7 @@ family "build (asan)" build asan
 # rules and sqlgen are the same programs in both; strace makes the two sweeps of kills too slow here.
 family "unit and worker tests (asan, ubsan)" ctest --preset asan -j4 \
   -E '^(rules|sqlgen|test_slack_crash|test_slack_listener_crash)$'
-family "crash: a sample of the applier's kill matrix" env SECONDS_MAX=60 \
+family "crash: a sample of the applier's kill matrix" env SECONDS_MAX=40 \
   bash tests/crash/kill_applier.sh build/dev
 family "valgrind" sh tests/valgrind.sh build/dev
 family "interop (official MCP clients, installed binaries)" interop
