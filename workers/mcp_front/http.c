@@ -353,8 +353,9 @@ static int count_headers(const struct evkeyvalq *headers, const char *name)
 	return count;
 }
 
-/* What evhttp would read otherwise than others do: a name that is not one, lengths that are no
- * number or not one, an encoding that it does not know. */
+/* What evhttp would read otherwise than others do, some of it only before
+ * Debian's 2.1.12-8+deb12u1: a name that is not one, lengths that are no number, not one, or beside
+ * an encoding, and an encoding that it does not know. */
 static bool is_framed_well(const struct evkeyvalq *headers)
 {
 	const char *length = evhttp_find_header(headers, "Content-Length");
@@ -364,10 +365,11 @@ static bool is_framed_well(const struct evkeyvalq *headers)
 	TAILQ_FOREACH (h, headers, next)
 		if (!*h->key || strpbrk(h->key, " \t"))
 			return false;
-	if (length && (count_headers(headers, "Content-Length") > 1 ||
+	if (length && (encoding || count_headers(headers, "Content-Length") > 1 ||
 	               strspn(length, "0123456789") != strlen(length)))
 		return false;
-	return !encoding || strcasecmp(encoding, "chunked") == 0;
+	return !encoding || (count_headers(headers, "Transfer-Encoding") == 1 &&
+	                     strcasecmp(encoding, "chunked") == 0);
 }
 
 /* 0 or the status to refuse with. */
