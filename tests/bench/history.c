@@ -185,7 +185,8 @@ int64_t history_fill(const char *path, int64_t from, int64_t count, int days)
 static void must(bool ok, const struct err *e)
 {
 	if (!ok)
-		die("history: %s", e->text);
+		die("history: %s",
+		    e->kind == ERR_NONE ? "not the rows that were expected" : e->text);
 }
 
 static void name_question(struct sha256 *digest, char title[40], int64_t number)
@@ -413,22 +414,21 @@ void history_turn(struct history *h)
 
 void history_open(struct history *h, const char *path)
 {
-	struct id key = id_new();
 	struct err e = ERR_INIT;
 	stmt *s;
 
-	*h = (struct history){ .store = STORE_INIT, .number = now_ns() / 1000 };
+	*h = (struct history){ .store = STORE_INIT, .number = now_ns() / 1000, .id = id_new() };
 	must(store_open(&h->store, path, NULL, &e) == 0, &e);
 	(void)begin(h, &e);
 	s = store_stmt(&h->store, SQL_SESSION_INSERT);
-	bind_text(s, ":id", key.text);
+	bind_text(s, ":id", h->id.text);
 	bind_text(s, ":host", "h");
 	bind_text(s, ":workspace", "/home/ann/project");
 	bind_text(s, ":client", "agent");
 	must(stmt_run(s, &e) == 1, &e);
 	h->session = store_last_seq(&h->store);
 	s = store_stmt(&h->store, SQL_CONNECTION_INSERT);
-	bind_text(s, ":key", key.text);
+	bind_text(s, ":key", h->id.text);
 	bind_text(s, ":host", "h");
 	bind_text(s, ":transport", "http");
 	bind_text(s, ":version", "2025-11-25");
@@ -443,5 +443,14 @@ void history_open(struct history *h, const char *path)
 
 void history_close(struct history *h)
 {
+	struct command stop = { .verb = "stop", .session_id = h->id.text, .source = "ctl" };
+	struct command_result result = COMMAND_RESULT_INIT;
+	struct err e = ERR_INIT;
+
+	(void)begin(h, &e);
+	must(command_insert(&h->store, &stop, &result, &e) == 0 &&
+	         store_commit(&h->store, &e) == 0 && command_check(&result, &e) == 0,
+	     &e);
+	command_result_clear(&result);
 	store_clear(&h->store);
 }

@@ -3,6 +3,7 @@
 #ifndef HISTORY_H
 #define HISTORY_H
 
+#include "id.h"
 #include "store.h"
 
 #include <stdint.h>
@@ -31,6 +32,7 @@ extern const char *const HISTORY_NAMES[HISTORY_OPERATIONS];
 
 struct history {
 	struct store store;
+	struct id id; /* of the session and the connection */
 	int64_t session, connection, number;
 	int64_t work_ns[HISTORY_OPERATIONS]; /* of the last turn: the statements */
 	int64_t all_ns[HISTORY_OPERATIONS]; /* and with its commit */
@@ -40,6 +42,7 @@ struct history {
 void history_open(struct history *h, const char *path);
 /* Each operation once. As many questions as before are open afterwards. */
 void history_turn(struct history *h);
+/* Stops the session: nothing is open any more. */
 void history_close(struct history *h);
 
 #endif
