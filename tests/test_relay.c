@@ -529,12 +529,15 @@ START_TEST(a_relay_that_cannot_work_says_why)
 {
 	static const char *const WRONG[] = { "--wait", "soon", NULL };
 	static const char *const NOWHERE[] = { "--workspace", "/no/such/place", NULL };
+	static const char *const STRAY[] = { "stray", NULL };
 	struct relay r;
 
 	site = given_site();
 	relay_start(&r, site.workspace, NULL, WRONG);
 	ck_assert_int_eq(relay_stop(&r), 78);
 	relay_start(&r, site.workspace, NULL, NOWHERE);
+	ck_assert_int_eq(relay_stop(&r), 78);
+	relay_start(&r, site.workspace, NULL, STRAY);
 	ck_assert_int_eq(relay_stop(&r), 78);
 }
 END_TEST
