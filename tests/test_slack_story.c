@@ -921,6 +921,77 @@ START_TEST(where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing)
 }
 END_TEST
 
+/* ---- broadcasts ---- */
+
+/* An agent whose thread is begun: what it says next may go at once. */
+static struct agent an_agent_in_its_thread(void)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "broadcast", "{\"message\":\"hello\"}"));
+	all_is_said();
+	advance(2 * SECOND);
+	return a;
+}
+
+START_TEST(a_broadcast_is_told_where_it_stands_in_slack)
+{
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	struct agent a = an_agent_in_its_thread();
+
+	told = agent_call(&a, "broadcast", "{\"message\":\"on it\",\"level\":\"success\"}");
+	has(told, "posted", "true");
+	ts = shown(member(told, "ts"));
+	says(ts, "on it");
+	expect_soon("SELECT json_extract(t.result, '$.ts') = m.ts FROM tool_call AS t "
+	            "JOIN slack_message AS m ON m.call_seq = t.seq ORDER BY t.seq DESC LIMIT 1",
+	            "1\n");
+	expect_soon("SELECT count(*) FROM said_wait", "0\n");
+	end();
+}
+END_TEST
+
+START_TEST(a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a = an_agent_in_its_thread();
+	struct wire w;
+
+	slack_fault("{'name':'chat.postMessage','what':'rate','retry_after':30,'times':1}");
+	agent_begin(&a, &w, "broadcast", "{\"message\":\"on it\"}", NULL);
+	expect_soon("SELECT count(*) FROM said_wait", "1\n");
+	free(agent_call(&a, "ping", "{}"));
+	expect("SELECT count(*) FROM said_wait", "1\n"); /* nobody has been told */
+	advance(2 * SECOND);
+	told = agent_end(&w);
+	has(told, "posted", "true");
+	has(told, "ts", "");
+	expect_soon("SELECT count(*) FROM said_wait", "0\n");
+	all_is_said();
+	ck_assert_int_eq(times_shown("ℹ️ on it"), 1);
+	end();
+}
+END_TEST
+
+START_TEST(a_broadcast_that_slack_refuses_is_told_so)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a = an_agent_in_its_thread();
+	struct wire w;
+
+	slack_fault("{'name':'chat.postMessage','what':'rate','retry_after':30,'times':1}");
+	agent_begin(&a, &w, "broadcast", "{\"message\":\"on it\"}", NULL);
+	expect_soon("SELECT count(*) FROM said_wait", "1\n");
+	given("UPDATE slack_message SET state = 'dead' WHERE state = 'queued'");
+	told = agent_end(&w);
+	has(told, "posted", "false");
+	end();
+}
+END_TEST
+
 static TCase *races(void)
 {
 	TCase *c = tcase_create("slack_races");
@@ -946,6 +1017,18 @@ static TCase *notices(void)
 	tcase_add_test(c, a_stop_that_was_not_told_in_time_is_not_told_afterwards);
 	tcase_add_test(c, a_start_after_a_crash_tells_what_waits);
 	tcase_add_test(c, where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing);
+	return c;
+}
+
+static TCase *broadcasts(void)
+{
+	TCase *c = tcase_create("slack_broadcasts");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, a_broadcast_is_told_where_it_stands_in_slack);
+	tcase_add_test(c, a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without);
+	tcase_add_test(c, a_broadcast_that_slack_refuses_is_told_so);
 	return c;
 }
 
@@ -984,5 +1067,6 @@ int main(void)
 	suite_add_tcase(s, races());
 	suite_add_tcase(s, refusals());
 	suite_add_tcase(s, notices());
+	suite_add_tcase(s, broadcasts());
 	return run_suite(s);
 }
