@@ -164,6 +164,7 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
 	front_answer(f);
 	front_look_at_parked(f);
 	front_look_at_soon(f);
+	front_look_at_views(f);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -187,6 +188,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	front_answer(f);
 	front_look_at_parked(f);
 	front_look_at_soon(f);
+	front_look_at_views(f);
 	if (worker_heartbeat(&f->worker, &e))
 		log_warn("%s", e.text);
 }

@@ -253,6 +253,11 @@ void front_look_at_soon(struct front *f);
 /* The same as libevent callback; arg is the front. */
 void front_on_patience(evutil_socket_t fd, short what, void *arg);
 
+/* ---- views.c ---- */
+
+/* Has the files shown that operators ask to see. */
+void front_look_at_views(struct front *f);
+
 /* ---- tasks.c ---- */
 
 /* Makes the result of a call that waits as a task. Inside the transaction. */
