@@ -21,10 +21,7 @@ static void slack_with(const char *more)
 {
 	fresh_store();
 	slack_start();
-	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
-	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
-	(void)setenv("SLACK_TEAM_ID", "T01TEAM", 1);
-	(void)setenv("SLACK_MEMBER_IDS", " U01OP, U02OP", 1);
+	slack_credentials();
 	site = site_make(more);
 }
 
@@ -33,14 +30,6 @@ static void a_system_with_slack(void)
 	slack_with("[slack]\nchannel_id = \"C01AGENTS\"\n");
 	site_start(&site);
 	(void)slack_wait_for("hello");
-}
-
-/* With the tokens, which a system keeps to itself. */
-static void start_again(void)
-{
-	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
-	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
-	site_start(&site);
 }
 
 static void end(void)
@@ -719,7 +708,7 @@ static void old_message_after(bool crash)
 	else
 		ck_assert_int_eq(site_stop(&site), 0);
 	wire_close(&w);
-	start_again();
+	site_start(&site);
 	(void)slack_wait_for("hello");
 	edits_wait(2);
 	press_and_wait(ts, "approve_accept");
@@ -862,7 +851,7 @@ START_TEST(a_stop_and_the_next_start_are_told_once_each)
 	wire_close(&w);
 	expect("SELECT state FROM slack_message WHERE kind = 'server'", "sent\n");
 	ck_assert_int_eq(times_shown(STOPPED), 1);
-	start_again();
+	site_start(&site);
 	all_is_said();
 	ck_assert_int_eq(times_shown(STOPPED), 1);
 	ck_assert_int_eq(times_shown(STARTED), 1);
@@ -879,7 +868,7 @@ START_TEST(a_stop_that_was_not_told_in_time_is_not_told_afterwards)
 	ck_assert_int_eq(site_stop(&site), 0);
 	wire_close(&w);
 	expect("SELECT state FROM slack_message WHERE kind = 'server'", "queued\n");
-	start_again();
+	site_start(&site);
 	all_is_said();
 	expect("SELECT state FROM slack_message WHERE kind = 'server' ORDER BY seq",
 	       "dead\nsent\n");
@@ -896,7 +885,7 @@ START_TEST(a_start_after_a_crash_tells_what_waits)
 	a_question_waits(&w);
 	site_kill(&site);
 	wire_close(&w);
-	start_again();
+	site_start(&site);
 	all_is_said();
 	ck_assert_int_eq(times_shown(STOPPED), 0);
 	ck_assert_int_eq(times_shown(STARTED), 1);
@@ -910,12 +899,12 @@ START_TEST(where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing)
 
 	a_system_with_slack();
 	ck_assert_int_eq(site_stop(&site), 0);
-	start_again();
+	site_start(&site);
 	a = agent_hello(front_port(), "", "2025-11-25");
 	free(agent_call(&a, "ping", "{}"));
 	given("UPDATE session SET mode = 'local'");
 	ck_assert_int_eq(site_stop(&site), 0);
-	start_again();
+	site_start(&site);
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'server'", "0\n");
 	end();
 }
@@ -1080,8 +1069,7 @@ static char *broadcast_with_ts(struct agent *a)
 		free(told);
 		all_is_said();
 		advance(2 * SECOND);
-		told = agent_call(a, "broadcast",
-		                  "{\"message\":\"on it\",\"level\":\"success\"}");
+		told = agent_call(a, "broadcast", "{\"message\":\"on it\",\"level\":\"success\"}");
 	}
 	return told;
 }
