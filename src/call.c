@@ -702,6 +702,57 @@ static int check_diff(struct store *st, struct call *c, const struct peer *p,
 	return queue_apply(st, c, r.seq, settings->places.host, ret_apply, e);
 }
 
+/* ---- broadcasts ---- */
+
+void call_said_result(struct str *out, bool posted, const char *ts)
+{
+	str_addf(out, "{\"posted\":%s", posted ? "true" : "false");
+	if (ts)
+		add_text(out, "ts", ts);
+	str_add_char(out, '}');
+}
+
+int call_said(struct store *st, int64_t call_seq, bool late, struct str *result, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SAID_WAIT_READ);
+	const char *ts = NULL;
+	bool refused = false;
+	int got, known;
+
+	bind_int(s, ":call", call_seq);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		ts = col_text(s, SAID_WAIT_READ_TS);
+		refused = col_int(s, SAID_WAIT_READ_REFUSED) != 0;
+	}
+	known = got >= 0 && (ts || refused || late);
+	if (known)
+		call_said_result(result, !refused, ts);
+	stmt_reset(s);
+	return got < 0 ? -1 : known;
+}
+
+int call_said_finish(struct store *st, int64_t call_seq, const char *result, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SAID_WAIT_DELETE);
+
+	bind_int(s, ":call", call_seq);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	s = store_stmt(st, SQL_TOOL_CALL_SAID);
+	bind_int(s, ":seq", call_seq);
+	bind_text(s, ":result", result);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int wait_for_ts(struct store *st, int64_t call_seq, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SAID_WAIT_INSERT);
+
+	bind_int(s, ":call", call_seq);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
 /* ---- the tools that answer at once ---- */
 
 static int ping(struct store *st, struct call *c, const struct peer *p,
@@ -884,7 +935,7 @@ static void auto_check(struct call *c)
 	str_add_char(&c->result, '}');
 }
 
-/* The rules queue it when the call is written down. Its ts is not known by then. */
+/* The rules queue it when the call is written down; where it stands in Slack is known later. */
 static int broadcast(struct store *st, struct call *c, const struct peer *p, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_SLACK_IS_HEARD);
@@ -893,8 +944,9 @@ static int broadcast(struct store *st, struct call *c, const struct peer *p, str
 	bind_int(s, ":session", p->session_seq);
 	got = stmt_row(s, e);
 	stmt_reset(s);
+	c->is_said = got > 0;
 	if (got >= 0)
-		str_add(&c->result, got ? "{\"posted\":true}" : "{\"posted\":false}");
+		call_said_result(&c->result, got > 0, NULL);
 	return got < 0 ? -1 : 0;
 }
 
@@ -968,7 +1020,8 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 		return -1;
 	if (touch_session(st, c->tool, p->session_seq, e))
 		return -1;
-	if (insert_call(st, c, p, request, apply, settings, e))
+	if (insert_call(st, c, p, request, apply, settings, e) ||
+	    (c->is_said && wait_for_ts(st, c->seq, e)))
 		return -1;
 	if (c->waiting || c->elicitation.length) /* it goes with the answer */
 		steering_clear(&c->steering);

@@ -411,7 +411,7 @@ int poster_file(struct poster *p, const struct slack_intent *i, struct str *byte
 	if (is(i->part, "diff")) {
 		got = diff_file(p, i, bytes, name, ret_type, e);
 	} else {
-		str_add(name, i->file_name ? i->file_name : "file");
+		slack_file_name(i->file_name ? i->file_name : "file", name);
 		got = content_get(&p->w.store, i->content_seq, bytes, e) ? -1 : 1;
 		if (got > 0 && bytes->length == 0)
 			str_add(bytes, "(empty file)\n");
