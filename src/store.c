@@ -772,6 +772,15 @@ int stmt_run(stmt *s, struct err *e)
 	return got < 0 ? -1 : sqlite3_changes(sqlite3_db_handle(s));
 }
 
+int64_t stmt_number(stmt *s, int column, struct err *e)
+{
+	int got = stmt_row(s, e);
+	int64_t number = got > 0 ? col_int(s, column) : 0;
+
+	stmt_reset(s);
+	return got < 0 ? -1 : number;
+}
+
 void stmt_reset(stmt *s)
 {
 	(void)sqlite3_reset(s);

@@ -103,6 +103,8 @@ void bind_seq(stmt *s, const char *name, int64_t seq);
 int stmt_row(stmt *s, struct err *e);
 /* Runs to the end and resets. The number of rows that it changed, -1 on error. */
 int stmt_run(stmt *s, struct err *e);
+/* The number in a column of the only row, and resets: 0 if there is no row, -1 on error. */
+int64_t stmt_number(stmt *s, int column, struct err *e);
 void stmt_reset(stmt *s);
 
 /* Columns of the current row, by the numbers in sql.h. Texts are valid until the next step or

@@ -22,6 +22,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#define MAGIC_LINK "/proc/self/root"
+
 enum { NOBODY = 65534, PATH_BYTES = 700 };
 
 /* The newest job, its request and its caller. */
@@ -459,6 +461,39 @@ START_TEST(owner_and_attributes_survive)
 	ck_assert_int_eq(st.st_uid, geteuid() == 0 ? NOBODY : geteuid());
 	if (has)
 		ck_assert_int_eq(getxattr(in("a.txt"), "user.origin", value, sizeof(value)), 5);
+}
+END_TEST
+
+START_TEST(attributes_stay_behind_where_the_setting_says_so)
+{
+	begin();
+	file("a.txt", "old");
+	if (setxattr(in("a.txt"), "user.origin", "there", 5, 0))
+		return; /* a file system without */
+	given("INSERT INTO setting VALUES ('apply.keep_attributes', 'false', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	apply("a.txt", "new");
+	file_is("a.txt", "new");
+	ck_assert_int_eq(getxattr(in("a.txt"), "user.origin", NULL, 0), -1);
+	ck_assert_int_eq(errno, ENODATA);
+}
+END_TEST
+
+START_TEST(context_that_differs_is_a_conflict_but_with_fuzz)
+{
+	static const char diff[] = "--- a/a.txt\n+++ b/a.txt\n@@ -1,5 +1,5 @@\n"
+	                           " one\n two\n-three\n+3\n four\n five\n";
+
+	begin();
+	file("a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
+	apply("a.txt", diff);
+	is_refused("patch_conflict", "patch conflict: a.txt: hunk 1 of 1 does not match at line 1");
+	file_is("a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
+	given("INSERT INTO setting VALUES ('apply.fuzz_lines', '1', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	apply("a.txt", diff);
+	file_is("a.txt", "ONE\ntwo\n3\nfour\nfive\n");
+	expect(OUTCOME, APPLIED);
 }
 END_TEST
 
@@ -1018,7 +1053,7 @@ START_TEST(a_file_swapped_for_a_link_that_leaves_is_refused)
 	call_check_diff(true);
 	run_worker("applier");
 	is_refused("path_violation", "path violation");
-	swapped_to("a.txt", "/proc/self/root/etc/passwd");
+	swapped_to("a.txt", MAGIC_LINK "/etc/passwd");
 	call_check_diff(true);
 	run_worker("applier");
 	is_refused("path_violation", "path violation");
@@ -1708,6 +1743,8 @@ static void add_writing(TCase *c)
 	tcase_add_test(c, line_ends_survive);
 	tcase_add_test(c, modes_survive);
 	tcase_add_test(c, owner_and_attributes_survive);
+	tcase_add_test(c, attributes_stay_behind_where_the_setting_says_so);
+	tcase_add_test(c, context_that_differs_is_a_conflict_but_with_fuzz);
 	tcase_add_test(c, a_link_inside_the_workspace_is_followed);
 	tcase_add_test(c, jobs_are_done_in_order);
 	tcase_add_test(c, jobs_of_other_machines_are_left_alone);
