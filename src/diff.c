@@ -877,7 +877,8 @@ int diff_parse(const char *bytes, size_t length, struct diff *out, struct err *e
 struct target {
 	const struct diff_file *file;
 	size_t fuzz; /* lines of context at each end of a hunk that need not fit */
-	struct span *lines; /* of the file as it is */
+	const char *old; /* the file as it is */
+	uint32_t *starts; /* where its lines begin, and its end */
 	uint32_t *ids; /* of lines; NULL until a hunk is not where it should be */
 	size_t count;
 	size_t done; /* lines that are in result already, or removed */
@@ -900,7 +901,7 @@ struct pattern {
 
 static void target_clear(struct target *t)
 {
-	free(t->lines);
+	free(t->starts);
 	free(t->ids);
 	interner_clear(&t->in);
 	str_clear(&t->result);
@@ -914,6 +915,12 @@ static void pattern_clear(struct pattern *pattern)
 static const char *file_name(const struct diff_file *f)
 {
 	return f->new_path ? f->new_path : f->old_path;
+}
+
+/* Line i of the file as it is, from 0. */
+static struct span old_line(const struct target *t, size_t i)
+{
+	return (struct span){ t->old + t->starts[i], t->starts[i + 1] - t->starts[i] };
 }
 
 /* The length of a line's text as far as it counts. */
@@ -960,17 +967,35 @@ static bool is_mixed(struct target *t)
 	if (t->counted)
 		return t->mixed;
 	for (size_t i = 0; i < t->count; i++) {
-		with_cr += ended(t->lines[i]) && has_cr(t->lines[i].bytes, text_size(t->lines[i]));
-		with_newline += ended(t->lines[i]);
+		struct span line = old_line(t, i);
+
+		with_cr += ended(line) && has_cr(line.bytes, text_size(line));
+		with_newline += ended(line);
 	}
 	t->counted = true;
 	return t->mixed = with_cr > 0 && with_cr < with_newline;
 }
 
+static size_t count_lines(const char *bytes, size_t length)
+{
+	size_t count = 0;
+
+	for (size_t at = 0; at < length; count++)
+		at += line_at(bytes + at, length - at).size;
+	return count;
+}
+
 static void target_init(struct target *t, const char *old, size_t length)
 {
+	size_t line = 0;
+
 	t->loose = is_uniform(t->file);
-	t->count = split_lines(old, length, &t->lines);
+	t->old = old;
+	t->count = count_lines(old, length);
+	t->starts = xmalloc((t->count + 1) * sizeof(*t->starts));
+	for (size_t at = 0; at < length; at += line_at(old + at, length - at).size)
+		t->starts[line++] = (uint32_t)at;
+	t->starts[line] = (uint32_t)length;
 }
 
 /* Numbers the lines, to search among them. */
@@ -980,9 +1005,11 @@ static void number_lines(struct target *t)
 		return;
 	t->ids = xmalloc(t->count * sizeof(*t->ids));
 	interner_init(&t->in);
-	for (size_t i = 0; i < t->count; i++)
-		t->ids[i] =
-		    line_id(t, t->lines[i].bytes, text_size(t->lines[i]), ended(t->lines[i]), true);
+	for (size_t i = 0; i < t->count; i++) {
+		struct span line = old_line(t, i);
+
+		t->ids[i] = line_id(t, line.bytes, text_size(line), ended(line), true);
+	}
 }
 
 static void pattern_init(struct pattern *pattern, struct target *t, const struct diff_hunk *h)
@@ -1086,7 +1113,7 @@ static size_t clamp(int64_t value, size_t low, size_t high)
 static bool stands_at(const struct target *t, const struct diff_hunk *h, size_t place)
 {
 	for (size_t i = 0; i < h->line_count; i++)
-		if (h->lines[i].kind != '+' && !is_line(t, &h->lines[i], t->lines[place++]))
+		if (h->lines[i].kind != '+' && !is_line(t, &h->lines[i], old_line(t, place++)))
 			return false;
 	return true;
 }
@@ -1142,10 +1169,11 @@ static void describe(struct str *text, const struct diff_line *want, const struc
 		              "\"\\ No newline at end of file\" behind it)");
 }
 
-/* Fills the conflict of a hunk. want and have may be NULL: nothing expected, end of file. */
-static int conflict_at(struct target *t, size_t hunk, size_t line, const struct diff_line *want,
-                       const struct span *have)
+/* Fills the conflict of a hunk. want may be NULL: nothing expected. */
+static int conflict_at(struct target *t, size_t hunk, size_t line, const struct diff_line *want)
 {
+	struct span found = line < t->count ? old_line(t, line) : (struct span){ .bytes = NULL };
+	const struct span *have = found.bytes ? &found : NULL;
 	OWNED(str) struct str path = STR_INIT;
 	OWNED(str) struct str text = STR_INIT;
 	struct diff_conflict *c = t->conflict;
@@ -1180,13 +1208,12 @@ static int conflict_hunk(struct target *t, size_t hunk)
 	for (size_t i = 0; i < h->line_count; i++) {
 		if (h->lines[i].kind == '+')
 			continue;
-		if (line == t->count || !is_line(t, &h->lines[i], t->lines[line]))
-			return conflict_at(t, hunk, line, &h->lines[i],
-			                   line < t->count ? &t->lines[line] : NULL);
+		if (line == t->count || !is_line(t, &h->lines[i], old_line(t, line)))
+			return conflict_at(t, hunk, line, &h->lines[i]);
 		line++;
 	}
 	if (h->old_count == 0)
-		return conflict_at(t, hunk, line, NULL, line < t->count ? &t->lines[line] : NULL);
+		return conflict_at(t, hunk, line, NULL);
 	return conflict_whole(t, "hunks overlap or are out of order");
 }
 
@@ -1201,25 +1228,28 @@ static bool put(struct target *t, const char *bytes, size_t length)
 
 static bool copy_until(struct target *t, size_t line)
 {
-	const char *from, *to;
+	size_t from, to;
 
 	if (line == t->done)
 		return true;
-	from = t->lines[t->done].bytes;
-	to = t->lines[line - 1].bytes + t->lines[line - 1].size;
+	from = t->starts[t->done];
+	to = t->starts[line];
 	t->done = line;
-	return put(t, from, (size_t)(to - from));
+	return put(t, t->old + from, to - from);
 }
 
 /* Whether a line added at `line` should end in CRLF: as the line before it, or else behind it. */
 static bool neighbour_is_crlf(const struct target *t, size_t line)
 {
 	size_t at = line > 0 ? line - 1 : 0;
+	struct span neighbour;
 
-	if (at > 0 && !ended(t->lines[at]))
+	if (t->count == 0)
+		return false;
+	if (at > 0 && !ended(old_line(t, at)))
 		at--;
-	return t->count > 0 && ended(t->lines[at]) &&
-	       has_cr(t->lines[at].bytes, text_size(t->lines[at]));
+	neighbour = old_line(t, at);
+	return ended(neighbour) && has_cr(neighbour.bytes, text_size(neighbour));
 }
 
 /* Whether what the hunk adds is written as it stands: because it matches to the byte, or because
@@ -1233,7 +1263,7 @@ static bool is_verbatim(struct target *t, const struct diff_hunk *h, size_t plac
 
 		if (line->kind == '+')
 			continue;
-		if (line->length != text_size(t->lines[place++]))
+		if (line->length != text_size(old_line(t, place++)))
 			return false;
 	}
 	return h->old_count > 0 || is_mixed(t);
@@ -1341,6 +1371,8 @@ int diff_apply_file(const struct diff_file *f, const char *old, size_t old_lengt
 
 	if (check_whole(&t, old, old_length))
 		return -1;
+	if (old_length > UINT32_MAX)
+		return conflict_whole(&t, "the file is larger than 4 GiB");
 	target_init(&t, old, old ? old_length : 0);
 	for (size_t i = 0; i < f->hunk_count; i++)
 		if (apply_hunk(&t, i))
