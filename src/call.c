@@ -155,7 +155,8 @@ static void look_at_proposal(struct call *c, const struct peer *peer,
 		                    .body = text,
 		                    .body_length = strlen(text),
 		                    .database = settings->database,
-		                    .run_dir = settings->run_dir };
+		                    .run_dir = settings->run_dir,
+		                    .fuzz = settings->fuzz };
 	struct refusal why = { .code = NULL };
 
 	if (look_at_files(c, &p, &why) == 0)
