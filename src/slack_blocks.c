@@ -29,6 +29,8 @@ enum {
 	PRESET_MAX = 2850,
 	INPUT_MAX = 3000,
 	SHORT_ID = 8,
+	APART_ID =
+	    13, /* ids of the same minute begin alike; this far, those of the same millisecond */
 	BLOCK_ID_BYTES = 256,
 };
 
@@ -143,13 +145,18 @@ static void add_escaped(struct str *out, const char *text, size_t units)
 		(void)slack_add(out, text, strlen(text), units, SLACK_MRKDWN);
 }
 
-static void add_short_id(struct str *out, const char *id)
+static void add_id(struct str *out, const char *id, size_t most)
 {
-	size_t length = id ? strnlen(id, SHORT_ID) : 0;
+	size_t length = id ? strnlen(id, most) : 0;
 
 	str_add_char(out, '`');
 	(void)slack_add(out, length ? id : "?", length ? length : 1, SECTION_MAX, SLACK_MRKDWN);
 	str_add_char(out, '`');
+}
+
+static void add_short_id(struct str *out, const char *id)
+{
+	add_id(out, id, SHORT_ID);
 }
 
 /* An instant as each reader's own clock shows it. */
@@ -830,7 +837,7 @@ static void add_stall_heading(struct str *out, const struct slack_stall *s)
 		str_add(out, "🚨 *Agent does not respond*: session ");
 	else
 		str_add(out, "⚠️ *Agent stalled*: session ");
-	add_short_id(out, s->session_id);
+	add_id(out, s->session_id, APART_ID);
 	str_add(out, s->ended_at ? ", was idle for " : ", idle for ");
 	add_span(out, s->idle_seconds);
 	str_add(out, s->ended_at || s->is_call ? " when it was noticed" : "");
@@ -943,7 +950,7 @@ void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_s
 	OWNED(str) struct str text = STR_INIT;
 
 	str_addf(&text, "👊 Nudge %lld by agent-intercom: session ", (long long)nudge);
-	add_short_id(&text, s->session_id);
+	add_id(&text, s->session_id, APART_ID);
 	str_add(&text, " was still silent. ");
 	str_add(&text, s->delivered_at ? "It has been told."
 	                               : "It is told with the result of its next call.");

@@ -216,10 +216,10 @@ static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e
 	if (d->question_ms <= now_ms && mono_ms >= d->grace_ms &&
 	    (expired = deadline_expire(&w->store, now_ms, &refused, e)) < 0)
 		return -1;
-	if (d->call_ms <= now_ms && (ended = deadline_end_waits(&w->store, now_ms, e)) < 0)
-		return -1;
 	if (d->stall_ms <= now_ms && mono_ms >= d->quiet_ms &&
 	    (silent = pass_stalls(d, w, now_ms, e)) < 0)
+		return -1;
+	if (d->call_ms <= now_ms && (ended = deadline_end_waits(&w->store, now_ms, e)) < 0)
 		return -1;
 	if (expired || ended)
 		log_info("%d questions expired, %d calls have waited long enough", expired, ended);
