@@ -152,6 +152,12 @@ static const struct field FIELDS[] = {
 	  .rule = &NOT_EMPTY, FLAG(database, "--db"),
 	  .comment = "the SQLite file, relative to the folder of this config file" },
 
+	{ "apply.fuzz_lines", NUMBER, AT(apply.fuzz_lines), .preset = "0", RANGE(0, 2),
+	  .comment = "lines of context at each end of a hunk that need not be as the diff says" },
+	{ "apply.keep_attributes", BOOLEAN, AT(apply.keep_attributes), .preset = "true",
+	  .comment =
+	      "whether extended attributes (access lists too) go with a file that is written" },
+
 	{ "slack.channel_id", TEXT, AT(slack.channel_id), .preset = "", .rule = &CHANNEL,
 	  .example = "C0123456789",
 	  .comment = "where sessions are posted; needed for Slack (tokens never stand here)" },
@@ -165,6 +171,15 @@ static const struct field FIELDS[] = {
 	  RANGE(1, SECONDS_MAX), .comment = "an approval that nobody answers expires" },
 	{ "timeouts.prompt_seconds", NUMBER, AT(timeouts.prompt_seconds), .preset = "1800",
 	  RANGE(1, SECONDS_MAX), .comment = "a prompt that nobody answers continues" },
+	{ "timeouts.continuation_seconds", NUMBER, AT(timeouts.continuation_seconds), .preset = "0",
+	  RANGE(0, SECONDS_MAX),
+	  .comment = "the same for prompts of type continuation; 0 is prompt_seconds" },
+	{ "timeouts.clarification_seconds", NUMBER, AT(timeouts.clarification_seconds),
+	  .preset = "0", RANGE(0, SECONDS_MAX), .comment = "... of type clarification" },
+	{ "timeouts.error_recovery_seconds", NUMBER, AT(timeouts.error_recovery_seconds),
+	  .preset = "0", RANGE(0, SECONDS_MAX), .comment = "... of type error_recovery" },
+	{ "timeouts.resource_warning_seconds", NUMBER, AT(timeouts.resource_warning_seconds),
+	  .preset = "0", RANGE(0, SECONDS_MAX), .comment = "... of type resource_warning" },
 	{ "timeouts.wait_seconds", NUMBER, AT(timeouts.wait_seconds), .preset = "0",
 	  RANGE(0, SECONDS_MAX),
 	  .comment = "how long an agent stands by for instructions; 0 is without end" },

@@ -73,6 +73,10 @@ struct config {
 		char *path; /* absolute */
 	} database;
 	struct {
+		int64_t fuzz_lines;
+		bool keep_attributes;
+	} apply;
+	struct {
 		char *channel_id;
 		int questions; /* enum config_questions */
 		int64_t reconnect_backoff_max_seconds;
@@ -81,6 +85,9 @@ struct config {
 		int64_t approval_seconds;
 		int64_t prompt_seconds;
 		int64_t wait_seconds;
+		/* of prompts of one type; 0: prompt_seconds */
+		int64_t continuation_seconds, clarification_seconds, error_recovery_seconds,
+		    resource_warning_seconds;
 	} timeouts;
 	struct {
 		bool enabled;

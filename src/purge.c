@@ -80,11 +80,11 @@ static int change(struct purge *p, stmt *s, struct err *e)
 static int delete_belongings(struct purge *p, struct err *e)
 {
 	static const enum sql ORDER[] = {
-		SQL_STEERING_DELETE,      SQL_PAUSE_DELETE,     SQL_SLACK_OUTBOX_DELETE_OF,
-		SQL_SLACK_MESSAGE_DELETE, SQL_ANSWER_DELETE_OF, SQL_TOOL_CALL_DELETE,
-		SQL_FILE_CHANGE_DELETE,   SQL_APPLY_DELETE,     SQL_DECISION_DELETE,
-		SQL_REQUEST_FILE_DELETE,  SQL_REQUEST_DELETE,   SQL_CHECKPOINT_DELETE,
-		SQL_CONNECTION_DELETE_OF,
+		SQL_STEERING_DELETE,        SQL_STALL_DELETE,         SQL_PAUSE_DELETE,
+		SQL_SLACK_OUTBOX_DELETE_OF, SQL_SLACK_MESSAGE_DELETE, SQL_ANSWER_DELETE_OF,
+		SQL_TOOL_CALL_DELETE,       SQL_FILE_CHANGE_DELETE,   SQL_APPLY_DELETE,
+		SQL_DECISION_DELETE,        SQL_REQUEST_FILE_DELETE,  SQL_REQUEST_DELETE,
+		SQL_CHECKPOINT_DELETE,      SQL_CONNECTION_DELETE_OF,
 	};
 	int done = 0;
 
@@ -351,16 +351,10 @@ static int purge_envelopes(struct purge *p, struct err *e)
 static int64_t stretch_end(struct purge *p, const struct walk *w, struct err *e)
 {
 	stmt *s = store_stmt(p->store, w->end);
-	int64_t end = 0;
-	int got;
 
 	bind_int(s, ":after", p->after);
 	bind_int(s, ":limit", w->batch);
-	got = stmt_row(s, e);
-	if (got > 0)
-		end = col_int(s, CONTENT_AFTER_SEQ);
-	stmt_reset(s);
-	return got < 0 ? -1 : end;
+	return stmt_number(s, CONTENT_AFTER_SEQ, e);
 }
 
 static int walk(struct purge *p, enum purge_table table, struct err *e)

@@ -7,6 +7,7 @@
 #include "request.h"
 #include "setting.h"
 #include "slack_envelope.h"
+#include "stall.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -278,6 +279,62 @@ static int answer(struct order *o, const char *verdict, const char *rest, struct
 	return decide(o, id, verdict, rest, e);
 }
 
+/* ---- files ---- */
+
+/* Mcp-front reads them, slack-poster shows them where the person is. */
+static int show_file(struct order *o, const char *request, struct err *e)
+{
+	const struct slack_act *a = o->act;
+	const struct command c = { .verb = "file",
+		                   .argument = request,
+		                   .operator_id = o->operator_id,
+		                   .source = "slack" };
+	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
+	struct err why = ERR_INIT;
+	stmt *s;
+	int did;
+
+	if (command_insert(o->st, &c, &result, e))
+		return -1;
+	if (command_check(&result, &why))
+		return tell(o, why.text, e);
+	s = store_stmt(o->st, SQL_FILE_VIEW_INSERT);
+	bind_text(s, ":request", request);
+	bind_text(s, ":channel", a->deed == DEED_COMMAND ? NULL : a->channel);
+	bind_text(s, ":thread_ts", a->thread_ts ? a->thread_ts : a->message_ts);
+	did = stmt_run(s, e);
+	if (did < 0)
+		return -1;
+	if (did == 0)
+		return tell(o, "that is no proposed change of a session that you may see here", e);
+	return a->deed == DEED_COMMAND ? tell(o, "The file comes in the session's thread.", e) : 0;
+}
+
+/* `file`: of the change it names, of the thread's, or of the only one that waits. */
+static int file_verb(struct order *o, const char *rest, struct err *e)
+{
+	size_t length = id_length(rest);
+	char id[40] = "";
+	int count = 1;
+
+	if (length)
+		count = named_request(o, &rest, length, id, e);
+	else if (*o->thread->request_id)
+		(void)snprintf(id, sizeof(id), "%s", o->thread->request_id);
+	else
+		count = candidates(o, "approve", id, e);
+	if (count < 0 || (count == 0 && length))
+		return count;
+	if (count == 0)
+		return tell(o, "no proposed change waits; name one: `file <id>`", e);
+	if (count > 1)
+		return tell(o,
+		            "several changes wait: press the button at the one that you mean, or "
+		            "name it: `file <id>`",
+		            e);
+	return show_file(o, id, e);
+}
+
 /* ---- forms ---- */
 
 static bool names_open_request(struct order *o, int64_t *ret_seq, struct err *why, struct err *e)
@@ -305,15 +362,41 @@ static bool names_open_request(struct order *o, int64_t *ret_seq, struct err *wh
 static int64_t session_seq_of(struct order *o, const char *id, struct err *e)
 {
 	stmt *s = store_stmt(o->st, SQL_SLACK_LIVE_SESSION);
-	int64_t seq = 0;
-	int got;
 
 	bind_text(s, ":id", id);
+	return stmt_number(s, SLACK_LIVE_SESSION_SEQ, e);
+}
+
+/* The session that a button of an alert, or its form, is about: they carry the alert's id or the
+ * session's. 1 it may be acted on, 0 the person has been told why not, -1 error. */
+static int stalled_session(struct order *o, bool nudges, char id[ID_BYTES], struct err *e)
+{
+	stmt *s = store_stmt(o->st, SQL_STALL_BY_ID);
+	char why[200] = "";
+	int got;
+
+	bind_text(s, ":id", o->act->session);
 	got = stmt_row(s, e);
-	if (got > 0)
-		seq = col_int(s, SLACK_LIVE_SESSION_SEQ);
+	(void)snprintf(id, ID_BYTES, "%s",
+	               got > 0 ? col_text(s, STALL_BY_ID_SESSION_ID) : o->act->session);
+	if (got > 0) {
+		const char *by = col_text(s, STALL_BY_ID_NUDGED_BY);
+		const char *ended = col_text(s, STALL_BY_ID_ENDED_AT);
+		bool recovered = strcmp(col_text(s, STALL_BY_ID_STATUS), "self_recovered") == 0;
+
+		if (ended)
+			(void)snprintf(why, sizeof(why), "too late: %s since %s",
+			               recovered ? "the agent is active again"
+			                         : "this alert is closed",
+			               ended);
+		else if (nudges && by && strcmp(by, "system:clock") != 0 &&
+		         strcmp(col_text(s, STALL_BY_ID_STATUS), "nudged") == 0)
+			(void)snprintf(why, sizeof(why), "already nudged by %.100s", by);
+	}
 	stmt_reset(s);
-	return got < 0 ? -1 : seq;
+	if (got < 0)
+		return -1;
+	return *why ? (tell(o, why, e) ? -1 : 0) : 1;
 }
 
 /* Slack-poster opens it: its first job, because the trigger lives for 3 s. */
@@ -323,12 +406,20 @@ static int open_form(struct order *o, struct err *e)
 	struct instant until = clock_instant(clock_now_ms() + SLACK_TRIGGER_MS);
 	struct err why = ERR_INIT;
 	int64_t request = 0, session = 0;
+	char id[ID_BYTES];
 	stmt *s;
 
 	if (a->request && !names_open_request(o, &request, &why, e))
 		return why.kind == ERR_NONE ? -1 : tell(o, why.text, e);
-	if (a->session && (session = session_seq_of(o, a->session, e)) <= 0)
-		return session < 0 ? -1 : tell(o, "there is no such session any more", e);
+	if (a->session) {
+		int may = stalled_session(o, true, id, e);
+
+		if (may <= 0)
+			return may;
+		session = session_seq_of(o, id, e);
+		if (session <= 0)
+			return session < 0 ? -1 : tell(o, "there is no such session any more", e);
+	}
 	if (!a->trigger_id)
 		return tellf(o, e,
 		             "Slack lets no form be opened here; answer in the thread: `%s <text>`",
@@ -347,23 +438,14 @@ static int open_form(struct order *o, struct err *e)
 
 /* ---- steering ---- */
 
-static int steer(struct order *o, const char *kind, const char *session, const char *text,
-                 struct err *e)
+/* What came of something that an agent is to be told. */
+static int tell_steered(struct order *o, int64_t seq, struct err *e)
 {
-	stmt *s = store_stmt(o->st, SQL_STEERING_INSERT);
+	stmt *s = store_stmt(o->st, SQL_STEERING_OUTCOME);
 	char told[400] = "";
 	int got;
 
-	bind_text(s, ":kind", kind);
-	bind_text(s, ":session_id", session);
-	bind_text(s, ":channel_id", session || !*o->channel ? NULL : o->channel);
-	bind_text(s, ":text", text);
-	bind_text(s, ":operator_id", o->operator_id);
-	bind_text(s, ":source", "slack");
-	if (stmt_run(s, e) < 0)
-		return -1;
-	s = store_stmt(o->st, SQL_STEERING_OUTCOME);
-	bind_int(s, ":seq", store_last_seq(o->st));
+	bind_int(s, ":seq", seq);
 	got = stmt_row(s, e);
 	if (got > 0) {
 		const char *why = col_text(s, STEERING_OUTCOME_WHY);
@@ -385,6 +467,20 @@ static int steer(struct order *o, const char *kind, const char *session, const c
 	}
 	stmt_reset(s);
 	return got < 0 ? -1 : tell(o, told, e);
+}
+
+static int steer(struct order *o, const char *kind, const char *session, const char *text,
+                 struct err *e)
+{
+	stmt *s = store_stmt(o->st, SQL_STEERING_INSERT);
+
+	bind_text(s, ":kind", kind);
+	bind_text(s, ":session_id", session);
+	bind_text(s, ":channel_id", session || !*o->channel ? NULL : o->channel);
+	bind_text(s, ":text", text);
+	bind_text(s, ":operator_id", o->operator_id);
+	bind_text(s, ":source", "slack");
+	return stmt_run(s, e) < 0 ? -1 : tell_steered(o, store_last_seq(o->st), e);
 }
 
 /* ---- orders to sessions ---- */
@@ -509,6 +605,7 @@ static const char HELP[] =
     "pause [session], resume [session] — the agent waits at its next call, and goes on\n"
     "stop <session> — end a session; what it asks is answered with no\n"
     "approve [id], reject [id] <why> — a proposed change\n"
+    "file [id] — the file that a change is about, whole, as it is now\n"
     "continue [id], refine [id] <text> — an agent that asks whether to go on\n"
     "resume [text] — an agent that waits for instructions\n"
     "In a session's thread, the same words work without /intercom, and anything else is told to "
@@ -517,7 +614,7 @@ static const char HELP[] =
 
 static const char KEYWORDS[] =
     "A question waits here, and that is none of the words for it: approve, reject <why>, continue, "
-    "refine <text>, stop, resume [text]. To tell the agent something else: steer <text>.";
+    "refine <text>, stop, resume [text], file. To tell the agent something else: steer <text>.";
 
 static int help(struct order *o, const char *rest, struct err *e)
 {
@@ -661,6 +758,12 @@ static int unknown(struct order *o, const char *verb, const char *rest, struct e
 	return order(o, verb, NULL, rest, text, e);
 }
 
+/* "file", or "file <id>"; not "file a bug". */
+static bool names_file(const struct slack_words *w)
+{
+	return strcmp(w->verb, "file") == 0 && (!*w->rest || id_length(w->rest));
+}
+
 /* A command line, of /intercom or behind a mention. 0 done; 1 it begins with no verb of ours. */
 static int run_line(struct order *o, const struct slack_words *w, struct err *e)
 {
@@ -677,6 +780,8 @@ static int run_line(struct order *o, const struct slack_words *w, struct err *e)
 		                : tell(o, "what is to be done? task <text>", e);
 	if (strcmp(verb, "pause") == 0 || strcmp(verb, "resume") == 0 || strcmp(verb, "stop") == 0)
 		return session_verb(o, verb, w->rest, e);
+	if (names_file(w))
+		return file_verb(o, w->rest, e);
 	if (is_verdict(verb))
 		return answer(o, verb, w->rest, e);
 	return 1;
@@ -735,7 +840,8 @@ static int reply_in_thread(struct order *o, struct err *e)
 	if (open < 0 || missed < 0)
 		return -1;
 	if (strcmp(w.verb, "help") == 0 || strcmp(w.verb, "steer") == 0 ||
-	    strcmp(w.verb, "task") == 0 || (o->act->mentioned && strcmp(w.verb, "sessions") == 0))
+	    strcmp(w.verb, "task") == 0 || (open > 0 && names_file(&w)) ||
+	    (o->act->mentioned && strcmp(w.verb, "sessions") == 0))
 		return run_line(o, &w, e);
 	if (missed && (*w.rest || !is_verdict(w.verb)))
 		return decide(o, id, view, o->act->text, e);
@@ -775,21 +881,23 @@ static int slash(struct order *o, struct err *e)
 	return done == 1 ? unknown(o, w.verb, w.rest, e) : done;
 }
 
-/* The buttons of a stall alert: a nudge is something that the agent is told. */
+/* ---- silent agents ---- */
+
 static int nudge(struct order *o, struct err *e)
 {
 	const struct slack_act *a = o->act;
-	OWNED(str) struct str text = STR_INIT;
+	bool stops = strcmp(a->verdict, "stop") == 0;
+	char id[ID_BYTES];
+	int64_t seq;
+	int may = stalled_session(o, !stops, id, e);
 
-	if (strcmp(a->verdict, "stop") == 0)
-		return order(o, "stop", a->session, NULL, NULL, e);
-	if (a->text)
-		str_add(&text, a->text);
-	else if (setting_get(o->st, "stall.default_nudge_message", &text, e) < 0)
+	if (may <= 0)
+		return may;
+	if (stops)
+		return order(o, "stop", id, NULL, NULL, e);
+	if (stall_nudge(o->st, id, a->text, o->operator_id, "slack", &seq, e))
 		return -1;
-	if (!text.length)
-		str_add(&text, "Please go on, or say what holds you up.");
-	return steer(o, "steer", a->session, text.bytes, e);
+	return tell_steered(o, seq, e);
 }
 
 /* ---- all of it ---- */
@@ -847,6 +955,8 @@ int slack_order_run(struct store *st, const struct slack_act *a, const struct sl
 		return open_form(&o, e);
 	case DEED_EMPTY:
 		return tell(&o, "Please write something.", e);
+	case DEED_FILE:
+		return show_file(&o, a->request, e);
 	case DEED_NUDGE:
 		return nudge(&o, e);
 	case DEED_COMMAND:

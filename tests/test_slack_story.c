@@ -21,10 +21,7 @@ static void slack_with(const char *more)
 {
 	fresh_store();
 	slack_start();
-	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
-	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
-	(void)setenv("SLACK_TEAM_ID", "T01TEAM", 1);
-	(void)setenv("SLACK_MEMBER_IDS", " U01OP, U02OP", 1);
+	slack_credentials();
 	site = site_make(more);
 }
 
@@ -33,14 +30,6 @@ static void a_system_with_slack(void)
 	slack_with("[slack]\nchannel_id = \"C01AGENTS\"\n");
 	site_start(&site);
 	(void)slack_wait_for("hello");
-}
-
-/* With the tokens, which a system keeps to itself. */
-static void start_again(void)
-{
-	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
-	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
-	site_start(&site);
 }
 
 static void end(void)
@@ -719,7 +708,7 @@ static void old_message_after(bool crash)
 	else
 		ck_assert_int_eq(site_stop(&site), 0);
 	wire_close(&w);
-	start_again();
+	site_start(&site);
 	(void)slack_wait_for("hello");
 	edits_wait(2);
 	press_and_wait(ts, "approve_accept");
@@ -773,8 +762,9 @@ static void refused_and_asked_again(struct agent *a, const char *reason)
 	str_addf(&hint, "agent-intercom-ctl show %s", id);
 	says(member(told, "error_message"), str_text(&hint));
 	expect("SELECT state FROM request", "pending\n");
-	expect("SELECT state, is_error, told_answer FROM tool_call WHERE tool = 'transmit'",
-	       "done|1|0\n");
+	/* The bytes leave first, then it is written that they have left. */
+	expect_soon("SELECT state, is_error, told_answer FROM tool_call WHERE tool = 'transmit'",
+	            "done|1|0\n");
 
 	agent_begin(a, &w, "transmit", PROMPT, NULL);
 	pass_time_until(
@@ -861,7 +851,7 @@ START_TEST(a_stop_and_the_next_start_are_told_once_each)
 	wire_close(&w);
 	expect("SELECT state FROM slack_message WHERE kind = 'server'", "sent\n");
 	ck_assert_int_eq(times_shown(STOPPED), 1);
-	start_again();
+	site_start(&site);
 	all_is_said();
 	ck_assert_int_eq(times_shown(STOPPED), 1);
 	ck_assert_int_eq(times_shown(STARTED), 1);
@@ -878,7 +868,7 @@ START_TEST(a_stop_that_was_not_told_in_time_is_not_told_afterwards)
 	ck_assert_int_eq(site_stop(&site), 0);
 	wire_close(&w);
 	expect("SELECT state FROM slack_message WHERE kind = 'server'", "queued\n");
-	start_again();
+	site_start(&site);
 	all_is_said();
 	expect("SELECT state FROM slack_message WHERE kind = 'server' ORDER BY seq",
 	       "dead\nsent\n");
@@ -895,7 +885,7 @@ START_TEST(a_start_after_a_crash_tells_what_waits)
 	a_question_waits(&w);
 	site_kill(&site);
 	wire_close(&w);
-	start_again();
+	site_start(&site);
 	all_is_said();
 	ck_assert_int_eq(times_shown(STOPPED), 0);
 	ck_assert_int_eq(times_shown(STARTED), 1);
@@ -909,16 +899,557 @@ START_TEST(where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing)
 
 	a_system_with_slack();
 	ck_assert_int_eq(site_stop(&site), 0);
-	start_again();
+	site_start(&site);
 	a = agent_hello(front_port(), "", "2025-11-25");
 	free(agent_call(&a, "ping", "{}"));
 	given("UPDATE session SET mode = 'local'");
 	ck_assert_int_eq(site_stop(&site), 0);
-	start_again();
+	site_start(&site);
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'server'", "0\n");
 	end();
 }
 END_TEST
+
+/* ---- whole files ---- */
+
+/* An agent asks to change a file that is there. */
+static struct agent an_agent_asks_to_change(const char *name, const char *old, struct wire *w)
+{
+	OWNED(char_ptr) char *asked = proposal(name, "new\n");
+	struct agent a;
+
+	a_system_with_slack();
+	put_file(site.workspace, name, old);
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, w, "check_clearance", asked, NULL);
+	return a;
+}
+
+static void say_in_thread(const char *user, const char *text)
+{
+	OWNED(char_ptr) char *thread = rows("SELECT thread_ts FROM session");
+
+	thread[strcspn(thread, "\n")] = '\0';
+	(void)slack_deliver("{'message':{'text':'%s','user':'%s','thread_ts':'%s'}}", text, user,
+	                    thread);
+	(void)slack_wait_for("ack");
+}
+
+START_TEST(the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *thread = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	const char *files;
+	struct wire w;
+
+	(void)an_agent_asks_to_change("notes.txt", "one\ntwo <&> `three`\n", &w);
+	ts = ask_ts();
+	put_file(site.workspace, "notes.txt", "one\ntwo <&> `four`\n");
+	press_and_wait(ts, "approve_file");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'file' AND state = 'sent'",
+	                "1\n");
+	files = slack_ask("files");
+	has(files, "files.0.name", "notes.txt");
+	has(files, "files.0.content", "one\ntwo <&> `four`\n"); /* as it is now */
+	thread = rows("SELECT thread_ts FROM session");
+	thread[strcspn(thread, "\n")] = '\0';
+	has(files, "files.0.thread_ts", thread);
+	expect("SELECT verb, operator_id, outcome FROM command", "file|slack:T01TEAM:U01OP|done\n");
+	expect("SELECT count(*) FROM file_view", "0\n");
+
+	say_in_thread("U02OP", "file");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'file' AND state = 'sent'",
+	                "2\n");
+	press_and_wait(ts, "approve_accept");
+	answer = agent_end(&w);
+	has(answer, "status", "approved");
+	end();
+}
+END_TEST
+
+START_TEST(a_stranger_is_shown_no_file)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	struct wire w;
+
+	(void)an_agent_asks_to_change("notes.txt", "one\n", &w);
+	ts = ask_ts();
+	(void)slack_deliver("{'click':{'channel':'C01AGENTS','ts':'%s','user':'U03GUEST',"
+	                    "'action_id':'approve_file'}}",
+	                    ts);
+	(void)slack_wait_for("ack");
+	say_in_thread("U03GUEST", "file");
+	expect("SELECT count(*) FROM command", "0\n");
+	expect("SELECT count(*) FROM file_view", "0\n");
+	expect("SELECT count(*) FROM slack_message WHERE kind IN ('file', 'reply')", "0\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'security.stranger'", "2\n");
+	end();
+}
+END_TEST
+
+static void expect_not_shown(const char *why)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql,
+	         "SELECT count(*) FROM slack_message WHERE kind = 'reply' AND state = 'sent' "
+	         "AND text LIKE '%%%s%%'",
+	         why);
+	pass_time_until(str_text(&sql), "1\n");
+}
+
+START_TEST(a_file_that_cannot_be_shown_is_told_with_its_reason)
+{
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(char_ptr) char *ts = NULL;
+	struct wire w;
+
+	(void)an_agent_asks_to_change("notes.txt", "one\n", &w);
+	ts = ask_ts();
+	str_addf(&path, "%s/notes.txt", site.workspace);
+	ck_assert_int_eq(truncate(path.bytes, 1000001), 0);
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("is larger than 1000000 bytes");
+	ck_assert_int_eq(truncate(path.bytes, 10), 0); /* "one", and bytes of nothing */
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("notes.txt is no text");
+	ck_assert_int_eq(unlink(path.bytes), 0);
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("notes.txt does not exist any more");
+	ck_assert_int_eq(symlink("/etc/passwd", path.bytes), 0);
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("path violation");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'file'", "0\n");
+	end();
+}
+END_TEST
+
+START_TEST(of_a_new_file_there_is_nothing_to_show)
+{
+	OWNED(char_ptr) char *asked = proposal("new.txt", "new\n");
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a;
+	struct wire w;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, &w, "check_clearance", asked, NULL);
+	ts = ask_ts();
+	message = shown(ts);
+	ck_assert_ptr_null(strstr(message, "approve_file"));
+	say_in_thread("U01OP", "file");
+	expect_not_shown("There is no file yet");
+	end();
+}
+END_TEST
+
+/* ---- broadcasts ---- */
+
+/* An agent whose thread is begun: what it says next may go at once. */
+static struct agent an_agent_in_its_thread(void)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "broadcast", "{\"message\":\"hello\"}"));
+	all_is_said();
+	advance(2 * SECOND);
+	return a;
+}
+
+/* Slack takes it within two seconds, as a rule; a machine that is busy gets another chance. */
+static char *broadcast_with_ts(struct agent *a)
+{
+	char *told = NULL;
+
+	for (int i = 0; i < 5 && (!told || !*member(told, "ts")); i++) {
+		free(told);
+		all_is_said();
+		advance(2 * SECOND);
+		told = agent_call(a, "broadcast", "{\"message\":\"on it\",\"level\":\"success\"}");
+	}
+	return told;
+}
+
+START_TEST(a_broadcast_is_told_where_it_stands_in_slack)
+{
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a = an_agent_in_its_thread();
+
+	told = broadcast_with_ts(&a);
+	has(told, "posted", "true");
+	message = shown(member(told, "ts"));
+	says(message, "on it");
+	expect_soon("SELECT json_extract(t.result, '$.ts') = m.ts FROM tool_call AS t "
+	            "JOIN slack_message AS m ON m.call_seq = t.seq ORDER BY t.seq DESC LIMIT 1",
+	            "1\n");
+	expect_soon("SELECT count(*) FROM said_wait", "0\n");
+	end();
+}
+END_TEST
+
+START_TEST(a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a = an_agent_in_its_thread();
+	int64_t since;
+
+	slack_fault("{'name':'chat.postMessage','what':'rate','retry_after':30,'times':1}");
+	since = agent_ms();
+	told = agent_call(&a, "broadcast", "{\"message\":\"on it\"}");
+	ck_assert_int_ge(agent_ms() - since, 2 * SECOND - 10);
+	has(told, "posted", "true");
+	has(told, "ts", "");
+	expect_soon("SELECT count(*) FROM said_wait", "0\n");
+	all_is_said();
+	ck_assert_int_eq(times_shown("ℹ️ on it"), 1);
+	end();
+}
+END_TEST
+
+START_TEST(a_broadcast_that_slack_refuses_is_told_so)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a = an_agent_in_its_thread();
+
+	/* As soon as it is queued: however slow this machine is, it is known within two seconds. */
+	given("CREATE TRIGGER refused_at_once AFTER INSERT ON said_wait BEGIN"
+	      " UPDATE slack_message SET state = 'dead' WHERE call_seq = NEW.call_seq; END");
+	told = agent_call(&a, "broadcast", "{\"message\":\"on it\"}");
+	has(told, "posted", "false");
+	expect_soon("SELECT result FROM tool_call ORDER BY seq DESC LIMIT 1",
+	            "{\"posted\":false}\n");
+	end();
+}
+END_TEST
+
+/* ---- silent agents (user story 4) ---- */
+
+enum { MINUTE = 60 * SECOND };
+
+/* The alert's message, once Slack has it. kind: stall, or escalated. */
+static char *alert_ts(const char *kind)
+{
+	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str known = STR_INIT;
+
+	str_addf(&known, "SELECT count(*) FROM slack_message WHERE kind = '%s' AND ts IS NOT NULL",
+	         kind);
+	pass_time_until(str_text(&known), "1\n");
+	str_addf(&sql, "SELECT ts FROM slack_message WHERE kind = '%s'", kind);
+	char *ts = rows(str_text(&sql));
+
+	ts[strcspn(ts, "\n")] = '\0';
+	return ts;
+}
+
+/* An agent that has told of its progress, and then nothing more for five minutes. */
+static struct agent a_silent_agent(const char *query)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	advance(MINUTE + SECOND); /* in the first minute nothing happens */
+	a = agent_hello(front_port(), query, "2025-11-25");
+	free(agent_call(&a, "ping",
+	                "{\"progress_snapshot\":[{\"label\":\"read the code\",\"status\":\"done\"},"
+	                "{\"label\":\"write the tests\",\"status\":\"in_progress\"}]}"));
+	given("UPDATE session SET prompt = 'implement <auth>'");
+	advance(5 * MINUTE);
+	return a;
+}
+
+static void shows_no_buttons(const char *ts, const char *words)
+{
+	OWNED(char_ptr) char *message = shown(ts);
+
+	says(message, words);
+	ck_assert_ptr_null(strstr(message, "\"actions\""));
+}
+
+START_TEST(a_silent_agent_is_told_of_in_slack_and_a_nudge_reaches_it_with_its_next_call)
+{
+	struct agent a = a_silent_agent("");
+	OWNED(char_ptr) char *ts = alert_ts("stall");
+	OWNED(char_ptr) char *message = shown(ts);
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *words = NULL;
+
+	says(message, "Agent stalled");
+	says(message, "idle for 5 min, last tool ping");
+	says(message, "implement &lt;auth&gt;");
+	says(message, "write the tests");
+	says(message, "cannot be woken from outside");
+	says(message, "<@U01OP>");
+	edits_wait(3);
+	press_and_wait(ts, "stall_nudge");
+	expect("SELECT kind, source, delivered_at FROM steering", "nudge|slack|\n");
+	press_and_wait(ts, "stall_nudge"); /* the buttons stand, Slack takes no edit now */
+	expect("SELECT count(*) FROM steering", "1\n");
+	all_is_said();
+	whispered("Noted: the agent is");
+	whispered("already nudged by slack:T01TEAM:U01OP");
+	shows_no_buttons(ts, "Nudged by <@U01OP>");
+
+	answer = call_for_message(&a, "broadcast", "{\"message\":\"here\",\"level\":\"info\"}");
+	words = said_in(answer);
+	says(words, "The operator says (");
+	says(words, "Continue working on the current task. Pick up where you left off.");
+	expect("SELECT t.tool FROM steering AS s JOIN tool_call AS t ON t.seq = s.call_seq",
+	       "broadcast\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'nudge.delivered'", "1\n");
+	all_is_said();
+	shows_no_buttons(ts, "Agent is back");
+	end();
+}
+END_TEST
+
+START_TEST(a_nudge_with_instructions_says_what_the_operator_typed)
+{
+	struct agent a = a_silent_agent("");
+	OWNED(char_ptr) char *ts = alert_ts("stall");
+	OWNED(char_ptr) char *pong = NULL;
+
+	press(ts, "stall_nudge_instruct");
+	(void)slack_wait_for("views.open");
+	(void)slack_deliver(
+	    "{'submit':{'values':{'instruction_block':{'instruction_text':'skip the docs'}}}}");
+	expect_soon("SELECT kind, text, outcome FROM steering", "nudge|skip the docs|accepted\n");
+	all_is_said();
+	shows_no_buttons(ts, "Nudged by <@U01OP>");
+	pong = agent_call(&a, "ping", "{}");
+	has(pong, "pending_steering.0", "skip the docs");
+	expect("SELECT status, nudge_count, nudge_message FROM stall_alert",
+	       "self_recovered|1|skip the docs\n");
+	end();
+}
+END_TEST
+
+START_TEST(the_stop_button_of_an_alert_ends_the_session)
+{
+	struct agent a = a_silent_agent("");
+	OWNED(char_ptr) char *ts = alert_ts("stall");
+	OWNED(char_ptr) char *refused = NULL;
+	struct wire w;
+
+	press_and_wait(ts, "stall_stop");
+	expect("SELECT status FROM session", "terminated\n");
+	expect("SELECT status FROM stall", "dismissed\n");
+	all_is_said();
+	shows_no_buttons(ts, "Agent was silent");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'ended' AND state = 'sent'", "1\n");
+	agent_begin(&a, &w, "ping", "{}", NULL);
+	refused = agent_message(&w);
+	wire_close(&w);
+	says(member(refused, "error.message"), "has been terminated");
+	end();
+}
+END_TEST
+
+START_TEST(an_agent_that_goes_on_by_itself_takes_the_buttons_away_and_a_later_click_is_too_late)
+{
+	struct agent a = a_silent_agent("");
+	OWNED(char_ptr) char *ts = alert_ts("stall");
+
+	edits_wait(3);
+	free(agent_call(&a, "broadcast", "{\"message\":\"here\",\"level\":\"info\"}"));
+	expect("SELECT status, nudge_count FROM stall", "self_recovered|0\n");
+	press_and_wait(ts, "stall_nudge");
+	press_and_wait(ts, "stall_stop");
+	press_and_wait(ts, "stall_nudge_instruct");
+	expect("SELECT count(*) FROM steering", "0\n");
+	expect("SELECT status FROM session", "active\n");
+	all_is_said();
+	whispered("too late: the agent is active again since ");
+	shows_no_buttons(ts, "Agent is back");
+	end();
+}
+END_TEST
+
+START_TEST(an_alert_that_nobody_answers_is_followed_by_nudges_and_one_call_to_the_channel)
+{
+	struct agent a = a_silent_agent("");
+	OWNED(char_ptr) char *ts = alert_ts("stall");
+	OWNED(char_ptr) char *call = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *words = NULL;
+
+	for (int i = 1; i <= 3; i++) {
+		OWNED(str) struct str sql = STR_INIT;
+
+		advance(2 * MINUTE);
+		str_addf(&sql, "SELECT count(*) = %d FROM slack_message WHERE kind = 'nudged'", i);
+		expect_soon(str_text(&sql), "1\n");
+	}
+	all_is_said();
+	message = shown(ts);
+	says(message, "nudged 3 times");
+	says(message, "stall_nudge_instruct"); /* it is still to be decided */
+	advance(2 * MINUTE);
+	call = alert_ts("escalated");
+	all_is_said();
+	free(message);
+	message = shown(call);
+	says(message, "<!channel>");
+	says(message, "Agent does not respond");
+	says(message, "stall_stop");
+	shows_no_buttons(ts, "see the call below");
+	advance(60 * MINUTE);
+	all_is_said();
+	expect("SELECT kind, count(*) FROM slack_message WHERE kind IN ('stall', 'nudged', "
+	       "'escalated') GROUP BY 1",
+	       "escalated|1\nnudged|3\nstall|1\n");
+	answer = call_for_message(&a, "broadcast", "{\"message\":\"here\",\"level\":\"info\"}");
+	words = said_in(answer);
+	says(words, "You were silent for long, so agent-intercom says (");
+	all_is_said();
+	shows_no_buttons(ts, "Agent is back");
+	shows_no_buttons(call, "Agent is back");
+	end();
+}
+END_TEST
+
+START_TEST(an_agent_that_asked_for_it_is_not_watched)
+{
+	OWNED(char_ptr) char *pong = NULL;
+	struct agent a = a_silent_agent("?stall=off"), b;
+
+	b = agent_hello(front_port(), "?agent=other", "2025-11-25");
+	free(agent_call(&b, "ping", "{}"));
+	advance(5 * MINUTE);
+	free(alert_ts("stall"));
+	expect("SELECT session_seq FROM stall", "2\n");
+	pong = agent_call(&a, "ping", "{}");
+	has(pong, "stall_detection_enabled", "false");
+	end();
+}
+END_TEST
+
+START_TEST(each_silent_agent_has_its_own_alert_that_names_its_session)
+{
+	struct agent a[3];
+	OWNED(char_ptr) char *texts = NULL;
+
+	a_system_with_slack();
+	advance(MINUTE + SECOND);
+	for (int i = 0; i < 3; i++) {
+		a[i] = agent_hello(front_port(), "", "2025-11-25");
+		free(agent_call(&a[i], "ping", "{}"));
+	}
+	advance(5 * MINUTE);
+	pass_time_until(
+	    "SELECT count(*) FROM slack_message WHERE kind = 'stall' AND ts IS NOT NULL", "3\n");
+	texts =
+	    rows("SELECT m.ts || ' ' || substr(s.id, 1, 13) FROM slack_message AS m JOIN session "
+	         "AS s ON s.seq = m.session_seq WHERE m.kind = 'stall'");
+	for (char *rest = texts, *line; (line = strtok_r(rest, "\n", &rest));) {
+		OWNED(char_ptr) char *ts = xstrdup(line);
+		OWNED(char_ptr) char *message = NULL;
+
+		ts[strcspn(ts, " ")] = '\0';
+		message = shown(ts);
+		says(message, strchr(line, ' ') + 1);
+	}
+	end();
+}
+END_TEST
+
+START_TEST(an_alert_outlives_a_restart_with_its_buttons)
+{
+	struct agent a = a_silent_agent("");
+	OWNED(char_ptr) char *ts = alert_ts("stall");
+	OWNED(char_ptr) char *pong = NULL;
+
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("SELECT status FROM stall", "pending\n");
+	site_start(&site);
+	(void)slack_wait_for("hello");
+	press_and_wait(ts, "stall_nudge");
+	expect("SELECT status FROM stall", "nudged\n");
+	a.port = front_port();
+	pong = agent_call(&a, "ping", "{}");
+	has(pong, "pending_steering.0",
+	    "Continue working on the current task. Pick up where you left off.");
+	expect("SELECT status FROM stall", "self_recovered\n");
+	end();
+}
+END_TEST
+
+START_TEST(what_ctl_shows_and_does_about_a_silent_agent)
+{
+	OWNED(str) struct str said = STR_INIT;
+	OWNED(char_ptr) char *pong = NULL;
+	OWNED(char_ptr) char *session = NULL;
+	struct agent a;
+
+	fresh_store();
+	site = site_make("[stall]\ninactivity_threshold_seconds = 120\n");
+	site_start(&site);
+	advance(MINUTE + SECOND);
+	ck_assert_int_eq(ctl(&said, "--text stall"), 0);
+	says(str_text(&said), "no agent is silent");
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "ping", "{}"));
+	advance(2 * MINUTE);
+	expect_soon("SELECT status FROM stall", "pending\n");
+	session = rows("SELECT id FROM session");
+	session[strcspn(session, "\n")] = '\0';
+
+	str_reset(&said);
+	ck_assert_int_eq(ctl(&said, "--text stall"), 0);
+	says(str_text(&said), "LAST TOOL");
+	says(str_text(&said), "pending");
+	str_reset(&said);
+	ck_assert_int_eq(ctl(&said, "--json stall"), 0);
+	has(str_text(&said), "alerts.0.session_id", session);
+	str_reset(&said);
+	(void)ctl(&said, "--text health");
+	says(str_text(&said), "1 stalled");
+	str_reset(&said);
+	ck_assert_int_eq(ctl(&said, "--text nudge %s wake up", session), 0);
+	says(str_text(&said), "with the result of its next call");
+	expect("SELECT status, nudge_message FROM stall", "nudged|wake up\n");
+	pong = agent_call(&a, "ping", "{}");
+	has(pong, "pending_steering.0", "wake up");
+	ck_assert_int_eq(ctl(NULL, "stall off %s", session), 0);
+	free(pong);
+	pong = agent_call(&a, "ping", "{}");
+	has(pong, "stall_detection_enabled", "false");
+	advance(10 * MINUTE);
+	ck_assert_int_eq(ctl(NULL, "stall on %s", session), 0);
+	ck_assert_int_ne(ctl(NULL, "stall on"), 0);
+	ck_assert_int_ne(ctl(NULL, "stall maybe %s", session), 0);
+	expect("SELECT count(*) FROM stall", "1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+static TCase *stalls(void)
+{
+	TCase *c = tcase_create("slack_stalls");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(
+	    c, a_silent_agent_is_told_of_in_slack_and_a_nudge_reaches_it_with_its_next_call);
+	tcase_add_test(c, a_nudge_with_instructions_says_what_the_operator_typed);
+	tcase_add_test(c, the_stop_button_of_an_alert_ends_the_session);
+	tcase_add_test(
+	    c,
+	    an_agent_that_goes_on_by_itself_takes_the_buttons_away_and_a_later_click_is_too_late);
+	tcase_add_test(
+	    c, an_alert_that_nobody_answers_is_followed_by_nudges_and_one_call_to_the_channel);
+	tcase_add_test(c, an_agent_that_asked_for_it_is_not_watched);
+	tcase_add_test(c, each_silent_agent_has_its_own_alert_that_names_its_session);
+	tcase_add_test(c, an_alert_outlives_a_restart_with_its_buttons);
+	tcase_add_test(c, what_ctl_shows_and_does_about_a_silent_agent);
+	return c;
+}
 
 static TCase *races(void)
 {
@@ -945,6 +1476,31 @@ static TCase *notices(void)
 	tcase_add_test(c, a_stop_that_was_not_told_in_time_is_not_told_afterwards);
 	tcase_add_test(c, a_start_after_a_crash_tells_what_waits);
 	tcase_add_test(c, where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing);
+	return c;
+}
+
+static TCase *whole_files(void)
+{
+	TCase *c = tcase_create("slack_files");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on);
+	tcase_add_test(c, a_stranger_is_shown_no_file);
+	tcase_add_test(c, a_file_that_cannot_be_shown_is_told_with_its_reason);
+	tcase_add_test(c, of_a_new_file_there_is_nothing_to_show);
+	return c;
+}
+
+static TCase *broadcasts(void)
+{
+	TCase *c = tcase_create("slack_broadcasts");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, a_broadcast_is_told_where_it_stands_in_slack);
+	tcase_add_test(c, a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without);
+	tcase_add_test(c, a_broadcast_that_slack_refuses_is_told_so);
 	return c;
 }
 
@@ -983,5 +1539,8 @@ int main(void)
 	suite_add_tcase(s, races());
 	suite_add_tcase(s, refusals());
 	suite_add_tcase(s, notices());
+	suite_add_tcase(s, broadcasts());
+	suite_add_tcase(s, whole_files());
+	suite_add_tcase(s, stalls());
 	return run_suite(s);
 }

@@ -425,6 +425,7 @@ void history_open(struct history *h, const char *path)
 	bind_text(s, ":host", "h");
 	bind_text(s, ":workspace", "/home/ann/project");
 	bind_text(s, ":client", "agent");
+	bind_int(s, ":stall_paused", 0);
 	must(stmt_run(s, &e) == 1, &e);
 	h->session = store_last_seq(&h->store);
 	s = store_stmt(&h->store, SQL_CONNECTION_INSERT);
