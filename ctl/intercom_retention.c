@@ -35,7 +35,7 @@ static int purge_all(struct purge *p, struct err *e)
 		if (did > 0 && p->batches % PURGE_CHECKPOINT_BATCHES == 0 &&
 		    store_checkpoint(p->store, true, PURGE_BUSY_MS, e) < 0)
 			return -1;
-		(void)poll(NULL, 0, PURGE_PAUSE_MS); /* the others' turn */
+		(void)poll(NULL, 0, purge_pause_ms(p)); /* the others' turn */
 	} while (did > 0);
 	return did;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { BATCH = 500 }; /* events in one transaction */
+enum { BATCH = 200 }; /* events in one transaction */
 
 enum step { STEP_FIND, STEP_EXPORT, STEP_SAY, STEP_DELETE };
 

@@ -8,7 +8,9 @@
 #include <string.h>
 
 enum {
-	BATCH = 500, /* rows in one transaction */
+	BATCH = 200, /* rows in one transaction */
+	PAUSE_MIN_MS = 1,
+	PAUSE_MAX_MS = 100,
 	TEXT_BATCH = 50, /* these rows are big */
 	GROUP_MAX = 1000, /* sessions that go together */
 	DAY_MS = 24 * 3600 * 1000,
@@ -463,8 +465,10 @@ static int work(struct purge *p, struct err *e)
 
 int purge_some(struct purge *p, struct err *e)
 {
+	int64_t start = clock_monotonic_ms();
 	int did = work(p, e);
 
+	p->took_ms = clock_monotonic_ms() - start;
 	if (did < 0)
 		return -1;
 	if (did > 0) {
@@ -474,6 +478,15 @@ int purge_some(struct purge *p, struct err *e)
 	p->after = 0;
 	p->phase = p->phase + 1 == PHASE_COUNT ? PHASE_IDLE : p->phase + 1;
 	return p->phase != PHASE_IDLE;
+}
+
+int purge_pause_ms(const struct purge *p)
+{
+	int64_t pause = 2 * p->took_ms;
+
+	if (pause < PAUSE_MIN_MS)
+		return PAUSE_MIN_MS;
+	return pause < PAUSE_MAX_MS ? (int)pause : PAUSE_MAX_MS;
 }
 
 bool purge_is_under_way(const struct purge *p)

@@ -38,13 +38,14 @@ enum purge_table {
 };
 
 /* How often a caller's turn ends with a look at the log: it stays short while much is deleted. */
-enum { PURGE_CHECKPOINT_BATCHES = 8, PURGE_PAUSE_MS = 1, PURGE_BUSY_MS = 20 };
+enum { PURGE_CHECKPOINT_BATCHES = 8, PURGE_BUSY_MS = 20 };
 
 struct purge {
 	struct store *store;
 	struct instant cutoff;
 	int phase; /* of purge.c; 0: nothing is under way */
 	int batches;
+	int64_t took_ms; /* the last one */
 	struct instant victim_at; /* the session in hand: its end and */
 	int64_t victim; /* its seq; the purge goes on behind it */
 	struct str group; /* it and those that go with it, a JSON list; "": none is in hand */
@@ -66,6 +67,9 @@ struct purge {
 void purge_begin(struct purge *p, struct store *st);
 /* One batch. 1 go on, 0 it is over, -1. */
 int purge_some(struct purge *p, struct err *e);
+/* How long to leave the database to the others after a batch: twice as long as it took, so that
+ * most of who writes does not meet one. */
+int purge_pause_ms(const struct purge *p);
 bool purge_is_under_way(const struct purge *p);
 /* Appends what was done, in words; nothing if that is nothing. */
 void purge_tell(const struct purge *p, struct str *out);
