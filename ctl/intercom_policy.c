@@ -26,6 +26,7 @@ struct check {
 	const char *paths[MAX_PATHS];
 	struct policy_files files;
 	struct policy *policy;
+	cJSON *commands; /* map: only these may be allowed; NULL: any */
 };
 
 static void check_clear(struct check *c)
@@ -33,6 +34,7 @@ static void check_clear(struct check *c)
 	if (c->file) /* else it is one of files */
 		policy_free(c->policy);
 	policy_files_clear(&c->files);
+	cJSON_Delete(c->commands);
 	config_clear(&c->config);
 }
 
@@ -179,6 +181,15 @@ static int read_own(struct check *c, struct err *e)
 	return 0;
 }
 
+static void take_commands(const char *name, const char *value, const char *source, void *arg)
+{
+	struct check *c = arg;
+
+	(void)source;
+	if (strcmp(name, "commands") == 0)
+		c->commands = cJSON_Parse(value);
+}
+
 static void tell_unknown(const struct check *c)
 {
 	OWNED(str) struct str unknown = STR_INIT;
@@ -197,16 +208,10 @@ static void tell_unknown(const struct check *c)
 static void judge(const struct check *c, const struct policy_question *asked,
                   struct policy_answer *a)
 {
-	const struct config_map *commands = &c->config.commands;
-	const char **known = xcalloc(commands->count + 1, sizeof(*known));
 	struct policy_question q = *asked;
 
-	for (size_t i = 0; i < commands->count; i++)
-		known[i] = commands->items[i].value;
-	q.known = c->config.policy.require_global_allowlist ? known : NULL;
-	q.known_count = commands->count;
+	q.known = c->commands;
 	policy_judge(c->policy, &q, a);
-	free(known);
 }
 
 static int explain(struct check *c)
@@ -296,6 +301,8 @@ static int check(struct check *c)
 	    (c->file ? read_given(c, &e) : read_own(c, &e)))
 		return say(&e);
 	tell_unknown(c);
+	if (c->config.policy.require_global_allowlist)
+		config_settings(&c->config, take_commands, c);
 	if (c->question.tool)
 		return explain(c);
 	status = try_history(c, &e);

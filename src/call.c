@@ -247,25 +247,12 @@ bool call_asks_policy(const struct call *c)
 	return c->tool->id == TOOL_CHECK_CLEARANCE || c->tool->id == TOOL_AUTO_CHECK;
 }
 
-static void judge(struct call *c, struct policy_question *q, const struct policy_file *policy,
-                  const cJSON *commands)
-{
-	const char **known = xcalloc((size_t)cJSON_GetArraySize(commands) + 1, sizeof(*known));
-	const cJSON *one;
-
-	cJSON_ArrayForEach (one, commands)
-		if (cJSON_IsString(one))
-			known[q->known_count++] = one->valuestring;
-	q->known = commands ? known : NULL;
-	policy_judge(policy->policy, q, &c->policy);
-	free(known);
-}
-
 static void ask_policy(struct call *c, const struct peer *p, const struct policy_file *policy,
                        const struct call_settings *settings)
 {
 	struct policy_question q = { .tool = c->tool->name,
-		                     .risk_level = json_text(c->arguments, "risk_level") };
+		                     .risk_level = json_text(c->arguments, "risk_level"),
+		                     .known = settings->commands };
 	const char **paths = xcalloc(c->plan.count + 1, sizeof(*paths));
 	OWNED(str) struct str path = STR_INIT;
 	bool asks = true;
@@ -280,7 +267,7 @@ static void ask_policy(struct call *c, const struct peer *p, const struct policy
 		paths[q.path_count++] = c->files[i].path;
 	q.paths = paths;
 	if (asks)
-		judge(c, &q, policy, settings->commands);
+		policy_judge(policy->policy, &q, &c->policy);
 	free(paths);
 	if (c->policy.approved)
 		str_addf(&c->policy_reason, "%s (policy %.8s)", c->policy.rule.bytes, policy->hash);

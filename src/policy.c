@@ -4,7 +4,6 @@
 #include "jsonrpc.h"
 #include "tool.h"
 
-#include <cjson/cJSON.h>
 #include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -572,10 +571,13 @@ static const struct rule *find_tool(const struct policy *p, const char *name)
 /* Whether the configuration has this command line, or one that it continues with arguments. */
 static bool is_known(const struct policy_question *q)
 {
-	for (size_t i = 0; i < q->known_count; i++) {
-		size_t n = strlen(q->known[i]);
+	const cJSON *one;
 
-		if (strncmp(q->tool, q->known[i], n) == 0 &&
+	cJSON_ArrayForEach (one, q->known) {
+		const char *line = cJSON_GetStringValue(one);
+		size_t n = line ? strlen(line) : 0;
+
+		if (line && strncmp(q->tool, line, n) == 0 &&
 		    (q->tool[n] == '\0' || q->tool[n] == ' '))
 			return true;
 	}

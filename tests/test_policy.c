@@ -277,21 +277,22 @@ END_TEST
 
 START_TEST(where_the_configuration_decides_no_other_command_is_allowed)
 {
-	static const char *const KNOWN[] = { "git status", "cargo test" };
 	static const struct {
 		const char *line, *rule;
 	} CASES[] = { { "git status", "command:^.*$" },
 		      { "cargo test --all", "command:^.*$" },
 		      { "cargo testing", NULL },
 		      { "ls", NULL } };
+	cJSON *known = cJSON_Parse("{\"status\":\"git status\",\"test\":\"cargo test\"}");
+	cJSON *none = cJSON_CreateObject();
 
 	given("{\"enabled\":true,\"commands\":[\"^.*$\"]}");
 	for (size_t i = 0; i < COUNT(CASES); i++)
-		judge(&(struct policy_question){ .tool = CASES[i].line,
-		                                 .known = KNOWN,
-		                                 .known_count = COUNT(KNOWN) },
+		judge(&(struct policy_question){ .tool = CASES[i].line, .known = known },
 		      CASES[i].rule);
-	judge(&(struct policy_question){ .tool = "ls", .known = KNOWN, .known_count = 0 }, NULL);
+	judge(&(struct policy_question){ .tool = "ls", .known = none }, NULL);
+	cJSON_Delete(known);
+	cJSON_Delete(none);
 }
 END_TEST
 
