@@ -269,8 +269,12 @@ static void ask_policy(struct call *c, const struct peer *p, const struct policy
 	if (asks)
 		policy_judge(policy->policy, &q, &c->policy);
 	free(paths);
-	if (c->policy.approved)
-		str_addf(&c->policy_reason, "%s (policy %.8s)", c->policy.rule.bytes, policy->hash);
+	if (!c->policy.approved)
+		return;
+	str_addf(&c->policy_reason, "%s (policy %.8s)", c->policy.rule.bytes, policy->hash);
+	memcpy(c->policy_hash, policy->hash, sizeof(c->policy_hash));
+	c->logs_policy = policy_logs(policy->policy, &c->summary_ms);
+	c->summary_ms *= 1000;
 }
 
 void call_prepare(struct call *c, const struct peer *p, const struct policy_file *policy,
@@ -403,8 +407,34 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
                         struct telling *t, struct err *e);
 
+/* Has it told that the policy allowed this, if the file says so. request: 0 for an auto_check. */
+static int note_approval(struct store *st, const struct call *c, const struct peer *p,
+                         int64_t request, struct err *e)
+{
+	struct instant due = clock_instant(clock_now_ms() + c->summary_ms);
+	const char *text = c->files ? primary(c)->path
+	                   : c->tool->id == TOOL_AUTO_CHECK
+	                       ? json_text(c->arguments, "tool_name")
+	                       : json_text(c->arguments, "prompt_text");
+	char subject[TITLE_BYTES + 1];
+	stmt *s;
+
+	if (!c->logs_policy)
+		return 0;
+	first_line(subject, text);
+	s = store_stmt(st, SQL_AUTO_APPROVAL_INSERT);
+	bind_int(s, ":session", p->session_seq);
+	bind_seq(s, ":request", request);
+	bind_text(s, ":subject", subject);
+	bind_text(s, ":rule", c->policy.rule.bytes);
+	bind_text(s, ":hash", c->policy_hash);
+	bind_text(s, ":due_at", due.text);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
 /* The workspace's policy allows it: that is the decision. */
-static int decide_by_policy(struct store *st, struct call *c, int64_t request, struct err *e)
+static int decide_by_policy(struct store *st, struct call *c, const struct peer *p, int64_t request,
+                            struct err *e)
 {
 	OWNED(request) struct request r = REQUEST_INIT;
 	OWNED(decision_result) struct decision_result result = DECISION_RESULT_INIT;
@@ -420,7 +450,7 @@ static int decide_by_policy(struct store *st, struct call *c, int64_t request, s
 	if (decision_insert(st, &d, &result, e))
 		return -1;
 	c->waiting = strcmp(result.outcome, "applied") != 0;
-	return 0;
+	return c->waiting ? 0 : note_approval(st, c, p, request, e);
 }
 
 static void show_to_client(struct call *c, const struct request *r)
@@ -490,7 +520,7 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 		    "taken; free some space and ask again");
 		return 0;
 	}
-	if (c->waiting && c->policy.approved && decide_by_policy(st, c, *ret_request, e))
+	if (c->waiting && c->policy.approved && decide_by_policy(st, c, p, *ret_request, e))
 		return -1;
 	if (c->waiting && c->elicits && elicit(st, c, *ret_request, e))
 		return -1;
@@ -865,7 +895,7 @@ static int switch_freq(struct store *st, struct call *c, const struct peer *p, s
 	return 0;
 }
 
-static void auto_check(struct call *c)
+static int auto_check(struct store *st, struct call *c, const struct peer *p, struct err *e)
 {
 	str_addf(&c->result,
 	         "{\"auto_approved\":%s,\"matched_rule\":", c->policy.approved ? "true" : "false");
@@ -874,6 +904,7 @@ static void auto_check(struct call *c)
 	else
 		str_add(&c->result, "null");
 	str_add_char(&c->result, '}');
+	return c->policy.approved ? note_approval(st, c, p, 0, e) : 0;
 }
 
 /* The rules queue it when the call is written down. Its ts is not known by then. */
@@ -906,8 +937,7 @@ static int run_tool(struct store *st, struct call *c, struct peer *p,
 	case TOOL_CHECK_DIFF:
 		return check_diff(st, c, p, settings, ret_apply, e);
 	case TOOL_AUTO_CHECK:
-		auto_check(c);
-		return 0;
+		return auto_check(st, c, p, e);
 	case TOOL_BROADCAST:
 		return broadcast(st, c, p, e);
 	case TOOL_REBOOT:

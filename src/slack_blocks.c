@@ -50,6 +50,13 @@ static cJSON *plain(const char *text)
 	return o;
 }
 
+static const char *member_text(const cJSON *o, const char *name)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
+
+	return text ? text : "?";
+}
+
 /* Escaped already; verbatim: names and addresses in it are not made links. */
 static cJSON *mrkdwn(const char *text)
 {
@@ -663,6 +670,46 @@ void slack_say_mode(const char *from, const char *to, struct slack_said *out)
 	add_escaped(&out->text, to, NAME_MAX_UNITS);
 	out->blocks = cJSON_CreateArray();
 	add_section(out->blocks, str_text(&out->text));
+}
+
+/* ---- what a policy allowed ---- */
+
+/* A line for each: "3 × cargo test --all (command:cargo test *)"; how many they stand for. */
+static int64_t add_allowed(struct str *out, const struct slack_auto *a)
+{
+	const cJSON *one;
+	int64_t named = 0;
+
+	cJSON_ArrayForEach (one, a->shown) {
+		const cJSON *times = cJSON_GetObjectItemCaseSensitive(one, "times");
+		int64_t n = cJSON_IsNumber(times) ? (int64_t)times->valuedouble : 1;
+
+		if (out->length)
+			str_add_char(out, '\n');
+		if (n > 1)
+			str_addf(out, "%lld × ", (long long)n);
+		str_addf(out, "%s (%s)", member_text(one, "subject"), member_text(one, "rule"));
+		named += n;
+	}
+	return named;
+}
+
+void slack_say_auto(const struct slack_auto *a, struct slack_said *out)
+{
+	OWNED(str) struct str lines = STR_INIT;
+	OWNED(str) struct str more = STR_INIT;
+	int64_t left = a->count - add_allowed(&lines, a);
+
+	str_addf(&out->text, "🤖 *Auto-approved*: %lld", (long long)a->count);
+	out->blocks = cJSON_CreateArray();
+	add_section(out->blocks, str_text(&out->text));
+	str_add(&out->text, "\n");
+	(void)slack_add(&out->text, str_text(&lines), lines.length, PLAIN_MAX, SLACK_MRKDWN);
+	add_text(out->blocks, NULL, str_text(&lines), lines.length, PROMPT_MAX);
+	if (left <= 0)
+		return;
+	str_addf(&more, "and %lld more", (long long)left);
+	add_context(out->blocks, str_text(&more));
 }
 
 /* ---- writes ---- */

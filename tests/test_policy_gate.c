@@ -185,6 +185,65 @@ START_TEST(only_commands_of_the_configuration_are_allowed_where_it_says_so)
 }
 END_TEST
 
+/* ---- what is told ---- */
+
+#define LOGS ",\"log_auto_approved\":true,\"summary_interval_seconds\":"
+
+START_TEST(what_is_allowed_is_told_together_when_the_interval_is_over)
+{
+	given_all("{\"enabled\":true,\"commands\":[\"git *\"],\"file_patterns\":{\"write\":"
+	          "[\"docs/**\"]}" LOGS "300}");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
+	is_checked("{\"tool_name\":\"rm x\"}", "false", "null");
+	clearance_is("docs/a", "approved");
+	expect("SELECT subject, rule, notice_seq, request_seq IS NULL, length(hash)"
+	       "  FROM auto_approval ORDER BY seq",
+	       "git status|command:git *|1|1|64\ngit status|command:git *|1|1|64\n"
+	       "docs/a|file_pattern:write:docs/**|1|0|64\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'policy.allowed'", "3\n");
+	expect("SELECT told_at IS NULL FROM auto_notice", "1\n");
+	advance(299000); /* the look behind it is not due */
+	expect("SELECT told_at IS NULL FROM auto_notice", "1\n");
+	advance(2000);
+	expect_soon("SELECT told_at >= due_at FROM auto_notice", "1\n");
+	is_checked("{\"tool_name\":\"git log\"}", "true", "command:git *");
+	expect("SELECT count(*), sum(told_at IS NULL) FROM auto_notice", "2|1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(with_an_interval_of_0_each_is_told_by_itself_and_without_the_switch_none)
+{
+	OWNED(str) struct str said = STR_INIT;
+
+	given_all("{\"enabled\":true,\"commands\":[\"git *\"]" LOGS "0}");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
+	is_checked("{\"tool_name\":\"git log\"}", "true", "command:git *");
+	expect("SELECT count(*), count(told_at) FROM auto_notice", "2|2\n");
+	ck_assert_int_eq(ctl(&said, "log"), 0);
+	says(said.bytes, "policy.allowed");
+	says(said.bytes, "command:git *");
+	given_policy("{\"enabled\":true,\"commands\":[\"git *\"]}");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
+	expect("SELECT count(*) FROM auto_approval", "2\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_summary_that_is_due_while_nothing_runs_is_told_after_the_next_start)
+{
+	given_all("{\"enabled\":true,\"commands\":[\"git *\"]" LOGS "60}");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
+	site_kill(&site);
+	advance(3600000);
+	expect("SELECT told_at IS NULL FROM auto_notice", "1\n");
+	site_start(&site);
+	expect_soon("SELECT told_at IS NULL FROM auto_notice", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- what changes ---- */
 
 static void rename_into_place(const char *text)
@@ -360,6 +419,9 @@ int main(void)
 	    c,
 	    a_question_that_waits_is_decided_when_it_comes_again_and_the_policy_allows_it_by_then);
 	tcase_add_test(c, only_commands_of_the_configuration_are_allowed_where_it_says_so);
+	tcase_add_test(c, what_is_allowed_is_told_together_when_the_interval_is_over);
+	tcase_add_test(c, with_an_interval_of_0_each_is_told_by_itself_and_without_the_switch_none);
+	tcase_add_test(c, a_summary_that_is_due_while_nothing_runs_is_told_after_the_next_start);
 	tcase_add_test(c, an_edit_counts_from_the_next_question_on);
 	tcase_add_test(c, each_version_of_the_file_is_a_row_and_a_broken_one_allows_nothing);
 	tcase_add_test(c, a_file_that_every_user_may_write_allows_nothing);
