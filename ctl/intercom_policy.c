@@ -229,22 +229,37 @@ struct tally {
 	int approved, approved_allowed, rejected, rejected_allowed;
 };
 
+/* The paths of a change that was asked; the caller frees the array, its texts are list's. */
+static const char **paths_of(stmt *s, const cJSON *list, struct policy_question *q)
+{
+	const char **paths = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*paths));
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, list)
+		paths[q->path_count++] = one->valuestring;
+	if (!q->path_count) /* asked before every path was a row */
+		paths[q->path_count++] = col_text(s, POLICY_HISTORY_FILE_PATH);
+	q->paths = paths;
+	return paths;
+}
+
 static void try_one(const struct check *c, stmt *s, struct tally *t)
 {
 	OWNED(policy_answer) struct policy_answer a = POLICY_ANSWER_INIT;
 	OWNED(cJSON_ptr) cJSON *list = cJSON_Parse(col_text(s, POLICY_HISTORY_PATHS));
-	const char *path = col_text(s, POLICY_HISTORY_FILE_PATH);
-	const char **paths = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*paths));
 	struct policy_question q = { .tool = "check_clearance",
-		                     .risk_level = col_text(s, POLICY_HISTORY_RISK_LEVEL),
-		                     .paths = paths };
+		                     .risk_level = col_text(s, POLICY_HISTORY_RISK_LEVEL) };
 	bool approved = strcmp(col_text(s, POLICY_HISTORY_DECISION), "approve") == 0;
-	const cJSON *one;
+	const char *what = col_text(s, POLICY_HISTORY_FILE_PATH);
+	const char **paths = NULL;
 
-	cJSON_ArrayForEach (one, list)
-		paths[q.path_count++] = one->valuestring;
-	if (!q.path_count) /* asked before every path was a row */
-		paths[q.path_count++] = path;
+	if (strcmp(col_text(s, POLICY_HISTORY_KIND), "permission") == 0) {
+		q.tool = col_text(s, POLICY_HISTORY_BODY);
+		q.is_command = true;
+		what = col_text(s, POLICY_HISTORY_TITLE);
+	} else {
+		paths = paths_of(s, list, &q);
+	}
 	judge(c, &q, &a);
 	free(paths);
 	*(approved ? &t->approved : &t->rejected) += 1;
@@ -253,7 +268,7 @@ static void try_one(const struct check *c, stmt *s, struct tally *t)
 	*(approved ? &t->approved_allowed : &t->rejected_allowed) += 1;
 	if (!approved && t->rejected_allowed <= SHOWN_REJECTED)
 		(void)printf("you rejected %.8s (%s), which %s would allow\n",
-		             col_text(s, POLICY_HISTORY_ID), path, str_text(&a.rule));
+		             col_text(s, POLICY_HISTORY_ID), what, str_text(&a.rule));
 }
 
 static int read_history(const struct check *c, struct tally *t, struct err *e)
@@ -284,9 +299,10 @@ static int try_history(const struct check *c, struct err *e)
 	if (t.approved + t.rejected == 0)
 		(void)puts("in order; there is no history of this workspace to try it on");
 	else
-		(void)printf("in order; of %d changes that you approved here it would have allowed "
-		             "%d, of %d that you rejected %d\n",
-		             t.approved, t.approved_allowed, t.rejected, t.rejected_allowed);
+		(void)printf(
+		    "in order; of %d questions that you approved here it would have allowed "
+		    "%d, of %d that you rejected %d\n",
+		    t.approved, t.approved_allowed, t.rejected, t.rejected_allowed);
 	return t.rejected_allowed ? SAYS_NO : EX_OK;
 }
 

@@ -218,6 +218,14 @@ static bool is_reading(const char *tool)
 	return false;
 }
 
+/* Whether auto_check is about a command line, which the operator is asked about if need be. */
+static bool is_command(const struct call *c)
+{
+	const char *kind = json_text(c->arguments, "kind");
+
+	return kind && strcmp(kind, "terminal_command") == 0;
+}
+
 static void question_of_context(const struct call *c, struct policy_question *q)
 {
 	const cJSON *context = cJSON_GetObjectItemCaseSensitive(c->arguments, "context");
@@ -225,6 +233,7 @@ static void question_of_context(const struct call *c, struct policy_question *q)
 	q->tool = json_text(c->arguments, "tool_name");
 	q->risk_level = json_text(context, "risk_level");
 	q->reads = is_reading(q->tool);
+	q->is_command = is_command(c);
 }
 
 /* The file in auto_check's context, relative to the workspace, if there is one; false: it is none
@@ -334,6 +343,15 @@ static void make_question(const struct call *c, const struct call_settings *sett
 		q->elapsed_seconds = number(c, "elapsed_seconds");
 		q->actions_taken = number(c, "actions_taken");
 		q->timeout_ms = settings->prompt_ms;
+	} else if (c->tool->id == TOOL_AUTO_CHECK) {
+		const char *risk = json_text(
+		    cJSON_GetObjectItemCaseSensitive(c->arguments, "context"), "risk_level");
+
+		q->kind = "permission";
+		q->body = json_text(c->arguments, "tool_name");
+		q->description = c->policy.why.bytes;
+		q->risk_level = risk ? risk : "low";
+		q->timeout_ms = settings->approval_ms;
 	} else {
 		int64_t own = number(c, "timeout_seconds");
 
@@ -895,8 +913,12 @@ static int switch_freq(struct store *st, struct call *c, const struct peer *p, s
 	return 0;
 }
 
-static int auto_check(struct store *st, struct call *c, const struct peer *p, struct err *e)
+/* A command that the policy does not allow is the operator's to allow. */
+static int auto_check(struct store *st, struct call *c, const struct peer *p,
+                      const struct call_settings *settings, int64_t *ret_request, struct err *e)
 {
+	if (!c->policy.approved && is_command(c))
+		return ask(st, c, p, settings, ret_request, e);
 	str_addf(&c->result,
 	         "{\"auto_approved\":%s,\"matched_rule\":", c->policy.approved ? "true" : "false");
 	if (c->policy.approved)
@@ -937,7 +959,7 @@ static int run_tool(struct store *st, struct call *c, struct peer *p,
 	case TOOL_CHECK_DIFF:
 		return check_diff(st, c, p, settings, ret_apply, e);
 	case TOOL_AUTO_CHECK:
-		return auto_check(st, c, p, e);
+		return auto_check(st, c, p, settings, ret_request, e);
 	case TOOL_BROADCAST:
 		return broadcast(st, c, p, e);
 	case TOOL_REBOOT:
@@ -1035,13 +1057,14 @@ static const char AGAIN[] =
     "not decided yet; do not go on with it; call this tool again with exactly the same arguments "
     "to keep waiting for the same question";
 
-static void clearance_result(const struct request *r, struct str *out)
+/* What became of a question that is approved or rejected, as members of a result. */
+static void add_verdict(const struct request *r, struct str *out)
 {
 	bool approved = strcmp(r->state, "approved") == 0 || strcmp(r->state, "consumed") == 0;
 	bool rejected = strcmp(r->state, "rejected") == 0;
 	bool expired = strcmp(r->state, "expired") == 0;
 
-	str_addf(out, "{\"status\":\"%s\"",
+	str_addf(out, "\"status\":\"%s\"",
 	         approved   ? "approved"
 	         : rejected ? "rejected"
 	         : expired  ? "timeout"
@@ -1051,6 +1074,21 @@ static void clearance_result(const struct request *r, struct str *out)
 		add_text(out, "reason", r->reason ? r->reason : "rejected by operator");
 	if (!approved && !rejected && !expired)
 		add_text(out, "message", AGAIN);
+}
+
+static void clearance_result(const struct request *r, struct str *out)
+{
+	str_add_char(out, '{');
+	add_verdict(r, out);
+	str_add_char(out, '}');
+}
+
+static void permission_result(const struct request *r, struct str *out)
+{
+	str_add(out, strcmp(r->state, "approved") == 0
+	                 ? "{\"auto_approved\":true,\"matched_rule\":\"operator:approved\","
+	                 : "{\"auto_approved\":false,\"matched_rule\":null,");
+	add_verdict(r, out);
 	str_add_char(out, '}');
 }
 
@@ -1166,6 +1204,8 @@ static int build_result(struct store *st, enum tool_id tool, int64_t request, in
 		return found < 0 ? -1 : 0;
 	if (tool == TOOL_CHECK_CLEARANCE)
 		clearance_result(&r, &t->result);
+	else if (tool == TOOL_AUTO_CHECK)
+		permission_result(&r, &t->result);
 	else if (tool == TOOL_TRANSMIT)
 		prompt_result(&r, &t->result);
 	else

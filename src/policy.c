@@ -681,6 +681,8 @@ void policy_judge(const struct policy *p, const struct policy_question *q, struc
 	r = q->is_command ? NULL : find_tool(p, q->tool);
 	if (r)
 		approve(a, "tool", r);
+	else if (q->is_command) /* a rule about a file says nothing of what a command does to it */
+		str_addf(&a->why, "no rule matches %.200s", q->tool);
 	else
 		judge_files(p, q, a);
 }

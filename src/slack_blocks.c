@@ -354,6 +354,9 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 	if (is_kind(r, "clearance"))
 		str_addf(&text, "%s *Approval%s* · %s risk", risk_sign(r->risk_level),
 		         is_open(r) ? " needed" : "", r->risk_level ? r->risk_level : "low");
+	else if (is_kind(r, "permission"))
+		str_addf(&text, "🔒 *Command approval%s* · %s risk", is_open(r) ? " needed" : "",
+		         r->risk_level ? r->risk_level : "low");
 	else if (is_kind(r, "prompt"))
 		str_add(&text, prompt_heading(r->prompt_type));
 	else
@@ -460,7 +463,7 @@ static void add_buttons(cJSON *blocks, const struct request *r)
 {
 	cJSON *buttons;
 
-	if (is_kind(r, "clearance")) {
+	if (is_kind(r, "clearance") || is_kind(r, "permission")) {
 		buttons = add_actions(blocks, "approval_", r->id);
 		add_button(buttons, "approve_accept", "Accept", r->id, "primary");
 		add_button(buttons, "approve_reject", "Reject", r->id, "danger");
@@ -524,6 +527,8 @@ static void add_fallback(struct str *out, const struct request *r)
 		str_add(out, " · ");
 	} else if (is_kind(r, "clearance")) {
 		str_add(out, "Approval needed: ");
+	} else if (is_kind(r, "permission")) {
+		str_add(out, "Command approval needed: ");
 	} else if (is_kind(r, "prompt")) {
 		str_add(out, "Your agent asks: ");
 	} else {
@@ -554,6 +559,10 @@ void slack_say_ask(const struct slack_ask *a, struct slack_said *out)
 		add_text(out->blocks, r->title, body, strlen(body), DESCRIPTION_MAX);
 		add_paths(out->blocks, r);
 		add_diff(out->blocks, a);
+	} else if (is_kind(r, "permission")) {
+		add_foreign(add_rich(out->blocks, "rich_text_preformatted"), str_text(&r->body),
+		            r->body.length, PROMPT_MAX, NULL);
+		add_text(out->blocks, NULL, body, strlen(body), DESCRIPTION_MAX);
 	} else {
 		add_text(out->blocks, NULL, str_text(&r->body), r->body.length, PROMPT_MAX);
 	}
@@ -578,7 +587,7 @@ void slack_say_plain(const struct request *r, struct slack_said *out)
 	(void)slack_add(&out->text, str_text(text), text->length, PLAIN_MAX, SLACK_MRKDWN);
 	if (!is_open(r))
 		return;
-	if (is_kind(r, "clearance"))
+	if (is_kind(r, "clearance") || is_kind(r, "permission"))
 		str_add(&out->text, "\nAnswer in the thread: approve, or reject and why");
 	else if (is_kind(r, "prompt"))
 		str_add(&out->text, "\nAnswer in the thread: continue, stop, or refine and how");
@@ -589,9 +598,9 @@ void slack_say_plain(const struct request *r, struct slack_said *out)
 
 void slack_say_line(const struct request *r, struct slack_said *out)
 {
-	const char *verb = is_kind(r, "clearance") ? "approve"
-	                   : is_kind(r, "prompt")  ? "continue"
-	                                           : "resume";
+	const char *verb = is_kind(r, "prompt")    ? "continue"
+	                   : is_kind(r, "standby") ? "resume"
+	                                           : "approve";
 
 	str_addf(&out->text, "An agent asks something that Slack does not show. "
 	                     "At the terminal: agent-intercom-ctl show ");

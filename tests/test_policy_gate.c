@@ -185,6 +185,137 @@ START_TEST(only_commands_of_the_configuration_are_allowed_where_it_says_so)
 }
 END_TEST
 
+/* ---- commands that the operator is asked about ---- */
+
+static const char PUSH[] = "{\"tool_name\":\"git push --force\\nrm x\","
+                           "\"kind\":\"terminal_command\",\"context\":{\"risk_level\":\"high\"}}";
+
+/* The same call once more is told this. */
+static void push_is(const char *approved, const char *status)
+{
+	OWNED(char_ptr) char *answer = agent_call(&agent, "auto_check", PUSH);
+
+	has(answer, "auto_approved", approved);
+	has(answer, "status", status);
+}
+
+START_TEST(a_command_that_the_policy_does_not_allow_waits_for_the_operator_who_allows_it)
+{
+	OWNED(str) struct str shown = STR_INIT;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *id = NULL;
+	struct wire w;
+
+	given_all("{\"enabled\":true,\"commands\":[\"git status\"]}");
+	given_agent("");
+	agent_begin(&agent, &w, "auto_check", PUSH, NULL);
+	expect_soon("SELECT kind, title, risk_level, file_path IS NULL FROM inbox",
+	            "permission|git push --force|high|1\n");
+	id = rows("SELECT id FROM inbox");
+	ck_assert_int_eq(ctl(&shown, "show %.36s", id), 0);
+	says(shown.bytes, "\"kind\":\"permission\"");
+	says(shown.bytes, "\"body\":\"git push --force\\nrm x\"");
+	says(shown.bytes, "the risk is above the policy's risk_level_threshold");
+	approve_all();
+	answer = agent_end(&w);
+	has(answer, "auto_approved", "true");
+	has(answer, "matched_rule", "operator:approved");
+	has(answer, "status", "approved");
+	expect("SELECT r.state, d.verdict, d.outcome FROM request AS r"
+	       "  JOIN decision AS d ON d.request_id = r.id",
+	       "approved|approve|applied\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(asking_again_for_a_command_attaches_to_the_question_and_a_yes_is_for_once)
+{
+	given_all(NULL);
+	push_is("false", "pending");
+	push_is("false", "pending");
+	expect("SELECT count(*) FROM request", "1\n");
+	kill_and_await("mcp-front");
+	given("UPDATE session SET last_activity_at = '2020-01-01T00:00:00.000Z'");
+	agent = agent_hello(front_port(), "?wait=1", "2025-11-25"); /* a successor, even */
+	push_is("false", "pending");
+	expect("SELECT count(*) FROM request", "1\n");
+	approve_all();
+	push_is("true", "approved");
+	push_is("false", "pending"); /* it has been told: this is another push */
+	expect("SELECT count(*), sum(state = 'approved') FROM request", "2|1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_no_to_a_command_has_its_reason_and_silence_is_a_no)
+{
+	OWNED(char_ptr) char *rejected = NULL;
+	OWNED(char_ptr) char *late = NULL;
+	struct wire w;
+
+	given_all(NULL);
+	given_agent("");
+	agent_begin(&agent, &w, "auto_check", PUSH, NULL);
+	expect_soon("SELECT count(*) FROM inbox", "1\n");
+	given("INSERT INTO decision (request_id, verdict, reason)"
+	      " SELECT id, 'reject', 'not to main' FROM inbox");
+	rejected = agent_end(&w);
+	has(rejected, "auto_approved", "false");
+	has(rejected, "matched_rule", "null");
+	has(rejected, "reason", "not to main");
+	agent_begin(&agent, &w, "auto_check",
+	            "{\"tool_name\":\"make\",\"kind\":\"terminal_command\"}", NULL);
+	expect_soon("SELECT title, risk_level FROM inbox", "make|low\n");
+	given("UPDATE tool_call SET wait_until = NULL"); /* this one has all the time */
+	advance(61000); /* the watchdog's grace */
+	advance(3600000);
+	late = agent_end(&w);
+	has(late, "auto_approved", "false");
+	has(late, "status", "timeout");
+	expect("SELECT state, decided_by FROM request ORDER BY seq DESC LIMIT 1",
+	       "expired|system:clock\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(only_a_command_is_asked_and_no_rule_about_files_or_tools_allows_one)
+{
+	OWNED(char_ptr) char *pending = NULL;
+	OWNED(char_ptr) char *applied = NULL;
+	char check[100];
+
+	given_all("{\"enabled\":true,\"commands\":[\"ls\"],\"tools\":[\"ping\"],"
+	          "\"file_patterns\":{\"write\":[\"**\"],\"read\":[\"**\"]}}");
+	is_checked("{\"tool_name\":\"rm x\"}", "false", "null");
+	is_checked("{\"tool_name\":\"rm x\",\"kind\":\"file_operation\"}", "false", "null");
+	is_checked("{\"tool_name\":\"ls\",\"kind\":\"terminal_command\"}", "true", "command:ls");
+	expect("SELECT count(*) FROM request", "0\n");
+	is_checked("{\"tool_name\":\"ping\",\"kind\":\"terminal_command\"}", "false", "null");
+	is_checked("{\"tool_name\":\"read_file\",\"kind\":\"terminal_command\","
+	           "\"context\":{\"file_path\":\"a\"}}",
+	           "false", "null");
+	expect("SELECT title FROM inbox", "ping\nread_file\n");
+	pending = agent_call(&agent, "auto_check",
+	                     "{\"tool_name\":\"ping\",\"kind\":\"terminal_command\"}");
+	approve_all();
+	(void)snprintf(check, sizeof(check), "{\"request_id\":\"%s\"}",
+	               member(pending, "request_id"));
+	applied = agent_call(&agent, "check_diff", check); /* there is nothing to be written */
+	has(applied, "error_code", "request_not_found");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_stop_of_the_session_is_a_no_to_the_command_it_asks_for)
+{
+	given_all(NULL);
+	push_is("false", "pending");
+	given("INSERT INTO command (verb, session_id) SELECT 'stop', id FROM session");
+	expect("SELECT state, reason FROM request", "rejected|the session was stopped\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- what is told ---- */
 
 #define LOGS ",\"log_auto_approved\":true,\"summary_interval_seconds\":"
@@ -393,12 +524,20 @@ START_TEST(policy_check_tries_a_file_on_what_people_decided)
 	put_file(site.workspace, "new.json", DOCS);
 	ck_assert_int_eq(check(&said, "new.json"), 1);
 	says(said.bytes, "(docs/bad), which file_pattern:write:docs/** would allow");
-	says(said.bytes, "of 2 changes that you approved here it would have allowed 1, "
+	says(said.bytes, "of 2 questions that you approved here it would have allowed 1, "
 	                 "of 1 that you rejected 1");
 	put_file(site.workspace, "new.json",
 	         "{\"enabled\":true,\"file_patterns\":{\"write\":[\"**/good\"]}}");
 	ck_assert_int_eq(check(&said, "new.json"), 0);
 	says(said.bytes, "allowed 2, of 1 that you rejected 0");
+	push_is("false", "pending");
+	approve_all();
+	put_file(site.workspace, "new.json",
+	         "{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	         "\"commands\":[\"/git push[^&]*/\"]}");
+	ck_assert_int_eq(check(&said, "new.json"), 0);
+	says(said.bytes, "of 3 questions that you approved here it would have allowed 1, "
+	                 "of 1 that you rejected 0");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -419,6 +558,13 @@ int main(void)
 	    c,
 	    a_question_that_waits_is_decided_when_it_comes_again_and_the_policy_allows_it_by_then);
 	tcase_add_test(c, only_commands_of_the_configuration_are_allowed_where_it_says_so);
+	tcase_add_test(
+	    c, a_command_that_the_policy_does_not_allow_waits_for_the_operator_who_allows_it);
+	tcase_add_test(c,
+	               asking_again_for_a_command_attaches_to_the_question_and_a_yes_is_for_once);
+	tcase_add_test(c, a_no_to_a_command_has_its_reason_and_silence_is_a_no);
+	tcase_add_test(c, only_a_command_is_asked_and_no_rule_about_files_or_tools_allows_one);
+	tcase_add_test(c, a_stop_of_the_session_is_a_no_to_the_command_it_asks_for);
 	tcase_add_test(c, what_is_allowed_is_told_together_when_the_interval_is_over);
 	tcase_add_test(c, with_an_interval_of_0_each_is_told_by_itself_and_without_the_switch_none);
 	tcase_add_test(c, a_summary_that_is_due_while_nothing_runs_is_told_after_the_next_start);

@@ -994,6 +994,34 @@ static void does_what_is_allowed(struct agent *a)
 	"{\"enabled\":true,\"commands\":[\"cargo test *\"],\"tools\":[\"transmit\"],"              \
 	"\"file_patterns\":{\"write\":[\"docs/**\"]}"
 
+START_TEST(a_command_is_allowed_by_a_click)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	const char *posted;
+	struct agent a;
+	struct wire w;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, &w, "auto_check",
+	            "{\"tool_name\":\"git push\",\"kind\":\"terminal_command\"}", NULL);
+	ts = ask_ts();
+	posted = slack_ask("messages?channel=C01AGENTS");
+	says(posted, "*Command approval needed* · low risk");
+	says(posted, "git push");
+	says(posted, "approve_reject");
+	(void)slack_deliver(
+	    "{'click':{'channel':'C01AGENTS','ts':'%s','action_id':'approve_accept'}}", ts);
+	answer = agent_end(&w);
+	has(answer, "auto_approved", "true");
+	has(answer, "matched_rule", "operator:approved");
+	expect("SELECT outcome, source, operator_id FROM decision",
+	       "applied|slack|slack:T01TEAM:U01OP\n");
+	end();
+}
+END_TEST
+
 /* SC-005. The broadcast behind it is what Slack hears next. */
 START_TEST(what_the_policy_allows_costs_no_call_to_slack)
 {
@@ -1059,6 +1087,7 @@ int main(void)
 	tcase_add_test(c, what_ctl_says_reaches_the_agent_too);
 	tcase_add_test(c, each_worker_has_its_own_token_for_as_long_as_it_needs_it);
 	tcase_add_test(c, who_is_no_member_any_more_may_not_answer);
+	tcase_add_test(c, a_command_is_allowed_by_a_click);
 	tcase_add_test(c, what_the_policy_allows_costs_no_call_to_slack);
 	tcase_add_test(c,
 	               what_the_policy_allowed_is_one_message_in_the_thread_where_its_file_says_so);
