@@ -1,5 +1,6 @@
 /* `agent-intercom policy check`: whether a workspace's policy file is in order, what it says of one
- * case, and what it would have said of all that people decided there. */
+ * case, and what it would have said of all that people decided there. `policy schema` prints the
+ * file's JSON Schema. */
 #include "intercom.h"
 
 #include "jsonrpc.h"
@@ -20,6 +21,7 @@ static const char PROGRAM[] = "agent-intercom";
 struct check {
 	struct config_source source;
 	struct config config;
+	bool wants_schema;
 	const char *file; /* NULL: that of the workspace */
 	char workspace[PATH_MAX];
 	struct policy_question question; /* tool NULL: none was asked */
@@ -49,7 +51,8 @@ static int say(const struct err *e)
 static int help(void)
 {
 	(void)printf(
-	    "usage: %s policy check [FILE] [OPTIONS]\n\n"
+	    "usage: %s policy check [FILE] [OPTIONS]\n"
+	    "       %s policy schema        prints the JSON Schema of the file\n\n"
 	    "Reads " POLICY_FILE " of the workspace, or FILE, and says what is wrong with it.\n"
 	    "Without --explain it is tried on what people decided in this workspace so far.\n\n"
 	    "  --explain TOOL     what it says of a tool or a command line, and why\n"
@@ -60,7 +63,7 @@ static int help(void)
 	    "  --config FILE, --db PATH\n\n"
 	    "Exit status: 0 in order, or allowed; 1 asked, or it would have allowed what was\n"
 	    "rejected; 64 wrong usage; 78 the file cannot be used: it allows nothing.\n",
-	    PROGRAM);
+	    PROGRAM, PROGRAM);
 	return EX_OK;
 }
 
@@ -130,8 +133,14 @@ static int parse(struct check *c, int argc, char **argv)
 		if (take(c, option, optarg))
 			return -1;
 	}
+	if (argc - optind == 1 && strcmp(argv[optind], "schema") == 0) {
+		c->wants_schema = true;
+		return 0;
+	}
 	if (argc - optind < 1 || argc - optind > 2 || strcmp(argv[optind], "check") != 0) {
-		(void)fprintf(stderr, "%s: write policy check [FILE]; --help says more\n", PROGRAM);
+		(void)fprintf(stderr,
+		              "%s: write policy check [FILE], or policy schema; --help says more\n",
+		              PROGRAM);
 		return -1;
 	}
 	c->file = argv[optind + 1];
@@ -329,8 +338,14 @@ int intercom_policy(const struct config_source *source, int argc, char **argv)
 {
 	struct check c = { .source = *source, .config = CONFIG_INIT };
 	int parsed = parse(&c, argc, argv);
-	int status = parsed > 0 ? help() : parsed < 0 ? EX_USAGE : check(&c);
+	int status;
 
+	if (parsed != 0)
+		status = parsed > 0 ? help() : EX_USAGE;
+	else if (c.wants_schema)
+		status = fputs(POLICY_SCHEMA, stdout) < 0 ? EX_IOERR : EX_OK;
+	else
+		status = check(&c);
 	check_clear(&c);
 	return status;
 }

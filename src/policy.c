@@ -109,6 +109,7 @@ static void add_command_glob(struct str *out, const char *glob)
  * know. */
 static int add_expression(struct str *out, const char *text, uint32_t *ret_options)
 {
+	static const char FLAGS[] = "dgimsuvy"; /* all that JavaScript has */
 	const char *last = strrchr(text, '/');
 
 	if (text[0] == '^') {
@@ -116,7 +117,7 @@ static int add_expression(struct str *out, const char *text, uint32_t *ret_optio
 		return 1;
 	}
 	if (text[0] != '/' || last == text ||
-	    strspn(last + 1, "abcdefghijklmnopqrstuvwxyz") != strlen(last + 1))
+	    strspn(last + 1, FLAGS) != strlen(last + 1)) /* "/usr/bin/make" is a path */
 		return 0;
 	if (strspn(last + 1, "iu") != strlen(last + 1))
 		return -1;

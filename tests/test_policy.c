@@ -237,6 +237,9 @@ START_TEST(an_expression_is_anchored_at_both_ends)
 	asks("git status; rm -rf x");
 	asks("git status\n");
 	allows("NPM RUN Lint", "command:/npm run [a-z]+/i");
+	given("{\"enabled\":true,\"commands\":[\"/usr/bin/make *\",\"/usr/bin/make\"]}");
+	allows("/usr/bin/make", "command:/usr/bin/make *"); /* make are no flags */
+	given("{\"enabled\":true,\"commands\":[\"/npm run [a-z]+/i\"]}");
 	asks("xnpm run lint");
 	asks("npm run lint now");
 }
