@@ -139,8 +139,10 @@ static int add_command(struct policy *p, const char *text, bool allows, const ch
 		str_add(&expression, "(?:^|[\\s;&|`(){}<>$])(?:");
 	is_expression = add_expression(&expression, text, &options);
 	if (is_expression < 0)
-		return err_set(e, ERR_INPUT, "%s: '%.80s': the only flag behind /.../ is i", member,
-		               text);
+		return err_set(
+		    e, ERR_INPUT,
+		    "%s: '%.80s': the only flag behind /.../ is i; a path is written ^/...$",
+		    member, text);
 	if (!is_expression)
 		add_command_glob(&expression, text);
 	if (!allows)

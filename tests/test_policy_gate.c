@@ -2,6 +2,7 @@
  * edit counts from the next question on. */
 #include "agent.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -420,6 +421,72 @@ START_TEST(an_edit_counts_from_the_next_question_on)
 }
 END_TEST
 
+/* The newest version that was found is this, within a second of the change and with no question. */
+static void is_noticed(const char *version)
+{
+	OWNED(char_ptr) char *found = NULL;
+
+	for (int64_t end = agent_ms() + 1000; agent_ms() < end; (void)poll(NULL, 0, 10)) {
+		free(found);
+		found =
+		    rows("SELECT state, coalesce(why, '') FROM policy ORDER BY seq DESC LIMIT 1");
+		if (strcmp(found, version) == 0)
+			return;
+	}
+	ck_abort_msg("the newest version is %s, not %s", found, version);
+}
+
+START_TEST(each_way_to_change_the_file_is_noticed_within_a_second_though_nobody_asks)
+{
+	char folder[300], other[300], path[320];
+
+	given_all(NULL);
+	(void)snprintf(folder, sizeof(folder), "%s/.intercom", site.workspace);
+	(void)snprintf(other, sizeof(other), "%s/elsewhere", site.workspace);
+	(void)snprintf(path, sizeof(path), "%s/settings.json", folder);
+	is_checked("{\"tool_name\":\"ls\"}", "false", "null"); /* the workspace is in use */
+	given_policy(DOCS); /* a directory that comes later */
+	is_noticed("loaded|\n");
+	rename_into_place("{\"enabled\": 1}"); /* an editor's way */
+	is_noticed("broken|enabled: must be true or false\n");
+	ck_assert_int_eq(unlink(path), 0);
+	is_noticed("gone|\n");
+	ck_assert_int_eq(rmdir(folder), 0);
+	ck_assert_int_eq(mkdir(other, 0755), 0);
+	put_file(other, "settings.json", NOTES);
+	ck_assert_int_eq(symlink("elsewhere", folder), 0); /* a link in the directory's place */
+	is_noticed("loaded|\n");
+	put_file(other, "settings.json", "[]");
+	is_noticed("broken|the file must hold one JSON object\n");
+	put_file(other, "a.json", DOCS);
+	ck_assert_int_eq(unlink(path), 0);
+	is_noticed("gone|\n");
+	ck_assert_int_eq(symlink("a.json", path), 0); /* a link in the file's place */
+	is_noticed("loaded|\n");
+	ck_assert_int_eq(unlink(folder), 0);
+	is_noticed("gone|\n");
+	clearance_is("docs/a", "pending");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_workspace_that_goes_and_comes_back_is_watched_again)
+{
+	given_all(DOCS);
+	clearance_is("docs/a", "approved");
+	ck_assert_int_eq(shell(NULL, "rm -r '%s'", site.workspace), 0);
+	is_noticed("gone|\n");
+	ck_assert_int_eq(mkdir(site.workspace, 0755), 0);
+	is_checked("{\"tool_name\":\"ls\"}", "false", "null");
+	given_policy("[]");
+	is_noticed("broken|the file must hold one JSON object\n");
+	given_policy(DOCS);
+	is_noticed("loaded|\n");
+	clearance_is("docs/b", "approved");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(each_version_of_the_file_is_a_row_and_a_broken_one_allows_nothing)
 {
 	given_all(DOCS);
@@ -569,6 +636,9 @@ int main(void)
 	tcase_add_test(c, with_an_interval_of_0_each_is_told_by_itself_and_without_the_switch_none);
 	tcase_add_test(c, a_summary_that_is_due_while_nothing_runs_is_told_after_the_next_start);
 	tcase_add_test(c, an_edit_counts_from_the_next_question_on);
+	tcase_add_test(c,
+	               each_way_to_change_the_file_is_noticed_within_a_second_though_nobody_asks);
+	tcase_add_test(c, a_workspace_that_goes_and_comes_back_is_watched_again);
 	tcase_add_test(c, each_version_of_the_file_is_a_row_and_a_broken_one_allows_nothing);
 	tcase_add_test(c, a_file_that_every_user_may_write_allows_nothing);
 	tcase_add_test(c, an_approved_change_cannot_be_one_of_the_policy);
