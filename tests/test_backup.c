@@ -581,6 +581,29 @@ static void given_backup_of_a_write(char id[40])
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 
+START_TEST(the_seals_go_on_after_a_restore)
+{
+	given_database();
+	succeeds(intercom("audit export >/dev/null"));
+	succeeds(back_up());
+	(void)sql(site.database, "INSERT INTO event (at, kind) VALUES ('2026-01-01T09:00:00.000Z', "
+	                         "'lost')");
+	succeeds(intercom("audit export >/dev/null"));
+	succeeds(restore(file));
+
+	succeeds(intercom("audit verify"));
+	says(str_text(&said), "1 not sealed yet"); /* that of the restore */
+	site_start(&site);
+	has_rows_soon("SELECT max(seq) = (SELECT max(seq) FROM event) AND max(seq) > 1000000 FROM "
+	              "seal",
+	              "1\n");
+	succeeds(intercom("audit verify"));
+	ck_assert_int_eq(site_stop(&site), 0);
+	succeeds(intercom("audit export >/dev/null"));
+	succeeds(intercom("audit verify"));
+}
+END_TEST
+
 START_TEST(an_old_question_can_be_answered_and_nothing_is_written_twice)
 {
 	OWNED(char_ptr) char *answer = NULL;
@@ -666,6 +689,7 @@ int main(void)
 	tcase_add_test(c, a_backup_is_restored_where_there_is_no_database);
 	tcase_add_test(c, an_older_schema_is_brought_up_to_date);
 	tcase_add_test(c, numbers_given_since_the_backup_are_not_given_again);
+	tcase_add_test(c, the_seals_go_on_after_a_restore);
 	tcase_add_test(c, an_old_question_can_be_answered_and_nothing_is_written_twice);
 	tcase_add_test(c, a_write_that_was_begun_is_parked_with_its_files);
 	suite_add_tcase(s, c);
