@@ -155,7 +155,8 @@ static void look_at_proposal(struct call *c, const struct peer *peer,
 		                    .body = text,
 		                    .body_length = strlen(text),
 		                    .database = settings->database,
-		                    .run_dir = settings->run_dir };
+		                    .run_dir = settings->run_dir,
+		                    .fuzz = settings->fuzz };
 	struct refusal why = { .code = NULL };
 
 	if (look_at_files(c, &p, &why) == 0)
@@ -375,7 +376,7 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 	    c->waiting ? 0 : content_seq_for(st, str_text(&c->result), c->result.length, e);
 	int64_t wait_ms = call_patience_ms(p, settings);
 	struct instant until = clock_instant(clock_now_ms() + wait_ms);
-	struct secret task = secret_new();
+	struct secret task; /* lives until the row is written */
 	stmt *s =
 	    store_stmt(st, c->waiting ? SQL_TOOL_CALL_INSERT_WAITING : SQL_TOOL_CALL_INSERT_DONE);
 
@@ -394,6 +395,7 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 	bind_seq(s, ":request", request);
 	bind_seq(s, ":apply", apply);
 	if (c->is_task) {
+		task = secret_new();
 		bind_text(s, ":task", task.text);
 		if (c->timeout_ms)
 			bind_int(s, ":task_ttl_ms", c->timeout_ms + CALL_TASK_KEPT_MS);
@@ -574,15 +576,9 @@ static int add_files(struct store *st, int64_t apply, struct str *result, struct
 static int64_t applied_seq(struct store *st, int64_t request, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_APPLY_DONE);
-	int64_t apply = 0;
-	int got;
 
 	bind_int(s, ":request", request);
-	got = stmt_row(s, e);
-	if (got > 0)
-		apply = col_int(s, APPLY_DONE_SEQ);
-	stmt_reset(s);
-	return got < 0 ? -1 : apply;
+	return stmt_number(s, APPLY_DONE_SEQ, e);
 }
 
 static int already_consumed(struct store *st, struct call *c, int64_t request, struct err *e)

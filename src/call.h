@@ -32,6 +32,7 @@ struct call_settings {
 	char *database, *run_dir; /* canonical: they and what is beneath are not touched */
 	int64_t approval_ms, prompt_ms, wait_ms; /* 0: for ever */
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */
+	size_t fuzz; /* of diffs */
 	bool stall_enabled;
 	bool elicitation; /* clients may show questions to their users */
 	cJSON *commands; /* map: a policy may allow only these; NULL: any */

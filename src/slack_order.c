@@ -361,15 +361,9 @@ static bool names_open_request(struct order *o, int64_t *ret_seq, struct err *wh
 static int64_t session_seq_of(struct order *o, const char *id, struct err *e)
 {
 	stmt *s = store_stmt(o->st, SQL_SLACK_LIVE_SESSION);
-	int64_t seq = 0;
-	int got;
 
 	bind_text(s, ":id", id);
-	got = stmt_row(s, e);
-	if (got > 0)
-		seq = col_int(s, SLACK_LIVE_SESSION_SEQ);
-	stmt_reset(s);
-	return got < 0 ? -1 : seq;
+	return stmt_number(s, SLACK_LIVE_SESSION_SEQ, e);
 }
 
 /* Slack-poster opens it: its first job, because the trigger lives for 3 s. */

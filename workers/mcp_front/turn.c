@@ -337,9 +337,8 @@ static int run_cancel(struct front *f, struct job *job, struct err *e)
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(job->message.params, "requestId");
 	struct peer *p = job->sink->peer;
 	OWNED(str) struct str token = STR_INIT;
-	int64_t call_seq = 0;
+	int64_t call_seq;
 	stmt *s;
-	int got;
 
 	if (!id || !p->seq || p->transport == PEER_STATELESS)
 		return 0;
@@ -347,11 +346,8 @@ static int run_cancel(struct front *f, struct job *job, struct err *e)
 	s = store_stmt(&f->worker.store, SQL_TOOL_CALL_BY_RPC);
 	bind_int(s, ":connection", p->seq);
 	bind_text(s, ":rpc_id", token.bytes);
-	got = stmt_row(s, e);
-	if (got > 0)
-		call_seq = col_int(s, TOOL_CALL_BY_RPC_SEQ);
-	stmt_reset(s);
-	if (got < 0)
+	call_seq = stmt_number(s, TOOL_CALL_BY_RPC_SEQ, e);
+	if (call_seq < 0)
 		return -1;
 	job->call_seq = call_seq;
 	if (!call_seq)
