@@ -18,6 +18,8 @@ enum {
 	LEAST_ID = 8, /* a word of a command is an id from this length on */
 	LISTED = 20, /* sessions in one answer */
 	REPLY_MOST = 3800, /* characters of one */
+	FORM_MS =
+	    10 * 60 * 1000, /* after it was asked for, a reply is for the form that may not show */
 };
 
 struct order {
@@ -395,6 +397,16 @@ static int open_form(struct order *o, struct err *e)
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
+/* What this person writes next is not for the form any more. */
+static int form_closed(struct order *o, struct err *e)
+{
+	stmt *s = store_stmt(o->st, SQL_SLACK_FORM_CLOSED);
+
+	bind_text(s, ":request", o->act->request);
+	bind_text(s, ":user", o->act->user);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
 /* ---- steering ---- */
 
 static int steer(struct order *o, const char *kind, const char *session, const char *text,
@@ -756,15 +768,17 @@ static int waiting(struct order *o, struct err *e)
 	return count < 2 && got < 0 ? -1 : count;
 }
 
-/* The question whose form could not be shown to this person: what he writes next is what he would
- * have written there. */
+/* The question whose form this person does not see, as far as we know: what he writes next is what
+ * he would have written there. */
 static int missed_form(struct order *o, char id[40], char view[16], struct err *e)
 {
+	struct instant since = clock_instant(clock_now_ms() - FORM_MS);
 	stmt *s = store_stmt(o->st, SQL_SLACK_FORM_MISSED);
 	int got;
 
 	bind_int(s, ":session", o->thread->session_seq);
 	bind_text(s, ":user", o->act->user);
+	bind_text(s, ":since", since.text);
 	got = stmt_row(s, e);
 	if (got > 0) {
 		(void)snprintf(id, 40, "%s", col_text(s, SLACK_FORM_MISSED_ID));
@@ -798,7 +812,7 @@ static int reply_in_thread(struct order *o, struct err *e)
 	    (o->act->mentioned && strcmp(w.verb, "sessions") == 0))
 		return run_line(o, &w, e);
 	if (missed && (*w.rest || !is_verdict(w.verb)))
-		return decide(o, id, view, o->act->text, e);
+		return decide(o, id, view, strcmp(w.verb, view) == 0 ? w.rest : o->act->text, e);
 	if (open == 0)
 		return say_to_session(o, &w, e);
 	if (is_verdict(w.verb)) {
@@ -909,6 +923,8 @@ int slack_order_run(struct store *st, const struct slack_act *a, const struct sl
 		return tell(&o, "Please write something.", e);
 	case DEED_FILE:
 		return show_file(&o, a->request, e);
+	case DEED_CLOSE:
+		return form_closed(&o, e);
 	case DEED_NUDGE:
 		return nudge(&o, e);
 	case DEED_COMMAND:

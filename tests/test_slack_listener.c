@@ -4,6 +4,7 @@
 #include "slack_peer.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -472,30 +473,101 @@ START_TEST(a_message_that_is_too_long_is_acknowledged_and_refused)
 }
 END_TEST
 
-START_TEST(a_day_of_refreshes_and_drops_is_survived)
+/* ---- a day ---- */
+
+enum { BACK_WITHIN_S = 60 };
+
+/* Of a row of numbers that is always the same; $INTERCOM_SEED: of another one. */
+static unsigned any_below(unsigned limit)
 {
+	static unsigned state;
+
+	if (!state)
+		state = getenv("INTERCOM_SEED")
+		            ? (unsigned)strtoul(getenv("INTERCOM_SEED"), NULL, 10)
+		            : 1;
+	state = state * 1103515245 + 12345;
+	return (state >> 16) % limit;
+}
+
+/* One of the ends that a connection can have; it is noticed. */
+static void the_connection_drops(void)
+{
+	static const char *const ENDS[] = { "{'do':'cut'}", "{'do':'close'}",
+		                            "{'do':'close','code':1011}",
+		                            "{'do':'close','keep_tcp':true}" };
+
+	slack_socket("%s", ENDS[any_below(COUNT(ENDS))]);
+	expect_soon("SELECT detail LIKE 'not connected%' FROM worker "
+	            "WHERE name = 'slack-listener'",
+	            "1\n");
+}
+
+/* Seconds pass until it is connected again, within the limit. */
+static void it_comes_back(void)
+{
+	OWNED(char_ptr) char *detail = NULL;
+
+	for (int s = 0; s <= BACK_WITHIN_S; s++) {
+		char_ptr_clear(&detail);
+		detail = rows("SELECT detail FROM worker WHERE name = 'slack-listener'");
+		if (strcmp(detail, "connected\n") == 0)
+			return;
+		advance(SECOND);
+		(void)poll(NULL, 0, 20); /* for the worker, not for the clock */
+	}
+	ck_abort_msg("not back within %d s: %s", BACK_WITHIN_S, detail);
+}
+
+static void a_question_is_said(void)
+{
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	a_question_in_slack();
+	(void)start_worker("slack-poster");
+	for (int i = 0;
+	     i < 500 && !strstr(slack_ask("messages?channel=C01AGENTS"), "approve_accept"); i++) {
+		advance(SECOND);
+		(void)poll(NULL, 0, 10);
+	}
+	says(slack_ask("messages?channel=C01AGENTS"), "approve_accept");
+}
+
+START_TEST(in_a_day_of_refreshes_and_random_drops_it_always_comes_back_and_nothing_is_said_again)
+{
+	int64_t day = 0, refreshed = 0;
+	int rounds = 0;
+	char count[20];
+
 	slack();
+	a_question_is_said();
 	(void)listen();
-	for (int hour = 0; hour < 24; hour++) {
-		slack_mark();
-		slack_socket("%s", hour % 4 == 3
-		                       ? "{'do':'cut'}"
-		                       : "{'do':'disconnect','reason':'refresh_requested'}");
-		if (hour % 4 == 3) {
-			expect_soon("SELECT detail LIKE 'not connected%' FROM worker "
-			            "WHERE name = 'slack-listener'",
-			            "1\n");
-			advance(30 * SECOND);
+	expect_soon("SELECT count(*) FROM slack_outbox WHERE state IN ('queued', 'sending')",
+	            "0\n");
+	slack_mark();
+	for (; day < 24 * HOUR; rounds++) {
+		int64_t pass = (10 + any_below(80)) * (int64_t)MINUTE;
+
+		advance(pass);
+		day += pass;
+		expect_soon(DETAIL, "connected\n"); /* it has not noticed that time flies */
+		if (day - refreshed > 4 * HOUR) {
+			slack_socket("{'do':'disconnect','reason':'refresh_requested'}");
+			refreshed = day;
+		} else {
+			the_connection_drops();
 		}
+		it_comes_back();
 		(void)slack_wait_for("hello");
-		(void)slack_wait_for("close");
 		(void)slack_deliver("{'slash':{'text':'help'}}");
 		(void)slack_wait_for("ack");
-		advance(HOUR - MINUTE);
-		expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'",
-		            "connected\n");
 	}
-	expect("SELECT count(*) FROM slack_envelope WHERE outcome = 'accepted'", "24\n");
+	ck_assert_int_gt(rounds, 15);
+	(void)snprintf(count, sizeof(count), "%d\n", rounds);
+	expect("SELECT count(*) FROM slack_envelope WHERE outcome = 'accepted'", count);
+	ck_assert_ptr_null(strstr(slack_ask("calls?name=chat.postMessage&after=%s",
+	                                    member(slack_ask("calls?name=hello"), "calls.0.seq")),
+	                          "\"name\":\"chat.postMessage\""));
+	expect("SELECT count(*) FROM slack_message", "3\n");
 	slack_stop();
 }
 END_TEST
@@ -736,6 +808,61 @@ START_TEST(after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason)
 }
 END_TEST
 
+/* The form that was asked for last is open, as far as Slack says. */
+static void the_form_is_open(void)
+{
+	given("UPDATE slack_outbox SET state = 'sending', claim = 1 WHERE kind = 'view_open' AND "
+	      "state = 'queued';"
+	      "UPDATE slack_outbox SET state = 'sent', settled_at = '2026-01-01T09:00:00.000Z' "
+	      "WHERE kind = 'view_open' AND state = 'sending'");
+}
+
+static void say_in_thread(const char *text)
+{
+	(void)slack_deliver("{'message':{'text':'%s','thread_ts':'1700000000.000100'}}", text);
+	(void)slack_wait_for("ack");
+}
+
+START_TEST(after_a_form_that_slack_says_is_open_the_next_reply_is_the_reason_too)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	click("U01OP", "approve_reject", "1.1");
+	the_form_is_open();
+	say_in_thread("reject it breaks the build");
+	expect("SELECT state, reason FROM request", "rejected|it breaks the build\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	click("U01OP", "approve_reject", "1.1");
+	the_form_is_open();
+	(void)slack_deliver(
+	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
+	    "'type':'view_closed','user':{'id':'U01OP','team_id':'T01TEAM'},'is_cleared':false,"
+	    "'view':{'id':'V01','callback_id':'reject','private_metadata':"
+	    "'01900000-0000-7000-8000-00000000000a'}}}}");
+	(void)slack_wait_for("ack");
+	say_in_thread("what does it break?");
+	expect("SELECT state FROM request", "pending\n");
+	click("U01OP", "approve_reject", "1.2");
+	the_form_is_open();
+	advance(11 * MINUTE);
+	say_in_thread("and now?");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply' AND text LIKE 'A question "
+	       "waits here%'",
+	       "2\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(sessions_are_paused_resumed_and_stopped)
 {
 	slack();
@@ -838,7 +965,9 @@ int main(void)
 	tcase_add_test(c, passing_failures_are_tried_again_after_a_pause);
 	tcase_add_test(c, a_rate_limit_is_obeyed);
 	tcase_add_test(c, a_message_that_is_too_long_is_acknowledged_and_refused);
-	tcase_add_test(c, a_day_of_refreshes_and_drops_is_survived);
+	tcase_add_test(
+	    c,
+	    in_a_day_of_refreshes_and_random_drops_it_always_comes_back_and_nothing_is_said_again);
 	tcase_add_test(c, another_program_with_our_token_is_warned_about);
 	tcase_add_test(c, nobody_sees_the_token);
 	tcase_add_test(c, a_wrong_token_is_named_and_not_shown);
@@ -850,6 +979,8 @@ int main(void)
 	tcase_add_test(c, a_click_that_needs_words_asks_for_a_form);
 	tcase_add_test(c, a_form_decides_and_an_empty_one_stays_open);
 	tcase_add_test(c, after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason);
+	tcase_add_test(c, after_a_form_that_slack_says_is_open_the_next_reply_is_the_reason_too);
+	tcase_add_test(c, after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason);
 	tcase_add_test(c, sessions_are_paused_resumed_and_stopped);
 	tcase_add_test(c, what_cannot_be_done_yet_is_said_in_one_line);
 	tcase_add_test(c, a_task_is_for_the_next_session);
