@@ -78,7 +78,8 @@ void slack_say_mode(const char *from, const char *to, struct slack_said *out);
 void slack_say_broadcast(const char *level, const char *message, struct slack_said *out);
 void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
                      struct slack_said *out);
-/* Our own words: *, _, ~ and backticks format; & < > are escaped here. */
+/* Our own words: *, _, ~ and backticks format; & < > are escaped here; who is named by us
+ * (slack:<team>:<user>) is mentioned, by the name that Slack knows. */
 void slack_say_text(const char *text, struct slack_said *out);
 
 /* The same without blocks, for when Slack refuses those: how to answer in words, too. */

@@ -7,6 +7,7 @@
 #include "request.h"
 #include "setting.h"
 #include "slack_envelope.h"
+#include "slack_text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -53,6 +54,7 @@ static void reply_to_command(struct order *o, const char *text)
 	OWNED(str) struct str escaped = STR_INIT;
 
 	escape(&escaped, text);
+	slack_name_people(&escaped);
 	str_reset(o->reply);
 	str_add(o->reply, "{\"response_type\":\"ephemeral\",\"text\":");
 	json_quote(o->reply, str_text(&escaped));

@@ -713,7 +713,7 @@ static void old_message_after(bool crash)
 	edits_wait(2);
 	press_and_wait(ts, "approve_accept");
 	press_and_wait(ts, "approve_accept");
-	whispered("already approved by slack:T01TEAM:U01OP");
+	whispered("already approved by <@U01OP> at ");
 	expect("SELECT outcome, source FROM decision ORDER BY seq",
 	       "applied|slack\nduplicate|slack\n");
 	a.port = front_port();
