@@ -727,24 +727,11 @@ START_TEST(a_write_that_was_begun_is_parked_with_its_files)
 }
 END_TEST
 
-static TCase *with_slack(void)
-{
-	TCase *c = tcase_create("backup_slack");
-
-	tcase_add_checked_fixture(c, NULL, close_store);
-	tcase_set_timeout(c, 100);
-	tcase_add_test(c, what_was_said_in_slack_since_the_backup_is_not_said_again);
-	tcase_add_test(c, what_was_not_said_before_the_restore_is_said_after_it_in_order);
-	return c;
-}
-
 int main(void)
 {
 	Suite *s = suite_create("backup");
-	TCase *c = tcase_create("backup");
+	TCase *c = store_case(s, "backup", 100);
 
-	tcase_add_checked_fixture(c, NULL, close_store);
-	tcase_set_timeout(c, 100);
 	tcase_add_test(c, a_backup_is_one_private_file_with_all_rows);
 	tcase_add_test(c, what_is_there_is_not_overwritten);
 	tcase_add_test(c, without_a_database_there_is_no_backup);
@@ -763,7 +750,8 @@ int main(void)
 	tcase_add_test(c, numbers_given_since_the_backup_are_not_given_again);
 	tcase_add_test(c, an_old_question_can_be_answered_and_nothing_is_written_twice);
 	tcase_add_test(c, a_write_that_was_begun_is_parked_with_its_files);
-	suite_add_tcase(s, c);
-	suite_add_tcase(s, with_slack());
+	c = store_case(s, "backup_slack", 100);
+	tcase_add_test(c, what_was_said_in_slack_since_the_backup_is_not_said_again);
+	tcase_add_test(c, what_was_not_said_before_the_restore_is_said_after_it_in_order);
 	return run_suite(s);
 }

@@ -996,24 +996,11 @@ START_TEST(a_wrong_token_or_address_is_wrong_input)
 }
 END_TEST
 
-static TCase *outage(void)
-{
-	TCase *c = tcase_create("slack_outage");
-
-	tcase_add_checked_fixture(c, NULL, close_store);
-	tcase_set_timeout(c, 90 + backlog() / 20);
-	tcase_add_test(
-	    c, after_an_outage_of_minutes_with_restarts_everything_is_said_once_and_in_order);
-	return c;
-}
-
 int main(void)
 {
 	Suite *s = suite_create("slack_poster");
-	TCase *c = tcase_create("slack_poster");
+	TCase *c = store_case(s, "slack_poster", 90);
 
-	tcase_add_checked_fixture(c, NULL, close_store);
-	tcase_set_timeout(c, 90);
 	tcase_add_test(
 	    c, a_question_stands_in_its_sessions_thread_with_buttons_and_a_call_to_the_operators);
 	tcase_add_test(c, an_answer_typed_by_hand_takes_the_buttons_away);
@@ -1048,7 +1035,8 @@ int main(void)
 	tcase_add_test(c, a_slash_commands_answer_goes_to_its_address_which_is_then_forgotten);
 	tcase_add_test(c, the_token_is_gone_from_the_environment);
 	tcase_add_test(c, a_wrong_token_or_address_is_wrong_input);
-	suite_add_tcase(s, c);
-	suite_add_tcase(s, outage());
+	c = store_case(s, "slack_outage", 90 + backlog() / 20);
+	tcase_add_test(
+	    c, after_an_outage_of_minutes_with_restarts_everything_is_said_once_and_in_order);
 	return run_suite(s);
 }
