@@ -253,6 +253,44 @@ START_TEST(owner_and_attributes_survive)
 }
 END_TEST
 
+START_TEST(other_names_of_a_file_keep_the_old_content)
+{
+	begin();
+	file("a.txt", "old");
+	ck_assert_int_eq(link(in("a.txt"), in("same.txt")), 0);
+	apply("a.txt", "new");
+	file_is("a.txt", "new");
+	file_is("same.txt", "old");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(holes_are_filled_and_read_as_before)
+{
+	enum { HOLE = 1 << 20 };
+	OWNED(str) struct str diff = STR_INIT;
+	struct stat st;
+	FILE *f;
+
+	begin();
+	f = fopen(in("a.txt"), "we");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fseek(f, HOLE, SEEK_SET), 0);
+	(void)fputs("\none\n", f);
+	ck_assert_int_eq(fclose(f), 0);
+	apply("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -2 +2 @@\n-one\n+two\n");
+	expect(OUTCOME, APPLIED);
+	ck_assert_int_eq(stat(in("a.txt"), &st), 0);
+	ck_assert_int_eq(st.st_size, HOLE + 5);
+	ck_assert_int_ge(st.st_blocks * 512, HOLE);
+	f = fopen(in("a.txt"), "re");
+	ck_assert_ptr_nonnull(f);
+	for (int i = 0; i < HOLE; i++)
+		ck_assert_int_eq(fgetc(f), 0);
+	(void)fclose(f);
+}
+END_TEST
+
 START_TEST(attributes_stay_behind_where_the_setting_says_so)
 {
 	begin();
@@ -1583,6 +1621,8 @@ static void add_writing(TCase *c)
 	tcase_add_test(c, line_ends_survive);
 	tcase_add_test(c, modes_survive);
 	tcase_add_test(c, owner_and_attributes_survive);
+	tcase_add_test(c, other_names_of_a_file_keep_the_old_content);
+	tcase_add_test(c, holes_are_filled_and_read_as_before);
 	tcase_add_test(c, attributes_stay_behind_where_the_setting_says_so);
 	tcase_add_test(c, context_that_differs_is_a_conflict_but_with_fuzz);
 	tcase_add_test(c, a_big_file_and_ten_thousand_hunks_take_no_more_memory_than_is_said);
