@@ -136,7 +136,8 @@ static int take_over(struct front *f, struct err *e)
 	if (!failed) {
 		s = store_stmt(st, SQL_CONNECTION_LOSE_ALL);
 		bind_text(s, ":host", f->worker.host);
-		failed = stmt_run(s, e) < 0;
+		failed =
+		    stmt_run(s, e) < 0 || stmt_run(store_stmt(st, SQL_SAID_WAIT_DELETE_ALL), e) < 0;
 	}
 	if (failed) {
 		store_rollback(st);
@@ -163,7 +164,8 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
 	doorbell_drain(&f->worker.bell);
 	front_answer(f);
 	front_look_at_parked(f);
-	resource_look(f);
+	front_look_at_soon(f);
+	front_look_at_views(f);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -186,7 +188,8 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	front_answer(f);
 	front_look_at_parked(f);
-	resource_look(f);
+	front_look_at_soon(f);
+	front_look_at_views(f);
 	if (worker_heartbeat(&f->worker, &e))
 		log_warn("%s", e.text);
 }
@@ -205,7 +208,7 @@ static int open_loop(struct front *f, struct err *e)
 		return err_set(e, ERR_AGAIN, "libevent gives no event base");
 	STAILQ_INIT(&f->jobs);
 	STAILQ_INIT(&f->parked);
-	STAILQ_INIT(&f->readings);
+	STAILQ_INIT(&f->soon);
 	STAILQ_INIT(&f->told);
 	TAILQ_INIT(&f->line);
 	f->turn = event_new(f->base, -1, 0, front_turn, f);
@@ -213,7 +216,7 @@ static int open_loop(struct front *f, struct err *e)
 	f->signal = event_new(f->base, f->worker.signal_fd, EV_READ, on_signal, f);
 	f->beat = event_new(f->base, -1, EV_PERSIST, on_beat, f);
 	f->clock = evtimer_new(f->base, front_progress, f);
-	f->patience = evtimer_new(f->base, resource_on_patience, f);
+	f->patience = evtimer_new(f->base, front_on_patience, f);
 	(void)event_add(f->bell, NULL);
 	(void)event_add(f->signal, NULL);
 	(void)event_add(f->beat, &beat);
