@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 enum {
-	CUTS = 40,
+	CUTS = 25,
 	COMMITS = 24, /* of the role "write" */
 	COPY_EVERY = 5, /* commits between two checkpoints ... */
 	RESTART_EVERY = 11, /* ... two that begin the log anew ... */
