@@ -17,6 +17,7 @@
 enum {
 	SLACK_INLINE_LINES = 20, /* of a diff that stands in the message (seeds 001 section 4) */
 	SLACK_INLINE_UNITS = 2500,
+	SLACK_AUTO_MAX = 20, /* different things of a summary that are named */
 	SLACK_SNIPPET_BYTES = 1000000, /* of a file that Slack still takes as a snippet */
 };
 
@@ -51,9 +52,20 @@ struct slack_write {
 	const cJSON *files;
 };
 
+/* A silent agent. status, nudged_by: of the stall row; status NULL is pending. progress: JSON array of
+ * {"label", "status"}, or NULL. is_call: the second message, which calls everybody. */
 struct slack_stall {
-	const char *alert_id, *session_id, *last_tool;
-	int64_t idle_seconds;
+	const char *alert_id, *session_id, *last_tool, *status, *nudged_by, *delivered_at;
+	const char *prompt, *client_name, *workspace_root, *protocol_mode, *ended_at;
+	const cJSON *progress;
+	int64_t idle_seconds, nudge_count;
+	bool is_call;
+};
+
+/* What a policy allowed, told together. */
+struct slack_auto {
+	int64_t count; /* of all of them */
+	cJSON *shown; /* array of {"subject", "rule", "times"}, up to SLACK_AUTO_MAX */
 };
 
 /* Whether a clearance's diff stands in the message itself. */
@@ -73,11 +85,14 @@ void slack_say_expired(const struct request *r, struct slack_said *out);
 void slack_say_session(const struct slack_session *s, struct slack_said *out);
 void slack_say_ended(const struct slack_session *s, struct slack_said *out);
 void slack_say_write(const struct slack_write *w, struct slack_said *out);
+void slack_say_auto(const struct slack_auto *a, struct slack_said *out);
 void slack_say_mode(const char *from, const char *to, struct slack_said *out);
 /* level: info, success, warning, error; anything else is info. */
 void slack_say_broadcast(const char *level, const char *message, struct slack_said *out);
 void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
                      struct slack_said *out);
+/* A notice of its own: the watchdog has nudged for the nudge-th time. */
+void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out);
 /* Our own words: *, _, ~ and backticks format; & < > are escaped here. */
 void slack_say_text(const char *text, struct slack_said *out);
 

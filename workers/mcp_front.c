@@ -2,7 +2,7 @@
  *
  * Reads:  setting, worker, answer, request, apply, file_change, session, connection, content
  * Writes: connection, session, tool_call, request (asking, reviving, adopting), apply (queueing),
- *         command (switch_freq), decision (from the IPC socket),
+ *         command (switch_freq), decision, command and steering (from the IPC socket),
  *         content; everything else follows from these by rules
  * Outside: 127.0.0.1:http_port, <run>/mcp.sock, <run>/ipc.sock, files of workspaces (read only)
  *
@@ -40,6 +40,20 @@ static void read_commands(struct front *f)
 		f->settings.commands = cJSON_CreateObject();
 }
 
+static void read_prompt_times(struct store *st, struct call_settings *s)
+{
+	int64_t usual = setting_int(st, "timeouts.prompt_seconds", 1800);
+
+	for (size_t i = 0; i < PROMPT_TYPES; i++) {
+		char name[60];
+		int64_t own;
+
+		(void)snprintf(name, sizeof(name), "timeouts.%s_seconds", PROMPT_TYPE[i]);
+		own = setting_int(st, name, 0);
+		s->prompt_ms[i] = (own ? own : usual) * 1000;
+	}
+}
+
 static void read_settings(struct front *f)
 {
 	struct store *st = &f->worker.store;
@@ -48,6 +62,7 @@ static void read_settings(struct front *f)
 	OWNED(str) struct str stall = STR_INIT;
 	OWNED(str) struct str uids = STR_INIT;
 	OWNED(str) struct str elicitation = STR_INIT;
+	OWNED(str) struct str token = STR_INIT;
 
 	(void)snprintf(s->places.host, sizeof(s->places.host), "%s", f->worker.host);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
@@ -61,7 +76,7 @@ static void read_settings(struct front *f)
 	s->run_dir = realpath(f->worker.run_dir, NULL);
 	s->listener = f->worker.id.text;
 	s->approval_ms = setting_int(st, "timeouts.approval_seconds", 3600) * 1000;
-	s->prompt_ms = setting_int(st, "timeouts.prompt_seconds", 1800) * 1000;
+	read_prompt_times(st, s);
 	s->wait_ms = setting_int(st, "timeouts.wait_seconds", 0) * 1000;
 	s->wait_cap_ms = setting_int(st, "mcp.wait_cap", 240) * 1000;
 	s->fuzz = (size_t)setting_int(st, "apply.fuzz_lines", 0);
@@ -70,6 +85,8 @@ static void read_settings(struct front *f)
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
 	                 elicitation.bytes[0] == 't';
 	read_commands(f);
+	f->ipc_requires_token =
+	    setting_get(st, "ipc.require_token", &token, NULL) > 0 && token.bytes[0] == 't';
 	if (setting_get(st, "mcp.allow_uids", &uids, NULL) > 0)
 		f->allow_uids = cJSON_Parse(uids.bytes);
 	f->http_port = setting_int(st, "http_port", 3000);
