@@ -46,6 +46,12 @@ UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrup
        updated_at = :now
  WHERE (:host IS NULL OR host = :host) AND status IN ('created', 'active', 'paused');
 
+-- name: session_interrupt_started
+-- At the start: the processes of sessions that we had started have ended with the system.
+-- scan ok: once, at the start
+UPDATE session SET status = 'interrupted', connectivity_status = 'offline', updated_at = :now
+ WHERE host = :host AND origin = 'started' AND status IN ('created', 'active', 'paused');
+
 -- name: session_list
 -- scan ok: for a person
 SELECT id, status, mode, workspace_root, last_tool, updated_at, client_name, connectivity_status
