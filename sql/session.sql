@@ -96,6 +96,15 @@ UPDATE connection SET state = 'closed', closed_at = :now WHERE seq = :seq AND st
 -- Its process came back after the front that held it died.
 UPDATE connection SET state = 'open', closed_at = NULL WHERE seq = :seq AND state <> 'open';
 
+-- name: session_client_is_back
+-- So it is there, if silent: that is noticed again.
+UPDATE session
+   SET idle_since = coalesce(idle_since, :now),
+       connectivity_status = CASE connectivity_status WHEN 'offline' THEN 'online'
+                             ELSE connectivity_status END
+ WHERE seq = :seq AND status <> 'terminated'
+   AND (idle_since IS NULL OR connectivity_status = 'offline');
+
 -- name: connection_lose_all
 -- A front starts: the stdio connections of its predecessor are gone until their relays come back.
 UPDATE connection SET state = 'lost' WHERE host = :host AND state = 'open' AND transport = 'stdio';

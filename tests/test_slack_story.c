@@ -1222,6 +1222,83 @@ START_TEST(what_ctl_shows_and_does_about_a_silent_agent)
 }
 END_TEST
 
+static void given_stall_of_a_relay(struct relay *r)
+{
+	fresh_store();
+	site = site_make("[stall]\ninactivity_threshold_seconds = 120\n");
+	site_start(&site);
+	advance(MINUTE + SECOND);
+	*r = given_relay(&site);
+	free(relay_call(r, "ping", "{}"));
+	advance(2 * MINUTE);
+	expect_soon("SELECT status FROM stall", "pending\n");
+}
+
+START_TEST(a_nudge_is_said_at_once_on_the_open_stream_of_an_agent_and_told_with_its_next_call)
+{
+	OWNED(char_ptr) char *said = NULL;
+	OWNED(char_ptr) char *level = NULL;
+	OWNED(char_ptr) char *wrong = NULL;
+	OWNED(char_ptr) char *pong = NULL;
+	struct relay r;
+
+	given_stall_of_a_relay(&r);
+	ck_assert_int_eq(
+	    ctl(NULL, "nudge $(sqlite3 '%s' 'SELECT id FROM session') wake up", test_db()), 0);
+	said = relay_line(&r);
+	has(said, "method", "notifications/message");
+	has(said, "params.level", "warning");
+	has(said, "params.data", "wake up");
+	expect("SELECT status, told_count, streamed_at IS NOT NULL FROM stall", "nudged|1|1\n");
+	expect("SELECT delivered_at FROM steering", "\n"); /* that is not a delivery */
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":90,\"method\":\"logging/setLevel\","
+	               "\"params\":{\"level\":\"loud\"}}");
+	wrong = relay_line(&r);
+	has(wrong, "error.code", "-32602");
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":91,\"method\":\"logging/setLevel\","
+	               "\"params\":{\"level\":\"error\"}}");
+	level = relay_line(&r);
+	has(level, "id", "91");
+	ck_assert_int_eq(ctl(NULL, "nudge $(sqlite3 '%s' 'SELECT id FROM session')", test_db()), 0);
+	expect_soon("SELECT told_count FROM stall", "2\n");
+	pong = relay_call(&r, "ping", "{}"); /* nothing was said in between */
+	has(pong, "pending_steering.0", "wake up");
+	has(pong, "pending_steering.1",
+	    "Continue working on the current task. Pick up where you left off.");
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "0\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_agent_on_stdio_that_is_silent_over_a_crash_of_everything_is_noticed)
+{
+	struct relay r;
+
+	fresh_store();
+	site = site_make("[stall]\ninactivity_threshold_seconds = 300\n");
+	site_start(&site);
+	r = given_relay(&site);
+	free(relay_call(&r, "ping", "{}"));
+	advance(3 * MINUTE);
+	expect_soon("SELECT max(heartbeat_at) > (SELECT strftime('%Y-%m-%dT%H:%M:%fZ',"
+	            " last_activity_at, '+170 seconds') FROM session) FROM worker"
+	            " WHERE name = 'watchdog'",
+	            "1\n");
+	site_kill(&site);
+	site_start(&site);
+	expect_soon("SELECT state FROM connection", "open\n"); /* its relay is back */
+	advance(MINUTE + SECOND);
+	expect("SELECT count(*) FROM stall", "0\n");
+	advance(MINUTE);
+	expect_soon("SELECT status, idle_seconds BETWEEN 240 AND 310 FROM stall", "pending|1\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	expect_soon("SELECT status FROM stall", "dismissed\n");
+	expect("SELECT connectivity_status FROM session", "offline\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 static TCase *stalls(void)
 {
 	TCase *c = tcase_create("slack_stalls");
@@ -1241,6 +1318,9 @@ static TCase *stalls(void)
 	tcase_add_test(c, each_silent_agent_has_its_own_alert_that_names_its_session);
 	tcase_add_test(c, an_alert_outlives_a_restart_with_its_buttons);
 	tcase_add_test(c, what_ctl_shows_and_does_about_a_silent_agent);
+	tcase_add_test(
+	    c, a_nudge_is_said_at_once_on_the_open_stream_of_an_agent_and_told_with_its_next_call);
+	tcase_add_test(c, an_agent_on_stdio_that_is_silent_over_a_crash_of_everything_is_noticed);
 	return c;
 }
 
