@@ -163,6 +163,12 @@ static int parse(struct request *r, int argc, char **argv)
 			return -1;
 	if (asks_help)
 		return 1;
+	if (print && r->wish.remove) {
+		(void)fprintf(stderr,
+		              "%s: uninstall prints nothing; it shows the change and asks\n",
+		              PROGRAM);
+		return -1;
+	}
 	r->wish.host = optind + 1 == argc ? host_find(argv[optind]) : NULL;
 	if (!r->wish.host) {
 		OWNED(str) struct str names = STR_INIT;

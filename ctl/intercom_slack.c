@@ -54,9 +54,11 @@ static char *read_secret(int fd, int ms)
 	return secret;
 }
 
-/* secret-tool is libsecret's own program. One that does not answer in time is ended. */
-static char *from_keychain(const char *name)
+/* secret-tool is libsecret's own program. One that does not answer in time is ended, and is not
+ * asked again: *answers. */
+static char *from_keychain(const char *name, bool *answers)
 {
+	int64_t end = clock_monotonic_ms() + KEYCHAIN_MS;
 	char tool[] = "secret-tool", lookup[] = "lookup", service[] = "service",
 	     username[] = "username";
 	char ours[] = "agent-intercom", key[40];
@@ -66,7 +68,7 @@ static char *from_keychain(const char *name)
 	int pipe_fds[2];
 	pid_t pid;
 
-	if (!getenv("DBUS_SESSION_BUS_ADDRESS") || pipe2(pipe_fds, O_CLOEXEC) != 0)
+	if (!*answers || !getenv("DBUS_SESSION_BUS_ADDRESS") || pipe2(pipe_fds, O_CLOEXEC) != 0)
 		return NULL;
 	(void)snprintf(key, sizeof(key), "%s", name);
 	(void)posix_spawn_file_actions_init(&files);
@@ -78,6 +80,7 @@ static char *from_keychain(const char *name)
 	(void)close(pipe_fds[1]);
 	if (!failed) {
 		secret = read_secret(pipe_fds[0], KEYCHAIN_MS);
+		*answers = secret || clock_monotonic_ms() < end;
 		(void)kill(pid, SIGKILL); /* it has said what it had to say, or will not */
 		(void)waitpid(pid, NULL, 0);
 	}
@@ -103,18 +106,17 @@ static char *from_systemd(const char *name)
 	return secret;
 }
 
-/* The variable is taken out of the environment in any case. */
-static char *look_up(const char *name, const char *variable)
+/* Puts what is found in the keychain or with systemd in the place of what the environment had. */
+static void look_up(const char *name, char **secret, bool *keychain_answers)
 {
-	char *in_environment = slack_secret_take(variable);
-	char *found = from_keychain(name);
+	char *found = from_keychain(name, keychain_answers);
 
 	if (!found)
 		found = from_systemd(name);
 	if (!found)
-		return in_environment;
-	slack_secret_wipe(&in_environment);
-	return found;
+		return;
+	slack_secret_wipe(secret);
+	*secret = found;
 }
 
 /* ---- checking ---- */
@@ -181,11 +183,19 @@ static int check(const struct slack_secrets *s, const char *channel, struct err 
 
 int slack_secrets_load(struct slack_secrets *s, const char *channel, struct err *e)
 {
-	s->app = look_up("slack_app_token", "SLACK_APP_TOKEN");
-	s->bot = look_up("slack_bot_token", "SLACK_BOT_TOKEN");
-	s->team = look_up("slack_team_id", "SLACK_TEAM_ID");
+	bool answers = true;
+
+	/* All of them before the keychain is asked: its program gets our environment. */
+	s->app = slack_secret_take("SLACK_APP_TOKEN");
+	s->bot = slack_secret_take("SLACK_BOT_TOKEN");
+	s->team = slack_secret_take("SLACK_TEAM_ID");
 	s->members = slack_secret_take("SLACK_MEMBER_IDS");
 	s->api_url = slack_secret_take("SLACK_API_URL");
+	if (s->app || s->bot)
+		slack_secret_guard();
+	look_up("slack_app_token", &s->app, &answers);
+	look_up("slack_bot_token", &s->bot, &answers);
+	look_up("slack_team_id", &s->team, &answers);
 	if (!s->app && !s->bot)
 		return 0;
 	slack_secret_guard();

@@ -648,7 +648,8 @@ static struct proposal proposal_of(const struct job *j)
 		                  .body = str_text(&j->request.body),
 		                  .body_length = j->request.body.length,
 		                  .database = j->a->database,
-		                  .run_dir = j->a->run_dir };
+		                  .run_dir = j->a->run_dir,
+		                  .fuzz = (size_t)setting_int(j->a->store, "apply.fuzz_lines", 0) };
 }
 
 static bool same_text(const char *a, const char *b)
@@ -788,15 +789,9 @@ static void invert(stmt *s, struct file_change *f, int64_t *ret_image)
 static int64_t applied_seq(struct job *j, struct err *e)
 {
 	stmt *s = store_stmt(j->a->store, SQL_APPLY_DONE);
-	int64_t seq = 0;
-	int got;
 
 	bind_int(s, ":request", j->request_seq);
-	got = stmt_row(s, e);
-	if (got > 0)
-		seq = col_int(s, APPLY_DONE_SEQ);
-	stmt_reset(s);
-	return got < 0 ? -1 : seq;
+	return stmt_number(s, APPLY_DONE_SEQ, e);
 }
 
 /* The changes of the write, inverted, and the contents they put back. 0, 1 refused, -1 error. */
@@ -898,6 +893,14 @@ static void keep_names(struct job *j, struct job *planned)
 	}
 }
 
+static void leave_attributes(struct job *j)
+{
+	bool leave = !setting_is_on(j->a->store, "apply.keep_attributes", true);
+
+	for (size_t i = 0; i < j->count; i++)
+		j->changes[i].leave_attributes = leave;
+}
+
 static void tell_what(struct job *j)
 {
 	size_t bytes = 0;
@@ -932,6 +935,7 @@ static enum step plan(struct job *j, struct err *e)
 	changes_clear(j);
 	j->changes = planned.changes;
 	j->count = planned.count;
+	leave_attributes(j);
 	note_forced(j);
 	tell_what(j);
 	return STEP_GO_ON;

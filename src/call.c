@@ -155,7 +155,8 @@ static void look_at_proposal(struct call *c, const struct peer *peer,
 		                    .body = text,
 		                    .body_length = strlen(text),
 		                    .database = settings->database,
-		                    .run_dir = settings->run_dir };
+		                    .run_dir = settings->run_dir,
+		                    .fuzz = settings->fuzz };
 	struct refusal why = { .code = NULL };
 
 	if (look_at_files(c, &p, &why) == 0)
@@ -387,7 +388,7 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 	    c->waiting ? 0 : content_seq_for(st, str_text(&c->result), c->result.length, e);
 	int64_t wait_ms = call_patience_ms(p, settings);
 	struct instant until = clock_instant(clock_now_ms() + wait_ms);
-	struct secret task = secret_new();
+	struct secret task; /* lives until the row is written */
 	stmt *s =
 	    store_stmt(st, c->waiting ? SQL_TOOL_CALL_INSERT_WAITING : SQL_TOOL_CALL_INSERT_DONE);
 
@@ -406,6 +407,7 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 	bind_seq(s, ":request", request);
 	bind_seq(s, ":apply", apply);
 	if (c->is_task) {
+		task = secret_new();
 		bind_text(s, ":task", task.text);
 		if (c->timeout_ms)
 			bind_int(s, ":task_ttl_ms", c->timeout_ms + CALL_TASK_KEPT_MS);
@@ -586,15 +588,9 @@ static int add_files(struct store *st, int64_t apply, struct str *result, struct
 static int64_t applied_seq(struct store *st, int64_t request, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_APPLY_DONE);
-	int64_t apply = 0;
-	int got;
 
 	bind_int(s, ":request", request);
-	got = stmt_row(s, e);
-	if (got > 0)
-		apply = col_int(s, APPLY_DONE_SEQ);
-	stmt_reset(s);
-	return got < 0 ? -1 : apply;
+	return stmt_number(s, APPLY_DONE_SEQ, e);
 }
 
 static int already_consumed(struct store *st, struct call *c, int64_t request, struct err *e)
@@ -717,6 +713,57 @@ static int check_diff(struct store *st, struct call *c, const struct peer *p,
 		return 0;
 	}
 	return queue_apply(st, c, r.seq, settings->places.host, ret_apply, e);
+}
+
+/* ---- broadcasts ---- */
+
+void call_said_result(struct str *out, bool posted, const char *ts)
+{
+	str_addf(out, "{\"posted\":%s", posted ? "true" : "false");
+	if (ts)
+		add_text(out, "ts", ts);
+	str_add_char(out, '}');
+}
+
+int call_said(struct store *st, int64_t call_seq, bool late, struct str *result, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SAID_WAIT_READ);
+	const char *ts = NULL;
+	bool refused = false;
+	int got, known;
+
+	bind_int(s, ":call", call_seq);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		ts = col_text(s, SAID_WAIT_READ_TS);
+		refused = col_int(s, SAID_WAIT_READ_REFUSED) != 0;
+	}
+	known = got >= 0 && (ts || refused || late);
+	if (known)
+		call_said_result(result, !refused, ts);
+	stmt_reset(s);
+	return got < 0 ? -1 : known;
+}
+
+int call_said_finish(struct store *st, int64_t call_seq, const char *result, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SAID_WAIT_DELETE);
+
+	bind_int(s, ":call", call_seq);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	s = store_stmt(st, SQL_TOOL_CALL_SAID);
+	bind_int(s, ":seq", call_seq);
+	bind_text(s, ":result", result);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int wait_for_ts(struct store *st, int64_t call_seq, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SAID_WAIT_INSERT);
+
+	bind_int(s, ":call", call_seq);
+	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
 /* ---- the tools that answer at once ---- */
@@ -901,7 +948,7 @@ static void auto_check(struct call *c)
 	str_add_char(&c->result, '}');
 }
 
-/* The rules queue it when the call is written down. Its ts is not known by then. */
+/* The rules queue it when the call is written down; where it stands in Slack is known later. */
 static int broadcast(struct store *st, struct call *c, const struct peer *p, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_SLACK_IS_HEARD);
@@ -910,8 +957,9 @@ static int broadcast(struct store *st, struct call *c, const struct peer *p, str
 	bind_int(s, ":session", p->session_seq);
 	got = stmt_row(s, e);
 	stmt_reset(s);
+	c->is_said = got > 0;
 	if (got >= 0)
-		str_add(&c->result, got ? "{\"posted\":true}" : "{\"posted\":false}");
+		call_said_result(&c->result, got > 0, NULL);
 	return got < 0 ? -1 : 0;
 }
 
@@ -985,7 +1033,8 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 		return -1;
 	if (touch_session(st, c->tool, p->session_seq, e))
 		return -1;
-	if (insert_call(st, c, p, request, apply, settings, e))
+	if (insert_call(st, c, p, request, apply, settings, e) ||
+	    (c->is_said && wait_for_ts(st, c->seq, e)))
 		return -1;
 	if (c->waiting || c->elicitation.length) /* it goes with the answer */
 		steering_clear(&c->steering);

@@ -21,6 +21,7 @@
 
 enum {
 	CALL_GIVE_UP_MS = 20000, /* the shortest time-out of a client that we learn from */
+	CALL_SAID_MS = 2000, /* a broadcast waits to be told where it stands in Slack */
 	CALL_TASK_KEPT_MS = 3600000, /* a task is there for so long after its question's deadline */
 };
 
@@ -36,6 +37,7 @@ struct call_settings {
 	int64_t approval_ms, wait_ms; /* 0: for ever */
 	int64_t prompt_ms[PROMPT_TYPES]; /* by the type's place in PROMPT_TYPE */
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */
+	size_t fuzz; /* of diffs */
 	bool stall_enabled;
 	bool elicitation; /* clients may show questions to their users */
 	cJSON *commands; /* map: a policy may allow only these; NULL: any */
@@ -65,6 +67,7 @@ struct call {
 	int64_t timeout_ms; /* of its question; 0: it waits for ever */
 	bool is_error;
 	bool is_answer; /* the result is a person's answer */
+	bool is_said; /* broadcast: Slack shows it soon, and the result can say where: call_said */
 	struct str result; /* JSON object */
 	struct str elicitation; /* JSON object: what the client is to ask its user, or empty */
 	struct steering steering; /* what goes with it */
@@ -131,6 +134,14 @@ int call_given_up(struct store *st, int64_t call_seq, struct err *e);
 
 /* Writes that the result has been handed over, and what went with it. Inside a transaction. */
 int call_finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e);
+
+/* Appends broadcast's result. ts: Slack's name of the message that says it, or NULL. */
+void call_said_result(struct str *out, bool posted, const char *ts);
+/* Appends the result of a broadcast that is_said: 1, if it is known where it stands or that Slack
+ * refuses it, or if late; else 0. -1 on error. */
+int call_said(struct store *st, int64_t call_seq, bool late, struct str *result, struct err *e);
+/* Writes what the caller has been told. Inside a transaction. */
+int call_said_finish(struct store *st, int64_t call_seq, const char *result, struct err *e);
 
 /* Fills c with a result {"status":"error","error_code":code,"error_message":text}. */
 void call_refuse(struct call *c, const char *code, const char *format, ...)

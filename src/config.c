@@ -146,6 +146,12 @@ static const struct field FIELDS[] = {
 	  .rule = &NOT_EMPTY, FLAG(database, "--db"),
 	  .comment = "the SQLite file, relative to the folder of this config file" },
 
+	{ "apply.fuzz_lines", NUMBER, AT(apply.fuzz_lines), .preset = "0", RANGE(0, 2),
+	  .comment = "lines of context at each end of a hunk that need not be as the diff says" },
+	{ "apply.keep_attributes", BOOLEAN, AT(apply.keep_attributes), .preset = "true",
+	  .comment =
+	      "whether extended attributes (access lists too) go with a file that is written" },
+
 	{ "slack.channel_id", TEXT, AT(slack.channel_id), .preset = "", .rule = &CHANNEL,
 	  .example = "C0123456789",
 	  .comment = "where sessions are posted; needed for Slack (tokens never stand here)" },

@@ -71,6 +71,10 @@ struct config {
 		char *path; /* absolute */
 	} database;
 	struct {
+		int64_t fuzz_lines;
+		bool keep_attributes;
+	} apply;
+	struct {
 		char *channel_id;
 		int questions; /* enum config_questions */
 		int64_t reconnect_backoff_max_seconds;

@@ -6,8 +6,7 @@ int64_t content_put(struct store *st, const void *bytes, size_t length, struct e
 {
 	struct sha256 hash = sha256_of(bytes, length);
 	stmt *s = store_stmt(st, SQL_CONTENT_PUT);
-	int64_t seq = 0;
-	int got;
+	int64_t seq;
 
 	bind_text(s, ":hash", hash.text);
 	bind_int(s, ":size", (int64_t)length);
@@ -16,14 +15,11 @@ int64_t content_put(struct store *st, const void *bytes, size_t length, struct e
 		return -1;
 	s = store_stmt(st, SQL_CONTENT_SEQ);
 	bind_text(s, ":hash", hash.text);
-	got = stmt_row(s, e);
-	if (got > 0)
-		seq = col_int(s, CONTENT_SEQ_SEQ);
-	stmt_reset(s);
-	if (got == 0)
+	seq = stmt_number(s, CONTENT_SEQ_SEQ, e);
+	if (seq == 0)
 		return err_set(e, ERR_BUG, "db: content %s is not there after it was put",
 		               hash.text);
-	return got < 0 ? -1 : seq;
+	return seq;
 }
 
 int content_get(struct store *st, int64_t seq, struct str *out, struct err *e)

@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy(stmt *s, int column)
-{
-	const char *text = col_text(s, column);
-
-	return text ? xstrdup(text) : NULL;
-}
-
 static int read_outcome(struct store *st, int64_t seq, struct decision_result *r, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_DECISION_OUTCOME);
@@ -20,8 +13,8 @@ static int read_outcome(struct store *st, int64_t seq, struct decision_result *r
 	bind_int(s, ":seq", seq);
 	got = stmt_row(s, e);
 	if (got > 0) {
-		r->outcome = copy(s, DECISION_OUTCOME_OUTCOME);
-		r->why = copy(s, DECISION_OUTCOME_WHY);
+		r->outcome = col_copy(s, DECISION_OUTCOME_OUTCOME);
+		r->why = col_copy(s, DECISION_OUTCOME_WHY);
 	}
 	stmt_reset(s);
 	if (got == 0 || (got > 0 && !r->outcome))
@@ -37,10 +30,10 @@ static int read_state(struct store *st, int64_t seq, struct decision_result *r, 
 	bind_int(s, ":seq", seq);
 	got = stmt_row(s, e);
 	if (got > 0) {
-		r->state = copy(s, DECISION_STATE_STATE);
-		r->verdict = copy(s, DECISION_STATE_DECISION);
-		r->decided_by = copy(s, DECISION_STATE_DECIDED_BY);
-		r->decided_at = copy(s, DECISION_STATE_DECIDED_AT);
+		r->state = col_copy(s, DECISION_STATE_STATE);
+		r->verdict = col_copy(s, DECISION_STATE_DECISION);
+		r->decided_by = col_copy(s, DECISION_STATE_DECIDED_BY);
+		r->decided_at = col_copy(s, DECISION_STATE_DECIDED_AT);
 	}
 	stmt_reset(s);
 	return got < 0 ? -1 : 0;
@@ -144,9 +137,9 @@ int command_read(struct store *st, int64_t seq, struct command_result *result, s
 	got = stmt_row(s, e);
 	if (got > 0) {
 		result->seq = seq;
-		result->outcome = copy(s, COMMAND_OUTCOME_OUTCOME);
-		result->why = copy(s, COMMAND_OUTCOME_WHY);
-		result->reply = copy(s, COMMAND_OUTCOME_REPLY);
+		result->outcome = col_copy(s, COMMAND_OUTCOME_OUTCOME);
+		result->why = col_copy(s, COMMAND_OUTCOME_WHY);
+		result->reply = col_copy(s, COMMAND_OUTCOME_REPLY);
 	}
 	stmt_reset(s);
 	if (got == 0)

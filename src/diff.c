@@ -876,12 +876,15 @@ int diff_parse(const char *bytes, size_t length, struct diff *out, struct err *e
 
 struct target {
 	const struct diff_file *file;
-	struct span *lines; /* of the file as it is */
-	uint32_t *ids;
+	size_t fuzz; /* lines of context at each end of a hunk that need not fit */
+	const char *old; /* the file as it is */
+	uint32_t *starts; /* where its lines begin, and its end */
+	uint32_t *ids; /* of lines; NULL until a hunk is not where it should be */
 	size_t count;
 	size_t done; /* lines that are in result already, or removed */
 	int64_t offset; /* by how many lines the last hunk had moved */
 	bool loose; /* CR at the end of a line does not matter when matching */
+	bool counted; /* mixed is known */
 	bool mixed; /* the file has lines with and without CR */
 	struct interner in;
 	struct str result;
@@ -898,7 +901,7 @@ struct pattern {
 
 static void target_clear(struct target *t)
 {
-	free(t->lines);
+	free(t->starts);
 	free(t->ids);
 	interner_clear(&t->in);
 	str_clear(&t->result);
@@ -914,10 +917,30 @@ static const char *file_name(const struct diff_file *f)
 	return f->new_path ? f->new_path : f->old_path;
 }
 
+/* Line i of the file as it is, from 0. */
+static struct span old_line(const struct target *t, size_t i)
+{
+	return (struct span){ t->old + t->starts[i], t->starts[i + 1] - t->starts[i] };
+}
+
+/* The length of a line's text as far as it counts. */
+static size_t matched_size(const struct target *t, const char *text, size_t length)
+{
+	return length - (t->loose && has_cr(text, length) ? 1 : 0);
+}
+
 static uint32_t line_id(struct target *t, const char *text, size_t length, bool newline, bool add)
 {
-	return intern(&t->in, text, length - (t->loose && has_cr(text, length) ? 1 : 0), newline,
-	              add);
+	return intern(&t->in, text, matched_size(t, text, length), newline, add);
+}
+
+static bool is_line(const struct target *t, const struct diff_line *want, struct span have)
+{
+	size_t length = matched_size(t, have.bytes, text_size(have));
+
+	return ended(have) == !want->no_newline &&
+	       length == matched_size(t, want->text, want->length) &&
+	       (length == 0 || memcmp(have.bytes, want->text, length) == 0);
 }
 
 /* Whether all lines of the diff end alike, in LF or in CRLF. */
@@ -937,22 +960,56 @@ static bool is_uniform(const struct diff_file *f)
 	return !(cr && lf);
 }
 
-static void target_init(struct target *t, const char *old, size_t length)
+static bool is_mixed(struct target *t)
 {
 	size_t with_cr = 0, with_newline = 0;
 
+	if (t->counted)
+		return t->mixed;
+	for (size_t i = 0; i < t->count; i++) {
+		struct span line = old_line(t, i);
+
+		with_cr += ended(line) && has_cr(line.bytes, text_size(line));
+		with_newline += ended(line);
+	}
+	t->counted = true;
+	return t->mixed = with_cr > 0 && with_cr < with_newline;
+}
+
+static size_t count_lines(const char *bytes, size_t length)
+{
+	size_t count = 0;
+
+	for (size_t at = 0; at < length; count++)
+		at += line_at(bytes + at, length - at).size;
+	return count;
+}
+
+static void target_init(struct target *t, const char *old, size_t length)
+{
+	size_t line = 0;
+
 	t->loose = is_uniform(t->file);
-	t->count = split_lines(old, length, &t->lines);
+	t->old = old;
+	t->count = count_lines(old, length);
+	t->starts = xmalloc((t->count + 1) * sizeof(*t->starts));
+	for (size_t at = 0; at < length; at += line_at(old + at, length - at).size)
+		t->starts[line++] = (uint32_t)at;
+	t->starts[line] = (uint32_t)length;
+}
+
+/* Numbers the lines, to search among them. */
+static void number_lines(struct target *t)
+{
+	if (t->ids)
+		return;
 	t->ids = xmalloc(t->count * sizeof(*t->ids));
 	interner_init(&t->in);
 	for (size_t i = 0; i < t->count; i++) {
-		size_t size = text_size(t->lines[i]);
+		struct span line = old_line(t, i);
 
-		t->ids[i] = line_id(t, t->lines[i].bytes, size, ended(t->lines[i]), true);
-		with_cr += ended(t->lines[i]) && has_cr(t->lines[i].bytes, size);
-		with_newline += ended(t->lines[i]);
+		t->ids[i] = line_id(t, line.bytes, text_size(line), ended(line), true);
 	}
-	t->mixed = with_cr > 0 && with_cr < with_newline;
 }
 
 static void pattern_init(struct pattern *pattern, struct target *t, const struct diff_hunk *h)
@@ -1052,20 +1109,31 @@ static size_t clamp(int64_t value, size_t low, size_t high)
 	return value > (int64_t)high ? high : (size_t)value;
 }
 
-static bool find_hunk(const struct target *t, const struct pattern *pattern, int64_t expected,
-                      size_t *ret)
+/* Whether the old side of the hunk stands at line `place`, which leaves room for it. */
+static bool stands_at(const struct target *t, const struct diff_hunk *h, size_t place)
 {
+	for (size_t i = 0; i < h->line_count; i++)
+		if (h->lines[i].kind != '+' && !is_line(t, &h->lines[i], old_line(t, place++)))
+			return false;
+	return true;
+}
+
+static bool find_hunk(struct target *t, const struct diff_hunk *h, int64_t expected, size_t *ret)
+{
+	OWNED(pattern) struct pattern pattern = { .ids = NULL };
 	size_t middle;
 
-	if (pattern->hopeless || pattern->count > t->count - t->done)
+	if (h->old_count > t->count - t->done)
 		return false;
-	middle = clamp(expected, t->done, t->count - pattern->count);
+	middle = clamp(expected, t->done, t->count - h->old_count);
 	*ret = middle;
-	if (pattern->count == 0) /* nothing to search by */
+	if (h->old_count == 0) /* nothing to search by */
 		return (int64_t)middle == expected;
-	if (memcmp(t->ids + middle, pattern->ids, pattern->count * sizeof(*pattern->ids)) == 0)
+	if (stands_at(t, h, middle))
 		return true;
-	return search(t, pattern, middle, ret);
+	number_lines(t);
+	pattern_init(&pattern, t, h);
+	return !pattern.hopeless && search(t, &pattern, middle, ret);
 }
 
 /* "patch conflict: <path>: <why>" for the file as a whole. */
@@ -1101,10 +1169,11 @@ static void describe(struct str *text, const struct diff_line *want, const struc
 		              "\"\\ No newline at end of file\" behind it)");
 }
 
-/* Fills the conflict of a hunk. want and have may be NULL: nothing expected, end of file. */
-static int conflict_at(struct target *t, size_t hunk, size_t line, const struct diff_line *want,
-                       const struct span *have)
+/* Fills the conflict of a hunk. want may be NULL: nothing expected. */
+static int conflict_at(struct target *t, size_t hunk, size_t line, const struct diff_line *want)
 {
+	struct span found = line < t->count ? old_line(t, line) : (struct span){ .bytes = NULL };
+	const struct span *have = found.bytes ? &found : NULL;
 	OWNED(str) struct str path = STR_INIT;
 	OWNED(str) struct str text = STR_INIT;
 	struct diff_conflict *c = t->conflict;
@@ -1131,23 +1200,20 @@ static int conflict_at(struct target *t, size_t hunk, size_t line, const struct 
 }
 
 /* Finds the first line that differs at the expected place. */
-static int conflict_hunk(struct target *t, size_t hunk, const struct pattern *pattern,
-                         int64_t expected)
+static int conflict_hunk(struct target *t, size_t hunk)
 {
 	const struct diff_hunk *h = &t->file->hunks[hunk];
-	size_t line = clamp(expected, t->done, t->count), k = 0;
+	size_t line = clamp(expected_place(t, h), t->done, t->count);
 
 	for (size_t i = 0; i < h->line_count; i++) {
 		if (h->lines[i].kind == '+')
 			continue;
-		if (line == t->count || t->ids[line] != pattern->ids[k])
-			return conflict_at(t, hunk, line, &h->lines[i],
-			                   line < t->count ? &t->lines[line] : NULL);
+		if (line == t->count || !is_line(t, &h->lines[i], old_line(t, line)))
+			return conflict_at(t, hunk, line, &h->lines[i]);
 		line++;
-		k++;
 	}
 	if (h->old_count == 0)
-		return conflict_at(t, hunk, line, NULL, line < t->count ? &t->lines[line] : NULL);
+		return conflict_at(t, hunk, line, NULL);
 	return conflict_whole(t, "hunks overlap or are out of order");
 }
 
@@ -1162,30 +1228,33 @@ static bool put(struct target *t, const char *bytes, size_t length)
 
 static bool copy_until(struct target *t, size_t line)
 {
-	const char *from, *to;
+	size_t from, to;
 
 	if (line == t->done)
 		return true;
-	from = t->lines[t->done].bytes;
-	to = t->lines[line - 1].bytes + t->lines[line - 1].size;
+	from = t->starts[t->done];
+	to = t->starts[line];
 	t->done = line;
-	return put(t, from, (size_t)(to - from));
+	return put(t, t->old + from, to - from);
 }
 
 /* Whether a line added at `line` should end in CRLF: as the line before it, or else behind it. */
 static bool neighbour_is_crlf(const struct target *t, size_t line)
 {
 	size_t at = line > 0 ? line - 1 : 0;
+	struct span neighbour;
 
-	if (at > 0 && !ended(t->lines[at]))
+	if (t->count == 0)
+		return false;
+	if (at > 0 && !ended(old_line(t, at)))
 		at--;
-	return t->count > 0 && ended(t->lines[at]) &&
-	       has_cr(t->lines[at].bytes, text_size(t->lines[at]));
+	neighbour = old_line(t, at);
+	return ended(neighbour) && has_cr(neighbour.bytes, text_size(neighbour));
 }
 
 /* Whether what the hunk adds is written as it stands: because it matches to the byte, or because
  * it has no context and the file's own line endings give no rule. */
-static bool is_verbatim(const struct target *t, const struct diff_hunk *h, size_t place)
+static bool is_verbatim(struct target *t, const struct diff_hunk *h, size_t place)
 {
 	if (!t->loose || t->count == 0)
 		return true;
@@ -1194,10 +1263,10 @@ static bool is_verbatim(const struct target *t, const struct diff_hunk *h, size_
 
 		if (line->kind == '+')
 			continue;
-		if (line->length != text_size(t->lines[place++]))
+		if (line->length != text_size(old_line(t, place++)))
 			return false;
 	}
-	return h->old_count > 0 || t->mixed;
+	return h->old_count > 0 || is_mixed(t);
 }
 
 static bool put_added(struct target *t, const struct diff_line *line, bool verbatim)
@@ -1229,18 +1298,54 @@ static bool put_hunk(struct target *t, const struct diff_hunk *h, size_t place)
 	return ok;
 }
 
+/* The hunk without as much of its context as patch(1) leaves out of account at this fuzz: where it
+ * has less at one end than at the other, that end keeps more. */
+static struct diff_hunk with_fuzz(const struct diff_hunk *h, size_t fuzz)
+{
+	struct diff_hunk part = *h;
+	size_t before = 0, after = 0, most;
+
+	while (before < h->line_count && h->lines[before].kind == ' ')
+		before++;
+	while (after < h->line_count - before && h->lines[h->line_count - 1 - after].kind == ' ')
+		after++;
+	most = before > after ? before : after;
+	fuzz = fuzz < most ? fuzz : most;
+	before = before + fuzz > most ? before + fuzz - most : 0;
+	after = after + fuzz > most ? after + fuzz - most : 0;
+	part.lines += before;
+	part.line_count -= before + after;
+	part.old_start += before;
+	part.old_count -= before + after;
+	return part;
+}
+
+/* Puts the hunk where it stands, with as little fuzz as it takes. 1 done, 0 it stands nowhere, -1.
+ * Of what it was found by, one line at least must be there. */
+static int place_hunk(struct target *t, const struct diff_hunk *h)
+{
+	for (size_t fuzz = 0; fuzz <= t->fuzz; fuzz++) {
+		struct diff_hunk part = with_fuzz(h, fuzz);
+		int64_t expected = expected_place(t, &part);
+		size_t place = 0;
+
+		if (fuzz > 0 && part.old_count == 0)
+			break;
+		if (!find_hunk(t, &part, expected, &place))
+			continue;
+		t->offset += (int64_t)place - expected;
+		return put_hunk(t, &part, place) ? 1 : -1;
+	}
+	return 0;
+}
+
 static int apply_hunk(struct target *t, size_t hunk)
 {
-	const struct diff_hunk *h = &t->file->hunks[hunk];
-	OWNED(pattern) struct pattern pattern = { .ids = NULL };
-	int64_t expected = expected_place(t, h);
-	size_t place = 0;
+	int placed = place_hunk(t, &t->file->hunks[hunk]);
 
-	pattern_init(&pattern, t, h);
-	if (!find_hunk(t, &pattern, expected, &place))
-		return conflict_hunk(t, hunk, &pattern, expected);
-	t->offset += (int64_t)place - expected;
-	if (!put_hunk(t, h, place))
+	if (placed == 0)
+		return conflict_hunk(t, hunk);
+	if (placed < 0)
 		return conflict_whole(t, "the diff puts text behind a line without a newline");
 	return 0;
 }
@@ -1259,13 +1364,15 @@ static int check_whole(struct target *t, const char *old, size_t length)
 	return 0;
 }
 
-int diff_apply_file(const struct diff_file *f, const char *old, size_t old_length,
+int diff_apply_file(const struct diff_file *f, const char *old, size_t old_length, size_t fuzz,
                     struct str *result, struct diff_conflict *conflict, struct err *e)
 {
-	OWNED(target) struct target t = { .file = f, .conflict = conflict, .e = e };
+	OWNED(target) struct target t = { .file = f, .fuzz = fuzz, .conflict = conflict, .e = e };
 
 	if (check_whole(&t, old, old_length))
 		return -1;
+	if (old_length > UINT32_MAX)
+		return conflict_whole(&t, "the file is larger than 4 GiB");
 	target_init(&t, old, old ? old_length : 0);
 	for (size_t i = 0; i < f->hunk_count; i++)
 		if (apply_hunk(&t, i))

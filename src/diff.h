@@ -86,13 +86,15 @@ int diff_parse(const char *bytes, size_t length, struct diff *out, struct err *e
  * content into result (its old content is given up; untouched on failure).
  * A hunk is looked for at its line, moved as the hunk before it moved, then ever farther away in
  * both directions (forward first at equal distance), never before the end of the previous hunk,
- * with every line equal: no fuzz. Context need not reach the file's edges as git wants it.
+ * with every line equal. Context need not reach the file's edges as git wants it. Only where it is
+ * nowhere, up to `fuzz` lines of context at each end need not be equal (0: all must), as in
+ * patch(1), but for one: a line that is there must be left to find the hunk by.
  * A diff whose lines all end in LF matches CRLF lines, and one whose lines all end in CRLF matches
  * LF lines; what it adds then gets the line ending of its neighbour in the file. A diff with both
  * is taken to the byte. A missing final newline must be in the diff exactly as it is in the file.
  * conflict may be NULL; else it is filled when the diff does not fit, and the caller clears it.
  * 0, or -1 with "patch conflict: <path>: ...". */
-int diff_apply_file(const struct diff_file *f, const char *old, size_t old_length,
+int diff_apply_file(const struct diff_file *f, const char *old, size_t old_length, size_t fuzz,
                     struct str *result, struct diff_conflict *conflict, struct err *e);
 
 /* Appends to out the diff that turns old into new (byte lengths beside them), with 3 lines of

@@ -69,6 +69,8 @@ void file_change_take(int root_fd, struct planned *p, const char *like, struct f
 	f->mode = is_gone ? -1 : (int)p->new_mode;
 	f->mode_before = p->exists ? (int)(p->st.st_mode & 07777) : -1;
 	if (p->exists)
+		f->seen = p->st;
+	if (p->exists)
 		like = str_text(&f->path);
 	f->exact_mode = like != NULL;
 	if (like && !is_gone)
@@ -201,7 +203,7 @@ static int take_over(int root_fd, const struct file_change *f, int fd)
 	if (from >= 0 && (st.st_uid != old.st_uid || st.st_gid != old.st_gid) &&
 	    fchown(fd, old.st_uid, old.st_gid))
 		mode &= ~(mode_t)SET_ID_BITS;
-	if (from >= 0)
+	if (from >= 0 && !f->leave_attributes)
 		copy_attributes(from, fd);
 	if (from >= 0)
 		(void)close(from);
@@ -390,23 +392,36 @@ static int made_meanwhile(const struct file_change *f, struct refusal *why)
 	    str_text(&f->path));
 }
 
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Whether the target looks as it did when it was read. */
+static bool is_as_seen(const struct file_change *f)
+{
+	const struct stat *then = &f->seen;
+	struct stat now;
+
+	return then->st_nlink > 0 &&
+	       fstatat(f->dir_fd, str_text(&f->name), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       now.st_dev == then->st_dev && now.st_ino == then->st_ino &&
+	       now.st_mode == then->st_mode && now.st_size == then->st_size &&
+	       same_time(&now.st_mtim, &then->st_mtim) && same_time(&now.st_ctim, &then->st_ctim);
+}
+
 int file_change_check(const struct file_change *f, struct refusal *why)
 {
 	struct stat st;
 
 	if (!is_action(f, "create"))
-		return check_is(f, str_text(&f->name), f->hash_before, why);
+		return is_as_seen(f) ? 0 : check_is(f, str_text(&f->name), f->hash_before, why);
 	if (fstatat(f->dir_fd, str_text(&f->name), &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return made_meanwhile(f, why);
 	return errno == ENOENT ? 0 : refuse_errno(why, "look again at", str_text(&f->path));
 }
 
 /* ---- placing ---- */
-
-static int rename_new_here(const struct file_change *f, const char *from, const char *to)
-{
-	return rename_new(f->dir_fd, from, f->dir_fd, to);
-}
 
 static int exchange(const struct file_change *f)
 {
@@ -416,13 +431,13 @@ static int exchange(const struct file_change *f)
 /* The target gets a hidden name; if it is not what was planned upon, its own name again. */
 static int take_away(struct file_change *f, struct refusal *why)
 {
-	if (rename_new_here(f, str_text(&f->name), f->backup_name))
+	if (rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->backup_name))
 		return refuse_errno(why, is_action(f, "delete") ? "delete" : "replace",
 		                    str_text(&f->path));
 	f->placed = true;
 	if (check_is(f, f->backup_name, f->hash_before, why) == 0)
 		return 0;
-	if (rename_new_here(f, f->backup_name, str_text(&f->name)) == 0)
+	if (rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
 		f->placed = false;
 	return -1;
 }
@@ -432,10 +447,10 @@ static int place_in_two_steps(struct file_change *f, struct refusal *why)
 {
 	if (take_away(f, why))
 		return -1;
-	if (rename_new_here(f, f->temp_name, str_text(&f->name)) == 0)
+	if (rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0)
 		return 0;
 	(void)refuse_errno(why, "replace", str_text(&f->path));
-	if (rename_new_here(f, f->backup_name, str_text(&f->name)) == 0)
+	if (rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
 		f->placed = false;
 	return -1;
 }
@@ -459,7 +474,7 @@ static int place_exchanged(struct file_change *f, struct refusal *why)
 
 static int place_new(struct file_change *f, struct refusal *why)
 {
-	if (rename_new_here(f, f->temp_name, str_text(&f->name)) == 0) {
+	if (rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0) {
 		f->placed = true;
 		return 0;
 	}
@@ -491,18 +506,18 @@ static int changed_after(const struct file_change *f, struct refusal *why)
 /* Takes the new file out of its place again, to its temporary name. */
 static int take_out(struct file_change *f, struct refusal *why)
 {
-	if (rename_new_here(f, str_text(&f->name), f->temp_name))
+	if (rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->temp_name))
 		return errno == ENOENT ? changed_after(f, why)
 		                       : refuse_errno(why, "put back", str_text(&f->path));
 	if (check_is(f, f->temp_name, f->hash_after, why) == 0)
 		return 0;
-	(void)rename_new_here(f, f->temp_name, str_text(&f->name));
+	(void)rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name));
 	return -1;
 }
 
 static int give_name_back(struct file_change *f, struct refusal *why)
 {
-	if (rename_new_here(f, f->backup_name, str_text(&f->name)) == 0)
+	if (rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
 		return 0;
 	return errno == EEXIST ? changed_after(f, why)
 	                       : refuse_errno(why, "put back", str_text(&f->path));

@@ -42,7 +42,9 @@ struct file_change {
 	int mode; /* permissions afterwards, -1: none is left */
 	int mode_before; /* -1: there is none */
 	bool exact_mode; /* of a new file: mode is taken as it is, not less the umask */
+	bool leave_attributes; /* extended ones of like are not taken over */
 	struct str like; /* the file whose owner and attributes it gets, resolved; "": none */
+	struct stat seen; /* the old file when it was read; st_nlink 0: it was not, or is none */
 	size_t made_from; /* directories of path from this length on are made by us; 0: none */
 	/* Filled by file_change_open and those after it: */
 	int dir_fd; /* the target's directory */
@@ -78,7 +80,8 @@ int file_change_check_space(const struct file_change *changes, size_t count, str
 /* Writes the temporary file, synced. f must be open. On failure none is left. */
 int file_change_stage(int root_fd, struct file_change *f, struct refusal *why);
 
-/* That the target is what was planned upon. */
+/* That the target is what was planned upon; a file that looks as it did then is not read again
+ * (file_change_place does). */
 int file_change_check(const struct file_change *f, struct refusal *why);
 
 /* Puts what was staged in place, if the target still is what was planned upon. On failure nothing

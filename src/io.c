@@ -1,8 +1,12 @@
 #include "io.h"
 
+#include "err.h"
+#include "str.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +46,24 @@ int rename_new(int from_dir, const char *from, int to_dir, const char *to)
 	(void)unlinkat(to_dir, to, 0);
 	errno = error;
 	return -1;
+}
+
+int flush_name(const char *path)
+{
+	OWNED(char_ptr) char *dir = xstrdup(path);
+	char *slash = strrchr(dir, '/');
+	int fd, failed, error;
+
+	if (slash)
+		slash[slash == dir] = '\0';
+	fd = open(slash ? dir : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	failed = fsync(fd);
+	error = errno;
+	(void)close(fd);
+	errno = error;
+	return failed;
 }
 
 int flush_gently(int fd)

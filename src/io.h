@@ -10,6 +10,10 @@ int write_all(int fd, const void *bytes, size_t length);
 /* Renames a file to a name that nobody has: EEXIST if somebody does. 0, or -1 with errno. */
 int rename_new(int from_dir, const char *from, int to_dir, const char *to);
 
+/* Flushes the directory that path (of a file or directory) is in: then its name survives a power
+ * cut. 0, or -1 with errno. */
+int flush_name(const char *path);
+
 /* Writes a file to disk bit by bit, then flushes it: fsync(2) of much at once makes everybody
  * else's wait until it is through. 0, or -1 with errno. */
 int flush_gently(int fd);

@@ -92,7 +92,8 @@ bool paths_name_fits(const char *ipc_name)
 	       strcmp(ipc_name, "..") != 0;
 }
 
-/* Makes dir and its missing parents, 0700 each. dir is absolute. */
+/* Makes dir and its missing parents, 0700 each, and their names durable: a database in them is told
+ * of as if it were safe. dir is absolute. */
 static int make_dirs(const char *dir, struct err *e)
 {
 	OWNED(str) struct str part = STR_INIT;
@@ -101,7 +102,9 @@ static int make_dirs(const char *dir, struct err *e)
 		end = strchrnul(end + 1, '/');
 		str_reset(&part);
 		str_add_bytes(&part, dir, (size_t)(end - dir));
-		if (mkdir(str_text(&part), 0700) != 0 && errno != EEXIST && errno != EROFS)
+		if (mkdir(str_text(&part), 0700) == 0)
+			(void)flush_name(str_text(&part));
+		else if (errno != EEXIST && errno != EROFS)
 			return err_errno(e, ERR_INPUT, "%s: cannot be created", str_text(&part));
 	}
 	if (access(dir, F_OK) != 0)

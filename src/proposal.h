@@ -50,6 +50,7 @@ struct proposal {
 	size_t body_length;
 	const char *database; /* canonical path: it, its companions and what is beneath ... */
 	const char *run_dir; /* ... this canonical directory are not touched; each may be NULL */
+	size_t fuzz; /* as diff_apply_file takes it: setting apply.fuzz_lines */
 };
 
 struct planned {

@@ -309,16 +309,10 @@ static int purge_envelopes(struct purge *p, struct err *e)
 static int64_t stretch_end(struct purge *p, const struct walk *w, struct err *e)
 {
 	stmt *s = store_stmt(p->store, w->end);
-	int64_t end = 0;
-	int got;
 
 	bind_int(s, ":after", p->after);
 	bind_int(s, ":limit", w->batch);
-	got = stmt_row(s, e);
-	if (got > 0)
-		end = col_int(s, CONTENT_AFTER_SEQ);
-	stmt_reset(s);
-	return got < 0 ? -1 : end;
+	return stmt_number(s, CONTENT_AFTER_SEQ, e);
 }
 
 static int walk(struct purge *p, enum purge_table table, struct err *e)

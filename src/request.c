@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy(stmt *s, int column)
-{
-	const char *text = col_text(s, column);
-
-	return text ? xstrdup(text) : NULL;
-}
-
 static int64_t int_or(stmt *s, int column, int64_t otherwise)
 {
 	return col_is_null(s, column) ? otherwise : col_int(s, column);
@@ -23,34 +16,34 @@ static void read_row(stmt *s, struct request *r)
 {
 	r->seq = col_int(s, REQUEST_READ_SEQ);
 	r->session_seq = col_int(s, REQUEST_READ_SESSION_SEQ);
-	r->id = copy(s, REQUEST_READ_ID);
-	r->kind = copy(s, REQUEST_READ_KIND);
-	r->state = copy(s, REQUEST_READ_STATE);
-	r->digest = copy(s, REQUEST_READ_DIGEST);
-	r->title = copy(s, REQUEST_READ_TITLE);
-	r->description = copy(s, REQUEST_READ_DESCRIPTION);
+	r->id = col_copy(s, REQUEST_READ_ID);
+	r->kind = col_copy(s, REQUEST_READ_KIND);
+	r->state = col_copy(s, REQUEST_READ_STATE);
+	r->digest = col_copy(s, REQUEST_READ_DIGEST);
+	r->title = col_copy(s, REQUEST_READ_TITLE);
+	r->description = col_copy(s, REQUEST_READ_DESCRIPTION);
 	r->replaces_file = col_int(s, REQUEST_READ_REPLACES_FILE) != 0;
-	r->file_path = copy(s, REQUEST_READ_FILE_PATH);
-	r->risk_level = copy(s, REQUEST_READ_RISK_LEVEL);
-	r->original_hash = copy(s, REQUEST_READ_ORIGINAL_HASH);
-	r->prompt_type = copy(s, REQUEST_READ_PROMPT_TYPE);
+	r->file_path = col_copy(s, REQUEST_READ_FILE_PATH);
+	r->risk_level = col_copy(s, REQUEST_READ_RISK_LEVEL);
+	r->original_hash = col_copy(s, REQUEST_READ_ORIGINAL_HASH);
+	r->prompt_type = col_copy(s, REQUEST_READ_PROMPT_TYPE);
 	r->elapsed_seconds = int_or(s, REQUEST_READ_ELAPSED_SECONDS, -1);
 	r->actions_taken = int_or(s, REQUEST_READ_ACTIONS_TAKEN, -1);
-	r->deadline_at = copy(s, REQUEST_READ_DEADLINE_AT);
-	r->decision = copy(s, REQUEST_READ_DECISION);
-	r->reason = copy(s, REQUEST_READ_REASON);
-	r->instruction = copy(s, REQUEST_READ_INSTRUCTION);
-	r->decided_by = copy(s, REQUEST_READ_DECIDED_BY);
-	r->decided_at = copy(s, REQUEST_READ_DECIDED_AT);
-	r->consumed_at = copy(s, REQUEST_READ_CONSUMED_AT);
-	r->created_at = copy(s, REQUEST_READ_CREATED_AT);
-	r->previous_at = copy(s, REQUEST_READ_PREVIOUS_AT);
-	r->session_id = copy(s, REQUEST_READ_SESSION_ID);
-	r->host = copy(s, REQUEST_READ_HOST);
-	r->workspace_root = copy(s, REQUEST_READ_WORKSPACE_ROOT);
-	r->session_status = copy(s, REQUEST_READ_SESSION_STATUS);
-	r->session_mode = copy(s, REQUEST_READ_SESSION_MODE);
-	r->client_name = copy(s, REQUEST_READ_CLIENT_NAME);
+	r->deadline_at = col_copy(s, REQUEST_READ_DEADLINE_AT);
+	r->decision = col_copy(s, REQUEST_READ_DECISION);
+	r->reason = col_copy(s, REQUEST_READ_REASON);
+	r->instruction = col_copy(s, REQUEST_READ_INSTRUCTION);
+	r->decided_by = col_copy(s, REQUEST_READ_DECIDED_BY);
+	r->decided_at = col_copy(s, REQUEST_READ_DECIDED_AT);
+	r->consumed_at = col_copy(s, REQUEST_READ_CONSUMED_AT);
+	r->created_at = col_copy(s, REQUEST_READ_CREATED_AT);
+	r->previous_at = col_copy(s, REQUEST_READ_PREVIOUS_AT);
+	r->session_id = col_copy(s, REQUEST_READ_SESSION_ID);
+	r->host = col_copy(s, REQUEST_READ_HOST);
+	r->workspace_root = col_copy(s, REQUEST_READ_WORKSPACE_ROOT);
+	r->session_status = col_copy(s, REQUEST_READ_SESSION_STATUS);
+	r->session_mode = col_copy(s, REQUEST_READ_SESSION_MODE);
+	r->client_name = col_copy(s, REQUEST_READ_CLIENT_NAME);
 	if (col_text(s, REQUEST_READ_BODY))
 		str_add(&r->body, col_text(s, REQUEST_READ_BODY));
 	if (col_text(s, REQUEST_READ_EFFECT))
@@ -68,9 +61,9 @@ static int read_files(struct store *st, int64_t seq, struct request *r, struct e
 
 		r->files = xrealloc(r->files, (r->file_count + 1) * sizeof(*r->files));
 		f = &r->files[r->file_count++];
-		*f = (struct touched){ .path = copy(s, REQUEST_FILE_LIST_PATH) };
+		*f = (struct touched){ .path = col_copy(s, REQUEST_FILE_LIST_PATH) };
 		f->action = touched_action(col_text(s, REQUEST_FILE_LIST_ACTION));
-		f->other = copy(s, REQUEST_FILE_LIST_OTHER_PATH);
+		f->other = col_copy(s, REQUEST_FILE_LIST_OTHER_PATH);
 		f->mode = (unsigned)col_int(s, REQUEST_FILE_LIST_MODE);
 		(void)snprintf(f->hash, sizeof(f->hash), "%s",
 		               col_text(s, REQUEST_FILE_LIST_ORIGINAL_HASH));
@@ -117,11 +110,11 @@ int request_read_answer(struct store *st, int64_t seq, struct request *r, struct
 	got = stmt_row(s, e);
 	if (got > 0) {
 		r->seq = seq;
-		r->id = copy(s, REQUEST_ANSWER_ID);
-		r->state = copy(s, REQUEST_ANSWER_STATE);
-		r->decision = copy(s, REQUEST_ANSWER_DECISION);
-		r->reason = copy(s, REQUEST_ANSWER_REASON);
-		r->instruction = copy(s, REQUEST_ANSWER_INSTRUCTION);
+		r->id = col_copy(s, REQUEST_ANSWER_ID);
+		r->state = col_copy(s, REQUEST_ANSWER_STATE);
+		r->decision = col_copy(s, REQUEST_ANSWER_DECISION);
+		r->reason = col_copy(s, REQUEST_ANSWER_REASON);
+		r->instruction = col_copy(s, REQUEST_ANSWER_INSTRUCTION);
 	}
 	stmt_reset(s);
 	return got;

@@ -52,3 +52,12 @@ int64_t setting_int(struct store *st, const char *name, int64_t otherwise)
 	value = strtoll(text.bytes, &end, 10);
 	return errno || *end ? otherwise : value;
 }
+
+bool setting_is_on(struct store *st, const char *name, bool otherwise)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	if (setting_get(st, name, &text, NULL) <= 0)
+		return otherwise;
+	return strcmp(str_text(&text), "true") == 0;
+}

@@ -19,4 +19,7 @@ bool setting_is_default(struct store *st, const char *name);
 /* The number in a setting; otherwise where it is missing or is none. Errors count as missing. */
 int64_t setting_int(struct store *st, const char *name, int64_t otherwise);
 
+/* Whether a setting is on ("true"); otherwise where it is missing. Errors count as missing. */
+bool setting_is_on(struct store *st, const char *name, bool otherwise);
+
 #endif

@@ -224,15 +224,26 @@ bool slack_is_inline(const struct request *r)
 	       slack_add(&shown, str_text(text), text->length, SLACK_INLINE_UNITS, SLACK_RAW);
 }
 
-void slack_diff_name(const char *file_path, struct str *out)
+static void add_name(struct str *out, const char *file_path, const char *replaced)
 {
 	OWNED(str) struct str name = STR_INIT;
 
 	(void)slack_add(&name, file_path, strlen(file_path), 200, SLACK_RAW);
 	for (size_t i = 0; i < name.length; i++)
-		if (strchr("/.\\\"", name.bytes[i]))
+		if (strchr(replaced, name.bytes[i]))
 			name.bytes[i] = '_';
-	str_addf(out, "%s.diff", str_text(&name));
+	str_add(out, str_text(&name));
+}
+
+void slack_file_name(const char *file_path, struct str *out)
+{
+	add_name(out, file_path, "/\\\"");
+}
+
+void slack_diff_name(const char *file_path, struct str *out)
+{
+	add_name(out, file_path, "/.\\\"");
+	str_add(out, ".diff");
 }
 
 struct gist {
@@ -457,6 +468,15 @@ static void add_where(cJSON *blocks, const struct request *r)
 	add_context(blocks, str_text(&text));
 }
 
+/* Whether there is a file to look at besides what is proposed. */
+static bool has_file(const struct request *r)
+{
+	for (size_t i = 0; i < r->file_count; i++)
+		if (strcmp(r->files[i].hash, NO_FILE) != 0)
+			return true;
+	return false;
+}
+
 static void add_buttons(cJSON *blocks, const struct request *r)
 {
 	cJSON *buttons;
@@ -465,6 +485,8 @@ static void add_buttons(cJSON *blocks, const struct request *r)
 		buttons = add_actions(blocks, "approval_", r->id);
 		add_button(buttons, "approve_accept", "Accept", r->id, "primary");
 		add_button(buttons, "approve_reject", "Reject", r->id, "danger");
+		if (has_file(r))
+			add_button(buttons, "approve_file", "Show file", r->id, NULL);
 	} else if (is_kind(r, "prompt")) {
 		buttons = add_actions(blocks, "prompt_", r->id);
 		add_button(buttons, "prompt_continue", "Continue", r->id, "primary");

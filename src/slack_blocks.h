@@ -67,6 +67,8 @@ bool slack_is_inline(const struct request *r);
 const struct str *slack_proposal(const struct request *r);
 /* "<path with / and . as _>.diff", appended: the name of the diff's snippet. */
 void slack_diff_name(const char *file_path, struct str *out);
+/* The same of the file itself, which keeps its ending. */
+void slack_file_name(const char *file_path, struct str *out);
 
 /* What is asked while it waits, and what became of it afterwards: buttons go, who decided what and
  * when comes. */

@@ -279,6 +279,62 @@ static int answer(struct order *o, const char *verdict, const char *rest, struct
 	return decide(o, id, verdict, rest, e);
 }
 
+/* ---- files ---- */
+
+/* Mcp-front reads them, slack-poster shows them where the person is. */
+static int show_file(struct order *o, const char *request, struct err *e)
+{
+	const struct slack_act *a = o->act;
+	const struct command c = { .verb = "file",
+		                   .argument = request,
+		                   .operator_id = o->operator_id,
+		                   .source = "slack" };
+	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
+	struct err why = ERR_INIT;
+	stmt *s;
+	int did;
+
+	if (command_insert(o->st, &c, &result, e))
+		return -1;
+	if (command_check(&result, &why))
+		return tell(o, why.text, e);
+	s = store_stmt(o->st, SQL_FILE_VIEW_INSERT);
+	bind_text(s, ":request", request);
+	bind_text(s, ":channel", a->deed == DEED_COMMAND ? NULL : a->channel);
+	bind_text(s, ":thread_ts", a->thread_ts ? a->thread_ts : a->message_ts);
+	did = stmt_run(s, e);
+	if (did < 0)
+		return -1;
+	if (did == 0)
+		return tell(o, "that is no proposed change of a session that you may see here", e);
+	return a->deed == DEED_COMMAND ? tell(o, "The file comes in the session's thread.", e) : 0;
+}
+
+/* `file`: of the change it names, of the thread's, or of the only one that waits. */
+static int file_verb(struct order *o, const char *rest, struct err *e)
+{
+	size_t length = id_length(rest);
+	char id[40] = "";
+	int count = 1;
+
+	if (length)
+		count = named_request(o, &rest, length, id, e);
+	else if (*o->thread->request_id)
+		(void)snprintf(id, sizeof(id), "%s", o->thread->request_id);
+	else
+		count = candidates(o, "approve", id, e);
+	if (count < 0 || (count == 0 && length))
+		return count;
+	if (count == 0)
+		return tell(o, "no proposed change waits; name one: `file <id>`", e);
+	if (count > 1)
+		return tell(o,
+		            "several changes wait: press the button at the one that you mean, or "
+		            "name it: `file <id>`",
+		            e);
+	return show_file(o, id, e);
+}
+
 /* ---- forms ---- */
 
 static bool names_open_request(struct order *o, int64_t *ret_seq, struct err *why, struct err *e)
@@ -306,15 +362,9 @@ static bool names_open_request(struct order *o, int64_t *ret_seq, struct err *wh
 static int64_t session_seq_of(struct order *o, const char *id, struct err *e)
 {
 	stmt *s = store_stmt(o->st, SQL_SLACK_LIVE_SESSION);
-	int64_t seq = 0;
-	int got;
 
 	bind_text(s, ":id", id);
-	got = stmt_row(s, e);
-	if (got > 0)
-		seq = col_int(s, SLACK_LIVE_SESSION_SEQ);
-	stmt_reset(s);
-	return got < 0 ? -1 : seq;
+	return stmt_number(s, SLACK_LIVE_SESSION_SEQ, e);
 }
 
 /* The session that a button of an alert, or its form, is about: they carry the alert's id or the
@@ -555,6 +605,7 @@ static const char HELP[] =
     "pause [session], resume [session] — the agent waits at its next call, and goes on\n"
     "stop <session> — end a session; what it asks is answered with no\n"
     "approve [id], reject [id] <why> — a proposed change\n"
+    "file [id] — the file that a change is about, whole, as it is now\n"
     "continue [id], refine [id] <text> — an agent that asks whether to go on\n"
     "resume [text] — an agent that waits for instructions\n"
     "In a session's thread, the same words work without /intercom, and anything else is told to "
@@ -563,7 +614,7 @@ static const char HELP[] =
 
 static const char KEYWORDS[] =
     "A question waits here, and that is none of the words for it: approve, reject <why>, continue, "
-    "refine <text>, stop, resume [text]. To tell the agent something else: steer <text>.";
+    "refine <text>, stop, resume [text], file. To tell the agent something else: steer <text>.";
 
 static int help(struct order *o, const char *rest, struct err *e)
 {
@@ -707,6 +758,12 @@ static int unknown(struct order *o, const char *verb, const char *rest, struct e
 	return order(o, verb, NULL, rest, text, e);
 }
 
+/* "file", or "file <id>"; not "file a bug". */
+static bool names_file(const struct slack_words *w)
+{
+	return strcmp(w->verb, "file") == 0 && (!*w->rest || id_length(w->rest));
+}
+
 /* A command line, of /intercom or behind a mention. 0 done; 1 it begins with no verb of ours. */
 static int run_line(struct order *o, const struct slack_words *w, struct err *e)
 {
@@ -723,6 +780,8 @@ static int run_line(struct order *o, const struct slack_words *w, struct err *e)
 		                : tell(o, "what is to be done? task <text>", e);
 	if (strcmp(verb, "pause") == 0 || strcmp(verb, "resume") == 0 || strcmp(verb, "stop") == 0)
 		return session_verb(o, verb, w->rest, e);
+	if (names_file(w))
+		return file_verb(o, w->rest, e);
 	if (is_verdict(verb))
 		return answer(o, verb, w->rest, e);
 	return 1;
@@ -781,7 +840,8 @@ static int reply_in_thread(struct order *o, struct err *e)
 	if (open < 0 || missed < 0)
 		return -1;
 	if (strcmp(w.verb, "help") == 0 || strcmp(w.verb, "steer") == 0 ||
-	    strcmp(w.verb, "task") == 0 || (o->act->mentioned && strcmp(w.verb, "sessions") == 0))
+	    strcmp(w.verb, "task") == 0 || (open > 0 && names_file(&w)) ||
+	    (o->act->mentioned && strcmp(w.verb, "sessions") == 0))
 		return run_line(o, &w, e);
 	if (missed && (*w.rest || !is_verdict(w.verb)))
 		return decide(o, id, view, o->act->text, e);
@@ -895,6 +955,8 @@ int slack_order_run(struct store *st, const struct slack_act *a, const struct sl
 		return open_form(&o, e);
 	case DEED_EMPTY:
 		return tell(&o, "Please write something.", e);
+	case DEED_FILE:
+		return show_file(&o, a->request, e);
 	case DEED_NUDGE:
 		return nudge(&o, e);
 	case DEED_COMMAND:

@@ -18,59 +18,52 @@ static bool is(const char *text, const char *other)
 
 /* ---- reading ---- */
 
-static char *copy(stmt *s, int column)
-{
-	const char *text = col_text(s, column);
-
-	return text ? xstrdup(text) : NULL;
-}
-
 static void read_message(stmt *s, struct slack_intent *i)
 {
-	i->marker = copy(s, SLACK_OUTBOX_READ_MARKER);
-	i->part = copy(s, SLACK_OUTBOX_READ_PART);
+	i->marker = col_copy(s, SLACK_OUTBOX_READ_MARKER);
+	i->part = col_copy(s, SLACK_OUTBOX_READ_PART);
 	i->session_seq = col_int(s, SLACK_OUTBOX_READ_SESSION_SEQ);
 	i->request_seq = col_int(s, SLACK_OUTBOX_READ_REQUEST_SEQ);
 	i->apply_seq = col_int(s, SLACK_OUTBOX_READ_APPLY_SEQ);
 	i->call_seq = col_int(s, SLACK_OUTBOX_READ_CALL_SEQ);
-	i->channel_id = copy(s, SLACK_OUTBOX_READ_CHANNEL_ID);
+	i->channel_id = col_copy(s, SLACK_OUTBOX_READ_CHANNEL_ID);
 	i->root_seq = col_int(s, SLACK_OUTBOX_READ_ROOT_SEQ);
-	i->thread = copy(s, SLACK_OUTBOX_READ_THREAD);
-	i->text = copy(s, SLACK_OUTBOX_READ_TEXT);
-	i->detail = copy(s, SLACK_OUTBOX_READ_DETAIL);
+	i->thread = col_copy(s, SLACK_OUTBOX_READ_THREAD);
+	i->text = col_copy(s, SLACK_OUTBOX_READ_TEXT);
+	i->detail = col_copy(s, SLACK_OUTBOX_READ_DETAIL);
 	i->content_seq = col_int(s, SLACK_OUTBOX_READ_CONTENT_SEQ);
-	i->file_name = copy(s, SLACK_OUTBOX_READ_FILE_NAME);
-	i->file_id = copy(s, SLACK_OUTBOX_READ_FILE_ID);
-	i->ts = copy(s, SLACK_OUTBOX_READ_TS);
+	i->file_name = col_copy(s, SLACK_OUTBOX_READ_FILE_NAME);
+	i->file_id = col_copy(s, SLACK_OUTBOX_READ_FILE_ID);
+	i->ts = col_copy(s, SLACK_OUTBOX_READ_TS);
 	i->sent_generation = col_int(s, SLACK_OUTBOX_READ_SENT_GENERATION);
-	i->message_state = copy(s, SLACK_OUTBOX_READ_MESSAGE_STATE);
-	i->head_kind = copy(s, SLACK_OUTBOX_READ_HEAD_KIND);
+	i->message_state = col_copy(s, SLACK_OUTBOX_READ_MESSAGE_STATE);
+	i->head_kind = col_copy(s, SLACK_OUTBOX_READ_HEAD_KIND);
 }
 
 static void read_intent(stmt *s, struct slack_intent *i)
 {
 	OWNED(str) struct str gate = STR_INIT;
 
-	i->kind = copy(s, SLACK_OUTBOX_READ_KIND);
-	i->class = copy(s, SLACK_OUTBOX_READ_CLASS);
+	i->kind = col_copy(s, SLACK_OUTBOX_READ_KIND);
+	i->class = col_copy(s, SLACK_OUTBOX_READ_CLASS);
 	i->message_seq = col_int(s, SLACK_OUTBOX_READ_MESSAGE_SEQ);
-	i->view = copy(s, SLACK_OUTBOX_READ_VIEW);
-	i->to_channel = copy(s, SLACK_OUTBOX_READ_TO_CHANNEL);
-	i->to_thread = copy(s, SLACK_OUTBOX_READ_TO_THREAD);
-	i->user_id = copy(s, SLACK_OUTBOX_READ_USER_ID);
-	i->words = copy(s, SLACK_OUTBOX_READ_WORDS);
+	i->view = col_copy(s, SLACK_OUTBOX_READ_VIEW);
+	i->to_channel = col_copy(s, SLACK_OUTBOX_READ_TO_CHANNEL);
+	i->to_thread = col_copy(s, SLACK_OUTBOX_READ_TO_THREAD);
+	i->user_id = col_copy(s, SLACK_OUTBOX_READ_USER_ID);
+	i->words = col_copy(s, SLACK_OUTBOX_READ_WORDS);
 	i->replaces = col_int(s, SLACK_OUTBOX_READ_REPLACES) != 0;
-	i->trigger_id = copy(s, SLACK_OUTBOX_READ_TRIGGER_ID);
-	i->response_url = copy(s, SLACK_OUTBOX_READ_RESPONSE_URL);
-	i->expires_at = copy(s, SLACK_OUTBOX_READ_EXPIRES_AT);
-	i->state = copy(s, SLACK_OUTBOX_READ_STATE);
-	i->form = copy(s, SLACK_OUTBOX_READ_FORM);
+	i->trigger_id = col_copy(s, SLACK_OUTBOX_READ_TRIGGER_ID);
+	i->response_url = col_copy(s, SLACK_OUTBOX_READ_RESPONSE_URL);
+	i->expires_at = col_copy(s, SLACK_OUTBOX_READ_EXPIRES_AT);
+	i->state = col_copy(s, SLACK_OUTBOX_READ_STATE);
+	i->form = col_copy(s, SLACK_OUTBOX_READ_FORM);
 	i->generation = col_int(s, SLACK_OUTBOX_READ_GENERATION);
 	i->claim = col_int(s, SLACK_OUTBOX_READ_CLAIM);
 	i->attempts = (int)col_int(s, SLACK_OUTBOX_READ_ATTEMPTS);
 	i->deaths = (int)col_int(s, SLACK_OUTBOX_READ_DEATHS);
 	i->lookups = (int)col_int(s, SLACK_OUTBOX_READ_LOOKUPS);
-	i->started_at = copy(s, SLACK_OUTBOX_READ_STARTED_AT);
+	i->started_at = col_copy(s, SLACK_OUTBOX_READ_STARTED_AT);
 	i->may_repeat = col_int(s, SLACK_OUTBOX_READ_MAY_REPEAT) != 0;
 	i->lane_seq = col_int(s, SLACK_OUTBOX_READ_LANE_SEQ);
 	read_message(s, i);
@@ -331,14 +324,9 @@ static int64_t backoff_ms(int failures)
 static int strikes_of(const struct slack_outbox *o, const char *gate, struct err *e)
 {
 	stmt *s = store_stmt(o->store, SQL_SLACK_GATE_READ);
-	int got, strikes = 0;
 
 	bind_text(s, ":name", gate);
-	got = stmt_row(s, e);
-	if (got > 0)
-		strikes = (int)col_int(s, SLACK_GATE_READ_STRIKES);
-	stmt_reset(s);
-	return got < 0 ? -1 : strikes;
+	return (int)stmt_number(s, SLACK_GATE_READ_STRIKES, e);
 }
 
 /* why: NULL where a person need not know. */

@@ -310,6 +310,7 @@ static const struct button {
 } BUTTONS[] = {
 	{ "approve_accept", DEED_DECIDE, "approve" },
 	{ "approve_reject", DEED_OPEN, "reject" },
+	{ "approve_file", DEED_FILE, NULL },
 	{ "prompt_continue", DEED_DECIDE, "continue" },
 	{ "prompt_refine", DEED_OPEN, "refine" },
 	{ "prompt_stop", DEED_DECIDE, "stop" },
@@ -397,7 +398,7 @@ static int read_click(struct slack_act *a, const cJSON *payload)
 	if (b->deed == DEED_OPEN)
 		a->view = xstrdup(b->verdict);
 	else
-		a->verdict = xstrdup(b->verdict);
+		a->verdict = copy(b->verdict);
 	if (is_stall(b))
 		a->session = xstrdup(json_text(of_ours, "value"));
 	else

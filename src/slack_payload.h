@@ -48,6 +48,7 @@ enum slack_deed {
 	DEED_DECIDE, /* verdict of request, with its reason or instruction */
 	DEED_OPEN, /* open the form view for request (or session) */
 	DEED_EMPTY, /* a form was sent without the text it needs */
+	DEED_FILE, /* show the files that request is about, whole */
 	DEED_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
 	DEED_COMMAND, /* /intercom: text */
 	DEED_REPLY, /* a message in a thread: text */

@@ -772,6 +772,15 @@ int stmt_run(stmt *s, struct err *e)
 	return got < 0 ? -1 : sqlite3_changes(sqlite3_db_handle(s));
 }
 
+int64_t stmt_number(stmt *s, int column, struct err *e)
+{
+	int got = stmt_row(s, e);
+	int64_t number = got > 0 ? sqlite3_column_int64(s, column) : 0;
+
+	(void)sqlite3_reset(s);
+	return got < 0 ? -1 : number;
+}
+
 void stmt_reset(stmt *s)
 {
 	(void)sqlite3_reset(s);
@@ -780,6 +789,13 @@ void stmt_reset(stmt *s)
 const char *col_text(stmt *s, int column)
 {
 	return (const char *)sqlite3_column_text(s, column);
+}
+
+char *col_copy(stmt *s, int column)
+{
+	const char *text = col_text(s, column);
+
+	return text ? xstrdup(text) : NULL;
 }
 
 const void *col_bytes(stmt *s, int column, size_t *ret_length)

@@ -103,11 +103,16 @@ void bind_seq(stmt *s, const char *name, int64_t seq);
 int stmt_row(stmt *s, struct err *e);
 /* Runs to the end and resets. The number of rows that it changed, -1 on error. */
 int stmt_run(stmt *s, struct err *e);
+/* Runs a statement that yields at most one row and resets it. The number in that column; 0 there is
+ * no row (or NULL), -1 error. */
+int64_t stmt_number(stmt *s, int column, struct err *e);
 void stmt_reset(stmt *s);
 
 /* Columns of the current row, by the numbers in sql.h. Texts are valid until the next step or
  * reset; NULL for NULL. */
 const char *col_text(stmt *s, int column);
+/* A copy of the text that the caller frees; NULL for NULL. */
+char *col_copy(stmt *s, int column);
 const void *col_bytes(stmt *s, int column, size_t *ret_length);
 int64_t col_int(stmt *s, int column);
 bool col_is_null(stmt *s, int column);

@@ -101,21 +101,6 @@ static int make_parents(const char *path, struct err *e)
 	return 0;
 }
 
-static void sync_directory(const char *path)
-{
-	OWNED(char_ptr) char *copy = xstrdup(path);
-	char *slash = strrchr(copy, '/');
-	int fd;
-
-	if (slash)
-		slash[slash == copy] = '\0';
-	fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	(void)fsync(fd);
-	(void)close(fd);
-}
-
 /* Writes a new file with the mode and owner of f. */
 static int write_file(const struct textfile *f, const char *path, const struct str *bytes,
                       struct err *e)
@@ -153,7 +138,7 @@ int textfile_replace(const struct textfile *f, const struct str *bytes, struct e
 		(void)unlink(str_text(&draft));
 		return -1;
 	}
-	sync_directory(f->target);
+	(void)flush_name(f->target);
 	return 0;
 }
 
@@ -163,7 +148,7 @@ int textfile_remove(const struct textfile *f, struct err *e)
 		return -1;
 	if (unlink(f->target) != 0)
 		return err_errno(e, ERR_AGAIN, "%s: cannot be removed", f->target);
-	sync_directory(f->target);
+	(void)flush_name(f->target);
 	return 0;
 }
 

@@ -185,7 +185,9 @@ const struct tool TOOLS[TOOL_COUNT] = {
 	    .name = "broadcast",
 	    .alias = "remote_log",
 	    .title = "Broadcast",
-	    .description = "Tells the operator something and does not wait.",
+	    .description =
+	        "Tells the operator something; waits for no answer. ts: where it stands in "
+	        "Slack, if that is known within 2 s.",
 	    .input =
 	        "{\"type\":\"object\",\"properties\":{"
 	        "\"message\":{\"type\":\"string\",\"minLength\":1},"

@@ -567,6 +567,14 @@ char *proposal(const char *path, const char *content)
 	return str_take(&json);
 }
 
+char *diff_of(const char *request_id)
+{
+	OWNED(str) struct str json = STR_INIT;
+
+	str_addf(&json, "{\"request_id\":\"%s\"}", request_id);
+	return str_take(&json);
+}
+
 /* ---- JSON ---- */
 
 const char *member(const char *json, const char *path)
@@ -807,10 +815,20 @@ void begin_asking(struct relay *r, const char *path, const char *content)
 	expect_soon(sql, "1\n");
 }
 
+void decide_all(const char *verdict)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql,
+	         "INSERT INTO decision (request_id, verdict) SELECT id, '%s' FROM request"
+	         " WHERE state IN ('pending', 'interrupted')",
+	         verdict);
+	given(sql.bytes);
+}
+
 void approve_all(void)
 {
-	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
-	      " WHERE state IN ('pending', 'interrupted')");
+	decide_all("approve");
 }
 
 void relay_clear(struct relay *r)

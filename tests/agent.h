@@ -98,6 +98,8 @@ char *agent_message(struct wire *w);
 char *tool_result(const char *message);
 /* "{"title": ..}" of a clearance for a new file; caller frees. */
 char *proposal(const char *path, const char *content);
+/* Arguments of check_diff, or of any tool that takes a request's id alone; caller frees. */
+char *diff_of(const char *request_id);
 
 /* ---- requests of revision 2026-07-28 ---- */
 
@@ -197,7 +199,8 @@ void kill_and_await(const char *name);
 struct relay given_relay(const struct site *s);
 /* Begins a clearance for a new file and waits until it is asked; relay_end has the answer. */
 void begin_asking(struct relay *r, const char *path, const char *content);
-/* A yes to all that is open. */
+/* One decision, or a yes, to all that is open. */
+void decide_all(const char *verdict);
 void approve_all(void);
 
 /* A file of a folder: written, and read (NULL if it is not there; caller frees). */

@@ -92,13 +92,18 @@ const char *test_run(void)
 	return run_dir;
 }
 
+void leave_store(void)
+{
+	(void)sqlite3_close(db);
+	db = NULL;
+}
+
 void close_store(void)
 {
 	for (int i = 0; i < MAX_WORKERS; i++)
 		if (workers[i])
 			kill_worker(workers[i]);
-	(void)sqlite3_close(db);
-	db = NULL;
+	leave_store();
 	if (run_fd >= 0)
 		(void)close(run_fd);
 	run_fd = -1;

@@ -20,6 +20,9 @@ const char *scratch(void);
 void fresh_store(void);
 /* Kills the workers that still run, and removes the directory. */
 void close_store(void);
+/* Closes the harness's own connection: from here on a test puts database files there itself, and
+ * uses no `given`, `rows` or `expect` until the next fresh_store. */
+void leave_store(void);
 const char *test_db(void);
 const char *test_run(void);
 

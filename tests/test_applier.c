@@ -6,6 +6,7 @@
 #include "safe_path.h"
 #include "sha256.h"
 #include "str.h"
+#include "workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534, PATH_BYTES = 700 };
+#define MAGIC_LINK "/proc/self/root"
+
+enum { NOBODY = 65534 };
 
 /* The newest job, its request and its caller. */
 static const char OUTCOME[] =
@@ -33,54 +36,7 @@ static const char APPLIED[] = "applied||consumed|answered|1\n";
 static const char MESSAGE[] = "SELECT error_message FROM apply ORDER BY seq DESC LIMIT 1";
 static const char CHANGES[] = "SELECT path, action, bytes, state FROM file_change ORDER BY seq";
 
-static char ws[PATH_BYTES]; /* the workspace */
-static int asked; /* number of the newest request */
-static int session; /* who asks */
-
 /* ---- files ---- */
-
-/* The absolute path of name in the workspace; as below. */
-static const char *in(const char *name)
-{
-	return below(ws, name);
-}
-
-static void write_bytes(const char *name, const char *bytes, size_t length)
-{
-	FILE *f = fopen(in(name), "wb");
-
-	ck_assert_msg(f != NULL, "cannot write %s", in(name));
-	ck_assert_uint_eq(fwrite(bytes, 1, length, f), length);
-	ck_assert_int_eq(fclose(f), 0);
-}
-
-static void file(const char *name, const char *text)
-{
-	write_bytes(name, text, strlen(text));
-}
-
-/* The content of a file, "(none)" if there is none. The caller frees. */
-static char *content(const char *name)
-{
-	struct str out = STR_INIT;
-	char chunk[4096];
-	size_t n;
-	FILE *f = fopen(in(name), "rb");
-
-	if (!f)
-		return xstrdup("(none)");
-	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
-		str_add_bytes(&out, chunk, n);
-	(void)fclose(f);
-	return str_take(&out);
-}
-
-static void file_is(const char *name, const char *text)
-{
-	OWNED(char_ptr) char *have = content(name);
-
-	ck_assert_str_eq(have, text);
-}
 
 static mode_t mode_of(const char *name)
 {
@@ -92,7 +48,7 @@ static mode_t mode_of(const char *name)
 
 static int count_found(const char *what)
 {
-	char command[PATH_BYTES + 80];
+	char command[WORKSPACE_BYTES + 80];
 	FILE *p;
 	int n = -1;
 
@@ -116,173 +72,6 @@ static int hidden_entries(void)
 }
 
 /* ---- rows ---- */
-
-static void begin(void)
-{
-	char sql[2 * PATH_BYTES];
-
-	fresh_store();
-	asked = 0;
-	session = 1;
-	(void)snprintf(ws, sizeof(ws), "%.600s", test_db());
-	memcpy(strrchr(ws, '/') + 1, "ws", sizeof("ws"));
-	ck_assert_int_eq(mkdir(ws, 0755), 0);
-	(void)snprintf(
-	    sql, sizeof(sql),
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
-	    " created_at, updated_at) VALUES (1, 's', 'h', 'local:tester', '%s', 'active',"
-	    " 'local', '%s', '%s');"
-	    "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
-	    " identity, created_at) VALUES (1, 'k', 'h', 'stdio', '2025-06-18', 1, '{}', '%s')",
-	    ws, clock_now().text, clock_now().text, clock_now().text);
-	given(sql);
-}
-
-static void add_quoted(struct str *sql, const char *text)
-{
-	str_add_char(sql, '\'');
-	for (; *text; text++) {
-		if (*text == '\'')
-			str_add_char(sql, '\'');
-		str_add_char(sql, *text);
-	}
-	str_add_char(sql, '\'');
-}
-
-static void add_body(struct str *sql, const char *body)
-{
-	if (strlen(body) <= 2048) {
-		add_quoted(sql, body);
-		str_add(sql, ", NULL");
-	} else {
-		str_addf(sql, "NULL, (SELECT seq FROM content WHERE hash = '%s')",
-		         sha256_of(body, strlen(body)).text);
-	}
-}
-
-static void store_body(const char *body)
-{
-	OWNED(str) struct str sql = STR_INIT;
-
-	str_addf(&sql, "INSERT INTO content (hash, size, bytes) VALUES ('%s', %zu, CAST(",
-	         sha256_of(body, strlen(body)).text, strlen(body));
-	add_quoted(&sql, body);
-	str_add(&sql, " AS BLOB))");
-	given(sql.bytes);
-}
-
-static void add_text_or_null(struct str *sql, const char *text)
-{
-	if (text)
-		add_quoted(sql, text);
-	else
-		str_add(sql, "NULL");
-}
-
-/* The request row and its paths, as mcp-front writes them. */
-static void insert_request(const char *path, const char *body, const struct touched *files,
-                           size_t count, size_t primary)
-{
-	const struct shown shown = { .title = "t",
-		                     .risk_level = "low",
-		                     .file_path = path,
-		                     .body = body,
-		                     .body_length = strlen(body),
-		                     .files = files,
-		                     .file_count = count };
-	OWNED(str) struct str sql = STR_INIT;
-	struct instant now = clock_now();
-	int n = ++asked;
-
-	if (strlen(body) > 2048)
-		store_body(body);
-	str_addf(&sql,
-	         "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, file_path,"
-	         " risk_level, original_hash, created_at, updated_at, body, body_seq) VALUES (%d,"
-	         " 'request-%d', %d, 'clearance', 'pending', '%s', 't', ",
-	         n, n, session, shown_digest(&shown).text);
-	add_quoted(&sql, path);
-	str_addf(&sql, ", 'low', '%s', '%s', '%s', ", files[primary].hash, now.text, now.text);
-	add_body(&sql, body);
-	str_add(&sql, ")");
-	for (size_t i = 0; i < count; i++) {
-		str_addf(&sql,
-		         "; INSERT INTO request_file (request_seq, mode, original_hash, action, "
-		         "path, other_path) VALUES (%d, %u, '%s', '%s', ",
-		         n, files[i].mode, files[i].hash, files[i].action);
-		add_quoted(&sql, files[i].path);
-		str_add(&sql, ", ");
-		add_text_or_null(&sql, files[i].other);
-		str_add(&sql, ")");
-	}
-	given(sql.bytes);
-}
-
-static void say_yes(void)
-{
-	char sql[300];
-
-	(void)snprintf(sql, sizeof(sql),
-	               "INSERT INTO decision (request_id, verdict, operator_id, source, "
-	               "created_at) VALUES ('request-%d', 'approve', 'local:tester', 'ctl', '%s')",
-	               asked, clock_now().text);
-	given(sql);
-}
-
-/* What a proposal for path is as things are, if it can be taken at all. */
-static bool is_plan(const char *path, const char *body, struct plan *plan)
-{
-	const struct proposal p = { .workspace_root = ws,
-		                    .file_path = path,
-		                    .body = body,
-		                    .body_length = strlen(body),
-		                    .database = test_db() };
-	struct refusal why = { .code = NULL };
-	int root, failed;
-
-	ck_assert_int_eq(workspace_open(ws, &root, NULL), 0);
-	failed = plan_look(root, &p, plan, &why);
-	(void)close(root);
-	return failed == 0;
-}
-
-/* An agent asks to write body to path, which is as it is now, and the operator says yes. What no
- * front would have asked is asked as if it were about this one file. */
-static void approve(const char *path, const char *body)
-{
-	OWNED(plan) struct plan plan = PLAN_INIT;
-
-	if (is_plan(path, body, &plan)) {
-		struct touched *files = xcalloc(plan.count, sizeof(*files));
-
-		for (size_t i = 0; i < plan.count; i++)
-			files[i] = plan.files[i].is;
-		insert_request(path, body, files, plan.count, plan.primary);
-		free(files);
-	} else {
-		struct touched one = { .path = (char *)path, .action = "create", .hash = NO_FILE };
-
-		insert_request(path, body, &one, 1, 0);
-	}
-	say_yes();
-}
-
-/* The agent calls check_diff for the newest request. */
-static void call_check_diff(bool force)
-{
-	char sql[900];
-	struct instant now = clock_now();
-
-	(void)snprintf(
-	    sql, sizeof(sql),
-	    "INSERT INTO apply (request_seq, host, force, state, created_at, updated_at)"
-	    " VALUES (%d, 'h', %d, 'queued', '%s', '%s');"
-	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest,"
-	    " state, apply_seq, created_at) VALUES (1, 1, '1', 'legacy', 'check_diff', '',"
-	    " 'waiting', last_insert_rowid(), '%s')",
-	    asked, force, now.text, now.text, now.text);
-	given(sql);
-}
 
 /* All of it at once: asked, approved, called, worked on. */
 static void apply(const char *path, const char *body)
@@ -462,6 +251,39 @@ START_TEST(owner_and_attributes_survive)
 }
 END_TEST
 
+START_TEST(attributes_stay_behind_where_the_setting_says_so)
+{
+	begin();
+	file("a.txt", "old");
+	if (setxattr(in("a.txt"), "user.origin", "there", 5, 0))
+		return; /* a file system without */
+	given("INSERT INTO setting VALUES ('apply.keep_attributes', 'false', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	apply("a.txt", "new");
+	file_is("a.txt", "new");
+	ck_assert_int_eq(getxattr(in("a.txt"), "user.origin", NULL, 0), -1);
+	ck_assert_int_eq(errno, ENODATA);
+}
+END_TEST
+
+START_TEST(context_that_differs_is_a_conflict_but_with_fuzz)
+{
+	static const char diff[] = "--- a/a.txt\n+++ b/a.txt\n@@ -1,5 +1,5 @@\n"
+	                           " one\n two\n-three\n+3\n four\n five\n";
+
+	begin();
+	file("a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
+	apply("a.txt", diff);
+	is_refused("patch_conflict", "patch conflict: a.txt: hunk 1 of 1 does not match at line 1");
+	file_is("a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
+	given("INSERT INTO setting VALUES ('apply.fuzz_lines', '1', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	apply("a.txt", diff);
+	file_is("a.txt", "ONE\ntwo\n3\nfour\nfive\n");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
 START_TEST(a_link_inside_the_workspace_is_followed)
 {
 	begin();
@@ -507,31 +329,6 @@ START_TEST(jobs_of_other_machines_are_left_alone)
 END_TEST
 
 /* ---- many files at once ---- */
-
-/* One of each: a file modified, made in a new directory, deleted, renamed with a change, copied,
- * and made executable. */
-static const char MANY[] =
-    "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
-    "diff --git a/new/dir/b.txt b/new/dir/b.txt\nnew file mode 100644\n--- /dev/null\n"
-    "+++ b/new/dir/b.txt\n@@ -0,0 +1 @@\n+hello\n"
-    "diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n"
-    "+++ /dev/null\n@@ -1 +0,0 @@\n-bye\n"
-    "diff --git a/old.sh b/moved/new.sh\nsimilarity index 50%\nrename from old.sh\n"
-    "rename to moved/new.sh\n--- a/old.sh\n+++ b/moved/new.sh\n@@ -1,2 +1,2 @@\n true\n-1\n+2\n"
-    "diff --git a/a.txt b/copy.txt\ncopy from a.txt\ncopy to copy.txt\n"
-    "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n";
-
-static void given_many(void)
-{
-	begin();
-	(void)umask(0022);
-	file("a.txt", "one\ntwo\nthree\n");
-	file("gone.txt", "bye\n");
-	file("old.sh", "true\n1\n");
-	file("run", "x\n");
-	ck_assert_int_eq(chmod(in("old.sh"), 0750), 0);
-	ck_assert_int_eq(chmod(in("run"), 0640), 0);
-}
 
 static void many_are_old(void)
 {
@@ -983,7 +780,7 @@ static void swapped_to(const char *name, const char *target)
 
 START_TEST(a_directory_swapped_for_a_link_that_leaves_is_refused)
 {
-	char outside[PATH_BYTES + 20];
+	char outside[WORKSPACE_BYTES + 20];
 
 	begin();
 	(void)snprintf(outside, sizeof(outside), "%s/../outside", ws);
@@ -1018,7 +815,7 @@ START_TEST(a_file_swapped_for_a_link_that_leaves_is_refused)
 	call_check_diff(true);
 	run_worker("applier");
 	is_refused("path_violation", "path violation");
-	swapped_to("a.txt", "/proc/self/root/etc/passwd");
+	swapped_to("a.txt", MAGIC_LINK "/etc/passwd");
 	call_check_diff(true);
 	run_worker("applier");
 	is_refused("path_violation", "path violation");
@@ -1053,7 +850,7 @@ END_TEST
 
 START_TEST(the_database_is_not_written)
 {
-	char sql[2 * PATH_BYTES];
+	char sql[2 * WORKSPACE_BYTES];
 
 	begin();
 	*strrchr(ws, '/') = '\0';
@@ -1116,7 +913,7 @@ END_TEST
  */
 static void become_nobody(void)
 {
-	char command[2 * PATH_BYTES + 60];
+	char command[2 * WORKSPACE_BYTES + 60];
 
 	(void)snprintf(command, sizeof(command), "chown -R %d:%d '%s/..' && chown -R 0:0 '%s'",
 	               NOBODY, NOBODY, ws, ws);
@@ -1129,7 +926,7 @@ static void become_nobody(void)
 /* The build may be where only root looks, as below /root. */
 static void bring_worker_along(void)
 {
-	char command[3 * PATH_BYTES], bin[PATH_BYTES];
+	char command[3 * WORKSPACE_BYTES], bin[WORKSPACE_BYTES];
 
 	(void)snprintf(bin, sizeof(bin), "%s-bin", test_run());
 	(void)snprintf(command, sizeof(command),
@@ -1357,7 +1154,7 @@ END_TEST
 
 START_TEST(a_locked_workspace_waits_and_others_do_not)
 {
-	char lock[PATH_BYTES + 40];
+	char lock[WORKSPACE_BYTES + 40];
 	pid_t pid;
 	int fd;
 
@@ -1661,7 +1458,7 @@ START_TEST(nothing_outside_is_opened_or_written_whoever_swaps_names)
 	static const char *const PATHS[] = { "d/a.txt", "f.txt", "e/sub/a.txt", "d/new.txt" };
 	const char *given_seconds = getenv("INTERCOM_RACE_SECONDS");
 	int64_t until_ms =
-	    clock_monotonic_ms() + 1000 * (given_seconds ? strtol(given_seconds, NULL, 10) : 3);
+	    clock_monotonic_ms() + 1000 * (given_seconds ? strtol(given_seconds, NULL, 10) : 5);
 	char event[4096];
 	struct swapper s;
 	int outside;
@@ -1708,6 +1505,8 @@ static void add_writing(TCase *c)
 	tcase_add_test(c, line_ends_survive);
 	tcase_add_test(c, modes_survive);
 	tcase_add_test(c, owner_and_attributes_survive);
+	tcase_add_test(c, attributes_stay_behind_where_the_setting_says_so);
+	tcase_add_test(c, context_that_differs_is_a_conflict_but_with_fuzz);
 	tcase_add_test(c, a_link_inside_the_workspace_is_followed);
 	tcase_add_test(c, jobs_are_done_in_order);
 	tcase_add_test(c, jobs_of_other_machines_are_left_alone);

@@ -143,6 +143,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "undo_limit_bytes|10485760|default\n"
 	    "command_timeout_seconds|60|default\ncommand_output_limit_bytes|65536|default\n"
 	    "database.path|%s/home/.local/state/agent-intercom/intercom.db|default\n"
+	    "apply.fuzz_lines|0|default\napply.keep_attributes|true|default\n"
 	    "slack.channel_id||default\nslack.questions|thread|default\n"
 	    "slack.reconnect_backoff_max_seconds|300|default\n"
 	    "timeouts.approval_seconds|3600|default\ntimeouts.prompt_seconds|1800|default\n"
@@ -176,6 +177,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "undo_limit_bytes = 0\n"
 	    "command_timeout_seconds = 61\ncommand_output_limit_bytes = 1000\n"
 	    "[database]\npath = \"data/x.db\"\n"
+	    "[apply]\nfuzz_lines = 2\nkeep_attributes = false\n"
 	    "[slack]\nchannel_id = \"C0AFXFQP1TJ\"\nquestions = \"channel\"\n"
 	    "reconnect_backoff_max_seconds = 11\n"
 	    "[timeouts]\napproval_seconds = 12\nprompt_seconds = 13\nwait_seconds = 14\n"
@@ -203,6 +205,8 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.command_timeout_seconds, 61);
 	ck_assert_int_eq(c.command_output_limit_bytes, 1000);
 	ck_assert_str_eq(c.database.path, in("conf/data/x.db"));
+	ck_assert_int_eq(c.apply.fuzz_lines, 2);
+	ck_assert(!c.apply.keep_attributes);
 	ck_assert_str_eq(c.slack.channel_id, "C0AFXFQP1TJ");
 	ck_assert_int_eq(c.slack.questions, QUESTIONS_CHANNEL);
 	ck_assert_int_eq(c.slack.reconnect_backoff_max_seconds, 11);
@@ -426,6 +430,8 @@ START_TEST(a_value_out_of_range_is_refused)
 	refuses("http_port = 65536\n", ":3: http_port: is the integer 65536; write");
 	refuses("http_port = -1\n", ":3: http_port: is the integer -1; write");
 	refuses("retention_days = 0\n", ":3: retention_days: is the integer 0");
+	refuses("[apply]\nfuzz_lines = 3\n", ":4: apply.fuzz_lines: is the integer 3; write an "
+	                                     "integer from 0 to 2");
 	refuses("[timeouts]\napproval_seconds = 0\n", ":4: timeouts.approval_seconds: is the");
 	refuses("[timeouts]\nwait_seconds = 9223372036854775807\n",
 	        ":4: timeouts.wait_seconds: is the integer 9223372036854775807; write");

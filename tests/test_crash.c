@@ -235,7 +235,8 @@ START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 	OWNED(char_ptr) char *written = NULL;
 	OWNED(char_ptr) char *text = NULL;
 	OWNED(str) struct str said = STR_INIT;
-	char disk[300], database[400], arguments[100];
+	char disk[300], database[400];
+	OWNED(char_ptr) char *arguments = NULL;
 	struct agent a;
 
 	if (!may_mount())
@@ -264,8 +265,7 @@ START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 	approved = agent_call(&a, "check_clearance", first);
 	ck_assert_msg(strcmp(member(approved, "status"), "approved") == 0,
 	              "the answer to what was asked before is not told: %s", approved);
-	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}",
-	               member(pending, "request_id"));
+	arguments = diff_of(member(pending, "request_id"));
 	written = agent_call(&a, "check_diff", arguments);
 	has(written, "status", "applied");
 	text = get_file(site.workspace, "f");
@@ -340,7 +340,6 @@ START_TEST(a_file_that_is_no_database_is_left_alone)
 	OWNED(char_ptr) char *text = NULL;
 
 	site = given_site();
-	site = site_make_at("/tmp/x", "");
 	(void)snprintf(site.database, sizeof(site.database), "%s/notes.txt", site.home);
 	put_file(site.home, "notes.txt",
 	         "Dear diary, this is not a database. It only looks like one.\n");

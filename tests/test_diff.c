@@ -11,6 +11,8 @@
 
 enum { ROUNDS = 3000, PEER_ROUNDS = 60, BIG_BYTES = 4 << 20, FAST_SECONDS = 5 };
 
+static size_t fuzz; /* of `applied` */
+
 /* Applies the only file of a diff to old; "" and the reason in e when it does not go. */
 static char *applied(const char *old, const char *text, struct err *e)
 {
@@ -18,7 +20,7 @@ static char *applied(const char *old, const char *text, struct err *e)
 	OWNED(str) struct str result = STR_INIT;
 
 	if (diff_parse(text, strlen(text), &d, e) == 0 &&
-	    diff_apply_file(&d.files[0], old, old ? strlen(old) : 0, &result, NULL, e) == 0)
+	    diff_apply_file(&d.files[0], old, old ? strlen(old) : 0, fuzz, &result, NULL, e) == 0)
 		return str_take(&result);
 	return NULL;
 }
@@ -280,6 +282,58 @@ START_TEST(later_hunks_move_with_the_first_and_never_before_its_end)
 }
 END_TEST
 
+START_TEST(context_may_differ_by_as_many_lines_as_there_is_fuzz)
+{
+	static const char diff[] = HEAD "@@ -1,7 +1,7 @@\n a\n b\n c\n-d\n+D\n e\n f\n g\n";
+
+	expect_refused("A\nb\nc\nd\ne\nf\ng\n", diff,
+	               "patch conflict: f.c: hunk 1 of 1 does not match at line 1: expected "
+	               "\"a\", found \"A\"");
+	fuzz = 1;
+	expect_applied("A\nb\nc\nd\ne\nf\nG\n", diff, "A\nb\nc\nD\ne\nf\nG\n");
+	expect_refused("a\nB\nc\nd\ne\nf\ng\n", diff,
+	               "patch conflict: f.c: hunk 1 of 1 does not match at line 2: expected "
+	               "\"b\", found \"B\"");
+	fuzz = 2;
+	expect_applied("a\nB\nc\nd\ne\nF\ng\n", diff, "a\nB\nc\nD\ne\nF\ng\n");
+	expect_refused("a\nb\nC\nd\ne\nf\ng\n", diff,
+	               "patch conflict: f.c: hunk 1 of 1 does not match at line 3: expected "
+	               "\"c\", found \"C\"");
+	fuzz = 0;
+}
+END_TEST
+
+START_TEST(a_place_that_fits_whole_goes_before_a_nearer_one_that_does_not)
+{
+	fuzz = 2;
+	expect_applied("A\nb\nc\n-\na\nb\nc\n", HEAD "@@ -1,3 +1,3 @@\n a\n b\n-c\n+C\n",
+	               "A\nb\nc\n-\na\nb\nC\n");
+	fuzz = 0;
+}
+END_TEST
+
+START_TEST(the_end_with_less_context_keeps_it_longer_under_fuzz)
+{
+	fuzz = 1; /* two lines before and one behind: only the first may differ */
+	expect_applied("A\nb\nc\nd\n", HEAD "@@ -1,4 +1,4 @@\n a\n b\n-c\n+C\n d\n",
+	               "A\nb\nC\nd\n");
+	expect_refused("a\nb\nc\nD\n", HEAD "@@ -1,4 +1,4 @@\n a\n b\n-c\n+C\n d\n",
+	               "patch conflict: f.c: hunk 1 of 1 does not match at line 4: expected "
+	               "\"d\", found \"D\"");
+	fuzz = 0;
+}
+END_TEST
+
+START_TEST(fuzz_leaves_a_line_to_find_a_hunk_by)
+{
+	fuzz = 2;
+	expect_refused("x\ny\n", HEAD "@@ -1,2 +1,3 @@\n a\n+b\n c\n",
+	               "patch conflict: f.c: hunk 1 of 1 does not match at line 1: expected "
+	               "\"a\", found \"x\"");
+	fuzz = 0;
+}
+END_TEST
+
 START_TEST(a_conflict_names_file_hunk_line_and_both_texts)
 {
 	static const char text[] = HEAD "@@ -1 +1 @@\n-a\n+A\n@@ -2,2 +2,2 @@\n b\n-foo\n+x\n";
@@ -290,7 +344,7 @@ START_TEST(a_conflict_names_file_hunk_line_and_both_texts)
 
 	read_diff(text, &d);
 	str_add(&result, "untouched");
-	ck_assert_int_eq(diff_apply_file(&d.files[0], "a\nb\nbar\n", 8, &result, &c, &e), -1);
+	ck_assert_int_eq(diff_apply_file(&d.files[0], "a\nb\nbar\n", 8, 0, &result, &c, &e), -1);
 	ck_assert_str_eq(e.text, "patch conflict: f.c: hunk 2 of 2 does not match at line 3: "
 	                         "expected \"foo\", found \"bar\"");
 	ck_assert_uint_eq(c.hunk, 2);
@@ -533,8 +587,9 @@ static void expect_round_trip(const struct str *old, const struct str *text)
 		return;
 	}
 	ck_assert_msg(diff_parse(patch.bytes, patch.length, &d, &e) == 0, "%s", e.text);
-	ck_assert_msg(!diff_apply_file(&d.files[0], str_text(old), old->length, &result, NULL, &e),
-	              "%s", e.text);
+	ck_assert_msg(
+	    !diff_apply_file(&d.files[0], str_text(old), old->length, 0, &result, NULL, &e), "%s",
+	    e.text);
 	ck_assert_uint_eq(result.length, text->length);
 	ck_assert_str_eq(str_text(&result), str_text(text));
 }
@@ -727,7 +782,7 @@ START_TEST(we_apply_what_git_and_diff_compute)
 		read_file("diff", &patch);
 		ck_assert_msg(diff_parse(patch.bytes, patch.length, &d, &e) == 0, "%s\n%s", e.text,
 		              patch.bytes);
-		ck_assert_msg(diff_apply_file(&d.files[0], str_text(&old), old.length, &result,
+		ck_assert_msg(diff_apply_file(&d.files[0], str_text(&old), old.length, 0, &result,
 		                              NULL, &e) == 0,
 		              "%s\n%s", e.text, patch.bytes);
 		ck_assert_str_eq(str_text(&result), str_text(&text));
@@ -808,6 +863,10 @@ static void add_applying(Suite *suite)
 	tcase_add_test(applying, the_nearest_place_wins_and_forward_wins_a_tie);
 	tcase_add_test(applying, a_hunk_far_away_is_found);
 	tcase_add_test(applying, later_hunks_move_with_the_first_and_never_before_its_end);
+	tcase_add_test(applying, context_may_differ_by_as_many_lines_as_there_is_fuzz);
+	tcase_add_test(applying, a_place_that_fits_whole_goes_before_a_nearer_one_that_does_not);
+	tcase_add_test(applying, the_end_with_less_context_keeps_it_longer_under_fuzz);
+	tcase_add_test(applying, fuzz_leaves_a_line_to_find_a_hunk_by);
 	tcase_add_test(applying, a_conflict_names_file_hunk_line_and_both_texts);
 	tcase_add_test(applying, a_text_in_an_error_is_short_and_printable);
 	tcase_add_test(applying, insertions_without_context_go_to_their_line_only);

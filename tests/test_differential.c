@@ -146,8 +146,8 @@ static bool we_apply(const struct str *patch, const struct str *target, struct s
 	OWNED(diff) struct diff d = DIFF_INIT;
 
 	return diff_parse(str_text(patch), patch->length, &d, NULL) == 0 && d.file_count == 1 &&
-	       diff_apply_file(&d.files[0], str_text(target), target->length, result, NULL, NULL) ==
-	           0;
+	       diff_apply_file(&d.files[0], str_text(target), target->length, 0, result, NULL,
+	                       NULL) == 0;
 }
 
 /* Runs a command on f.c, which holds target; whether it succeeds, and what f.c is then. */

@@ -22,17 +22,6 @@ static void given_elicitation(const char *elicitation)
 	site_start(&site);
 }
 
-static void decide(const char *verdict)
-{
-	char sql[200];
-
-	(void)snprintf(sql, sizeof(sql),
-	               "INSERT INTO decision (request_id, verdict) SELECT id, '%s' FROM request"
-	               " WHERE state = 'pending'",
-	               verdict);
-	given(sql);
-}
-
 static const char *request_id(void)
 {
 	static char id[40];
@@ -214,7 +203,7 @@ START_TEST(the_first_answer_wins_over_the_clients)
 	given_elicitation("true");
 	asked = say_of("", "check_clearance", arguments, "");
 	(void)form_in(asked);
-	decide("reject");
+	decide_all("reject");
 	answer = say_of("", "check_clearance", arguments,
 	                "\"action\":\"accept\",\"content\":{\"decision\":\"approve\"}");
 	has(answer, "result.resultType", "complete");
@@ -346,7 +335,7 @@ START_TEST(a_question_that_was_answered_elsewhere_is_taken_off_the_screen)
 	asked = strdup(member(str_text(&e.data), "id"));
 	respond(&late, str_text(&e.data),
 	        "\"action\":\"accept\",\"content\":{\"decision\":\"reject\"}");
-	decide("approve");
+	decide_all("approve");
 	ck_assert(wire_event(&w, &e));
 	has(str_text(&e.data), "method", "notifications/cancelled");
 	has(str_text(&e.data), "params.requestId", asked);

@@ -441,6 +441,9 @@ START_TEST(uninstall_does_nothing_where_nothing_is)
 	holds(".codex/config.toml", "");
 	does("uninstall claude --yes");
 	is_missing(".claude.json");
+	run("uninstall gemini --print");
+	ck_assert_int_eq(status, 64);
+	holds(".gemini/settings.json", "{ }");
 }
 END_TEST
 

@@ -61,7 +61,7 @@ START_TEST(a_file_that_the_policy_allows_is_approved_by_it_and_written)
 	OWNED(char_ptr) char *approved = NULL;
 	OWNED(char_ptr) char *applied = NULL;
 	OWNED(char_ptr) char *written = NULL;
-	char request[100];
+	OWNED(char_ptr) char *request = NULL;
 
 	given_all(DOCS);
 	approved = agent_call(&agent, "check_clearance", arguments);
@@ -72,8 +72,7 @@ START_TEST(a_file_that_the_policy_allows_is_approved_by_it_and_written)
 	       "  FROM decision AS d JOIN request AS r ON r.id = d.request_id",
 	       "policy|system:policy|applied|system:policy|approved|1\n");
 	expect("SELECT count(*) FROM inbox", "0\n");
-	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}",
-	               member(approved, "request_id"));
+	request = diff_of(member(approved, "request_id"));
 	applied = agent_call(&agent, "check_diff", request);
 	has(applied, "status", "applied");
 	written = get_file(site.workspace, "docs/a.md");

@@ -404,7 +404,7 @@ START_TEST(a_write_that_was_under_way_is_told_as_applied)
 	OWNED(char_ptr) char *asked = NULL;
 	OWNED(char_ptr) char *result = NULL;
 	OWNED(char_ptr) char *text = NULL;
-	char arguments[100];
+	OWNED(char_ptr) char *arguments = NULL;
 	pid_t applier;
 
 	site = given_running_site();
@@ -414,8 +414,7 @@ START_TEST(a_write_that_was_under_way_is_told_as_applied)
 	asked = relay_end(&r);
 	applier = worker_pid("applier");
 	(void)kill(applier, SIGSTOP);
-	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}",
-	               member(asked, "request_id"));
+	arguments = diff_of(member(asked, "request_id"));
 	relay_begin(&r, "check_diff", arguments);
 	expect_soon("SELECT count(*) FROM apply", "1\n");
 	(void)kill(site.pid, SIGSTOP);
@@ -530,12 +529,15 @@ START_TEST(a_relay_that_cannot_work_says_why)
 {
 	static const char *const WRONG[] = { "--wait", "soon", NULL };
 	static const char *const NOWHERE[] = { "--workspace", "/no/such/place", NULL };
+	static const char *const STRAY[] = { "stray", NULL };
 	struct relay r;
 
 	site = given_site();
 	relay_start(&r, site.workspace, NULL, WRONG);
 	ck_assert_int_eq(relay_stop(&r), 78);
 	relay_start(&r, site.workspace, NULL, NOWHERE);
+	ck_assert_int_eq(relay_stop(&r), 78);
+	relay_start(&r, site.workspace, NULL, STRAY);
 	ck_assert_int_eq(relay_stop(&r), 78);
 }
 END_TEST

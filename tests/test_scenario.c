@@ -43,7 +43,7 @@ START_TEST(an_agent_asks_the_operator_approves_and_the_file_is_written)
 	OWNED(char_ptr) char *again = NULL;
 	OWNED(char_ptr) char *text = NULL;
 	OWNED(str) struct str said = STR_INIT;
-	char request[100];
+	OWNED(char_ptr) char *request = NULL;
 	struct agent a;
 	struct wire w;
 	const char *id;
@@ -56,7 +56,7 @@ START_TEST(an_agent_asks_the_operator_approves_and_the_file_is_written)
 	says(said.bytes, "f.c");
 	ck_assert_int_eq(ctl(&said, "--text show %s", id), 0);
 	says(said.bytes, "TWO");
-	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}", id);
+	request = diff_of(id);
 	{
 		OWNED(char_ptr) char *early = agent_call(&a, "check_diff", request);
 
@@ -96,7 +96,7 @@ START_TEST(a_diff_of_many_files_is_shown_written_whole_and_taken_back)
 	OWNED(char_ptr) char *old = NULL;
 	OWNED(char_ptr) char *gone = NULL;
 	OWNED(str) struct str said = STR_INIT;
-	char request[100];
+	OWNED(char_ptr) char *request = NULL;
 	struct agent a;
 	struct wire w;
 	const char *id;
@@ -119,7 +119,7 @@ START_TEST(a_diff_of_many_files_is_shown_written_whole_and_taken_back)
 	has(said.bytes, "files.2.original_hash", "new_file");
 	ck_assert_int_eq(ctl(&said, "approve %s", id), 0);
 	answer = agent_end(&w);
-	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}", id);
+	request = diff_of(id);
 	written = agent_call(&a, "check_diff", request);
 	has(written, "status", "applied");
 	has(written, "files_written.0.path", "f.c");
@@ -192,10 +192,9 @@ START_TEST(two_appliers_and_two_calls_for_each_make_one_write_each)
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
 	for (int i = 0; i < n; i++) {
 		OWNED(char_ptr) char *answer = agent_end(&asked[i]);
-		char request[100];
+		OWNED(char_ptr) char *request = NULL;
 
-		(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}",
-		               member(answer, "request_id"));
+		request = diff_of(member(answer, "request_id"));
 		agent_begin(&a, &called[2 * i], "check_diff", request, NULL);
 		agent_begin(&a, &called[2 * i + 1], "check_diff", request, NULL);
 	}
@@ -457,7 +456,7 @@ START_TEST(what_one_agent_was_allowed_another_cannot_apply)
 	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *stolen = NULL;
-	char request[100];
+	OWNED(char_ptr) char *request = NULL;
 	struct agent a, thief;
 	struct wire w;
 	const char *id;
@@ -466,7 +465,7 @@ START_TEST(what_one_agent_was_allowed_another_cannot_apply)
 	a = newcomer();
 	thief = newcomer();
 	id = begin(&a, &w, "check_clearance", arguments);
-	(void)snprintf(request, sizeof(request), "{\"request_id\":\"%s\"}", id);
+	request = diff_of(id);
 	ck_assert_int_eq(ctl(NULL, "approve %s", id), 0);
 	answer = agent_end(&w);
 	has(answer, "status", "approved");

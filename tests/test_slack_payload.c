@@ -160,6 +160,7 @@ START_TEST(every_button_has_its_meaning)
 	} CASES[] = {
 		{ "approve_accept", DEED_DECIDE, "approve", NULL, false },
 		{ "approve_reject", DEED_OPEN, NULL, "reject", false },
+		{ "approve_file", DEED_FILE, NULL, NULL, false },
 		{ "prompt_continue", DEED_DECIDE, "continue", NULL, false },
 		{ "prompt_refine", DEED_OPEN, NULL, "refine", false },
 		{ "prompt_stop", DEED_DECIDE, "stop", NULL, false },

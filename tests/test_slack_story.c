@@ -21,10 +21,7 @@ static void slack_with(const char *more)
 {
 	fresh_store();
 	slack_start();
-	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
-	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
-	(void)setenv("SLACK_TEAM_ID", "T01TEAM", 1);
-	(void)setenv("SLACK_MEMBER_IDS", " U01OP, U02OP", 1);
+	slack_credentials();
 	site = site_make(more);
 }
 
@@ -33,14 +30,6 @@ static void a_system_with_slack(void)
 	slack_with("[slack]\nchannel_id = \"C01AGENTS\"\n");
 	site_start(&site);
 	(void)slack_wait_for("hello");
-}
-
-/* With the tokens, which a system keeps to itself. */
-static void start_again(void)
-{
-	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
-	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
-	site_start(&site);
 }
 
 static void end(void)
@@ -719,7 +708,7 @@ static void old_message_after(bool crash)
 	else
 		ck_assert_int_eq(site_stop(&site), 0);
 	wire_close(&w);
-	start_again();
+	site_start(&site);
 	(void)slack_wait_for("hello");
 	edits_wait(2);
 	press_and_wait(ts, "approve_accept");
@@ -773,8 +762,9 @@ static void refused_and_asked_again(struct agent *a, const char *reason)
 	str_addf(&hint, "agent-intercom-ctl show %s", id);
 	says(member(told, "error_message"), str_text(&hint));
 	expect("SELECT state FROM request", "pending\n");
-	expect("SELECT state, is_error, told_answer FROM tool_call WHERE tool = 'transmit'",
-	       "done|1|0\n");
+	/* The bytes leave first, then it is written that they have left. */
+	expect_soon("SELECT state, is_error, told_answer FROM tool_call WHERE tool = 'transmit'",
+	            "done|1|0\n");
 
 	agent_begin(a, &w, "transmit", PROMPT, NULL);
 	pass_time_until(
@@ -861,7 +851,7 @@ START_TEST(a_stop_and_the_next_start_are_told_once_each)
 	wire_close(&w);
 	expect("SELECT state FROM slack_message WHERE kind = 'server'", "sent\n");
 	ck_assert_int_eq(times_shown(STOPPED), 1);
-	start_again();
+	site_start(&site);
 	all_is_said();
 	ck_assert_int_eq(times_shown(STOPPED), 1);
 	ck_assert_int_eq(times_shown(STARTED), 1);
@@ -878,7 +868,7 @@ START_TEST(a_stop_that_was_not_told_in_time_is_not_told_afterwards)
 	ck_assert_int_eq(site_stop(&site), 0);
 	wire_close(&w);
 	expect("SELECT state FROM slack_message WHERE kind = 'server'", "queued\n");
-	start_again();
+	site_start(&site);
 	all_is_said();
 	expect("SELECT state FROM slack_message WHERE kind = 'server' ORDER BY seq",
 	       "dead\nsent\n");
@@ -895,7 +885,7 @@ START_TEST(a_start_after_a_crash_tells_what_waits)
 	a_question_waits(&w);
 	site_kill(&site);
 	wire_close(&w);
-	start_again();
+	site_start(&site);
 	all_is_said();
 	ck_assert_int_eq(times_shown(STOPPED), 0);
 	ck_assert_int_eq(times_shown(STARTED), 1);
@@ -909,13 +899,230 @@ START_TEST(where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing)
 
 	a_system_with_slack();
 	ck_assert_int_eq(site_stop(&site), 0);
-	start_again();
+	site_start(&site);
 	a = agent_hello(front_port(), "", "2025-11-25");
 	free(agent_call(&a, "ping", "{}"));
 	given("UPDATE session SET mode = 'local'");
 	ck_assert_int_eq(site_stop(&site), 0);
-	start_again();
+	site_start(&site);
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'server'", "0\n");
+	end();
+}
+END_TEST
+
+/* ---- whole files ---- */
+
+/* An agent asks to change a file that is there. */
+static struct agent an_agent_asks_to_change(const char *name, const char *old, struct wire *w)
+{
+	OWNED(char_ptr) char *asked = proposal(name, "new\n");
+	struct agent a;
+
+	a_system_with_slack();
+	put_file(site.workspace, name, old);
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, w, "check_clearance", asked, NULL);
+	return a;
+}
+
+static void say_in_thread(const char *user, const char *text)
+{
+	OWNED(char_ptr) char *thread = rows("SELECT thread_ts FROM session");
+
+	thread[strcspn(thread, "\n")] = '\0';
+	(void)slack_deliver("{'message':{'text':'%s','user':'%s','thread_ts':'%s'}}", text, user,
+	                    thread);
+	(void)slack_wait_for("ack");
+}
+
+START_TEST(the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *thread = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	const char *files;
+	struct wire w;
+
+	(void)an_agent_asks_to_change("notes.txt", "one\ntwo <&> `three`\n", &w);
+	ts = ask_ts();
+	put_file(site.workspace, "notes.txt", "one\ntwo <&> `four`\n");
+	press_and_wait(ts, "approve_file");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'file' AND state = 'sent'",
+	                "1\n");
+	files = slack_ask("files");
+	has(files, "files.0.name", "notes.txt");
+	has(files, "files.0.content", "one\ntwo <&> `four`\n"); /* as it is now */
+	thread = rows("SELECT thread_ts FROM session");
+	thread[strcspn(thread, "\n")] = '\0';
+	has(files, "files.0.thread_ts", thread);
+	expect("SELECT verb, operator_id, outcome FROM command", "file|slack:T01TEAM:U01OP|done\n");
+	expect("SELECT count(*) FROM file_view", "0\n");
+
+	say_in_thread("U02OP", "file");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'file' AND state = 'sent'",
+	                "2\n");
+	press_and_wait(ts, "approve_accept");
+	answer = agent_end(&w);
+	has(answer, "status", "approved");
+	end();
+}
+END_TEST
+
+START_TEST(a_stranger_is_shown_no_file)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	struct wire w;
+
+	(void)an_agent_asks_to_change("notes.txt", "one\n", &w);
+	ts = ask_ts();
+	(void)slack_deliver("{'click':{'channel':'C01AGENTS','ts':'%s','user':'U03GUEST',"
+	                    "'action_id':'approve_file'}}",
+	                    ts);
+	(void)slack_wait_for("ack");
+	say_in_thread("U03GUEST", "file");
+	expect("SELECT count(*) FROM command", "0\n");
+	expect("SELECT count(*) FROM file_view", "0\n");
+	expect("SELECT count(*) FROM slack_message WHERE kind IN ('file', 'reply')", "0\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'security.stranger'", "2\n");
+	end();
+}
+END_TEST
+
+static void expect_not_shown(const char *why)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql,
+	         "SELECT count(*) FROM slack_message WHERE kind = 'reply' AND state = 'sent' "
+	         "AND text LIKE '%%%s%%'",
+	         why);
+	pass_time_until(str_text(&sql), "1\n");
+}
+
+START_TEST(a_file_that_cannot_be_shown_is_told_with_its_reason)
+{
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(char_ptr) char *ts = NULL;
+	struct wire w;
+
+	(void)an_agent_asks_to_change("notes.txt", "one\n", &w);
+	ts = ask_ts();
+	str_addf(&path, "%s/notes.txt", site.workspace);
+	ck_assert_int_eq(truncate(path.bytes, 1000001), 0);
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("is larger than 1000000 bytes");
+	ck_assert_int_eq(truncate(path.bytes, 10), 0); /* "one", and bytes of nothing */
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("notes.txt is no text");
+	ck_assert_int_eq(unlink(path.bytes), 0);
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("notes.txt does not exist any more");
+	ck_assert_int_eq(symlink("/etc/passwd", path.bytes), 0);
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("path violation");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'file'", "0\n");
+	end();
+}
+END_TEST
+
+START_TEST(of_a_new_file_there_is_nothing_to_show)
+{
+	OWNED(char_ptr) char *asked = proposal("new.txt", "new\n");
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a;
+	struct wire w;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, &w, "check_clearance", asked, NULL);
+	ts = ask_ts();
+	message = shown(ts);
+	ck_assert_ptr_null(strstr(message, "approve_file"));
+	say_in_thread("U01OP", "file");
+	expect_not_shown("There is no file yet");
+	end();
+}
+END_TEST
+
+/* ---- broadcasts ---- */
+
+/* An agent whose thread is begun: what it says next may go at once. */
+static struct agent an_agent_in_its_thread(void)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "broadcast", "{\"message\":\"hello\"}"));
+	all_is_said();
+	advance(2 * SECOND);
+	return a;
+}
+
+/* Slack takes it within two seconds, as a rule; a machine that is busy gets another chance. */
+static char *broadcast_with_ts(struct agent *a)
+{
+	char *told = NULL;
+
+	for (int i = 0; i < 5 && (!told || !*member(told, "ts")); i++) {
+		free(told);
+		all_is_said();
+		advance(2 * SECOND);
+		told = agent_call(a, "broadcast", "{\"message\":\"on it\",\"level\":\"success\"}");
+	}
+	return told;
+}
+
+START_TEST(a_broadcast_is_told_where_it_stands_in_slack)
+{
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a = an_agent_in_its_thread();
+
+	told = broadcast_with_ts(&a);
+	has(told, "posted", "true");
+	message = shown(member(told, "ts"));
+	says(message, "on it");
+	expect_soon("SELECT json_extract(t.result, '$.ts') = m.ts FROM tool_call AS t "
+	            "JOIN slack_message AS m ON m.call_seq = t.seq ORDER BY t.seq DESC LIMIT 1",
+	            "1\n");
+	expect_soon("SELECT count(*) FROM said_wait", "0\n");
+	end();
+}
+END_TEST
+
+START_TEST(a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a = an_agent_in_its_thread();
+	int64_t since;
+
+	slack_fault("{'name':'chat.postMessage','what':'rate','retry_after':30,'times':1}");
+	since = agent_ms();
+	told = agent_call(&a, "broadcast", "{\"message\":\"on it\"}");
+	ck_assert_int_ge(agent_ms() - since, 2 * SECOND - 10);
+	has(told, "posted", "true");
+	has(told, "ts", "");
+	expect_soon("SELECT count(*) FROM said_wait", "0\n");
+	all_is_said();
+	ck_assert_int_eq(times_shown("ℹ️ on it"), 1);
+	end();
+}
+END_TEST
+
+START_TEST(a_broadcast_that_slack_refuses_is_told_so)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a = an_agent_in_its_thread();
+
+	/* As soon as it is queued: however slow this machine is, it is known within two seconds. */
+	given("CREATE TRIGGER refused_at_once AFTER INSERT ON said_wait BEGIN"
+	      " UPDATE slack_message SET state = 'dead' WHERE call_seq = NEW.call_seq; END");
+	told = agent_call(&a, "broadcast", "{\"message\":\"on it\"}");
+	has(told, "posted", "false");
+	expect_soon("SELECT result FROM tool_call ORDER BY seq DESC LIMIT 1",
+	            "{\"posted\":false}\n");
 	end();
 }
 END_TEST
@@ -1160,7 +1367,7 @@ START_TEST(an_alert_outlives_a_restart_with_its_buttons)
 
 	ck_assert_int_eq(site_stop(&site), 0);
 	expect("SELECT status FROM stall", "pending\n");
-	start_again();
+	site_start(&site);
 	(void)slack_wait_for("hello");
 	press_and_wait(ts, "stall_nudge");
 	expect("SELECT status FROM stall", "nudged\n");
@@ -1352,6 +1559,31 @@ static TCase *notices(void)
 	return c;
 }
 
+static TCase *whole_files(void)
+{
+	TCase *c = tcase_create("slack_files");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on);
+	tcase_add_test(c, a_stranger_is_shown_no_file);
+	tcase_add_test(c, a_file_that_cannot_be_shown_is_told_with_its_reason);
+	tcase_add_test(c, of_a_new_file_there_is_nothing_to_show);
+	return c;
+}
+
+static TCase *broadcasts(void)
+{
+	TCase *c = tcase_create("slack_broadcasts");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_add_test(c, a_broadcast_is_told_where_it_stands_in_slack);
+	tcase_add_test(c, a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without);
+	tcase_add_test(c, a_broadcast_that_slack_refuses_is_told_so);
+	return c;
+}
+
 static TCase *refusals(void)
 {
 	TCase *c = tcase_create("slack_refusals");
@@ -1387,6 +1619,8 @@ int main(void)
 	suite_add_tcase(s, races());
 	suite_add_tcase(s, refusals());
 	suite_add_tcase(s, notices());
+	suite_add_tcase(s, broadcasts());
+	suite_add_tcase(s, whole_files());
 	suite_add_tcase(s, stalls());
 	return run_suite(s);
 }

@@ -50,17 +50,6 @@ static const char *begin_task(const char *path)
 	return id;
 }
 
-static void decide(const char *verdict)
-{
-	char sql[200];
-
-	(void)snprintf(sql, sizeof(sql),
-	               "INSERT INTO decision (request_id, verdict) SELECT id, '%s' FROM request"
-	               " WHERE state = 'pending'",
-	               verdict);
-	given(sql);
-}
-
 /* Whoever looks until the task has ended, as a client that polls. */
 static char *await_end(const char *id)
 {
@@ -106,7 +95,7 @@ START_TEST(a_call_that_waits_is_a_task_whose_result_is_fetched_once_it_is_there)
 	has(waits, "result.pollIntervalMs", "3000");
 	has(waits, "result.result", "");
 
-	decide("approve");
+	decide_all("approve");
 
 	ended = await_end(id);
 	is_approved(ended);
@@ -144,19 +133,18 @@ START_TEST(what_is_answered_at_once_is_no_task)
 	OWNED(char_ptr) char *ended = NULL;
 	OWNED(char_ptr) char *approved = NULL;
 	OWNED(char_ptr) char *written = NULL;
-	char diff[100];
+	OWNED(char_ptr) char *diff = NULL;
 
 	site = given_running_site();
 	ping = call("?tasks=1", "ping", "{}", KNOWS_TASKS);
 	has(ping, "result.resultType", "complete");
 	has(ping, "result.structuredContent.acknowledged", "true");
 	(void)begin_task("a.txt");
-	decide("approve");
+	decide_all("approve");
 	approved = call("?tasks=1", "check_clearance", arguments, KNOWS_TASKS);
 	has(approved, "result.resultType", "complete");
 	has(approved, "result.structuredContent.status", "approved");
-	(void)snprintf(diff, sizeof(diff), "{\"request_id\":\"%s\"}",
-	               member(approved, "result.structuredContent.request_id"));
+	diff = diff_of(member(approved, "result.structuredContent.request_id"));
 	written = call("?tasks=1", "check_diff", diff, KNOWS_TASKS); /* it waits for the file */
 	has(written, "result.resultType", "complete");
 	has(written, "result.structuredContent.status", "applied");
@@ -195,7 +183,7 @@ START_TEST(a_task_is_there_after_everything_was_killed)
 	site_start(&site);
 	waits = task_request("tasks/get", id);
 	has(waits, "result.status", "working");
-	decide("reject");
+	decide_all("reject");
 	ended = await_end(id);
 	has(ended, "result.result.structuredContent.status", "rejected");
 	ck_assert_int_eq(site_stop(&site), 0);
@@ -243,7 +231,7 @@ START_TEST(cancelling_a_task_ends_the_wait_and_keeps_the_question)
 	(void)snprintf(second, sizeof(second), "%s", begin_task("a.txt"));
 	ck_assert_str_ne(id, second);
 	expect("SELECT count(*) FROM request", "1\n");
-	decide("approve");
+	decide_all("approve");
 	ended = await_end(second);
 	is_approved(ended);
 
@@ -379,7 +367,7 @@ START_TEST(who_listens_is_told_when_a_task_ends)
 
 	cancelled = task_request("tasks/cancel", second);
 	hears(&w, &e, second, "cancelled");
-	decide("approve");
+	decide_all("approve");
 	hears(&w, &e, first, "completed");
 	has(str_text(&e.data), "params.result.resultType", "complete");
 	has(str_text(&e.data), "params.result.structuredContent.status", "approved");
@@ -411,7 +399,7 @@ START_TEST(a_listener_that_goes_leaves_the_task)
 	listen_for(&w, ids, &e);
 	listen_for(&other, ids, &e);
 	wire_break(&w);
-	decide("approve");
+	decide_all("approve");
 	hears(&other, &e, id, "completed");
 	ended = task_request("tasks/get", id);
 	is_approved(ended);
@@ -454,7 +442,7 @@ START_TEST(an_agent_on_stdio_has_tasks_when_its_relay_was_told_so)
 	               member(made, "result.taskId"));
 	listening = line_for(&r, "subscriptions/listen", ids);
 	has(listening, "method", "notifications/subscriptions/acknowledged");
-	decide("approve");
+	decide_all("approve");
 	told = relay_line(&r);
 	has(told, "method", "notifications/tasks");
 	has(told, "params.status", "completed");

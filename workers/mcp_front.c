@@ -78,6 +78,7 @@ static void read_settings(struct front *f)
 	read_prompt_times(st, s);
 	s->wait_ms = setting_int(st, "timeouts.wait_seconds", 0) * 1000;
 	s->wait_cap_ms = setting_int(st, "mcp.wait_cap", 240) * 1000;
+	s->fuzz = (size_t)setting_int(st, "apply.fuzz_lines", 0);
 	s->stall_enabled =
 	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
@@ -149,7 +150,8 @@ static int take_over(struct front *f, struct err *e)
 	if (!failed) {
 		s = store_stmt(st, SQL_CONNECTION_LOSE_ALL);
 		bind_text(s, ":host", f->worker.host);
-		failed = stmt_run(s, e) < 0;
+		failed =
+		    stmt_run(s, e) < 0 || stmt_run(store_stmt(st, SQL_SAID_WAIT_DELETE_ALL), e) < 0;
 	}
 	if (failed) {
 		store_rollback(st);
@@ -177,7 +179,8 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
 	front_answer(f);
 	front_look_at_parked(f);
 	front_tell_nudges(f);
-	resource_look(f);
+	front_look_at_soon(f);
+	front_look_at_views(f);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -201,7 +204,8 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	front_answer(f);
 	front_look_at_parked(f);
 	front_tell_nudges(f);
-	resource_look(f);
+	front_look_at_soon(f);
+	front_look_at_views(f);
 	if (worker_heartbeat(&f->worker, &e))
 		log_warn("%s", e.text);
 }
@@ -220,7 +224,7 @@ static int open_loop(struct front *f, struct err *e)
 		return err_set(e, ERR_AGAIN, "libevent gives no event base");
 	STAILQ_INIT(&f->jobs);
 	STAILQ_INIT(&f->parked);
-	STAILQ_INIT(&f->readings);
+	STAILQ_INIT(&f->soon);
 	STAILQ_INIT(&f->told);
 	TAILQ_INIT(&f->line);
 	f->turn = event_new(f->base, -1, 0, front_turn, f);
@@ -228,7 +232,7 @@ static int open_loop(struct front *f, struct err *e)
 	f->signal = event_new(f->base, f->worker.signal_fd, EV_READ, on_signal, f);
 	f->beat = event_new(f->base, -1, EV_PERSIST, on_beat, f);
 	f->clock = evtimer_new(f->base, front_progress, f);
-	f->patience = evtimer_new(f->base, resource_on_patience, f);
+	f->patience = evtimer_new(f->base, front_on_patience, f);
 	(void)event_add(f->bell, NULL);
 	(void)event_add(f->signal, NULL);
 	(void)event_add(f->beat, &beat);

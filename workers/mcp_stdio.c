@@ -543,6 +543,9 @@ static int parse(struct relay *r, int argc, char **argv, struct waiting *how, st
 			return err_set(e, ERR_INPUT, "see agent-intercom mcp --help");
 		}
 	}
+	if (optind < argc)
+		return err_set(e, ERR_INPUT, "'%.40s' is no option; see agent-intercom mcp --help",
+		               argv[optind]);
 	return 0;
 }
 

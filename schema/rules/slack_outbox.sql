@@ -114,8 +114,8 @@ CREATE TRIGGER slack_message_is_fixed BEFORE UPDATE ON slack_message BEGIN
 END;
 
 -- A change is an edit, unless the message is still to be sent: then it is sent as it is by then. Edits
--- that wait are one. What waited for its ts may go.
-CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts ON slack_message BEGIN
+-- that wait are one. What waited for its ts may go, and who waits to hear it is told.
+CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts, state ON slack_message BEGIN
   INSERT INTO slack_outbox (kind, message_seq, priority, created_at)
   SELECT 'update', NEW.seq, p.edit_priority, NEW.updated_at
     FROM slack_part AS p
@@ -125,6 +125,8 @@ CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts ON slack_mes
                       WHERE message_seq = NEW.seq AND state = 'queued' AND kind IN ('post', 'update'));
   UPDATE slack_lane SET state = 'ready'
    WHERE waits_for = NEW.seq AND state = 'waiting' AND OLD.ts IS NULL AND NEW.ts IS NOT NULL;
+  UPDATE said_wait SET ts = NEW.ts, refused = (NEW.state = 'dead')
+   WHERE call_seq = NEW.call_seq AND OLD.state = 'queued' AND NEW.state IN ('sent', 'dead');
 END;
 
 -- Open questions that Slack has refused in every form, and were not asked there again since.

@@ -466,7 +466,8 @@ fail_at() {
 # file system plain.
 points() {
 	{
-		number_calls all | sed 's/^/kill_at /' | grep -v ' exit_group \| execve '
+		# How often memory grows differs from run to run.
+		number_calls all | sed 's/^/kill_at /' | grep -v ' exit_group \| execve \| brk '
 		number_calls "$FAIL" "$now/ws" | fail_each ws
 		number_calls "$FAIL_DATABASE" "$now/intercom.db" | fail_each db
 	} | { if is_plain; then grep -v ' renameat2 '; else cat; fi; } |

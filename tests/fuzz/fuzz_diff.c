@@ -10,6 +10,8 @@
 
 #include "diff.h"
 
+enum { FUZZ_MAX = 2 }; /* of a hunk's context */
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(bool holds)
@@ -53,7 +55,7 @@ static void check_round_trip(const char *old, size_t old_length, const char *new
 		return;
 	}
 	must(diff_parse(text.bytes, text.length, &d, &e) == 0 && d.file_count == 1);
-	must(diff_apply_file(&d.files[0], old, old_length, &result, NULL, &e) == 0);
+	must(diff_apply_file(&d.files[0], old, old_length, 0, &result, NULL, &e) == 0);
 	must(result.length == new_length &&
 	     (new_length == 0 || memcmp(result.bytes, new, new_length) == 0));
 }
@@ -66,14 +68,14 @@ static void apply_file(const struct diff_file *f)
 	struct err e = ERR_INIT;
 
 	make_old(f, &old);
-	if (diff_apply_file(f, old.bytes, old.length, &result, &conflict, &e) == 0)
+	if (diff_apply_file(f, old.bytes, old.length, 0, &result, &conflict, &e) == 0)
 		check_round_trip(str_text(&old), old.length, str_text(&result), result.length);
 	else
 		must(strncmp(e.text, "patch conflict: ", 16) == 0 &&
 		     utf8_valid(e.text, strlen(e.text)));
 	/* And to a file it does not fit, most likely. */
-	if (old.length > 2)
-		(void)diff_apply_file(f, old.bytes + old.length / 3, old.length / 2, &result,
+	for (size_t fuzz = 0; fuzz <= FUZZ_MAX && old.length > 2; fuzz++)
+		(void)diff_apply_file(f, old.bytes + old.length / 3, old.length / 2, fuzz, &result,
 		                      &conflict, &e);
 }
 

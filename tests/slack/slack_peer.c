@@ -198,6 +198,14 @@ void slack_start(void)
 	(void)setenv("SLACK_API_URL", api_url, 1);
 }
 
+void slack_credentials(void)
+{
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+	(void)setenv("SLACK_BOT_TOKEN", SLACK_FAKE_BOT_TOKEN, 1);
+	(void)setenv("SLACK_TEAM_ID", "T01TEAM", 1);
+	(void)setenv("SLACK_MEMBER_IDS", " U01OP, U02OP", 1);
+}
+
 static char *findings(void)
 {
 	const char *answer = slack_ask("faults_found");

@@ -13,6 +13,9 @@
 /* Starts a fake of its own for this test, on the harness's clock (call fresh_store or scratch
  * before), and sets $SLACK_API_URL. It ends with the test. */
 void slack_start(void);
+/* The environment of a system that talks with it: tokens, team, and U01OP and U02OP as operators.
+ */
+void slack_credentials(void);
 /* Ends it; the test fails if a client has done something wrong. */
 void slack_stop(void);
 /* "http://127.0.0.1:PORT/api/" */

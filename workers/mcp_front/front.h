@@ -99,6 +99,7 @@ enum job_kind {
 	JOB_INITIALIZE,
 	JOB_CANCEL, /* notifications/cancelled */
 	JOB_READ, /* resources/read of a Slack channel */
+	JOB_SAID, /* the caller of a broadcast has been told where it stands, or is gone */
 	JOB_TASK, /* tasks/get, tasks/update, tasks/cancel */
 	JOB_ELICITED, /* the response to a request of ours */
 	JOB_RESUME, /* GET with Last-Event-ID */
@@ -116,7 +117,8 @@ struct job {
 	struct rpc_message message; /* CALL, INITIALIZE, CANCEL, TASK, ELICITED */
 	const char *version; /* CALL, INITIALIZE: the revision that the reply is in */
 	struct call call; /* CALL */
-	int64_t call_seq; /* RESUME, HANG_UP, TASK, ELICITED; CALL: an old call that came again */
+	int64_t
+	    call_seq; /* RESUME, HANG_UP, TASK, SAID, ELICITED; CALL: an old call that came again */
 	int64_t started_ms; /* RESUME, old CALL: unix, when its wait began */
 	int64_t had_seq, had_session; /* of the peer before the transaction */
 	bool refused; /* the reply is this error; */
@@ -128,7 +130,8 @@ struct job {
 	bool parked; /* CALL: its session is paused; */
 	int64_t read_seq; /* READ: the slack_read that it waits for; 0: fault.text says why not */
 	int64_t park_seq; /* what its caller is held as (below 0), 0: not held yet; */
-	int64_t park_ms; /* monotonic: since when */
+	int64_t park_ms; /* monotonic: since when, */
+	int64_t end_ms; /* or until when */
 	bool untold; /* RESUME, old CALL: its wait is over, and nobody was told */
 };
 
@@ -182,7 +185,7 @@ struct front {
 	LIST_HEAD(, sink) streams; /* event streams of revision 2024-11-05 */
 	struct job_queue jobs;
 	struct job_queue parked; /* calls of paused sessions */
-	struct job_queue readings; /* what waits for slack-poster, in the order of park_ms */
+	struct job_queue soon; /* what waits for slack-poster */
 	struct told_queue told;
 	TAILQ_HEAD(, waiter) line;
 	void *held; /* tree of held_call by seq */
@@ -218,6 +221,8 @@ void front_turn(evutil_socket_t fd, short what, void *arg);
 /* Lets calls go whose session is not paused any more, or that have waited for long enough. */
 void front_look_at_parked(struct front *f);
 void front_job_free(struct job *job);
+/* Replies to a call with its result. */
+void front_finish_call(struct job *job);
 /* Whether a job that is held got no caller any more: that has gone, or cancelled it (and is told).
  */
 bool front_job_is_over(struct front *f, struct job *job);
@@ -238,10 +243,23 @@ void resource_take(struct front *f, struct sink *sink, struct rpc_message *m, co
 int resource_run(struct front *f, struct job *job, struct err *e);
 /* Replies or holds the caller; takes over the job. */
 void resource_reply(struct front *f, struct job *job);
-/* Replies to those whose channel has been read, or who have waited for long enough. */
-void resource_look(struct front *f);
+/* Replies if the channel has been read, or it is too late for that: true. */
+bool resource_is_answered(struct front *f, struct job *job, bool late);
+
+/* ---- soon.c ---- */
+
+/* Replies to a job (READ, or the CALL of a broadcast) when slack-poster has done its part, at the
+ * latest in ms; takes over the job. */
+void front_wait_for_poster(struct front *f, struct job *job, int64_t ms);
+/* Replies to those whose answer is there, or who have waited for long enough. */
+void front_look_at_soon(struct front *f);
 /* The same as libevent callback; arg is the front. */
-void resource_on_patience(evutil_socket_t fd, short what, void *arg);
+void front_on_patience(evutil_socket_t fd, short what, void *arg);
+
+/* ---- views.c ---- */
+
+/* Has the files shown that operators ask to see. */
+void front_look_at_views(struct front *f);
 
 /* ---- tasks.c ---- */
 

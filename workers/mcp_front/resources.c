@@ -118,9 +118,10 @@ static void give(struct job *job, const char *json)
 	job->sink->by->reply(job->sink, &message, NULL);
 }
 
-/* Replies if there is an answer, or time is up: true. late: why then. */
-static bool answered(struct front *f, struct job *job, const char *late)
+bool resource_is_answered(struct front *f, struct job *job, bool late)
 {
+	static const char UNREAD[] = "slack: nobody has read the channel in 10 s; "
+	                             "agent-intercom-ctl health tells why";
 	OWNED(str) struct str json = STR_INIT;
 	struct err e = ERR_INIT;
 	int got = resource_answer(&f->worker.store, job->read_seq, &json, &e);
@@ -133,23 +134,8 @@ static bool answered(struct front *f, struct job *job, const char *late)
 		give(job, str_text(&json));
 	else
 		refuse_resource(job->sink, job->message.id, uri_of(job), RPC_INTERNAL_ERROR,
-		                got < 0 ? e.text : late);
+		                got < 0 ? e.text : UNREAD);
 	return true;
-}
-
-static void set_clock(struct front *f)
-{
-	const struct job *first = STAILQ_FIRST(&f->readings);
-	int64_t ms;
-	struct timeval t;
-
-	if (!first || evtimer_pending(f->patience, NULL))
-		return;
-	ms = first->park_ms + RESOURCE_CHANNEL_MS - clock_monotonic_ms();
-	if (ms < 1)
-		ms = 1;
-	t = (struct timeval){ .tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000 };
-	(void)evtimer_add(f->patience, &t);
 }
 
 void resource_reply(struct front *f, struct job *job)
@@ -160,53 +146,5 @@ void resource_reply(struct front *f, struct job *job)
 		front_job_free(job);
 		return;
 	}
-	if (job->sink->gone || answered(f, job, NULL)) {
-		front_job_free(job);
-		return;
-	}
-	job->sink->by->wait(job->sink, NULL);
-	job->park_seq = --f->listen_seq;
-	job->park_ms = clock_monotonic_ms();
-	if (!job->sink->gone)
-		front_hold(f, job->sink, job->park_seq, clock_now_ms(), job->message.id, NULL,
-		           job->version == MCP_MODERN);
-	STAILQ_INSERT_TAIL(&f->readings, job, next);
-	set_clock(f);
-}
-
-/* True: the job is over. */
-static bool look_at(struct front *f, struct job *job)
-{
-	bool late = clock_monotonic_ms() - job->park_ms >= RESOURCE_CHANNEL_MS;
-
-	if (front_job_is_over(f, job))
-		return true;
-	return answered(f, job,
-	                late ? "slack: nobody has read the channel in 10 s; agent-intercom-ctl "
-	                       "health tells why"
-	                     : NULL);
-}
-
-void resource_look(struct front *f)
-{
-	struct job_queue waiting;
-	struct job *job;
-
-	STAILQ_INIT(&waiting);
-	STAILQ_CONCAT(&waiting, &f->readings);
-	while ((job = STAILQ_FIRST(&waiting)) != NULL) {
-		STAILQ_REMOVE_HEAD(&waiting, next);
-		if (look_at(f, job))
-			front_job_free(job);
-		else
-			STAILQ_INSERT_TAIL(&f->readings, job, next);
-	}
-	set_clock(f);
-}
-
-void resource_on_patience(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	resource_look(arg);
+	front_wait_for_poster(f, job, RESOURCE_CHANNEL_MS);
 }

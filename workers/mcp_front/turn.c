@@ -354,9 +354,8 @@ static int run_cancel(struct front *f, struct job *job, struct err *e)
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(job->message.params, "requestId");
 	struct peer *p = job->sink->peer;
 	OWNED(str) struct str token = STR_INIT;
-	int64_t call_seq = 0;
+	int64_t call_seq;
 	stmt *s;
-	int got;
 
 	if (!id || !p->seq || p->transport == PEER_STATELESS)
 		return 0;
@@ -364,11 +363,8 @@ static int run_cancel(struct front *f, struct job *job, struct err *e)
 	s = store_stmt(&f->worker.store, SQL_TOOL_CALL_BY_RPC);
 	bind_int(s, ":connection", p->seq);
 	bind_text(s, ":rpc_id", token.bytes);
-	got = stmt_row(s, e);
-	if (got > 0)
-		call_seq = col_int(s, TOOL_CALL_BY_RPC_SEQ);
-	stmt_reset(s);
-	if (got < 0)
+	call_seq = stmt_number(s, TOOL_CALL_BY_RPC_SEQ, e);
+	if (call_seq < 0)
 		return -1;
 	job->call_seq = call_seq;
 	if (!call_seq)
@@ -443,6 +439,8 @@ static int run(struct front *f, struct job *job, struct err *e)
 		return task_run(f, job, e);
 	case JOB_READ:
 		return resource_run(f, job, e);
+	case JOB_SAID:
+		return call_said_finish(&f->worker.store, job->call_seq, str_text(&job->result), e);
 	case JOB_ELICITED:
 		return elicitation_run(f, job, e);
 	case JOB_RESUME:
@@ -471,7 +469,7 @@ static int run(struct front *f, struct job *job, struct err *e)
 
 /* ---- replies ---- */
 
-static void finish_call(struct job *job)
+void front_finish_call(struct job *job)
 {
 	OWNED(str) struct str result = STR_INIT;
 	OWNED(str) struct str message = STR_INIT;
@@ -524,7 +522,7 @@ static void tell_paused(struct front *f, struct job *job)
 	            "the operator has paused this session; call again with the same arguments to "
 	            "wait until it is resumed");
 	str_add(&job->result, str_text(&job->call.result));
-	finish_call(job);
+	front_finish_call(job);
 }
 
 bool front_job_is_over(struct front *f, struct job *job)
@@ -584,7 +582,7 @@ static void reply_call(struct front *f, struct job *job)
 	if (!job->waits) {
 		if (job->kind == JOB_RESUME && !job->sink->gone)
 			job->sink->by->wait(job->sink, NULL);
-		finish_call(job);
+		front_finish_call(job);
 		return;
 	}
 	(void)snprintf(event_id, sizeof(event_id), "%lld.0", (long long)job->call_seq);
@@ -658,6 +656,7 @@ static void reply(struct front *f, struct job *job)
 		job->sink->by->finish(job->sink, 204);
 		break;
 	case JOB_READ: /* resource_reply */
+	case JOB_SAID:
 	case JOB_REOPEN:
 	case JOB_HANG_UP:
 	case JOB_DROP:
@@ -785,6 +784,10 @@ static void settle_batch(struct front *f, struct job_queue *batch, bool written)
 			resource_reply(f, job);
 			continue;
 		}
+		if (job->call.is_said && !job->refused) {
+			front_wait_for_poster(f, job, CALL_SAID_MS);
+			continue;
+		}
 		reply(f, job);
 		front_job_free(job);
 	}
@@ -813,7 +816,7 @@ void front_clear(struct front *f)
 	struct job *job;
 
 	STAILQ_CONCAT(&f->jobs, &f->parked);
-	STAILQ_CONCAT(&f->jobs, &f->readings);
+	STAILQ_CONCAT(&f->jobs, &f->soon);
 	while ((job = STAILQ_FIRST(&f->jobs)) != NULL) {
 		STAILQ_REMOVE_HEAD(&f->jobs, next);
 		front_job_free(job);

@@ -13,13 +13,6 @@ static bool is(const char *text, const char *other)
 	return text && strcmp(text, other) == 0;
 }
 
-static char *copy(stmt *s, int column)
-{
-	const char *text = col_text(s, column);
-
-	return text ? xstrdup(text) : NULL;
-}
-
 /* ---- questions ---- */
 
 struct names {
@@ -39,7 +32,7 @@ static int read_operators(struct poster *p, struct names *n, struct err *e)
 	int got;
 
 	while ((got = stmt_row(s, e)) > 0 && count < OPERATORS_MAX)
-		n->name[count++] = copy(s, SLACK_OPERATORS_USER_ID);
+		n->name[count++] = col_copy(s, SLACK_OPERATORS_USER_ID);
 	stmt_reset(s);
 	return got < 0 ? -1 : 0;
 }
@@ -124,15 +117,15 @@ static int read_session(struct poster *p, int64_t seq, struct session_texts *t, 
 	bind_int(s, ":seq", seq);
 	got = stmt_row(s, e);
 	if (got > 0) {
-		t->id = copy(s, SLACK_SESSION_READ_ID);
-		t->status = copy(s, SLACK_SESSION_READ_STATUS);
-		t->mode = copy(s, SLACK_SESSION_READ_MODE);
-		t->protocol_mode = copy(s, SLACK_SESSION_READ_PROTOCOL_MODE);
-		t->workspace_root = copy(s, SLACK_SESSION_READ_WORKSPACE_ROOT);
-		t->client_name = copy(s, SLACK_SESSION_READ_CLIENT_NAME);
-		t->prompt = copy(s, SLACK_SESSION_READ_PROMPT);
-		t->created_at = copy(s, SLACK_SESSION_READ_CREATED_AT);
-		t->ended_at = copy(s, SLACK_SESSION_READ_ENDED_AT);
+		t->id = col_copy(s, SLACK_SESSION_READ_ID);
+		t->status = col_copy(s, SLACK_SESSION_READ_STATUS);
+		t->mode = col_copy(s, SLACK_SESSION_READ_MODE);
+		t->protocol_mode = col_copy(s, SLACK_SESSION_READ_PROTOCOL_MODE);
+		t->workspace_root = col_copy(s, SLACK_SESSION_READ_WORKSPACE_ROOT);
+		t->client_name = col_copy(s, SLACK_SESSION_READ_CLIENT_NAME);
+		t->prompt = col_copy(s, SLACK_SESSION_READ_PROMPT);
+		t->created_at = col_copy(s, SLACK_SESSION_READ_CREATED_AT);
+		t->ended_at = col_copy(s, SLACK_SESSION_READ_ENDED_AT);
 	}
 	stmt_reset(s);
 	return got == 0 ? err_set(e, ERR_INPUT, "the session is not there any more") : got;
@@ -460,7 +453,7 @@ int poster_file(struct poster *p, const struct slack_intent *i, struct str *byte
 	if (is(i->part, "diff")) {
 		got = diff_file(p, i, bytes, name, ret_type, e);
 	} else {
-		str_add(name, i->file_name ? i->file_name : "file");
+		slack_file_name(i->file_name ? i->file_name : "file", name);
 		got = content_get(&p->w.store, i->content_seq, bytes, e) ? -1 : 1;
 		if (got > 0 && bytes->length == 0)
 			str_add(bytes, "(empty file)\n");

@@ -1,0 +1,19 @@
+-- Every statement on broadcasts whose caller is told where they stand.
+
+-- name: said_wait_insert
+INSERT INTO said_wait (call_seq) VALUES (:call);
+
+-- name: said_wait_read
+SELECT ts, refused FROM said_wait WHERE call_seq = :call;
+
+-- name: said_wait_delete
+DELETE FROM said_wait WHERE call_seq = :call;
+
+-- name: said_wait_delete_all
+-- A front starts: nobody waits any more.
+-- scan ok: those of seconds
+DELETE FROM said_wait;
+
+-- name: tool_call_said
+-- The result as it was told, with what was not known when the call was written down.
+UPDATE tool_call SET result = :result WHERE seq = :seq AND state = 'done' AND result_seq IS NULL;

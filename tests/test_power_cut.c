@@ -1,0 +1,761 @@
+/* Power cuts. Stories are told once by the real programs while a library records what they do to
+ * files (crash/record.c). Then the disk is put together again as a power cut at any moment may
+ * leave it (crash/disk.h says what that is), the programs are started on it, and asked: is each
+ * file wholly old or wholly new, and all alike in the end; is the journal settled and true; is the
+ * database sound; was it applied once at the most; and is all there that anybody had been told of
+ * before the cut?
+ *
+ * INTERCOM_CUTS=n: how many cuts of each story; INTERCOM_SEED: which. What was wrong is printed
+ * with the seed of its cut. The last tests show that this one can fail: flushes are left out. */
+#include "content.h"
+#include "disk.h"
+#include "harness.h"
+#include "paths.h"
+#include "setting.h"
+#include "workspace.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	CUTS = 40,
+	COMMITS = 24, /* of the role "write" */
+	COPY_EVERY = 5, /* commits between two checkpoints ... */
+	RESTART_EVERY = 11, /* ... two that begin the log anew ... */
+	CLOSE_EVERY = 16, /* ... and two that take it away */
+	NUMBERS = 8,
+	SHOWN_BYTES = 500, /* of a file, more than one has */
+};
+
+static const char *self; /* this program */
+static char place[WORKSPACE_BYTES]; /* what is on the disk: the database and the workspace */
+static char log_path[WORKSPACE_BYTES + 20];
+static char made[WORKSPACE_BYTES + 20]; /* a database that a story makes */
+static int cuts;
+static uint64_t seed;
+
+/* A story as it was recorded. */
+struct story {
+	const char *name;
+	struct disk before;
+	struct str log;
+	size_t length; /* records */
+	struct said {
+		size_t record; /* that told somebody something */
+		char *numbers; /* what the database said then; NULL: not looked yet */
+	} * said; /* in order; the first is before all */
+	size_t said_count;
+	char *old_tree, *new_tree;
+	/* NULL, or what is wrong with what stands in place; the caller frees. `had` is what the
+	 * database said when somebody had been told of it. */
+	char *(*judge)(const struct story *s, const char *had);
+	const char *numbers; /* a query of one row: what never grows less */
+	const char *db;
+};
+
+#define STORY_INIT                                                                                 \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}
+
+static void story_clear(struct story *s)
+{
+	disk_clear(&s->before);
+	str_clear(&s->log);
+	for (size_t i = 0; i < s->said_count; i++)
+		free(s->said[i].numbers);
+	free(s->said);
+	free(s->old_tree);
+	free(s->new_tree);
+	*s = (struct story)STORY_INIT;
+}
+
+__attribute__((format(printf, 1, 2))) static char *wrong(const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	return text ? text : xstrdup("out of memory");
+}
+
+/* ---- what is there ---- */
+
+/* The rows of a query, or "error: ..."; nothing is copied from the log or removed by it. */
+static char *look(const char *path, const char *sql)
+{
+	struct str out = STR_INIT;
+	sqlite3 *db = NULL;
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
+
+	(void)sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		for (int i = 0; i < sqlite3_column_count(s); i++) {
+			const char *text = (const char *)sqlite3_column_text(s, i);
+
+			str_addf(&out, "%s%s", i ? "|" : "", text ? text : "");
+		}
+		str_add_char(&out, '\n');
+		rc = SQLITE_OK;
+	}
+	if (rc != SQLITE_DONE) {
+		str_reset(&out);
+		str_addf(&out, "error: %s", sqlite3_errmsg(db));
+	}
+	(void)sqlite3_finalize(s);
+	(void)sqlite3_close(db);
+	return str_take(&out);
+}
+
+static int visible(const struct dirent *entry)
+{
+	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+/* A line for each file and directory below path: its name, its mode, its content. */
+static void list(const char *path, const char *name, struct str *out)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(path, &entries, visible, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		OWNED(str) struct str inside = STR_INIT;
+		OWNED(str) struct str shown = STR_INIT;
+		struct stat st;
+
+		str_addf(&inside, "%s/%s", path, entries[i]->d_name);
+		str_addf(&shown, "%s%s", name, entries[i]->d_name);
+		ck_assert_int_eq(lstat(inside.bytes, &st), 0);
+		if (S_ISDIR(st.st_mode)) {
+			str_addf(out, "%s/ %o\n", shown.bytes, (unsigned)st.st_mode & 07777);
+			str_add_char(&shown, '/');
+			list(inside.bytes, shown.bytes, out);
+		} else {
+			OWNED(char_ptr) char *text = content(inside.bytes + strlen(ws) + 1);
+
+			str_addf(out, "%s %o \"", shown.bytes, (unsigned)st.st_mode & 07777);
+			str_add_shown(out, text, strlen(text), SHOWN_BYTES);
+			str_add(out, "\"\n");
+		}
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+static char *tree(void)
+{
+	struct str out = STR_INIT;
+
+	list(ws, "", &out);
+	return str_take(&out);
+}
+
+/* Whether a line of a listing is in another one. */
+static bool has_line(const char *listing, const char *line, size_t length)
+{
+	for (const char *at = listing; *at; at = strchr(at, '\n') + 1)
+		if (strncmp(at, line, length) == 0 && at[length] == '\n')
+			return true;
+	return false;
+}
+
+/* Whether a file's name is in a listing. */
+static bool has_file(const char *listing, const char *line)
+{
+	size_t length = strcspn(line, " ");
+
+	for (const char *at = listing; *at; at = strchr(at, '\n') + 1)
+		if (strncmp(at, line, length + 1) == 0)
+			return true;
+	return false;
+}
+
+/* Each file is as in the old tree or as in the new one, and what is in both of them is there. */
+static char *each_is_whole(const struct story *s)
+{
+	OWNED(char_ptr) char *now = tree();
+
+	for (const char *at = now; *at; at = strchr(at, '\n') + 1) {
+		size_t length = strcspn(at, "\n");
+
+		if (at[strcspn(at, " ") - 1] != '/' && !strstr(at, ".intercom-") &&
+		    !has_line(s->old_tree, at, length) && !has_line(s->new_tree, at, length))
+			return wrong("neither old nor new: %.*s", (int)length, at);
+	}
+	for (const char *at = s->old_tree; *at; at = strchr(at, '\n') + 1)
+		if (has_file(s->new_tree, at) && !has_file(now, at))
+			return wrong("gone: %.*s", (int)strcspn(at, "\n"), at);
+	return NULL;
+}
+
+/* ---- telling a story ---- */
+
+/* This program in another role, with the place of its database. */
+static int run_role(const char *role, const char *db)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)execl(self, role, db, (char *)NULL);
+		_exit(127);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+/* Somebody has been told: a program that ended well is the last to tell. */
+static void note_said(void)
+{
+	struct record r = { .op = RECORD_SAID };
+	FILE *f = fopen(log_path, "ae");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(&r, sizeof(r), 1, f), 1);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+/* With an applier beside it, if the verb is for that one. */
+static void run_ctl(const char *verb, bool needs_applier)
+{
+	OWNED(str) struct str binary = STR_INIT;
+	int status = 0;
+	pid_t pid;
+
+	str_addf(&binary, "%s/agent-intercom-ctl", getenv("INTERCOM_BUILD"));
+	pid = fork();
+	if (pid == 0) {
+		int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		(void)dup2(quiet, STDOUT_FILENO);
+		(void)execl(binary.bytes, binary.bytes, "--db", test_db(), verb, "request-1",
+		            (char *)NULL);
+		_exit(127);
+	}
+	while (needs_applier && waitpid(pid, &status, WNOHANG) == 0)
+		run_worker("applier");
+	if (!needs_applier)
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	note_said();
+}
+
+static void begin_recording(struct story *s)
+{
+	leave_store();
+	s->old_tree = tree();
+	disk_load(&s->before, place);
+	ck_assert_int_eq(close(open(log_path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600)), 0);
+	(void)setenv(RECORD_TO, log_path, 1);
+}
+
+static void add_said(struct story *s, size_t record)
+{
+	s->said = xrealloc(s->said, (s->said_count + 1) * sizeof(*s->said));
+	s->said[s->said_count++] = (struct said){ .record = record };
+}
+
+static void end_recording(struct story *s)
+{
+	(void)unsetenv(RECORD_TO);
+	s->new_tree = tree();
+	FILE *f = fopen(log_path, "re");
+	char chunk[65536];
+	size_t n;
+
+	ck_assert_ptr_nonnull(f);
+	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+		str_add_bytes(&s->log, chunk, n);
+	(void)fclose(f);
+	add_said(s, 0);
+	for (size_t at = 0; at < s->log.length; s->length++) {
+		const struct record *r = (const void *)(s->log.bytes + at);
+
+		if (r->op == RECORD_SAID)
+			add_said(s, s->length);
+		at += sizeof(*r) + RECORD_PADDED(r->name_length + r->name2_length + r->data_length);
+	}
+	ck_assert_uint_gt(s->length, 0);
+	ck_assert_uint_gt(s->said_count, 1);
+}
+
+/* A workspace and a store on a disk of their own, and the library in all that is started. */
+static void begin_place(void)
+{
+	OWNED(str) struct str library = STR_INIT;
+
+	(void)snprintf(place, sizeof(place), "%s", test_db());
+	*strrchr(place, '/') = '\0';
+	(void)snprintf(log_path, sizeof(log_path), "%s/record", test_run());
+	(void)setenv("XDG_RUNTIME_DIR", test_run(), 1);
+	(void)setenv("HOME", test_run(), 1);
+	str_addf(&library, "%s/tests/record.so", getenv("INTERCOM_BUILD"));
+	ck_assert_msg(access(library.bytes, R_OK) == 0, "there is no %s", library.bytes);
+	(void)setenv("LD_PRELOAD", library.bytes, 1);
+	(void)setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
+}
+
+/* ---- cutting ---- */
+
+/* What the database said at the last moment before `record` when somebody was told something. */
+static const char *had_been_told(const struct story *s, size_t record)
+{
+	OWNED(disk) struct disk d = DISK_INIT;
+	struct said *last = s->said;
+
+	for (size_t i = 0; i < s->said_count && s->said[i].record <= record; i++)
+		last = &s->said[i];
+	if (last->numbers)
+		return last->numbers;
+	disk_copy(&s->before, &d);
+	(void)disk_play(&d, &s->log, last->record, NULL);
+	disk_keep_all(&d);
+	disk_write(&d, place);
+	return last->numbers = look(s->db, s->numbers);
+}
+
+/* NULL, or which number is less than it was. */
+static char *compare_numbers(const char *had, const char *have)
+{
+	const char *a = had, *b = have;
+
+	if (strncmp(had, "error", 5) == 0)
+		return NULL; /* there was no database yet */
+	if (strncmp(have, "error", 5) == 0)
+		return wrong("%s, where %s had been told", have, had);
+	for (int i = 0; i < NUMBERS && a && b; i++) {
+		if (strtol(a, NULL, 10) > strtol(b, NULL, 10))
+			return wrong("lost: %s is less than %s of which somebody had been told",
+			             have, had);
+		a = strchr(a, '|');
+		b = strchr(b, '|');
+		a = a ? a + 1 : NULL;
+		b = b ? b + 1 : NULL;
+	}
+	return NULL;
+}
+
+/* One cut behind `record` records. */
+static char *cut(const struct story *s, size_t record, uint64_t cut_seed,
+                 bool (*loses)(const struct disk_node *))
+{
+	const char *had = had_been_told(s, record);
+	OWNED(disk) struct disk d = DISK_INIT;
+	char *why;
+
+	disk_copy(&s->before, &d);
+	(void)disk_play(&d, &s->log, record, loses);
+	disk_cut(&d, cut_seed);
+	disk_write(&d, place);
+	OWNED(char_ptr) char *have = look(s->db, s->numbers);
+	why = compare_numbers(had, have);
+	return why ? why : s->judge(s, have);
+}
+
+/* Cuts all over the story. Returns how many were wrong; with `loses`, whether any was. */
+static int cut_everywhere(const struct story *s, bool (*loses)(const struct disk_node *))
+{
+	int found = 0;
+
+	for (int i = 0; i < cuts && !(loses && found); i++) {
+		uint64_t cut_seed = seed + (uint64_t)i;
+		uint64_t within = cut_seed;
+		size_t part = s->length / (size_t)cuts + 1;
+		size_t record = (size_t)i * s->length / (size_t)cuts + disk_random(&within, part);
+		OWNED(char_ptr)
+		char *why = cut(s, record < s->length ? record : s->length, cut_seed, loses);
+
+		found += why != NULL;
+		if (why && !loses)
+			(void)printf("%s, seed %llu, behind record %zu of %zu: %s\n", s->name,
+			             (unsigned long long)cut_seed, record, s->length, why);
+	}
+	if (!loses)
+		(void)printf("%s: %d cuts (seed %llu) between %zu records, %d wrong\n", s->name,
+		             cuts, (unsigned long long)seed, s->length, found);
+	(void)fflush(stdout);
+	return found;
+}
+
+/* ---- the stories ---- */
+
+static const char ROWS[] =
+    "SELECT (SELECT count(*) FROM event), (SELECT count(*) FROM decision),"
+    " (SELECT count(*) FROM command), (SELECT count(*) FROM answer),"
+    " (SELECT count(*) FROM apply WHERE state IN ('applied', 'undone')),"
+    " (SELECT count(*) FROM request WHERE state = 'consumed'),"
+    " (SELECT count(*) FROM request WHERE state IN ('approved', 'consumed')),"
+    " (SELECT coalesce(max(claim), 0) FROM apply)";
+
+/* NULL, or that the database is damaged. */
+static char *check_database(const char *path)
+{
+	OWNED(char_ptr) char *found = look(path, "PRAGMA integrity_check");
+
+	return strcmp(found, "ok\n") == 0 ? NULL : wrong("integrity_check: %s", found);
+}
+
+static char *check_tree(const char *should, const char *when)
+{
+	OWNED(char_ptr) char *now = tree();
+
+	return strcmp(now, should) == 0 ? NULL
+	                                : wrong("%s, there is\n%sand not\n%s", when, now, should);
+}
+
+static char *check_rows(const char *sql, const char *should)
+{
+	OWNED(char_ptr) char *have = look(test_db(), sql);
+
+	return strcmp(have, should) == 0 ? NULL : wrong("%s is %sand not %s", sql, have, should);
+}
+
+/* What the journal tells of each file of the last job is so. */
+static char *check_journal(void)
+{
+	OWNED(char_ptr)
+	char *told =
+	    look(test_db(), "SELECT path, action, bytes FROM file_change WHERE state = 'done'"
+	                    " AND apply_seq = (SELECT max(seq) FROM apply)");
+
+	for (char *at = told; *at; at = strchr(at, '\n') + 1) {
+		char path[100], action[20];
+		long bytes;
+		struct stat st;
+		bool is_there;
+
+		ck_assert_int_eq(sscanf(at, "%99[^|]|%19[^|]|%ld", path, action, &bytes), 3);
+		is_there = stat(in(path), &st) == 0;
+		if (is_there == (strcmp(action, "delete") == 0) ||
+		    (is_there && st.st_size != bytes))
+			return wrong("the journal is not true: %.*s", (int)strcspn(at, "\n"), at);
+	}
+	return NULL;
+}
+
+static const char END[] =
+    "SELECT a.state, a.error_code, r.state, t.state, (SELECT count(*) FROM answer),"
+    " (SELECT count(*) FROM event WHERE kind = 'request.consumed'),"
+    " (SELECT count(*) FROM file_change WHERE state IN ('planned', 'staged')),"
+    " (SELECT count(*) FROM apply WHERE state = 'applied')"
+    " FROM apply AS a, request AS r, tool_call AS t ORDER BY a.seq DESC LIMIT 1";
+
+/* Starts the applier on what the cut has left. state: of the job that it has to finish. */
+static char *finish(const struct story *s, const char *state, const char *end)
+{
+	OWNED(char_ptr)
+	char *now = look(test_db(), "SELECT state FROM apply ORDER BY seq DESC LIMIT 1");
+	char *why = each_is_whole(s);
+	int status;
+
+	if (!why && strncmp(now, state, strlen(state)) == 0)
+		why = check_tree(s->new_tree, "settled");
+	if (why)
+		return why;
+	status = try_worker("applier");
+	if (status != 0)
+		return wrong("the next applier ends with status %d", status);
+	why = check_rows(END, end);
+	if (!why)
+		why = check_tree(s->new_tree, "at the end");
+	if (!why)
+		why = check_journal();
+	return why ? why : check_database(test_db());
+}
+
+static char *judge_apply(const struct story *s, const char *have)
+{
+	(void)have;
+	return finish(s, "applied", "applied||consumed|answered|1|1|0|1\n");
+}
+
+static void tell_apply(struct story *s)
+{
+	given_many();
+	approve("a.txt", MANY);
+	call_check_diff(false);
+	begin_place();
+	*s = (struct story){
+		.name = "apply", .judge = judge_apply, .numbers = ROWS, .db = test_db()
+	};
+	begin_recording(s);
+	run_worker("applier");
+	note_said();
+	end_recording(s);
+}
+
+/* An undo that nobody had been told of may be lost. */
+static char *judge_undo(const struct story *s, const char *have)
+{
+	OWNED(char_ptr) char *ordered = look(test_db(), "SELECT count(*) FROM command");
+
+	(void)have;
+	if (strcmp(ordered, "0\n") != 0)
+		return finish(s, "undone", "undone||consumed|answered|1|1|0|1\n");
+	return check_tree(s->old_tree, "without an order");
+}
+
+static void tell_undo(struct story *s)
+{
+	given_many();
+	approve("a.txt", MANY);
+	call_check_diff(false);
+	run_worker("applier");
+	begin_place();
+	*s =
+	    (struct story){ .name = "undo", .judge = judge_undo, .numbers = ROWS, .db = test_db() };
+	begin_recording(s);
+	run_ctl("undo", true);
+	end_recording(s);
+}
+
+static char *judge_decision(const struct story *s, const char *have)
+{
+	char *why = check_tree(s->old_tree, "nobody has asked for a write");
+
+	(void)have;
+	if (!why)
+		why = check_rows("SELECT count(*) FROM decision AS d JOIN request AS r"
+		                 " WHERE (r.state = 'approved') <> (d.outcome = 'applied')",
+		                 "0\n");
+	return why ? why : check_database(test_db());
+}
+
+static void tell_decision(struct story *s)
+{
+	given_many();
+	ask("a.txt", MANY);
+	begin_place();
+	*s = (struct story){
+		.name = "decision", .judge = judge_decision, .numbers = ROWS, .db = test_db()
+	};
+	begin_recording(s);
+	run_ctl("approve", false);
+	end_recording(s);
+}
+
+/* ---- the store by itself ---- */
+
+/* A row and a content in each commit, so that one without the other is seen. */
+static int write_one(struct store *st, long number)
+{
+	char text[6000];
+	struct err e = ERR_INIT;
+
+	memset(text, 'a' + (int)(number % 26), sizeof(text));
+	(void)snprintf(text, sizeof(text), "%ld", number);
+	text[strlen(text)] = ' ';
+	if (store_begin(st, &e) || content_put(st, text, sizeof(text), &e) < 0 ||
+	    setting_put(st, "count", text, "system", &e) || store_commit(st, &e)) {
+		(void)fprintf(stderr, "%s\n", e.text);
+		return -1;
+	}
+	return 0;
+}
+
+/* Role: makes the database at path, with its directories, and commits; tells after each. */
+static int write_rows(const char *path)
+{
+	OWNED(paths) struct paths p = PATHS_INIT;
+	struct store st = STORE_INIT;
+	struct err e = ERR_INIT;
+	int tell[2], failed = pipe(tell) || paths_open(path, true, &p, &e) ||
+	                      store_migrate(&st, path, NULL, &e);
+
+	for (long i = 1; i <= COMMITS && !failed; i++) {
+		failed = write_one(&st, i) || write(tell[1], "", 1) != 1 ||
+		         (i % COPY_EVERY == 0 && store_checkpoint(&st, false, 0, &e) < 0) ||
+		         (i % RESTART_EVERY == 0 && store_checkpoint(&st, true, 100, &e) < 0);
+		if (i % CLOSE_EVERY == 0 && !failed) {
+			store_clear(&st);
+			failed = store_open(&st, path, NULL, &e);
+		}
+	}
+	store_clear(&st);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* Role: whatever a cut has left, the next start makes a database of it and writes. */
+static int write_once_more(const char *path)
+{
+	OWNED(paths) struct paths p = PATHS_INIT;
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = ERR_INIT;
+
+	if (paths_open(path, true, &p, &e) == 0 && store_migrate(&st, path, NULL, &e) == 0 &&
+	    write_one(&st, COMMITS + 1) == 0)
+		return EXIT_SUCCESS;
+	(void)fprintf(stderr, "%s\n", e.text);
+	return EXIT_FAILURE;
+}
+
+static const char COUNTED[] = "SELECT (SELECT count(*) FROM content),"
+                              " coalesce((SELECT CAST(value AS INTEGER) FROM setting"
+                              " WHERE name = 'count'), 0)";
+
+static char *judge_store(const struct story *s, const char *have)
+{
+	OWNED(char_ptr) char *after = NULL;
+	long rows = 0, number = 0, rows_after = 0, number_after = 0;
+	int told = sscanf(have, "%ld|%ld", &rows, &number), status;
+
+	if (told == 2 && rows != number)
+		return wrong("half a commit: %s", have);
+	status = run_role("write-once-more", s->db);
+	if (status != 0)
+		return wrong("the next start ends with status %d", status);
+	after = look(s->db, COUNTED);
+	if (sscanf(after, "%ld|%ld", &rows_after, &number_after) != 2 || rows_after != rows + 1)
+		return wrong("after one more commit than %s there is %s", have, after);
+	return check_database(s->db);
+}
+
+static void tell_store(struct story *s)
+{
+	begin();
+	begin_place();
+	(void)snprintf(made, sizeof(made), "%s/made/here/new.db", place);
+	*s =
+	    (struct story){ .name = "store", .judge = judge_store, .numbers = COUNTED, .db = made };
+	begin_recording(s);
+	ck_assert_int_eq(run_role("write-rows", s->db), 0);
+	note_said();
+	end_recording(s);
+}
+
+/* ---- what must be seen ---- */
+
+static void is_survived(void (*tell)(struct story *))
+{
+	OWNED(story) struct story s = STORY_INIT;
+
+	tell(&s);
+	ck_assert_int_eq(cut_everywhere(&s, NULL), 0);
+	(void)unsetenv("LD_PRELOAD");
+}
+
+/* Were these flushes not made, it would be seen. */
+static void is_noticed(void (*tell)(struct story *), bool (*loses)(const struct disk_node *))
+{
+	OWNED(story) struct story s = STORY_INIT;
+
+	tell(&s);
+	ck_assert_int_gt(cut_everywhere(&s, loses), 0);
+	(void)unsetenv("LD_PRELOAD");
+}
+
+START_TEST(a_power_cut_during_a_write_of_many_files_is_survived)
+{
+	is_survived(tell_apply);
+}
+END_TEST
+
+START_TEST(a_power_cut_during_an_undo_is_survived)
+{
+	is_survived(tell_undo);
+}
+END_TEST
+
+START_TEST(a_decision_that_was_told_survives_a_power_cut)
+{
+	is_survived(tell_decision);
+}
+END_TEST
+
+START_TEST(a_commit_that_was_told_survives_a_power_cut_with_all_before_it)
+{
+	is_survived(tell_store);
+}
+END_TEST
+
+static bool is_log(const struct disk_node *n)
+{
+	size_t length = strlen(n->first_name);
+
+	return length > 4 && strcmp(n->first_name + length - 4, "-wal") == 0;
+}
+
+static bool is_database(const struct disk_node *n)
+{
+	size_t length = strlen(n->first_name);
+
+	return length > 3 && strcmp(n->first_name + length - 3, ".db") == 0;
+}
+
+static bool is_staged(const struct disk_node *n)
+{
+	return strncmp(n->first_name, ".intercom-", 10) == 0;
+}
+
+static bool is_directory(const struct disk_node *n)
+{
+	return n->is_dir;
+}
+
+START_TEST(without_a_flush_of_the_log_a_commit_is_lost_and_that_is_noticed)
+{
+	is_noticed(tell_store, is_log);
+	is_noticed(tell_decision, is_log);
+	is_noticed(tell_apply, is_log);
+}
+END_TEST
+
+START_TEST(without_a_flush_of_the_database_a_checkpoint_loses_and_that_is_noticed)
+{
+	is_noticed(tell_store, is_database);
+}
+END_TEST
+
+START_TEST(without_a_flush_of_what_is_staged_files_are_torn_and_that_is_noticed)
+{
+	is_noticed(tell_apply, is_staged);
+}
+END_TEST
+
+START_TEST(without_a_flush_of_directories_names_are_lost_and_that_is_noticed)
+{
+	is_noticed(tell_apply, is_directory);
+	is_noticed(tell_undo, is_directory);
+	is_noticed(tell_store, is_directory);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	const char *given_cuts = getenv("INTERCOM_CUTS"), *given_seed = getenv("INTERCOM_SEED");
+	Suite *s = suite_create("power_cut");
+	TCase *c = tcase_create("power_cut");
+
+	if (argc == 2 && strcmp(argv[0], "write-rows") == 0)
+		return write_rows(argv[1]);
+	if (argc == 2 && strcmp(argv[0], "write-once-more") == 0)
+		return write_once_more(argv[1]);
+	self = argv[0];
+	cuts = given_cuts ? (int)strtol(given_cuts, NULL, 10) : CUTS;
+	seed = given_seed ? strtoull(given_seed, NULL, 10) : 1;
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 0);
+	tcase_add_test(c, a_power_cut_during_a_write_of_many_files_is_survived);
+	tcase_add_test(c, a_power_cut_during_an_undo_is_survived);
+	tcase_add_test(c, a_decision_that_was_told_survives_a_power_cut);
+	tcase_add_test(c, a_commit_that_was_told_survives_a_power_cut_with_all_before_it);
+	tcase_add_test(c, without_a_flush_of_the_log_a_commit_is_lost_and_that_is_noticed);
+	tcase_add_test(c, without_a_flush_of_the_database_a_checkpoint_loses_and_that_is_noticed);
+	tcase_add_test(c, without_a_flush_of_what_is_staged_files_are_torn_and_that_is_noticed);
+	tcase_add_test(c, without_a_flush_of_directories_names_are_lost_and_that_is_noticed);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

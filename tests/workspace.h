@@ -1,0 +1,46 @@
+/* workspace: a session's workspace beside the store of the harness, its files, and the rows of what
+ * an agent asks to be written there, as mcp-front writes them. */
+#ifndef WORKSPACE_H
+#define WORKSPACE_H
+
+#include "proposal.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { WORKSPACE_BYTES = 700 };
+
+extern char ws[WORKSPACE_BYTES]; /* its path */
+extern int asked; /* number of the newest request, "request-<asked>" */
+extern int session; /* who asks: seq */
+
+/* A fresh store with an empty workspace and a session in it. */
+void begin(void);
+
+/* The absolute path of name in the workspace; as `below`. */
+const char *in(const char *name);
+void write_bytes(const char *name, const char *bytes, size_t length);
+void file(const char *name, const char *text);
+/* The content of a file, "(none)" if there is none. The caller frees. */
+char *content(const char *name);
+void file_is(const char *name, const char *text);
+
+/* The request row of a proposal and its paths. */
+void insert_request(const char *path, const char *body, const struct touched *files, size_t count,
+                    size_t primary);
+/* An agent asks to write body to path, which is as it is now. What no front would have asked is
+ * asked as if it were about this one file. */
+void ask(const char *path, const char *body);
+/* The operator says yes to the newest request. */
+void say_yes(void);
+/* Both. */
+void approve(const char *path, const char *body);
+/* The agent calls check_diff for the newest request. */
+void call_check_diff(bool force);
+
+/* A diff with one of each: a file modified, made in a new directory, deleted, renamed with a
+ * change, copied, and made executable; and a workspace that it fits, after `begin`. */
+extern const char MANY[];
+void given_many(void);
+
+#endif
