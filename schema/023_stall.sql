@@ -20,8 +20,7 @@ CREATE TABLE stall (
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
   nudge_count       INTEGER NOT NULL DEFAULT 0, -- nudges, with those of stalls right before this one
   auto_count        INTEGER NOT NULL DEFAULT 0, -- of these, the watchdog's
-  told_count        INTEGER NOT NULL DEFAULT 0, -- of these, mcp-front has looked for an open stream
-  streamed_at       TEXT CHECK (streamed_at GLOB '????-??-??T??:??:??.???Z'), -- the last one was said there
+  told_count        INTEGER NOT NULL DEFAULT 0, -- of these, said on the agent's open stream
   nudge_message     TEXT,                   -- the last one
   nudged_by         TEXT,                   -- operator.id, of the last one
   waits_since       TEXT CHECK (waits_since GLOB '????-??-??T??:??:??.???Z'), -- the next nudge, or the
