@@ -11,44 +11,28 @@
 
 /* ---- steer, task ---- */
 
-static int insert(struct ctl *c, const char *kind, const char *session, const char *text,
-                  struct str *why, struct err *e)
-{
-	stmt *s = store_stmt(&c->store, SQL_STEERING_INSERT);
-	int got;
-
-	bind_text(s, ":kind", kind);
-	bind_text(s, ":session_id", session);
-	bind_text(s, ":text", text);
-	bind_text(s, ":source", "ctl");
-	if (stmt_run(s, e) < 0)
-		return -1;
-	s = store_stmt(&c->store, SQL_STEERING_OUTCOME);
-	bind_int(s, ":seq", store_last_seq(&c->store));
-	got = stmt_row(s, e);
-	if (got > 0 && col_text(s, STEERING_OUTCOME_WHY))
-		str_addf(why, "%s: %s", col_text(s, STEERING_OUTCOME_OUTCOME),
-		         col_text(s, STEERING_OUTCOME_WHY));
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
-}
-
 /* What was refused is stored as well. */
 static int say(struct ctl *c, const char *kind, const char *session, int first, struct err *e)
 {
 	OWNED(char_ptr) char *text = join_arguments(c, first);
-	OWNED(str) struct str why = STR_INIT;
+	const struct saying w = {
+		.kind = kind, .session_id = session, .text = text, .source = "ctl"
+	};
+	struct err why = ERR_INIT;
 
 	if (store_begin(&c->store, e))
 		return -1;
-	if (insert(c, kind, session, text, &why, e)) {
+	if (saying_insert(&c->store, &w, &why) && why.kind != ERR_INPUT) {
 		store_rollback(&c->store);
+		*e = why;
 		return -1;
 	}
 	if (store_commit(&c->store, e))
 		return -1;
-	if (why.length)
-		return err_set(e, ERR_INPUT, "%s", why.bytes);
+	if (why.kind) {
+		*e = why;
+		return -1;
+	}
 	if (!c->json)
 		(void)printf("%s\n", session ? "the agent is told with its next step"
 		                             : "the next agent that starts is told");

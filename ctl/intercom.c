@@ -108,7 +108,7 @@ static const struct subcommand SUBCOMMANDS[] = {
 	{ "install", "HOST ...", "connects a host (claude, codex, ...): --help says more", -1,
 	  install },
 	{ "uninstall", "HOST ...", "takes out what install has put in", -1, uninstall },
-	{ "policy", "check ...", "what a workspace's policy file allows: --help says more", -1,
+	{ "policy", "check|schema ...", "what a workspace's policy file allows: --help says more", -1,
 	  policy },
 	{ "backup", "FILE", "copies the database to a new file, also while it is in use", 1,
 	  backup },

@@ -100,6 +100,7 @@ int intercom_doctor(const struct config_source *source);
 int intercom_install(bool remove, const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word policy. */
 int intercom_policy(const struct config_source *source, int argc, char **argv);
+extern const char POLICY_SCHEMA[]; /* src/policy.schema.json */
 
 int intercom_backup(const struct config_source *source, const char *file);
 /* argv[0] is the word retention. */

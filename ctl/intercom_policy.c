@@ -1,5 +1,6 @@
 /* `agent-intercom policy check`: whether a workspace's policy file is in order, what it says of one
- * case, and what it would have said of all that people decided there. */
+ * case, and what it would have said of all that people decided there. `policy schema` prints the
+ * file's JSON Schema. */
 #include "intercom.h"
 
 #include "jsonrpc.h"
@@ -20,12 +21,14 @@ static const char PROGRAM[] = "agent-intercom";
 struct check {
 	struct config_source source;
 	struct config config;
+	bool wants_schema;
 	const char *file; /* NULL: that of the workspace */
 	char workspace[PATH_MAX];
 	struct policy_question question; /* tool NULL: none was asked */
 	const char *paths[MAX_PATHS];
 	struct policy_files files;
 	struct policy *policy;
+	cJSON *commands; /* map: only these may be allowed; NULL: any */
 };
 
 static void check_clear(struct check *c)
@@ -33,6 +36,7 @@ static void check_clear(struct check *c)
 	if (c->file) /* else it is one of files */
 		policy_free(c->policy);
 	policy_files_clear(&c->files);
+	cJSON_Delete(c->commands);
 	config_clear(&c->config);
 }
 
@@ -47,7 +51,8 @@ static int say(const struct err *e)
 static int help(void)
 {
 	(void)printf(
-	    "usage: %s policy check [FILE] [OPTIONS]\n\n"
+	    "usage: %s policy check [FILE] [OPTIONS]\n"
+	    "       %s policy schema        prints the JSON Schema of the file\n\n"
 	    "Reads " POLICY_FILE " of the workspace, or FILE, and says what is wrong with it.\n"
 	    "Without --explain it is tried on what people decided in this workspace so far.\n\n"
 	    "  --explain TOOL     what it says of a tool or a command line, and why\n"
@@ -58,7 +63,7 @@ static int help(void)
 	    "  --config FILE, --db PATH\n\n"
 	    "Exit status: 0 in order, or allowed; 1 asked, or it would have allowed what was\n"
 	    "rejected; 64 wrong usage; 78 the file cannot be used: it allows nothing.\n",
-	    PROGRAM);
+	    PROGRAM, PROGRAM);
 	return EX_OK;
 }
 
@@ -128,8 +133,14 @@ static int parse(struct check *c, int argc, char **argv)
 		if (take(c, option, optarg))
 			return -1;
 	}
+	if (argc - optind == 1 && strcmp(argv[optind], "schema") == 0) {
+		c->wants_schema = true;
+		return 0;
+	}
 	if (argc - optind < 1 || argc - optind > 2 || strcmp(argv[optind], "check") != 0) {
-		(void)fprintf(stderr, "%s: write policy check [FILE]; --help says more\n", PROGRAM);
+		(void)fprintf(stderr,
+		              "%s: write policy check [FILE], or policy schema; --help says more\n",
+		              PROGRAM);
 		return -1;
 	}
 	c->file = argv[optind + 1];
@@ -179,6 +190,15 @@ static int read_own(struct check *c, struct err *e)
 	return 0;
 }
 
+static void take_commands(const char *name, const char *value, const char *source, void *arg)
+{
+	struct check *c = arg;
+
+	(void)source;
+	if (strcmp(name, "commands") == 0)
+		c->commands = cJSON_Parse(value);
+}
+
 static void tell_unknown(const struct check *c)
 {
 	OWNED(str) struct str unknown = STR_INIT;
@@ -197,16 +217,10 @@ static void tell_unknown(const struct check *c)
 static void judge(const struct check *c, const struct policy_question *asked,
                   struct policy_answer *a)
 {
-	const struct config_map *commands = &c->config.commands;
-	const char **known = xcalloc(commands->count + 1, sizeof(*known));
 	struct policy_question q = *asked;
 
-	for (size_t i = 0; i < commands->count; i++)
-		known[i] = commands->items[i].value;
-	q.known = c->config.policy.require_global_allowlist ? known : NULL;
-	q.known_count = commands->count;
+	q.known = c->commands;
 	policy_judge(c->policy, &q, a);
-	free(known);
 }
 
 static int explain(struct check *c)
@@ -224,22 +238,37 @@ struct tally {
 	int approved, approved_allowed, rejected, rejected_allowed;
 };
 
+/* The paths of a change that was asked; the caller frees the array, its texts are list's. */
+static const char **paths_of(stmt *s, const cJSON *list, struct policy_question *q)
+{
+	const char **paths = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*paths));
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, list)
+		paths[q->path_count++] = one->valuestring;
+	if (!q->path_count) /* asked before every path was a row */
+		paths[q->path_count++] = col_text(s, POLICY_HISTORY_FILE_PATH);
+	q->paths = paths;
+	return paths;
+}
+
 static void try_one(const struct check *c, stmt *s, struct tally *t)
 {
 	OWNED(policy_answer) struct policy_answer a = POLICY_ANSWER_INIT;
 	OWNED(cJSON_ptr) cJSON *list = cJSON_Parse(col_text(s, POLICY_HISTORY_PATHS));
-	const char *path = col_text(s, POLICY_HISTORY_FILE_PATH);
-	const char **paths = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*paths));
 	struct policy_question q = { .tool = "check_clearance",
-		                     .risk_level = col_text(s, POLICY_HISTORY_RISK_LEVEL),
-		                     .paths = paths };
+		                     .risk_level = col_text(s, POLICY_HISTORY_RISK_LEVEL) };
 	bool approved = strcmp(col_text(s, POLICY_HISTORY_DECISION), "approve") == 0;
-	const cJSON *one;
+	const char *what = col_text(s, POLICY_HISTORY_FILE_PATH);
+	const char **paths = NULL;
 
-	cJSON_ArrayForEach (one, list)
-		paths[q.path_count++] = one->valuestring;
-	if (!q.path_count) /* asked before every path was a row */
-		paths[q.path_count++] = path;
+	if (strcmp(col_text(s, POLICY_HISTORY_KIND), "permission") == 0) {
+		q.tool = col_text(s, POLICY_HISTORY_BODY);
+		q.is_command = true;
+		what = col_text(s, POLICY_HISTORY_TITLE);
+	} else {
+		paths = paths_of(s, list, &q);
+	}
 	judge(c, &q, &a);
 	free(paths);
 	*(approved ? &t->approved : &t->rejected) += 1;
@@ -248,7 +277,7 @@ static void try_one(const struct check *c, stmt *s, struct tally *t)
 	*(approved ? &t->approved_allowed : &t->rejected_allowed) += 1;
 	if (!approved && t->rejected_allowed <= SHOWN_REJECTED)
 		(void)printf("you rejected %.8s (%s), which %s would allow\n",
-		             col_text(s, POLICY_HISTORY_ID), path, str_text(&a.rule));
+		             col_text(s, POLICY_HISTORY_ID), what, str_text(&a.rule));
 }
 
 static int read_history(const struct check *c, struct tally *t, struct err *e)
@@ -279,9 +308,10 @@ static int try_history(const struct check *c, struct err *e)
 	if (t.approved + t.rejected == 0)
 		(void)puts("in order; there is no history of this workspace to try it on");
 	else
-		(void)printf("in order; of %d changes that you approved here it would have allowed "
-		             "%d, of %d that you rejected %d\n",
-		             t.approved, t.approved_allowed, t.rejected, t.rejected_allowed);
+		(void)printf(
+		    "in order; of %d questions that you approved here it would have allowed "
+		    "%d, of %d that you rejected %d\n",
+		    t.approved, t.approved_allowed, t.rejected, t.rejected_allowed);
 	return t.rejected_allowed ? SAYS_NO : EX_OK;
 }
 
@@ -296,6 +326,8 @@ static int check(struct check *c)
 	    (c->file ? read_given(c, &e) : read_own(c, &e)))
 		return say(&e);
 	tell_unknown(c);
+	if (c->config.policy.require_global_allowlist)
+		config_settings(&c->config, take_commands, c);
 	if (c->question.tool)
 		return explain(c);
 	status = try_history(c, &e);
@@ -306,8 +338,14 @@ int intercom_policy(const struct config_source *source, int argc, char **argv)
 {
 	struct check c = { .source = *source, .config = CONFIG_INIT };
 	int parsed = parse(&c, argc, argv);
-	int status = parsed > 0 ? help() : parsed < 0 ? EX_USAGE : check(&c);
+	int status;
 
+	if (parsed != 0)
+		status = parsed > 0 ? help() : EX_USAGE;
+	else if (c.wants_schema)
+		status = fputs(POLICY_SCHEMA, stdout) < 0 ? EX_IOERR : EX_OK;
+	else
+		status = check(&c);
 	check_clear(&c);
 	return status;
 }

@@ -5,13 +5,16 @@ INSERT INTO policy (host, workspace_root, state, hash, why, created_at)
 VALUES (:host, :workspace, :state, :hash, :why, :now);
 
 -- name: policy_history
--- What people decided in this workspace, for a policy to be tried on. Prompts and standbys have no
--- files; what policy or the clock decided tells nothing.
+-- What people decided in this workspace, for a policy to be tried on: changes, and commands. Prompts
+-- and standbys have neither; what policy or the clock decided tells nothing.
 -- scan ok: for a person
-SELECT r.seq, r.id, r.file_path, r.risk_level, r.decision,
+SELECT r.seq, r.id, r.kind, r.file_path, r.title, r.risk_level, r.decision,
+       CASE r.kind WHEN 'permission'
+            THEN coalesce(r.body, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.body_seq))
+       END AS body,
        (SELECT json_group_array(f.path) FROM request_file AS f WHERE f.request_seq = r.seq) AS paths
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.seq > :after AND r.kind = 'clearance' AND r.decision IN ('approve', 'reject')
+ WHERE r.seq > :after AND r.kind IN ('clearance', 'permission') AND r.decision IN ('approve', 'reject')
    AND s.workspace_root = :workspace AND r.decided_by NOT LIKE 'system:%'
  ORDER BY r.seq;
 

@@ -219,6 +219,14 @@ static bool is_reading(const char *tool)
 	return false;
 }
 
+/* Whether auto_check is about a command line, which the operator is asked about if need be. */
+static bool is_command(const struct call *c)
+{
+	const char *kind = json_text(c->arguments, "kind");
+
+	return kind && strcmp(kind, "terminal_command") == 0;
+}
+
 static void question_of_context(const struct call *c, struct policy_question *q)
 {
 	const cJSON *context = cJSON_GetObjectItemCaseSensitive(c->arguments, "context");
@@ -226,6 +234,7 @@ static void question_of_context(const struct call *c, struct policy_question *q)
 	q->tool = json_text(c->arguments, "tool_name");
 	q->risk_level = json_text(context, "risk_level");
 	q->reads = is_reading(q->tool);
+	q->is_command = is_command(c);
 }
 
 /* The file in auto_check's context, relative to the workspace, if there is one; false: it is none
@@ -248,25 +257,12 @@ bool call_asks_policy(const struct call *c)
 	return c->tool->id == TOOL_CHECK_CLEARANCE || c->tool->id == TOOL_AUTO_CHECK;
 }
 
-static void judge(struct call *c, struct policy_question *q, const struct policy_file *policy,
-                  const cJSON *commands)
-{
-	const char **known = xcalloc((size_t)cJSON_GetArraySize(commands) + 1, sizeof(*known));
-	const cJSON *one;
-
-	cJSON_ArrayForEach (one, commands)
-		if (cJSON_IsString(one))
-			known[q->known_count++] = one->valuestring;
-	q->known = commands ? known : NULL;
-	policy_judge(policy->policy, q, &c->policy);
-	free(known);
-}
-
 static void ask_policy(struct call *c, const struct peer *p, const struct policy_file *policy,
                        const struct call_settings *settings)
 {
 	struct policy_question q = { .tool = c->tool->name,
-		                     .risk_level = json_text(c->arguments, "risk_level") };
+		                     .risk_level = json_text(c->arguments, "risk_level"),
+		                     .known = settings->commands };
 	const char **paths = xcalloc(c->plan.count + 1, sizeof(*paths));
 	OWNED(str) struct str path = STR_INIT;
 	bool asks = true;
@@ -281,10 +277,14 @@ static void ask_policy(struct call *c, const struct peer *p, const struct policy
 		paths[q.path_count++] = c->files[i].path;
 	q.paths = paths;
 	if (asks)
-		judge(c, &q, policy, settings->commands);
+		policy_judge(policy->policy, &q, &c->policy);
 	free(paths);
-	if (c->policy.approved)
-		str_addf(&c->policy_reason, "%s (policy %.8s)", c->policy.rule.bytes, policy->hash);
+	if (!c->policy.approved)
+		return;
+	str_addf(&c->policy_reason, "%s (policy %.8s)", c->policy.rule.bytes, policy->hash);
+	memcpy(c->policy_hash, policy->hash, sizeof(c->policy_hash));
+	c->logs_policy = policy_logs(policy->policy, &c->summary_ms);
+	c->summary_ms *= 1000;
 }
 
 void call_prepare(struct call *c, const struct peer *p, const struct policy_file *policy,
@@ -356,6 +356,15 @@ static void make_question(const struct call *c, const struct call_settings *sett
 		q->elapsed_seconds = number(c, "elapsed_seconds");
 		q->actions_taken = number(c, "actions_taken");
 		q->timeout_ms = prompt_ms(q->prompt_type, settings);
+	} else if (c->tool->id == TOOL_AUTO_CHECK) {
+		const char *risk = json_text(
+		    cJSON_GetObjectItemCaseSensitive(c->arguments, "context"), "risk_level");
+
+		q->kind = "permission";
+		q->body = json_text(c->arguments, "tool_name");
+		q->description = c->policy.why.bytes;
+		q->risk_level = risk ? risk : "low";
+		q->timeout_ms = settings->approval_ms;
 	} else {
 		int64_t own = number(c, "timeout_seconds");
 
@@ -430,8 +439,34 @@ static int insert_call(struct store *st, struct call *c, const struct peer *p, i
 static int build_result(struct store *st, enum tool_id tool, int64_t request, int64_t apply,
                         struct telling *t, struct err *e);
 
+/* Has it told that the policy allowed this, if the file says so. request: 0 for an auto_check. */
+static int note_approval(struct store *st, const struct call *c, const struct peer *p,
+                         int64_t request, struct err *e)
+{
+	struct instant due = clock_instant(clock_now_ms() + c->summary_ms);
+	const char *text = c->files ? primary(c)->path
+	                   : c->tool->id == TOOL_AUTO_CHECK
+	                       ? json_text(c->arguments, "tool_name")
+	                       : json_text(c->arguments, "prompt_text");
+	char subject[TITLE_BYTES + 1];
+	stmt *s;
+
+	if (!c->logs_policy)
+		return 0;
+	first_line(subject, text);
+	s = store_stmt(st, SQL_AUTO_APPROVAL_INSERT);
+	bind_int(s, ":session", p->session_seq);
+	bind_seq(s, ":request", request);
+	bind_text(s, ":subject", subject);
+	bind_text(s, ":rule", c->policy.rule.bytes);
+	bind_text(s, ":hash", c->policy_hash);
+	bind_text(s, ":due_at", due.text);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
 /* The workspace's policy allows it: that is the decision. */
-static int decide_by_policy(struct store *st, struct call *c, int64_t request, struct err *e)
+static int decide_by_policy(struct store *st, struct call *c, const struct peer *p, int64_t request,
+                            struct err *e)
 {
 	OWNED(request) struct request r = REQUEST_INIT;
 	OWNED(decision_result) struct decision_result result = DECISION_RESULT_INIT;
@@ -447,7 +482,7 @@ static int decide_by_policy(struct store *st, struct call *c, int64_t request, s
 	if (decision_insert(st, &d, &result, e))
 		return -1;
 	c->waiting = strcmp(result.outcome, "applied") != 0;
-	return 0;
+	return c->waiting ? 0 : note_approval(st, c, p, request, e);
 }
 
 static void show_to_client(struct call *c, const struct request *r)
@@ -517,7 +552,7 @@ static int ask(struct store *st, struct call *c, const struct peer *p,
 		    "taken; free some space and ask again");
 		return 0;
 	}
-	if (c->waiting && c->policy.approved && decide_by_policy(st, c, *ret_request, e))
+	if (c->waiting && c->policy.approved && decide_by_policy(st, c, p, *ret_request, e))
 		return -1;
 	if (c->waiting && c->elicits && elicit(st, c, *ret_request, e))
 		return -1;
@@ -937,8 +972,12 @@ static int switch_freq(struct store *st, struct call *c, const struct peer *p, s
 	return 0;
 }
 
-static void auto_check(struct call *c)
+/* A command that the policy does not allow is the operator's to allow. */
+static int auto_check(struct store *st, struct call *c, const struct peer *p,
+                      const struct call_settings *settings, int64_t *ret_request, struct err *e)
 {
+	if (!c->policy.approved && is_command(c))
+		return ask(st, c, p, settings, ret_request, e);
 	str_addf(&c->result,
 	         "{\"auto_approved\":%s,\"matched_rule\":", c->policy.approved ? "true" : "false");
 	if (c->policy.approved)
@@ -946,6 +985,7 @@ static void auto_check(struct call *c)
 	else
 		str_add(&c->result, "null");
 	str_add_char(&c->result, '}');
+	return c->policy.approved ? note_approval(st, c, p, 0, e) : 0;
 }
 
 /* The rules queue it when the call is written down; where it stands in Slack is known later. */
@@ -979,8 +1019,7 @@ static int run_tool(struct store *st, struct call *c, struct peer *p,
 	case TOOL_CHECK_DIFF:
 		return check_diff(st, c, p, settings, ret_apply, e);
 	case TOOL_AUTO_CHECK:
-		auto_check(c);
-		return 0;
+		return auto_check(st, c, p, settings, ret_request, e);
 	case TOOL_BROADCAST:
 		return broadcast(st, c, p, e);
 	case TOOL_REBOOT:
@@ -1079,13 +1118,14 @@ static const char AGAIN[] =
     "not decided yet; do not go on with it; call this tool again with exactly the same arguments "
     "to keep waiting for the same question";
 
-static void clearance_result(const struct request *r, struct str *out)
+/* What became of a question that is approved or rejected, as members of a result. */
+static void add_verdict(const struct request *r, struct str *out)
 {
 	bool approved = strcmp(r->state, "approved") == 0 || strcmp(r->state, "consumed") == 0;
 	bool rejected = strcmp(r->state, "rejected") == 0;
 	bool expired = strcmp(r->state, "expired") == 0;
 
-	str_addf(out, "{\"status\":\"%s\"",
+	str_addf(out, "\"status\":\"%s\"",
 	         approved   ? "approved"
 	         : rejected ? "rejected"
 	         : expired  ? "timeout"
@@ -1095,6 +1135,21 @@ static void clearance_result(const struct request *r, struct str *out)
 		add_text(out, "reason", r->reason ? r->reason : "rejected by operator");
 	if (!approved && !rejected && !expired)
 		add_text(out, "message", AGAIN);
+}
+
+static void clearance_result(const struct request *r, struct str *out)
+{
+	str_add_char(out, '{');
+	add_verdict(r, out);
+	str_add_char(out, '}');
+}
+
+static void permission_result(const struct request *r, struct str *out)
+{
+	str_add(out, strcmp(r->state, "approved") == 0
+	                 ? "{\"auto_approved\":true,\"matched_rule\":\"operator:approved\","
+	                 : "{\"auto_approved\":false,\"matched_rule\":null,");
+	add_verdict(r, out);
 	str_add_char(out, '}');
 }
 
@@ -1210,6 +1265,8 @@ static int build_result(struct store *st, enum tool_id tool, int64_t request, in
 		return found < 0 ? -1 : 0;
 	if (tool == TOOL_CHECK_CLEARANCE)
 		clearance_result(&r, &t->result);
+	else if (tool == TOOL_AUTO_CHECK)
+		permission_result(&r, &t->result);
 	else if (tool == TOOL_TRANSMIT)
 		prompt_result(&r, &t->result);
 	else

@@ -60,6 +60,9 @@ struct call {
 	struct touched *files; /* its paths; what they point to is the plan's */
 	struct policy_answer policy; /* what the workspace's policy says of it */
 	struct str policy_reason; /* why it was allowed, for the audit */
+	char policy_hash[SHA256_BYTES]; /* of the version that was asked */
+	bool logs_policy; /* what is allowed is told, */
+	int64_t summary_ms; /* so long afterwards at the latest */
 
 	int64_t seq; /* of its tool_call row */
 	bool waiting; /* its result comes later, through answer */

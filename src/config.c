@@ -207,6 +207,9 @@ static const struct field FIELDS[] = {
 	{ "mcp.allow_uids", NUMBERS, AT(mcp.allow_uids), .preset = "", RANGE(0, UINT32_MAX - 1),
 	  .comment = "other users of this machine who may connect" },
 
+	{ "ipc.require_token", BOOLEAN, AT(ipc.require_token), .preset = "false",
+	  .comment = "whether programs on ipc.sock must say the token in ipc.token" },
+
 	{ "policy.require_global_allowlist", BOOLEAN, AT(policy.require_global_allowlist),
 	  .preset = "false",
 	  .comment = "whether a workspace may approve only commands of [commands] by itself" },

@@ -106,6 +106,9 @@ struct config {
 		struct config_numbers allow_uids;
 	} mcp;
 	struct {
+		bool require_token;
+	} ipc;
+	struct {
 		bool require_global_allowlist;
 	} policy;
 	struct {

@@ -30,6 +30,11 @@ int deadline_next(struct store *st, int64_t *ret_question_ms, int64_t *ret_call_
 	           : 0;
 }
 
+int deadline_next_notice(struct store *st, int64_t *ret_ms, struct err *e)
+{
+	return next(st, SQL_AUTO_NOTICE_NEXT_DUE, ret_ms, e);
+}
+
 static int list_due(struct store *st, const struct instant *at, char ids[][ID_BYTES], struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_REQUEST_DUE);
@@ -83,7 +88,8 @@ int deadline_expire(struct store *st, int64_t at_ms, int *ret_refused, struct er
 	return store_commit(st, e) ? -1 : expired;
 }
 
-int deadline_end_waits(struct store *st, int64_t at_ms, struct err *e)
+/* Moves what is due in a transaction of its own. Rows changed, -1 error. */
+static int move_due(struct store *st, enum sql which, int64_t at_ms, struct err *e)
 {
 	struct instant at = clock_instant(at_ms);
 	stmt *s;
@@ -91,7 +97,7 @@ int deadline_end_waits(struct store *st, int64_t at_ms, struct err *e)
 
 	if (store_begin(st, e))
 		return -1;
-	s = store_stmt(st, SQL_TOOL_CALL_DUE);
+	s = store_stmt(st, which);
 	bind_text(s, ":now", at.text);
 	n = stmt_run(s, e);
 	if (n < 0) {
@@ -99,4 +105,14 @@ int deadline_end_waits(struct store *st, int64_t at_ms, struct err *e)
 		return -1;
 	}
 	return store_commit(st, e) ? -1 : n;
+}
+
+int deadline_end_waits(struct store *st, int64_t at_ms, struct err *e)
+{
+	return move_due(st, SQL_TOOL_CALL_DUE, at_ms, e);
+}
+
+int deadline_tell(struct store *st, int64_t at_ms, struct err *e)
+{
+	return move_due(st, SQL_AUTO_NOTICE_DUE, at_ms, e);
 }

@@ -1,5 +1,6 @@
-/* deadline: what ends by the clock: questions that nobody answered in time, and tool calls that
- * have waited as long as a call may wait (their questions wait on). */
+/* deadline: what ends by the clock: questions that nobody answered in time, tool calls that have
+ * waited as long as a call may wait (their questions wait on), and the time in which what policies
+ * allowed is gathered. */
 #ifndef DEADLINE_H
 #define DEADLINE_H
 
@@ -20,5 +21,11 @@ int deadline_expire(struct store *st, int64_t at_ms, int *ret_refused, struct er
 
 /* Ends the waits that last until at_ms at most. Returns how many, -1 on error. */
 int deadline_end_waits(struct store *st, int64_t at_ms, struct err *e);
+
+/* The instant at which the next notice of what a policy allowed is due, as above. */
+int deadline_next_notice(struct store *st, int64_t *ret_ms, struct err *e);
+
+/* Tells those that are due until at_ms. Returns how many, -1 on error. */
+int deadline_tell(struct store *st, int64_t at_ms, struct err *e);
 
 #endif

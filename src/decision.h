@@ -1,5 +1,5 @@
 /* decision: a person's answer as a row, and what became of it. Also command: an order (`mode`,
- * `undo`).
+ * `undo`), and saying: a word to an agent (a row of `steering`).
  * What they do is in schema/rules/; here a row is inserted and its outcome read back. */
 #ifndef DECISION_H
 #define DECISION_H
@@ -69,5 +69,17 @@ int command_read(struct store *st, int64_t seq, struct command_result *result, s
 
 /* 0 if it was done or is to be done yet, else -1 and e says why not. */
 int command_check(const struct command_result *r, struct err *e);
+
+/* Texts are borrowed. */
+struct saying {
+	const char *kind; /* steer: to a session; task: to the next one that begins */
+	const char *session_id; /* of a steer */
+	const char *text;
+	const char *source;
+};
+
+/* Inserts the row: to be committed whatever comes of it, as above. 0 it is on its way; -1 and e
+ * says why not (ERR_INPUT: the rules refused it), or that the database failed. */
+int saying_insert(struct store *st, const struct saying *w, struct err *e);
 
 #endif

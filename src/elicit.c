@@ -42,6 +42,8 @@ static void add_message(struct str *out, const struct request *r)
 			str_addf(out, "  %s %s\n", r->files[i].action, r->files[i].path);
 		str_add_char(out, '\n');
 	}
+	if (strcmp(r->kind, "permission") == 0)
+		str_addf(out, "May this command be run? (risk: %s)\n\n", r->risk_level);
 	if (r->description) {
 		str_add(out, r->description);
 		str_add(out, "\n\n");
@@ -54,6 +56,7 @@ static const struct form {
 	const char *kind, *verdicts, *text, *hint;
 } FORMS[] = {
 	{ "clearance", "\"approve\",\"reject\"", "reason", "why, if you reject it" },
+	{ "permission", "\"approve\",\"reject\"", "reason", "why, if you reject it" },
 	{ "prompt", "\"continue\",\"refine\",\"stop\"", "instruction",
 	  "what to do instead, if you refine it" },
 	{ "standby", "\"resume\",\"stop\"", "instruction", "what to do next" },

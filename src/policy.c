@@ -4,7 +4,6 @@
 #include "jsonrpc.h"
 #include "tool.h"
 
-#include <cjson/cJSON.h>
 #include <pcre2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +109,7 @@ static void add_command_glob(struct str *out, const char *glob)
  * know. */
 static int add_expression(struct str *out, const char *text, uint32_t *ret_options)
 {
+	static const char FLAGS[] = "dgimsuvy"; /* all that JavaScript has */
 	const char *last = strrchr(text, '/');
 
 	if (text[0] == '^') {
@@ -117,7 +117,7 @@ static int add_expression(struct str *out, const char *text, uint32_t *ret_optio
 		return 1;
 	}
 	if (text[0] != '/' || last == text ||
-	    strspn(last + 1, "abcdefghijklmnopqrstuvwxyz") != strlen(last + 1))
+	    strspn(last + 1, FLAGS) != strlen(last + 1)) /* "/usr/bin/make" is a path */
 		return 0;
 	if (strspn(last + 1, "iu") != strlen(last + 1))
 		return -1;
@@ -139,8 +139,10 @@ static int add_command(struct policy *p, const char *text, bool allows, const ch
 		str_add(&expression, "(?:^|[\\s;&|`(){}<>$])(?:");
 	is_expression = add_expression(&expression, text, &options);
 	if (is_expression < 0)
-		return err_set(e, ERR_INPUT, "%s: '%.80s': the only flag behind /.../ is i", member,
-		               text);
+		return err_set(
+		    e, ERR_INPUT,
+		    "%s: '%.80s': the only flag behind /.../ is i; a path is written ^/...$",
+		    member, text);
 	if (!is_expression)
 		add_command_glob(&expression, text);
 	if (!allows)
@@ -572,10 +574,13 @@ static const struct rule *find_tool(const struct policy *p, const char *name)
 /* Whether the configuration has this command line, or one that it continues with arguments. */
 static bool is_known(const struct policy_question *q)
 {
-	for (size_t i = 0; i < q->known_count; i++) {
-		size_t n = strlen(q->known[i]);
+	const cJSON *one;
 
-		if (strncmp(q->tool, q->known[i], n) == 0 &&
+	cJSON_ArrayForEach (one, q->known) {
+		const char *line = cJSON_GetStringValue(one);
+		size_t n = line ? strlen(line) : 0;
+
+		if (line && strncmp(q->tool, line, n) == 0 &&
 		    (q->tool[n] == '\0' || q->tool[n] == ' '))
 			return true;
 	}
@@ -679,6 +684,8 @@ void policy_judge(const struct policy *p, const struct policy_question *q, struc
 	r = q->is_command ? NULL : find_tool(p, q->tool);
 	if (r)
 		approve(a, "tool", r);
+	else if (q->is_command) /* a rule about a file says nothing of what a command does to it */
+		str_addf(&a->why, "no rule matches %.200s", q->tool);
 	else
 		judge_files(p, q, a);
 }

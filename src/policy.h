@@ -20,6 +20,7 @@
 #include "err.h"
 #include "str.h"
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,8 +43,8 @@ struct policy_question {
 	const char *const *paths; /* every file that is touched, relative to the workspace */
 	size_t path_count;
 	bool reads; /* the files are read, not written */
-	const char *const *known; /* commands of the configuration, where only these may be */
-	size_t known_count; /*       allowed; NULL: any */
+	const cJSON *known; /* the configuration's map of commands, where only these may be */
+	/* allowed; NULL: any */
 };
 
 struct policy_answer {

@@ -48,7 +48,9 @@ static int read_bytes(int fd, struct str *bytes, struct err *e)
 	return n < 0 ? err_errno(e, ERR_AGAIN, "it cannot be read") : 0;
 }
 
-static int read_version(struct policy_file *f, int fd, struct err *e)
+/* A version that differs in nothing but its time is not compiled again: *kept, then, is f's. */
+static int read_version(struct policy_file *f, int fd, const char *had, struct policy **kept,
+                        struct err *e)
 {
 	OWNED(str) struct str bytes = STR_INIT;
 
@@ -56,12 +58,16 @@ static int read_version(struct policy_file *f, int fd, struct err *e)
 		return -1;
 	(void)snprintf(f->hash, sizeof(f->hash), "%s",
 	               sha256_of(str_text(&bytes), bytes.length).text);
+	if (*kept && strcmp(f->hash, had) == 0) {
+		f->policy = *kept;
+		*kept = NULL;
+		return 0;
+	}
 	return policy_parse(str_text(&bytes), bytes.length, &f->policy, e);
 }
 
 static void forget(struct policy_file *f)
 {
-	policy_free(f->policy);
 	f->policy = NULL;
 	f->hash[0] = '\0';
 	f->why[0] = '\0';
@@ -74,6 +80,7 @@ static void take_version(struct policy_file *f, int fd, const struct err *why_no
 {
 	char hash[SHA256_BYTES], why[ERR_TEXT_BYTES];
 	struct err e = why_not ? *why_not : (struct err)ERR_INIT;
+	struct policy *kept = f->policy;
 	bool existed = f->exists;
 	int got = 0;
 
@@ -83,7 +90,8 @@ static void take_version(struct policy_file *f, int fd, const struct err *why_no
 	f->read_ms = clock_now_ms();
 	f->exists = fd >= 0 || why_not;
 	if (fd >= 0 && fstat(fd, &f->seen) == 0)
-		got = read_version(f, fd, &e);
+		got = read_version(f, fd, hash, &kept, &e);
+	policy_free(kept);
 	if (got || why_not)
 		(void)snprintf(f->why, sizeof(f->why), "%s", e.text);
 	if (existed != f->exists || strcmp(hash, f->hash) != 0 || strcmp(why, f->why) != 0) {

@@ -24,6 +24,7 @@ struct policy_file {
 	bool exists;
 	bool changed; /* it is another one than was last written down; the caller resets */
 	bool told; /* for the caller: it is in the log */
+	bool watched; /* for the caller: it hears of changes */
 	struct stat seen; /* of the file, when it was read */
 	int64_t read_ms; /* unix */
 };

@@ -242,16 +242,22 @@ static int take_found(stmt *s, struct found *f, struct err *e)
 	return got;
 }
 
+/* Whether an approval is for as long as it is not used: a permission is for one moment. */
+static bool is_kept(const struct question *q)
+{
+	return strcmp(q->kind, "clearance") == 0;
+}
+
 static bool prompt_expired(const struct found *f, const struct question *q)
 {
-	return strcmp(q->kind, "clearance") != 0 && !f->open && !f->answered && !f->delivered;
+	return !is_kept(q) && !f->open && !f->answered && !f->delivered;
 }
 
 /* Whether a finished answer is said once more in place of asking again. */
 static bool is_repeated(const struct found *f, const struct question *q)
 {
 	if (f->approved)
-		return true;
+		return is_kept(q) || !f->delivered;
 	if (f->rejected)
 		return !f->delivered || clock_now_ms() - f->decided_ms <= REQUEST_REJECTED_MS;
 	if (f->answered)

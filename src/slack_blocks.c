@@ -53,6 +53,13 @@ static cJSON *plain(const char *text)
 	return o;
 }
 
+static const char *member_text(const cJSON *o, const char *name)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
+
+	return text ? text : "?";
+}
+
 /* Escaped already; verbatim: names and addresses in it are not made links. */
 static cJSON *mrkdwn(const char *text)
 {
@@ -366,6 +373,9 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 	if (is_kind(r, "clearance"))
 		str_addf(&text, "%s *Approval%s* · %s risk", risk_sign(r->risk_level),
 		         is_open(r) ? " needed" : "", r->risk_level ? r->risk_level : "low");
+	else if (is_kind(r, "permission"))
+		str_addf(&text, "🔒 *Command approval%s* · %s risk", is_open(r) ? " needed" : "",
+		         r->risk_level ? r->risk_level : "low");
 	else if (is_kind(r, "prompt"))
 		str_add(&text, prompt_heading(r->prompt_type));
 	else
@@ -481,7 +491,7 @@ static void add_buttons(cJSON *blocks, const struct request *r)
 {
 	cJSON *buttons;
 
-	if (is_kind(r, "clearance")) {
+	if (is_kind(r, "clearance") || is_kind(r, "permission")) {
 		buttons = add_actions(blocks, "approval_", r->id);
 		add_button(buttons, "approve_accept", "Accept", r->id, "primary");
 		add_button(buttons, "approve_reject", "Reject", r->id, "danger");
@@ -547,6 +557,8 @@ static void add_fallback(struct str *out, const struct request *r)
 		str_add(out, " · ");
 	} else if (is_kind(r, "clearance")) {
 		str_add(out, "Approval needed: ");
+	} else if (is_kind(r, "permission")) {
+		str_add(out, "Command approval needed: ");
 	} else if (is_kind(r, "prompt")) {
 		str_add(out, "Your agent asks: ");
 	} else {
@@ -577,6 +589,10 @@ void slack_say_ask(const struct slack_ask *a, struct slack_said *out)
 		add_text(out->blocks, r->title, body, strlen(body), DESCRIPTION_MAX);
 		add_paths(out->blocks, r);
 		add_diff(out->blocks, a);
+	} else if (is_kind(r, "permission")) {
+		add_foreign(add_rich(out->blocks, "rich_text_preformatted"), str_text(&r->body),
+		            r->body.length, PROMPT_MAX, NULL);
+		add_text(out->blocks, NULL, body, strlen(body), DESCRIPTION_MAX);
 	} else {
 		add_text(out->blocks, NULL, str_text(&r->body), r->body.length, PROMPT_MAX);
 	}
@@ -601,7 +617,7 @@ void slack_say_plain(const struct request *r, struct slack_said *out)
 	(void)slack_add(&out->text, str_text(text), text->length, PLAIN_MAX, SLACK_MRKDWN);
 	if (!is_open(r))
 		return;
-	if (is_kind(r, "clearance"))
+	if (is_kind(r, "clearance") || is_kind(r, "permission"))
 		str_add(&out->text, "\nAnswer in the thread: approve, or reject and why");
 	else if (is_kind(r, "prompt"))
 		str_add(&out->text, "\nAnswer in the thread: continue, stop, or refine and how");
@@ -612,9 +628,9 @@ void slack_say_plain(const struct request *r, struct slack_said *out)
 
 void slack_say_line(const struct request *r, struct slack_said *out)
 {
-	const char *verb = is_kind(r, "clearance") ? "approve"
-	                   : is_kind(r, "prompt")  ? "continue"
-	                                           : "resume";
+	const char *verb = is_kind(r, "prompt")    ? "continue"
+	                   : is_kind(r, "standby") ? "resume"
+	                                           : "approve";
 
 	str_addf(&out->text, "An agent asks something that Slack does not show. "
 	                     "At the terminal: agent-intercom-ctl show ");
@@ -693,6 +709,46 @@ void slack_say_mode(const char *from, const char *to, struct slack_said *out)
 	add_escaped(&out->text, to, NAME_MAX_UNITS);
 	out->blocks = cJSON_CreateArray();
 	add_section(out->blocks, str_text(&out->text));
+}
+
+/* ---- what a policy allowed ---- */
+
+/* A line for each: "3 × cargo test --all (command:cargo test *)"; how many they stand for. */
+static int64_t add_allowed(struct str *out, const struct slack_auto *a)
+{
+	const cJSON *one;
+	int64_t named = 0;
+
+	cJSON_ArrayForEach (one, a->shown) {
+		const cJSON *times = cJSON_GetObjectItemCaseSensitive(one, "times");
+		int64_t n = cJSON_IsNumber(times) ? (int64_t)times->valuedouble : 1;
+
+		if (out->length)
+			str_add_char(out, '\n');
+		if (n > 1)
+			str_addf(out, "%lld × ", (long long)n);
+		str_addf(out, "%s (%s)", member_text(one, "subject"), member_text(one, "rule"));
+		named += n;
+	}
+	return named;
+}
+
+void slack_say_auto(const struct slack_auto *a, struct slack_said *out)
+{
+	OWNED(str) struct str lines = STR_INIT;
+	OWNED(str) struct str more = STR_INIT;
+	int64_t left = a->count - add_allowed(&lines, a);
+
+	str_addf(&out->text, "🤖 *Auto-approved*: %lld", (long long)a->count);
+	out->blocks = cJSON_CreateArray();
+	add_section(out->blocks, str_text(&out->text));
+	str_add(&out->text, "\n");
+	(void)slack_add(&out->text, str_text(&lines), lines.length, PLAIN_MAX, SLACK_MRKDWN);
+	add_text(out->blocks, NULL, str_text(&lines), lines.length, PROMPT_MAX);
+	if (left <= 0)
+		return;
+	str_addf(&more, "and %lld more", (long long)left);
+	add_context(out->blocks, str_text(&more));
 }
 
 /* ---- writes ---- */

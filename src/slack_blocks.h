@@ -17,6 +17,7 @@
 enum {
 	SLACK_INLINE_LINES = 20, /* of a diff that stands in the message (seeds 001 section 4) */
 	SLACK_INLINE_UNITS = 2500,
+	SLACK_AUTO_MAX = 20, /* different things of a summary that are named */
 	SLACK_SNIPPET_BYTES = 1000000, /* of a file that Slack still takes as a snippet */
 };
 
@@ -61,6 +62,12 @@ struct slack_stall {
 	bool is_call;
 };
 
+/* What a policy allowed, told together. */
+struct slack_auto {
+	int64_t count; /* of all of them */
+	cJSON *shown; /* array of {"subject", "rule", "times"}, up to SLACK_AUTO_MAX */
+};
+
 /* Whether a clearance's diff stands in the message itself. */
 bool slack_is_inline(const struct request *r);
 /* What is proposed: the effect, or the proposal itself. */
@@ -78,6 +85,7 @@ void slack_say_expired(const struct request *r, struct slack_said *out);
 void slack_say_session(const struct slack_session *s, struct slack_said *out);
 void slack_say_ended(const struct slack_session *s, struct slack_said *out);
 void slack_say_write(const struct slack_write *w, struct slack_said *out);
+void slack_say_auto(const struct slack_auto *a, struct slack_said *out);
 void slack_say_mode(const char *from, const char *to, struct slack_said *out);
 /* level: info, success, warning, error; anything else is info. */
 void slack_say_broadcast(const char *level, const char *message, struct slack_said *out);

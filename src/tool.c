@@ -111,20 +111,31 @@ const struct tool TOOLS[TOOL_COUNT] = {
 	    .title = "Auto check",
 	    .description =
 	        "Tells whether the workspace's policy allows an operation without asking the "
-	        "operator. When auto_approved is false, ask.",
+	        "operator. When auto_approved is false, ask. With kind terminal_command, "
+	        "tool_name is the whole command line, and what the policy does not allow is asked "
+	        "here: the call waits for the operator. On status 'pending' call it again with "
+	        "exactly the same arguments.",
 	    .input =
 	        "{\"type\":\"object\",\"properties\":{"
 	        "\"tool_name\":{\"type\":\"string\",\"minLength\":1,\"description\":\"tool or "
 	        "command line\"},"
 	        "\"context\":{\"type\":\"object\",\"properties\":{"
 	        "\"file_path\":{\"type\":\"string\"},"
-	        "\"risk_level\":{\"type\":\"string\",\"enum\":[\"low\",\"high\",\"critical\"]}}}},"
+	        "\"risk_level\":{\"type\":\"string\",\"enum\":[\"low\",\"high\",\"critical\"]}}},"
+	        "\"kind\":{\"type\":\"string\",\"enum\":[\"terminal_command\",\"file_operation\"],"
+	        "\"description\":\"terminal_command: the operator is asked if the policy says "
+	        "no\"}},"
 	        "\"required\":[\"tool_name\"]}",
 	    .output =
 	        "{\"type\":\"object\",\"properties\":{\"auto_approved\":{\"type\":\"boolean\"},"
-	        "\"matched_rule\":{\"type\":[\"string\",\"null\"]}}}",
+	        "\"matched_rule\":{\"type\":[\"string\",\"null\"]},"
+	        "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\",\"timeout\","
+	        "\"pending\",\"error\"],\"description\":\"where the operator was asked\"},"
+	        "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}"
+	        "," MESSAGE_FIELD "," ERROR_FIELDS "}}",
 	    .read_only = true,
 	    .idempotent = true,
+	    .open_world = true,
 	},
 	{
 	    .id = TOOL_TRANSMIT,
@@ -218,7 +229,8 @@ const struct tool TOOLS[TOOL_COUNT] = {
 	        "\"pending_requests\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
 	        "\"properties\":{"
 	        "\"request_id\":{\"type\":\"string\"},"
-	        "\"type\":{\"type\":\"string\",\"enum\":[\"approval\",\"prompt\",\"standby\"]},"
+	        "\"type\":{\"type\":\"string\",\"enum\":[\"approval\",\"prompt\",\"standby\","
+	        "\"permission\"]},"
 	        "\"title\":{\"type\":\"string\"},\"created_at\":{\"type\":\"string\"}}}},"
 	        "\"last_checkpoint\":{\"type\":\"object\"},"
 	        "\"progress_snapshot\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"

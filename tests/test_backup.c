@@ -497,6 +497,10 @@ START_TEST(an_older_schema_is_brought_up_to_date)
 	(void)snprintf(version, sizeof(version), "%d\n", store_schema_version());
 	has_rows(site.database, "PRAGMA user_version", version);
 	has_rows(site.database, "SELECT source FROM command", "old\n");
+	has_rows(
+	    site.database,
+	    "SELECT sql LIKE '%%, ''permission''))%%' FROM sqlite_schema WHERE name = 'request'",
+	    "1\n");
 	has_rows(file, "PRAGMA user_version", "11\n");
 	ck_assert_int_eq(count_files("before-1"), 0); /* FILE itself is the copy */
 	site_start(&site);

@@ -158,7 +158,8 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "acp.max_sessions|5|default\nacp.startup_timeout_seconds|30|default\n"
 	    "acp.max_msg_rate|10|default\nacp.http_port|3001|default\nmcp.wait_cap|240|default\n"
 	    "mcp.elicitation|false|default\n"
-	    "mcp.allow_uids|[]|default\npolicy.require_global_allowlist|false|default\n"
+	    "mcp.allow_uids|[]|default\nipc.require_token|false|default\npolicy.require_global_"
+	    "allowlist|false|default\n"
 	    "log.format|text|default\nlog.level|info|default\ncommands|{}|default\n"
 	    "workspace|[]|default\n",
 	    folder, folder);
@@ -187,7 +188,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "[acp]\nmax_sessions = 17\nstartup_timeout_seconds = 18\nmax_msg_rate = 19\n"
 	    "http_port = 20\n[mcp]\nwait_cap = 21\nelicitation = true\nallow_uids = [1000, "
 	    "4294967294]\n"
-	    "[policy]\nrequire_global_allowlist = true\n"
+	    "[ipc]\nrequire_token = true\n[policy]\nrequire_global_allowlist = true\n"
 	    "[log]\nformat = \"json\"\nlevel = \"debug\"\n"
 	    "[commands]\nstatus = \"git status\"\nlast-commit = \"git log -1\"\n"
 	    "[[workspace]]\nid = \"my-backend\"\nchannel_id = \"C0123\"\n"
@@ -226,6 +227,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert(c.mcp.elicitation);
 	ck_assert_uint_eq(c.mcp.allow_uids.count, 2);
 	ck_assert_int_eq(c.mcp.allow_uids.items[1], 4294967294);
+	ck_assert(c.ipc.require_token);
 	ck_assert(c.policy.require_global_allowlist);
 	ck_assert_int_eq(c.log.format, LOG_FORMAT_JSON);
 	ck_assert_int_eq(c.log.level, LOG_LEVEL_DEBUG);

@@ -2,6 +2,7 @@
  * edit counts from the next question on. */
 #include "agent.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,196 @@ START_TEST(only_commands_of_the_configuration_are_allowed_where_it_says_so)
 }
 END_TEST
 
+/* ---- commands that the operator is asked about ---- */
+
+static const char PUSH[] = "{\"tool_name\":\"git push --force\\nrm x\","
+                           "\"kind\":\"terminal_command\",\"context\":{\"risk_level\":\"high\"}}";
+
+/* The same call once more is told this. */
+static void push_is(const char *approved, const char *status)
+{
+	OWNED(char_ptr) char *answer = agent_call(&agent, "auto_check", PUSH);
+
+	has(answer, "auto_approved", approved);
+	has(answer, "status", status);
+}
+
+START_TEST(a_command_that_the_policy_does_not_allow_waits_for_the_operator_who_allows_it)
+{
+	OWNED(str) struct str shown = STR_INIT;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *id = NULL;
+	struct wire w;
+
+	given_all("{\"enabled\":true,\"commands\":[\"git status\"]}");
+	given_agent("");
+	agent_begin(&agent, &w, "auto_check", PUSH, NULL);
+	expect_soon("SELECT kind, title, risk_level, file_path IS NULL FROM inbox",
+	            "permission|git push --force|high|1\n");
+	id = rows("SELECT id FROM inbox");
+	ck_assert_int_eq(ctl(&shown, "show %.36s", id), 0);
+	says(shown.bytes, "\"kind\":\"permission\"");
+	says(shown.bytes, "\"body\":\"git push --force\\nrm x\"");
+	says(shown.bytes, "the risk is above the policy's risk_level_threshold");
+	approve_all();
+	answer = agent_end(&w);
+	has(answer, "auto_approved", "true");
+	has(answer, "matched_rule", "operator:approved");
+	has(answer, "status", "approved");
+	expect("SELECT r.state, d.verdict, d.outcome FROM request AS r"
+	       "  JOIN decision AS d ON d.request_id = r.id",
+	       "approved|approve|applied\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(asking_again_for_a_command_attaches_to_the_question_and_a_yes_is_for_once)
+{
+	given_all(NULL);
+	push_is("false", "pending");
+	push_is("false", "pending");
+	expect("SELECT count(*) FROM request", "1\n");
+	kill_and_await("mcp-front");
+	given("UPDATE session SET last_activity_at = '2020-01-01T00:00:00.000Z'");
+	agent = agent_hello(front_port(), "?wait=1", "2025-11-25"); /* a successor, even */
+	push_is("false", "pending");
+	expect("SELECT count(*) FROM request", "1\n");
+	approve_all();
+	push_is("true", "approved");
+	push_is("false", "pending"); /* it has been told: this is another push */
+	expect("SELECT count(*), sum(state = 'approved') FROM request", "2|1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_no_to_a_command_has_its_reason_and_silence_is_a_no)
+{
+	OWNED(char_ptr) char *rejected = NULL;
+	OWNED(char_ptr) char *late = NULL;
+	struct wire w;
+
+	given_all(NULL);
+	given_agent("");
+	agent_begin(&agent, &w, "auto_check", PUSH, NULL);
+	expect_soon("SELECT count(*) FROM inbox", "1\n");
+	given("INSERT INTO decision (request_id, verdict, reason)"
+	      " SELECT id, 'reject', 'not to main' FROM inbox");
+	rejected = agent_end(&w);
+	has(rejected, "auto_approved", "false");
+	has(rejected, "matched_rule", "null");
+	has(rejected, "reason", "not to main");
+	agent_begin(&agent, &w, "auto_check",
+	            "{\"tool_name\":\"make\",\"kind\":\"terminal_command\"}", NULL);
+	expect_soon("SELECT title, risk_level FROM inbox", "make|low\n");
+	given("UPDATE tool_call SET wait_until = NULL"); /* this one has all the time */
+	advance(61000); /* the watchdog's grace */
+	advance(3600000);
+	late = agent_end(&w);
+	has(late, "auto_approved", "false");
+	has(late, "status", "timeout");
+	expect("SELECT state, decided_by FROM request ORDER BY seq DESC LIMIT 1",
+	       "expired|system:clock\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(only_a_command_is_asked_and_no_rule_about_files_or_tools_allows_one)
+{
+	OWNED(char_ptr) char *pending = NULL;
+	OWNED(char_ptr) char *applied = NULL;
+	char check[100];
+
+	given_all("{\"enabled\":true,\"commands\":[\"ls\"],\"tools\":[\"ping\"],"
+	          "\"file_patterns\":{\"write\":[\"**\"],\"read\":[\"**\"]}}");
+	is_checked("{\"tool_name\":\"rm x\"}", "false", "null");
+	is_checked("{\"tool_name\":\"rm x\",\"kind\":\"file_operation\"}", "false", "null");
+	is_checked("{\"tool_name\":\"ls\",\"kind\":\"terminal_command\"}", "true", "command:ls");
+	expect("SELECT count(*) FROM request", "0\n");
+	is_checked("{\"tool_name\":\"ping\",\"kind\":\"terminal_command\"}", "false", "null");
+	is_checked("{\"tool_name\":\"read_file\",\"kind\":\"terminal_command\","
+	           "\"context\":{\"file_path\":\"a\"}}",
+	           "false", "null");
+	expect("SELECT title FROM inbox", "ping\nread_file\n");
+	pending = agent_call(&agent, "auto_check",
+	                     "{\"tool_name\":\"ping\",\"kind\":\"terminal_command\"}");
+	approve_all();
+	(void)snprintf(check, sizeof(check), "{\"request_id\":\"%s\"}",
+	               member(pending, "request_id"));
+	applied = agent_call(&agent, "check_diff", check); /* there is nothing to be written */
+	has(applied, "error_code", "request_not_found");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_stop_of_the_session_is_a_no_to_the_command_it_asks_for)
+{
+	given_all(NULL);
+	push_is("false", "pending");
+	given("INSERT INTO command (verb, session_id) SELECT 'stop', id FROM session");
+	expect("SELECT state, reason FROM request", "rejected|the session was stopped\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* ---- what is told ---- */
+
+#define LOGS ",\"log_auto_approved\":true,\"summary_interval_seconds\":"
+
+START_TEST(what_is_allowed_is_told_together_when_the_interval_is_over)
+{
+	given_all("{\"enabled\":true,\"commands\":[\"git *\"],\"file_patterns\":{\"write\":"
+	          "[\"docs/**\"]}" LOGS "300}");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
+	is_checked("{\"tool_name\":\"rm x\"}", "false", "null");
+	clearance_is("docs/a", "approved");
+	expect("SELECT subject, rule, notice_seq, request_seq IS NULL, length(hash)"
+	       "  FROM auto_approval ORDER BY seq",
+	       "git status|command:git *|1|1|64\ngit status|command:git *|1|1|64\n"
+	       "docs/a|file_pattern:write:docs/**|1|0|64\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'policy.allowed'", "3\n");
+	expect("SELECT told_at IS NULL FROM auto_notice", "1\n");
+	advance(299000); /* the look behind it is not due */
+	expect("SELECT told_at IS NULL FROM auto_notice", "1\n");
+	advance(2000);
+	expect_soon("SELECT told_at >= due_at FROM auto_notice", "1\n");
+	is_checked("{\"tool_name\":\"git log\"}", "true", "command:git *");
+	expect("SELECT count(*), sum(told_at IS NULL) FROM auto_notice", "2|1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(with_an_interval_of_0_each_is_told_by_itself_and_without_the_switch_none)
+{
+	OWNED(str) struct str said = STR_INIT;
+
+	given_all("{\"enabled\":true,\"commands\":[\"git *\"]" LOGS "0}");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
+	is_checked("{\"tool_name\":\"git log\"}", "true", "command:git *");
+	expect("SELECT count(*), count(told_at) FROM auto_notice", "2|2\n");
+	ck_assert_int_eq(ctl(&said, "log"), 0);
+	says(said.bytes, "policy.allowed");
+	says(said.bytes, "command:git *");
+	given_policy("{\"enabled\":true,\"commands\":[\"git *\"]}");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
+	expect("SELECT count(*) FROM auto_approval", "2\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_summary_that_is_due_while_nothing_runs_is_told_after_the_next_start)
+{
+	given_all("{\"enabled\":true,\"commands\":[\"git *\"]" LOGS "60}");
+	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
+	site_kill(&site);
+	advance(3600000);
+	expect("SELECT told_at IS NULL FROM auto_notice", "1\n");
+	site_start(&site);
+	expect_soon("SELECT told_at IS NULL FROM auto_notice", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- what changes ---- */
 
 static void rename_into_place(const char *text)
@@ -225,6 +416,72 @@ START_TEST(an_edit_counts_from_the_next_question_on)
 	clearance_is("docs/5", "approved");
 	put_file(other, "settings.json", "{}");
 	clearance_is("docs/6", "pending");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* The newest version that was found is this, within a second of the change and with no question. */
+static void is_noticed(const char *version)
+{
+	OWNED(char_ptr) char *found = NULL;
+
+	for (int64_t end = agent_ms() + 1000; agent_ms() < end; (void)poll(NULL, 0, 10)) {
+		free(found);
+		found =
+		    rows("SELECT state, coalesce(why, '') FROM policy ORDER BY seq DESC LIMIT 1");
+		if (strcmp(found, version) == 0)
+			return;
+	}
+	ck_abort_msg("the newest version is %s, not %s", found, version);
+}
+
+START_TEST(each_way_to_change_the_file_is_noticed_within_a_second_though_nobody_asks)
+{
+	char folder[300], other[300], path[320];
+
+	given_all(NULL);
+	(void)snprintf(folder, sizeof(folder), "%s/.intercom", site.workspace);
+	(void)snprintf(other, sizeof(other), "%s/elsewhere", site.workspace);
+	(void)snprintf(path, sizeof(path), "%s/settings.json", folder);
+	is_checked("{\"tool_name\":\"ls\"}", "false", "null"); /* the workspace is in use */
+	given_policy(DOCS); /* a directory that comes later */
+	is_noticed("loaded|\n");
+	rename_into_place("{\"enabled\": 1}"); /* an editor's way */
+	is_noticed("broken|enabled: must be true or false\n");
+	ck_assert_int_eq(unlink(path), 0);
+	is_noticed("gone|\n");
+	ck_assert_int_eq(rmdir(folder), 0);
+	ck_assert_int_eq(mkdir(other, 0755), 0);
+	put_file(other, "settings.json", NOTES);
+	ck_assert_int_eq(symlink("elsewhere", folder), 0); /* a link in the directory's place */
+	is_noticed("loaded|\n");
+	put_file(other, "settings.json", "[]");
+	is_noticed("broken|the file must hold one JSON object\n");
+	put_file(other, "a.json", DOCS);
+	ck_assert_int_eq(unlink(path), 0);
+	is_noticed("gone|\n");
+	ck_assert_int_eq(symlink("a.json", path), 0); /* a link in the file's place */
+	is_noticed("loaded|\n");
+	ck_assert_int_eq(unlink(folder), 0);
+	is_noticed("gone|\n");
+	clearance_is("docs/a", "pending");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_workspace_that_goes_and_comes_back_is_watched_again)
+{
+	given_all(DOCS);
+	clearance_is("docs/a", "approved");
+	ck_assert_int_eq(shell(NULL, "rm -r '%s'", site.workspace), 0);
+	is_noticed("gone|\n");
+	ck_assert_int_eq(mkdir(site.workspace, 0755), 0);
+	is_checked("{\"tool_name\":\"ls\"}", "false", "null");
+	given_policy("[]");
+	is_noticed("broken|the file must hold one JSON object\n");
+	given_policy(DOCS);
+	is_noticed("loaded|\n");
+	clearance_is("docs/b", "approved");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -333,12 +590,20 @@ START_TEST(policy_check_tries_a_file_on_what_people_decided)
 	put_file(site.workspace, "new.json", DOCS);
 	ck_assert_int_eq(check(&said, "new.json"), 1);
 	says(said.bytes, "(docs/bad), which file_pattern:write:docs/** would allow");
-	says(said.bytes, "of 2 changes that you approved here it would have allowed 1, "
+	says(said.bytes, "of 2 questions that you approved here it would have allowed 1, "
 	                 "of 1 that you rejected 1");
 	put_file(site.workspace, "new.json",
 	         "{\"enabled\":true,\"file_patterns\":{\"write\":[\"**/good\"]}}");
 	ck_assert_int_eq(check(&said, "new.json"), 0);
 	says(said.bytes, "allowed 2, of 1 that you rejected 0");
+	push_is("false", "pending");
+	approve_all();
+	put_file(site.workspace, "new.json",
+	         "{\"enabled\":true,\"risk_level_threshold\":\"high\","
+	         "\"commands\":[\"/git push[^&]*/\"]}");
+	ck_assert_int_eq(check(&said, "new.json"), 0);
+	says(said.bytes, "of 3 questions that you approved here it would have allowed 1, "
+	                 "of 1 that you rejected 0");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -359,7 +624,20 @@ int main(void)
 	    c,
 	    a_question_that_waits_is_decided_when_it_comes_again_and_the_policy_allows_it_by_then);
 	tcase_add_test(c, only_commands_of_the_configuration_are_allowed_where_it_says_so);
+	tcase_add_test(
+	    c, a_command_that_the_policy_does_not_allow_waits_for_the_operator_who_allows_it);
+	tcase_add_test(c,
+	               asking_again_for_a_command_attaches_to_the_question_and_a_yes_is_for_once);
+	tcase_add_test(c, a_no_to_a_command_has_its_reason_and_silence_is_a_no);
+	tcase_add_test(c, only_a_command_is_asked_and_no_rule_about_files_or_tools_allows_one);
+	tcase_add_test(c, a_stop_of_the_session_is_a_no_to_the_command_it_asks_for);
+	tcase_add_test(c, what_is_allowed_is_told_together_when_the_interval_is_over);
+	tcase_add_test(c, with_an_interval_of_0_each_is_told_by_itself_and_without_the_switch_none);
+	tcase_add_test(c, a_summary_that_is_due_while_nothing_runs_is_told_after_the_next_start);
 	tcase_add_test(c, an_edit_counts_from_the_next_question_on);
+	tcase_add_test(c,
+	               each_way_to_change_the_file_is_noticed_within_a_second_though_nobody_asks);
+	tcase_add_test(c, a_workspace_that_goes_and_comes_back_is_watched_again);
 	tcase_add_test(c, each_version_of_the_file_is_a_row_and_a_broken_one_allows_nothing);
 	tcase_add_test(c, a_file_that_every_user_may_write_allows_nothing);
 	tcase_add_test(c, an_approved_change_cannot_be_one_of_the_policy);

@@ -1826,6 +1826,115 @@ static TCase *refusals(void)
 	return c;
 }
 
+/* ---- what the policy allows ---- */
+
+static void given_policy(const char *text)
+{
+	OWNED(str) struct str folder = STR_INIT;
+
+	str_addf(&folder, "%s/.intercom", site.workspace);
+	ck_assert_int_eq(shell(NULL, "mkdir -p '%s'", folder.bytes), 0);
+	put_file(folder.bytes, "settings.json", text);
+}
+
+/* Asks for a change and has it written, and for a command; all without a person. */
+static void does_what_is_allowed(struct agent *a)
+{
+	OWNED(char_ptr) char *asked = proposal("docs/a.md", "hello\n");
+	OWNED(char_ptr) char *approved = agent_call(a, "check_clearance", asked);
+	OWNED(char_ptr) char *applied = NULL;
+	OWNED(char_ptr) char *checked = NULL;
+	OWNED(char_ptr) char *goes_on = NULL;
+	OWNED(str) struct str check = STR_INIT;
+
+	has(approved, "status", "approved");
+	str_addf(&check, "{\"request_id\":\"%s\"}", member(approved, "request_id"));
+	applied = agent_call(a, "check_diff", check.bytes);
+	has(applied, "status", "applied");
+	checked = agent_call(a, "auto_check", "{\"tool_name\":\"cargo test --all\"}");
+	has(checked, "auto_approved", "true");
+	goes_on = agent_call(a, "transmit", "{\"prompt_text\":\"go on?\"}");
+	has(goes_on, "decision", "continue");
+}
+
+#define ALLOWED                                                                                    \
+	"{\"enabled\":true,\"commands\":[\"cargo test *\"],\"tools\":[\"transmit\"],"              \
+	"\"file_patterns\":{\"write\":[\"docs/**\"]}"
+
+START_TEST(a_command_is_allowed_by_a_click)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	const char *posted;
+	struct agent a;
+	struct wire w;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, &w, "auto_check",
+	            "{\"tool_name\":\"git push\",\"kind\":\"terminal_command\"}", NULL);
+	ts = ask_ts();
+	posted = slack_ask("messages?channel=C01AGENTS");
+	says(posted, "*Command approval needed* · low risk");
+	says(posted, "git push");
+	says(posted, "approve_reject");
+	(void)slack_deliver(
+	    "{'click':{'channel':'C01AGENTS','ts':'%s','action_id':'approve_accept'}}", ts);
+	answer = agent_end(&w);
+	has(answer, "auto_approved", "true");
+	has(answer, "matched_rule", "operator:approved");
+	expect("SELECT outcome, source, operator_id FROM decision",
+	       "applied|slack|slack:T01TEAM:U01OP\n");
+	end();
+}
+END_TEST
+
+/* SC-005. The broadcast behind it is what Slack hears next. */
+START_TEST(what_the_policy_allows_costs_no_call_to_slack)
+{
+	OWNED(char_ptr) char *said = NULL;
+	struct agent a;
+
+	a_system_with_slack();
+	given_policy(ALLOWED "}");
+	a = agent_hello(front_port(), "", "2025-11-25");
+	said = agent_call(&a, "broadcast", "{\"message\":\"here I am\"}");
+	expect_soon("SELECT count(*) FROM slack_outbox WHERE state = 'sent'", "2\n");
+	slack_mark();
+	does_what_is_allowed(&a);
+	free(said);
+	advance(600 * SECOND);
+	said = agent_call(&a, "broadcast", "{\"message\":\"done\"}");
+	slack_expect_calls("chat.postMessage\n");
+	says(slack_wait_for("chat.postMessage"), "done");
+	end();
+}
+END_TEST
+
+START_TEST(what_the_policy_allowed_is_one_message_in_the_thread_where_its_file_says_so)
+{
+	OWNED(char_ptr) char *said = NULL;
+	const char *posted;
+	struct agent a;
+
+	a_system_with_slack();
+	given_policy(ALLOWED ",\"log_auto_approved\":true,\"summary_interval_seconds\":300}");
+	a = agent_hello(front_port(), "", "2025-11-25");
+	said = agent_call(&a, "broadcast", "{\"message\":\"here I am\"}");
+	expect_soon("SELECT count(*) FROM slack_outbox WHERE state = 'sent'", "2\n");
+	slack_mark();
+	does_what_is_allowed(&a);
+	advance(301 * SECOND);
+	slack_expect_calls("chat.postMessage\n");
+	posted = slack_wait_for("chat.postMessage");
+	says(posted, "*Auto-approved*: 3");
+	says(posted, "docs/a.md (file_pattern:write:docs/**)");
+	says(posted, "cargo test --all (command:cargo test *)");
+	says(posted, "go on? (tool:transmit)");
+	end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_story");
@@ -1845,6 +1954,10 @@ int main(void)
 	tcase_add_test(c, what_ctl_says_reaches_the_agent_too);
 	tcase_add_test(c, each_worker_has_its_own_token_for_as_long_as_it_needs_it);
 	tcase_add_test(c, who_is_no_member_any_more_may_not_answer);
+	tcase_add_test(c, a_command_is_allowed_by_a_click);
+	tcase_add_test(c, what_the_policy_allows_costs_no_call_to_slack);
+	tcase_add_test(c,
+	               what_the_policy_allowed_is_one_message_in_the_thread_where_its_file_says_so);
 	tcase_add_test(c, what_is_wrong_with_the_settings_is_said_and_agents_are_served);
 	suite_add_tcase(s, c);
 	suite_add_tcase(s, races());

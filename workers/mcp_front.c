@@ -2,7 +2,8 @@
  *
  * Reads:  setting, worker, answer, stall, request, apply, file_change, session, connection, content
  * Writes: connection, session, tool_call, request (asking, reviving, adopting), apply (queueing),
- *         stall (that a nudge was said), command (switch_freq), decision (from the IPC socket),
+ *         stall (that a nudge was said), command (switch_freq), decision, command and steering
+ *         (from the IPC socket),
  *         content; everything else follows from these by rules
  * Outside: 127.0.0.1:http_port, <run>/mcp.sock, <run>/ipc.sock, files of workspaces (read only)
  *
@@ -62,6 +63,7 @@ static void read_settings(struct front *f)
 	OWNED(str) struct str stall = STR_INIT;
 	OWNED(str) struct str uids = STR_INIT;
 	OWNED(str) struct str elicitation = STR_INIT;
+	OWNED(str) struct str token = STR_INIT;
 
 	(void)snprintf(s->places.host, sizeof(s->places.host), "%s", f->worker.host);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
@@ -84,6 +86,8 @@ static void read_settings(struct front *f)
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
 	                 elicitation.bytes[0] == 't';
 	read_commands(f);
+	f->ipc_requires_token =
+	    setting_get(st, "ipc.require_token", &token, NULL) > 0 && token.bytes[0] == 't';
 	if (setting_get(st, "mcp.allow_uids", &uids, NULL) > 0)
 		f->allow_uids = cJSON_Parse(uids.bytes);
 	f->http_port = setting_int(st, "http_port", 3000);

@@ -11,11 +11,12 @@
  *   most once in LOOK_MS. Commits of our own workers ring a second time so; finding nothing to do,
  *   nobody writes, so that it ends there.
  *
- * - Who has been silent for too long is the next due row of stall.h, likewise.
+ * - Who has been silent for too long is the next due row of stall.h, likewise; and what a policy
+ *   allowed and has to be told in a summary (auto_notice) is told when it is due.
  *
- * Reads request, tool_call, session, stall, worker; writes decision, tool_call, request, session,
- * stall, steering, time_gap. Any kill leaves rows that are due, and the next incarnation finds
- * them. */
+ * Reads request, tool_call, session, stall, worker, auto_notice; writes decision, tool_call,
+ * request, session, stall, steering, time_gap, auto_notice. Any kill leaves rows that are due, and
+ * the next incarnation finds them. */
 #include "deadline.h"
 #include "log.h"
 #include "stall.h"
@@ -47,7 +48,7 @@ struct watch {
 	int64_t look_ms, rung_ms; /* monotonic: the next look, the last ringing of everybody */
 	int64_t grace_ms; /* monotonic: questions may expire from then on */
 	int64_t quiet_ms; /* the same for silence: agents may come back first */
-	int64_t question_ms, call_ms, stall_ms; /* unix ms: what is due next */
+	int64_t question_ms, call_ms, stall_ms, notice_ms; /* unix ms: what is due next */
 	struct stall_settings stall;
 };
 
@@ -186,14 +187,6 @@ static int note_gap(struct watch *d, struct worker *w, const struct time_reading
 	return 1;
 }
 
-static int read_due(struct watch *d, struct store *st, struct err *e)
-{
-	return deadline_next(st, &d->question_ms, &d->call_ms, e) ||
-	               stall_next(st, &d->stall, &d->stall_ms, e)
-	           ? -1
-	           : 0;
-}
-
 static int pass_stalls(struct watch *d, struct worker *w, int64_t now_ms, struct err *e)
 {
 	struct stall_tally t = { 0 };
@@ -210,7 +203,7 @@ static int pass_stalls(struct watch *d, struct worker *w, int64_t now_ms, struct
 /* Lets pass what is due at now_ms. 1: there is more of it. */
 static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e)
 {
-	int refused = 0, expired = 0, ended = 0, silent = 0;
+	int refused = 0, expired = 0, ended = 0, silent = 0, told = 0;
 	int64_t mono_ms = clock_monotonic_ms();
 
 	if (d->question_ms <= now_ms && mono_ms >= d->grace_ms &&
@@ -221,6 +214,8 @@ static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e
 		return -1;
 	if (d->call_ms <= now_ms && (ended = deadline_end_waits(&w->store, now_ms, e)) < 0)
 		return -1;
+	if (d->notice_ms <= now_ms && (told = deadline_tell(&w->store, now_ms, e)) < 0)
+		return -1;
 	if (expired || ended)
 		log_info("%d questions expired, %d calls have waited long enough", expired, ended);
 	if (refused) {
@@ -228,7 +223,7 @@ static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e
 		          refused);
 		d->grace_ms = mono_ms + REFUSED_MS;
 	}
-	return expired || ended || silent;
+	return expired || ended || silent || told;
 }
 
 /* When to look again, as unix ms. */
@@ -246,7 +241,18 @@ static int64_t next_due(const struct watch *d)
 		due = question;
 	if (d->stall_ms != INT64_MAX && stall < due)
 		due = stall;
+	due = d->notice_ms < due ? d->notice_ms : due;
 	return d->call_ms < due ? d->call_ms : due;
+}
+
+/* Reads anew what is due next. */
+static int read_due(struct watch *d, struct store *st, struct err *e)
+{
+	return deadline_next(st, &d->question_ms, &d->call_ms, e) ||
+	               deadline_next_notice(st, &d->notice_ms, e) ||
+	               stall_next(st, &d->stall, &d->stall_ms, e)
+	           ? -1
+	           : 0;
 }
 
 static int step(struct watch *d, struct worker *w, struct err *e)
@@ -262,7 +268,7 @@ static int step(struct watch *d, struct worker *w, struct err *e)
 		return -1;
 	ring_for_others(d, w, closed);
 	if (gap || changed || d->question_ms <= now_ms || d->call_ms <= now_ms ||
-	    d->stall_ms <= now_ms) {
+	    d->stall_ms <= now_ms || d->notice_ms <= now_ms) {
 		if (read_due(d, &w->store, e))
 			return -1;
 		more = pass(d, w, now_ms, e);

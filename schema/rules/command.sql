@@ -123,8 +123,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   -- A stop answers what its session asks, so that nobody waits for it any more.
   INSERT INTO decision (request_id, verdict, reason, operator_id, source, created_at)
-  SELECT r.id, CASE r.kind WHEN 'clearance' THEN 'reject' ELSE 'stop' END,
-         CASE r.kind WHEN 'clearance' THEN 'the session was stopped' END,
+  SELECT r.id, CASE WHEN r.kind IN ('clearance', 'permission') THEN 'reject' ELSE 'stop' END,
+         CASE WHEN r.kind IN ('clearance', 'permission') THEN 'the session was stopped' END,
          NEW.operator_id, NEW.source, NEW.created_at
     FROM session AS s JOIN request AS r ON r.session_seq = s.seq
    WHERE s.id = NEW.session_id AND r.state IN ('pending', 'interrupted') AND NEW.verb = 'stop'

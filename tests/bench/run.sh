@@ -77,6 +77,8 @@ compile approve approve.c plain.c bench.c -I"${source:-$root}/src" -I"$build/gen
     "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
 compile apply apply.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
     "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
+compile policy policy.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
+    "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lpcre2-8 -lm
 compile click click.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
     "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
 set -- # a release has no tests: its fake Slack is made here
@@ -339,6 +341,9 @@ for round in $(seq "$rounds"); do
     say "round $round: calls per second"
     measure_rates
     [ -z "$node" ] || measure_sdk
+    say "round $round: policy"
+    "$bin/policy" "$scratch/ws" "$rate_ms" | note policy ours
+    rm -r "$scratch/ws/.intercom"
     say "round $round: memory"
     measure_memory "$held"
 done
@@ -391,6 +396,10 @@ CPU per request tools/list | us | request_list_16.cpu_us | request_list_16.cpu_u
 memory per blocked call, $compared held | bytes | held_$compared.call_bytes | held_$compared.call_bytes | SDK | <= 0.2
 END
     cat <<END
+evaluation of a policy of 20 rules, p50 | us | policy.rules20_p50_us | - | - | <= 50
+evaluation of a policy of 20 rules, p99 | us | policy.rules20_p99_us | - | - | -
+evaluation of a policy of 20 rules | per second | policy.rules20_s | - | - | >= 10000
+evaluation of a policy of 1000 rules, p50 | us | policy.rules1000_p50_us | - | - | -
 memory per blocked call, $held held | bytes | held_$held.call_bytes | - | - | <= 8192
 CPU of all processes, idle | % of a core | idle.cpu_percent | - | - | <= 0.1
 CPU of all processes, 1000 silent sessions | % of a core | silence.cpu_percent | - | - | <= 0.1

@@ -1,6 +1,7 @@
 /* libFuzzer target for the whole front: mcp-front runs as a thread of this process, with a database
- * in memory, and gets raw bytes on TCP (HTTP) and on the relays' socket. It must live, go on
- * serving others, answer HTTP with HTTP and a relay with lines of JSON.
+ * in memory, and gets raw bytes on TCP (HTTP), on the relays' socket and on the IPC socket. It must
+ * live, go on serving others, answer HTTP with HTTP, a relay with lines of JSON, and IPC with a
+ * line of JSON that says whether it is ok for each line.
  *
  * Input: a byte that chooses the socket, one that says how the bytes are cut, then the bytes. "{S}"
  * stands for the id of a session that exists. A relay's bytes begin with its greeting where they do
@@ -132,13 +133,13 @@ static int reach(void)
 	return fd;
 }
 
-static int reach_relays(void)
+static int reach_socket(const char *name)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/mcp.sock", run_dir);
-	must(connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0, "the front takes no relay");
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/%s", run_dir, name);
+	must(connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0, "the front takes no caller");
 	return fd;
 }
 
@@ -256,8 +257,19 @@ static bool is_json(void *arg, const char *line, size_t length)
 	return true;
 }
 
+static bool is_verdict(void *arg, const char *line, size_t length)
+{
+	OWNED(cJSON_ptr) cJSON *value = cJSON_ParseWithLength(line, length);
+	const cJSON *ok = cJSON_GetObjectItemCaseSensitive(value, "ok");
+
+	(void)arg;
+	must(cJSON_IsBool(ok) && utf8_valid(line, length), "IPC is not told whether it is ok");
+	must(cJSON_HasObjectItem(value, cJSON_IsTrue(ok) ? "data" : "error"), "nor what");
+	return true;
+}
+
 /* What has come of an answer. */
-static void look(int fd, bool is_http)
+static void look(int fd, lines_take *take)
 {
 	static char bytes[MOST_BYTES];
 	struct lines lines = LINES_INIT(SIZE_MAX - 1);
@@ -265,8 +277,8 @@ static void look(int fd, bool is_http)
 	size_t n;
 
 	while ((n = receive(fd, bytes, sizeof(bytes), 0)) > 0) {
-		if (!is_http)
-			(void)lines_feed(&lines, bytes, n, is_json, NULL);
+		if (take)
+			(void)lines_feed(&lines, bytes, n, take, NULL);
 		else if (first)
 			must(n >= 9 && memcmp(bytes, "HTTP/", 5) == 0, "no HTTP comes back");
 		first = false;
@@ -277,21 +289,22 @@ static void look(int fd, bool is_http)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	OWNED(str) struct str bytes = STR_INIT;
-	bool is_http;
+	bool is_relay, is_ipc;
 	int fd;
 
 	if (size <= HEAD || size > MOST_BYTES)
 		return 0;
-	is_http = data[0] % 4 != 0;
-	if (!is_http && data[HEAD] != '-')
+	is_relay = data[0] % 8 == 0;
+	is_ipc = data[0] % 8 == 4;
+	if (is_relay && data[HEAD] != '-')
 		str_add(&bytes, GREETING);
 	fill_in((const char *)data + HEAD, size - HEAD, &bytes);
-	fd = is_http ? reach() : reach_relays();
+	fd = is_relay ? reach_socket("mcp.sock") : is_ipc ? reach_socket("ipc.sock") : reach();
 	send_pieces(fd, &bytes, data[1]);
 	serves(); /* it has been read, */
 	serves(); /* the turn has come, */
 	serves(); /* and the answer has left */
-	look(fd, is_http);
+	look(fd, is_relay ? is_json : is_ipc ? is_verdict : NULL);
 	(void)close(fd);
 	return 0;
 }

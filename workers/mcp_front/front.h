@@ -19,6 +19,7 @@
 #define FRONT_H
 
 #include "call.h"
+#include "id.h"
 #include "jsonrpc.h"
 #include "lines.h"
 #include "mcp.h"
@@ -55,6 +56,7 @@ enum {
 struct front;
 struct waiter;
 struct arrival;
+struct ipc_caller;
 
 struct sink;
 
@@ -180,7 +182,10 @@ struct front {
 	int64_t swept_ms; /* monotonic: when arrivals were last freed of what is gone */
 	int hang_up_fd; /* epoll of the held HTTP connections */
 	struct evconnlistener *pipe_listener, *ipc_listener;
+	LIST_HEAD(, ipc_caller) ipc_pipes;
 	int ipc_callers;
+	bool ipc_requires_token;
+	char ipc_token[SECRET_BYTES]; /* "": none is needed */
 	LIST_HEAD(, sink) pipes;
 	LIST_HEAD(, sink) streams; /* event streams of revision 2024-11-05 */
 	struct job_queue jobs;

@@ -14,7 +14,7 @@
 
 /* ---- watching ---- */
 
-static void watch(struct front *f, const char *workspace_root)
+static void watch(struct front *f, struct policy_file *p)
 {
 	static const uint32_t CHANGES =
 	    IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB;
@@ -22,10 +22,11 @@ static void watch(struct front *f, const char *workspace_root)
 
 	/* The workspace itself, for a .intercom that comes, goes, or is another; and what is in it.
 	 */
-	(void)inotify_add_watch(f->policy_fd, workspace_root,
+	(void)inotify_add_watch(f->policy_fd, p->workspace_root,
 	                        IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR);
-	(void)snprintf(path, sizeof(path), "%.4095s/.intercom", workspace_root);
+	(void)snprintf(path, sizeof(path), "%.4095s/.intercom", p->workspace_root);
 	(void)inotify_add_watch(f->policy_fd, path, CHANGES | IN_ONLYDIR);
+	p->watched = true;
 }
 
 static void tell(const struct policy_file *p)
@@ -41,7 +42,6 @@ static void tell(const struct policy_file *p)
 /* A version that is new is told in the log, and the next turn writes its row. */
 static void notice(struct front *f, struct policy_file *p)
 {
-	watch(f, p->workspace_root);
 	if (!p->changed || p->told)
 		return;
 	p->told = true;
@@ -56,19 +56,26 @@ static bool concerns_us(const struct inotify_event *e)
 	       (strcmp(e->name, ".intercom") == 0 || strcmp(e->name, "settings.json") == 0);
 }
 
-static bool drain(int fd)
+/* Takes what has come: true if it may concern a policy. A folder that went took its watch with it:
+ * the next question has it watched again, if it is back. */
+static bool drain(struct front *f)
 {
 	char bytes[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
 	bool concerned = false;
+	struct policy_file *p;
+	bool lost = false;
 	ssize_t n;
 
-	while ((n = read(fd, bytes, sizeof(bytes))) > 0)
+	while ((n = read(f->policy_fd, bytes, sizeof(bytes))) > 0)
 		for (char *at = bytes; at < bytes + n;) {
 			const struct inotify_event *e = (const struct inotify_event *)(void *)at;
 
 			concerned = concerned || concerns_us(e) || (e->mask & IN_Q_OVERFLOW);
+			lost = lost || (e->mask & IN_IGNORED);
 			at += sizeof(*e) + e->len;
 		}
+	LIST_FOREACH (p, &f->policies.all, next)
+		p->watched = p->watched && !lost;
 	return concerned;
 }
 
@@ -77,10 +84,12 @@ static void on_change(evutil_socket_t fd, short what, void *arg)
 	struct front *f = arg;
 	struct policy_file *p;
 
+	(void)fd;
 	(void)what;
-	if (!drain(fd))
+	if (!drain(f))
 		return;
 	LIST_FOREACH (p, &f->policies.all, next) {
+		watch(f, p); /* .intercom may have come, or be another */
 		(void)policy_file_of(&f->policies, p->workspace_root);
 		if (!p->exists || p->seen.st_size > 0) /* else it is being written */
 			notice(f, p);
@@ -111,6 +120,8 @@ struct policy_file *policies_of(struct front *f, const char *workspace_root)
 {
 	struct policy_file *p = policy_file_of(&f->policies, workspace_root);
 
+	if (!p->watched)
+		watch(f, p);
 	notice(f, p);
 	return p;
 }

@@ -237,6 +237,59 @@ static int render_stall(struct poster *p, const struct slack_intent *i, struct s
 	return failed ? -1 : 0;
 }
 
+/* ---- what a policy allowed ---- */
+
+static int count_allowed(struct poster *p, int64_t notice, int64_t *ret_count, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_AUTO_APPROVAL_COUNT);
+	int got;
+
+	bind_int(s, ":notice", notice);
+	got = stmt_row(s, e);
+	if (got > 0)
+		*ret_count = col_int(s, AUTO_APPROVAL_COUNT_APPROVALS);
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+static int read_allowed(struct poster *p, int64_t notice, cJSON *shown, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_AUTO_APPROVAL_OF_NOTICE);
+	int got;
+
+	bind_int(s, ":notice", notice);
+	bind_int(s, ":limit", SLACK_AUTO_MAX);
+	while ((got = stmt_row(s, e)) > 0) {
+		cJSON *one = cJSON_CreateObject();
+
+		(void)cJSON_AddStringToObject(one, "subject",
+		                              col_text(s, AUTO_APPROVAL_OF_NOTICE_SUBJECT));
+		(void)cJSON_AddStringToObject(one, "rule",
+		                              col_text(s, AUTO_APPROVAL_OF_NOTICE_RULE));
+		(void)cJSON_AddNumberToObject(one, "times",
+		                              (double)col_int(s, AUTO_APPROVAL_OF_NOTICE_TIMES));
+		(void)cJSON_AddItemToArray(shown, one);
+	}
+	stmt_reset(s);
+	return got;
+}
+
+static int render_auto(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+                       struct err *e)
+{
+	cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
+	const cJSON *notice = cJSON_GetObjectItemCaseSensitive(detail, "notice");
+	int64_t seq = cJSON_IsNumber(notice) ? (int64_t)notice->valuedouble : 0;
+	struct slack_auto a = { .shown = cJSON_CreateArray() };
+	int failed = count_allowed(p, seq, &a.count, e) || read_allowed(p, seq, a.shown, e);
+
+	if (!failed)
+		slack_say_auto(&a, out);
+	cJSON_Delete(a.shown);
+	cJSON_Delete(detail);
+	return failed ? -1 : 0;
+}
+
 /* ---- writes ---- */
 
 static cJSON *read_files(struct poster *p, int64_t apply, struct err *e)
@@ -386,6 +439,7 @@ int poster_render(struct poster *p, const struct slack_intent *i, struct slack_s
 		{ "mode", render_mode },       { "stall", render_stall },
 		{ "nudged", render_stall },    { "escalated", render_stall },
 		{ "write", render_write },     { "said", render_said },
+		{ "auto", render_auto },
 	};
 	int failed = -1;
 
