@@ -53,8 +53,7 @@ struct slack_write {
 };
 
 /* A silent agent. status, nudged_by: of the stall row; status NULL is pending. progress: JSON array
- * of
- * {"label", "status"}, or NULL. is_call: the second message, which calls everybody. */
+ * of {"label", "status"}, or NULL. is_call: the second message, which calls everybody. */
 struct slack_stall {
 	const char *alert_id, *session_id, *last_tool, *status, *nudged_by, *delivered_at;
 	const char *prompt, *client_name, *workspace_root, *protocol_mode, *ended_at;

@@ -618,6 +618,8 @@ static const char HELP[] =
     "task <text> — for the next agent that starts here\n"
     "pause [session], resume [session] — the agent waits at its next call, and goes on\n"
     "stop <session> — end a session; what it asks is answered with no\n"
+    "nudge [session] [text] — tell a silent agent to go on\n"
+    "mode remote|local|hybrid [session] — answer in Slack, at the terminal, or in both\n"
     "approve [id], reject [id] <why> — a proposed change\n"
     "file [id] — the file that a change is about, whole, as it is now\n"
     "continue [id], refine [id] <text> — an agent that asks whether to go on\n"
@@ -692,6 +694,47 @@ static int steer_verb(struct order *o, const char *rest, struct err *e)
 		return found;
 	return *rest ? steer(o, "steer", t.session_id, rest, e)
 	             : tell(o, "what is the agent to be told? steer <text>", e);
+}
+
+/* For the session that is named, or whose thread this is; else for all, and those to come. */
+static int mode_verb(struct order *o, const char *rest, struct err *e)
+{
+	int length = (int)strcspn(rest, " \t\r\n");
+	const char *after = after_word(rest, (size_t)length);
+	struct slack_thread t = *o->thread;
+	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
+	struct err why = ERR_INIT;
+	char mode[16];
+	int found = id_length(after) ? target(o, &after, false, &t, e) : 1;
+
+	if (found <= 0)
+		return found;
+	(void)snprintf(mode, sizeof(mode), "%.*s", length, rest);
+	const struct command c = { .verb = "mode",
+		                   .session_id = t.session_seq ? t.session_id : NULL,
+		                   .argument = mode,
+		                   .operator_id = o->operator_id,
+		                   .source = "slack" };
+	if (command_insert(o->st, &c, &result, e))
+		return -1;
+	if (command_check(&result, &why))
+		return tell(o, why.text, e);
+	if (t.session_seq)
+		return tellf(o, e, "Session %.*s is in %s mode.", SHORT_ID, t.session_id, mode);
+	return tellf(o, e, "All sessions, and those to come, are in %s mode.", mode);
+}
+
+static int nudge_verb(struct order *o, const char *rest, struct err *e)
+{
+	struct slack_thread t;
+	int64_t seq;
+	int found = target(o, &rest, true, &t, e);
+
+	if (found <= 0)
+		return found;
+	if (stall_nudge(o->st, t.session_id, *rest ? rest : NULL, o->operator_id, "slack", &seq, e))
+		return -1;
+	return tell_steered(o, seq, e);
 }
 
 /* `resume` is for a session that is paused, and where none is, for an agent that stands by. */
@@ -792,6 +835,10 @@ static int run_line(struct order *o, const struct slack_words *w, struct err *e)
 	if (strcmp(verb, "task") == 0)
 		return *w->rest ? steer(o, "task", NULL, w->rest, e)
 		                : tell(o, "what is to be done? task <text>", e);
+	if (strcmp(verb, "mode") == 0)
+		return mode_verb(o, w->rest, e);
+	if (strcmp(verb, "nudge") == 0)
+		return nudge_verb(o, w->rest, e);
 	if (strcmp(verb, "pause") == 0 || strcmp(verb, "resume") == 0 || strcmp(verb, "stop") == 0)
 		return session_verb(o, verb, w->rest, e);
 	if (names_file(w))
