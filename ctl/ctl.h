@@ -51,7 +51,7 @@ struct command_spec {
 extern const struct command_spec cmd_approve, cmd_reject, cmd_continue, cmd_refine, cmd_stop;
 extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_show, cmd_log;
 extern const struct command_spec cmd_watch, cmd_health, cmd_sql, cmd_undo;
-extern const struct command_spec cmd_steer, cmd_task, cmd_session;
+extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;
 
 /* ---- finding (cmd_find.c) ---- */
 

@@ -18,9 +18,9 @@ static const char PROGRAM[] = "agent-intercom-ctl";
 static const char IPC_NAME[] = "agent-intercom";
 
 static const struct command_spec *const COMMANDS[] = {
-	&cmd_inbox,  &cmd_show, &cmd_approve, &cmd_reject, &cmd_continue, &cmd_refine,
-	&cmd_resume, &cmd_stop, &cmd_undo,    &cmd_steer,  &cmd_task,     &cmd_session,
-	&cmd_watch,  &cmd_list, &cmd_mode,    &cmd_log,    &cmd_health,   &cmd_sql,
+	&cmd_inbox, &cmd_show, &cmd_approve, &cmd_reject, &cmd_continue, &cmd_refine, &cmd_resume,
+	&cmd_stop,  &cmd_undo, &cmd_steer,   &cmd_task,   &cmd_session,  &cmd_stall,  &cmd_nudge,
+	&cmd_watch, &cmd_list, &cmd_mode,    &cmd_log,    &cmd_health,   &cmd_sql,
 };
 
 /* ---- help ---- */

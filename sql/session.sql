@@ -2,10 +2,10 @@
 
 -- name: session_insert
 INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode, channel_id, client_name,
-  label, created_at, updated_at, last_activity_at)
+  label, stall_paused, created_at, updated_at, last_activity_at, idle_since)
 VALUES (:id, :host, coalesce((SELECT id FROM operator WHERE is_default = 1), 'local:'),
   :workspace, 'active', coalesce((SELECT value FROM setting WHERE name = 'mode'), 'local'),
-  :channel, :client, :label, :now, :now, :now);
+  :channel, :client, :label, :stall_paused, :now, :now, :now, :now);
 
 -- name: session_by_id
 SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused,
@@ -20,12 +20,13 @@ SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall
 -- name: session_touch
 -- Its agent called a tool; an interrupted session is active again.
 UPDATE session
-   SET last_tool = :tool, last_activity_at = :now, updated_at = :now,
-       connectivity_status = 'online',
+   SET last_tool = :tool, last_activity_at = :now, updated_at = :now, idle_since = :now,
+       connectivity_status = 'online', nudge_count = 0,
        status = CASE WHEN status IN ('interrupted', 'created') THEN 'active' ELSE status END
  WHERE seq = :seq
    AND (last_tool IS NOT :tool OR last_activity_at IS NULL OR last_activity_at < :recently
-        OR connectivity_status <> 'online' OR status IN ('interrupted', 'created'));
+        OR connectivity_status <> 'online' OR idle_since IS NULL
+        OR status IN ('interrupted', 'created'));
 
 -- name: session_set_progress
 UPDATE session SET progress_snapshot = :progress WHERE seq = :seq;
@@ -38,10 +39,11 @@ UPDATE session SET connectivity_status = 'offline', updated_at = :now
 
 -- name: session_interrupt_all
 -- A graceful stop on :host, or a restore (NULL): nobody serves these any more. What an operator has
--- paused stays so.
+-- paused stays so, and who was silent is: the time of that goes on after the next start.
 -- scan ok: once, at the stop
 UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrupted' END,
-       connectivity_status = 'offline', updated_at = :now
+       connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'stalled' ELSE 'offline' END,
+       updated_at = :now
  WHERE (:host IS NULL OR host = :host) AND status IN ('created', 'active', 'paused');
 
 -- name: session_list

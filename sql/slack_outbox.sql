@@ -296,7 +296,7 @@ SELECT user_id FROM operator WHERE kind = 'slack' AND active = 1 ORDER BY create
 
 -- name: slack_session_read
 SELECT id, status, mode, protocol_mode, workspace_root, client_name, prompt, created_at,
-       coalesce(terminated_at, updated_at) AS ended_at, last_tool
+       coalesce(terminated_at, updated_at) AS ended_at
   FROM session WHERE seq = :seq;
 
 -- name: slack_apply_read

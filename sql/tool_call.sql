@@ -83,7 +83,7 @@ SELECT seq, call_seq FROM answer WHERE seq > :after ORDER BY seq LIMIT 500;
 -- name: tool_call_running
 -- Everything whose wait has an end, for a step of the clock.
 SELECT t.seq, t.wait_until AS at, t.created_at AS since
-  FROM tool_call AS t JOIN session AS s ON s.seq = t.session_seq
+  FROM tool_call AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.state = 'waiting' AND t.wait_until IS NOT NULL AND s.host = :host AND t.seq > :after
  ORDER BY t.seq LIMIT 500;
 

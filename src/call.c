@@ -317,6 +317,18 @@ static int64_t number(const struct call *c, const char *name)
 	return cJSON_IsNumber(n) ? (int64_t)n->valuedouble : -1;
 }
 
+const char *const PROMPT_TYPE[PROMPT_TYPES] = { "continuation", "clarification", "error_recovery",
+	                                        "resource_warning" };
+
+static int64_t prompt_ms(const char *type, const struct call_settings *settings)
+{
+	size_t i = 0;
+
+	while (i < PROMPT_TYPES - 1 && strcmp(PROMPT_TYPE[i], type) != 0)
+		i++;
+	return settings->prompt_ms[i];
+}
+
 static void make_question(const struct call *c, const struct call_settings *settings,
                           char title[TITLE_BYTES + 1], struct question *q)
 {
@@ -343,7 +355,7 @@ static void make_question(const struct call *c, const struct call_settings *sett
 		q->prompt_type = json_text(c->arguments, "prompt_type");
 		q->elapsed_seconds = number(c, "elapsed_seconds");
 		q->actions_taken = number(c, "actions_taken");
-		q->timeout_ms = settings->prompt_ms;
+		q->timeout_ms = prompt_ms(q->prompt_type, settings);
 	} else if (c->tool->id == TOOL_AUTO_CHECK) {
 		const char *risk = json_text(
 		    cJSON_GetObjectItemCaseSensitive(c->arguments, "context"), "risk_level");

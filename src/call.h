@@ -25,12 +25,17 @@ enum {
 	CALL_TASK_KEPT_MS = 3600000, /* a task is there for so long after its question's deadline */
 };
 
+/* The types of a prompt; each has its own time. */
+enum { PROMPT_TYPES = 4 };
+extern const char *const PROMPT_TYPE[PROMPT_TYPES];
+
 /* What of the configuration calls need; filled once at start. */
 struct call_settings {
 	struct places places;
 	const char *db_path;
 	char *database, *run_dir; /* canonical: they and what is beneath are not touched */
-	int64_t approval_ms, prompt_ms, wait_ms; /* 0: for ever */
+	int64_t approval_ms, wait_ms; /* 0: for ever */
+	int64_t prompt_ms[PROMPT_TYPES]; /* by the type's place in PROMPT_TYPE */
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */
 	size_t fuzz; /* of diffs */
 	bool stall_enabled;

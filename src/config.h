@@ -83,6 +83,9 @@ struct config {
 		int64_t approval_seconds;
 		int64_t prompt_seconds;
 		int64_t wait_seconds;
+		/* of prompts of one type; 0: prompt_seconds */
+		int64_t continuation_seconds, clarification_seconds, error_recovery_seconds,
+		    resource_warning_seconds;
 	} timeouts;
 	struct {
 		bool enabled;

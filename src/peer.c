@@ -37,6 +37,7 @@ static void take_member(char **to, const cJSON *object, const char *name)
 void identity_read(struct identity *i, const cJSON *object)
 {
 	const cJSON *wait = cJSON_GetObjectItemCaseSensitive(object, "wait");
+	const char *stall = json_text(object, "stall");
 
 	take_member(&i->workspace, object, "workspace");
 	take_member(&i->workspace_id, object, "workspace_id");
@@ -45,6 +46,8 @@ void identity_read(struct identity *i, const cJSON *object)
 	take_member(&i->agent, object, "agent");
 	if (cJSON_IsNumber(wait) && wait->valuedouble >= 0 && wait->valuedouble < 1e9)
 		i->wait_s = (int64_t)wait->valuedouble;
+	if (stall)
+		i->unwatched = strcmp(stall, "off") == 0;
 	i->tasks = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(object, "tasks"));
 }
 
@@ -66,6 +69,8 @@ static char *identity_text(const struct identity *i)
 	add_member(object, "agent", i->agent);
 	if (i->wait_s)
 		(void)cJSON_AddNumberToObject(object, "wait", (double)i->wait_s);
+	if (i->unwatched)
+		(void)cJSON_AddStringToObject(object, "stall", "off");
 	if (i->tasks)
 		(void)cJSON_AddTrueToObject(object, "tasks");
 	json_canonical(&text, object);
@@ -288,8 +293,10 @@ static int insert_session(struct store *st, const struct places *places, struct 
 	bind_text(s, ":channel", p->identity.channel_id);
 	bind_text(s, ":client", p->client_name);
 	bind_text(s, ":label", p->identity.agent);
+	bind_int(s, ":stall_paused", p->identity.unwatched);
 	if (stmt_run(s, e) < 0)
 		return -1;
+	p->stall_paused = p->identity.unwatched;
 	p->session_seq = store_last_seq(st);
 	take(&p->session_id, id.text);
 	return 0;

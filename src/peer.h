@@ -21,6 +21,7 @@ struct identity {
 	char *session_id;
 	char *agent; /* label that keeps two agents of one workspace apart */
 	int64_t wait_s; /* how long its calls may wait; 0: as configured */
+	bool unwatched; /* its silence is nobody's concern: ?stall=off */
 	bool tasks; /* it wants calls that wait as tasks (mcp_task.h) */
 };
 

@@ -24,10 +24,13 @@ enum {
 	PATHS_UNITS = 1500,
 	PATHS_MAX = 20, /* of a diff that touches more, the rest is counted */
 	REASON_MAX = 600,
+	STEP_MAX = 200, /* of what an agent says of its progress */
 	NAME_MAX_UNITS = 80,
 	PRESET_MAX = 2850,
 	INPUT_MAX = 3000,
 	SHORT_ID = 8,
+	APART_ID =
+	    13, /* ids of the same minute begin alike; this far, those of the same millisecond */
 	BLOCK_ID_BYTES = 256,
 };
 
@@ -149,13 +152,18 @@ static void add_escaped(struct str *out, const char *text, size_t units)
 		(void)slack_add(out, text, strlen(text), units, SLACK_MRKDWN);
 }
 
-static void add_short_id(struct str *out, const char *id)
+static void add_id(struct str *out, const char *id, size_t most)
 {
-	size_t length = id ? strnlen(id, SHORT_ID) : 0;
+	size_t length = id ? strnlen(id, most) : 0;
 
 	str_add_char(out, '`');
 	(void)slack_add(out, length ? id : "?", length ? length : 1, SECTION_MAX, SLACK_MRKDWN);
 	str_add_char(out, '`');
+}
+
+static void add_short_id(struct str *out, const char *id)
+{
+	add_id(out, id, SHORT_ID);
 }
 
 /* An instant as each reader's own clock shows it. */
@@ -874,29 +882,159 @@ void slack_say_text(const char *text, struct slack_said *out)
 	say("", text ? text : "", out);
 }
 
+/* ---- silent agents ---- */
+
+static bool is_status(const struct slack_stall *s, const char *status)
+{
+	return strcmp(s->status ? s->status : "pending", status) == 0;
+}
+
+/* What is still to be decided: the newest message has the buttons, until a person has pressed one.
+ */
+static bool takes_clicks(const struct slack_stall *s)
+{
+	bool by_clock = s->nudged_by && strcmp(s->nudged_by, "system:clock") == 0;
+
+	if (s->is_call)
+		return is_status(s, "escalated");
+	return is_status(s, "pending") || (is_status(s, "nudged") && by_clock);
+}
+
+static void add_times(struct str *out, int64_t count)
+{
+	str_addf(out, "%lld time%s", (long long)count, count == 1 ? "" : "s");
+}
+
+static void add_stall_heading(struct str *out, const struct slack_stall *s)
+{
+	if (is_status(s, "self_recovered"))
+		str_add(out, "✅ *Agent is back*: session ");
+	else if (is_status(s, "dismissed"))
+		str_add(out, "⏹️ *Agent was silent*: session ");
+	else if (s->is_call)
+		str_add(out, "🚨 *Agent does not respond*: session ");
+	else
+		str_add(out, "⚠️ *Agent stalled*: session ");
+	add_id(out, s->session_id, APART_ID);
+	str_add(out, s->ended_at ? ", was idle for " : ", idle for ");
+	add_span(out, s->idle_seconds);
+	str_add(out, s->ended_at || s->is_call ? " when it was noticed" : "");
+	if (s->last_tool) {
+		str_add(out, ", last tool ");
+		add_escaped(out, s->last_tool, NAME_MAX_UNITS);
+	}
+	if (s->nudge_count) {
+		str_add(out, ", nudged ");
+		add_times(out, s->nudge_count);
+	}
+}
+
+static void add_progress(cJSON *blocks, const cJSON *progress)
+{
+	static const char *const SIGNS[][2] = { { "done", "✅" }, { "in_progress", "🔄" } };
+	OWNED(str) struct str text = STR_INIT;
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, progress) {
+		const char *label =
+		    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "label"));
+		const char *status =
+		    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "status"));
+		const char *sign = "⬜";
+
+		for (size_t i = 0; i < COUNT(SIGNS); i++)
+			if (status && strcmp(status, SIGNS[i][0]) == 0)
+				sign = SIGNS[i][1];
+		if (slack_units(str_text(&text)) + STEP_MAX + SIGN_MAX > SECTION_MAX)
+			break;
+		str_addf(&text, "%s%s ", text.length ? "\n" : "", sign);
+		add_escaped(&text, label ? label : "?", STEP_MAX);
+	}
+	if (text.length)
+		add_section(blocks, str_text(&text));
+}
+
+/* Where it works, what it was to do, and how far it got. */
+static void add_work(cJSON *blocks, const struct slack_stall *s)
+{
+	OWNED(str) struct str where = STR_INIT;
+	OWNED(str) struct str task = STR_INIT;
+
+	if (s->client_name || s->workspace_root) {
+		add_escaped(&where, s->client_name, NAME_MAX_UNITS);
+		str_add(&where, s->client_name && s->workspace_root ? " · " : "");
+		add_escaped(&where, s->workspace_root, PATH_MAX_UNITS);
+		add_context(blocks, str_text(&where));
+	}
+	if (s->prompt && *s->prompt) {
+		str_add(&task, "*Task*: ");
+		add_escaped(&task, s->prompt, REASON_MAX);
+		add_section(blocks, str_text(&task));
+	}
+	add_progress(blocks, s->progress);
+}
+
+/* What a nudge can do, said plainly. */
+static void add_prospect(cJSON *blocks, const struct slack_stall *s)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	if (is_status(s, "nudged") && !takes_clicks(s)) {
+		str_add(&text, "👊 Nudged by ");
+		add_person(&text, s->nudged_by);
+		str_add(&text, ". ");
+	}
+	if (is_status(s, "escalated") && !s->is_call)
+		str_add(&text, "Nudges did not help; see the call below. ");
+	if (s->protocol_mode && strcmp(s->protocol_mode, "acp") == 0)
+		str_add(&text, "A nudge is a new prompt for it.");
+	else
+		str_add(&text,
+		        "An agent on MCP cannot be woken from outside: it reads a nudge with the "
+		        "result of its next call. It may also wait for a dialog on its own "
+		        "screen, or be busy with something that we do not see.");
+	add_context(blocks, str_text(&text));
+}
+
 void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
                      struct slack_said *out)
 {
 	OWNED(str) struct str heading = STR_INIT;
 	cJSON *buttons;
 
-	str_add(&out->text, "⚠️ Your agent is silent for ");
+	str_add(&out->text, s->ended_at  ? "Your agent was silent for "
+	                    : s->is_call ? "🚨 Your agent does not respond, silent for "
+	                                 : "⚠️ Your agent is silent for ");
 	add_span(&out->text, s->idle_seconds);
-	add_mentions(&heading, mentions, false);
-	str_add(&heading, "⚠️ *Agent stalled*: session ");
-	add_short_id(&heading, s->session_id);
-	str_add(&heading, ", idle for ");
-	add_span(&heading, s->idle_seconds);
-	if (s->last_tool) {
-		str_add(&heading, ", last tool ");
-		add_escaped(&heading, s->last_tool, NAME_MAX_UNITS);
-	}
+	if (takes_clicks(s))
+		add_mentions(&heading, mentions, s->is_call);
+	add_stall_heading(&heading, s);
 	out->blocks = cJSON_CreateArray();
 	add_section(out->blocks, str_text(&heading));
+	if (s->ended_at)
+		return;
+	add_work(out->blocks, s);
+	add_prospect(out->blocks, s);
+	if (!takes_clicks(s))
+		return;
 	buttons = add_actions(out->blocks, "stall_", s->alert_id);
 	add_button(buttons, "stall_nudge", "Nudge", s->alert_id, "primary");
 	add_button(buttons, "stall_nudge_instruct", "Nudge with Instructions", s->alert_id, NULL);
 	add_button(buttons, "stall_stop", "Stop", s->alert_id, "danger");
+}
+
+void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	str_addf(&text, "👊 Nudge %lld by agent-intercom: session ", (long long)nudge);
+	add_id(&text, s->session_id, APART_ID);
+	str_add(&text, " was still silent. ");
+	str_add(&text, s->delivered_at ? "It has been told."
+	                               : "It is told with the result of its next call.");
+	str_add(&out->text, str_text(&text));
+	out->blocks = cJSON_CreateArray();
+	add_section(out->blocks, str_text(&text));
 }
 
 /* ---- modals ---- */

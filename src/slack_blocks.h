@@ -52,9 +52,14 @@ struct slack_write {
 	const cJSON *files;
 };
 
+/* A silent agent. status, nudged_by: of the stall row; status NULL is pending. progress: JSON array of
+ * {"label", "status"}, or NULL. is_call: the second message, which calls everybody. */
 struct slack_stall {
-	const char *alert_id, *session_id, *last_tool;
-	int64_t idle_seconds;
+	const char *alert_id, *session_id, *last_tool, *status, *nudged_by, *delivered_at;
+	const char *prompt, *client_name, *workspace_root, *protocol_mode, *ended_at;
+	const cJSON *progress;
+	int64_t idle_seconds, nudge_count;
+	bool is_call;
 };
 
 /* What a policy allowed, told together. */
@@ -86,6 +91,8 @@ void slack_say_mode(const char *from, const char *to, struct slack_said *out);
 void slack_say_broadcast(const char *level, const char *message, struct slack_said *out);
 void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
                      struct slack_said *out);
+/* A notice of its own: the watchdog has nudged for the nudge-th time. */
+void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out);
 /* Our own words: *, _, ~ and backticks format; & < > are escaped here. */
 void slack_say_text(const char *text, struct slack_said *out);
 

@@ -7,6 +7,7 @@
 #include "request.h"
 #include "setting.h"
 #include "slack_envelope.h"
+#include "stall.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -366,6 +367,38 @@ static int64_t session_seq_of(struct order *o, const char *id, struct err *e)
 	return stmt_number(s, SLACK_LIVE_SESSION_SEQ, e);
 }
 
+/* The session that a button of an alert, or its form, is about: they carry the alert's id or the
+ * session's. 1 it may be acted on, 0 the person has been told why not, -1 error. */
+static int stalled_session(struct order *o, bool nudges, char id[ID_BYTES], struct err *e)
+{
+	stmt *s = store_stmt(o->st, SQL_STALL_BY_ID);
+	char why[200] = "";
+	int got;
+
+	bind_text(s, ":id", o->act->session);
+	got = stmt_row(s, e);
+	(void)snprintf(id, ID_BYTES, "%s",
+	               got > 0 ? col_text(s, STALL_BY_ID_SESSION_ID) : o->act->session);
+	if (got > 0) {
+		const char *by = col_text(s, STALL_BY_ID_NUDGED_BY);
+		const char *ended = col_text(s, STALL_BY_ID_ENDED_AT);
+		bool recovered = strcmp(col_text(s, STALL_BY_ID_STATUS), "self_recovered") == 0;
+
+		if (ended)
+			(void)snprintf(why, sizeof(why), "too late: %s since %s",
+			               recovered ? "the agent is active again"
+			                         : "this alert is closed",
+			               ended);
+		else if (nudges && by && strcmp(by, "system:clock") != 0 &&
+		         strcmp(col_text(s, STALL_BY_ID_STATUS), "nudged") == 0)
+			(void)snprintf(why, sizeof(why), "already nudged by %.100s", by);
+	}
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	return *why ? (tell(o, why, e) ? -1 : 0) : 1;
+}
+
 /* Slack-poster opens it: its first job, because the trigger lives for 3 s. */
 static int open_form(struct order *o, struct err *e)
 {
@@ -373,12 +406,20 @@ static int open_form(struct order *o, struct err *e)
 	struct instant until = clock_instant(clock_now_ms() + SLACK_TRIGGER_MS);
 	struct err why = ERR_INIT;
 	int64_t request = 0, session = 0;
+	char id[ID_BYTES];
 	stmt *s;
 
 	if (a->request && !names_open_request(o, &request, &why, e))
 		return why.kind == ERR_NONE ? -1 : tell(o, why.text, e);
-	if (a->session && (session = session_seq_of(o, a->session, e)) <= 0)
-		return session < 0 ? -1 : tell(o, "there is no such session any more", e);
+	if (a->session) {
+		int may = stalled_session(o, true, id, e);
+
+		if (may <= 0)
+			return may;
+		session = session_seq_of(o, id, e);
+		if (session <= 0)
+			return session < 0 ? -1 : tell(o, "there is no such session any more", e);
+	}
 	if (!a->trigger_id)
 		return tellf(o, e,
 		             "Slack lets no form be opened here; answer in the thread: `%s <text>`",
@@ -397,23 +438,14 @@ static int open_form(struct order *o, struct err *e)
 
 /* ---- steering ---- */
 
-static int steer(struct order *o, const char *kind, const char *session, const char *text,
-                 struct err *e)
+/* What came of something that an agent is to be told. */
+static int tell_steered(struct order *o, int64_t seq, struct err *e)
 {
-	stmt *s = store_stmt(o->st, SQL_STEERING_INSERT);
+	stmt *s = store_stmt(o->st, SQL_STEERING_OUTCOME);
 	char told[400] = "";
 	int got;
 
-	bind_text(s, ":kind", kind);
-	bind_text(s, ":session_id", session);
-	bind_text(s, ":channel_id", session || !*o->channel ? NULL : o->channel);
-	bind_text(s, ":text", text);
-	bind_text(s, ":operator_id", o->operator_id);
-	bind_text(s, ":source", "slack");
-	if (stmt_run(s, e) < 0)
-		return -1;
-	s = store_stmt(o->st, SQL_STEERING_OUTCOME);
-	bind_int(s, ":seq", store_last_seq(o->st));
+	bind_int(s, ":seq", seq);
 	got = stmt_row(s, e);
 	if (got > 0) {
 		const char *why = col_text(s, STEERING_OUTCOME_WHY);
@@ -435,6 +467,20 @@ static int steer(struct order *o, const char *kind, const char *session, const c
 	}
 	stmt_reset(s);
 	return got < 0 ? -1 : tell(o, told, e);
+}
+
+static int steer(struct order *o, const char *kind, const char *session, const char *text,
+                 struct err *e)
+{
+	stmt *s = store_stmt(o->st, SQL_STEERING_INSERT);
+
+	bind_text(s, ":kind", kind);
+	bind_text(s, ":session_id", session);
+	bind_text(s, ":channel_id", session || !*o->channel ? NULL : o->channel);
+	bind_text(s, ":text", text);
+	bind_text(s, ":operator_id", o->operator_id);
+	bind_text(s, ":source", "slack");
+	return stmt_run(s, e) < 0 ? -1 : tell_steered(o, store_last_seq(o->st), e);
 }
 
 /* ---- orders to sessions ---- */
@@ -835,21 +881,23 @@ static int slash(struct order *o, struct err *e)
 	return done == 1 ? unknown(o, w.verb, w.rest, e) : done;
 }
 
-/* The buttons of a stall alert: a nudge is something that the agent is told. */
+/* ---- silent agents ---- */
+
 static int nudge(struct order *o, struct err *e)
 {
 	const struct slack_act *a = o->act;
-	OWNED(str) struct str text = STR_INIT;
+	bool stops = strcmp(a->verdict, "stop") == 0;
+	char id[ID_BYTES];
+	int64_t seq;
+	int may = stalled_session(o, !stops, id, e);
 
-	if (strcmp(a->verdict, "stop") == 0)
-		return order(o, "stop", a->session, NULL, NULL, e);
-	if (a->text)
-		str_add(&text, a->text);
-	else if (setting_get(o->st, "stall.default_nudge_message", &text, e) < 0)
+	if (may <= 0)
+		return may;
+	if (stops)
+		return order(o, "stop", id, NULL, NULL, e);
+	if (stall_nudge(o->st, id, a->text, o->operator_id, "slack", &seq, e))
 		return -1;
-	if (!text.length)
-		str_add(&text, "Please go on, or say what holds you up.");
-	return steer(o, "steer", a->session, text.bytes, e);
+	return tell_steered(o, seq, e);
 }
 
 /* ---- all of it ---- */

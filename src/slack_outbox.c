@@ -810,7 +810,7 @@ static int settle_blind(const struct settlement *t, struct err *e)
 	else if (t->c->class == SLACK_SURE || t->c->class == SLACK_UNKNOWN)
 		wait_ms = backoff_ms(i->attempts + 4);
 	else if (now_ms >= started_ms(i) + SLACK_BLIND_MS)
-		return is(i->part, "ask") || is(i->part, "stall")
+		return is(i->part, "ask") || is(i->part, "stall") || is(i->part, "escalated")
 		           ? (put_back(t->o, i, i->form, 0, true, t->c->why, e) < 0 ? -1 : 0)
 		           : dies(t, NEVER_CLEAR, NULL, e);
 	return doubt(t->o, i, now_ms + wait_ms, i->lookups, t->c->why, e) < 0 ? -1 : 0;

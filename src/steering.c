@@ -26,11 +26,16 @@ static void add(struct steering *s, int64_t seq, const char *kind, const char *t
                 const char *source, const char *at)
 {
 	bool task = strcmp(kind, "task") == 0;
+	/* What the watchdog says by itself is not put into the operator's mouth. */
+	bool ours = strcmp(source, "clock") == 0;
 
 	if (s->text.length)
 		str_add(&s->text, "\n\n");
 	str_addf(&s->text, "%s (%s): %s",
-	         task ? "A task that the operator left for you" : "The operator says", at, text);
+	         task   ? "A task that the operator left for you"
+	         : ours ? "You were silent for long, so agent-intercom says"
+	                : "The operator says",
+	         at, text);
 	begin_item(task ? &s->tasks : &s->steers);
 	if (task) {
 		str_addf(&s->tasks, "{\"task_id\":\"%lld\",\"message\":", (long long)seq);

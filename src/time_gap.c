@@ -45,12 +45,16 @@ bool time_watch_look(struct time_watch *w, const struct time_reading *now, struc
 
 /* ---- moving deadlines ---- */
 
-enum { PAGE = 500 }; /* the LIMIT of the two lists */
+enum { PAGE = 500 }; /* the LIMIT of the lists */
 
 _Static_assert((int)REQUEST_RUNNING_SEQ == (int)TOOL_CALL_RUNNING_SEQ &&
                    (int)REQUEST_RUNNING_AT == (int)TOOL_CALL_RUNNING_AT &&
-                   (int)REQUEST_RUNNING_SINCE == (int)TOOL_CALL_RUNNING_SINCE,
-               "both lists give the same columns");
+                   (int)REQUEST_RUNNING_SINCE == (int)TOOL_CALL_RUNNING_SINCE &&
+                   (int)REQUEST_RUNNING_AT == (int)STALL_IDLE_RUNNING_AT &&
+                   (int)REQUEST_RUNNING_SINCE == (int)STALL_IDLE_RUNNING_SINCE &&
+                   (int)REQUEST_RUNNING_AT == (int)STALL_STEPS_RUNNING_AT &&
+                   (int)REQUEST_RUNNING_SINCE == (int)STALL_STEPS_RUNNING_SINCE,
+               "all lists give the same columns");
 
 struct running {
 	int64_t seq, at_ms, since_ms;
@@ -109,6 +113,21 @@ static int move_all(struct store *st, enum sql which, enum sql setter, const cha
 	return n < 0 ? -1 : moved;
 }
 
+/* Moves what counts the time of persons and agents: questions, and the clocks of silence. Returns
+ * the number of questions. */
+static int move_clocks(struct store *st, const char *host, int64_t ms, int64_t from_ms,
+                       struct err *e)
+{
+	int moved =
+	    move_all(st, SQL_REQUEST_RUNNING, SQL_REQUEST_SET_DEADLINE, host, ms, from_ms, e);
+
+	if (moved < 0 ||
+	    move_all(st, SQL_STALL_IDLE_RUNNING, SQL_STALL_SET_IDLE, host, ms, from_ms, e) < 0 ||
+	    move_all(st, SQL_STALL_STEPS_RUNNING, SQL_STALL_SET_STEP, host, ms, from_ms, e) < 0)
+		return -1;
+	return moved;
+}
+
 static int write_row(struct store *st, const char *host, const char *kind, int64_t start_ms,
                      struct err *e)
 {
@@ -129,8 +148,7 @@ static int record(struct store *st, const char *host, const struct time_gap *gap
 	if ((gap->suspend_ms && write_row(st, host, "suspend", now_ms - gap->suspend_ms, e)) ||
 	    (gap->step_ms && write_row(st, host, "clock_step", now_ms - gap->step_ms, e)))
 		return -1;
-	moved = move_all(st, SQL_REQUEST_RUNNING, SQL_REQUEST_SET_DEADLINE, host,
-	                 gap->suspend_ms + gap->step_ms, from_ms, e);
+	moved = move_clocks(st, host, gap->suspend_ms + gap->step_ms, from_ms, e);
 	if (moved < 0 || move_all(st, SQL_TOOL_CALL_RUNNING, SQL_TOOL_CALL_SET_WAIT, host,
 	                          gap->step_ms, from_ms, e) < 0)
 		return -1;
@@ -182,8 +200,7 @@ int64_t time_gap_downtime(struct store *st, const char *host, const char *name, 
 	if (store_begin(st, e))
 		return -1;
 	if (write_row(st, host, "downtime", last_ms, e) ||
-	    move_all(st, SQL_REQUEST_RUNNING, SQL_REQUEST_SET_DEADLINE, host, start_ms - last_ms,
-	             start_ms, e) < 0) {
+	    move_clocks(st, host, start_ms - last_ms, start_ms, e) < 0) {
 		store_rollback(st);
 		return -1;
 	}

@@ -417,10 +417,11 @@ END_TEST
 START_TEST(the_database_is_looked_through_weekly_and_optimized_daily)
 {
 	static const char RUNS[] = "SELECT kind, count(*) FROM upkeep GROUP BY kind";
+	pid_t worker;
 
 	begin();
 	given_whole_session(1, ago(DAY));
-	(void)start_worker("retention");
+	worker = start_worker("retention");
 
 	advance(HOUR + SECOND);
 	expect_soon(RUNS, "check|1\noptimize|1\n");
@@ -432,7 +433,11 @@ START_TEST(the_database_is_looked_through_weekly_and_optimized_daily)
 	expect_soon(RUNS, "check|1\noptimize|2\n");
 	advance(6 * DAY);
 	expect_soon(RUNS, "check|2\noptimize|3\n");
+	stop_worker(
+	    worker); /* it may still be looking what is due: then that comes before the purge */
 	advance(40 * DAY); /* the newest of each stay */
+	(void)start_worker("retention");
+	advance(HOUR + SECOND);
 	expect_soon(RUNS, "check|2\noptimize|2\n");
 }
 END_TEST

@@ -40,6 +40,20 @@ static void read_commands(struct front *f)
 		f->settings.commands = cJSON_CreateObject();
 }
 
+static void read_prompt_times(struct store *st, struct call_settings *s)
+{
+	int64_t usual = setting_int(st, "timeouts.prompt_seconds", 1800);
+
+	for (size_t i = 0; i < PROMPT_TYPES; i++) {
+		char name[60];
+		int64_t own;
+
+		(void)snprintf(name, sizeof(name), "timeouts.%s_seconds", PROMPT_TYPE[i]);
+		own = setting_int(st, name, 0);
+		s->prompt_ms[i] = (own ? own : usual) * 1000;
+	}
+}
+
 static void read_settings(struct front *f)
 {
 	struct store *st = &f->worker.store;
@@ -62,7 +76,7 @@ static void read_settings(struct front *f)
 	s->run_dir = realpath(f->worker.run_dir, NULL);
 	s->listener = f->worker.id.text;
 	s->approval_ms = setting_int(st, "timeouts.approval_seconds", 3600) * 1000;
-	s->prompt_ms = setting_int(st, "timeouts.prompt_seconds", 1800) * 1000;
+	read_prompt_times(st, s);
 	s->wait_ms = setting_int(st, "timeouts.wait_seconds", 0) * 1000;
 	s->wait_cap_ms = setting_int(st, "mcp.wait_cap", 240) * 1000;
 	s->fuzz = (size_t)setting_int(st, "apply.fuzz_lines", 0);

@@ -11,13 +11,15 @@
  *   most once in LOOK_MS. Commits of our own workers ring a second time so; finding nothing to do,
  *   nobody writes, so that it ends there.
  *
- * - What a policy allowed and has to be told in a summary (auto_notice) is told when it is due.
+ * - Who has been silent for too long is the next due row of stall.h, likewise; and what a policy
+ *   allowed and has to be told in a summary (auto_notice) is told when it is due.
  *
- * Reads request, tool_call, session, worker, auto_notice; writes decision, tool_call, request,
- * time_gap, auto_notice. Any
- * kill leaves rows that are due, and the next incarnation finds them. */
+ * Reads request, tool_call, session, stall, worker, auto_notice; writes decision, tool_call,
+ * request, session, stall, steering, time_gap, auto_notice. Any kill leaves rows that are due, and
+ * the next incarnation finds them. */
 #include "deadline.h"
 #include "log.h"
+#include "stall.h"
 #include "time_gap.h"
 #include "worker.h"
 
@@ -45,7 +47,9 @@ struct watch {
 	bool unrung; /* it changed and nobody was rung since */
 	int64_t look_ms, rung_ms; /* monotonic: the next look, the last ringing of everybody */
 	int64_t grace_ms; /* monotonic: questions may expire from then on */
-	int64_t question_ms, call_ms, notice_ms; /* unix ms: what is due next */
+	int64_t quiet_ms; /* the same for silence: agents may come back first */
+	int64_t question_ms, call_ms, stall_ms, notice_ms; /* unix ms: what is due next */
+	struct stall_settings stall;
 };
 
 #define WATCH_INIT                                                                                 \
@@ -183,14 +187,30 @@ static int note_gap(struct watch *d, struct worker *w, const struct time_reading
 	return 1;
 }
 
+static int pass_stalls(struct watch *d, struct worker *w, int64_t now_ms, struct err *e)
+{
+	struct stall_tally t = { 0 };
+	int did = stall_pass(&w->store, &d->stall, now_ms, &t, e);
+
+	if (t.raised || t.nudged || t.escalated)
+		log_info("%d agents are silent, %d were nudged, %d need their operator", t.raised,
+		         t.nudged, t.escalated);
+	if (t.left)
+		log_info("%d sessions have no agent any more and are interrupted", t.left);
+	return did;
+}
+
 /* Lets pass what is due at now_ms. 1: there is more of it. */
 static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e)
 {
-	int refused = 0, expired = 0, ended = 0, told = 0;
+	int refused = 0, expired = 0, ended = 0, silent = 0, told = 0;
 	int64_t mono_ms = clock_monotonic_ms();
 
 	if (d->question_ms <= now_ms && mono_ms >= d->grace_ms &&
 	    (expired = deadline_expire(&w->store, now_ms, &refused, e)) < 0)
+		return -1;
+	if (d->stall_ms <= now_ms && mono_ms >= d->quiet_ms &&
+	    (silent = pass_stalls(d, w, now_ms, e)) < 0)
 		return -1;
 	if (d->call_ms <= now_ms && (ended = deadline_end_waits(&w->store, now_ms, e)) < 0)
 		return -1;
@@ -203,7 +223,7 @@ static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e
 		          refused);
 		d->grace_ms = mono_ms + REFUSED_MS;
 	}
-	return expired || ended || told;
+	return expired || ended || silent || told;
 }
 
 /* When to look again, as unix ms. */
@@ -211,12 +231,16 @@ static int64_t next_due(const struct watch *d)
 {
 	int64_t now_ms = clock_now_ms(), mono_ms = clock_monotonic_ms();
 	int64_t grace = now_ms + d->grace_ms - mono_ms;
+	int64_t quiet = now_ms + d->quiet_ms - mono_ms;
 	int64_t look = now_ms + d->look_ms - mono_ms;
 	int64_t question = d->question_ms > grace ? d->question_ms : grace;
+	int64_t stall = d->stall_ms > quiet ? d->stall_ms : quiet;
 	int64_t due = look;
 
 	if (d->question_ms != INT64_MAX && question < due)
 		due = question;
+	if (d->stall_ms != INT64_MAX && stall < due)
+		due = stall;
 	due = d->notice_ms < due ? d->notice_ms : due;
 	return d->call_ms < due ? d->call_ms : due;
 }
@@ -225,7 +249,8 @@ static int64_t next_due(const struct watch *d)
 static int read_due(struct watch *d, struct store *st, struct err *e)
 {
 	return deadline_next(st, &d->question_ms, &d->call_ms, e) ||
-	               deadline_next_notice(st, &d->notice_ms, e)
+	               deadline_next_notice(st, &d->notice_ms, e) ||
+	               stall_next(st, &d->stall, &d->stall_ms, e)
 	           ? -1
 	           : 0;
 }
@@ -243,7 +268,7 @@ static int step(struct watch *d, struct worker *w, struct err *e)
 		return -1;
 	ring_for_others(d, w, closed);
 	if (gap || changed || d->question_ms <= now_ms || d->call_ms <= now_ms ||
-	    d->notice_ms <= now_ms) {
+	    d->stall_ms <= now_ms || d->notice_ms <= now_ms) {
 		if (read_due(d, &w->store, e))
 			return -1;
 		more = pass(d, w, now_ms, e);
@@ -262,11 +287,12 @@ static int start(struct watch *d, struct worker *w, struct err *e)
 	time_watch_start(&d->time, &now);
 	arm_clock(d);
 	downtime = time_gap_downtime(&w->store, w->host, w->name, w->id.text, e);
+	stall_settings_read(&w->store, &d->stall);
 	if (downtime < 0 || has_changed(d, &w->store, e) < 0 || read_due(d, &w->store, e))
 		return -1;
 	if (downtime > 0)
 		log_info("nobody watched for %lld ms; deadlines wait on", (long long)downtime);
-	d->grace_ms = clock_monotonic_ms() + GRACE_MS;
+	d->grace_ms = d->quiet_ms = clock_monotonic_ms() + GRACE_MS;
 	return worker_ready(w, NULL, e);
 }
 

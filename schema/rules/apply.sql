@@ -56,6 +56,8 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
     FROM request AS r WHERE r.seq = NEW.request_seq;
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
    WHERE apply_seq = NEW.seq AND state = 'waiting';
+  UPDATE session SET idle_since = NEW.updated_at
+   WHERE seq = (SELECT session_seq FROM request WHERE seq = NEW.request_seq) AND NEW.kind = 'write';
   -- What the policy allowed and went well is told only where its file says so (auto_approval).
   INSERT INTO slack_notice (kind, session_seq, request_seq, apply_seq, at)
   SELECT 'write', session_seq, seq, NEW.seq, NEW.updated_at FROM request

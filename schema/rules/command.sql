@@ -38,8 +38,11 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE NEW.verb = 'mode'
                 AND coalesce(NEW.argument, '') NOT IN ('remote', 'local', 'hybrid')
              UNION ALL
+             SELECT 4, 'malformed', 'stall takes on or off', NULL
+              WHERE NEW.verb = 'stall' AND coalesce(NEW.argument, '') NOT IN ('on', 'off')
+             UNION ALL
              SELECT 5, 'not_found', 'there is no such session', NULL
-              WHERE (NEW.session_id IS NOT NULL
+              WHERE (NEW.session_id IS NOT NULL OR NEW.verb = 'stall'
                      OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session'))
                 AND NOT EXISTS (SELECT 1 FROM session
                                  WHERE id = NEW.session_id AND status <> 'terminated')
@@ -56,7 +59,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              UNION ALL
              SELECT 8, 'refused', 'the session is in ' || s.mode || ' mode', NULL
                FROM session AS s
-              WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
+              WHERE (NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
+                     OR NEW.verb = 'stall')
                 AND s.id = NEW.session_id
                 AND s.mode = CASE WHEN NEW.source = 'slack' THEN 'local' ELSE 'remote' END
              UNION ALL
@@ -76,6 +80,11 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                FROM session AS s
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
                 AND s.id = NEW.session_id
+             UNION ALL
+             SELECT 11, 'done', NULL,
+                    json_object('session_id', s.id, 'stall_detection_enabled',
+                                json(CASE NEW.argument WHEN 'on' THEN 'true' ELSE 'false' END))
+               FROM session AS s WHERE NEW.verb = 'stall' AND s.id = NEW.session_id
              UNION ALL
              SELECT 12, 'not_found', 'there is no such request', NULL
               WHERE NEW.verb = 'undo' AND NOT EXISTS (SELECT 1 FROM request
@@ -129,9 +138,20 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
      SET status = CASE NEW.verb WHEN 'pause' THEN 'paused' WHEN 'resume' THEN 'active'
                   ELSE 'terminated' END,
          terminated_at = CASE WHEN NEW.verb = 'stop' THEN NEW.created_at END,
+         connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'online'
+                               ELSE connectivity_status END,
+         idle_since = CASE WHEN NEW.verb = 'resume' THEN NEW.created_at END,
          updated_at = NEW.created_at
    WHERE id = NEW.session_id
      AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
+     AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
+  UPDATE session
+     SET stall_paused = NEW.argument = 'off',
+         connectivity_status = CASE WHEN connectivity_status = 'stalled' AND NEW.argument = 'off'
+                               THEN 'online' ELSE connectivity_status END,
+         idle_since = CASE WHEN NEW.argument = 'on' THEN NEW.created_at ELSE idle_since END,
+         updated_at = NEW.created_at
+   WHERE id = NEW.session_id AND NEW.verb = 'stall'
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
   SELECT NEW.created_at, 'undo.ordered', r.session_seq, r.seq, c.operator_id,

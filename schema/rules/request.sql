@@ -104,6 +104,9 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
    WHERE request_seq = NEW.seq AND state = 'waiting'
      AND OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL;
+  -- It may be the agent's turn again; the watchdog looks when it matters.
+  UPDATE session SET idle_since = NEW.updated_at
+   WHERE seq = NEW.session_seq AND OLD.state = 'pending' AND NEW.state <> 'pending';
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE request_seq = NEW.seq AND kind = 'ask' AND NEW.state <> 'consumed';
   -- What the policy decided before anybody was asked is not asked.

@@ -38,8 +38,17 @@ CREATE TRIGGER session_started AFTER INSERT ON session BEGIN
   INSERT INTO slack_notice (kind, session_seq, at) VALUES ('session', NEW.seq, NEW.created_at);
 END;
 
-CREATE TRIGGER session_changed AFTER UPDATE OF status, mode ON session
-WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode BEGIN
+CREATE TRIGGER session_changed AFTER UPDATE OF status, mode, connectivity_status ON session
+WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
+  OR (OLD.connectivity_status = 'stalled' AND NEW.connectivity_status <> 'stalled') BEGIN
+  -- The agent is back (or gone, or somebody has stopped waiting for it): its alert ends.
+  UPDATE stall
+     SET status = CASE WHEN NEW.connectivity_status = 'online' AND NEW.stall_paused = 0
+                        AND NEW.status NOT IN ('terminated', 'paused')
+                       THEN 'self_recovered' ELSE 'dismissed' END,
+         waits_since = NULL, ended_at = NEW.updated_at, updated_at = NEW.updated_at
+   WHERE session_seq = NEW.seq AND ended_at IS NULL
+     AND (NEW.connectivity_status <> 'stalled' OR NEW.status IN ('terminated', 'paused'));
   UPDATE pause SET ended_at = NEW.updated_at
    WHERE session_seq = NEW.seq AND ended_at IS NULL
      AND OLD.status = 'paused' AND NEW.status <> 'paused';

@@ -11,15 +11,24 @@ END;
 CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
   UPDATE steering
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
-         session_seq = CASE WHEN NEW.kind = 'steer'
+         text = CASE WHEN NEW.kind = 'nudge' AND NEW.text IS NULL
+                     THEN coalesce((SELECT value FROM setting
+                                     WHERE name = 'stall.default_nudge_message'),
+                                   'Please go on, or say what holds you up.')
+                     ELSE NEW.text END,
+         session_seq = CASE WHEN NEW.kind IN ('steer', 'nudge')
                             THEN (SELECT seq FROM session WHERE id = NEW.session_id) END,
+         stall_seq = CASE WHEN NEW.kind = 'nudge'
+                          THEN (SELECT t.seq FROM session AS s JOIN stall AS t ON t.session_seq = s.seq
+                                 WHERE s.id = NEW.session_id AND t.ended_at IS NULL) END,
          (outcome, why) = (
            SELECT o.outcome, o.why FROM (
-             SELECT 1 AS rank, 'malformed' AS outcome, 'kind must be steer or task' AS why
-              WHERE coalesce(NEW.kind, '') NOT IN ('steer', 'task')
+             SELECT 1 AS rank, 'malformed' AS outcome, 'kind must be steer, task or nudge' AS why
+              WHERE coalesce(NEW.kind, '') NOT IN ('steer', 'task', 'nudge')
              UNION ALL
              SELECT 2, 'malformed', 'text must be a text of 1 to 65536 characters'
-              WHERE typeof(NEW.text) <> 'text' OR trim(NEW.text) = '' OR length(NEW.text) > 65536
+              WHERE (typeof(NEW.text) <> 'text' OR trim(NEW.text) = '' OR length(NEW.text) > 65536)
+                AND NOT (NEW.kind = 'nudge' AND NEW.text IS NULL)
              UNION ALL
              SELECT 3, 'malformed', 'created_at must look like 2026-02-08T09:30:00.123Z'
               WHERE typeof(NEW.created_at) <> 'text'
@@ -27,6 +36,7 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
              UNION ALL
              SELECT 4, 'malformed', 'source must be ctl, sql, socket or slack'
               WHERE coalesce(NEW.source, '') NOT IN ('ctl', 'sql', 'socket', 'slack')
+                AND NOT (NEW.kind = 'nudge' AND coalesce(NEW.source, '') = 'clock')
              UNION ALL
              SELECT 5, 'unauthorized', 'this operator may not steer from this source'
               WHERE NOT EXISTS (
@@ -34,17 +44,19 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
                  WHERE p.id = coalesce(NEW.operator_id,
                                        (SELECT id FROM operator WHERE is_default = 1))
                    AND p.active = 1
-                   AND p.kind = CASE WHEN NEW.source = 'slack' THEN 'slack' ELSE 'local' END)
+                   AND p.kind = CASE NEW.source WHEN 'slack' THEN 'slack' WHEN 'clock' THEN 'system'
+                                ELSE 'local' END)
              UNION ALL
              SELECT 6, 'not_found', 'there is no such session'
-              WHERE NEW.kind = 'steer'
+              WHERE NEW.kind IN ('steer', 'nudge')
                 AND NOT EXISTS (SELECT 1 FROM session
                                  WHERE id = NEW.session_id AND status <> 'terminated')
              UNION ALL
              SELECT 7, 'not_in_this_mode', 'the session is in ' || s.mode || ' mode'
                FROM session AS s
-              WHERE NEW.kind = 'steer' AND s.id = NEW.session_id
-                AND s.mode = CASE WHEN NEW.source = 'slack' THEN 'local' ELSE 'remote' END
+              WHERE NEW.kind IN ('steer', 'nudge') AND s.id = NEW.session_id
+                AND s.mode = CASE NEW.source WHEN 'slack' THEN 'local' WHEN 'clock' THEN ''
+                             ELSE 'remote' END
              UNION ALL
              SELECT 8, 'accepted', NULL
            ) AS o ORDER BY o.rank LIMIT 1)
@@ -55,15 +67,36 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
          'steering.' || d.outcome, d.session_seq,
          CASE WHEN typeof(d.operator_id) = 'text' THEN d.operator_id END,
          json_object('steering', d.seq,
+                     'kind', CASE WHEN typeof(d.kind) = 'text' THEN substr(d.kind, 1, 40) END,
                      'source', CASE WHEN typeof(d.source) = 'text' THEN substr(d.source, 1, 40) END,
                      'why', d.why)
     FROM steering AS d WHERE d.seq = NEW.seq;
+  -- The silence that it is to end gets new time. What the operator does after everybody was called
+  -- is his own affair: the watchdog adds nothing.
+  UPDATE stall
+     SET (status, nudge_count, auto_count, nudge_message, nudged_by, waits_since, updated_at) = (
+           SELECT 'nudged', stall.nudge_count + 1,
+                  stall.auto_count + (NEW.source = 'clock'), d.text, d.operator_id,
+                  CASE WHEN stall.waits_since IS NOT NULL THEN d.created_at END, d.created_at
+             FROM steering AS d WHERE d.seq = NEW.seq)
+   WHERE seq = (SELECT stall_seq FROM steering
+                 WHERE seq = NEW.seq AND kind = 'nudge' AND outcome = 'accepted');
+END;
+
+-- An agent has been told to go on: in the moment, not before, when that was handed over.
+CREATE TRIGGER steering_is_delivered AFTER UPDATE OF delivered_at ON steering
+WHEN OLD.delivered_at IS NULL AND NEW.delivered_at IS NOT NULL AND NEW.kind = 'nudge' BEGIN
+  INSERT INTO event (at, kind, session_seq, call_seq, actor, detail)
+  VALUES (NEW.delivered_at, 'nudge.delivered', NEW.session_seq, NEW.call_seq, NEW.operator_id,
+          json_object('steering', NEW.seq));
 END;
 
 CREATE TRIGGER steering_is_fixed BEFORE UPDATE ON steering BEGIN
   SELECT RAISE(ABORT, 'steering: fixed: what was said is not rewritten; say something else')
    WHERE OLD.seq IS NOT NEW.seq OR OLD.kind IS NOT NEW.kind OR OLD.session_id IS NOT NEW.session_id
-      OR OLD.channel_id IS NOT NEW.channel_id OR OLD.text IS NOT NEW.text
+      OR OLD.channel_id IS NOT NEW.channel_id
+      OR (OLD.text IS NOT NEW.text
+          AND NOT (OLD.outcome IS NULL AND OLD.text IS NULL AND OLD.kind = 'nudge'))
       OR OLD.source IS NOT NEW.source OR OLD.created_at IS NOT NEW.created_at
       OR (OLD.outcome IS NOT NULL
           AND (OLD.outcome IS NOT NEW.outcome OR OLD.why IS NOT NEW.why

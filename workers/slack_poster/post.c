@@ -51,7 +51,7 @@ static int post_message(struct poster *p, struct slack_intent *i, struct slack_c
 	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
 	OWNED(str) struct str form = STR_INIT;
 	struct err why = ERR_INIT;
-	bool calls = is(i->part, "ask") || is(i->part, "stall");
+	bool calls = is(i->part, "ask") || is(i->part, "stall") || is(i->part, "escalated");
 
 	if (poster_render(p, i, &said, &why))
 		return poster_unsayable(p, i, &why, e);

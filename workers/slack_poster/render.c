@@ -95,14 +95,14 @@ static int render_expired(struct poster *p, const struct slack_intent *i, struct
 
 struct session_texts {
 	char *id, *status, *mode, *protocol_mode, *workspace_root, *client_name, *prompt,
-	    *created_at, *ended_at, *last_tool;
+	    *created_at, *ended_at;
 };
 
 static void session_texts_clear(struct session_texts *t)
 {
 	char *const owned[] = {
 		t->id,          t->status, t->mode,       t->protocol_mode, t->workspace_root,
-		t->client_name, t->prompt, t->created_at, t->ended_at,      t->last_tool
+		t->client_name, t->prompt, t->created_at, t->ended_at
 	};
 
 	for (size_t k = 0; k < COUNT(owned); k++)
@@ -126,7 +126,6 @@ static int read_session(struct poster *p, int64_t seq, struct session_texts *t, 
 		t->prompt = col_copy(s, SLACK_SESSION_READ_PROMPT);
 		t->created_at = col_copy(s, SLACK_SESSION_READ_CREATED_AT);
 		t->ended_at = col_copy(s, SLACK_SESSION_READ_ENDED_AT);
-		t->last_tool = col_copy(s, SLACK_SESSION_READ_LAST_TOOL);
 	}
 	stmt_reset(s);
 	return got == 0 ? err_set(e, ERR_INPUT, "the session is not there any more") : got;
@@ -174,26 +173,68 @@ static int render_mode(struct poster *p, const struct slack_intent *i, struct sl
 	return 0;
 }
 
+/* ---- silent agents ---- */
+
+/* The columns of a stall, in a row that is kept while it is shown. */
+static void fill_stall(stmt *row, const char *part, struct slack_stall *stall)
+{
+	*stall = (struct slack_stall){
+		.session_id = col_text(row, STALL_BY_ID_SESSION_ID),
+		.last_tool = col_text(row, STALL_BY_ID_LAST_TOOL),
+		.status = col_text(row, STALL_BY_ID_STATUS),
+		.nudged_by = col_text(row, STALL_BY_ID_NUDGED_BY),
+		.delivered_at = col_text(row, STALL_BY_ID_DELIVERED_AT),
+		.prompt = col_text(row, STALL_BY_ID_PROMPT),
+		.client_name = col_text(row, STALL_BY_ID_CLIENT_NAME),
+		.workspace_root = col_text(row, STALL_BY_ID_WORKSPACE_ROOT),
+		.protocol_mode = col_text(row, STALL_BY_ID_PROTOCOL_MODE),
+		.ended_at = col_text(row, STALL_BY_ID_ENDED_AT),
+		.idle_seconds = col_int(row, STALL_BY_ID_IDLE_SECONDS),
+		.nudge_count = col_int(row, STALL_BY_ID_NUDGE_COUNT),
+		.is_call = is(part, "escalated"),
+	};
+}
+
+static int say_stall(struct poster *p, const struct slack_intent *i, const cJSON *detail,
+                     const struct names *operators, struct slack_said *out, struct err *e)
+{
+	const char *alert = member(detail, "alert_id");
+	stmt *s = store_stmt(&p->w.store, SQL_STALL_BY_ID);
+	struct slack_stall stall;
+	int got;
+
+	bind_text(s, ":id", alert);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		const char *snapshot = col_text(s, STALL_BY_ID_PROGRESS_SNAPSHOT);
+		cJSON *progress = snapshot ? cJSON_Parse(snapshot) : NULL;
+		double nudge =
+		    cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(detail, "nudge"));
+
+		fill_stall(s, i->part, &stall);
+		stall.alert_id = alert;
+		stall.progress = progress;
+		if (is(i->part, "nudged"))
+			slack_say_nudged(&stall, nudge > 0 ? (int64_t)nudge : 1, out);
+		else
+			slack_say_stall(&stall, (const char *const *)operators->name, out);
+		cJSON_Delete(progress);
+	}
+	stmt_reset(s);
+	return got == 0 ? err_set(e, ERR_INPUT, "the alert is not there any more")
+	                : (got < 0 ? -1 : 0);
+}
+
 static int render_stall(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                         struct err *e)
 {
-	OWNED(session_texts) struct session_texts t = { .id = NULL };
 	OWNED(names) struct names operators = { .name = { NULL } };
-	struct slack_stall stall = { .idle_seconds = 0 };
-	cJSON *detail;
-	double idle;
+	cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
+	int failed =
+	    read_operators(p, &operators, e) || say_stall(p, i, detail, &operators, out, e);
 
-	if (read_session(p, i->session_seq, &t, e) < 0 || read_operators(p, &operators, e))
-		return -1;
-	detail = cJSON_Parse(i->detail ? i->detail : "{}");
-	idle = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(detail, "idle_seconds"));
-	stall.idle_seconds = idle > 0 ? (int64_t)idle : 0;
-	stall.alert_id = member(detail, "alert_id");
-	stall.session_id = t.id;
-	stall.last_tool = t.last_tool;
-	slack_say_stall(&stall, (const char *const *)operators.name, out);
 	cJSON_Delete(detail);
-	return 0;
+	return failed ? -1 : 0;
 }
 
 /* ---- what a policy allowed ---- */
@@ -396,6 +437,7 @@ int poster_render(struct poster *p, const struct slack_intent *i, struct slack_s
 		{ "ask", render_ask },         { "expired", render_expired },
 		{ "session", render_session }, { "ended", render_session },
 		{ "mode", render_mode },       { "stall", render_stall },
+		{ "nudged", render_stall },    { "escalated", render_stall },
 		{ "write", render_write },     { "said", render_said },
 		{ "auto", render_auto },
 	};

@@ -1,0 +1,69 @@
+-- A silence: one at a time for each session, its moves, and who hears of it.
+
+CREATE TRIGGER stall_is_born BEFORE INSERT ON stall BEGIN
+  SELECT RAISE(ABORT, 'stall: exists: a row with this seq or id is there already')
+   WHERE EXISTS (SELECT 1 FROM stall WHERE seq = NEW.seq)
+      OR EXISTS (SELECT 1 FROM stall WHERE id = NEW.id);
+  SELECT RAISE(ABORT, 'stall: move: a stall is born pending')
+   WHERE NOT EXISTS (SELECT 1 FROM stall_move WHERE src = '' AND dst = NEW.status);
+  SELECT RAISE(ABORT, 'stall: open: there is an alert for this session already')
+   WHERE EXISTS (SELECT 1 FROM stall WHERE session_seq = NEW.session_seq AND ended_at IS NULL);
+END;
+
+-- Whoever raises it marks the session as stalled, too: with the agent's next call that is over, and
+-- so is this (see session_changed).
+CREATE TRIGGER stall_raised AFTER INSERT ON stall BEGIN
+  INSERT INTO event (at, kind, session_seq, actor, detail)
+  VALUES (NEW.created_at, 'stall.raised', NEW.session_seq, 'system:clock',
+          json_object('alert', NEW.id, 'idle_seconds', NEW.idle_seconds,
+                      'last_tool', NEW.last_tool));
+  INSERT INTO slack_notice (kind, session_seq, detail, at)
+  VALUES ('stall', NEW.session_seq, json_object('alert_id', NEW.id), NEW.created_at);
+END;
+
+CREATE TRIGGER stall_moves BEFORE UPDATE OF status ON stall
+WHEN OLD.status <> NEW.status BEGIN
+  SELECT RAISE(ABORT, 'stall: move: see stall_move for the legal moves of status')
+   WHERE NOT EXISTS (SELECT 1 FROM stall_move WHERE src = OLD.status AND dst = NEW.status);
+END;
+
+CREATE TRIGGER stall_is_fixed BEFORE UPDATE ON stall BEGIN
+  SELECT RAISE(ABORT, 'stall: fixed: what was found does not change')
+   WHERE OLD.seq IS NOT NEW.seq OR OLD.id IS NOT NEW.id OR OLD.session_seq IS NOT NEW.session_seq
+      OR OLD.last_tool IS NOT NEW.last_tool OR OLD.last_activity_at IS NOT NEW.last_activity_at
+      OR OLD.idle_seconds IS NOT NEW.idle_seconds
+      OR OLD.progress_snapshot IS NOT NEW.progress_snapshot
+      OR OLD.created_at IS NOT NEW.created_at
+      OR (OLD.ended_at IS NOT NULL AND OLD.ended_at IS NOT NEW.ended_at)
+      OR NEW.nudge_count < OLD.nudge_count OR NEW.auto_count < OLD.auto_count;
+END;
+
+-- Slack shows what became of it; an automatic nudge, and the call for the operator, are told on
+-- their own, because an edit rings no phone.
+CREATE TRIGGER stall_changed AFTER UPDATE OF status, nudge_count ON stall
+WHEN OLD.status <> NEW.status OR OLD.nudge_count <> NEW.nudge_count BEGIN
+  INSERT INTO event (at, kind, session_seq, actor, detail)
+  SELECT NEW.updated_at, 'stall.' || NEW.status, NEW.session_seq,
+         CASE NEW.status WHEN 'nudged' THEN NEW.nudged_by WHEN 'escalated' THEN 'system:clock' END,
+         json_object('alert', NEW.id, 'nudges', NEW.nudge_count);
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
+   WHERE session_seq = NEW.session_seq AND kind IN ('stall', 'escalated')
+     AND state IN ('queued', 'sent') AND json_extract(detail, '$.alert_id') = NEW.id;
+  INSERT INTO slack_notice (kind, session_seq, detail, at)
+  SELECT 'nudged', NEW.session_seq,
+         json_object('alert_id', NEW.id, 'nudge', NEW.auto_count), NEW.updated_at
+   WHERE NEW.auto_count > OLD.auto_count;
+  INSERT INTO slack_notice (kind, session_seq, detail, at)
+  SELECT 'escalated', NEW.session_seq, json_object('alert_id', NEW.id), NEW.updated_at
+   WHERE OLD.status <> 'escalated' AND NEW.status = 'escalated';
+END;
+
+-- The seeds' table, as a view.
+CREATE VIEW stall_alert AS
+SELECT t.id, s.id AS session_id, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_count,
+       t.status, t.nudge_message, t.progress_snapshot,
+       (SELECT m.ts FROM slack_message AS m
+         WHERE m.session_seq = t.session_seq AND m.kind = 'stall'
+           AND json_extract(m.detail, '$.alert_id') = t.id) AS slack_ts,
+       t.created_at
+  FROM stall AS t JOIN session AS s ON s.seq = t.session_seq;

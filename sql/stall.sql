@@ -1,0 +1,123 @@
+-- Every statement on `stall`, and on the clock of silence in `session`.
+
+-- name: stall_idle_first
+-- Who has been silent longest, on its own turn as far as is known.
+SELECT idle_since AS at FROM session WHERE idle_since IS NOT NULL ORDER BY idle_since LIMIT 1;
+
+-- name: stall_step_first
+SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits_since LIMIT 1;
+
+-- name: stall_idle_due
+-- Silent since :before at least, with what decides whether that is a stall.
+SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
+       EXISTS (SELECT 1 FROM request AS r
+                WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')
+                  AND r.state = 'pending')
+         OR EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
+         AS is_asking,
+       EXISTS (SELECT 1 FROM connection AS c WHERE c.session_seq = s.seq AND c.state = 'open')
+         AS has_client,
+       EXISTS (SELECT 1 FROM stall AS t WHERE t.session_seq = s.seq AND t.ended_at IS NULL)
+         AS is_stalled
+  FROM session AS s
+ WHERE s.idle_since IS NOT NULL AND s.idle_since <= :before
+ ORDER BY s.idle_since LIMIT :limit;
+
+-- name: stall_stop_clock
+-- Silence leads to nothing more, until the next call or answer.
+UPDATE session SET idle_since = NULL WHERE seq = :session AND idle_since IS NOT NULL;
+
+-- name: stall_client_gone
+-- Nobody is connected any more, and has not been for long: its agent has left.
+UPDATE session
+   SET status = CASE status WHEN 'active' THEN 'interrupted' ELSE status END,
+       connectivity_status = 'offline', updated_at = :now
+ WHERE seq = :session AND (status = 'active' OR connectivity_status <> 'offline');
+
+-- name: stall_last
+-- The stall before, with how often the agent was nudged then.
+SELECT status, nudge_count, auto_count, ended_at FROM stall
+ WHERE session_seq = :session ORDER BY seq DESC LIMIT 1;
+
+-- name: stall_insert
+INSERT INTO stall (id, session_seq, last_tool, last_activity_at, idle_seconds, progress_snapshot,
+  nudge_count, auto_count, told_count, waits_since, created_at, updated_at)
+SELECT :id, s.seq, s.last_tool, coalesce(s.last_activity_at, s.created_at), :idle_seconds,
+       s.progress_snapshot, :nudge_count, :auto_count, :nudge_count, :now, :now, :now
+  FROM session AS s WHERE s.seq = :session;
+
+-- name: stall_mark_session
+-- What a session tells of its silence: whether it is stalled, and how often it was nudged.
+UPDATE session
+   SET nudge_count = coalesce((SELECT nudge_count FROM stall
+                                WHERE session_seq = session.seq AND ended_at IS NULL), 0),
+       connectivity_status = CASE WHEN EXISTS (SELECT 1 FROM stall
+                                                WHERE session_seq = session.seq AND ended_at IS NULL)
+                             THEN 'stalled' ELSE connectivity_status END
+ WHERE id = :session_id;
+
+-- name: stall_step_due
+SELECT t.seq, t.auto_count, s.id AS session_id,
+       EXISTS (SELECT 1 FROM steering AS n WHERE n.stall_seq = t.seq AND n.delivered_at IS NULL
+                                             AND n.outcome = 'accepted') AS is_undelivered
+  FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
+ WHERE t.waits_since IS NOT NULL AND t.waits_since <= :before
+ ORDER BY t.waits_since LIMIT :limit;
+
+-- name: stall_nudge_again
+-- What was said before waits for the agent still; it is not said twice.
+UPDATE stall
+   SET status = 'nudged', nudge_count = nudge_count + 1, auto_count = auto_count + 1,
+       nudged_by = 'system:clock', waits_since = :now, updated_at = :now
+ WHERE seq = :seq AND ended_at IS NULL;
+
+-- name: stall_escalate
+UPDATE stall SET status = 'escalated', waits_since = NULL, updated_at = :now
+ WHERE seq = :seq AND ended_at IS NULL;
+
+-- name: stall_idle_running
+-- For a gap: every clock of silence. What was set after the gap knows the new time.
+-- scan ok: after a gap
+SELECT seq, idle_since AS at, idle_since AS since FROM session
+ WHERE idle_since IS NOT NULL AND host = :host AND seq > :after ORDER BY seq LIMIT 500;
+
+-- name: stall_set_idle
+UPDATE session SET idle_since = :at WHERE seq = :seq;
+
+-- name: stall_steps_running
+-- scan ok: after a gap
+SELECT t.seq, t.waits_since AS at, t.waits_since AS since
+  FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
+ WHERE t.waits_since IS NOT NULL AND s.host = :host AND t.seq > :after ORDER BY t.seq LIMIT 500;
+
+-- name: stall_set_step
+UPDATE stall SET waits_since = :at WHERE seq = :seq AND waits_since IS NOT NULL;
+
+-- name: stall_by_id
+-- What the buttons and the messages of an alert are about.
+SELECT t.seq, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.progress_snapshot,
+       t.nudge_count, t.auto_count, t.nudged_by, t.nudge_message, t.created_at, t.ended_at,
+       s.id AS session_id, s.prompt, s.workspace_root, s.client_name, s.protocol_mode,
+       (SELECT max(n.delivered_at) FROM steering AS n WHERE n.stall_seq = t.seq) AS delivered_at
+  FROM stall AS t JOIN session AS s ON s.seq = t.session_seq WHERE t.id = :id;
+
+-- name: stall_list
+-- scan ok: those that are open, for a person
+SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_count,
+       t.progress_snapshot, t.created_at, s.id AS session_id, s.workspace_root, s.client_name,
+       s.prompt
+  FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
+ WHERE t.ended_at IS NULL ORDER BY t.seq;
+
+-- name: stall_untold
+-- Nudges that are still to be said on the stream of their agent.
+SELECT t.seq, t.session_seq, t.nudge_count, t.nudge_message FROM stall AS t
+ WHERE t.ended_at IS NULL AND t.told_count < t.nudge_count ORDER BY t.seq LIMIT 100;
+
+-- name: stall_tell
+UPDATE stall SET told_count = :count WHERE seq = :seq AND told_count < :count;
+
+-- name: stall_delete
+DELETE FROM stall WHERE seq IN (
+  SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN stall AS t ON t.session_seq = g.value
+   LIMIT :limit);

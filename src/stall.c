@@ -1,0 +1,270 @@
+#include "stall.h"
+
+#include "id.h"
+#include "setting.h"
+#include "str.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char CLOCK[] = "system:clock";
+
+void stall_settings_read(struct store *st, struct stall_settings *s)
+{
+	OWNED(str) struct str enabled = STR_INIT;
+
+	s->enabled =
+	    setting_get(st, "stall.enabled", &enabled, NULL) <= 0 || enabled.bytes[0] == 't';
+	s->threshold_ms = setting_int(st, "stall.inactivity_threshold_seconds", 300) * 1000;
+	s->escalation_ms = setting_int(st, "stall.escalation_threshold_seconds", 120) * 1000;
+	s->max_nudges = setting_int(st, "stall.max_retries", 3);
+}
+
+/* ---- when ---- */
+
+static int first(struct store *st, enum sql which, int64_t after_ms, int64_t *ret_ms, struct err *e)
+{
+	stmt *s = store_stmt(st, which);
+	int got = stmt_row(s, e);
+	int64_t at_ms = got > 0 ? clock_parse(col_text(s, 0)) : -1;
+
+	stmt_reset(s);
+	if (got > 0 && at_ms + after_ms < *ret_ms)
+		*ret_ms = at_ms + after_ms;
+	return got < 0 ? -1 : 0;
+}
+
+int stall_next(struct store *st, const struct stall_settings *s, int64_t *ret_ms, struct err *e)
+{
+	*ret_ms = INT64_MAX;
+	return first(st, SQL_STALL_IDLE_FIRST, s->threshold_ms, ret_ms, e) ||
+	               first(st, SQL_STALL_STEP_FIRST, s->escalation_ms, ret_ms, e)
+	           ? -1
+	           : 0;
+}
+
+/* ---- alerts ---- */
+
+struct silent {
+	int64_t seq, idle_since_ms, last_activity_ms;
+	char id[ID_BYTES];
+	bool is_live, is_watched, is_asking, has_client, is_stalled;
+};
+
+static int list_silent(struct store *st, int64_t before_ms, struct silent rows[STALL_BATCH],
+                       struct err *e)
+{
+	struct instant before = clock_instant(before_ms);
+	stmt *s = store_stmt(st, SQL_STALL_IDLE_DUE);
+	int got = 0, n = 0;
+
+	bind_text(s, ":before", before.text);
+	bind_int(s, ":limit", STALL_BATCH);
+	while (n < STALL_BATCH && (got = stmt_row(s, e)) > 0) {
+		struct silent *r = &rows[n++];
+		const char *status = col_text(s, STALL_IDLE_DUE_STATUS);
+		const char *last = col_text(s, STALL_IDLE_DUE_LAST_ACTIVITY_AT);
+
+		*r = (struct silent){
+			.seq = col_int(s, STALL_IDLE_DUE_SEQ),
+			.idle_since_ms = clock_parse(col_text(s, STALL_IDLE_DUE_IDLE_SINCE)),
+			.last_activity_ms = last ? clock_parse(last) : -1,
+			.is_live =
+			    strcmp(status, "active") == 0 || strcmp(status, "interrupted") == 0,
+			.is_watched = col_int(s, STALL_IDLE_DUE_STALL_PAUSED) == 0,
+			.is_asking = col_int(s, STALL_IDLE_DUE_IS_ASKING) != 0,
+			.has_client = col_int(s, STALL_IDLE_DUE_HAS_CLIENT) != 0,
+			.is_stalled = col_int(s, STALL_IDLE_DUE_IS_STALLED) != 0,
+		};
+		(void)snprintf(r->id, sizeof(r->id), "%s", col_text(s, STALL_IDLE_DUE_ID));
+	}
+	stmt_reset(s);
+	return n < STALL_BATCH && got < 0 ? -1 : n;
+}
+
+static int of_session(struct store *st, enum sql which, int64_t session, struct err *e)
+{
+	stmt *s = store_stmt(st, which);
+
+	bind_int(s, ":session", session);
+	return stmt_run(s, e);
+}
+
+static int mark_session(struct store *st, const char *session_id, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_STALL_MARK_SESSION);
+
+	bind_text(s, ":session_id", session_id);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+struct counts {
+	int64_t nudges, automatic;
+};
+
+/* An agent that a nudge woke only for a moment has been nudged as often as before: else it would be
+ * nudged for ever (spec 004, edge cases). A moment is less than the silence that raises an alert.
+ */
+static int counts_before(struct store *st, const struct stall_settings *set, const struct silent *r,
+                         struct counts *c, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_STALL_LAST);
+	int got;
+
+	*c = (struct counts){ 0 };
+	bind_int(s, ":session", r->seq);
+	got = stmt_row(s, e);
+	if (got > 0 && strcmp(col_text(s, STALL_LAST_STATUS), "self_recovered") == 0 &&
+	    r->last_activity_ms - clock_parse(col_text(s, STALL_LAST_ENDED_AT)) < set->threshold_ms)
+		*c = (struct counts){ .nudges = col_int(s, STALL_LAST_NUDGE_COUNT),
+			              .automatic = col_int(s, STALL_LAST_AUTO_COUNT) };
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+static int raise_alert(struct store *st, const struct stall_settings *set, const struct silent *r,
+                       int64_t now_ms, struct err *e)
+{
+	struct id id = id_new();
+	struct counts before;
+	stmt *s;
+
+	if (counts_before(st, set, r, &before, e))
+		return -1;
+	s = store_stmt(st, SQL_STALL_INSERT);
+	bind_text(s, ":id", id.text);
+	bind_int(s, ":session", r->seq);
+	bind_int(s, ":idle_seconds", (now_ms - r->idle_since_ms) / 1000);
+	bind_int(s, ":nudge_count", before.nudges);
+	bind_int(s, ":auto_count", before.automatic);
+	return stmt_run(s, e) < 0 ? -1 : mark_session(st, r->id, e);
+}
+
+/* What the silence of a session means, now that it has lasted. */
+static int judge(struct store *st, const struct stall_settings *set, const struct silent *r,
+                 int64_t now_ms, struct stall_tally *tally, struct err *e)
+{
+	if (r->is_live && !r->is_asking && !r->has_client) {
+		int left = of_session(st, SQL_STALL_CLIENT_GONE, r->seq, e);
+
+		if (left < 0)
+			return -1;
+		tally->left += left;
+	} else if (r->is_live && !r->is_asking && set->enabled && r->is_watched && !r->is_stalled) {
+		if (raise_alert(st, set, r, now_ms, e))
+			return -1;
+		tally->raised++;
+	}
+	return of_session(st, SQL_STALL_STOP_CLOCK, r->seq, e) < 0 ? -1 : 0;
+}
+
+static int raise_due(struct store *st, const struct stall_settings *set, int64_t now_ms,
+                     struct stall_tally *tally, struct err *e)
+{
+	struct silent rows[STALL_BATCH];
+	int n = list_silent(st, now_ms - set->threshold_ms, rows, e);
+
+	for (int i = 0; i < n; i++)
+		if (judge(st, set, &rows[i], now_ms, tally, e))
+			return -1;
+	return n;
+}
+
+/* ---- nudges ---- */
+
+int stall_nudge(struct store *st, const char *session_id, const char *text, const char *operator_id,
+                const char *source, int64_t *ret_seq, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_STEERING_INSERT);
+
+	bind_text(s, ":kind", "nudge");
+	bind_text(s, ":session_id", session_id);
+	bind_text(s, ":text", text);
+	bind_text(s, ":operator_id", operator_id);
+	bind_text(s, ":source", source);
+	if (stmt_run(s, e) < 0)
+		return -1;
+	*ret_seq = store_last_seq(st);
+	return mark_session(st, session_id, e);
+}
+
+struct waiting {
+	int64_t seq, automatic;
+	char session_id[ID_BYTES];
+	bool is_undelivered;
+};
+
+static int list_waiting(struct store *st, int64_t before_ms, struct waiting rows[STALL_BATCH],
+                        struct err *e)
+{
+	struct instant before = clock_instant(before_ms);
+	stmt *s = store_stmt(st, SQL_STALL_STEP_DUE);
+	int got = 0, n = 0;
+
+	bind_text(s, ":before", before.text);
+	bind_int(s, ":limit", STALL_BATCH);
+	while (n < STALL_BATCH && (got = stmt_row(s, e)) > 0) {
+		rows[n] = (struct waiting){ .seq = col_int(s, STALL_STEP_DUE_SEQ),
+			                    .automatic = col_int(s, STALL_STEP_DUE_AUTO_COUNT),
+			                    .is_undelivered =
+			                        col_int(s, STALL_STEP_DUE_IS_UNDELIVERED) != 0 };
+		(void)snprintf(rows[n].session_id, sizeof(rows[n].session_id), "%s",
+		               col_text(s, STALL_STEP_DUE_SESSION_ID));
+		n++;
+	}
+	stmt_reset(s);
+	return n < STALL_BATCH && got < 0 ? -1 : n;
+}
+
+static int of_stall(struct store *st, enum sql which, int64_t seq, struct err *e)
+{
+	stmt *s = store_stmt(st, which);
+
+	bind_int(s, ":seq", seq);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int step(struct store *st, const struct stall_settings *set, const struct waiting *w,
+                struct stall_tally *tally, struct err *e)
+{
+	int64_t seq;
+
+	if (w->automatic >= set->max_nudges) {
+		tally->escalated++;
+		return of_stall(st, SQL_STALL_ESCALATE, w->seq, e);
+	}
+	tally->nudged++;
+	if (!w->is_undelivered)
+		return stall_nudge(st, w->session_id, NULL, CLOCK, "clock", &seq, e);
+	return of_stall(st, SQL_STALL_NUDGE_AGAIN, w->seq, e) || mark_session(st, w->session_id, e)
+	           ? -1
+	           : 0;
+}
+
+static int step_due(struct store *st, const struct stall_settings *set, int64_t now_ms,
+                    struct stall_tally *tally, struct err *e)
+{
+	struct waiting rows[STALL_BATCH];
+	int n = list_waiting(st, now_ms - set->escalation_ms, rows, e);
+
+	for (int i = 0; i < n; i++)
+		if (step(st, set, &rows[i], tally, e))
+			return -1;
+	return n;
+}
+
+int stall_pass(struct store *st, const struct stall_settings *s, int64_t now_ms,
+               struct stall_tally *tally, struct err *e)
+{
+	int silent, waiting;
+
+	if (store_begin(st, e))
+		return -1;
+	silent = raise_due(st, s, now_ms, tally, e);
+	waiting = silent < 0 ? -1 : step_due(st, s, now_ms, tally, e);
+	if (waiting < 0 || silent + waiting == 0) {
+		store_rollback(st);
+		return waiting < 0 ? -1 : 0;
+	}
+	return store_commit(st, e) ? -1 : 1;
+}
