@@ -52,7 +52,8 @@ struct slack_write {
 	const cJSON *files;
 };
 
-/* A silent agent. status, nudged_by: of the stall row; status NULL is pending. progress: JSON array of
+/* A silent agent. status, nudged_by: of the stall row; status NULL is pending. progress: JSON array
+ * of
  * {"label", "status"}, or NULL. is_call: the second message, which calls everybody. */
 struct slack_stall {
 	const char *alert_id, *session_id, *last_tool, *status, *nudged_by, *delivered_at;

@@ -1,6 +1,7 @@
 /* time_gap: time that does not count for those who wait for a person (decisions.md A5): downtime,
  * suspend, steps of the clock. Each becomes a row, and in the same transaction moves the deadlines
- * and the clocks of silence (stall.h) that ran. Where it cannot be told exactly, the person gets more time, never less. */
+ * and the clocks of silence (stall.h) that ran. Where it cannot be told exactly, the person gets
+ * more time, never less. */
 #ifndef TIME_GAP_H
 #define TIME_GAP_H
 
