@@ -87,10 +87,13 @@ START_TEST(each_kind_of_question_has_its_form)
 {
 	static const char CONTINUE[] =
 	    "{\"prompt_text\":\"go on?\",\"prompt_type\":\"continuation\"}";
+	static const char PUSH[] = "{\"tool_name\":\"git push\",\"kind\":\"terminal_command\"}";
 	OWNED(char_ptr) char *prompt = NULL;
 	OWNED(char_ptr) char *refined = NULL;
 	OWNED(char_ptr) char *standby = NULL;
 	OWNED(char_ptr) char *resumed = NULL;
+	OWNED(char_ptr) char *command = NULL;
+	OWNED(char_ptr) char *allowed = NULL;
 
 	given_elicitation("true");
 	prompt = say_of("", "transmit", CONTINUE, "");
@@ -109,6 +112,14 @@ START_TEST(each_kind_of_question_has_its_form)
 	                 "\"instruction\":\"now the tests\"}");
 	has(resumed, "result.structuredContent.status", "resumed");
 	has(resumed, "result.structuredContent.instruction", "now the tests");
+	command = say_of("", "auto_check", PUSH, "");
+	has(form_in(command), "requestedSchema.properties.decision.enum",
+	    "[\"approve\",\"reject\"]");
+	says(member(form_in(command), "message"), "May this command be run? (risk: low)");
+	says(member(form_in(command), "message"), "git push");
+	allowed = say_of("", "auto_check", PUSH,
+	                 "\"action\":\"accept\",\"content\":{\"decision\":\"approve\"}");
+	has(allowed, "result.structuredContent.matched_rule", "operator:approved");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST

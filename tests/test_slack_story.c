@@ -1878,7 +1878,7 @@ START_TEST(what_the_policy_allows_costs_no_call_to_slack)
 	slack_mark();
 	does_what_is_allowed(&a);
 	free(said);
-	advance(600 * SECOND);
+	advance(250 * SECOND); /* not yet a stall */
 	said = agent_call(&a, "broadcast", "{\"message\":\"done\"}");
 	slack_expect_calls("chat.postMessage\n");
 	says(slack_wait_for("chat.postMessage"), "done");
@@ -1893,13 +1893,13 @@ START_TEST(what_the_policy_allowed_is_one_message_in_the_thread_where_its_file_s
 	struct agent a;
 
 	a_system_with_slack();
-	given_policy(ALLOWED ",\"log_auto_approved\":true,\"summary_interval_seconds\":300}");
+	given_policy(ALLOWED ",\"log_auto_approved\":true,\"summary_interval_seconds\":200}");
 	a = agent_hello(front_port(), "", "2025-11-25");
 	said = agent_call(&a, "broadcast", "{\"message\":\"here I am\"}");
 	expect_soon("SELECT count(*) FROM slack_outbox WHERE state = 'sent'", "2\n");
 	slack_mark();
 	does_what_is_allowed(&a);
-	advance(301 * SECOND);
+	advance(201 * SECOND); /* not yet a stall */
 	slack_expect_calls("chat.postMessage\n");
 	posted = slack_wait_for("chat.postMessage");
 	says(posted, "*Auto-approved*: 3");

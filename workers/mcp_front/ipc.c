@@ -568,8 +568,10 @@ void ipc_stop(struct front *f)
 	if (f->ipc_listener)
 		evconnlistener_free(f->ipc_listener);
 	f->ipc_listener = NULL;
-	while (!LIST_EMPTY(&f->ipc_pipes))
-		hang_up(LIST_FIRST(&f->ipc_pipes));
+	for (struct ipc_caller *c = LIST_FIRST(&f->ipc_pipes), *after; c; c = after) {
+		after = LIST_NEXT(c, next);
+		hang_up(c);
+	}
 	(void)unlinkat(f->worker.run_fd, SOCKET_NAME, 0);
 	if (f->ipc_token[0])
 		(void)unlinkat(f->worker.run_fd, TOKEN_NAME, 0);

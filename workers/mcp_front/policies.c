@@ -21,12 +21,12 @@ static void watch(struct front *f, struct policy_file *p)
 	char path[4200];
 
 	/* The workspace itself, for a .intercom that comes, goes, or is another; and what is in it.
-	 */
-	(void)inotify_add_watch(f->policy_fd, p->workspace_root,
-	                        IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR);
+	 * Where there is no workspace the next question tries again. */
+	p->watched = inotify_add_watch(f->policy_fd, p->workspace_root,
+	                               IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE |
+	                                   IN_ONLYDIR) >= 0;
 	(void)snprintf(path, sizeof(path), "%.4095s/.intercom", p->workspace_root);
 	(void)inotify_add_watch(f->policy_fd, path, CHANGES | IN_ONLYDIR);
-	p->watched = true;
 }
 
 static void tell(const struct policy_file *p)
@@ -56,26 +56,22 @@ static bool concerns_us(const struct inotify_event *e)
 	       (strcmp(e->name, ".intercom") == 0 || strcmp(e->name, "settings.json") == 0);
 }
 
-/* Takes what has come: true if it may concern a policy. A folder that went took its watch with it:
- * the next question has it watched again, if it is back. */
+/* Takes what has come: true if it may concern a policy. A folder that went took its watch with it.
+ */
 static bool drain(struct front *f)
 {
 	char bytes[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
 	bool concerned = false;
-	struct policy_file *p;
-	bool lost = false;
 	ssize_t n;
 
 	while ((n = read(f->policy_fd, bytes, sizeof(bytes))) > 0)
 		for (char *at = bytes; at < bytes + n;) {
 			const struct inotify_event *e = (const struct inotify_event *)(void *)at;
 
-			concerned = concerned || concerns_us(e) || (e->mask & IN_Q_OVERFLOW);
-			lost = lost || (e->mask & IN_IGNORED);
+			concerned =
+			    concerned || concerns_us(e) || (e->mask & (IN_Q_OVERFLOW | IN_IGNORED));
 			at += sizeof(*e) + e->len;
 		}
-	LIST_FOREACH (p, &f->policies.all, next)
-		p->watched = p->watched && !lost;
 	return concerned;
 }
 
