@@ -53,6 +53,9 @@ struct child {
 	int64_t start_at_ms; /* while it does not run */
 	int64_t backoff_ms; /* wait before the next restart */
 	int64_t asked_ms; /* when it was asked to leave; 0: it was not */
+	struct instant heartbeat; /* as its row had it at the last look */
+	int missed; /* looks in a row at which it was the same */
+	bool silent; /* killed for that */
 };
 
 /* What Slack needs; NULL where it was not given. */
@@ -74,6 +77,8 @@ struct supervisor {
 	mode_t umask; /* that we were started with: the applier's, for files of workspaces */
 	bool announced; /* everybody was ready once */
 	int64_t late_ms; /* when to tell who is not; 0: that is told */
+	int64_t beat_ms; /* when heartbeats were looked at, */
+	int64_t beat_awake_ms; /* and the same on the machine's own clock */
 	bool stopping;
 	int64_t stop_ms; /* when the stop began */
 	int signals; /* how many times we were asked to stop */
@@ -142,6 +147,8 @@ struct rows_restored {
 int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e);
 /* A worker has ended, in the way that detail tells. */
 int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e);
+/* Takes the heartbeats of the children that are ready out of their rows. */
+int rows_heartbeats(struct supervisor *s, struct instant beats[CHILD_COUNT], struct err *e);
 /* Sets ready of the children whose row says so. The address of mcp-front goes to address. */
 int rows_ready(struct supervisor *s, struct str *address, struct err *e);
 
@@ -171,6 +178,11 @@ int workers_start_due(struct supervisor *s, struct err *e);
 void workers_reap(struct supervisor *s);
 /* Asks the next ones to leave, kills those that were asked long ago. */
 void workers_stop(struct supervisor *s);
+/* Kills who is ready by its row and has not written a heartbeat for long: it hangs, and is started
+ * again like whoever ends by itself. */
+void workers_look_for_hanging(struct supervisor *s);
+/* Milliseconds until the next such look. */
+int workers_beat_patience_ms(const struct supervisor *s);
 bool workers_are_ready(const struct supervisor *s);
 bool workers_are_gone(const struct supervisor *s);
 /* Milliseconds until a start is due, -1: none is. */

@@ -260,6 +260,15 @@ static int bury_all(struct supervisor *s, struct err *e)
 	return stmt_run(bury, e) < 0 ? -1 : 0;
 }
 
+/* Sessions that nobody can go on with count for no limit. */
+static int interrupt_started(struct supervisor *s, struct err *e)
+{
+	stmt *started = store_stmt(&s->store, SQL_SESSION_INTERRUPT_STARTED);
+
+	bind_text(started, ":host", s->host);
+	return stmt_run(started, e) < 0 ? -1 : 0;
+}
+
 int rows_at_start(struct supervisor *s, bool slack, struct err *e)
 {
 	if (store_begin(&s->store, e))
@@ -269,7 +278,7 @@ int rows_at_start(struct supervisor *s, bool slack, struct err *e)
 	    setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
 	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||
 	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) || bury_all(s, e) ||
-	    say_start(s, e)) {
+	    interrupt_started(s, e) || say_start(s, e)) {
 		store_rollback(&s->store);
 		return -1;
 	}
@@ -483,6 +492,22 @@ int rows_ready(struct supervisor *s, struct str *address, struct err *e)
 			if (i == CHILD_FRONT && address && !address->length)
 				str_add(address, detail ? detail : "");
 		}
+	stmt_reset(live);
+	return got;
+}
+
+int rows_heartbeats(struct supervisor *s, struct instant beats[CHILD_COUNT], struct err *e)
+{
+	stmt *live = store_stmt(&s->store, SQL_WORKER_LIVE);
+	int got;
+
+	bind_text(live, ":host", s->host);
+	while ((got = stmt_row(live, e)) > 0)
+		for (int i = 0; i < CHILD_COUNT; i++)
+			if (strcmp(col_text(live, WORKER_LIVE_NAME), CHILD_NAMES[i]) == 0 &&
+			    col_int(live, WORKER_LIVE_PID) == s->children[i].pid)
+				(void)snprintf(beats[i].text, sizeof(beats[i].text), "%s",
+				               col_text(live, WORKER_LIVE_HEARTBEAT_AT));
 	stmt_reset(live);
 	return got;
 }

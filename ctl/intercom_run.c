@@ -323,7 +323,7 @@ static int patience_ms(const struct supervisor *s)
 	if (s->stopping)
 		return STOP_LOOK_MS;
 	if (workers_are_ready(s))
-		return -1;
+		return workers_beat_patience_ms(s);
 	return start >= 0 && start < UNREADY_LOOK_MS ? start : UNREADY_LOOK_MS;
 }
 
@@ -347,6 +347,8 @@ static void watch(struct supervisor *s)
 			look(s, &e);
 			tell_late(s);
 		}
+		if (!s->stopping)
+			workers_look_for_hanging(s);
 	}
 }
 

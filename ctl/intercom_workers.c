@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "log.h"
 #include "str.h"
+#include "time_gap.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -23,6 +24,10 @@ enum {
 	IN_ORDER_MS = 4000, /* then those that are left are asked to leave all at once */
 	LEAVE_MS = 5000, /* who was asked has so long; together less than 10 s */
 	DETAIL_BYTES = 40,
+	BEAT_LOOK_MS = WORKER_HEARTBEAT_MS, /* a worker that is well has written in between */
+	BEAT_APART_MS =
+	    200, /* of the machine's clock: time that is only made believe hangs nobody */
+	BEATS_MISSED = 10, /* in a row: it hangs (a long look through the database takes less) */
 };
 
 const char *const CHILD_NAMES[CHILD_COUNT] = {
@@ -200,6 +205,47 @@ static void lost(struct supervisor *s, int i, int status, const char *detail)
 	         (long long)(c->start_at_ms - clock_monotonic_ms()));
 }
 
+int workers_beat_patience_ms(const struct supervisor *s)
+{
+	int64_t left = s->beat_ms + BEAT_LOOK_MS - clock_monotonic_ms();
+	int64_t apart = s->beat_awake_ms + BEAT_APART_MS - time_read().awake_ms;
+
+	left = left < apart ? apart : left;
+	return left < 0 ? 0 : (int)left;
+}
+
+static void look_at_beat(struct child *c, const char *name, const struct instant *beat)
+{
+	if (!c->pid || !c->ready || strcmp(c->heartbeat.text, beat->text) != 0) {
+		c->heartbeat = *beat;
+		c->missed = 0;
+		return;
+	}
+	if (++c->missed < BEATS_MISSED)
+		return;
+	log_error("%s (pid %d) hangs: no sign of life since %s; it is killed", name, (int)c->pid,
+	          beat->text);
+	c->silent = true;
+	(void)kill(c->pid, SIGKILL);
+}
+
+void workers_look_for_hanging(struct supervisor *s)
+{
+	struct instant beats[CHILD_COUNT] = { 0 };
+	struct err e = ERR_INIT;
+
+	if (workers_beat_patience_ms(s) > 0)
+		return;
+	s->beat_ms = clock_monotonic_ms();
+	s->beat_awake_ms = time_read().awake_ms;
+	if (rows_heartbeats(s, beats, &e)) {
+		log_warn("heartbeats cannot be read: %s", e.text);
+		return;
+	}
+	for (int i = 0; i < CHILD_COUNT; i++)
+		look_at_beat(&s->children[i], CHILD_NAMES[i], &beats[i]);
+}
+
 static void ended(struct supervisor *s, int i, int status)
 {
 	struct child *c = &s->children[i];
@@ -207,6 +253,10 @@ static void ended(struct supervisor *s, int i, int status)
 	char detail[DETAIL_BYTES];
 
 	describe(status, detail);
+	if (c->silent)
+		(void)snprintf(detail, sizeof(detail), "no heartbeat: it hung");
+	c->silent = false;
+	c->missed = 0;
 	c->ready = false;
 	if (!s->stopping)
 		lost(s, i, status, detail);

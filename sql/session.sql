@@ -46,6 +46,12 @@ UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrup
        updated_at = :now
  WHERE (:host IS NULL OR host = :host) AND status IN ('created', 'active', 'paused');
 
+-- name: session_interrupt_started
+-- At the start: the processes of sessions that we had started have ended with the system.
+-- scan ok: once, at the start
+UPDATE session SET status = 'interrupted', connectivity_status = 'offline', updated_at = :now
+ WHERE host = :host AND origin = 'started' AND status IN ('created', 'active', 'paused');
+
 -- name: session_list
 -- scan ok: for a person
 SELECT id, status, mode, workspace_root, last_tool, updated_at, client_name, connectivity_status
@@ -89,6 +95,15 @@ UPDATE connection SET state = 'closed', closed_at = :now WHERE seq = :seq AND st
 -- name: connection_reopen
 -- Its process came back after the front that held it died.
 UPDATE connection SET state = 'open', closed_at = NULL WHERE seq = :seq AND state <> 'open';
+
+-- name: session_client_is_back
+-- So it is there, if silent: that is noticed again.
+UPDATE session
+   SET idle_since = coalesce(idle_since, :now),
+       connectivity_status = CASE connectivity_status WHEN 'offline' THEN 'online'
+                             ELSE connectivity_status END
+ WHERE seq = :seq AND status <> 'terminated'
+   AND (idle_since IS NULL OR connectivity_status = 'offline');
 
 -- name: connection_lose_all
 -- A front starts: the stdio connections of its predecessor are gone until their relays come back.

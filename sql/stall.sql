@@ -110,12 +110,13 @@ SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_
  WHERE t.ended_at IS NULL ORDER BY t.seq;
 
 -- name: stall_untold
--- Nudges that are still to be said on the stream of their agent.
+-- Nudges for which nobody has looked whether their agent has an open stream.
 SELECT t.seq, t.session_seq, t.nudge_count, t.nudge_message FROM stall AS t
  WHERE t.ended_at IS NULL AND t.told_count < t.nudge_count ORDER BY t.seq LIMIT 100;
 
 -- name: stall_tell
-UPDATE stall SET told_count = :count WHERE seq = :seq AND told_count < :count;
+UPDATE stall SET told_count = :count, streamed_at = CASE WHEN :streamed THEN :now ELSE streamed_at END
+ WHERE seq = :seq AND told_count < :count;
 
 -- name: stall_delete
 DELETE FROM stall WHERE seq IN (

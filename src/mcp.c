@@ -59,6 +59,7 @@ enum mcp_method mcp_method_of(const char *name, bool modern)
 		{ "resources/read", MCP_RESOURCES_READ, BOTH },
 		{ "initialize", MCP_INITIALIZE, LEGACY },
 		{ "ping", MCP_PING, LEGACY },
+		{ "logging/setLevel", MCP_SET_LEVEL, LEGACY },
 		{ "server/discover", MCP_DISCOVER, MODERN },
 		{ "subscriptions/listen", MCP_LISTEN, MODERN },
 		{ "tasks/get", MCP_TASKS_GET, MODERN },
@@ -350,7 +351,8 @@ bool mcp_has_structured(const char *version)
 void mcp_initialize_result(struct str *out, const char *version)
 {
 	str_addf(out,
-	         "{\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":{},\"resources\":{}},",
+	         "{\"protocolVersion\":\"%s\",\"capabilities\":{\"tools\":{},\"resources\":{},"
+	         "\"logging\":{}},",
 	         version);
 	str_addf(out, "\"serverInfo\":{\"name\":\"agent-intercom\",%s\"version\":\"%s\"},",
 	         mcp_has_structured(version) ? "\"title\":\"Agent Intercom\"," : "",
@@ -411,6 +413,27 @@ void mcp_progress(struct str *out, const char *token, int64_t progress, const ch
 	         "\"progressToken\":%s,\"progress\":%lld,\"message\":",
 	         token, (long long)progress);
 	json_quote(out, message);
+	str_add(out, "}}");
+}
+
+int mcp_log_level(const char *level)
+{
+	static const char *const LEVELS[] = { "debug", "info",     "notice", "warning",
+		                              "error", "critical", "alert",  "emergency" };
+
+	for (size_t i = 0; level && i < COUNT(LEVELS); i++)
+		if (strcmp(LEVELS[i], level) == 0)
+			return (int)i;
+	return -1;
+}
+
+void mcp_log(struct str *out, const char *level, const char *text)
+{
+	str_addf(out,
+	         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{"
+	         "\"level\":\"%s\",\"logger\":\"agent-intercom\",\"data\":",
+	         level);
+	json_quote(out, text);
 	str_add(out, "}}");
 }
 

@@ -14,7 +14,8 @@
 
 enum mcp_method {
 	MCP_INITIALIZE, /* legacy */
-	MCP_PING, /* legacy */
+	MCP_PING, /* legacy, as is the next */
+	MCP_SET_LEVEL,
 	MCP_DISCOVER, /* modern */
 	MCP_LISTEN, /* modern: subscriptions/listen */
 	MCP_TASKS_GET, /* modern, these three: the extension io.modelcontextprotocol/tasks */
@@ -118,6 +119,12 @@ void mcp_tool_result_with(struct str *out, const char *version, const char *resu
 
 /* Appends a result that asks for input (multi round-trip requests). requests: JSON object. */
 void mcp_input_required(struct str *out, const char *requests);
+
+/* Appends notifications/message; level: as in MCP. */
+void mcp_log(struct str *out, const char *level, const char *text);
+/* The place of a level among the eight, debug 0; -1: it is none. */
+int mcp_log_level(const char *level);
+enum { MCP_LOG_WARNING = 3 };
 
 /* Appends notifications/progress. token: JSON token; progress: whole seconds. */
 void mcp_progress(struct str *out, const char *token, int64_t progress, const char *message);

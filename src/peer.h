@@ -38,6 +38,7 @@ struct peer {
 	char *workspace_root; /* where its session works; NULL: not settled yet */
 	bool elicits; /* its client can show a form to its user */
 	bool stall_paused;
+	int log_level; /* below this, its client wants no log messages */
 	bool paused; /* an operator lets its session wait */
 	int64_t wait_limit_ms; /* how long its client is known to wait; 0: not known */
 	bool fresh; /* just read by peer_load: peer_settle need not read it again */

@@ -53,8 +53,7 @@ struct slack_write {
 };
 
 /* A silent agent. status, nudged_by: of the stall row; status NULL is pending. progress: JSON array
- * of
- * {"label", "status"}, or NULL. is_call: the second message, which calls everybody. */
+ * of {"label", "status"}, or NULL. is_call: the second message, which calls everybody. */
 struct slack_stall {
 	const char *alert_id, *session_id, *last_tool, *status, *nudged_by, *delivered_at;
 	const char *prompt, *client_name, *workspace_root, *protocol_mode, *ended_at;
@@ -94,7 +93,8 @@ void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
                      struct slack_said *out);
 /* A notice of its own: the watchdog has nudged for the nudge-th time. */
 void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out);
-/* Our own words: *, _, ~ and backticks format; & < > are escaped here. */
+/* Our own words: *, _, ~ and backticks format; & < > are escaped here; who is named by us
+ * (slack:<team>:<user>) is mentioned, by the name that Slack knows. */
 void slack_say_text(const char *text, struct slack_said *out);
 
 /* The same without blocks, for when Slack refuses those: how to answer in words, too. */

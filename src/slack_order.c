@@ -7,6 +7,7 @@
 #include "request.h"
 #include "setting.h"
 #include "slack_envelope.h"
+#include "slack_text.h"
 #include "stall.h"
 
 #include <ctype.h>
@@ -19,6 +20,8 @@ enum {
 	LEAST_ID = 8, /* a word of a command is an id from this length on */
 	LISTED = 20, /* sessions in one answer */
 	REPLY_MOST = 3800, /* characters of one */
+	FORM_MS =
+	    10 * 60 * 1000, /* after it was asked for, a reply is for the form that may not show */
 };
 
 struct order {
@@ -52,6 +55,7 @@ static void reply_to_command(struct order *o, const char *text)
 	OWNED(str) struct str escaped = STR_INIT;
 
 	escape(&escaped, text);
+	slack_name_people(&escaped);
 	str_reset(o->reply);
 	str_add(o->reply, "{\"response_type\":\"ephemeral\",\"text\":");
 	json_quote(o->reply, str_text(&escaped));
@@ -436,6 +440,16 @@ static int open_form(struct order *o, struct err *e)
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
+/* What this person writes next is not for the form any more. */
+static int form_closed(struct order *o, struct err *e)
+{
+	stmt *s = store_stmt(o->st, SQL_SLACK_FORM_CLOSED);
+
+	bind_text(s, ":request", o->act->request);
+	bind_text(s, ":user", o->act->user);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
 /* ---- steering ---- */
 
 /* What came of something that an agent is to be told. */
@@ -604,6 +618,8 @@ static const char HELP[] =
     "task <text> — for the next agent that starts here\n"
     "pause [session], resume [session] — the agent waits at its next call, and goes on\n"
     "stop <session> — end a session; what it asks is answered with no\n"
+    "nudge [session] [text] — tell a silent agent to go on\n"
+    "mode remote|local|hybrid [session] — answer in Slack, at the terminal, or in both\n"
     "approve [id], reject [id] <why> — a proposed change\n"
     "file [id] — the file that a change is about, whole, as it is now\n"
     "continue [id], refine [id] <text> — an agent that asks whether to go on\n"
@@ -678,6 +694,47 @@ static int steer_verb(struct order *o, const char *rest, struct err *e)
 		return found;
 	return *rest ? steer(o, "steer", t.session_id, rest, e)
 	             : tell(o, "what is the agent to be told? steer <text>", e);
+}
+
+/* For the session that is named, or whose thread this is; else for all, and those to come. */
+static int mode_verb(struct order *o, const char *rest, struct err *e)
+{
+	int length = (int)strcspn(rest, " \t\r\n");
+	const char *after = after_word(rest, (size_t)length);
+	struct slack_thread t = *o->thread;
+	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
+	struct err why = ERR_INIT;
+	char mode[16];
+	int found = id_length(after) ? target(o, &after, false, &t, e) : 1;
+
+	if (found <= 0)
+		return found;
+	(void)snprintf(mode, sizeof(mode), "%.*s", length, rest);
+	const struct command c = { .verb = "mode",
+		                   .session_id = t.session_seq ? t.session_id : NULL,
+		                   .argument = mode,
+		                   .operator_id = o->operator_id,
+		                   .source = "slack" };
+	if (command_insert(o->st, &c, &result, e))
+		return -1;
+	if (command_check(&result, &why))
+		return tell(o, why.text, e);
+	if (t.session_seq)
+		return tellf(o, e, "Session %.*s is in %s mode.", SHORT_ID, t.session_id, mode);
+	return tellf(o, e, "All sessions, and those to come, are in %s mode.", mode);
+}
+
+static int nudge_verb(struct order *o, const char *rest, struct err *e)
+{
+	struct slack_thread t;
+	int64_t seq;
+	int found = target(o, &rest, true, &t, e);
+
+	if (found <= 0)
+		return found;
+	if (stall_nudge(o->st, t.session_id, *rest ? rest : NULL, o->operator_id, "slack", &seq, e))
+		return -1;
+	return tell_steered(o, seq, e);
 }
 
 /* `resume` is for a session that is paused, and where none is, for an agent that stands by. */
@@ -778,6 +835,10 @@ static int run_line(struct order *o, const struct slack_words *w, struct err *e)
 	if (strcmp(verb, "task") == 0)
 		return *w->rest ? steer(o, "task", NULL, w->rest, e)
 		                : tell(o, "what is to be done? task <text>", e);
+	if (strcmp(verb, "mode") == 0)
+		return mode_verb(o, w->rest, e);
+	if (strcmp(verb, "nudge") == 0)
+		return nudge_verb(o, w->rest, e);
 	if (strcmp(verb, "pause") == 0 || strcmp(verb, "resume") == 0 || strcmp(verb, "stop") == 0)
 		return session_verb(o, verb, w->rest, e);
 	if (names_file(w))
@@ -802,15 +863,17 @@ static int waiting(struct order *o, struct err *e)
 	return count < 2 && got < 0 ? -1 : count;
 }
 
-/* The question whose form could not be shown to this person: what he writes next is what he would
- * have written there. */
+/* The question whose form this person does not see, as far as we know: what he writes next is what
+ * he would have written there. */
 static int missed_form(struct order *o, char id[40], char view[16], struct err *e)
 {
+	struct instant since = clock_instant(clock_now_ms() - FORM_MS);
 	stmt *s = store_stmt(o->st, SQL_SLACK_FORM_MISSED);
 	int got;
 
 	bind_int(s, ":session", o->thread->session_seq);
 	bind_text(s, ":user", o->act->user);
+	bind_text(s, ":since", since.text);
 	got = stmt_row(s, e);
 	if (got > 0) {
 		(void)snprintf(id, 40, "%s", col_text(s, SLACK_FORM_MISSED_ID));
@@ -844,7 +907,7 @@ static int reply_in_thread(struct order *o, struct err *e)
 	    (o->act->mentioned && strcmp(w.verb, "sessions") == 0))
 		return run_line(o, &w, e);
 	if (missed && (*w.rest || !is_verdict(w.verb)))
-		return decide(o, id, view, o->act->text, e);
+		return decide(o, id, view, strcmp(w.verb, view) == 0 ? w.rest : o->act->text, e);
 	if (open == 0)
 		return say_to_session(o, &w, e);
 	if (is_verdict(w.verb)) {
@@ -957,6 +1020,8 @@ int slack_order_run(struct store *st, const struct slack_act *a, const struct sl
 		return tell(&o, "Please write something.", e);
 	case DEED_FILE:
 		return show_file(&o, a->request, e);
+	case DEED_CLOSE:
+		return form_closed(&o, e);
 	case DEED_NUDGE:
 		return nudge(&o, e);
 	case DEED_COMMAND:

@@ -224,21 +224,47 @@ static int of_stall(struct store *st, enum sql which, int64_t seq, struct err *e
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
+/* 1 the nudge is on its way, 0 the rules refused it (the operator system:clock is inactive), -1. */
+static int nudge_by_clock(struct store *st, const struct waiting *w, struct err *e)
+{
+	int64_t seq;
+	stmt *s;
+	int got, accepted = 0;
+
+	if (stall_nudge(st, w->session_id, NULL, CLOCK, "clock", &seq, e))
+		return -1;
+	s = store_stmt(st, SQL_STEERING_OUTCOME);
+	bind_int(s, ":seq", seq);
+	got = stmt_row(s, e);
+	if (got > 0)
+		accepted = col_is_null(s, STEERING_OUTCOME_WHY);
+	stmt_reset(s);
+	return got < 0 ? -1 : accepted;
+}
+
+/* Each step moves the stall on, so that it is not due again at once. */
 static int step(struct store *st, const struct stall_settings *set, const struct waiting *w,
                 struct stall_tally *tally, struct err *e)
 {
-	int64_t seq;
+	int did = 0;
 
-	if (w->automatic >= set->max_nudges) {
-		tally->escalated++;
-		return of_stall(st, SQL_STALL_ESCALATE, w->seq, e);
+	if (w->automatic < set->max_nudges) {
+		if (w->is_undelivered)
+			did = of_stall(st, SQL_STALL_NUDGE_AGAIN, w->seq, e) ||
+			              mark_session(st, w->session_id, e)
+			          ? -1
+			          : 1;
+		else
+			did = nudge_by_clock(st, w, e);
 	}
-	tally->nudged++;
-	if (!w->is_undelivered)
-		return stall_nudge(st, w->session_id, NULL, CLOCK, "clock", &seq, e);
-	return of_stall(st, SQL_STALL_NUDGE_AGAIN, w->seq, e) || mark_session(st, w->session_id, e)
-	           ? -1
-	           : 0;
+	if (did < 0)
+		return -1;
+	if (did) {
+		tally->nudged++;
+		return 0;
+	}
+	tally->escalated++;
+	return of_stall(st, SQL_STALL_ESCALATE, w->seq, e);
 }
 
 static int step_due(struct store *st, const struct stall_settings *set, int64_t now_ms,

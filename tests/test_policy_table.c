@@ -42,8 +42,7 @@ static int judge(const struct row *r, size_t count)
 		if (a.approved != (r->rule != NULL) ||
 		    strcmp(str_text(&a.rule), r->rule ? r->rule : "") != 0) {
 			(void)fprintf(stderr, "'%s': %s, by '%s', expected '%s'\n", r->text,
-			              str_text(&a.why), str_text(&a.rule),
-			              r->rule ? r->rule : "");
+			              str_text(&a.why), str_text(&a.rule), r->rule ? r->rule : "");
 			wrong++;
 		}
 		policy_answer_clear(&a);

@@ -116,9 +116,7 @@ START_TEST(a_reason_given_in_a_form_reaches_the_agent)
 	(void)slack_deliver(
 	    "{'click':{'channel':'C01AGENTS','ts':'%s','action_id':'approve_reject'}}", ts);
 	(void)slack_wait_for("views.open");
-	(void)slack_deliver(
-	    "{'submit':{'values':{'instruction_block':{'instruction_text':'  '}}}}");
-	(void)slack_wait_for("ack");
+	(void)slack_acked("{'submit':{'values':{'instruction_block':{'instruction_text':'  '}}}}");
 	has(slack_wait_for("ack"), "payload.response_action", "errors");
 	(void)slack_deliver(
 	    "{'submit':{'values':{'instruction_block':{'instruction_text':'not on a Friday'}}}}");
@@ -713,7 +711,7 @@ static void old_message_after(bool crash)
 	edits_wait(2);
 	press_and_wait(ts, "approve_accept");
 	press_and_wait(ts, "approve_accept");
-	whispered("already approved by slack:T01TEAM:U01OP");
+	whispered("already approved by <@U01OP> at ");
 	expect("SELECT outcome, source FROM decision ORDER BY seq",
 	       "applied|slack\nduplicate|slack\n");
 	a.port = front_port();
@@ -930,9 +928,8 @@ static void say_in_thread(const char *user, const char *text)
 	OWNED(char_ptr) char *thread = rows("SELECT thread_ts FROM session");
 
 	thread[strcspn(thread, "\n")] = '\0';
-	(void)slack_deliver("{'message':{'text':'%s','user':'%s','thread_ts':'%s'}}", text, user,
-	                    thread);
-	(void)slack_wait_for("ack");
+	(void)slack_acked("{'message':{'text':'%s','user':'%s','thread_ts':'%s'}}", text, user,
+	                  thread);
 }
 
 START_TEST(the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on)
@@ -975,10 +972,9 @@ START_TEST(a_stranger_is_shown_no_file)
 
 	(void)an_agent_asks_to_change("notes.txt", "one\n", &w);
 	ts = ask_ts();
-	(void)slack_deliver("{'click':{'channel':'C01AGENTS','ts':'%s','user':'U03GUEST',"
-	                    "'action_id':'approve_file'}}",
-	                    ts);
-	(void)slack_wait_for("ack");
+	(void)slack_acked("{'click':{'channel':'C01AGENTS','ts':'%s','user':'U03GUEST',"
+	                  "'action_id':'approve_file'}}",
+	                  ts);
 	say_in_thread("U03GUEST", "file");
 	expect("SELECT count(*) FROM command", "0\n");
 	expect("SELECT count(*) FROM file_view", "0\n");
@@ -1192,7 +1188,7 @@ START_TEST(a_silent_agent_is_told_of_in_slack_and_a_nudge_reaches_it_with_its_ne
 	expect("SELECT count(*) FROM steering", "1\n");
 	all_is_said();
 	whispered("Noted: the agent is");
-	whispered("already nudged by slack:T01TEAM:U01OP");
+	whispered("already nudged by <@U01OP>");
 	shows_no_buttons(ts, "Nudged by <@U01OP>");
 
 	answer = call_for_message(&a, "broadcast", "{\"message\":\"here\",\"level\":\"info\"}");
@@ -1429,12 +1425,87 @@ START_TEST(what_ctl_shows_and_does_about_a_silent_agent)
 }
 END_TEST
 
-static TCase *stalls(void)
+static void given_stall_of_a_relay(struct relay *r)
 {
-	TCase *c = tcase_create("slack_stalls");
+	fresh_store();
+	site = site_make("[stall]\ninactivity_threshold_seconds = 120\n");
+	site_start(&site);
+	advance(MINUTE + SECOND);
+	*r = given_relay(&site);
+	free(relay_call(r, "ping", "{}"));
+	advance(2 * MINUTE);
+	expect_soon("SELECT status FROM stall", "pending\n");
+}
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
+START_TEST(a_nudge_is_said_at_once_on_the_open_stream_of_an_agent_and_told_with_its_next_call)
+{
+	OWNED(char_ptr) char *said = NULL;
+	OWNED(char_ptr) char *level = NULL;
+	OWNED(char_ptr) char *wrong = NULL;
+	OWNED(char_ptr) char *pong = NULL;
+	struct relay r;
+
+	given_stall_of_a_relay(&r);
+	ck_assert_int_eq(
+	    ctl(NULL, "nudge $(sqlite3 '%s' 'SELECT id FROM session') wake up", test_db()), 0);
+	said = relay_line(&r);
+	has(said, "method", "notifications/message");
+	has(said, "params.level", "warning");
+	has(said, "params.data", "wake up");
+	expect("SELECT status, told_count, streamed_at IS NOT NULL FROM stall", "nudged|1|1\n");
+	expect("SELECT delivered_at FROM steering", "\n"); /* that is not a delivery */
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":90,\"method\":\"logging/setLevel\","
+	               "\"params\":{\"level\":\"loud\"}}");
+	wrong = relay_line(&r);
+	has(wrong, "error.code", "-32602");
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":91,\"method\":\"logging/setLevel\","
+	               "\"params\":{\"level\":\"error\"}}");
+	level = relay_line(&r);
+	has(level, "id", "91");
+	ck_assert_int_eq(ctl(NULL, "nudge $(sqlite3 '%s' 'SELECT id FROM session')", test_db()), 0);
+	expect_soon("SELECT told_count FROM stall", "2\n");
+	pong = relay_call(&r, "ping", "{}"); /* nothing was said in between */
+	has(pong, "pending_steering.0", "wake up");
+	has(pong, "pending_steering.1",
+	    "Continue working on the current task. Pick up where you left off.");
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "0\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_agent_on_stdio_that_is_silent_over_a_crash_of_everything_is_noticed)
+{
+	struct relay r;
+
+	fresh_store();
+	site = site_make("[stall]\ninactivity_threshold_seconds = 300\n");
+	site_start(&site);
+	r = given_relay(&site);
+	free(relay_call(&r, "ping", "{}"));
+	advance(3 * MINUTE);
+	expect_soon("SELECT max(heartbeat_at) > (SELECT strftime('%Y-%m-%dT%H:%M:%fZ',"
+	            " last_activity_at, '+170 seconds') FROM session) FROM worker"
+	            " WHERE name = 'watchdog'",
+	            "1\n");
+	site_kill(&site);
+	site_start(&site);
+	expect_soon("SELECT state FROM connection", "open\n"); /* its relay is back */
+	advance(MINUTE + SECOND);
+	expect("SELECT count(*) FROM stall", "0\n");
+	advance(MINUTE);
+	expect_soon("SELECT status, idle_seconds BETWEEN 240 AND 310 FROM stall", "pending|1\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	expect_soon("SELECT status FROM stall", "dismissed\n");
+	expect("SELECT connectivity_status FROM session", "offline\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+static void add_stalls(Suite *s)
+{
+	TCase *c = store_case(s, "slack_stalls", 60);
+
 	tcase_add_test(
 	    c, a_silent_agent_is_told_of_in_slack_and_a_nudge_reaches_it_with_its_next_call);
 	tcase_add_test(c, a_nudge_with_instructions_says_what_the_operator_typed);
@@ -1448,71 +1519,286 @@ static TCase *stalls(void)
 	tcase_add_test(c, each_silent_agent_has_its_own_alert_that_names_its_session);
 	tcase_add_test(c, an_alert_outlives_a_restart_with_its_buttons);
 	tcase_add_test(c, what_ctl_shows_and_does_about_a_silent_agent);
-	return c;
+	tcase_add_test(
+	    c, a_nudge_is_said_at_once_on_the_open_stream_of_an_agent_and_told_with_its_next_call);
+	tcase_add_test(c, an_agent_on_stdio_that_is_silent_over_a_crash_of_everything_is_noticed);
 }
 
-static TCase *races(void)
-{
-	TCase *c = tcase_create("slack_races");
+/* ---- prompts (user story 5), modes (10), restarts (9) ---- */
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
+static void press_prompt(const char *button, const char *instruction)
+{
+	OWNED(char_ptr) char *ts = NULL;
+
+	pass_time_until("SELECT count(*) FROM slack_message AS m JOIN request AS r ON r.seq = "
+	                "m.request_seq WHERE m.kind = 'ask' AND m.ts IS NOT NULL AND r.state = "
+	                "'pending'",
+	                "1\n");
+	ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask' ORDER BY seq DESC LIMIT 1");
+	ts[strcspn(ts, "\n")] = '\0';
+	press(ts, button);
+	if (!instruction)
+		return;
+	(void)slack_wait_for("views.open");
+	(void)slack_deliver("{'submit':{'values':{'instruction_block':{'instruction_text':'%s'}}}}",
+	                    instruction);
+}
+
+START_TEST(a_prompt_is_continued_refined_or_stopped_by_its_buttons)
+{
+	static const struct {
+		const char *button, *instruction, *decision;
+	} CASES[] = { { "prompt_continue", NULL, "continue" },
+		      { "prompt_refine", "only the tests", "refine" },
+		      { "prompt_stop", NULL, "stop" } };
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str asked = STR_INIT;
+		OWNED(char_ptr) char *answer = NULL;
+		struct wire w;
+
+		str_addf(&asked,
+		         "{\"prompt_text\":\"Go on, %zu?\",\"prompt_type\":\"continuation\","
+		         "\"elapsed_seconds\":600,\"actions_taken\":12}",
+		         i);
+		agent_begin(&a, &w, "transmit", str_text(&asked), NULL);
+		press_prompt(CASES[i].button, CASES[i].instruction);
+		answer = agent_end(&w);
+		has(answer, "decision", CASES[i].decision);
+		has(answer, "instruction", CASES[i].instruction ? CASES[i].instruction : "");
+	}
+	says(slack_ask("messages?channel=C01AGENTS"), "10 min");
+	end();
+}
+END_TEST
+
+START_TEST(a_prompt_that_nobody_answers_goes_on_after_the_time_of_its_type_and_slack_is_told)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	struct agent a;
+	struct wire w, other;
+
+	slack_with("[slack]\nchannel_id = \"C01AGENTS\"\n[mcp]\nwait_cap = 3600\n"
+	           "[timeouts]\nprompt_seconds = 1800\nclarification_seconds = 120\n");
+	site_start(&site);
+	(void)slack_wait_for("hello");
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, &w, "transmit",
+	            "{\"prompt_text\":\"Tabs?\",\"prompt_type\":\"clarification\"}", NULL);
+	agent_begin(&a, &other, "transmit",
+	            "{\"prompt_text\":\"Go on?\",\"prompt_type\":\"continuation\"}", NULL);
+	expect_soon("SELECT count(*) FROM request", "2\n");
+	advance(2 * MINUTE + SECOND);
+	answer = agent_end(&w);
+	has(answer, "decision", "continue");
+	all_is_said();
+	expect("SELECT state FROM slack_message WHERE kind = 'expired'", "sent\n");
+	expect("SELECT prompt_type, state FROM request ORDER BY prompt_type",
+	       "clarification|expired\ncontinuation|pending\n");
+	wire_close(&other);
+	end();
+}
+END_TEST
+
+START_TEST(modes_are_switched_by_the_agent_ctl_and_slack_and_outlive_a_restart)
+{
+	static const char MODES[] = "SELECT (SELECT value FROM setting WHERE name = 'mode'),"
+	                            " group_concat(mode) FROM session";
+	OWNED(char_ptr) char *asked = proposal("hello.txt", "hello\n");
+	OWNED(char_ptr) char *switched = NULL;
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	struct agent a;
+	struct wire w;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	switched = agent_call(&a, "switch_freq", "{\"mode\":\"local\"}");
+	has(switched, "previous_mode", "remote");
+	has(switched, "current_mode", "local");
+	agent_begin(&a, &w, "check_clearance", asked, NULL);
+	expect_soon("SELECT count(*) FROM request", "1\n");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'ask'", "0\n");
+	ck_assert_int_eq(ctl(NULL, "approve $(sqlite3 '%s' 'SELECT id FROM request')", test_db()),
+	                 0);
+	answer = agent_end(&w);
+	has(answer, "status", "approved");
+
+	(void)slack_deliver("{'slash':{'text':'mode hybrid'}}");
+	expect_soon(MODES, "hybrid|hybrid\n");
+	(void)slack_deliver("{'slash':{'text':'mode sideways'}}");
+	expect_soon("SELECT outcome FROM command WHERE argument = 'sideways'", "malformed\n");
+	ck_assert_int_eq(ctl(NULL, "mode local"), 0);
+	expect(MODES, "local|local\n");
+	id = rows("SELECT substr(id, 1, 13) FROM session");
+	id[strcspn(id, "\n")] = '\0';
+	(void)slack_deliver("{'slash':{'text':'mode remote %s'}}", id);
+	expect_soon(MODES, "local|remote\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	site_start(&site);
+	expect(MODES, "local|remote\n");
+	end();
+}
+END_TEST
+
+/* A question of each kind waits, then all ends and begins anew: the agent learns of everything, and
+ * each answer comes. */
+static void all_states_over(bool crash)
+{
+	OWNED(char_ptr) char *asked = proposal("a.txt", "a\n");
+	OWNED(char_ptr) char *decided = proposal("b.txt", "b\n");
+	static const char PROMPT[] = "{\"prompt_text\":\"Go on?\"}";
+	static const char STANDBY[] = "{\"message\":\"Ready.\"}";
+	static const char OPEN[] = "SELECT count(*) FROM request WHERE state IN ('pending',"
+	                           " 'interrupted')";
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *approved = NULL;
+	OWNED(char_ptr) char *done = NULL;
+	OWNED(char_ptr) char *session = NULL;
+	OWNED(str) struct str named = STR_INIT;
+	OWNED(str) struct str check = STR_INIT;
+	struct wire w[4];
+	struct agent a;
+	int64_t began;
+
+	a_hybrid_system();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "ping",
+	                "{\"progress_snapshot\":[{\"label\":\"one\",\"status\":\"done\"}]}"));
+	given("INSERT INTO checkpoint (id, session_id, label, session_state, file_hashes,"
+	      " workspace_root, created_at) SELECT 'c1', id, 'before', '{}', '{}', '/w',"
+	      " created_at FROM session");
+	agent_begin(&a, &w[0], "check_clearance", asked, NULL);
+	agent_begin(&a, &w[1], "transmit", PROMPT, NULL);
+	agent_begin(&a, &w[2], "standby", STANDBY, NULL);
+	agent_begin(&a, &w[3], "check_clearance", decided, NULL);
+	expect_soon(OPEN, "4\n");
+	began = agent_ms();
+	if (crash) {
+		site_kill(&site);
+	} else {
+		ck_assert_int_eq(site_stop(&site), 0);
+		ck_assert_int_lt(agent_ms() - began, 10 * SECOND);
+		expect("SELECT DISTINCT state FROM request", "interrupted\n");
+	}
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request"
+	      " WHERE file_path = 'b.txt'"); /* an answer counts also while nothing runs */
+	for (size_t i = 0; i < COUNT(w); i++)
+		wire_close(&w[i]);
+	site_start(&site);
+	a.port = front_port();
+	session = rows("SELECT id FROM session");
+	session[strcspn(session, "\n")] = '\0';
+	str_addf(&named, "{\"session_id\":\"%s\"}", session);
+	told = agent_call(&a, "reboot", str_text(&named));
+	has(told, "status", "recovered");
+	has(told, "pending_requests.0.type", "approval");
+	has(told, "pending_requests.0.title", "a change");
+	has(told, "pending_requests.1.type", "prompt");
+	has(told, "pending_requests.2.type", "standby");
+	has(told, "pending_requests.3.type", "");
+	has(told, "last_checkpoint.checkpoint_id", "c1");
+	has(told, "progress_snapshot.0.label", "one");
+	expect("SELECT count(*) FROM request WHERE state = 'pending'", "3\n");
+
+	approved = agent_call(&a, "check_clearance", decided);
+	has(approved, "status", "approved");
+	str_addf(&check, "{\"request_id\":\"%s\"}", member(approved, "request_id"));
+	done = agent_call(&a, "check_diff", check.bytes);
+	has(done, "status", "applied");
+	agent_begin(&a, &w[0], "check_clearance", asked, NULL);
+	agent_begin(&a, &w[1], "transmit", PROMPT, NULL);
+	agent_begin(&a, &w[2], "standby", STANDBY, NULL);
+	expect_soon(
+	    "SELECT count(*) FROM tool_call WHERE state = 'waiting' AND listener IS NOT NULL",
+	    "3\n");
+	expect("SELECT count(*) FROM request", "4\n"); /* asked again, not twice */
+	given(
+	    "INSERT INTO decision (request_id, verdict) SELECT id, CASE kind WHEN 'clearance' THEN"
+	    " 'approve' WHEN 'prompt' THEN 'continue' ELSE 'resume' END FROM request WHERE state ="
+	    " 'pending'");
+	for (size_t i = 0; i < 3; i++)
+		free(agent_end(&w[i]));
+	all_is_said();
+	expect("SELECT count(*), count(DISTINCT request_seq) FROM slack_message WHERE kind = 'ask'",
+	       "4|4\n");
+	end();
+}
+
+START_TEST(a_stop_in_the_middle_of_every_state_loses_nothing)
+{
+	all_states_over(false);
+}
+END_TEST
+
+START_TEST(a_crash_in_the_middle_of_every_state_loses_nothing)
+{
+	all_states_over(true);
+}
+END_TEST
+
+static void add_restarts(Suite *s)
+{
+	TCase *c = store_case(s, "slack_restarts", 60);
+
+	tcase_add_test(c, a_prompt_is_continued_refined_or_stopped_by_its_buttons);
+	tcase_add_test(
+	    c, a_prompt_that_nobody_answers_goes_on_after_the_time_of_its_type_and_slack_is_told);
+	tcase_add_test(c, modes_are_switched_by_the_agent_ctl_and_slack_and_outlive_a_restart);
+	tcase_add_test(c, a_stop_in_the_middle_of_every_state_loses_nothing);
+	tcase_add_test(c, a_crash_in_the_middle_of_every_state_loses_nothing);
+}
+
+static void add_races(Suite *s)
+{
+	TCase *c = store_case(s, "slack_races", 60);
+
 	tcase_add_test(c, a_click_and_ctl_at_the_same_instant_are_one_decision);
 	tcase_add_test(c, in_hybrid_mode_the_first_answer_counts);
 	tcase_add_test(c, in_remote_mode_ctl_is_told_so_and_the_click_counts);
 	tcase_add_test(c, a_click_after_the_deadline_is_too_late_and_is_told);
 	tcase_add_test(c, a_click_after_a_restart_counts_once);
 	tcase_add_test(c, a_click_after_a_crash_of_everything_counts_once);
-	return c;
 }
 
-static TCase *notices(void)
+static void add_notices(Suite *s)
 {
-	TCase *c = tcase_create("slack_notices");
+	TCase *c = store_case(s, "slack_notices", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, a_stop_and_the_next_start_are_told_once_each);
 	tcase_add_test(c, a_stop_that_was_not_told_in_time_is_not_told_afterwards);
 	tcase_add_test(c, a_start_after_a_crash_tells_what_waits);
 	tcase_add_test(c, where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing);
-	return c;
 }
 
-static TCase *whole_files(void)
+static void add_whole_files(Suite *s)
 {
-	TCase *c = tcase_create("slack_files");
+	TCase *c = store_case(s, "slack_files", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on);
 	tcase_add_test(c, a_stranger_is_shown_no_file);
 	tcase_add_test(c, a_file_that_cannot_be_shown_is_told_with_its_reason);
 	tcase_add_test(c, of_a_new_file_there_is_nothing_to_show);
-	return c;
 }
 
-static TCase *broadcasts(void)
+static void add_broadcasts(Suite *s)
 {
-	TCase *c = tcase_create("slack_broadcasts");
+	TCase *c = store_case(s, "slack_broadcasts", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, a_broadcast_is_told_where_it_stands_in_slack);
 	tcase_add_test(c, a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without);
 	tcase_add_test(c, a_broadcast_that_slack_refuses_is_told_so);
-	return c;
 }
 
-static TCase *refusals(void)
+static void add_refusals(Suite *s)
 {
-	TCase *c = tcase_create("slack_refusals");
+	TCase *c = store_case(s, "slack_refusals", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, an_agent_whose_question_slack_refuses_is_told_and_asks_again);
 	tcase_add_test(c, an_agent_whose_thread_slack_refuses_is_told_and_asks_again);
-	return c;
 }
 
 /* ---- what the policy allows ---- */
@@ -1627,10 +1913,8 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("slack_story");
-	TCase *c = tcase_create("slack_story");
+	TCase *c = store_case(s, "slack_story", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, a_click_approves_and_the_file_is_written);
 	tcase_add_test(c, a_reason_given_in_a_form_reaches_the_agent);
 	tcase_add_test(c, what_is_said_in_the_thread_reaches_the_agent_once_and_in_order);
@@ -1648,12 +1932,12 @@ int main(void)
 	tcase_add_test(c,
 	               what_the_policy_allowed_is_one_message_in_the_thread_where_its_file_says_so);
 	tcase_add_test(c, what_is_wrong_with_the_settings_is_said_and_agents_are_served);
-	suite_add_tcase(s, c);
-	suite_add_tcase(s, races());
-	suite_add_tcase(s, refusals());
-	suite_add_tcase(s, notices());
-	suite_add_tcase(s, broadcasts());
-	suite_add_tcase(s, whole_files());
-	suite_add_tcase(s, stalls());
+	add_races(s);
+	add_refusals(s);
+	add_notices(s);
+	add_broadcasts(s);
+	add_whole_files(s);
+	add_stalls(s);
+	add_restarts(s);
 	return run_suite(s);
 }

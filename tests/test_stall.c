@@ -354,6 +354,19 @@ START_TEST(with_no_retries_the_operator_is_called_at_once)
 }
 END_TEST
 
+START_TEST(a_nudge_that_the_rules_refuse_calls_the_operator_and_is_not_repeated)
+{
+	watched();
+	given_agent(1);
+	given("UPDATE operator SET active = 0 WHERE id = 'system:clock'");
+	pass(7 * MINUTE + SECOND);
+	expect_soon(ALERTS, "escalated|0\n");
+	advance(HOUR);
+	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "1\n");
+	expect("SELECT outcome FROM steering", "unauthorized\n");
+}
+END_TEST
+
 START_TEST(an_operators_nudge_gives_the_agent_new_time)
 {
 	char sql[300];
@@ -631,6 +644,7 @@ int main(void)
 	tcase_add_test(
 	    c, nobody_answers_an_alert_so_the_agent_is_nudged_and_then_the_operator_called_once);
 	tcase_add_test(c, with_no_retries_the_operator_is_called_at_once);
+	tcase_add_test(c, a_nudge_that_the_rules_refuse_calls_the_operator_and_is_not_repeated);
 	tcase_add_test(c, an_operators_nudge_gives_the_agent_new_time);
 	tcase_add_test(c, a_call_of_the_agent_ends_the_alert_and_the_counting);
 	tcase_add_test(c, an_agent_that_a_nudge_wakes_only_for_a_moment_is_not_nudged_for_ever);

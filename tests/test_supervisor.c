@@ -661,6 +661,30 @@ START_TEST(a_killed_worker_is_back_within_a_second)
 }
 END_TEST
 
+START_TEST(a_worker_without_heartbeat_is_told_of_and_started_again)
+{
+	pid_t before;
+
+	start_ready();
+	before = pid_of("applier");
+	(void)kill(before, SIGSTOP);
+	for (int i = 0; i < 12; i++) {
+		advance(31 * SECOND);
+		(void)poll(NULL, 0, SECOND + 50); /* it takes nobody for dead any sooner */
+	}
+	expect_soon("SELECT state FROM worker WHERE name = 'applier' ORDER BY seq",
+	            "died\nready\n");
+	ck_assert_int_ne(pid_of("applier"), before);
+	expect("SELECT detail FROM worker WHERE state = 'died'", "no heartbeat: it hung\n");
+	expect("SELECT actor, json_extract(detail, '$.detail') FROM event"
+	       " WHERE kind = 'worker.died'",
+	       "applier|no heartbeat: it hung\n");
+	expect("SELECT count(*) FROM worker", "5\n"); /* nobody else */
+	log_has_soon("hangs: no sign of life since");
+	stop();
+}
+END_TEST
+
 START_TEST(who_dies_again_and_again_is_restarted_ever_more_slowly)
 {
 	own_folder();
@@ -748,6 +772,26 @@ START_TEST(a_start_waits_for_the_workers_of_a_killed_supervisor)
 	log_has_soon("a worker of an earlier run still ends (");
 	(void)kill(old, SIGCONT);
 	(void)ready_line();
+	stop();
+}
+END_TEST
+
+START_TEST(sessions_without_a_process_count_for_no_limit_after_a_crash)
+{
+	start_ready();
+	given_questions();
+	given("UPDATE session SET status = 'paused' WHERE seq = 1;"
+	      "INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode, origin,"
+	      " created_at, updated_at) SELECT 'started ' || value, host, owner_user_id,"
+	      " workspace_root, value, mode, 'started', created_at, updated_at FROM session,"
+	      " json_each('[\"created\",\"active\"]') WHERE seq = 1;"
+	      "UPDATE session SET status = 'active' WHERE seq = 1");
+	(void)kill(supervisor, SIGKILL);
+	ck_assert_int_eq(finish(), 128 + SIGKILL);
+	start_ready();
+	expect("SELECT id, status FROM session WHERE origin = 'started' ORDER BY seq",
+	       "started created|interrupted\nstarted active|interrupted\n");
+	expect("SELECT status FROM session WHERE seq = 1", "active\n"); /* it has its own process */
 	stop();
 }
 END_TEST
@@ -1027,12 +1071,14 @@ int main(void)
 	tcase_add_test(c, workers_inherit_only_the_standard_files);
 	tcase_add_test(c, systemd_hears_of_readiness_and_stop);
 	tcase_add_test(c, a_killed_worker_is_back_within_a_second);
+	tcase_add_test(c, a_worker_without_heartbeat_is_told_of_and_started_again);
 	tcase_add_test(c, who_dies_again_and_again_is_restarted_ever_more_slowly);
 	tcase_add_test(c, after_a_long_life_a_restart_is_quick_again);
 	tcase_add_test(c, a_worker_that_cannot_work_any_more_stops_the_system_with_78);
 	tcase_add_test(c, a_binary_that_is_away_for_a_moment_is_awaited);
 	tcase_add_test(c, a_killed_supervisor_loses_nothing_and_takes_its_workers_along);
 	tcase_add_test(c, a_start_waits_for_the_workers_of_a_killed_supervisor);
+	tcase_add_test(c, sessions_without_a_process_count_for_no_limit_after_a_crash);
 	tcase_add_test(c, a_row_that_only_claims_to_live_is_buried);
 	tcase_add_test(c, a_hangup_changes_nothing);
 	tcase_add_test(c, a_stop_interrupts_what_waits_and_keeps_its_time);

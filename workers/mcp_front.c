@@ -1,8 +1,9 @@
 /* mcp-front: speaks MCP with agents, over HTTP and with the relays on a unix socket.
  *
- * Reads:  setting, worker, answer, request, apply, file_change, session, connection, content
+ * Reads:  setting, worker, answer, stall, request, apply, file_change, session, connection, content
  * Writes: connection, session, tool_call, request (asking, reviving, adopting), apply (queueing),
- *         command (switch_freq), decision, command and steering (from the IPC socket),
+ *         stall (that a nudge was said), command (switch_freq), decision, command and steering
+ *         (from the IPC socket),
  *         content; everything else follows from these by rules
  * Outside: 127.0.0.1:http_port, <run>/mcp.sock, <run>/ipc.sock, files of workspaces (read only)
  *
@@ -181,6 +182,7 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
 	doorbell_drain(&f->worker.bell);
 	front_answer(f);
 	front_look_at_parked(f);
+	front_tell_nudges(f);
 	front_look_at_soon(f);
 	front_look_at_views(f);
 }
@@ -205,6 +207,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	front_answer(f);
 	front_look_at_parked(f);
+	front_tell_nudges(f);
 	front_look_at_soon(f);
 	front_look_at_views(f);
 	if (worker_heartbeat(&f->worker, &e))

@@ -474,6 +474,7 @@ static int introduce(struct relay *r, const struct waiting *how, struct err *e)
 	say(&r->hello, "session_id", getenv("INTERCOM_SESSION_ID"));
 	say(&r->hello, "channel_id", getenv("INTERCOM_CHANNEL_ID"));
 	say(&r->hello, "agent", getenv("INTERCOM_AGENT"));
+	say(&r->hello, "stall", getenv("INTERCOM_STALL"));
 	if (how->seconds)
 		str_addf(&r->hello, ",\"wait\":%lld", strtoll(how->seconds, NULL, 10));
 	if (how->tasks)
@@ -490,7 +491,8 @@ static void help(void)
 	    "Speaks MCP on stdin and stdout for one agent, and starts agent-intercom if it is not\n"
 	    "running. The workspace is the working directory unless --workspace or\n"
 	    "INTERCOM_WORKSPACE_ROOT names another; INTERCOM_SESSION_ID, INTERCOM_WORKSPACE_ID,\n"
-	    "INTERCOM_CHANNEL_ID and INTERCOM_AGENT say more of who asks.\n"
+	    "INTERCOM_CHANNEL_ID and INTERCOM_AGENT say more of who asks; with INTERCOM_STALL=off\n"
+	    "its silence raises no alert.\n"
 	    "  --wait SECONDS  how long a call may wait for the operator before it says 'pending'\n"
 	    "  --tasks         a call that waits becomes a task, if the client knows tasks: it "
 	    "goes\n"

@@ -295,6 +295,22 @@ measure_idle() {
     stop
 }
 
+# Agents that have called within the last two minutes and are silent now: none is due before the end.
+measure_silence() {
+    start_ours
+    sqlite3 -cmd '.timeout 5000' "$folder/db" "
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+        INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode, created_at,
+                             updated_at, last_activity_at, idle_since)
+        SELECT 's' || i, 'h', 'local:', '/w', 'active', 'local', t, t, t, t
+          FROM (SELECT i, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || (i * 0.12) || ' seconds') AS t
+                  FROM n)"
+    sleep 1
+    # shellcheck disable=SC2086
+    "$bin/hold" "$port" 0 0 "$idle_ms" ping '{}' $all | note silence ours
+    stop
+}
+
 measure_relay() {
     start_ours
     "$bin/relay" "$relays" "$build/agent-intercom" mcp --config "$scratch/config.toml" \
@@ -385,6 +401,8 @@ if [ -z "$only_history" ]; then
     [ -z "$node" ] || measure_sdk_memory
     say "idle"
     measure_idle
+    say "idle, with 1000 silent sessions"
+    measure_silence
     say "clicks in Slack"
     measure_clicks
     say "start"
@@ -457,6 +475,7 @@ evaluation of a policy of 20 rules | per second | policy.rules20_s | - | - | >= 
 evaluation of a policy of 1000 rules, p50 | us | policy.rules1000_p50_us | - | - | -
 memory per blocked call, $held held | bytes | held_$held.call_bytes | - | - | <= 8192
 CPU of all processes, idle | % of a core | idle.cpu_percent | - | - | <= 0.1
+CPU of all processes, 1000 silent sessions | % of a core | silence.cpu_percent | - | - | <= 0.1
 END
     [ "$parked_ms" -eq 0 ] || cat <<END
 CPU of all processes, $compared calls held | % of a core | held_$compared.cpu_percent | - | - | <= 0.1

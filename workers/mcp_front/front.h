@@ -7,6 +7,7 @@
  *   resources.c      what agents read; who reads a Slack channel is held until it is there
  *   elicitation.c    questions that a client of the legacy era shows to its own user
  *   policies.c       the policy files of the workspaces in use
+ *   nudges.c         nudges, said on open streams besides
  *   wait.c           callers whose answer comes later: woken by the table answer, fed with progress
  *
  *   sink.c           where replies go, whatever the transport
@@ -230,6 +231,8 @@ void front_finish_call(struct job *job);
 /* Whether a job that is held got no caller any more: that has gone, or cancelled it (and is told).
  */
 bool front_job_is_over(struct front *f, struct job *job);
+/* Says nudges on the open streams of their agents (nudges.c). */
+void front_tell_nudges(struct front *f);
 /* Gives up what could not be written before the end. */
 void front_clear(struct front *f);
 /* The transport of a sink is gone: waiting calls are told, the peer's rows too if it was a

@@ -117,6 +117,20 @@ static bool has_cursor(struct sink *sink, const struct rpc_message *m)
 	return true;
 }
 
+static void set_level(struct sink *sink, const struct rpc_message *m, const char *version)
+{
+	int level = mcp_log_level(json_text(m->params, "level"));
+
+	if (level < 0) {
+		sink_refuse(sink, m->id, RPC_INVALID_PARAMS,
+		            "params.level must be debug, info, notice, warning, error, critical, "
+		            "alert or emergency");
+		return;
+	}
+	sink->peer->log_level = level;
+	reply_now(sink, m->id, version, mcp_empty_result);
+}
+
 static void take_request(struct front *f, struct sink *sink, struct rpc_message *m)
 {
 	OWNED(str) struct str text = STR_INIT;
@@ -139,6 +153,9 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 		return;
 	case MCP_PING:
 		reply_now(sink, m->id, version, mcp_empty_result);
+		return;
+	case MCP_SET_LEVEL:
+		set_level(sink, m, version);
 		return;
 	case MCP_TOOLS_LIST:
 		if (!has_cursor(sink, m))
@@ -429,7 +446,11 @@ static int run(struct front *f, struct job *job, struct err *e)
 	case JOB_RESUME:
 		return run_resume(f, job, e);
 	case JOB_REOPEN:
-		return on_seq(f, SQL_CONNECTION_REOPEN, job->sink->peer->seq, e);
+		return on_seq(f, SQL_CONNECTION_REOPEN, job->sink->peer->seq, e) ||
+		               on_seq(f, SQL_SESSION_CLIENT_IS_BACK, job->sink->peer->session_seq,
+		                      e)
+		           ? -1
+		           : 0;
 	case JOB_END:
 		return run_end(f, job, e);
 	case JOB_HANG_UP:
