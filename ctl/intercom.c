@@ -100,6 +100,11 @@ static int retention(const struct arguments *a)
 	return intercom_retention(&a->source, a->argc, a->argv);
 }
 
+static int audit(const struct arguments *a)
+{
+	return intercom_audit(&a->source, a->argc, a->argv);
+}
+
 static int help(const struct arguments *a);
 
 static const struct subcommand SUBCOMMANDS[] = {
@@ -115,6 +120,7 @@ static const struct subcommand SUBCOMMANDS[] = {
 	{ "restore", "FILE ...", "puts a backup in the database's place: --help says more", -1,
 	  restore },
 	{ "retention", "--once", "deletes what is old now, and says what that was", -1, retention },
+	{ "audit", "export|verify ...", "what happened, under seal: --help says more", -1, audit },
 	{ "doctor", "", "tells what is in order, what is not, and what to do", 0, doctor },
 	{ "slack-manifest", "", "prints the Slack app, to be pasted where Slack makes apps", 0,
 	  slack_manifest },

@@ -10,6 +10,7 @@
  * intercom_policy.c   what a workspace's policy file allows
  * intercom_backup.c   backup and restore
  * intercom_retention.c   a purge now
+ * intercom_audit.c    the timeline under seal: export and verify
  * intercom_cli.c      what subcommands have of the command line and the terminal
  * intercom_install.c  entries in the configuration of agents' hosts (more in intercom_install.h) */
 #ifndef INTERCOM_H
@@ -105,6 +106,8 @@ extern const char POLICY_SCHEMA[]; /* src/policy.schema.json */
 int intercom_backup(const struct config_source *source, const char *file);
 /* argv[0] is the word retention. */
 int intercom_retention(const struct config_source *source, int argc, char **argv);
+/* argv[0] is the word audit. */
+int intercom_audit(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word restore. */
 int intercom_restore(const struct config_source *source, int argc, char **argv);
 

@@ -27,15 +27,16 @@ static int purge_all(struct purge *p, struct err *e)
 {
 	int did;
 
-	while ((did = purge_some(p, e)) > 0) {
+	do {
+		did = purge_some(p, e);
 		if (p->stays.kind != ERR_NONE)
 			(void)fprintf(stderr, "%s: %s\n", PROGRAM, p->stays.text);
 		p->stays.kind = ERR_NONE;
-		if (p->batches % PURGE_CHECKPOINT_BATCHES == 0 &&
+		if (did > 0 && p->batches % PURGE_CHECKPOINT_BATCHES == 0 &&
 		    store_checkpoint(p->store, true, PURGE_BUSY_MS, e) < 0)
 			return -1;
-		(void)poll(NULL, 0, PURGE_PAUSE_MS); /* the others' turn */
-	}
+		(void)poll(NULL, 0, purge_pause_ms(p)); /* the others' turn */
+	} while (did > 0);
 	return did;
 }
 

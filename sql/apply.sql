@@ -107,6 +107,22 @@ UPDATE apply SET state = 'queued', worker_id = NULL, updated_at = :now
 -- Whether an image is older than :cutoff.
 SELECT seq FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT 1;
 
+-- name: file_change_images
+-- The oldest images, with what a person needs to put them back.
+SELECT f.seq, f.path, f.action, f.updated_at, f.mode_before, f.before_seq, c.hash, c.size,
+       r.id AS request_id, s.workspace_root
+  FROM file_change AS f
+  JOIN content AS c ON c.seq = f.before_seq
+  JOIN apply AS a ON a.seq = f.apply_seq
+  JOIN request AS r ON r.seq = a.request_seq
+  JOIN session AS s ON s.seq = r.session_seq
+ WHERE f.before_seq IS NOT NULL AND f.updated_at < :cutoff
+ ORDER BY f.updated_at, f.seq LIMIT :limit;
+
+-- name: file_change_forget_these
+-- :rows: a JSON list of seq.
+UPDATE file_change SET before_seq = NULL WHERE seq IN (SELECT value FROM json_each(:rows));
+
 -- name: file_change_forget
 -- Retention: bytes before a write are kept for a time only. Then it cannot be undone.
 UPDATE file_change SET before_seq = NULL WHERE seq IN (

@@ -38,6 +38,21 @@ DELETE FROM decision WHERE seq IN (
   SELECT d.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
     JOIN decision AS d ON d.request_id = +r.id LIMIT :limit);
 
+-- name: decision_after
+-- The end of the next stretch of rows to look through.
+SELECT max(seq) AS seq FROM (SELECT seq FROM decision WHERE seq > :after ORDER BY seq LIMIT :limit);
+
+-- name: decision_delete_old
+-- Answers to no question, or to one that is gone. One whose time is no time is as old as those after it.
+DELETE FROM decision
+ WHERE seq > :after AND seq <= :upto
+   AND NOT EXISTS (SELECT 1 FROM request WHERE id = decision.request_id)
+   AND CASE WHEN typeof(created_at) = 'text' AND created_at GLOB '????-??-??T??:??:??.???Z'
+            THEN created_at < :cutoff
+            ELSE EXISTS (SELECT 1 FROM decision AS n
+                          WHERE n.seq > decision.seq AND n.seq <= :upto AND n.created_at < :cutoff
+                            AND n.created_at GLOB '????-??-??T??:??:??.???Z') END;
+
 -- name: command_after
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM command WHERE seq > :after ORDER BY seq LIMIT :limit);

@@ -24,13 +24,11 @@ UPDATE apply SET state = 'dead', error_code = 'restored', updated_at = :now,
 
 -- name: restore_doubt_slack
 -- What was to be said may have been said since: the next poster looks for it in Slack before it says
--- it again, as for what a dead one had in hand. (What stands in a thread whose head is not known yet
--- cannot be looked for; an edit is only repeated.)
+-- it again, as for what a dead one had in hand. What stands in a thread whose head is not known yet
+-- is looked for when that is. (An edit is only repeated.)
 UPDATE slack_outbox SET state = 'sending', claim = claim + 1, worker_id = NULL,
        started_at = coalesce(started_at, created_at)
- WHERE state = 'queued' AND kind IN ('post', 'file')
-   AND EXISTS (SELECT 1 FROM slack_lane AS l
-                WHERE l.seq = slack_outbox.lane_seq AND l.state <> 'waiting');
+ WHERE state = 'queued' AND kind IN ('post', 'file');
 
 -- name: restore_skip_numbers
 -- What was numbered since the backup is known to some by its number (timelines, event ids of

@@ -139,7 +139,7 @@ SELECT seq, terminated_at FROM session
 
 -- name: session_bound
 -- :session, and all that hold on to a row of it or of one that does: they are purged together.
--- is_old: whether this one may go.
+-- is_old: whether this one may go: images of files that its writes replaced go before it.
 -- scan ok: walks what it has found
 WITH RECURSIVE bound (seq) AS (
   SELECT :session
@@ -159,7 +159,11 @@ WITH RECURSIVE bound (seq) AS (
   SELECT t.session_seq FROM bound AS b JOIN connection AS c ON c.session_seq = b.seq
     JOIN tool_call AS t ON t.connection_seq = c.seq
 )
-SELECT b.seq, s.terminated_at IS NOT NULL AND s.terminated_at < :cutoff AS is_old
+SELECT b.seq,
+       s.terminated_at IS NOT NULL AND s.terminated_at < :cutoff
+       AND NOT EXISTS (SELECT 1 FROM request AS r JOIN apply AS a ON a.request_seq = r.seq
+                         JOIN file_change AS f ON f.apply_seq = a.seq
+                        WHERE r.session_seq = b.seq AND f.before_seq IS NOT NULL) AS is_old
   FROM bound AS b CROSS JOIN session AS s ON s.seq = b.seq;
 
 -- name: connection_delete_of

@@ -58,13 +58,22 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connect
 SELECT seq, id, status, connectivity_status FROM session WHERE id = :id;
 
 -- name: slack_form_missed
--- A form that this person asked for and that could not be shown, of a question of this session that
--- still waits.
-SELECT r.id, o.view
-  FROM request AS r JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'
- WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted')
-   AND o.user_id = :user AND o.state = 'dead'
- ORDER BY o.seq DESC LIMIT 1;
+-- The form that this person asked for last, of a question of this session that still waits: if it
+-- could not be shown, or if Slack has shown it a moment ago, for some clients show nothing; not one
+-- that was closed.
+SELECT f.id, f.view FROM (
+  SELECT r.id, o.view, o.state, o.error, o.created_at
+    FROM request AS r JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'
+   WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted') AND o.user_id = :user
+   ORDER BY o.seq DESC LIMIT 1) AS f
+ WHERE f.state = 'dead' OR (f.state = 'sent' AND f.error IS NULL AND f.created_at > :since);
+
+-- name: slack_form_closed
+UPDATE slack_outbox SET error = 'the person closed it'
+ WHERE state = 'sent'
+   AND seq = (SELECT max(o.seq) FROM request AS r
+                JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'
+               WHERE r.id = :request AND o.user_id = :user);
 
 -- name: slack_open_form
 INSERT INTO slack_outbox (kind, request_seq, session_seq, view, trigger_id, channel_id, thread_ts,

@@ -98,12 +98,18 @@ UPDATE slack_outbox SET state = 'dead', error = :error, settled_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
 -- name: slack_outbox_doubtful
--- What is to be looked for in Slack.
+-- What is to be looked for in Slack; where, is known only when the head of its thread is.
 SELECT seq FROM slack_outbox
- WHERE state = 'doubtful' AND due_at <= :now ORDER BY due_at, seq LIMIT 1;
+ WHERE state = 'doubtful' AND due_at <= :now
+   AND NOT EXISTS (SELECT 1 FROM slack_message AS m JOIN slack_message AS h ON h.seq = m.root_seq
+                    WHERE m.seq = slack_outbox.message_seq AND h.state = 'queued')
+ ORDER BY due_at, seq LIMIT 1;
 
 -- name: slack_outbox_doubt_due
-SELECT min(due_at) AS at FROM slack_outbox WHERE state = 'doubtful';
+SELECT min(due_at) AS at FROM slack_outbox
+ WHERE state = 'doubtful'
+   AND NOT EXISTS (SELECT 1 FROM slack_message AS m JOIN slack_message AS h ON h.seq = m.root_seq
+                    WHERE m.seq = slack_outbox.message_seq AND h.state = 'queued');
 
 -- name: slack_outbox_left
 -- What a predecessor had in hand when it died.
@@ -206,7 +212,7 @@ UPDATE slack_lane SET thread = 'm' || :new, waits_for = :new, state = 'waiting'
 -- name: slack_head_bury
 -- Nothing can be said in a thread that cannot be begun.
 UPDATE slack_outbox SET state = 'dead', error = 'the thread could not be begun', settled_at = :now
- WHERE state = 'queued' AND message_seq IN (
+ WHERE state IN ('queued', 'doubtful') AND message_seq IN (
    SELECT seq FROM slack_message WHERE root_seq = :head AND state = 'queued');
 
 -- name: slack_head_bury_calls

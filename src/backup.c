@@ -27,19 +27,14 @@ static const char *const COMPANIONS[] = { "-wal", "-shm", "-journal" };
 /* There are no directories in it. */
 static void empty(int fd)
 {
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = open_listing(fd);
 	const struct dirent *entry;
 
-	if (!d) {
-		if (copy >= 0)
-			(void)close(copy);
-		return;
-	}
-	while ((entry = readdir(d)) != NULL)
+	while (d && (entry = readdir(d)) != NULL)
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			(void)unlinkat(fd, entry->d_name, 0);
-	(void)closedir(d);
+	if (d)
+		(void)closedir(d);
 }
 
 static void sweep(const char *parent)
@@ -140,6 +135,28 @@ static int flush_at(int dir, const char *name, int flags, const char *shown, str
 	return flushed ? -1 : 0;
 }
 
+FILE *nest_create(const struct nest *n, struct err *e)
+{
+	int fd = openat(n->fd, MADE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!file) {
+		(void)err_errno(e, ERR_AGAIN, "cannot make a file in %s", n->parent);
+		if (fd >= 0)
+			(void)close(fd);
+	}
+	return file;
+}
+
+int nest_publish(const struct nest *n, const char *file, struct err *e)
+{
+	if (flush_at(n->fd, MADE, 0, file, e))
+		return -1;
+	if (rename_new(n->fd, MADE, AT_FDCWD, file))
+		return err_errno(e, ERR_INPUT, "cannot name the file %s", file);
+	return flush_at(AT_FDCWD, n->parent, O_DIRECTORY, n->parent, e);
+}
+
 /* ---- there ---- */
 
 /* Names that SQLite would take for the database's own. */
@@ -170,11 +187,9 @@ int backup_write(const char *database, const char *file, struct err *e)
 		               file);
 	str_addf(&made, "%s/%s", n.path, MADE);
 	if (make_empty(&n, e) || store_copy(database, made.bytes, e) ||
-	    store_examine(made.bytes, &version, e) || flush_at(n.fd, MADE, 0, file, e))
+	    store_examine(made.bytes, &version, e))
 		return -1;
-	if (rename_new(n.fd, MADE, AT_FDCWD, file))
-		return err_errno(e, ERR_INPUT, "cannot name the copy %s", file);
-	return flush_at(AT_FDCWD, n.parent, O_DIRECTORY, n.parent, e);
+	return nest_publish(&n, file, e);
 }
 
 /* ---- and back ---- */

@@ -8,6 +8,8 @@
 
 #include "err.h"
 
+#include <stdio.h>
+
 /* A directory for what is not whole yet; it is locked, so that nobody takes it for left behind. */
 struct nest {
 	char *parent; /* canonical */
@@ -22,6 +24,10 @@ struct nest {
 
 /* Makes one beside path, whose directory must exist, and takes abandoned ones away. */
 int nest_open(struct nest *n, const char *path, struct err *e);
+/* The file in it that is made, mode 0600, for writing. The caller closes it. NULL: error. */
+FILE *nest_create(const struct nest *n, struct err *e);
+/* Flushes that file and gives it its name, which nobody may have: on disk, or an error. */
+int nest_publish(const struct nest *n, const char *file, struct err *e);
 /* Removes it with all that is in it. */
 void nest_clear(struct nest *n);
 

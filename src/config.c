@@ -134,6 +134,12 @@ static const struct field FIELDS[] = {
 	  .comment = "the name under which agent-intercom-ctl --ipc-name finds this system" },
 	{ "retention_days", NUMBER, AT(retention_days), .preset = "30", RANGE(1, 36500),
 	  .comment = "days after the end of a session until its rows are deleted" },
+	{ "audit_retention_days", NUMBER, AT(audit_retention_days), .preset = "365",
+	  RANGE(1, 36500), .comment = "days until what happened is deleted from the timeline" },
+	{ "retention_export_dir", TEXT, AT(retention_export_dir), .preset = "", .rule = &NOT_EMPTY,
+	  .example = "/home/me/intercom-archive",
+	  .comment =
+	      "an existing folder: the timeline and what undo needs go there before deletion" },
 	{ "undo_limit_bytes", NUMBER, AT(undo_limit_bytes), .preset = "10485760",
 	  RANGE(0, 1024 * 1024 * 1024),
 	  .comment = "what a write replaces is kept for undo if it is no more than this" },
@@ -1000,6 +1006,20 @@ static int settle_database(struct load *l)
 	return 0;
 }
 
+static int settle_export_dir(struct load *l)
+{
+	size_t i = index_of("retention_export_dir");
+	char **path = &l->c->retention_export_dir;
+
+	if (!**path)
+		return 0;
+	if (settle_path(l, i, path))
+		return -1;
+	if (!is_dir(*path)) /* a disk that is not mounted; nothing is deleted until it is */
+		warn(l, l->lines[i], "retention_export_dir: %s is no directory now", *path);
+	return 0;
+}
+
 /* ---- which file ---- */
 
 /* Sets c->file to the file to read, "" if there is none. */
@@ -1071,7 +1091,7 @@ int config_load(const struct config_source *src, struct config *out, struct err 
 	if (c.file[0] && read_file(&l))
 		return -1;
 	if (read_outside(&l, src) || (c.file[0] && check_required(&l)) || settle_workspace(&l) ||
-	    settle_database(&l))
+	    settle_database(&l) || settle_export_dir(&l))
 		return -1;
 	if (c.file[0])
 		check_trust(&l);

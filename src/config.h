@@ -64,6 +64,8 @@ struct config {
 	int64_t http_port;
 	char *ipc_name;
 	int64_t retention_days;
+	int64_t audit_retention_days;
+	char *retention_export_dir; /* absolute; "": nothing is exported */
 	int64_t undo_limit_bytes;
 	int64_t command_timeout_seconds;
 	int64_t command_output_limit_bytes;

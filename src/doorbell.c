@@ -1,5 +1,7 @@
 #include "doorbell.h"
 
+#include "io.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -77,16 +79,10 @@ void doorbell_ring(int run_fd, const char *name)
 
 void doorbell_ring_all(int run_fd)
 {
-	int copy = openat(run_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = open_listing(run_fd);
 	const struct dirent *entry;
 
-	if (!d) {
-		if (copy >= 0)
-			(void)close(copy);
-		return;
-	}
-	while ((entry = readdir(d)) != NULL) {
+	while (d && (entry = readdir(d)) != NULL) {
 		size_t n = strlen(entry->d_name);
 		char name[64];
 
@@ -97,5 +93,6 @@ void doorbell_ring_all(int run_fd)
 		               entry->d_name);
 		doorbell_ring(run_fd, name);
 	}
-	(void)closedir(d);
+	if (d)
+		(void)closedir(d);
 }

@@ -78,3 +78,13 @@ int flush_gently(int fd)
 		                          SYNC_FILE_RANGE_WAIT_AFTER);
 	return fsync(fd); /* this alone says that it is safe */
 }
+
+DIR *open_listing(int dir)
+{
+	int copy = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+
+	if (!d && copy >= 0)
+		(void)close(copy);
+	return d;
+}

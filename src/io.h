@@ -2,6 +2,7 @@
 #ifndef IO_H
 #define IO_H
 
+#include <dirent.h>
 #include <stddef.h>
 
 /* Writes all of it, however many calls that takes. 0, or -1 with errno. */
@@ -17,5 +18,8 @@ int flush_name(const char *path);
 /* Writes a file to disk bit by bit, then flushes it: fsync(2) of much at once makes everybody
  * else's wait until it is through. 0, or -1 with errno. */
 int flush_gently(int fd);
+
+/* A listing of an open directory, with a place of its own; dir stays open. NULL with errno. */
+DIR *open_listing(int dir);
 
 #endif

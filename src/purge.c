@@ -1,25 +1,30 @@
 #include "purge.h"
 
 #include "setting.h"
+#include "undo_export.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-	BATCH = 500, /* rows in one transaction */
+	BATCH = 200, /* rows in one transaction */
+	PAUSE_MIN_MS = 1,
+	PAUSE_MAX_MS = 100,
 	TEXT_BATCH = 50, /* these rows are big */
 	GROUP_MAX = 1000, /* sessions that go together */
 	DAY_MS = 24 * 3600 * 1000,
 	DEFAULT_DAYS = 30,
+	DEFAULT_AUDIT_DAYS = 365,
+	MOST_DAYS = 36500,
 	ENVELOPE_DAYS = 7, /* what Slack sent holds what people typed */
 };
 
 enum phase {
 	PHASE_IDLE,
 	PHASE_ABANDONED,
-	PHASE_SESSIONS,
 	PHASE_IMAGES,
+	PHASE_SESSIONS,
 	PHASE_SLACK,
 	PHASE_TEXTS,
 	PHASE_ANSWERS,
@@ -27,9 +32,12 @@ enum phase {
 	PHASE_WORKERS,
 	PHASE_TIME_GAPS,
 	PHASE_COMMANDS,
+	PHASE_DECISIONS,
+	PHASE_STEERINGS,
 	PHASE_POLICIES,
 	PHASE_UPKEEPS,
 	PHASE_ENVELOPES,
+	PHASE_TIMELINE,
 	PHASE_COUNT
 };
 
@@ -45,6 +53,10 @@ static const struct walk {
 	[PURGE_TIME_GAPS] = { SQL_TIME_GAP_AFTER, SQL_TIME_GAP_DELETE_OLD, BATCH, true,
 	                      "time_gap" },
 	[PURGE_COMMANDS] = { SQL_COMMAND_AFTER, SQL_COMMAND_DELETE_OLD, BATCH, true, "command" },
+	[PURGE_DECISIONS] = { SQL_DECISION_AFTER, SQL_DECISION_DELETE_OLD, BATCH, true,
+	                      "decision" },
+	[PURGE_STEERINGS] = { SQL_STEERING_AFTER, SQL_STEERING_DELETE_OLD, BATCH, true,
+	                      "steering" },
 	[PURGE_POLICIES] = { SQL_POLICY_AFTER, SQL_POLICY_DELETE_OLD, BATCH, true, "policy" },
 	[PURGE_UPKEEPS] = { SQL_UPKEEP_AFTER, SQL_UPKEEP_DELETE_OLD, BATCH, true, "upkeep" },
 	[PURGE_TEXTS] = { SQL_CONTENT_AFTER, SQL_CONTENT_DELETE_UNUSED, TEXT_BATCH, false,
@@ -241,12 +253,44 @@ static int purge_connections(struct purge *p, struct err *e)
 	return n;
 }
 
+/* Some images are forgotten when they are in the directory: how many, 0 none or it cannot be. */
+static int export_images(struct purge *p, const char *dir, struct err *e)
+{
+	OWNED(str) struct str rows = STR_INIT;
+	struct err why = ERR_INIT;
+	stmt *s;
+	int n = undo_export(p->store, dir, &p->cutoff, &rows, &why);
+
+	if (n < 0 && store_is_broken(p->store)) {
+		*e = why;
+		return -1;
+	}
+	if (n < 0) {
+		p->stays = why;
+		(void)err_prefix(&p->stays,
+		                 "what undo needs is kept, because it cannot be exported");
+	}
+	if (n <= 0)
+		return 0;
+	if (store_begin(p->store, e))
+		return -1;
+	s = store_stmt(p->store, SQL_FILE_CHANGE_FORGET_THESE);
+	bind_text(s, ":rows", rows.bytes);
+	return change(p, s, e);
+}
+
 /* What was in files before writes that are old: those cannot be undone any more. */
 static int purge_images(struct purge *p, struct err *e)
 {
+	OWNED(str) struct str dir = STR_INIT;
 	int got = is_any(p, SQL_FILE_CHANGE_IMAGE_OLD, e);
-	int n = got > 0 ? change_old(p, SQL_FILE_CHANGE_FORGET, e) : got;
+	int wanted = got > 0 ? audit_cut_dir(p->store, &dir, e) : got;
+	int n = got;
 
+	if (wanted > 0)
+		n = export_images(p, dir.bytes, e);
+	else if (got > 0)
+		n = wanted < 0 ? -1 : change_old(p, SQL_FILE_CHANGE_FORGET, e);
 	if (n > 0)
 		p->images += n;
 	return n;
@@ -340,15 +384,38 @@ static int walk(struct purge *p, enum purge_table table, struct err *e)
 	return 1;
 }
 
+/* ---- the timeline ---- */
+
+static int64_t days_of(struct store *st, const char *name, int64_t otherwise)
+{
+	int64_t days = setting_int(st, name, otherwise);
+
+	return days < 0 || days > MOST_DAYS ? otherwise : days;
+}
+
+static int purge_timeline(struct purge *p, struct err *e)
+{
+	int did;
+
+	if (!p->cut.store) {
+		int64_t days = days_of(p->store, "audit_retention_days", DEFAULT_AUDIT_DAYS);
+
+		audit_cut_begin(&p->cut, p->store, clock_instant(clock_now_ms() - days * DAY_MS));
+	}
+	did = audit_cut_some(&p->cut, e);
+	if (p->cut.stays.kind != ERR_NONE)
+		p->stays = p->cut.stays;
+	p->cut.stays.kind = ERR_NONE;
+	return did;
+}
+
 /* ---- all of it ---- */
 
 void purge_begin(struct purge *p, struct store *st)
 {
-	int64_t days = setting_int(st, "retention_days", DEFAULT_DAYS);
+	int64_t days = days_of(st, "retention_days", DEFAULT_DAYS);
 
 	purge_clear(p);
-	if (days < 0 || days > 36500)
-		days = DEFAULT_DAYS;
 	p->store = st;
 	p->phase = PHASE_ABANDONED;
 	p->cutoff = clock_instant(clock_now_ms() - days * DAY_MS);
@@ -380,10 +447,16 @@ static int work(struct purge *p, struct err *e)
 		return walk(p, PURGE_TIME_GAPS, e);
 	case PHASE_COMMANDS:
 		return walk(p, PURGE_COMMANDS, e);
+	case PHASE_DECISIONS:
+		return walk(p, PURGE_DECISIONS, e);
+	case PHASE_STEERINGS:
+		return walk(p, PURGE_STEERINGS, e);
 	case PHASE_POLICIES:
 		return walk(p, PURGE_POLICIES, e);
 	case PHASE_UPKEEPS:
 		return walk(p, PURGE_UPKEEPS, e);
+	case PHASE_TIMELINE:
+		return purge_timeline(p, e);
 	case PHASE_IDLE:
 	case PHASE_COUNT:
 	default:
@@ -393,8 +466,10 @@ static int work(struct purge *p, struct err *e)
 
 int purge_some(struct purge *p, struct err *e)
 {
+	int64_t start = clock_monotonic_ms();
 	int did = work(p, e);
 
+	p->took_ms = clock_monotonic_ms() - start;
 	if (did < 0)
 		return -1;
 	if (did > 0) {
@@ -404,6 +479,15 @@ int purge_some(struct purge *p, struct err *e)
 	p->after = 0;
 	p->phase = p->phase + 1 == PHASE_COUNT ? PHASE_IDLE : p->phase + 1;
 	return p->phase != PHASE_IDLE;
+}
+
+int purge_pause_ms(const struct purge *p)
+{
+	int64_t pause = 2 * p->took_ms;
+
+	if (pause < PAUSE_MIN_MS)
+		return PAUSE_MIN_MS;
+	return pause < PAUSE_MAX_MS ? (int)pause : PAUSE_MAX_MS;
 }
 
 bool purge_is_under_way(const struct purge *p)
@@ -428,6 +512,7 @@ void purge_tell(const struct purge *p, struct str *out)
 	add_count(&deleted, p->slack, "of what was said in Slack");
 	add_count(&deleted, p->envelopes, "of slack_envelope");
 	add_count(&deleted, p->images, "image(s) of files before a write");
+	add_count(&deleted, p->cut.events, "of the timeline");
 	for (int i = 0; i < PURGE_TABLES; i++) {
 		char what[40];
 
@@ -443,5 +528,6 @@ void purge_tell(const struct purge *p, struct str *out)
 void purge_clear(struct purge *p)
 {
 	str_clear(&p->group);
+	audit_cut_clear(&p->cut);
 	*p = (struct purge)PURGE_INIT;
 }

@@ -264,17 +264,25 @@ static void gist_clear(struct gist *g)
 	str_clear(&g->paths);
 }
 
-static void take_path(struct gist *g, const char *path, const char *asked, size_t *count)
+/* Every path of the proposal, but the one that was asked for. */
+static void take_paths(const struct request *r, struct gist *g)
 {
-	if (!path || strcmp(path, asked) == 0)
-		return;
-	if (++*count > PATHS_MAX) {
-		g->more++;
-		return;
+	const char *asked = r->file_path ? r->file_path : "";
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->file_count; i++) {
+		const char *path = r->files[i].path;
+
+		if (strcmp(path, asked) == 0)
+			continue;
+		if (++count > PATHS_MAX) {
+			g->more++;
+			continue;
+		}
+		if (g->paths.length)
+			str_add_char(&g->paths, '\n');
+		(void)slack_add(&g->paths, path, strlen(path), PATH_MAX_UNITS, SLACK_RAW);
 	}
-	if (g->paths.length)
-		str_add_char(&g->paths, '\n');
-	(void)slack_add(&g->paths, path, strlen(path), PATH_MAX_UNITS, SLACK_RAW);
 }
 
 static void count_lines(struct gist *g, const struct diff_file *f)
@@ -291,22 +299,15 @@ static void take_gist(const struct request *r, struct gist *g)
 {
 	const struct str *text = slack_proposal(r);
 	OWNED(diff) struct diff d = DIFF_INIT;
-	const char *asked = r->file_path ? r->file_path : "";
-	size_t count = 0;
 
+	take_paths(r, g);
 	if (!diff_looks_like(str_text(text), text->length) ||
 	    diff_parse(str_text(text), text->length, &d, NULL)) {
 		g->added = slack_lines(str_text(text), text->length);
 		return;
 	}
-	for (size_t i = 0; i < d.file_count; i++) {
-		const struct diff_file *f = &d.files[i];
-
-		count_lines(g, f);
-		take_path(g, f->old_path, asked, &count);
-		if (!f->old_path || !f->new_path || strcmp(f->old_path, f->new_path) != 0)
-			take_path(g, f->new_path, asked, &count);
-	}
+	for (size_t i = 0; i < d.file_count; i++)
+		count_lines(g, &d.files[i]);
 }
 
 /* ---- questions ---- */
@@ -877,9 +878,25 @@ void slack_say_broadcast(const char *level, const char *message, struct slack_sa
 	say(sign, message ? message : "", out);
 }
 
+/* In a section, what names people mentions them. */
+static void name_people_in(cJSON *section)
+{
+	cJSON *text = cJSON_GetObjectItem(cJSON_GetObjectItem(section, "text"), "text");
+	OWNED(str) struct str named = STR_INIT;
+
+	str_add(&named, cJSON_GetStringValue(text) ? cJSON_GetStringValue(text) : "");
+	slack_name_people(&named);
+	(void)cJSON_SetValuestring(text, str_text(&named));
+}
+
 void slack_say_text(const char *text, struct slack_said *out)
 {
+	cJSON *section;
+
 	say("", text ? text : "", out);
+	slack_name_people(&out->text);
+	cJSON_ArrayForEach (section, out->blocks)
+		name_people_in(section);
 }
 
 /* ---- silent agents ---- */

@@ -93,7 +93,8 @@ void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
                      struct slack_said *out);
 /* A notice of its own: the watchdog has nudged for the nudge-th time. */
 void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out);
-/* Our own words: *, _, ~ and backticks format; & < > are escaped here. */
+/* Our own words: *, _, ~ and backticks format; & < > are escaped here; who is named by us
+ * (slack:<team>:<user>) is mentioned, by the name that Slack knows. */
 void slack_say_text(const char *text, struct slack_said *out);
 
 /* The same without blocks, for when Slack refuses those: how to answer in words, too. */

@@ -7,6 +7,7 @@
 #include "request.h"
 #include "setting.h"
 #include "slack_envelope.h"
+#include "slack_text.h"
 #include "stall.h"
 
 #include <ctype.h>
@@ -19,6 +20,8 @@ enum {
 	LEAST_ID = 8, /* a word of a command is an id from this length on */
 	LISTED = 20, /* sessions in one answer */
 	REPLY_MOST = 3800, /* characters of one */
+	FORM_MS =
+	    10 * 60 * 1000, /* after it was asked for, a reply is for the form that may not show */
 };
 
 struct order {
@@ -52,6 +55,7 @@ static void reply_to_command(struct order *o, const char *text)
 	OWNED(str) struct str escaped = STR_INIT;
 
 	escape(&escaped, text);
+	slack_name_people(&escaped);
 	str_reset(o->reply);
 	str_add(o->reply, "{\"response_type\":\"ephemeral\",\"text\":");
 	json_quote(o->reply, str_text(&escaped));
@@ -433,6 +437,16 @@ static int open_form(struct order *o, struct err *e)
 	bind_text(s, ":thread_ts", a->thread_ts);
 	bind_text(s, ":user", a->user);
 	bind_text(s, ":expires_at", until.text);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+/* What this person writes next is not for the form any more. */
+static int form_closed(struct order *o, struct err *e)
+{
+	stmt *s = store_stmt(o->st, SQL_SLACK_FORM_CLOSED);
+
+	bind_text(s, ":request", o->act->request);
+	bind_text(s, ":user", o->act->user);
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
@@ -849,15 +863,17 @@ static int waiting(struct order *o, struct err *e)
 	return count < 2 && got < 0 ? -1 : count;
 }
 
-/* The question whose form could not be shown to this person: what he writes next is what he would
- * have written there. */
+/* The question whose form this person does not see, as far as we know: what he writes next is what
+ * he would have written there. */
 static int missed_form(struct order *o, char id[40], char view[16], struct err *e)
 {
+	struct instant since = clock_instant(clock_now_ms() - FORM_MS);
 	stmt *s = store_stmt(o->st, SQL_SLACK_FORM_MISSED);
 	int got;
 
 	bind_int(s, ":session", o->thread->session_seq);
 	bind_text(s, ":user", o->act->user);
+	bind_text(s, ":since", since.text);
 	got = stmt_row(s, e);
 	if (got > 0) {
 		(void)snprintf(id, 40, "%s", col_text(s, SLACK_FORM_MISSED_ID));
@@ -891,7 +907,7 @@ static int reply_in_thread(struct order *o, struct err *e)
 	    (o->act->mentioned && strcmp(w.verb, "sessions") == 0))
 		return run_line(o, &w, e);
 	if (missed && (*w.rest || !is_verdict(w.verb)))
-		return decide(o, id, view, o->act->text, e);
+		return decide(o, id, view, strcmp(w.verb, view) == 0 ? w.rest : o->act->text, e);
 	if (open == 0)
 		return say_to_session(o, &w, e);
 	if (is_verdict(w.verb)) {
@@ -1004,6 +1020,8 @@ int slack_order_run(struct store *st, const struct slack_act *a, const struct sl
 		return tell(&o, "Please write something.", e);
 	case DEED_FILE:
 		return show_file(&o, a->request, e);
+	case DEED_CLOSE:
+		return form_closed(&o, e);
 	case DEED_NUDGE:
 		return nudge(&o, e);
 	case DEED_COMMAND:

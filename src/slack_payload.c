@@ -501,8 +501,14 @@ static int read_interactive(struct slack_act *a, const cJSON *payload)
 	if (strcmp(type, "view_closed") == 0) {
 		const char *view = text_in(payload, "view", "id");
 
+		const char *of = text_in(payload, "view", "private_metadata");
+
 		a->event_key = view ? join_key("closed", view) : NULL;
 		set_action(a, "close", text_in(payload, "view", "callback_id"));
+		if (of && *of && strlen(of) <= ID_MOST) {
+			a->request = xstrdup(of);
+			a->deed = DEED_CLOSE;
+		}
 		return 0;
 	}
 	set_action(a, type, NULL);

@@ -49,6 +49,7 @@ enum slack_deed {
 	DEED_OPEN, /* open the form view for request (or session) */
 	DEED_EMPTY, /* a form was sent without the text it needs */
 	DEED_FILE, /* show the files that request is about, whole */
+	DEED_CLOSE, /* the form of request was closed, nothing was sent */
 	DEED_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
 	DEED_COMMAND, /* /intercom: text */
 	DEED_REPLY, /* a message in a thread: text */

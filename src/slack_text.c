@@ -12,7 +12,7 @@ enum {
 	PIECE_BYTES = 16,
 };
 
-static const char MARK[] = "…";
+static const char MARK[] = "…", PERSON[] = "slack:";
 
 /* Reads the character at p: its length, 1 with U+FFFD for a byte that begins none. */
 static size_t decode(const unsigned char *p, size_t left, uint32_t *ret)
@@ -123,6 +123,47 @@ bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
 		used += wide;
 	}
 	return true;
+}
+
+/* Bytes of an id in capitals and digits at text; 0: there is none. */
+static size_t id_bytes(const char *text)
+{
+	return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+}
+
+/* The user's id in a name of ours at text, and how long the name is; NULL: it is none. */
+static const char *person_at(const char *text, size_t *ret_length)
+{
+	size_t team, user;
+
+	if (strncmp(text, PERSON, sizeof(PERSON) - 1) != 0)
+		return NULL;
+	team = id_bytes(text + sizeof(PERSON) - 1);
+	text += sizeof(PERSON) - 1 + team;
+	if (*text != ':' || (text[1] != 'U' && text[1] != 'W'))
+		return NULL;
+	user = id_bytes(++text);
+	*ret_length = sizeof(PERSON) + team + user;
+	return text;
+}
+
+void slack_name_people(struct str *text)
+{
+	OWNED(str) struct str out = STR_INIT;
+
+	for (const char *at = str_text(text); *at;) {
+		size_t length;
+		const char *user = person_at(at, &length);
+
+		if (user) {
+			str_addf(&out, "<@%.*s>", (int)(length - (size_t)(user - at)), user);
+			at += length;
+		} else {
+			str_add_char(&out, *at++);
+		}
+	}
+	str_reset(text);
+	str_add(text, str_text(&out));
 }
 
 size_t slack_units(const char *text)

@@ -19,6 +19,10 @@ enum slack_escaping {
 bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
                enum slack_escaping how);
 
+/* Our names of people, slack:<team>:<user>, become mentions, which Slack shows as their names. For
+ * mrkdwn of our own, escaped already. */
+void slack_name_people(struct str *text);
+
 /* UTF-16 units of well-formed UTF-8. */
 size_t slack_units(const char *text);
 

@@ -82,6 +82,16 @@ const char *scratch(void)
 
 /* ---- the store ---- */
 
+TCase *store_case(Suite *s, const char *name, int seconds)
+{
+	TCase *c = tcase_create(name);
+
+	tcase_set_timeout(c, seconds);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	suite_add_tcase(s, c);
+	return c;
+}
+
 const char *test_db(void)
 {
 	return db_path;
@@ -283,4 +293,37 @@ void stop_worker(pid_t pid)
 	(void)kill(pid, SIGTERM);
 	int status = wait_for(pid);
 	ck_assert_msg(status == 0, "the worker ended with status %d after SIGTERM", status);
+}
+
+/* ---- killed at a system call ---- */
+
+enum { KILLS_MAX = 200 };
+
+pid_t start_killed_at(const char *name, const char *call, int n)
+{
+	char inject[100], trace[60], path[PATH_BYTES];
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return pid;
+	(void)snprintf(trace, sizeof(trace), "trace=%s", call);
+	(void)snprintf(inject, sizeof(inject), "inject=%s:signal=SIGKILL:when=%d", call, n);
+	(void)snprintf(path, sizeof(path), "%s/%s", getenv("INTERCOM_BUILD"), name);
+	(void)setpgid(0, 0);
+	(void)execlp("strace", "strace", "-f", "-qq", "-o", "/dev/null", "-e", trace, "-e", inject,
+	             path, "--db", test_db(), "--run", test_run(), "--log-level", "error",
+	             (char *)NULL);
+	_exit(127);
+}
+
+void kill_at_each(const char *call, int step, bool (*survives)(const char *call, int n))
+{
+	int n = 1;
+
+	while (survives(call, n)) {
+		n += step;
+		ck_assert_int_lt(n, KILLS_MAX);
+	}
+	ck_assert_msg(n > 2 * step, "killed at %s only up to %d", call, n);
 }

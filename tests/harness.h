@@ -23,6 +23,8 @@ void close_store(void);
 /* Closes the harness's own connection: from here on a test puts database files there itself, and
  * uses no `given`, `rows` or `expect` until the next fresh_store. */
 void leave_store(void);
+/* A case of tests that use the store, added to s; no test may last longer. */
+TCase *store_case(Suite *s, const char *name, int seconds);
 const char *test_db(void);
 const char *test_run(void);
 
@@ -47,6 +49,12 @@ void run_worker(const char *name);
 int try_worker(const char *name);
 /* Starts it and waits until its row is ready. */
 pid_t start_worker(const char *name);
+/* Starts it below strace, which kills it at its nth system call of that name. In a process group of
+ * its own; the caller waits for it. */
+pid_t start_killed_at(const char *name, const char *call, int n);
+/* survives (whether the worker came as far as the nth call) for the first call of that name, for
+ * the one that is step further on, and so on, until it did not; the test fails if that is soon. */
+void kill_at_each(const char *call, int step, bool (*survives)(const char *call, int n));
 /* SIGKILL, and waits for its end. For other signals: kill(2). */
 void kill_worker(pid_t pid);
 /* SIGTERM; the test fails unless it ends with status 0. */

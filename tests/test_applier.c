@@ -19,13 +19,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #define MAGIC_LINK "/proc/self/root"
 
-enum { NOBODY = 65534 };
+enum { NOBODY = 65534, BATCH = 16 };
 
 /* The newest job, its request and its caller. */
 static const char OUTCOME[] =
@@ -251,6 +253,44 @@ START_TEST(owner_and_attributes_survive)
 }
 END_TEST
 
+START_TEST(other_names_of_a_file_keep_the_old_content)
+{
+	begin();
+	file("a.txt", "old");
+	ck_assert_int_eq(link(in("a.txt"), in("same.txt")), 0);
+	apply("a.txt", "new");
+	file_is("a.txt", "new");
+	file_is("same.txt", "old");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(holes_are_filled_and_read_as_before)
+{
+	enum { HOLE = 1 << 20 };
+	OWNED(str) struct str diff = STR_INIT;
+	struct stat st;
+	FILE *f;
+
+	begin();
+	f = fopen(in("a.txt"), "we");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fseek(f, HOLE, SEEK_SET), 0);
+	(void)fputs("\none\n", f);
+	ck_assert_int_eq(fclose(f), 0);
+	apply("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -2 +2 @@\n-one\n+two\n");
+	expect(OUTCOME, APPLIED);
+	ck_assert_int_eq(stat(in("a.txt"), &st), 0);
+	ck_assert_int_eq(st.st_size, HOLE + 5);
+	ck_assert_int_ge(st.st_blocks * 512, HOLE);
+	f = fopen(in("a.txt"), "re");
+	ck_assert_ptr_nonnull(f);
+	for (int i = 0; i < HOLE; i++)
+		ck_assert_int_eq(fgetc(f), 0);
+	(void)fclose(f);
+}
+END_TEST
+
 START_TEST(attributes_stay_behind_where_the_setting_says_so)
 {
 	begin();
@@ -281,6 +321,82 @@ START_TEST(context_that_differs_is_a_conflict_but_with_fuzz)
 	apply("a.txt", diff);
 	file_is("a.txt", "ONE\ntwo\n3\nfour\nfive\n");
 	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+/* ---- how much it takes ---- */
+
+enum { BIG_BYTES = 99 << 20, BIG_HUNKS = 10000, BIG_LINE = 50, WHERE_IT_IS = 3, MOVED = 5 };
+
+#ifdef __SANITIZE_ADDRESS__
+enum { CHECKING = 4 }; /* times the memory that it takes otherwise */
+#else
+enum { CHECKING = 1 };
+#endif
+
+/* A diff of BIG_HUNKS hunks, for a file that is written; moved: not where the diff says. */
+static void given_big(struct str *diff, bool moved)
+{
+	FILE *f = fopen(in("big.txt"), "we");
+	int lines = BIG_BYTES / BIG_LINE, step = lines / BIG_HUNKS;
+
+	ck_assert_ptr_nonnull(f);
+	if (moved)
+		(void)fprintf(f, "%*s\n", BIG_LINE - 1, "before all others");
+	for (int i = 1; i <= lines; i++)
+		(void)fprintf(f, "%-*d\n", BIG_LINE - 1, i);
+	ck_assert_int_eq(fclose(f), 0);
+	str_add(diff, "--- a/big.txt\n+++ b/big.txt\n");
+	for (int i = 0; i < BIG_HUNKS; i++) {
+		int at = i * step + 1;
+
+		str_addf(diff, "@@ -%d,3 +%d,3 @@\n %-*d\n-%-*d\n+changed\n %-*d\n", at, at,
+		         BIG_LINE - 1, at, BIG_LINE - 1, at + 1, BIG_LINE - 1, at + 2);
+	}
+}
+
+/* The most memory that a process needs that plans this and makes it ready to be written. */
+static long peak_kib(const struct str *diff)
+{
+	const struct proposal p = { .workspace_root = ws,
+		                    .file_path = "big.txt",
+		                    .body = diff->bytes,
+		                    .body_length = diff->length };
+	struct rusage used;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		OWNED(plan) struct plan plan = PLAN_INIT;
+		OWNED(file_change) struct file_change f = FILE_CHANGE_INIT;
+		struct refusal why = { .code = NULL };
+		int root = -1;
+
+		if (workspace_open(ws, &root, NULL) || plan_look(root, &p, &plan, &why) ||
+		    plan_work(&p, &plan, &why))
+			_exit(1);
+		file_change_take(root, &plan.files[0], NULL, &f);
+		_exit(file_change_open(root, &f, &why) || file_change_stage(root, &f, &why));
+	}
+	ck_assert_int_eq(wait4(pid, &status, 0, &used), pid);
+	ck_assert_int_eq(status, 0);
+	return used.ru_maxrss;
+}
+
+START_TEST(a_big_file_and_ten_thousand_hunks_take_no_more_memory_than_is_said)
+{
+	for (int moved = 0; moved <= 1; moved++) {
+		OWNED(str) struct str diff = STR_INIT;
+		long times = moved ? MOVED : WHERE_IT_IS, peak;
+
+		begin();
+		given_big(&diff, moved);
+		peak = peak_kib(&diff);
+		(void)printf("99 MiB, %d hunks%s: %ld MiB\n", BIG_HUNKS, moved ? ", moved" : "",
+		             peak / 1024);
+		ck_assert_int_gt(peak, BIG_BYTES / 1024);
+		ck_assert_int_lt(peak, times * CHECKING * (BIG_BYTES / 1024));
+	}
 }
 END_TEST
 
@@ -1467,7 +1583,7 @@ START_TEST(nothing_outside_is_opened_or_written_whoever_swaps_names)
 	outside = watch_outside();
 	ck_assert_int_eq(pthread_create(&s.thread, NULL, swap, &s), 0);
 	while (clock_monotonic_ms() < until_ms) {
-		for (size_t i = 0; i < 4 * COUNT(PATHS); i++) {
+		for (size_t i = 0; i < BATCH * COUNT(PATHS); i++) {
 			const char *path = PATHS[i % COUNT(PATHS)];
 
 			approve(path, i % COUNT(PATHS) == 3 ? SWAPPED : "mine");
@@ -1505,8 +1621,11 @@ static void add_writing(TCase *c)
 	tcase_add_test(c, line_ends_survive);
 	tcase_add_test(c, modes_survive);
 	tcase_add_test(c, owner_and_attributes_survive);
+	tcase_add_test(c, other_names_of_a_file_keep_the_old_content);
+	tcase_add_test(c, holes_are_filled_and_read_as_before);
 	tcase_add_test(c, attributes_stay_behind_where_the_setting_says_so);
 	tcase_add_test(c, context_that_differs_is_a_conflict_but_with_fuzz);
+	tcase_add_test(c, a_big_file_and_ten_thousand_hunks_take_no_more_memory_than_is_said);
 	tcase_add_test(c, a_link_inside_the_workspace_is_followed);
 	tcase_add_test(c, jobs_are_done_in_order);
 	tcase_add_test(c, jobs_of_other_machines_are_left_alone);
@@ -1571,7 +1690,6 @@ static void add_recovering(TCase *c)
 	tcase_add_test(c, a_bell_wakes_it_and_an_idle_look_writes_nothing);
 	tcase_add_test(c, race_the_file_changes_after_the_plan);
 	tcase_add_test(c, race_somebody_makes_the_new_file_first);
-	tcase_add_test(c, nothing_outside_is_opened_or_written_whoever_swaps_names);
 	tcase_add_test(c, race_directories_that_were_made_for_nothing_go);
 	tcase_add_test(c, race_the_file_becomes_a_link_or_its_directory_does);
 }
@@ -1579,7 +1697,7 @@ static void add_recovering(TCase *c)
 int main(void)
 {
 	Suite *s = suite_create("applier");
-	TCase *c = tcase_create("applier");
+	TCase *c = tcase_create("applier"), *race = tcase_create("race");
 
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
@@ -1589,5 +1707,9 @@ int main(void)
 	add_refusing(c);
 	add_recovering(c);
 	suite_add_tcase(s, c);
+	tcase_add_checked_fixture(race, NULL, close_store);
+	tcase_set_timeout(race, 0);
+	tcase_add_test(race, nothing_outside_is_opened_or_written_whoever_swaps_names);
+	suite_add_tcase(s, race);
 	return run_suite(s);
 }

@@ -1,6 +1,8 @@
 /* backup and restore: whole or not there, in use or not; and what is restored does nothing twice.
  */
 #include "agent.h"
+#include "jsonrpc.h"
+#include "slack_peer.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -18,7 +20,7 @@ static struct site site;
 static char file[300]; /* the backup */
 static struct str said;
 
-static void given_place(void)
+static void given_place_with(const char *more)
 {
 	char database[200];
 
@@ -27,7 +29,12 @@ static void given_place(void)
 	ck_assert_int_eq(mkdir(database, 0700), 0);
 	(void)snprintf(file, sizeof(file), "%s/copy.db", database);
 	(void)strncat(database, "/intercom.db", sizeof(database) - strlen(database) - 1);
-	site = site_make_at(database, "");
+	site = site_make_at(database, more);
+}
+
+static void given_place(void)
+{
+	given_place_with("");
 }
 
 /* What the sqlite3 shell says to a text, of the database at path. Valid until the next call. */
@@ -452,6 +459,87 @@ START_TEST(the_database_of_before_is_kept)
 }
 END_TEST
 
+/* ---- Slack ---- */
+
+/* A session whose thread nobody has begun yet, and what is to be said in it. Nothing runs. */
+static void given_an_unsaid_thread(void)
+{
+	given_place_with("[slack]\nchannel_id = \"C01AGENTS\"\n");
+	slack_start();
+	slack_credentials();
+	site_start(&site);
+	ck_assert_int_eq(site_stop(&site), 0);
+	has_rows(site.database,
+	         "INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode,"
+	         " created_at, updated_at) SELECT 's', 'elsewhere', id, '/w', 'active', 'remote',"
+	         " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z' FROM operator"
+	         " WHERE is_default = 1;"
+	         "INSERT INTO slack_notice (kind, session_seq, text)"
+	         " VALUES ('reply', 1, 'one'), ('reply', 1, 'two');"
+	         "SELECT kind, state FROM slack_message",
+	         "session|queued\nreply|queued\nreply|queued\n");
+}
+
+static void all_is_said(void)
+{
+	static const char OPEN[] = "SELECT count(*) FROM slack_outbox WHERE state IN ('queued',"
+	                           " 'sending', 'doubtful')";
+
+	for (int64_t end = agent_ms() + SOON_MS; agent_ms() < end; (void)poll(NULL, 0, 10)) {
+		if (strcmp(sql(site.database, OPEN), "0\n") == 0)
+			return;
+		advance(1000);
+	}
+	has_rows(site.database, OPEN, "0\n");
+}
+
+/* The texts that Slack shows in the channel, a line each. */
+static void slack_shows(const char *wanted)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
+	OWNED(str) struct str texts = STR_INIT;
+	const cJSON *m;
+
+	cJSON_ArrayForEach (m, cJSON_GetObjectItem(root, "messages"))
+		if (!cJSON_IsTrue(cJSON_GetObjectItem(m, "deleted")))
+			str_addf(&texts, "%.7s\n",
+			         cJSON_GetStringValue(cJSON_GetObjectItem(m, "text")));
+	ck_assert_str_eq(str_text(&texts), wanted);
+}
+
+START_TEST(what_was_said_in_slack_since_the_backup_is_not_said_again)
+{
+	given_an_unsaid_thread();
+	succeeds(back_up());
+	site_start(&site);
+	all_is_said();
+	ck_assert_int_eq(site_stop(&site), 0);
+	slack_shows("🚀 *S\none\ntwo\n");
+
+	succeeds(restore(file));
+	has_rows(site.database, "SELECT count(*) FROM slack_message WHERE ts IS NOT NULL", "0\n");
+	site_start(&site);
+	all_is_said();
+	has_rows(site.database, "SELECT count(*) FROM slack_message WHERE ts IS NOT NULL", "3\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	slack_shows("🚀 *S\none\ntwo\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(what_was_not_said_before_the_restore_is_said_after_it_in_order)
+{
+	given_an_unsaid_thread();
+	succeeds(back_up());
+	succeeds(restore(file));
+	site_start(&site);
+	all_is_said();
+	ck_assert_int_eq(site_stop(&site), 0);
+	slack_shows("🚀 *S\none\ntwo\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(a_database_that_is_noise_is_kept_and_replaced)
 {
 	given_database();
@@ -581,6 +669,29 @@ static void given_backup_of_a_write(char id[40])
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 
+START_TEST(the_seals_go_on_after_a_restore)
+{
+	given_database();
+	succeeds(intercom("audit export >/dev/null"));
+	succeeds(back_up());
+	(void)sql(site.database, "INSERT INTO event (at, kind) VALUES ('2026-01-01T09:00:00.000Z', "
+	                         "'lost')");
+	succeeds(intercom("audit export >/dev/null"));
+	succeeds(restore(file));
+
+	succeeds(intercom("audit verify"));
+	says(str_text(&said), "1 not sealed yet"); /* that of the restore */
+	site_start(&site);
+	has_rows_soon("SELECT max(seq) = (SELECT max(seq) FROM event) AND max(seq) > 1000000 FROM "
+	              "seal",
+	              "1\n");
+	succeeds(intercom("audit verify"));
+	ck_assert_int_eq(site_stop(&site), 0);
+	succeeds(intercom("audit export >/dev/null"));
+	succeeds(intercom("audit verify"));
+}
+END_TEST
+
 START_TEST(an_old_question_can_be_answered_and_nothing_is_written_twice)
 {
 	OWNED(char_ptr) char *answer = NULL;
@@ -646,10 +757,8 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("backup");
-	TCase *c = tcase_create("backup");
+	TCase *c = store_case(s, "backup", 100);
 
-	tcase_add_checked_fixture(c, NULL, close_store);
-	tcase_set_timeout(c, 100);
 	tcase_add_test(c, a_backup_is_one_private_file_with_all_rows);
 	tcase_add_test(c, what_is_there_is_not_overwritten);
 	tcase_add_test(c, without_a_database_there_is_no_backup);
@@ -666,8 +775,11 @@ int main(void)
 	tcase_add_test(c, a_backup_is_restored_where_there_is_no_database);
 	tcase_add_test(c, an_older_schema_is_brought_up_to_date);
 	tcase_add_test(c, numbers_given_since_the_backup_are_not_given_again);
+	tcase_add_test(c, the_seals_go_on_after_a_restore);
 	tcase_add_test(c, an_old_question_can_be_answered_and_nothing_is_written_twice);
 	tcase_add_test(c, a_write_that_was_begun_is_parked_with_its_files);
-	suite_add_tcase(s, c);
+	c = store_case(s, "backup_slack", 100);
+	tcase_add_test(c, what_was_said_in_slack_since_the_backup_is_not_said_again);
+	tcase_add_test(c, what_was_not_said_before_the_restore_is_said_after_it_in_order);
 	return run_suite(s);
 }

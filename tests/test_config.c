@@ -140,6 +140,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "host_cli||default\nhost_cli_args|[]|default\n"
 	    "max_concurrent_sessions|3|default\nhttp_port|3000|default\n"
 	    "ipc_name|agent-intercom|default\nretention_days|30|default\n"
+	    "audit_retention_days|365|default\nretention_export_dir||default\n"
 	    "undo_limit_bytes|10485760|default\n"
 	    "command_timeout_seconds|60|default\ncommand_output_limit_bytes|65536|default\n"
 	    "database.path|%s/home/.local/state/agent-intercom/intercom.db|default\n"
@@ -175,7 +176,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	given(
 	    "host_cli_args = [\"--stdio\", \"-x\"]\nmax_concurrent_sessions = 4\n"
 	    "http_port = 0\nipc_name = \"other.one\"\nretention_days = 7\n"
-	    "undo_limit_bytes = 0\n"
+	    "audit_retention_days = 8\nretention_export_dir = \".\"\nundo_limit_bytes = 0\n"
 	    "command_timeout_seconds = 61\ncommand_output_limit_bytes = 1000\n"
 	    "[database]\npath = \"data/x.db\"\n"
 	    "[apply]\nfuzz_lines = 2\nkeep_attributes = false\n"
@@ -202,6 +203,8 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.http_port, 0);
 	ck_assert_str_eq(c.ipc_name, "other.one");
 	ck_assert_int_eq(c.retention_days, 7);
+	ck_assert_int_eq(c.audit_retention_days, 8);
+	ck_assert_int_eq(c.retention_export_dir[0], '/');
 	ck_assert_int_eq(c.undo_limit_bytes, 0);
 	ck_assert_int_eq(c.command_timeout_seconds, 61);
 	ck_assert_int_eq(c.command_output_limit_bytes, 1000);
@@ -432,6 +435,7 @@ START_TEST(a_value_out_of_range_is_refused)
 	refuses("http_port = 65536\n", ":3: http_port: is the integer 65536; write");
 	refuses("http_port = -1\n", ":3: http_port: is the integer -1; write");
 	refuses("retention_days = 0\n", ":3: retention_days: is the integer 0");
+	refuses("audit_retention_days = 0\n", ":3: audit_retention_days: is the integer 0");
 	refuses("[apply]\nfuzz_lines = 3\n", ":4: apply.fuzz_lines: is the integer 3; write an "
 	                                     "integer from 0 to 2");
 	refuses("[timeouts]\napproval_seconds = 0\n", ":4: timeouts.approval_seconds: is the");
@@ -587,6 +591,16 @@ START_TEST(a_workspace_path_that_is_not_there_is_a_warning)
 }
 END_TEST
 
+START_TEST(an_export_folder_that_is_not_there_is_a_warning)
+{
+	given("retention_export_dir = \"none\"\n");
+	load();
+	ck_assert_uint_eq(c.warnings.count, 1);
+	ck_assert_ptr_nonnull(strstr(c.warnings.items[0], ":3: retention_export_dir: "));
+	ck_assert_str_eq(c.retention_export_dir, in("conf/none"));
+}
+END_TEST
+
 START_TEST(a_file_that_others_can_change_is_a_warning)
 {
 	given("");
@@ -625,7 +639,7 @@ START_TEST(the_sample_loads_and_shows_the_defaults)
 	config_settings(&c, add_row, &after);
 	ck_assert_ptr_nonnull(strstr(str_text(&after), "workspace|[{\"id\":\"my-backend\""));
 	ck_assert_ptr_null(strstr(str_text(&after), "|default"));
-	ck_assert_uint_eq(c.warnings.count, 1); /* the workspace of the example */
+	ck_assert_uint_eq(c.warnings.count, 2); /* workspace and export folder of the example */
 }
 END_TEST
 
@@ -697,6 +711,7 @@ int main(void)
 	tcase_add_test(tests, keys_of_older_versions_are_told_where_they_went);
 	tcase_add_test(tests, all_unknown_keys_are_told_in_the_order_of_the_file);
 	tcase_add_test(tests, a_workspace_path_that_is_not_there_is_a_warning);
+	tcase_add_test(tests, an_export_folder_that_is_not_there_is_a_warning);
 	tcase_add_test(tests, a_file_that_others_can_change_is_a_warning);
 	tcase_add_test(tests, the_sample_loads_and_shows_the_defaults);
 	tcase_add_test(tests, clearing_leaves_a_config_that_can_be_filled_again);

@@ -1,7 +1,8 @@
-/* Random edits and damaged patches, applied by us, by `git apply` and by GNU patch: who takes a
- * patch must make the same bytes of it. INTERCOM_CASES=n: how many (120); INTERCOM_SEED: which.
+/* Random edits and damaged patches, applied by us, by `git apply` and by GNU patch, with fuzz too:
+ * who takes a patch must make the same bytes of it. INTERCOM_CASES=n: how many (120);
+ * INTERCOM_SEED: which.
  *
- * Where they do not agree whether a patch fits (4 in 1,000), that is counted and printed, not
+ * Where they do not agree whether a patch fits (14 in 1,000), that is counted and printed, not
  * judged, but for proposals made by git itself, which we must take. Known and meant: only by us:
  * git wants a hunk with less context at one side to stand at that edge of the file; only by them:
  * they drop what stands behind a hunk and is neither a hunk nor a file, such as a hunk whose header
@@ -19,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CASES = 120, LINES_MAX = 40, FILES = 6 };
+enum { CASES = 120, LINES_MAX = 40, FILES = 6, FUZZ = 2, CONTEXT = 3 };
 
 static char scratch[64];
 static int cases;
@@ -141,13 +142,35 @@ static void damage(struct str *patch)
 
 /* ---- one file ---- */
 
-static bool we_apply(const struct str *patch, const struct str *target, struct str *result)
+static bool we_apply(const struct str *patch, const struct str *target, size_t fuzz,
+                     struct str *result)
 {
 	OWNED(diff) struct diff d = DIFF_INIT;
 
 	return diff_parse(str_text(patch), patch->length, &d, NULL) == 0 && d.file_count == 1 &&
-	       diff_apply_file(&d.files[0], str_text(target), target->length, 0, result, NULL,
+	       diff_apply_file(&d.files[0], str_text(target), target->length, fuzz, result, NULL,
 	                       NULL) == 0;
+}
+
+static bool is_context(const struct diff_hunk *h, size_t line)
+{
+	return line < h->line_count && h->lines[line].kind == ' ';
+}
+
+/* Whether each hunk has all its context at both ends. Where it has less, patch takes that for an
+ * edge of the file, and under fuzz inserts there by nothing but the line's number. */
+static bool is_amid(const struct str *patch)
+{
+	OWNED(diff) struct diff d = DIFF_INIT;
+	bool amid = diff_parse(str_text(patch), patch->length, &d, NULL) == 0 && d.file_count == 1;
+
+	for (size_t i = 0; amid && i < d.files[0].hunk_count; i++)
+		for (size_t k = 0; amid && k < CONTEXT; k++) {
+			const struct diff_hunk *h = &d.files[0].hunks[i];
+
+			amid = is_context(h, k) && is_context(h, h->line_count - 1 - k);
+		}
+	return amid;
 }
 
 /* Runs a command on f.c, which holds target; whether it succeeds, and what f.c is then. */
@@ -184,7 +207,7 @@ static void tell(const char *who, const struct tally *t)
 
 START_TEST(who_takes_a_patch_makes_the_same_of_it)
 {
-	struct tally git = { 0 }, patch_1 = { 0 };
+	struct tally git = { 0 }, patch_1 = { 0 }, patch_2 = { 0 };
 
 	for (int i = 0; i < cases; i++) {
 		OWNED(str) struct str old = STR_INIT;
@@ -194,6 +217,7 @@ START_TEST(who_takes_a_patch_makes_the_same_of_it)
 		OWNED(str) struct str ours = STR_INIT;
 		OWNED(str) struct str theirs = STR_INIT;
 		OWNED(str) struct str third = STR_INIT;
+		OWNED(str) struct str fourth = STR_INIT;
 		bool we;
 
 		make_text(&old);
@@ -209,16 +233,23 @@ START_TEST(who_takes_a_patch_makes_the_same_of_it)
 		if (i % 4 == 3)
 			damage(&patch);
 		put("patch", &patch);
-		we = we_apply(&patch, &target, &ours);
+		we = we_apply(&patch, &target, 0, &ours);
 		compare(&git, "git", &patch, &target, &ours, we, &theirs,
 		        they_apply("git apply --whitespace=nowarn patch 2>/dev/null", &target,
 		                   &theirs));
 		compare(&patch_1, "patch", &patch, &target, &ours, we, &third,
 		        they_apply("patch --binary -N -t -s -F0 -p1 <patch >/dev/null 2>&1",
 		                   &target, &third));
+		if (!is_amid(&patch))
+			continue;
+		we = we_apply(&patch, &target, FUZZ, &ours);
+		compare(&patch_2, "patch -F2", &patch, &target, &ours, we, &fourth,
+		        they_apply("patch --binary -N -t -s -F2 -p1 <patch >/dev/null 2>&1",
+		                   &target, &fourth));
 	}
 	tell("git apply", &git);
 	tell("patch -F0", &patch_1);
+	tell("patch -F2", &patch_2);
 	ck_assert_int_gt(git.both, 0);
 	ck_assert_int_gt(git.none, 0);
 }

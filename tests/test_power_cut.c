@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 enum {
-	CUTS = 40,
+	CUTS = 25,
 	COMMITS = 24, /* of the role "write" */
 	COPY_EVERY = 5, /* commits between two checkpoints ... */
 	RESTART_EVERY = 11, /* ... two that begin the log anew ... */
@@ -552,13 +552,13 @@ static void tell_decision(struct story *s)
 /* A row and a content in each commit, so that one without the other is seen. */
 static int write_one(struct store *st, long number)
 {
-	char text[6000];
+	char bytes[6000], text[24];
 	struct err e = ERR_INIT;
 
-	memset(text, 'a' + (int)(number % 26), sizeof(text));
 	(void)snprintf(text, sizeof(text), "%ld", number);
-	text[strlen(text)] = ' ';
-	if (store_begin(st, &e) || content_put(st, text, sizeof(text), &e) < 0 ||
+	memset(bytes, 'a' + (int)(number % 26), sizeof(bytes));
+	memcpy(bytes, text, strlen(text));
+	if (store_begin(st, &e) || content_put(st, bytes, sizeof(bytes), &e) < 0 ||
 	    setting_put(st, "count", text, "system", &e) || store_commit(st, &e)) {
 		(void)fprintf(stderr, "%s\n", e.text);
 		return -1;

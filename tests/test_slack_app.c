@@ -2,6 +2,7 @@
 #include "agent.h"
 #include "slack_peer.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,22 @@ static const char ALL_SCOPES[] =
     "{'scopes': ['app_mentions:read', 'channels:history', 'channels:read', 'chat:write',"
     " 'commands', 'groups:history', 'groups:read', 'im:history', 'files:write']}";
 
+/* The poster looks a minute after its last look, which may still be under way when the clock is
+ * moved. */
+static void a_later_look_notes_nothing(void)
+{
+	for (int look = 0; look < 10; look++) {
+		advance(60000);
+		for (int64_t end = agent_ms() + 1000; agent_ms() < end; (void)poll(NULL, 0, 10)) {
+			OWNED(char_ptr) char *notes = rows(NOTES);
+
+			if (!*notes)
+				return;
+		}
+	}
+	expect(NOTES, "");
+}
+
 START_TEST(who_we_are_in_slack_is_known_as_soon_as_the_poster_has_asked)
 {
 	desk("C01AGENTS");
@@ -101,9 +118,8 @@ START_TEST(a_scope_that_is_missing_is_named_with_what_to_do_until_it_is_there)
 	       "1\n");
 	expect("SELECT what FROM outbox_stuck", "");
 	slack_set("%s", ALL_SCOPES);
-	advance(60000);
 
-	expect_soon(NOTES, "");
+	a_later_look_notes_nothing();
 	desk_is_left();
 }
 END_TEST
@@ -157,9 +173,8 @@ START_TEST(a_channel_that_is_not_there_for_us_is_told_until_we_are_invited)
 	                   "private, /invite the app there, else set slack.channel_id to the id "
 	                   "that the channel's details show\n");
 	(void)slack_order("channel", "{'id': 'G01SECRET', 'is_member': true}");
-	advance(60000);
 
-	expect_soon(NOTES, "");
+	a_later_look_notes_nothing();
 	desk_is_left();
 }
 END_TEST

@@ -209,10 +209,22 @@ START_TEST(a_diff_whose_hidden_characters_do_not_fit_is_a_snippet)
 }
 END_TEST
 
+static void touches(struct request *r, const char *const *paths, size_t count)
+{
+	r->files = xcalloc(count, sizeof(*r->files));
+	r->file_count = count;
+	for (size_t i = 0; i < count; i++) {
+		r->files[i].path = xstrdup(paths[i]);
+		r->files[i].action = touched_action("modify");
+	}
+}
+
 START_TEST(a_diff_says_every_path_that_it_touches)
 {
+	static const char *const PATHS[] = { "src/main.c", "old name", "new name", "gone.c" };
 	OWNED(request) struct request r = a_clearance();
 
+	touches(&r, PATHS, COUNT(PATHS));
 	str_add(&r.body, "diff --git a/old name b/new name\nsimilarity index 100%\n"
 	                 "rename from old name\nrename to new name\n"
 	                 "diff --git a/gone.c b/gone.c\ndeleted file mode 100644\n--- "
@@ -221,6 +233,24 @@ START_TEST(a_diff_says_every_path_that_it_touches)
 	holds(json, "also touches:");
 	holds(json, "\\nold name\\nnew name\\ngone.c");
 	holds(json, " (+1 −2)");
+}
+END_TEST
+
+START_TEST(the_file_of_a_change_is_there_to_be_shown_unless_it_is_new)
+{
+	static const char *const PATHS[] = { "src/main.c" };
+	OWNED(request) struct request r = a_clearance();
+
+	touches(&r, PATHS, COUNT(PATHS));
+	(void)snprintf(r.files[0].hash, sizeof(r.files[0].hash), "%s", NO_FILE);
+	OWNED(char_ptr) char *new = asked(&r, NOBODY);
+	ck_assert_ptr_null(strstr(new, "approve_file"));
+	r.files[0].hash[0] = 'a';
+	OWNED(char_ptr) char *changed = asked(&r, NOBODY);
+	holds(changed, "\"action_id\":\"approve_file\"");
+	set(&r.state, "approved");
+	OWNED(char_ptr) char *decided = asked(&r, NOBODY);
+	ck_assert_ptr_null(strstr(decided, "approve_file"));
 }
 END_TEST
 
@@ -377,6 +407,22 @@ START_TEST(a_write_is_told_with_its_files)
 	OWNED(char_ptr) char *refused = said(&s);
 	holds(refused, "⚠️ Not written: a.c: line 3");
 	cJSON_Delete(files);
+}
+END_TEST
+
+START_TEST(whom_we_name_is_mentioned_and_nobody_else)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said agents = SLACK_SAID_INIT;
+	OWNED(char_ptr) char *json = NULL;
+
+	slack_say_text("by slack:T01:U0A and slack::W1B; slack:T01:C01 <@U0C> slack: slack:T:", &s);
+	ck_assert_str_eq(str_text(&s.text), "by <@U0A> and <@W1B>; slack:T01:C01 "
+	                                    "&lt;@U0C&gt; slack: slack:T:");
+	json = cJSON_PrintUnformatted(s.blocks);
+	ck_assert_ptr_nonnull(strstr(json, "by <@U0A> and <@W1B>; slack:T01:C01"));
+	slack_say_broadcast("info", "slack:T01:U0A", &agents); /* these are an agent's words */
+	ck_assert_ptr_nonnull(strstr(str_text(&agents.text), "slack:T01:U0A"));
 }
 END_TEST
 
@@ -566,6 +612,7 @@ int main(void)
 	tcase_add_test(c, a_diff_is_inline_up_to_20_lines_and_2500_characters);
 	tcase_add_test(c, a_diff_whose_hidden_characters_do_not_fit_is_a_snippet);
 	tcase_add_test(c, a_diff_says_every_path_that_it_touches);
+	tcase_add_test(c, the_file_of_a_change_is_there_to_be_shown_unless_it_is_new);
 	tcase_add_test(c, what_replaces_a_whole_file_is_shown_as_the_computed_diff);
 	tcase_add_test(c, hostile_diffs_stand_in_the_message_as_they_are);
 	tcase_add_test(c, hostile_questions_stay_within_every_limit);
@@ -575,6 +622,7 @@ int main(void)
 	tcase_add_test(c, prompts_and_standbys_have_their_buttons);
 	tcase_add_test(c, a_write_is_told_with_its_files);
 	tcase_add_test(c, a_broadcast_carries_the_sign_of_its_level);
+	tcase_add_test(c, whom_we_name_is_mentioned_and_nobody_else);
 	tcase_add_test(c, a_long_text_is_several_sections_and_says_what_it_left_out);
 	tcase_add_test(c, a_text_that_fits_is_said_whole_however_much_of_it_is_escaped);
 	tcase_add_test(c, an_empty_text_is_said_to_be_one);

@@ -3,12 +3,17 @@
 #include "jsonrpc.h"
 #include "slack_peer.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECOND = 1000, KILLED = 128 + 9, STEPS_MAX = 200 };
+enum { SECOND = 1000, STAGES = 4 };
+
+/* What is next to be said: 0 the session, 1 the diff's file, 2 the question, 3 its edit. */
+static int stage;
 
 static void desk(void)
 {
@@ -51,11 +56,14 @@ static void let_it_speak(void)
 /* Runs the poster, killed at its nth system call of that name; whether it came so far. */
 static bool killed_at(const char *call, int n)
 {
-	return shell(NULL,
-	             "INTERCOM_DRAIN=1 timeout 20 strace -f -qq -o /dev/null -e trace=%s"
-	             " --inject=%s:signal=SIGKILL:when=%d %s/slack-poster --db %s --run %s"
-	             " --log-level error",
-	             call, call, n, getenv("INTERCOM_BUILD"), test_db(), test_run()) == KILLED;
+	int status;
+	pid_t pid;
+
+	(void)setenv("INTERCOM_DRAIN", "1", 1);
+	pid = start_killed_at("slack-poster", call, n);
+	(void)unsetenv("INTERCOM_DRAIN");
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
 static int times(const char *text, const char *part)
@@ -67,7 +75,7 @@ static int times(const char *text, const char *part)
 	return count;
 }
 
-static void expect_each_thing_once(int stage, const char *call, int n)
+static void expect_each_thing_once(const char *call, int n)
 {
 	const char *all = slack_ask("messages?channel=C01AGENTS");
 	const char *files = slack_ask("files");
@@ -81,9 +89,8 @@ static void expect_each_thing_once(int stage, const char *call, int n)
 	expect("SELECT count(*) FROM slack_message WHERE state <> 'sent'", "0\n");
 }
 
-/* What is next to be said: 0 the session, 1 the diff's file, 2 the question, 3 its edit. A run says
- * one thing: the channel rests for a second after each. */
-static void go_to_stage(int stage)
+/* A run says one thing: the channel rests for a second after each. */
+static void go_to_stage(void)
 {
 	for (int i = 0; i < stage; i++) {
 		run_worker("slack-poster");
@@ -94,13 +101,13 @@ static void go_to_stage(int stage)
 }
 
 /* Killed at the nth call, twice, then let go. Whether it came so far. */
-static bool survives_once(int stage, const char *call, int n)
+static bool survives_once(const char *call, int n)
 {
 	pid_t poster;
 	bool killed;
 
 	desk();
-	go_to_stage(stage);
+	go_to_stage();
 	killed = killed_at(call, n);
 	advance(2 * SECOND);
 	if (killed) /* and its successor too */
@@ -108,25 +115,18 @@ static bool survives_once(int stage, const char *call, int n)
 	advance(2 * SECOND);
 	poster = start_worker("slack-poster");
 	let_it_speak();
-	expect_each_thing_once(stage, call, n);
+	expect_each_thing_once(call, n);
 	stop_worker(poster);
 	slack_stop();
 	close_store();
 	return killed;
 }
 
-/* At each nth call, until it gets through. */
+/* At each nth call, in each stage. */
 static void survives(const char *call, int step)
 {
-	for (int stage = 0; stage < 4; stage++) {
-		int n = 1;
-
-		while (survives_once(stage, call, n)) {
-			n += step;
-			ck_assert_int_lt(n, STEPS_MAX);
-		}
-		ck_assert_msg(n > 2 * step, "killed at %s only up to %d", call, n);
-	}
+	for (stage = 0; stage < STAGES; stage++)
+		kill_at_each(call, step, survives_once);
 }
 
 START_TEST(a_poster_killed_at_any_sync_to_disk_loses_and_repeats_nothing)

@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { STEPS_MAX = 300 };
-
 static void a_question_that_is_answered_in_slack(void)
 {
 	fresh_store();
@@ -35,24 +33,6 @@ static void a_question_that_is_answered_in_slack(void)
 	    " 'pending', printf('%064d', 1), 'Fix it', '-a', 'a.c', 'low', 'new_file',"
 	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
 	(void)slack_deliver("{'slash':{'text':'approve'}}"); /* waits for a connection */
-}
-
-static pid_t start_killed_at(const char *call, int n)
-{
-	char inject[100], trace[60], path[500];
-	pid_t pid = fork();
-
-	ck_assert_int_ge(pid, 0);
-	if (pid)
-		return pid;
-	(void)snprintf(trace, sizeof(trace), "trace=%s", call);
-	(void)snprintf(inject, sizeof(inject), "inject=%s:signal=SIGKILL:when=%d", call, n);
-	(void)snprintf(path, sizeof(path), "%s/slack-listener", getenv("INTERCOM_BUILD"));
-	(void)setpgid(0, 0);
-	(void)execlp("strace", "strace", "-f", "-qq", "-o", "/dev/null", "-e", trace, "-e", inject,
-	             path, "--db", test_db(), "--run", test_run(), "--log-level", "error",
-	             (char *)NULL);
-	_exit(127);
 }
 
 /* Until it is killed or has acknowledged: whether it was killed. */
@@ -79,7 +59,7 @@ static bool survives_once(const char *call, int n)
 	bool killed;
 
 	a_question_that_is_answered_in_slack();
-	killed = is_killed(start_killed_at(call, n));
+	killed = is_killed(start_killed_at("slack-listener", call, n));
 	if (killed) {
 		pid_t listener = start_worker("slack-listener");
 
@@ -94,38 +74,27 @@ static bool survives_once(const char *call, int n)
 	return killed;
 }
 
-static void survives(const char *call, int step)
-{
-	int n = 1;
-
-	while (survives_once(call, n)) {
-		n += step;
-		ck_assert_int_lt(n, STEPS_MAX);
-	}
-	ck_assert_msg(n > 2 * step, "killed at %s only up to %d", call, n);
-}
-
 START_TEST(a_listener_killed_at_any_sync_to_disk_loses_and_repeats_nothing)
 {
-	survives("fdatasync", 1);
+	kill_at_each("fdatasync", 1, survives_once);
 }
 END_TEST
 
 START_TEST(a_listener_killed_at_any_byte_that_it_sends_loses_and_repeats_nothing)
 {
-	survives("sendto", 1);
+	kill_at_each("sendto", 1, survives_once);
 }
 END_TEST
 
 START_TEST(a_listener_killed_at_any_answer_that_it_reads_loses_and_repeats_nothing)
 {
-	survives("recvfrom", 1);
+	kill_at_each("recvfrom", 1, survives_once);
 }
 END_TEST
 
 START_TEST(a_listener_killed_at_its_writes_loses_and_repeats_nothing)
 {
-	survives("pwrite64", 7);
+	kill_at_each("pwrite64", 7, survives_once);
 }
 END_TEST
 

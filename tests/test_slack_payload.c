@@ -308,6 +308,11 @@ START_TEST(a_closed_form_is_nothing_but_recognised_again)
 	ck_assert_int_eq(a.deed, DEED_NOTHING);
 	is(a.event_key, "closed:V01");
 	slack_act_clear(&a);
+	a = act("interactive", "{'type':'view_closed','user':{'id':'U01'},'view':{'id':'V02',"
+	                       "'callback_id':'refine','private_metadata':'01J'}}");
+	ck_assert_int_eq(a.deed, DEED_CLOSE);
+	is(a.request, "01J");
+	slack_act_clear(&a);
 }
 END_TEST
 

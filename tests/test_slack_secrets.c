@@ -323,10 +323,8 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("slack_secrets");
-	TCase *c = tcase_create("slack_secrets");
+	TCase *c = store_case(s, "slack_secrets", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(
 	    c, each_value_comes_from_the_keychain_then_from_systemd_then_from_the_environment);
 	tcase_add_test(c, what_systemd_hands_over_goes_before_the_environment);
@@ -335,6 +333,5 @@ int main(void)
 	tcase_add_test(c, the_keychains_program_is_told_no_token);
 	tcase_add_test(c, another_process_of_the_same_user_reads_no_token);
 	tcase_add_test(c, what_is_secret_is_in_no_row_and_no_log);
-	suite_add_tcase(s, c);
 	return run_suite(s);
 }

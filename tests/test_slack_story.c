@@ -116,9 +116,7 @@ START_TEST(a_reason_given_in_a_form_reaches_the_agent)
 	(void)slack_deliver(
 	    "{'click':{'channel':'C01AGENTS','ts':'%s','action_id':'approve_reject'}}", ts);
 	(void)slack_wait_for("views.open");
-	(void)slack_deliver(
-	    "{'submit':{'values':{'instruction_block':{'instruction_text':'  '}}}}");
-	(void)slack_wait_for("ack");
+	(void)slack_acked("{'submit':{'values':{'instruction_block':{'instruction_text':'  '}}}}");
 	has(slack_wait_for("ack"), "payload.response_action", "errors");
 	(void)slack_deliver(
 	    "{'submit':{'values':{'instruction_block':{'instruction_text':'not on a Friday'}}}}");
@@ -713,7 +711,7 @@ static void old_message_after(bool crash)
 	edits_wait(2);
 	press_and_wait(ts, "approve_accept");
 	press_and_wait(ts, "approve_accept");
-	whispered("already approved by slack:T01TEAM:U01OP");
+	whispered("already approved by <@U01OP> at ");
 	expect("SELECT outcome, source FROM decision ORDER BY seq",
 	       "applied|slack\nduplicate|slack\n");
 	a.port = front_port();
@@ -930,9 +928,8 @@ static void say_in_thread(const char *user, const char *text)
 	OWNED(char_ptr) char *thread = rows("SELECT thread_ts FROM session");
 
 	thread[strcspn(thread, "\n")] = '\0';
-	(void)slack_deliver("{'message':{'text':'%s','user':'%s','thread_ts':'%s'}}", text, user,
-	                    thread);
-	(void)slack_wait_for("ack");
+	(void)slack_acked("{'message':{'text':'%s','user':'%s','thread_ts':'%s'}}", text, user,
+	                  thread);
 }
 
 START_TEST(the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on)
@@ -975,10 +972,9 @@ START_TEST(a_stranger_is_shown_no_file)
 
 	(void)an_agent_asks_to_change("notes.txt", "one\n", &w);
 	ts = ask_ts();
-	(void)slack_deliver("{'click':{'channel':'C01AGENTS','ts':'%s','user':'U03GUEST',"
-	                    "'action_id':'approve_file'}}",
-	                    ts);
-	(void)slack_wait_for("ack");
+	(void)slack_acked("{'click':{'channel':'C01AGENTS','ts':'%s','user':'U03GUEST',"
+	                  "'action_id':'approve_file'}}",
+	                  ts);
 	say_in_thread("U03GUEST", "file");
 	expect("SELECT count(*) FROM command", "0\n");
 	expect("SELECT count(*) FROM file_view", "0\n");
@@ -1192,7 +1188,7 @@ START_TEST(a_silent_agent_is_told_of_in_slack_and_a_nudge_reaches_it_with_its_ne
 	expect("SELECT count(*) FROM steering", "1\n");
 	all_is_said();
 	whispered("Noted: the agent is");
-	whispered("already nudged by slack:T01TEAM:U01OP");
+	whispered("already nudged by <@U01OP>");
 	shows_no_buttons(ts, "Nudged by <@U01OP>");
 
 	answer = call_for_message(&a, "broadcast", "{\"message\":\"here\",\"level\":\"info\"}");
@@ -1506,12 +1502,10 @@ START_TEST(an_agent_on_stdio_that_is_silent_over_a_crash_of_everything_is_notice
 }
 END_TEST
 
-static TCase *stalls(void)
+static void add_stalls(Suite *s)
 {
-	TCase *c = tcase_create("slack_stalls");
+	TCase *c = store_case(s, "slack_stalls", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(
 	    c, a_silent_agent_is_told_of_in_slack_and_a_nudge_reaches_it_with_its_next_call);
 	tcase_add_test(c, a_nudge_with_instructions_says_what_the_operator_typed);
@@ -1528,7 +1522,6 @@ static TCase *stalls(void)
 	tcase_add_test(
 	    c, a_nudge_is_said_at_once_on_the_open_stream_of_an_agent_and_told_with_its_next_call);
 	tcase_add_test(c, an_agent_on_stdio_that_is_silent_over_a_crash_of_everything_is_noticed);
-	return c;
 }
 
 /* ---- prompts (user story 5), modes (10), restarts (9) ---- */
@@ -1747,83 +1740,65 @@ START_TEST(a_crash_in_the_middle_of_every_state_loses_nothing)
 }
 END_TEST
 
-static TCase *restarts(void)
+static void add_restarts(Suite *s)
 {
-	TCase *c = tcase_create("slack_restarts");
+	TCase *c = store_case(s, "slack_restarts", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, a_prompt_is_continued_refined_or_stopped_by_its_buttons);
 	tcase_add_test(
 	    c, a_prompt_that_nobody_answers_goes_on_after_the_time_of_its_type_and_slack_is_told);
 	tcase_add_test(c, modes_are_switched_by_the_agent_ctl_and_slack_and_outlive_a_restart);
 	tcase_add_test(c, a_stop_in_the_middle_of_every_state_loses_nothing);
 	tcase_add_test(c, a_crash_in_the_middle_of_every_state_loses_nothing);
-	return c;
 }
 
-static TCase *races(void)
+static void add_races(Suite *s)
 {
-	TCase *c = tcase_create("slack_races");
+	TCase *c = store_case(s, "slack_races", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, a_click_and_ctl_at_the_same_instant_are_one_decision);
 	tcase_add_test(c, in_hybrid_mode_the_first_answer_counts);
 	tcase_add_test(c, in_remote_mode_ctl_is_told_so_and_the_click_counts);
 	tcase_add_test(c, a_click_after_the_deadline_is_too_late_and_is_told);
 	tcase_add_test(c, a_click_after_a_restart_counts_once);
 	tcase_add_test(c, a_click_after_a_crash_of_everything_counts_once);
-	return c;
 }
 
-static TCase *notices(void)
+static void add_notices(Suite *s)
 {
-	TCase *c = tcase_create("slack_notices");
+	TCase *c = store_case(s, "slack_notices", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, a_stop_and_the_next_start_are_told_once_each);
 	tcase_add_test(c, a_stop_that_was_not_told_in_time_is_not_told_afterwards);
 	tcase_add_test(c, a_start_after_a_crash_tells_what_waits);
 	tcase_add_test(c, where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing);
-	return c;
 }
 
-static TCase *whole_files(void)
+static void add_whole_files(Suite *s)
 {
-	TCase *c = tcase_create("slack_files");
+	TCase *c = store_case(s, "slack_files", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on);
 	tcase_add_test(c, a_stranger_is_shown_no_file);
 	tcase_add_test(c, a_file_that_cannot_be_shown_is_told_with_its_reason);
 	tcase_add_test(c, of_a_new_file_there_is_nothing_to_show);
-	return c;
 }
 
-static TCase *broadcasts(void)
+static void add_broadcasts(Suite *s)
 {
-	TCase *c = tcase_create("slack_broadcasts");
+	TCase *c = store_case(s, "slack_broadcasts", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, a_broadcast_is_told_where_it_stands_in_slack);
 	tcase_add_test(c, a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without);
 	tcase_add_test(c, a_broadcast_that_slack_refuses_is_told_so);
-	return c;
 }
 
-static TCase *refusals(void)
+static void add_refusals(Suite *s)
 {
-	TCase *c = tcase_create("slack_refusals");
+	TCase *c = store_case(s, "slack_refusals", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, an_agent_whose_question_slack_refuses_is_told_and_asks_again);
 	tcase_add_test(c, an_agent_whose_thread_slack_refuses_is_told_and_asks_again);
-	return c;
 }
 
 /* ---- what the policy allows ---- */
@@ -1917,7 +1892,9 @@ START_TEST(what_the_policy_allowed_is_one_message_in_the_thread_where_its_file_s
 	const char *posted;
 	struct agent a;
 
-	a_system_with_slack();
+	slack_with("[slack]\nchannel_id = \"C01AGENTS\"\n[stall]\nenabled = false\n");
+	site_start(&site);
+	(void)slack_wait_for("hello");
 	given_policy(ALLOWED ",\"log_auto_approved\":true,\"summary_interval_seconds\":300}");
 	a = agent_hello(front_port(), "", "2025-11-25");
 	said = agent_call(&a, "broadcast", "{\"message\":\"here I am\"}");
@@ -1938,10 +1915,8 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("slack_story");
-	TCase *c = tcase_create("slack_story");
+	TCase *c = store_case(s, "slack_story", 60);
 
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_add_test(c, a_click_approves_and_the_file_is_written);
 	tcase_add_test(c, a_reason_given_in_a_form_reaches_the_agent);
 	tcase_add_test(c, what_is_said_in_the_thread_reaches_the_agent_once_and_in_order);
@@ -1959,13 +1934,12 @@ int main(void)
 	tcase_add_test(c,
 	               what_the_policy_allowed_is_one_message_in_the_thread_where_its_file_says_so);
 	tcase_add_test(c, what_is_wrong_with_the_settings_is_said_and_agents_are_served);
-	suite_add_tcase(s, c);
-	suite_add_tcase(s, races());
-	suite_add_tcase(s, refusals());
-	suite_add_tcase(s, notices());
-	suite_add_tcase(s, broadcasts());
-	suite_add_tcase(s, whole_files());
-	suite_add_tcase(s, stalls());
-	suite_add_tcase(s, restarts());
+	add_races(s);
+	add_refusals(s);
+	add_notices(s);
+	add_broadcasts(s);
+	add_whole_files(s);
+	add_stalls(s);
+	add_restarts(s);
 	return run_suite(s);
 }

@@ -93,7 +93,7 @@ static int purge(struct retention *me, struct worker *w, struct err *e)
 	}
 	if (me->purge.batches % PURGE_CHECKPOINT_BATCHES == 0 && restart(me, w, e))
 		return -1;
-	(void)poll(&stop, 1, PURGE_PAUSE_MS); /* the others' turn */
+	(void)poll(&stop, 1, purge_pause_ms(&me->purge)); /* the others' turn */
 	return 1;
 }
 

@@ -13,10 +13,12 @@
  *
  * - Who has been silent for too long is the next due row of stall.h, likewise; and what a policy
  *   allowed and has to be told in a summary (auto_notice) is told when it is due.
+ * - Every SEAL_MS it seals the events that have come (audit.h).
  *
- * Reads request, tool_call, session, stall, worker, auto_notice; writes decision, tool_call,
- * request, session, stall, steering, time_gap, auto_notice. Any kill leaves rows that are due, and
- * the next incarnation finds them. */
+ * Reads request, tool_call, session, stall, worker, auto_notice, event; writes decision, tool_call,
+ * request, session, stall, steering, time_gap, auto_notice, seal. Any kill leaves rows that are
+ * due, and the next incarnation finds them. */
+#include "audit.h"
 #include "deadline.h"
 #include "log.h"
 #include "stall.h"
@@ -37,6 +39,7 @@ enum {
 	LOOK_MS = 250, /* between looks for foreign writers */
 	GRACE_MS = 60000, /* after a start nothing expires (decisions.md A5) */
 	REFUSED_MS = 10000,
+	SEAL_MS = 1000, /* a multiple of LOOK_MS, at which it is looked */
 };
 
 struct watch {
@@ -46,6 +49,7 @@ struct watch {
 	int64_t version; /* PRAGMA data_version */
 	bool unrung; /* it changed and nobody was rung since */
 	int64_t look_ms, rung_ms; /* monotonic: the next look, the last ringing of everybody */
+	int64_t seal_ms; /* monotonic: the next sealing */
 	int64_t grace_ms; /* monotonic: questions may expire from then on */
 	int64_t quiet_ms; /* the same for silence: agents may come back first */
 	int64_t question_ms, call_ms, stall_ms, notice_ms; /* unix ms: what is due next */
@@ -245,6 +249,17 @@ static int64_t next_due(const struct watch *d)
 	return d->call_ms < due ? d->call_ms : due;
 }
 
+/* 1: there may be more to seal. */
+static int seal(struct watch *d, struct worker *w, struct err *e)
+{
+	int64_t now = clock_monotonic_ms();
+	int did = now < d->seal_ms ? 0 : audit_seal(&w->store, e);
+
+	if (did == 0 && now >= d->seal_ms)
+		d->seal_ms = now + SEAL_MS;
+	return did;
+}
+
 /* Reads anew what is due next. */
 static int read_due(struct watch *d, struct store *st, struct err *e)
 {
@@ -262,9 +277,10 @@ static int step(struct watch *d, struct worker *w, struct err *e)
 	bool closed = log_was_closed(d);
 	int gap = note_gap(d, w, &now, e);
 	int changed = gap < 0 ? -1 : has_changed(d, &w->store, e);
+	int sealed = changed < 0 ? -1 : seal(d, w, e);
 	int more = 0;
 
-	if (changed < 0)
+	if (sealed < 0)
 		return -1;
 	ring_for_others(d, w, closed);
 	if (gap || changed || d->question_ms <= now_ms || d->call_ms <= now_ms ||
@@ -276,7 +292,7 @@ static int step(struct watch *d, struct worker *w, struct err *e)
 			return -1;
 	}
 	w->due_ms = next_due(d);
-	return more;
+	return more < 0 ? -1 : more || sealed;
 }
 
 static int start(struct watch *d, struct worker *w, struct err *e)

@@ -1,8 +1,10 @@
--- The timeline only grows.
+-- The timeline only grows at its end; at its beginning retention cuts off what is sealed.
 
 CREATE TRIGGER event_is_born BEFORE INSERT ON event BEGIN
   SELECT RAISE(ABORT, 'event: exists: a row with this seq is there already')
    WHERE EXISTS (SELECT 1 FROM event WHERE seq = NEW.seq);
+  SELECT RAISE(ABORT, 'event: sealed: nothing is added before what is sealed')
+   WHERE NEW.seq > 0 AND NEW.seq <= (SELECT max(seq) FROM seal);
 END;
 
 CREATE TRIGGER event_is_fixed BEFORE UPDATE ON event BEGIN
@@ -10,7 +12,10 @@ CREATE TRIGGER event_is_fixed BEFORE UPDATE ON event BEGIN
 END;
 
 CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN
-  SELECT RAISE(ABORT, 'event: stays: the timeline is not cut');
+  SELECT RAISE(ABORT, 'event: stays: the timeline is cut only by retention, at its beginning')
+   WHERE OLD.seq > coalesce((SELECT max(upto) FROM audit_cut), 0)
+      OR NOT EXISTS (SELECT 1 FROM seal WHERE seq = OLD.seq)
+      OR EXISTS (SELECT 1 FROM event WHERE seq < OLD.seq);
 END;
 
 -- What happened, oldest first, with the names that a person knows things by.

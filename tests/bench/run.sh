@@ -1,7 +1,8 @@
 #!/bin/sh
 # What the system costs, as ratios taken in one run on this machine.
-#   sh tests/bench/run.sh [BUILD_DIR] [--short]
-# BUILD_DIR: build/release. --short: whether everything runs (25 s), no verdicts.
+#   sh tests/bench/run.sh [BUILD_DIR] [--short] [--history] [--ten-million]
+# BUILD_DIR: build/release. --short: whether everything runs (30 s), no verdicts. --history: only what a
+# long history and its deletion cost. --ten-million: a history of that many calls too (9 GB of disk).
 # INTERCOM_YARDSTICK: where the programs of ../shared/yardstick are; without them our own references
 # are used. See README.md.
 set -eu
@@ -9,11 +10,13 @@ set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
 build=$root/build/release
-short=
+short='' only_history='' ten_million=''
 for argument; do
     case $argument in
     --short) short=yes ;;
-    -*) echo "usage: $0 [BUILD_DIR] [--short]" >&2 && exit 64 ;;
+    --history) only_history=yes ;;
+    --ten-million) ten_million=10000000 ;;
+    -*) echo "usage: $0 [BUILD_DIR] [--short] [--history] [--ten-million]" >&2 && exit 64 ;;
     *) build=$(CDPATH='' cd -- "$argument" && pwd) ;;
     esac
 done
@@ -27,10 +30,11 @@ done
 if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
     settle_ms=500 idle_ms=10000 parked_ms=0 starts=1 relays=3 clicks=10
+    histories=10000 turns=50 old_calls=3000 alone_ms=500
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
     compared=1000 settle_ms=3000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
-    clicks=400
+    clicks=400 histories="100000 1000000 $ten_million" turns=400 old_calls=300000 alone_ms=10000
 fi
 
 # A short path: unix sockets live below it. On the disk of the databases, not in memory.
@@ -53,6 +57,10 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+if [ "$ten_million" ] && [ "$(df -Pk "$scratch" | awk 'END { print int($4 / 1048576) }')" -lt 15 ]; then
+    echo "$0: ten million calls need 15 GB free in $scratch" >&2
+    exit 75
+fi
 bin=$scratch/bin
 mkdir "$bin"
 results=$scratch/results
@@ -81,6 +89,10 @@ compile policy policy.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
     "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lpcre2-8 -lm
 compile click click.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
     "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
+for program in grow retain; do
+    compile "$program" "$program.c" history.c bench.c -I"${source:-$root}/src" \
+        -I"$build/generated" "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
+done
 set -- # a release has no tests: its fake Slack is made here
 for file in ../slack/*.c; do
     case $file in
@@ -331,9 +343,45 @@ measure_start() {
     done
 }
 
+measure_history() {
+    for calls in 0 $histories; do
+        "$bin/grow" fill "$scratch/history-$calls" "$calls" | note "history_$calls" ours
+    done
+    for _ in $(seq "$rounds"); do
+        for calls in 0 $histories; do
+            "$bin/grow" measure "$scratch/history-$calls" "$turns" | note "history_$calls" ours
+        done
+    done
+    rm -f "$scratch"/history-*
+}
+
+measure_retention() {
+    rm -rf "$scratch/old"
+    mkdir -m 700 "$scratch/old"
+    "$bin/retain" fill "$scratch/old/db" 0 "$old_calls" >"$scratch/filled"
+    start old "$build/agent-intercom" --config "$config" --db "$scratch/old/db"
+    "$bin/retain" run "$scratch/old/db" "$scratch/old/db-run" "$build/agent-intercom" "$alone_ms" \
+        >"$scratch/purged" 2>"$scratch/told"
+    stop
+    grep -q 'of the timeline' "$scratch/told" || { cat "$scratch/told" >&2 && exit 1; }
+    note retention ours <"$scratch/purged"
+    sed -n 's/^base_/purge_/p' "$scratch/purged" | note retention yard
+    awk '/^rows/ { rows = $2 } /^purge_ms/ { print "rows_s", rows * 1000 / $2 }' "$scratch/filled" \
+        "$scratch/purged" | note retention ours
+    # The same again, elsewhere in the numbers: does it find room in what was given back?
+    sed -n '/^bytes/p' "$scratch/filled" | note retention yard
+    "$bin/retain" fill "$scratch/old/db" $((old_calls * 100)) "$old_calls" | note retention ours
+    rm -rf "$scratch/old"
+}
+
 # ---- the run ----
 
+say "cost against history"
+measure_history
 for round in $(seq "$rounds"); do
+    say "round $round: retention"
+    measure_retention
+    [ -z "$only_history" ] || continue
     for count in $waiting; do
         say "round $round: approve, $count waiting"
         measure_approve "$count"
@@ -347,23 +395,48 @@ for round in $(seq "$rounds"); do
     say "round $round: memory"
     measure_memory "$held"
 done
-say "memory with $compared calls"
-measure_memory "$compared" "$parked_ms"
-[ -z "$node" ] || measure_sdk_memory
-say "idle"
-measure_idle
-say "idle, with 1000 silent sessions"
-measure_silence
-say "clicks in Slack"
-measure_clicks
-say "start"
-measure_start
-measure_relay
+if [ -z "$only_history" ]; then
+    say "memory with $compared calls"
+    measure_memory "$compared" "$parked_ms"
+    [ -z "$node" ] || measure_sdk_memory
+    say "idle"
+    measure_idle
+    say "idle, with 1000 silent sessions"
+    measure_silence
+    say "clicks in Slack"
+    measure_clicks
+    say "start"
+    measure_start
+    measure_relay
+fi
 say
 
 few=${waiting%% *}
 many=${waiting##* }
 {
+    for calls in $histories; do
+        for what in insert attach inbox decide claim events seal; do
+            cat <<END
+$what, $calls calls behind, p50 | us | history_$calls.${what}_p50_us | history_0.${what}_p50_us/ours | none behind | <= 1.5
+$what, $calls calls behind, p99 | us | history_$calls.${what}_p99_us | history_0.${what}_p99_us/ours | none behind | <= 2
+END
+        done
+        for what in insert attach decide claim; do
+            cat <<END
+$what with its commit, $calls calls behind, p50 | us | history_$calls.${what}_commit_p50_us | history_0.${what}_commit_p50_us/ours | none behind | <= 1.5
+END
+        done
+        echo "file with $calls calls | bytes | history_$calls.bytes | - | - | -"
+    done
+    cat <<END
+commit beside retention, p50 | us | retention.purge_p50_us | retention.purge_p50_us | without it | <= 1.5
+commit beside retention, p99 | us | retention.purge_p99_us | retention.purge_p50_us/yard | p50 without it | <= 10
+commit beside retention, p99 | us | retention.purge_p99_us | retention.purge_p99_us | without it | <= 25
+commit beside retention, longest | us | retention.purge_max_us | retention.purge_max_us | without it | <= 3
+retention deletes | rows/s | retention.rows_s | - | - | -
+longest log beside retention | bytes | retention.log_bytes | - | - | <= 8388608
+file, the same again after retention | bytes | retention.bytes | retention.bytes | before it | <= 1.05
+END
     for count in $waiting; do
         cat <<END
 yes -> answer, $count waiting, p50 | us | approve_$count.p50_us | approve_$count.p50_us | commit, same pace | <= 1.5
@@ -413,8 +486,9 @@ start to ready, new database | ms | start.new_ms | - | - | <= 300
 start to ready, existing database | ms | start.again_ms | - | - | <= 300
 start of a relay to its first answer | ms | relay.first_ms | - | - | <= 10
 END
-} | awk -v short="$short" -f "$here/table.awk" "$results" -
+} | awk -v short="$short" -v partly="$only_history" -f "$here/table.awk" "$results" -
 
+[ -z "$only_history" ] || exit 0
 printf '\nOne file written by a diff: the applier'"'"'s work without its rows, beside git apply\n'
 mkdir "$scratch/applies"
 "$bin/apply" "$scratch/applies" "$rounds"

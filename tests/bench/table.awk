@@ -1,4 +1,4 @@
-# The table. Results: lines "KEY ours|yard VALUE", one per round. Rows: lines
+# The table. partly: rows that were not measured are left out. Results: lines "KEY ours|yard VALUE", one per round. Rows: lines
 #   TITLE | UNIT | KEY of ours | KEY of the yardstick or - | its NAME or - | GOAL or -
 # KEY may be KEY/ours or KEY/yard, to take the other side. A goal is "<= X" or ">= X": of the ratio
 # where there is a yardstick, of our own value otherwise.
@@ -74,6 +74,8 @@ FNR == 1 {
 	yard = field[4] == "-" ? "" : side(field[4], "yard")
 	goal = field[6] == "-" ? "" : field[6]
 	if (!count[ours] || (yard && !count[yard])) {
+		if (partly)
+			next
 		printf line, title, "not measured", "", "", goal, ""
 		next
 	}

@@ -255,6 +255,8 @@ static const char *data_of(const struct record *r)
 /* The part of a write from `from` on; the file becomes long enough for it. */
 static void write_part(struct str *content, const struct record *r, size_t from, size_t size)
 {
+	if (size == 0)
+		return;
 	extend(content, (size_t)r->offset + from + size);
 	memcpy(content->bytes + r->offset + from, data_of(r) + from, size);
 }

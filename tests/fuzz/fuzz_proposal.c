@@ -1,9 +1,11 @@
 /* libFuzzer target for proposals: whatever a diff says, looking at the files that it names and
  * computing what they become neither crashes nor reads beyond; what is taken touches only names
- * that may be touched, each once, and nothing outside is opened.
+ * that may be touched, each once, and nothing outside is opened. Then it is written, as the applier
+ * does it: each file has what was computed; and taken back: each file is as it was, and nothing is
+ * left.
  *
- * The tree is a small one in memory (/dev/shm) that is only read. Made with clang
- * -fsanitize=fuzzer,address,undefined and all of src/ but toml.cc. */
+ * The tree is a small one in memory (/dev/shm). Made with clang -fsanitize=fuzzer,address,undefined
+ * and all of src/ but toml.cc. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file_change.h"
 #include "proposal.h"
 #include "safe_path.h"
 
@@ -72,6 +75,71 @@ static void check_plan(const struct plan *plan)
 	must(plan->primary < plan->count);
 }
 
+static bool is_deletion(const struct file_change *f)
+{
+	return strcmp(f->action, "delete") == 0;
+}
+
+/* Opens, stages and looks at all, then puts in place what is written, then what goes. */
+static int write_all_files(int fd, struct file_change *changes, size_t count, struct refusal *why)
+{
+	for (size_t i = 0; i < count; i++)
+		if (file_change_open(fd, &changes[i], why) ||
+		    file_change_stage(fd, &changes[i], why) || file_change_check(&changes[i], why))
+			return -1;
+	for (int deletions = 0; deletions <= 1; deletions++)
+		for (size_t i = 0; i < count; i++)
+			if (is_deletion(&changes[i]) == (deletions == 1) &&
+			    file_change_place(&changes[i], why))
+				return -1;
+	return 0;
+}
+
+static void take_back(int fd, struct file_change *changes, size_t count)
+{
+	struct refusal why = { .code = NULL };
+
+	for (size_t i = count; i-- > 0;)
+		must(!changes[i].placed || file_change_put_back(&changes[i], &why) == 0);
+	for (size_t i = count; i-- > 0;)
+		file_change_undo(fd, &changes[i]);
+}
+
+static void must_be(int fd, const struct file_change *f, const char *hash)
+{
+	struct refusal why = { .code = NULL };
+	char found[SHA256_BYTES];
+
+	must(file_change_look(fd, str_text(&f->path), found, &why) == 1);
+	must(strcmp(found, hash) == 0);
+}
+
+static void write_plan(int fd, struct plan *plan)
+{
+	struct file_change *changes = xcalloc(plan->count, sizeof(*changes));
+	struct refusal why = { .code = NULL };
+	size_t count = 0;
+	bool written;
+
+	for (size_t i = 0; i < plan->count; i++)
+		if (strcmp(plan->files[i].is.action, "read") != 0) {
+			changes[count] = (struct file_change)FILE_CHANGE_INIT;
+			file_change_take(fd, &plan->files[i], NULL, &changes[count++]);
+		}
+	written = write_all_files(fd, changes, count, &why) == 0;
+	must(written || why.code);
+	for (size_t i = 0; i < count && written; i++)
+		must_be(fd, &changes[i], changes[i].hash_after);
+	take_back(fd, changes, count);
+	for (size_t i = 0; i < count; i++) {
+		must_be(fd, &changes[i], changes[i].hash_before);
+		must(!*changes[i].temp_name || changes[i].dir_fd < 0 ||
+		     faccessat(changes[i].dir_fd, changes[i].temp_name, F_OK, 0) != 0);
+		file_change_clear(&changes[i]);
+	}
+	free(changes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
@@ -84,9 +152,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fd < 0)
 		fd = make_tree();
-	if (plan_look(fd, &p, &plan, &why) || plan_work(&p, &plan, &why))
+	if (plan_look(fd, &p, &plan, &why) || plan_work(&p, &plan, &why)) {
 		must(why.code && why.text[0] && utf8_valid(why.text, strlen(why.text)));
-	else
+	} else {
 		check_plan(&plan);
+		write_plan(fd, &plan);
+	}
 	return 0;
 }

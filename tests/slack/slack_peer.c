@@ -112,6 +112,13 @@ const char *slack_deliver(const char *format, ...)
 	return answer;
 }
 
+const char *slack_acked(const char *format, ...)
+{
+	ORDER("deliver");
+	(void)answer;
+	return slack_wait_for("ack");
+}
+
 void slack_fault(const char *format, ...)
 {
 	ORDER("fault");

@@ -30,6 +30,8 @@ const char *slack_deliver(const char *format, ...) __attribute__((format(printf,
 void slack_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void slack_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void slack_socket(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Delivers, waits for the ack and returns that: what follows from it is committed then. */
+const char *slack_acked(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* GET /control/<path>, e.g. "messages?channel=C01AGENTS". */
 const char *slack_ask(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,0 +1,17 @@
+-- The seal of the timeline: a hash for each event over it and all before it, written by the watchdog.
+-- What is hashed is told in schema/README.md.
+
+CREATE TABLE seal (
+  seq  INTEGER PRIMARY KEY CHECK (seq > 0), -- event.seq
+  hash TEXT NOT NULL CHECK (length(hash) = 64) -- SHA-256, hex
+) STRICT;
+
+-- Up to where retention may delete events; what was deleted last ends under a seal that stays, from
+-- which on the rest is verified. The newest row counts, and is the only one that stays.
+-- small
+CREATE TABLE audit_cut (
+  upto INTEGER PRIMARY KEY CHECK (upto > 0), -- event.seq
+  hash TEXT NOT NULL,                       -- its seal
+  file TEXT,                                -- what they were exported to before; NULL: nobody asked for that
+  at   TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;

@@ -1,0 +1,415 @@
+#include "audit.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SEAL_BATCH = 200, /* in one transaction; hashed before it */
+	EXPORT_BATCH = 500,
+};
+
+const struct sha256 AUDIT_BEGIN = {
+	"0000000000000000000000000000000000000000000000000000000000000000"
+};
+
+/* The columns of event behind seq, in their order; that is the order in which they are hashed. */
+static const struct field {
+	const char *name;
+	bool is_number;
+} FIELDS[AUDIT_FIELDS] = {
+	{ "at", false },      { "kind", false },  { "session_seq", true }, { "request_seq", true },
+	{ "call_seq", true }, { "actor", false }, { "detail", false },
+};
+
+/* ---- a record ---- */
+
+static void add_number(struct str *out, int64_t n)
+{
+	char digits[24];
+	int length = snprintf(digits, sizeof(digits), "%" PRId64, n);
+
+	str_addf(out, "%d:%s,", length, digits);
+}
+
+struct sha256 audit_hash(const struct audit_record *r, const struct sha256 *prev, int64_t seq)
+{
+	OWNED(str) struct str bytes = STR_INIT;
+
+	str_add(&bytes, prev->text);
+	add_number(&bytes, seq);
+	for (int i = 0; i < AUDIT_FIELDS; i++) {
+		if (r->is_null[i]) {
+			str_add(&bytes, "~,");
+			continue;
+		}
+		str_addf(&bytes, "%zu:", r->values[i].length);
+		str_add_bytes(&bytes, str_text(&r->values[i]), r->values[i].length);
+		str_add_char(&bytes, ',');
+	}
+	return sha256_of(bytes.bytes, bytes.length);
+}
+
+bool audit_is_same(const struct sha256 *a, const struct sha256 *b)
+{
+	return strcmp(a->text, b->text) == 0;
+}
+
+static void set_hash(struct sha256 *hash, const char *text)
+{
+	(void)snprintf(hash->text, sizeof(hash->text), "%s", text ? text : "");
+}
+
+/* The event's columns stand together, from first on. */
+static void read_fields(struct audit_record *r, stmt *s, int first)
+{
+	for (int i = 0; i < AUDIT_FIELDS; i++) {
+		size_t length = 0;
+		const void *bytes;
+
+		str_reset(&r->values[i]);
+		r->is_null[i] = col_is_null(s, first + i);
+		if (r->is_null[i])
+			continue;
+		if (FIELDS[i].is_number) {
+			str_addf(&r->values[i], "%" PRId64, col_int(s, first + i));
+			continue;
+		}
+		bytes = col_bytes(s, first + i, &length);
+		str_add_bytes(&r->values[i], bytes, length);
+	}
+}
+
+void audit_record_read(struct audit_record *r, stmt *s)
+{
+	r->seq = col_int(s, AUDIT_BETWEEN_SEQ);
+	r->has_seal = !col_is_null(s, AUDIT_BETWEEN_HASH);
+	r->has_event = !col_is_null(s, AUDIT_BETWEEN_EVENT_SEQ);
+	set_hash(&r->hash, col_text(s, AUDIT_BETWEEN_HASH));
+	read_fields(r, s, AUDIT_BETWEEN_AT);
+}
+
+void audit_record_clear(struct audit_record *r)
+{
+	for (int i = 0; i < AUDIT_FIELDS; i++)
+		str_clear(&r->values[i]);
+	*r = (struct audit_record)AUDIT_RECORD_INIT;
+}
+
+/* ---- lines ---- */
+
+/* A text as JSON; one that JSON cannot hold as {"hex":"..."}. */
+static void add_text(struct str *line, const struct str *text)
+{
+	const char *bytes = str_text(text);
+
+	if (!memchr(bytes, '\0', text->length) && utf8_valid(bytes, text->length)) {
+		cJSON *value = cJSON_CreateString(bytes);
+		char *printed = cJSON_PrintUnformatted(value);
+
+		str_add(line, printed);
+		free(printed);
+		cJSON_Delete(value);
+		return;
+	}
+	str_add(line, "{\"hex\":\"");
+	for (size_t i = 0; i < text->length; i++)
+		str_addf(line, "%02x", (unsigned char)bytes[i]);
+	str_add(line, "\"}");
+}
+
+static void add_line(struct str *line, const struct audit_record *r)
+{
+	str_addf(line, "{\"seq\":%" PRId64, r->seq);
+	for (int i = 0; i < AUDIT_FIELDS; i++) {
+		str_addf(line, ",\"%s\":", FIELDS[i].name);
+		if (r->is_null[i])
+			str_add(line, "null");
+		else if (FIELDS[i].is_number)
+			str_add(line, str_text(&r->values[i]));
+		else
+			add_text(line, &r->values[i]);
+	}
+	str_addf(line, ",\"prev\":\"%s\",\"hash\":\"%s\"}\n", r->prev.text, r->hash.text);
+}
+
+static bool parse_hex(struct str *out, const char *hex)
+{
+	for (; *hex; hex += 2) {
+		unsigned int byte;
+		int used = 0;
+
+		if (sscanf(hex, "%2x%n", &byte, &used) != 1 || used != 2)
+			return false;
+		str_add_char(out, (char)byte);
+	}
+	return true;
+}
+
+static bool parse_number(const cJSON *object, const char *name, int64_t *ret)
+{
+	const cJSON *n = cJSON_GetObjectItemCaseSensitive(object, name);
+
+	if (!cJSON_IsNumber(n) || fabs(n->valuedouble) > 9007199254740991.0 ||
+	    floor(n->valuedouble) != n->valuedouble)
+		return false;
+	*ret = (int64_t)n->valuedouble;
+	return true;
+}
+
+static bool parse_hash(const cJSON *object, const char *name, struct sha256 *ret)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+
+	if (!text || strlen(text) != sizeof(ret->text) - 1)
+		return false;
+	set_hash(ret, text);
+	return true;
+}
+
+static bool parse_field(struct audit_record *r, int i, const cJSON *object)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(object, FIELDS[i].name);
+	const char *hex = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(v, "hex"));
+	int64_t n;
+
+	str_reset(&r->values[i]);
+	r->is_null[i] = cJSON_IsNull(v);
+	if (r->is_null[i])
+		return true;
+	if (FIELDS[i].is_number) {
+		if (!parse_number(object, FIELDS[i].name, &n))
+			return false;
+		str_addf(&r->values[i], "%" PRId64, n);
+		return true;
+	}
+	if (cJSON_IsString(v))
+		str_add(&r->values[i], v->valuestring);
+	return cJSON_IsString(v) || (hex && parse_hex(&r->values[i], hex));
+}
+
+bool audit_record_parse(struct audit_record *r, const char *line)
+{
+	OWNED(str) struct str again = STR_INIT;
+	cJSON *object = cJSON_Parse(line);
+	bool ok = parse_number(object, "seq", &r->seq) && parse_hash(object, "prev", &r->prev) &&
+	          parse_hash(object, "hash", &r->hash);
+
+	for (int i = 0; ok && i < AUDIT_FIELDS; i++)
+		ok = parse_field(r, i, object);
+	r->has_event = r->has_seal = true;
+	cJSON_Delete(object);
+	if (ok) /* nothing more stands in it, and nothing twice: it reads the same for everybody */
+		add_line(&again, r);
+	return ok && strcmp(again.bytes, line) == 0;
+}
+
+bool audit_start_parse(struct audit_start *start, const char *line)
+{
+	cJSON *object = cJSON_Parse(line);
+	int64_t version = 0;
+	bool ok = parse_number(object, "agent_intercom_audit", &version) && version == 1 &&
+	          parse_number(object, "after", &start->after) &&
+	          parse_hash(object, "prev", &start->prev);
+
+	cJSON_Delete(object);
+	return ok;
+}
+
+bool audit_end_parse(struct audit_end *end, const char *line)
+{
+	cJSON *object = cJSON_Parse(line);
+	bool ok = parse_number(object, "last", &end->last) &&
+	          parse_number(object, "count", &end->count) &&
+	          parse_hash(object, "hash", &end->hash);
+
+	cJSON_Delete(object);
+	return ok;
+}
+
+/* ---- sealing ---- */
+
+struct head {
+	int64_t seq;
+	struct sha256 hash;
+};
+
+static int read_head(struct store *st, struct head *head, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SEAL_LAST);
+	int got = stmt_row(s, e);
+
+	*head = (struct head){ 0, AUDIT_BEGIN };
+	if (got > 0) {
+		head->seq = col_int(s, SEAL_LAST_SEQ);
+		set_hash(&head->hash, col_text(s, SEAL_LAST_HASH));
+	}
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+/* The seals of the next events behind head; how many, -1. */
+static int make_seals(struct store *st, const struct head *head, struct head seals[SEAL_BATCH],
+                      struct err *e)
+{
+	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
+	stmt *s = store_stmt(st, SQL_EVENT_AFTER);
+	int got, count = 0;
+
+	bind_int(s, ":after", head->seq);
+	bind_int(s, ":limit", SEAL_BATCH);
+	while ((got = stmt_row(s, e)) > 0 && count < SEAL_BATCH) {
+		const struct sha256 *prev = count ? &seals[count - 1].hash : &head->hash;
+
+		r.seq = col_int(s, EVENT_AFTER_SEQ);
+		read_fields(&r, s, EVENT_AFTER_AT);
+		seals[count++] = (struct head){ r.seq, audit_hash(&r, prev, r.seq) };
+	}
+	stmt_reset(s);
+	return got < 0 ? -1 : count;
+}
+
+/* 1 they are there, 0 somebody else has sealed meanwhile, -1. In a transaction. */
+static int put_seals(struct store *st, const struct head *head, const struct head *seals, int count,
+                     struct err *e)
+{
+	struct head now;
+
+	if (read_head(st, &now, e))
+		return -1;
+	if (now.seq != head->seq || !audit_is_same(&now.hash, &head->hash))
+		return 0;
+	for (int i = 0; i < count; i++) {
+		stmt *s = store_stmt(st, SQL_SEAL_INSERT);
+
+		bind_int(s, ":seq", seals[i].seq);
+		bind_text(s, ":hash", seals[i].hash.text);
+		if (stmt_run(s, e) < 0)
+			return -1;
+	}
+	return 1;
+}
+
+int audit_seal(struct store *st, struct err *e)
+{
+	struct head head, seals[SEAL_BATCH];
+	int count = read_head(st, &head, e) ? -1 : make_seals(st, &head, seals, e);
+	int put;
+
+	if (count <= 0)
+		return count;
+	if (store_begin(st, e))
+		return -1;
+	put = put_seals(st, &head, seals, count, e);
+	if (put <= 0) {
+		store_rollback(st);
+		return put < 0 ? -1 : 1;
+	}
+	return store_commit(st, e) ? -1 : count == SEAL_BATCH;
+}
+
+/* ---- export ---- */
+
+/* Where an export begins that is to have seq first: the seal before it, or the one that the
+ * timeline was cut at. */
+static int find_start(struct audit_export *x, int64_t first, struct err *e)
+{
+	stmt *s = store_stmt(x->store, SQL_SEAL_BEFORE);
+	int got;
+
+	bind_int(s, ":seq", first);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		x->after = col_int(s, SEAL_BEFORE_SEQ);
+		set_hash(&x->last, col_text(s, SEAL_BEFORE_HASH));
+	}
+	stmt_reset(s);
+	if (got != 0)
+		return got < 0 ? -1 : 0;
+	s = store_stmt(x->store, SQL_SEAL_FIRST);
+	got = stmt_row(s, e);
+	if (got > 0 && col_int(s, SEAL_FIRST_IS_CUT)) {
+		x->after = col_int(s, SEAL_FIRST_SEQ);
+		set_hash(&x->last, col_text(s, SEAL_FIRST_HASH));
+	}
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+static int is_written(const struct audit_export *x, struct err *e)
+{
+	return ferror(x->out) ? err_errno(e, ERR_AGAIN, "cannot write the export") : 0;
+}
+
+int audit_export_begin(struct audit_export *x, struct store *st, FILE *out, int64_t first,
+                       int64_t upto, struct err *e)
+{
+	*x = (struct audit_export){ .store = st, .out = out, .upto = upto, .last = AUDIT_BEGIN };
+	if (find_start(x, first, e))
+		return -1;
+	(void)fprintf(out, "{\"agent_intercom_audit\":1,\"after\":%" PRId64 ",\"prev\":\"%s\"}\n",
+	              x->after, x->last.text);
+	return is_written(x, e);
+}
+
+static int export_record(struct audit_export *x, struct audit_record *r, struct err *e)
+{
+	OWNED(str) struct str line = STR_INIT;
+	struct sha256 hash;
+
+	if (!r->has_event || !r->has_seal)
+		return err_set(e, ERR_INPUT, "event %" PRId64 " is %s; see audit verify", r->seq,
+		               r->has_event ? "without its seal" : "missing");
+	hash = audit_hash(r, &x->last, r->seq);
+	if (!audit_is_same(&hash, &r->hash))
+		return err_set(e, ERR_INPUT,
+		               "event %" PRId64 " is not what was sealed; see audit verify",
+		               r->seq);
+	r->prev = x->last;
+	add_line(&line, r);
+	(void)fwrite(line.bytes, 1, line.length, x->out);
+	x->after = r->seq;
+	x->last = r->hash;
+	x->count++;
+	return is_written(x, e);
+}
+
+static int export_end(struct audit_export *x, struct err *e)
+{
+	(void)fprintf(x->out, "{\"last\":%" PRId64 ",\"count\":%" PRId64 ",\"hash\":\"%s\"}\n",
+	              x->after, x->count, x->last.text);
+	(void)fflush(x->out);
+	return is_written(x, e);
+}
+
+int audit_export_some(struct audit_export *x, struct err *e)
+{
+	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
+	stmt *s = store_stmt(x->store, SQL_SEAL_AFTER);
+	int64_t end = 0;
+	int got, failed = 0;
+
+	bind_int(s, ":after", x->after);
+	bind_int(s, ":limit", EXPORT_BATCH);
+	got = stmt_row(s, e);
+	if (got > 0)
+		end = col_int(s, SEAL_AFTER_SEQ);
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	if (end > x->upto)
+		end = x->upto;
+	if (end <= x->after)
+		return export_end(x, e);
+	s = store_stmt(x->store, SQL_AUDIT_BETWEEN);
+	bind_int(s, ":after", x->after);
+	bind_int(s, ":upto", end);
+	while (!failed && (got = stmt_row(s, e)) > 0) {
+		audit_record_read(&r, s);
+		failed = export_record(x, &r, e);
+	}
+	stmt_reset(s);
+	return failed || got < 0 ? -1 : 1;
+}

@@ -1,0 +1,419 @@
+#include "audit_verify.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PAGE = 500, /* events that are read from the database at a time */
+	TRIES = 5, /* looks at a database that retention cuts meanwhile */
+};
+
+/* Where records come from. Both kinds can be walked through any number of times. */
+struct source {
+	struct store *store; /* NULL: it is the file */
+	FILE *file;
+	struct audit_start start;
+	struct audit_end end; /* of the file */
+	bool has_end;
+	int64_t line; /* of the file, the last that was read */
+};
+
+/* Called for each record, with r->prev set; nonzero ends the walk. r NULL: a line that is none. */
+typedef int (*visitor)(void *arg, struct audit_record *r);
+
+/* ---- the database ---- */
+
+/* The end of the page behind after, 0 there is none, -1. */
+static int64_t page_end(struct store *st, int64_t after, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SEAL_AFTER);
+	int64_t end = 0;
+	int got;
+
+	bind_int(s, ":after", after);
+	bind_int(s, ":limit", PAGE);
+	got = stmt_row(s, e);
+	if (got > 0)
+		end = col_int(s, SEAL_AFTER_SEQ);
+	stmt_reset(s);
+	return got < 0 ? -1 : end;
+}
+
+static int walk_page(struct source *in, int64_t after, int64_t end, struct audit_record *r,
+                     visitor visit, void *arg, struct err *e)
+{
+	stmt *s = store_stmt(in->store, SQL_AUDIT_BETWEEN);
+	int got, stopped = 0;
+
+	bind_int(s, ":after", after);
+	bind_int(s, ":upto", end);
+	while (!stopped && (got = stmt_row(s, e)) > 0) {
+		struct sha256 prev = r->has_seal ? r->hash : r->prev;
+
+		audit_record_read(r, s);
+		r->prev = prev;
+		if (!r->has_event && r->seq == in->start.after)
+			continue; /* what was cut off ends here */
+		stopped = visit(arg, r);
+	}
+	stmt_reset(s);
+	return stopped ? 1 : got;
+}
+
+static int walk_store(struct source *in, visitor visit, void *arg, struct err *e)
+{
+	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
+	int64_t after = 0, end;
+	int done = 0;
+
+	r.prev = in->start.prev;
+	while (done == 0 && (end = page_end(in->store, after, e)) > 0) {
+		done = walk_page(in, after, end, &r, visit, arg, e);
+		after = end;
+	}
+	return done < 0 || (done == 0 && end < 0) ? -1 : 0;
+}
+
+static int find_start(struct source *in, struct err *e)
+{
+	stmt *s = store_stmt(in->store, SQL_SEAL_FIRST);
+	int got = stmt_row(s, e);
+
+	in->start = (struct audit_start){ 0, AUDIT_BEGIN };
+	if (got > 0 && col_int(s, SEAL_FIRST_IS_CUT)) {
+		in->start.after = col_int(s, SEAL_FIRST_SEQ);
+		(void)snprintf(in->start.prev.text, sizeof(in->start.prev.text), "%s",
+		               col_text(s, SEAL_FIRST_HASH));
+	}
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+/* ---- an export ---- */
+
+static int walk_file(struct source *in, visitor visit, void *arg, struct err *e)
+{
+	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
+	OWNED(char_ptr) char *line = NULL;
+	size_t capacity = 0;
+	int stopped = 0;
+
+	rewind(in->file);
+	in->has_end = false;
+	in->line = 0;
+	while (!stopped && getline(&line, &capacity, in->file) > 0) {
+		in->line++;
+		if (in->line == 1) {
+			if (!audit_start_parse(&in->start, line))
+				return err_set(e, ERR_INPUT, "is not an export of the audit");
+			continue;
+		}
+		if (!in->has_end && audit_record_parse(&r, line))
+			stopped = visit(arg, &r);
+		else if (!in->has_end && audit_end_parse(&in->end, line))
+			in->has_end = true;
+		else
+			stopped = visit(arg, NULL);
+	}
+	if (ferror(in->file))
+		return err_errno(e, ERR_INPUT, "cannot be read");
+	return in->line == 0 ? err_set(e, ERR_INPUT, "is not an export of the audit") : 0;
+}
+
+static int walk(struct source *in, visitor visit, void *arg, struct err *e)
+{
+	return in->store ? walk_store(in, visit, arg, e) : walk_file(in, visit, arg, e);
+}
+
+/* ---- the chain ---- */
+
+struct chain {
+	const struct source *in;
+	const struct audit_kept *kept;
+	struct audit_report *report;
+	int64_t place; /* of the record at hand, from 1 */
+	bool own; /* of the record at fault: it carries its own seal */
+	struct sha256 prev, hash; /* of the record at fault */
+	bool kept_seen, cut_told;
+};
+
+static int fault(struct chain *c, enum audit_fault what, int64_t seq)
+{
+	c->report->fault = what;
+	c->report->seq = seq;
+	c->report->line = c->in->store ? 0 : c->in->line;
+	return 1;
+}
+
+/* Whether an event tells that retention cut the timeline at seq or behind it. */
+static bool tells_cut(const char *kind, const char *detail, int64_t seq)
+{
+	cJSON *o = strcmp(kind, "timeline.cut") == 0 ? cJSON_Parse(detail) : NULL;
+	const cJSON *upto = cJSON_GetObjectItemCaseSensitive(o, "upto");
+	bool tells = cJSON_IsNumber(upto) && upto->valuedouble >= (double)seq;
+
+	cJSON_Delete(o);
+	return tells;
+}
+
+static int check(void *arg, struct audit_record *r)
+{
+	struct chain *c = arg;
+	struct audit_report *report = c->report;
+	struct sha256 hash;
+	bool link;
+
+	c->place++;
+	if (!r)
+		return fault(c, AUDIT_CHANGED, 0);
+	if (!r->has_event || !r->has_seal)
+		return fault(c, r->has_event ? AUDIT_INSERTED : AUDIT_MISSING, r->seq);
+	hash = audit_hash(r, &r->prev, r->seq);
+	c->own = audit_is_same(&hash, &r->hash);
+	link = audit_is_same(&r->prev, &report->head);
+	if (!c->own || !link || r->seq <= report->last) {
+		c->prev = r->prev;
+		c->hash = r->hash;
+		return fault(c, AUDIT_CHANGED, r->seq); /* until it is known better */
+	}
+	if (r->seq == c->kept->seq) {
+		if (!audit_is_same(&r->hash, &c->kept->hash))
+			return fault(c, AUDIT_OTHER_HEAD, r->seq);
+		c->kept_seen = true;
+	}
+	c->cut_told |=
+	    tells_cut(str_text(&r->values[1]), str_text(&r->values[6]), c->in->start.after);
+	report->first = report->first ? report->first : r->seq;
+	report->last = r->seq;
+	report->head = r->hash;
+	report->count++;
+	return 0;
+}
+
+/* ---- what is wrong with the record at fault ---- */
+
+struct search {
+	const struct chain *c;
+	int64_t place;
+	int64_t named; /* place of the record whose seal the one at fault stands behind */
+	int64_t behind_named; /* seq of the record behind that */
+	bool is_followed; /* another one, further on, stands behind the last whole one */
+	bool is_moved; /* the event that was sealed here stands elsewhere */
+};
+
+static int seek(void *arg, struct audit_record *q)
+{
+	struct search *f = arg;
+	const struct chain *c = f->c;
+	const struct audit_report *report = c->report;
+	struct sha256 hash;
+
+	f->place++;
+	if (!q || !q->has_event)
+		return 0;
+	if (f->named && f->place == f->named + 1)
+		f->behind_named = q->seq;
+	if (!f->named && audit_is_same(&q->hash, &c->prev))
+		f->named = f->place;
+	if (f->place == c->place)
+		return 0;
+	hash = audit_hash(q, &report->head, report->seq);
+	f->is_moved |= audit_is_same(&hash, &c->hash);
+	if (f->place > c->place && audit_is_same(&q->prev, &report->head)) {
+		hash = audit_hash(q, &q->prev, q->seq);
+		f->is_followed |= audit_is_same(&hash, &q->hash);
+	}
+	return 0;
+}
+
+/* The record carries a seal of its own, but not behind the last whole one. */
+static void judge_place(const struct search *f, struct audit_report *report)
+{
+	if (f->named > f->c->place) {
+		report->fault = AUDIT_REORDERED;
+	} else if (f->named) {
+		report->fault = AUDIT_INSERTED;
+		report->seq = f->behind_named;
+		report->line = f->named + 2; /* behind the first line */
+	} else {
+		report->fault = f->is_followed ? AUDIT_INSERTED : AUDIT_MISSING;
+	}
+}
+
+static int judge(struct source *in, const struct chain *c, struct audit_report *report,
+                 struct err *e)
+{
+	struct search f = { .c = c };
+	int64_t line = report->line;
+
+	if (walk(in, seek, &f, e))
+		return -1;
+	report->line = line;
+	if (c->own && !in->store)
+		judge_place(&f, report);
+	else if (!in->store && f.is_followed)
+		report->fault = AUDIT_INSERTED;
+	else if (f.is_moved)
+		report->fault = AUDIT_REORDERED;
+	else if (in->store && report->last && report->seq > report->last + 1)
+		report->fault = AUDIT_MISSING;
+	return 0;
+}
+
+/* ---- both ends ---- */
+
+/* Events behind the last seal: how many, and whether one of them tells of the cut. */
+static int walk_tail(struct source *in, struct chain *c, int64_t *ret_last, struct err *e)
+{
+	int64_t after = c->report->last > in->start.after ? c->report->last : in->start.after;
+	int got, rows;
+
+	*ret_last = after;
+	do {
+		stmt *s = store_stmt(in->store, SQL_EVENT_AFTER);
+
+		bind_int(s, ":after", *ret_last);
+		bind_int(s, ":limit", PAGE);
+		for (rows = 0; (got = stmt_row(s, e)) > 0; rows++) {
+			*ret_last = col_int(s, EVENT_AFTER_SEQ);
+			c->cut_told |= tells_cut(col_text(s, EVENT_AFTER_KIND),
+			                         col_text(s, EVENT_AFTER_DETAIL), in->start.after);
+			c->report->unsealed++;
+		}
+		stmt_reset(s);
+	} while (got == 0 && rows > 0);
+	return got;
+}
+
+static int check_store_ends(struct source *in, struct chain *c, struct err *e)
+{
+	stmt *s;
+	int64_t last, number = 0;
+	int got;
+
+	if (walk_tail(in, c, &last, e))
+		return -1;
+	if (in->start.after && !c->cut_told)
+		return fault(c, AUDIT_CUT_OFF, in->start.after);
+	s = store_stmt(in->store, SQL_EVENT_NUMBER);
+	got = stmt_row(s, e);
+	if (got > 0)
+		number = col_int(s, EVENT_NUMBER_SEQ);
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	if (number > last) { /* or somebody wrote since: is it there now? */
+		int64_t before = last;
+
+		c->report->unsealed = 0;
+		if (walk_tail(in, c, &last, e))
+			return -1;
+		if (last == before)
+			(void)fault(c, AUDIT_CUT_OFF, last + 1);
+	}
+	return 0;
+}
+
+static void check_file_end(struct source *in, struct chain *c)
+{
+	const struct audit_report *report = c->report;
+
+	if (!in->has_end || in->end.count != report->count ||
+	    !audit_is_same(&in->end.hash, &report->head))
+		(void)fault(c, AUDIT_CUT_OFF, report->last + 1);
+}
+
+static int verify(struct source *in, const struct audit_kept *kept, struct audit_report *ret,
+                  struct err *e)
+{
+	struct chain c = { .in = in, .kept = kept, .report = ret };
+
+	*ret = (struct audit_report){ .head = in->start.prev, .last = in->start.after };
+	if (walk(in, check, &c, e))
+		return -1;
+	if (ret->fault == AUDIT_CHANGED && ret->seq)
+		return judge(in, &c, ret, e);
+	if (ret->fault == AUDIT_WHOLE && kept->seq && !c.kept_seen &&
+	    (kept->seq != in->start.after || !audit_is_same(&kept->hash, &in->start.prev)))
+		return fault(&c, AUDIT_OTHER_HEAD, kept->seq), 0;
+	if (ret->fault != AUDIT_WHOLE)
+		return 0;
+	if (in->store)
+		return check_store_ends(in, &c, e) < 0 ? -1 : 0;
+	check_file_end(in, &c);
+	return 0;
+}
+
+int audit_verify_store(struct store *st, const struct audit_kept *kept, struct audit_report *ret,
+                       struct err *e)
+{
+	struct source in = { .store = st };
+
+	for (int i = 0; i < TRIES; i++) {
+		struct source now = { .store = st };
+
+		if (find_start(&in, e) || verify(&in, kept, ret, e) || find_start(&now, e))
+			return -1;
+		if (ret->fault == AUDIT_WHOLE || now.start.after == in.start.after)
+			break;
+	}
+	return 0;
+}
+
+static int read_start(struct source *in, struct err *e)
+{
+	OWNED(char_ptr) char *line = NULL;
+	size_t capacity = 0;
+
+	if (getline(&line, &capacity, in->file) <= 0 || !audit_start_parse(&in->start, line))
+		return err_set(e, ERR_INPUT, "is not an export of the audit");
+	return 0;
+}
+
+int audit_verify_file(const char *path, const struct audit_kept *kept, struct audit_report *ret,
+                      struct err *e)
+{
+	struct source in = { .file = fopen(path, "re") };
+	int result;
+
+	if (!in.file)
+		return err_errno(e, ERR_INPUT, "cannot open %s", path);
+	result = read_start(&in, e) || verify(&in, kept, ret, e) ? -1 : 0;
+	(void)fclose(in.file);
+	return result ? err_prefix(e, "%s", path) : 0;
+}
+
+/* ---- in words ---- */
+
+static const char *const WORDS[] = {
+	[AUDIT_WHOLE] = "",
+	[AUDIT_CHANGED] = "changed: it is not what was sealed",
+	[AUDIT_MISSING] = "missing: it, or what stood before it, is not there any more",
+	[AUDIT_REORDERED] = "reordered: it stands in the place of another one",
+	[AUDIT_INSERTED] = "inserted: it was not there when its neighbours were sealed",
+	[AUDIT_CUT_OFF] = "missing: it was there, and nothing tells that retention cut it off",
+	[AUDIT_OTHER_HEAD] = "changed: its seal is not the one that you keep, or is not there",
+};
+
+void audit_report_tell(const struct audit_report *report, struct str *out)
+{
+	if (report->fault == AUDIT_WHOLE) {
+		str_addf(out, "%" PRId64 " events are what was sealed", report->count);
+		if (report->count)
+			str_addf(out, ", %" PRId64 " to %" PRId64, report->first, report->last);
+		if (report->unsealed)
+			str_addf(out, "; %" PRId64 " not sealed yet", report->unsealed);
+		str_addf(out, "; head %" PRId64 ":%s", report->last, report->head.text);
+		return;
+	}
+	if (report->line)
+		str_addf(out, "line %" PRId64 ": ", report->line);
+	if (report->seq)
+		str_addf(out, "event %" PRId64 " ", report->seq);
+	str_add(out, WORDS[report->fault]);
+	if (report->count)
+		str_addf(out, "; whole up to event %" PRId64, report->last);
+}

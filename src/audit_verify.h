@@ -1,0 +1,46 @@
+/* audit_verify: is the timeline still what was sealed? Of the database, which may be in use, or of
+ * an export. The first event that breaks the chain is named, and what is wrong with it. */
+#ifndef AUDIT_VERIFY_H
+#define AUDIT_VERIFY_H
+
+#include "audit.h"
+#include "err.h"
+#include "store.h"
+
+#include <stdint.h>
+
+enum audit_fault {
+	AUDIT_WHOLE,
+	AUDIT_CHANGED, /* it is not what was sealed */
+	AUDIT_MISSING, /* an event is not there; seq: the missing one, or the first behind the gap
+	                */
+	AUDIT_REORDERED, /* it stands in the place of another one */
+	AUDIT_INSERTED, /* it was not there when its neighbours were sealed */
+	AUDIT_CUT_OFF, /* what was there at the end, or before the first, is missing */
+	AUDIT_OTHER_HEAD, /* the seal that the caller keeps is not in the chain */
+};
+
+struct audit_report {
+	enum audit_fault fault;
+	int64_t seq; /* of the event at fault */
+	int64_t line; /* of the file; 0: of none */
+	int64_t first, last, count; /* what was found whole, up to the fault */
+	struct sha256 head; /* the seal of last */
+	int64_t unsealed; /* events of the database that no seal covers yet */
+};
+
+/* A seal that the caller keeps from before; seq 0: none. */
+struct audit_kept {
+	int64_t seq;
+	struct sha256 hash;
+};
+
+int audit_verify_store(struct store *st, const struct audit_kept *kept, struct audit_report *ret,
+                       struct err *e);
+/* ERR_INPUT: the file cannot be read, or is no export. */
+int audit_verify_file(const char *path, const struct audit_kept *kept, struct audit_report *ret,
+                      struct err *e);
+/* Appends the report in words, one line. */
+void audit_report_tell(const struct audit_report *report, struct str *out);
+
+#endif

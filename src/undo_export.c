@@ -1,0 +1,138 @@
+#include "undo_export.h"
+
+#include "backup.h"
+#include "content.h"
+#include "sha256.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { FEW = 20 }; /* images at a time: they may be big */
+
+struct image {
+	int64_t content_seq, size;
+	struct sha256 hash;
+};
+
+/* The images, and the lines that tell of them. */
+struct images {
+	struct image items[FEW];
+	int count;
+	struct str lines;
+	char day[11];
+};
+
+static void add_text(cJSON *o, const char *name, const char *text)
+{
+	(void)cJSON_AddStringToObject(o, name, text ? text : "");
+}
+
+static void add_line(struct str *lines, stmt *s)
+{
+	cJSON *o = cJSON_CreateObject();
+	char mode[16], *text;
+
+	add_text(o, "workspace", col_text(s, FILE_CHANGE_IMAGES_WORKSPACE_ROOT));
+	add_text(o, "path", col_text(s, FILE_CHANGE_IMAGES_PATH));
+	add_text(o, "action", col_text(s, FILE_CHANGE_IMAGES_ACTION));
+	(void)snprintf(mode, sizeof(mode), "%04o",
+	               (unsigned)col_int(s, FILE_CHANGE_IMAGES_MODE_BEFORE));
+	add_text(o, "mode", mode);
+	add_text(o, "request_id", col_text(s, FILE_CHANGE_IMAGES_REQUEST_ID));
+	add_text(o, "written_at", col_text(s, FILE_CHANGE_IMAGES_UPDATED_AT));
+	(void)cJSON_AddNumberToObject(o, "size", (double)col_int(s, FILE_CHANGE_IMAGES_SIZE));
+	add_text(o, "hash", col_text(s, FILE_CHANGE_IMAGES_HASH));
+	text = cJSON_PrintUnformatted(o);
+	str_addf(lines, "%s\n", text);
+	free(text);
+	cJSON_Delete(o);
+}
+
+static int read_images(struct store *st, const struct instant *cutoff, struct images *images,
+                       struct str *rows, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_FILE_CHANGE_IMAGES);
+	int got;
+
+	str_reset(rows);
+	bind_text(s, ":cutoff", cutoff->text);
+	bind_int(s, ":limit", FEW);
+	while ((got = stmt_row(s, e)) > 0 && images->count < FEW) {
+		struct image *i = &images->items[images->count++];
+
+		i->content_seq = col_int(s, FILE_CHANGE_IMAGES_BEFORE_SEQ);
+		i->size = col_int(s, FILE_CHANGE_IMAGES_SIZE);
+		(void)snprintf(i->hash.text, sizeof(i->hash.text), "%s",
+		               col_text(s, FILE_CHANGE_IMAGES_HASH));
+		if (images->count == 1)
+			(void)snprintf(images->day, sizeof(images->day), "%.10s",
+			               col_text(s, FILE_CHANGE_IMAGES_UPDATED_AT));
+		str_addf(rows, "%s%" PRId64, images->count > 1 ? "," : "[",
+		         col_int(s, FILE_CHANGE_IMAGES_SEQ));
+		add_line(&images->lines, s);
+	}
+	stmt_reset(s);
+	if (images->count)
+		str_add_char(rows, ']');
+	return got < 0 ? -1 : 0;
+}
+
+/* A file that has its name already was whole when it got it: the name says what is in it. */
+static int put(struct nest *n, const char *path, const void *bytes, size_t length, struct err *e)
+{
+	struct stat about;
+	FILE *out;
+	bool written;
+
+	if (lstat(path, &about) == 0 && S_ISREG(about.st_mode) && (size_t)about.st_size == length)
+		return 0;
+	out = nest_create(n, e);
+	if (!out)
+		return -1;
+	written = fwrite(bytes, 1, length, out) == length;
+	if (fclose(out) != 0 || !written)
+		return err_errno(e, ERR_AGAIN, "cannot write %s", path);
+	return nest_publish(n, path, e);
+}
+
+static int put_image(struct store *st, struct nest *n, const char *dir, const struct image *i,
+                     struct err *e)
+{
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str bytes = STR_INIT;
+
+	str_addf(&path, "%s/undo-%s", dir, i->hash.text);
+	if (content_get(st, i->content_seq, &bytes, e))
+		return -1;
+	return put(n, path.bytes, str_text(&bytes), bytes.length, e);
+}
+
+static int put_all(struct store *st, const char *dir, const struct images *images, struct err *e)
+{
+	OWNED(nest) struct nest n = NEST_INIT;
+	OWNED(str) struct str path = STR_INIT;
+	struct sha256 hash = sha256_of(str_text(&images->lines), images->lines.length);
+
+	str_addf(&path, "%s/undo-%s-%.16s.jsonl", dir, images->day, hash.text);
+	if (nest_open(&n, path.bytes, e))
+		return -1;
+	for (int i = 0; i < images->count; i++)
+		if (put_image(st, &n, dir, &images->items[i], e))
+			return -1;
+	return put(&n, path.bytes, str_text(&images->lines), images->lines.length, e);
+}
+
+int undo_export(struct store *st, const char *dir, const struct instant *cutoff, struct str *rows,
+                struct err *e)
+{
+	struct images images = { .count = 0 };
+	int result = read_images(st, cutoff, &images, rows, e);
+
+	if (result == 0 && images.count)
+		result = put_all(st, dir, &images, e);
+	str_clear(&images.lines);
+	return result ? -1 : images.count;
+}

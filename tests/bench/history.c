@@ -1,0 +1,457 @@
+#include "history.h"
+
+#include "bench.h"
+
+#include "audit.h"
+#include "decision.h"
+#include "id.h"
+#include "request.h"
+#include "sha256.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CHUNK = 50000, /* calls in one transaction of history_fill */
+	OPEN = 20,
+	LAST_EVENTS = 10,
+};
+
+const char *const HISTORY_NAMES[HISTORY_OPERATIONS] = {
+	[HISTORY_INSERT] = "insert", [HISTORY_ATTACH] = "attach", [HISTORY_INBOX] = "inbox",
+	[HISTORY_DECIDE] = "decide", [HISTORY_CLAIM] = "claim",   [HISTORY_EVENTS] = "events",
+	[HISTORY_SEAL] = "seal",
+};
+
+/* ---- rows of the past ---- */
+
+static sqlite3 *open_raw(const char *path)
+{
+	sqlite3 *db;
+
+	if (sqlite3_open(path, &db) != SQLITE_OK)
+		die("%s: %s", path, sqlite3_errmsg(db));
+	return db;
+}
+
+static void run(sqlite3 *db, const char *sql)
+{
+	char *why = NULL;
+
+	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+		die("%s\n%s", sql, why);
+}
+
+void history_make(const char *path)
+{
+	struct store st = STORE_INIT;
+	struct err e = ERR_INIT;
+	sqlite3 *db;
+
+	if (store_migrate(&st, path, NULL, &e))
+		die("%s", e.text);
+	store_clear(&st);
+	db = open_raw(path);
+	run(db,
+	    "INSERT INTO operator (id, kind, user_id, is_default) VALUES ('local:ann', 'local', "
+	    "'ann', 1); INSERT INTO setting (name, value, source, updated_at) VALUES ('mode', "
+	    "'local', 'default', '2026-01-01T00:00:00.000Z'), ('slack.configured', 'false', "
+	    "'system', '2026-01-01T00:00:00.000Z')");
+	(void)sqlite3_close(db);
+}
+
+/* %1 the first number, %2 the last, %3 the instant. */
+static const char *const FILL[] = {
+	"INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, "
+	"client_name, "
+	"created_at, updated_at, last_activity_at, terminated_at) SELECT i / 1000 + 1, "
+	"printf('s%08d-0000-7000-8000-%012d', i / 1000, i), "
+	"'h', 'local:ann', '/home/ann/project', 'terminated', 'local', 'agent', ?3, ?3, ?3, ?3 "
+	"FROM n "
+	"WHERE i % 1000 = 1",
+	"INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq, "
+	"identity, "
+	"state, created_at, closed_at) SELECT i / 1000 + 1, printf('k%035d', i), 'h', 'http', "
+	"'2025-11-25', "
+	"i / 1000 + 1, '{}', 'closed', ?3, ?3 FROM n WHERE i % 1000 = 1",
+	"INSERT INTO request (seq, id, session_seq, kind, state, digest, title, description, body, "
+	"file_path, risk_level, original_hash, decision_seq, decision, decided_by, decided_at, "
+	"delivered_at, created_at, updated_at) SELECT i / 10, printf('%08d-0000-7000-8000-%012d', "
+	"i / 10, i), "
+	"(i - 1) / 1000 + 1, 'clearance', 'rejected', lower(hex(randomblob(32))), 'Change file ' "
+	"|| i, "
+	"'Because it has to be done', printf('@@ -1 +1 @@%n-old line %d%n+new line %d', i, i), "
+	"'src/file' || i || '.c', 'low', lower(hex(randomblob(32))), i / 10, 'reject', "
+	"'local:ann', ?3, ?3, "
+	"?3, ?3 FROM n WHERE i % 10 = 0",
+	"INSERT INTO request_file (request_seq, path, action, original_hash) SELECT i / 10, "
+	"'src/file' || i "
+	"|| '.c', 'modify', lower(hex(randomblob(32))) FROM n WHERE i % 10 = 0",
+	"INSERT INTO decision (seq, request_id, verdict, operator_id, source, created_at, outcome) "
+	"SELECT "
+	"i / 10, printf('%08d-0000-7000-8000-%012d', i / 10, i), 'reject', 'local:ann', 'ctl', ?3, "
+	"'applied' "
+	"FROM n WHERE i % 10 = 0",
+	"INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, arguments, "
+	"digest, "
+	"state, request_seq, result, told_answer, created_at, answered_at, finished_at) SELECT i, "
+	"(i - 1) / 1000 + 1, (i - 1) / 1000 + 1, i, 'modern', CASE WHEN i % 10 = 0 THEN "
+	"'check_clearance' "
+	"ELSE 'ping' END, printf('{\"status_message\":\"step %d of what there is to do here\"}', "
+	"i), "
+	"lower(hex(randomblob(32))), 'done', CASE WHEN i % 10 = 0 THEN i / 10 END, "
+	"'{\"acknowledged\":true,\"session_id\":\"0190a0a0\"}', 1, ?3, ?3, ?3 FROM n",
+	"INSERT INTO answer (seq, call_seq, created_at) SELECT i / 10, i, ?3 FROM n WHERE i % 10 = "
+	"0",
+	"INSERT INTO event (seq, at, kind, session_seq, request_seq, call_seq, actor, detail) "
+	"SELECT i, ?3, "
+	"'agent.said', (i - 1) / 1000 + 1, CASE WHEN i % 10 = 0 THEN i / 10 END, i, 'local:ann', "
+	"json_object('digest', lower(hex(randomblob(32)))) FROM n",
+	"INSERT INTO seal (seq, hash) SELECT i, lower(hex(randomblob(32))) FROM n",
+};
+
+static int64_t fill_chunk(sqlite3 *db, int64_t first, int64_t last, const char *at)
+{
+	int64_t rows = 0;
+
+	run(db, "BEGIN IMMEDIATE");
+	for (size_t i = 0; i < COUNT(FILL); i++) {
+		sqlite3_stmt *s;
+		char *sql =
+		    sqlite3_mprintf("WITH RECURSIVE n (i) AS (SELECT ?1 UNION ALL SELECT i + "
+		                    "1 FROM n WHERE i < ?2) %s",
+		                    FILL[i]);
+
+		if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
+			die("%s\n%s", sql, sqlite3_errmsg(db));
+		(void)sqlite3_bind_int64(s, 1, first);
+		(void)sqlite3_bind_int64(s, 2, last);
+		(void)sqlite3_bind_text(s, 3, at, -1, SQLITE_STATIC);
+		if (sqlite3_step(s) != SQLITE_DONE)
+			die("%s\n%s", sql, sqlite3_errmsg(db));
+		rows += sqlite3_changes64(db);
+		(void)sqlite3_finalize(s);
+		sqlite3_free(sql);
+	}
+	run(db, "COMMIT");
+	return rows;
+}
+
+/* The rules as triggers are taken away; store_migrate_copy makes them anew. */
+static void drop_rules(sqlite3 *db)
+{
+	sqlite3_stmt *s;
+	char *all = sqlite3_mprintf("UPDATE rule_set SET hash = '';");
+
+	if (sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema WHERE type = 'trigger'", -1, &s,
+	                       NULL) != SQLITE_OK)
+		die("%s", sqlite3_errmsg(db));
+	while (sqlite3_step(s) == SQLITE_ROW) {
+		char *more = sqlite3_mprintf("%s DROP TRIGGER %s;", all, sqlite3_column_text(s, 0));
+
+		sqlite3_free(all);
+		all = more;
+	}
+	(void)sqlite3_finalize(s);
+	run(db, all);
+	sqlite3_free(all);
+}
+
+int64_t history_fill(const char *path, int64_t from, int64_t count, int days)
+{
+	struct store st = STORE_INIT;
+	struct err e = ERR_INIT;
+	struct instant at = clock_instant(clock_now_ms() - (int64_t)days * 24 * 3600 * 1000);
+	sqlite3 *db = open_raw(path);
+	int64_t rows = 0;
+
+	run(db, "PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000");
+	drop_rules(db);
+	for (int64_t n = 0; n < count; n += CHUNK)
+		rows += fill_chunk(db, from + n + 1, from + (n + CHUNK < count ? n + CHUNK : count),
+		                   at.text);
+	run(db, "PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(TRUNCATE)");
+	(void)sqlite3_close(db);
+	if (store_migrate_copy(&st, path, &e))
+		die("%s", e.text);
+	store_clear(&st);
+	return rows;
+}
+
+/* ---- the present ---- */
+
+static void must(bool ok, const struct err *e)
+{
+	if (!ok)
+		die("history: %s",
+		    e->kind == ERR_NONE ? "not the rows that were expected" : e->text);
+}
+
+static void name_question(struct sha256 *digest, char title[40], int64_t number)
+{
+	(void)snprintf(title, 40, "Change %lld", (long long)number);
+	*digest = sha256_of(title, strlen(title));
+}
+
+/* Question number; returns its seq. */
+static int64_t ask(struct history *h, int64_t number, struct err *e)
+{
+	char path[] = "src/new.c";
+	struct touched file = { .path = path, .action = "create", .hash = "new_file" };
+	struct asker who = { h->session, "h", "/home/ann/project" };
+	struct question q = { .kind = "clearance",
+		              .body = "int x;\n",
+		              .body_length = 7,
+		              .file_path = path,
+		              .risk_level = "low",
+		              .original_hash = "new_file",
+		              .elapsed_seconds = -1,
+		              .actions_taken = -1,
+		              .files = &file,
+		              .file_count = 1,
+		              .timeout_ms = 3600000 };
+	struct sha256 digest;
+	char title[40];
+	bool open = false;
+	int64_t seq;
+
+	name_question(&digest, title, number);
+	q.digest = digest.text;
+	q.title = title;
+	seq = request_ask(&h->store, &who, &q, &open, e);
+	must(seq > 0 && open, e);
+	return seq;
+}
+
+static void call(struct history *h, int64_t request, int64_t number, struct err *e)
+{
+	stmt *s = store_stmt(&h->store, SQL_TOOL_CALL_INSERT_WAITING);
+	char rpc_id[24];
+
+	(void)snprintf(rpc_id, sizeof(rpc_id), "%lld", (long long)number);
+	bind_int(s, ":connection", h->connection);
+	bind_int(s, ":session", h->session);
+	bind_text(s, ":rpc_id", rpc_id);
+	bind_text(s, ":era", "modern");
+	bind_text(s, ":tool", "check_clearance");
+	bind_text(s, ":arguments", "{}");
+	bind_text(s, ":digest", "");
+	bind_int(s, ":request", request);
+	bind_text(s, ":wait_until", clock_instant(clock_now_ms() + 240000).text);
+	bind_text(s, ":listener", NULL);
+	must(stmt_run(s, e) == 1, e);
+}
+
+/* Begins and ends an operation that writes. */
+static int64_t begin(struct history *h, struct err *e)
+{
+	int64_t start = now_ns();
+
+	must(store_begin(&h->store, e) == 0, e);
+	return start;
+}
+
+static void commit(struct history *h, enum history_operation o, int64_t start, int64_t began,
+                   struct err *e)
+{
+	h->work_ns[o] = now_ns() - began;
+	must(store_commit(&h->store, e) == 0, e);
+	h->all_ns[o] = now_ns() - start;
+}
+
+static int64_t do_insert(struct history *h, struct err *e)
+{
+	int64_t start = begin(h, e), began = now_ns();
+	int64_t request = ask(h, ++h->number, e);
+
+	call(h, request, h->number, e);
+	commit(h, HISTORY_INSERT, start, began, e);
+	return request;
+}
+
+static void do_attach(struct history *h, int64_t wanted, struct err *e)
+{
+	int64_t start = begin(h, e), began = now_ns();
+	int64_t request = ask(h, h->number, e);
+
+	must(request == wanted, e);
+	call(h, request, -h->number, e);
+	commit(h, HISTORY_ATTACH, start, began, e);
+}
+
+static int count_rows(stmt *s, struct err *e)
+{
+	int got, count = 0;
+
+	while ((got = stmt_row(s, e)) > 0)
+		count++;
+	stmt_reset(s);
+	must(got == 0, e);
+	return count;
+}
+
+static void do_inbox(struct history *h, struct err *e)
+{
+	int64_t start = now_ns();
+	stmt *s = store_stmt(&h->store, SQL_INBOX_LIST);
+
+	bind_int(s, ":after", 0);
+	must(count_rows(s, e) == OPEN + 1, e);
+	h->work_ns[HISTORY_INBOX] = h->all_ns[HISTORY_INBOX] = now_ns() - start;
+}
+
+static void take_id(int columns, const char *const *names, const char *const *values, void *arg)
+{
+	(void)columns;
+	(void)names;
+	(void)snprintf(arg, 80, "%s", values[0]);
+}
+
+static void do_decide(struct history *h, int64_t request, struct err *e)
+{
+	struct decision d = { .verdict = "approve", .source = "ctl" };
+	struct decision_result result = DECISION_RESULT_INIT;
+	char sql[100], id[80];
+	int64_t start, began;
+
+	(void)snprintf(sql, sizeof(sql), "SELECT id FROM request WHERE seq = %lld",
+	               (long long)request);
+	must(store_query(&h->store, sql, take_id, id, e) == 0, e);
+	d.request_id = id;
+	start = begin(h, e);
+	began = now_ns();
+	must(decision_insert(&h->store, &d, &result, e) == 0, e);
+	commit(h, HISTORY_DECIDE, start, began, e);
+	must(decision_check(&result, e) == 0, e);
+	decision_result_clear(&result);
+}
+
+static void order(struct history *h, int64_t request, struct err *e)
+{
+	stmt *s;
+
+	(void)begin(h, e);
+	s = store_stmt(&h->store, SQL_APPLY_INSERT);
+	bind_int(s, ":request", request);
+	bind_text(s, ":host", "h");
+	bind_int(s, ":force", 0);
+	must(stmt_run(s, e) == 1 && store_commit(&h->store, e) == 0, e);
+}
+
+static void settle(struct history *h, int64_t apply, struct err *e)
+{
+	stmt *s;
+
+	(void)begin(h, e);
+	s = store_stmt(&h->store, SQL_APPLY_FAILED);
+	bind_text(s, ":state", "refused");
+	bind_text(s, ":code", "patch_conflict");
+	bind_text(s, ":message", "of the bench");
+	bind_int(s, ":seq", apply);
+	bind_int(s, ":claim", 1);
+	must(stmt_run(s, e) == 1 && store_commit(&h->store, e) == 0, e);
+}
+
+static void do_claim(struct history *h, struct err *e)
+{
+	int64_t start = begin(h, e), began = now_ns(), apply;
+	stmt *s = store_stmt(&h->store, SQL_APPLY_NEXT);
+
+	bind_text(s, ":host", "h");
+	bind_int(s, ":after", 0);
+	must(stmt_row(s, e) == 1, e);
+	apply = col_int(s, APPLY_NEXT_SEQ);
+	stmt_reset(s);
+	s = store_stmt(&h->store, SQL_APPLY_CLAIM);
+	bind_int(s, ":seq", apply);
+	bind_int(s, ":claim", 0);
+	bind_text(s, ":worker", "w");
+	must(stmt_row(s, e) == 1, e);
+	stmt_reset(s);
+	commit(h, HISTORY_CLAIM, start, began, e);
+	settle(h, apply, e);
+}
+
+static void do_events(struct history *h, struct err *e)
+{
+	stmt *s = store_stmt(&h->store, SQL_EVENT_NTH_LAST);
+	int64_t start = now_ns(), after;
+
+	bind_int(s, ":count", LAST_EVENTS);
+	must(stmt_row(s, e) == 1, e);
+	after = col_int(s, EVENT_NTH_LAST_SEQ);
+	stmt_reset(s);
+	s = store_stmt(&h->store, SQL_TIMELINE_SINCE);
+	bind_int(s, ":after", after);
+	bind_int(s, ":limit", 2 * LAST_EVENTS);
+	must(count_rows(s, e) == LAST_EVENTS, e);
+	h->work_ns[HISTORY_EVENTS] = h->all_ns[HISTORY_EVENTS] = now_ns() - start;
+}
+
+static void do_seal(struct history *h, struct err *e)
+{
+	int64_t start = now_ns();
+
+	must(audit_seal(&h->store, e) >= 0, e);
+	h->work_ns[HISTORY_SEAL] = h->all_ns[HISTORY_SEAL] = now_ns() - start;
+}
+
+void history_turn(struct history *h)
+{
+	struct err e = ERR_INIT;
+	int64_t request = do_insert(h, &e);
+
+	do_attach(h, request, &e);
+	do_inbox(h, &e);
+	do_decide(h, request, &e);
+	order(h, request, &e);
+	do_claim(h, &e);
+	do_events(h, &e);
+	do_seal(h, &e);
+}
+
+void history_open(struct history *h, const char *path)
+{
+	struct err e = ERR_INIT;
+	stmt *s;
+
+	*h = (struct history){ .store = STORE_INIT, .number = now_ns() / 1000, .id = id_new() };
+	must(store_open(&h->store, path, NULL, &e) == 0, &e);
+	(void)begin(h, &e);
+	s = store_stmt(&h->store, SQL_SESSION_INSERT);
+	bind_text(s, ":id", h->id.text);
+	bind_text(s, ":host", "h");
+	bind_text(s, ":workspace", "/home/ann/project");
+	bind_text(s, ":client", "agent");
+	bind_int(s, ":stall_paused", 0);
+	must(stmt_run(s, &e) == 1, &e);
+	h->session = store_last_seq(&h->store);
+	s = store_stmt(&h->store, SQL_CONNECTION_INSERT);
+	bind_text(s, ":key", h->id.text);
+	bind_text(s, ":host", "h");
+	bind_text(s, ":transport", "http");
+	bind_text(s, ":version", "2025-11-25");
+	bind_text(s, ":identity", "{}");
+	bind_int(s, ":elicits", 0);
+	must(stmt_run(s, &e) == 1, &e);
+	h->connection = store_last_seq(&h->store);
+	for (int i = 0; i < OPEN; i++)
+		(void)ask(h, ++h->number, &e);
+	must(store_commit(&h->store, &e) == 0, &e);
+}
+
+void history_close(struct history *h)
+{
+	struct command stop = { .verb = "stop", .session_id = h->id.text, .source = "ctl" };
+	struct command_result result = COMMAND_RESULT_INIT;
+	struct err e = ERR_INIT;
+
+	(void)begin(h, &e);
+	must(command_insert(&h->store, &stop, &result, &e) == 0 &&
+	         store_commit(&h->store, &e) == 0 && command_check(&result, &e) == 0,
+	     &e);
+	command_result_clear(&result);
+	store_clear(&h->store);
+}
