@@ -122,13 +122,28 @@ SELECT 1 AS yes FROM session AS s
                   AND (c.transport = 'stdio' OR s.last_activity_at > :live_after));
 
 -- name: session_abandoned
--- Whether anything was interrupted before :cutoff and never came back.
-SELECT 1 AS one FROM session WHERE status = 'interrupted' AND updated_at < :cutoff LIMIT 1;
+-- Whether anything was interrupted before :cutoff and never came back, or has been silent since then
+-- although its agent may still be there for all that HTTP tells.
+SELECT 1 AS one FROM session WHERE status = 'interrupted' AND updated_at < :cutoff
+UNION ALL
+SELECT 1 FROM session AS s
+ WHERE s.status <> 'terminated' AND s.last_activity_at < :cutoff AND s.status <> 'interrupted'
+   AND NOT EXISTS (SELECT 1 FROM connection AS c
+                    WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio')
+   AND NOT EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
+ LIMIT 1;
 
 -- name: session_terminate_abandoned
 UPDATE session SET status = 'terminated', terminated_at = :now, updated_at = :now
- WHERE seq IN (SELECT seq FROM session WHERE status = 'interrupted' AND updated_at < :cutoff
-                LIMIT :limit);
+ WHERE seq IN (
+  SELECT seq FROM session WHERE status = 'interrupted' AND updated_at < :cutoff
+  UNION ALL
+  SELECT s.seq FROM session AS s
+   WHERE s.status <> 'terminated' AND s.last_activity_at < :cutoff AND s.status <> 'interrupted'
+     AND NOT EXISTS (SELECT 1 FROM connection AS c
+                      WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio')
+     AND NOT EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
+   LIMIT :limit);
 
 -- name: session_old
 -- The next session, in the order of their ends, that ended before :cutoff.

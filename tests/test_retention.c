@@ -900,6 +900,47 @@ START_TEST(a_session_interrupted_for_long_is_terminated_and_goes_later)
 }
 END_TEST
 
+/* A session whose agent was heard last at an instant, over HTTP: it may have gone, and says so to
+ * nobody. */
+static void given_silent_session(int n, struct instant heard)
+{
+	given_for(
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at, last_activity_at) VALUES (%2$d, 's%2$d', 'h',"
+	    " 'local:ann', '/w', 'active', 'local', '%1$s', '%1$s', '%1$s');"
+	    "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	    " identity, created_at) VALUES (%2$d, 'k%2$d', 'h', 'http', '2025-06-18', %2$d,"
+	    " '{}', '%1$s')",
+	    heard, n);
+}
+
+START_TEST(a_session_silent_for_long_is_terminated_unless_its_process_runs_or_a_call_waits)
+{
+	begin();
+	given_silent_session(1, ago(31 * DAY));
+	given_silent_session(2, ago(31 * DAY));
+	given_silent_session(3, ago(20 * DAY));
+	given_silent_session(4, ago(31 * DAY));
+	given("INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	      " identity, created_at) SELECT 5, 'k5', 'h', 'stdio', '2025-06-18', 2, '{}',"
+	      " created_at FROM session WHERE seq = 2");
+	given("INSERT INTO request (seq, id, session_seq, kind, state, digest, title, created_at,"
+	      " updated_at) SELECT 4, 'q4', 4, 'standby', 'pending', printf('%064d', 4), 't',"
+	      " created_at, created_at FROM session WHERE seq = 4;"
+	      "INSERT INTO tool_call (seq, connection_seq, session_seq, rpc_id, era, tool, digest,"
+	      " state, request_seq, created_at) SELECT 4, 4, 4, '1', 'legacy', 'standby', '',"
+	      " 'waiting', 4, created_at FROM session WHERE seq = 4");
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+	expect_soon("SELECT seq, status FROM session",
+	            "1|terminated\n2|active\n3|active\n4|active\n");
+
+	advance(31 * DAY);
+	expect_soon("SELECT seq, status FROM session", "2|active\n3|terminated\n4|active\n");
+}
+END_TEST
+
 START_TEST(what_agents_have_read_in_slack_goes_with_the_next_purge)
 {
 	begin();
@@ -1046,6 +1087,8 @@ int main(void)
 	tcase_add_test(c, statistics_make_no_statement_scan);
 	tcase_add_test(c, many_rows_go_in_batches);
 	tcase_add_test(c, a_session_interrupted_for_long_is_terminated_and_goes_later);
+	tcase_add_test(
+	    c, a_session_silent_for_long_is_terminated_unless_its_process_runs_or_a_call_waits);
 	tcase_add_test(c, what_agents_have_read_in_slack_goes_with_the_next_purge);
 	tcase_add_test(c, connections_that_never_called_a_tool_go);
 	tcase_add_test(c, the_log_stays_short_under_a_busy_writer);
