@@ -32,6 +32,7 @@ struct watch {
 	bool idle_told; /* "nothing waits" stands on the screen */
 	struct request shown; /* seq 0: none */
 	int64_t newest; /* the last seq that was shown or announced */
+	int64_t silent; /* the last alert of a silent agent that was told */
 	int64_t *later; /* put off until the end */
 	size_t later_count;
 };
@@ -166,6 +167,53 @@ static int look_at_queue(struct watch *w, struct queue *q, struct err *e)
 			continue;
 		q->first = q->first ? q->first : seq;
 		q->waiting++;
+	}
+	stmt_reset(s);
+	return got;
+}
+
+static int tell_silent(const struct watch *w, stmt *s, struct err *e)
+{
+	OWNED(str) struct str id = STR_INIT;
+	struct age idle = age_of(col_text(s, STALL_SINCE_LAST_ACTIVITY_AT));
+	cJSON *o;
+
+	if (short_session_id(w->c, col_text(s, STALL_SINCE_SESSION_ID), &id, e))
+		return -1;
+	if (w->c->json) {
+		o = cJSON_CreateObject();
+		json_text(o, "session_id", col_text(s, STALL_SINCE_SESSION_ID));
+		json_text(o, "last_tool", col_text(s, STALL_SINCE_LAST_TOOL));
+		json_text(o, "last_activity_at", col_text(s, STALL_SINCE_LAST_ACTIVITY_AT));
+		event("silent", o);
+		return 0;
+	}
+	(void)fputs("\nsilent: ", stdout);
+	print_visible(col_text(s, STALL_SINCE_CLIENT_NAME) ? col_text(s, STALL_SINCE_CLIENT_NAME)
+	                                                   : "an agent");
+	(void)printf(" for %s, since it called ", idle.text);
+	print_visible(col_text(s, STALL_SINCE_LAST_TOOL) ? col_text(s, STALL_SINCE_LAST_TOOL)
+	                                                 : "nothing");
+	(void)printf("; agent-intercom-ctl nudge %s [TEXT], or session stop %s\n", str_text(&id),
+	             str_text(&id));
+	if (w->shown.seq)
+		ask(w);
+	return 0;
+}
+
+/* Agents that have gone silent: nothing to be answered, so it is said once. */
+static int look_at_silence(struct watch *w, struct err *e)
+{
+	stmt *s = store_stmt(&w->c->store, SQL_STALL_SINCE);
+	int got;
+
+	bind_int(s, ":after", w->silent);
+	while ((got = stmt_row(s, e)) > 0) {
+		w->silent = col_int(s, STALL_SINCE_SEQ);
+		if (tell_silent(w, s, e)) {
+			got = -1;
+			break;
+		}
 	}
 	stmt_reset(s);
 	return got;
@@ -422,7 +470,7 @@ static int use_input(struct watch *w, struct err *e)
 static int watch(struct watch *w, struct err *e)
 {
 	while (!w->stop && !ferror(stdout)) {
-		if (look(w, e) || use_input(w, e))
+		if (look(w, e) || look_at_silence(w, e) || use_input(w, e))
 			return -1;
 		if (w->stop || (w->eof && w->input.length == 0))
 			return 0;

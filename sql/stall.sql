@@ -109,6 +109,12 @@ SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.ended_at IS NULL ORDER BY t.seq;
 
+-- name: stall_since
+-- Alerts that are new to somebody who watches.
+SELECT t.seq, t.last_tool, t.last_activity_at, s.id AS session_id, s.client_name
+  FROM stall AS t JOIN session AS s ON s.seq = t.session_seq
+ WHERE t.seq > :after AND t.ended_at IS NULL ORDER BY t.seq;
+
 -- name: stall_untold
 -- Nudges for which nobody has looked whether their agent has an open stream.
 SELECT t.seq, t.session_seq, t.nudge_count, t.nudge_message FROM stall AS t

@@ -872,6 +872,27 @@ START_TEST(watch_wakes_by_its_bell)
 }
 END_TEST
 
+START_TEST(watch_tells_once_of_an_agent_that_is_silent)
+{
+	static const char SILENT[] =
+	    "INSERT INTO stall (id, session_seq, last_tool, last_activity_at, idle_seconds,"
+	    " waits_since, created_at, updated_at) SELECT 'a' || seq, seq, 'ping', '" T "', 300,"
+	    " '" T "', '" T "', '" T "' FROM session WHERE seq = 1";
+	const char *told;
+
+	given_questions();
+	given(SILENT);
+	shell("printf 'l\\nl\\nq\\n' | ctl $DB watch");
+	ck_assert_int_eq(status, 0);
+	says(", since it called ping; agent-intercom-ctl nudge ");
+	told = strstr(str_text(&out), "silent: ");
+	ck_assert_ptr_nonnull(told);
+	ck_assert_ptr_null(strstr(told + 1, "silent: "));
+	shell("echo q | ctl $DB watch --json");
+	says("{\"silent\":{\"session_id\":");
+}
+END_TEST
+
 /* ---- log, health, sql ---- */
 
 START_TEST(log_shows_the_last_events)
@@ -1114,6 +1135,7 @@ int main(void)
 		watch_tells_what_the_rules_refuse,
 		a_line_in_a_pipe_waits_for_its_question,
 		watch_wakes_by_its_bell,
+		watch_tells_once_of_an_agent_that_is_silent,
 		what_is_typed_for_one_question_does_not_answer_the_next,
 	};
 	const TTest *const looks[] = { log_shows_the_last_events, log_follows,
