@@ -1,8 +1,6 @@
 /* inbox: what waits for a person. */
 #include "ctl.h"
 
-#include <stdio.h>
-
 static cJSON *row_json(stmt *s)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -20,21 +18,6 @@ static cJSON *row_json(stmt *s)
 	json_text(o, "deadline_at", col_text(s, INBOX_LIST_DEADLINE_AT));
 	(void)cJSON_AddBoolToObject(o, "listening", col_int(s, INBOX_LIST_LISTENING) != 0);
 	return o;
-}
-
-static int print_json(struct ctl *c, stmt *s, struct err *e)
-{
-	cJSON *o = cJSON_CreateObject();
-	cJSON *inbox = cJSON_AddArrayToObject(o, "inbox");
-	int got;
-
-	while ((got = stmt_row(s, e)) > 0)
-		(void)cJSON_AddItemToArray(inbox, row_json(s));
-	if (got == 0)
-		json_print(c, o);
-	else
-		cJSON_Delete(o);
-	return got;
 }
 
 static int add_row(struct ctl *c, struct table *t, stmt *s, struct err *e)
@@ -56,32 +39,16 @@ static int add_row(struct ctl *c, struct table *t, stmt *s, struct err *e)
 	return 0;
 }
 
-static int print_text(struct ctl *c, stmt *s, struct err *e)
-{
-	static const char *const HEADINGS[] = { "ID", "KIND", "AGE", "RISK", "LISTENING", "WHAT" };
-	OWNED(table) struct table t;
-	int got;
-
-	table_begin(&t, HEADINGS, COUNT(HEADINGS));
-	while ((got = stmt_row(s, e)) > 0)
-		if (add_row(c, &t, s, e))
-			return -1;
-	if (got == 0 && t.count == t.columns)
-		(void)puts("nothing waits for you");
-	else if (got == 0)
-		table_print(c, &t);
-	return got;
-}
-
 static int run_inbox(struct ctl *c, struct err *e)
 {
+	static const char *const HEADINGS[] = { "ID", "KIND", "AGE", "RISK", "LISTENING", "WHAT" };
+	static const struct listing INBOX = { "inbox",  "nothing waits for you",
+		                              HEADINGS, COUNT(HEADINGS),
+		                              row_json, add_row };
 	stmt *s = store_stmt(&c->store, SQL_INBOX_LIST);
-	int status;
 
 	bind_int(s, ":after", 0);
-	status = c->json ? print_json(c, s, e) : print_text(c, s, e);
-	stmt_reset(s);
-	return status;
+	return print_listing(c, s, &INBOX, e);
 }
 
 const struct command_spec cmd_inbox = { "inbox",

@@ -318,3 +318,44 @@ void table_clear(struct table *t)
 	free(t->cells);
 	*t = (struct table){ 0 };
 }
+
+/* ---- listings ---- */
+
+static int list_json(struct ctl *c, stmt *s, const struct listing *l, struct err *e)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON *rows = cJSON_AddArrayToObject(o, l->name);
+	int got;
+
+	while ((got = stmt_row(s, e)) > 0)
+		(void)cJSON_AddItemToArray(rows, l->json(s));
+	if (got == 0)
+		json_print(c, o);
+	else
+		cJSON_Delete(o);
+	return got;
+}
+
+static int list_text(struct ctl *c, stmt *s, const struct listing *l, struct err *e)
+{
+	OWNED(table) struct table t;
+	int got;
+
+	table_begin(&t, l->headings, l->columns);
+	while ((got = stmt_row(s, e)) > 0)
+		if (l->add(c, &t, s, e))
+			return -1;
+	if (got == 0 && t.count == t.columns)
+		(void)puts(l->none);
+	else if (got == 0)
+		table_print(c, &t);
+	return got;
+}
+
+int print_listing(struct ctl *c, stmt *s, const struct listing *l, struct err *e)
+{
+	int status = c->json ? list_json(c, s, l, e) : list_text(c, s, l, e);
+
+	stmt_reset(s);
+	return status;
+}

@@ -71,23 +71,6 @@ static cJSON *alert_json(stmt *s)
 	return o;
 }
 
-static int print_json(struct ctl *c, struct err *e)
-{
-	stmt *s = store_stmt(&c->store, SQL_STALL_LIST);
-	cJSON *o = cJSON_CreateObject();
-	cJSON *alerts = cJSON_AddArrayToObject(o, "alerts");
-	int got;
-
-	while ((got = stmt_row(s, e)) > 0)
-		(void)cJSON_AddItemToArray(alerts, alert_json(s));
-	stmt_reset(s);
-	if (got == 0)
-		json_print(c, o);
-	else
-		cJSON_Delete(o);
-	return got;
-}
-
 static int add_row(struct ctl *c, struct table *t, stmt *s, struct err *e)
 {
 	OWNED(str) struct str id = STR_INIT;
@@ -108,26 +91,14 @@ static int add_row(struct ctl *c, struct table *t, stmt *s, struct err *e)
 	return 0;
 }
 
-static int print_text(struct ctl *c, struct err *e)
+static int list_alerts(struct ctl *c, struct err *e)
 {
 	static const char *const HEADINGS[] = { "SESSION", "SILENT", "LAST TOOL", "NUDGES",
 		                                "ALERT",   "CLIENT", "WORKSPACE" };
-	OWNED(table) struct table t;
-	stmt *s = store_stmt(&c->store, SQL_STALL_LIST);
-	int got;
+	static const struct listing ALERTS = { "alerts",        "no agent is silent", HEADINGS,
+		                               COUNT(HEADINGS), alert_json,           add_row };
 
-	table_begin(&t, HEADINGS, COUNT(HEADINGS));
-	while ((got = stmt_row(s, e)) > 0)
-		if (add_row(c, &t, s, e)) {
-			got = -1;
-			break;
-		}
-	stmt_reset(s);
-	if (got == 0 && t.count == t.columns)
-		(void)puts("no agent is silent");
-	else if (got == 0)
-		table_print(c, &t);
-	return got;
+	return print_listing(c, store_stmt(&c->store, SQL_STALL_LIST), &ALERTS, e);
 }
 
 static int switch_it(struct ctl *c, struct err *e)
@@ -156,7 +127,7 @@ static int run_stall(struct ctl *c, struct err *e)
 		return err_set(e, ERR_INPUT, "stall %.40s needs a session", c->argv[0]);
 	if (c->argc == 2)
 		return switch_it(c, e);
-	return c->json ? print_json(c, e) : print_text(c, e);
+	return list_alerts(c, e);
 }
 
 const struct command_spec cmd_stall = {

@@ -130,4 +130,16 @@ void table_add(struct table *t, const char *cell); /* NULL: empty */
 void table_print(const struct ctl *c, const struct table *t);
 void table_clear(struct table *t);
 
+/* How the rows of a statement are listed. */
+struct listing {
+	const char *name; /* of the array, in JSON */
+	const char *none; /* said where there is no row */
+	const char *const *headings;
+	size_t columns;
+	cJSON *(*json)(stmt *s);
+	int (*add)(struct ctl *c, struct table *t, stmt *s, struct err *e); /* the cells of a row */
+};
+/* Lists all rows of s, which is bound, in the form that was asked for; s is reset. */
+int print_listing(struct ctl *c, stmt *s, const struct listing *l, struct err *e);
+
 #endif

@@ -30,16 +30,10 @@ typedef int (*visitor)(void *arg, struct audit_record *r);
 static int64_t page_end(struct store *st, int64_t after, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_SEAL_AFTER);
-	int64_t end = 0;
-	int got;
 
 	bind_int(s, ":after", after);
 	bind_int(s, ":limit", PAGE);
-	got = stmt_row(s, e);
-	if (got > 0)
-		end = col_int(s, SEAL_AFTER_SEQ);
-	stmt_reset(s);
-	return got < 0 ? -1 : end;
+	return stmt_number(s, SEAL_AFTER_SEQ, e);
 }
 
 static int walk_page(struct source *in, int64_t after, int64_t end, struct audit_record *r,

@@ -160,8 +160,8 @@ static int answer(struct front *f, const cJSON *line, const char *verb, cJSON *d
 }
 
 /* The standby of a session or request id; without one, the only standby that waits. */
-static int find_standby(struct front *f, const char *id, char request[40], char session[40],
-                        struct err *e)
+static int find_standby(struct front *f, const char *id, char request[ID_BYTES],
+                        char session[ID_BYTES], struct err *e)
 {
 	stmt *s = store_stmt(&f->worker.store, SQL_STANDBY_LIST);
 	int got, count = 0;
@@ -173,8 +173,8 @@ static int find_standby(struct front *f, const char *id, char request[40], char 
 
 		if (id && strcmp(id, r) != 0 && strcmp(id, of) != 0)
 			continue;
-		(void)snprintf(request, 40, "%s", r);
-		(void)snprintf(session, 40, "%s", of);
+		(void)snprintf(request, ID_BYTES, "%s", r);
+		(void)snprintf(session, ID_BYTES, "%s", of);
 		count++;
 	}
 	stmt_reset(s);
@@ -190,7 +190,7 @@ static int find_standby(struct front *f, const char *id, char request[40], char 
 
 static int resume(struct front *f, const cJSON *line, const char *verb, cJSON *data, struct err *e)
 {
-	char request[40], session[40];
+	char request[ID_BYTES], session[ID_BYTES];
 
 	if (find_standby(f, json_text(line, "id"), request, session, e) ||
 	    decide(f, request, verb, line, data, e))
