@@ -32,12 +32,6 @@ struct subcommand {
 
 /* ---- subcommands ---- */
 
-static int say(const struct err *e)
-{
-	(void)fprintf(stderr, "%s: %s\n", PROGRAM, e->text);
-	return err_exit(e);
-}
-
 static int run(const struct arguments *a)
 {
 	return intercom_run(&a->source);
@@ -160,7 +154,7 @@ static int exec_mcp(int argc, char **argv, int place)
 	struct err e = ERR_INIT;
 
 	if (paths_libexec(&path, &e))
-		return say(&e);
+		return cli_say(&e);
 	str_add(&path, "/mcp-stdio");
 	for (int i = place; i < argc; i++)
 		argv[i] = argv[i + 1];
@@ -168,7 +162,7 @@ static int exec_mcp(int argc, char **argv, int place)
 	(void)execv(path.bytes, argv);
 	(void)err_errno(&e, ERR_INPUT, "cannot run %s; install agent-intercom again",
 	                str_text(&path));
-	return say(&e);
+	return cli_say(&e);
 }
 
 /* ---- arguments ---- */

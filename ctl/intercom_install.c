@@ -37,12 +37,6 @@ static void request_clear(struct request *r)
 	str_clear(&r->instructions);
 }
 
-static int say(const struct err *e)
-{
-	(void)fprintf(stderr, "%s: %s\n", PROGRAM, e->text);
-	return err_exit(e);
-}
-
 /* ---- arguments ---- */
 
 static int help(bool remove)
@@ -509,5 +503,5 @@ int intercom_install(bool remove, const struct config_source *source, int argc, 
 		return result > 0 ? help(remove) : EX_USAGE;
 	result = carry_out_request(&r, &e);
 	request_clear(&r);
-	return result < 0 ? say(&e) : result;
+	return result < 0 ? cli_say(&e) : result;
 }

@@ -40,12 +40,6 @@ static void check_clear(struct check *c)
 	config_clear(&c->config);
 }
 
-static int say(const struct err *e)
-{
-	(void)fprintf(stderr, "%s: %s\n", PROGRAM, e->text);
-	return err_exit(e);
-}
-
 /* ---- arguments ---- */
 
 static int help(void)
@@ -324,14 +318,14 @@ static int check(struct check *c)
 
 	if (find_workspace(c, &e) || config_load(&c->source, &c->config, &e) ||
 	    (c->file ? read_given(c, &e) : read_own(c, &e)))
-		return say(&e);
+		return cli_say(&e);
 	tell_unknown(c);
 	if (c->config.policy.require_global_allowlist)
 		config_settings(&c->config, take_commands, c);
 	if (c->question.tool)
 		return explain(c);
 	status = try_history(c, &e);
-	return status < 0 ? say(&e) : status;
+	return status < 0 ? cli_say(&e) : status;
 }
 
 int intercom_policy(const struct config_source *source, int argc, char **argv)
