@@ -112,7 +112,7 @@ static int keep_up(struct retention *me, struct worker *w, struct err *e)
 	return did;
 }
 
-static struct retention r;
+static struct retention r = { .purge = PURGE_INIT };
 
 static int step(struct worker *w, struct err *e)
 {
