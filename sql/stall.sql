@@ -112,7 +112,7 @@ SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_
 -- name: stall_since
 -- Alerts that are new to somebody who watches.
 SELECT t.seq, t.last_tool, t.last_activity_at, s.id AS session_id, s.client_name
-  FROM stall AS t JOIN session AS s ON s.seq = t.session_seq
+  FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.seq > :after AND t.ended_at IS NULL ORDER BY t.seq;
 
 -- name: stall_untold
