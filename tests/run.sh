@@ -43,12 +43,12 @@ git config --global --add safe.directory "$PWD" 2>/dev/null || true
 
 family "build (dev: warnings are errors)" build dev || exit 1
 [ "$failed" -eq 0 ] || { echo "1 failed, nothing else was run"; exit 1; }
-family "unit, worker and scenario tests (dev)" ctest --preset dev -j4
+family "unit, worker and scenario tests (dev)" ctest --preset dev -j5
 family "build (asan)" build asan
 # rules and sqlgen are the same programs in both; strace makes the two sweeps of kills too slow here.
-family "unit and worker tests (asan, ubsan)" ctest --preset asan -j4 \
+family "unit and worker tests (asan, ubsan)" ctest --preset asan -j5 \
   -E '^(rules|sqlgen|test_slack_crash|test_slack_listener_crash)$'
-family "crash: a sample of the applier's kill matrix" env SECONDS_MAX=40 \
+family "crash: a sample of the applier's kill matrix" env SECONDS_MAX=30 \
   bash tests/crash/kill_applier.sh build/dev
 family "valgrind" sh tests/valgrind.sh build/dev
 family "interop (official MCP clients, installed binaries)" interop

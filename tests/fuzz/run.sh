@@ -1,12 +1,12 @@
 #!/bin/sh
 # Fuzzes what parses foreign bytes: sh tests/fuzz/run.sh [--short | SECONDS [TARGET...]]. Each target
-# runs that long (default 60 s, short 5 s); a finding is kept in build/fuzz and ends with a failure.
+# runs that long (default 60 s, short 3 s); a finding is kept in build/fuzz and ends with a failure.
 # Inputs begin with those of seeds/; what gives new coverage is kept in build/fuzz too.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=60
 case "${1:-}" in
-  --short) seconds=5 ;;
+  --short) seconds=3 ;;
   "") ;;
   *) seconds=$1 ;;
 esac
