@@ -8,7 +8,8 @@ SELECT idle_since AS at FROM session WHERE idle_since IS NOT NULL ORDER BY idle_
 SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits_since LIMIT 1;
 
 -- name: stall_idle_due
--- Silent since :before at least, with what decides whether that is a stall.
+-- Silent since :before at least, with what decides whether that is a stall. (The index of open
+-- questions holds those of both states.)
 SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
        EXISTS (SELECT 1 FROM request AS r
                 WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')

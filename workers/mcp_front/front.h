@@ -119,8 +119,7 @@ struct job {
 	struct rpc_message message; /* CALL, INITIALIZE, CANCEL, TASK, ELICITED */
 	const char *version; /* CALL, INITIALIZE: the revision that the reply is in */
 	struct call call; /* CALL */
-	int64_t
-	    call_seq; /* RESUME, HANG_UP, TASK, SAID, ELICITED; CALL: an old call that came again */
+	int64_t call_seq; /* RESUME, HANG_UP, TASK, SAID, ELICITED; CALL: one that came again */
 	int64_t started_ms; /* RESUME, old CALL: unix, when its wait began */
 	int64_t had_seq, had_session; /* of the peer before the transaction */
 	bool refused; /* the reply is this error; */
