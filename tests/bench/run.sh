@@ -29,7 +29,7 @@ done
 
 if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
-    settle_ms=500 idle_ms=10000 parked_ms=0 starts=1 relays=3 clicks=10
+    settle_ms=500 idle_ms=2000 parked_ms=0 starts=1 relays=3 clicks=10
     histories=10000 turns=50 old_calls=3000 alone_ms=500
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
