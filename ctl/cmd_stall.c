@@ -1,6 +1,7 @@
 /* stall: which agents are silent, and whether it is noticed. nudge: tells a silent one to go on. */
 #include "ctl.h"
 
+#include "decision.h"
 #include "stall.h"
 
 #include <stdio.h>
@@ -8,42 +9,19 @@
 
 /* ---- nudge ---- */
 
-/* What was refused is stored as well. */
-static int insert(struct ctl *c, const char *session, const char *text, struct str *why,
-                  struct err *e)
-{
-	int64_t seq;
-	stmt *s;
-	int got;
-
-	if (stall_nudge(&c->store, session, text, NULL, "ctl", &seq, e))
-		return -1;
-	s = store_stmt(&c->store, SQL_STEERING_OUTCOME);
-	bind_int(s, ":seq", seq);
-	got = stmt_row(s, e);
-	if (got > 0 && col_text(s, STEERING_OUTCOME_WHY))
-		str_addf(why, "%s: %s", col_text(s, STEERING_OUTCOME_OUTCOME),
-		         col_text(s, STEERING_OUTCOME_WHY));
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
-}
-
 static int run_nudge(struct ctl *c, struct err *e)
 {
 	OWNED(char_ptr) char *session = NULL;
 	OWNED(char_ptr) char *text = c->argc > 1 ? join_arguments(c, 1) : NULL;
-	OWNED(str) struct str why = STR_INIT;
+	struct err why = ERR_INIT;
+	int64_t seq;
 
 	if (find_session(c, c->argv[0], &session, e) || store_begin(&c->store, e))
 		return -1;
-	if (insert(c, session, text, &why, e)) {
-		store_rollback(&c->store);
+	if (stall_nudge(&c->store, session, text, NULL, "ctl", &seq, &why) == 0)
+		(void)saying_check(&c->store, seq, &why);
+	if (end_saying(c, &why, e))
 		return -1;
-	}
-	if (store_commit(&c->store, e))
-		return -1;
-	if (why.length)
-		return err_set(e, ERR_INPUT, "%s", why.bytes);
 	if (!c->json)
 		(void)puts("nudged; the agent is told with the result of its next call");
 	return 0;

@@ -11,7 +11,18 @@
 
 /* ---- steer, task ---- */
 
-/* What was refused is stored as well. */
+int end_saying(struct ctl *c, const struct err *why, struct err *e)
+{
+	if (why->kind != ERR_NONE && why->kind != ERR_INPUT)
+		store_rollback(&c->store);
+	else if (store_commit(&c->store, e))
+		return -1;
+	if (why->kind == ERR_NONE)
+		return 0;
+	*e = *why;
+	return -1;
+}
+
 static int say(struct ctl *c, const char *kind, const char *session, int first, struct err *e)
 {
 	OWNED(char_ptr) char *text = join_arguments(c, first);
@@ -22,17 +33,9 @@ static int say(struct ctl *c, const char *kind, const char *session, int first, 
 
 	if (store_begin(&c->store, e))
 		return -1;
-	if (saying_insert(&c->store, &w, &why) && why.kind != ERR_INPUT) {
-		store_rollback(&c->store);
-		*e = why;
+	(void)saying_insert(&c->store, &w, &why);
+	if (end_saying(c, &why, e))
 		return -1;
-	}
-	if (store_commit(&c->store, e))
-		return -1;
-	if (why.kind) {
-		*e = why;
-		return -1;
-	}
 	if (!c->json)
 		(void)printf("%s\n", session ? "the agent is told with its next step"
 		                             : "the next agent that starts is told");

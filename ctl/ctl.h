@@ -80,6 +80,12 @@ extern const char DEFAULT_REASON[];
 int give_order(struct ctl *c, const struct command *order, struct command_result *result,
                struct err *e);
 
+/* ---- saying (cmd_steer.c) ---- */
+
+/* Ends the transaction of a word to an agent: what the rules refused is stored, too. 0 it is on its
+ * way; -1: e says why not. */
+int end_saying(struct ctl *c, const struct err *why, struct err *e);
+
 /* ---- showing one request (cmd_show.c) ---- */
 
 void show_request(const struct ctl *c, const struct request *r, int64_t listeners);

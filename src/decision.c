@@ -160,23 +160,36 @@ int command_check(const struct command_result *r, struct err *e)
 	return !r->outcome || strcmp(r->outcome, "done") == 0 ? 0 : refuse(r->outcome, r->why, e);
 }
 
-int saying_insert(struct store *st, const struct saying *w, struct err *e)
+int64_t saying_put(struct store *st, const struct saying *w, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_STEERING_INSERT);
-	int got, refused = 0;
 
 	bind_text(s, ":kind", w->kind);
 	bind_text(s, ":session_id", w->session_id);
+	bind_text(s, ":channel_id", w->channel_id);
 	bind_text(s, ":text", w->text);
+	bind_text(s, ":operator_id", w->operator_id);
 	bind_text(s, ":source", w->source);
-	if (stmt_run(s, e) < 0)
-		return -1;
-	s = store_stmt(st, SQL_STEERING_OUTCOME);
-	bind_int(s, ":seq", store_last_seq(st));
+	return stmt_run(s, e) < 0 ? -1 : store_last_seq(st);
+}
+
+int saying_check(struct store *st, int64_t seq, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_STEERING_OUTCOME);
+	int got, refused = 0;
+
+	bind_int(s, ":seq", seq);
 	got = stmt_row(s, e);
 	if (got > 0 && col_text(s, STEERING_OUTCOME_WHY))
 		refused = err_set(e, ERR_INPUT, "%s: %s", col_text(s, STEERING_OUTCOME_OUTCOME),
 		                  col_text(s, STEERING_OUTCOME_WHY));
 	stmt_reset(s);
 	return got < 0 ? -1 : refused;
+}
+
+int saying_insert(struct store *st, const struct saying *w, struct err *e)
+{
+	int64_t seq = saying_put(st, w, e);
+
+	return seq < 0 ? -1 : saying_check(st, seq, e);
 }

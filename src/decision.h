@@ -72,14 +72,21 @@ int command_check(const struct command_result *r, struct err *e);
 
 /* Texts are borrowed. */
 struct saying {
-	const char *kind; /* steer: to a session; task: to the next one that begins */
-	const char *session_id; /* of a steer */
-	const char *text;
+	const char *kind; /* steer, nudge: to a session; task: to the next one that begins */
+	const char *session_id; /* of a steer or a nudge */
+	const char *channel_id; /* of a task that is for this Slack channel's agents, or NULL */
+	const char *text; /* NULL in a nudge: the configured one */
+	const char *operator_id; /* NULL: the default operator */
 	const char *source;
 };
 
-/* Inserts the row: to be committed whatever comes of it, as above. 0 it is on its way; -1 and e
- * says why not (ERR_INPUT: the rules refused it), or that the database failed. */
+/* Inserts the row: its seq, -1 on error. */
+int64_t saying_put(struct store *st, const struct saying *w, struct err *e);
+/* What became of it: 0 it is on its way; -1 and e says why not (ERR_INPUT: the rules refused it),
+ * or that the database failed. */
+int saying_check(struct store *st, int64_t seq, struct err *e);
+
+/* Both: to be committed whatever comes of it, as above. */
 int saying_insert(struct store *st, const struct saying *w, struct err *e);
 
 #endif

@@ -1,7 +1,8 @@
 /* purge: deletes what is older than retention_days, in batches, so that nobody waits for the write
  * lock.
  *
- * In this order: sessions interrupted for so long are terminated; what was in files before writes
+ * In this order: sessions interrupted, or silent without a process, for so long are terminated; what
+ * was in files before writes
  * that are as old is forgotten; sessions terminated for as long are deleted with everything that
  * belongs to them; what was said in Slack as long ago; texts that no row holds on to; old answers;
  * connections that never called a tool; rows of worker, time_gap, command, decision, steering,

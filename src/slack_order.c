@@ -486,15 +486,15 @@ static int tell_steered(struct order *o, int64_t seq, struct err *e)
 static int steer(struct order *o, const char *kind, const char *session, const char *text,
                  struct err *e)
 {
-	stmt *s = store_stmt(o->st, SQL_STEERING_INSERT);
+	const struct saying w = { .kind = kind,
+		                  .session_id = session,
+		                  .channel_id = session || !*o->channel ? NULL : o->channel,
+		                  .text = text,
+		                  .operator_id = o->operator_id,
+		                  .source = "slack" };
+	int64_t seq = saying_put(o->st, &w, e);
 
-	bind_text(s, ":kind", kind);
-	bind_text(s, ":session_id", session);
-	bind_text(s, ":channel_id", session || !*o->channel ? NULL : o->channel);
-	bind_text(s, ":text", text);
-	bind_text(s, ":operator_id", o->operator_id);
-	bind_text(s, ":source", "slack");
-	return stmt_run(s, e) < 0 ? -1 : tell_steered(o, store_last_seq(o->st), e);
+	return seq < 0 ? -1 : tell_steered(o, seq, e);
 }
 
 /* ---- orders to sessions ---- */

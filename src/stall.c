@@ -1,5 +1,6 @@
 #include "stall.h"
 
+#include "decision.h"
 #include "id.h"
 #include "setting.h"
 #include "str.h"
@@ -175,17 +176,14 @@ static int raise_due(struct store *st, const struct stall_settings *set, int64_t
 int stall_nudge(struct store *st, const char *session_id, const char *text, const char *operator_id,
                 const char *source, int64_t *ret_seq, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_STEERING_INSERT);
+	const struct saying w = { .kind = "nudge",
+		                  .session_id = session_id,
+		                  .text = text,
+		                  .operator_id = operator_id,
+		                  .source = source };
 
-	bind_text(s, ":kind", "nudge");
-	bind_text(s, ":session_id", session_id);
-	bind_text(s, ":text", text);
-	bind_text(s, ":operator_id", operator_id);
-	bind_text(s, ":source", source);
-	if (stmt_run(s, e) < 0)
-		return -1;
-	*ret_seq = store_last_seq(st);
-	return mark_session(st, session_id, e);
+	*ret_seq = saying_put(st, &w, e);
+	return *ret_seq < 0 ? -1 : mark_session(st, session_id, e);
 }
 
 struct waiting {
@@ -227,19 +225,17 @@ static int of_stall(struct store *st, enum sql which, int64_t seq, struct err *e
 /* 1 the nudge is on its way, 0 the rules refused it (the operator system:clock is inactive), -1. */
 static int nudge_by_clock(struct store *st, const struct waiting *w, struct err *e)
 {
+	struct err why = ERR_INIT;
 	int64_t seq;
-	stmt *s;
-	int got, accepted = 0;
 
 	if (stall_nudge(st, w->session_id, NULL, CLOCK, "clock", &seq, e))
 		return -1;
-	s = store_stmt(st, SQL_STEERING_OUTCOME);
-	bind_int(s, ":seq", seq);
-	got = stmt_row(s, e);
-	if (got > 0)
-		accepted = col_is_null(s, STEERING_OUTCOME_WHY);
-	stmt_reset(s);
-	return got < 0 ? -1 : accepted;
+	if (saying_check(st, seq, &why) == 0)
+		return 1;
+	if (why.kind == ERR_INPUT)
+		return 0;
+	*e = why;
+	return -1;
 }
 
 /* Each step moves the stall on, so that it is not due again at once. */
