@@ -1,14 +1,14 @@
 /* purge: deletes what is older than retention_days, in batches, so that nobody waits for the write
  * lock.
  *
- * In this order: sessions interrupted, or silent without a process, for so long are terminated; what
- * was in files before writes
- * that are as old is forgotten; sessions terminated for as long are deleted with everything that
- * belongs to them; what was said in Slack as long ago; texts that no row holds on to; old answers;
- * connections that never called a tool; rows of worker, time_gap, command, decision, steering,
- * policy and upkeep that nothing needs; what Slack sent over seven days ago; of the timeline what
- * is older than audit_retention_days (audit_cut.h). Sessions that hold on to each other's rows go
- * together, and wait while one that has to stay holds on to them.
+ * In this order: sessions interrupted for so long, or as long silent without a process or a call
+ * that waits, are terminated; what was in files before writes that are as old is forgotten;
+ * sessions terminated for as long are deleted with everything that belongs to them; what was said
+ * in Slack as long ago; texts that no row holds on to; old answers; connections that never called a
+ * tool; rows of worker, time_gap, command, decision, steering, policy and upkeep that nothing
+ * needs; what Slack sent over seven days ago; of the timeline what is older than
+ * audit_retention_days (audit_cut.h). Sessions that hold on to each other's rows go together, and
+ * wait while one that has to stay holds on to them.
  *
  * Where retention_export_dir is set, what was in files (undo_export.h) and the timeline are on disk
  * there before they go. What cannot be exported stays, which is told; so does what depends on it.
