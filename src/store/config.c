@@ -8,8 +8,10 @@
 #include "toml.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -286,7 +288,7 @@ __attribute__((format(printf, 3, 4))) static void warn(struct load *l, int line,
 	if (vasprintf(&why, format, args) < 0)
 		why = NULL;
 	va_end(args);
-	str_addf(&text, "config: %s:", l->c->file);
+	str_addf(&text, "%s:", l->c->file);
 	if (line > 0)
 		str_addf(&text, "%d:", line);
 	str_addf(&text, " %s", why ? why : "");
@@ -1065,7 +1067,22 @@ static bool is_below(const char *path, const char *dir)
 	return strncmp(path, dir, length) == 0 && path[length] == '/';
 }
 
-/* Tells of a file that somebody else than the operator may change: it names commands to run. */
+/* Whether only the file's owner is in its group, as where every user has a group of their own
+ * and umask is 0002 (Debian 13, Ubuntu): its name is the user's, and it has no members. */
+static bool is_group_of_owner(const struct stat *about)
+{
+	const struct passwd *user = getpwuid(about->st_uid);
+	const struct group *group = user ? getgrgid(about->st_gid) : NULL;
+
+	if (!group || user->pw_gid != about->st_gid || strcmp(user->pw_name, group->gr_name) != 0)
+		return false;
+	for (char **member = group->gr_mem; *member; member++)
+		if (strcmp(*member, user->pw_name) != 0)
+			return false;
+	return true;
+}
+
+/* Warns of a file that somebody other than the operator can change: it names commands to run. */
 static void check_trust(struct load *l)
 {
 	OWNED(char_ptr) char *real = realpath(l->c->file, NULL);
@@ -1073,7 +1090,7 @@ static void check_trust(struct load *l)
 
 	if (!real || stat(real, &about) != 0)
 		return;
-	if (about.st_mode & (S_IWGRP | S_IWOTH))
+	if ((about.st_mode & S_IWOTH) || ((about.st_mode & S_IWGRP) && !is_group_of_owner(&about)))
 		warn(l, 0, "other users can write to it; run chmod go-w on it");
 	if (is_below(real, l->c->default_workspace_root))
 		warn(l, 0, "lies in the workspace %s, where an agent can change it; move it",
