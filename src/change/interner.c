@@ -1,11 +1,11 @@
 #include "interner.h"
 
 #include "err.h"
+#include "random.h"
 #include "str.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 struct entry {
 	const char *text;
@@ -18,8 +18,7 @@ void interner_init(struct interner *in)
 {
 	*in = (struct interner){ .slot_count = 256 };
 	in->slots = xcalloc(in->slot_count, sizeof(*in->slots));
-	if (getrandom(&in->seed, sizeof(in->seed), GRND_NONBLOCK) != sizeof(in->seed))
-		in->seed = 0x9E3779B97F4A7C15U;
+	random_bytes(&in->seed, sizeof(in->seed));
 }
 
 void interner_clear(struct interner *in)
