@@ -2,10 +2,11 @@
  * interning: equal lines get equal numbers, so that comparing lines is comparing integers. */
 #include "diff.h"
 
+#include "random.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 enum {
 	CONTEXT_LINES = 3,
@@ -95,8 +96,7 @@ static void interner_init(struct interner *in)
 {
 	*in = (struct interner){ .slot_count = 256 };
 	in->slots = xcalloc(in->slot_count, sizeof(*in->slots));
-	if (getrandom(&in->seed, sizeof(in->seed), GRND_NONBLOCK) != sizeof(in->seed))
-		in->seed = 0x9E3779B97F4A7C15U;
+	random_bytes(&in->seed, sizeof(in->seed));
 }
 
 static void interner_clear(struct interner *in)
