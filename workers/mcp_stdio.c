@@ -308,21 +308,13 @@ static bool reach(struct relay *r)
 
 static int program(char out[PATH_MAX])
 {
-	OWNED(str) struct str self = STR_INIT;
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	OWNED(str) struct str path = STR_INIT;
+	struct err e = ERR_INIT;
 
-	if (n <= 0)
+	if (paths_bin(&path, &e))
 		return -1;
-	exe[n] = '\0';
-	*strrchr(exe, '/') = '\0';
-	str_addf(&self, "%s/agent-intercom", exe); /* build tree */
-	if (access(self.bytes, X_OK) != 0) {
-		str_reset(&self);
-		str_addf(&self, "%s/../../bin/agent-intercom",
-		         exe); /* <prefix>/libexec/agent-intercom */
-	}
-	return realpath(self.bytes, out) ? 0 : -1;
+	str_add(&path, "/agent-intercom");
+	return realpath(str_text(&path), out) ? 0 : -1;
 }
 
 /* What of the agent's environment the system may see: where things are, and its own settings. */

@@ -123,10 +123,13 @@ static void check_workers(struct doctor *d)
 
 static bool check_config(struct doctor *d, const struct config_source *source)
 {
+	static const char AREA[] = "config: "; /* doctor_tell says it, too */
 	struct err e = ERR_INIT;
 
 	if (config_load(source, &d->config, &e)) {
-		doctor_tell(d, FAIL, "config", "%s", e.text);
+		bool twice = strncmp(e.text, AREA, strlen(AREA)) == 0;
+
+		doctor_tell(d, FAIL, "config", "%s", e.text + (twice ? strlen(AREA) : 0));
 		return false;
 	}
 	if (d->config.file[0])

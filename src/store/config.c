@@ -5,6 +5,8 @@
 #include "paths.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +184,22 @@ static bool is_below(const char *path, const char *dir)
 	return strncmp(path, dir, length) == 0 && path[length] == '/';
 }
 
-/* Tells of a file that somebody else than the operator may change: it names commands to run. */
+/* Whether only the file's owner is in its group, as where every user has a group of their own
+ * and umask is 0002 (Debian 13, Ubuntu): its name is the user's, and it has no members. */
+static bool is_group_of_owner(const struct stat *about)
+{
+	const struct passwd *user = getpwuid(about->st_uid);
+	const struct group *group = user ? getgrgid(about->st_gid) : NULL;
+
+	if (!group || user->pw_gid != about->st_gid || strcmp(user->pw_name, group->gr_name) != 0)
+		return false;
+	for (char **member = group->gr_mem; *member; member++)
+		if (strcmp(*member, user->pw_name) != 0)
+			return false;
+	return true;
+}
+
+/* Warns of a file that somebody other than the operator can change: it names commands to run. */
 static void check_trust(struct config_load *l)
 {
 	OWNED(char_ptr) char *real = realpath(l->c->file, NULL);
@@ -190,7 +207,7 @@ static void check_trust(struct config_load *l)
 
 	if (!real || stat(real, &about) != 0)
 		return;
-	if (about.st_mode & (S_IWGRP | S_IWOTH))
+	if ((about.st_mode & S_IWOTH) || ((about.st_mode & S_IWGRP) && !is_group_of_owner(&about)))
 		config_read_warn(l, 0, "other users can write to it; run chmod go-w on it");
 	if (l->c->default_workspace_root[0] && is_below(real, l->c->default_workspace_root))
 		config_read_warn(l, 0,

@@ -120,7 +120,7 @@ struct config {
 	struct config_map commands;
 	struct config_workspaces workspaces;
 
-	struct config_texts warnings; /* for the log, one line each */
+	struct config_texts warnings; /* "FILE:LINE: ...", for the log, one line each */
 	unsigned char from[CONFIG_FIELDS_MAX]; /* enum config_from, in the order of the table */
 };
 

@@ -60,7 +60,7 @@ void config_read_warn(struct config_load *l, int line, const char *format, ...)
 	if (vasprintf(&why, format, args) < 0)
 		why = NULL;
 	va_end(args);
-	str_addf(&text, "config: %s:", l->c->file);
+	str_addf(&text, "%s:", l->c->file);
 	if (line > 0)
 		str_addf(&text, "%d:", line);
 	str_addf(&text, " %s", why ? why : "");

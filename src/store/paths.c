@@ -632,24 +632,35 @@ int paths_check_filesystem(const char *dir, struct err *e)
 	return 0;
 }
 
-int paths_libexec(struct str *out, struct err *e)
+/* Appends the directory that has the program `name`: that of the running program (build tree), else
+ * the one that is `installed` relative to it. */
+static int find_program(const char *name, const char *installed, struct str *out, struct err *e)
 {
-	char program[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	OWNED(str) struct str front = STR_INIT;
+	char here[PATH_MAX], there[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", here, sizeof(here) - 1);
+	OWNED(str) struct str path = STR_INIT;
 
 	if (length <= 0)
 		return err_errno(e, ERR_AGAIN, "/proc/self/exe: cannot be read; mount /proc");
-	program[length] = '\0';
-	*strrchr(program, '/') = '\0';
-	str_addf(&front, "%s/mcp-front", program);
-	if (access(str_text(&front), X_OK) == 0) {
-		str_add(out, program[0] ? program : "/");
+	here[length] = '\0';
+	*strrchr(here, '/') = '\0';
+	str_addf(&path, "%s/%s", here, name);
+	if (access(str_text(&path), X_OK) == 0) {
+		str_add(out, here[0] ? here : "/");
 		return 0;
 	}
-	char *last = strrchr(program, '/');
-	if (last)
-		*last = '\0';
-	str_addf(out, "%s/libexec/%s", program, PROGRAM);
+	str_reset(&path);
+	str_addf(&path, "%s/%s", here, installed);
+	str_add(out, realpath(str_text(&path), there) ? there : str_text(&path));
 	return 0;
+}
+
+int paths_libexec(struct str *out, struct err *e)
+{
+	return find_program("mcp-front", INTERCOM_LIBEXEC_FROM_BIN, out, e);
+}
+
+int paths_bin(struct str *out, struct err *e)
+{
+	return find_program(PROGRAM, INTERCOM_BIN_FROM_LIBEXEC, out, e);
 }

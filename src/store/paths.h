@@ -58,9 +58,11 @@ bool paths_name_fits(const char *ipc_name);
 /* Refuses a directory on a file system where SQLite's locks or shared memory do not hold. */
 int paths_check_filesystem(const char *dir, struct err *e);
 
-/* Appends the directory of the worker binaries: that of the running program if mcp-front is in it
- * (build tree), else libexec/agent-intercom beside the program's directory. */
+/* Append the directory of the worker binaries (for agent-intercom) and that of agent-intercom (for
+ * a worker): where the running program is (build tree), else where CMake installed it relative to
+ * that. */
 int paths_libexec(struct str *out, struct err *e);
+int paths_bin(struct str *out, struct err *e);
 
 /* Append $XDG_CONFIG_HOME or $HOME/.config, $XDG_STATE_HOME or $HOME/.local/state. A variable that
  * is empty or not absolute counts as unset: it would lead into the working directory. */

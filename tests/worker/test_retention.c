@@ -577,6 +577,26 @@ START_TEST(of_the_timeline_what_is_old_and_sealed_is_cut_off_and_the_rest_verifi
 }
 END_TEST
 
+START_TEST(a_cut_that_was_killed_before_its_last_event_is_finished)
+{
+	begin();
+	given_events(3, "old", ago(400 * DAY));
+	given_events(3, "new", ago(360 * DAY));
+	seal();
+	given("INSERT INTO audit_cut (upto, hash, at)"
+	      " SELECT s.seq, s.hash, '2026-01-01T00:00:00.000Z' FROM seal AS s"
+	      " WHERE s.seq = (SELECT max(seq) FROM event WHERE kind = 'old');"
+	      "DELETE FROM event WHERE seq < (SELECT upto FROM audit_cut);"
+	      "DELETE FROM seal WHERE seq < (SELECT upto FROM audit_cut) - 1");
+
+	free(run_once("--once", 0));
+
+	expect("SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind",
+	       "new|3\ntimeline.cut|1\n");
+	succeeds(intercom("audit verify"));
+}
+END_TEST
+
 START_TEST(the_timeline_is_exported_before_it_is_cut)
 {
 	const char *dir;
@@ -773,19 +793,27 @@ START_TEST(the_database_is_looked_through_weekly_and_optimized_daily)
 }
 END_TEST
 
-START_TEST(damage_is_found_and_told)
+/* The first page of a table or an index becomes noise. */
+static void damage(const char *name)
 {
-	char command[1200];
+	char command[1200], query[200];
 	OWNED(char_ptr) char *page = NULL;
 
-	begin();
-	given_whole_session(1, ago(DAY));
-	page = rows("SELECT rootpage - 1 FROM sqlite_schema WHERE name = 'checkpoint_session'");
+	(void)snprintf(query, sizeof(query),
+	               "SELECT rootpage - 1 FROM sqlite_schema WHERE name = '%s'", name);
+	page = rows(query);
 	given("PRAGMA wal_checkpoint(TRUNCATE)");
 	(void)snprintf(command, sizeof(command),
 	               "dd if=/dev/urandom of=%s bs=4096 seek=%d count=1 conv=notrunc 2>/dev/null",
 	               test_db(), atoi(page));
 	ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
+}
+
+START_TEST(damage_is_found_and_told)
+{
+	begin();
+	given_whole_session(1, ago(DAY));
+	damage("checkpoint_session");
 	(void)start_worker("retention");
 
 	advance(HOUR + SECOND);
@@ -795,6 +823,31 @@ START_TEST(damage_is_found_and_told)
 	expect("SELECT state, detail LIKE 'checkpoint: %' FROM health WHERE what = 'database'",
 	       "damaged|1\n");
 	expect("SELECT count(*) FROM event WHERE kind = 'database.damaged'", "1\n");
+	expect("SELECT count(*) FROM upkeep WHERE kind = 'optimize'", "0\n");
+}
+END_TEST
+
+START_TEST(damage_that_optimize_meets_is_found_and_told_and_retention_goes_on)
+{
+	begin();
+	given_whole_session(1, ago(DAY));
+	given("ANALYZE");
+	(void)start_worker("retention");
+	advance(HOUR + SECOND);
+	expect_soon("SELECT kind, outcome FROM upkeep ORDER BY seq", "check|ok\noptimize|ok\n");
+
+	damage("sqlite_stat1");
+	advance(DAY);
+	expect_soon("SELECT kind, outcome, why LIKE 'optimize: %malformed%' FROM upkeep "
+	            "ORDER BY seq LIMIT 1 OFFSET 2",
+	            "check|damaged|1\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'database.damaged'", "1\n");
+
+	/* nothing is optimized until a check finds no damage; the next check is due in a week */
+	advance(2 * DAY);
+	advance(5 * DAY);
+	expect_soon("SELECT kind, outcome FROM upkeep ORDER BY seq LIMIT -1 OFFSET 3",
+	            "check|damaged\n");
 }
 END_TEST
 
@@ -1078,12 +1131,14 @@ int main(void)
 	tcase_add_test(c, no_table_is_forgotten);
 	tcase_add_test(c, a_purge_can_be_had_now_and_says_what_it_did);
 	tcase_add_test(c, of_the_timeline_what_is_old_and_sealed_is_cut_off_and_the_rest_verifies);
+	tcase_add_test(c, a_cut_that_was_killed_before_its_last_event_is_finished);
 	tcase_add_test(c, the_timeline_is_exported_before_it_is_cut);
 	tcase_add_test(c, what_undo_needs_is_exported_before_it_is_forgotten);
 	tcase_add_test(c, what_cannot_be_exported_stays_and_that_is_told);
 	tcase_add_test(c, a_purge_that_is_killed_has_deleted_nothing_that_was_not_exported);
 	tcase_add_test(c, the_database_is_looked_through_weekly_and_optimized_daily);
 	tcase_add_test(c, damage_is_found_and_told);
+	tcase_add_test(c, damage_that_optimize_meets_is_found_and_told_and_retention_goes_on);
 	tcase_add_test(c, statistics_make_no_statement_scan);
 	tcase_add_test(c, many_rows_go_in_batches);
 	tcase_add_test(c, a_session_interrupted_for_long_is_terminated_and_goes_later);

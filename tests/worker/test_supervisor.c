@@ -988,7 +988,7 @@ START_TEST(the_doctor_finds_what_is_wrong)
 	given_config(config);
 	(void)snprintf(said, sizeof(said), "FAIL port: %d on 127.0.0.1 is used by another", port);
 	doctor_says(1, said);
-	doctor_says(1, "warn config: config: ");
+	doctor_says(1, "warn config: /");
 	(void)close(fd);
 	given_config("");
 	ck_assert_int_eq(chmod(database, 0644), 0);
@@ -996,7 +996,7 @@ START_TEST(the_doctor_finds_what_is_wrong)
 	given("PRAGMA user_version = 9999");
 	doctor_says(1, "FAIL database: ");
 	given_config("retention_days = 0\n");
-	doctor_says(1, "FAIL config: config: ");
+	doctor_says(1, "FAIL config: /");
 }
 END_TEST
 

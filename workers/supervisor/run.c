@@ -123,7 +123,7 @@ static int load(struct supervisor *s, const struct config_source *source, struct
 	log_open("agent-intercom", s->config.log.format == LOG_FORMAT_JSON,
 	         (enum log_level)s->config.log.level);
 	for (size_t i = 0; i < s->config.warnings.count; i++)
-		log_warn("%s", s->config.warnings.items[i]);
+		log_warn("config: %s", s->config.warnings.items[i]);
 	return 0;
 }
 
