@@ -2,8 +2,8 @@
  * write there.
  *
  * One row of `apply` at a time, the oldest of this host; how, and what a kill leaves, is told in
- * src/model/apply.h and src/change/file_change.h. Jobs that a dead predecessor had in hand come first by
- * themselves, being the oldest: the worker's lock says that there is no other applier.
+ * src/model/apply.h and src/change/file_change.h. Jobs that a dead predecessor had in hand come
+ * first by themselves, being the oldest: the worker's lock says that there is no other applier.
  *
  * Reads request, request_file, content, session, setting; writes apply, file_change (whose triggers
  * consume the request, answer the waiting calls and tell the timeline), content, command, and files
@@ -28,6 +28,9 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 		log_warn("job %lld put back, attempt %d: %s", seq, r->attempts, r->why.text);
 	else if (strcmp(r->state, "refused") == 0)
 		log_info("job %lld refused as %s: %s", seq, r->why.code, r->why.text);
+	else if (strcmp(r->state, "kept") == 0)
+		log_error("job %lld stays as it is, refused by the rules of the database: %s", seq,
+		          r->why.text);
 	else if (strcmp(r->state, "dead") == 0)
 		log_error("job %lld is dead: %s", seq, r->why.text);
 	else

@@ -41,13 +41,14 @@ static enum err_kind kind_of(int rc)
 	case SQLITE_SCHEMA:
 		return ERR_AGAIN;
 	case SQLITE_CONSTRAINT:
+	case SQLITE_TOOBIG:
+		return ERR_REFUSED;
 	case SQLITE_READONLY:
 	case SQLITE_CANTOPEN:
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
-	case SQLITE_TOOBIG:
 		return ERR_INPUT;
 	default:
 		return ERR_BUG;

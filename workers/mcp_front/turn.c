@@ -202,6 +202,12 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
 
 /* ---- before the transaction ---- */
 
+static int fault_code(const struct err *e)
+{
+	return e->kind == ERR_INPUT || e->kind == ERR_REFUSED ? RPC_INVALID_PARAMS
+	                                                      : RPC_INTERNAL_ERROR;
+}
+
 static void prepare_call(struct front *f, struct job *job)
 {
 	struct peer *p = job->sink->peer;
@@ -218,7 +224,7 @@ static void prepare_call(struct front *f, struct job *job)
 		return;
 	}
 	if (peer_settle(&f->worker.store, &f->settings.places, p, &e)) {
-		refuse(job, e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR, e.text);
+		refuse(job, fault_code(&e), e.text);
 		return;
 	}
 	job->call.modern = job->version == MCP_MODERN;
@@ -688,8 +694,7 @@ static void run_part(struct front *f, struct job *job)
 	if (run(f, job, &e)) {
 		store_undo(&f->worker.store);
 		if (has_reply(job))
-			refuse(job, e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR,
-			       e.text);
+			refuse(job, fault_code(&e), e.text);
 		log_warn("refused: %s", e.text);
 		return;
 	}
