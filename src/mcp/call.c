@@ -125,7 +125,9 @@ bool call_asks_policy(const struct call *c)
 static void ask_policy(struct call *c, const struct policy_file *policy,
                        const struct call_settings *settings)
 {
-	struct policy_question q = { .tool = c->tool->name, .known = settings->commands };
+	struct policy_question q = { .tool = c->tool->name,
+		                     .known = settings->commands,
+		                     .always_ask = settings->always_ask };
 	const char **paths = xcalloc(c->plan.count + 1, sizeof(*paths));
 
 	for (size_t i = 0; c->files && i < c->plan.count; i++)
