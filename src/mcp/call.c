@@ -7,27 +7,10 @@
 #include "request.h"
 #include "result.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const PROMPT_TYPE[PROMPT_TYPES] = { "continuation", "clarification", "error_recovery",
-	                                        "resource_warning" };
-
 enum { TOUCH_MS = 1000 }; /* the same tool again so soon tells nothing new of a session */
-
-void call_refuse(struct call *c, const char *code, const char *format, ...)
-{
-	char text[ERR_TEXT_BYTES];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	result_error(&c->result, code, text);
-	c->is_error = true;
-}
 
 /* ---- opening ---- */
 
@@ -68,11 +51,11 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	c->arguments = tool_arguments(c->tool, arguments);
 	json_canonical(&c->canonical, c->arguments);
 	if (has_nul)
-		call_refuse(c, "invalid_arguments",
-		            "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
-		            c->tool->name);
+		result_refuse(c, "invalid_arguments",
+		              "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
+		              c->tool->name);
 	else if (tool_check(c->tool, c->arguments, &wrong))
-		call_refuse(c, "invalid_arguments", "%s", wrong.text);
+		result_refuse(c, "invalid_arguments", "%s", wrong.text);
 	return 0;
 }
 
@@ -92,13 +75,6 @@ void call_clear(struct call *c)
 	str_clear(&c->elicitation);
 	steering_clear(&c->steering);
 	*c = (struct call)CALL_INIT;
-}
-
-int64_t call_number(const struct call *c, const char *name)
-{
-	const cJSON *n = cJSON_GetObjectItemCaseSensitive(c->arguments, name);
-
-	return cJSON_IsNumber(n) ? (int64_t)n->valuedouble : -1;
 }
 
 /* ---- preparing ---- */
@@ -302,13 +278,6 @@ int call_attach(struct store *st, int64_t call_seq, const char *listener, struct
 }
 
 /* ---- the results of waits ---- */
-
-void telling_clear(struct telling *t)
-{
-	str_clear(&t->result);
-	steering_clear(&t->steering);
-	*t = (struct telling)TELLING_INIT;
-}
 
 int call_result(struct store *st, int64_t call_seq, struct telling *t, struct err *e)
 {
