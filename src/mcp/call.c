@@ -237,15 +237,33 @@ static void question_of_context(const struct call *c, struct policy_question *q)
 	q->is_command = is_command(c);
 }
 
-/* The file in auto_check's context, relative to the workspace, if there is one; false: it is none
- * of this workspace. */
-static bool context_file(const struct call *c, const struct peer *p, struct str *path)
+/* The file in auto_check's context, if there is one: its name, relative to the workspace, and the
+ * file that it stands for. False: it is none of this workspace. */
+static bool context_file(const struct call *c, const struct peer *p, struct str *path,
+                         struct str *target)
 {
 	const char *given =
 	    json_text(cJSON_GetObjectItemCaseSensitive(c->arguments, "context"), "file_path");
 	struct err why = ERR_INIT;
+	int root = -1, failed;
 
-	return !given || safe_path_clean(p->workspace_root, given, strlen(given), path, &why) == 0;
+	if (!given)
+		return true;
+	if (safe_path_clean(p->workspace_root, given, strlen(given), path, &why) ||
+	    workspace_open(p->workspace_root, &root, &why))
+		return false;
+	failed = safe_path_resolve(root, path->bytes, target, &why);
+	(void)close(root);
+	return !failed;
+}
+
+/* A path, and the file that it stands for where that is another one. */
+static void add_both(struct policy_question *q, const char **paths, const char *path,
+                     const char *target)
+{
+	paths[q->path_count++] = path;
+	if (strcmp(path, target) != 0)
+		paths[q->path_count++] = target;
 }
 
 bool call_asks_policy(const struct call *c)
@@ -263,18 +281,19 @@ static void ask_policy(struct call *c, const struct peer *p, const struct policy
 	struct policy_question q = { .tool = c->tool->name,
 		                     .risk_level = json_text(c->arguments, "risk_level"),
 		                     .known = settings->commands };
-	const char **paths = xcalloc(c->plan.count + 1, sizeof(*paths));
+	const char **paths = xcalloc(2 * c->plan.count + 2, sizeof(*paths));
 	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str target = STR_INIT;
 	bool asks = true;
 
 	if (c->tool->id == TOOL_AUTO_CHECK) {
 		question_of_context(c, &q);
-		asks = context_file(c, p, &path);
-		paths[0] = path.bytes;
-		q.path_count = path.length ? 1 : 0;
+		asks = context_file(c, p, &path, &target);
+		if (asks && path.length)
+			add_both(&q, paths, path.bytes, target.bytes);
 	}
 	for (size_t i = 0; c->files && i < c->plan.count; i++)
-		paths[q.path_count++] = c->files[i].path;
+		add_both(&q, paths, c->files[i].path, c->files[i].target);
 	q.paths = paths;
 	if (asks)
 		policy_judge(policy->policy, &q, &c->policy);
