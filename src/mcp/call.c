@@ -135,7 +135,9 @@ static void add_path(struct policy_question *q, const char **paths, const char *
 static void ask_policy(struct call *c, const struct policy_file *policy,
                        const struct call_settings *settings)
 {
-	struct policy_question q = { .tool = c->tool->name, .known = settings->commands };
+	struct policy_question q = { .tool = c->tool->name,
+		                     .known = settings->commands,
+		                     .always_ask = settings->always_ask };
 	const char **paths = xcalloc(2 * c->plan.count + 2, sizeof(*paths));
 
 	for (size_t i = 0; c->files && i < c->plan.count; i++)

@@ -41,6 +41,7 @@ struct call_settings {
 	bool stall_enabled;
 	bool elicitation; /* clients may show questions to their users */
 	cJSON *commands; /* map: a policy may allow only these; NULL: any */
+	cJSON *always_ask; /* list: no policy allows to write these; NULL: none besides ours */
 	const char *listener; /* worker.id of this front */
 };
 

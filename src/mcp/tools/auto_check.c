@@ -2,6 +2,7 @@
 #include "tools.h"
 
 #include "ask.h"
+#include "command_line.h"
 #include "json_writer.h"
 #include "policy.h"
 #include "result.h"
@@ -96,6 +97,8 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		return ask_run(st, c, p, settings, e);
 	json_object(&c->result);
 	add_verdict(&c->result, approved, c->policy.rule.bytes);
+	if (!approved && command_line_is(json_text(c->arguments, "tool_name")))
+		json_member(&c->result, "reason", str_text(&c->policy.why));
 	json_object_end(&c->result);
 	return approved ? ask_note_approval(st, c, p, json_text(c->arguments, "tool_name"), 0, e)
 	                : 0;
