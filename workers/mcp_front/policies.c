@@ -1,6 +1,4 @@
-/* The policy files of the workspaces in use: watched, so that a change is told (and a broken file
- * warned of) when it is made; each question looks for itself anyway. */
-#include "policy_file.h"
+#include "policies.h"
 
 #include "front.h"
 #include "log.h"
@@ -47,7 +45,7 @@ static void notice(struct front *f, struct policy_file *p)
 	p->told = true;
 	tell(p);
 	f->has_notes = true;
-	front_turn_soon(f);
+	job_turn_soon(f);
 }
 
 static bool concerns_us(const struct inotify_event *e)
