@@ -33,6 +33,14 @@ static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdi
 
 /* ---- configuration ---- */
 
+/* A list or table; NULL where it is missing. */
+static cJSON *setting_json(struct store *st, const char *name)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	return setting_get(st, name, &text, NULL) > 0 ? cJSON_Parse(text.bytes) : NULL;
+}
+
 /* The commands of the configuration, where a workspace's policy may allow no others. */
 static void read_commands(struct front *f)
 {
@@ -92,6 +100,7 @@ static void read_settings(struct front *f)
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
 	                 elicitation.bytes[0] == 't';
 	read_commands(f);
+	s->always_ask = setting_json(st, "policy.always_ask");
 	f->ipc_requires_token =
 	    setting_get(st, "ipc.require_token", &token, NULL) > 0 && token.bytes[0] == 't';
 	if (setting_get(st, "mcp.allow_uids", &uids, NULL) > 0)
@@ -274,6 +283,7 @@ static void close_loop(struct front *f)
 	free(f->settings.run_dir);
 	cJSON_Delete(f->allow_uids);
 	cJSON_Delete(f->settings.commands);
+	cJSON_Delete(f->settings.always_ask);
 	str_clear(&f->default_workspace);
 }
 
