@@ -1,7 +1,9 @@
-/* Stands in for turn.c: each message is answered at once, or has a run. */
+/* Stands in for what is above the transport: each message is answered at once, or has a run. */
 #include "fixture.h"
 
+#include "http.h"
 #include "log.h"
+#include "take.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -164,7 +166,7 @@ static int write_peer(struct front *f, struct peer *p, bool closes, struct err *
 		bind_int(s, ":seq", p->seq);
 		failed = stmt_run(s, e) < 0;
 	} else {
-		failed = peer_insert(st, &f->settings.places, p, e);
+		failed = peer_insert(st, &f->settings.workspaces, p, e);
 	}
 	if (failed) {
 		store_rollback(st);
@@ -250,8 +252,15 @@ static const struct {
 	{ "completion/complete", ERA_BOTH, completion_complete },
 };
 
-/* Those of the modern era that production does not have. */
-static const char *const EXTRA[] = { "prompts/list", "prompts/get", "completion/complete", NULL };
+static void refuse_unknown(const struct ask *a, const char *method)
+{
+	struct mcp_fault fault;
+
+	(void)mcp_lacks_method(method, &fault);
+	if (!a->modern)
+		fault.status = 200;
+	a->sink->by->refuse(a->sink, a->id, &fault);
+}
 
 static void take_request(struct front *f, struct sink *sink, const struct rpc_message *m)
 {
@@ -267,12 +276,12 @@ static void take_request(struct front *f, struct sink *sink, const struct rpc_me
 			METHODS[i].take(&a);
 			return;
 		}
-	ask_refuse(&a, RPC_METHOD_NOT_FOUND, "method not found", NULL);
+	refuse_unknown(&a, m->method);
 }
 
 /* ---- what http.c calls ---- */
 
-void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
+void take_message(struct front *f, struct sink *sink, struct rpc_message *m)
 {
 	if (m->kind == RPC_REQUEST)
 		take_request(f, sink, m);
@@ -282,8 +291,8 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
 }
 
 /* For signs of life on /sse, which the suite does not open: it gives none. */
-void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
-                const char *rpc_id, const char *progress_token, bool modern)
+void hold_caller(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
+                 const char *rpc_id, const char *progress_token, bool modern)
 {
 	(void)f;
 	(void)sink;
@@ -294,7 +303,7 @@ void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t st
 	(void)modern;
 }
 
-void front_gone(struct sink *s)
+void hold_gone(struct sink *s)
 {
 	if (s->gone)
 		return;
@@ -303,21 +312,6 @@ void front_gone(struct sink *s)
 	runs_forget(s);
 	listeners_forget(s);
 	sink_drop(s);
-}
-
-/* Only resuming and ending come this way. */
-struct job *front_queue(struct front *f, enum job_kind kind, struct sink *sink,
-                        struct rpc_message *message)
-{
-	struct job *job = xcalloc(1, sizeof(*job));
-
-	(void)message;
-	job->kind = kind;
-	job->sink = sink;
-	sink_hold(sink);
-	STAILQ_INSERT_TAIL(&f->jobs, job, next);
-	event_active(f->turn, EV_TIMEOUT, 0);
-	return job;
 }
 
 static void end_session(struct front *f, struct sink *sink)
@@ -332,7 +326,8 @@ static void end_session(struct front *f, struct sink *sink)
 	sink->by->finish(sink, 204);
 }
 
-void front_turn(evutil_socket_t fd, short what, void *arg)
+/* Only resuming and ending come this way. */
+static void run_turn(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
 	struct job *job;
@@ -345,8 +340,7 @@ void front_turn(evutil_socket_t fd, short what, void *arg)
 			runs_resume(job->sink, job->call_seq);
 		else
 			end_session(f, job->sink);
-		sink_drop(job->sink);
-		free(job);
+		job_free(job);
 	}
 }
 
@@ -373,7 +367,7 @@ static int serve(struct front *f, struct err *e)
 		(void)event_base_dispatch(f->base);
 	}
 	http_stop(f);
-	front_turn(-1, 0, f);
+	run_turn(-1, 0, f);
 	tasks_clear();
 	runs_clear();
 	for (size_t i = 0; i < COUNT(signals); i++)
@@ -393,11 +387,11 @@ int main(int argc, char **argv)
 	log_open("fixture", 0, LOG_LEVEL_WARN);
 	f.worker.store = (struct store)STORE_INIT;
 	f.http_port = strtoll(argv[2], NULL, 10);
-	(void)snprintf(f.settings.places.host, sizeof(f.settings.places.host), "fixture");
+	(void)snprintf(f.settings.workspaces.machine, sizeof(f.settings.workspaces.machine),
+	               "fixture");
 	STAILQ_INIT(&f.jobs);
 	f.base = event_base_new();
-	f.turn = event_new(f.base, -1, 0, front_turn, &f);
-	mcp_extra_methods(EXTRA);
+	f.turn = event_new(f.base, -1, 0, run_turn, &f);
 	if (store_migrate(&f.worker.store, argv[1], NULL, &e) || serve(&f, &e))
 		(void)fprintf(stderr, "%s: %s\n", argv[0], e.text);
 	event_free(f.turn);

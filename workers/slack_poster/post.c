@@ -22,25 +22,6 @@ static const char *member(const cJSON *o, const char *name)
 	return text ? text : "";
 }
 
-int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
-                     struct err *e)
-{
-	if (why->kind == ERR_INPUT || why->kind == ERR_REFUSED)
-		return slack_settle_dead(&p->outbox, i, why->text, NULL, e);
-	*e = *why;
-	return -1;
-}
-
-void poster_refused(struct poster *p, const struct slack_intent *i, struct err *e)
-{
-	struct err why = *e, again = ERR_INIT;
-
-	if (!worker_forgives(&p->w, e))
-		return;
-	if (slack_settle_dead(&p->outbox, i, why.text, NULL, &again))
-		log_error("%s stays as it is: %s", i->kind, again.text);
-}
-
 /* ---- messages ---- */
 
 static cJSON *marker(const struct slack_intent *i)

@@ -6,6 +6,7 @@
 #include "json_writer.h"
 #include "peer.h"
 #include "request.h"
+#include "result.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static stmt *predecessors(struct store *st, const struct peer *p,
 {
 	stmt *s = store_stmt(st, which);
 
-	bind_text(s, ":host", settings->places.host);
+	bind_text(s, ":host", settings->workspaces.machine);
 	bind_text(s, ":workspace", p->workspace_root);
 	if (which == SQL_SESSION_PREDECESSOR) {
 		bind_int(s, ":session", p->session_seq);
@@ -134,7 +135,8 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	if (session)
 		return recovered(st, c, session, id, e);
 	if (given) {
-		call_refuse(c, "session_not_found", "not found: there is no session %.80s", given);
+		result_refuse(c, "session_not_found", "not found: there is no session %.80s",
+		              given);
 		return 0;
 	}
 	begin_result(c, "clean", NULL);
