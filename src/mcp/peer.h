@@ -51,7 +51,11 @@ struct places {
 	char host[65];
 	char *default_workspace;
 	cJSON *workspaces; /* [{id, channel_id, path}] */
+	bool only_listed; /* no other folder is a workspace */
 };
+
+/* Whether the configuration names this folder (a real path) as a workspace. */
+bool places_list(const struct places *places, const char *workspace_root);
 
 void identity_clear(struct identity *i);
 /* Takes the members of a JSON object; unknown ones are ignored. */
