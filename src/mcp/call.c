@@ -69,6 +69,7 @@ void call_clear(struct call *c)
 	plan_clear(&c->plan);
 	str_clear(&c->effect);
 	str_clear(&c->named_path);
+	str_clear(&c->named_target);
 	policy_answer_clear(&c->policy);
 	str_clear(&c->policy_reason);
 	str_clear(&c->result);
@@ -98,18 +99,27 @@ bool call_asks_policy(const struct call *c)
 	return !c->is_error && c->tool->policy && c->tool->policy(c, &q);
 }
 
+/* A path, and the file that it stands for where that is another one: both must be allowed. */
+static void add_path(struct policy_question *q, const char **paths, const char *path,
+                     const char *target)
+{
+	paths[q->path_count++] = path;
+	if (strcmp(path, target) != 0)
+		paths[q->path_count++] = target;
+}
+
 static void ask_policy(struct call *c, const struct policy_file *policy,
                        const struct call_settings *settings)
 {
 	struct policy_question q = { .tool = c->tool->name,
 		                     .known = settings->commands,
 		                     .always_ask = settings->always_ask };
-	const char **paths = xcalloc(c->plan.count + 1, sizeof(*paths));
+	const char **paths = xcalloc(2 * c->plan.count + 2, sizeof(*paths));
 
 	for (size_t i = 0; c->files && i < c->plan.count; i++)
-		paths[q.path_count++] = c->files[i].path;
-	if (c->named_path.length)
-		paths[q.path_count++] = c->named_path.bytes;
+		add_path(&q, paths, c->files[i].path, c->files[i].target);
+	if (c->named_target.length)
+		add_path(&q, paths, c->named_path.bytes, c->named_target.bytes);
 	q.paths = paths;
 	if (c->tool->policy(c, &q))
 		policy_judge(policy->policy, &q, &c->policy);

@@ -62,6 +62,7 @@ struct call {
 	struct plan plan; /* check_clearance: every path, as it is now */
 	struct touched *files; /* its paths; what they point to is the plan's */
 	struct str named_path; /* auto_check: the file that it names, relative to the workspace */
+	struct str named_target; /* and the one that this stands for */
 	bool names_other_file; /* auto_check: it names one outside the workspace */
 	struct policy_answer policy; /* what the workspace's policy says of it */
 	struct str policy_reason; /* why it was allowed, for the audit */

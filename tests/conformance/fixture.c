@@ -252,6 +252,16 @@ static const struct {
 	{ "completion/complete", ERA_BOTH, completion_complete },
 };
 
+static void refuse_unknown(const struct ask *a, const char *method)
+{
+	struct mcp_fault fault;
+
+	(void)mcp_lacks_method(method, &fault);
+	if (!a->modern)
+		fault.status = 200;
+	a->sink->by->refuse(a->sink, a->id, &fault);
+}
+
 static void take_request(struct front *f, struct sink *sink, const struct rpc_message *m)
 {
 	bool modern = mcp_is_modern(m->params);
@@ -266,7 +276,7 @@ static void take_request(struct front *f, struct sink *sink, const struct rpc_me
 			METHODS[i].take(&a);
 			return;
 		}
-	ask_refuse(&a, RPC_METHOD_NOT_FOUND, "method not found", NULL);
+	refuse_unknown(&a, m->method);
 }
 
 /* ---- what http.c calls ---- */

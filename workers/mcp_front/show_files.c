@@ -58,9 +58,10 @@ struct seen {
 	const char *path; /* of the request */
 };
 
-static void look_at(struct seen *seen, int root_fd, const char *path)
+static void look_at(struct seen *seen, int root_fd, const struct touched *t)
 {
 	struct err e = ERR_INIT;
+	const char *path = t->target;
 	int got = safe_path_read(root_fd, path, VIEW_BYTES, &seen->bytes, NULL, &e);
 
 	seen->path = path;
@@ -90,9 +91,9 @@ static size_t look(const struct request *r, struct seen seen[VIEW_FILES], size_t
 			continue;
 		}
 		if (open) {
-			look_at(&seen[count], root, r->files[i].path);
+			look_at(&seen[count], root, &r->files[i]);
 		} else {
-			seen[count].path = r->files[i].path;
+			seen[count].path = r->files[i].target;
 			str_add(&seen[count].why, e.text);
 		}
 		count++;
