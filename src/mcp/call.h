@@ -32,7 +32,7 @@ extern const char *const PROMPT_TYPE[PROMPT_TYPES];
 
 /* What of the configuration calls need; filled once at start. */
 struct call_settings {
-	struct places places;
+	struct workspaces workspaces;
 	const char *db_path;
 	char *database; /* canonical: it and what is beneath is not touched, */
 	char **ours; /* nor are these (workspace.h) */
