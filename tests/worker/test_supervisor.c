@@ -431,21 +431,22 @@ END_TEST
 
 START_TEST(a_new_database_is_for_us_alone)
 {
-	static const char *const FILES[] = { "data/agent-rc.db", "data/agent-rc.db-wal",
-		                             "data/agent-rc.db-instance" };
+	static const char *const FILES[] = { "data/intercom.db", "data/intercom.db-wal",
+		                             "data/intercom.db-instance" };
 
-	database = NULL; /* the config's default, beside the config */
+	given_config("database.path = \"data/intercom.db\"\n"); /* beside the config */
+	database = NULL;
 	start_ready();
 	ck_assert_uint_eq(mode_of(in("data")), 0700);
 	for (size_t i = 0; i < COUNT(FILES); i++)
 		ck_assert_uint_eq(mode_of(in(FILES[i])), 0600);
 	stop();
 	ck_assert_int_eq(chmod(in("data"), 0755), 0);
-	ck_assert_int_eq(chmod(in("data/agent-rc.db"), 0644), 0);
+	ck_assert_int_eq(chmod(in("data/intercom.db"), 0644), 0);
 	start_ready();
 	log_has("has mode 0755");
 	ck_assert_uint_eq(mode_of(in("data")), 0755); /* not our directory */
-	ck_assert_uint_eq(mode_of(in("data/agent-rc.db")), 0600);
+	ck_assert_uint_eq(mode_of(in("data/intercom.db")), 0600);
 	stop();
 }
 END_TEST
@@ -942,7 +943,7 @@ START_TEST(the_doctor_makes_nothing)
 	               " | wc -l)",
 	               dir);
 	ck_assert_int_eq(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
-	doctor_says(0, "data/agent-rc.db is not there yet; the first start makes it");
+	doctor_says(0, "/.local/state/agent-intercom/intercom.db is not there yet");
 	ck_assert_int_eq(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
 	before = read_file(in("list.0"));
 	after = read_file(in("list.1"));
