@@ -292,10 +292,12 @@ CREATE TABLE request_file (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0),
   request_seq   INTEGER NOT NULL REFERENCES request (seq),
   path          TEXT NOT NULL,
+  target        TEXT NOT NULL DEFAULT '',
   action        TEXT NOT NULL CHECK (action IN ('create', 'modify', 'delete', 'read')),
   other_path    TEXT,
   mode          INTEGER NOT NULL DEFAULT 0,
-  original_hash TEXT NOT NULL
+  original_hash TEXT NOT NULL,
+  result_hash   TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE UNIQUE INDEX request_file_path ON request_file (request_seq, path);
 CREATE TABLE rule_set (
