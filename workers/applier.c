@@ -11,6 +11,7 @@
 #include "apply.h"
 #include "log.h"
 #include "worker.h"
+#include "workspace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,20 +41,20 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 static int step(struct worker *w, struct err *e)
 {
 	static struct applier a; /* remembers which jobs rest */
-	static char *database, *run_dir;
+	static char *database, **ours;
 	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
 	int64_t started_ms = clock_monotonic_ms();
 	int did;
 
 	if (!database)
 		database = realpath(w->db_path, NULL);
-	if (!run_dir)
-		run_dir = realpath(w->run_dir, NULL);
+	if (!ours)
+		ours = workspace_ours(w->run_dir);
 	a.store = &w->store;
 	a.host = w->host;
 	a.worker_id = w->id.text;
 	a.database = database;
-	a.run_dir = run_dir;
+	a.ours = ours;
 	a.run_fd = w->run_fd;
 	did = apply_next(&a, &r, &w->due_ms, e);
 	if (did > 0)
