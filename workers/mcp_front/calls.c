@@ -95,11 +95,13 @@ static int tell(struct front *f, struct job *job, struct err *e)
 	if (call_result(&f->worker.store, job->call_seq, &t, e) ||
 	    (job->as.call.untold && call_steer(&f->worker.store, &t, 0, e)))
 		return -1;
+	if (job->as.call.untold && call_finish(&f->worker.store, job->call_seq, &t, e))
+		return -1;
 	str_add(&job->result, str_text(&t.result));
-	if (!job->as.call.call.tool || !job->as.call.call.tool->tells_steering)
-		str_add(&job->as.call.said, str_text(&t.steering.text));
 	job->as.call.call.is_error = t.is_error;
-	return job->as.call.untold ? call_finish(&f->worker.store, job->call_seq, &t, e) : 0;
+	job->as.call.call.steering = t.steering;
+	t.steering = (struct steering)STEERING_INIT;
+	return 0;
 }
 
 static bool may_wait(struct job *job, struct err *e)
@@ -142,8 +144,6 @@ int calls_run(struct front *f, struct job *job, struct err *e)
 	} else if (!job->as.call.waits) {
 		str_add_bytes(&job->result, job->as.call.call.result.bytes,
 		              job->as.call.call.result.length);
-		if (!job->as.call.call.tool->tells_steering || job->as.call.call.is_error)
-			str_add(&job->as.call.said, str_text(&job->as.call.call.steering.text));
 	}
 	return 0;
 }

@@ -49,10 +49,8 @@ void job_free(struct job *job)
 	sink_drop(job->sink);
 	rpc_message_clear(&job->message);
 	str_clear(&job->result);
-	if (job->kind == JOB_CALL || job->kind == JOB_RESUME) {
+	if (job->kind == JOB_CALL || job->kind == JOB_RESUME)
 		call_clear(&job->as.call.call);
-		str_clear(&job->as.call.said);
-	}
 	free(job);
 }
 
@@ -80,12 +78,13 @@ void job_reply(struct job *job)
 
 void job_reply_tool(struct job *job)
 {
+	const struct call *call = &job->as.call.call;
 	OWNED(str) struct str result = STR_INIT;
 	OWNED(str) struct str message = STR_INIT;
 	char event_id[40];
 
-	mcp_tool_result_with(&result, job->version, str_text(&job->result),
-	                     str_text(&job->as.call.said), job->as.call.call.is_error);
+	mcp_tool_result(&result, job->version, str_text(&job->result),
+	                telling_said(&call->steering), call->is_error);
 	rpc_result(&message, job->message.id, result.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)job->call_seq);
 	job->sink->by->reply(job->sink, &message,

@@ -23,8 +23,7 @@ enum job_kind {
 
 /* CALL and RESUME: a call, new or come again. */
 struct job_call {
-	struct call call; /* RESUME: only its progress_token and is_error */
-	struct str said; /* what the operator says with the result */
+	struct call call; /* RESUME: only its progress_token, is_error and steering */
 	bool whole; /* the result is that of the method, not only of the tool: a task, or a form */
 	bool waits; /* the reply comes later */
 	bool untold; /* it came again: its wait is over, and nobody was told */

@@ -62,8 +62,8 @@ static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t
 	OWNED(str) struct str message = STR_INIT;
 	char event_id[40];
 
-	mcp_tool_result_with(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
-	                     str_text(&t->steering.text), t->is_error);
+	mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
+	                telling_said(&t->steering), t->is_error);
 	rpc_result(&message, rpc_id, body.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
 	sink->by->reply(sink, &message, modern ? NULL : event_id);

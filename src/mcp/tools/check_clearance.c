@@ -141,11 +141,11 @@ const struct tool TOOL_CHECK_CLEARANCE = {
 	         "\"risk_level\":{\"type\":\"string\",\"enum\":[\"low\",\"high\",\"critical\"],"
 	         "\"default\":\"low\"}},"
 	         "\"required\":[\"title\",\"diff\",\"file_path\"]}",
-	.output = "{\"type\":\"object\",\"properties\":{"
-	          "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\","
-	          "\"timeout\",\"pending\",\"error\"]},"
-	          "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}"
-	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}",
+	.output = TOOL_OUTPUT(
+	    "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\","
+	    "\"timeout\",\"pending\",\"error\"]},"
+	    "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}"
+	    "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}"),
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,

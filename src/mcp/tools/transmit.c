@@ -68,11 +68,11 @@ const struct tool TOOL_TRANSMIT = {
 	    "the last word from a person\"},"
 	    "\"actions_taken\":{\"type\":\"integer\",\"minimum\":0}},\"required\":[\"prompt_"
 	    "text\"]}",
-	.output = "{\"type\":\"object\",\"properties\":{"
-	          "\"decision\":{\"type\":\"string\",\"enum\":[\"continue\",\"refine\","
-	          "\"stop\",\"pending\"]},"
-	          "\"instruction\":{\"type\":\"string\"},\"request_id\":{\"type\":\"string\"}"
-	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}",
+	.output =
+	    TOOL_OUTPUT("\"decision\":{\"type\":\"string\",\"enum\":[\"continue\",\"refine\","
+	                "\"stop\",\"pending\"]},"
+	                "\"instruction\":{\"type\":\"string\"},\"request_id\":{\"type\":\"string\"}"
+	                "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}"),
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,
