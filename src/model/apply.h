@@ -53,7 +53,7 @@ struct applier {
 	const char *host;
 	const char *worker_id;
 	const char *database; /* canonical path, or NULL */
-	const char *run_dir; /* the same */
+	char *const *ours; /* the same, several, NULL at the end; or NULL */
 	int run_fd; /* where the lock files of workspaces are */
 	struct {
 		int64_t seq; /* of a job that was put back, 0: free */
