@@ -2,12 +2,14 @@
  * ends. */
 #include "agent.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static char workspace[600];
+static pid_t front;
 static int port;
 
 /* ---- given ---- */
@@ -16,7 +18,7 @@ static void given_front(void)
 {
 	fresh_store();
 	given_front_settings(workspace);
-	(void)start_worker("mcp-front");
+	front = start_worker("mcp-front");
 	port = front_port();
 }
 
@@ -153,6 +155,104 @@ START_TEST(a_task_reaches_the_next_agent_whatever_its_first_call_is)
 }
 END_TEST
 
+/* ---- results that do not arrive ---- */
+
+/* Sends a ping as the second request of a connection, and has hung up before the front looks. */
+static void ping_and_leave(struct agent *a)
+{
+	static const char PING[] = "{\"jsonrpc\":\"2.0\",\"id\":\"left\",\"method\":\"tools/call\","
+	                           "\"params\":{\"name\":\"ping\"}}";
+	struct wire w;
+
+	wire_open(&w, port);
+	agent_send(a, &w, "POST", "", "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}");
+	ck_assert_int_eq(wire_answer(&w), 200);
+	(void)kill(front, SIGSTOP);
+	agent_send(a, &w, "POST", "", PING);
+	wire_close(&w);
+	(void)kill(front, SIGCONT);
+}
+
+START_TEST(what_goes_to_a_caller_that_has_closed_is_not_told)
+{
+	char expected[20];
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	free(agent_call(&a, "ping", "{}"));
+	for (int i = 1; i <= 6; i++) {
+		OWNED(char_ptr) char *message = NULL;
+
+		steer("mind the gap");
+		ping_and_leave(&a);
+		(void)snprintf(expected, sizeof(expected), "%d\n", i);
+		expect_soon("SELECT count(*) FROM tool_call WHERE rpc_id = '\"left\"'", expected);
+		expect_soon("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "1\n");
+		message = call_for_message(&a, "ping", "{}");
+		says(member(message, "result.structuredContent.operator_says.0"), "mind the gap");
+	}
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "0\n");
+}
+END_TEST
+
+START_TEST(an_answer_that_finds_its_caller_gone_is_told_when_it_asks_again)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	agent_begin(&a, &w, "transmit", QUESTION, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	(void)kill(front, SIGSTOP);
+	steer("mind the gap");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
+	wire_close(&w);
+	(void)kill(front, SIGCONT);
+	expect_soon("SELECT listener IS NULL FROM tool_call", "1\n");
+	message = call_for_message(&a, "transmit", QUESTION);
+	has(message, "result.structuredContent.decision", "continue");
+	says(member(message, "result.structuredContent.operator_says.0"), "mind the gap");
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
+START_TEST(a_result_that_crosses_with_its_cancellation_is_taken_back_whole)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	char cancel[120];
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	given("INSERT INTO steering (kind, text) VALUES ('task', 'write the docs')");
+	agent_begin(&a, &w, "transmit", QUESTION, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	steer("mind the gap");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
+	first = agent_message(&w);
+	wire_close(&w);
+	says(first, "mind the gap");
+	(void)snprintf(cancel, sizeof(cancel),
+	               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+	               "\"params\":{\"requestId\":%d}}",
+	               a.id);
+	ck_assert_int_eq(agent_exchange(&a, "POST", "", cancel, NULL), 202);
+	expect_soon("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "2\n");
+	second = call_for_message(&a, "transmit", QUESTION);
+	has(second, "result.structuredContent.decision", "continue");
+	says(member(second, "result.structuredContent.operator_says.0"), "write the docs");
+	says(member(second, "result.structuredContent.operator_says.1"), "mind the gap");
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("told");
@@ -162,5 +262,8 @@ int main(void)
 	tcase_add_test(c, the_operators_words_are_in_the_structured_answer_to_a_question);
 	tcase_add_test(c, every_output_schema_names_the_operators_words);
 	tcase_add_test(c, a_task_reaches_the_next_agent_whatever_its_first_call_is);
+	tcase_add_test(c, what_goes_to_a_caller_that_has_closed_is_not_told);
+	tcase_add_test(c, an_answer_that_finds_its_caller_gone_is_told_when_it_asks_again);
+	tcase_add_test(c, a_result_that_crosses_with_its_cancellation_is_taken_back_whole);
 	return run_suite(s);
 }

@@ -178,9 +178,7 @@ int calls_run_cancel(struct front *f, struct job *job, struct err *e)
 		return 0;
 	if (call_given_up(&f->worker.store, call_seq, e))
 		return -1;
-	s = store_stmt(&f->worker.store, SQL_REQUEST_TAKEN_BACK);
-	bind_int(s, ":call", call_seq);
-	if (stmt_run(s, e) < 0 || on_seq(f, SQL_TOOL_CALL_UNTELL, call_seq, e))
+	if (call_untell(&f->worker.store, call_seq, e))
 		return -1;
 	return on_seq(f, SQL_TOOL_CALL_CANCEL, call_seq, e);
 }
@@ -224,6 +222,11 @@ int calls_run_hang_up(struct front *f, struct job *job, struct err *e)
 		return -1;
 	return on_seq(f, job->kind == JOB_DROP ? SQL_TOOL_CALL_CANCEL : SQL_TOOL_CALL_UNLISTEN,
 	              job->call_seq, e);
+}
+
+int calls_run_untold(struct front *f, struct job *job, struct err *e)
+{
+	return call_untell(&f->worker.store, job->call_seq, e);
 }
 
 /* ---- replies ---- */

@@ -71,8 +71,18 @@ void job_refuse(struct job *job, int code, const char *text)
 	(void)snprintf(job->fault.text, sizeof(job->fault.text), "%.299s", text);
 }
 
+/* A caller that is gone already has not been told; of the others the transport knows. */
+static void tells(struct job *job)
+{
+	if (job->sink->gone && job->call_seq > 0)
+		job_queue_note(job->sink->front, JOB_UNTOLD, job->sink, job->call_seq);
+	else
+		sink_tells(job->sink, job->call_seq);
+}
+
 void job_reply(struct job *job)
 {
+	tells(job);
 	sink_reply(job->sink, job->message.id, &job->result);
 }
 
@@ -87,6 +97,7 @@ void job_reply_tool(struct job *job)
 	                telling_said(&call->steering), call->is_error);
 	rpc_result(&message, job->message.id, result.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)job->call_seq);
+	tells(job);
 	job->sink->by->reply(job->sink, &message,
 	                     job->version == MCP_MODERN || !job->call_seq ? NULL : event_id);
 }

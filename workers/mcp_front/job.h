@@ -17,6 +17,7 @@ enum job_kind {
 	JOB_RESUME, /* GET with Last-Event-ID */
 	JOB_REOPEN, /* a relay came back */
 	JOB_END, /* DELETE, or a relay is gone */
+	JOB_UNTOLD, /* the result of a call did not arrive: its caller had closed */
 	JOB_HANG_UP, /* a caller that may come back is gone */
 	JOB_DROP, /* a modern caller is gone: that cancels its call */
 };

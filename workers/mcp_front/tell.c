@@ -69,10 +69,12 @@ static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t
 	sink->by->reply(sink, &message, modern ? NULL : event_id);
 }
 
-/* Gives the result to everyone who waits for this call. */
+/* Gives the result to everyone who waits for this call. Where it is one only, it may turn out that
+ * nobody was told. */
 static void hand_over(struct front *f, struct held_call *held, const struct telling *t)
 {
 	int64_t seq = held->seq;
+	bool alone = !LIST_NEXT(LIST_FIRST(&held->waiters), of_call);
 
 	while ((held = hold_find(f, seq)) != NULL) {
 		struct waiter *w = LIST_FIRST(&held->waiters);
@@ -85,10 +87,12 @@ static void hand_over(struct front *f, struct held_call *held, const struct tell
 		(void)hold_forget(f, w);
 		if (elicits)
 			elicitation_withdraw(sink, seq);
-		if (subscription)
+		if (subscription) {
 			tell_subscription(f, sink, rpc_id, seq, t);
-		else
+		} else {
+			sink_tells(sink, alone ? seq : 0);
 			reply_to(sink, rpc_id, modern, seq, t);
+		}
 		sink_drop(sink);
 	}
 }
