@@ -65,7 +65,8 @@ struct applier {
 struct apply_report {
 	int64_t seq;
 	int attempts;
-	const char *state; /* applied, undone, refused, dead, queued (put back), or lost: not ours
+	const char *state; /* applied, undone, refused, dead, queued (put back), kept (the rules
+	                      refuse what it would be settled as: it rests), or lost: not ours
 	                      any more */
 	bool forced; /* a changed file was overwritten */
 	bool recovered; /* a predecessor had renamed it already */

@@ -71,6 +71,12 @@ void job_refuse(struct job *job, int code, const char *text)
 	(void)snprintf(job->fault.text, sizeof(job->fault.text), "%.299s", text);
 }
 
+int job_fault_code(const struct err *e)
+{
+	return e->kind == ERR_INPUT || e->kind == ERR_REFUSED ? RPC_INVALID_PARAMS
+	                                                      : RPC_INTERNAL_ERROR;
+}
+
 /* A caller that is gone already has not been told; of the others the transport knows. */
 static void tells(struct job *job)
 {

@@ -318,5 +318,5 @@ int main(int argc, char **argv)
 	}
 	close_loop(&f);
 	worker_close(&f.worker, &e);
-	return err_exit(&e);
+	return worker_exit(&f.worker, &e);
 }
