@@ -22,45 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUSY_LOOK_MS = 100 };
-
-/* ---- waiting ---- */
-
-static void wait_for_calls(struct poster *p, int ms)
-{
-	const int fds[] = { p->w.bell.fd };
-
-	slack_web_wait(&p->web, fds, COUNT(fds), ms);
-	doorbell_drain(&p->w.bell);
-}
-
-static int finish_call(struct poster *p, struct slack_call *c, struct err *e)
-{
-	while (!c->done) {
-		if (poster_turn_slots(p, e) < 0) {
-			slack_call_clear(c);
-			return -1;
-		}
-		if (!c->done)
-			wait_for_calls(p, BUSY_LOOK_MS);
-	}
-	poster_heed(p, c);
-	return 0;
-}
-
-int poster_call(struct poster *p, struct slack_call *c, const char *method, const struct str *form,
-                struct err *e)
-{
-	slack_call_start(&p->web, c, method, form, SLACK_CALL_MS);
-	return finish_call(p, c, e);
-}
-
-int poster_call_at(struct poster *p, struct slack_call *c, const char *url, const void *body,
-                   size_t length, struct err *e)
-{
-	slack_call_start_at(&p->web, c, url, "application/octet-stream", body, length);
-	return finish_call(p, c, e);
-}
+enum { DOUBT_REFUSED_MS = 10000 }; /* until it is looked again for what is in doubt */
 
 /* ---- the loop ---- */
 
@@ -75,13 +37,21 @@ static int turn(struct poster *p, struct err *e)
 	got = poster_check(p, e);
 	if (got != 0)
 		return got;
-	got = slack_outbox_doubtful(&p->outbox, &i, e);
-	if (got > 0)
-		return poster_look_for(p, &i, e) ? -1 : 1;
+	got = clock_monotonic_ms() < p->doubt_ms ? 0 : slack_outbox_doubtful(&p->outbox, &i, e);
+	if (got > 0) {
+		if (poster_look_for(p, &i, e) == 0)
+			return 1;
+		poster_refused(p, &i, e);
+		p->doubt_ms = clock_monotonic_ms() + DOUBT_REFUSED_MS;
+		return e->kind == ERR_NONE ? 1 : -1;
+	}
 	if (got == 0)
 		got = slack_outbox_claim(&p->outbox, "post", &i, e);
-	if (got > 0)
-		return poster_post(p, &i, e) ? -1 : 1;
+	if (got > 0) {
+		if (poster_post(p, &i, e))
+			poster_refused(p, &i, e);
+		return e->kind == ERR_NONE ? 1 : -1;
+	}
 	return got < 0 ? -1 : did;
 }
 
@@ -95,9 +65,17 @@ static bool rest(struct poster *p, bool did)
 		return worker_wait(&p->w, did);
 	if (did)
 		return false;
-	slack_web_wait(&p->web, fds, COUNT(fds), ms < BUSY_LOOK_MS ? BUSY_LOOK_MS : ms);
+	slack_web_wait(&p->web, fds, COUNT(fds), ms < POSTER_LOOK_MS ? POSTER_LOOK_MS : ms);
 	doorbell_drain(&p->w.bell);
 	return worker_wait(&p->w, true);
+}
+
+/* How long it leaves a refused row alone. */
+static int64_t resting_ms(const struct poster *p)
+{
+	int64_t left = p->w.rest_ms - clock_monotonic_ms();
+
+	return left > 0 ? left : 0;
 }
 
 static int run(struct poster *p, struct err *e)
@@ -106,18 +84,22 @@ static int run(struct poster *p, struct err *e)
 
 	do {
 		did = turn(p, e);
+		if (did < 0 && worker_forgives(&p->w, e))
+			did = 0;
 		if (did < 0 || worker_heartbeat(&p->w, e))
 			return -1;
 		p->w.due_ms = slack_outbox_due(&p->outbox, e);
 		if (p->w.due_ms < 0)
 			return -1;
+		if (did == 0 && p->w.due_ms < clock_now_ms() + resting_ms(p))
+			p->w.due_ms = clock_now_ms() + resting_ms(p);
 		if (p->check_ms < p->w.due_ms)
 			p->w.due_ms = p->check_ms;
 	} while (!rest(p, did > 0));
 	/* What is in a slot is settled before we leave. */
 	p->w.stopping = true;
 	while (poster_is_busy(p)) {
-		wait_for_calls(p, BUSY_LOOK_MS);
+		poster_wait(p, POSTER_LOOK_MS);
 		if (poster_turn_slots(p, e) < 0)
 			return -1;
 	}
@@ -134,6 +116,7 @@ static int open_web(struct poster *p, const char *token, const char *base, struc
 int main(int argc, char **argv)
 {
 	struct poster p = { .web = SLACK_WEB_INIT,
+		            .meanwhile = poster_turn_slots,
 		            .slots = { { .name = "view" }, { .name = "call" } } };
 	struct err e = ERR_INIT;
 	char *token, *base;
@@ -159,5 +142,5 @@ int main(int argc, char **argv)
 	slack_call_clear(&p.reading.call);
 	slack_web_clear(&p.web);
 	worker_close(&p.w, &e);
-	return err_exit(&e);
+	return worker_exit(&p.w, &e);
 }
