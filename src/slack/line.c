@@ -160,8 +160,7 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 
 	if (missed < 0)
 		return -1;
-	if (missed && !(order && l.verb->row == VERB_DECISION) && !is_verb(&l, "steer") &&
-	    !is_verb(&l, "task") && !(order && is_verb(&l, "help")))
+	if (missed && !order && !is_verb(&l, "steer") && !is_verb(&l, "task"))
 		return slack_say_of(t, view, id, is_verb(&l, view) ? l.rest : text, e);
 	if (l.verb && l.verb->row == VERB_READING && !is_verb(&l, "help") && !t->act->mentioned)
 		return free_text(t, text, e);
