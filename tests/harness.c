@@ -1,10 +1,12 @@
 #include "harness.h"
 
 #include "doorbell.h"
+#include "paths.h"
 #include "str.h"
 #include "worker.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -18,6 +20,8 @@
 
 enum { PATH_BYTES = 512, MAX_WORKERS = 64, SOON_MS = 10000, LOOK_MS = 3 };
 
+static const char ROOT_NAME[] = "/intercom-test-XXXXXX", TEST_NAME[] = "/test-XXXXXX";
+
 static char root[PATH_BYTES]; /* made once by the program; tests run in children of it */
 static pid_t owner;
 static char dir[PATH_BYTES]; /* of this test, beneath root */
@@ -29,10 +33,43 @@ static pid_t workers[MAX_WORKERS];
 
 /* ---- directories ---- */
 
+/* What the names of short_scratch begin with. */
+static const char *short_mark(void)
+{
+	static char mark[40];
+
+	(void)snprintf(mark, sizeof(mark), "/tmp/intercom-%d-", (int)owner);
+	return mark;
+}
+
 static void remove_root(void)
 {
-	if (getpid() == owner)
-		(void)remove_tree(root);
+	char pattern[60];
+	glob_t found;
+
+	if (getpid() != owner)
+		return;
+	(void)remove_tree(root);
+	(void)snprintf(pattern, sizeof(pattern), "%s*", short_mark());
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			(void)remove_tree(found.gl_pathv[i]);
+		globfree(&found);
+	}
+}
+
+/* Sockets stand in the run directory of a test: that name has to be short enough for them. */
+static void check_length(const char *tmp)
+{
+	size_t room = PATHS_RUN_BYTES_MAX - strlen(ROOT_NAME) - strlen(TEST_NAME) - strlen("/run");
+
+	if (strlen(tmp) <= room)
+		return;
+	(void)fprintf(stderr,
+	              "$TMPDIR %s: is %zu bytes long, the sockets of tests allow %zu; set it to a "
+	              "shorter directory\n",
+	              tmp, strlen(tmp), room);
+	_exit(EXIT_FAILURE);
 }
 
 /* Before main, so that Check's children share the directory and their parent can remove it. */
@@ -44,7 +81,9 @@ __attribute__((constructor)) static void make_root(void)
 		(void)snprintf(root, sizeof(root), "%s", given_root);
 		return;
 	}
-	(void)snprintf(root, sizeof(root), "%s/intercom-test-XXXXXX", tmp ? tmp : "/tmp");
+	tmp = tmp ? tmp : "/tmp";
+	check_length(tmp);
+	(void)snprintf(root, sizeof(root), "%s%s", tmp, ROOT_NAME);
 	if (!mkdtemp(root) || chmod(root, 0711) != 0) { /* tests go through it as nobody */
 		perror(root);
 		_exit(EXIT_FAILURE);
@@ -75,9 +114,18 @@ static void make_clock(void)
 const char *scratch(void)
 {
 	make_clock();
-	(void)snprintf(dir, sizeof(dir), "%.480s/test-XXXXXX", root);
+	(void)snprintf(dir, sizeof(dir), "%.480s%s", root, TEST_NAME);
 	ck_assert_msg(mkdtemp(dir) != NULL, "cannot make a directory beneath %s", root);
 	return dir;
+}
+
+const char *short_scratch(void)
+{
+	static char path[60];
+
+	(void)snprintf(path, sizeof(path), "%sXXXXXX", short_mark());
+	ck_assert_msg(mkdtemp(path) != NULL, "cannot make a directory %s", path);
+	return path;
 }
 
 /* ---- the store ---- */

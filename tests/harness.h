@@ -14,6 +14,9 @@
 
 /* A new empty directory, removed at the end. Valid until the next scratch or fresh_store. */
 const char *scratch(void);
+/* The same with a name so short that run directories with sockets fit beneath it, whatever $TMPDIR
+ * is. Valid until the next call. */
+const char *short_scratch(void);
 
 /* An empty database with rules, a run directory, the default operator local:tester, mode local, no
  * Slack, this build; the real time; host "h". What the test had before is closed. */

@@ -61,7 +61,9 @@ family "format (clang-format)" cmake --build --preset dev --target format-check
 family "lint (clang-tidy)" cmake --build --preset dev --target lint
 family "shell scripts (shellcheck)" shell_scripts
 
+# Neither passed nor failed: these need something that this machine or user lacks.
 printf '\n'
+grep -h '^skipped: ' build/*/Testing/Temporary/LastTest.log 2>/dev/null | sort -u
 [ -z "$failures" ] || printf 'failed:%s\n' "$failures"
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]
