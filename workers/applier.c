@@ -2,7 +2,7 @@
  * write there.
  *
  * One row of `apply` at a time, the oldest of this host; how, and what a kill leaves, is told in
- * src/apply.h and src/file_change.h. Jobs that a dead predecessor had in hand come first by
+ * src/model/apply.h and src/change/file_change.h. Jobs that a dead predecessor had in hand come first by
  * themselves, being the oldest: the worker's lock says that there is no other applier.
  *
  * Reads request, request_file, content, session, setting; writes apply, file_change (whose triggers

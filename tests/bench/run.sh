@@ -23,7 +23,7 @@ done
 yardstick=${INTERCOM_YARDSTICK:-$root/../shared/yardstick}
 modules=$root/tests/interop/node_modules
 
-for file in agent-intercom mcp-front libintercom.a generated/sql.h; do
+for file in agent-intercom mcp-front lib/libintercom-base.a generated/sql.h; do
     [ -e "$build/$file" ] || { echo "$0: $build/$file is not built" >&2; exit 66; }
 done
 
@@ -81,18 +81,19 @@ compile start start.c bench.c
 compile commit commit.c plain.c bench.c -lsqlite3
 compile echo echo.c bench.c -levent
 source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt") # BUILD_DIR's tree
-compile approve approve.c plain.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
-    "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
-compile apply apply.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
-    "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
-compile policy policy.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
-    "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lpcre2-8 -lm
-compile click click.c bench.c -I"${source:-$root}/src" -I"$build/generated" \
-    "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
-for program in grow retain; do
-    compile "$program" "$program.c" history.c bench.c -I"${source:-$root}/src" \
-        -I"$build/generated" "$build/libintercom.a" -lsqlite3 -lcjson -luuid -lcrypto -lm
-done
+# shellcheck source=tests/flags.sh
+. ../flags.sh
+includes=$(include_flags "${source:-$root}" "$build")
+libraries=$(library_flags "$build")
+# shellcheck disable=SC2086 # lists of words, here and below
+{
+    compile approve approve.c plain.c bench.c $includes $libraries
+    compile apply apply.c bench.c $includes $libraries
+    compile policy policy.c bench.c $includes $libraries
+    compile click click.c bench.c $includes $libraries
+    compile grow grow.c history.c bench.c $includes $libraries
+    compile retain retain.c history.c bench.c $includes $libraries
+}
 set -- # a release has no tests: its fake Slack is made here
 for file in ../slack/*.c; do
     case $file in
@@ -100,8 +101,8 @@ for file in ../slack/*.c; do
     *) set -- "$@" "$file" ;;
     esac
 done
-compile fake_slack "$@" -I"${source:-$root}/src" -I"$build/generated" "$build/libintercom.a" \
-    -lsqlite3 -lcjson -luuid -lcrypto -lm -levent -lwslay
+# shellcheck disable=SC2086
+compile fake_slack "$@" $includes $libraries -lwslay
 
 commit_by="a plain commit (our own)"
 if [ -f "$yardstick/commit_rate.c" ] && [ -f "$yardstick/approve.c" ]; then

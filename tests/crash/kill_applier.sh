@@ -168,7 +168,7 @@ is_plain() { [ "$scenario" = plain ] || [ "$scenario" = back ]; }
 
 quoted() { printf "'%s'" "${1//\'/\'\'}"; }
 
-# Texts as the digest has them: with their length before them; "-:" is none. See src/proposal.c.
+# Texts as the digest has them: with their length before them; "-:" is none. See src/change/proposal.c.
 counted() {
 	local LC_ALL=C
 	printf '%d:%s' "${#1}" "$1"

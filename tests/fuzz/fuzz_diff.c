@@ -1,9 +1,6 @@
 /* libFuzzer target for diff: whatever the bytes are, reading them neither crashes nor reads beyond
  * them; what was read is applied to an old file made from it; and what diff_compute says of two
- * texts turns one into the other.
- *
- * clang -fsanitize=fuzzer,address,undefined -Isrc -std=gnu17 -D_GNU_SOURCE \
- *     tests/fuzz/fuzz_diff.c src/diff.c src/str.c src/err.c */
+ * texts turns one into the other. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -40,7 +40,7 @@ static int port, health = -1;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int mcp_front_main(int argc, char **argv); /* main of workers/mcp_front.c */
+int mcp_front_main(int argc, char **argv); /* main of workers/mcp_front */
 
 static void must(bool holds, const char *what)
 {
@@ -105,7 +105,7 @@ static void make_database(void)
 	    " ('system.build', '%s', 'system', '%s'), ('mode', 'local', 'default', '%s'),"
 	    " ('slack.configured', 'false', 'system', '%s'), ('http_port', '%d', 'file', '%s'),"
 	    " ('default_workspace_root', '%s', 'file', '%s')",
-	    WORKER_BUILD, now, now, now, port, now, folder, now);
+	    INSTANCE_BUILD, now, now, now, port, now, folder, now);
 	must(store_migrate(&st, database, run_dir, &e) == 0, e.text);
 	must(sqlite3_open(database, &db) == SQLITE_OK &&
 	         sqlite3_exec(db, sql.bytes, NULL, NULL, NULL) == SQLITE_OK,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "err.h"
-#include "slack_payload.h"
+#include "payload.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,7 +14,9 @@ esac
 out=build/fuzz
 mkdir -p "$out/objects" "$out/front"
 [ -f build/dev/generated/sql.c ] || { cmake --preset dev && cmake --build --preset dev; } >/dev/null
-flags="-g -O1 -std=gnu17 -D_GNU_SOURCE -Isrc -Ibuild/dev/generated -fno-sanitize-recover=all"
+# shellcheck source=tests/flags.sh
+. tests/flags.sh
+flags="-g -O1 -std=gnu17 -D_GNU_SOURCE $(include_flags . build/dev) -fno-sanitize-recover=all"
 libraries=$(pkg-config --libs sqlite3 libcjson uuid libcrypto libevent libcurl libpcre2-8)
 
 # The sources with the fuzzer's coverage in them: FOLDER SOURCE...
@@ -31,8 +33,8 @@ compile() {
   done
 }
 
-compile "$out/objects" src/*.c build/dev/generated/sql.c
-compile "$out/front" workers/mcp_front.c workers/mcp_front/*.c
+compile "$out/objects" src/*/*.c build/dev/generated/sql.c workers/worker.c
+compile "$out/front" workers/mcp_front/*.c
 
 [ $# -gt 0 ] || set -- tests/fuzz/fuzz_*.c
 for target; do
@@ -41,7 +43,8 @@ for target; do
   [ "$name" != fuzz_front ] || parts="$out/front/*.o"
   # shellcheck disable=SC2086 # lists of words
   clang $flags -fsanitize=fuzzer,address,undefined -DINTERCOM_VERSION='"fuzz"' \
-    "tests/fuzz/$name.c" "$out"/objects/*.o $parts build/dev/CMakeFiles/intercom.dir/src/toml.cc.o \
+    "tests/fuzz/$name.c" "$out"/objects/*.o $parts \
+    build/dev/CMakeFiles/intercom-base.dir/src/base/toml.cc.o \
     -lstdc++ $libraries -lm -lpthread -o "$out/$name"
   mkdir -p "$out/$name.corpus"
   set -- "$out/$name.corpus"

@@ -149,6 +149,6 @@ test("the schema and the parser refuse the same documents", () => {
 });
 
 test("what is printed is the file that is installed", () => {
-  const file = new URL("../../src/policy.schema.json", import.meta.url);
+  const file = new URL("../../src/policy/settings.schema.json", import.meta.url);
   assert.equal(intercom("schema").stdout, readFileSync(file, "utf8"));
 });

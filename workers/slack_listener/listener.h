@@ -7,9 +7,9 @@
 #ifndef LISTENER_H
 #define LISTENER_H
 
-#include "slack_payload.h"
-#include "slack_web.h"
+#include "payload.h"
 #include "str.h"
+#include "web.h"
 #include "worker.h"
 
 #include <libwebsockets.h>

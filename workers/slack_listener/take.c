@@ -7,10 +7,10 @@
 #include "listener.h"
 
 #include "clock.h"
-#include "jsonrpc.h"
+#include "envelope.h"
+#include "json.h"
 #include "log.h"
 #include "setting.h"
-#include "slack_envelope.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * must mend is told before a question has to wait for it. */
 #include "poster.h"
 
+#include "app.h"
 #include "log.h"
 #include "setting.h"
-#include "slack_app.h"
 
 #include <stdlib.h>
 #include <string.h>

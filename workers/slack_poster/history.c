@@ -2,8 +2,8 @@
  * next poster if this one dies; it changes nothing in Slack. */
 #include "poster.h"
 
-#include "slack_payload.h"
-#include "slack_text.h"
+#include "payload.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #ifndef SLACK_POSTER_H
 #define SLACK_POSTER_H
 
-#include "slack_blocks.h"
-#include "slack_outbox.h"
-#include "slack_web.h"
+#include "blocks.h"
+#include "outbox.h"
+#include "web.h"
 #include "worker.h"
 
 /* A call that goes beside the posts, so that none of them holds it up. */

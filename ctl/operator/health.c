@@ -1,0 +1,142 @@
+/* health: who runs and what queues up. */
+#include "ctl.h"
+
+#include "clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { HEALTH_SILENT_MS = 120000 }; /* heartbeats are 30 s apart */
+
+static const char *const EXPECTED[] = { "mcp-front", "applier", "watchdog", "retention" };
+static const char PREFIX[] = "worker ";
+
+struct findings {
+	bool serves[COUNT(EXPECTED)];
+	bool damaged; /* the database, when it was looked through last */
+	cJSON *rows;
+	struct table table;
+};
+
+/* A worker serves if it said that it is ready and was heard of lately: rows of a system that was
+ * killed outright still say ready. */
+static void note_worker(struct findings *f, const char *what, const char *state, const char *at)
+{
+	bool fresh = clock_now_ms() - clock_parse(at) <= HEALTH_SILENT_MS;
+
+	if (strncmp(what, PREFIX, sizeof(PREFIX) - 1) != 0 || !fresh || !state ||
+	    strcmp(state, "ready") != 0)
+		return;
+	for (size_t i = 0; i < COUNT(EXPECTED); i++)
+		if (strcmp(what + sizeof(PREFIX) - 1, EXPECTED[i]) == 0)
+			f->serves[i] = true;
+}
+
+static void take_row(struct findings *f, stmt *s)
+{
+	const char *what = col_text(s, HEALTH_LIST_WHAT);
+	const char *state = col_text(s, HEALTH_LIST_STATE);
+	const char *detail = col_text(s, HEALTH_LIST_DETAIL);
+	const char *at = col_text(s, HEALTH_LIST_AT);
+	struct age age = age_of(at);
+	cJSON *o = cJSON_CreateObject();
+
+	note_worker(f, what, state, at);
+	if (strcmp(what, "database") == 0 && strcmp(state, "damaged") == 0)
+		f->damaged = true;
+	json_add_text(o, "what", what);
+	json_add_text(o, "state", state);
+	json_add_text(o, "detail", detail);
+	json_add_text(o, "at", at);
+	(void)cJSON_AddItemToArray(f->rows, o);
+	table_add(&f->table, what);
+	table_add(&f->table, state);
+	table_add(&f->table, age.text);
+	table_add(&f->table, detail);
+}
+
+static int collect(struct ctl *c, struct findings *f, struct err *e)
+{
+	stmt *s = store_stmt(&c->store, SQL_HEALTH_LIST);
+	int got;
+
+	while ((got = stmt_row(s, e)) > 0)
+		take_row(f, s);
+	stmt_reset(s);
+	return got;
+}
+
+static int missing(const struct findings *f, cJSON *names)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < COUNT(EXPECTED); i++)
+		if (!f->serves[i]) {
+			(void)cJSON_AddItemToArray(names, cJSON_CreateString(EXPECTED[i]));
+			count++;
+		}
+	return count;
+}
+
+static void print_text(const struct ctl *c, const struct findings *f, const cJSON *names)
+{
+	const cJSON *name;
+
+	table_print(c, &f->table);
+	cJSON_ArrayForEach (name, names) {
+		print_look(c, LOOK_RED);
+		(void)printf("missing: %s does not serve\n", name->valuestring);
+		print_look(c, LOOK_PLAIN);
+	}
+	if (cJSON_GetArraySize(names) > 0)
+		(void)puts("start the system with: agent-intercom");
+	if (f->damaged) {
+		print_look(c, LOOK_RED);
+		(void)puts("the database is damaged: stop the system, then agent-intercom restore "
+		           "FILE");
+		print_look(c, LOOK_PLAIN);
+	}
+}
+
+static int run_health(struct ctl *c, struct err *e)
+{
+	static const char *const HEADINGS[] = { "WHAT", "STATE", "AGE", "DETAIL" };
+	struct findings f = { .rows = cJSON_CreateArray() };
+	cJSON *names = cJSON_CreateArray();
+	int status;
+
+	table_begin(&f.table, HEADINGS, COUNT(HEADINGS));
+	status = collect(c, &f, e);
+	if (status == 0)
+		status = missing(&f, names) || f.damaged ? 1 : 0;
+	if (status >= 0 && c->json) {
+		cJSON *o = cJSON_CreateObject();
+
+		(void)cJSON_AddBoolToObject(o, "ok", status == 0);
+		(void)cJSON_AddItemToObject(o, "missing", names);
+		(void)cJSON_AddItemToObject(o, "health", f.rows);
+		json_print(c, o);
+		table_clear(&f.table);
+		return status;
+	}
+	if (status >= 0)
+		print_text(c, &f, names);
+	cJSON_Delete(names);
+	cJSON_Delete(f.rows);
+	table_clear(&f.table);
+	return status;
+}
+
+const struct command_spec cmd_health = {
+	"health",
+	"",
+	"who runs and what queues up",
+	"Exit status 1 if one of mcp-front, applier, watchdog and retention does not serve: its "
+	"row\n"
+	"does not say ready, or nothing was heard of it for two minutes; or if the database was\n"
+	"damaged when it was looked through last (weekly).\n",
+	0,
+	0,
+	0,
+	run_health
+};

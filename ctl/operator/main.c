@@ -1,0 +1,398 @@
+/* agent-intercom-ctl: answers what waits, and tells what the rows say. The commands are a table. */
+#include "ctl.h"
+
+#include "config.h"
+#include "instance.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+static const char PROGRAM[] = "agent-intercom-ctl";
+static const char IPC_NAME[] = "agent-intercom";
+
+static const struct command_spec *const COMMANDS[] = {
+	&cmd_inbox, &cmd_show, &cmd_approve, &cmd_reject, &cmd_continue, &cmd_refine, &cmd_resume,
+	&cmd_stop,  &cmd_undo, &cmd_steer,   &cmd_task,   &cmd_session,  &cmd_stall,  &cmd_nudge,
+	&cmd_watch, &cmd_list, &cmd_mode,    &cmd_log,    &cmd_health,   &cmd_sql,
+};
+
+/* ---- help ---- */
+
+static void print_usage(FILE *out, const struct command_spec *command)
+{
+	(void)fprintf(out, "usage: %s [OPTIONS] %s %s\n", PROGRAM, command->name,
+	              command->arguments);
+}
+
+static void print_command_help(const struct command_spec *command)
+{
+	print_usage(stdout, command);
+	(void)printf("\n%s\n", command->help);
+	if (command->more)
+		(void)printf("\n%s", command->more);
+}
+
+static void print_help(void)
+{
+	(void)printf("usage: %s [OPTIONS] COMMAND [ARGUMENTS]\n\n", PROGRAM);
+	for (size_t i = 0; i < COUNT(COMMANDS); i++)
+		(void)printf("  %-9s%-30s %s\n", COMMANDS[i]->name, COMMANDS[i]->arguments,
+		             COMMANDS[i]->help);
+	(void)printf("  %-9s%-30s %s\n", "help", "[COMMAND]", "this text, or more on one command");
+	(void)printf("\nCommands and ids may be shortened as long as they are unambiguous.\n\n"
+	             "  --config FILE    the configuration that names the database\n"
+	             "  --db PATH        the database\n"
+	             "  --ipc-name NAME  a running system by its name (%s)\n"
+	             "  --json           JSON, also on a terminal; elsewhere it is the default\n"
+	             "  --text           text, also in a pipe\n"
+	             "  --help, --version\n\n"
+	             "Exit status: 0 done, 1 not done (stderr says why), 64 wrong usage.\n",
+	             IPC_NAME);
+}
+
+/* ---- commands by name ---- */
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How many letters must be put in, left out or changed to make b of a. */
+static size_t distance(const char *a, const char *b)
+{
+	enum { MOST = 24 };
+	size_t row[MOST + 1], n = strlen(b);
+
+	if (n > MOST)
+		return MOST;
+	for (size_t k = 0; k <= n; k++)
+		row[k] = k;
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t corner = row[0]++;
+
+		for (size_t k = 1; k <= n; k++) {
+			size_t changed = corner + (a[i - 1] != b[k - 1]);
+
+			corner = row[k];
+			row[k] = least(changed, least(row[k], row[k - 1]) + 1);
+		}
+	}
+	return row[n];
+}
+
+static int unknown_command(const char *name, struct err *e)
+{
+	const struct command_spec *nearest = COMMANDS[0];
+
+	for (size_t i = 1; i < COUNT(COMMANDS); i++)
+		if (distance(name, COMMANDS[i]->name) < distance(name, nearest->name))
+			nearest = COMMANDS[i];
+	if (distance(name, nearest->name) <= 3)
+		return err_set(e, ERR_INPUT, "unknown command '%.40s'; did you mean '%s'?", name,
+		               nearest->name);
+	return err_set(e, ERR_INPUT, "unknown command '%.40s'", name);
+}
+
+static const struct command_spec *find_command(const char *name, struct err *e)
+{
+	const struct command_spec *found = NULL;
+
+	for (size_t i = 0; i < COUNT(COMMANDS); i++) {
+		if (strcmp(COMMANDS[i]->name, name) == 0)
+			return COMMANDS[i];
+		if (!*name || strncmp(COMMANDS[i]->name, name, strlen(name)) != 0)
+			continue;
+		if (found) {
+			(void)err_set(e, ERR_INPUT, "'%s' may be '%s' or '%s'", name, found->name,
+			              COMMANDS[i]->name);
+			return NULL;
+		}
+		found = COMMANDS[i];
+	}
+	if (!found)
+		(void)unknown_command(name, e);
+	return found;
+}
+
+/* ---- options ---- */
+
+static int parse_count(const char *text, int64_t *ret, struct err *e)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoll(text, &end, 10);
+	if (errno || end == text || *end || *ret < 0)
+		return err_set(e, ERR_INPUT, "-n needs a number, not '%.40s'", text);
+	return 0;
+}
+
+static int take_option(struct ctl *c, int option, char **argv, struct err *e)
+{
+	switch (option) {
+	case 'c':
+		c->config = optarg;
+		return 0;
+	case 'd':
+		c->database = optarg;
+		return 0;
+	case 'i':
+		c->ipc_name = optarg;
+		return 0;
+	case 'j':
+		c->json_asked = true;
+		return 0;
+	case 't':
+		c->text_asked = true;
+		return 0;
+	case 's':
+		c->session = optarg;
+		return 0;
+	case 'r':
+		c->reason = optarg;
+		return 0;
+	case 'n':
+		return parse_count(optarg, &c->count, e);
+	case 'f':
+		c->follow = true;
+		return 0;
+	case 'h':
+		c->help = true;
+		return 0;
+	case 'v':
+		c->version = true;
+		return 0;
+	case ':':
+		return err_set(e, ERR_INPUT, "'%.40s' needs a value", argv[optind - 1]);
+	default:
+		return err_set(e, ERR_INPUT, "unknown option '%.40s'", argv[optind - 1]);
+	}
+}
+
+static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
+{
+	static const struct option OPTIONS[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "db", required_argument, NULL, 'd' },
+		{ "ipc-name", required_argument, NULL, 'i' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "text", no_argument, NULL, 't' },
+		{ "session", required_argument, NULL, 's' },
+		{ "reason", required_argument, NULL, 'r' },
+		{ "follow", no_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":n:fh", OPTIONS, NULL)) != -1)
+		if (take_option(c, option, argv, e))
+			return -1;
+	c->argc = argc - optind;
+	c->argv = argv + optind;
+	return 0;
+}
+
+static void look_at_terminal(struct ctl *c)
+{
+	const char *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
+	struct winsize size;
+
+	c->terminal = isatty(STDOUT_FILENO);
+	c->json = c->json_asked || (!c->terminal && !c->text_asked);
+	if (!c->terminal)
+		return;
+	c->colour = !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+		c->columns = size.ws_col;
+}
+
+/* Whether the command takes the arguments and options that were given. */
+static int check_usage(const struct ctl *c, const struct command_spec *command, struct err *e)
+{
+	const struct {
+		bool given;
+		unsigned flag;
+		const char *name;
+	} options[] = {
+		{ c->session != NULL, TAKES_SESSION, "--session" },
+		{ c->reason != NULL, TAKES_REASON, "--reason" },
+		{ c->count >= 0, TAKES_COUNT, "-n" },
+		{ c->follow, TAKES_FOLLOW, "--follow" },
+	};
+
+	for (size_t i = 0; i < COUNT(options); i++)
+		if (options[i].given && !(command->takes & options[i].flag))
+			return err_set(e, ERR_INPUT, "'%s' does not take %s", command->name,
+			               options[i].name);
+	if (c->json_asked && c->text_asked)
+		return err_set(e, ERR_INPUT, "--json and --text exclude each other");
+	if (c->argc < command->least)
+		return err_set(e, ERR_INPUT, "'%s' needs %s", command->name, command->arguments);
+	if (command->most >= 0 && c->argc > command->most)
+		return err_set(e, ERR_INPUT, "too many arguments for '%s': '%.40s'", command->name,
+		               c->argv[command->most]);
+	return 0;
+}
+
+/* ---- which system ---- */
+
+static int no_database(const char *path, struct err *e)
+{
+	return err_set(
+	    e, ERR_INPUT,
+	    "there is no database at %s; start the system with `agent-intercom`, or name "
+	    "another one with --config, --db or --ipc-name",
+	    path);
+}
+
+static int open_path(struct ctl *c, const char *path, struct err *e)
+{
+	if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+		return no_database(path, e);
+	return paths_open(path, false, &c->paths, e);
+}
+
+static int open_configured(struct ctl *c, struct err *e)
+{
+	OWNED(config) struct config config = CONFIG_INIT;
+	/* any workspace will do: only the database is asked for */
+	const struct config_source source = { .config = c->config, .workspace = "/" };
+
+	if (config_load(&source, &config, e))
+		return -1;
+	if (!c->config && access(config.database.path, F_OK) != 0 &&
+	    paths_find_by_name(IPC_NAME, &c->paths, NULL) == 0)
+		return 0; /* started with a configuration that is not looked for here */
+	return open_path(c, config.database.path, e);
+}
+
+static int find_system(struct ctl *c, struct err *e)
+{
+	if (c->database)
+		return open_path(c, c->database, e);
+	if (c->ipc_name)
+		return paths_find_by_name(c->ipc_name, &c->paths, e);
+	return open_configured(c, e);
+}
+
+static int open_store(struct ctl *c, struct err *e)
+{
+	const char *run;
+
+	if (find_system(c, e))
+		return -1;
+	if (access(c->paths.database, F_OK) != 0)
+		return no_database(c->paths.database, e);
+	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or cleared */
+	return store_open(&c->store, c->paths.database, run, e);
+}
+
+/* ---- main ---- */
+
+static void print_error(const struct ctl *c, const struct err *e)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	(void)fflush(stdout);
+	add_visible(&text, e->text, strlen(e->text), true);
+	(void)fprintf(stderr, "Error: %s\n", str_text(&text));
+	if (c->json_asked) {
+		cJSON *o = cJSON_CreateObject();
+
+		(void)cJSON_AddBoolToObject(o, "ok", false);
+		json_add_text(o, "error", e->text);
+		json_print(c, o);
+	}
+}
+
+static int wrong_usage(const struct ctl *c, const struct command_spec *command, const struct err *e)
+{
+	print_error(c, e);
+	if (command)
+		print_usage(stderr, command);
+	else
+		(void)fprintf(stderr, "see `%s help`\n", PROGRAM);
+	return EX_USAGE;
+}
+
+static int run(struct ctl *c, const struct command_spec *command)
+{
+	struct err e = ERR_INIT;
+	int status = open_store(c, &e) ? -1 : command->run(c, &e);
+
+	if (status < 0)
+		print_error(c, &e);
+	store_clear(&c->store);
+	paths_clear(&c->paths);
+	return status < 0 ? EXIT_FAILURE : status;
+}
+
+/* help, --help, --version: true if that was it. */
+static bool asked_for_help(struct ctl *c)
+{
+	if (c->version)
+		(void)printf("%s %s\n", PROGRAM, INSTANCE_BUILD);
+	else if (c->help && c->argc == 0)
+		print_help();
+	else
+		return false;
+	return true;
+}
+
+static int dispatch(struct ctl *c)
+{
+	const struct command_spec *command;
+	struct err e = ERR_INIT;
+
+	if (asked_for_help(c))
+		return EXIT_SUCCESS;
+	if (c->argc == 0) {
+		(void)err_set(&e, ERR_INPUT, "a command is needed");
+		return wrong_usage(c, NULL, &e);
+	}
+	if (strcmp(c->argv[0], "help") == 0) {
+		c->help = true;
+		c->argc--;
+		c->argv++;
+		if (asked_for_help(c))
+			return EXIT_SUCCESS;
+	}
+	command = find_command(c->argv[0], &e);
+	c->argc--;
+	c->argv++;
+	if (command && c->help) {
+		print_command_help(command);
+		return EXIT_SUCCESS;
+	}
+	if (!command || check_usage(c, command, &e))
+		return wrong_usage(c, command, &e);
+	return run(c, command);
+}
+
+int main(int argc, char **argv)
+{
+	struct ctl c = { .store = STORE_INIT, .paths = PATHS_INIT, .count = -1 };
+	struct err e = ERR_INIT;
+	int status;
+
+	(void)setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */
+	status = parse_options(&c, argc, argv, &e);
+	look_at_terminal(&c);
+	status = status ? wrong_usage(&c, NULL, &e) : dispatch(&c);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		(void)fprintf(stderr, "Error: cannot write the output: %s\n", strerror(errno));
+		return status ? status : EXIT_FAILURE;
+	}
+	return status;
+}

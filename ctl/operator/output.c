@@ -1,0 +1,361 @@
+/* Output for people and for programs. Nothing that an agent wrote reaches a terminal raw. */
+#include "ctl.h"
+
+#include "clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+enum { CELL_COLUMNS_MAX = 60, BAD = -1 };
+
+/* ---- characters ---- */
+
+/* Reads one character. Its length in bytes; 1 and *ret BAD for a byte that is no UTF-8. */
+static size_t next_char(const char *p, size_t left, int32_t *ret)
+{
+	const unsigned char *b = (const unsigned char *)p;
+	size_t n = b[0] < 0x80 ? 1 : b[0] < 0xE0 ? 2 : b[0] < 0xF0 ? 3 : 4;
+
+	*ret = BAD;
+	if (n > left || !utf8_valid(p, n))
+		return 1;
+	*ret = n == 1 ? b[0] : b[0] & (0xFF >> (n + 1));
+	for (size_t i = 1; i < n; i++)
+		*ret = (*ret << 6) | (b[i] & 0x3F);
+	return n;
+}
+
+/* Characters that act instead of showing: controls, and those that hide or turn text. */
+static bool acts(int32_t c)
+{
+	static const int32_t RANGES[][2] = {
+		{ 0x00, 0x1F },     { 0x7F, 0x9F },     { 0xAD, 0xAD },       { 0x61C, 0x61C },
+		{ 0x180E, 0x180E }, { 0x200B, 0x200F }, { 0x2028, 0x202E },   { 0x2060, 0x206F },
+		{ 0xFEFF, 0xFEFF }, { 0xFFF9, 0xFFFB }, { 0xE0000, 0xE007F },
+	};
+
+	for (size_t i = 0; i < COUNT(RANGES); i++)
+		if (c >= RANGES[i][0] && c <= RANGES[i][1])
+			return true;
+	return false;
+}
+
+static void add_acting(struct str *out, int32_t c)
+{
+	if (c == 0x7F)
+		str_add(out, "^?");
+	else if (c < 0x20)
+		str_addf(out, "^%c", (char)('@' + c));
+	else
+		str_addf(out, "<U+%04" PRIX32 ">", (uint32_t)c);
+}
+
+void add_visible(struct str *out, const char *bytes, size_t length, bool lines)
+{
+	int32_t c;
+
+	for (size_t i = 0, n; i < length; i += n) {
+		n = next_char(bytes + i, length - i, &c);
+		if (c == BAD)
+			str_addf(out, "<%02X>", (unsigned)(unsigned char)bytes[i]);
+		else if (acts(c) && !(lines && (c == '\n' || c == '\t')))
+			add_acting(out, c);
+		else
+			str_add_bytes(out, bytes + i, n);
+	}
+}
+
+void print_visible(const char *text)
+{
+	OWNED(str) struct str out = STR_INIT;
+
+	if (text)
+		add_visible(&out, text, strlen(text), false);
+	(void)fputs(text ? str_text(&out) : "-", stdout);
+}
+
+void print_look(const struct ctl *c, enum look look)
+{
+	static const char *const CODES[] = {
+		[LOOK_PLAIN] = "\033[0m", [LOOK_BOLD] = "\033[1m",   [LOOK_DIM] = "\033[2m",
+		[LOOK_RED] = "\033[31m",  [LOOK_GREEN] = "\033[32m", [LOOK_YELLOW] = "\033[33m",
+		[LOOK_CYAN] = "\033[36m",
+	};
+
+	if (c->colour)
+		(void)fputs(CODES[look], stdout);
+}
+
+static size_t char_width(int32_t c)
+{
+	int width = c == BAD ? 1 : wcwidth((wchar_t)c);
+
+	return width < 0 ? 1 : (size_t)width;
+}
+
+size_t text_width(const char *text)
+{
+	size_t left = strlen(text), width = 0, n;
+	int32_t c;
+
+	for (; left > 0; text += n, left -= n) {
+		n = next_char(text, left, &c);
+		width += char_width(c);
+	}
+	return width;
+}
+
+/* ---- ages ---- */
+
+struct age age_of(const char *instant)
+{
+	struct age age = { "-" };
+	int64_t at = clock_parse(instant);
+	int64_t s = (clock_now_ms() - at) / 1000;
+
+	if (at < 0)
+		return age;
+	s = s < 0 ? 0 : s;
+	if (s < 60)
+		(void)snprintf(age.text, AGE_BYTES, "%" PRId64 "s", s);
+	else if (s < 3600)
+		(void)snprintf(age.text, AGE_BYTES, "%" PRId64 "m", s / 60);
+	else if (s < 48 * 3600)
+		(void)snprintf(age.text, AGE_BYTES, "%" PRId64 "h", s / 3600);
+	else
+		(void)snprintf(age.text, AGE_BYTES, "%" PRId64 "d", s / 86400);
+	return age;
+}
+
+/* ---- JSON ---- */
+
+static void add_utf16(struct str *out, int32_t c)
+{
+	if (c > 0xFFFF) {
+		uint32_t v = (uint32_t)c - 0x10000;
+
+		str_addf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD800 + (v >> 10),
+		         0xDC00 + (v & 0x3FF));
+	} else {
+		str_addf(out, "\\u%04" PRIx32, (uint32_t)c);
+	}
+}
+
+static void add_json_char(struct str *out, const char *p, size_t n, int32_t c)
+{
+	if (c == BAD)
+		str_add(out, "\\ufffd");
+	else if (c == '"' || c == '\\')
+		str_addf(out, "\\%c", (char)c);
+	else if (c == '\n')
+		str_add(out, "\\n");
+	else if (c == '\t')
+		str_add(out, "\\t");
+	else if (acts(c))
+		add_utf16(out, c);
+	else
+		str_add_bytes(out, p, n);
+}
+
+static cJSON *json_quoted(const char *bytes, size_t length)
+{
+	OWNED(str) struct str out = STR_INIT;
+	int32_t c;
+
+	str_add_char(&out, '"');
+	for (size_t i = 0, n; i < length; i += n) {
+		n = next_char(bytes + i, length - i, &c);
+		add_json_char(&out, bytes + i, n, c);
+	}
+	str_add_char(&out, '"');
+	return cJSON_CreateRaw(out.bytes);
+}
+
+cJSON *json_string(const char *text)
+{
+	return text ? json_quoted(text, strlen(text)) : cJSON_CreateNull();
+}
+
+void json_add_text(cJSON *object, const char *name, const char *text)
+{
+	(void)cJSON_AddItemToObject(object, name, json_string(text));
+}
+
+void json_add_bytes(cJSON *object, const char *name, const char *bytes, size_t length)
+{
+	(void)cJSON_AddItemToObject(object, name,
+	                            length ? json_quoted(bytes, length) : cJSON_CreateNull());
+}
+
+void json_raw(cJSON *object, const char *name, const char *json)
+{
+	OWNED(str) struct str out = STR_INIT;
+	size_t length = json ? strlen(json) : 0;
+	int32_t c;
+
+	for (size_t i = 0, n; i < length; i += n) {
+		n = next_char(json + i, length - i, &c);
+		if (c == '\n' || c == '\t' || c == '\r')
+			str_add_char(&out, ' ');
+		else if (c == '"' || c == '\\')
+			str_add_char(&out, (char)c);
+		else
+			add_json_char(&out, json + i, n, c);
+	}
+	(void)cJSON_AddItemToObject(object, name,
+	                            json ? cJSON_CreateRaw(str_text(&out)) : cJSON_CreateNull());
+}
+
+static void print_and_free(cJSON *value, bool pretty)
+{
+	char *text = pretty ? cJSON_Print(value) : cJSON_PrintUnformatted(value);
+
+	(void)puts(text ? text : "null");
+	cJSON_free(text);
+	cJSON_Delete(value);
+}
+
+void json_print(const struct ctl *c, cJSON *value)
+{
+	print_and_free(value, c->terminal);
+}
+
+void json_print_line(cJSON *value)
+{
+	print_and_free(value, false);
+}
+
+/* ---- tables ---- */
+
+void table_begin(struct table *t, const char *const *headings, size_t columns)
+{
+	*t = (struct table){ .columns = columns };
+	for (size_t i = 0; i < columns; i++)
+		table_add(t, headings[i]);
+}
+
+void table_add(struct table *t, const char *cell)
+{
+	OWNED(str) struct str visible = STR_INIT;
+
+	if (cell)
+		add_visible(&visible, cell, strlen(cell), false);
+	if (t->count == t->capacity) {
+		t->capacity = t->capacity ? t->capacity * 2 : 64;
+		t->cells = xrealloc(t->cells, t->capacity * sizeof(*t->cells));
+	}
+	t->cells[t->count++] = str_take(&visible);
+}
+
+/* Prints a cell, cut to at most `most` columns (0: whole). The columns it took. */
+static size_t print_cell(const char *text, size_t most)
+{
+	size_t width = text_width(text), done = 0, n;
+	int32_t c;
+
+	if (most == 0 || width <= most) {
+		(void)fputs(text, stdout);
+		return width;
+	}
+	for (size_t left = strlen(text); left > 0; text += n, left -= n) {
+		n = next_char(text, left, &c);
+		if (done + char_width(c) > most - 1)
+			break;
+		done += char_width(c);
+		(void)fwrite(text, 1, n, stdout);
+	}
+	(void)fputs("…", stdout);
+	return done + 1;
+}
+
+static void print_row(const struct ctl *c, const struct table *t, size_t row, const size_t *widths)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < t->columns; i++) {
+		bool last = i + 1 == t->columns;
+		size_t most = widths[i];
+
+		if (last)
+			most = c->columns > used + 8 ? c->columns - used : 0;
+		size_t took = print_cell(t->cells[row * t->columns + i], most);
+		for (; !last && took < widths[i] + 2; took++)
+			(void)putchar(' ');
+		used += took;
+	}
+	(void)putchar('\n');
+}
+
+void table_print(const struct ctl *c, const struct table *t)
+{
+	size_t *widths = xcalloc(t->columns, sizeof(*widths));
+
+	for (size_t i = 0; i < t->count; i++) {
+		size_t width = text_width(t->cells[i]);
+		size_t *most = &widths[i % t->columns];
+
+		if (c->columns && width > CELL_COLUMNS_MAX)
+			width = CELL_COLUMNS_MAX;
+		*most = width > *most ? width : *most;
+	}
+	for (size_t row = 0; row < t->count / t->columns; row++) {
+		if (row == 0)
+			print_look(c, LOOK_BOLD);
+		print_row(c, t, row, widths);
+		if (row == 0)
+			print_look(c, LOOK_PLAIN);
+	}
+	free(widths);
+}
+
+void table_clear(struct table *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		free(t->cells[i]);
+	free(t->cells);
+	*t = (struct table){ 0 };
+}
+
+/* ---- listings ---- */
+
+static int list_json(struct ctl *c, stmt *s, const struct listing *l, struct err *e)
+{
+	cJSON *o = cJSON_CreateObject();
+	cJSON *rows = cJSON_AddArrayToObject(o, l->name);
+	int got;
+
+	while ((got = stmt_row(s, e)) > 0)
+		(void)cJSON_AddItemToArray(rows, l->json(s));
+	if (got == 0)
+		json_print(c, o);
+	else
+		cJSON_Delete(o);
+	return got;
+}
+
+static int list_text(struct ctl *c, stmt *s, const struct listing *l, struct err *e)
+{
+	OWNED(table) struct table t;
+	int got;
+
+	table_begin(&t, l->headings, l->columns);
+	while ((got = stmt_row(s, e)) > 0)
+		if (l->add(c, &t, s, e))
+			return -1;
+	if (got == 0 && t.count == t.columns)
+		(void)puts(l->none);
+	else if (got == 0)
+		table_print(c, &t);
+	return got;
+}
+
+int print_listing(struct ctl *c, stmt *s, const struct listing *l, struct err *e)
+{
+	int status = c->json ? list_json(c, s, l, e) : list_text(c, s, l, e);
+
+	stmt_reset(s);
+	return status;
+}

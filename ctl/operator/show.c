@@ -1,0 +1,335 @@
+/* show: one request with all that the operator has to know before answering. */
+#include "ctl.h"
+
+#include "diff.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int64_t request_listeners(struct ctl *c, int64_t seq, struct err *e)
+{
+	stmt *s = store_stmt(&c->store, SQL_REQUEST_LISTENERS);
+	int64_t callers = -1;
+
+	bind_int(s, ":seq", seq);
+	if (stmt_row(s, e) > 0)
+		callers = col_int(s, REQUEST_LISTENERS_CALLERS);
+	stmt_reset(s);
+	return callers;
+}
+
+/* What the operator looks at: the effect where there is one, else what was sent. */
+static const struct str *shown(const struct request *r)
+{
+	return r->effect.length ? &r->effect : &r->body;
+}
+
+/* Calls each for every path that a diff touches, beside the request's own. */
+static void other_paths(const struct request *r, void (*each)(const char *path, void *arg),
+                        void *arg)
+{
+	struct diff d = DIFF_INIT;
+
+	if (!r->file_path || !diff_looks_like(str_text(&r->body), r->body.length) ||
+	    diff_parse(r->body.bytes, r->body.length, &d, NULL))
+		return;
+	for (size_t i = 0; i < d.file_count; i++) {
+		const char *const paths[] = { d.files[i].old_path, d.files[i].new_path };
+		bool same = paths[0] && paths[1] && strcmp(paths[0], paths[1]) == 0;
+
+		for (size_t k = same ? 1 : 0; k < COUNT(paths); k++)
+			if (paths[k] && strcmp(paths[k], r->file_path) != 0)
+				each(paths[k], arg);
+	}
+	diff_clear(&d);
+}
+
+enum { MODE_BYTES = 16 };
+
+/* A mode as git writes it, NULL: the diff says none. */
+static const char *mode_text(unsigned mode, char text[MODE_BYTES])
+{
+	if (mode == 0)
+		return NULL;
+	(void)snprintf(text, MODE_BYTES, "%06o", mode);
+	return text;
+}
+
+/* ---- JSON ---- */
+
+static void add_path(const char *path, void *arg)
+{
+	(void)cJSON_AddItemToArray(arg, json_string(path));
+}
+
+/* Every path with what becomes of it and its hash when it was asked. */
+static void add_touched(const struct request *r, cJSON *files)
+{
+	for (size_t i = 0; i < r->file_count; i++) {
+		const struct touched *t = &r->files[i];
+		cJSON *o = cJSON_CreateObject();
+		char mode[MODE_BYTES];
+
+		json_add_text(o, "path", t->path);
+		json_add_text(o, "action", t->action);
+		json_add_text(o, "other_path", t->other);
+		json_add_text(o, "mode", mode_text(t->mode, mode));
+		json_add_text(o, "original_hash", t->hash);
+		(void)cJSON_AddItemToArray(files, o);
+	}
+}
+
+static void add_number(cJSON *o, const char *name, int64_t value)
+{
+	if (value < 0)
+		(void)cJSON_AddNullToObject(o, name);
+	else
+		(void)cJSON_AddNumberToObject(o, name, (double)value);
+}
+
+cJSON *request_json(const struct request *r, int64_t listeners)
+{
+	cJSON *o = cJSON_CreateObject();
+	const struct {
+		const char *name, *text;
+	} texts[] = {
+		{ "id", r->id },
+		{ "kind", r->kind },
+		{ "state", r->state },
+		{ "title", r->title },
+		{ "description", r->description },
+		{ "risk_level", r->risk_level },
+		{ "file_path", r->file_path },
+		{ "digest", r->digest },
+		{ "original_hash", r->original_hash },
+		{ "prompt_type", r->prompt_type },
+		{ "session_id", r->session_id },
+		{ "session_status", r->session_status },
+		{ "host", r->host },
+		{ "workspace_root", r->workspace_root },
+		{ "client_name", r->client_name },
+		{ "created_at", r->created_at },
+		{ "deadline_at", r->deadline_at },
+		{ "rejected_before_at", r->previous_at },
+		{ "decision", r->decision },
+		{ "reason", r->reason },
+		{ "instruction", r->instruction },
+		{ "decided_by", r->decided_by },
+		{ "decided_at", r->decided_at },
+		{ "consumed_at", r->consumed_at },
+	};
+
+	for (size_t i = 0; i < COUNT(texts); i++)
+		json_add_text(o, texts[i].name, texts[i].text);
+	add_number(o, "elapsed_seconds", r->elapsed_seconds);
+	add_number(o, "actions_taken", r->actions_taken);
+	(void)cJSON_AddBoolToObject(o, "listening", listeners > 0);
+	(void)cJSON_AddBoolToObject(o, "replaces_file", r->replaces_file);
+	add_touched(r, cJSON_AddArrayToObject(o, "files"));
+	other_paths(r, add_path, cJSON_AddArrayToObject(o, "also_touches"));
+	json_add_bytes(o, "body", r->body.bytes, r->body.length);
+	json_add_bytes(o, "effect", r->effect.bytes, r->effect.length);
+	return o;
+}
+
+/* ---- text ---- */
+
+static void field(const struct ctl *c, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	print_look(c, LOOK_DIM);
+	(void)printf("%-10s", name);
+	print_look(c, LOOK_PLAIN);
+	print_visible(text);
+	(void)putchar('\n');
+}
+
+static void instant_field(const struct ctl *c, const char *name, const char *at, bool with_age)
+{
+	struct age age = age_of(at);
+	char text[100];
+
+	if (!at)
+		return;
+	(void)snprintf(text, sizeof(text), "%s (%s ago)", at, age.text);
+	field(c, name, with_age ? text : at);
+}
+
+static void print_path(const char *path, void *arg)
+{
+	field(arg, "also", path);
+}
+
+/* What becomes of each path, a line each; of one file that is just changed, its name says it. */
+static void print_touched(const struct ctl *c, const struct request *r)
+{
+	for (size_t i = 0; i < r->file_count; i++) {
+		const struct touched *t = &r->files[i];
+		const char *action = strcmp(t->action, "read") == 0 ? "copy of" : t->action;
+		OWNED(str) struct str text = STR_INIT;
+		char mode[MODE_BYTES];
+
+		str_add(&text, t->path);
+		if (t->other)
+			str_addf(&text, " (%s %s)",
+			         strcmp(t->action, "delete") == 0 ? "becomes" : "from", t->other);
+		if (t->mode)
+			str_addf(&text, " (mode %s)", mode_text(t->mode, mode));
+		field(c, action, text.bytes);
+	}
+}
+
+static enum look look_of(const char *line, size_t length)
+{
+	static const struct {
+		const char *begin;
+		enum look look;
+	} LOOKS[] = {
+		{ "+++", LOOK_BOLD }, { "---", LOOK_BOLD }, { "diff ", LOOK_BOLD },
+		{ "@@", LOOK_CYAN },  { "+", LOOK_GREEN },  { "-", LOOK_RED },
+	};
+
+	for (size_t i = 0; i < COUNT(LOOKS); i++) {
+		size_t n = strlen(LOOKS[i].begin);
+
+		if (length >= n && memcmp(line, LOOKS[i].begin, n) == 0)
+			return LOOKS[i].look;
+	}
+	return LOOK_PLAIN;
+}
+
+/* A text of the agent's, line by line behind a margin, so that it cannot pass for ours. */
+static void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff)
+{
+	OWNED(str) struct str line = STR_INIT;
+	const char *end = bytes + length;
+
+	while (bytes < end) {
+		const char *newline = memchr(bytes, '\n', (size_t)(end - bytes));
+		size_t n = (size_t)((newline ? newline : end) - bytes);
+		enum look look = diff ? look_of(bytes, n) : LOOK_PLAIN;
+
+		str_reset(&line);
+		add_visible(&line, bytes, n, true);
+		print_look(c, LOOK_DIM);
+		(void)fputs("  | ", stdout);
+		print_look(c, LOOK_PLAIN);
+		if (look != LOOK_PLAIN)
+			print_look(c, look);
+		(void)fputs(str_text(&line), stdout);
+		if (look != LOOK_PLAIN)
+			print_look(c, LOOK_PLAIN);
+		(void)putchar('\n');
+		bytes += n + (newline ? 1 : 0);
+	}
+}
+
+static void print_title(const struct ctl *c, const struct request *r)
+{
+	print_look(c, LOOK_BOLD);
+	print_visible(r->title);
+	print_look(c, LOOK_PLAIN);
+	(void)printf("  [%s, %s]\n", r->kind, r->state);
+}
+
+static void print_risk(const struct ctl *c, const char *risk)
+{
+	bool high = risk && strcmp(risk, "low") != 0;
+
+	if (!risk)
+		return;
+	if (high)
+		print_look(c, LOOK_RED);
+	(void)printf("%-10s%s\n", "risk", risk);
+	if (high)
+		print_look(c, LOOK_PLAIN);
+}
+
+static void print_asked(const struct ctl *c, const struct request *r, int64_t listeners)
+{
+	field(c, "id", r->id);
+	field(c, "file", r->file_path);
+	if (r->file_count)
+		print_touched(c, r);
+	else
+		other_paths(r, print_path, (void *)c);
+	print_risk(c, r->risk_level);
+	field(c, "type", r->prompt_type);
+	field(c, "session", r->session_id);
+	field(c, "client", r->client_name);
+	field(c, "workspace", r->workspace_root);
+	instant_field(c, "asked", r->created_at, true);
+	instant_field(c, "until", r->deadline_at, false);
+	if (!r->decided_at)
+		field(c, "listening",
+		      listeners > 0 ? "yes" : "no, it gets the answer when it is back");
+	field(c, "digest", r->digest);
+	if (r->elapsed_seconds >= 0)
+		(void)printf("%-10s%" PRId64 " s\n", "elapsed", r->elapsed_seconds);
+	if (r->actions_taken >= 0)
+		(void)printf("%-10s%" PRId64 "\n", "actions", r->actions_taken);
+}
+
+static void print_decided(const struct ctl *c, const struct request *r)
+{
+	if (!r->decided_at)
+		return;
+	field(c, "decision", r->decision);
+	field(c, "by", r->decided_by);
+	instant_field(c, "at", r->decided_at, true);
+	field(c, "reason", r->reason);
+	field(c, "text", r->instruction);
+	instant_field(c, "written", r->consumed_at, true);
+}
+
+static void warning(const struct ctl *c, const char *text, const char *at)
+{
+	print_look(c, LOOK_YELLOW);
+	(void)printf("%s%s\n", text, at);
+	print_look(c, LOOK_PLAIN);
+}
+
+void show_request(const struct ctl *c, const struct request *r, int64_t listeners)
+{
+	const struct str *text = shown(r);
+	bool diff = r->effect.length || diff_looks_like(str_text(text), text->length);
+
+	print_title(c, r);
+	print_asked(c, r, listeners);
+	print_decided(c, r);
+	if (r->previous_at)
+		warning(c, "rejected before at ", r->previous_at);
+	if (r->replaces_file)
+		warning(c, "replaces the whole file", "");
+	if (r->description) {
+		(void)putchar('\n');
+		print_block(c, r->description, strlen(r->description), false);
+	}
+	if (text->length) {
+		(void)putchar('\n');
+		print_block(c, text->bytes, text->length, diff && r->file_path);
+	}
+}
+
+static int run_show(struct ctl *c, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	int64_t listeners;
+
+	if (find_request(c, c->argv[0], &r, e))
+		return -1;
+	listeners = request_listeners(c, r.seq, e);
+	if (listeners < 0)
+		return -1;
+	if (c->json)
+		json_print(c, request_json(&r, listeners));
+	else
+		show_request(c, &r, listeners);
+	return 0;
+}
+
+const struct command_spec cmd_show = { "show", "ID",    "one question with all that belongs to it",
+	                               NULL,   1,       1,
+	                               0,      run_show };

@@ -1,0 +1,515 @@
+/* watch: shows one question after the other and takes the answers from stdin.
+ *
+ * It wakes by its bell (rung by every row of `decision`) and looks again each second, because a new
+ * question rings nobody here. One question is on the screen at a time, and an answer is bound to
+ * the digest of that one: if somebody else answers it first, what was being typed is thrown away
+ * rather than applied to the next. In a pipe, each line answers the question that is shown when its
+ * turn comes, and lines are kept until there is one. */
+#include "ctl.h"
+
+#include "doorbell.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 1000, INPUT_BYTES_MAX = 256 * 1024 };
+
+struct watch {
+	struct ctl *c;
+	struct doorbell bell;
+	int run_fd;
+	struct str input; /* typed and not used yet */
+	bool eof, stop;
+	bool typed; /* stdin is a terminal */
+	bool failed; /* an answer was not taken */
+	bool idle_told; /* "nothing waits" stands on the screen */
+	struct request shown; /* seq 0: none */
+	int64_t newest; /* the last seq that was shown or announced */
+	int64_t silent; /* the last alert of a silent agent that was told */
+	int64_t *later; /* put off until the end */
+	size_t later_count;
+};
+
+/* What a letter or word means for a kind of question. */
+struct key {
+	const char *kind, *letter, *word;
+	const char *verdict; /* NULL: not an answer */
+	enum { NO_TEXT, MAY_TEXT, MUST_TEXT } text;
+};
+
+static const struct key KEYS[] = {
+	{ "clearance", "y", "yes", "approve", NO_TEXT },
+	{ "clearance", NULL, "approve", "approve", NO_TEXT },
+	{ "clearance", "n", "no", "reject", NO_TEXT },
+	{ "clearance", NULL, "reject", "reject", MAY_TEXT },
+	{ "clearance", "r", NULL, "reject", MAY_TEXT },
+	{ "permission", "y", "yes", "approve", NO_TEXT },
+	{ "permission", NULL, "approve", "approve", NO_TEXT },
+	{ "permission", "n", "no", "reject", NO_TEXT },
+	{ "permission", NULL, "reject", "reject", MAY_TEXT },
+	{ "permission", "r", NULL, "reject", MAY_TEXT },
+	{ "prompt", "c", "continue", "continue", NO_TEXT },
+	{ "prompt", "s", "stop", "stop", NO_TEXT },
+	{ "prompt", NULL, "refine", "refine", MUST_TEXT },
+	{ "prompt", "r", NULL, "refine", MUST_TEXT },
+	{ "standby", "s", "stop", "stop", NO_TEXT },
+	{ "standby", NULL, "resume", "resume", MAY_TEXT },
+	{ "standby", "r", NULL, "resume", MAY_TEXT },
+};
+
+static const char *hint_for(const char *kind)
+{
+	if (strcmp(kind, "clearance") == 0 || strcmp(kind, "permission") == 0)
+		return "y approve, n reject, r REASON reject with a reason, l later, q quit";
+	if (strcmp(kind, "prompt") == 0)
+		return "c continue, r TEXT continue with new instructions, s stop, l later, q quit";
+	return "r [TEXT] resume, with what to do next, s stop, l later, q quit";
+}
+
+/* ---- showing ---- */
+
+static void ask(const struct watch *w)
+{
+	const struct ctl *c = w->c;
+
+	if (c->json)
+		return;
+	print_look(c, LOOK_BOLD);
+	(void)printf("%s", hint_for(w->shown.kind));
+	print_look(c, LOOK_PLAIN);
+	(void)fputs(w->typed ? " > " : "\n", stdout);
+}
+
+/* Prints an object with one member on a line of its own. */
+static void event(const char *name, cJSON *value)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	(void)cJSON_AddItemToObject(o, name, value);
+	json_print_line(o);
+}
+
+static int show(struct watch *w, int64_t seq, int64_t waiting, struct err *e)
+{
+	int64_t listeners = request_listeners(w->c, seq, e);
+	int got;
+
+	if (listeners < 0)
+		return -1;
+	request_clear(&w->shown);
+	got = request_read(&w->c->store, seq, &w->shown, e);
+	if (got <= 0)
+		return got;
+	w->idle_told = false;
+	if (w->typed) { /* what was typed before this is on the screen is not meant for it */
+		(void)tcflush(STDIN_FILENO, TCIFLUSH);
+		str_reset(&w->input);
+	}
+	if (w->c->json) {
+		event("question", request_json(&w->shown, listeners));
+		return 0;
+	}
+	(void)putchar('\n');
+	show_request(w->c, &w->shown, listeners);
+	if (waiting > 1)
+		(void)printf("\n(%lld more after this one)", (long long)waiting - 1);
+	(void)putchar('\n');
+	ask(w);
+	return 0;
+}
+
+static bool put_off(const struct watch *w, int64_t seq)
+{
+	for (size_t i = 0; i < w->later_count; i++)
+		if (w->later[i] == seq)
+			return true;
+	return false;
+}
+
+static void announce(const struct watch *w, stmt *s)
+{
+	if (w->c->json)
+		return;
+	(void)fputs("\nalso waits: ", stdout);
+	print_visible(col_text(s, INBOX_LIST_TITLE));
+	(void)putchar('\n');
+	ask(w);
+}
+
+struct queue {
+	int64_t first, waiting; /* the first to be answered, and how many there are */
+	bool shown_is_open;
+};
+
+static int look_at_queue(struct watch *w, struct queue *q, struct err *e)
+{
+	stmt *s = store_stmt(&w->c->store, SQL_INBOX_LIST);
+	int got;
+
+	bind_int(s, ":after", 0);
+	while ((got = stmt_row(s, e)) > 0) {
+		int64_t seq = col_int(s, INBOX_LIST_SEQ);
+
+		if (w->shown.seq == seq)
+			q->shown_is_open = true;
+		else if (w->shown.seq && seq > w->newest && w->newest)
+			announce(w, s);
+		if (seq > w->newest)
+			w->newest = seq;
+		if (put_off(w, seq))
+			continue;
+		q->first = q->first ? q->first : seq;
+		q->waiting++;
+	}
+	stmt_reset(s);
+	return got;
+}
+
+static int tell_silent(const struct watch *w, stmt *s, struct err *e)
+{
+	OWNED(str) struct str id = STR_INIT;
+	struct age idle = age_of(col_text(s, STALL_SINCE_LAST_ACTIVITY_AT));
+	cJSON *o;
+
+	if (short_session_id(w->c, col_text(s, STALL_SINCE_SESSION_ID), &id, e))
+		return -1;
+	if (w->c->json) {
+		o = cJSON_CreateObject();
+		json_add_text(o, "session_id", col_text(s, STALL_SINCE_SESSION_ID));
+		json_add_text(o, "last_tool", col_text(s, STALL_SINCE_LAST_TOOL));
+		json_add_text(o, "last_activity_at", col_text(s, STALL_SINCE_LAST_ACTIVITY_AT));
+		event("silent", o);
+		return 0;
+	}
+	(void)fputs("\nsilent: ", stdout);
+	print_visible(col_text(s, STALL_SINCE_CLIENT_NAME) ? col_text(s, STALL_SINCE_CLIENT_NAME)
+	                                                   : "an agent");
+	(void)printf(" for %s, since it called ", idle.text);
+	print_visible(col_text(s, STALL_SINCE_LAST_TOOL) ? col_text(s, STALL_SINCE_LAST_TOOL)
+	                                                 : "nothing");
+	(void)printf("; agent-intercom-ctl nudge %s [TEXT], or session stop %s\n", str_text(&id),
+	             str_text(&id));
+	if (w->shown.seq)
+		ask(w);
+	return 0;
+}
+
+/* Agents that have gone silent: nothing to be answered, so it is said once. */
+static int look_at_silence(struct watch *w, struct err *e)
+{
+	stmt *s = store_stmt(&w->c->store, SQL_STALL_SINCE);
+	int got;
+
+	bind_int(s, ":after", w->silent);
+	while ((got = stmt_row(s, e)) > 0) {
+		w->silent = col_int(s, STALL_SINCE_SEQ);
+		if (tell_silent(w, s, e)) {
+			got = -1;
+			break;
+		}
+	}
+	stmt_reset(s);
+	return got;
+}
+
+/* The question on the screen was answered by somebody else, or ran out. */
+static int tell_gone(struct watch *w, struct err *e)
+{
+	OWNED(request) struct request now = REQUEST_INIT;
+	int got = request_read(&w->c->store, w->shown.seq, &now, e);
+
+	if (got < 0)
+		return -1;
+	if (w->c->json) {
+		event("gone", request_json(&now, 0));
+	} else {
+		(void)fputs("\nno longer waits: ", stdout);
+		print_visible(now.state);
+		if (now.decided_by) {
+			(void)fputs(" by ", stdout);
+			print_visible(now.decided_by);
+		}
+		(void)putchar('\n');
+	}
+	request_clear(&w->shown);
+	return 0;
+}
+
+static int look(struct watch *w, struct err *e)
+{
+	struct queue q = { 0 };
+
+	if (look_at_queue(w, &q, e))
+		return -1;
+	if (w->shown.seq && q.shown_is_open)
+		return 0;
+	if (w->shown.seq && tell_gone(w, e))
+		return -1;
+	if (q.first)
+		return show(w, q.first, q.waiting, e);
+	if (!w->idle_told && !w->c->json)
+		(void)printf("nothing waits for you%s; q ends\n",
+		             w->later_count ? " but what you put off" : "");
+	w->idle_told = true;
+	return 0;
+}
+
+/* ---- answering ---- */
+
+static void tell_result(struct watch *w, const struct key *key, int status, const struct err *why)
+{
+	if (w->c->json) {
+		cJSON *o = cJSON_CreateObject();
+
+		json_add_text(o, "request_id", w->shown.id);
+		json_add_text(o, "decision", key->verdict);
+		(void)cJSON_AddBoolToObject(o, "applied", status == 0);
+		if (status)
+			json_add_text(o, "error", why->text);
+		event("answer", o);
+		return;
+	}
+	if (status) {
+		(void)fputs("not taken: ", stdout);
+		print_visible(why->text);
+		(void)putchar('\n');
+	} else {
+		(void)printf("%s: done\n", key->verdict);
+	}
+}
+
+/* -1 only if the database cannot go on; an answer that the rules refuse is told. */
+static int say(struct watch *w, const struct key *key, const char *text, struct err *e)
+{
+	struct err why = ERR_INIT;
+	bool reject = strcmp(key->verdict, "reject") == 0;
+	const char *reason = *text ? text : DEFAULT_REASON;
+	int status = decide(w->c, &w->shown, key->verdict, reject ? reason : NULL,
+	                    !reject && *text ? text : NULL, &why);
+
+	if (status && why.kind != ERR_INPUT) {
+		*e = why;
+		return -1;
+	}
+	tell_result(w, key, status, &why);
+	if (status == 0)
+		request_clear(&w->shown);
+	else
+		w->failed = true;
+	return 0;
+}
+
+static void hint(struct watch *w, const char *what)
+{
+	w->failed = w->failed || !w->typed;
+	if (w->c->json)
+		event("error", json_string(what));
+	else
+		(void)printf("%s\n", what);
+	if (w->shown.seq)
+		ask(w);
+}
+
+static void later(struct watch *w)
+{
+	w->later = xrealloc(w->later, (w->later_count + 1) * sizeof(*w->later));
+	w->later[w->later_count++] = w->shown.seq;
+	request_clear(&w->shown);
+}
+
+/* The text behind the key in line, NULL if line does not say this key. A word must stand alone;
+ * behind the letter r the text may follow at once. */
+static const char *text_behind(const struct key *key, const char *line)
+{
+	const char *const forms[] = { key->word, key->letter };
+
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		size_t n = forms[i] ? strlen(forms[i]) : 0;
+		const char *rest = line + n;
+		bool glued = key->text != NO_TEXT && forms[i] == key->letter;
+
+		if (!forms[i] || strncasecmp(line, forms[i], n) != 0 ||
+		    (!glued && *rest && !isspace((unsigned char)*rest)))
+			continue;
+		while (isspace((unsigned char)*rest))
+			rest++;
+		if (key->text != NO_TEXT || !*rest)
+			return rest;
+	}
+	return NULL;
+}
+
+static int answer_line(struct watch *w, const char *line, struct err *e)
+{
+	for (size_t i = 0; i < COUNT(KEYS); i++) {
+		const char *text =
+		    strcmp(KEYS[i].kind, w->shown.kind) == 0 ? text_behind(&KEYS[i], line) : NULL;
+
+		if (!text)
+			continue;
+		if (KEYS[i].text == MUST_TEXT && !*text) {
+			hint(w, "refine needs a text: r TEXT");
+			return 0;
+		}
+		return say(w, &KEYS[i], text, e);
+	}
+	hint(w, *line ? "that is no answer to this question" : "an answer, please");
+	return 0;
+}
+
+/* ---- input ---- */
+
+/* Takes the next line, without blanks around it; false if there is none yet. */
+static bool take_line(struct watch *w, char **ret_line)
+{
+	const char *newline =
+	    w->input.length ? memchr(w->input.bytes, '\n', w->input.length) : NULL;
+	struct str line = STR_INIT, rest = STR_INIT;
+	size_t from = 0, to;
+
+	if (!newline)
+		return false;
+	to = (size_t)(newline - w->input.bytes);
+	str_add_bytes(&rest, newline + 1, w->input.length - to - 1);
+	while (from < to && isspace((unsigned char)w->input.bytes[from]))
+		from++;
+	while (to > from && isspace((unsigned char)w->input.bytes[to - 1]))
+		to--;
+	str_add_bytes(&line, w->input.bytes + from, to - from);
+	str_clear(&w->input);
+	w->input = rest;
+	*ret_line = str_take(&line);
+	return true;
+}
+
+static bool begins_with_quit(const struct watch *w)
+{
+	const char *text = str_text(&w->input);
+
+	return strncmp(text, "q\n", 2) == 0 || strncmp(text, "quit\n", 5) == 0;
+}
+
+static bool can_use_a_line(struct watch *w)
+{
+	return w->shown.seq || w->typed || begins_with_quit(w);
+}
+
+static int use_line(struct watch *w, const char *line, struct err *e)
+{
+	if (strcmp(line, "q") == 0 || strcmp(line, "quit") == 0)
+		w->stop = true;
+	else if (!w->shown.seq)
+		hint(w, "nothing waits for an answer; q ends");
+	else if (strcmp(line, "l") == 0 || strcmp(line, "later") == 0)
+		later(w);
+	else
+		return answer_line(w, line, e);
+	return 0;
+}
+
+static int read_input(struct watch *w, struct err *e)
+{
+	char bytes[4096];
+	ssize_t n = read(STDIN_FILENO, bytes, sizeof(bytes));
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (n < 0 && errno != EIO)
+		return err_errno(e, ERR_INPUT, "cannot read the answers");
+	if (n > 0)
+		str_add_bytes(&w->input, bytes, (size_t)n);
+	w->eof = n <= 0;
+	if (w->eof && w->input.length && w->input.bytes[w->input.length - 1] != '\n')
+		str_add_char(&w->input, '\n');
+	if (w->input.length > INPUT_BYTES_MAX && !memchr(w->input.bytes, '\n', w->input.length))
+		return err_set(e, ERR_INPUT, "a line of more than %d bytes is no answer",
+		               INPUT_BYTES_MAX);
+	return 0;
+}
+
+static int wait_for_something(struct watch *w, struct err *e)
+{
+	bool hungry = !w->eof && w->input.length <= INPUT_BYTES_MAX;
+	struct pollfd fds[] = {
+		{ .fd = hungry ? STDIN_FILENO : -1, .events = POLLIN },
+		{ .fd = w->bell.fd, .events = POLLIN },
+		{ .fd = STDOUT_FILENO }, /* whether somebody still reads */
+	};
+
+	(void)fflush(stdout);
+	if (poll(fds, COUNT(fds), LOOK_MS) < 0 && errno != EINTR)
+		return err_errno(e, ERR_BUG, "cannot wait");
+	w->stop = w->stop || fds[2].revents;
+	if (w->bell.fd >= 0)
+		doorbell_drain(&w->bell);
+	return fds[0].revents ? read_input(w, e) : 0;
+}
+
+/* Uses up the lines that are there; after each answer the next question is shown. */
+static int use_input(struct watch *w, struct err *e)
+{
+	char *line;
+
+	while (!w->stop && can_use_a_line(w) && take_line(w, &line)) {
+		int status = use_line(w, line, e);
+
+		free(line);
+		if (status || (!w->stop && look(w, e)))
+			return -1;
+	}
+	return 0;
+}
+
+static int watch(struct watch *w, struct err *e)
+{
+	while (!w->stop && !ferror(stdout)) {
+		if (look(w, e) || look_at_silence(w, e) || use_input(w, e))
+			return -1;
+		if (w->stop || (w->eof && w->input.length == 0))
+			return 0;
+		if (wait_for_something(w, e))
+			return -1;
+	}
+	return 0;
+}
+
+static int run_watch(struct ctl *c, struct err *e)
+{
+	struct watch w = { .c = c, .bell = DOORBELL_INIT, .run_fd = -1 };
+	int status;
+
+	c->json = c->json_asked; /* a person may watch through a pipe */
+	w.typed = isatty(STDIN_FILENO);
+	w.run_fd = open(c->paths.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (w.run_fd >= 0) /* without a bell it looks each second */
+		(void)doorbell_open(&w.bell, w.run_fd, "agent-intercom-ctl", NULL);
+	status = watch(&w, e);
+	doorbell_clear(&w.bell);
+	if (w.run_fd >= 0)
+		(void)close(w.run_fd);
+	request_clear(&w.shown);
+	str_clear(&w.input);
+	free(w.later);
+	return status ? status : w.failed;
+}
+
+const struct command_spec cmd_watch = {
+	"watch",
+	"",
+	"shows what waits and takes your answers, until q",
+	"Answers are lines: y, n, r REASON for a change; c, r TEXT, s for an agent that asks;\n"
+	"r [TEXT], s for one that stands by; l puts it off. They may also come through a pipe: a\n"
+	"line each, used when its question is shown; at the end of input it ends, with 1 if an\n"
+	"answer was not taken. Prints text unless --json is given: then an object a line.\n",
+	0,
+	0,
+	0,
+	run_watch
+};

@@ -1,0 +1,245 @@
+/* `agent-intercom audit export` and `agent-intercom audit verify`: the timeline under seal as JSON
+ * lines, and whether it is still what was sealed. Both while the system runs, or not. */
+#include "system.h"
+
+#include "audit.h"
+#include "audit_verify.h"
+#include "backup.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { BROKEN = 1 };
+enum { OPT_SINCE = 256, OPT_HEAD, OPT_CONFIG, OPT_DB, OPT_HELP };
+
+static const char PROGRAM[] = "agent-intercom";
+
+struct audit_arguments {
+	struct config_source source;
+	const char *verb, *file;
+	struct instant since; /* "" from the first on */
+	struct audit_kept kept;
+};
+
+static int help(void)
+{
+	(void)printf(
+	    "usage: %s audit export [--since TIME] [FILE]\n"
+	    "       %s audit verify [--head SEQ:HASH] [FILE]\n\n"
+	    "export writes what happened, sealed event by sealed event, as JSON lines to FILE,\n"
+	    "which must be new, or to stdout. verify looks whether the events of the database,\n"
+	    "or of an export, are still what was sealed, and names the first one that is not.\n"
+	    "What verify prints as head, kept elsewhere, also shows when all was sealed anew.\n\n"
+	    "  --since TIME       from then on: 2026-02-08 or 2026-02-08T09:30:00.123Z (UTC)\n"
+	    "  --head SEQ:HASH    what an earlier verify has printed\n"
+	    "  --config FILE, --db PATH\n\n"
+	    "Exit status: 0 done, or all is as it was sealed; 1 it is not; 64 wrong usage;\n"
+	    "75 try later; 78 FILE is no export, or cannot be read or made.\n",
+	    PROGRAM, PROGRAM);
+	return EX_OK;
+}
+
+/* ---- arguments ---- */
+
+static bool read_since(const char *text, struct instant *ret)
+{
+	size_t length = strlen(text);
+
+	if (length == 10)
+		(void)snprintf(ret->text, sizeof(ret->text), "%.10sT00:00:00.000Z", text);
+	else
+		(void)snprintf(ret->text, sizeof(ret->text), "%.24s", text);
+	return (length == 10 || length == 24) && clock_parse(ret->text) >= 0;
+}
+
+static bool read_kept(const char *text, struct audit_kept *ret)
+{
+	char *colon;
+
+	ret->seq = strtoll(text, &colon, 10);
+	if (ret->seq <= 0 || *colon != ':' || strlen(colon + 1) != SHA256_BYTES - 1)
+		return false;
+	(void)snprintf(ret->hash.text, sizeof(ret->hash.text), "%s", colon + 1);
+	return true;
+}
+
+static int wrong(const char *option, const char *value)
+{
+	(void)fprintf(stderr, "%s: audit: --%s %.80s is not one; see %s audit --help\n", PROGRAM,
+	              option, value, PROGRAM);
+	return -1;
+}
+
+static int read_option(struct audit_arguments *a, int option)
+{
+	switch (option) {
+	case OPT_HELP:
+		return 1;
+	case OPT_SINCE:
+		return read_since(optarg, &a->since) ? 0 : wrong("since", optarg);
+	case OPT_HEAD:
+		return read_kept(optarg, &a->kept) ? 0 : wrong("head", optarg);
+	case OPT_CONFIG:
+		a->source.config = optarg;
+		return 0;
+	case OPT_DB:
+		a->source.database = optarg;
+		return 0;
+	default: /* getopt_long has said why */
+		return -1;
+	}
+}
+
+/* 0, 1 after --help, -1 they are wrong and it has been said why. */
+static int parse(struct audit_arguments *a, int argc, char **argv)
+{
+	static const struct option OPTIONS[] = {
+		{ "since", required_argument, NULL, OPT_SINCE },
+		{ "head", required_argument, NULL, OPT_HEAD },
+		{ "config", required_argument, NULL, OPT_CONFIG },
+		{ "db", required_argument, NULL, OPT_DB },
+		{ "help", no_argument, NULL, OPT_HELP },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option, result = 0;
+
+	optind = 0; /* the words before us were looked through already */
+	while (result == 0 && (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1)
+		result = read_option(a, option);
+	if (result)
+		return result;
+	a->verb = optind < argc ? argv[optind] : "";
+	a->file = optind + 1 < argc ? argv[optind + 1] : NULL;
+	if (optind + 2 < argc ||
+	    (strcmp(a->verb, "export") != 0 && strcmp(a->verb, "verify") != 0)) {
+		(void)fprintf(stderr,
+		              "%s: write audit export or audit verify; see %s audit --help\n",
+		              PROGRAM, PROGRAM);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- export ---- */
+
+/* The first event to be exported. */
+static int find_first(struct store *st, const struct audit_arguments *a, int64_t *ret,
+                      struct err *e)
+{
+	stmt *s;
+	int got;
+
+	*ret = 0;
+	if (!*a->since.text)
+		return 0;
+	s = store_stmt(st, SQL_EVENT_SINCE);
+	bind_text(s, ":since", a->since.text);
+	got = stmt_row(s, e);
+	*ret = got > 0 ? col_int(s, EVENT_SINCE_SEQ) : INT64_MAX;
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+static int write_all_of(struct store *st, const struct audit_arguments *a, FILE *out,
+                        struct audit_export *x, struct err *e)
+{
+	int64_t first;
+	int did;
+
+	while ((did = audit_seal(st, e)) > 0)
+		;
+	if (did < 0 || find_first(st, a, &first, e) ||
+	    audit_export_begin(x, st, out, first, INT64_MAX, e))
+		return -1;
+	while ((did = audit_export_some(x, e)) > 0)
+		;
+	return did;
+}
+
+static int export_to_file(struct store *st, const struct audit_arguments *a, struct err *e)
+{
+	OWNED(nest) struct nest n = NEST_INIT;
+	struct audit_export x;
+	struct stat about;
+	FILE *out;
+	int result;
+
+	if (lstat(a->file, &about) == 0)
+		return err_set(e, ERR_INPUT, "%s is there already; choose another name", a->file);
+	if (nest_open(&n, a->file, e))
+		return -1;
+	out = nest_create(&n, e);
+	if (!out)
+		return -1;
+	result = write_all_of(st, a, out, &x, e);
+	if (fclose(out) != 0 && result == 0)
+		result = err_errno(e, ERR_AGAIN, "cannot write %s", a->file);
+	if (result || nest_publish(&n, a->file, e))
+		return -1;
+	(void)printf("%s: %" PRId64 " events, head %" PRId64 ":%s\n", a->file, x.count, x.after,
+	             x.last.text);
+	return fflush(stdout) ? err_errno(e, ERR_AGAIN, "stdout") : 0;
+}
+
+static int export(struct store *st, const struct audit_arguments *a, struct err *e)
+{
+	struct audit_export x;
+
+	return a->file ? export_to_file(st, a, e) : write_all_of(st, a, stdout, &x, e);
+}
+
+/* ---- verify ---- */
+
+static int tell(const struct audit_report *report, struct err *e)
+{
+	OWNED(str) struct str words = STR_INIT;
+
+	audit_report_tell(report, &words);
+	(void)puts(words.bytes);
+	if (fflush(stdout))
+		return err_errno(e, ERR_AGAIN, "stdout");
+	return report->fault == AUDIT_WHOLE ? 0 : BROKEN;
+}
+
+/* ---- both ---- */
+
+static int on_database(const struct audit_arguments *a, struct err *e)
+{
+	OWNED(paths) struct paths places = PATHS_INIT;
+	OWNED(store) struct store st = STORE_INIT;
+	struct config config = CONFIG_INIT;
+	struct audit_report report;
+	int result = config_load(&a->source, &config, e) ||
+	             paths_open(config.database.path, false, &places, e);
+
+	config_clear(&config);
+	if (result ||
+	    store_open(&st, places.database, access(places.run, F_OK) == 0 ? places.run : NULL, e))
+		return -1;
+	if (strcmp(a->verb, "export") == 0)
+		return export(&st, a, e);
+	return audit_verify_store(&st, &a->kept, &report, e) ? -1 : tell(&report, e);
+}
+
+int intercom_audit(const struct config_source *source, int argc, char **argv)
+{
+	struct audit_arguments a = { .source = *source };
+	struct audit_report report;
+	struct err e = ERR_INIT;
+	int result = parse(&a, argc, argv);
+
+	if (result)
+		return result > 0 ? help() : EX_USAGE;
+	(void)umask(NOT_FOR_OTHERS);
+	if (strcmp(a.verb, "verify") == 0 && a.file)
+		result = audit_verify_file(a.file, &a.kept, &report, &e) ? -1 : tell(&report, &e);
+	else
+		result = on_database(&a, &e);
+	return result < 0 ? cli_say(&e) : result;
+}

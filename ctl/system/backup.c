@@ -1,0 +1,167 @@
+/* `agent-intercom backup` and `agent-intercom restore`: the database as one file, and back.
+ *
+ * A backup is made while the system runs, or not. A restore is made under the instance's lock: all
+ * of it (the look at the file, its schema, what becomes of its rows) happens to a copy beside the
+ * database, which then takes the database's place in one rename. Killed before, the database is as
+ * it was; killed after, it is the restored one. */
+#include "system.h"
+
+#include "backup.h"
+#include "clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { DECLINED = 1 };
+
+static const char PROGRAM[] = "agent-intercom";
+
+/* ---- backup ---- */
+
+static int write_backup(const struct config *config, const char *file, struct err *e)
+{
+	OWNED(paths) struct paths places = PATHS_INIT;
+	struct stat about;
+
+	if (paths_open(config->database.path, false, &places, e))
+		return -1;
+	if (access(places.database, F_OK) != 0)
+		return err_errno(e, ERR_INPUT, "there is no database at %s", places.database);
+	if (backup_write(places.database, file, e))
+		return -1;
+	(void)stat(file, &about);
+	(void)printf("%s is a backup of %s, %lld bytes\n", file, places.database,
+	             (long long)about.st_size);
+	return fflush(stdout) ? err_errno(e, ERR_AGAIN, "stdout") : 0;
+}
+
+int intercom_backup(const struct config_source *source, const char *file)
+{
+	struct config config = CONFIG_INIT;
+	struct err e = ERR_INIT;
+
+	(void)umask(NOT_FOR_OTHERS);
+	if (config_load(source, &config, &e) == 0)
+		(void)write_backup(&config, file, &e);
+	config_clear(&config);
+	return e.kind == ERR_NONE ? EX_OK : cli_say(&e);
+}
+
+/* ---- restore ---- */
+
+static int help(void)
+{
+	(void)printf(
+	    "usage: %s restore FILE [OPTIONS]\n\n"
+	    "Puts the backup FILE in the place of the database, while the system does not run.\n"
+	    "The database of before is kept beside it under a name with the time. Of the\n"
+	    "backup's rows: sessions and questions are interrupted, and can be answered and\n"
+	    "asked again; writes that were under way are not carried out again by themselves.\n"
+	    "A backup of an older program is brought up to date.\n\n"
+	    "  --yes              do not ask\n"
+	    "  --config FILE, --db PATH\n\n"
+	    "Exit status: 0 restored; 1 you said no; 64 wrong usage; 75 the system runs, or\n"
+	    "somebody has the database open; 78 FILE cannot be restored.\n",
+	    PROGRAM);
+	return EX_OK;
+}
+
+/* The backup becomes "db" in the nest, ready for its place. */
+static int make_ready(const struct nest *n, const char *file, int *ret_version,
+                      struct rows_restored *rows, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(str) struct str path = STR_INIT;
+
+	str_addf(&path, "%s/db", n->path);
+	if (backup_fetch(n, file, ret_version, e) || store_migrate_copy(&st, path.bytes, e))
+		return -1;
+	return rows_at_restore(&st, rows, e);
+}
+
+static void tell(const char *file, int version, const struct rows_restored *rows)
+{
+	(void)printf("%s: schema version %d%s, last used %s\n", file, version,
+	             version < store_schema_version() ? " (brought up to date)" : "",
+	             *rows->last_sign.text ? rows->last_sign.text : "never");
+	(void)printf("to be interrupted: %d session(s), %d question(s); writes to be parked: %d\n",
+	             rows->sessions, rows->questions, rows->writes);
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+	       one.st_ino == other.st_ino;
+}
+
+/* "<database>.before-restore-20260208T093000123Z" */
+static void name_kept(const char *database, struct str *out)
+{
+	struct instant now = clock_now();
+
+	str_addf(out, "%s.before-restore-", database);
+	for (const char *c = now.text; *c; c++)
+		if (!strchr("-:.", *c))
+			str_add_char(out, *c);
+}
+
+/* 0, DECLINED, -1. */
+static int restore(struct supervisor *s, const struct cli_arguments *a, struct err *e)
+{
+	OWNED(nest) struct nest n = NEST_INIT;
+	OWNED(str) struct str kept = STR_INIT;
+	const char *database = s->paths.database;
+	struct rows_restored rows;
+	int version;
+
+	if (is_same_file(a->operand, database))
+		return err_set(e, ERR_INPUT, "%s is the database itself", a->operand);
+	if (nest_open(&n, database, e) || make_ready(&n, a->operand, &version, &rows, e))
+		return -1;
+	tell(a->operand, version, &rows);
+	if (!a->flag && !cli_ask("Put it in the place of the present database?")) {
+		(void)puts("Nothing is changed.");
+		return DECLINED;
+	}
+	name_kept(database, &kept);
+	bool had_one = access(database, F_OK) == 0;
+	if (backup_place(&n, database, kept.bytes, e))
+		return -1;
+	(void)printf("restored %s\n", database);
+	if (had_one)
+		(void)printf("the database of before is %s\n", kept.bytes);
+	(void)printf("start the system with: %s\n", PROGRAM);
+	return 0;
+}
+
+int intercom_restore(const struct config_source *source, int argc, char **argv)
+{
+	OWNED(supervisor) struct supervisor s = SUPERVISOR_INIT;
+	struct cli_arguments a = { .source = *source };
+	struct err e = ERR_INIT;
+	int result = cli_parse(&a, "yes", argc, argv);
+
+	if (result > 0)
+		return help();
+	if (result == 0 && !a.operand)
+		(void)fprintf(stderr, "%s: which file? write restore FILE\n", PROGRAM);
+	if (result < 0 || !a.operand)
+		return EX_USAGE;
+	if (!a.flag && !cli_has_terminal()) {
+		(void)fprintf(stderr,
+		              "%s: nothing is restored, because there is no terminal to ask on; "
+		              "add --yes\n",
+		              PROGRAM);
+		return EX_USAGE;
+	}
+	(void)umask(NOT_FOR_OTHERS);
+	result = run_take(&s, &a.source, &e);
+	if (result == 0)
+		result = restore(&s, &a, &e);
+	return result < 0 ? cli_say(&e) : result;
+}

@@ -1,0 +1,67 @@
+/* What subcommands have of the command line and the terminal. */
+#include "system.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static const char PROGRAM[] = "agent-intercom";
+
+enum { OPT_FLAG = 256, OPT_CONFIG, OPT_DB, OPT_HELP };
+
+int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv)
+{
+	const struct option options[] = {
+		{ flag, no_argument, NULL, OPT_FLAG },
+		{ "config", required_argument, NULL, OPT_CONFIG },
+		{ "db", required_argument, NULL, OPT_DB },
+		{ "help", no_argument, NULL, OPT_HELP },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	optind = 0; /* the words before us were looked through already */
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == OPT_HELP)
+			return 1;
+		if (option == OPT_FLAG)
+			a->flag = true;
+		else if (option == OPT_CONFIG)
+			a->source.config = optarg;
+		else if (option == OPT_DB)
+			a->source.database = optarg;
+		else /* getopt_long has said why */
+			return -1;
+	}
+	if (argc - optind > 1) {
+		(void)fprintf(stderr, "%s: '%.40s' is one argument too many\n", PROGRAM,
+		              argv[optind + 1]);
+		return -1;
+	}
+	a->operand = argv[optind];
+	return 0;
+}
+
+bool cli_has_terminal(void)
+{
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+bool cli_ask(const char *question)
+{
+	char answer[16];
+
+	(void)printf("%s [y/N] ", question);
+	(void)fflush(stdout);
+	if (!fgets(answer, sizeof(answer), stdin)) {
+		(void)putchar('\n');
+		return false;
+	}
+	return answer[0] == 'y' || answer[0] == 'Y';
+}
+
+int cli_say(const struct err *e)
+{
+	(void)fprintf(stderr, "%s: %s\n", PROGRAM, e->text);
+	return err_exit(e);
+}

@@ -1,0 +1,461 @@
+/* The doctor: looks at everything a start needs and at a system that runs, one line each:
+ *
+ *   ok|warn|FAIL what: detail; what to do
+ *
+ * It makes nothing and repairs nothing. (SQLite makes -wal and -shm beside a database that nobody
+ * else has open, and removes them again.) */
+#include "doctor.h"
+
+#include "clock.h"
+#include "instance.h"
+#include "setting.h"
+#include "str.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { SILENT_MS = 90000 /* three heartbeats */ };
+
+static void doctor_clear(struct doctor *d)
+{
+	store_clear(&d->store);
+	paths_clear(&d->paths);
+	config_clear(&d->config);
+	free(d->dir);
+	free(d->address);
+}
+
+void doctor_tell(struct doctor *d, enum verdict verdict, const char *what, const char *format, ...)
+{
+	static const char *const WORDS[] = { "ok  ", "warn", "FAIL" };
+	va_list args;
+
+	(void)printf("%s %s: ", WORDS[verdict], what);
+	va_start(args, format);
+	(void)vprintf(format, args);
+	va_end(args);
+	(void)putchar('\n');
+	d->failures += verdict == FAIL;
+}
+
+/* ---- environment ---- */
+
+static void check_home(struct doctor *d)
+{
+	const char *home = paths_from_env("HOME");
+
+	if (home && access(home, W_OK | X_OK) == 0)
+		doctor_tell(d, OK, "home", "%s", home);
+	else if (home)
+		doctor_tell(d, WARN, "home", "%s: %s; set $HOME to your home directory", home,
+		            strerror(errno));
+	else if (paths_from_env("XDG_STATE_HOME") && paths_from_env("XDG_CONFIG_HOME"))
+		doctor_tell(d, OK, "home", "not set; $XDG_STATE_HOME and $XDG_CONFIG_HOME are");
+	else
+		doctor_tell(d, FAIL, "home", "$HOME is not an absolute path; set it");
+}
+
+static void check_xdg(struct doctor *d)
+{
+	static const char *const VARIABLES[] = { "XDG_CONFIG_HOME", "XDG_STATE_HOME",
+		                                 "XDG_RUNTIME_DIR" };
+
+	for (size_t i = 0; i < COUNT(VARIABLES); i++) {
+		const char *value = getenv(VARIABLES[i]);
+
+		if (value && *value && *value != '/')
+			doctor_tell(
+			    d, WARN, "environment",
+			    "$%s is '%.80s' and not absolute: it counts as unset; correct it",
+			    VARIABLES[i], value);
+	}
+}
+
+static void check_kernel(struct doctor *d)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
+	long fd = syscall(SYS_openat2, AT_FDCWD, ".", &how, sizeof(how));
+
+	if (fd >= 0) {
+		(void)close((int)fd);
+		doctor_tell(d, OK, "kernel", "openat2 works");
+	} else if (errno == ENOSYS || errno == EPERM) {
+		doctor_tell(
+		    d, FAIL, "kernel",
+		    "openat2 is missing or forbidden, files cannot be written safely; use Linux "
+		    "5.6 or later, and allow it where a container's seccomp profile does not");
+	} else {
+		doctor_tell(d, WARN, "kernel",
+		            "openat2 does not open the working directory: %s; run me "
+		            "elsewhere",
+		            strerror(errno));
+	}
+}
+
+static void check_workers(struct doctor *d)
+{
+	struct supervisor s = SUPERVISOR_INIT;
+	struct err e = ERR_INIT;
+
+	if (workers_find(&s, &e)) /* all of them: those for Slack, too */
+		doctor_tell(d, FAIL, "binaries", "%s", e.text);
+	else
+		doctor_tell(d, OK, "binaries", "%d workers beside %s", CHILD_COUNT,
+		            s.children[0].path);
+	workers_clear(&s);
+}
+
+/* ---- configuration ---- */
+
+static bool check_config(struct doctor *d, const struct config_source *source)
+{
+	struct err e = ERR_INIT;
+
+	if (config_load(source, &d->config, &e)) {
+		doctor_tell(d, FAIL, "config", "%s", e.text);
+		return false;
+	}
+	if (d->config.file[0])
+		doctor_tell(d, OK, "config", "%s", d->config.file);
+	else
+		doctor_tell(d, OK, "config",
+		            "no file, the defaults hold (`agent-intercom config sample`)");
+	for (size_t i = 0; i < d->config.warnings.count; i++)
+		doctor_tell(d, WARN, "config", "%s", d->config.warnings.items[i]);
+	doctor_tell(d, OK, "workspace", "%s", d->config.default_workspace_root);
+	return true;
+}
+
+/* ---- where the files live ---- */
+
+/* The directory of the database, or the nearest one above it that is there. */
+static void find_dir(struct doctor *d)
+{
+	OWNED(char_ptr) char *path = xstrdup(d->config.database.path);
+	char *slash = strrchr(path, '/');
+
+	d->dir_exists = true;
+	while (slash && slash > path) {
+		*slash = '\0';
+		d->dir = realpath(path, NULL);
+		if (d->dir)
+			return;
+		d->dir_exists = false;
+		slash = strrchr(path, '/');
+	}
+	d->dir = xstrdup("/");
+}
+
+static void check_filesystem(struct doctor *d)
+{
+	enum { TMPFS = 0x01021994 };
+	struct err e = ERR_INIT;
+	struct statfs about;
+
+	if (paths_check_filesystem(d->dir, &e))
+		doctor_tell(d, FAIL, "file system", "%s", e.text);
+	else if (statfs(d->dir, &about) == 0 && about.f_type == TMPFS)
+		doctor_tell(
+		    d, WARN, "file system",
+		    "%s is in memory and lost at a reboot; choose another place with --db PATH",
+		    d->dir);
+	else
+		doctor_tell(d, OK, "file system", "%s is local", d->dir);
+}
+
+static void check_space(struct doctor *d)
+{
+	int64_t bytes = store_free_bytes(d->dir);
+
+	if (bytes < 0)
+		doctor_tell(d, WARN, "free space", "unknown at %s", d->dir);
+	else if (bytes < STORE_MIN_FREE_BYTES)
+		doctor_tell(d, FAIL, "free space",
+		            "%lld MiB at %s: new questions are refused below %d MiB; free some",
+		            (long long)(bytes >> 20), d->dir, STORE_MIN_FREE_BYTES >> 20);
+	else
+		doctor_tell(d, OK, "free space", "%lld MiB at %s", (long long)(bytes >> 20),
+		            d->dir);
+}
+
+static bool is_closed(struct doctor *d, const char *path, bool must, mode_t wanted)
+{
+	struct stat about;
+
+	if (lstat(path, &about) != 0) {
+		if (must || errno != ENOENT)
+			doctor_tell(d, FAIL, "permissions", "%s: %s", path, strerror(errno));
+		return !must && errno == ENOENT;
+	}
+	if (about.st_uid != geteuid()) {
+		doctor_tell(d, FAIL, "permissions",
+		            "%s belongs to uid %u, we are uid %u; run me as its owner, or chown it",
+		            path, (unsigned)about.st_uid, (unsigned)geteuid());
+		return false;
+	}
+	if (access(path, W_OK) != 0) {
+		doctor_tell(d, FAIL, "permissions", "%s cannot be written: %s; chmod %o it", path,
+		            strerror(errno), wanted);
+		return false;
+	}
+	if (!(about.st_mode & NOT_FOR_OTHERS))
+		return true;
+	doctor_tell(d, WARN, "permissions", "%s has mode %04o, open to others; chmod %o it", path,
+	            about.st_mode & 07777U, wanted);
+	return false;
+}
+
+static void check_permissions(struct doctor *d)
+{
+	static const char *const SUFFIXES[] = { "-wal", "-shm", "-next", "-now", "-instance" };
+	bool closed = is_closed(d, d->dir, true, 0700);
+
+	closed &= is_closed(d, d->paths.database, true, 0600);
+	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+		OWNED(str) struct str name = STR_INIT;
+
+		str_addf(&name, "%s%s", d->paths.database, SUFFIXES[i]);
+		closed &= is_closed(d, str_text(&name), false, 0600);
+	}
+	if (closed)
+		doctor_tell(d, OK, "permissions", "%s and its files are for us alone", d->dir);
+}
+
+static void check_run(struct doctor *d)
+{
+	if (access(d->paths.run, F_OK) != 0)
+		doctor_tell(d, OK, "run directory", "%s is not there yet; the first start makes it",
+		            d->paths.run);
+	else
+		doctor_tell(d, OK, "run directory", "%s", d->paths.run);
+}
+
+/* ---- the database ---- */
+
+struct checked {
+	struct str text;
+	int rows;
+};
+
+static void take_row(int columns, const char *const *names, const char *const *values, void *arg)
+{
+	struct checked *c = arg;
+
+	(void)columns;
+	(void)names;
+	if (c->rows++ == 0)
+		str_add(&c->text, values[0] ? values[0] : "NULL");
+}
+
+static void check_integrity(struct doctor *d)
+{
+	struct checked found = { .text = STR_INIT };
+	struct err e = ERR_INIT;
+
+	if (store_query(&d->store, "PRAGMA quick_check(1)", take_row, &found, &e))
+		doctor_tell(d, FAIL, "integrity", "%s", e.text);
+	else if (strcmp(str_text(&found.text), "ok") != 0)
+		doctor_tell(
+		    d, FAIL, "integrity",
+		    "%s; stop the system, then restore a backup: agent-intercom restore FILE",
+		    str_text(&found.text));
+	else
+		doctor_tell(d, OK, "integrity", "quick_check found nothing");
+	str_clear(&found.text);
+}
+
+static void check_database(struct doctor *d)
+{
+	struct err e = ERR_INIT;
+	struct stat about;
+
+	/* As another user (root), opening it would leave files that its owner cannot use. */
+	if (lstat(d->paths.database, &about) != 0 || about.st_uid != geteuid())
+		return; /* told by permissions */
+	if (about.st_size == 0) {
+		doctor_tell(d, OK, "database", "%s is empty; the first start fills it",
+		            d->paths.database);
+		return;
+	}
+	if (store_open(&d->store, d->paths.database, NULL, &e)) {
+		doctor_tell(d, e.kind == ERR_AGAIN ? WARN : FAIL, "database", "%s", e.text);
+		return;
+	}
+	doctor_tell(d, OK, "database", "%s, schema version %d", d->paths.database,
+	            store_schema_version());
+	check_integrity(d);
+}
+
+/* ---- what runs ---- */
+
+static void check_instance(struct doctor *d)
+{
+	struct err e = ERR_INIT;
+
+	d->pid = instance_holder(d->paths.database, &e);
+	if (d->pid < 0)
+		doctor_tell(d, FAIL, "system", "%s", e.text);
+	else if (d->pid > 0)
+		doctor_tell(d, OK, "system", "runs (pid %d)", (int)d->pid);
+	else if (instance_is_stopped(d->paths.run))
+		doctor_tell(d, OK, "system", "is stopped; `agent-intercom` starts it");
+	else
+		doctor_tell(d, OK, "system", "does not run; `agent-intercom` starts it");
+}
+
+static void check_worker(struct doctor *d, stmt *live, bool seen[CHILD_COUNT])
+{
+	const char *name = col_text(live, WORKER_LIVE_NAME);
+	const char *state = col_text(live, WORKER_LIVE_STATE);
+	const char *detail = col_text(live, WORKER_LIVE_DETAIL);
+	int64_t age = clock_now_ms() - clock_parse(col_text(live, WORKER_LIVE_HEARTBEAT_AT));
+	bool silent = age > SILENT_MS, slack = strncmp(name, "slack-", 6) == 0;
+	bool cut_off = slack && detail && strncmp(detail, "not connected", 13) == 0;
+
+	for (int i = 0; i < CHILD_COUNT; i++)
+		seen[i] |= strcmp(name, CHILD_NAMES[i]) == 0;
+	if (strcmp(name, CHILD_NAMES[CHILD_FRONT]) == 0 && !d->address && detail)
+		d->address = xstrdup(detail);
+	doctor_tell(d, silent || cut_off || strcmp(state, "ready") != 0 ? WARN : OK, "worker",
+	            "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name, state,
+	            (long long)col_int(live, WORKER_LIVE_PID),
+	            (long long)(age < 0 ? 0 : age / 1000),
+	            silent ? "; it may hang: end it and it is started again" : "",
+	            slack && detail ? ": " : "", slack && detail ? detail : "");
+}
+
+/* Whether the system that runs has its Slack workers. */
+static bool serves_slack(struct doctor *d)
+{
+	OWNED(str) struct str value = STR_INIT;
+
+	return setting_get(&d->store, "slack.configured", &value, NULL) > 0 &&
+	       strcmp(str_text(&value), "true") == 0;
+}
+
+static void check_running(struct doctor *d)
+{
+	bool seen[CHILD_COUNT] = { false };
+	char host[MACHINE_BYTES];
+	struct err e = ERR_INIT;
+	stmt *live;
+	int got;
+
+	if (d->pid <= 0 || !d->store.db)
+		return;
+	machine_name(host);
+	live = store_stmt(&d->store, SQL_WORKER_LIVE);
+	bind_text(live, ":host", host);
+	while ((got = stmt_row(live, &e)) > 0)
+		check_worker(d, live, seen);
+	stmt_reset(live);
+	if (got < 0)
+		doctor_tell(d, FAIL, "worker", "%s", e.text);
+	for (int i = 0; got == 0 && i < CHILD_COUNT; i++)
+		if (!seen[i] && (i < CHILD_SLACK_POSTER || serves_slack(d)))
+			doctor_tell(d, FAIL, "worker",
+			            "%s does not run; the log of agent-intercom tells why",
+			            CHILD_NAMES[i]);
+}
+
+/* 0 the port is free, else errno. */
+static int try_port(int port)
+{
+	const struct sockaddr_in a = { .sin_family = AF_INET,
+		                       .sin_port = htons((uint16_t)port),
+		                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int on = 1;
+	int failed = fd < 0 ? errno : 0;
+
+	if (failed)
+		return failed;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, (const struct sockaddr *)&a, sizeof(a)) != 0)
+		failed = errno;
+	(void)close(fd);
+	return failed;
+}
+
+static void check_port(struct doctor *d)
+{
+	int port = (int)d->config.http_port;
+	int failed = port ? try_port(port) : 0;
+	char ours[16];
+
+	(void)snprintf(ours, sizeof(ours), ":%d/", port);
+	if (d->address && (!port || strstr(d->address, ours)))
+		doctor_tell(d, OK, "port", "we serve %s", d->address);
+	else if (!port)
+		doctor_tell(d, OK, "port", "any free one");
+	else if (failed == 0)
+		doctor_tell(d, OK, "port", "%d on 127.0.0.1 is free", port);
+	else if (failed == EADDRINUSE)
+		doctor_tell(
+		    d, FAIL, "port",
+		    "%d on 127.0.0.1 is used by another program (`ss -ltnp` tells which); stop it "
+		    "or set another http_port",
+		    port);
+	else
+		doctor_tell(d, FAIL, "port", "%d on 127.0.0.1: %s; set another http_port", port,
+		            strerror(failed));
+}
+
+static void check_system(struct doctor *d)
+{
+	struct err e = ERR_INIT;
+
+	find_dir(d);
+	check_filesystem(d);
+	check_space(d);
+	if (!d->dir_exists) {
+		doctor_tell(d, OK, "database", "%s is not there yet; the first start makes it",
+		            d->config.database.path);
+	} else if (paths_open(d->config.database.path, false, &d->paths, &e)) {
+		doctor_tell(d, FAIL, "database", "%s", e.text);
+	} else {
+		check_run(d);
+		if (access(d->paths.database, F_OK) != 0) {
+			doctor_tell(d, OK, "database",
+			            "%s is not there yet; the first start makes it",
+			            d->paths.database);
+		} else {
+			check_permissions(d);
+			check_database(d);
+			check_instance(d);
+			check_running(d);
+		}
+	}
+	check_port(d);
+}
+
+int intercom_doctor(const struct config_source *source)
+{
+	OWNED(doctor)
+	struct doctor d = { .config = CONFIG_INIT, .paths = PATHS_INIT, .store = STORE_INIT };
+
+	(void)umask(NOT_FOR_OTHERS);
+	check_home(&d);
+	check_xdg(&d);
+	check_kernel(&d);
+	check_workers(&d);
+	if (check_config(&d, source)) {
+		doctor_check_slack(&d);
+		check_system(&d);
+	}
+	return d.failures ? EXIT_FAILURE : EX_OK;
+}

@@ -1,0 +1,507 @@
+/* `agent-intercom install HOST` and `uninstall HOST`: the entry by which a host starts or reaches
+ * us, and the lines that tell its agent to ask. The change is shown before it is made; what else is
+ * in the files stays, and a copy from before the first change is kept beside each. */
+#include "install.h"
+#include "system.h"
+
+#include "diff.h"
+#include "json.h"
+#include "toml_edit.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { DECLINED = 1 };
+
+static const char PROGRAM[] = "agent-intercom";
+
+/* What belongs to a wish and has to be freed. */
+struct request {
+	struct wish wish;
+	struct config_source source;
+	struct str command, url, file, instructions;
+};
+
+static void request_clear(struct request *r)
+{
+	cJSON_Delete(r->wish.args);
+	str_clear(&r->command);
+	str_clear(&r->url);
+	str_clear(&r->file);
+	str_clear(&r->instructions);
+}
+
+/* ---- arguments ---- */
+
+static int help(bool remove)
+{
+	OWNED(str) struct str names = STR_INIT;
+
+	host_names(&names);
+	(void)printf("usage: %s %s HOST [OPTIONS]\n\nHOST is %s.\n\n", PROGRAM,
+	             remove ? "uninstall" : "install", str_text(&names));
+	if (!remove)
+		(void)puts(
+		    "Writes the host's entry for agent-intercom, with the limits that let "
+		    "a call wait an hour,\nand shows the change before it asks.\n\n"
+		    "  --print              only prints the entry\n"
+		    "  --http               reach a running agent-intercom over HTTP instead "
+		    "of starting it\n"
+		    "  --wait SECONDS       how long a call may wait (3600)\n"
+		    "  --config FILE, --db PATH, --workspace DIR\n"
+		    "                       handed on to agent-intercom");
+	else
+		(void)puts("Takes out what install has put in, and nothing else.\n");
+	(void)puts("  --project            the file of the project in the working directory "
+	           "(vscode: the default)\n"
+	           "  --user               the file of this user\n"
+	           "  --file FILE          another file of the same form\n"
+	           "  --name NAME          of the server, as the host shows it (intercom)\n"
+	           "  --instructions FILE  also the lines for the agent, in CLAUDE.md, AGENTS.md, "
+	           "...\n"
+	           "  --yes                do not ask\n"
+	           "  --help\n\n"
+	           "Exit status: 0 done, or nothing to do; 1 nothing written; 64 wrong usage; 75 "
+	           "try\nagain; 78 a file that cannot be changed: none is.");
+	return EX_OK;
+}
+
+enum { OPT_CONFIG = 256, OPT_DB, OPT_WORKSPACE, OPT_FILE, OPT_NAME, OPT_INSTRUCTIONS, OPT_WAIT };
+
+static int take_wait(struct wish *w, const char *text)
+{
+	char *end;
+	long seconds = strtol(text, &end, 10);
+
+	if (*end || end == text || seconds < 1 || seconds > WAIT_SECONDS_MAX) {
+		(void)fprintf(stderr, "%s: --wait takes 1 to %d seconds, not '%.40s'\n", PROGRAM,
+		              WAIT_SECONDS_MAX, text);
+		return -1;
+	}
+	w->wait = seconds;
+	return 0;
+}
+
+static int take_name(struct wish *w, const char *text)
+{
+	static const char ALLOWED[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                              "0123456789_-";
+
+	w->name = text;
+	if (*text && !text[strspn(text, ALLOWED)] && strlen(text) <= PATHS_NAME_BYTES_MAX)
+		return 0;
+	(void)fprintf(stderr, "%s: --name takes up to %d of A-Z a-z 0-9 _ -, not '%.40s'\n",
+	              PROGRAM, (int)PATHS_NAME_BYTES_MAX, text);
+	return -1;
+}
+
+/* An option with a text. */
+static int take(struct request *r, int option, const char *text)
+{
+	switch (option) {
+	case OPT_CONFIG:
+		r->source.config = text;
+		return 0;
+	case OPT_DB:
+		r->source.database = text;
+		return 0;
+	case OPT_WORKSPACE:
+		r->source.workspace = text;
+		return 0;
+	case OPT_FILE:
+		r->wish.file = text;
+		return 0;
+	case OPT_INSTRUCTIONS:
+		r->wish.instructions = text;
+		return 0;
+	case OPT_NAME:
+		return take_name(&r->wish, text);
+	case OPT_WAIT:
+		return take_wait(&r->wish, text);
+	default: /* getopt_long has said why */
+		return -1;
+	}
+}
+
+/* 0, 1 after --help, -1. */
+static int parse(struct request *r, int argc, char **argv)
+{
+	int project = -1, asks_help = 0, yes = 0, print = 0, http = 0, option;
+	const struct option options[] = {
+		{ "project", no_argument, &project, 1 },
+		{ "user", no_argument, &project, 0 },
+		{ "yes", no_argument, &yes, 1 },
+		{ "print", no_argument, &print, 1 },
+		{ "http", no_argument, &http, 1 },
+		{ "help", no_argument, &asks_help, 1 },
+		{ "config", required_argument, NULL, OPT_CONFIG },
+		{ "db", required_argument, NULL, OPT_DB },
+		{ "workspace", required_argument, NULL, OPT_WORKSPACE },
+		{ "file", required_argument, NULL, OPT_FILE },
+		{ "name", required_argument, NULL, OPT_NAME },
+		{ "instructions", required_argument, NULL, OPT_INSTRUCTIONS },
+		{ "wait", required_argument, NULL, OPT_WAIT },
+		{ NULL, 0, NULL, 0 },
+	};
+
+	r->wish.wait = -1;
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (option != 0 && take(r, option, optarg))
+			return -1;
+	if (asks_help)
+		return 1;
+	if (print && r->wish.remove) {
+		(void)fprintf(stderr,
+		              "%s: uninstall prints nothing; it shows the change and asks\n",
+		              PROGRAM);
+		return -1;
+	}
+	r->wish.host = optind + 1 == argc ? host_find(argv[optind]) : NULL;
+	if (!r->wish.host) {
+		OWNED(str) struct str names = STR_INIT;
+
+		host_names(&names);
+		(void)fprintf(stderr, "%s: write %s and one of %s\n", PROGRAM, argv[0],
+		              str_text(&names));
+		return -1;
+	}
+	r->wish.project = project < 0 ? r->wish.host->in_project : project;
+	r->wish.yes = yes;
+	r->wish.print = print;
+	r->wish.http = http;
+	if (r->wish.wait < 0)
+		r->wish.wait = r->wish.host->waits_long ? WAIT_SECONDS : 0;
+	return 0;
+}
+
+/* ---- what the entry says ---- */
+
+/* Whether `agent-intercom` in $PATH is the program at path. */
+static bool is_in_path(const char *path)
+{
+	const char *rest = getenv("PATH");
+	OWNED(str) struct str candidate = STR_INIT;
+	char real[PATH_MAX];
+
+	while (rest && *rest) {
+		size_t length = strcspn(rest, ":");
+
+		str_reset(&candidate);
+		str_add_bytes(&candidate, rest, length);
+		str_addf(&candidate, "/%s", PROGRAM);
+		if (*rest == '/' && access(str_text(&candidate), X_OK) == 0)
+			return realpath(str_text(&candidate), real) && strcmp(real, path) == 0;
+		rest += length + (rest[length] == ':');
+	}
+	return false;
+}
+
+static int find_command(struct request *r, struct err *e)
+{
+	char path[PATH_MAX];
+
+	if (!realpath("/proc/self/exe", path))
+		return err_errno(e, ERR_INPUT, "/proc/self/exe: cannot tell where I am installed");
+	/* An editor is not started from a shell: it may have another PATH. */
+	str_add(&r->command,
+	        is_in_path(path) && (r->wish.project || !r->wish.host->is_editor) ? PROGRAM : path);
+	r->wish.command = str_text(&r->command);
+	return 0;
+}
+
+static void add_arg(cJSON *args, const char *text)
+{
+	(void)cJSON_AddItemToArray(args, cJSON_CreateString(text));
+}
+
+static int add_path(cJSON *args, const char *option, const char *path, struct err *e)
+{
+	OWNED(str) struct str absolute = STR_INIT;
+
+	if (!path)
+		return 0;
+	if (paths_absolute(NULL, path, &absolute, e))
+		return -1;
+	add_arg(args, option);
+	add_arg(args, str_text(&absolute));
+	return 0;
+}
+
+static int find_args(struct request *r, struct err *e)
+{
+	cJSON *args = r->wish.args = cJSON_CreateArray();
+	char number[24];
+
+	add_arg(args, "mcp");
+	if (add_path(args, "--config", r->source.config, e) ||
+	    add_path(args, "--db", r->source.database, e) ||
+	    add_path(args, "--workspace", r->source.workspace, e))
+		return -1;
+	/* Editors start servers elsewhere (Cursor in ~), but fill this in. */
+	if (r->wish.host->is_editor && !r->source.workspace) {
+		add_arg(args, "--workspace");
+		add_arg(args, "${workspaceFolder}");
+	}
+	if (r->wish.wait > 0) {
+		(void)snprintf(number, sizeof(number), "%ld", r->wish.wait);
+		add_arg(args, "--wait");
+		add_arg(args, number);
+	}
+	return 0;
+}
+
+static int find_url(struct request *r, struct err *e)
+{
+	struct config config = CONFIG_INIT;
+	int port;
+
+	if (config_load(&r->source, &config, e))
+		return -1;
+	port = (int)config.http_port;
+	config_clear(&config);
+	if (port == 0)
+		return err_set(e, ERR_INPUT,
+		               "http_port is 0, another one at each start; set one in the "
+		               "configuration");
+	str_addf(&r->url, "http://127.0.0.1:%d/mcp", port);
+	if (r->wish.wait > 0)
+		str_addf(&r->url, "?wait=%ld", r->wish.wait);
+	r->wish.url = str_text(&r->url);
+	return 0;
+}
+
+static int complete(struct request *r, struct err *e)
+{
+	if (find_command(r, e) || find_args(r, e) || (r->wish.http && find_url(r, e)))
+		return -1;
+	if (r->wish.file) {
+		if (paths_absolute(NULL, r->wish.file, &r->file, e))
+			return -1;
+		r->wish.file = str_text(&r->file);
+	}
+	if (r->wish.instructions) {
+		if (paths_absolute(NULL, r->wish.instructions, &r->instructions, e))
+			return -1;
+		r->wish.instructions = str_text(&r->instructions);
+	}
+	return 0;
+}
+
+/* ---- printing ---- */
+
+static int print_json(json_place place, const cJSON *value, struct err *e)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	if (json_edit_set(&text, "the entry", place, value, e))
+		return -1;
+	(void)fputs(str_text(&text), stdout);
+	return 0;
+}
+
+/* The entry on stdout, where it belongs on stderr. */
+static int print(const struct wish *w, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *entry = host_entry(w);
+	OWNED(cJSON_ptr) cJSON *value = w->host->value ? cJSON_CreateString(w->host->value) : NULL;
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str text = STR_INIT;
+	const char *const place[] = { w->host->servers, w->name, NULL };
+
+	if (w->file)
+		str_add(&path, w->file);
+	else if (host_path(&w->host->file, w->project, &path, e))
+		return -1;
+	(void)fprintf(stderr, "in %s:\n", str_text(&path));
+	if (w->host->toml) {
+		toml_edit_print(&text, w->host->servers, w->name, entry);
+		(void)fputs(str_text(&text), stdout);
+	} else if (print_json(place, entry, e)) {
+		return -1;
+	}
+	(void)fflush(stdout);
+	str_reset(&path);
+	if (w->host->setting) {
+		if (host_path(&w->host->settings, w->project, &path, e))
+			return -1;
+		(void)fprintf(stderr, "in %s:\n", str_text(&path));
+		if (print_json(w->host->setting, value, e))
+			return -1;
+		(void)fflush(stdout);
+	}
+	if (w->instructions) {
+		str_reset(&text);
+		plan_lines(&text, w->name);
+		(void)fprintf(stderr, "in %s:\n", w->instructions);
+		(void)fputs(str_text(&text), stdout);
+	}
+	return fflush(stdout) ? err_errno(e, ERR_AGAIN, "stdout") : 0;
+}
+
+/* ---- showing, asking, writing ---- */
+
+static void show(const struct plan *p)
+{
+	for (int i = 0; i < p->count; i++) {
+		const struct change *c = &p->changes[i];
+		OWNED(str) struct str diff = STR_INIT;
+
+		if (c->by_hand.length > 0) {
+			(void)fputs(str_text(&c->by_hand), stdout);
+			continue;
+		}
+		if (!change_is_one(c)) {
+			(void)printf("%s: nothing to change\n", c->file.path);
+			continue;
+		}
+		diff_compute(c->file.path + (c->file.path[0] == '/'),
+		             c->file.exists ? str_text(&c->file.bytes) : NULL, c->file.bytes.length,
+		             c->remove ? NULL : str_text(&c->after),
+		             c->remove ? 0 : c->after.length, &diff);
+		(void)fputs(str_text(&diff), stdout);
+	}
+	(void)fflush(stdout);
+}
+
+static int write_one(const struct change *c, struct err *e)
+{
+	OWNED(str) struct str kept = STR_INIT;
+
+	if (c->remove) {
+		if (textfile_remove(&c->file, e))
+			return -1;
+		(void)printf("removed %s\n", c->file.path);
+		return 0;
+	}
+	if (textfile_keep(&c->file, KEPT_SUFFIX, e) || textfile_replace(&c->file, &c->after, e))
+		return -1;
+	/* All as it was: the copy has done its work. */
+	if (c->kept.exists && c->kept.bytes.length == c->after.length &&
+	    memcmp(str_text(&c->kept.bytes), str_text(&c->after), c->after.length) == 0) {
+		str_addf(&kept, "%s" KEPT_SUFFIX, c->file.target);
+		(void)unlink(str_text(&kept));
+	}
+	(void)printf("wrote %s\n", c->file.path);
+	return 0;
+}
+
+/* Shows, asks and writes. 0; 1 nothing was written though there was something to write; -1. */
+static int carry_out(const struct plan *p, const struct wish *w, const char *question,
+                     struct err *e)
+{
+	int left = 0;
+
+	show(p);
+	for (int i = 0; i < p->count; i++)
+		left |= p->changes[i].by_hand.length > 0;
+	if (!plan_changes(p))
+		return left;
+	if (!w->yes && !cli_has_terminal()) {
+		(void)fprintf(stderr,
+		              "%s: nothing is written, because there is no terminal to ask on; "
+		              "add --yes\n",
+		              PROGRAM);
+		return DECLINED;
+	}
+	if (!w->yes && !cli_ask(question)) {
+		(void)puts("Nothing is written.");
+		return DECLINED;
+	}
+	for (int i = 0; i < p->count; i++)
+		if (change_is_one(&p->changes[i]) && write_one(&p->changes[i], e))
+			return -1;
+	return left;
+}
+
+static int change_host(const struct wish *w, struct err *e)
+{
+	struct plan p = PLAN_INIT;
+	OWNED(str) struct str question = STR_INIT;
+	int result = plan_host(&p, w, e);
+
+	str_addf(&question, "Change %s's configuration so?", w->host->title);
+	if (result == 0 && w->instructions) /* looked at before anything is written */
+		result = plan_instructions(&p, w, w->instructions, e);
+	if (result == 0)
+		result = carry_out(&p, w, str_text(&question), e);
+	plan_clear(&p);
+	return result;
+}
+
+/* The lines for the agent where nobody has said in which file: offered on a terminal, mentioned
+ * elsewhere. Uninstall looks whether they are in the usual file. */
+static int change_usual_instructions(const struct wish *w, struct err *e)
+{
+	struct plan p = PLAN_INIT;
+	OWNED(str) struct str question = STR_INIT;
+	OWNED(str) struct str path = STR_INIT;
+	int result;
+
+	if (paths_absolute(NULL, w->host->instructions, &path, e))
+		return -1;
+	result = plan_instructions(&p, w, str_text(&path), e);
+	if (result == 0 && plan_changes(&p)) {
+		if (w->remove || (cli_has_terminal() && !w->yes)) {
+			str_addf(&question, "%s the lines that make the agent ask?",
+			         w->remove ? "Take out" : "Add");
+			result = carry_out(&p, w, str_text(&question), e);
+			if (result == DECLINED && !w->remove)
+				result = 0; /* it was an offer */
+		} else {
+			(void)printf("Lines that make the agent ask: add --instructions %s\n",
+			             w->host->instructions);
+		}
+	}
+	plan_clear(&p);
+	return result;
+}
+
+static void tell_hints(const struct wish *w)
+{
+	if (w->remove)
+		return;
+	if (w->host->hint)
+		(void)puts(w->host->hint);
+	if (w->project && w->host->project_hint)
+		(void)puts(w->host->project_hint);
+	if (w->http)
+		(void)puts("Over HTTP agent-intercom has to run already, and the workspace is the "
+		           "one that it was\nstarted with (?workspace_id= in the URL names "
+		           "another).");
+}
+
+static int carry_out_request(struct request *r, struct err *e)
+{
+	int result;
+
+	if (complete(r, e))
+		return -1;
+	if (r->wish.print && !r->wish.remove)
+		return print(&r->wish, e);
+	result = change_host(&r->wish, e);
+	if (result == 0)
+		tell_hints(&r->wish);
+	if (result == 0 && !r->wish.instructions)
+		result = change_usual_instructions(&r->wish, e);
+	return result;
+}
+
+int intercom_install(bool remove, const struct config_source *source, int argc, char **argv)
+{
+	struct request r = { .wish = { .name = "intercom", .remove = remove }, .source = *source };
+	struct err e = ERR_INIT;
+	int result = parse(&r, argc, argv);
+
+	if (result != 0)
+		return result > 0 ? help(remove) : EX_USAGE;
+	result = carry_out_request(&r, &e);
+	request_clear(&r);
+	return result < 0 ? cli_say(&e) : result;
+}

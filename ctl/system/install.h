@@ -1,0 +1,110 @@
+/* install: what the parts of `agent-intercom install` share.
+ *
+ * install.c        arguments, showing, asking, writing
+ * intercom_install_plan.c   what the files are to become
+ * intercom_install_hosts.c  where each host reads its servers, and in which form */
+#ifndef INTERCOM_INSTALL_H
+#define INTERCOM_INSTALL_H
+
+#include "err.h"
+#include "json_edit.h"
+#include "str.h"
+#include "textfile.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+
+enum { WAIT_SECONDS = 3600, WAIT_SECONDS_MAX = 86400, SLACK_SECONDS = 100, CHANGES_MAX = 3 };
+
+#define KEPT_SUFFIX ".before-intercom"
+
+/* What is asked for. */
+struct wish {
+	const struct host *host;
+	const char *name; /* of the server, as the host knows it */
+	const char *file; /* in place of the host's own, or NULL */
+	const char *instructions; /* file, or NULL */
+	bool remove, project, print, yes, http;
+	const char *command; /* stdio: the program */
+	cJSON *args; /* and its arguments */
+	const char *url; /* HTTP */
+	long wait; /* seconds; 0: the server's own cap */
+};
+
+/* A file of a host: $variable/name, else ~/<home><name> ("" or a folder with its slash); of a
+ * project, project in the working directory. */
+struct host_file {
+	const char *project, *variable, *home, *name;
+	bool or_jsonc; /* with a 'c' at its end, if that is the one that is there */
+};
+
+struct host {
+	const char *name; /* on the command line */
+	const char *title;
+	const char *instructions; /* the file that the agent reads in a workspace */
+	bool toml;
+	bool waits_long; /* it can be told to wait an hour, or needs not be told */
+	bool in_project; /* it has to be told the workspace, so that is where it is installed */
+	bool is_editor; /* started from a desktop: its PATH is not the shell's */
+	struct host_file file;
+	const char *servers; /* the member that holds the servers */
+	/* What an entry says, in this order; NULL: it says no such thing. */
+	const char *types[2]; /* its "type": of a program, of a URL */
+	const char *url; /* the name of that member */
+	bool one_array; /* "command" holds the arguments too */
+	struct {
+		const char *name, *json;
+	} constant; /* a member that is always the same */
+	struct {
+		const char *name;
+		int unit; /* how many of it are a second */
+	} timeout;
+	/* A setting beside it: file, place and value; NULL if there is none. */
+	struct host_file settings;
+	json_place setting;
+	const char *value;
+	const char *hint, *project_hint; /* what else there is to know, or NULL */
+};
+
+const struct host *host_find(const char *name);
+/* "claude|codex|..." */
+void host_names(struct str *out);
+/* Appends the path of a file, of this user or of the project in the working directory. */
+int host_path(const struct host_file *f, bool project, struct str *out, struct err *e);
+/* Makes the entry; the caller deletes it. */
+cJSON *host_entry(const struct wish *w);
+/* Whether an entry under our name is one that install has written, and not another server. */
+bool host_entry_is_ours(const cJSON *entry);
+
+/* What is to become of one file. */
+struct change {
+	struct textfile file;
+	struct textfile kept; /* the copy from before the first install */
+	struct str after;
+	bool remove; /* the file was made by us and is empty now */
+	struct str by_hand; /* not empty: it is not ours to change; what to do instead */
+};
+
+struct plan {
+	struct change changes[CHANGES_MAX];
+	int count;
+};
+
+#define PLAN_INIT                                                                                  \
+	{                                                                                          \
+		.count = 0                                                                         \
+	}
+
+/* Adds what becomes of the host's files. 0 or -1; nothing is written. */
+int plan_host(struct plan *p, const struct wish *w, struct err *e);
+/* Adds what becomes of an instruction file. */
+int plan_instructions(struct plan *p, const struct wish *w, const char *path, struct err *e);
+/* Whether anything is to be written. */
+bool plan_changes(const struct plan *p);
+bool change_is_one(const struct change *c);
+void plan_clear(struct plan *p);
+
+/* Appends the lines for an agent's instruction file, with their marks. */
+void plan_lines(struct str *out, const char *server);
+
+#endif

@@ -1,0 +1,203 @@
+/* The hosts that install knows: where each reads its MCP servers, and in which form.
+ *
+ * Sources, as of November 2026: Claude Code docs "Connect Claude Code to tools via MCP" and
+ * "Environment variables"; Codex docs "Model Context Protocol"; Gemini CLI docs "MCP servers" and
+ * "Trusted folders"; GitHub docs "Adding MCP servers for GitHub Copilot CLI"; Cursor docs "Model
+ * Context Protocol" (interpolation); VS Code docs "MCP configuration reference"; opencode docs
+ * "MCP servers" (the form of V1, which V2 reads too). The limits are those of mcp.md 11.2.
+ * tests/hosts runs those that start without a login. */
+#include "install.h"
+
+#include "paths.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MS_PER_S = 1000 };
+
+/* Without it interactive Claude Code goes on working after two minutes (mcp.md 10.3). */
+static const char *const BLOCKING[] = { "env", "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS", NULL };
+
+static const struct host HOSTS[] = {
+	{ .name = "claude",
+	  .title = "Claude Code",
+	  .instructions = "CLAUDE.md",
+	  .servers = "mcpServers",
+	  .waits_long = true,
+	  .file = { ".mcp.json", "CLAUDE_CONFIG_DIR", "", ".claude.json" },
+	  .types = { "stdio", "http" },
+	  .url = "url",
+	  .timeout = { "timeout", MS_PER_S },
+	  .settings = { ".claude/settings.json", "CLAUDE_CONFIG_DIR", ".claude/", "settings.json" },
+	  .setting = BLOCKING,
+	  .value = "0",
+	  .hint = "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS=0 makes it wait for an answer instead of "
+	          "working on after two minutes; it holds for all MCP servers.",
+	  .project_hint = "Claude Code asks once before it starts a server of .mcp.json." },
+	{ .name = "codex",
+	  .title = "Codex CLI",
+	  .instructions = "AGENTS.md",
+	  .servers = "mcp_servers",
+	  .toml = true,
+	  .waits_long = true,
+	  .file = { ".codex/config.toml", "CODEX_HOME", ".codex/", "config.toml" },
+	  .url = "url",
+	  .timeout = { "tool_timeout_sec", 1 },
+	  .project_hint = "Codex reads a project's config.toml only if it trusts the project." },
+	{ .name = "gemini",
+	  .title = "Gemini CLI",
+	  .instructions = "GEMINI.md",
+	  .servers = "mcpServers",
+	  .waits_long = true,
+	  .file = { ".gemini/settings.json", NULL, "", ".gemini/settings.json" },
+	  .url = "httpUrl",
+	  .timeout = { "timeout", MS_PER_S },
+	  .hint = "Gemini CLI starts MCP servers only in folders that it trusts." },
+	{ .name = "copilot",
+	  .title = "GitHub Copilot CLI",
+	  .instructions = "AGENTS.md",
+	  .servers = "mcpServers",
+	  .waits_long = true,
+	  .file = { ".github/mcp.json", "COPILOT_HOME", ".copilot/", "mcp-config.json" },
+	  .types = { "local", "http" },
+	  .url = "url",
+	  .constant = { "tools", "[\"*\"]" },
+	  .timeout = { "timeout", MS_PER_S },
+	  .project_hint = "Copilot CLI reads a project's servers only in folders that it trusts." },
+	{ .name = "cursor",
+	  .title = "Cursor",
+	  .instructions = "AGENTS.md",
+	  .servers = "mcpServers",
+	  .is_editor = true,
+	  .file = { ".cursor/mcp.json", NULL, "", ".cursor/mcp.json" },
+	  .types = { "stdio", "http" },
+	  .url = "url",
+	  .hint = "Cursor has no setting for long calls: a call ends as `pending` after the "
+	          "server's own cap, and the agent asks again (--wait SECONDS to change that)." },
+	{ .name = "vscode",
+	  .title = "VS Code",
+	  .instructions = "AGENTS.md",
+	  .servers = "servers",
+	  .is_editor = true,
+	  .in_project = true,
+	  .waits_long = true,
+	  .file = { ".vscode/mcp.json", "XDG_CONFIG_HOME", ".config/", "Code/User/mcp.json" },
+	  .types = { "stdio", "http" },
+	  .url = "url",
+	  .hint = "VS Code has no limit of its own for a call, and no setting for one." },
+	{ .name = "opencode",
+	  .title = "opencode",
+	  .instructions = "AGENTS.md",
+	  .servers = "mcp",
+	  .waits_long = true,
+	  .file = { "opencode.json", "XDG_CONFIG_HOME", ".config/", "opencode/opencode.json",
+	            .or_jsonc = true },
+	  .types = { "local", "remote" },
+	  .url = "url",
+	  .one_array = true,
+	  .constant = { "enabled", "true" },
+	  .timeout = { "timeout", MS_PER_S } },
+};
+
+/* ---- what the table says ---- */
+
+int host_path(const struct host_file *f, bool project, struct str *out, struct err *e)
+{
+	OWNED(str) struct str commented = STR_INIT;
+	const char *base = f->variable ? paths_from_env(f->variable) : NULL;
+	const char *home = paths_from_env("HOME");
+
+	if (project) {
+		if (paths_absolute(NULL, f->project, out, e))
+			return -1;
+	} else if (base) {
+		str_addf(out, "%s/%s", base, f->name);
+	} else if (home) {
+		str_addf(out, "%s/%s%s", home, f->home, f->name);
+	} else {
+		return err_set(e, ERR_INPUT, "$HOME is not an absolute path; set it");
+	}
+	if (!f->or_jsonc || access(str_text(out), F_OK) == 0)
+		return 0;
+	str_addf(&commented, "%sc", str_text(out));
+	if (access(str_text(&commented), F_OK) == 0)
+		str_add_char(out, 'c');
+	return 0;
+}
+
+static void add_text(cJSON *entry, const char *name, const char *text)
+{
+	(void)cJSON_AddStringToObject(entry, name, text);
+}
+
+static void add_program(cJSON *entry, const struct wish *w)
+{
+	cJSON *args = cJSON_Duplicate(w->args, 1);
+
+	if (w->host->one_array) {
+		(void)cJSON_InsertItemInArray(args, 0, cJSON_CreateString(w->command));
+		(void)cJSON_AddItemToObject(entry, "command", args);
+	} else {
+		add_text(entry, "command", w->command);
+		(void)cJSON_AddItemToObject(entry, "args", args);
+	}
+}
+
+cJSON *host_entry(const struct wish *w)
+{
+	const struct host *h = w->host;
+	const char *type = h->types[w->http];
+	cJSON *entry = cJSON_CreateObject();
+
+	if (type)
+		add_text(entry, "type", type);
+	if (w->http)
+		add_text(entry, h->url, w->url);
+	else
+		add_program(entry, w);
+	if (h->constant.name)
+		(void)cJSON_AddItemToObject(entry, h->constant.name, cJSON_Parse(h->constant.json));
+	/* A little more than a call may wait, so that the answer "pending" still arrives. */
+	if (h->timeout.name && w->wait > 0)
+		(void)cJSON_AddNumberToObject(entry, h->timeout.name,
+		                              (double)(w->wait + SLACK_SECONDS) * h->timeout.unit);
+	return entry;
+}
+
+const struct host *host_find(const char *name)
+{
+	for (size_t i = 0; i < COUNT(HOSTS); i++)
+		if (strcmp(HOSTS[i].name, name) == 0)
+			return &HOSTS[i];
+	return NULL;
+}
+
+void host_names(struct str *out)
+{
+	for (size_t i = 0; i < COUNT(HOSTS); i++)
+		str_addf(out, "%s%s", i ? "|" : "", HOSTS[i].name);
+}
+
+bool host_entry_is_ours(const cJSON *entry)
+{
+	static const char *const URLS[] = { "url", "httpUrl" };
+	const cJSON *command = cJSON_GetObjectItemCaseSensitive(entry, "command");
+	const char *slash;
+
+	if (cJSON_IsArray(command))
+		command = command->child;
+	if (cJSON_IsString(command)) {
+		slash = strrchr(command->valuestring, '/');
+		return strcmp(slash ? slash + 1 : command->valuestring, "agent-intercom") == 0;
+	}
+	for (size_t i = 0; i < COUNT(URLS); i++) {
+		const cJSON *url = cJSON_GetObjectItemCaseSensitive(entry, URLS[i]);
+
+		if (cJSON_IsString(url) &&
+		    (strncmp(url->valuestring, "http://127.0.0.1:", 17) == 0 ||
+		     strncmp(url->valuestring, "http://localhost:", 17) == 0))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,314 @@
+/* What the files of a host are to become: computed whole before anything is shown or written. */
+#include "install.h"
+
+#include "json.h"
+#include "toml_edit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char BEGIN[] = "<!-- agent-intercom -->\n", END[] = "<!-- /agent-intercom -->\n";
+
+/* ---- changes ---- */
+
+static void change_clear(struct change *c)
+{
+	textfile_clear(&c->file);
+	textfile_clear(&c->kept);
+	str_clear(&c->after);
+	str_clear(&c->by_hand);
+}
+
+void plan_clear(struct plan *p)
+{
+	while (p->count > 0)
+		change_clear(&p->changes[--p->count]);
+}
+
+bool change_is_one(const struct change *c)
+{
+	return !c->by_hand.length &&
+	       (c->remove || c->after.length != c->file.bytes.length ||
+	        memcmp(str_text(&c->after), str_text(&c->file.bytes), c->after.length) != 0);
+}
+
+bool plan_changes(const struct plan *p)
+{
+	for (int i = 0; i < p->count; i++)
+		if (change_is_one(&p->changes[i]))
+			return true;
+	return false;
+}
+
+/* A change of the file at path that changes nothing yet. */
+static struct change *begin(struct plan *p, const char *path, struct err *e)
+{
+	OWNED(str) struct str kept = STR_INIT;
+	struct change *c = &p->changes[p->count++];
+
+	*c = (struct change){ .remove = false };
+	if (textfile_read(path, &c->file, e))
+		return NULL;
+	str_addf(&kept, "%s" KEPT_SUFFIX, c->file.target);
+	if (textfile_read(str_text(&kept), &c->kept, e))
+		return NULL;
+	str_add_bytes(&c->after, str_text(&c->file.bytes), c->file.bytes.length);
+	return c;
+}
+
+static size_t without_newlines(const struct str *text)
+{
+	size_t length = text->length;
+
+	while (length > 0 && (text->bytes[length - 1] == '\n' || text->bytes[length - 1] == '\r'))
+		length--;
+	return length;
+}
+
+/* Ours has been taken out: back to the old final newlines, and no file where there was none. */
+static void give_back(struct change *c)
+{
+	size_t length = without_newlines(&c->after);
+
+	if (c->kept.exists && length == without_newlines(&c->kept.bytes) &&
+	    memcmp(str_text(&c->after), str_text(&c->kept.bytes), length) == 0) {
+		str_reset(&c->after);
+		str_add_bytes(&c->after, str_text(&c->kept.bytes), c->kept.bytes.length);
+	}
+	if (!c->kept.exists && c->file.exists && length == 0)
+		c->remove = true;
+}
+
+/* ---- JSON ---- */
+
+static int check_owner(const cJSON *entry, const struct wish *w, const char *path, struct err *e)
+{
+	if (!entry || host_entry_is_ours(entry))
+		return 0;
+	return err_set(e, ERR_INPUT,
+	               "%s: \"%s\" is another server there, not agent-intercom; choose a name "
+	               "with --name",
+	               path, w->name);
+}
+
+/* Whether there says all that entry says. */
+static bool says(const cJSON *there, const cJSON *entry)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, entry)
+		if (!cJSON_Compare(cJSON_GetObjectItemCaseSensitive(there, item->string), item, 1))
+			return false;
+	return there != NULL;
+}
+
+/* Adds to entry what the user has put beside what we write (env, trust, ...). */
+static void keep_extras(cJSON *entry, const cJSON *there)
+{
+	static const char *const OURS[] = { "type",    "command", "args",  "url",
+		                            "httpUrl", "timeout", "tools", "enabled" };
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, there) {
+		bool ours = cJSON_GetObjectItemCaseSensitive(entry, item->string) != NULL;
+
+		for (size_t i = 0; i < COUNT(OURS); i++)
+			ours = ours || strcmp(item->string, OURS[i]) == 0;
+		if (!ours)
+			(void)cJSON_AddItemToObject(entry, item->string, cJSON_Duplicate(item, 1));
+	}
+}
+
+static void leave_to_hand(struct change *c, const struct wish *w, json_place place,
+                          const cJSON *value)
+{
+	char *text = value ? cJSON_Print(value) : NULL;
+
+	str_addf(&c->by_hand, "%s has comments or trailing commas, so I do not change it. ",
+	         c->file.path);
+	if (w->remove)
+		str_addf(&c->by_hand, "Take \"%s\" out of \"%s\" there.\n", place[1], place[0]);
+	else
+		str_addf(&c->by_hand, "Put this into \"%s\" there:\n\n\"%s\": %s\n", place[0],
+		         place[1], text ? text : "");
+	cJSON_free(text);
+}
+
+/* Takes place out, and the object that held it if it is empty and was not there before us. */
+static int take_out(struct change *c, json_place place, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	OWNED(cJSON_ptr) cJSON *before = NULL;
+	const char *const outer[] = { place[0], NULL };
+	const cJSON *left;
+
+	if (json_edit_remove(&c->after, c->file.path, place, e) ||
+	    json_edit_parse(&c->after, c->file.path, &root, e) < 0)
+		return -1;
+	(void)json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL);
+	left = json_edit_find(root, outer);
+	if (left && !left->child && !json_edit_find(before, outer)) {
+		if (json_edit_remove(&c->after, c->file.path, outer, e))
+			return -1;
+		cJSON_DeleteItemFromObjectCaseSensitive(root, *outer);
+	}
+	if (!c->kept.exists && c->file.exists && !root->child)
+		c->remove = true;
+	give_back(c);
+	return 0;
+}
+
+static int plan_json(struct change *c, const struct wish *w, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	OWNED(cJSON_ptr) cJSON *entry = w->remove ? NULL : host_entry(w);
+	const char *const place[] = { w->host->servers, w->name, NULL };
+	int kind = json_edit_parse(&c->file.bytes, c->file.path, &root, e);
+	const cJSON *there = json_edit_find(root, place);
+
+	if (kind < 0 || check_owner(there, w, c->file.path, e))
+		return -1;
+	if (w->remove ? !there : says(there, entry))
+		return 0;
+	if (!w->remove && there)
+		keep_extras(entry, there);
+	if (kind > 0) {
+		leave_to_hand(c, w, place, entry);
+		return 0;
+	}
+	return w->remove ? take_out(c, place, e)
+	                 : json_edit_set(&c->after, c->file.path, place, entry, e);
+}
+
+/* The setting beside the entry. Uninstall puts back what was there before. */
+static int plan_setting(struct change *c, const struct wish *w, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	OWNED(cJSON_ptr) cJSON *before = NULL;
+	OWNED(cJSON_ptr) cJSON *value = cJSON_CreateString(w->host->value);
+	json_place place = w->host->setting;
+	int kind = json_edit_parse(&c->file.bytes, c->file.path, &root, e);
+	const cJSON *there = json_edit_find(root, place), *old;
+	bool is_set = there && cJSON_Compare(there, value, 1);
+
+	if (kind < 0)
+		return -1;
+	if (w->remove != is_set)
+		return 0;
+	if (kind > 0) {
+		leave_to_hand(c, w, place, value);
+		return 0;
+	}
+	if (!w->remove)
+		return json_edit_set(&c->after, c->file.path, place, value, e);
+	(void)json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL);
+	old = json_edit_find(before, place);
+	return old ? json_edit_set(&c->after, c->file.path, place, old, e) : take_out(c, place, e);
+}
+
+/* ---- TOML ---- */
+
+static int plan_toml(struct change *c, const struct wish *w, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *root = toml_edit_parse(&c->file.bytes, c->file.path, e);
+	OWNED(cJSON_ptr) cJSON *entry = host_entry(w);
+	const char *const place[] = { w->host->servers, w->name, NULL };
+	const cJSON *there = json_edit_find(root, place);
+
+	if (!root || check_owner(there, w, c->file.path, e))
+		return -1;
+	if (w->remove ? !there : says(there, entry))
+		return 0;
+	if (!w->remove)
+		return toml_edit_set(&c->after, c->file.path, w->host->servers, w->name, entry, e);
+	if (toml_edit_remove(&c->after, c->file.path, w->host->servers, w->name, e))
+		return -1;
+	give_back(c);
+	return 0;
+}
+
+/* ---- hosts ---- */
+
+int plan_host(struct plan *p, const struct wish *w, struct err *e)
+{
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str settings = STR_INIT;
+	struct change *c;
+
+	if (w->file)
+		str_add(&path, w->file);
+	else if (host_path(&w->host->file, w->project, &path, e))
+		return -1;
+	c = begin(p, str_text(&path), e);
+	if (!c || (w->host->toml ? plan_toml(c, w, e) : plan_json(c, w, e)))
+		return -1;
+	if (!c->file.exists && !w->project)
+		c->file.mode &= 0700; /* beside it hosts keep keys */
+	if (!w->host->setting)
+		return 0;
+	if (host_path(&w->host->settings, w->project, &settings, e))
+		return -1;
+	c = begin(p, str_text(&settings), e);
+	return c ? plan_setting(c, w, e) : -1;
+}
+
+/* ---- instructions ---- */
+
+void plan_lines(struct str *out, const char *server)
+{
+	str_add(out, BEGIN);
+	str_addf(out,
+	         "Files here are changed with consent only: ask through the MCP server `%s`.\n"
+	         "A person answers, perhaps after an hour; waiting is right.\n"
+	         "- Before you create, change or delete a file, call `check_clearance` with the "
+	         "change and wait.\n"
+	         "- Approved: call `check_diff`, which writes it. Never write the file yourself, "
+	         "with no other tool either.\n"
+	         "- Rejected: follow the reason. Pending: call again with the same arguments, and "
+	         "do nothing else meanwhile.\n"
+	         "- When you are unsure whether to go on, ask with `transmit`; when you are done, "
+	         "call `standby`.\n",
+	         server);
+	str_add(out, END);
+}
+
+int plan_instructions(struct plan *p, const struct wish *w, const char *path, struct err *e)
+{
+	OWNED(str) struct str lines = STR_INIT;
+	struct change *c = begin(p, path, e);
+	const char *begin_mark, *end_mark;
+	size_t start, end;
+
+	if (!c)
+		return -1;
+	begin_mark = strstr(str_text(&c->after), "<!-- agent-intercom -->");
+	end_mark = begin_mark ? strstr(begin_mark, "<!-- /agent-intercom -->") : NULL;
+	if (begin_mark && !end_mark)
+		return err_set(e, ERR_INPUT,
+		               "%s: <!-- agent-intercom --> has no <!-- /agent-intercom --> behind "
+		               "it; correct it",
+		               path);
+	if (!w->remove)
+		plan_lines(&lines, w->name);
+	if (!begin_mark) {
+		if (!w->remove)
+			text_add_block(&c->after, str_text(&lines));
+		return 0;
+	}
+	start = (size_t)(begin_mark - str_text(&c->after));
+	end = (size_t)(end_mark - str_text(&c->after)) + strlen(END) - 1;
+	if (strncmp(str_text(&c->after) + end, "\r\n", 2) == 0)
+		end += 2;
+	else if (str_text(&c->after)[end] == '\n')
+		end++;
+	if (w->remove) {
+		text_cut_block(&c->after, start, end);
+		give_back(c);
+		return 0;
+	}
+	str_reset(&c->after);
+	str_add_bytes(&c->after, str_text(&c->file.bytes), start);
+	str_add(&c->after, str_text(&lines));
+	str_add_bytes(&c->after, str_text(&c->file.bytes) + end, c->file.bytes.length - end);
+	return 0;
+}

@@ -1,0 +1,273 @@
+/* agent-intercom: runs the system, or one of the subcommands in the table below. */
+#include "system.h"
+
+#include "app.h"
+#include "instance.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+static const char PROGRAM[] = "agent-intercom";
+
+struct arguments {
+	struct config_source source;
+	bool help, version;
+	int argc; /* what is no option, without the subcommand */
+	char **argv;
+};
+
+struct subcommand {
+	const char *name;
+	const char *arguments; /* as the help shows them */
+	const char *help;
+	int count; /* of arguments; -1: it reads its own, options too */
+	int (*run)(const struct arguments *a); /* the exit status */
+};
+
+/* ---- subcommands ---- */
+
+static int run(const struct arguments *a)
+{
+	return supervisor_run(&a->source);
+}
+
+static int doctor(const struct arguments *a)
+{
+	return intercom_doctor(&a->source);
+}
+
+static int config(const struct arguments *a)
+{
+	OWNED(str) struct str sample = STR_INIT;
+
+	if (strcmp(a->argv[0], "sample") != 0) {
+		(void)fprintf(stderr, "%s: unknown argument '%.40s'; write config sample\n",
+		              PROGRAM, a->argv[0]);
+		return EX_USAGE;
+	}
+	config_sample(&sample);
+	return fputs(str_text(&sample), stdout) < 0 || fflush(stdout) != 0 ? EX_IOERR : EX_OK;
+}
+
+static int slack_manifest(const struct arguments *a)
+{
+	OWNED(str) struct str manifest = STR_INIT;
+
+	(void)a;
+	slack_app_manifest(&manifest);
+	return fputs(str_text(&manifest), stdout) < 0 || fflush(stdout) != 0 ? EX_IOERR : EX_OK;
+}
+
+static int install(const struct arguments *a)
+{
+	return intercom_install(false, &a->source, a->argc, a->argv);
+}
+
+static int uninstall(const struct arguments *a)
+{
+	return intercom_install(true, &a->source, a->argc, a->argv);
+}
+
+static int policy(const struct arguments *a)
+{
+	return intercom_policy(&a->source, a->argc, a->argv);
+}
+
+static int backup(const struct arguments *a)
+{
+	return intercom_backup(&a->source, a->argv[0]);
+}
+
+static int restore(const struct arguments *a)
+{
+	return intercom_restore(&a->source, a->argc, a->argv);
+}
+
+static int retention(const struct arguments *a)
+{
+	return intercom_retention(&a->source, a->argc, a->argv);
+}
+
+static int audit(const struct arguments *a)
+{
+	return intercom_audit(&a->source, a->argc, a->argv);
+}
+
+static int help(const struct arguments *a);
+
+static const struct subcommand SUBCOMMANDS[] = {
+	{ "", "", "runs the system in the foreground", 0, run },
+	{ "mcp", "[ARGUMENTS]", "an agent's MCP server on stdin and stdout", -1, NULL },
+	{ "install", "HOST ...", "connects a host (claude, codex, ...): --help says more", -1,
+	  install },
+	{ "uninstall", "HOST ...", "takes out what install has put in", -1, uninstall },
+	{ "policy", "check|schema ...", "what a workspace's policy file allows: --help says more",
+	  -1, policy },
+	{ "backup", "FILE", "copies the database to a new file, also while it is in use", 1,
+	  backup },
+	{ "restore", "FILE ...", "puts a backup in the database's place: --help says more", -1,
+	  restore },
+	{ "retention", "--once", "deletes what is old now, and says what that was", -1, retention },
+	{ "audit", "export|verify ...", "what happened, under seal: --help says more", -1, audit },
+	{ "doctor", "", "tells what is in order, what is not, and what to do", 0, doctor },
+	{ "slack-manifest", "", "prints the Slack app, to be pasted where Slack makes apps", 0,
+	  slack_manifest },
+	{ "config", "sample", "prints a config.toml that shows every setting", 1, config },
+	{ "help", "", "this text", 0, help },
+};
+
+static int help(const struct arguments *a)
+{
+	(void)a;
+	(void)printf("usage: %s [OPTIONS] [COMMAND]\n\n", PROGRAM);
+	for (size_t i = 0; i < COUNT(SUBCOMMANDS); i++)
+		(void)printf("  %-15s%-12s %s\n",
+		             *SUBCOMMANDS[i].name ? SUBCOMMANDS[i].name : "(none)",
+		             SUBCOMMANDS[i].arguments, SUBCOMMANDS[i].help);
+	(void)printf(
+	    "\n"
+	    "  --config FILE      the configuration; without it $INTERCOM_CONFIG, then\n"
+	    "                     ~/.config/agent-intercom/config.toml, then the defaults\n"
+	    "  --db PATH          the database\n"
+	    "  --workspace DIR    the folder in which the first agent works\n"
+	    "  --log-format FORM  text (default) or json, to stderr\n"
+	    "  --help, --version\n\n"
+	    "One line on stdout says that the system is ready, and where. SIGTERM and SIGINT\n"
+	    "stop it within 10 s, a second one at once; SIGHUP is ignored: a changed\n"
+	    "configuration is read at the next start.\n\n"
+	    "Exit status: 0 stopped or in order, 1 the doctor found something, 64 wrong\n"
+	    "usage, 70 a bug, 75 try later (it runs already), 78 wrong configuration.\n");
+	return EX_OK;
+}
+
+/* An agent's server is a program of its own: it opens no database. It gets all that we got, without
+ * the word mcp at place. */
+static int exec_mcp(int argc, char **argv, int place)
+{
+	OWNED(str) struct str path = STR_INIT;
+	struct err e = ERR_INIT;
+
+	if (paths_libexec(&path, &e))
+		return cli_say(&e);
+	str_add(&path, "/mcp-stdio");
+	for (int i = place; i < argc; i++)
+		argv[i] = argv[i + 1];
+	argv[0] = path.bytes;
+	(void)execv(path.bytes, argv);
+	(void)err_errno(&e, ERR_INPUT, "cannot run %s; install agent-intercom again",
+	                str_text(&path));
+	return cli_say(&e);
+}
+
+/* ---- arguments ---- */
+
+/* Options up to the first argument that is none; optind stands there. */
+static int parse(struct arguments *a, int argc, char **argv)
+{
+	static const struct option OPTIONS[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "db", required_argument, NULL, 'd' },
+		{ "workspace", required_argument, NULL, 'w' },
+		{ "log-format", required_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "+", OPTIONS, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			a->source.config = optarg;
+			break;
+		case 'd':
+			a->source.database = optarg;
+			break;
+		case 'w':
+			a->source.workspace = optarg;
+			break;
+		case 'f':
+			a->source.log_format = optarg;
+			break;
+		case 'h':
+			a->help = true;
+			break;
+		case 'v':
+			a->version = true;
+			break;
+		default: /* getopt_long has said why */
+			(void)fprintf(stderr, "see %s --help\n", PROGRAM);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static const struct subcommand *find(const char *name)
+{
+	for (size_t i = 0; i < COUNT(SUBCOMMANDS); i++)
+		if (strcmp(SUBCOMMANDS[i].name, name) == 0)
+			return &SUBCOMMANDS[i];
+	return NULL;
+}
+
+static int run_subcommand(const struct subcommand *c, const struct arguments *a)
+{
+	if (a->help)
+		return help(a);
+	if (a->version) {
+		(void)printf("%s %s\n", PROGRAM, INSTANCE_BUILD);
+		return EX_OK;
+	}
+	if (c->count >= 0 && a->argc != c->count) {
+		(void)fprintf(stderr, "usage: %s [OPTIONS] %s %s\n", PROGRAM, c->name,
+		              c->arguments);
+		return EX_USAGE;
+	}
+	return c->run(a);
+}
+
+/* A parent that closed 0, 1 or 2 must not make us take the database for stderr. */
+static void occupy_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments a = { .argc = 0 };
+	const struct subcommand *c = &SUBCOMMANDS[0];
+
+	occupy_standard_files();
+	if (parse(&a, argc, argv))
+		return EX_USAGE;
+	if (optind < argc) {
+		c = find(argv[optind]);
+		if (!c || !*c->name) {
+			(void)fprintf(stderr, "%s: unknown command '%.40s'; see %s --help\n",
+			              PROGRAM, argv[optind], PROGRAM);
+			return EX_USAGE;
+		}
+		if (!c->run)
+			return exec_mcp(argc, argv, optind);
+		optind += c->count >= 0;
+		if (c->count >= 0 && parse(&a, argc, argv))
+			return EX_USAGE;
+	}
+	a.argc = argc - optind;
+	a.argv = argv + optind;
+	return run_subcommand(c, &a);
+}

@@ -1,0 +1,345 @@
+/* `agent-intercom policy check`: whether a workspace's policy file is in order, what it says of one
+ * case, and what it would have said of all that people decided there. `policy schema` prints the
+ * file's JSON Schema. */
+#include "system.h"
+
+#include "json.h"
+#include "policy_file.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { SAYS_NO = 1, MAX_PATHS = 100, SHOWN_REJECTED = 20 };
+
+static const char PROGRAM[] = "agent-intercom";
+
+struct check {
+	struct config_source source;
+	struct config config;
+	bool wants_schema;
+	const char *file; /* NULL: that of the workspace */
+	char workspace[PATH_MAX];
+	struct policy_question question; /* tool NULL: none was asked */
+	const char *paths[MAX_PATHS];
+	struct policy_files files;
+	struct policy *policy;
+	cJSON *commands; /* map: only these may be allowed; NULL: any */
+};
+
+static void check_clear(struct check *c)
+{
+	if (c->file) /* else it is one of files */
+		policy_free(c->policy);
+	policy_files_clear(&c->files);
+	cJSON_Delete(c->commands);
+	config_clear(&c->config);
+}
+
+/* ---- arguments ---- */
+
+static int help(void)
+{
+	(void)printf(
+	    "usage: %s policy check [FILE] [OPTIONS]\n"
+	    "       %s policy schema        prints the JSON Schema of the file\n\n"
+	    "Reads " POLICY_FILE " of the workspace, or FILE, and says what is wrong with it.\n"
+	    "Without --explain it is tried on what people decided in this workspace so far.\n\n"
+	    "  --explain TOOL     what it says of a tool or a command line, and why\n"
+	    "  --path PATH        a file that is touched; again for each further one\n"
+	    "  --read             the files are read, not written\n"
+	    "  --risk LEVEL       low (default), high, critical\n"
+	    "  --workspace DIR    instead of the working directory\n"
+	    "  --config FILE, --db PATH\n\n"
+	    "Exit status: 0 in order, or allowed; 1 asked, or it would have allowed what was\n"
+	    "rejected; 64 wrong usage; 78 the file cannot be used: it allows nothing.\n",
+	    PROGRAM, PROGRAM);
+	return EX_OK;
+}
+
+enum {
+	OPT_EXPLAIN = 256,
+	OPT_PATH,
+	OPT_READ,
+	OPT_RISK,
+	OPT_WORKSPACE,
+	OPT_CONFIG,
+	OPT_DB,
+	OPT_HELP
+};
+
+static int take(struct check *c, int option, const char *text)
+{
+	switch (option) {
+	case OPT_EXPLAIN:
+		c->question.tool = text;
+		return 0;
+	case OPT_PATH:
+		if (c->question.path_count == MAX_PATHS)
+			return -1;
+		c->paths[c->question.path_count++] = text;
+		return 0;
+	case OPT_READ:
+		c->question.reads = true;
+		return 0;
+	case OPT_RISK:
+		c->question.risk_level = text;
+		return 0;
+	case OPT_WORKSPACE:
+		c->source.workspace = text;
+		return 0;
+	case OPT_CONFIG:
+		c->source.config = text;
+		return 0;
+	case OPT_DB:
+		c->source.database = text;
+		return 0;
+	default: /* getopt_long has said why */
+		return -1;
+	}
+}
+
+/* 0, 1 after --help, -1. */
+static int parse(struct check *c, int argc, char **argv)
+{
+	static const struct option OPTIONS[] = {
+		{ "explain", required_argument, NULL, OPT_EXPLAIN },
+		{ "path", required_argument, NULL, OPT_PATH },
+		{ "read", no_argument, NULL, OPT_READ },
+		{ "risk", required_argument, NULL, OPT_RISK },
+		{ "workspace", required_argument, NULL, OPT_WORKSPACE },
+		{ "config", required_argument, NULL, OPT_CONFIG },
+		{ "db", required_argument, NULL, OPT_DB },
+		{ "help", no_argument, NULL, OPT_HELP },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	c->question.paths = c->paths;
+	optind = 0; /* the words before us were looked through already */
+	while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
+		if (option == OPT_HELP)
+			return 1;
+		if (take(c, option, optarg))
+			return -1;
+	}
+	if (argc - optind == 1 && strcmp(argv[optind], "schema") == 0) {
+		c->wants_schema = true;
+		return 0;
+	}
+	if (argc - optind < 1 || argc - optind > 2 || strcmp(argv[optind], "check") != 0) {
+		(void)fprintf(stderr,
+		              "%s: write policy check [FILE], or policy schema; --help says more\n",
+		              PROGRAM);
+		return -1;
+	}
+	c->file = argv[optind + 1];
+	return 0;
+}
+
+/* ---- the file ---- */
+
+static int find_workspace(struct check *c, struct err *e)
+{
+	const char *given = c->source.workspace ? c->source.workspace : ".";
+
+	if (!realpath(given, c->workspace))
+		return err_errno(e, ERR_INPUT, "the workspace %s", given);
+	return 0;
+}
+
+static int read_given(struct check *c, struct err *e)
+{
+	OWNED(str) struct str bytes = STR_INIT;
+	struct err why = ERR_INIT;
+	char part[4096];
+	FILE *f = fopen(c->file, "re");
+	size_t n;
+
+	if (!f)
+		return err_errno(e, ERR_INPUT, "cannot open %s", c->file);
+	while ((n = fread(part, 1, sizeof(part), f)) > 0 && bytes.length <= POLICY_MAX_BYTES)
+		str_add_bytes(&bytes, part, n);
+	(void)fclose(f);
+	if (policy_parse(str_text(&bytes), bytes.length, &c->policy, &why))
+		return err_set(e, ERR_INPUT, "%s allows nothing: %s", c->file, why.text);
+	return 0;
+}
+
+static int read_own(struct check *c, struct err *e)
+{
+	const struct policy_file *f = policy_file_of(&c->files, c->workspace);
+
+	if (!f->exists)
+		return err_set(e, ERR_INPUT, "there is no %s/" POLICY_FILE ": everything is asked",
+		               c->workspace);
+	if (f->why[0])
+		return err_set(e, ERR_INPUT, "%s/" POLICY_FILE " allows nothing: %s", c->workspace,
+		               f->why);
+	c->policy = f->policy;
+	return 0;
+}
+
+static void take_commands(const char *name, const char *value, const char *source, void *arg)
+{
+	struct check *c = arg;
+
+	(void)source;
+	if (strcmp(name, "commands") == 0)
+		c->commands = cJSON_Parse(value);
+}
+
+static void tell_unknown(const struct check *c)
+{
+	OWNED(str) struct str unknown = STR_INIT;
+	char *rest = NULL;
+
+	policy_unknown(c->policy, &unknown);
+	if (!unknown.length)
+		return;
+	for (char *name = strtok_r(unknown.bytes, "\n", &rest); name;
+	     name = strtok_r(NULL, "\n", &rest))
+		(void)printf("warning: %s says nothing to us; is it misspelt?\n", name);
+}
+
+/* ---- judging ---- */
+
+static void judge(const struct check *c, const struct policy_question *asked,
+                  struct policy_answer *a)
+{
+	struct policy_question q = *asked;
+
+	q.known = c->commands;
+	policy_judge(c->policy, &q, a);
+}
+
+static int explain(struct check *c)
+{
+	OWNED(policy_answer) struct policy_answer a = POLICY_ANSWER_INIT;
+
+	judge(c, &c->question, &a);
+	(void)printf("%s: %s\n", a.approved ? "allowed" : "asked", str_text(&a.why));
+	return a.approved ? EX_OK : SAYS_NO;
+}
+
+/* ---- history ---- */
+
+struct tally {
+	int approved, approved_allowed, rejected, rejected_allowed;
+};
+
+/* The paths of a change that was asked; the caller frees the array, its texts are list's. */
+static const char **paths_of(stmt *s, const cJSON *list, struct policy_question *q)
+{
+	const char **paths = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*paths));
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, list)
+		paths[q->path_count++] = one->valuestring;
+	if (!q->path_count) /* asked before every path was a row */
+		paths[q->path_count++] = col_text(s, POLICY_HISTORY_FILE_PATH);
+	q->paths = paths;
+	return paths;
+}
+
+static void try_one(const struct check *c, stmt *s, struct tally *t)
+{
+	OWNED(policy_answer) struct policy_answer a = POLICY_ANSWER_INIT;
+	OWNED(cJSON_ptr) cJSON *list = cJSON_Parse(col_text(s, POLICY_HISTORY_PATHS));
+	struct policy_question q = { .tool = "check_clearance",
+		                     .risk_level = col_text(s, POLICY_HISTORY_RISK_LEVEL) };
+	bool approved = strcmp(col_text(s, POLICY_HISTORY_DECISION), "approve") == 0;
+	const char *what = col_text(s, POLICY_HISTORY_FILE_PATH);
+	const char **paths = NULL;
+
+	if (strcmp(col_text(s, POLICY_HISTORY_KIND), "permission") == 0) {
+		q.tool = col_text(s, POLICY_HISTORY_BODY);
+		q.is_command = true;
+		what = col_text(s, POLICY_HISTORY_TITLE);
+	} else {
+		paths = paths_of(s, list, &q);
+	}
+	judge(c, &q, &a);
+	free(paths);
+	*(approved ? &t->approved : &t->rejected) += 1;
+	if (!a.approved)
+		return;
+	*(approved ? &t->approved_allowed : &t->rejected_allowed) += 1;
+	if (!approved && t->rejected_allowed <= SHOWN_REJECTED)
+		(void)printf("you rejected %.8s (%s), which %s would allow\n",
+		             col_text(s, POLICY_HISTORY_ID), what, str_text(&a.rule));
+}
+
+static int read_history(const struct check *c, struct tally *t, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	stmt *s;
+	int got;
+
+	if (access(c->config.database.path, F_OK) != 0)
+		return 0;
+	if (store_open(&st, c->config.database.path, NULL, e))
+		return -1;
+	s = store_stmt(&st, SQL_POLICY_HISTORY);
+	bind_int(s, ":after", 0);
+	bind_text(s, ":workspace", c->workspace);
+	while ((got = stmt_row(s, e)) > 0)
+		try_one(c, s, t);
+	stmt_reset(s);
+	return got;
+}
+
+static int try_history(const struct check *c, struct err *e)
+{
+	struct tally t = { 0 };
+
+	if (read_history(c, &t, e))
+		return -1;
+	if (t.approved + t.rejected == 0)
+		(void)puts("in order; there is no history of this workspace to try it on");
+	else
+		(void)printf(
+		    "in order; of %d questions that you approved here it would have allowed "
+		    "%d, of %d that you rejected %d\n",
+		    t.approved, t.approved_allowed, t.rejected, t.rejected_allowed);
+	return t.rejected_allowed ? SAYS_NO : EX_OK;
+}
+
+/* ---- the program ---- */
+
+static int check(struct check *c)
+{
+	struct err e = ERR_INIT;
+	int status;
+
+	if (find_workspace(c, &e) || config_load(&c->source, &c->config, &e) ||
+	    (c->file ? read_given(c, &e) : read_own(c, &e)))
+		return cli_say(&e);
+	tell_unknown(c);
+	if (c->config.policy.require_global_allowlist)
+		config_settings(&c->config, take_commands, c);
+	if (c->question.tool)
+		return explain(c);
+	status = try_history(c, &e);
+	return status < 0 ? cli_say(&e) : status;
+}
+
+int intercom_policy(const struct config_source *source, int argc, char **argv)
+{
+	struct check c = { .source = *source, .config = CONFIG_INIT };
+	int parsed = parse(&c, argc, argv);
+	int status;
+
+	if (parsed != 0)
+		status = parsed > 0 ? help() : EX_USAGE;
+	else if (c.wants_schema)
+		status = fputs(POLICY_SCHEMA, stdout) < 0 ? EX_IOERR : EX_OK;
+	else
+		status = check(&c);
+	check_clear(&c);
+	return status;
+}

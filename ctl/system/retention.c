@@ -1,0 +1,85 @@
+/* `agent-intercom retention --once`: what the worker retention does hourly, now; beside it or while
+ * nothing runs. */
+#include "system.h"
+
+#include "purge.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+static const char PROGRAM[] = "agent-intercom";
+
+static int help(void)
+{
+	(void)printf(
+	    "usage: %s retention --once [OPTIONS]\n\n"
+	    "Deletes what is older than retention_days, as the running system does hourly,\n"
+	    "and says what that was. The system may run or not.\n\n"
+	    "  --config FILE, --db PATH\n",
+	    PROGRAM);
+	return EX_OK;
+}
+
+static int purge_all(struct purge *p, struct err *e)
+{
+	int did;
+
+	do {
+		did = purge_some(p, e);
+		if (p->stays.kind != ERR_NONE)
+			(void)fprintf(stderr, "%s: %s\n", PROGRAM, p->stays.text);
+		p->stays.kind = ERR_NONE;
+		if (did > 0 && p->batches % PURGE_CHECKPOINT_BATCHES == 0 &&
+		    store_checkpoint(p->store, true, PURGE_BUSY_MS, e) < 0)
+			return -1;
+		(void)poll(NULL, 0, purge_pause_ms(p)); /* the others' turn */
+	} while (did > 0);
+	return did;
+}
+
+static int run_once(const struct config *config, struct err *e)
+{
+	OWNED(paths) struct paths places = PATHS_INIT;
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(purge) struct purge p = PURGE_INIT;
+	OWNED(str) struct str what = STR_INIT;
+	bool runs;
+
+	if (paths_open(config->database.path, false, &places, e))
+		return -1;
+	runs = access(places.run, F_OK) == 0;
+	if (store_open(&st, places.database, runs ? places.run : NULL, e))
+		return -1;
+	purge_begin(&p, &st);
+	if (purge_all(&p, e))
+		return -1;
+	purge_tell(&p, &what);
+	(void)printf("older than %.10s: %s\n", p.cutoff.text,
+	             what.length ? what.bytes : "nothing to delete");
+	return fflush(stdout) ? err_errno(e, ERR_AGAIN, "stdout") : 0;
+}
+
+int intercom_retention(const struct config_source *source, int argc, char **argv)
+{
+	struct cli_arguments a = { .source = *source };
+	struct config config = CONFIG_INIT;
+	struct err e = ERR_INIT;
+	int parsed = cli_parse(&a, "once", argc, argv);
+
+	if (parsed > 0)
+		return help();
+	if (parsed == 0 && (!a.flag || a.operand))
+		(void)fprintf(stderr,
+		              "%s: write retention --once; the running system does it hourly\n",
+		              PROGRAM);
+	if (parsed < 0 || !a.flag || a.operand)
+		return EX_USAGE;
+	(void)umask(NOT_FOR_OTHERS);
+	if (config_load(&a.source, &config, &e) == 0)
+		(void)run_once(&config, &e);
+	config_clear(&config);
+	return e.kind == ERR_NONE ? EX_OK : cli_say(&e);
+}

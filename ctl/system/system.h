@@ -1,0 +1,52 @@
+/* agent-intercom: the subcommands that administer the system. Without one it runs the system
+ * (workers/supervisor).
+ *
+ * main.c       the table of subcommands
+ * doctor.c     what is in order and what is not (of Slack: doctor_slack.c)
+ * policy.c     what a workspace's policy file allows
+ * backup.c     backup and restore
+ * retention.c  a purge now
+ * audit.c      the sealed timeline: export and verify
+ * install.c    entries in the configuration of agents' hosts (more in install.h)
+ * cli.c        what subcommands share of the command line and the terminal */
+#ifndef SYSTEM_H
+#define SYSTEM_H
+
+#include "supervisor.h"
+
+#include <stdbool.h>
+
+/* ---- subcommands; they return the exit status ---- */
+
+int intercom_doctor(const struct config_source *source);
+/* argv[0] is the word install or uninstall. */
+int intercom_install(bool remove, const struct config_source *source, int argc, char **argv);
+/* argv[0] is the word policy. */
+int intercom_policy(const struct config_source *source, int argc, char **argv);
+extern const char POLICY_SCHEMA[]; /* src/policy/settings.schema.json */
+
+int intercom_backup(const struct config_source *source, const char *file);
+/* argv[0] is the word retention. */
+int intercom_retention(const struct config_source *source, int argc, char **argv);
+/* argv[0] is the word audit. */
+int intercom_audit(const struct config_source *source, int argc, char **argv);
+/* argv[0] is the word restore. */
+int intercom_restore(const struct config_source *source, int argc, char **argv);
+
+/* ---- cli.c ---- */
+
+/* Reads the arguments of a subcommand that has one flag and at most one operand of its own, and
+ * --config, --db and --help. 0, 1 after --help, -1 they are wrong and it has been said why. */
+struct cli_arguments {
+	struct config_source source;
+	bool flag;
+	const char *operand; /* NULL: none was given */
+};
+int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv);
+bool cli_has_terminal(void);
+/* Whether the answer to a question is yes. */
+bool cli_ask(const char *question);
+/* Says on stderr what is wrong; the exit status for that. */
+int cli_say(const struct err *e);
+
+#endif

@@ -1,0 +1,65 @@
+/* jsonrpc: JSON-RPC 2.0 messages as MCP uses them (jsonrpc.org/specification; MCP "Base protocol").
+ */
+#ifndef JSONRPC_H
+#define JSONRPC_H
+
+#include "json.h"
+#include "str.h"
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+	RPC_PARSE_ERROR = -32700,
+	RPC_INVALID_REQUEST = -32600,
+	RPC_METHOD_NOT_FOUND = -32601,
+	RPC_INVALID_PARAMS = -32602,
+	RPC_INTERNAL_ERROR = -32603,
+	RPC_RESOURCE_NOT_FOUND = -32002, /* MCP, legacy revisions */
+	RPC_MAX_DEPTH = 64, /* of nesting in a message */
+};
+
+enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BATCH };
+
+struct rpc_message {
+	enum rpc_kind kind;
+	cJSON *root; /* owned */
+	const char *method; /* into root; NULL for responses and batches */
+	const cJSON *params; /* into root; NULL if there are none */
+	char *id; /* owned: the JSON token as it came ("7", "\"a\""); NULL for notifications */
+	bool has_nul; /* a string holds \u0000, which C texts cannot carry */
+};
+
+#define RPC_MESSAGE_INIT                                                                           \
+	{                                                                                          \
+		.root = NULL                                                                       \
+	}
+
+struct rpc_error {
+	int code;
+	char text[300];
+};
+
+/* Parses one message. 0, or -1 with error filled; m->id is set even then, if it was readable.
+ * A batch (a JSON array, MCP 2025-03-26 only) has kind RPC_BATCH: see rpc_batch_item. */
+int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rpc_error *error);
+
+/* The item at index of a batch as a message of its own. 0, or -1 with error filled. */
+int rpc_batch_item(const struct rpc_message *batch, int index, struct rpc_message *m,
+                   struct rpc_error *error);
+
+void rpc_message_clear(struct rpc_message *m);
+
+/* Appends a response. id: JSON token, NULL where it is not known; result: JSON text. */
+void rpc_result(struct str *out, const char *id, const char *result);
+/* data: JSON text or NULL. */
+void rpc_failure(struct str *out, const char *id, int code, const char *text, const char *data);
+
+/* Appends an id in the one spelling that all its spellings have: 100 for 1e2, "a" for "\u0061".
+ * Numbers are compared as doubles (RFC 8259, section 6). id: a string or a number. */
+void rpc_id_canonical(struct str *out, const cJSON *id);
+/* The same of a JSON token, as rpc_parse gives it. */
+void rpc_token_canonical(struct str *out, const char *token);
+
+#endif

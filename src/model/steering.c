@@ -1,0 +1,105 @@
+#include "steering.h"
+
+#include "json.h"
+
+#include <string.h>
+
+void steering_clear(struct steering *s)
+{
+	str_clear(&s->text);
+	str_clear(&s->steers);
+	str_clear(&s->tasks);
+	s->count = 0;
+}
+
+int64_t steering_last(const struct steering *s)
+{
+	return s->count ? s->seqs[s->count - 1] : 0;
+}
+
+static void begin_item(struct str *list)
+{
+	str_add(list, list->length ? "," : "[");
+}
+
+static void add(struct steering *s, int64_t seq, const char *kind, const char *text,
+                const char *source, const char *at)
+{
+	bool task = strcmp(kind, "task") == 0;
+	/* What the watchdog says by itself is not put into the operator's mouth. */
+	bool ours = strcmp(source, "clock") == 0;
+
+	if (s->text.length)
+		str_add(&s->text, "\n\n");
+	str_addf(&s->text, "%s (%s): %s",
+	         task   ? "A task that the operator left for you"
+	         : ours ? "You were silent for long, so agent-intercom says"
+	                : "The operator says",
+	         at, text);
+	begin_item(task ? &s->tasks : &s->steers);
+	if (task) {
+		str_addf(&s->tasks, "{\"task_id\":\"%lld\",\"message\":", (long long)seq);
+		json_quote(&s->tasks, text);
+		str_add(&s->tasks, ",\"source\":");
+		json_quote(&s->tasks, source);
+		str_addf(&s->tasks, ",\"created_at\":\"%s\"}", at);
+	} else {
+		json_quote(&s->steers, text);
+	}
+	s->seqs[s->count++] = seq;
+}
+
+/* Rows in which seq, kind, text, source and created_at stand in this order. */
+static int read_rows(stmt *rows, struct steering *s, struct err *e)
+{
+	int got;
+
+	while ((got = stmt_row(rows, e)) > 0 && s->count < STEERING_ROWS) {
+		if (s->count && s->text.length + strlen(col_text(rows, 2)) > STEERING_BYTES)
+			break;
+		add(s, col_int(rows, 0), col_text(rows, 1), col_text(rows, 2), col_text(rows, 3),
+		    col_text(rows, 4));
+	}
+	stmt_reset(rows);
+	if (s->steers.length)
+		str_add_char(&s->steers, ']');
+	if (s->tasks.length)
+		str_add_char(&s->tasks, ']');
+	return got < 0 ? -1 : 0;
+}
+
+_Static_assert((int)STEERING_WAITING_SEQ == 0 && (int)STEERING_WAITING_CREATED_AT == 4 &&
+                   (int)STEERING_OF_CALL_SEQ == 0 && (int)STEERING_OF_CALL_CREATED_AT == 4,
+               "both statements give the same columns");
+
+int steering_read(struct store *st, int64_t session_seq, int64_t after, struct steering *s,
+                  struct err *e)
+{
+	stmt *rows = store_stmt(st, SQL_STEERING_WAITING);
+
+	bind_int(rows, ":session", session_seq);
+	bind_int(rows, ":after", after);
+	bind_int(rows, ":limit", STEERING_ROWS);
+	return read_rows(rows, s, e);
+}
+
+int steering_of_call(struct store *st, int64_t call_seq, struct steering *s, struct err *e)
+{
+	stmt *rows = store_stmt(st, SQL_STEERING_OF_CALL);
+
+	bind_int(rows, ":call", call_seq);
+	return read_rows(rows, s, e);
+}
+
+int steering_deliver(struct store *st, const struct steering *s, int64_t call_seq, struct err *e)
+{
+	for (int i = 0; i < s->count; i++) {
+		stmt *one = store_stmt(st, SQL_STEERING_DELIVER);
+
+		bind_int(one, ":seq", s->seqs[i]);
+		bind_int(one, ":call", call_seq);
+		if (stmt_run(one, e) < 0)
+			return -1;
+	}
+	return 0;
+}

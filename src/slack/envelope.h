@@ -1,0 +1,38 @@
+/* slack_envelope: what Slack sent as rows. One envelope is one transaction: the row, and all that
+ * follows from it (decision, command, steering, what is to be said). Rights, first answers and
+ * duplicates are judged by the rules in schema/; what is meant is read by slack_payload. */
+#ifndef SLACK_ENVELOPE_H
+#define SLACK_ENVELOPE_H
+
+#include "payload.h"
+#include "store.h"
+
+enum {
+	SLACK_ACK_BYTES = 20000, /* an ack is one frame of less than 20,480 bytes (slack.md 2.4) */
+	SLACK_TRIGGER_MS = 3000, /* a trigger_id opens a form for so long */
+	SLACK_WHISPER_MS = 30 * 60 * 1000, /* after that nobody wants to know any more */
+};
+
+struct slack_stored {
+	char outcome[20]; /* accepted, duplicate, unauthorized, ignored, malformed */
+	struct str why; /* empty where it was accepted */
+	struct str reply; /* JSON payload of the ack; empty: none */
+};
+
+#define SLACK_STORED_INIT                                                                          \
+	{                                                                                          \
+		.outcome = ""                                                                      \
+	}
+
+/* Stores an envelope with what it does; f loses the secrets of its payload. bot_user: our own user
+ * id, NULL where it is not known. Inside a transaction, which is to be committed whatever the
+ * outcome is. 0, or -1 if the database failed. */
+int slack_envelope_store(struct store *st, struct slack_frame *f, const struct slack_act *a,
+                         struct slack_stored *out, struct err *e);
+void slack_stored_clear(struct slack_stored *s);
+
+/* The ack of an envelope: {"envelope_id":"...","payload":{...}}. payload: JSON text or NULL; one
+ * that would make the frame too long is left out. */
+void slack_ack(struct str *out, const char *envelope_id, const char *payload);
+
+#endif

@@ -1,0 +1,26 @@
+/* slack_order: what an accepted envelope does. Each function writes rows; what the person is told
+ * becomes the payload of the ack where Slack takes one at once (commands, forms), else rows that
+ * slack-poster sends. */
+#ifndef SLACK_ORDER_H
+#define SLACK_ORDER_H
+
+#include "payload.h"
+#include "store.h"
+
+/* The thread that a reply stands in. */
+struct slack_thread {
+	int64_t session_seq; /* 0: it is none of ours */
+	char session_id[40], request_id[40]; /* the latter: one question's own thread, else "" */
+	char status[16];
+};
+
+/* Finds whose thread a's is. 0, or -1 if the database failed. */
+int slack_thread_find(struct store *st, const struct slack_act *a, struct slack_thread *t,
+                      struct err *e);
+
+/* Does what a means in the name of an operator (operator.id). t: of slack_thread_find. reply: gets
+ * the JSON payload of the ack, if there is to be one. Inside a transaction. */
+int slack_order_run(struct store *st, const struct slack_act *a, const struct slack_thread *t,
+                    const char *operator_id, struct str *reply, struct err *e);
+
+#endif

@@ -1,0 +1,666 @@
+#include "payload.h"
+
+#include "err.h"
+#include "json.h"
+#include "sha256.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ID_MOST = 128, /* of an id that Slack gives */
+	KEY_HASH = 32, /* characters of a hash in a key */
+	ACTION_MOST = 80,
+};
+
+static char *copy(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+static const cJSON *member(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+/* A member two levels down. */
+static const char *text_in(const cJSON *object, const char *outer, const char *name)
+{
+	return json_text(member(object, outer), name);
+}
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+	for (; text && *list; list++)
+		if (strcmp(text, *list) == 0)
+			return true;
+	return false;
+}
+
+/* ---- frames ---- */
+
+/* The id in bytes that are no JSON: what stands in quotes behind "envelope_id":. */
+static char *find_envelope_id(const char *bytes, size_t length)
+{
+	static const char NAME[] = "\"envelope_id\"";
+	const char *end = bytes + length;
+	const char *at = memmem(bytes, length, NAME, sizeof(NAME) - 1);
+	const char *from;
+
+	if (!at)
+		return NULL;
+	at += sizeof(NAME) - 1;
+	while (at < end && (isspace((unsigned char)*at) || *at == ':'))
+		at++;
+	if (at == end || *at != '"')
+		return NULL;
+	from = ++at;
+	while (at < end && at - from < ID_MOST && (isalnum((unsigned char)*at) || *at == '-'))
+		at++;
+	return at < end && *at == '"' && at > from ? strndup(from, (size_t)(at - from)) : NULL;
+}
+
+static int small_number(const cJSON *value)
+{
+	return cJSON_IsNumber(value) && value->valuedouble > 0 && value->valuedouble < 1e8
+	           ? (int)value->valuedouble
+	           : 0;
+}
+
+static void read_root(struct slack_frame *f)
+{
+	const char *id = json_text(f->root, "envelope_id");
+
+	f->type = or_empty(json_text(f->root, "type"));
+	f->reason = or_empty(json_text(f->root, "reason"));
+	f->payload = member(f->root, "payload");
+	if (id && *id && strlen(id) <= ID_MOST)
+		f->envelope_id = xstrdup(id);
+	if (f->envelope_id) {
+		f->kind = SLACK_FRAME_ENVELOPE;
+		f->accepts_payload = cJSON_IsTrue(member(f->root, "accepts_response_payload"));
+	} else if (strcmp(f->type, "hello") == 0) {
+		f->kind = SLACK_FRAME_HELLO;
+		f->connections = small_number(member(f->root, "num_connections"));
+		f->lifetime_s = small_number(
+		    member(member(f->root, "debug_info"), "approximate_connection_time"));
+	} else if (strcmp(f->type, "disconnect") == 0) {
+		f->kind = SLACK_FRAME_DISCONNECT;
+	}
+}
+
+void slack_frame_read(struct slack_frame *f, const char *bytes, size_t length)
+{
+	*f = (struct slack_frame){ .kind = SLACK_FRAME_OTHER, .type = "", .reason = "" };
+	if (utf8_valid(bytes, length))
+		f->root = cJSON_ParseWithLength(bytes, length);
+	if (cJSON_IsObject(f->root)) {
+		read_root(f);
+		return;
+	}
+	cJSON_Delete(f->root);
+	f->root = NULL;
+	f->envelope_id = find_envelope_id(bytes, length);
+}
+
+void slack_frame_clear(struct slack_frame *f)
+{
+	cJSON_Delete(f->root);
+	free(f->envelope_id);
+	*f = (struct slack_frame)SLACK_FRAME_INIT;
+}
+
+/* ---- texts ---- */
+
+/* What people's keyboards make of what they typed. */
+static const struct {
+	const char *from, *to;
+} STRAIGHT[] = {
+	{ "\xE2\x80\x98", "'" },  { "\xE2\x80\x99", "'" },  { "\xE2\x80\x9C", "\"" },
+	{ "\xE2\x80\x9D", "\"" }, { "\xE2\x80\x9E", "\"" }, { "\xC2\xA0", " " },
+	{ "\xE2\x80\xAF", " " },  { "\xE2\x80\x87", " " },  { "\xE2\x80\x8B", "" },
+	{ "\xEF\xBB\xBF", "" },   { "&amp;", "&" },         { "&lt;", "<" },
+	{ "&gt;", ">" },
+};
+
+/* Straightens one character or entity at text; returns how many bytes it took. */
+static size_t add_straight(struct str *out, const char *text)
+{
+	for (size_t i = 0; i < COUNT(STRAIGHT); i++) {
+		size_t n = strlen(STRAIGHT[i].from);
+
+		if (strncmp(text, STRAIGHT[i].from, n) == 0) {
+			str_add(out, STRAIGHT[i].to);
+			return n;
+		}
+	}
+	str_add_char(out, *text);
+	return 1;
+}
+
+static void add_part(struct str *out, const char *text, size_t length)
+{
+	OWNED(str) struct str part = STR_INIT;
+
+	str_add_bytes(&part, text, length);
+	for (const char *at = str_text(&part); *at;)
+		at += add_straight(out, at);
+}
+
+/* <@U1|op>, <#C1|agents>, <!channel>, <!subteam^S1|@team>, <https://x|label>: with the sign that a
+ * person sees, and with the label where there is one. Of a link both are told: a label can lie. */
+static void add_markup(struct str *out, const char *inside, size_t length)
+{
+	const char *bar = memchr(inside, '|', length);
+	size_t target = bar ? (size_t)(bar - inside) : length;
+	const char *label = bar ? bar + 1 : NULL;
+	size_t label_length = bar ? length - target - 1 : 0;
+	char sign = inside[0];
+
+	if (sign == '@' || sign == '#') {
+		str_add_char(out, sign);
+		add_part(out, label ? label : inside + 1, label ? label_length : target - 1);
+	} else if (sign == '!') {
+		if (!label)
+			str_add_char(out, '@');
+		add_part(out, label ? label : inside + 1, label ? label_length : target - 1);
+	} else {
+		if (label && (label_length != target || memcmp(label, inside, target) != 0)) {
+			add_part(out, label, label_length);
+			str_add(out, " (");
+			add_part(out, inside, target);
+			str_add_char(out, ')');
+		} else {
+			add_part(out, inside, target);
+		}
+	}
+}
+
+static const char *skip_blanks(const char *text)
+{
+	for (;; text++) {
+		if (strncmp(text, "\xC2\xA0", 2) == 0)
+			text++;
+		else if (!isspace((unsigned char)*text))
+			return text;
+	}
+}
+
+/* A mention of ourselves in front: "<@U0BOT>" or "<@U0BOT|intercom>". */
+static const char *skip_mention(const char *text, const char *bot_user)
+{
+	size_t n = bot_user ? strlen(bot_user) : 0;
+	const char *end;
+
+	text = skip_blanks(text);
+	if (!n || strncmp(text, "<@", 2) != 0 || strncmp(text + 2, bot_user, n) != 0 ||
+	    (text[2 + n] != '>' && text[2 + n] != '|'))
+		return text;
+	end = strchr(text + 2, '>');
+	return end ? skip_blanks(end + 1) : text;
+}
+
+void slack_text_plain(struct str *out, const char *text, const char *bot_user)
+{
+	OWNED(str) struct str all = STR_INIT;
+	const char *at = skip_mention(text, bot_user);
+	size_t length;
+
+	while (*at) {
+		const char *end = *at == '<' ? strpbrk(at + 1, "<>\n") : NULL;
+
+		if (end && *end == '>' && end > at + 1) {
+			add_markup(&all, at + 1, (size_t)(end - at - 1));
+			at = end + 1;
+		} else {
+			at += add_straight(&all, at);
+		}
+	}
+	at = skip_blanks(str_text(&all));
+	length = strlen(at);
+	while (length && isspace((unsigned char)at[length - 1]))
+		length--;
+	str_add_bytes(out, at, length);
+}
+
+static char *plain(const char *text, const char *bot_user)
+{
+	OWNED(str) struct str out = STR_INIT;
+
+	if (!text)
+		return NULL;
+	slack_text_plain(&out, text, bot_user);
+	return str_take(&out);
+}
+
+struct slack_words slack_words(const char *line)
+{
+	struct slack_words w = { .verb = "" };
+	size_t n;
+
+	line = skip_blanks(line);
+	n = strcspn(line, " \t\r\n");
+	w.rest = skip_blanks(line + n);
+	if (n >= sizeof(w.verb))
+		return w;
+	for (size_t i = 0; i < n; i++)
+		w.verb[i] = (char)tolower((unsigned char)line[i]);
+	w.verb[n] = '\0';
+	return w;
+}
+
+/* ---- what every act has ---- */
+
+static int unknown(struct slack_act *a, const char *problem)
+{
+	a->deed = DEED_UNKNOWN;
+	free(a->problem);
+	a->problem = xstrdup(problem);
+	return 0;
+}
+
+static void set_action(struct slack_act *a, const char *what, const char *of)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	str_add(&text, what);
+	if (of && *of) {
+		str_add_char(&text, ' ');
+		str_add_shown(&text, of, strlen(of), ACTION_MOST);
+	}
+	free(a->action);
+	a->action = str_take(&text);
+}
+
+/* A key may be stored, a trigger may not: it is a credential for 3 s. */
+static char *hash_key(const char *prefix, const char *secret)
+{
+	OWNED(str) struct str key = STR_INIT;
+
+	if (!secret || !*secret)
+		return NULL;
+	str_addf(&key, "%s:%.*s", prefix, KEY_HASH, sha256_of(secret, strlen(secret)).text);
+	return str_take(&key);
+}
+
+static char *join_key(const char *a, const char *b)
+{
+	OWNED(str) struct str key = STR_INIT;
+
+	if (!a || !b)
+		return NULL;
+	str_addf(&key, "%s:%s", a, b);
+	return str_take(&key);
+}
+
+/* ---- interactive ---- */
+
+/* What each button means. */
+static const struct button {
+	const char *action_id;
+	enum slack_deed deed;
+	const char *verdict; /* or the form, for DEED_OPEN */
+} BUTTONS[] = {
+	{ "approve_accept", DEED_DECIDE, "approve" },
+	{ "approve_reject", DEED_OPEN, "reject" },
+	{ "approve_file", DEED_FILE, NULL },
+	{ "prompt_continue", DEED_DECIDE, "continue" },
+	{ "prompt_refine", DEED_OPEN, "refine" },
+	{ "prompt_stop", DEED_DECIDE, "stop" },
+	{ "wait_resume", DEED_DECIDE, "resume" },
+	{ "wait_resume_instruct", DEED_OPEN, "resume" },
+	{ "wait_stop", DEED_DECIDE, "stop" },
+	{ "stall_nudge", DEED_NUDGE, "nudge" },
+	{ "stall_nudge_instruct", DEED_OPEN, "nudge" },
+	{ "stall_stop", DEED_NUDGE, "stop" },
+};
+
+static const struct button *find_button(const char *action_id)
+{
+	for (size_t i = 0; i < COUNT(BUTTONS); i++)
+		if (strcmp(BUTTONS[i].action_id, action_id) == 0)
+			return &BUTTONS[i];
+	return NULL;
+}
+
+static bool is_stall(const struct button *b)
+{
+	return strncmp(b->action_id, "stall_", 6) == 0;
+}
+
+static void read_user(struct slack_act *a, const cJSON *payload)
+{
+	const char *team = text_in(payload, "user", "team_id");
+
+	a->user = copy(text_in(payload, "user", "id"));
+	/* In shared channels people of other teams can press, too: it is theirs that counts. */
+	a->team = copy(team ? team : text_in(payload, "team", "id"));
+}
+
+static void click_key(struct slack_act *a, const cJSON *payload, const cJSON *action)
+{
+	const char *place = text_in(payload, "container", "message_ts");
+	const char *at = json_text(action, "action_ts");
+	OWNED(str) struct str key = STR_INIT;
+
+	if (!place)
+		place = text_in(payload, "container", "view_id");
+	if (!place)
+		place = text_in(payload, "view", "id");
+	if (!at)
+		return;
+	str_addf(&key, "click:%s:%s:%s:%s", or_empty(a->user), or_empty(place),
+	         or_empty(json_text(action, "action_id")), at);
+	a->event_key = str_take(&key);
+}
+
+static int read_click(struct slack_act *a, const cJSON *payload)
+{
+	const cJSON *actions = member(payload, "actions"), *action, *of_ours = NULL;
+	const struct button *b = NULL;
+
+	a->channel = copy(text_in(payload, "channel", "id"));
+	if (!a->channel)
+		a->channel = copy(text_in(payload, "container", "channel_id"));
+	a->message_ts = copy(text_in(payload, "container", "message_ts"));
+	a->thread_ts = copy(text_in(payload, "container", "thread_ts"));
+	if (!a->thread_ts)
+		a->thread_ts = copy(text_in(payload, "message", "thread_ts"));
+	a->trigger_id = copy(json_text(payload, "trigger_id"));
+	a->response_url = copy(json_text(payload, "response_url"));
+	cJSON_ArrayForEach (action, actions) {
+		const char *id = json_text(action, "action_id");
+
+		if (!of_ours)
+			of_ours = action;
+		b = id ? find_button(id) : NULL;
+		if (b) {
+			of_ours = action;
+			break;
+		}
+	}
+	click_key(a, payload, of_ours);
+	set_action(a, or_empty(json_text(of_ours, "action_id")), json_text(of_ours, "value"));
+	if (!b) /* a button with a link, or of an older version: there is nothing to do */
+		return of_ours ? 0 : unknown(a, "a click without a button");
+	if (!json_text(of_ours, "value"))
+		return unknown(a, "a button without its value");
+	if (strlen(json_text(of_ours, "value")) > ID_MOST)
+		return unknown(a, "the value of a button is no id");
+	a->deed = b->deed;
+	if (b->deed == DEED_OPEN)
+		a->view = xstrdup(b->verdict);
+	else
+		a->verdict = copy(b->verdict);
+	if (is_stall(b))
+		a->session = xstrdup(json_text(of_ours, "value"));
+	else
+		a->request = xstrdup(json_text(of_ours, "value"));
+	return 0;
+}
+
+/* What each form means; the callback_id may go on with ":<id>", else the id is private_metadata. */
+static const struct form {
+	const char *callback, *verdict;
+	bool needs_text;
+} FORMS[] = {
+	{ "approval_reject", "reject", true },
+	{ "reject", "reject", true },
+	{ "prompt_refine", "refine", true },
+	{ "refine_prompt", "refine", true },
+	{ "refine", "refine", true },
+	{ "wait_instruct", "resume", true },
+	{ "resume", "resume", true },
+	{ "stall_nudge", "nudge", true },
+	{ "nudge", "nudge", true },
+};
+
+/* The form of a callback_id; its id, if it carries one, in *ret_id. */
+static const struct form *find_form(const char *callback, const char **ret_id)
+{
+	for (size_t i = 0; i < COUNT(FORMS); i++) {
+		size_t n = strlen(FORMS[i].callback);
+
+		*ret_id = NULL;
+		if (strncmp(callback, FORMS[i].callback, n) != 0)
+			continue;
+		if (callback[n] == '\0')
+			return &FORMS[i];
+		if (callback[n] != ':' && callback[n] != '_')
+			continue;
+		*ret_id = callback + n + 1;
+		return &FORMS[i];
+	}
+	return NULL;
+}
+
+/* The first text of view.state.values[block][action].value, and its block. */
+static const char *typed(const cJSON *view, const char **ret_block)
+{
+	const cJSON *block, *input;
+
+	cJSON_ArrayForEach (block, member(member(view, "state"), "values")) {
+		cJSON_ArrayForEach (input, block) {
+			if (!*ret_block)
+				*ret_block = block->string;
+			if (json_text(input, "value")) {
+				*ret_block = block->string;
+				return json_text(input, "value");
+			}
+		}
+	}
+	return NULL;
+}
+
+static int read_submission(struct slack_act *a, const cJSON *payload)
+{
+	const cJSON *view = member(payload, "view");
+	const char *callback = or_empty(json_text(view, "callback_id"));
+	const char *metadata = json_text(view, "private_metadata"), *id = NULL, *block = NULL;
+	const struct form *form = find_form(callback, &id);
+	const char *text = typed(view, &block);
+
+	a->event_key = hash_key("submit", json_text(payload, "trigger_id"));
+	set_action(a, "submit", callback);
+	if (!form)
+		return unknown(a, "a form that is none of ours");
+	if (!id || !*id)
+		id = metadata;
+	if (!id || !*id || strlen(id) > ID_MOST)
+		return unknown(a, "a form that does not say what it is about");
+	a->verdict = xstrdup(form->verdict);
+	if (strcmp(form->verdict, "nudge") == 0)
+		a->session = xstrdup(id);
+	else
+		a->request = xstrdup(id);
+	a->text = plain(text, NULL);
+	a->deed = strcmp(form->verdict, "nudge") == 0 ? DEED_NUDGE : DEED_DECIDE;
+	if (form->needs_text && (!a->text || !*a->text))
+		a->deed = DEED_EMPTY;
+	a->field = copy(block);
+	return 0;
+}
+
+static int read_interactive(struct slack_act *a, const cJSON *payload)
+{
+	const char *type = or_empty(json_text(payload, "type"));
+
+	a->kind = xstrdup(type);
+	read_user(a, payload);
+	if (strcmp(type, "block_actions") == 0)
+		return read_click(a, payload);
+	if (strcmp(type, "view_submission") == 0)
+		return read_submission(a, payload);
+	if (strcmp(type, "view_closed") == 0) {
+		const char *view = text_in(payload, "view", "id");
+
+		const char *of = text_in(payload, "view", "private_metadata");
+
+		a->event_key = view ? join_key("closed", view) : NULL;
+		set_action(a, "close", text_in(payload, "view", "callback_id"));
+		if (of && *of && strlen(of) <= ID_MOST) {
+			a->request = xstrdup(of);
+			a->deed = DEED_CLOSE;
+		}
+		return 0;
+	}
+	set_action(a, type, NULL);
+	return *type ? 0 : unknown(a, "an interaction that does not say its type");
+}
+
+/* ---- slash commands ---- */
+
+static int read_command(struct slack_act *a, const cJSON *payload)
+{
+	const char *text = json_text(payload, "text");
+
+	a->kind = xstrdup("command");
+	a->user = copy(json_text(payload, "user_id"));
+	a->team = copy(json_text(payload, "team_id"));
+	a->channel = copy(json_text(payload, "channel_id"));
+	a->trigger_id = copy(json_text(payload, "trigger_id"));
+	a->response_url = copy(json_text(payload, "response_url"));
+	a->event_key = hash_key("command", a->trigger_id);
+	a->text = plain(or_empty(text), NULL);
+	set_action(a, or_empty(json_text(payload, "command")), a->text);
+	a->deed = DEED_COMMAND;
+	return 0;
+}
+
+/* ---- events ---- */
+
+static const char *bot_of(const cJSON *payload, const char *bot_user)
+{
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, member(payload, "authorizations")) {
+		const char *user = json_text(one, "user_id");
+
+		if (user && cJSON_IsTrue(member(one, "is_bot")))
+			return user;
+	}
+	return bot_user;
+}
+
+/* Whether text names the bot. */
+static bool mentions(const char *text, const char *bot)
+{
+	const char *at = text;
+	size_t n = bot ? strlen(bot) : 0;
+
+	while (n && (at = strstr(at, "<@")) != NULL) {
+		at += 2;
+		if (strncmp(at, bot, n) == 0 && (at[n] == '>' || at[n] == '|'))
+			return true;
+	}
+	return false;
+}
+
+/* Messages of programs, ours first of all, and what is no new message of a person. */
+static bool is_noise(const cJSON *event)
+{
+	static const char *const PERSONS[] = { "file_share", "thread_broadcast", NULL };
+	const char *subtype = json_text(event, "subtype");
+
+	return json_text(event, "bot_id") || json_text(event, "app_id") ||
+	       !json_text(event, "user") || (subtype && !is_one_of(subtype, PERSONS)) ||
+	       !json_text(event, "ts") || !json_text(event, "channel");
+}
+
+static const char *team_of(const cJSON *payload, const cJSON *event)
+{
+	static const char *const NAMES[] = { "user_team", "team" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (json_text(event, NAMES[i]))
+			return json_text(event, NAMES[i]);
+	return json_text(payload, "team_id");
+}
+
+static int read_event(struct slack_act *a, const cJSON *payload, const char *bot_user)
+{
+	static const char *const MESSAGES[] = { "message", "app_mention", NULL };
+	const cJSON *event = member(payload, "event");
+	const char *type = json_text(event, "type"), *thread, *text;
+	const char *bot = bot_of(payload, bot_user);
+	bool named;
+
+	a->kind = xstrdup(or_empty(type));
+	a->event_key = json_text(payload, "event_id")
+	                   ? join_key("event", json_text(payload, "event_id"))
+	                   : NULL;
+	set_action(a, or_empty(type), NULL);
+	if (!type)
+		return unknown(a, "an event that does not say its type");
+	if (!is_one_of(type, MESSAGES) || is_noise(event))
+		return 0;
+	thread = json_text(event, "thread_ts");
+	text = or_empty(json_text(event, "text"));
+	a->user = copy(json_text(event, "user"));
+	a->team = copy(team_of(payload, event));
+	a->channel = copy(json_text(event, "channel"));
+	a->message_ts = copy(json_text(event, "ts"));
+	a->thread_ts = thread && strcmp(thread, a->message_ts) != 0 ? xstrdup(thread) : NULL;
+	a->message_key = join_key(a->channel, a->message_ts);
+	a->client_key = copy(json_text(event, "client_msg_id"));
+	a->text = plain(text, bot);
+	named = strcmp(type, "app_mention") == 0 || mentions(text, bot) ||
+	        or_empty(json_text(event, "channel_type"))[0] == 'i'; /* im: only we are there */
+	set_action(a, a->thread_ts ? "reply" : named ? "mention" : "message", NULL);
+	a->mentioned = named;
+	if (a->thread_ts)
+		a->deed = DEED_REPLY;
+	else if (named)
+		a->deed = DEED_MENTION;
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+void slack_act_read(struct slack_act *a, const struct slack_frame *f, const char *bot_user)
+{
+	if (!f->root || !cJSON_IsObject(f->payload)) {
+		(void)unknown(a,
+		              f->root ? "an envelope without payload" : "a frame that is no JSON");
+		return;
+	}
+	if (strcmp(f->type, "slash_commands") == 0)
+		(void)read_command(a, f->payload);
+	else if (strcmp(f->type, "interactive") == 0)
+		(void)read_interactive(a, f->payload);
+	else if (strcmp(f->type, "events_api") == 0)
+		(void)read_event(a, f->payload, bot_user);
+	else
+		(void)unknown(a, "an envelope of a type that is not known");
+}
+
+void slack_act_clear(struct slack_act *a)
+{
+	char *const owned[] = { a->kind,       a->team,       a->user,         a->channel,
+		                a->thread_ts,  a->message_ts, a->event_key,    a->message_key,
+		                a->client_key, a->trigger_id, a->response_url, a->verdict,
+		                a->request,    a->session,    a->view,         a->field,
+		                a->text,       a->action,     a->problem };
+
+	for (size_t i = 0; i < COUNT(owned); i++)
+		free(owned[i]);
+	*a = (struct slack_act)SLACK_ACT_INIT;
+}
+
+void slack_payload_strip(cJSON *payload)
+{
+	static const char *const SECRETS[] = { "token",         "trigger_id", "response_url",
+		                               "response_urls", "message",    "authorizations" };
+	cJSON *view = cJSON_GetObjectItemCaseSensitive(payload, "view");
+
+	for (size_t i = 0; i < COUNT(SECRETS); i++)
+		cJSON_DeleteItemFromObjectCaseSensitive(payload, SECRETS[i]);
+	cJSON_DeleteItemFromObjectCaseSensitive(view, "blocks"); /* of our own making */
+}

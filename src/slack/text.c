@@ -1,0 +1,189 @@
+#include "text.h"
+
+#include "err.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	REPLACEMENT = 0xFFFD,
+	CLUSTER_UNITS = 64, /* a longer pile of combining marks is cut like anything else */
+	PIECE_BYTES = 16,
+};
+
+static const char MARK[] = "…", PERSON[] = "slack:";
+
+/* Reads the character at p: its length, 1 with U+FFFD for a byte that begins none. */
+static size_t decode(const unsigned char *p, size_t left, uint32_t *ret)
+{
+	static const unsigned char MASK[] = { 0, 0x7F, 0x1F, 0x0F, 0x07 };
+
+	for (size_t n = 1; n <= 4 && n <= left; n++) {
+		if (!utf8_valid(p, n))
+			continue;
+		*ret = p[0] & MASK[n];
+		for (size_t i = 1; i < n; i++)
+			*ret = *ret << 6 | (p[i] & 0x3F);
+		return n;
+	}
+	*ret = REPLACEMENT;
+	return 1;
+}
+
+struct range {
+	uint32_t first, last;
+};
+
+static bool is_in(uint32_t c, const struct range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+/* What a person would not see, or would see elsewhere. */
+static bool hides(uint32_t c)
+{
+	static const struct range HIDDEN[] = {
+		{ 0x01, 0x08 },       { 0x0B, 0x1F },     { 0x7F, 0x9F },     { 0xAD, 0xAD },
+		{ 0x034F, 0x034F },   { 0x061C, 0x061C }, { 0x115F, 0x1160 }, { 0x17B4, 0x17B5 },
+		{ 0x180B, 0x180F },   { 0x200B, 0x200F }, { 0x2028, 0x202E }, { 0x2060, 0x206F },
+		{ 0x3164, 0x3164 },   { 0xFEFF, 0xFEFF }, { 0xFFA0, 0xFFA0 }, { 0xFFF9, 0xFFFB },
+		{ 0xE0000, 0xE0FFF },
+	};
+
+	return is_in(c, HIDDEN, COUNT(HIDDEN));
+}
+
+/* What belongs to the character before it. */
+static bool extends(uint32_t c)
+{
+	static const struct range EXTENDING[] = {
+		{ 0x0300, 0x036F }, { 0x0483, 0x0489 },   { 0x0591, 0x05BD }, { 0x064B, 0x065F },
+		{ 0x0900, 0x0903 }, { 0x093A, 0x094F },   { 0x0E31, 0x0E3A }, { 0x0E47, 0x0E4E },
+		{ 0x1AB0, 0x1AFF }, { 0x1DC0, 0x1DFF },   { 0x20D0, 0x20FF }, { 0xFE00, 0xFE0F },
+		{ 0xFE20, 0xFE2F }, { 0x1F3FB, 0x1F3FF },
+	};
+
+	return is_in(c, EXTENDING, COUNT(EXTENDING));
+}
+
+static size_t units_of(uint32_t c)
+{
+	return c > 0xFFFF ? 2 : 1;
+}
+
+/* How the character is written: into piece, and its units. */
+static size_t write_piece(uint32_t c, const unsigned char *p, size_t n, enum slack_escaping how,
+                          char piece[PIECE_BYTES])
+{
+	const char *entity = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
+
+	if (how == SLACK_MRKDWN && entity)
+		return (size_t)snprintf(piece, PIECE_BYTES, "%s", entity);
+	if (hides(c))
+		return (size_t)snprintf(piece, PIECE_BYTES, "\\u{%X}", c);
+	if (c == REPLACEMENT)
+		(void)snprintf(piece, PIECE_BYTES, "\xEF\xBF\xBD");
+	else
+		(void)snprintf(piece, PIECE_BYTES, "%.*s", (int)n, (const char *)p);
+	return units_of(c);
+}
+
+bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
+               enum slack_escaping how)
+{
+	const unsigned char *p = (const unsigned char *)bytes;
+	size_t used = 0, safe = out->length, safe_units = 0; /* up to where it may be cut */
+
+	for (size_t at = 0, n; at < length; at += n) {
+		char piece[PIECE_BYTES];
+		uint32_t c;
+		size_t wide;
+
+		n = decode(p + at, length - at, &c);
+		if (c == 0 || (c == '\r' && at + 1 < length && p[at + 1] == '\n'))
+			continue;
+		wide = write_piece(c, p + at, n, how, piece);
+		if ((!extends(c) || used - safe_units > CLUSTER_UNITS) && used + 1 <= units) {
+			safe = out->length;
+			safe_units = used;
+		}
+		if (used + wide > units) {
+			out->length = safe;
+			if (out->bytes)
+				out->bytes[safe] = '\0';
+			if (units > 0)
+				str_add(out, MARK);
+			return false;
+		}
+		str_add(out, piece);
+		used += wide;
+	}
+	return true;
+}
+
+/* Bytes of an id in capitals and digits at text; 0: there is none. */
+static size_t id_bytes(const char *text)
+{
+	return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+}
+
+/* The user's id in a name of ours at text, and how long the name is; NULL: it is none. */
+static const char *person_at(const char *text, size_t *ret_length)
+{
+	size_t team, user;
+
+	if (strncmp(text, PERSON, sizeof(PERSON) - 1) != 0)
+		return NULL;
+	team = id_bytes(text + sizeof(PERSON) - 1);
+	text += sizeof(PERSON) - 1 + team;
+	if (*text != ':' || (text[1] != 'U' && text[1] != 'W'))
+		return NULL;
+	user = id_bytes(++text);
+	*ret_length = sizeof(PERSON) + team + user;
+	return text;
+}
+
+void slack_name_people(struct str *text)
+{
+	OWNED(str) struct str out = STR_INIT;
+
+	for (const char *at = str_text(text); *at;) {
+		size_t length;
+		const char *user = person_at(at, &length);
+
+		if (user) {
+			str_addf(&out, "<@%.*s>", (int)(length - (size_t)(user - at)), user);
+			at += length;
+		} else {
+			str_add_char(&out, *at++);
+		}
+	}
+	str_reset(text);
+	str_add(text, str_text(&out));
+}
+
+size_t slack_units(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t left = strlen(text), units = 0, n;
+	uint32_t c;
+
+	for (; left > 0; p += n, left -= n) {
+		n = decode(p, left, &c);
+		units += units_of(c);
+	}
+	return units;
+}
+
+size_t slack_lines(const char *bytes, size_t length)
+{
+	size_t lines = 0;
+
+	for (size_t i = 0; i < length; i++)
+		lines += bytes[i] == '\n';
+	return length > 0 && bytes[length - 1] != '\n' ? lines + 1 : lines;
+}

@@ -1,0 +1,152 @@
+#include "instance.h"
+
+#include "clock.h"
+#include "str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#ifndef INTERCOM_VERSION
+#define INTERCOM_VERSION "unknown" /* a build without CMake: fuzzing */
+#endif
+const char INSTANCE_BUILD[] = INTERCOM_VERSION;
+
+enum { TAKE_MS = 100, TRY_MS = 10, PID_BYTES = 16 };
+
+static const char SUFFIX[] = "-instance";
+static const char STOPPED[] = "stopped";
+static const char LOCK[] = ".lock";
+
+/* The pid in the file; 1 if there is none (yet). */
+static pid_t read_pid(int fd)
+{
+	char text[PID_BYTES] = "";
+	long pid = pread(fd, text, sizeof(text) - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+
+	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 1;
+}
+
+static int write_pid(int fd, struct err *e)
+{
+	char text[PID_BYTES];
+	int length = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+
+	if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)length, 0) != length)
+		return err_errno(e, ERR_AGAIN, "cannot write the instance lock");
+	return 0;
+}
+
+int instance_take(const char *database, int *ret_fd, struct err *e)
+{
+	OWNED(str) struct str name = STR_INIT;
+	int64_t give_up = clock_monotonic_ms() + TAKE_MS;
+	int fd, held, running;
+
+	str_addf(&name, "%s%s", database, SUFFIX);
+	fd = open(str_text(&name), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT,
+		                 "the directory of the database must be writable for us, or choose "
+		                 "another with database.path or --db: %s",
+		                 str_text(&name));
+	/* Not at once: one who only looks (instance_holder) has it for a moment, too. */
+	while ((held = flock(fd, LOCK_EX | LOCK_NB)) != 0 && clock_monotonic_ms() < give_up)
+		(void)poll(NULL, 0, TRY_MS);
+	if (held == 0 && write_pid(fd, e) == 0) {
+		*ret_fd = fd;
+		return 0;
+	}
+	running = (int)read_pid(fd);
+	(void)close(fd);
+	if (held == 0)
+		return -1;
+	return err_set(e, ERR_AGAIN,
+	               "already running (pid %d) on %s; stop it with `kill %d`, or use another "
+	               "database.path or --db",
+	               running, database, running);
+}
+
+pid_t instance_holder(const char *database, struct err *e)
+{
+	OWNED(str) struct str name = STR_INIT;
+	pid_t pid = 0;
+	int fd;
+
+	str_addf(&name, "%s%s", database, SUFFIX);
+	fd = open(str_text(&name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT ? 0 : err_errno(e, ERR_INPUT, "%s", str_text(&name));
+	if (flock(fd, LOCK_SH | LOCK_NB) != 0)
+		pid = read_pid(fd);
+	(void)close(fd);
+	return pid;
+}
+
+static bool is_held(int run_fd, const char *file)
+{
+	int fd = openat(run_fd, file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return held;
+}
+
+bool instance_worker_left(int run_fd, char file[NAME_MAX + 1])
+{
+	int copy = openat(run_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	const struct dirent *entry;
+	bool left = false;
+
+	if (!d) {
+		if (copy >= 0)
+			(void)close(copy);
+		return false;
+	}
+	while (!left && (entry = readdir(d)) != NULL) {
+		size_t n = strlen(entry->d_name);
+
+		left = n >= sizeof(LOCK) &&
+		       strcmp(entry->d_name + n - (sizeof(LOCK) - 1), LOCK) == 0 &&
+		       is_held(run_fd, entry->d_name);
+		if (left)
+			(void)snprintf(file, NAME_MAX + 1, "%s", entry->d_name);
+	}
+	(void)closedir(d);
+	return left;
+}
+
+int instance_mark_stopped(int run_fd, struct err *e)
+{
+	int fd = openat(run_fd, STOPPED, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return err_errno(e, ERR_AGAIN, "cannot write the file %s in the run directory",
+		                 STOPPED);
+	(void)close(fd);
+	return 0;
+}
+
+int instance_unmark_stopped(int run_fd, struct err *e)
+{
+	if (unlinkat(run_fd, STOPPED, 0) != 0 && errno != ENOENT)
+		return err_errno(e, ERR_INPUT, "cannot remove the file %s in the run directory",
+		                 STOPPED);
+	return 0;
+}
+
+bool instance_is_stopped(const char *run)
+{
+	OWNED(str) struct str name = STR_INIT;
+
+	str_addf(&name, "%s/%s", run, STOPPED);
+	return access(str_text(&name), F_OK) == 0;
+}

@@ -1,0 +1,378 @@
+#include "harness.h"
+
+#include "doorbell.h"
+#include "instance.h"
+#include "paths.h"
+#include "str.h"
+#include "worker.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <poll.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 512, MAX_WORKERS = 64, SOON_MS = 10000, LOOK_MS = 3 };
+
+static const char ROOT_NAME[] = "/intercom-test-XXXXXX", TEST_NAME[] = "/test-XXXXXX";
+
+static char root[PATH_BYTES]; /* made once by the program; tests run in children of it */
+static pid_t owner;
+static char dir[PATH_BYTES]; /* of this test, beneath root */
+static char db_path[PATH_BYTES + 20], run_dir[PATH_BYTES + 20];
+static volatile int64_t *page; /* the clock's offset, shared with the workers */
+static sqlite3 *db;
+static int run_fd = -1;
+static pid_t workers[MAX_WORKERS];
+
+/* ---- directories ---- */
+
+/* What the names of short_scratch begin with. */
+static const char *short_mark(void)
+{
+	static char mark[40];
+
+	(void)snprintf(mark, sizeof(mark), "/tmp/intercom-%d-", (int)owner);
+	return mark;
+}
+
+static void remove_root(void)
+{
+	char pattern[60];
+	glob_t found;
+
+	if (getpid() != owner)
+		return;
+	(void)remove_tree(root);
+	(void)snprintf(pattern, sizeof(pattern), "%s*", short_mark());
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			(void)remove_tree(found.gl_pathv[i]);
+		globfree(&found);
+	}
+}
+
+/* Sockets stand in the run directory of a test: that name has to be short enough for them. */
+static void check_length(const char *tmp)
+{
+	size_t room = PATHS_RUN_BYTES_MAX - strlen(ROOT_NAME) - strlen(TEST_NAME) - strlen("/run");
+
+	if (strlen(tmp) <= room)
+		return;
+	(void)fprintf(stderr,
+	              "$TMPDIR %s: is %zu bytes long, the sockets of tests allow %zu; set it to a "
+	              "shorter directory\n",
+	              tmp, strlen(tmp), room);
+	_exit(EXIT_FAILURE);
+}
+
+/* Before main, so that Check's children share the directory and their parent can remove it. */
+__attribute__((constructor)) static void make_root(void)
+{
+	const char *tmp = getenv("TMPDIR"), *given_root = getenv("INTERCOM_TEST_ROOT");
+
+	if (given_root) { /* a test program that a test started */
+		(void)snprintf(root, sizeof(root), "%s", given_root);
+		return;
+	}
+	tmp = tmp ? tmp : "/tmp";
+	check_length(tmp);
+	(void)snprintf(root, sizeof(root), "%s%s", tmp, ROOT_NAME);
+	if (!mkdtemp(root) || chmod(root, 0711) != 0) { /* tests go through it as nobody */
+		perror(root);
+		_exit(EXIT_FAILURE);
+	}
+	owner = getpid();
+	(void)setenv("INTERCOM_TEST_ROOT", root, 1);
+	(void)atexit(remove_root);
+}
+
+/* One page per process: clock.c looks for it once. */
+static void make_clock(void)
+{
+	char path[PATH_BYTES + 40];
+	int fd;
+
+	if (!page) {
+		(void)snprintf(path, sizeof(path), "%s/clock-%d", root, (int)getpid());
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+		ck_assert_msg(fd >= 0 && ftruncate(fd, sizeof(*page)) == 0, "cannot make %s", path);
+		page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		ck_assert(page != MAP_FAILED);
+		(void)close(fd);
+		(void)setenv("INTERCOM_CLOCK_PAGE", path, 1);
+	}
+	*page = 0;
+}
+
+const char *scratch(void)
+{
+	make_clock();
+	(void)snprintf(dir, sizeof(dir), "%.480s%s", root, TEST_NAME);
+	ck_assert_msg(mkdtemp(dir) != NULL, "cannot make a directory beneath %s", root);
+	return dir;
+}
+
+const char *short_scratch(void)
+{
+	static char path[60];
+
+	(void)snprintf(path, sizeof(path), "%sXXXXXX", short_mark());
+	ck_assert_msg(mkdtemp(path) != NULL, "cannot make a directory %s", path);
+	return path;
+}
+
+/* ---- the store ---- */
+
+TCase *store_case(Suite *s, const char *name, int seconds)
+{
+	TCase *c = tcase_create(name);
+
+	tcase_set_timeout(c, seconds);
+	tcase_add_checked_fixture(c, NULL, close_store);
+	suite_add_tcase(s, c);
+	return c;
+}
+
+const char *test_db(void)
+{
+	return db_path;
+}
+
+const char *test_run(void)
+{
+	return run_dir;
+}
+
+void leave_store(void)
+{
+	(void)sqlite3_close(db);
+	db = NULL;
+}
+
+void close_store(void)
+{
+	for (int i = 0; i < MAX_WORKERS; i++)
+		if (workers[i])
+			kill_worker(workers[i]);
+	leave_store();
+	if (run_fd >= 0)
+		(void)close(run_fd);
+	run_fd = -1;
+	if (dir[0])
+		(void)remove_tree(dir);
+	dir[0] = '\0';
+}
+
+void fresh_store(void)
+{
+	struct err e = ERR_INIT;
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(str) struct str sql = STR_INIT;
+
+	close_store();
+	(void)scratch();
+	(void)setenv("INTERCOM_HOST", "h", 1);
+	(void)snprintf(db_path, sizeof(db_path), "%s/intercom.db", dir);
+	(void)snprintf(run_dir, sizeof(run_dir), "%s/run", dir);
+	ck_assert_int_eq(mkdir(run_dir, 0700), 0);
+	run_fd = open(run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(run_fd, 0);
+	ck_assert_msg(!store_migrate(&st, db_path, run_dir, &e), "%s", e.text);
+	ck_assert_int_eq(sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+	(void)sqlite3_busy_timeout(db, SOON_MS);
+	given("PRAGMA foreign_keys = ON; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0");
+	str_addf(&sql,
+	         "INSERT INTO operator (id, kind, user_id, is_default)"
+	         " VALUES ('local:tester', 'local', 'tester', 1);"
+	         "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	         " ('system.build', '%s', 'system', '%s'), ('mode', 'local', 'default', '%s'),"
+	         " ('slack.configured', 'false', 'system', '%s')",
+	         INSTANCE_BUILD, clock_now().text, clock_now().text, clock_now().text);
+	given(sql.bytes);
+}
+
+/* ---- the clock ---- */
+
+void at(int64_t unix_ms)
+{
+	advance(unix_ms - clock_now_ms());
+}
+
+void advance(int64_t ms)
+{
+	*page += ms;
+	if (run_fd >= 0)
+		doorbell_ring_all(run_fd);
+}
+
+/* ---- rows ---- */
+
+void given(const char *sql)
+{
+	char *why = NULL;
+
+	(void)sqlite3_exec(db, sql, NULL, NULL, &why);
+	ck_assert_msg(!why, "given %s\n%s", sql, why);
+	doorbell_ring_all(run_fd);
+}
+
+char *rows(const char *sql)
+{
+	struct str out = STR_INIT;
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+
+	ck_assert_msg(rc == SQLITE_OK, "%s\n%s", sql, sqlite3_errmsg(db));
+	while ((rc = sqlite3_step(s)) == SQLITE_ROW) {
+		for (int i = 0; i < sqlite3_column_count(s); i++) {
+			const char *text = (const char *)sqlite3_column_text(s, i);
+
+			str_add(&out, i ? "|" : "");
+			str_add(&out, text ? text : "");
+		}
+		str_add(&out, "\n");
+	}
+	ck_assert_msg(rc == SQLITE_DONE, "%s\n%s", sql, sqlite3_errmsg(db));
+	(void)sqlite3_finalize(s);
+	return str_take(&out);
+}
+
+void expect(const char *sql, const char *text)
+{
+	OWNED(char_ptr) char *have = rows(sql);
+
+	ck_assert_msg(strcmp(have, text) == 0, "%s\nis:\n%sexpected:\n%s", sql, have, text);
+}
+
+/* Real time: how long the test waits has nothing to do with the clock that it moves. */
+static int64_t real_ms(void)
+{
+	return clock_monotonic_ms() - *page;
+}
+
+void expect_soon(const char *sql, const char *text)
+{
+	for (int64_t end = real_ms() + SOON_MS; real_ms() < end; (void)poll(NULL, 0, LOOK_MS)) {
+		OWNED(char_ptr) char *have = rows(sql);
+
+		if (strcmp(have, text) == 0)
+			return;
+	}
+	expect(sql, text);
+}
+
+/* ---- workers ---- */
+
+static pid_t spawn(const char *name, bool drain)
+{
+	const char *build = getenv("INTERCOM_BUILD");
+	char path[PATH_BYTES];
+	pid_t pid;
+
+	ck_assert_msg(build != NULL, "INTERCOM_BUILD must name the folder of the binaries");
+	(void)snprintf(path, sizeof(path), "%s/%s", build, name);
+	ck_assert_msg(access(path, X_OK) == 0, "there is no worker %s", path);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		if (drain)
+			(void)setenv("INTERCOM_DRAIN", "1", 1);
+		(void)execl(path, name, "--db", db_path, "--run", run_dir, "--log-level", "warn",
+		            (char *)NULL);
+		_exit(127);
+	}
+	return pid;
+}
+
+static int wait_for(pid_t pid)
+{
+	int status = 0;
+
+	for (int i = 0; i < MAX_WORKERS; i++)
+		if (workers[i] == pid)
+			workers[i] = 0;
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int try_worker(const char *name)
+{
+	return wait_for(spawn(name, true));
+}
+
+void run_worker(const char *name)
+{
+	int status = try_worker(name);
+
+	ck_assert_msg(status == 0, "%s ended with status %d", name, status);
+}
+
+pid_t start_worker(const char *name)
+{
+	pid_t pid = spawn(name, false);
+	char sql[100];
+	int i = 0;
+
+	while (i < MAX_WORKERS && workers[i])
+		i++;
+	ck_assert_int_lt(i, MAX_WORKERS);
+	workers[i] = pid;
+	(void)snprintf(sql, sizeof(sql),
+	               "SELECT state FROM worker WHERE pid = %d AND state <> 'died'", (int)pid);
+	expect_soon(sql, "ready\n");
+	return pid;
+}
+
+void kill_worker(pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	(void)wait_for(pid);
+}
+
+void stop_worker(pid_t pid)
+{
+	(void)kill(pid, SIGTERM);
+	int status = wait_for(pid);
+	ck_assert_msg(status == 0, "the worker ended with status %d after SIGTERM", status);
+}
+
+/* ---- killed at a system call ---- */
+
+enum { KILLS_MAX = 200 };
+
+pid_t start_killed_at(const char *name, const char *call, int n)
+{
+	char inject[100], trace[60], path[PATH_BYTES];
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return pid;
+	(void)snprintf(trace, sizeof(trace), "trace=%s", call);
+	(void)snprintf(inject, sizeof(inject), "inject=%s:signal=SIGKILL:when=%d", call, n);
+	(void)snprintf(path, sizeof(path), "%s/%s", getenv("INTERCOM_BUILD"), name);
+	(void)setpgid(0, 0);
+	(void)execlp("strace", "strace", "-f", "-qq", "-o", "/dev/null", "-e", trace, "-e", inject,
+	             path, "--db", test_db(), "--run", test_run(), "--log-level", "error",
+	             (char *)NULL);
+	_exit(127);
+}
+
+void kill_at_each(const char *call, int step, bool (*survives)(const char *call, int n))
+{
+	int n = 1;
+
+	while (survives(call, n)) {
+		n += step;
+		ck_assert_int_lt(n, KILLS_MAX);
+	}
+	ck_assert_msg(n > 2 * step, "killed at %s only up to %d", call, n);
+}

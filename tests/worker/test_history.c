@@ -1,0 +1,85 @@
+/* Daily operations cost the same with a long history behind them: counted in the steps of SQLite's
+ * machine, which do not depend on the machine that this runs on. tests/bench/grow.c has the times,
+ * up to ten million calls. */
+#include "harness.h"
+#include "history.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+enum { CALLS = 100000, TURNS = 10 };
+
+struct cost {
+	int64_t steps[SQL_COUNT];
+	int64_t scans; /* steps of scans, and sorts */
+};
+
+static int status_of(stmt *s, int what)
+{
+	return s ? sqlite3_stmt_status((sqlite3_stmt *)s, what, 1) : 0;
+}
+
+static void count(struct history *h, struct cost *cost)
+{
+	for (int i = 0; i < SQL_COUNT; i++) {
+		cost->steps[i] += status_of(h->store.prepared[i], SQLITE_STMTSTATUS_VM_STEP);
+		cost->scans += status_of(h->store.prepared[i], SQLITE_STMTSTATUS_FULLSCAN_STEP) +
+		               status_of(h->store.prepared[i], SQLITE_STMTSTATUS_SORT);
+	}
+}
+
+static struct cost cost_of(const char *path, int calls)
+{
+	struct cost before = { .scans = 0 }, cost = { .scans = 0 };
+	struct history h;
+
+	history_make(path);
+	if (calls)
+		(void)history_fill(path, 0, calls, 5);
+	history_open(&h, path);
+	for (int i = 0; i < 5; i++)
+		history_turn(&h); /* what is done once */
+	count(&h, &before);
+	for (int i = 0; i < TURNS; i++)
+		history_turn(&h);
+	count(&h, &cost);
+	history_close(&h);
+	return cost;
+}
+
+START_TEST(daily_operations_take_the_same_steps_with_a_hundred_thousand_calls_behind_them)
+{
+	const char *dir = scratch();
+	struct cost at_first, later;
+	char path[300];
+	int counted = 0;
+
+	(void)snprintf(path, sizeof(path), "%s/empty.db", dir);
+	at_first = cost_of(path, 0);
+	(void)snprintf(path, sizeof(path), "%s/full.db", dir);
+	later = cost_of(path, CALLS);
+
+	for (int i = 0; i < SQL_COUNT; i++) {
+		counted += at_first.steps[i] > 0;
+		ck_assert_msg(later.steps[i] * 2 <= at_first.steps[i] * 3,
+		              "%s: %lld steps with an empty history, %lld with a long one",
+		              sql_statements[i].name, (long long)at_first.steps[i],
+		              (long long)later.steps[i]);
+	}
+	ck_assert_int_gt(counted, 10);
+	ck_assert_int_le(later.scans, at_first.scans);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("history");
+	TCase *c = tcase_create("history");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 100);
+	tcase_add_test(
+	    c, daily_operations_take_the_same_steps_with_a_hundred_thousand_calls_behind_them);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,422 @@
+/* Runs the system: start, watch, stop.
+ *
+ * Start: configuration, places, instance lock, schema, settings as rows, workers; one line on
+ * stdout once all of them say in their rows that they are ready. Watch: a worker that ends is
+ * started again; one that ends with 78 stops the system. Stop (SIGTERM, SIGINT): workers leave in
+ * order, then all that waits is interrupted. A second signal kills the workers at once. SIGHUP is
+ * ignored: settings are read at the start only.
+ *
+ * Killed itself, it leaves rows as they are: its workers follow it (PDEATHSIG), and the next start
+ * goes on. Tables: setting, operator, worker, request, session. */
+#include "supervisor.h"
+
+#include "clock.h"
+#include "instance.h"
+#include "log.h"
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum {
+	PREDECESSORS_MS = 10000, /* workers of a killed supervisor may take so long to leave */
+	TRY_MS = 10,
+	UNREADY_LOOK_MS = 200, /* a lost bell delays readiness by so much */
+	LATE_MS = 10000, /* who is not ready then is named in the log */
+	STOP_LOOK_MS = 100,
+	IMPATIENT_MS = 200, /* signals closer together are one: timeout(1) sends two */
+	FINAL_MS = 1000, /* then a second signal ends even the last transaction */
+	FINAL_TRY_US = 250000,
+};
+
+/* ---- systemd ---- */
+
+/* One datagram to $NOTIFY_SOCKET, where there is one (sd_notify(3)). */
+static void notify(const char *text)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	size_t length = path ? strlen(path) : 0;
+	int fd;
+
+	if (length < 2 || length >= sizeof(a.sun_path) || (path[0] != '/' && path[0] != '@'))
+		return;
+	memcpy(a.sun_path, path, length);
+	if (path[0] == '@')
+		a.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	(void)sendto(fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&a,
+	             (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+	(void)close(fd);
+}
+
+/* ---- start ---- */
+
+static int load(struct supervisor *s, const struct config_source *source, struct err *e)
+{
+	bool json = source->log_format && strcmp(source->log_format, "json") == 0;
+
+	log_open("agent-intercom", json, LOG_LEVEL_INFO);
+	if (config_load(source, &s->config, e))
+		return -1;
+	log_open("agent-intercom", s->config.log.format == LOG_FORMAT_JSON,
+	         (enum log_level)s->config.log.level);
+	for (size_t i = 0; i < s->config.warnings.count; i++)
+		log_warn("%s", s->config.warnings.items[i]);
+	return 0;
+}
+
+/* Whatever is wrong with Slack's settings, agents are served: their questions can be answered here.
+ */
+static void load_slack(struct supervisor *s)
+{
+	struct err e = ERR_INIT;
+	int got = slack_secrets_load(&s->slack, s->config.slack.channel_id, &e);
+
+	if (got < 0)
+		log_error("Slack is not used: %s", e.text);
+	if (got > 0)
+		return;
+	slack_secrets_clear(&s->slack);
+	s->children[CHILD_SLACK_LISTENER].unwanted = true;
+	s->children[CHILD_SLACK_POSTER].unwanted = true;
+}
+
+/* Nobody else lists the directory of the database: ours is closed, one that we did not make is left
+ * to its owner. */
+static void close_directory(const char *dir)
+{
+	OWNED(str) struct str ours = STR_INIT;
+	OWNED(char_ptr) char *real = NULL;
+	struct stat about;
+
+	if (stat(dir, &about) != 0 || !(about.st_mode & NOT_FOR_OTHERS))
+		return;
+	if (paths_state_home(&ours, NULL) == 0)
+		str_add(&ours, "/agent-intercom");
+	real = realpath(str_text(&ours), NULL);
+	if (real && strcmp(real, dir) == 0 && chmod(dir, 0700) == 0) {
+		log_info("%s had mode %04o and has 0700 now", dir, about.st_mode & 07777U);
+		return;
+	}
+	log_warn("%s, where the database is, has mode %04o; if nobody else needs it, chmod 700 it",
+	         dir, about.st_mode & 07777U);
+}
+
+static int prepare_places(struct supervisor *s, struct err *e)
+{
+	OWNED(str) struct str dir = STR_INIT;
+
+	if (paths_open(s->config.database.path, true, &s->paths, e))
+		return -1;
+	str_add_bytes(&dir, s->paths.database,
+	              (size_t)(strrchr(s->paths.database, '/') - s->paths.database));
+	if (!dir.length)
+		str_add_char(&dir, '/');
+	if (paths_check_filesystem(str_text(&dir), e))
+		return -1;
+	close_directory(str_text(&dir));
+	s->run_fd = open(s->paths.run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->run_fd < 0)
+		return err_errno(e, ERR_INPUT, "cannot open the run directory %s", s->paths.run);
+	return 0;
+}
+
+/* The workers of a supervisor that was killed are on their way out; the schema is touched when they
+ * are gone. */
+static int await_predecessors(struct supervisor *s, struct err *e)
+{
+	int64_t give_up = clock_monotonic_ms() + PREDECESSORS_MS;
+	char file[NAME_MAX + 1];
+	bool told = false;
+
+	while (instance_worker_left(s->run_fd, file)) {
+		if (clock_monotonic_ms() >= give_up)
+			return err_set(e, ERR_AGAIN,
+			               "a worker of an earlier run does not end; `fuser -k %s/%s` "
+			               "ends it",
+			               s->paths.run, file);
+		if (!told)
+			log_info("a worker of an earlier run still ends (%s)", file);
+		told = true;
+		(void)poll(NULL, 0, TRY_MS);
+	}
+	return 0;
+}
+
+/* The database's files are for us alone, also those that an earlier hand made. */
+static void close_files(const char *database)
+{
+	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
+
+	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+		OWNED(str) struct str name = STR_INIT;
+		struct stat about;
+
+		str_addf(&name, "%s%s", database, SUFFIXES[i]);
+		if (lstat(str_text(&name), &about) != 0 || !S_ISREG(about.st_mode) ||
+		    !(about.st_mode & NOT_FOR_OTHERS))
+			continue;
+		if (chmod(str_text(&name), 0600) == 0)
+			log_info("%s had mode %04o and has 0600 now", str_text(&name),
+			         about.st_mode & 07777U);
+		else
+			log_warn("%s has mode %04o; chmod 600 it", str_text(&name),
+			         about.st_mode & 07777U);
+	}
+}
+
+int run_take(struct supervisor *s, const struct config_source *source, struct err *e)
+{
+	if (load(s, source, e) || prepare_places(s, e) ||
+	    instance_take(s->paths.database, &s->instance_fd, e))
+		return -1;
+	return await_predecessors(s, e);
+}
+
+static int prepare_rows(struct supervisor *s, struct err *e)
+{
+	if (store_migrate(&s->store, s->paths.database, s->paths.run, e))
+		return -1;
+	close_files(s->paths.database);
+	return rows_at_start(s, !s->children[CHILD_SLACK_LISTENER].unwanted, e);
+}
+
+/* From here on signals come as a descriptor. */
+static int hear(struct supervisor *s, struct err *e)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGHUP, SIG_IGN);
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGCHLD,
+	             SIG_DFL); /* ignored, as some parents leave it, nobody could be reaped */
+	s->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (s->signal_fd < 0)
+		return err_errno(e, ERR_AGAIN, "cannot make a signalfd");
+	return doorbell_open(&s->bell, s->run_fd, "agent-intercom", e);
+}
+
+static int prepare(struct supervisor *s, const struct config_source *source, struct err *e)
+{
+	machine_name(s->host);
+	if (run_take(s, source, e))
+		return -1;
+	load_slack(s);
+	if (workers_find(s, e) || prepare_rows(s, e) || hear(s, e) ||
+	    paths_publish(&s->paths, s->config.ipc_name, e) ||
+	    instance_unmark_stopped(s->run_fd, e))
+		return -1;
+	s->environment = spawn_environment();
+	s->late_ms = clock_monotonic_ms() + LATE_MS;
+	return 0;
+}
+
+/* ---- watch ---- */
+
+static void announce(struct supervisor *s, const char *address)
+{
+	OWNED(str) struct str mode = STR_INIT;
+
+	s->announced = true;
+	(void)rows_mode(s, &mode, NULL);
+	(void)printf("agent-intercom %s ready: %s, database %s, mode %s\n", INSTANCE_BUILD,
+	             *address ? address : "mcp-front runs", s->paths.database, str_text(&mode));
+	(void)fflush(stdout);
+	notify("READY=1");
+}
+
+static void look(struct supervisor *s, struct err *e)
+{
+	OWNED(str) struct str address = STR_INIT;
+	bool before[CHILD_COUNT];
+
+	for (int i = 0; i < CHILD_COUNT; i++)
+		before[i] = s->children[i].ready;
+	if (rows_ready(s, &address, e)) {
+		if (e->kind != ERR_AGAIN)
+			run_stop(s, err_exit(e), e->text);
+		return;
+	}
+	for (int i = 0; i < CHILD_COUNT; i++) {
+		if (s->children[i].ready && !before[i] && s->children[i].was_ready)
+			log_info("%s is back (pid %d)", CHILD_NAMES[i], (int)s->children[i].pid);
+		s->children[i].was_ready |= s->children[i].ready;
+	}
+	if (!s->announced && workers_are_ready(s))
+		announce(s, str_text(&address));
+}
+
+static void tell_late(struct supervisor *s)
+{
+	OWNED(str) struct str names = STR_INIT;
+
+	if (s->announced || !s->late_ms || clock_monotonic_ms() < s->late_ms)
+		return;
+	s->late_ms = 0;
+	for (int i = 0; i < CHILD_COUNT; i++)
+		if (!s->children[i].ready && !s->children[i].unwanted)
+			str_addf(&names, "%s%s", names.length ? ", " : "", CHILD_NAMES[i]);
+	log_warn("not ready after %d s: still waiting for %s", LATE_MS / 1000, str_text(&names));
+}
+
+void run_stop(struct supervisor *s, int status, const char *why)
+{
+	struct err e = ERR_INIT;
+
+	if (s->stopping)
+		return;
+	s->stopping = true;
+	s->stop_ms = clock_monotonic_ms();
+	s->status = status;
+	notify("STOPPING=1");
+	if (status)
+		log_error("stopping everything: %s", why);
+	else
+		log_info("stopping: %s", why);
+	/* Before anybody loses its connection: what was stopped on purpose stays so. */
+	if (status == 0 && instance_mark_stopped(s->run_fd, &e))
+		log_warn("%s", e.text);
+	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
+		log_warn("Slack is not told of the stop: %s", e.text);
+}
+
+static void read_signals(struct supervisor *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		if (!s->signals || clock_monotonic_ms() - s->signal_ms >= IMPATIENT_MS) {
+			s->signals++;
+			s->signal_ms = clock_monotonic_ms();
+		}
+		run_stop(s, EX_OK, info.ssi_signo == SIGINT ? "SIGINT" : "SIGTERM");
+	}
+}
+
+static int patience_ms(const struct supervisor *s)
+{
+	int start = workers_patience_ms(s);
+
+	if (s->stopping)
+		return STOP_LOOK_MS;
+	if (workers_are_ready(s))
+		return workers_beat_patience_ms(s);
+	return start >= 0 && start < UNREADY_LOOK_MS ? start : UNREADY_LOOK_MS;
+}
+
+static void watch(struct supervisor *s)
+{
+	struct pollfd fds[] = { { .fd = s->signal_fd, .events = POLLIN },
+		                { .fd = s->bell.fd, .events = POLLIN } };
+
+	while (!s->stopping || !workers_are_gone(s)) {
+		struct err e = ERR_INIT;
+
+		if (!s->stopping && workers_start_due(s, &e))
+			run_stop(s, err_exit(&e), e.text);
+		if (s->stopping)
+			workers_stop(s);
+		(void)poll(fds, COUNT(fds), patience_ms(s));
+		doorbell_drain(&s->bell);
+		read_signals(s); /* first: ^C in a terminal reaches the workers, too */
+		workers_reap(s);
+		if (!s->stopping && !workers_are_ready(s)) {
+			look(s, &e);
+			tell_late(s);
+		}
+		if (!s->stopping)
+			workers_look_for_hanging(s);
+	}
+}
+
+/* ---- stop ---- */
+
+/* A signal that waits is a person who does not want to: SQLite undoes what is half written. */
+static void on_alarm(int number)
+{
+	sigset_t waiting;
+
+	(void)number;
+	if (sigpending(&waiting) == 0 &&
+	    (sigismember(&waiting, SIGTERM) == 1 || sigismember(&waiting, SIGINT) == 1))
+		_exit(EX_TEMPFAIL);
+}
+
+static void let_signals_end_us(void)
+{
+	const struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
+	const struct itimerval often = { .it_value.tv_sec = FINAL_MS / 1000,
+		                         .it_interval.tv_usec = FINAL_TRY_US };
+
+	(void)sigaction(SIGALRM, &action, NULL);
+	(void)setitimer(ITIMER_REAL, &often, NULL);
+}
+
+/* What waits is interrupted once nobody serves it. Only a watchdog that was ready has moved the
+ * deadlines over the time before our start; without it they are left as they are, for the next
+ * start. */
+static void finish(struct supervisor *s)
+{
+	struct err e = ERR_INIT;
+
+	let_signals_end_us();
+	if (rows_at_stop(s, s->children[CHILD_WATCHDOG].was_ready, &e) == 0)
+		return;
+	log_error("what waits could not be marked as interrupted and stays pending: %s", e.text);
+	if (s->status == 0)
+		s->status = err_exit(&e);
+}
+
+void supervisor_clear(struct supervisor *s)
+{
+	const int fds[] = { s->signal_fd, s->run_fd, s->instance_fd };
+
+	store_clear(&s->store);
+	doorbell_clear(&s->bell);
+	workers_clear(s);
+	slack_secrets_clear(&s->slack);
+	free(s->environment);
+	for (size_t i = 0; i < COUNT(fds); i++)
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+	paths_clear(&s->paths);
+	config_clear(&s->config);
+}
+
+int supervisor_run(const struct config_source *source)
+{
+	OWNED(supervisor) struct supervisor s = SUPERVISOR_INIT;
+	struct err e = ERR_INIT;
+
+	s.umask = umask(NOT_FOR_OTHERS);
+	if (prepare(&s, source, &e)) {
+		log_error("%s", e.text);
+		return err_exit(&e);
+	}
+	watch(&s);
+	finish(&s);
+	return s.status;
+}

@@ -1,0 +1,279 @@
+/* What Slack needs: tokens, team and operators, looked for value by value in the keychain
+ * (`secret-tool`, where there is a session bus), in systemd's credentials directory, in the
+ * environment. Each of the two Slack workers gets its own token and nothing else; nobody else gets
+ * any. While we hold them, for restarts, no core file and no other process shows our memory. */
+#include "supervisor.h"
+
+#include "clock.h"
+#include "log.h"
+#include "str.h"
+#include "web.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	KEYCHAIN_MS = 3000, /* one that asks for its password is not waited for */
+	SECRET_MOST = 4096,
+};
+
+/* ---- where a value comes from ---- */
+
+/* A whole small file, or what comes through a pipe until ms have passed; without its last newline.
+ * NULL: nothing. */
+static char *read_secret(int fd, int ms)
+{
+	int64_t end = clock_monotonic_ms() + ms;
+	char text[SECRET_MOST];
+	size_t length = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && length < sizeof(text) - 1) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int64_t left = end - clock_monotonic_ms();
+
+		if (left <= 0 || poll(&p, 1, (int)left) <= 0)
+			break;
+		n = read(fd, text + length, sizeof(text) - 1 - length);
+		length += n > 0 ? (size_t)n : 0;
+	}
+	while (length && (text[length - 1] == '\n' || text[length - 1] == '\r'))
+		length--;
+	text[length] = '\0';
+	char *secret = length ? xstrdup(text) : NULL;
+	explicit_bzero(text, sizeof(text));
+	return secret;
+}
+
+/* secret-tool is libsecret's own program. One that does not answer in time is ended, and is not
+ * asked again: *answers. */
+static char *from_keychain(const char *name, bool *answers)
+{
+	int64_t end = clock_monotonic_ms() + KEYCHAIN_MS;
+	char tool[] = "secret-tool", lookup[] = "lookup", service[] = "service",
+	     username[] = "username";
+	char ours[] = "agent-intercom", key[40];
+	char *argv[] = { tool, lookup, service, ours, username, key, NULL };
+	posix_spawn_file_actions_t files;
+	char *secret = NULL;
+	int pipe_fds[2];
+	pid_t pid;
+
+	if (!*answers || !getenv("DBUS_SESSION_BUS_ADDRESS") || pipe2(pipe_fds, O_CLOEXEC) != 0)
+		return NULL;
+	(void)snprintf(key, sizeof(key), "%s", name);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	(void)posix_spawn_file_actions_adddup2(&files, pipe_fds[1], STDOUT_FILENO);
+	(void)posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	int failed = posix_spawnp(&pid, tool, &files, NULL, argv, environ);
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)close(pipe_fds[1]);
+	if (!failed) {
+		secret = read_secret(pipe_fds[0], KEYCHAIN_MS);
+		*answers = secret || clock_monotonic_ms() < end;
+		(void)kill(pid, SIGKILL); /* it has said what it had to say, or will not */
+		(void)waitpid(pid, NULL, 0);
+	}
+	(void)close(pipe_fds[0]);
+	return secret;
+}
+
+static char *from_systemd(const char *name)
+{
+	const char *folder = getenv("CREDENTIALS_DIRECTORY");
+	OWNED(str) struct str path = STR_INIT;
+	char *secret;
+	int fd;
+
+	if (!folder || *folder != '/')
+		return NULL;
+	str_addf(&path, "%s/%s", folder, name);
+	fd = open(str_text(&path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return NULL;
+	secret = read_secret(fd, KEYCHAIN_MS);
+	(void)close(fd);
+	return secret;
+}
+
+/* Puts what is found in the keychain or with systemd in the place of what the environment had. */
+static void look_up(const char *name, char **secret, bool *keychain_answers)
+{
+	char *found = from_keychain(name, keychain_answers);
+
+	if (!found)
+		found = from_systemd(name);
+	if (!found)
+		return;
+	slack_secret_wipe(secret);
+	*secret = found;
+}
+
+/* ---- checking ---- */
+
+bool slack_next_member(const char **list, char out[SLACK_MEMBER_BYTES], bool *ret_valid)
+{
+	size_t n = 0;
+
+	while (**list == ',' || isspace((unsigned char)**list))
+		(*list)++;
+	if (!**list)
+		return false;
+	*ret_valid = (*list)[0] == 'U' || (*list)[0] == 'W';
+	for (; **list && **list != ',' && !isspace((unsigned char)**list); (*list)++) {
+		*ret_valid =
+		    *ret_valid && n < SLACK_MEMBER_BYTES - 1 && isalnum((unsigned char)**list);
+		if (n < SLACK_MEMBER_BYTES - 1)
+			out[n++] = **list;
+	}
+	out[n] = '\0';
+	return true;
+}
+
+static int check_members(const char *members, struct err *e)
+{
+	char id[SLACK_MEMBER_BYTES];
+	bool valid, any = false;
+
+	for (const char *at = members ? members : ""; slack_next_member(&at, id, &valid);
+	     any = true)
+		if (!valid)
+			return err_set(e, ERR_INPUT,
+			               "SLACK_MEMBER_IDS: '%s' is no member id (U0123456789; in "
+			               "Slack: profile, Copy member ID)",
+			               id);
+	return any ? 0
+	           : err_set(
+	                 e, ERR_INPUT,
+	                 "SLACK_MEMBER_IDS is not set: nobody could answer; give the member ids "
+	                 "of those who may, with commas between");
+}
+
+/* All that would end one of the Slack workers with 78, and everybody else with it. */
+static int check(const struct slack_secrets *s, const char *channel, struct err *e)
+{
+	struct slack_web web = SLACK_WEB_INIT;
+
+	if (!s->app || !s->bot)
+		return err_set(e, ERR_INPUT, "%s is not set, %s is",
+		               s->app ? "SLACK_BOT_TOKEN" : "SLACK_APP_TOKEN",
+		               s->app ? "SLACK_APP_TOKEN" : "SLACK_BOT_TOKEN");
+	if (slack_token_check("SLACK_APP_TOKEN", s->app, e) ||
+	    slack_web_open(&web, s->api_url, s->bot, e) || check_members(s->members, e)) {
+		slack_web_clear(&web);
+		return -1;
+	}
+	slack_web_clear(&web);
+	if (!*channel)
+		return err_set(e, ERR_INPUT,
+		               "slack.channel_id is not set in config.toml: the channel where "
+		               "sessions are posted");
+	return 0;
+}
+
+int slack_secrets_load(struct slack_secrets *s, const char *channel, struct err *e)
+{
+	bool answers = true;
+
+	/* All of them before the keychain is asked: its program gets our environment. */
+	s->app = slack_secret_take("SLACK_APP_TOKEN");
+	s->bot = slack_secret_take("SLACK_BOT_TOKEN");
+	s->team = slack_secret_take("SLACK_TEAM_ID");
+	s->members = slack_secret_take("SLACK_MEMBER_IDS");
+	s->api_url = slack_secret_take("SLACK_API_URL");
+	if (s->app || s->bot)
+		slack_secret_guard();
+	look_up("slack_app_token", &s->app, &answers);
+	look_up("slack_bot_token", &s->bot, &answers);
+	look_up("slack_team_id", &s->team, &answers);
+	if (!s->app && !s->bot)
+		return 0;
+	slack_secret_guard();
+	if (check(s, channel, e))
+		return -1;
+	return 1;
+}
+
+void slack_secrets_clear(struct slack_secrets *s)
+{
+	slack_secret_wipe(&s->app);
+	slack_secret_wipe(&s->bot);
+	slack_secret_wipe(&s->team);
+	slack_secret_wipe(&s->members);
+	slack_secret_wipe(&s->api_url);
+}
+
+/* ---- handing over ---- */
+
+char **slack_environment(const struct slack_secrets *s, const char *child, char *const *common)
+{
+	bool listens = strcmp(child, "slack-listener") == 0;
+	size_t count = 0;
+	char **out;
+
+	while (common[count])
+		count++;
+	out = xcalloc(count + 3, sizeof(*out));
+	memcpy(out, common, count * sizeof(*out));
+	OWNED(str) struct str token = STR_INIT;
+	str_addf(&token, "%s=%s", listens ? "SLACK_APP_TOKEN" : "SLACK_BOT_TOKEN",
+	         listens ? s->app : s->bot);
+	out[count] = str_take(&token);
+	if (s->api_url) {
+		OWNED(str) struct str base = STR_INIT;
+
+		str_addf(&base, "SLACK_API_URL=%s", s->api_url);
+		out[count + 1] = str_take(&base);
+	}
+	return out;
+}
+
+void slack_environment_free(char **environment, char *const *common)
+{
+	size_t count = 0;
+
+	while (common[count])
+		count++;
+	for (size_t i = count; environment[i]; i++)
+		slack_secret_wipe(&environment[i]);
+	free(environment);
+}
+
+/* ---- operators ---- */
+
+static int put_one(struct store *st, const char *team, const char *user, struct err *e)
+{
+	stmt *put = store_stmt(st, SQL_OPERATOR_PUT_SLACK);
+	char id[120];
+
+	(void)snprintf(id, sizeof(id), "slack:%.60s:%s", team, user);
+	bind_text(put, ":id", id);
+	bind_text(put, ":team_id", team);
+	bind_text(put, ":user_id", user);
+	return stmt_run(put, e) < 0 ? -1 : 0;
+}
+
+int slack_operators_put(struct store *st, const struct slack_secrets *s, struct err *e)
+{
+	const char *at = s && s->members ? s->members : "";
+	const char *team = s && s->team ? s->team : "";
+	char id[SLACK_MEMBER_BYTES];
+	bool valid;
+
+	if (stmt_run(store_stmt(st, SQL_OPERATOR_RETIRE_SLACK), e) < 0)
+		return -1;
+	while (slack_next_member(&at, id, &valid))
+		if (valid && put_one(st, team, id, e))
+			return -1;
+	return 0;
+}

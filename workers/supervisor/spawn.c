@@ -1,0 +1,103 @@
+/* Starts a process with no more than it needs: a clean environment, no open files but stdin
+ * (/dev/null), stdout and stderr (both our stderr), no blocked or ignored signals. */
+#include "supervisor.h"
+
+#include "str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A name that ends in '*' stands for all that begin so. */
+static const char *const PASSED[] = {
+	"PATH",
+	"HOME",
+	"USER",
+	"LANG",
+	"LC_*",
+	"TZ",
+	"XDG_*",
+	"TMPDIR",
+	"INTERCOM_CLOCK_PAGE",
+	"INTERCOM_PROGRESS_SECONDS",
+	"INTERCOM_HOST",
+	"ASAN_OPTIONS",
+	"UBSAN_OPTIONS",
+	"LSAN_OPTIONS",
+};
+
+static bool is_passed(const char *variable)
+{
+	size_t length = strcspn(variable, "=");
+
+	for (size_t i = 0; i < COUNT(PASSED); i++) {
+		size_t n = strlen(PASSED[i]);
+		bool prefix = PASSED[i][n - 1] == '*';
+
+		n -= prefix;
+		if (strncmp(variable, PASSED[i], n) == 0 && (prefix ? length >= n : length == n))
+			return true;
+	}
+	return false;
+}
+
+char **spawn_environment(void)
+{
+	size_t count = 0, kept = 0;
+	char **out;
+
+	while (environ[count])
+		count++;
+	out = xcalloc(count + 1, sizeof(*out));
+	for (size_t i = 0; i < count; i++)
+		if (is_passed(environ[i]))
+			out[kept++] = environ[i];
+	return out;
+}
+
+static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)
+{
+	sigset_t none, all;
+
+	(void)sigemptyset(&none);
+	(void)sigfillset(&all);
+	int failed =
+	    posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (!failed)
+		failed = posix_spawn_file_actions_adddup2(files, STDERR_FILENO, STDOUT_FILENO);
+	if (!failed)
+		failed = posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
+	if (!failed)
+		failed = posix_spawnattr_setsigmask(attributes, &none);
+	if (!failed)
+		failed = posix_spawnattr_setsigdefault(attributes, &all);
+	if (!failed)
+		failed = posix_spawnattr_setflags(attributes,
+		                                  POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	return failed;
+}
+
+int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, struct err *e)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	int failed;
+
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawnattr_init(&attributes);
+	failed = set_up(&files, &attributes);
+	if (!failed)
+		failed = posix_spawn(ret_pid, argv[0], &files, &attributes, argv, environment);
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)posix_spawnattr_destroy(&attributes);
+	if (!failed)
+		return 0;
+	errno = failed;
+	return err_errno(
+	    e, failed == EAGAIN || failed == ENOMEM || failed == EMFILE ? ERR_AGAIN : ERR_INPUT,
+	    "cannot start %s", argv[0]);
+}

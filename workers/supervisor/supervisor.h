@@ -1,0 +1,170 @@
+/* supervisor: starts, watches and stops the system. What its parts share.
+ *
+ * run.c      start, watch, stop
+ * workers.c  the worker processes: starting, restarting, ending
+ * spawn.c    starting one process with a clean environment
+ * secrets.c  tokens and operators of Slack
+ * rows.c     what the supervisor writes: settings at the start, interruptions at the stop */
+#ifndef SUPERVISOR_H
+#define SUPERVISOR_H
+
+#include "config.h"
+#include "doorbell.h"
+#include "err.h"
+#include "paths.h"
+#include "store.h"
+#include "worker.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* In the order in which they are started; stopped in another (workers.c). */
+enum {
+	CHILD_WATCHDOG,
+	CHILD_APPLIER,
+	CHILD_RETENTION,
+	CHILD_FRONT,
+	CHILD_SLACK_POSTER, /* these two only where Slack is configured */
+	CHILD_SLACK_LISTENER,
+	CHILD_COUNT
+};
+extern const char *const CHILD_NAMES[CHILD_COUNT];
+
+/* The umask for everything that is ours. */
+enum { NOT_FOR_OTHERS = 077 };
+
+struct child {
+	pid_t pid; /* 0: does not run */
+	bool unwanted; /* it is not started */
+	char *path; /* its binary */
+	bool ready; /* its row says so */
+	bool was_ready; /* once, since we started */
+	bool killed;
+	int64_t started_ms; /* monotonic, as all below */
+	int64_t start_at_ms; /* while it does not run */
+	int64_t backoff_ms; /* wait before the next restart */
+	int64_t asked_ms; /* when it was asked to leave; 0: it was not */
+	struct instant heartbeat; /* as its row had it at the last look */
+	int missed; /* looks in a row at which it was the same */
+	bool silent; /* killed for that */
+};
+
+/* What Slack needs; NULL where it was not given. */
+struct slack_secrets {
+	char *app, *bot; /* tokens */
+	char *team, *members, *api_url;
+};
+
+struct supervisor {
+	struct config config;
+	struct slack_secrets slack;
+	struct paths paths;
+	struct store store;
+	struct doorbell bell;
+	char host[MACHINE_BYTES];
+	int instance_fd, run_fd, signal_fd;
+	struct child children[CHILD_COUNT];
+	char **environment; /* of the workers */
+	mode_t umask; /* that we were started with: the applier's, for files of workspaces */
+	bool announced; /* everybody was ready once */
+	int64_t late_ms; /* when to tell who is not; 0: that is told */
+	int64_t beat_ms; /* when heartbeats were looked at, */
+	int64_t beat_awake_ms; /* and the same on the machine's own clock */
+	bool stopping;
+	int64_t stop_ms; /* when the stop began */
+	int signals; /* how many times we were asked to stop */
+	int64_t signal_ms; /* when the last of them came */
+	int status; /* to exit with */
+};
+
+#define SUPERVISOR_INIT                                                                            \
+	{                                                                                          \
+		.config = CONFIG_INIT, .paths = PATHS_INIT, .store = STORE_INIT,                   \
+		.bell = DOORBELL_INIT, .instance_fd = -1, .run_fd = -1, .signal_fd = -1            \
+	}
+
+/* Runs the system until it is asked to stop; the exit status. */
+int supervisor_run(const struct config_source *source);
+
+/* ---- rows.c ---- */
+
+/* Settings, system rows and operators, in one transaction. slack: whether Slack is configured. */
+int rows_at_start(struct supervisor *s, bool slack, struct err *e);
+/* The effective mode of new sessions. */
+int rows_mode(struct supervisor *s, struct str *out, struct err *e);
+/* Queues the word of the stop for Slack, while somebody still sends it; without waiting for another
+ * writer. Nothing to tell is no error. */
+int rows_tell_stop(struct supervisor *s, struct err *e);
+/* No worker runs any more. interrupt: everything that waits is interrupted; logs how much. */
+int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e);
+/* What a restore makes of the rows of a backup: what waits is interrupted as it was when the system
+ * was last heard of, open writes are parked. Nobody else has that database open. */
+struct rows_restored {
+	int sessions, questions, writes;
+	struct instant last_sign; /* of the system that was backed up; "" if there never was one */
+};
+int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e);
+/* A worker has ended, in the way that detail tells. */
+int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e);
+/* Takes the heartbeats of the children that are ready out of their rows. */
+int rows_heartbeats(struct supervisor *s, struct instant beats[CHILD_COUNT], struct err *e);
+/* Sets ready of the children whose row says so. The address of mcp-front goes to address. */
+int rows_ready(struct supervisor *s, struct str *address, struct err *e);
+
+/* ---- secrets.c ---- */
+
+/* Looks for all of it, and takes it out of the environment. channel: slack.channel_id. 1: Slack is
+ * configured; 0: there are no tokens; -1: something is missing or wrong, and e says what. */
+int slack_secrets_load(struct slack_secrets *s, const char *channel, struct err *e);
+void slack_secrets_clear(struct slack_secrets *s);
+enum { SLACK_MEMBER_BYTES = 24 }; /* of a member id and its NUL */
+/* The next id of a list of members, cut to fit; false at its end. *ret_valid: it can be one. */
+bool slack_next_member(const char **list, char out[SLACK_MEMBER_BYTES], bool *ret_valid);
+/* The environment of a Slack worker: common, its own token, $SLACK_API_URL. */
+char **slack_environment(const struct slack_secrets *s, const char *child, char *const *common);
+void slack_environment_free(char **environment, char *const *common);
+/* Makes the members operators, and those that are none any more inactive. s NULL: all of them.
+ * Inside a transaction. */
+int slack_operators_put(struct store *st, const struct slack_secrets *s, struct err *e);
+
+/* ---- workers.c ---- */
+
+/* Finds the binaries. */
+int workers_find(struct supervisor *s, struct err *e);
+/* Starts those whose time has come. -1: one can never be started. */
+int workers_start_due(struct supervisor *s, struct err *e);
+/* Collects those that have ended. */
+void workers_reap(struct supervisor *s);
+/* Asks the next ones to leave, kills those that were asked long ago. */
+void workers_stop(struct supervisor *s);
+/* Kills who is ready by its row and has not written a heartbeat for long: it hangs, and is started
+ * again like whoever ends by itself. */
+void workers_look_for_hanging(struct supervisor *s);
+/* Milliseconds until the next such look. */
+int workers_beat_patience_ms(const struct supervisor *s);
+bool workers_are_ready(const struct supervisor *s);
+bool workers_are_gone(const struct supervisor *s);
+/* Milliseconds until a start is due, -1: none is. */
+int workers_patience_ms(const struct supervisor *s);
+void workers_clear(struct supervisor *s);
+
+/* ---- spawn.c ---- */
+
+/* The variables of ours that a worker may see, NULL-terminated; secrets are not among them. The
+ * caller frees the array; its texts are those of environ. */
+char **spawn_environment(void);
+/* Starts argv[0]. ERR_INPUT: it is missing or cannot be run; ERR_AGAIN: the system is short of
+ * something. */
+int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, struct err *e);
+
+/* ---- run.c ---- */
+
+/* Loads the configuration, finds the places, and takes the instance's lock; no worker of an earlier
+ * run is left then. ERR_AGAIN: the system runs. */
+int run_take(struct supervisor *s, const struct config_source *source, struct err *e);
+void supervisor_clear(struct supervisor *s);
+/* Begins the stop; why goes to the log. */
+void run_stop(struct supervisor *s, int status, const char *why);
+
+#endif

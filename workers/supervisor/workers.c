@@ -1,0 +1,309 @@
+/* The worker processes: each is started, restarted after a death with growing pauses, and ended in
+ * order. */
+#include "supervisor.h"
+
+#include "clock.h"
+#include "log.h"
+#include "str.h"
+#include "time_gap.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum {
+	BACKOFF_MIN_MS = 100,
+	BACKOFF_MAX_MS = 30000,
+	LONG_LIFE_MS = 60000, /* who lived so long is restarted as quickly as the first time */
+	IN_ORDER_MS = 4000, /* then those that are left are asked to leave all at once */
+	LEAVE_MS = 5000, /* who was asked has so long; together less than 10 s */
+	DETAIL_BYTES = 40,
+	BEAT_LOOK_MS = WORKER_HEARTBEAT_MS, /* a worker that is well has written in between */
+	BEAT_APART_MS =
+	    200, /* of the machine's clock: time that is only made believe hangs nobody */
+	BEATS_MISSED = 10, /* in a row: it hangs (a long look through the database takes less) */
+};
+
+const char *const CHILD_NAMES[CHILD_COUNT] = {
+	[CHILD_WATCHDOG] = "watchdog",         [CHILD_APPLIER] = "applier",
+	[CHILD_RETENTION] = "retention",       [CHILD_FRONT] = "mcp-front",
+	[CHILD_SLACK_POSTER] = "slack-poster", [CHILD_SLACK_LISTENER] = "slack-listener",
+};
+
+/* First the door is closed, then what came in is finished. */
+static const int STOP_ORDER[CHILD_COUNT] = { CHILD_SLACK_LISTENER, CHILD_FRONT,
+	                                     CHILD_APPLIER,        CHILD_WATCHDOG,
+	                                     CHILD_SLACK_POSTER,   CHILD_RETENTION };
+
+int workers_find(struct supervisor *s, struct err *e)
+{
+	OWNED(str) struct str libexec = STR_INIT;
+	OWNED(str) struct str path = STR_INIT;
+
+	if (paths_libexec(&libexec, e))
+		return -1;
+	for (int i = 0; i < CHILD_COUNT; i++) {
+		if (s->children[i].unwanted)
+			continue;
+		str_reset(&path);
+		str_addf(&path, "%s/%s", str_text(&libexec), CHILD_NAMES[i]);
+		if (access(str_text(&path), X_OK) != 0)
+			return err_errno(e, ERR_INPUT,
+			                 "cannot run the worker %s; install agent-intercom again",
+			                 str_text(&path));
+		s->children[i].path = str_take(&path);
+	}
+	return 0;
+}
+
+void workers_clear(struct supervisor *s)
+{
+	for (int i = 0; i < CHILD_COUNT; i++)
+		free(s->children[i].path);
+}
+
+/* ---- starting ---- */
+
+static int start(struct supervisor *s, struct child *c, struct err *e)
+{
+	static const char *const LEVELS[] = {
+		[LOG_LEVEL_DEBUG] = "debug",
+		[LOG_LEVEL_INFO] = "info",
+		[LOG_LEVEL_WARN] = "warn",
+		[LOG_LEVEL_ERROR] = "error",
+	};
+	char format[] = "text", json[] = "json", level[8];
+	char db_flag[] = "--db", run_flag[] = "--run";
+	char format_flag[] = "--log-format", level_flag[] = "--log-level";
+	char *argv[] = { c->path,
+		         db_flag,
+		         s->paths.database,
+		         run_flag,
+		         s->paths.run,
+		         format_flag,
+		         s->config.log.format == LOG_FORMAT_JSON ? json : format,
+		         level_flag,
+		         level,
+		         NULL };
+
+	(void)snprintf(level, sizeof(level), "%s", LEVELS[s->config.log.level]);
+	bool writes_for_others = strcmp(strrchr(c->path, '/') + 1, "applier") == 0;
+	if (writes_for_others)
+		(void)umask(s->umask);
+	bool slack =
+	    c == &s->children[CHILD_SLACK_LISTENER] || c == &s->children[CHILD_SLACK_POSTER];
+	char **environment =
+	    slack ? slack_environment(&s->slack, CHILD_NAMES[c - s->children], s->environment)
+	          : s->environment;
+	int failed = spawn_process(argv, environment, &c->pid, e);
+	if (slack)
+		slack_environment_free(environment, s->environment);
+	if (writes_for_others)
+		(void)umask(NOT_FOR_OTHERS);
+	if (failed) {
+		c->pid = 0;
+		return -1;
+	}
+	c->started_ms = clock_monotonic_ms();
+	return 0;
+}
+
+static void restart_later(struct child *c)
+{
+	int64_t now = clock_monotonic_ms();
+
+	if (c->backoff_ms == 0 || (c->started_ms && now - c->started_ms >= LONG_LIFE_MS))
+		c->backoff_ms = BACKOFF_MIN_MS;
+	c->start_at_ms = now + c->backoff_ms;
+	c->backoff_ms = c->backoff_ms * 2 > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : c->backoff_ms * 2;
+}
+
+int workers_start_due(struct supervisor *s, struct err *e)
+{
+	for (int i = 0; i < CHILD_COUNT; i++) {
+		struct child *c = &s->children[i];
+		struct err why = ERR_INIT;
+
+		if (c->unwanted || c->pid || clock_monotonic_ms() < c->start_at_ms ||
+		    start(s, c, &why) == 0)
+			continue;
+		if (why.kind == ERR_INPUT && !s->announced) {
+			*e = why;
+			return -1;
+		}
+		c->started_ms = 0; /* it did not live */
+		restart_later(c);
+		log_error("%s; next attempt in %lld ms", why.text,
+		          (long long)(c->start_at_ms - clock_monotonic_ms()));
+	}
+	return 0;
+}
+
+int workers_patience_ms(const struct supervisor *s)
+{
+	int64_t now = clock_monotonic_ms(), least = -1;
+
+	for (int i = 0; i < CHILD_COUNT; i++) {
+		const struct child *c = &s->children[i];
+		int64_t wait = c->start_at_ms > now ? c->start_at_ms - now : 0;
+
+		if (!c->unwanted && !c->pid && (least < 0 || wait < least))
+			least = wait;
+	}
+	return (int)least;
+}
+
+bool workers_are_ready(const struct supervisor *s)
+{
+	for (int i = 0; i < CHILD_COUNT; i++)
+		if (!s->children[i].ready && !s->children[i].unwanted)
+			return false;
+	return true;
+}
+
+bool workers_are_gone(const struct supervisor *s)
+{
+	for (int i = 0; i < CHILD_COUNT; i++)
+		if (s->children[i].pid)
+			return false;
+	return true;
+}
+
+/* ---- ending ---- */
+
+static void describe(int status, char out[DETAIL_BYTES])
+{
+	if (WIFSIGNALED(status))
+		(void)snprintf(out, DETAIL_BYTES, "signal %d (%s)", WTERMSIG(status),
+		               sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status))
+		                                              : "?");
+	else
+		(void)snprintf(out, DETAIL_BYTES, "exit %d", WEXITSTATUS(status));
+}
+
+/* Outside of a stop: whoever cannot work in this configuration takes all with it, because without
+ * it the system would only seem to serve; anybody else comes back. */
+static void lost(struct supervisor *s, int i, int status, const char *detail)
+{
+	struct child *c = &s->children[i];
+	char why[160];
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG) {
+		(void)snprintf(why, sizeof(why), "%s cannot work (exit 78, its reason is above)",
+		               CHILD_NAMES[i]);
+		run_stop(s, EX_CONFIG, why);
+		return;
+	}
+	restart_later(c);
+	log_warn("%s (pid %d) ended: %s; restart in %lld ms", CHILD_NAMES[i], (int)c->pid, detail,
+	         (long long)(c->start_at_ms - clock_monotonic_ms()));
+}
+
+int workers_beat_patience_ms(const struct supervisor *s)
+{
+	int64_t left = s->beat_ms + BEAT_LOOK_MS - clock_monotonic_ms();
+	int64_t apart = s->beat_awake_ms + BEAT_APART_MS - time_read().awake_ms;
+
+	left = left < apart ? apart : left;
+	return left < 0 ? 0 : (int)left;
+}
+
+static void look_at_beat(struct child *c, const char *name, const struct instant *beat)
+{
+	if (!c->pid || !c->ready || strcmp(c->heartbeat.text, beat->text) != 0) {
+		c->heartbeat = *beat;
+		c->missed = 0;
+		return;
+	}
+	if (++c->missed < BEATS_MISSED)
+		return;
+	log_error("%s (pid %d) hangs: no sign of life since %s; it is killed", name, (int)c->pid,
+	          beat->text);
+	c->silent = true;
+	(void)kill(c->pid, SIGKILL);
+}
+
+void workers_look_for_hanging(struct supervisor *s)
+{
+	struct instant beats[CHILD_COUNT] = { 0 };
+	struct err e = ERR_INIT;
+
+	if (workers_beat_patience_ms(s) > 0)
+		return;
+	s->beat_ms = clock_monotonic_ms();
+	s->beat_awake_ms = time_read().awake_ms;
+	if (rows_heartbeats(s, beats, &e)) {
+		log_warn("heartbeats cannot be read: %s", e.text);
+		return;
+	}
+	for (int i = 0; i < CHILD_COUNT; i++)
+		look_at_beat(&s->children[i], CHILD_NAMES[i], &beats[i]);
+}
+
+static void ended(struct supervisor *s, int i, int status)
+{
+	struct child *c = &s->children[i];
+	struct err e = ERR_INIT;
+	char detail[DETAIL_BYTES];
+
+	describe(status, detail);
+	if (c->silent)
+		(void)snprintf(detail, sizeof(detail), "no heartbeat: it hung");
+	c->silent = false;
+	c->missed = 0;
+	c->ready = false;
+	if (!s->stopping)
+		lost(s, i, status, detail);
+	else if (status != 0)
+		log_warn("%s (pid %d) ended: %s", CHILD_NAMES[i], (int)c->pid, detail);
+	/* At a stop one transaction buries all. */
+	if (!s->stopping && rows_died(s, c->pid, detail, &e))
+		log_warn("cannot write down the end of %s: %s", CHILD_NAMES[i], e.text);
+	c->pid = 0;
+}
+
+void workers_reap(struct supervisor *s)
+{
+	for (int i = 0; i < CHILD_COUNT; i++) {
+		struct child *c = &s->children[i];
+		int status;
+
+		if (c->pid && waitpid(c->pid, &status, WNOHANG) == c->pid)
+			ended(s, i, status);
+	}
+}
+
+static void end(struct supervisor *s, int i, int64_t now, bool its_turn)
+{
+	struct child *c = &s->children[i];
+
+	if (!c->asked_ms && (its_turn || now - s->stop_ms >= IN_ORDER_MS)) {
+		(void)kill(c->pid, SIGTERM);
+		c->asked_ms = now;
+	}
+	if (c->killed || (s->signals < 2 && !(c->asked_ms && now - c->asked_ms >= LEAVE_MS)))
+		return;
+	log_warn("%s (pid %d) is killed: %s", CHILD_NAMES[i], (int)c->pid,
+	         s->signals < 2 ? "it did not leave in time" : "asked to stop twice");
+	(void)kill(c->pid, SIGKILL);
+	c->killed = true;
+}
+
+void workers_stop(struct supervisor *s)
+{
+	int64_t now = clock_monotonic_ms();
+	bool its_turn = true;
+
+	for (int i = 0; i < CHILD_COUNT; i++) {
+		if (!s->children[STOP_ORDER[i]].pid)
+			continue;
+		end(s, STOP_ORDER[i], now, its_turn);
+		its_turn = false;
+	}
+}

@@ -1,0 +1,287 @@
+#include "worker.h"
+
+#include "instance.h"
+#include "log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { LOCK_WAIT_MS = 5000, LOCK_TRY_MS = 20 };
+
+static void help(const char *name, const char *purpose)
+{
+	(void)printf(
+	    "usage: %s --db PATH --run DIR [--log-format text|json] [--log-level LEVEL]\n\n"
+	    "%s\n\n"
+	    "agent-intercom starts this program; by hand it is for looking closer.\n"
+	    "  --db PATH      the database\n"
+	    "  --run DIR      where bells, locks and sockets are\n"
+	    "  --log-format   text (default) or json, to stderr\n"
+	    "  --log-level    debug, info (default), warn, error\n"
+	    "  --help, --version\n\n"
+	    "SIGTERM: settle the row in hand and leave. Exit status: 0 stopped, 75 try later,\n"
+	    "78 wrong input or configuration, 70 a bug.\n",
+	    name, purpose);
+}
+
+static int parse(struct worker *w, const char *purpose, int argc, char **argv, struct err *e)
+{
+	static const struct option OPTIONS[] = {
+		{ "db", required_argument, NULL, 'd' },
+		{ "run", required_argument, NULL, 'r' },
+		{ "log-format", required_argument, NULL, 'f' },
+		{ "log-level", required_argument, NULL, 'l' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int level = LOG_LEVEL_INFO, json = 0, option;
+
+	while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
+		switch (option) {
+		case 'd':
+			w->db_path = optarg;
+			break;
+		case 'r':
+			w->run_dir = optarg;
+			break;
+		case 'f':
+			json = strcmp(optarg, "json") == 0;
+			break;
+		case 'l':
+			level = log_level_of(optarg);
+			break;
+		case 'h':
+			help(w->name, purpose);
+			exit(EX_OK);
+		case 'v':
+			(void)printf("%s %s\n", w->name, INSTANCE_BUILD);
+			exit(EX_OK);
+		default:
+			return err_set(e, ERR_INPUT, "see %s --help", w->name);
+		}
+	}
+	log_open(w->name, json, level < 0 ? LOG_LEVEL_INFO : (enum log_level)level);
+	if (!w->db_path || !w->run_dir || level < 0)
+		return err_set(e, ERR_INPUT, "--db and --run are needed; see %s --help", w->name);
+	return 0;
+}
+
+/* One incarnation at a time. A dying predecessor is given a moment. */
+static int take_lock(struct worker *w, struct err *e)
+{
+	char file[80];
+	int64_t give_up = clock_monotonic_ms() + LOCK_WAIT_MS;
+
+	(void)snprintf(file, sizeof(file), "%.60s.lock", w->name);
+	w->lock_fd = openat(w->run_fd, file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (w->lock_fd < 0)
+		return err_errno(e, ERR_INPUT, "cannot open %s/%s", w->run_dir, file);
+	while (flock(w->lock_fd, LOCK_EX | LOCK_NB) != 0) {
+		if (clock_monotonic_ms() >= give_up)
+			return err_set(e, ERR_AGAIN, "another %s holds %s/%s", w->name, w->run_dir,
+			               file);
+		(void)poll(NULL, 0, LOCK_TRY_MS);
+	}
+	return 0;
+}
+
+/* Ends with its supervisor, also when that is killed; SIGTERM comes as a descriptor. */
+static int hear_signals(struct worker *w, struct err *e)
+{
+	sigset_t set;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	w->signal_fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (w->signal_fd < 0)
+		return err_errno(e, ERR_AGAIN, "cannot make a signalfd");
+	return 0;
+}
+
+static int check_build(struct worker *w, struct err *e)
+{
+	stmt *s = store_stmt(&w->store, SQL_SETTING_GET);
+	int got, same = 1;
+
+	bind_text(s, ":name", "system.build");
+	got = stmt_row(s, e);
+	if (got > 0)
+		same = strcmp(col_text(s, SETTING_GET_VALUE), INSTANCE_BUILD) == 0;
+	stmt_reset(s);
+	if (got < 0)
+		return -1;
+	if (!same)
+		return err_set(
+		    e, ERR_AGAIN,
+		    "this %s is of build %s, the running agent-intercom is not; restart it",
+		    w->name, INSTANCE_BUILD);
+	return 0;
+}
+
+static int write_row(struct worker *w, struct err *e)
+{
+	stmt *s;
+
+	if (store_begin(&w->store, e))
+		return -1;
+	s = store_stmt(&w->store, SQL_WORKER_BURY);
+	bind_text(s, ":host", w->host);
+	bind_text(s, ":name", w->name);
+	bind_text(s, ":id", w->id.text);
+	if (stmt_run(s, e) < 0)
+		goto failed;
+	s = store_stmt(&w->store, SQL_WORKER_INSERT);
+	bind_text(s, ":id", w->id.text);
+	bind_text(s, ":name", w->name);
+	bind_text(s, ":host", w->host);
+	bind_int(s, ":pid", getpid());
+	bind_text(s, ":version", INSTANCE_BUILD);
+	if (stmt_run(s, e) < 0)
+		goto failed;
+	return store_commit(&w->store, e);
+failed:
+	store_rollback(&w->store);
+	return -1;
+}
+
+int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
+                struct err *e)
+{
+	*w = (struct worker){ .name = name,
+		              .run_fd = -1,
+		              .lock_fd = -1,
+		              .signal_fd = -1,
+		              .extra_fd = -1,
+		              .bell = DOORBELL_INIT,
+		              .store = STORE_INIT,
+		              .due_ms = INT64_MAX };
+	log_open(name, 0, LOG_LEVEL_INFO);
+	w->id = id_new();
+	machine_name(w->host);
+	if (parse(w, purpose, argc, argv, e))
+		return -1;
+	w->run_fd = open(w->run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (w->run_fd < 0)
+		return err_errno(e, ERR_INPUT, "cannot open the run directory %s", w->run_dir);
+	if (hear_signals(w, e) || take_lock(w, e) || doorbell_open(&w->bell, w->run_fd, name, e) ||
+	    store_open(&w->store, w->db_path, w->run_dir, e) || check_build(w, e))
+		return -1;
+	w->heartbeat_ms = clock_monotonic_ms() + WORKER_HEARTBEAT_MS;
+	return write_row(w, e);
+}
+
+static int one_statement(struct worker *w, enum sql which, const char *detail, struct err *e)
+{
+	stmt *s;
+
+	if (store_begin(&w->store, e))
+		return -1;
+	s = store_stmt(&w->store, which);
+	bind_text(s, ":id", w->id.text);
+	if (which == SQL_WORKER_READY)
+		bind_text(s, ":detail", detail);
+	if (stmt_run(s, e) < 0) {
+		store_rollback(&w->store);
+		return -1;
+	}
+	return store_commit(&w->store, e);
+}
+
+int worker_ready(struct worker *w, const char *detail, struct err *e)
+{
+	return one_statement(w, SQL_WORKER_READY, detail, e);
+}
+
+int worker_heartbeat(struct worker *w, struct err *e)
+{
+	if (clock_monotonic_ms() < w->heartbeat_ms)
+		return 0;
+	w->heartbeat_ms = clock_monotonic_ms() + WORKER_HEARTBEAT_MS;
+	return one_statement(w, SQL_WORKER_HEARTBEAT, NULL, e);
+}
+
+int worker_patience_ms(const struct worker *w)
+{
+	int64_t patience = WORKER_LOOK_MS;
+	int64_t beat = w->heartbeat_ms - clock_monotonic_ms();
+
+	if (beat < patience)
+		patience = beat;
+	if (w->due_ms != INT64_MAX && w->due_ms - clock_now_ms() < patience)
+		patience = w->due_ms - clock_now_ms();
+	return patience < 0 ? 0 : (int)patience;
+}
+
+void worker_close(struct worker *w, const struct err *e)
+{
+	if (e->kind != ERR_NONE)
+		log_error("%s", e->text);
+	else if (w->store.db)
+		(void)one_statement(w, SQL_WORKER_STOPPED, NULL, NULL);
+	store_clear(&w->store);
+	doorbell_clear(&w->bell);
+	const int fds[] = { w->extra_fd, w->signal_fd, w->lock_fd, w->run_fd };
+	for (size_t i = 0; i < COUNT(fds); i++)
+		if (fds[i] >= 0)
+			(void)close(fds[i]);
+}
+
+static bool drains(void)
+{
+#ifdef INTERCOM_TEST_CLOCK
+	return getenv("INTERCOM_DRAIN") != NULL;
+#else
+	return false;
+#endif
+}
+
+bool worker_wait(struct worker *w, bool busy)
+{
+	struct pollfd fds[] = { { .fd = w->bell.fd, .events = POLLIN },
+		                { .fd = w->signal_fd, .events = POLLIN },
+		                { .fd = w->extra_fd, .events = POLLIN } };
+
+	if (!busy && drains())
+		return true;
+	(void)poll(fds, COUNT(fds), busy ? 0 : worker_patience_ms(w));
+	if (fds[0].revents)
+		doorbell_drain(&w->bell);
+	return fds[1].revents != 0;
+}
+
+int worker_main(const char *name, const char *purpose, int (*step)(struct worker *w, struct err *e),
+                int argc, char **argv)
+{
+	struct worker w;
+	struct err e = ERR_INIT;
+	int did = worker_open(&w, name, purpose, argc, argv, &e);
+
+	if (did == 0)
+		did = worker_ready(&w, NULL, &e);
+	while (did >= 0) {
+		w.due_ms = INT64_MAX;
+		did = step(&w, &e);
+		if (did >= 0 && worker_heartbeat(&w, &e))
+			did = -1;
+		if (did >= 0 && worker_wait(&w, did > 0))
+			break;
+	}
+	worker_close(&w, &e);
+	return err_exit(&e);
+}

@@ -1,0 +1,65 @@
+/* worker: what every worker process does around its one job: arguments, lock, store, bell,
+ * signals, heartbeat, readiness. See workers/README.md for the contract. */
+#ifndef WORKER_H
+#define WORKER_H
+
+#include "doorbell.h"
+#include "err.h"
+#include "id.h"
+#include "machine.h"
+#include "store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	WORKER_LOOK_MS = 5000, /* a lost bell costs at most this */
+	WORKER_HEARTBEAT_MS = 30000, /* between heartbeats */
+};
+
+struct worker {
+	const char *name; /* also of its lock, its bell and its rows */
+	struct id id; /* of this incarnation; worker.id, claims, listeners */
+	char host[MACHINE_BYTES];
+	const char *db_path;
+	const char *run_dir;
+	int run_fd;
+	int lock_fd;
+	int signal_fd; /* SIGTERM and SIGINT arrive here */
+	int extra_fd; /* also wakes step, which drains it; -1: none. Closed by worker_close */
+	struct doorbell bell;
+	struct store store;
+	int64_t due_ms; /* unix ms when step wants to look again, INT64_MAX: at a bell */
+	int64_t heartbeat_ms; /* monotonic: when the next heartbeat is due */
+	bool stopping;
+};
+
+/* Parses the arguments every worker takes (--db PATH, --run DIR, --log-format text|json,
+ * --log-level L, --help, --version; exits for the last two), takes the worker's lock, opens the
+ * store and checks that its build is ours, hangs up the bell, buries dead predecessors and writes
+ * its row. purpose: one line for --help. */
+int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
+                struct err *e);
+
+/* Says in its row that it serves. detail: what an operator wants to know, or NULL. */
+int worker_ready(struct worker *w, const char *detail, struct err *e);
+
+/* Writes the heartbeat if it is due; costs nothing otherwise. */
+int worker_heartbeat(struct worker *w, struct err *e);
+
+/* Milliseconds until the next thing that is due by the clock (heartbeat, due_ms, regular look). */
+int worker_patience_ms(const struct worker *w);
+
+/* Sleeps until the bell (which it drains), extra_fd, a signal or the clock; busy: only looks. True:
+ * stop. In test builds, $INTERCOM_DRAIN makes the first idle moment a stop. */
+bool worker_wait(struct worker *w, bool busy);
+
+/* Says in its row that it stopped (if e is clean) and gives everything up. */
+void worker_close(struct worker *w, const struct err *e);
+
+/* The whole life of a worker that looks at rows. step: does one piece of work; 1 did something,
+ * 0 nothing to do now (it may set w->due_ms), -1 cannot go on. Returns the exit status. */
+int worker_main(const char *name, const char *purpose, int (*step)(struct worker *w, struct err *e),
+                int argc, char **argv);
+
+#endif
