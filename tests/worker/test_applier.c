@@ -1,5 +1,6 @@
 /* applier: given an approved proposal, what is in the file and in the rows afterwards. The kill
  * points are in tests/crash/. Uses the real binary; `race_*` uses its library to get in between. */
+#include "apply.h"
 #include "file_change.h"
 #include "harness.h"
 #include "proposal.h"
@@ -1276,7 +1277,188 @@ START_TEST(a_dead_write_leaves_no_temporary_file)
 }
 END_TEST
 
+/* ---- two appliers ---- */
+
+/* What one more applier of this machine makes of the oldest job, in this process. */
+static int try_beside(struct apply_report *r, int64_t *ret_due_ms)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = ERR_INIT;
+	int run_fd = open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), did;
+	struct applier second = {
+		.store = &st, .host = "h", .worker_id = "second", .run_fd = run_fd
+	};
+
+	ck_assert_msg(!store_open(&st, test_db(), test_run(), &e), "%s", e.text);
+	did = apply_next(&second, r, ret_due_ms, &e);
+	ck_assert_msg(did >= 0, "%s", e.text);
+	(void)close(run_fd);
+	return did;
+}
+
+START_TEST(while_one_applier_is_in_a_workspace_another_one_stays_out)
+{
+	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
+	struct stopped first;
+	int64_t due_ms;
+
+	begin();
+	file("a.txt", "old");
+	approve("a.txt", "new");
+	call_check_diff(false);
+	first = start_stopped_at("applier", "renameat2", 1, NULL); /* in place, not settled */
+	file_is("a.txt", "new");
+	ck_assert_int_eq(try_beside(&r, &due_ms), 0);
+	ck_assert_int_lt(due_ms, INT64_MAX);
+	expect("SELECT state, claim FROM apply", "claimed|1\n");
+	go_on(first);
+	expect(OUTCOME, APPLIED);
+	expect("SELECT claim FROM apply", "1\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(a_job_that_somebody_claimed_since_it_was_seen_is_left_alone)
+{
+	char lock[WORKSPACE_BYTES + 40];
+	struct stopped first;
+
+	begin();
+	approve("a.txt", "new");
+	call_check_diff(false);
+	(void)snprintf(lock, sizeof(lock), "%s/ws-%.8s.lock", test_run(),
+	               sha256_of(ws, strlen(ws)).text);
+	first = start_stopped_at("applier", "flock", 1, lock);
+	expect("SELECT state, claim FROM apply", "queued|0\n");
+	left_in_hand(3);
+	go_on(first);
+	expect("SELECT state, claim, worker_id FROM apply", "claimed|7|dead\n");
+	ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+/* Where somebody else claims a job that an applier has in hand, as SQL for a trigger. */
+static const char CLAIMED[] = "UPDATE OF state ON apply WHEN NEW.state = 'claimed'";
+static const char JOURNALED[] = "INSERT ON file_change";
+static const char STAGED[] = "UPDATE OF state ON file_change WHEN NEW.state = 'staged'";
+
+static void given_other_claim(const char *when)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "CREATE TRIGGER other AFTER %s BEGIN UPDATE apply SET claim = claim + 1,"
+	               " worker_id = 'other'; END",
+	               when);
+	given(sql);
+}
+
+static void is_lost(int claim)
+{
+	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
+	char claimed[60];
+	int64_t due_ms;
+
+	ck_assert_int_eq(try_beside(&r, &due_ms), 1);
+	ck_assert_str_eq(r.state, "lost");
+	(void)snprintf(claimed, sizeof(claimed), "claimed|%d||other|0\n", claim);
+	expect("SELECT state, claim, error_code, worker_id, (SELECT count(*) FROM answer)"
+	       " FROM apply ORDER BY seq DESC LIMIT 1",
+	       claimed);
+}
+
+static void given_write(void)
+{
+	begin();
+	file("a.txt", "old");
+	approve("a.txt", "new");
+	call_check_diff(false);
+}
+
+START_TEST(who_lost_its_claim_journals_nothing_and_stages_nothing)
+{
+	given_write();
+	given_other_claim(CLAIMED);
+	is_lost(2);
+	expect("SELECT count(*) FROM file_change", "0\n");
+	file_is("a.txt", "old");
+	ck_assert_int_eq(hidden_entries(), 0);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_puts_nothing_in_place)
+{
+	given_write();
+	given_other_claim(JOURNALED);
+	is_lost(2);
+	expect("SELECT state FROM file_change", "planned\n");
+	file_is("a.txt", "old");
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_settles_nothing_and_the_next_one_does)
+{
+	given_write();
+	given_other_claim(STAGED);
+	is_lost(2);
+	expect("SELECT state FROM file_change", "staged\n");
+	given("DROP TRIGGER other");
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT claim FROM apply", "3\n");
+	file_is("a.txt", "new");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_refuses_nothing)
+{
+	given_write();
+	file("a.txt", "changed since");
+	given_other_claim(CLAIMED);
+	is_lost(2);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_puts_nothing_back_into_the_queue)
+{
+	given_write();
+	left_in_hand(1); /* so that a workspace that is gone is tried again */
+	ck_assert_int_eq(unlink(in("a.txt")), 0);
+	ck_assert_int_eq(rmdir(ws), 0);
+	given_other_claim(CLAIMED);
+	is_lost(9);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_buries_nothing)
+{
+	given_write();
+	left_in_hand(3);
+	given_other_claim(CLAIMED);
+	is_lost(9);
+}
+END_TEST
+
 /* ---- a running worker ---- */
+
+/* One more session, whose workspace is beside the first; ws and session are its own from here on.
+ */
+static void given_other_workspace(void)
+{
+	char sql[2 * WORKSPACE_BYTES];
+
+	(void)snprintf(strrchr(ws, '/'), 20, "/other");
+	ck_assert_int_eq(mkdir(ws, 0755), 0);
+	session = 2;
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at) VALUES (2, 's2', 'h', 'local:tester', '%s', 'active',"
+	    " 'local', '%s', '%s')",
+	    ws, clock_now().text, clock_now().text);
+	given(sql);
+}
 
 START_TEST(a_locked_workspace_waits_and_others_do_not)
 {
@@ -1292,12 +1474,16 @@ START_TEST(a_locked_workspace_waits_and_others_do_not)
 	pid = start_worker("applier");
 	approve("a.txt", "x");
 	call_check_diff(false);
-	(void)usleep(200000);
-	expect("SELECT state, attempts FROM apply", "queued|0\n");
+	given_other_workspace();
+	approve("b.txt", "y");
+	call_check_diff(false);
+	expect_soon("SELECT state, attempts FROM apply ORDER BY seq", "queued|0\napplied|1\n");
+	file_is("b.txt", "y");
+	file_is("../ws/a.txt", "(none)");
 	(void)close(fd);
-	expect_soon(OUTCOME, APPLIED);
+	expect_soon("SELECT state, attempts FROM apply ORDER BY seq", "applied|1\napplied|1\n");
 	stop_worker(pid);
-	file_is("a.txt", "x");
+	file_is("../ws/a.txt", "x");
 }
 END_TEST
 
@@ -1310,8 +1496,7 @@ START_TEST(a_bell_wakes_it_and_an_idle_look_writes_nothing)
 	OWNED(char_ptr) char *before = rows("PRAGMA data_version");
 	for (int i = 0; i < 20; i++)
 		given("SELECT 1"); /* rings */
-	(void)usleep(50000);
-	expect("PRAGMA data_version", before);
+	expect_still("PRAGMA data_version", before, 50);
 	approve("a.txt", "x");
 	call_check_diff(false);
 	expect_soon(OUTCOME, APPLIED);
@@ -1705,6 +1890,18 @@ static void add_recovering(TCase *c)
 	tcase_add_test(c, race_the_file_becomes_a_link_or_its_directory_does);
 }
 
+static void add_two(TCase *c)
+{
+	tcase_add_test(c, while_one_applier_is_in_a_workspace_another_one_stays_out);
+	tcase_add_test(c, a_job_that_somebody_claimed_since_it_was_seen_is_left_alone);
+	tcase_add_test(c, who_lost_its_claim_journals_nothing_and_stages_nothing);
+	tcase_add_test(c, who_lost_its_claim_puts_nothing_in_place);
+	tcase_add_test(c, who_lost_its_claim_settles_nothing_and_the_next_one_does);
+	tcase_add_test(c, who_lost_its_claim_refuses_nothing);
+	tcase_add_test(c, who_lost_its_claim_puts_nothing_back_into_the_queue);
+	tcase_add_test(c, who_lost_its_claim_buries_nothing);
+}
+
 int main(void)
 {
 	Suite *s = suite_create("applier");
@@ -1718,6 +1915,7 @@ int main(void)
 	add_refusing(c);
 	add_recovering(c);
 	suite_add_tcase(s, c);
+	add_two(store_case(s, "two", 60));
 	tcase_add_checked_fixture(race, NULL, close_store);
 	tcase_set_timeout(race, 0);
 	tcase_add_test(race, nothing_outside_is_opened_or_written_whoever_swaps_names);
