@@ -1,7 +1,7 @@
 -- Every statement on `upkeep`, and what it looks at.
 
 -- name: upkeep_last
-SELECT ended_at AS at FROM upkeep WHERE kind = :kind ORDER BY seq DESC LIMIT 1;
+SELECT ended_at AS at, outcome FROM upkeep WHERE kind = :kind ORDER BY seq DESC LIMIT 1;
 
 -- name: upkeep_insert
 INSERT INTO upkeep (kind, outcome, why, started_at, ended_at)

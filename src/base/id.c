@@ -1,22 +1,11 @@
 #include "id.h"
 
 #include "clock.h"
+#include "random.h"
 
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
-#include <sysexits.h>
 #include <uuid/uuid.h>
-
-static void random_bytes(void *bytes, size_t size)
-{
-	if (getrandom(bytes, size, 0) != (ssize_t)size) {
-		(void)fputs("the kernel gives no random bytes\n", stderr);
-		_Exit(EX_TEMPFAIL);
-	}
-}
 
 struct id id_new(void)
 {

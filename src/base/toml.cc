@@ -1,4 +1,4 @@
-/* toml: toml11 behind a C interface. No exception leaves this file. */
+/* toml: toml11 (3 or 4) behind a C interface. No exception leaves this file. */
 extern "C" {
 #include "toml.h"
 
@@ -57,10 +57,71 @@ void add(cJSON *object, const char *name, json_ptr item)
 	(void)item.release();
 }
 
-json_ptr node_of(const toml::value &value);
+/* ---- what toml11 3 and 4 name differently ---- */
 
-/* toml11 clamps an integer that does not fit, so the ends of the range are looked at again. */
-void check_clamped(const toml::value &value)
+struct place {
+	size_t line, column;
+};
+
+/* Why the parser stopped. */
+struct complaint {
+	size_t line;
+	std::string title, hint; /* hint: what it says of the place */
+};
+
+#if TOML11_VERSION_MAJOR >= 4
+
+place place_of(const toml::value &value)
+{
+	const auto where = value.location();
+
+	return { where.first_line_number(), where.first_column_number() };
+}
+
+const std::string &string_of(const toml::value &value)
+{
+	return value.as_string();
+}
+
+/* An integer that does not fit is a syntax error. */
+void check_fits(const toml::value &)
+{
+}
+
+using parse_error = toml::syntax_error;
+
+complaint complaint_of(const parse_error &no)
+{
+	complaint c = { 0, "", "" };
+
+	if (no.errors().empty())
+		return c;
+	c.title = no.errors().front().title();
+	if (!no.errors().front().locations().empty()) {
+		const auto &where = no.errors().front().locations().front();
+
+		c.line = where.first.first_line_number();
+		c.hint = where.second;
+	}
+	return c;
+}
+
+#else
+
+place place_of(const toml::value &value)
+{
+	const auto where = value.location();
+
+	return { where.line(), where.column() };
+}
+
+const std::string &string_of(const toml::value &value)
+{
+	return value.as_string().str;
+}
+
+/* toml11 3 clamps or wraps an integer that does not fit, so its digits are read again. */
+void check_fits(const toml::value &value)
 {
 	const auto where = value.location();
 	std::string digits = where.line_str().substr(where.column() - 1, where.region());
@@ -77,21 +138,40 @@ void check_clamped(const toml::value &value)
 		throw refusal(where.line(), "the integer does not fit into 64 bits");
 }
 
+using parse_error = toml::exception;
+
+/* what() is "[error] TITLE\n --> FILE\n ... ^--- HINT\n". */
+complaint complaint_of(const parse_error &no)
+{
+	const std::string what = no.what();
+	const size_t mark = what.find("--- ");
+	complaint c = { no.location().line(), what.substr(0, what.find('\n')), "" };
+
+	if (c.title.rfind("[error] ", 0) == 0)
+		c.title.erase(0, std::strlen("[error] "));
+	if (mark != std::string::npos)
+		c.hint = what.substr(mark + 4, what.find('\n', mark) - mark - 4);
+	return c;
+}
+
+#endif
+
+/* ---- values ---- */
+
+json_ptr node_of(const toml::value &value);
+
 json_ptr integer_of(const toml::value &value)
 {
-	const int64_t number = value.as_integer();
-
-	if (number == INT64_MAX || number == INT64_MIN)
-		check_clamped(value);
-	return made(cJSON_CreateRaw(std::to_string(number).c_str()));
+	check_fits(value);
+	return made(cJSON_CreateRaw(std::to_string(value.as_integer()).c_str()));
 }
 
 json_ptr text_of(const toml::value &value)
 {
-	const std::string &text = value.as_string().str;
+	const std::string &text = string_of(value);
 
 	if (text.find('\0') != std::string::npos)
-		throw refusal(value.location().line(), "a text must not hold a NUL character");
+		throw refusal(place_of(value).line, "a text must not hold a NUL character");
 	return made(cJSON_CreateString(text.c_str()));
 }
 
@@ -113,13 +193,13 @@ json_ptr array_of(const toml::value &value)
 bool stands_before(const std::pair<const std::string, toml::value> *a,
                    const std::pair<const std::string, toml::value> *b)
 {
-	const auto left = a->second.location();
-	const auto right = b->second.location();
+	const place left = place_of(a->second);
+	const place right = place_of(b->second);
 
-	if (left.line() != right.line())
-		return left.line() < right.line();
-	if (left.column() != right.column())
-		return left.column() < right.column();
+	if (left.line != right.line)
+		return left.line < right.line;
+	if (left.column != right.column)
+		return left.column < right.column;
 	return a->first < b->first;
 }
 
@@ -133,7 +213,7 @@ json_ptr table_of(const toml::value &value)
 	std::sort(members.begin(), members.end(), stands_before);
 	for (const auto *member : members) {
 		if (member->first.find('\0') != std::string::npos)
-			throw refusal(member->second.location().line(),
+			throw refusal(place_of(member->second).line,
 			              "a key must not hold a NUL character");
 		add(table.get(), member->first.c_str(), node_of(member->second));
 	}
@@ -178,11 +258,14 @@ json_ptr node_of(const toml::value &value)
 	json_ptr node = made(cJSON_CreateObject());
 	auto content = typed(value);
 
-	add(node.get(), "line", made(cJSON_CreateNumber(value.location().line())));
+	add(node.get(), "line",
+	    made(cJSON_CreateNumber(static_cast<double>(place_of(value).line))));
 	add(node.get(), "type", made(cJSON_CreateString(content.first)));
 	add(node.get(), "value", std::move(content.second));
 	return node;
 }
+
+/* ---- the file ---- */
 
 struct descriptor {
 	int fd;
@@ -280,39 +363,55 @@ void check_characters(const std::string &content)
 		throw refusal(0, "is not UTF-8");
 }
 
-/* The text behind "^---" in a message of toml11, unless it says nothing. */
-std::string hint_of(const std::string &what)
-{
-	const size_t mark = what.find("--- ");
+/* ---- reasons ---- */
 
-	if (mark == std::string::npos)
-		return "";
-	std::string hint = what.substr(mark + 4, what.find('\n', mark) - mark - 4);
-	return hint == "here" ? "" : hint;
+/* The two versions of toml11 word the commonest mistakes differently. */
+const struct {
+	const char *theirs; /* a part of it */
+	const char *ours;
+} WORDS[] = {
+	{ "missing key-value separator", "expected '=' after the key" },
+	{ "invalid key value separator", "expected '=' after the key" },
+	{ "missing value after", "expected a value" },
+	{ "unknown value appeared", "expected a value" },
+	{ "already exists", "this key or table is already defined" },
+	{ "already defined", "this key or table is already defined" },
+	{ "is neither table nor", "this key or table is already defined" },
+	{ "not a valid string", "invalid string; check its quotes and escapes" },
+	{ "not a valid literal string", "invalid string; check its quotes and escapes" },
+	{ "invalid string format", "invalid string; check its quotes and escapes" },
+	{ "too large integer", "the integer does not fit into 64 bits" },
+	{ "bad integer", "invalid integer; write it like 42, -7, 1_000 or 0xFF" },
+	{ "not an integer", "invalid integer; write it like 42, -7, 1_000 or 0xFF" },
+	{ "invalid integer", "invalid integer; write it like 42, -7, 1_000 or 0xFF" },
+	{ "not a boolean", "expected true or false; a text needs quotes" },
+	{ "invalid boolean", "expected true or false; a text needs quotes" },
+};
+
+/* Takes the parser's function off the front: "toml::parse_x: Why." */
+void strip_function(std::string &title)
+{
+	const size_t colon = title.find(':', title.rfind("toml::", 0) == 0 ? 6 : 0);
+
+	if (colon == std::string::npos || (title.rfind("toml::", 0) && title.rfind("parse_", 0)))
+		return;
+	title.erase(0, std::min(title.find_first_not_of(' ', colon + 1), title.size()));
 }
 
-void strip_front(std::string &text, const char *until)
+/* One line in our style. */
+std::string reason_of(const complaint &c)
 {
-	const size_t at = text.find(until);
+	std::string reason = c.title;
 
-	if (at != std::string::npos)
-		text.erase(0, at + std::strlen(until));
-}
-
-/* One line in our style from the several of toml11: "[error] toml::parse_x: Why.\n --> file ..." */
-std::string reason_of(const std::string &what)
-{
-	std::string reason = what.substr(0, what.find('\n'));
-	const std::string hint = hint_of(what);
-
-	strip_front(reason, "[error] ");
-	if (reason.rfind("toml::", 0) == 0 || reason.rfind("parse_", 0) == 0)
-		strip_front(reason, ": ");
-	if (!hint.empty())
-		reason += (reason.empty() ? "" : ", ") + hint;
-	for (char &c : reason)
-		if (static_cast<unsigned char>(c) < ' ')
-			c = ' ';
+	strip_function(reason);
+	if (!c.hint.empty() && c.hint != "here")
+		reason += (reason.empty() ? "" : ", ") + c.hint;
+	for (const auto &word : WORDS)
+		if (reason.find(word.theirs) != std::string::npos)
+			return word.ours;
+	for (char &ch : reason)
+		if (static_cast<unsigned char>(ch) < ' ')
+			ch = ' ';
 	while (!reason.empty() && std::strchr(". ", reason.back()))
 		reason.pop_back();
 	if (reason.size() > REASON_BYTES_MAX)
@@ -353,14 +452,15 @@ cJSON *toml_read(const char *path, struct err *e)
 			(void)err_set(e, ERR_INPUT, "%s:%zu: %s", path, no.line, no.what());
 		else
 			(void)err_set(e, ERR_INPUT, "%s: %s", path, no.what());
-	} catch (const toml::exception &no) {
-		(void)err_set(e, ERR_INPUT, "%s:%lu: %s", path,
-		              static_cast<unsigned long>(no.location().line()),
-		              reason_of(no.what()).c_str());
+	} catch (const parse_error &no) {
+		const complaint c = complaint_of(no);
+
+		(void)err_set(e, ERR_INPUT, "%s:%zu: %s", path, c.line, reason_of(c).c_str());
 	} catch (const std::bad_alloc &) {
 		(void)err_set(e, ERR_AGAIN, "%s: out of memory", path);
 	} catch (const std::exception &no) {
-		(void)err_set(e, ERR_INPUT, "%s: %s", path, reason_of(no.what()).c_str());
+		(void)err_set(e, ERR_INPUT, "%s: %s", path,
+		              reason_of({ 0, no.what(), "" }).c_str());
 	} catch (...) {
 		(void)err_set(e, ERR_BUG, "%s: unknown exception while reading", path);
 	}

@@ -1,23 +1,34 @@
 #include "upkeep.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const int64_t DAY_MS = 24 * 3600 * (int64_t)1000;
 
-/* Whether the last one of a kind was more than span_ms ago (or in the future: the clock was wrong
- * then, or is now). 1, 0, -1. */
-static int is_due(struct store *st, const char *kind, int64_t span_ms, struct err *e)
+struct last {
+	int64_t age_ms; /* negative: there was none, or the clock was wrong then or is now */
+	bool damaged;
+};
+
+static int read_last(struct store *st, const char *kind, struct last *out, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_UPKEEP_LAST);
-	int64_t age = -1;
 	int got;
 
+	*out = (struct last){ .age_ms = -1 };
 	bind_text(s, ":kind", kind);
 	got = stmt_row(s, e);
-	if (got > 0)
-		age = clock_now_ms() - clock_parse(col_text(s, UPKEEP_LAST_AT));
+	if (got > 0) {
+		out->age_ms = clock_now_ms() - clock_parse(col_text(s, UPKEEP_LAST_AT));
+		out->damaged = strcmp(col_text(s, UPKEEP_LAST_OUTCOME), "damaged") == 0;
+	}
 	stmt_reset(s);
-	return got < 0 ? -1 : age < 0 || age >= span_ms;
+	return got < 0 ? -1 : 0;
+}
+
+static bool is_due(const struct last *last, int64_t span_ms)
+{
+	return last->age_ms < 0 || last->age_ms >= span_ms;
 }
 
 static int insert(struct store *st, const char *kind, const char *why, const struct instant *began,
@@ -32,17 +43,32 @@ static int insert(struct store *st, const char *kind, const char *why, const str
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
-static int optimize(struct store *st, struct err *e)
+static void begin_check(struct upkeep *u)
+{
+	str_reset(&u->found);
+	u->table[0] = '\0';
+	u->began = clock_now();
+	u->checking = true;
+}
+
+/* SQLite reads tables here (since 3.46 all of them), so this may be what meets the damage. */
+static int optimize(struct upkeep *u, struct store *st, struct err *e)
 {
 	struct instant began = clock_now();
+	struct err why = ERR_INIT;
 
 	if (store_begin(st, e))
 		return -1;
-	if (store_optimize(st, e) || insert(st, "optimize", NULL, &began, e)) {
-		store_rollback(st);
+	if (!store_optimize(st, &why) && !insert(st, "optimize", NULL, &began, &why))
+		return store_commit(st, e) ? -1 : 1;
+	store_rollback(st);
+	if (why.kind != ERR_INPUT) {
+		*e = why;
 		return -1;
 	}
-	return store_commit(st, e) ? -1 : 1;
+	begin_check(u);
+	str_addf(&u->found, "optimize: %s", why.text);
+	return 1;
 }
 
 static int end_check(struct upkeep *u, struct store *st, const char **ret_damaged, struct err *e)
@@ -87,20 +113,16 @@ static int check_some(struct upkeep *u, struct store *st, const char **ret_damag
 
 int upkeep_some(struct upkeep *u, struct store *st, const char **ret_damaged, struct err *e)
 {
-	int due;
+	struct last check, statistics;
 
 	*ret_damaged = NULL;
 	if (u->checking)
 		return check_some(u, st, ret_damaged, e);
-	due = is_due(st, "optimize", DAY_MS, e);
-	if (due != 0)
-		return due < 0 ? -1 : optimize(st, e);
-	due = is_due(st, "check", 7 * DAY_MS, e);
-	if (due <= 0)
-		return due;
-	str_reset(&u->found);
-	u->table[0] = '\0';
-	u->began = clock_now();
-	u->checking = true;
-	return 1;
+	if (read_last(st, "check", &check, e) || read_last(st, "optimize", &statistics, e))
+		return -1;
+	if (is_due(&check, 7 * DAY_MS)) {
+		begin_check(u);
+		return 1;
+	}
+	return !check.damaged && is_due(&statistics, DAY_MS) ? optimize(u, st, e) : 0;
 }

@@ -1,6 +1,8 @@
-/* upkeep: what keeps the database in order besides purging. Daily: statistics for the planner.
- * Weekly: a look whether all is whole, one table at a time, so that the log is never held for
- * longer than one table takes; nobody who writes waits. Both are rows of `upkeep`. */
+/* upkeep: what keeps the database in order, apart from purging. Both kinds are rows of `upkeep`.
+ * - check, weekly and first: an integrity check, one table at a time, so that the log is never held
+ *   for longer than one table takes; no writer waits for it.
+ * - optimize, daily: statistics for the planner. Not while the last check found damage. Damage that
+ *   it meets itself begins a check, which records it. */
 #ifndef UPKEEP_H
 #define UPKEEP_H
 
@@ -25,8 +27,8 @@ struct upkeep {
 		.checking = false                                                                  \
 	}
 
-/* Does the next thing that is due: 1 did something, 0 nothing is due, -1. *ret_damaged: a look has
- * just ended, and this is what it found (valid until the next call); else NULL. */
+/* Does the next thing that is due: 1 did something, 0 nothing is due, -1. *ret_damaged: a check
+ * has just ended, and this is what it found (valid until the next call); else NULL. */
 int upkeep_some(struct upkeep *u, struct store *st, const char **ret_damaged, struct err *e);
 
 #endif

@@ -1,10 +1,11 @@
 #include "outbox.h"
 
+#include "random.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* A burst and what follows it are within 50 and 100 in any minute (slack.md 6). */
 enum { BURST = 8, UPDATE_GAP_MS = 1500, CALL_GAP_MS = 700 };
@@ -301,14 +302,6 @@ static int doubt(const struct slack_outbox *o, const struct slack_intent *i, int
 	return stmt_run(s, e);
 }
 
-static uint32_t random_below(uint32_t limit)
-{
-	uint32_t r = 0;
-
-	(void)getrandom(&r, sizeof(r), 0);
-	return limit ? r % limit : 0;
-}
-
 /* Doubling, with full jitter: somewhere below, but never at once. */
 static int64_t backoff_ms(int failures)
 {
@@ -318,7 +311,7 @@ static int64_t backoff_ms(int failures)
 		most *= 2;
 	if (most > SLACK_BACKOFF_MAX_MS)
 		most = SLACK_BACKOFF_MAX_MS;
-	return most / 4 + random_below((uint32_t)(most * 3 / 4));
+	return most / 4 + random_below(most * 3 / 4);
 }
 
 static int strikes_of(const struct slack_outbox *o, const char *gate, struct err *e)

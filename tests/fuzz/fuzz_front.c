@@ -13,6 +13,7 @@
 #include "jsonrpc.h"
 #include "lines.h"
 #include "store.h"
+#include "instance.h"
 #include "worker.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 /* libFuzzer target for slack_blocks: whatever an agent says, the message is within Slack's limits,
  * is UTF-8, and nothing of it mentions or links. */
-#include "../slack_limits.h"
+#include "../harness/slack_limits.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -50,6 +50,7 @@ char *client_path(void)
 {
 	struct wire w = { 0 };
 	OWNED(str) struct str request = STR_INIT;
+	const char *at;
 	char *path;
 
 	str_add(&request, "POST /api/apps.connections.open HTTP/1.1\r\nHost: fake\r\n"
@@ -58,9 +59,9 @@ char *client_path(void)
 	wire_open(&w, slack_port());
 	wire_send(&w, request.bytes);
 	ck_assert_int_eq(wire_answer(&w), 200);
-	path = strstr(member(str_text(&w.body), "url"), "/link/");
-	ck_assert_msg(path != NULL, "no socket URL: %s", str_text(&w.body));
-	path = xstrdup(path);
+	at = strstr(member(str_text(&w.body), "url"), "/link/");
+	ck_assert_msg(at != NULL, "no socket URL: %s", str_text(&w.body));
+	path = xstrdup(at);
 	wire_close(&w);
 	return path;
 }

@@ -444,6 +444,11 @@ START_TEST(a_value_out_of_range_is_refused)
 	refuses("[timeouts]\nwait_seconds = 9223372036854775808\n",
 	        ":4: the integer does not fit into 64 bits");
 	refuses("http_port = 0xFFFF_FFFF_FFFF_FFFF\n", ":3: the integer does not fit");
+	refuses(
+	    "http_port = 0b1111111111111111111111111111111111111111111111111111111111111111111\n",
+	    ":3: the integer does not fit");
+	refuses("http_port = -9223372036854775809\n", ":3: the integer does not fit");
+	refuses("http_port = -9223372036854775808\n", ":3: http_port: is the integer -9223372");
 	refuses("[mcp]\nallow_uids = [4294967295]\n", ":4: mcp.allow_uids: is the integer 42949");
 }
 END_TEST
@@ -492,14 +497,18 @@ END_TEST
 
 START_TEST(syntax_errors_have_line_and_reason)
 {
-	refuses("http_port 3000\n", ":3: missing key-value separator");
-	refuses("\nhttp_port = \n", ":4: missing value after");
-	refuses("http_port = 1\nhttp_port = 2\n", ":4: value (\"http_port\") already exists");
-	refuses("[slack]\n[log]\n[slack]\n", ":5: table (\"slack\") already exists");
-	refuses("a = \"x\n", ":3: the next token is not a valid string");
-	refuses("http_port = 07\n", ":3: bad integer: leading zero");
-	refuses("a = tru\n", ":3: the next token is not a boolean");
+	refuses("http_port 3000\n", ":3: expected '=' after the key");
+	refuses("\nhttp_port = \n", ":4: expected a value");
+	refuses("http_port = 1\nhttp_port = 2\n", ":4: this key or table is already defined");
+	refuses("[slack]\n[log]\n[slack]\n", ":5: this key or table is already defined");
+	refuses("a = \"x\n", ":3: invalid string; check its quotes and escapes");
+	refuses("http_port = 07\n", ":3: invalid integer; write it like 42, -7");
+	refuses("a = tru\n", ":3: expected true or false; a text needs quotes");
+	refuses("a = 1\na.b = 2\n", ":4: this key or table is already defined");
+	refuses("a = 0b2\n", ":3: invalid integer; write it like 42, -7");
+	refuses("a = 1 b = 2\n", ":3: ");
 	ck_assert_ptr_null(strchr(e.text, '\n'));
+	ck_assert_ptr_nonnull(strstr(e.text, "expected"));
 	refuses("ipc_name = \"a\\u0000b\"\n", ":3: a text must not hold a NUL character");
 	refuses("a = \"\xff\"\n", ": is not UTF-8");
 	write_file(file, "a=1\0b", 5);

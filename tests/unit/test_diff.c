@@ -634,7 +634,7 @@ START_TEST(four_mebibytes_are_compared_fast)
 	for (int i = 0; old.length < BIG_BYTES; i++)
 		str_addf(&old, "line number %d\n", i);
 	random_edit(&old, &text);
-	for (int i = 0; other.length < BIG_BYTES; i++)
+	while (other.length < BIG_BYTES)
 		str_addf(&other, "%d\n", rand() % 1000);
 	while (coins.length < BIG_BYTES) {
 		str_add(&coins, rand() % 2 ? "0\n" : "1\n");

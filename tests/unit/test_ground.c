@@ -1,7 +1,8 @@
-/* The ground floor: err, str, clock, id, sha256, content. */
+/* The ground floor: err, str, clock, id, random, sha256, content. */
 #include "content.h"
 #include "harness.h"
 #include "id.h"
+#include "random.h"
 #include "sha256.h"
 #include "str.h"
 
@@ -263,6 +264,35 @@ END_TEST
 
 /* ---- sha256 ---- */
 
+START_TEST(random_bytes_fill_all_they_are_given)
+{
+	enum { SIZE = 4096, RUN = 16 };
+	static unsigned char bytes[SIZE], zeros[RUN];
+
+	random_bytes(bytes, sizeof(bytes));
+	for (size_t i = 0; i < SIZE; i += RUN)
+		ck_assert_int_ne(memcmp(bytes + i, zeros, RUN), 0);
+}
+END_TEST
+
+START_TEST(a_random_number_stays_below_its_limit)
+{
+	bool seen[3] = { false };
+
+	for (int i = 0; i < 1000; i++) {
+		int64_t n = random_below(3);
+
+		ck_assert_int_ge(n, 0);
+		ck_assert_int_lt(n, 3);
+		seen[n] = true;
+	}
+	ck_assert(seen[0] && seen[1] && seen[2]);
+	ck_assert_int_eq(random_below(1), 0);
+	ck_assert_int_eq(random_below(0), 0);
+	ck_assert_int_eq(random_below(-5), 0);
+}
+END_TEST
+
 START_TEST(hashes_are_those_of_the_standard)
 {
 	ck_assert_str_eq(sha256_of("", 0).text,
@@ -351,6 +381,8 @@ int main(void)
 	tcase_add_test(c, a_test_owns_the_clock);
 	tcase_add_test(c, ids_are_uuids_of_version_7_that_sort_by_time);
 	tcase_add_test(c, no_two_ids_or_secrets_are_alike);
+	tcase_add_test(c, random_bytes_fill_all_they_are_given);
+	tcase_add_test(c, a_random_number_stays_below_its_limit);
 	tcase_add_test(c, hashes_are_those_of_the_standard);
 	tcase_add_test(c, a_hash_in_pieces_is_the_hash_of_the_whole);
 	tcase_add_test(c, the_same_text_stands_once);

@@ -773,19 +773,27 @@ START_TEST(the_database_is_looked_through_weekly_and_optimized_daily)
 }
 END_TEST
 
-START_TEST(damage_is_found_and_told)
+/* The first page of a table or an index becomes noise. */
+static void damage(const char *name)
 {
-	char command[1200];
+	char command[1200], query[200];
 	OWNED(char_ptr) char *page = NULL;
 
-	begin();
-	given_whole_session(1, ago(DAY));
-	page = rows("SELECT rootpage - 1 FROM sqlite_schema WHERE name = 'checkpoint_session'");
+	(void)snprintf(query, sizeof(query),
+	               "SELECT rootpage - 1 FROM sqlite_schema WHERE name = '%s'", name);
+	page = rows(query);
 	given("PRAGMA wal_checkpoint(TRUNCATE)");
 	(void)snprintf(command, sizeof(command),
 	               "dd if=/dev/urandom of=%s bs=4096 seek=%d count=1 conv=notrunc 2>/dev/null",
 	               test_db(), atoi(page));
 	ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
+}
+
+START_TEST(damage_is_found_and_told)
+{
+	begin();
+	given_whole_session(1, ago(DAY));
+	damage("checkpoint_session");
 	(void)start_worker("retention");
 
 	advance(HOUR + SECOND);
@@ -795,6 +803,31 @@ START_TEST(damage_is_found_and_told)
 	expect("SELECT state, detail LIKE 'checkpoint: %' FROM health WHERE what = 'database'",
 	       "damaged|1\n");
 	expect("SELECT count(*) FROM event WHERE kind = 'database.damaged'", "1\n");
+	expect("SELECT count(*) FROM upkeep WHERE kind = 'optimize'", "0\n");
+}
+END_TEST
+
+START_TEST(damage_that_optimize_meets_is_found_and_told_and_retention_goes_on)
+{
+	begin();
+	given_whole_session(1, ago(DAY));
+	given("ANALYZE");
+	(void)start_worker("retention");
+	advance(HOUR + SECOND);
+	expect_soon("SELECT kind, outcome FROM upkeep ORDER BY seq", "check|ok\noptimize|ok\n");
+
+	damage("sqlite_stat1");
+	advance(DAY);
+	expect_soon("SELECT kind, outcome, why LIKE 'optimize: %malformed%' FROM upkeep "
+	            "ORDER BY seq LIMIT 1 OFFSET 2",
+	            "check|damaged|1\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'database.damaged'", "1\n");
+
+	/* nothing is optimized until a check finds no damage; the next check is due in a week */
+	advance(2 * DAY);
+	advance(5 * DAY);
+	expect_soon("SELECT kind, outcome FROM upkeep ORDER BY seq LIMIT -1 OFFSET 3",
+	            "check|damaged\n");
 }
 END_TEST
 
@@ -1084,6 +1117,7 @@ int main(void)
 	tcase_add_test(c, a_purge_that_is_killed_has_deleted_nothing_that_was_not_exported);
 	tcase_add_test(c, the_database_is_looked_through_weekly_and_optimized_daily);
 	tcase_add_test(c, damage_is_found_and_told);
+	tcase_add_test(c, damage_that_optimize_meets_is_found_and_told_and_retention_goes_on);
 	tcase_add_test(c, statistics_make_no_statement_scan);
 	tcase_add_test(c, many_rows_go_in_batches);
 	tcase_add_test(c, a_session_interrupted_for_long_is_terminated_and_goes_later);

@@ -8,11 +8,11 @@
 
 #include "clock.h"
 #include "log.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 static void set_state(struct link *link, enum link_state state)
 {
@@ -62,15 +62,6 @@ static void say(struct listener *l, const char *format, ...)
 }
 
 /* ---- pauses ---- */
-
-static int64_t random_below(int64_t most)
-{
-	uint64_t r = 0;
-
-	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
-		return most / 2;
-	return most > 0 ? (int64_t)(r % (uint64_t)most) : 0;
-}
 
 static void wait_at_least(struct listener *l, int64_t ms)
 {

@@ -1,0 +1,534 @@
+/* Applying a diff to the bytes of a file. */
+#include "diff.h"
+#include "interner.h"
+#include "line.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SHOWN_BYTES = 160, /* of a line or path in an error text, three must fit in it */
+	SEARCH_FIRST = 64, /* lines around the expected place in the first look for a hunk */
+};
+
+void diff_conflict_clear(struct diff_conflict *c)
+{
+	str_clear(&c->expected);
+	str_clear(&c->found);
+	*c = (struct diff_conflict)DIFF_CONFLICT_INIT;
+}
+
+struct target {
+	const struct diff_file *file;
+	size_t fuzz; /* lines of context at each end of a hunk that need not fit */
+	const char *old; /* the file as it is */
+	uint32_t *starts; /* where its lines begin, and its end */
+	uint32_t *ids; /* of lines; NULL until a hunk is not where it should be */
+	size_t count;
+	size_t done; /* lines that are in result already, or removed */
+	int64_t offset; /* by how many lines the last hunk had moved */
+	bool loose; /* CR at the end of a line does not matter when matching */
+	bool counted; /* mixed is known */
+	bool mixed; /* the file has lines with and without CR */
+	struct interner in;
+	struct str result;
+	struct diff_conflict *conflict;
+	struct err *e;
+};
+
+/* The old side of a hunk. */
+struct pattern {
+	uint32_t *ids;
+	size_t count;
+	bool hopeless; /* a line that is nowhere in the file */
+};
+
+static void target_clear(struct target *t)
+{
+	free(t->starts);
+	free(t->ids);
+	interner_clear(&t->in);
+	str_clear(&t->result);
+}
+
+static void pattern_clear(struct pattern *pattern)
+{
+	free(pattern->ids);
+}
+
+static const char *file_name(const struct diff_file *f)
+{
+	return f->new_path ? f->new_path : f->old_path;
+}
+
+/* Line i of the file as it is, from 0. */
+static struct span old_line(const struct target *t, size_t i)
+{
+	return (struct span){ t->old + t->starts[i], t->starts[i + 1] - t->starts[i] };
+}
+
+/* The length of a line's text as far as it counts. */
+static size_t matched_size(const struct target *t, const char *text, size_t length)
+{
+	return length - (t->loose && has_cr(text, length) ? 1 : 0);
+}
+
+static uint32_t line_id(struct target *t, const char *text, size_t length, bool newline, bool add)
+{
+	return interner_number(&t->in, text, matched_size(t, text, length), newline, add);
+}
+
+static bool is_line(const struct target *t, const struct diff_line *want, struct span have)
+{
+	size_t length = matched_size(t, have.bytes, text_size(have));
+
+	return ended(have) == !want->no_newline &&
+	       length == matched_size(t, want->text, want->length) &&
+	       (length == 0 || memcmp(have.bytes, want->text, length) == 0);
+}
+
+/* Whether all lines of the diff end alike, in LF or in CRLF. */
+static bool is_uniform(const struct diff_file *f)
+{
+	bool cr = false, lf = false;
+
+	for (size_t i = 0; i < f->hunk_count; i++)
+		for (size_t k = 0; k < f->hunks[i].line_count; k++) {
+			const struct diff_line *line = &f->hunks[i].lines[k];
+
+			if (has_cr(line->text, line->length))
+				cr = true;
+			else
+				lf = true;
+		}
+	return !(cr && lf);
+}
+
+static bool is_mixed(struct target *t)
+{
+	size_t with_cr = 0, with_newline = 0;
+
+	if (t->counted)
+		return t->mixed;
+	for (size_t i = 0; i < t->count; i++) {
+		struct span line = old_line(t, i);
+
+		with_cr += ended(line) && has_cr(line.bytes, text_size(line));
+		with_newline += ended(line);
+	}
+	t->counted = true;
+	return t->mixed = with_cr > 0 && with_cr < with_newline;
+}
+
+static size_t count_lines(const char *bytes, size_t length)
+{
+	size_t count = 0;
+
+	for (size_t at = 0; at < length; count++)
+		at += line_at(bytes + at, length - at).size;
+	return count;
+}
+
+static void target_init(struct target *t, const char *old, size_t length)
+{
+	size_t line = 0;
+
+	t->loose = is_uniform(t->file);
+	t->old = old;
+	t->count = count_lines(old, length);
+	t->starts = xmalloc((t->count + 1) * sizeof(*t->starts));
+	for (size_t at = 0; at < length; at += line_at(old + at, length - at).size)
+		t->starts[line++] = (uint32_t)at;
+	t->starts[line] = (uint32_t)length;
+}
+
+/* Numbers the lines, to search among them. */
+static void number_lines(struct target *t)
+{
+	if (t->ids)
+		return;
+	t->ids = xmalloc(t->count * sizeof(*t->ids));
+	interner_init(&t->in);
+	for (size_t i = 0; i < t->count; i++) {
+		struct span line = old_line(t, i);
+
+		t->ids[i] = line_id(t, line.bytes, text_size(line), ended(line), true);
+	}
+}
+
+static void pattern_init(struct pattern *pattern, struct target *t, const struct diff_hunk *h)
+{
+	*pattern = (struct pattern){ .ids = xmalloc(h->line_count * sizeof(*pattern->ids)) };
+	for (size_t i = 0; i < h->line_count; i++) {
+		const struct diff_line *line = &h->lines[i];
+		uint32_t id;
+
+		if (line->kind == '+')
+			continue;
+		id = line_id(t, line->text, line->length, !line->no_newline, false);
+		pattern->hopeless |= id == INTERNER_NONE;
+		pattern->ids[pattern->count++] = id;
+	}
+}
+
+/* Knuth, Morris, Pratt: next[i] = length of the longest border of the first i + 1 lines. */
+static size_t *borders(const struct pattern *pattern)
+{
+	size_t *next = xmalloc(pattern->count * sizeof(*next));
+	size_t k = 0;
+
+	next[0] = 0;
+	for (size_t i = 1; i < pattern->count; i++) {
+		while (k > 0 && pattern->ids[k] != pattern->ids[i])
+			k = next[k - 1];
+		if (pattern->ids[k] == pattern->ids[i])
+			k++;
+		next[i] = k;
+	}
+	return next;
+}
+
+static size_t distance(size_t a, size_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* The place nearest to middle in [from, to] where the pattern begins; false: none. */
+static bool nearest(const struct target *t, const struct pattern *pattern, const size_t *next,
+                    size_t from, size_t to, size_t middle, size_t *ret)
+{
+	bool found = false;
+	size_t k = 0;
+
+	for (size_t i = from; i < to + pattern->count; i++) {
+		size_t start;
+
+		while (k > 0 && pattern->ids[k] != t->ids[i])
+			k = next[k - 1];
+		if (pattern->ids[k] == t->ids[i])
+			k++;
+		if (k < pattern->count)
+			continue;
+		start = i + 1 - k;
+		if (!found || distance(start, middle) <= distance(*ret, middle))
+			*ret = start; /* the later one wins a tie */
+		found = true;
+		k = next[k - 1];
+	}
+	return found;
+}
+
+/* Looks in ever larger surroundings, so that the cost is the distance, not the file. */
+static bool search(const struct target *t, const struct pattern *pattern, size_t middle,
+                   size_t *ret)
+{
+	size_t high = t->count - pattern->count, reach = SEARCH_FIRST;
+	size_t *next = borders(pattern);
+	bool found = false, whole = false;
+
+	while (!found && !whole) {
+		size_t from = middle - t->done > reach ? middle - reach : t->done;
+		size_t to = high - middle > reach ? middle + reach : high;
+
+		found = nearest(t, pattern, next, from, to, middle, ret);
+		whole = from == t->done && to == high;
+		reach *= 2;
+	}
+	free(next);
+	return found;
+}
+
+/* Where the hunk should be, from 0, as its header and the hunks before it say. */
+static int64_t expected_place(const struct target *t, const struct diff_hunk *h)
+{
+	int64_t place = (int64_t)h->old_start - (h->old_count > 0 ? 1 : 0);
+
+	return t->count == 0 ? 0 : place + t->offset;
+}
+
+static size_t clamp(int64_t value, size_t low, size_t high)
+{
+	if (value < (int64_t)low)
+		return low;
+	return value > (int64_t)high ? high : (size_t)value;
+}
+
+/* Whether the old side of the hunk stands at line `place`, which leaves room for it. */
+static bool stands_at(const struct target *t, const struct diff_hunk *h, size_t place)
+{
+	for (size_t i = 0; i < h->line_count; i++)
+		if (h->lines[i].kind != '+' && !is_line(t, &h->lines[i], old_line(t, place++)))
+			return false;
+	return true;
+}
+
+static bool find_hunk(struct target *t, const struct diff_hunk *h, int64_t expected, size_t *ret)
+{
+	OWNED(pattern) struct pattern pattern = { .ids = NULL };
+	size_t middle;
+
+	if (h->old_count > t->count - t->done)
+		return false;
+	middle = clamp(expected, t->done, t->count - h->old_count);
+	*ret = middle;
+	if (h->old_count == 0) /* nothing to search by */
+		return (int64_t)middle == expected;
+	if (stands_at(t, h, middle))
+		return true;
+	number_lines(t);
+	pattern_init(&pattern, t, h);
+	return !pattern.hopeless && search(t, &pattern, middle, ret);
+}
+
+/* "patch conflict: <path>: <why>" for the file as a whole. */
+static int conflict_whole(struct target *t, const char *why)
+{
+	OWNED(str) struct str path = STR_INIT;
+
+	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
+	if (t->conflict) {
+		diff_conflict_clear(t->conflict);
+		t->conflict->hunk_count = t->file->hunk_count;
+	}
+	return err_set(t->e, ERR_INPUT, "patch conflict: %s: %s", str_text(&path), why);
+}
+
+/* The text for two lines that differ, or that look the same and differ in their newline. */
+static void describe(struct str *text, const struct diff_line *want, const struct span *have)
+{
+	str_add(text, "expected \"");
+	if (want)
+		str_add_shown(text, want->text, want->length, SHOWN_BYTES);
+	str_add(text, want && want->no_newline ? "\" as last line without a newline, found "
+	                                       : "\", found ");
+	if (!have) {
+		str_add(text, "the end of the file");
+		return;
+	}
+	str_add(text, "\"");
+	str_add_shown(text, have->bytes, text_size(*have), SHOWN_BYTES);
+	str_add(text, "\"");
+	if (!ended(*have))
+		str_add(text, " without a newline at the end of the file (the diff needs the line "
+		              "\"\\ No newline at end of file\" behind it)");
+}
+
+/* Fills the conflict of a hunk. want may be NULL: nothing expected. */
+static int conflict_at(struct target *t, size_t hunk, size_t line, const struct diff_line *want)
+{
+	struct span found = line < t->count ? old_line(t, line) : (struct span){ .bytes = NULL };
+	const struct span *have = found.bytes ? &found : NULL;
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str text = STR_INIT;
+	struct diff_conflict *c = t->conflict;
+
+	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
+	if (want)
+		describe(&text, want, have);
+	else
+		str_addf(&text, "the file has %zu lines and the hunk no context", t->count);
+	if (c) {
+		diff_conflict_clear(c);
+		c->hunk = hunk + 1;
+		c->hunk_count = t->file->hunk_count;
+		c->line = line + 1;
+		c->at_end = !have;
+		if (want)
+			str_add_bytes(&c->expected, want->text, want->length);
+		if (have)
+			str_add_bytes(&c->found, have->bytes, text_size(*have));
+	}
+	return err_set(t->e, ERR_INPUT,
+	               "patch conflict: %s: hunk %zu of %zu does not match at line %zu: %s",
+	               str_text(&path), hunk + 1, t->file->hunk_count, line + 1, str_text(&text));
+}
+
+/* Finds the first line that differs at the expected place. */
+static int conflict_hunk(struct target *t, size_t hunk)
+{
+	const struct diff_hunk *h = &t->file->hunks[hunk];
+	size_t line = clamp(expected_place(t, h), t->done, t->count);
+
+	for (size_t i = 0; i < h->line_count; i++) {
+		if (h->lines[i].kind == '+')
+			continue;
+		if (line == t->count || !is_line(t, &h->lines[i], old_line(t, line)))
+			return conflict_at(t, hunk, line, &h->lines[i]);
+		line++;
+	}
+	if (h->old_count == 0)
+		return conflict_at(t, hunk, line, NULL);
+	return conflict_whole(t, "hunks overlap or are out of order");
+}
+
+/* Appends to the result; false if that would be text behind a line without newline. */
+static bool put(struct target *t, const char *bytes, size_t length)
+{
+	if (length > 0 && t->result.length > 0 && t->result.bytes[t->result.length - 1] != '\n')
+		return false;
+	str_add_bytes(&t->result, bytes, length);
+	return true;
+}
+
+static bool copy_until(struct target *t, size_t line)
+{
+	size_t from, to;
+
+	if (line == t->done)
+		return true;
+	from = t->starts[t->done];
+	to = t->starts[line];
+	t->done = line;
+	return put(t, t->old + from, to - from);
+}
+
+/* Whether a line added at `line` should end in CRLF: as the line before it, or else behind it. */
+static bool neighbour_is_crlf(const struct target *t, size_t line)
+{
+	size_t at = line > 0 ? line - 1 : 0;
+	struct span neighbour;
+
+	if (t->count == 0)
+		return false;
+	if (at > 0 && !ended(old_line(t, at)))
+		at--;
+	neighbour = old_line(t, at);
+	return ended(neighbour) && has_cr(neighbour.bytes, text_size(neighbour));
+}
+
+/* Whether what the hunk adds is written as it stands: because it matches to the byte, or because
+ * it has no context and the file's own line endings give no rule. */
+static bool is_verbatim(struct target *t, const struct diff_hunk *h, size_t place)
+{
+	if (!t->loose || t->count == 0)
+		return true;
+	for (size_t i = 0; i < h->line_count; i++) {
+		const struct diff_line *line = &h->lines[i];
+
+		if (line->kind == '+')
+			continue;
+		if (line->length != text_size(old_line(t, place++)))
+			return false;
+	}
+	return h->old_count > 0 || is_mixed(t);
+}
+
+static bool put_added(struct target *t, const struct diff_line *line, bool verbatim)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	str_add_bytes(&text, line->text, line->length);
+	if (!verbatim && has_cr(line->text, line->length))
+		text.length--;
+	if (!verbatim && !line->no_newline && neighbour_is_crlf(t, t->done))
+		str_add_char(&text, '\r');
+	if (!line->no_newline)
+		str_add_char(&text, '\n');
+	return put(t, text.bytes, text.length);
+}
+
+static bool put_hunk(struct target *t, const struct diff_hunk *h, size_t place)
+{
+	bool verbatim = is_verbatim(t, h, place), ok = copy_until(t, place);
+
+	for (size_t i = 0; i < h->line_count && ok; i++) {
+		if (h->lines[i].kind == '+')
+			ok = put_added(t, &h->lines[i], verbatim);
+		else if (h->lines[i].kind == '-')
+			t->done++;
+		else
+			ok = copy_until(t, t->done + 1);
+	}
+	return ok;
+}
+
+/* The hunk without as much of its context as patch(1) leaves out of account at this fuzz: where it
+ * has less at one end than at the other, that end keeps more. */
+static struct diff_hunk with_fuzz(const struct diff_hunk *h, size_t fuzz)
+{
+	struct diff_hunk part = *h;
+	size_t before = 0, after = 0, most;
+
+	while (before < h->line_count && h->lines[before].kind == ' ')
+		before++;
+	while (after < h->line_count - before && h->lines[h->line_count - 1 - after].kind == ' ')
+		after++;
+	most = before > after ? before : after;
+	fuzz = fuzz < most ? fuzz : most;
+	before = before + fuzz > most ? before + fuzz - most : 0;
+	after = after + fuzz > most ? after + fuzz - most : 0;
+	part.lines += before;
+	part.line_count -= before + after;
+	part.old_start += before;
+	part.old_count -= before + after;
+	return part;
+}
+
+/* Puts the hunk where it stands, with as little fuzz as it takes. 1 done, 0 it stands nowhere, -1.
+ * Of what it was found by, one line at least must be there. */
+static int place_hunk(struct target *t, const struct diff_hunk *h)
+{
+	for (size_t fuzz = 0; fuzz <= t->fuzz; fuzz++) {
+		struct diff_hunk part = with_fuzz(h, fuzz);
+		int64_t expected = expected_place(t, &part);
+		size_t place = 0;
+
+		if (fuzz > 0 && part.old_count == 0)
+			break;
+		if (!find_hunk(t, &part, expected, &place))
+			continue;
+		t->offset += (int64_t)place - expected;
+		return put_hunk(t, &part, place) ? 1 : -1;
+	}
+	return 0;
+}
+
+static int apply_hunk(struct target *t, size_t hunk)
+{
+	int placed = place_hunk(t, &t->file->hunks[hunk]);
+
+	if (placed == 0)
+		return conflict_hunk(t, hunk);
+	if (placed < 0)
+		return conflict_whole(t, "the diff puts text behind a line without a newline");
+	return 0;
+}
+
+/* What the diff says of the file as a whole against whether there is one. */
+static int check_whole(struct target *t, const char *old, size_t length)
+{
+	bool expects = false;
+
+	for (size_t i = 0; i < t->file->hunk_count; i++)
+		expects |= t->file->hunks[i].old_count > 0;
+	if (t->file->is_create && old && length > 0)
+		return conflict_whole(t, "the diff creates the file, but it exists");
+	if (!old && (expects || t->file->is_delete))
+		return conflict_whole(t, "the file does not exist");
+	return 0;
+}
+
+int diff_apply_file(const struct diff_file *f, const char *old, size_t old_length, size_t fuzz,
+                    struct str *result, struct diff_conflict *conflict, struct err *e)
+{
+	OWNED(target) struct target t = { .file = f, .fuzz = fuzz, .conflict = conflict, .e = e };
+
+	if (check_whole(&t, old, old_length))
+		return -1;
+	if (old_length > UINT32_MAX)
+		return conflict_whole(&t, "the file is larger than 4 GiB");
+	target_init(&t, old, old ? old_length : 0);
+	for (size_t i = 0; i < f->hunk_count; i++)
+		if (apply_hunk(&t, i))
+			return -1;
+	if (!copy_until(&t, t.count))
+		return conflict_whole(&t, "the diff puts text behind a line without a newline");
+	if (f->is_delete && f->hunk_count > 0 && t.result.length > 0)
+		return conflict_whole(&t, "the diff deletes the file, but lines would remain");
+	if (f->is_delete)
+		str_reset(&t.result);
+	str_clear(result);
+	*result = t.result;
+	t.result = (struct str)STR_INIT;
+	return 0;
+}

@@ -1,0 +1,87 @@
+/* apply_job: what the files of apply share: the job in hand, and its steps. For them only. */
+#ifndef APPLY_JOB_H
+#define APPLY_JOB_H
+
+#include "apply.h"
+#include "request.h"
+
+#include <string.h>
+
+/* The job in hand, and the change of each file. */
+struct job {
+	struct applier *a;
+	struct apply_report *report;
+	int64_t seq, request_seq, claim;
+	bool was_claimed, force, is_undo;
+	bool gives_up; /* too many have died over it: it is only tidied up */
+	char *workspace_root;
+	int lock_fd, root_fd;
+	struct request request;
+	struct file_change *changes;
+	size_t count;
+	bool journaled; /* the rows of changes are there, from a predecessor: planned */
+};
+
+#define JOB_INIT                                                                                   \
+	{                                                                                          \
+		.lock_fd = -1, .root_fd = -1, .request = REQUEST_INIT                              \
+	}
+
+/* What is to be done with a job next. */
+enum step { STEP_FAILED = -1, STEP_SETTLED, STEP_GO_ON };
+
+static inline bool is_action(const struct file_change *f, const char *action)
+{
+	return strcmp(f->action, action) == 0;
+}
+
+/* ---- apply_job.c: its changes, and settling it ---- */
+
+void job_clear(struct job *j);
+void job_changes_clear(struct job *j);
+struct file_change *job_add_change(struct job *j);
+
+/* Runs a statement on all rows of the job's changes; rolls back on failure. 0 or -1. */
+int job_run_on_changes(struct job *j, enum sql which, struct err *e);
+
+/* Nothing is in place: what was staged and made for it goes. */
+void job_undo(struct job *j);
+
+/* A statement of which the parameters :seq and :claim are bound. */
+stmt *job_fenced(struct job *j, enum sql which);
+
+/* Whether another claim may do work. */
+bool job_may_try_again(const struct job *j);
+
+/* Whether a text is not there any more, rather than a database that cannot be read. */
+bool job_is_missing(const struct err *e);
+
+/* Sets report->forced. */
+void job_note_forced(struct job *j);
+
+/* Settle it: as done; as queued again, for a moment; as dead. 0 or -1. */
+int job_settle_applied(struct job *j, struct err *e);
+int job_put_back(struct job *j, struct err *e);
+int job_settle_dead(struct job *j, struct err *e);
+
+/* Settles by report->why: again later, or refused. */
+enum step job_refused(struct job *j, struct err *e);
+
+/* ---- apply_plan.c ---- */
+
+/* Plans; in place of what the journal says, which must come out the same. */
+enum step job_plan(struct job *j, struct err *e);
+
+/* ---- apply_write.c ---- */
+
+/* A predecessor's journal: what it left undone is undone or finished here, what it has done is
+ * settled. */
+enum step job_recover(struct job *j, struct err *e);
+
+/* Commits what is going to be done. */
+enum step job_journal(struct job *j, struct err *e);
+
+/* Stages all and puts it in place. */
+enum step job_write(struct job *j, struct err *e);
+
+#endif

@@ -1,0 +1,310 @@
+/* Planning a job: what was approved against the files as they are, or a write turned round. */
+#include "apply_job.h"
+#include "content.h"
+#include "setting.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- plan and journal ---- */
+
+static struct proposal proposal_of(const struct job *j)
+{
+	return (struct proposal){ .workspace_root = j->workspace_root,
+		                  .file_path = j->request.file_path,
+		                  .body = str_text(&j->request.body),
+		                  .body_length = j->request.body.length,
+		                  .database = j->a->database,
+		                  .run_dir = j->a->run_dir,
+		                  .fuzz = (size_t)setting_int(j->a->store, "apply.fuzz_lines", 0) };
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Whether the path is touched as it was shown. By force a file may have come or gone. */
+static bool is_as_shown(const struct job *j, const struct touched *now, const struct touched *then)
+{
+	bool moved = j->force && strcmp(now->hash, then->hash) != 0 &&
+	             strcmp(now->action, "delete") != 0 && strcmp(now->action, "read") != 0 &&
+	             strcmp(then->action, "delete") != 0 && strcmp(then->action, "read") != 0;
+
+	return strcmp(now->path, then->path) == 0 && same_text(now->other, then->other) &&
+	       now->mode == then->mode && (moved || now->action == then->action);
+}
+
+static int not_shown(struct refusal *why, const char *path)
+{
+	return refusal_set(
+	    why, "digest_mismatch",
+	    "what the proposal does to %.300s is not what was shown; ask for clearance "
+	    "anew",
+	    path);
+}
+
+/* That the files are those that were shown, and as they were then. */
+static int compare(struct job *j, const struct plan *plan)
+{
+	struct refusal *why = &j->report->why;
+
+	for (size_t i = 0; i < plan->count && i < j->request.file_count; i++) {
+		const struct touched *now = &plan->files[i].is, *then = &j->request.files[i];
+
+		if (!j->force && strcmp(now->path, then->path) == 0 &&
+		    strcmp(now->hash, then->hash) != 0)
+			return refuse_changed(why, now->path, then->hash, now->hash);
+		if (!is_as_shown(j, now, then))
+			return not_shown(why, now->path);
+	}
+	if (plan->count > j->request.file_count)
+		return not_shown(why, plan->files[j->request.file_count].is.path);
+	if (plan->count < j->request.file_count)
+		return not_shown(why, j->request.files[plan->count].path);
+	return 0;
+}
+
+/* The file whose owner, mode and attributes a renamed one keeps. */
+static const char *renamed_from(const struct plan *plan, const struct planned *f)
+{
+	if (!f->by || !f->by->is_rename || f->from == PLAN_NONE)
+		return NULL;
+	return str_text(&plan->files[f->from].target);
+}
+
+static void take_plan(struct job *j, struct plan *plan, struct job *into)
+{
+	size_t from_files = plan->count;
+	char **like = xcalloc(from_files, sizeof(*like));
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const char *path = renamed_from(plan, &plan->files[i]);
+
+		like[i] = path ? xstrdup(path) : NULL;
+	}
+	for (size_t i = 0; i < plan->count; i++) {
+		if (strcmp(plan->files[i].is.action, "read") != 0)
+			file_change_take(j->root_fd, &plan->files[i], like[i],
+			                 job_add_change(into));
+		free(like[i]);
+	}
+	free(like);
+}
+
+static int plan_write(struct job *j, struct job *into)
+{
+	OWNED(plan) struct plan plan = PLAN_INIT;
+	struct proposal p = proposal_of(j);
+
+	if (plan_look(j->root_fd, &p, &plan, &j->report->why) || compare(j, &plan) ||
+	    plan_work(&p, &plan, &j->report->why))
+		return -1;
+	take_plan(j, &plan, into);
+	return 0;
+}
+
+/* ---- taking a write back ---- */
+
+/* That the file is as it was written. */
+static int check_untouched(struct job *j, const struct file_change *f)
+{
+	struct refusal *why = &j->report->why;
+	char hash[SHA256_BYTES];
+	int told = file_change_look(j->root_fd, str_text(&f->path), hash, why);
+
+	if (told < 0)
+		return -1;
+	if (told > 0 && strcmp(hash, f->hash_before) == 0)
+		return 0;
+	return refusal_set(
+	    why, "patch_conflict",
+	    "patch conflict: %.300s: the file has changed since it was written: only what "
+	    "nobody has touched is put back",
+	    str_text(&f->path));
+}
+
+static const char *inverse(const char *action)
+{
+	if (strcmp(action, "create") == 0)
+		return touched_action("delete");
+	return touched_action(strcmp(action, "delete") == 0 ? "create" : "modify");
+}
+
+/* What puts a change back. *ret_image: the content's seq, 0: there was no file, -1: not kept. */
+static void invert(stmt *s, struct file_change *f, int64_t *ret_image)
+{
+	const char *other = col_text(s, FILE_CHANGE_LIST_OTHER_PATH);
+
+	str_add(&f->path, col_text(s, FILE_CHANGE_LIST_PATH));
+	f->action = inverse(col_text(s, FILE_CHANGE_LIST_ACTION));
+	f->other = other ? xstrdup(other) : NULL;
+	(void)snprintf(f->hash_before, sizeof(f->hash_before), "%s",
+	               col_text(s, FILE_CHANGE_LIST_HASH_AFTER));
+	if (!col_is_null(s, FILE_CHANGE_LIST_MODE_AFTER))
+		f->mode_before = (int)col_int(s, FILE_CHANGE_LIST_MODE_AFTER);
+	if (!col_is_null(s, FILE_CHANGE_LIST_MODE_BEFORE))
+		f->mode = (int)col_int(s, FILE_CHANGE_LIST_MODE_BEFORE);
+	f->exact_mode = true;
+	f->made_from = (size_t)col_int(s, FILE_CHANGE_LIST_MADE_FROM);
+	*ret_image = col_int(s, FILE_CHANGE_LIST_BEFORE_SEQ);
+	if (is_action(f, "delete"))
+		*ret_image = 0;
+	else if (*ret_image == 0)
+		*ret_image = -1;
+}
+
+static int64_t applied_seq(struct job *j, struct err *e)
+{
+	stmt *s = store_stmt(j->a->store, SQL_APPLY_DONE);
+
+	bind_int(s, ":request", j->request_seq);
+	return stmt_number(s, APPLY_DONE_SEQ, e);
+}
+
+/* The changes of the write, inverted, and the contents they put back. 0, 1 refused, -1 error. */
+static int read_written(struct job *j, struct job *into, struct err *e)
+{
+	int64_t images[PROPOSAL_FILES], seq = applied_seq(j, e);
+	stmt *s;
+	int got;
+
+	if (seq < 0)
+		return -1;
+	s = store_stmt(j->a->store, SQL_FILE_CHANGE_LIST);
+	bind_int(s, ":apply", seq);
+	while ((got = stmt_row(s, e)) > 0 && into->count < PROPOSAL_FILES) {
+		struct file_change *f = job_add_change(into);
+
+		invert(s, f, &images[into->count - 1]);
+	}
+	stmt_reset(s);
+	for (size_t i = 0; i < into->count && got == 0; i++) {
+		struct file_change *f = &into->changes[i];
+
+		if (images[i] > 0)
+			got = content_get(j->a->store, images[i], &f->bytes, e);
+		if (images[i] < 0 || (got && job_is_missing(e))) {
+			(void)refusal_set(
+			    &j->report->why, "no_before_image",
+			    "what was in %.300s before is not kept any more: the write "
+			    "was larger than undo_limit_bytes or is older than "
+			    "retention_days",
+			    str_text(&f->path));
+			return 1;
+		}
+	}
+	return got < 0 ? -1 : 0;
+}
+
+/* Of a file that was renamed away and comes back, the file that it was renamed to. */
+static void find_like(struct file_change *f)
+{
+	if (is_action(f, "modify"))
+		str_add(&f->like, str_text(&f->path));
+	else if (is_action(f, "create") && f->other)
+		str_add(&f->like, f->other);
+}
+
+static int plan_undo(struct job *j, struct job *into, struct err *e)
+{
+	int got = read_written(j, into, e);
+
+	for (size_t i = 0; i < into->count && got == 0; i++) {
+		struct file_change *f = &into->changes[i];
+		size_t made_from = f->made_from;
+
+		find_like(f);
+		file_change_prepare(j->root_fd, f);
+		if (is_action(f, "delete"))
+			f->made_from = made_from;
+		if (check_untouched(j, f))
+			got = 1;
+	}
+	return got;
+}
+
+/* ---- planning ---- */
+
+static bool is_same(const struct file_change *a, const struct file_change *b)
+{
+	return strcmp(str_text(&a->path), str_text(&b->path)) == 0 &&
+	       strcmp(a->hash_before, b->hash_before) == 0 &&
+	       strcmp(a->hash_after, b->hash_after) == 0;
+}
+
+static int compare_with_journal(struct job *j, const struct job *planned)
+{
+	bool same = j->count == planned->count;
+
+	for (size_t i = 0; i < j->count && same; i++)
+		same = is_same(&planned->changes[i], &j->changes[i]);
+	if (same)
+		return 0;
+	return refusal_set(
+	    &j->report->why, "patch_conflict",
+	    "patch conflict: %.300s leads to another file than when the write began; "
+	    "call check_diff again",
+	    j->request.file_path);
+}
+
+/* The names and directories are those of the journal. */
+static void keep_names(struct job *j, struct job *planned)
+{
+	for (size_t i = 0; i < j->count && i < planned->count; i++) {
+		const struct file_change *old = &j->changes[i];
+		struct file_change *f = &planned->changes[i];
+
+		(void)snprintf(f->temp_name, sizeof(f->temp_name), "%s", old->temp_name);
+		(void)snprintf(f->backup_name, sizeof(f->backup_name), "%s", old->backup_name);
+		f->made_from = old->made_from;
+	}
+}
+
+static void leave_attributes(struct job *j)
+{
+	bool leave = !setting_is_on(j->a->store, "apply.keep_attributes", true);
+
+	for (size_t i = 0; i < j->count; i++)
+		j->changes[i].leave_attributes = leave;
+}
+
+static void tell_what(struct job *j)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < j->count; i++)
+		bytes += j->changes[i].size;
+	if (j->count == 1)
+		str_addf(&j->report->what, "%s %s, %zu bytes", j->changes[0].action,
+		         str_text(&j->changes[0].path), bytes);
+	else
+		str_addf(&j->report->what, "%zu files, %zu bytes", j->count, bytes);
+}
+
+enum step job_plan(struct job *j, struct err *e)
+{
+	struct job planned = JOB_INIT;
+	int got = j->is_undo ? plan_undo(j, &planned, e) : plan_write(j, &planned);
+
+	if (got == 0 && j->journaled && compare_with_journal(j, &planned))
+		got = 1;
+	if (got < 0 && !j->report->why.code) {
+		job_changes_clear(&planned);
+		return STEP_FAILED;
+	}
+	if (got) {
+		job_changes_clear(&planned);
+		return job_refused(j, e);
+	}
+	if (j->journaled)
+		keep_names(j, &planned);
+	job_changes_clear(j);
+	j->changes = planned.changes;
+	j->count = planned.count;
+	leave_attributes(j);
+	job_note_forced(j);
+	tell_what(j);
+	return STEP_GO_ON;
+}

@@ -1,0 +1,390 @@
+/* Writing what was planned: journal, stage, place; and what a predecessor left of that. */
+#include "apply_job.h"
+#include "content.h"
+#include "setting.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the files ---- */
+
+/* Adds to the refusal that a file could not be put back, or makes that the refusal. */
+static void refuse_also(struct job *j, const struct refusal *also, const char *path)
+{
+	struct refusal first = j->report->why;
+
+	(void)refusal_set(&j->report->why, first.code ? first.code : also->code,
+	                  "%.500s%s%.200s could not be put back: %.200s",
+	                  first.code ? first.text : "", first.code ? "; " : "", path, also->text);
+}
+
+/* Takes back what is in place, the last first. What somebody else has changed in the meantime stays
+ * theirs. What cannot be put back now is tried again by the next claim. */
+static void roll_back(struct job *j)
+{
+	for (size_t i = j->count; i-- > 0;) {
+		struct file_change *f = &j->changes[i];
+		struct refusal why = { .code = NULL };
+
+		if (!f->placed)
+			continue;
+		if (file_change_put_back(f, &why) == 0) {
+			(void)file_change_sync(f, &why);
+		} else if (strcmp(why.code, "patch_conflict") == 0) {
+			(void)file_change_tidy(j->root_fd, f, &why);
+			f->placed = f->staged = false;
+		} else {
+			refuse_also(j, &why, str_text(&f->path));
+			j->report->why.again = true;
+		}
+	}
+	if (!j->report->why.again)
+		job_undo(j);
+}
+
+static int place_some(struct job *j, bool deletions)
+{
+	for (size_t i = 0; i < j->count; i++) {
+		struct file_change *f = &j->changes[i];
+
+		if (f->placed || is_action(f, "delete") != deletions)
+			continue;
+		if (file_change_place(f, &j->report->why))
+			return -1;
+	}
+	return 0;
+}
+
+/* Looks at all once more, then puts them in place: first what is written, then what goes. */
+static int place_all(struct job *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (!j->changes[i].placed && file_change_check(&j->changes[i], &j->report->why))
+			return -1;
+	return place_some(j, false) || place_some(j, true) ? -1 : 0;
+}
+
+static int sync_all(struct job *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (j->changes[i].dir_fd >= 0 && file_change_sync(&j->changes[i], &j->report->why))
+			return -1;
+	return 0;
+}
+
+static int tidy_all(struct job *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (file_change_tidy(j->root_fd, &j->changes[i], &j->report->why))
+			return -1;
+	return 0;
+}
+
+/* All is in place: makes it durable, lets the old files go, and says so. The old ones must not be
+ * gone before all the new ones are safe. */
+static enum step finish(struct job *j, struct err *e)
+{
+	bool failed = (j->count > 1 && sync_all(j)) || tidy_all(j) || sync_all(j);
+
+	/* The files are new, but not safely: the next claim finds that and goes on. */
+	if (failed && job_may_try_again(j))
+		return job_put_back(j, e) ? STEP_FAILED : STEP_SETTLED;
+	job_note_forced(j);
+	return job_settle_applied(j, e) ? STEP_FAILED : STEP_SETTLED;
+}
+
+static int stage_all(struct job *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (file_change_open(j->root_fd, &j->changes[i], &j->report->why))
+			return -1;
+	if (file_change_check_space(j->changes, j->count, &j->report->why))
+		return -1;
+	for (size_t i = 0; i < j->count; i++)
+		if (file_change_stage(j->root_fd, &j->changes[i], &j->report->why))
+			return -1;
+	return 0;
+}
+
+/* Commits that the new contents are complete. From here on a hidden file is never a part. */
+static enum step journal_staged(struct job *j, struct err *e)
+{
+	stmt *s;
+	int changed;
+
+	if (store_begin(j->a->store, e))
+		return STEP_FAILED;
+	s = store_stmt(j->a->store, SQL_FILE_CHANGE_STAGED);
+	bind_int(s, ":apply", j->seq);
+	bind_int(s, ":claim", j->claim);
+	changed = stmt_run(s, e);
+	if (changed <= 0) {
+		store_rollback(j->a->store);
+		j->report->state = "lost";
+		return changed < 0 ? STEP_FAILED : STEP_SETTLED;
+	}
+	return store_commit(j->a->store, e) ? STEP_FAILED : STEP_GO_ON;
+}
+
+/* Puts in place what is staged. */
+static enum step place(struct job *j, struct err *e)
+{
+	if (place_all(j) == 0)
+		return finish(j, e);
+	roll_back(j);
+	return job_refused(j, e);
+}
+
+enum step job_write(struct job *j, struct err *e)
+{
+	enum step next;
+
+	if (stage_all(j)) {
+		job_undo(j);
+		return job_refused(j, e);
+	}
+	next = journal_staged(j, e);
+	return next == STEP_GO_ON ? place(j, e) : next;
+}
+
+/* ---- after a crash ---- */
+
+/* 1 the last row says that all is staged, 0 not, -1 error. */
+static int read_journal(struct job *j, struct err *e)
+{
+	stmt *s = store_stmt(j->a->store, SQL_FILE_CHANGE_OPEN);
+	bool staged = false;
+	int got;
+
+	bind_int(s, ":apply", j->seq);
+	while ((got = stmt_row(s, e)) > 0) {
+		struct file_change *f = job_add_change(j);
+		const char *temp = col_text(s, FILE_CHANGE_OPEN_TEMP_NAME);
+		const char *backup = col_text(s, FILE_CHANGE_OPEN_BACKUP_NAME);
+
+		str_add(&f->path, col_text(s, FILE_CHANGE_OPEN_PATH));
+		f->action = touched_action(col_text(s, FILE_CHANGE_OPEN_ACTION));
+		(void)snprintf(f->hash_before, sizeof(f->hash_before), "%s",
+		               col_text(s, FILE_CHANGE_OPEN_HASH_BEFORE));
+		(void)snprintf(f->hash_after, sizeof(f->hash_after), "%s",
+		               col_text(s, FILE_CHANGE_OPEN_HASH_AFTER));
+		(void)snprintf(f->temp_name, sizeof(f->temp_name), "%s", temp ? temp : "");
+		(void)snprintf(f->backup_name, sizeof(f->backup_name), "%s", backup ? backup : "");
+		f->size = (size_t)col_int(s, FILE_CHANGE_OPEN_BYTES);
+		f->mode = (int)col_int(s, FILE_CHANGE_OPEN_MODE_AFTER);
+		f->made_from = (size_t)col_int(s, FILE_CHANGE_OPEN_MADE_FROM);
+		staged = strcmp(col_text(s, FILE_CHANGE_OPEN_STATE), "staged") == 0;
+	}
+	stmt_reset(s);
+	return got < 0 ? -1 : staged;
+}
+
+/* What happened is not known yet. */
+static enum step not_known(struct job *j, struct err *e)
+{
+	j->report->why.again = true;
+	if (!job_may_try_again(j)) {
+		struct refusal last = j->report->why;
+
+		(void)refusal_set(
+		    &j->report->why, last.code,
+		    "%.600s; an applier died over this write, and how far it got "
+		    "cannot be told: look at its files, and for hidden ones beside them",
+		    last.text);
+		job_changes_clear(j); /* left as they are */
+	}
+	return job_refused(j, e);
+}
+
+static enum step somebody_else(struct job *j, const struct file_change *f, struct err *e)
+{
+	(void)refusal_set(&j->report->why, "patch_conflict",
+	                  "patch conflict: %.300s: somebody else has changed the file while it was "
+	                  "being written; read it again and ask anew, or use force",
+	                  str_text(&f->path));
+	roll_back(j);
+	return job_refused(j, e);
+}
+
+/* Where all changes stand that were not staged for certain, as a set of enum found; 0: cannot be
+ * told, report->why says why. *ret_other: the first that is FOUND_OTHER. A change that makes no
+ * difference to the content is done again: its mode may be missing. */
+static unsigned look_at_changes(struct job *j, size_t *ret_other)
+{
+	unsigned all = 0;
+
+	for (size_t i = 0; i < j->count; i++) {
+		const struct file_change *f = &j->changes[i];
+		char hash[SHA256_BYTES];
+		int told = file_change_look(j->root_fd, str_text(&f->path), hash, &j->report->why);
+
+		if (told < 0)
+			return 0;
+		if (told > 0 && strcmp(hash, f->hash_before) == 0) {
+			all |= FOUND_BEFORE;
+		} else if (told > 0 && strcmp(hash, f->hash_after) == 0) {
+			all |= FOUND_AFTER;
+		} else {
+			*ret_other = all & FOUND_OTHER ? *ret_other : i;
+			all |= FOUND_OTHER;
+		}
+	}
+	return all;
+}
+
+static int remove_temps(struct job *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (file_change_remove_temp(j->root_fd, &j->changes[i], &j->report->why))
+			return -1;
+	return 0;
+}
+
+static int open_all(struct job *j)
+{
+	for (size_t i = 0; i < j->count; i++)
+		if (file_change_open(j->root_fd, &j->changes[i], &j->report->why))
+			return -1;
+	return 0;
+}
+
+/* Nothing was put in place: it is done anew, unless the files are as they are to be already. */
+static enum step recover_planned(struct job *j, struct err *e)
+{
+	size_t other = 0;
+	unsigned found = look_at_changes(j, &other);
+
+	if (found == 0 || remove_temps(j))
+		return not_known(j, e);
+	j->report->why = (struct refusal){ .code = NULL };
+	if (found == FOUND_BEFORE) {
+		j->journaled = true;
+		return STEP_GO_ON;
+	}
+	if (found != FOUND_AFTER)
+		return somebody_else(j, &j->changes[other], e);
+	if (open_all(j))
+		return not_known(j, e);
+	j->report->recovered = true;
+	return finish(j, e);
+}
+
+/* Forgets the journal of a predecessor, and begins anew. */
+static enum step begin_anew(struct job *j, struct err *e)
+{
+	roll_back(j);
+	if (j->report->why.again)
+		return job_refused(j, e);
+	if (store_begin(j->a->store, e) || job_run_on_changes(j, SQL_FILE_CHANGE_UNDONE, e) ||
+	    store_commit(j->a->store, e))
+		return STEP_FAILED;
+	job_changes_clear(j);
+	return STEP_GO_ON;
+}
+
+/* All new contents were complete: finished if that can be, else taken back. */
+static enum step recover_staged(struct job *j, struct err *e)
+{
+	const struct file_change *other = NULL;
+	unsigned all = 0;
+	bool complete = true;
+
+	for (size_t i = 0; i < j->count; i++) {
+		struct file_change *f = &j->changes[i];
+		enum found found;
+
+		if (file_change_find(j->root_fd, f, &found, &j->report->why))
+			return not_known(j, e);
+		all |= found;
+		complete &= found != FOUND_BEFORE || f->staged;
+		if (found & (FOUND_OTHER | FOUND_GONE) && !other)
+			other = f;
+	}
+	j->report->why = (struct refusal){ .code = NULL };
+	j->report->recovered = true;
+	if (all & FOUND_AFTER) { /* an old file was let go: all were in place and safe */
+		(void)place_all(j);
+		j->report->why.code = NULL;
+		return finish(j, e);
+	}
+	if (other)
+		return somebody_else(j, other, e);
+	if (all == FOUND_PLACED)
+		return finish(j, e);
+	if (!complete || j->gives_up)
+		return begin_anew(j, e);
+	return place(j, e);
+}
+
+enum step job_recover(struct job *j, struct err *e)
+{
+	int staged = read_journal(j, e);
+
+	if (staged < 0)
+		return STEP_FAILED;
+	if (j->count == 0)
+		return STEP_GO_ON;
+	return staged ? recover_staged(j, e) : recover_planned(j, e);
+}
+
+/* ---- the journal ---- */
+
+static bool keeps_images(struct job *j)
+{
+	int64_t limit = setting_int(j->a->store, "undo_limit_bytes", APPLY_UNDO_BYTES);
+	int64_t bytes = 0;
+
+	for (size_t i = 0; i < j->count; i++)
+		bytes += (int64_t)j->changes[i].old_bytes.length;
+	return !j->is_undo && bytes <= limit;
+}
+
+static int insert_change(struct job *j, const struct file_change *f, bool with_image, struct err *e)
+{
+	stmt *s;
+	int64_t image = 0;
+
+	if (with_image && !is_action(f, "create"))
+		image = content_put(j->a->store, str_text(&f->old_bytes), f->old_bytes.length, e);
+	if (image < 0)
+		return -1;
+	s = store_stmt(j->a->store, SQL_FILE_CHANGE_INSERT);
+	bind_int(s, ":apply", j->seq);
+	bind_int(s, ":claim", j->claim);
+	bind_text(s, ":path", str_text(&f->path));
+	bind_text(s, ":action", f->action);
+	bind_text(s, ":other_path", f->other);
+	bind_text(s, ":hash_before", f->hash_before);
+	bind_text(s, ":hash_after", f->hash_after);
+	bind_int(s, ":bytes", (int64_t)f->size);
+	bind_text(s, ":temp_name", *f->temp_name ? f->temp_name : NULL);
+	bind_text(s, ":backup_name", f->backup_name);
+	if (f->mode_before >= 0)
+		bind_int(s, ":mode_before", f->mode_before);
+	if (f->mode >= 0)
+		bind_int(s, ":mode_after", f->mode);
+	bind_int(s, ":made_from", (int64_t)f->made_from);
+	bind_seq(s, ":before", image);
+	return stmt_run(s, e);
+}
+
+enum step job_journal(struct job *j, struct err *e)
+{
+	bool with_images;
+
+	if (j->journaled)
+		return STEP_GO_ON;
+	if (store_begin(j->a->store, e))
+		return STEP_FAILED;
+	with_images = keeps_images(j);
+	for (size_t i = 0; i < j->count; i++) {
+		int inserted = insert_change(j, &j->changes[i], with_images, e);
+
+		if (inserted <= 0) {
+			store_rollback(j->a->store);
+			j->report->state = "lost";
+			return inserted < 0 ? STEP_FAILED : STEP_SETTLED;
+		}
+	}
+	return store_commit(j->a->store, e) ? STEP_FAILED : STEP_GO_ON;
+}
