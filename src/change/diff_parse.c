@@ -359,6 +359,10 @@ static int check_git(struct parser *p, struct diff_file *f)
 	const char *to = p->to ? p->to : p->header_name;
 	bool moves = f->is_rename || f->is_copy;
 
+	if (p->has_names) {
+		f->is_create |= !f->old_path;
+		f->is_delete |= !f->new_path;
+	}
 	if ((f->is_create && f->is_delete) || (f->is_rename && f->is_copy) ||
 	    (moves && (f->is_create || f->is_delete || !p->from || !p->to)))
 		return fail(p, p->line, "the git header contradicts itself");
@@ -368,8 +372,6 @@ static int check_git(struct parser *p, struct diff_file *f)
 		f->old_path = f->is_create ? NULL : xstrdup(from);
 		f->new_path = f->is_delete ? NULL : xstrdup(to);
 	}
-	f->is_create |= !f->old_path;
-	f->is_delete |= !f->new_path;
 	if (f->is_create != !f->old_path || f->is_delete != !f->new_path)
 		return fail(p, p->line, "a created or deleted file must be /dev/null on one side");
 	if (!same_name(f->old_path, from) || !same_name(f->new_path, to))

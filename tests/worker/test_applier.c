@@ -1046,8 +1046,9 @@ static void leave_the_workspace_to_root(void)
 {
 	char command[2 * WORKSPACE_BYTES + 60];
 
-	(void)snprintf(command, sizeof(command), "chown -R %d:%d '%s/..' && chown -R 0:0 '%s'",
-	               NOBODY_ID, NOBODY_ID, ws, ws);
+	(void)snprintf(command, sizeof(command),
+	               "cd '%s/..' && find . -path ./ws -prune -o -exec chown %d:%d {} +", ws,
+	               NOBODY_ID, NOBODY_ID);
 	ck_assert_int_eq(system(command), 0);
 	ck_assert(become_nobody());
 }
@@ -1085,6 +1086,40 @@ START_TEST(missing_permission_is_told)
 	file_is("a.txt", "old");
 	ck_assert_int_eq(entries(), 2);
 	expect(CHANGES, "a.txt|modify|3|undone\nd/new.txt|create|3|undone\n");
+}
+END_TEST
+
+/* Nobody may write in the workspace, and cannot give a file back to root. */
+START_TEST(a_file_that_changes_its_owner_loses_its_set_id_bits)
+{
+	struct stat st;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
+	begin();
+	file("tool", "old");
+	ck_assert_int_eq(chmod(in("tool"), 06755), 0);
+	approve("tool", "new");
+	call_check_diff(false);
+	bring_worker_along();
+	ck_assert_int_eq(chmod(ws, 0777), 0);
+	leave_the_workspace_to_root();
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	file_is("tool", "new");
+	ck_assert_int_eq(stat(in("tool"), &st), 0);
+	ck_assert_uint_eq(st.st_uid, NOBODY_ID);
+	ck_assert_uint_eq(mode_of("tool"), 0755);
+}
+END_TEST
+
+START_TEST(a_file_that_keeps_its_owner_keeps_its_set_id_bits)
+{
+	begin();
+	file("tool", "old");
+	ck_assert_int_eq(chmod(in("tool"), 06755), 0);
+	apply("tool", "new");
+	file_is("tool", "new");
+	ck_assert_uint_eq(mode_of("tool"), 06755);
 }
 END_TEST
 
@@ -1817,6 +1852,8 @@ static void add_writing(TCase *c)
 	tcase_add_test(c, modes_survive);
 	tcase_add_test(c, the_owner_survives);
 	tcase_add_test(c, attributes_survive);
+	tcase_add_test(c, a_file_that_changes_its_owner_loses_its_set_id_bits);
+	tcase_add_test(c, a_file_that_keeps_its_owner_keeps_its_set_id_bits);
 	tcase_add_test(c, other_names_of_a_file_keep_the_old_content);
 	tcase_add_test(c, holes_are_filled_and_read_as_before);
 	tcase_add_test(c, attributes_stay_behind_where_the_setting_says_so);
