@@ -24,8 +24,11 @@ family() {
   printf '=== %s: %s s\n' "$name" "$(($(date +%s) - start))"
 }
 
+# build PRESET [OPTION...]
 build() {
-  cmake --preset "$1" >/dev/null && cmake --build --preset "$1"
+  preset=$1
+  shift
+  cmake --preset "$preset" "$@" >/dev/null && cmake --build --preset "$preset"
 }
 
 interop() {
@@ -55,7 +58,7 @@ family "interop (official MCP clients, installed binaries)" interop
 family "slack judge (Slack's own clients against our fake)" sh tests/slack/judge/run.sh build/dev
 family "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev
 family "fuzz (short)" sh tests/fuzz/run.sh --short
-family "build (release)" build release
+family "build (release: warnings are errors)" build release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 family "bench (short: does it run)" sh tests/bench/run.sh --short
 family "format (clang-format)" cmake --build --preset dev --target format-check
 family "lint (clang-tidy)" cmake --build --preset dev --target lint

@@ -1,8 +1,9 @@
 /* mcp-stdio (`agent-intercom mcp`): MCP over stdin and stdout for one agent.
  *
  * A relay to mcp-front's unix socket: one JSON message per line each way. It opens no database. It
- * starts the system, detached, if it is not running, and when the front dies it comes back to the
- * next one, with the requests that have had no answer yet: the front knows them by their ids.
+ * starts the system, detached, if none of the user's is running, and when the front dies it comes
+ * back to the next one, with the requests that have had no answer yet: the front knows them by
+ * their ids.
  *
  * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock, agent-intercom (starting it).
  */
@@ -12,8 +13,10 @@
 #include "io.h"
 #include "jsonrpc.h"
 #include "lines.h"
+#include "locate.h"
 #include "log.h"
 #include "paths.h"
+#include "workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,8 +54,8 @@ struct request {
 };
 
 struct relay {
-	struct config config;
-	struct paths paths;
+	struct located system; /* the one that we relay to, or would start */
+	bool named; /* by --config, --db or $INTERCOM_CONFIG: no other will do */
 	struct str hello; /* what we say of ourselves, without the closing brace */
 	const char *config_path, *database, *workspace;
 	char key[80]; /* names our connection to the next front */
@@ -183,7 +186,7 @@ static int pump(struct relay *r, int fd, struct lines *lines, lines_take *take)
 static int connect_front(struct relay *r)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int run = open(r->paths.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int run = open(r->system.paths.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int failed = -1;
 
@@ -197,15 +200,31 @@ static int connect_front(struct relay *r)
 	return failed ? -1 : fd;
 }
 
-/* Looks anew where the system is: it may have been started from another environment. */
+/* Whether another system than the one that we would start runs by now. Once we were connected we
+ * stay with our system: it knows what we asked. */
+static bool find_running(struct relay *r)
+{
+	struct located found = LOCATED_INIT;
+	OWNED(str) struct str note = STR_INIT;
+	const struct config_source source = { .config = NULL };
+
+	if (r->named || r->key[0] || locate_usual(&source, &found, &note, NULL) <= 0)
+		return false;
+	located_clear(&r->system);
+	r->system = found;
+	return true;
+}
+
+/* Looks again where the system is: it may have been started from another environment, or have a new
+ * run directory. */
 static void look_up(struct relay *r)
 {
 	struct paths fresh = PATHS_INIT;
 
-	if (paths_open(r->config.database.path, false, &fresh, NULL))
+	if (find_running(r) || paths_open(r->system.paths.database, false, &fresh, NULL))
 		return;
-	paths_clear(&r->paths);
-	r->paths = fresh;
+	paths_clear(&r->system.paths);
+	r->system.paths = fresh;
 }
 
 /* Waits for the front's first word. A front that hangs must not keep us from leaving. */
@@ -289,21 +308,13 @@ static bool reach(struct relay *r)
 
 static int program(char out[PATH_MAX])
 {
-	OWNED(str) struct str self = STR_INIT;
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	OWNED(str) struct str path = STR_INIT;
+	struct err e = ERR_INIT;
 
-	if (n <= 0)
+	if (paths_bin(&path, &e))
 		return -1;
-	exe[n] = '\0';
-	*strrchr(exe, '/') = '\0';
-	str_addf(&self, "%s/agent-intercom", exe); /* build tree */
-	if (access(self.bytes, X_OK) != 0) {
-		str_reset(&self);
-		str_addf(&self, "%s/../../bin/agent-intercom",
-		         exe); /* <prefix>/libexec/agent-intercom */
-	}
-	return realpath(self.bytes, out) ? 0 : -1;
+	str_add(&path, "/agent-intercom");
+	return realpath(str_text(&path), out) ? 0 : -1;
 }
 
 /* What of the agent's environment the system may see: where things are, and its own settings. */
@@ -339,23 +350,20 @@ static char **clean_environment(void)
 /* The child of the child: in a session of its own, at /, with no descriptor of the agent's. */
 static _Noreturn void become_system(const struct relay *r, const char *binary)
 {
-	char workspace[PATH_MAX + 20], database[PATH_MAX];
-	char binary_copy[PATH_MAX];
-	char *argv[8] = { binary_copy, database, workspace, NULL, NULL };
+	char database[PATH_MAX], binary_copy[PATH_MAX];
+	char *argv[] = { binary_copy, database, NULL, NULL };
 	OWNED(str) struct str log = STR_INIT;
 	OWNED(str) struct str config = STR_INIT;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int out;
 
 	(void)snprintf(binary_copy, sizeof(binary_copy), "%s", binary);
-	(void)snprintf(workspace, sizeof(workspace), "--workspace=%s",
-	               r->config.default_workspace_root);
-	(void)snprintf(database, sizeof(database), "--db=%.4000s", r->config.database.path);
-	if (r->config.file[0]) {
-		str_addf(&config, "--config=%s", r->config.file);
-		argv[3] = config.bytes;
+	(void)snprintf(database, sizeof(database), "--db=%.4000s", r->system.paths.database);
+	if (*r->system.config) {
+		str_addf(&config, "--config=%s", r->system.config);
+		argv[2] = config.bytes;
 	}
-	str_addf(&log, "%s-log", r->config.database.path);
+	str_addf(&log, "%s-log", r->system.paths.database);
 	out = open(log.bytes, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	(void)setsid();
 	(void)dup2(null, STDIN_FILENO);
@@ -433,7 +441,7 @@ static void serve(struct relay *r)
 			break;
 		if (clock_monotonic_ms() - lost_ms >= START_AFTER_MS &&
 		    clock_monotonic_ms() - started_ms >= START_WAIT_MS &&
-		    (r->key[0] == '\0' || !instance_is_stopped(r->paths.run))) {
+		    (r->key[0] == '\0' || !instance_is_stopped(r->system.paths.run))) {
 			start_system(r);
 			started_ms = clock_monotonic_ms();
 			try_ms = TRY_MS;
@@ -466,8 +474,15 @@ static int introduce(struct relay *r, const struct waiting *how, struct err *e)
 	const char *configured = getenv("INTERCOM_WORKSPACE_ID");
 	char path[PATH_MAX];
 
+	const char *unfit;
+
 	if (!realpath(root && *root ? root : ".", path))
 		return err_errno(e, ERR_INPUT, "the workspace %s", root ? root : ".");
+	/* Where we were merely started, the front takes the default workspace instead. */
+	unfit = root && *root ? workspace_unfit(path) : NULL;
+	if (unfit)
+		return err_set(e, ERR_INPUT, "the workspace %s is %s; name the folder of a project",
+		               path, unfit);
 	str_add(&r->hello, "{\"agent-intercom\":1");
 	say(&r->hello, "workspace", path);
 	say(&r->hello, "workspace_id", configured);
@@ -489,10 +504,15 @@ static void help(void)
 	    "SECONDS]\n"
 	    "                          [--tasks]\n\n"
 	    "Speaks MCP on stdin and stdout for one agent, and starts agent-intercom if it is not\n"
-	    "running. The workspace is the working directory unless --workspace or\n"
-	    "INTERCOM_WORKSPACE_ROOT names another; INTERCOM_SESSION_ID, INTERCOM_WORKSPACE_ID,\n"
-	    "INTERCOM_CHANNEL_ID and INTERCOM_AGENT say more of who asks; with INTERCOM_STALL=off\n"
-	    "its silence raises no alert.\n"
+	    "running. Without --config and --db it connects to the system that runs, whatever\n"
+	    "configuration that was started with.\n\n"
+	    "The workspace is what --workspace or INTERCOM_WORKSPACE_ROOT names, else the working\n"
+	    "directory. Where that is /, a home or a protected folder, it is\n"
+	    "default_workspace_root of the configuration; if there is none, tool calls say what "
+	    "to\n"
+	    "set. INTERCOM_SESSION_ID, INTERCOM_WORKSPACE_ID, INTERCOM_CHANNEL_ID and\n"
+	    "INTERCOM_AGENT tell more about the agent; with INTERCOM_STALL=off its silence raises\n"
+	    "no alert.\n\n"
 	    "  --wait SECONDS  how long a call may wait for the operator before it says 'pending'\n"
 	    "  --tasks         a call that waits becomes a task, if the client knows tasks: it "
 	    "goes\n"
@@ -565,17 +585,34 @@ static int hear_signals(struct relay *r, struct err *e)
 	return r->signals < 0 ? err_errno(e, ERR_AGAIN, "cannot make a signalfd") : 0;
 }
 
+/* The system that runs, else the one that we would start. */
+static int find_system(struct relay *r, struct err *e)
+{
+	const struct config_source source = { .config = r->config_path, .database = r->database };
+	OWNED(config) struct config config = CONFIG_INIT;
+	OWNED(str) struct str note = STR_INIT;
+	int runs = locate_usual(&source, &r->system, &note, e);
+
+	r->named = locate_is_named(&source);
+	if (runs < 0)
+		return -1;
+	if (note.length)
+		log_warn("%s", str_text(&note));
+	if (runs > 0)
+		return 0;
+	if (config_load(&source, &config, e))
+		return -1;
+	r->system.config = xstrdup(config.file);
+	return paths_open(config.database.path, true, &r->system.paths, e);
+}
+
 static int open_relay(struct relay *r, int argc, char **argv, struct err *e)
 {
 	struct waiting how = { .seconds = NULL };
-	struct config_source source;
 
-	if (parse(r, argc, argv, &how, e))
+	if (parse(r, argc, argv, &how, e) || introduce(r, &how, e) || hear_signals(r, e))
 		return -1;
-	source = (struct config_source){ .config = r->config_path, .database = r->database };
-	if (config_load(&source, &r->config, e) || introduce(r, &how, e) || hear_signals(r, e))
-		return -1;
-	return paths_open(r->config.database.path, true, &r->paths, e);
+	return find_system(r, e);
 }
 
 static void close_relay(struct relay *r)
@@ -583,8 +620,7 @@ static void close_relay(struct relay *r)
 	while (!TAILQ_EMPTY(&r->open))
 		forget(r, TAILQ_FIRST(&r->open)->id);
 	lose_front(r);
-	config_clear(&r->config);
-	paths_clear(&r->paths);
+	located_clear(&r->system);
 	str_clear(&r->hello);
 	lines_clear(&r->from_agent);
 	lines_clear(&r->from_front);
@@ -592,8 +628,7 @@ static void close_relay(struct relay *r)
 
 int main(int argc, char **argv)
 {
-	struct relay r = { .config = CONFIG_INIT,
-		           .paths = PATHS_INIT,
+	struct relay r = { .system = LOCATED_INIT,
 		           .front = -1,
 		           .signals = -1,
 		           .from_agent = LINES_INIT(MAX_LINE),

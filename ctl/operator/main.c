@@ -3,6 +3,7 @@
 
 #include "config.h"
 #include "instance.h"
+#include "locate.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 static const char PROGRAM[] = "agent-intercom-ctl";
-static const char IPC_NAME[] = "agent-intercom";
 
 static const struct command_spec *const COMMANDS[] = {
 	&cmd_inbox, &cmd_show, &cmd_approve, &cmd_reject, &cmd_continue, &cmd_refine, &cmd_resume,
@@ -46,15 +46,16 @@ static void print_help(void)
 		(void)printf("  %-9s%-30s %s\n", COMMANDS[i]->name, COMMANDS[i]->arguments,
 		             COMMANDS[i]->help);
 	(void)printf("  %-9s%-30s %s\n", "help", "[COMMAND]", "this text, or more on one command");
-	(void)printf("\nCommands and ids may be shortened as long as they are unambiguous.\n\n"
-	             "  --config FILE    the configuration that names the database\n"
-	             "  --db PATH        the database\n"
-	             "  --ipc-name NAME  a running system by its name (%s)\n"
-	             "  --json           JSON, also on a terminal; elsewhere it is the default\n"
-	             "  --text           text, also in a pipe\n"
-	             "  --help, --version\n\n"
-	             "Exit status: 0 done, 1 not done (stderr says why), 64 wrong usage.\n",
-	             IPC_NAME);
+	(void)printf(
+	    "\nCommands and ids may be shortened as long as they are unambiguous.\n\n"
+	    "  --config FILE    the configuration that names the database\n"
+	    "  --db PATH        the database\n"
+	    "  --ipc-name NAME  the system of that name\n"
+	    "  --json           JSON, also on a terminal; elsewhere it is the default\n"
+	    "  --text           text, also in a pipe\n"
+	    "  --help, --version\n\n"
+	    "Without one of the three it is the system that runs, with whatever configuration.\n"
+	    "Exit status: 0 done, 1 not done (stderr says why), 64 wrong usage.\n");
 }
 
 /* ---- commands by name ---- */
@@ -263,27 +264,52 @@ static int open_path(struct ctl *c, const char *path, struct err *e)
 	return paths_open(path, false, &c->paths, e);
 }
 
+/* Takes the paths of a system that runs. */
+static int take_running(struct ctl *c, struct located *found, const struct str *note)
+{
+	if (note->length)
+		(void)fprintf(stderr, "note: %s\n", str_text(note));
+	c->paths = found->paths;
+	found->paths = (struct paths)PATHS_INIT;
+	return 0;
+}
+
 static int open_configured(struct ctl *c, struct err *e)
 {
 	OWNED(config) struct config config = CONFIG_INIT;
+	OWNED(located) struct located found = LOCATED_INIT;
+	OWNED(str) struct str note = STR_INIT;
 	/* any workspace will do: only the database is asked for */
 	const struct config_source source = { .config = c->config, .workspace = "/" };
+	int runs = locate_usual(&source, &found, &note, e);
 
+	if (runs)
+		return runs < 0 ? -1 : take_running(c, &found, &note);
 	if (config_load(&source, &config, e))
 		return -1;
-	if (!c->config && access(config.database.path, F_OK) != 0 &&
-	    paths_find_by_name(IPC_NAME, &c->paths, NULL) == 0)
-		return 0; /* started with a configuration that is not looked for here */
+	if (!locate_is_named(&source) && access(config.database.path, F_OK) != 0 &&
+	    paths_find_by_name(config.ipc_name, &c->paths, NULL) == 0)
+		return 0; /* stopped, and started with a configuration that is not looked for here
+		           */
 	return open_path(c, config.database.path, e);
+}
+
+static int open_named(struct ctl *c, struct err *e)
+{
+	OWNED(located) struct located found = LOCATED_INIT;
+	OWNED(str) struct str note = STR_INIT;
+	int runs = locate_running(c->ipc_name, NULL, &found, &note, e);
+
+	if (runs)
+		return runs < 0 ? -1 : take_running(c, &found, &note);
+	return paths_find_by_name(c->ipc_name, &c->paths, e);
 }
 
 static int find_system(struct ctl *c, struct err *e)
 {
 	if (c->database)
 		return open_path(c, c->database, e);
-	if (c->ipc_name)
-		return paths_find_by_name(c->ipc_name, &c->paths, e);
-	return open_configured(c, e);
+	return c->ipc_name ? open_named(c, e) : open_configured(c, e);
 }
 
 static int open_store(struct ctl *c, struct err *e)

@@ -239,6 +239,8 @@ int intercom_audit(const struct config_source *source, int argc, char **argv)
 	(void)umask(NOT_FOR_OTHERS);
 	if (strcmp(a.verb, "verify") == 0 && a.file)
 		result = audit_verify_file(a.file, &a.kept, &report, &e) ? -1 : tell(&report, &e);
+	else if (cli_find(&a.source))
+		result = EX_CONFIG;
 	else
 		result = on_database(&a, &e);
 	return result < 0 ? cli_say(&e) : result;

@@ -1,6 +1,8 @@
 /* What subcommands have of the command line and the terminal. */
 #include "system.h"
 
+#include "locate.h"
+
 #include <getopt.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,7 +11,7 @@ static const char PROGRAM[] = "agent-intercom";
 
 enum { OPT_FLAG = 256, OPT_CONFIG, OPT_DB, OPT_HELP };
 
-int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv)
+int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv)
 {
 	const struct option options[] = {
 		{ flag, no_argument, NULL, OPT_FLAG },
@@ -39,6 +41,34 @@ int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv)
 		return -1;
 	}
 	a->operand = argv[optind];
+	return 0;
+}
+
+int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv)
+{
+	int read = cli_read(a, flag, argc, argv);
+
+	return read ? read : cli_find(&a->source);
+}
+
+int cli_find(struct config_source *source)
+{
+	static struct located found; /* source points into it */
+	OWNED(str) struct str note = STR_INIT;
+	struct err e = ERR_INIT;
+	int runs;
+
+	runs = locate_usual(source, &found, &note, &e);
+	if (runs < 0) {
+		(void)cli_say(&e);
+		return -1;
+	}
+	if (runs == 0)
+		return 0;
+	if (note.length)
+		(void)fprintf(stderr, "%s: note: %s\n", PROGRAM, str_text(&note));
+	source->config = *found.config ? found.config : NULL;
+	source->database = found.paths.database;
 	return 0;
 }
 

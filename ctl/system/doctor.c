@@ -123,10 +123,13 @@ static void check_workers(struct doctor *d)
 
 static bool check_config(struct doctor *d, const struct config_source *source)
 {
+	static const char AREA[] = "config: "; /* doctor_tell says it, too */
 	struct err e = ERR_INIT;
 
 	if (config_load(source, &d->config, &e)) {
-		doctor_tell(d, FAIL, "config", "%s", e.text);
+		bool twice = strncmp(e.text, AREA, strlen(AREA)) == 0;
+
+		doctor_tell(d, FAIL, "config", "%s", e.text + (twice ? strlen(AREA) : 0));
 		return false;
 	}
 	if (d->config.file[0])
@@ -136,7 +139,11 @@ static bool check_config(struct doctor *d, const struct config_source *source)
 		            "no file, the defaults hold (`agent-intercom config sample`)");
 	for (size_t i = 0; i < d->config.warnings.count; i++)
 		doctor_tell(d, WARN, "config", "%s", d->config.warnings.items[i]);
-	doctor_tell(d, OK, "workspace", "%s", d->config.default_workspace_root);
+	doctor_tell(d, OK, "workspace", "%s",
+	            *d->config.default_workspace_root
+	                ? d->config.default_workspace_root
+	                : "no default: agents on stdio work where they are started; for the others "
+	                  "set default_workspace_root");
 	return true;
 }
 

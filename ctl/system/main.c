@@ -40,7 +40,14 @@ static int run(const struct arguments *a)
 
 static int doctor(const struct arguments *a)
 {
-	return intercom_doctor(&a->source);
+	struct config_source source = a->source;
+
+	return cli_find(&source) ? EX_CONFIG : intercom_doctor(&source);
+}
+
+static int where(const struct arguments *a)
+{
+	return intercom_where(&a->source, a->argc, a->argv);
 }
 
 static int config(const struct arguments *a)
@@ -82,7 +89,9 @@ static int policy(const struct arguments *a)
 
 static int backup(const struct arguments *a)
 {
-	return intercom_backup(&a->source, a->argv[0]);
+	struct config_source source = a->source;
+
+	return cli_find(&source) ? EX_CONFIG : intercom_backup(&source, a->argv[0]);
 }
 
 static int restore(const struct arguments *a)
@@ -116,6 +125,8 @@ static const struct subcommand SUBCOMMANDS[] = {
 	  restore },
 	{ "retention", "--once", "deletes what is old now, and says what that was", -1, retention },
 	{ "audit", "export|verify ...", "what happened, under seal: --help says more", -1, audit },
+	{ "where", "[NAME]", "prints where database, sockets, log and configuration are", -1,
+	  where },
 	{ "doctor", "", "tells what is in order, what is not, and what to do", 0, doctor },
 	{ "slack-manifest", "", "prints the Slack app, to be pasted where Slack makes apps", 0,
 	  slack_manifest },

@@ -316,6 +316,8 @@ static int check(struct check *c)
 	struct err e = ERR_INIT;
 	int status;
 
+	if (cli_find(&c->source))
+		return EX_CONFIG;
 	if (find_workspace(c, &e) || config_load(&c->source, &c->config, &e) ||
 	    (c->file ? read_given(c, &e) : read_own(c, &e)))
 		return cli_say(&e);

@@ -2,6 +2,7 @@
  * (workers/supervisor).
  *
  * main.c       the table of subcommands
+ * where.c      where the files of the system are
  * doctor.c     what is in order and what is not (of Slack: doctor_slack.c)
  * policy.c     what a workspace's policy file allows
  * backup.c     backup and restore
@@ -19,6 +20,8 @@
 /* ---- subcommands; they return the exit status ---- */
 
 int intercom_doctor(const struct config_source *source);
+/* argv[0] is the word where. */
+int intercom_where(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word install or uninstall. */
 int intercom_install(bool remove, const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word policy. */
@@ -42,7 +45,12 @@ struct cli_arguments {
 	bool flag;
 	const char *operand; /* NULL: none was given */
 };
+int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv);
+/* The same, and then cli_find. */
 int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv);
+/* Where source names no system and one runs: its configuration and database go to source. 0; -1
+ * several could be meant, and it has been said so. */
+int cli_find(struct config_source *source);
 bool cli_has_terminal(void);
 /* Whether the answer to a question is yes. */
 bool cli_ask(const char *question);

@@ -62,7 +62,7 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
   INSERT INTO slack_notice (kind, session_seq, request_seq, apply_seq, at)
   SELECT 'write', session_seq, seq, NEW.seq, NEW.updated_at FROM request
    WHERE seq = NEW.request_seq
-     AND NOT (NEW.kind = 'write' AND NEW.state = 'applied' AND decided_by = 'system:policy');
+     AND NOT (NEW.state = 'applied' AND decided_by = 'system:policy');
 END;
 
 CREATE TRIGGER file_change_is_born BEFORE INSERT ON file_change BEGIN

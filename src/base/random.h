@@ -7,7 +7,7 @@
 
 /* Fills size bytes. Ends the process if the kernel gives none: nothing here can go on without. */
 void random_bytes(void *bytes, size_t size);
-/* A number from 0 to limit - 1; 0 if limit is not over 0. Good for spreading load, slightly biased. */
+/* A number from 0 to limit - 1; 0 if limit is not over 0. For spreading load: slightly biased. */
 int64_t random_below(int64_t limit);
 
 #endif

@@ -2,11 +2,12 @@
  *
  * call_open checks the arguments, call_prepare reads the files it is about (slow, no lock held),
  * call_run writes its rows (inside a transaction), call_result builds what the caller is told once
- * a wait has ended. Domain failures are results with is_error; only broken assumptions and a
- * database that fails are errors. */
+ * a wait has ended. What is special to a tool is in tools/<tool>.c. Domain failures are results
+ * with is_error; only broken assumptions and a database that fails are errors. */
 #ifndef CALL_H
 #define CALL_H
 
+#include "json.h"
 #include "peer.h"
 #include "policy_file.h"
 #include "proposal.h"
@@ -21,7 +22,6 @@
 
 enum {
 	CALL_GIVE_UP_MS = 20000, /* the shortest time-out of a client that we learn from */
-	CALL_SAID_MS = 2000, /* a broadcast waits to be told where it stands in Slack */
 	CALL_TASK_KEPT_MS = 3600000, /* a task is there for so long after its question's deadline */
 };
 
@@ -54,10 +54,12 @@ struct call {
 	bool as_task; /* if it has to wait, its client takes it as a task */
 	bool elicits; /* its client may show the question to its user, and call again */
 	const cJSON *responses; /* what its client's user said, by request id; borrowed, or NULL */
-	struct sha256 digest; /* of the question (decisions.md A2) */
+	struct sha256 digest; /* of the question: tool, arguments, files as they are */
 	struct str effect; /* check_clearance: what full content changes, as a diff */
 	struct plan plan; /* check_clearance: every path, as it is now */
 	struct touched *files; /* its paths; what they point to is the plan's */
+	struct str named_path; /* auto_check: the file that it names, relative to the workspace */
+	bool names_other_file; /* auto_check: it names one outside the workspace */
 	struct policy_answer policy; /* what the workspace's policy says of it */
 	struct str policy_reason; /* why it was allowed, for the audit */
 	char policy_hash[SHA256_BYTES]; /* of the version that was asked */
@@ -65,12 +67,13 @@ struct call {
 	int64_t summary_ms; /* so long afterwards at the latest */
 
 	int64_t seq; /* of its tool_call row */
+	int64_t request_seq, apply_seq; /* what it is about; 0: nothing */
 	bool waiting; /* its result comes later, through answer */
 	bool is_task; /* its client comes for the result: nobody is held */
 	int64_t timeout_ms; /* of its question; 0: it waits for ever */
 	bool is_error;
 	bool is_answer; /* the result is a person's answer */
-	bool is_said; /* broadcast: Slack shows it soon, and the result can say where: call_said */
+	bool is_said; /* broadcast: Slack shows it soon, and the result can say where */
 	struct str result; /* JSON object */
 	struct str elicitation; /* JSON object: what the client is to ask its user, or empty */
 	struct steering steering; /* what goes with it */
@@ -138,13 +141,8 @@ int call_given_up(struct store *st, int64_t call_seq, struct err *e);
 /* Writes that the result has been handed over, and what went with it. Inside a transaction. */
 int call_finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e);
 
-/* Appends broadcast's result. ts: Slack's name of the message that says it, or NULL. */
-void call_said_result(struct str *out, bool posted, const char *ts);
-/* Appends the result of a broadcast that is_said: 1, if it is known where it stands or that Slack
- * refuses it, or if late; else 0. -1 on error. */
-int call_said(struct store *st, int64_t call_seq, bool late, struct str *result, struct err *e);
-/* Writes what the caller has been told. Inside a transaction. */
-int call_said_finish(struct store *st, int64_t call_seq, const char *result, struct err *e);
+/* An argument that is a number; -1: it is not there. */
+int64_t call_number(const struct call *c, const char *name);
 
 /* Fills c with a result {"status":"error","error_code":code,"error_message":text}. */
 void call_refuse(struct call *c, const char *code, const char *format, ...)

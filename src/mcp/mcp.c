@@ -1,6 +1,7 @@
 #include "mcp.h"
 
 #include "err.h"
+#include "json_writer.h"
 #include "tool.h"
 
 #include <openssl/evp.h>
@@ -364,13 +365,11 @@ void mcp_initialize_result(struct str *out, const char *version)
 
 void mcp_tools_list(struct str *out, const char *version)
 {
-	str_add(out, "{\"tools\":[");
-	for (int i = 0; i < TOOL_COUNT; i++) {
-		if (i > 0)
-			str_add_char(out, ',');
-		tool_describe(out, &TOOLS[i], mcp_has_structured(version));
-	}
-	str_add_char(out, ']');
+	json_object(out);
+	json_member_array(out, "tools");
+	for (int i = 0; i < TOOL_COUNT; i++)
+		tool_describe(out, TOOLS[i], mcp_has_structured(version));
+	json_array_end(out);
 	mcp_end_result(out, version, MCP_CACHE_PUBLIC);
 }
 

@@ -3,6 +3,7 @@
 #include "id.h"
 #include "jsonrpc.h"
 #include "mcp.h"
+#include "workspace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,6 +248,27 @@ static int settle_workspace_id(const struct places *places, struct peer *p, stru
 	return 0;
 }
 
+/* Where the agent was started, unless that is none; then the default. */
+static int settle_workspace(const struct places *places, struct peer *p, struct err *e)
+{
+	static const char WHAT_TO_SET[] = "set default_workspace_root in config.toml, or on stdio "
+	                                  "INTERCOM_WORKSPACE_ROOT, to the "
+	                                  "folder of a project";
+	const char *given = p->identity.workspace;
+	const char *unfit = given ? workspace_unfit(given) : NULL;
+
+	if (given && !unfit)
+		take(&p->workspace_root, given);
+	else if (places->default_workspace && *places->default_workspace)
+		take(&p->workspace_root, places->default_workspace);
+	else if (given)
+		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s", given, unfit,
+		               WHAT_TO_SET);
+	else
+		return err_set(e, ERR_INPUT, "no workspace: none was named; %s", WHAT_TO_SET);
+	return 0;
+}
+
 int peer_settle(struct store *st, const struct places *places, struct peer *p, struct err *e)
 {
 	int got;
@@ -274,11 +296,7 @@ int peer_settle(struct store *st, const struct places *places, struct peer *p, s
 	}
 	if (p->identity.workspace_id && settle_workspace_id(places, p, e))
 		return -1;
-	if (!p->workspace_root && p->identity.workspace)
-		take(&p->workspace_root, p->identity.workspace);
-	if (!p->workspace_root)
-		take(&p->workspace_root, places->default_workspace);
-	return 0;
+	return p->workspace_root ? 0 : settle_workspace(places, p, e);
 }
 
 static int insert_session(struct store *st, const struct places *places, struct peer *p,

@@ -1,5 +1,6 @@
-/* tool: the nine MCP tools as data: names, schemas, annotations, and the check of arguments
- * against the schema that is published. What they do is in call.h. */
+/* tool: what one of the nine MCP tools is. Each is a file tools/<tool>.c that fills a struct tool,
+ * and a row of TOOLS in tools/tools.c. Here also the description for tools/list, and the check of
+ * arguments against the schema that is published. */
 #ifndef TOOL_H
 #define TOOL_H
 
@@ -8,31 +9,52 @@
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-enum tool_id {
-	TOOL_PING,
-	TOOL_CHECK_CLEARANCE,
-	TOOL_CHECK_DIFF,
-	TOOL_AUTO_CHECK,
-	TOOL_TRANSMIT,
-	TOOL_STANDBY,
-	TOOL_BROADCAST,
-	TOOL_REBOOT,
-	TOOL_SWITCH_FREQ,
-	TOOL_COUNT
-};
+struct call;
+struct call_settings;
+struct peer;
+struct policy_question;
+struct question;
+struct store;
+struct telling;
 
 struct tool {
-	enum tool_id id;
 	const char *name;
 	const char *title;
 	const char *description;
 	const char *input; /* JSON Schema */
 	const char *output; /* JSON Schema, pending and errors included */
 	bool read_only, destructive, idempotent, open_world; /* annotations */
+	bool tells_steering; /* its result has the operator's words in it */
+
+	/* Reads what a call is about, before the transaction: no lock is held. A refusal becomes
+	 * the call's result. NULL: nothing. */
+	void (*prepare)(struct call *c, const struct peer *p, const struct call_settings *settings);
+	/* Fills q with what the workspace's policy is asked about a call; the paths that the call
+	 * touches are added to it. False: the policy has no say. NULL: never. */
+	bool (*policy)(const struct call *c, struct policy_question *q);
+	/* Writes the rows of a call whose arguments fit, inside the transaction. On return
+	 * c->waiting, with request_seq or apply_seq, or c->result is filled. */
+	int (*run)(struct store *st, struct call *c, const struct peer *p,
+	           const struct call_settings *settings, struct err *e);
+	/* Fills the rest of q with what a person is asked (ask.h). NULL: nobody is. */
+	void (*question)(const struct call *c, const struct call_settings *settings,
+	                 struct question *q);
+	/* Builds the result of a call that waits, or has waited, for the request or the apply with
+	 * this seq. NULL: it never waits. */
+	int (*result)(struct store *st, int64_t subject_seq, struct telling *t, struct err *e);
 };
 
-extern const struct tool TOOLS[TOOL_COUNT];
+enum { TOOL_MAX = 32 }; /* more than there are */
+extern const struct tool *const TOOLS[];
+extern const int TOOL_COUNT;
+
+/* Members that several output schemas share. */
+#define TOOL_ERROR_FIELDS                                                                          \
+	"\"error_code\":{\"type\":\"string\"},\"error_message\":{\"type\":\"string\"}"
+#define TOOL_MESSAGE_FIELD                                                                         \
+	"\"message\":{\"type\":\"string\",\"description\":\"what to do next, while pending\"}"
 
 /* The tool of this name, or of this name of the first generation (tool_name.h); NULL if there is
  * none. */

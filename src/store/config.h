@@ -3,8 +3,8 @@
  *
  * Where the file is looked for: --config, $INTERCOM_CONFIG, $XDG_CONFIG_HOME/agent-intercom/
  * config.toml (or ~/.config/...). Never in the working directory or a workspace, because an agent
- * can write there. Without a file the defaults hold: local mode, the working directory is the
- * workspace, the database is in the state directory. */
+ * can write there. Everything has a default, also beside a file that does not name it: local mode,
+ * the database in the state directory, no default workspace. */
 #ifndef CONFIG_H
 #define CONFIG_H
 
@@ -54,12 +54,12 @@ struct config_workspaces {
 };
 
 /* Texts are never NULL after config_load; "" means not set. What each field is for, its default
- * and its range stand in the table in config.c, and config_sample prints them. */
+ * and its range stand in the table in config_field.c, and config_sample prints them. */
 struct config {
 	char *file; /* the file that was read, "" if none */
-	char *default_workspace_root;
+	char *default_workspace_root; /* "": who needs one says what to set */
 	int64_t max_concurrent_sessions;
-	char *host_cli;
+	char *host_cli; /* "": no agent can be started */
 	struct config_texts host_cli_args;
 	int64_t http_port;
 	char *ipc_name;
@@ -120,7 +120,7 @@ struct config {
 	struct config_map commands;
 	struct config_workspaces workspaces;
 
-	struct config_texts warnings; /* for the log, one line each */
+	struct config_texts warnings; /* "FILE:LINE: ...", for the log, one line each */
 	unsigned char from[CONFIG_FIELDS_MAX]; /* enum config_from, in the order of the table */
 };
 

@@ -3,6 +3,7 @@
 #include "io.h"
 #include "sha256.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +18,8 @@ enum { HASH_DIGITS = 8, NOT_FOR_OTHERS = 077, NOT_WRITTEN_BY_OTHERS = 022 };
 
 static const char PROGRAM[] = "agent-intercom";
 static const char DATABASE_FILE[] = "database";
+static const char NAME_FILE[] = "name";
+static const char CONFIG_FILE[] = "config";
 static const char RUN_LINK[] = "-run"; /* beside the database */
 
 static int open_dir(const char *path)
@@ -55,6 +58,16 @@ int paths_config_home(struct str *out, struct err *e)
 int paths_state_home(struct str *out, struct err *e)
 {
 	return home("XDG_STATE_HOME", ".local/state", out, e);
+}
+
+int paths_runtime_home(struct str *out, struct err *e)
+{
+	const char *dir = paths_from_env("XDG_RUNTIME_DIR");
+
+	if (!dir)
+		return err_set(e, ERR_INPUT, "$XDG_RUNTIME_DIR is not set to an absolute path");
+	str_add(out, dir);
+	return 0;
 }
 
 int paths_absolute(const char *base, const char *path, struct str *out, struct err *e)
@@ -361,17 +374,17 @@ void paths_clear(struct paths *p)
 	*p = (struct paths)PATHS_INIT;
 }
 
-/* Puts the file `database` in place whole: a reader sees the old one or the new one. */
-static int write_database_file(const struct paths *p, struct err *e)
+/* Puts a file of one line in place whole: a reader sees the old one or the new one. */
+static int write_line(const struct paths *p, const char *file, const char *text, struct err *e)
 {
 	OWNED(str) struct str draft = STR_INIT;
 	OWNED(str) struct str target = STR_INIT;
 	OWNED(str) struct str line = STR_INIT;
 	int fd, failed;
 
-	str_addf(&target, "%s/%s", p->run, DATABASE_FILE);
+	str_addf(&target, "%s/%s", p->run, file);
 	str_addf(&draft, "%s.%d", str_text(&target), (int)getpid());
-	str_addf(&line, "%s\n", p->database);
+	str_addf(&line, "%s\n", text);
 	(void)unlink(str_text(&draft));
 	fd = open(str_text(&draft), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -414,12 +427,33 @@ static int link_name(const struct paths *p, const char *ipc_name, struct err *e)
 	return 0;
 }
 
-int paths_publish(const struct paths *p, const char *ipc_name, struct err *e)
+/* Who has no $XDG_RUNTIME_DIR, as agents' children do, finds the run directory in the state
+ * directory. Without a state directory it is not found there: no reason to stay away. */
+static void link_state(const struct paths *p)
 {
-	return check_name(ipc_name, e) || write_database_file(p, e) || link_name(p, ipc_name, e) ||
-	               link_run(p, e)
-	           ? -1
-	           : 0;
+	OWNED(str) struct str base = STR_INIT;
+	OWNED(str) struct str link = STR_INIT;
+	OWNED(str) struct str draft = STR_INIT;
+
+	if (state_base(&base, NULL) || strcmp(str_text(&base), p->base) == 0 ||
+	    make_base(str_text(&base), NULL))
+		return;
+	str_addf(&link, "%s/%s", str_text(&base), strrchr(p->run, '/') + 1);
+	str_addf(&draft, "%s/.link.%d", str_text(&base), (int)getpid());
+	(void)unlink(str_text(&draft));
+	if (symlink(p->run, str_text(&draft)) != 0 ||
+	    rename(str_text(&draft), str_text(&link)) != 0)
+		(void)unlink(str_text(&draft));
+}
+
+int paths_publish(const struct paths *p, const char *ipc_name, const char *config, struct err *e)
+{
+	if (check_name(ipc_name, e) || write_line(p, DATABASE_FILE, p->database, e) ||
+	    write_line(p, NAME_FILE, ipc_name, e) || write_line(p, CONFIG_FILE, config, e) ||
+	    link_name(p, ipc_name, e) || link_run(p, e))
+		return -1;
+	link_state(p);
+	return 0;
 }
 
 /* Whether base/<ipc_name> links to a run directory; its 8 digits go to hash. */
@@ -438,33 +472,39 @@ static bool read_link(const char *base, const char *ipc_name, char hash[HASH_DIG
 	return strspn(hash, "0123456789abcdef") == HASH_DIGITS;
 }
 
-/* The database's path as the file in the run directory tells it. */
-static int read_database_file(const char *run, char **database, struct err *e)
+/* Reads a file of one line in a run directory; the caller frees *line. */
+static int read_line(const char *run, const char *file, char **line, struct err *e)
 {
 	int dir = open_dir(run);
-	int fd = dir < 0
-	             ? -1
-	             : openat(dir, DATABASE_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = dir < 0 ? -1 : openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	char text[PATH_MAX + 1];
 	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	if (length < 0)
-		(void)err_errno(e, ERR_AGAIN, "%s/%s", run, DATABASE_FILE);
+		(void)err_errno(e, ERR_AGAIN, "%s/%s", run, file);
 	if (fd >= 0)
 		(void)close(fd);
 	if (dir >= 0)
 		(void)close(dir);
 	if (length < 0)
 		return -1;
-	text[length] = '\0';
-	if (length < 2 || text[0] != '/' || text[length - 1] != '\n') {
-		(void)err_set(e, ERR_INPUT, "%s/%s: does not hold a path; restart agent-intercom",
-		              run, DATABASE_FILE);
-		return -1;
-	}
+	if (length == 0 || text[length - 1] != '\n')
+		return err_set(e, ERR_INPUT, "%s/%s: is not whole; restart agent-intercom", run,
+		               file);
 	text[length - 1] = '\0';
-	*database = xstrdup(text);
+	*line = xstrdup(text);
 	return 0;
+}
+
+/* The database's path as the file in the run directory tells it. */
+static int read_database_file(const char *run, char **database, struct err *e)
+{
+	if (read_line(run, DATABASE_FILE, database, e))
+		return -1;
+	if ((*database)[0] == '/')
+		return 0;
+	return err_set(e, ERR_INPUT, "%s/%s: does not hold a path; restart agent-intercom", run,
+	               DATABASE_FILE);
 }
 
 static int open_run(const char *base, const char *hash, struct paths *out, struct err *e)
@@ -487,6 +527,64 @@ static int open_run(const char *base, const char *hash, struct paths *out, struc
 	*out = p;
 	p = (struct paths)PATHS_INIT;
 	return 0;
+}
+
+/* A run directory by the name of its entry in base: itself, or a link to one in another base. */
+static int open_entry(const char *base, const char *entry, struct paths *out)
+{
+	OWNED(str) struct str name = STR_INIT;
+	char target[PATH_MAX];
+	ssize_t length;
+	char *slash;
+
+	if (strlen(entry) != HASH_DIGITS || strspn(entry, "0123456789abcdef") != HASH_DIGITS)
+		return -1;
+	str_addf(&name, "%s/%s", base, entry);
+	length = readlink(str_text(&name), target, sizeof(target) - 1);
+	if (length < 0)
+		return open_run(base, entry, out, NULL);
+	target[length] = '\0';
+	slash = strrchr(target, '/');
+	if (target[0] != '/' || strcmp(slash + 1, entry) != 0)
+		return -1;
+	*slash = '\0';
+	return open_run(target, entry, out, NULL);
+}
+
+static void each_in(const char *base, void (*each)(const struct paths *p, void *arg), void *arg)
+{
+	DIR *d = opendir(base);
+	const struct dirent *entry;
+
+	while (d && (entry = readdir(d)) != NULL) {
+		OWNED(paths) struct paths p = PATHS_INIT;
+
+		if (open_entry(base, entry->d_name, &p) == 0)
+			each(&p, arg);
+	}
+	if (d)
+		(void)closedir(d);
+}
+
+void paths_each(void (*each)(const struct paths *p, void *arg), void *arg)
+{
+	OWNED(str) struct str runtime = STR_INIT;
+	OWNED(str) struct str state = STR_INIT;
+
+	if (runtime_base(&runtime))
+		each_in(str_text(&runtime), each, arg);
+	if (state_base(&state, NULL) == 0)
+		each_in(str_text(&state), each, arg);
+}
+
+int paths_read_published(const struct paths *p, char **ret_name, char **ret_config, struct err *e)
+{
+	*ret_name = *ret_config = NULL;
+	if (read_line(p->run, NAME_FILE, ret_name, e) == 0 &&
+	    read_line(p->run, CONFIG_FILE, ret_config, e) == 0)
+		return 0;
+	char_ptr_clear(ret_name);
+	return -1;
 }
 
 int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e)
@@ -534,24 +632,35 @@ int paths_check_filesystem(const char *dir, struct err *e)
 	return 0;
 }
 
-int paths_libexec(struct str *out, struct err *e)
+/* Appends the directory that has the program `name`: that of the running program (build tree), else
+ * the one that is `installed` relative to it. */
+static int find_program(const char *name, const char *installed, struct str *out, struct err *e)
 {
-	char program[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	OWNED(str) struct str front = STR_INIT;
+	char here[PATH_MAX], there[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", here, sizeof(here) - 1);
+	OWNED(str) struct str path = STR_INIT;
 
 	if (length <= 0)
 		return err_errno(e, ERR_AGAIN, "/proc/self/exe: cannot be read; mount /proc");
-	program[length] = '\0';
-	*strrchr(program, '/') = '\0';
-	str_addf(&front, "%s/mcp-front", program);
-	if (access(str_text(&front), X_OK) == 0) {
-		str_add(out, program[0] ? program : "/");
+	here[length] = '\0';
+	*strrchr(here, '/') = '\0';
+	str_addf(&path, "%s/%s", here, name);
+	if (access(str_text(&path), X_OK) == 0) {
+		str_add(out, here[0] ? here : "/");
 		return 0;
 	}
-	char *last = strrchr(program, '/');
-	if (last)
-		*last = '\0';
-	str_addf(out, "%s/libexec/%s", program, PROGRAM);
+	str_reset(&path);
+	str_addf(&path, "%s/%s", here, installed);
+	str_add(out, realpath(str_text(&path), there) ? there : str_text(&path));
 	return 0;
+}
+
+int paths_libexec(struct str *out, struct err *e)
+{
+	return find_program("mcp-front", INTERCOM_LIBEXEC_FROM_BIN, out, e);
+}
+
+int paths_bin(struct str *out, struct err *e)
+{
+	return find_program(PROGRAM, INTERCOM_BIN_FROM_LIBEXEC, out, e);
 }

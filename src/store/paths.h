@@ -5,8 +5,10 @@
  *                   <state>/agent-intercom/run/<hash8>        with <state> = $XDG_STATE_HOME or
  *                                                             $HOME/.local/state
  *   <hash8>/database        the canonical path of the database, one line
+ *   <hash8>/name, config    ipc_name and config file ("" if none) of the system, a line each
  *   <ipc name> -> <hash8>   beside the run directory: finds a system by its name
  *   <database>-run          a link to the run directory that the last system published
+ *   <state>/agent-intercom/run/<hash8>   the same, if the run directory is elsewhere
  *
  * hash8 is the first 8 digits of the SHA-256 of the canonical database path. Run directories
  * belong to us and have mode 0700; any other is refused. */
@@ -40,9 +42,14 @@ struct paths {
 int paths_open(const char *database, bool create, struct paths *out, struct err *e);
 void paths_clear(struct paths *p);
 
-/* Writes the file `database` into the run directory and points <ipc_name> to it. The last system
- * that publishes a name owns it. */
-int paths_publish(const struct paths *p, const char *ipc_name, struct err *e);
+/* Writes database, name and config into the run directory and points <ipc_name> to it. The last
+ * system that publishes a name owns it. config: "" if there is no file. */
+int paths_publish(const struct paths *p, const char *ipc_name, const char *config, struct err *e);
+/* What was published; the caller frees both. */
+int paths_read_published(const struct paths *p, char **ret_name, char **ret_config, struct err *e);
+/* Calls each for every run directory of this user that can be found, perhaps twice; p is valid
+ * during the call. Whether a system runs there is another question (instance.h). */
+void paths_each(void (*each)(const struct paths *p, void *arg), void *arg);
 /* The system that published ipc_name; looks below $XDG_RUNTIME_DIR, then in the state directory. */
 int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e);
 /* 1 to 64 characters of A-Z a-z 0-9 . _ - and neither "." nor "..". */
@@ -51,14 +58,18 @@ bool paths_name_fits(const char *ipc_name);
 /* Refuses a directory on a file system where SQLite's locks or shared memory do not hold. */
 int paths_check_filesystem(const char *dir, struct err *e);
 
-/* Appends the directory of the worker binaries: that of the running program if mcp-front is in it
- * (build tree), else libexec/agent-intercom beside the program's directory. */
+/* Append the directory of the worker binaries (for agent-intercom) and that of agent-intercom (for
+ * a worker): where the running program is (build tree), else where CMake installed it relative to
+ * that. */
 int paths_libexec(struct str *out, struct err *e);
+int paths_bin(struct str *out, struct err *e);
 
 /* Append $XDG_CONFIG_HOME or $HOME/.config, $XDG_STATE_HOME or $HOME/.local/state. A variable that
  * is empty or not absolute counts as unset: it would lead into the working directory. */
 int paths_config_home(struct str *out, struct err *e);
 int paths_state_home(struct str *out, struct err *e);
+/* Appends $XDG_RUNTIME_DIR; -1: there is none. */
+int paths_runtime_home(struct str *out, struct err *e);
 /* The value of an environment variable that holds an absolute path, else NULL. */
 const char *paths_from_env(const char *variable);
 /* Appends an absolute form of path: "~/x" is below $HOME, a relative one below base, or below the

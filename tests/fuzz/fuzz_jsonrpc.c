@@ -59,7 +59,7 @@ static void try_tools(const cJSON *params)
 	for (int i = 0; i < TOOL_COUNT; i++) {
 		struct err e = ERR_INIT;
 
-		if (tool_check(&TOOLS[i], params, &e))
+		if (tool_check(TOOLS[i], params, &e))
 			must(e.text[0] && utf8_valid(e.text, strlen(e.text)));
 	}
 }

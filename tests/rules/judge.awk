@@ -26,7 +26,7 @@ function indent(block) {
 }
 
 function message(l) {
-	sub(/^(Runtime|Parse) error near line [0-9]+: /, "", l)
+	sub(/^(Runtime error|Parse error|Error) near line [0-9]+: /, "", l)
 	sub(/ \([0-9]+\)$/, "", l)
 	return l
 }

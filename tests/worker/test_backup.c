@@ -363,9 +363,11 @@ START_TEST(only_a_whole_database_of_ours_is_restored)
 
 	/* an entry of an index that has no row */
 	(void)shell(NULL, "cp %s %s", file, other);
-	(void)sql(other, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = (SELECT "
-	                 "rootpage FROM sqlite_schema WHERE name = 'request_due') WHERE name = "
-	                 "'worker_heartbeat'");
+	(void)shell(NULL,
+	            "sqlite3 -cmd '.dbconfig defensive off' %s \"PRAGMA writable_schema = ON; "
+	            "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema "
+	            "WHERE name = 'request_due') WHERE name = 'worker_heartbeat'\"",
+	            other);
 	is_refused(other, "is damaged");
 
 	/* cut off, and with a page that is noise */

@@ -1069,14 +1069,14 @@ START_TEST(a_system_is_found_by_its_name_or_its_configuration)
 	shell("ctl --ipc-name mine list");
 	ck_assert_int_eq(status, 1);
 	ck_assert_msg(paths_open(database, true, &p, &e) == 0, "%s", e.text);
-	ck_assert_msg(paths_publish(&p, "mine", &e) == 0, "%s", e.text);
+	ck_assert_msg(paths_publish(&p, "mine", "", &e) == 0, "%s", e.text);
 	shell("ctl --ipc-name mine list; ctl list --ipc-name=mine");
 	done("{\"sessions\":[]}\n{\"sessions\":[]}\n");
 	shell("printf 'host_cli = \"true\"\\n[database]\\npath = \"state/intercom.db\"\\n' "
 	      ">$HOME/config.toml\n"
 	      "ctl --config $HOME/config.toml list");
 	done("{\"sessions\":[]}\n");
-	ck_assert_msg(paths_publish(&p, "agent-intercom", &e) == 0, "%s", e.text);
+	ck_assert_msg(paths_publish(&p, "agent-intercom", "", &e) == 0, "%s", e.text);
 	shell("ctl list");
 	done("{\"sessions\":[]}\n");
 }

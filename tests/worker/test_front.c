@@ -1103,6 +1103,32 @@ START_TEST(all_who_wait_for_one_question_are_told)
 }
 END_TEST
 
+START_TEST(of_two_calls_answered_at_once_one_carries_the_operators_words)
+{
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *other = NULL;
+	struct agent a;
+	struct wire first, second;
+
+	given_front();
+	a = newcomer();
+	ask(&a, &first, "f", NULL);
+	ask(&a, &second, "g", NULL);
+	given("INSERT INTO steering (session_id, text) SELECT id, 'mind the gap' FROM session");
+	approve_all();
+	one = agent_message(&first);
+	other = agent_message(&second);
+	wire_close(&first);
+	wire_close(&second);
+	has(one, "result.structuredContent.status", "approved");
+	has(other, "result.structuredContent.status", "approved");
+	ck_assert_msg((strstr(one, "mind the gap") != NULL) !=
+	                  (strstr(other, "mind the gap") != NULL),
+	              "%s\n%s", one, other);
+	expect_soon("SELECT count(*) FROM steering WHERE delivered_at IS NOT NULL", "1\n");
+}
+END_TEST
+
 START_TEST(two_calls_with_one_id_are_both_answered)
 {
 	struct agent a;
@@ -1665,6 +1691,7 @@ int main(void)
 	tcase_add_test(c, many_clients_that_vanish_leave_nothing_behind);
 	tcase_add_test(c, the_end_of_a_wait_says_pending_and_the_question_goes_on);
 	tcase_add_test(c, all_who_wait_for_one_question_are_told);
+	tcase_add_test(c, of_two_calls_answered_at_once_one_carries_the_operators_words);
 	tcase_add_test(c, what_one_connection_says_of_itself_is_not_said_by_another);
 	tcase_add_test(c, a_url_names_channel_and_session_and_no_path);
 	tcase_add_test(c, callers_without_a_session_are_kept_apart_by_what_they_say);

@@ -577,6 +577,26 @@ START_TEST(of_the_timeline_what_is_old_and_sealed_is_cut_off_and_the_rest_verifi
 }
 END_TEST
 
+START_TEST(a_cut_that_was_killed_before_its_last_event_is_finished)
+{
+	begin();
+	given_events(3, "old", ago(400 * DAY));
+	given_events(3, "new", ago(360 * DAY));
+	seal();
+	given("INSERT INTO audit_cut (upto, hash, at)"
+	      " SELECT s.seq, s.hash, '2026-01-01T00:00:00.000Z' FROM seal AS s"
+	      " WHERE s.seq = (SELECT max(seq) FROM event WHERE kind = 'old');"
+	      "DELETE FROM event WHERE seq < (SELECT upto FROM audit_cut);"
+	      "DELETE FROM seal WHERE seq < (SELECT upto FROM audit_cut) - 1");
+
+	free(run_once("--once", 0));
+
+	expect("SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind",
+	       "new|3\ntimeline.cut|1\n");
+	succeeds(intercom("audit verify"));
+}
+END_TEST
+
 START_TEST(the_timeline_is_exported_before_it_is_cut)
 {
 	const char *dir;
@@ -1111,6 +1131,7 @@ int main(void)
 	tcase_add_test(c, no_table_is_forgotten);
 	tcase_add_test(c, a_purge_can_be_had_now_and_says_what_it_did);
 	tcase_add_test(c, of_the_timeline_what_is_old_and_sealed_is_cut_off_and_the_rest_verifies);
+	tcase_add_test(c, a_cut_that_was_killed_before_its_last_event_is_finished);
 	tcase_add_test(c, the_timeline_is_exported_before_it_is_cut);
 	tcase_add_test(c, what_undo_needs_is_exported_before_it_is_forgotten);
 	tcase_add_test(c, what_cannot_be_exported_stays_and_that_is_told);

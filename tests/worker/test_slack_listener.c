@@ -878,6 +878,21 @@ START_TEST(what_cannot_be_done_yet_is_said_in_one_line)
 }
 END_TEST
 
+START_TEST(a_direct_message_is_about_the_default_channel)
+{
+	slack();
+	a_question_in_slack();
+	(void)listen();
+	has(slack_acked("{'slash':{'text':'approve','channel':'D01OP'}}"), "payload.text",
+	    "Approved.");
+	(void)slack_acked("{'slash':{'text':'task write the docs','channel':'D01OP'}}");
+	(void)slack_acked("{'message':{'text':'mind the gap','channel':'D01OP'}}");
+	expect("SELECT kind, channel_id, text, outcome, session_seq FROM steering ORDER BY seq",
+	       "task|C01AGENTS|write the docs|accepted|\nsteer||mind the gap|accepted|1\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(a_task_is_for_the_next_session)
 {
 	slack();
@@ -949,6 +964,7 @@ int main(void)
 	tcase_add_test(c, after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason);
 	tcase_add_test(c, sessions_are_paused_resumed_and_stopped);
 	tcase_add_test(c, what_cannot_be_done_yet_is_said_in_one_line);
+	tcase_add_test(c, a_direct_message_is_about_the_default_channel);
 	tcase_add_test(c, a_task_is_for_the_next_session);
 	tcase_add_test(c, a_busy_database_is_told_to_the_person);
 	return run_suite(s);

@@ -530,6 +530,23 @@ START_TEST(a_post_that_never_arrived_is_said_after_two_looks)
 }
 END_TEST
 
+START_TEST(what_a_poster_died_with_long_ago_is_said_after_two_looks_too)
+{
+	desk();
+	given("INSERT INTO slack_notice (kind, text) VALUES ('server', 'hello')");
+	given("UPDATE slack_outbox SET state = 'sending', claim = 1, worker_id = 'gone',"
+	      " started_at = '2026-01-01T00:00:00.000Z'");
+	(void)start_worker("slack-poster");
+
+	let_it_speak();
+
+	expect_said("hello\n");
+	slack_expect_calls("auth.test\nconversations.info\nconversations.history\n"
+	                   "conversations.history\nchat.postMessage\n");
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(a_poster_killed_while_it_sends_leaves_one_message)
 {
 	static const char *const WHEN[] = { "before", "after" };
@@ -917,6 +934,29 @@ START_TEST(a_modal_opens_while_a_post_hangs)
 }
 END_TEST
 
+START_TEST(a_modal_whose_trigger_was_used_before_is_open)
+{
+	char trigger[100];
+
+	desk();
+	session(1);
+	question(1, 1, "Fix it", SHORT_DIFF);
+	(void)start_worker("slack-poster");
+	let_it_speak();
+	(void)snprintf(trigger, sizeof(trigger), "%s", click("approve_reject"));
+	open_view("reject", trigger, 3 * SECOND);
+	(void)slack_wait_for("views.open");
+	slack_mark();
+
+	open_view("reject", trigger, 3 * SECOND);
+
+	expect_soon("SELECT state, error FROM slack_outbox WHERE kind = 'view_open'",
+	            "sent|\nsent|\n");
+	slack_expect_calls("views.open\n");
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(a_modal_that_comes_too_late_is_said_to_be)
 {
 	desk();
@@ -1017,6 +1057,7 @@ int main(void)
 	tcase_add_test(c, an_answer_that_is_lost_after_the_effect_leaves_one_message);
 	tcase_add_test(c, an_answer_that_is_lost_on_a_kept_connection_leaves_one_message);
 	tcase_add_test(c, a_post_that_never_arrived_is_said_after_two_looks);
+	tcase_add_test(c, what_a_poster_died_with_long_ago_is_said_after_two_looks_too);
 	tcase_add_test(c, a_poster_killed_while_it_sends_leaves_one_message);
 	tcase_add_test(c, of_a_message_that_was_said_twice_the_younger_goes);
 	tcase_add_test(c, what_three_posters_died_of_is_not_tried_again);
@@ -1031,6 +1072,7 @@ int main(void)
 	tcase_add_test(c, a_deleted_head_is_followed_by_a_new_one);
 	tcase_add_test(c, an_open_question_that_somebody_deleted_is_asked_again);
 	tcase_add_test(c, a_modal_opens_while_a_post_hangs);
+	tcase_add_test(c, a_modal_whose_trigger_was_used_before_is_open);
 	tcase_add_test(c, a_modal_that_comes_too_late_is_said_to_be);
 	tcase_add_test(c, a_slash_commands_answer_goes_to_its_address_which_is_then_forgotten);
 	tcase_add_test(c, the_token_is_gone_from_the_environment);

@@ -432,21 +432,22 @@ END_TEST
 
 START_TEST(a_new_database_is_for_us_alone)
 {
-	static const char *const FILES[] = { "data/agent-rc.db", "data/agent-rc.db-wal",
-		                             "data/agent-rc.db-instance" };
+	static const char *const FILES[] = { "data/intercom.db", "data/intercom.db-wal",
+		                             "data/intercom.db-instance" };
 
-	database = NULL; /* the config's default, beside the config */
+	given_config("database.path = \"data/intercom.db\"\n"); /* beside the config */
+	database = NULL;
 	start_ready();
 	ck_assert_uint_eq(mode_of(in("data")), 0700);
 	for (size_t i = 0; i < COUNT(FILES); i++)
 		ck_assert_uint_eq(mode_of(in(FILES[i])), 0600);
 	stop();
 	ck_assert_int_eq(chmod(in("data"), 0755), 0);
-	ck_assert_int_eq(chmod(in("data/agent-rc.db"), 0644), 0);
+	ck_assert_int_eq(chmod(in("data/intercom.db"), 0644), 0);
 	start_ready();
 	log_has("has mode 0755");
 	ck_assert_uint_eq(mode_of(in("data")), 0755); /* not our directory */
-	ck_assert_uint_eq(mode_of(in("data/agent-rc.db")), 0600);
+	ck_assert_uint_eq(mode_of(in("data/intercom.db")), 0600);
 	stop();
 }
 END_TEST
@@ -940,7 +941,7 @@ START_TEST(the_doctor_makes_nothing)
 	               " | wc -l)",
 	               dir);
 	ck_assert_int_eq(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
-	doctor_says(0, "data/agent-rc.db is not there yet; the first start makes it");
+	doctor_says(0, "/.local/state/agent-intercom/intercom.db is not there yet");
 	ck_assert_int_eq(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
 	before = read_file(in("list.0"));
 	after = read_file(in("list.1"));
@@ -985,7 +986,7 @@ START_TEST(the_doctor_finds_what_is_wrong)
 	given_config(config);
 	(void)snprintf(said, sizeof(said), "FAIL port: %d on 127.0.0.1 is used by another", port);
 	doctor_says(1, said);
-	doctor_says(1, "warn config: config: ");
+	doctor_says(1, "warn config: /");
 	(void)close(fd);
 	given_config("");
 	ck_assert_int_eq(chmod(database, 0644), 0);
@@ -993,7 +994,7 @@ START_TEST(the_doctor_finds_what_is_wrong)
 	given("PRAGMA user_version = 9999");
 	doctor_says(1, "FAIL database: ");
 	given_config("retention_days = 0\n");
-	doctor_says(1, "FAIL config: config: ");
+	doctor_says(1, "FAIL config: /");
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* Questions that a client of the legacy era shows to its user: a request of ours on the stream of
- * the call that waits. A modern client is asked with a result instead: see call.c. */
+ * the call that waits. A modern client is asked with a result instead: see ask.c. */
 #include "elicit.h"
 
 #include "front.h"

@@ -67,9 +67,7 @@ static void read_settings(struct front *f)
 
 	(void)snprintf(s->places.host, sizeof(s->places.host), "%s", f->worker.host);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
-	if (f->default_workspace.length == 0)
-		str_add_char(&f->default_workspace, '/');
-	s->places.default_workspace = f->default_workspace.bytes;
+	s->places.default_workspace = f->default_workspace.bytes; /* NULL: there is none */
 	if (setting_get(st, "workspace", &workspaces, NULL) > 0)
 		s->places.workspaces = cJSON_Parse(workspaces.bytes);
 	s->db_path = f->worker.db_path;

@@ -2,6 +2,8 @@
  * in Slack a broadcast stands. Each is held with its job. */
 #include "front.h"
 
+#include "tools/broadcast.h"
+
 #include <stdio.h>
 
 /* ---- the clock ---- */
@@ -47,7 +49,7 @@ static bool said(struct front *f, struct job *job, bool late)
 	OWNED(str) struct str result = STR_INIT;
 	struct err e = ERR_INIT;
 
-	if (call_said(&f->worker.store, job->call_seq, late, &result, &e) == 0)
+	if (broadcast_said(&f->worker.store, job->call_seq, late, &result, &e) == 0)
 		return false;
 	if (job->park_seq)
 		front_release(f, job->park_seq);

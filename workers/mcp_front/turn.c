@@ -4,6 +4,7 @@
 
 #include "elicit.h"
 #include "log.h"
+#include "tools/broadcast.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,7 +280,7 @@ static int tell(struct front *f, struct job *job, struct err *e)
 	    (job->untold && call_steer(&f->worker.store, &t, 0, e)))
 		return -1;
 	str_add(&job->result, str_text(&t.result));
-	if (!job->call.tool || job->call.tool->id != TOOL_PING) /* ping's result has it in it */
+	if (!job->call.tool || !job->call.tool->tells_steering)
 		str_add(&job->said, str_text(&t.steering.text));
 	job->call.is_error = t.is_error;
 	return job->untold ? call_finish(&f->worker.store, job->call_seq, &t, e) : 0;
@@ -324,7 +325,7 @@ static int run_call(struct front *f, struct job *job, struct err *e)
 		job->whole = true;
 	} else if (!job->waits) {
 		str_add_bytes(&job->result, job->call.result.bytes, job->call.result.length);
-		if (job->call.tool->id != TOOL_PING || job->call.is_error)
+		if (!job->call.tool->tells_steering || job->call.is_error)
 			str_add(&job->said, str_text(&job->call.steering.text));
 	}
 	return 0;
@@ -440,7 +441,7 @@ static int run(struct front *f, struct job *job, struct err *e)
 	case JOB_READ:
 		return resource_run(f, job, e);
 	case JOB_SAID:
-		return call_said_finish(&f->worker.store, job->call_seq, str_text(&job->result), e);
+		return broadcast_finish(&f->worker.store, job->call_seq, str_text(&job->result), e);
 	case JOB_ELICITED:
 		return elicitation_run(f, job, e);
 	case JOB_RESUME:
@@ -785,7 +786,7 @@ static void settle_batch(struct front *f, struct job_queue *batch, bool written)
 			continue;
 		}
 		if (job->call.is_said && !job->refused) {
-			front_wait_for_poster(f, job, CALL_SAID_MS);
+			front_wait_for_poster(f, job, BROADCAST_MS);
 			continue;
 		}
 		reply(f, job);

@@ -12,8 +12,10 @@
 
 #include "clock.h"
 #include "instance.h"
+#include "locate.h"
 #include "log.h"
 #include "str.h"
+#include "workspace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,6 +69,49 @@ static void notify(const char *text)
 
 /* ---- start ---- */
 
+/* One system per user: without a configuration that was named, another one of that name that runs
+ * is the system. With one it is a second on purpose, which must be told apart. */
+static int look_for_another(struct supervisor *s, const struct config_source *source, struct err *e)
+{
+	OWNED(located) struct located other = LOCATED_INIT;
+	OWNED(char_ptr) char *ours = realpath(s->config.database.path, NULL);
+	OWNED(str) struct str note = STR_INIT;
+	struct err several = ERR_INIT;
+	int runs = locate_running(s->config.ipc_name, NULL, &other, &note, &several);
+
+	if (runs < 0)
+		log_warn("%s", several.text);
+	if (runs <= 0 || (ours && strcmp(other.paths.database, ours) == 0))
+		return 0;
+	if (!locate_is_named(source))
+		return err_set(e, ERR_AGAIN,
+		               "already running (pid %d) on %s, %s%s; stop it with `kill %d`, or "
+		               "start another system with --config",
+		               (int)other.pid, other.paths.database,
+		               *other.config ? "with config " : "without a config", other.config,
+		               (int)other.pid);
+	log_warn("another system named '%s' runs (pid %d) on %s, %s%s; without --config agents and "
+	         "agent-intercom-ctl cannot tell which is meant: give this one another ipc_name",
+	         s->config.ipc_name, (int)other.pid, other.paths.database,
+	         *other.config ? "with config " : "without a config", other.config);
+	return 0;
+}
+
+/* Where no default workspace is configured, it is the folder in which somebody starts us, if agents
+ * may work there. */
+static void default_to_here(struct config *c)
+{
+	OWNED(char_ptr) char *here = NULL;
+
+	if (*c->default_workspace_root)
+		return;
+	here = realpath(".", NULL);
+	if (!here || workspace_unfit(here))
+		return;
+	free(c->default_workspace_root);
+	c->default_workspace_root = xstrdup(here);
+}
+
 static int load(struct supervisor *s, const struct config_source *source, struct err *e)
 {
 	bool json = source->log_format && strcmp(source->log_format, "json") == 0;
@@ -74,10 +119,11 @@ static int load(struct supervisor *s, const struct config_source *source, struct
 	log_open("agent-intercom", json, LOG_LEVEL_INFO);
 	if (config_load(source, &s->config, e))
 		return -1;
+	default_to_here(&s->config);
 	log_open("agent-intercom", s->config.log.format == LOG_FORMAT_JSON,
 	         (enum log_level)s->config.log.level);
 	for (size_t i = 0; i < s->config.warnings.count; i++)
-		log_warn("%s", s->config.warnings.items[i]);
+		log_warn("config: %s", s->config.warnings.items[i]);
 	return 0;
 }
 
@@ -183,7 +229,7 @@ static void close_files(const char *database)
 
 int run_take(struct supervisor *s, const struct config_source *source, struct err *e)
 {
-	if (load(s, source, e) || prepare_places(s, e) ||
+	if (load(s, source, e) || look_for_another(s, source, e) || prepare_places(s, e) ||
 	    instance_take(s->paths.database, &s->instance_fd, e))
 		return -1;
 	return await_predecessors(s, e);
@@ -224,7 +270,7 @@ static int prepare(struct supervisor *s, const struct config_source *source, str
 		return -1;
 	load_slack(s);
 	if (workers_find(s, e) || prepare_rows(s, e) || hear(s, e) ||
-	    paths_publish(&s->paths, s->config.ipc_name, e) ||
+	    paths_publish(&s->paths, s->config.ipc_name, s->config.file, e) ||
 	    instance_unmark_stopped(s->run_fd, e))
 		return -1;
 	s->environment = spawn_environment();

@@ -1,0 +1,234 @@
+/* where: the places of the system that is meant: the one that runs, else the one that would be
+ * started. Makes nothing. */
+#include "system.h"
+
+#include "instance.h"
+#include "json.h"
+#include "locate.h"
+
+#include <cjson/cJSON.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+static const char PROGRAM[] = "agent-intercom";
+
+struct places {
+	struct located system;
+	char *log; /* a file; NULL: it has none, and log_why says where lines go */
+	struct str log_why;
+	char *http; /* NULL: not known */
+};
+
+static void places_clear(struct places *p)
+{
+	located_clear(&p->system);
+	free(p->log);
+	str_clear(&p->log_why);
+	free(p->http);
+}
+
+static int help(void)
+{
+	(void)printf(
+	    "usage: %s where [--json | NAME] [--config FILE] [--db PATH]\n\n"
+	    "Prints where the files of the system are: of the one that runs, whatever\n"
+	    "configuration it was started with, else of the one that would be started.\n"
+	    "NAME prints one of them alone: database, run_directory, mcp_socket, ipc_socket,\n"
+	    "log, config, http, pid.\n",
+	    PROGRAM);
+	return EX_OK;
+}
+
+/* ---- finding ---- */
+
+/* Before the first start the database may have no directory that could be resolved. */
+static bool has_directory(const char *database)
+{
+	OWNED(str) struct str dir = STR_INIT;
+
+	str_add_bytes(&dir, database, (size_t)(strrchr(database, '/') - database));
+	return !dir.length || access(str_text(&dir), F_OK) == 0;
+}
+
+/* The database that the configuration names, and what was published for it. */
+static int find_configured(const struct config_source *source, struct located *l, struct err *e)
+{
+	OWNED(config) struct config config = CONFIG_INIT;
+
+	if (config_load(source, &config, e))
+		return -1;
+	if (!has_directory(config.database.path)) {
+		l->paths.database = xstrdup(config.database.path);
+		l->config = xstrdup(config.file);
+		return 0;
+	}
+	if (paths_open(config.database.path, false, &l->paths, e))
+		return -1;
+	l->pid = instance_holder(l->paths.database, e);
+	if (l->pid < 0)
+		return -1;
+	if (l->pid == 0 || paths_read_published(&l->paths, &l->ipc_name, &l->config, NULL))
+		l->config = xstrdup(config.file);
+	return 0;
+}
+
+static int find(const struct config_source *source, struct located *l, struct err *e)
+{
+	OWNED(str) struct str note = STR_INIT;
+	int runs = locate_usual(source, l, &note, e);
+
+	if (note.length)
+		(void)fprintf(stderr, "%s: note: %s\n", PROGRAM, str_text(&note));
+	if (runs)
+		return runs < 0 ? -1 : 0;
+	return find_configured(source, l, e);
+}
+
+/* What descriptor 2 of the supervisor leads to, else the file that a relay would open for it. */
+static void find_log(struct places *p)
+{
+	OWNED(str) struct str link = STR_INIT;
+	OWNED(str) struct str usual = STR_INIT;
+	char target[PATH_MAX];
+	struct stat about;
+	ssize_t length;
+
+	str_addf(&usual, "%s-log", p->system.paths.database);
+	if (p->system.pid == 0) {
+		p->log = str_take(&usual);
+		return;
+	}
+	str_addf(&link, "/proc/%d/fd/2", (int)p->system.pid);
+	length = readlink(str_text(&link), target, sizeof(target) - 1);
+	target[length < 0 ? 0 : length] = '\0';
+	if (target[0] == '/' && stat(str_text(&link), &about) == 0 && S_ISREG(about.st_mode))
+		p->log = xstrdup(target);
+	else
+		str_addf(&p->log_why, "standard error of pid %d%s%s", (int)p->system.pid,
+		         *target ? ": " : "", target);
+}
+
+static void find_http(struct places *p)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	char host[MACHINE_BYTES];
+	stmt *live;
+
+	if (p->system.pid == 0 || store_open(&st, p->system.paths.database, NULL, NULL))
+		return;
+	machine_name(host);
+	live = store_stmt(&st, SQL_WORKER_LIVE);
+	bind_text(live, ":host", host);
+	while (stmt_row(live, NULL) > 0)
+		if (strcmp(col_text(live, WORKER_LIVE_NAME), "mcp-front") == 0 && !p->http)
+			p->http = col_copy(live, WORKER_LIVE_DETAIL);
+	stmt_reset(live);
+}
+
+/* ---- printing ---- */
+
+static void print_line(const char *what, const char *directory, const char *name)
+{
+	if (directory)
+		(void)printf("%-14s %s%s\n", what, directory, name);
+	else
+		(void)printf("%-14s made at the first start\n", what);
+}
+
+static void print_text(const struct places *p)
+{
+	const char *run = p->system.paths.run;
+
+	print_line("database", p->system.paths.database, "");
+	print_line("run directory", run, "");
+	print_line("mcp socket", run, "/mcp.sock");
+	print_line("ipc socket", run, "/ipc.sock");
+	print_line("log", p->log ? p->log : str_text(&p->log_why), "");
+	print_line("config", *p->system.config ? p->system.config : "no file: the defaults hold",
+	           "");
+	if (p->http)
+		print_line("http", p->http, "");
+	if (p->system.pid)
+		(void)printf("%-14s runs (pid %d)\n", "system", (int)p->system.pid);
+	else
+		(void)printf("%-14s does not run\n", "system");
+}
+
+static void add_text(cJSON *o, const char *name, const char *text, const char *more)
+{
+	OWNED(str) struct str whole = STR_INIT;
+
+	if (!text || !*text) {
+		(void)cJSON_AddNullToObject(o, name);
+		return;
+	}
+	str_addf(&whole, "%s%s", text, more);
+	(void)cJSON_AddStringToObject(o, name, str_text(&whole));
+}
+
+static cJSON *as_json(const struct places *p)
+{
+	cJSON *o = cJSON_CreateObject();
+	const char *run = p->system.paths.run;
+
+	add_text(o, "database", p->system.paths.database, "");
+	add_text(o, "run_directory", run, "");
+	add_text(o, "mcp_socket", run, "/mcp.sock");
+	add_text(o, "ipc_socket", run, "/ipc.sock");
+	add_text(o, "log", p->log, "");
+	add_text(o, "config", p->system.config, "");
+	add_text(o, "http", p->http, "");
+	if (p->system.pid)
+		(void)cJSON_AddNumberToObject(o, "pid", p->system.pid);
+	else
+		(void)cJSON_AddNullToObject(o, "pid");
+	return o;
+}
+
+static int print_json(const struct places *p, const char *name)
+{
+	OWNED(cJSON_ptr) cJSON *all = as_json(p);
+	const cJSON *one = name ? cJSON_GetObjectItemCaseSensitive(all, name) : all;
+	char *text;
+
+	if (!one || (name && cJSON_IsNull(one))) {
+		(void)fprintf(stderr, "%s: where: there is no '%.40s'; see %s where --json\n",
+		              PROGRAM, name, PROGRAM);
+		return EXIT_FAILURE;
+	}
+	if (cJSON_IsString(one)) {
+		(void)puts(one->valuestring);
+		return EX_OK;
+	}
+	text = cJSON_Print(one);
+	(void)puts(text ? text : "");
+	cJSON_free(text);
+	return EX_OK;
+}
+
+int intercom_where(const struct config_source *source, int argc, char **argv)
+{
+	struct cli_arguments a = { .source = *source };
+	OWNED(places) struct places p = { .system = LOCATED_INIT, .log_why = STR_INIT };
+	struct err e = ERR_INIT;
+	int parsed = cli_read(&a, "json", argc, argv), status = EX_OK;
+
+	if (parsed > 0)
+		return help();
+	if (parsed < 0)
+		return EX_USAGE;
+	if (find(&a.source, &p.system, &e))
+		return cli_say(&e);
+	find_log(&p);
+	find_http(&p);
+	if (a.flag || a.operand)
+		status = print_json(&p, a.operand);
+	else
+		print_text(&p);
+	return fflush(stdout) ? EX_IOERR : status;
+}

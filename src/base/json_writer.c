@@ -1,0 +1,95 @@
+#include "json_writer.h"
+
+#include <string.h>
+
+/* A quote, a bracket, a digit or a letter at the end belongs to a value that is complete. */
+static void separate(struct str *out)
+{
+	char last = out->length ? out->bytes[out->length - 1] : '{';
+
+	if (!strchr("{[:, \n", last))
+		str_add_char(out, ',');
+}
+
+void json_object(struct str *out)
+{
+	separate(out);
+	str_add_char(out, '{');
+}
+
+void json_array(struct str *out)
+{
+	separate(out);
+	str_add_char(out, '[');
+}
+
+void json_object_end(struct str *out)
+{
+	str_add_char(out, '}');
+}
+
+void json_array_end(struct str *out)
+{
+	str_add_char(out, ']');
+}
+
+void json_member_name(struct str *out, const char *name)
+{
+	separate(out);
+	json_quote(out, name);
+	str_add_char(out, ':');
+}
+
+void json_member_object(struct str *out, const char *name)
+{
+	json_member_name(out, name);
+	json_object(out);
+}
+
+void json_member_array(struct str *out, const char *name)
+{
+	json_member_name(out, name);
+	json_array(out);
+}
+
+void json_member(struct str *out, const char *name, const char *text)
+{
+	if (!text)
+		return;
+	json_member_name(out, name);
+	json_quote(out, text);
+}
+
+void json_member_int(struct str *out, const char *name, int64_t number)
+{
+	json_member_name(out, name);
+	str_addf(out, "%lld", (long long)number);
+}
+
+void json_member_bool(struct str *out, const char *name, bool value)
+{
+	json_member_raw(out, name, value ? "true" : "false");
+}
+
+void json_member_null(struct str *out, const char *name)
+{
+	json_member_raw(out, name, "null");
+}
+
+void json_member_raw(struct str *out, const char *name, const char *json)
+{
+	json_member_name(out, name);
+	str_add(out, json);
+}
+
+void json_item(struct str *out, const char *text)
+{
+	separate(out);
+	json_quote(out, text);
+}
+
+void json_item_raw(struct str *out, const char *json)
+{
+	separate(out);
+	str_add(out, json);
+}

@@ -1,0 +1,34 @@
+/* json_writer: JSON text at the end of a str, part by part. The commas are set here: a member or an
+ * item is separated from what stands before it unless that has just opened an object or an array.
+ * Texts are quoted; a "raw" value is JSON already. */
+#ifndef JSON_WRITER_H
+#define JSON_WRITER_H
+
+#include "json.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Open an object or an array: the whole text, an item, or the value of json_member_name. */
+void json_object(struct str *out);
+void json_array(struct str *out);
+void json_object_end(struct str *out);
+void json_array_end(struct str *out);
+
+/* Begins a member; its value is to follow. */
+void json_member_name(struct str *out, const char *name);
+void json_member_object(struct str *out, const char *name);
+void json_member_array(struct str *out, const char *name);
+
+/* Whole members; of a text that is NULL, none. */
+void json_member(struct str *out, const char *name, const char *text);
+void json_member_int(struct str *out, const char *name, int64_t number);
+void json_member_bool(struct str *out, const char *name, bool value);
+void json_member_null(struct str *out, const char *name);
+void json_member_raw(struct str *out, const char *name, const char *json);
+
+/* Whole items of an array. */
+void json_item(struct str *out, const char *text);
+void json_item_raw(struct str *out, const char *json);
+
+#endif

@@ -1,0 +1,220 @@
+#include "ask.h"
+
+#include "decision.h"
+#include "elicit.h"
+#include "json_writer.h"
+#include "result.h"
+
+#include <string.h>
+
+static void first_line(char out[ASK_TITLE_BYTES + 1], const char *text)
+{
+	size_t n = strcspn(text, "\r\n");
+
+	n = n > ASK_TITLE_BYTES ? ASK_TITLE_BYTES : n;
+	while (n > 0 && !utf8_valid(text, n))
+		n--;
+	memcpy(out, text, n);
+	out[n] = '\0';
+}
+
+static void make_question(const struct call *c, const struct call_settings *settings,
+                          char title[ASK_TITLE_BYTES + 1], struct question *q)
+{
+	*q = (struct question){ .digest = c->digest.text,
+		                .elapsed_seconds = -1,
+		                .actions_taken = -1 };
+	c->tool->question(c, settings, q);
+	q->body_length = strlen(q->body);
+	if (!q->title) {
+		first_line(title, q->body);
+		q->title = title;
+	}
+}
+
+/* ---- answers that are there at once ---- */
+
+int ask_note_approval(struct store *st, const struct call *c, const struct peer *p,
+                      const char *subject, int64_t request_seq, struct err *e)
+{
+	struct instant due = clock_instant(clock_now_ms() + c->summary_ms);
+	char line[ASK_TITLE_BYTES + 1];
+	stmt *s;
+
+	if (!c->logs_policy)
+		return 0;
+	first_line(line, subject);
+	s = store_stmt(st, SQL_AUTO_APPROVAL_INSERT);
+	bind_int(s, ":session", p->session_seq);
+	bind_seq(s, ":request", request_seq);
+	bind_text(s, ":subject", line);
+	bind_text(s, ":rule", c->policy.rule.bytes);
+	bind_text(s, ":hash", c->policy_hash);
+	bind_text(s, ":due_at", due.text);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+/* The workspace's policy allows it: that is the decision. */
+static int decide_by_policy(struct store *st, struct call *c, const struct peer *p,
+                            const struct question *q, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(decision_result) struct decision_result result = DECISION_RESULT_INIT;
+	struct decision d = { .verdict = strcmp(q->kind, "prompt") == 0 ? "continue" : "approve",
+		              .reason = c->policy_reason.bytes,
+		              .digest = c->digest.text,
+		              .operator_id = "system:policy",
+		              .source = "policy" };
+
+	if (request_read_answer(st, c->request_seq, &r, e) <= 0)
+		return -1;
+	d.request_id = r.id;
+	if (decision_insert(st, &d, &result, e))
+		return -1;
+	c->waiting = strcmp(result.outcome, "applied") != 0;
+	return c->waiting ? 0
+	                  : ask_note_approval(st, c, p, q->file_path ? q->file_path : q->body,
+	                                      c->request_seq, e);
+}
+
+static void show_to_client(struct call *c, const struct request *r)
+{
+	json_object(&c->elicitation);
+	json_member_object(&c->elicitation, r->id);
+	json_member(&c->elicitation, "method", "elicitation/create");
+	json_member_name(&c->elicitation, "params");
+	elicit_params(&c->elicitation, r, true);
+	json_object_end(&c->elicitation);
+	json_object_end(&c->elicitation);
+}
+
+/* Has a modern client show an open question to its user: it comes again with what that says, or
+ * that it says nothing, and then the call waits for somebody else's answer. The key is the
+ * request's id: what was said of another question, or of the file as it was before, does not count.
+ */
+static int elicit(struct store *st, struct call *c, int64_t request, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	const cJSON *response;
+	const char *action;
+	bool decided = false;
+
+	if (request_read(st, request, &r, e) <= 0)
+		return -1;
+	if (strcmp(r.session_mode, "remote") == 0)
+		return 0;
+	response = cJSON_GetObjectItemCaseSensitive(c->responses, r.id);
+	action = json_text(response, "action");
+	if (action && elicit_take(st, &r, response, &decided, e))
+		return -1;
+	if (!decided && (!action || strcmp(action, "accept") == 0))
+		show_to_client(c, &r);
+	c->waiting = !decided && !c->elicitation.length;
+	return 0;
+}
+
+/* Does nothing unless Slack has refused the question before. */
+static int ask_slack_again(struct store *st, int64_t request, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SLACK_ASK_AGAIN);
+
+	bind_int(s, ":request", request);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+/* ---- asking ---- */
+
+/* The answer was there already. */
+static int repeat_answer(struct store *st, struct call *c, struct err *e)
+{
+	OWNED(telling) struct telling t = TELLING_INIT;
+
+	if (c->tool->result(st, c->request_seq, &t, e))
+		return -1;
+	str_add(&c->result, str_text(&t.result));
+	c->is_error = t.is_error;
+	c->is_answer = t.is_answer;
+	return 0;
+}
+
+int ask_run(struct store *st, struct call *c, const struct peer *p,
+            const struct call_settings *settings, struct err *e)
+{
+	const struct asker who = { .session_seq = p->session_seq,
+		                   .host = settings->places.host,
+		                   .workspace_root = p->workspace_root };
+	char title[ASK_TITLE_BYTES + 1];
+	struct question q;
+	int64_t free_bytes = store_free_bytes(settings->db_path);
+
+	make_question(c, settings, title, &q);
+	q.only_again = free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES;
+	c->timeout_ms = q.timeout_ms;
+	c->request_seq = request_ask(st, &who, &q, &c->waiting, e);
+	if (c->request_seq < 0)
+		return -1;
+	if (c->request_seq == 0) {
+		call_refuse(
+		    c, "disk_full",
+		    "less than 64 MiB are free on the database's disk: no new questions are "
+		    "taken; free some space and ask again");
+		return 0;
+	}
+	if (c->waiting && c->policy.approved && decide_by_policy(st, c, p, &q, e))
+		return -1;
+	if (c->waiting && c->elicits && elicit(st, c, c->request_seq, e))
+		return -1;
+	return c->waiting ? ask_slack_again(st, c->request_seq, e) : repeat_answer(st, c, e);
+}
+
+/* ---- the result ---- */
+
+static bool is_decided(const struct request *r)
+{
+	return strcmp(r->state, "pending") != 0 && strcmp(r->state, "interrupted") != 0;
+}
+
+/* Slack shows the question in no form: whoever waits would wait for ever unseen. 1 told so, 0 Slack
+ * did not refuse it, -1 error. */
+static int refused_result(struct store *st, int64_t request, const char *id, struct str *out,
+                          struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_SLACK_REFUSAL);
+	OWNED(str) struct str text = STR_INIT;
+	int got;
+
+	bind_int(s, ":request", request);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		str_addf(&text,
+		         "slack refused: %.200s; the question stays open, the operator sees it "
+		         "with `agent-intercom-ctl show %s`; call this tool again with exactly the "
+		         "same arguments to have Slack asked once more",
+		         col_text(s, SLACK_REFUSAL_WHY), id);
+		result_error(out, "slack_refused", str_text(&text));
+	}
+	stmt_reset(s);
+	return got;
+}
+
+int ask_result(struct store *st, int64_t request_seq,
+               void (*add_members)(struct str *out, const struct request *r), struct telling *t,
+               struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+	int found = request_read_answer(st, request_seq, &r, e);
+
+	if (found <= 0)
+		return found < 0
+		           ? -1
+		           : err_set(e, ERR_BUG, "request %lld is gone", (long long)request_seq);
+	found = is_decided(&r) ? 0 : refused_result(st, request_seq, r.id, &t->result, e);
+	t->is_error = found > 0;
+	if (found)
+		return found < 0 ? -1 : 0;
+	json_object(&t->result);
+	add_members(&t->result, &r);
+	json_object_end(&t->result);
+	t->is_answer = is_decided(&r);
+	return 0;
+}

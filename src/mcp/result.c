@@ -1,0 +1,47 @@
+#include "result.h"
+
+#include "json_writer.h"
+
+#include <string.h>
+
+void result_add_error(struct str *out, const char *code, const char *text)
+{
+	json_member(out, "status", "error");
+	json_member(out, "error_code", code);
+	json_member(out, "error_message", text);
+}
+
+void result_error(struct str *out, const char *code, const char *text)
+{
+	str_reset(out);
+	json_object(out);
+	result_add_error(out, code, text);
+	json_object_end(out);
+}
+
+static const char AGAIN[] =
+    "not decided yet; do not go on with it; call this tool again with exactly the same arguments "
+    "to keep waiting for the same question";
+
+void result_add_pending(struct str *out, const struct request *r)
+{
+	json_member(out, "request_id", r->id);
+	json_member(out, "message", AGAIN);
+}
+
+void result_add_verdict(struct str *out, const struct request *r)
+{
+	bool approved = strcmp(r->state, "approved") == 0 || strcmp(r->state, "consumed") == 0;
+	bool rejected = strcmp(r->state, "rejected") == 0;
+	bool expired = strcmp(r->state, "expired") == 0;
+
+	if (!approved && !rejected && !expired) {
+		json_member(out, "status", "pending");
+		result_add_pending(out, r);
+		return;
+	}
+	json_member(out, "status", approved ? "approved" : rejected ? "rejected" : "timeout");
+	json_member(out, "request_id", r->id);
+	if (rejected)
+		json_member(out, "reason", r->reason ? r->reason : "rejected by operator");
+}

@@ -1,0 +1,135 @@
+/* auto_check: asks the workspace's policy, and of a command the operator too. */
+#include "tools.h"
+
+#include "ask.h"
+#include "json_writer.h"
+#include "policy.h"
+#include "result.h"
+#include "safe_path.h"
+
+#include <string.h>
+
+static const cJSON *context(const struct call *c)
+{
+	return cJSON_GetObjectItemCaseSensitive(c->arguments, "context");
+}
+
+/* Whether it is about a command line, which the operator is asked about if need be. */
+static bool is_command(const struct call *c)
+{
+	const char *kind = json_text(c->arguments, "kind");
+
+	return kind && strcmp(kind, "terminal_command") == 0;
+}
+
+/* Whether it is about reading: only what is known to read does. */
+static bool is_reading(const char *tool)
+{
+	static const char *const READERS[] = { "read",      "read_file",  "show-file",
+		                               "show_file", "list-files", "list_files" };
+
+	for (size_t i = 0; i < COUNT(READERS); i++)
+		if (strcmp(READERS[i], tool) == 0)
+			return true;
+	return false;
+}
+
+static void prepare(struct call *c, const struct peer *p, const struct call_settings *settings)
+{
+	const char *path = json_text(context(c), "file_path");
+	struct err why = ERR_INIT;
+
+	(void)settings;
+	c->names_other_file = path && safe_path_clean(p->workspace_root, path, strlen(path),
+	                                              &c->named_path, &why) != 0;
+}
+
+static bool policy(const struct call *c, struct policy_question *q)
+{
+	q->tool = json_text(c->arguments, "tool_name");
+	q->risk_level = json_text(context(c), "risk_level");
+	q->reads = is_reading(q->tool);
+	q->is_command = is_command(c);
+	return !c->names_other_file;
+}
+
+static void question(const struct call *c, const struct call_settings *settings, struct question *q)
+{
+	const char *risk = json_text(context(c), "risk_level");
+
+	q->kind = "permission";
+	q->body = json_text(c->arguments, "tool_name");
+	q->description = c->policy.why.bytes;
+	q->risk_level = risk ? risk : "low";
+	q->timeout_ms = settings->approval_ms;
+}
+
+static void add_verdict(struct str *out, bool approved, const char *rule)
+{
+	json_member_bool(out, "auto_approved", approved);
+	if (approved)
+		json_member(out, "matched_rule", rule);
+	else
+		json_member_null(out, "matched_rule");
+}
+
+/* A command that the policy does not allow is the operator's to allow. */
+static int run(struct store *st, struct call *c, const struct peer *p,
+               const struct call_settings *settings, struct err *e)
+{
+	bool approved = c->policy.approved;
+
+	if (!approved && is_command(c))
+		return ask_run(st, c, p, settings, e);
+	json_object(&c->result);
+	add_verdict(&c->result, approved, c->policy.rule.bytes);
+	json_object_end(&c->result);
+	return approved ? ask_note_approval(st, c, p, json_text(c->arguments, "tool_name"), 0, e)
+	                : 0;
+}
+
+static void add_answer(struct str *out, const struct request *r)
+{
+	add_verdict(out, strcmp(r->state, "approved") == 0, "operator:approved");
+	result_add_verdict(out, r);
+}
+
+static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
+{
+	return ask_result(st, request, add_answer, t, e);
+}
+
+const struct tool TOOL_AUTO_CHECK = {
+	.name = "auto_check",
+	.title = "Auto check",
+	.description =
+	    "Tells whether the workspace's policy allows an operation without asking the "
+	    "operator. When auto_approved is false, ask. With kind terminal_command, "
+	    "tool_name is the whole command line, and what the policy does not allow is asked "
+	    "here: the call waits for the operator. On status 'pending' call it again with "
+	    "exactly the same arguments.",
+	.input = "{\"type\":\"object\",\"properties\":{"
+	         "\"tool_name\":{\"type\":\"string\",\"minLength\":1,\"description\":\"tool or "
+	         "command line\"},"
+	         "\"context\":{\"type\":\"object\",\"properties\":{"
+	         "\"file_path\":{\"type\":\"string\"},"
+	         "\"risk_level\":{\"type\":\"string\",\"enum\":[\"low\",\"high\",\"critical\"]}}},"
+	         "\"kind\":{\"type\":\"string\",\"enum\":[\"terminal_command\",\"file_operation\"],"
+	         "\"description\":\"terminal_command: the operator is asked if the policy says "
+	         "no\"}},"
+	         "\"required\":[\"tool_name\"]}",
+	.output = "{\"type\":\"object\",\"properties\":{\"auto_approved\":{\"type\":\"boolean\"},"
+	          "\"matched_rule\":{\"type\":[\"string\",\"null\"]},"
+	          "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\",\"timeout\","
+	          "\"pending\",\"error\"],\"description\":\"where the operator was asked\"},"
+	          "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}"
+	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}",
+	.read_only = true,
+	.idempotent = true,
+	.open_world = true,
+	.prepare = prepare,
+	.policy = policy,
+	.run = run,
+	.question = question,
+	.result = result,
+};

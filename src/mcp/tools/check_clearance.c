@@ -1,0 +1,157 @@
+/* check_clearance: asks whether a change may be made. */
+#include "tools.h"
+
+#include "ask.h"
+#include "diff.h"
+#include "proposal.h"
+#include "result.h"
+#include "safe_path.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* ---- before the transaction ---- */
+
+/* The files as they are when the question is asked, and what is to become of them. */
+static int look_at_files(struct call *c, const struct proposal *p, struct refusal *why)
+{
+	struct err e = ERR_INIT;
+	int root = -1, failed;
+
+	if (workspace_open(p->workspace_root, &root, &e))
+		return refusal_set(why, "workspace_unreadable", "%s", e.text);
+	failed = plan_look(root, p, &c->plan, why) || plan_work(p, &c->plan, why);
+	(void)close(root);
+	return failed ? -1 : 0;
+}
+
+/* What the contents were needed for is known: of the plan, what is stored remains. */
+static void keep_effect(struct call *c, const char *text)
+{
+	struct planned *f = &c->plan.files[c->plan.primary];
+
+	if (!c->plan.is_diff)
+		diff_compute(f->is.path, f->exists ? str_text(&f->old) : NULL, f->old.length, text,
+		             strlen(text), &c->effect);
+	c->files = xmalloc(c->plan.count * sizeof(*c->files));
+	for (size_t i = 0; i < c->plan.count; i++) {
+		c->files[i] = c->plan.files[i].is;
+		str_clear(&c->plan.files[i].old);
+		str_clear(&c->plan.files[i].new);
+	}
+}
+
+static const struct touched *primary(const struct call *c)
+{
+	return &c->files[c->plan.primary];
+}
+
+/* The digest of what a person is going to be shown. */
+static struct sha256 digest(const struct call *c)
+{
+	const struct shown s = { .title = json_text(c->arguments, "title"),
+		                 .description = json_text(c->arguments, "description"),
+		                 .risk_level = json_text(c->arguments, "risk_level"),
+		                 .file_path = primary(c)->path,
+		                 .body = json_text(c->arguments, "diff"),
+		                 .body_length = strlen(json_text(c->arguments, "diff")),
+		                 .effect = str_text(&c->effect),
+		                 .effect_length = c->effect.length,
+		                 .replaces_file = c->plan.replaces_file,
+		                 .files = c->files,
+		                 .file_count = c->plan.count };
+
+	return shown_digest(&s);
+}
+
+static void prepare(struct call *c, const struct peer *peer, const struct call_settings *settings)
+{
+	const char *text = json_text(c->arguments, "diff");
+	const struct proposal p = { .workspace_root = peer->workspace_root,
+		                    .file_path = json_text(c->arguments, "file_path"),
+		                    .body = text,
+		                    .body_length = strlen(text),
+		                    .database = settings->database,
+		                    .run_dir = settings->run_dir,
+		                    .fuzz = settings->fuzz };
+	struct refusal why = { .code = NULL };
+
+	if (look_at_files(c, &p, &why) == 0) {
+		keep_effect(c, text);
+		c->digest = digest(c);
+	} else if (c->plan.is_diff && strcmp(why.code, "patch_conflict") == 0) {
+		call_refuse(c, why.code, "%s; read the file again and make a new diff", why.text);
+	} else {
+		call_refuse(c, why.code, "%s", why.text);
+	}
+}
+
+/* ---- the question ---- */
+
+static bool policy(const struct call *c, struct policy_question *q)
+{
+	q->risk_level = json_text(c->arguments, "risk_level");
+	return true;
+}
+
+static void question(const struct call *c, const struct call_settings *settings, struct question *q)
+{
+	q->kind = "clearance";
+	q->title = json_text(c->arguments, "title");
+	q->description = json_text(c->arguments, "description");
+	q->body = json_text(c->arguments, "diff");
+	q->risk_level = json_text(c->arguments, "risk_level");
+	q->file_path = primary(c)->path;
+	q->original_hash = primary(c)->hash;
+	q->files = c->files;
+	q->file_count = c->plan.count;
+	q->replaces_file = c->plan.replaces_file;
+	q->effect = c->effect.length ? c->effect.bytes : NULL;
+	q->effect_length = c->effect.length;
+	q->timeout_ms = settings->approval_ms;
+}
+
+static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
+{
+	return ask_result(st, request, result_add_verdict, t, e);
+}
+
+const struct tool TOOL_CHECK_CLEARANCE = {
+	.name = "check_clearance",
+	.title = "Check clearance",
+	.description =
+	    "Asks the operator to approve a change BEFORE you make it, and waits for the "
+	    "answer. "
+	    "The change is one file's, or a unified diff's of many (git style may also rename, "
+	    "copy, delete, change modes); it is written whole or not at all. Do not touch the "
+	    "file yourself: on status 'approved' call check_diff "
+	    "with the request_id and the change is written for you. 'rejected' comes with a "
+	    "reason. On 'pending' or after a timeout of your own, call it again with exactly "
+	    "the "
+	    "same arguments: it goes on waiting for the same question and never asks twice.",
+	.input = "{\"type\":\"object\",\"properties\":{"
+	         "\"title\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":1000,"
+	         "\"description\":\"the change in one line\"},"
+	         "\"description\":{\"type\":\"string\",\"description\":\"why, and what to look "
+	         "at\"},"
+	         "\"diff\":{\"type\":\"string\",\"description\":\"unified diff of one or many "
+	         "files, or the whole new content of file_path\"},"
+	         "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
+	         "\"relative to the workspace; of many files, the main one\"},"
+	         "\"risk_level\":{\"type\":\"string\",\"enum\":[\"low\",\"high\",\"critical\"],"
+	         "\"default\":\"low\"}},"
+	         "\"required\":[\"title\",\"diff\",\"file_path\"]}",
+	.output = "{\"type\":\"object\",\"properties\":{"
+	          "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\","
+	          "\"timeout\",\"pending\",\"error\"]},"
+	          "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}"
+	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}",
+	.read_only = true,
+	.idempotent = true,
+	.open_world = true,
+	.prepare = prepare,
+	.policy = policy,
+	.run = ask_run,
+	.question = question,
+	.result = result,
+};

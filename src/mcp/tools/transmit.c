@@ -1,0 +1,80 @@
+/* transmit: asks whether to go on. */
+#include "tools.h"
+
+#include "ask.h"
+#include "json_writer.h"
+#include "result.h"
+
+#include <string.h>
+
+/* An agent in trouble is for a person to see. */
+static bool policy(const struct call *c, struct policy_question *q)
+{
+	q->risk_level = json_text(c->arguments, "risk_level");
+	return strcmp(json_text(c->arguments, "prompt_type"), "error_recovery") != 0;
+}
+
+static int64_t timeout_ms(const char *type, const struct call_settings *settings)
+{
+	size_t i = 0;
+
+	while (i < PROMPT_TYPES - 1 && strcmp(PROMPT_TYPE[i], type) != 0)
+		i++;
+	return settings->prompt_ms[i];
+}
+
+static void question(const struct call *c, const struct call_settings *settings, struct question *q)
+{
+	q->kind = "prompt";
+	q->body = json_text(c->arguments, "prompt_text");
+	q->prompt_type = json_text(c->arguments, "prompt_type");
+	q->elapsed_seconds = call_number(c, "elapsed_seconds");
+	q->actions_taken = call_number(c, "actions_taken");
+	q->timeout_ms = timeout_ms(q->prompt_type, settings);
+}
+
+static void add_decision(struct str *out, const struct request *r)
+{
+	json_member(out, "decision", r->decision ? r->decision : "pending");
+	if (!r->decision)
+		result_add_pending(out, r);
+	else if (strcmp(r->decision, "refine") == 0)
+		json_member(out, "instruction", r->instruction);
+}
+
+static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
+{
+	return ask_result(st, request, add_decision, t, e);
+}
+
+const struct tool TOOL_TRANSMIT = {
+	.name = "transmit",
+	.title = "Transmit",
+	.description =
+	    "Asks the operator whether to go on, and waits. Decision 'continue': carry on; "
+	    "'refine': follow the instruction; 'stop': stop working. On 'pending' call it "
+	    "again "
+	    "with exactly the same arguments.",
+	.input =
+	    "{\"type\":\"object\",\"properties\":{"
+	    "\"prompt_text\":{\"type\":\"string\",\"minLength\":1,\"description\":\"the "
+	    "question\"},"
+	    "\"prompt_type\":{\"type\":\"string\",\"enum\":[\"continuation\",\"clarification\","
+	    "\"error_recovery\",\"resource_warning\"],\"default\":\"continuation\"},"
+	    "\"elapsed_seconds\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"since "
+	    "the last word from a person\"},"
+	    "\"actions_taken\":{\"type\":\"integer\",\"minimum\":0}},\"required\":[\"prompt_"
+	    "text\"]}",
+	.output = "{\"type\":\"object\",\"properties\":{"
+	          "\"decision\":{\"type\":\"string\",\"enum\":[\"continue\",\"refine\","
+	          "\"stop\",\"pending\"]},"
+	          "\"instruction\":{\"type\":\"string\"},\"request_id\":{\"type\":\"string\"}"
+	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}",
+	.read_only = true,
+	.idempotent = true,
+	.open_world = true,
+	.policy = policy,
+	.run = ask_run,
+	.question = question,
+	.result = result,
+};

@@ -1,0 +1,401 @@
+/* The table of settings, and what one setting's value is. */
+#include "config_field.h"
+
+#include "log.h"
+#include "paths.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FOUND_BYTES_MAX = 60 /* of a wrong value, in a message */ };
+enum { SECONDS_MAX = 315360000 /* ten years: deadlines stay within four-digit years */ };
+
+static bool not_empty(const char *text)
+{
+	return *text != '\0';
+}
+
+static bool slack_channel(const char *text)
+{
+	static const char ALLOWED[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+	return (text[0] == 'C' || text[0] == 'G') && text[1] &&
+	       strspn(text, ALLOWED) == strlen(text);
+}
+
+static bool workspace_id(const char *text)
+{
+	static const char ALLOWED[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	                              "0123456789_-";
+
+	return *text && strspn(text, ALLOWED) == strlen(text);
+}
+
+/* An alias is one word of a Slack command. */
+static bool one_word(const char *text)
+{
+	if (!*text)
+		return false;
+	for (; *text; text++)
+		if ((unsigned char)*text <= ' ' || *text == 0x7F)
+			return false;
+	return true;
+}
+
+const struct config_rule CONFIG_NOT_EMPTY = { not_empty, "a text that is not empty" };
+static const struct config_rule IPC_NAME = {
+	paths_name_fits, "1 to 64 characters of A-Z a-z 0-9 . _ -, not '.' or '..'"
+};
+const struct config_rule CONFIG_CHANNEL = { slack_channel,
+	                                    "a channel id: C or G, then letters A-Z and digits" };
+const struct config_rule CONFIG_WORKSPACE_ID = { workspace_id, "letters, digits, '-' and '_'" };
+const struct config_rule CONFIG_ALIAS = { one_word, "one word without blanks" };
+
+static const char *const QUESTIONS[] = {
+	[QUESTIONS_THREAD] = "thread",
+	[QUESTIONS_CHANNEL] = "channel",
+	NULL,
+};
+static const char *const LOG_FORMATS[] = {
+	[LOG_FORMAT_TEXT] = "text",
+	[LOG_FORMAT_JSON] = "json",
+	NULL,
+};
+static const char *const LOG_LEVELS[] = {
+	[LOG_LEVEL_DEBUG] = "debug",
+	[LOG_LEVEL_INFO] = "info",
+	[LOG_LEVEL_WARN] = "warn",
+	[LOG_LEVEL_ERROR] = "error",
+	NULL,
+};
+
+#define AT(member) .at = offsetof(struct config, member)
+#define FLAG(member, text) .flag = offsetof(struct config_source, member) + 1, .flag_name = (text)
+#define RANGE(least, most) .low = (least), .high = (most)
+
+const struct config_field CONFIG_FIELDS[] = {
+	{ "default_workspace_root", KIND_TEXT, AT(default_workspace_root), .preset = "",
+	  .rule = &CONFIG_NOT_EMPTY, FLAG(workspace, "--workspace"),
+	  .example = "/home/me/my-project",
+	  .comment = "where an agent works that names no other folder" },
+	{ "host_cli", KIND_TEXT, AT(host_cli), .preset = "", .rule = &CONFIG_NOT_EMPTY,
+	  .example = "claude", .comment = "the program that is started as an agent" },
+	{ "host_cli_args", KIND_TEXTS, AT(host_cli_args), .preset = "",
+	  .comment = "arguments of host_cli, before the prompt" },
+	{ "max_concurrent_sessions", KIND_NUMBER, AT(max_concurrent_sessions), .preset = "3",
+	  RANGE(1, 1000), .comment = "sessions that are started from Slack or ctl at one time" },
+	{ "http_port", KIND_NUMBER, AT(http_port), .preset = "3000", RANGE(0, 65535),
+	  .comment = "port on 127.0.0.1 for MCP over HTTP; 0 takes any free one" },
+	{ "ipc_name", KIND_TEXT, AT(ipc_name), .preset = "agent-intercom", .rule = &IPC_NAME,
+	  .comment = "the name under which agent-intercom-ctl --ipc-name finds this system" },
+	{ "retention_days", KIND_NUMBER, AT(retention_days), .preset = "30", RANGE(1, 36500),
+	  .comment = "days after the end of a session until its rows are deleted" },
+	{ "audit_retention_days", KIND_NUMBER, AT(audit_retention_days), .preset = "365",
+	  RANGE(1, 36500), .comment = "days until what happened is deleted from the timeline" },
+	{ "retention_export_dir", KIND_TEXT, AT(retention_export_dir), .preset = "",
+	  .rule = &CONFIG_NOT_EMPTY, .example = "/home/me/intercom-archive",
+	  .comment =
+	      "an existing folder: the timeline and what undo needs go there before deletion" },
+	{ "undo_limit_bytes", KIND_NUMBER, AT(undo_limit_bytes), .preset = "10485760",
+	  RANGE(0, 1024 * 1024 * 1024),
+	  .comment = "what a write replaces is kept for undo if it is no more than this" },
+	{ "command_timeout_seconds", KIND_NUMBER, AT(command_timeout_seconds), .preset = "60",
+	  RANGE(1, 86400), .comment = "a command of [commands] is killed after this time" },
+	{ "command_output_limit_bytes", KIND_NUMBER, AT(command_output_limit_bytes),
+	  .preset = "65536", RANGE(256, 64 * 1024 * 1024),
+	  .comment = "output of a command beyond this is cut off" },
+
+	{ "database.path", KIND_TEXT, AT(database.path), .preset = "", .rule = &CONFIG_NOT_EMPTY,
+	  FLAG(database, "--db"), .example = "~/.local/state/agent-intercom/intercom.db",
+	  .comment = "the SQLite file; relative paths start at the folder of this file" },
+
+	{ "apply.fuzz_lines", KIND_NUMBER, AT(apply.fuzz_lines), .preset = "0", RANGE(0, 2),
+	  .comment = "lines of context at each end of a hunk that need not be as the diff says" },
+	{ "apply.keep_attributes", KIND_BOOLEAN, AT(apply.keep_attributes), .preset = "true",
+	  .comment =
+	      "whether extended attributes (access lists too) go with a file that is written" },
+
+	{ "slack.channel_id", KIND_TEXT, AT(slack.channel_id), .preset = "",
+	  .rule = &CONFIG_CHANNEL, .example = "C0123456789",
+	  .comment = "where sessions are posted; needed for Slack (tokens never stand here)" },
+	{ "slack.questions", KIND_CHOICE, AT(slack.questions), .preset = "thread",
+	  .choices = QUESTIONS,
+	  .comment = "whether a question stands in its session's thread or in the channel" },
+	{ "slack.reconnect_backoff_max_seconds", KIND_NUMBER,
+	  AT(slack.reconnect_backoff_max_seconds), .preset = "300", RANGE(1, 86400),
+	  .comment = "longest pause between two attempts to reach Slack" },
+
+	{ "timeouts.approval_seconds", KIND_NUMBER, AT(timeouts.approval_seconds), .preset = "3600",
+	  RANGE(1, SECONDS_MAX), .comment = "an approval that nobody answers expires" },
+	{ "timeouts.prompt_seconds", KIND_NUMBER, AT(timeouts.prompt_seconds), .preset = "1800",
+	  RANGE(1, SECONDS_MAX), .comment = "a prompt that nobody answers continues" },
+	{ "timeouts.continuation_seconds", KIND_NUMBER, AT(timeouts.continuation_seconds),
+	  .preset = "0", RANGE(0, SECONDS_MAX),
+	  .comment = "the same for prompts of type continuation; 0 is prompt_seconds" },
+	{ "timeouts.clarification_seconds", KIND_NUMBER, AT(timeouts.clarification_seconds),
+	  .preset = "0", RANGE(0, SECONDS_MAX), .comment = "... of type clarification" },
+	{ "timeouts.error_recovery_seconds", KIND_NUMBER, AT(timeouts.error_recovery_seconds),
+	  .preset = "0", RANGE(0, SECONDS_MAX), .comment = "... of type error_recovery" },
+	{ "timeouts.resource_warning_seconds", KIND_NUMBER, AT(timeouts.resource_warning_seconds),
+	  .preset = "0", RANGE(0, SECONDS_MAX), .comment = "... of type resource_warning" },
+	{ "timeouts.wait_seconds", KIND_NUMBER, AT(timeouts.wait_seconds), .preset = "0",
+	  RANGE(0, SECONDS_MAX),
+	  .comment = "how long an agent stands by for instructions; 0 is without end" },
+
+	{ "stall.enabled", KIND_BOOLEAN, AT(stall.enabled), .preset = "true",
+	  .comment = "whether silent agents are noticed" },
+	{ "stall.inactivity_threshold_seconds", KIND_NUMBER, AT(stall.inactivity_threshold_seconds),
+	  .preset = "300", RANGE(1, SECONDS_MAX), .comment = "silence until the alert" },
+	{ "stall.escalation_threshold_seconds", KIND_NUMBER, AT(stall.escalation_threshold_seconds),
+	  .preset = "120", RANGE(1, SECONDS_MAX),
+	  .comment = "time from the alert to a nudge, and between nudges" },
+	{ "stall.max_retries", KIND_NUMBER, AT(stall.max_retries), .preset = "3", RANGE(0, 1000),
+	  .comment = "nudges until the operator is called" },
+	{ "stall.default_nudge_message", KIND_TEXT, AT(stall.default_nudge_message),
+	  .preset = "Continue working on the current task. Pick up where you left off.",
+	  .rule = &CONFIG_NOT_EMPTY, .comment = "what a nudge tells the agent" },
+
+	{ "acp.max_sessions", KIND_NUMBER, AT(acp.max_sessions), .preset = "5", RANGE(1, 1000),
+	  .comment = "agents driven over ACP at one time" },
+	{ "acp.startup_timeout_seconds", KIND_NUMBER, AT(acp.startup_timeout_seconds),
+	  .preset = "30", RANGE(1, 3600),
+	  .comment = "an agent that has not said hello by then is stopped" },
+	{ "acp.max_msg_rate", KIND_NUMBER, AT(acp.max_msg_rate), .preset = "10", RANGE(1, 100000),
+	  .comment = "messages of one agent per second" },
+	{ "acp.http_port", KIND_NUMBER, AT(acp.http_port), .preset = "3001", RANGE(0, 65535),
+	  .comment = "port on 127.0.0.1 for agents driven over ACP; 0 takes any free one" },
+
+	{ "mcp.wait_cap", KIND_NUMBER, AT(mcp.wait_cap), .preset = "240", RANGE(1, SECONDS_MAX),
+	  .comment = "seconds until a waiting tool call returns \"pending\"" },
+	{ "mcp.elicitation", KIND_BOOLEAN, AT(mcp.elicitation), .preset = "false",
+	  .comment = "whether the agent's own program may show questions and answer them" },
+	{ "mcp.allow_uids", KIND_NUMBERS, AT(mcp.allow_uids), .preset = "",
+	  RANGE(0, UINT32_MAX - 1), .comment = "other users of this machine who may connect" },
+
+	{ "ipc.require_token", KIND_BOOLEAN, AT(ipc.require_token), .preset = "false",
+	  .comment = "whether programs on ipc.sock must say the token in ipc.token" },
+
+	{ "policy.require_global_allowlist", KIND_BOOLEAN, AT(policy.require_global_allowlist),
+	  .preset = "false",
+	  .comment = "whether a workspace may approve only commands of [commands] by itself" },
+
+	{ "log.format", KIND_CHOICE, AT(log.format), .preset = "text", .choices = LOG_FORMATS,
+	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },
+	{ "log.level", KIND_CHOICE, AT(log.level), .preset = "info", .choices = LOG_LEVELS,
+	  .env = "INTERCOM_LOG", .comment = "the least that is logged; $INTERCOM_LOG goes first" },
+
+	{ "commands", KIND_MAP, AT(commands), .preset = "", .rule = &CONFIG_NOT_EMPTY,
+	  .comment = "commands that may be run from Slack: alias = \"shell command\"" },
+	{ "workspace", KIND_WORKSPACES, AT(workspaces), .preset = "",
+	  .comment = "workspaces with a Slack channel of their own; path is optional" },
+};
+
+_Static_assert(COUNT(CONFIG_FIELDS) <= CONFIG_FIELDS_MAX, "struct config.from is too short");
+const size_t CONFIG_FIELD_COUNT = COUNT(CONFIG_FIELDS);
+
+/* ---- texts ---- */
+
+/* Appends text, cut to FOUND_BYTES_MAX at a character's end. */
+void config_field_add_cut(struct str *out, const char *text)
+{
+	size_t length = strlen(text);
+
+	if (length <= FOUND_BYTES_MAX) {
+		str_add(out, text);
+		return;
+	}
+	length = FOUND_BYTES_MAX;
+	while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
+		length--;
+	str_add_bytes(out, text, length);
+	str_add(out, "...");
+}
+
+/* Appends JSON of a value, for settings and messages. */
+void config_field_add_json(struct str *out, const cJSON *json, bool cut)
+{
+	char *text = cJSON_PrintUnformatted(json);
+
+	if (text && cut)
+		config_field_add_cut(out, text);
+	else if (text)
+		str_add(out, text);
+	cJSON_free(text);
+}
+
+static void add_choices(struct str *out, const struct config_field *f)
+{
+	for (size_t i = 0; f->choices[i]; i++)
+		str_addf(out, "%s\"%s\"", i ? " or " : "", f->choices[i]);
+}
+
+/* Appends what one value of the field has to be. */
+void config_field_add_expected(struct str *out, const struct config_field *f)
+{
+	switch (f->kind) {
+	case KIND_BOOLEAN:
+		str_add(out, "true or false");
+		break;
+	case KIND_NUMBER:
+		str_addf(out, "an integer from %" PRId64 " to %" PRId64, f->low, f->high);
+		break;
+	case KIND_TEXT:
+		str_add(out, f->rule ? f->rule->allowed : "a text");
+		break;
+	case KIND_CHOICE:
+		add_choices(out, f);
+		break;
+	case KIND_TEXTS:
+		str_add(out, "a list of texts, such as [\"--stdio\"]");
+		break;
+	case KIND_NUMBERS:
+		str_addf(out, "a list of integers from %" PRId64 " to %" PRId64, f->low, f->high);
+		break;
+	case KIND_MAP:
+		str_add(out, "a table of texts, such as status = \"git status\"");
+		break;
+	case KIND_WORKSPACES:
+		str_add(out, "tables that begin with [[workspace]]");
+		break;
+	}
+}
+
+/* ---- values ---- */
+
+void *config_field_place(const struct config_field *f, struct config *c)
+{
+	return (char *)c + f->at;
+}
+
+const void *config_field_value(const struct config_field *f, const struct config *c)
+{
+	return (const char *)c + f->at;
+}
+
+void config_field_replace(char **text, const char *value)
+{
+	char *copy = xstrdup(value);
+
+	free(*text);
+	*text = copy;
+}
+
+int config_field_choice(const struct config_field *f, const char *text)
+{
+	for (int i = 0; f->choices[i]; i++)
+		if (strcmp(f->choices[i], text) == 0)
+			return i;
+	return -1;
+}
+
+/* Sets a scalar from text: a default, a flag or a variable. false: the text does not fit. Lists
+ * and tables have no such text, their default is empty. */
+bool config_field_set(const struct config_field *f, const char *text, struct config *c)
+{
+	int choice;
+
+	switch (f->kind) {
+	case KIND_BOOLEAN:
+		*(bool *)config_field_place(f, c) = strcmp(text, "true") == 0;
+		return true;
+	case KIND_NUMBER:
+		*(int64_t *)config_field_place(f, c) = strtoll(text, NULL, 10);
+		return true;
+	case KIND_TEXT:
+		config_field_replace(config_field_place(f, c), text);
+		return true;
+	case KIND_CHOICE:
+		choice = config_field_choice(f, text);
+		*(int *)config_field_place(f, c) = choice;
+		return choice >= 0;
+	case KIND_TEXTS:
+	case KIND_NUMBERS:
+	case KIND_MAP:
+	case KIND_WORKSPACES:
+		break;
+	}
+	return true;
+}
+
+const char *config_field_leaf(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+const struct config_field *config_field_find(const char *name)
+{
+	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++)
+		if (strcmp(CONFIG_FIELDS[i].name, name) == 0)
+			return &CONFIG_FIELDS[i];
+	return NULL;
+}
+
+size_t config_field_index(const char *name)
+{
+	const struct config_field *f = config_field_find(name);
+
+	return f ? (size_t)(f - CONFIG_FIELDS) : 0;
+}
+
+void config_field_add_text(struct config_texts *texts, char *item)
+{
+	texts->items = xrealloc(texts->items, (texts->count + 1) * sizeof(*texts->items));
+	texts->items[texts->count++] = item;
+}
+
+/* ---- clearing ---- */
+
+void config_field_clear_texts(struct config_texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		free(texts->items[i]);
+	free(texts->items);
+}
+
+static void map_clear(struct config_map *map)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		free(map->items[i].name);
+		free(map->items[i].value);
+	}
+	free(map->items);
+}
+
+static void workspaces_clear(struct config_workspaces *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		free(all->items[i].id);
+		free(all->items[i].channel_id);
+		free(all->items[i].path);
+	}
+	free(all->items);
+}
+
+void config_field_clear(const struct config_field *f, struct config *c)
+{
+	switch (f->kind) {
+	case KIND_TEXT:
+		free(*(char **)config_field_place(f, c));
+		break;
+	case KIND_TEXTS:
+		config_field_clear_texts(config_field_place(f, c));
+		break;
+	case KIND_NUMBERS:
+		free(((struct config_numbers *)config_field_place(f, c))->items);
+		break;
+	case KIND_MAP:
+		map_clear(config_field_place(f, c));
+		break;
+	case KIND_WORKSPACES:
+		workspaces_clear(config_field_place(f, c));
+		break;
+	case KIND_BOOLEAN:
+	case KIND_NUMBER:
+	case KIND_CHOICE:
+		break;
+	}
+}

@@ -1,0 +1,193 @@
+/* Shows settings: the rows of table `setting`, and the sample file. */
+#include "config_field.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- settings ---- */
+
+static void add_list(struct str *out, cJSON *json)
+{
+	config_field_add_json(out, json, false);
+	cJSON_Delete(json);
+}
+
+static cJSON *texts_json(const struct config_texts *texts)
+{
+	cJSON *json = cJSON_CreateArray();
+
+	for (size_t i = 0; i < texts->count; i++)
+		(void)cJSON_AddItemToArray(json, cJSON_CreateString(texts->items[i]));
+	return json;
+}
+
+static cJSON *numbers_json(const struct config_numbers *numbers)
+{
+	cJSON *json = cJSON_CreateArray();
+
+	for (size_t i = 0; i < numbers->count; i++)
+		(void)cJSON_AddItemToArray(json, cJSON_CreateNumber((double)numbers->items[i]));
+	return json;
+}
+
+static cJSON *map_json(const struct config_map *map)
+{
+	cJSON *json = cJSON_CreateObject();
+
+	for (size_t i = 0; i < map->count; i++)
+		(void)cJSON_AddStringToObject(json, map->items[i].name, map->items[i].value);
+	return json;
+}
+
+static cJSON *workspaces_json(const struct config_workspaces *all)
+{
+	cJSON *json = cJSON_CreateArray();
+
+	for (size_t i = 0; i < all->count; i++) {
+		cJSON *one = cJSON_CreateObject();
+
+		(void)cJSON_AddStringToObject(one, "id", all->items[i].id);
+		(void)cJSON_AddStringToObject(one, "channel_id", all->items[i].channel_id);
+		(void)cJSON_AddStringToObject(one, "path", all->items[i].path);
+		(void)cJSON_AddItemToArray(json, one);
+	}
+	return json;
+}
+
+static void add_value(struct str *out, const struct config_field *f, const struct config *c)
+{
+	const void *value = config_field_value(f, c);
+
+	switch (f->kind) {
+	case KIND_BOOLEAN:
+		str_add(out, *(const bool *)value ? "true" : "false");
+		break;
+	case KIND_NUMBER:
+		str_addf(out, "%" PRId64, *(const int64_t *)value);
+		break;
+	case KIND_TEXT:
+		str_add(out, *(char *const *)value);
+		break;
+	case KIND_CHOICE:
+		str_add(out, f->choices[*(const int *)value]);
+		break;
+	case KIND_TEXTS:
+		add_list(out, texts_json(value));
+		break;
+	case KIND_NUMBERS:
+		add_list(out, numbers_json(value));
+		break;
+	case KIND_MAP:
+		add_list(out, map_json(value));
+		break;
+	case KIND_WORKSPACES:
+		add_list(out, workspaces_json(value));
+		break;
+	}
+}
+
+void config_settings(const struct config *c,
+                     void (*each)(const char *name, const char *value, const char *source,
+                                  void *arg),
+                     void *arg)
+{
+	static const char *const SOURCES[] = {
+		[CONFIG_DEFAULT] = "default",
+		[CONFIG_FILE] = "file",
+		[CONFIG_FLAG] = "flag",
+		[CONFIG_ENV] = "env",
+	};
+	OWNED(str) struct str value = STR_INIT;
+
+	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++) {
+		str_reset(&value);
+		add_value(&value, &CONFIG_FIELDS[i], c);
+		each(CONFIG_FIELDS[i].name, str_text(&value), SOURCES[c->from[i]], arg);
+	}
+}
+
+/* ---- the sample ---- */
+
+static void add_quoted(struct str *out, const char *text)
+{
+	cJSON *json = cJSON_CreateString(text); /* a JSON text is a TOML text as well */
+
+	add_list(out, json);
+}
+
+static void add_sample_value(struct str *out, const struct config_field *f)
+{
+	const char *text = f->example ? f->example : f->preset;
+
+	switch (f->kind) {
+	case KIND_TEXT:
+	case KIND_CHOICE:
+		add_quoted(out, text);
+		break;
+	case KIND_TEXTS:
+	case KIND_NUMBERS:
+		str_add(out, "[]");
+		break;
+	case KIND_BOOLEAN:
+	case KIND_NUMBER:
+	case KIND_MAP:
+	case KIND_WORKSPACES:
+		str_add(out, text);
+		break;
+	}
+}
+
+/* "# comment (an integer from 1 to 9)" */
+static void add_sample_comment(struct str *out, const struct config_field *f)
+{
+	str_addf(out, "# %s", f->comment);
+	if (f->kind == KIND_NUMBER || f->kind == KIND_CHOICE) {
+		str_add(out, " (");
+		config_field_add_expected(out, f);
+		str_add(out, ")");
+	}
+	str_add_char(out, '\n');
+}
+
+static void add_sample_field(struct str *out, const struct config_field *f)
+{
+	str_add_char(out, '\n');
+	if (f->kind == KIND_MAP)
+		str_addf(out, "[%s]\n", f->name);
+	add_sample_comment(out, f);
+	if (f->kind == KIND_MAP) {
+		str_add(out, "#status = \"git status\"\n");
+		return;
+	}
+	if (f->kind == KIND_WORKSPACES) {
+		str_addf(out,
+		         "#[[%s]]\n#id = \"my-backend\"\n#channel_id = \"C0123456789\"\n"
+		         "#path = \"/home/me/my-backend\"\n",
+		         f->name);
+		return;
+	}
+	str_addf(out, "#%s = ", config_field_leaf(f->name));
+	add_sample_value(out, f);
+	str_add_char(out, '\n');
+}
+
+void config_sample(struct str *out)
+{
+	size_t section = 0; /* the length of the table's name we are in */
+	const char *last = "";
+
+	str_add(out, "# agent-intercom: ~/.config/agent-intercom/config.toml\n"
+	             "# A line that begins with # and a name shows an example or the default.\n");
+	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++) {
+		const char *name = CONFIG_FIELDS[i].name;
+		size_t length = strcspn(name, ".");
+
+		if (!name[length])
+			length = 0;
+		if (length && (length != section || strncmp(name, last, length) != 0))
+			str_addf(out, "\n[%.*s]\n", (int)length, name);
+		section = length;
+		last = name;
+		add_sample_field(out, &CONFIG_FIELDS[i]);
+	}
+}

@@ -1,0 +1,52 @@
+#!/bin/sh
+# install.sh BUILD: what `cmake --install` puts in a prefix starts there, whatever the folders are
+# called: the relay finds the system, the system its workers.
+set -eu
+build=$1
+scratch=$(mktemp -d)
+finish() {
+  system=$(head -n 1 "$db-instance" 2>/dev/null || true)
+  [ -z "$system" ] || kill "$system" 2>/dev/null || true
+  [ -z "$relay" ] || wait "$relay" || true
+  until [ -z "$system" ] || ! kill -0 "$system" 2>/dev/null; do sleep 0.1; done
+  rm -rf "$scratch"
+}
+relay=""
+# A system of its own: the one that may be running is not touched.
+export HOME="$scratch" XDG_STATE_HOME="$scratch/state" XDG_CONFIG_HOME="$scratch/config"
+unset XDG_RUNTIME_DIR INTERCOM_CONFIG
+db="$XDG_STATE_HOME/agent-intercom/intercom.db"
+trap finish EXIT
+
+cmake --install "$build" --prefix "$scratch/prefix" >"$scratch/installed"
+program=$(find "$scratch/prefix" -type f -name agent-intercom)
+echo "installed: ${program#"$scratch/"}"
+
+mkdir "$scratch/project"
+mkfifo "$scratch/in"
+(cd "$scratch/project" && exec "$program" mcp) <"$scratch/in" >"$scratch/out" 2>"$scratch/err" &
+relay=$!
+exec 3>"$scratch/in"
+echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"install-test","version":"1"}}}' >&3
+answers() { grep -q '"id":1,.*"serverInfo"' "$scratch/out"; }
+workers_run() {
+  "$program-ctl" --text health >"$scratch/health" &&
+    [ "$(grep -Ec '^worker (applier|mcp-front|retention|watchdog) +ready ' "$scratch/health")" -eq 4 ]
+}
+# wait_until CONDITION WHAT: 30 seconds at most, as long as the relay runs.
+wait_until() {
+  tries=0
+  until "$1"; do
+    tries=$((tries + 1))
+    if [ "$tries" -gt 300 ] || ! kill -0 "$relay"; then
+      echo "$2:" >&2
+      cat "$scratch/out" "$scratch/err" "$scratch/health" "$db-log" >&2 || true
+      exit 1
+    fi
+    sleep 0.1
+  done
+}
+wait_until answers "the installed relay does not answer"
+wait_until workers_run "not all installed workers run"
+exec 3>&-
+echo "it runs"
