@@ -267,7 +267,7 @@ int file_change_check_space(const struct file_change *changes, size_t count, str
 
 /* ---- directories ---- */
 
-/* Removes directory `path`, if it is empty. */
+/* Removes directory `path` durably, if it is empty. */
 static int remove_directory(int root_fd, const char *path)
 {
 	OWNED(str) struct str name = STR_INIT;
@@ -275,6 +275,8 @@ static int remove_directory(int root_fd, const char *path)
 	int failed = safe_path_parent(root_fd, path, false, &name, &dir, NULL) ||
 	             unlinkat(dir, str_text(&name), AT_REMOVEDIR);
 
+	if (!failed)
+		(void)fsync(dir);
 	if (dir >= 0)
 		(void)close(dir);
 	return failed ? -1 : 0;
@@ -303,8 +305,8 @@ void file_change_undo(int root_fd, struct file_change *f)
 {
 	if (f->placed)
 		return; /* its hidden name is the old file's */
-	if (f->staged && *f->temp_name)
-		(void)unlinkat(f->dir_fd, f->temp_name, 0);
+	if (f->staged && *f->temp_name && unlinkat(f->dir_fd, f->temp_name, 0) == 0)
+		(void)fsync(f->dir_fd); /* else a power cut may bring it back when nobody looks */
 	f->staged = false;
 	if (is_action(f, "create"))
 		(void)remove_made(root_fd, f);
@@ -747,6 +749,8 @@ int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct
 	*ret = FOUND_GONE;
 	errno = 0;
 	if (safe_path_parent(root_fd, str_text(&f->path), false, &f->name, &f->dir_fd, &e)) {
+		if (errno == ENOENT && is_action(f, "create"))
+			*ret = FOUND_BEFORE; /* its directory was removed again, or never made */
 		(void)refuse_err(why, &e);
 		f->placed = is_action(f, "delete") && strcmp(why->code, "patch_conflict") == 0;
 		if (f->placed) /* its directory may have gone after it */

@@ -497,6 +497,55 @@ static void tell_apply(struct story *s)
 	end_recording(s);
 }
 
+/* Once it is settled as refused, all is as it was; until then the next applier may do it. */
+static char *judge_roll_back(const struct story *s, const char *have)
+{
+	OWNED(char_ptr) char *refused = look(test_db(), "SELECT state = 'refused' FROM apply");
+	char *why;
+	int status;
+
+	(void)have;
+	if (strcmp(refused, "1\n") != 0)
+		return finish(s, "applied", "applied||consumed|answered|1|1|0|1\n");
+	why = check_tree(s->old_tree, "refused");
+	status = why ? 0 : try_worker("applier");
+	if (status != 0)
+		return wrong("the next applier ends with status %d", status);
+	if (!why)
+		why = check_rows(END, "refused|permission|approved|answered|1|0|0|0\n");
+	if (!why)
+		why = check_tree(s->old_tree, "at the end");
+	return why ? why : check_database(test_db());
+}
+
+/* The last file cannot be deleted when all others are in place. */
+static void tell_roll_back(struct story *s)
+{
+	OWNED(char_ptr) char *applied = NULL;
+
+	given_many();
+	approve("a.txt", MANY);
+	call_check_diff(false);
+	run_worker("applier");
+	applied = tree();
+	given_many();
+	approve("a.txt", MANY);
+	call_check_diff(false);
+	begin_place();
+	*s = (struct story){
+		.name = "roll-back", .judge = judge_roll_back, .numbers = ROWS, .db = test_db()
+	};
+	begin_recording(s);
+	(void)setenv(RECORD_REFUSE, "7", 1);
+	run_worker("applier");
+	(void)unsetenv(RECORD_REFUSE);
+	note_said();
+	end_recording(s);
+	ck_assert_str_eq(s->new_tree, s->old_tree);
+	free(s->new_tree);
+	s->new_tree = xstrdup(applied);
+}
+
 /* An undo that nobody had been told of may be lost. */
 static char *judge_undo(const struct story *s, const char *have)
 {
@@ -663,6 +712,12 @@ START_TEST(a_power_cut_during_a_write_of_many_files_is_survived)
 }
 END_TEST
 
+START_TEST(a_power_cut_while_a_write_is_taken_back_is_survived)
+{
+	is_survived(tell_roll_back);
+}
+END_TEST
+
 START_TEST(a_power_cut_during_an_undo_is_survived)
 {
 	is_survived(tell_undo);
@@ -729,6 +784,7 @@ START_TEST(without_a_flush_of_directories_names_are_lost_and_that_is_noticed)
 {
 	is_noticed(tell_apply, is_directory);
 	is_noticed(tell_undo, is_directory);
+	is_noticed(tell_roll_back, is_directory);
 	is_noticed(tell_store, is_directory);
 }
 END_TEST
@@ -749,6 +805,7 @@ int main(int argc, char **argv)
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 0);
 	tcase_add_test(c, a_power_cut_during_a_write_of_many_files_is_survived);
+	tcase_add_test(c, a_power_cut_while_a_write_is_taken_back_is_survived);
 	tcase_add_test(c, a_power_cut_during_an_undo_is_survived);
 	tcase_add_test(c, a_decision_that_was_told_survives_a_power_cut);
 	tcase_add_test(c, a_commit_that_was_told_survives_a_power_cut_with_all_before_it);
