@@ -267,7 +267,7 @@ int file_change_check_space(const struct file_change *changes, size_t count, str
 
 /* ---- directories ---- */
 
-/* Removes directory `path` durably, if it is empty. */
+/* Removes directory `path`, if it is empty. */
 static int remove_directory(int root_fd, const char *path)
 {
 	OWNED(str) struct str name = STR_INIT;
@@ -275,8 +275,6 @@ static int remove_directory(int root_fd, const char *path)
 	int failed = safe_path_parent(root_fd, path, false, &name, &dir, NULL) ||
 	             unlinkat(dir, str_text(&name), AT_REMOVEDIR);
 
-	if (!failed)
-		(void)fsync(dir);
 	if (dir >= 0)
 		(void)close(dir);
 	return failed ? -1 : 0;
@@ -301,15 +299,17 @@ static int remove_made(int root_fd, const struct file_change *f)
 	return 0;
 }
 
-void file_change_undo(int root_fd, struct file_change *f)
+bool file_change_undo(int root_fd, struct file_change *f)
 {
+	bool removed;
+
 	if (f->placed)
-		return; /* its hidden name is the old file's */
-	if (f->staged && *f->temp_name && unlinkat(f->dir_fd, f->temp_name, 0) == 0)
-		(void)fsync(f->dir_fd); /* else a power cut may bring it back when nobody looks */
+		return false; /* its hidden name is the old file's */
+	removed = f->staged && *f->temp_name && unlinkat(f->dir_fd, f->temp_name, 0) == 0;
 	f->staged = false;
 	if (is_action(f, "create"))
 		(void)remove_made(root_fd, f);
+	return removed;
 }
 
 /* ---- names ---- */

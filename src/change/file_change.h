@@ -100,8 +100,8 @@ int file_change_sync(const struct file_change *f, struct refusal *why);
 int file_change_tidy(int root_fd, struct file_change *f, struct refusal *why);
 
 /* Nothing is in place: removes the temporary file and the directories that were made, if they are
- * empty; durably. */
-void file_change_undo(int root_fd, struct file_change *f);
+ * empty. Returns whether there was a temporary file. */
+bool file_change_undo(int root_fd, struct file_change *f);
 
 /* ---- after a crash: f is what the journal says ---- */
 
