@@ -1221,6 +1221,31 @@ START_TEST(a_redo_that_is_refused_takes_away_the_directories_made_before_the_cra
 }
 END_TEST
 
+START_TEST(a_staged_write_whose_new_directories_are_gone_is_done_again)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	begin();
+	approve("new/dir/a.txt", "x");
+	call_check_diff(false);
+	left_in_hand(1);
+	str_addf(
+	    &sql,
+	    "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
+	    " temp_name, backup_name, made_from, state, created_at, updated_at) VALUES (1,"
+	    " 'new/dir/a.txt', 'create', 'new_file', '%s', 1,"
+	    " '.intercom-0123456789abcdef.tmp', '.intercom-0123456789abcdef.old', 3, 'planned',"
+	    " '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z');"
+	    "UPDATE file_change SET state = 'staged'",
+	    sha256_of("x", 1).text);
+	given(sql.bytes);
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	file_is("new/dir/a.txt", "x");
+	ck_assert_int_eq(entries(), 3);
+}
+END_TEST
+
 /* The workspace's directory can be opened and not searched: nothing can be told of its files. */
 START_TEST(a_crash_over_files_that_cannot_be_looked_at_is_told_at_last)
 {
@@ -1909,6 +1934,7 @@ static void add_recovering(TCase *c)
 	tcase_add_test(c, a_job_of_a_dead_worker_is_taken_over);
 	tcase_add_test(c, what_was_only_staged_is_done_anew);
 	tcase_add_test(c, a_redo_that_is_refused_takes_away_the_directories_made_before_the_crash);
+	tcase_add_test(c, a_staged_write_whose_new_directories_are_gone_is_done_again);
 	tcase_add_test(c, a_crash_over_files_that_cannot_be_looked_at_is_told_at_last);
 	tcase_add_test(c, what_was_renamed_is_settled);
 	tcase_add_test(c, room_is_looked_for_before_anything_is_staged);
