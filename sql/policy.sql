@@ -12,7 +12,9 @@ SELECT r.seq, r.id, r.kind, r.file_path, r.title, r.risk_level, r.decision,
        CASE r.kind WHEN 'permission'
             THEN coalesce(r.body, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.body_seq))
        END AS body,
-       (SELECT json_group_array(f.path) FROM request_file AS f WHERE f.request_seq = r.seq) AS paths
+       (SELECT json_group_array(f.path) FROM
+         (SELECT path FROM request_file WHERE request_seq = r.seq
+           UNION SELECT target FROM request_file WHERE request_seq = r.seq) AS f) AS paths
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.seq > :after AND r.kind IN ('clearance', 'permission') AND r.decision IN ('approve', 'reject')
    AND s.workspace_root = :workspace AND r.decided_by NOT LIKE 'system:%'

@@ -96,11 +96,12 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
  WHERE r.seq = :seq;
 
 -- name: request_file_insert
-INSERT INTO request_file (request_seq, path, action, other_path, mode, original_hash)
-VALUES (:request, :path, :action, :other_path, :mode, :original_hash);
+INSERT INTO request_file (request_seq, path, target, action, other_path, mode, original_hash,
+  result_hash)
+VALUES (:request, :path, :target, :action, :other_path, :mode, :original_hash, :result_hash);
 
 -- name: request_file_list
-SELECT path, action, other_path, mode, original_hash
+SELECT path, target, action, other_path, mode, original_hash, result_hash
   FROM request_file WHERE request_seq = :request ORDER BY seq;
 
 -- name: request_answer

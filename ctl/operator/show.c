@@ -72,6 +72,7 @@ static void add_touched(const struct request *r, cJSON *files)
 		char mode[MODE_BYTES];
 
 		json_add_text(o, "path", t->path);
+		json_add_text(o, "target", t->target);
 		json_add_text(o, "action", t->action);
 		json_add_text(o, "other_path", t->other);
 		json_add_text(o, "mode", mode_text(t->mode, mode));
@@ -171,7 +172,7 @@ static void print_touched(const struct ctl *c, const struct request *r)
 		OWNED(str) struct str text = STR_INIT;
 		char mode[MODE_BYTES];
 
-		str_add(&text, t->path);
+		touched_add_name(&text, t);
 		if (t->other)
 			str_addf(&text, " (%s %s)",
 			         strcmp(t->action, "delete") == 0 ? "becomes" : "from", t->other);
@@ -249,8 +250,11 @@ static void print_risk(const struct ctl *c, const char *risk)
 
 static void print_asked(const struct ctl *c, const struct request *r, int64_t listeners)
 {
+	OWNED(str) struct str file = STR_INIT;
+
 	field(c, "id", r->id);
-	field(c, "file", r->file_path);
+	request_add_name(&file, r);
+	field(c, "file", r->file_path ? str_text(&file) : NULL);
 	if (r->file_count)
 		print_touched(c, r);
 	else

@@ -209,9 +209,9 @@ static int find_command(struct request *r, struct err *e)
 
 	if (!realpath("/proc/self/exe", path))
 		return err_errno(e, ERR_INPUT, "/proc/self/exe: cannot tell where I am installed");
-	/* An editor is not started from a shell: it may have another PATH. */
-	str_add(&r->command,
-	        is_in_path(path) && (r->wish.project || !r->wish.host->is_editor) ? PROGRAM : path);
+	/* A project's file is for other machines, too. In the user's own the path is whole: a host
+	 * that is not started from a shell may have another PATH. */
+	str_add(&r->command, r->wish.project && is_in_path(path) ? PROGRAM : path);
 	r->wish.command = str_text(&r->command);
 	return 0;
 }
@@ -306,11 +306,31 @@ static int print_json(json_place place, const cJSON *value, struct err *e)
 	return 0;
 }
 
+/* The settings beside the entry, as they would stand in an empty file. */
+static int print_settings(const struct wish *w, struct err *e)
+{
+	struct plan p = PLAN_INIT;
+	OWNED(str) struct str path = STR_INIT;
+	int failed;
+
+	if (!w->host->setting[0].value)
+		return 0;
+	if (host_path(&w->host->settings, w->project, &path, e))
+		return -1;
+	failed = plan_settings(&p, w, "/nonexistent", e);
+	if (!failed) {
+		(void)fprintf(stderr, "in %s:\n", str_text(&path));
+		(void)fputs(str_text(&p.changes[0].after), stdout);
+		(void)fflush(stdout);
+	}
+	plan_clear(&p);
+	return failed;
+}
+
 /* The entry on stdout, where it belongs on stderr. */
 static int print(const struct wish *w, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *entry = host_entry(w);
-	OWNED(cJSON_ptr) cJSON *value = w->host->value ? cJSON_CreateString(w->host->value) : NULL;
 	OWNED(str) struct str path = STR_INIT;
 	OWNED(str) struct str text = STR_INIT;
 	const char *const place[] = { w->host->servers, w->name, NULL };
@@ -327,15 +347,8 @@ static int print(const struct wish *w, struct err *e)
 		return -1;
 	}
 	(void)fflush(stdout);
-	str_reset(&path);
-	if (w->host->setting) {
-		if (host_path(&w->host->settings, w->project, &path, e))
-			return -1;
-		(void)fprintf(stderr, "in %s:\n", str_text(&path));
-		if (print_json(w->host->setting, value, e))
-			return -1;
-		(void)fflush(stdout);
-	}
+	if (print_settings(w, e))
+		return -1;
 	if (w->instructions) {
 		str_reset(&text);
 		plan_lines(&text, w->name);
@@ -370,6 +383,30 @@ static void show(const struct plan *p)
 	(void)fflush(stdout);
 }
 
+/* Folders that install made for a file go with it, if nothing else is in them: up to the home, the
+ * working directory, or the first that is not empty. */
+static void remove_empty_folders(const char *file)
+{
+	OWNED(str) struct str folder = STR_INIT;
+	char cwd[PATH_MAX];
+	const char *home = paths_from_env("HOME");
+
+	str_add(&folder, file);
+	if (!getcwd(cwd, sizeof(cwd)))
+		return;
+	while (true) {
+		char *slash = strrchr(folder.bytes, '/');
+
+		if (!slash || slash == folder.bytes)
+			return;
+		*slash = '\0';
+		folder.length = (size_t)(slash - folder.bytes);
+		if (strcmp(folder.bytes, cwd) == 0 || (home && strcmp(folder.bytes, home) == 0) ||
+		    rmdir(folder.bytes) != 0)
+			return;
+	}
+}
+
 static int write_one(const struct change *c, struct err *e)
 {
 	OWNED(str) struct str kept = STR_INIT;
@@ -378,6 +415,7 @@ static int write_one(const struct change *c, struct err *e)
 		if (textfile_remove(&c->file, e))
 			return -1;
 		(void)printf("removed %s\n", c->file.path);
+		remove_empty_folders(c->file.target);
 		return 0;
 	}
 	if (textfile_keep(&c->file, KEPT_SUFFIX, e) || textfile_replace(&c->file, &c->after, e))
@@ -472,9 +510,14 @@ static void tell_hints(const struct wish *w)
 	if (w->project && w->host->project_hint)
 		(void)puts(w->host->project_hint);
 	if (w->http)
-		(void)puts("Over HTTP agent-intercom has to run already, and the workspace is the "
-		           "one that it was\nstarted with (?workspace_id= in the URL names "
-		           "another).");
+		(void)puts(
+		    "Over HTTP, agent-intercom must be running already, and the workspace is "
+		    "the one that it was\nstarted with (?workspace_id= in the URL names "
+		    "another). Without --http each run of the agent\nis a session of its "
+		    "own: the better choice.");
+	(void)printf(
+	    "Next: restart %s, and run agent-intercom-ctl watch in a terminal to answer.\n",
+	    w->host->title);
 }
 
 static int carry_out_request(struct request *r, struct err *e)

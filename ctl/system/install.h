@@ -1,10 +1,10 @@
 /* install: what the parts of `agent-intercom install` share.
  *
  * install.c        arguments, showing, asking, writing
- * intercom_install_plan.c   what the files are to become
- * intercom_install_hosts.c  where each host reads its servers, and in which form */
-#ifndef INTERCOM_INSTALL_H
-#define INTERCOM_INSTALL_H
+ * install_plan.c   what the files are to become
+ * install_hosts.c  where each host reads its servers, and in which form */
+#ifndef INSTALL_H
+#define INSTALL_H
 
 #include "err.h"
 #include "json_edit.h"
@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 enum { WAIT_SECONDS = 3600, WAIT_SECONDS_MAX = 86400, SLACK_SECONDS = 100, CHANGES_MAX = 3 };
+enum { SETTINGS_MAX = 2, PLACE_MAX = 4 };
 
 #define KEPT_SUFFIX ".before-intercom"
 
@@ -34,8 +35,16 @@ struct wish {
 /* A file of a host: $variable/name, else ~/<home><name> ("" or a folder with its slash); of a
  * project, project in the working directory. */
 struct host_file {
-	const char *project, *variable, *home, *name;
+	const char *project, *variable, *home, *name; /* project NULL: only the user has one */
 	bool or_jsonc; /* with a 'c' at its end, if that is the one that is there */
+};
+
+/* A setting of a host besides the entry. In place and value, $name stands for the server's name and
+ * $cwd for the working directory. */
+struct host_setting {
+	const char *place[PLACE_MAX]; /* names of members from the root on; the rest NULL */
+	const char *value; /* JSON */
+	bool is_item; /* of the array at place: it is added there, the others stay */
 };
 
 struct host {
@@ -52,17 +61,14 @@ struct host {
 	const char *types[2]; /* its "type": of a program, of a URL */
 	const char *url; /* the name of that member */
 	bool one_array; /* "command" holds the arguments too */
-	struct {
-		const char *name, *json;
-	} constant; /* a member that is always the same */
+	const char *members; /* JSON object: further members, always the same */
 	struct {
 		const char *name;
 		int unit; /* how many of it are a second */
 	} timeout;
-	/* A setting beside it: file, place and value; NULL if there is none. */
+	/* Settings beside it, all in one file. */
 	struct host_file settings;
-	json_place setting;
-	const char *value;
+	struct host_setting setting[SETTINGS_MAX];
 	const char *hint, *project_hint; /* what else there is to know, or NULL */
 };
 
@@ -71,6 +77,8 @@ const struct host *host_find(const char *name);
 void host_names(struct str *out);
 /* Appends the path of a file, of this user or of the project in the working directory. */
 int host_path(const struct host_file *f, bool project, struct str *out, struct err *e);
+/* Appends text with $name and $cwd filled in. */
+void host_fill(struct str *out, const char *text, const struct wish *w);
 /* Makes the entry; the caller deletes it. */
 cJSON *host_entry(const struct wish *w);
 /* Whether an entry under our name is one that install has written, and not another server. */
@@ -97,6 +105,8 @@ struct plan {
 
 /* Adds what becomes of the host's files. 0 or -1; nothing is written. */
 int plan_host(struct plan *p, const struct wish *w, struct err *e);
+/* Adds what becomes of the file at path with the settings beside the entry. */
+int plan_settings(struct plan *p, const struct wish *w, const char *path, struct err *e);
 /* Adds what becomes of an instruction file. */
 int plan_instructions(struct plan *p, const struct wish *w, const char *path, struct err *e);
 /* Whether anything is to be written. */

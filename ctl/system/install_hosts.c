@@ -4,12 +4,16 @@
  * "Environment variables"; Codex docs "Model Context Protocol"; Gemini CLI docs "MCP servers" and
  * "Trusted folders"; GitHub docs "Adding MCP servers for GitHub Copilot CLI"; Cursor docs "Model
  * Context Protocol" (interpolation); VS Code docs "MCP configuration reference"; opencode docs
- * "MCP servers" (the form of V1, which V2 reads too). The limits are those of mcp.md 11.2.
+ * "MCP servers" (the form of V1, which V2 reads too). What keeps a host from asking before our own
+ * tools was tried with Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102 and Qwen
+ * Code 0.24. The limits are those of mcp.md 11.2.
  * tests/hosts runs those that start without a login. */
 #include "install.h"
 
+#include "json.h"
 #include "paths.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +21,7 @@
 enum { MS_PER_S = 1000 };
 
 /* Without it interactive Claude Code goes on working after two minutes (mcp.md 10.3). */
-static const char *const BLOCKING[] = { "env", "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS", NULL };
+#define BLOCKING "env", "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS"
 
 static const struct host HOSTS[] = {
 	{ .name = "claude",
@@ -30,8 +34,9 @@ static const struct host HOSTS[] = {
 	  .url = "url",
 	  .timeout = { "timeout", MS_PER_S },
 	  .settings = { ".claude/settings.json", "CLAUDE_CONFIG_DIR", ".claude/", "settings.json" },
-	  .setting = BLOCKING,
-	  .value = "0",
+	  .members = "{\"alwaysLoad\":true}", /* else our tools hide behind its tool search */
+	  .setting = { { { BLOCKING }, "\"0\"", false },
+	               { { "permissions", "allow" }, "\"mcp__$name\"", true } },
 	  .hint = "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS=0 makes it wait for an answer instead of "
 	          "working on after two minutes; it holds for all MCP servers.",
 	  .project_hint = "Claude Code asks once before it starts a server of .mcp.json." },
@@ -43,6 +48,7 @@ static const struct host HOSTS[] = {
 	  .waits_long = true,
 	  .file = { ".codex/config.toml", "CODEX_HOME", ".codex/", "config.toml" },
 	  .url = "url",
+	  .members = "{\"default_tools_approval_mode\":\"approve\",\"required\":true}",
 	  .timeout = { "tool_timeout_sec", 1 },
 	  .project_hint = "Codex reads a project's config.toml only if it trusts the project." },
 	{ .name = "gemini",
@@ -52,6 +58,7 @@ static const struct host HOSTS[] = {
 	  .waits_long = true,
 	  .file = { ".gemini/settings.json", NULL, "", ".gemini/settings.json" },
 	  .url = "httpUrl",
+	  .members = "{\"trust\":true}", /* its own dialog would stand before our tools */
 	  .timeout = { "timeout", MS_PER_S },
 	  .hint = "Gemini CLI starts MCP servers only in folders that it trusts." },
 	{ .name = "copilot",
@@ -62,7 +69,13 @@ static const struct host HOSTS[] = {
 	  .file = { ".github/mcp.json", "COPILOT_HOME", ".copilot/", "mcp-config.json" },
 	  .types = { "local", "http" },
 	  .url = "url",
-	  .constant = { "tools", "[\"*\"]" },
+	  .members = "{\"tools\":[\"*\"]}",
+	  .settings = { NULL, "COPILOT_HOME", ".copilot/", "permissions-config.json" },
+	  .setting = { { { "locations", "$cwd", "tool_approvals" },
+	                 "{\"kind\":\"mcp\",\"serverName\":\"$name\",\"toolName\":null}",
+	                 true } },
+	  .hint = "Copilot CLI keeps approvals by folder: run install in each folder that you work "
+	          "in, or start it with --allow-tool intercom.",
 	  .timeout = { "timeout", MS_PER_S },
 	  .project_hint = "Copilot CLI reads a project's servers only in folders that it trusts." },
 	{ .name = "cursor",
@@ -96,8 +109,18 @@ static const struct host HOSTS[] = {
 	  .types = { "local", "remote" },
 	  .url = "url",
 	  .one_array = true,
-	  .constant = { "enabled", "true" },
+	  .members = "{\"enabled\":true}",
 	  .timeout = { "timeout", MS_PER_S } },
+	{ .name = "qwen",
+	  .title = "Qwen Code",
+	  .instructions = "QWEN.md",
+	  .servers = "mcpServers",
+	  .waits_long = true,
+	  .file = { ".qwen/settings.json", NULL, "", ".qwen/settings.json" },
+	  .url = "httpUrl",
+	  .members = "{\"trust\":true}",
+	  .timeout = { "timeout", MS_PER_S },
+	  .hint = "Qwen Code starts MCP servers only in folders that it trusts." },
 };
 
 /* ---- what the table says ---- */
@@ -108,7 +131,7 @@ int host_path(const struct host_file *f, bool project, struct str *out, struct e
 	const char *base = f->variable ? paths_from_env(f->variable) : NULL;
 	const char *home = paths_from_env("HOME");
 
-	if (project) {
+	if (project && f->project) {
 		if (paths_absolute(NULL, f->project, out, e))
 			return -1;
 	} else if (base) {
@@ -124,6 +147,23 @@ int host_path(const struct host_file *f, bool project, struct str *out, struct e
 	if (access(str_text(&commented), F_OK) == 0)
 		str_add_char(out, 'c');
 	return 0;
+}
+
+void host_fill(struct str *out, const char *text, const struct wish *w)
+{
+	char cwd[PATH_MAX];
+
+	for (; *text; text++) {
+		if (strncmp(text, "$name", 5) == 0) {
+			str_add(out, w->name);
+			text += 4;
+		} else if (strncmp(text, "$cwd", 4) == 0) {
+			str_add(out, getcwd(cwd, sizeof(cwd)) ? cwd : ".");
+			text += 3;
+		} else {
+			str_add_char(out, *text);
+		}
+	}
 }
 
 static void add_text(cJSON *entry, const char *name, const char *text)
@@ -148,6 +188,7 @@ cJSON *host_entry(const struct wish *w)
 {
 	const struct host *h = w->host;
 	const char *type = h->types[w->http];
+	OWNED(cJSON_ptr) cJSON *members = h->members ? cJSON_Parse(h->members) : NULL;
 	cJSON *entry = cJSON_CreateObject();
 
 	if (type)
@@ -156,8 +197,11 @@ cJSON *host_entry(const struct wish *w)
 		add_text(entry, h->url, w->url);
 	else
 		add_program(entry, w);
-	if (h->constant.name)
-		(void)cJSON_AddItemToObject(entry, h->constant.name, cJSON_Parse(h->constant.json));
+	while (members && members->child) {
+		cJSON *one = cJSON_DetachItemViaPointer(members, members->child);
+
+		(void)cJSON_AddItemToObject(entry, one->string, one);
+	}
 	/* A little more than a call may wait, so that the answer "pending" still arrives. */
 	if (h->timeout.name && w->wait > 0)
 		(void)cJSON_AddNumberToObject(entry, h->timeout.name,

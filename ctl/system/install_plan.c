@@ -119,40 +119,62 @@ static void keep_extras(cJSON *entry, const cJSON *there)
 	}
 }
 
-static void leave_to_hand(struct change *c, const struct wish *w, json_place place,
+/* What is to be done by hand to a file that cannot be changed. list: value is an item of an array
+ * there. */
+static void leave_to_hand(struct change *c, bool remove, json_place place, bool list,
                           const cJSON *value)
 {
 	char *text = value ? cJSON_Print(value) : NULL;
+	size_t depth = 0, named;
 
+	while (place[depth])
+		depth++;
+	named = list ? depth : depth - 1;
 	str_addf(&c->by_hand, "%s has comments or trailing commas, so I do not change it. ",
 	         c->file.path);
-	if (w->remove)
-		str_addf(&c->by_hand, "Take \"%s\" out of \"%s\" there.\n", place[1], place[0]);
+	if (remove && !list)
+		str_addf(&c->by_hand, "Take \"%s\" out of", place[depth - 1]);
 	else
-		str_addf(&c->by_hand, "Put this into \"%s\" there:\n\n\"%s\": %s\n", place[0],
-		         place[1], text ? text : "");
+		str_add(&c->by_hand, remove ? "Take this out of" : "Put this into");
+	for (size_t i = 0; i < named; i++)
+		str_addf(&c->by_hand, "%s\"%s\"", i ? ", " : " ", place[i]);
+	str_add(&c->by_hand, remove && !list ? " there.\n" : " there:\n\n");
+	if (!remove && !list)
+		str_addf(&c->by_hand, "\"%s\": ", place[depth - 1]);
+	if (list || !remove)
+		str_addf(&c->by_hand, "%s\n", text ? text : "");
 	cJSON_free(text);
 }
 
-/* Takes place out, and the object that held it if it is empty and was not there before us. */
+/* Takes place out, and the objects that held it if they are empty and were not there before us. */
 static int take_out(struct change *c, json_place place, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
 	OWNED(cJSON_ptr) cJSON *before = NULL;
-	const char *const outer[] = { place[0], NULL };
-	const cJSON *left;
+	const char *outer[PLACE_MAX] = { NULL };
+	size_t depth = 0;
 
-	if (json_edit_remove(&c->after, c->file.path, place, e) ||
-	    json_edit_parse(&c->after, c->file.path, &root, e) < 0)
+	for (; place[depth]; depth++)
+		outer[depth] = place[depth];
+	if (json_edit_remove(&c->after, c->file.path, place, e))
 		return -1;
 	(void)json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL);
-	left = json_edit_find(root, outer);
-	if (left && !left->child && !json_edit_find(before, outer)) {
-		if (json_edit_remove(&c->after, c->file.path, outer, e))
+	while (depth-- > 1) {
+		const cJSON *left;
+
+		outer[depth] = NULL;
+		cJSON_ptr_clear(&root);
+		if (json_edit_parse(&c->after, c->file.path, &root, e) < 0)
 			return -1;
-		cJSON_DeleteItemFromObjectCaseSensitive(root, *outer);
+		left = json_edit_find(root, outer);
+		if (left && !left->child && !json_edit_find(before, outer) &&
+		    json_edit_remove(&c->after, c->file.path, outer, e))
+			return -1;
 	}
-	if (!c->kept.exists && c->file.exists && !root->child)
+	cJSON_ptr_clear(&root);
+	if (json_edit_parse(&c->after, c->file.path, &root, e) < 0)
+		return -1;
+	if (!c->kept.exists && c->file.exists && root && !root->child)
 		c->remove = true;
 	give_back(c);
 	return 0;
@@ -173,37 +195,86 @@ static int plan_json(struct change *c, const struct wish *w, struct err *e)
 	if (!w->remove && there)
 		keep_extras(entry, there);
 	if (kind > 0) {
-		leave_to_hand(c, w, place, entry);
+		leave_to_hand(c, w->remove, place, false, entry);
 		return 0;
 	}
 	return w->remove ? take_out(c, place, e)
 	                 : json_edit_set(&c->after, c->file.path, place, entry, e);
 }
 
-/* The setting beside the entry. Uninstall puts back what was there before. */
-static int plan_setting(struct change *c, const struct wish *w, struct err *e)
+/* Where item stands in an array, -1: nowhere. */
+static int index_of(const cJSON *array, const cJSON *item)
+{
+	int at = 0;
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, array) {
+		if (cJSON_Compare(one, item, 1))
+			return at;
+		at++;
+	}
+	return -1;
+}
+
+/* What place is to hold: with an item added to its array or taken from it, else value itself or
+ * what was there before us. NULL: nothing. The caller deletes it. */
+static cJSON *wanted_value(const cJSON *there, const cJSON *value, const cJSON *before,
+                           bool is_item, bool remove)
+{
+	cJSON *array;
+
+	if (!is_item)
+		return remove && !before ? NULL : cJSON_Duplicate(remove ? before : value, 1);
+	array = cJSON_IsArray(there) ? cJSON_Duplicate(there, 1) : cJSON_CreateArray();
+	if (remove)
+		cJSON_DeleteItemFromArray(array, index_of(array, value));
+	else
+		(void)cJSON_AddItemToArray(array, cJSON_Duplicate(value, 1));
+	if (array->child || before)
+		return array;
+	cJSON_Delete(array);
+	return NULL;
+}
+
+/* A setting beside the entry. Uninstall puts back what was there before. */
+static int plan_setting(struct change *c, const struct host_setting *s, const struct wish *w,
+                        struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
 	OWNED(cJSON_ptr) cJSON *before = NULL;
-	OWNED(cJSON_ptr) cJSON *value = cJSON_CreateString(w->host->value);
-	json_place place = w->host->setting;
-	int kind = json_edit_parse(&c->file.bytes, c->file.path, &root, e);
-	const cJSON *there = json_edit_find(root, place), *old;
-	bool is_set = there && cJSON_Compare(there, value, 1);
+	OWNED(cJSON_ptr) cJSON *value = NULL;
+	OWNED(cJSON_ptr) cJSON *wanted = NULL;
+	struct str filled[PLACE_MAX + 1] = { 0 };
+	const char *place[PLACE_MAX] = { NULL };
+	int kind = json_edit_parse(&c->after, c->file.path, &root, e), failed = kind < 0 ? -1 : 0;
+	const cJSON *there, *old;
+	bool is_set;
 
-	if (kind < 0)
-		return -1;
-	if (w->remove != is_set)
-		return 0;
-	if (kind > 0) {
-		leave_to_hand(c, w, place, value);
-		return 0;
+	for (int i = 0; i < PLACE_MAX && s->place[i]; i++) {
+		host_fill(&filled[i], s->place[i], w);
+		place[i] = str_text(&filled[i]);
 	}
-	if (!w->remove)
-		return json_edit_set(&c->after, c->file.path, place, value, e);
-	(void)json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL);
-	old = json_edit_find(before, place);
-	return old ? json_edit_set(&c->after, c->file.path, place, old, e) : take_out(c, place, e);
+	host_fill(&filled[PLACE_MAX], s->value, w);
+	value = cJSON_Parse(str_text(&filled[PLACE_MAX]));
+	there = json_edit_find(root, place);
+	is_set =
+	    there && (s->is_item ? index_of(there, value) >= 0 : cJSON_Compare(there, value, 1));
+	if (!failed && w->remove == is_set) {
+		(void)json_edit_parse(&c->kept.bytes, c->kept.path, &before, NULL);
+		old = json_edit_find(before, place);
+		wanted = wanted_value(there, value, old, s->is_item, w->remove);
+		if (kind > 0)
+			leave_to_hand(c, w->remove, place, s->is_item, value);
+		else if (wanted)
+			failed = json_edit_set(&c->after, c->file.path, place, wanted, e);
+		else
+			failed = take_out(c, place, e);
+		if (!failed && w->remove && kind == 0)
+			give_back(c);
+	}
+	for (int i = 0; i <= PLACE_MAX; i++)
+		str_clear(&filled[i]);
+	return failed;
 }
 
 /* ---- TOML ---- */
@@ -229,6 +300,16 @@ static int plan_toml(struct change *c, const struct wish *w, struct err *e)
 
 /* ---- hosts ---- */
 
+int plan_settings(struct plan *p, const struct wish *w, const char *path, struct err *e)
+{
+	struct change *c = begin(p, path, e);
+
+	for (int i = 0; c && i < SETTINGS_MAX && w->host->setting[i].value; i++)
+		if (plan_setting(c, &w->host->setting[i], w, e))
+			return -1;
+	return c ? 0 : -1;
+}
+
 int plan_host(struct plan *p, const struct wish *w, struct err *e)
 {
 	OWNED(str) struct str path = STR_INIT;
@@ -244,12 +325,11 @@ int plan_host(struct plan *p, const struct wish *w, struct err *e)
 		return -1;
 	if (!c->file.exists && !w->project)
 		c->file.mode &= 0700; /* beside it hosts keep keys */
-	if (!w->host->setting)
+	if (!w->host->setting[0].value)
 		return 0;
 	if (host_path(&w->host->settings, w->project, &settings, e))
 		return -1;
-	c = begin(p, str_text(&settings), e);
-	return c ? plan_setting(c, w, e) : -1;
+	return plan_settings(p, w, str_text(&settings), e);
 }
 
 /* ---- instructions ---- */

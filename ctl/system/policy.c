@@ -29,6 +29,7 @@ struct check {
 	struct policy_files files;
 	struct policy *policy;
 	cJSON *commands; /* map: only these may be allowed; NULL: any */
+	cJSON *always_ask; /* list */
 };
 
 static void check_clear(struct check *c)
@@ -37,6 +38,7 @@ static void check_clear(struct check *c)
 		policy_free(c->policy);
 	policy_files_clear(&c->files);
 	cJSON_Delete(c->commands);
+	cJSON_Delete(c->always_ask);
 	config_clear(&c->config);
 }
 
@@ -184,26 +186,38 @@ static int read_own(struct check *c, struct err *e)
 	return 0;
 }
 
-static void take_commands(const char *name, const char *value, const char *source, void *arg)
+static void take_setting(const char *name, const char *value, const char *source, void *arg)
 {
 	struct check *c = arg;
 
 	(void)source;
-	if (strcmp(name, "commands") == 0)
+	if (strcmp(name, "commands") == 0 && c->config.policy.require_global_allowlist)
 		c->commands = cJSON_Parse(value);
+	else if (strcmp(name, "policy.always_ask") == 0)
+		c->always_ask = cJSON_Parse(value);
 }
 
-static void tell_unknown(const struct check *c)
+/* Prints each line of text. */
+static void tell_lines(struct str *text, const char *before, const char *behind)
 {
-	OWNED(str) struct str unknown = STR_INIT;
 	char *rest = NULL;
 
-	policy_unknown(c->policy, &unknown);
-	if (!unknown.length)
+	if (!text->length)
 		return;
-	for (char *name = strtok_r(unknown.bytes, "\n", &rest); name;
-	     name = strtok_r(NULL, "\n", &rest))
-		(void)printf("warning: %s says nothing to us; is it misspelt?\n", name);
+	for (char *line = strtok_r(text->bytes, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest))
+		(void)printf("%s%s%s\n", before, line, behind);
+}
+
+static void tell_warnings(const struct check *c)
+{
+	OWNED(str) struct str warnings = STR_INIT;
+	OWNED(str) struct str unknown = STR_INIT;
+
+	policy_warnings(c->policy, &warnings);
+	tell_lines(&warnings, "warning: ", "");
+	policy_unknown(c->policy, &unknown);
+	tell_lines(&unknown, "warning: ", " says nothing to us; is it misspelt?");
 }
 
 /* ---- judging ---- */
@@ -214,6 +228,7 @@ static void judge(const struct check *c, const struct policy_question *asked,
 	struct policy_question q = *asked;
 
 	q.known = c->commands;
+	q.always_ask = c->always_ask;
 	policy_judge(c->policy, &q, a);
 }
 
@@ -321,9 +336,8 @@ static int check(struct check *c)
 	if (find_workspace(c, &e) || config_load(&c->source, &c->config, &e) ||
 	    (c->file ? read_given(c, &e) : read_own(c, &e)))
 		return cli_say(&e);
-	tell_unknown(c);
-	if (c->config.policy.require_global_allowlist)
-		config_settings(&c->config, take_commands, c);
+	tell_warnings(c);
+	config_settings(&c->config, take_setting, c);
 	if (c->question.tool)
 		return explain(c);
 	status = try_history(c, &e);

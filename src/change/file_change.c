@@ -60,12 +60,13 @@ void file_change_take(int root_fd, struct planned *p, const char *like, struct f
 {
 	bool is_gone = strcmp(p->is.action, "delete") == 0;
 
-	move_str(&p->target, &f->path);
+	str_add(&f->path, p->is.target);
 	move_str(&p->new, &f->bytes);
 	move_str(&p->old, &f->old_bytes);
 	f->action = p->is.action;
 	f->other = p->is.other ? xstrdup(p->is.other) : NULL;
 	memcpy(f->hash_before, p->is.hash, sizeof(f->hash_before));
+	memcpy(f->hash_after, p->is.result_hash, sizeof(f->hash_after));
 	f->mode = is_gone ? -1 : (int)p->new_mode;
 	f->mode_before = p->exists ? (int)(p->st.st_mode & 07777) : -1;
 	if (p->exists)
@@ -109,8 +110,9 @@ void file_change_prepare(int root_fd, struct file_change *f)
 		return;
 	}
 	choose_name(f->temp_name, "tmp");
-	(void)snprintf(f->hash_after, sizeof(f->hash_after), "%s",
-	               sha256_of(str_text(&f->bytes), f->bytes.length).text);
+	if (!*f->hash_after)
+		(void)snprintf(f->hash_after, sizeof(f->hash_after), "%s",
+		               sha256_of(str_text(&f->bytes), f->bytes.length).text);
 	if (is_action(f, "create"))
 		f->made_from = missing_from(root_fd, str_text(&f->path));
 }

@@ -10,9 +10,9 @@
  * A file system that cannot exchange gets two renames: for a moment there is no file of the name.
  *
  * Mode, owner (where permitted) and extended attributes of the old file go to the new one; hard
- * links to the old file keep the old content; holes are filled. A symlink inside the workspace is
- * followed: the file that it leads to is replaced or deleted, the link stays. Whoever holds the old
- * file open writes into what nobody will see. */
+ * links to the old file keep the old content; holes are filled. Where a path stands for another
+ * file (a symlink inside the workspace), that file is replaced or deleted, and the link stays.
+ * Whoever holds the old file open writes into what nobody will see. */
 #ifndef FILE_CHANGE_H
 #define FILE_CHANGE_H
 

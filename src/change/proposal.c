@@ -31,15 +31,27 @@ const char *touched_action(const char *text)
 void touched_clear(struct touched *t)
 {
 	free(t->path);
+	free(t->target);
 	free(t->other);
 	*t = (struct touched){ .path = NULL };
+}
+
+bool touched_is_link(const struct touched *t)
+{
+	return t->target && strcmp(t->path, t->target) != 0;
+}
+
+void touched_add_name(struct str *out, const struct touched *t)
+{
+	str_add(out, t->path);
+	if (touched_is_link(t))
+		str_addf(out, " → %s", t->target);
 }
 
 void plan_clear(struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		touched_clear(&plan->files[i].is);
-		str_clear(&plan->files[i].target);
 		str_clear(&plan->files[i].old);
 		str_clear(&plan->files[i].new);
 	}
@@ -150,21 +162,57 @@ static int too_much(struct refusal *why)
 	                   (int)PROPOSAL_TOTAL_BYTES);
 }
 
-/* Reads what a path leads to. f->is.path is set. */
+/* The file that a path stood for when it was asked for, NULL: it was not. */
+static const char *asked_target(const struct proposal *p, const char *path)
+{
+	for (size_t i = 0; i < p->asked_count; i++)
+		if (strcmp(p->asked[i].path, path) == 0)
+			return p->asked[i].target;
+	return NULL;
+}
+
+static int leads_elsewhere(const char *path, const char *then, const char *now, struct refusal *why)
+{
+	return refuse_paths(
+	    why, "patch_conflict",
+	    now ? "patch conflict: %s leads to another file than when it was asked "
+	          "for, to %s"
+	        : "patch conflict: %s leads nowhere, but when it was asked for to %s",
+	    path, now ? now : then);
+}
+
+/* Finds the file that a path stands for. */
+static int follow(int root_fd, const struct proposal *p, struct touched *t, struct refusal *why)
+{
+	OWNED(str) struct str target = STR_INIT;
+	const char *then = asked_target(p, t->path);
+	struct err e = ERR_INIT;
+	int nowhere;
+
+	errno = 0;
+	nowhere = safe_path_resolve(root_fd, t->path, &target, &e);
+	if (nowhere > 0 && then)
+		return leads_elsewhere(t->path, then, NULL, why);
+	if (nowhere)
+		return refuse_err(why, &e);
+	if (then && strcmp(str_text(&target), then) != 0)
+		return leads_elsewhere(t->path, then, str_text(&target), why);
+	t->target = str_take(&target);
+	return 0;
+}
+
+/* Reads the file that a path stands for. f->is.path is set. */
 static int read_file(int root_fd, const struct proposal *p, struct planned *f, struct plan *plan,
                      struct refusal *why)
 {
 	struct err e = ERR_INIT;
 	int exists;
 
-	errno = 0;
-	if (safe_path_resolve(root_fd, f->is.path, &f->target, &e))
-		return refuse_err(why, &e);
-	if (check_place(root_fd, p, f->is.path, str_text(&f->target), why))
+	if (follow(root_fd, p, &f->is, why) ||
+	    check_place(root_fd, p, f->is.path, f->is.target, why))
 		return -1;
 	errno = 0;
-	exists =
-	    safe_path_read(root_fd, str_text(&f->target), PROPOSAL_FILE_BYTES, &f->old, &f->st, &e);
+	exists = safe_path_read(root_fd, f->is.target, PROPOSAL_FILE_BYTES, &f->old, &f->st, &e);
 	if (exists < 0)
 		return refuse_err(why, &e);
 	f->exists = exists > 0;
@@ -265,16 +313,16 @@ static int check_apart(const struct plan *plan, struct refusal *why)
 {
 	for (size_t i = 0; i < plan->count; i++)
 		for (size_t k = 0; k < plan->count; k++) {
-			const struct str *a = &plan->files[i].target, *b = &plan->files[k].target;
+			const char *a = plan->files[i].is.target, *b = plan->files[k].is.target;
+			size_t length = strlen(a);
 
-			if (i == k || b->length < a->length ||
-			    memcmp(str_text(a), str_text(b), a->length) != 0)
+			if (i == k || strncmp(a, b, length) != 0)
 				continue;
-			if (b->length == a->length)
+			if (!b[length])
 				return refuse_paths(why, "invalid_diff",
 				                    "%s and %s are the same file",
 				                    plan->files[i].is.path, plan->files[k].is.path);
-			if (b->bytes[a->length] == '/')
+			if (b[length] == '/')
 				return refuse_paths(
 				    why, "invalid_diff",
 				    "the diff has %s as a file and, in %s, as a directory; ask "
@@ -431,6 +479,16 @@ static int work_on(struct plan *plan, struct planned *f, size_t fuzz, struct ref
 	return 0;
 }
 
+static void set_result(struct planned *f)
+{
+	bool stays = strcmp(f->is.action, READ) == 0, gone = strcmp(f->is.action, DELETE) == 0;
+
+	(void)snprintf(f->is.result_hash, sizeof(f->is.result_hash), "%s",
+	               gone    ? NO_FILE
+	               : stays ? f->is.hash
+	                       : sha256_of(str_text(&f->new), f->new.length).text);
+}
+
 int plan_work(const struct proposal *p, struct plan *plan, struct refusal *why)
 {
 	for (size_t i = 0; i < plan->count; i++) {
@@ -442,6 +500,7 @@ int plan_work(const struct proposal *p, struct plan *plan, struct refusal *why)
 		} else if (work_on(plan, f, p->fuzz, why)) {
 			return -1;
 		}
+		set_result(f);
 		plan->bytes += f->new.length;
 		if (f->new.length > PROPOSAL_FILE_BYTES)
 			return refusal_set(why, "too_large", "%.300s would be larger than %d bytes",
@@ -493,10 +552,12 @@ struct sha256 shown_digest(const struct shown *s)
 	add_number(h, s->file_count);
 	for (size_t i = 0; i < s->file_count; i++) {
 		add_text(h, s->files[i].path);
+		add_text(h, s->files[i].target);
 		add_text(h, s->files[i].action);
 		add_text(h, s->files[i].other);
 		add_number(h, s->files[i].mode);
 		add_text(h, s->files[i].hash);
+		add_text(h, s->files[i].result_hash);
 	}
 	return sha256_end(h);
 }

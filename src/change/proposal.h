@@ -31,16 +31,24 @@ enum {
 /* One path and what becomes of it: what is shown, stored with the question, and compared. */
 struct touched {
 	char *path; /* relative to the workspace, as it was said; symlinks are not resolved */
+	char *target; /* the file that it stands for, symlinks resolved: mostly the path itself */
 	const char *action; /* create, modify, delete, read (the source of a copy) */
 	char *other; /* create, modify: where the content comes from; delete: where it goes; or NULL
 	              */
 	unsigned mode; /* as the diff says: 0100644 or 0100755; 0: it does not */
 	char hash[SHA256_BYTES]; /* of the file, or NO_FILE */
+	char result_hash[SHA256_BYTES]; /* of what it becomes, or NO_FILE; after plan_work */
 };
 
 /* The constant for an action's text, NULL if it is none. */
 const char *touched_action(const char *text);
 void touched_clear(struct touched *t);
+
+/* Whether the path stands for another file: then both are shown, and both must be allowed. */
+bool touched_is_link(const struct touched *t);
+
+/* "docs/notes.md", or "docs/notes.md → src/auth.c". */
+void touched_add_name(struct str *out, const struct touched *t);
 
 /* What is proposed. Texts are borrowed. */
 struct proposal {
@@ -51,11 +59,13 @@ struct proposal {
 	const char *database; /* canonical path: it, its companions and what is beneath ... */
 	const char *run_dir; /* ... this canonical directory are not touched; each may be NULL */
 	size_t fuzz; /* as diff_apply_file takes it: setting apply.fuzz_lines */
+	const struct touched
+	    *asked; /* when it is written: the paths as they were when it was asked; */
+	size_t asked_count; /* one that leads to another file now is refused as patch_conflict */
 };
 
 struct planned {
 	struct touched is;
-	struct str target; /* what is really written: symlinks resolved */
 	bool exists;
 	struct stat st; /* where it exists */
 	struct str old; /* content */

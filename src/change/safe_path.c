@@ -17,7 +17,6 @@
 
 enum {
 	SHOWN_BYTES = 200, /* of a path in an error text */
-	LINKS_MAX = 40, /* as the kernel */
 	OPEN_TRIES = 100, /* openat2 says EAGAIN while somebody renames directories */
 	CHUNK_BYTES = 65536, /* read at a time */
 	PROC_LINK_BYTES = 64
@@ -71,7 +70,7 @@ static int failed(struct err *e, const char *what, const char *path)
 	if (saved == EXDEV)
 		return violation(e, path, strlen(path), "leads outside the workspace");
 	if (saved == ELOOP)
-		return violation(e, path, strlen(path), "is a symlink loop or a magic link");
+		return violation(e, path, strlen(path), "is a symlink, or lies behind one");
 	if (saved == EMFILE || saved == ENFILE || saved == ENOMEM || saved == EIO ||
 	    saved == ENOSPC || saved == EDQUOT || saved == EAGAIN || saved == EINTR ||
 	    saved == EBUSY)
@@ -223,10 +222,12 @@ int safe_path_clean(const char *root, const char *given, size_t length, struct s
 
 /* ---- opening ---- */
 
-static int open_beneath(int dir_fd, const char *path, uint64_t flags)
+enum links { LINKS_FOLLOWED, LINKS_REFUSED };
+
+static int open_beneath(int dir_fd, const char *path, uint64_t flags, enum links links)
 {
-	struct open_how how = { .flags = flags | O_CLOEXEC,
-		                .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS };
+	uint64_t walk = links == LINKS_REFUSED ? RESOLVE_NO_SYMLINKS : RESOLVE_NO_MAGICLINKS;
+	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = RESOLVE_BENEATH | walk };
 	long fd = -1;
 
 	for (int try = 0; try < OPEN_TRIES; try++) {
@@ -317,7 +318,7 @@ static int reopen(int path_fd, int flags)
 static int open_file(int root_fd, const char *relative, struct fd *file, struct stat *st,
                      struct err *e)
 {
-	OWNED(fd) struct fd path = { open_beneath(root_fd, relative, O_PATH) };
+	OWNED(fd) struct fd path = { open_beneath(root_fd, relative, O_PATH, LINKS_REFUSED) };
 	OWNED(str) struct str real = STR_INIT;
 
 	if (path.number < 0)
@@ -409,8 +410,8 @@ static int open_dir(int root_fd, const char *relative, struct fd *dir, struct er
 {
 	OWNED(str) struct str real = STR_INIT;
 	OWNED(fd)
-	struct fd path = { open_beneath(root_fd, *relative ? relative : ".",
-		                        O_PATH | O_DIRECTORY) };
+	struct fd path = { open_beneath(root_fd, *relative ? relative : ".", O_PATH | O_DIRECTORY,
+		                        LINKS_REFUSED) };
 
 	if (path.number < 0)
 		return errno == ENOENT ? 1 : failed(e, "open the directory", relative);
@@ -435,7 +436,7 @@ static int enter(int root_fd, const char *path, const char *name, struct fd *dir
 		missing = open_dir(root_fd, path, &next, e);
 	}
 	if (missing > 0)
-		return bad_file(e, path, "is a symlink to a directory that does not exist");
+		return bad_file(e, path, "was made and is gone again");
 	if (missing < 0)
 		return -1;
 	fd_clear(dir);
@@ -501,18 +502,29 @@ int safe_path_parent(int root_fd, const char *relative, bool create, struct str 
 	return 0;
 }
 
-/* ---- symlinks at the end ---- */
+/* ---- where a name leads ---- */
 
-/* The target of the symlink name in dir. 1 it is one, 0 it is not (or not there), -1 errno. */
-static int read_link(int dir_fd, const char *name, struct str *target)
+/* The directories of path from the workspace on, as far as they are there; rest is what is missing
+ * of it. Symlinks are followed. 0 or -1. */
+static int open_deepest(int root_fd, const char *path, struct fd *dir, const char **rest,
+                        struct err *e)
 {
-	char text[PATH_MAX];
-	ssize_t length = readlinkat(dir_fd, name, text, sizeof(text));
+	OWNED(str) struct str part = STR_INIT;
 
-	if (length < 0)
-		return errno == EINVAL || errno == ENOENT ? 0 : -1;
-	str_add_bytes(target, text, (size_t)length);
-	return 1;
+	str_add(&part, path);
+	for (;;) {
+		char *slash = strrchr(part.bytes, '/');
+
+		*rest = path + (slash ? slash - part.bytes + 1 : 0);
+		if (slash)
+			*slash = '\0';
+		dir->number = open_beneath(root_fd, slash ? part.bytes : ".", O_PATH | O_DIRECTORY,
+		                           LINKS_FOLLOWED);
+		if (dir->number >= 0)
+			return 0;
+		if (errno != ENOENT || !slash)
+			return failed(e, "open the directory", slash ? part.bytes : path);
+	}
 }
 
 static void join(struct str *path, const char *name)
@@ -522,40 +534,26 @@ static void join(struct str *path, const char *name)
 	str_add(path, name);
 }
 
-/* Takes "." and ".." out of path again; what is left is where a missing directory would be. */
-static int settle(const char *path, struct str *resolved, struct err *e)
+/* Where path will be once it is made: what is there of it, and the rest as it is named. A name
+ * that is there as a symlink leads nowhere. As safe_path_resolve. */
+static int resolve_missing(int root_fd, const char *path, struct str *resolved, struct err *e)
 {
-	return safe_path_clean("/", path, strlen(path), resolved, e);
-}
-
-/* One look at path, which does not exist as a whole. 1: path is now what a symlink says, 0:
- * resolved, -1. */
-static int resolve_missing(int root_fd, struct str *path, struct str *resolved, struct err *e)
-{
-	OWNED(str) struct str parent = STR_INIT;
-	OWNED(str) struct str last = STR_INIT;
-	OWNED(str) struct str target = STR_INIT;
 	OWNED(str) struct str real = STR_INIT;
+	OWNED(str) struct str next = STR_INIT;
 	OWNED(fd) struct fd dir = { -1 };
-	int missing, is_link;
+	const char *rest;
+	struct stat st;
 
-	split_last(str_text(path), &parent, &last);
-	missing = open_dir(root_fd, str_text(&parent), &dir, e);
-	if (missing > 0)
-		return settle(str_text(path), resolved, e);
-	if (missing < 0 || real_path(root_fd, dir.number, str_text(path), &real, e))
+	if (open_deepest(root_fd, path, &dir, &rest, e) ||
+	    real_path(root_fd, dir.number, path, &real, e))
 		return -1;
-	is_link = read_link(dir.number, str_text(&last), &target);
-	if (is_link < 0)
-		return failed(e, "read the symlink", str_text(path));
-	join(&real, is_link ? str_text(&target) : str_text(&last));
-	if (!is_link)
-		return settle(str_text(&real), resolved, e);
-	if (str_text(&target)[0] == '/')
-		return violation(e, str_text(path), path->length, "leads outside the workspace");
-	str_reset(path);
-	str_add(path, str_text(&real));
-	return 1;
+	str_add_bytes(&next, rest, strcspn(rest, "/"));
+	if (fstatat(dir.number, next.bytes, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)) {
+		(void)violation(e, path, strlen(path), "is a symlink to what does not exist");
+		return 1;
+	}
+	join(&real, rest);
+	return safe_path_clean("/", real.bytes, real.length, resolved, e);
 }
 
 /* What links lead to is told to people and stored, as names are that were given. */
@@ -572,28 +570,21 @@ static int check_real(const char *relative, const struct str *real, struct err *
 
 int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, struct err *e)
 {
-	OWNED(str) struct str path = STR_INIT;
 	OWNED(str) struct str real = STR_INIT;
+	OWNED(fd)
+	struct fd file = { open_beneath(root_fd, relative, O_PATH, LINKS_FOLLOWED) };
 
-	str_add(&path, relative);
-	for (int links = 0; links <= LINKS_MAX; links++) {
-		OWNED(fd) struct fd file = { open_beneath(root_fd, str_text(&path), O_PATH) };
-		int more = -1;
-
-		if (file.number >= 0) {
-			if (real_path(root_fd, file.number, relative, &real, e) ||
-			    check_real(relative, &real, e))
-				return -1;
-			str_clear(resolved);
-			*resolved = real;
-			real = (struct str)STR_INIT;
-			return 0;
-		}
-		if (errno != ENOENT)
-			return failed(e, "open", relative);
-		more = resolve_missing(root_fd, &path, resolved, e);
-		if (more <= 0)
-			return more;
-	}
-	return violation(e, relative, strlen(relative), "is a symlink loop");
+	if (file.number < 0 && errno == ENOENT)
+		return resolve_missing(root_fd, relative, resolved, e);
+	if (file.number < 0 && errno == ELOOP)
+		return violation(e, relative, strlen(relative),
+		                 "is a symlink loop or a magic link");
+	if (file.number < 0)
+		return failed(e, "open", relative);
+	if (real_path(root_fd, file.number, relative, &real, e) || check_real(relative, &real, e))
+		return -1;
+	str_clear(resolved);
+	*resolved = real;
+	real = (struct str)STR_INIT;
+	return 0;
 }

@@ -5,11 +5,12 @@
  * judges what the text leads to at the moment of opening, so that no symlink race escapes. Behind
  * them the real name of what was opened is asked from /proc/self/fd and must not be protected.
  * Protected are `.git` anywhere and `.intercom` at the top, in upper or lower case.
- * A symlink inside the workspace is followed when its target is relative and stays inside;
- * an absolute target is refused, wherever it leads.
+ * Only safe_path_resolve follows symlinks, when they are relative and stay inside; an absolute
+ * one is refused, wherever it leads. What it gave is walked without following any
+ * (RESOLVE_NO_SYMLINKS), so that a name leads where it led when it was judged, or nowhere.
  * Texts of refusals begin with "path violation: "; their kind is ERR_INPUT. Of the other errors
  * ERR_AGAIN means that the machine is short of something, ERR_INPUT that the file is at fault.
- * `relative` is always what safe_path_clean or safe_path_resolve gave. */
+ * `relative` is what safe_path_resolve gave, or safe_path_clean where no link is to be followed. */
 #ifndef SAFE_PATH_H
 #define SAFE_PATH_H
 
@@ -37,7 +38,7 @@ int safe_path_clean(const char *root, const char *given, size_t length, struct s
 
 /* Reads a regular file of at most max_bytes into bytes (old content is given up; untouched unless
  * read) and its state into st (may be NULL). Never blocks on a FIFO and never opens a device.
- * 1 read, 0 it (or a directory on the way, or a symlink's target) does not exist, -1. */
+ * 1 read, 0 it (or a directory on the way) does not exist, -1. */
 int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct str *bytes,
                    struct stat *st, struct err *e);
 
@@ -51,11 +52,11 @@ int safe_path_hash(int root_fd, const char *relative, struct sha256 *hash, struc
 int safe_path_parent(int root_fd, const char *relative, bool create, struct str *basename,
                      int *ret_dir_fd, struct err *e);
 
-/* The relative path, free of symlinks, of the file that a write to relative has to replace: a
- * symlink at the end (up to 40 in a row) is followed inside the workspace, also one whose target
- * does not exist yet. What it leads to must be a name that safe_path_clean takes. Directories that
- * do not exist are left as they are named. resolved: old content is given up, untouched on failure.
- * 0 or -1. */
+/* The file that the name relative (as safe_path_clean gave it) stands for: its path free of
+ * symlinks, which lead inside the workspace to what exists. What they lead to must be a name that
+ * safe_path_clean takes. Directories that do not exist are left as they are named. resolved: old
+ * content is given up, untouched on failure. 0, 1 a symlink on the way leads to what does not exist
+ * (e says so), -1. */
 int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, struct err *e);
 
 #endif

@@ -7,6 +7,13 @@
 
 #include <string.h>
 
+int64_t ask_number(const struct call *c, const char *name)
+{
+	const cJSON *n = cJSON_GetObjectItemCaseSensitive(c->arguments, name);
+
+	return cJSON_IsNumber(n) ? (int64_t)n->valuedouble : -1;
+}
+
 static void first_line(char out[ASK_TITLE_BYTES + 1], const char *text)
 {
 	size_t n = strcspn(text, "\r\n");
@@ -154,7 +161,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 	if (c->request_seq < 0)
 		return -1;
 	if (c->request_seq == 0) {
-		call_refuse(
+		result_refuse(
 		    c, "disk_full",
 		    "less than 64 MiB are free on the database's disk: no new questions are "
 		    "taken; free some space and ask again");

@@ -9,6 +9,9 @@
 
 enum { ASK_TITLE_BYTES = 200 };
 
+/* An argument that is a number; -1: it is not there. */
+int64_t ask_number(const struct call *c, const char *name);
+
 /* tool->run of such a tool. Inside the transaction. */
 int ask_run(struct store *st, struct call *c, const struct peer *p,
             const struct call_settings *settings, struct err *e);

@@ -7,27 +7,10 @@
 #include "request.h"
 #include "result.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const PROMPT_TYPE[PROMPT_TYPES] = { "continuation", "clarification", "error_recovery",
-	                                        "resource_warning" };
-
 enum { TOUCH_MS = 1000 }; /* the same tool again so soon tells nothing new of a session */
-
-void call_refuse(struct call *c, const char *code, const char *format, ...)
-{
-	char text[ERR_TEXT_BYTES];
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	result_error(&c->result, code, text);
-	c->is_error = true;
-}
 
 /* ---- opening ---- */
 
@@ -68,11 +51,11 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 	c->arguments = tool_arguments(c->tool, arguments);
 	json_canonical(&c->canonical, c->arguments);
 	if (has_nul)
-		call_refuse(c, "invalid_arguments",
-		            "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
-		            c->tool->name);
+		result_refuse(c, "invalid_arguments",
+		              "invalid arguments for %s: a text holds a NUL byte (\\u0000)",
+		              c->tool->name);
 	else if (tool_check(c->tool, c->arguments, &wrong))
-		call_refuse(c, "invalid_arguments", "%s", wrong.text);
+		result_refuse(c, "invalid_arguments", "%s", wrong.text);
 	return 0;
 }
 
@@ -86,19 +69,13 @@ void call_clear(struct call *c)
 	plan_clear(&c->plan);
 	str_clear(&c->effect);
 	str_clear(&c->named_path);
+	str_clear(&c->named_target);
 	policy_answer_clear(&c->policy);
 	str_clear(&c->policy_reason);
 	str_clear(&c->result);
 	str_clear(&c->elicitation);
 	steering_clear(&c->steering);
 	*c = (struct call)CALL_INIT;
-}
-
-int64_t call_number(const struct call *c, const char *name)
-{
-	const cJSON *n = cJSON_GetObjectItemCaseSensitive(c->arguments, name);
-
-	return cJSON_IsNumber(n) ? (int64_t)n->valuedouble : -1;
 }
 
 /* ---- preparing ---- */
@@ -122,16 +99,27 @@ bool call_asks_policy(const struct call *c)
 	return !c->is_error && c->tool->policy && c->tool->policy(c, &q);
 }
 
+/* A path, and the file that it stands for where that is another one: both must be allowed. */
+static void add_path(struct policy_question *q, const char **paths, const char *path,
+                     const char *target)
+{
+	paths[q->path_count++] = path;
+	if (strcmp(path, target) != 0)
+		paths[q->path_count++] = target;
+}
+
 static void ask_policy(struct call *c, const struct policy_file *policy,
                        const struct call_settings *settings)
 {
-	struct policy_question q = { .tool = c->tool->name, .known = settings->commands };
-	const char **paths = xcalloc(c->plan.count + 1, sizeof(*paths));
+	struct policy_question q = { .tool = c->tool->name,
+		                     .known = settings->commands,
+		                     .always_ask = settings->always_ask };
+	const char **paths = xcalloc(2 * c->plan.count + 2, sizeof(*paths));
 
 	for (size_t i = 0; c->files && i < c->plan.count; i++)
-		paths[q.path_count++] = c->files[i].path;
-	if (c->named_path.length)
-		paths[q.path_count++] = c->named_path.bytes;
+		add_path(&q, paths, c->files[i].path, c->files[i].target);
+	if (c->named_target.length)
+		add_path(&q, paths, c->named_path.bytes, c->named_target.bytes);
 	q.paths = paths;
 	if (c->tool->policy(c, &q))
 		policy_judge(policy->policy, &q, &c->policy);
@@ -300,13 +288,6 @@ int call_attach(struct store *st, int64_t call_seq, const char *listener, struct
 }
 
 /* ---- the results of waits ---- */
-
-void telling_clear(struct telling *t)
-{
-	str_clear(&t->result);
-	steering_clear(&t->steering);
-	*t = (struct telling)TELLING_INIT;
-}
 
 int call_result(struct store *st, int64_t call_seq, struct telling *t, struct err *e)
 {

@@ -15,6 +15,7 @@
 #include "steering.h"
 #include "store.h"
 #include "str.h"
+#include "telling.h"
 #include "tool.h"
 
 #include <cjson/cJSON.h>
@@ -25,7 +26,7 @@ enum {
 	CALL_TASK_KEPT_MS = 3600000, /* a task is there for so long after its question's deadline */
 };
 
-/* The types of a prompt; each has its own time. */
+/* The types of a prompt (tools/transmit.c); each has its own time. */
 enum { PROMPT_TYPES = 4 };
 extern const char *const PROMPT_TYPE[PROMPT_TYPES];
 
@@ -41,6 +42,7 @@ struct call_settings {
 	bool stall_enabled;
 	bool elicitation; /* clients may show questions to their users */
 	cJSON *commands; /* map: a policy may allow only these; NULL: any */
+	cJSON *always_ask; /* list: no policy allows to write these; NULL: none besides ours */
 	const char *listener; /* worker.id of this front */
 };
 
@@ -59,6 +61,7 @@ struct call {
 	struct plan plan; /* check_clearance: every path, as it is now */
 	struct touched *files; /* its paths; what they point to is the plan's */
 	struct str named_path; /* auto_check: the file that it names, relative to the workspace */
+	struct str named_target; /* and the one that this stands for */
 	bool names_other_file; /* auto_check: it names one outside the workspace */
 	struct policy_answer policy; /* what the workspace's policy says of it */
 	struct str policy_reason; /* why it was allowed, for the audit */
@@ -109,22 +112,6 @@ int call_attach(struct store *st, int64_t call_seq, const char *listener, struct
 /* How long a call of p may wait before it is told so. */
 int64_t call_patience_ms(const struct peer *p, const struct call_settings *settings);
 
-/* What a caller is told. */
-struct telling {
-	struct str result; /* JSON object */
-	bool is_error;
-	bool is_answer; /* of a person, final; not 'pending' */
-	int64_t session_seq;
-	struct steering steering; /* what goes with it */
-};
-
-#define TELLING_INIT                                                                               \
-	{                                                                                          \
-		.is_error = false                                                                  \
-	}
-
-void telling_clear(struct telling *t);
-
 /* Builds the result of a call whose wait has ended (or is looked at: then it is 'pending'). t is
  * empty. Of one that was told before, with what went with it. */
 int call_result(struct store *st, int64_t call_seq, struct telling *t, struct err *e);
@@ -140,12 +127,5 @@ int call_given_up(struct store *st, int64_t call_seq, struct err *e);
 
 /* Writes that the result has been handed over, and what went with it. Inside a transaction. */
 int call_finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e);
-
-/* An argument that is a number; -1: it is not there. */
-int64_t call_number(const struct call *c, const char *name);
-
-/* Fills c with a result {"status":"error","error_code":code,"error_message":text}. */
-void call_refuse(struct call *c, const char *code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -36,10 +36,15 @@ static void add_message(struct str *out, const struct request *r)
 {
 	if (r->file_path) {
 		str_add(out, r->title);
-		str_addf(out, "\n\nFile: %s (risk: %s)", r->file_path, r->risk_level);
+		str_add(out, "\n\nFile: ");
+		request_add_name(out, r);
+		str_addf(out, " (risk: %s)", r->risk_level);
 		str_add(out, r->replaces_file ? ", replaces the whole file\n" : "\n");
-		for (size_t i = 0; r->file_count > 1 && i < r->file_count; i++)
-			str_addf(out, "  %s %s\n", r->files[i].action, r->files[i].path);
+		for (size_t i = 0; r->file_count > 1 && i < r->file_count; i++) {
+			str_addf(out, "  %s ", r->files[i].action);
+			touched_add_name(out, &r->files[i]);
+			str_add_char(out, '\n');
+		}
 		str_add_char(out, '\n');
 	}
 	if (strcmp(r->kind, "permission") == 0)

@@ -30,21 +30,6 @@ const char MCP_TASKS[] = "io.modelcontextprotocol/tasks";
 /* How long clients may keep a list of ours: it changes only with the program. */
 enum { LIST_TTL_MS = 300000 };
 
-static const char *const *extra_methods; /* of mcp_extra_methods */
-
-void mcp_extra_methods(const char *const *names)
-{
-	extra_methods = names;
-}
-
-static bool is_extra(const char *name)
-{
-	for (size_t i = 0; extra_methods && extra_methods[i]; i++)
-		if (strcmp(extra_methods[i], name) == 0)
-			return true;
-	return false;
-}
-
 enum mcp_method mcp_method_of(const char *name, bool modern)
 {
 	enum { LEGACY = 1, MODERN = 2, BOTH = 3 };
@@ -196,9 +181,11 @@ static const char *named(const struct rpc_message *m)
 {
 	static const struct {
 		const char *method, *member;
-	} NAMES[] = { { "tools/call", "name" },     { "prompts/get", "name" },
-		      { "resources/read", "uri" },  { "tasks/get", "taskId" },
-		      { "tasks/update", "taskId" }, { "tasks/cancel", "taskId" } };
+	} NAMES[] = { { "tools/call", "name" },
+		      { "resources/read", "uri" },
+		      { "tasks/get", "taskId" },
+		      { "tasks/update", "taskId" },
+		      { "tasks/cancel", "taskId" } };
 
 	for (size_t i = 0; i < COUNT(NAMES); i++)
 		if (strcmp(NAMES[i].method, m->method) == 0)
@@ -226,10 +213,11 @@ static int check_name(const struct rpc_message *m, const char *header, struct mc
 static bool needs_tasks(const struct rpc_message *m)
 {
 	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(m->params, "notifications");
+	enum mcp_method method = mcp_method_of(m->method, true);
 
-	return strncmp(m->method, "tasks/", 6) == 0 ||
-	       (mcp_method_of(m->method, true) == MCP_LISTEN &&
-	        cJSON_GetObjectItemCaseSensitive(wanted, "taskIds") != NULL);
+	return method == MCP_TASKS_GET || method == MCP_TASKS_UPDATE ||
+	       method == MCP_TASKS_CANCEL ||
+	       (method == MCP_LISTEN && cJSON_GetObjectItemCaseSensitive(wanted, "taskIds"));
 }
 
 int mcp_lacks_tasks(struct mcp_fault *fault)
@@ -242,12 +230,19 @@ int mcp_lacks_tasks(struct mcp_fault *fault)
 	return -1;
 }
 
+int mcp_lacks_method(const char *method, struct mcp_fault *fault)
+{
+	char text[160];
+
+	(void)snprintf(text, sizeof(text), "method not found: %.100s", method);
+	return fault_set(fault, 404, RPC_METHOD_NOT_FOUND, text);
+}
+
 int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *headers,
                      struct mcp_fault *fault)
 {
 	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(m->params, "_meta");
 	const char *version;
-	char text[160];
 
 	if (check_meta(meta, fault))
 		return -1;
@@ -261,10 +256,6 @@ int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *head
 	if (headers && (!headers->method || strcmp(headers->method, m->method) != 0))
 		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
 		                 "the header Mcp-Method is not the method of the body");
-	if (mcp_method_of(m->method, true) == MCP_UNKNOWN && !is_extra(m->method)) {
-		(void)snprintf(text, sizeof(text), "method not found: %.100s", m->method);
-		return fault_set(fault, 404, RPC_METHOD_NOT_FOUND, text);
-	}
 	if (headers && check_name(m, headers->name, fault))
 		return -1;
 	if (needs_tasks(m) && !mcp_client_extends(m->params, MCP_TASKS))

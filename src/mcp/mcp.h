@@ -44,11 +44,6 @@ extern const char MCP_TASKS[]; /* the name of the extension for tasks (mcp_task.
 /* The method of this name, MCP_UNKNOWN also for one of the other era. */
 enum mcp_method mcp_method_of(const char *name, bool modern);
 
-/* Methods of the modern era that the program serves besides those of mcp_method_of, which calls
- * them unknown still: mcp_check_modern lets them pass. names: ends with NULL, kept and not copied.
- */
-void mcp_extra_methods(const char *const *names);
-
 /* Whether a request says in params._meta which revision it speaks: then it is modern, whatever
  * else is true of the connection. */
 bool mcp_is_modern(const cJSON *params);
@@ -82,9 +77,13 @@ bool mcp_client_extends(const cJSON *params, const char *extension);
  * in it (SEP-2663): fills fault, and returns -1. */
 int mcp_lacks_tasks(struct mcp_fault *fault);
 
+/* The fault of a request whose method we do not know: fills fault, and returns -1. */
+int mcp_lacks_method(const char *method, struct mcp_fault *fault);
+
 /* Checks a modern request in the order of the specification ("Versioning", "HTTP headers"):
- * _meta, header against body, version, method header, method, name header; then that a client
- * which asks for tasks declares that extension. headers: NULL on stdio. 0, or -1 and fault. */
+ * _meta, header against body, version, method header, name header; then that a client which asks
+ * for tasks declares that extension. Whether there is such a method is for the caller to see
+ * (mcp_lacks_method). headers: NULL on stdio. 0, or -1 and fault. */
 int mcp_check_modern(const struct rpc_message *m, const struct mcp_headers *headers,
                      struct mcp_fault *fault);
 

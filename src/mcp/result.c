@@ -2,6 +2,8 @@
 
 #include "json_writer.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 void result_add_error(struct str *out, const char *code, const char *text)
@@ -17,6 +19,18 @@ void result_error(struct str *out, const char *code, const char *text)
 	json_object(out);
 	result_add_error(out, code, text);
 	json_object_end(out);
+}
+
+void result_refuse(struct call *c, const char *code, const char *format, ...)
+{
+	char text[ERR_TEXT_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	result_error(&c->result, code, text);
+	c->is_error = true;
 }
 
 static const char AGAIN[] =

@@ -2,12 +2,17 @@
 #ifndef RESULT_H
 #define RESULT_H
 
+#include "call.h"
 #include "request.h"
 
 /* Adds the members of an error. */
 void result_add_error(struct str *out, const char *code, const char *text);
 /* Makes out an object of them alone. */
 void result_error(struct str *out, const char *code, const char *text);
+
+/* Makes it the result of a call. */
+void result_refuse(struct call *c, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Adds the members of a question that is approved, rejected, expired or still open: status,
  * request_id, and reason or message. */

@@ -17,7 +17,9 @@ static struct proposal proposal_of(const struct job *j)
 		                  .body_length = j->request.body.length,
 		                  .database = j->a->database,
 		                  .run_dir = j->a->run_dir,
-		                  .fuzz = (size_t)setting_int(j->a->store, "apply.fuzz_lines", 0) };
+		                  .fuzz = (size_t)setting_int(j->a->store, "apply.fuzz_lines", 0),
+		                  .asked = j->request.files,
+		                  .asked_count = j->request.file_count };
 }
 
 static bool same_text(const char *a, const char *b)
@@ -71,7 +73,7 @@ static const char *renamed_from(const struct plan *plan, const struct planned *f
 {
 	if (!f->by || !f->by->is_rename || f->from == PLAN_NONE)
 		return NULL;
-	return str_text(&plan->files[f->from].target);
+	return plan->files[f->from].is.target;
 }
 
 static void take_plan(struct job *j, struct plan *plan, struct job *into)
@@ -93,13 +95,26 @@ static void take_plan(struct job *j, struct plan *plan, struct job *into)
 	free(like);
 }
 
+/* That what comes out is what was shown. What has changed under a forced one was not. */
+static int compare_results(struct job *j, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count && !j->force; i++) {
+		const struct touched *now = &plan->files[i].is, *then = &j->request.files[i];
+
+		if (strcmp(now->hash, then->hash) == 0 &&
+		    strcmp(now->result_hash, then->result_hash) != 0)
+			return not_shown(&j->report->why, now->path);
+	}
+	return 0;
+}
+
 static int plan_write(struct job *j, struct job *into)
 {
 	OWNED(plan) struct plan plan = PLAN_INIT;
 	struct proposal p = proposal_of(j);
 
 	if (plan_look(j->root_fd, &p, &plan, &j->report->why) || compare(j, &plan) ||
-	    plan_work(&p, &plan, &j->report->why))
+	    plan_work(&p, &plan, &j->report->why) || compare_results(j, &plan))
 		return -1;
 	take_plan(j, &plan, into);
 	return 0;

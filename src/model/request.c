@@ -63,10 +63,13 @@ static int read_files(struct store *st, int64_t seq, struct request *r, struct e
 		f = &r->files[r->file_count++];
 		*f = (struct touched){ .path = col_copy(s, REQUEST_FILE_LIST_PATH) };
 		f->action = touched_action(col_text(s, REQUEST_FILE_LIST_ACTION));
+		f->target = col_copy(s, REQUEST_FILE_LIST_TARGET);
 		f->other = col_copy(s, REQUEST_FILE_LIST_OTHER_PATH);
 		f->mode = (unsigned)col_int(s, REQUEST_FILE_LIST_MODE);
 		(void)snprintf(f->hash, sizeof(f->hash), "%s",
 		               col_text(s, REQUEST_FILE_LIST_ORIGINAL_HASH));
+		(void)snprintf(f->result_hash, sizeof(f->result_hash), "%s",
+		               col_text(s, REQUEST_FILE_LIST_RESULT_HASH));
 	}
 	stmt_reset(s);
 	return got;
@@ -156,6 +159,16 @@ void request_clear(struct request *r)
 		touched_clear(&r->files[i]);
 	free(r->files);
 	*r = (struct request)REQUEST_INIT;
+}
+
+void request_add_name(struct str *out, const struct request *r)
+{
+	for (size_t i = 0; i < r->file_count; i++)
+		if (r->file_path && strcmp(r->files[i].path, r->file_path) == 0) {
+			touched_add_name(out, &r->files[i]);
+			return;
+		}
+	str_add(out, r->file_path ? r->file_path : "");
 }
 
 struct sha256 request_shown_digest(const struct request *r)
@@ -292,10 +305,12 @@ static int insert_files(struct store *st, int64_t request, const struct question
 
 		bind_int(s, ":request", request);
 		bind_text(s, ":path", f->path);
+		bind_text(s, ":target", f->target);
 		bind_text(s, ":action", f->action);
 		bind_text(s, ":other_path", f->other);
 		bind_int(s, ":mode", f->mode);
 		bind_text(s, ":original_hash", f->hash);
+		bind_text(s, ":result_hash", f->result_hash);
 		if (stmt_run(s, e) < 0)
 			return -1;
 	}

@@ -34,6 +34,9 @@ int request_read(struct store *st, int64_t seq, struct request *r, struct err *e
 int request_read_answer(struct store *st, int64_t seq, struct request *r, struct err *e);
 void request_clear(struct request *r);
 
+/* The file that a clearance is about, as touched_add_name; nothing for other kinds. */
+void request_add_name(struct str *out, const struct request *r);
+
 /* The digest of a clearance, anew from what stands in r. */
 struct sha256 request_shown_digest(const struct request *r);
 

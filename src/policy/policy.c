@@ -1,6 +1,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "policy.h"
 
+#include "always_ask.h"
+#include "command_line.h"
 #include "json.h"
 #include "tool_name.h"
 
@@ -522,6 +524,16 @@ void policy_unknown(const struct policy *p, struct str *out)
 	str_add(out, str_text(&p->unknown));
 }
 
+void policy_warnings(const struct policy *p, struct str *out)
+{
+	for (size_t i = 0; i < p->tools.count; i++)
+		if (strcmp(tool_name(p->tools.items[i].text), "check_clearance") == 0)
+			str_addf(out,
+			         "tools: %s allows every change to every file, but those that are "
+			         "always asked; name files in file_patterns.write instead\n",
+			         p->tools.items[i].text);
+}
+
 /* ---- judging ---- */
 
 enum match { MATCH_NO, MATCH_YES, MATCH_TOO_HARD };
@@ -592,6 +604,17 @@ static void too_hard(struct policy_answer *a, const struct rule *r)
 	str_addf(&a->why, "the rule '%.200s' takes too long to judge", r->text);
 }
 
+/* A file that is always asked before it is written; NULL: none of them is. */
+static const char *always_asked(const struct policy_question *q, const char **ret_entry)
+{
+	for (size_t i = 0; i < q->path_count && !q->reads; i++) {
+		*ret_entry = always_ask_entry(q->paths[i], q->always_ask);
+		if (*ret_entry)
+			return q->paths[i];
+	}
+	return NULL;
+}
+
 /* Every file has to be allowed; the first one's rule is told. */
 static void judge_files(const struct policy *p, const struct policy_question *q,
                         struct policy_answer *a)
@@ -620,17 +643,48 @@ static void judge_files(const struct policy *p, const struct policy_question *q,
 		str_addf(&a->why, "no rule matches %.200s", q->tool);
 }
 
+struct denial {
+	const struct rules *denied;
+	const struct rule *found;
+};
+
+static bool is_denied(const char *reading, void *arg)
+{
+	struct denial *d = arg;
+	enum match match;
+
+	d->found = first_match(d->denied, reading, &match);
+	return d->found != NULL;
+}
+
+/* Looks for what is denied in the line as it stands and as a shell would split it. Returns whether
+ * that decides. */
+static bool judge_denied(const struct policy *p, const struct policy_question *q,
+                         struct policy_answer *a)
+{
+	struct denial d = { .denied = &p->denied };
+	int read = 0;
+
+	if (!p->denied.count)
+		return false;
+	if (!is_denied(q->tool, &d))
+		read = command_line_read(q->tool, is_denied, &d);
+	if (d.found)
+		str_addf(&a->why, "denied by command:%s", d.found->text);
+	else if (read < 0)
+		str_addf(&a->why, "the line has more than %d commands", COMMAND_LINE_MAX);
+	return d.found || read < 0;
+}
+
 /* Returns whether that decides. */
 static bool judge_command(const struct policy *p, const struct policy_question *q,
                           struct policy_answer *a)
 {
 	enum match match;
-	const struct rule *r = first_match(&p->denied, q->tool, &match);
+	const struct rule *r;
 
-	if (r) {
-		str_addf(&a->why, "denied by command:%s", r->text);
+	if (judge_denied(p, q, a))
 		return true;
-	}
 	r = first_match(&p->commands, q->tool, &match);
 	if (match == MATCH_TOO_HARD)
 		too_hard(a, r);
@@ -666,6 +720,7 @@ static const char *refusal(const struct policy *p, const struct policy_question 
 void policy_judge(const struct policy *p, const struct policy_question *q, struct policy_answer *a)
 {
 	const char *no = refusal(p, q);
+	const char *path, *entry = NULL;
 	const struct rule *r;
 
 	if (no) {
@@ -674,11 +729,19 @@ void policy_judge(const struct policy *p, const struct policy_question *q, struc
 	}
 	if (judge_command(p, q, a))
 		return;
-	r = q->is_command ? NULL : find_tool(p, q->tool);
-	if (r)
-		approve(a, "tool", r);
-	else if (q->is_command) /* a rule about a file says nothing of what a command does to it */
+	path = always_asked(q, &entry);
+	r = find_tool(p, q->tool);
+	if (q->is_command) /* a rule about a file says nothing of what a command does to it */
 		str_addf(&a->why, "no rule matches %.200s", q->tool);
+	else if (command_line_is(q->tool))
+		str_addf(&a->why,
+		         "no rule for commands matches %.200s; with kind terminal_command the "
+		         "operator is asked",
+		         q->tool);
+	else if (path)
+		str_addf(&a->why, "%.200s is always asked, because of %s", path, entry);
+	else if (r)
+		approve(a, "tool", r);
 	else
 		judge_files(p, q, a);
 }

@@ -10,10 +10,11 @@
  * whole command line (PCRE2, with limits: a rule that takes too long allows nothing). Any other
  * is a glob: * and ? stand for what no shell treats specially, so that `cargo test *` does not
  * allow `cargo test; rm -rf ~`; a last " *" may be nothing at all. What is denied is looked for
- * anywhere in the line, and beats what is allowed.
+ * anywhere in the line, also as a shell splits it (command_line.h), and beats what is allowed.
  *
  * File rules are globs over the path beneath the workspace: * and ? stay within a directory, **
- * does not. Rules for reading never allow a write. */
+ * does not. Rules for reading never allow a write, and some files are always asked (always_ask.h).
+ * What can only be a command line is no matter of rules for files or tools, whatever its kind. */
 #ifndef POLICY_H
 #define POLICY_H
 
@@ -45,6 +46,7 @@ struct policy_question {
 	bool reads; /* the files are read, not written */
 	const cJSON *known; /* the configuration's map of commands, where only these may be */
 	/* allowed; NULL: any */
+	const cJSON *always_ask; /* further files that are never written unasked (always_ask.h) */
 };
 
 struct policy_answer {
@@ -70,6 +72,9 @@ void policy_answer_clear(struct policy_answer *a);
 /* Whether what was allowed is to be told in Slack, and in a summary every so many seconds (0: each
  * by itself). */
 bool policy_logs(const struct policy *p, int64_t *ret_summary_seconds);
+
+/* Appends a line for each rule that allows more than whoever wrote it may have meant. */
+void policy_warnings(const struct policy *p, struct str *out);
 
 /* Appends a line for each member of the file that says nothing to us: a misspelt one, mostly. */
 void policy_unknown(const struct policy *p, struct str *out);

@@ -2,8 +2,10 @@
  *
  * The file is looked at (not read) whenever it is asked for, so that an edit, a rename, another
  * link or a directory that came later counts from the next question on; it is compiled once for
- * each of its versions. A file that cannot be read, that is wrong, or that every user of the
- * machine may write denies everything, and says why. */
+ * each of its versions. A file that cannot be read or is wrong denies everything, and says why. So
+ * does one that somebody else may have written: a symlink; another owner's (root's is taken), or
+ * one that its group or every user may write; in a folder of which that holds; in a workspace
+ * whose folder every user may write (a sticky one but they may not). */
 #ifndef POLICY_FILE_H
 #define POLICY_FILE_H
 
@@ -15,6 +17,11 @@
 
 #define POLICY_FILE ".intercom/settings.json"
 
+/* What stood under the file's name when it was looked at. */
+struct policy_seen {
+	struct stat root, folder, file; /* the latter two: of a link itself */
+};
+
 struct policy_file {
 	LIST_ENTRY(policy_file) next;
 	char *workspace_root; /* owned */
@@ -25,7 +32,7 @@ struct policy_file {
 	bool changed; /* it is another one than was last written down; the caller resets */
 	bool told; /* for the caller: it is in the log */
 	bool watched; /* for the caller: it hears of changes */
-	struct stat seen; /* of the file, when it was read */
+	struct policy_seen seen;
 	int64_t read_ms; /* unix */
 };
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CONFIG_FIELDS_MAX = 48 };
+enum { CONFIG_FIELDS_MAX = 64 };
 
 /* Where a setting's value comes from. */
 enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
@@ -112,6 +112,7 @@ struct config {
 	} ipc;
 	struct {
 		bool require_global_allowlist;
+		struct config_texts always_ask;
 	} policy;
 	struct {
 		int format; /* enum config_log_format */

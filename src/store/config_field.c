@@ -44,9 +44,18 @@ static bool one_word(const char *text)
 	return true;
 }
 
+/* Names between slashes. */
+static bool file_name(const char *text)
+{
+	return *text && *text != '/' && text[strlen(text) - 1] != '/' && !strstr(text, "//");
+}
+
 const struct config_rule CONFIG_NOT_EMPTY = { not_empty, "a text that is not empty" };
 static const struct config_rule IPC_NAME = {
 	paths_name_fits, "1 to 64 characters of A-Z a-z 0-9 . _ -, not '.' or '..'"
+};
+static const struct config_rule FILE_NAME = {
+	file_name, "a name, or names with '/' between them, where * ? [a-z] stand within a name"
 };
 const struct config_rule CONFIG_CHANNEL = { slack_channel,
 	                                    "a channel id: C or G, then letters A-Z and digits" };
@@ -180,6 +189,9 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "policy.require_global_allowlist", KIND_BOOLEAN, AT(policy.require_global_allowlist),
 	  .preset = "false",
 	  .comment = "whether a workspace may approve only commands of [commands] by itself" },
+	{ "policy.always_ask", KIND_TEXTS, AT(policy.always_ask), .preset = "", .rule = &FILE_NAME,
+	  .example = "[\"*.tf\", \"deploy/keys\"]",
+	  .comment = "files and folders that no policy lets anybody write unasked, at any depth" },
 
 	{ "log.format", KIND_CHOICE, AT(log.format), .preset = "text", .choices = LOG_FORMATS,
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },

@@ -1,7 +1,9 @@
-/* Stands in for turn.c: each message is answered at once, or has a run. */
+/* Stands in for what is above the transport: each message is answered at once, or has a run. */
 #include "fixture.h"
 
+#include "http.h"
 #include "log.h"
+#include "take.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -250,9 +252,6 @@ static const struct {
 	{ "completion/complete", ERA_BOTH, completion_complete },
 };
 
-/* Those of the modern era that production does not have. */
-static const char *const EXTRA[] = { "prompts/list", "prompts/get", "completion/complete", NULL };
-
 static void take_request(struct front *f, struct sink *sink, const struct rpc_message *m)
 {
 	bool modern = mcp_is_modern(m->params);
@@ -272,7 +271,7 @@ static void take_request(struct front *f, struct sink *sink, const struct rpc_me
 
 /* ---- what http.c calls ---- */
 
-void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
+void take_message(struct front *f, struct sink *sink, struct rpc_message *m)
 {
 	if (m->kind == RPC_REQUEST)
 		take_request(f, sink, m);
@@ -282,8 +281,8 @@ void front_take(struct front *f, struct sink *sink, struct rpc_message *m)
 }
 
 /* For signs of life on /sse, which the suite does not open: it gives none. */
-void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
-                const char *rpc_id, const char *progress_token, bool modern)
+void hold_caller(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
+                 const char *rpc_id, const char *progress_token, bool modern)
 {
 	(void)f;
 	(void)sink;
@@ -294,7 +293,7 @@ void front_hold(struct front *f, struct sink *sink, int64_t call_seq, int64_t st
 	(void)modern;
 }
 
-void front_gone(struct sink *s)
+void hold_gone(struct sink *s)
 {
 	if (s->gone)
 		return;
@@ -303,21 +302,6 @@ void front_gone(struct sink *s)
 	runs_forget(s);
 	listeners_forget(s);
 	sink_drop(s);
-}
-
-/* Only resuming and ending come this way. */
-struct job *front_queue(struct front *f, enum job_kind kind, struct sink *sink,
-                        struct rpc_message *message)
-{
-	struct job *job = xcalloc(1, sizeof(*job));
-
-	(void)message;
-	job->kind = kind;
-	job->sink = sink;
-	sink_hold(sink);
-	STAILQ_INSERT_TAIL(&f->jobs, job, next);
-	event_active(f->turn, EV_TIMEOUT, 0);
-	return job;
 }
 
 static void end_session(struct front *f, struct sink *sink)
@@ -332,7 +316,8 @@ static void end_session(struct front *f, struct sink *sink)
 	sink->by->finish(sink, 204);
 }
 
-void front_turn(evutil_socket_t fd, short what, void *arg)
+/* Only resuming and ending come this way. */
+static void run_turn(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
 	struct job *job;
@@ -345,8 +330,7 @@ void front_turn(evutil_socket_t fd, short what, void *arg)
 			runs_resume(job->sink, job->call_seq);
 		else
 			end_session(f, job->sink);
-		sink_drop(job->sink);
-		free(job);
+		job_free(job);
 	}
 }
 
@@ -373,7 +357,7 @@ static int serve(struct front *f, struct err *e)
 		(void)event_base_dispatch(f->base);
 	}
 	http_stop(f);
-	front_turn(-1, 0, f);
+	run_turn(-1, 0, f);
 	tasks_clear();
 	runs_clear();
 	for (size_t i = 0; i < COUNT(signals); i++)
@@ -396,8 +380,7 @@ int main(int argc, char **argv)
 	(void)snprintf(f.settings.places.host, sizeof(f.settings.places.host), "fixture");
 	STAILQ_INIT(&f.jobs);
 	f.base = event_base_new();
-	f.turn = event_new(f.base, -1, 0, front_turn, &f);
-	mcp_extra_methods(EXTRA);
+	f.turn = event_new(f.base, -1, 0, run_turn, &f);
 	if (store_migrate(&f.worker.store, argv[1], NULL, &e) || serve(&f, &e))
 		(void)fprintf(stderr, "%s: %s\n", argv[0], e.text);
 	event_free(f.turn);

@@ -1,9 +1,8 @@
 /* fixture: a server with the tools, prompts and resources that the MCP conformance suite asks for,
  * on the HTTP transport and the message layer of mcp-front.
  *
- *   fixture.c   stands in for turn.c: sessions, methods, resumed streams; the program
- *   lists.c     prompts, resources, completion; subscriptions/listen
- *   tools.c     the tools
+ *   fixture.c   stands in for take.c, hold.c and turn.c: sessions, methods, resumed streams; the
+ * program lists.c     prompts, resources, completion; subscriptions/listen tools.c     the tools
  *   tasks.c     calls that become tasks, and the methods about those
  *   runs.c     calls that take time: their streams, and requests to the client
  *   input.c     tools and a prompt that need input (multi round-trip requests)

@@ -150,10 +150,13 @@ void insert_request(const char *path, const char *body, const struct touched *fi
 	str_add(&sql, ")");
 	for (size_t i = 0; i < count; i++) {
 		str_addf(&sql,
-		         "; INSERT INTO request_file (request_seq, mode, original_hash, action, "
-		         "path, other_path) VALUES (%d, %u, '%s', '%s', ",
-		         n, files[i].mode, files[i].hash, files[i].action);
+		         "; INSERT INTO request_file (request_seq, mode, original_hash, "
+		         "result_hash, action, path, target, other_path) VALUES (%d, %u, '%s', "
+		         "'%s', '%s', ",
+		         n, files[i].mode, files[i].hash, files[i].result_hash, files[i].action);
 		add_quoted(&sql, files[i].path);
+		str_add(&sql, ", ");
+		add_quoted(&sql, files[i].target);
 		str_add(&sql, ", ");
 		add_text_or_null(&sql, files[i].other);
 		str_add(&sql, ")");
@@ -175,16 +178,19 @@ void say_yes(void)
 /* What a proposal for path is as things are, if it can be taken at all. */
 static bool is_plan(const char *path, const char *body, struct plan *plan)
 {
+	OWNED(char_ptr)
+	char *fuzz = rows("SELECT value FROM setting WHERE name = 'apply.fuzz_lines'");
 	const struct proposal p = { .workspace_root = ws,
 		                    .file_path = path,
 		                    .body = body,
 		                    .body_length = strlen(body),
+		                    .fuzz = (size_t)atoi(fuzz),
 		                    .database = test_db() };
 	struct refusal why = { .code = NULL };
 	int root, failed;
 
 	ck_assert_int_eq(workspace_open(ws, &root, NULL), 0);
-	failed = plan_look(root, &p, plan, &why);
+	failed = plan_look(root, &p, plan, &why) || plan_work(&p, plan, &why);
 	(void)close(root);
 	return failed == 0;
 }
@@ -201,7 +207,10 @@ void ask(const char *path, const char *body)
 		insert_request(path, body, files, plan.count, plan.primary);
 		free(files);
 	} else {
-		struct touched one = { .path = (char *)path, .action = "create", .hash = NO_FILE };
+		struct touched one = { .path = (char *)path,
+			               .target = (char *)path,
+			               .action = "create",
+			               .hash = NO_FILE };
 
 		insert_request(path, body, &one, 1, 0);
 	}

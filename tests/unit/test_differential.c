@@ -346,7 +346,7 @@ static void write_plan(const struct plan *plan)
 		const struct planned *f = &plan->files[i];
 		char path[200];
 
-		(void)snprintf(path, sizeof(path), "old/%s", str_text(&f->target));
+		(void)snprintf(path, sizeof(path), "old/%s", f->is.target);
 		if (strcmp(f->is.action, "read") == 0)
 			continue;
 		if (strcmp(f->is.action, "delete") == 0) {

@@ -1,5 +1,6 @@
 /* policy: what a workspace's settings.json allows, and the file as it changes. No process of ours.
  */
+#include "json.h"
 #include "policy_file.h"
 #include "suite.h"
 
@@ -263,6 +264,42 @@ START_TEST(what_is_denied_beats_what_is_allowed_wherever_it_stands)
 	asks("curl -X POST -d x");
 	allows("rmdir x", "command:^.*$");
 	allows("gone", "command:^.*$");
+}
+END_TEST
+
+START_TEST(a_denial_is_met_however_a_shell_lets_the_command_be_spelt)
+{
+	static const char *const DENIED[] = {
+		"/bin/rm x",      "\"rm\" x",          "'r'm x",       "r\\m x",
+		"\"/bin/rm\" x",  "git  push",         "git\tpush",    "git 'push' --force",
+		"ls;/usr/bin/rm", "A=1 rm x",          "{ rm x; }",    "env A=1 /bin/rm x",
+		"ls|xargs rm",    "ls >x /usr/bin/rm", "$'rm' x",      "ls && \"git\" \"push\"",
+		"ls $(/bin/rm)",  "ls `/bin/rm`",      "! dd if=x",    "A=1 /bin/dd if=x",
+		"ls; dd if=x",    "curl x|\"sh\"",     "sudo ./rm -f",
+	};
+
+	given("{\"enabled\":true,\"commands\":[\"^.*$\"],\"chat.tools.terminal.autoApprove\":{"
+	      "\"rm\":false,\"git push *\":false,\"/^dd\\\\b/\":false,"
+	      "\"/curl .*\\\\| *sh/\":false}}");
+	for (size_t i = 0; i < COUNT(DENIED); i++)
+		asks(DENIED[i]);
+	allows("ls firm", "command:^.*$");
+	allows("git status push", "command:^.*$");
+	allows("ls add", "command:^.*$");
+}
+END_TEST
+
+START_TEST(a_line_of_too_many_commands_is_asked_where_something_is_denied)
+{
+	OWNED(str) struct str line = STR_INIT;
+
+	for (int i = 0; i < 1000; i++)
+		str_add(&line, "ls;");
+	given("{\"enabled\":true,\"commands\":[\"^.*$\"]}");
+	allows(line.bytes, "command:^.*$");
+	given("{\"enabled\":true,\"commands\":[\"^.*$\"],"
+	      "\"chat.tools.terminal.autoApprove\":{\"rm\":false}}");
+	asks(line.bytes);
 }
 END_TEST
 
@@ -633,6 +670,61 @@ START_TEST(a_rule_for_reading_allows_no_write)
 }
 END_TEST
 
+START_TEST(some_files_are_asked_whatever_the_patterns_say)
+{
+	static const char *const ASKED[] = {
+		".git/hooks/x",       "a/.git/config",    ".intercom/settings.json",
+		"a/.intercom/x",      ".github/w/ci.yml", "sub/.github/x",
+		".gitlab-ci.yml",     "a/.GitLab-CI.yml", ".claude/settings.json",
+		".codex/config.toml", ".gemini/x",        ".cursor/mcp.json",
+		".vscode/tasks.json", ".mcp.json",        "x/y/.mcp.json",
+		"AGENTS.md",          "a/agents.md",      "CLAUDE.md",
+		"docs/GEMINI.md",     ".husky/pre-push",  ".envrc",
+		"a/.envrc",           "main.tf",          "a/b/main.TF",
+		"deploy/prod/x",      "a/deploy/prod",
+	};
+	static const char *const ALLOWED[] = { ".gitignore", "git/x",      "docs/AGENTS.md.txt",
+		                               "envrc",      "deploy/dev", "prod" };
+	OWNED(cJSON_ptr) cJSON *more = cJSON_Parse("[\"*.tf\",\"deploy/prod\"]");
+
+	given("{\"enabled\":true,\"tools\":[\"check_clearance\"],"
+	      "\"file_patterns\":{\"write\":[\"**\"],\"read\":[\"**\"]}}");
+	for (size_t i = 0; i < COUNT(ASKED); i++) {
+		struct policy_question q = {
+			.tool = "edit", .paths = &ASKED[i], .path_count = 1, .always_ask = more
+		};
+
+		judge(&q, NULL);
+		q.tool = "check_clearance";
+		judge(&q, NULL);
+		q.reads = true;
+		judge(&q, "tool:check_clearance");
+	}
+	for (size_t i = 0; i < COUNT(ALLOWED); i++)
+		judge(
+		    &(struct policy_question){
+		        .tool = "edit", .paths = &ALLOWED[i], .path_count = 1, .always_ask = more },
+		    "file_pattern:write:**");
+}
+END_TEST
+
+START_TEST(a_command_line_without_its_kind_is_no_matter_of_rules_for_files)
+{
+	static const char *const PATHS[] = { "docs/a" };
+	static const char *const LINES[] = { "rm -rf docs", "/bin/rm", "rm;ls", "./x", "r\"m\"" };
+
+	given("{\"enabled\":true,\"commands\":[\"git status\"],\"tools\":[\"rm -rf docs\"],"
+	      "\"file_patterns\":{\"write\":[\"docs/**\"]}}");
+	for (size_t i = 0; i < COUNT(LINES); i++)
+		judge(
+		    &(struct policy_question){ .tool = LINES[i], .paths = PATHS, .path_count = 1 },
+		    NULL);
+	allows("git status", "command:git status");
+	judge(&(struct policy_question){ .tool = "edit", .paths = PATHS, .path_count = 1 },
+	      "file_pattern:write:docs/**");
+}
+END_TEST
+
 START_TEST(each_file_that_is_touched_must_be_allowed)
 {
 	static const char *const BOTH[] = { "docs/a.md", "tests/b.c" };
@@ -663,6 +755,8 @@ int main(void)
 	tcase_add_test(c, what_a_shell_treats_specially_never_rides_on_a_glob);
 	tcase_add_test(c, an_expression_is_anchored_at_both_ends);
 	tcase_add_test(c, what_is_denied_beats_what_is_allowed_wherever_it_stands);
+	tcase_add_test(c, a_denial_is_met_however_a_shell_lets_the_command_be_spelt);
+	tcase_add_test(c, a_line_of_too_many_commands_is_asked_where_something_is_denied);
 	tcase_add_test(c, a_hostile_expression_ends_and_allows_nothing);
 	tcase_add_test(c, no_hostile_expression_takes_long_or_allows_anything);
 	tcase_add_test(c, the_most_and_slowest_rules_end_soon);
@@ -675,6 +769,8 @@ int main(void)
 	tcase_add_test(c, a_tool_has_two_names);
 	tcase_add_test(c, a_glob_of_a_path_stays_in_its_directory_unless_it_has_two_stars);
 	tcase_add_test(c, a_rule_for_reading_allows_no_write);
+	tcase_add_test(c, some_files_are_asked_whatever_the_patterns_say);
+	tcase_add_test(c, a_command_line_without_its_kind_is_no_matter_of_rules_for_files);
 	tcase_add_test(c, each_file_that_is_touched_must_be_allowed);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -327,8 +327,11 @@ START_TEST(context_that_differs_is_a_conflict_but_with_fuzz)
 	                           " one\n two\n-three\n+3\n four\n five\n";
 
 	begin();
+	file("a.txt", "one\ntwo\nthree\nfour\nfive\n");
+	approve("a.txt", diff);
 	file("a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
-	apply("a.txt", diff);
+	call_check_diff(true);
+	run_worker("applier");
 	is_refused("patch_conflict", "patch conflict: a.txt: hunk 1 of 1 does not match at line 1");
 	file_is("a.txt", "ONE\ntwo\nthree\nfour\nfive\n");
 	given("INSERT INTO setting VALUES ('apply.fuzz_lines', '1', 'file',"
@@ -571,7 +574,9 @@ END_TEST
 /* The front of another build has shown less than this one finds in the diff. */
 START_TEST(paths_that_the_diff_touches_beside_those_shown_are_refused)
 {
-	struct touched one = { .path = (char *)"a.txt", .action = touched_action("modify") };
+	struct touched one = { .path = (char *)"a.txt",
+		               .target = (char *)"a.txt",
+		               .action = touched_action("modify") };
 	static const char OLD[] = "one\ntwo\nthree\n";
 
 	given_many();
@@ -670,6 +675,7 @@ START_TEST(the_bytes_before_come_back_to_the_byte)
 	run_worker("applier");
 	insert_request("a.bin", "new",
 	               &(struct touched){ .path = (char *)"a.bin",
+	                                  .target = (char *)"a.bin",
 	                                  .action = touched_action("modify"),
 	                                  .hash = NO_FILE },
 	               1, 0);

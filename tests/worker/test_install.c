@@ -149,14 +149,17 @@ static void teardown(void)
 	str_clear(&err_out);
 }
 
-/* text with @ replaced by the program's path; valid until the next call. */
+/* text with @/ws replaced by the working directory, and @ by the program's path; valid until the
+ * next call. */
 static const char *with_binary(const char *text)
 {
 	static struct str made;
 
 	str_reset(&made);
 	for (; *text; text++)
-		if (*text == '@')
+		if (strncmp(text, "@/ws", 4) == 0)
+			str_add(&made, folder);
+		else if (*text == '@')
 			str_add(&made, binary);
 		else
 			str_add_char(&made, *text);
@@ -167,7 +170,7 @@ static const char *with_binary(const char *text)
 	indent "\"intercom\": {\n" indent "  \"type\": \"stdio\",\n" indent                        \
 	       "  \"command\": \"@\",\n" indent                                                    \
 	       "  \"args\": [\"mcp\", \"--wait\", \"3600\"],\n" indent                             \
-	       "  \"timeout\": 3700000\n" indent "}"
+	       "  \"alwaysLoad\": true,\n" indent "  \"timeout\": 3700000\n" indent "}"
 
 /* ---- each host ---- */
 
@@ -179,32 +182,51 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 		{ "claude", ".claude.json",
 		  "{\n  \"mcpServers\": {\n" ENTRY_2("    ") "\n  }\n}\n" },
 		{ "claude", ".claude/settings.json",
-		  "{\n  \"env\": {\n    \"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS\": \"0\"\n  }\n}\n" },
+		  "{\n  \"env\": {\n    \"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS\": \"0\"\n  },\n"
+		  "  \"permissions\": {\n    \"allow\": [\"mcp__intercom\"]\n  }\n}\n" },
 		{ "claude --project", "ws/.mcp.json",
 		  "{\n  \"mcpServers\": {\n" ENTRY_2("    ") "\n  }\n}\n" },
 		{ "claude --http", ".claude.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n      \"type\": \"http\",\n"
 		  "      \"url\": \"http://127.0.0.1:3000/mcp?wait=3600\",\n"
-		  "      \"timeout\": 3700000\n    }\n  }\n}\n" },
+		  "      \"alwaysLoad\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
 		{ "codex", ".codex/config.toml",
 		  "[mcp_servers.intercom]\ncommand = \"@\"\nargs = [\"mcp\", \"--wait\", "
 		  "\"3600\"]\n"
+		  "default_tools_approval_mode = \"approve\"\nrequired = true\n"
 		  "tool_timeout_sec = 3700\n" },
 		{ "codex --http --wait 60", ".codex/config.toml",
 		  "[mcp_servers.intercom]\nurl = \"http://127.0.0.1:3000/mcp?wait=60\"\n"
+		  "default_tools_approval_mode = \"approve\"\nrequired = true\n"
 		  "tool_timeout_sec = 160\n" },
 		{ "codex --project", "ws/.codex/config.toml",
 		  "[mcp_servers.intercom]\ncommand = \"@\"\nargs = [\"mcp\", \"--wait\", "
 		  "\"3600\"]\n"
+		  "default_tools_approval_mode = \"approve\"\nrequired = true\n"
 		  "tool_timeout_sec = 3700\n" },
 		{ "gemini", ".gemini/settings.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n      \"command\": \"@\",\n"
-		  "      \"args\": [\"mcp\", \"--wait\", \"3600\"],\n      \"timeout\": 3700000\n"
+		  "      \"args\": [\"mcp\", \"--wait\", \"3600\"],\n      \"trust\": true,\n      "
+		  "\"timeout\": 3700000\n"
 		  "    }\n  }\n}\n" },
 		{ "gemini --http", ".gemini/settings.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n"
 		  "      \"httpUrl\": \"http://127.0.0.1:3000/mcp?wait=3600\",\n"
-		  "      \"timeout\": 3700000\n    }\n  }\n}\n" },
+		  "      \"trust\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
+		{ "qwen", ".qwen/settings.json",
+		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n      \"command\": \"@\",\n"
+		  "      \"args\": [\"mcp\", \"--wait\", \"3600\"],\n      \"trust\": true,\n      "
+		  "\"timeout\": 3700000\n"
+		  "    }\n  }\n}\n" },
+		{ "qwen --http", ".qwen/settings.json",
+		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n"
+		  "      \"httpUrl\": \"http://127.0.0.1:3000/mcp?wait=3600\",\n"
+		  "      \"trust\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
+		{ "copilot", ".copilot/permissions-config.json",
+		  "{\n  \"locations\": {\n    \"@/ws\": {\n      \"tool_approvals\": "
+		  "[\n        {\n          \"kind\": \"mcp\",\n          \"serverName\": "
+		  "\"intercom\",\n          \"toolName\": null\n        }\n      ]\n    }\n  "
+		  "}\n}\n" },
 		{ "copilot", ".copilot/mcp-config.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n      \"type\": \"local\",\n"
 		  "      \"command\": \"@\",\n      \"args\": [\"mcp\", \"--wait\", \"3600\"],\n"
@@ -269,7 +291,7 @@ START_TEST(print_only_prints)
 }
 END_TEST
 
-START_TEST(the_plain_name_is_written_when_it_is_the_one_in_the_path)
+START_TEST(the_plain_name_is_written_in_a_project_when_it_is_the_one_in_the_path)
 {
 	OWNED(str) struct str path = STR_INIT;
 
@@ -277,9 +299,9 @@ START_TEST(the_plain_name_is_written_when_it_is_the_one_in_the_path)
 	ck_assert_int_eq(symlink(binary, in("bin/agent-intercom")), 0);
 	str_addf(&path, "%s:%s", in("bin"), getenv("PATH"));
 	(void)setenv("PATH", str_text(&path), 1);
-	does("install gemini --print");
+	does("install gemini --project --print");
 	says("\"command\": \"agent-intercom\"");
-	does("install cursor --print"); /* an editor has another PATH */
+	does("install gemini --print"); /* a host may have another PATH than a shell */
 	says(with_binary("\"command\": \"@\""));
 }
 END_TEST
@@ -307,7 +329,7 @@ static void round_trip(const char *host, const char *file, const char *before, c
 #define GEMINI_2(indent)                                                                           \
 	indent "\"intercom\": {\n" indent "  \"command\": \"@\",\n" indent                         \
 	       "  \"args\": [\"mcp\", \"--wait\", \"3600\"],\n" indent                             \
-	       "  \"timeout\": 3700000\n" indent "}"
+	       "  \"trust\": true,\n" indent "  \"timeout\": 3700000\n" indent "}"
 
 START_TEST(a_json_file_keeps_its_content_order_and_layout)
 {
@@ -322,17 +344,19 @@ START_TEST(a_json_file_keeps_its_content_order_and_layout)
 	           "{\n\t\"mcpServers\": {\n\t\t\"x\": {\"url\": \"u\"}\n\t},\n\t\"b\": 1\n}\n",
 	           "{\n\t\"mcpServers\": {\n\t\t\"x\": {\"url\": \"u\"},\n\t\t\"intercom\": {\n"
 	           "\t\t\t\"command\": \"@\",\n\t\t\t\"args\": [\"mcp\", \"--wait\", \"3600\"],\n"
-	           "\t\t\t\"timeout\": 3700000\n\t\t}\n\t},\n\t\"b\": 1\n}\n");
+	           "\t\t\t\"trust\": true,\n\t\t\t\"timeout\": 3700000\n\t\t}\n\t},\n\t\"b\": "
+	           "1\n}\n");
 	round_trip("gemini", FILE_NAME, "{\"a\":{},\"mcpServers\":{}}",
 	           "{\"a\":{},\"mcpServers\":{\"intercom\": {\"command\": \"@\", \"args\": "
-	           "[\"mcp\", \"--wait\", \"3600\"], \"timeout\": 3700000}}}");
+	           "[\"mcp\", \"--wait\", \"3600\"], \"trust\": true, \"timeout\": 3700000}}}");
 	round_trip("gemini", FILE_NAME, "{}\n",
 	           "{\n  \"mcpServers\": {\n" GEMINI_2("    ") "\n  }\n}\n");
 	round_trip("gemini", FILE_NAME, "\xEF\xBB\xBF{\r\n    \"a\": \"}\"\r\n}\r\n",
 	           "\xEF\xBB\xBF{\r\n    \"a\": \"}\",\r\n    \"mcpServers\": {\r\n"
 	           "        \"intercom\": {\r\n            \"command\": \"@\",\r\n"
 	           "            \"args\": [\"mcp\", \"--wait\", \"3600\"],\r\n"
-	           "            \"timeout\": 3700000\r\n        }\r\n    }\r\n}\r\n");
+	           "            \"trust\": true,\r\n            \"timeout\": 3700000\r\n        "
+	           "}\r\n    }\r\n}\r\n");
 }
 END_TEST
 
@@ -341,7 +365,8 @@ START_TEST(a_toml_file_keeps_every_other_byte)
 	static const char FILE_NAME[] = ".codex/config.toml";
 	static const char TABLE[] =
 	    "[mcp_servers.intercom]\ncommand = \"@\"\n"
-	    "args = [\"mcp\", \"--wait\", \"3600\"]\ntool_timeout_sec = 3700\n";
+	    "args = [\"mcp\", \"--wait\", \"3600\"]\ndefault_tools_approval_mode = "
+	    "\"approve\"\nrequired = true\ntool_timeout_sec = 3700\n";
 	OWNED(str) struct str after = STR_INIT;
 	static const char *const FILES[] = {
 		"# mine\nmodel   = 'o'  # x\n\n[mcp_servers.other]\ncommand = \"c\"\n",
@@ -375,7 +400,8 @@ START_TEST(a_table_in_the_middle_is_replaced_and_its_subtables_stay)
 	does("install codex --yes");
 	holds(".codex/config.toml",
 	      with_binary("[mcp_servers.intercom]\ncommand = \"@\"\nargs = [\"mcp\", \"--wait\", "
-	                  "\"3600\"]\ntool_timeout_sec = 3700\n\n# of the next\n[tools]\nx = 1\n\n"
+	                  "\"3600\"]\ndefault_tools_approval_mode = \"approve\"\nrequired = true\n"
+	                  "tool_timeout_sec = 3700\n\n# of the next\n[tools]\nx = 1\n\n"
 	                  "[ mcp_servers . \"intercom\" . env ]\nA = \"b\"\n\n[end]\n"));
 	does("uninstall codex --yes");
 	holds(".codex/config.toml", "# of the next\n[tools]\nx = 1\n\n[end]\n");
@@ -387,16 +413,16 @@ START_TEST(what_the_user_put_into_our_entry_stays)
 	given(
 	    ".gemini/settings.json",
 	    "{\"mcpServers\": {\"intercom\": {\"command\": \"agent-intercom\", \"args\": [\"mcp\"],"
-	    " \"trust\": true}}}");
+	    " \"env\": {}}}}");
 	does("install gemini --yes");
-	holds(
-	    ".gemini/settings.json",
-	    with_binary("{\"mcpServers\": {\"intercom\": {\"command\": \"@\", \"args\": [\"mcp\", "
-	                "\"--wait\", \"3600\"], \"timeout\": 3700000, \"trust\": true}}}"));
+	holds(".gemini/settings.json",
+	      with_binary(
+	          "{\"mcpServers\": {\"intercom\": {\"command\": \"@\", \"args\": [\"mcp\", "
+	          "\"--wait\", \"3600\"], \"trust\": true, \"timeout\": 3700000, \"env\": {}}}}"));
 	does("install gemini --yes --http");
 	holds(".gemini/settings.json", "{\"mcpServers\": {\"intercom\": {\"httpUrl\": "
 	                               "\"http://127.0.0.1:3000/mcp?wait=3600\", "
-	                               "\"timeout\": 3700000, \"trust\": true}}}");
+	                               "\"trust\": true, \"timeout\": 3700000, \"env\": {}}}}");
 }
 END_TEST
 
@@ -425,9 +451,42 @@ START_TEST(a_setting_that_was_there_before_comes_back)
 	does("install claude --yes");
 	holds(".claude/settings.json",
 	      "{\n  \"env\": {\n    \"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS\": "
-	      "\"0\",\n    \"A\": \"1\"\n  }\n}\n");
+	      "\"0\",\n    \"A\": \"1\"\n  },\n  \"permissions\": {\n    \"allow\": "
+	      "[\"mcp__intercom\"]\n  }\n}\n");
 	does("uninstall claude --yes");
 	holds(".claude/settings.json", BEFORE);
+}
+END_TEST
+
+START_TEST(our_tools_are_added_to_what_a_host_allows_and_only_they_go_again)
+{
+	static const char BEFORE[] =
+	    "{\n  \"permissions\": {\n    \"allow\": [\"Read\"],\n    \"deny\": []\n  }\n}\n";
+
+	given(".claude/settings.json", BEFORE);
+	does("install claude --yes --name gate");
+	ck_assert(shell("grep -q '\"allow\": \\[\"Read\", \"mcp__gate\"\\]' '%s'",
+	                in(".claude/settings.json")));
+	does("uninstall claude --yes --name gate");
+	holds(".claude/settings.json", BEFORE);
+	given(".claude/settings.json",
+	      "{\n  \"permissions\": {\n    \"allow\": [\"mcp__intercom\"]\n  } // mine\n}\n");
+	run("install claude --yes");
+	ck_assert_int_eq(status, 1);
+	says("Put this into \"env\" there:\n\n\"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS\": \"0\"\n");
+	ck_assert_ptr_null(strstr(str_text(&out), "\"permissions\" there"));
+}
+END_TEST
+
+START_TEST(folders_that_install_made_go_with_their_last_file)
+{
+	does("install copilot --yes");
+	given(".copilot/mine", "");
+	does("uninstall copilot --yes");
+	ck_assert_int_eq(access(in(".copilot/mine"), F_OK), 0);
+	does("install qwen --yes");
+	does("uninstall qwen --yes");
+	is_missing(".qwen");
 }
 END_TEST
 
@@ -620,7 +679,7 @@ START_TEST(without_a_terminal_the_change_is_only_shown)
 	given(".gemini/settings.json", BEFORE);
 	run("install gemini");
 	fails(1, "no terminal to ask on; add --yes", ".gemini/settings.json", BEFORE);
-	says(".gemini/settings.json\n@@ -1,3 +1,10 @@\n {\n-  \"a\": 1\n+  \"a\": 1,\n");
+	says(".gemini/settings.json\n@@ -1,3 +1,11 @@\n {\n-  \"a\": 1\n+  \"a\": 1,\n");
 	does("install gemini --yes");
 	run("uninstall gemini");
 	ck_assert_int_eq(status, 1);
@@ -729,13 +788,15 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, each_host_gets_its_file_and_its_timeout);
 	tcase_add_test(c, print_only_prints);
-	tcase_add_test(c, the_plain_name_is_written_when_it_is_the_one_in_the_path);
+	tcase_add_test(c, the_plain_name_is_written_in_a_project_when_it_is_the_one_in_the_path);
 	tcase_add_test(c, a_json_file_keeps_its_content_order_and_layout);
 	tcase_add_test(c, a_toml_file_keeps_every_other_byte);
 	tcase_add_test(c, a_table_in_the_middle_is_replaced_and_its_subtables_stay);
 	tcase_add_test(c, what_the_user_put_into_our_entry_stays);
 	tcase_add_test(c, the_copy_from_before_is_made_once);
 	tcase_add_test(c, a_setting_that_was_there_before_comes_back);
+	tcase_add_test(c, our_tools_are_added_to_what_a_host_allows_and_only_they_go_again);
+	tcase_add_test(c, folders_that_install_made_go_with_their_last_file);
 	tcase_add_test(c, uninstall_does_nothing_where_nothing_is);
 	tcase_add_test(c, a_malformed_file_is_named_with_its_line_and_left);
 	tcase_add_test(c, an_entry_in_another_toml_form_is_refused);

@@ -412,9 +412,9 @@ START_TEST(an_edit_counts_from_the_next_question_on)
 	ck_assert_int_eq(rmdir(folder), 0);
 	ck_assert_int_eq(mkdir(other, 0755), 0);
 	put_file(other, "settings.json", DOCS);
-	ck_assert_int_eq(symlink("elsewhere", folder), 0);
+	ck_assert_int_eq(rename(other, folder), 0); /* a folder that is another */
 	clearance_is("docs/5", "approved");
-	put_file(other, "settings.json", "{}");
+	put_file(folder, "settings.json", "{}");
 	clearance_is("docs/6", "pending");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
@@ -433,6 +433,16 @@ static void is_noticed(const char *version)
 			return;
 	}
 	ck_abort_msg("the newest version is %s, not %s", found, version);
+}
+
+/* Puts another file of the folder in the place of its settings.json. */
+static int rename_over(const char *folder, const char *name)
+{
+	char from[340], to[340];
+
+	(void)snprintf(from, sizeof(from), "%s/%s", folder, name);
+	(void)snprintf(to, sizeof(to), "%s/settings.json", folder);
+	return rename(from, to);
 }
 
 START_TEST(each_way_to_change_the_file_is_noticed_within_a_second_though_nobody_asks)
@@ -454,15 +464,24 @@ START_TEST(each_way_to_change_the_file_is_noticed_within_a_second_though_nobody_
 	ck_assert_int_eq(mkdir(other, 0755), 0);
 	put_file(other, "settings.json", NOTES);
 	ck_assert_int_eq(symlink("elsewhere", folder), 0); /* a link in the directory's place */
+	is_noticed("broken|.intercom is a symlink\n");
+	ck_assert_int_eq(unlink(folder), 0);
+	is_noticed("gone|\n");
+	ck_assert_int_eq(rename(other, folder), 0);
 	is_noticed("loaded|\n");
-	put_file(other, "settings.json", "[]");
+	put_file(folder, "settings.json", "[]");
 	is_noticed("broken|the file must hold one JSON object\n");
-	put_file(other, "a.json", DOCS);
+	put_file(folder, "a.json", DOCS);
 	ck_assert_int_eq(unlink(path), 0);
 	is_noticed("gone|\n");
 	ck_assert_int_eq(symlink("a.json", path), 0); /* a link in the file's place */
+	is_noticed("broken|it is a symlink\n");
+	ck_assert_int_eq(chmod(folder, 0777), 0);
+	ck_assert_int_eq(rename_over(folder, "a.json"), 0);
+	is_noticed("broken|every user may write .intercom; chmod o-w it\n");
+	ck_assert_int_eq(chmod(folder, 0755), 0);
 	is_noticed("loaded|\n");
-	ck_assert_int_eq(unlink(folder), 0);
+	ck_assert_int_eq(unlink(path), 0);
 	is_noticed("gone|\n");
 	clearance_is("docs/a", "pending");
 	ck_assert_int_eq(site_stop(&site), 0);
@@ -565,6 +584,9 @@ START_TEST(policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do)
 	ck_assert_int_eq(check(&said, "--explain edit --path docs/a --path src/b"), 1);
 	says(said.bytes, "no rule allows to write src/b");
 	ck_assert_int_eq(check(&said, "--explain edit --path docs/a"), 0);
+	given_policy("{\"enabled\":true,\"tools\":[\"ask_approval\"]}");
+	ck_assert_int_eq(check(&said, ""), 0);
+	says(said.bytes, "warning: tools: ask_approval allows every change to every file");
 	given_policy("{\"enabled\":1}");
 	ck_assert_int_eq(check(&said, ""), 78);
 	says(said.bytes, "enabled: must be true or false");

@@ -1,8 +1,8 @@
-/* Questions that a client of the legacy era shows to its user: a request of ours on the stream of
- * the call that waits. A modern client is asked with a result instead: see ask.c. */
-#include "elicit.h"
+#include "elicitation.h"
 
+#include "elicit.h"
 #include "front.h"
+#include "json_writer.h"
 #include "log.h"
 
 #include <stdio.h>
@@ -11,9 +11,9 @@
 
 static const char ID_HEAD[] = "\"intercom-"; /* then the call's seq and a quote */
 
-static void write_id(char out[FRONT_ELICIT_ID_BYTES], int64_t call_seq)
+static void write_id(char out[ELICITATION_ID_BYTES], int64_t call_seq)
 {
-	(void)snprintf(out, FRONT_ELICIT_ID_BYTES, "%s%lld\"", ID_HEAD, (long long)call_seq);
+	(void)snprintf(out, ELICITATION_ID_BYTES, "%s%lld\"", ID_HEAD, (long long)call_seq);
 }
 
 /* The call that a response of this id is about, 0: it answers no request of ours. */
@@ -68,7 +68,7 @@ void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, con
 	OWNED(request) struct request r = REQUEST_INIT;
 	OWNED(str) struct str message = STR_INIT;
 	struct err e = ERR_INIT;
-	char id[FRONT_ELICIT_ID_BYTES];
+	char id[ELICITATION_ID_BYTES];
 	int got;
 
 	if (!f->settings.elicitation || !sink->peer->elicits || strcmp(version, "2025-06-18") < 0)
@@ -79,10 +79,13 @@ void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, con
 	if (got <= 0 || strcmp(r.session_mode, "remote") == 0)
 		return;
 	write_id(id, call_seq);
-	str_addf(&message, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"elicitation/create\",", id);
-	str_add(&message, "\"params\":");
+	json_object(&message);
+	json_member(&message, "jsonrpc", "2.0");
+	json_member_raw(&message, "id", id);
+	json_member(&message, "method", "elicitation/create");
+	json_member_name(&message, "params");
 	elicit_params(&message, &r, strcmp(version, "2025-11-25") >= 0);
-	str_add_char(&message, '}');
+	json_object_end(&message);
 	mark(sink, call_seq);
 	sink->by->notify(sink, &message, NULL);
 }
@@ -90,13 +93,17 @@ void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, con
 void elicitation_withdraw(struct sink *sink, int64_t call_seq)
 {
 	OWNED(str) struct str message = STR_INIT;
-	char id[FRONT_ELICIT_ID_BYTES];
+	char id[ELICITATION_ID_BYTES];
 
 	write_id(id, call_seq);
-	str_addf(&message,
-	         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
-	         "\"requestId\":%s,\"reason\":\"the call has ended\"}}",
-	         id);
+	json_object(&message);
+	json_member(&message, "jsonrpc", "2.0");
+	json_member(&message, "method", "notifications/cancelled");
+	json_member_object(&message, "params");
+	json_member_raw(&message, "requestId", id);
+	json_member(&message, "reason", "the call has ended");
+	json_object_end(&message);
+	json_object_end(&message);
 	sink->by->notify(sink, &message, NULL);
 }
 
@@ -114,4 +121,15 @@ int elicitation_run(struct front *f, struct job *job, struct err *e)
 	if (got <= 0 || !f->settings.elicitation)
 		return got < 0 ? -1 : 0;
 	return elicit_take(&f->worker.store, &r, response, &decided, e);
+}
+
+bool elicitation_reply(struct front *f, struct job *job)
+{
+	struct held_call *held = hold_find(f, job->call_seq);
+	struct waiter *w;
+
+	if (held)
+		LIST_FOREACH (w, &held->waiters, of_call)
+			w->elicits = false;
+	return true;
 }

@@ -7,12 +7,14 @@
  *
  * Whoever runs under our uid may connect. With ipc.require_token each line must also carry the
  * auth_token that stands in <run>/ipc.token (0600), another one after each start. */
-#include "front.h"
+#include "ipc.h"
 
 #include "decision.h"
+#include "front.h"
 #include "id.h"
 #include "log.h"
 #include "request.h"
+#include "socket.h"
 
 #include <errno.h>
 #include <event2/buffer.h>

@@ -10,10 +10,18 @@
  * Killed at any moment it leaves rows that tell everything: calls that wait stay 'waiting' with a
  * listener that no longer lives, and the next front hands out their answers to whoever asks again
  * or resumes. */
-#include "mcp_front/front.h"
-
+#include "await_slack.h"
+#include "front.h"
+#include "http.h"
+#include "ipc.h"
 #include "log.h"
+#include "nudges.h"
+#include "park.h"
+#include "pipe.h"
+#include "policies.h"
 #include "setting.h"
+#include "show_files.h"
+#include "turn.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -24,6 +32,14 @@
 static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdio.";
 
 /* ---- configuration ---- */
+
+/* A list or table; NULL where it is missing. */
+static cJSON *setting_json(struct store *st, const char *name)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	return setting_get(st, name, &text, NULL) > 0 ? cJSON_Parse(text.bytes) : NULL;
+}
 
 /* The commands of the configuration, where a workspace's policy may allow no others. */
 static void read_commands(struct front *f)
@@ -84,6 +100,7 @@ static void read_settings(struct front *f)
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
 	                 elicitation.bytes[0] == 't';
 	read_commands(f);
+	s->always_ask = setting_json(st, "policy.always_ask");
 	f->ipc_requires_token =
 	    setting_get(st, "ipc.require_token", &token, NULL) > 0 && token.bytes[0] == 't';
 	if (setting_get(st, "mcp.allow_uids", &uids, NULL) > 0)
@@ -171,6 +188,16 @@ static int take_over(struct front *f, struct err *e)
 
 /* ---- the loop ---- */
 
+/* Looks at everything that others may have changed. */
+static void look(struct front *f)
+{
+	tell_answers(f);
+	park_look(f);
+	nudges_tell(f);
+	await_slack_look(f);
+	show_files_look(f);
+}
+
 static void on_bell(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
@@ -178,11 +205,7 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	doorbell_drain(&f->worker.bell);
-	front_answer(f);
-	front_look_at_parked(f);
-	front_tell_nudges(f);
-	front_look_at_soon(f);
-	front_look_at_views(f);
+	look(f);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -203,11 +226,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	front_answer(f);
-	front_look_at_parked(f);
-	front_tell_nudges(f);
-	front_look_at_soon(f);
-	front_look_at_views(f);
+	look(f);
 	if (worker_heartbeat(&f->worker, &e))
 		log_warn("%s", e.text);
 }
@@ -226,15 +245,15 @@ static int open_loop(struct front *f, struct err *e)
 		return err_set(e, ERR_AGAIN, "libevent gives no event base");
 	STAILQ_INIT(&f->jobs);
 	STAILQ_INIT(&f->parked);
-	STAILQ_INIT(&f->soon);
+	STAILQ_INIT(&f->awaiting_slack);
 	STAILQ_INIT(&f->told);
 	TAILQ_INIT(&f->line);
-	f->turn = event_new(f->base, -1, 0, front_turn, f);
+	f->turn = event_new(f->base, -1, 0, turn_run, f);
 	f->bell = event_new(f->base, f->worker.bell.fd, EV_READ | EV_PERSIST, on_bell, f);
 	f->signal = event_new(f->base, f->worker.signal_fd, EV_READ, on_signal, f);
 	f->beat = event_new(f->base, -1, EV_PERSIST, on_beat, f);
-	f->clock = evtimer_new(f->base, front_progress, f);
-	f->patience = evtimer_new(f->base, front_on_patience, f);
+	f->clock = evtimer_new(f->base, hold_on_clock, f);
+	f->patience = evtimer_new(f->base, await_slack_on_patience, f);
 	(void)event_add(f->bell, NULL);
 	(void)event_add(f->signal, NULL);
 	(void)event_add(f->beat, &beat);
@@ -251,9 +270,9 @@ static void close_loop(struct front *f)
 	pipe_stop(f);
 	http_stop(f);
 	if (f->base)
-		front_turn(-1, 0, f); /* what the closing connections have left to write */
+		turn_run(-1, 0, f); /* what the closing connections have left to write */
 	policies_stop(f);
-	front_clear(f);
+	turn_clear(f);
 	for (size_t i = 0; i < COUNT(events); i++)
 		if (events[i])
 			event_free(events[i]);
@@ -264,6 +283,7 @@ static void close_loop(struct front *f)
 	free(f->settings.run_dir);
 	cJSON_Delete(f->allow_uids);
 	cJSON_Delete(f->settings.commands);
+	cJSON_Delete(f->settings.always_ask);
 	str_clear(&f->default_workspace);
 }
 

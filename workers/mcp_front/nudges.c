@@ -1,9 +1,6 @@
-/* Nudges on open streams: the agent of a stalled session that keeps a connection open on which the
- * server may speak (stdio, the event stream of 2024-11-05) is sent the nudge as a log message at
- * once. Whether its host shows that to the model is the host's affair, so the nudge goes with the
- * result of its next call all the same; only that is its delivery. */
-#include "front.h"
+#include "nudges.h"
 
+#include "front.h"
 #include "log.h"
 
 #include <stdlib.h>
@@ -84,7 +81,7 @@ static void say(struct front *f, const struct nudge *n)
 	s->by->notify(s, &message, NULL);
 }
 
-void front_tell_nudges(struct front *f)
+void nudges_tell(struct front *f)
 {
 	struct nudge nudges[PAGE];
 	struct err e = ERR_INIT;

@@ -2,22 +2,20 @@
  * line says who it is: {"agent-intercom":1, "workspace":"/abs", ..., "resume":"key"}; it is
  * answered with {"agent-intercom":1,"key":"..."}, and with that key it may come back when this
  * process has died. */
-#include "front.h"
+#include "pipe.h"
 
+#include "front.h"
+#include "hold.h"
 #include "id.h"
 #include "log.h"
+#include "socket.h"
+#include "take.h"
 
-#include <errno.h>
 #include <event2/buffer.h>
 #include <event2/listener.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
-
-enum { BACKLOG = 1024 };
 
 static const char SOCKET_NAME[] = "mcp.sock";
 
@@ -28,7 +26,7 @@ static void close_pipe(struct sink *s)
 	if (!pipe)
 		return;
 	LIST_REMOVE(s, in_pipes);
-	front_gone(s); /* s may be no more */
+	hold_gone(s); /* s may be no more */
 	bufferevent_free(pipe);
 }
 
@@ -99,7 +97,7 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 		s->peer->resumed = true;
 		s->peer->closed = false;
 		if (s->peer->seq)
-			(void)front_queue(f, JOB_REOPEN, s, NULL);
+			job_queue_note(f, JOB_REOPEN, s, 0);
 	}
 	str_addf(&answer, "{\"agent-intercom\":1,\"key\":\"%s\"}", s->peer->key);
 	send_line(s, &answer);
@@ -111,7 +109,7 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 /* ---- lines ---- */
 
 /* On stdio a modern message has no headers; the rest of the checks holds. */
-static void take_message(struct sink *s, struct rpc_message *m)
+static void take_checked(struct sink *s, struct rpc_message *m)
 {
 	struct mcp_fault fault;
 
@@ -121,7 +119,7 @@ static void take_message(struct sink *s, struct rpc_message *m)
 		rpc_message_clear(m);
 		return;
 	}
-	front_take(s->front, s, m);
+	take_message(s->front, s, m);
 }
 
 static void take_batch(struct sink *s, const struct rpc_message *batch)
@@ -140,7 +138,7 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 			sink_refuse(s, m.id, wrong.code, wrong.text);
 			rpc_message_clear(&m);
 		} else {
-			take_message(s, &m);
+			take_checked(s, &m);
 		}
 	}
 }
@@ -161,7 +159,7 @@ static void take_line(struct sink *s, const char *line, size_t length)
 		take_batch(s, &m);
 		rpc_message_clear(&m);
 	} else {
-		take_message(s, &m);
+		take_checked(s, &m);
 	}
 }
 
@@ -215,14 +213,6 @@ static void on_event(struct bufferevent *pipe, short what, void *arg)
 
 /* ---- the listener ---- */
 
-bool socket_is_ours(int fd)
-{
-	struct ucred who;
-	socklen_t size = sizeof(who);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.uid == geteuid();
-}
-
 static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *address,
                       int size, void *arg)
 {
@@ -248,25 +238,6 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	bufferevent_setcb(pipe, on_read, NULL, on_event, s);
 	(void)bufferevent_set_timeouts(pipe, &patience, NULL);
 	(void)bufferevent_enable(pipe, EV_READ | EV_WRITE);
-}
-
-struct evconnlistener *socket_listen(struct front *f, const char *name, evconnlistener_cb on_caller,
-                                     struct err *e)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	struct evconnlistener *listener;
-	mode_t before = umask(0177);
-
-	(void)snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/%s", f->worker.run_fd,
-	               name);
-	(void)unlinkat(f->worker.run_fd, name, 0);
-	listener = evconnlistener_new_bind(f->base, on_caller, f,
-	                                   LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, BACKLOG,
-	                                   (struct sockaddr *)&a, (int)sizeof(a));
-	(void)umask(before);
-	if (!listener)
-		(void)err_errno(e, ERR_INPUT, "cannot listen on %s/%s", f->worker.run_dir, name);
-	return listener;
 }
 
 int pipe_start(struct front *f, struct err *e)

@@ -1,6 +1,4 @@
-/* The policy files of the workspaces in use: watched, so that a change is told (and a broken file
- * warned of) when it is made; each question looks for itself anyway. */
-#include "policy_file.h"
+#include "policies.h"
 
 #include "front.h"
 #include "log.h"
@@ -24,7 +22,7 @@ static void watch(struct front *f, struct policy_file *p)
 	 * Where there is no workspace the next question tries again. */
 	p->watched = inotify_add_watch(f->policy_fd, p->workspace_root,
 	                               IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE |
-	                                   IN_ONLYDIR) >= 0;
+	                                   IN_ATTRIB | IN_ONLYDIR) >= 0;
 	(void)snprintf(path, sizeof(path), "%.4095s/.intercom", p->workspace_root);
 	(void)inotify_add_watch(f->policy_fd, path, CHANGES | IN_ONLYDIR);
 }
@@ -47,13 +45,14 @@ static void notice(struct front *f, struct policy_file *p)
 	p->told = true;
 	tell(p);
 	f->has_notes = true;
-	front_turn_soon(f);
+	job_turn_soon(f);
 }
 
 static bool concerns_us(const struct inotify_event *e)
 {
-	return e->len > 0 &&
-	       (strcmp(e->name, ".intercom") == 0 || strcmp(e->name, "settings.json") == 0);
+	if (e->len == 0) /* the folder itself */
+		return (e->mask & IN_ATTRIB) != 0;
+	return strcmp(e->name, ".intercom") == 0 || strcmp(e->name, "settings.json") == 0;
 }
 
 /* Takes what has come: true if it may concern a policy. A folder that went took its watch with it.
@@ -87,7 +86,7 @@ static void on_change(evutil_socket_t fd, short what, void *arg)
 	LIST_FOREACH (p, &f->policies.all, next) {
 		watch(f, p); /* .intercom may have come, or be another */
 		(void)policy_file_of(&f->policies, p->workspace_root);
-		if (!p->exists || p->seen.st_size > 0) /* else it is being written */
+		if (!p->exists || p->seen.file.st_size > 0) /* else it is being written */
 			notice(f, p);
 	}
 }

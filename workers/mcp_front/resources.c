@@ -1,8 +1,9 @@
-/* Resources: read from rows, so they need no turn; but a Slack channel is read by slack-poster, and
- * who asks for it is held until that has answered. */
-#include "resource.h"
+#include "resources.h"
 
+#include "await_slack.h"
 #include "front.h"
+#include "json_writer.h"
+#include "resource.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +15,9 @@ static void refuse_resource(struct sink *sink, const char *id, const char *uri, 
 	OWNED(str) struct str data = STR_INIT;
 
 	(void)snprintf(fault.text, sizeof(fault.text), "%.280s", why);
-	str_add(&data, "{\"uri\":");
-	json_quote(&data, uri);
-	str_add_char(&data, '}');
+	json_object(&data);
+	json_member(&data, "uri", uri);
+	json_object_end(&data);
 	if (data.length < sizeof(fault.data))
 		memcpy(fault.data, data.bytes, data.length + 1);
 	sink->by->refuse(sink, id, &fault);
@@ -54,11 +55,10 @@ static bool is_channel(const struct rpc_message *m)
 	return uri && resource_is_channel(uri);
 }
 
-void resource_take(struct front *f, struct sink *sink, struct rpc_message *m, const char *version,
-                   enum mcp_method method)
+void resources_take(struct front *f, struct sink *sink, struct rpc_message *m, const char *version,
+                    enum mcp_method method)
 {
 	OWNED(str) struct str result = STR_INIT;
-	OWNED(str) struct str message = STR_INIT;
 	struct err e = ERR_INIT;
 
 	if (peer_settle(&f->worker.store, &f->settings.places, sink->peer, &e)) {
@@ -66,7 +66,7 @@ void resource_take(struct front *f, struct sink *sink, struct rpc_message *m, co
 		return;
 	}
 	if (method == MCP_RESOURCES_READ && is_channel(m)) {
-		front_queue(f, JOB_READ, sink, m)->version = version;
+		job_queue(f, JOB_READ, sink, m)->version = version;
 		return;
 	}
 	if (method == MCP_RESOURCES_READ && !make_resource(f, sink, m, version, &result))
@@ -77,8 +77,7 @@ void resource_take(struct front *f, struct sink *sink, struct rpc_message *m, co
 		resource_templates(&result);
 	mcp_end_result(&result, version,
 	               method == MCP_RESOURCES_TEMPLATES ? MCP_CACHE_PUBLIC : MCP_CACHE_PRIVATE);
-	rpc_result(&message, m->id, result.bytes);
-	sink->by->reply(sink, &message, NULL);
+	sink_reply(sink, m->id, &result);
 }
 
 /* ---- a channel ---- */
@@ -88,14 +87,14 @@ static const char *uri_of(const struct job *job)
 	return json_text(job->message.params, "uri");
 }
 
-int resource_run(struct front *f, struct job *job, struct err *e)
+int resources_run(struct front *f, struct job *job, struct err *e)
 {
 	struct err why = ERR_INIT;
 	int got;
 
-	if (!front_has_room(job->sink, job->sink->asking + 1, e))
+	if (!hold_has_room(job->sink, job->sink->asking + 1, e))
 		return -1;
-	got = resource_ask(&f->worker.store, job->sink->peer, uri_of(job), &job->read_seq, &why);
+	got = resource_ask(&f->worker.store, job->sink->peer, uri_of(job), &job->as.read.seq, &why);
 	if (got < 0) {
 		*e = why;
 		return -1;
@@ -103,33 +102,31 @@ int resource_run(struct front *f, struct job *job, struct err *e)
 	if (got > 0)
 		job->sink->asking++;
 	else
-		(void)snprintf(job->fault.text, sizeof(job->fault.text), "%.299s", why.text);
+		(void)snprintf(job->as.read.why, sizeof(job->as.read.why), "%.299s", why.text);
 	return 0;
 }
 
 static void give(struct job *job, const char *json)
 {
 	OWNED(str) struct str result = STR_INIT;
-	OWNED(str) struct str message = STR_INIT;
 
 	resource_content(&result, uri_of(job), json);
 	mcp_end_result(&result, job->version, MCP_CACHE_PRIVATE);
-	rpc_result(&message, job->message.id, result.bytes);
-	job->sink->by->reply(job->sink, &message, NULL);
+	sink_reply(job->sink, job->message.id, &result);
 }
 
-bool resource_is_answered(struct front *f, struct job *job, bool late)
+static bool answer(struct front *f, struct job *job, bool late)
 {
 	static const char UNREAD[] = "slack: nobody has read the channel in 10 s; "
 	                             "agent-intercom-ctl health tells why";
 	OWNED(str) struct str json = STR_INIT;
 	struct err e = ERR_INIT;
-	int got = resource_answer(&f->worker.store, job->read_seq, &json, &e);
+	int got = resource_answer(&f->worker.store, job->as.read.seq, &json, &e);
 
 	if (got == 0 && !late)
 		return false;
-	if (job->park_seq)
-		front_release(f, job->park_seq);
+	if (job->held_as)
+		hold_release(f, job->held_as);
 	if (got > 0)
 		give(job, str_text(&json));
 	else
@@ -138,13 +135,15 @@ bool resource_is_answered(struct front *f, struct job *job, bool late)
 	return true;
 }
 
-void resource_reply(struct front *f, struct job *job)
+bool resources_reply(struct front *f, struct job *job)
 {
-	if (!job->read_seq) {
-		refuse_resource(job->sink, job->message.id, uri_of(job), not_found(job->version),
-		                job->fault.text);
-		front_job_free(job);
-		return;
+	static const struct awaited CHANNEL = { .answer = answer, .ms = RESOURCE_CHANNEL_MS };
+
+	if (job->as.read.seq) {
+		await_slack(f, job, &CHANNEL, false);
+		return false;
 	}
-	front_wait_for_poster(f, job, RESOURCE_CHANNEL_MS);
+	refuse_resource(job->sink, job->message.id, uri_of(job), not_found(job->version),
+	                job->as.read.why);
+	return true;
 }

@@ -1,4 +1,5 @@
-/* Where replies go, whatever the transport. */
+#include "sink.h"
+
 #include "front.h"
 
 #include <stdio.h>
@@ -33,31 +34,18 @@ void sink_drop(struct sink *s)
 	free(s);
 }
 
+void sink_reply(struct sink *s, const char *rpc_id, const struct str *result)
+{
+	OWNED(str) struct str message = STR_INIT;
+
+	rpc_result(&message, rpc_id, result->bytes);
+	s->by->reply(s, &message, NULL);
+}
+
 void sink_refuse(struct sink *s, const char *rpc_id, int code, const char *text)
 {
 	struct mcp_fault fault = { .status = 200, .code = code };
 
 	(void)snprintf(fault.text, sizeof(fault.text), "%s", text);
 	s->by->refuse(s, rpc_id, &fault);
-}
-
-void front_fail(struct front *f, const struct err *e)
-{
-	if (f->failure->kind == ERR_NONE)
-		*f->failure = *e;
-	(void)event_base_loopbreak(f->base);
-}
-
-const char FRONT_OVERFULL[] =
-    "too many big messages are being sent at once (64 MiB); send it again later";
-
-void front_count(struct front *f, size_t *before, size_t now)
-{
-	f->unfinished += now - *before;
-	*before = now;
-}
-
-bool front_is_overfull(const struct front *f, size_t own)
-{
-	return f->unfinished > FRONT_MAX_UNFINISHED && own > FRONT_SMALL_MESSAGE;
 }

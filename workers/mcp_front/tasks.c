@@ -1,14 +1,15 @@
-/* Calls that their clients take as tasks: made, looked at, cancelled, and told to who listens. */
-#include "task.h"
+#include "tasks.h"
 
 #include "front.h"
+#include "task.h"
+#include "tell.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- making and looking ---- */
 
-int task_make(struct front *f, struct job *job, struct err *e)
+int tasks_make(struct front *f, struct job *job, struct err *e)
 {
 	OWNED(task) struct task t = TASK_INIT;
 	int got = task_read(&f->worker.store, job->call_seq, &t, e);
@@ -17,8 +18,8 @@ int task_make(struct front *f, struct job *job, struct err *e)
 	if (got <= 0)
 		return got < 0 ? -1 : err_set(e, ERR_BUG, "a task without a row");
 	mcp_task_created(&job->result, &shown);
-	job->waits = false;
-	job->whole = true;
+	job->as.call.waits = false;
+	job->as.call.whole = true;
 	return 0;
 }
 
@@ -65,7 +66,7 @@ static int cancel(struct front *f, struct job *job, struct err *e)
 	return 0;
 }
 
-int task_run(struct front *f, struct job *job, struct err *e)
+int tasks_run(struct front *f, struct job *job, struct err *e)
 {
 	enum mcp_method method = mcp_method_of(job->message.method, true);
 	const cJSON *params = job->message.params;
@@ -86,6 +87,14 @@ int task_run(struct front *f, struct job *job, struct err *e)
 		return cancel(f, job, e);
 	mcp_empty_result(&job->result, MCP_MODERN); /* no task of ours asks for input */
 	return 0;
+}
+
+bool tasks_reply(struct front *f, struct job *job)
+{
+	if (mcp_method_of(job->message.method, true) == MCP_TASKS_CANCEL)
+		tell_cancelled(f, job->call_seq);
+	job_reply(job);
+	return true;
 }
 
 /* ---- listening ---- */
@@ -137,17 +146,17 @@ static void tell_ended(struct front *f, int64_t call)
 	if (task_read(&f->worker.store, call, &t, &e) <= 0 || t.status == MCP_TASK_WORKING)
 		return;
 	if (t.status == MCP_TASK_CANCELLED)
-		front_let_go(f, call);
+		tell_cancelled(f, call);
 	else
-		(void)front_answer_call(f, call);
+		(void)tell_call(f, call);
 }
 
 static void hold_open(struct front *f, struct sink *sink, const struct rpc_message *m,
                       const struct listened *l)
 {
-	front_hold(f, sink, --f->listen_seq, clock_now_ms(), m->id, NULL, true);
+	hold_caller(f, sink, --f->listen_seq, clock_now_ms(), m->id, NULL, true);
 	for (int i = 0; i < l->count; i++)
-		front_subscribe(f, sink, l->calls[i], m->id);
+		hold_subscriber(f, sink, l->calls[i], m->id);
 	for (int i = 0; i < l->count && !sink->gone; i++)
 		tell_ended(f, l->calls[i]);
 }
@@ -161,14 +170,14 @@ static bool has_room(struct front *f, struct sink *sink, const struct rpc_messag
 	if (f->listens >= FRONT_MAX_LISTENS)
 		(void)err_set(&e, ERR_AGAIN, "%d subscriptions are open, no more may be",
 		              f->listens);
-	if (e.kind == ERR_NONE && front_has_room(sink, more, &e))
+	if (e.kind == ERR_NONE && hold_has_room(sink, more, &e))
 		return true;
 	(void)snprintf(full.text, sizeof(full.text), "%.299s", e.text);
 	sink->by->refuse(sink, m->id, &full);
 	return false;
 }
 
-void task_listen(struct front *f, struct sink *sink, const struct rpc_message *m)
+void tasks_listen(struct front *f, struct sink *sink, const struct rpc_message *m)
 {
 	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(
 	    cJSON_GetObjectItemCaseSensitive(m->params, "notifications"), "taskIds");
@@ -195,7 +204,7 @@ static bool has_id(const struct waiter *w, const char *canonical)
 	return strcmp(own.bytes, canonical) == 0;
 }
 
-void task_stop_listening(struct front *f, struct sink *sink, const char *id)
+void tasks_stop_listening(struct front *f, struct sink *sink, const char *id)
 {
 	struct waiter *w = LIST_FIRST(&sink->waiters);
 
@@ -203,7 +212,7 @@ void task_stop_listening(struct front *f, struct sink *sink, const char *id)
 		struct waiter *next = LIST_NEXT(w, of_sink);
 
 		if ((w->held->seq < 0 || w->subscription) && has_id(w, id))
-			(void)front_forget(f, w);
+			(void)hold_forget(f, w);
 		w = next;
 	}
 }

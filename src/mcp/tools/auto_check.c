@@ -2,12 +2,14 @@
 #include "tools.h"
 
 #include "ask.h"
+#include "command_line.h"
 #include "json_writer.h"
 #include "policy.h"
 #include "result.h"
 #include "safe_path.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static const cJSON *context(const struct call *c)
 {
@@ -34,14 +36,26 @@ static bool is_reading(const char *tool)
 	return false;
 }
 
+/* The file in the context, and the one that it stands for. -1: it is none of this workspace. */
+static int find_file(struct call *c, const char *root, const char *path)
+{
+	struct err why = ERR_INIT;
+	int fd = -1, failed;
+
+	if (safe_path_clean(root, path, strlen(path), &c->named_path, &why) ||
+	    workspace_open(root, &fd, &why))
+		return -1;
+	failed = safe_path_resolve(fd, c->named_path.bytes, &c->named_target, &why);
+	(void)close(fd);
+	return failed ? -1 : 0;
+}
+
 static void prepare(struct call *c, const struct peer *p, const struct call_settings *settings)
 {
 	const char *path = json_text(context(c), "file_path");
-	struct err why = ERR_INIT;
 
 	(void)settings;
-	c->names_other_file = path && safe_path_clean(p->workspace_root, path, strlen(path),
-	                                              &c->named_path, &why) != 0;
+	c->names_other_file = path && find_file(c, p->workspace_root, path);
 }
 
 static bool policy(const struct call *c, struct policy_question *q)
@@ -83,6 +97,8 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		return ask_run(st, c, p, settings, e);
 	json_object(&c->result);
 	add_verdict(&c->result, approved, c->policy.rule.bytes);
+	if (!approved && command_line_is(json_text(c->arguments, "tool_name")))
+		json_member(&c->result, "reason", str_text(&c->policy.why));
 	json_object_end(&c->result);
 	return approved ? ask_note_approval(st, c, p, json_text(c->arguments, "tool_name"), 0, e)
 	                : 0;

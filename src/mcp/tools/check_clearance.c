@@ -80,9 +80,9 @@ static void prepare(struct call *c, const struct peer *peer, const struct call_s
 		keep_effect(c, text);
 		c->digest = digest(c);
 	} else if (c->plan.is_diff && strcmp(why.code, "patch_conflict") == 0) {
-		call_refuse(c, why.code, "%s; read the file again and make a new diff", why.text);
+		result_refuse(c, why.code, "%s; read the file again and make a new diff", why.text);
 	} else {
-		call_refuse(c, why.code, "%s", why.text);
+		result_refuse(c, why.code, "%s", why.text);
 	}
 }
 

@@ -178,15 +178,15 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	if (found < 0 || ours < 0)
 		return -1;
 	if (!found || !ours) {
-		call_refuse(c, "request_not_found",
-		            "not found: this session has asked for no clearance with the id %.80s",
-		            id);
+		result_refuse(
+		    c, "request_not_found",
+		    "not found: this session has asked for no clearance with the id %.80s", id);
 		return 0;
 	}
 	if (strcmp(r.state, "consumed") == 0)
 		return already_consumed(st, c, r.seq, e);
 	if (strcmp(r.state, "approved") != 0) {
-		call_refuse(c, "not_approved", "the request is %s, not approved", r.state);
+		result_refuse(c, "not_approved", "the request is %s, not approved", r.state);
 		return 0;
 	}
 	return queue_apply(st, c, r.seq, settings->places.host, e);

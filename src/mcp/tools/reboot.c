@@ -6,6 +6,7 @@
 #include "json_writer.h"
 #include "peer.h"
 #include "request.h"
+#include "result.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -134,7 +135,8 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	if (session)
 		return recovered(st, c, session, id, e);
 	if (given) {
-		call_refuse(c, "session_not_found", "not found: there is no session %.80s", given);
+		result_refuse(c, "session_not_found", "not found: there is no session %.80s",
+		              given);
 		return 0;
 	}
 	begin_result(c, "clean", NULL);

@@ -9,7 +9,7 @@
 
 static void question(const struct call *c, const struct call_settings *settings, struct question *q)
 {
-	int64_t own = call_number(c, "timeout_seconds");
+	int64_t own = ask_number(c, "timeout_seconds");
 
 	q->kind = "standby";
 	q->body = json_text(c->arguments, "message");

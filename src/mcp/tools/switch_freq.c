@@ -4,6 +4,7 @@
 #include "call.h"
 #include "decision.h"
 #include "peer.h"
+#include "result.h"
 
 static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
@@ -20,7 +21,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	if (result.reply)
 		str_add(&c->result, result.reply);
 	else
-		call_refuse(c, "mode_refused", "%s", result.why);
+		result_refuse(c, "mode_refused", "%s", result.why);
 	return 0;
 }
 

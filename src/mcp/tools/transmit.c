@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+const char *const PROMPT_TYPE[PROMPT_TYPES] = { "continuation", "clarification", "error_recovery",
+	                                        "resource_warning" };
+
 /* An agent in trouble is for a person to see. */
 static bool policy(const struct call *c, struct policy_question *q)
 {
@@ -28,8 +31,8 @@ static void question(const struct call *c, const struct call_settings *settings,
 	q->kind = "prompt";
 	q->body = json_text(c->arguments, "prompt_text");
 	q->prompt_type = json_text(c->arguments, "prompt_type");
-	q->elapsed_seconds = call_number(c, "elapsed_seconds");
-	q->actions_taken = call_number(c, "actions_taken");
+	q->elapsed_seconds = ask_number(c, "elapsed_seconds");
+	q->actions_taken = ask_number(c, "actions_taken");
 	q->timeout_ms = timeout_ms(q->prompt_type, settings);
 }
 

@@ -1,6 +1,5 @@
-/* Files that an operator asks to see: those that a proposal touches, whole, as they are now. They
- * are read beneath the workspace, without a lock; what is found is said in Slack. A front that dies
- * here has said nothing, and the next one does it. */
+#include "show_files.h"
+
 #include "content.h"
 #include "front.h"
 #include "jsonrpc.h"
@@ -18,12 +17,12 @@ enum {
 	VIEW_FILES = 10, /* of a proposal that touches more */
 };
 
-struct view {
+struct wish {
 	int64_t seq, request_seq;
 	char *channel, *thread;
 };
 
-static void view_clear(struct view *v)
+static void wish_clear(struct wish *v)
 {
 	free(v->channel);
 	free(v->thread);
@@ -35,7 +34,7 @@ static char *copy(const char *text)
 }
 
 /* 1 there is one, 0 nobody asks, -1. */
-static int next(struct front *f, struct view *v, struct err *e)
+static int next(struct front *f, struct wish *v, struct err *e)
 {
 	stmt *s = store_stmt(&f->worker.store, SQL_FILE_VIEW_NEXT);
 	int got;
@@ -43,7 +42,7 @@ static int next(struct front *f, struct view *v, struct err *e)
 	bind_text(s, ":host", f->worker.host);
 	got = stmt_row(s, e);
 	if (got > 0)
-		*v = (struct view){ .seq = col_int(s, FILE_VIEW_NEXT_SEQ),
+		*v = (struct wish){ .seq = col_int(s, FILE_VIEW_NEXT_SEQ),
 			            .request_seq = col_int(s, FILE_VIEW_NEXT_REQUEST_SEQ),
 			            .channel = copy(col_text(s, FILE_VIEW_NEXT_CHANNEL_ID)),
 			            .thread = copy(col_text(s, FILE_VIEW_NEXT_THREAD_TS)) };
@@ -59,9 +58,10 @@ struct seen {
 	const char *path; /* of the request */
 };
 
-static void look_at(struct seen *seen, int root_fd, const char *path)
+static void look_at(struct seen *seen, int root_fd, const struct touched *t)
 {
 	struct err e = ERR_INIT;
+	const char *path = t->target;
 	int got = safe_path_read(root_fd, path, VIEW_BYTES, &seen->bytes, NULL, &e);
 
 	seen->path = path;
@@ -91,9 +91,9 @@ static size_t look(const struct request *r, struct seen seen[VIEW_FILES], size_t
 			continue;
 		}
 		if (open) {
-			look_at(&seen[count], root, r->files[i].path);
+			look_at(&seen[count], root, &r->files[i]);
 		} else {
-			seen[count].path = r->files[i].path;
+			seen[count].path = r->files[i].target;
 			str_add(&seen[count].why, e.text);
 		}
 		count++;
@@ -105,7 +105,7 @@ static size_t look(const struct request *r, struct seen seen[VIEW_FILES], size_t
 
 /* ---- showing ---- */
 
-static stmt *say(struct front *f, enum sql which, const struct view *v, const struct request *r)
+static stmt *say(struct front *f, enum sql which, const struct wish *v, const struct request *r)
 {
 	stmt *s = store_stmt(&f->worker.store, which);
 
@@ -116,7 +116,7 @@ static stmt *say(struct front *f, enum sql which, const struct view *v, const st
 	return s;
 }
 
-static int say_text(struct front *f, const struct view *v, const struct request *r,
+static int say_text(struct front *f, const struct wish *v, const struct request *r,
                     const char *text, struct err *e)
 {
 	stmt *s = say(f, SQL_FILE_VIEW_SAY, v, r);
@@ -125,7 +125,7 @@ static int say_text(struct front *f, const struct view *v, const struct request 
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
-static int show(struct front *f, const struct view *v, const struct request *r,
+static int show(struct front *f, const struct wish *v, const struct request *r,
                 const struct seen *seen, struct err *e)
 {
 	OWNED(str) struct str text = STR_INIT;
@@ -145,7 +145,7 @@ static int show(struct front *f, const struct view *v, const struct request *r,
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
-static int say_rest(struct front *f, const struct view *v, const struct request *r, size_t count,
+static int say_rest(struct front *f, const struct wish *v, const struct request *r, size_t count,
                     size_t more, struct err *e)
 {
 	char text[100];
@@ -159,7 +159,7 @@ static int say_rest(struct front *f, const struct view *v, const struct request 
 	return say_text(f, v, r, text, e);
 }
 
-static int settle(struct front *f, const struct view *v, const struct request *r,
+static int settle(struct front *f, const struct wish *v, const struct request *r,
                   const struct seen *seen, size_t count, size_t more, struct err *e)
 {
 	stmt *s = store_stmt(&f->worker.store, SQL_FILE_VIEW_DELETE);
@@ -173,7 +173,7 @@ static int settle(struct front *f, const struct view *v, const struct request *r
 	return say_rest(f, v, r, count, more, e);
 }
 
-static int carry_out(struct front *f, const struct view *v, struct err *e)
+static int carry_out(struct front *f, const struct wish *v, struct err *e)
 {
 	OWNED(request) struct request r = REQUEST_INIT;
 	struct seen seen[VIEW_FILES] = { { .path = NULL } };
@@ -197,10 +197,10 @@ static int carry_out(struct front *f, const struct view *v, struct err *e)
 	return failed;
 }
 
-void front_look_at_views(struct front *f)
+void show_files_look(struct front *f)
 {
 	for (int got = 1; got > 0;) {
-		OWNED(view) struct view v = { .seq = 0 };
+		OWNED(wish) struct wish v = { .seq = 0 };
 		struct err e = ERR_INIT;
 
 		got = next(f, &v, &e);

@@ -1,0 +1,22 @@
+/* telling: what a caller is told when its wait is over, and what goes with it. */
+#ifndef TELLING_H
+#define TELLING_H
+
+#include "steering.h"
+
+struct telling {
+	struct str result; /* JSON object */
+	bool is_error;
+	bool is_answer; /* of a person, final; not 'pending' */
+	int64_t session_seq;
+	struct steering steering; /* what goes with it */
+};
+
+#define TELLING_INIT                                                                               \
+	{                                                                                          \
+		.is_error = false                                                                  \
+	}
+
+void telling_clear(struct telling *t);
+
+#endif

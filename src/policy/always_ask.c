@@ -1,0 +1,74 @@
+#include "always_ask.h"
+
+#include "err.h"
+#include "str.h"
+
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const ENTRIES[] = {
+	".git",   ".intercom", ".github",   ".gitlab-ci.yml", ".claude",
+	".codex", ".gemini",   ".cursor",   ".vscode",        ".mcp.json",
+	".husky", ".envrc",    "AGENTS.md", "CLAUDE.md",      "GEMINI.md",
+};
+
+static int count_names(const char *text)
+{
+	int names = 1;
+
+	while ((text = strchr(text, '/')) != NULL) {
+		names++;
+		text++;
+	}
+	return names;
+}
+
+/* The length of the first names of path; 0: it has not so many. */
+static size_t length_of(const char *path, int names)
+{
+	const char *end = path;
+
+	for (int i = 0; i < names; i++) {
+		if (i > 0 && *end++ == '\0')
+			return 0;
+		end += strcspn(end, "/");
+	}
+	return (size_t)(end - path);
+}
+
+static bool covers(const char *entry, const char *path)
+{
+	int names = count_names(entry);
+
+	for (const char *at = path; at; at = strchr(at, '/')) {
+		OWNED(str) struct str run = STR_INIT;
+		size_t length;
+
+		at += *at == '/';
+		length = length_of(at, names);
+		if (!length)
+			continue;
+		str_add_bytes(&run, at, length);
+		if (fnmatch(entry, run.bytes, FNM_PATHNAME | FNM_CASEFOLD) == 0)
+			return true;
+	}
+	return false;
+}
+
+const char *always_ask_entry(const char *path, const cJSON *more)
+{
+	const cJSON *one;
+
+	for (size_t i = 0; i < COUNT(ENTRIES); i++)
+		if (covers(ENTRIES[i], path))
+			return ENTRIES[i];
+	cJSON_ArrayForEach (one, more) {
+		const char *entry = cJSON_GetStringValue(one);
+
+		if (entry && *entry && covers(entry, path))
+			return entry;
+	}
+	return NULL;
+}

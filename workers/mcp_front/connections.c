@@ -1,0 +1,55 @@
+#include "connections.h"
+
+#include "front.h"
+
+static int on_seq(struct front *f, enum sql which, int64_t seq, struct err *e)
+{
+	stmt *s = store_stmt(&f->worker.store, which);
+
+	bind_int(s, ":seq", seq);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+int connections_run_initialize(struct front *f, struct job *job, struct err *e)
+{
+	struct peer *p = job->sink->peer;
+
+	if (!p->seq && peer_insert(&f->worker.store, &f->settings.places, p, e))
+		return -1;
+	mcp_initialize_result(&job->result, p->version);
+	return 0;
+}
+
+bool connections_reply_initialize(struct front *f, struct job *job)
+{
+	(void)f;
+	job_reply(job);
+	return true;
+}
+
+int connections_run_reopen(struct front *f, struct job *job, struct err *e)
+{
+	const struct peer *p = job->sink->peer;
+
+	if (on_seq(f, SQL_CONNECTION_REOPEN, p->seq, e))
+		return -1;
+	return on_seq(f, SQL_SESSION_CLIENT_IS_BACK, p->session_seq, e);
+}
+
+int connections_run_end(struct front *f, struct job *job, struct err *e)
+{
+	const struct peer *p = job->sink->peer;
+
+	if (!p->seq)
+		return 0;
+	if (on_seq(f, SQL_CONNECTION_CLOSE, p->seq, e))
+		return -1;
+	return p->session_seq ? on_seq(f, SQL_SESSION_OFFLINE, p->session_seq, e) : 0;
+}
+
+bool connections_reply_end(struct front *f, struct job *job)
+{
+	(void)f;
+	job->sink->by->finish(job->sink, 204);
+	return true;
+}

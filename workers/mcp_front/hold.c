@@ -1,0 +1,212 @@
+#include "hold.h"
+
+#include "front.h"
+
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct held_call *x = a, *y = b;
+
+	return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+struct held_call *hold_find(struct front *f, int64_t call_seq)
+{
+	struct held_call key = { .seq = call_seq };
+	struct held_call **node = tfind(&key, &f->held, by_seq);
+
+	return node ? *node : NULL;
+}
+
+/* ---- signs of life ---- */
+
+static void set_clock(struct front *f)
+{
+	const struct waiter *first = TAILQ_FIRST(&f->line);
+	int64_t ms = first ? first->next_ms - clock_monotonic_ms() : 0;
+	struct timeval t;
+
+	if (!first || evtimer_pending(f->clock, NULL))
+		return;
+	if (ms < 1)
+		ms = 1;
+	t = (struct timeval){ .tv_sec = ms / 1000, .tv_usec = (ms % 1000) * 1000 };
+	(void)evtimer_add(f->clock, &t);
+}
+
+/* Whole seconds since the call began, and always more than before: also after a resume, and when
+ * the clock is set back (MCP, "Progress": the value must increase). */
+static int64_t next_progress(struct held_call *held, int64_t waited_ms)
+{
+	held->progress = waited_ms / 1000 > held->progress ? waited_ms / 1000 : held->progress + 1;
+	return held->progress;
+}
+
+/* A subscription needs none: the subscriptions/listen that it belongs to has them. */
+static void sign_of_life(const struct waiter *w)
+{
+	OWNED(str) struct str message = STR_INIT;
+	int64_t waited_ms = clock_now_ms() - w->held->started_ms;
+	char event_id[60], text[80];
+
+	if (w->subscription)
+		return;
+	(void)snprintf(event_id, sizeof(event_id), "%lld.%lld", (long long)w->held->seq,
+	               (long long)waited_ms);
+	(void)snprintf(text, sizeof(text), "waiting for the operator, %lld s",
+	               (long long)(waited_ms / 1000));
+	if (w->progress_token)
+		mcp_progress(&message, w->progress_token, next_progress(w->held, waited_ms), text);
+	w->sink->by->notify(w->sink, &message, w->modern ? NULL : event_id);
+}
+
+void hold_on_clock(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+	int64_t now = clock_monotonic_ms();
+	struct waiter *w;
+
+	(void)fd;
+	(void)what;
+	while ((w = TAILQ_FIRST(&f->line)) != NULL && w->next_ms <= now) {
+		TAILQ_REMOVE(&f->line, w, in_line);
+		w->next_ms = now + f->progress_ms;
+		TAILQ_INSERT_TAIL(&f->line, w, in_line);
+		sign_of_life(w); /* may cut a slow reader, and w with it */
+	}
+	set_clock(f);
+}
+
+/* ---- holding ---- */
+
+static struct waiter *add_waiter(struct front *f, struct sink *sink, int64_t call_seq,
+                                 int64_t started_ms, const char *rpc_id)
+{
+	struct held_call *held = hold_find(f, call_seq);
+	struct waiter *w = xcalloc(1, sizeof(*w));
+
+	if (!held) {
+		held = xcalloc(1, sizeof(*held));
+		held->seq = call_seq;
+		held->started_ms = started_ms;
+		(void)tsearch(held, &f->held, by_seq);
+	}
+	w->held = held;
+	w->sink = sink;
+	sink_hold(sink);
+	w->rpc_id = xstrdup(rpc_id);
+	sink->held++;
+	w->next_ms = clock_monotonic_ms() + f->progress_ms;
+	LIST_INSERT_HEAD(&sink->waiters, w, of_sink);
+	LIST_INSERT_HEAD(&held->waiters, w, of_call);
+	TAILQ_INSERT_TAIL(&f->line, w, in_line);
+	set_clock(f);
+	return w;
+}
+
+void hold_caller(struct front *f, struct sink *sink, int64_t call_seq, int64_t started_ms,
+                 const char *rpc_id, const char *progress_token, bool modern)
+{
+	struct waiter *w = add_waiter(f, sink, call_seq, started_ms, rpc_id);
+
+	w->progress_token = progress_token ? xstrdup(progress_token) : NULL;
+	w->modern = modern;
+	f->listens += call_seq < 0 && modern;
+}
+
+void hold_subscriber(struct front *f, struct sink *sink, int64_t call_seq, const char *listen_id)
+{
+	struct waiter *w = add_waiter(f, sink, call_seq, clock_now_ms(), listen_id);
+
+	w->modern = true;
+	w->subscription = true;
+}
+
+void hold_job(struct front *f, struct job *job, const char *progress_token, const char *event_id)
+{
+	job->sink->by->wait(job->sink, event_id);
+	job->held_as = --f->listen_seq;
+	if (!job->sink->gone)
+		hold_caller(f, job->sink, job->held_as, clock_now_ms(), job->message.id,
+		            progress_token, job->version == MCP_MODERN);
+}
+
+/* ---- letting go ---- */
+
+bool hold_forget(struct front *f, struct waiter *w)
+{
+	struct held_call *held = w->held;
+	struct sink *sink = w->sink;
+	bool last;
+
+	sink->held--;
+	f->listens -= held->seq < 0 && w->modern;
+	LIST_REMOVE(w, of_sink);
+	LIST_REMOVE(w, of_call);
+	TAILQ_REMOVE(&f->line, w, in_line);
+	free(w->rpc_id);
+	free(w->progress_token);
+	free(w);
+	last = LIST_EMPTY(&held->waiters);
+	if (last) {
+		(void)tdelete(held, &f->held, by_seq);
+		free(held);
+	}
+	sink_drop(sink);
+	return last;
+}
+
+void hold_release(struct front *f, int64_t call_seq)
+{
+	struct held_call *held;
+
+	while ((held = hold_find(f, call_seq)) != NULL)
+		(void)hold_forget(f, LIST_FIRST(&held->waiters));
+}
+
+bool hold_has_room(const struct sink *s, int more, struct err *e)
+{
+	if (s->held + more <= FRONT_MAX_HELD)
+		return true;
+	(void)err_set(e, ERR_AGAIN,
+	              "%d calls of this connection wait for an answer, no more may; open another "
+	              "connection, or wait",
+	              s->held + more - 1);
+	return false;
+}
+
+bool hold_is_over(struct front *f, struct job *job)
+{
+	if (job->sink->gone)
+		return true;
+	if (hold_find(f, job->held_as))
+		return false;
+	if (--job->sink->expected <= 0)
+		job->sink->by->finish(job->sink, 202);
+	return true;
+}
+
+void hold_gone(struct sink *s)
+{
+	struct front *f = s->front;
+	struct waiter *w;
+
+	if (s->gone)
+		return;
+	s->gone = true;
+	s->http = NULL;
+	s->pipe = NULL;
+	while ((w = LIST_FIRST(&s->waiters)) != NULL) {
+		enum job_kind kind = w->modern ? JOB_DROP : JOB_HANG_UP;
+		int64_t call_seq = w->subscription ? 0 : w->held->seq;
+
+		if (hold_forget(f, w) && call_seq > 0)
+			job_queue_note(f, kind, s, call_seq);
+	}
+	if (s->peer->transport == PEER_STDIO || s->ends_session)
+		job_queue_note(f, JOB_END, s, 0);
+	sink_drop(s);
+}

@@ -1,0 +1,246 @@
+#include "http_arrivals.h"
+
+#include "front.h"
+#include "log.h"
+#include "peer_uid.h"
+
+#include <event2/buffer.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct front *the_front; /* of this process, for callbacks that are not given it */
+
+enum {
+	SWEEP_MS = 100, /* between two looks at all arrivals */
+	ACCEPT_PAUSE_MS = 100, /* while no descriptors are left */
+};
+
+/* evhttp's timeout begins anew with each byte: a client that sends one now and then would be held
+ * for ever. The inode tells a new connection from an old one with the same descriptor. */
+struct arrival {
+	ino_t inode;
+	int64_t began_ms; /* monotonic; 0: nothing of a request has come */
+	size_t unfinished; /* bytes of a request that has not come whole; in front.unfinished */
+	bool held; /* a request has come whole and is not answered: what comes now has time */
+	bool turned_away; /* nothing it sends is looked at any more */
+	bool looked; /* who is at the other end has been asked */
+	bool refused; /* and it is somebody else */
+};
+
+static struct arrival *arrival_of(struct front *f, int fd)
+{
+	enum { STEP = 64 };
+
+	if (fd >= f->arrival_count) {
+		int count = fd + STEP;
+
+		f->arrivals = xrealloc(f->arrivals, (size_t)count * sizeof(*f->arrivals));
+		memset(f->arrivals + f->arrival_count, 0,
+		       (size_t)(count - f->arrival_count) * sizeof(*f->arrivals));
+		f->arrival_count = count;
+	}
+	return &f->arrivals[fd];
+}
+
+void http_arrivals_set_held(struct front *f, int fd, bool held)
+{
+	arrival_of(f, fd)->held = held;
+}
+
+/* ---- slow clients ---- */
+
+/* Evhttp does not say when a connection ends that has sent no whole request: what it had sent is
+ * still counted then, until this is looked at. */
+static void sweep(struct front *f)
+{
+	if (clock_monotonic_ms() - f->swept_ms < SWEEP_MS)
+		return;
+	f->swept_ms = clock_monotonic_ms();
+	for (int fd = 0; fd < f->arrival_count; fd++) {
+		struct arrival *a = &f->arrivals[fd];
+		struct stat about;
+
+		if (a->unfinished && (fstat(fd, &about) != 0 || about.st_ino != a->inode))
+			front_count(f, &a->unfinished, 0);
+	}
+}
+
+/* Ends a connection of which no whole request has come, past evhttp: it hears no more of it. What
+ * the client still sends is read and thrown away for a while: at a reset it would not see why. */
+static void turn_away(int fd, struct arrival *a, const char *why)
+{
+	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str bytes = STR_INIT;
+
+	log_warn("turned a caller away: %s", why);
+	a->turned_away = true;
+	rpc_failure(&body, NULL, RPC_INTERNAL_ERROR, why, NULL);
+	str_addf(&bytes,
+	         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+	         "Connection: close\r\nContent-Length: %zu\r\n\r\n%s",
+	         body.length, body.bytes);
+	(void)send(fd, bytes.bytes, bytes.length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	(void)shutdown(fd, SHUT_WR);
+}
+
+/* Of a connection whose request is not whole. */
+static void look_at(struct front *f, int fd, struct arrival *a)
+{
+	if (front_is_overfull(f, a->unfinished))
+		sweep(f);
+	if (front_is_overfull(f, a->unfinished))
+		turn_away(fd, a, FRONT_OVERFULL);
+	else if (fd >= f->max_fd)
+		turn_away(fd, a, "too many callers: no file descriptors are left; raise ulimit -n");
+	if (a->turned_away)
+		front_count(f, &a->unfinished, 0);
+}
+
+static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, void *arg)
+{
+	int fd = bufferevent_getfd(arg);
+	struct front *f = the_front;
+	struct stat about;
+	struct arrival *a;
+
+	if (info->n_added == 0 || fd < 0 || fstat(fd, &about) != 0)
+		return;
+	a = arrival_of(f, fd);
+	if (a->inode != about.st_ino) {
+		front_count(f, &a->unfinished, 0);
+		*a = (struct arrival){ .inode = about.st_ino };
+	}
+	if (!a->began_ms || a->held)
+		a->began_ms = clock_monotonic_ms();
+	else if (clock_monotonic_ms() - a->began_ms > FRONT_REQUEST_SECONDS * 1000)
+		(void)shutdown(fd, SHUT_RDWR);
+	front_count(f, &a->unfinished, a->unfinished + info->n_added);
+	if (!a->turned_away)
+		look_at(f, fd, a);
+	if (a->turned_away) {
+		front_count(f, &a->unfinished, 0);
+		(void)evbuffer_drain(in, evbuffer_get_length(in));
+	}
+}
+
+/* ---- more callers than descriptors ---- */
+
+static bool has_descriptors(const struct front *f)
+{
+	int next = fcntl(f->hang_up_fd, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
+
+	if (next >= 0)
+		(void)close(next);
+	return next >= 0 && next < f->max_fd + FRONT_SPARE_FDS / 2;
+}
+
+static void pause_accepting(struct front *f)
+{
+	static const struct timeval PAUSE = { .tv_usec = ACCEPT_PAUSE_MS * 1000 };
+
+	(void)evconnlistener_disable(f->http_listener);
+	(void)event_add(f->accept, &PAUSE);
+}
+
+static void accept_again(evutil_socket_t fd, short what, void *arg)
+{
+	struct front *f = arg;
+
+	(void)fd;
+	(void)what;
+	if (has_descriptors(f))
+		(void)evconnlistener_enable(f->http_listener);
+	else
+		pause_accepting(f);
+}
+
+static void accept_error(struct evconnlistener *listener, void *arg)
+{
+	(void)listener;
+	(void)arg; /* evhttp's own */
+	pause_accepting(the_front);
+}
+
+struct bufferevent *http_arrivals_connect(struct event_base *base, void *arg)
+{
+	struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
+
+	if (!has_descriptors(arg))
+		pause_accepting(arg);
+	if (bev)
+		(void)evbuffer_add_cb(bufferevent_get_input(bev), on_bytes, bev);
+	return bev;
+}
+
+/* ---- other users of this machine ---- */
+
+static bool uid_is_allowed(const struct front *f, uid_t uid)
+{
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, f->allow_uids)
+		if (cJSON_IsNumber(one) && one->valuedouble == (double)uid)
+			return true;
+	return uid == geteuid() || uid == 0;
+}
+
+static bool is_somebody_else(const struct front *f, int fd)
+{
+	struct err e = ERR_INIT;
+	uid_t uid;
+
+	if (peer_uid(fd, &uid, &e)) {
+		log_warn("refused a caller: %s", e.text);
+		return true;
+	}
+	if (uid_is_allowed(f, uid))
+		return false;
+	log_warn("refused a caller that runs as user %u", (unsigned)uid);
+	return true;
+}
+
+bool http_arrivals_let_in(struct front *f, struct evhttp_request *request)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(request);
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(c);
+	int fd = bufferevent_getfd(bev);
+	struct arrival *a;
+
+	if (fd < 0)
+		return false;
+	a = arrival_of(f, fd);
+	a->began_ms = 0;
+	front_count(f, &a->unfinished,
+	            evbuffer_get_length(bufferevent_get_input(bev))); /* of the next request */
+	if (!a->looked) {
+		a->looked = true;
+		a->refused = is_somebody_else(f, fd);
+	}
+	return !a->refused;
+}
+
+void http_arrivals_start(struct front *f)
+{
+	the_front = f;
+	f->accept = evtimer_new(f->base, accept_again, f);
+}
+
+void http_arrivals_listen(struct front *f, struct evconnlistener *listener)
+{
+	evconnlistener_set_error_cb(listener, accept_error);
+	f->http_listener = listener;
+}
+
+void http_arrivals_stop(struct front *f)
+{
+	if (f->accept)
+		event_free(f->accept);
+	f->accept = NULL;
+	free(f->arrivals);
+	f->arrivals = NULL;
+	f->arrival_count = 0;
+}

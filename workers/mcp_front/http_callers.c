@@ -1,0 +1,202 @@
+#include "http_callers.h"
+
+#include "front.h"
+#include "header.h"
+#include "http_reply.h"
+
+#include <event2/keyvalq_struct.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- who may ask ---- */
+
+static int count_headers(const struct evkeyvalq *headers, const char *name)
+{
+	const struct evkeyval *h;
+	int count = 0;
+
+	TAILQ_FOREACH (h, headers, next)
+		count += strcasecmp(h->key, name) == 0;
+	return count;
+}
+
+/* What evhttp would read otherwise than others do, some of it only before
+ * Debian's 2.1.12-8+deb12u1: a name that is not one, lengths that are no number, not one, or beside
+ * an encoding, and an encoding that it does not know. */
+static bool is_framed_well(const struct evkeyvalq *headers)
+{
+	const char *length = evhttp_find_header(headers, "Content-Length");
+	const char *encoding = evhttp_find_header(headers, "Transfer-Encoding");
+	const struct evkeyval *h;
+
+	TAILQ_FOREACH (h, headers, next)
+		if (!*h->key || strpbrk(h->key, " \t"))
+			return false;
+	if (length && (encoding || count_headers(headers, "Content-Length") > 1 ||
+	               strspn(length, "0123456789") != strlen(length)))
+		return false;
+	return !encoding || (count_headers(headers, "Transfer-Encoding") == 1 &&
+	                     strcasecmp(encoding, "chunked") == 0);
+}
+
+int http_callers_check(struct evhttp_request *request, const char **ret_why)
+{
+	const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
+	const char *host = evhttp_find_header(headers, "Host");
+	const char *origin = evhttp_find_header(headers, "Origin");
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *named = uri ? evhttp_uri_get_host(uri) : NULL; /* GET http://... */
+
+	if (named && !header_host_is_loopback(named)) {
+		*ret_why = "only localhost, 127.0.0.1 and [::1] are served";
+		return 403;
+	}
+	if (!host || count_headers(headers, "Host") != 1 || !header_host_is_loopback(host)) {
+		*ret_why = "Host not allowed: only localhost, 127.0.0.1 and [::1]";
+		return 403;
+	}
+	if (origin && !header_origin_is_loopback(origin)) {
+		*ret_why = "Origin not allowed";
+		return 403;
+	}
+	if (!is_framed_well(headers)) {
+		*ret_why = "the length of the body is not clear: send one Content-Length, or "
+		           "Transfer-Encoding: chunked";
+		return 400;
+	}
+	return 0;
+}
+
+/* ---- who it is ---- */
+
+static bool is_yes(const char *text)
+{
+	return strcmp(text, "1") == 0 || strcmp(text, "true") == 0;
+}
+
+bool http_callers_take_query(struct identity *i, const char *uri)
+{
+	OWNED(cJSON_ptr) cJSON *query = header_query(uri);
+	const char *wait = json_text(query, "wait");
+	const char *tasks = json_text(query, "tasks");
+
+	if (!query)
+		return false;
+	cJSON_DeleteItemFromObjectCaseSensitive(query, "workspace");
+	if (wait)
+		(void)cJSON_ReplaceItemInObjectCaseSensitive(
+		    query, "wait", cJSON_CreateNumber(strtod(wait, NULL)));
+	if (tasks)
+		(void)cJSON_ReplaceItemInObjectCaseSensitive(query, "tasks",
+		                                             cJSON_CreateBool(is_yes(tasks)));
+	identity_read(i, query);
+	return true;
+}
+
+/* A caller without a session: the same connection row for whoever says the same of itself. */
+static void stateless_key(struct peer *p, const char *host)
+{
+	OWNED(str) struct str said = STR_INIT;
+	const struct identity *i = &p->identity;
+	const char *const texts[] = { host,          i->workspace_id, i->channel_id,
+		                      i->session_id, i->agent,        p->client_name };
+
+	for (size_t k = 0; k < COUNT(texts); k++) {
+		str_add(&said, texts[k] ? texts[k] : "");
+		str_add_char(&said, '\n');
+	}
+	(void)snprintf(p->key, sizeof(p->key), "stateless-%s",
+	               sha256_of(said.bytes, said.length).text);
+}
+
+const char *http_callers_header(const struct sink *s, const char *name)
+{
+	return evhttp_find_header(evhttp_request_get_input_headers(s->http), name);
+}
+
+static bool load_peer(struct sink *s, const char *id, bool must_exist)
+{
+	struct peer *p = s->peer;
+	struct err e = ERR_INIT;
+	int got = peer_load(&s->front->worker.store, p, &e);
+
+	if (got < 0) {
+		http_reply_error(s, 503, id, RPC_INTERNAL_ERROR, e.text);
+		return false;
+	}
+	if (must_exist && (!got || p->closed || p->transport != PEER_HTTP)) {
+		http_reply_error(
+		    s, 404, id, RPC_INVALID_REQUEST,
+		    "there is no such session; send initialize without Mcp-Session-Id");
+		return false;
+	}
+	return true;
+}
+
+static bool identify_stateless(struct sink *s, const char *id, const char *version)
+{
+	struct peer *p = s->peer;
+
+	p->transport = PEER_STATELESS;
+	stateless_key(p, s->front->settings.places.host);
+	if (!load_peer(s, id, false))
+		return false;
+	if (!p->version && version)
+		p->version = xstrdup(version);
+	return true;
+}
+
+bool http_callers_identify(struct sink *s, const char *id)
+{
+	const char *session = http_callers_header(s, "Mcp-Session-Id");
+	const char *version = http_callers_header(s, "MCP-Protocol-Version");
+
+	if (version && !mcp_version_known(version)) {
+		http_reply_error(
+		    s, 400, id, RPC_INVALID_REQUEST,
+		    "unsupported MCP-Protocol-Version; send initialize to negotiate one");
+		return false;
+	}
+	if (!session)
+		return identify_stateless(s, id, version);
+	(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", session);
+	return load_peer(s, id, true);
+}
+
+/* ---- modern requests ---- */
+
+static bool check_modern(struct sink *s, const struct rpc_message *m)
+{
+	const struct mcp_headers headers = { .version =
+		                                 http_callers_header(s, "MCP-Protocol-Version"),
+		                             .method = http_callers_header(s, "Mcp-Method"),
+		                             .name = http_callers_header(s, "Mcp-Name") };
+	struct mcp_fault fault;
+
+	if (mcp_check_modern(m, &headers, &fault) == 0)
+		return true;
+	s->by->refuse(s, m->id, &fault);
+	return false;
+}
+
+bool http_callers_identify_modern(struct sink *s, const struct rpc_message *m)
+{
+	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(m->params, "_meta");
+	const cJSON *client =
+	    cJSON_GetObjectItemCaseSensitive(meta, "io.modelcontextprotocol/clientInfo");
+	const char *name = json_text(client, "name");
+
+	if (!check_modern(s, m))
+		return false;
+	s->peer->client_name = name ? xstrdup(name) : NULL;
+	return identify_stateless(s, m->id, MCP_MODERN);
+}
+
+bool http_callers_are_modern(const struct sink *s)
+{
+	const char *version = http_callers_header(s, "MCP-Protocol-Version");
+
+	return version && !mcp_version_known(version) && !http_callers_header(s, "Mcp-Session-Id");
+}

@@ -1,0 +1,365 @@
+#include "http_reply.h"
+
+#include "front.h"
+#include "hold.h"
+#include "http_arrivals.h"
+#include "log.h"
+
+#include <event2/buffer.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	HELD_SECONDS = 86400, /* evhttp's own timeout for a held stream: ours ends it */
+	HELD_READ_BYTES = 4096, /* what a client may send behind an open stream */
+	KEEPALIVE_IDLE_S = 30,
+	KEEPALIVE_INTERVAL_S = 10,
+	KEEPALIVE_COUNT = 3,
+	USER_TIMEOUT_MS = 20000,
+};
+
+/* ---- answers ---- */
+
+void http_reply_header(struct sink *s, const char *name, const char *value)
+{
+	(void)evhttp_add_header(evhttp_request_get_output_headers(s->http), name, value);
+}
+
+static const char *reason_of(int status)
+{
+	switch (status) {
+	case 200:
+		return "OK";
+	case 202:
+		return "Accepted";
+	case 204:
+		return "No Content";
+	case 400:
+		return "Bad Request";
+	case 403:
+		return "Forbidden";
+	case 404:
+		return "Not Found";
+	case 405:
+		return "Method Not Allowed";
+	case 413:
+		return "Content Too Large";
+	case 415:
+		return "Unsupported Media Type";
+	case 503:
+		return "Service Unavailable";
+	default:
+		return "Error";
+	}
+}
+
+/* The end of an exchange: nothing of it may stay on the connection, which serves on. */
+static void let_go(struct sink *s)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
+
+	if (c)
+		evhttp_connection_set_closecb(c, NULL, NULL);
+	if (s->streaming && c) {
+		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
+		bufferevent_setwatermark(evhttp_connection_get_bufferevent(c), EV_READ, 0, 0);
+		evhttp_connection_set_timeout(c, FRONT_READ_SECONDS);
+		http_arrivals_set_held(s->front, s->fd, false);
+	}
+}
+
+void http_reply(struct sink *s, int status, const char *type, const void *body, size_t length)
+{
+	struct evhttp_request *request = s->http;
+	struct evbuffer *b = evbuffer_new();
+
+	http_reply_header(s, "Content-Type", type ? type : "text/plain");
+	if (length && evhttp_request_get_command(request) != EVHTTP_REQ_HEAD)
+		(void)evbuffer_add(b, body, length);
+	let_go(s);
+	sink_hold(s);
+	hold_gone(s);
+	evhttp_send_reply(request, status, reason_of(status), b);
+	evbuffer_free(b);
+	sink_drop(s);
+}
+
+void http_reply_status(struct sink *s, int status)
+{
+	http_reply(s, status, NULL, NULL, 0);
+}
+
+void http_reply_error(struct sink *s, int status, const char *id, int code, const char *text)
+{
+	OWNED(str) struct str message = STR_INIT;
+
+	rpc_failure(&message, id, code, text, NULL);
+	http_reply(s, status, "application/json", message.bytes, message.length);
+}
+
+/* Sends on an open stream. A reader that is too slow is cut off: it can come back and resume. */
+static void send_chunk(struct sink *s, const struct str *bytes)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
+	struct evbuffer *b;
+
+	if (evbuffer_get_length(bufferevent_get_output(evhttp_connection_get_bufferevent(c))) >
+	    FRONT_MAX_OUTPUT) {
+		log_warn("a client does not read its stream: cut off");
+		evhttp_connection_free(c); /* runs on_close */
+		return;
+	}
+	b = evbuffer_new();
+	(void)evbuffer_add(b, bytes->bytes, bytes->length);
+	evhttp_send_reply_chunk(s->http, b);
+	evbuffer_free(b);
+}
+
+static void end_stream(struct sink *s)
+{
+	struct evhttp_request *request = s->http;
+
+	let_go(s);
+	sink_hold(s);
+	hold_gone(s);
+	evhttp_send_reply_end(request);
+	sink_drop(s);
+}
+
+static void finish(struct sink *s, int status)
+{
+	if (!s->http)
+		return;
+	if (s->streaming)
+		end_stream(s);
+	else
+		http_reply_status(s, status);
+}
+
+static void notify(struct sink *s, const struct str *message, const char *event_id)
+{
+	OWNED(str) struct str bytes = STR_INIT;
+
+	if (!s->http || !s->streaming)
+		return;
+	if (message->length)
+		sse_event(&bytes, event_id, message->bytes);
+	else
+		str_add(&bytes, ": waiting\n\n");
+	send_chunk(s, &bytes);
+}
+
+static void begin_stream(struct sink *s, const char *event_id);
+
+static void reply(struct sink *s, const struct str *message, const char *event_id)
+{
+	if (!s->http)
+		return;
+	s->expected--;
+	if (!s->streaming && s->expected <= 0) {
+		http_reply(s, 200, "application/json", message->bytes, message->length);
+		return;
+	}
+	sink_hold(s);
+	if (!s->streaming)
+		begin_stream(s, NULL);
+	notify(s, message, event_id);
+	if (s->http && s->expected <= 0)
+		end_stream(s);
+	sink_drop(s);
+}
+
+/* The status belongs to a single reply; a stream and a batch have said 200 already. */
+static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
+{
+	OWNED(str) struct str message = STR_INIT;
+
+	if (!s->http)
+		return;
+	rpc_failure(&message, rpc_id, fault->code, fault->text,
+	            fault->data[0] ? fault->data : NULL);
+	if (s->streaming || s->expected > 1)
+		reply(s, &message, NULL);
+	else
+		http_reply(s, fault->status, "application/json", message.bytes, message.length);
+}
+
+/* ---- holding ---- */
+
+/* The connection is gone, whoever closed it. The only place where a held request ends early. */
+void http_reply_on_close(struct evhttp_connection *c, void *arg)
+{
+	struct sink *s = arg;
+	struct evhttp_request *request = s->http;
+
+	(void)c;
+	if (s->streaming)
+		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
+	if (s->ends_session)
+		LIST_REMOVE(s, in_pipes);
+	hold_gone(s);
+	/* Where evhttp has seen the hang-up itself, it leaves a request that we hold to us. */
+	if (request && !evhttp_request_get_connection(request))
+		evhttp_request_free(request);
+}
+
+/* A next request may stand behind one that is held. Who sends more than we read meanwhile is cut:
+ * behind it we could not see him hang up. */
+static bool is_flooded(const struct sink *s)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
+	struct bufferevent *bev = evhttp_connection_get_bufferevent(c);
+	int unread = 0;
+
+	(void)ioctl(s->fd, FIONREAD, &unread);
+	return evbuffer_get_length(bufferevent_get_input(bev)) + (size_t)unread > HELD_READ_BYTES;
+}
+
+static void on_hang_up(evutil_socket_t fd, short what, void *arg)
+{
+	struct epoll_event events[64];
+	int n = epoll_wait(fd, events, COUNT(events), 0);
+
+	(void)what;
+	(void)arg;
+	for (int i = 0; i < n; i++) {
+		struct sink *s = events[i].data.ptr;
+
+		if (s->http &&
+		    (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR) || is_flooded(s)))
+			evhttp_connection_free(evhttp_request_get_connection(s->http));
+	}
+}
+
+/* Of a held connection: a peer that is gone is noticed; and an answer soon after the start of the
+ * stream does not wait for its acknowledgement (Nagle against delayed ACK: 40 ms). */
+static void tune(int fd)
+{
+	const int on = 1;
+	const struct {
+		int option, value;
+	} options[] = { { TCP_KEEPIDLE, KEEPALIVE_IDLE_S },
+		        { TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S },
+		        { TCP_KEEPCNT, KEEPALIVE_COUNT },
+		        { TCP_USER_TIMEOUT, USER_TIMEOUT_MS } };
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	for (size_t i = 0; i < COUNT(options); i++)
+		(void)setsockopt(fd, IPPROTO_TCP, options[i].option, &options[i].value,
+		                 sizeof(options[i].value));
+}
+
+static void begin_stream(struct sink *s, const char *event_id)
+{
+	struct evhttp_connection *c;
+	struct bufferevent *bev;
+	struct epoll_event hang_up = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = s };
+	OWNED(str) struct str priming = STR_INIT;
+
+	if (!s->http)
+		return;
+	if (!s->streaming) {
+		c = evhttp_request_get_connection(s->http);
+		bev = evhttp_connection_get_bufferevent(c);
+		s->fd = bufferevent_getfd(bev);
+		s->streaming = true;
+		http_arrivals_set_held(s->front, s->fd, true);
+		tune(s->fd);
+		evhttp_connection_set_timeout(c, HELD_SECONDS);
+		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_ADD, s->fd, &hang_up);
+		http_reply_header(s, "Content-Type", "text/event-stream");
+		http_reply_header(s, "Cache-Control", "no-cache, no-transform");
+		http_reply_header(s, "X-Accel-Buffering", "no");
+		evhttp_send_reply_start(s->http, 200, "OK");
+		bufferevent_setwatermark(bev, EV_READ, 0, HELD_READ_BYTES);
+	}
+	if (!event_id) {
+		str_add(&priming, ": open\n\n");
+		send_chunk(s, &priming);
+		return;
+	}
+	str_addf(&priming, "id: %s\nretry: %d\ndata: \n\n", event_id, FRONT_RETRY_MS);
+	send_chunk(s, &priming);
+}
+
+const struct transport HTTP_REPLY = {
+	.reply = reply, .notify = notify, .wait = begin_stream, .refuse = refuse, .finish = finish
+};
+
+/* ---- the stream of revision 2024-11-05 ---- */
+
+void http_reply_event(struct sink *s, const char *event, const char *data)
+{
+	OWNED(str) struct str bytes = STR_INIT;
+
+	if (!s->http)
+		return;
+	str_addf(&bytes, "event: %s\n", event);
+	sse_event(&bytes, NULL, data);
+	send_chunk(s, &bytes);
+}
+
+static void stream_reply(struct sink *s, const struct str *message, const char *event_id)
+{
+	OWNED(str) struct str alive = STR_INIT;
+
+	(void)event_id;
+	if (message->length) {
+		http_reply_event(s, "message", message->bytes);
+	} else if (s->http) {
+		str_add(&alive, ": waiting\n\n");
+		send_chunk(s, &alive);
+	}
+}
+
+static void stream_wait(struct sink *s, const char *event_id)
+{
+	(void)s;
+	(void)event_id;
+}
+
+static void stream_refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
+{
+	OWNED(str) struct str message = STR_INIT;
+
+	rpc_failure(&message, rpc_id, fault->code, fault->text,
+	            fault->data[0] ? fault->data : NULL);
+	http_reply_event(s, "message", message.bytes);
+}
+
+static void stream_finish(struct sink *s, int status)
+{
+	(void)s;
+	(void)status;
+}
+
+const struct transport HTTP_REPLY_STREAM = { .reply = stream_reply,
+	                                     .notify = stream_reply,
+	                                     .wait = stream_wait,
+	                                     .refuse = stream_refuse,
+	                                     .finish = stream_finish };
+
+/* ---- hang-ups ---- */
+
+void http_reply_start(struct front *f)
+{
+	f->hang_up_fd = epoll_create1(EPOLL_CLOEXEC);
+	f->hang_up = event_new(f->base, f->hang_up_fd, EV_READ | EV_PERSIST, on_hang_up, f);
+	(void)event_add(f->hang_up, NULL);
+}
+
+void http_reply_stop(struct front *f)
+{
+	if (f->hang_up)
+		event_free(f->hang_up);
+	if (f->hang_up_fd >= 0)
+		(void)close(f->hang_up_fd);
+	f->hang_up = NULL;
+	f->hang_up_fd = -1;
+}

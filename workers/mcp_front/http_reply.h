@@ -1,0 +1,27 @@
+/* http_reply: what HTTP callers are answered: at once, or on an event stream. The socket of a held
+ * stream stands in an epoll set of its own, because evhttp does not see a peer that hangs up behind
+ * unread bytes. */
+#ifndef HTTP_REPLY_H
+#define HTTP_REPLY_H
+
+#include "sink.h"
+
+extern const struct transport HTTP_REPLY;
+/* All that we say goes over one stream: the transport of revision 2024-11-05. */
+extern const struct transport HTTP_REPLY_STREAM;
+
+void http_reply_start(struct front *f);
+void http_reply_stop(struct front *f);
+
+/* evhttp's callback for the end of a connection; arg is the sink. */
+void http_reply_on_close(struct evhttp_connection *c, void *arg);
+
+void http_reply_header(struct sink *s, const char *name, const char *value);
+void http_reply(struct sink *s, int status, const char *type, const void *body, size_t length);
+void http_reply_status(struct sink *s, int status);
+/* id: JSON token of the request, or NULL. */
+void http_reply_error(struct sink *s, int status, const char *id, int code, const char *text);
+/* On a stream of revision 2024-11-05. */
+void http_reply_event(struct sink *s, const char *event, const char *data);
+
+#endif

@@ -1,0 +1,93 @@
+#include "job.h"
+
+#include "front.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct job *job_queue(struct front *f, enum job_kind kind, struct sink *sink,
+                      struct rpc_message *message)
+{
+	struct job *job = xcalloc(1, sizeof(*job));
+
+	job->kind = kind;
+	job->sink = sink;
+	sink_hold(sink);
+	if (message) {
+		job->message = *message;
+		*message = (struct rpc_message)RPC_MESSAGE_INIT;
+	}
+	job_requeue(f, job);
+	return job;
+}
+
+void job_queue_note(struct front *f, enum job_kind kind, struct sink *sink, int64_t call_seq)
+{
+	job_queue(f, kind, sink, NULL)->call_seq = call_seq;
+}
+
+void job_requeue(struct front *f, struct job *job)
+{
+	STAILQ_INSERT_TAIL(&f->jobs, job, next);
+	job_turn_soon(f);
+}
+
+/* Not at once, but after one more look at the transports (a timer of 0 is due in the next pass of
+ * the loop, behind what that pass finds ready): answers in hand leave before the flush, and what
+ * came in meanwhile is in the same commit. A priority would let a flood of requests keep it
+ * waiting. */
+void job_turn_soon(struct front *f)
+{
+	static const struct timeval NEXT_PASS = { 0 };
+
+	if (!evtimer_pending(f->turn, NULL))
+		(void)event_add(f->turn, &NEXT_PASS);
+}
+
+void job_free(struct job *job)
+{
+	sink_drop(job->sink);
+	rpc_message_clear(&job->message);
+	str_clear(&job->result);
+	if (job->kind == JOB_CALL || job->kind == JOB_RESUME) {
+		call_clear(&job->as.call.call);
+		str_clear(&job->as.call.said);
+	}
+	free(job);
+}
+
+void job_free_all(struct job_queue *jobs)
+{
+	struct job *job;
+
+	while ((job = STAILQ_FIRST(jobs)) != NULL) {
+		STAILQ_REMOVE_HEAD(jobs, next);
+		job_free(job);
+	}
+}
+
+void job_refuse(struct job *job, int code, const char *text)
+{
+	job->refused = true;
+	job->fault = (struct mcp_fault){ .status = 200, .code = code };
+	(void)snprintf(job->fault.text, sizeof(job->fault.text), "%.299s", text);
+}
+
+void job_reply(struct job *job)
+{
+	sink_reply(job->sink, job->message.id, &job->result);
+}
+
+void job_reply_tool(struct job *job)
+{
+	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str message = STR_INIT;
+	char event_id[40];
+
+	mcp_tool_result_with(&result, job->version, str_text(&job->result),
+	                     str_text(&job->as.call.said), job->as.call.call.is_error);
+	rpc_result(&message, job->message.id, result.bytes);
+	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)job->call_seq);
+	job->sink->by->reply(job->sink, &message,
+	                     job->version == MCP_MODERN || !job->call_seq ? NULL : event_id);
+}

@@ -1,0 +1,29 @@
+/* What a job of each kind does. */
+#include "job.h"
+
+#include "broadcasts.h"
+#include "calls.h"
+#include "connections.h"
+#include "elicitation.h"
+#include "resources.h"
+#include "tasks.h"
+
+const struct job_row JOBS[] = {
+	[JOB_CALL] = { .prepare = calls_prepare,
+	               .run = calls_run,
+	               .reply = calls_reply,
+	               .has_reply = true },
+	[JOB_INITIALIZE] = { .run = connections_run_initialize,
+	                     .reply = connections_reply_initialize,
+	                     .has_reply = true },
+	[JOB_CANCEL] = { .run = calls_run_cancel, .reply = calls_reply_cancel },
+	[JOB_READ] = { .run = resources_run, .reply = resources_reply, .has_reply = true },
+	[JOB_SAID] = { .run = broadcasts_run_said },
+	[JOB_TASK] = { .run = tasks_run, .reply = tasks_reply, .has_reply = true },
+	[JOB_ELICITED] = { .run = elicitation_run, .reply = elicitation_reply },
+	[JOB_RESUME] = { .run = calls_run_resume, .reply = calls_reply_resumed, .has_reply = true },
+	[JOB_REOPEN] = { .run = connections_run_reopen },
+	[JOB_END] = { .run = connections_run_end, .reply = connections_reply_end },
+	[JOB_HANG_UP] = { .run = calls_run_hang_up },
+	[JOB_DROP] = { .run = calls_run_hang_up },
+};

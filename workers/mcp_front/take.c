@@ -1,0 +1,130 @@
+#include "take.h"
+
+#include "elicit.h"
+#include "elicitation.h"
+#include "front.h"
+#include "resources.h"
+#include "tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void reply_now(struct sink *sink, const char *id, const char *version,
+                      void (*make)(struct str *, const char *))
+{
+	OWNED(str) struct str result = STR_INIT;
+
+	make(&result, version);
+	sink_reply(sink, id, &result);
+}
+
+/* What the client says of itself holds from here on: its next message may be in the same turn. */
+static void introduce(struct peer *p, const cJSON *params)
+{
+	const cJSON *client = cJSON_GetObjectItemCaseSensitive(params, "clientInfo");
+	const char *name = json_text(client, "name");
+	const char *version = json_text(client, "version");
+
+	free(p->version);
+	free(p->client_name);
+	free(p->client_version);
+	p->version = xstrdup(mcp_negotiate(json_text(params, "protocolVersion")));
+	p->client_name = name ? xstrdup(name) : NULL;
+	p->client_version = version ? xstrdup(version) : NULL;
+	p->elicits = elicit_is_offered(cJSON_GetObjectItemCaseSensitive(params, "capabilities"));
+}
+
+/* Lists have one page: a cursor is none of ours, but an empty one can mean the beginning. */
+static bool has_cursor(struct sink *sink, const struct rpc_message *m)
+{
+	const cJSON *cursor = cJSON_GetObjectItemCaseSensitive(m->params, "cursor");
+
+	if (!cursor || (cJSON_IsString(cursor) && cursor->valuestring[0] == '\0'))
+		return false;
+	sink_refuse(sink, m->id, RPC_INVALID_PARAMS, "there is no page with this cursor");
+	return true;
+}
+
+static void set_level(struct sink *sink, const struct rpc_message *m, const char *version)
+{
+	int level = mcp_log_level(json_text(m->params, "level"));
+
+	if (level < 0) {
+		sink_refuse(sink, m->id, RPC_INVALID_PARAMS,
+		            "params.level must be debug, info, notice, warning, error, critical, "
+		            "alert or emergency");
+		return;
+	}
+	sink->peer->log_level = level;
+	reply_now(sink, m->id, version, mcp_empty_result);
+}
+
+static void take_request(struct front *f, struct sink *sink, struct rpc_message *m)
+{
+	struct mcp_fault fault;
+	bool modern = mcp_is_modern(m->params);
+	const char *version = modern ? MCP_MODERN : peer_version(sink->peer);
+
+	switch (mcp_method_of(m->method, modern)) {
+	case MCP_INITIALIZE:
+		introduce(sink->peer, m->params);
+		(void)job_queue(f, JOB_INITIALIZE, sink, m);
+		return;
+	case MCP_TOOLS_CALL:
+		if (!modern && sink->peer->transport == PEER_STDIO && !sink->peer->version) {
+			sink_refuse(sink, m->id, RPC_INVALID_PARAMS,
+			            "send initialize first, or set "
+			            "_meta io.modelcontextprotocol/protocolVersion to 2026-07-28");
+			return;
+		}
+		job_queue(f, JOB_CALL, sink, m)->version = version;
+		return;
+	case MCP_PING:
+		reply_now(sink, m->id, version, mcp_empty_result);
+		return;
+	case MCP_SET_LEVEL:
+		set_level(sink, m, version);
+		return;
+	case MCP_TOOLS_LIST:
+		if (!has_cursor(sink, m))
+			reply_now(sink, m->id, version, mcp_tools_list);
+		return;
+	case MCP_DISCOVER:
+		reply_now(sink, m->id, version, mcp_discover_result);
+		return;
+	case MCP_LISTEN:
+		tasks_listen(f, sink, m);
+		return;
+	case MCP_TASKS_GET:
+	case MCP_TASKS_UPDATE:
+	case MCP_TASKS_CANCEL:
+		(void)job_queue(f, JOB_TASK, sink, m);
+		return;
+	case MCP_RESOURCES_LIST:
+	case MCP_RESOURCES_TEMPLATES:
+	case MCP_RESOURCES_READ:
+		if (!has_cursor(sink, m))
+			resources_take(f, sink, m, version, mcp_method_of(m->method, modern));
+		return;
+	case MCP_NOTIFICATION_CANCELLED:
+	case MCP_NOTIFICATION_OTHER:
+	case MCP_UNKNOWN:
+		break;
+	}
+	(void)mcp_lacks_method(m->method, &fault);
+	if (!modern)
+		fault.status = 200;
+	sink->by->refuse(sink, m->id, &fault);
+}
+
+void take_message(struct front *f, struct sink *sink, struct rpc_message *m)
+{
+	if (m->kind == RPC_REQUEST)
+		take_request(f, sink, m);
+	else if (m->kind == RPC_NOTIFICATION && strcmp(m->method, "notifications/cancelled") == 0)
+		(void)job_queue(f, JOB_CANCEL, sink, m);
+	else if (elicitation_answers(m))
+		(void)job_queue(f, JOB_ELICITED, sink, m);
+	/* Other notifications, and responses to requests that we never sent, need nothing. */
+	rpc_message_clear(m);
+}

@@ -1,0 +1,207 @@
+#include "tell.h"
+
+#include "elicitation.h"
+#include "front.h"
+#include "log.h"
+#include "task.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- subscriptions ---- */
+
+/* t: the result of a task that is completed, else NULL. */
+static void tell_subscription(struct front *f, struct sink *sink, const char *listen_id,
+                              int64_t call_seq, const struct telling *t)
+{
+	OWNED(task) struct task task = TASK_INIT;
+	OWNED(str) struct str outcome = STR_INIT;
+	OWNED(str) struct str message = STR_INIT;
+	struct mcp_task shown;
+	struct err e = ERR_INIT;
+
+	if (task_read(&f->worker.store, call_seq, &task, &e) <= 0) {
+		log_warn("call %lld: %s", (long long)call_seq, e.text);
+		return;
+	}
+	if (t)
+		task_outcome(&outcome, t);
+	shown = task_message(&task, t ? outcome.bytes : NULL);
+	mcp_task_notification(&message, &shown, listen_id);
+	sink->by->notify(sink, &message, NULL);
+}
+
+void tell_cancelled(struct front *f, int64_t call_seq)
+{
+	struct held_call *held;
+
+	while ((held = hold_find(f, call_seq)) != NULL) {
+		struct waiter *w = LIST_FIRST(&held->waiters);
+		OWNED(char_ptr) char *listen_id = w->subscription ? xstrdup(w->rpc_id) : NULL;
+		bool elicits = w->elicits;
+		struct sink *sink = w->sink;
+
+		sink_hold(sink);
+		(void)hold_forget(f, w);
+		if (elicits)
+			elicitation_withdraw(sink, call_seq);
+		if (listen_id)
+			tell_subscription(f, sink, listen_id, call_seq, NULL);
+		else if (--sink->expected <= 0)
+			sink->by->finish(sink, 202);
+		sink_drop(sink);
+	}
+}
+
+/* ---- answers ---- */
+
+static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t seq,
+                     const struct telling *t)
+{
+	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str message = STR_INIT;
+	char event_id[40];
+
+	mcp_tool_result_with(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
+	                     str_text(&t->steering.text), t->is_error);
+	rpc_result(&message, rpc_id, body.bytes);
+	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
+	sink->by->reply(sink, &message, modern ? NULL : event_id);
+}
+
+/* Gives the result to everyone who waits for this call. */
+static void hand_over(struct front *f, struct held_call *held, const struct telling *t)
+{
+	int64_t seq = held->seq;
+
+	while ((held = hold_find(f, seq)) != NULL) {
+		struct waiter *w = LIST_FIRST(&held->waiters);
+		OWNED(char_ptr) char *rpc_id = xstrdup(w->rpc_id);
+		bool modern = w->modern, subscription = w->subscription;
+		bool elicits = w->elicits;
+		struct sink *sink = w->sink;
+
+		sink_hold(sink);
+		(void)hold_forget(f, w);
+		if (elicits)
+			elicitation_withdraw(sink, seq);
+		if (subscription)
+			tell_subscription(f, sink, rpc_id, seq, t);
+		else
+			reply_to(sink, rpc_id, modern, seq, t);
+		sink_drop(sink);
+	}
+}
+
+static void write_one(struct front *f, const struct told *t)
+{
+	struct err e = ERR_INIT;
+
+	if (store_part(&f->worker.store, &e) == 0) {
+		if (call_finish(&f->worker.store, t->call_seq, &t->telling, &e) == 0 &&
+		    store_keep(&f->worker.store, &e) == 0)
+			return;
+		store_undo(&f->worker.store);
+	}
+	log_warn("call %lld: %s", (long long)t->call_seq, e.text);
+}
+
+static void drop_first_told(struct front *f)
+{
+	struct told *t = STAILQ_FIRST(&f->told);
+
+	STAILQ_REMOVE_HEAD(&f->told, next);
+	telling_clear(&t->telling);
+	free(t);
+}
+
+void tell_write(struct front *f)
+{
+	const struct told *t;
+
+	STAILQ_FOREACH (t, &f->told, next)
+		write_one(f, t);
+}
+
+void tell_written(struct front *f)
+{
+	while (!STAILQ_EMPTY(&f->told))
+		drop_first_told(f);
+}
+
+enum { PAGE = 500 };
+
+/* One page of answers: their calls' seqs, and in *ret_last where the cursor stands behind them; the
+ * number of them, -1 on error. */
+static int read_page(struct front *f, int64_t *calls, int64_t *ret_last, struct err *e)
+{
+	stmt *s = store_stmt(&f->worker.store, SQL_ANSWER_SINCE);
+	int count = 0, got = 0;
+
+	*ret_last = f->answer_seq;
+	bind_int(s, ":after", f->answer_seq);
+	while (count < PAGE && (got = stmt_row(s, e)) > 0) {
+		*ret_last = col_int(s, ANSWER_SINCE_SEQ);
+		calls[count++] = col_int(s, ANSWER_SINCE_CALL_SEQ);
+	}
+	stmt_reset(s);
+	return got < 0 ? -1 : count;
+}
+
+/* What of the operator's words has left for a session already, and is not written down yet. */
+static int64_t said_to(const struct front *f, int64_t session_seq)
+{
+	const struct told *t;
+	int64_t last = 0;
+
+	STAILQ_FOREACH (t, &f->told, next)
+		if (t->telling.session_seq == session_seq &&
+		    steering_last(&t->telling.steering) > last)
+			last = steering_last(&t->telling.steering);
+	return last;
+}
+
+int tell_call(struct front *f, int64_t call_seq)
+{
+	struct held_call *held = hold_find(f, call_seq);
+	struct err e = ERR_INIT;
+	struct told *t;
+
+	if (!held)
+		return 0; /* held by nobody here: told when its caller comes back */
+	t = xcalloc(1, sizeof(*t));
+	t->call_seq = call_seq;
+	if (call_result(&f->worker.store, call_seq, &t->telling, &e) ||
+	    call_steer(&f->worker.store, &t->telling, said_to(f, t->telling.session_seq), &e)) {
+		log_warn("call %lld: %s", (long long)call_seq, e.text);
+		telling_clear(&t->telling);
+		free(t);
+		return e.kind == ERR_AGAIN ? -1 : 0;
+	}
+	hand_over(f, held, &t->telling);
+	STAILQ_INSERT_TAIL(&f->told, t, next);
+	job_turn_soon(f);
+	return 0;
+}
+
+/* What is handed over here rests on rows that are on disk: a commit is visible only after its
+ * flush (synchronous=FULL). The cursor moves when a whole page has been told; after an error the
+ * next look, a few seconds later, begins where this one began. */
+void tell_answers(struct front *f)
+{
+	struct err e = ERR_INIT;
+	int64_t calls[PAGE], last;
+	int count = PAGE;
+
+	while (count == PAGE) {
+		count = read_page(f, calls, &last, &e);
+		if (count < 0) {
+			log_warn("%s", e.text);
+			return;
+		}
+		for (int i = 0; i < count; i++)
+			if (tell_call(f, calls[i]))
+				return;
+		f->answer_seq = last;
+	}
+}
