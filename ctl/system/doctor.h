@@ -17,11 +17,13 @@ struct doctor {
 
 enum verdict { OK, WARN, FAIL };
 
+/* ---- doctor_tell.c ---- */
+
 /* Prints a line, and counts what failed. */
 void doctor_tell(struct doctor *d, enum verdict verdict, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* ---- intercom_doctor_slack.c ---- */
+/* ---- doctor_slack.c ---- */
 
 /* What a start from this shell would find of Slack, and what Slack says to it. */
 void doctor_check_slack(struct doctor *d);

@@ -32,7 +32,7 @@ extern const char *const PROMPT_TYPE[PROMPT_TYPES];
 
 /* What of the configuration calls need; filled once at start. */
 struct call_settings {
-	struct places places;
+	struct workspaces workspaces;
 	const char *db_path;
 	char *database, *run_dir; /* canonical: they and what is beneath are not touched */
 	int64_t approval_ms, wait_ms; /* 0: for ever */

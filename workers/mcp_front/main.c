@@ -81,11 +81,11 @@ static void read_settings(struct front *f)
 	OWNED(str) struct str elicitation = STR_INIT;
 	OWNED(str) struct str token = STR_INIT;
 
-	(void)snprintf(s->places.host, sizeof(s->places.host), "%s", f->worker.host);
+	(void)snprintf(s->workspaces.machine, sizeof(s->workspaces.machine), "%s", f->worker.host);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
-	s->places.default_workspace = f->default_workspace.bytes; /* NULL: there is none */
+	s->workspaces.usual = f->default_workspace.bytes; /* NULL: there is none */
 	if (setting_get(st, "workspace", &workspaces, NULL) > 0)
-		s->places.workspaces = cJSON_Parse(workspaces.bytes);
+		s->workspaces.listed = cJSON_Parse(workspaces.bytes);
 	s->db_path = f->worker.db_path;
 	s->database = realpath(f->worker.db_path, NULL);
 	s->run_dir = realpath(f->worker.run_dir, NULL);
@@ -278,7 +278,7 @@ static void close_loop(struct front *f)
 			event_free(events[i]);
 	if (f->base)
 		event_base_free(f->base);
-	cJSON_Delete(f->settings.places.workspaces);
+	cJSON_Delete(f->settings.workspaces.listed);
 	free(f->settings.database);
 	free(f->settings.run_dir);
 	cJSON_Delete(f->allow_uids);

@@ -1,4 +1,4 @@
-/* One WebSocket. Messages are collected whole and handed to take.c; acks are queued and written one
+/* One WebSocket. Messages are collected whole and handed on; acks are queued and written one
  * per callback, each as one frame (slack.md 2.4: Slack reassembles nothing). */
 #include "listener.h"
 
@@ -163,7 +163,7 @@ static void deliver(struct link *link)
 		str_add_char(&whole, (char)0xFF); /* or the two could look like a whole */
 		str_add_bytes(&whole, tail.bytes, tail.length);
 	}
-	take_message(link, str_text(&whole), whole.length, too_long);
+	link->listener->events->message(link, str_text(&whole), whole.length, too_long);
 }
 
 static void receive(struct link *link, const char *bytes, size_t length)
@@ -183,7 +183,7 @@ static void gone(struct link *link, const char *why)
 	OWNED(char_ptr) char *reason = xstrdup(why);
 
 	link->wsi = NULL;
-	machine_gone(link, reason);
+	link->listener->events->gone(link, reason);
 	clear(link);
 }
 
@@ -201,10 +201,12 @@ int link_callback(struct lws *wsi, enum lws_callback_reasons reason, void *user,
                   size_t length)
 {
 	struct link *link = lws_get_opaque_user_data(wsi);
+	struct listener *l;
 
 	(void)user;
 	if (reason == LWS_CALLBACK_RAW_RX_FILE) {
-		listener_wake(lws_context_user(lws_get_context(wsi)));
+		l = lws_context_user(lws_get_context(wsi));
+		l->events->wake(l);
 		return 0;
 	}
 	if (!link || link->state == LINK_FREE)

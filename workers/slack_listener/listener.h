@@ -1,9 +1,11 @@
 /* slack-listener: what its parts share.
  *
- * slack_listener.c  main: configuration, the loop
- * machine.c         when to open, replace and give up connections (slack.md 2.5)
- * link.c            one WebSocket, over libwebsockets
- * take.c            one message: stored, then acknowledged */
+ * link.c     one WebSocket, over libwebsockets
+ * machine.c  when to open, replace and give up connections
+ * take.c     one message: stored, then acknowledged
+ * main.c     configuration, the loop
+ *
+ * Each stands on those before it; a link tells what happens to it by struct link_events. */
 #ifndef LISTENER_H
 #define LISTENER_H
 
@@ -38,6 +40,7 @@ enum {
 };
 
 struct listener;
+struct link;
 
 enum link_state {
 	LINK_FREE,
@@ -52,6 +55,16 @@ struct ack {
 	STAILQ_ENTRY(ack) next;
 	size_t length;
 	unsigned char bytes[]; /* LWS_PRE, then the frame */
+};
+
+/* What a link tells the others, set in main.c. */
+struct link_events {
+	/* One whole message has come. too_long: its beginning and its end only. */
+	void (*message)(struct link *link, const char *bytes, size_t length, bool too_long);
+	/* The connection is gone, and why. */
+	void (*gone)(struct link *link, const char *why);
+	/* Bell, signals or libcurl: something is there. */
+	void (*wake)(struct listener *l);
 };
 
 struct link {
@@ -70,6 +83,7 @@ struct link {
 
 struct listener {
 	struct worker worker;
+	const struct link_events *events;
 	struct lws_context *context;
 	int wake_fd; /* epoll: bell, signals, libcurl's sockets; a part of libwebsockets' loop */
 	lws_sorted_usec_list_t alarm;
@@ -100,6 +114,8 @@ void machine_gone(struct link *link, const char *why);
 /* All are replaced by nobody. */
 void machine_stop(struct listener *l);
 bool machine_is_stopped(const struct listener *l);
+/* The process must end. */
+void machine_fail(struct listener *l, const struct err *e);
 
 /* ---- link.c ---- */
 
@@ -120,12 +136,5 @@ void link_drop(struct link *link);
 
 /* One whole message has come. too_long: its beginning and its end only. */
 void take_message(struct link *link, const char *bytes, size_t length, bool too_long);
-
-/* ---- slack_listener.c ---- */
-
-/* Bell, signals or libcurl: something is there. */
-void listener_wake(struct listener *l);
-/* The process must end. */
-void listener_fail(struct listener *l, const struct err *e);
 
 #endif

@@ -333,3 +333,9 @@ bool machine_is_stopped(const struct listener *l)
 			return false;
 	return true;
 }
+
+void machine_fail(struct listener *l, const struct err *e)
+{
+	*l->failure = *e;
+	l->worker.stopping = true;
+}

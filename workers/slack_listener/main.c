@@ -28,12 +28,6 @@ static const struct lws_protocols PROTOCOLS[] = {
 	{ .name = NULL },
 };
 
-void listener_fail(struct listener *l, const struct err *e)
-{
-	*l->failure = *e;
-	l->worker.stopping = true;
-}
-
 /* ---- one loop for all descriptors ---- */
 
 static int watch_fd(struct listener *l, int fd, uint32_t events, struct err *e)
@@ -45,7 +39,7 @@ static int watch_fd(struct listener *l, int fd, uint32_t events, struct err *e)
 	return 0;
 }
 
-void listener_wake(struct listener *l)
+static void wake(struct listener *l)
 {
 	struct epoll_event events[EVENTS];
 	int n = epoll_wait(l->wake_fd, events, EVENTS, 0);
@@ -59,6 +53,10 @@ void listener_wake(struct listener *l)
 	if (l->worker.stopping) /* it stays readable, and has said all it can say */
 		(void)epoll_ctl(l->wake_fd, EPOLL_CTL_DEL, l->worker.signal_fd, NULL);
 }
+
+static const struct link_events EVENTS_OF_LINKS = { .message = take_message,
+	                                            .gone = machine_gone,
+	                                            .wake = wake };
 
 /* Libcurl's sockets: they change from step to step. Returns when libcurl wants to be looked after,
  * in ms. */
@@ -230,7 +228,7 @@ static void run(struct listener *l)
 int main(int argc, char **argv)
 {
 	struct err e = ERR_INIT;
-	struct listener l = { .wake_fd = -1, .failure = &e };
+	struct listener l = { .events = &EVENTS_OF_LINKS, .wake_fd = -1, .failure = &e };
 	char *token, *base;
 	int failed;
 

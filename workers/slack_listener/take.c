@@ -72,7 +72,7 @@ static void not_stored(struct link *link, const struct slack_frame *f, const str
 	bool event = strcmp(f->type, "events_api") == 0;
 
 	if (store_is_broken(&link->listener->worker.store)) {
-		listener_fail(link->listener, e);
+		machine_fail(link->listener, e);
 		return;
 	}
 	log_error("an envelope (%s) could not be stored%s: %s", a->kind ? a->kind : f->type,

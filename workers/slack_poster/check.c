@@ -64,14 +64,6 @@ static int note_channel(struct poster *p, const struct str *why, struct err *e)
 
 /* ---- looking ---- */
 
-int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e)
-{
-	OWNED(str) struct str form = STR_INIT;
-
-	slack_form_add(&form, "channel", channel);
-	return poster_call(p, c, "conversations.join", &form, e);
-}
-
 static int join(struct poster *p, const char *channel, struct str *why, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
@@ -155,10 +147,4 @@ int poster_check(struct poster *p, struct err *e)
 	str_addf(&why, "Slack refuses the bot token: %s", c.why);
 	log_error("%s", str_text(&why));
 	return slack_outbox_close(&p->outbox, str_text(&why), e);
-}
-
-void poster_heed(struct poster *p, const struct slack_call *c)
-{
-	if (c->class == SLACK_TOKEN && p->check_ms == INT64_MAX)
-		p->check_ms = clock_now_ms() + SLACK_PARKED_MS;
 }

@@ -22,46 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUSY_LOOK_MS = 100 };
-
-/* ---- waiting ---- */
-
-static void wait_for_calls(struct poster *p, int ms)
-{
-	const int fds[] = { p->w.bell.fd };
-
-	slack_web_wait(&p->web, fds, COUNT(fds), ms);
-	doorbell_drain(&p->w.bell);
-}
-
-static int finish_call(struct poster *p, struct slack_call *c, struct err *e)
-{
-	while (!c->done) {
-		if (poster_turn_slots(p, e) < 0) {
-			slack_call_clear(c);
-			return -1;
-		}
-		if (!c->done)
-			wait_for_calls(p, BUSY_LOOK_MS);
-	}
-	poster_heed(p, c);
-	return 0;
-}
-
-int poster_call(struct poster *p, struct slack_call *c, const char *method, const struct str *form,
-                struct err *e)
-{
-	slack_call_start(&p->web, c, method, form, SLACK_CALL_MS);
-	return finish_call(p, c, e);
-}
-
-int poster_call_at(struct poster *p, struct slack_call *c, const char *url, const void *body,
-                   size_t length, struct err *e)
-{
-	slack_call_start_at(&p->web, c, url, "application/octet-stream", body, length);
-	return finish_call(p, c, e);
-}
-
 /* ---- the loop ---- */
 
 /* 1 did something, 0 nothing is due, -1 cannot go on. */
@@ -95,7 +55,7 @@ static bool rest(struct poster *p, bool did)
 		return worker_wait(&p->w, did);
 	if (did)
 		return false;
-	slack_web_wait(&p->web, fds, COUNT(fds), ms < BUSY_LOOK_MS ? BUSY_LOOK_MS : ms);
+	slack_web_wait(&p->web, fds, COUNT(fds), ms < POSTER_LOOK_MS ? POSTER_LOOK_MS : ms);
 	doorbell_drain(&p->w.bell);
 	return worker_wait(&p->w, true);
 }
@@ -117,7 +77,7 @@ static int run(struct poster *p, struct err *e)
 	/* What is in a slot is settled before we leave. */
 	p->w.stopping = true;
 	while (poster_is_busy(p)) {
-		wait_for_calls(p, BUSY_LOOK_MS);
+		poster_wait(p, POSTER_LOOK_MS);
 		if (poster_turn_slots(p, e) < 0)
 			return -1;
 	}
@@ -134,6 +94,7 @@ static int open_web(struct poster *p, const char *token, const char *base, struc
 int main(int argc, char **argv)
 {
 	struct poster p = { .web = SLACK_WEB_INIT,
+		            .meanwhile = poster_turn_slots,
 		            .slots = { { .name = "view" }, { .name = "call" } } };
 	struct err e = ERR_INIT;
 	char *token, *base;

@@ -22,15 +22,6 @@ static const char *member(const cJSON *o, const char *name)
 	return text ? text : "";
 }
 
-int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
-                     struct err *e)
-{
-	if (why->kind == ERR_INPUT)
-		return slack_settle_dead(&p->outbox, i, why->text, NULL, e);
-	*e = *why;
-	return -1;
-}
-
 /* ---- messages ---- */
 
 static cJSON *marker(const struct slack_intent *i)

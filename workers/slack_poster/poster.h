@@ -1,4 +1,5 @@
-/* slack-poster's parts; what the process does is told in ../slack_poster.c. */
+/* slack-poster's parts; what the process does is told in main.c. Calls go up this list only, but
+ * for what main sets in struct poster. */
 #ifndef SLACK_POSTER_H
 #define SLACK_POSTER_H
 
@@ -22,6 +23,10 @@ struct reading {
 	bool busy;
 };
 
+enum {
+	POSTER_LOOK_MS = 100, /* at what is under way */
+};
+
 enum { POSTER_SLOTS = 2, POSTER_ID_BYTES = 40, OPERATORS_MAX = 20 };
 
 struct poster {
@@ -32,26 +37,34 @@ struct poster {
 	struct reading reading;
 	char bot_id[POSTER_ID_BYTES], user_id[POSTER_ID_BYTES]; /* ours, "" until known */
 	int64_t check_ms; /* when token and channel are looked at next; INT64_MAX: all is well */
+	/* What goes on while a call is waited for: the slots. 1 did something, 0, -1. */
+	int (*meanwhile)(struct poster *p, struct err *e);
 };
 
-/* ---- slack_poster.c ---- */
+/* ---- call.c ---- */
 
+/* Waits for libcurl or the bell. */
+void poster_wait(struct poster *p, int ms);
 /* Makes a call and waits for it, while the slots go on. c is done afterwards. -1: the database
  * failed meanwhile. */
 int poster_call(struct poster *p, struct slack_call *c, const char *method, const struct str *form,
                 struct err *e);
 int poster_call_at(struct poster *p, struct slack_call *c, const char *url, const void *body,
                    size_t length, struct err *e);
+/* In a public channel we may invite ourselves; c is the answer. -1: the database failed. */
+int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e);
+/* The outcome of any call: a token that is refused is looked at again. */
+void poster_heed(struct poster *p, const struct slack_call *c);
+/* Settles what cannot be said any more, for the reason in why; only the database ends the process.
+ */
+int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
+                     struct err *e);
 
 /* ---- check.c: who we are, and what a person must mend ---- */
 
 /* Looks, if it is time to, whether the token is good, what it may do, and whether the app is in its
  * channel. 1 looked, 0 it was not time or Slack was not reached, -1 the database failed. */
 int poster_check(struct poster *p, struct err *e);
-/* In a public channel we may invite ourselves; c is the answer. -1: the database failed. */
-int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e);
-/* The outcome of any call: a token that is refused is looked at again. */
-void poster_heed(struct poster *p, const struct slack_call *c);
 
 /* ---- render.c: from rows to a message ---- */
 
@@ -73,11 +86,6 @@ void poster_add_said(struct str *form, const struct slack_intent *i, struct slac
 int poster_post(struct poster *p, struct slack_intent *i, struct err *e);
 /* Looks for one that is in doubt, and settles it. */
 int poster_look_for(struct poster *p, struct slack_intent *i, struct err *e);
-
-/* Settles what cannot be said any more, for the reason in why; only the database ends the process.
- */
-int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
-                     struct err *e);
 
 /* ---- history.c: what agents read ---- */
 

@@ -16,6 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *const CHILD_NAMES[CHILD_COUNT] = {
+	[CHILD_WATCHDOG] = "watchdog",         [CHILD_APPLIER] = "applier",
+	[CHILD_RETENTION] = "retention",       [CHILD_FRONT] = "mcp-front",
+	[CHILD_SLACK_POSTER] = "slack-poster", [CHILD_SLACK_LISTENER] = "slack-listener",
+};
+
 enum { TELL_MS = 100 }; /* so long a stop waits for its turn to write that it is one */
 
 /* ---- told in Slack ---- */

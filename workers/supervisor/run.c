@@ -292,6 +292,28 @@ static void announce(struct supervisor *s, const char *address)
 	notify("READY=1");
 }
 
+/* Begins the stop; why goes to the log. */
+static void stop(struct supervisor *s, int status, const char *why)
+{
+	struct err e = ERR_INIT;
+
+	if (s->stopping)
+		return;
+	s->stopping = true;
+	s->stop_ms = clock_monotonic_ms();
+	s->status = status;
+	notify("STOPPING=1");
+	if (status)
+		log_error("stopping everything: %s", why);
+	else
+		log_info("stopping: %s", why);
+	/* Before anybody loses its connection: what was stopped on purpose stays so. */
+	if (status == 0 && instance_mark_stopped(s->run_fd, &e))
+		log_warn("%s", e.text);
+	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
+		log_warn("Slack is not told of the stop: %s", e.text);
+}
+
 static void look(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str address = STR_INIT;
@@ -301,7 +323,7 @@ static void look(struct supervisor *s, struct err *e)
 		before[i] = s->children[i].ready;
 	if (rows_ready(s, &address, e)) {
 		if (e->kind != ERR_AGAIN)
-			run_stop(s, err_exit(e), e->text);
+			stop(s, err_exit(e), e->text);
 		return;
 	}
 	for (int i = 0; i < CHILD_COUNT; i++) {
@@ -326,27 +348,6 @@ static void tell_late(struct supervisor *s)
 	log_warn("not ready after %d s: still waiting for %s", LATE_MS / 1000, str_text(&names));
 }
 
-void run_stop(struct supervisor *s, int status, const char *why)
-{
-	struct err e = ERR_INIT;
-
-	if (s->stopping)
-		return;
-	s->stopping = true;
-	s->stop_ms = clock_monotonic_ms();
-	s->status = status;
-	notify("STOPPING=1");
-	if (status)
-		log_error("stopping everything: %s", why);
-	else
-		log_info("stopping: %s", why);
-	/* Before anybody loses its connection: what was stopped on purpose stays so. */
-	if (status == 0 && instance_mark_stopped(s->run_fd, &e))
-		log_warn("%s", e.text);
-	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
-		log_warn("Slack is not told of the stop: %s", e.text);
-}
-
 static void read_signals(struct supervisor *s)
 {
 	struct signalfd_siginfo info;
@@ -358,7 +359,7 @@ static void read_signals(struct supervisor *s)
 			s->signals++;
 			s->signal_ms = clock_monotonic_ms();
 		}
-		run_stop(s, EX_OK, info.ssi_signo == SIGINT ? "SIGINT" : "SIGTERM");
+		stop(s, EX_OK, info.ssi_signo == SIGINT ? "SIGINT" : "SIGTERM");
 	}
 }
 
@@ -382,7 +383,7 @@ static void watch(struct supervisor *s)
 		struct err e = ERR_INIT;
 
 		if (!s->stopping && workers_start_due(s, &e))
-			run_stop(s, err_exit(&e), e.text);
+			stop(s, err_exit(&e), e.text);
 		if (s->stopping)
 			workers_stop(s);
 		(void)poll(fds, COUNT(fds), patience_ms(s));
@@ -458,6 +459,7 @@ int supervisor_run(const struct config_source *source)
 	struct err e = ERR_INIT;
 
 	s.umask = umask(NOT_FOR_OTHERS);
+	s.give_up = stop;
 	if (prepare(&s, source, &e)) {
 		log_error("%s", e.text);
 		return err_exit(&e);

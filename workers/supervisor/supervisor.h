@@ -76,6 +76,8 @@ struct supervisor {
 	int signals; /* how many times we were asked to stop */
 	int64_t signal_ms; /* when the last of them came */
 	int status; /* to exit with */
+	/* Stops the system, which cannot work without this worker. */
+	void (*give_up)(struct supervisor *s, int status, const char *why);
 };
 
 #define SUPERVISOR_INIT                                                                            \
@@ -164,7 +166,5 @@ int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, s
  * run is left then. ERR_AGAIN: the system runs. */
 int run_take(struct supervisor *s, const struct config_source *source, struct err *e);
 void supervisor_clear(struct supervisor *s);
-/* Begins the stop; why goes to the log. */
-void run_stop(struct supervisor *s, int status, const char *why);
 
 #endif

@@ -30,12 +30,6 @@ enum {
 	BEATS_MISSED = 10, /* in a row: it hangs (a long look through the database takes less) */
 };
 
-const char *const CHILD_NAMES[CHILD_COUNT] = {
-	[CHILD_WATCHDOG] = "watchdog",         [CHILD_APPLIER] = "applier",
-	[CHILD_RETENTION] = "retention",       [CHILD_FRONT] = "mcp-front",
-	[CHILD_SLACK_POSTER] = "slack-poster", [CHILD_SLACK_LISTENER] = "slack-listener",
-};
-
 /* First the door is closed, then what came in is finished. */
 static const int STOP_ORDER[CHILD_COUNT] = { CHILD_SLACK_LISTENER, CHILD_FRONT,
 	                                     CHILD_APPLIER,        CHILD_WATCHDOG,
@@ -197,7 +191,7 @@ static void lost(struct supervisor *s, int i, int status, const char *detail)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG) {
 		(void)snprintf(why, sizeof(why), "%s cannot work (exit 78, its reason is above)",
 		               CHILD_NAMES[i]);
-		run_stop(s, EX_CONFIG, why);
+		s->give_up(s, EX_CONFIG, why);
 		return;
 	}
 	restart_later(c);
