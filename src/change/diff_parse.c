@@ -340,10 +340,8 @@ static int read_names(struct parser *p, struct span line)
 		return fail(p, p->line, "both files are /dev/null");
 	strip_prefixes(f->old_path, f->new_path);
 	p->has_names = true;
-	if (!p->is_git) {
-		f->is_create = !f->old_path;
-		f->is_delete = !f->new_path;
-	}
+	f->is_create |= !f->old_path;
+	f->is_delete |= !f->new_path;
 	return 0;
 }
 
@@ -359,10 +357,6 @@ static int check_git(struct parser *p, struct diff_file *f)
 	const char *to = p->to ? p->to : p->header_name;
 	bool moves = f->is_rename || f->is_copy;
 
-	if (p->has_names) {
-		f->is_create |= !f->old_path;
-		f->is_delete |= !f->new_path;
-	}
 	if ((f->is_create && f->is_delete) || (f->is_rename && f->is_copy) ||
 	    (moves && (f->is_create || f->is_delete || !p->from || !p->to)))
 		return fail(p, p->line, "the git header contradicts itself");

@@ -57,7 +57,9 @@ struct proposal {
 	const char *body; /* a diff or the whole content */
 	size_t body_length;
 	const char *database; /* canonical path: it, its companions and what is beneath ... */
-	const char *run_dir; /* ... this canonical directory are not touched; each may be NULL */
+	char *const
+	    *ours; /* ... these canonical paths, and beneath them, are not touched; NULL at */
+	/* the end. Each of the two may be NULL */
 	size_t fuzz; /* as diff_apply_file takes it: setting apply.fuzz_lines */
 	const struct touched
 	    *asked; /* when it is written: the paths as they were when it was asked; */

@@ -20,6 +20,7 @@ enum { CONFIG_FIELDS_MAX = 64 };
 enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
 
 enum config_questions { QUESTIONS_THREAD, QUESTIONS_CHANNEL };
+enum config_allow { ALLOW_ANY, ALLOW_LISTED };
 enum config_log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
 struct config_texts {
@@ -119,6 +120,7 @@ struct config {
 		int level; /* enum log_level */
 	} log;
 	struct config_map commands;
+	int allow_workspaces; /* enum config_allow */
 	struct config_workspaces workspaces;
 
 	struct config_texts warnings; /* "FILE:LINE: ...", for the log, one line each */

@@ -31,8 +31,7 @@ void calls_prepare(struct front *f, struct job *job)
 		return;
 	}
 	if (peer_settle(&f->worker.store, &f->settings.workspaces, p, &e)) {
-		job_refuse(job, e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR,
-		           e.text);
+		job_refuse(job, job_fault_code(&e), e.text);
 		return;
 	}
 	job->as.call.call.modern = job->version == MCP_MODERN;
