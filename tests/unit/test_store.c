@@ -455,7 +455,7 @@ START_TEST(a_part_that_fails_fails_alone)
 	ck_assert(!store_begin(&st, &e) && put(&st, "a", "1", &e) == 1);
 	ck_assert(!store_part(&st, &e) && put(&st, "b", "2", &e) == 1);
 	ck_assert_int_eq(put(&st, "c", NULL, &e), -1); /* value is NOT NULL */
-	ck_assert_int_eq(e.kind, ERR_INPUT);
+	ck_assert_int_eq(e.kind, ERR_REFUSED);
 	store_undo(&st);
 	ck_assert(!store_part(&st, &e) && put(&st, "d", "4", &e) == 1 && !store_keep(&st, &e));
 	ck_assert_int_eq(store_commit(&st, &e), 0);
