@@ -1,8 +1,10 @@
 /* From rows to messages: what an intent says is read when it is sent, not when it was queued. */
 #include "content.h"
 #include "diff.h"
+#include "json.h"
 #include "poster.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,7 +329,10 @@ static int render_write(struct poster *p, const struct slack_intent *i, struct s
 			.error_code = col_text(s, SLACK_APPLY_READ_ERROR_CODE),
 			.error_message = col_text(s, SLACK_APPLY_READ_ERROR_MESSAGE),
 			.request_id = col_text(s, SLACK_APPLY_READ_ID),
+			.ordered_by = col_text(s, SLACK_APPLY_READ_ORDERED_BY),
 			.forced = col_int(s, SLACK_APPLY_READ_FORCED) != 0,
+			.is_undo = is(col_text(s, SLACK_APPLY_READ_KIND), "undo"),
+			.undone = col_int(s, SLACK_APPLY_READ_UNDONE) != 0,
 			.files = files,
 		};
 
@@ -404,9 +409,16 @@ static int render_said(struct poster *p, const struct slack_intent *i, struct sl
 static int render_text(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                        struct err *e)
 {
+	OWNED(cJSON_ptr) cJSON *asked = i->detail ? cJSON_Parse(i->detail) : NULL;
+	char id[24];
+
 	(void)p;
 	(void)e;
-	slack_say_text(i->text, out);
+	(void)snprintf(id, sizeof(id), "%lld", (long long)i->message_seq);
+	if (json_text(asked, "words"))
+		slack_say_asked(i->text, json_text(asked, "answer"), id, out);
+	else
+		slack_say_text(i->text, out);
 	return 0;
 }
 

@@ -138,7 +138,9 @@ const struct tool TOOL_AUTO_CHECK = {
 	          "\"matched_rule\":{\"type\":[\"string\",\"null\"]},"
 	          "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\",\"timeout\","
 	          "\"pending\",\"error\"],\"description\":\"where the operator was asked\"},"
-	          "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}"
+	          "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+	          "\"note\":{\"type\":\"string\",\"description\":\"what the operator says with an "
+	          "approval\"}"
 	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}",
 	.read_only = true,
 	.idempotent = true,
