@@ -82,8 +82,10 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 }
 
 /* Nothing waits: what it would have been about, in a thread. */
-static int nothing_waits(struct desk *d, struct err *e)
+static int nothing_waits(struct desk *d, bool words, struct err *e)
 {
+	const char *word = d->w->verb->word;
+	const char *hint = words ? ". To tell the agent something: `steer <text>`" : "";
 	OWNED(found) struct found last = FOUND_INIT;
 	int64_t session = d->who->place.session_seq;
 	int got = session ? find_last_question(d->st, session, d->w->verb, &last, e) : 0;
@@ -91,10 +93,10 @@ static int nothing_waits(struct desk *d, struct err *e)
 	if (got < 0)
 		return TARGET_FAILED;
 	if (last.story.length)
-		(void)desk_tell(d, SAID_UNCLEAR, "nothing waits for `%s`: %s %s", d->w->verb->word,
-		                str_text(&last.name), str_text(&last.story));
+		(void)desk_tell(d, SAID_UNCLEAR, "nothing waits for `%s`: %s %s%s", word,
+		                str_text(&last.name), str_text(&last.story), hint);
 	else
-		(void)desk_tell(d, SAID_UNCLEAR, "nothing waits for `%s`", d->w->verb->word);
+		(void)desk_tell(d, SAID_UNCLEAR, "nothing waits for `%s`%s", word, hint);
 	return TARGET_TOLD;
 }
 
@@ -143,7 +145,7 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 	if (count == 1)
 		return TARGET_QUESTION;
 	if (strcmp(v->word, "stop") != 0)
-		return nothing_waits(d, e);
+		return nothing_waits(d, !bare, e);
 	if (!bare)
 		return no_such_session(d, text, e);
 	count = find_sessions(d->st, where, NULL, NULL, f, e);
@@ -151,7 +153,7 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 		return TARGET_FAILED;
 	if (count > 1)
 		return several(d, "sessions are live here", f);
-	return count == 1 ? TARGET_SESSION : nothing_waits(d, e);
+	return count == 1 ? TARGET_SESSION : nothing_waits(d, !bare, e);
 }
 
 /* Finds what is meant; *ret_text: the words that are left, "" if there are none. */

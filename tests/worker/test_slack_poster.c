@@ -355,6 +355,10 @@ START_TEST(what_an_agent_asks_is_shown_and_its_answer_is_shown_too)
 	let_it_speak();
 	ck_assert_int_eq(times_said("on it"), 1);
 	ck_assert_ptr_null(strstr(slack_ask("messages?channel=C01AGENTS"), "approve_accept"));
+	free(agent_call(&a, "ping", "{\"status_message\":\"half way\"}"));
+	free(agent_call(&a, "ping", "{}"));
+	let_it_speak();
+	ck_assert_int_eq(times_said("half way"), 1);
 	desk_is_left();
 }
 END_TEST

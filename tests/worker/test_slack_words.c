@@ -536,6 +536,17 @@ START_TEST(help_has_categories_and_what_is_configured)
 }
 END_TEST
 
+START_TEST(a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step)
+{
+	slack();
+	given("UPDATE session SET connectivity_status = 'stalled'");
+	says(command("nudge"), "Noted: the agent is told with its next step.");
+	given("UPDATE session SET connectivity_status = 'offline'");
+	says(command("nudge"), "Noted: the agent is told when it is back; it is not connected.");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(undo_names_a_write_or_takes_the_only_one)
 {
 	slack();
@@ -579,6 +590,7 @@ int main(void)
 	tcase_add_test(c, a_synonym_in_a_sentence_is_no_answer);
 	tcase_add_test(c, hints_name_only_what_fits);
 	tcase_add_test(c, help_has_categories_and_what_is_configured);
+	tcase_add_test(c, a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step);
 	tcase_add_test(c, undo_names_a_write_or_takes_the_only_one);
 	return run_suite(s);
 }

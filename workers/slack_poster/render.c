@@ -1,5 +1,6 @@
 /* From rows to messages: what an intent says is read when it is sent, not when it was queued. */
 #include "content.h"
+#include "json.h"
 #include "diff.h"
 #include "json.h"
 #include "poster.h"
@@ -364,18 +365,20 @@ static int read_call(struct poster *p, int64_t call, struct str *out, struct err
 	return content ? content_get(&p->w.store, content, out, e) : 0;
 }
 
-/* What one broadcast says, behind what is in out already. */
+/* What one broadcast, or one ping, says, behind what is in out already. */
 static int add_broadcast(struct poster *p, int64_t call, struct slack_said *out, struct err *e)
 {
 	OWNED(str) struct str arguments = STR_INIT;
 	OWNED(slack_said) struct slack_said one = SLACK_SAID_INIT;
+	const char *message;
 	cJSON *json;
 
 	if (read_call(p, call, &arguments, e))
 		return -1;
 	json = cJSON_ParseWithLength(str_text(&arguments), arguments.length);
-	slack_say_broadcast(cJSON_GetStringValue(cJSON_GetObjectItem(json, "level")),
-	                    cJSON_GetStringValue(cJSON_GetObjectItem(json, "message")), &one);
+	message = json_text(json, "message");
+	slack_say_broadcast(json_text(json, "level"),
+	                    message ? message : json_text(json, "status_message"), &one);
 	cJSON_Delete(json);
 	str_addf(&out->text, "%s%s", out->text.length ? "\n" : "", str_text(&one.text));
 	while (cJSON_GetArraySize(one.blocks) > 0 && cJSON_GetArraySize(out->blocks) < BLOCKS_MAX)

@@ -51,12 +51,12 @@ const struct tool TOOL_STANDBY = {
 	         "\"timeout_seconds\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":31536000,"
 	         "\"default\":0,"
 	         "\"description\":\"0: as configured\"}}}",
-	.output = "{\"type\":\"object\",\"properties\":{"
-	          "\"status\":{\"type\":\"string\",\"enum\":[\"resumed\",\"timeout\","
-	          "\"pending\",\"error\"]},"
-	          "\"instruction\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
-	          "\"request_id\":{\"type\":\"string\"}"
-	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}",
+	.output = TOOL_OUTPUT(
+	    "\"status\":{\"type\":\"string\",\"enum\":[\"resumed\",\"timeout\","
+	    "\"pending\",\"error\"]},"
+	    "\"instruction\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+	    "\"request_id\":{\"type\":\"string\"}"
+	    "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}"),
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,

@@ -70,12 +70,12 @@ const struct tool TOOL_TRANSMIT = {
 	    "the last word from a person\"},"
 	    "\"actions_taken\":{\"type\":\"integer\",\"minimum\":0}},\"required\":[\"prompt_"
 	    "text\"]}",
-	.output = "{\"type\":\"object\",\"properties\":{"
-	          "\"decision\":{\"type\":\"string\",\"enum\":[\"continue\",\"refine\","
-	          "\"stop\",\"pending\"]},"
-	          "\"instruction\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
-	          "\"request_id\":{\"type\":\"string\"}"
-	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}",
+	.output =
+	    TOOL_OUTPUT("\"decision\":{\"type\":\"string\",\"enum\":[\"continue\",\"refine\","
+	                "\"stop\",\"pending\"]},"
+	                "\"instruction\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+	                "\"request_id\":{\"type\":\"string\"}"
+	                "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}"),
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,
