@@ -23,6 +23,7 @@ struct ctl {
 	const char *session, *reason;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
+	bool sent; /* show what the agent sent, not what it makes of the files */
 	bool json; /* print JSON, else text for a person */
 	bool json_asked; /* by --json, not because of a pipe */
 	bool text_asked; /* by --text */
@@ -35,7 +36,13 @@ struct ctl {
 };
 
 /* Options that only some commands take. */
-enum ctl_option { TAKES_SESSION = 1, TAKES_REASON = 2, TAKES_COUNT = 4, TAKES_FOLLOW = 8 };
+enum ctl_option {
+	TAKES_SESSION = 1,
+	TAKES_REASON = 2,
+	TAKES_COUNT = 4,
+	TAKES_FOLLOW = 8,
+	TAKES_SENT = 16
+};
 
 struct command_spec {
 	const char *name;
