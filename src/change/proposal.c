@@ -1,6 +1,7 @@
 #include "proposal.h"
 
 #include "safe_path.h"
+#include "visible.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,9 +44,11 @@ bool touched_is_link(const struct touched *t)
 
 void touched_add_name(struct str *out, const struct touched *t)
 {
-	str_add(out, t->path);
-	if (touched_is_link(t))
-		str_addf(out, " → %s", t->target);
+	visible_add_name(out, t->path);
+	if (!touched_is_link(t))
+		return;
+	str_add(out, " → ");
+	visible_add_name(out, t->target);
 }
 
 void plan_clear(struct plan *plan)

@@ -2,6 +2,7 @@
 
 #include "content.h"
 #include "id.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,7 +169,7 @@ void request_add_name(struct str *out, const struct request *r)
 			touched_add_name(out, &r->files[i]);
 			return;
 		}
-	str_add(out, r->file_path ? r->file_path : "");
+	visible_add_name(out, r->file_path ? r->file_path : "");
 }
 
 struct sha256 request_shown_digest(const struct request *r)

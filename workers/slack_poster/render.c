@@ -475,21 +475,27 @@ static int diff_file(struct poster *p, const struct slack_intent *i, struct str 
 
 	if (read_request(p, i, &r, e) < 0)
 		return -1;
-	text = slack_proposal(&r);
-	if (text->length == 0 || slack_is_inline(&r))
+	if (slack_is_whole(&r))
 		return 0;
-	slack_diff_name(r.file_path, name);
+	text = slack_proposal(&r);
+	if (r.file_path)
+		slack_diff_name(r.file_path, name);
+	else
+		str_addf(name, "%s.txt", is(r.kind, "permission") ? "command" : r.kind);
 	*ret_type = diff_looks_like(str_text(text), text->length) ? "diff" : "text";
-	str_add_bytes(bytes, text->bytes, text->length);
+	slack_add_file(bytes, &r);
 	return 1;
 }
 
-/* Slack takes 1 MB as a snippet: the beginning, named so. */
-static void cut_file(struct str *bytes, struct str *name)
+/* Slack takes 1 MB as a snippet, more as any file; of more than we give it the beginning, which is
+ * named so. */
+static void fit_file(struct str *bytes, struct str *name, const char **type)
 {
-	size_t whole = bytes->length, cut = SLACK_SNIPPET_BYTES;
+	size_t whole = bytes->length, cut = SLACK_FILE_BYTES;
 
-	if (whole <= SLACK_SNIPPET_BYTES)
+	if (whole > SLACK_SNIPPET_BYTES)
+		*type = NULL;
+	if (whole <= SLACK_FILE_BYTES)
 		return;
 	while (cut > 0 && ((unsigned char)bytes->bytes[cut] & 0xC0) == 0x80)
 		cut--;
@@ -513,7 +519,7 @@ int poster_file(struct poster *p, const struct slack_intent *i, struct str *byte
 			str_add(bytes, "(empty file)\n");
 	}
 	if (got > 0)
-		cut_file(bytes, name);
+		fit_file(bytes, name, ret_type);
 	return got;
 }
 
