@@ -155,24 +155,25 @@ SELECT seq, terminated_at FROM session
 -- name: session_bound
 -- :session, and all that hold on to a row of it or of one that does: they are purged together.
 -- is_old: whether this one may go: images of files that its writes replaced go before it.
+-- CROSS JOIN keeps the order of the tables: SQLite 3.46 may begin at tool_call, by statistics.
 -- scan ok: walks what it has found
 WITH RECURSIVE bound (seq) AS (
   SELECT :session
   UNION
-  SELECT n.seq FROM bound AS b JOIN session AS s ON s.seq = b.seq
-    JOIN session AS n ON n.restart_of = s.id
+  SELECT n.seq FROM bound AS b CROSS JOIN session AS s ON s.seq = b.seq
+    CROSS JOIN session AS n ON n.restart_of = s.id
   UNION
-  SELECT n.session_seq FROM bound AS b JOIN request AS r ON r.session_seq = b.seq
-    JOIN request AS n ON n.previous_seq = r.seq
+  SELECT n.session_seq FROM bound AS b CROSS JOIN request AS r ON r.session_seq = b.seq
+    CROSS JOIN request AS n ON n.previous_seq = r.seq
   UNION
-  SELECT t.session_seq FROM bound AS b JOIN request AS r ON r.session_seq = b.seq
-    JOIN tool_call AS t ON t.request_seq = r.seq
+  SELECT t.session_seq FROM bound AS b CROSS JOIN request AS r ON r.session_seq = b.seq
+    CROSS JOIN tool_call AS t ON t.request_seq = r.seq
   UNION
-  SELECT t.session_seq FROM bound AS b JOIN request AS r ON r.session_seq = b.seq
-    JOIN apply AS a ON a.request_seq = r.seq JOIN tool_call AS t ON t.apply_seq = a.seq
+  SELECT t.session_seq FROM bound AS b CROSS JOIN request AS r ON r.session_seq = b.seq
+    CROSS JOIN apply AS a ON a.request_seq = r.seq CROSS JOIN tool_call AS t ON t.apply_seq = a.seq
   UNION
-  SELECT t.session_seq FROM bound AS b JOIN connection AS c ON c.session_seq = b.seq
-    JOIN tool_call AS t ON t.connection_seq = c.seq
+  SELECT t.session_seq FROM bound AS b CROSS JOIN connection AS c ON c.session_seq = b.seq
+    CROSS JOIN tool_call AS t ON t.connection_seq = c.seq
 )
 SELECT b.seq,
        s.terminated_at IS NOT NULL AND s.terminated_at < :cutoff

@@ -53,6 +53,16 @@ UPDATE tool_call SET state = 'answered', answered_at = :now
                 WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :now
                 ORDER BY wait_until LIMIT 500);
 
+-- name: tool_call_due_list
+-- The same one by one, where the rules refuse one of them.
+SELECT seq FROM tool_call
+ WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :now
+ ORDER BY wait_until LIMIT 500;
+
+-- name: tool_call_due_one
+UPDATE tool_call SET state = 'answered', answered_at = :now
+ WHERE seq = :seq AND state = 'waiting' AND wait_until <= :now;
+
 -- name: tool_call_next_due
 SELECT min(wait_until) AS at FROM tool_call WHERE state = 'waiting' AND wait_until IS NOT NULL;
 

@@ -9,20 +9,59 @@ trap 'rm -rf "$scratch"' EXIT
 passed=0
 failed=0
 
-# refuses SENTENCE COMPLAINT FILE SQL: with SQL put behind FILE.
-refuses() {
+# A copy of the tree's schema/, sql/ and workers/, to be changed.
+given_tree() {
   rm -rf "$scratch/tree" "$scratch/out"
-  mkdir "$scratch/tree" "$scratch/out"
+  mkdir "$scratch/tree" "$scratch/out" "$scratch/tree/workers"
   cp -r "$root/schema" "$root/sql" "$scratch/tree/"
-  printf '%s\n' "$4" >> "$scratch/tree/$3"
-  said=$("$sqlgen" "$scratch/tree" "$scratch/out" 2>&1)
+  cp "$root/workers/README.md" "$scratch/tree/workers/"
+}
+
+# edit FILE SED...: with SED applied to FILE.
+edit() {
+  file=$scratch/tree/$1
+  shift
+  sed -i "$@" "$file"
+}
+
+run() {
+  said=$("$sqlgen" "$@" "$scratch/tree" "$scratch/out" 2>&1)
   status=$?
-  if [ "$status" -ne 0 ] && printf '%s' "$said" | grep -q "$2" && [ ! -e "$scratch/out/sql.c" ]; then
+}
+
+failed() {
+  failed=$((failed + 1))
+  printf 'FAILED %s\n  status %s, said: %s\n  expected: %s\n' "$1" "$status" "$said" "$2" >&2
+}
+
+# is_refused SENTENCE COMPLAINT: what is in the tree stops the build.
+is_refused() {
+  rm -f "$scratch/out"/*
+  run
+  if [ "$status" -ne 0 ] && printf '%s' "$said" | grep -q -e "$2" && [ ! -e "$scratch/out/sql.c" ]; then
     passed=$((passed + 1))
   else
-    failed=$((failed + 1))
-    printf 'FAILED %s\n  status %s, said: %s\n  expected: %s\n' "$1" "$status" "$said" "$2" >&2
+    failed "$1" "$2"
   fi
+}
+
+# passes SENTENCE [--write]: it does not.
+passes() {
+  sentence=$1
+  shift
+  run "$@"
+  if [ "$status" -eq 0 ]; then
+    passed=$((passed + 1))
+  else
+    failed "$sentence" "no complaint"
+  fi
+}
+
+# refuses SENTENCE COMPLAINT FILE SQL: with SQL put behind FILE.
+refuses() {
+  given_tree
+  printf '%s\n' "$4" >> "$scratch/tree/$3"
+  is_refused "$1" "$2"
 }
 
 refuses "a statement with a wrong column names its file and line" \
@@ -41,7 +80,7 @@ refuses "two statements under one name are refused" 'more than one statement' sq
 -- name: content_two
 SELECT 1; SELECT 2;'
 refuses "a mistake in a table names its file and line" \
-  'schema/010_checkpoint.sql:[0-9]*: near "TABEL"' schema/010_checkpoint.sql 'CREATE TABEL x (y);'
+  'schema/checkpoint.sql:[0-9]*: near "TABEL"' schema/checkpoint.sql 'CREATE TABEL x (y);'
 refuses "a trigger that scans a growing table is refused" \
   "trigger content_scans: scans the growing table behind 'event'" schema/rules/content.sql \
   "
@@ -57,6 +96,51 @@ refuses "a trigger that the graph does not show is refused" 'the trigger graph i
 CREATE TRIGGER content_told AFTER DELETE ON content BEGIN
   INSERT INTO event (at, kind) VALUES ('2026-01-01T00:00:00.000Z', 'x');
 END;"
+
+
+# ---- what a table says ----
+
+refuses "a table that says nothing is refused" 'schema/checkpoint.sql:[0-9]*: odd says nothing of what may change' \
+  schema/checkpoint.sql '
+CREATE TABLE odd (seq INTEGER PRIMARY KEY) STRICT;'
+given_tree
+edit schema/pause.sql 's/-- fixed: who paused it/-- who paused it/'
+is_refused "a column that says nothing beside others that do is refused" 'pause.operator_id says nothing: write fixed'
+given_tree
+edit schema/pause.sql 's/-- later, once:/-- later, until nothing:/'
+is_refused "a guard that names no column is refused" 'pause.ended_at: there is no column nothing'
+given_tree
+edit schema/worker.sql 's/^CREATE TABLE worker_move/CREATE TABLE worker_way/; s/INTO worker_move/INTO worker_way/'
+is_refused "moves without their table are refused" 'worker: there is no table worker_move'
+
+# ---- steps ----
+
+given_tree
+edit schema/checkpoint.sql 's/^  label .*/&\n  colour            TEXT,/'
+is_refused "until the release a change without a new base is refused, with the command" \
+  'base.sql is not the schema as it is; .*--target schema'
+passes "until the release one command writes the base anew" --write
+grep -q colour "$scratch/tree/schema/steps/base.sql" || failed "the base has the new column" colour
+passes "then all is well"
+echo 'ALTER TABLE checkpoint ADD COLUMN colour TEXT;' > "$scratch/tree/schema/steps/101_colour.sql"
+is_refused "until the release there are no steps" 'release 0.2.0 is not made yet: change the noun'
+
+given_tree
+edit schema/steps/base.sql 's/^-- frozen: no/-- frozen: 0.2.0/'
+passes "a frozen base without a change passes"
+edit schema/checkpoint.sql "s/^  created_at .*/  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),\\n  colour            TEXT DEFAULT 'red' -- of the label/"
+is_refused "after the release a change without a step is refused" 'write a step, 101_what.sql'
+run --write
+is_refused "a frozen base is not written" 'table checkpoint differs'
+echo "ALTER TABLE checkpoint ADD COLUMN colour TEXT DEFAULT 'red';" > "$scratch/tree/schema/steps/101_colour.sql"
+passes "a step that leads to the schema passes"
+grep -q 'SQL_SCHEMA_VERSION = 101' "$scratch/out/sql.h" || failed "the step is a version" 101
+edit schema/worker.sql "s/('ready', 'stopped')/('ready', 'starting'), &/"
+is_refused "a row that comes with the program needs a step, too" 'the rows of worker_move differ'
+echo "INSERT INTO worker_move VALUES ('ready', 'starting');" > "$scratch/tree/schema/steps/103_move.sql"
+is_refused "steps have numbers without a gap" '103_move.sql: the next step is number 102'
+mv "$scratch/tree/schema/steps/103_move.sql" "$scratch/tree/schema/steps/102_move.sql"
+passes "a step may insert rows"
 
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

@@ -17,7 +17,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-enum { LOCK_WAIT_MS = 5000, LOCK_TRY_MS = 20 };
+enum { LOCK_WAIT_MS = 5000, LOCK_TRY_MS = 20, REFUSED_LOG_MS = 60000 };
 
 static void help(const char *name, const char *purpose)
 {
@@ -205,7 +205,10 @@ static int one_statement(struct worker *w, enum sql which, const char *detail, s
 
 int worker_ready(struct worker *w, const char *detail, struct err *e)
 {
-	return one_statement(w, SQL_WORKER_READY, detail, e);
+	if (one_statement(w, SQL_WORKER_READY, detail, e))
+		return -1;
+	w->ready = true;
+	return 0;
 }
 
 int worker_heartbeat(struct worker *w, struct err *e)
@@ -226,6 +229,38 @@ int worker_patience_ms(const struct worker *w)
 	if (w->due_ms != INT64_MAX && w->due_ms - clock_now_ms() < patience)
 		patience = w->due_ms - clock_now_ms();
 	return patience < 0 ? 0 : (int)patience;
+}
+
+bool worker_tells_refused(struct worker *w, const struct err_refused *refused)
+{
+	if (refused->count == 0)
+		return false;
+	if (clock_monotonic_ms() < w->refused_ms &&
+	    strcmp(w->refused.text, refused->first.text) == 0)
+		return true;
+	w->refused = refused->first;
+	w->refused_ms = clock_monotonic_ms() + REFUSED_LOG_MS;
+	log_error("refused by the rules of the database, %d row(s) left as they are: %s",
+	          refused->count, refused->first.text);
+	return true;
+}
+
+bool worker_forgives(struct worker *w, struct err *e)
+{
+	struct err_refused refused = { .count = 0 };
+
+	if (!err_take_refused(e, &refused))
+		return false;
+	store_rollback(&w->store);
+	(void)worker_tells_refused(w, &refused);
+	w->due_ms = clock_now_ms() + WORKER_REFUSED_MS;
+	w->rest_ms = clock_monotonic_ms() + WORKER_REFUSED_MS;
+	return true;
+}
+
+int worker_exit(const struct worker *w, const struct err *e)
+{
+	return w->ready && e->kind == ERR_INPUT ? EX_TEMPFAIL : err_exit(e);
 }
 
 void worker_close(struct worker *w, const struct err *e)
@@ -279,9 +314,11 @@ int worker_main(const char *name, const char *purpose, int (*step)(struct worker
 		did = step(&w, &e);
 		if (did >= 0 && worker_heartbeat(&w, &e))
 			did = -1;
+		if (did < 0 && worker_forgives(&w, &e))
+			did = 0;
 		if (did >= 0 && worker_wait(&w, did > 0))
 			break;
 	}
 	worker_close(&w, &e);
-	return err_exit(&e);
+	return worker_exit(&w, &e);
 }

@@ -294,7 +294,7 @@ static int say(struct watch *w, const struct key *key, const char *text, struct 
 	int status = decide(w->c, &w->shown, key->verdict, reject ? reason : NULL,
 	                    !reject && *text ? text : NULL, &why);
 
-	if (status && why.kind != ERR_INPUT) {
+	if (status && why.kind != ERR_INPUT && why.kind != ERR_REFUSED) {
 		*e = why;
 		return -1;
 	}

@@ -79,6 +79,10 @@ static int make_ready(const struct nest *n, const char *file, int *ret_version,
 	str_addf(&path, "%s/db", n->path);
 	if (backup_fetch(n, file, ret_version, e) || store_migrate_copy(&st, path.bytes, e))
 		return -1;
+	if (*store_rules_found(&st))
+		(void)printf("the rules of the backup were not as they had been made, and are made "
+		             "again: %s\n",
+		             store_rules_found(&st));
 	return rows_at_restore(&st, rows, e);
 }
 

@@ -272,6 +272,24 @@ static void check_integrity(struct doctor *d)
 	str_clear(&found.text);
 }
 
+/* Triggers and views: a start makes them again, but until then they decide what is allowed. */
+static void check_rules(struct doctor *d)
+{
+	OWNED(str) struct str found = STR_INIT;
+	struct err e = ERR_INIT;
+	int same = store_check_rules(&d->store, &found, &e);
+
+	if (same < 0)
+		doctor_tell(d, FAIL, "rules", "%s", e.text);
+	else if (same == 0)
+		doctor_tell(d, FAIL, "rules",
+		            "not as this program makes them: %s; restart the system, which makes "
+		            "them again, and run agent-intercom audit verify",
+		            found.bytes);
+	else
+		doctor_tell(d, OK, "rules", "as this program makes them");
+}
+
 static void check_database(struct doctor *d)
 {
 	struct err e = ERR_INIT;
@@ -292,6 +310,7 @@ static void check_database(struct doctor *d)
 	doctor_tell(d, OK, "database", "%s, schema version %d", d->paths.database,
 	            store_schema_version());
 	check_integrity(d);
+	check_rules(d);
 }
 
 /* ---- what runs ---- */

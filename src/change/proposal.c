@@ -142,10 +142,12 @@ static int check_place(int root_fd, const struct proposal *p, const char *path, 
 		return refuse_paths(why, "path_violation",
 		                    "path violation: \"%s\" belongs to agent-intercom's database%s",
 		                    path, NULL);
-	if (p->run_dir && is_beneath(root_fd, target, p->run_dir))
-		return refuse_paths(why, "path_violation",
-		                    "path violation: \"%s\" is in agent-intercom's run directory%s",
-		                    path, NULL);
+	for (char *const *one = p->ours; one && *one; one++)
+		if (is_beneath(root_fd, target, *one))
+			return refuse_paths(
+			    why, "path_violation",
+			    "path violation: \"%s\" is one of agent-intercom's own files%s", path,
+			    NULL);
 	return 0;
 }
 

@@ -57,7 +57,9 @@ struct proposal {
 	const char *body; /* a diff or the whole content */
 	size_t body_length;
 	const char *database; /* canonical path: it, its companions and what is beneath ... */
-	const char *run_dir; /* ... this canonical directory are not touched; each may be NULL */
+	char *const
+	    *ours; /* ... these canonical paths, and beneath them, are not touched; NULL at */
+	/* the end. Each of the two may be NULL */
 	size_t fuzz; /* as diff_apply_file takes it: setting apply.fuzz_lines */
 	bool unique; /* as in diff_how */
 	const struct touched

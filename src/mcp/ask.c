@@ -138,7 +138,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
             const struct call_settings *settings, struct err *e)
 {
 	const struct asker who = { .session_seq = p->session_seq,
-		                   .host = settings->places.host,
+		                   .host = settings->workspaces.machine,
 		                   .workspace_root = p->workspace_root };
 	OWNED(str) struct str title = STR_INIT;
 	struct question q;

@@ -32,9 +32,10 @@ extern const char *const PROMPT_TYPE[PROMPT_TYPES];
 
 /* What of the configuration calls need; filled once at start. */
 struct call_settings {
-	struct places places;
+	struct workspaces workspaces;
 	const char *db_path;
-	char *database, *run_dir; /* canonical: they and what is beneath are not touched */
+	char *database; /* canonical: it and what is beneath is not touched, */
+	char **ours; /* nor are these (workspace.h) */
 	int64_t approval_ms, wait_ms; /* 0: for ever */
 	int64_t prompt_ms[PROMPT_TYPES]; /* by the type's place in PROMPT_TYPE */
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char WHAT_TO_SET[] = "set default_workspace_root in config.toml, or on stdio "
+                                  "INTERCOM_WORKSPACE_ROOT, to the folder of a project";
 static const char *const TRANSPORTS[] = { "stdio", "http", "stateless" };
 
 static void take(char **to, const char *text)
@@ -198,13 +200,14 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 	return 1; /* a terminated session is told to the next call, not here */
 }
 
-int peer_insert(struct store *st, const struct places *places, struct peer *p, struct err *e)
+int peer_insert(struct store *st, const struct workspaces *workspaces, struct peer *p,
+                struct err *e)
 {
 	OWNED(char_ptr) char *identity = identity_text(&p->identity);
 	stmt *s = store_stmt(st, SQL_CONNECTION_INSERT);
 
 	bind_text(s, ":key", p->key);
-	bind_text(s, ":host", places->host);
+	bind_text(s, ":host", workspaces->machine);
 	bind_text(s, ":transport", TRANSPORTS[p->transport]);
 	bind_text(s, ":version", peer_version(p));
 	bind_text(s, ":client", p->client_name);
@@ -217,11 +220,11 @@ int peer_insert(struct store *st, const struct places *places, struct peer *p, s
 	return 0;
 }
 
-static const cJSON *workspace_entry(const struct places *places, const char *id)
+static const cJSON *workspace_entry(const struct workspaces *workspaces, const char *id)
 {
 	const cJSON *one;
 
-	cJSON_ArrayForEach (one, places->workspaces) {
+	cJSON_ArrayForEach (one, workspaces->listed) {
 		const char *have = json_text(one, "id");
 
 		if (have && strcmp(have, id) == 0)
@@ -231,9 +234,9 @@ static const cJSON *workspace_entry(const struct places *places, const char *id)
 }
 
 /* The workspace of [[workspace]] id; its channel goes into the identity unless one was given. */
-static int settle_workspace_id(const struct places *places, struct peer *p, struct err *e)
+static int settle_workspace_id(const struct workspaces *workspaces, struct peer *p, struct err *e)
 {
-	const cJSON *entry = workspace_entry(places, p->identity.workspace_id);
+	const cJSON *entry = workspace_entry(workspaces, p->identity.workspace_id);
 	const char *path = json_text(entry, "path");
 	const char *channel = json_text(entry, "channel_id");
 
@@ -249,18 +252,15 @@ static int settle_workspace_id(const struct places *places, struct peer *p, stru
 }
 
 /* Where the agent was started, unless that is none; then the default. */
-static int settle_workspace(const struct places *places, struct peer *p, struct err *e)
+static int settle_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
 {
-	static const char WHAT_TO_SET[] = "set default_workspace_root in config.toml, or on stdio "
-	                                  "INTERCOM_WORKSPACE_ROOT, to the "
-	                                  "folder of a project";
 	const char *given = p->identity.workspace;
 	const char *unfit = given ? workspace_unfit(given) : NULL;
 
 	if (given && !unfit)
 		take(&p->workspace_root, given);
-	else if (places->default_workspace && *places->default_workspace)
-		take(&p->workspace_root, places->default_workspace);
+	else if (workspaces->usual && *workspaces->usual)
+		take(&p->workspace_root, workspaces->usual);
 	else if (given)
 		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s", given, unfit,
 		               WHAT_TO_SET);
@@ -269,7 +269,47 @@ static int settle_workspace(const struct places *places, struct peer *p, struct 
 	return 0;
 }
 
-int peer_settle(struct store *st, const struct places *places, struct peer *p, struct err *e)
+static bool is_same_folder(const char *path, const char *real)
+{
+	OWNED(char_ptr) char *folder = path && *path ? realpath(path, NULL) : NULL;
+
+	return folder && strcmp(folder, real) == 0;
+}
+
+bool workspaces_list(const struct workspaces *workspaces, const char *workspace_root)
+{
+	const cJSON *one;
+
+	if (is_same_folder(workspaces->usual, workspace_root))
+		return true;
+	cJSON_ArrayForEach (one, workspaces->listed)
+		if (is_same_folder(json_text(one, "path"), workspace_root))
+			return true;
+	return false;
+}
+
+/* A workspace goes by its real name, so that it is one whatever links lead to it. One that does not
+ * exist is told of when it is opened. */
+static int judge_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
+{
+	OWNED(char_ptr) char *real = realpath(p->workspace_root, NULL);
+	const char *unfit = workspace_unfit(p->workspace_root);
+
+	if (unfit)
+		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s", p->workspace_root,
+		               unfit, WHAT_TO_SET);
+	if (real)
+		take(&p->workspace_root, real);
+	if (workspaces->only_listed && !workspaces_list(workspaces, p->workspace_root))
+		return err_set(e, ERR_INPUT,
+		               "no workspace: %.300s is not listed; add it to config.toml as "
+		               "[[workspace]], or set workspaces.allow to \"any\"",
+		               p->workspace_root);
+	return 0;
+}
+
+int peer_settle(struct store *st, const struct workspaces *workspaces, struct peer *p,
+                struct err *e)
 {
 	int got;
 
@@ -292,21 +332,23 @@ int peer_settle(struct store *st, const struct places *places, struct peer *p, s
 			               p->identity.session_id);
 		if (got > 0)
 			p->session_seq = 0; /* joined by peer_join */
-		return got < 0 ? -1 : 0;
+		return got < 0 ? -1 : judge_workspace(workspaces, p, e);
 	}
-	if (p->identity.workspace_id && settle_workspace_id(places, p, e))
+	if (p->identity.workspace_id && settle_workspace_id(workspaces, p, e))
 		return -1;
-	return p->workspace_root ? 0 : settle_workspace(places, p, e);
+	if (!p->workspace_root && settle_workspace(workspaces, p, e))
+		return -1;
+	return judge_workspace(workspaces, p, e);
 }
 
-static int insert_session(struct store *st, const struct places *places, struct peer *p,
+static int insert_session(struct store *st, const struct workspaces *workspaces, struct peer *p,
                           struct err *e)
 {
 	struct id id = id_new();
 	stmt *s = store_stmt(st, SQL_SESSION_INSERT);
 
 	bind_text(s, ":id", id.text);
-	bind_text(s, ":host", places->host);
+	bind_text(s, ":host", workspaces->machine);
 	bind_text(s, ":workspace", p->workspace_root);
 	bind_text(s, ":channel", p->identity.channel_id);
 	bind_text(s, ":client", p->client_name);
@@ -320,8 +362,8 @@ static int insert_session(struct store *st, const struct places *places, struct 
 	return 0;
 }
 
-static int find_or_insert_session(struct store *st, const struct places *places, struct peer *p,
-                                  struct err *e)
+static int find_or_insert_session(struct store *st, const struct workspaces *workspaces,
+                                  struct peer *p, struct err *e)
 {
 	if (p->identity.session_id) {
 		stmt *s = store_stmt(st, SQL_SESSION_BY_ID);
@@ -332,7 +374,7 @@ static int find_or_insert_session(struct store *st, const struct places *places,
 		                          p->identity.session_id)
 		                : (got < 0 ? -1 : 0);
 	}
-	return insert_session(st, places, p, e);
+	return insert_session(st, workspaces, p, e);
 }
 
 /* Another request of the same caller may have written its rows since this one was read: they are
@@ -356,15 +398,15 @@ static int catch_up(struct store *st, struct peer *p, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
-int peer_join(struct store *st, const struct places *places, struct peer *p, struct err *e)
+int peer_join(struct store *st, const struct workspaces *workspaces, struct peer *p, struct err *e)
 {
 	if (p->transport != PEER_STDIO && !p->session_seq && catch_up(st, p, e))
 		return -1;
-	if (!p->seq && peer_insert(st, places, p, e))
+	if (!p->seq && peer_insert(st, workspaces, p, e))
 		return -1;
 	if (p->session_seq)
 		return 0;
-	if (find_or_insert_session(st, places, p, e))
+	if (find_or_insert_session(st, workspaces, p, e))
 		return -1;
 	stmt *s = store_stmt(st, SQL_CONNECTION_SET_SESSION);
 	bind_int(s, ":seq", p->seq);

@@ -47,11 +47,15 @@ struct peer {
 };
 
 /* The part of the configuration that says where a caller works. */
-struct places {
-	char host[65];
-	char *default_workspace;
-	cJSON *workspaces; /* [{id, channel_id, path}] */
+struct workspaces {
+	char machine[65]; /* where they are */
+	char *usual; /* of who says nothing */
+	cJSON *listed; /* [{id, channel_id, path}] */
+	bool only_listed; /* no other folder is a workspace */
 };
+
+/* Whether the configuration names this folder (a real path) as a workspace. */
+bool workspaces_list(const struct workspaces *workspaces, const char *workspace_root);
 
 void identity_clear(struct identity *i);
 /* Takes the members of a JSON object; unknown ones are ignored. */
@@ -67,13 +71,15 @@ const char *peer_version(const struct peer *p);
 int peer_load(struct store *st, struct peer *p, struct err *e);
 
 /* Writes the connection row. Inside a transaction. */
-int peer_insert(struct store *st, const struct places *places, struct peer *p, struct err *e);
+int peer_insert(struct store *st, const struct workspaces *workspaces, struct peer *p,
+                struct err *e);
 
 /* Decides where p works, without writing: 0, or -1 with a text that names what it said wrongly. */
-int peer_settle(struct store *st, const struct places *places, struct peer *p, struct err *e);
+int peer_settle(struct store *st, const struct workspaces *workspaces, struct peer *p,
+                struct err *e);
 
 /* Makes sure that p has a connection row and a session row. Inside a transaction. */
-int peer_join(struct store *st, const struct places *places, struct peer *p, struct err *e);
+int peer_join(struct store *st, const struct workspaces *workspaces, struct peer *p, struct err *e);
 
 /* Forgets what a rolled-back peer_join has set. */
 void peer_unjoin(struct peer *p, int64_t seq, int64_t session_seq);

@@ -233,7 +233,17 @@ static int try_next(struct applier *a, int64_t *seq, struct apply_report *r, int
 		*ret_rest_ms = LOCKED_LOOK_MS;
 	if (got > 0)
 		got = claim(&j, e);
-	return got > 0 ? work(&j, e) : got;
+	if (got > 0)
+		got = work(&j, e);
+	if (got < 0 && e->kind == ERR_REFUSED) { /* the others go on */
+		store_rollback(a->store);
+		job_let_rest(&j);
+		r->state = "kept";
+		(void)refusal_set(&r->why, "refused", "%s", e->text);
+		*e = (struct err)ERR_INIT;
+		got = 1;
+	}
+	return got;
 }
 
 int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, struct err *e)

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SHORTAGE_MS = 200 }; /* times attempts: pause of a job that was put back */
+enum {
+	SHORTAGE_MS = 200, /* times attempts: pause of a job that was put back */
+	REFUSED_MS = 60000, /* of one whose rows the rules refuse */
+};
 
 void job_changes_clear(struct job *j)
 {
@@ -134,22 +137,26 @@ static int settle_failed(struct job *j, const char *state, struct err *e)
 }
 
 /* Notes that the job rests for a moment. With too many of them it just does not. */
-static void let_wait(struct job *j)
+static void let_wait_ms(struct job *j, int64_t ms)
 {
 	for (size_t i = 0; i < APPLY_WAITING_MAX; i++)
 		if (j->a->waiting[i].seq == 0) {
 			j->a->waiting[i].seq = j->seq;
-			j->a->waiting[i].due_ms =
-			    clock_monotonic_ms() + (int64_t)SHORTAGE_MS * j->report->attempts;
+			j->a->waiting[i].due_ms = clock_monotonic_ms() + ms;
 			return;
 		}
+}
+
+void job_let_rest(struct job *j)
+{
+	let_wait_ms(j, REFUSED_MS);
 }
 
 int job_put_back(struct job *j, struct err *e)
 {
 	if (store_begin(j->a->store, e))
 		return -1;
-	let_wait(j);
+	let_wait_ms(j, (int64_t)SHORTAGE_MS * j->report->attempts);
 	return commit_settle(j, job_fenced(j, SQL_APPLY_PUT_BACK), "queued", e);
 }
 

@@ -62,6 +62,8 @@ void job_note_forced(struct job *j);
 /* Settle it: as done; as queued again, for a moment; as dead. 0 or -1. */
 int job_settle_applied(struct job *j, struct err *e);
 int job_put_back(struct job *j, struct err *e);
+/* Leaves it alone for a minute. */
+void job_let_rest(struct job *j);
 int job_settle_dead(struct job *j, struct err *e);
 
 /* Settles by report->why: again later, or refused. */

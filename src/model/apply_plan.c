@@ -17,7 +17,7 @@ static struct proposal proposal_of(const struct job *j)
 		                  .body = str_text(&j->request.body),
 		                  .body_length = j->request.body.length,
 		                  .database = j->a->database,
-		                  .run_dir = j->a->run_dir,
+		                  .ours = j->a->ours,
 		                  .fuzz = (size_t)setting_int(j->a->store, "apply.fuzz_lines", 0),
 		                  .asked = j->request.files,
 		                  .asked_count = j->request.file_count };

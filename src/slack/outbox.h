@@ -1,5 +1,5 @@
 /* slack_outbox: intents of what is to be said in Slack: claimed, and settled by what came of them.
- * The rows' side of slack-poster; see schema/014_slack_outbox.sql, and slack.md section 7.2 for
+ * The rows' side of slack-poster; see schema/slack_outbox.sql, and slack.md section 7.2 for
  * why.
  *
  * Every settle is fenced by the claim's number, is one transaction, and moves the gates and the

@@ -21,6 +21,7 @@ enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
 
 enum config_force { FORCE_ALLOW, FORCE_ASK, FORCE_NEVER };
 enum config_questions { QUESTIONS_THREAD, QUESTIONS_CHANNEL };
+enum config_allow { ALLOW_ANY, ALLOW_LISTED };
 enum config_log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
 struct config_texts {
@@ -121,6 +122,7 @@ struct config {
 		int level; /* enum log_level */
 	} log;
 	struct config_map commands;
+	int allow_workspaces; /* enum config_allow */
 	struct config_workspaces workspaces;
 
 	struct config_texts warnings; /* "FILE:LINE: ...", for the log, one line each */

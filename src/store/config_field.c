@@ -73,6 +73,11 @@ static const char *const FORCES[] = {
 	[FORCE_NEVER] = "never",
 	NULL,
 };
+static const char *const ALLOW[] = {
+	[ALLOW_ANY] = "any",
+	[ALLOW_LISTED] = "listed",
+	NULL,
+};
 static const char *const LOG_FORMATS[] = {
 	[LOG_FORMAT_TEXT] = "text",
 	[LOG_FORMAT_JSON] = "json",
@@ -206,6 +211,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },
 	{ "log.level", KIND_CHOICE, AT(log.level), .preset = "info", .choices = LOG_LEVELS,
 	  .env = "INTERCOM_LOG", .comment = "the least that is logged; $INTERCOM_LOG goes first" },
+
+	{ "workspaces.allow", KIND_CHOICE, AT(allow_workspaces), .preset = "any", .choices = ALLOW,
+	  .comment = "whether agents may work in any folder, or only in default_workspace_root and "
+	             "[[workspace]]" },
 
 	{ "commands", KIND_MAP, AT(commands), .preset = "", .rule = &CONFIG_NOT_EMPTY,
 	  .comment = "commands that may be run from Slack: alias = \"shell command\"" },

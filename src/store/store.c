@@ -1,7 +1,7 @@
 #include "store.h"
 
 #include "doorbell.h"
-#include "sha256.h"
+#include "store_core.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ enum control { CONTROL_BEGIN, CONTROL_COMMIT, CONTROL_PART, CONTROL_KEEP, CONTRO
 
 /* ---- errors ---- */
 
-static enum err_kind kind_of(int rc)
+enum err_kind store_kind_of(int rc)
 {
 	switch (rc & 0xFF) {
 	case SQLITE_BUSY:
@@ -41,13 +41,14 @@ static enum err_kind kind_of(int rc)
 	case SQLITE_SCHEMA:
 		return ERR_AGAIN;
 	case SQLITE_CONSTRAINT:
+	case SQLITE_TOOBIG:
+		return ERR_REFUSED;
 	case SQLITE_READONLY:
 	case SQLITE_CANTOPEN:
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
-	case SQLITE_TOOBIG:
 		return ERR_INPUT;
 	default:
 		return ERR_BUG;
@@ -71,9 +72,9 @@ static const char *advice(int rc)
 	}
 }
 
-static int failed(struct sqlite3 *db, int rc, const char *what, struct err *e)
+int store_failed(struct sqlite3 *db, int rc, const char *what, struct err *e)
 {
-	return err_set(e, kind_of(rc), "db: %s: %s%s", what,
+	return err_set(e, store_kind_of(rc), "db: %s: %s%s", what,
 	               db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), advice(rc));
 }
 
@@ -83,7 +84,7 @@ static void bug(const char *what, const char *detail)
 	abort();
 }
 
-static int execute(struct store *st, const char *sql, struct err *e)
+int store_execute(struct store *st, const char *sql, struct err *e)
 {
 	int rc = sqlite3_exec(st->db, sql, NULL, NULL, NULL);
 
@@ -92,7 +93,7 @@ static int execute(struct store *st, const char *sql, struct err *e)
 	if (rc == SQLITE_OK)
 		return 0;
 	(void)snprintf(start, sizeof(start), "%.*s", (int)strcspn(sql, "\n"), sql);
-	return failed(st->db, rc, start, e);
+	return store_failed(st->db, rc, start, e);
 }
 
 /* ---- hooks ---- */
@@ -128,7 +129,7 @@ static void sleep_us(long us)
 }
 
 /* SQLite's own handler sleeps up to 100 ms at a time and starves writers under fsync. */
-static int on_busy(void *arg, int tries)
+int store_on_busy(void *arg, int tries)
 {
 	const struct store *st = arg;
 	long us = tries < 4 ? 30 : tries < 16 ? 100 : 300;
@@ -143,7 +144,7 @@ static int on_busy(void *arg, int tries)
 
 /* ---- opening ---- */
 
-static int64_t pragma_int(struct store *st, const char *name)
+int64_t store_pragma(struct store *st, const char *name)
 {
 	char sql[80];
 	sqlite3_stmt *s = NULL;
@@ -159,11 +160,7 @@ static int64_t pragma_int(struct store *st, const char *name)
 
 int store_schema_version(void)
 {
-	int n = 0;
-
-	while (sql_migrations[n])
-		n++;
-	return n;
+	return SQL_SCHEMA_VERSION;
 }
 
 static int lock_file(const char *path, const char *suffix, int *ret_fd, struct err *e)
@@ -178,7 +175,7 @@ static int lock_file(const char *path, const char *suffix, int *ret_fd, struct e
 }
 
 /* SQLite answers SQLITE_CANTOPEN for everything; the system tells why. */
-static int cannot_open(const char *path, int rc, struct err *e)
+int store_cannot_open(const char *path, int rc, struct err *e)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 
@@ -186,22 +183,22 @@ static int cannot_open(const char *path, int rc, struct err *e)
 		return err_errno(e, errno == ENOSPC ? ERR_AGAIN : ERR_INPUT, "db: cannot open %s",
 		                 path);
 	(void)close(fd); /* safe: this process has no connection to it */
-	return err_set(e, kind_of(rc), "db: cannot open %s: %s%s", path, sqlite3_errstr(rc),
+	return err_set(e, store_kind_of(rc), "db: cannot open %s: %s%s", path, sqlite3_errstr(rc),
 	               advice(rc));
 }
 
-static int open_database(struct store *st, const char *path, const char *run_dir, int flags,
-                         struct err *e)
+int store_open_database(struct store *st, const char *path, const char *run_dir, int flags,
+                        struct err *e)
 {
 	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (rc != SQLITE_OK) {
 		(void)sqlite3_close(st->db);
 		st->db = NULL;
-		return cannot_open(path, rc, e);
+		return store_cannot_open(path, rc, e);
 	}
 	(void)sqlite3_extended_result_codes(st->db, 1);
-	(void)sqlite3_busy_handler(st->db, on_busy, st);
+	(void)sqlite3_busy_handler(st->db, store_on_busy, st);
 	if (lock_file(path, "-next", &st->lock_next, e) ||
 	    lock_file(path, "-now", &st->lock_now, e))
 		return -1;
@@ -214,36 +211,43 @@ static int open_database(struct store *st, const char *path, const char *run_dir
 	return 0;
 }
 
-static int configure(struct store *st, struct err *e)
+int store_configure(struct store *st, struct err *e)
 {
 	char cache[60];
 
 	(void)snprintf(cache, sizeof(cache), "PRAGMA cache_size = -%d", CACHE_KIB);
-	if (execute(st, "PRAGMA synchronous = FULL", e) ||
-	    execute(st, "PRAGMA foreign_keys = ON", e) ||
-	    execute(st, "PRAGMA temp_store = MEMORY", e) || execute(st, cache, e))
+	if (store_execute(st, "PRAGMA synchronous = FULL", e) ||
+	    store_execute(st, "PRAGMA foreign_keys = ON", e) ||
+	    store_execute(st, "PRAGMA temp_store = MEMORY", e) || store_execute(st, cache, e))
 		return -1;
 	(void)sqlite3_update_hook(st->db, on_change, st);
 	(void)sqlite3_wal_hook(st->db, on_log, st); /* in place of automatic checkpoints */
 	return 0;
 }
 
-static int check_ours(struct store *st, const char *path, struct err *e)
+int store_check_ours(struct store *st, const char *path, struct err *e)
 {
-	int64_t id = pragma_int(st, "application_id");
+	int64_t id = store_pragma(st, "application_id");
 
 	if (id == -1)
-		return failed(st->db, sqlite3_errcode(st->db), path, e);
+		return store_failed(st->db, sqlite3_errcode(st->db), path, e);
 	if (id != STORE_APPLICATION_ID)
 		return err_set(e, ERR_INPUT, "db: %s is not a database of agent-intercom", path);
 	return 0;
 }
 
-static int check_version(struct store *st, const char *path, struct err *e)
+int store_check_version(struct store *st, const char *path, struct err *e)
 {
-	int64_t have = pragma_int(st, "user_version");
+	int64_t have = store_pragma(st, "user_version");
 	int want = store_schema_version();
 
+	if (have < SQL_BASE_VERSION)
+		return err_set(
+		    e, ERR_INPUT,
+		    "db: %s has schema version %lld, of an agent-intercom before release "
+		    "0.2.0, which cannot be brought up to date; move it away "
+		    "(mv %s %s.old): the next start makes a new one",
+		    path, (long long)have, path, path);
 	if (have > want)
 		return err_set(e, ERR_INPUT,
 		               "db: %s has schema version %lld, this program knows %d; "
@@ -263,254 +267,13 @@ int store_open(struct store *st, const char *path, const char *run_dir, struct e
 		return err_errno(e, ERR_INPUT,
 		                 "db: there is no database at %s; start agent-intercom first",
 		                 path);
-	if (open_database(st, path, run_dir, SQLITE_OPEN_READWRITE, e) || check_ours(st, path, e) ||
-	    check_version(st, path, e) || configure(st, e)) {
+	if (store_open_database(st, path, run_dir, SQLITE_OPEN_READWRITE, e) ||
+	    store_check_ours(st, path, e) || store_check_version(st, path, e) ||
+	    store_configure(st, e)) {
 		store_clear(st);
 		return -1;
 	}
 	return 0;
-}
-
-/* ---- migration ---- */
-
-static struct sha256 rules_hash(void)
-{
-	struct sha256_state *h = sha256_begin();
-
-	for (int i = 0; sql_rules[i]; i++)
-		sha256_add(h, sql_rules[i], strlen(sql_rules[i]));
-	return sha256_end(h);
-}
-
-static bool rules_are_current(struct store *st, const char *hash)
-{
-	sqlite3_stmt *s = NULL;
-	bool same = false;
-
-	if (sqlite3_prepare_v2(st->db, "SELECT hash FROM rule_set WHERE id = 1", -1, &s, NULL) ==
-	        SQLITE_OK &&
-	    sqlite3_step(s) == SQLITE_ROW)
-		same = strcmp((const char *)sqlite3_column_text(s, 0), hash) == 0;
-	(void)sqlite3_finalize(s);
-	return same;
-}
-
-static int drop_rules(struct store *st, struct err *e)
-{
-	OWNED(str) struct str sql = STR_INIT;
-	sqlite3_stmt *s = NULL;
-
-	/* Triggers first: those of a view go with it. */
-	if (sqlite3_prepare_v2(st->db,
-	                       "SELECT printf('DROP %s \"%w\";', upper(type), name) FROM "
-	                       "sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY type",
-	                       -1, &s, NULL) != SQLITE_OK)
-		return failed(st->db, sqlite3_errcode(st->db), "cannot list the rules", e);
-	while (sqlite3_step(s) == SQLITE_ROW)
-		str_add(&sql, (const char *)sqlite3_column_text(s, 0));
-	(void)sqlite3_finalize(s);
-	return sql.length ? execute(st, sql.bytes, e) : 0;
-}
-
-static int renew_rules(struct store *st, struct err *e)
-{
-	struct sha256 hash = rules_hash();
-	char sql[200];
-
-	if (rules_are_current(st, hash.text))
-		return 0;
-	if (drop_rules(st, e))
-		return -1;
-	for (int i = 0; sql_rules[i]; i++)
-		if (execute(st, sql_rules[i], e))
-			return -1;
-	(void)snprintf(sql, sizeof(sql),
-	               "INSERT INTO rule_set (id, hash) VALUES (1, '%s') "
-	               "ON CONFLICT (id) DO UPDATE SET hash = excluded.hash",
-	               hash.text);
-	return execute(st, sql, e);
-}
-
-static int run_migrations(struct store *st, int64_t from, struct err *e)
-{
-	char sql[80];
-
-	for (int64_t i = from; sql_migrations[i]; i++)
-		if (execute(st, sql_migrations[i], e))
-			return err_prefix(e, "migration %lld", (long long)i + 1);
-	if (renew_rules(st, e))
-		return -1;
-	(void)snprintf(sql, sizeof(sql), "PRAGMA application_id = %d", STORE_APPLICATION_ID);
-	if (execute(st, sql, e))
-		return -1;
-	(void)snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", store_schema_version());
-	return execute(st, sql, e);
-}
-
-static int back_up_before(struct store *st, const char *path, struct err *e)
-{
-	OWNED(str) struct str name = STR_INIT;
-
-	str_addf(&name, "%s.before-%d", path, store_schema_version());
-	(void)unlink(name.bytes);
-	char *sql = sqlite3_mprintf("VACUUM INTO %Q", name.bytes);
-	int rc = sqlite3_exec(st->db, sql, NULL, NULL, NULL);
-	sqlite3_free(sql);
-	if (rc != SQLITE_OK)
-		return failed(st->db, rc, "cannot copy the database before its migration", e);
-	(void)chmod(name.bytes, 0600);
-	return 0;
-}
-
-static bool is_empty(struct store *st)
-{
-	return pragma_int(st, "schema_version") == 0;
-}
-
-/* keep: a copy is made before a migration. */
-static int bring_up_to_date(struct store *st, const char *path, bool keep, struct err *e)
-{
-	int64_t have;
-
-	if (pragma_int(st, "schema_version") < 0)
-		return failed(st->db, sqlite3_errcode(st->db), path, e);
-	if (!is_empty(st) && check_ours(st, path, e))
-		return -1;
-	have = pragma_int(st, "user_version");
-	if (have > store_schema_version())
-		return check_version(st, path, e);
-	if (execute(st, "PRAGMA journal_mode = WAL", e) || configure(st, e))
-		return -1;
-	if (keep && have > 0 && have < store_schema_version() && back_up_before(st, path, e))
-		return -1;
-	if (store_begin(st, e))
-		return -1;
-	if (run_migrations(st, have, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	return store_commit(st, e);
-}
-
-static int migrate(struct store *st, const char *path, const char *run_dir, bool keep,
-                   struct err *e)
-{
-	mode_t before = umask(0177); /* the database, its log and its locks are 0600 */
-	int done =
-	    open_database(st, path, run_dir, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
-	    bring_up_to_date(st, path, keep, e);
-
-	(void)umask(before);
-	if (done == 0)
-		return 0;
-	store_clear(st);
-	return -1;
-}
-
-int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e)
-{
-	return migrate(st, path, run_dir, true, e);
-}
-
-int store_migrate_copy(struct store *st, const char *path, struct err *e)
-{
-	return migrate(st, path, NULL, false, e);
-}
-
-/* ---- copies ---- */
-
-/* Opens a file of any version, perhaps none of ours. */
-static int open_any(struct store *st, const char *path, int flags, struct err *e)
-{
-	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
-
-	if (rc != SQLITE_OK)
-		return cannot_open(path, rc, e);
-	(void)sqlite3_extended_result_codes(st->db, 1);
-	(void)sqlite3_busy_handler(st->db, on_busy, st);
-	return 0;
-}
-
-int store_copy(const char *path, const char *copy, struct err *e)
-{
-	OWNED(store) struct store st = STORE_INIT;
-	char *sql;
-	int rc;
-
-	if (open_any(&st, path, SQLITE_OPEN_READWRITE, e) || check_ours(&st, path, e) ||
-	    execute(&st, "PRAGMA synchronous = OFF", e))
-		return -1;
-	sql = sqlite3_mprintf("VACUUM INTO %Q", copy);
-	rc = sqlite3_exec(st.db, sql, NULL, NULL, NULL);
-	sqlite3_free(sql);
-	if (rc != SQLITE_OK)
-		return failed(st.db, rc, "cannot copy the database", e);
-	/* Who closes it last, perhaps we, takes the log into it: that must be flushed. */
-	return execute(&st, "PRAGMA synchronous = FULL", e);
-}
-
-/* The first row of a check, "ok" or what is wrong, goes to out. */
-static int first_finding(struct store *st, const char *sql, struct str *out, struct err *e)
-{
-	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(st->db, sql, -1, &s, NULL);
-
-	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		str_add(out, (const char *)sqlite3_column_text(s, 0));
-		rc = SQLITE_OK;
-	}
-	(void)sqlite3_finalize(s);
-	if (rc != SQLITE_OK && kind_of(rc) != ERR_INPUT)
-		return failed(st->db, rc, "cannot check the database", e);
-	if (rc != SQLITE_OK)
-		str_add(out, sqlite3_errmsg(st->db));
-	return 0;
-}
-
-int store_examine(const char *path, int *ret_version, struct err *e)
-{
-	OWNED(store) struct store st = STORE_INIT;
-	OWNED(str) struct str found = STR_INIT;
-	int64_t id;
-
-	if (open_any(&st, path, SQLITE_OPEN_READONLY, e))
-		return -1;
-	id = pragma_int(&st, "application_id");
-	if (id == -1 && kind_of(sqlite3_errcode(st.db)) != ERR_INPUT)
-		return failed(st.db, sqlite3_errcode(st.db), path, e);
-	if (id == -1)
-		return err_set(e, ERR_INPUT, "db: %s: %s", path, sqlite3_errmsg(st.db));
-	*ret_version = (int)pragma_int(&st, "user_version");
-	if (check_ours(&st, path, e) ||
-	    (*ret_version > store_schema_version() && check_version(&st, path, e)))
-		return -1;
-	if (first_finding(&st, "PRAGMA integrity_check(1)", &found, e))
-		return -1;
-	if (strcmp(str_text(&found), "ok") != 0)
-		return err_set(e, ERR_INPUT, "db: %s is damaged: %s", path, str_text(&found));
-	return 0;
-}
-
-int store_fold(const char *path, struct err *e)
-{
-	OWNED(store) struct store st = STORE_INIT;
-	sqlite3_stmt *s = NULL;
-	int rc;
-
-	if (open_any(&st, path, SQLITE_OPEN_READWRITE, NULL))
-		return 0;
-	(void)sqlite3_busy_timeout(st.db, 0);
-	/* If it fails, all stays as it was found. */
-	(void)sqlite3_db_config(st.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	rc = sqlite3_prepare_v2(st.db, "PRAGMA journal_mode = DELETE", -1, &s, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(s);
-	(void)sqlite3_finalize(s);
-	if ((rc & 0xFF) == SQLITE_BUSY)
-		return err_set(e, ERR_AGAIN,
-		               "somebody has %s open (`fuser %s` says who): end that first", path,
-		               path);
-	return rc == SQLITE_ROW;
 }
 
 void store_clear(struct store *st)
@@ -582,7 +345,7 @@ int store_begin(struct store *st, struct err *e)
 	int rc = control(st, CONTROL_BEGIN);
 	if (rc != SQLITE_OK) {
 		queue_leave(st);
-		return failed(st->db, rc, "cannot begin", e);
+		return store_failed(st->db, rc, "cannot begin", e);
 	}
 	st->writing = true;
 	st->rings = 0;
@@ -599,26 +362,22 @@ int store_begin_within(struct store *st, int ms, struct err *e)
 	return failed;
 }
 
-/* Whether a later table has rung the same worker. */
+/* Whether an earlier bell was the same worker's. */
 static bool is_rung(const struct store *st, int bell)
 {
-	for (int i = bell + 1; sql_bells[i].table; i++)
+	for (int i = 0; i < bell; i++)
 		if (st->rings & (1U << i) &&
 		    strcmp(sql_bells[i].worker, sql_bells[bell].worker) == 0)
 			return true;
 	return false;
 }
 
+/* In the order of sql_bells: who is waited for is rung before the others. */
 static void ring(struct store *st)
 {
-	int last = 0;
-
-	while (sql_bells[last].table)
-		last++;
-	/* answer is one of the last tables: who is waited for is rung before the others */
-	while (last-- > 0)
-		if (st->rings & (1U << last) && !is_rung(st, last))
-			doorbell_ring(st->run_fd, sql_bells[last].worker);
+	for (int i = 0; sql_bells[i].table; i++)
+		if (st->rings & (1U << i) && !is_rung(st, i))
+			doorbell_ring(st->run_fd, sql_bells[i].worker);
 	if (st->wal_pages >= WAL_RING_PAGES)
 		doorbell_ring(st->run_fd, "retention");
 	if (st->wal_pages >= WAL_URGENT_PAGES)
@@ -632,7 +391,7 @@ int store_commit(struct store *st, struct err *e)
 	int rc = control(st, CONTROL_COMMIT);
 
 	if (rc != SQLITE_OK) {
-		(void)failed(st->db, rc, "cannot commit", e);
+		(void)store_failed(st->db, rc, "cannot commit", e);
 		st->broken = rc == SQLITE_IOERR_FSYNC || rc == SQLITE_IOERR_DIR_FSYNC;
 		store_rollback(st);
 		return -1;
@@ -667,14 +426,14 @@ int store_part(struct store *st, struct err *e)
 {
 	int rc = control(st, CONTROL_PART);
 
-	return rc == SQLITE_OK ? 0 : failed(st->db, rc, "cannot begin a part", e);
+	return rc == SQLITE_OK ? 0 : store_failed(st->db, rc, "cannot begin a part", e);
 }
 
 int store_keep(struct store *st, struct err *e)
 {
 	int rc = control(st, CONTROL_KEEP);
 
-	return rc == SQLITE_OK ? 0 : failed(st->db, rc, "cannot keep a part", e);
+	return rc == SQLITE_OK ? 0 : store_failed(st->db, rc, "cannot keep a part", e);
 }
 
 void store_undo(struct store *st)
@@ -757,7 +516,8 @@ int stmt_row(stmt *s, struct err *e)
 		return 1;
 	if (rc == SQLITE_DONE)
 		return 0;
-	(void)err_set(e, kind_of(rc), "db: %s%s", sqlite3_errmsg(sqlite3_db_handle(s)), advice(rc));
+	(void)err_set(e, store_kind_of(rc), "db: %s%s", sqlite3_errmsg(sqlite3_db_handle(s)),
+	              advice(rc));
 	(void)sqlite3_reset(s);
 	return -1;
 }
@@ -825,7 +585,7 @@ int64_t store_last_seq(struct store *st)
 
 int64_t store_data_version(struct store *st)
 {
-	return pragma_int(st, "data_version");
+	return store_pragma(st, "data_version");
 }
 
 int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
@@ -841,11 +601,11 @@ int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
 	    st->db, NULL, restart ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &log,
 	    &copied);
 	if (restart) {
-		(void)sqlite3_busy_handler(st->db, on_busy, st);
+		(void)sqlite3_busy_handler(st->db, store_on_busy, st);
 		queue_leave(st);
 	}
 	if (rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
-		return failed(st->db, rc, "cannot checkpoint", e);
+		return store_failed(st->db, rc, "cannot checkpoint", e);
 	return log - copied;
 }
 
@@ -855,13 +615,13 @@ static int forget_small(struct store *st, struct err *e)
 {
 	char sql[200];
 
-	if (pragma_int(st, "table_info(sqlite_stat1)") < 0) /* there are none at all */
+	if (store_pragma(st, "table_info(sqlite_stat1)") < 0) /* there are none at all */
 		return 0;
 	(void)snprintf(sql, sizeof(sql),
 	               "DELETE FROM sqlite_stat1 WHERE tbl IN (SELECT tbl FROM sqlite_stat1 "
 	               "GROUP BY tbl HAVING max(CAST(stat AS INTEGER)) < %d)",
 	               STATISTICS_ROWS);
-	return execute(st, sql, e) || execute(st, "ANALYZE sqlite_schema", e) ? -1 : 0;
+	return store_execute(st, sql, e) || store_execute(st, "ANALYZE sqlite_schema", e) ? -1 : 0;
 }
 
 int store_optimize(struct store *st, struct err *e)
@@ -869,7 +629,7 @@ int store_optimize(struct store *st, struct err *e)
 	char limit[60];
 
 	(void)snprintf(limit, sizeof(limit), "PRAGMA analysis_limit = %d", ANALYSIS_ROWS);
-	if (execute(st, limit, e) || execute(st, "PRAGMA optimize", e))
+	if (store_execute(st, limit, e) || store_execute(st, "PRAGMA optimize", e))
 		return -1;
 	return forget_small(st, e);
 }
@@ -878,7 +638,7 @@ int store_check_table(struct store *st, const char *table, struct str *found, st
 {
 	OWNED(str) struct str first = STR_INIT;
 	char *sql = sqlite3_mprintf("PRAGMA quick_check(%Q)", table);
-	int looked = first_finding(st, sql, &first, e);
+	int looked = store_first_finding(st, sql, &first, e);
 
 	sqlite3_free(sql);
 	if (looked < 0)
@@ -933,7 +693,7 @@ int store_query(struct store *st, const char *sql,
 		}
 		(void)sqlite3_finalize(s);
 		if (rc != SQLITE_DONE)
-			return failed(st->db, rc, "cannot read", e);
+			return store_failed(st->db, rc, "cannot read", e);
 	}
 	return 0;
 }

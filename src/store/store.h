@@ -32,6 +32,7 @@ struct store {
 	struct instant now; /* what was bound to :now last */
 	int64_t give_up_ms; /* monotonic: store_begin waits for others no longer; 0: 10 s */
 	int wal_pages; /* length of the log after our last commit */
+	char rules_found[400]; /* see store_rules_found */
 };
 
 #define STORE_INIT                                                                                 \
@@ -40,7 +41,7 @@ struct store {
 	}
 
 enum {
-	STORE_APPLICATION_ID = 0x49434F4D, /* "ICOM" */
+	STORE_APPLICATION_ID = SQL_APPLICATION_ID,
 	STORE_MIN_FREE_BYTES = 64 << 20, /* below it, new questions are refused */
 };
 
@@ -53,6 +54,14 @@ int store_open(struct store *st, const char *path, const char *run_dir, struct e
  * holds the instance lock and no worker runs. Before a migration of existing data, a copy is made
  * as <path>.before-<version>. */
 int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e);
+
+/* After store_migrate: which rules (triggers and views) somebody had changed, added or taken away,
+ * "" for none. They are as this program makes them again, and the timeline says so. */
+const char *store_rules_found(const struct store *st);
+
+/* Whether the rules are as this program makes them: 1 yes, 0 no, and which are not goes to found,
+ * -1 error. */
+int store_check_rules(struct store *st, struct str *found, struct err *e);
 
 /* Like store_migrate, for a file that is a copy already: none is made of it. */
 int store_migrate_copy(struct store *st, const char *path, struct err *e);
@@ -99,7 +108,8 @@ void bind_null(stmt *s, const char *name);
 /* An id or a seq that may be absent: 0 binds NULL. */
 void bind_seq(stmt *s, const char *name, int64_t seq);
 
-/* The next row: 1 there is one, 0 no more, -1 error. After the last row, stmt_reset. */
+/* The next row: 1 there is one, 0 no more, -1 error (ERR_REFUSED: a rule of the schema). After the
+ * last row, stmt_reset. */
 int stmt_row(stmt *s, struct err *e);
 /* Runs to the end and resets. The number of rows that it changed, -1 on error. */
 int stmt_run(stmt *s, struct err *e);
@@ -146,7 +156,7 @@ int store_query(struct store *st, const char *sql,
                              void *arg),
                 void *arg, struct err *e);
 
-/* How many migrations this program knows. */
+/* PRAGMA user_version of this program's schema. */
 int store_schema_version(void);
 
 #endif

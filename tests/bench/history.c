@@ -139,11 +139,11 @@ static int64_t fill_chunk(sqlite3 *db, int64_t first, int64_t last, const char *
 	return rows;
 }
 
-/* The rules as triggers are taken away; store_migrate_copy makes them anew. */
+/* The rules as triggers are taken away; store_migrate_copy makes them again, and says so in an event. */
 static void drop_rules(sqlite3 *db)
 {
 	sqlite3_stmt *s;
-	char *all = sqlite3_mprintf("UPDATE rule_set SET hash = '';");
+	char *all = sqlite3_mprintf("");
 
 	if (sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema WHERE type = 'trigger'", -1, &s,
 	                       NULL) != SQLITE_OK)

@@ -166,7 +166,7 @@ static int write_peer(struct front *f, struct peer *p, bool closes, struct err *
 		bind_int(s, ":seq", p->seq);
 		failed = stmt_run(s, e) < 0;
 	} else {
-		failed = peer_insert(st, &f->settings.places, p, e);
+		failed = peer_insert(st, &f->settings.workspaces, p, e);
 	}
 	if (failed) {
 		store_rollback(st);
@@ -387,7 +387,8 @@ int main(int argc, char **argv)
 	log_open("fixture", 0, LOG_LEVEL_WARN);
 	f.worker.store = (struct store)STORE_INIT;
 	f.http_port = strtoll(argv[2], NULL, 10);
-	(void)snprintf(f.settings.places.host, sizeof(f.settings.places.host), "fixture");
+	(void)snprintf(f.settings.workspaces.machine, sizeof(f.settings.workspaces.machine),
+	               "fixture");
 	STAILQ_INIT(&f.jobs);
 	f.base = event_base_new();
 	f.turn = event_new(f.base, -1, 0, run_turn, &f);

@@ -23,8 +23,8 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-source_dir=$here/../..
-applier=$(realpath "${1:?usage: kill_applier.sh BUILD_DIR [SCENARIO...]}")/applier
+build=$(realpath "${1:?usage: kill_applier.sh BUILD_DIR [SCENARIO...]}")
+applier=$build/applier
 shift
 FAIL=${FAIL:-openat,openat2,read,write,fsync,fchmod,fchown,fstatfs,mkdirat,renameat2,linkat,unlinkat,newfstatat,readlink,flistxattr}
 FAIL_DATABASE=${FAIL_DATABASE:-openat,pread64,pwrite64,fsync,fdatasync,ftruncate}
@@ -207,7 +207,7 @@ all_rows() {
 	local text force=0
 	text=$(body && printf .)
 	[ "$scenario" != force ] || force=1
-	cat "$source_dir"/schema/*.sql "$source_dir"/schema/rules/*.sql
+	cat "$build/generated/schema.sql"
 	cat <<-SQL
 		INSERT INTO operator (id, kind, user_id, is_default) VALUES ('local:t', 'local', 't', 1);
 		INSERT INTO setting VALUES ('mode', 'local', 'default', '$NOW');
@@ -227,8 +227,6 @@ all_rows() {
 		  VALUES (1, 1, 'h', $force, 'queued', '$NOW', '$NOW');
 		INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest, state,
 		  apply_seq, created_at) VALUES (1, 1, '1', 'legacy', 'check_diff', '', 'waiting', 1, '$NOW');
-		PRAGMA application_id = $((0x49434F4D));
-		PRAGMA user_version = $(find "$source_dir/schema" -maxdepth 1 -name '*.sql' | wc -l);
 		PRAGMA journal_mode = WAL;
 	SQL
 }

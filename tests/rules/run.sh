@@ -3,13 +3,15 @@
 #
 # usage: run.sh [NOUN [TEXT]]    all cases; those of NOUN.txt; of these the ones with TEXT in the title
 #
-# Every case finds the same fresh database, made from schema/, and runs with foreign_keys on and off and
+# Every case finds the same fresh database, made from schema/ by sqlgen of $INTERCOM_BUILD (build/dev),
+# and runs with foreign_keys on and off and
 # recursive_triggers on and off, and each INSERT and UPDATE under `when:` also as OR IGNORE,
 # OR REPLACE and OR FAIL. The format of a case is described in ../README.md.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-schema=$here/../../schema
+root=$here/../..
+sqlgen=${INTERCOM_BUILD:-$root/build/dev}/sqlgen
 noun=${1:-}
 text=${2:-}
 work=$(mktemp -d)
@@ -21,11 +23,8 @@ else
 	set -- "$here"/*.txt
 fi
 
-# Newer shells refuse what a migration does with writable_schema unless told otherwise.
-{
-	echo '.dbconfig defensive off'
-	cat "$schema"/*.sql "$schema"/rules/*.sql
-} | sqlite3 -bail "$work/empty.db" >/dev/null
+"$sqlgen" "$root" "$work" || { echo "build the target sqlgen first" >&2; exit 1; }
+sqlite3 -bail "$work/empty.db" <"$work/schema.sql"
 
 for file; do
 	name=$(basename "$file" .txt)

@@ -586,7 +586,7 @@ int main(void)
 	TCase *c = tcase_create("limits");
 
 	tcase_add_checked_fixture(c, NULL, close_store);
-	tcase_set_timeout(c, 60);
+	tcase_set_timeout(c, 150);
 	tcase_add_test(c, a_connection_holds_1000_calls_and_refuses_the_next);
 	tcase_add_test(c, subscriptions_have_a_limit_for_each_and_for_all);
 	tcase_add_test(c, big_bodies_that_are_slow_have_a_limit_in_all);

@@ -161,7 +161,8 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "mcp.elicitation|false|default\n"
 	    "mcp.allow_uids|[]|default\nipc.require_token|false|default\npolicy.require_global_"
 	    "allowlist|false|default\npolicy.always_ask|[]|default\n"
-	    "log.format|text|default\nlog.level|info|default\ncommands|{}|default\n"
+	    "log.format|text|default\nlog.level|info|default\nworkspaces.allow|any|"
+	    "default\ncommands|{}|default\n"
 	    "workspace|[]|default\n",
 	    folder);
 	config_settings(&c, add_row, &rows);
@@ -192,6 +193,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "[ipc]\nrequire_token = true\n[policy]\nrequire_global_allowlist = true\n"
 	    "always_ask = [\"*.tf\", \"deploy/keys\"]\n"
 	    "[log]\nformat = \"json\"\nlevel = \"debug\"\n"
+	    "[workspaces]\nallow = \"listed\"\n"
 	    "[commands]\nstatus = \"git status\"\nlast-commit = \"git log -1\"\n"
 	    "[[workspace]]\nid = \"my-backend\"\nchannel_id = \"C0123\"\n"
 	    "[[workspace]]\nworkspace_id = \"front_end\"\nchannel_id = \"G9\"\npath = \"../ws\"\n");
@@ -238,6 +240,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_str_eq(c.policy.always_ask.items[1], "deploy/keys");
 	ck_assert_int_eq(c.log.format, LOG_FORMAT_JSON);
 	ck_assert_int_eq(c.log.level, LOG_LEVEL_DEBUG);
+	ck_assert_int_eq(c.allow_workspaces, ALLOW_LISTED);
 	ck_assert_uint_eq(c.commands.count, 2);
 	ck_assert_str_eq(c.commands.items[1].name, "last-commit");
 	ck_assert_str_eq(c.commands.items[1].value, "git log -1");

@@ -1,6 +1,7 @@
 /* store: opening, migrating, transactions among processes, and what happens when the disk ends. */
 #include "doorbell.h"
 #include "harness.h"
+#include "sha256.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -196,11 +197,15 @@ START_TEST(a_newer_schema_asks_for_a_newer_program)
 }
 END_TEST
 
-START_TEST(an_older_schema_waits_for_its_migration)
+START_TEST(a_schema_from_before_the_first_release_is_refused_with_the_way_out)
 {
 	fresh_store();
-	given("PRAGMA user_version = 1");
-	expect_not_opened(test_db(), ERR_AGAIN, "start agent-intercom, which migrates it");
+	given("PRAGMA user_version = 99");
+	expect_not_opened(test_db(), ERR_INPUT, "before release 0.2.0");
+	expect_not_migrated(test_db(), "move it away");
+	given("PRAGMA user_version = 27");
+	expect_not_migrated(test_db(), "schema version 27");
+	expect("PRAGMA user_version", "27\n");
 }
 END_TEST
 
@@ -275,22 +280,65 @@ START_TEST(every_file_of_the_database_is_private)
 }
 END_TEST
 
-START_TEST(rules_that_differ_are_made_anew)
+static const char ALL_RULES[] =
+    "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY 1, 2";
+
+START_TEST(rules_that_somebody_changed_are_made_again_and_told)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(str) struct str found = STR_INIT;
+	struct err e = ERR_INIT;
+	OWNED(char_ptr) char *before = NULL, *after = NULL;
+
+	fresh_store();
+	before = rows(ALL_RULES);
+	given("DROP TRIGGER decision_takes_effect; DROP VIEW inbox; CREATE VIEW inbox AS SELECT 1;"
+	      "CREATE TRIGGER old_rule AFTER DELETE ON time_gap BEGIN SELECT 1; END");
+	open_here(&st);
+	ck_assert_int_eq(store_check_rules(&st, &found, &e), 0);
+	ck_assert_str_eq(found.bytes, "old_rule (foreign), inbox (changed), "
+	                              "decision_takes_effect (missing)");
+	store_clear(&st);
+	ck_assert_msg(!store_migrate(&st, test_db(), NULL, &e), "%s", e.text);
+	after = rows(ALL_RULES);
+	ck_assert_str_eq(before, after);
+	ck_assert_str_eq(store_rules_found(&st), found.bytes);
+	expect("SELECT kind, actor, detail ->> 'found' FROM event",
+	       "rules.restored|agent-intercom|old_rule (foreign), inbox (changed), "
+	       "decision_takes_effect (missing)\n");
+	expect("SELECT count(DISTINCT hash), count(found) FROM rule_set", "1|1\n");
+	str_reset(&found);
+	ck_assert_int_eq(store_check_rules(&st, &found, &e), 1);
+}
+END_TEST
+
+START_TEST(rules_of_another_program_are_replaced_without_a_word)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	struct err e = ERR_INIT;
-	OWNED(char_ptr) char *before = NULL, *after = NULL;
-	static const char ALL[] = "SELECT type, name, sql FROM sqlite_schema ORDER BY 1, 2";
+	OWNED(char_ptr) char *before = NULL, *after = NULL, *text = NULL, *sql = NULL;
+	struct sha256 hash;
 
 	fresh_store();
-	before = rows(ALL);
-	given("UPDATE rule_set SET hash = 'older'; DROP TRIGGER request_moves; DROP VIEW inbox;"
-	      "CREATE VIEW leftover AS SELECT 1;"
-	      "CREATE TRIGGER old_rule AFTER DELETE ON time_gap BEGIN SELECT 1; END");
+	before = rows(ALL_RULES);
+	/* An older program had one rule, and wrote that down. */
+	text = rows("SELECT group_concat('DROP ' || type || ' ' || name, ';') FROM (SELECT * FROM "
+	            "sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY type)");
+	given(text);
+	given("CREATE VIEW inbox AS SELECT 1");
+	hash = sha256_of("inbox\0CREATE VIEW inbox AS SELECT 1",
+	                 sizeof("inbox CREATE VIEW inbox AS SELECT 1"));
+	ck_assert(asprintf(&sql,
+	                   "INSERT INTO rule_set (hash, created_at) VALUES ('%s', "
+	                   "'2026-01-01T00:00:00.000Z')",
+	                   hash.text) > 0);
+	given(sql);
 	ck_assert_msg(!store_migrate(&st, test_db(), NULL, &e), "%s", e.text);
-	after = rows(ALL);
+	after = rows(ALL_RULES);
 	ck_assert_str_eq(before, after);
-	expect("SELECT length(hash) FROM rule_set", "64\n");
+	ck_assert_str_eq(store_rules_found(&st), "");
+	expect("SELECT count(*) FROM event", "0\n");
+	expect("SELECT count(*), count(found) FROM rule_set", "3|0\n");
 }
 END_TEST
 
@@ -307,25 +355,20 @@ START_TEST(a_migration_keeps_the_rows_and_may_run_again)
 }
 END_TEST
 
-START_TEST(a_migration_that_fails_leaves_all_as_it_was_and_a_copy)
+START_TEST(a_start_that_cannot_make_the_rules_leaves_all_as_it_was)
 {
-	OWNED(str) struct str copy = STR_INIT;
 	OWNED(store) struct store st = STORE_INIT;
 	struct err e = ERR_INIT;
-	struct stat s;
 
 	fresh_store();
-	/* The next migration would be 010, which makes a table that is there. */
-	given("PRAGMA user_version = 9; DROP TRIGGER request_moves;"
-	      "UPDATE rule_set SET hash = 'older'");
+	/* A table that bears the name of a view. */
+	given("DROP VIEW inbox; CREATE TABLE inbox (a TEXT) STRICT; DROP TRIGGER "
+	      "decision_takes_effect");
 	ck_assert_int_eq(store_migrate(&st, test_db(), NULL, &e), -1);
-	ck_assert_msg(strstr(e.text, "migration ") && strstr(e.text, "already exists"), "%s",
-	              e.text);
-	expect("SELECT hash FROM rule_set", "older\n");
+	ck_assert_msg(strstr(e.text, "already"), "%s", e.text);
+	expect("SELECT count(*) FROM sqlite_schema WHERE name = 'decision_takes_effect'", "0\n");
+	expect("SELECT count(*) > 20 FROM sqlite_schema WHERE type = 'trigger'", "1\n");
 	expect("SELECT id FROM operator WHERE is_default = 1", "local:tester\n");
-	str_addf(&copy, "%s.before-%d", test_db(), store_schema_version());
-	ck_assert_int_eq(stat(copy.bytes, &s), 0);
-	ck_assert_int_eq(s.st_mode & 0777, 0600);
 }
 END_TEST
 
@@ -725,14 +768,15 @@ int main(int argc, char **argv)
 	tcase_add_test(c, a_file_that_is_no_database_is_named_so);
 	tcase_add_test(c, an_empty_file_is_not_opened);
 	tcase_add_test(c, a_newer_schema_asks_for_a_newer_program);
-	tcase_add_test(c, an_older_schema_waits_for_its_migration);
+	tcase_add_test(c, a_schema_from_before_the_first_release_is_refused_with_the_way_out);
 	tcase_add_test(c, a_read_only_file_is_refused_with_the_way_out);
 	tcase_add_test(c, a_file_of_another_user_is_refused_by_name);
 	tcase_add_test(c, a_directory_without_permission_is_refused_by_name);
 	tcase_add_test(c, every_file_of_the_database_is_private);
-	tcase_add_test(c, rules_that_differ_are_made_anew);
+	tcase_add_test(c, rules_that_somebody_changed_are_made_again_and_told);
+	tcase_add_test(c, rules_of_another_program_are_replaced_without_a_word);
 	tcase_add_test(c, a_migration_keeps_the_rows_and_may_run_again);
-	tcase_add_test(c, a_migration_that_fails_leaves_all_as_it_was_and_a_copy);
+	tcase_add_test(c, a_start_that_cannot_make_the_rules_leaves_all_as_it_was);
 	tcase_add_test(c, a_commit_rings_the_bells_of_the_tables_it_changed);
 	tcase_add_test(c, what_triggers_change_rings_too);
 	tcase_add_test(c, a_part_that_fails_fails_alone);

@@ -569,32 +569,28 @@ START_TEST(a_backup_is_restored_where_there_is_no_database)
 }
 END_TEST
 
-START_TEST(an_older_schema_is_brought_up_to_date)
+START_TEST(a_backup_from_before_the_first_release_is_refused)
 {
-	char version[20];
-
 	given_database();
-	ck_assert_int_eq(
-	    shell(
-	        &said,
-	        "(cd %s/schema && cat 00*.sql 010*.sql 011*.sql && echo \"PRAGMA application_id = "
-	        "%d; PRAGMA user_version = 11; INSERT INTO command (verb, source) VALUES ('mode', "
-	        "'old');\") | sqlite3 -bail %s 2>&1",
-	        getenv("INTERCOM_SOURCE"), STORE_APPLICATION_ID, file),
-	    0);
+	succeeds(back_up());
+	(void)sql(file, "PRAGMA user_version = 27");
+	is_refused(file, "schema version 27, of an agent-intercom before release 0.2.0");
+	has_rows(file, "PRAGMA user_version", "27\n");
+}
+END_TEST
+
+START_TEST(rules_that_are_not_as_they_were_made_do_not_come_back_with_a_backup)
+{
+	given_database();
+	succeeds(back_up());
+	(void)sql(file, "DROP TRIGGER decision_takes_effect;"
+	                "CREATE TRIGGER mine AFTER INSERT ON decision BEGIN SELECT 1; END");
 	succeeds(restore(file));
-	says(str_text(&said), "schema version 11 (brought up to date)");
-	(void)snprintf(version, sizeof(version), "%d\n", store_schema_version());
-	has_rows(site.database, "PRAGMA user_version", version);
-	has_rows(site.database, "SELECT source FROM command", "old\n");
-	has_rows(
-	    site.database,
-	    "SELECT sql LIKE '%%, ''permission''))%%' FROM sqlite_schema WHERE name = 'request'",
-	    "1\n");
-	has_rows(file, "PRAGMA user_version", "11\n");
-	ck_assert_int_eq(count_files("before-1"), 0); /* FILE itself is the copy */
-	site_start(&site);
-	ck_assert_int_eq(site_stop(&site), 0);
+	says(str_text(&said), "made again: mine (foreign), decision_takes_effect (missing)");
+	has_rows(site.database,
+	         "SELECT name FROM sqlite_schema WHERE name IN ('mine', 'decision_takes_effect');"
+	         "SELECT count(*) FROM event WHERE kind = 'rules.restored'",
+	         "decision_takes_effect\n1\n");
 }
 END_TEST
 
@@ -775,7 +771,8 @@ int main(void)
 	tcase_add_test(c, the_database_of_before_is_kept);
 	tcase_add_test(c, a_database_that_is_noise_is_kept_and_replaced);
 	tcase_add_test(c, a_backup_is_restored_where_there_is_no_database);
-	tcase_add_test(c, an_older_schema_is_brought_up_to_date);
+	tcase_add_test(c, a_backup_from_before_the_first_release_is_refused);
+	tcase_add_test(c, rules_that_are_not_as_they_were_made_do_not_come_back_with_a_backup);
 	tcase_add_test(c, numbers_given_since_the_backup_are_not_given_again);
 	tcase_add_test(c, the_seals_go_on_after_a_restore);
 	tcase_add_test(c, an_old_question_can_be_answered_and_nothing_is_written_twice);

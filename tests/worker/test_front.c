@@ -1519,7 +1519,7 @@ START_TEST(the_database_and_its_run_directory_are_not_asked_about)
 		refused(&a, path, "x", "path_violation", "belongs to agent-intercom's database");
 	}
 	(void)snprintf(path, sizeof(path), "%.700s/applier.bell", test_run());
-	refused(&a, path, "x", "path_violation", "is in agent-intercom's run directory");
+	refused(&a, path, "x", "path_violation", "is one of agent-intercom's own files");
 	expect("PRAGMA integrity_check", "ok\n");
 }
 END_TEST

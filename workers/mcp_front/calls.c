@@ -30,9 +30,8 @@ void calls_prepare(struct front *f, struct job *job)
 		job_refuse(job, RPC_INVALID_PARAMS, e.text);
 		return;
 	}
-	if (peer_settle(&f->worker.store, &f->settings.places, p, &e)) {
-		job_refuse(job, e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR,
-		           e.text);
+	if (peer_settle(&f->worker.store, &f->settings.workspaces, p, &e)) {
+		job_refuse(job, job_fault_code(&e), e.text);
 		return;
 	}
 	job->as.call.call.modern = job->version == MCP_MODERN;
@@ -126,7 +125,7 @@ int calls_run(struct front *f, struct job *job, struct err *e)
 	job->as.call.parked = p->paused;
 	if (job->as.call.parked)
 		return 0;
-	if (peer_join(st, &f->settings.places, p, e) ||
+	if (peer_join(st, &f->settings.workspaces, p, e) ||
 	    call_run(st, &job->as.call.call, p, &f->settings, e) ||
 	    (job->as.call.call.waiting && !job->as.call.call.is_task && !may_wait(job, e))) {
 		peer_unjoin(p, seq, session);

@@ -14,7 +14,7 @@ int connections_run_initialize(struct front *f, struct job *job, struct err *e)
 {
 	struct peer *p = job->sink->peer;
 
-	if (!p->seq && peer_insert(&f->worker.store, &f->settings.places, p, e))
+	if (!p->seq && peer_insert(&f->worker.store, &f->settings.workspaces, p, e))
 		return -1;
 	mcp_initialize_result(&job->result, p->version);
 	return 0;

@@ -140,7 +140,7 @@ static bool identify_stateless(struct sink *s, const char *id, const char *versi
 	struct peer *p = s->peer;
 
 	p->transport = PEER_STATELESS;
-	stateless_key(p, s->front->settings.places.host);
+	stateless_key(p, s->front->settings.workspaces.machine);
 	if (!load_peer(s, id, false))
 		return false;
 	if (!p->version && version)

@@ -73,6 +73,12 @@ void job_refuse(struct job *job, int code, const char *text)
 	(void)snprintf(job->fault.text, sizeof(job->fault.text), "%.299s", text);
 }
 
+int job_fault_code(const struct err *e)
+{
+	return e->kind == ERR_INPUT || e->kind == ERR_REFUSED ? RPC_INVALID_PARAMS
+	                                                      : RPC_INTERNAL_ERROR;
+}
+
 void job_reply(struct job *job)
 {
 	sink_reply(job->sink, job->message.id, &job->result);

@@ -92,6 +92,8 @@ void job_free(struct job *job);
 void job_free_all(struct job_queue *jobs);
 
 void job_refuse(struct job *job, int code, const char *text);
+/* The code of JSON-RPC for what e says: whether the caller is at fault, or we. */
+int job_fault_code(const struct err *e);
 /* Replies with the result of the method, */
 void job_reply(struct job *job);
 /* or of the tool of a call. */

@@ -22,16 +22,25 @@
 #include "setting.h"
 #include "show_files.h"
 #include "turn.h"
+#include "workspace.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdio.";
 
 /* ---- configuration ---- */
+
+static bool setting_is(struct store *st, const char *name, const char *value)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	return setting_get(st, name, &text, NULL) > 0 && strcmp(text.bytes, value) == 0;
+}
 
 /* A list or table; NULL where it is missing. */
 static cJSON *setting_json(struct store *st, const char *name)
@@ -81,14 +90,15 @@ static void read_settings(struct front *f)
 	OWNED(str) struct str elicitation = STR_INIT;
 	OWNED(str) struct str token = STR_INIT;
 
-	(void)snprintf(s->places.host, sizeof(s->places.host), "%s", f->worker.host);
+	(void)snprintf(s->workspaces.machine, sizeof(s->workspaces.machine), "%s", f->worker.host);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
-	s->places.default_workspace = f->default_workspace.bytes; /* NULL: there is none */
+	s->workspaces.usual = f->default_workspace.bytes; /* NULL: there is none */
 	if (setting_get(st, "workspace", &workspaces, NULL) > 0)
-		s->places.workspaces = cJSON_Parse(workspaces.bytes);
+		s->workspaces.listed = cJSON_Parse(workspaces.bytes);
+	s->workspaces.only_listed = setting_is(st, "workspaces.allow", "listed");
 	s->db_path = f->worker.db_path;
 	s->database = realpath(f->worker.db_path, NULL);
-	s->run_dir = realpath(f->worker.run_dir, NULL);
+	s->ours = workspace_ours(f->worker.run_dir);
 	s->listener = f->worker.id.text;
 	s->approval_ms = setting_int(st, "timeouts.approval_seconds", 3600) * 1000;
 	read_prompt_times(st, s);
@@ -278,9 +288,9 @@ static void close_loop(struct front *f)
 			event_free(events[i]);
 	if (f->base)
 		event_base_free(f->base);
-	cJSON_Delete(f->settings.places.workspaces);
+	cJSON_Delete(f->settings.workspaces.listed);
 	free(f->settings.database);
-	free(f->settings.run_dir);
+	workspace_ours_free(f->settings.ours);
 	cJSON_Delete(f->allow_uids);
 	cJSON_Delete(f->settings.commands);
 	cJSON_Delete(f->settings.always_ask);
@@ -308,5 +318,5 @@ int main(int argc, char **argv)
 	}
 	close_loop(&f);
 	worker_close(&f.worker, &e);
-	return err_exit(&e);
+	return worker_exit(&f.worker, &e);
 }

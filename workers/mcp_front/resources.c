@@ -61,7 +61,7 @@ void resources_take(struct front *f, struct sink *sink, struct rpc_message *m, c
 	OWNED(str) struct str result = STR_INIT;
 	struct err e = ERR_INIT;
 
-	if (peer_settle(&f->worker.store, &f->settings.places, sink->peer, &e)) {
+	if (peer_settle(&f->worker.store, &f->settings.workspaces, sink->peer, &e)) {
 		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, e.text);
 		return;
 	}

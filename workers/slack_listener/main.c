@@ -247,5 +247,5 @@ int main(int argc, char **argv)
 	}
 	close_loop(&l);
 	worker_close(&l.worker, &e);
-	return err_exit(&e);
+	return worker_exit(&l.worker, &e);
 }

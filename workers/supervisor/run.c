@@ -239,6 +239,10 @@ static int prepare_rows(struct supervisor *s, struct err *e)
 {
 	if (store_migrate(&s->store, s->paths.database, s->paths.run, e))
 		return -1;
+	if (*store_rules_found(&s->store))
+		log_warn("the rules of the database were not as they had been made, and were made "
+		         "again: %s",
+		         store_rules_found(&s->store));
 	close_files(s->paths.database);
 	return rows_at_start(s, !s->children[CHILD_SLACK_LISTENER].unwanted, e);
 }

@@ -181,14 +181,14 @@ static void describe(int status, char out[DETAIL_BYTES])
 		(void)snprintf(out, DETAIL_BYTES, "exit %d", WEXITSTATUS(status));
 }
 
-/* Outside of a stop: whoever cannot work in this configuration takes all with it, because without
- * it the system would only seem to serve; anybody else comes back. */
+/* Outside of a stop: whoever cannot begin to work in this configuration takes all with it, because
+ * without it the system would only seem to serve; anybody else comes back. */
 static void lost(struct supervisor *s, int i, int status, const char *detail)
 {
 	struct child *c = &s->children[i];
 	char why[160];
 
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG) {
+	if (!c->ready && WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG) {
 		(void)snprintf(why, sizeof(why), "%s cannot work (exit 78, its reason is above)",
 		               CHILD_NAMES[i]);
 		s->give_up(s, EX_CONFIG, why);
@@ -251,7 +251,6 @@ static void ended(struct supervisor *s, int i, int status)
 		(void)snprintf(detail, sizeof(detail), "no heartbeat: it hung");
 	c->silent = false;
 	c->missed = 0;
-	c->ready = false;
 	if (!s->stopping)
 		lost(s, i, status, detail);
 	else if (status != 0)
@@ -259,6 +258,7 @@ static void ended(struct supervisor *s, int i, int status)
 	/* At a stop one transaction buries all. */
 	if (!s->stopping && rows_died(s, c->pid, detail, &e))
 		log_warn("cannot write down the end of %s: %s", CHILD_NAMES[i], e.text);
+	c->ready = false;
 	c->pid = 0;
 }
 

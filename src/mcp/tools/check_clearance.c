@@ -68,7 +68,7 @@ static void prepare(struct call *c, const struct peer *peer, const struct call_s
 		                    .body = text,
 		                    .body_length = strlen(text),
 		                    .database = settings->database,
-		                    .run_dir = settings->run_dir,
+		                    .ours = settings->ours,
 		                    .fuzz = settings->fuzz };
 	struct refusal why = { .code = NULL };
 

@@ -110,7 +110,7 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	if (r->session_seq == p->session_seq)
 		return 1;
 	if (strcmp(r->workspace_root, p->workspace_root) != 0 ||
-	    strcmp(r->host, settings->places.host) != 0)
+	    strcmp(r->host, settings->workspaces.machine) != 0)
 		return 0;
 	s = store_stmt(st, SQL_SESSION_IS_CONNECTED);
 	bind_int(s, ":seq", r->session_seq);
@@ -189,7 +189,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		result_refuse(c, "not_approved", "the request is %s, not approved", r.state);
 		return 0;
 	}
-	return queue_apply(st, c, r.seq, settings->places.host, e);
+	return queue_apply(st, c, r.seq, settings->workspaces.machine, e);
 }
 
 /* ---- the result ---- */

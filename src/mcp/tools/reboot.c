@@ -98,7 +98,7 @@ static stmt *predecessors(struct store *st, const struct peer *p,
 {
 	stmt *s = store_stmt(st, which);
 
-	bind_text(s, ":host", settings->places.host);
+	bind_text(s, ":host", settings->workspaces.machine);
 	bind_text(s, ":workspace", p->workspace_root);
 	if (which == SQL_SESSION_PREDECESSOR) {
 		bind_int(s, ":session", p->session_seq);

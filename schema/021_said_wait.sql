@@ -1,9 +1,0 @@
--- Broadcasts whose caller waits to be told where in Slack it stands: mcp-front inserts one with the call
--- and deletes it when the caller has been told. It lives for seconds.
-
--- rings: mcp-front
-CREATE TABLE said_wait (
-  call_seq INTEGER NOT NULL PRIMARY KEY REFERENCES tool_call (seq) ON DELETE CASCADE,
-  ts       TEXT,                            -- Slack's name of the message that says it, once known
-  refused  INTEGER NOT NULL DEFAULT 0 CHECK (refused IN (0, 1)) -- Slack takes it in no form
-) STRICT;

@@ -1,0 +1,36 @@
+-- Orders of an operator, from wherever, and their replies. An INSERT never fails because of its content.
+-- fixed: an order is not rewritten; insert another one
+CREATE TABLE command (
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed
+  verb        ANY,                          -- fixed: see command_verb
+  session_id  ANY,                          -- fixed: the session it is for; NULL: mode: all, and the default
+  argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id
+  operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
+  source      ANY DEFAULT 'sql',            -- fixed: ctl, sql, socket, slack, agent
+  created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
+  outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')), -- later, once:
+                                            -- NULL: the applier is at it (undo)
+  reply       TEXT,                         -- later, until outcome: JSON where outcome is done
+  why         TEXT                          -- later, until outcome: in words, where it was not done
+) STRICT;
+
+-- The orders that there are.
+-- small
+-- closed
+CREATE TABLE command_verb (
+  verb TEXT NOT NULL PRIMARY KEY,
+  does TEXT NOT NULL CHECK (does IN (
+    'switch',                               -- where sessions are answered, whether silence is noticed
+    'session',                              -- something to the session it names
+    'undo',                                 -- the applier takes back what it wrote
+    'read',                                 -- nothing: whoever gives it shows what the rows say
+    'later'))                               -- nothing yet: it needs sessions that we start ourselves
+) STRICT, WITHOUT ROWID;
+INSERT INTO command_verb VALUES
+  ('mode', 'switch'), ('stall', 'switch'),
+  ('pause', 'session'), ('resume', 'session'), ('stop', 'session'),
+  ('undo', 'undo'),
+  ('help', 'read'), ('sessions', 'read'), ('file', 'read'),
+  ('session-start', 'later'), ('session-restart', 'later'), ('session-cleanup', 'later'),
+  ('session-checkpoint', 'later'), ('session-restore', 'later'), ('session-checkpoints', 'later'),
+  ('list-files', 'later'), ('show-file', 'later'), ('run', 'later');

@@ -1,0 +1,9 @@
+-- Texts over 2 KiB (diffs, arguments, results, before-images), once each, by hash.
+-- upserts: the same text again is the same row
+-- fixed: a text does not change; insert another one
+CREATE TABLE content (
+  seq   INTEGER PRIMARY KEY CHECK (seq > 0),
+  hash  TEXT NOT NULL UNIQUE CHECK (length(hash) = 64), -- SHA-256 of bytes, hex
+  size  INTEGER NOT NULL,                               -- bytes
+  bytes BLOB NOT NULL
+) STRICT;

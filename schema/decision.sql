@@ -1,0 +1,24 @@
+-- Answers: who decided what, from where, with what effect. The audit.
+--
+-- An INSERT never fails because of its content: columns that people type are of type ANY, and what
+-- makes no sense is stored with the outcome 'malformed'. By hand, two columns are enough:
+--   INSERT INTO decision (request_id, verdict) VALUES ('0190…', 'approve');
+-- rings: agent-intercom-ctl
+-- fixed: a decision is not rewritten; insert another one
+CREATE TABLE decision (
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed
+  request_id  ANY,                          -- fixed: request.id
+  verdict     ANY,                          -- fixed: see request_verdict
+  reason      ANY,                          -- fixed: why it was rejected
+  instruction ANY,                          -- fixed: what to do instead (refine), or next (resume)
+  digest      ANY,                          -- until outcome: of what the operator saw; NULL: as it stands
+  operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
+  source      ANY DEFAULT 'sql',            -- fixed: ctl, sql, socket, elicitation, slack, timeout, policy
+  created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
+  outcome     TEXT CHECK (outcome IN ('applied', 'duplicate', 'unauthorized', 'not_found', -- later, once
+                          'too_late', 'not_in_this_mode', 'wrong_verb', 'malformed')),
+  why         TEXT                          -- later, until outcome: in words, where it was not applied
+) STRICT;
+-- refuses: applied: the request has its answer
+CREATE UNIQUE INDEX decision_first ON decision (request_id) WHERE outcome = 'applied';
+CREATE INDEX decision_request ON decision (request_id);

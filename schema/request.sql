@@ -1,0 +1,114 @@
+-- Everything that waits for a person, small and mutable; big texts stand once in content.
+-- rings: watchdog
+-- moves: state
+-- fixed: what was asked does not change
+CREATE TABLE request (
+  seq             INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: events outlive it
+  id              TEXT NOT NULL UNIQUE,     -- fixed: UUID; what agents and operators say
+  session_seq     INTEGER NOT NULL REFERENCES session (seq), -- free: changes only when a successor adopts it
+  kind            TEXT NOT NULL             -- fixed
+                  CHECK (kind IN ('clearance', 'prompt', 'standby', 'permission')),
+  state           TEXT NOT NULL,            -- free: see request_move
+  digest          TEXT NOT NULL CHECK (length(digest) = 64), -- fixed: SHA-256 of what is asked
+  title           TEXT NOT NULL,            -- fixed: clearance: title; else the first line of the text
+  description     TEXT,                     -- fixed
+  description_seq INTEGER REFERENCES content (seq), -- fixed: description where it is over 2 KiB
+  body            TEXT,                     -- fixed: the diff or content, the prompt, the standby message
+  body_seq        INTEGER REFERENCES content (seq), -- fixed: body where it is over 2 KiB
+  effect          TEXT,                     -- fixed: what the operator is shown instead of body: the diff
+                                            -- that full content makes against the file
+  effect_seq      INTEGER REFERENCES content (seq), -- fixed: effect where it is over 2 KiB
+  replaces_file   INTEGER NOT NULL DEFAULT 0 CHECK (replaces_file IN (0, 1)), -- fixed: full content over an existing file
+  file_path       TEXT,                     -- fixed: relative to the workspace (clearance)
+  risk_level      TEXT CHECK (risk_level IN ('low', 'high', 'critical')), -- fixed
+  original_hash   TEXT,                     -- fixed: SHA-256 of the file when asked, or 'new_file'
+  prompt_type     TEXT CHECK (prompt_type IN -- fixed
+                  ('continuation', 'clarification', 'error_recovery', 'resource_warning')),
+  elapsed_seconds INTEGER,                  -- fixed
+  actions_taken   INTEGER,                  -- fixed
+  timeout_ms      INTEGER,                  -- free: running time it may wait in all; NULL = for ever
+  deadline_at     TEXT CHECK (deadline_at GLOB '????-??-??T??:??:??.???Z'), -- free
+  remaining_ms    INTEGER,                  -- free: of timeout_ms, while interrupted: the deadline stands still
+  decision_seq    INTEGER UNIQUE,           -- later, once: the decision that was applied
+  decision        TEXT,                     -- later: its verdict; 'continue' for a prompt that timed out
+  reason          TEXT,                     -- later
+  instruction     TEXT,                     -- later
+  decided_by      TEXT,                     -- later: operator.id
+  decided_at      TEXT CHECK (decided_at GLOB '????-??-??T??:??:??.???Z'), -- later
+  delivered_at    TEXT CHECK (delivered_at GLOB '????-??-??T??:??:??.???Z'), -- later: the caller went on
+  consumed_at     TEXT CHECK (consumed_at GLOB '????-??-??T??:??:??.???Z'), -- later, once
+  previous_seq    INTEGER REFERENCES request (seq), -- fixed: the same question, rejected before
+  slack_ts        TEXT,                     -- free
+  created_at      TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
+  updated_at      TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'), -- free
+  CHECK (kind <> 'clearance' OR
+         (file_path IS NOT NULL AND risk_level IS NOT NULL AND original_hash IS NOT NULL)),
+  CHECK (kind <> 'prompt' OR prompt_type IS NOT NULL),
+  CHECK (state = 'pending' OR deadline_at IS NULL),
+  CHECK (state = 'interrupted' OR remaining_ms IS NULL),
+  CHECK ((state IN ('pending', 'interrupted')) = (decision_seq IS NULL)),
+  CHECK ((state = 'consumed') = (consumed_at IS NOT NULL))
+) STRICT;
+-- What a session asked before, and all that belongs to it. (It stands before request_open, because
+-- SQLite takes the later one where both would do.)
+CREATE INDEX request_session ON request (session_seq, digest, seq);
+-- Asking again is not asking twice: one open question per session and digest.
+-- refuses: asked: this session has asked this already and waits for the answer
+CREATE UNIQUE INDEX request_open ON request (session_seq, digest)
+  WHERE state IN ('pending', 'interrupted');
+CREATE INDEX request_digest ON request (digest, seq);
+CREATE INDEX request_due ON request (deadline_at) WHERE state = 'pending' AND deadline_at IS NOT NULL;
+CREATE INDEX request_inbox ON request (seq) WHERE state IN ('pending', 'interrupted');
+CREATE INDEX request_undelivered ON request (session_seq)
+  WHERE delivered_at IS NULL AND state NOT IN ('pending', 'interrupted');
+-- For retention: who holds on to a row or a text.
+CREATE INDEX request_previous ON request (previous_seq) WHERE previous_seq IS NOT NULL;
+CREATE INDEX request_description ON request (description_seq) WHERE description_seq IS NOT NULL;
+CREATE INDEX request_body ON request (body_seq) WHERE body_seq IS NOT NULL;
+CREATE INDEX request_effect ON request (effect_seq) WHERE effect_seq IS NOT NULL;
+
+-- small
+-- closed
+CREATE TABLE request_move (
+  kind TEXT NOT NULL,
+  src  TEXT NOT NULL, -- '' is birth
+  dst  TEXT NOT NULL,
+  PRIMARY KEY (kind, src, dst)
+) STRICT, WITHOUT ROWID;
+INSERT INTO request_move VALUES
+  ('clearance', '', 'pending'),
+  ('clearance', 'pending', 'approved'), ('clearance', 'pending', 'rejected'),
+  ('clearance', 'pending', 'expired'), ('clearance', 'pending', 'interrupted'),
+  ('clearance', 'interrupted', 'pending'), ('clearance', 'interrupted', 'approved'),
+  ('clearance', 'interrupted', 'rejected'),
+  ('clearance', 'approved', 'consumed'),
+  ('permission', '', 'pending'),
+  ('permission', 'pending', 'approved'), ('permission', 'pending', 'rejected'),
+  ('permission', 'pending', 'expired'), ('permission', 'pending', 'interrupted'),
+  ('permission', 'interrupted', 'pending'), ('permission', 'interrupted', 'approved'),
+  ('permission', 'interrupted', 'rejected'),
+  ('prompt', '', 'pending'), ('prompt', 'pending', 'answered'), ('prompt', 'pending', 'expired'),
+  ('prompt', 'pending', 'interrupted'), ('prompt', 'interrupted', 'pending'),
+  ('prompt', 'interrupted', 'answered'),
+  ('standby', '', 'pending'), ('standby', 'pending', 'answered'), ('standby', 'pending', 'expired'),
+  ('standby', 'pending', 'interrupted'), ('standby', 'interrupted', 'pending'),
+  ('standby', 'interrupted', 'answered');
+
+-- Which verdict may be given on which kind, and the state it leads to.
+-- small
+-- closed
+CREATE TABLE request_verdict (
+  kind    TEXT NOT NULL,
+  verdict TEXT NOT NULL,
+  state   TEXT NOT NULL,
+  PRIMARY KEY (kind, verdict)
+) STRICT, WITHOUT ROWID;
+INSERT INTO request_verdict VALUES
+  ('clearance', 'approve', 'approved'), ('clearance', 'reject', 'rejected'),
+  ('clearance', 'timeout', 'expired'),
+  ('permission', 'approve', 'approved'), ('permission', 'reject', 'rejected'),
+  ('permission', 'timeout', 'expired'),
+  ('prompt', 'continue', 'answered'), ('prompt', 'refine', 'answered'),
+  ('prompt', 'stop', 'answered'), ('prompt', 'timeout', 'expired'),
+  ('standby', 'resume', 'answered'), ('standby', 'stop', 'answered'),
+  ('standby', 'timeout', 'expired');

@@ -1,0 +1,864 @@
+-- Made by sqlgen from schema/. The schema that steps begin from, PRAGMA user_version 100.
+-- Until release 0.2.0 it is written anew whenever schema/ changes; from then on it is frozen.
+-- frozen: no
+CREATE TABLE answer (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  call_seq   INTEGER NOT NULL REFERENCES tool_call (seq),
+  created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX answer_call ON answer (call_seq);
+CREATE TABLE apply (
+  seq           INTEGER PRIMARY KEY CHECK (seq > 0),
+  request_seq   INTEGER NOT NULL REFERENCES request (seq),
+  kind          TEXT NOT NULL DEFAULT 'write' CHECK (kind IN ('write', 'undo')),
+  command_seq   INTEGER REFERENCES command (seq),
+  host          TEXT NOT NULL,
+  force         INTEGER NOT NULL DEFAULT 0 CHECK (force IN (0, 1)),
+  state         TEXT NOT NULL,
+  claim         INTEGER NOT NULL DEFAULT 0,
+  worker_id     TEXT,
+  attempts      INTEGER NOT NULL DEFAULT 0,
+  forced        INTEGER NOT NULL DEFAULT 0 CHECK (forced IN (0, 1)),
+  error_code    TEXT,
+  error_message TEXT,
+  created_at    TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  updated_at    TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((state IN ('refused', 'dead')) = (error_code IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX apply_open ON apply (request_seq) WHERE state IN ('queued', 'claimed');
+CREATE UNIQUE INDEX apply_once ON apply (request_seq) WHERE state = 'applied';
+CREATE UNIQUE INDEX apply_undone ON apply (request_seq) WHERE state = 'undone';
+CREATE INDEX apply_queue ON apply (host, seq) WHERE state IN ('queued', 'claimed');
+CREATE INDEX apply_request ON apply (request_seq, seq);
+CREATE INDEX apply_command ON apply (command_seq) WHERE command_seq IS NOT NULL;
+CREATE TABLE apply_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE auto_notice (
+  seq         INTEGER PRIMARY KEY CHECK (seq > 0),
+  session_seq INTEGER NOT NULL REFERENCES session (seq),
+  due_at      TEXT NOT NULL CHECK (due_at GLOB '????-??-??T??:??:??.???Z'),
+  told_at     TEXT CHECK (told_at GLOB '????-??-??T??:??:??.???Z'),
+  created_at  TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX auto_notice_session ON auto_notice (session_seq);
+CREATE INDEX auto_notice_due ON auto_notice (due_at) WHERE told_at IS NULL;
+CREATE UNIQUE INDEX auto_notice_open ON auto_notice (session_seq) WHERE told_at IS NULL;
+CREATE TABLE auto_approval (
+  seq         INTEGER PRIMARY KEY CHECK (seq > 0),
+  session_seq INTEGER NOT NULL REFERENCES session (seq),
+  request_seq INTEGER,
+  subject     TEXT NOT NULL,
+  rule        TEXT NOT NULL,
+  hash        TEXT NOT NULL,
+  due_at      TEXT NOT NULL CHECK (due_at GLOB '????-??-??T??:??:??.???Z'),
+  notice_seq  INTEGER REFERENCES auto_notice (seq),
+  created_at  TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX auto_approval_session ON auto_approval (session_seq);
+CREATE INDEX auto_approval_notice ON auto_approval (notice_seq, seq) WHERE notice_seq IS NOT NULL;
+CREATE TABLE checkpoint (
+  id                TEXT NOT NULL PRIMARY KEY,
+  session_id        TEXT NOT NULL REFERENCES session (id),
+  label             TEXT,
+  session_state     TEXT NOT NULL CHECK (json_valid(session_state)),
+  file_hashes       TEXT NOT NULL CHECK (json_valid(file_hashes)),
+  workspace_root    TEXT NOT NULL,
+  progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
+  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX checkpoint_session ON checkpoint (session_id, created_at);
+CREATE TABLE command (
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  verb        ANY,
+  session_id  ANY,
+  argument    ANY,
+  operator_id ANY,
+  source      ANY DEFAULT 'sql',
+  created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')),
+
+  reply       TEXT,
+  why         TEXT
+) STRICT;
+CREATE TABLE command_verb (
+  verb TEXT NOT NULL PRIMARY KEY,
+  does TEXT NOT NULL CHECK (does IN (
+    'switch',
+    'session',
+    'undo',
+    'read',
+    'later'))
+) STRICT, WITHOUT ROWID;
+CREATE TABLE connection (
+  seq              INTEGER PRIMARY KEY CHECK (seq > 0),
+  key              TEXT NOT NULL UNIQUE,
+  host             TEXT NOT NULL,
+  transport        TEXT NOT NULL CHECK (transport IN ('stdio', 'http', 'stateless')),
+  protocol_version TEXT NOT NULL,
+  client_name      TEXT,
+  client_version   TEXT,
+  elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)),
+
+  session_seq      INTEGER REFERENCES session (seq),
+  identity         TEXT NOT NULL,
+
+  state            TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'lost', 'closed')),
+  created_at       TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  closed_at        TEXT CHECK (closed_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX connection_session ON connection (session_seq) WHERE state = 'open';
+CREATE INDEX connection_of ON connection (session_seq, created_at);
+CREATE INDEX connection_stdio ON connection (host) WHERE state = 'open' AND transport = 'stdio';
+CREATE TABLE connection_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE content (
+  seq   INTEGER PRIMARY KEY CHECK (seq > 0),
+  hash  TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+  size  INTEGER NOT NULL,
+  bytes BLOB NOT NULL
+) STRICT;
+CREATE TABLE decision (
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  request_id  ANY,
+  verdict     ANY,
+  reason      ANY,
+  instruction ANY,
+  digest      ANY,
+  operator_id ANY,
+  source      ANY DEFAULT 'sql',
+  created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  outcome     TEXT CHECK (outcome IN ('applied', 'duplicate', 'unauthorized', 'not_found',
+                          'too_late', 'not_in_this_mode', 'wrong_verb', 'malformed')),
+  why         TEXT
+) STRICT;
+CREATE UNIQUE INDEX decision_first ON decision (request_id) WHERE outcome = 'applied';
+CREATE INDEX decision_request ON decision (request_id);
+CREATE TABLE event (
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  at          TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
+  kind        TEXT NOT NULL,
+  session_seq INTEGER,
+  request_seq INTEGER,
+  call_seq    INTEGER,
+  actor       TEXT,
+  detail      TEXT CHECK (detail IS NULL OR json_valid(detail))
+) STRICT;
+CREATE INDEX event_session ON event (session_seq, seq);
+CREATE INDEX event_request ON event (request_seq, seq) WHERE request_seq IS NOT NULL;
+CREATE TABLE file_change (
+  seq         INTEGER PRIMARY KEY CHECK (seq > 0),
+  apply_seq   INTEGER NOT NULL REFERENCES apply (seq),
+  path        TEXT NOT NULL,
+  action      TEXT NOT NULL CHECK (action IN ('create', 'modify', 'delete')),
+  other_path  TEXT,
+  hash_before TEXT NOT NULL,
+  hash_after  TEXT NOT NULL,
+  mode_before INTEGER,
+  mode_after  INTEGER,
+  bytes       INTEGER NOT NULL,
+  before_seq  INTEGER REFERENCES content (seq),
+  made_from   INTEGER NOT NULL DEFAULT 0,
+  temp_name   TEXT,
+  backup_name TEXT,
+  state       TEXT NOT NULL,
+  created_at  TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  updated_at  TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX file_change_apply ON file_change (apply_seq, seq);
+CREATE INDEX file_change_image ON file_change (updated_at) WHERE before_seq IS NOT NULL;
+CREATE INDEX file_change_before ON file_change (before_seq) WHERE before_seq IS NOT NULL;
+CREATE TABLE file_change_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE file_view (
+  seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  request_seq INTEGER NOT NULL REFERENCES request (seq) ON DELETE CASCADE,
+  channel_id  TEXT,
+  thread_ts   TEXT,
+  created_at  TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE TABLE operator (
+  id         TEXT NOT NULL PRIMARY KEY,
+  kind       TEXT NOT NULL CHECK (kind IN ('local', 'slack', 'system')),
+  team_id    TEXT,
+  user_id    TEXT NOT NULL,
+  active     INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1)),
+  is_default INTEGER NOT NULL DEFAULT 0 CHECK (is_default IN (0, 1)),
+  created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+             CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK (kind <> 'slack' OR team_id IS NOT NULL)
+) STRICT;
+CREATE UNIQUE INDEX operator_default ON operator (is_default) WHERE is_default = 1;
+CREATE TABLE pause (
+  seq         INTEGER PRIMARY KEY CHECK (seq > 0),
+  session_seq INTEGER NOT NULL REFERENCES session (seq),
+  operator_id TEXT,
+  paused_at   TEXT NOT NULL CHECK (paused_at GLOB '????-??-??T??:??:??.???Z'),
+  ended_at    TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE UNIQUE INDEX pause_open ON pause (session_seq) WHERE ended_at IS NULL;
+CREATE INDEX pause_session ON pause (session_seq);
+CREATE TABLE policy (
+  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  host           TEXT NOT NULL,
+  workspace_root TEXT NOT NULL,
+  state          TEXT NOT NULL CHECK (state IN ('loaded', 'broken', 'gone')),
+  hash           TEXT NOT NULL,
+  why            TEXT,
+  created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((state = 'broken') = (why IS NOT NULL))
+) STRICT;
+CREATE INDEX policy_newest ON policy (workspace_root, host, seq);
+CREATE TABLE request (
+  seq             INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  id              TEXT NOT NULL UNIQUE,
+  session_seq     INTEGER NOT NULL REFERENCES session (seq),
+  kind            TEXT NOT NULL
+                  CHECK (kind IN ('clearance', 'prompt', 'standby', 'permission')),
+  state           TEXT NOT NULL,
+  digest          TEXT NOT NULL CHECK (length(digest) = 64),
+  title           TEXT NOT NULL,
+  description     TEXT,
+  description_seq INTEGER REFERENCES content (seq),
+  body            TEXT,
+  body_seq        INTEGER REFERENCES content (seq),
+  effect          TEXT,
+
+  effect_seq      INTEGER REFERENCES content (seq),
+  replaces_file   INTEGER NOT NULL DEFAULT 0 CHECK (replaces_file IN (0, 1)),
+  file_path       TEXT,
+  risk_level      TEXT CHECK (risk_level IN ('low', 'high', 'critical')),
+  original_hash   TEXT,
+  prompt_type     TEXT CHECK (prompt_type IN
+                  ('continuation', 'clarification', 'error_recovery', 'resource_warning')),
+  elapsed_seconds INTEGER,
+  actions_taken   INTEGER,
+  timeout_ms      INTEGER,
+  deadline_at     TEXT CHECK (deadline_at GLOB '????-??-??T??:??:??.???Z'),
+  remaining_ms    INTEGER,
+  decision_seq    INTEGER UNIQUE,
+  decision        TEXT,
+  reason          TEXT,
+  instruction     TEXT,
+  decided_by      TEXT,
+  decided_at      TEXT CHECK (decided_at GLOB '????-??-??T??:??:??.???Z'),
+  delivered_at    TEXT CHECK (delivered_at GLOB '????-??-??T??:??:??.???Z'),
+  consumed_at     TEXT CHECK (consumed_at GLOB '????-??-??T??:??:??.???Z'),
+  previous_seq    INTEGER REFERENCES request (seq),
+  slack_ts        TEXT,
+  created_at      TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  updated_at      TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK (kind <> 'clearance' OR
+         (file_path IS NOT NULL AND risk_level IS NOT NULL AND original_hash IS NOT NULL)),
+  CHECK (kind <> 'prompt' OR prompt_type IS NOT NULL),
+  CHECK (state = 'pending' OR deadline_at IS NULL),
+  CHECK (state = 'interrupted' OR remaining_ms IS NULL),
+  CHECK ((state IN ('pending', 'interrupted')) = (decision_seq IS NULL)),
+  CHECK ((state = 'consumed') = (consumed_at IS NOT NULL))
+) STRICT;
+CREATE INDEX request_session ON request (session_seq, digest, seq);
+CREATE UNIQUE INDEX request_open ON request (session_seq, digest)
+  WHERE state IN ('pending', 'interrupted');
+CREATE INDEX request_digest ON request (digest, seq);
+CREATE INDEX request_due ON request (deadline_at) WHERE state = 'pending' AND deadline_at IS NOT NULL;
+CREATE INDEX request_inbox ON request (seq) WHERE state IN ('pending', 'interrupted');
+CREATE INDEX request_undelivered ON request (session_seq)
+  WHERE delivered_at IS NULL AND state NOT IN ('pending', 'interrupted');
+CREATE INDEX request_previous ON request (previous_seq) WHERE previous_seq IS NOT NULL;
+CREATE INDEX request_description ON request (description_seq) WHERE description_seq IS NOT NULL;
+CREATE INDEX request_body ON request (body_seq) WHERE body_seq IS NOT NULL;
+CREATE INDEX request_effect ON request (effect_seq) WHERE effect_seq IS NOT NULL;
+CREATE TABLE request_move (
+  kind TEXT NOT NULL,
+  src  TEXT NOT NULL,
+  dst  TEXT NOT NULL,
+  PRIMARY KEY (kind, src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE request_verdict (
+  kind    TEXT NOT NULL,
+  verdict TEXT NOT NULL,
+  state   TEXT NOT NULL,
+  PRIMARY KEY (kind, verdict)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE request_file (
+  seq           INTEGER PRIMARY KEY CHECK (seq > 0),
+  request_seq   INTEGER NOT NULL REFERENCES request (seq),
+  path          TEXT NOT NULL,
+  target        TEXT NOT NULL DEFAULT '',
+  action        TEXT NOT NULL CHECK (action IN ('create', 'modify', 'delete', 'read')),
+  other_path    TEXT,
+  mode          INTEGER NOT NULL DEFAULT 0,
+  original_hash TEXT NOT NULL,
+  result_hash   TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE UNIQUE INDEX request_file_path ON request_file (request_seq, path);
+CREATE TABLE rule_set (
+  seq        INTEGER PRIMARY KEY CHECK (seq > 0),
+  hash       TEXT NOT NULL CHECK (length(hash) = 64),
+  found      TEXT,
+
+  created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE TABLE said_wait (
+  call_seq INTEGER NOT NULL PRIMARY KEY REFERENCES tool_call (seq) ON DELETE CASCADE,
+  ts       TEXT,
+  refused  INTEGER NOT NULL DEFAULT 0 CHECK (refused IN (0, 1))
+) STRICT;
+CREATE TABLE seal (
+  seq  INTEGER PRIMARY KEY CHECK (seq > 0),
+  hash TEXT NOT NULL CHECK (length(hash) = 64)
+) STRICT;
+CREATE TABLE audit_cut (
+  upto INTEGER PRIMARY KEY CHECK (upto > 0),
+  hash TEXT NOT NULL,
+  file TEXT,
+  at   TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE TABLE session (
+  seq                 INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+
+  id                  TEXT NOT NULL UNIQUE,
+  host                TEXT NOT NULL,
+  owner_user_id       TEXT NOT NULL,
+  workspace_root      TEXT NOT NULL,
+  status              TEXT NOT NULL,
+  prompt              TEXT,
+  mode                TEXT NOT NULL CHECK (mode IN ('remote', 'local', 'hybrid')),
+  protocol_mode       TEXT NOT NULL DEFAULT 'mcp' CHECK (protocol_mode IN ('mcp', 'acp')),
+  origin              TEXT NOT NULL DEFAULT 'direct' CHECK (origin IN ('direct', 'started')),
+  channel_id          TEXT,
+  thread_ts           TEXT,
+  connectivity_status TEXT NOT NULL DEFAULT 'online'
+                      CHECK (connectivity_status IN ('online', 'offline', 'stalled')),
+  client_name         TEXT,
+  label               TEXT,
+  last_tool           TEXT,
+  nudge_count         INTEGER NOT NULL DEFAULT 0,
+  stall_paused        INTEGER NOT NULL DEFAULT 0 CHECK (stall_paused IN (0, 1)),
+  wait_limit_ms       INTEGER,
+  progress_snapshot   TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
+  restart_of          TEXT REFERENCES session (id),
+  idle_since          TEXT CHECK (idle_since GLOB '????-??-??T??:??:??.???Z'),
+
+
+
+  created_at          TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  updated_at          TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
+  last_activity_at    TEXT CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
+  terminated_at       TEXT CHECK (terminated_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX session_live ON session (workspace_root, host) WHERE status <> 'terminated';
+CREATE INDEX session_interrupted ON session (updated_at) WHERE status = 'interrupted';
+CREATE INDEX session_terminated ON session (terminated_at, seq) WHERE terminated_at IS NOT NULL;
+CREATE INDEX session_restart ON session (restart_of) WHERE restart_of IS NOT NULL;
+CREATE INDEX session_idle ON session (idle_since) WHERE idle_since IS NOT NULL;
+CREATE INDEX session_thread ON session (thread_ts) WHERE thread_ts IS NOT NULL;
+CREATE INDEX session_recent ON session (last_activity_at) WHERE status <> 'terminated';
+CREATE TABLE session_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE setting (
+  name       TEXT NOT NULL PRIMARY KEY,
+  value      TEXT NOT NULL,
+  source     TEXT NOT NULL CHECK (source IN ('default', 'file', 'flag', 'env', 'ctl', 'system')),
+  updated_at TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE TABLE slack_envelope (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  envelope_id  ANY,
+  type         ANY,
+  kind         ANY,
+
+  team_id      ANY,
+  user_id      ANY,
+  channel_id   ANY,
+  event_key    ANY,
+  message_key  ANY,
+  client_key   ANY,
+  action       ANY,
+  reading      ANY DEFAULT 'understood',
+  problem      ANY,
+  payload      ANY,
+  created_at   ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  reply        TEXT,
+  is_first     INTEGER NOT NULL DEFAULT 0 CHECK (is_first IN (0, 1)),
+  first_seq    INTEGER,
+  operator_id  TEXT,
+  outcome      TEXT CHECK (outcome IN ('accepted', 'duplicate', 'unauthorized', 'ignored', 'malformed')),
+  why          TEXT
+) STRICT;
+CREATE UNIQUE INDEX slack_envelope_once ON slack_envelope (envelope_id)
+  WHERE is_first = 1 AND envelope_id IS NOT NULL;
+CREATE UNIQUE INDEX slack_envelope_event ON slack_envelope (event_key)
+  WHERE is_first = 1 AND event_key IS NOT NULL;
+CREATE UNIQUE INDEX slack_envelope_message ON slack_envelope (message_key)
+  WHERE is_first = 1 AND message_key IS NOT NULL;
+CREATE UNIQUE INDEX slack_envelope_client ON slack_envelope (client_key)
+  WHERE is_first = 1 AND client_key IS NOT NULL;
+CREATE TABLE slack_read (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  channel_id TEXT NOT NULL,
+  most       INTEGER NOT NULL CHECK (most BETWEEN 1 AND 100),
+  asked_at   TEXT NOT NULL CHECK (asked_at GLOB '????-??-??T??:??:??.???Z'),
+  expires_at TEXT NOT NULL CHECK (expires_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX slack_read_of ON slack_read (channel_id, most, seq);
+CREATE INDEX slack_read_expires ON slack_read (expires_at);
+CREATE TABLE slack_history (
+  read_seq    INTEGER NOT NULL PRIMARY KEY REFERENCES slack_read (seq) ON DELETE CASCADE,
+  messages    TEXT CHECK (messages IS NULL OR json_valid(messages)),
+  error       TEXT,
+  answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((messages IS NULL) <> (error IS NULL))
+) STRICT;
+CREATE TABLE slack_part (
+  kind          TEXT NOT NULL PRIMARY KEY,
+  send          TEXT NOT NULL,
+  priority      INTEGER NOT NULL,
+  edit_priority INTEGER NOT NULL,
+  in_local      INTEGER NOT NULL
+) STRICT;
+CREATE TABLE slack_message (
+  seq             INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  marker          TEXT NOT NULL DEFAULT (lower(
+    hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' ||
+    substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))),
+
+
+  kind            TEXT NOT NULL,
+  session_seq     INTEGER REFERENCES session (seq),
+  request_seq     INTEGER REFERENCES request (seq),
+  apply_seq       INTEGER REFERENCES apply (seq),
+  call_seq        INTEGER REFERENCES tool_call (seq),
+  channel_id      TEXT NOT NULL,
+  root_seq        INTEGER,
+  thread_ts       TEXT,
+  text            TEXT,
+  detail          TEXT CHECK (detail IS NULL OR json_valid(detail)),
+  content_seq     INTEGER REFERENCES content (seq),
+  file_name       TEXT,
+  file_id         TEXT,
+  ts              TEXT,
+  generation      INTEGER NOT NULL DEFAULT 1,
+  sent_generation INTEGER NOT NULL DEFAULT 0,
+  state           TEXT NOT NULL DEFAULT 'queued',
+  created_at      TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  updated_at      TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX slack_message_root ON slack_message (session_seq, seq) WHERE kind = 'session';
+CREATE INDEX slack_message_stall ON slack_message (session_seq, seq)
+  WHERE kind IN ('stall', 'escalated');
+CREATE INDEX slack_message_session ON slack_message (session_seq) WHERE session_seq IS NOT NULL;
+CREATE INDEX slack_message_request ON slack_message (request_seq, kind) WHERE request_seq IS NOT NULL;
+CREATE INDEX slack_message_apply ON slack_message (apply_seq) WHERE apply_seq IS NOT NULL;
+CREATE INDEX slack_message_call ON slack_message (call_seq) WHERE call_seq IS NOT NULL;
+CREATE INDEX slack_message_content ON slack_message (content_seq) WHERE content_seq IS NOT NULL;
+CREATE INDEX slack_message_ts ON slack_message (channel_id, ts) WHERE ts IS NOT NULL;
+CREATE INDEX slack_message_loose ON slack_message (created_at) WHERE session_seq IS NULL;
+CREATE INDEX slack_message_unsent ON slack_message (root_seq) WHERE state = 'queued';
+CREATE TABLE slack_message_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE slack_kind (
+  kind     TEXT NOT NULL PRIMARY KEY,
+  class    TEXT NOT NULL CHECK (class IN ('lookup', 'repeatable', 'once')),
+  gate     TEXT NOT NULL,
+  slot     TEXT NOT NULL,
+  priority INTEGER
+) STRICT;
+CREATE TABLE slack_outbox (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  kind         TEXT NOT NULL,
+  message_seq  INTEGER REFERENCES slack_message (seq),
+  request_seq  INTEGER,
+  session_seq  INTEGER,
+  view         TEXT CHECK (view IN ('reject', 'refine', 'nudge', 'resume')),
+  channel_id   TEXT,
+  thread_ts    TEXT,
+  user_id      TEXT,
+  text         TEXT,
+  replaces     INTEGER NOT NULL DEFAULT 0 CHECK (replaces IN (0, 1)),
+  trigger_id   TEXT,
+  response_url TEXT,
+  expires_at   TEXT CHECK (expires_at GLOB '????-??-??T??:??:??.???Z'),
+  lane_seq     INTEGER,
+  priority     INTEGER NOT NULL DEFAULT 7,
+  state        TEXT NOT NULL DEFAULT 'queued',
+  form         TEXT NOT NULL DEFAULT 'blocks' CHECK (form IN ('blocks', 'plain', 'line')),
+
+  generation   INTEGER,
+  leader_seq   INTEGER,
+  may_repeat   INTEGER NOT NULL DEFAULT 0 CHECK (may_repeat IN (0, 1)),
+
+  claim        INTEGER NOT NULL DEFAULT 0,
+  worker_id    TEXT,
+  attempts     INTEGER NOT NULL DEFAULT 0,
+  deaths       INTEGER NOT NULL DEFAULT 0,
+  lookups      INTEGER NOT NULL DEFAULT 0,
+  started_at   TEXT CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
+  due_at       TEXT CHECK (due_at GLOB '????-??-??T??:??:??.???Z'),
+  error        TEXT,
+  created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  settled_at   TEXT CHECK (settled_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((state IN ('sent', 'dead')) = (settled_at IS NOT NULL)),
+  CHECK (state <> 'dead' OR error IS NOT NULL),
+  CHECK (kind NOT IN ('post', 'file', 'update', 'delete') OR message_seq IS NOT NULL)
+) STRICT;
+CREATE INDEX slack_outbox_message ON slack_outbox (message_seq, state) WHERE message_seq IS NOT NULL;
+CREATE INDEX slack_outbox_lane ON slack_outbox (lane_seq, seq)
+  WHERE state IN ('queued', 'sending', 'doubtful');
+CREATE INDEX slack_outbox_urgency ON slack_outbox (lane_seq, priority) WHERE state = 'queued';
+CREATE INDEX slack_outbox_in_hand ON slack_outbox (seq) WHERE state = 'sending';
+CREATE INDEX slack_outbox_doubtful ON slack_outbox (due_at, seq) WHERE state = 'doubtful';
+CREATE INDEX slack_outbox_led ON slack_outbox (leader_seq) WHERE leader_seq IS NOT NULL;
+CREATE INDEX slack_outbox_waiting ON slack_outbox (created_at)
+  WHERE state IN ('queued', 'sending', 'doubtful');
+CREATE INDEX slack_outbox_dead ON slack_outbox (seq) WHERE state = 'dead';
+CREATE INDEX slack_outbox_settled ON slack_outbox (settled_at) WHERE settled_at IS NOT NULL;
+CREATE INDEX slack_outbox_view ON slack_outbox (request_seq, seq) WHERE kind = 'view_open';
+CREATE TABLE slack_outbox_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE slack_lane (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  gate       TEXT NOT NULL,
+  channel_id TEXT NOT NULL,
+  thread     TEXT NOT NULL,
+
+  waits_for  INTEGER,
+  state      TEXT NOT NULL CHECK (state IN ('ready', 'waiting', 'busy')),
+  head       INTEGER,
+  priority   INTEGER NOT NULL,
+  due_at     TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX slack_lane_of ON slack_lane (gate, channel_id, thread);
+CREATE INDEX slack_lane_ready ON slack_lane (gate, priority, due_at, head) WHERE state = 'ready';
+CREATE INDEX slack_lane_due ON slack_lane (gate, due_at) WHERE state = 'ready';
+CREATE INDEX slack_lane_waiting ON slack_lane (waits_for) WHERE state = 'waiting';
+CREATE TABLE slack_gate (
+  name       TEXT NOT NULL PRIMARY KEY,
+  slot       TEXT NOT NULL,
+
+  not_before TEXT NOT NULL DEFAULT '',
+  spent_at   TEXT NOT NULL DEFAULT '',
+  strikes    INTEGER NOT NULL DEFAULT 0,
+  why        TEXT
+) STRICT;
+CREATE TABLE stall (
+  seq               INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  id                TEXT NOT NULL UNIQUE,
+  session_seq       INTEGER NOT NULL REFERENCES session (seq),
+  status            TEXT NOT NULL DEFAULT 'pending',
+  last_tool         TEXT,
+  last_activity_at  TEXT NOT NULL CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
+  idle_seconds      INTEGER NOT NULL CHECK (idle_seconds >= 0),
+  progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
+  nudge_count       INTEGER NOT NULL DEFAULT 0,
+  auto_count        INTEGER NOT NULL DEFAULT 0,
+  told_count        INTEGER NOT NULL DEFAULT 0,
+
+  streamed_at       TEXT CHECK (streamed_at GLOB '????-??-??T??:??:??.???Z'),
+  nudge_message     TEXT,
+  nudged_by         TEXT,
+  waits_since       TEXT CHECK (waits_since GLOB '????-??-??T??:??:??.???Z'),
+
+
+  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  updated_at        TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
+  ended_at          TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((status IN ('self_recovered', 'dismissed')) = (ended_at IS NOT NULL)),
+  CHECK (waits_since IS NULL OR status IN ('pending', 'nudged'))
+) STRICT;
+CREATE UNIQUE INDEX stall_open ON stall (session_seq) WHERE ended_at IS NULL;
+CREATE INDEX stall_session ON stall (session_seq, seq);
+CREATE INDEX stall_waiting ON stall (waits_since) WHERE waits_since IS NOT NULL;
+CREATE INDEX stall_untold ON stall (seq) WHERE ended_at IS NULL AND told_count < nudge_count;
+CREATE TABLE stall_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE steering (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  kind         ANY DEFAULT 'steer',
+
+  session_id   ANY,
+  channel_id   ANY,
+  text         ANY,
+  operator_id  ANY,
+  source       ANY DEFAULT 'sql',
+  created_at   ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+  session_seq  INTEGER REFERENCES session (seq),
+  stall_seq    INTEGER REFERENCES stall (seq),
+  call_seq     INTEGER REFERENCES tool_call (seq),
+  delivered_at TEXT CHECK (delivered_at GLOB '????-??-??T??:??:??.???Z'),
+  outcome      TEXT CHECK (outcome IN ('accepted', 'unauthorized', 'not_found', 'not_in_this_mode',
+                           'malformed')),
+  why          TEXT,
+  CHECK ((call_seq IS NULL) = (delivered_at IS NULL))
+) STRICT;
+CREATE INDEX steering_waiting ON steering (session_seq, seq)
+  WHERE outcome = 'accepted' AND delivered_at IS NULL;
+CREATE INDEX steering_task ON steering (seq)
+  WHERE outcome = 'accepted' AND session_seq IS NULL;
+CREATE INDEX steering_call ON steering (call_seq, seq) WHERE call_seq IS NOT NULL;
+CREATE INDEX steering_session ON steering (session_seq) WHERE session_seq IS NOT NULL;
+CREATE INDEX steering_stall ON steering (stall_seq) WHERE stall_seq IS NOT NULL;
+CREATE TABLE time_gap (
+  seq        INTEGER PRIMARY KEY CHECK (seq > 0),
+  host       TEXT NOT NULL,
+  kind       TEXT NOT NULL CHECK (kind IN ('downtime', 'suspend', 'clock_step')),
+  started_at TEXT NOT NULL CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
+  ended_at   TEXT NOT NULL CHECK (ended_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE TABLE tool_call (
+  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  connection_seq INTEGER NOT NULL REFERENCES connection (seq),
+  session_seq    INTEGER NOT NULL REFERENCES session (seq),
+  rpc_id         TEXT NOT NULL,
+  progress_token TEXT,
+  era            TEXT NOT NULL CHECK (era IN ('legacy', 'modern')),
+  tool           TEXT NOT NULL,
+  arguments      TEXT,
+  arguments_seq  INTEGER REFERENCES content (seq),
+  digest         TEXT NOT NULL,
+  task_id        TEXT,
+
+  task_ttl_ms    INTEGER,
+  state          TEXT NOT NULL,
+  request_seq    INTEGER REFERENCES request (seq),
+  apply_seq      INTEGER REFERENCES apply (seq),
+  wait_until     TEXT CHECK (wait_until GLOB '????-??-??T??:??:??.???Z'),
+  listener       TEXT,
+  result         TEXT,
+  result_seq     INTEGER REFERENCES content (seq),
+  is_error       INTEGER NOT NULL DEFAULT 0 CHECK (is_error IN (0, 1)),
+  told_answer    INTEGER NOT NULL DEFAULT 0 CHECK (told_answer IN (0, 1)),
+  created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  answered_at    TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
+  finished_at    TEXT CHECK (finished_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((state = 'done') = (finished_at IS NOT NULL)),
+  CHECK (state <> 'answered' OR answered_at IS NOT NULL),
+  CHECK (state <> 'waiting' OR request_seq IS NOT NULL OR apply_seq IS NOT NULL)
+) STRICT;
+CREATE UNIQUE INDEX tool_call_task ON tool_call (task_id) WHERE task_id IS NOT NULL;
+CREATE INDEX tool_call_rpc ON tool_call (connection_seq, rpc_id);
+CREATE INDEX tool_call_request ON tool_call (request_seq, seq) WHERE request_seq IS NOT NULL;
+CREATE INDEX tool_call_apply ON tool_call (apply_seq) WHERE apply_seq IS NOT NULL;
+CREATE INDEX tool_call_waiting_request ON tool_call (request_seq) WHERE state = 'waiting';
+CREATE INDEX tool_call_waiting_apply ON tool_call (apply_seq) WHERE state = 'waiting';
+CREATE INDEX tool_call_waiting_session ON tool_call (session_seq) WHERE state = 'waiting';
+CREATE INDEX tool_call_due ON tool_call (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
+CREATE INDEX tool_call_listener ON tool_call (listener) WHERE listener IS NOT NULL;
+CREATE INDEX tool_call_session ON tool_call (session_seq);
+CREATE INDEX tool_call_arguments ON tool_call (arguments_seq) WHERE arguments_seq IS NOT NULL;
+CREATE INDEX tool_call_result ON tool_call (result_seq) WHERE result_seq IS NOT NULL;
+CREATE TABLE tool_call_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE upkeep (
+  seq        INTEGER PRIMARY KEY CHECK (seq > 0),
+  kind       TEXT NOT NULL CHECK (kind IN ('optimize', 'check')),
+  outcome    TEXT NOT NULL CHECK (outcome IN ('ok', 'damaged')),
+  why        TEXT,
+  started_at TEXT NOT NULL CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
+  ended_at   TEXT NOT NULL CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((outcome = 'damaged') = (why IS NOT NULL)),
+  CHECK (kind = 'check' OR outcome = 'ok')
+) STRICT;
+CREATE INDEX upkeep_newest ON upkeep (kind, seq);
+CREATE TABLE worker (
+  seq          INTEGER PRIMARY KEY CHECK (seq > 0),
+  id           TEXT NOT NULL UNIQUE,
+  name         TEXT NOT NULL,
+  host         TEXT NOT NULL,
+  pid          INTEGER NOT NULL,
+  version      TEXT NOT NULL,
+  state        TEXT NOT NULL CHECK (state IN ('starting', 'ready', 'stopped', 'died')),
+  detail       TEXT,
+  started_at   TEXT NOT NULL CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
+  heartbeat_at TEXT NOT NULL CHECK (heartbeat_at GLOB '????-??-??T??:??:??.???Z'),
+  stopped_at   TEXT CHECK (stopped_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX worker_live ON worker (host, name) WHERE state IN ('starting', 'ready');
+CREATE INDEX worker_heartbeat ON worker (heartbeat_at);
+CREATE TABLE worker_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+INSERT INTO apply_move (src, dst) VALUES ('', 'queued');
+INSERT INTO apply_move (src, dst) VALUES ('claimed', 'applied');
+INSERT INTO apply_move (src, dst) VALUES ('claimed', 'claimed');
+INSERT INTO apply_move (src, dst) VALUES ('claimed', 'dead');
+INSERT INTO apply_move (src, dst) VALUES ('claimed', 'queued');
+INSERT INTO apply_move (src, dst) VALUES ('claimed', 'refused');
+INSERT INTO apply_move (src, dst) VALUES ('claimed', 'undone');
+INSERT INTO apply_move (src, dst) VALUES ('queued', 'claimed');
+INSERT INTO command_verb (verb, does) VALUES ('file', 'read');
+INSERT INTO command_verb (verb, does) VALUES ('help', 'read');
+INSERT INTO command_verb (verb, does) VALUES ('list-files', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('mode', 'switch');
+INSERT INTO command_verb (verb, does) VALUES ('pause', 'session');
+INSERT INTO command_verb (verb, does) VALUES ('resume', 'session');
+INSERT INTO command_verb (verb, does) VALUES ('run', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('session-checkpoint', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('session-checkpoints', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('session-cleanup', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('session-restart', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('session-restore', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('session-start', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('sessions', 'read');
+INSERT INTO command_verb (verb, does) VALUES ('show-file', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('stall', 'switch');
+INSERT INTO command_verb (verb, does) VALUES ('stop', 'session');
+INSERT INTO command_verb (verb, does) VALUES ('undo', 'undo');
+INSERT INTO connection_move (src, dst) VALUES ('', 'open');
+INSERT INTO connection_move (src, dst) VALUES ('closed', 'open');
+INSERT INTO connection_move (src, dst) VALUES ('lost', 'closed');
+INSERT INTO connection_move (src, dst) VALUES ('lost', 'open');
+INSERT INTO connection_move (src, dst) VALUES ('open', 'closed');
+INSERT INTO connection_move (src, dst) VALUES ('open', 'lost');
+INSERT INTO file_change_move (src, dst) VALUES ('', 'planned');
+INSERT INTO file_change_move (src, dst) VALUES ('planned', 'done');
+INSERT INTO file_change_move (src, dst) VALUES ('planned', 'staged');
+INSERT INTO file_change_move (src, dst) VALUES ('planned', 'undone');
+INSERT INTO file_change_move (src, dst) VALUES ('staged', 'done');
+INSERT INTO file_change_move (src, dst) VALUES ('staged', 'undone');
+INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:clock', 'system', NULL, 'clock', 1, 0);
+INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:policy', 'system', NULL, 'policy', 1, 0);
+INSERT INTO request_move (kind, src, dst) VALUES ('clearance', '', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'approved', 'consumed');
+INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'interrupted', 'approved');
+INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'interrupted', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'interrupted', 'rejected');
+INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'pending', 'approved');
+INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'pending', 'expired');
+INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'pending', 'interrupted');
+INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'pending', 'rejected');
+INSERT INTO request_move (kind, src, dst) VALUES ('permission', '', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'interrupted', 'approved');
+INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'interrupted', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'interrupted', 'rejected');
+INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'pending', 'approved');
+INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'pending', 'expired');
+INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'pending', 'interrupted');
+INSERT INTO request_move (kind, src, dst) VALUES ('permission', 'pending', 'rejected');
+INSERT INTO request_move (kind, src, dst) VALUES ('prompt', '', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('prompt', 'interrupted', 'answered');
+INSERT INTO request_move (kind, src, dst) VALUES ('prompt', 'interrupted', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('prompt', 'pending', 'answered');
+INSERT INTO request_move (kind, src, dst) VALUES ('prompt', 'pending', 'expired');
+INSERT INTO request_move (kind, src, dst) VALUES ('prompt', 'pending', 'interrupted');
+INSERT INTO request_move (kind, src, dst) VALUES ('standby', '', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'interrupted', 'answered');
+INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'interrupted', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'pending', 'answered');
+INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'pending', 'expired');
+INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'pending', 'interrupted');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('clearance', 'approve', 'approved');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('clearance', 'reject', 'rejected');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('clearance', 'timeout', 'expired');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('permission', 'approve', 'approved');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('permission', 'reject', 'rejected');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('permission', 'timeout', 'expired');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('prompt', 'continue', 'answered');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('prompt', 'refine', 'answered');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('prompt', 'stop', 'answered');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('prompt', 'timeout', 'expired');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'resume', 'answered');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'stop', 'answered');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'timeout', 'expired');
+INSERT INTO session_move (src, dst) VALUES ('', 'active');
+INSERT INTO session_move (src, dst) VALUES ('', 'created');
+INSERT INTO session_move (src, dst) VALUES ('active', 'interrupted');
+INSERT INTO session_move (src, dst) VALUES ('active', 'paused');
+INSERT INTO session_move (src, dst) VALUES ('active', 'terminated');
+INSERT INTO session_move (src, dst) VALUES ('created', 'active');
+INSERT INTO session_move (src, dst) VALUES ('created', 'interrupted');
+INSERT INTO session_move (src, dst) VALUES ('created', 'terminated');
+INSERT INTO session_move (src, dst) VALUES ('interrupted', 'active');
+INSERT INTO session_move (src, dst) VALUES ('interrupted', 'terminated');
+INSERT INTO session_move (src, dst) VALUES ('paused', 'active');
+INSERT INTO session_move (src, dst) VALUES ('paused', 'interrupted');
+INSERT INTO session_move (src, dst) VALUES ('paused', 'terminated');
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('ask', 'post', 3, 2, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('auto', 'post', 7, 7, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('diff', 'file', 4, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('ended', 'post', 6, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('escalated', 'post', 3, 2, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('expired', 'post', 5, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('file', 'file', 5, 6, 1);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('mode', 'post', 6, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('nudged', 'post', 5, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('reply', 'post', 5, 6, 1);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('said', 'post', 7, 7, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('server', 'post', 5, 6, 1);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('session', 'post', 6, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('stall', 'post', 3, 2, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('write', 'post', 6, 6, 0);
+INSERT INTO slack_message_move (src, dst) VALUES ('', 'queued');
+INSERT INTO slack_message_move (src, dst) VALUES ('queued', 'dead');
+INSERT INTO slack_message_move (src, dst) VALUES ('queued', 'sent');
+INSERT INTO slack_message_move (src, dst) VALUES ('sent', 'gone');
+INSERT INTO slack_kind (kind, class, gate, slot, priority) VALUES ('delete', 'repeatable', 'chat.delete', 'call', 6);
+INSERT INTO slack_kind (kind, class, gate, slot, priority) VALUES ('ephemeral', 'once', 'chat.postEphemeral', 'call', 2);
+INSERT INTO slack_kind (kind, class, gate, slot, priority) VALUES ('file', 'lookup', 'chat.postMessage', 'post', NULL);
+INSERT INTO slack_kind (kind, class, gate, slot, priority) VALUES ('post', 'lookup', 'chat.postMessage', 'post', NULL);
+INSERT INTO slack_kind (kind, class, gate, slot, priority) VALUES ('respond', 'once', 'response_url', 'call', 2);
+INSERT INTO slack_kind (kind, class, gate, slot, priority) VALUES ('update', 'repeatable', 'chat.update', 'call', NULL);
+INSERT INTO slack_kind (kind, class, gate, slot, priority) VALUES ('view_open', 'once', 'views.open', 'view', 1);
+INSERT INTO slack_outbox_move (src, dst) VALUES ('', 'queued');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('doubtful', 'dead');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('doubtful', 'doubtful');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('doubtful', 'queued');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('doubtful', 'sent');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('queued', 'dead');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('queued', 'sending');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('queued', 'sent');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('sending', 'dead');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('sending', 'doubtful');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('sending', 'queued');
+INSERT INTO slack_outbox_move (src, dst) VALUES ('sending', 'sent');
+INSERT INTO slack_gate (name, slot, not_before, spent_at, strikes, why) VALUES ('conversations.history', 'read', '', '', 0, NULL);
+INSERT INTO slack_gate (name, slot, not_before, spent_at, strikes, why) VALUES ('slack', 'all', '', '', 0, NULL);
+INSERT INTO stall_move (src, dst) VALUES ('', 'pending');
+INSERT INTO stall_move (src, dst) VALUES ('escalated', 'dismissed');
+INSERT INTO stall_move (src, dst) VALUES ('escalated', 'nudged');
+INSERT INTO stall_move (src, dst) VALUES ('escalated', 'self_recovered');
+INSERT INTO stall_move (src, dst) VALUES ('nudged', 'dismissed');
+INSERT INTO stall_move (src, dst) VALUES ('nudged', 'escalated');
+INSERT INTO stall_move (src, dst) VALUES ('nudged', 'self_recovered');
+INSERT INTO stall_move (src, dst) VALUES ('pending', 'dismissed');
+INSERT INTO stall_move (src, dst) VALUES ('pending', 'escalated');
+INSERT INTO stall_move (src, dst) VALUES ('pending', 'nudged');
+INSERT INTO stall_move (src, dst) VALUES ('pending', 'self_recovered');
+INSERT INTO tool_call_move (src, dst) VALUES ('', 'done');
+INSERT INTO tool_call_move (src, dst) VALUES ('', 'waiting');
+INSERT INTO tool_call_move (src, dst) VALUES ('answered', 'cancelled');
+INSERT INTO tool_call_move (src, dst) VALUES ('answered', 'done');
+INSERT INTO tool_call_move (src, dst) VALUES ('waiting', 'answered');
+INSERT INTO tool_call_move (src, dst) VALUES ('waiting', 'cancelled');
+INSERT INTO tool_call_move (src, dst) VALUES ('waiting', 'done');
+INSERT INTO worker_move (src, dst) VALUES ('', 'starting');
+INSERT INTO worker_move (src, dst) VALUES ('ready', 'died');
+INSERT INTO worker_move (src, dst) VALUES ('ready', 'stopped');
+INSERT INTO worker_move (src, dst) VALUES ('starting', 'died');
+INSERT INTO worker_move (src, dst) VALUES ('starting', 'ready');
+INSERT INTO worker_move (src, dst) VALUES ('starting', 'stopped');

@@ -1,0 +1,99 @@
+/* Databases as files: copied, examined, folded into one. */
+#include "store_core.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+/* Opens a file of any version, perhaps none of ours. */
+static int open_any(struct store *st, const char *path, int flags, struct err *e)
+{
+	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc != SQLITE_OK)
+		return store_cannot_open(path, rc, e);
+	(void)sqlite3_extended_result_codes(st->db, 1);
+	(void)sqlite3_busy_handler(st->db, store_on_busy, st);
+	return 0;
+}
+
+int store_copy(const char *path, const char *copy, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	char *sql;
+	int rc;
+
+	if (open_any(&st, path, SQLITE_OPEN_READWRITE, e) || store_check_ours(&st, path, e) ||
+	    store_execute(&st, "PRAGMA synchronous = OFF", e))
+		return -1;
+	sql = sqlite3_mprintf("VACUUM INTO %Q", copy);
+	rc = sqlite3_exec(st.db, sql, NULL, NULL, NULL);
+	sqlite3_free(sql);
+	if (rc != SQLITE_OK)
+		return store_failed(st.db, rc, "cannot copy the database", e);
+	/* Who closes it last, perhaps we, takes the log into it: that must be flushed. */
+	return store_execute(&st, "PRAGMA synchronous = FULL", e);
+}
+
+int store_first_finding(struct store *st, const char *sql, struct str *out, struct err *e)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(st->db, sql, -1, &s, NULL);
+
+	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		str_add(out, (const char *)sqlite3_column_text(s, 0));
+		rc = SQLITE_OK;
+	}
+	(void)sqlite3_finalize(s);
+	if (rc != SQLITE_OK && store_kind_of(rc) != ERR_INPUT)
+		return store_failed(st->db, rc, "cannot check the database", e);
+	if (rc != SQLITE_OK)
+		str_add(out, sqlite3_errmsg(st->db));
+	return 0;
+}
+
+int store_examine(const char *path, int *ret_version, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	OWNED(str) struct str found = STR_INIT;
+	int64_t id;
+
+	if (open_any(&st, path, SQLITE_OPEN_READONLY, e))
+		return -1;
+	id = store_pragma(&st, "application_id");
+	if (id == -1 && store_kind_of(sqlite3_errcode(st.db)) != ERR_INPUT)
+		return store_failed(st.db, sqlite3_errcode(st.db), path, e);
+	if (id == -1)
+		return err_set(e, ERR_INPUT, "db: %s: %s", path, sqlite3_errmsg(st.db));
+	*ret_version = (int)store_pragma(&st, "user_version");
+	if (store_check_ours(&st, path, e) ||
+	    ((*ret_version > SQL_SCHEMA_VERSION || *ret_version < SQL_BASE_VERSION) &&
+	     store_check_version(&st, path, e)))
+		return -1;
+	if (store_first_finding(&st, "PRAGMA integrity_check(1)", &found, e))
+		return -1;
+	if (strcmp(str_text(&found), "ok") != 0)
+		return err_set(e, ERR_INPUT, "db: %s is damaged: %s", path, str_text(&found));
+	return 0;
+}
+
+int store_fold(const char *path, struct err *e)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	sqlite3_stmt *s = NULL;
+	int rc;
+
+	if (open_any(&st, path, SQLITE_OPEN_READWRITE, NULL))
+		return 0;
+	(void)sqlite3_busy_timeout(st.db, 0);
+	/* If it fails, all stays as it was found. */
+	(void)sqlite3_db_config(st.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	rc = sqlite3_prepare_v2(st.db, "PRAGMA journal_mode = DELETE", -1, &s, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	(void)sqlite3_finalize(s);
+	if ((rc & 0xFF) == SQLITE_BUSY)
+		return err_set(e, ERR_AGAIN,
+		               "somebody has %s open (`fuser %s` says who): end that first", path,
+		               path);
+	return rc == SQLITE_ROW;
+}

@@ -1,0 +1,335 @@
+/* The schema: a new database is made from the nouns, an old one goes by steps, and the rules
+ * (triggers and views) are this program's, whatever was found. */
+#include "sha256.h"
+#include "store_core.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	SHOWN_RULES = 5, /* of those that were not as they had been made */
+	NEW = -1, /* in place of a schema version: there is no schema yet */
+};
+
+/* ---- rules ---- */
+
+static size_t count_rules(void)
+{
+	size_t count = 0;
+
+	while (sql_rules[count].name)
+		count++;
+	return count;
+}
+
+static const struct sql_rule *find_rule(const char *name)
+{
+	for (const struct sql_rule *r = sql_rules; r->name; r++)
+		if (strcmp(r->name, name) == 0)
+			return r;
+	return NULL;
+}
+
+static sqlite3_stmt *list_rules(struct store *st, struct err *e)
+{
+	sqlite3_stmt *s = NULL;
+
+	if (sqlite3_prepare_v2(st->db,
+	                       "SELECT name, sql, type FROM sqlite_schema WHERE type IN "
+	                       "('trigger', 'view') ORDER BY type, name",
+	                       -1, &s, NULL) != SQLITE_OK)
+		(void)store_failed(st->db, sqlite3_errcode(st->db), "cannot list the rules", e);
+	return s;
+}
+
+static void hash_rule(struct sha256_state *h, const char *name, const char *text)
+{
+	sha256_add(h, name, strlen(name) + 1);
+	sha256_add(h, text, strlen(text) + 1);
+}
+
+static int by_type_and_name(const void *a, const void *b)
+{
+	const struct sql_rule *one = *(const struct sql_rule *const *)a;
+	const struct sql_rule *other = *(const struct sql_rule *const *)b;
+	int order = strcmp(one->type, other->type);
+
+	return order ? order : strcmp(one->name, other->name);
+}
+
+/* Of this program's rules. */
+static struct sha256 own_hash(void)
+{
+	struct sha256_state *h = sha256_begin();
+	size_t count = count_rules();
+	const struct sql_rule **sorted = xcalloc(count + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &sql_rules[i];
+	qsort(sorted, count, sizeof(*sorted), by_type_and_name);
+	for (size_t i = 0; i < count; i++)
+		hash_rule(h, sorted[i]->name, sorted[i]->text);
+	free(sorted);
+	return sha256_end(h);
+}
+
+/* Of those in the database. */
+static int found_hash(struct store *st, struct sha256 *ret_hash, struct err *e)
+{
+	sqlite3_stmt *s = list_rules(st, e);
+	struct sha256_state *h;
+
+	if (!s)
+		return -1;
+	h = sha256_begin();
+	while (sqlite3_step(s) == SQLITE_ROW)
+		hash_rule(h, (const char *)sqlite3_column_text(s, 0),
+		          (const char *)sqlite3_column_text(s, 1));
+	(void)sqlite3_finalize(s);
+	*ret_hash = sha256_end(h);
+	return 0;
+}
+
+/* Of those that were put in force last; "": none were. */
+static struct sha256 recorded_hash(struct store *st)
+{
+	struct sha256 hash = { .text = "" };
+	sqlite3_stmt *s = NULL;
+
+	if (sqlite3_prepare_v2(st->db, "SELECT hash FROM rule_set ORDER BY seq DESC LIMIT 1", -1,
+	                       &s, NULL) == SQLITE_OK &&
+	    sqlite3_step(s) == SQLITE_ROW)
+		(void)snprintf(hash.text, sizeof(hash.text), "%s", sqlite3_column_text(s, 0));
+	(void)sqlite3_finalize(s);
+	return hash;
+}
+
+static void tell_rule(struct str *out, int *count, const char *name, const char *what)
+{
+	if (*count < SHOWN_RULES) {
+		str_add(out, *count ? ", " : "");
+		str_add_shown(out, name, strlen(name), 80);
+		str_addf(out, " (%s)", what);
+	} else if (*count == SHOWN_RULES) {
+		str_add(out, ", ...");
+	}
+	(*count)++;
+}
+
+/* How many rules are not as this program makes them, and which: to found. -1: error. */
+static int differences(struct store *st, struct str *found, struct err *e)
+{
+	sqlite3_stmt *s = list_rules(st, e);
+	bool *seen;
+	int count = 0;
+
+	if (!s)
+		return -1;
+	seen = xcalloc(count_rules() + 1, sizeof(*seen));
+	while (sqlite3_step(s) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
+		const struct sql_rule *r = find_rule(name);
+
+		if (!r)
+			tell_rule(found, &count, name, "foreign");
+		else if (strcmp(r->text, (const char *)sqlite3_column_text(s, 1)) != 0)
+			tell_rule(found, &count, name, "changed");
+		if (r)
+			seen[r - sql_rules] = true;
+	}
+	(void)sqlite3_finalize(s);
+	for (const struct sql_rule *r = sql_rules; r->name; r++)
+		if (!seen[r - sql_rules])
+			tell_rule(found, &count, r->name, "missing");
+	free(seen);
+	return count;
+}
+
+int store_check_rules(struct store *st, struct str *found, struct err *e)
+{
+	int count = differences(st, found, e);
+
+	return count < 0 ? -1 : count == 0;
+}
+
+static int drop_rules(struct store *st, struct err *e)
+{
+	OWNED(str) struct str sql = STR_INIT;
+	sqlite3_stmt *s = list_rules(st, e);
+
+	if (!s)
+		return -1;
+	/* Triggers come first: those of a view would go with it. */
+	while (sqlite3_step(s) == SQLITE_ROW) {
+		char *drop = sqlite3_mprintf("DROP %s \"%w\";", sqlite3_column_text(s, 2),
+		                             sqlite3_column_text(s, 0));
+
+		str_add(&sql, drop);
+		sqlite3_free(drop);
+	}
+	(void)sqlite3_finalize(s);
+	return sql.length ? store_execute(st, sql.bytes, e) : 0;
+}
+
+static int make_rules(struct store *st, struct err *e)
+{
+	for (const struct sql_rule *r = sql_rules; r->name; r++)
+		if (store_execute(st, r->text, e))
+			return err_prefix(e, "%s", r->name);
+	return 0;
+}
+
+/* Writes down what is in force from now on, and what was found; a rule tells the timeline. */
+static int record_rules(struct store *st, const char *hash, const char *found, struct err *e)
+{
+	struct instant now = clock_now();
+	char *sql = sqlite3_mprintf("INSERT INTO rule_set (hash, found, created_at) "
+	                            "VALUES (%Q, %Q, %Q)",
+	                            hash, found, now.text);
+	int done = store_execute(st, sql, e);
+
+	sqlite3_free(sql);
+	return done;
+}
+
+/* Before anything is changed. Rules that are not those that were put in force last were changed by
+ * somebody else: st->rules_found says which. Others are this program's, or an older one's. */
+static int look_at_rules(struct store *st, const char *own, struct err *e)
+{
+	OWNED(str) struct str found = STR_INIT;
+	struct sha256 recorded = recorded_hash(st), actual;
+
+	if (found_hash(st, &actual, e))
+		return -1;
+	if (strcmp(actual.text, recorded.text) == 0)
+		return 0;
+	if (strcmp(recorded.text, own) != 0)
+		str_add(&found, recorded.text[0] ? "rules of the program before this one"
+		                                 : "the record of the rules");
+	else if (differences(st, &found, e) < 0)
+		return -1;
+	(void)snprintf(st->rules_found, sizeof(st->rules_found), "%s", str_text(&found));
+	return 0;
+}
+
+const char *store_rules_found(const struct store *st)
+{
+	return st->rules_found;
+}
+
+/* ---- tables ---- */
+
+static int run_texts(struct store *st, const char *const *texts, const char *what, struct err *e)
+{
+	for (int i = 0; texts[i]; i++)
+		if (store_execute(st, texts[i], e))
+			return err_prefix(e, "%s %d", what, i + 1);
+	return 0;
+}
+
+static int set_numbers(struct store *st, struct err *e)
+{
+	char sql[120];
+
+	(void)snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d",
+	               SQL_APPLICATION_ID, SQL_SCHEMA_VERSION);
+	return store_execute(st, sql, e);
+}
+
+/* Steps run without rules: they may do what no rule allows. */
+static int renew(struct store *st, int64_t have, struct err *e)
+{
+	struct sha256 own = own_hash(), actual;
+	bool is_new = have == NEW;
+
+	if (!is_new && (look_at_rules(st, own.text, e) || found_hash(st, &actual, e)))
+		return -1;
+	if (have == SQL_SCHEMA_VERSION && strcmp(actual.text, own.text) == 0 && !st->rules_found[0])
+		return 0;
+	if (drop_rules(st, e))
+		return -1;
+	if (is_new ? run_texts(st, sql_nouns, "schema", e)
+	           : run_texts(st, sql_steps + (have - SQL_BASE_VERSION), "step", e))
+		return -1;
+	if (make_rules(st, e) || set_numbers(st, e))
+		return -1;
+	return record_rules(st, own.text, st->rules_found[0] ? st->rules_found : NULL, e);
+}
+
+static int back_up_before(struct store *st, const char *path, struct err *e)
+{
+	OWNED(str) struct str name = STR_INIT;
+
+	str_addf(&name, "%s.before-%d", path, store_schema_version());
+	(void)unlink(name.bytes);
+	char *sql = sqlite3_mprintf("VACUUM INTO %Q", name.bytes);
+	int rc = sqlite3_exec(st->db, sql, NULL, NULL, NULL);
+	sqlite3_free(sql);
+	if (rc != SQLITE_OK)
+		return store_failed(st->db, rc, "cannot copy the database before its migration", e);
+	(void)chmod(name.bytes, 0600);
+	return 0;
+}
+
+static bool is_empty(struct store *st)
+{
+	return store_pragma(st, "schema_version") == 0;
+}
+
+/* keep: a copy is made before a migration. */
+static int bring_up_to_date(struct store *st, const char *path, bool keep, struct err *e)
+{
+	int64_t have;
+
+	if (store_pragma(st, "schema_version") < 0)
+		return store_failed(st->db, sqlite3_errcode(st->db), path, e);
+	if (is_empty(st)) {
+		have = NEW;
+	} else {
+		have = store_pragma(st, "user_version");
+		if (store_check_ours(st, path, e) ||
+		    ((have > SQL_SCHEMA_VERSION || have < SQL_BASE_VERSION) &&
+		     store_check_version(st, path, e)))
+			return -1;
+	}
+	if (store_execute(st, "PRAGMA journal_mode = WAL", e) || store_configure(st, e))
+		return -1;
+	if (keep && have != NEW && have < SQL_SCHEMA_VERSION && back_up_before(st, path, e))
+		return -1;
+	if (store_begin(st, e))
+		return -1;
+	if (renew(st, have, e)) {
+		store_rollback(st);
+		return -1;
+	}
+	return store_commit(st, e);
+}
+
+static int migrate(struct store *st, const char *path, const char *run_dir, bool keep,
+                   struct err *e)
+{
+	mode_t before = umask(0177); /* the database, its log and its locks are 0600 */
+	int done =
+	    store_open_database(st, path, run_dir, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, e) ||
+	    bring_up_to_date(st, path, keep, e);
+
+	(void)umask(before);
+	if (done == 0)
+		return 0;
+	store_clear(st);
+	return -1;
+}
+
+int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e)
+{
+	return migrate(st, path, run_dir, true, e);
+}
+
+int store_migrate_copy(struct store *st, const char *path, struct err *e)
+{
+	return migrate(st, path, NULL, false, e);
+}

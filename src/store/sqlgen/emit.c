@@ -1,0 +1,235 @@
+/* sql.h and sql.c for the programs, schema.sql for tests and for hands. */
+#include "sqlgen.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { APPLICATION_ID = 0x49434F4D }; /* "ICOM" */
+
+static const char MADE[] = "/* Made by sqlgen from sql/ and schema/. */\n";
+
+static void upper(struct str *out, const char *text)
+{
+	for (; *text; text++)
+		str_add_char(out, isalnum((unsigned char)*text) ? (char)toupper(*text) : '_');
+}
+
+static void quote(struct str *out, const char *text)
+{
+	str_add_char(out, '"');
+	for (; *text; text++) {
+		if (*text == '\n')
+			str_add(out, "\\n\"\n\t\"");
+		else if (strchr("\"\\?", *text))
+			str_addf(out, "\\%c", *text);
+		else
+			str_add_char(out, *text);
+	}
+	str_add_char(out, '"');
+}
+
+static void put(const char *folder, const char *name, struct str *text)
+{
+	char path[4096];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+	source_write(path, str_text(text));
+	str_clear(text);
+}
+
+/* ---- bells ---- */
+
+/* Worker names of a remark, "mcp-front first, watchdog", one at a time. false: no more. */
+static bool next_bell(const char **rest, char *worker, bool *first)
+{
+	int length = 0;
+
+	*first = false;
+	*rest += strspn(*rest, ", ");
+	if (sscanf(*rest, "%79[a-z-]%n", worker, &length) != 1)
+		return false;
+	*rest += length;
+	if (strncmp(*rest, " first", 6) == 0) {
+		*first = true;
+		*rest += 6;
+	}
+	return true;
+}
+
+/* In the order in which they are rung: those that say "first", then by table. */
+static void emit_bells(struct str *out, const struct schema *s)
+{
+	int count = 0;
+
+	str_add(out, "const struct sql_bell sql_bells[] = {\n");
+	for (int first = 1; first >= 0; first--) {
+		for (int i = 0; i < s->tables; i++) {
+			const char *rest = s->table[i].rings;
+			char worker[NAME_BYTES];
+			bool is_first;
+
+			while (next_bell(&rest, worker, &is_first)) {
+				if (is_first != (first == 1))
+					continue;
+				str_addf(out, "\t{ \"%s\", \"%s\" },\n", s->table[i].name, worker);
+				count++;
+			}
+		}
+	}
+	if (count > 32)
+		complain("sqlgen: %d bells, and store.c has a bit for 32", count);
+	str_add(out, "\t{ NULL, NULL }\n};\n");
+}
+
+/* ---- sql.h ---- */
+
+static void emit_types(struct str *out, const struct value *v, int count)
+{
+	for (int i = 0; i < count; i++)
+		str_addf(out, "%s%s%s%s", i ? ", " : "", v[i].name, v[i].type[0] ? " " : "",
+		         v[i].type);
+}
+
+/* "name(parameter TEXT, ...) -> column INTEGER, ..." as a comment, and its columns. */
+static void emit_columns(struct str *out, const struct statement *st)
+{
+	str_addf(out, "/* %s(", st->name);
+	emit_types(out, st->parameter, st->parameters);
+	str_add(out, st->columns ? ") -> " : ")");
+	emit_types(out, st->column, st->columns);
+	str_add(out, " */\n");
+	if (st->columns == 0)
+		return;
+	str_add(out, "enum {");
+	for (int i = 0; i < st->columns; i++) {
+		str_add(out, i ? ", " : " ");
+		upper(out, st->name);
+		str_add_char(out, '_');
+		upper(out, st->column[i].name);
+	}
+	str_add(out, " };\n");
+}
+
+static void emit_header(const char *folder, const struct statements *list, int steps)
+{
+	struct str out = STR_INIT;
+
+	str_add(&out, MADE);
+	str_add(&out, "#ifndef SQL_H\n#define SQL_H\n\n#include <stddef.h>\n\nenum sql {\n");
+	for (int i = 0; i < list->count; i++) {
+		str_add(&out, "\tSQL_");
+		upper(&out, list->one[i].name);
+		str_add(&out, ",\n");
+	}
+	str_add(&out, "\tSQL_COUNT\n};\n\n");
+	for (int i = 0; i < list->count; i++)
+		emit_columns(&out, &list->one[i]);
+	str_addf(
+	    &out,
+	    "\n/* PRAGMA user_version: of the schema that steps begin from, and of this one. */\n"
+	    "enum { SQL_BASE_VERSION = %d, SQL_SCHEMA_VERSION = %d };\n"
+	    "/* PRAGMA application_id */\nenum { SQL_APPLICATION_ID = %d };\n\n",
+	    BASE_VERSION, BASE_VERSION + steps, APPLICATION_ID);
+	str_add(&out, "struct sql_statement {\n\tconst char *name;\n\tconst char *text;\n\tint "
+	              "reads_only;\n};\n"
+	              "struct sql_bell {\n\tconst char *table;\n\tconst char *worker;\n};\n"
+	              "struct sql_rule {\n\tconst char *type; /* view, trigger */\n\tconst char "
+	              "*name;\n\tconst char *text; /* as sqlite_schema holds it */\n};\n"
+	              "extern const struct sql_statement sql_statements[SQL_COUNT];\n"
+	              "/* In the order in which they are rung; ends with a NULL table. */\n"
+	              "extern const struct sql_bell sql_bells[];\n"
+	              "extern const char *const sql_nouns[]; /* ends with NULL */\n"
+	              "extern const char *const sql_steps[]; /* ends with NULL */\n"
+	              "/* In the order in which they are made; ends with a NULL name. */\n"
+	              "extern const struct sql_rule sql_rules[];\n\n#endif\n");
+	put(folder, "sql.h", &out);
+}
+
+/* ---- sql.c ---- */
+
+static void emit_texts(struct str *out, const char *name, const struct sources *s)
+{
+	str_addf(out, "const char *const %s[] = {\n", name);
+	for (int i = 0; i < s->count; i++) {
+		str_add_char(out, '\t');
+		quote(out, s->file[i].text);
+		str_add(out, ",\n");
+	}
+	str_add(out, "\tNULL\n};\n");
+}
+
+/* Views first: a trigger may stand on one. Of the rest, what was made first stays first. */
+static sqlite3_stmt *rules(const struct schema *schema)
+{
+	sqlite3_stmt *s = NULL;
+
+	(void)sqlite3_prepare_v2(schema->db,
+	                         "SELECT type, name, sql FROM sqlite_schema WHERE type IN "
+	                         "('view', 'trigger') ORDER BY type DESC, rowid",
+	                         -1, &s, NULL);
+	return s;
+}
+
+static void emit_rules(struct str *out, const struct schema *schema)
+{
+	sqlite3_stmt *s = rules(schema);
+
+	str_add(out, "const struct sql_rule sql_rules[] = {\n");
+	while (sqlite3_step(s) == SQLITE_ROW) {
+		str_addf(out, "\t{ \"%s\", \"%s\",\n\t", sqlite3_column_text(s, 0),
+		         sqlite3_column_text(s, 1));
+		quote(out, (const char *)sqlite3_column_text(s, 2));
+		str_add(out, " },\n");
+	}
+	(void)sqlite3_finalize(s);
+	str_add(out, "\t{ NULL, NULL, NULL }\n};\n");
+}
+
+static void emit_source(const char *folder, const struct schema *s, const struct statements *list,
+                        const struct sources *steps)
+{
+	struct str out = STR_INIT;
+
+	str_add(&out, MADE);
+	str_add(&out,
+	        "#include \"sql.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n");
+	for (int i = 0; i < list->count; i++) {
+		str_addf(&out, "\t{ \"%s\",\n\t", list->one[i].name);
+		quote(&out, list->one[i].text);
+		str_addf(&out, ", %d },\n", list->one[i].reads_only);
+	}
+	str_add(&out, "};\n");
+	emit_bells(&out, s);
+	emit_texts(&out, "sql_nouns", &s->nouns);
+	emit_texts(&out, "sql_steps", steps);
+	emit_rules(&out, s);
+	put(folder, "sql.c", &out);
+}
+
+/* A new database, for the sqlite3 shell. */
+static void emit_shell(const char *folder, const struct schema *schema, int steps)
+{
+	struct str out = STR_INIT;
+	sqlite3_stmt *s = rules(schema);
+
+	str_addf(&out,
+	         "-- Made by sqlgen from schema/.\nPRAGMA application_id = %d;\nPRAGMA "
+	         "user_version = %d;\n",
+	         APPLICATION_ID, BASE_VERSION + steps);
+	for (int i = 0; i < schema->nouns.count; i++)
+		str_add(&out, schema->nouns.file[i].text);
+	while (sqlite3_step(s) == SQLITE_ROW)
+		str_addf(&out, "%s;\n", (const char *)sqlite3_column_text(s, 2));
+	(void)sqlite3_finalize(s);
+	put(folder, "schema.sql", &out);
+}
+
+void emit(const char *folder, const struct schema *s, const struct statements *list,
+          const struct sources *steps)
+{
+	emit_header(folder, list, steps->count);
+	emit_source(folder, s, list, steps);
+	emit_shell(folder, s, steps->count);
+}

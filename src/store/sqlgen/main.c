@@ -1,0 +1,78 @@
+/* usage: sqlgen [--write] SOURCE_DIR OUTPUT_DIR
+ *
+ * Checks schema/ and sql/ and writes sql.h, sql.c and schema.sql into OUTPUT_DIR. The build stops,
+ * with file and line, on a statement that does not prepare, on one that scans a growing table, on a
+ * trigger that does, on a cycle of triggers, on a table that does not say what may change, on a
+ * schema that steps do not lead to, and on a page that does not say what is true. --write writes
+ * the pages and, as long as it is not frozen, the base of the steps. */
+#include "sqlgen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of schema/steps/: not the base, which begins with no number. */
+static void read_steps(struct sources *steps)
+{
+	struct sources *all = xcalloc(1, sizeof(*all));
+
+	sources_read(all, "schema/steps");
+	for (int i = 0; i < all->count; i++) {
+		const char *name = strrchr(all->file[i].path, '/') + 1;
+
+		if (strtol(name, NULL, 10) > 0)
+			steps->file[steps->count++] = all->file[i];
+		else {
+			free(all->file[i].path);
+			free(all->file[i].text);
+		}
+	}
+	free(all);
+}
+
+static void print_pages(const struct str *graph, bool write)
+{
+	struct str text = STR_INIT;
+
+	str_addf(&text, "```\n%s```\n", str_text(graph));
+	page_put("schema/README.md", "trigger graph", text.bytes, write);
+	str_clear(&text);
+}
+
+int main(int argc, char **argv)
+{
+	bool write = argc > 1 && strcmp(argv[1], "--write") == 0;
+	struct schema *s = xcalloc(1, sizeof(*s));
+	struct statements *list = xcalloc(1, sizeof(*list));
+	struct sources *sql = xcalloc(1, sizeof(*sql)), *steps = xcalloc(1, sizeof(*steps));
+	struct str graph = STR_INIT;
+
+	if (argc != 3 + write) {
+		(void)fputs("usage: sqlgen [--write] SOURCE_DIR OUTPUT_DIR\n", stderr);
+		return 64;
+	}
+	source_dir = argv[1 + write];
+	schema_load(s);
+	read_steps(steps);
+	sources_read(sql, "sql");
+	if (failures == 0)
+		statements_load(list, s, sql);
+	if (failures == 0)
+		triggers_check(s, &graph);
+	if (failures == 0) {
+		print_pages(&graph, write);
+		base_check(s, steps, write);
+	}
+	if (failures == 0)
+		emit(argv[2 + write], s, list, steps);
+	str_clear(&graph);
+	statements_clear(list);
+	sources_clear(sql);
+	sources_clear(steps);
+	schema_clear(s);
+	free(list);
+	free(sql);
+	free(steps);
+	free(s);
+	return failures ? 1 : 0;
+}

@@ -1,0 +1,186 @@
+/* sqlgen: the build-time program behind every table, rule and statement.
+ *
+ * It loads schema/ into an empty database, writes the guards that the remarks of its tables ask
+ * for, prepares each named statement of sql/ against that, and writes what the programs need. Its
+ * parts, in the order of a run:
+ *
+ *   source      files, lines and complaints
+ *   schema      tables, columns, indexes and their remarks
+ *   guard       triggers made from remarks
+ *   statement   sql/: names, texts, columns, parameters, and whether they scan
+ *   trigger     what triggers write: no scans, no cycles
+ *   base        schema/steps/: a database of the last release, stepped up, is what the nouns make
+ *   emit        sql.h, sql.c and schema.sql
+ *   page        what is printed into READMEs */
+#ifndef SQLGEN_H
+#define SQLGEN_H
+
+#include "str.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum {
+	MAX_FILES = 300,
+	MAX_TABLES = 120,
+	MAX_COLUMNS = 64,
+	MAX_INDEXES = 300,
+	MAX_STATEMENTS = 600,
+	NAME_BYTES = 80,
+	TEXT_BYTES = 200,
+};
+
+/* ---- source ---- */
+
+struct source {
+	char *path; /* relative to the source directory */
+	char *text;
+};
+
+/* The files of a folder that end in .sql, by name. */
+struct sources {
+	struct source file[MAX_FILES];
+	int count;
+};
+
+extern const char *source_dir;
+extern int failures; /* a build with one writes nothing */
+
+/* Tells a mistake; the run goes on to find the others. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Memory, files: no use to go on. */
+void die(const char *what) __attribute__((noreturn));
+void sources_read(struct sources *s, const char *folder);
+void sources_clear(struct sources *s);
+/* The text of a file below the source directory; the caller frees it. NULL: there is none. */
+char *source_text(const char *relative);
+/* Writes it only when it differs, so that nothing is built again for nothing. */
+void source_write(const char *path, const char *text);
+int line_of(const char *text, const char *at);
+/* Runs a file's SQL statement by statement, so that a mistake is told with its line. */
+void source_run(sqlite3 *db, const struct source *s);
+/* The single value of a query as text, which the caller frees; NULL: no row, or NULL. */
+char *query_text(sqlite3 *db, const char *sql, const char *parameter);
+
+/* ---- schema ---- */
+
+enum guard {
+	GUARD_FIXED = 1, /* never changes */
+	GUARD_ONCE = 2, /* once it is there, it stays as it is */
+	GUARD_GROWS = 4, /* does not fall */
+	GUARD_FORGETS = 8, /* changes to NULL only */
+	GUARD_LATER = 16, /* not given when the row is born */
+	GUARD_UNTIL = 32, /* does not change once another column is there */
+	GUARD_FREE = 64,
+};
+
+struct column {
+	char name[NAME_BYTES];
+	char type[NAME_BYTES];
+	char *standard; /* the default as SQL; NULL: none */
+	bool not_null;
+	bool is_key; /* of the primary key */
+	unsigned guards;
+	char until[NAME_BYTES]; /* of GUARD_UNTIL */
+};
+
+struct table {
+	char name[NAME_BYTES];
+	const char *file;
+	int line;
+	struct column column[MAX_COLUMNS];
+	int columns;
+	char key[NAME_BYTES]; /* the INTEGER PRIMARY KEY; "": none */
+	bool small; /* may be scanned */
+	bool closed; /* its rows come with the program */
+	char rings[TEXT_BYTES]; /* workers, with commas */
+	char moves[NAME_BYTES]; /* the column whose changes <name>_move allows */
+	char repeats[NAME_BYTES]; /* the same value again is the same row: nothing happens */
+	char fixed[TEXT_BYTES]; /* how a change of what is fixed is refused */
+	char upserts[TEXT_BYTES]; /* why the same row may be inserted again */
+	char free[TEXT_BYTES]; /* why nothing of it is guarded */
+};
+
+/* A UNIQUE constraint or unique index, the primary key included. */
+struct unique {
+	const struct table *table;
+	char name[NAME_BYTES];
+	char column[8][NAME_BYTES];
+	int columns;
+	char *where; /* of a partial index; NULL: all rows */
+	char refuses[TEXT_BYTES]; /* "rule: words", from the remark above; "": none */
+};
+
+struct schema {
+	sqlite3 *db; /* as the nouns make it, with rules */
+	struct sources nouns, rules;
+	struct table table[MAX_TABLES];
+	int tables;
+	struct unique unique[MAX_INDEXES];
+	int uniques;
+};
+
+void schema_load(struct schema *s);
+void schema_clear(struct schema *s);
+const struct table *schema_table(const struct schema *s, const char *name);
+const struct column *table_column(const struct table *t, const char *name);
+
+/* ---- guard ---- */
+
+/* Makes the triggers in s->db. */
+void guards_make(struct schema *s);
+
+/* ---- statement ---- */
+
+struct value {
+	char name[NAME_BYTES]; /* of a column, or of a parameter without its colon */
+	char type[NAME_BYTES]; /* INTEGER, TEXT, BLOB, ANY; "": not known */
+};
+
+struct statement {
+	char name[NAME_BYTES];
+	char *text;
+	struct value column[MAX_COLUMNS];
+	int columns;
+	struct value parameter[MAX_COLUMNS];
+	int parameters;
+	bool reads_only;
+};
+
+struct statements {
+	struct statement one[MAX_STATEMENTS];
+	int count;
+};
+
+void statements_load(struct statements *list, const struct schema *s, const struct sources *sql);
+void statements_clear(struct statements *list);
+/* Complains about each step of the plan that reads the whole of a growing table. */
+void check_scans(const struct schema *s, const char *where, const char *sql);
+
+/* ---- trigger ---- */
+
+/* No trigger scans, and none leads back to where it began. out: the graph, a line for each thing
+ * that a trigger does. */
+void triggers_check(const struct schema *s, struct str *out);
+
+/* ---- base ---- */
+
+enum { BASE_VERSION = 100 }; /* PRAGMA user_version of the release that steps begin from */
+
+/* Compares what the nouns make with what base and steps make. With write, the base is written anew,
+ * unless it is frozen. */
+void base_check(const struct schema *s, const struct sources *steps, bool write);
+
+/* ---- emit ---- */
+
+void emit(const char *folder, const struct schema *s, const struct statements *list,
+          const struct sources *steps);
+
+/* ---- page ---- */
+
+/* Puts text between "<!-- NAME: written by sqlgen -->" and "<!-- end of NAME -->" of a page;
+ * without write, complains where it is not there already. */
+void page_put(const char *page, const char *name, const char *text, bool write);
+
+#endif

@@ -1,0 +1,25 @@
+/* What the files of the store share: migrate.c makes and changes databases, copy.c copies and
+ * examines them, store.c is everything else. */
+#ifndef STORE_CORE_H
+#define STORE_CORE_H
+
+#include "store.h"
+
+/* What an SQLite error means for who called us. */
+enum err_kind store_kind_of(int rc);
+/* Fills e with what, SQLite's words and what helps; returns -1. */
+int store_failed(struct sqlite3 *db, int rc, const char *what, struct err *e);
+int store_execute(struct store *st, const char *sql, struct err *e);
+/* A pragma's number, -1: it has none, or an error that sqlite3_errcode tells. */
+int64_t store_pragma(struct store *st, const char *name);
+int store_on_busy(void *store, int tries);
+int store_cannot_open(const char *path, int rc, struct err *e);
+int store_open_database(struct store *st, const char *path, const char *run_dir, int flags,
+                        struct err *e);
+int store_configure(struct store *st, struct err *e);
+int store_check_ours(struct store *st, const char *path, struct err *e);
+int store_check_version(struct store *st, const char *path, struct err *e);
+/* The first row of a check, "ok" or what is wrong, goes to out. */
+int store_first_finding(struct store *st, const char *sql, struct str *out, struct err *e);
+
+#endif
