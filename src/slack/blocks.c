@@ -709,6 +709,7 @@ static void add_files(struct str *out, const struct slack_write *w)
 	for (int i = 0; i < count && i < SLACK_PATHS_MAX; i++) {
 		const cJSON *f = cJSON_GetArrayItem(w->files, i);
 		const char *action = cJSON_GetStringValue(cJSON_GetObjectItem(f, "action"));
+		const cJSON *old = cJSON_GetObjectItem(f, "overwrote");
 
 		str_add(out, i ? ", " : "");
 		add_escaped(out, cJSON_GetStringValue(cJSON_GetObjectItem(f, "path")),
@@ -718,9 +719,20 @@ static void add_files(struct str *out, const struct slack_write *w)
 		else
 			str_addf(out, " (%lld bytes written)",
 			         (long long)cJSON_GetNumberValue(cJSON_GetObjectItem(f, "bytes")));
+		if (old)
+			str_addf(out, ", over %lld bytes that nobody had seen",
+			         (long long)cJSON_GetNumberValue(old));
 	}
 	if (count > SLACK_PATHS_MAX)
 		str_addf(out, " and %d more", count - SLACK_PATHS_MAX);
+}
+
+/* What force overwrote is kept, however large it was. */
+static void add_way_back(struct str *out, const struct slack_write *w)
+{
+	str_add(out, "\nWhat was there is kept: `agent-intercom-ctl undo ");
+	add_escaped(out, w->request_id, NAME_MAX_UNITS);
+	str_add(out, "` brings it back.");
 }
 
 void slack_say_write(const struct slack_write *w, struct slack_said *out)
@@ -740,6 +752,8 @@ void slack_say_write(const struct slack_write *w, struct slack_said *out)
 		            ? "⚠️ Changes applied by force, over a file that had changed: "
 		            : "✅ Changes applied to ");
 		add_files(&text, w);
+		if (w->forced)
+			add_way_back(&text, w);
 	}
 	/* Escaped already, but perhaps too long. */
 	if (slack_units(str_text(&text)) > SECTION_MAX) {

@@ -45,10 +45,11 @@ struct slack_session {
 	const char *created_at, *ended_at;
 };
 
-/* A finished write. files: a JSON array of {"path", "action", "bytes"}. */
+/* A finished write. files: a JSON array of {"path", "action", "bytes"}, and of those that were not
+ * as they had been shown "overwrote": how many bytes. */
 struct slack_write {
 	const char *state, *file_path, *error_code, *error_message, *request_id;
-	bool forced, is_kept; /* by force, over what can be taken back */
+	bool forced; /* over what had changed since it was approved, which is kept for undo */
 	const cJSON *files;
 };
 

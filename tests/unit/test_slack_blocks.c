@@ -497,9 +497,13 @@ START_TEST(a_write_is_told_with_its_files)
 	slack_said_clear(&s);
 
 	w.forced = true;
+	w.request_id = "0190aaaa";
+	(void)cJSON_AddNumberToObject(cJSON_GetArrayItem(files, 0), "overwrote", 16);
 	slack_say_write(&w, &s);
 	OWNED(char_ptr) char *forced = said(&s);
 	holds(forced, "⚠️ Changes applied by force");
+	holds(forced, "(1247 bytes written), over 16 bytes that nobody had seen");
+	holds(forced, "`agent-intercom-ctl undo 0190aaaa` brings it back");
 	slack_said_clear(&s);
 
 	w = (struct slack_write){ .state = "refused",

@@ -311,13 +311,32 @@ static cJSON *read_files(struct poster *p, int64_t apply, struct err *e)
 	return files;
 }
 
+static void read_overwritten(struct poster *p, int64_t apply, cJSON *files, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_FILE_CHANGE_OVERWRITTEN);
+
+	bind_int(s, ":apply", apply);
+	while (stmt_row(s, e) > 0) {
+		const cJSON *file;
+
+		cJSON_ArrayForEach (file, files)
+			if (is(member(file, "path"), col_text(s, FILE_CHANGE_OVERWRITTEN_PATH)))
+				(void)cJSON_AddNumberToObject(
+				    (cJSON *)file, "overwrote",
+				    (double)col_int(s, FILE_CHANGE_OVERWRITTEN_SIZE));
+	}
+	stmt_reset(s);
+}
+
 static int render_write(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                         struct err *e)
 {
 	cJSON *files = read_files(p, i->apply_seq, e);
-	stmt *s = store_stmt(&p->w.store, SQL_SLACK_APPLY_READ);
+	stmt *s;
 	int got;
 
+	read_overwritten(p, i->apply_seq, files, e);
+	s = store_stmt(&p->w.store, SQL_SLACK_APPLY_READ);
 	bind_int(s, ":seq", i->apply_seq);
 	got = stmt_row(s, e);
 	if (got > 0) {
