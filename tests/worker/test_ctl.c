@@ -322,6 +322,18 @@ START_TEST(approve_answers_what_was_shown)
 }
 END_TEST
 
+START_TEST(an_approval_may_have_a_note)
+{
+	given_questions();
+	ctl("approve " CHANGE " --note 'rename it next' --text");
+	done("Approved 01911111-0000: Add a line (a.c), and told the agent\n"
+	     "Nobody listens at the moment; the agent gets it when it is back.\n");
+	expect("SELECT state, instruction FROM request WHERE seq = 1", "approved|rename it next\n");
+	expect("SELECT kind, text, outcome, source FROM steering",
+	       "steer|rename it next|accepted|ctl\n");
+}
+END_TEST
+
 START_TEST(reject_has_a_reason)
 {
 	given_questions();
@@ -1110,6 +1122,7 @@ int main(void)
 		                       short_ids_are_as_long_as_they_must_be };
 	const TTest *const answers[] = {
 		approve_answers_what_was_shown,
+		an_approval_may_have_a_note,
 		reject_has_a_reason,
 		a_second_answer_fails_and_says_who_was_first,
 		prompts_take_continue_refine_and_stop,

@@ -205,6 +205,9 @@ START_TEST(each_answer_is_a_decision_from_the_socket)
 	given_clearance();
 	is_done(order("approve", value(NEWEST), ""), "approved");
 	given_clearance();
+	is_done(order("approve", value(NEWEST), ",\"note\":\"rename it next\""), "approved");
+	expect("SELECT text, source FROM steering", "rename it next|socket\n");
+	given_clearance();
 	is_done(order("reject", value(NEWEST), ",\"reason\":\"no tests\""), "rejected");
 	given_clearance();
 	is_done(order("reject", value(NEWEST), ""), "rejected");
@@ -225,6 +228,7 @@ START_TEST(each_answer_is_a_decision_from_the_socket)
 	expect("SELECT verdict, outcome, source, operator_id, coalesce(reason, instruction, '')"
 	       "  FROM decision ORDER BY seq",
 	       "approve|applied|socket|local:tester|\n"
+	       "approve|applied|socket|local:tester|rename it next\n"
 	       "reject|applied|socket|local:tester|no tests\n"
 	       "reject|applied|socket|local:tester|rejected via ipc\n"
 	       "continue|applied|socket|local:tester|\n"
