@@ -149,7 +149,8 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 {
 	const struct asker who = { .session_seq = p->session_seq,
 		                   .host = settings->workspaces.machine,
-		                   .workspace_root = p->workspace_root };
+		                   .workspace_root = p->workspace_root,
+		                   .label = p->identity.agent };
 	char title[ASK_TITLE_BYTES + 1];
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);
