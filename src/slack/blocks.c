@@ -211,6 +211,20 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* " in web (claude)": notifications show no more than the words. */
+static void add_whose(struct str *out, const char *root, const char *client)
+{
+	if (root) {
+		str_add(out, " in ");
+		add_escaped(out, base_name(root), NAME_MAX_UNITS);
+	}
+	if (client) {
+		str_add(out, " (");
+		add_escaped(out, client, NAME_MAX_UNITS);
+		str_add_char(out, ')');
+	}
+}
+
 /* ---- what is proposed ---- */
 
 const struct str *slack_proposal(const struct request *r)
@@ -554,19 +568,6 @@ static void add_buttons(cJSON *blocks, const struct request *r)
 	}
 }
 
-/* " in web (claude): " */
-static void add_whose(struct str *out, const struct request *r)
-{
-	str_add(out, " in ");
-	add_escaped(out, r->workspace_root ? base_name(r->workspace_root) : "?", NAME_MAX_UNITS);
-	if (r->client_name) {
-		str_add(out, " (");
-		add_escaped(out, r->client_name, NAME_MAX_UNITS);
-		str_add_char(out, ')');
-	}
-	str_add(out, ": ");
-}
-
 /* "Approval needed in web (claude): TITLE (src/a.c, +1 −2, high risk)" */
 static void add_fallback(struct str *out, const struct request *r)
 {
@@ -582,7 +583,8 @@ static void add_fallback(struct str *out, const struct request *r)
 	} else {
 		str_add(out, "Agent waits for instructions");
 	}
-	add_whose(out, r);
+	add_whose(out, r->workspace_root, r->client_name);
+	str_add(out, ": ");
 	add_escaped(out, r->title ? r->title : "", TITLE_MAX);
 	if (is_kind(r, "clearance")) {
 		OWNED(gist) struct gist g = { .added = 0 };
@@ -656,9 +658,11 @@ void slack_say_line(const struct request *r, struct slack_said *out)
 void slack_say_expired(const struct request *r, struct slack_said *out)
 {
 	if (is_kind(r, "prompt"))
-		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout: ");
+		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout");
 	else
-		str_add(&out->text, "⏰ Nobody answered in time: ");
+		str_add(&out->text, "⏰ Nobody answered in time");
+	add_whose(&out->text, r->workspace_root, r->client_name);
+	str_add(&out->text, ": ");
 	add_escaped(&out->text, r->title, TITLE_MAX);
 	out->blocks = cJSON_CreateArray();
 	add_section(out->blocks, str_text(&out->text));
@@ -1105,6 +1109,7 @@ void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
 	                    : s->is_call ? "🚨 Your agent does not respond, silent for "
 	                                 : "⚠️ Your agent is silent for ");
 	add_span(&out->text, s->idle_seconds);
+	add_whose(&out->text, s->workspace_root, s->client_name);
 	if (takes_clicks(s))
 		add_mentions(&heading, mentions, s->is_call);
 	add_stall_heading(&heading, s);

@@ -1,5 +1,6 @@
 /* slack_text and slack_blocks: what messages look like, without a process and without rows. */
 #include "slack_limits.h"
+#include "suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -347,6 +348,17 @@ START_TEST(after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and
 }
 END_TEST
 
+START_TEST(who_was_not_answered_in_time_is_named)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+	slack_say_expired(&r, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "⏰ Nobody answered in time in billing (claude): Fix the tokenizer");
+}
+END_TEST
+
 START_TEST(an_interrupted_question_keeps_its_buttons)
 {
 	OWNED(request) struct request r = a_clearance();
@@ -563,9 +575,13 @@ START_TEST(a_stall_alert_has_its_buttons)
 	struct slack_stall stall = { .alert_id = "0190cccc",
 		                     .session_id = "0190bbbb",
 		                     .last_tool = "ping",
+		                     .client_name = "claude",
+		                     .workspace_root = "/home/op/billing",
 		                     .idle_seconds = 300 };
 
 	slack_say_stall(&stall, OPERATORS, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "⚠️ Your agent is silent for 5 min in billing (claude)");
 	OWNED(char_ptr) char *json = said(&s);
 	holds(json, "<@U01OP> ⚠️ *Agent stalled*: session `0190bbbb`, idle for 5 min");
 	holds(json, "\"block_id\":\"stall_0190cccc\"");
@@ -666,8 +682,6 @@ int main(void)
 {
 	Suite *s = suite_create("slack_blocks");
 	TCase *c = tcase_create("slack_blocks");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(c, only_three_characters_are_escaped_and_only_once);
 	tcase_add_test(c, a_cut_hurts_no_character_no_entity_and_no_accent);
@@ -685,6 +699,7 @@ int main(void)
 	tcase_add_test(c, hostile_questions_stay_within_every_limit);
 	tcase_add_test(c,
 	               after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and_when);
+	tcase_add_test(c, who_was_not_answered_in_time_is_named);
 	tcase_add_test(c, an_interrupted_question_keeps_its_buttons);
 	tcase_add_test(c, prompts_and_standbys_have_their_buttons);
 	tcase_add_test(c, a_write_is_told_with_its_files);
@@ -701,9 +716,5 @@ int main(void)
 	tcase_add_test(c, a_snippet_is_named_after_its_file);
 	tcase_add_test(c, the_last_resort_says_what_to_type);
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

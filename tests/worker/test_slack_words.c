@@ -244,6 +244,7 @@ START_TEST(a_rejection_after_the_approval_is_told_how_it_stands)
 	in_thread("approve");
 	in_thread("reject sorry, wrong button");
 	replies("was approved by slack:T01TEAM:U01OP at ");
+	replies(". To tell the agent something: `steer <text>`");
 	replies("is not written yet");
 	expect("SELECT count(*) FROM steering", "0\n");
 	expect("SELECT count(*) FROM decision", "1\n");
@@ -512,6 +513,7 @@ START_TEST(hints_name_only_what_fits)
 	replies("It takes `continue`, `refine <text>`, `stop [why]`.");
 	in_thread("approve");
 	replies("nothing waits for `approve`: 01911111-0000: Change a.c (a.c) was approved");
+	replies(". What waits here takes `continue`, `refine <text>`, `stop [why]`");
 	a_standby();
 	in_thread("hm");
 	replies("It takes `continue`, `refine <text>`, `resume [text]`, `stop [why]`.");
@@ -532,6 +534,17 @@ START_TEST(help_has_categories_and_what_is_configured)
 	says(command("help session"), "`mode remote|local|hybrid [session]`");
 	says(command("help checkpoint"), "this version has no checkpoints");
 	says(command("help cooking"), "there is no help on 'cooking'; categories: answers");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step)
+{
+	slack();
+	given("UPDATE session SET connectivity_status = 'stalled'");
+	says(command("nudge"), "Noted: the agent is told with its next step.");
+	given("UPDATE session SET connectivity_status = 'offline'");
+	says(command("nudge"), "Noted: the agent is told when it is back; it is not connected.");
 	slack_stop();
 }
 END_TEST
@@ -579,6 +592,7 @@ int main(void)
 	tcase_add_test(c, a_synonym_in_a_sentence_is_no_answer);
 	tcase_add_test(c, hints_name_only_what_fits);
 	tcase_add_test(c, help_has_categories_and_what_is_configured);
+	tcase_add_test(c, a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step);
 	tcase_add_test(c, undo_names_a_write_or_takes_the_only_one);
 	return run_suite(s);
 }
