@@ -200,7 +200,9 @@ static void name_question(struct sha256 *digest, char title[40], int64_t number)
 static int64_t ask(struct history *h, int64_t number, struct err *e)
 {
 	char path[] = "src/new.c";
-	struct touched file = { .path = path, .action = "create", .hash = "new_file" };
+	struct touched file = {
+		.path = path, .target = path, .action = "create", .hash = "new_file"
+	};
 	struct asker who = { .session_seq = h->session,
 		             .host = "h",
 		             .workspace_root = "/home/ann/project" };
