@@ -32,6 +32,8 @@ struct request {
 int request_read(struct store *st, int64_t seq, struct request *r, struct err *e);
 /* Only what a caller is told of it: id, state, decision, reason, instruction. As above. */
 int request_read_answer(struct store *st, int64_t seq, struct request *r, struct err *e);
+/* Only the paths of a clearance. 0 or -1. */
+int request_read_files(struct store *st, int64_t seq, struct request *r, struct err *e);
 void request_clear(struct request *r);
 
 /* The file that a clearance is about, as touched_add_name; nothing for other kinds. */
