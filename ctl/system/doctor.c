@@ -295,6 +295,10 @@ static void check_database(struct doctor *d)
 	struct err e = ERR_INIT;
 	struct stat about;
 
+	if (paths_check_one_name(d->paths.database, &e)) {
+		doctor_tell(d, FAIL, "database", "%s", e.text);
+		return;
+	}
 	/* As another user (root), opening it would leave files that its owner cannot use. */
 	if (lstat(d->paths.database, &about) != 0 || about.st_uid != geteuid())
 		return; /* told by permissions */
@@ -322,6 +326,12 @@ static void check_instance(struct doctor *d)
 	d->pid = instance_holder(d->paths.database, &e);
 	if (d->pid < 0)
 		doctor_tell(d, FAIL, "system", "%s", e.text);
+	else if (d->pid > 0 && access(d->paths.run, F_OK) != 0)
+		doctor_tell(
+		    d, FAIL, "system",
+		    "runs (pid %d), but its run directory %s has vanished; agents cannot reach "
+		    "it until it has made another, else restart it",
+		    (int)d->pid, d->paths.run);
 	else if (d->pid > 0)
 		doctor_tell(d, OK, "system", "runs (pid %d)", (int)d->pid);
 	else if (instance_is_stopped(d->paths.run))

@@ -686,7 +686,7 @@ START_TEST(a_killed_worker_is_back_within_a_second)
 }
 END_TEST
 
-START_TEST(a_worker_without_heartbeat_is_told_of_and_started_again)
+START_TEST(a_worker_that_hangs_is_told_of_and_started_again)
 {
 	pid_t before;
 
@@ -1097,7 +1097,7 @@ int main(void)
 	tcase_add_test(c, workers_inherit_only_the_standard_files);
 	tcase_add_test(c, systemd_hears_of_readiness_and_stop);
 	tcase_add_test(c, a_killed_worker_is_back_within_a_second);
-	tcase_add_test(c, a_worker_without_heartbeat_is_told_of_and_started_again);
+	tcase_add_test(c, a_worker_that_hangs_is_told_of_and_started_again);
 	tcase_add_test(c, who_dies_again_and_again_is_restarted_ever_more_slowly);
 	tcase_add_test(c, after_a_long_life_a_restart_is_quick_again);
 	tcase_add_test(c, a_worker_that_cannot_work_any_more_stops_the_system_with_78);

@@ -17,6 +17,7 @@
 #include "log.h"
 #include "nudges.h"
 #include "park.h"
+#include "paths.h"
 #include "pipe.h"
 #include "policies.h"
 #include "setting.h"
@@ -252,12 +253,15 @@ static void look(struct front *f)
 static void on_bell(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
+	struct err e = ERR_INIT;
 
 	(void)fd;
 	(void)what;
 	doorbell_drain(&f->worker.bell);
 	look(f);
 	try_http_again(f);
+	if (worker_heartbeat(&f->worker, &e))
+		log_warn("%s", e.text);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -270,6 +274,24 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 	(void)event_base_loopexit(f->base, NULL);
 }
 
+/* The run directory has vanished: bell and sockets are hung up in the one that was made since. Who
+ * is connected stays so. */
+static void look_at_run(struct front *f)
+{
+	struct err e = ERR_INIT;
+
+	if (paths_is_there(f->worker.run_fd, f->worker.run_dir))
+		return;
+	(void)event_del(f->bell); /* before its descriptor is closed */
+	if (worker_move(&f->worker)) {
+		event_free(f->bell);
+		f->bell = event_new(f->base, f->worker.bell.fd, EV_READ | EV_PERSIST, on_bell, f);
+		if (pipe_listen(f, &e) || ipc_listen(f, &e))
+			log_error("%s", e.text);
+	}
+	(void)event_add(f->bell, NULL);
+}
+
 /* Now and then without a bell: bells may be lost. */
 static void on_beat(evutil_socket_t fd, short what, void *arg)
 {
@@ -278,6 +300,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	look_at_run(f);
 	look(f);
 	try_http_again(f);
 	if (worker_heartbeat(&f->worker, &e))
@@ -351,7 +374,7 @@ int main(int argc, char **argv)
 		raise_limits(&f);
 		read_settings(&f);
 		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 &&
-		    policies_start(&f, &e) == 0 && pipe_start(&f, &e) == 0 &&
+		    policies_start(&f, &e) == 0 && pipe_listen(&f, &e) == 0 &&
 		    ipc_start(&f, &e) == 0) {
 			listen_http(&f, &detail);
 			if (worker_ready(&f.worker, str_text(&detail), &e) == 0)

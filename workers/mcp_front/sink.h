@@ -55,6 +55,10 @@ struct sink *sink_new(struct front *f, struct peer *peer, const struct transport
 void sink_hold(struct sink *s);
 void sink_drop(struct sink *s);
 
+/* Whether its caller has hung up, though the event that says so has not been looked at yet: as
+ * after a moment in which nothing was read. */
+bool sink_has_hung_up(const struct sink *s);
+
 /* Replies with a result object that is whole. */
 void sink_reply(struct sink *s, const char *rpc_id, const struct str *result);
 /* Refuses with a JSON-RPC error that has no HTTP status of its own. */
