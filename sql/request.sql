@@ -75,7 +75,7 @@ UPDATE request SET delivered_at = :now
    AND state NOT IN ('pending', 'interrupted');
 
 -- name: request_taken_back
--- The caller cancelled a call whose answer was on its way: it has not seen it.
+-- The answer did not arrive: its caller had closed the call, or cancelled it meanwhile.
 UPDATE request SET delivered_at = NULL
  WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
    AND kind IN ('prompt', 'standby', 'permission')

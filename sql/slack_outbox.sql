@@ -311,7 +311,10 @@ SELECT id, status, mode, protocol_mode, workspace_root, client_name, prompt, cre
   FROM session WHERE seq = :seq;
 
 -- name: slack_apply_read
-SELECT a.state, a.forced, a.error_code, a.error_message, r.id, r.file_path
+SELECT a.state, a.kind, a.forced, a.error_code, a.error_message, r.id, r.file_path,
+       (SELECT operator_id FROM command WHERE seq = a.command_seq) AS ordered_by,
+       EXISTS (SELECT 1 FROM apply AS u
+                WHERE u.request_seq = a.request_seq AND u.kind = 'undo' AND u.state = 'undone') AS undone
   FROM apply AS a JOIN request AS r ON r.seq = a.request_seq WHERE a.seq = :seq;
 
 -- name: slack_call_read

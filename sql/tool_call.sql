@@ -120,5 +120,5 @@ DELETE FROM tool_call WHERE seq IN (
    LIMIT :limit);
 
 -- name: tool_call_untell
--- Cancelled when its answer was on its way: it counts as not told.
-UPDATE tool_call SET told_answer = 0 WHERE seq = :seq AND told_answer = 1;
+-- Its answer did not arrive: its caller had closed, or cancelled it meanwhile.
+UPDATE tool_call SET told_answer = 0 WHERE seq = :call AND told_answer = 1;

@@ -159,6 +159,9 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'r':
 		c->reason = optarg;
 		return 0;
+	case 'w':
+		c->note = optarg;
+		return 0;
 	case 'n':
 		return parse_count(optarg, &c->count, e);
 	case 'f':
@@ -187,6 +190,7 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "text", no_argument, NULL, 't' },
 		{ "session", required_argument, NULL, 's' },
 		{ "reason", required_argument, NULL, 'r' },
+		{ "note", required_argument, NULL, 'w' },
 		{ "follow", no_argument, NULL, 'f' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
@@ -228,6 +232,7 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 	} options[] = {
 		{ c->session != NULL, TAKES_SESSION, "--session" },
 		{ c->reason != NULL, TAKES_REASON, "--reason" },
+		{ c->note != NULL, TAKES_NOTE, "--note" },
 		{ c->count >= 0, TAKES_COUNT, "-n" },
 		{ c->follow, TAKES_FOLLOW, "--follow" },
 	};

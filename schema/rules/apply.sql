@@ -63,6 +63,10 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
   SELECT 'write', session_seq, seq, NEW.seq, NEW.updated_at FROM request
    WHERE seq = NEW.request_seq
      AND NOT (NEW.state = 'applied' AND decided_by = 'system:policy');
+  -- What told that it was written has a button that undoes it: that goes.
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
+   WHERE request_seq = NEW.request_seq AND kind = 'write' AND apply_seq <> NEW.seq
+     AND NEW.state = 'undone';
 END;
 
 CREATE TRIGGER file_change_is_born BEFORE INSERT ON file_change BEGIN

@@ -129,6 +129,7 @@ CREATE TABLE decision (
   verdict     ANY,
   reason      ANY,
   instruction ANY,
+
   digest      ANY,
   operator_id ANY,
   source      ANY DEFAULT 'sql',

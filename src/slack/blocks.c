@@ -28,9 +28,10 @@ enum {
 	NAME_MAX_UNITS = 80,
 	PRESET_MAX = 2850,
 	INPUT_MAX = 3000,
-	SHORT_ID = 8,
-	APART_ID =
+	SHORT_ID =
 	    13, /* ids of the same minute begin alike; this far, those of the same millisecond */
+	HASH = 64, /* digits of a hash; a person is shown the first HASH_SHOWN */
+	HASH_SHOWN = 8,
 	BLOCK_ID_BYTES = 256,
 };
 
@@ -152,18 +153,13 @@ static void add_escaped(struct str *out, const char *text, size_t units)
 		(void)slack_add(out, text, strlen(text), units, SLACK_MRKDWN);
 }
 
-static void add_id(struct str *out, const char *id, size_t most)
+static void add_short_id(struct str *out, const char *id)
 {
-	size_t length = id ? strnlen(id, most) : 0;
+	size_t length = id ? strnlen(id, SHORT_ID) : 0;
 
 	str_add_char(out, '`');
 	(void)slack_add(out, length ? id : "?", length ? length : 1, SECTION_MAX, SLACK_MRKDWN);
 	str_add_char(out, '`');
-}
-
-static void add_short_id(struct str *out, const char *id)
-{
-	add_id(out, id, SHORT_ID);
 }
 
 /* An instant as each reader's own clock shows it. */
@@ -213,6 +209,20 @@ static const char *base_name(const char *path)
 	const char *slash = path ? strrchr(path, '/') : NULL;
 
 	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* " in web (claude)": notifications show no more than the words. */
+static void add_whose(struct str *out, const char *root, const char *client)
+{
+	if (root) {
+		str_add(out, " in ");
+		add_escaped(out, base_name(root), NAME_MAX_UNITS);
+	}
+	if (client) {
+		str_add(out, " (");
+		add_escaped(out, client, NAME_MAX_UNITS);
+		str_add_char(out, ')');
+	}
 }
 
 /* ---- what is proposed ---- */
@@ -338,16 +348,16 @@ static bool calls_everybody(const struct request *r)
 static const char *prompt_heading(const char *type)
 {
 	static const char *const HEADINGS[][2] = {
-		{ "continuation", "⏳ *Continuation Prompt*" },
+		{ "continuation", "🔄 *Continuation Prompt*" },
 		{ "clarification", "❓ *Clarification Prompt*" },
-		{ "error_recovery", "🛠️ *Error Recovery Prompt*" },
-		{ "resource_warning", "⚠️ *Resource Warning Prompt*" },
+		{ "error_recovery", "⚠️ *Error Recovery Prompt*" },
+		{ "resource_warning", "📊 *Resource Warning Prompt*" },
 	};
 
 	for (size_t i = 0; i < COUNT(HEADINGS); i++)
 		if (type && strcmp(type, HEADINGS[i][0]) == 0)
 			return HEADINGS[i][1];
-	return "⏳ *Prompt*";
+	return "🔄 *Prompt*";
 }
 
 static void add_mentions(struct str *out, const char *const *mentions, bool everybody)
@@ -364,13 +374,56 @@ static void add_mentions(struct str *out, const char *const *mentions, bool ever
 	}
 }
 
+/* "✅ *Approved*" */
+static const char *verdict_words(const struct request *r)
+{
+	static const char *const WORDS[][2] = {
+		{ "approve", "✅ *Approved*" },       { "reject", "❌ *Rejected*" },
+		{ "continue", "▶️ *Continue*" }, { "refine", "✏️ *Refined*" },
+		{ "stop", "⏹️ *Stopped*" },      { "resume", "▶️ *Resumed*" },
+	};
+
+	if (strcmp(r->state, "expired") == 0)
+		return is_kind(r, "prompt") ? "⏰ *Auto-continued*: nobody answered in time"
+		                            : "⏰ *Expired*: nobody answered in time";
+	for (size_t i = 0; i < COUNT(WORDS); i++)
+		if (r->decision && strcmp(r->decision, WORDS[i][0]) == 0)
+			return WORDS[i][1];
+	return "*Decided*";
+}
+
+/* Who decided what and when, and with which words. */
+static void add_verdict(struct str *out, const struct request *r)
+{
+	const char *words = r->instruction ? r->instruction : r->reason;
+
+	str_add(out, verdict_words(r));
+	if (strcmp(r->state, "expired") != 0) {
+		str_add(out, " by ");
+		add_person(out, r->decided_by);
+	}
+	str_add(out, ", ");
+	add_time(out, r->decided_at);
+	if (words && *words) {
+		str_add(out, r->instruction && r->decision && strcmp(r->decision, "approve") == 0
+		                 ? ", and told: "
+		                 : ": ");
+		add_escaped(out, words, REASON_MAX);
+	}
+}
+
+/* What is asked; behind it, once it is answered, stands what it was. */
 static void add_heading(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
 	OWNED(str) struct str text = STR_INIT;
 
-	if (is_open(r))
+	if (is_open(r)) {
 		add_mentions(&text, a->mentions, calls_everybody(r));
+	} else {
+		add_verdict(&text, r);
+		str_add_char(&text, '\n');
+	}
 	if (is_kind(r, "clearance"))
 		str_addf(&text, "%s *Approval%s* · %s risk", risk_sign(r->risk_level),
 		         is_open(r) ? " needed" : "", r->risk_level ? r->risk_level : "low");
@@ -380,7 +433,8 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 	else if (is_kind(r, "prompt"))
 		str_add(&text, prompt_heading(r->prompt_type));
 	else
-		str_add(&text, "⏸️ *Agent waits for instructions*");
+		str_add(&text,
+		        is_open(r) ? "⏸️ *Agent waits for instructions*" : "⏸️ *Standby*");
 	add_section(blocks, str_text(&text));
 }
 
@@ -452,7 +506,9 @@ static void add_where(cJSON *blocks, const struct request *r)
 {
 	OWNED(str) struct str text = STR_INIT;
 
-	str_add(&text, "session ");
+	str_add(&text, "id ");
+	add_short_id(&text, r->id);
+	str_add(&text, " · session ");
 	add_short_id(&text, r->session_id);
 	if (r->client_name) {
 		str_add(&text, " · ");
@@ -512,60 +568,24 @@ static void add_buttons(cJSON *blocks, const struct request *r)
 	}
 }
 
-/* "✅ *Approved*" */
-static const char *verdict_words(const struct request *r)
-{
-	static const char *const WORDS[][2] = {
-		{ "approve", "✅ *Approved*" },       { "reject", "❌ *Rejected*" },
-		{ "continue", "▶️ *Continue*" }, { "refine", "✏️ *Refined*" },
-		{ "stop", "⏹️ *Stopped*" },      { "resume", "▶️ *Resumed*" },
-	};
-
-	if (strcmp(r->state, "expired") == 0)
-		return is_kind(r, "prompt") ? "⏰ *Auto-continued*: nobody answered in time"
-		                            : "⏰ *Expired*: nobody answered in time";
-	for (size_t i = 0; i < COUNT(WORDS); i++)
-		if (r->decision && strcmp(r->decision, WORDS[i][0]) == 0)
-			return WORDS[i][1];
-	return "*Decided*";
-}
-
-/* Who decided what and when, and with which words. */
-static void add_verdict(struct str *out, const struct request *r)
-{
-	const char *words = r->instruction ? r->instruction : r->reason;
-
-	str_add(out, verdict_words(r));
-	if (strcmp(r->state, "expired") != 0) {
-		str_add(out, " by ");
-		add_person(out, r->decided_by);
-	}
-	str_add(out, ", ");
-	add_time(out, r->decided_at);
-	if (words && *words) {
-		str_add(out, ": ");
-		add_escaped(out, words, REASON_MAX);
-	}
-}
-
-/* "Approval needed: TITLE (src/a.c, +1 −2, high risk)" */
+/* "Approval needed in web (claude): TITLE (src/a.c, +1 −2, high risk)" */
 static void add_fallback(struct str *out, const struct request *r)
 {
-	const char *title = r->title ? r->title : "";
-
 	if (!is_open(r)) {
 		add_verdict(out, r);
-		str_add(out, " · ");
+		str_add(out, " ·");
 	} else if (is_kind(r, "clearance")) {
-		str_add(out, "Approval needed: ");
+		str_add(out, "Approval needed");
 	} else if (is_kind(r, "permission")) {
-		str_add(out, "Command approval needed: ");
+		str_add(out, "Command approval needed");
 	} else if (is_kind(r, "prompt")) {
-		str_add(out, "Your agent asks: ");
+		str_add(out, "Your agent asks");
 	} else {
-		str_add(out, "Agent waits for instructions: ");
+		str_add(out, "Agent waits for instructions");
 	}
-	add_escaped(out, title, TITLE_MAX);
+	add_whose(out, r->workspace_root, r->client_name);
+	str_add(out, ": ");
+	add_escaped(out, r->title ? r->title : "", TITLE_MAX);
 	if (is_kind(r, "clearance")) {
 		OWNED(gist) struct gist g = { .added = 0 };
 
@@ -581,7 +601,6 @@ void slack_say_ask(const struct slack_ask *a, struct slack_said *out)
 {
 	const struct request *r = a->request;
 	const char *body = r->description ? r->description : "";
-	OWNED(str) struct str verdict = STR_INIT;
 
 	out->blocks = cJSON_CreateArray();
 	add_fallback(&out->text, r);
@@ -601,12 +620,8 @@ void slack_say_ask(const struct slack_ask *a, struct slack_said *out)
 	if (strcmp(r->state, "interrupted") == 0)
 		add_context(out->blocks,
 		            "⏸️ The agent is not connected; your answer still counts.");
-	if (is_open(r)) {
+	if (is_open(r))
 		add_buttons(out->blocks, r);
-		return;
-	}
-	add_verdict(&verdict, r);
-	add_context(out->blocks, str_text(&verdict));
 }
 
 void slack_say_plain(const struct request *r, struct slack_said *out)
@@ -643,9 +658,11 @@ void slack_say_line(const struct request *r, struct slack_said *out)
 void slack_say_expired(const struct request *r, struct slack_said *out)
 {
 	if (is_kind(r, "prompt"))
-		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout: ");
+		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout");
 	else
-		str_add(&out->text, "⏰ Nobody answered in time: ");
+		str_add(&out->text, "⏰ Nobody answered in time");
+	add_whose(&out->text, r->workspace_root, r->client_name);
+	str_add(&out->text, ": ");
 	add_escaped(&out->text, r->title, TITLE_MAX);
 	out->blocks = cJSON_CreateArray();
 	add_section(out->blocks, str_text(&out->text));
@@ -777,33 +794,84 @@ static void add_files(struct str *out, const struct slack_write *w)
 		str_addf(out, " and %d more", count - PATHS_MAX);
 }
 
-void slack_say_write(const struct slack_write *w, struct slack_said *out)
+/* Hashes are for programs: a person is shown how they begin. */
+static void add_reason(struct str *out, const char *why)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str shown = STR_INIT;
 
+	for (const char *at = why ? why : "no reason is known"; *at;) {
+		size_t digits = strspn(at, "0123456789abcdef");
+
+		if (digits == HASH) {
+			str_addf(&shown, "%.*s…", HASH_SHOWN, at);
+			at += digits;
+		} else if (digits) {
+			str_add_bytes(&shown, at, digits);
+			at += digits;
+		} else {
+			str_add_char(&shown, *at++);
+		}
+	}
+	add_escaped(out, str_text(&shown), REASON_MAX);
+}
+
+/* An undo: what was written for an approval is taken back, or is not. */
+static void add_undo(struct str *out, const struct slack_write *w)
+{
+	bool undone = strcmp(w->state, "undone") == 0;
+
+	str_add(out, undone ? "↩️ Undone" : "⚠️ Not undone");
+	if (w->ordered_by) {
+		str_add(out, undone ? " by " : ", as ordered by ");
+		add_person(out, w->ordered_by);
+	}
+	str_add(out, undone ? ": what was there before is back: " : ": ");
+	add_escaped(out, w->file_path, PATH_MAX_UNITS);
+	if (undone)
+		return;
+	str_add(out, ": ");
+	add_reason(out, w->error_message ? w->error_message : w->error_code);
+}
+
+static void add_written(struct str *out, const struct slack_write *w)
+{
 	if (strcmp(w->state, "applied") != 0) {
 		bool conflict = w->error_code && strcmp(w->error_code, "patch_conflict") == 0;
 
-		str_addf(&text, "%s Not written: ", conflict ? "⚠️" : "❌");
-		add_escaped(&text, w->file_path, PATH_MAX_UNITS);
-		str_add(&text, ": ");
-		add_escaped(&text, w->error_message ? w->error_message : w->error_code, REASON_MAX);
-	} else {
-		str_add(&text,
-		        w->forced
-		            ? "⚠️ Changes applied by force, over a file that had changed: "
-		            : "✅ Changes applied to ");
-		add_files(&text, w);
+		str_addf(out, "%s Not written: ", conflict ? "⚠️" : "❌");
+		add_escaped(out, w->file_path, PATH_MAX_UNITS);
+		str_add(out, ": ");
+		add_reason(out, w->error_message ? w->error_message : w->error_code);
+		return;
 	}
+	str_add(out, w->forced ? "⚠️ Changes applied by force, over a file that had changed: "
+	                       : "✅ Changes applied to ");
+	add_files(out, w);
+}
+
+void slack_say_write(const struct slack_write *w, struct slack_said *out)
+{
+	bool applied = strcmp(w->state, "applied") == 0 && !w->is_undo;
+	OWNED(str) struct str text = STR_INIT;
+
+	if (w->is_undo)
+		add_undo(&text, w);
+	else
+		add_written(&text, w);
 	/* Escaped already, but perhaps too long. */
 	if (slack_units(str_text(&text)) > SECTION_MAX) {
 		str_reset(&text);
 		str_addf(&text, "✅ Changes applied to %d files%s", cJSON_GetArraySize(w->files),
 		         w->forced ? ", by force" : "");
 	}
+	if (applied && w->undone)
+		str_add(&text, " (undone since)");
 	str_add(&out->text, str_text(&text));
 	out->blocks = cJSON_CreateArray();
 	add_section(out->blocks, str_text(&text));
+	if (applied && !w->undone && w->request_id)
+		add_button(add_actions(out->blocks, "write_", w->request_id), "write_undo", "Undo",
+		           w->request_id, NULL);
 }
 
 /* ---- texts ---- */
@@ -878,14 +946,15 @@ void slack_say_broadcast(const char *level, const char *message, struct slack_sa
 	say(sign, message ? message : "", out);
 }
 
-/* In a section, what names people mentions them. */
-static void name_people_in(cJSON *section)
+/* In a section, what names people mentions them, and instants are the reader's. */
+static void name_in(cJSON *section)
 {
 	cJSON *text = cJSON_GetObjectItem(cJSON_GetObjectItem(section, "text"), "text");
 	OWNED(str) struct str named = STR_INIT;
 
 	str_add(&named, cJSON_GetStringValue(text) ? cJSON_GetStringValue(text) : "");
 	slack_name_people(&named);
+	slack_show_times(&named);
 	(void)cJSON_SetValuestring(text, str_text(&named));
 }
 
@@ -895,8 +964,25 @@ void slack_say_text(const char *text, struct slack_said *out)
 
 	say("", text ? text : "", out);
 	slack_name_people(&out->text);
+	slack_show_times(&out->text);
 	cJSON_ArrayForEach (section, out->blocks)
-		name_people_in(section);
+		name_in(section);
+}
+
+void slack_say_asked(const char *text, const char *answer, const char *id, struct slack_said *out)
+{
+	OWNED(str) struct str whole = STR_INIT;
+	cJSON *buttons;
+
+	str_add(&whole, text);
+	if (answer)
+		str_addf(&whole, "\n%s", answer);
+	slack_say_text(str_text(&whole), out);
+	if (answer)
+		return;
+	buttons = add_actions(out->blocks, "tell_", id);
+	add_button(buttons, "tell_approve", "Approve and tell", id, "primary");
+	add_button(buttons, "tell_reject", "Reject with this", id, "danger");
 }
 
 /* ---- silent agents ---- */
@@ -932,7 +1018,7 @@ static void add_stall_heading(struct str *out, const struct slack_stall *s)
 		str_add(out, "🚨 *Agent does not respond*: session ");
 	else
 		str_add(out, "⚠️ *Agent stalled*: session ");
-	add_id(out, s->session_id, APART_ID);
+	add_short_id(out, s->session_id);
 	str_add(out, s->ended_at ? ", was idle for " : ", idle for ");
 	add_span(out, s->idle_seconds);
 	str_add(out, s->ended_at || s->is_call ? " when it was noticed" : "");
@@ -1023,6 +1109,7 @@ void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
 	                    : s->is_call ? "🚨 Your agent does not respond, silent for "
 	                                 : "⚠️ Your agent is silent for ");
 	add_span(&out->text, s->idle_seconds);
+	add_whose(&out->text, s->workspace_root, s->client_name);
 	if (takes_clicks(s))
 		add_mentions(&heading, mentions, s->is_call);
 	add_stall_heading(&heading, s);
@@ -1045,7 +1132,7 @@ void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_s
 	OWNED(str) struct str text = STR_INIT;
 
 	str_addf(&text, "👊 Nudge %lld by agent-intercom: session ", (long long)nudge);
-	add_id(&text, s->session_id, APART_ID);
+	add_short_id(&text, s->session_id);
 	str_add(&text, " was still silent. ");
 	str_add(&text, s->delivered_at ? "It has been told."
 	                               : "It is told with the result of its next call.");
@@ -1058,15 +1145,16 @@ void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_s
 
 struct modal {
 	const char *view, *callback, *title, *label;
+	bool optional;
 };
 
 cJSON *slack_modal(const char *view, const char *id, const char *preset)
 {
 	static const struct modal MODALS[] = {
-		{ "reject", "approval_reject:", "Rejection Reason", "Reason" },
-		{ "refine", "prompt_refine:", "Refine", "Instructions" },
-		{ "nudge", "stall_nudge:", "Nudge", "Instructions" },
-		{ "resume", "wait_instruct:", "Instructions", "Instructions" },
+		{ "reject", "approval_reject:", "Rejection Reason", "Reason", true },
+		{ "refine", "prompt_refine:", "Refine", "Instructions", false },
+		{ "nudge", "stall_nudge:", "Nudge", "Instructions", false },
+		{ "resume", "wait_instruct:", "Instructions", "Instructions", false },
 	};
 	const struct modal *m = &MODALS[COUNT(MODALS) - 1];
 	cJSON *modal = object("modal"), *input = object("input"),
@@ -1085,6 +1173,7 @@ cJSON *slack_modal(const char *view, const char *id, const char *preset)
 	(void)cJSON_AddItemToObject(modal, "close", plain("Cancel"));
 	(void)cJSON_AddStringToObject(input, "block_id", "instruction_block");
 	(void)cJSON_AddItemToObject(input, "label", plain(m->label));
+	(void)cJSON_AddBoolToObject(input, "optional", m->optional);
 	(void)cJSON_AddStringToObject(element, "action_id", "instruction_text");
 	(void)cJSON_AddBoolToObject(element, "multiline", 1);
 	(void)cJSON_AddNumberToObject(element, "max_length", INPUT_MAX);

@@ -48,7 +48,10 @@ struct slack_session {
 /* A finished write. files: a JSON array of {"path", "action", "bytes"}. */
 struct slack_write {
 	const char *state, *file_path, *error_code, *error_message, *request_id;
+	const char *ordered_by; /* of an undo: operator.id */
 	bool forced;
+	bool is_undo; /* what was written is taken back */
+	bool undone; /* it was written, and taken back since */
 	const cJSON *files;
 };
 
@@ -96,6 +99,10 @@ void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_s
 /* Our own words: *, _, ~ and backticks format; & < > are escaped here; who is named by us
  * (slack:<team>:<user>) is mentioned, by the name that Slack knows. */
 void slack_say_text(const char *text, struct slack_said *out);
+
+/* Words that were asked back, with buttons. answer: what became of them, which takes the buttons
+ * away; NULL: nothing yet. id: what the buttons carry. */
+void slack_say_asked(const char *text, const char *answer, const char *id, struct slack_said *out);
 
 /* The same without blocks, for when Slack refuses those: how to answer in words, too. */
 void slack_say_plain(const struct request *r, struct slack_said *out);

@@ -1,5 +1,6 @@
 #include "text.h"
 
+#include "clock.h"
 #include "err.h"
 
 #include <stdint.h>
@@ -147,23 +148,95 @@ static const char *person_at(const char *text, size_t *ret_length)
 	return text;
 }
 
-void slack_name_people(struct str *text)
+/* Takes text apart: what replace makes of the names and instants in it; NULL takes it as it is. */
+static void rewrite(struct str *text, size_t (*replace)(struct str *out, const char *at, void *arg),
+                    void *arg)
 {
 	OWNED(str) struct str out = STR_INIT;
 
 	for (const char *at = str_text(text); *at;) {
-		size_t length;
-		const char *user = person_at(at, &length);
+		size_t length = replace(&out, at, arg);
 
-		if (user) {
-			str_addf(&out, "<@%.*s>", (int)(length - (size_t)(user - at)), user);
-			at += length;
-		} else {
-			str_add_char(&out, *at++);
-		}
+		if (length == 0)
+			str_add_char(&out, *at);
+		at += length ? length : 1;
 	}
 	str_reset(text);
 	str_add(text, str_text(&out));
+}
+
+static size_t name_person(struct str *out, const char *at, void *arg)
+{
+	size_t length;
+	const char *user = person_at(at, &length);
+
+	(void)arg;
+	if (!user)
+		return 0;
+	str_addf(out, "<@%.*s>", (int)(length - (size_t)(user - at)), user);
+	return length;
+}
+
+void slack_name_people(struct str *text)
+{
+	rewrite(text, name_person, NULL);
+}
+
+/* The instant at text as unix ms, -1: there is none. */
+static int64_t instant_at(const char *text)
+{
+	static const char FORM[] = "dddd-dd-ddTdd:dd:dd.dddZ";
+	char instant[sizeof(FORM)];
+
+	for (size_t i = 0; i < sizeof(FORM) - 1; i++) {
+		bool digit = text[i] >= '0' && text[i] <= '9';
+
+		if (FORM[i] == 'd' ? !digit : text[i] != FORM[i])
+			return -1;
+	}
+	(void)snprintf(instant, sizeof(instant), "%s", text);
+	return clock_parse(instant);
+}
+
+static size_t show_time(struct str *out, const char *at, void *arg)
+{
+	int64_t ms = instant_at(at);
+
+	(void)arg;
+	if (ms < 0)
+		return 0;
+	str_addf(out, "<!date^%lld^{date_short_pretty} {time}|%.10s %.5s UTC>",
+	         (long long)(ms / 1000), at, at + 11);
+	return INSTANT_BYTES - 1;
+}
+
+void slack_show_times(struct str *text)
+{
+	rewrite(text, show_time, NULL);
+}
+
+static size_t plain_name(struct str *out, const char *at, void *arg)
+{
+	const char *reader = arg;
+	size_t length;
+	const char *user = person_at(at, &length);
+	size_t n = user ? length - (size_t)(user - at) : 0;
+
+	if (user) {
+		bool same = reader && strlen(reader) == n && strncmp(reader, user, n) == 0;
+
+		str_add(out, same ? "you" : "another operator");
+		return length;
+	}
+	if (instant_at(at) < 0)
+		return 0;
+	str_addf(out, "%.5s UTC", at + 11);
+	return INSTANT_BYTES - 1;
+}
+
+void slack_plain_names(struct str *text, const char *reader)
+{
+	rewrite(text, plain_name, (void *)(uintptr_t)reader);
 }
 
 size_t slack_units(const char *text)

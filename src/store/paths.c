@@ -1,5 +1,6 @@
 #include "paths.h"
 
+#include "install_dirs.h"
 #include "io.h"
 #include "sha256.h"
 
@@ -693,10 +694,10 @@ static int find_program(const char *name, const char *installed, struct str *out
 
 int paths_libexec(struct str *out, struct err *e)
 {
-	return find_program("mcp-front", INTERCOM_LIBEXEC_FROM_BIN, out, e);
+	return find_program("mcp-front", LIBEXEC_FROM_BIN, out, e);
 }
 
 int paths_bin(struct str *out, struct err *e)
 {
-	return find_program(PROGRAM, INTERCOM_BIN_FROM_LIBEXEC, out, e);
+	return find_program(PROGRAM, BIN_FROM_LIBEXEC, out, e);
 }

@@ -70,12 +70,23 @@ static void ask(struct relay *r, int number)
 	relay_begin(r, "transmit", arguments);
 }
 
+/* They become so many; it may take longer than 10 seconds as long as they become more. */
 static void waiting_become(int count)
 {
+	static const char WAITING[] = "SELECT count(*) FROM tool_call WHERE state = 'waiting'";
+	enum { STUCK_MS = 10000 };
+	int64_t end = agent_ms() + STUCK_MS;
 	char text[20];
 
 	(void)snprintf(text, sizeof(text), "%d\n", count);
-	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", text);
+	for (int last = 0; last < count && agent_ms() < end; (void)poll(NULL, 0, 10)) {
+		OWNED(char_ptr) char *now = rows(WAITING);
+
+		if (atoi(now) > last)
+			end = agent_ms() + STUCK_MS;
+		last = atoi(now);
+	}
+	expect(WAITING, text);
 }
 
 /* ---- waits ---- */

@@ -141,7 +141,7 @@ START_TEST(an_approval_shows_title_risk_file_diff_and_buttons)
 	holds(json, "\"action_id\":\"approve_reject\"");
 	holds(json, "\"value\":\"0190aaaa-0000-7000-8000-000000000001\"");
 	holds(json, "expires <!date^1767261600^{date_short_pretty} {time}|2026-01-01 10:00 UTC>");
-	holds(json, "session `0190bbbb` · claude · billing");
+	holds(json, "id `0190aaaa-0000` · session `0190bbbb-0000` · claude · billing");
 }
 END_TEST
 
@@ -153,7 +153,8 @@ START_TEST(the_notification_begins_with_the_deed)
 
 	slack_say_ask(&a, &s);
 	ck_assert_str_eq(str_text(&s.text),
-	                 "Approval needed: Fix the tokenizer (src/main.c, +1 −1, low risk)");
+	                 "Approval needed in billing (claude): Fix the tokenizer (src/main.c, +1 "
+	                 "−1, low risk)");
 }
 END_TEST
 
@@ -310,7 +311,7 @@ START_TEST(hostile_questions_stay_within_every_limit)
 }
 END_TEST
 
-START_TEST(after_the_answer_the_buttons_are_one_line_that_names_who_decided_what_and_when)
+START_TEST(after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and_when)
 {
 	OWNED(request) struct request r = a_clearance();
 
@@ -321,8 +322,10 @@ START_TEST(after_the_answer_the_buttons_are_one_line_that_names_who_decided_what
 	set(&r.reason, "no <tests>");
 	OWNED(char_ptr) char *json = asked(&r, NOBODY);
 	lacks(json, "\"type\":\"actions\"");
-	holds(json, "❌ *Rejected* by <@U01OP>, <!date^1767259800^{date_short_pretty} {time}|"
-	            "2026-01-01 09:30 UTC>: no &lt;tests&gt;");
+	holds(json,
+	      "[{\"type\":\"section\",\"text\":{\"type\":\"mrkdwn\",\"text\":\"❌ *Rejected* by "
+	      "<@U01OP>, <!date^1767259800^{date_short_pretty} {time}|2026-01-01 09:30 UTC>: no "
+	      "&lt;tests&gt;\\n🟢 *Approval* · low risk");
 
 	set(&r.state, "approved");
 	set(&r.decision, "approve");
@@ -331,12 +334,27 @@ START_TEST(after_the_answer_the_buttons_are_one_line_that_names_who_decided_what
 	OWNED(char_ptr) char *approved = asked(&r, NOBODY);
 	holds(approved, "✅ *Approved* by ann at the terminal, ");
 	holds(approved, "🟢 *Approval* · low risk");
+	set(&r.instruction, "rename it, too");
+	OWNED(char_ptr) char *noted = asked(&r, NOBODY);
+	holds(noted, ", and told: rename it, too");
+	set(&r.instruction, NULL);
 
 	set(&r.state, "expired");
 	set(&r.decision, "timeout");
 	OWNED(char_ptr) char *expired = asked(&r, NOBODY);
 	holds(expired, "⏰ *Expired*: nobody answered in time, ");
 	lacks(expired, "at the terminal");
+}
+END_TEST
+
+START_TEST(who_was_not_answered_in_time_is_named)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+	slack_say_expired(&r, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "⏰ Nobody answered in time in billing (claude): Fix the tokenizer");
 }
 END_TEST
 
@@ -362,7 +380,7 @@ START_TEST(prompts_and_standbys_have_their_buttons)
 	str_reset(&r.body);
 	str_add(&r.body, "Go <on>?");
 	OWNED(char_ptr) char *prompt = asked(&r, NOBODY);
-	holds(prompt, "*Error Recovery Prompt*");
+	holds(prompt, "⚠️ *Error Recovery Prompt*");
 	holds(prompt, "\"Go <on>?\"");
 	holds(prompt, "elapsed 12 min · 47 actions");
 	holds(prompt, "\"block_id\":\"prompt_0190aaaa");
@@ -391,7 +409,24 @@ START_TEST(a_write_is_told_with_its_files)
 	slack_say_write(&w, &s);
 	OWNED(char_ptr) char *json = said(&s);
 	holds(json, "✅ Changes applied to a&lt;b&gt;.c (1247 bytes written)");
+	lacks(json, "write_undo");
 	slack_said_clear(&s);
+
+	w.request_id = "r-1";
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *undoable = said(&s);
+	holds(undoable, "\"action_id\":\"write_undo\"");
+	holds(undoable, "\"value\":\"r-1\"");
+	slack_said_clear(&s);
+
+	w.undone = true;
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *undone = said(&s);
+	holds(undone, "(undone since)");
+	lacks(undone, "write_undo");
+	slack_said_clear(&s);
+	w.undone = false;
+	w.request_id = NULL;
 
 	w.forced = true;
 	slack_say_write(&w, &s);
@@ -402,10 +437,30 @@ START_TEST(a_write_is_told_with_its_files)
 	w = (struct slack_write){ .state = "refused",
 		                  .file_path = "a.c",
 		                  .error_code = "patch_conflict",
-		                  .error_message = "line 3" };
+		                  .error_message =
+		                      "line 3, 0123456789abcdef0123456789abcdef0123456789abcdef"
+		                      "0123456789abcdef" };
 	slack_say_write(&w, &s);
 	OWNED(char_ptr) char *refused = said(&s);
-	holds(refused, "⚠️ Not written: a.c: line 3");
+	holds(refused, "⚠️ Not written: a.c: line 3, 01234567…\"");
+	slack_said_clear(&s);
+
+	w = (struct slack_write){ .state = "undone",
+		                  .is_undo = true,
+		                  .ordered_by = "slack:T1:U01OP",
+		                  .request_id = "r-1",
+		                  .file_path = "a.c" };
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *back = said(&s);
+	holds(back, "↩️ Undone by <@U01OP>: what was there before is back: a.c");
+	lacks(back, "write_undo");
+	slack_said_clear(&s);
+
+	w.state = "refused";
+	w.error_message = "it was changed since";
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *kept = said(&s);
+	holds(kept, "⚠️ Not undone, as ordered by <@U01OP>: a.c: it was changed since");
 	cJSON_Delete(files);
 }
 END_TEST
@@ -489,7 +544,7 @@ END_TEST
 START_TEST(a_session_says_where_it_works_and_how_it_is)
 {
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
-	struct slack_session session = { .id = "0190bbbb-1",
+	struct slack_session session = { .id = "0190bbbb-0000-1",
 		                         .status = "active",
 		                         .mode = "hybrid",
 		                         .protocol_mode = "mcp",
@@ -501,14 +556,14 @@ START_TEST(a_session_says_where_it_works_and_how_it_is)
 
 	slack_say_session(&session, &s);
 	OWNED(char_ptr) char *json = said(&s);
-	holds(json, "🚀 *Session started* `0190bbbb`");
+	holds(json, "🚀 *Session started* `0190bbbb-0000`");
 	holds(json, "🟢 active · MCP · claude · hybrid mode · /home/op/&lt;billing&gt;");
 	holds(json, "do <this>");
 	slack_said_clear(&s);
 	session.status = "terminated";
 	slack_say_ended(&session, &s);
 	OWNED(char_ptr) char *ended = said(&s);
-	holds(ended, "🏁 *Session ended* `0190bbbb` · terminated · 1 h 2 min");
+	holds(ended, "🏁 *Session ended* `0190bbbb-0000` · terminated · 1 h 2 min");
 }
 END_TEST
 
@@ -519,15 +574,41 @@ START_TEST(a_stall_alert_has_its_buttons)
 	struct slack_stall stall = { .alert_id = "0190cccc",
 		                     .session_id = "0190bbbb",
 		                     .last_tool = "ping",
+		                     .client_name = "claude",
+		                     .workspace_root = "/home/op/billing",
 		                     .idle_seconds = 300 };
 
 	slack_say_stall(&stall, OPERATORS, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "⚠️ Your agent is silent for 5 min in billing (claude)");
 	OWNED(char_ptr) char *json = said(&s);
 	holds(json, "<@U01OP> ⚠️ *Agent stalled*: session `0190bbbb`, idle for 5 min");
 	holds(json, "\"block_id\":\"stall_0190cccc\"");
 	holds(json, "\"action_id\":\"stall_nudge\"");
 	holds(json, "\"action_id\":\"stall_nudge_instruct\"");
 	holds(json, "\"action_id\":\"stall_stop\"");
+}
+END_TEST
+
+START_TEST(what_is_asked_back_has_two_buttons_until_it_is_answered)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+	slack_say_asked("Approve it as it is, and tell the agent: <b>?", NULL, "17", &s);
+	OWNED(char_ptr) char *open = said(&s);
+	holds(open, "tell the agent: &lt;b&gt;?");
+	holds(open, "\"action_id\":\"tell_approve\",\"text\":{\"type\":\"plain_text\",\"text\":"
+	            "\"Approve and tell\"");
+	holds(open, "\"action_id\":\"tell_reject\"");
+	holds(open, "\"value\":\"17\"");
+	slack_said_clear(&s);
+	slack_say_asked("Approve it?",
+	                "already approved by slack:T1:U01OP at "
+	                "2026-01-01T09:30:00.000Z",
+	                "17", &s);
+	OWNED(char_ptr) char *answered = said(&s);
+	holds(answered, "already approved by <@U01OP> at <!date^1767259800^");
+	lacks(answered, "tell_approve");
 }
 END_TEST
 
@@ -552,6 +633,7 @@ START_TEST(a_modal_has_the_ids_that_answers_are_read_by)
 		holds(json, "\"block_id\":\"instruction_block\"");
 		holds(json, "\"action_id\":\"instruction_text\"");
 		holds(json, "\"private_metadata\":\"7\"");
+		holds(json, i == 0 ? "\"optional\":true" : "\"optional\":false");
 		lacks(json, "initial_value");
 		cJSON_Delete(modal);
 	}
@@ -616,8 +698,9 @@ int main(void)
 	tcase_add_test(c, what_replaces_a_whole_file_is_shown_as_the_computed_diff);
 	tcase_add_test(c, hostile_diffs_stand_in_the_message_as_they_are);
 	tcase_add_test(c, hostile_questions_stay_within_every_limit);
-	tcase_add_test(
-	    c, after_the_answer_the_buttons_are_one_line_that_names_who_decided_what_and_when);
+	tcase_add_test(c,
+	               after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and_when);
+	tcase_add_test(c, who_was_not_answered_in_time_is_named);
 	tcase_add_test(c, an_interrupted_question_keeps_its_buttons);
 	tcase_add_test(c, prompts_and_standbys_have_their_buttons);
 	tcase_add_test(c, a_write_is_told_with_its_files);
@@ -628,6 +711,7 @@ int main(void)
 	tcase_add_test(c, an_empty_text_is_said_to_be_one);
 	tcase_add_test(c, a_session_says_where_it_works_and_how_it_is);
 	tcase_add_test(c, a_stall_alert_has_its_buttons);
+	tcase_add_test(c, what_is_asked_back_has_two_buttons_until_it_is_answered);
 	tcase_add_test(c, a_modal_has_the_ids_that_answers_are_read_by);
 	tcase_add_test(c, a_refine_modal_is_filled_in_as_far_as_it_holds);
 	tcase_add_test(c, a_snippet_is_named_after_its_file);

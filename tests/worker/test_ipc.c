@@ -223,7 +223,7 @@ START_TEST(each_answer_is_a_decision_from_the_socket)
 	given_standby();
 	has(says_back("{\"command\":\"resume\"}"), "data.session_id",
 	    value("SELECT id FROM session"));
-	is_refused(says_back("{\"command\":\"resume\"}"), "no agent waits");
+	is_refused(says_back("{\"command\":\"resume\"}"), "nothing waits for `resume`");
 	expect("SELECT verdict, outcome, source, operator_id, coalesce(reason, instruction, '')"
 	       "  FROM decision ORDER BY seq",
 	       "approve|applied|socket|local:tester|\n"
@@ -324,7 +324,8 @@ START_TEST(what_is_said_twice_is_done_once_and_the_second_is_told_how_it_stands)
 	is_refused(order("approve", value(NEWEST), ""), "already approved by local:tester");
 	is_refused(order("reject", value(NEWEST), ""), "already approved by local:tester");
 	expect("SELECT outcome FROM decision ORDER BY seq", "applied\nduplicate\nduplicate\n");
-	is_refused(order("approve", "0190-nothing", ""), "there is no request with this id");
+	is_refused(order("approve", "0190-nothing", ""),
+	           "no question has an id that begins with '0190-nothing'");
 	given_prompt();
 	is_refused(order("approve", value(NEWEST), ""), "a prompt takes: continue");
 	stop_worker(front);
@@ -361,12 +362,12 @@ START_TEST(nonsense_is_answered_and_the_connection_goes_on)
 		{ "{\"command\":7}", "command is missing" },
 		{ "{\"command\":null}", "command is missing" },
 		{ "{\"command\":\"\"}", "unknown command ''" },
-		{ "{\"command\":\"LIST\"}", "there are list, inbox, approve" },
+		{ "{\"command\":\"LIST\"}", "there are approve, reject, continue" },
 		{ "{\"command\":\"drop\\u0000list\"}", "unknown command" },
 		{ "{\"command\":\"approve\"}", "id is missing" },
 		{ "{\"command\":\"approve\",\"id\":7}", "id is missing" },
 		{ "{\"command\":\"approve\",\"id\":[\"x\"]}", "id is missing" },
-		{ "{\"command\":\"approve\",\"id\":\"'; DROP TABLE request; --\"}", "no request" },
+		{ "{\"command\":\"approve\",\"id\":\"'; DROP TABLE request; --\"}", "no question" },
 		{ "{\"command\":\"task\",\"instruction\":\"\"}", "1 to 65536 characters" },
 	};
 	struct caller c;

@@ -31,6 +31,7 @@ void sink_drop(struct sink *s)
 		return;
 	front_count(s->front, &s->unfinished, 0);
 	lines_clear(&s->lines);
+	free(s->told);
 	peer_free(s->peer);
 	free(s);
 }
@@ -43,6 +44,14 @@ bool sink_has_hung_up(const struct sink *s)
 	if (s->gone)
 		return true;
 	return p.fd >= 0 && poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
+void sink_tells(struct sink *s, int64_t call_seq)
+{
+	if (!s->by->looks || call_seq <= 0)
+		return;
+	s->told = xrealloc(s->told, (s->told_count + 1) * sizeof(*s->told));
+	s->told[s->told_count++] = call_seq;
 }
 
 void sink_reply(struct sink *s, const char *rpc_id, const struct str *result)

@@ -1,9 +1,9 @@
 /* slack-listener: hears what the operator does in Slack, over Socket Mode.
  *
- * Reads:  setting, operator, session, request, slack_message, steering
+ * Reads:  setting, operator, session, request, apply, slack_message, steering
  * Writes: slack_envelope, decision, command, steering, slack_outbox and slack_message (what is to
- * be said; slack-poster says it) Outside: apps.connections.open with the app token, one WebSocket
- * to Slack, response_urls
+ *         be said; slack-poster says it)
+ * Outside: apps.connections.open with the app token, one WebSocket to Slack, response_urls
  *
  * Takes $SLACK_APP_TOKEN and $SLACK_API_URL from its environment and wipes them there. One loop:
  * libwebsockets'. Killed at any moment it leaves an envelope stored and acknowledged, stored and

@@ -1,8 +1,11 @@
 /* From rows to messages: what an intent says is read when it is sent, not when it was queued. */
 #include "content.h"
+#include "json.h"
 #include "diff.h"
+#include "json.h"
 #include "poster.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,7 +330,10 @@ static int render_write(struct poster *p, const struct slack_intent *i, struct s
 			.error_code = col_text(s, SLACK_APPLY_READ_ERROR_CODE),
 			.error_message = col_text(s, SLACK_APPLY_READ_ERROR_MESSAGE),
 			.request_id = col_text(s, SLACK_APPLY_READ_ID),
+			.ordered_by = col_text(s, SLACK_APPLY_READ_ORDERED_BY),
 			.forced = col_int(s, SLACK_APPLY_READ_FORCED) != 0,
+			.is_undo = is(col_text(s, SLACK_APPLY_READ_KIND), "undo"),
+			.undone = col_int(s, SLACK_APPLY_READ_UNDONE) != 0,
 			.files = files,
 		};
 
@@ -359,18 +365,20 @@ static int read_call(struct poster *p, int64_t call, struct str *out, struct err
 	return content ? content_get(&p->w.store, content, out, e) : 0;
 }
 
-/* What one broadcast says, behind what is in out already. */
+/* What one broadcast, or one ping, says, behind what is in out already. */
 static int add_broadcast(struct poster *p, int64_t call, struct slack_said *out, struct err *e)
 {
 	OWNED(str) struct str arguments = STR_INIT;
 	OWNED(slack_said) struct slack_said one = SLACK_SAID_INIT;
+	const char *message;
 	cJSON *json;
 
 	if (read_call(p, call, &arguments, e))
 		return -1;
 	json = cJSON_ParseWithLength(str_text(&arguments), arguments.length);
-	slack_say_broadcast(cJSON_GetStringValue(cJSON_GetObjectItem(json, "level")),
-	                    cJSON_GetStringValue(cJSON_GetObjectItem(json, "message")), &one);
+	message = json_text(json, "message");
+	slack_say_broadcast(json_text(json, "level"),
+	                    message ? message : json_text(json, "status_message"), &one);
 	cJSON_Delete(json);
 	str_addf(&out->text, "%s%s", out->text.length ? "\n" : "", str_text(&one.text));
 	while (cJSON_GetArraySize(one.blocks) > 0 && cJSON_GetArraySize(out->blocks) < BLOCKS_MAX)
@@ -404,9 +412,16 @@ static int render_said(struct poster *p, const struct slack_intent *i, struct sl
 static int render_text(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                        struct err *e)
 {
+	OWNED(cJSON_ptr) cJSON *asked = i->detail ? cJSON_Parse(i->detail) : NULL;
+	char id[24];
+
 	(void)p;
 	(void)e;
-	slack_say_text(i->text, out);
+	(void)snprintf(id, sizeof(id), "%lld", (long long)i->message_seq);
+	if (json_text(asked, "words"))
+		slack_say_asked(i->text, json_text(asked, "answer"), id, out);
+	else
+		slack_say_text(i->text, out);
 	return 0;
 }
 

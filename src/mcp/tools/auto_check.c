@@ -134,12 +134,15 @@ const struct tool TOOL_AUTO_CHECK = {
 	         "\"description\":\"terminal_command: the operator is asked if the policy says "
 	         "no\"}},"
 	         "\"required\":[\"tool_name\"]}",
-	.output = "{\"type\":\"object\",\"properties\":{\"auto_approved\":{\"type\":\"boolean\"},"
-	          "\"matched_rule\":{\"type\":[\"string\",\"null\"]},"
-	          "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\",\"timeout\","
-	          "\"pending\",\"error\"],\"description\":\"where the operator was asked\"},"
-	          "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}"
-	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}",
+	.output = TOOL_OUTPUT(
+	    "\"auto_approved\":{\"type\":\"boolean\"},"
+	    "\"matched_rule\":{\"type\":[\"string\",\"null\"]},"
+	    "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\",\"timeout\","
+	    "\"pending\",\"error\"],\"description\":\"where the operator was asked\"},"
+	    "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+	    "\"note\":{\"type\":\"string\",\"description\":\"what the operator says with an "
+	    "approval\"}"
+	    "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}"),
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,

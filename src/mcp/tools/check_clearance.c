@@ -125,8 +125,9 @@ const struct tool TOOL_CHECK_CLEARANCE = {
 	    "The change is one file's, or a unified diff's of many (git style may also rename, "
 	    "copy, delete, change modes); it is written whole or not at all. Do not touch the "
 	    "file yourself: on status 'approved' call check_diff "
-	    "with the request_id and the change is written for you. 'rejected' comes with a "
-	    "reason. On 'pending' or after a timeout of your own, call it again with exactly "
+	    "with the request_id and the change is written for you; a note with it is for "
+	    "what you do next. 'rejected' comes with a reason. On 'pending' or after a timeout of "
+	    "your own, call it again with exactly "
 	    "the "
 	    "same arguments: it goes on waiting for the same question and never asks twice.",
 	.input = "{\"type\":\"object\",\"properties\":{"
@@ -141,11 +142,13 @@ const struct tool TOOL_CHECK_CLEARANCE = {
 	         "\"risk_level\":{\"type\":\"string\",\"enum\":[\"low\",\"high\",\"critical\"],"
 	         "\"default\":\"low\"}},"
 	         "\"required\":[\"title\",\"diff\",\"file_path\"]}",
-	.output = "{\"type\":\"object\",\"properties\":{"
-	          "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\","
-	          "\"timeout\",\"pending\",\"error\"]},"
-	          "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}"
-	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}",
+	.output = TOOL_OUTPUT(
+	    "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\","
+	    "\"timeout\",\"pending\",\"error\"]},"
+	    "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+	    "\"note\":{\"type\":\"string\",\"description\":\"what the operator says with an "
+	    "approval\"}"
+	    "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}"),
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,

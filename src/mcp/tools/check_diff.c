@@ -258,8 +258,7 @@ const struct tool TOOL_CHECK_DIFF = {
 	         "\"force\":{\"type\":\"boolean\",\"default\":false,\"description\":"
 	         "\"overwrite although the file has changed\"}},"
 	         "\"required\":[\"request_id\"]}",
-	.output =
-	    "{\"type\":\"object\",\"properties\":{"
+	.output = TOOL_OUTPUT(
 	    "\"status\":{\"type\":\"string\",\"enum\":[\"applied\",\"pending\",\"error\"]},"
 	    "\"files_written\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
 	    "\"properties\":{"
@@ -270,7 +269,8 @@ const struct tool TOOL_CHECK_DIFF = {
 	    "\"from\":{\"type\":\"string\"},\"to\":{\"type\":\"string\"}},\"required\":["
 	    "\"from\",\"to\"]}},"
 	    "\"warning\":{\"type\":\"string\",\"description\":\"what force "
-	    "overwrote\"}," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}",
+	    "overwrote\"}," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS
+	    "},\"required\":[\"status\"]}"),
 	.destructive = true,
 	.run = run,
 	.result = result,

@@ -154,20 +154,20 @@ const struct tool TOOL_REBOOT = {
 	    "with the same arguments to get their answers.",
 	.input = "{\"type\":\"object\",\"properties\":{\"session_id\":{\"type\":\"string\","
 	         "\"minLength\":1}}}",
-	.output = "{\"type\":\"object\",\"properties\":{"
-	          "\"status\":{\"type\":\"string\",\"enum\":[\"clean\",\"recovered\",\"error\"]},"
-	          "\"session_id\":{\"type\":\"string\"},"
-	          "\"pending_requests\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-	          "\"properties\":{"
-	          "\"request_id\":{\"type\":\"string\"},"
-	          "\"type\":{\"type\":\"string\",\"enum\":[\"approval\",\"prompt\",\"standby\","
-	          "\"permission\"]},"
-	          "\"title\":{\"type\":\"string\"},\"created_at\":{\"type\":\"string\"}}}},"
-	          "\"last_checkpoint\":{\"type\":\"object\"},"
-	          "\"progress_snapshot\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"
-	          "\"pending_tasks\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},"
-	          "\"description\":\"what the operator left for you to do; told once\"}"
-	          "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}",
+	.output = TOOL_OUTPUT(
+	    "\"status\":{\"type\":\"string\",\"enum\":[\"clean\",\"recovered\",\"error\"]},"
+	    "\"session_id\":{\"type\":\"string\"},"
+	    "\"pending_requests\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+	    "\"properties\":{"
+	    "\"request_id\":{\"type\":\"string\"},"
+	    "\"type\":{\"type\":\"string\",\"enum\":[\"approval\",\"prompt\",\"standby\","
+	    "\"permission\"]},"
+	    "\"title\":{\"type\":\"string\"},\"created_at\":{\"type\":\"string\"}}}},"
+	    "\"last_checkpoint\":{\"type\":\"object\"},"
+	    "\"progress_snapshot\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"
+	    "\"pending_tasks\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},"
+	    "\"description\":\"what the operator left for you to do; told once\"}"
+	    "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}"),
 	.read_only = true,
 	.idempotent = true,
 	.run = run,
