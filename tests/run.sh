@@ -53,6 +53,8 @@ where() {
 report() {
   printf '\n=== What ran where\n'
   where
+  # Single tests for which something is missing here; the rest of their program ran.
+  grep -h '^skipped: ' build/*/Testing/Temporary/LastTest.log 2>/dev/null | sort -u
   printf '%s%d passed, %d failed, %d skipped in %d s\n' "$table" "$passed" "$failed" "$skipped" \
     "$(($(date +%s) - began))"
 }

@@ -160,11 +160,18 @@ int job_put_back(struct job *j, struct err *e)
 	return commit_settle(j, job_fenced(j, SQL_APPLY_PUT_BACK), "queued", e);
 }
 
-/* Nothing is in place: what was staged and made for it goes. */
 void job_undo(struct job *j)
 {
+	bool removed = false;
+
 	for (size_t i = j->count; i-- > 0;)
-		file_change_undo(j->root_fd, &j->changes[i]);
+		removed |= file_change_undo(j->root_fd, &j->changes[i]);
+	for (size_t i = 0; i < j->count && removed; i++) {
+		struct refusal why;
+
+		if (j->changes[i].dir_fd >= 0)
+			(void)file_change_sync(&j->changes[i], &why);
+	}
 }
 
 bool job_may_try_again(const struct job *j)

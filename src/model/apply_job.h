@@ -44,7 +44,8 @@ struct file_change *job_add_change(struct job *j);
 /* Runs a statement on all rows of the job's changes; rolls back on failure. 0 or -1. */
 int job_run_on_changes(struct job *j, enum sql which, struct err *e);
 
-/* Nothing is in place: what was staged and made for it goes. */
+/* Nothing is in place: what was staged and made for it goes, for good: once the job is settled,
+ * nobody tidies up after a power cut. */
 void job_undo(struct job *j);
 
 /* A statement of which the parameters :seq and :claim are bound. */

@@ -188,36 +188,6 @@ struct sha256 request_shown_digest(const struct request *r)
 	return shown_digest(&s);
 }
 
-int request_find(struct store *st, const char *text, int64_t *ret_seq, struct err *e)
-{
-	char end[ID_BYTES];
-	size_t n = strlen(text);
-	stmt *s;
-	int got, rows = 0;
-
-	if (n < 4 || n >= ID_BYTES)
-		return n < 4 ? err_set(e, ERR_INPUT,
-		                       "'%s' is too short for an id; give 4 characters at least",
-		                       text)
-		             : 0;
-	memcpy(end, text, n + 1);
-	end[n - 1]++;
-	s = store_stmt(st, SQL_REQUEST_BY_PREFIX);
-	bind_text(s, ":start", text);
-	bind_text(s, ":end", end);
-	while ((got = stmt_row(s, e)) > 0) {
-		*ret_seq = col_int(s, REQUEST_BY_PREFIX_SEQ);
-		rows++;
-	}
-	stmt_reset(s);
-	if (got < 0)
-		return -1;
-	if (rows > 1)
-		return err_set(e, ERR_INPUT,
-		               "'%s' is the beginning of several ids; give more of it", text);
-	return rows;
-}
-
 /* ---- asking ---- */
 
 struct found {

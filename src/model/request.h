@@ -40,10 +40,6 @@ void request_add_name(struct str *out, const struct request *r);
 /* The digest of a clearance, anew from what stands in r. */
 struct sha256 request_shown_digest(const struct request *r);
 
-/* The request whose id is or begins with text (4 characters at least, unless it is whole).
- * 1 found, 0 none, -1 error; more than one is an error that says so. */
-int request_find(struct store *st, const char *text, int64_t *ret_seq, struct err *e);
-
 /* What is to be asked. Texts are borrowed. */
 struct question {
 	const char *kind, *digest, *title, *description;

@@ -81,22 +81,27 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 	return certain ? no_such_id(d, id, e) : TARGET_NOTHING;
 }
 
-/* Nothing waits: what it would have been about, in a thread. */
+/* Nothing waits for it: in a thread, what it would have been about, and what waits there instead.
+ */
 static int nothing_waits(struct desk *d, bool words, struct err *e)
 {
-	const char *word = d->w->verb->word;
-	const char *hint = words ? ". To tell the agent something: `steer <text>`" : "";
-	OWNED(found) struct found last = FOUND_INIT;
 	int64_t session = d->who->place.session_seq;
-	int got = session ? find_last_question(d->st, session, d->w->verb, &last, e) : 0;
+	OWNED(found) struct found last = FOUND_INIT;
+	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str hint = STR_INIT;
+	bool stands_by;
 
-	if (got < 0)
+	if (session && (find_last_question(d->st, session, d->w->verb, &last, e) < 0 ||
+	                operator_hint(d->st, session, &hint, &stands_by, e) < 0))
 		return TARGET_FAILED;
+	str_addf(&text, "nothing waits for `%s`", d->w->verb->word);
 	if (last.story.length)
-		(void)desk_tell(d, SAID_UNCLEAR, "nothing waits for `%s`: %s %s%s", word,
-		                str_text(&last.name), str_text(&last.story), hint);
-	else
-		(void)desk_tell(d, SAID_UNCLEAR, "nothing waits for `%s`%s", word, hint);
+		str_addf(&text, ": %s %s", str_text(&last.name), str_text(&last.story));
+	if (hint.length)
+		str_addf(&text, ". What waits here takes %s", str_text(&hint));
+	if (words)
+		str_add(&text, ". To tell the agent something: `steer <text>`");
+	(void)desk_tell(d, SAID_UNCLEAR, "%s", str_text(&text));
 	return TARGET_TOLD;
 }
 

@@ -19,6 +19,15 @@ int desk_refuse(struct desk *d, const struct err *why);
 /* A member of the answer's JSON, which is made if there is none. NULL becomes null. */
 void desk_add(struct desk *d, const char *name, const char *text);
 
+/* The kinds of what waits in a session. */
+struct waiting {
+	int clearances, prompts, standbys;
+	char standby[ID_BYTES]; /* the first */
+};
+
+/* How many wait, -1 on error. */
+int desk_look(struct store *st, int64_t session_seq, struct waiting *w, struct err *e);
+
 int desk_decide(struct desk *d, struct err *e); /* VERB_DECISION */
 int desk_command(struct desk *d, struct err *e); /* VERB_COMMAND */
 int desk_steer(struct desk *d, struct err *e); /* VERB_STEERING */

@@ -67,22 +67,32 @@ static void add_line(struct found *f, const char *name, const char *client, cons
 
 /* The columns that all statements about questions share. */
 struct columns {
-	int id, kind, title, file_path, session_id, root, client, verdict, listening; /* -1: none */
+	int seq, id, kind, title, file_path, session_id, root, client, verdict,
+	    listening; /* -1: none */
 };
 
-static const struct columns OPEN = {
-	OPERATOR_QUESTIONS_ID,          OPERATOR_QUESTIONS_KIND,
-	OPERATOR_QUESTIONS_TITLE,       OPERATOR_QUESTIONS_FILE_PATH,
-	OPERATOR_QUESTIONS_SESSION_ID,  OPERATOR_QUESTIONS_WORKSPACE_ROOT,
-	OPERATOR_QUESTIONS_CLIENT_NAME, OPERATOR_QUESTIONS_VERDICT,
-	OPERATOR_QUESTIONS_LISTENING
-};
-static const struct columns ANY = { OPERATOR_QUESTION_ID,          OPERATOR_QUESTION_KIND,
-	                            OPERATOR_QUESTION_TITLE,       OPERATOR_QUESTION_FILE_PATH,
-	                            OPERATOR_QUESTION_SESSION_ID,  OPERATOR_QUESTION_WORKSPACE_ROOT,
-	                            OPERATOR_QUESTION_CLIENT_NAME, OPERATOR_QUESTION_VERDICT,
+static const struct columns OPEN = { OPERATOR_QUESTIONS_SEQ,
+	                             OPERATOR_QUESTIONS_ID,
+	                             OPERATOR_QUESTIONS_KIND,
+	                             OPERATOR_QUESTIONS_TITLE,
+	                             OPERATOR_QUESTIONS_FILE_PATH,
+	                             OPERATOR_QUESTIONS_SESSION_ID,
+	                             OPERATOR_QUESTIONS_WORKSPACE_ROOT,
+	                             OPERATOR_QUESTIONS_CLIENT_NAME,
+	                             OPERATOR_QUESTIONS_VERDICT,
+	                             OPERATOR_QUESTIONS_LISTENING };
+static const struct columns ANY = { OPERATOR_QUESTION_SEQ,
+	                            OPERATOR_QUESTION_ID,
+	                            OPERATOR_QUESTION_KIND,
+	                            OPERATOR_QUESTION_TITLE,
+	                            OPERATOR_QUESTION_FILE_PATH,
+	                            OPERATOR_QUESTION_SESSION_ID,
+	                            OPERATOR_QUESTION_WORKSPACE_ROOT,
+	                            OPERATOR_QUESTION_CLIENT_NAME,
+	                            OPERATOR_QUESTION_VERDICT,
 	                            OPERATOR_QUESTION_LISTENING };
-static const struct columns WRITTEN = { OPERATOR_WRITES_ID,
+static const struct columns WRITTEN = { OPERATOR_WRITES_SEQ,
+	                                OPERATOR_WRITES_ID,
 	                                OPERATOR_WRITES_KIND,
 	                                OPERATOR_WRITES_TITLE,
 	                                OPERATOR_WRITES_FILE_PATH,
@@ -113,6 +123,7 @@ static void take_question(struct found *f, stmt *s, const struct columns *c)
 	add_name(&line, s, c, TELL_APART);
 	if (f->count++ == 0) {
 		set(f->id, sizeof(f->id), col_text(s, c->id));
+		f->seq = col_int(s, c->seq);
 		set(f->kind, sizeof(f->kind), col_text(s, c->kind));
 		set(f->session_id, sizeof(f->session_id), col_text(s, c->session_id));
 		if (c->verdict >= 0)

@@ -25,6 +25,7 @@ struct place {
 /* What was found: how many, the first in full, the first few as lines. */
 struct found {
 	int count;
+	int64_t seq;
 	char id[ID_BYTES], session_id[ID_BYTES], verdict[16], kind[16], status[16];
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */

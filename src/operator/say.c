@@ -26,54 +26,6 @@ int operator_say(struct store *st, const struct speaker *who, const struct words
 
 /* ---- free text ---- */
 
-/* The kinds of what waits in a session. */
-struct waiting {
-	int clearances, prompts, standbys;
-	char standby[ID_BYTES]; /* the first */
-};
-
-/* How many wait, -1 on error. */
-static int look(struct store *st, int64_t session_seq, struct waiting *w, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_REQUEST_OPEN_OF_SESSION);
-	int got;
-
-	bind_int(s, ":session", session_seq);
-	while ((got = stmt_row(s, e)) > 0) {
-		const char *kind = col_text(s, REQUEST_OPEN_OF_SESSION_KIND);
-
-		if (strcmp(kind, "prompt") == 0)
-			w->prompts++;
-		else if (strcmp(kind, "standby") != 0)
-			w->clearances++;
-		else if (w->standbys++ == 0)
-			(void)snprintf(w->standby, ID_BYTES, "%s",
-			               col_text(s, REQUEST_OPEN_OF_SESSION_ID));
-	}
-	stmt_reset(s);
-	return got < 0 ? -1 : w->clearances + w->prompts + w->standbys;
-}
-
-int operator_hint(struct store *st, int64_t session_seq, struct str *out, bool *ret_stands_by,
-                  struct err *e)
-{
-	struct waiting w = { .clearances = 0 };
-	int count = look(st, session_seq, &w, e);
-
-	*ret_stands_by = count == 1 && w.standbys == 1;
-	if (count <= 0)
-		return count;
-	if (w.clearances)
-		str_add(out, "`approve`, `reject [why]`, `file`");
-	if (w.prompts)
-		str_addf(out, "%s`continue`, `refine <text>`", out->length ? ", " : "");
-	if (w.standbys)
-		str_addf(out, "%s`resume [text]`", out->length ? ", " : "");
-	if (w.prompts || w.standbys)
-		str_add(out, ", `stop [why]`");
-	return count;
-}
-
 static int64_t session_seq(struct store *st, const char *id, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_OPERATOR_SESSION);
@@ -98,7 +50,7 @@ int operator_tell(struct store *st, const struct speaker *who, const char *text,
 		           : desk_tell(&d, SAID_UNCLEAR, "no session is live in this channel");
 	(void)snprintf(out->session_id, ID_BYTES, "%s", f.session_id);
 	seq = session_seq(st, f.session_id, e);
-	if (seq < 0 || look(st, seq, &w, e) < 0)
+	if (seq < 0 || desk_look(st, seq, &w, e) < 0)
 		return -1;
 	if (w.standbys == 1 && !w.clearances && !w.prompts) {
 		const struct words resume = { .verb = verb_find("resume"),

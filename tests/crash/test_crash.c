@@ -215,16 +215,6 @@ END_TEST
 
 /* ---- disks ---- */
 
-/* Mounts of our own, gone with this process. False: we may not, and the test says nothing. */
-static bool may_mount(void)
-{
-	if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
-		return true;
-	(void)fprintf(stderr, "skipped: it needs root and mount namespaces\n");
-	return false;
-}
-
 START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 {
 	OWNED(char_ptr) char *first = proposal("f", "hello\n");
@@ -239,8 +229,7 @@ START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 	OWNED(char_ptr) char *arguments = NULL;
 	struct agent a;
 
-	if (!may_mount())
-		return;
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
 	fresh_store();
 	(void)snprintf(disk, sizeof(disk), "%.280s-disk", test_run());
 	(void)snprintf(database, sizeof(database), "%s/intercom.db", disk);
@@ -288,8 +277,7 @@ static void cannot_start(int status, const char *part)
 
 START_TEST(a_read_only_database_is_named)
 {
-	if (!may_mount())
-		return;
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
 	site = given_site();
 	ck_assert_int_eq(mount(test_db(), test_db(), NULL, MS_BIND, NULL), 0);
 	ck_assert_int_eq(mount(NULL, test_db(), NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);

@@ -200,6 +200,19 @@ START_TEST(a_git_header_that_names_another_file_is_refused)
 }
 END_TEST
 
+START_TEST(a_git_header_of_a_move_has_both_of_its_names)
+{
+	expect_refused("a\n",
+	               "diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ /dev/null\n"
+	               "@@ -1 +0,0 @@\n-b\n",
+	               "invalid diff: line 8: the git header contradicts itself");
+	expect_refused("a\n",
+	               "diff --git a/x b/y\ncopy from x\ncopy to y\n--- /dev/null\n+++ b/y\n"
+	               "@@ -0,0 +1 @@\n+b\n",
+	               "invalid diff: line 8: the git header contradicts itself");
+}
+END_TEST
+
 START_TEST(wrong_counts_name_the_hunk_and_what_it_really_has)
 {
 	expect_refused("a\nb\n", HEAD "@@ -1,3 +1,3 @@\n a\n-b\n+c\n",
@@ -848,6 +861,7 @@ static void add_reading(Suite *suite)
 	tcase_add_test(reading, prefixes_are_taken_off_only_when_they_are_prefixes);
 	tcase_add_test(reading, a_diff_that_cannot_be_taken_says_why);
 	tcase_add_test(reading, a_git_header_that_names_another_file_is_refused);
+	tcase_add_test(reading, a_git_header_of_a_move_has_both_of_its_names);
 	tcase_add_test(reading, wrong_counts_name_the_hunk_and_what_it_really_has);
 	suite_add_tcase(suite, reading);
 }

@@ -1,5 +1,6 @@
 /* slack_text and slack_blocks: what messages look like, without a process and without rows. */
 #include "slack_limits.h"
+#include "suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -681,8 +682,6 @@ int main(void)
 {
 	Suite *s = suite_create("slack_blocks");
 	TCase *c = tcase_create("slack_blocks");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(c, only_three_characters_are_escaped_and_only_once);
 	tcase_add_test(c, a_cut_hurts_no_character_no_entity_and_no_accent);
@@ -717,9 +716,5 @@ int main(void)
 	tcase_add_test(c, a_snippet_is_named_after_its_file);
 	tcase_add_test(c, the_last_resort_says_what_to_type);
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "jsonrpc.h"
+#include "suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -505,8 +506,6 @@ int main(void)
 {
 	Suite *s = suite_create("slack_payload");
 	TCase *c = tcase_create("slack_payload");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_test(c, a_hello_says_how_many_connections_there_are);
 	tcase_add_test(c, a_disconnect_has_its_reason);
@@ -530,8 +529,5 @@ int main(void)
 	tcase_add_test(c, markup_is_undone);
 	tcase_add_test(c, secrets_do_not_stay);
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -93,13 +93,17 @@ static void read_file(const char *name, struct str *into)
 	(void)fclose(f);
 }
 
-/* Runs a shell command; "ctl" in it is the program, and $DB is --db with the database. */
+/* Runs a shell command; "ctl" in it is the program, $DB is --db with the database, and "await FILE
+ * TEXT" waits until the text is in that file of $HOME. */
 static void shell(const char *command)
 {
 	OWNED(str) struct str line = STR_INIT;
 
-	str_addf(&line, "ctl() { '%s' \"$@\"; }; DB='--db %s'; { %s\n} >%s/out 2>%s/err", binary,
-	         database, command, home, home);
+	str_addf(&line,
+	         "ctl() { '%s' \"$@\"; }; DB='--db %s';"
+	         " await() { until grep -qs \"$2\" \"$HOME/$1\"; do sleep 0.02; done; };"
+	         " { %s\n} >%s/out 2>%s/err",
+	         binary, database, command, home, home);
 	status = WEXITSTATUS(system(line.bytes)); /* NOLINT(cert-env33-c) */
 	read_file("out", &out);
 	read_file("err", &err_out);
@@ -315,6 +319,18 @@ START_TEST(approve_answers_what_was_shown)
 	ctl("approve " CHANGE_2 " --text");
 	done("Approved 01922222-0000: A new file (b.c)\n"
 	     "Nobody listens at the moment; the agent gets it when it is back.\n");
+}
+END_TEST
+
+START_TEST(an_approval_may_have_a_note)
+{
+	given_questions();
+	ctl("approve " CHANGE " --note 'rename it next' --text");
+	done("Approved 01911111-0000: Add a line (a.c), and told the agent\n"
+	     "Nobody listens at the moment; the agent gets it when it is back.\n");
+	expect("SELECT state, instruction FROM request WHERE seq = 1", "approved|rename it next\n");
+	expect("SELECT kind, text, outcome, source FROM steering",
+	       "steer|rename it next|accepted|ctl\n");
 }
 END_TEST
 
@@ -849,7 +865,7 @@ END_TEST
 START_TEST(a_line_in_a_pipe_waits_for_its_question)
 {
 	given_sessions();
-	shell("echo y | ctl $DB watch >$HOME/watched & sleep 0.3\n"
+	shell("echo y | ctl $DB watch >$HOME/watched & await watched 'nothing waits'\n"
 	      "sqlite3 " /* hands in the shell ring no bell */
 	      "$HOME/state/intercom.db \"INSERT INTO request (id, session_seq, kind, state, digest,"
 	      " title, body, file_path, risk_level, original_hash, created_at, updated_at) VALUES"
@@ -864,12 +880,14 @@ END_TEST
 START_TEST(watch_wakes_by_its_bell)
 {
 	given_questions();
-	/* the answers come 0.1 s apart: looking each second would miss that they were two */
-	shell("(sleep 0.5; ctl $DB reject " CHANGE " >&2; sleep 0.2; ctl $DB reject " CHANGE_2
-	      " >&2; sleep 0.2) | ctl $DB watch --json 2>/dev/null");
+	/* Each second it would look anyway. Of two times the quicker counts: the machine may be
+	 * busy. */
+	shell("gone() { ctl $DB reject $1 >&2; from=$(date +%s%3N); await watched \"gone.*$1\";"
+	      " echo $(($(date +%s%3N) - from)) >>$HOME/took; }\n"
+	      "(await watched question.*" CHANGE "; gone " CHANGE "; gone " CHANGE_2 ") |"
+	      " ctl $DB watch --json >$HOME/watched 2>/dev/null && sort -n $HOME/took");
 	ck_assert_int_eq(status, 0);
-	says("{\"gone\":{\"id\":\"" CHANGE "\"");
-	says("{\"gone\":{\"id\":\"" CHANGE_2 "\"");
+	ck_assert_msg(strtol(str_text(&out), NULL, 10) < 500, "%s ms", str_text(&out));
 }
 END_TEST
 
@@ -916,11 +934,12 @@ END_TEST
 START_TEST(log_follows)
 {
 	given_questions();
-	shell("timeout 2 " /* not the function: timeout runs programs */
-	      "\"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log --follow -n 0 --text & sleep 0.5;"
-	      "ctl $DB approve " CHANGE " >/dev/null; wait");
+	shell("\"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log --follow -n 1 --text >$HOME/log &"
+	      " await log asked; ctl $DB approve " CHANGE " >/dev/null; await log approved;"
+	      " kill $!; cat $HOME/log");
+	says("request.asked        Ready\n");
 	says("request.approved     Add a line (a.c), local:tester\n");
-	says_not("request.asked");
+	says_not("Go on?");
 	shell(
 	    "timeout 20 \"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log -f -n 3 --text | head -n 1");
 	says("request.asked        "); /* and ends, because nobody reads any more */
@@ -1103,6 +1122,7 @@ int main(void)
 		                       short_ids_are_as_long_as_they_must_be };
 	const TTest *const answers[] = {
 		approve_answers_what_was_shown,
+		an_approval_may_have_a_note,
 		reject_has_a_reason,
 		a_second_answer_fails_and_says_who_was_first,
 		prompts_take_continue_refine_and_stop,

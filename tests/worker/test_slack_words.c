@@ -244,6 +244,7 @@ START_TEST(a_rejection_after_the_approval_is_told_how_it_stands)
 	in_thread("approve");
 	in_thread("reject sorry, wrong button");
 	replies("was approved by slack:T01TEAM:U01OP at ");
+	replies(". To tell the agent something: `steer <text>`");
 	replies("is not written yet");
 	expect("SELECT count(*) FROM steering", "0\n");
 	expect("SELECT count(*) FROM decision", "1\n");
@@ -512,6 +513,7 @@ START_TEST(hints_name_only_what_fits)
 	replies("It takes `continue`, `refine <text>`, `stop [why]`.");
 	in_thread("approve");
 	replies("nothing waits for `approve`: 01911111-0000: Change a.c (a.c) was approved");
+	replies(". What waits here takes `continue`, `refine <text>`, `stop [why]`");
 	a_standby();
 	in_thread("hm");
 	replies("It takes `continue`, `refine <text>`, `resume [text]`, `stop [why]`.");

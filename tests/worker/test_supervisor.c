@@ -33,6 +33,7 @@ enum {
 };
 
 static char dir[PATH_BYTES]; /* of this test */
+static const char *runtime; /* $XDG_RUNTIME_DIR of the next start */
 static const char *bin; /* the folder of the binaries */
 static const char *database; /* of the next start; NULL: what the config says */
 static uid_t as_uid; /* of the next start; 0: ours */
@@ -95,7 +96,7 @@ static void setup(void)
 	(void)snprintf(dir, sizeof(dir), "%.500s", test_db());
 	slash = strrchr(dir, '/');
 	*slash = '\0';
-	ck_assert_int_eq(mkdir(in("runtime"), 0700), 0);
+	runtime = short_scratch();
 	ck_assert_int_eq(mkdir(in("home"), 0700), 0);
 	ck_assert_int_eq(mkdir(in("workspace"), 0700), 0);
 	bin = getenv("INTERCOM_BUILD");
@@ -119,7 +120,7 @@ static void exec_it(const char *const *arguments, int out, const char *log)
 	while (*arguments)
 		argv[n++] = *arguments++;
 	(void)setenv("HOME", in("home"), 1);
-	(void)setenv("XDG_RUNTIME_DIR", in("runtime"), 1);
+	(void)setenv("XDG_RUNTIME_DIR", runtime, 1);
 	(void)unsetenv("XDG_STATE_HOME");
 	(void)unsetenv("XDG_CONFIG_HOME");
 	(void)unsetenv("INTERCOM_CONFIG");
@@ -522,17 +523,14 @@ END_TEST
 
 START_TEST(a_directory_that_cannot_be_written_is_named)
 {
-	enum { NOBODY = 65534 };
-
-	if (geteuid() != 0)
-		return;
+	SKIP_UNLESS(geteuid() == 0, "root");
 	own_folder(); /* the one of the build may be below a folder closed to others */
-	as_uid = NOBODY;
+	as_uid = NOBODY_ID;
 	ck_assert_int_eq(chmod(dir, 0755), 0);
 	ck_assert_int_eq(chmod(in("config.toml"), 0644), 0);
 	ck_assert_int_eq(chmod(in("workspace"), 0755), 0);
 	ck_assert_int_eq(mkdir(in("closed"), 0755), 0);
-	ck_assert_int_eq(chown(in("runtime"), NOBODY, NOBODY), 0);
+	ck_assert_int_eq(chown(runtime, NOBODY_ID, NOBODY_ID), 0);
 	write_file(in("log"), "", 0666);
 	database = in("closed/x.db");
 	start();
@@ -602,7 +600,7 @@ START_TEST(workers_inherit_only_the_standard_files)
 {
 	int extra =
 	    open("/dev/null", O_RDONLY); /* NOLINT(android-cloexec-open): that is the point */
-	char command[200];
+	char command[PATH_BYTES];
 
 	own_folder();
 	replace("retention", "#!/bin/sh\nls -l /proc/self/fd/ >\"$HOME/fds\"\nexit 75\n");
@@ -723,7 +721,7 @@ START_TEST(a_worker_that_cannot_work_any_more_stops_the_system_with_78)
 	(void)kill(pid_of("retention"), SIGKILL);
 	ends_with(78, "retention cannot work (exit 78");
 	expect("SELECT DISTINCT state FROM request", "interrupted\n");
-	ck_assert_int_eq(access(in("runtime/agent-intercom/agent-intercom/stopped"), F_OK), -1);
+	ck_assert_int_eq(access(below(runtime, "agent-intercom/agent-intercom/stopped"), F_OK), -1);
 }
 END_TEST
 
@@ -834,10 +832,10 @@ START_TEST(a_stop_interrupts_what_waits_and_keeps_its_time)
 	expect("SELECT status, connectivity_status FROM session", "interrupted|offline\n");
 	expect("SELECT DISTINCT state FROM worker", "stopped\n");
 	log_has("stopping: 1 session(s), 1 approval(s), 1 prompt(s), 1 standby(s) interrupted");
-	ck_assert_int_eq(access(in("runtime/agent-intercom/agent-intercom/stopped"), F_OK), 0);
+	ck_assert_int_eq(access(below(runtime, "agent-intercom/agent-intercom/stopped"), F_OK), 0);
 
 	start_ready();
-	ck_assert_int_eq(access(in("runtime/agent-intercom/agent-intercom/stopped"), F_OK), -1);
+	ck_assert_int_eq(access(below(runtime, "agent-intercom/agent-intercom/stopped"), F_OK), -1);
 	stop();
 }
 END_TEST
