@@ -330,6 +330,8 @@ static int open_store(struct ctl *c, struct err *e)
 		return -1;
 	if (access(c->paths.database, F_OK) != 0)
 		return no_database(c->paths.database, e);
+	if (paths_check_one_name(c->paths.database, e))
+		return -1;
 	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or cleared */
 	return store_open(&c->store, c->paths.database, run, e);
 }
