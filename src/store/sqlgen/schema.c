@@ -167,7 +167,7 @@ static void read_columns(sqlite3 *db, struct table *t)
 		c->standard = standard ? xstrdup(standard) : NULL;
 		c->is_key = sqlite3_column_int(s, 4) != 0;
 		if (c->is_key && strcmp(c->type, "INTEGER") == 0 && !c->not_null)
-			(void)snprintf(t->key, sizeof(t->key), "%s", c->name);
+			(void)snprintf(t->key, sizeof(t->key), "%s", sqlite3_column_text(s, 0));
 	}
 	(void)sqlite3_finalize(s);
 }
