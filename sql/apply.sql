@@ -25,6 +25,15 @@ SELECT seq, path, action, other_path, hash_before, hash_after, bytes, mode_befor
        made_from, before_seq, state
   FROM file_change WHERE apply_seq = :apply AND state = 'done' ORDER BY seq;
 
+-- name: file_change_overwritten
+-- What a forced write took the place of: files that were not as they had been shown.
+SELECT c.path, i.size
+  FROM file_change AS c JOIN apply AS a ON a.seq = c.apply_seq
+  JOIN request_file AS f ON f.request_seq = a.request_seq AND f.target = c.path
+  LEFT JOIN content AS i ON i.seq = c.before_seq
+ WHERE c.apply_seq = :apply AND c.state = 'done' AND c.hash_before <> f.original_hash
+ ORDER BY c.seq;
+
 -- name: file_change_delete
 -- Retention. :sessions: a JSON list of seq, of those that are purged together; so for all below.
 DELETE FROM file_change WHERE seq IN (

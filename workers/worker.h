@@ -24,6 +24,7 @@ struct worker {
 	char host[MACHINE_BYTES];
 	const char *db_path;
 	const char *run_dir;
+	char *moved_to; /* what run_dir points to once it has vanished */
 	int run_fd;
 	int lock_fd;
 	int signal_fd; /* SIGTERM and SIGINT arrive here */
@@ -45,6 +46,11 @@ struct worker {
  * its row. purpose: one line for --help. */
 int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
                 struct err *e);
+
+/* Whether the run directory has vanished (logind removes $XDG_RUNTIME_DIR) and agent-intercom has
+ * made another: then lock and bell are there now, bell.fd and run_fd are new, and whoever waits for
+ * the old ones must take them over. A look costs two stat(2). */
+bool worker_move(struct worker *w);
 
 /* Says in its row that it serves. detail: what an operator wants to know, or NULL. */
 int worker_ready(struct worker *w, const char *detail, struct err *e);

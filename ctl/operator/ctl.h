@@ -24,6 +24,7 @@ struct ctl {
 	const char *session, *reason, *note;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
+	bool sent; /* show what the agent sent, not what it makes of the files */
 	bool json; /* print JSON, else text for a person */
 	bool json_asked; /* by --json, not because of a pipe */
 	bool text_asked; /* by --text */
@@ -41,7 +42,8 @@ enum ctl_option {
 	TAKES_REASON = 2,
 	TAKES_COUNT = 4,
 	TAKES_FOLLOW = 8,
-	TAKES_NOTE = 16
+	TAKES_NOTE = 16,
+	TAKES_SENT = 32,
 };
 
 struct command_spec {

@@ -140,6 +140,13 @@ CREATE TRIGGER request_file_is_fixed BEFORE UPDATE ON request_file BEGIN
   SELECT RAISE(ABORT, 'request_file: fixed: what was asked does not change');
 END;
 
+-- What may not fit a message in Slack whole: the rest of it stands in a file. slack-poster, which
+-- sees it, decides.
+CREATE VIEW request_long AS
+SELECT seq FROM request
+ WHERE kind = 'clearance' OR body_seq IS NOT NULL OR length(body) > 250
+    OR length(body) - length(replace(body, char(10), '')) > 19;
+
 -- What waits for me.
 CREATE VIEW inbox AS
 SELECT r.id, r.kind, r.title, r.file_path, r.risk_level,

@@ -75,6 +75,7 @@ CREATE TABLE command (
   verb        ANY,
   session_id  ANY,
   argument    ANY,
+
   operator_id ANY,
   source      ANY DEFAULT 'sql',
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),

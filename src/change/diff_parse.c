@@ -448,6 +448,9 @@ static int read_hunk_line(const struct parser *p, struct span line, struct diff_
 	if ((h->old_start == 0 && h->old_count > 0) || (h->new_start == 0 && h->new_count > 0))
 		return fail(p, p->line, "line 0 in a hunk header, lines count from 1");
 	h->at = p->line;
+	(void)take(&at, end, " ");
+	h->section = at;
+	h->section_length = (size_t)(end - at);
 	return 0;
 }
 

@@ -58,7 +58,7 @@ struct call {
 	bool elicits; /* its client may show the question to its user, and call again */
 	const cJSON *responses; /* what its client's user said, by request id; borrowed, or NULL */
 	struct sha256 digest; /* of the question: tool, arguments, files as they are */
-	struct str effect; /* check_clearance: what full content changes, as a diff */
+	struct str effect; /* check_clearance: what it makes of the files, as we compute it */
 	struct plan plan; /* check_clearance: every path, as it is now */
 	struct touched *files; /* its paths; what they point to is the plan's */
 	struct str named_path; /* auto_check: the file that it names, relative to the workspace */

@@ -1,7 +1,6 @@
 #include "blocks.h"
 
 #include "clock.h"
-#include "diff.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -17,12 +16,9 @@ enum {
 	SLICE_MIN = 300, /* bytes, that always fit */
 	FALLBACK_MAX = 3000,
 	PLAIN_MAX = 2000, /* of what is asked, where there are no blocks */
-	TITLE_MAX = 250,
-	DESCRIPTION_MAX = 2000,
-	PROMPT_MAX = 6000,
+	TITLE_MAX = 250, /* where it is one of many words */
 	PATH_MAX_UNITS = 300,
 	PATHS_UNITS = 1500,
-	PATHS_MAX = 20, /* of a diff that touches more, the rest is counted */
 	REASON_MAX = 600,
 	STEP_MAX = 200, /* of what an agent says of its progress */
 	NAME_MAX_UNITS = 80,
@@ -225,101 +221,6 @@ static void add_whose(struct str *out, const char *root, const char *client)
 	}
 }
 
-/* ---- what is proposed ---- */
-
-const struct str *slack_proposal(const struct request *r)
-{
-	return r->effect.length ? &r->effect : &r->body;
-}
-
-bool slack_is_inline(const struct request *r)
-{
-	const struct str *text = slack_proposal(r);
-	OWNED(str) struct str shown = STR_INIT;
-
-	return slack_lines(str_text(text), text->length) <= SLACK_INLINE_LINES &&
-	       slack_add(&shown, str_text(text), text->length, SLACK_INLINE_UNITS, SLACK_RAW);
-}
-
-static void add_name(struct str *out, const char *file_path, const char *replaced)
-{
-	OWNED(str) struct str name = STR_INIT;
-
-	(void)slack_add(&name, file_path, strlen(file_path), 200, SLACK_RAW);
-	for (size_t i = 0; i < name.length; i++)
-		if (strchr(replaced, name.bytes[i]))
-			name.bytes[i] = '_';
-	str_add(out, str_text(&name));
-}
-
-void slack_file_name(const char *file_path, struct str *out)
-{
-	add_name(out, file_path, "/\\\"");
-}
-
-void slack_diff_name(const char *file_path, struct str *out)
-{
-	add_name(out, file_path, "/.\\\"");
-	str_add(out, ".diff");
-}
-
-struct gist {
-	size_t added, removed;
-	struct str paths; /* a line each, the one that was asked for not among them */
-	size_t more; /* paths that are not in there */
-};
-
-static void gist_clear(struct gist *g)
-{
-	str_clear(&g->paths);
-}
-
-/* Every path of the proposal, but the one that was asked for. */
-static void take_paths(const struct request *r, struct gist *g)
-{
-	const char *asked = r->file_path ? r->file_path : "";
-	size_t count = 0;
-
-	for (size_t i = 0; i < r->file_count; i++) {
-		const char *path = r->files[i].path;
-
-		if (strcmp(path, asked) == 0)
-			continue;
-		if (++count > PATHS_MAX) {
-			g->more++;
-			continue;
-		}
-		if (g->paths.length)
-			str_add_char(&g->paths, '\n');
-		(void)slack_add(&g->paths, path, strlen(path), PATH_MAX_UNITS, SLACK_RAW);
-	}
-}
-
-static void count_lines(struct gist *g, const struct diff_file *f)
-{
-	for (size_t h = 0; h < f->hunk_count; h++)
-		for (size_t i = 0; i < f->hunks[h].line_count; i++) {
-			g->added += f->hunks[h].lines[i].kind == '+';
-			g->removed += f->hunks[h].lines[i].kind == '-';
-		}
-}
-
-/* Every path that the proposal touches, and how many lines. */
-static void take_gist(const struct request *r, struct gist *g)
-{
-	const struct str *text = slack_proposal(r);
-	OWNED(diff) struct diff d = DIFF_INIT;
-
-	take_paths(r, g);
-	if (!diff_looks_like(str_text(text), text->length) ||
-	    diff_parse(str_text(text), text->length, &d, NULL)) {
-		g->added = slack_lines(str_text(text), text->length);
-		return;
-	}
-	for (size_t i = 0; i < d.file_count; i++)
-		count_lines(g, &d.files[i]);
-}
-
 /* ---- questions ---- */
 
 static bool is_kind(const struct request *r, const char *kind)
@@ -440,14 +341,16 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 
 static void add_paths(cJSON *blocks, const struct request *r)
 {
-	OWNED(gist) struct gist g = { .added = 0 };
+	OWNED(slack_gist) struct slack_gist g = { .added = 0 };
 	OWNED(str) struct str text = STR_INIT;
 	cJSON *runs = add_rich(blocks, "rich_text_section");
 
-	take_gist(r, &g);
+	slack_gist_take(r, &g);
 	add_run(runs, "📄 ", NULL);
-	add_foreign(runs, r->file_path ? r->file_path : "?",
-	            strlen(r->file_path ? r->file_path : "?"), PATH_MAX_UNITS, "code");
+	slack_add_asked(&text, r);
+	add_foreign(runs, text.length ? text.bytes : "?", text.length ? text.length : 1,
+	            SLACK_PATH_UNITS, "code");
+	str_reset(&text);
 	str_addf(&text, " (+%zu −%zu)", g.added, g.removed);
 	if (r->replaces_file)
 		str_add(&text, ", replaces the whole file");
@@ -458,7 +361,7 @@ static void add_paths(cJSON *blocks, const struct request *r)
 	add_run(runs, "\nalso touches:", "bold");
 	str_addf(&text, "\n%s", str_text(&g.paths));
 	if (g.more)
-		str_addf(&text, "\nand %zu more", g.more);
+		str_addf(&text, "\nand %zu more, all in the file", g.more);
 	add_foreign(runs, str_text(&text), text.length, PATHS_UNITS, NULL);
 }
 
@@ -467,7 +370,7 @@ static void add_text(cJSON *blocks, const char *title, const char *body, size_t 
 	cJSON *runs = add_rich(blocks, "rich_text_section");
 
 	if (title)
-		add_foreign(runs, title, strlen(title), TITLE_MAX, "bold");
+		add_foreign(runs, title, strlen(title), SLACK_TITLE_UNITS, "bold");
 	if (title && length)
 		add_run(runs, "\n", NULL);
 	if (length)
@@ -476,30 +379,59 @@ static void add_text(cJSON *blocks, const char *title, const char *body, size_t 
 		add_run(runs, "(no text)", NULL);
 }
 
-static void add_diff(cJSON *blocks, const struct slack_ask *a)
+/* What of the question is in a file, and where that is. */
+static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown)
 {
 	const struct request *r = a->request;
 	const struct str *text = slack_proposal(r);
+	size_t lines = slack_lines(str_text(text), text->length);
+	const char *where = a->diff_above ? "above" : "in the thread";
 	OWNED(str) struct str note = STR_INIT;
 
-	if (text->length == 0) {
-		add_context(blocks, "the file will be empty");
-	} else if (slack_is_inline(r)) {
-		add_foreign(add_rich(blocks, "rich_text_preformatted"), str_text(text),
-		            text->length, SLACK_INLINE_UNITS, NULL);
-	} else if (a->diff_missing) {
+	if (a->diff_missing) {
 		str_addf(&note,
 		         "📎 %zu lines that Slack did not take, see `agent-intercom-ctl show ",
-		         slack_lines(str_text(text), text->length));
+		         lines);
 		add_escaped(&note, r->id, NAME_MAX_UNITS);
 		str_add_char(&note, '`');
-		add_context(blocks, str_text(&note));
+	} else if (slack_is_inline(r)) {
+		str_addf(&note, "📎 all of the description is in the file %s", where);
+	} else if (is_kind(r, "clearance")) {
+		str_addf(&note, "📎 %zu lines, see the file %s", lines, where);
 	} else {
-		str_addf(&note, "📎 %zu lines, see the file %s",
-		         slack_lines(str_text(text), text->length),
-		         a->diff_above ? "above" : "in the thread");
-		add_context(blocks, str_text(&note));
+		str_addf(&note, "📎 %zu of %zu lines shown; the rest is in the file %s", shown,
+		         lines, where);
 	}
+	add_context(blocks, str_text(&note));
+}
+
+/* What is to be approved, as much of it as a message holds. */
+static void add_proposal(cJSON *blocks, const struct slack_ask *a)
+{
+	const struct request *r = a->request;
+	const struct str *text = slack_proposal(r);
+	size_t lines = 0;
+
+	if (text->length == 0)
+		add_context(blocks, "the file will be empty");
+	else if (slack_is_inline(r) || !is_kind(r, "clearance"))
+		add_foreign(add_rich(blocks, "rich_text_preformatted"), str_text(text),
+		            slack_beginning(r, &lines), SLACK_INLINE_UNITS, NULL);
+	if (!slack_is_whole(r))
+		add_file_note(blocks, a, lines);
+}
+
+/* A prompt or a standby: nobody approves it. */
+static void add_prompt(cJSON *blocks, const struct slack_ask *a)
+{
+	const struct str *text = slack_proposal(a->request);
+	size_t lines = slack_lines(str_text(text), text->length), shown = lines;
+
+	if (!slack_is_inline(a->request))
+		(void)slack_beginning(a->request, &shown);
+	add_text(blocks, NULL, str_text(text), text->length, SLACK_PROMPT_UNITS);
+	if (!slack_is_whole(a->request))
+		add_file_note(blocks, a, shown);
 }
 
 static void add_where(cJSON *blocks, const struct request *r)
@@ -544,13 +476,16 @@ static bool has_file(const struct request *r)
 	return false;
 }
 
-static void add_buttons(cJSON *blocks, const struct request *r)
+static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 {
+	const struct request *r = a->request;
+	bool is_unseen = a->diff_missing && !slack_is_whole(r);
 	cJSON *buttons;
 
 	if (is_kind(r, "clearance") || is_kind(r, "permission")) {
 		buttons = add_actions(blocks, "approval_", r->id);
-		add_button(buttons, "approve_accept", "Accept", r->id, "primary");
+		if (!is_unseen)
+			add_button(buttons, "approve_accept", "Accept", r->id, "primary");
 		add_button(buttons, "approve_reject", "Reject", r->id, "danger");
 		if (has_file(r))
 			add_button(buttons, "approve_file", "Show file", r->id, NULL);
@@ -587,11 +522,19 @@ static void add_fallback(struct str *out, const struct request *r)
 	str_add(out, ": ");
 	add_escaped(out, r->title ? r->title : "", TITLE_MAX);
 	if (is_kind(r, "clearance")) {
-		OWNED(gist) struct gist g = { .added = 0 };
+		OWNED(slack_gist) struct slack_gist g = { .added = 0 };
+		OWNED(str) struct str names = STR_INIT;
 
-		take_gist(r, &g);
+		slack_gist_take(r, &g);
+		slack_add_asked(&names, r);
+		if (g.paths.length)
+			str_addf(&names, "\n%s", g.paths.bytes);
+		for (size_t i = 0; i < names.length; i++)
+			names.bytes[i] = names.bytes[i] == '\n' ? ';' : names.bytes[i];
 		str_add(out, " (");
-		add_escaped(out, r->file_path, PATH_MAX_UNITS);
+		add_escaped(out, str_text(&names), PATHS_UNITS);
+		if (g.more)
+			str_addf(out, " and %zu more", g.more);
 		str_addf(out, ", +%zu −%zu, %s risk)", g.added, g.removed,
 		         r->risk_level ? r->risk_level : "low");
 	}
@@ -606,31 +549,34 @@ void slack_say_ask(const struct slack_ask *a, struct slack_said *out)
 	add_fallback(&out->text, r);
 	add_heading(out->blocks, a);
 	if (is_kind(r, "clearance")) {
-		add_text(out->blocks, r->title, body, strlen(body), DESCRIPTION_MAX);
+		add_text(out->blocks, r->title, body, strlen(body), SLACK_DESCRIPTION_UNITS);
 		add_paths(out->blocks, r);
-		add_diff(out->blocks, a);
+		add_proposal(out->blocks, a);
 	} else if (is_kind(r, "permission")) {
-		add_foreign(add_rich(out->blocks, "rich_text_preformatted"), str_text(&r->body),
-		            r->body.length, PROMPT_MAX, NULL);
-		add_text(out->blocks, NULL, body, strlen(body), DESCRIPTION_MAX);
+		add_proposal(out->blocks, a);
+		add_text(out->blocks, NULL, body, strlen(body), SLACK_DESCRIPTION_UNITS);
 	} else {
-		add_text(out->blocks, NULL, str_text(&r->body), r->body.length, PROMPT_MAX);
+		add_prompt(out->blocks, a);
 	}
 	add_where(out->blocks, r);
 	if (strcmp(r->state, "interrupted") == 0)
 		add_context(out->blocks,
 		            "⏸️ The agent is not connected; your answer still counts.");
 	if (is_open(r))
-		add_buttons(out->blocks, r);
+		add_buttons(out->blocks, a);
 }
 
 void slack_say_plain(const struct request *r, struct slack_said *out)
 {
-	const struct str *text = is_kind(r, "clearance") ? slack_proposal(r) : &r->body;
+	const struct str *text = slack_proposal(r);
 
 	add_fallback(&out->text, r);
 	str_add_char(&out->text, '\n');
-	(void)slack_add(&out->text, str_text(text), text->length, PLAIN_MAX, SLACK_MRKDWN);
+	if (!slack_add(&out->text, str_text(text), text->length, PLAIN_MAX, SLACK_MRKDWN)) {
+		str_add(&out->text, "\nThe rest is in the file, and at the terminal: "
+		                    "agent-intercom-ctl show ");
+		add_escaped(&out->text, r->id, NAME_MAX_UNITS);
+	}
 	if (!is_open(r))
 		return;
 	if (is_kind(r, "clearance") || is_kind(r, "permission"))
@@ -691,7 +637,7 @@ void slack_say_session(const struct slack_session *s, struct slack_said *out)
 	str_addf(&out->text, " in ");
 	add_escaped(&out->text, base_name(s->workspace_root), NAME_MAX_UNITS);
 	if (s->prompt && *s->prompt)
-		add_text(out->blocks, NULL, s->prompt, strlen(s->prompt), DESCRIPTION_MAX);
+		add_text(out->blocks, NULL, s->prompt, strlen(s->prompt), SLACK_DESCRIPTION_UNITS);
 	str_addf(&line, "%s · %s", status_words(s->status), started ? "ACP" : "MCP");
 	if (s->client_name) {
 		str_add(&line, " · ");
@@ -762,7 +708,7 @@ void slack_say_auto(const struct slack_auto *a, struct slack_said *out)
 	add_section(out->blocks, str_text(&out->text));
 	str_add(&out->text, "\n");
 	(void)slack_add(&out->text, str_text(&lines), lines.length, PLAIN_MAX, SLACK_MRKDWN);
-	add_text(out->blocks, NULL, str_text(&lines), lines.length, PROMPT_MAX);
+	add_text(out->blocks, NULL, str_text(&lines), lines.length, SLACK_PROMPT_UNITS);
 	if (left <= 0)
 		return;
 	str_addf(&more, "and %lld more", (long long)left);
@@ -777,9 +723,10 @@ static void add_files(struct str *out, const struct slack_write *w)
 
 	if (count == 0)
 		add_escaped(out, w->file_path, PATH_MAX_UNITS);
-	for (int i = 0; i < count && i < PATHS_MAX; i++) {
+	for (int i = 0; i < count && i < SLACK_PATHS_MAX; i++) {
 		const cJSON *f = cJSON_GetArrayItem(w->files, i);
 		const char *action = cJSON_GetStringValue(cJSON_GetObjectItem(f, "action"));
+		const cJSON *old = cJSON_GetObjectItem(f, "overwrote");
 
 		str_add(out, i ? ", " : "");
 		add_escaped(out, cJSON_GetStringValue(cJSON_GetObjectItem(f, "path")),
@@ -789,9 +736,12 @@ static void add_files(struct str *out, const struct slack_write *w)
 		else
 			str_addf(out, " (%lld bytes written)",
 			         (long long)cJSON_GetNumberValue(cJSON_GetObjectItem(f, "bytes")));
+		if (old)
+			str_addf(out, ", over %lld bytes that nobody had seen",
+			         (long long)cJSON_GetNumberValue(old));
 	}
-	if (count > PATHS_MAX)
-		str_addf(out, " and %d more", count - PATHS_MAX);
+	if (count > SLACK_PATHS_MAX)
+		str_addf(out, " and %d more", count - SLACK_PATHS_MAX);
 }
 
 /* Hashes are for programs: a person is shown how they begin. */
@@ -833,6 +783,14 @@ static void add_undo(struct str *out, const struct slack_write *w)
 	add_reason(out, w->error_message ? w->error_message : w->error_code);
 }
 
+/* What force overwrote is kept, however large it was. */
+static void add_way_back(struct str *out, const struct slack_write *w)
+{
+	str_add(out, "\nWhat was there is kept: `agent-intercom-ctl undo ");
+	add_escaped(out, w->request_id, NAME_MAX_UNITS);
+	str_add(out, "` brings it back.");
+}
+
 static void add_written(struct str *out, const struct slack_write *w)
 {
 	if (strcmp(w->state, "applied") != 0) {
@@ -847,6 +805,8 @@ static void add_written(struct str *out, const struct slack_write *w)
 	str_add(out, w->forced ? "⚠️ Changes applied by force, over a file that had changed: "
 	                       : "✅ Changes applied to ");
 	add_files(out, w);
+	if (w->forced && !w->undone)
+		add_way_back(out, w);
 }
 
 void slack_say_write(const struct slack_write *w, struct slack_said *out)

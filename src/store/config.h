@@ -19,6 +19,7 @@ enum { CONFIG_FIELDS_MAX = 64 };
 /* Where a setting's value comes from. */
 enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
 
+enum config_force { FORCE_ALLOW, FORCE_ASK, FORCE_NEVER };
 enum config_questions { QUESTIONS_THREAD, QUESTIONS_CHANNEL };
 enum config_allow { ALLOW_ANY, ALLOW_LISTED };
 enum config_log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
@@ -76,6 +77,7 @@ struct config {
 	struct {
 		int64_t fuzz_lines;
 		bool keep_attributes;
+		int force; /* enum config_force */
 	} apply;
 	struct {
 		char *channel_id;

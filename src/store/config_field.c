@@ -67,6 +67,12 @@ static const char *const QUESTIONS[] = {
 	[QUESTIONS_CHANNEL] = "channel",
 	NULL,
 };
+static const char *const FORCES[] = {
+	[FORCE_ALLOW] = "allow",
+	[FORCE_ASK] = "ask",
+	[FORCE_NEVER] = "never",
+	NULL,
+};
 static const char *const ALLOW[] = {
 	[ALLOW_ANY] = "any",
 	[ALLOW_LISTED] = "listed",
@@ -130,6 +136,9 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "apply.keep_attributes", KIND_BOOLEAN, AT(apply.keep_attributes), .preset = "true",
 	  .comment =
 	      "whether extended attributes (access lists too) go with a file that is written" },
+	{ "apply.force", KIND_CHOICE, AT(apply.force), .preset = "allow", .choices = FORCES,
+	  .comment = "whether an agent may have what was approved written over a file that has "
+	             "changed since: allow, ask (you, anew), never" },
 
 	{ "slack.channel_id", KIND_TEXT, AT(slack.channel_id), .preset = "",
 	  .rule = &CONFIG_CHANNEL, .example = "C0123456789",

@@ -205,7 +205,7 @@ int store_open_database(struct store *st, const char *path, const char *run_dir,
 	if (run_dir) {
 		st->run_fd = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (st->run_fd < 0)
-			return err_errno(e, ERR_INPUT, "db: cannot open the run directory %s",
+			return err_errno(e, ERR_AGAIN, "db: cannot open the run directory %s",
 			                 run_dir);
 	}
 	return 0;
@@ -288,6 +288,17 @@ void store_clear(struct store *st)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
 	*st = (struct store)STORE_INIT;
+}
+
+void store_ring_at(struct store *st, int run_fd)
+{
+	int copy = fcntl(run_fd, F_DUPFD_CLOEXEC, 0);
+
+	if (copy < 0)
+		return;
+	if (st->run_fd >= 0)
+		(void)close(st->run_fd);
+	st->run_fd = copy;
 }
 
 /* ---- transactions ---- */

@@ -81,6 +81,9 @@ int store_fold(const char *path, struct err *e);
 
 void store_clear(struct store *st);
 
+/* From here on bells hang in this directory; the descriptor is copied. */
+void store_ring_at(struct store *st, int run_fd);
+
 /* A write transaction. Everything that writes stands between these. */
 int store_begin(struct store *st, struct err *e);
 /* The same, but gives up (ERR_AGAIN) when others have held the database for about ms. */

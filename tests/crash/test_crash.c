@@ -286,20 +286,6 @@ START_TEST(a_read_only_database_is_named)
 }
 END_TEST
 
-START_TEST(a_port_in_use_is_named_with_the_way_out)
-{
-	struct site other;
-
-	site = given_running_site();
-	other = site;
-	fresh_store(); /* another database, the same port */
-	site = site_make_at(test_db(), "");
-	(void)shell(NULL, "sed -i 's/^http_port = .*/http_port = %d/' %s", other.port, site.config);
-	cannot_start(EX_CONFIG, "set http_port in config.toml");
-	ck_assert_int_eq(site_stop(&other), 0);
-}
-END_TEST
-
 START_TEST(a_second_instance_names_the_first)
 {
 	struct site first;
@@ -364,7 +350,6 @@ int main(void)
 	tcase_add_test(c, the_applier_may_be_killed_at_any_time);
 	tcase_add_test(c, a_full_disk_takes_no_questions_and_still_takes_answers);
 	tcase_add_test(c, a_read_only_database_is_named);
-	tcase_add_test(c, a_port_in_use_is_named_with_the_way_out);
 	tcase_add_test(c, a_second_instance_names_the_first);
 	tcase_add_test(c, a_database_of_a_newer_program_is_left_alone);
 	tcase_add_test(c, a_file_that_is_no_database_is_left_alone);

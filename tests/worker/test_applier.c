@@ -590,18 +590,46 @@ START_TEST(paths_that_the_diff_touches_beside_those_shown_are_refused)
 }
 END_TEST
 
-START_TEST(force_overwrites_what_has_changed_in_many_files)
+START_TEST(force_writes_lines_that_were_shown_wherever_they_are_now)
 {
+	static const char BOTH[] =
+	    "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+	    "--- a/old.sh\n+++ b/old.sh\n@@ -1,2 +1,2 @@\n true\n-1\n+2\n";
+
 	given_many();
-	approve("a.txt", MANY);
-	file("gone.txt", "bye\n");
+	approve("a.txt", BOTH);
 	file("a.txt", "zero\none\ntwo\nthree\n");
+	call_check_diff(false);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt: the file has changed");
 	call_check_diff(true);
 	run_worker("applier");
-	expect(OUTCOME, APPLIED);
-	expect("SELECT forced FROM apply", "1\n");
+	expect("SELECT state, forced FROM apply ORDER BY seq DESC LIMIT 1", "applied|1\n");
+	expect("SELECT json_extract(detail, '$.forced') FROM event WHERE kind = 'apply.applied'",
+	       "1\n");
 	file_is("a.txt", "zero\none\n2\nthree\n");
-	file_is("gone.txt", "(none)");
+	file_is("old.sh", "true\n2\n");
+}
+END_TEST
+
+START_TEST(force_copies_and_renames_nothing_that_has_changed)
+{
+	static const char *const NAMES[] = { "a.txt", "old.sh", "gone.txt" };
+
+	given_many();
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		OWNED(char_ptr) char *old = content(NAMES[i]);
+		OWNED(str) struct str more = STR_INIT;
+
+		approve("a.txt", MANY);
+		str_addf(&more, "%smore\n", old);
+		file(NAMES[i], more.bytes);
+		call_check_diff(true);
+		run_worker("applier");
+		is_refused("patch_conflict", "patch conflict: ");
+		file(NAMES[i], old);
+		many_are_old();
+	}
 }
 END_TEST
 
@@ -664,6 +692,7 @@ START_TEST(the_bytes_before_come_back_to_the_byte)
 {
 	static const char OLD[] = "no newline\r\n\0and a NUL\xff";
 	char have[100] = "";
+	struct touched one;
 	FILE *f;
 
 	begin();
@@ -673,12 +702,12 @@ START_TEST(the_bytes_before_come_back_to_the_byte)
 	approve("empty", "full");
 	call_check_diff(false);
 	run_worker("applier");
-	insert_request("a.bin", "new",
-	               &(struct touched){ .path = (char *)"a.bin",
-	                                  .target = (char *)"a.bin",
-	                                  .action = touched_action("modify"),
-	                                  .hash = NO_FILE },
-	               1, 0);
+	one = (struct touched){ .path = (char *)"a.bin",
+		                .target = (char *)"a.bin",
+		                .action = touched_action("modify"),
+		                .hash = NO_FILE };
+	(void)snprintf(one.result_hash, sizeof(one.result_hash), "%s", sha256_of("new", 3).text);
+	insert_request("a.bin", "new", &one, 1, 0);
 	say_yes();
 	call_check_diff(true);
 	run_worker("applier");
@@ -1902,7 +1931,8 @@ static void add_many(TCase *c)
 	tcase_add_test(c, names_may_be_swapped_and_taken_anew);
 	tcase_add_test(c, what_was_not_shown_is_not_written);
 	tcase_add_test(c, paths_that_the_diff_touches_beside_those_shown_are_refused);
-	tcase_add_test(c, force_overwrites_what_has_changed_in_many_files);
+	tcase_add_test(c, force_writes_lines_that_were_shown_wherever_they_are_now);
+	tcase_add_test(c, force_copies_and_renames_nothing_that_has_changed);
 }
 
 static void add_taking_back(TCase *c)

@@ -484,19 +484,43 @@ START_TEST(a_second_instance_is_refused_and_the_first_serves_on)
 }
 END_TEST
 
-START_TEST(a_port_in_use_ends_it_with_78)
+START_TEST(a_taken_port_turns_http_off_until_it_is_free)
 {
-	char config[40];
+	char config[40], address[60];
 	int port, fd = listen_somewhere(&port);
 
 	(void)snprintf(config, sizeof(config), "http_port = %d\n", port);
 	given_config(config);
 	start();
-	(void)snprintf(config, sizeof(config), "%d", port);
-	ends_with(78, config);
-	log_has("mcp-front cannot work (exit 78");
-	expect("SELECT count(*) FROM worker WHERE state IN ('starting', 'ready')", "0\n");
+	ck_assert_ptr_nonnull(strstr(ready_line(), "HTTP is off: "));
+	log_has("HTTP is off: cannot listen on 127.0.0.1:");
+	ck_assert_int_eq(access(in("runtime/agent-intercom/agent-intercom/mcp.sock"), F_OK), 0);
+	doctor_says(1, "HTTP is off: ");
 	(void)close(fd);
+	(void)snprintf(address, sizeof(address), "http://127.0.0.1:%d/mcp\n", port);
+	advance(11 * SECOND);
+	expect_soon("SELECT detail FROM worker WHERE name = 'mcp-front' AND state = 'ready'",
+	            address);
+	log_has("HTTP is on: ");
+	stop();
+}
+END_TEST
+
+START_TEST(a_host_that_starts_the_system_as_its_server_is_told_what_to_write)
+{
+	OWNED(str) struct str said = STR_INIT;
+	char command[2 * PATH_BYTES];
+
+	(void)snprintf(command, sizeof(command),
+	               "echo '{}' | HOME=%s %.500s/agent-intercom --config %s/none.toml 2>%s",
+	               in("home"), bin, dir, in("said"));
+	ck_assert_int_ne(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
+	{
+		OWNED(char_ptr) char *text = read_file(in("said"));
+
+		ck_assert_ptr_nonnull(strstr(text, "as an agent's MCP server write: "
+		                                   "agent-intercom mcp --config "));
+	}
 }
 END_TEST
 
@@ -660,7 +684,7 @@ START_TEST(a_killed_worker_is_back_within_a_second)
 }
 END_TEST
 
-START_TEST(a_worker_without_heartbeat_is_told_of_and_started_again)
+START_TEST(a_worker_that_hangs_is_told_of_and_started_again)
 {
 	pid_t before;
 
@@ -1059,7 +1083,8 @@ int main(void)
 	tcase_add_test(c, a_new_database_is_for_us_alone);
 	tcase_add_test(c, our_state_directory_is_closed_again);
 	tcase_add_test(c, a_second_instance_is_refused_and_the_first_serves_on);
-	tcase_add_test(c, a_port_in_use_ends_it_with_78);
+	tcase_add_test(c, a_taken_port_turns_http_off_until_it_is_free);
+	tcase_add_test(c, a_host_that_starts_the_system_as_its_server_is_told_what_to_write);
 	tcase_add_test(c, a_newer_schema_is_refused);
 	tcase_add_test(c, a_file_that_is_no_database_is_refused_and_left_alone);
 	tcase_add_test(c, a_directory_that_cannot_be_written_is_named);
@@ -1070,7 +1095,7 @@ int main(void)
 	tcase_add_test(c, workers_inherit_only_the_standard_files);
 	tcase_add_test(c, systemd_hears_of_readiness_and_stop);
 	tcase_add_test(c, a_killed_worker_is_back_within_a_second);
-	tcase_add_test(c, a_worker_without_heartbeat_is_told_of_and_started_again);
+	tcase_add_test(c, a_worker_that_hangs_is_told_of_and_started_again);
 	tcase_add_test(c, who_dies_again_and_again_is_restarted_ever_more_slowly);
 	tcase_add_test(c, after_a_long_life_a_restart_is_quick_again);
 	tcase_add_test(c, a_worker_that_cannot_work_any_more_stops_the_system_with_78);

@@ -343,8 +343,15 @@ static int make_token(struct front *f, struct err *e)
 
 int ipc_start(struct front *f, struct err *e)
 {
-	if (make_token(f, e))
+	return make_token(f, e) ? -1 : ipc_listen(f, e);
+}
+
+int ipc_listen(struct front *f, struct err *e)
+{
+	if (f->ipc_token[0] && write_token(f, e))
 		return -1;
+	if (f->ipc_listener)
+		evconnlistener_free(f->ipc_listener);
 	f->ipc_listener = socket_listen(f, SOCKET_NAME, on_accept, e);
 	return f->ipc_listener ? 0 : -1;
 }

@@ -2,6 +2,7 @@
 
 #include "front.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,6 +34,16 @@ void sink_drop(struct sink *s)
 	free(s->told);
 	peer_free(s->peer);
 	free(s);
+}
+
+bool sink_has_hung_up(const struct sink *s)
+{
+	struct pollfd p = { .fd = s->pipe ? bufferevent_getfd(s->pipe) : s->fd,
+		            .events = POLLRDHUP };
+
+	if (s->gone)
+		return true;
+	return p.fd >= 0 && poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
 void sink_tells(struct sink *s, int64_t call_seq)

@@ -60,6 +60,10 @@ struct sink *sink_new(struct front *f, struct peer *peer, const struct transport
 void sink_hold(struct sink *s);
 void sink_drop(struct sink *s);
 
+/* Whether its caller has hung up, though the event that says so has not been looked at yet: as
+ * after a moment in which nothing was read. */
+bool sink_has_hung_up(const struct sink *s);
+
 /* The next reply has the result of a call. */
 void sink_tells(struct sink *s, int64_t call_seq);
 /* Replies with a result object that is whole. */

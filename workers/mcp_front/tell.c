@@ -165,13 +165,24 @@ static int64_t said_to(const struct front *f, int64_t session_seq)
 	return last;
 }
 
+/* Whether nobody who waits for a call is there any more. */
+static bool is_deserted(const struct held_call *held)
+{
+	const struct waiter *w;
+
+	LIST_FOREACH (w, &held->waiters, of_call)
+		if (!sink_has_hung_up(w->sink))
+			return false;
+	return true;
+}
+
 int tell_call(struct front *f, int64_t call_seq)
 {
 	struct held_call *held = hold_find(f, call_seq);
 	struct err e = ERR_INIT;
 	struct told *t;
 
-	if (!held)
+	if (!held || is_deserted(held))
 		return 0; /* held by nobody here: told when its caller comes back */
 	t = xcalloc(1, sizeof(*t));
 	t->call_seq = call_seq;

@@ -219,6 +219,8 @@ static void run(struct listener *l)
 		due = machine_step(l);
 		if (worker_heartbeat(&l->worker, &e))
 			log_warn("%s", e.text);
+		if (worker_move(&l->worker) && watch_fd(l, l->worker.bell.fd, EPOLLIN, &e))
+			log_warn("%s", e.text);
 		if (!l->worker.stopping)
 			wait(l, due);
 	}

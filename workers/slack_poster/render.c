@@ -314,13 +314,32 @@ static cJSON *read_files(struct poster *p, int64_t apply, struct err *e)
 	return files;
 }
 
+static void read_overwritten(struct poster *p, int64_t apply, cJSON *files, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_FILE_CHANGE_OVERWRITTEN);
+
+	bind_int(s, ":apply", apply);
+	while (stmt_row(s, e) > 0) {
+		const cJSON *file;
+
+		cJSON_ArrayForEach (file, files)
+			if (is(member(file, "path"), col_text(s, FILE_CHANGE_OVERWRITTEN_PATH)))
+				(void)cJSON_AddNumberToObject(
+				    (cJSON *)file, "overwrote",
+				    (double)col_int(s, FILE_CHANGE_OVERWRITTEN_SIZE));
+	}
+	stmt_reset(s);
+}
+
 static int render_write(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                         struct err *e)
 {
 	cJSON *files = read_files(p, i->apply_seq, e);
-	stmt *s = store_stmt(&p->w.store, SQL_SLACK_APPLY_READ);
+	stmt *s;
 	int got;
 
+	read_overwritten(p, i->apply_seq, files, e);
+	s = store_stmt(&p->w.store, SQL_SLACK_APPLY_READ);
 	bind_int(s, ":seq", i->apply_seq);
 	got = stmt_row(s, e);
 	if (got > 0) {
@@ -490,21 +509,27 @@ static int diff_file(struct poster *p, const struct slack_intent *i, struct str 
 
 	if (read_request(p, i, &r, e) < 0)
 		return -1;
-	text = slack_proposal(&r);
-	if (text->length == 0 || slack_is_inline(&r))
+	if (slack_is_whole(&r))
 		return 0;
-	slack_diff_name(r.file_path, name);
+	text = slack_proposal(&r);
+	if (r.file_path)
+		slack_diff_name(r.file_path, name);
+	else
+		str_addf(name, "%s.txt", is(r.kind, "permission") ? "command" : r.kind);
 	*ret_type = diff_looks_like(str_text(text), text->length) ? "diff" : "text";
-	str_add_bytes(bytes, text->bytes, text->length);
+	slack_add_file(bytes, &r);
 	return 1;
 }
 
-/* Slack takes 1 MB as a snippet: the beginning, named so. */
-static void cut_file(struct str *bytes, struct str *name)
+/* Slack takes 1 MB as a snippet, more as any file; of more than we give it the beginning, which is
+ * named so. */
+static void fit_file(struct str *bytes, struct str *name, const char **type)
 {
-	size_t whole = bytes->length, cut = SLACK_SNIPPET_BYTES;
+	size_t whole = bytes->length, cut = SLACK_FILE_BYTES;
 
-	if (whole <= SLACK_SNIPPET_BYTES)
+	if (whole > SLACK_SNIPPET_BYTES)
+		*type = NULL;
+	if (whole <= SLACK_FILE_BYTES)
 		return;
 	while (cut > 0 && ((unsigned char)bytes->bytes[cut] & 0xC0) == 0x80)
 		cut--;
@@ -528,7 +553,7 @@ int poster_file(struct poster *p, const struct slack_intent *i, struct str *byte
 			str_add(bytes, "(empty file)\n");
 	}
 	if (got > 0)
-		cut_file(bytes, name);
+		fit_file(bytes, name, ret_type);
 	return got;
 }
 

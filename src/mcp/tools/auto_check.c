@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { COMMAND_BYTES_MAX = 1 << 20 }; /* more is not shown, so nobody can approve it */
+
 static const cJSON *context(const struct call *c)
 {
 	return cJSON_GetObjectItemCaseSensitive(c->arguments, "context");
@@ -55,6 +57,12 @@ static void prepare(struct call *c, const struct peer *p, const struct call_sett
 	const char *path = json_text(context(c), "file_path");
 
 	(void)settings;
+	if (strlen(json_text(c->arguments, "tool_name")) > COMMAND_BYTES_MAX)
+		result_refuse(
+		    c, "too_large",
+		    "the command has more than %d bytes: nobody would see it whole; write "
+		    "it into a file and ask for that",
+		    (int)COMMAND_BYTES_MAX);
 	c->names_other_file = path && find_file(c, p->workspace_root, path);
 }
 

@@ -2,7 +2,7 @@
 #include "tools.h"
 
 #include "ask.h"
-#include "diff.h"
+#include "effect.h"
 #include "proposal.h"
 #include "result.h"
 #include "safe_path.h"
@@ -26,13 +26,9 @@ static int look_at_files(struct call *c, const struct proposal *p, struct refusa
 }
 
 /* What the contents were needed for is known: of the plan, what is stored remains. */
-static void keep_effect(struct call *c, const char *text)
+static void keep_effect(struct call *c)
 {
-	struct planned *f = &c->plan.files[c->plan.primary];
-
-	if (!c->plan.is_diff)
-		diff_compute(f->is.path, f->exists ? str_text(&f->old) : NULL, f->old.length, text,
-		             strlen(text), &c->effect);
+	effect_of(&c->plan, &c->effect);
 	c->files = xmalloc(c->plan.count * sizeof(*c->files));
 	for (size_t i = 0; i < c->plan.count; i++) {
 		c->files[i] = c->plan.files[i].is;
@@ -77,7 +73,7 @@ static void prepare(struct call *c, const struct peer *peer, const struct call_s
 	struct refusal why = { .code = NULL };
 
 	if (look_at_files(c, &p, &why) == 0) {
-		keep_effect(c, text);
+		keep_effect(c);
 		c->digest = digest(c);
 	} else if (c->plan.is_diff && strcmp(why.code, "patch_conflict") == 0) {
 		result_refuse(c, why.code, "%s; read the file again and make a new diff", why.text);
