@@ -729,6 +729,21 @@ START_TEST(after_an_outage_of_minutes_with_restarts_everything_is_said_once_and_
 }
 END_TEST
 
+START_TEST(that_slack_is_reached_again_is_noted)
+{
+	desk();
+	(void)start_worker("slack-poster");
+	expect_soon("SELECT count(*) FROM setting WHERE name = 'slack.bot_user_id'", "1\n");
+	slack_fault("{'name': 'chat.postMessage', 'what': 'lost', 'when': 'before'}");
+	session(1);
+	reply(1, "hello");
+	expect("SELECT count(*) FROM setting WHERE name = 'slack.reached_at'", "0\n");
+	let_it_speak();
+	expect("SELECT count(*) FROM setting WHERE name = 'slack.reached_at'", "1\n");
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(a_slack_that_cannot_be_reached_is_tried_again_and_nothing_is_in_doubt)
 {
 	char address[40];
@@ -1068,6 +1083,7 @@ int main(void)
 	tcase_add_test(c, what_may_be_done_once_is_not_done_again_after_a_crash);
 	tcase_add_test(c, an_upload_that_is_shared_without_an_answer_is_one_file);
 	tcase_add_test(c, a_channel_that_cannot_be_read_makes_a_question_repeat_and_says_so);
+	tcase_add_test(c, that_slack_is_reached_again_is_noted);
 	tcase_add_test(c, a_slack_that_cannot_be_reached_is_tried_again_and_nothing_is_in_doubt);
 	tcase_add_test(c, a_token_that_slack_refuses_is_told_and_a_mended_one_heals);
 	tcase_add_test(c, a_public_channel_is_joined_and_an_archived_one_parks_its_messages);
