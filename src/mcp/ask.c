@@ -139,7 +139,8 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 {
 	const struct asker who = { .session_seq = p->session_seq,
 		                   .host = settings->workspaces.machine,
-		                   .workspace_root = p->workspace_root };
+		                   .workspace_root = p->workspace_root,
+		                   .label = p->identity.agent };
 	OWNED(str) struct str title = STR_INIT;
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);

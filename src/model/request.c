@@ -345,6 +345,7 @@ static int find_orphan(struct store *st, const struct asker *who, const struct q
 	bind_text(s, ":host", who->host);
 	bind_text(s, ":workspace", who->workspace_root);
 	bind_text(s, ":live_after", live_after.text);
+	bind_text(s, ":label", who->label);
 	return take_found(s, f, e);
 }
 

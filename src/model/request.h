@@ -62,6 +62,7 @@ struct question {
 struct asker {
 	int64_t session_seq;
 	const char *host, *workspace_root;
+	const char *label; /* that its agent gives itself, or NULL */
 };
 
 /* How long a rejection is repeated to somebody who asks the same again (decisions.md A3). */

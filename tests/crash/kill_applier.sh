@@ -22,7 +22,6 @@
 # spares a judgement. Needs strace and sqlite3.
 set -u
 
-here=$(cd "$(dirname "$0")" && pwd)
 build=$(realpath "${1:?usage: kill_applier.sh BUILD_DIR [SCENARIO...]}")
 applier=$build/applier
 shift

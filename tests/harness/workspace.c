@@ -249,11 +249,13 @@ void call_check_diff(bool force)
 
 	(void)snprintf(
 	    sql, sizeof(sql),
+	    "BEGIN IMMEDIATE;" /* as mcp-front does: an applier may be running */
 	    "INSERT INTO apply (request_seq, host, force, state, created_at, updated_at)"
 	    " VALUES (%d, 'h', %d, 'queued', '%s', '%s');"
 	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest,"
 	    " state, apply_seq, created_at) VALUES (1, 1, '1', 'legacy', 'check_diff', '',"
-	    " 'waiting', last_insert_rowid(), '%s')",
+	    " 'waiting', last_insert_rowid(), '%s');"
+	    "COMMIT",
 	    asked, force, now.text, now.text, now.text);
 	given(sql);
 }

@@ -115,6 +115,7 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	s = store_stmt(st, SQL_SESSION_IS_CONNECTED);
 	bind_int(s, ":seq", r->session_seq);
 	bind_text(s, ":live_after", live_after.text);
+	bind_text(s, ":label", p->identity.agent);
 	got = stmt_row(s, e);
 	stmt_reset(s);
 	return got < 0 ? -1 : !got;
