@@ -42,7 +42,8 @@ END;
 CREATE TRIGGER apply_settled AFTER UPDATE OF state ON apply
 WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
   UPDATE request SET state = 'consumed', consumed_at = NEW.updated_at, updated_at = NEW.updated_at
-   WHERE seq = NEW.request_seq AND state = 'approved' AND NEW.state = 'applied';
+   WHERE seq IN (NEW.request_seq, NEW.question_seq) AND state = 'approved'
+     AND NEW.state = 'applied';
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
   SELECT NEW.updated_at,
          CASE WHEN NEW.kind = 'undo' THEN 'undo.' || CASE NEW.state WHEN 'undone' THEN 'done'

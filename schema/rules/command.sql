@@ -124,7 +124,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   -- A stop answers what its session asks, so that nobody waits for it any more.
   INSERT INTO decision (request_id, verdict, reason, operator_id, source, created_at)
   SELECT r.id, CASE WHEN r.kind IN ('clearance', 'permission') THEN 'reject' ELSE 'stop' END,
-         CASE WHEN r.kind IN ('clearance', 'permission') THEN 'the session was stopped' END,
+         CASE WHEN typeof(NEW.argument) = 'text' THEN substr(NEW.argument, 1, 65536)
+              WHEN r.kind IN ('clearance', 'permission') THEN 'the session was stopped' END,
          NEW.operator_id, NEW.source, NEW.created_at
     FROM session AS s JOIN request AS r ON r.session_seq = s.seq
    WHERE s.id = NEW.session_id AND r.state IN ('pending', 'interrupted') AND NEW.verb = 'stop'

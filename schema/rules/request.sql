@@ -59,7 +59,8 @@ ON request BEGIN
                         AND d.outcome IS NULL AND v.state = NEW.state);
   SELECT RAISE(ABORT, 'request: unapplied: a request is consumed by its finished apply only')
    WHERE NEW.state = 'consumed' AND OLD.state <> 'consumed'
-     AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = OLD.seq AND state = 'applied');
+     AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = OLD.seq AND state = 'applied')
+     AND NOT EXISTS (SELECT 1 FROM apply WHERE question_seq = OLD.seq AND state = 'applied');
 END;
 
 -- A question changes hands only when its session has nobody left who listens.

@@ -14,6 +14,7 @@ CREATE TABLE apply (
   command_seq   INTEGER REFERENCES command (seq),
   host          TEXT NOT NULL,
   force         INTEGER NOT NULL DEFAULT 0 CHECK (force IN (0, 1)),
+  question_seq  INTEGER REFERENCES request (seq),
   state         TEXT NOT NULL,
   claim         INTEGER NOT NULL DEFAULT 0,
   worker_id     TEXT,
@@ -30,6 +31,7 @@ CREATE UNIQUE INDEX apply_once ON apply (request_seq) WHERE state = 'applied';
 CREATE UNIQUE INDEX apply_undone ON apply (request_seq) WHERE state = 'undone';
 CREATE INDEX apply_queue ON apply (host, seq) WHERE state IN ('queued', 'claimed');
 CREATE INDEX apply_request ON apply (request_seq, seq);
+CREATE INDEX apply_question ON apply (question_seq) WHERE question_seq IS NOT NULL;
 CREATE INDEX apply_command ON apply (command_seq) WHERE command_seq IS NOT NULL;
 CREATE TABLE apply_move (
   src TEXT NOT NULL,
@@ -75,6 +77,7 @@ CREATE TABLE command (
   verb        ANY,
   session_id  ANY,
   argument    ANY,
+
   operator_id ANY,
   source      ANY DEFAULT 'sql',
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),

@@ -71,8 +71,7 @@ static int settle_command(struct job *j, struct err *e)
 	return stmt_run(s, e) < 0 ? -1 : 1;
 }
 
-/* Runs s and commits, or rolls back if the job is not ours any more. */
-static int commit_settle(struct job *j, stmt *s, const char *state, struct err *e)
+int job_commit(struct job *j, stmt *s, const char *state, struct err *e)
 {
 	struct store *st = j->a->store;
 	int changed = stmt_run(s, e);
@@ -119,7 +118,7 @@ int job_settle_applied(struct job *j, struct err *e)
 	s = job_fenced(j, SQL_APPLY_APPLIED);
 	bind_text(s, ":state", j->is_undo ? "undone" : "applied");
 	bind_int(s, ":forced", j->report->forced);
-	return commit_settle(j, s, j->is_undo ? "undone" : "applied", e);
+	return job_commit(j, s, j->is_undo ? "undone" : "applied", e);
 }
 
 static int settle_failed(struct job *j, const char *state, struct err *e)
@@ -133,7 +132,7 @@ static int settle_failed(struct job *j, const char *state, struct err *e)
 	bind_text(s, ":state", state);
 	bind_text(s, ":code", why->code);
 	bind_text(s, ":message", why->text);
-	return commit_settle(j, s, state, e);
+	return job_commit(j, s, state, e);
 }
 
 /* Notes that the job rests for a moment. With too many of them it just does not. */
@@ -157,7 +156,7 @@ int job_put_back(struct job *j, struct err *e)
 	if (store_begin(j->a->store, e))
 		return -1;
 	let_wait_ms(j, (int64_t)SHORTAGE_MS * j->report->attempts);
-	return commit_settle(j, job_fenced(j, SQL_APPLY_PUT_BACK), "queued", e);
+	return job_commit(j, job_fenced(j, SQL_APPLY_PUT_BACK), "queued", e);
 }
 
 void job_undo(struct job *j)

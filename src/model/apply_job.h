@@ -12,6 +12,7 @@ struct job {
 	struct applier *a;
 	struct apply_report *report;
 	int64_t seq, request_seq, claim;
+	int64_t question_seq; /* apply.force asks: the question about the changed file; 0: none */
 	bool was_claimed, force, is_undo;
 	bool gives_up; /* too many have died over it: it is only tidied up */
 	char *workspace_root;
@@ -67,8 +68,21 @@ int job_put_back(struct job *j, struct err *e);
 void job_let_rest(struct job *j);
 int job_settle_dead(struct job *j, struct err *e);
 
+/* Runs s and commits, or rolls back if the job is not ours any more. 0 or -1. */
+int job_commit(struct job *j, stmt *s, const char *state, struct err *e);
+
 /* Settles by report->why: again later, or refused. */
 enum step job_refused(struct job *j, struct err *e);
+
+/* ---- apply_force.c ---- */
+
+/* What of a file that has changed since it was shown may be written. */
+enum force { FORCE_NOT, FORCE_LIKE_SHOWN, FORCE_ASKS };
+enum force job_force(struct job *j);
+
+/* Asks the operator about what the proposal does to the files as they are now; the job waits for
+ * the answer. plan_work has been done. 0 or -1. */
+int job_ask(struct job *j, const struct plan *plan, struct err *e);
 
 /* ---- apply_plan.c ---- */
 

@@ -58,16 +58,6 @@ static int not_shown(struct refusal *why, const char *path)
 
 /* ---- force ---- */
 
-/* Whether the operator lets agents write over what has changed since it was shown. */
-static bool may_force(struct job *j)
-{
-	OWNED(str) struct str said = STR_INIT;
-
-	if (!j->force || setting_get(j->a->store, "apply.force", &said, NULL) < 0)
-		return false;
-	return said.length == 0 || strcmp(said.bytes, "allow") == 0;
-}
-
 static int refuse_force(struct job *j, const char *path, const char *what)
 {
 	return refusal_set(
@@ -93,7 +83,7 @@ static int check_changed(struct job *j, const struct plan *plan, size_t at)
 
 	if (!j->force)
 		return refuse_changed(&j->report->why, now->path, then->hash, now->hash);
-	if (!may_force(j))
+	if (job_force(j) == FORCE_NOT)
 		return refuse_force(j, now->path,
 		                    "the operator does not let it be forced (apply.force)");
 	if (is_source(plan, at))
@@ -166,19 +156,37 @@ static int compare_results(struct job *j, const struct plan *plan, bool changed)
 	return 0;
 }
 
-static int plan_write(struct job *j, struct job *into)
+static bool any_changed(const struct job *j, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count && i < j->request.file_count; i++)
+		if (has_changed(&plan->files[i].is, &j->request.files[i]))
+			return true;
+	return false;
+}
+
+enum { PLANNED = 0, ASKED = 2 };
+
+/* PLANNED, ASKED: the operator is, and the job waits; -1: report->why, or else e. */
+static int plan_write(struct job *j, struct job *into, struct err *e)
 {
 	OWNED(plan) struct plan plan = PLAN_INIT;
 	struct proposal p = proposal_of(j);
 	bool changed = false;
 
-	if (plan_look(j->root_fd, &p, &plan, &j->report->why) || compare(j, &plan, &changed))
+	if (plan_look(j->root_fd, &p, &plan, &j->report->why))
+		return -1;
+	if (job_force(j) == FORCE_ASKS && any_changed(j, &plan)) {
+		if (plan_work(&p, &plan, &j->report->why))
+			return -1;
+		return job_ask(j, &plan, e) ? -1 : ASKED;
+	}
+	if (compare(j, &plan, &changed))
 		return -1;
 	p.unique = changed; /* nothing says any more where a hunk belongs */
 	if (plan_work(&p, &plan, &j->report->why) || compare_results(j, &plan, changed))
 		return -1;
 	take_plan(j, &plan, into);
-	return 0;
+	return PLANNED;
 }
 
 /* ---- taking a write back ---- */
@@ -362,8 +370,10 @@ static void tell_what(struct job *j)
 enum step job_plan(struct job *j, struct err *e)
 {
 	struct job planned = JOB_INIT;
-	int got = j->is_undo ? plan_undo(j, &planned, e) : plan_write(j, &planned);
+	int got = j->is_undo ? plan_undo(j, &planned, e) : plan_write(j, &planned, e);
 
+	if (got == ASKED)
+		return STEP_SETTLED;
 	if (got == 0 && j->journaled && compare_with_journal(j, &planned))
 		got = 1;
 	if (got < 0 && !j->report->why.code) {

@@ -42,9 +42,9 @@ static int give(struct desk *d, const char *verb, const char *session_id, const 
 }
 
 int desk_order_session(struct desk *d, const char *verb, const char *session_id, const char *name,
-                       struct err *e)
+                       const char *why, struct err *e)
 {
-	int got = give(d, verb, session_id, NULL, e);
+	int got = give(d, verb, session_id, why && *why ? why : NULL, e);
 
 	if (got <= 0)
 		return got;
@@ -109,7 +109,7 @@ static int order_sessions(struct desk *d, const char *id, const char *argument, 
 		return got;
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
 	if (v->text == TEXT_NONE)
-		return desk_order_session(d, v->means[0], f.session_id, str_text(&f.name), e);
+		return desk_order_session(d, v->means[0], f.session_id, str_text(&f.name), NULL, e);
 	got = give(d, v->means[0], all ? NULL : f.session_id, argument, e);
 	if (got <= 0)
 		return got;

@@ -272,6 +272,25 @@ static const char *verdict_of(const struct verb *v, const struct found *f, const
 	return strcmp(verdict, "continue") == 0 && *text ? "refine" : verdict;
 }
 
+/* Words to a session that is stopped are its reason, to one that goes on they are for its agent. */
+static int order_session(struct desk *d, const struct found *f, const char *text, struct err *e)
+{
+	const char *verb = verb_find(d->w->verb->or_session)->means[0];
+	bool stops = strcmp(verb, "stop") == 0;
+	OWNED(str) struct str told = STR_INIT;
+
+	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f->session_id);
+	if (desk_order_session(d, verb, f->session_id, str_text(&f->name), stops ? text : NULL, e))
+		return -1;
+	if (stops || !*text || d->out->outcome != SAID_DONE)
+		return 0;
+	str_add(&told, str_text(&d->out->text));
+	if (desk_put(d, "steer", f->session_id, text, NULL, e))
+		return -1;
+	str_addf(&told, "\n%s", str_text(&d->out->text));
+	return desk_tell(d, d->out->outcome, "%s", str_text(&told));
+}
+
 int desk_decide(struct desk *d, struct err *e)
 {
 	OWNED(found) struct found f = FOUND_INIT;
@@ -280,13 +299,8 @@ int desk_decide(struct desk *d, struct err *e)
 
 	if (target == TARGET_FAILED || target == TARGET_TOLD)
 		return target;
-	if (target == TARGET_SESSION) {
-		const char *word = d->w->verb->or_session;
-
-		(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
-		return desk_order_session(d, verb_find(word)->means[0], f.session_id,
-		                          str_text(&f.name), e);
-	}
+	if (target == TARGET_SESSION)
+		return order_session(d, &f, text, e);
 	(void)snprintf(d->out->request_id, ID_BYTES, "%s", f.id);
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
 	verdict = verdict_of(d->w->verb, &f, text);

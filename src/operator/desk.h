@@ -33,9 +33,9 @@ int desk_command(struct desk *d, struct err *e); /* VERB_COMMAND */
 int desk_steer(struct desk *d, struct err *e); /* VERB_STEERING */
 int desk_read(struct desk *d, struct err *e); /* VERB_READING */
 
-/* An order to one session: `pause` and the like. */
+/* An order to one session: `pause` and the like. why: of a stop, for what it answers; or NULL. */
 int desk_order_session(struct desk *d, const char *verb, const char *session_id, const char *name,
-                       struct err *e);
+                       const char *why, struct err *e);
 
 /* Something that an agent is told: a row, and what came of it. which: the session, where the person
  * did not say which; else NULL. */

@@ -223,6 +223,8 @@ static int read_question(struct store *st, const struct verb *v, const char *id,
 	got = stmt_row(s, e);
 	if (got > 0) {
 		take_question(f, s, &ANY);
+		if (!fits(v, f->kind))
+			*f->verdict = '\0';
 		set(f->status, sizeof(f->status), col_text(s, OPERATOR_QUESTION_STATE));
 		add_story(&f->story, s);
 	}

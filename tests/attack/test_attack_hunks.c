@@ -185,6 +185,68 @@ START_TEST(an_operator_who_forbids_force_is_obeyed)
 }
 END_TEST
 
+/* The operator of a system that asks before anything is forced. */
+static char *given_a_changed_file(void)
+{
+	char *id;
+
+	attack_begin(NULL, "[apply]\nforce = \"ask\"\n");
+	attack_file("a.txt", "one\n");
+	id = attack_approved("a.txt", "two\n");
+	attack_file("a.txt", "a person's work\n");
+	return id;
+}
+
+START_TEST(an_operator_who_is_asked_about_force_sees_what_it_does_now)
+{
+	OWNED(char_ptr) char *id = given_a_changed_file();
+	OWNED(char_ptr) char *waiting = attack_write(id, true);
+	OWNED(char_ptr) char *shown = NULL;
+	OWNED(char_ptr) char *written = NULL;
+
+	has(waiting, "status", "pending");
+	says(member(waiting, "message"), "the operator is asked");
+	shown = attack_shown();
+	says(shown, "By force: ");
+	says(shown, "-a person's work");
+	attack_reads("a.txt", "a person's work\n");
+	approve_all();
+	written = attack_write(id, true);
+	has(written, "status", "applied");
+	attack_reads("a.txt", "two\n");
+	expect("SELECT state FROM request ORDER BY seq", "consumed\nconsumed\n");
+	attack_end();
+}
+END_TEST
+
+START_TEST(force_that_was_rejected_writes_nothing)
+{
+	OWNED(char_ptr) char *id = given_a_changed_file();
+	OWNED(char_ptr) char *waiting = attack_write(id, true);
+
+	has(waiting, "status", "pending");
+	decide_all("reject");
+	expect_soon("SELECT state FROM apply", "refused\n");
+	attack_refused(id, true, "not_approved", "force was rejected");
+	attack_reads("a.txt", "a person's work\n");
+	attack_end();
+}
+END_TEST
+
+START_TEST(a_file_that_changes_again_while_force_is_asked_about_is_not_written)
+{
+	OWNED(char_ptr) char *id = given_a_changed_file();
+	OWNED(char_ptr) char *waiting = attack_write(id, true);
+
+	has(waiting, "status", "pending");
+	attack_file("a.txt", "more of a person's work\n");
+	approve_all();
+	expect_soon("SELECT state, error_code FROM apply", "refused|patch_conflict\n");
+	attack_reads("a.txt", "more of a person's work\n");
+	attack_end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("attack_hunks");
@@ -199,5 +261,8 @@ int main(void)
 	tcase_add_test(c, force_deletes_no_lines_that_nobody_saw);
 	tcase_add_test(c, whole_content_is_forced_and_what_it_overwrote_comes_back);
 	tcase_add_test(c, an_operator_who_forbids_force_is_obeyed);
+	tcase_add_test(c, an_operator_who_is_asked_about_force_sees_what_it_does_now);
+	tcase_add_test(c, force_that_was_rejected_writes_nothing);
+	tcase_add_test(c, a_file_that_changes_again_while_force_is_asked_about_is_not_written);
 	return run_suite(s);
 }

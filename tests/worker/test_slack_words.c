@@ -538,6 +538,34 @@ START_TEST(help_has_categories_and_what_is_configured)
 }
 END_TEST
 
+START_TEST(words_behind_the_id_of_a_session_are_not_lost)
+{
+	slack();
+	a_change(CHANGE);
+	a_prompt();
+	(void)command("pause");
+	says(command("resume 01900000-0000 and mind the gap"),
+	     "Session 01900000-0000 (claude in web) is active again.\nNoted: the agent is told");
+	expect("SELECT text FROM steering", "and mind the gap\n");
+	says(command("stop 01900000-0000 we do it tomorrow"),
+	     "Session 01900000-0000 (claude in web) is stopped.");
+	expect("SELECT kind, reason FROM request ORDER BY seq",
+	       "clearance|we do it tomorrow\nprompt|we do it tomorrow\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(no_is_no_answer_to_an_agent_that_stands_by)
+{
+	slack();
+	a_standby();
+	in_thread("no");
+	replies("nothing waits for `no`. What waits here takes `resume [text]`, `stop [why]`");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step)
 {
 	slack();
@@ -592,6 +620,8 @@ int main(void)
 	tcase_add_test(c, a_synonym_in_a_sentence_is_no_answer);
 	tcase_add_test(c, hints_name_only_what_fits);
 	tcase_add_test(c, help_has_categories_and_what_is_configured);
+	tcase_add_test(c, words_behind_the_id_of_a_session_are_not_lost);
+	tcase_add_test(c, no_is_no_answer_to_an_agent_that_stands_by);
 	tcase_add_test(c, a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step);
 	tcase_add_test(c, undo_names_a_write_or_takes_the_only_one);
 	return run_suite(s);

@@ -198,6 +198,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 /* How a write stands. */
 struct written {
 	bool applied, forced;
+	bool asks; /* the file has changed, and the operator is asked about it */
 };
 
 /* Reads it; a write that has failed or is not over is told in t. */
@@ -218,6 +219,7 @@ static int read_apply(struct store *st, int64_t apply, struct written *w, struct
 	} else if (got > 0) {
 		w->applied = strcmp(col_text(s, APPLY_READ_STATE), "applied") == 0;
 		w->forced = col_int(s, APPLY_READ_FORCED) != 0;
+		w->asks = !col_is_null(s, APPLY_READ_QUESTION_SEQ);
 	}
 	stmt_reset(s);
 	if (got <= 0)
@@ -236,7 +238,11 @@ static int result(struct store *st, int64_t apply, struct telling *t, struct err
 	json_object(&t->result);
 	json_member(&t->result, "status", w.applied ? "applied" : "pending");
 	if (!w.applied)
-		json_member(&t->result, "message", "the write is queued; call check_diff again");
+		json_member(&t->result, "message",
+		            w.asks ? "the file has changed, and the operator is asked about what "
+		                     "this does to it now; call check_diff again with the same "
+		                     "arguments to keep waiting"
+		                   : "the write is queued; call check_diff again");
 	if (w.applied && add_files(st, apply, &t->result, e))
 		return -1;
 	if (w.forced)
