@@ -160,7 +160,9 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "acp.max_msg_rate|10|default\nacp.http_port|3001|default\nmcp.wait_cap|240|default\n"
 	    "mcp.elicitation|false|default\n"
 	    "mcp.allow_uids|[]|default\nipc.require_token|false|default\npolicy.require_global_"
-	    "allowlist|false|default\npolicy.always_ask|[]|default\n"
+	    "allowlist|false|default\npolicy.trust|listed|default\n"
+	    "policy.always_ask|[]|default\n"
+	    "modes.agent_may_loosen|true|default\n"
 	    "log.format|text|default\nlog.level|info|default\nworkspaces.allow|any|"
 	    "default\ncommands|{}|default\n"
 	    "workspace|[]|default\n",
@@ -191,8 +193,9 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "http_port = 20\n[mcp]\nwait_cap = 21\nelicitation = true\nallow_uids = [1000, "
 	    "4294967294]\n"
 	    "[ipc]\nrequire_token = true\n[policy]\nrequire_global_allowlist = true\n"
-	    "always_ask = [\"*.tf\", \"deploy/keys\"]\n"
+	    "trust = \"ask\"\nalways_ask = [\"*.tf\", \"deploy/keys\"]\n"
 	    "[log]\nformat = \"json\"\nlevel = \"debug\"\n"
+	    "[modes]\nagent_may_loosen = false\n"
 	    "[workspaces]\nallow = \"listed\"\n"
 	    "[commands]\nstatus = \"git status\"\nlast-commit = \"git log -1\"\n"
 	    "[[workspace]]\nid = \"my-backend\"\nchannel_id = \"C0123\"\n"
@@ -236,10 +239,12 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.mcp.allow_uids.items[1], 4294967294);
 	ck_assert(c.ipc.require_token);
 	ck_assert(c.policy.require_global_allowlist);
+	ck_assert_int_eq(c.policy.trust, TRUST_ASK);
 	ck_assert_uint_eq(c.policy.always_ask.count, 2);
 	ck_assert_str_eq(c.policy.always_ask.items[1], "deploy/keys");
 	ck_assert_int_eq(c.log.format, LOG_FORMAT_JSON);
 	ck_assert_int_eq(c.log.level, LOG_LEVEL_DEBUG);
+	ck_assert(!c.modes.agent_may_loosen);
 	ck_assert_int_eq(c.allow_workspaces, ALLOW_LISTED);
 	ck_assert_uint_eq(c.commands.count, 2);
 	ck_assert_str_eq(c.commands.items[1].name, "last-commit");
