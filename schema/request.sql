@@ -7,7 +7,7 @@ CREATE TABLE request (
   id              TEXT NOT NULL UNIQUE,     -- fixed: UUID; what agents and operators say
   session_seq     INTEGER NOT NULL REFERENCES session (seq), -- free: changes only when a successor adopts it
   kind            TEXT NOT NULL             -- fixed
-                  CHECK (kind IN ('clearance', 'prompt', 'standby', 'permission')),
+                  CHECK (kind IN ('clearance', 'prompt', 'standby', 'permission', 'trust')),
   state           TEXT NOT NULL,            -- free: see request_move
   digest          TEXT NOT NULL CHECK (length(digest) = 64), -- fixed: SHA-256 of what is asked
   title           TEXT NOT NULL,            -- fixed: clearance: title; else the first line of the text
@@ -21,7 +21,8 @@ CREATE TABLE request (
   replaces_file   INTEGER NOT NULL DEFAULT 0 CHECK (replaces_file IN (0, 1)), -- fixed: full content over an existing file
   file_path       TEXT,                     -- fixed: relative to the workspace (clearance)
   risk_level      TEXT CHECK (risk_level IN ('low', 'high', 'critical')), -- fixed
-  original_hash   TEXT,                     -- fixed: SHA-256 of the file when asked, or 'new_file'
+  original_hash   TEXT,                     -- fixed: SHA-256 of the file when asked, or 'new_file';
+                                            -- trust: of the policy file
   prompt_type     TEXT CHECK (prompt_type IN -- fixed
                   ('continuation', 'clarification', 'error_recovery', 'resource_warning')),
   elapsed_seconds INTEGER,                  -- fixed
@@ -87,6 +88,10 @@ INSERT INTO request_move VALUES
   ('permission', 'pending', 'expired'), ('permission', 'pending', 'interrupted'),
   ('permission', 'interrupted', 'pending'), ('permission', 'interrupted', 'approved'),
   ('permission', 'interrupted', 'rejected'),
+  ('trust', '', 'pending'),
+  ('trust', 'pending', 'approved'), ('trust', 'pending', 'rejected'),
+  ('trust', 'pending', 'interrupted'), ('trust', 'interrupted', 'pending'),
+  ('trust', 'interrupted', 'approved'), ('trust', 'interrupted', 'rejected'),
   ('prompt', '', 'pending'), ('prompt', 'pending', 'answered'), ('prompt', 'pending', 'expired'),
   ('prompt', 'pending', 'interrupted'), ('prompt', 'interrupted', 'pending'),
   ('prompt', 'interrupted', 'answered'),
@@ -108,6 +113,7 @@ INSERT INTO request_verdict VALUES
   ('clearance', 'timeout', 'expired'),
   ('permission', 'approve', 'approved'), ('permission', 'reject', 'rejected'),
   ('permission', 'timeout', 'expired'),
+  ('trust', 'approve', 'approved'), ('trust', 'reject', 'rejected'),
   ('prompt', 'continue', 'answered'), ('prompt', 'refine', 'answered'),
   ('prompt', 'stop', 'answered'), ('prompt', 'timeout', 'expired'),
   ('standby', 'resume', 'answered'), ('standby', 'stop', 'answered'),

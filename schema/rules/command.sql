@@ -52,6 +52,16 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND coalesce((SELECT value FROM setting WHERE name = 'slack.configured'), 'false')
                     <> 'true'
              UNION ALL
+             SELECT 6, 'refused',
+                    'an agent may not leave ' || o.mode || ' mode for ' || NEW.argument
+                    || ' mode (setting modes.agent_may_loosen): the operator may', NULL
+               FROM (SELECT coalesce((SELECT mode FROM session WHERE id = NEW.session_id),
+                                     (SELECT value FROM setting WHERE name = 'mode')) AS mode) AS o
+              WHERE NEW.source = 'agent' AND NEW.verb = 'mode'
+                AND (SELECT value FROM setting WHERE name = 'modes.agent_may_loosen') = 'false'
+                AND CASE NEW.argument WHEN 'remote' THEN 2 WHEN 'hybrid' THEN 1 ELSE 0 END
+                    < CASE o.mode WHEN 'remote' THEN 2 WHEN 'hybrid' THEN 1 ELSE 0 END
+             UNION ALL
              SELECT 7, 'refused',
                     'this needs sessions that agent-intercom starts itself, which it does not do yet',
                     NULL
@@ -123,9 +133,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   -- A stop answers what its session asks, so that nobody waits for it any more.
   INSERT INTO decision (request_id, verdict, reason, operator_id, source, created_at)
-  SELECT r.id, CASE WHEN r.kind IN ('clearance', 'permission') THEN 'reject' ELSE 'stop' END,
+  SELECT r.id, CASE WHEN r.kind IN ('clearance', 'permission', 'trust') THEN 'reject' ELSE 'stop' END,
          CASE WHEN typeof(NEW.argument) = 'text' THEN substr(NEW.argument, 1, 65536)
-              WHEN r.kind IN ('clearance', 'permission') THEN 'the session was stopped' END,
+              WHEN r.kind IN ('clearance', 'permission', 'trust') THEN 'the session was stopped' END,
          NEW.operator_id, NEW.source, NEW.created_at
     FROM session AS s JOIN request AS r ON r.session_seq = s.seq
    WHERE s.id = NEW.session_id AND r.state IN ('pending', 'interrupted') AND NEW.verb = 'stop'

@@ -116,6 +116,7 @@ static void read_settings(struct front *f)
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
 	                 elicitation.bytes[0] == 't';
 	read_commands(f);
+	s->trust = policy_trust_read(st);
 	s->always_ask = setting_json(st, "policy.always_ask");
 	f->ipc_requires_token =
 	    setting_get(st, "ipc.require_token", &token, NULL) > 0 && token.bytes[0] == 't';
