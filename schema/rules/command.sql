@@ -2,13 +2,6 @@
 -- carried out here, in the same transaction. `undo` is a job for the applier, whose end is the
 -- outcome: until then there is none.
 
-CREATE TRIGGER command_is_born BEFORE INSERT ON command BEGIN
-  SELECT RAISE(ABORT, 'command: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM command WHERE seq = NEW.seq);
-  SELECT RAISE(ABORT, 'command: outcome: outcome, reply and why are found here, not given')
-   WHERE NEW.outcome IS NOT NULL OR NEW.reply IS NOT NULL OR NEW.why IS NOT NULL;
-END;
-
 CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   UPDATE command
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
@@ -163,11 +156,4 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     FROM command AS c JOIN request AS r ON r.id = c.argument
     JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'applied'
    WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
-END;
-
-CREATE TRIGGER command_is_fixed BEFORE UPDATE ON command BEGIN
-  SELECT RAISE(ABORT, 'command: fixed: an order is not rewritten; insert another one')
-   WHERE OLD.outcome IS NOT NULL OR OLD.seq IS NOT NEW.seq OR OLD.verb IS NOT NEW.verb
-      OR OLD.session_id IS NOT NEW.session_id OR OLD.argument IS NOT NEW.argument
-      OR OLD.source IS NOT NEW.source OR OLD.created_at IS NOT NEW.created_at;
 END;

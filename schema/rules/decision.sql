@@ -1,12 +1,10 @@
 -- What an answer does. First answer wins: the request is moved first, on conditions, and the
 -- outcome is told afterwards.
 
-CREATE TRIGGER decision_is_born BEFORE INSERT ON decision BEGIN
-  SELECT RAISE(ABORT, 'decision: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM decision WHERE seq = NEW.seq)
-      OR EXISTS (SELECT 1 FROM request WHERE decision_seq = NEW.seq);
-  SELECT RAISE(ABORT, 'decision: outcome: outcome and why are found here, not given')
-   WHERE NEW.outcome IS NOT NULL OR NEW.why IS NOT NULL;
+-- A number that a request bears is not given again.
+CREATE TRIGGER decision_is_new BEFORE INSERT ON decision BEGIN
+  SELECT RAISE(ABORT, 'decision: exists: a request was decided by a row with this seq')
+   WHERE EXISTS (SELECT 1 FROM request WHERE decision_seq = NEW.seq);
 END;
 
 -- A decision binds to the digest of what is asked: given, it must be the request's; not given, it
@@ -135,13 +133,4 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                      'why', d.why)
     FROM decision AS d LEFT JOIN request AS r ON r.id = d.request_id
    WHERE d.seq = NEW.seq AND d.outcome <> 'applied';
-END;
-
--- The audit is not rewritten: only the outcome is filled in, once.
-CREATE TRIGGER decision_is_fixed BEFORE UPDATE ON decision BEGIN
-  SELECT RAISE(ABORT, 'decision: fixed: a decision is not rewritten; insert another one')
-   WHERE OLD.outcome IS NOT NULL OR OLD.seq IS NOT NEW.seq
-      OR OLD.request_id IS NOT NEW.request_id OR OLD.verdict IS NOT NEW.verdict
-      OR OLD.reason IS NOT NEW.reason OR OLD.instruction IS NOT NEW.instruction
-      OR OLD.source IS NOT NEW.source OR OLD.created_at IS NOT NEW.created_at;
 END;

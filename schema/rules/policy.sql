@@ -1,14 +1,5 @@
 -- Which policy was in force when: a version is found, and stays as it was found.
 
-CREATE TRIGGER policy_is_born BEFORE INSERT ON policy BEGIN
-  SELECT RAISE(ABORT, 'policy: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM policy WHERE seq = NEW.seq);
-END;
-
-CREATE TRIGGER policy_is_fixed BEFORE UPDATE ON policy BEGIN
-  SELECT RAISE(ABORT, 'policy: fixed: a version of a file does not change');
-END;
-
 CREATE TRIGGER policy_found AFTER INSERT ON policy BEGIN
   INSERT INTO event (at, kind, actor, detail)
   VALUES (NEW.created_at, 'policy.' || NEW.state, 'mcp-front',

@@ -1,13 +1,5 @@
 -- What an operator says to an agent: taken if he may and if there is such an agent; delivered once.
 
-CREATE TRIGGER steering_is_born BEFORE INSERT ON steering BEGIN
-  SELECT RAISE(ABORT, 'steering: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM steering WHERE seq = NEW.seq);
-  SELECT RAISE(ABORT, 'steering: outcome: outcome, why and delivery are found here, not given')
-   WHERE NEW.outcome IS NOT NULL OR NEW.why IS NOT NULL OR NEW.session_seq IS NOT NULL
-      OR NEW.call_seq IS NOT NULL OR NEW.delivered_at IS NOT NULL;
-END;
-
 CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
   UPDATE steering
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
@@ -91,17 +83,7 @@ WHEN OLD.delivered_at IS NULL AND NEW.delivered_at IS NOT NULL AND NEW.kind = 'n
           json_object('steering', NEW.seq));
 END;
 
-CREATE TRIGGER steering_is_fixed BEFORE UPDATE ON steering BEGIN
-  SELECT RAISE(ABORT, 'steering: fixed: what was said is not rewritten; say something else')
-   WHERE OLD.seq IS NOT NEW.seq OR OLD.kind IS NOT NEW.kind OR OLD.session_id IS NOT NEW.session_id
-      OR OLD.channel_id IS NOT NEW.channel_id
-      OR (OLD.text IS NOT NEW.text
-          AND NOT (OLD.outcome IS NULL AND OLD.text IS NULL AND OLD.kind = 'nudge'))
-      OR OLD.source IS NOT NEW.source OR OLD.created_at IS NOT NEW.created_at
-      OR (OLD.outcome IS NOT NULL
-          AND (OLD.outcome IS NOT NEW.outcome OR OLD.why IS NOT NEW.why
-               OR OLD.operator_id IS NOT NEW.operator_id))
-      OR (OLD.session_seq IS NOT NULL AND OLD.session_seq IS NOT NEW.session_seq);
+CREATE TRIGGER steering_is_told_once BEFORE UPDATE OF delivered_at, call_seq ON steering BEGIN
   SELECT RAISE(ABORT, 'steering: delivered: an agent is told once')
    WHERE OLD.delivered_at IS NOT NULL
      AND (OLD.delivered_at IS NOT NEW.delivered_at OR OLD.call_seq IS NOT NEW.call_seq);

@@ -266,7 +266,8 @@ START_TEST(the_inbox_tells_who_listens)
 	given_questions();
 	given(
 	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
-	    " VALUES ('w', 'mcp-front', 'h', 1, 'x', 'ready', '" T "', '" T "');"
+	    " VALUES ('w', 'mcp-front', 'h', 1, 'x', 'starting', '" T "', '" T "');"
+	    "UPDATE worker SET state = 'ready';"
 	    "INSERT INTO connection (key, host, transport, protocol_version, identity, created_at)"
 	    " VALUES ('k', 'h', 'http', '2025-06-18', '{}', '" T "');"
 	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest, state,"
@@ -930,9 +931,10 @@ END_TEST
 static void given_workers(void)
 {
 	given("INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
-	      " SELECT value, value, 'h', 7, 'x', 'ready', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
+	      " SELECT value, value, 'h', 7, 'x', 'starting', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
 	      " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
-	      " FROM json_each('[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]')");
+	      " FROM json_each('[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]');"
+	      "UPDATE worker SET state = 'ready'");
 }
 
 START_TEST(health_tells_that_the_database_is_damaged)

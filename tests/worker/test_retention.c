@@ -332,13 +332,15 @@ static void given_loose_rows(void)
 	    "INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES"
 	    " ('h', 'suspend', '%1$s', '%1$s');"
 	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
-	    " VALUES ('w1', 'x', 'h', 1, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s'),"
-	    " ('w2', 'x', 'h', 2, '1', 'stopped', '2020-01-01T00:00:00.000Z', '%1$s'),"
-	    " ('listens', 'y', 'h', 3, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s'),"
-	    " ('w4', 'y', 'h', 4, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s'),"
-	    " ('w5', 'y', 'h', 5, '1', 'died', '%1$s', '%1$s'),"
-	    " ('w6', 'z', 'h', 6, '1', 'ready', '2020-01-01T00:00:00.000Z', '%1$s'),"
-	    " ('w7', 'z', 'h', 7, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s')",
+	    " VALUES ('w1', 'x', 'h', 1, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w2', 'x', 'h', 2, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('listens', 'y', 'h', 3, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w4', 'y', 'h', 4, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w5', 'y', 'h', 5, '1', 'starting', '%1$s', '%1$s'),"
+	    " ('w6', 'z', 'h', 6, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w7', 'z', 'h', 7, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s');"
+	    "UPDATE worker SET state = CASE id WHEN 'w2' THEN 'stopped' WHEN 'w6' THEN 'ready'"
+	    " ELSE 'died' END",
 	    ago(31 * DAY), 0);
 	given_for("INSERT INTO command (verb, argument, session_id, created_at) VALUES"
 	          " ('mode', 'local', NULL, '%1$s'), ('mode', 'local', 's1', '%1$s'),"
