@@ -3,8 +3,8 @@
 CREATE TRIGGER apply_is_allowed BEFORE INSERT ON apply BEGIN
   SELECT RAISE(ABORT, 'apply: unapproved: only an approved clearance may be written')
    WHERE NEW.kind = 'write'
-     AND NOT EXISTS (SELECT 1 FROM request
-                      WHERE seq = NEW.request_seq AND kind = 'clearance' AND state = 'approved');
+     AND NOT EXISTS (SELECT 1 FROM request AS r JOIN request_kind AS k ON k.kind = r.kind
+                      WHERE r.seq = NEW.request_seq AND k.is_written = 1 AND r.state = 'approved');
   SELECT RAISE(ABORT, 'apply: unwritten: only what was written may be undone, once')
    WHERE NEW.kind = 'undo'
      AND (NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = NEW.request_seq AND state = 'applied')

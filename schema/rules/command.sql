@@ -16,16 +16,13 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              UNION ALL
              SELECT 3, 'unauthorized', 'this operator may not give orders from this source', NULL
               WHERE NOT EXISTS (
-                SELECT 1 FROM operator AS p
-                 WHERE p.id = coalesce(NEW.operator_id,
-                                       (SELECT id FROM operator WHERE is_default = 1))
-                   AND p.active = 1
-                   AND p.kind = CASE WHEN NEW.source = 'slack' THEN 'slack'
-                                     WHEN NEW.source IN ('ctl', 'sql', 'socket', 'agent')
-                                     THEN 'local' END)
+                SELECT 1 FROM source AS f JOIN operator AS p ON p.kind = f.operator_kind
+                 WHERE f.name = NEW.source AND f.orders IS NOT NULL AND p.active = 1
+                   AND p.id = coalesce(NEW.operator_id,
+                                       (SELECT id FROM operator WHERE is_default = 1)))
              UNION ALL
-             SELECT 3, 'unauthorized', 'an agent may not give this order', NULL
-              WHERE NEW.source = 'agent' AND NEW.verb <> 'mode'
+             SELECT 3, 'unauthorized', 'this order may not be given from this source', NULL
+               FROM source WHERE name = NEW.source AND orders NOT IN ('*', NEW.verb)
              UNION ALL
              SELECT 4, 'malformed', 'mode must be remote, local or hybrid', NULL
               WHERE NEW.verb = 'mode'
@@ -55,7 +52,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE (NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
                      OR NEW.verb = 'stall')
                 AND s.id = NEW.session_id
-                AND s.mode = CASE WHEN NEW.source = 'slack' THEN 'local' ELSE 'remote' END
+                AND s.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
              UNION ALL
              SELECT 9, 'refused', 'the session is ' || s.status, NULL
                FROM session AS s
@@ -116,10 +113,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   -- A stop answers what its session asks, so that nobody waits for it any more.
   INSERT INTO decision (request_id, verdict, reason, operator_id, source, created_at)
-  SELECT r.id, CASE WHEN r.kind IN ('clearance', 'permission') THEN 'reject' ELSE 'stop' END,
-         CASE WHEN r.kind IN ('clearance', 'permission') THEN 'the session was stopped' END,
-         NEW.operator_id, NEW.source, NEW.created_at
+  SELECT r.id, k.stop_verdict, k.stop_reason, NEW.operator_id, NEW.source, NEW.created_at
     FROM session AS s JOIN request AS r ON r.session_seq = s.seq
+    JOIN request_kind AS k ON k.kind = r.kind
    WHERE s.id = NEW.session_id AND r.state IN ('pending', 'interrupted') AND NEW.verb = 'stop'
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done'
    ORDER BY r.seq;

@@ -6,8 +6,8 @@ CREATE TRIGGER request_is_new BEFORE INSERT ON request BEGIN
    WHERE EXISTS (SELECT 1 FROM decision WHERE request_id = NEW.id AND outcome = 'applied');
 END;
 
--- A request leaves pending or interrupted for good only through a decision that says so, while that
--- takes effect (its outcome is not told yet), and becomes consumed only through a finished write.
+-- A request leaves pending or interrupted for good only through a decision that says so and was judged
+-- applied, and becomes consumed only through a finished write.
 CREATE TRIGGER request_is_decided BEFORE UPDATE OF state, decision_seq, decision, reason, instruction,
   decided_by, decided_at, consumed_at
 ON request BEGIN
@@ -25,7 +25,7 @@ ON request BEGIN
      AND NOT EXISTS (SELECT 1 FROM decision AS d
                        JOIN request_verdict AS v ON v.kind = OLD.kind AND v.verdict = d.verdict
                       WHERE d.seq = NEW.decision_seq AND d.request_id = OLD.id
-                        AND d.outcome IS NULL AND v.state = NEW.state);
+                        AND d.outcome = 'applied' AND v.state = NEW.state);
   SELECT RAISE(ABORT, 'request: unapplied: a request is consumed by its finished apply only')
    WHERE NEW.state = 'consumed' AND OLD.state <> 'consumed'
      AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = OLD.seq AND state = 'applied');
@@ -92,8 +92,9 @@ END;
 -- The paths of a question belong to what was asked.
 CREATE TRIGGER request_file_is_asked BEFORE INSERT ON request_file BEGIN
   SELECT RAISE(ABORT, 'request_file: asked: a question gets its paths before it is answered')
-   WHERE NOT EXISTS (SELECT 1 FROM request WHERE seq = NEW.request_seq AND kind = 'clearance'
-                                             AND state IN ('pending', 'interrupted'));
+   WHERE NOT EXISTS (SELECT 1 FROM request AS r JOIN request_kind AS k ON k.kind = r.kind
+                      WHERE r.seq = NEW.request_seq AND k.is_written = 1
+                        AND r.state IN ('pending', 'interrupted'));
 END;
 
 -- What waits for me.

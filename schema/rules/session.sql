@@ -14,6 +14,16 @@ CREATE TRIGGER session_started AFTER INSERT ON session BEGIN
   INSERT INTO slack_notice (kind, session_seq, at) VALUES ('session', NEW.seq, NEW.created_at);
 END;
 
+-- A mode decides who may answer: it changes by an order that was carried out, the newest one.
+CREATE TRIGGER session_mode_is_ordered BEFORE UPDATE OF mode ON session
+WHEN OLD.mode IS NOT NEW.mode BEGIN
+  SELECT RAISE(ABORT, 'session: mode: insert a row into command to switch a mode')
+   WHERE NOT EXISTS (SELECT 1 FROM command
+                      WHERE seq = (SELECT max(seq) FROM command) AND verb = 'mode'
+                        AND argument = NEW.mode AND outcome = 'done'
+                        AND (session_id IS NULL OR session_id = OLD.id));
+END;
+
 CREATE TRIGGER session_changed AFTER UPDATE OF status, mode, connectivity_status ON session
 WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
   OR (OLD.connectivity_status = 'stalled' AND NEW.connectivity_status <> 'stalled') BEGIN

@@ -26,18 +26,17 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
               WHERE typeof(NEW.created_at) <> 'text'
                  OR NEW.created_at NOT GLOB '????-??-??T??:??:??.???Z'
              UNION ALL
-             SELECT 4, 'malformed', 'source must be ctl, sql, socket or slack'
-              WHERE coalesce(NEW.source, '') NOT IN ('ctl', 'sql', 'socket', 'slack')
-                AND NOT (NEW.kind = 'nudge' AND coalesce(NEW.source, '') = 'clock')
+             SELECT 4, 'malformed', 'source must be one of ' ||
+                    (SELECT group_concat(name, ', ') FROM source WHERE steers IN ('*', NEW.kind))
+              WHERE NOT EXISTS (SELECT 1 FROM source
+                                 WHERE name = NEW.source AND steers IN ('*', NEW.kind))
              UNION ALL
              SELECT 5, 'unauthorized', 'this operator may not steer from this source'
               WHERE NOT EXISTS (
-                SELECT 1 FROM operator AS p
-                 WHERE p.id = coalesce(NEW.operator_id,
-                                       (SELECT id FROM operator WHERE is_default = 1))
-                   AND p.active = 1
-                   AND p.kind = CASE NEW.source WHEN 'slack' THEN 'slack' WHEN 'clock' THEN 'system'
-                                ELSE 'local' END)
+                SELECT 1 FROM source AS f JOIN operator AS p ON p.kind = f.operator_kind
+                 WHERE f.name = NEW.source AND p.active = 1
+                   AND p.id = coalesce(NEW.operator_id,
+                                       (SELECT id FROM operator WHERE is_default = 1)))
              UNION ALL
              SELECT 6, 'not_found', 'there is no such session'
               WHERE NEW.kind IN ('steer', 'nudge')
@@ -47,8 +46,7 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
              SELECT 7, 'not_in_this_mode', 'the session is in ' || s.mode || ' mode'
                FROM session AS s
               WHERE NEW.kind IN ('steer', 'nudge') AND s.id = NEW.session_id
-                AND s.mode = CASE NEW.source WHEN 'slack' THEN 'local' WHEN 'clock' THEN ''
-                             ELSE 'remote' END
+                AND s.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
              UNION ALL
              SELECT 8, 'accepted', NULL
            ) AS o ORDER BY o.rank LIMIT 1)

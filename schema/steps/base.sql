@@ -221,8 +221,7 @@ CREATE TABLE request (
   seq             INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   id              TEXT NOT NULL UNIQUE,
   session_seq     INTEGER NOT NULL REFERENCES session (seq),
-  kind            TEXT NOT NULL
-                  CHECK (kind IN ('clearance', 'prompt', 'standby', 'permission')),
+  kind            TEXT NOT NULL,
   state           TEXT NOT NULL,
   digest          TEXT NOT NULL CHECK (length(digest) = 64),
   title           TEXT NOT NULL,
@@ -276,6 +275,14 @@ CREATE INDEX request_previous ON request (previous_seq) WHERE previous_seq IS NO
 CREATE INDEX request_description ON request (description_seq) WHERE description_seq IS NOT NULL;
 CREATE INDEX request_body ON request (body_seq) WHERE body_seq IS NOT NULL;
 CREATE INDEX request_effect ON request (effect_seq) WHERE effect_seq IS NOT NULL;
+CREATE TABLE request_kind (
+  kind         TEXT NOT NULL PRIMARY KEY,
+  is_kept      INTEGER NOT NULL,
+  is_written   INTEGER NOT NULL,
+  on_timeout   TEXT NOT NULL,
+  stop_verdict TEXT NOT NULL,
+  stop_reason  TEXT
+) STRICT, WITHOUT ROWID;
 CREATE TABLE request_move (
   kind TEXT NOT NULL,
   src  TEXT NOT NULL,
@@ -558,6 +565,18 @@ CREATE TABLE slack_gate (
   strikes    INTEGER NOT NULL DEFAULT 0,
   why        TEXT
 ) STRICT;
+CREATE TABLE source (
+  name          TEXT NOT NULL PRIMARY KEY,
+  operator_kind TEXT NOT NULL,
+  shut_in_mode  TEXT,
+  decides       TEXT,
+  orders        TEXT,
+  steers        TEXT,
+  rests_on      TEXT CHECK (rests_on IN (
+    'envelope',
+    'policy',
+    'call'))
+) STRICT, WITHOUT ROWID;
 CREATE TABLE stall (
   seq               INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   id                TEXT NOT NULL UNIQUE,
@@ -743,6 +762,10 @@ INSERT INTO file_change_move (src, dst) VALUES ('staged', 'done');
 INSERT INTO file_change_move (src, dst) VALUES ('staged', 'undone');
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:clock', 'system', NULL, 'clock', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:policy', 'system', NULL, 'policy', 1, 0);
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('clearance', 1, 1, 'timeout', 'reject', 'the session was stopped');
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('permission', 0, 0, 'timeout', 'reject', 'the session was stopped');
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('prompt', 0, 0, 'continue', 'stop', NULL);
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('standby', 0, 0, 'timeout', 'stop', NULL);
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', '', 'pending');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'approved', 'consumed');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'interrupted', 'approved');
@@ -838,6 +861,15 @@ INSERT INTO slack_outbox_move (src, dst) VALUES ('sending', 'queued');
 INSERT INTO slack_outbox_move (src, dst) VALUES ('sending', 'sent');
 INSERT INTO slack_gate (name, slot, not_before, spent_at, strikes, why) VALUES ('conversations.history', 'read', '', '', 0, NULL);
 INSERT INTO slack_gate (name, slot, not_before, spent_at, strikes, why) VALUES ('slack', 'all', '', '', 0, NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('agent', 'local', NULL, NULL, 'mode', NULL, NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('clock', 'system', NULL, NULL, NULL, 'nudge', NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('ctl', 'local', 'remote', '*', '*', '*', NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('elicitation', 'local', 'remote', '*', NULL, NULL, 'call');
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('policy', 'system', NULL, '*', NULL, NULL, 'policy');
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('slack', 'slack', 'local', '*', '*', '*', 'envelope');
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('socket', 'local', 'remote', '*', '*', '*', NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('sql', 'local', 'remote', '*', '*', '*', NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('timeout', 'system', NULL, 'timeout', NULL, NULL, NULL);
 INSERT INTO stall_move (src, dst) VALUES ('', 'pending');
 INSERT INTO stall_move (src, dst) VALUES ('escalated', 'dismissed');
 INSERT INTO stall_move (src, dst) VALUES ('escalated', 'nudged');

@@ -30,10 +30,31 @@ static void read_steps(struct sources *steps)
 	free(all);
 }
 
-static void print_pages(const struct str *graph, bool write)
+/* The triggers that a table's remarks become, for a reader. */
+static void print_guard(const struct schema *s, const char *table, bool write)
+{
+	struct str text = STR_INIT;
+	sqlite3_stmt *list = NULL;
+
+	str_add(&text, "```sql\n");
+	(void)sqlite3_prepare_v2(s->db,
+	                         "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND "
+	                         "tbl_name = ? ORDER BY rowid DESC",
+	                         -1, &list, NULL);
+	(void)sqlite3_bind_text(list, 1, table, -1, SQLITE_STATIC);
+	while (sqlite3_step(list) == SQLITE_ROW)
+		str_addf(&text, "%s;\n", (const char *)sqlite3_column_text(list, 0));
+	(void)sqlite3_finalize(list);
+	str_add(&text, "```\n");
+	page_put("schema/README.md", "guard", text.bytes, write);
+	str_clear(&text);
+}
+
+static void print_pages(const struct schema *s, const struct str *graph, bool write)
 {
 	struct str text = STR_INIT;
 
+	print_guard(s, "pause", write);
 	str_addf(&text, "```\n%s```\n", str_text(graph));
 	page_put("schema/README.md", "trigger graph", text.bytes, write);
 	str_clear(&text);
@@ -60,7 +81,7 @@ int main(int argc, char **argv)
 	if (failures == 0)
 		triggers_check(s, &graph);
 	if (failures == 0) {
-		print_pages(&graph, write);
+		print_pages(s, &graph, write);
 		base_check(s, steps, write);
 	}
 	if (failures == 0)

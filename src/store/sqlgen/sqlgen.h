@@ -128,9 +128,9 @@ const struct column *table_column(const struct table *t, const char *name);
 
 /* ---- guard ---- */
 
-/* Make the triggers in s->db: those that watch columns, and those that watch births and moves. Of two
- * triggers on one event SQLite fires the younger one first; the rules that are written by hand are made
- * in between, so that of several refusals the most telling one is told. */
+/* Make the triggers in s->db: those that watch columns, and those that watch births and moves. Of
+ * two triggers on one event SQLite fires the younger one first; the rules that are written by hand
+ * are made in between, so that of several refusals the most telling one is told. */
 void guards_before(struct schema *s);
 void guards_after(struct schema *s);
 
