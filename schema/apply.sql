@@ -9,6 +9,7 @@ CREATE TABLE apply (
   command_seq   INTEGER REFERENCES command (seq), -- fixed: who ordered the undo
   host          TEXT NOT NULL,              -- fixed: the machine whose applier does it
   force         INTEGER NOT NULL DEFAULT 0 CHECK (force IN (0, 1)), -- fixed
+  question_seq  INTEGER REFERENCES request (seq), -- later, once: apply.force asks: the question about the changed file
   state         TEXT NOT NULL,              -- free: see apply_move
   claim         INTEGER NOT NULL DEFAULT 0, -- grows: number of the claim; a settle must name it
   worker_id     TEXT,                       -- free: worker.id of the claimer
@@ -29,6 +30,7 @@ CREATE UNIQUE INDEX apply_once ON apply (request_seq) WHERE state = 'applied';
 CREATE UNIQUE INDEX apply_undone ON apply (request_seq) WHERE state = 'undone';
 CREATE INDEX apply_queue ON apply (host, seq) WHERE state IN ('queued', 'claimed');
 CREATE INDEX apply_request ON apply (request_seq, seq);
+CREATE INDEX apply_question ON apply (question_seq) WHERE question_seq IS NOT NULL;
 CREATE INDEX apply_command ON apply (command_seq) WHERE command_seq IS NOT NULL; -- for retention
 
 -- small

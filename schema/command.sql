@@ -4,7 +4,8 @@ CREATE TABLE command (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed
   verb        ANY,                          -- fixed: see command_verb
   session_id  ANY,                          -- fixed: the session it is for; NULL: mode: all, and the default
-  argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id
+  argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id;
+                                            -- stop: why, for what it answers
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed

@@ -9,8 +9,9 @@ CREATE TABLE decision (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed
   request_id  ANY,                          -- fixed: request.id
   verdict     ANY,                          -- fixed: see request_verdict
-  reason      ANY,                          -- fixed: why it was rejected
-  instruction ANY,                          -- fixed: what to do instead (refine), or next (resume)
+  reason      ANY,                          -- fixed: why it was rejected or stopped
+  instruction ANY,                          -- fixed: what to do instead (refine) or next (resume), or
+                                            -- a note with an approval
   digest      ANY,                          -- until outcome: of what the operator saw; NULL: as it stands
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name

@@ -17,13 +17,23 @@ SELECT seq FROM apply WHERE request_seq = :request AND state = 'applied';
 SELECT updated_at FROM apply WHERE request_seq = :request AND state = 'undone';
 
 -- name: apply_read
-SELECT seq, request_seq, state, force, forced, error_code, error_message FROM apply WHERE seq = :seq;
+SELECT seq, request_seq, state, force, forced, error_code, error_message, question_seq
+  FROM apply WHERE seq = :seq;
 
 -- name: file_change_list
 -- What was written.
 SELECT seq, path, action, other_path, hash_before, hash_after, bytes, mode_before, mode_after,
        made_from, before_seq, state
   FROM file_change WHERE apply_seq = :apply AND state = 'done' ORDER BY seq;
+
+-- name: file_change_overwritten
+-- What a forced write took the place of: files that were not as they had been shown.
+SELECT c.path, i.size
+  FROM file_change AS c JOIN apply AS a ON a.seq = c.apply_seq
+  JOIN request_file AS f ON f.request_seq = a.request_seq AND f.target = c.path
+  LEFT JOIN content AS i ON i.seq = c.before_seq
+ WHERE c.apply_seq = :apply AND c.state = 'done' AND c.hash_before <> f.original_hash
+ ORDER BY c.seq;
 
 -- name: file_change_delete
 -- Retention. :sessions: a JSON list of seq, of those that are purged together; so for all below.
@@ -38,13 +48,21 @@ DELETE FROM apply WHERE seq IN (
     JOIN apply AS a ON a.request_seq = r.seq LIMIT :limit);
 
 -- name: apply_next
--- The oldest job behind :after that is queued, or that a dead applier left in hand.
+-- The oldest job behind :after that is queued, or that a dead applier left in hand. One that the
+-- operator is asked about waits for the answer.
 SELECT a.seq, a.state, a.claim, s.workspace_root
   FROM apply AS a
   JOIN request AS r ON r.seq = a.request_seq
   JOIN session AS s ON s.seq = r.session_seq
  WHERE a.host = :host AND a.state IN ('queued', 'claimed') AND a.seq > :after
+   AND NOT EXISTS (SELECT 1 FROM request AS q
+                    WHERE q.seq = a.question_seq AND q.state IN ('pending', 'interrupted'))
  ORDER BY a.seq LIMIT 1;
+
+-- name: apply_asking
+-- Whether a job waits for an answer: no bell tells of that.
+SELECT seq FROM apply
+ WHERE host = :host AND state IN ('queued', 'claimed') AND question_seq IS NOT NULL LIMIT 1;
 
 -- name: apply_claim
 -- :claim is the number that was seen: 0 rows if anybody claimed it since.
@@ -52,7 +70,7 @@ UPDATE apply
    SET state = 'claimed', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
        updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'claimed')
-RETURNING request_seq, force, claim, attempts, kind;
+RETURNING request_seq, question_seq, force, claim, attempts, kind;
 
 -- name: apply_body_hash
 -- What the hash of the proposal must be; no row where it stands in the request itself.
@@ -101,6 +119,11 @@ UPDATE apply SET state = :state, error_code = :code, error_message = :message, u
 -- name: apply_put_back
 -- The machine is short of something; attempts stay counted.
 UPDATE apply SET state = 'queued', worker_id = NULL, updated_at = :now
+ WHERE seq = :seq AND claim = :claim AND state = 'claimed';
+
+-- name: apply_ask
+-- The operator is asked; as apply_put_back.
+UPDATE apply SET state = 'queued', worker_id = NULL, question_seq = :question, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
 -- name: file_change_image_old

@@ -12,6 +12,14 @@ UPDATE auto_notice SET told_at = :now
  WHERE seq IN (SELECT seq FROM auto_notice
                 WHERE told_at IS NULL AND due_at <= :now ORDER BY due_at LIMIT 100);
 
+-- name: auto_notice_due_list
+-- The same one by one, where the rules refuse one of them.
+SELECT seq FROM auto_notice
+ WHERE told_at IS NULL AND due_at <= :now ORDER BY due_at LIMIT 100;
+
+-- name: auto_notice_due_one
+UPDATE auto_notice SET told_at = :now WHERE seq = :seq AND told_at IS NULL;
+
 -- name: auto_approval_count
 SELECT count(*) AS approvals FROM auto_approval WHERE notice_seq = :notice;
 

@@ -7,36 +7,42 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
  ORDER BY seq DESC LIMIT 1;
 
 -- name: request_orphan
--- The same question, asked in this workspace by a session that nobody is connected to any more.
--- HTTP has no connection to look at: an open question is abandoned when its call waits and nobody
--- listens, or when nobody has been told anything of it for a while (an agent between two looks has).
+-- The same question, asked in this workspace by a session that nobody is connected to any more; that
+-- of the same label first, else the only one.
+-- HTTP has no connection to look at: a question is abandoned when its call waits or has its answer,
+-- nobody was told, and nobody listens; or, if it is open, when nobody has been told anything of it
+-- for a while (an agent between two looks has).
 -- To a task nobody listens: it is abandoned when its session has been silent for a while.
-SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms
-  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.digest = :digest AND r.session_seq <> :session
-   AND (r.state IN ('pending', 'interrupted', 'approved')
-        OR (r.state = 'rejected' AND r.delivered_at IS NULL)
-        OR (r.state = 'answered' AND r.delivered_at IS NULL))
-   AND s.host = :host AND s.workspace_root = :workspace
-   AND NOT EXISTS (SELECT 1 FROM tool_call AS t
-                    WHERE t.request_seq = r.seq AND t.state = 'waiting' AND t.listener IS NOT NULL)
-   AND (s.status = 'interrupted'
-        OR (r.state IN ('pending', 'interrupted')
-            AND (EXISTS (SELECT 1 FROM tool_call AS t
-                          WHERE t.request_seq = r.seq AND t.state = 'waiting'
-                            AND t.task_id IS NULL)
-                 OR NOT EXISTS (SELECT 1 FROM tool_call AS t
-                                 WHERE t.request_seq = r.seq
-                                   AND (coalesce(t.finished_at, t.answered_at, t.created_at)
-                                          > :live_after
-                                        OR (t.state = 'waiting' AND t.task_id IS NOT NULL
-                                            AND s.last_activity_at > :live_after)))))
-        OR NOT EXISTS (SELECT 1 FROM connection AS c
-                        WHERE c.session_seq = s.seq AND c.state = 'open'
-                          AND (c.transport = 'stdio' OR s.last_activity_at > :live_after)))
-   AND NOT EXISTS (SELECT 1 FROM connection AS c
-                    WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio')
- ORDER BY r.seq DESC LIMIT 1;
+SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
+  SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms,
+         s.label IS NOT :label AS is_other, count(*) OVER () AS candidates
+    FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+   WHERE r.digest = :digest AND r.session_seq <> :session
+     AND (r.state IN ('pending', 'interrupted', 'approved')
+          OR (r.state = 'rejected' AND r.delivered_at IS NULL)
+          OR (r.state = 'answered' AND r.delivered_at IS NULL))
+     AND s.host = :host AND s.workspace_root = :workspace
+     AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                      WHERE t.request_seq = r.seq AND t.state IN ('waiting', 'answered')
+                        AND t.listener IS NOT NULL)
+     AND (s.status = 'interrupted'
+          OR EXISTS (SELECT 1 FROM tool_call AS t
+                      WHERE t.request_seq = r.seq AND t.state IN ('waiting', 'answered')
+                        AND t.task_id IS NULL)
+          OR (r.state IN ('pending', 'interrupted')
+              AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                               WHERE t.request_seq = r.seq
+                                 AND (coalesce(t.finished_at, t.answered_at, t.created_at)
+                                        > :live_after
+                                      OR (t.state = 'waiting' AND t.task_id IS NOT NULL
+                                          AND s.last_activity_at > :live_after))))
+          OR NOT EXISTS (SELECT 1 FROM connection AS c
+                          WHERE c.session_seq = s.seq AND c.state = 'open'
+                            AND (c.transport = 'stdio' OR s.last_activity_at > :live_after)))
+     AND NOT EXISTS (SELECT 1 FROM connection AS c
+                      WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio'))
+ WHERE NOT is_other OR candidates = 1
+ ORDER BY is_other, seq DESC LIMIT 1;
 
 -- name: request_insert
 INSERT INTO request (id, session_seq, kind, state, digest, title, description, description_seq,
@@ -75,7 +81,7 @@ UPDATE request SET delivered_at = :now
    AND state NOT IN ('pending', 'interrupted');
 
 -- name: request_taken_back
--- The caller cancelled a call whose answer was on its way: it has not seen it.
+-- The answer did not arrive: its caller had closed the call, or cancelled it meanwhile.
 UPDATE request SET delivered_at = NULL
  WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
    AND kind IN (SELECT kind FROM request_kind WHERE is_kept = 0)
@@ -118,6 +124,22 @@ SELECT seq, id FROM request WHERE id >= :start AND id < :end ORDER BY id LIMIT 2
 -- name: request_open_of_session
 SELECT id, kind, title, created_at FROM request
  WHERE session_seq = :session AND state IN ('pending', 'interrupted') ORDER BY seq;
+
+-- name: request_left_of_session
+-- What the agent of a session is to go on with: what is open, what was answered and told to nobody,
+-- what was approved and is not written yet.
+SELECT r.id, r.kind, r.title, r.created_at,
+       CASE WHEN r.state IN ('pending', 'interrupted') THEN 'open'
+            WHEN r.state = 'approved' AND r.kind = 'clearance' THEN 'approved'
+            ELSE 'answered' END AS left_as
+  FROM request AS r
+ WHERE r.session_seq = :session
+   AND (r.state IN ('pending', 'interrupted')
+        OR (r.state = 'approved' AND r.kind = 'clearance')
+        OR (r.state IN ('approved', 'rejected', 'answered') AND r.delivered_at IS NULL
+            AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                             WHERE t.request_seq = r.seq AND t.told_answer = 1)))
+ ORDER BY r.state NOT IN ('pending', 'interrupted'), r.state = 'approved', r.seq;
 
 -- name: request_interrupted_of_session
 SELECT seq, remaining_ms FROM request

@@ -60,19 +60,39 @@ SELECT id, status, mode, workspace_root, last_tool, updated_at, client_name, con
 -- name: session_last_interrupted
 SELECT seq, id FROM session
  WHERE status = 'interrupted' AND host = :host AND workspace_root = :workspace
- ORDER BY updated_at DESC, seq DESC LIMIT 1;
+ ORDER BY label IS NOT :label, updated_at DESC, seq DESC LIMIT 1;
 
--- name: session_predecessor
--- The newest other session of this workspace that left questions open and has nobody connected.
+-- name: session_left
+-- The session of this workspace that has left something, and whose agent is gone or is the one that
+-- asks: our own, that of our label, the newest. Left is what is open, what was answered and told to
+-- nobody, what was approved and is not written yet.
 SELECT s.seq, s.id FROM session AS s
  WHERE s.workspace_root = :workspace AND s.host = :host AND s.status <> 'terminated'
-   AND s.seq <> :session
-   AND NOT EXISTS (SELECT 1 FROM connection AS c
-                    WHERE c.session_seq = s.seq AND c.state = 'open'
-                      AND (c.transport = 'stdio' OR s.last_activity_at > :live_after))
-   AND EXISTS (SELECT 1 FROM request AS r
-                WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted'))
- ORDER BY s.seq DESC LIMIT 1;
+   AND (s.seq = :session
+        OR NOT EXISTS (SELECT 1 FROM connection AS c
+                        WHERE c.session_seq = s.seq AND c.state = 'open'
+                          AND c.transport = 'stdio'))
+   AND EXISTS (
+     SELECT 1 FROM request AS r
+      WHERE r.session_seq = s.seq
+        AND (r.state IN ('pending', 'interrupted')
+             OR (r.state = 'approved' AND r.kind = 'clearance')
+             OR (r.state IN ('approved', 'rejected', 'answered') AND r.delivered_at IS NULL
+                 AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                                  WHERE t.request_seq = r.seq AND t.told_answer = 1)))
+        -- Its agent may work still, for all that HTTP tells: then it was told, or it listens.
+        AND (s.seq = :session OR s.status = 'interrupted' OR s.label = :label
+             OR (r.state IN ('pending', 'interrupted')
+                 AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                                  WHERE t.request_seq = r.seq AND t.state = 'waiting'
+                                    AND t.listener IS NOT NULL))
+             OR EXISTS (SELECT 1 FROM tool_call AS t
+                         WHERE t.request_seq = r.seq AND t.state IN ('waiting', 'answered')
+                           AND t.listener IS NULL AND t.task_id IS NULL)
+             OR NOT EXISTS (SELECT 1 FROM connection AS c
+                             WHERE c.session_seq = s.seq AND c.state = 'open'
+                               AND s.last_activity_at > :live_after)))
+ ORDER BY s.seq <> :session, s.label IS NOT :label, s.seq DESC LIMIT 1;
 
 -- name: session_progress
 SELECT progress_snapshot FROM session WHERE seq = :seq;
@@ -114,12 +134,15 @@ UPDATE connection SET state = 'lost' WHERE host = :host AND state = 'open' AND t
 SELECT seq, id FROM session WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
 
 -- name: session_is_connected
--- A row if somebody is connected to this session: a stdio process, or HTTP calls lately.
+-- A row if somebody else is connected to this session: a stdio process, or HTTP calls lately that
+-- are not of our label.
 SELECT 1 AS yes FROM session AS s
  WHERE s.seq = :seq AND s.status <> 'interrupted'
    AND EXISTS (SELECT 1 FROM connection AS c
                 WHERE c.session_seq = s.seq AND c.state = 'open'
-                  AND (c.transport = 'stdio' OR s.last_activity_at > :live_after));
+                  AND (c.transport = 'stdio'
+                       OR (s.last_activity_at > :live_after AND s.label IS NOT :label)
+                       OR (s.last_activity_at > :live_after AND s.label IS NULL)));
 
 -- name: session_abandoned
 -- Whether anything was interrupted before :cutoff and never came back, or has been silent since then
@@ -155,24 +178,25 @@ SELECT seq, terminated_at FROM session
 -- name: session_bound
 -- :session, and all that hold on to a row of it or of one that does: they are purged together.
 -- is_old: whether this one may go: images of files that its writes replaced go before it.
+-- CROSS JOIN keeps the order of the tables: SQLite 3.46 may begin at tool_call, by statistics.
 -- scan ok: walks what it has found
 WITH RECURSIVE bound (seq) AS (
   SELECT :session
   UNION
-  SELECT n.seq FROM bound AS b JOIN session AS s ON s.seq = b.seq
-    JOIN session AS n ON n.restart_of = s.id
+  SELECT n.seq FROM bound AS b CROSS JOIN session AS s ON s.seq = b.seq
+    CROSS JOIN session AS n ON n.restart_of = s.id
   UNION
-  SELECT n.session_seq FROM bound AS b JOIN request AS r ON r.session_seq = b.seq
-    JOIN request AS n ON n.previous_seq = r.seq
+  SELECT n.session_seq FROM bound AS b CROSS JOIN request AS r ON r.session_seq = b.seq
+    CROSS JOIN request AS n ON n.previous_seq = r.seq
   UNION
-  SELECT t.session_seq FROM bound AS b JOIN request AS r ON r.session_seq = b.seq
-    JOIN tool_call AS t ON t.request_seq = r.seq
+  SELECT t.session_seq FROM bound AS b CROSS JOIN request AS r ON r.session_seq = b.seq
+    CROSS JOIN tool_call AS t ON t.request_seq = r.seq
   UNION
-  SELECT t.session_seq FROM bound AS b JOIN request AS r ON r.session_seq = b.seq
-    JOIN apply AS a ON a.request_seq = r.seq JOIN tool_call AS t ON t.apply_seq = a.seq
+  SELECT t.session_seq FROM bound AS b CROSS JOIN request AS r ON r.session_seq = b.seq
+    CROSS JOIN apply AS a ON a.request_seq = r.seq CROSS JOIN tool_call AS t ON t.apply_seq = a.seq
   UNION
-  SELECT t.session_seq FROM bound AS b JOIN connection AS c ON c.session_seq = b.seq
-    JOIN tool_call AS t ON t.connection_seq = c.seq
+  SELECT t.session_seq FROM bound AS b CROSS JOIN connection AS c ON c.session_seq = b.seq
+    CROSS JOIN tool_call AS t ON t.connection_seq = c.seq
 )
 SELECT b.seq,
        s.terminated_at IS NOT NULL AND s.terminated_at < :cutoff

@@ -39,21 +39,6 @@ SELECT s.seq, s.id, s.status, s.connectivity_status, NULL
                 (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel
  LIMIT 1;
 
--- name: slack_live_sessions
--- Those of a channel that Slack may act on, the most recently active first.
--- scan ok: only those that live
-SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connectivity_status,
-       s.last_tool, s.last_activity_at,
-       (SELECT count(*) FROM request AS r
-         WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')) AS questions
-  FROM session AS s
- WHERE s.status <> 'terminated'
-   AND (:channel IS NULL
-        OR (s.mode <> 'local'
-            AND coalesce(nullif(s.channel_id, ''),
-                         (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
- ORDER BY s.last_activity_at DESC LIMIT :limit;
-
 -- name: slack_live_session
 SELECT seq, id, status, connectivity_status FROM session WHERE id = :id;
 
@@ -88,24 +73,19 @@ VALUES ('ephemeral', :channel, :thread_ts, :user, :text, :expires_at, :now);
 
 -- name: slack_reply
 -- Into a thread.
-INSERT INTO slack_notice (kind, session_seq, channel_id, thread_ts, text, at)
-VALUES ('reply', :session, :channel, :thread_ts, :text, :now);
+INSERT INTO slack_notice (kind, session_seq, channel_id, thread_ts, text, detail, at)
+VALUES ('reply', :session, :channel, :thread_ts, :text, :detail, :now);
 
--- name: slack_candidates
--- What of a session waits for this verdict.
-SELECT r.id, r.title
-  FROM request AS r JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict = :verdict
- WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted')
- ORDER BY r.seq LIMIT :limit;
+-- name: slack_reply_read
+-- A message of ours with buttons, which an operator pressed.
+SELECT detail FROM slack_message WHERE seq = :seq AND kind = 'reply' AND channel_id = :channel;
 
--- name: slack_candidates_of_channel
-SELECT r.id, r.title
-  FROM request AS r JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict = :verdict
-  JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state IN ('pending', 'interrupted') AND s.mode <> 'local'
-   AND coalesce(nullif(s.channel_id, ''),
-                (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel
- ORDER BY r.seq LIMIT :limit;
+-- name: slack_reply_settle
+-- What became of it: its buttons go.
+UPDATE slack_message
+   SET detail = json_set(detail, '$.answer', :answer), generation = generation + 1, updated_at = :now
+ WHERE seq = :seq AND kind = 'reply';
+
 
 -- name: slack_is_open
 -- A question that a form may be about: it waits still.

@@ -31,6 +31,11 @@ SELECT min(max(g.not_before, d.due_at,
   JOIN (SELECT name, (SELECT min(due_at) FROM slack_lane WHERE gate = name AND state = 'ready') AS due_at
           FROM slack_gate) AS d ON d.name = g.name AND d.due_at IS NOT NULL;
 
+-- name: slack_lane_rest
+-- Its head cannot be claimed: the other lanes go first until then.
+UPDATE slack_lane SET due_at = :due_at
+ WHERE seq = (SELECT lane_seq FROM slack_outbox WHERE seq = :seq);
+
 -- name: slack_outbox_claim
 UPDATE slack_outbox
    SET state = 'sending', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
@@ -95,7 +100,7 @@ UPDATE slack_outbox SET state = 'doubtful', due_at = :due_at, error = :error, lo
 
 -- name: slack_outbox_die
 UPDATE slack_outbox SET state = 'dead', error = :error, settled_at = :now
- WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
+ WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'sending', 'doubtful');
 
 -- name: slack_outbox_doubtful
 -- What is to be looked for in Slack; where, is known only when the head of its thread is.
@@ -306,7 +311,10 @@ SELECT id, status, mode, protocol_mode, workspace_root, client_name, prompt, cre
   FROM session WHERE seq = :seq;
 
 -- name: slack_apply_read
-SELECT a.state, a.forced, a.error_code, a.error_message, r.id, r.file_path
+SELECT a.state, a.kind, a.forced, a.error_code, a.error_message, r.id, r.file_path,
+       (SELECT operator_id FROM command WHERE seq = a.command_seq) AS ordered_by,
+       EXISTS (SELECT 1 FROM apply AS u
+                WHERE u.request_seq = a.request_seq AND u.kind = 'undo' AND u.state = 'undone') AS undone
   FROM apply AS a JOIN request AS r ON r.seq = a.request_seq WHERE a.seq = :seq;
 
 -- name: slack_call_read

@@ -22,6 +22,10 @@ SELECT seq, kind, text, source, created_at FROM steering WHERE call_seq = :call 
 UPDATE steering SET call_seq = :call, delivered_at = :now
  WHERE seq = :seq AND delivered_at IS NULL;
 
+-- name: steering_untell
+-- The result of a call did not arrive: what went with it goes with the next.
+UPDATE steering SET call_seq = NULL, delivered_at = NULL WHERE call_seq = :call;
+
 -- name: steering_delete
 DELETE FROM steering WHERE seq IN (
   SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN steering AS t ON t.session_seq = g.value

@@ -53,6 +53,16 @@ UPDATE tool_call SET state = 'answered', answered_at = :now
                 WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :now
                 ORDER BY wait_until LIMIT 500);
 
+-- name: tool_call_due_list
+-- The same one by one, where the rules refuse one of them.
+SELECT seq FROM tool_call
+ WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :now
+ ORDER BY wait_until LIMIT 500;
+
+-- name: tool_call_due_one
+UPDATE tool_call SET state = 'answered', answered_at = :now
+ WHERE seq = :seq AND state = 'waiting' AND wait_until <= :now;
+
 -- name: tool_call_next_due
 SELECT min(wait_until) AS at FROM tool_call WHERE state = 'waiting' AND wait_until IS NOT NULL;
 
@@ -110,5 +120,5 @@ DELETE FROM tool_call WHERE seq IN (
    LIMIT :limit);
 
 -- name: tool_call_untell
--- Cancelled when its answer was on its way: it counts as not told.
-UPDATE tool_call SET told_answer = 0 WHERE seq = :seq AND told_answer = 1;
+-- Its answer did not arrive: its caller had closed, or cancelled it meanwhile.
+UPDATE tool_call SET told_answer = 0 WHERE seq = :call AND told_answer = 1;

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Shows the main job on a fresh Debian 12: installs, builds, and lets an agent ask, an operator
-# answer and a file change, in a scratch directory. Nothing outside the checkout's build/ is
-# touched, but for the packages.
+# Shows the main job on a fresh Debian 12, 13 or testing: installs, builds, and lets an agent ask,
+# an operator answer and a file change, in a scratch directory. Nothing outside the checkout's
+# build/ is touched, but for the packages.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/packages.sh

@@ -2,8 +2,8 @@
  * write there.
  *
  * One row of `apply` at a time, the oldest of this host; how, and what a kill leaves, is told in
- * src/model/apply.h and src/change/file_change.h. Jobs that a dead predecessor had in hand come first by
- * themselves, being the oldest: the worker's lock says that there is no other applier.
+ * src/model/apply.h and src/change/file_change.h. Jobs that a dead predecessor had in hand come
+ * first by themselves, being the oldest: the worker's lock says that there is no other applier.
  *
  * Reads request, request_file, content, session, setting; writes apply, file_change (whose triggers
  * consume the request, answer the waiting calls and tell the timeline), content, command, and files
@@ -11,6 +11,7 @@
 #include "apply.h"
 #include "log.h"
 #include "worker.h"
+#include "workspace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,9 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 		log_warn("job %lld put back, attempt %d: %s", seq, r->attempts, r->why.text);
 	else if (strcmp(r->state, "refused") == 0)
 		log_info("job %lld refused as %s: %s", seq, r->why.code, r->why.text);
+	else if (strcmp(r->state, "kept") == 0)
+		log_error("job %lld stays as it is, refused by the rules of the database: %s", seq,
+		          r->why.text);
 	else if (strcmp(r->state, "dead") == 0)
 		log_error("job %lld is dead: %s", seq, r->why.text);
 	else
@@ -37,20 +41,20 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 static int step(struct worker *w, struct err *e)
 {
 	static struct applier a; /* remembers which jobs rest */
-	static char *database, *run_dir;
+	static char *database, **ours;
 	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
 	int64_t started_ms = clock_monotonic_ms();
 	int did;
 
 	if (!database)
 		database = realpath(w->db_path, NULL);
-	if (!run_dir)
-		run_dir = realpath(w->run_dir, NULL);
+	if (!ours)
+		ours = workspace_ours(w->run_dir);
 	a.store = &w->store;
 	a.host = w->host;
 	a.worker_id = w->id.text;
 	a.database = database;
-	a.run_dir = run_dir;
+	a.ours = ours;
 	a.run_fd = w->run_fd;
 	did = apply_next(&a, &r, &w->due_ms, e);
 	if (did > 0)

@@ -38,7 +38,7 @@
 enum {
 	LOOK_MS = 250, /* between looks for foreign writers */
 	GRACE_MS = 60000, /* after a start nothing expires (decisions.md A5) */
-	REFUSED_MS = 10000,
+	SEAL_AGAIN_MS = 10000, /* after the rules refused a seal */
 	SEAL_MS = 1000, /* a multiple of LOOK_MS, at which it is looked */
 };
 
@@ -200,33 +200,38 @@ static int pass_stalls(struct watch *d, struct worker *w, int64_t now_ms, struct
 		log_info("%d agents are silent, %d were nudged, %d need their operator", t.raised,
 		         t.nudged, t.escalated);
 	if (t.left)
-		log_info("%d sessions have no agent any more and are interrupted", t.left);
+		log_info("%d sessions lost their agent and were marked interrupted", t.left);
+	if (worker_tells_refused(w, &t.refused))
+		d->stall_ms = now_ms + WORKER_REFUSED_MS;
 	return did;
 }
 
 /* Lets pass what is due at now_ms. 1: there is more of it. */
 static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e)
 {
-	int refused = 0, expired = 0, ended = 0, silent = 0, told = 0;
+	struct err_refused questions = { 0 }, calls = { 0 }, notices = { 0 };
+	int expired = 0, ended = 0, silent = 0, told = 0;
 	int64_t mono_ms = clock_monotonic_ms();
 
 	if (d->question_ms <= now_ms && mono_ms >= d->grace_ms &&
-	    (expired = deadline_expire(&w->store, now_ms, &refused, e)) < 0)
+	    (expired = deadline_expire(&w->store, now_ms, &questions, e)) < 0)
 		return -1;
 	if (d->stall_ms <= now_ms && mono_ms >= d->quiet_ms &&
 	    (silent = pass_stalls(d, w, now_ms, e)) < 0)
 		return -1;
-	if (d->call_ms <= now_ms && (ended = deadline_end_waits(&w->store, now_ms, e)) < 0)
+	if (d->call_ms <= now_ms && (ended = deadline_end_waits(&w->store, now_ms, &calls, e)) < 0)
 		return -1;
-	if (d->notice_ms <= now_ms && (told = deadline_tell(&w->store, now_ms, e)) < 0)
+	if (d->notice_ms <= now_ms && (told = deadline_tell(&w->store, now_ms, &notices, e)) < 0)
 		return -1;
 	if (expired || ended)
 		log_info("%d questions expired, %d calls have waited long enough", expired, ended);
-	if (refused) {
-		log_error("%d questions cannot expire; is the operator system:clock active?",
-		          refused);
-		d->grace_ms = mono_ms + REFUSED_MS;
-	}
+	/* What was refused is due still; others are looked for after a moment. */
+	if (worker_tells_refused(w, &questions))
+		d->question_ms = now_ms + WORKER_REFUSED_MS;
+	if (worker_tells_refused(w, &calls))
+		d->call_ms = now_ms + WORKER_REFUSED_MS;
+	if (worker_tells_refused(w, &notices))
+		d->notice_ms = now_ms + WORKER_REFUSED_MS;
 	return expired || ended || silent || told;
 }
 
@@ -257,6 +262,10 @@ static int seal(struct watch *d, struct worker *w, struct err *e)
 
 	if (did == 0 && now >= d->seal_ms)
 		d->seal_ms = now + SEAL_MS;
+	if (did < 0 && worker_forgives(w, e)) { /* the rest goes on */
+		d->seal_ms = now + SEAL_AGAIN_MS;
+		did = 0;
+	}
 	return did;
 }
 
@@ -327,9 +336,11 @@ int main(int argc, char **argv)
 		did = step(&d, &w, &e);
 		if (did >= 0 && worker_heartbeat(&w, &e))
 			did = -1;
+		if (did < 0 && worker_forgives(&w, &e))
+			did = 0;
 		if (did >= 0 && worker_wait(&w, did > 0))
 			break;
 	}
 	worker_close(&w, &e);
-	return err_exit(&e);
+	return worker_exit(&w, &e);
 }

@@ -2,6 +2,7 @@
 
 #include "instance.h"
 #include "log.h"
+#include "paths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-enum { LOCK_WAIT_MS = 5000, LOCK_TRY_MS = 20 };
+enum { LOCK_WAIT_MS = 5000, LOCK_TRY_MS = 20, REFUSED_LOG_MS = 60000 };
 
 static void help(const char *name, const char *purpose)
 {
@@ -79,19 +80,26 @@ static int parse(struct worker *w, const char *purpose, int argc, char **argv, s
 }
 
 /* One incarnation at a time. A dying predecessor is given a moment. */
-static int take_lock(struct worker *w, struct err *e)
+static int open_lock(const struct worker *w, int run_fd)
 {
 	char file[80];
-	int64_t give_up = clock_monotonic_ms() + LOCK_WAIT_MS;
 
 	(void)snprintf(file, sizeof(file), "%.60s.lock", w->name);
-	w->lock_fd = openat(w->run_fd, file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	return openat(run_fd, file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+}
+
+static int take_lock(struct worker *w, struct err *e)
+{
+	int64_t give_up = clock_monotonic_ms() + LOCK_WAIT_MS;
+
+	w->lock_fd = open_lock(w, w->run_fd);
 	if (w->lock_fd < 0)
-		return err_errno(e, ERR_INPUT, "cannot open %s/%s", w->run_dir, file);
+		return err_errno(e, errno == ENOENT ? ERR_AGAIN : ERR_INPUT,
+		                 "cannot open %s/%s.lock", w->run_dir, w->name);
 	while (flock(w->lock_fd, LOCK_EX | LOCK_NB) != 0) {
 		if (clock_monotonic_ms() >= give_up)
-			return err_set(e, ERR_AGAIN, "another %s holds %s/%s", w->name, w->run_dir,
-			               file);
+			return err_set(e, ERR_AGAIN, "another %s holds %s/%s.lock", w->name,
+			               w->run_dir, w->name);
 		(void)poll(NULL, 0, LOCK_TRY_MS);
 	}
 	return 0;
@@ -178,7 +186,8 @@ int worker_open(struct worker *w, const char *name, const char *purpose, int arg
 		return -1;
 	w->run_fd = open(w->run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (w->run_fd < 0)
-		return err_errno(e, ERR_INPUT, "cannot open the run directory %s", w->run_dir);
+		return err_errno(e, errno == ENOENT ? ERR_AGAIN : ERR_INPUT,
+		                 "cannot open the run directory %s", w->run_dir);
 	if (hear_signals(w, e) || take_lock(w, e) || doorbell_open(&w->bell, w->run_fd, name, e) ||
 	    store_open(&w->store, w->db_path, w->run_dir, e) || check_build(w, e))
 		return -1;
@@ -205,7 +214,10 @@ static int one_statement(struct worker *w, enum sql which, const char *detail, s
 
 int worker_ready(struct worker *w, const char *detail, struct err *e)
 {
-	return one_statement(w, SQL_WORKER_READY, detail, e);
+	if (one_statement(w, SQL_WORKER_READY, detail, e))
+		return -1;
+	w->ready = true;
+	return 0;
 }
 
 int worker_heartbeat(struct worker *w, struct err *e)
@@ -228,6 +240,81 @@ int worker_patience_ms(const struct worker *w)
 	return patience < 0 ? 0 : (int)patience;
 }
 
+/* Lock and bell in another run directory, or nothing. */
+static bool move_to(struct worker *w, int run_fd)
+{
+	struct doorbell bell = DOORBELL_INIT;
+	int lock_fd = open_lock(w, run_fd);
+
+	if (lock_fd < 0 || flock(lock_fd, LOCK_EX | LOCK_NB) != 0 ||
+	    doorbell_open(&bell, run_fd, w->name, NULL)) {
+		if (lock_fd >= 0)
+			(void)close(lock_fd);
+		return false;
+	}
+	(void)close(w->lock_fd);
+	(void)close(w->run_fd);
+	doorbell_clear(&w->bell);
+	w->lock_fd = lock_fd;
+	w->run_fd = run_fd;
+	w->bell = bell;
+	store_ring_at(&w->store, run_fd);
+	return true;
+}
+
+bool worker_move(struct worker *w)
+{
+	OWNED(paths) struct paths found = PATHS_INIT;
+	int run_fd;
+
+	if (paths_is_there(w->run_fd, w->run_dir) || paths_open(w->db_path, false, &found, NULL))
+		return false;
+	run_fd = open(found.run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (run_fd < 0)
+		return false;
+	if (!move_to(w, run_fd)) {
+		(void)close(run_fd);
+		return false;
+	}
+	free(w->moved_to);
+	w->run_dir = w->moved_to = found.run;
+	found.run = NULL;
+	log_warn("the run directory has vanished; lock and bell are in %s now", w->run_dir);
+	return true;
+}
+
+bool worker_tells_refused(struct worker *w, const struct err_refused *refused)
+{
+	if (refused->count == 0)
+		return false;
+	if (clock_monotonic_ms() < w->refused_ms &&
+	    strcmp(w->refused.text, refused->first.text) == 0)
+		return true;
+	w->refused = refused->first;
+	w->refused_ms = clock_monotonic_ms() + REFUSED_LOG_MS;
+	log_error("refused by the rules of the database, %d row(s) left as they are: %s",
+	          refused->count, refused->first.text);
+	return true;
+}
+
+bool worker_forgives(struct worker *w, struct err *e)
+{
+	struct err_refused refused = { .count = 0 };
+
+	if (!err_take_refused(e, &refused))
+		return false;
+	store_rollback(&w->store);
+	(void)worker_tells_refused(w, &refused);
+	w->due_ms = clock_now_ms() + WORKER_REFUSED_MS;
+	w->rest_ms = clock_monotonic_ms() + WORKER_REFUSED_MS;
+	return true;
+}
+
+int worker_exit(const struct worker *w, const struct err *e)
+{
+	return w->ready && e->kind == ERR_INPUT ? EX_TEMPFAIL : err_exit(e);
+}
+
 void worker_close(struct worker *w, const struct err *e)
 {
 	if (e->kind != ERR_NONE)
@@ -240,6 +327,8 @@ void worker_close(struct worker *w, const struct err *e)
 	for (size_t i = 0; i < COUNT(fds); i++)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
+	free(w->moved_to);
+	w->moved_to = NULL;
 }
 
 static bool drains(void)
@@ -253,13 +342,15 @@ static bool drains(void)
 
 bool worker_wait(struct worker *w, bool busy)
 {
+	bool moved = worker_move(w);
 	struct pollfd fds[] = { { .fd = w->bell.fd, .events = POLLIN },
 		                { .fd = w->signal_fd, .events = POLLIN },
 		                { .fd = w->extra_fd, .events = POLLIN } };
 
 	if (!busy && drains())
 		return true;
-	(void)poll(fds, COUNT(fds), busy ? 0 : worker_patience_ms(w));
+	/* Once moved: nobody could ring meanwhile. */
+	(void)poll(fds, COUNT(fds), busy || moved ? 0 : worker_patience_ms(w));
 	if (fds[0].revents)
 		doorbell_drain(&w->bell);
 	return fds[1].revents != 0;
@@ -279,9 +370,11 @@ int worker_main(const char *name, const char *purpose, int (*step)(struct worker
 		did = step(&w, &e);
 		if (did >= 0 && worker_heartbeat(&w, &e))
 			did = -1;
+		if (did < 0 && worker_forgives(&w, &e))
+			did = 0;
 		if (did >= 0 && worker_wait(&w, did > 0))
 			break;
 	}
 	worker_close(&w, &e);
-	return err_exit(&e);
+	return worker_exit(&w, &e);
 }

@@ -15,6 +15,7 @@
 enum {
 	WORKER_LOOK_MS = 5000, /* a lost bell costs at most this */
 	WORKER_HEARTBEAT_MS = 30000, /* between heartbeats */
+	WORKER_REFUSED_MS = 1000, /* until it looks again after a refused row */
 };
 
 struct worker {
@@ -23,6 +24,7 @@ struct worker {
 	char host[MACHINE_BYTES];
 	const char *db_path;
 	const char *run_dir;
+	char *moved_to; /* what run_dir points to once it has vanished */
 	int run_fd;
 	int lock_fd;
 	int signal_fd; /* SIGTERM and SIGINT arrive here */
@@ -32,6 +34,10 @@ struct worker {
 	int64_t due_ms; /* unix ms when step wants to look again, INT64_MAX: at a bell */
 	int64_t heartbeat_ms; /* monotonic: when the next heartbeat is due */
 	bool stopping;
+	bool ready; /* its row says so */
+	struct err refused; /* what was logged of refused rows last, */
+	int64_t refused_ms; /* monotonic: and when the same may be logged again */
+	int64_t rest_ms; /* monotonic: a row was refused, so rather look again not before */
 };
 
 /* Parses the arguments every worker takes (--db PATH, --run DIR, --log-format text|json,
@@ -40,6 +46,11 @@ struct worker {
  * its row. purpose: one line for --help. */
 int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
                 struct err *e);
+
+/* Whether the run directory has vanished (logind removes $XDG_RUNTIME_DIR) and agent-intercom has
+ * made another: then lock and bell are there now, bell.fd and run_fd are new, and whoever waits for
+ * the old ones must take them over. A look costs two stat(2). */
+bool worker_move(struct worker *w);
 
 /* Says in its row that it serves. detail: what an operator wants to know, or NULL. */
 int worker_ready(struct worker *w, const char *detail, struct err *e);
@@ -50,6 +61,16 @@ int worker_heartbeat(struct worker *w, struct err *e);
 /* Milliseconds until the next thing that is due by the clock (heartbeat, due_ms, regular look). */
 int worker_patience_ms(const struct worker *w);
 
+/* What a row that its rules refuse means to a worker: it is logged (once a minute while it is the
+ * same), its transaction is undone, and the worker goes on after WORKER_REFUSED_MS. True: e was
+ * that, and is clean. */
+bool worker_forgives(struct worker *w, struct err *e);
+/* The same for rows that a batch left behind; nothing where there are none. True: there were. */
+bool worker_tells_refused(struct worker *w, const struct err_refused *refused);
+
+/* The exit status: 78 (wrong input or configuration) only of a worker that was never ready. */
+int worker_exit(const struct worker *w, const struct err *e);
+
 /* Sleeps until the bell (which it drains), extra_fd, a signal or the clock; busy: only looks. True:
  * stop. In test builds, $INTERCOM_DRAIN makes the first idle moment a stop. */
 bool worker_wait(struct worker *w, bool busy);
@@ -58,7 +79,8 @@ bool worker_wait(struct worker *w, bool busy);
 void worker_close(struct worker *w, const struct err *e);
 
 /* The whole life of a worker that looks at rows. step: does one piece of work; 1 did something,
- * 0 nothing to do now (it may set w->due_ms), -1 cannot go on. Returns the exit status. */
+ * 0 nothing to do now (it may set w->due_ms), -1 cannot go on; with ERR_REFUSED it goes on.
+ * Returns the exit status. */
 int worker_main(const char *name, const char *purpose, int (*step)(struct worker *w, struct err *e),
                 int argc, char **argv);
 

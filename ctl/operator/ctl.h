@@ -9,6 +9,7 @@
 #include "err.h"
 #include "paths.h"
 #include "request.h"
+#include "say.h"
 #include "store.h"
 #include "str.h"
 
@@ -20,9 +21,10 @@ struct ctl {
 	struct store store; /* open while a command runs */
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
-	const char *session, *reason;
+	const char *session, *reason, *note;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
+	bool sent; /* show what the agent sent, not what it makes of the files */
 	bool json; /* print JSON, else text for a person */
 	bool json_asked; /* by --json, not because of a pipe */
 	bool text_asked; /* by --text */
@@ -35,7 +37,14 @@ struct ctl {
 };
 
 /* Options that only some commands take. */
-enum ctl_option { TAKES_SESSION = 1, TAKES_REASON = 2, TAKES_COUNT = 4, TAKES_FOLLOW = 8 };
+enum ctl_option {
+	TAKES_SESSION = 1,
+	TAKES_REASON = 2,
+	TAKES_COUNT = 4,
+	TAKES_FOLLOW = 8,
+	TAKES_NOTE = 16,
+	TAKES_SENT = 32,
+};
 
 struct command_spec {
 	const char *name;
@@ -66,25 +75,16 @@ int short_session_id(struct ctl *c, const char *id, struct str *out, struct err 
 /* The arguments from `first` on, with blanks between them; the caller frees it. */
 char *join_arguments(const struct ctl *c, int first);
 
-/* ---- answering (cmd_answer.c) ---- */
+/* ---- saying (say.c) ---- */
 
-/* Says verdict of r, bound to the digest that was shown, and commits. 0 applied; -1 not: e says
- * why ("already approved by ..."). */
-int decide(struct ctl *c, const struct request *r, const char *verdict, const char *reason,
-           const char *instruction, struct err *e);
-extern const char DEFAULT_REASON[];
-
-/* ---- ordering (cmd_mode.c) ---- */
-
-/* Gives an order and commits. 0 done, result has the reply; -1 not: e says why. */
-int give_order(struct ctl *c, const struct command *order, struct command_result *result,
-               struct err *e);
-
-/* ---- saying (cmd_steer.c) ---- */
-
-/* Ends the transaction of a word to an agent: what the rules refused is stored, too. 0 it is on its
- * way; -1: e says why not. */
-int end_saying(struct ctl *c, const struct err *why, struct err *e);
+/* Says it at the operator's desk, and commits. 0 done; -1 not: e says why ("already approved by
+ * ..."). */
+int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e);
+/* The answer, in the form that was asked for; takes its JSON. */
+void print_said(const struct ctl *c, struct said *s);
+/* mode MODE [--session ID], stall on|off SESSION. */
+int say_mode(struct ctl *c, struct err *e);
+int say_stall(struct ctl *c, struct err *e);
 
 /* ---- showing one request (cmd_show.c) ---- */
 

@@ -6,22 +6,50 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHORT_ID = 8, LEAST_ID = 4 };
+enum { SHORT_ID = 8 };
+
+/* Exactly one, or e says why not. */
+static int check_one(const struct found *f, int count, const char *text, const char *what,
+                     const char *where, struct err *e)
+{
+	if (count == 0 && strlen(text) < FIND_LEAST)
+		return err_set(e, ERR_INPUT,
+		               "'%s' is too short for an id; give 4 characters at least", text);
+	if (count == 0)
+		return err_set(e, ERR_INPUT,
+		               "not found: no %s has an id that begins with '%.40s'; see "
+		               "`agent-intercom-ctl %s`",
+		               what, text, where);
+	if (count > 1)
+		return err_set(e, ERR_INPUT, "several %ss have an id that begins so:%s", what,
+		               str_text(&f->list));
+	return count < 0 ? -1 : 0;
+}
 
 int find_request(struct ctl *c, const char *text, struct request *r, struct err *e)
 {
-	int64_t seq = 0;
-	int got = request_find(&c->store, text, &seq, e);
+	OWNED(found) struct found f = FOUND_INIT;
+	int count = find_question(&c->store, verb_find("approve"), text, &f, e);
 
-	if (got > 0)
-		got = request_read(&c->store, seq, r, e);
-	if (got == 0)
-		return err_set(e, ERR_INPUT,
-		               "not found: no request has an id that begins with '%.40s'; "
-		               "see `agent-intercom-ctl inbox`",
-		               text);
-	return got < 0 ? -1 : 0;
+	if (check_one(&f, count, text, "request", "inbox", e))
+		return -1;
+	return request_read(&c->store, f.seq, r, e) < 0 ? -1 : 0;
 }
+
+int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
+{
+	const struct place anywhere = { .channel = NULL };
+	OWNED(found) struct found f = FOUND_INIT;
+	int count =
+	    strlen(text) < FIND_LEAST ? 0 : find_sessions(&c->store, &anywhere, NULL, text, &f, e);
+
+	if (check_one(&f, count, text, "session", "list", e))
+		return -1;
+	*ret_id = xstrdup(f.id);
+	return 0;
+}
+
+/* ---- short ids ---- */
 
 /* Counts the ids that begin with text, up to 2, and copies the first. */
 static int with_prefix(struct store *st, enum sql which, int id_column, const char *text,
@@ -43,30 +71,6 @@ static int with_prefix(struct store *st, enum sql which, int id_column, const ch
 			(void)snprintf(first, ID_BYTES, "%s", col_text(s, id_column));
 	stmt_reset(s);
 	return got < 0 ? -1 : count;
-}
-
-int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
-{
-	char id[ID_BYTES] = "";
-	int count;
-
-	if (strlen(text) < LEAST_ID)
-		return err_set(e, ERR_INPUT,
-		               "'%s' is too short for an id; give 4 characters at least", text);
-	count = with_prefix(&c->store, SQL_SESSION_BY_PREFIX, SESSION_BY_PREFIX_ID, text, id, e);
-	if (count < 0)
-		return -1;
-	if (count == 0)
-		return err_set(e, ERR_INPUT,
-		               "not found: no session has an id that begins with '%.40s'; "
-		               "see `agent-intercom-ctl list`",
-		               text);
-	if (count > 1)
-		return err_set(e, ERR_INPUT,
-		               "'%s' is the beginning of several session ids; give more of it",
-		               text);
-	*ret_id = xstrdup(id);
-	return 0;
 }
 
 static int short_id(struct ctl *c, enum sql which, int column, const char *id, struct str *out,

@@ -14,6 +14,7 @@ static const char PREFIX[] = "worker ";
 struct findings {
 	bool serves[COUNT(EXPECTED)];
 	bool damaged; /* the database, when it was looked through last */
+	bool impaired; /* a worker serves in part: HTTP is off, or Slack is not connected */
 	cJSON *rows;
 	struct table table;
 };
@@ -32,6 +33,16 @@ static void note_worker(struct findings *f, const char *what, const char *state,
 			f->serves[i] = true;
 }
 
+/* What a worker says of itself while it serves only in part. */
+static bool is_impaired(const char *what, const char *state, const char *detail)
+{
+	if (!state || strcmp(state, "ready") != 0 || !detail)
+		return false;
+	if (strcmp(what, "worker mcp-front") == 0)
+		return strncmp(detail, "HTTP is off", 11) == 0;
+	return strcmp(what, "worker slack-listener") == 0 && strcmp(detail, "connected") != 0;
+}
+
 static void take_row(struct findings *f, stmt *s)
 {
 	const char *what = col_text(s, HEALTH_LIST_WHAT);
@@ -44,6 +55,7 @@ static void take_row(struct findings *f, stmt *s)
 	note_worker(f, what, state, at);
 	if (strcmp(what, "database") == 0 && strcmp(state, "damaged") == 0)
 		f->damaged = true;
+	f->impaired |= is_impaired(what, state, detail);
 	json_add_text(o, "what", what);
 	json_add_text(o, "state", state);
 	json_add_text(o, "detail", detail);
@@ -108,7 +120,7 @@ static int run_health(struct ctl *c, struct err *e)
 	table_begin(&f.table, HEADINGS, COUNT(HEADINGS));
 	status = collect(c, &f, e);
 	if (status == 0)
-		status = missing(&f, names) || f.damaged ? 1 : 0;
+		status = missing(&f, names) || f.damaged || f.impaired ? 1 : 0;
 	if (status >= 0 && c->json) {
 		cJSON *o = cJSON_CreateObject();
 
@@ -133,8 +145,9 @@ const struct command_spec cmd_health = {
 	"who runs and what queues up",
 	"Exit status 1 if one of mcp-front, applier, watchdog and retention does not serve: its "
 	"row\n"
-	"does not say ready, or nothing was heard of it for two minutes; or if the database was\n"
-	"damaged when it was looked through last (weekly).\n",
+	"does not say ready, or nothing was heard of it for two minutes; if HTTP is off or Slack "
+	"not\n"
+	"connected; or if the database was damaged when it was looked through last (weekly).\n",
 	0,
 	0,
 	0,

@@ -1,6 +1,11 @@
 /* inbox: what waits for a person. */
 #include "ctl.h"
 
+#include "summary.h"
+#include "visible.h"
+
+enum { CHANGES_MAX = 5 }; /* files of a question that are named; show has them all */
+
 static cJSON *row_json(stmt *s)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -20,16 +25,31 @@ static cJSON *row_json(stmt *s)
 	return o;
 }
 
+/* "modify a.c; delete secret.key: ", or the name alone of a file that is just changed. */
+static int add_changes(struct ctl *c, stmt *s, struct str *what, struct err *e)
+{
+	OWNED(request) struct request r = REQUEST_INIT;
+
+	if (!col_text(s, INBOX_LIST_FILE_PATH))
+		return 0;
+	if (request_read_files(&c->store, col_int(s, INBOX_LIST_SEQ), &r, e))
+		return -1;
+	if (summary_is_needed(r.files, r.file_count))
+		summary_add(what, r.files, r.file_count, "; ", CHANGES_MAX);
+	else
+		visible_add_name(what, col_text(s, INBOX_LIST_FILE_PATH));
+	str_add(what, ": ");
+	return 0;
+}
+
 static int add_row(struct ctl *c, struct table *t, stmt *s, struct err *e)
 {
 	OWNED(str) struct str id = STR_INIT, what = STR_INIT;
-	const char *file = col_text(s, INBOX_LIST_FILE_PATH);
 	struct age age = age_of(col_text(s, INBOX_LIST_CREATED_AT));
 
-	if (short_request_id(c, col_text(s, INBOX_LIST_ID), &id, e))
+	if (short_request_id(c, col_text(s, INBOX_LIST_ID), &id, e) || add_changes(c, s, &what, e))
 		return -1;
-	str_addf(&what, "%s%s%s", file ? file : "", file ? ": " : "",
-	         col_text(s, INBOX_LIST_TITLE));
+	str_add(&what, col_text(s, INBOX_LIST_TITLE));
 	table_add(t, str_text(&id));
 	table_add(t, col_text(s, INBOX_LIST_KIND));
 	table_add(t, age.text);

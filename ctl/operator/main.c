@@ -159,10 +159,16 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'r':
 		c->reason = optarg;
 		return 0;
+	case 'w':
+		c->note = optarg;
+		return 0;
 	case 'n':
 		return parse_count(optarg, &c->count, e);
 	case 'f':
 		c->follow = true;
+		return 0;
+	case 'o':
+		c->sent = true;
 		return 0;
 	case 'h':
 		c->help = true;
@@ -187,7 +193,9 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "text", no_argument, NULL, 't' },
 		{ "session", required_argument, NULL, 's' },
 		{ "reason", required_argument, NULL, 'r' },
+		{ "note", required_argument, NULL, 'w' },
 		{ "follow", no_argument, NULL, 'f' },
+		{ "sent", no_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
@@ -228,8 +236,10 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 	} options[] = {
 		{ c->session != NULL, TAKES_SESSION, "--session" },
 		{ c->reason != NULL, TAKES_REASON, "--reason" },
+		{ c->note != NULL, TAKES_NOTE, "--note" },
 		{ c->count >= 0, TAKES_COUNT, "-n" },
 		{ c->follow, TAKES_FOLLOW, "--follow" },
+		{ c->sent, TAKES_SENT, "--sent" },
 	};
 
 	for (size_t i = 0; i < COUNT(options); i++)
@@ -320,6 +330,8 @@ static int open_store(struct ctl *c, struct err *e)
 		return -1;
 	if (access(c->paths.database, F_OK) != 0)
 		return no_database(c->paths.database, e);
+	if (paths_check_one_name(c->paths.database, e))
+		return -1;
 	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or cleared */
 	return store_open(&c->store, c->paths.database, run, e);
 }

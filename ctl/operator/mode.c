@@ -1,8 +1,6 @@
 /* mode: where questions may be answered: here, in Slack, or in both. */
 #include "ctl.h"
 
-#include "decision.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,54 +41,15 @@ static int print_mode(struct ctl *c, const char *session, struct err *e)
 	return 0;
 }
 
-int give_order(struct ctl *c, const struct command *order, struct command_result *result,
-               struct err *e)
-{
-	if (store_begin(&c->store, e))
-		return -1;
-	if (command_insert(&c->store, order, result, e)) {
-		store_rollback(&c->store);
-		return -1;
-	}
-	if (store_commit(&c->store, e))
-		return -1;
-	return command_check(result, e);
-}
-
-static int switch_mode(struct ctl *c, const char *session, struct err *e)
-{
-	const struct command order = {
-		.verb = "mode",
-		.session_id = session,
-		.argument = c->argv[0],
-		.source = "ctl",
-	};
-	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
-	cJSON *o;
-
-	if (give_order(c, &order, &result, e))
-		return -1;
-	o = cJSON_Parse(result.reply ? result.reply : "");
-	if (!o)
-		return err_set(e, ERR_BUG, "the reply to the order is no JSON");
-	if (c->json) {
-		json_print(c, o);
-		return 0;
-	}
-	(void)printf("%s (before: %s)\n",
-	             cJSON_GetStringValue(cJSON_GetObjectItem(o, "current_mode")),
-	             cJSON_GetStringValue(cJSON_GetObjectItem(o, "previous_mode")));
-	cJSON_Delete(o);
-	return 0;
-}
-
 static int run_mode(struct ctl *c, struct err *e)
 {
 	OWNED(char_ptr) char *session = NULL;
 
+	if (c->argc > 0)
+		return say_mode(c, e);
 	if (c->session && find_session(c, c->session, &session, e))
 		return -1;
-	return c->argc > 0 ? switch_mode(c, session, e) : print_mode(c, session, e);
+	return print_mode(c, session, e);
 }
 
 const struct command_spec cmd_mode = {

@@ -2,6 +2,7 @@
 #include "ctl.h"
 
 #include "clock.h"
+#include "visible.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,59 +10,38 @@
 #include <string.h>
 #include <wchar.h>
 
-enum { CELL_COLUMNS_MAX = 60, BAD = -1 };
+enum { CELL_COLUMNS_MAX = 60 };
 
 /* ---- characters ---- */
 
-/* Reads one character. Its length in bytes; 1 and *ret BAD for a byte that is no UTF-8. */
-static size_t next_char(const char *p, size_t left, int32_t *ret)
-{
-	const unsigned char *b = (const unsigned char *)p;
-	size_t n = b[0] < 0x80 ? 1 : b[0] < 0xE0 ? 2 : b[0] < 0xF0 ? 3 : 4;
-
-	*ret = BAD;
-	if (n > left || !utf8_valid(p, n))
-		return 1;
-	*ret = n == 1 ? b[0] : b[0] & (0xFF >> (n + 1));
-	for (size_t i = 1; i < n; i++)
-		*ret = (*ret << 6) | (b[i] & 0x3F);
-	return n;
-}
-
-/* Characters that act instead of showing: controls, and those that hide or turn text. */
-static bool acts(int32_t c)
-{
-	static const int32_t RANGES[][2] = {
-		{ 0x00, 0x1F },     { 0x7F, 0x9F },     { 0xAD, 0xAD },       { 0x61C, 0x61C },
-		{ 0x180E, 0x180E }, { 0x200B, 0x200F }, { 0x2028, 0x202E },   { 0x2060, 0x206F },
-		{ 0xFEFF, 0xFEFF }, { 0xFFF9, 0xFFFB }, { 0xE0000, 0xE007F },
-	};
-
-	for (size_t i = 0; i < COUNT(RANGES); i++)
-		if (c >= RANGES[i][0] && c <= RANGES[i][1])
-			return true;
-	return false;
-}
-
-static void add_acting(struct str *out, int32_t c)
+static void add_acting(struct str *out, uint32_t c)
 {
 	if (c == 0x7F)
 		str_add(out, "^?");
 	else if (c < 0x20)
 		str_addf(out, "^%c", (char)('@' + c));
 	else
-		str_addf(out, "<U+%04" PRIX32 ">", (uint32_t)c);
+		str_addf(out, "<U+%04" PRIX32 ">", c);
 }
 
 void add_visible(struct str *out, const char *bytes, size_t length, bool lines)
 {
-	int32_t c;
+	uint32_t c = 0, before;
 
 	for (size_t i = 0, n; i < length; i += n) {
-		n = next_char(bytes + i, length - i, &c);
-		if (c == BAD)
+		size_t blanks;
+
+		n = visible_blanks(bytes + i, length - i, &blanks);
+		if (n > 0) {
+			str_addf(out, "<%zu blanks>", blanks);
+			c = ' ';
+			continue;
+		}
+		before = c;
+		n = visible_read(bytes + i, length - i, &c);
+		if (c == VISIBLE_BAD)
 			str_addf(out, "<%02X>", (unsigned)(unsigned char)bytes[i]);
-		else if (acts(c) && !(lines && (c == '\n' || c == '\t')))
+		else if (visible_hides(c, before) && !(lines && (c == '\n' || c == '\t')))
 			add_acting(out, c);
 		else
 			str_add_bytes(out, bytes + i, n);
@@ -89,9 +69,9 @@ void print_look(const struct ctl *c, enum look look)
 		(void)fputs(CODES[look], stdout);
 }
 
-static size_t char_width(int32_t c)
+static size_t char_width(uint32_t c)
 {
-	int width = c == BAD ? 1 : wcwidth((wchar_t)c);
+	int width = c == VISIBLE_BAD ? 1 : wcwidth((wchar_t)c);
 
 	return width < 0 ? 1 : (size_t)width;
 }
@@ -99,10 +79,10 @@ static size_t char_width(int32_t c)
 size_t text_width(const char *text)
 {
 	size_t left = strlen(text), width = 0, n;
-	int32_t c;
+	uint32_t c = 0;
 
 	for (; left > 0; text += n, left -= n) {
-		n = next_char(text, left, &c);
+		n = visible_read(text, left, &c);
 		width += char_width(c);
 	}
 	return width;
@@ -132,21 +112,21 @@ struct age age_of(const char *instant)
 
 /* ---- JSON ---- */
 
-static void add_utf16(struct str *out, int32_t c)
+static void add_utf16(struct str *out, uint32_t c)
 {
 	if (c > 0xFFFF) {
-		uint32_t v = (uint32_t)c - 0x10000;
+		uint32_t v = c - 0x10000;
 
 		str_addf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD800 + (v >> 10),
 		         0xDC00 + (v & 0x3FF));
 	} else {
-		str_addf(out, "\\u%04" PRIx32, (uint32_t)c);
+		str_addf(out, "\\u%04" PRIx32, c);
 	}
 }
 
-static void add_json_char(struct str *out, const char *p, size_t n, int32_t c)
+static void add_json_char(struct str *out, const char *p, size_t n, uint32_t c)
 {
-	if (c == BAD)
+	if (c == VISIBLE_BAD)
 		str_add(out, "\\ufffd");
 	else if (c == '"' || c == '\\')
 		str_addf(out, "\\%c", (char)c);
@@ -154,7 +134,7 @@ static void add_json_char(struct str *out, const char *p, size_t n, int32_t c)
 		str_add(out, "\\n");
 	else if (c == '\t')
 		str_add(out, "\\t");
-	else if (acts(c))
+	else if (visible_hides(c, 0))
 		add_utf16(out, c);
 	else
 		str_add_bytes(out, p, n);
@@ -163,11 +143,11 @@ static void add_json_char(struct str *out, const char *p, size_t n, int32_t c)
 static cJSON *json_quoted(const char *bytes, size_t length)
 {
 	OWNED(str) struct str out = STR_INIT;
-	int32_t c;
+	uint32_t c = 0;
 
 	str_add_char(&out, '"');
 	for (size_t i = 0, n; i < length; i += n) {
-		n = next_char(bytes + i, length - i, &c);
+		n = visible_read(bytes + i, length - i, &c);
 		add_json_char(&out, bytes + i, n, c);
 	}
 	str_add_char(&out, '"');
@@ -194,10 +174,10 @@ void json_raw(cJSON *object, const char *name, const char *json)
 {
 	OWNED(str) struct str out = STR_INIT;
 	size_t length = json ? strlen(json) : 0;
-	int32_t c;
+	uint32_t c = 0;
 
 	for (size_t i = 0, n; i < length; i += n) {
-		n = next_char(json + i, length - i, &c);
+		n = visible_read(json + i, length - i, &c);
 		if (c == '\n' || c == '\t' || c == '\r')
 			str_add_char(&out, ' ');
 		else if (c == '"' || c == '\\')
@@ -254,14 +234,14 @@ void table_add(struct table *t, const char *cell)
 static size_t print_cell(const char *text, size_t most)
 {
 	size_t width = text_width(text), done = 0, n;
-	int32_t c;
+	uint32_t c = 0;
 
 	if (most == 0 || width <= most) {
 		(void)fputs(text, stdout);
 		return width;
 	}
 	for (size_t left = strlen(text); left > 0; text += n, left -= n) {
-		n = next_char(text, left, &c);
+		n = visible_read(text, left, &c);
 		if (done + char_width(c) > most - 1)
 			break;
 		done += char_width(c);

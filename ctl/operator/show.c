@@ -20,9 +20,9 @@ int64_t request_listeners(struct ctl *c, int64_t seq, struct err *e)
 }
 
 /* What the operator looks at: the effect where there is one, else what was sent. */
-static const struct str *shown(const struct request *r)
+static const struct str *shown(const struct ctl *c, const struct request *r)
 {
-	return r->effect.length ? &r->effect : &r->body;
+	return r->effect.length && !c->sent ? &r->effect : &r->body;
 }
 
 /* Calls each for every path that a diff touches, beside the request's own. */
@@ -297,8 +297,8 @@ static void warning(const struct ctl *c, const char *text, const char *at)
 
 void show_request(const struct ctl *c, const struct request *r, int64_t listeners)
 {
-	const struct str *text = shown(r);
-	bool diff = r->effect.length || diff_looks_like(str_text(text), text->length);
+	const struct str *text = shown(c, r);
+	bool diff = diff_looks_like(str_text(text), text->length);
 
 	print_title(c, r);
 	print_asked(c, r, listeners);
@@ -315,6 +315,11 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 		(void)putchar('\n');
 		print_block(c, text->bytes, text->length, diff && r->file_path);
 	}
+	if (r->effect.length && !c->sent)
+		(void)printf(
+		    "\nthis is what it does to the files as they are; what the agent sent: "
+		    "show --sent %s\n",
+		    r->id);
 }
 
 static int run_show(struct ctl *c, struct err *e)
@@ -334,6 +339,14 @@ static int run_show(struct ctl *c, struct err *e)
 	return 0;
 }
 
-const struct command_spec cmd_show = { "show", "ID",    "one question with all that belongs to it",
-	                               NULL,   1,       1,
-	                               0,      run_show };
+const struct command_spec cmd_show = {
+	"show",
+	"ID [--sent]",
+	"one question with all that belongs to it",
+	"Of a change it shows what becomes of the files, computed from them as they are; with\n"
+	"--sent the text that the agent sent.\n",
+	1,
+	1,
+	TAKES_SENT,
+	run_show
+};

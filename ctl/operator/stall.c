@@ -1,33 +1,7 @@
-/* stall: which agents are silent, and whether it is noticed. nudge: tells a silent one to go on. */
+/* stall: which agents are silent, and whether it is noticed. */
 #include "ctl.h"
 
-#include "decision.h"
-#include "stall.h"
-
 #include <stdio.h>
-#include <string.h>
-
-/* ---- nudge ---- */
-
-static int run_nudge(struct ctl *c, struct err *e)
-{
-	OWNED(char_ptr) char *session = NULL;
-	OWNED(char_ptr) char *text = c->argc > 1 ? join_arguments(c, 1) : NULL;
-	struct err why = ERR_INIT;
-	int64_t seq;
-
-	if (find_session(c, c->argv[0], &session, e) || store_begin(&c->store, e))
-		return -1;
-	if (stall_nudge(&c->store, session, text, NULL, "ctl", &seq, &why) == 0)
-		(void)saying_check(&c->store, seq, &why);
-	if (end_saying(c, &why, e))
-		return -1;
-	if (!c->json)
-		(void)puts("nudged; the agent is told with the result of its next call");
-	return 0;
-}
-
-/* ---- stall ---- */
 
 static cJSON *alert_json(stmt *s)
 {
@@ -79,32 +53,12 @@ static int list_alerts(struct ctl *c, struct err *e)
 	return print_listing(c, store_stmt(&c->store, SQL_STALL_LIST), &ALERTS, e);
 }
 
-static int switch_it(struct ctl *c, struct err *e)
-{
-	OWNED(char_ptr) char *session = NULL;
-	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
-
-	if (find_session(c, c->argv[1], &session, e))
-		return -1;
-	const struct command order = {
-		.verb = "stall", .session_id = session, .argument = c->argv[0], .source = "ctl"
-	};
-	if (give_order(c, &order, &result, e))
-		return -1;
-	if (c->json)
-		json_print(c, cJSON_Parse(result.reply ? result.reply : ""));
-	else
-		(void)printf("session %.13s: its silence is %s\n", session,
-		             strcmp(c->argv[0], "on") == 0 ? "noticed" : "not noticed");
-	return 0;
-}
-
 static int run_stall(struct ctl *c, struct err *e)
 {
 	if (c->argc == 1)
 		return err_set(e, ERR_INPUT, "stall %.40s needs a session", c->argv[0]);
 	if (c->argc == 2)
-		return switch_it(c, e);
+		return say_stall(c, e);
 	return list_alerts(c, e);
 }
 
@@ -118,16 +72,4 @@ const struct command_spec cmd_stall = {
 	2,
 	0,
 	run_stall
-};
-
-const struct command_spec cmd_nudge = {
-	"nudge",
-	"SESSION [TEXT...]",
-	"tell a silent agent to go on",
-	"Without a text, stall.default_nudge_message of the configuration. An agent on MCP cannot\n"
-	"be woken from outside: it reads this with the result of its next call.\n",
-	1,
-	-1,
-	0,
-	run_nudge
 };

@@ -47,14 +47,14 @@ static int tell(struct ctl *c, const char *reply, struct err *e)
 
 static int run_undo(struct ctl *c, struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	const struct words w = { .verb = verb_find("undo"), .id = c->argv[0] };
+	OWNED(said) struct said said = SAID_INIT;
 	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
-	struct command order = { .verb = "undo", .source = "ctl" };
 
-	if (find_request(c, c->argv[0], &r, e))
+	if (ctl_say(c, &w, &said, e))
 		return -1;
-	order.argument = r.id;
-	if (give_order(c, &order, &result, e) || await(c, &result, e))
+	result.seq = said.seq;
+	if (await(c, &result, e))
 		return -1;
 	if (!result.outcome)
 		return err_set(e, ERR_AGAIN,

@@ -289,12 +289,15 @@ static void tell_result(struct watch *w, const struct key *key, int status, cons
 static int say(struct watch *w, const struct key *key, const char *text, struct err *e)
 {
 	struct err why = ERR_INIT;
-	bool reject = strcmp(key->verdict, "reject") == 0;
-	const char *reason = *text ? text : DEFAULT_REASON;
-	int status = decide(w->c, &w->shown, key->verdict, reject ? reason : NULL,
-	                    !reject && *text ? text : NULL, &why);
+	const struct words words = { .verb = verb_find(key->verdict),
+		                     .id = w->shown.id,
+		                     .text = text,
+		                     .digest = w->shown.digest,
+		                     .certain = true };
+	OWNED(said) struct said said = SAID_INIT;
+	int status = ctl_say(w->c, &words, &said, &why);
 
-	if (status && why.kind != ERR_INPUT) {
+	if (status && why.kind != ERR_INPUT && why.kind != ERR_REFUSED) {
 		*e = why;
 		return -1;
 	}

@@ -295,6 +295,10 @@ static void check_database(struct doctor *d)
 	struct err e = ERR_INIT;
 	struct stat about;
 
+	if (paths_check_one_name(d->paths.database, &e)) {
+		doctor_tell(d, FAIL, "database", "%s", e.text);
+		return;
+	}
 	/* As another user (root), opening it would leave files that its owner cannot use. */
 	if (lstat(d->paths.database, &about) != 0 || about.st_uid != geteuid())
 		return; /* told by permissions */
@@ -322,6 +326,12 @@ static void check_instance(struct doctor *d)
 	d->pid = instance_holder(d->paths.database, &e);
 	if (d->pid < 0)
 		doctor_tell(d, FAIL, "system", "%s", e.text);
+	else if (d->pid > 0 && access(d->paths.run, F_OK) != 0)
+		doctor_tell(
+		    d, FAIL, "system",
+		    "runs (pid %d), but its run directory %s has vanished; agents cannot reach "
+		    "it until it has made another, else restart it",
+		    (int)d->pid, d->paths.run);
 	else if (d->pid > 0)
 		doctor_tell(d, OK, "system", "runs (pid %d)", (int)d->pid);
 	else if (instance_is_stopped(d->paths.run))
@@ -338,17 +348,19 @@ static void check_worker(struct doctor *d, stmt *live, bool seen[CHILD_COUNT])
 	int64_t age = clock_now_ms() - clock_parse(col_text(live, WORKER_LIVE_HEARTBEAT_AT));
 	bool silent = age > SILENT_MS, slack = strncmp(name, "slack-", 6) == 0;
 	bool cut_off = slack && detail && strncmp(detail, "not connected", 13) == 0;
+	bool front = strcmp(name, CHILD_NAMES[CHILD_FRONT]) == 0;
+	bool http_off = front && detail && strncmp(detail, "HTTP is off", 11) == 0;
 
 	for (int i = 0; i < CHILD_COUNT; i++)
 		seen[i] |= strcmp(name, CHILD_NAMES[i]) == 0;
-	if (strcmp(name, CHILD_NAMES[CHILD_FRONT]) == 0 && !d->address && detail)
+	if (front && !http_off && !d->address && detail)
 		d->address = xstrdup(detail);
-	doctor_tell(d, silent || cut_off || strcmp(state, "ready") != 0 ? WARN : OK, "worker",
-	            "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name, state,
-	            (long long)col_int(live, WORKER_LIVE_PID),
-	            (long long)(age < 0 ? 0 : age / 1000),
-	            silent ? "; it may hang: end it and it is started again" : "",
-	            slack && detail ? ": " : "", slack && detail ? detail : "");
+	doctor_tell(
+	    d, silent || cut_off || http_off || strcmp(state, "ready") != 0 ? WARN : OK, "worker",
+	    "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name, state,
+	    (long long)col_int(live, WORKER_LIVE_PID), (long long)(age < 0 ? 0 : age / 1000),
+	    silent ? "; it may hang: end it and it is started again" : "",
+	    (slack || http_off) && detail ? ": " : "", (slack || http_off) && detail ? detail : "");
 }
 
 /* Whether the system that runs has its Slack workers. */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -33,8 +34,24 @@ struct subcommand {
 
 /* ---- subcommands ---- */
 
+/* A host that starts `agent-intercom` as its MCP server waits for an answer that never comes. */
+static void warn_host(const struct arguments *a)
+{
+	struct stat about;
+
+	if (fstat(STDIN_FILENO, &about) != 0 ||
+	    !(S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode)))
+		return;
+	(void)fprintf(stderr,
+	              "%s: this runs the system and reads nothing from stdin; as an agent's MCP "
+	              "server write: %s mcp%s%s\n",
+	              PROGRAM, PROGRAM, a->source.config ? " --config " : "",
+	              a->source.config ? a->source.config : "");
+}
+
 static int run(const struct arguments *a)
 {
+	warn_host(a);
 	return supervisor_run(&a->source);
 }
 

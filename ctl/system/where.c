@@ -113,6 +113,11 @@ static void find_log(struct places *p)
 		         *target ? ": " : "", target);
 }
 
+static bool is_address(const char *detail)
+{
+	return detail && strncmp(detail, "http://", 7) == 0;
+}
+
 static void find_http(struct places *p)
 {
 	OWNED(store) struct store st = STORE_INIT;
@@ -125,7 +130,8 @@ static void find_http(struct places *p)
 	live = store_stmt(&st, SQL_WORKER_LIVE);
 	bind_text(live, ":host", host);
 	while (stmt_row(live, NULL) > 0)
-		if (strcmp(col_text(live, WORKER_LIVE_NAME), "mcp-front") == 0 && !p->http)
+		if (strcmp(col_text(live, WORKER_LIVE_NAME), "mcp-front") == 0 && !p->http &&
+		    is_address(col_text(live, WORKER_LIVE_DETAIL)))
 			p->http = col_copy(live, WORKER_LIVE_DETAIL);
 	stmt_reset(live);
 }

@@ -24,7 +24,8 @@ END;
 CREATE TRIGGER apply_settled AFTER UPDATE OF state ON apply
 WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
   UPDATE request SET state = 'consumed', consumed_at = NEW.updated_at, updated_at = NEW.updated_at
-   WHERE seq = NEW.request_seq AND state = 'approved' AND NEW.state = 'applied';
+   WHERE seq IN (NEW.request_seq, NEW.question_seq) AND state = 'approved'
+     AND NEW.state = 'applied';
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
   SELECT NEW.updated_at,
          CASE WHEN NEW.kind = 'undo' THEN 'undo.' || CASE NEW.state WHEN 'undone' THEN 'done'
@@ -40,11 +41,16 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
    WHERE apply_seq = NEW.seq AND state = 'waiting';
   UPDATE session SET idle_since = NEW.updated_at
    WHERE seq = (SELECT session_seq FROM request WHERE seq = NEW.request_seq) AND NEW.kind = 'write';
-  -- What the policy allowed and went well is told only where its file says so (auto_approval).
+  -- What the policy allowed and went well is told only where its file says so (auto_approval), unless
+  -- it was written over what had changed since.
   INSERT INTO slack_notice (kind, session_seq, request_seq, apply_seq, at)
   SELECT 'write', session_seq, seq, NEW.seq, NEW.updated_at FROM request
    WHERE seq = NEW.request_seq
-     AND NOT (NEW.state = 'applied' AND decided_by = 'system:policy');
+     AND NOT (NEW.state = 'applied' AND decided_by = 'system:policy' AND NEW.forced = 0);
+  -- What told that it was written has a button that undoes it: that goes.
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
+   WHERE request_seq = NEW.request_seq AND kind = 'write' AND apply_seq <> NEW.seq
+     AND NEW.state = 'undone';
 END;
 
 CREATE TRIGGER file_change_is_early BEFORE INSERT ON file_change BEGIN

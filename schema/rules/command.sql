@@ -113,7 +113,10 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   -- A stop answers what its session asks, so that nobody waits for it any more.
   INSERT INTO decision (request_id, verdict, reason, operator_id, source, created_at)
-  SELECT r.id, k.stop_verdict, k.stop_reason, NEW.operator_id, NEW.source, NEW.created_at
+  SELECT r.id, k.stop_verdict,
+         CASE WHEN typeof(NEW.argument) = 'text' THEN substr(NEW.argument, 1, 65536)
+              ELSE k.stop_reason END,
+         NEW.operator_id, NEW.source, NEW.created_at
     FROM session AS s JOIN request AS r ON r.session_seq = s.seq
     JOIN request_kind AS k ON k.kind = r.kind
    WHERE s.id = NEW.session_id AND r.state IN ('pending', 'interrupted') AND NEW.verb = 'stop'

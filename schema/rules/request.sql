@@ -28,7 +28,8 @@ ON request BEGIN
                         AND d.outcome = 'applied' AND v.state = NEW.state);
   SELECT RAISE(ABORT, 'request: unapplied: a request is consumed by its finished apply only')
    WHERE NEW.state = 'consumed' AND OLD.state <> 'consumed'
-     AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = OLD.seq AND state = 'applied');
+     AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = OLD.seq AND state = 'applied')
+     AND NOT EXISTS (SELECT 1 FROM apply WHERE question_seq = OLD.seq AND state = 'applied');
 END;
 
 -- A question changes hands only when its session has nobody left who listens.
@@ -96,6 +97,13 @@ CREATE TRIGGER request_file_is_asked BEFORE INSERT ON request_file BEGIN
                       WHERE r.seq = NEW.request_seq AND k.is_written = 1
                         AND r.state IN ('pending', 'interrupted'));
 END;
+
+-- What may not fit a message in Slack whole: the rest of it stands in a file. slack-poster, which
+-- sees it, decides.
+CREATE VIEW request_long AS
+SELECT seq FROM request
+ WHERE kind = 'clearance' OR body_seq IS NOT NULL OR length(body) > 250
+    OR length(body) - length(replace(body, char(10), '')) > 19;
 
 -- What waits for me.
 CREATE VIEW inbox AS

@@ -36,7 +36,7 @@ WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
    WHERE NEW.kind = 'ask' AND m.session_seq = NEW.session_seq AND m.kind = 'session'
      AND m.state IN ('queued', 'sent')
      AND coalesce((SELECT value FROM setting WHERE name = 'slack.questions'), 'thread') <> 'channel'
-     AND EXISTS (SELECT 1 FROM request WHERE seq = NEW.request_seq AND kind = 'clearance')
+     AND EXISTS (SELECT 1 FROM request_long WHERE seq = NEW.request_seq)
      AND EXISTS (SELECT 1 FROM session WHERE seq = NEW.session_seq AND mode <> 'local')
      AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'ask')
    ORDER BY m.seq DESC LIMIT 1;
@@ -73,7 +73,7 @@ WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
   SELECT 'diff', m.session_seq, m.request_seq, m.channel_id, m.seq, m.created_at, m.created_at
     FROM slack_message AS m JOIN request AS r ON r.seq = m.request_seq
    WHERE NEW.kind = 'ask' AND m.request_seq = NEW.request_seq AND m.kind = 'ask'
-     AND r.kind = 'clearance'
+     AND EXISTS (SELECT 1 FROM request_long WHERE seq = r.seq)
      AND (SELECT value FROM setting WHERE name = 'slack.questions') IS 'channel'
      AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'diff');
 END;

@@ -73,17 +73,22 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
                  WHERE seq = NEW.seq AND kind = 'nudge' AND outcome = 'accepted');
 END;
 
--- An agent has been told to go on: in the moment, not before, when that was handed over.
+-- An agent has been told to go on: in the moment, not before, when that was handed over. Or what was
+-- handed over did not arrive, because its caller had closed or cancelled the call.
 CREATE TRIGGER steering_is_delivered AFTER UPDATE OF delivered_at ON steering
-WHEN OLD.delivered_at IS NULL AND NEW.delivered_at IS NOT NULL AND NEW.kind = 'nudge' BEGIN
+WHEN (OLD.delivered_at IS NULL) <> (NEW.delivered_at IS NULL)
+ AND (NEW.kind = 'nudge' OR NEW.delivered_at IS NULL) BEGIN
   INSERT INTO event (at, kind, session_seq, call_seq, actor, detail)
-  VALUES (NEW.delivered_at, 'nudge.delivered', NEW.session_seq, NEW.call_seq, NEW.operator_id,
+  VALUES (coalesce(NEW.delivered_at, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+          CASE WHEN NEW.delivered_at IS NULL THEN 'steering.untold' ELSE 'nudge.delivered' END,
+          NEW.session_seq, coalesce(NEW.call_seq, OLD.call_seq), NEW.operator_id,
           json_object('steering', NEW.seq));
 END;
 
+-- Told once, unless it turns out that nobody was told: then it waits again.
 CREATE TRIGGER steering_is_told_once BEFORE UPDATE OF delivered_at, call_seq ON steering BEGIN
   SELECT RAISE(ABORT, 'steering: delivered: an agent is told once')
-   WHERE OLD.delivered_at IS NOT NULL
+   WHERE OLD.delivered_at IS NOT NULL AND NEW.delivered_at IS NOT NULL
      AND (OLD.delivered_at IS NOT NEW.delivered_at OR OLD.call_seq IS NOT NEW.call_seq);
   SELECT RAISE(ABORT, 'steering: undeliverable: it was not accepted, or is for nobody yet')
    WHERE OLD.delivered_at IS NULL AND NEW.delivered_at IS NOT NULL

@@ -10,23 +10,25 @@ CREATE TRIGGER answer_is_due BEFORE INSERT ON answer BEGIN
    WHERE NOT EXISTS (SELECT 1 FROM tool_call WHERE seq = NEW.call_seq AND state = 'answered');
 END;
 
--- What an agent tells without asking is for the timeline.
+-- What an agent tells without asking is for the timeline, and is said in Slack: a broadcast, and the
+-- status_message of a ping.
 CREATE TRIGGER tool_call_said AFTER INSERT ON tool_call
-WHEN NEW.tool IN ('broadcast', 'ping') BEGIN
+WHEN NEW.tool IN ('broadcast', 'ping') AND NEW.is_error = 0 BEGIN
   INSERT INTO event (at, kind, session_seq, call_seq)
   SELECT NEW.created_at, 'agent.said', NEW.session_seq, NEW.seq
-   WHERE NEW.is_error = 0
-     AND (NEW.tool = 'broadcast'
-          OR EXISTS (SELECT 1 FROM (
-               SELECT coalesce(NEW.arguments, (SELECT CAST(bytes AS TEXT) FROM content
-                                                WHERE seq = NEW.arguments_seq)) AS text) AS a
-              WHERE CASE WHEN json_valid(a.text)
-                         THEN json_extract(a.text, '$.status_message') END IS NOT NULL));
+   WHERE NEW.tool = 'broadcast'
+      OR EXISTS (SELECT 1 FROM (
+           SELECT coalesce(NEW.arguments, (SELECT CAST(bytes AS TEXT) FROM content
+                                            WHERE seq = NEW.arguments_seq)) AS text) AS a
+          WHERE CASE WHEN json_valid(a.text)
+                     THEN json_extract(a.text, '$.status_message') END IS NOT NULL);
   INSERT INTO slack_notice (kind, session_seq, call_seq, thread_ts, at)
   SELECT 'said', NEW.session_seq, NEW.seq,
          CASE WHEN json_valid(a.text) THEN nullif(json_extract(a.text, '$.thread_ts'), '') END,
          NEW.created_at
     FROM (SELECT coalesce(NEW.arguments, (SELECT CAST(bytes AS TEXT) FROM content
                                            WHERE seq = NEW.arguments_seq)) AS text) AS a
-   WHERE NEW.tool = 'broadcast' AND NEW.is_error = 0;
+   WHERE NEW.tool = 'broadcast'
+      OR CASE WHEN json_valid(a.text)
+              THEN trim(coalesce(json_extract(a.text, '$.status_message'), '')) END <> '';
 END;

@@ -14,6 +14,7 @@ CREATE TABLE apply (
   command_seq   INTEGER REFERENCES command (seq),
   host          TEXT NOT NULL,
   force         INTEGER NOT NULL DEFAULT 0 CHECK (force IN (0, 1)),
+  question_seq  INTEGER REFERENCES request (seq),
   state         TEXT NOT NULL,
   claim         INTEGER NOT NULL DEFAULT 0,
   worker_id     TEXT,
@@ -30,6 +31,7 @@ CREATE UNIQUE INDEX apply_once ON apply (request_seq) WHERE state = 'applied';
 CREATE UNIQUE INDEX apply_undone ON apply (request_seq) WHERE state = 'undone';
 CREATE INDEX apply_queue ON apply (host, seq) WHERE state IN ('queued', 'claimed');
 CREATE INDEX apply_request ON apply (request_seq, seq);
+CREATE INDEX apply_question ON apply (question_seq) WHERE question_seq IS NOT NULL;
 CREATE INDEX apply_command ON apply (command_seq) WHERE command_seq IS NOT NULL;
 CREATE TABLE apply_move (
   src TEXT NOT NULL,
@@ -79,7 +81,6 @@ CREATE TABLE command (
   source      ANY DEFAULT 'sql',
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')),
-
   reply       TEXT,
   why         TEXT
 ) STRICT;
@@ -101,10 +102,8 @@ CREATE TABLE connection (
   client_name      TEXT,
   client_version   TEXT,
   elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)),
-
   session_seq      INTEGER REFERENCES session (seq),
   identity         TEXT NOT NULL,
-
   state            TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'lost', 'closed')),
   created_at       TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   closed_at        TEXT CHECK (closed_at GLOB '????-??-??T??:??:??.???Z')
@@ -230,7 +229,6 @@ CREATE TABLE request (
   body            TEXT,
   body_seq        INTEGER REFERENCES content (seq),
   effect          TEXT,
-
   effect_seq      INTEGER REFERENCES content (seq),
   replaces_file   INTEGER NOT NULL DEFAULT 0 CHECK (replaces_file IN (0, 1)),
   file_path       TEXT,
@@ -311,7 +309,6 @@ CREATE TABLE rule_set (
   seq        INTEGER PRIMARY KEY CHECK (seq > 0),
   hash       TEXT NOT NULL CHECK (length(hash) = 64),
   found      TEXT,
-
   created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 CREATE TABLE said_wait (
@@ -331,7 +328,6 @@ CREATE TABLE audit_cut (
 ) STRICT;
 CREATE TABLE session (
   seq                 INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
-
   id                  TEXT NOT NULL UNIQUE,
   host                TEXT NOT NULL,
   owner_user_id       TEXT NOT NULL,
@@ -354,9 +350,6 @@ CREATE TABLE session (
   progress_snapshot   TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
   restart_of          TEXT REFERENCES session (id),
   idle_since          TEXT CHECK (idle_since GLOB '????-??-??T??:??:??.???Z'),
-
-
-
   created_at          TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   updated_at          TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
   last_activity_at    TEXT CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
@@ -385,7 +378,6 @@ CREATE TABLE slack_envelope (
   envelope_id  ANY,
   type         ANY,
   kind         ANY,
-
   team_id      ANY,
   user_id      ANY,
   channel_id   ANY,
@@ -440,8 +432,6 @@ CREATE TABLE slack_message (
   marker          TEXT NOT NULL DEFAULT (lower(
     hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' ||
     substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))),
-
-
   kind            TEXT NOT NULL,
   session_seq     INTEGER REFERENCES session (seq),
   request_seq     INTEGER REFERENCES request (seq),
@@ -504,11 +494,9 @@ CREATE TABLE slack_outbox (
   priority     INTEGER NOT NULL DEFAULT 7,
   state        TEXT NOT NULL DEFAULT 'queued',
   form         TEXT NOT NULL DEFAULT 'blocks' CHECK (form IN ('blocks', 'plain', 'line')),
-
   generation   INTEGER,
   leader_seq   INTEGER,
   may_repeat   INTEGER NOT NULL DEFAULT 0 CHECK (may_repeat IN (0, 1)),
-
   claim        INTEGER NOT NULL DEFAULT 0,
   worker_id    TEXT,
   attempts     INTEGER NOT NULL DEFAULT 0,
@@ -545,7 +533,6 @@ CREATE TABLE slack_lane (
   gate       TEXT NOT NULL,
   channel_id TEXT NOT NULL,
   thread     TEXT NOT NULL,
-
   waits_for  INTEGER,
   state      TEXT NOT NULL CHECK (state IN ('ready', 'waiting', 'busy')),
   head       INTEGER,
@@ -559,7 +546,6 @@ CREATE INDEX slack_lane_waiting ON slack_lane (waits_for) WHERE state = 'waiting
 CREATE TABLE slack_gate (
   name       TEXT NOT NULL PRIMARY KEY,
   slot       TEXT NOT NULL,
-
   not_before TEXT NOT NULL DEFAULT '',
   spent_at   TEXT NOT NULL DEFAULT '',
   strikes    INTEGER NOT NULL DEFAULT 0,
@@ -589,13 +575,10 @@ CREATE TABLE stall (
   nudge_count       INTEGER NOT NULL DEFAULT 0,
   auto_count        INTEGER NOT NULL DEFAULT 0,
   told_count        INTEGER NOT NULL DEFAULT 0,
-
   streamed_at       TEXT CHECK (streamed_at GLOB '????-??-??T??:??:??.???Z'),
   nudge_message     TEXT,
   nudged_by         TEXT,
   waits_since       TEXT CHECK (waits_since GLOB '????-??-??T??:??:??.???Z'),
-
-
   created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   updated_at        TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
   ended_at          TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
@@ -614,7 +597,6 @@ CREATE TABLE stall_move (
 CREATE TABLE steering (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   kind         ANY DEFAULT 'steer',
-
   session_id   ANY,
   channel_id   ANY,
   text         ANY,
@@ -656,7 +638,6 @@ CREATE TABLE tool_call (
   arguments_seq  INTEGER REFERENCES content (seq),
   digest         TEXT NOT NULL,
   task_id        TEXT,
-
   task_ttl_ms    INTEGER,
   state          TEXT NOT NULL,
   request_seq    INTEGER REFERENCES request (seq),

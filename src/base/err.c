@@ -53,12 +53,23 @@ int err_prefix(struct err *e, const char *format, ...)
 	return -1;
 }
 
+bool err_take_refused(struct err *e, struct err_refused *refused)
+{
+	if (e->kind != ERR_REFUSED)
+		return false;
+	if (refused->count++ == 0)
+		refused->first = *e;
+	*e = (struct err)ERR_INIT;
+	return true;
+}
+
 int err_exit(const struct err *e)
 {
 	switch (e->kind) {
 	case ERR_NONE:
 		return EX_OK;
 	case ERR_AGAIN:
+	case ERR_REFUSED:
 		return EX_TEMPFAIL;
 	case ERR_INPUT:
 		return EX_CONFIG;

@@ -3,13 +3,15 @@
 #define ERR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 enum { ERR_TEXT_BYTES = 1024 };
 
 enum err_kind {
 	ERR_NONE,
 	ERR_AGAIN, /* busy, network down, disk full: the same call may work later */
-	ERR_INPUT, /* a row, file, message or setting is wrong: trying again cannot help */
+	ERR_INPUT, /* a file, message or setting is wrong: trying again cannot help */
+	ERR_REFUSED, /* the rules of the database refuse a row: that row alone is at fault */
 	ERR_BUG /* an assumption of ours is false: stop, let the supervisor see it */
 };
 
@@ -39,8 +41,17 @@ int err_errno(struct err *e, enum err_kind kind, const char *format, ...)
 /* Puts "<text>: " in front of what e says and returns -1. */
 int err_prefix(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The exit status a process ends with (sysexits.h): 0 nothing wrong, 75 try later, 78 wrong
- * input or configuration, 70 a bug of ours. */
+/* Rows that their rules refused while the others of a batch were moved. */
+struct err_refused {
+	int count;
+	struct err first;
+};
+
+/* Takes a refusal out of e: true if it was one, then it is counted and e is clean. */
+bool err_take_refused(struct err *e, struct err_refused *refused);
+
+/* The exit status a process ends with (sysexits.h): 0 nothing wrong, 75 try later or a row
+ * was refused, 78 wrong input or configuration, 70 a bug of ours. */
 int err_exit(const struct err *e);
 
 #endif

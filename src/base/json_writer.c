@@ -23,6 +23,12 @@ void json_array(struct str *out)
 	str_add_char(out, '[');
 }
 
+void json_object_from(struct str *out, const char *object)
+{
+	separate(out);
+	str_add_bytes(out, object, strlen(object) - 1);
+}
+
 void json_object_end(struct str *out)
 {
 	str_add_char(out, '}');

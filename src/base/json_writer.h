@@ -12,6 +12,8 @@
 /* Open an object or an array: the whole text, an item, or the value of json_member_name. */
 void json_object(struct str *out);
 void json_array(struct str *out);
+/* The same, with the members that another object (JSON text) has. */
+void json_object_from(struct str *out, const char *object);
 void json_object_end(struct str *out);
 void json_array_end(struct str *out);
 

@@ -25,6 +25,9 @@ struct diff_hunk {
 	size_t new_start;
 	size_t new_count;
 	size_t at; /* line number of the @@ line in the diff text, from 1 */
+	const char
+	    *section; /* what stands behind the second @@, without its blank; not terminated */
+	size_t section_length;
 	struct diff_line *lines;
 	size_t line_count;
 };
@@ -85,25 +88,62 @@ int diff_parse(const char *bytes, size_t length, struct diff *out, struct err *e
 /* Applies the hunks of f to old (old_length bytes; NULL: there is no such file) and puts the new
  * content into result (its old content is given up; untouched on failure).
  * A hunk is looked for at its line, moved as the hunk before it moved, then ever farther away in
- * both directions (forward first at equal distance), never before the end of the previous hunk,
- * with every line equal. Context need not reach the file's edges as git wants it. Only where it is
- * nowhere, up to `fuzz` lines of context at each end need not be equal (0: all must), as in
- * patch(1), but for one: a line that is there must be left to find the hunk by.
- * A diff whose lines all end in LF matches CRLF lines, and one whose lines all end in CRLF matches
- * LF lines; what it adds then gets the line ending of its neighbour in the file. A diff with both
- * is taken to the byte. A missing final newline must be in the diff exactly as it is in the file.
- * conflict may be NULL; else it is filled when the diff does not fit, and the caller clears it.
- * 0, or -1 with "patch conflict: <path>: ...". */
+ * both directions, never before the end of the previous hunk, with every line equal. Where it
+ * stands at two places equally far away, it does not fit. Context need not reach the file's edges
+ * as git wants it. Only where it is nowhere, up to `fuzz` lines of context at each end need not be
+ * equal (0: all must), as in patch(1), but for one: a line that is there must be left to find the
+ * hunk by. A diff whose lines all end in LF matches CRLF lines, and one whose lines all end in CRLF
+ * matches LF lines; what it adds then gets the line ending of its neighbour in the file. A diff
+ * with both is taken to the byte. A missing final newline must be in the diff exactly as it is in
+ * the file. conflict may be NULL; else it is filled when the diff does not fit, and the caller
+ * clears it. 0, or -1 with "patch conflict: <path>: ...". */
 int diff_apply_file(const struct diff_file *f, const char *old, size_t old_length, size_t fuzz,
                     struct str *result, struct diff_conflict *conflict, struct err *e);
+
+/* Where a hunk was said to be and where it was found, by its first line that changes, from 1. */
+struct diff_place {
+	size_t said, found;
+};
+
+/* How hunks are placed. */
+struct diff_how {
+	size_t fuzz;
+	bool unique; /* a hunk that would stand at another line too does not fit */
+	struct diff_place *places; /* filled, one for each hunk; or NULL */
+};
+
+/* The same; how: may be NULL. */
+int diff_apply_how(const struct diff_file *f, const char *old, size_t old_length,
+                   const struct diff_how *how, struct str *result, struct diff_conflict *conflict,
+                   struct err *e);
 
 /* Appends to out the diff that turns old into new (byte lengths beside them), with 3 lines of
  * context and headers a/path and b/path; nothing when they are equal. NULL is no file: its name is
  * /dev/null, and a file that appears or vanishes empty gets a git header without hunks.
  * The diff is the smallest one unless that takes too long: then larger blocks are replaced whole.
- * Applying it to old gives new, to the byte. */
+ * Behind the second @@ of a hunk stands the last line before its first change that begins with a
+ * letter, _ or $, as git shows it. Applying it to old gives new, to the byte. */
 void diff_compute(const char *path, const char *old, size_t old_length, const char *new,
                   size_t new_length, struct str *out);
+
+/* What is said of a file besides its lines. */
+struct diff_heading {
+	const char *old_path, *new_path; /* as in diff_file */
+	unsigned old_mode,
+	    new_mode; /* where they differ; of a new file new_mode alone; 0: not said */
+	bool is_rename, is_copy;
+	const struct diff_place *places; /* of the hunks that make it, for those that have moved */
+	size_t place_count;
+};
+
+/* The same with a git header where there is more to say than names. The hunks that changes with a
+ * new place belong to say so: "@@ -203,7 +203,7 @@ [moved from line 2 to 206] main(void)". */
+void diff_compute_file(const struct diff_heading *h, const char *old, size_t old_length,
+                       const char *new, size_t new_length, struct str *out);
+
+/* Whether two diffs that diff_compute_file made do the same to the same files: the lines that go
+ * and come, in the same sections, wherever they are. */
+bool diff_is_same(const char *a, size_t a_length, const char *b, size_t b_length);
 
 void diff_clear(struct diff *d);
 void diff_conflict_clear(struct diff_conflict *c);

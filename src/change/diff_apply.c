@@ -20,7 +20,7 @@ void diff_conflict_clear(struct diff_conflict *c)
 
 struct target {
 	const struct diff_file *file;
-	size_t fuzz; /* lines of context at each end of a hunk that need not fit */
+	struct diff_how how;
 	const char *old; /* the file as it is */
 	uint32_t *starts; /* where its lines begin, and its end */
 	uint32_t *ids; /* of lines; NULL until a hunk is not where it should be */
@@ -32,6 +32,8 @@ struct target {
 	bool mixed; /* the file has lines with and without CR */
 	struct interner in;
 	struct str result;
+	bool ambiguous; /* the hunk in hand stands at two places: */
+	size_t here, there; /* lines from 0 */
 	struct diff_conflict *conflict;
 	struct err *e;
 };
@@ -193,49 +195,80 @@ static size_t distance(size_t a, size_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The place nearest to middle in [from, to] where the pattern begins; false: none. */
-static bool nearest(const struct target *t, const struct pattern *pattern, const size_t *next,
-                    size_t from, size_t to, size_t middle, size_t *ret)
+/* Where a pattern begins. */
+struct spot {
+	bool found;
+	size_t at;
+	bool twice; /* and equally far away at */
+	size_t other;
+};
+
+static void note(struct spot *s, size_t start, size_t middle)
 {
-	bool found = false;
+	size_t here = distance(start, middle), there = distance(s->at, middle);
+
+	if (s->found && here > there)
+		return;
+	s->twice = s->found && here == there;
+	s->other = s->at;
+	s->found = true;
+	s->at = start;
+}
+
+/* The place nearest to middle in [from, to] where the pattern begins. */
+static struct spot nearest(const struct target *t, const struct pattern *pattern,
+                           const size_t *next, size_t from, size_t to, size_t middle)
+{
+	struct spot spot = { .found = false };
 	size_t k = 0;
 
 	for (size_t i = from; i < to + pattern->count; i++) {
-		size_t start;
-
 		while (k > 0 && pattern->ids[k] != t->ids[i])
 			k = next[k - 1];
 		if (pattern->ids[k] == t->ids[i])
 			k++;
 		if (k < pattern->count)
 			continue;
-		start = i + 1 - k;
-		if (!found || distance(start, middle) <= distance(*ret, middle))
-			*ret = start; /* the later one wins a tie */
-		found = true;
+		note(&spot, i + 1 - k, middle);
 		k = next[k - 1];
 	}
-	return found;
+	return spot;
+}
+
+/* Whether the pattern begins at another line than `place`, anywhere. */
+static bool stands_elsewhere(const struct target *t, const struct pattern *pattern, size_t place,
+                             size_t *ret)
+{
+	size_t *next = borders(pattern), high = t->count - pattern->count;
+	struct spot spot = { .found = false };
+
+	if (place > 0)
+		spot = nearest(t, pattern, next, 0, place - 1, place);
+	if (!spot.found && place < high)
+		spot = nearest(t, pattern, next, place + 1, high, place);
+	free(next);
+	*ret = spot.at;
+	return spot.found;
 }
 
 /* Looks in ever larger surroundings, so that the cost is the distance, not the file. */
-static bool search(const struct target *t, const struct pattern *pattern, size_t middle,
-                   size_t *ret)
+static struct spot search(const struct target *t, const struct pattern *pattern, size_t middle)
 {
 	size_t high = t->count - pattern->count, reach = SEARCH_FIRST;
 	size_t *next = borders(pattern);
-	bool found = false, whole = false;
+	struct spot spot = { .found = false };
+	bool whole = false;
 
-	while (!found && !whole) {
+	while (!spot.found && !whole) {
 		size_t from = middle - t->done > reach ? middle - reach : t->done;
 		size_t to = high - middle > reach ? middle + reach : high;
 
-		found = nearest(t, pattern, next, from, to, middle, ret);
+		spot = nearest(t, pattern, next, from, to, middle);
 		whole = from == t->done && to == high;
 		reach *= 2;
 	}
 	free(next);
-	return found;
+	return spot;
 }
 
 /* Where the hunk should be, from 0, as its header and the hunks before it say. */
@@ -262,22 +295,47 @@ static bool stands_at(const struct target *t, const struct diff_hunk *h, size_t 
 	return true;
 }
 
+static bool is_ambiguous(struct target *t, size_t here, size_t there)
+{
+	t->ambiguous = true;
+	t->here = here < there ? here : there;
+	t->there = here < there ? there : here;
+	return false;
+}
+
+/* Without a line to find it by. */
+static bool find_blind(struct target *t, size_t middle, int64_t expected)
+{
+	if (t->how.unique && t->count > 0)
+		return is_ambiguous(t, 0, t->count);
+	return (int64_t)middle == expected;
+}
+
+/* False: it stands nowhere, or t->ambiguous. */
 static bool find_hunk(struct target *t, const struct diff_hunk *h, int64_t expected, size_t *ret)
 {
 	OWNED(pattern) struct pattern pattern = { .ids = NULL };
-	size_t middle;
+	struct spot spot = { .found = true };
+	size_t other;
 
 	if (h->old_count > t->count - t->done)
 		return false;
-	middle = clamp(expected, t->done, t->count - h->old_count);
-	*ret = middle;
-	if (h->old_count == 0) /* nothing to search by */
-		return (int64_t)middle == expected;
-	if (stands_at(t, h, middle))
+	spot.at = *ret = clamp(expected, t->done, t->count - h->old_count);
+	if (h->old_count == 0)
+		return find_blind(t, *ret, expected);
+	if (stands_at(t, h, *ret) && !t->how.unique)
 		return true;
 	number_lines(t);
 	pattern_init(&pattern, t, h);
-	return !pattern.hopeless && search(t, &pattern, middle, ret);
+	if (pattern.hopeless)
+		return false;
+	spot = search(t, &pattern, *ret);
+	*ret = spot.at;
+	if (spot.found && spot.twice)
+		return is_ambiguous(t, spot.at, spot.other);
+	if (spot.found && t->how.unique && stands_elsewhere(t, &pattern, spot.at, &other))
+		return is_ambiguous(t, spot.at, other);
+	return spot.found;
 }
 
 /* "patch conflict: <path>: <why>" for the file as a whole. */
@@ -341,6 +399,23 @@ static int conflict_at(struct target *t, size_t hunk, size_t line, const struct 
 	return err_set(t->e, ERR_INPUT,
 	               "patch conflict: %s: hunk %zu of %zu does not match at line %zu: %s",
 	               str_text(&path), hunk + 1, t->file->hunk_count, line + 1, str_text(&text));
+}
+
+static int conflict_twice(struct target *t, size_t hunk)
+{
+	OWNED(str) struct str path = STR_INIT;
+
+	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
+	if (t->conflict) {
+		diff_conflict_clear(t->conflict);
+		t->conflict->hunk = hunk + 1;
+		t->conflict->hunk_count = t->file->hunk_count;
+		t->conflict->line = t->here + 1;
+	}
+	return err_set(t->e, ERR_INPUT,
+	               "patch conflict: %s: hunk %zu of %zu fits at line %zu and at line %zu: give "
+	               "it its line number, or more lines around it",
+	               str_text(&path), hunk + 1, t->file->hunk_count, t->here + 1, t->there + 1);
 }
 
 /* Finds the first line that differs at the expected place. */
@@ -464,11 +539,26 @@ static struct diff_hunk with_fuzz(const struct diff_hunk *h, size_t fuzz)
 	return part;
 }
 
+/* Notes where the hunk is: by the first line of it that changes. */
+static void note_place(struct target *t, size_t hunk, int64_t moved)
+{
+	const struct diff_hunk *h = &t->file->hunks[hunk];
+	size_t said = h->old_start + (h->old_count == 0);
+
+	for (size_t i = 0; i < h->line_count && h->lines[i].kind == ' '; i++)
+		said++;
+	if (t->how.places)
+		t->how.places[hunk] =
+		    (struct diff_place){ .said = said, .found = (size_t)((int64_t)said + moved) };
+}
+
 /* Puts the hunk where it stands, with as little fuzz as it takes. 1 done, 0 it stands nowhere, -1.
  * Of what it was found by, one line at least must be there. */
-static int place_hunk(struct target *t, const struct diff_hunk *h)
+static int place_hunk(struct target *t, size_t hunk)
 {
-	for (size_t fuzz = 0; fuzz <= t->fuzz; fuzz++) {
+	const struct diff_hunk *h = &t->file->hunks[hunk];
+
+	for (size_t fuzz = 0; fuzz <= t->how.fuzz && !t->ambiguous; fuzz++) {
 		struct diff_hunk part = with_fuzz(h, fuzz);
 		int64_t expected = expected_place(t, &part);
 		size_t place = 0;
@@ -478,6 +568,7 @@ static int place_hunk(struct target *t, const struct diff_hunk *h)
 		if (!find_hunk(t, &part, expected, &place))
 			continue;
 		t->offset += (int64_t)place - expected;
+		note_place(t, hunk, t->offset);
 		return put_hunk(t, &part, place) ? 1 : -1;
 	}
 	return 0;
@@ -485,8 +576,10 @@ static int place_hunk(struct target *t, const struct diff_hunk *h)
 
 static int apply_hunk(struct target *t, size_t hunk)
 {
-	int placed = place_hunk(t, &t->file->hunks[hunk]);
+	int placed = place_hunk(t, hunk);
 
+	if (t->ambiguous)
+		return conflict_twice(t, hunk);
 	if (placed == 0)
 		return conflict_hunk(t, hunk);
 	if (placed < 0)
@@ -511,7 +604,19 @@ static int check_whole(struct target *t, const char *old, size_t length)
 int diff_apply_file(const struct diff_file *f, const char *old, size_t old_length, size_t fuzz,
                     struct str *result, struct diff_conflict *conflict, struct err *e)
 {
-	OWNED(target) struct target t = { .file = f, .fuzz = fuzz, .conflict = conflict, .e = e };
+	const struct diff_how how = { .fuzz = fuzz };
+
+	return diff_apply_how(f, old, old_length, &how, result, conflict, e);
+}
+
+int diff_apply_how(const struct diff_file *f, const char *old, size_t old_length,
+                   const struct diff_how *how, struct str *result, struct diff_conflict *conflict,
+                   struct err *e)
+{
+	OWNED(target) struct target t = { .file = f, .conflict = conflict, .e = e };
+
+	if (how)
+		t.how = *how;
 
 	if (check_whole(&t, old, old_length))
 		return -1;

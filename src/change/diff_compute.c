@@ -8,6 +8,7 @@
 
 enum {
 	CONTEXT_LINES = 3,
+	SECTION_BYTES = 80, /* of the line that names it */
 	COST_MAX = 2048 /* edits searched from each end of a block before it is cut where we are */
 };
 
@@ -337,6 +338,65 @@ static void hunk_end(const struct comparison *c, size_t i, size_t j, size_t *ret
 	}
 }
 
+/* ---- what stands behind @@ ---- */
+
+/* What is known of the lines before a hunk. */
+struct progress {
+	const struct diff_heading *heading;
+	size_t place; /* of heading: those before it are told */
+	size_t seen; /* lines that were looked at for a section */
+	struct span section; /* the last one that names it; bytes NULL: none */
+};
+
+static bool names_section(struct span line)
+{
+	char c = line.bytes[0];
+
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
+
+static void put_section(struct str *out, struct progress *p, const struct side *old, size_t upto)
+{
+	size_t length;
+
+	for (; p->seen < upto; p->seen++)
+		if (names_section(old->lines[p->seen]))
+			p->section = old->lines[p->seen];
+	length = text_size(p->section);
+	if (length > SECTION_BYTES) {
+		length = SECTION_BYTES;
+		while (length > 0 && ((unsigned char)p->section.bytes[length] & 0xC0) == 0x80)
+			length--;
+	}
+	while (length > 0 && strchr(" \t\r", p->section.bytes[length - 1]))
+		length--;
+	if (length > 0) {
+		str_add_char(out, ' ');
+		str_add_bytes(out, p->section.bytes, length);
+	}
+}
+
+/* Which hunks that change lines before old line `upto`, from 0, have moved. last: there is none
+ * behind them. */
+static void put_moves(struct str *out, struct progress *p, size_t upto, bool last)
+{
+	bool first = true;
+
+	for (; p->place < p->heading->place_count; p->place++) {
+		const struct diff_place *one = &p->heading->places[p->place];
+
+		if (one->found > upto && !last)
+			break;
+		if (one->said == one->found)
+			continue;
+		str_addf(out, "%sfrom line %zu to %zu", first ? " [moved " : ", ", one->said,
+		         one->found);
+		first = false;
+	}
+	if (!first)
+		str_add_char(out, ']');
+}
+
 /* Lines [i, to_i) and [j, to_j), removed ones before added ones. */
 static void put_body(struct str *out, const struct comparison *c, size_t i, size_t to_i, size_t j,
                      size_t to_j)
@@ -353,8 +413,9 @@ static void put_body(struct str *out, const struct comparison *c, size_t i, size
 	}
 }
 
-static void put_hunks(struct str *out, const struct comparison *c)
+static void put_hunks(struct str *out, const struct comparison *c, const struct diff_heading *h)
 {
+	struct progress p = { .heading = h };
 	size_t i = 0, j = 0;
 
 	while (i < c->old.count || j < c->new.count) {
@@ -373,7 +434,10 @@ static void put_hunks(struct str *out, const struct comparison *c)
 		put_range(out, '-', i - before, end_i + after);
 		str_add_char(out, ' ');
 		put_range(out, '+', j - before, end_j + after);
-		str_add(out, " @@\n");
+		str_add(out, " @@");
+		put_moves(out, &p, end_i + after, end_i + after == c->old.count);
+		put_section(out, &p, &c->old, i);
+		str_add_char(out, '\n');
 		put_body(out, c, i - before, end_i + after, j - before, end_j + after);
 		i = end_i + after;
 		j = end_j + after;
@@ -414,35 +478,71 @@ static void put_header_line(struct str *out, const char *sign, const char *prefi
 	str_add_char(out, '\n');
 }
 
-/* A file that is empty and appears or vanishes: no hunk can say that. */
-static void put_empty(struct str *out, const char *path, const char *what)
+/* ---- the header ---- */
+
+static void put_word(struct str *out, const char *word, const char *path)
 {
+	str_add(out, word);
+	put_name(out, "", path);
+	str_add_char(out, '\n');
+}
+
+/* What names alone cannot say. */
+static void put_git_header(struct str *out, const struct diff_heading *h)
+{
+	const char *old = h->old_path ? h->old_path : h->new_path;
+
 	str_add(out, "diff --git ");
-	put_name(out, "a/", path);
+	put_name(out, "a/", old);
 	str_add_char(out, ' ');
-	put_name(out, "b/", path);
-	str_addf(out, "\n%s mode 100644\n", what);
+	put_name(out, "b/", h->new_path ? h->new_path : old);
+	str_add_char(out, '\n');
+	if (!h->old_path)
+		str_addf(out, "new file mode %06o\n", h->new_mode ? h->new_mode : 0100644);
+	else if (!h->new_path)
+		str_addf(out, "deleted file mode %06o\n", h->old_mode ? h->old_mode : 0100644);
+	else if (h->new_mode)
+		str_addf(out, "old mode %06o\nnew mode %06o\n", h->old_mode, h->new_mode);
+	if (h->is_rename || h->is_copy) {
+		put_word(out, h->is_rename ? "rename from " : "copy from ", old);
+		put_word(out, h->is_rename ? "rename to " : "copy to ", h->new_path);
+	}
+}
+
+static bool is_equal(const char *old, size_t old_length, const char *new, size_t new_length)
+{
+	return old_length == new_length && (old_length == 0 || memcmp(old, new, old_length) == 0);
+}
+
+void diff_compute_file(const struct diff_heading *h, const char *old, size_t old_length,
+                       const char *new, size_t new_length, struct str *out)
+{
+	OWNED(comparison) struct comparison c = { .work = 0 };
+	OWNED(interner) struct interner in;
+	bool equal;
+
+	old_length = old ? old_length : 0;
+	new_length = new ? new_length : 0;
+	equal = is_equal(old, old_length, new, new_length);
+	interner_init(&in);
+	if (h->new_mode || h->old_mode || h->is_rename || h->is_copy || (equal && !old != !new))
+		put_git_header(out, h);
+	if (equal)
+		return;
+	side_init(&c.old, &in, old, old_length);
+	side_init(&c.new, &in, new, new_length);
+	find_changes(&c, in.count);
+	tidy_changes(&c);
+	put_header_line(out, "--- ", h->old_path ? "a/" : NULL, h->old_path ? h->old_path : "");
+	put_header_line(out, "+++ ", h->new_path ? "b/" : NULL, h->new_path ? h->new_path : "");
+	put_hunks(out, &c, h);
 }
 
 void diff_compute(const char *path, const char *old, size_t old_length, const char *new,
                   size_t new_length, struct str *out)
 {
-	OWNED(comparison) struct comparison c = { .work = 0 };
-	OWNED(interner) struct interner in;
+	const struct diff_heading h = { .old_path = old ? path : NULL,
+		                        .new_path = new ? path : NULL };
 
-	old_length = old ? old_length : 0;
-	new_length = new ? new_length : 0;
-	interner_init(&in);
-	if (old_length == new_length && (old_length == 0 || memcmp(old, new, old_length) == 0)) {
-		if (!old != !new)
-			put_empty(out, path, new ? "new file" : "deleted file");
-		return;
-	}
-	side_init(&c.old, &in, old, old_length);
-	side_init(&c.new, &in, new, new_length);
-	find_changes(&c, in.count);
-	tidy_changes(&c);
-	put_header_line(out, "--- ", old ? "a/" : NULL, path);
-	put_header_line(out, "+++ ", new ? "b/" : NULL, path);
-	put_hunks(out, &c);
+	diff_compute_file(&h, old, old_length, new, new_length, out);
 }

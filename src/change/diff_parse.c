@@ -340,10 +340,8 @@ static int read_names(struct parser *p, struct span line)
 		return fail(p, p->line, "both files are /dev/null");
 	strip_prefixes(f->old_path, f->new_path);
 	p->has_names = true;
-	if (!p->is_git) {
-		f->is_create = !f->old_path;
-		f->is_delete = !f->new_path;
-	}
+	f->is_create |= !f->old_path;
+	f->is_delete |= !f->new_path;
 	return 0;
 }
 
@@ -368,8 +366,6 @@ static int check_git(struct parser *p, struct diff_file *f)
 		f->old_path = f->is_create ? NULL : xstrdup(from);
 		f->new_path = f->is_delete ? NULL : xstrdup(to);
 	}
-	f->is_create |= !f->old_path;
-	f->is_delete |= !f->new_path;
 	if (f->is_create != !f->old_path || f->is_delete != !f->new_path)
 		return fail(p, p->line, "a created or deleted file must be /dev/null on one side");
 	if (!same_name(f->old_path, from) || !same_name(f->new_path, to))
@@ -452,6 +448,9 @@ static int read_hunk_line(const struct parser *p, struct span line, struct diff_
 	if ((h->old_start == 0 && h->old_count > 0) || (h->new_start == 0 && h->new_count > 0))
 		return fail(p, p->line, "line 0 in a hunk header, lines count from 1");
 	h->at = p->line;
+	(void)take(&at, end, " ");
+	h->section = at;
+	h->section_length = (size_t)(end - at);
 	return 0;
 }
 

@@ -301,15 +301,17 @@ static int remove_made(int root_fd, const struct file_change *f)
 	return 0;
 }
 
-void file_change_undo(int root_fd, struct file_change *f)
+bool file_change_undo(int root_fd, struct file_change *f)
 {
+	bool removed;
+
 	if (f->placed)
-		return; /* its hidden name is the old file's */
-	if (f->staged && *f->temp_name)
-		(void)unlinkat(f->dir_fd, f->temp_name, 0);
+		return false; /* its hidden name is the old file's */
+	removed = f->staged && *f->temp_name && unlinkat(f->dir_fd, f->temp_name, 0) == 0;
 	f->staged = false;
 	if (is_action(f, "create"))
 		(void)remove_made(root_fd, f);
+	return removed;
 }
 
 /* ---- names ---- */
@@ -749,6 +751,8 @@ int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct
 	*ret = FOUND_GONE;
 	errno = 0;
 	if (safe_path_parent(root_fd, str_text(&f->path), false, &f->name, &f->dir_fd, &e)) {
+		if (errno == ENOENT && is_action(f, "create"))
+			*ret = FOUND_BEFORE; /* its directory was removed again, or never made */
 		(void)refuse_err(why, &e);
 		f->placed = is_action(f, "delete") && strcmp(why->code, "patch_conflict") == 0;
 		if (f->placed) /* its directory may have gone after it */

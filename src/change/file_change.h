@@ -100,8 +100,8 @@ int file_change_sync(const struct file_change *f, struct refusal *why);
 int file_change_tidy(int root_fd, struct file_change *f, struct refusal *why);
 
 /* Nothing is in place: removes the temporary file and the directories that were made, if they are
- * empty. */
-void file_change_undo(int root_fd, struct file_change *f);
+ * empty. Returns whether there was a temporary file. */
+bool file_change_undo(int root_fd, struct file_change *f);
 
 /* ---- after a crash: f is what the journal says ---- */
 
@@ -110,7 +110,7 @@ enum found {
 	FOUND_PLACED = 2, /* in place, and the old file is there */
 	FOUND_AFTER = 4, /* in place, and the old file is gone */
 	FOUND_OTHER = 8, /* somebody else's */
-	FOUND_GONE = 16, /* its directory is not there or leads elsewhere: nothing can be told */
+	FOUND_GONE = 16, /* its directory leads elsewhere or, of an old file, is not there */
 };
 
 /* Where a change stands whose content was not staged yet for certain. 1 told, 0 it is no file of

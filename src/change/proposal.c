@@ -1,6 +1,7 @@
 #include "proposal.h"
 
 #include "safe_path.h"
+#include "visible.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,9 +44,11 @@ bool touched_is_link(const struct touched *t)
 
 void touched_add_name(struct str *out, const struct touched *t)
 {
-	str_add(out, t->path);
-	if (touched_is_link(t))
-		str_addf(out, " → %s", t->target);
+	visible_add_name(out, t->path);
+	if (!touched_is_link(t))
+		return;
+	str_add(out, " → ");
+	visible_add_name(out, t->target);
 }
 
 void plan_clear(struct plan *plan)
@@ -54,6 +57,7 @@ void plan_clear(struct plan *plan)
 		touched_clear(&plan->files[i].is);
 		str_clear(&plan->files[i].old);
 		str_clear(&plan->files[i].new);
+		free(plan->files[i].places);
 	}
 	free(plan->files);
 	diff_clear(&plan->diff);
@@ -138,10 +142,12 @@ static int check_place(int root_fd, const struct proposal *p, const char *path, 
 		return refuse_paths(why, "path_violation",
 		                    "path violation: \"%s\" belongs to agent-intercom's database%s",
 		                    path, NULL);
-	if (p->run_dir && is_beneath(root_fd, target, p->run_dir))
-		return refuse_paths(why, "path_violation",
-		                    "path violation: \"%s\" is in agent-intercom's run directory%s",
-		                    path, NULL);
+	for (char *const *one = p->ours; one && *one; one++)
+		if (is_beneath(root_fd, target, *one))
+			return refuse_paths(
+			    why, "path_violation",
+			    "path violation: \"%s\" is one of agent-intercom's own files%s", path,
+			    NULL);
 	return 0;
 }
 
@@ -422,24 +428,25 @@ static const char *beginning(const struct planned *f)
 	return f && f->exists ? str_text(&f->old) : NULL;
 }
 
-static int apply_part(const struct diff_file *d, const struct planned *from, size_t fuzz,
-                      struct str *result, struct refusal *why)
+static int apply_part(const struct proposal *p, const struct diff_file *d,
+                      const struct planned *from, struct diff_place *places, struct str *result,
+                      struct refusal *why)
 {
+	const struct diff_how how = { .fuzz = p->fuzz, .unique = p->unique, .places = places };
 	struct err e = ERR_INIT;
 
-	if (diff_apply_file(d, beginning(from), from ? from->old.length : 0, fuzz, result, NULL,
-	                    &e))
+	if (diff_apply_how(d, beginning(from), from ? from->old.length : 0, &how, result, NULL, &e))
 		return refusal_set(why, "patch_conflict", "%s", e.text);
 	return 0;
 }
 
 /* A path that is deleted or renamed away, and perhaps made anew. What a deletion says of the lines
  * must be so; what a rename says of them, its other path is judged by. */
-static int work_away(const struct planned *f, size_t fuzz, struct refusal *why)
+static int work_away(const struct proposal *p, const struct planned *f, struct refusal *why)
 {
 	OWNED(str) struct str rest = STR_INIT;
 
-	return f->taken_by->is_rename ? 0 : apply_part(f->taken_by, f, fuzz, &rest, why);
+	return f->taken_by->is_rename ? 0 : apply_part(p, f->taken_by, f, NULL, &rest, why);
 }
 
 /* A rename or a copy. */
@@ -457,12 +464,13 @@ static int check_move(const struct planned *f, const struct planned *from, struc
 	return 0;
 }
 
-static int work_on(struct plan *plan, struct planned *f, size_t fuzz, struct refusal *why)
+static int work_on(const struct proposal *p, struct plan *plan, struct planned *f,
+                   struct refusal *why)
 {
 	const struct planned *from = f->from == PLAN_NONE ? NULL : &plan->files[f->from];
 
 	f->new_mode = f->exists ? f->st.st_mode & 07777 : 0666;
-	if (f->taken_by && work_away(f, fuzz, why))
+	if (f->taken_by && work_away(p, f, why))
 		return -1;
 	if (!f->by)
 		return 0;
@@ -473,7 +481,9 @@ static int work_on(struct plan *plan, struct planned *f, size_t fuzz, struct ref
 			return -1;
 		f->new_mode = from->st.st_mode & 0777;
 	}
-	if (apply_part(f->by, from, fuzz, &f->new, why))
+	f->places = xcalloc(f->by->hunk_count + 1, sizeof(*f->places));
+	f->place_count = f->by->hunk_count;
+	if (apply_part(p, f->by, from, f->places, &f->new, why))
 		return -1;
 	f->new_mode = with_diff_mode(f->new_mode, f->by->new_mode);
 	return 0;
@@ -497,7 +507,7 @@ int plan_work(const struct proposal *p, struct plan *plan, struct refusal *why)
 		if (!plan->is_diff) {
 			f->new_mode = f->exists ? f->st.st_mode & 07777 : 0666;
 			str_add_bytes(&f->new, p->body, p->body_length);
-		} else if (work_on(plan, f, p->fuzz, why)) {
+		} else if (work_on(p, plan, f, why)) {
 			return -1;
 		}
 		set_result(f);

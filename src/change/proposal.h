@@ -57,8 +57,11 @@ struct proposal {
 	const char *body; /* a diff or the whole content */
 	size_t body_length;
 	const char *database; /* canonical path: it, its companions and what is beneath ... */
-	const char *run_dir; /* ... this canonical directory are not touched; each may be NULL */
+	char *const
+	    *ours; /* ... these canonical paths, and beneath them, are not touched; NULL at */
+	/* the end. Each of the two may be NULL */
 	size_t fuzz; /* as diff_apply_file takes it: setting apply.fuzz_lines */
+	bool unique; /* as in diff_how */
 	const struct touched
 	    *asked; /* when it is written: the paths as they were when it was asked; */
 	size_t asked_count; /* one that leads to another file now is refused as patch_conflict */
@@ -75,6 +78,8 @@ struct planned {
 	const struct diff_file *by; /* what writes the path, or NULL */
 	size_t from; /* the file whose content that begins with, or PLAN_NONE */
 	const struct diff_file *taken_by; /* what deletes or renames it away, or NULL */
+	struct diff_place *places; /* where the hunks of `by` went, after plan_work */
+	size_t place_count;
 };
 
 #define PLAN_NONE ((size_t)-1)

@@ -87,15 +87,15 @@ static bool is_component(const char *text, size_t length, const char *name)
 	return length == strlen(name) && strncasecmp(text, name, length) == 0;
 }
 
-/* Why the canonical relative path is protected, NULL if it is not. */
-static const char *protection(const char *relative)
+/* Why a path, relative or absolute, is protected, NULL if it is not. */
+static const char *protection(const char *path)
 {
-	for (const char *at = relative; *at;) {
+	for (const char *at = path; *at;) {
 		size_t length = strcspn(at, "/");
 
 		if (is_component(at, length, ".git"))
 			return "is inside .git, which is protected";
-		if (at == relative && is_component(at, length, ".intercom"))
+		if (is_component(at, length, ".intercom"))
 			return "is inside .intercom, which is protected";
 		at += length;
 		at += *at == '/';
@@ -280,11 +280,18 @@ static int real_path(int root_fd, int fd, const char *path, struct str *relative
 
 int workspace_open(const char *root, int *ret_fd, struct err *e)
 {
-	int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	OWNED(str) struct str name = STR_INIT;
+	OWNED(fd) struct fd dir = { open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	const char *why;
 
-	if (fd < 0)
+	if (dir.number < 0)
 		return failed(e, "open the workspace", root);
-	*ret_fd = fd;
+	if (name_of(dir.number, &name))
+		return failed(e, "read the real name of", root);
+	why = protection(str_text(&name));
+	if (why)
+		return violation(e, root, strlen(root), why);
+	*ret_fd = fd_take(&dir);
 	return 0;
 }
 

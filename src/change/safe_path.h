@@ -4,7 +4,8 @@
  * Two walls: safe_path_clean judges the text; the kernel (RESOLVE_BENEATH, RESOLVE_NO_MAGICLINKS)
  * judges what the text leads to at the moment of opening, so that no symlink race escapes. Behind
  * them the real name of what was opened is asked from /proc/self/fd and must not be protected.
- * Protected are `.git` anywhere and `.intercom` at the top, in upper or lower case.
+ * Protected are `.git` and `.intercom`, in upper or lower case, anywhere on the real absolute path:
+ * above the workspace too.
  * Only safe_path_resolve follows symlinks, when they are relative and stay inside; an absolute
  * one is refused, wherever it leads. What it gave is walked without following any
  * (RESOLVE_NO_SYMLINKS), so that a name leads where it led when it was judged, or nowhere.
@@ -23,7 +24,8 @@
 #include "str.h"
 
 /* Opens a workspace for reading and fsync (O_DIRECTORY, O_CLOEXEC). Symlinks in root itself are
- * followed: it comes from the operator. The caller closes *ret_fd. 0 or -1. */
+ * followed: it comes from the operator. One that is, or lies, in a protected place is refused. The
+ * caller closes *ret_fd. 0 or -1. */
 int workspace_open(const char *root, int *ret_fd, struct err *e);
 
 /* Judges given (length bytes, may hold anything) by its text alone and puts the canonical relative

@@ -4,6 +4,7 @@
 #include "elicit.h"
 #include "json_writer.h"
 #include "result.h"
+#include "visible.h"
 
 #include <string.h>
 
@@ -14,19 +15,8 @@ int64_t ask_number(const struct call *c, const char *name)
 	return cJSON_IsNumber(n) ? (int64_t)n->valuedouble : -1;
 }
 
-static void first_line(char out[ASK_TITLE_BYTES + 1], const char *text)
-{
-	size_t n = strcspn(text, "\r\n");
-
-	n = n > ASK_TITLE_BYTES ? ASK_TITLE_BYTES : n;
-	while (n > 0 && !utf8_valid(text, n))
-		n--;
-	memcpy(out, text, n);
-	out[n] = '\0';
-}
-
 static void make_question(const struct call *c, const struct call_settings *settings,
-                          char title[ASK_TITLE_BYTES + 1], struct question *q)
+                          struct str *title, struct question *q)
 {
 	*q = (struct question){ .digest = c->digest.text,
 		                .elapsed_seconds = -1,
@@ -34,8 +24,8 @@ static void make_question(const struct call *c, const struct call_settings *sett
 	c->tool->question(c, settings, q);
 	q->body_length = strlen(q->body);
 	if (!q->title) {
-		first_line(title, q->body);
-		q->title = title;
+		visible_add_first_line(title, q->body, ASK_TITLE_BYTES);
+		q->title = str_text(title);
 	}
 }
 
@@ -45,16 +35,16 @@ int ask_note_approval(struct store *st, const struct call *c, const struct peer 
                       const char *subject, int64_t request_seq, struct err *e)
 {
 	struct instant due = clock_instant(clock_now_ms() + c->summary_ms);
-	char line[ASK_TITLE_BYTES + 1];
+	OWNED(str) struct str line = STR_INIT;
 	stmt *s;
 
 	if (!c->logs_policy)
 		return 0;
-	first_line(line, subject);
+	visible_add_first_line(&line, subject, ASK_TITLE_BYTES);
 	s = store_stmt(st, SQL_AUTO_APPROVAL_INSERT);
 	bind_int(s, ":session", p->session_seq);
 	bind_seq(s, ":request", request_seq);
-	bind_text(s, ":subject", line);
+	bind_text(s, ":subject", str_text(&line));
 	bind_text(s, ":rule", c->policy.rule.bytes);
 	bind_text(s, ":hash", c->policy_hash);
 	bind_text(s, ":due_at", due.text);
@@ -149,12 +139,13 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 {
 	const struct asker who = { .session_seq = p->session_seq,
 		                   .host = settings->workspaces.machine,
-		                   .workspace_root = p->workspace_root };
-	char title[ASK_TITLE_BYTES + 1];
+		                   .workspace_root = p->workspace_root,
+		                   .label = p->identity.agent };
+	OWNED(str) struct str title = STR_INIT;
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);
 
-	make_question(c, settings, title, &q);
+	make_question(c, settings, &title, &q);
 	q.only_again = free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES;
 	c->timeout_ms = q.timeout_ms;
 	c->request_seq = request_ask(st, &who, &q, &c->waiting, e);

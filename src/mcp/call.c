@@ -223,17 +223,9 @@ static int touch_session(struct store *st, const struct tool *tool, int64_t sess
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
-static int mark_answer_given(struct store *st, int64_t call_seq, struct err *e)
+static int run_on(struct store *st, enum sql which, int64_t call_seq, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_REQUEST_HANDED_OVER);
-
-	bind_int(s, ":call", call_seq);
-	return stmt_run(s, e) < 0 ? -1 : 0;
-}
-
-static int wait_for_ts(struct store *st, int64_t call_seq, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_SAID_WAIT_INSERT);
+	stmt *s = store_stmt(st, which);
 
 	bind_int(s, ":call", call_seq);
 	return stmt_run(s, e) < 0 ? -1 : 0;
@@ -248,13 +240,14 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 		return -1;
 	if (touch_session(st, c->tool, p->session_seq, e))
 		return -1;
-	if (insert_call(st, c, p, settings, e) || (c->is_said && wait_for_ts(st, c->seq, e)))
+	if (insert_call(st, c, p, settings, e) ||
+	    (c->is_said && run_on(st, SQL_SAID_WAIT_INSERT, c->seq, e)))
 		return -1;
 	if (c->waiting || c->elicitation.length) /* it goes with the answer */
 		steering_clear(&c->steering);
 	if (steering_deliver(st, &c->steering, c->seq, e))
 		return -1;
-	return c->is_answer ? mark_answer_given(st, c->seq, e) : 0;
+	return c->is_answer ? run_on(st, SQL_REQUEST_HANDED_OVER, c->seq, e) : 0;
 }
 
 int call_attach(struct store *st, int64_t call_seq, const char *listener, struct err *e)
@@ -342,7 +335,15 @@ int call_finish(struct store *st, int64_t call_seq, const struct telling *t, str
 	bind_int(s, ":told_answer", t->is_answer);
 	if (stmt_run(s, e) < 0 || steering_deliver(st, &t->steering, call_seq, e))
 		return -1;
-	return t->is_answer ? mark_answer_given(st, call_seq, e) : 0;
+	return t->is_answer ? run_on(st, SQL_REQUEST_HANDED_OVER, call_seq, e) : 0;
+}
+
+int call_untell(struct store *st, int64_t call_seq, struct err *e)
+{
+	if (run_on(st, SQL_REQUEST_TAKEN_BACK, call_seq, e) ||
+	    run_on(st, SQL_STEERING_UNTELL, call_seq, e))
+		return -1;
+	return run_on(st, SQL_TOOL_CALL_UNTELL, call_seq, e);
 }
 
 int call_given_up(struct store *st, int64_t call_seq, struct err *e)

@@ -34,7 +34,8 @@ extern const char *const PROMPT_TYPE[PROMPT_TYPES];
 struct call_settings {
 	struct workspaces workspaces;
 	const char *db_path;
-	char *database, *run_dir; /* canonical: they and what is beneath are not touched */
+	char *database; /* canonical: it and what is beneath is not touched, */
+	char **ours; /* nor are these (workspace.h) */
 	int64_t approval_ms, wait_ms; /* 0: for ever */
 	int64_t prompt_ms[PROMPT_TYPES]; /* by the type's place in PROMPT_TYPE */
 	int64_t wait_cap_ms; /* then a caller is told 'pending' */
@@ -57,7 +58,7 @@ struct call {
 	bool elicits; /* its client may show the question to its user, and call again */
 	const cJSON *responses; /* what its client's user said, by request id; borrowed, or NULL */
 	struct sha256 digest; /* of the question: tool, arguments, files as they are */
-	struct str effect; /* check_clearance: what full content changes, as a diff */
+	struct str effect; /* check_clearance: what it makes of the files, as we compute it */
 	struct plan plan; /* check_clearance: every path, as it is now */
 	struct touched *files; /* its paths; what they point to is the plan's */
 	struct str named_path; /* auto_check: the file that it names, relative to the workspace */
@@ -119,6 +120,10 @@ int call_result(struct store *st, int64_t call_seq, struct telling *t, struct er
 /* Adds what the operator has to say to a result that is told for the first time. after: the last
  * steering.seq that is on its way to this session already. */
 int call_steer(struct store *st, struct telling *t, int64_t after, struct err *e);
+
+/* The result of a call was handed over, and did not arrive: its caller had closed, or cancelled the
+ * call meanwhile. It counts as not told, with all that went with it. Inside a transaction. */
+int call_untell(struct store *st, int64_t call_seq, struct err *e);
 
 /* The client gave up on a call that waits: the next calls of its session are told 'pending' well
  * before that (mcp.md 10.2). Times under CALL_GIVE_UP_MS say nothing: a person cancels too. Inside

@@ -2,6 +2,8 @@
 
 #include "decision.h"
 #include "jsonrpc.h"
+#include "summary.h"
+#include "visible.h"
 
 #include <string.h>
 
@@ -26,31 +28,48 @@ static void add_beginning(struct str *out, const struct str *text, const char *r
 		while (n > 0 && ((unsigned char)text->bytes[n] & 0xc0) == 0x80)
 			n--;
 	}
-	str_add_bytes(out, str_text(text), n);
+	visible_add(out, str_text(text), n, true);
 	if (n < text->length)
 		str_addf(out, "\n(%zu bytes more: agent-intercom-ctl show %.8s)", text->length - n,
 		         request_id);
 }
 
+static void add_name(struct str *out, const struct request *r)
+{
+	OWNED(str) struct str name = STR_INIT;
+
+	request_add_name(&name, r);
+	visible_add(out, str_text(&name), name.length, false);
+}
+
+/* What becomes of each file, a line each. */
+static void add_changes(struct str *out, const struct request *r)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	if (!summary_is_needed(r->files, r->file_count))
+		return;
+	str_add(&text, "  ");
+	summary_add(&text, r->files, r->file_count, "\n  ", r->file_count);
+	visible_add(out, text.bytes, text.length, true);
+	str_add_char(out, '\n');
+}
+
 static void add_message(struct str *out, const struct request *r)
 {
 	if (r->file_path) {
-		str_add(out, r->title);
+		visible_add(out, r->title, strlen(r->title), false);
 		str_add(out, "\n\nFile: ");
-		request_add_name(out, r);
+		add_name(out, r);
 		str_addf(out, " (risk: %s)", r->risk_level);
 		str_add(out, r->replaces_file ? ", replaces the whole file\n" : "\n");
-		for (size_t i = 0; r->file_count > 1 && i < r->file_count; i++) {
-			str_addf(out, "  %s ", r->files[i].action);
-			touched_add_name(out, &r->files[i]);
-			str_add_char(out, '\n');
-		}
+		add_changes(out, r);
 		str_add_char(out, '\n');
 	}
 	if (strcmp(r->kind, "permission") == 0)
 		str_addf(out, "May this command be run? (risk: %s)\n\n", r->risk_level);
 	if (r->description) {
-		str_add(out, r->description);
+		visible_add(out, r->description, strlen(r->description), true);
 		str_add(out, "\n\n");
 	}
 	add_beginning(out, r->effect.length ? &r->effect : &r->body, r->id);

@@ -364,26 +364,31 @@ void mcp_tools_list(struct str *out, const char *version)
 	mcp_end_result(out, version, MCP_CACHE_PUBLIC);
 }
 
-void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error)
+static void add_text_content(struct str *out, const char *text)
 {
-	mcp_tool_result_with(out, version, result, "", is_error);
+	json_object(out);
+	json_member(out, "type", "text");
+	json_member(out, "text", text);
+	json_object_end(out);
 }
 
-void mcp_tool_result_with(struct str *out, const char *version, const char *result,
-                          const char *said, bool is_error)
+void mcp_tool_result(struct str *out, const char *version, const char *result, struct mcp_said said,
+                     bool is_error)
 {
-	str_add(out, "{\"content\":[{\"type\":\"text\",\"text\":");
-	json_quote(out, result);
-	if (*said) {
-		str_add(out, "},{\"type\":\"text\",\"text\":");
-		json_quote(out, said);
-	}
-	str_add(out, "}]");
+	json_object(out);
+	json_member_array(out, "content");
+	add_text_content(out, result);
+	if (*said.text)
+		add_text_content(out, said.text);
+	json_array_end(out);
 	if (mcp_has_structured(version)) {
-		str_add(out, ",\"structuredContent\":");
-		str_add(out, result);
+		json_member_name(out, "structuredContent");
+		json_object_from(out, result);
+		if (*said.text)
+			json_member_raw(out, "operator_says", said.list);
+		json_object_end(out);
 	}
-	str_addf(out, ",\"isError\":%s", is_error ? "true" : "false");
+	json_member_bool(out, "isError", is_error);
 	mcp_end_result(out, version, MCP_NOT_CACHEABLE);
 }
 

@@ -109,12 +109,17 @@ void mcp_initialize_result(struct str *out, const char *version);
 void mcp_empty_result(struct str *out, const char *version);
 void mcp_discover_result(struct str *out, const char *version);
 void mcp_tools_list(struct str *out, const char *version);
+/* What an operator says to the agent unasked, with a result; empty: nothing. */
+struct mcp_said {
+	const char *text; /* for the model, as paragraphs */
+	const char *list; /* the same as a JSON array of texts */
+};
+
 /* result: the tool's JSON object. It stands as text and, where the revision has it, as structured
- * content. */
-void mcp_tool_result(struct str *out, const char *version, const char *result, bool is_error);
-/* The same with a second text behind it: what the operator says to the agent; "" for nothing. */
-void mcp_tool_result_with(struct str *out, const char *version, const char *result,
-                          const char *said, bool is_error);
+ * content. Some clients show only the one, some only the other: what the operator says is a second
+ * text, and the member operator_says of the structured content. */
+void mcp_tool_result(struct str *out, const char *version, const char *result, struct mcp_said said,
+                     bool is_error);
 
 /* Appends a result that asks for input (multi round-trip requests). requests: JSON object. */
 void mcp_input_required(struct str *out, const char *requests);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char WHAT_TO_SET[] = "set default_workspace_root in config.toml, or on stdio "
+                                  "INTERCOM_WORKSPACE_ROOT, to the folder of a project";
 static const char *const TRANSPORTS[] = { "stdio", "http", "stateless" };
 
 static void take(char **to, const char *text)
@@ -252,9 +254,6 @@ static int settle_workspace_id(const struct workspaces *workspaces, struct peer 
 /* Where the agent was started, unless that is none; then the default. */
 static int settle_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
 {
-	static const char WHAT_TO_SET[] = "set default_workspace_root in config.toml, or on stdio "
-	                                  "INTERCOM_WORKSPACE_ROOT, to the "
-	                                  "folder of a project";
 	const char *given = p->identity.workspace;
 	const char *unfit = given ? workspace_unfit(given) : NULL;
 
@@ -267,6 +266,45 @@ static int settle_workspace(const struct workspaces *workspaces, struct peer *p,
 		               WHAT_TO_SET);
 	else
 		return err_set(e, ERR_INPUT, "no workspace: none was named; %s", WHAT_TO_SET);
+	return 0;
+}
+
+static bool is_same_folder(const char *path, const char *real)
+{
+	OWNED(char_ptr) char *folder = path && *path ? realpath(path, NULL) : NULL;
+
+	return folder && strcmp(folder, real) == 0;
+}
+
+bool workspaces_list(const struct workspaces *workspaces, const char *workspace_root)
+{
+	const cJSON *one;
+
+	if (is_same_folder(workspaces->usual, workspace_root))
+		return true;
+	cJSON_ArrayForEach (one, workspaces->listed)
+		if (is_same_folder(json_text(one, "path"), workspace_root))
+			return true;
+	return false;
+}
+
+/* A workspace goes by its real name, so that it is one whatever links lead to it. One that does not
+ * exist is told of when it is opened. */
+static int judge_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
+{
+	OWNED(char_ptr) char *real = realpath(p->workspace_root, NULL);
+	const char *unfit = workspace_unfit(p->workspace_root);
+
+	if (unfit)
+		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s", p->workspace_root,
+		               unfit, WHAT_TO_SET);
+	if (real)
+		take(&p->workspace_root, real);
+	if (workspaces->only_listed && !workspaces_list(workspaces, p->workspace_root))
+		return err_set(e, ERR_INPUT,
+		               "no workspace: %.300s is not listed; add it to config.toml as "
+		               "[[workspace]], or set workspaces.allow to \"any\"",
+		               p->workspace_root);
 	return 0;
 }
 
@@ -294,11 +332,13 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 			               p->identity.session_id);
 		if (got > 0)
 			p->session_seq = 0; /* joined by peer_join */
-		return got < 0 ? -1 : 0;
+		return got < 0 ? -1 : judge_workspace(workspaces, p, e);
 	}
 	if (p->identity.workspace_id && settle_workspace_id(workspaces, p, e))
 		return -1;
-	return p->workspace_root ? 0 : settle_workspace(workspaces, p, e);
+	if (!p->workspace_root && settle_workspace(workspaces, p, e))
+		return -1;
+	return judge_workspace(workspaces, p, e);
 }
 
 static int insert_session(struct store *st, const struct workspaces *workspaces, struct peer *p,

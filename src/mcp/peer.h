@@ -51,7 +51,11 @@ struct workspaces {
 	char machine[65]; /* where they are */
 	char *usual; /* of who says nothing */
 	cJSON *listed; /* [{id, channel_id, path}] */
+	bool only_listed; /* no other folder is a workspace */
 };
+
+/* Whether the configuration names this folder (a real path) as a workspace. */
+bool workspaces_list(const struct workspaces *workspaces, const char *workspace_root);
 
 void identity_clear(struct identity *i);
 /* Takes the members of a JSON object; unknown ones are ignored. */

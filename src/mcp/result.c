@@ -58,4 +58,6 @@ void result_add_verdict(struct str *out, const struct request *r)
 	json_member(out, "request_id", r->id);
 	if (rejected)
 		json_member(out, "reason", r->reason ? r->reason : "rejected by operator");
+	else if (approved)
+		json_member(out, "note", r->instruction);
 }

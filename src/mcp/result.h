@@ -15,7 +15,7 @@ void result_refuse(struct call *c, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Adds the members of a question that is approved, rejected, expired or still open: status,
- * request_id, and reason or message. */
+ * request_id, and reason, note or message. */
 void result_add_verdict(struct str *out, const struct request *r);
 
 /* Adds the members of a question that is still open: its id, and that the caller is to ask again.

@@ -6,3 +6,8 @@ void telling_clear(struct telling *t)
 	steering_clear(&t->steering);
 	*t = (struct telling)TELLING_INIT;
 }
+
+struct mcp_said telling_said(const struct steering *s)
+{
+	return (struct mcp_said){ .text = str_text(&s->text), .list = str_text(&s->says) };
+}

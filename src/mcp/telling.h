@@ -2,6 +2,7 @@
 #ifndef TELLING_H
 #define TELLING_H
 
+#include "mcp.h"
 #include "steering.h"
 
 struct telling {
@@ -16,6 +17,9 @@ struct telling {
 	{                                                                                          \
 		.is_error = false                                                                  \
 	}
+
+/* Borrowed from s. */
+struct mcp_said telling_said(const struct steering *s);
 
 void telling_clear(struct telling *t);
 

@@ -26,7 +26,6 @@ struct tool {
 	const char *input; /* JSON Schema */
 	const char *output; /* JSON Schema, pending and errors included */
 	bool read_only, destructive, idempotent, open_world; /* annotations */
-	bool tells_steering; /* its result has the operator's words in it */
 
 	/* Reads what a call is about, before the transaction: no lock is held. A refusal becomes
 	 * the call's result. NULL: nothing. */
@@ -49,6 +48,12 @@ struct tool {
 enum { TOOL_MAX = 32 }; /* more than there are */
 extern const struct tool *const TOOLS[];
 extern const int TOOL_COUNT;
+
+/* An output schema: members (text of JSON), and what every result may carry. */
+#define TOOL_OUTPUT(members)                                                                       \
+	"{\"type\":\"object\",\"properties\":{\"operator_says\":{\"type\":\"array\",\"items\":{"   \
+	"\"type\":\"string\"},\"description\":\"what the operator says to you unasked; told "      \
+	"once\"}," members
 
 /* Members that several output schemas share. */
 #define TOOL_ERROR_FIELDS                                                                          \

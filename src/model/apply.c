@@ -12,6 +12,7 @@
 
 enum {
 	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this */
+	ASKING_LOOK_MS = 500, /* the operator is asked: look for the answer */
 	LOCK_NAME_BYTES = 32,
 };
 
@@ -30,7 +31,7 @@ static int check_body(struct job *j, struct err *e)
 	stmt *s = store_stmt(j->a->store, SQL_APPLY_BODY_HASH);
 	int got;
 
-	bind_int(s, ":request", j->request_seq);
+	bind_int(s, ":request", j->request.seq);
 	got = stmt_row(s, e);
 	if (got > 0 && strcmp(col_text(s, APPLY_BODY_HASH_HASH), found.text) != 0)
 		(void)refusal_set(
@@ -68,7 +69,8 @@ static enum step read_order(struct job *j, struct err *e)
 {
 	const char *wanted = j->is_undo ? "consumed" : "approved";
 	struct err wrong = ERR_INIT;
-	int found = request_read(j->a->store, j->request_seq, &j->request, &wrong);
+	int64_t seq = j->question_seq ? j->question_seq : j->request_seq;
+	int found = request_read(j->a->store, seq, &j->request, &wrong);
 
 	if (found < 0 && !job_is_missing(&wrong)) {
 		*e = wrong;
@@ -77,6 +79,11 @@ static enum step read_order(struct job *j, struct err *e)
 	if (found <= 0)
 		(void)refusal_set(&j->report->why, "corrupt", "the proposal cannot be read: %s",
 		                  found < 0 ? wrong.text : "it is gone");
+	else if (j->question_seq && strcmp(j->request.state, wanted) != 0)
+		(void)refusal_set(
+		    &j->report->why, "not_approved",
+		    "the file had changed, and force was %s: %.300s", j->request.state,
+		    j->request.reason ? j->request.reason : "nobody answered in time");
 	else if (strcmp(j->request.state, wanted) != 0)
 		(void)refusal_set(&j->report->why, "not_approved", "the request is %s, not %s",
 		                  j->request.state, wanted);
@@ -144,7 +151,8 @@ static int claim(struct job *j, struct err *e)
 	got = stmt_row(s, e);
 	if (got > 0) {
 		j->request_seq = col_int(s, APPLY_CLAIM_REQUEST_SEQ);
-		j->force = col_int(s, APPLY_CLAIM_FORCE) != 0;
+		j->question_seq = col_int(s, APPLY_CLAIM_QUESTION_SEQ);
+		j->force = col_int(s, APPLY_CLAIM_FORCE) != 0 && !j->question_seq;
 		j->claim = col_int(s, APPLY_CLAIM_CLAIM);
 		j->report->attempts = (int)col_int(s, APPLY_CLAIM_ATTEMPTS);
 		j->is_undo = strcmp(col_text(s, APPLY_CLAIM_KIND), "undo") == 0;
@@ -233,15 +241,40 @@ static int try_next(struct applier *a, int64_t *seq, struct apply_report *r, int
 		*ret_rest_ms = LOCKED_LOOK_MS;
 	if (got > 0)
 		got = claim(&j, e);
-	return got > 0 ? work(&j, e) : got;
+	if (got > 0)
+		got = work(&j, e);
+	if (got < 0 && e->kind == ERR_REFUSED) { /* the others go on */
+		store_rollback(a->store);
+		job_let_rest(&j);
+		r->state = "kept";
+		(void)refusal_set(&r->why, "refused", "%s", e->text);
+		*e = (struct err)ERR_INIT;
+		got = 1;
+	}
+	return got;
+}
+
+/* 1 a job waits for the operator's answer, 0, -1. */
+static int is_asking(struct applier *a, struct err *e)
+{
+	stmt *s = store_stmt(a->store, SQL_APPLY_ASKING);
+	int got;
+
+	bind_text(s, ":host", a->host);
+	got = stmt_row(s, e);
+	stmt_reset(s);
+	return got;
 }
 
 int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, struct err *e)
 {
 	int64_t seq = 0, now_ms = clock_now_ms();
 	bool found = true;
+	int asking = is_asking(a, e);
 
-	*ret_due_ms = INT64_MAX;
+	if (asking < 0)
+		return -1;
+	*ret_due_ms = asking ? now_ms + ASKING_LOOK_MS : INT64_MAX;
 	while (found) {
 		int64_t left_ms = 0;
 		int did = try_next(a, &seq, r, &left_ms, &found, e);

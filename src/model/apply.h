@@ -53,7 +53,7 @@ struct applier {
 	const char *host;
 	const char *worker_id;
 	const char *database; /* canonical path, or NULL */
-	const char *run_dir; /* the same */
+	char *const *ours; /* the same, several, NULL at the end; or NULL */
 	int run_fd; /* where the lock files of workspaces are */
 	struct {
 		int64_t seq; /* of a job that was put back, 0: free */
@@ -65,7 +65,8 @@ struct applier {
 struct apply_report {
 	int64_t seq;
 	int attempts;
-	const char *state; /* applied, undone, refused, dead, queued (put back), or lost: not ours
+	const char *state; /* applied, undone, refused, dead, queued (put back), kept (the rules
+	                      refuse what it would be settled as: it rests), or lost: not ours
 	                      any more */
 	bool forced; /* a changed file was overwritten */
 	bool recovered; /* a predecessor had renamed it already */

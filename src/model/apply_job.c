@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { SHORTAGE_MS = 200 }; /* times attempts: pause of a job that was put back */
+enum {
+	SHORTAGE_MS = 200, /* times attempts: pause of a job that was put back */
+	REFUSED_MS = 60000, /* of one whose rows the rules refuse */
+};
 
 void job_changes_clear(struct job *j)
 {
@@ -68,8 +71,7 @@ static int settle_command(struct job *j, struct err *e)
 	return stmt_run(s, e) < 0 ? -1 : 1;
 }
 
-/* Runs s and commits, or rolls back if the job is not ours any more. */
-static int commit_settle(struct job *j, stmt *s, const char *state, struct err *e)
+int job_commit(struct job *j, stmt *s, const char *state, struct err *e)
 {
 	struct store *st = j->a->store;
 	int changed = stmt_run(s, e);
@@ -116,7 +118,7 @@ int job_settle_applied(struct job *j, struct err *e)
 	s = job_fenced(j, SQL_APPLY_APPLIED);
 	bind_text(s, ":state", j->is_undo ? "undone" : "applied");
 	bind_int(s, ":forced", j->report->forced);
-	return commit_settle(j, s, j->is_undo ? "undone" : "applied", e);
+	return job_commit(j, s, j->is_undo ? "undone" : "applied", e);
 }
 
 static int settle_failed(struct job *j, const char *state, struct err *e)
@@ -130,34 +132,45 @@ static int settle_failed(struct job *j, const char *state, struct err *e)
 	bind_text(s, ":state", state);
 	bind_text(s, ":code", why->code);
 	bind_text(s, ":message", why->text);
-	return commit_settle(j, s, state, e);
+	return job_commit(j, s, state, e);
 }
 
 /* Notes that the job rests for a moment. With too many of them it just does not. */
-static void let_wait(struct job *j)
+static void let_wait_ms(struct job *j, int64_t ms)
 {
 	for (size_t i = 0; i < APPLY_WAITING_MAX; i++)
 		if (j->a->waiting[i].seq == 0) {
 			j->a->waiting[i].seq = j->seq;
-			j->a->waiting[i].due_ms =
-			    clock_monotonic_ms() + (int64_t)SHORTAGE_MS * j->report->attempts;
+			j->a->waiting[i].due_ms = clock_monotonic_ms() + ms;
 			return;
 		}
+}
+
+void job_let_rest(struct job *j)
+{
+	let_wait_ms(j, REFUSED_MS);
 }
 
 int job_put_back(struct job *j, struct err *e)
 {
 	if (store_begin(j->a->store, e))
 		return -1;
-	let_wait(j);
-	return commit_settle(j, job_fenced(j, SQL_APPLY_PUT_BACK), "queued", e);
+	let_wait_ms(j, (int64_t)SHORTAGE_MS * j->report->attempts);
+	return job_commit(j, job_fenced(j, SQL_APPLY_PUT_BACK), "queued", e);
 }
 
-/* Nothing is in place: what was staged and made for it goes. */
 void job_undo(struct job *j)
 {
+	bool removed = false;
+
 	for (size_t i = j->count; i-- > 0;)
-		file_change_undo(j->root_fd, &j->changes[i]);
+		removed |= file_change_undo(j->root_fd, &j->changes[i]);
+	for (size_t i = 0; i < j->count && removed; i++) {
+		struct refusal why;
+
+		if (j->changes[i].dir_fd >= 0)
+			(void)file_change_sync(&j->changes[i], &why);
+	}
 }
 
 bool job_may_try_again(const struct job *j)

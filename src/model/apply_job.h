@@ -12,6 +12,7 @@ struct job {
 	struct applier *a;
 	struct apply_report *report;
 	int64_t seq, request_seq, claim;
+	int64_t question_seq; /* apply.force asks: the question about the changed file; 0: none */
 	bool was_claimed, force, is_undo;
 	bool gives_up; /* too many have died over it: it is only tidied up */
 	char *workspace_root;
@@ -44,7 +45,8 @@ struct file_change *job_add_change(struct job *j);
 /* Runs a statement on all rows of the job's changes; rolls back on failure. 0 or -1. */
 int job_run_on_changes(struct job *j, enum sql which, struct err *e);
 
-/* Nothing is in place: what was staged and made for it goes. */
+/* Nothing is in place: what was staged and made for it goes, for good: once the job is settled,
+ * nobody tidies up after a power cut. */
 void job_undo(struct job *j);
 
 /* A statement of which the parameters :seq and :claim are bound. */
@@ -62,10 +64,25 @@ void job_note_forced(struct job *j);
 /* Settle it: as done; as queued again, for a moment; as dead. 0 or -1. */
 int job_settle_applied(struct job *j, struct err *e);
 int job_put_back(struct job *j, struct err *e);
+/* Leaves it alone for a minute. */
+void job_let_rest(struct job *j);
 int job_settle_dead(struct job *j, struct err *e);
+
+/* Runs s and commits, or rolls back if the job is not ours any more. 0 or -1. */
+int job_commit(struct job *j, stmt *s, const char *state, struct err *e);
 
 /* Settles by report->why: again later, or refused. */
 enum step job_refused(struct job *j, struct err *e);
+
+/* ---- apply_force.c ---- */
+
+/* What of a file that has changed since it was shown may be written. */
+enum force { FORCE_NOT, FORCE_LIKE_SHOWN, FORCE_ASKS };
+enum force job_force(struct job *j);
+
+/* Asks the operator about what the proposal does to the files as they are now; the job waits for
+ * the answer. plan_work has been done. 0 or -1. */
+int job_ask(struct job *j, const struct plan *plan, struct err *e);
 
 /* ---- apply_plan.c ---- */
 

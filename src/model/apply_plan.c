@@ -1,6 +1,7 @@
 /* Planning a job: what was approved against the files as they are, or a write turned round. */
 #include "apply_job.h"
 #include "content.h"
+#include "effect.h"
 #include "setting.h"
 
 #include <stdio.h>
@@ -16,7 +17,7 @@ static struct proposal proposal_of(const struct job *j)
 		                  .body = str_text(&j->request.body),
 		                  .body_length = j->request.body.length,
 		                  .database = j->a->database,
-		                  .run_dir = j->a->run_dir,
+		                  .ours = j->a->ours,
 		                  .fuzz = (size_t)setting_int(j->a->store, "apply.fuzz_lines", 0),
 		                  .asked = j->request.files,
 		                  .asked_count = j->request.file_count };
@@ -27,15 +28,23 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Whether the path is touched as it was shown. By force a file may have come or gone. */
-static bool is_as_shown(const struct job *j, const struct touched *now, const struct touched *then)
+static bool touches(const struct touched *t, const char *action)
 {
-	bool moved = j->force && strcmp(now->hash, then->hash) != 0 &&
-	             strcmp(now->action, "delete") != 0 && strcmp(now->action, "read") != 0 &&
-	             strcmp(then->action, "delete") != 0 && strcmp(then->action, "read") != 0;
+	return strcmp(t->action, action) == 0;
+}
+
+static bool has_changed(const struct touched *now, const struct touched *then)
+{
+	return strcmp(now->path, then->path) == 0 && strcmp(now->hash, then->hash) != 0;
+}
+
+/* Whether the path is touched as it was shown. Under whole content a file may have come or gone. */
+static bool is_as_shown(bool is_diff, const struct touched *now, const struct touched *then)
+{
+	bool came_or_went = !is_diff && has_changed(now, then);
 
 	return strcmp(now->path, then->path) == 0 && same_text(now->other, then->other) &&
-	       now->mode == then->mode && (moved || now->action == then->action);
+	       now->mode == then->mode && (came_or_went || now->action == then->action);
 }
 
 static int not_shown(struct refusal *why, const char *path)
@@ -47,19 +56,56 @@ static int not_shown(struct refusal *why, const char *path)
 	    path);
 }
 
-/* That the files are those that were shown, and as they were then. */
-static int compare(struct job *j, const struct plan *plan)
+/* ---- force ---- */
+
+static int refuse_force(struct job *j, const char *path, const char *what)
+{
+	return refusal_set(
+	    &j->report->why, "patch_conflict",
+	    "patch conflict: %.300s: the file has changed since the proposal, and %s; "
+	    "read it again and ask anew",
+	    path, what);
+}
+
+/* Whether another file is made of it. */
+static bool is_source(const struct plan *plan, size_t at)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (i != at && plan->files[i].from == at)
+			return true;
+	return false;
+}
+
+/* A changed file may be written by force if what is written is what was shown. */
+static int check_changed(struct job *j, const struct plan *plan, size_t at)
+{
+	const struct touched *now = &plan->files[at].is, *then = &j->request.files[at];
+
+	if (!j->force)
+		return refuse_changed(&j->report->why, now->path, then->hash, now->hash);
+	if (job_force(j) == FORCE_NOT)
+		return refuse_force(j, now->path,
+		                    "the operator does not let it be forced (apply.force)");
+	if (is_source(plan, at))
+		return refuse_force(j, now->path, "what is copied or renamed is not forced");
+	return 0;
+}
+
+/* That the files are those that were shown, and as they were then or forced. */
+static int compare(struct job *j, const struct plan *plan, bool *ret_changed)
 {
 	struct refusal *why = &j->report->why;
 
 	for (size_t i = 0; i < plan->count && i < j->request.file_count; i++) {
 		const struct touched *now = &plan->files[i].is, *then = &j->request.files[i];
+		bool changed = has_changed(now, then);
 
-		if (!j->force && strcmp(now->path, then->path) == 0 &&
-		    strcmp(now->hash, then->hash) != 0)
-			return refuse_changed(why, now->path, then->hash, now->hash);
-		if (!is_as_shown(j, now, then))
-			return not_shown(why, now->path);
+		if (changed && check_changed(j, plan, i))
+			return -1;
+		if (!is_as_shown(plan->is_diff, now, then))
+			return changed ? refuse_force(j, now->path, "it came or went")
+			               : not_shown(why, now->path);
+		*ret_changed |= changed;
 	}
 	if (plan->count > j->request.file_count)
 		return not_shown(why, plan->files[j->request.file_count].is.path);
@@ -87,7 +133,7 @@ static void take_plan(struct job *j, struct plan *plan, struct job *into)
 		like[i] = path ? xstrdup(path) : NULL;
 	}
 	for (size_t i = 0; i < plan->count; i++) {
-		if (strcmp(plan->files[i].is.action, "read") != 0)
+		if (!touches(&plan->files[i].is, "read"))
 			file_change_take(j->root_fd, &plan->files[i], like[i],
 			                 job_add_change(into));
 		free(like[i]);
@@ -95,29 +141,52 @@ static void take_plan(struct job *j, struct plan *plan, struct job *into)
 	free(like);
 }
 
-/* That what comes out is what was shown. What has changed under a forced one was not. */
-static int compare_results(struct job *j, const struct plan *plan)
+/* That what comes out is, to the byte, what was shown; of a diff that is forced, the lines that go
+ * and come. */
+static int compare_results(struct job *j, const struct plan *plan, bool changed)
 {
-	for (size_t i = 0; i < plan->count && !j->force; i++) {
-		const struct touched *now = &plan->files[i].is, *then = &j->request.files[i];
-
-		if (strcmp(now->hash, then->hash) == 0 &&
-		    strcmp(now->result_hash, then->result_hash) != 0)
-			return not_shown(&j->report->why, now->path);
-	}
+	if (changed && plan->is_diff)
+		return effect_is_shown(plan, str_text(&j->request.effect), j->request.effect.length)
+		           ? 0
+		           : refuse_force(j, j->request.file_path,
+		                          "what it would become is not what was approved");
+	for (size_t i = 0; i < plan->count; i++)
+		if (strcmp(plan->files[i].is.result_hash, j->request.files[i].result_hash) != 0)
+			return not_shown(&j->report->why, plan->files[i].is.path);
 	return 0;
 }
 
-static int plan_write(struct job *j, struct job *into)
+static bool any_changed(const struct job *j, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count && i < j->request.file_count; i++)
+		if (has_changed(&plan->files[i].is, &j->request.files[i]))
+			return true;
+	return false;
+}
+
+enum { PLANNED = 0, ASKED = 2 };
+
+/* PLANNED, ASKED: the operator is, and the job waits; -1: report->why, or else e. */
+static int plan_write(struct job *j, struct job *into, struct err *e)
 {
 	OWNED(plan) struct plan plan = PLAN_INIT;
 	struct proposal p = proposal_of(j);
+	bool changed = false;
 
-	if (plan_look(j->root_fd, &p, &plan, &j->report->why) || compare(j, &plan) ||
-	    plan_work(&p, &plan, &j->report->why) || compare_results(j, &plan))
+	if (plan_look(j->root_fd, &p, &plan, &j->report->why))
+		return -1;
+	if (job_force(j) == FORCE_ASKS && any_changed(j, &plan)) {
+		if (plan_work(&p, &plan, &j->report->why))
+			return -1;
+		return job_ask(j, &plan, e) ? -1 : ASKED;
+	}
+	if (compare(j, &plan, &changed))
+		return -1;
+	p.unique = changed; /* nothing says any more where a hunk belongs */
+	if (plan_work(&p, &plan, &j->report->why) || compare_results(j, &plan, changed))
 		return -1;
 	take_plan(j, &plan, into);
-	return 0;
+	return PLANNED;
 }
 
 /* ---- taking a write back ---- */
@@ -301,8 +370,10 @@ static void tell_what(struct job *j)
 enum step job_plan(struct job *j, struct err *e)
 {
 	struct job planned = JOB_INIT;
-	int got = j->is_undo ? plan_undo(j, &planned, e) : plan_write(j, &planned);
+	int got = j->is_undo ? plan_undo(j, &planned, e) : plan_write(j, &planned, e);
 
+	if (got == ASKED)
+		return STEP_SETTLED;
 	if (got == 0 && j->journaled && compare_with_journal(j, &planned))
 		got = 1;
 	if (got < 0 && !j->report->why.code) {

@@ -336,7 +336,7 @@ static bool keeps_images(struct job *j)
 
 	for (size_t i = 0; i < j->count; i++)
 		bytes += (int64_t)j->changes[i].old_bytes.length;
-	return !j->is_undo && bytes <= limit;
+	return !j->is_undo && (bytes <= limit || j->report->forced); /* nobody has seen those */
 }
 
 static int insert_change(struct job *j, const struct file_change *f, bool with_image, struct err *e)

@@ -47,8 +47,8 @@ static int list_due(struct store *st, const struct instant *at, char ids[][ID_BY
 	return n < DEADLINE_BATCH && got < 0 ? -1 : n;
 }
 
-/* 1 it expired, 0 the rules refused it, -1 error. */
-static int expire_one(struct store *st, const char *id, struct err *e)
+/* 1 it expired; 0 the rules refused it, and nothing of it stays; -1 error. */
+static int expire_one(struct store *st, const char *id, struct err_refused *refused, struct err *e)
 {
 	OWNED(decision_result) struct decision_result r = DECISION_RESULT_INIT;
 	const struct decision timeout = { .request_id = id,
@@ -56,49 +56,53 @@ static int expire_one(struct store *st, const char *id, struct err *e)
 		                          .operator_id = "system:clock",
 		                          .source = "timeout" };
 
-	if (decision_insert(st, &timeout, &r, e))
+	if (store_part(st, e))
 		return -1;
-	return r.outcome && strcmp(r.outcome, "applied") == 0;
+	if (decision_insert(st, &timeout, &r, e) == 0 && r.outcome &&
+	    strcmp(r.outcome, "applied") != 0)
+		(void)err_set(e, ERR_REFUSED, "decision: %s: question %s: %s", r.outcome, id,
+		              r.why ? r.why : "");
+	if (e->kind == ERR_NONE)
+		return store_keep(st, e) ? -1 : 1;
+	store_undo(st);
+	return err_take_refused(e, refused) ? 0 : -1;
 }
 
-int deadline_expire(struct store *st, int64_t at_ms, int *ret_refused, struct err *e)
+int deadline_expire(struct store *st, int64_t at_ms, struct err_refused *refused, struct err *e)
 {
 	struct instant at = clock_instant(at_ms);
 	char ids[DEADLINE_BATCH][ID_BYTES];
-	int n, expired = 0;
+	int n, did = 0, expired = 0;
 
 	if (store_begin(st, e))
 		return -1;
 	n = list_due(st, &at, ids, e);
-	for (int i = 0; i < n; i++) {
-		int did = expire_one(st, ids[i], e);
-
-		if (did < 0) {
-			n = -1;
-			break;
-		}
-		expired += did;
+	for (int i = 0; i < n && did >= 0; i++) {
+		did = expire_one(st, ids[i], refused, e);
+		expired += did > 0;
 	}
-	if (n < 0 || expired == 0) { /* refusals alone are not worth rows that repeat */
+	if (n < 0 || did < 0 || expired == 0) {
 		store_rollback(st);
-		*ret_refused = n;
-		return n < 0 ? -1 : 0;
+		return n < 0 || did < 0 ? -1 : 0;
 	}
-	*ret_refused = n - expired;
 	return store_commit(st, e) ? -1 : expired;
 }
 
-/* Moves what is due in a transaction of its own. Rows changed, -1 error. */
-static int move_due(struct store *st, enum sql which, int64_t at_ms, struct err *e)
+/* Two statements that move what is due: all of it at once, or one row of a list. */
+struct mover {
+	enum sql all, list, one;
+};
+
+static int move_all(struct store *st, const struct mover *m, const struct instant *at,
+                    struct err *e)
 {
-	struct instant at = clock_instant(at_ms);
 	stmt *s;
 	int n;
 
 	if (store_begin(st, e))
 		return -1;
-	s = store_stmt(st, which);
-	bind_text(s, ":now", at.text);
+	s = store_stmt(st, m->all);
+	bind_text(s, ":now", at->text);
 	n = stmt_run(s, e);
 	if (n < 0) {
 		store_rollback(st);
@@ -107,12 +111,83 @@ static int move_due(struct store *st, enum sql which, int64_t at_ms, struct err 
 	return store_commit(st, e) ? -1 : n;
 }
 
-int deadline_end_waits(struct store *st, int64_t at_ms, struct err *e)
+static int list_rows(struct store *st, const struct mover *m, const struct instant *at,
+                     int64_t seqs[DEADLINE_BATCH], struct err *e)
 {
-	return move_due(st, SQL_TOOL_CALL_DUE, at_ms, e);
+	stmt *s = store_stmt(st, m->list);
+	int got = 0, n = 0;
+
+	bind_text(s, ":now", at->text);
+	while (n < DEADLINE_BATCH && (got = stmt_row(s, e)) > 0)
+		seqs[n++] = col_int(s, 0);
+	stmt_reset(s);
+	return got < 0 ? -1 : n;
 }
 
-int deadline_tell(struct store *st, int64_t at_ms, struct err *e)
+static int move_row(struct store *st, const struct mover *m, const struct instant *at, int64_t seq,
+                    struct err_refused *refused, struct err *e)
 {
-	return move_due(st, SQL_AUTO_NOTICE_DUE, at_ms, e);
+	stmt *s;
+	int n;
+
+	if (store_part(st, e))
+		return -1;
+	s = store_stmt(st, m->one);
+	bind_text(s, ":now", at->text);
+	bind_int(s, ":seq", seq);
+	n = stmt_run(s, e);
+	if (n >= 0)
+		return store_keep(st, e) ? -1 : n;
+	store_undo(st);
+	return err_take_refused(e, refused) ? 0 : -1;
+}
+
+static int move_each(struct store *st, const struct mover *m, const struct instant *at,
+                     struct err_refused *refused, struct err *e)
+{
+	int64_t seqs[DEADLINE_BATCH];
+	int n, did = 0, moved = 0;
+
+	if (store_begin(st, e))
+		return -1;
+	n = list_rows(st, m, at, seqs, e);
+	for (int i = 0; i < n && did >= 0; i++) {
+		did = move_row(st, m, at, seqs[i], refused, e);
+		moved += did > 0 ? did : 0;
+	}
+	if (n < 0 || did < 0 || moved == 0) {
+		store_rollback(st);
+		return n < 0 || did < 0 ? -1 : 0;
+	}
+	return store_commit(st, e) ? -1 : moved;
+}
+
+/* Moves what is due in a transaction of its own; where the rules refuse a row, row by row. Rows
+ * changed, -1 error. */
+static int move_due(struct store *st, const struct mover *m, int64_t at_ms,
+                    struct err_refused *refused, struct err *e)
+{
+	struct instant at = clock_instant(at_ms);
+	int n = move_all(st, m, &at, e);
+
+	if (n >= 0 || e->kind != ERR_REFUSED)
+		return n;
+	*e = (struct err)ERR_INIT;
+	return move_each(st, m, &at, refused, e);
+}
+
+int deadline_end_waits(struct store *st, int64_t at_ms, struct err_refused *refused, struct err *e)
+{
+	static const struct mover CALLS = { SQL_TOOL_CALL_DUE, SQL_TOOL_CALL_DUE_LIST,
+		                            SQL_TOOL_CALL_DUE_ONE };
+
+	return move_due(st, &CALLS, at_ms, refused, e);
+}
+
+int deadline_tell(struct store *st, int64_t at_ms, struct err_refused *refused, struct err *e)
+{
+	static const struct mover NOTICES = { SQL_AUTO_NOTICE_DUE, SQL_AUTO_NOTICE_DUE_LIST,
+		                              SQL_AUTO_NOTICE_DUE_ONE };
+
+	return move_due(st, &NOTICES, at_ms, refused, e);
 }

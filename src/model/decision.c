@@ -99,8 +99,11 @@ static const char *in_words(const char *outcome)
 	return outcome;
 }
 
+/* What was said wrong says so itself. */
 static int refuse(const char *outcome, const char *why, struct err *e)
 {
+	if (why && (strcmp(outcome, "malformed") == 0 || strcmp(outcome, "refused") == 0))
+		return err_set(e, ERR_INPUT, "%s", why);
 	return err_set(e, ERR_INPUT, "%s: %s", in_words(outcome), why ? why : "no reason");
 }
 

@@ -2,6 +2,7 @@
 
 #include "content.h"
 #include "id.h"
+#include "visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static void read_row(stmt *s, struct request *r)
 		str_add(&r->effect, col_text(s, REQUEST_READ_EFFECT));
 }
 
-static int read_files(struct store *st, int64_t seq, struct request *r, struct err *e)
+int request_read_files(struct store *st, int64_t seq, struct request *r, struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_REQUEST_FILE_LIST);
 	int got;
@@ -93,7 +94,7 @@ int request_read(struct store *st, int64_t seq, struct request *r, struct err *e
 	stmt_reset(s);
 	if (got <= 0)
 		return got;
-	if (read_files(st, seq, r, e))
+	if (request_read_files(st, seq, r, e))
 		return -1;
 	if ((big[0] && content_get(st, big[0], &r->body, e)) ||
 	    (big[1] && content_get(st, big[1], &r->effect, e)) ||
@@ -168,7 +169,7 @@ void request_add_name(struct str *out, const struct request *r)
 			touched_add_name(out, &r->files[i]);
 			return;
 		}
-	str_add(out, r->file_path ? r->file_path : "");
+	visible_add_name(out, r->file_path ? r->file_path : "");
 }
 
 struct sha256 request_shown_digest(const struct request *r)
@@ -186,36 +187,6 @@ struct sha256 request_shown_digest(const struct request *r)
 		                 .file_count = r->file_count };
 
 	return shown_digest(&s);
-}
-
-int request_find(struct store *st, const char *text, int64_t *ret_seq, struct err *e)
-{
-	char end[ID_BYTES];
-	size_t n = strlen(text);
-	stmt *s;
-	int got, rows = 0;
-
-	if (n < 4 || n >= ID_BYTES)
-		return n < 4 ? err_set(e, ERR_INPUT,
-		                       "'%s' is too short for an id; give 4 characters at least",
-		                       text)
-		             : 0;
-	memcpy(end, text, n + 1);
-	end[n - 1]++;
-	s = store_stmt(st, SQL_REQUEST_BY_PREFIX);
-	bind_text(s, ":start", text);
-	bind_text(s, ":end", end);
-	while ((got = stmt_row(s, e)) > 0) {
-		*ret_seq = col_int(s, REQUEST_BY_PREFIX_SEQ);
-		rows++;
-	}
-	stmt_reset(s);
-	if (got < 0)
-		return -1;
-	if (rows > 1)
-		return err_set(e, ERR_INPUT,
-		               "'%s' is the beginning of several ids; give more of it", text);
-	return rows;
 }
 
 /* ---- asking ---- */
@@ -374,6 +345,7 @@ static int find_orphan(struct store *st, const struct asker *who, const struct q
 	bind_text(s, ":host", who->host);
 	bind_text(s, ":workspace", who->workspace_root);
 	bind_text(s, ":live_after", live_after.text);
+	bind_text(s, ":label", who->label);
 	return take_found(s, f, e);
 }
 

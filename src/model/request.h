@@ -32,6 +32,8 @@ struct request {
 int request_read(struct store *st, int64_t seq, struct request *r, struct err *e);
 /* Only what a caller is told of it: id, state, decision, reason, instruction. As above. */
 int request_read_answer(struct store *st, int64_t seq, struct request *r, struct err *e);
+/* Only the paths of a clearance. 0 or -1. */
+int request_read_files(struct store *st, int64_t seq, struct request *r, struct err *e);
 void request_clear(struct request *r);
 
 /* The file that a clearance is about, as touched_add_name; nothing for other kinds. */
@@ -39,10 +41,6 @@ void request_add_name(struct str *out, const struct request *r);
 
 /* The digest of a clearance, anew from what stands in r. */
 struct sha256 request_shown_digest(const struct request *r);
-
-/* The request whose id is or begins with text (4 characters at least, unless it is whole).
- * 1 found, 0 none, -1 error; more than one is an error that says so. */
-int request_find(struct store *st, const char *text, int64_t *ret_seq, struct err *e);
 
 /* What is to be asked. Texts are borrowed. */
 struct question {
@@ -64,6 +62,7 @@ struct question {
 struct asker {
 	int64_t session_seq;
 	const char *host, *workspace_root;
+	const char *label; /* that its agent gives itself, or NULL */
 };
 
 /* How long a rejection is repeated to somebody who asks the same again (decisions.md A3). */

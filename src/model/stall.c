@@ -141,6 +141,18 @@ static int raise_alert(struct store *st, const struct stall_settings *set, const
 	return stmt_run(s, e) < 0 ? -1 : mark_session(st, r->id, e);
 }
 
+/* Ends the part that was begun for one row: 0 it is kept, or its rules refused it and nothing of it
+ * stays; -1 error. failed: what its step returned. */
+static int end_part(struct store *st, int failed, const struct stall_tally *before,
+                    struct stall_tally *tally, struct err *e)
+{
+	if (!failed)
+		return store_keep(st, e);
+	store_undo(st);
+	*tally = *before;
+	return err_take_refused(e, &tally->refused) ? 0 : -1;
+}
+
 /* What the silence of a session means, now that it has lasted. */
 static int judge(struct store *st, const struct stall_settings *set, const struct silent *r,
                  int64_t now_ms, struct stall_tally *tally, struct err *e)
@@ -165,9 +177,13 @@ static int raise_due(struct store *st, const struct stall_settings *set, int64_t
 	struct silent rows[STALL_BATCH];
 	int n = list_silent(st, now_ms - set->threshold_ms, rows, e);
 
-	for (int i = 0; i < n; i++)
-		if (judge(st, set, &rows[i], now_ms, tally, e))
+	for (int i = 0; i < n; i++) {
+		const struct stall_tally before = *tally;
+
+		if (store_part(st, e) ||
+		    end_part(st, judge(st, set, &rows[i], now_ms, tally, e), &before, tally, e))
 			return -1;
+	}
 	return n;
 }
 
@@ -269,9 +285,13 @@ static int step_due(struct store *st, const struct stall_settings *set, int64_t 
 	struct waiting rows[STALL_BATCH];
 	int n = list_waiting(st, now_ms - set->escalation_ms, rows, e);
 
-	for (int i = 0; i < n; i++)
-		if (step(st, set, &rows[i], tally, e))
+	for (int i = 0; i < n; i++) {
+		const struct stall_tally before = *tally;
+
+		if (store_part(st, e) ||
+		    end_part(st, step(st, set, &rows[i], tally, e), &before, tally, e))
 			return -1;
+	}
 	return n;
 }
 
@@ -284,7 +304,7 @@ int stall_pass(struct store *st, const struct stall_settings *s, int64_t now_ms,
 		return -1;
 	silent = raise_due(st, s, now_ms, tally, e);
 	waiting = silent < 0 ? -1 : step_due(st, s, now_ms, tally, e);
-	if (waiting < 0 || silent + waiting == 0) {
+	if (waiting < 0 || silent + waiting <= tally->refused.count) {
 		store_rollback(st);
 		return waiting < 0 ? -1 : 0;
 	}

@@ -26,6 +26,7 @@ struct stall_settings {
 struct stall_tally {
 	int raised, nudged, escalated;
 	int left; /* sessions that have no client any more */
+	struct err_refused refused; /* rows that their rules refused; they are due still */
 };
 
 void stall_settings_read(struct store *st, struct stall_settings *s);

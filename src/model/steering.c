@@ -1,12 +1,14 @@
 #include "steering.h"
 
-#include "json.h"
+#include "json_writer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void steering_clear(struct steering *s)
 {
 	str_clear(&s->text);
+	str_clear(&s->says);
 	str_clear(&s->steers);
 	str_clear(&s->tasks);
 	s->count = 0;
@@ -17,36 +19,54 @@ int64_t steering_last(const struct steering *s)
 	return s->count ? s->seqs[s->count - 1] : 0;
 }
 
-static void begin_item(struct str *list)
+static struct str *list(struct str *items)
 {
-	str_add(list, list->length ? "," : "[");
+	if (!items->length)
+		json_array(items);
+	return items;
+}
+
+static void add_task(struct str *tasks, int64_t seq, const char *text, const char *source,
+                     const char *at)
+{
+	char id[24];
+
+	(void)snprintf(id, sizeof(id), "%lld", (long long)seq);
+	json_object(tasks);
+	json_member(tasks, "task_id", id);
+	json_member(tasks, "message", text);
+	json_member(tasks, "source", source);
+	json_member(tasks, "created_at", at);
+	json_object_end(tasks);
 }
 
 static void add(struct steering *s, int64_t seq, const char *kind, const char *text,
                 const char *source, const char *at)
 {
+	OWNED(str) struct str paragraph = STR_INIT;
 	bool task = strcmp(kind, "task") == 0;
 	/* What the watchdog says by itself is not put into the operator's mouth. */
 	bool ours = strcmp(source, "clock") == 0;
 
-	if (s->text.length)
-		str_add(&s->text, "\n\n");
-	str_addf(&s->text, "%s (%s): %s",
+	str_addf(&paragraph, "%s (%s): %s",
 	         task   ? "A task that the operator left for you"
 	         : ours ? "You were silent for long, so agent-intercom says"
 	                : "The operator says",
 	         at, text);
-	begin_item(task ? &s->tasks : &s->steers);
-	if (task) {
-		str_addf(&s->tasks, "{\"task_id\":\"%lld\",\"message\":", (long long)seq);
-		json_quote(&s->tasks, text);
-		str_add(&s->tasks, ",\"source\":");
-		json_quote(&s->tasks, source);
-		str_addf(&s->tasks, ",\"created_at\":\"%s\"}", at);
-	} else {
-		json_quote(&s->steers, text);
-	}
+	str_add(&s->text, s->text.length ? "\n\n" : "");
+	str_add(&s->text, paragraph.bytes);
+	json_item(list(&s->says), paragraph.bytes);
+	if (task)
+		add_task(list(&s->tasks), seq, text, source, at);
+	else
+		json_item(list(&s->steers), text);
 	s->seqs[s->count++] = seq;
+}
+
+static void end(struct str *items)
+{
+	if (items->length)
+		json_array_end(items);
 }
 
 /* Rows in which seq, kind, text, source and created_at stand in this order. */
@@ -61,10 +81,9 @@ static int read_rows(stmt *rows, struct steering *s, struct err *e)
 		    col_text(rows, 4));
 	}
 	stmt_reset(rows);
-	if (s->steers.length)
-		str_add_char(&s->steers, ']');
-	if (s->tasks.length)
-		str_add_char(&s->tasks, ']');
+	end(&s->says);
+	end(&s->steers);
+	end(&s->tasks);
 	return got < 0 ? -1 : 0;
 }
 

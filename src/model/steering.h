@@ -15,6 +15,7 @@ enum {
 /* What goes with one result. */
 struct steering {
 	struct str text; /* for the agent, as a paragraph each; empty: nothing */
+	struct str says; /* JSON array of these paragraphs, empty if there is none */
 	struct str
 	    steers; /* JSON array of the texts that are for a session, empty if there is none */
 	struct str tasks; /* JSON array of {task_id, message, source, created_at}, the same */

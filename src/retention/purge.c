@@ -193,7 +193,7 @@ static int purge_sessions(struct purge *p, struct err *e)
 		return gather(p, e) < 0 ? -1 : 1;
 	}
 	done = delete_batch(p, &why);
-	if (done < 0 && why.kind != ERR_INPUT) {
+	if (done < 0 && why.kind != ERR_REFUSED) {
 		*e = why;
 		return -1;
 	}
@@ -470,6 +470,12 @@ int purge_some(struct purge *p, struct err *e)
 	int did = work(p, e);
 
 	p->took_ms = clock_monotonic_ms() - start;
+	if (did < 0 &&
+	    e->kind == ERR_REFUSED) { /* on with what follows: the next purge tries again */
+		p->stays = *e;
+		*e = (struct err)ERR_INIT;
+		did = 0;
+	}
 	if (did < 0)
 		return -1;
 	if (did > 0) {

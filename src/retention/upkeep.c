@@ -62,7 +62,7 @@ static int optimize(struct upkeep *u, struct store *st, struct err *e)
 	if (!store_optimize(st, &why) && !insert(st, "optimize", NULL, &began, &why))
 		return store_commit(st, e) ? -1 : 1;
 	store_rollback(st);
-	if (why.kind != ERR_INPUT) {
+	if (why.kind != ERR_INPUT && why.kind != ERR_REFUSED) {
 		*e = why;
 		return -1;
 	}

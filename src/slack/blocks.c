@@ -1,7 +1,6 @@
 #include "blocks.h"
 
 #include "clock.h"
-#include "diff.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -17,20 +16,18 @@ enum {
 	SLICE_MIN = 300, /* bytes, that always fit */
 	FALLBACK_MAX = 3000,
 	PLAIN_MAX = 2000, /* of what is asked, where there are no blocks */
-	TITLE_MAX = 250,
-	DESCRIPTION_MAX = 2000,
-	PROMPT_MAX = 6000,
+	TITLE_MAX = 250, /* where it is one of many words */
 	PATH_MAX_UNITS = 300,
 	PATHS_UNITS = 1500,
-	PATHS_MAX = 20, /* of a diff that touches more, the rest is counted */
 	REASON_MAX = 600,
 	STEP_MAX = 200, /* of what an agent says of its progress */
 	NAME_MAX_UNITS = 80,
 	PRESET_MAX = 2850,
 	INPUT_MAX = 3000,
-	SHORT_ID = 8,
-	APART_ID =
+	SHORT_ID =
 	    13, /* ids of the same minute begin alike; this far, those of the same millisecond */
+	HASH = 64, /* digits of a hash; a person is shown the first HASH_SHOWN */
+	HASH_SHOWN = 8,
 	BLOCK_ID_BYTES = 256,
 };
 
@@ -152,18 +149,13 @@ static void add_escaped(struct str *out, const char *text, size_t units)
 		(void)slack_add(out, text, strlen(text), units, SLACK_MRKDWN);
 }
 
-static void add_id(struct str *out, const char *id, size_t most)
+static void add_short_id(struct str *out, const char *id)
 {
-	size_t length = id ? strnlen(id, most) : 0;
+	size_t length = id ? strnlen(id, SHORT_ID) : 0;
 
 	str_add_char(out, '`');
 	(void)slack_add(out, length ? id : "?", length ? length : 1, SECTION_MAX, SLACK_MRKDWN);
 	str_add_char(out, '`');
-}
-
-static void add_short_id(struct str *out, const char *id)
-{
-	add_id(out, id, SHORT_ID);
 }
 
 /* An instant as each reader's own clock shows it. */
@@ -215,99 +207,18 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* ---- what is proposed ---- */
-
-const struct str *slack_proposal(const struct request *r)
+/* " in web (claude)": notifications show no more than the words. */
+static void add_whose(struct str *out, const char *root, const char *client)
 {
-	return r->effect.length ? &r->effect : &r->body;
-}
-
-bool slack_is_inline(const struct request *r)
-{
-	const struct str *text = slack_proposal(r);
-	OWNED(str) struct str shown = STR_INIT;
-
-	return slack_lines(str_text(text), text->length) <= SLACK_INLINE_LINES &&
-	       slack_add(&shown, str_text(text), text->length, SLACK_INLINE_UNITS, SLACK_RAW);
-}
-
-static void add_name(struct str *out, const char *file_path, const char *replaced)
-{
-	OWNED(str) struct str name = STR_INIT;
-
-	(void)slack_add(&name, file_path, strlen(file_path), 200, SLACK_RAW);
-	for (size_t i = 0; i < name.length; i++)
-		if (strchr(replaced, name.bytes[i]))
-			name.bytes[i] = '_';
-	str_add(out, str_text(&name));
-}
-
-void slack_file_name(const char *file_path, struct str *out)
-{
-	add_name(out, file_path, "/\\\"");
-}
-
-void slack_diff_name(const char *file_path, struct str *out)
-{
-	add_name(out, file_path, "/.\\\"");
-	str_add(out, ".diff");
-}
-
-struct gist {
-	size_t added, removed;
-	struct str paths; /* a line each, the one that was asked for not among them */
-	size_t more; /* paths that are not in there */
-};
-
-static void gist_clear(struct gist *g)
-{
-	str_clear(&g->paths);
-}
-
-/* Every path of the proposal, but the one that was asked for. */
-static void take_paths(const struct request *r, struct gist *g)
-{
-	const char *asked = r->file_path ? r->file_path : "";
-	size_t count = 0;
-
-	for (size_t i = 0; i < r->file_count; i++) {
-		const char *path = r->files[i].path;
-
-		if (strcmp(path, asked) == 0)
-			continue;
-		if (++count > PATHS_MAX) {
-			g->more++;
-			continue;
-		}
-		if (g->paths.length)
-			str_add_char(&g->paths, '\n');
-		(void)slack_add(&g->paths, path, strlen(path), PATH_MAX_UNITS, SLACK_RAW);
+	if (root) {
+		str_add(out, " in ");
+		add_escaped(out, base_name(root), NAME_MAX_UNITS);
 	}
-}
-
-static void count_lines(struct gist *g, const struct diff_file *f)
-{
-	for (size_t h = 0; h < f->hunk_count; h++)
-		for (size_t i = 0; i < f->hunks[h].line_count; i++) {
-			g->added += f->hunks[h].lines[i].kind == '+';
-			g->removed += f->hunks[h].lines[i].kind == '-';
-		}
-}
-
-/* Every path that the proposal touches, and how many lines. */
-static void take_gist(const struct request *r, struct gist *g)
-{
-	const struct str *text = slack_proposal(r);
-	OWNED(diff) struct diff d = DIFF_INIT;
-
-	take_paths(r, g);
-	if (!diff_looks_like(str_text(text), text->length) ||
-	    diff_parse(str_text(text), text->length, &d, NULL)) {
-		g->added = slack_lines(str_text(text), text->length);
-		return;
+	if (client) {
+		str_add(out, " (");
+		add_escaped(out, client, NAME_MAX_UNITS);
+		str_add_char(out, ')');
 	}
-	for (size_t i = 0; i < d.file_count; i++)
-		count_lines(g, &d.files[i]);
 }
 
 /* ---- questions ---- */
@@ -338,16 +249,16 @@ static bool calls_everybody(const struct request *r)
 static const char *prompt_heading(const char *type)
 {
 	static const char *const HEADINGS[][2] = {
-		{ "continuation", "⏳ *Continuation Prompt*" },
+		{ "continuation", "🔄 *Continuation Prompt*" },
 		{ "clarification", "❓ *Clarification Prompt*" },
-		{ "error_recovery", "🛠️ *Error Recovery Prompt*" },
-		{ "resource_warning", "⚠️ *Resource Warning Prompt*" },
+		{ "error_recovery", "⚠️ *Error Recovery Prompt*" },
+		{ "resource_warning", "📊 *Resource Warning Prompt*" },
 	};
 
 	for (size_t i = 0; i < COUNT(HEADINGS); i++)
 		if (type && strcmp(type, HEADINGS[i][0]) == 0)
 			return HEADINGS[i][1];
-	return "⏳ *Prompt*";
+	return "🔄 *Prompt*";
 }
 
 static void add_mentions(struct str *out, const char *const *mentions, bool everybody)
@@ -364,13 +275,56 @@ static void add_mentions(struct str *out, const char *const *mentions, bool ever
 	}
 }
 
+/* "✅ *Approved*" */
+static const char *verdict_words(const struct request *r)
+{
+	static const char *const WORDS[][2] = {
+		{ "approve", "✅ *Approved*" },       { "reject", "❌ *Rejected*" },
+		{ "continue", "▶️ *Continue*" }, { "refine", "✏️ *Refined*" },
+		{ "stop", "⏹️ *Stopped*" },      { "resume", "▶️ *Resumed*" },
+	};
+
+	if (strcmp(r->state, "expired") == 0)
+		return is_kind(r, "prompt") ? "⏰ *Auto-continued*: nobody answered in time"
+		                            : "⏰ *Expired*: nobody answered in time";
+	for (size_t i = 0; i < COUNT(WORDS); i++)
+		if (r->decision && strcmp(r->decision, WORDS[i][0]) == 0)
+			return WORDS[i][1];
+	return "*Decided*";
+}
+
+/* Who decided what and when, and with which words. */
+static void add_verdict(struct str *out, const struct request *r)
+{
+	const char *words = r->instruction ? r->instruction : r->reason;
+
+	str_add(out, verdict_words(r));
+	if (strcmp(r->state, "expired") != 0) {
+		str_add(out, " by ");
+		add_person(out, r->decided_by);
+	}
+	str_add(out, ", ");
+	add_time(out, r->decided_at);
+	if (words && *words) {
+		str_add(out, r->instruction && r->decision && strcmp(r->decision, "approve") == 0
+		                 ? ", and told: "
+		                 : ": ");
+		add_escaped(out, words, REASON_MAX);
+	}
+}
+
+/* What is asked; behind it, once it is answered, stands what it was. */
 static void add_heading(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
 	OWNED(str) struct str text = STR_INIT;
 
-	if (is_open(r))
+	if (is_open(r)) {
 		add_mentions(&text, a->mentions, calls_everybody(r));
+	} else {
+		add_verdict(&text, r);
+		str_add_char(&text, '\n');
+	}
 	if (is_kind(r, "clearance"))
 		str_addf(&text, "%s *Approval%s* · %s risk", risk_sign(r->risk_level),
 		         is_open(r) ? " needed" : "", r->risk_level ? r->risk_level : "low");
@@ -380,20 +334,23 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 	else if (is_kind(r, "prompt"))
 		str_add(&text, prompt_heading(r->prompt_type));
 	else
-		str_add(&text, "⏸️ *Agent waits for instructions*");
+		str_add(&text,
+		        is_open(r) ? "⏸️ *Agent waits for instructions*" : "⏸️ *Standby*");
 	add_section(blocks, str_text(&text));
 }
 
 static void add_paths(cJSON *blocks, const struct request *r)
 {
-	OWNED(gist) struct gist g = { .added = 0 };
+	OWNED(slack_gist) struct slack_gist g = { .added = 0 };
 	OWNED(str) struct str text = STR_INIT;
 	cJSON *runs = add_rich(blocks, "rich_text_section");
 
-	take_gist(r, &g);
+	slack_gist_take(r, &g);
 	add_run(runs, "📄 ", NULL);
-	add_foreign(runs, r->file_path ? r->file_path : "?",
-	            strlen(r->file_path ? r->file_path : "?"), PATH_MAX_UNITS, "code");
+	slack_add_asked(&text, r);
+	add_foreign(runs, text.length ? text.bytes : "?", text.length ? text.length : 1,
+	            SLACK_PATH_UNITS, "code");
+	str_reset(&text);
 	str_addf(&text, " (+%zu −%zu)", g.added, g.removed);
 	if (r->replaces_file)
 		str_add(&text, ", replaces the whole file");
@@ -404,7 +361,7 @@ static void add_paths(cJSON *blocks, const struct request *r)
 	add_run(runs, "\nalso touches:", "bold");
 	str_addf(&text, "\n%s", str_text(&g.paths));
 	if (g.more)
-		str_addf(&text, "\nand %zu more", g.more);
+		str_addf(&text, "\nand %zu more, all in the file", g.more);
 	add_foreign(runs, str_text(&text), text.length, PATHS_UNITS, NULL);
 }
 
@@ -413,7 +370,7 @@ static void add_text(cJSON *blocks, const char *title, const char *body, size_t 
 	cJSON *runs = add_rich(blocks, "rich_text_section");
 
 	if (title)
-		add_foreign(runs, title, strlen(title), TITLE_MAX, "bold");
+		add_foreign(runs, title, strlen(title), SLACK_TITLE_UNITS, "bold");
 	if (title && length)
 		add_run(runs, "\n", NULL);
 	if (length)
@@ -422,37 +379,68 @@ static void add_text(cJSON *blocks, const char *title, const char *body, size_t 
 		add_run(runs, "(no text)", NULL);
 }
 
-static void add_diff(cJSON *blocks, const struct slack_ask *a)
+/* What of the question is in a file, and where that is. */
+static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown)
 {
 	const struct request *r = a->request;
 	const struct str *text = slack_proposal(r);
+	size_t lines = slack_lines(str_text(text), text->length);
+	const char *where = a->diff_above ? "above" : "in the thread";
 	OWNED(str) struct str note = STR_INIT;
 
-	if (text->length == 0) {
-		add_context(blocks, "the file will be empty");
-	} else if (slack_is_inline(r)) {
-		add_foreign(add_rich(blocks, "rich_text_preformatted"), str_text(text),
-		            text->length, SLACK_INLINE_UNITS, NULL);
-	} else if (a->diff_missing) {
+	if (a->diff_missing) {
 		str_addf(&note,
 		         "📎 %zu lines that Slack did not take, see `agent-intercom-ctl show ",
-		         slack_lines(str_text(text), text->length));
+		         lines);
 		add_escaped(&note, r->id, NAME_MAX_UNITS);
 		str_add_char(&note, '`');
-		add_context(blocks, str_text(&note));
+	} else if (slack_is_inline(r)) {
+		str_addf(&note, "📎 all of the description is in the file %s", where);
+	} else if (is_kind(r, "clearance")) {
+		str_addf(&note, "📎 %zu lines, see the file %s", lines, where);
 	} else {
-		str_addf(&note, "📎 %zu lines, see the file %s",
-		         slack_lines(str_text(text), text->length),
-		         a->diff_above ? "above" : "in the thread");
-		add_context(blocks, str_text(&note));
+		str_addf(&note, "📎 %zu of %zu lines shown; the rest is in the file %s", shown,
+		         lines, where);
 	}
+	add_context(blocks, str_text(&note));
+}
+
+/* What is to be approved, as much of it as a message holds. */
+static void add_proposal(cJSON *blocks, const struct slack_ask *a)
+{
+	const struct request *r = a->request;
+	const struct str *text = slack_proposal(r);
+	size_t lines = 0;
+
+	if (text->length == 0)
+		add_context(blocks, "the file will be empty");
+	else if (slack_is_inline(r) || !is_kind(r, "clearance"))
+		add_foreign(add_rich(blocks, "rich_text_preformatted"), str_text(text),
+		            slack_beginning(r, &lines), SLACK_INLINE_UNITS, NULL);
+	if (!slack_is_whole(r))
+		add_file_note(blocks, a, lines);
+}
+
+/* A prompt or a standby: nobody approves it. */
+static void add_prompt(cJSON *blocks, const struct slack_ask *a)
+{
+	const struct str *text = slack_proposal(a->request);
+	size_t lines = slack_lines(str_text(text), text->length), shown = lines;
+
+	if (!slack_is_inline(a->request))
+		(void)slack_beginning(a->request, &shown);
+	add_text(blocks, NULL, str_text(text), text->length, SLACK_PROMPT_UNITS);
+	if (!slack_is_whole(a->request))
+		add_file_note(blocks, a, shown);
 }
 
 static void add_where(cJSON *blocks, const struct request *r)
 {
 	OWNED(str) struct str text = STR_INIT;
 
-	str_add(&text, "session ");
+	str_add(&text, "id ");
+	add_short_id(&text, r->id);
+	str_add(&text, " · session ");
 	add_short_id(&text, r->session_id);
 	if (r->client_name) {
 		str_add(&text, " · ");
@@ -488,13 +476,16 @@ static bool has_file(const struct request *r)
 	return false;
 }
 
-static void add_buttons(cJSON *blocks, const struct request *r)
+static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 {
+	const struct request *r = a->request;
+	bool is_unseen = a->diff_missing && !slack_is_whole(r);
 	cJSON *buttons;
 
 	if (is_kind(r, "clearance") || is_kind(r, "permission")) {
 		buttons = add_actions(blocks, "approval_", r->id);
-		add_button(buttons, "approve_accept", "Accept", r->id, "primary");
+		if (!is_unseen)
+			add_button(buttons, "approve_accept", "Accept", r->id, "primary");
 		add_button(buttons, "approve_reject", "Reject", r->id, "danger");
 		if (has_file(r))
 			add_button(buttons, "approve_file", "Show file", r->id, NULL);
@@ -512,66 +503,38 @@ static void add_buttons(cJSON *blocks, const struct request *r)
 	}
 }
 
-/* "✅ *Approved*" */
-static const char *verdict_words(const struct request *r)
-{
-	static const char *const WORDS[][2] = {
-		{ "approve", "✅ *Approved*" },       { "reject", "❌ *Rejected*" },
-		{ "continue", "▶️ *Continue*" }, { "refine", "✏️ *Refined*" },
-		{ "stop", "⏹️ *Stopped*" },      { "resume", "▶️ *Resumed*" },
-	};
-
-	if (strcmp(r->state, "expired") == 0)
-		return is_kind(r, "prompt") ? "⏰ *Auto-continued*: nobody answered in time"
-		                            : "⏰ *Expired*: nobody answered in time";
-	for (size_t i = 0; i < COUNT(WORDS); i++)
-		if (r->decision && strcmp(r->decision, WORDS[i][0]) == 0)
-			return WORDS[i][1];
-	return "*Decided*";
-}
-
-/* Who decided what and when, and with which words. */
-static void add_verdict(struct str *out, const struct request *r)
-{
-	const char *words = r->instruction ? r->instruction : r->reason;
-
-	str_add(out, verdict_words(r));
-	if (strcmp(r->state, "expired") != 0) {
-		str_add(out, " by ");
-		add_person(out, r->decided_by);
-	}
-	str_add(out, ", ");
-	add_time(out, r->decided_at);
-	if (words && *words) {
-		str_add(out, ": ");
-		add_escaped(out, words, REASON_MAX);
-	}
-}
-
-/* "Approval needed: TITLE (src/a.c, +1 −2, high risk)" */
+/* "Approval needed in web (claude): TITLE (src/a.c, +1 −2, high risk)" */
 static void add_fallback(struct str *out, const struct request *r)
 {
-	const char *title = r->title ? r->title : "";
-
 	if (!is_open(r)) {
 		add_verdict(out, r);
-		str_add(out, " · ");
+		str_add(out, " ·");
 	} else if (is_kind(r, "clearance")) {
-		str_add(out, "Approval needed: ");
+		str_add(out, "Approval needed");
 	} else if (is_kind(r, "permission")) {
-		str_add(out, "Command approval needed: ");
+		str_add(out, "Command approval needed");
 	} else if (is_kind(r, "prompt")) {
-		str_add(out, "Your agent asks: ");
+		str_add(out, "Your agent asks");
 	} else {
-		str_add(out, "Agent waits for instructions: ");
+		str_add(out, "Agent waits for instructions");
 	}
-	add_escaped(out, title, TITLE_MAX);
+	add_whose(out, r->workspace_root, r->client_name);
+	str_add(out, ": ");
+	add_escaped(out, r->title ? r->title : "", TITLE_MAX);
 	if (is_kind(r, "clearance")) {
-		OWNED(gist) struct gist g = { .added = 0 };
+		OWNED(slack_gist) struct slack_gist g = { .added = 0 };
+		OWNED(str) struct str names = STR_INIT;
 
-		take_gist(r, &g);
+		slack_gist_take(r, &g);
+		slack_add_asked(&names, r);
+		if (g.paths.length)
+			str_addf(&names, "\n%s", g.paths.bytes);
+		for (size_t i = 0; i < names.length; i++)
+			names.bytes[i] = names.bytes[i] == '\n' ? ';' : names.bytes[i];
 		str_add(out, " (");
-		add_escaped(out, r->file_path, PATH_MAX_UNITS);
+		add_escaped(out, str_text(&names), PATHS_UNITS);
+		if (g.more)
+			str_addf(out, " and %zu more", g.more);
 		str_addf(out, ", +%zu −%zu, %s risk)", g.added, g.removed,
 		         r->risk_level ? r->risk_level : "low");
 	}
@@ -581,41 +544,39 @@ void slack_say_ask(const struct slack_ask *a, struct slack_said *out)
 {
 	const struct request *r = a->request;
 	const char *body = r->description ? r->description : "";
-	OWNED(str) struct str verdict = STR_INIT;
 
 	out->blocks = cJSON_CreateArray();
 	add_fallback(&out->text, r);
 	add_heading(out->blocks, a);
 	if (is_kind(r, "clearance")) {
-		add_text(out->blocks, r->title, body, strlen(body), DESCRIPTION_MAX);
+		add_text(out->blocks, r->title, body, strlen(body), SLACK_DESCRIPTION_UNITS);
 		add_paths(out->blocks, r);
-		add_diff(out->blocks, a);
+		add_proposal(out->blocks, a);
 	} else if (is_kind(r, "permission")) {
-		add_foreign(add_rich(out->blocks, "rich_text_preformatted"), str_text(&r->body),
-		            r->body.length, PROMPT_MAX, NULL);
-		add_text(out->blocks, NULL, body, strlen(body), DESCRIPTION_MAX);
+		add_proposal(out->blocks, a);
+		add_text(out->blocks, NULL, body, strlen(body), SLACK_DESCRIPTION_UNITS);
 	} else {
-		add_text(out->blocks, NULL, str_text(&r->body), r->body.length, PROMPT_MAX);
+		add_prompt(out->blocks, a);
 	}
 	add_where(out->blocks, r);
 	if (strcmp(r->state, "interrupted") == 0)
 		add_context(out->blocks,
 		            "⏸️ The agent is not connected; your answer still counts.");
-	if (is_open(r)) {
-		add_buttons(out->blocks, r);
-		return;
-	}
-	add_verdict(&verdict, r);
-	add_context(out->blocks, str_text(&verdict));
+	if (is_open(r))
+		add_buttons(out->blocks, a);
 }
 
 void slack_say_plain(const struct request *r, struct slack_said *out)
 {
-	const struct str *text = is_kind(r, "clearance") ? slack_proposal(r) : &r->body;
+	const struct str *text = slack_proposal(r);
 
 	add_fallback(&out->text, r);
 	str_add_char(&out->text, '\n');
-	(void)slack_add(&out->text, str_text(text), text->length, PLAIN_MAX, SLACK_MRKDWN);
+	if (!slack_add(&out->text, str_text(text), text->length, PLAIN_MAX, SLACK_MRKDWN)) {
+		str_add(&out->text, "\nThe rest is in the file, and at the terminal: "
+		                    "agent-intercom-ctl show ");
+		add_escaped(&out->text, r->id, NAME_MAX_UNITS);
+	}
 	if (!is_open(r))
 		return;
 	if (is_kind(r, "clearance") || is_kind(r, "permission"))
@@ -643,9 +604,11 @@ void slack_say_line(const struct request *r, struct slack_said *out)
 void slack_say_expired(const struct request *r, struct slack_said *out)
 {
 	if (is_kind(r, "prompt"))
-		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout: ");
+		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout");
 	else
-		str_add(&out->text, "⏰ Nobody answered in time: ");
+		str_add(&out->text, "⏰ Nobody answered in time");
+	add_whose(&out->text, r->workspace_root, r->client_name);
+	str_add(&out->text, ": ");
 	add_escaped(&out->text, r->title, TITLE_MAX);
 	out->blocks = cJSON_CreateArray();
 	add_section(out->blocks, str_text(&out->text));
@@ -674,7 +637,7 @@ void slack_say_session(const struct slack_session *s, struct slack_said *out)
 	str_addf(&out->text, " in ");
 	add_escaped(&out->text, base_name(s->workspace_root), NAME_MAX_UNITS);
 	if (s->prompt && *s->prompt)
-		add_text(out->blocks, NULL, s->prompt, strlen(s->prompt), DESCRIPTION_MAX);
+		add_text(out->blocks, NULL, s->prompt, strlen(s->prompt), SLACK_DESCRIPTION_UNITS);
 	str_addf(&line, "%s · %s", status_words(s->status), started ? "ACP" : "MCP");
 	if (s->client_name) {
 		str_add(&line, " · ");
@@ -745,7 +708,7 @@ void slack_say_auto(const struct slack_auto *a, struct slack_said *out)
 	add_section(out->blocks, str_text(&out->text));
 	str_add(&out->text, "\n");
 	(void)slack_add(&out->text, str_text(&lines), lines.length, PLAIN_MAX, SLACK_MRKDWN);
-	add_text(out->blocks, NULL, str_text(&lines), lines.length, PROMPT_MAX);
+	add_text(out->blocks, NULL, str_text(&lines), lines.length, SLACK_PROMPT_UNITS);
 	if (left <= 0)
 		return;
 	str_addf(&more, "and %lld more", (long long)left);
@@ -760,9 +723,10 @@ static void add_files(struct str *out, const struct slack_write *w)
 
 	if (count == 0)
 		add_escaped(out, w->file_path, PATH_MAX_UNITS);
-	for (int i = 0; i < count && i < PATHS_MAX; i++) {
+	for (int i = 0; i < count && i < SLACK_PATHS_MAX; i++) {
 		const cJSON *f = cJSON_GetArrayItem(w->files, i);
 		const char *action = cJSON_GetStringValue(cJSON_GetObjectItem(f, "action"));
+		const cJSON *old = cJSON_GetObjectItem(f, "overwrote");
 
 		str_add(out, i ? ", " : "");
 		add_escaped(out, cJSON_GetStringValue(cJSON_GetObjectItem(f, "path")),
@@ -772,38 +736,102 @@ static void add_files(struct str *out, const struct slack_write *w)
 		else
 			str_addf(out, " (%lld bytes written)",
 			         (long long)cJSON_GetNumberValue(cJSON_GetObjectItem(f, "bytes")));
+		if (old)
+			str_addf(out, ", over %lld bytes that nobody had seen",
+			         (long long)cJSON_GetNumberValue(old));
 	}
-	if (count > PATHS_MAX)
-		str_addf(out, " and %d more", count - PATHS_MAX);
+	if (count > SLACK_PATHS_MAX)
+		str_addf(out, " and %d more", count - SLACK_PATHS_MAX);
+}
+
+/* Hashes are for programs: a person is shown how they begin. */
+static void add_reason(struct str *out, const char *why)
+{
+	OWNED(str) struct str shown = STR_INIT;
+
+	for (const char *at = why ? why : "no reason is known"; *at;) {
+		size_t digits = strspn(at, "0123456789abcdef");
+
+		if (digits == HASH) {
+			str_addf(&shown, "%.*s…", HASH_SHOWN, at);
+			at += digits;
+		} else if (digits) {
+			str_add_bytes(&shown, at, digits);
+			at += digits;
+		} else {
+			str_add_char(&shown, *at++);
+		}
+	}
+	add_escaped(out, str_text(&shown), REASON_MAX);
+}
+
+/* An undo: what was written for an approval is taken back, or is not. */
+static void add_undo(struct str *out, const struct slack_write *w)
+{
+	bool undone = strcmp(w->state, "undone") == 0;
+
+	str_add(out, undone ? "↩️ Undone" : "⚠️ Not undone");
+	if (w->ordered_by) {
+		str_add(out, undone ? " by " : ", as ordered by ");
+		add_person(out, w->ordered_by);
+	}
+	str_add(out, undone ? ": what was there before is back: " : ": ");
+	add_escaped(out, w->file_path, PATH_MAX_UNITS);
+	if (undone)
+		return;
+	str_add(out, ": ");
+	add_reason(out, w->error_message ? w->error_message : w->error_code);
+}
+
+/* What force overwrote is kept, however large it was. */
+static void add_way_back(struct str *out, const struct slack_write *w)
+{
+	str_add(out, "\nWhat was there is kept: `agent-intercom-ctl undo ");
+	add_escaped(out, w->request_id, NAME_MAX_UNITS);
+	str_add(out, "` brings it back.");
+}
+
+static void add_written(struct str *out, const struct slack_write *w)
+{
+	if (strcmp(w->state, "applied") != 0) {
+		bool conflict = w->error_code && strcmp(w->error_code, "patch_conflict") == 0;
+
+		str_addf(out, "%s Not written: ", conflict ? "⚠️" : "❌");
+		add_escaped(out, w->file_path, PATH_MAX_UNITS);
+		str_add(out, ": ");
+		add_reason(out, w->error_message ? w->error_message : w->error_code);
+		return;
+	}
+	str_add(out, w->forced ? "⚠️ Changes applied by force, over a file that had changed: "
+	                       : "✅ Changes applied to ");
+	add_files(out, w);
+	if (w->forced && !w->undone)
+		add_way_back(out, w);
 }
 
 void slack_say_write(const struct slack_write *w, struct slack_said *out)
 {
+	bool applied = strcmp(w->state, "applied") == 0 && !w->is_undo;
 	OWNED(str) struct str text = STR_INIT;
 
-	if (strcmp(w->state, "applied") != 0) {
-		bool conflict = w->error_code && strcmp(w->error_code, "patch_conflict") == 0;
-
-		str_addf(&text, "%s Not written: ", conflict ? "⚠️" : "❌");
-		add_escaped(&text, w->file_path, PATH_MAX_UNITS);
-		str_add(&text, ": ");
-		add_escaped(&text, w->error_message ? w->error_message : w->error_code, REASON_MAX);
-	} else {
-		str_add(&text,
-		        w->forced
-		            ? "⚠️ Changes applied by force, over a file that had changed: "
-		            : "✅ Changes applied to ");
-		add_files(&text, w);
-	}
+	if (w->is_undo)
+		add_undo(&text, w);
+	else
+		add_written(&text, w);
 	/* Escaped already, but perhaps too long. */
 	if (slack_units(str_text(&text)) > SECTION_MAX) {
 		str_reset(&text);
 		str_addf(&text, "✅ Changes applied to %d files%s", cJSON_GetArraySize(w->files),
 		         w->forced ? ", by force" : "");
 	}
+	if (applied && w->undone)
+		str_add(&text, " (undone since)");
 	str_add(&out->text, str_text(&text));
 	out->blocks = cJSON_CreateArray();
 	add_section(out->blocks, str_text(&text));
+	if (applied && !w->undone && w->request_id)
+		add_button(add_actions(out->blocks, "write_", w->request_id), "write_undo", "Undo",
+		           w->request_id, NULL);
 }
 
 /* ---- texts ---- */
@@ -878,14 +906,15 @@ void slack_say_broadcast(const char *level, const char *message, struct slack_sa
 	say(sign, message ? message : "", out);
 }
 
-/* In a section, what names people mentions them. */
-static void name_people_in(cJSON *section)
+/* In a section, what names people mentions them, and instants are the reader's. */
+static void name_in(cJSON *section)
 {
 	cJSON *text = cJSON_GetObjectItem(cJSON_GetObjectItem(section, "text"), "text");
 	OWNED(str) struct str named = STR_INIT;
 
 	str_add(&named, cJSON_GetStringValue(text) ? cJSON_GetStringValue(text) : "");
 	slack_name_people(&named);
+	slack_show_times(&named);
 	(void)cJSON_SetValuestring(text, str_text(&named));
 }
 
@@ -895,8 +924,25 @@ void slack_say_text(const char *text, struct slack_said *out)
 
 	say("", text ? text : "", out);
 	slack_name_people(&out->text);
+	slack_show_times(&out->text);
 	cJSON_ArrayForEach (section, out->blocks)
-		name_people_in(section);
+		name_in(section);
+}
+
+void slack_say_asked(const char *text, const char *answer, const char *id, struct slack_said *out)
+{
+	OWNED(str) struct str whole = STR_INIT;
+	cJSON *buttons;
+
+	str_add(&whole, text);
+	if (answer)
+		str_addf(&whole, "\n%s", answer);
+	slack_say_text(str_text(&whole), out);
+	if (answer)
+		return;
+	buttons = add_actions(out->blocks, "tell_", id);
+	add_button(buttons, "tell_approve", "Approve and tell", id, "primary");
+	add_button(buttons, "tell_reject", "Reject with this", id, "danger");
 }
 
 /* ---- silent agents ---- */
@@ -932,7 +978,7 @@ static void add_stall_heading(struct str *out, const struct slack_stall *s)
 		str_add(out, "🚨 *Agent does not respond*: session ");
 	else
 		str_add(out, "⚠️ *Agent stalled*: session ");
-	add_id(out, s->session_id, APART_ID);
+	add_short_id(out, s->session_id);
 	str_add(out, s->ended_at ? ", was idle for " : ", idle for ");
 	add_span(out, s->idle_seconds);
 	str_add(out, s->ended_at || s->is_call ? " when it was noticed" : "");
@@ -1023,6 +1069,7 @@ void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
 	                    : s->is_call ? "🚨 Your agent does not respond, silent for "
 	                                 : "⚠️ Your agent is silent for ");
 	add_span(&out->text, s->idle_seconds);
+	add_whose(&out->text, s->workspace_root, s->client_name);
 	if (takes_clicks(s))
 		add_mentions(&heading, mentions, s->is_call);
 	add_stall_heading(&heading, s);
@@ -1045,7 +1092,7 @@ void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_s
 	OWNED(str) struct str text = STR_INIT;
 
 	str_addf(&text, "👊 Nudge %lld by agent-intercom: session ", (long long)nudge);
-	add_id(&text, s->session_id, APART_ID);
+	add_short_id(&text, s->session_id);
 	str_add(&text, " was still silent. ");
 	str_add(&text, s->delivered_at ? "It has been told."
 	                               : "It is told with the result of its next call.");
@@ -1058,15 +1105,16 @@ void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_s
 
 struct modal {
 	const char *view, *callback, *title, *label;
+	bool optional;
 };
 
 cJSON *slack_modal(const char *view, const char *id, const char *preset)
 {
 	static const struct modal MODALS[] = {
-		{ "reject", "approval_reject:", "Rejection Reason", "Reason" },
-		{ "refine", "prompt_refine:", "Refine", "Instructions" },
-		{ "nudge", "stall_nudge:", "Nudge", "Instructions" },
-		{ "resume", "wait_instruct:", "Instructions", "Instructions" },
+		{ "reject", "approval_reject:", "Rejection Reason", "Reason", true },
+		{ "refine", "prompt_refine:", "Refine", "Instructions", false },
+		{ "nudge", "stall_nudge:", "Nudge", "Instructions", false },
+		{ "resume", "wait_instruct:", "Instructions", "Instructions", false },
 	};
 	const struct modal *m = &MODALS[COUNT(MODALS) - 1];
 	cJSON *modal = object("modal"), *input = object("input"),
@@ -1085,6 +1133,7 @@ cJSON *slack_modal(const char *view, const char *id, const char *preset)
 	(void)cJSON_AddItemToObject(modal, "close", plain("Cancel"));
 	(void)cJSON_AddStringToObject(input, "block_id", "instruction_block");
 	(void)cJSON_AddItemToObject(input, "label", plain(m->label));
+	(void)cJSON_AddBoolToObject(input, "optional", m->optional);
 	(void)cJSON_AddStringToObject(element, "action_id", "instruction_text");
 	(void)cJSON_AddBoolToObject(element, "multiline", 1);
 	(void)cJSON_AddNumberToObject(element, "max_length", INPUT_MAX);

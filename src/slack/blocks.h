@@ -8,6 +8,7 @@
 #define SLACK_BLOCKS_H
 
 #include "request.h"
+#include "shown.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -15,10 +16,9 @@
 #include <stdint.h>
 
 enum {
-	SLACK_INLINE_LINES = 20, /* of a diff that stands in the message (seeds 001 section 4) */
-	SLACK_INLINE_UNITS = 2500,
 	SLACK_AUTO_MAX = 20, /* different things of a summary that are named */
 	SLACK_SNIPPET_BYTES = 1000000, /* of a file that Slack still takes as a snippet */
+	SLACK_FILE_BYTES = 64 << 20, /* of one that we give it at all */
 };
 
 /* A message as chat.postMessage takes it. blocks may be NULL: text alone. */
@@ -36,8 +36,8 @@ struct slack_said {
 struct slack_ask {
 	const struct request *request;
 	const char *const *mentions;
-	bool diff_above; /* a diff that is too long stands before the question, not below */
-	bool diff_missing; /* Slack did not take it */
+	bool diff_above; /* what is too long is in a file before the question, not below */
+	bool diff_missing; /* Slack did not take that: nobody can approve it there */
 };
 
 struct slack_session {
@@ -45,10 +45,14 @@ struct slack_session {
 	const char *created_at, *ended_at;
 };
 
-/* A finished write. files: a JSON array of {"path", "action", "bytes"}. */
+/* A finished write. files: a JSON array of {"path", "action", "bytes"}, and of those that were not
+ * as they had been shown "overwrote": how many bytes. */
 struct slack_write {
 	const char *state, *file_path, *error_code, *error_message, *request_id;
-	bool forced;
+	const char *ordered_by; /* of an undo: operator.id */
+	bool forced; /* over what had changed since it was approved, which is kept for undo */
+	bool is_undo; /* what was written is taken back */
+	bool undone; /* it was written, and taken back since */
 	const cJSON *files;
 };
 
@@ -67,15 +71,6 @@ struct slack_auto {
 	int64_t count; /* of all of them */
 	cJSON *shown; /* array of {"subject", "rule", "times"}, up to SLACK_AUTO_MAX */
 };
-
-/* Whether a clearance's diff stands in the message itself. */
-bool slack_is_inline(const struct request *r);
-/* What is proposed: the effect, or the proposal itself. */
-const struct str *slack_proposal(const struct request *r);
-/* "<path with / and . as _>.diff", appended: the name of the diff's snippet. */
-void slack_diff_name(const char *file_path, struct str *out);
-/* The same of the file itself, which keeps its ending. */
-void slack_file_name(const char *file_path, struct str *out);
 
 /* What is asked while it waits, and what became of it afterwards: buttons go, who decided what and
  * when comes. */
@@ -96,6 +91,10 @@ void slack_say_nudged(const struct slack_stall *s, int64_t nudge, struct slack_s
 /* Our own words: *, _, ~ and backticks format; & < > are escaped here; who is named by us
  * (slack:<team>:<user>) is mentioned, by the name that Slack knows. */
 void slack_say_text(const char *text, struct slack_said *out);
+
+/* Words that were asked back, with buttons. answer: what became of them, which takes the buttons
+ * away; NULL: nothing yet. id: what the buttons carry. */
+void slack_say_asked(const char *text, const char *answer, const char *id, struct slack_said *out);
 
 /* The same without blocks, for when Slack refuses those: how to answer in words, too. */
 void slack_say_plain(const struct request *r, struct slack_said *out);

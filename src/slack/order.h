@@ -1,6 +1,5 @@
-/* slack_order: what an accepted envelope does. Each function writes rows; what the person is told
- * becomes the payload of the ack where Slack takes one at once (commands, forms), else rows that
- * slack-poster sends. */
+/* order: what an accepted envelope does. Buttons, forms, commands and messages become words at the
+ * operator's desk (src/operator/say.h); what that answers is told where the person can see it. */
 #ifndef SLACK_ORDER_H
 #define SLACK_ORDER_H
 

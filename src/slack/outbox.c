@@ -9,6 +9,7 @@
 
 /* A burst and what follows it are within 50 and 100 in any minute (slack.md 6). */
 enum { BURST = 8, UPDATE_GAP_MS = 1500, CALL_GAP_MS = 700 };
+enum { REFUSED_MS = 60000 }; /* rest of a lane whose head the rules refuse */
 
 static const char NEVER_CLEAR[] = "nobody can tell whether Slack has it, and it is not repeated";
 
@@ -203,6 +204,34 @@ static int claim(const struct slack_outbox *o, int64_t seq, struct slack_intent 
 	return 1;
 }
 
+/* The other lanes go first for a while. */
+static void let_lane_rest(const struct slack_outbox *o, int64_t seq)
+{
+	struct instant due = clock_instant(clock_now_ms() + REFUSED_MS);
+	stmt *s;
+
+	if (store_begin(o->store, NULL))
+		return;
+	s = store_stmt(o->store, SQL_SLACK_LANE_REST);
+	bind_text(s, ":due_at", due.text);
+	bind_int(s, ":seq", seq);
+	if (stmt_run(s, NULL) < 0)
+		store_rollback(o->store);
+	else
+		(void)store_commit(o->store, NULL);
+}
+
+/* The rules refuse that the head of a lane is claimed: it is dead, so that what stands behind it is
+ * not held up; if they refuse that too, its lane rests. */
+static void give_up(const struct slack_outbox *o, int64_t seq, const char *why)
+{
+	OWNED(slack_intent) struct slack_intent i = SLACK_INTENT_INIT;
+
+	if (slack_intent_read(o->store, seq, &i, NULL) <= 0 ||
+	    slack_settle_dead(o, &i, why, NULL, NULL))
+		let_lane_rest(o, seq);
+}
+
 int slack_outbox_claim(const struct slack_outbox *o, const char *slot, struct slack_intent *i,
                        struct err *e)
 {
@@ -217,6 +246,8 @@ int slack_outbox_claim(const struct slack_outbox *o, const char *slot, struct sl
 	did = seq > 0 ? claim(o, seq, i, e) : (int)seq;
 	if (did <= 0) {
 		store_rollback(o->store);
+		if (did < 0 && e->kind == ERR_REFUSED)
+			give_up(o, seq, e->text);
 		return did;
 	}
 	return store_commit(o->store, e) ? -1 : 1;

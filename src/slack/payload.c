@@ -3,6 +3,7 @@
 #include "err.h"
 #include "json.h"
 #include "sha256.h"
+#include "verb.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -119,25 +120,20 @@ void slack_frame_clear(struct slack_frame *f)
 
 /* ---- texts ---- */
 
-/* What people's keyboards make of what they typed. */
+/* Slack's entities: & < > are written so in messages, and perhaps elsewhere. */
 static const struct {
-	const char *from, *to;
-} STRAIGHT[] = {
-	{ "\xE2\x80\x98", "'" },  { "\xE2\x80\x99", "'" },  { "\xE2\x80\x9C", "\"" },
-	{ "\xE2\x80\x9D", "\"" }, { "\xE2\x80\x9E", "\"" }, { "\xC2\xA0", " " },
-	{ "\xE2\x80\xAF", " " },  { "\xE2\x80\x87", " " },  { "\xE2\x80\x8B", "" },
-	{ "\xEF\xBB\xBF", "" },   { "&amp;", "&" },         { "&lt;", "<" },
-	{ "&gt;", ">" },
-};
+	const char *entity;
+	char is;
+} ENTITIES[] = { { "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' } };
 
-/* Straightens one character or entity at text; returns how many bytes it took. */
-static size_t add_straight(struct str *out, const char *text)
+/* Adds one byte or entity at text; returns how many bytes it took. */
+static size_t add_plain(struct str *out, const char *text)
 {
-	for (size_t i = 0; i < COUNT(STRAIGHT); i++) {
-		size_t n = strlen(STRAIGHT[i].from);
+	for (size_t i = 0; i < COUNT(ENTITIES); i++) {
+		size_t n = strlen(ENTITIES[i].entity);
 
-		if (strncmp(text, STRAIGHT[i].from, n) == 0) {
-			str_add(out, STRAIGHT[i].to);
+		if (strncmp(text, ENTITIES[i].entity, n) == 0) {
+			str_add_char(out, ENTITIES[i].is);
 			return n;
 		}
 	}
@@ -151,7 +147,7 @@ static void add_part(struct str *out, const char *text, size_t length)
 
 	str_add_bytes(&part, text, length);
 	for (const char *at = str_text(&part); *at;)
-		at += add_straight(out, at);
+		at += add_plain(out, at);
 }
 
 /* <@U1|op>, <#C1|agents>, <!channel>, <!subteam^S1|@team>, <https://x|label>: with the sign that a
@@ -183,28 +179,18 @@ static void add_markup(struct str *out, const char *inside, size_t length)
 	}
 }
 
-static const char *skip_blanks(const char *text)
-{
-	for (;; text++) {
-		if (strncmp(text, "\xC2\xA0", 2) == 0)
-			text++;
-		else if (!isspace((unsigned char)*text))
-			return text;
-	}
-}
-
 /* A mention of ourselves in front: "<@U0BOT>" or "<@U0BOT|intercom>". */
 static const char *skip_mention(const char *text, const char *bot_user)
 {
 	size_t n = bot_user ? strlen(bot_user) : 0;
 	const char *end;
 
-	text = skip_blanks(text);
+	text = verb_skip_blanks(text);
 	if (!n || strncmp(text, "<@", 2) != 0 || strncmp(text + 2, bot_user, n) != 0 ||
 	    (text[2 + n] != '>' && text[2 + n] != '|'))
 		return text;
 	end = strchr(text + 2, '>');
-	return end ? skip_blanks(end + 1) : text;
+	return end ? verb_skip_blanks(end + 1) : text;
 }
 
 void slack_text_plain(struct str *out, const char *text, const char *bot_user)
@@ -220,10 +206,10 @@ void slack_text_plain(struct str *out, const char *text, const char *bot_user)
 			add_markup(&all, at + 1, (size_t)(end - at - 1));
 			at = end + 1;
 		} else {
-			at += add_straight(&all, at);
+			at += add_plain(&all, at);
 		}
 	}
-	at = skip_blanks(str_text(&all));
+	at = verb_skip_blanks(str_text(&all));
 	length = strlen(at);
 	while (length && isspace((unsigned char)at[length - 1]))
 		length--;
@@ -240,20 +226,16 @@ static char *plain(const char *text, const char *bot_user)
 	return str_take(&out);
 }
 
-struct slack_words slack_words(const char *line)
+/* As it was typed: of a form or a command. */
+static char *typed_text(const char *text)
 {
-	struct slack_words w = { .verb = "" };
-	size_t n;
+	OWNED(str) struct str out = STR_INIT;
 
-	line = skip_blanks(line);
-	n = strcspn(line, " \t\r\n");
-	w.rest = skip_blanks(line + n);
-	if (n >= sizeof(w.verb))
-		return w;
-	for (size_t i = 0; i < n; i++)
-		w.verb[i] = (char)tolower((unsigned char)line[i]);
-	w.verb[n] = '\0';
-	return w;
+	if (!text)
+		return NULL;
+	while (*text)
+		text += add_plain(&out, text);
+	return str_take(&out);
 }
 
 /* ---- what every act has ---- */
@@ -310,7 +292,10 @@ static const struct button {
 } BUTTONS[] = {
 	{ "approve_accept", DEED_DECIDE, "approve" },
 	{ "approve_reject", DEED_OPEN, "reject" },
-	{ "approve_file", DEED_FILE, NULL },
+	{ "approve_file", DEED_ORDER, "file" },
+	{ "write_undo", DEED_ORDER, "undo" },
+	{ "tell_approve", DEED_ASKED, "approve" },
+	{ "tell_reject", DEED_ASKED, "reject" },
 	{ "prompt_continue", DEED_DECIDE, "continue" },
 	{ "prompt_refine", DEED_OPEN, "refine" },
 	{ "prompt_stop", DEED_DECIDE, "stop" },
@@ -411,8 +396,8 @@ static const struct form {
 	const char *callback, *verdict;
 	bool needs_text;
 } FORMS[] = {
-	{ "approval_reject", "reject", true },
-	{ "reject", "reject", true },
+	{ "approval_reject", "reject", false },
+	{ "reject", "reject", false },
 	{ "prompt_refine", "refine", true },
 	{ "refine_prompt", "refine", true },
 	{ "refine", "refine", true },
@@ -480,9 +465,9 @@ static int read_submission(struct slack_act *a, const cJSON *payload)
 		a->session = xstrdup(id);
 	else
 		a->request = xstrdup(id);
-	a->text = plain(text, NULL);
+	a->text = typed_text(text);
 	a->deed = strcmp(form->verdict, "nudge") == 0 ? DEED_NUDGE : DEED_DECIDE;
-	if (form->needs_text && (!a->text || !*a->text))
+	if (form->needs_text && !*verb_skip_blanks(or_empty(a->text)))
 		a->deed = DEED_EMPTY;
 	a->field = copy(block);
 	return 0;
@@ -528,7 +513,7 @@ static int read_command(struct slack_act *a, const cJSON *payload)
 	a->trigger_id = copy(json_text(payload, "trigger_id"));
 	a->response_url = copy(json_text(payload, "response_url"));
 	a->event_key = hash_key("command", a->trigger_id);
-	a->text = plain(or_empty(text), NULL);
+	a->text = typed_text(or_empty(text));
 	set_action(a, or_empty(json_text(payload, "command")), a->text);
 	a->deed = DEED_COMMAND;
 	return 0;

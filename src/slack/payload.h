@@ -48,7 +48,9 @@ enum slack_deed {
 	DEED_DECIDE, /* verdict of request, with its reason or instruction */
 	DEED_OPEN, /* open the form view for request (or session) */
 	DEED_EMPTY, /* a form was sent without the text it needs */
-	DEED_FILE, /* show the files that request is about, whole */
+	DEED_ORDER, /* verdict is a verb about request: file, undo */
+	DEED_ASKED, /* the buttons of what was asked back: verdict; request is the message's number
+	             */
 	DEED_CLOSE, /* the form of request was closed, nothing was sent */
 	DEED_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
 	DEED_COMMAND, /* /intercom: text */
@@ -68,7 +70,9 @@ struct slack_act {
 	    *response_url; /* secrets: never into a row of slack_envelope, nor a log */
 	char *verdict, *request, *session, *view;
 	char *field; /* of a form: the block that the person wrote into */
-	char *text; /* reason, instruction, command line or message: as an agent can read it */
+	/* Reason, instruction or command line, as it was typed; of a message, as an agent can read
+	 * it. */
+	char *text;
 	char *action; /* in a few words, for the timeline */
 	char *problem; /* DEED_UNKNOWN: what is wrong with it */
 };
@@ -87,17 +91,8 @@ void slack_act_clear(struct slack_act *a);
  * response_urls, and the copy of our own message that a click brings along. */
 void slack_payload_strip(cJSON *payload);
 
-/* A text that a person typed, as an agent can read it: mention markup and links undone, entities
- * undone, smart quotes and dashes in front of words straightened, non-breaking spaces as spaces,
- * ends trimmed. bot_user: a mention of it in front is taken off; may be NULL. */
+/* The text of a message, as an agent can read it: mention markup and links taken apart, entities
+ * undone once, ends trimmed. bot_user: a mention of it in front is taken off; may be NULL. */
 void slack_text_plain(struct str *out, const char *text, const char *bot_user);
-
-/* The first word of a line in lower case, and what follows it. */
-struct slack_words {
-	char verb[32]; /* "" if there is none, or if it is longer than any verb of ours */
-	const char *rest; /* into the line, its blanks skipped; "" at the end */
-};
-
-struct slack_words slack_words(const char *line);
 
 #endif

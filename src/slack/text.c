@@ -1,6 +1,8 @@
 #include "text.h"
 
+#include "clock.h"
 #include "err.h"
+#include "visible.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -9,7 +11,7 @@
 enum {
 	REPLACEMENT = 0xFFFD,
 	CLUSTER_UNITS = 64, /* a longer pile of combining marks is cut like anything else */
-	PIECE_BYTES = 16,
+	PIECE_BYTES = 32,
 };
 
 static const char MARK[] = "…", PERSON[] = "slack:";
@@ -17,18 +19,11 @@ static const char MARK[] = "…", PERSON[] = "slack:";
 /* Reads the character at p: its length, 1 with U+FFFD for a byte that begins none. */
 static size_t decode(const unsigned char *p, size_t left, uint32_t *ret)
 {
-	static const unsigned char MASK[] = { 0, 0x7F, 0x1F, 0x0F, 0x07 };
+	size_t n = visible_read((const char *)p, left, ret);
 
-	for (size_t n = 1; n <= 4 && n <= left; n++) {
-		if (!utf8_valid(p, n))
-			continue;
-		*ret = p[0] & MASK[n];
-		for (size_t i = 1; i < n; i++)
-			*ret = *ret << 6 | (p[i] & 0x3F);
-		return n;
-	}
-	*ret = REPLACEMENT;
-	return 1;
+	if (*ret == VISIBLE_BAD)
+		*ret = REPLACEMENT;
+	return n;
 }
 
 struct range {
@@ -41,20 +36,6 @@ static bool is_in(uint32_t c, const struct range *ranges, size_t count)
 		if (c >= ranges[i].first && c <= ranges[i].last)
 			return true;
 	return false;
-}
-
-/* What a person would not see, or would see elsewhere. */
-static bool hides(uint32_t c)
-{
-	static const struct range HIDDEN[] = {
-		{ 0x01, 0x08 },       { 0x0B, 0x1F },     { 0x7F, 0x9F },     { 0xAD, 0xAD },
-		{ 0x034F, 0x034F },   { 0x061C, 0x061C }, { 0x115F, 0x1160 }, { 0x17B4, 0x17B5 },
-		{ 0x180B, 0x180F },   { 0x200B, 0x200F }, { 0x2028, 0x202E }, { 0x2060, 0x206F },
-		{ 0x3164, 0x3164 },   { 0xFEFF, 0xFEFF }, { 0xFFA0, 0xFFA0 }, { 0xFFF9, 0xFFFB },
-		{ 0xE0000, 0xE0FFF },
-	};
-
-	return is_in(c, HIDDEN, COUNT(HIDDEN));
 }
 
 /* What belongs to the character before it. */
@@ -76,14 +57,14 @@ static size_t units_of(uint32_t c)
 }
 
 /* How the character is written: into piece, and its units. */
-static size_t write_piece(uint32_t c, const unsigned char *p, size_t n, enum slack_escaping how,
-                          char piece[PIECE_BYTES])
+static size_t write_piece(uint32_t c, uint32_t before, const unsigned char *p, size_t n,
+                          enum slack_escaping how, char piece[PIECE_BYTES])
 {
 	const char *entity = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : NULL;
 
 	if (how == SLACK_MRKDWN && entity)
 		return (size_t)snprintf(piece, PIECE_BYTES, "%s", entity);
-	if (hides(c))
+	if (c != '\n' && c != '\t' && visible_hides(c, before))
 		return (size_t)snprintf(piece, PIECE_BYTES, "\\u{%X}", c);
 	if (c == REPLACEMENT)
 		(void)snprintf(piece, PIECE_BYTES, "\xEF\xBF\xBD");
@@ -97,16 +78,23 @@ bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
 {
 	const unsigned char *p = (const unsigned char *)bytes;
 	size_t used = 0, safe = out->length, safe_units = 0; /* up to where it may be cut */
+	uint32_t c = 0;
 
 	for (size_t at = 0, n; at < length; at += n) {
 		char piece[PIECE_BYTES];
-		uint32_t c;
-		size_t wide;
+		size_t wide, blanks;
+		uint32_t before = c;
 
 		n = decode(p + at, length - at, &c);
 		if (c == 0 || (c == '\r' && at + 1 < length && p[at + 1] == '\n'))
 			continue;
-		wide = write_piece(c, p + at, n, how, piece);
+		wide = visible_blanks(bytes + at, length - at, &blanks);
+		if (wide > 0) {
+			n = wide;
+			wide = (size_t)snprintf(piece, PIECE_BYTES, "[%zu blanks]", blanks);
+		} else {
+			wide = write_piece(c, before, p + at, n, how, piece);
+		}
 		if ((!extends(c) || used - safe_units > CLUSTER_UNITS) && used + 1 <= units) {
 			safe = out->length;
 			safe_units = used;
@@ -147,23 +135,95 @@ static const char *person_at(const char *text, size_t *ret_length)
 	return text;
 }
 
-void slack_name_people(struct str *text)
+/* Takes text apart: what replace makes of the names and instants in it; NULL takes it as it is. */
+static void rewrite(struct str *text, size_t (*replace)(struct str *out, const char *at, void *arg),
+                    void *arg)
 {
 	OWNED(str) struct str out = STR_INIT;
 
 	for (const char *at = str_text(text); *at;) {
-		size_t length;
-		const char *user = person_at(at, &length);
+		size_t length = replace(&out, at, arg);
 
-		if (user) {
-			str_addf(&out, "<@%.*s>", (int)(length - (size_t)(user - at)), user);
-			at += length;
-		} else {
-			str_add_char(&out, *at++);
-		}
+		if (length == 0)
+			str_add_char(&out, *at);
+		at += length ? length : 1;
 	}
 	str_reset(text);
 	str_add(text, str_text(&out));
+}
+
+static size_t name_person(struct str *out, const char *at, void *arg)
+{
+	size_t length;
+	const char *user = person_at(at, &length);
+
+	(void)arg;
+	if (!user)
+		return 0;
+	str_addf(out, "<@%.*s>", (int)(length - (size_t)(user - at)), user);
+	return length;
+}
+
+void slack_name_people(struct str *text)
+{
+	rewrite(text, name_person, NULL);
+}
+
+/* The instant at text as unix ms, -1: there is none. */
+static int64_t instant_at(const char *text)
+{
+	static const char FORM[] = "dddd-dd-ddTdd:dd:dd.dddZ";
+	char instant[sizeof(FORM)];
+
+	for (size_t i = 0; i < sizeof(FORM) - 1; i++) {
+		bool digit = text[i] >= '0' && text[i] <= '9';
+
+		if (FORM[i] == 'd' ? !digit : text[i] != FORM[i])
+			return -1;
+	}
+	(void)snprintf(instant, sizeof(instant), "%s", text);
+	return clock_parse(instant);
+}
+
+static size_t show_time(struct str *out, const char *at, void *arg)
+{
+	int64_t ms = instant_at(at);
+
+	(void)arg;
+	if (ms < 0)
+		return 0;
+	str_addf(out, "<!date^%lld^{date_short_pretty} {time}|%.10s %.5s UTC>",
+	         (long long)(ms / 1000), at, at + 11);
+	return INSTANT_BYTES - 1;
+}
+
+void slack_show_times(struct str *text)
+{
+	rewrite(text, show_time, NULL);
+}
+
+static size_t plain_name(struct str *out, const char *at, void *arg)
+{
+	const char *reader = arg;
+	size_t length;
+	const char *user = person_at(at, &length);
+	size_t n = user ? length - (size_t)(user - at) : 0;
+
+	if (user) {
+		bool same = reader && strlen(reader) == n && strncmp(reader, user, n) == 0;
+
+		str_add(out, same ? "you" : "another operator");
+		return length;
+	}
+	if (instant_at(at) < 0)
+		return 0;
+	str_addf(out, "%.5s UTC", at + 11);
+	return INSTANT_BYTES - 1;
+}
+
+void slack_plain_names(struct str *text, const char *reader)
+{
+	rewrite(text, plain_name, (void *)(uintptr_t)reader);
 }
 
 size_t slack_units(const char *text)

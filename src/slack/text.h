@@ -23,6 +23,12 @@ bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
  * mrkdwn of our own, escaped already. */
 void slack_name_people(struct str *text);
 
+/* Instants (2026-02-08T09:30:00.123Z) become dates on each reader's own clock. As above. */
+void slack_show_times(struct str *text);
+
+/* Both, for plain text: people become "you" or "another operator", instants "09:30 UTC". */
+void slack_plain_names(struct str *text, const char *reader);
+
 /* UTF-16 units of well-formed UTF-8. */
 size_t slack_units(const char *text);
 

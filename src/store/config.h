@@ -19,7 +19,9 @@ enum { CONFIG_FIELDS_MAX = 64 };
 /* Where a setting's value comes from. */
 enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
 
+enum config_force { FORCE_ALLOW, FORCE_ASK, FORCE_NEVER };
 enum config_questions { QUESTIONS_THREAD, QUESTIONS_CHANNEL };
+enum config_allow { ALLOW_ANY, ALLOW_LISTED };
 enum config_log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
 struct config_texts {
@@ -75,6 +77,7 @@ struct config {
 	struct {
 		int64_t fuzz_lines;
 		bool keep_attributes;
+		int force; /* enum config_force */
 	} apply;
 	struct {
 		char *channel_id;
@@ -119,6 +122,7 @@ struct config {
 		int level; /* enum log_level */
 	} log;
 	struct config_map commands;
+	int allow_workspaces; /* enum config_allow */
 	struct config_workspaces workspaces;
 
 	struct config_texts warnings; /* "FILE:LINE: ...", for the log, one line each */

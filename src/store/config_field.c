@@ -67,6 +67,17 @@ static const char *const QUESTIONS[] = {
 	[QUESTIONS_CHANNEL] = "channel",
 	NULL,
 };
+static const char *const FORCES[] = {
+	[FORCE_ALLOW] = "allow",
+	[FORCE_ASK] = "ask",
+	[FORCE_NEVER] = "never",
+	NULL,
+};
+static const char *const ALLOW[] = {
+	[ALLOW_ANY] = "any",
+	[ALLOW_LISTED] = "listed",
+	NULL,
+};
 static const char *const LOG_FORMATS[] = {
 	[LOG_FORMAT_TEXT] = "text",
 	[LOG_FORMAT_JSON] = "json",
@@ -125,6 +136,9 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "apply.keep_attributes", KIND_BOOLEAN, AT(apply.keep_attributes), .preset = "true",
 	  .comment =
 	      "whether extended attributes (access lists too) go with a file that is written" },
+	{ "apply.force", KIND_CHOICE, AT(apply.force), .preset = "allow", .choices = FORCES,
+	  .comment = "whether an agent may have what was approved written over a file that has "
+	             "changed since: allow, ask (you, anew), never" },
 
 	{ "slack.channel_id", KIND_TEXT, AT(slack.channel_id), .preset = "",
 	  .rule = &CONFIG_CHANNEL, .example = "C0123456789",
@@ -197,6 +211,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },
 	{ "log.level", KIND_CHOICE, AT(log.level), .preset = "info", .choices = LOG_LEVELS,
 	  .env = "INTERCOM_LOG", .comment = "the least that is logged; $INTERCOM_LOG goes first" },
+
+	{ "workspaces.allow", KIND_CHOICE, AT(allow_workspaces), .preset = "any", .choices = ALLOW,
+	  .comment = "whether agents may work in any folder, or only in default_workspace_root and "
+	             "[[workspace]]" },
 
 	{ "commands", KIND_MAP, AT(commands), .preset = "", .rule = &CONFIG_NOT_EMPTY,
 	  .comment = "commands that may be run from Slack: alias = \"shell command\"" },

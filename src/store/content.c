@@ -2,6 +2,8 @@
 
 #include "sha256.h"
 
+#include <string.h>
+
 int64_t content_put(struct store *st, const void *bytes, size_t length, struct err *e)
 {
 	struct sha256 hash = sha256_of(bytes, length);
@@ -43,7 +45,7 @@ int content_get(struct store *st, int64_t seq, struct str *out, struct err *e)
 
 int64_t content_seq_for(struct store *st, const char *text, size_t length, struct err *e)
 {
-	if (!text || length <= CONTENT_INLINE_BYTES)
+	if (!text || (length <= CONTENT_INLINE_BYTES && !memchr(text, '\0', length)))
 		return 0;
 	return content_put(st, text, length, e);
 }

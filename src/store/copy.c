@@ -34,23 +34,6 @@ int store_copy(const char *path, const char *copy, struct err *e)
 	return store_execute(&st, "PRAGMA synchronous = FULL", e);
 }
 
-int store_first_finding(struct store *st, const char *sql, struct str *out, struct err *e)
-{
-	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(st->db, sql, -1, &s, NULL);
-
-	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
-		str_add(out, (const char *)sqlite3_column_text(s, 0));
-		rc = SQLITE_OK;
-	}
-	(void)sqlite3_finalize(s);
-	if (rc != SQLITE_OK && store_kind_of(rc) != ERR_INPUT)
-		return store_failed(st->db, rc, "cannot check the database", e);
-	if (rc != SQLITE_OK)
-		str_add(out, sqlite3_errmsg(st->db));
-	return 0;
-}
-
 int store_examine(const char *path, int *ret_version, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;

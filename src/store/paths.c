@@ -1,5 +1,6 @@
 #include "paths.h"
 
+#include "install_dirs.h"
 #include "io.h"
 #include "sha256.h"
 
@@ -287,14 +288,29 @@ static int place_run(struct paths *p, const char *base, struct err *e)
 	return 0;
 }
 
+/* Whether the run directory's place is taken by our own link to one elsewhere (link_state). */
+static bool is_state_link(const char *run)
+{
+	char target[PATH_MAX];
+	ssize_t length = readlink(run, target, sizeof(target) - 1);
+
+	if (length <= 0)
+		return false;
+	target[length] = '\0';
+	return target[0] == '/' && strcmp(strrchr(target, '/'), strrchr(run, '/')) == 0;
+}
+
 /* A run directory that is there already must be ours, also for one who only looks. */
 static int settle_run(const struct paths *p, bool create, struct err *e)
 {
 	struct stat about;
 
-	if (create)
+	if (create) {
+		if (is_state_link(p->run))
+			(void)unlink(p->run);
 		return make_base(p->base, e) || make_ours(p->run, NOT_FOR_OTHERS, e) ? -1 : 0;
-	if (lstat(p->run, &about) != 0 && errno == ENOENT)
+	}
+	if ((lstat(p->run, &about) != 0 && errno == ENOENT) || is_state_link(p->run))
 		return 0;
 	return check_ours(p->base, NOT_FOR_OTHERS, e) || check_ours(p->run, NOT_FOR_OTHERS, e) ? -1
 	                                                                                       : 0;
@@ -606,6 +622,27 @@ int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e)
 	    str_text(&state));
 }
 
+int paths_check_one_name(const char *database, struct err *e)
+{
+	struct stat about;
+
+	if (stat(database, &about) != 0 || about.st_nlink <= 1)
+		return 0;
+	return err_set(
+	    e, ERR_INPUT,
+	    "database %s: has %lu names (hard links), and is destroyed if it is used under "
+	    "two of them; `find / -xdev -inum %lu` shows them, remove all but one",
+	    database, (unsigned long)about.st_nlink, (unsigned long)about.st_ino);
+}
+
+bool paths_is_there(int fd, const char *path)
+{
+	struct stat ours, there;
+
+	return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+	       ours.st_ino == there.st_ino;
+}
+
 /* File systems without POSIX locks or shared mmap one can build on (linux/magic.h and others). */
 static const struct {
 	unsigned long type;
@@ -657,10 +694,10 @@ static int find_program(const char *name, const char *installed, struct str *out
 
 int paths_libexec(struct str *out, struct err *e)
 {
-	return find_program("mcp-front", INTERCOM_LIBEXEC_FROM_BIN, out, e);
+	return find_program("mcp-front", LIBEXEC_FROM_BIN, out, e);
 }
 
 int paths_bin(struct str *out, struct err *e)
 {
-	return find_program(PROGRAM, INTERCOM_BIN_FROM_LIBEXEC, out, e);
+	return find_program(PROGRAM, BIN_FROM_LIBEXEC, out, e);
 }

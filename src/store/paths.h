@@ -55,6 +55,13 @@ int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e);
 /* 1 to 64 characters of A-Z a-z 0-9 . _ - and neither "." nor "..". */
 bool paths_name_fits(const char *ipc_name);
 
+/* Refuses a database that has another name (a hard link): who opens it under that has another log
+ * beside it, and both destroy it. One that is not there is fine. */
+int paths_check_one_name(const char *database, struct err *e);
+
+/* Whether the directory that fd was opened for is still the one at path. */
+bool paths_is_there(int fd, const char *path);
+
 /* Refuses a directory on a file system where SQLite's locks or shared memory do not hold. */
 int paths_check_filesystem(const char *dir, struct err *e);
 

@@ -8,7 +8,8 @@
 /* The value of a setting: 1 it is there and appended to out, 0 it is not, -1 error. */
 int setting_get(struct store *st, const char *name, struct str *out, struct err *e);
 
-/* Sets one, where it is not so already. source: file, ctl, system, ... (schema/setting.sql). 0, -1 error.
+/* Sets one, where it is not so already. source: file, ctl, system, ... (schema/setting.sql). 0, -1
+ * error.
  */
 int setting_put(struct store *st, const char *name, const char *value, const char *source,
                 struct err *e);

@@ -41,13 +41,14 @@ enum err_kind store_kind_of(int rc)
 	case SQLITE_SCHEMA:
 		return ERR_AGAIN;
 	case SQLITE_CONSTRAINT:
+	case SQLITE_TOOBIG:
+		return ERR_REFUSED;
 	case SQLITE_READONLY:
 	case SQLITE_CANTOPEN:
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
-	case SQLITE_TOOBIG:
 		return ERR_INPUT;
 	default:
 		return ERR_BUG;
@@ -204,7 +205,7 @@ int store_open_database(struct store *st, const char *path, const char *run_dir,
 	if (run_dir) {
 		st->run_fd = open(run_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (st->run_fd < 0)
-			return err_errno(e, ERR_INPUT, "db: cannot open the run directory %s",
+			return err_errno(e, ERR_AGAIN, "db: cannot open the run directory %s",
 			                 run_dir);
 	}
 	return 0;
@@ -287,6 +288,17 @@ void store_clear(struct store *st)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
 	*st = (struct store)STORE_INIT;
+}
+
+void store_ring_at(struct store *st, int run_fd)
+{
+	int copy = fcntl(run_fd, F_DUPFD_CLOEXEC, 0);
+
+	if (copy < 0)
+		return;
+	if (st->run_fd >= 0)
+		(void)close(st->run_fd);
+	st->run_fd = copy;
 }
 
 /* ---- transactions ---- */
@@ -631,6 +643,23 @@ int store_optimize(struct store *st, struct err *e)
 	if (store_execute(st, limit, e) || store_execute(st, "PRAGMA optimize", e))
 		return -1;
 	return forget_small(st, e);
+}
+
+int store_first_finding(struct store *st, const char *sql, struct str *out, struct err *e)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(st->db, sql, -1, &s, NULL);
+
+	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		str_add(out, (const char *)sqlite3_column_text(s, 0));
+		rc = SQLITE_OK;
+	}
+	(void)sqlite3_finalize(s);
+	if (rc != SQLITE_OK && store_kind_of(rc) != ERR_INPUT)
+		return store_failed(st->db, rc, "cannot check the database", e);
+	if (rc != SQLITE_OK)
+		str_add(out, sqlite3_errmsg(st->db));
+	return 0;
 }
 
 int store_check_table(struct store *st, const char *table, struct str *found, struct err *e)

@@ -81,6 +81,9 @@ int store_fold(const char *path, struct err *e);
 
 void store_clear(struct store *st);
 
+/* From here on bells hang in this directory; the descriptor is copied. */
+void store_ring_at(struct store *st, int run_fd);
+
 /* A write transaction. Everything that writes stands between these. */
 int store_begin(struct store *st, struct err *e);
 /* The same, but gives up (ERR_AGAIN) when others have held the database for about ms. */
@@ -108,7 +111,8 @@ void bind_null(stmt *s, const char *name);
 /* An id or a seq that may be absent: 0 binds NULL. */
 void bind_seq(stmt *s, const char *name, int64_t seq);
 
-/* The next row: 1 there is one, 0 no more, -1 error. After the last row, stmt_reset. */
+/* The next row: 1 there is one, 0 no more, -1 error (ERR_REFUSED: a rule of the schema). After the
+ * last row, stmt_reset. */
 int stmt_row(stmt *s, struct err *e);
 /* Runs to the end and resets. The number of rows that it changed, -1 on error. */
 int stmt_run(stmt *s, struct err *e);

@@ -2,18 +2,20 @@
 
 #include "paths.h"
 
+#include <pwd.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+
+enum { OURS_MAX = 6 };
 
 static bool is_within(const char *path, const char *dir)
 {
-	OWNED(char_ptr) char *real = realpath(dir, NULL);
-	size_t length = real ? strlen(real) : 0;
+	size_t length = strlen(dir);
 
-	return real && strncmp(path, real, length) == 0 &&
-	       (path[length] == '/' || path[length] == '\0');
+	return strncmp(path, dir, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
 static bool has_component(const char *path, const char *name)
@@ -27,15 +29,57 @@ static bool has_component(const char *path, const char *name)
 	return false;
 }
 
-static bool is_home(const char *path)
+/* ---- homes ---- */
+
+/* Whether path is our home or holds it. */
+static bool holds_home(const char *path)
 {
 	const char *home = paths_from_env("HOME");
 	OWNED(char_ptr) char *real = home ? realpath(home, NULL) : NULL;
 
+	return real && is_within(real, path);
+}
+
+/* Whether path is the home of who owns it. */
+static bool is_owners_home(const char *path)
+{
+	OWNED(char_ptr) char *real = NULL;
+	const struct passwd *owner;
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		return false;
+	owner = getpwuid(st.st_uid);
+	real = owner ? realpath(owner->pw_dir, NULL) : NULL;
 	return real && strcmp(path, real) == 0;
 }
 
-static bool is_ours(const char *path)
+/* ---- what is ours ---- */
+
+/* The real path of name in dir, whether it exists or not; NULL if dir does not. */
+static char *real_child(const char *dir, const char *name)
+{
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(char_ptr) char *parent = realpath(dir, NULL);
+	char *real;
+
+	if (!parent)
+		return NULL;
+	str_addf(&path, "%s/%s", parent, name);
+	real = realpath(path.bytes, NULL);
+	return real ? real : str_take(&path);
+}
+
+static void add(char **ours, char *path)
+{
+	size_t n = 0;
+
+	while (ours[n])
+		n++;
+	ours[n] = path; /* NULL is nothing */
+}
+
+static void add_homes(char **ours)
 {
 	static int (*const HOMES[])(struct str *, struct err *) = {
 		paths_config_home,
@@ -46,13 +90,50 @@ static bool is_ours(const char *path)
 	for (size_t i = 0; i < COUNT(HOMES); i++) {
 		OWNED(str) struct str dir = STR_INIT;
 
-		if (HOMES[i](&dir, NULL))
-			continue;
-		str_add(&dir, "/agent-intercom");
-		if (is_within(path, str_text(&dir)))
-			return true;
+		if (HOMES[i](&dir, NULL) == 0)
+			add(ours, real_child(str_text(&dir), "agent-intercom"));
 	}
-	return false;
+}
+
+static void add_run_dir(char **ours, const char *run_dir)
+{
+	OWNED(char_ptr) char *run = realpath(run_dir, NULL);
+	OWNED(char_ptr) char *name = NULL;
+	OWNED(char_ptr) char *config = NULL;
+	const struct paths at = { .run = run };
+
+	if (run && paths_read_published(&at, &name, &config, NULL) == 0 && *config)
+		add(ours, realpath(config, NULL));
+	add(ours, run);
+	run = NULL;
+}
+
+char **workspace_ours(const char *run_dir)
+{
+	char **ours = xcalloc(OURS_MAX, sizeof(*ours));
+
+	add_homes(ours);
+	if (run_dir)
+		add_run_dir(ours, run_dir);
+	return ours;
+}
+
+void workspace_ours_free(char **ours)
+{
+	for (char **one = ours; one && *one; one++)
+		free(*one);
+	free(ours);
+}
+
+static bool is_ours(const char *path)
+{
+	char **ours = workspace_ours(NULL);
+	bool found = false;
+
+	for (char **one = ours; *one; one++)
+		found = found || is_within(path, *one);
+	workspace_ours_free(ours);
+	return found;
 }
 
 const char *workspace_unfit(const char *path)
@@ -62,8 +143,10 @@ const char *workspace_unfit(const char *path)
 
 	if (strcmp(judged, "/") == 0)
 		return "the root of the file system";
-	if (is_home(judged))
+	if (is_owners_home(judged))
 		return "a home directory";
+	if (holds_home(judged))
+		return "a home directory, or holds one";
 	if (has_component(judged, ".git"))
 		return "inside .git";
 	if (has_component(judged, ".intercom"))

@@ -139,7 +139,8 @@ static int64_t fill_chunk(sqlite3 *db, int64_t first, int64_t last, const char *
 	return rows;
 }
 
-/* The rules as triggers are taken away; store_migrate_copy makes them again, and says so in an event. */
+/* The rules as triggers are taken away; store_migrate_copy makes them again, and says so in an
+ * event. */
 static void drop_rules(sqlite3 *db)
 {
 	sqlite3_stmt *s;
@@ -199,8 +200,12 @@ static void name_question(struct sha256 *digest, char title[40], int64_t number)
 static int64_t ask(struct history *h, int64_t number, struct err *e)
 {
 	char path[] = "src/new.c";
-	struct touched file = { .path = path, .action = "create", .hash = "new_file" };
-	struct asker who = { h->session, "h", "/home/ann/project" };
+	struct touched file = {
+		.path = path, .target = path, .action = "create", .hash = "new_file"
+	};
+	struct asker who = { .session_seq = h->session,
+		             .host = "h",
+		             .workspace_root = "/home/ann/project" };
 	struct question q = { .kind = "clearance",
 		              .body = "int x;\n",
 		              .body_length = 7,

@@ -47,7 +47,8 @@ static void complete(struct errand *t, const char *text, bool is_error)
 	str_add(&result, "{\"text\":");
 	json_quote(&result, text);
 	str_add_char(&result, '}');
-	mcp_tool_result(&t->outcome, MCP_MODERN, result.bytes, is_error);
+	mcp_tool_result(&t->outcome, MCP_MODERN, result.bytes, (struct mcp_said){ .text = "" },
+	                is_error);
 	move(t, MCP_TASK_COMPLETED);
 }
 

@@ -22,7 +22,6 @@
 # spares a judgement. Needs strace and sqlite3.
 set -u
 
-here=$(cd "$(dirname "$0")" && pwd)
 build=$(realpath "${1:?usage: kill_applier.sh BUILD_DIR [SCENARIO...]}")
 applier=$build/applier
 shift
@@ -143,6 +142,14 @@ make_new() {
 	esac
 }
 
+# What the agent was shown that comes of it.
+make_shown() {
+	case $scenario in
+	modify | delete | create) make_new ;;
+	*) many_new ;;
+	esac
+}
+
 body() {
 	case $scenario in
 	modify) printf -- '--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n' ;;
@@ -174,8 +181,10 @@ counted() {
 	printf '%d:%s' "${#1}" "$1"
 }
 
+# hash_of PATH [TREE]: of what stands when the agent asks, or of what it is shown.
 hash_of() {
-	if [ -e "$now/ws/$1" ]; then sha256sum <"$now/ws/$1" | cut -c1-64; else echo new_file; fi
+	local file=${2:-$now/ws}/$1
+	if [ -e "$file" ]; then sha256sum <"$file" | cut -c1-64; else echo new_file; fi
 }
 
 digest() {
@@ -186,10 +195,10 @@ digest() {
 		counted check_clearance && counted t && printf -- '-:' && counted low
 		counted "$primary" && counted "${text%.}" && printf -- '-:0;%d;' "$count"
 		touches | while read -r path action other mode; do
-			counted "$path" && counted "$action"
+			counted "$path" && counted "$path" && counted "$action"
 			if [ "$other" = - ]; then printf -- '-:'; else counted "$other"; fi
 			printf '%d;' "$mode"
-			counted "$(hash_of "$path")"
+			counted "$(hash_of "$path")" && counted "$(hash_of "$path" "$dir/shown")"
 		done
 	} | sha256sum | cut -c1-64
 }
@@ -198,8 +207,9 @@ request_files() {
 	local path action other mode
 	touches | while read -r path action other mode; do
 		[ "$other" = - ] && other=NULL || other=$(quoted "$other")
-		echo "INSERT INTO request_file (request_seq, path, action, other_path, mode, original_hash)
-			VALUES (1, '$path', '$action', $other, $mode, '$(hash_of "$path")');"
+		echo "INSERT INTO request_file (request_seq, path, target, action, other_path, mode,
+			original_hash, result_hash) VALUES (1, '$path', '$path', '$action', $other, $mode,
+			'$(hash_of "$path")', '$(hash_of "$path" "$dir/shown")');"
 	done
 }
 
@@ -249,10 +259,11 @@ listing() {
 
 prepare() {
 	dir=$work/$scenario now=$work/$scenario/now
-	mkdir -p "$now/ws" "$now/run" "$dir/peek"
+	mkdir -p "$now/ws" "$now/run" "$dir/peek" "$dir/shown"
 	chmod 700 "$now/run"
 	primary=$(touches | sed -n '1s/ .*//p')
 	(cd "$now/ws" && umask 022 && make_old)
+	(cd "$dir/shown" && umask 022 && make_shown)
 	all_rows | sqlite3 -bail "$now/intercom.db" >/dev/null || exit 1
 	(cd "$now/ws" && change)
 	mv "$now" "$dir/fresh"

@@ -23,11 +23,14 @@ ssize_t pwrite64(int fd, const void *bytes, size_t size, off_t offset);
 int ftruncate64(int fd, off_t size);
 
 static int log_fd = -1;
+static long refused_rename; /* how many calls of renameat2 until one fails, 0: none does */
 
 __attribute__((constructor)) static void begin(void)
 {
-	const char *path = getenv(RECORD_TO);
+	const char *path = getenv(RECORD_TO), *refused = getenv(RECORD_REFUSE);
 
+	if (refused)
+		refused_rename = strtol(refused, NULL, 10);
 	if (path)
 		log_fd =
 		    (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
@@ -322,6 +325,11 @@ int link(const char *from, const char *to)
 int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
 	struct spot a = spot_of(from_dir, from), b = spot_of(to_dir, to);
+
+	if (refused_rename && --refused_rename == 0) {
+		errno = EACCES;
+		return -1;
+	}
 	int failed = (int)syscall(SYS_renameat2, from_dir, from, to_dir, to, flags);
 
 	if (!failed)

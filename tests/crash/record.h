@@ -36,4 +36,7 @@ struct record {
  * who recovers a thousand disks need not wait for this one. */
 #define RECORD_TO "INTERCOM_RECORD"
 
+/* Environment: the number of the call of renameat2 that fails with EACCES, from 1. */
+#define RECORD_REFUSE "INTERCOM_REFUSE_RENAME"
+
 #endif

@@ -215,16 +215,6 @@ END_TEST
 
 /* ---- disks ---- */
 
-/* Mounts of our own, gone with this process. False: we may not, and the test says nothing. */
-static bool may_mount(void)
-{
-	if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
-		return true;
-	(void)fprintf(stderr, "skipped: it needs root and mount namespaces\n");
-	return false;
-}
-
 START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 {
 	OWNED(char_ptr) char *first = proposal("f", "hello\n");
@@ -239,8 +229,7 @@ START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 	OWNED(char_ptr) char *arguments = NULL;
 	struct agent a;
 
-	if (!may_mount())
-		return;
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
 	fresh_store();
 	(void)snprintf(disk, sizeof(disk), "%.280s-disk", test_run());
 	(void)snprintf(database, sizeof(database), "%s/intercom.db", disk);
@@ -288,27 +277,12 @@ static void cannot_start(int status, const char *part)
 
 START_TEST(a_read_only_database_is_named)
 {
-	if (!may_mount())
-		return;
+	SKIP_UNLESS(may_mount(), "root and mount namespaces");
 	site = given_site();
 	ck_assert_int_eq(mount(test_db(), test_db(), NULL, MS_BIND, NULL), 0);
 	ck_assert_int_eq(mount(NULL, test_db(), NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL), 0);
 	cannot_start(EX_CONFIG, "make the database file and its directory writable");
 	ck_assert_int_eq(umount2(test_db(), MNT_DETACH), 0);
-}
-END_TEST
-
-START_TEST(a_port_in_use_is_named_with_the_way_out)
-{
-	struct site other;
-
-	site = given_running_site();
-	other = site;
-	fresh_store(); /* another database, the same port */
-	site = site_make_at(test_db(), "");
-	(void)shell(NULL, "sed -i 's/^http_port = .*/http_port = %d/' %s", other.port, site.config);
-	cannot_start(EX_CONFIG, "set http_port in config.toml");
-	ck_assert_int_eq(site_stop(&other), 0);
 }
 END_TEST
 
@@ -376,7 +350,6 @@ int main(void)
 	tcase_add_test(c, the_applier_may_be_killed_at_any_time);
 	tcase_add_test(c, a_full_disk_takes_no_questions_and_still_takes_answers);
 	tcase_add_test(c, a_read_only_database_is_named);
-	tcase_add_test(c, a_port_in_use_is_named_with_the_way_out);
 	tcase_add_test(c, a_second_instance_names_the_first);
 	tcase_add_test(c, a_database_of_a_newer_program_is_left_alone);
 	tcase_add_test(c, a_file_that_is_no_database_is_left_alone);

@@ -79,7 +79,8 @@ static void try_call(const struct rpc_message *m)
 		must(c.tool && c.arguments && c.is_error == (c.result.length > 0));
 		canonical_is_stable(c.arguments);
 		if (c.is_error) {
-			mcp_tool_result(&result, "2025-11-25", c.result.bytes, true);
+			mcp_tool_result(&result, "2025-11-25", c.result.bytes,
+			                (struct mcp_said){ .text = "" }, true);
 			rpc_result(&reply, m->id, result.bytes);
 			is_json(reply.bytes);
 		}

@@ -9,6 +9,7 @@
 
 #include "err.h"
 #include "payload.h"
+#include "verb.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,10 +39,11 @@ static void judge(const struct slack_act *a)
 
 static void words(const char *text)
 {
-	struct slack_words w = slack_words(text);
+	struct verb_line l = verb_read(text);
 
-	must(strlen(w.verb) < sizeof(w.verb));
-	must(w.rest >= text && w.rest <= text + strlen(text));
+	must(strlen(l.word) < sizeof(l.word));
+	must(l.rest >= text && l.rest <= text + strlen(text));
+	must(verb_id_length(l.rest) <= strlen(l.rest));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

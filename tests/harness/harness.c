@@ -2,10 +2,12 @@
 
 #include "doorbell.h"
 #include "instance.h"
+#include "paths.h"
 #include "str.h"
 #include "worker.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -19,6 +21,8 @@
 
 enum { PATH_BYTES = 512, MAX_WORKERS = 64, SOON_MS = 10000, LOOK_MS = 3 };
 
+static const char ROOT_NAME[] = "/intercom-test-XXXXXX", TEST_NAME[] = "/test-XXXXXX";
+
 static char root[PATH_BYTES]; /* made once by the program; tests run in children of it */
 static pid_t owner;
 static char dir[PATH_BYTES]; /* of this test, beneath root */
@@ -30,10 +34,43 @@ static pid_t workers[MAX_WORKERS];
 
 /* ---- directories ---- */
 
+/* What the names of short_scratch begin with. */
+static const char *short_mark(void)
+{
+	static char mark[40];
+
+	(void)snprintf(mark, sizeof(mark), "/tmp/intercom-%d-", (int)owner);
+	return mark;
+}
+
 static void remove_root(void)
 {
-	if (getpid() == owner)
-		(void)remove_tree(root);
+	char pattern[60];
+	glob_t found;
+
+	if (getpid() != owner)
+		return;
+	(void)remove_tree(root);
+	(void)snprintf(pattern, sizeof(pattern), "%s*", short_mark());
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			(void)remove_tree(found.gl_pathv[i]);
+		globfree(&found);
+	}
+}
+
+/* Sockets stand in the run directory of a test: that name has to be short enough for them. */
+static void check_length(const char *tmp)
+{
+	size_t room = PATHS_RUN_BYTES_MAX - strlen(ROOT_NAME) - strlen(TEST_NAME) - strlen("/run");
+
+	if (strlen(tmp) <= room)
+		return;
+	(void)fprintf(stderr,
+	              "$TMPDIR %s: is %zu bytes long, the sockets of tests allow %zu; set it to a "
+	              "shorter directory\n",
+	              tmp, strlen(tmp), room);
+	_exit(EXIT_FAILURE);
 }
 
 /* Before main, so that Check's children share the directory and their parent can remove it. */
@@ -45,7 +82,9 @@ __attribute__((constructor)) static void make_root(void)
 		(void)snprintf(root, sizeof(root), "%s", given_root);
 		return;
 	}
-	(void)snprintf(root, sizeof(root), "%s/intercom-test-XXXXXX", tmp ? tmp : "/tmp");
+	tmp = tmp ? tmp : "/tmp";
+	check_length(tmp);
+	(void)snprintf(root, sizeof(root), "%s%s", tmp, ROOT_NAME);
 	if (!mkdtemp(root) || chmod(root, 0711) != 0) { /* tests go through it as nobody */
 		perror(root);
 		_exit(EXIT_FAILURE);
@@ -76,9 +115,18 @@ static void make_clock(void)
 const char *scratch(void)
 {
 	make_clock();
-	(void)snprintf(dir, sizeof(dir), "%.480s/test-XXXXXX", root);
+	(void)snprintf(dir, sizeof(dir), "%.480s%s", root, TEST_NAME);
 	ck_assert_msg(mkdtemp(dir) != NULL, "cannot make a directory beneath %s", root);
 	return dir;
+}
+
+const char *short_scratch(void)
+{
+	static char path[60];
+
+	(void)snprintf(path, sizeof(path), "%sXXXXXX", short_mark());
+	ck_assert_msg(mkdtemp(path) != NULL, "cannot make a directory %s", path);
+	return path;
 }
 
 /* ---- the store ---- */
@@ -238,6 +286,13 @@ void expect_soon(const char *sql, const char *text)
 	expect(sql, text);
 }
 
+void expect_still(const char *sql, const char *text, int ms)
+{
+	for (int64_t end = real_ms() + ms; real_ms() < end; (void)poll(NULL, 0, LOOK_MS))
+		expect(sql, text);
+	expect(sql, text);
+}
+
 /* ---- workers ---- */
 
 static pid_t spawn(const char *name, bool drain)
@@ -313,26 +368,88 @@ void stop_worker(pid_t pid)
 	ck_assert_msg(status == 0, "the worker ended with status %d after SIGTERM", status);
 }
 
-/* ---- killed at a system call ---- */
+/* ---- killed or stopped at a system call ---- */
 
 enum { KILLS_MAX = 200 };
 
-pid_t start_killed_at(const char *name, const char *call, int n)
+/* Becomes strace with the worker below it, to which it sends a signal at its nth such call. */
+static void exec_strace(const char *name, const char *call, const char *signal, int n,
+                        const char *only, const char *log)
 {
 	char inject[100], trace[60], path[PATH_BYTES];
+	const char *argv[24] = { "strace", "-f", "-qq", "-o", log, "-e", trace, "-e", inject };
+	int count = 9;
+
+	(void)snprintf(trace, sizeof(trace), "trace=%s", call);
+	(void)snprintf(inject, sizeof(inject), "inject=%s:signal=%s:when=%d", call, signal, n);
+	(void)snprintf(path, sizeof(path), "%s/%s", getenv("INTERCOM_BUILD"), name);
+	if (only) {
+		argv[count++] = "-P";
+		argv[count++] = only;
+	}
+	const char *const worker[] = { path,       "--db",        test_db(), "--run",
+		                       test_run(), "--log-level", "error" };
+	for (size_t i = 0; i < COUNT(worker); i++)
+		argv[count++] = worker[i];
+	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* which does not work under strace */
+	(void)execvp("strace", (char **)argv);
+	_exit(127);
+}
+
+pid_t start_killed_at(const char *name, const char *call, int n)
+{
 	pid_t pid = fork();
 
 	ck_assert_int_ge(pid, 0);
 	if (pid)
 		return pid;
-	(void)snprintf(trace, sizeof(trace), "trace=%s", call);
-	(void)snprintf(inject, sizeof(inject), "inject=%s:signal=SIGKILL:when=%d", call, n);
-	(void)snprintf(path, sizeof(path), "%s/%s", getenv("INTERCOM_BUILD"), name);
 	(void)setpgid(0, 0);
-	(void)execlp("strace", "strace", "-f", "-qq", "-o", "/dev/null", "-e", trace, "-e", inject,
-	             path, "--db", test_db(), "--run", test_run(), "--log-level", "error",
-	             (char *)NULL);
-	_exit(127);
+	exec_strace(name, call, "SIGKILL", n, NULL, "/dev/null");
+	return -1;
+}
+
+/* The pid in a line "PID --- stopped by SIGSTOP ---" of strace's log, 0: there is none yet. */
+static pid_t stopped_in(const char *log)
+{
+	char line[1000];
+	FILE *f = fopen(log, "re");
+	pid_t pid = 0;
+
+	while (f && !pid && fgets(line, sizeof(line), f))
+		if (strstr(line, "--- stopped by SIGSTOP ---"))
+			pid = (pid_t)strtol(line, NULL, 10);
+	if (f)
+		(void)fclose(f);
+	return pid;
+}
+
+struct stopped start_stopped_at(const char *name, const char *call, int n, const char *path)
+{
+	struct stopped s = { .tracer = fork() };
+	char log[PATH_BYTES + 20];
+
+	ck_assert_int_ge(s.tracer, 0);
+	(void)snprintf(log, sizeof(log), "%s/strace", dir);
+	if (s.tracer == 0) {
+		(void)setenv("INTERCOM_DRAIN", "1", 1);
+		exec_strace(name, call, "SIGSTOP", n, path, log);
+	}
+	for (int64_t end = real_ms() + SOON_MS; s.pid == 0; (void)poll(NULL, 0, LOOK_MS)) {
+		ck_assert_msg(waitpid(s.tracer, NULL, WNOHANG) == 0, "%s ended before its %s no %d",
+		              name, call, n);
+		ck_assert_msg(real_ms() < end, "%s does not come to its %s no %d", name, call, n);
+		s.pid = stopped_in(log);
+	}
+	return s;
+}
+
+void go_on(struct stopped s)
+{
+	int status;
+
+	ck_assert_int_eq(kill(s.pid, SIGCONT), 0);
+	status = wait_for(s.tracer);
+	ck_assert_msg(status == 0, "the worker ended with status %d", status);
 }
 
 void kill_at_each(const char *call, int step, bool (*survives)(const char *call, int n))

@@ -14,6 +14,9 @@
 
 /* A new empty directory, removed at the end. Valid until the next scratch or fresh_store. */
 const char *scratch(void);
+/* The same with a name so short that run directories with sockets fit beneath it, whatever $TMPDIR
+ * is. Valid until the next call. */
+const char *short_scratch(void);
 
 /* An empty database with rules, a run directory, the default operator local:tester, mode local, no
  * Slack, this build; the real time; host "h". What the test had before is closed. */
@@ -43,6 +46,8 @@ char *rows(const char *sql);
 void expect(const char *sql, const char *text);
 /* They become these within 10 seconds. */
 void expect_soon(const char *sql, const char *text);
+/* They stay these for ms: only for what must not happen and leaves nothing to wait for. */
+void expect_still(const char *sql, const char *text, int ms);
 
 /* Runs the binary $INTERCOM_BUILD/name until it has nothing more to do ($INTERCOM_DRAIN); the test
  * fails unless it ends with status 0. */
@@ -54,6 +59,14 @@ pid_t start_worker(const char *name);
 /* Starts it below strace, which kills it at its nth system call of that name. In a process group of
  * its own; the caller waits for it. */
 pid_t start_killed_at(const char *name, const char *call, int n);
+/* Starts it below strace, which stops it behind its nth system call of that name, and waits until
+ * it stands still. path: only calls on that file count; NULL: all. */
+struct stopped {
+	pid_t tracer, pid; /* strace, and the worker */
+};
+struct stopped start_stopped_at(const char *name, const char *call, int n, const char *path);
+/* Lets it go on until it has nothing more to do; the test fails unless it ends with status 0. */
+void go_on(struct stopped s);
 /* survives (whether the worker came as far as the nth call) for the first call of that name, for
  * the one that is step further on, and so on, until it did not; the test fails if that is soon. */
 void kill_at_each(const char *call, int step, bool (*survives)(const char *call, int n));

@@ -5,8 +5,31 @@
 #include <check.h>
 #include <stdbool.h>
 
+enum { SUITE_SKIPPED = 77 }; /* exit status: nothing failed, and not everything could run */
+
 /* Runs all tests of a suite, reports, and returns what main returns. */
 int run_suite(Suite *s);
+
+/* Leaves the test at hand unless `can`. Whatever cannot run here is printed as a line "skipped:
+ * TEST: needs ..." and counted at the end of the program. Only in a test itself, not in what it
+ * calls. */
+#define SKIP_UNLESS(can, needs)                                                                    \
+	do {                                                                                       \
+		if (!(can)) {                                                                      \
+			suite_note_skipped(__func__, needs);                                       \
+			return;                                                                    \
+		}                                                                                  \
+	} while (0)
+void suite_note_skipped(const char *test, const char *needs);
+
+enum { NOBODY_ID = 65534 }; /* user and group */
+
+/* From here on this process, and what it starts, is nobody. False: only root can. */
+bool become_nobody(void);
+
+/* From here on mounts of this process are its own and gone with it. False: only root can, where
+ * there are mount namespaces. */
+bool may_mount(void);
 
 /* folder/name; valid until the eighth call after it. */
 const char *below(const char *folder, const char *name);

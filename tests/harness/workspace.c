@@ -1,5 +1,6 @@
 #include "workspace.h"
 
+#include "effect.h"
 #include "harness.h"
 #include "proposal.h"
 #include "safe_path.h"
@@ -93,6 +94,7 @@ static void add_quoted(struct str *sql, const char *text)
 	str_add_char(sql, '\'');
 }
 
+/* As a value for the row itself and one for content. */
 static void add_body(struct str *sql, const char *body)
 {
 	if (strlen(body) <= 2048) {
@@ -123,14 +125,16 @@ static void add_text_or_null(struct str *sql, const char *text)
 		str_add(sql, "NULL");
 }
 
-void insert_request(const char *path, const char *body, const struct touched *files, size_t count,
-                    size_t primary)
+static void insert_shown(const char *path, const char *body, const char *effect,
+                         const struct touched *files, size_t count, size_t primary)
 {
 	const struct shown shown = { .title = "t",
 		                     .risk_level = "low",
 		                     .file_path = path,
 		                     .body = body,
 		                     .body_length = strlen(body),
+		                     .effect = effect,
+		                     .effect_length = strlen(effect),
 		                     .files = files,
 		                     .file_count = count };
 	OWNED(str) struct str sql = STR_INIT;
@@ -139,14 +143,22 @@ void insert_request(const char *path, const char *body, const struct touched *fi
 
 	if (strlen(body) > 2048)
 		store_body(body);
+	if (strlen(effect) > 2048)
+		store_body(effect);
 	str_addf(&sql,
 	         "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, file_path,"
-	         " risk_level, original_hash, created_at, updated_at, body, body_seq) VALUES (%d,"
+	         " risk_level, original_hash, created_at, updated_at, body, body_seq, effect, "
+	         "effect_seq) VALUES (%d,"
 	         " 'request-%d', %d, 'clearance', 'pending', '%s', 't', ",
 	         n, n, session, shown_digest(&shown).text);
 	add_quoted(&sql, path);
 	str_addf(&sql, ", 'low', '%s', '%s', '%s', ", files[primary].hash, now.text, now.text);
 	add_body(&sql, body);
+	str_add(&sql, ", ");
+	if (*effect)
+		add_body(&sql, effect);
+	else
+		str_add(&sql, "NULL, NULL");
 	str_add(&sql, ")");
 	for (size_t i = 0; i < count; i++) {
 		str_addf(&sql,
@@ -162,6 +174,12 @@ void insert_request(const char *path, const char *body, const struct touched *fi
 		str_add(&sql, ")");
 	}
 	given(sql.bytes);
+}
+
+void insert_request(const char *path, const char *body, const struct touched *files, size_t count,
+                    size_t primary)
+{
+	insert_shown(path, body, "", files, count, primary);
 }
 
 void say_yes(void)
@@ -198,13 +216,15 @@ static bool is_plan(const char *path, const char *body, struct plan *plan)
 void ask(const char *path, const char *body)
 {
 	OWNED(plan) struct plan plan = PLAN_INIT;
+	OWNED(str) struct str effect = STR_INIT;
 
 	if (is_plan(path, body, &plan)) {
 		struct touched *files = xcalloc(plan.count, sizeof(*files));
 
 		for (size_t i = 0; i < plan.count; i++)
 			files[i] = plan.files[i].is;
-		insert_request(path, body, files, plan.count, plan.primary);
+		effect_of(&plan, &effect);
+		insert_shown(path, body, str_text(&effect), files, plan.count, plan.primary);
 		free(files);
 	} else {
 		struct touched one = { .path = (char *)path,
@@ -229,11 +249,13 @@ void call_check_diff(bool force)
 
 	(void)snprintf(
 	    sql, sizeof(sql),
+	    "BEGIN IMMEDIATE;" /* as mcp-front does: an applier may be running */
 	    "INSERT INTO apply (request_seq, host, force, state, created_at, updated_at)"
 	    " VALUES (%d, 'h', %d, 'queued', '%s', '%s');"
 	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest,"
 	    " state, apply_seq, created_at) VALUES (1, 1, '1', 'legacy', 'check_diff', '',"
-	    " 'waiting', last_insert_rowid(), '%s')",
+	    " 'waiting', last_insert_rowid(), '%s');"
+	    "COMMIT",
 	    asked, force, now.text, now.text, now.text);
 	given(sql);
 }

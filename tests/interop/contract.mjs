@@ -369,6 +369,7 @@ export function contract(peer, transport) {
         assert.deepEqual(answer(await agent.call("auto_check", args)), {
           auto_approved: false,
           matched_rule: null,
+          reason: "there is no policy, or it cannot be read",
         });
     });
 

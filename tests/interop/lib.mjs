@@ -386,6 +386,6 @@ export const proposal = (name, text, more = {}) => ({
 });
 
 /** One test; none may take longer. */
-export const TIMEOUT = { timeout: 20_000 };
+export const TIMEOUT = { timeout: 60_000 };
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

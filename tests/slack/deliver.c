@@ -363,11 +363,44 @@ static const char *channel_type(const cJSON *channel)
 	                                          : "channel";
 }
 
+/* A message as Slack stores it: & < > that a person typed are entities; mentions, links and what is
+ * escaped already are not. Forms and commands are not escaped. */
+static void add_escaped(struct str *out, const char *text)
+{
+	static const char *const MARKUP[] = { "<@", "<#", "<!", "<http", "&amp;", "&lt;", "&gt;" };
+
+	while (*text) {
+		const char *end = *text == '<' ? strchr(text, '>') : strchr(text, ';');
+		bool markup = false;
+
+		for (size_t i = 0; end && i < COUNT(MARKUP); i++)
+			markup |= strncmp(text, MARKUP[i], strlen(MARKUP[i])) == 0;
+		if (markup) {
+			str_add_bytes(out, text, (size_t)(end - text) + 1);
+			text = end + 1;
+			continue;
+		}
+		if (*text == '&')
+			str_add(out, "&amp;");
+		else if (*text == '<')
+			str_add(out, "&lt;");
+		else if (*text == '>')
+			str_add(out, "&gt;");
+		else
+			str_add_char(out, *text);
+		text++;
+	}
+}
+
 /* Stores what a person wrote, and the event that tells of it. */
 static cJSON *written(struct order *o, const char *text)
 {
 	const char *channel = or_else(o->what, "channel", "C01AGENTS");
-	cJSON *m = world_post(channel, o->user, text, json_text(o->what, "thread_ts")), *event;
+	OWNED(str) struct str escaped = STR_INIT;
+	cJSON *m, *event;
+
+	add_escaped(&escaped, text);
+	m = world_post(channel, o->user, str_text(&escaped), json_text(o->what, "thread_ts"));
 
 	json_set_text(m, "team", or_else(world_user(o->user), "team_id", TEAM));
 	if (json_text(o->what, "subtype"))

@@ -139,7 +139,7 @@ START_TEST(a_diff_of_many_files_is_shown_written_whole_and_taken_back)
 	ck_assert_str_eq(old, "one\n");
 	ck_assert_str_eq(gone, "bye\n");
 	ck_assert_int_eq(ctl(&said, "undo %s", id), 1);
-	says(said.bytes, "refused: this was undone already");
+	says(said.bytes, "this was undone already");
 	again = agent_call(&a, "check_diff", request);
 	has(again, "error_code", "already_consumed");
 	says(again, "and the operator took it back at");

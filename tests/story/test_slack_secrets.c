@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NOBODY = 65534, PATH_BYTES = 700 };
+enum { PATH_BYTES = 700 };
 
 static const char WRONG_APP[] = "xapp-1-A01APP-1-wrong", WRONG_BOT[] = "xoxb-1-wrong";
 
@@ -113,13 +112,9 @@ START_TEST(each_value_comes_from_the_keychain_then_from_systemd_then_from_the_en
 	pid_t pid;
 	int hold, status;
 
-	if (!is_installed("gnome-keyring-daemon") || !is_installed("secret-tool") ||
-	    !is_installed("dbus-run-session")) {
-		(void)fputs("skipped: the keychain needs gnome-keyring, libsecret-tools and "
-		            "dbus-daemon\n",
-		            stderr);
-		return;
-	}
+	SKIP_UNLESS(is_installed("gnome-keyring-daemon") && is_installed("secret-tool") &&
+	                is_installed("dbus-run-session"),
+	            "gnome-keyring, libsecret-tools and dbus-daemon");
 	a_site_with(WRONG_APP, WRONG_BOT);
 	given_keychain(&pid, &hold);
 	given_credentials(WRONG_APP, SLACK_FAKE_BOT_TOKEN);
@@ -209,17 +204,15 @@ static void bring_programs_along(void)
 	(void)setenv("INTERCOM_BUILD", bin, 1);
 }
 
-/* From here on this process, and the system that it starts, are nobody. */
-static void become_nobody(void)
+/* From here on this process, and the system that it starts, are nobody, who owns the site. */
+static void give_to_nobody(void)
 {
 	ck_assert_int_eq(mkdir(below(site.home, "bin"), 0755), 0);
 	bring_programs_along();
-	ck_assert_int_eq(shell(NULL, "chown -R %d:%d '%s' \"$(dirname '%s')\"", NOBODY, NOBODY,
-	                       site.home, test_db()),
+	ck_assert_int_eq(shell(NULL, "chown -R %d:%d '%s' \"$(dirname '%s')\"", NOBODY_ID,
+	                       NOBODY_ID, site.home, test_db()),
 	                 0);
-	ck_assert_int_eq(setgroups(0, NULL), 0);
-	ck_assert_int_eq(setresgid(NOBODY, NOBODY, NOBODY), 0);
-	ck_assert_int_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
+	ck_assert(become_nobody());
 	(void)prctl(PR_SET_DUMPABLE, 1);
 }
 
@@ -252,10 +245,9 @@ START_TEST(another_process_of_the_same_user_reads_no_token)
 {
 	pid_t front;
 
-	if (geteuid() != 0)
-		return;
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
 	a_site_with(SLACK_FAKE_APP_TOKEN, SLACK_FAKE_BOT_TOKEN);
-	become_nobody();
+	give_to_nobody();
 	site_start(&site);
 	expect_both_work();
 	expect_unreadable(site.pid);

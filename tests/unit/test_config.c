@@ -144,7 +144,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "undo_limit_bytes|10485760|default\n"
 	    "command_timeout_seconds|60|default\ncommand_output_limit_bytes|65536|default\n"
 	    "database.path|%s/home/.local/state/agent-intercom/intercom.db|default\n"
-	    "apply.fuzz_lines|0|default\napply.keep_attributes|true|default\n"
+	    "apply.fuzz_lines|0|default\napply.keep_attributes|true|default\napply.force|allow|default\n"
 	    "slack.channel_id||default\nslack.questions|thread|default\n"
 	    "slack.reconnect_backoff_max_seconds|300|default\n"
 	    "timeouts.approval_seconds|3600|default\ntimeouts.prompt_seconds|1800|default\n"
@@ -161,7 +161,8 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "mcp.elicitation|false|default\n"
 	    "mcp.allow_uids|[]|default\nipc.require_token|false|default\npolicy.require_global_"
 	    "allowlist|false|default\npolicy.always_ask|[]|default\n"
-	    "log.format|text|default\nlog.level|info|default\ncommands|{}|default\n"
+	    "log.format|text|default\nlog.level|info|default\nworkspaces.allow|any|"
+	    "default\ncommands|{}|default\n"
 	    "workspace|[]|default\n",
 	    folder);
 	config_settings(&c, add_row, &rows);
@@ -179,7 +180,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "audit_retention_days = 8\nretention_export_dir = \".\"\nundo_limit_bytes = 0\n"
 	    "command_timeout_seconds = 61\ncommand_output_limit_bytes = 1000\n"
 	    "[database]\npath = \"data/x.db\"\n"
-	    "[apply]\nfuzz_lines = 2\nkeep_attributes = false\n"
+	    "[apply]\nfuzz_lines = 2\nkeep_attributes = false\nforce = \"ask\"\n"
 	    "[slack]\nchannel_id = \"C0AFXFQP1TJ\"\nquestions = \"channel\"\n"
 	    "reconnect_backoff_max_seconds = 11\n"
 	    "[timeouts]\napproval_seconds = 12\nprompt_seconds = 13\nwait_seconds = 14\n"
@@ -192,6 +193,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "[ipc]\nrequire_token = true\n[policy]\nrequire_global_allowlist = true\n"
 	    "always_ask = [\"*.tf\", \"deploy/keys\"]\n"
 	    "[log]\nformat = \"json\"\nlevel = \"debug\"\n"
+	    "[workspaces]\nallow = \"listed\"\n"
 	    "[commands]\nstatus = \"git status\"\nlast-commit = \"git log -1\"\n"
 	    "[[workspace]]\nid = \"my-backend\"\nchannel_id = \"C0123\"\n"
 	    "[[workspace]]\nworkspace_id = \"front_end\"\nchannel_id = \"G9\"\npath = \"../ws\"\n");
@@ -212,6 +214,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_str_eq(c.database.path, in("conf/data/x.db"));
 	ck_assert_int_eq(c.apply.fuzz_lines, 2);
 	ck_assert(!c.apply.keep_attributes);
+	ck_assert_int_eq(c.apply.force, FORCE_ASK);
 	ck_assert_str_eq(c.slack.channel_id, "C0AFXFQP1TJ");
 	ck_assert_int_eq(c.slack.questions, QUESTIONS_CHANNEL);
 	ck_assert_int_eq(c.slack.reconnect_backoff_max_seconds, 11);
@@ -237,6 +240,7 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_str_eq(c.policy.always_ask.items[1], "deploy/keys");
 	ck_assert_int_eq(c.log.format, LOG_FORMAT_JSON);
 	ck_assert_int_eq(c.log.level, LOG_LEVEL_DEBUG);
+	ck_assert_int_eq(c.allow_workspaces, ALLOW_LISTED);
 	ck_assert_uint_eq(c.commands.count, 2);
 	ck_assert_str_eq(c.commands.items[1].name, "last-commit");
 	ck_assert_str_eq(c.commands.items[1].value, "git log -1");

@@ -200,6 +200,19 @@ START_TEST(a_git_header_that_names_another_file_is_refused)
 }
 END_TEST
 
+START_TEST(a_git_header_of_a_move_has_both_of_its_names)
+{
+	expect_refused("a\n",
+	               "diff --git a/x b/y\nrename from x\nrename to y\n--- a/x\n+++ /dev/null\n"
+	               "@@ -1 +0,0 @@\n-b\n",
+	               "invalid diff: line 8: the git header contradicts itself");
+	expect_refused("a\n",
+	               "diff --git a/x b/y\ncopy from x\ncopy to y\n--- /dev/null\n+++ b/y\n"
+	               "@@ -0,0 +1 @@\n+b\n",
+	               "invalid diff: line 8: the git header contradicts itself");
+}
+END_TEST
+
 START_TEST(wrong_counts_name_the_hunk_and_what_it_really_has)
 {
 	expect_refused("a\nb\n", HEAD "@@ -1,3 +1,3 @@\n a\n-b\n+c\n",
@@ -248,10 +261,12 @@ START_TEST(a_hunk_that_moved_up_is_found)
 }
 END_TEST
 
-START_TEST(the_nearest_place_wins_and_forward_wins_a_tie)
+START_TEST(the_nearest_place_wins_and_two_equally_near_ones_are_a_conflict)
 {
 	expect_applied("x\n1\n2\nx\n3\nx\n", HEAD "@@ -3 +3 @@\n-x\n+y\n", "x\n1\n2\ny\n3\nx\n");
-	expect_applied("x\n1\nx\n", HEAD "@@ -2 +2 @@\n-x\n+y\n", "x\n1\ny\n");
+	expect_refused("x\n1\nx\n", HEAD "@@ -2 +2 @@\n-x\n+y\n",
+	               "patch conflict: f.c: hunk 1 of 1 fits at line 1 and at line 3: give it its "
+	               "line number, or more lines around it");
 	expect_applied("x\n1\n2\n3\n4\nx\n", HEAD "@@ -2 +2 @@\n-x\n+y\n", "y\n1\n2\n3\n4\nx\n");
 }
 END_TEST
@@ -501,7 +516,7 @@ START_TEST(changes_six_lines_apart_share_a_hunk)
 	                HEAD "@@ -1,8 +1,8 @@\n-a\n+A\n 1\n 2\n 3\n 4\n 5\n 6\n-b\n+B\n");
 	expect_computed(
 	    "a\n1\n2\n3\n4\n5\n6\n7\nb\n", "A\n1\n2\n3\n4\n5\n6\n7\nB\n",
-	    HEAD "@@ -1,4 +1,4 @@\n-a\n+A\n 1\n 2\n 3\n@@ -6,4 +6,4 @@\n 5\n 6\n 7\n-b\n+B\n");
+	    HEAD "@@ -1,4 +1,4 @@\n-a\n+A\n 1\n 2\n 3\n@@ -6,4 +6,4 @@ a\n 5\n 6\n 7\n-b\n+B\n");
 }
 END_TEST
 
@@ -520,7 +535,121 @@ END_TEST
 START_TEST(an_added_function_shows_with_its_own_brace)
 {
 	expect_computed("f\n{\n1\n}\n\ng\n{\n2\n}\n", "f\n{\n1\n}\n\nh\n{\n3\n}\n\ng\n{\n2\n}\n",
-	                HEAD "@@ -3,6 +3,11 @@\n 1\n }\n \n+h\n+{\n+3\n+}\n+\n g\n {\n 2\n");
+	                HEAD "@@ -3,6 +3,11 @@ f\n 1\n }\n \n+h\n+{\n+3\n+}\n+\n g\n {\n 2\n");
+}
+END_TEST
+
+START_TEST(the_section_of_a_hunk_is_the_last_line_before_its_change_that_begins_with_a_letter)
+{
+	expect_computed("int f(void)\n{\n\ta;\n\tb;\n\tc;\n\td;\n\te;\n}\n",
+	                "int f(void)\n{\n\ta;\n\tb;\n\tc;\n\td;\n\tX;\n}\n",
+	                HEAD
+	                "@@ -4,5 +4,5 @@ int f(void)\n \tb;\n \tc;\n \td;\n-\te;\n+\tX;\n }\n");
+	expect_computed("f  \n\t1\n}\n", "f  \n\t2\n}\n",
+	                HEAD "@@ -1,3 +1,3 @@ f\n f  \n-\t1\n+\t2\n }\n");
+	expect_computed("1\n", "2\n", HEAD "@@ -1 +1 @@\n-1\n+2\n");
+}
+END_TEST
+
+/* ---- what is shown of a diff: where its hunks went ---- */
+
+/* The effect of a diff of one file, as its hunks are placed. -1: it does not fit. */
+static int effect(const char *old, const char *text, bool unique, struct str *out)
+{
+	OWNED(diff) struct diff d = DIFF_INIT;
+	OWNED(str) struct str result = STR_INIT;
+	struct diff_place places[4];
+	const struct diff_how how = { .unique = unique, .places = places };
+	struct diff_heading h = { .old_path = "f.c", .new_path = "f.c", .places = places };
+	struct err e = ERR_INIT;
+
+	read_diff(text, &d);
+	h.place_count = d.files[0].hunk_count;
+	if (diff_apply_how(&d.files[0], old, strlen(old), &how, &result, NULL, &e))
+		return -1;
+	diff_compute_file(&h, old, strlen(old), str_text(&result), result.length, out);
+	return 0;
+}
+
+static void expect_effect(const char *old, const char *text, const char *want)
+{
+	OWNED(str) struct str out = STR_INIT;
+
+	ck_assert_int_eq(effect(old, text, false, &out), 0);
+	ck_assert_str_eq(str_text(&out), want);
+}
+
+START_TEST(a_hunk_that_has_moved_says_from_where_to_where)
+{
+	expect_effect("0\n0\n0\na\nb\nc\n", HEAD "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n",
+	              HEAD "@@ -2,5 +2,5 @@ [moved from line 2 to 5] a\n 0\n 0\n a\n-b\n+B\n c\n");
+	expect_effect("a\nb\nc\n", HEAD "@@ -1,3 +1,3 @@ lies()\n a\n-b\n+B\n c\n",
+	              HEAD "@@ -1,3 +1,3 @@ a\n a\n-b\n+B\n c\n");
+	expect_effect("0\na\n1\n2\n3\n4\n5\n6\n7\nb\n",
+	              HEAD "@@ -1 +1 @@\n-a\n+A\n@@ -10 +10 @@\n-b\n+B\n",
+	              HEAD "@@ -1,5 +1,5 @@ [moved from line 1 to 2]\n 0\n-a\n+A\n 1\n 2\n 3\n"
+	                   "@@ -7,4 +7,4 @@ a\n 5\n 6\n 7\n-b\n+B\n");
+	expect_effect("0\na\nb\n", HEAD "@@ -1,0 +2,1 @@\n+x\n",
+	              HEAD "@@ -1,3 +1,4 @@\n 0\n+x\n a\n b\n");
+}
+END_TEST
+
+START_TEST(a_hunk_that_must_be_unique_fits_at_one_line_only)
+{
+	OWNED(str) struct str out = STR_INIT;
+
+	ck_assert_int_eq(effect("a\nb\n0\nb\n", HEAD "@@ -1,2 +1,2 @@\n a\n-b\n+B\n", true, &out),
+	                 0);
+	ck_assert_int_eq(effect("a\nb\na\nb\n", HEAD "@@ -1,2 +1,2 @@\n a\n-b\n+B\n", true, &out),
+	                 -1);
+	ck_assert_int_eq(effect("a\nb\na\nb\n", HEAD "@@ -3,2 +3,2 @@\n a\n-b\n+B\n", true, &out),
+	                 -1);
+	ck_assert_int_eq(effect("a\nb\n", HEAD "@@ -1,0 +2,1 @@\n+x\n", true, &out), -1);
+	ck_assert_int_eq(effect("", HEAD "@@ -0,0 +1,1 @@\n+x\n", true, &out), 0);
+}
+END_TEST
+
+START_TEST(modes_renames_and_copies_are_in_the_header)
+{
+	OWNED(str) struct str out = STR_INIT;
+	const struct diff_heading run = {
+		.old_path = "r", .new_path = "r", .old_mode = 0100644, .new_mode = 0100755
+	};
+	const struct diff_heading name = { .old_path = "a b", .new_path = "c", .is_rename = true };
+	const struct diff_heading copy = { .old_path = "a", .new_path = "c", .is_copy = true };
+	const struct diff_heading new = { .new_path = "n", .new_mode = 0100755 };
+
+	diff_compute_file(&run, "x", 1, "x", 1, &out);
+	diff_compute_file(&name, "1\n", 2, "2\n", 2, &out);
+	diff_compute_file(&copy, "x", 1, "x", 1, &out);
+	diff_compute_file(&new, NULL, 0, "x\n", 2, &out);
+	ck_assert_str_eq(
+	    out.bytes, "diff --git a/r b/r\nold mode 100644\nnew mode 100755\n"
+	               "diff --git a/a b b/c\nrename from a b\nrename to c\n--- a/a b\t\n+++ b/c\n"
+	               "@@ -1 +1 @@\n-1\n+2\n"
+	               "diff --git a/a b/c\ncopy from a\ncopy to c\n"
+	               "diff --git a/n b/n\nnew file mode 100755\n--- /dev/null\n+++ b/n\n"
+	               "@@ -0,0 +1 @@\n+x\n");
+	ck_assert(diff_is_same(out.bytes, out.length, out.bytes, out.length));
+}
+END_TEST
+
+static bool is_same(const char *a, const char *b)
+{
+	return diff_is_same(a, strlen(a), b, strlen(b));
+}
+
+START_TEST(effects_are_the_same_wherever_their_lines_are)
+{
+	static const char here[] = HEAD "@@ -2,2 +2,2 @@ f\n x\n-a\n+b\n";
+
+	ck_assert(is_same(here, here));
+	ck_assert(is_same(here, HEAD "@@ -9,2 +9,2 @@ [moved from line 2 to 9] f\n y\n-a\n+b\n"));
+	ck_assert(!is_same(here, HEAD "@@ -2,2 +2,2 @@ g\n x\n-a\n+b\n"));
+	ck_assert(!is_same(here, HEAD "@@ -2,2 +2,2 @@ f\n x\n-a\n+c\n"));
+	ck_assert(!is_same(here, HEAD "@@ -2,2 +2,3 @@ f\n x\n-a\n+b\n+c\n"));
+	ck_assert(!is_same(here, "--- a/g.c\n+++ b/g.c\n@@ -2,2 +2,2 @@ f\n x\n-a\n+b\n"));
+	ck_assert(!is_same(here, HEAD "@@ -2,2 +2,2 @@ f\n x\n-a\n+b\n@@ -9 +9 @@ f\n-q\n+r\n"));
 }
 END_TEST
 
@@ -848,6 +977,7 @@ static void add_reading(Suite *suite)
 	tcase_add_test(reading, prefixes_are_taken_off_only_when_they_are_prefixes);
 	tcase_add_test(reading, a_diff_that_cannot_be_taken_says_why);
 	tcase_add_test(reading, a_git_header_that_names_another_file_is_refused);
+	tcase_add_test(reading, a_git_header_of_a_move_has_both_of_its_names);
 	tcase_add_test(reading, wrong_counts_name_the_hunk_and_what_it_really_has);
 	suite_add_tcase(suite, reading);
 }
@@ -860,7 +990,7 @@ static void add_applying(Suite *suite)
 	tcase_add_test(applying, empty_context_lines_may_lack_their_space);
 	tcase_add_test(applying, a_hunk_that_moved_down_is_found);
 	tcase_add_test(applying, a_hunk_that_moved_up_is_found);
-	tcase_add_test(applying, the_nearest_place_wins_and_forward_wins_a_tie);
+	tcase_add_test(applying, the_nearest_place_wins_and_two_equally_near_ones_are_a_conflict);
 	tcase_add_test(applying, a_hunk_far_away_is_found);
 	tcase_add_test(applying, later_hunks_move_with_the_first_and_never_before_its_end);
 	tcase_add_test(applying, context_may_differ_by_as_many_lines_as_there_is_fuzz);
@@ -889,6 +1019,13 @@ static void add_computing(Suite *suite)
 	tcase_add_test(computing, changes_six_lines_apart_share_a_hunk);
 	tcase_add_test(computing, new_and_deleted_files_are_dev_null_on_one_side);
 	tcase_add_test(computing, an_added_function_shows_with_its_own_brace);
+	tcase_add_test(
+	    computing,
+	    the_section_of_a_hunk_is_the_last_line_before_its_change_that_begins_with_a_letter);
+	tcase_add_test(computing, a_hunk_that_has_moved_says_from_where_to_where);
+	tcase_add_test(computing, a_hunk_that_must_be_unique_fits_at_one_line_only);
+	tcase_add_test(computing, modes_renames_and_copies_are_in_the_header);
+	tcase_add_test(computing, effects_are_the_same_wherever_their_lines_are);
 	tcase_add_test(computing, odd_names_are_written_so_that_they_are_read_back);
 	tcase_add_test(computing, a_computed_diff_applied_gives_the_new_text);
 	tcase_add_test(computing, four_mebibytes_are_compared_fast);

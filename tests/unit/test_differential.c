@@ -11,6 +11,7 @@
 #include "proposal.h"
 #include "safe_path.h"
 #include "str.h"
+#include "suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -414,17 +415,11 @@ int main(void)
 {
 	Suite *s = suite_create("differential");
 	TCase *c = tcase_create("differential");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_set_timeout(c, 0);
 	tcase_add_test(c, who_takes_a_patch_makes_the_same_of_it);
 	tcase_add_test(c, a_proposal_made_by_git_is_taken_whole);
 	suite_add_tcase(s, c);
-	runner = srunner_create(s);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -254,7 +254,8 @@ START_TEST(no_two_ids_or_secrets_are_alike)
 	for (int i = 0; i < MANY; i++) {
 		ids[i] = id_new();
 		for (int k = 0; k < i; k++)
-			ck_assert_int_ne(strcmp(ids[i].text, ids[k].text), 0);
+			if (strcmp(ids[i].text, ids[k].text) == 0)
+				ck_abort_msg("%s is there twice", ids[i].text);
 	}
 	struct secret a = secret_new(), b = secret_new();
 	ck_assert_uint_eq(strspn(a.text, "0123456789abcdef"), 32);

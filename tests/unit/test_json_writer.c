@@ -62,6 +62,23 @@ START_TEST(a_member_without_text_is_left_out)
 }
 END_TEST
 
+START_TEST(an_object_goes_on_where_another_ended)
+{
+	OWNED(str) struct str out = STR_INIT;
+
+	json_array(&out);
+	json_object_from(&out, "{}");
+	json_member_int(&out, "a", 1);
+	json_object_end(&out);
+	json_object_from(&out, "{\"a\":\"}\"}");
+	json_member_int(&out, "b", 2);
+	json_object_end(&out);
+	json_array_end(&out);
+
+	ck_assert_str_eq(out.bytes, "[{\"a\":1},{\"a\":\"}\",\"b\":2}]");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("json_writer");
@@ -70,6 +87,7 @@ int main(void)
 	tcase_add_test(c, commas_stand_between_members_and_items_only);
 	tcase_add_test(c, a_text_that_ends_like_an_opening_bracket_is_followed_by_a_comma);
 	tcase_add_test(c, a_member_without_text_is_left_out);
+	tcase_add_test(c, an_object_goes_on_where_another_ended);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -443,16 +443,18 @@ START_TEST(the_old_names_of_tools_are_known_and_not_listed)
 }
 END_TEST
 
+static const struct mcp_said NOTHING_SAID = { .text = "", .list = "" };
+
 START_TEST(a_result_is_structured_where_the_revision_knows_that)
 {
 	OWNED(str) struct str old = STR_INIT;
 	OWNED(str) struct str new = STR_INIT;
 
-	mcp_tool_result(&old, "2025-03-26", "{\"a\":1}", false);
+	mcp_tool_result(&old, "2025-03-26", "{\"a\":1}", NOTHING_SAID, false);
 	ck_assert_str_eq(
 	    old.bytes,
 	    "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],\"isError\":false}");
-	mcp_tool_result(&new, "2025-06-18", "{\"a\":1}", true);
+	mcp_tool_result(&new, "2025-06-18", "{\"a\":1}", NOTHING_SAID, true);
 	ck_assert_str_eq(new.bytes, "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}],"
 	                            "\"structuredContent\":{\"a\":1},\"isError\":true}");
 }

@@ -106,7 +106,7 @@ START_TEST(ordinary_names_come_out_canonical)
 	expect_clean("./src//main.c", "src/main.c");
 	expect_clean("src/../lib/./x", "lib/x");
 	expect_clean(".gitignore", ".gitignore");
-	expect_clean("src/.intercom/x", "src/.intercom/x");
+	expect_clean("src/.intercom.x", "src/.intercom.x");
 	expect_clean("..x/...", "..x/...");
 	expect_clean("a b\\c\303\244", "a b\\c\303\244");
 	str_addf(&absolute, "%s//src/./x.c", root);
@@ -166,6 +166,7 @@ START_TEST(protected_places_are_refused)
 	expect_violation("x/../.git/config", "is inside .git, which is protected");
 	expect_violation(".git", "is inside .git, which is protected");
 	expect_violation(".intercom/settings.json", "is inside .intercom, which is protected");
+	expect_violation("src/.InterCom/x", "is inside .intercom, which is protected");
 	expect_violation("./.Intercom/x", "is inside .intercom, which is protected");
 }
 END_TEST
@@ -325,6 +326,22 @@ START_TEST(magic_links_of_proc_and_devices_are_refused)
 	ck_assert_int_eq(safe_path_read(fd, "dev/null", ENOUGH_BYTES, &bytes, NULL, &e), -1);
 	ck_assert_str_eq(e.text, "dev/null: is a device");
 	ck_assert_int_eq(close(fd), 0);
+}
+END_TEST
+
+START_TEST(a_workspace_in_a_protected_place_is_refused_whatever_it_is_called)
+{
+	struct err e = ERR_INIT;
+	int fd = -1;
+
+	ck_assert_int_eq(mkdir("repo", 0755), 0);
+	ck_assert_int_eq(mkdir("repo/.git", 0755), 0);
+	ck_assert_int_eq(mkdir("repo/.git/hooks", 0755), 0);
+	link_to("repo/.git/hooks", "innocent");
+	ck_assert_int_eq(workspace_open("repo/.git", &fd, &e), -1);
+	ck_assert_int_eq(workspace_open("innocent", &fd, &e), -1);
+	ck_assert_str_eq(e.text, "path violation: \"innocent\" is inside .git, which is protected");
+	ck_assert_int_eq(fd, -1);
 }
 END_TEST
 
@@ -586,6 +603,7 @@ static void add_files(Suite *suite)
 	tcase_add_test(files, no_symlink_is_followed_when_a_file_is_read);
 	tcase_add_test(files, what_is_no_regular_file_is_refused_without_waiting);
 	tcase_add_test(files, magic_links_of_proc_and_devices_are_refused);
+	tcase_add_test(files, a_workspace_in_a_protected_place_is_refused_whatever_it_is_called);
 	tcase_add_test(files, a_workspace_must_be_a_directory_that_is_there);
 	tcase_add_test(files, no_descriptor_is_left_open);
 	suite_add_tcase(suite, files);

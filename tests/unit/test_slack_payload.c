@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "jsonrpc.h"
+#include "suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -160,7 +161,10 @@ START_TEST(every_button_has_its_meaning)
 	} CASES[] = {
 		{ "approve_accept", DEED_DECIDE, "approve", NULL, false },
 		{ "approve_reject", DEED_OPEN, NULL, "reject", false },
-		{ "approve_file", DEED_FILE, NULL, NULL, false },
+		{ "approve_file", DEED_ORDER, "file", NULL, false },
+		{ "write_undo", DEED_ORDER, "undo", NULL, false },
+		{ "tell_approve", DEED_ASKED, "approve", NULL, false },
+		{ "tell_reject", DEED_ASKED, "reject", NULL, false },
 		{ "prompt_continue", DEED_DECIDE, "continue", NULL, false },
 		{ "prompt_refine", DEED_OPEN, NULL, "refine", false },
 		{ "prompt_stop", DEED_DECIDE, "stop", NULL, false },
@@ -265,6 +269,39 @@ START_TEST(a_form_is_a_decision_with_its_text)
 }
 END_TEST
 
+START_TEST(the_text_of_a_form_or_a_command_is_as_it_was_typed)
+{
+	static const char CODE[] =
+	    "  Map<String, List<T>> m = a<b && c>d;\xC2\xA0\xE2\x80\x9Cx\xE2\x80\x9D";
+	struct slack_act a =
+	    act("interactive",
+	        FORM("refine", "r-1",
+	             "'  Map<String, List<T>> m = a<b && c>d;\xC2\xA0\xE2\x80\x9Cx\xE2\x80\x9D'"));
+
+	is(a.text, CODE);
+	slack_act_clear(&a);
+	a = act(
+	    "slash_commands",
+	    "{'text':'  Map<String, List<T>> m = a<b && c>d;\xC2\xA0\xE2\x80\x9Cx\xE2\x80\x9D'}");
+	is(a.text, CODE);
+	slack_act_clear(&a);
+	a = act("slash_commands", "{'text':'steer a &lt; b &amp;&amp; &amp;lt;'}"); /* once */
+	is(a.text, "steer a < b && &lt;");
+	slack_act_clear(&a);
+}
+END_TEST
+
+START_TEST(a_rejection_needs_no_words)
+{
+	struct slack_act a = act("interactive", FORM("approval_reject:r-2", "", "null"));
+
+	ck_assert_int_eq(a.deed, DEED_DECIDE);
+	is(a.verdict, "reject");
+	is(a.text, NULL);
+	slack_act_clear(&a);
+}
+END_TEST
+
 START_TEST(an_empty_form_names_its_field)
 {
 	static const char *const CASES[] = { FORM("refine", "r-1", "null"),
@@ -327,7 +364,7 @@ START_TEST(a_slash_command_is_its_text)
 	        "'trigger_id':'7.8','is_enterprise_install':'false'}");
 
 	ck_assert_int_eq(a.deed, DEED_COMMAND);
-	is(a.text, "steer  keep \"that\"");
+	is(a.text, " steer  keep \xE2\x80\x9Cthat\xE2\x80\x9D ");
 	is(a.user, "U01");
 	is(a.channel, "C01");
 	ck_assert_ptr_null(strstr(a.event_key, "7.8"));
@@ -440,31 +477,13 @@ START_TEST(markup_is_undone)
 	reads("a &lt; b &amp;&amp; c &gt; d &amp;lt;", "a < b && c > d &lt;");
 	reads("&lt;@U0BOT&gt; is quoted", "<@U0BOT> is quoted");
 	reads("\xE2\x80\x98it\xE2\x80\x99s\xE2\x80\x99 \xE2\x80\x9Cit\xE2\x80\x9D",
-	      "'it's' \"it\"");
+	      "\xE2\x80\x98it\xE2\x80\x99s\xE2\x80\x99 \xE2\x80\x9Cit\xE2\x80\x9D");
 	reads("a < b", "a < b");
 	reads("<>", "<>");
 	reads("<", "<");
 	reads("<@", "<@");
 	reads("", "");
 	reads("\n line\n\n", "line");
-}
-END_TEST
-
-START_TEST(a_line_has_a_verb_and_a_rest)
-{
-	struct slack_words w = slack_words("  Reject  not this file ");
-
-	is(w.verb, "reject");
-	is(w.rest, "not this file ");
-	w = slack_words(" APPROVE\n r-1 ");
-	is(w.verb, "approve");
-	is(w.rest, "r-1 ");
-	w = slack_words("");
-	is(w.verb, "");
-	is(w.rest, "");
-	w = slack_words("a-verb-that-is-longer-than-any-of-ours x");
-	is(w.verb, "");
-	is(w.rest, "x");
 }
 END_TEST
 
@@ -487,8 +506,6 @@ int main(void)
 {
 	Suite *s = suite_create("slack_payload");
 	TCase *c = tcase_create("slack_payload");
-	SRunner *r = srunner_create(s);
-	int failed;
 
 	tcase_add_test(c, a_hello_says_how_many_connections_there_are);
 	tcase_add_test(c, a_disconnect_has_its_reason);
@@ -499,6 +516,8 @@ int main(void)
 	tcase_add_test(c, a_click_that_lacks_something_is_unknown_and_says_what);
 	tcase_add_test(c, a_button_that_is_none_of_ours_is_nothing);
 	tcase_add_test(c, a_form_is_a_decision_with_its_text);
+	tcase_add_test(c, the_text_of_a_form_or_a_command_is_as_it_was_typed);
+	tcase_add_test(c, a_rejection_needs_no_words);
 	tcase_add_test(c, an_empty_form_names_its_field);
 	tcase_add_test(c, a_form_that_is_none_of_ours_is_unknown);
 	tcase_add_test(c, a_closed_form_is_nothing_but_recognised_again);
@@ -508,11 +527,7 @@ int main(void)
 	tcase_add_test(c, a_person_of_another_team_is_of_that_team);
 	tcase_add_test(c, what_is_of_no_known_type_is_unknown);
 	tcase_add_test(c, markup_is_undone);
-	tcase_add_test(c, a_line_has_a_verb_and_a_rest);
 	tcase_add_test(c, secrets_do_not_stay);
 	suite_add_tcase(s, c);
-	srunner_run_all(r, CK_ENV);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return run_suite(s);
 }

@@ -1,5 +1,6 @@
 /* applier: given an approved proposal, what is in the file and in the rows afterwards. The kill
  * points are in tests/crash/. Uses the real binary; `race_*` uses its library to get in between. */
+#include "apply.h"
 #include "file_change.h"
 #include "harness.h"
 #include "proposal.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -27,7 +27,7 @@
 
 #define MAGIC_LINK "/proc/self/root"
 
-enum { NOBODY = 65534, BATCH = 16 };
+enum { BATCH = 16 };
 
 /* The newest job, its request and its caller. */
 static const char OUTCOME[] =
@@ -234,22 +234,38 @@ START_TEST(modes_survive)
 }
 END_TEST
 
-START_TEST(owner_and_attributes_survive)
+START_TEST(the_owner_survives)
 {
-	char value[8] = "";
 	struct stat st;
 
+	SKIP_UNLESS(geteuid() == 0, "root, who can give a file away");
 	begin();
 	file("a.txt", "old");
-	if (geteuid() == 0)
-		ck_assert_int_eq(chown(in("a.txt"), NOBODY, NOBODY), 0);
-	int has = setxattr(in("a.txt"), "user.origin", "there", 5, 0) == 0;
+	ck_assert_int_eq(chown(in("a.txt"), NOBODY_ID, NOBODY_ID), 0);
 	apply("a.txt", "new");
 	file_is("a.txt", "new");
 	ck_assert_int_eq(stat(in("a.txt"), &st), 0);
-	ck_assert_int_eq(st.st_uid, geteuid() == 0 ? NOBODY : geteuid());
-	if (has)
-		ck_assert_int_eq(getxattr(in("a.txt"), "user.origin", value, sizeof(value)), 5);
+	ck_assert_uint_eq(st.st_uid, NOBODY_ID);
+	ck_assert_uint_eq(st.st_gid, NOBODY_ID);
+}
+END_TEST
+
+/* Whether a file gets an attribute: not on every file system. */
+static bool gets_attribute(const char *name)
+{
+	return setxattr(in(name), "user.origin", "there", 5, 0) == 0;
+}
+
+START_TEST(attributes_survive)
+{
+	char value[8] = "";
+
+	begin();
+	file("a.txt", "old");
+	SKIP_UNLESS(gets_attribute("a.txt"), "extended attributes in $TMPDIR");
+	apply("a.txt", "new");
+	file_is("a.txt", "new");
+	ck_assert_int_eq(getxattr(in("a.txt"), "user.origin", value, sizeof(value)), 5);
 }
 END_TEST
 
@@ -295,8 +311,7 @@ START_TEST(attributes_stay_behind_where_the_setting_says_so)
 {
 	begin();
 	file("a.txt", "old");
-	if (setxattr(in("a.txt"), "user.origin", "there", 5, 0))
-		return; /* a file system without */
+	SKIP_UNLESS(gets_attribute("a.txt"), "extended attributes in $TMPDIR");
 	given("INSERT INTO setting VALUES ('apply.keep_attributes', 'false', 'file',"
 	      " '2026-01-01T00:00:00.000Z')");
 	apply("a.txt", "new");
@@ -575,18 +590,46 @@ START_TEST(paths_that_the_diff_touches_beside_those_shown_are_refused)
 }
 END_TEST
 
-START_TEST(force_overwrites_what_has_changed_in_many_files)
+START_TEST(force_writes_lines_that_were_shown_wherever_they_are_now)
 {
+	static const char BOTH[] =
+	    "--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n"
+	    "--- a/old.sh\n+++ b/old.sh\n@@ -1,2 +1,2 @@\n true\n-1\n+2\n";
+
 	given_many();
-	approve("a.txt", MANY);
-	file("gone.txt", "bye\n");
+	approve("a.txt", BOTH);
 	file("a.txt", "zero\none\ntwo\nthree\n");
+	call_check_diff(false);
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: a.txt: the file has changed");
 	call_check_diff(true);
 	run_worker("applier");
-	expect(OUTCOME, APPLIED);
-	expect("SELECT forced FROM apply", "1\n");
+	expect("SELECT state, forced FROM apply ORDER BY seq DESC LIMIT 1", "applied|1\n");
+	expect("SELECT json_extract(detail, '$.forced') FROM event WHERE kind = 'apply.applied'",
+	       "1\n");
 	file_is("a.txt", "zero\none\n2\nthree\n");
-	file_is("gone.txt", "(none)");
+	file_is("old.sh", "true\n2\n");
+}
+END_TEST
+
+START_TEST(force_copies_and_renames_nothing_that_has_changed)
+{
+	static const char *const NAMES[] = { "a.txt", "old.sh", "gone.txt" };
+
+	given_many();
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		OWNED(char_ptr) char *old = content(NAMES[i]);
+		OWNED(str) struct str more = STR_INIT;
+
+		approve("a.txt", MANY);
+		str_addf(&more, "%smore\n", old);
+		file(NAMES[i], more.bytes);
+		call_check_diff(true);
+		run_worker("applier");
+		is_refused("patch_conflict", "patch conflict: ");
+		file(NAMES[i], old);
+		many_are_old();
+	}
 }
 END_TEST
 
@@ -649,6 +692,7 @@ START_TEST(the_bytes_before_come_back_to_the_byte)
 {
 	static const char OLD[] = "no newline\r\n\0and a NUL\xff";
 	char have[100] = "";
+	struct touched one;
 	FILE *f;
 
 	begin();
@@ -658,12 +702,12 @@ START_TEST(the_bytes_before_come_back_to_the_byte)
 	approve("empty", "full");
 	call_check_diff(false);
 	run_worker("applier");
-	insert_request("a.bin", "new",
-	               &(struct touched){ .path = (char *)"a.bin",
-	                                  .target = (char *)"a.bin",
-	                                  .action = touched_action("modify"),
-	                                  .hash = NO_FILE },
-	               1, 0);
+	one = (struct touched){ .path = (char *)"a.bin",
+		                .target = (char *)"a.bin",
+		                .action = touched_action("modify"),
+		                .hash = NO_FILE };
+	(void)snprintf(one.result_hash, sizeof(one.result_hash), "%s", sha256_of("new", 3).text);
+	insert_request("a.bin", "new", &one, 1, 0);
 	say_yes();
 	call_check_diff(true);
 	run_worker("applier");
@@ -1033,16 +1077,15 @@ END_TEST
 
 /* From here on this process and its workers are nobody, who owns the store but not the workspace.
  */
-static void become_nobody(void)
+static void leave_the_workspace_to_root(void)
 {
 	char command[2 * WORKSPACE_BYTES + 60];
 
-	(void)snprintf(command, sizeof(command), "chown -R %d:%d '%s/..' && chown -R 0:0 '%s'",
-	               NOBODY, NOBODY, ws, ws);
+	(void)snprintf(command, sizeof(command),
+	               "cd '%s/..' && find . -path ./ws -prune -o -exec chown %d:%d {} +", ws,
+	               NOBODY_ID, NOBODY_ID);
 	ck_assert_int_eq(system(command), 0);
-	ck_assert_int_eq(setgroups(0, NULL), 0);
-	ck_assert_int_eq(setresgid(NOBODY, NOBODY, NOBODY), 0);
-	ck_assert_int_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
+	ck_assert(become_nobody());
 }
 
 /* The build may be where only root looks, as below /root. */
@@ -1059,9 +1102,8 @@ static void bring_worker_along(void)
 
 START_TEST(missing_permission_is_told)
 {
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
 	begin();
-	if (geteuid() != 0)
-		return;
 	file("a.txt", "old");
 	file("hidden", "old");
 	ck_assert_int_eq(chmod(in("hidden"), 0600), 0);
@@ -1072,13 +1114,47 @@ START_TEST(missing_permission_is_told)
 	approve("hidden", "new");
 	call_check_diff(false);
 	bring_worker_along();
-	become_nobody();
+	leave_the_workspace_to_root();
 	run_worker("applier");
 	expect("SELECT state, error_code FROM apply ORDER BY seq",
 	       "refused|permission\nrefused|permission\nrefused|permission\n");
 	file_is("a.txt", "old");
 	ck_assert_int_eq(entries(), 2);
 	expect(CHANGES, "a.txt|modify|3|undone\nd/new.txt|create|3|undone\n");
+}
+END_TEST
+
+/* Nobody may write in the workspace, and cannot give a file back to root. */
+START_TEST(a_file_that_changes_its_owner_loses_its_set_id_bits)
+{
+	struct stat st;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
+	begin();
+	file("tool", "old");
+	ck_assert_int_eq(chmod(in("tool"), 06755), 0);
+	approve("tool", "new");
+	call_check_diff(false);
+	bring_worker_along();
+	ck_assert_int_eq(chmod(ws, 0777), 0);
+	leave_the_workspace_to_root();
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	file_is("tool", "new");
+	ck_assert_int_eq(stat(in("tool"), &st), 0);
+	ck_assert_uint_eq(st.st_uid, NOBODY_ID);
+	ck_assert_uint_eq(mode_of("tool"), 0755);
+}
+END_TEST
+
+START_TEST(a_file_that_keeps_its_owner_keeps_its_set_id_bits)
+{
+	begin();
+	file("tool", "old");
+	ck_assert_int_eq(chmod(in("tool"), 06755), 0);
+	apply("tool", "new");
+	file_is("tool", "new");
+	ck_assert_uint_eq(mode_of("tool"), 06755);
 }
 END_TEST
 
@@ -1180,12 +1256,36 @@ START_TEST(a_redo_that_is_refused_takes_away_the_directories_made_before_the_cra
 }
 END_TEST
 
+START_TEST(a_staged_write_whose_new_directories_are_gone_is_done_again)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	begin();
+	approve("new/dir/a.txt", "x");
+	call_check_diff(false);
+	left_in_hand(1);
+	str_addf(
+	    &sql,
+	    "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
+	    " temp_name, backup_name, made_from, state, created_at, updated_at) VALUES (1,"
+	    " 'new/dir/a.txt', 'create', 'new_file', '%s', 1,"
+	    " '.intercom-0123456789abcdef.tmp', '.intercom-0123456789abcdef.old', 3, 'planned',"
+	    " '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z');"
+	    "UPDATE file_change SET state = 'staged'",
+	    sha256_of("x", 1).text);
+	given(sql.bytes);
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	file_is("new/dir/a.txt", "x");
+	ck_assert_int_eq(entries(), 3);
+}
+END_TEST
+
 /* The workspace's directory can be opened and not searched: nothing can be told of its files. */
 START_TEST(a_crash_over_files_that_cannot_be_looked_at_is_told_at_last)
 {
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
 	begin();
-	if (geteuid() != 0)
-		return;
 	file("a.txt", "old\n");
 	approve("a.txt", "new\n");
 	call_check_diff(false);
@@ -1193,7 +1293,7 @@ START_TEST(a_crash_over_files_that_cannot_be_looked_at_is_told_at_last)
 	left_in_hand(1);
 	ck_assert_int_eq(chmod(ws, 0444), 0);
 	bring_worker_along();
-	become_nobody();
+	leave_the_workspace_to_root();
 	run_worker("applier");
 	expect("SELECT state, attempts FROM apply", "queued|2\n");
 	run_worker("applier");
@@ -1272,7 +1372,188 @@ START_TEST(a_dead_write_leaves_no_temporary_file)
 }
 END_TEST
 
+/* ---- two appliers ---- */
+
+/* What one more applier of this machine makes of the oldest job, in this process. */
+static int try_beside(struct apply_report *r, int64_t *ret_due_ms)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = ERR_INIT;
+	int run_fd = open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), did;
+	struct applier second = {
+		.store = &st, .host = "h", .worker_id = "second", .run_fd = run_fd
+	};
+
+	ck_assert_msg(!store_open(&st, test_db(), test_run(), &e), "%s", e.text);
+	did = apply_next(&second, r, ret_due_ms, &e);
+	ck_assert_msg(did >= 0, "%s", e.text);
+	(void)close(run_fd);
+	return did;
+}
+
+START_TEST(while_one_applier_is_in_a_workspace_another_one_stays_out)
+{
+	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
+	struct stopped first;
+	int64_t due_ms;
+
+	begin();
+	file("a.txt", "old");
+	approve("a.txt", "new");
+	call_check_diff(false);
+	first = start_stopped_at("applier", "renameat2", 1, NULL); /* in place, not settled */
+	file_is("a.txt", "new");
+	ck_assert_int_eq(try_beside(&r, &due_ms), 0);
+	ck_assert_int_lt(due_ms, INT64_MAX);
+	expect("SELECT state, claim FROM apply", "claimed|1\n");
+	go_on(first);
+	expect(OUTCOME, APPLIED);
+	expect("SELECT claim FROM apply", "1\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(a_job_that_somebody_claimed_since_it_was_seen_is_left_alone)
+{
+	char lock[WORKSPACE_BYTES + 40];
+	struct stopped first;
+
+	begin();
+	approve("a.txt", "new");
+	call_check_diff(false);
+	(void)snprintf(lock, sizeof(lock), "%s/ws-%.8s.lock", test_run(),
+	               sha256_of(ws, strlen(ws)).text);
+	first = start_stopped_at("applier", "flock", 1, lock);
+	expect("SELECT state, claim FROM apply", "queued|0\n");
+	left_in_hand(3);
+	go_on(first);
+	expect("SELECT state, claim, worker_id FROM apply", "claimed|7|dead\n");
+	ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+/* Where somebody else claims a job that an applier has in hand, as SQL for a trigger. */
+static const char CLAIMED[] = "UPDATE OF state ON apply WHEN NEW.state = 'claimed'";
+static const char JOURNALED[] = "INSERT ON file_change";
+static const char STAGED[] = "UPDATE OF state ON file_change WHEN NEW.state = 'staged'";
+
+static void given_other_claim(const char *when)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "CREATE TRIGGER other AFTER %s BEGIN UPDATE apply SET claim = claim + 1,"
+	               " worker_id = 'other'; END",
+	               when);
+	given(sql);
+}
+
+static void is_lost(int claim)
+{
+	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
+	char claimed[60];
+	int64_t due_ms;
+
+	ck_assert_int_eq(try_beside(&r, &due_ms), 1);
+	ck_assert_str_eq(r.state, "lost");
+	(void)snprintf(claimed, sizeof(claimed), "claimed|%d||other|0\n", claim);
+	expect("SELECT state, claim, error_code, worker_id, (SELECT count(*) FROM answer)"
+	       " FROM apply ORDER BY seq DESC LIMIT 1",
+	       claimed);
+}
+
+static void given_write(void)
+{
+	begin();
+	file("a.txt", "old");
+	approve("a.txt", "new");
+	call_check_diff(false);
+}
+
+START_TEST(who_lost_its_claim_journals_nothing_and_stages_nothing)
+{
+	given_write();
+	given_other_claim(CLAIMED);
+	is_lost(2);
+	expect("SELECT count(*) FROM file_change", "0\n");
+	file_is("a.txt", "old");
+	ck_assert_int_eq(hidden_entries(), 0);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_puts_nothing_in_place)
+{
+	given_write();
+	given_other_claim(JOURNALED);
+	is_lost(2);
+	expect("SELECT state FROM file_change", "planned\n");
+	file_is("a.txt", "old");
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_settles_nothing_and_the_next_one_does)
+{
+	given_write();
+	given_other_claim(STAGED);
+	is_lost(2);
+	expect("SELECT state FROM file_change", "staged\n");
+	given("DROP TRIGGER other");
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT claim FROM apply", "3\n");
+	file_is("a.txt", "new");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_refuses_nothing)
+{
+	given_write();
+	file("a.txt", "changed since");
+	given_other_claim(CLAIMED);
+	is_lost(2);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_puts_nothing_back_into_the_queue)
+{
+	given_write();
+	left_in_hand(1); /* so that a workspace that is gone is tried again */
+	ck_assert_int_eq(unlink(in("a.txt")), 0);
+	ck_assert_int_eq(rmdir(ws), 0);
+	given_other_claim(CLAIMED);
+	is_lost(9);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_buries_nothing)
+{
+	given_write();
+	left_in_hand(3);
+	given_other_claim(CLAIMED);
+	is_lost(9);
+}
+END_TEST
+
 /* ---- a running worker ---- */
+
+/* One more session, whose workspace is beside the first; ws and session are its own from here on.
+ */
+static void given_other_workspace(void)
+{
+	char sql[2 * WORKSPACE_BYTES];
+
+	(void)snprintf(strrchr(ws, '/'), 20, "/other");
+	ck_assert_int_eq(mkdir(ws, 0755), 0);
+	session = 2;
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at) VALUES (2, 's2', 'h', 'local:tester', '%s', 'active',"
+	    " 'local', '%s', '%s')",
+	    ws, clock_now().text, clock_now().text);
+	given(sql);
+}
 
 START_TEST(a_locked_workspace_waits_and_others_do_not)
 {
@@ -1288,12 +1569,16 @@ START_TEST(a_locked_workspace_waits_and_others_do_not)
 	pid = start_worker("applier");
 	approve("a.txt", "x");
 	call_check_diff(false);
-	(void)usleep(200000);
-	expect("SELECT state, attempts FROM apply", "queued|0\n");
+	given_other_workspace();
+	approve("b.txt", "y");
+	call_check_diff(false);
+	expect_soon("SELECT state, attempts FROM apply ORDER BY seq", "queued|0\napplied|1\n");
+	file_is("b.txt", "y");
+	file_is("../ws/a.txt", "(none)");
 	(void)close(fd);
-	expect_soon(OUTCOME, APPLIED);
+	expect_soon("SELECT state, attempts FROM apply ORDER BY seq", "applied|1\napplied|1\n");
 	stop_worker(pid);
-	file_is("a.txt", "x");
+	file_is("../ws/a.txt", "x");
 }
 END_TEST
 
@@ -1306,8 +1591,7 @@ START_TEST(a_bell_wakes_it_and_an_idle_look_writes_nothing)
 	OWNED(char_ptr) char *before = rows("PRAGMA data_version");
 	for (int i = 0; i < 20; i++)
 		given("SELECT 1"); /* rings */
-	(void)usleep(50000);
-	expect("PRAGMA data_version", before);
+	expect_still("PRAGMA data_version", before, 50);
 	approve("a.txt", "x");
 	call_check_diff(false);
 	expect_soon(OUTCOME, APPLIED);
@@ -1626,7 +1910,10 @@ static void add_writing(TCase *c)
 	tcase_add_test(c, a_diff_that_changes_nothing_is_fine);
 	tcase_add_test(c, line_ends_survive);
 	tcase_add_test(c, modes_survive);
-	tcase_add_test(c, owner_and_attributes_survive);
+	tcase_add_test(c, the_owner_survives);
+	tcase_add_test(c, attributes_survive);
+	tcase_add_test(c, a_file_that_changes_its_owner_loses_its_set_id_bits);
+	tcase_add_test(c, a_file_that_keeps_its_owner_keeps_its_set_id_bits);
 	tcase_add_test(c, other_names_of_a_file_keep_the_old_content);
 	tcase_add_test(c, holes_are_filled_and_read_as_before);
 	tcase_add_test(c, attributes_stay_behind_where_the_setting_says_so);
@@ -1644,7 +1931,8 @@ static void add_many(TCase *c)
 	tcase_add_test(c, names_may_be_swapped_and_taken_anew);
 	tcase_add_test(c, what_was_not_shown_is_not_written);
 	tcase_add_test(c, paths_that_the_diff_touches_beside_those_shown_are_refused);
-	tcase_add_test(c, force_overwrites_what_has_changed_in_many_files);
+	tcase_add_test(c, force_writes_lines_that_were_shown_wherever_they_are_now);
+	tcase_add_test(c, force_copies_and_renames_nothing_that_has_changed);
 }
 
 static void add_taking_back(TCase *c)
@@ -1682,6 +1970,7 @@ static void add_recovering(TCase *c)
 	tcase_add_test(c, a_job_of_a_dead_worker_is_taken_over);
 	tcase_add_test(c, what_was_only_staged_is_done_anew);
 	tcase_add_test(c, a_redo_that_is_refused_takes_away_the_directories_made_before_the_crash);
+	tcase_add_test(c, a_staged_write_whose_new_directories_are_gone_is_done_again);
 	tcase_add_test(c, a_crash_over_files_that_cannot_be_looked_at_is_told_at_last);
 	tcase_add_test(c, what_was_renamed_is_settled);
 	tcase_add_test(c, room_is_looked_for_before_anything_is_staged);
@@ -1700,6 +1989,18 @@ static void add_recovering(TCase *c)
 	tcase_add_test(c, race_the_file_becomes_a_link_or_its_directory_does);
 }
 
+static void add_two(TCase *c)
+{
+	tcase_add_test(c, while_one_applier_is_in_a_workspace_another_one_stays_out);
+	tcase_add_test(c, a_job_that_somebody_claimed_since_it_was_seen_is_left_alone);
+	tcase_add_test(c, who_lost_its_claim_journals_nothing_and_stages_nothing);
+	tcase_add_test(c, who_lost_its_claim_puts_nothing_in_place);
+	tcase_add_test(c, who_lost_its_claim_settles_nothing_and_the_next_one_does);
+	tcase_add_test(c, who_lost_its_claim_refuses_nothing);
+	tcase_add_test(c, who_lost_its_claim_puts_nothing_back_into_the_queue);
+	tcase_add_test(c, who_lost_its_claim_buries_nothing);
+}
+
 int main(void)
 {
 	Suite *s = suite_create("applier");
@@ -1713,6 +2014,7 @@ int main(void)
 	add_refusing(c);
 	add_recovering(c);
 	suite_add_tcase(s, c);
+	add_two(store_case(s, "two", 60));
 	tcase_add_checked_fixture(race, NULL, close_store);
 	tcase_set_timeout(race, 0);
 	tcase_add_test(race, nothing_outside_is_opened_or_written_whoever_swaps_names);

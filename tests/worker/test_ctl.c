@@ -93,13 +93,17 @@ static void read_file(const char *name, struct str *into)
 	(void)fclose(f);
 }
 
-/* Runs a shell command; "ctl" in it is the program, and $DB is --db with the database. */
+/* Runs a shell command; "ctl" in it is the program, $DB is --db with the database, and "await FILE
+ * TEXT" waits until the text is in that file of $HOME. */
 static void shell(const char *command)
 {
 	OWNED(str) struct str line = STR_INIT;
 
-	str_addf(&line, "ctl() { '%s' \"$@\"; }; DB='--db %s'; { %s\n} >%s/out 2>%s/err", binary,
-	         database, command, home, home);
+	str_addf(&line,
+	         "ctl() { '%s' \"$@\"; }; DB='--db %s';"
+	         " await() { until grep -qs \"$2\" \"$HOME/$1\"; do sleep 0.02; done; };"
+	         " { %s\n} >%s/out 2>%s/err",
+	         binary, database, command, home, home);
 	status = WEXITSTATUS(system(line.bytes)); /* NOLINT(cert-env33-c) */
 	read_file("out", &out);
 	read_file("err", &err_out);
@@ -284,7 +288,7 @@ START_TEST(the_inbox_tells_who_listens)
 	ctl("show " CHANGE " --text");
 	says("listening yes\n");
 	ctl("approve " CHANGE " --text");
-	done("approved " CHANGE "  Add a line\n");
+	done("Approved 01911111-0000: Add a line (a.c)\n");
 	expect("SELECT state FROM tool_call", "answered\n");
 }
 END_TEST
@@ -314,8 +318,20 @@ START_TEST(approve_answers_what_was_shown)
 	              "local:tester|ctl|applied\n");
 	expect("SELECT state, decided_by FROM request WHERE seq = 1", "approved|local:tester\n");
 	ctl("approve " CHANGE_2 " --text");
-	done("approved " CHANGE_2
-	     "  A new file\nnobody listens at the moment; the agent gets it when it is back\n");
+	done("Approved 01922222-0000: A new file (b.c)\n"
+	     "Nobody listens at the moment; the agent gets it when it is back.\n");
+}
+END_TEST
+
+START_TEST(an_approval_may_have_a_note)
+{
+	given_questions();
+	ctl("approve " CHANGE " --note 'rename it next' --text");
+	done("Approved 01911111-0000: Add a line (a.c), and told the agent\n"
+	     "Nobody listens at the moment; the agent gets it when it is back.\n");
+	expect("SELECT state, instruction FROM request WHERE seq = 1", "approved|rename it next\n");
+	expect("SELECT kind, text, outcome, source FROM steering",
+	       "steer|rename it next|accepted|ctl\n");
 }
 END_TEST
 
@@ -366,7 +382,7 @@ START_TEST(continue_lets_it_go_on)
 	given_questions();
 	ctl("continue 0193 --text");
 	ck_assert_int_eq(status, 0);
-	says("continue " PROMPT "  Go on?\n");
+	says("Continued 01933333-0000: Go on?\n");
 	expect("SELECT state, decision FROM request WHERE kind = 'prompt'", "answered|continue\n");
 }
 END_TEST
@@ -377,7 +393,7 @@ START_TEST(refine_needs_a_text)
 	ctl("refine " PROMPT);
 	failed(64, "'refine' needs ID TEXT...");
 	ctl("refine " PROMPT " '  '");
-	failed(1, "malformed: refine needs an instruction");
+	failed(1, "Error: refine needs an instruction");
 	expect("SELECT state FROM request WHERE kind = 'prompt'", "pending\n");
 }
 END_TEST
@@ -401,13 +417,15 @@ START_TEST(ids_may_be_shortened_to_what_is_unambiguous)
 	ctl("approve 01911111");
 	done("{\"request_id\":\"" CHANGE "\",\"status\":\"approved\"}\n");
 	ctl("stop 01944444");
-	failed(1, "'01944444' is the beginning of several ids; give more of it");
+	failed(1, "several questions have an id that begins so; name one, `stop <id>`:\n"
+	          "  01944444-0000-7000: Ready, claude in a\n"
+	          "  01944444-1111-7000: Ready, agent in b\n");
 	ctl("stop 01944444-1");
 	done("{\"request_id\":\"" STANDBY_B "\",\"status\":\"answered\",\"decision\":\"stop\"}\n");
 	ctl("approve 019");
 	failed(1, "'019' is too short for an id");
 	ctl("approve 0199");
-	failed(1, "not found: no request has an id that begins with '0199'");
+	failed(1, "not found: no question has an id that begins with '0199'");
 	ctl("approve ''");
 	failed(1, "'' is too short for an id");
 }
@@ -466,9 +484,7 @@ START_TEST(resume_wakes_the_only_agent_that_waits)
 	expect("SELECT state, decision, instruction IS NULL FROM request WHERE kind = 'standby'",
 	       "answered|resume|1\n");
 	ctl("resume");
-	failed(
-	    1,
-	    "no agent is waiting for instructions; what waits for you: `agent-intercom-ctl inbox`");
+	failed(1, "nothing waits for `resume`");
 }
 END_TEST
 
@@ -477,7 +493,7 @@ START_TEST(a_first_word_that_is_no_id_belongs_to_the_instruction)
 	given_questions();
 	ctl("resume face the --text 'tests now'");
 	ck_assert_int_eq(status, 0);
-	says("resumed " SESSION_A " in /ws/a\n");
+	says("Resumed 01944444-0000: Ready\n");
 	expect("SELECT instruction FROM request WHERE kind = 'standby'", "face the tests now\n");
 }
 END_TEST
@@ -488,14 +504,15 @@ START_TEST(resume_takes_a_request_or_a_session)
 	given_standby(STANDBY_A, 1);
 	given_standby(STANDBY_B, 2);
 	ctl("resume");
-	failed(1, "2 agents wait for instructions; name one of them:\n  " STANDBY_A
-	          "  /ws/a\n  " STANDBY_B "  /ws/b\n");
+	failed(1, "several questions wait for this; name one, `resume <id>`:\n"
+	          "  01944444-0000-7000: Ready, claude in a\n"
+	          "  01944444-1111-7000: Ready, agent in b\n");
 	ctl("resume 01944444 go");
-	failed(1, "2 agents wait for instructions");
+	failed(1, "several questions have an id that begins so");
 	ctl("resume " SESSION_B " go");
 	done("{\"session_id\":\"" SESSION_B "\",\"status\":\"resumed\"}\n");
 	ctl("resume 01900000-1111 go");
-	failed(1, "session " SESSION_B " is not waiting for instructions");
+	failed(1, "the session is active");
 	ctl("resume " STANDBY_B " go");
 	failed(1, "already answered with 'resume' by local:tester");
 	ctl("resume 01944444-0 write tests");
@@ -508,7 +525,7 @@ START_TEST(an_id_that_fits_nothing_is_not_taken_for_an_instruction)
 {
 	given_questions();
 	ctl("resume 01977777-0000-7000-8000-000000000004 write tests");
-	failed(1, "not found: no waiting agent has an id that begins with '01977777-");
+	failed(1, "not found: no question has an id that begins with '01977777-");
 	expect("SELECT state FROM request WHERE kind = 'standby'", "pending\n");
 }
 END_TEST
@@ -519,10 +536,10 @@ START_TEST(undo_says_at_once_what_cannot_be_undone)
 {
 	given_questions();
 	ctl("undo 0191");
-	failed(1, "refused: nothing was written for this request");
+	failed(1, "nothing was written for this request");
 	ctl("undo 0199");
-	failed(1, "");
-	expect("SELECT verb, outcome FROM command", "undo|refused\n");
+	failed(1, "not found: no question has an id that begins with '0199'");
+	expect("SELECT verb, outcome FROM command", "undo|refused\nundo|not_found\n");
 }
 END_TEST
 
@@ -534,23 +551,23 @@ START_TEST(mode_switches_and_tells)
 	ctl("mode");
 	done("{\"current_mode\":\"local\"}\n");
 	ctl("mode hybrid");
-	failed(1, "refused: hybrid mode needs Slack, which is not configured");
+	failed(1, "hybrid mode needs Slack, which is not configured");
 	ctl("mode sideways");
-	failed(1, "malformed: mode must be remote, local or hybrid");
+	failed(1, "mode must be remote, local or hybrid");
 	given("INSERT INTO setting VALUES ('slack.configured', 'true', 'system', '" T "')");
 	ctl("mode hybrid");
 	done("{\"previous_mode\":\"local\",\"current_mode\":\"hybrid\"}\n");
 	ctl("mode --text");
 	done("hybrid\n");
 	ctl("mode remote --session 01900000-1 --text");
-	done("remote (before: hybrid)\n");
+	done("Session 01900000-1111 (agent in b) is in remote mode (before: hybrid).\n");
 	ctl("mode --session " SESSION_B);
 	done("{\"current_mode\":\"remote\"}\n");
 	ctl("mode local --session 01977777");
 	failed(1, "not found: no session has an id that begins with '01977777'");
 	expect("SELECT mode FROM session ORDER BY seq", "hybrid\nremote\n");
 	expect("SELECT source, outcome FROM command ORDER BY seq",
-	       "ctl|refused\nctl|malformed\nctl|done\nctl|done\n");
+	       "ctl|refused\nctl|malformed\nctl|done\nctl|done\nctl|not_found\n");
 }
 END_TEST
 
@@ -849,7 +866,7 @@ END_TEST
 START_TEST(a_line_in_a_pipe_waits_for_its_question)
 {
 	given_sessions();
-	shell("echo y | ctl $DB watch >$HOME/watched & sleep 0.3\n"
+	shell("echo y | ctl $DB watch >$HOME/watched & await watched 'nothing waits'\n"
 	      "sqlite3 " /* hands in the shell ring no bell */
 	      "$HOME/state/intercom.db \"INSERT INTO request (id, session_seq, kind, state, digest,"
 	      " title, body, file_path, risk_level, original_hash, created_at, updated_at) VALUES"
@@ -864,12 +881,14 @@ END_TEST
 START_TEST(watch_wakes_by_its_bell)
 {
 	given_questions();
-	/* the answers come 0.1 s apart: looking each second would miss that they were two */
-	shell("(sleep 0.5; ctl $DB reject " CHANGE " >&2; sleep 0.2; ctl $DB reject " CHANGE_2
-	      " >&2; sleep 0.2) | ctl $DB watch --json 2>/dev/null");
+	/* Each second it would look anyway. Of two times the quicker counts: the machine may be
+	 * busy. */
+	shell("gone() { ctl $DB reject $1 >&2; from=$(date +%s%3N); await watched \"gone.*$1\";"
+	      " echo $(($(date +%s%3N) - from)) >>$HOME/took; }\n"
+	      "(await watched question.*" CHANGE "; gone " CHANGE "; gone " CHANGE_2 ") |"
+	      " ctl $DB watch --json >$HOME/watched 2>/dev/null && sort -n $HOME/took");
 	ck_assert_int_eq(status, 0);
-	says("{\"gone\":{\"id\":\"" CHANGE "\"");
-	says("{\"gone\":{\"id\":\"" CHANGE_2 "\"");
+	ck_assert_msg(strtol(str_text(&out), NULL, 10) < 500, "%s ms", str_text(&out));
 }
 END_TEST
 
@@ -916,11 +935,12 @@ END_TEST
 START_TEST(log_follows)
 {
 	given_questions();
-	shell("timeout 2 " /* not the function: timeout runs programs */
-	      "\"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log --follow -n 0 --text & sleep 0.5;"
-	      "ctl $DB approve " CHANGE " >/dev/null; wait");
+	shell("\"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log --follow -n 1 --text >$HOME/log &"
+	      " await log asked; ctl $DB approve " CHANGE " >/dev/null; await log approved;"
+	      " kill $!; cat $HOME/log");
+	says("request.asked        Ready\n");
 	says("request.approved     Add a line (a.c), local:tester\n");
-	says_not("request.asked");
+	says_not("Go on?");
 	shell(
 	    "timeout 20 \"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log -f -n 3 --text | head -n 1");
 	says("request.asked        "); /* and ends, because nobody reads any more */
@@ -1005,7 +1025,8 @@ START_TEST(wrong_usage_exits_64_with_a_hint)
 	ctl("re x");
 	failed(64, "'re' may be 'reject' or 'refine'");
 	ctl("approve");
-	failed(64, "'approve' needs ID\nusage: agent-intercom-ctl [OPTIONS] approve ID");
+	failed(64,
+	       "'approve' needs ID [--note TEXT]\nusage: agent-intercom-ctl [OPTIONS] approve ID");
 	ctl("approve a b");
 	failed(64, "too many arguments for 'approve': 'b'");
 	ctl("approve x --reason y");
@@ -1104,6 +1125,7 @@ int main(void)
 		                       short_ids_are_as_long_as_they_must_be };
 	const TTest *const answers[] = {
 		approve_answers_what_was_shown,
+		an_approval_may_have_a_note,
 		reject_has_a_reason,
 		a_second_answer_fails_and_says_who_was_first,
 		prompts_take_continue_refine_and_stop,

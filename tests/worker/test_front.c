@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MIB = 1 << 20 };
@@ -723,6 +724,81 @@ START_TEST(who_ends_his_half_of_the_connection_gets_his_answer)
 	(void)shutdown(w.fd, SHUT_WR);
 	ck_assert(wire_is_cut_within(&w, 2000));
 	wire_close(&w);
+}
+END_TEST
+
+/* ---- other users ---- */
+
+/* The request of an agent of its own for a ping; an agent that is served gets a session. */
+static const char *asking(const char *agent)
+{
+	static const char CALL[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+	                           "\"params\":{\"name\":\"ping\"}}";
+	static char bytes[400];
+
+	(void)snprintf(bytes, sizeof(bytes),
+	               "POST /mcp?agent=%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n"
+	               "\r\n%s",
+	               agent, strlen(CALL), CALL);
+	return bytes;
+}
+
+/* The kernel tells whose a connection is as long as a process holds it. */
+START_TEST(a_caller_that_hangs_up_before_it_is_identified_is_not_served)
+{
+	struct wire w;
+
+	given_front();
+	ck_assert_int_eq(kill(front, SIGSTOP), 0);
+	wire_open(&w, port);
+	wire_send(&w, asking("gone"));
+	wire_close(&w);
+	ck_assert_int_eq(kill(front, SIGCONT), 0);
+	ck_assert_int_eq(raw(asking("here"), NULL), 200); /* came later */
+	expect("SELECT count(*) FROM session", "1\n");
+}
+END_TEST
+
+/* The status of the answer to another user; its body in body. */
+static int raw_as_nobody(struct str *body)
+{
+	int ends[2], status;
+	char bytes[1000];
+	ssize_t n;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		int told = become_nobody() ? raw(asking("nobody"), body) : 1;
+
+		(void)!write(ends[1], str_text(body), body->length);
+		_exit(told / 100 * 10 + told % 100); /* 403 is 43 */
+	}
+	(void)close(ends[1]);
+	while ((n = read(ends[0], bytes, sizeof(bytes))) > 0)
+		str_add_bytes(body, bytes, (size_t)n);
+	(void)close(ends[0]);
+	ck_assert(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	return WEXITSTATUS(status) / 10 * 100 + WEXITSTATUS(status) % 10;
+}
+
+START_TEST(another_user_is_served_only_if_the_settings_allow_it)
+{
+	OWNED(str) struct str body = STR_INIT;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
+	given_front();
+	ck_assert_int_eq(raw_as_nobody(&body), 403);
+	says(body.bytes, "belongs to another user; mcp.allow_uids");
+	expect("SELECT count(*) FROM session", "0\n");
+	stop_worker(front);
+	given("INSERT INTO setting VALUES ('mcp.allow_uids', '[65534]', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	start_front();
+	ck_assert_int_eq(raw_as_nobody(&body), 200);
+	expect("SELECT count(*) FROM session", "1\n");
 }
 END_TEST
 
@@ -1464,6 +1540,16 @@ START_TEST(each_path_of_a_diff_is_judged_by_itself)
 		  "\"x\\x0ay\" has a control byte" },
 		{ "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+1\n", "invalid_diff",
 		  "two parts of the diff write f" },
+		{ "diff --git a/g b/m\nrename from g\nrename to m\n"
+		  "diff --git a/g b/g\ndeleted file mode 100644\n"
+		  "--- a/g\n+++ /dev/null\n@@ -1 +0,0 @@\n-g\n",
+		  "invalid_diff", "two parts of the diff delete or rename g" },
+		{ "--- a/g\n+++ /dev/null\n@@ -1 +0,0 @@\n-g\n"
+		  "diff --git a/g b/m\nrename from g\nrename to m\n",
+		  "invalid_diff", "two parts of the diff delete or rename g" },
+		{ "diff --git a/g b/m\nrename from g\nrename to m\n"
+		  "diff --git a/g b/n\nrename from g\nrename to n\n",
+		  "invalid_diff", "two parts of the diff delete or rename g" },
 		{ "--- a/alias\n+++ b/alias\n@@ -1 +1 @@\n-one\n+1\n", "invalid_diff",
 		  "f and alias are the same file" },
 		{ "--- /dev/null\n+++ b/f/g\n@@ -0,0 +1 @@\n+x\n", "patch_conflict",
@@ -1519,7 +1605,7 @@ START_TEST(the_database_and_its_run_directory_are_not_asked_about)
 		refused(&a, path, "x", "path_violation", "belongs to agent-intercom's database");
 	}
 	(void)snprintf(path, sizeof(path), "%.700s/applier.bell", test_run());
-	refused(&a, path, "x", "path_violation", "is in agent-intercom's run directory");
+	refused(&a, path, "x", "path_violation", "is one of agent-intercom's own files");
 	expect("PRAGMA integrity_check", "ok\n");
 }
 END_TEST
@@ -1632,6 +1718,8 @@ int main(void)
 	tcase_add_test(c, who_ends_his_half_of_the_connection_gets_his_answer);
 	tcase_add_test(c, two_calls_with_one_id_are_both_answered);
 	tcase_add_test(c, a_query_that_cannot_be_read_is_400);
+	tcase_add_test(c, a_caller_that_hangs_up_before_it_is_identified_is_not_served);
+	tcase_add_test(c, another_user_is_served_only_if_the_settings_allow_it);
 	tcase_add_test(c, idle_connections_hinder_nobody_and_slow_ones_are_cut);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,8 +18,7 @@
 
 enum {
 	MAX_LINE = 128 << 10, /* as in ipc.c */
-	MAX_CALLERS = 64,
-	NOBODY = 65534
+	MAX_CALLERS = 64
 };
 
 static char workspace[600];
@@ -207,6 +205,9 @@ START_TEST(each_answer_is_a_decision_from_the_socket)
 	given_clearance();
 	is_done(order("approve", value(NEWEST), ""), "approved");
 	given_clearance();
+	is_done(order("approve", value(NEWEST), ",\"note\":\"rename it next\""), "approved");
+	expect("SELECT text, source FROM steering", "rename it next|socket\n");
+	given_clearance();
 	is_done(order("reject", value(NEWEST), ",\"reason\":\"no tests\""), "rejected");
 	given_clearance();
 	is_done(order("reject", value(NEWEST), ""), "rejected");
@@ -223,10 +224,11 @@ START_TEST(each_answer_is_a_decision_from_the_socket)
 	given_standby();
 	has(says_back("{\"command\":\"resume\"}"), "data.session_id",
 	    value("SELECT id FROM session"));
-	is_refused(says_back("{\"command\":\"resume\"}"), "no agent waits");
+	is_refused(says_back("{\"command\":\"resume\"}"), "nothing waits for `resume`");
 	expect("SELECT verdict, outcome, source, operator_id, coalesce(reason, instruction, '')"
 	       "  FROM decision ORDER BY seq",
 	       "approve|applied|socket|local:tester|\n"
+	       "approve|applied|socket|local:tester|rename it next\n"
 	       "reject|applied|socket|local:tester|no tests\n"
 	       "reject|applied|socket|local:tester|rejected via ipc\n"
 	       "continue|applied|socket|local:tester|\n"
@@ -324,7 +326,8 @@ START_TEST(what_is_said_twice_is_done_once_and_the_second_is_told_how_it_stands)
 	is_refused(order("approve", value(NEWEST), ""), "already approved by local:tester");
 	is_refused(order("reject", value(NEWEST), ""), "already approved by local:tester");
 	expect("SELECT outcome FROM decision ORDER BY seq", "applied\nduplicate\nduplicate\n");
-	is_refused(order("approve", "0190-nothing", ""), "there is no request with this id");
+	is_refused(order("approve", "0190-nothing", ""),
+	           "no question has an id that begins with '0190-nothing'");
 	given_prompt();
 	is_refused(order("approve", value(NEWEST), ""), "a prompt takes: continue");
 	stop_worker(front);
@@ -361,12 +364,12 @@ START_TEST(nonsense_is_answered_and_the_connection_goes_on)
 		{ "{\"command\":7}", "command is missing" },
 		{ "{\"command\":null}", "command is missing" },
 		{ "{\"command\":\"\"}", "unknown command ''" },
-		{ "{\"command\":\"LIST\"}", "there are list, inbox, approve" },
+		{ "{\"command\":\"LIST\"}", "there are approve, reject, continue" },
 		{ "{\"command\":\"drop\\u0000list\"}", "unknown command" },
 		{ "{\"command\":\"approve\"}", "id is missing" },
 		{ "{\"command\":\"approve\",\"id\":7}", "id is missing" },
 		{ "{\"command\":\"approve\",\"id\":[\"x\"]}", "id is missing" },
-		{ "{\"command\":\"approve\",\"id\":\"'; DROP TABLE request; --\"}", "no request" },
+		{ "{\"command\":\"approve\",\"id\":\"'; DROP TABLE request; --\"}", "no question" },
 		{ "{\"command\":\"task\",\"instruction\":\"\"}", "1 to 65536 characters" },
 	};
 	struct caller c;
@@ -643,13 +646,13 @@ static mode_t mode_of(const char *name)
 	return stat(path, &s) == 0 ? s.st_mode & 0777 : 0;
 }
 
-/* Connects as another user, where we may become one: 0 it was served, 1 it was not. */
+/* Connects as another user: 0 it was served, 1 it was not. */
 static int try_as_nobody(void)
 {
 	int dir = open(test_run(), O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 	char byte;
 
-	if (setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
+	if (!become_nobody())
 		return 2;
 	fd = connect_in(dir);
 	if (fd < 0)
@@ -658,27 +661,32 @@ static int try_as_nobody(void)
 	return recv(fd, &byte, 1, 0) == 1 ? 0 : 1;
 }
 
-START_TEST(only_our_own_user_is_served)
+START_TEST(the_socket_is_open_to_our_own_user_only)
 {
-	char command[700];
-	int status;
-	pid_t child;
-
 	given_front();
 	ck_assert_int_eq(mode_of("ipc.sock"), 0600);
 	ck_assert_int_eq(mode_of(""), 0700);
 	ck_assert_int_eq(mode_of("ipc.token"), 0); /* none is needed */
-	if (geteuid() == 0) {
-		(void)snprintf(command, sizeof(command),
-		               "chmod 755 $(dirname %s) %s && chmod 666 %s/ipc.sock", test_run(),
-		               test_run(), test_run());
-		ck_assert_int_eq(shell(NULL, "%s", command), 0); /* as if somebody had done so */
-		child = fork();
-		if (child == 0)
-			_exit(try_as_nobody());
-		ck_assert(waitpid(child, &status, 0) == child && WIFEXITED(status));
-		ck_assert_int_eq(WEXITSTATUS(status), 1);
-	}
+	has(says_back("{\"command\":\"list\"}"), "ok", "true");
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(another_user_is_not_served_whatever_the_modes_are)
+{
+	int status;
+	pid_t child;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
+	given_front();
+	ck_assert_int_eq(shell(NULL, "chmod 755 $(dirname %s) %s && chmod 666 %s/ipc.sock",
+	                       test_run(), test_run(), test_run()),
+	                 0);
+	child = fork();
+	if (child == 0)
+		_exit(try_as_nobody());
+	ck_assert(waitpid(child, &status, 0) == child && WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 1);
 	has(says_back("{\"command\":\"list\"}"), "ok", "true");
 	stop_worker(front);
 }
@@ -754,7 +762,8 @@ int main(void)
 	tcase_add_test(c, of_many_who_answer_at_once_one_is_first);
 	tcase_add_test(
 	    c, a_front_that_is_killed_in_the_middle_has_answered_or_not_and_asking_again_is_safe);
-	tcase_add_test(c, only_our_own_user_is_served);
+	tcase_add_test(c, the_socket_is_open_to_our_own_user_only);
+	tcase_add_test(c, another_user_is_not_served_whatever_the_modes_are);
 	tcase_add_test(c, where_the_configuration_wants_a_token_each_line_must_carry_it);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -210,7 +210,7 @@ START_TEST(a_command_that_the_policy_does_not_allow_waits_for_the_operator_who_a
 	given_agent("");
 	agent_begin(&agent, &w, "auto_check", PUSH, NULL);
 	expect_soon("SELECT kind, title, risk_level, file_path IS NULL FROM inbox",
-	            "permission|git push --force|high|1\n");
+	            "permission|git push --force (+1 line)|high|1\n");
 	id = rows("SELECT id FROM inbox");
 	ck_assert_int_eq(ctl(&shown, "show %.36s", id), 0);
 	says(shown.bytes, "\"kind\":\"permission\"");

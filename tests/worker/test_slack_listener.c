@@ -609,10 +609,12 @@ START_TEST(words_in_the_thread_decide)
 	slack();
 	a_question_in_slack();
 	(void)listen();
-	(void)slack_acked("{'message':{'text':'Approve!','thread_ts':'1700000000.000100'}}");
+	(void)slack_acked("{'message':{'text':'why?','thread_ts':'1700000000.000100'}}");
 	expect("SELECT state FROM request", "pending\n");
-	expect("SELECT text LIKE 'A question waits here%' FROM slack_message WHERE kind = 'reply'",
-	       "1\n");
+	expect("SELECT text FROM slack_message WHERE kind = 'reply'",
+	       "A question waits here, and that is no answer to it; nothing was done. It takes "
+	       "`approve`, `reject [why]`, `file`. To tell the agent something else: `steer "
+	       "<text>`.\n");
 	expect("SELECT count(*) FROM steering", "0\n");
 	(void)slack_acked(
 	    "{'message':{'text':'Reject not this file','thread_ts':'1700000000.000100'}}");
@@ -653,10 +655,13 @@ START_TEST(two_questions_for_one_word_are_asked_back)
 	    " title, body, 'b.c', risk_level, original_hash, created_at, updated_at FROM request");
 	(void)listen();
 	says(member(slack_acked("{'slash':{'text':'approve'}}"), "payload.text"),
-	     "several questions wait");
+	     "several questions wait for this; name one, `approve &lt;id&gt;`:\n  "
+	     "01900000-0000-7000: Change a.c (a.c), agent in w\n");
 	expect("SELECT count(*) FROM decision", "0\n");
-	has(slack_acked("{'slash':{'text':'approve 01900000-0000-7000-8000-00000000000c'}}"),
-	    "payload.text", "Approved.");
+	says(
+	    member(slack_acked("{'slash':{'text':'approve 01900000-0000-7000-8000-00000000000c'}}"),
+	           "payload.text"),
+	    "Approved 01900000-0000: Change a.c (b.c)");
 	expect("SELECT state FROM request ORDER BY seq", "pending\napproved\n");
 	slack_stop();
 }
@@ -668,9 +673,10 @@ START_TEST(two_operators_and_one_question_have_one_winner)
 	a_question_in_slack();
 	(void)listen();
 	(void)slack_deliver("{'slash':{'text':'approve','user':'U01OP'}}");
-	has(slack_acked("{'slash':{'text':'reject 01900000-0000-7000-8000-00000000000a "
-	                "no','user':'U02OP'}}"),
-	    "payload.text", "Approved.");
+	says(member(slack_acked("{'slash':{'text':'reject 01900000-0000-7000-8000-00000000000a "
+	                        "no','user':'U02OP'}}"),
+	            "payload.text"),
+	     "Approved 01900000-0000: Change a.c (a.c)");
 	says(member(slack_wait_for("ack"), "payload.text"), "already approved by <@U01OP>");
 	expect("SELECT outcome, operator_id FROM decision ORDER BY seq",
 	       "applied|slack:T01TEAM:U01OP\nduplicate|slack:T01TEAM:U02OP\n");
@@ -733,28 +739,34 @@ START_TEST(a_click_that_needs_words_asks_for_a_form)
 }
 END_TEST
 
-static void submit(const char *callback, const char *trigger, const char *text)
+static void submit_for(const char *id, const char *callback, const char *trigger, const char *text)
 {
 	(void)slack_deliver(
 	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
 	    "'type':'view_submission','user':{'id':'U01OP','team_id':'T01TEAM'},'trigger_id':'%s',"
 	    "'view':{'id':'V01','callback_id':'%s','private_metadata':"
-	    "'01900000-0000-7000-8000-00000000000a','state':{'values':{'instruction_block':{"
+	    "'%s','state':{'values':{'instruction_block':{"
 	    "'instruction_text':{'value':%s}}}}}}}}",
-	    trigger, callback, text);
+	    trigger, callback, id, text);
+}
+
+static void submit(const char *callback, const char *trigger, const char *text)
+{
+	submit_for("01900000-0000-7000-8000-00000000000a", callback, trigger, text);
 }
 
 START_TEST(a_form_decides_and_an_empty_one_stays_open)
 {
 	slack();
 	a_question_in_slack();
+	a_prompt_in_slack();
 	(void)listen();
-	submit("reject", "1.1", "'  '");
+	submit_for("01900000-0000-7000-8000-00000000000b", "refine", "1.1", "'  '");
 	has(slack_wait_for("ack"), "payload.errors.instruction_block", "Please write something.");
-	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT state FROM request ORDER BY seq", "pending\npending\n");
 	submit("reject", "1.2", "'not now'");
 	ck_assert_str_eq(member(slack_wait_for("ack"), "payload.response_action"), "");
-	expect("SELECT state, reason FROM request", "rejected|not now\n");
+	expect("SELECT state, reason FROM request WHERE kind = 'clearance'", "rejected|not now\n");
 	submit("reject", "1.3", "'again'");
 	says(member(slack_wait_for("ack"), "payload.errors.instruction_block"),
 	     "already rejected by");
@@ -839,14 +851,14 @@ START_TEST(sessions_are_paused_resumed_and_stopped)
 	a_question_in_slack();
 	(void)listen();
 	has(slack_acked("{'slash':{'text':'session-pause'}}"), "payload.text",
-	    "Session 01900000-0000 is paused.");
+	    "Session 01900000-0000 (agent in w) is paused.");
 	expect("SELECT status FROM session", "paused\n");
 	has(slack_acked("{'slash':{'text':'resume'}}"), "payload.text",
-	    "Session 01900000-0000 is active again.");
+	    "Session 01900000-0000 (agent in w) is active again.");
 	says(member(slack_acked("{'slash':{'text':'sessions'}}"), "payload.text"),
 	     "01900000-0000  active, hybrid");
 	has(slack_acked("{'slash':{'text':'stop 01900000-0000-7000'}}"), "payload.text",
-	    "Session 01900000-0000 is stopped.");
+	    "Session 01900000-0000 (agent in w) is stopped.");
 	expect("SELECT status FROM session", "terminated\n");
 	expect("SELECT state, reason FROM request", "rejected|the session was stopped\n");
 	has(slack_acked("{'slash':{'text':'steer go on'}}"), "payload.text",
@@ -864,9 +876,8 @@ START_TEST(what_cannot_be_done_yet_is_said_in_one_line)
 	(void)listen();
 	says(
 	    member(slack_acked("{'slash':{'text':'session-start fix the build'}}"), "payload.text"),
-	    "does not do that yet");
-	says(member(slack_acked("{'slash':{'text':'status'}}"), "payload.text"),
-	     "does not do that yet");
+	    "does not do yet");
+	says(member(slack_acked("{'slash':{'text':'status'}}"), "payload.text"), "does not do yet");
 	has(slack_acked("{'slash':{'text':'make coffee'}}"), "payload.text",
 	    "command not found: make; `help` lists the commands");
 	(void)slack_deliver("{'slash':{'text':''}}");
@@ -883,8 +894,8 @@ START_TEST(a_direct_message_is_about_the_default_channel)
 	slack();
 	a_question_in_slack();
 	(void)listen();
-	has(slack_acked("{'slash':{'text':'approve','channel':'D01OP'}}"), "payload.text",
-	    "Approved.");
+	says(member(slack_acked("{'slash':{'text':'approve','channel':'D01OP'}}"), "payload.text"),
+	     "Approved 01900000-0000: Change a.c (a.c)");
 	(void)slack_acked("{'slash':{'text':'task write the docs','channel':'D01OP'}}");
 	(void)slack_acked("{'message':{'text':'mind the gap','channel':'D01OP'}}");
 	expect("SELECT kind, channel_id, text, outcome, session_seq FROM steering ORDER BY seq",

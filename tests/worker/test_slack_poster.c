@@ -177,8 +177,8 @@ START_TEST(a_question_stands_in_its_sessions_thread_with_buttons_and_a_call_to_t
 
 	let_it_speak();
 
-	expect_said("🚀 *Session started* `session-` in w1\n"
-	            "  Approval needed: Fix it (src/a.c, +1 −1, low risk)\n");
+	expect_said("🚀 *Session started* `session-1` in w1\n"
+	            "  Approval needed in w1 (claude): Fix it (src/a.c, +1 −1, lo\n");
 	const char *all = slack_ask("messages?channel=C01AGENTS");
 	holds(all, "\"action_id\":\"approve_accept\"");
 	holds(all, "<@U01OP> ");
@@ -301,8 +301,8 @@ START_TEST(a_question_may_stand_in_the_channel_with_its_diff_below_it)
 
 	let_it_speak();
 
-	expect_said("🚀 *Session started* `session-` in w1\n"
-	            "Approval needed: Long (src/a.c, +30 −0, low risk)\n"
+	expect_said("🚀 *Session started* `session-1` in w1\n"
+	            "Approval needed in w1 (claude): Long (src/a.c, +30 −0, low\n"
 	            "  \n");
 	holds(slack_ask("messages?channel=C01AGENTS"), "30 lines, see the file in the thread");
 	desk_is_left();
@@ -355,6 +355,10 @@ START_TEST(what_an_agent_asks_is_shown_and_its_answer_is_shown_too)
 	let_it_speak();
 	ck_assert_int_eq(times_said("on it"), 1);
 	ck_assert_ptr_null(strstr(slack_ask("messages?channel=C01AGENTS"), "approve_accept"));
+	free(agent_call(&a, "ping", "{\"status_message\":\"half way\"}"));
+	free(agent_call(&a, "ping", "{}"));
+	let_it_speak();
+	ck_assert_int_eq(times_said("half way"), 1);
 	desk_is_left();
 }
 END_TEST
@@ -485,8 +489,8 @@ START_TEST(an_answer_that_is_lost_after_the_effect_leaves_one_message)
 
 	let_it_speak();
 
-	expect_said("🚀 *Session started* `session-` in w1\n"
-	            "  Approval needed: Fix it (src/a.c, +1 −1, low risk)\n");
+	expect_said("🚀 *Session started* `session-1` in w1\n"
+	            "  Approval needed in w1 (claude): Fix it (src/a.c, +1 −1, lo\n");
 	expect("SELECT kind, state, attempts FROM slack_outbox WHERE kind = 'post'",
 	       "post|sent|1\npost|sent|1\n");
 	desk_is_left();

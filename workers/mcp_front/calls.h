@@ -17,6 +17,9 @@ bool calls_reply_cancel(struct front *f, struct job *job);
 int calls_run_resume(struct front *f, struct job *job, struct err *e);
 bool calls_reply_resumed(struct front *f, struct job *job);
 
+/* A result was handed over, and did not arrive. */
+int calls_run_untold(struct front *f, struct job *job, struct err *e);
+
 /* A caller is gone, and nobody else waits for its call. */
 int calls_run_hang_up(struct front *f, struct job *job, struct err *e);
 

@@ -77,6 +77,7 @@ struct front {
 	int max_fd; /* callers on descriptors from here on are turned away */
 	int64_t progress_ms;
 	int64_t http_port;
+	int64_t http_try_ms; /* monotonic: HTTP is off, and is tried again then; 0: it is on */
 	cJSON *allow_uids; /* of others who may ask over HTTP */
 	struct call_settings settings;
 	struct str default_workspace;

@@ -8,6 +8,7 @@
 #include <event2/buffer.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -73,6 +74,59 @@ static void let_go(struct sink *s)
 	}
 }
 
+/* ---- whether an answer arrives ---- */
+
+static void note_untold(struct sink *s)
+{
+	for (size_t i = 0; i < s->told_count; i++)
+		job_queue_note(s->front, JOB_UNTOLD, s, s->told[i]);
+	s->told_count = 0;
+}
+
+static bool has(int fd, short events)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP | events));
+}
+
+/* The last byte has left: to a caller that has closed the kernel says so at once. One that only
+ * sends no more may read still. */
+static void on_sent(struct evhttp_request *request, void *arg)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(request);
+	struct sink *s = arg;
+
+	if (has(bufferevent_getfd(evhttp_connection_get_bufferevent(c)), 0))
+		note_untold(s);
+	evhttp_connection_set_closecb(c, NULL, NULL);
+	sink_drop(s);
+}
+
+static void on_unsent(struct evhttp_connection *c, void *arg)
+{
+	struct sink *s = arg;
+
+	(void)c;
+	note_untold(s);
+	sink_drop(s);
+}
+
+static void look_after(struct sink *s, struct evhttp_request *request)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(request);
+
+	if (!c)
+		note_untold(s);
+	if (!s->told_count)
+		return;
+	sink_hold(s);
+	evhttp_request_set_on_complete_cb(request, on_sent, s);
+	evhttp_connection_set_closecb(c, on_unsent, s);
+}
+
+/* ---- one answer ---- */
+
 void http_reply(struct sink *s, int status, const char *type, const void *body, size_t length)
 {
 	struct evhttp_request *request = s->http;
@@ -84,6 +138,7 @@ void http_reply(struct sink *s, int status, const char *type, const void *body, 
 	let_go(s);
 	sink_hold(s);
 	hold_gone(s);
+	look_after(s, request);
 	evhttp_send_reply(request, status, reason_of(status), b);
 	evbuffer_free(b);
 	sink_drop(s);
@@ -127,6 +182,7 @@ static void end_stream(struct sink *s)
 	let_go(s);
 	sink_hold(s);
 	hold_gone(s);
+	look_after(s, request);
 	evhttp_send_reply_end(request);
 	sink_drop(s);
 }
@@ -166,6 +222,10 @@ static void reply(struct sink *s, const struct str *message, const char *event_i
 		return;
 	}
 	sink_hold(s);
+	if (s->streaming && has(s->fd, POLLRDHUP)) { /* behind a long turn: not noticed yet */
+		note_untold(s);
+		evhttp_connection_free(evhttp_request_get_connection(s->http));
+	}
 	if (!s->streaming)
 		begin_stream(s, NULL);
 	notify(s, message, event_id);
@@ -288,9 +348,12 @@ static void begin_stream(struct sink *s, const char *event_id)
 	send_chunk(s, &priming);
 }
 
-const struct transport HTTP_REPLY = {
-	.reply = reply, .notify = notify, .wait = begin_stream, .refuse = refuse, .finish = finish
-};
+const struct transport HTTP_REPLY = { .reply = reply,
+	                              .notify = notify,
+	                              .wait = begin_stream,
+	                              .refuse = refuse,
+	                              .finish = finish,
+	                              .looks = true };
 
 /* ---- the stream of revision 2024-11-05 ---- */
 

@@ -1,19 +1,17 @@
 /* The IPC socket of the seeds (000 section 5.3), <run>/ipc.sock: for programs that answer on this
  * machine without SQLite. One JSON object per line each way:
  *   {"command":"approve","id":"..."}  ->  {"ok":true,"data":{...}}  or  {"ok":false,"error":"..."}
- * COMMANDS below are all there are. They become the same rows as those of agent-intercom-ctl, from
- * the source 'socket', each line in a transaction of its own that is on disk before its answer
- * leaves: who got none may ask again, and an answer is applied once.
+ * The commands are the verbs of src/operator/verb.c. They become the same rows as those of
+ * agent-intercom-ctl, from the source 'socket', each line in a transaction of its own that is on
+ * disk before its answer leaves: whoever got none may ask again, and an answer is applied once.
  *
  * Whoever runs under our uid may connect. With ipc.require_token each line must also carry the
  * auth_token that stands in <run>/ipc.token (0600), another one after each start. */
 #include "ipc.h"
 
-#include "decision.h"
 #include "front.h"
-#include "id.h"
 #include "log.h"
-#include "request.h"
+#include "say.h"
 #include "socket.h"
 
 #include <errno.h>
@@ -29,7 +27,6 @@
 enum {
 	IPC_MAX_LINE = 128 << 10, /* bytes, its end not counted */
 	IPC_MAX_UNREAD = 256 << 10, /* bytes of answers; then no further line is taken */
-	IPC_MAX_ROWS = 1000, /* of a listing */
 	IPC_LINES_A_TURN = 8, /* of one caller, before the others have their turn */
 	IPC_IDLE_SECONDS = 600,
 	IPC_WRITE_SECONDS = 30, /* for a caller to read something of its answers */
@@ -48,301 +45,87 @@ struct ipc_caller {
 
 /* ---- commands ---- */
 
-static void add_member(cJSON *object, const char *name, const char *text)
+/* Where each verb's text stands in a line; of the others, in "instruction". */
+static const char *text_member(const struct verb *v)
 {
-	if (text)
-		(void)cJSON_AddStringToObject(object, name, text);
-	else
-		(void)cJSON_AddNullToObject(object, name);
+	static const char *const MEMBERS[][2] = { { "approve", "note" }, { "reject", "reason" },
+		                                  { "stop", "reason" },  { "no", "reason" },
+		                                  { "mode", "mode" },    { "stall", "switch" } };
+
+	for (size_t i = 0; i < COUNT(MEMBERS); i++)
+		if (strcmp(v->word, MEMBERS[i][0]) == 0)
+			return MEMBERS[i][1];
+	return "instruction";
 }
 
-/* Adds a row to a listing; false: it is full. */
-static bool add_row(cJSON *data, cJSON *list, cJSON *one)
+/* The words that a program may say: those whose answer is JSON. */
+static bool is_spoken(const struct verb *v)
 {
-	if (cJSON_GetArraySize(list) < IPC_MAX_ROWS) {
-		(void)cJSON_AddItemToArray(list, one);
-		return true;
-	}
-	cJSON_Delete(one);
-	(void)cJSON_AddBoolToObject(data, "more", 1);
-	return false;
+	return !v->only_talk && !v->is_later;
 }
 
-static int list(struct front *f, const cJSON *line, const char *verb, cJSON *data, struct err *e)
+static const struct verb *find_verb(const cJSON *line, struct err *e)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_SESSION_LIST);
-	cJSON *sessions = cJSON_AddArrayToObject(data, "sessions");
-	bool room = true;
-	int got;
-
-	(void)line;
-	(void)verb;
-	while ((got = stmt_row(s, e)) > 0 && room) {
-		cJSON *one = cJSON_CreateObject();
-
-		add_member(one, "session_id", col_text(s, SESSION_LIST_ID));
-		add_member(one, "status", col_text(s, SESSION_LIST_STATUS));
-		add_member(one, "mode", col_text(s, SESSION_LIST_MODE));
-		add_member(one, "workspace_root", col_text(s, SESSION_LIST_WORKSPACE_ROOT));
-		add_member(one, "last_tool", col_text(s, SESSION_LIST_LAST_TOOL));
-		add_member(one, "updated_at", col_text(s, SESSION_LIST_UPDATED_AT));
-		room = add_row(data, sessions, one);
-	}
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
-}
-
-static int inbox(struct front *f, const cJSON *line, const char *verb, cJSON *data, struct err *e)
-{
-	stmt *s = store_stmt(&f->worker.store, SQL_INBOX_LIST);
-	cJSON *questions = cJSON_AddArrayToObject(data, "questions");
-	bool room = true;
-	int got;
-
-	(void)line;
-	(void)verb;
-	bind_int(s, ":after", 0);
-	while ((got = stmt_row(s, e)) > 0 && room) {
-		cJSON *one = cJSON_CreateObject();
-
-		add_member(one, "request_id", col_text(s, INBOX_LIST_ID));
-		add_member(one, "kind", col_text(s, INBOX_LIST_KIND));
-		add_member(one, "title", col_text(s, INBOX_LIST_TITLE));
-		add_member(one, "file_path", col_text(s, INBOX_LIST_FILE_PATH));
-		add_member(one, "risk_level", col_text(s, INBOX_LIST_RISK_LEVEL));
-		add_member(one, "session_id", col_text(s, INBOX_LIST_SESSION_ID));
-		add_member(one, "workspace_root", col_text(s, INBOX_LIST_WORKSPACE_ROOT));
-		add_member(one, "state", col_text(s, INBOX_LIST_STATE));
-		add_member(one, "created_at", col_text(s, INBOX_LIST_CREATED_AT));
-		add_member(one, "deadline_at", col_text(s, INBOX_LIST_DEADLINE_AT));
-		room = add_row(data, questions, one);
-	}
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
-}
-
-/* The id that a line must give. */
-static const char *need_id(const cJSON *line, const char *whose, struct err *e)
-{
-	const char *id = json_text(line, "id");
-
-	if (!id)
-		(void)err_set(e, ERR_INPUT, "ipc: id is missing (the %s's id)", whose);
-	return id;
-}
-
-/* Answers a question; its state then goes to data. */
-static int decide(struct front *f, const char *id, const char *verdict, const cJSON *line,
-                  cJSON *data, struct err *e)
-{
-	const char *reason = json_text(line, "reason");
-	const struct decision d = { .request_id = id,
-		                    .verdict = verdict,
-		                    .reason = !reason && strcmp(verdict, "reject") == 0
-		                                  ? "rejected via ipc"
-		                                  : reason,
-		                    .instruction = json_text(line, "instruction"),
-		                    .source = "socket" };
-	OWNED(decision_result) struct decision_result result = DECISION_RESULT_INIT;
-
-	if (decision_insert(&f->worker.store, &d, &result, e) || decision_check(&result, e))
-		return -1;
-	add_member(data, "status", result.state);
-	return 0;
-}
-
-static int answer(struct front *f, const cJSON *line, const char *verb, cJSON *data, struct err *e)
-{
-	const char *id = need_id(line, "request", e);
-
-	if (!id || decide(f, id, verb, line, data, e))
-		return -1;
-	add_member(data, "request_id", id);
-	return 0;
-}
-
-/* The standby of a session or request id; without one, the only standby that waits. */
-static int find_standby(struct front *f, const char *id, char request[ID_BYTES],
-                        char session[ID_BYTES], struct err *e)
-{
-	stmt *s = store_stmt(&f->worker.store, SQL_STANDBY_LIST);
-	int got, count = 0;
-
-	bind_int(s, ":after", 0);
-	while ((got = stmt_row(s, e)) > 0) {
-		const char *r = col_text(s, STANDBY_LIST_ID);
-		const char *of = col_text(s, STANDBY_LIST_SESSION_ID);
-
-		if (id && strcmp(id, r) != 0 && strcmp(id, of) != 0)
-			continue;
-		(void)snprintf(request, ID_BYTES, "%s", r);
-		(void)snprintf(session, ID_BYTES, "%s", of);
-		count++;
-	}
-	stmt_reset(s);
-	if (got < 0)
-		return -1;
-	if (count == 0)
-		return err_set(e, ERR_INPUT, "not found: no agent waits for instructions%s",
-		               id ? " with this id" : "");
-	if (count > 1 && !id)
-		return err_set(e, ERR_INPUT, "ipc: several agents wait; give the id of one");
-	return 0;
-}
-
-static int resume(struct front *f, const cJSON *line, const char *verb, cJSON *data, struct err *e)
-{
-	char request[ID_BYTES], session[ID_BYTES];
-
-	if (find_standby(f, json_text(line, "id"), request, session, e) ||
-	    decide(f, request, verb, line, data, e))
-		return -1;
-	add_member(data, "session_id", session);
-	(void)cJSON_ReplaceItemInObjectCaseSensitive(data, "status", cJSON_CreateString("resumed"));
-	return 0;
-}
-
-/* Gives an order; ret_reply: JSON, what it was answered, NULL where a worker has yet to do it. */
-static int order(struct front *f, const struct command *c, cJSON **ret_reply, struct err *e)
-{
-	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
-
-	if (command_insert(&f->worker.store, c, &result, e) || command_check(&result, e))
-		return -1;
-	*ret_reply = result.reply ? cJSON_Parse(result.reply) : NULL;
-	return 0;
-}
-
-static int switch_mode(struct front *f, const cJSON *line, const char *verb, cJSON *data,
-                       struct err *e)
-{
-	const struct command c = { .verb = verb,
-		                   .session_id = json_text(line, "id"),
-		                   .argument = json_text(line, "mode"),
-		                   .source = "socket" };
-	OWNED(cJSON_ptr) cJSON *reply = NULL;
-
-	if (!c.argument)
-		return err_set(e, ERR_INPUT, "ipc: mode is missing (remote, local or hybrid)");
-	if (order(f, &c, &reply, e))
-		return -1;
-	add_member(data, "previous_mode", json_text(reply, "previous_mode"));
-	add_member(data, "current_mode", json_text(reply, "current_mode"));
-	return 0;
-}
-
-/* session-pause, session-resume, session-stop. */
-static int order_session(struct front *f, const cJSON *line, const char *verb, cJSON *data,
-                         struct err *e)
-{
-	const struct command c = { .verb = verb + strlen("session-"),
-		                   .session_id = need_id(line, "session", e),
-		                   .source = "socket" };
-	OWNED(cJSON_ptr) cJSON *reply = NULL;
-
-	if (!c.session_id || order(f, &c, &reply, e))
-		return -1;
-	add_member(data, "session_id", c.session_id);
-	add_member(data, "status", "done");
-	return 0;
-}
-
-static int undo(struct front *f, const cJSON *line, const char *verb, cJSON *data, struct err *e)
-{
-	const struct command c = { .verb = verb,
-		                   .argument = need_id(line, "request", e),
-		                   .source = "socket" };
-	OWNED(cJSON_ptr) cJSON *reply = NULL;
-
-	if (!c.argument || order(f, &c, &reply, e))
-		return -1;
-	add_member(data, "request_id", c.argument);
-	add_member(data, "status", "ordered");
-	return 0;
-}
-
-/* steer: to the session of id; task: to the next one that begins. */
-static int say(struct front *f, const cJSON *line, const char *verb, cJSON *data, struct err *e)
-{
-	bool steers = strcmp(verb, "steer") == 0;
-	const char *id = steers ? need_id(line, "session", e) : NULL;
-	const struct saying w = { .kind = verb,
-		                  .session_id = id,
-		                  .text = json_text(line, "instruction"),
-		                  .source = "socket" };
-
-	if (steers && !id)
-		return -1;
-	if (!w.text)
-		return err_set(e, ERR_INPUT, "ipc: instruction is missing (what is to be said)");
-	if (saying_insert(&f->worker.store, &w, e))
-		return -1;
-	if (id)
-		add_member(data, "session_id", id);
-	add_member(data, "status", "accepted");
-	return 0;
-}
-
-static const struct ipc_command {
-	const char *verb;
-	int (*run)(struct front *f, const cJSON *line, const char *verb, cJSON *data,
-	           struct err *e);
-	bool reads; /* and writes nothing */
-} COMMANDS[] = {
-	{ "list", list, true }, /* sessions */
-	{ "inbox", inbox, true }, /* what waits for an answer */
-	{ "approve", answer, false }, /* id */
-	{ "reject", answer, false }, /* id, reason */
-	{ "continue", answer, false }, /* id */
-	{ "refine", answer, false }, /* id, instruction */
-	{ "stop", answer, false }, /* id, reason */
-	{ "resume", resume, false }, /* id (of the request or its session), instruction */
-	{ "mode", switch_mode, false }, /* mode, id */
-	{ "steer", say, false }, /* id, instruction */
-	{ "task", say, false }, /* instruction */
-	{ "session-pause", order_session, false }, /* id */
-	{ "session-resume", order_session, false }, /* id */
-	{ "session-stop", order_session, false }, /* id */
-	{ "undo", undo, false }, /* id */
-};
-
-static const struct ipc_command *find_command(const cJSON *line, struct err *e)
-{
-	const char *verb = json_text(line, "command");
+	const char *command = json_text(line, "command");
+	const struct verb *v = command ? verb_find(command) : NULL;
 	OWNED(str) struct str all = STR_INIT;
 
-	for (size_t i = 0; verb && i < COUNT(COMMANDS); i++) {
-		if (strcmp(COMMANDS[i].verb, verb) == 0)
-			return &COMMANDS[i];
-		str_addf(&all, "%s%s", i ? ", " : "", COMMANDS[i].verb);
-	}
-	if (verb)
-		(void)err_set(e, ERR_INPUT, "ipc: unknown command '%.40s'; there are %s", verb,
-		              all.bytes);
+	if (v && is_spoken(v))
+		return v;
+	for (size_t i = 0; (v = verb_at(i)) != NULL; i++)
+		if (is_spoken(v))
+			str_addf(&all, "%s%s", all.length ? ", " : "", v->word);
+	if (command)
+		(void)err_set(e, ERR_INPUT, "ipc: unknown command '%.40s'; there are %s", command,
+		              str_text(&all));
 	else
 		(void)err_set(e, ERR_INPUT, "ipc: command is missing (a string)");
 	return NULL;
 }
 
-/* A refused answer is kept as a row too: the transaction is committed whatever came of it. */
-static int run(struct front *f, const cJSON *line, cJSON *data, struct err *e)
+/* A program names what it means, but where nothing else can be meant. */
+static int check_members(const struct words *w, struct err *e)
 {
-	const struct ipc_command *c = find_command(line, e);
+	const struct verb *v = w->verb;
+	bool optional = v->about == ABOUT_NOTHING || v->about == ABOUT_SESSIONS ||
+	                strcmp(v->word, "resume") == 0;
+
+	if (!w->id && !optional)
+		return err_set(e, ERR_INPUT, "ipc: id is missing (the %s's id)",
+		               v->about == ABOUT_SESSION ? "session" : "request");
+	if (!w->text && v->text == TEXT_MUST && v->row != VERB_DECISION)
+		return err_set(e, ERR_INPUT, "ipc: %s is missing", text_member(v));
+	return 0;
+}
+
+/* A refused answer is kept as a row too: the transaction is committed whatever came of it. */
+static int run(struct front *f, const cJSON *line, struct said *out, struct err *e)
+{
+	const struct speaker who = { .source = "socket", .no_reason = "rejected via ipc" };
+	struct words w = { .verb = find_verb(line, e),
+		           .id = json_text(line, "id"),
+		           .certain = true };
+	struct store *st = &f->worker.store;
 	struct err commit = ERR_INIT;
 	int failed;
 
-	if (!c)
+	if (!w.verb)
 		return -1;
-	if (c->reads)
-		return c->run(f, line, c->verb, data, e);
-	if (store_begin(&f->worker.store, e))
+	w.text = json_text(line, text_member(w.verb));
+	if (check_members(&w, e))
 		return -1;
-	failed = c->run(f, line, c->verb, data, e);
-	if (store_commit(&f->worker.store, &commit)) {
+	if (w.verb->row == VERB_READING)
+		return operator_say(st, &who, &w, out, e);
+	if (store_begin(st, e))
+		return -1;
+	failed = operator_say(st, &who, &w, out, e);
+	if (store_commit(st, &commit)) {
 		*e = commit;
 		return -1;
 	}
-	return failed;
+	if (failed || out->outcome == SAID_DONE)
+		return failed;
+	return err_set(e, ERR_INPUT, "%s", str_text(&out->text));
 }
 
 /* In a time that does not depend on what was given. */
@@ -357,17 +140,20 @@ static int check_token(const struct front *f, const cJSON *line, struct err *e)
 	               given ? "not that of ipc.token" : "missing (see ipc.token)");
 }
 
-/* Answers a line. data NULL: with e. */
-static void reply(struct ipc_caller *c, cJSON *data, const struct err *e)
+/* Answers a line. said NULL: with e. */
+static void reply(struct ipc_caller *c, struct said *said, const struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *object = cJSON_CreateObject();
 	char *printed;
 
-	(void)cJSON_AddBoolToObject(object, "ok", data != NULL);
-	if (data)
-		(void)cJSON_AddItemToObject(object, "data", data);
+	(void)cJSON_AddBoolToObject(object, "ok", said != NULL);
+	if (said)
+		(void)cJSON_AddItemToObject(object, "data",
+		                            said->json ? said->json : cJSON_CreateObject());
 	else
 		(void)cJSON_AddStringToObject(object, "error", e->text);
+	if (said)
+		said->json = NULL;
 	printed = cJSON_PrintUnformatted(object);
 	(void)evbuffer_add_printf(bufferevent_get_output(c->pipe), "%s\n",
 	                          printed ? printed : "{}");
@@ -378,17 +164,15 @@ static void take_line(struct ipc_caller *c, const char *text, size_t length)
 {
 	bool is_text = utf8_valid(text, length) && !memchr(text, '\0', length);
 	OWNED(cJSON_ptr) cJSON *line = is_text ? cJSON_ParseWithLength(text, length) : NULL;
-	cJSON *data = cJSON_CreateObject();
+	OWNED(said) struct said said = SAID_INIT;
 	struct err e = ERR_INIT;
 	int failed;
 
 	if (!cJSON_IsObject(line))
 		failed = err_set(&e, ERR_INPUT, "ipc: the line is not a JSON object");
 	else
-		failed = check_token(c->front, line, &e) || run(c->front, line, data, &e);
-	if (failed)
-		cJSON_Delete(data);
-	reply(c, failed ? NULL : data, &e);
+		failed = check_token(c->front, line, &e) || run(c->front, line, &said, &e);
+	reply(c, failed ? NULL : &said, &e);
 }
 
 /* ---- lines ---- */
@@ -559,8 +343,15 @@ static int make_token(struct front *f, struct err *e)
 
 int ipc_start(struct front *f, struct err *e)
 {
-	if (make_token(f, e))
+	return make_token(f, e) ? -1 : ipc_listen(f, e);
+}
+
+int ipc_listen(struct front *f, struct err *e)
+{
+	if (f->ipc_token[0] && write_token(f, e))
 		return -1;
+	if (f->ipc_listener)
+		evconnlistener_free(f->ipc_listener);
 	f->ipc_listener = socket_listen(f, SOCKET_NAME, on_accept, e);
 	return f->ipc_listener ? 0 : -1;
 }

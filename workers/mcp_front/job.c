@@ -49,10 +49,8 @@ void job_free(struct job *job)
 	sink_drop(job->sink);
 	rpc_message_clear(&job->message);
 	str_clear(&job->result);
-	if (job->kind == JOB_CALL || job->kind == JOB_RESUME) {
+	if (job->kind == JOB_CALL || job->kind == JOB_RESUME)
 		call_clear(&job->as.call.call);
-		str_clear(&job->as.call.said);
-	}
 	free(job);
 }
 
@@ -73,21 +71,39 @@ void job_refuse(struct job *job, int code, const char *text)
 	(void)snprintf(job->fault.text, sizeof(job->fault.text), "%.299s", text);
 }
 
+int job_fault_code(const struct err *e)
+{
+	return e->kind == ERR_INPUT || e->kind == ERR_REFUSED ? RPC_INVALID_PARAMS
+	                                                      : RPC_INTERNAL_ERROR;
+}
+
+/* A caller that is gone already has not been told; of the others the transport knows. */
+static void tells(struct job *job)
+{
+	if (job->sink->gone && job->call_seq > 0)
+		job_queue_note(job->sink->front, JOB_UNTOLD, job->sink, job->call_seq);
+	else
+		sink_tells(job->sink, job->call_seq);
+}
+
 void job_reply(struct job *job)
 {
+	tells(job);
 	sink_reply(job->sink, job->message.id, &job->result);
 }
 
 void job_reply_tool(struct job *job)
 {
+	const struct call *call = &job->as.call.call;
 	OWNED(str) struct str result = STR_INIT;
 	OWNED(str) struct str message = STR_INIT;
 	char event_id[40];
 
-	mcp_tool_result_with(&result, job->version, str_text(&job->result),
-	                     str_text(&job->as.call.said), job->as.call.call.is_error);
+	mcp_tool_result(&result, job->version, str_text(&job->result),
+	                telling_said(&call->steering), call->is_error);
 	rpc_result(&message, job->message.id, result.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)job->call_seq);
+	tells(job);
 	job->sink->by->reply(job->sink, &message,
 	                     job->version == MCP_MODERN || !job->call_seq ? NULL : event_id);
 }

@@ -17,14 +17,14 @@ enum job_kind {
 	JOB_RESUME, /* GET with Last-Event-ID */
 	JOB_REOPEN, /* a relay came back */
 	JOB_END, /* DELETE, or a relay is gone */
+	JOB_UNTOLD, /* the result of a call did not arrive: its caller had closed */
 	JOB_HANG_UP, /* a caller that may come back is gone */
 	JOB_DROP, /* a modern caller is gone: that cancels its call */
 };
 
 /* CALL and RESUME: a call, new or come again. */
 struct job_call {
-	struct call call; /* RESUME: only its progress_token and is_error */
-	struct str said; /* what the operator says with the result */
+	struct call call; /* RESUME: only its progress_token, is_error and steering */
 	bool whole; /* the result is that of the method, not only of the tool: a task, or a form */
 	bool waits; /* the reply comes later */
 	bool untold; /* it came again: its wait is over, and nobody was told */
@@ -92,6 +92,8 @@ void job_free(struct job *job);
 void job_free_all(struct job_queue *jobs);
 
 void job_refuse(struct job *job, int code, const char *text);
+/* The code of JSON-RPC for what e says: whether the caller is at fault, or we. */
+int job_fault_code(const struct err *e);
 /* Replies with the result of the method, */
 void job_reply(struct job *job);
 /* or of the tool of a call. */

@@ -24,6 +24,7 @@ const struct job_row JOBS[] = {
 	[JOB_RESUME] = { .run = calls_run_resume, .reply = calls_reply_resumed, .has_reply = true },
 	[JOB_REOPEN] = { .run = connections_run_reopen },
 	[JOB_END] = { .run = connections_run_end, .reply = connections_reply_end },
+	[JOB_UNTOLD] = { .run = calls_run_untold },
 	[JOB_HANG_UP] = { .run = calls_run_hang_up },
 	[JOB_DROP] = { .run = calls_run_hang_up },
 };

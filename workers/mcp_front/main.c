@@ -17,21 +17,33 @@
 #include "log.h"
 #include "nudges.h"
 #include "park.h"
+#include "paths.h"
 #include "pipe.h"
 #include "policies.h"
 #include "setting.h"
 #include "show_files.h"
 #include "turn.h"
+#include "workspace.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+
+enum { HTTP_TRY_MS = 10000 };
 
 static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdio.";
 
 /* ---- configuration ---- */
+
+static bool setting_is(struct store *st, const char *name, const char *value)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	return setting_get(st, name, &text, NULL) > 0 && strcmp(text.bytes, value) == 0;
+}
 
 /* A list or table; NULL where it is missing. */
 static cJSON *setting_json(struct store *st, const char *name)
@@ -86,9 +98,10 @@ static void read_settings(struct front *f)
 	s->workspaces.usual = f->default_workspace.bytes; /* NULL: there is none */
 	if (setting_get(st, "workspace", &workspaces, NULL) > 0)
 		s->workspaces.listed = cJSON_Parse(workspaces.bytes);
+	s->workspaces.only_listed = setting_is(st, "workspaces.allow", "listed");
 	s->db_path = f->worker.db_path;
 	s->database = realpath(f->worker.db_path, NULL);
-	s->run_dir = realpath(f->worker.run_dir, NULL);
+	s->ours = workspace_ours(f->worker.run_dir);
 	s->listener = f->worker.id.text;
 	s->approval_ms = setting_int(st, "timeouts.approval_seconds", 3600) * 1000;
 	read_prompt_times(st, s);
@@ -132,24 +145,63 @@ static void raise_limits(struct front *f)
 	f->max_fd -= FRONT_SPARE_FDS;
 }
 
-/* A port that somebody chose must be free. The built-in one may be another user's: agents on stdio
- * need none, so any free port does then. */
-static int listen_http(struct front *f, struct err *e)
+/* The built-in port may be another user's: agents on stdio need none, so any free port does then. A
+ * port that somebody chose is waited for. */
+static bool start_http(struct front *f, struct err *e)
 {
 	int64_t wanted = f->http_port;
+	int error;
 
 	if (http_start(f, e) == 0)
-		return 0;
-	if (errno != EADDRINUSE || !setting_is_default(&f->worker.store, "http_port"))
-		return -1;
+		return true;
+	error = errno;
 	http_stop(f);
-	*e = (struct err)ERR_INIT;
+	if (error != EADDRINUSE || !setting_is_default(&f->worker.store, "http_port"))
+		return false;
 	f->http_port = 0;
-	if (http_start(f, e))
-		return -1;
-	log_warn("port %lld is in use; serving HTTP on port %lld; set http_port to choose one",
-	         (long long)wanted, (long long)f->http_port);
-	return 0;
+	if (http_start(f, e) == 0) {
+		log_warn("port %lld is in use; serving HTTP on port %lld; set http_port to choose "
+		         "one",
+		         (long long)wanted, (long long)f->http_port);
+		return true;
+	}
+	http_stop(f);
+	f->http_port = wanted;
+	return false;
+}
+
+/* Opens the port, or says why HTTP is off; the sockets are served all the same. What the row of
+ * this worker says of it goes to detail. */
+static void listen_http(struct front *f, struct str *detail)
+{
+	struct err why = ERR_INIT;
+	bool was_off = f->http_try_ms != 0;
+
+	str_reset(detail);
+	if (start_http(f, &why)) {
+		f->http_try_ms = 0;
+		str_addf(detail, "http://127.0.0.1:%lld/mcp", (long long)f->http_port);
+		if (was_off)
+			log_info("HTTP is on: %s", str_text(detail));
+		return;
+	}
+	f->http_try_ms = clock_monotonic_ms() + HTTP_TRY_MS;
+	str_addf(detail, "HTTP is off: %s", why.text);
+	if (!was_off)
+		log_error("%s; agents on stdio are served; it is tried again every %d s",
+		          str_text(detail), HTTP_TRY_MS / 1000);
+}
+
+static void try_http_again(struct front *f)
+{
+	OWNED(str) struct str detail = STR_INIT;
+	struct err e = ERR_INIT;
+
+	if (!f->http_try_ms || clock_monotonic_ms() < f->http_try_ms)
+		return;
+	listen_http(f, &detail);
+	if (f->http_try_ms == 0 && worker_ready(&f->worker, str_text(&detail), &e))
+		log_warn("%s", e.text);
 }
 
 /* ---- rows at the start ---- */
@@ -201,11 +253,15 @@ static void look(struct front *f)
 static void on_bell(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
+	struct err e = ERR_INIT;
 
 	(void)fd;
 	(void)what;
 	doorbell_drain(&f->worker.bell);
 	look(f);
+	try_http_again(f);
+	if (worker_heartbeat(&f->worker, &e))
+		log_warn("%s", e.text);
 }
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
@@ -218,6 +274,24 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 	(void)event_base_loopexit(f->base, NULL);
 }
 
+/* The run directory has vanished: bell and sockets are hung up in the one that was made since. Who
+ * is connected stays so. */
+static void look_at_run(struct front *f)
+{
+	struct err e = ERR_INIT;
+
+	if (paths_is_there(f->worker.run_fd, f->worker.run_dir))
+		return;
+	(void)event_del(f->bell); /* before its descriptor is closed */
+	if (worker_move(&f->worker)) {
+		event_free(f->bell);
+		f->bell = event_new(f->base, f->worker.bell.fd, EV_READ | EV_PERSIST, on_bell, f);
+		if (pipe_listen(f, &e) || ipc_listen(f, &e))
+			log_error("%s", e.text);
+	}
+	(void)event_add(f->bell, NULL);
+}
+
 /* Now and then without a bell: bells may be lost. */
 static void on_beat(evutil_socket_t fd, short what, void *arg)
 {
@@ -226,7 +300,9 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	look_at_run(f);
 	look(f);
+	try_http_again(f);
 	if (worker_heartbeat(&f->worker, &e))
 		log_warn("%s", e.text);
 }
@@ -280,7 +356,7 @@ static void close_loop(struct front *f)
 		event_base_free(f->base);
 	cJSON_Delete(f->settings.workspaces.listed);
 	free(f->settings.database);
-	free(f->settings.run_dir);
+	workspace_ours_free(f->settings.ours);
 	cJSON_Delete(f->allow_uids);
 	cJSON_Delete(f->settings.commands);
 	cJSON_Delete(f->settings.always_ask);
@@ -291,22 +367,21 @@ int main(int argc, char **argv)
 {
 	struct err e = ERR_INIT;
 	struct front f = { .hang_up_fd = -1, .failure = &e };
-	char address[60];
+	OWNED(str) struct str detail = STR_INIT;
 
 	f.progress_ms = progress_ms();
 	if (worker_open(&f.worker, "mcp-front", PURPOSE, argc, argv, &e) == 0) {
 		raise_limits(&f);
 		read_settings(&f);
 		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 &&
-		    policies_start(&f, &e) == 0 && pipe_start(&f, &e) == 0 &&
-		    ipc_start(&f, &e) == 0 && listen_http(&f, &e) == 0) {
-			(void)snprintf(address, sizeof(address), "http://127.0.0.1:%lld/mcp",
-			               (long long)f.http_port);
-			if (worker_ready(&f.worker, address, &e) == 0)
+		    policies_start(&f, &e) == 0 && pipe_listen(&f, &e) == 0 &&
+		    ipc_start(&f, &e) == 0) {
+			listen_http(&f, &detail);
+			if (worker_ready(&f.worker, str_text(&detail), &e) == 0)
 				(void)event_base_dispatch(f.base);
 		}
 	}
 	close_loop(&f);
 	worker_close(&f.worker, &e);
-	return err_exit(&e);
+	return worker_exit(&f.worker, &e);
 }

@@ -240,8 +240,10 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 	(void)bufferevent_enable(pipe, EV_READ | EV_WRITE);
 }
 
-int pipe_start(struct front *f, struct err *e)
+int pipe_listen(struct front *f, struct err *e)
 {
+	if (f->pipe_listener)
+		evconnlistener_free(f->pipe_listener);
 	f->pipe_listener = socket_listen(f, SOCKET_NAME, on_accept, e);
 	return f->pipe_listener ? 0 : -1;
 }

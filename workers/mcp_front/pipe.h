@@ -6,7 +6,8 @@
 
 struct front;
 
-int pipe_start(struct front *f, struct err *e);
+/* Listens, also in another run directory than before. */
+int pipe_listen(struct front *f, struct err *e);
 void pipe_stop(struct front *f);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "front.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,8 +31,27 @@ void sink_drop(struct sink *s)
 		return;
 	front_count(s->front, &s->unfinished, 0);
 	lines_clear(&s->lines);
+	free(s->told);
 	peer_free(s->peer);
 	free(s);
+}
+
+bool sink_has_hung_up(const struct sink *s)
+{
+	struct pollfd p = { .fd = s->pipe ? bufferevent_getfd(s->pipe) : s->fd,
+		            .events = POLLRDHUP };
+
+	if (s->gone)
+		return true;
+	return p.fd >= 0 && poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
+void sink_tells(struct sink *s, int64_t call_seq)
+{
+	if (!s->by->looks || call_seq <= 0)
+		return;
+	s->told = xrealloc(s->told, (s->told_count + 1) * sizeof(*s->told));
+	s->told[s->told_count++] = call_seq;
 }
 
 void sink_reply(struct sink *s, const char *rpc_id, const struct str *result)

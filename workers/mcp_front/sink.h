@@ -28,6 +28,9 @@ struct transport {
 	void (*refuse)(struct sink *s, const char *rpc_id, const struct mcp_fault *fault);
 	/* No reply will come. status: for HTTP, where no stream has been started. */
 	void (*finish)(struct sink *s, int status);
+	/* It looks whether what it has sent arrives, and queues JOB_UNTOLD for each call of
+	 * sink.told if not. */
+	bool looks;
 };
 
 struct sink {
@@ -43,6 +46,8 @@ struct sink {
 	int fd; /* HTTP: watched for hang-up while streaming */
 	struct lines lines; /* pipe */
 	size_t unfinished; /* pipe: what it has in front.unfinished */
+	int64_t *told; /* calls whose results are being sent */
+	size_t told_count;
 	int held; /* waiters */
 	int asking; /* calls of the transaction at hand that will wait */
 	bool greeted; /* pipe: its first line has come */
@@ -55,6 +60,12 @@ struct sink *sink_new(struct front *f, struct peer *peer, const struct transport
 void sink_hold(struct sink *s);
 void sink_drop(struct sink *s);
 
+/* Whether its caller has hung up, though the event that says so has not been looked at yet: as
+ * after a moment in which nothing was read. */
+bool sink_has_hung_up(const struct sink *s);
+
+/* The next reply has the result of a call. */
+void sink_tells(struct sink *s, int64_t call_seq);
 /* Replies with a result object that is whole. */
 void sink_reply(struct sink *s, const char *rpc_id, const struct str *result);
 /* Refuses with a JSON-RPC error that has no HTTP status of its own. */

@@ -2,6 +2,7 @@
 
 #include "front.h"
 
+#include <errno.h>
 #include <event2/listener.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -34,6 +35,7 @@ struct evconnlistener *socket_listen(struct front *f, const char *name, evconnli
 	                                   (struct sockaddr *)&a, (int)sizeof(a));
 	(void)umask(before);
 	if (!listener)
-		(void)err_errno(e, ERR_INPUT, "cannot listen on %s/%s", f->worker.run_dir, name);
+		(void)err_errno(e, errno == ENOENT ? ERR_AGAIN : ERR_INPUT,
+		                "cannot listen on %s/%s", f->worker.run_dir, name);
 	return listener;
 }

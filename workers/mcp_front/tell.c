@@ -62,17 +62,19 @@ static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t
 	OWNED(str) struct str message = STR_INIT;
 	char event_id[40];
 
-	mcp_tool_result_with(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
-	                     str_text(&t->steering.text), t->is_error);
+	mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
+	                telling_said(&t->steering), t->is_error);
 	rpc_result(&message, rpc_id, body.bytes);
 	(void)snprintf(event_id, sizeof(event_id), "%lld.end", (long long)seq);
 	sink->by->reply(sink, &message, modern ? NULL : event_id);
 }
 
-/* Gives the result to everyone who waits for this call. */
+/* Gives the result to everyone who waits for this call. Where it is one only, it may turn out that
+ * nobody was told. */
 static void hand_over(struct front *f, struct held_call *held, const struct telling *t)
 {
 	int64_t seq = held->seq;
+	bool alone = !LIST_NEXT(LIST_FIRST(&held->waiters), of_call);
 
 	while ((held = hold_find(f, seq)) != NULL) {
 		struct waiter *w = LIST_FIRST(&held->waiters);
@@ -85,10 +87,12 @@ static void hand_over(struct front *f, struct held_call *held, const struct tell
 		(void)hold_forget(f, w);
 		if (elicits)
 			elicitation_withdraw(sink, seq);
-		if (subscription)
+		if (subscription) {
 			tell_subscription(f, sink, rpc_id, seq, t);
-		else
+		} else {
+			sink_tells(sink, alone ? seq : 0);
 			reply_to(sink, rpc_id, modern, seq, t);
+		}
 		sink_drop(sink);
 	}
 }
@@ -161,13 +165,24 @@ static int64_t said_to(const struct front *f, int64_t session_seq)
 	return last;
 }
 
+/* Whether nobody who waits for a call is there any more. */
+static bool is_deserted(const struct held_call *held)
+{
+	const struct waiter *w;
+
+	LIST_FOREACH (w, &held->waiters, of_call)
+		if (!sink_has_hung_up(w->sink))
+			return false;
+	return true;
+}
+
 int tell_call(struct front *f, int64_t call_seq)
 {
 	struct held_call *held = hold_find(f, call_seq);
 	struct err e = ERR_INIT;
 	struct told *t;
 
-	if (!held)
+	if (!held || is_deserted(held))
 		return 0; /* held by nobody here: told when its caller comes back */
 	t = xcalloc(1, sizeof(*t));
 	t->call_seq = call_seq;

@@ -20,9 +20,7 @@ static void run_part(struct front *f, struct job *job)
 	if (JOBS[job->kind].run(f, job, &e)) {
 		store_undo(&f->worker.store);
 		if (JOBS[job->kind].has_reply)
-			job_refuse(job,
-			           e.kind == ERR_INPUT ? RPC_INVALID_PARAMS : RPC_INTERNAL_ERROR,
-			           e.text);
+			job_refuse(job, job_fault_code(&e), e.text);
 		log_warn("refused: %s", e.text);
 		return;
 	}

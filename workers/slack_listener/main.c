@@ -1,9 +1,9 @@
 /* slack-listener: hears what the operator does in Slack, over Socket Mode.
  *
- * Reads:  setting, operator, session, request, slack_message, steering
+ * Reads:  setting, operator, session, request, apply, slack_message, steering
  * Writes: slack_envelope, decision, command, steering, slack_outbox and slack_message (what is to
- * be said; slack-poster says it) Outside: apps.connections.open with the app token, one WebSocket
- * to Slack, response_urls
+ *         be said; slack-poster says it)
+ * Outside: apps.connections.open with the app token, one WebSocket to Slack, response_urls
  *
  * Takes $SLACK_APP_TOKEN and $SLACK_API_URL from its environment and wipes them there. One loop:
  * libwebsockets'. Killed at any moment it leaves an envelope stored and acknowledged, stored and
@@ -219,6 +219,8 @@ static void run(struct listener *l)
 		due = machine_step(l);
 		if (worker_heartbeat(&l->worker, &e))
 			log_warn("%s", e.text);
+		if (worker_move(&l->worker) && watch_fd(l, l->worker.bell.fd, EPOLLIN, &e))
+			log_warn("%s", e.text);
 		if (!l->worker.stopping)
 			wait(l, due);
 	}
@@ -247,5 +249,5 @@ int main(int argc, char **argv)
 	}
 	close_loop(&l);
 	worker_close(&l.worker, &e);
-	return err_exit(&e);
+	return worker_exit(&l.worker, &e);
 }

@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char REFUSED[] =
+    "agent-intercom could not do this: the rules of its database refuse it. Nothing was done; the "
+    "log says why.";
 static const char TOO_BUSY[] =
     "agent-intercom could not write this down: its database is busy. Nothing was done; please do "
     "it again.";
@@ -45,7 +48,8 @@ static void add_ephemeral(struct str *out, const char *text)
 }
 
 /* By the response_url of a click; a command's and a form's answer go with the ack. */
-static void tell_person(struct link *link, const struct slack_frame *f, const struct slack_act *a)
+static void tell_person(struct link *link, const struct slack_frame *f, const struct slack_act *a,
+                        const char *text)
 {
 	struct slack_call *c = free_call(link->listener);
 	OWNED(str) struct str body = STR_INIT;
@@ -54,12 +58,12 @@ static void tell_person(struct link *link, const struct slack_frame *f, const st
 		str_add(&body, "{\"response_action\":\"errors\",\"errors\":{");
 		json_quote(&body, a->field);
 		str_add_char(&body, ':');
-		json_quote(&body, TOO_BUSY);
+		json_quote(&body, text);
 		str_add(&body, "}}");
 		acknowledge(link, f, body.bytes);
 		return;
 	}
-	add_ephemeral(&body, TOO_BUSY);
+	add_ephemeral(&body, text);
 	acknowledge(link, f, a->deed == DEED_COMMAND ? body.bytes : NULL);
 	if (a->deed != DEED_COMMAND && a->response_url && c)
 		slack_call_start_at(&link->listener->web, c, a->response_url,
@@ -78,7 +82,7 @@ static void not_stored(struct link *link, const struct slack_frame *f, const str
 	log_error("an envelope (%s) could not be stored%s: %s", a->kind ? a->kind : f->type,
 	          event ? " and is not acknowledged, so that it comes again" : "", e->text);
 	if (!event)
-		tell_person(link, f, a);
+		tell_person(link, f, a, TOO_BUSY);
 }
 
 /* ---- storing ---- */
@@ -95,6 +99,27 @@ static int store(struct link *link, struct slack_frame *f, const struct slack_ac
 		return -1;
 	}
 	return store_commit(st, e);
+}
+
+/* The rules refuse what would follow from it, and always will: it is stored as malformed with the
+ * reason, acknowledged, and who did it is told. */
+static void refused(struct link *link, struct slack_frame *f, const struct slack_act *a,
+                    struct err *e)
+{
+	OWNED(slack_stored) struct slack_stored out = SLACK_STORED_INIT;
+	struct slack_act malformed = *a;
+	struct err again = ERR_INIT;
+
+	log_error("an envelope (%s) is refused by the rules of the database: %s",
+	          a->kind ? a->kind : f->type, e->text);
+	malformed.deed = DEED_UNKNOWN;
+	malformed.problem = e->text;
+	if (store(link, f, &malformed, &out, &again))
+		log_error("nor can it be stored as malformed: %s", again.text);
+	if (strcmp(f->type, "events_api") == 0)
+		acknowledge(link, f, NULL);
+	else
+		tell_person(link, f, a, REFUSED);
 }
 
 static void tell_outcome(const struct slack_stored *out, const struct slack_act *a)
@@ -132,7 +157,10 @@ static void take_envelope(struct link *link, struct slack_frame *f, bool too_lon
 		a.problem = xstrdup("it is longer than 1 MiB");
 	}
 	if (store(link, f, &a, &out, &e)) {
-		not_stored(link, f, &a, &e);
+		if (e.kind == ERR_REFUSED)
+			refused(link, f, &a, &e);
+		else
+			not_stored(link, f, &a, &e);
 		return;
 	}
 	acknowledge(link, f, out.reply.bytes);

@@ -1,6 +1,8 @@
 /* One call of Slack's Web API, and what its outcome means for all of us. */
 #include "poster.h"
 
+#include "log.h"
+
 void poster_wait(struct poster *p, int ms)
 {
 	const int fds[] = { p->w.bell.fd };
@@ -54,8 +56,18 @@ void poster_heed(struct poster *p, const struct slack_call *c)
 int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
                      struct err *e)
 {
-	if (why->kind == ERR_INPUT)
+	if (why->kind == ERR_INPUT || why->kind == ERR_REFUSED)
 		return slack_settle_dead(&p->outbox, i, why->text, NULL, e);
 	*e = *why;
 	return -1;
+}
+
+void poster_refused(struct poster *p, const struct slack_intent *i, struct err *e)
+{
+	struct err why = *e, again = ERR_INIT;
+
+	if (!worker_forgives(&p->w, e))
+		return;
+	if (slack_settle_dead(&p->outbox, i, why.text, NULL, &again))
+		log_error("%s stays as it is: %s", i->kind, again.text);
 }

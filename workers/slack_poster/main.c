@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DOUBT_REFUSED_MS = 10000 }; /* until it is looked again for what is in doubt */
+
 /* ---- the loop ---- */
 
 /* 1 did something, 0 nothing is due, -1 cannot go on. */
@@ -35,13 +37,21 @@ static int turn(struct poster *p, struct err *e)
 	got = poster_check(p, e);
 	if (got != 0)
 		return got;
-	got = slack_outbox_doubtful(&p->outbox, &i, e);
-	if (got > 0)
-		return poster_look_for(p, &i, e) ? -1 : 1;
+	got = clock_monotonic_ms() < p->doubt_ms ? 0 : slack_outbox_doubtful(&p->outbox, &i, e);
+	if (got > 0) {
+		if (poster_look_for(p, &i, e) == 0)
+			return 1;
+		poster_refused(p, &i, e);
+		p->doubt_ms = clock_monotonic_ms() + DOUBT_REFUSED_MS;
+		return e->kind == ERR_NONE ? 1 : -1;
+	}
 	if (got == 0)
 		got = slack_outbox_claim(&p->outbox, "post", &i, e);
-	if (got > 0)
-		return poster_post(p, &i, e) ? -1 : 1;
+	if (got > 0) {
+		if (poster_post(p, &i, e))
+			poster_refused(p, &i, e);
+		return e->kind == ERR_NONE ? 1 : -1;
+	}
 	return got < 0 ? -1 : did;
 }
 
@@ -60,17 +70,29 @@ static bool rest(struct poster *p, bool did)
 	return worker_wait(&p->w, true);
 }
 
+/* How long it leaves a refused row alone. */
+static int64_t resting_ms(const struct poster *p)
+{
+	int64_t left = p->w.rest_ms - clock_monotonic_ms();
+
+	return left > 0 ? left : 0;
+}
+
 static int run(struct poster *p, struct err *e)
 {
 	int did;
 
 	do {
 		did = turn(p, e);
+		if (did < 0 && worker_forgives(&p->w, e))
+			did = 0;
 		if (did < 0 || worker_heartbeat(&p->w, e))
 			return -1;
 		p->w.due_ms = slack_outbox_due(&p->outbox, e);
 		if (p->w.due_ms < 0)
 			return -1;
+		if (did == 0 && p->w.due_ms < clock_now_ms() + resting_ms(p))
+			p->w.due_ms = clock_now_ms() + resting_ms(p);
 		if (p->check_ms < p->w.due_ms)
 			p->w.due_ms = p->check_ms;
 	} while (!rest(p, did > 0));
@@ -120,5 +142,5 @@ int main(int argc, char **argv)
 	slack_call_clear(&p.reading.call);
 	slack_web_clear(&p.web);
 	worker_close(&p.w, &e);
-	return err_exit(&e);
+	return worker_exit(&p.w, &e);
 }

@@ -36,6 +36,7 @@ struct poster {
 	struct slot slots[POSTER_SLOTS];
 	struct reading reading;
 	char bot_id[POSTER_ID_BYTES], user_id[POSTER_ID_BYTES]; /* ours, "" until known */
+	int64_t doubt_ms; /* monotonic: what is in doubt is not looked for before */
 	int64_t check_ms; /* when token and channel are looked at next; INT64_MAX: all is well */
 	/* What goes on while a call is waited for: the slots. 1 did something, 0, -1. */
 	int (*meanwhile)(struct poster *p, struct err *e);
@@ -59,6 +60,9 @@ void poster_heed(struct poster *p, const struct slack_call *c);
  */
 int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
                      struct err *e);
+/* The rules refused what came of one: it is told, and settled as dead if they let it. e is clean
+ * then; other errors stay in it. */
+void poster_refused(struct poster *p, const struct slack_intent *i, struct err *e);
 
 /* ---- check.c: who we are, and what a person must mend ---- */
 

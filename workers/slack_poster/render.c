@@ -1,8 +1,11 @@
 /* From rows to messages: what an intent says is read when it is sent, not when it was queued. */
 #include "content.h"
+#include "json.h"
 #include "diff.h"
+#include "json.h"
 #include "poster.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -311,13 +314,32 @@ static cJSON *read_files(struct poster *p, int64_t apply, struct err *e)
 	return files;
 }
 
+static void read_overwritten(struct poster *p, int64_t apply, cJSON *files, struct err *e)
+{
+	stmt *s = store_stmt(&p->w.store, SQL_FILE_CHANGE_OVERWRITTEN);
+
+	bind_int(s, ":apply", apply);
+	while (stmt_row(s, e) > 0) {
+		const cJSON *file;
+
+		cJSON_ArrayForEach (file, files)
+			if (is(member(file, "path"), col_text(s, FILE_CHANGE_OVERWRITTEN_PATH)))
+				(void)cJSON_AddNumberToObject(
+				    (cJSON *)file, "overwrote",
+				    (double)col_int(s, FILE_CHANGE_OVERWRITTEN_SIZE));
+	}
+	stmt_reset(s);
+}
+
 static int render_write(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                         struct err *e)
 {
 	cJSON *files = read_files(p, i->apply_seq, e);
-	stmt *s = store_stmt(&p->w.store, SQL_SLACK_APPLY_READ);
+	stmt *s;
 	int got;
 
+	read_overwritten(p, i->apply_seq, files, e);
+	s = store_stmt(&p->w.store, SQL_SLACK_APPLY_READ);
 	bind_int(s, ":seq", i->apply_seq);
 	got = stmt_row(s, e);
 	if (got > 0) {
@@ -327,7 +349,10 @@ static int render_write(struct poster *p, const struct slack_intent *i, struct s
 			.error_code = col_text(s, SLACK_APPLY_READ_ERROR_CODE),
 			.error_message = col_text(s, SLACK_APPLY_READ_ERROR_MESSAGE),
 			.request_id = col_text(s, SLACK_APPLY_READ_ID),
+			.ordered_by = col_text(s, SLACK_APPLY_READ_ORDERED_BY),
 			.forced = col_int(s, SLACK_APPLY_READ_FORCED) != 0,
+			.is_undo = is(col_text(s, SLACK_APPLY_READ_KIND), "undo"),
+			.undone = col_int(s, SLACK_APPLY_READ_UNDONE) != 0,
 			.files = files,
 		};
 
@@ -359,18 +384,20 @@ static int read_call(struct poster *p, int64_t call, struct str *out, struct err
 	return content ? content_get(&p->w.store, content, out, e) : 0;
 }
 
-/* What one broadcast says, behind what is in out already. */
+/* What one broadcast, or one ping, says, behind what is in out already. */
 static int add_broadcast(struct poster *p, int64_t call, struct slack_said *out, struct err *e)
 {
 	OWNED(str) struct str arguments = STR_INIT;
 	OWNED(slack_said) struct slack_said one = SLACK_SAID_INIT;
+	const char *message;
 	cJSON *json;
 
 	if (read_call(p, call, &arguments, e))
 		return -1;
 	json = cJSON_ParseWithLength(str_text(&arguments), arguments.length);
-	slack_say_broadcast(cJSON_GetStringValue(cJSON_GetObjectItem(json, "level")),
-	                    cJSON_GetStringValue(cJSON_GetObjectItem(json, "message")), &one);
+	message = json_text(json, "message");
+	slack_say_broadcast(json_text(json, "level"),
+	                    message ? message : json_text(json, "status_message"), &one);
 	cJSON_Delete(json);
 	str_addf(&out->text, "%s%s", out->text.length ? "\n" : "", str_text(&one.text));
 	while (cJSON_GetArraySize(one.blocks) > 0 && cJSON_GetArraySize(out->blocks) < BLOCKS_MAX)
@@ -404,9 +431,16 @@ static int render_said(struct poster *p, const struct slack_intent *i, struct sl
 static int render_text(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                        struct err *e)
 {
+	OWNED(cJSON_ptr) cJSON *asked = i->detail ? cJSON_Parse(i->detail) : NULL;
+	char id[24];
+
 	(void)p;
 	(void)e;
-	slack_say_text(i->text, out);
+	(void)snprintf(id, sizeof(id), "%lld", (long long)i->message_seq);
+	if (json_text(asked, "words"))
+		slack_say_asked(i->text, json_text(asked, "answer"), id, out);
+	else
+		slack_say_text(i->text, out);
 	return 0;
 }
 
@@ -475,21 +509,27 @@ static int diff_file(struct poster *p, const struct slack_intent *i, struct str 
 
 	if (read_request(p, i, &r, e) < 0)
 		return -1;
-	text = slack_proposal(&r);
-	if (text->length == 0 || slack_is_inline(&r))
+	if (slack_is_whole(&r))
 		return 0;
-	slack_diff_name(r.file_path, name);
+	text = slack_proposal(&r);
+	if (r.file_path)
+		slack_diff_name(r.file_path, name);
+	else
+		str_addf(name, "%s.txt", is(r.kind, "permission") ? "command" : r.kind);
 	*ret_type = diff_looks_like(str_text(text), text->length) ? "diff" : "text";
-	str_add_bytes(bytes, text->bytes, text->length);
+	slack_add_file(bytes, &r);
 	return 1;
 }
 
-/* Slack takes 1 MB as a snippet: the beginning, named so. */
-static void cut_file(struct str *bytes, struct str *name)
+/* Slack takes 1 MB as a snippet, more as any file; of more than we give it the beginning, which is
+ * named so. */
+static void fit_file(struct str *bytes, struct str *name, const char **type)
 {
-	size_t whole = bytes->length, cut = SLACK_SNIPPET_BYTES;
+	size_t whole = bytes->length, cut = SLACK_FILE_BYTES;
 
-	if (whole <= SLACK_SNIPPET_BYTES)
+	if (whole > SLACK_SNIPPET_BYTES)
+		*type = NULL;
+	if (whole <= SLACK_FILE_BYTES)
 		return;
 	while (cut > 0 && ((unsigned char)bytes->bytes[cut] & 0xC0) == 0x80)
 		cut--;
@@ -513,7 +553,7 @@ int poster_file(struct poster *p, const struct slack_intent *i, struct str *byte
 			str_add(bytes, "(empty file)\n");
 	}
 	if (got > 0)
-		cut_file(bytes, name);
+		fit_file(bytes, name, ret_type);
 	return got;
 }
 

@@ -162,14 +162,18 @@ int poster_turn_slots(struct poster *p, struct err *e)
 		if (s->busy && !s->call.done)
 			continue;
 		if (s->busy && finish(p, s, e))
+			poster_refused(p, &s->intent, e);
+		if (e->kind != ERR_NONE)
 			return -1;
 		got = p->w.stopping ? 0 : slack_outbox_claim(&p->outbox, s->name, &s->intent, e);
 		if (got > 0) {
 			did = 1;
 			got = start(p, s, e);
 			s->busy = got > 0;
+			if (got < 0)
+				poster_refused(p, &s->intent, e);
 		}
-		if (got < 0)
+		if (e->kind != ERR_NONE && !worker_forgives(&p->w, e))
 			return -1;
 	}
 	int read = poster_turn_reading(p, e);

@@ -36,6 +36,7 @@
 enum {
 	PREDECESSORS_MS = 10000, /* workers of a killed supervisor may take so long to leave */
 	TRY_MS = 10,
+	RUN_LOOK_MS = 1000, /* for a run directory that has vanished */
 	UNREADY_LOOK_MS = 200, /* a lost bell delays readiness by so much */
 	LATE_MS = 10000, /* who is not ready then is named in the log */
 	STOP_LOOK_MS = 100,
@@ -270,7 +271,7 @@ static int hear(struct supervisor *s, struct err *e)
 static int prepare(struct supervisor *s, const struct config_source *source, struct err *e)
 {
 	machine_name(s->host);
-	if (run_take(s, source, e))
+	if (run_take(s, source, e) || paths_check_one_name(s->paths.database, e))
 		return -1;
 	load_slack(s);
 	if (workers_find(s, e) || prepare_rows(s, e) || hear(s, e) ||
@@ -280,6 +281,50 @@ static int prepare(struct supervisor *s, const struct config_source *source, str
 	s->environment = spawn_environment();
 	s->late_ms = clock_monotonic_ms() + LATE_MS;
 	return 0;
+}
+
+/* ---- the run directory ---- */
+
+/* Takes another run directory, and hangs our bell up there. */
+static int move_to(struct supervisor *s, struct paths *fresh, struct err *e)
+{
+	struct doorbell bell = DOORBELL_INIT;
+	int fd = open(fresh->run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_errno(e, ERR_AGAIN, "cannot open the run directory %s", fresh->run);
+	if (doorbell_open(&bell, fd, "agent-intercom", e)) {
+		(void)close(fd);
+		return -1;
+	}
+	(void)close(s->run_fd);
+	s->run_fd = fd;
+	doorbell_clear(&s->bell);
+	s->bell = bell;
+	paths_clear(&s->paths);
+	s->paths = *fresh;
+	*fresh = (struct paths)PATHS_INIT;
+	store_ring_at(&s->store, s->run_fd);
+	return paths_publish(&s->paths, s->config.ipc_name, s->config.file, e);
+}
+
+/* logind removes $XDG_RUNTIME_DIR when the user's last session ends, and we may live on. The
+ * directory is made again, elsewhere if it must be; each worker moves there by itself when it finds
+ * it published (worker_move). */
+static void look_at_run(struct supervisor *s)
+{
+	OWNED(paths) struct paths fresh = PATHS_INIT;
+	struct err e = ERR_INIT;
+
+	if (clock_monotonic_ms() < s->run_look_ms)
+		return;
+	s->run_look_ms = clock_monotonic_ms() + RUN_LOOK_MS;
+	if (paths_is_there(s->run_fd, s->paths.run))
+		return;
+	if (paths_open(s->paths.database, true, &fresh, &e) || move_to(s, &fresh, &e))
+		log_error("the run directory has vanished and cannot be made again: %s", e.text);
+	else
+		log_warn("the run directory has vanished; it is %s now", s->paths.run);
 }
 
 /* ---- watch ---- */
@@ -373,17 +418,19 @@ static int patience_ms(const struct supervisor *s)
 
 	if (s->stopping)
 		return STOP_LOOK_MS;
-	if (workers_are_ready(s))
-		return workers_beat_patience_ms(s);
+	if (workers_are_ready(s)) {
+		int beat = workers_beat_patience_ms(s);
+
+		return beat < RUN_LOOK_MS ? beat : RUN_LOOK_MS;
+	}
 	return start >= 0 && start < UNREADY_LOOK_MS ? start : UNREADY_LOOK_MS;
 }
 
 static void watch(struct supervisor *s)
 {
-	struct pollfd fds[] = { { .fd = s->signal_fd, .events = POLLIN },
-		                { .fd = s->bell.fd, .events = POLLIN } };
-
 	while (!s->stopping || !workers_are_gone(s)) {
+		struct pollfd fds[] = { { .fd = s->signal_fd, .events = POLLIN },
+			                { .fd = s->bell.fd, .events = POLLIN } };
 		struct err e = ERR_INIT;
 
 		if (!s->stopping && workers_start_due(s, &e))
@@ -392,6 +439,7 @@ static void watch(struct supervisor *s)
 			workers_stop(s);
 		(void)poll(fds, COUNT(fds), patience_ms(s));
 		doorbell_drain(&s->bell);
+		look_at_run(s);
 		read_signals(s); /* first: ^C in a terminal reaches the workers, too */
 		workers_reap(s);
 		if (!s->stopping && !workers_are_ready(s)) {

@@ -47,6 +47,8 @@ struct child {
 	int64_t asked_ms; /* when it was asked to leave; 0: it was not */
 	struct instant heartbeat; /* as its row had it at the last look */
 	int missed; /* looks in a row at which it was the same */
+	uint64_t work; /* what it had done for the kernel to count, at the last look */
+	int idle; /* of those looks, the last ones in a row at which that was the same, too */
 	bool silent; /* killed for that */
 };
 
@@ -68,6 +70,7 @@ struct supervisor {
 	char **environment; /* of the workers */
 	mode_t umask; /* that we were started with: the applier's, for files of workspaces */
 	bool announced; /* everybody was ready once */
+	int64_t run_look_ms; /* when the run directory is looked at next */
 	int64_t late_ms; /* when to tell who is not; 0: that is told */
 	int64_t beat_ms; /* when heartbeats were looked at, */
 	int64_t beat_awake_ms; /* and the same on the machine's own clock */

@@ -8,6 +8,7 @@
 #include "time_gap.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,14 @@ enum {
 	IN_ORDER_MS = 4000, /* then those that are left are asked to leave all at once */
 	LEAVE_MS = 5000, /* who was asked has so long; together less than 10 s */
 	DETAIL_BYTES = 40,
-	BEAT_LOOK_MS = WORKER_HEARTBEAT_MS, /* a worker that is well has written in between */
-	BEAT_APART_MS =
-	    200, /* of the machine's clock: time that is only made believe hangs nobody */
-	BEATS_MISSED = 10, /* in a row: it hangs (a long look through the database takes less) */
+	BEAT_LOOK_MS = 10000, /* a worker that is well writes in every third of these */
+	BEAT_APART_MS = 2000, /* of the machine's clock, in which all workers look at theirs
+	                         (WORKER_LOOK_MS) between BEATS_MISSED looks: time that is only made
+	                         believe hangs nobody */
+	BEATS_MISSED = 4, /* in a row: it hangs, unless it works */
+	WORKS_MISSED = 2, /* in a row: it does not */
+	BEATS_MISSED_WORKING =
+	    30, /* nobody works for so long (a look through the database takes less) */
 };
 
 /* First the door is closed, then what came in is finished. */
@@ -181,14 +186,14 @@ static void describe(int status, char out[DETAIL_BYTES])
 		(void)snprintf(out, DETAIL_BYTES, "exit %d", WEXITSTATUS(status));
 }
 
-/* Outside of a stop: whoever cannot work in this configuration takes all with it, because without
- * it the system would only seem to serve; anybody else comes back. */
+/* Outside of a stop: whoever cannot begin to work in this configuration takes all with it, because
+ * without it the system would only seem to serve; anybody else comes back. */
 static void lost(struct supervisor *s, int i, int status, const char *detail)
 {
 	struct child *c = &s->children[i];
 	char why[160];
 
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG) {
+	if (!c->ready && WIFEXITED(status) && WEXITSTATUS(status) == EX_CONFIG) {
 		(void)snprintf(why, sizeof(why), "%s cannot work (exit 78, its reason is above)",
 		               CHILD_NAMES[i]);
 		s->give_up(s, EX_CONFIG, why);
@@ -208,14 +213,51 @@ int workers_beat_patience_ms(const struct supervisor *s)
 	return left < 0 ? 0 : (int)left;
 }
 
+/* Ticks of the processor that a process has had, and its page faults; 0: it is not there. Field
+ * numbers are those of proc(5). */
+static uint64_t work_of(pid_t pid)
+{
+	enum { MINFLT = 10, MAJFLT = 12, UTIME = 14, STIME = 15 };
+	char path[40], text[600] = "";
+	uint64_t sum = 0;
+	const char *at;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	(void)close(fd);
+	at = strrchr(text, ')'); /* field 2, the name, may hold anything */
+	for (int field = 3; at && field <= STIME; field++) {
+		at = strchr(at + 1, ' ');
+		if (at && (field == MINFLT || field == MAJFLT || field == UTIME || field == STIME))
+			sum += strtoull(at + 1, NULL, 10);
+	}
+	return sum;
+}
+
+static bool hangs(const struct child *c)
+{
+	return (c->missed >= BEATS_MISSED && c->idle >= WORKS_MISSED) ||
+	       c->missed >= BEATS_MISSED_WORKING;
+}
+
 static void look_at_beat(struct child *c, const char *name, const struct instant *beat)
 {
+	uint64_t work = c->pid ? work_of(c->pid) : 0;
+
+	c->idle = work == c->work ? c->idle + 1 : 0;
+	c->work = work;
 	if (!c->pid || !c->ready || strcmp(c->heartbeat.text, beat->text) != 0) {
 		c->heartbeat = *beat;
 		c->missed = 0;
 		return;
 	}
-	if (++c->missed < BEATS_MISSED)
+	c->missed++;
+	if (!hangs(c))
 		return;
 	log_error("%s (pid %d) hangs: no sign of life since %s; it is killed", name, (int)c->pid,
 	          beat->text);
@@ -251,7 +293,6 @@ static void ended(struct supervisor *s, int i, int status)
 		(void)snprintf(detail, sizeof(detail), "no heartbeat: it hung");
 	c->silent = false;
 	c->missed = 0;
-	c->ready = false;
 	if (!s->stopping)
 		lost(s, i, status, detail);
 	else if (status != 0)
@@ -259,6 +300,7 @@ static void ended(struct supervisor *s, int i, int status)
 	/* At a stop one transaction buries all. */
 	if (!s->stopping && rows_died(s, c->pid, detail, &e))
 		log_warn("cannot write down the end of %s: %s", CHILD_NAMES[i], e.text);
+	c->ready = false;
 	c->pid = 0;
 }
 

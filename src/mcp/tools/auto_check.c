@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { COMMAND_BYTES_MAX = 1 << 20 }; /* more is not shown, so nobody can approve it */
+
 static const cJSON *context(const struct call *c)
 {
 	return cJSON_GetObjectItemCaseSensitive(c->arguments, "context");
@@ -55,6 +57,12 @@ static void prepare(struct call *c, const struct peer *p, const struct call_sett
 	const char *path = json_text(context(c), "file_path");
 
 	(void)settings;
+	if (strlen(json_text(c->arguments, "tool_name")) > COMMAND_BYTES_MAX)
+		result_refuse(
+		    c, "too_large",
+		    "the command has more than %d bytes: nobody would see it whole; write "
+		    "it into a file and ask for that",
+		    (int)COMMAND_BYTES_MAX);
 	c->names_other_file = path && find_file(c, p->workspace_root, path);
 }
 
@@ -134,12 +142,15 @@ const struct tool TOOL_AUTO_CHECK = {
 	         "\"description\":\"terminal_command: the operator is asked if the policy says "
 	         "no\"}},"
 	         "\"required\":[\"tool_name\"]}",
-	.output = "{\"type\":\"object\",\"properties\":{\"auto_approved\":{\"type\":\"boolean\"},"
-	          "\"matched_rule\":{\"type\":[\"string\",\"null\"]},"
-	          "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\",\"timeout\","
-	          "\"pending\",\"error\"],\"description\":\"where the operator was asked\"},"
-	          "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}"
-	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}",
+	.output = TOOL_OUTPUT(
+	    "\"auto_approved\":{\"type\":\"boolean\"},"
+	    "\"matched_rule\":{\"type\":[\"string\",\"null\"]},"
+	    "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\",\"timeout\","
+	    "\"pending\",\"error\"],\"description\":\"where the operator was asked\"},"
+	    "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+	    "\"note\":{\"type\":\"string\",\"description\":\"what the operator says with an "
+	    "approval\"}"
+	    "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}"),
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,

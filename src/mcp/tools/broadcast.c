@@ -76,8 +76,8 @@ const struct tool TOOL_BROADCAST = {
 	    "\"error\"],\"default\":\"info\"},"
 	    "\"thread_ts\":{\"type\":\"string\",\"description\":\"Slack thread to reply in\"}},"
 	    "\"required\":[\"message\"]}",
-	.output = "{\"type\":\"object\",\"properties\":{\"posted\":{\"type\":\"boolean\"},"
-	          "\"ts\":{\"type\":\"string\"}}}",
+	.output = TOOL_OUTPUT("\"posted\":{\"type\":\"boolean\"},"
+	                      "\"ts\":{\"type\":\"string\"}}}"),
 	.open_world = true,
 	.run = run,
 };

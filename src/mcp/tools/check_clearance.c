@@ -2,7 +2,7 @@
 #include "tools.h"
 
 #include "ask.h"
-#include "diff.h"
+#include "effect.h"
 #include "proposal.h"
 #include "result.h"
 #include "safe_path.h"
@@ -26,13 +26,9 @@ static int look_at_files(struct call *c, const struct proposal *p, struct refusa
 }
 
 /* What the contents were needed for is known: of the plan, what is stored remains. */
-static void keep_effect(struct call *c, const char *text)
+static void keep_effect(struct call *c)
 {
-	struct planned *f = &c->plan.files[c->plan.primary];
-
-	if (!c->plan.is_diff)
-		diff_compute(f->is.path, f->exists ? str_text(&f->old) : NULL, f->old.length, text,
-		             strlen(text), &c->effect);
+	effect_of(&c->plan, &c->effect);
 	c->files = xmalloc(c->plan.count * sizeof(*c->files));
 	for (size_t i = 0; i < c->plan.count; i++) {
 		c->files[i] = c->plan.files[i].is;
@@ -72,12 +68,12 @@ static void prepare(struct call *c, const struct peer *peer, const struct call_s
 		                    .body = text,
 		                    .body_length = strlen(text),
 		                    .database = settings->database,
-		                    .run_dir = settings->run_dir,
+		                    .ours = settings->ours,
 		                    .fuzz = settings->fuzz };
 	struct refusal why = { .code = NULL };
 
 	if (look_at_files(c, &p, &why) == 0) {
-		keep_effect(c, text);
+		keep_effect(c);
 		c->digest = digest(c);
 	} else if (c->plan.is_diff && strcmp(why.code, "patch_conflict") == 0) {
 		result_refuse(c, why.code, "%s; read the file again and make a new diff", why.text);
@@ -125,8 +121,9 @@ const struct tool TOOL_CHECK_CLEARANCE = {
 	    "The change is one file's, or a unified diff's of many (git style may also rename, "
 	    "copy, delete, change modes); it is written whole or not at all. Do not touch the "
 	    "file yourself: on status 'approved' call check_diff "
-	    "with the request_id and the change is written for you. 'rejected' comes with a "
-	    "reason. On 'pending' or after a timeout of your own, call it again with exactly "
+	    "with the request_id and the change is written for you; a note with it is for "
+	    "what you do next. 'rejected' comes with a reason. On 'pending' or after a timeout of "
+	    "your own, call it again with exactly "
 	    "the "
 	    "same arguments: it goes on waiting for the same question and never asks twice.",
 	.input = "{\"type\":\"object\",\"properties\":{"
@@ -141,11 +138,13 @@ const struct tool TOOL_CHECK_CLEARANCE = {
 	         "\"risk_level\":{\"type\":\"string\",\"enum\":[\"low\",\"high\",\"critical\"],"
 	         "\"default\":\"low\"}},"
 	         "\"required\":[\"title\",\"diff\",\"file_path\"]}",
-	.output = "{\"type\":\"object\",\"properties\":{"
-	          "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\","
-	          "\"timeout\",\"pending\",\"error\"]},"
-	          "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"}"
-	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}",
+	.output = TOOL_OUTPUT(
+	    "\"status\":{\"type\":\"string\",\"enum\":[\"approved\",\"rejected\","
+	    "\"timeout\",\"pending\",\"error\"]},"
+	    "\"request_id\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+	    "\"note\":{\"type\":\"string\",\"description\":\"what the operator says with an "
+	    "approval\"}"
+	    "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}"),
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,

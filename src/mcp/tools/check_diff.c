@@ -115,6 +115,7 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	s = store_stmt(st, SQL_SESSION_IS_CONNECTED);
 	bind_int(s, ":seq", r->session_seq);
 	bind_text(s, ":live_after", live_after.text);
+	bind_text(s, ":label", p->identity.agent);
 	got = stmt_row(s, e);
 	stmt_reset(s);
 	return got < 0 ? -1 : !got;
@@ -197,6 +198,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 /* How a write stands. */
 struct written {
 	bool applied, forced;
+	bool asks; /* the file has changed, and the operator is asked about it */
 };
 
 /* Reads it; a write that has failed or is not over is told in t. */
@@ -217,6 +219,7 @@ static int read_apply(struct store *st, int64_t apply, struct written *w, struct
 	} else if (got > 0) {
 		w->applied = strcmp(col_text(s, APPLY_READ_STATE), "applied") == 0;
 		w->forced = col_int(s, APPLY_READ_FORCED) != 0;
+		w->asks = !col_is_null(s, APPLY_READ_QUESTION_SEQ);
 	}
 	stmt_reset(s);
 	if (got <= 0)
@@ -235,7 +238,11 @@ static int result(struct store *st, int64_t apply, struct telling *t, struct err
 	json_object(&t->result);
 	json_member(&t->result, "status", w.applied ? "applied" : "pending");
 	if (!w.applied)
-		json_member(&t->result, "message", "the write is queued; call check_diff again");
+		json_member(&t->result, "message",
+		            w.asks ? "the file has changed, and the operator is asked about what "
+		                     "this does to it now; call check_diff again with the same "
+		                     "arguments to keep waiting"
+		                   : "the write is queued; call check_diff again");
 	if (w.applied && add_files(st, apply, &t->result, e))
 		return -1;
 	if (w.forced)
@@ -258,8 +265,7 @@ const struct tool TOOL_CHECK_DIFF = {
 	         "\"force\":{\"type\":\"boolean\",\"default\":false,\"description\":"
 	         "\"overwrite although the file has changed\"}},"
 	         "\"required\":[\"request_id\"]}",
-	.output =
-	    "{\"type\":\"object\",\"properties\":{"
+	.output = TOOL_OUTPUT(
 	    "\"status\":{\"type\":\"string\",\"enum\":[\"applied\",\"pending\",\"error\"]},"
 	    "\"files_written\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
 	    "\"properties\":{"
@@ -270,7 +276,8 @@ const struct tool TOOL_CHECK_DIFF = {
 	    "\"from\":{\"type\":\"string\"},\"to\":{\"type\":\"string\"}},\"required\":["
 	    "\"from\",\"to\"]}},"
 	    "\"warning\":{\"type\":\"string\",\"description\":\"what force "
-	    "overwrote\"}," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}",
+	    "overwrote\"}," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS
+	    "},\"required\":[\"status\"]}"),
 	.destructive = true,
 	.run = run,
 	.result = result,

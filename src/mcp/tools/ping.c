@@ -51,12 +51,12 @@ const struct tool TOOL_PING = {
 	    "\"label\":{\"type\":\"string\",\"minLength\":1},"
 	    "\"status\":{\"type\":\"string\",\"enum\":[\"done\",\"in_progress\",\"pending\"]}},"
 	    "\"required\":[\"label\",\"status\"]}}}}",
-	.output = "{\"type\":\"object\",\"properties\":{\"acknowledged\":{\"type\":\"boolean\"},"
-	          "\"session_id\":{\"type\":\"string\"},"
-	          "\"stall_detection_enabled\":{\"type\":\"boolean\"},"
-	          "\"pending_steering\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
-	          "\"description\":\"what the operator says to you; told once\"}}}",
+	.output =
+	    TOOL_OUTPUT("\"acknowledged\":{\"type\":\"boolean\"},"
+	                "\"session_id\":{\"type\":\"string\"},"
+	                "\"stall_detection_enabled\":{\"type\":\"boolean\"},"
+	                "\"pending_steering\":{\"type\":\"array\",\"items\":{\"type\":\"string\"},"
+	                "\"description\":\"what the operator says to you; told once\"}}}"),
 	.idempotent = true,
-	.tells_steering = true,
 	.run = run,
 };

@@ -13,20 +13,21 @@
 
 static int add_pending(struct store *st, int64_t session, struct str *out, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_REQUEST_OPEN_OF_SESSION);
+	stmt *s = store_stmt(st, SQL_REQUEST_LEFT_OF_SESSION);
 	int got, count = 0;
 
 	bind_int(s, ":session", session);
 	while ((got = stmt_row(s, e)) > 0) {
-		const char *kind = col_text(s, REQUEST_OPEN_OF_SESSION_KIND);
+		const char *kind = col_text(s, REQUEST_LEFT_OF_SESSION_KIND);
 
 		if (count++ == 0)
 			json_member_array(out, "pending_requests");
 		json_object(out);
-		json_member(out, "request_id", col_text(s, REQUEST_OPEN_OF_SESSION_ID));
+		json_member(out, "request_id", col_text(s, REQUEST_LEFT_OF_SESSION_ID));
 		json_member(out, "type", strcmp(kind, "clearance") == 0 ? "approval" : kind);
-		json_member(out, "title", col_text(s, REQUEST_OPEN_OF_SESSION_TITLE));
-		json_member(out, "created_at", col_text(s, REQUEST_OPEN_OF_SESSION_CREATED_AT));
+		json_member(out, "title", col_text(s, REQUEST_LEFT_OF_SESSION_TITLE));
+		json_member(out, "created_at", col_text(s, REQUEST_LEFT_OF_SESSION_CREATED_AT));
+		json_member(out, "state", col_text(s, REQUEST_LEFT_OF_SESSION_LEFT_AS));
 		json_object_end(out);
 	}
 	stmt_reset(s);
@@ -90,8 +91,8 @@ static int recovered(struct store *st, struct call *c, int64_t session, const ch
 	return 0;
 }
 
-/* The session to recover: the one named, else our own if it was interrupted or has questions open,
- * else the newest of this workspace that was. */
+/* The session to recover: the one named, else one that has left something, else the newest of this
+ * workspace that was interrupted. */
 static stmt *predecessors(struct store *st, const struct peer *p,
                           const struct call_settings *settings, enum sql which,
                           const struct instant *live_after)
@@ -100,7 +101,8 @@ static stmt *predecessors(struct store *st, const struct peer *p,
 
 	bind_text(s, ":host", settings->workspaces.machine);
 	bind_text(s, ":workspace", p->workspace_root);
-	if (which == SQL_SESSION_PREDECESSOR) {
+	bind_text(s, ":label", p->identity.agent);
+	if (which == SQL_SESSION_LEFT) {
 		bind_int(s, ":session", p->session_seq);
 		bind_text(s, ":live_after", live_after->text);
 	}
@@ -110,7 +112,7 @@ static stmt *predecessors(struct store *st, const struct peer *p,
 static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
 {
-	static const enum sql WAYS[] = { SQL_SESSION_LAST_INTERRUPTED, SQL_SESSION_PREDECESSOR };
+	static const enum sql WAYS[] = { SQL_SESSION_LEFT, SQL_SESSION_LAST_INTERRUPTED };
 	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
 	const char *given = json_text(c->arguments, "session_id");
 	int64_t session = 0;
@@ -154,20 +156,23 @@ const struct tool TOOL_REBOOT = {
 	    "with the same arguments to get their answers.",
 	.input = "{\"type\":\"object\",\"properties\":{\"session_id\":{\"type\":\"string\","
 	         "\"minLength\":1}}}",
-	.output = "{\"type\":\"object\",\"properties\":{"
-	          "\"status\":{\"type\":\"string\",\"enum\":[\"clean\",\"recovered\",\"error\"]},"
-	          "\"session_id\":{\"type\":\"string\"},"
-	          "\"pending_requests\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-	          "\"properties\":{"
-	          "\"request_id\":{\"type\":\"string\"},"
-	          "\"type\":{\"type\":\"string\",\"enum\":[\"approval\",\"prompt\",\"standby\","
-	          "\"permission\"]},"
-	          "\"title\":{\"type\":\"string\"},\"created_at\":{\"type\":\"string\"}}}},"
-	          "\"last_checkpoint\":{\"type\":\"object\"},"
-	          "\"progress_snapshot\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"
-	          "\"pending_tasks\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},"
-	          "\"description\":\"what the operator left for you to do; told once\"}"
-	          "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}",
+	.output = TOOL_OUTPUT(
+	    "\"status\":{\"type\":\"string\",\"enum\":[\"clean\",\"recovered\",\"error\"]},"
+	    "\"session_id\":{\"type\":\"string\"},"
+	    "\"pending_requests\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+	    "\"properties\":{"
+	    "\"request_id\":{\"type\":\"string\"},"
+	    "\"type\":{\"type\":\"string\",\"enum\":[\"approval\",\"prompt\",\"standby\","
+	    "\"permission\"]},"
+	    "\"title\":{\"type\":\"string\"},\"created_at\":{\"type\":\"string\"},"
+	    "\"state\":{\"type\":\"string\",\"enum\":[\"open\",\"answered\",\"approved\"],"
+	    "\"description\":\"open, answered: ask again with the same arguments; approved: call "
+	    "check_diff\"}}}},"
+	    "\"last_checkpoint\":{\"type\":\"object\"},"
+	    "\"progress_snapshot\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"
+	    "\"pending_tasks\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},"
+	    "\"description\":\"what the operator left for you to do; told once\"}"
+	    "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}"),
 	.read_only = true,
 	.idempotent = true,
 	.run = run,

@@ -23,6 +23,7 @@ static void add_instruction(struct str *out, const struct request *r)
 	if (strcmp(r->state, "answered") == 0) {
 		json_member(out, "status", "resumed");
 		json_member(out, "instruction", stop ? "stop" : r->instruction);
+		json_member(out, "reason", stop ? r->reason : NULL);
 	} else if (strcmp(r->state, "expired") == 0) {
 		json_member(out, "status", "timeout");
 	} else {
@@ -50,11 +51,12 @@ const struct tool TOOL_STANDBY = {
 	         "\"timeout_seconds\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":31536000,"
 	         "\"default\":0,"
 	         "\"description\":\"0: as configured\"}}}",
-	.output = "{\"type\":\"object\",\"properties\":{"
-	          "\"status\":{\"type\":\"string\",\"enum\":[\"resumed\",\"timeout\","
-	          "\"pending\",\"error\"]},"
-	          "\"instruction\":{\"type\":\"string\"},\"request_id\":{\"type\":\"string\"}"
-	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}",
+	.output = TOOL_OUTPUT(
+	    "\"status\":{\"type\":\"string\",\"enum\":[\"resumed\",\"timeout\","
+	    "\"pending\",\"error\"]},"
+	    "\"instruction\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+	    "\"request_id\":{\"type\":\"string\"}"
+	    "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}"),
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,

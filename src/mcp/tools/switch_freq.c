@@ -32,9 +32,10 @@ const struct tool TOOL_SWITCH_FREQ = {
 	               "hybrid (both, first answer wins).",
 	.input = "{\"type\":\"object\",\"properties\":{\"mode\":{\"type\":\"string\","
 	         "\"enum\":[\"remote\",\"local\",\"hybrid\"]}},\"required\":[\"mode\"]}",
-	.output = "{\"type\":\"object\",\"properties\":{\"previous_mode\":{\"type\":\"string\"},"
-	          "\"current_mode\":{\"type\":\"string\"},\"status\":{\"type\":\"string\"}"
-	          "," TOOL_ERROR_FIELDS "}}",
+	.output =
+	    TOOL_OUTPUT("\"previous_mode\":{\"type\":\"string\"},"
+	                "\"current_mode\":{\"type\":\"string\"},\"status\":{\"type\":\"string\"}"
+	                "," TOOL_ERROR_FIELDS "}}"),
 	.idempotent = true,
 	.run = run,
 };

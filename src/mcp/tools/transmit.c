@@ -43,6 +43,8 @@ static void add_decision(struct str *out, const struct request *r)
 		result_add_pending(out, r);
 	else if (strcmp(r->decision, "refine") == 0)
 		json_member(out, "instruction", r->instruction);
+	else if (strcmp(r->decision, "stop") == 0)
+		json_member(out, "reason", r->reason);
 }
 
 static int result(struct store *st, int64_t request, struct telling *t, struct err *e)
@@ -68,11 +70,12 @@ const struct tool TOOL_TRANSMIT = {
 	    "the last word from a person\"},"
 	    "\"actions_taken\":{\"type\":\"integer\",\"minimum\":0}},\"required\":[\"prompt_"
 	    "text\"]}",
-	.output = "{\"type\":\"object\",\"properties\":{"
-	          "\"decision\":{\"type\":\"string\",\"enum\":[\"continue\",\"refine\","
-	          "\"stop\",\"pending\"]},"
-	          "\"instruction\":{\"type\":\"string\"},\"request_id\":{\"type\":\"string\"}"
-	          "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}",
+	.output =
+	    TOOL_OUTPUT("\"decision\":{\"type\":\"string\",\"enum\":[\"continue\",\"refine\","
+	                "\"stop\",\"pending\"]},"
+	                "\"instruction\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},"
+	                "\"request_id\":{\"type\":\"string\"}"
+	                "," TOOL_MESSAGE_FIELD "," TOOL_ERROR_FIELDS "}}"),
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,

@@ -1,0 +1,201 @@
+/* What agent-intercom-ctl says goes to the operator's desk; here arguments become words, and the
+ * answer is printed. */
+#include "ctl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e)
+{
+	const struct speaker who = { .source = "ctl", .no_reason = "rejected via local CLI" };
+
+	if (store_begin(&c->store, e))
+		return -1;
+	if (operator_say(&c->store, &who, w, out, e)) {
+		store_rollback(&c->store);
+		return -1;
+	}
+	if (store_commit(&c->store, e))
+		return -1;
+	return out->outcome == SAID_DONE ? 0 : err_set(e, ERR_INPUT, "%s", str_text(&out->text));
+}
+
+void print_said(const struct ctl *c, struct said *s)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	if (c->json) {
+		json_print(c, s->json ? s->json : cJSON_CreateObject());
+		s->json = NULL;
+		return;
+	}
+	add_visible(&text, str_text(&s->text), s->text.length, true);
+	(void)puts(str_text(&text));
+}
+
+static int say(struct ctl *c, const struct words *w, struct err *e)
+{
+	OWNED(said) struct said said = SAID_INIT;
+
+	if (ctl_say(c, w, &said, e))
+		return -1;
+	print_said(c, &said);
+	return EX_OK;
+}
+
+/* The first argument is an id, the others are the text. */
+static int say_of(struct ctl *c, const char *word, const char *text, struct err *e)
+{
+	OWNED(char_ptr) char *rest = join_arguments(c, 1);
+	const struct words w = { .verb = verb_find(word),
+		                 .id = c->argv[0],
+		                 .text = *rest ? rest : text,
+		                 .certain = true };
+
+	return say(c, &w, e);
+}
+
+static int run_approve(struct ctl *c, struct err *e)
+{
+	return say_of(c, "approve", c->note, e);
+}
+
+static int run_reject(struct ctl *c, struct err *e)
+{
+	return say_of(c, "reject", c->reason, e);
+}
+
+static int run_continue(struct ctl *c, struct err *e)
+{
+	return say_of(c, "continue", NULL, e);
+}
+
+static int run_refine(struct ctl *c, struct err *e)
+{
+	return say_of(c, "refine", NULL, e);
+}
+
+static int run_stop(struct ctl *c, struct err *e)
+{
+	return say_of(c, "stop", c->reason, e);
+}
+
+static int run_resume(struct ctl *c, struct err *e)
+{
+	OWNED(char_ptr) char *line = join_arguments(c, 0);
+	const struct words w = { .verb = verb_find("resume"), .line = line };
+
+	return say(c, &w, e);
+}
+
+static int run_steer(struct ctl *c, struct err *e)
+{
+	return say_of(c, "steer", NULL, e);
+}
+
+static int run_nudge(struct ctl *c, struct err *e)
+{
+	return say_of(c, "nudge", NULL, e);
+}
+
+static int run_task(struct ctl *c, struct err *e)
+{
+	OWNED(char_ptr) char *text = join_arguments(c, 0);
+	const struct words w = { .verb = verb_find("task"), .text = text };
+
+	return say(c, &w, e);
+}
+
+static int run_session(struct ctl *c, struct err *e)
+{
+	OWNED(str) struct str word = STR_INIT;
+	struct words w = { .id = c->argv[1] };
+
+	str_addf(&word, "session-%s", c->argv[0]);
+	w.verb = verb_find(str_text(&word));
+	if (!w.verb || w.verb->about != ABOUT_SESSION)
+		return err_set(e, ERR_INPUT, "session takes pause, resume or stop, not '%.40s'",
+		               c->argv[0]);
+	return say(c, &w, e);
+}
+
+int say_stall(struct ctl *c, struct err *e)
+{
+	const struct words w = { .verb = verb_find("stall"), .id = c->argv[1], .text = c->argv[0] };
+
+	return say(c, &w, e);
+}
+
+int say_mode(struct ctl *c, struct err *e)
+{
+	const struct words w = { .verb = verb_find("mode"), .id = c->session, .text = c->argv[0] };
+
+	return say(c, &w, e);
+}
+
+const struct command_spec cmd_approve = { "approve",
+	                                  "ID [--note TEXT]",
+	                                  "approve a proposed change, and tell the agent something",
+	                                  NULL,
+	                                  1,
+	                                  1,
+	                                  TAKES_NOTE,
+	                                  run_approve };
+const struct command_spec cmd_reject = {
+	"reject",  "ID [--reason TEXT]", "reject a proposed change", NULL, 1, 1, TAKES_REASON,
+	run_reject
+};
+const struct command_spec cmd_continue = { "continue", "ID",        "let an agent that asks go on",
+	                                   NULL,       1,           1,
+	                                   0,          run_continue };
+const struct command_spec cmd_refine = {
+	"refine", "ID TEXT...", "let it go on with new instructions", NULL, 2, -1, 0, run_refine
+};
+const struct command_spec cmd_stop = {
+	"stop",
+	"ID [--reason TEXT]",
+	"stop an agent that asks or stands by",
+	"ID is that of a question, or of a session, which it ends.\n",
+	1,
+	1,
+	TAKES_REASON,
+	run_stop
+};
+const struct command_spec cmd_resume = {
+	"resume",
+	"[ID] [TEXT...]",
+	"wake an agent that stands by, with what to do next",
+	"ID is the id of the request or of the session, or the beginning of either. Without ID, "
+	"the\n"
+	"only waiting agent is meant. A first word that is no id belongs to the text.\n",
+	0,
+	-1,
+	0,
+	run_resume
+};
+const struct command_spec cmd_steer = { "steer",
+	                                "SESSION TEXT...",
+	                                "tell an agent something; it reads it with its next step",
+	                                NULL,
+	                                2,
+	                                -1,
+	                                0,
+	                                run_steer };
+const struct command_spec cmd_task = {
+	"task", "TEXT...", "leave something to do for the next agent", NULL, 1, -1, 0, run_task
+};
+const struct command_spec cmd_session = { "session",
+	                                  "pause|resume|stop SESSION",
+	                                  "let an agent wait, go on, or end its session",
+	                                  "pause: its calls wait. stop: what it asks is answered "
+	                                  "with stop or reject, and its later calls\n"
+	                                  "get an error.\n",
+	                                  2,
+	                                  2,
+	                                  0,
+	                                  run_session };
+const struct command_spec cmd_nudge = {
+	"nudge", "SESSION [TEXT...]", "tell a silent agent to go on", NULL, 1, -1, 0, run_nudge
+};

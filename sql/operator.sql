@@ -1,0 +1,69 @@
+-- Every statement of the operator's desk (src/operator): what an order can be about.
+
+-- name: operator_questions
+-- What waits for one of three verdicts: everywhere, in one session, or in the sessions of one Slack
+-- channel that Slack may answer. A kind takes one of the three at most.
+SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id, s.workspace_root,
+       s.client_name,
+       EXISTS (SELECT 1 FROM tool_call AS t
+                WHERE t.request_seq = r.seq AND t.state = 'waiting'
+                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+  JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
+ WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
+   AND (:session IS NULL OR r.session_seq = :session)
+   AND (:channel IS NULL
+        OR (s.mode <> 'local'
+            AND coalesce(nullif(s.channel_id, ''),
+                         (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
+ ORDER BY r.seq;
+
+-- name: operator_question
+-- One question, whatever became of it, with the verdict that it would take.
+SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s.workspace_root,
+       s.client_name, r.decision, r.decided_by, r.decided_at, r.consumed_at,
+       (SELECT verdict FROM request_verdict
+         WHERE kind = r.kind AND verdict IN (:verdict, :or, :or_else)) AS verdict,
+       EXISTS (SELECT 1 FROM tool_call AS t
+                WHERE t.request_seq = r.seq AND t.state = 'waiting'
+                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening
+  FROM request AS r JOIN session AS s ON s.seq = r.session_seq WHERE r.id = :id;
+
+-- name: operator_last_question
+-- What a session asked last that one of three verdicts would have been for.
+SELECT r.id FROM request AS r
+  JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
+ WHERE r.session_seq = :session ORDER BY r.seq DESC LIMIT 1;
+
+-- name: operator_writes
+-- What can be undone: written, and not undone since; the newest first.
+SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspace_root, s.client_name
+  FROM apply AS a JOIN request AS r ON r.seq = a.request_seq JOIN session AS s ON s.seq = r.session_seq
+ WHERE a.state = 'applied' AND a.kind = 'write' AND a.seq < :before
+   AND (:session IS NULL OR r.session_seq = :session)
+   AND (:channel IS NULL
+        OR (s.mode <> 'local'
+            AND coalesce(nullif(s.channel_id, ''),
+                         (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
+   AND NOT EXISTS (SELECT 1 FROM apply AS u WHERE u.request_seq = a.request_seq AND u.kind = 'undo'
+                      AND u.state IN ('queued', 'claimed', 'undone'))
+ ORDER BY a.seq DESC LIMIT 20;
+
+-- name: operator_sessions
+-- Those that live, everywhere or of one Slack channel that Slack may act on, the most recently active
+-- first.
+-- scan ok: only those that live
+SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connectivity_status,
+       s.last_tool, s.last_activity_at,
+       (SELECT count(*) FROM request AS r
+         WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')) AS questions
+  FROM session AS s
+ WHERE s.status <> 'terminated'
+   AND (:channel IS NULL
+        OR (s.mode <> 'local'
+            AND coalesce(nullif(s.channel_id, ''),
+                         (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
+ ORDER BY s.last_activity_at DESC, s.seq DESC LIMIT :limit;
+
+-- name: operator_session
+SELECT seq, id, status, mode, workspace_root, client_name FROM session WHERE id = :id;

@@ -1,0 +1,19 @@
+/* summary: what a proposal does to which files, in words; texts of agents are in there as they are.
+ */
+#ifndef SUMMARY_H
+#define SUMMARY_H
+
+#include "proposal.h"
+
+/* Appends what becomes of file `at` of a question: "delete secret.key", "rename a.c to b.c (mode
+ * 755)", "modify docs/notes.md → src/auth.c". False: it is told with another one. */
+bool summary_add_file(struct str *out, const struct touched *files, size_t count, size_t at);
+
+/* Appends all of them, with between between two, but no more than `most`: "and 3 more". */
+void summary_add(struct str *out, const struct touched *files, size_t count, const char *between,
+                 size_t most);
+
+/* Whether there is more to say than that one file is modified. */
+bool summary_is_needed(const struct touched *files, size_t count);
+
+#endif

@@ -1,0 +1,310 @@
+/* Answers to questions: which one is meant, and with which words. */
+#include "desk.h"
+
+#include "decision.h"
+#include "err.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What the id and the words come to. */
+enum target {
+	TARGET_FAILED = -1,
+	TARGET_TOLD, /* the person has been told why nothing is done */
+	TARGET_QUESTION,
+	TARGET_SESSION, /* of `stop` and `resume`: no question takes it */
+	TARGET_NOTHING, /* it is no id */
+};
+
+/* ---- which one ---- */
+
+static int several(struct desk *d, const char *what, const struct found *f)
+{
+	(void)desk_tell(d, SAID_UNCLEAR, "several %s; name one, `%s <id>`:%s", what,
+	                d->w->verb->word, str_text(&f->list));
+	return TARGET_TOLD;
+}
+
+/* Nobody has this id: what waits is named, and the refusal is kept as a row. */
+static int no_such_id(struct desk *d, const char *id, struct err *e)
+{
+	const struct verb *v = d->w->verb;
+	const struct decision row = { .request_id = id,
+		                      .verdict = v->means[0],
+		                      .operator_id = d->who->operator_id,
+		                      .source = d->who->source };
+	OWNED(decision_result) struct decision_result r = DECISION_RESULT_INIT;
+	OWNED(found) struct found all = FOUND_INIT;
+	int count = find_questions(d->st, &d->who->place, v, NULL, &all, e);
+
+	if (count < 0 || decision_insert(d->st, &row, &r, e))
+		return TARGET_FAILED;
+	(void)desk_tell(d, SAID_REFUSED,
+	                "not found: no question has an id that begins with '%.40s'%s%s", id,
+	                count ? "; what waits for this:" : "", str_text(&all.list));
+	return TARGET_TOLD;
+}
+
+/* certain: the word can be nothing but an id. */
+static int by_id(struct desk *d, const char *id, bool certain, struct found *f, struct err *e)
+{
+	const struct verb *v = d->w->verb;
+	size_t n = strlen(id);
+	int count;
+
+	if (n < FIND_LEAST && certain) {
+		(void)desk_tell(d, SAID_UNCLEAR,
+		                "'%s' is too short for an id; give 4 characters at least", id);
+		return TARGET_TOLD;
+	}
+	count = find_questions(d->st, &d->who->place, v, id, f, e);
+	if (count == 0 && v->or_session) {
+		OWNED(found) struct found s = FOUND_INIT;
+
+		count = find_sessions(d->st, &d->who->place, NULL, id, &s, e);
+		if (count > 1)
+			return several(d, "sessions have an id that begins so", &s);
+		if (count == 1) {
+			*f = s;
+			s = (struct found)FOUND_INIT;
+			return TARGET_SESSION;
+		}
+	}
+	if (count == 0)
+		count = find_question(d->st, v, id, f, e);
+	if (count < 0)
+		return TARGET_FAILED;
+	if (count > 1)
+		return several(d, "questions have an id that begins so", f);
+	if (count == 1)
+		return TARGET_QUESTION;
+	return certain ? no_such_id(d, id, e) : TARGET_NOTHING;
+}
+
+/* Nothing waits for it: in a thread, what it would have been about, and what waits there instead.
+ */
+static int nothing_waits(struct desk *d, bool words, struct err *e)
+{
+	int64_t session = d->who->place.session_seq;
+	OWNED(found) struct found last = FOUND_INIT;
+	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str hint = STR_INIT;
+	bool stands_by;
+
+	if (session && (find_last_question(d->st, session, d->w->verb, &last, e) < 0 ||
+	                operator_hint(d->st, session, &hint, &stands_by, e) < 0))
+		return TARGET_FAILED;
+	str_addf(&text, "nothing waits for `%s`", d->w->verb->word);
+	if (last.story.length)
+		str_addf(&text, ": %s %s", str_text(&last.name), str_text(&last.story));
+	if (hint.length)
+		str_addf(&text, ". What waits here takes %s", str_text(&hint));
+	if (words)
+		str_add(&text, ". To tell the agent something: `steer <text>`");
+	(void)desk_tell(d, SAID_UNCLEAR, "%s", str_text(&text));
+	return TARGET_TOLD;
+}
+
+/* "stop frontend-agent": no question takes it, and no session has that id. */
+static int no_such_session(struct desk *d, const char *text, struct err *e)
+{
+	OWNED(found) struct found all = FOUND_INIT;
+	const struct place here = { .channel = d->who->place.channel };
+
+	if (find_sessions(d->st, &here, NULL, NULL, &all, e) < 0)
+		return TARGET_FAILED;
+	(void)desk_tell(d, SAID_UNCLEAR,
+	                "nothing waits for `%s`, and no session has an id that begins with "
+	                "'%.*s'%s%s",
+	                d->w->verb->word, (int)strcspn(text, " \t\r\n"), text,
+	                all.count ? "; live are:" : "", str_text(&all.list));
+	return TARGET_TOLD;
+}
+
+/* Without an id: the question whose thread this is, else the only one that waits here. */
+static int by_place(struct desk *d, const char *text, struct found *f, struct err *e)
+{
+	bool bare = !*text;
+	const struct verb *v = d->w->verb;
+	const struct place *where = &d->who->place;
+	int count;
+
+	if (where->request_id)
+		return find_question(d->st, v, where->request_id, f, e) < 0 ? TARGET_FAILED
+		                                                            : TARGET_QUESTION;
+	if (bare && v->or_session && strcmp(v->word, "resume") == 0) {
+		count = find_sessions(d->st, where, "paused", NULL, f, e);
+		if (count > 1)
+			return several(d, "sessions are paused", f);
+		if (count == 1 && strcmp(f->status, "paused") == 0)
+			return TARGET_SESSION;
+		found_clear(f);
+		if (count < 0)
+			return TARGET_FAILED;
+	}
+	count = find_questions(d->st, where, v, NULL, f, e);
+	if (count < 0)
+		return TARGET_FAILED;
+	if (count > 1)
+		return several(d, "questions wait for this", f);
+	if (count == 1)
+		return TARGET_QUESTION;
+	if (strcmp(v->word, "stop") != 0)
+		return nothing_waits(d, !bare, e);
+	if (!bare)
+		return no_such_session(d, text, e);
+	count = find_sessions(d->st, where, NULL, NULL, f, e);
+	if (count < 0)
+		return TARGET_FAILED;
+	if (count > 1)
+		return several(d, "sessions are live here", f);
+	return count == 1 ? TARGET_SESSION : nothing_waits(d, !bare, e);
+}
+
+/* Finds what is meant; *ret_text: the words that are left, "" if there are none. */
+static int find_target(struct desk *d, const char **ret_text, struct found *f, struct err *e)
+{
+	const struct words *w = d->w;
+	const char *line = verb_skip_blanks(w->line ? w->line : "");
+	size_t length = verb_id_length(line);
+	char id[ID_BYTES];
+	int target = TARGET_NOTHING;
+
+	*ret_text = w->text ? w->text : line;
+	if (w->id)
+		return by_id(d, w->id, true, f, e);
+	if (length) {
+		(void)snprintf(id, sizeof(id), "%.*s", (int)length, line);
+		target = by_id(d, id, verb_is_only_an_id(line), f, e);
+		if (target != TARGET_NOTHING) {
+			*ret_text = verb_skip_blanks(line + length);
+			return target;
+		}
+	}
+	return by_place(d, *ret_text, f, e);
+}
+
+/* ---- saying it ---- */
+
+static const char *past(const char *verdict)
+{
+	static const char *const PAST[][2] = {
+		{ "approve", "Approved" }, { "reject", "Rejected" }, { "continue", "Continued" },
+		{ "refine", "Refined" },   { "stop", "Stopped" },    { "resume", "Resumed" },
+	};
+
+	for (size_t i = 0; i < COUNT(PAST); i++)
+		if (strcmp(PAST[i][0], verdict) == 0)
+			return PAST[i][1];
+	return "Done";
+}
+
+/* {"request_id", "status", "decision"}, of a standby {"session_id", "status": "resumed"}. */
+static void add_members(struct desk *d, const char *verdict, const struct found *f,
+                        const struct decision_result *r)
+{
+	if (strcmp(verdict, "resume") == 0) {
+		desk_add(d, "session_id", f->session_id);
+		desk_add(d, "status", "resumed");
+		return;
+	}
+	desk_add(d, "request_id", f->id);
+	desk_add(d, "status", r->state);
+	if (strcmp(r->state, "answered") == 0)
+		desk_add(d, "decision", verdict);
+}
+
+/* Words with an approval go with its result, and are said as well. */
+static int tell_note(struct desk *d, const struct found *f, const char *note, struct err *e)
+{
+	const struct saying s = { .kind = "steer",
+		                  .session_id = f->session_id,
+		                  .text = note,
+		                  .operator_id = d->who->operator_id,
+		                  .source = d->who->source };
+
+	return saying_put(d->st, &s, e) < 0 ? -1 : 0;
+}
+
+static int insert(struct desk *d, const char *verdict, const char *text, const struct found *f,
+                  struct err *e)
+{
+	bool why = strcmp(verdict, "reject") == 0 || strcmp(verdict, "stop") == 0;
+	bool rejects = strcmp(verdict, "reject") == 0;
+	const char *said = *verb_skip_blanks(text) ? text : rejects ? d->who->no_reason : NULL;
+	const struct decision row = { .request_id = f->id,
+		                      .verdict = verdict,
+		                      .reason = why ? said : NULL,
+		                      .instruction = why ? NULL : said,
+		                      .digest = d->w->digest,
+		                      .operator_id = d->who->operator_id,
+		                      .source = d->who->source };
+	OWNED(decision_result) struct decision_result r = DECISION_RESULT_INIT;
+	struct err refused = ERR_INIT;
+
+	if (decision_insert(d->st, &row, &r, e))
+		return -1;
+	if (decision_check(&r, &refused))
+		return desk_refuse(d, &refused);
+	if (strcmp(verdict, "approve") == 0 && said && tell_note(d, f, said, e))
+		return -1;
+	add_members(d, verdict, f, &r);
+	return desk_tell(d, SAID_DONE, "%s %s%s%s", past(verdict), str_text(&f->name),
+	                 strcmp(verdict, "approve") == 0 && said ? ", and told the agent" : "",
+	                 f->listening ? ""
+	                              : "\nNobody listens at the moment; the agent gets it when "
+	                                "it is back.");
+}
+
+/* "approve but rename it" is no approval of what is proposed: that is asked back. */
+static int ask_back(struct desk *d, const struct found *f, const char *text)
+{
+	str_add(&d->out->note, text);
+	return desk_tell(d, SAID_ASKED, "Approve %s as it is, and tell the agent: %s",
+	                 str_text(&f->name), text);
+}
+
+/* The verdict that the verb means for this question, with these words. */
+static const char *verdict_of(const struct verb *v, const struct found *f, const char *text)
+{
+	const char *verdict = *f->verdict ? f->verdict : v->means[0];
+
+	return strcmp(verdict, "continue") == 0 && *text ? "refine" : verdict;
+}
+
+/* Words to a session that is stopped are its reason, to one that goes on they are for its agent. */
+static int order_session(struct desk *d, const struct found *f, const char *text, struct err *e)
+{
+	const char *verb = verb_find(d->w->verb->or_session)->means[0];
+	bool stops = strcmp(verb, "stop") == 0;
+	OWNED(str) struct str told = STR_INIT;
+
+	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f->session_id);
+	if (desk_order_session(d, verb, f->session_id, str_text(&f->name), stops ? text : NULL, e))
+		return -1;
+	if (stops || !*text || d->out->outcome != SAID_DONE)
+		return 0;
+	str_add(&told, str_text(&d->out->text));
+	if (desk_put(d, "steer", f->session_id, text, NULL, e))
+		return -1;
+	str_addf(&told, "\n%s", str_text(&d->out->text));
+	return desk_tell(d, d->out->outcome, "%s", str_text(&told));
+}
+
+int desk_decide(struct desk *d, struct err *e)
+{
+	OWNED(found) struct found f = FOUND_INIT;
+	const char *text, *verdict;
+	int target = find_target(d, &text, &f, e);
+
+	if (target == TARGET_FAILED || target == TARGET_TOLD)
+		return target;
+	if (target == TARGET_SESSION)
+		return order_session(d, &f, text, e);
+	(void)snprintf(d->out->request_id, ID_BYTES, "%s", f.id);
+	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
+	verdict = verdict_of(d->w->verb, &f, text);
+	if (*text && strcmp(verdict, "approve") == 0 && !d->w->certain && !f.story.length)
+		return ask_back(d, &f, text);
+	return insert(d, verdict, text, &f, e);
+}

@@ -1,0 +1,47 @@
+#include "desk.h"
+
+#include "err.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void said_clear(struct said *s)
+{
+	str_clear(&s->text);
+	str_clear(&s->note);
+	cJSON_Delete(s->json);
+	*s = (struct said)SAID_INIT;
+}
+
+int desk_tell(struct desk *d, enum said_outcome outcome, const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	d->out->outcome = outcome;
+	str_reset(&d->out->text);
+	str_add(&d->out->text, text ? text : "");
+	free(text);
+	return 0;
+}
+
+int desk_refuse(struct desk *d, const struct err *why)
+{
+	return desk_tell(d, SAID_REFUSED, "%s", why->text);
+}
+
+void desk_add(struct desk *d, const char *name, const char *text)
+{
+	if (!d->out->json)
+		d->out->json = cJSON_CreateObject();
+	cJSON_DeleteItemFromObjectCaseSensitive(d->out->json, name);
+	if (text)
+		(void)cJSON_AddStringToObject(d->out->json, name, text);
+	else
+		(void)cJSON_AddNullToObject(d->out->json, name);
+}

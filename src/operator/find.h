@@ -1,0 +1,61 @@
+/* find: what an order is about: by an id or the beginning of one, or because it is the only one
+ * where the operator speaks. Reads only. */
+#ifndef FIND_H
+#define FIND_H
+
+#include "id.h"
+#include "store.h"
+#include "verb.h"
+
+enum {
+	FIND_SHORT = 13, /* of an id as it is shown: its instant, in milliseconds */
+	FIND_LEAST = 4, /* characters that an id is given with */
+	FIND_NAMED = 5, /* candidates that a refusal names */
+};
+
+/* Where an operator speaks; all NULL: at this machine, about everything on it. */
+struct place {
+	const char *channel; /* a Slack channel: only its sessions, those in local mode not */
+	const char *session_id; /* a session's thread */
+	const char *request_id; /* one question's own thread */
+	int64_t session_seq; /* of session_id */
+	bool paused; /* that session is */
+};
+
+/* What was found: how many, the first in full, the first few as lines. */
+struct found {
+	int count;
+	int64_t seq;
+	char id[ID_BYTES], session_id[ID_BYTES], verdict[16], kind[16], status[16];
+	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
+	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
+	struct str story; /* what became of a question that is closed: "expired at ..." */
+	bool listening; /* somebody waits for the answer at this moment */
+};
+
+#define FOUND_INIT                                                                                 \
+	{                                                                                          \
+		.count = 0                                                                         \
+	}
+
+void found_clear(struct found *f);
+
+/* Open questions that v is an answer to. id: the beginning of theirs or, for `resume`, of their
+ * session's, wherever they are; NULL: those of the place. -1 on error, else f->count. */
+int find_questions(struct store *st, const struct place *where, const struct verb *v,
+                   const char *id, struct found *f, struct err *e);
+/* A question with this id or beginning, whatever became of it: 0, 1, or 2 for several. */
+int find_question(struct store *st, const struct verb *v, const char *id, struct found *f,
+                  struct err *e);
+/* What was asked last in a session that v would have answered: 1, 0, -1. */
+int find_last_question(struct store *st, int64_t session_seq, const struct verb *v, struct found *f,
+                       struct err *e);
+/* Writes that can be undone; as find_questions. */
+int find_writes(struct store *st, const struct place *where, const char *id, struct found *f,
+                struct err *e);
+/* Live sessions, the most recently active first. id: as above; NULL: that of the thread, else those
+ * of the place. status: only those in it; NULL: any. */
+int find_sessions(struct store *st, const struct place *where, const char *status, const char *id,
+                  struct found *f, struct err *e);
+
+#endif

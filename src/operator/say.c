@@ -1,0 +1,63 @@
+#include "desk.h"
+
+#include "err.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int operator_say(struct store *st, const struct speaker *who, const struct words *w,
+                 struct said *out, struct err *e)
+{
+	struct desk d = { .st = st, .who = who, .w = w, .out = out };
+
+	out->row = w->verb->row;
+	switch (w->verb->row) {
+	case VERB_DECISION:
+		return desk_decide(&d, e);
+	case VERB_COMMAND:
+		return desk_command(&d, e);
+	case VERB_STEERING:
+		return desk_steer(&d, e);
+	case VERB_READING:
+		return desk_read(&d, e);
+	}
+	return 0;
+}
+
+/* ---- free text ---- */
+
+static int64_t session_seq(struct store *st, const char *id, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_OPERATOR_SESSION);
+
+	bind_text(s, ":id", id);
+	return stmt_number(s, OPERATOR_SESSION_SEQ, e);
+}
+
+int operator_tell(struct store *st, const struct speaker *who, const char *text, struct said *out,
+                  struct err *e)
+{
+	const struct words steer = { .verb = verb_find("steer"), .text = text };
+	struct desk d = { .st = st, .who = who, .w = &steer, .out = out };
+	OWNED(found) struct found f = FOUND_INIT;
+	struct waiting w = { .clearances = 0 };
+	int count = find_sessions(st, &who->place, NULL, NULL, &f, e);
+	int64_t seq;
+
+	if (count <= 0)
+		return count < 0
+		           ? -1
+		           : desk_tell(&d, SAID_UNCLEAR, "no session is live in this channel");
+	(void)snprintf(out->session_id, ID_BYTES, "%s", f.session_id);
+	seq = session_seq(st, f.session_id, e);
+	if (seq < 0 || desk_look(st, seq, &w, e) < 0)
+		return -1;
+	if (w.standbys == 1 && !w.clearances && !w.prompts) {
+		const struct words resume = { .verb = verb_find("resume"),
+			                      .id = w.standby,
+			                      .text = text };
+
+		return operator_say(st, who, &resume, out, e);
+	}
+	return desk_put(&d, "steer", f.session_id, text, count > 1 ? str_text(&f.name) : NULL, e);
+}

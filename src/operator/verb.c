@@ -1,0 +1,329 @@
+#include "verb.h"
+
+#include "err.h"
+#include "id.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum {
+	LEAST_ID = 4, /* characters of an id that are enough where they are unambiguous */
+	CLEAR_ID = 7, /* from here on a word with a digit is an id, whatever follows */
+};
+
+static const char ANSWERS[] = "answers", SESSION[] = "session", FILES[] = "files";
+
+static const struct verb VERBS[] = {
+	{ .word = "approve",
+	  .row = VERB_DECISION,
+	  .means = { "approve" },
+	  .about = ABOUT_QUESTION,
+	  .text = TEXT_MAY,
+	  .category = ANSWERS,
+	  .syntax = "approve [id]",
+	  .help = "accept a change or a command; with words behind it you are asked back" },
+	{ .word = "reject",
+	  .row = VERB_DECISION,
+	  .means = { "reject" },
+	  .about = ABOUT_QUESTION,
+	  .text = TEXT_MAY,
+	  .category = ANSWERS,
+	  .syntax = "reject [id] [why]",
+	  .help = "refuse it; the agent is told why" },
+	{ .word = "continue",
+	  .row = VERB_DECISION,
+	  .means = { "continue" },
+	  .about = ABOUT_QUESTION,
+	  .text = TEXT_MAY,
+	  .category = ANSWERS,
+	  .syntax = "continue [id]",
+	  .help = "let an agent that asks go on; with words it is `refine`" },
+	{ .word = "refine",
+	  .row = VERB_DECISION,
+	  .means = { "refine" },
+	  .about = ABOUT_QUESTION,
+	  .text = TEXT_MUST,
+	  .category = ANSWERS,
+	  .syntax = "refine [id] <text>",
+	  .help = "let it go on with new instructions" },
+	{ .word = "resume",
+	  .row = VERB_DECISION,
+	  .means = { "resume" },
+	  .about = ABOUT_QUESTION,
+	  .text = TEXT_MAY,
+	  .or_session = "session-resume",
+	  .category = ANSWERS,
+	  .syntax = "resume [id] [text]",
+	  .help = "wake an agent that stands by, or a session that is paused" },
+	{ .word = "stop",
+	  .row = VERB_DECISION,
+	  .means = { "stop" },
+	  .about = ABOUT_QUESTION,
+	  .text = TEXT_MAY,
+	  .or_session = "session-stop",
+	  .category = ANSWERS,
+	  .syntax = "stop [id] [why]",
+	  .help = "stop an agent that asks or stands by; where none does, end the session" },
+	{ .word = "yes",
+	  .row = VERB_DECISION,
+	  .means = { "approve", "continue", "resume" },
+	  .about = ABOUT_QUESTION },
+	{ .word = "no",
+	  .row = VERB_DECISION,
+	  .means = { "reject", "stop" },
+	  .about = ABOUT_QUESTION },
+	{ .word = "undo",
+	  .row = VERB_COMMAND,
+	  .means = { "undo" },
+	  .about = ABOUT_WRITE,
+	  .category = ANSWERS,
+	  .syntax = "undo [id]",
+	  .help = "put back what was in the files before an approved change was written" },
+	{ .word = "list",
+	  .row = VERB_READING,
+	  .means = { "sessions" },
+	  .about = ABOUT_NOTHING,
+	  .category = SESSION,
+	  .syntax = "sessions",
+	  .help = "what runs, and what waits for you" },
+	{ .word = "inbox",
+	  .row = VERB_READING,
+	  .means = { "sessions" },
+	  .about = ABOUT_NOTHING,
+	  .category = ANSWERS,
+	  .syntax = "inbox",
+	  .help = "what waits for an answer" },
+	{ .word = "steer",
+	  .row = VERB_STEERING,
+	  .means = { "steer" },
+	  .about = ABOUT_SESSION,
+	  .text = TEXT_MUST,
+	  .category = SESSION,
+	  .syntax = "steer [session] <text>",
+	  .help = "tell an agent something; it reads it with its next step" },
+	{ .word = "task",
+	  .row = VERB_STEERING,
+	  .means = { "task" },
+	  .about = ABOUT_NOTHING,
+	  .text = TEXT_MUST,
+	  .category = SESSION,
+	  .syntax = "task <text>",
+	  .help = "leave something to do for the next agent that starts here" },
+	{ .word = "nudge",
+	  .row = VERB_STEERING,
+	  .means = { "nudge" },
+	  .about = ABOUT_SESSION,
+	  .text = TEXT_MAY,
+	  .category = SESSION,
+	  .syntax = "nudge [session] [text]",
+	  .help = "tell a silent agent to go on" },
+	{ .word = "session-pause",
+	  .row = VERB_COMMAND,
+	  .means = { "pause" },
+	  .about = ABOUT_SESSION,
+	  .category = SESSION,
+	  .syntax = "pause [session]",
+	  .help = "the agent waits at its next call" },
+	{ .word = "session-resume",
+	  .row = VERB_COMMAND,
+	  .means = { "resume" },
+	  .about = ABOUT_SESSION,
+	  .category = SESSION,
+	  .syntax = "session-resume [session]",
+	  .help = "a paused session goes on" },
+	{ .word = "session-stop",
+	  .row = VERB_COMMAND,
+	  .means = { "stop" },
+	  .about = ABOUT_SESSION,
+	  .category = SESSION,
+	  .syntax = "session-clear [session]",
+	  .help = "end a session; what it asks is answered with no" },
+	{ .word = "mode",
+	  .row = VERB_COMMAND,
+	  .means = { "mode" },
+	  .about = ABOUT_SESSIONS,
+	  .text = TEXT_MUST,
+	  .category = SESSION,
+	  .syntax = "mode remote|local|hybrid [session]",
+	  .help = "answer in Slack, at the terminal, or in both" },
+	{ .word = "stall",
+	  .row = VERB_COMMAND,
+	  .means = { "stall" },
+	  .about = ABOUT_SESSION,
+	  .text = TEXT_MUST,
+	  .category = SESSION,
+	  .syntax = "stall on|off [session]",
+	  .help = "whether a silent agent raises an alert" },
+	{ .word = "file",
+	  .row = VERB_COMMAND,
+	  .means = { "file" },
+	  .about = ABOUT_QUESTION,
+	  .only_talk = true,
+	  .category = FILES,
+	  .syntax = "file [id]",
+	  .help = "the file that a change is about, whole, as it is now" },
+	{ .word = "help",
+	  .row = VERB_READING,
+	  .means = { "help" },
+	  .about = ABOUT_NOTHING,
+	  .text = TEXT_MAY,
+	  .only_talk = true,
+	  .category = SESSION,
+	  .syntax = "help [answers|session|files|custom]",
+	  .help = "this list, or a part of it" },
+#define LATER(name)                                                                                \
+	{                                                                                          \
+		.word = (name), .row = VERB_COMMAND, .means = { name }, .text = TEXT_MAY,          \
+		.is_later = true                                                                   \
+	}
+	LATER("session-start"),
+	LATER("session-restart"),
+	LATER("session-cleanup"),
+	LATER("session-checkpoint"),
+	LATER("session-restore"),
+	LATER("session-checkpoints"),
+	LATER("list-files"),
+	LATER("show-file"),
+	LATER("run"),
+#undef LATER
+};
+
+/* alone: only where nothing follows; in a sentence these are words like any others. */
+static const struct {
+	const char *alias, *word;
+	bool alone;
+} ALIASES[] = {
+	{ "accept", "approve", true },
+	{ "lgtm", "approve", true },
+	{ "approved", "approve", true },
+	{ "ok", "yes", true },
+	{ "okay", "yes", true },
+	{ "yes", "yes", true },
+	{ "no", "no", true },
+	{ "sessions", "list", false },
+	{ "session-list", "list", false },
+	{ "pause", "session-pause", false },
+	{ "session-clear", "session-stop", false },
+};
+
+const struct verb *verb_at(size_t number)
+{
+	return number < COUNT(VERBS) ? &VERBS[number] : NULL;
+}
+
+/* *ret_alone: whether the word counts only where nothing follows. */
+static const struct verb *find(const char *word, bool *ret_alone)
+{
+	*ret_alone = false;
+	for (size_t i = 0; i < COUNT(ALIASES); i++)
+		if (strcmp(ALIASES[i].alias, word) == 0) {
+			*ret_alone = ALIASES[i].alone;
+			word = ALIASES[i].word;
+			break;
+		}
+	for (size_t i = 0; i < COUNT(VERBS); i++)
+		if (strcmp(VERBS[i].word, word) == 0)
+			return &VERBS[i];
+	return NULL;
+}
+
+const struct verb *verb_find(const char *word)
+{
+	bool alone;
+
+	return find(word, &alone);
+}
+
+/* ---- lines ---- */
+
+/* Bytes of a blank at text; keyboards put in some that nobody sees. 0: it is none. */
+static size_t blank(const char *text)
+{
+	static const char *const WIDE[] = { "\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x87",
+		                            "\xE2\x80\x8B", "\xEF\xBB\xBF" };
+
+	if (isspace((unsigned char)*text))
+		return 1;
+	for (size_t i = 0; i < COUNT(WIDE); i++)
+		if (strncmp(text, WIDE[i], strlen(WIDE[i])) == 0)
+			return strlen(WIDE[i]);
+	return 0;
+}
+
+const char *verb_skip_blanks(const char *text)
+{
+	for (;;) {
+		size_t n = blank(text);
+
+		if (!n)
+			return text;
+		text += n;
+	}
+}
+
+static size_t word_length(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] && !blank(text + n))
+		n++;
+	return n;
+}
+
+struct verb_line verb_read(const char *line)
+{
+	const char *word = verb_skip_blanks(line);
+	size_t n = word_length(word), k = n;
+	struct verb_line l = { .rest = verb_skip_blanks(word + n) };
+	bool alone;
+
+	while (k > 1 && strchr(".!,:;", word[k - 1]))
+		k--;
+	if (k >= sizeof(l.word))
+		return l;
+	for (size_t i = 0; i < k; i++)
+		l.word[i] = (char)tolower((unsigned char)word[i]);
+	l.verb = find(l.word, &alone);
+	if (alone && *l.rest)
+		l.verb = NULL;
+	return l;
+}
+
+size_t verb_id_length(const char *text)
+{
+	size_t n = strspn(text, "0123456789abcdefABCDEF-");
+
+	return n >= LEAST_ID && n < ID_BYTES && word_length(text) == n ? n : 0;
+}
+
+bool verb_is_only_an_id(const char *text)
+{
+	size_t n = verb_id_length(text), digit = strcspn(text, "0123456789");
+
+	return n && digit < n && (n >= CLEAR_ID || !*verb_skip_blanks(text + n));
+}
+
+/* ---- help ---- */
+
+bool verb_help(struct str *out, const char *category)
+{
+	static const struct {
+		const char *name, *title;
+	} CATEGORIES[] = {
+		{ ANSWERS, "Answers" },
+		{ SESSION, "Sessions" },
+		{ FILES, "Files" },
+	};
+	bool all = !category || !*category, found = false;
+
+	for (size_t c = 0; c < COUNT(CATEGORIES); c++) {
+		if (!all && strcmp(category, CATEGORIES[c].name) != 0)
+			continue;
+		found = true;
+		str_addf(out, "%s*%s*\n", out->length ? "\n" : "", CATEGORIES[c].title);
+		for (size_t i = 0; i < COUNT(VERBS); i++)
+			if (VERBS[i].category && strcmp(VERBS[i].category, CATEGORIES[c].name) == 0)
+				str_addf(out, "`%s` — %s\n", VERBS[i].syntax, VERBS[i].help);
+	}
+	return found;
+}

@@ -1,0 +1,175 @@
+#include "line.h"
+
+#include "err.h"
+#include "form.h"
+#include "json.h"
+#include "setting.h"
+#include "words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int say_line(struct slack_talk *t, const struct verb_line *l, struct err *e)
+{
+	const struct words w = { .verb = l->verb, .line = l->rest };
+
+	return slack_say(t, &w, e);
+}
+
+/* Free text, for the agent. */
+static int say_to_agent(struct slack_talk *t, const char *text, struct err *e)
+{
+	const struct speaker who = slack_speaker(t);
+	OWNED(said) struct said s = SAID_INIT;
+
+	return operator_tell(t->st, &who, text, &s, e) ? -1 : slack_tell_said(t, &s, e);
+}
+
+/* Whether nothing but an id, or nothing at all, stands behind the verb. */
+static bool is_id_or_nothing(const char *rest)
+{
+	size_t n = verb_id_length(rest);
+
+	return !*rest || (n && !*verb_skip_blanks(rest + n));
+}
+
+/* Whether a line in a conversation is an order: a verb and an id at most ("stop using tabs" is a
+ * sentence), with what it switches to where it switches something. */
+static bool is_order(const struct verb_line *l)
+{
+	static const char *const SWITCHES[] = { "remote", "local", "hybrid", "on", "off" };
+	const char *rest = l->rest;
+
+	if (!l->verb)
+		return false;
+	if (strcmp(l->verb->word, "help") == 0)
+		return strcspn(rest, " \t\r\n") == strlen(rest);
+	if (l->verb->row == VERB_STEERING && l->verb->text == TEXT_MUST)
+		return !*rest;
+	for (size_t i = 0; l->verb->text == TEXT_MUST && i < COUNT(SWITCHES); i++) {
+		size_t n = strlen(SWITCHES[i]);
+
+		if (strncmp(rest, SWITCHES[i], n) == 0 && strchr(" \t\r\n", rest[n]))
+			return is_id_or_nothing(verb_skip_blanks(rest + n));
+	}
+	return is_id_or_nothing(rest);
+}
+
+/* Of such a line, what stands behind the verb is an id, however it looks. */
+static int say_order(struct slack_talk *t, const struct verb_line *l, struct err *e)
+{
+	size_t n = l->verb->text == TEXT_MUST ? 0 : verb_id_length(l->rest);
+	char id[ID_BYTES];
+
+	if (!n)
+		return say_line(t, l, e);
+	(void)snprintf(id, sizeof(id), "%.*s", (int)n, l->rest);
+	return slack_say_of(t, l->verb->word, id, NULL, e);
+}
+
+/* Whether [commands] of the configuration has this alias. */
+static bool is_alias(struct slack_talk *t, const char *word)
+{
+	OWNED(str) struct str commands = STR_INIT;
+	OWNED(cJSON_ptr) cJSON *map = NULL;
+
+	if (setting_get(t->st, "commands", &commands, NULL) <= 0)
+		return false;
+	map = cJSON_Parse(str_text(&commands));
+	return cJSON_GetObjectItemCaseSensitive(map, word) != NULL;
+}
+
+static int unknown(struct slack_talk *t, const struct verb_line *l, struct err *e)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	if (is_alias(t, l->word)) {
+		const struct words run = { .verb = verb_find("run"), .text = l->word };
+
+		return slack_say(t, &run, e);
+	}
+	str_addf(&text, "command not found: %s; `help` lists the commands",
+	         *l->word ? l->word : "that word");
+	return slack_keep(t, l->word, l->rest, e) ? -1 : slack_tell(t, str_text(&text), e);
+}
+
+int slack_line_of_command(struct slack_talk *t, struct err *e)
+{
+	struct verb_line l = verb_read(t->act->text);
+
+	if (!*l.word && !*l.rest)
+		l.verb = verb_find("help");
+	return l.verb ? say_line(t, &l, e) : unknown(t, &l, e);
+}
+
+int slack_line_of_mention(struct slack_talk *t, struct err *e)
+{
+	struct verb_line l = verb_read(t->act->text);
+
+	if (!*l.word && !*l.rest)
+		l.verb = verb_find("help");
+	return is_order(&l) ? say_order(t, &l, e) : say_to_agent(t, t->act->text, e);
+}
+
+/* ---- threads ---- */
+
+static bool is_verb(const struct verb_line *l, const char *word)
+{
+	return l->verb && strcmp(l->verb->word, word) == 0;
+}
+
+/* Whether a line with words is an answer here, or about one that was given: 1, 0, -1. */
+static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err *e)
+{
+	const struct speaker who = slack_speaker(t);
+	OWNED(found) struct found f = FOUND_INIT;
+
+	if (l->verb->row != VERB_DECISION)
+		return 0;
+	if (who.place.request_id || is_verb(l, "approve") || is_verb(l, "reject"))
+		return 1;
+	return find_questions(t->st, &who.place, l->verb, NULL, &f, e) < 0 ? -1 : f.count > 0;
+}
+
+/* Words that are no answer to what waits. */
+static int free_text(struct slack_talk *t, const char *text, struct err *e)
+{
+	OWNED(str) struct str hint = STR_INIT;
+	OWNED(str) struct str told = STR_INIT;
+	bool stands_by;
+	int waiting = operator_hint(t->st, t->thread->session_seq, &hint, &stands_by, e);
+
+	if (waiting < 0)
+		return -1;
+	if (waiting == 0 || stands_by)
+		return say_to_agent(t, text, e);
+	str_addf(&told,
+	         "A question waits here, and that is no answer to it; nothing was done. It takes "
+	         "%s. To tell the agent something else: `steer <text>`.",
+	         str_text(&hint));
+	return slack_tell(t, str_text(&told), e);
+}
+
+int slack_line_of_thread(struct slack_talk *t, struct err *e)
+{
+	const char *text = t->act->text;
+	const struct verb_line l = verb_read(text);
+	bool order = is_order(&l);
+	char id[ID_BYTES] = "", view[16] = "";
+	int missed = slack_form_missed(t, id, view, e), answers;
+
+	if (missed < 0)
+		return -1;
+	if (missed && !order && !is_verb(&l, "steer") && !is_verb(&l, "task"))
+		return slack_say_of(t, view, id, is_verb(&l, view) ? l.rest : text, e);
+	if (l.verb && l.verb->row == VERB_READING && !is_verb(&l, "help") && !t->act->mentioned)
+		return free_text(t, text, e);
+	if (order)
+		return say_order(t, &l, e);
+	if (is_verb(&l, "steer") || is_verb(&l, "task"))
+		return say_line(t, &l, e);
+	answers = l.verb ? is_answer(t, &l, e) : 0;
+	if (answers < 0)
+		return -1;
+	return answers ? say_line(t, &l, e) : free_text(t, text, e);
+}

@@ -1,0 +1,181 @@
+#include "shown.h"
+
+#include "diff.h"
+#include "summary.h"
+#include "text.h"
+
+#include <string.h>
+
+static bool is_kind(const struct request *r, const char *kind)
+{
+	return strcmp(r->kind, kind) == 0;
+}
+
+/* What somebody lets happen. */
+static bool is_approved(const struct request *r)
+{
+	return is_kind(r, "clearance") || is_kind(r, "permission");
+}
+
+const struct str *slack_proposal(const struct request *r)
+{
+	return is_kind(r, "clearance") && r->effect.length ? &r->effect : &r->body;
+}
+
+/* ---- what fits ---- */
+
+static bool fits(const char *bytes, size_t length, size_t units)
+{
+	OWNED(str) struct str shown = STR_INIT;
+
+	return slack_add(&shown, bytes, length, units, SLACK_RAW);
+}
+
+static bool text_fits(const char *text, size_t units)
+{
+	return !text || fits(text, strlen(text), units);
+}
+
+bool slack_is_inline(const struct request *r)
+{
+	const struct str *text = slack_proposal(r);
+
+	if (!is_approved(r))
+		return fits(str_text(text), text->length, SLACK_PROMPT_UNITS);
+	return slack_lines(str_text(text), text->length) <= SLACK_INLINE_LINES &&
+	       fits(str_text(text), text->length, SLACK_INLINE_UNITS);
+}
+
+bool slack_is_whole(const struct request *r)
+{
+	bool has_title = is_kind(r, "clearance"); /* of others it is the text's first line */
+
+	return slack_is_inline(r) && text_fits(r->description, SLACK_DESCRIPTION_UNITS) &&
+	       (!has_title || text_fits(r->title, SLACK_TITLE_UNITS));
+}
+
+size_t slack_beginning(const struct request *r, size_t *ret_lines)
+{
+	const struct str *text = slack_proposal(r);
+	size_t units = is_approved(r) ? SLACK_INLINE_UNITS : SLACK_PROMPT_UNITS, at = 0;
+
+	for (*ret_lines = 0; *ret_lines < SLACK_INLINE_LINES && at < text->length; ++*ret_lines) {
+		const char *line = text->bytes + at;
+		const char *newline = memchr(line, '\n', text->length - at);
+		size_t end = newline ? (size_t)(newline - text->bytes) + 1 : text->length;
+
+		if (!fits(text->bytes, end, units))
+			return *ret_lines ? at : text->length; /* a long first line is cut */
+		at = end;
+	}
+	return at;
+}
+
+/* ---- the file ---- */
+
+static void add_all(struct str *out, const char *bytes, size_t length)
+{
+	(void)slack_add(out, bytes, length, SIZE_MAX, SLACK_RAW);
+}
+
+void slack_add_file(struct str *out, const struct request *r)
+{
+	const struct str *text = slack_proposal(r);
+	bool all = !text_fits(r->description, SLACK_DESCRIPTION_UNITS) ||
+	           (is_kind(r, "clearance") && !text_fits(r->title, SLACK_TITLE_UNITS));
+
+	if (all) {
+		add_all(out, r->title, strlen(r->title));
+		str_add(out, "\n\n");
+		add_all(out, r->description ? r->description : "",
+		        r->description ? strlen(r->description) : 0);
+		str_add(out, "\n\n");
+	}
+	add_all(out, str_text(text), text->length);
+}
+
+static void add_name(struct str *out, const char *file_path, const char *replaced)
+{
+	OWNED(str) struct str name = STR_INIT;
+
+	(void)slack_add(&name, file_path, strlen(file_path), 200, SLACK_RAW);
+	for (size_t i = 0; i < name.length; i++)
+		if (strchr(replaced, name.bytes[i]))
+			name.bytes[i] = '_';
+	str_add(out, str_text(&name));
+}
+
+void slack_file_name(const char *file_path, struct str *out)
+{
+	add_name(out, file_path, "/\\\"");
+}
+
+void slack_diff_name(const char *file_path, struct str *out)
+{
+	add_name(out, file_path, "/.\\\"");
+	str_add(out, ".diff");
+}
+
+/* ---- in a few words ---- */
+
+void slack_gist_clear(struct slack_gist *g)
+{
+	str_clear(&g->paths);
+}
+
+static bool is_asked(const struct request *r, const struct touched *t)
+{
+	return r->file_path && strcmp(t->path, r->file_path) == 0;
+}
+
+static void take_paths(const struct request *r, struct slack_gist *g)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->file_count; i++) {
+		OWNED(str) struct str one = STR_INIT;
+
+		if (is_asked(r, &r->files[i]) ||
+		    !summary_add_file(&one, r->files, r->file_count, i))
+			continue;
+		if (++count > SLACK_PATHS_MAX) {
+			g->more++;
+			continue;
+		}
+		if (g->paths.length)
+			str_add_char(&g->paths, '\n');
+		(void)slack_add(&g->paths, one.bytes, one.length, SLACK_PATH_UNITS, SLACK_RAW);
+	}
+}
+
+static void count_lines(struct slack_gist *g, const struct diff_file *f)
+{
+	for (size_t h = 0; h < f->hunk_count; h++)
+		for (size_t i = 0; i < f->hunks[h].line_count; i++) {
+			g->added += f->hunks[h].lines[i].kind == '+';
+			g->removed += f->hunks[h].lines[i].kind == '-';
+		}
+}
+
+void slack_gist_take(const struct request *r, struct slack_gist *g)
+{
+	const struct str *text = slack_proposal(r);
+	OWNED(diff) struct diff d = DIFF_INIT;
+
+	take_paths(r, g);
+	if (diff_looks_like(str_text(text), text->length) &&
+	    diff_parse(str_text(text), text->length, &d, NULL) == 0)
+		for (size_t i = 0; i < d.file_count; i++)
+			count_lines(g, &d.files[i]);
+	else if (!r->effect.length)
+		g->added = slack_lines(str_text(text), text->length);
+}
+
+void slack_add_asked(struct str *out, const struct request *r)
+{
+	for (size_t i = 0; i < r->file_count; i++)
+		if (is_asked(r, &r->files[i]) && summary_is_needed(r->files, r->file_count) &&
+		    summary_add_file(out, r->files, r->file_count, i))
+			return;
+	request_add_name(out, r);
+}

@@ -1,0 +1,103 @@
+#include "tell.h"
+
+#include "clock.h"
+#include "envelope.h"
+#include "json.h"
+#include "text.h"
+
+#include <string.h>
+
+static void reply_to_command(struct slack_talk *t, const char *text)
+{
+	OWNED(str) struct str escaped = STR_INIT;
+
+	(void)slack_add(&escaped, text, strlen(text), SLACK_REPLY_UNITS, SLACK_MRKDWN);
+	slack_name_people(&escaped);
+	slack_show_times(&escaped);
+	str_reset(t->reply);
+	str_add(t->reply, "{\"response_type\":\"ephemeral\",\"text\":");
+	json_quote(t->reply, str_text(&escaped));
+	str_add_char(t->reply, '}');
+}
+
+/* Shown at the field of the form, which stays open. Plain: no mention, no date of the reader's. */
+static void reply_to_form(struct slack_talk *t, const char *text)
+{
+	OWNED(str) struct str plain = STR_INIT;
+
+	if (!t->act->field)
+		return;
+	str_add(&plain, text);
+	slack_plain_names(&plain, t->act->user);
+	str_reset(t->reply);
+	str_add(t->reply, "{\"response_action\":\"errors\",\"errors\":{");
+	json_quote(t->reply, t->act->field);
+	str_add_char(t->reply, ':');
+	json_quote(t->reply, str_text(&plain));
+	str_add(t->reply, "}}");
+}
+
+static int whisper(struct slack_talk *t, const char *text, struct err *e)
+{
+	struct instant until = clock_instant(clock_now_ms() + SLACK_WHISPER_MS);
+	stmt *s = store_stmt(t->st, SQL_SLACK_WHISPER);
+
+	bind_text(s, ":channel", t->act->channel);
+	bind_text(s, ":thread_ts", t->act->thread_ts);
+	bind_text(s, ":user", t->act->user);
+	bind_text(s, ":text", text);
+	bind_text(s, ":expires_at", until.text);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static int say(struct slack_talk *t, int64_t session_seq, const char *channel,
+               const char *thread_ts, const char *text, const char *detail, struct err *e)
+{
+	stmt *s = store_stmt(t->st, SQL_SLACK_REPLY);
+
+	bind_seq(s, ":session", session_seq);
+	bind_text(s, ":channel", channel);
+	bind_text(s, ":thread_ts", thread_ts);
+	bind_text(s, ":text", text);
+	bind_text(s, ":detail", detail);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+static bool is_message(const struct slack_talk *t)
+{
+	return t->act->deed == DEED_REPLY || t->act->deed == DEED_MENTION;
+}
+
+int slack_tell(struct slack_talk *t, const char *text, struct err *e)
+{
+	const struct slack_act *a = t->act;
+	const char *kind = a->kind ? a->kind : "";
+
+	if (strcmp(kind, "command") == 0)
+		reply_to_command(t, text);
+	else if (strcmp(kind, "view_submission") == 0)
+		reply_to_form(t, text);
+	else if (is_message(t))
+		return say(t, t->thread->session_seq, a->channel,
+		           a->thread_ts ? a->thread_ts : a->message_ts, text, NULL, e);
+	else if (a->channel && a->user)
+		return whisper(t, text, e);
+	return 0;
+}
+
+int slack_tell_buttons(struct slack_talk *t, int64_t session_seq, const char *text,
+                       const char *detail, struct err *e)
+{
+	const struct slack_act *a = t->act;
+
+	if (is_message(t) && a->thread_ts && t->thread->session_seq == session_seq)
+		return say(t, session_seq, a->channel, a->thread_ts, text, detail, e);
+	if (say(t, session_seq, NULL, NULL, text, detail, e))
+		return -1;
+	return slack_tell(t, "You are asked back in the session's thread.", e);
+}
+
+bool slack_tells_success(const struct slack_talk *t)
+{
+	return t->act->deed == DEED_COMMAND || t->act->deed == DEED_NUDGE || is_message(t);
+}

@@ -1,0 +1,102 @@
+#include "words.h"
+
+#include "decision.h"
+#include "err.h"
+#include "json.h"
+
+#include <string.h>
+
+struct speaker slack_speaker(const struct slack_talk *t)
+{
+	const struct slack_thread *th = t->thread;
+	struct speaker who = { .operator_id = t->operator_id, .source = "slack" };
+
+	who.place.channel = t->channel;
+	if (th->session_seq) {
+		who.place.session_seq = th->session_seq;
+		who.place.session_id = th->session_id;
+		who.place.request_id = *th->request_id ? th->request_id : NULL;
+	}
+	return who;
+}
+
+/* The words that cannot be done as they stand: shown below the question, with buttons. */
+static int ask_back(struct slack_talk *t, const struct said *s, struct err *e)
+{
+	OWNED(str) struct str detail = STR_INIT;
+	stmt *of = store_stmt(t->st, SQL_SLACK_LIVE_SESSION);
+	int64_t session;
+
+	bind_text(of, ":id", s->session_id);
+	session = stmt_number(of, SLACK_LIVE_SESSION_SEQ, e);
+	if (session < 0)
+		return -1;
+	str_add(&detail, "{\"request\":");
+	json_quote(&detail, s->request_id);
+	str_add(&detail, ",\"words\":");
+	json_quote(&detail, str_text(&s->note));
+	str_add_char(&detail, '}');
+	return slack_tell_buttons(t, session, str_text(&s->text), str_text(&detail), e);
+}
+
+int slack_tell_said(struct slack_talk *t, const struct said *s, struct err *e)
+{
+	if (s->outcome == SAID_ASKED)
+		return ask_back(t, s, e);
+	if (s->outcome == SAID_DONE && !slack_tells_success(t))
+		return 0;
+	return slack_tell(t, str_text(&s->text), e);
+}
+
+int slack_keep(struct slack_talk *t, const char *verb, const char *argument, struct err *e)
+{
+	const struct command c = { .verb = verb,
+		                   .argument = argument && *argument ? argument : NULL,
+		                   .operator_id = t->operator_id,
+		                   .source = "slack" };
+	OWNED(command_result) struct command_result r = COMMAND_RESULT_INIT;
+
+	return command_insert(t->st, &c, &r, e);
+}
+
+/* Mcp-front reads the file, slack-poster shows it where the person is. */
+static int show_file(struct slack_talk *t, struct said *said, struct err *e)
+{
+	const struct slack_act *a = t->act;
+	stmt *s = store_stmt(t->st, SQL_FILE_VIEW_INSERT);
+	int did;
+
+	bind_text(s, ":request", said->request_id);
+	bind_text(s, ":channel", a->deed == DEED_COMMAND ? NULL : a->channel);
+	bind_text(s, ":thread_ts", a->thread_ts ? a->thread_ts : a->message_ts);
+	did = stmt_run(s, e);
+	if (did < 0)
+		return -1;
+	if (did == 0)
+		return slack_tell(
+		    t, "that is no proposed change of a session that you may see here", e);
+	return a->deed == DEED_COMMAND ? slack_tell(t, "The file comes in the session's thread.", e)
+	                               : 0;
+}
+
+int slack_say(struct slack_talk *t, const struct words *w, struct err *e)
+{
+	const struct speaker who = slack_speaker(t);
+	OWNED(said) struct said s = SAID_INIT;
+
+	if (operator_say(t->st, &who, w, &s, e))
+		return -1;
+	if (w->verb->row == VERB_READING && slack_keep(t, w->verb->means[0], w->line, e))
+		return -1;
+	if (s.outcome == SAID_DONE && strcmp(w->verb->word, "file") == 0)
+		return show_file(t, &s, e);
+	return slack_tell_said(t, &s, e);
+}
+
+int slack_say_of(struct slack_talk *t, const char *verb, const char *id, const char *text,
+                 struct err *e)
+{
+	const struct words w = { .verb = verb_find(verb), .id = id, .text = text, .certain = true };
+
+	return w.verb ? slack_say(t, &w, e) : 0;
+}

@@ -1,0 +1,271 @@
+/* Agents that come back over HTTP with a new MCP session: nothing on the wire says who they were.
+ */
+#include "agent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char workspace[600];
+static int port;
+
+/* ---- given ---- */
+
+static void given_front(void)
+{
+	fresh_store();
+	given_front_settings(workspace);
+	(void)start_worker("mcp-front");
+	port = front_port();
+}
+
+static struct agent newcomer(const char *label)
+{
+	char query[80];
+
+	(void)snprintf(query, sizeof(query), *label ? "?agent=%s" : "%s", label);
+	return agent_hello(port, query, "2025-11-25");
+}
+
+static void decide(const char *label, const char *verdict)
+{
+	char sql[400];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO decision (request_id, verdict, reason) SELECT r.id, '%s', "
+	               "'for %s' FROM request AS r JOIN session AS s ON s.seq = r.session_seq "
+	               "WHERE coalesce(s.label, '') = '%s' AND r.state = 'pending'",
+	               verdict, label, label);
+	given(sql);
+}
+
+/* Asks for a clearance, and is gone before the answer. */
+static void ask_and_leave(struct agent *a, const char *path)
+{
+	OWNED(char_ptr) char *arguments = proposal(path, "hello\n");
+	struct wire w;
+	char sql[200];
+
+	agent_begin(a, &w, "check_clearance", arguments, NULL);
+	(void)snprintf(sql, sizeof(sql),
+	               "SELECT count(*) FROM tool_call WHERE state = 'waiting' AND rpc_id = '%d' "
+	               "AND listener <> 'somebody'",
+	               a->id);
+	expect_soon(sql, "1\n");
+	wire_close(&w);
+	expect_soon(sql, "0\n");
+}
+
+static char *ask(struct agent *a, const char *path)
+{
+	OWNED(char_ptr) char *arguments = proposal(path, "hello\n");
+
+	return agent_call(a, "check_clearance", arguments);
+}
+
+/* The question about a file; valid until the next call. */
+static const char *id_of(const char *path)
+{
+	static char id[60];
+	OWNED(char_ptr) char *found = NULL;
+	char sql[100];
+
+	(void)snprintf(sql, sizeof(sql), "SELECT id FROM request WHERE file_path = '%s'", path);
+	found = rows(sql);
+	(void)snprintf(id, sizeof(id), "%.*s", (int)strcspn(found, "\n"), found);
+	return id;
+}
+
+/* ---- answers ---- */
+
+START_TEST(an_agent_that_comes_back_finds_its_answer_at_once)
+{
+	static const char *const VERDICTS[][2] = { { "approve", "approved" },
+		                                   { "reject", "rejected" } };
+
+	for (size_t i = 0; i < COUNT(VERDICTS); i++) {
+		OWNED(char_ptr) char *answer = NULL;
+		struct agent a, b;
+
+		given_front();
+		a = newcomer("");
+		ask_and_leave(&a, "f");
+		decide("", VERDICTS[i][0]);
+		b = newcomer("");
+		answer = ask(&b, "f");
+		has(answer, "status", VERDICTS[i][1]);
+		expect("SELECT count(*) FROM request", "1\n");
+		close_store();
+	}
+	fresh_store();
+}
+END_TEST
+
+START_TEST(of_two_that_left_the_one_with_the_same_label_has_its_own_answer)
+{
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+	struct agent a, b, again;
+
+	given_front();
+	a = newcomer("a");
+	b = newcomer("b");
+	ask_and_leave(&a, "f");
+	/* not the same question twice: that of a is open, and b would take it over */
+	given("UPDATE tool_call SET listener = 'somebody' WHERE state = 'waiting'");
+	ask_and_leave(&b, "f");
+	given("UPDATE tool_call SET listener = NULL WHERE state = 'waiting'");
+	expect("SELECT count(*) FROM request", "2\n");
+	decide("a", "reject");
+	decide("b", "reject");
+	again = newcomer("a");
+	one = ask(&again, "f");
+	has(one, "reason", "for a");
+	again = newcomer("b");
+	two = ask(&again, "f");
+	has(two, "reason", "for b");
+	expect("SELECT count(*) FROM request", "2\n");
+}
+END_TEST
+
+START_TEST(who_has_no_label_takes_no_answer_of_two)
+{
+	struct agent a, b, c;
+	struct wire w;
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+
+	given_front();
+	a = newcomer("a");
+	b = newcomer("b");
+	ask_and_leave(&a, "f");
+	given("UPDATE tool_call SET listener = 'somebody' WHERE state = 'waiting'");
+	ask_and_leave(&b, "f");
+	given("UPDATE tool_call SET listener = NULL WHERE state = 'waiting'");
+	decide("a", "approve");
+	decide("b", "reject");
+	c = newcomer("");
+	agent_begin(&c, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT count(*) FROM request", "3\n");
+	wire_close(&w);
+}
+END_TEST
+
+/* ---- reboot ---- */
+
+START_TEST(reboot_lists_at_once_what_nobody_listens_for)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a, idle, b;
+
+	given_front();
+	a = newcomer("");
+	ask_and_leave(&a, "f");
+	ask_and_leave(&a, "g");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request "
+	      "WHERE file_path = 'g'");
+	idle = newcomer("");
+	free(agent_call(&idle, "ping", "{}")); /* a newer session, which has left nothing */
+	given("INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode, "
+	      "created_at,"
+	      " updated_at) SELECT 'old', host, owner_user_id, workspace_root, 'active', mode,"
+	      " created_at, updated_at FROM session LIMIT 1;"
+	      "UPDATE session SET status = 'interrupted' WHERE id = 'old'");
+	b = newcomer("");
+	told = agent_call(&b, "reboot", "{}");
+	has(told, "status", "recovered");
+	has(told, "pending_requests.0.request_id", id_of("f"));
+	has(told, "pending_requests.0.state", "open");
+	has(told, "pending_requests.1.request_id", id_of("g"));
+	has(told, "pending_requests.1.state", "approved");
+	has(told, "pending_requests.2", "");
+}
+END_TEST
+
+START_TEST(reboot_lists_an_answer_that_nobody_was_told)
+{
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *after = NULL;
+	struct agent a, b;
+
+	given_front();
+	a = newcomer("");
+	ask_and_leave(&a, "f");
+	decide("", "reject");
+	b = newcomer("");
+	told = agent_call(&b, "reboot", "{}");
+	has(told, "status", "recovered");
+	has(told, "pending_requests.0.state", "answered");
+	answer = ask(&b, "f");
+	has(answer, "status", "rejected");
+	after = agent_call(&b, "reboot", "{}");
+	has(after, "pending_requests", "");
+}
+END_TEST
+
+START_TEST(reboot_names_the_session_of_the_same_label)
+{
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *applied = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *change = NULL;
+	struct agent a, b, again;
+	struct wire w;
+
+	given_front();
+	(void)start_worker("applier");
+	a = newcomer("a");
+	{
+		OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+
+		agent_begin(&a, &w, "check_clearance", arguments, NULL);
+		expect_soon("SELECT count(*) FROM request", "1\n");
+		decide("a", "approve");
+		answer = agent_end(&w);
+		has(answer, "status", "approved"); /* told, and not written */
+	}
+	b = newcomer("b");
+	ask_and_leave(&b, "g");
+	again = newcomer("a");
+	told = agent_call(&again, "reboot", "{}");
+	has(told, "pending_requests.0.request_id", id_of("f"));
+	has(told, "pending_requests.0.state", "approved");
+	has(told, "pending_requests.1", "");
+	change = diff_of(member(told, "pending_requests.0.request_id"));
+	applied = agent_call(&again, "check_diff", change);
+	has(applied, "status", "applied");
+}
+END_TEST
+
+START_TEST(reboot_of_who_left_nothing_is_clean)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a, b;
+	struct wire w;
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+
+	given_front();
+	a = newcomer("");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL); /* it listens: it is there */
+	expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "1\n");
+	b = newcomer("");
+	told = agent_call(&b, "reboot", "{}");
+	has(told, "status", "clean");
+	wire_close(&w);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("return");
+	TCase *c = store_case(s, "return", 60);
+
+	tcase_add_test(c, an_agent_that_comes_back_finds_its_answer_at_once);
+	tcase_add_test(c, of_two_that_left_the_one_with_the_same_label_has_its_own_answer);
+	tcase_add_test(c, who_has_no_label_takes_no_answer_of_two);
+	tcase_add_test(c, reboot_lists_at_once_what_nobody_listens_for);
+	tcase_add_test(c, reboot_lists_an_answer_that_nobody_was_told);
+	tcase_add_test(c, reboot_names_the_session_of_the_same_label);
+	tcase_add_test(c, reboot_of_who_left_nothing_is_clean);
+	return run_suite(s);
+}

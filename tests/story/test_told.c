@@ -1,0 +1,269 @@
+/* What agents are told beside the answers to their questions: every word once, however a call
+ * ends. */
+#include "agent.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char workspace[600];
+static pid_t front;
+static int port;
+
+/* ---- given ---- */
+
+static void given_front(void)
+{
+	fresh_store();
+	given_front_settings(workspace);
+	front = start_worker("mcp-front");
+	port = front_port();
+}
+
+static struct agent newcomer(void)
+{
+	return agent_hello(port, "", "2025-11-25");
+}
+
+static void steer(const char *text)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO steering (session_id, text) SELECT id, '%s' FROM session "
+	               "WHERE status <> 'terminated' ORDER BY seq DESC LIMIT 1",
+	               text);
+	given(sql);
+}
+
+static char *call_for_message(struct agent *a, const char *tool, const char *arguments)
+{
+	struct wire w;
+
+	agent_begin(a, &w, tool, arguments, NULL);
+	char *message = agent_message(&w);
+
+	wire_close(&w);
+	return message;
+}
+
+/* ---- where hosts look: some show the structured result and nothing else ---- */
+
+START_TEST(the_operators_words_are_in_the_structured_result_of_every_tool)
+{
+	static const struct {
+		const char *tool, *arguments;
+	} CALLS[] = {
+		{ "ping", "{}" },
+		{ "auto_check", "{\"tool_name\":\"read_file\"}" },
+		{ "broadcast", "{\"message\":\"here\"}" },
+		{ "reboot", "{}" },
+		{ "switch_freq", "{\"mode\":\"local\"}" },
+		{ "check_diff", "{\"request_id\":\"none\"}" },
+		{ "check_clearance", "{}" }, /* refused: it lacks everything */
+		{ "transmit", "{}" },
+		{ "standby", "{\"timeout_seconds\":-1}" },
+	};
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	free(agent_call(&a, "ping", "{}"));
+	for (size_t i = 0; i < COUNT(CALLS); i++) {
+		OWNED(char_ptr) char *message = NULL;
+
+		steer(CALLS[i].tool);
+		message = call_for_message(&a, CALLS[i].tool, CALLS[i].arguments);
+		says(member(message, "result.structuredContent.operator_says.0"), "operator says");
+		says(member(message, "result.structuredContent.operator_says.0"), CALLS[i].tool);
+		has(message, "result.structuredContent.operator_says.1", "");
+		has(message, "result.content.1.text",
+		    member(message, "result.structuredContent.operator_says.0"));
+	}
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "0\n");
+}
+END_TEST
+
+START_TEST(the_operators_words_are_in_the_structured_answer_to_a_question)
+{
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	steer("mind the gap");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
+	message = agent_message(&w);
+	wire_close(&w);
+	has(message, "result.structuredContent.decision", "continue");
+	says(member(message, "result.structuredContent.operator_says.0"), "mind the gap");
+	says(member(message, "result.content.1.text"), "mind the gap");
+}
+END_TEST
+
+START_TEST(every_output_schema_names_the_operators_words)
+{
+	OWNED(str) struct str body = STR_INIT;
+	char path[80];
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	ck_assert_int_eq(agent_exchange(&a, "POST", "",
+	                                "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+	                                &body),
+	                 200);
+	for (int i = 0; i < 9; i++) {
+		(void)snprintf(path, sizeof(path),
+		               "result.tools.%d.outputSchema.properties.operator_says.type", i);
+		has(body.bytes, path, "array");
+	}
+}
+END_TEST
+
+/* ---- tasks ---- */
+
+START_TEST(a_task_reaches_the_next_agent_whatever_its_first_call_is)
+{
+	static const char *const FIRST[][2] = {
+		{ "ping", "{}" },
+		{ "reboot", "{}" },
+		{ "broadcast", "{\"message\":\"here\"}" },
+	};
+
+	given_front();
+	for (size_t i = 0; i < COUNT(FIRST); i++) {
+		OWNED(char_ptr) char *first = NULL;
+		OWNED(char_ptr) char *second = NULL;
+		struct agent a;
+
+		given("INSERT INTO steering (kind, text) VALUES ('task', 'write the docs')");
+		a = newcomer();
+		first = call_for_message(&a, FIRST[i][0], FIRST[i][1]);
+		says(member(first, "result.structuredContent.operator_says.0"), "write the docs");
+		says(member(first, "result.content.1.text"), "write the docs");
+		second = call_for_message(&a, "ping", "{}");
+		has(second, "result.structuredContent.operator_says", "");
+		has(second, "result.content.1.text", "");
+	}
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "0\n");
+}
+END_TEST
+
+/* ---- results that do not arrive ---- */
+
+/* Sends a ping as the second request of a connection, and has hung up before the front looks. */
+static void ping_and_leave(struct agent *a)
+{
+	static const char PING[] = "{\"jsonrpc\":\"2.0\",\"id\":\"left\",\"method\":\"tools/call\","
+	                           "\"params\":{\"name\":\"ping\"}}";
+	struct wire w;
+
+	wire_open(&w, port);
+	agent_send(a, &w, "POST", "", "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}");
+	ck_assert_int_eq(wire_answer(&w), 200);
+	(void)kill(front, SIGSTOP);
+	agent_send(a, &w, "POST", "", PING);
+	wire_close(&w);
+	(void)kill(front, SIGCONT);
+}
+
+START_TEST(what_goes_to_a_caller_that_has_closed_is_not_told)
+{
+	char expected[20];
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	free(agent_call(&a, "ping", "{}"));
+	for (int i = 1; i <= 6; i++) {
+		OWNED(char_ptr) char *message = NULL;
+
+		steer("mind the gap");
+		ping_and_leave(&a);
+		(void)snprintf(expected, sizeof(expected), "%d\n", i);
+		expect_soon("SELECT count(*) FROM tool_call WHERE rpc_id = '\"left\"'", expected);
+		expect_soon("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "1\n");
+		message = call_for_message(&a, "ping", "{}");
+		says(member(message, "result.structuredContent.operator_says.0"), "mind the gap");
+	}
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "0\n");
+}
+END_TEST
+
+START_TEST(an_answer_that_finds_its_caller_gone_is_told_when_it_asks_again)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	agent_begin(&a, &w, "transmit", QUESTION, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	(void)kill(front, SIGSTOP);
+	steer("mind the gap");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
+	wire_close(&w);
+	(void)kill(front, SIGCONT);
+	expect_soon("SELECT listener IS NULL FROM tool_call", "1\n");
+	message = call_for_message(&a, "transmit", QUESTION);
+	has(message, "result.structuredContent.decision", "continue");
+	says(member(message, "result.structuredContent.operator_says.0"), "mind the gap");
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
+START_TEST(a_result_that_crosses_with_its_cancellation_is_taken_back_whole)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	char cancel[120];
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	given("INSERT INTO steering (kind, text) VALUES ('task', 'write the docs')");
+	agent_begin(&a, &w, "transmit", QUESTION, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	steer("mind the gap");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
+	first = agent_message(&w);
+	wire_close(&w);
+	says(first, "mind the gap");
+	(void)snprintf(cancel, sizeof(cancel),
+	               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+	               "\"params\":{\"requestId\":%d}}",
+	               a.id);
+	ck_assert_int_eq(agent_exchange(&a, "POST", "", cancel, NULL), 202);
+	expect_soon("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "2\n");
+	second = call_for_message(&a, "transmit", QUESTION);
+	has(second, "result.structuredContent.decision", "continue");
+	says(member(second, "result.structuredContent.operator_says.0"), "write the docs");
+	says(member(second, "result.structuredContent.operator_says.1"), "mind the gap");
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("told");
+	TCase *c = store_case(s, "told", 60);
+
+	tcase_add_test(c, the_operators_words_are_in_the_structured_result_of_every_tool);
+	tcase_add_test(c, the_operators_words_are_in_the_structured_answer_to_a_question);
+	tcase_add_test(c, every_output_schema_names_the_operators_words);
+	tcase_add_test(c, a_task_reaches_the_next_agent_whatever_its_first_call_is);
+	tcase_add_test(c, what_goes_to_a_caller_that_has_closed_is_not_told);
+	tcase_add_test(c, an_answer_that_finds_its_caller_gone_is_told_when_it_asks_again);
+	tcase_add_test(c, a_result_that_crosses_with_its_cancellation_is_taken_back_whole);
+	return run_suite(s);
+}

@@ -1,0 +1,137 @@
+/* The words that operators say, taken apart. */
+#include "err.h"
+#include "verb.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a line begins with, NULL: no word of ours. */
+static const char *word_of(const char *line)
+{
+	struct verb_line l = verb_read(line);
+
+	return l.verb ? l.verb->word : NULL;
+}
+
+START_TEST(a_line_has_a_verb_and_a_rest)
+{
+	struct verb_line l = verb_read("  Reject  not this file ");
+
+	ck_assert_str_eq(l.verb->word, "reject");
+	ck_assert_str_eq(l.rest, "not this file ");
+	l = verb_read("\xEF\xBB\xBF\xC2\xA0 APPROVE\xC2\xA0r-1 ");
+	ck_assert_str_eq(l.verb->word, "approve");
+	ck_assert_str_eq(l.rest, "r-1 ");
+	l = verb_read("");
+	ck_assert_ptr_null(l.verb);
+	ck_assert_str_eq(l.word, "");
+	l = verb_read("a-verb-that-is-longer-than-any-of-ours x");
+	ck_assert_ptr_null(l.verb);
+	ck_assert_str_eq(l.word, "");
+	ck_assert_str_eq(l.rest, "x");
+}
+END_TEST
+
+START_TEST(a_punctuation_mark_behind_a_verb_is_passed_over)
+{
+	ck_assert_pstr_eq(word_of("Approve!"), "approve");
+	ck_assert_pstr_eq(word_of("approve."), "approve");
+	ck_assert_pstr_eq(word_of("approve, but rename it"), "approve");
+	ck_assert_pstr_eq(word_of("approve?"), NULL);
+	ck_assert_pstr_eq(word_of("approve-it"), NULL);
+	ck_assert_pstr_eq(word_of("!"), NULL);
+}
+END_TEST
+
+START_TEST(a_synonym_is_an_order_only_alone)
+{
+	ck_assert_pstr_eq(word_of("accept"), "approve");
+	ck_assert_pstr_eq(word_of("LGTM!"), "approve");
+	ck_assert_pstr_eq(word_of("ok."), "yes");
+	ck_assert_pstr_eq(word_of("yes"), "yes");
+	ck_assert_pstr_eq(word_of("No "), "no");
+	ck_assert_pstr_eq(word_of("ok, rename it"), NULL);
+	ck_assert_pstr_eq(word_of("no tabs please"), NULL);
+	ck_assert_pstr_eq(word_of("yes 01911111"), NULL);
+}
+END_TEST
+
+START_TEST(a_word_may_be_an_id_from_four_characters_on)
+{
+	static const struct {
+		const char *text;
+		size_t length;
+		bool certain;
+	} CASES[] = {
+		{ "0190", 4, true },
+		{ "0190 go", 4, false },
+		{ "02b3c4d go", 7, true },
+		{ "019", 0, false },
+		{ "dead code", 4, false },
+		{ "feedface", 8, false },
+		{ "frontend-agent", 0, false },
+		{ "0190-", 5, true },
+		{ "1000 lines", 4, false },
+		{ "0190x", 0, false },
+		{ "", 0, false },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		ck_assert_msg(verb_id_length(CASES[i].text) == CASES[i].length, "%s",
+		              CASES[i].text);
+		ck_assert_msg(verb_is_only_an_id(CASES[i].text) == CASES[i].certain, "%s",
+		              CASES[i].text);
+	}
+}
+END_TEST
+
+START_TEST(every_verb_is_found_by_its_word_and_means_something)
+{
+	const struct verb *v;
+
+	for (size_t i = 0; (v = verb_at(i)) != NULL; i++) {
+		ck_assert_ptr_eq(verb_find(v->word), v);
+		ck_assert_ptr_nonnull(v->means[0]);
+		if (v->or_session)
+			ck_assert_ptr_nonnull(verb_find(v->or_session));
+	}
+	ck_assert_ptr_null(verb_find("frobnicate"));
+}
+END_TEST
+
+START_TEST(help_is_by_category_and_names_no_verb_of_later)
+{
+	OWNED(str) struct str all = STR_INIT;
+	OWNED(str) struct str part = STR_INIT;
+
+	ck_assert(verb_help(&all, NULL));
+	ck_assert_ptr_nonnull(strstr(all.bytes, "`approve [id]`"));
+	ck_assert_ptr_nonnull(strstr(all.bytes, "`file [id]`"));
+	ck_assert_ptr_null(strstr(all.bytes, "session-start"));
+	ck_assert(verb_help(&part, "files"));
+	ck_assert_ptr_nonnull(strstr(part.bytes, "`file [id]`"));
+	ck_assert_ptr_null(strstr(part.bytes, "approve"));
+	ck_assert(!verb_help(&part, "nonsense"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("verb");
+	TCase *c = tcase_create("verb");
+	SRunner *r = srunner_create(s);
+	int failed;
+
+	tcase_add_test(c, a_line_has_a_verb_and_a_rest);
+	tcase_add_test(c, a_punctuation_mark_behind_a_verb_is_passed_over);
+	tcase_add_test(c, a_synonym_is_an_order_only_alone);
+	tcase_add_test(c, a_word_may_be_an_id_from_four_characters_on);
+	tcase_add_test(c, every_verb_is_found_by_its_word_and_means_something);
+	tcase_add_test(c, help_is_by_category_and_names_no_verb_of_later);
+	suite_add_tcase(s, c);
+	srunner_run_all(r, CK_ENV);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

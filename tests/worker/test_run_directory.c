@@ -1,0 +1,192 @@
+/* The run directory vanishes under a running system, as logind takes it away: nothing stops. And
+ * what else is not to be lost between a worker and who waits for it. */
+#include "agent.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct site site;
+static char runtime[200];
+
+/* A running system below an $XDG_RUNTIME_DIR of its own. */
+static void given_system(void)
+{
+	site = given_site();
+	(void)snprintf(runtime, sizeof(runtime), "%s/runtime", site.home);
+	ck_assert_int_eq(mkdir(runtime, 0700), 0);
+	(void)setenv("XDG_RUNTIME_DIR", runtime, 1);
+	site.pid = fork();
+	ck_assert_int_ge(site.pid, 0);
+	if (site.pid == 0) {
+		char program[400], log[140];
+
+		(void)snprintf(program, sizeof(program), "%.380s/agent-intercom",
+		               getenv("INTERCOM_BUILD"));
+		(void)snprintf(log, sizeof(log), "%s/log", site.home);
+		if (!freopen(log, "a", stderr) || !freopen("/dev/null", "w", stdout))
+			_exit(126);
+		(void)execl(program, program, "--config", site.config, (char *)NULL);
+		_exit(127);
+	}
+	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "4\n");
+}
+
+static void no_worker_ended(void)
+{
+	expect("SELECT count(*), count(*) FILTER (WHERE state = 'ready') FROM worker", "4|4\n");
+}
+
+static void log_says(const char *part)
+{
+	OWNED(char_ptr) char *log = NULL;
+
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
+	     (void)poll(NULL, 0, 10)) {
+		char_ptr_clear(&log);
+		log = get_file(site.home, "log");
+		if (log && strstr(log, part))
+			return;
+	}
+	ck_abort_msg("'%s' is not in\n%s", part, log ? log : "");
+}
+
+static void a_file_is_written(struct relay *r, const char *name)
+{
+	OWNED(char_ptr) char *approved = NULL;
+	OWNED(char_ptr) char *applied = NULL;
+	OWNED(char_ptr) char *arguments = NULL;
+
+	begin_asking(r, name, "text\n");
+	approve_all();
+	approved = relay_end(r);
+	has(approved, "status", "approved");
+	arguments = diff_of(member(approved, "request_id"));
+	applied = relay_call(r, "check_diff", arguments);
+	has(applied, "status", "applied");
+}
+
+static bool connects(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool connected;
+
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	connected = connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0;
+	(void)close(fd);
+	return connected;
+}
+
+/* What was connected stays so, and who comes new finds it. */
+static void serves(struct relay *old)
+{
+	struct relay fresh = given_relay(&site);
+	OWNED(str) struct str said = STR_INIT;
+
+	a_file_is_written(&fresh, "new");
+	a_file_is_written(old, "old");
+	ck_assert_int_eq(shell(&said, "$INTERCOM_BUILD/agent-intercom where ipc_socket"), 0);
+	ck_assert(connects(strtok(said.bytes, "\n")));
+	ck_assert_int_eq(relay_stop(&fresh), 0);
+	ck_assert_int_eq(relay_stop(old), 0);
+	no_worker_ended();
+}
+
+START_TEST(a_run_directory_that_vanishes_is_made_again_and_nothing_stops)
+{
+	struct relay r;
+
+	given_system();
+	r = given_relay(&site);
+	ck_assert_int_eq(shell(NULL, "rm -rf %s/agent-intercom", runtime), 0);
+	log_says("the run directory has vanished; it is ");
+	serves(&r);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* The whole of $XDG_RUNTIME_DIR goes, and does not come back. */
+START_TEST(without_its_runtime_directory_the_system_moves_to_the_state_directory)
+{
+	OWNED(str) struct str said = STR_INIT;
+	struct relay r;
+
+	given_system();
+	r = given_relay(&site);
+	ck_assert_int_eq(shell(NULL, "rm -rf %s", runtime), 0);
+	log_says("the run directory has vanished; it is ");
+	serves(&r);
+	ck_assert_int_eq(shell(&said, "$INTERCOM_BUILD/agent-intercom where run_directory"), 0);
+	says(str_text(&said), "/.local/state/agent-intercom/run/");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_worker_that_dies_after_its_run_directory_comes_back)
+{
+	given_system();
+	ck_assert_int_eq(shell(NULL, "rm -rf %s/agent-intercom", runtime), 0);
+	(void)kill(worker_pid("applier"), SIGKILL);
+	expect_soon("SELECT state FROM worker WHERE name = 'applier' ORDER BY seq",
+	            "died\nready\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_database_with_two_names_is_refused)
+{
+	OWNED(str) struct str said = STR_INIT;
+	char other[300];
+
+	site = given_running_site();
+	(void)snprintf(other, sizeof(other), "%.280s.other", site.database);
+	ck_assert_int_eq(link(site.database, other), 0);
+	ck_assert_int_eq(shell(&said, "$INTERCOM_BUILD/agent-intercom --db %s 2>&1", other), 78);
+	says(str_text(&said), "has 2 names (hard links)");
+	ck_assert_int_eq(
+	    shell(&said, "$INTERCOM_BUILD/agent-intercom-ctl --db %s list 2>&1", other), 1);
+	says(str_text(&said), "has 2 names (hard links)");
+	no_worker_ended();
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_answer_is_not_handed_to_a_caller_that_has_hung_up)
+{
+	struct relay r;
+	pid_t front;
+
+	site = given_running_site();
+	r = given_relay(&site);
+	begin_asking(&r, "f", "hello\n");
+	front = worker_pid("mcp-front");
+	(void)kill(front, SIGSTOP);
+	approve_all();
+	relay_kill(&r);
+	(void)kill(front, SIGCONT);
+	expect_soon("SELECT state FROM connection", "closed\n");
+	expect("SELECT state FROM tool_call", "answered\n"); /* nobody was told */
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("run_directory");
+	TCase *c = store_case(s, "run directory", 60);
+
+	tcase_add_test(c, a_run_directory_that_vanishes_is_made_again_and_nothing_stops);
+	tcase_add_test(c, without_its_runtime_directory_the_system_moves_to_the_state_directory);
+	tcase_add_test(c, a_worker_that_dies_after_its_run_directory_comes_back);
+	tcase_add_test(c, a_database_with_two_names_is_refused);
+	tcase_add_test(c, an_answer_is_not_handed_to_a_caller_that_has_hung_up);
+	return run_suite(s);
+}

@@ -1,0 +1,628 @@
+/* What operators write in Slack: which words are orders, what they are about, and that every one of
+ * them arrives as it was said, or is refused by name. */
+#include "agent.h"
+#include "harness.h"
+#include "slack_peer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define THREAD "1700000000.000100"
+#define SESSION "01900000-0000-7000-8000-000000000001"
+#define CHANGE "01911111-0000-7000-8000-00000000000a"
+#define PROMPT "01922222-0000-7000-8000-00000000000b"
+#define STANDBY "01933333-0000-7000-8000-00000000000c"
+#define T "2026-01-01T09:00:00.000Z"
+
+/* ---- given ---- */
+
+static void a_session(int seq, const char *id, const char *root)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql,
+	         "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	         " client_name, channel_id, connectivity_status, created_at, updated_at,"
+	         " last_activity_at)"
+	         " VALUES (%d, '%s', 'h', 'local:tester', '%s', 'active', 'hybrid', 'claude',"
+	         " 'C01AGENTS', 'online', '" T "', '" T "', '2026-01-01T09:00:0%d.000Z');"
+	         "UPDATE session SET thread_ts = '1700000000.000%d00' WHERE seq = %d",
+	         seq, id, root, seq, seq, seq);
+	given(sql.bytes);
+}
+
+/* A question of session 1 that waits; more: the columns of its kind, and their values. */
+static void a_question(const char *id, const char *kind, const char *title, const char *columns,
+                       const char *values)
+{
+	static int digest;
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql,
+	         "INSERT INTO request (id, session_seq, kind, state, digest, title, body,"
+	         " created_at, updated_at%s)"
+	         " VALUES ('%s', 1, '%s', 'pending', printf('%%064d', %d), '%s', '%s', '" T "', '" T
+	         "'%s)",
+	         columns, id, kind, ++digest, title, title, values);
+	given(sql.bytes);
+}
+
+static void a_change(const char *id)
+{
+	a_question(id, "clearance", "Change a.c", ", file_path, risk_level, original_hash",
+	           ", 'a.c', 'low', 'new_file'");
+}
+
+static void a_prompt(void)
+{
+	a_question(PROMPT, "prompt", "Go on?", ", prompt_type", ", 'continuation'");
+}
+
+static void a_standby(void)
+{
+	a_question(STANDBY, "standby", "Ready", "", "");
+}
+
+/* A listener that is connected, and one session in its thread. */
+static void slack(void)
+{
+	fresh_store();
+	given("INSERT INTO operator (id, kind, team_id, user_id, created_at) VALUES"
+	      " ('slack:T01TEAM:U01OP', 'slack', 'T01TEAM', 'U01OP', '" T "'),"
+	      " ('slack:T01TEAM:U02OP', 'slack', 'T01TEAM', 'U02OP', '" T "');"
+	      "UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
+	      "INSERT INTO setting (name, value, source, updated_at)"
+	      " VALUES ('slack.channel_id', 'C01AGENTS', 'file', '" T "')");
+	a_session(1, SESSION, "/ws/web");
+	slack_start();
+	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
+	(void)start_worker("slack-listener");
+	(void)slack_wait_for("hello");
+	slack_mark();
+}
+
+/* ---- when ---- */
+
+static void in_thread(const char *text)
+{
+	(void)slack_acked("{'message':{'text':'%s','thread_ts':'" THREAD "'}}", text);
+}
+
+static void in_mention(const char *text)
+{
+	(void)slack_acked("{'mention':{'text':'%s','only':'app_mention'}}", text);
+}
+
+/* What a command is answered. */
+static const char *command(const char *text)
+{
+	return member(slack_acked("{'slash':{'text':'%s'}}", text), "payload.text");
+}
+
+static void click(const char *user, const char *action, const char *value)
+{
+	static int count;
+
+	(void)slack_acked(
+	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
+	    "'type':'block_actions','user':{'id':'%s','team_id':'T01TEAM'},'team':{'id':'T01TEAM'},"
+	    "'container':{'type':'message','message_ts':'1700000000.000900','channel_id':'"
+	    "C01AGENTS','thread_ts':'" THREAD "'},'channel':{'id':'C01AGENTS'},"
+	    "'trigger_id':'1.2.3','actions':[{'type':'button','action_id':'%s','value':'%s',"
+	    "'action_ts':'1.%d'}]}}}",
+	    user, action, value, ++count);
+}
+
+static const char *submit(const char *callback, const char *id, const char *text)
+{
+	static int count;
+
+	return slack_acked(
+	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
+	    "'type':'view_submission','user':{'id':'U01OP','team_id':'T01TEAM'},'trigger_id':'7.%d'"
+	    ","
+	    "'view':{'id':'V01','callback_id':'%s','private_metadata':'%s','state':{'values':{"
+	    "'instruction_block':{'instruction_text':{'value':%s}}}}}}}}",
+	    ++count, callback, id, text);
+}
+
+/* ---- then ---- */
+
+#define LAST_REPLY "SELECT text FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC LIMIT 1"
+
+static void replies(const char *part)
+{
+	OWNED(char_ptr) char *text = rows(LAST_REPLY);
+
+	says(text, part);
+}
+
+/* ---- words behind a verdict ---- */
+
+START_TEST(an_approval_with_words_is_asked_back_and_nothing_is_approved)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve, but rename the variable");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM decision", "0\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	expect("SELECT text, thread_ts, json_extract(detail, '$.words') FROM slack_message"
+	       " WHERE kind = 'reply'",
+	       "Approve 01911111-0000: Change a.c (a.c) as it is, and tell the agent: but rename "
+	       "the variable|" THREAD "|but rename the variable\n");
+	says(command("approve " CHANGE " but rename it"), "asked back");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(approve_and_tell_approves_it_as_it_is_and_tells_the_words)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve but rename the variable");
+	OWNED(char_ptr) char *seq = rows("SELECT seq FROM slack_message WHERE kind = 'reply'");
+	seq[strcspn(seq, "\n")] = '\0';
+	click("U02OP", "tell_approve", seq);
+	expect("SELECT state, instruction, decided_by FROM request",
+	       "approved|but rename the variable|slack:T01TEAM:U02OP\n");
+	expect("SELECT kind, text, outcome FROM steering",
+	       "steer|but rename the variable|accepted\n");
+	expect("SELECT generation, json_extract(detail, '$.answer') LIKE 'Approved 01911111-0000%'"
+	       " FROM slack_message WHERE kind = 'reply'",
+	       "2|1\n");
+	click("U01OP", "tell_reject", seq);
+	expect("SELECT count(*) FROM decision", "1\n");
+	expect("SELECT user_id, text FROM slack_outbox WHERE kind = 'ephemeral'",
+	       "U01OP|this was answered already\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(reject_with_this_rejects_with_the_words)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve but rename the variable");
+	OWNED(char_ptr) char *seq = rows("SELECT seq FROM slack_message WHERE kind = 'reply'");
+	seq[strcspn(seq, "\n")] = '\0';
+	click("U01OP", "tell_reject", seq);
+	expect("SELECT state, reason FROM request", "rejected|but rename the variable\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(continue_with_words_is_refine)
+{
+	slack();
+	a_prompt();
+	in_thread("continue with the tests only");
+	expect("SELECT decision, instruction FROM request", "refine|with the tests only\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(stop_and_reject_carry_the_words_as_the_reason)
+{
+	slack();
+	a_change(CHANGE);
+	a_prompt();
+	in_thread("stop we do it tomorrow");
+	in_thread("reject 404 is not handled");
+	expect("SELECT decision, reason FROM request ORDER BY seq",
+	       "reject|404 is not handled\nstop|we do it tomorrow\n");
+	expect("SELECT status FROM session", "active\n");
+	slack_stop();
+}
+END_TEST
+
+/* ---- verdicts where nothing waits ---- */
+
+START_TEST(a_verdict_after_the_deadline_is_told_so_and_is_nothing_for_the_agent)
+{
+	slack();
+	a_change(CHANGE);
+	given("UPDATE request SET deadline_at = '" T "';"
+	      "INSERT INTO decision (request_id, verdict, source, operator_id) VALUES"
+	      " ('" CHANGE "', 'timeout', 'timeout', 'system:clock')");
+	in_thread("approve");
+	replies("nothing waits for `approve`: 01911111-0000: Change a.c (a.c) expired at ");
+	in_thread("ok");
+	replies("expired at ");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_rejection_after_the_approval_is_told_how_it_stands)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve");
+	in_thread("reject sorry, wrong button");
+	replies("was approved by slack:T01TEAM:U01OP at ");
+	replies(". To tell the agent something: `steer <text>`");
+	replies("is not written yet");
+	expect("SELECT count(*) FROM steering", "0\n");
+	expect("SELECT count(*) FROM decision", "1\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(sentences_that_begin_with_a_verb_are_told_to_the_agent_where_nothing_waits)
+{
+	slack();
+	in_thread("stop using tabs, please");
+	in_thread("continue with the docs");
+	in_thread("help me with the tests");
+	in_thread("file a bug about it");
+	expect("SELECT text, outcome FROM steering ORDER BY seq",
+	       "stop using tabs, please|accepted\ncontinue with the docs|accepted\n"
+	       "help me with the tests|accepted\nfile a bug about it|accepted\n");
+	expect("SELECT status FROM session", "active\n");
+	slack_stop();
+}
+END_TEST
+
+/* ---- mentions and ids ---- */
+
+START_TEST(a_mention_that_is_a_sentence_is_told_to_the_agent)
+{
+	slack();
+	a_session(2, "01900000-0000-7000-8000-000000000002", "/ws/api");
+	in_mention("stop using tabs, please");
+	in_mention("mode local variables are fine");
+	in_mention("approve of this approach in the docs");
+	expect("SELECT session_seq, text, outcome FROM steering ORDER BY seq",
+	       "2|stop using tabs, please|accepted\n2|mode local variables are fine|accepted\n"
+	       "2|approve of this approach in the docs|accepted\n");
+	expect("SELECT status, mode FROM session", "active|hybrid\nactive|hybrid\n");
+	replies("Noted: the agent of session 01900000-0000 (claude in api) is told");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_mention_that_is_a_verb_alone_or_a_verb_and_an_id_is_an_order)
+{
+	slack();
+	a_change(CHANGE);
+	a_change("01944444-0000-7000-8000-00000000000d");
+	in_mention("approve 01911111");
+	expect("SELECT state FROM request ORDER BY seq", "approved\npending\n");
+	in_mention("Approve!");
+	replies("Approved 01944444-0000: Change a.c (a.c)");
+	in_mention("mode remote 0190");
+	expect("SELECT mode FROM session", "remote\n");
+	in_mention("stop");
+	expect("SELECT status FROM session", "terminated\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(an_id_that_fits_nothing_does_nothing_and_is_told_what_there_is)
+{
+	slack();
+	a_change(CHANGE);
+	says(command("approve 02b3c4d"), "no question has an id that begins with '02b3c4d'; what "
+	                                 "waits for this:\n  01911111-0000-7000: Change a.c (a.c), "
+	                                 "claude in web");
+	expect("SELECT state FROM request", "pending\n");
+	says(command("stop frontend-agent"),
+	     "no session has an id that begins with 'frontend-agent'; live are:\n  "
+	     "01900000-0000-7000, claude in web");
+	says(command("pause 0200"), "no session has an id that begins with '0200'");
+	expect("SELECT status FROM session", "active\n");
+	says(command("mode local nosuch"), "no session has an id that begins with 'nosuch'");
+	expect("SELECT mode FROM session", "hybrid\n");
+	expect("SELECT outcome FROM decision", "not_found\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(four_characters_of_an_id_are_enough_where_one_begins_so)
+{
+	slack();
+	a_change(CHANGE);
+	a_prompt();
+	says(command("approve 0191"), "Approved 01911111-0000: Change a.c (a.c)");
+	says(command("continue 019"), ""); /* three are words */
+	expect("SELECT decision, instruction FROM request WHERE kind = 'prompt'", "refine|019\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(an_id_that_several_begin_with_is_asked_back)
+{
+	slack();
+	a_change(CHANGE);
+	a_change("01911111-0000-7100-8000-00000000000d");
+	says(command("approve 01911111"),
+	     "several questions have an id that begins so; name one, `approve &lt;id&gt;`:\n  "
+	     "01911111-0000-7000: Change a.c (a.c), claude in web\n  01911111-0000-7100: ");
+	expect("SELECT count(*) FROM decision", "0\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_bare_verb_takes_the_only_one_that_waits_and_says_which)
+{
+	slack();
+	a_change(CHANGE);
+	says(command("reject"), "Rejected 01911111-0000: Change a.c (a.c)");
+	expect("SELECT state, reason FROM request", "rejected|\n");
+	says(command("pause"), "Session 01900000-0000 (claude in web) is paused.");
+	says(command("approve"), "nothing waits for `approve`");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(of_several_sessions_none_is_paused_or_stopped_without_its_id)
+{
+	slack();
+	a_session(2, "01900000-1111-7000-8000-000000000002", "/ws/api");
+	says(command("stop"), "several sessions are live here; name one, `stop &lt;id&gt;`:\n  "
+	                      "01900000-1111-7000, claude in api\n  01900000-0000-7000, claude in "
+	                      "web");
+	says(command("pause"), "several sessions are live here");
+	says(command("steer mind the gap"), "Noted: the agent of session 01900000-1111 (claude in "
+	                                    "api) is told with its next step.");
+	says(command("steer 01900000-0000 mind the step"),
+	     "Noted: the agent is told with its next step.");
+	expect("SELECT session_seq, text FROM steering ORDER BY seq",
+	       "2|mind the gap\n1|mind the step\n");
+	expect("SELECT status FROM session", "active\nactive\n");
+	slack_stop();
+}
+END_TEST
+
+/* ---- texts ---- */
+
+#define CODE "Map\\u003cString, List\\u003cT\\u003e\\u003e m = a\\u003cb \\u0026\\u0026 c\\u003ed;"
+
+START_TEST(what_is_typed_into_a_form_or_a_command_arrives_unchanged)
+{
+	slack();
+	a_prompt();
+	(void)submit("prompt_refine", PROMPT,
+	             "'  " CODE "\\u00a0\\u201cx\\u201d\\n\\ttabs, too\\n'");
+	expect("SELECT instruction FROM request",
+	       "  Map<String, List<T>> m = a<b && c>d;\xC2\xA0\xE2\x80\x9Cx\xE2\x80\x9D\n"
+	       "\ttabs, too\n\n");
+	says(command("steer " CODE "  \\u201cx\\u201d"), "Noted");
+	expect("SELECT text FROM steering",
+	       "Map<String, List<T>> m = a<b && c>d;  \xE2\x80\x9Cx\xE2\x80\x9D\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(what_is_written_in_a_message_arrives_without_the_escapes_of_slack)
+{
+	slack();
+	in_thread("use " CODE " and \\u003chttps://x.org|the page\\u003e");
+	expect("SELECT text FROM steering",
+	       "use Map<String, List<T>> m = a<b && c>d; and the page (https://x.org)\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_reject_form_without_words_rejects)
+{
+	slack();
+	a_change(CHANGE);
+	ck_assert_str_eq(member(submit("approval_reject", CHANGE, "null"), "payload.errors"), "");
+	expect("SELECT state, reason FROM request", "rejected|\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_form_that_comes_too_late_names_who_was_first_in_words)
+{
+	slack();
+	a_change(CHANGE);
+	click("U02OP", "approve_accept", CHANGE);
+	says(member(submit("approval_reject", CHANGE, "'no'"), "payload.errors.instruction_block"),
+	     "already approved by another operator at ");
+	ck_assert_ptr_null(strstr(
+	    member(submit("approval_reject", CHANGE, "'no'"), "payload.errors.instruction_block"),
+	    "slack:"));
+	says(command("reject " CHANGE " no"), "already approved by <@U02OP> at <!date^");
+	slack_stop();
+}
+END_TEST
+
+/* ---- free text, single words, hints ---- */
+
+START_TEST(free_text_to_an_agent_on_standby_is_its_instruction)
+{
+	slack();
+	a_standby();
+	in_thread("write the docs next");
+	expect("SELECT state, decision, instruction FROM request",
+	       "answered|resume|write the docs next\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	in_thread("and mind the gap");
+	expect("SELECT text FROM steering", "and mind the gap\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_mention_of_an_agent_on_standby_is_its_instruction)
+{
+	slack();
+	a_standby();
+	in_mention("stop using tabs and write the docs");
+	expect("SELECT decision, instruction FROM request",
+	       "resume|stop using tabs and write the docs\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(single_words_are_understood)
+{
+	static const struct {
+		const char *word, *state;
+	} CASES[] = { { "accept", "approved" },   { "ok", "approved" },
+		      { "Yes", "approved" },      { "lgtm", "approved" },
+		      { "approve.", "approved" }, { "Approve!", "approved" },
+		      { "no", "rejected" },       { "Reject!", "rejected" },
+		      { " APPROVE ", "approved" } };
+
+	slack();
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str id = STR_INIT;
+		OWNED(str) struct str state = STR_INIT;
+
+		str_addf(&id, "019111%02zu-0000-7000-8000-00000000000a", i);
+		a_change(id.bytes);
+		in_thread(CASES[i].word);
+		str_addf(&state, "%s\n", CASES[i].state);
+		expect("SELECT state FROM request ORDER BY seq DESC LIMIT 1", state.bytes);
+	}
+	a_prompt();
+	in_thread("ok");
+	expect("SELECT decision FROM request WHERE kind = 'prompt'", "continue\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_synonym_in_a_sentence_is_no_answer)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("ok but rename it");
+	in_thread("no tabs please");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(hints_name_only_what_fits)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("hm");
+	replies("It takes `approve`, `reject [why]`, `file`.");
+	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'approve')");
+	a_prompt();
+	in_thread("hm");
+	replies("It takes `continue`, `refine <text>`, `stop [why]`.");
+	in_thread("approve");
+	replies("nothing waits for `approve`: 01911111-0000: Change a.c (a.c) was approved");
+	replies(". What waits here takes `continue`, `refine <text>`, `stop [why]`");
+	a_standby();
+	in_thread("hm");
+	replies("It takes `continue`, `refine <text>`, `resume [text]`, `stop [why]`.");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(help_has_categories_and_what_is_configured)
+{
+	slack();
+	given("INSERT INTO setting (name, value, source, updated_at)"
+	      " VALUES ('commands', '{\"status\":\"git status\"}', 'file', '" T "')");
+	says(command("help"), "*Answers*\n`approve [id]`");
+	says(command("help"), "*Custom commands* (configured; this version does not run them "
+	                      "yet)\n`status` — git status");
+	says(command("help files"), "*Files*\n`file [id]`");
+	ck_assert_ptr_null(strstr(command("help files"), "approve [id]"));
+	says(command("help session"), "`mode remote|local|hybrid [session]`");
+	says(command("help checkpoint"), "this version has no checkpoints");
+	says(command("help cooking"), "there is no help on 'cooking'; categories: answers");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(words_behind_the_id_of_a_session_are_not_lost)
+{
+	slack();
+	a_change(CHANGE);
+	a_prompt();
+	(void)command("pause");
+	says(command("resume 01900000-0000 and mind the gap"),
+	     "Session 01900000-0000 (claude in web) is active again.\nNoted: the agent is told");
+	expect("SELECT text FROM steering", "and mind the gap\n");
+	says(command("stop 01900000-0000 we do it tomorrow"),
+	     "Session 01900000-0000 (claude in web) is stopped.");
+	expect("SELECT kind, reason FROM request ORDER BY seq",
+	       "clearance|we do it tomorrow\nprompt|we do it tomorrow\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(no_is_no_answer_to_an_agent_that_stands_by)
+{
+	slack();
+	a_standby();
+	in_thread("no");
+	replies("nothing waits for `no`. What waits here takes `resume [text]`, `stop [why]`");
+	expect("SELECT state FROM request", "pending\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step)
+{
+	slack();
+	given("UPDATE session SET connectivity_status = 'stalled'");
+	says(command("nudge"), "Noted: the agent is told with its next step.");
+	given("UPDATE session SET connectivity_status = 'offline'");
+	says(command("nudge"), "Noted: the agent is told when it is back; it is not connected.");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(undo_names_a_write_or_takes_the_only_one)
+{
+	slack();
+	says(command("undo"), "nothing was written here that could be undone");
+	a_change(CHANGE);
+	says(command("undo 0191"), "nothing was written for this request");
+	in_thread("undo the last commit");
+	expect("SELECT count(*) FROM command WHERE verb = 'undo'", "1\n");
+	slack_stop();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_words");
+	TCase *c = store_case(s, "slack_words", 60);
+
+	tcase_add_test(c, an_approval_with_words_is_asked_back_and_nothing_is_approved);
+	tcase_add_test(c, approve_and_tell_approves_it_as_it_is_and_tells_the_words);
+	tcase_add_test(c, reject_with_this_rejects_with_the_words);
+	tcase_add_test(c, continue_with_words_is_refine);
+	tcase_add_test(c, stop_and_reject_carry_the_words_as_the_reason);
+	tcase_add_test(c, a_verdict_after_the_deadline_is_told_so_and_is_nothing_for_the_agent);
+	tcase_add_test(c, a_rejection_after_the_approval_is_told_how_it_stands);
+	tcase_add_test(c,
+	               sentences_that_begin_with_a_verb_are_told_to_the_agent_where_nothing_waits);
+	tcase_add_test(c, a_mention_that_is_a_sentence_is_told_to_the_agent);
+	tcase_add_test(c, a_mention_that_is_a_verb_alone_or_a_verb_and_an_id_is_an_order);
+	tcase_add_test(c, an_id_that_fits_nothing_does_nothing_and_is_told_what_there_is);
+	tcase_add_test(c, four_characters_of_an_id_are_enough_where_one_begins_so);
+	tcase_add_test(c, an_id_that_several_begin_with_is_asked_back);
+	tcase_add_test(c, a_bare_verb_takes_the_only_one_that_waits_and_says_which);
+	tcase_add_test(c, of_several_sessions_none_is_paused_or_stopped_without_its_id);
+	tcase_add_test(c, what_is_typed_into_a_form_or_a_command_arrives_unchanged);
+	tcase_add_test(c, what_is_written_in_a_message_arrives_without_the_escapes_of_slack);
+	tcase_add_test(c, a_reject_form_without_words_rejects);
+	tcase_add_test(c, a_form_that_comes_too_late_names_who_was_first_in_words);
+	tcase_add_test(c, free_text_to_an_agent_on_standby_is_its_instruction);
+	tcase_add_test(c, a_mention_of_an_agent_on_standby_is_its_instruction);
+	tcase_add_test(c, single_words_are_understood);
+	tcase_add_test(c, a_synonym_in_a_sentence_is_no_answer);
+	tcase_add_test(c, hints_name_only_what_fits);
+	tcase_add_test(c, help_has_categories_and_what_is_configured);
+	tcase_add_test(c, words_behind_the_id_of_a_session_are_not_lost);
+	tcase_add_test(c, no_is_no_answer_to_an_agent_that_stands_by);
+	tcase_add_test(c, a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step);
+	tcase_add_test(c, undo_names_a_write_or_takes_the_only_one);
+	return run_suite(s);
+}
