@@ -1,4 +1,4 @@
-/* usage: sqlgen [--write] SOURCE_DIR OUTPUT_DIR
+/* usage: sqlgen [--write | --workers] SOURCE_DIR OUTPUT_DIR
  *
  * Checks schema/ and sql/ and writes sql.h, sql.c and schema.sql into OUTPUT_DIR. The build stops,
  * with file and line, on a statement that does not prepare, on one that scans a growing table, on a
@@ -60,32 +60,44 @@ static void print_pages(const struct schema *s, const struct str *graph, bool wr
 	str_clear(&text);
 }
 
+static void print_workers(const struct schema *s, const struct statements *list, bool write)
+{
+	struct str text = STR_INIT;
+
+	uses_print(s, list, &text);
+	page_put("workers/README.md", "table of workers", text.bytes, write);
+	str_clear(&text);
+}
+
 int main(int argc, char **argv)
 {
 	bool write = argc > 1 && strcmp(argv[1], "--write") == 0;
+	bool workers = argc > 1 && strcmp(argv[1], "--workers") == 0;
 	struct schema *s = xcalloc(1, sizeof(*s));
 	struct statements *list = xcalloc(1, sizeof(*list));
 	struct sources *sql = xcalloc(1, sizeof(*sql)), *steps = xcalloc(1, sizeof(*steps));
 	struct str graph = STR_INIT;
 
-	if (argc != 3 + write) {
-		(void)fputs("usage: sqlgen [--write] SOURCE_DIR OUTPUT_DIR\n", stderr);
+	if (argc != 3 + (write || workers)) {
+		(void)fputs("usage: sqlgen [--write | --workers] SOURCE_DIR OUTPUT_DIR\n", stderr);
 		return 64;
 	}
-	source_dir = argv[1 + write];
+	source_dir = argv[argc - 2];
 	schema_load(s);
 	read_steps(steps);
 	sources_read(sql, "sql");
 	if (failures == 0)
 		statements_load(list, s, sql);
-	if (failures == 0)
+	if (failures == 0 && !workers)
 		triggers_check(s, &graph);
-	if (failures == 0) {
+	if (failures == 0 && !workers) {
 		print_pages(s, &graph, write);
 		base_check(s, steps, write);
 	}
-	if (failures == 0)
-		emit(argv[2 + write], s, list, steps);
+	if (failures == 0 && (write || workers))
+		print_workers(s, list, write);
+	if (failures == 0 && !workers)
+		emit(argv[argc - 1], s, list, steps);
 	str_clear(&graph);
 	statements_clear(list);
 	sources_clear(sql);
