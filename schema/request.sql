@@ -20,7 +20,8 @@ CREATE TABLE request (
   replaces_file   INTEGER NOT NULL DEFAULT 0 CHECK (replaces_file IN (0, 1)), -- fixed: full content over an existing file
   file_path       TEXT,                     -- fixed: relative to the workspace (clearance)
   risk_level      TEXT CHECK (risk_level IN ('low', 'high', 'critical')), -- fixed
-  original_hash   TEXT,                     -- fixed: SHA-256 of the file when asked, or 'new_file'
+  original_hash   TEXT,                     -- fixed: SHA-256 of the file when asked, or 'new_file';
+                                            -- trust: of the policy file
   prompt_type     TEXT CHECK (prompt_type IN -- fixed
                   ('continuation', 'clarification', 'error_recovery', 'resource_warning')),
   elapsed_seconds INTEGER,                  -- fixed
@@ -81,7 +82,8 @@ INSERT INTO request_kind VALUES
   ('clearance', 1, 1, 'timeout', 'reject', 'the session was stopped'),
   ('permission', 0, 0, 'timeout', 'reject', 'the session was stopped'),
   ('prompt', 0, 0, 'continue', 'stop', NULL),
-  ('standby', 0, 0, 'timeout', 'stop', NULL);
+  ('standby', 0, 0, 'timeout', 'stop', NULL),
+  ('trust', 1, 0, 'timeout', 'reject', 'the session was stopped');
 
 -- small
 -- closed
@@ -103,6 +105,10 @@ INSERT INTO request_move VALUES
   ('permission', 'pending', 'expired'), ('permission', 'pending', 'interrupted'),
   ('permission', 'interrupted', 'pending'), ('permission', 'interrupted', 'approved'),
   ('permission', 'interrupted', 'rejected'),
+  ('trust', '', 'pending'),
+  ('trust', 'pending', 'approved'), ('trust', 'pending', 'rejected'),
+  ('trust', 'pending', 'interrupted'), ('trust', 'interrupted', 'pending'),
+  ('trust', 'interrupted', 'approved'), ('trust', 'interrupted', 'rejected'),
   ('prompt', '', 'pending'), ('prompt', 'pending', 'answered'), ('prompt', 'pending', 'expired'),
   ('prompt', 'pending', 'interrupted'), ('prompt', 'interrupted', 'pending'),
   ('prompt', 'interrupted', 'answered'),
@@ -124,6 +130,7 @@ INSERT INTO request_verdict VALUES
   ('clearance', 'timeout', 'expired'),
   ('permission', 'approve', 'approved'), ('permission', 'reject', 'rejected'),
   ('permission', 'timeout', 'expired'),
+  ('trust', 'approve', 'approved'), ('trust', 'reject', 'rejected'),
   ('prompt', 'continue', 'answered'), ('prompt', 'refine', 'answered'),
   ('prompt', 'stop', 'answered'), ('prompt', 'timeout', 'expired'),
   ('standby', 'resume', 'answered'), ('standby', 'stop', 'answered'),

@@ -17,7 +17,7 @@ INSERT INTO slack_part VALUES
   ('diff', 'file', 4, 6, 0),    -- what is proposed, as a snippet, where it is too long for 'ask'
   ('expired', 'post', 5, 6, 0), -- nobody answered in time (an edit notifies nobody)
   ('write', 'post', 6, 6, 0),   -- an approved change was written, refused or forced
-  ('mode', 'post', 6, 6, 0),    -- the session's mode changed; detail: from, to
+  ('mode', 'post', 6, 6, 1),    -- the session's mode changed, also to local; detail: from, to, by
   ('ended', 'post', 6, 6, 0),   -- the session ended
   ('said', 'post', 7, 7, 0),    -- the agent's broadcast
   ('stall', 'post', 3, 2, 0),   -- an agent went silent; detail: alert_id, idle_seconds

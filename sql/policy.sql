@@ -1,8 +1,34 @@
--- Every statement on `policy`.
+-- Every statement on `policy` and `policy_trust`.
 
 -- name: policy_insert
-INSERT INTO policy (host, workspace_root, state, hash, why, created_at)
-VALUES (:host, :workspace, :state, :hash, :why, :now);
+INSERT INTO policy (host, workspace_root, state, hash, why, content_seq, created_at)
+VALUES (:host, :workspace, :state, :hash, :why, :content, :now);
+
+-- name: policy_trusted
+-- The version that a person trusted last.
+SELECT hash, content_seq FROM policy_trust
+ WHERE workspace_root = :workspace AND host = :host ORDER BY seq DESC LIMIT 1;
+
+-- name: policy_trust_insert
+INSERT INTO policy_trust (host, workspace_root, hash, content_seq, operator_id, created_at)
+VALUES (:host, :workspace, :hash, :content, (SELECT id FROM operator WHERE is_default = 1), :now);
+
+-- name: policy_trust_asked
+-- Whether a version was asked about in this workspace and the answer is still to come, or was no. A
+-- stop of the session, which answers all that it asked, is no answer.
+SELECT r.id, r.state FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.digest = :digest AND r.kind = 'trust' AND s.host = :host AND s.workspace_root = :workspace
+   AND (r.state IN ('pending', 'interrupted')
+        OR (r.state = 'rejected'
+            AND NOT (s.status = 'terminated' AND s.terminated_at IS r.decided_at)))
+ ORDER BY r.state IN ('pending', 'interrupted') DESC, r.seq DESC LIMIT 1;
+
+-- name: policy_content
+SELECT seq FROM content WHERE hash = :hash;
+
+-- name: policy_history_begin
+-- Where the last :limit questions begin.
+SELECT coalesce(max(seq), 0) - :limit AS after FROM request;
 
 -- name: policy_history
 -- What people decided in this workspace, for a policy to be tried on: changes, and commands. Prompts
@@ -18,7 +44,7 @@ SELECT r.seq, r.id, r.kind, r.file_path, r.title, r.risk_level, r.decision,
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.seq > :after AND r.kind IN ('clearance', 'permission') AND r.decision IN ('approve', 'reject')
    AND s.workspace_root = :workspace AND r.decided_by NOT LIKE 'system:%'
- ORDER BY r.seq;
+ ORDER BY r.seq DESC;
 
 -- name: policy_after
 -- The end of the next stretch of rows to look through.

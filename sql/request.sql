@@ -17,7 +17,7 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
   SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms,
          s.label IS NOT :label AS is_other, count(*) OVER () AS candidates
     FROM request AS r JOIN session AS s ON s.seq = r.session_seq
-   WHERE r.digest = :digest AND r.session_seq <> :session
+   WHERE r.digest = :digest AND r.session_seq <> :session AND r.kind <> 'trust'
      AND (r.state IN ('pending', 'interrupted', 'approved')
           OR (r.state = 'rejected' AND r.delivered_at IS NULL)
           OR (r.state = 'answered' AND r.delivered_at IS NULL))
@@ -95,7 +95,9 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        r.deadline_at, r.decision, r.reason, r.instruction, r.decided_by, r.decided_at,
        r.consumed_at, r.created_at, p.decided_at AS previous_at,
        s.id AS session_id, s.host, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
-       s.client_name
+       s.client_name,
+       NOT EXISTS (SELECT 1 FROM workspace AS w
+                    WHERE w.host = s.host AND w.root = s.workspace_root) AS is_new_workspace
   FROM request AS r
   JOIN session AS s ON s.seq = r.session_seq
   LEFT JOIN request AS p ON p.seq = r.previous_seq
@@ -133,7 +135,7 @@ SELECT r.id, r.kind, r.title, r.created_at,
             WHEN r.state = 'approved' AND r.kind = 'clearance' THEN 'approved'
             ELSE 'answered' END AS left_as
   FROM request AS r
- WHERE r.session_seq = :session
+ WHERE r.session_seq = :session AND r.kind <> 'trust'
    AND (r.state IN ('pending', 'interrupted')
         OR (r.state = 'approved' AND r.kind = 'clearance')
         OR (r.state IN ('approved', 'rejected', 'answered') AND r.delivered_at IS NULL

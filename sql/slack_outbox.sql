@@ -237,7 +237,7 @@ UPDATE slack_message SET state = 'dead', updated_at = :now WHERE root_seq = :hea
 -- scan ok: once, at the stop
 SELECT (SELECT count(*) FROM session
          WHERE host = :host AND mode <> 'local' AND status IN ('created', 'active', 'paused')) AS sessions,
-       coalesce(sum(r.kind IN ('clearance', 'permission')), 0) AS clearances,
+       coalesce(sum(r.kind IN ('clearance', 'permission', 'trust')), 0) AS clearances,
        coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
        coalesce(sum(r.kind = 'standby'), 0) AS standbys
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
@@ -246,7 +246,7 @@ SELECT (SELECT count(*) FROM session
 -- name: slack_desk_at_start
 -- What waits for an answer in Slack since the last stop, or crash.
 SELECT count(DISTINCT s.seq) AS sessions,
-       coalesce(sum(r.kind IN ('clearance', 'permission')), 0) AS clearances,
+       coalesce(sum(r.kind IN ('clearance', 'permission', 'trust')), 0) AS clearances,
        coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
        coalesce(sum(r.kind = 'standby'), 0) AS standbys
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq

@@ -13,7 +13,7 @@ SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits
 SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
        EXISTS (SELECT 1 FROM request AS r
                 WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')
-                  AND r.state = 'pending')
+                  AND r.state = 'pending' AND r.kind <> 'trust')
          OR EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
          AS is_asking,
        EXISTS (SELECT 1 FROM connection AS c WHERE c.session_seq = s.seq AND c.state = 'open')

@@ -123,6 +123,7 @@ cJSON *request_json(const struct request *r, int64_t listeners)
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		json_add_text(o, texts[i].name, texts[i].text);
+	(void)cJSON_AddBoolToObject(o, "is_new_workspace", r->is_new_workspace);
 	add_number(o, "elapsed_seconds", r->elapsed_seconds);
 	add_number(o, "actions_taken", r->actions_taken);
 	(void)cJSON_AddBoolToObject(o, "listening", listeners > 0);
@@ -264,6 +265,8 @@ static void print_asked(const struct ctl *c, const struct request *r, int64_t li
 	field(c, "session", r->session_id);
 	field(c, "client", r->client_name);
 	field(c, "workspace", r->workspace_root);
+	if (r->is_new_workspace && !r->decided_at)
+		field(c, "", "which is new: nobody has answered a question from there");
 	instant_field(c, "asked", r->created_at, true);
 	instant_field(c, "until", r->deadline_at, false);
 	if (!r->decided_at)

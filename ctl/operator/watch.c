@@ -55,6 +55,11 @@ static const struct key KEYS[] = {
 	{ "permission", "n", "no", "reject", NO_TEXT },
 	{ "permission", NULL, "reject", "reject", MAY_TEXT },
 	{ "permission", "r", NULL, "reject", MAY_TEXT },
+	{ "trust", "y", "yes", "approve", NO_TEXT },
+	{ "trust", NULL, "approve", "approve", NO_TEXT },
+	{ "trust", "n", "no", "reject", NO_TEXT },
+	{ "trust", NULL, "reject", "reject", MAY_TEXT },
+	{ "trust", "r", NULL, "reject", MAY_TEXT },
 	{ "prompt", "c", "continue", "continue", NO_TEXT },
 	{ "prompt", "s", "stop", "stop", NO_TEXT },
 	{ "prompt", NULL, "refine", "refine", MUST_TEXT },
@@ -66,7 +71,8 @@ static const struct key KEYS[] = {
 
 static const char *hint_for(const char *kind)
 {
-	if (strcmp(kind, "clearance") == 0 || strcmp(kind, "permission") == 0)
+	if (strcmp(kind, "clearance") == 0 || strcmp(kind, "permission") == 0 ||
+	    strcmp(kind, "trust") == 0)
 		return "y approve, n reject, r REASON reject with a reason, l later, q quit";
 	if (strcmp(kind, "prompt") == 0)
 		return "c continue, r TEXT continue with new instructions, s stop, l later, q quit";

@@ -323,7 +323,7 @@ static int print_settings(const struct wish *w, struct err *e)
 		(void)fputs(str_text(&p.changes[0].after), stdout);
 		(void)fflush(stdout);
 	}
-	plan_clear(&p);
+	install_plan_clear(&p);
 	return failed;
 }
 
@@ -469,7 +469,7 @@ static int change_host(const struct wish *w, struct err *e)
 		result = plan_instructions(&p, w, w->instructions, e);
 	if (result == 0)
 		result = carry_out(&p, w, str_text(&question), e);
-	plan_clear(&p);
+	install_plan_clear(&p);
 	return result;
 }
 
@@ -497,7 +497,7 @@ static int change_usual_instructions(const struct wish *w, struct err *e)
 			             w->host->instructions);
 		}
 	}
-	plan_clear(&p);
+	install_plan_clear(&p);
 	return result;
 }
 

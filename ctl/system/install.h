@@ -112,7 +112,7 @@ int plan_instructions(struct plan *p, const struct wish *w, const char *path, st
 /* Whether anything is to be written. */
 bool plan_changes(const struct plan *p);
 bool change_is_one(const struct change *c);
-void plan_clear(struct plan *p);
+void install_plan_clear(struct plan *p);
 
 /* Appends the lines for an agent's instruction file, with their marks. */
 void plan_lines(struct str *out, const char *server);

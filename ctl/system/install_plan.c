@@ -19,7 +19,7 @@ static void change_clear(struct change *c)
 	str_clear(&c->by_hand);
 }
 
-void plan_clear(struct plan *p)
+void install_plan_clear(struct plan *p)
 {
 	while (p->count > 0)
 		change_clear(&p->changes[--p->count]);

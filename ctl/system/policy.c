@@ -1,10 +1,11 @@
 /* `agent-intercom policy check`: whether a workspace's policy file is in order, what it says of one
  * case, and what it would have said of all that people decided there. `policy schema` prints the
- * file's JSON Schema. */
+ * file's JSON Schema. `policy trust`: policy_trust_command.c. */
 #include "system.h"
 
 #include "json.h"
 #include "policy_file.h"
+#include "policy_history.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -48,6 +49,7 @@ static int help(void)
 {
 	(void)printf(
 	    "usage: %s policy check [FILE] [OPTIONS]\n"
+	    "       %s policy trust [WORKSPACE] [--yes]\n"
 	    "       %s policy schema        prints the JSON Schema of the file\n\n"
 	    "Reads " POLICY_FILE " of the workspace, or FILE, and says what is wrong with it.\n"
 	    "Without --explain it is tried on what people decided in this workspace so far.\n\n"
@@ -57,9 +59,12 @@ static int help(void)
 	    "  --risk LEVEL       low (default), high, critical\n"
 	    "  --workspace DIR    instead of the working directory\n"
 	    "  --config FILE, --db PATH\n\n"
+	    "trust shows what the file newly allows in a workspace that config.toml does not "
+	    "name,\n"
+	    "and asks whether it may (--yes: it does not ask).\n\n"
 	    "Exit status: 0 in order, or allowed; 1 asked, or it would have allowed what was\n"
 	    "rejected; 64 wrong usage; 78 the file cannot be used: it allows nothing.\n",
-	    PROGRAM, PROGRAM);
+	    PROGRAM, PROGRAM, PROGRAM);
 	return EX_OK;
 }
 
@@ -134,9 +139,11 @@ static int parse(struct check *c, int argc, char **argv)
 		return 0;
 	}
 	if (argc - optind < 1 || argc - optind > 2 || strcmp(argv[optind], "check") != 0) {
-		(void)fprintf(stderr,
-		              "%s: write policy check [FILE], or policy schema; --help says more\n",
-		              PROGRAM);
+		(void)fprintf(
+		    stderr,
+		    "%s: write policy check [FILE], policy trust [WORKSPACE], or policy schema; "
+		    "--help says more\n",
+		    PROGRAM);
 		return -1;
 	}
 	c->file = argv[optind + 1];
@@ -244,73 +251,40 @@ static int explain(struct check *c)
 /* ---- history ---- */
 
 struct tally {
+	const struct check *check;
 	int approved, approved_allowed, rejected, rejected_allowed;
 };
 
-/* The paths of a change that was asked; the caller frees the array, its texts are list's. */
-static const char **paths_of(stmt *s, const cJSON *list, struct policy_question *q)
-{
-	const char **paths = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*paths));
-	const cJSON *one;
-
-	cJSON_ArrayForEach (one, list)
-		paths[q->path_count++] = one->valuestring;
-	if (!q->path_count) /* asked before every path was a row */
-		paths[q->path_count++] = col_text(s, POLICY_HISTORY_FILE_PATH);
-	q->paths = paths;
-	return paths;
-}
-
-static void try_one(const struct check *c, stmt *s, struct tally *t)
+static bool try_one(const struct policy_past *past, void *arg)
 {
 	OWNED(policy_answer) struct policy_answer a = POLICY_ANSWER_INIT;
-	OWNED(cJSON_ptr) cJSON *list = cJSON_Parse(col_text(s, POLICY_HISTORY_PATHS));
-	struct policy_question q = { .tool = "check_clearance",
-		                     .risk_level = col_text(s, POLICY_HISTORY_RISK_LEVEL) };
-	bool approved = strcmp(col_text(s, POLICY_HISTORY_DECISION), "approve") == 0;
-	const char *what = col_text(s, POLICY_HISTORY_FILE_PATH);
-	const char **paths = NULL;
+	struct tally *t = arg;
 
-	if (strcmp(col_text(s, POLICY_HISTORY_KIND), "permission") == 0) {
-		q.tool = col_text(s, POLICY_HISTORY_BODY);
-		q.is_command = true;
-		what = col_text(s, POLICY_HISTORY_TITLE);
-	} else {
-		paths = paths_of(s, list, &q);
-	}
-	judge(c, &q, &a);
-	free(paths);
-	*(approved ? &t->approved : &t->rejected) += 1;
+	judge(t->check, &past->question, &a);
+	*(past->approved ? &t->approved : &t->rejected) += 1;
 	if (!a.approved)
-		return;
-	*(approved ? &t->approved_allowed : &t->rejected_allowed) += 1;
-	if (!approved && t->rejected_allowed <= SHOWN_REJECTED)
-		(void)printf("you rejected %.8s (%s), which %s would allow\n",
-		             col_text(s, POLICY_HISTORY_ID), what, str_text(&a.rule));
+		return true;
+	*(past->approved ? &t->approved_allowed : &t->rejected_allowed) += 1;
+	if (!past->approved && t->rejected_allowed <= SHOWN_REJECTED)
+		(void)printf("you rejected %.8s (%s), which %s would allow\n", past->id, past->what,
+		             str_text(&a.rule));
+	return true;
 }
 
 static int read_history(const struct check *c, struct tally *t, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	stmt *s;
-	int got;
 
 	if (access(c->config.database.path, F_OK) != 0)
 		return 0;
 	if (store_open(&st, c->config.database.path, NULL, e))
 		return -1;
-	s = store_stmt(&st, SQL_POLICY_HISTORY);
-	bind_int(s, ":after", 0);
-	bind_text(s, ":workspace", c->workspace);
-	while ((got = stmt_row(s, e)) > 0)
-		try_one(c, s, t);
-	stmt_reset(s);
-	return got;
+	return policy_history(&st, c->workspace, 0, try_one, t, e);
 }
 
 static int try_history(const struct check *c, struct err *e)
 {
-	struct tally t = { 0 };
+	struct tally t = { .check = c };
 
 	if (read_history(c, &t, e))
 		return -1;
@@ -347,9 +321,11 @@ static int check(struct check *c)
 int intercom_policy(const struct config_source *source, int argc, char **argv)
 {
 	struct check c = { .source = *source, .config = CONFIG_INIT };
-	int parsed = parse(&c, argc, argv);
-	int status;
+	int parsed, status;
 
+	if (argc > 1 && strcmp(argv[1], "trust") == 0)
+		return intercom_policy_trust(source, argc - 1, argv + 1);
+	parsed = parse(&c, argc, argv);
 	if (parsed != 0)
 		status = parsed > 0 ? help() : EX_USAGE;
 	else if (c.wants_schema)

@@ -4,7 +4,7 @@
  * main.c       the table of subcommands
  * where.c      where the files of the system are
  * doctor.c     what is in order and what is not (of Slack: doctor_slack.c)
- * policy.c     what a workspace's policy file allows
+ * policy.c     what a workspace's policy file allows (policy_trust_command.c: whether it may)
  * backup.c     backup and restore
  * retention.c  a purge now
  * audit.c      the sealed timeline: export and verify
@@ -26,6 +26,8 @@ int intercom_where(const struct config_source *source, int argc, char **argv);
 int intercom_install(bool remove, const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word policy. */
 int intercom_policy(const struct config_source *source, int argc, char **argv);
+/* argv[0] is the word trust. */
+int intercom_policy_trust(const struct config_source *source, int argc, char **argv);
 extern const char POLICY_SCHEMA[]; /* src/policy/settings.schema.json */
 
 int intercom_backup(const struct config_source *source, const char *file);

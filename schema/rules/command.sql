@@ -42,6 +42,16 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND coalesce((SELECT value FROM setting WHERE name = 'slack.configured'), 'false')
                     <> 'true'
              UNION ALL
+             SELECT 6, 'refused',
+                    'an agent may not leave ' || o.mode || ' mode for ' || NEW.argument
+                    || ' mode (setting modes.agent_may_loosen): the operator may', NULL
+               FROM (SELECT coalesce((SELECT mode FROM session WHERE id = NEW.session_id),
+                                     (SELECT value FROM setting WHERE name = 'mode')) AS mode) AS o
+              WHERE NEW.source = 'agent' AND NEW.verb = 'mode'
+                AND (SELECT value FROM setting WHERE name = 'modes.agent_may_loosen') = 'false'
+                AND CASE NEW.argument WHEN 'remote' THEN 2 WHEN 'hybrid' THEN 1 ELSE 0 END
+                    < CASE o.mode WHEN 'remote' THEN 2 WHEN 'hybrid' THEN 1 ELSE 0 END
+             UNION ALL
              SELECT 7, 'refused',
                     'this needs sessions that agent-intercom starts itself, which it does not do yet',
                     NULL

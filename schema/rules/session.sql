@@ -44,8 +44,16 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
   INSERT INTO event (at, kind, session_seq, detail)
   SELECT NEW.updated_at, 'session.mode', NEW.seq, json_object('from', OLD.mode, 'to', NEW.mode)
    WHERE OLD.mode <> NEW.mode;
+  -- The newest notice of a mode loses its button; the next one names who switched.
+  UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
+   WHERE seq = (SELECT max(seq) FROM slack_message WHERE session_seq = NEW.seq AND kind = 'mode')
+     AND state IN ('queued', 'sent') AND OLD.mode <> NEW.mode;
   INSERT INTO slack_notice (kind, session_seq, detail, at)
-  SELECT 'mode', NEW.seq, json_object('from', OLD.mode, 'to', NEW.mode), NEW.updated_at
+  SELECT 'mode', NEW.seq,
+         json_object('from', OLD.mode, 'to', NEW.mode,
+                     'by', (SELECT c.source FROM command AS c
+                             WHERE c.seq = (SELECT max(seq) FROM command)
+                               AND c.verb = 'mode' AND c.outcome = 'done')), NEW.updated_at
    WHERE OLD.mode <> NEW.mode AND NEW.status <> 'terminated';
   -- What was asked here meanwhile is asked there too.
   INSERT INTO slack_notice (kind, session_seq, request_seq, at)

@@ -212,10 +212,24 @@ CREATE TABLE policy (
   state          TEXT NOT NULL CHECK (state IN ('loaded', 'broken', 'gone')),
   hash           TEXT NOT NULL,
   why            TEXT,
+  content_seq    INTEGER REFERENCES content (seq),
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((state = 'broken') = (why IS NOT NULL))
 ) STRICT;
 CREATE INDEX policy_newest ON policy (workspace_root, host, seq);
+CREATE INDEX policy_content ON policy (content_seq) WHERE content_seq IS NOT NULL;
+CREATE TABLE policy_trust (
+  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  host           TEXT NOT NULL,
+  workspace_root TEXT NOT NULL,
+  hash           TEXT NOT NULL CHECK (length(hash) = 64),
+  content_seq    INTEGER NOT NULL REFERENCES content (seq),
+  operator_id    TEXT NOT NULL,
+  request_seq    INTEGER,
+  created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX policy_trust_newest ON policy_trust (workspace_root, host, seq);
+CREATE INDEX policy_trust_content ON policy_trust (content_seq);
 CREATE TABLE request (
   seq             INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   id              TEXT NOT NULL UNIQUE,
@@ -703,6 +717,13 @@ CREATE TABLE worker_move (
   dst TEXT NOT NULL,
   PRIMARY KEY (src, dst)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE workspace (
+  seq         INTEGER PRIMARY KEY CHECK (seq > 0),
+  host        TEXT NOT NULL,
+  root        TEXT NOT NULL,
+  answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE UNIQUE INDEX workspace_of ON workspace (host, root);
 INSERT INTO apply_move (src, dst) VALUES ('', 'queued');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'applied');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'claimed');
@@ -747,6 +768,7 @@ INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, s
 INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('permission', 0, 0, 'timeout', 'reject', 'the session was stopped');
 INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('prompt', 0, 0, 'continue', 'stop', NULL);
 INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('standby', 0, 0, 'timeout', 'stop', NULL);
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('trust', 1, 0, 'timeout', 'reject', 'the session was stopped');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', '', 'pending');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'approved', 'consumed');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'interrupted', 'approved');
@@ -776,6 +798,13 @@ INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'interrupted', 'pen
 INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'pending', 'answered');
 INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'pending', 'expired');
 INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'pending', 'interrupted');
+INSERT INTO request_move (kind, src, dst) VALUES ('trust', '', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('trust', 'interrupted', 'approved');
+INSERT INTO request_move (kind, src, dst) VALUES ('trust', 'interrupted', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('trust', 'interrupted', 'rejected');
+INSERT INTO request_move (kind, src, dst) VALUES ('trust', 'pending', 'approved');
+INSERT INTO request_move (kind, src, dst) VALUES ('trust', 'pending', 'interrupted');
+INSERT INTO request_move (kind, src, dst) VALUES ('trust', 'pending', 'rejected');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('clearance', 'approve', 'approved');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('clearance', 'reject', 'rejected');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('clearance', 'timeout', 'expired');
@@ -789,6 +818,8 @@ INSERT INTO request_verdict (kind, verdict, state) VALUES ('prompt', 'timeout', 
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'resume', 'answered');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'stop', 'answered');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'timeout', 'expired');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('trust', 'approve', 'approved');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('trust', 'reject', 'rejected');
 INSERT INTO session_move (src, dst) VALUES ('', 'active');
 INSERT INTO session_move (src, dst) VALUES ('', 'created');
 INSERT INTO session_move (src, dst) VALUES ('active', 'interrupted');
@@ -809,7 +840,7 @@ INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('escalated', 'post', 3, 2, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('expired', 'post', 5, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('file', 'file', 5, 6, 1);
-INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('mode', 'post', 6, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('mode', 'post', 6, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('nudged', 'post', 5, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('reply', 'post', 5, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('said', 'post', 7, 7, 0);

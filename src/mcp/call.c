@@ -108,7 +108,25 @@ static void add_path(struct policy_question *q, const char **paths, const char *
 		paths[q->path_count++] = target;
 }
 
-static void ask_policy(struct call *c, const struct policy_file *policy,
+/* The file as it is decides, and where it does not count by itself, what was trusted of it, too. */
+static void judge(struct call *c, struct policy_file *file, const struct policy_question *q)
+{
+	OWNED(policy_answer) struct policy_answer trusted = POLICY_ANSWER_INIT;
+
+	policy_judge(file->policy, q, &c->policy);
+	if (!c->policy.approved || file->counts)
+		return;
+	policy_judge(file->trusted, q, &trusted);
+	if (trusted.approved)
+		return;
+	c->untrusted = file;
+	str_addf(&trusted.rule, "%s", c->policy.rule.bytes);
+	policy_answer_clear(&c->policy);
+	str_addf(&c->policy.why, "%s allows it, but nobody has trusted this version of the policy",
+	         trusted.rule.bytes);
+}
+
+static void ask_policy(struct call *c, struct policy_file *policy,
                        const struct call_settings *settings)
 {
 	struct policy_question q = { .tool = c->tool->name,
@@ -122,7 +140,7 @@ static void ask_policy(struct call *c, const struct policy_file *policy,
 		add_path(&q, paths, c->named_path.bytes, c->named_target.bytes);
 	q.paths = paths;
 	if (c->tool->policy(c, &q))
-		policy_judge(policy->policy, &q, &c->policy);
+		judge(c, policy, &q);
 	free(paths);
 	if (!c->policy.approved)
 		return;
@@ -132,7 +150,7 @@ static void ask_policy(struct call *c, const struct policy_file *policy,
 	c->summary_ms *= 1000;
 }
 
-void call_prepare(struct call *c, const struct peer *p, const struct policy_file *policy,
+void call_prepare(struct call *c, const struct peer *p, struct policy_file *policy,
                   const struct call_settings *settings)
 {
 	if (!c->is_error && c->tool->prepare)
@@ -237,6 +255,10 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 	if (mark_delivered(st, c, p, e) || steering_read(st, p->session_seq, 0, &c->steering, e))
 		return -1;
 	if (!c->is_error && c->tool->run(st, c, p, settings, e))
+		return -1;
+	if (c->untrusted &&
+	    policy_trust_ask(st, settings->workspaces.machine, p->session_seq, c->untrusted,
+	                     settings->commands, settings->always_ask, e))
 		return -1;
 	if (touch_session(st, c->tool, p->session_seq, e))
 		return -1;

@@ -9,7 +9,7 @@
 
 #include "json.h"
 #include "peer.h"
-#include "policy_file.h"
+#include "policy_trust.h"
 #include "proposal.h"
 #include "sha256.h"
 #include "steering.h"
@@ -43,6 +43,7 @@ struct call_settings {
 	bool stall_enabled;
 	bool elicitation; /* clients may show questions to their users */
 	cJSON *commands; /* map: a policy may allow only these; NULL: any */
+	enum policy_trust trust; /* of policies, where the configuration does not name the folder */
 	cJSON *always_ask; /* list: no policy allows to write these; NULL: none besides ours */
 	const char *listener; /* worker.id of this front */
 };
@@ -65,6 +66,8 @@ struct call {
 	struct str named_target; /* and the one that this stands for */
 	bool names_other_file; /* auto_check: it names one outside the workspace */
 	struct policy_answer policy; /* what the workspace's policy says of it */
+	struct policy_file
+	    *untrusted; /* it allows it, but nobody has trusted this version; borrowed */
 	struct str policy_reason; /* why it was allowed, for the audit */
 	char policy_hash[SHA256_BYTES]; /* of the version that was asked */
 	bool logs_policy; /* what is allowed is told, */
@@ -98,7 +101,7 @@ bool call_asks_policy(const struct call *c);
 
 /* Reads what the call is about, computes its digest, and asks the workspace's policy (NULL if
  * call_asks_policy says no); p must be settled. Refusals become the call's result. */
-void call_prepare(struct call *c, const struct peer *p, const struct policy_file *policy,
+void call_prepare(struct call *c, const struct peer *p, struct policy_file *policy,
                   const struct call_settings *settings);
 
 /* Writes the rows; p must be joined. On return c->waiting, or c->result is filled. */

@@ -42,6 +42,7 @@ static void read_row(stmt *s, struct request *r)
 	r->session_id = col_copy(s, REQUEST_READ_SESSION_ID);
 	r->host = col_copy(s, REQUEST_READ_HOST);
 	r->workspace_root = col_copy(s, REQUEST_READ_WORKSPACE_ROOT);
+	r->is_new_workspace = col_int(s, REQUEST_READ_IS_NEW_WORKSPACE) != 0;
 	r->session_status = col_copy(s, REQUEST_READ_SESSION_STATUS);
 	r->session_mode = col_copy(s, REQUEST_READ_SESSION_MODE);
 	r->client_name = col_copy(s, REQUEST_READ_CLIENT_NAME);

@@ -19,6 +19,7 @@ struct request {
 	char *consumed_at, *created_at;
 	char *previous_at; /* when the same question was rejected before */
 	char *session_id, *host, *workspace_root, *session_status, *session_mode, *client_name;
+	bool is_new_workspace; /* no person has answered a question from it */
 	struct touched *files; /* a clearance: every path it touches */
 	size_t file_count;
 };

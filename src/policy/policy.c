@@ -534,6 +534,43 @@ void policy_warnings(const struct policy *p, struct str *out)
 			         p->tools.items[i].text);
 }
 
+/* ---- comparing ---- */
+
+static bool has_rule(const struct rules *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->items[i].text, text) == 0)
+			return true;
+	return false;
+}
+
+/* Appends what stands in list and not in others. */
+static void add_new(const struct rules *list, const struct rules *others, const char *what,
+                    struct str *out)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (!has_rule(others, list->items[i].text))
+			str_addf(out, "%s: %s\n", what, list->items[i].text);
+}
+
+void policy_widening(const struct policy *p, const struct policy *before, struct str *out)
+{
+	static const char *const RISKS[] = { "low", "high", "critical" };
+	static const struct policy NOTHING = { .threshold = RISK_LOW };
+	const struct policy *old = before && before->enabled ? before : &NOTHING;
+
+	if (!p->enabled)
+		return;
+	add_new(&p->write, &old->write, "write", out);
+	add_new(&p->read, &old->read, "read", out);
+	add_new(&p->commands, &old->commands, "command", out);
+	add_new(&p->tools, &old->tools, "tool", out);
+	if (old != &NOTHING)
+		add_new(&old->denied, &p->denied, "no longer denied", out);
+	if (p->threshold > old->threshold)
+		str_addf(out, "up to risk: %s\n", RISKS[p->threshold]);
+}
+
 /* ---- judging ---- */
 
 enum match { MATCH_NO, MATCH_YES, MATCH_TOO_HARD };

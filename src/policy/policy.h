@@ -73,6 +73,11 @@ void policy_answer_clear(struct policy_answer *a);
  * by itself). */
 bool policy_logs(const struct policy *p, int64_t *ret_summary_seconds);
 
+/* Appends a line for each thing that p may allow and before (NULL: nothing) does not, by their
+ * rules as they are written: rules that are new, denials that are gone, a higher threshold.
+ * Nothing: p is no wider. */
+void policy_widening(const struct policy *p, const struct policy *before, struct str *out);
+
 /* Appends a line for each rule that allows more than whoever wrote it may have meant. */
 void policy_warnings(const struct policy *p, struct str *out);
 

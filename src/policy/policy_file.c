@@ -86,23 +86,22 @@ static int read_bytes(int fd, struct str *bytes, struct err *e)
 static int read_version(struct policy_file *f, int fd, const char *had, struct policy **kept,
                         struct err *e)
 {
-	OWNED(str) struct str bytes = STR_INIT;
-
-	if (read_bytes(fd, &bytes, e))
+	if (read_bytes(fd, &f->bytes, e))
 		return -1;
 	(void)snprintf(f->hash, sizeof(f->hash), "%s",
-	               sha256_of(str_text(&bytes), bytes.length).text);
+	               sha256_of(str_text(&f->bytes), f->bytes.length).text);
 	if (*kept && strcmp(f->hash, had) == 0) {
 		f->policy = *kept;
 		*kept = NULL;
 		return 0;
 	}
-	return policy_parse(str_text(&bytes), bytes.length, &f->policy, e);
+	return policy_parse(str_text(&f->bytes), f->bytes.length, &f->policy, e);
 }
 
 static void forget(struct policy_file *f)
 {
 	f->policy = NULL;
+	str_clear(&f->bytes);
 	f->hash[0] = '\0';
 	f->why[0] = '\0';
 	f->exists = false;
@@ -134,6 +133,8 @@ static void take_version(struct policy_file *f, const struct policy_seen *now, i
 		f->changed = true;
 		f->told = false;
 	}
+	if (!f->changed)
+		str_clear(&f->bytes);
 }
 
 static bool is_fresh(const struct policy_file *f, const struct policy_seen *now)
@@ -243,6 +244,8 @@ void policy_files_clear(struct policy_files *files)
 	while ((f = LIST_FIRST(&files->all)) != NULL) {
 		LIST_REMOVE(f, next);
 		policy_free(f->policy);
+		policy_free(f->trusted);
+		str_clear(&f->bytes);
 		free(f->workspace_root);
 		free(f);
 	}

@@ -27,6 +27,12 @@ struct policy_file {
 	char *workspace_root; /* owned */
 	struct policy *policy; /* NULL: there is none, or it is broken */
 	char hash[SHA256_BYTES]; /* of its content; "" where there is none */
+	struct str bytes; /* its content, while changed */
+	struct policy
+	    *trusted; /* the version that a person trusted last (policy_trust.h), or NULL */
+	char trusted_hash[SHA256_BYTES];
+	bool counts; /* for the caller: it need not be trusted */
+	char said_hash[SHA256_BYTES]; /* of the version that was too wide to be asked about */
 	char why[ERR_TEXT_BYTES]; /* why it is broken, "" if it is not */
 	bool exists;
 	bool changed; /* it is another one than was last written down; the caller resets */

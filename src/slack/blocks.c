@@ -331,6 +331,8 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 	else if (is_kind(r, "permission"))
 		str_addf(&text, "🔒 *Command approval%s* · %s risk", is_open(r) ? " needed" : "",
 		         r->risk_level ? r->risk_level : "low");
+	else if (is_kind(r, "trust"))
+		str_addf(&text, "🛂 *Trust this policy%s*", is_open(r) ? "?" : "");
 	else if (is_kind(r, "prompt"))
 		str_add(&text, prompt_heading(r->prompt_type));
 	else
@@ -434,6 +436,18 @@ static void add_prompt(cJSON *blocks, const struct slack_ask *a)
 		add_file_note(blocks, a, shown);
 }
 
+/* Where it comes from, in full, while nobody has answered anything from there. */
+static void add_new_workspace(cJSON *blocks, const struct request *r)
+{
+	cJSON *runs;
+
+	if (!r->is_new_workspace || !r->workspace_root || !is_open(r))
+		return;
+	runs = add_rich(blocks, "rich_text_section");
+	add_run(runs, "📍 First question from this folder: ", NULL);
+	add_foreign(runs, r->workspace_root, strlen(r->workspace_root), PATH_MAX_UNITS, "code");
+}
+
 static void add_where(cJSON *blocks, const struct request *r)
 {
 	OWNED(str) struct str text = STR_INIT;
@@ -482,7 +496,7 @@ static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 	bool is_unseen = a->diff_missing && !slack_is_whole(r);
 	cJSON *buttons;
 
-	if (is_kind(r, "clearance") || is_kind(r, "permission")) {
+	if (is_kind(r, "clearance") || is_kind(r, "permission") || is_kind(r, "trust")) {
 		buttons = add_actions(blocks, "approval_", r->id);
 		if (!is_unseen)
 			add_button(buttons, "approve_accept", "Accept", r->id, "primary");
@@ -513,6 +527,8 @@ static void add_fallback(struct str *out, const struct request *r)
 		str_add(out, "Approval needed");
 	} else if (is_kind(r, "permission")) {
 		str_add(out, "Command approval needed");
+	} else if (is_kind(r, "trust")) {
+		str_add(out, "A policy is to be trusted");
 	} else if (is_kind(r, "prompt")) {
 		str_add(out, "Your agent asks");
 	} else {
@@ -552,12 +568,13 @@ void slack_say_ask(const struct slack_ask *a, struct slack_said *out)
 		add_text(out->blocks, r->title, body, strlen(body), SLACK_DESCRIPTION_UNITS);
 		add_paths(out->blocks, r);
 		add_proposal(out->blocks, a);
-	} else if (is_kind(r, "permission")) {
+	} else if (is_kind(r, "permission") || is_kind(r, "trust")) {
 		add_proposal(out->blocks, a);
 		add_text(out->blocks, NULL, body, strlen(body), SLACK_DESCRIPTION_UNITS);
 	} else {
 		add_prompt(out->blocks, a);
 	}
+	add_new_workspace(out->blocks, r);
 	add_where(out->blocks, r);
 	if (strcmp(r->state, "interrupted") == 0)
 		add_context(out->blocks,
@@ -579,7 +596,7 @@ void slack_say_plain(const struct request *r, struct slack_said *out)
 	}
 	if (!is_open(r))
 		return;
-	if (is_kind(r, "clearance") || is_kind(r, "permission"))
+	if (is_kind(r, "clearance") || is_kind(r, "permission") || is_kind(r, "trust"))
 		str_add(&out->text, "\nAnswer in the thread: approve, or reject and why");
 	else if (is_kind(r, "prompt"))
 		str_add(&out->text, "\nAnswer in the thread: continue, stop, or refine and how");
@@ -665,14 +682,42 @@ void slack_say_ended(const struct slack_session *s, struct slack_said *out)
 	add_section(out->blocks, str_text(&out->text));
 }
 
-void slack_say_mode(const char *from, const char *to, struct slack_said *out)
+/* Where questions are asked in a mode. */
+static const char *asked_in(const char *mode)
 {
-	str_add(&out->text, "ℹ️ *Mode changed*: ");
-	add_escaped(&out->text, from, NAME_MAX_UNITS);
+	if (strcmp(mode, "local") == 0)
+		return "Questions are asked on its machine, not here.";
+	return strcmp(mode, "hybrid") == 0 ? "Questions are asked here and on its machine."
+	                                   : "Questions are asked here.";
+}
+
+/* The button that takes back what an agent switched, while it is so. */
+static void add_switch_back(cJSON *blocks, const struct slack_mode *m)
+{
+	OWNED(str) struct str action = STR_INIT;
+	OWNED(str) struct str label = STR_INIT;
+
+	if (strcmp(m->by, "agent") != 0 || strcmp(m->to, m->present) != 0)
+		return;
+	str_addf(&action, "mode_%s", m->from);
+	str_addf(&label, "Switch back to %s", m->from);
+	add_button(add_actions(blocks, "mode_", m->session_id), action.bytes, label.bytes,
+	           m->session_id, "primary");
+}
+
+void slack_say_mode(const struct slack_mode *m, struct slack_said *out)
+{
+	bool by_agent = strcmp(m->by, "agent") == 0;
+
+	str_add(&out->text,
+	        by_agent ? "⚠️ *The agent switched its mode*: " : "ℹ️ *Mode changed*: ");
+	add_escaped(&out->text, m->from, NAME_MAX_UNITS);
 	str_add(&out->text, " → ");
-	add_escaped(&out->text, to, NAME_MAX_UNITS);
+	add_escaped(&out->text, m->to, NAME_MAX_UNITS);
+	str_addf(&out->text, "\n%s", asked_in(m->to));
 	out->blocks = cJSON_CreateArray();
 	add_section(out->blocks, str_text(&out->text));
+	add_switch_back(out->blocks, m);
 }
 
 /* ---- what a policy allowed ---- */

@@ -45,6 +45,11 @@ struct slack_session {
 	const char *created_at, *ended_at;
 };
 
+/* A session's mode changed. by: the source of the order; present: the mode it is in now. */
+struct slack_mode {
+	const char *session_id, *from, *to, *by, *present;
+};
+
 /* A finished write. files: a JSON array of {"path", "action", "bytes"}, and of those that were not
  * as they had been shown "overwrote": how many bytes. */
 struct slack_write {
@@ -81,7 +86,7 @@ void slack_say_session(const struct slack_session *s, struct slack_said *out);
 void slack_say_ended(const struct slack_session *s, struct slack_said *out);
 void slack_say_write(const struct slack_write *w, struct slack_said *out);
 void slack_say_auto(const struct slack_auto *a, struct slack_said *out);
-void slack_say_mode(const char *from, const char *to, struct slack_said *out);
+void slack_say_mode(const struct slack_mode *m, struct slack_said *out);
 /* level: info, success, warning, error; anything else is info. */
 void slack_say_broadcast(const char *level, const char *message, struct slack_said *out);
 void slack_say_stall(const struct slack_stall *s, const char *const *mentions,

@@ -137,6 +137,8 @@ int slack_order_run(struct store *st, const struct slack_act *a, const struct sl
 		return slack_form_closed(&t, e);
 	case DEED_NUDGE:
 		return nudge(&t, e);
+	case DEED_MODE:
+		return slack_say_of(&t, "mode", a->session, a->verdict, e);
 	case DEED_COMMAND:
 		return slack_line_of_command(&t, e);
 	case DEED_REPLY:

@@ -305,6 +305,9 @@ static const struct button {
 	{ "stall_nudge", DEED_NUDGE, "nudge" },
 	{ "stall_nudge_instruct", DEED_OPEN, "nudge" },
 	{ "stall_stop", DEED_NUDGE, "stop" },
+	{ "mode_remote", DEED_MODE, "remote" },
+	{ "mode_hybrid", DEED_MODE, "hybrid" },
+	{ "mode_local", DEED_MODE, "local" },
 };
 
 static const struct button *find_button(const char *action_id)
@@ -315,9 +318,9 @@ static const struct button *find_button(const char *action_id)
 	return NULL;
 }
 
-static bool is_stall(const struct button *b)
+static bool names_session(const struct button *b)
 {
-	return strncmp(b->action_id, "stall_", 6) == 0;
+	return strncmp(b->action_id, "stall_", 6) == 0 || b->deed == DEED_MODE;
 }
 
 static void read_user(struct slack_act *a, const cJSON *payload)
@@ -384,7 +387,7 @@ static int read_click(struct slack_act *a, const cJSON *payload)
 		a->view = xstrdup(b->verdict);
 	else
 		a->verdict = copy(b->verdict);
-	if (is_stall(b))
+	if (names_session(b))
 		a->session = xstrdup(json_text(of_ours, "value"));
 	else
 		a->request = xstrdup(json_text(of_ours, "value"));

@@ -53,6 +53,7 @@ enum slack_deed {
 	             */
 	DEED_CLOSE, /* the form of request was closed, nothing was sent */
 	DEED_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
+	DEED_MODE, /* the button of a mode notice: verdict is the mode; session */
 	DEED_COMMAND, /* /intercom: text */
 	DEED_REPLY, /* a message in a thread: text */
 	DEED_MENTION, /* a message to us that stands in no thread: text */

@@ -14,7 +14,7 @@ static bool is_kind(const struct request *r, const char *kind)
 /* What somebody lets happen. */
 static bool is_approved(const struct request *r)
 {
-	return is_kind(r, "clearance") || is_kind(r, "permission");
+	return is_kind(r, "clearance") || is_kind(r, "permission") || is_kind(r, "trust");
 }
 
 const struct str *slack_proposal(const struct request *r)

@@ -21,6 +21,7 @@ enum config_from { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_FLAG, CONFIG_ENV };
 
 enum config_force { FORCE_ALLOW, FORCE_ASK, FORCE_NEVER };
 enum config_questions { QUESTIONS_THREAD, QUESTIONS_CHANNEL };
+enum config_trust { TRUST_LISTED, TRUST_ASK, TRUST_OFF };
 enum config_allow { ALLOW_ANY, ALLOW_LISTED };
 enum config_log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
@@ -116,7 +117,11 @@ struct config {
 	struct {
 		bool require_global_allowlist;
 		struct config_texts always_ask;
+		int trust; /* enum config_trust */
 	} policy;
+	struct {
+		bool agent_may_loosen;
+	} modes;
 	struct {
 		int format; /* enum config_log_format */
 		int level; /* enum log_level */

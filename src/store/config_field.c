@@ -67,6 +67,12 @@ static const char *const QUESTIONS[] = {
 	[QUESTIONS_CHANNEL] = "channel",
 	NULL,
 };
+static const char *const TRUST[] = {
+	[TRUST_LISTED] = "listed",
+	[TRUST_ASK] = "ask",
+	[TRUST_OFF] = "off",
+	NULL,
+};
 static const char *const FORCES[] = {
 	[FORCE_ALLOW] = "allow",
 	[FORCE_ASK] = "ask",
@@ -203,9 +209,17 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "policy.require_global_allowlist", KIND_BOOLEAN, AT(policy.require_global_allowlist),
 	  .preset = "false",
 	  .comment = "whether a workspace may approve only commands of [commands] by itself" },
+	{ "policy.trust", KIND_CHOICE, AT(policy.trust), .preset = "listed", .choices = TRUST,
+	  .comment = "where a policy file counts before a person has trusted it: in "
+	             "default_workspace_root and [[workspace]], nowhere (ask), everywhere (off)" },
 	{ "policy.always_ask", KIND_TEXTS, AT(policy.always_ask), .preset = "", .rule = &FILE_NAME,
 	  .example = "[\"*.tf\", \"deploy/keys\"]",
 	  .comment = "files and folders that no policy lets anybody write unasked, at any depth" },
+
+	{ "modes.agent_may_loosen", KIND_BOOLEAN, AT(modes.agent_may_loosen), .preset = "true",
+	  .comment =
+	      "whether an agent's switch_freq may leave remote for hybrid or local mode; if not, "
+	      "it may only go the other way" },
 
 	{ "log.format", KIND_CHOICE, AT(log.format), .preset = "text", .choices = LOG_FORMATS,
 	  FLAG(log_format, "--log-format"), .comment = "how log lines are written" },

@@ -1,6 +1,8 @@
 /* What an agent may try by calling another folder its workspace: one that is protected where it
  * lies, one that holds what is ours, or one that a policy covers. */
 #include "agent.h"
+#include "json.h"
+#include "slack_peer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,6 +189,70 @@ START_TEST(with_listed_workspaces_agents_work_in_no_others)
 }
 END_TEST
 
+/* The path as Slack shows it with a question. */
+static bool slack_shows_path(const char *ts)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
+	OWNED(str) struct str path = STR_INIT;
+	const cJSON *message;
+
+	str_addf(&path, "\"%s\"", site.workspace);
+	cJSON_ArrayForEach (message, cJSON_GetObjectItem(root, "messages")) {
+		OWNED(char_ptr) char *text = NULL;
+
+		if (strcmp(json_text(message, "ts"), ts) != 0)
+			continue;
+		text = cJSON_PrintUnformatted(message);
+		return strstr(text, "First question from this folder") && strstr(text, path.bytes);
+	}
+	ck_abort_msg("Slack shows no message %s", ts);
+}
+
+/* Where the newest question stands. */
+static char *newest_ask(const char *count)
+{
+	char *ts;
+
+	expect_soon("SELECT count(*) FROM slack_message WHERE kind = 'ask' AND ts IS NOT NULL",
+	            count);
+	ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask' ORDER BY seq DESC LIMIT 1");
+	ts[strcspn(ts, "\n")] = '\0';
+	return ts;
+}
+
+START_TEST(the_first_question_from_a_folder_shows_its_full_path)
+{
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	OWNED(str) struct str shown = STR_INIT;
+	struct agent a;
+
+	fresh_store();
+	slack_start();
+	slack_credentials();
+	site = site_make("[slack]\nchannel_id = \"C01AGENTS\"\n");
+	site_start(&site);
+	(void)slack_wait_for("hello");
+	a = agent_hello(site.port, "?wait=1", "2025-11-25");
+	free(agent_call(&a, "transmit", "{\"prompt_text\":\"Go on?\"}"));
+	first = newest_ask("1\n");
+	ck_assert(slack_shows_path(first));
+	ck_assert_int_eq(ctl(&shown, "show $(sqlite3 '%s' 'SELECT id FROM request')", test_db()),
+	                 0);
+	says(shown.bytes, "\"is_new_workspace\":true");
+	(void)slack_deliver("{'click':{'channel':'C01AGENTS','ts':'%s',"
+	                    "'action_id':'prompt_continue'}}",
+	                    first);
+	expect_soon("SELECT count(*) FROM workspace", "1\n");
+	free(agent_call(&a, "transmit", "{\"prompt_text\":\"And now?\"}"));
+	advance(2000); /* what is said keeps a pace */
+	second = newest_ask("2\n");
+	ck_assert(!slack_shows_path(second));
+	ck_assert_int_eq(site_stop(&site), 0);
+	slack_stop();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("attack workspace");
@@ -197,5 +263,6 @@ int main(void)
 	tcase_add_test(c, a_workspace_that_is_moved_into_a_protected_folder_is_refused);
 	tcase_add_test(c, what_is_ours_is_written_from_no_workspace_that_holds_it);
 	tcase_add_test(c, with_listed_workspaces_agents_work_in_no_others);
+	tcase_add_test(c, the_first_question_from_a_folder_shows_its_full_path);
 	return run_suite(s);
 }

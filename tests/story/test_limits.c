@@ -71,22 +71,24 @@ static void ask(struct relay *r, int number)
 }
 
 /* They become so many; it may take longer than 10 seconds as long as they become more. */
-static void waiting_become(int count)
+/* So many calls come into a state, as long as it takes while some do. */
+static void calls_become(const char *state, int count)
 {
-	static const char WAITING[] = "SELECT count(*) FROM tool_call WHERE state = 'waiting'";
-	enum { STUCK_MS = 10000 };
+	enum { STUCK_MS = 60000 };
 	int64_t end = agent_ms() + STUCK_MS;
-	char text[20];
+	char sql[80], text[20];
 
+	(void)snprintf(sql, sizeof(sql), "SELECT count(*) FROM tool_call WHERE state = '%s'",
+	               state);
 	(void)snprintf(text, sizeof(text), "%d\n", count);
 	for (int last = 0; last < count && agent_ms() < end; (void)poll(NULL, 0, 10)) {
-		OWNED(char_ptr) char *now = rows(WAITING);
+		OWNED(char_ptr) char *now = rows(sql);
 
 		if (atoi(now) > last)
 			end = agent_ms() + STUCK_MS;
 		last = atoi(now);
 	}
-	expect(WAITING, text);
+	expect(sql, text);
 }
 
 /* ---- waits ---- */
@@ -105,13 +107,13 @@ START_TEST(a_connection_holds_1000_calls_and_refuses_the_next)
 	ck_assert_int_eq(atoi(member(refusal, "id")), MAX_HELD + 1);
 	has(refusal, "error.code", "-32603");
 	says(member(refusal, "error.message"), "1000 calls of this connection wait");
-	waiting_become(MAX_HELD);
+	calls_become("waiting", MAX_HELD);
 	expect("SELECT count(*) FROM request", "1000\n"); /* what is refused is not asked */
 	alive = relay_call(&r, "ping", "{}"); /* what does not wait is served */
 	has(alive, "acknowledged", "true");
 	other = newcomer();
 	ask(&other, 5000);
-	waiting_become(MAX_HELD + 1);
+	calls_become("waiting", MAX_HELD + 1);
 
 	given(ANSWER_ALL);
 	for (int i = 1; i <= MAX_HELD; i++) {
@@ -124,7 +126,7 @@ START_TEST(a_connection_holds_1000_calls_and_refuses_the_next)
 		has(result, "instruction", expected);
 	}
 	ask(&r, 6000); /* there is room again */
-	waiting_become(1);
+	calls_become("waiting", 1);
 	relay_clear(&r);
 	relay_clear(&other);
 }
@@ -299,7 +301,7 @@ START_TEST(big_bodies_that_are_slow_have_a_limit_in_all)
 	given_front();
 	r = newcomer();
 	ask(&r, 1);
-	waiting_become(1);
+	calls_become("waiting", 1);
 	for (int i = 0; i < BODIES; i++)
 		begin_big(&w[i], i % 2);
 	{ /* others are served as ever */
@@ -454,8 +456,9 @@ START_TEST(ten_thousand_calls_wait_and_each_is_told_its_own_answer_once)
 		(void)snprintf(text, sizeof(text), "{\"prompt_text\":\"question %d\"}", i + 1);
 		agent_begin(&a, &w[i], "transmit", text, NULL);
 	}
-	waiting_become(count);
+	calls_become("waiting", count);
 	given(ANSWER_ALL);
+	calls_become("done", count);
 	for (int i = 0; i < count; i++)
 		is_told_once(&w[i], i + 1);
 	(void)snprintf(text, sizeof(text), "%d|%d\n", count, count);
@@ -560,7 +563,7 @@ START_TEST(callers_without_a_descriptor_are_told_so)
 	given_front();
 	r = newcomer();
 	ask(&r, 1);
-	waiting_become(1);
+	calls_become("waiting", 1);
 	a = agent_hello(port, "", "2025-11-25");
 
 	/* a few more than fit: some of those that are counted may be closing */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 static char workspace[600];
+static pid_t front;
 static int port;
 
 /* ---- given ---- */
@@ -15,7 +16,7 @@ static void given_front(void)
 {
 	fresh_store();
 	given_front_settings(workspace);
-	(void)start_worker("mcp-front");
+	front = start_worker("mcp-front");
 	port = front_port();
 }
 
@@ -150,6 +151,38 @@ START_TEST(who_has_no_label_takes_no_answer_of_two)
 }
 END_TEST
 
+/* ---- a stop ---- */
+
+START_TEST(who_waits_over_http_is_told_pending_when_the_system_stops)
+{
+	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer("");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	stop_worker(front);
+	first = agent_end(&w);
+	has(first, "status", "pending");
+	expect("SELECT state, told_answer FROM tool_call", "done|0\n");
+	expect("SELECT state FROM request", "pending\n");
+
+	front = start_worker("mcp-front");
+	a.port = front_port();
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	decide("", "approve");
+	second = agent_end(&w);
+	has(second, "status", "approved");
+	has(second, "request_id", member(first, "request_id"));
+	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
 /* ---- reboot ---- */
 
 START_TEST(reboot_lists_at_once_what_nobody_listens_for)
@@ -263,6 +296,7 @@ int main(void)
 	tcase_add_test(c, an_agent_that_comes_back_finds_its_answer_at_once);
 	tcase_add_test(c, of_two_that_left_the_one_with_the_same_label_has_its_own_answer);
 	tcase_add_test(c, who_has_no_label_takes_no_answer_of_two);
+	tcase_add_test(c, who_waits_over_http_is_told_pending_when_the_system_stops);
 	tcase_add_test(c, reboot_lists_at_once_what_nobody_listens_for);
 	tcase_add_test(c, reboot_lists_an_answer_that_nobody_was_told);
 	tcase_add_test(c, reboot_names_the_session_of_the_same_label);

@@ -144,7 +144,8 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "undo_limit_bytes|10485760|default\n"
 	    "command_timeout_seconds|60|default\ncommand_output_limit_bytes|65536|default\n"
 	    "database.path|%s/home/.local/state/agent-intercom/intercom.db|default\n"
-	    "apply.fuzz_lines|0|default\napply.keep_attributes|true|default\napply.force|allow|default\n"
+	    "apply.fuzz_lines|0|default\napply.keep_attributes|true|default\napply.force|allow|"
+	    "default\n"
 	    "slack.channel_id||default\nslack.questions|thread|default\n"
 	    "slack.reconnect_backoff_max_seconds|300|default\n"
 	    "timeouts.approval_seconds|3600|default\ntimeouts.prompt_seconds|1800|default\n"
@@ -160,7 +161,9 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "acp.max_msg_rate|10|default\nacp.http_port|3001|default\nmcp.wait_cap|240|default\n"
 	    "mcp.elicitation|false|default\n"
 	    "mcp.allow_uids|[]|default\nipc.require_token|false|default\npolicy.require_global_"
-	    "allowlist|false|default\npolicy.always_ask|[]|default\n"
+	    "allowlist|false|default\npolicy.trust|listed|default\n"
+	    "policy.always_ask|[]|default\n"
+	    "modes.agent_may_loosen|true|default\n"
 	    "log.format|text|default\nlog.level|info|default\nworkspaces.allow|any|"
 	    "default\ncommands|{}|default\n"
 	    "workspace|[]|default\n",
@@ -191,8 +194,9 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "http_port = 20\n[mcp]\nwait_cap = 21\nelicitation = true\nallow_uids = [1000, "
 	    "4294967294]\n"
 	    "[ipc]\nrequire_token = true\n[policy]\nrequire_global_allowlist = true\n"
-	    "always_ask = [\"*.tf\", \"deploy/keys\"]\n"
+	    "trust = \"ask\"\nalways_ask = [\"*.tf\", \"deploy/keys\"]\n"
 	    "[log]\nformat = \"json\"\nlevel = \"debug\"\n"
+	    "[modes]\nagent_may_loosen = false\n"
 	    "[workspaces]\nallow = \"listed\"\n"
 	    "[commands]\nstatus = \"git status\"\nlast-commit = \"git log -1\"\n"
 	    "[[workspace]]\nid = \"my-backend\"\nchannel_id = \"C0123\"\n"
@@ -236,10 +240,12 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert_int_eq(c.mcp.allow_uids.items[1], 4294967294);
 	ck_assert(c.ipc.require_token);
 	ck_assert(c.policy.require_global_allowlist);
+	ck_assert_int_eq(c.policy.trust, TRUST_ASK);
 	ck_assert_uint_eq(c.policy.always_ask.count, 2);
 	ck_assert_str_eq(c.policy.always_ask.items[1], "deploy/keys");
 	ck_assert_int_eq(c.log.format, LOG_FORMAT_JSON);
 	ck_assert_int_eq(c.log.level, LOG_LEVEL_DEBUG);
+	ck_assert(!c.modes.agent_may_loosen);
 	ck_assert_int_eq(c.allow_workspaces, ALLOW_LISTED);
 	ck_assert_uint_eq(c.commands.count, 2);
 	ck_assert_str_eq(c.commands.items[1].name, "last-commit");
@@ -653,10 +659,7 @@ START_TEST(a_group_of_the_owner_alone_is_nobody_else)
 {
 	enum { DAEMON = 1, USERS = 100, UNKNOWN = 54321 };
 
-	if (getuid() != 0) {
-		(void)fputs("skipped: it needs root\n", stderr);
-		return;
-	}
+	SKIP_UNLESS(getuid() == 0, "root, who can give a file away");
 	is_warned_of(DAEMON, DAEMON, 0664, false);
 	is_warned_of(DAEMON, DAEMON, 0666, true);
 	is_warned_of(DAEMON, USERS, 0664, true);

@@ -51,7 +51,7 @@ struct front {
 	struct worker worker;
 	struct event_base *base;
 	struct evhttp *http;
-	struct event *turn, *bell, *signal, *clock, *beat, *hang_up, *accept, *patience;
+	struct event *turn, *bell, *signal, *clock, *beat, *hang_up, *accept, *patience, *more;
 	struct evconnlistener *http_listener; /* evhttp owns it */
 	struct arrival *arrivals; /* by descriptor: when a request began to come in */
 	int arrival_count;
@@ -67,7 +67,7 @@ struct front {
 	struct job_queue jobs;
 	struct job_queue parked; /* calls of paused sessions */
 	struct job_queue awaiting_slack; /* what waits for slack-poster */
-	struct told_queue told;
+	struct told_queue told, told_words;
 	TAILQ_HEAD(, waiter) line;
 	void *held; /* tree of held_call by seq */
 	int64_t listen_seq; /* below 0: the last subscriptions/listen that was held */

@@ -32,7 +32,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { HTTP_TRY_MS = 10000 };
+enum {
+	FLUSH_MS = 200, /* for the last replies to leave */
+	HTTP_TRY_MS = 10000,
+};
 
 static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdio.";
 
@@ -113,6 +116,7 @@ static void read_settings(struct front *f)
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
 	                 elicitation.bytes[0] == 't';
 	read_commands(f);
+	s->trust = policy_trust_read(st);
 	s->always_ask = setting_json(st, "policy.always_ask");
 	f->ipc_requires_token =
 	    setting_get(st, "ipc.require_token", &token, NULL) > 0 && token.bytes[0] == 't';
@@ -243,11 +247,21 @@ static int take_over(struct front *f, struct err *e)
 /* Looks at everything that others may have changed. */
 static void look(struct front *f)
 {
-	tell_answers(f);
+	static const struct timeval NEXT_PASS = { 0 };
+
+	if (tell_answers(f))
+		(void)event_add(f->more, &NEXT_PASS);
 	park_look(f);
 	nudges_tell(f);
 	await_slack_look(f);
 	show_files_look(f);
+}
+
+static void on_more(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	look(arg);
 }
 
 static void on_bell(evutil_socket_t fd, short what, void *arg)
@@ -266,12 +280,13 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
 
 static void on_signal(evutil_socket_t fd, short what, void *arg)
 {
+	static const struct timeval FLUSH = { .tv_usec = FLUSH_MS * 1000 };
 	struct front *f = arg;
 
 	(void)fd;
 	(void)what;
 	f->worker.stopping = true;
-	(void)event_base_loopexit(f->base, NULL);
+	(void)event_base_loopexit(f->base, tell_pending(f) ? &FLUSH : NULL);
 }
 
 /* The run directory has vanished: bell and sockets are hung up in the one that was made since. Who
@@ -323,11 +338,13 @@ static int open_loop(struct front *f, struct err *e)
 	STAILQ_INIT(&f->parked);
 	STAILQ_INIT(&f->awaiting_slack);
 	STAILQ_INIT(&f->told);
+	STAILQ_INIT(&f->told_words);
 	TAILQ_INIT(&f->line);
 	f->turn = event_new(f->base, -1, 0, turn_run, f);
 	f->bell = event_new(f->base, f->worker.bell.fd, EV_READ | EV_PERSIST, on_bell, f);
 	f->signal = event_new(f->base, f->worker.signal_fd, EV_READ, on_signal, f);
 	f->beat = event_new(f->base, -1, EV_PERSIST, on_beat, f);
+	f->more = evtimer_new(f->base, on_more, f);
 	f->clock = evtimer_new(f->base, hold_on_clock, f);
 	f->patience = evtimer_new(f->base, await_slack_on_patience, f);
 	(void)event_add(f->bell, NULL);
@@ -338,9 +355,8 @@ static int open_loop(struct front *f, struct err *e)
 
 static void close_loop(struct front *f)
 {
-	struct event *const events[] = {
-		f->turn, f->bell, f->signal, f->beat, f->clock, f->patience
-	};
+	struct event *const events[] = { f->turn,  f->bell,     f->signal, f->beat,
+		                         f->clock, f->patience, f->more };
 
 	ipc_stop(f);
 	pipe_stop(f);

@@ -1,5 +1,6 @@
 #include "policies.h"
 
+#include "content.h"
 #include "front.h"
 #include "log.h"
 
@@ -115,9 +116,18 @@ struct policy_file *policies_of(struct front *f, const char *workspace_root)
 {
 	struct policy_file *p = policy_file_of(&f->policies, workspace_root);
 
+	struct err e = ERR_INIT;
+
 	if (!p->watched)
 		watch(f, p);
 	notice(f, p);
+	if (!p->policy)
+		return p;
+	p->counts = f->settings.trust == POLICY_TRUST_OFF ||
+	            (f->settings.trust == POLICY_TRUST_LISTED &&
+	             workspaces_list(&f->settings.workspaces, workspace_root));
+	if (!p->counts && policy_trust_load(&f->worker.store, f->worker.host, p, &e))
+		log_warn("what was trusted of %s/" POLICY_FILE ": %s", workspace_root, e.text);
 	return p;
 }
 
@@ -125,8 +135,15 @@ struct policy_file *policies_of(struct front *f, const char *workspace_root)
 
 static int write_one(struct front *f, const struct policy_file *p, struct err *e)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_POLICY_INSERT);
+	bool loaded = p->exists && !p->why[0];
+	int64_t content =
+	    loaded ? content_put(&f->worker.store, str_text(&p->bytes), p->bytes.length, e) : 0;
+	stmt *s;
 
+	if (content < 0)
+		return -1;
+	s = store_stmt(&f->worker.store, SQL_POLICY_INSERT);
+	bind_seq(s, ":content", content);
 	bind_text(s, ":host", f->worker.host);
 	bind_text(s, ":workspace", p->workspace_root);
 	bind_text(s, ":state", p->why[0] ? "broken" : p->exists ? "loaded" : "gone");
@@ -150,7 +167,9 @@ void policies_written(struct front *f)
 	struct policy_file *p;
 
 	LIST_FOREACH (p, &f->policies.all, next)
-		if (p->told)
+		if (p->told) {
 			p->changed = p->told = false;
+			str_clear(&p->bytes);
+		}
 	f->has_notes = false;
 }

@@ -129,6 +129,7 @@ void tell_write(struct front *f)
 
 void tell_written(struct front *f)
 {
+	STAILQ_INIT(&f->told_words);
 	while (!STAILQ_EMPTY(&f->told))
 		drop_first_told(f);
 }
@@ -158,7 +159,7 @@ static int64_t said_to(const struct front *f, int64_t session_seq)
 	const struct told *t;
 	int64_t last = 0;
 
-	STAILQ_FOREACH (t, &f->told, next)
+	STAILQ_FOREACH (t, &f->told_words, with_words)
 		if (t->telling.session_seq == session_seq &&
 		    steering_last(&t->telling.steering) > last)
 			last = steering_last(&t->telling.steering);
@@ -195,28 +196,50 @@ int tell_call(struct front *f, int64_t call_seq)
 	}
 	hand_over(f, held, &t->telling);
 	STAILQ_INSERT_TAIL(&f->told, t, next);
+	if (t->telling.steering.count)
+		STAILQ_INSERT_TAIL(&f->told_words, t, with_words);
 	job_turn_soon(f);
 	return 0;
 }
 
 /* What is handed over here rests on rows that are on disk: a commit is visible only after its
  * flush (synchronous=FULL). The cursor moves when a whole page has been told; after an error the
- * next look, a few seconds later, begins where this one began. */
-void tell_answers(struct front *f)
+ * next look, a few seconds later, begins where this one began. After a page the transports have
+ * their turn: what is told must leave before their patience ends. */
+bool tell_answers(struct front *f)
 {
 	struct err e = ERR_INIT;
 	int64_t calls[PAGE], last;
-	int count = PAGE;
+	int count = read_page(f, calls, &last, &e);
 
-	while (count == PAGE) {
-		count = read_page(f, calls, &last, &e);
-		if (count < 0) {
-			log_warn("%s", e.text);
-			return;
-		}
-		for (int i = 0; i < count; i++)
-			if (tell_call(f, calls[i]))
-				return;
+	if (count < 0)
+		log_warn("%s", e.text);
+	for (int i = 0; i < count; i++)
+		if (tell_call(f, calls[i]))
+			return false;
+	if (count > 0)
 		f->answer_seq = last;
+	return count == PAGE;
+}
+
+static int64_t next_over_http(const struct front *f)
+{
+	const struct waiter *w;
+
+	TAILQ_FOREACH (w, &f->line, in_line)
+		if (w->held->seq > 0 && !w->subscription && w->sink->http)
+			return w->held->seq;
+	return 0;
+}
+
+int tell_pending(struct front *f)
+{
+	int64_t seq;
+	int count = 0;
+
+	while ((seq = next_over_http(f)) > 0 && tell_call(f, seq) == 0) {
+		hold_release(f, seq); /* if it could not be told */
+		count++;
 	}
+	return count;
 }

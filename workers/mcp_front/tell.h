@@ -12,18 +12,23 @@ struct front;
 /* A result that has been handed over, until the next turn writes that down. */
 struct told {
 	STAILQ_ENTRY(told) next;
+	STAILQ_ENTRY(told) with_words; /* of those that carry the operator's */
 	int64_t call_seq;
 	struct telling telling;
 };
 
 STAILQ_HEAD(told_queue, told);
 
-/* Looks for new answers and hands them over. The bytes leave first; the next turn, which comes when
- * the transports have nothing more to do, writes that they have left. */
-void tell_answers(struct front *f);
+/* Looks for new answers and hands them over, some of them: whether there may be more. The bytes
+ * leave first; the next turn, which comes when the transports have nothing more to do, writes that
+ * they have left. */
+bool tell_answers(struct front *f);
 /* Hands over the answer of a call that has one to those who wait for it. -1: the database could not
  * be read, and it is to be tried again. */
 int tell_call(struct front *f, int64_t call_seq);
+/* We stop: who waits over HTTP is told that nothing is decided yet, rather than cut off: few hosts
+ * come back by themselves. A relay does. How many were told. */
+int tell_pending(struct front *f);
 /* The call was cancelled: its waiters get no reply any more, its subscriptions are told. */
 void tell_cancelled(struct front *f, int64_t call_seq);
 

@@ -167,12 +167,17 @@ static const char *member(const cJSON *o, const char *name)
 static int render_mode(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                        struct err *e)
 {
-	cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
+	OWNED(session_texts) struct session_texts t = { .id = NULL };
+	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
 
-	(void)p;
-	(void)e;
-	slack_say_mode(member(detail, "from"), member(detail, "to"), out);
-	cJSON_Delete(detail);
+	if (read_session(p, i->session_seq, &t, e) < 0)
+		return -1;
+	const struct slack_mode mode = { .session_id = t.id,
+		                         .from = member(detail, "from"),
+		                         .to = member(detail, "to"),
+		                         .by = member(detail, "by"),
+		                         .present = t.mode };
+	slack_say_mode(&mode, out);
 	return 0;
 }
 

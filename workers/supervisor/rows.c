@@ -321,7 +321,8 @@ static int read_page(struct store *st, const char *host, int64_t after, struct p
 	while (count < PAGE && (got = stmt_row(list, e)) > 0) {
 		const char *kind = col_text(list, REQUEST_PENDING_KIND);
 
-		t->clearances += strcmp(kind, "clearance") == 0 || strcmp(kind, "permission") == 0;
+		t->clearances += strcmp(kind, "clearance") == 0 ||
+		                 strcmp(kind, "permission") == 0 || strcmp(kind, "trust") == 0;
 		t->prompts += strcmp(kind, "prompt") == 0;
 		t->standbys += strcmp(kind, "standby") == 0;
 		page[count++] = (struct pending){

@@ -167,7 +167,7 @@ static void read_columns(sqlite3 *db, struct table *t)
 		c->standard = standard ? xstrdup(standard) : NULL;
 		c->is_key = sqlite3_column_int(s, 4) != 0;
 		if (c->is_key && strcmp(c->type, "INTEGER") == 0)
-			(void)snprintf(t->key, sizeof(t->key), "%s", c->name);
+			(void)snprintf(t->key, sizeof(t->key), "%s", sqlite3_column_text(s, 0));
 	}
 	(void)sqlite3_finalize(s);
 }
@@ -199,6 +199,15 @@ static void read_refusal(const struct schema *s, struct unique *u)
 	}
 }
 
+/* A name into a place of its own; where both are parts of one object gcc sees snprintf overlap. */
+static void copy_name(char out[NAME_BYTES], const char *name)
+{
+	size_t length = strnlen(name, NAME_BYTES - 1);
+
+	memmove(out, name, length);
+	out[length] = '\0';
+}
+
 static struct unique *add_unique(struct schema *s, const struct table *t, const char *name)
 {
 	struct unique *u = &s->unique[s->uniques];
@@ -206,7 +215,7 @@ static struct unique *add_unique(struct schema *s, const struct table *t, const 
 	if (++s->uniques == MAX_INDEXES)
 		die("too many unique keys");
 	u->table = t;
-	(void)snprintf(u->name, sizeof(u->name), "%s", name);
+	copy_name(u->name, name);
 	return u;
 }
 
@@ -217,7 +226,7 @@ static void read_uniques(struct schema *s, const struct table *t)
 	if (t->key[0]) {
 		struct unique *u = add_unique(s, t, t->key);
 
-		(void)snprintf(u->column[0], NAME_BYTES, "%s", t->key);
+		copy_name(u->column[0], t->key);
 		u->columns = 1;
 	}
 	(void)sqlite3_prepare_v2(s->db,

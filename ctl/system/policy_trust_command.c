@@ -1,0 +1,160 @@
+/* `agent-intercom policy trust`: shows what a workspace's policy file newly allows, and trusts that
+ * version of it if the operator says so. */
+#include "system.h"
+
+#include "decision.h"
+#include "json.h"
+#include "machine.h"
+#include "policy_trust.h"
+#include "store.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { DECLINED = 1 };
+
+struct trust {
+	struct store store;
+	struct config config;
+	struct policy_files files;
+	struct policy_file *file;
+	char machine[MACHINE_BYTES];
+	cJSON *commands, *always_ask; /* as in struct policy_question */
+};
+
+static void trust_clear(struct trust *t)
+{
+	policy_files_clear(&t->files);
+	cJSON_Delete(t->commands);
+	cJSON_Delete(t->always_ask);
+	store_clear(&t->store);
+	config_clear(&t->config);
+}
+
+static int help(void)
+{
+	(void)puts("usage: agent-intercom policy trust [WORKSPACE] [--yes]\n\n"
+	           "Shows what " POLICY_FILE " of WORKSPACE (default: the working directory)\n"
+	           "newly allows, tries that on what was decided there, and asks whether this\n"
+	           "version may count.\n\n"
+	           "  --yes              does not ask\n"
+	           "  --config FILE, --db PATH\n\n"
+	           "Exit status: 0 it is trusted; 1 it is not; 78 the file cannot be used.");
+	return EX_OK;
+}
+
+static void take_setting(const char *name, const char *value, const char *source, void *arg)
+{
+	struct trust *t = arg;
+
+	(void)source;
+	if (strcmp(name, "commands") == 0 && t->config.policy.require_global_allowlist)
+		t->commands = cJSON_Parse(value);
+	else if (strcmp(name, "policy.always_ask") == 0)
+		t->always_ask = cJSON_Parse(value);
+}
+
+static int find_file(struct trust *t, const char *workspace, struct err *e)
+{
+	char root[PATH_MAX];
+
+	if (!realpath(workspace, root))
+		return err_errno(e, ERR_INPUT, "the workspace %s", workspace);
+	t->file = policy_file_of(&t->files, root);
+	if (!t->file->exists)
+		return err_set(e, ERR_INPUT, "there is no %s/" POLICY_FILE ": everything is asked",
+		               root);
+	if (t->file->why[0])
+		return err_set(e, ERR_INPUT, "%s/" POLICY_FILE " allows nothing: %s", root,
+		               t->file->why);
+	return 0;
+}
+
+static int open_all(struct trust *t, const struct cli_arguments *a, struct err *e)
+{
+	machine_name(t->machine);
+	if (config_load(&a->source, &t->config, e) ||
+	    find_file(t, a->operand ? a->operand : ".", e))
+		return -1;
+	config_settings(&t->config, take_setting, t);
+	if (access(t->config.database.path, F_OK) != 0)
+		return err_set(e, ERR_INPUT, "there is no database %s; start agent-intercom first",
+		               t->config.database.path);
+	return store_open(&t->store, t->config.database.path, NULL, e) ||
+	               policy_trust_load(&t->store, t->machine, t->file, e)
+	           ? -1
+	           : 0;
+}
+
+/* Answers the question about this version, if it is open; else says so by itself. */
+static int give(struct trust *t, struct err *e)
+{
+	OWNED(str) struct str id = STR_INIT;
+	OWNED(decision_result) struct decision_result result = DECISION_RESULT_INIT;
+	struct decision d = { .verdict = "approve", .source = "ctl" };
+	bool open = false;
+
+	if (policy_trust_find(&t->store, t->machine, t->file, &id, &open, e) < 0)
+		return -1;
+	if (!open)
+		return policy_trust_give(&t->store, t->machine, t->file, e);
+	d.request_id = id.bytes;
+	return decision_insert(&t->store, &d, &result, e) || decision_check(&result, e) ? -1 : 0;
+}
+
+static int give_in_transaction(struct trust *t, struct err *e)
+{
+	if (store_begin(&t->store, e))
+		return -1;
+	if (give(t, e)) {
+		store_rollback(&t->store);
+		return -1;
+	}
+	return store_commit(&t->store, e);
+}
+
+/* Exit status, -1 on error. */
+static int run(struct trust *t, bool yes, struct err *e)
+{
+	OWNED(str) struct str text = STR_INIT;
+	bool shown;
+
+	if (strcmp(t->file->hash, t->file->trusted_hash) == 0) {
+		(void)printf("%s/" POLICY_FILE " is trusted as it is\n", t->file->workspace_root);
+		return EX_OK;
+	}
+	if (policy_trust_describe(&t->store, t->file, t->commands, t->always_ask, &text, &shown, e))
+		return -1;
+	for (const char *c = text.bytes; *c; c++) /* whoever wrote the file does not write on the
+	                                             terminal */
+		(void)putchar((unsigned char)*c < ' ' && *c != '\n' ? '?' : *c);
+	(void)putchar('\n');
+	if (!yes && !cli_ask("May it?")) {
+		(void)puts("Nothing is changed.");
+		return DECLINED;
+	}
+	if (give_in_transaction(t, e))
+		return -1;
+	(void)puts("trusted");
+	return EX_OK;
+}
+
+int intercom_policy_trust(const struct config_source *source, int argc, char **argv)
+{
+	struct cli_arguments a = { .source = *source };
+	struct trust t = { .store = STORE_INIT, .config = CONFIG_INIT };
+	struct err e = ERR_INIT;
+	int status = -1;
+	int parsed = cli_parse(&a, "yes", argc, argv);
+
+	if (parsed != 0)
+		return parsed > 0 ? help() : EX_USAGE;
+	if (open_all(&t, &a, &e) == 0)
+		status = run(&t, a.flag, &e);
+	trust_clear(&t);
+	return status < 0 ? cli_say(&e) : status;
+}

@@ -1,0 +1,249 @@
+#include "policy_trust.h"
+
+#include "clock.h"
+#include "content.h"
+#include "policy_history.h"
+#include "request.h"
+#include "setting.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum policy_trust policy_trust_read(struct store *st)
+{
+	static const char *const NAMES[] = {
+		[POLICY_TRUST_LISTED] = "listed",
+		[POLICY_TRUST_ASK] = "ask",
+		[POLICY_TRUST_OFF] = "off",
+	};
+	OWNED(str) struct str text = STR_INIT;
+
+	if (setting_get(st, "policy.trust", &text, NULL) > 0)
+		for (size_t i = 0; i < COUNT(NAMES); i++)
+			if (strcmp(NAMES[i], text.bytes) == 0)
+				return (enum policy_trust)i;
+	return POLICY_TRUST_LISTED;
+}
+
+/* ---- the version that is trusted ---- */
+
+static int take_trusted(struct store *st, struct policy_file *f, const char *hash, int64_t content,
+                        struct err *e)
+{
+	OWNED(str) struct str bytes = STR_INIT;
+	struct policy *p = NULL;
+
+	if (content_get(st, content, &bytes, e) ||
+	    policy_parse(str_text(&bytes), bytes.length, &p, e))
+		return -1;
+	policy_free(f->trusted);
+	f->trusted = p;
+	memcpy(f->trusted_hash, hash, sizeof(f->trusted_hash));
+	return 0;
+}
+
+int policy_trust_load(struct store *st, const char *host, struct policy_file *f, struct err *e)
+{
+	char hash[SHA256_BYTES] = "";
+	int64_t content = 0;
+	stmt *s = store_stmt(st, SQL_POLICY_TRUSTED);
+	int got;
+
+	bind_text(s, ":workspace", f->workspace_root);
+	bind_text(s, ":host", host);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		(void)snprintf(hash, sizeof(hash), "%s", col_text(s, POLICY_TRUSTED_HASH));
+		content = col_int(s, POLICY_TRUSTED_CONTENT_SEQ);
+	}
+	stmt_reset(s);
+	if (got <= 0 || strcmp(hash, f->trusted_hash) == 0)
+		return got < 0 ? -1 : 0;
+	return take_trusted(st, f, hash, content, e);
+}
+
+/* ---- what it newly allows ---- */
+
+struct trial {
+	const struct policy_file *f;
+	const cJSON *known, *always_ask;
+	int64_t until_ms; /* monotonic */
+	int tried, approved, rejected; /* of those that it newly allows */
+};
+
+static bool allows(const struct policy *p, const struct policy_question *q)
+{
+	OWNED(policy_answer) struct policy_answer a = POLICY_ANSWER_INIT;
+
+	policy_judge(p, q, &a);
+	return a.approved;
+}
+
+static bool try_one(const struct policy_past *past, void *arg)
+{
+	struct trial *t = arg;
+	struct policy_question q = past->question;
+
+	q.known = t->known;
+	q.always_ask = t->always_ask;
+	t->tried++;
+	if (allows(t->f->policy, &q) && !allows(t->f->trusted, &q))
+		*(past->approved ? &t->approved : &t->rejected) += 1;
+	return clock_monotonic_ms() < t->until_ms;
+}
+
+static int try_history(struct store *st, struct trial *t, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_POLICY_HISTORY_BEGIN);
+	int64_t after = 0;
+
+	bind_int(s, ":limit", POLICY_TRIED);
+	if (stmt_row(s, e) > 0)
+		after = col_int(s, POLICY_HISTORY_BEGIN_AFTER);
+	stmt_reset(s);
+	return policy_history(st, t->f->workspace_root, after, try_one, t, e);
+}
+
+int policy_trust_describe(struct store *st, const struct policy_file *f, const cJSON *known,
+                          const cJSON *always_ask, struct str *out, bool *ret_shown, struct err *e)
+{
+	struct trial t = { .f = f,
+		           .known = known,
+		           .always_ask = always_ask,
+		           .until_ms = clock_monotonic_ms() + POLICY_TRIED_MS };
+	OWNED(str) struct str wider = STR_INIT;
+
+	policy_widening(f->policy, f->trusted, &wider);
+	*ret_shown = wider.length <= POLICY_SHOWN_BYTES;
+	str_addf(out, "%s/" POLICY_FILE "\nwould allow from now on, unasked:\n\n%s\n",
+	         f->workspace_root, wider.length ? wider.bytes : "(nothing new by its rules)\n");
+	if (try_history(st, &t, e))
+		return -1;
+	if (!t.tried)
+		str_add(out, "Nobody has answered a question from there yet.");
+	else
+		str_addf(
+		    out,
+		    "Of the last %d questions answered there it would have allowed %d: %d that "
+		    "were approved, %d that were rejected.",
+		    t.tried, t.approved + t.rejected, t.approved, t.rejected);
+	return 0;
+}
+
+/* ---- the question ---- */
+
+static struct sha256 digest_of(const struct policy_file *f)
+{
+	static const char KIND[] = "trust";
+	struct sha256_state *h = sha256_begin();
+
+	sha256_add(h, KIND, sizeof(KIND));
+	sha256_add(h, f->workspace_root, strlen(f->workspace_root) + 1);
+	sha256_add(h, f->hash, strlen(f->hash) + 1);
+	return sha256_end(h);
+}
+
+int policy_trust_find(struct store *st, const char *host, const struct policy_file *f,
+                      struct str *id, bool *ret_open, struct err *e)
+{
+	struct sha256 digest = digest_of(f);
+	stmt *s = store_stmt(st, SQL_POLICY_TRUST_ASKED);
+	int got;
+
+	bind_text(s, ":digest", digest.text);
+	bind_text(s, ":host", host);
+	bind_text(s, ":workspace", f->workspace_root);
+	got = stmt_row(s, e);
+	if (got > 0) {
+		str_add(id, col_text(s, POLICY_TRUST_ASKED_ID));
+		*ret_open = strcmp(col_text(s, POLICY_TRUST_ASKED_STATE), "rejected") != 0;
+	}
+	stmt_reset(s);
+	return got;
+}
+
+/* The row of the file's content, 0: it is not written yet. */
+static int64_t content_of(struct store *st, const struct policy_file *f, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_POLICY_CONTENT);
+
+	bind_text(s, ":hash", f->hash);
+	return stmt_number(s, POLICY_CONTENT_SEQ, e);
+}
+
+static int insert_question(struct store *st, const char *host, int64_t session_seq,
+                           const struct policy_file *f, const char *body, size_t length,
+                           struct err *e)
+{
+	OWNED(str) struct str title = STR_INIT;
+	const struct asker who = { .session_seq = session_seq,
+		                   .host = host,
+		                   .workspace_root = f->workspace_root };
+	struct sha256 digest = digest_of(f);
+	bool open;
+
+	str_addf(&title, "Trust " POLICY_FILE " of %.150s?", f->workspace_root);
+	const struct question q = { .kind = "trust",
+		                    .digest = digest.text,
+		                    .title = title.bytes,
+		                    .body = body,
+		                    .body_length = length,
+		                    .original_hash = f->hash,
+		                    .elapsed_seconds = -1,
+		                    .actions_taken = -1 };
+	return request_ask(st, &who, &q, &open, e) < 0 ? -1 : 0;
+}
+
+/* What cannot be shown whole is not asked in a message. */
+static int say_too_much(struct store *st, struct policy_file *f, struct err *e)
+{
+	OWNED(str) struct str text = STR_INIT;
+	stmt *s;
+
+	if (strcmp(f->said_hash, f->hash) == 0)
+		return 0;
+	memcpy(f->said_hash, f->hash, sizeof(f->said_hash));
+	s = store_stmt(st, SQL_SLACK_SAY_SERVER);
+	str_addf(&text,
+	         "%s/" POLICY_FILE " newly allows more than fits here and counts for nothing: "
+	         "`agent-intercom policy trust %s` shows it and asks.",
+	         f->workspace_root, f->workspace_root);
+	bind_text(s, ":text", text.bytes);
+	bind_text(s, ":about", "policy");
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+int policy_trust_ask(struct store *st, const char *host, int64_t session_seq, struct policy_file *f,
+                     const cJSON *known, const cJSON *always_ask, struct err *e)
+{
+	OWNED(str) struct str id = STR_INIT;
+	OWNED(str) struct str body = STR_INIT;
+	bool open, shown;
+	int asked = policy_trust_find(st, host, f, &id, &open, e);
+	int64_t content = asked == 0 ? content_of(st, f, e) : 0;
+
+	if (asked < 0 || content < 0)
+		return -1;
+	if (asked || !content)
+		return 0;
+	if (policy_trust_describe(st, f, known, always_ask, &body, &shown, e))
+		return -1;
+	return shown ? insert_question(st, host, session_seq, f, body.bytes, body.length, e)
+	             : say_too_much(st, f, e);
+}
+
+int policy_trust_give(struct store *st, const char *host, const struct policy_file *f,
+                      struct err *e)
+{
+	int64_t content = content_put(st, f->bytes.bytes, f->bytes.length, e);
+	stmt *s;
+
+	if (content < 0)
+		return -1;
+	s = store_stmt(st, SQL_POLICY_TRUST_INSERT);
+	bind_text(s, ":host", host);
+	bind_text(s, ":workspace", f->workspace_root);
+	bind_text(s, ":hash", f->hash);
+	bind_int(s, ":content", content);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}

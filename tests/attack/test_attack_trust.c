@@ -1,0 +1,325 @@
+/* A repository that brings its own policy, and an agent that widens one: outside of the workspaces
+ * that the configuration names, a policy counts as far as a person has trusted it. */
+#include "agent.h"
+#include "json.h"
+#include "slack_peer.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct site site;
+static struct relay agent;
+static char clone[160];
+
+static const char DOCS[] = "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/**\"]}}";
+static const char ALL[] = "{\"enabled\":true,\"commands\":[\"git push *\"],"
+                          "\"file_patterns\":{\"write\":[\"docs/**\",\"**\"]}}";
+static const char DENIES[] = "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/a*\"]}}";
+
+static void given_policy_in(const char *folder, const char *text)
+{
+	char path[200];
+
+	(void)snprintf(path, sizeof(path), "%.160s/.intercom", folder);
+	(void)mkdir(path, 0755);
+	put_file(path, "settings.json", text);
+}
+
+/* A repository that was cloned somewhere, with its policy; an agent works in it. */
+static void given_clone(const char *more, const char *policy)
+{
+	static const char *const SOON[] = { "--wait", "1", NULL };
+
+	fresh_store();
+	site = site_make(more);
+	(void)snprintf(clone, sizeof(clone), "%s/clone", site.home);
+	ck_assert_int_eq(mkdir(clone, 0755), 0);
+	given_policy_in(clone, policy);
+	site_start(&site);
+	relay_start(&agent, clone, NULL, SOON);
+	relay_hello(&agent);
+}
+
+static void end(void)
+{
+	ck_assert_int_eq(relay_stop(&agent), 0);
+	relay_clear(&agent);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+
+static void clearance_is(const char *path, const char *status)
+{
+	OWNED(char_ptr) char *arguments = proposal(path, "hello\n");
+	OWNED(char_ptr) char *answer = relay_call(&agent, "check_clearance", arguments);
+
+	has(answer, "status", status);
+}
+
+static void decide_trust(const char *verdict)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql,
+	         "INSERT INTO decision (request_id, verdict) SELECT id, '%s' FROM inbox"
+	         " WHERE kind = 'trust'",
+	         verdict);
+	given(sql.bytes);
+}
+
+static int trust(struct str *said, const char *arguments)
+{
+	return shell(said, "%s/agent-intercom policy trust --config '%s' %s 2>&1",
+	             getenv("INTERCOM_BUILD"), site.config, arguments);
+}
+
+START_TEST(the_policy_of_a_cloned_repository_allows_nothing_until_a_person_trusts_it)
+{
+	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str expected = STR_INIT;
+	OWNED(char_ptr) char *id = NULL;
+
+	given_clone("", DOCS);
+	str_addf(&expected, "%s|64|1|1\n", clone);
+	clearance_is("docs/1", "pending");
+	expect("SELECT kind, state, file_path IS NULL FROM request ORDER BY seq",
+	       "clearance|pending|0\ntrust|pending|1\n");
+	id = rows("SELECT id FROM inbox WHERE kind = 'trust'");
+	ck_assert_int_eq(ctl(&shown, "show %.36s", id), 0);
+	says(shown.bytes, clone);
+	says(shown.bytes, "would allow from now on, unasked");
+	says(shown.bytes, "write: docs/**");
+	says(shown.bytes, "Nobody has answered a question from there yet.");
+	clearance_is("docs/2", "pending"); /* and is not asked about again */
+	expect("SELECT count(*) FROM request WHERE kind = 'trust'", "1\n");
+	decide_trust("approve");
+	expect("SELECT workspace_root, length(hash), operator_id = (SELECT id FROM operator WHERE "
+	       "is_default = 1), request_seq IS NOT NULL FROM policy_trust",
+	       expected.bytes);
+	clearance_is("docs/3", "approved");
+	clearance_is("src/3", "pending");
+	end();
+}
+END_TEST
+
+START_TEST(narrowing_a_policy_acts_at_once_and_widening_it_waits_for_a_yes)
+{
+	OWNED(char_ptr) char *body = NULL;
+
+	given_clone("", DOCS);
+	clearance_is("docs/a1", "pending");
+	decide_trust("approve");
+	clearance_is("docs/b1", "approved");
+	given_policy_in(clone, DENIES);
+	clearance_is("docs/b2", "pending");
+	clearance_is("docs/a2", "approved");
+	expect("SELECT count(*) FROM inbox WHERE kind = 'trust'", "0\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'reject' FROM inbox");
+	given_policy_in(clone, ALL);
+	clearance_is("docs/b3", "approved"); /* both versions allow it */
+	expect("SELECT count(*) FROM inbox WHERE kind = 'trust'", "0\n");
+	clearance_is("src/c", "pending");
+	body = rows("SELECT body FROM request WHERE kind = 'trust' AND state = 'pending'");
+	says(body, "write: **\ncommand: git push *\n");
+	ck_assert_ptr_null(strstr(body, "docs/**"));
+	says(body, "Of the last 2 questions answered there it would have allowed 0");
+	decide_trust("approve");
+	clearance_is("src/d", "approved");
+	end();
+}
+END_TEST
+
+START_TEST(a_version_that_was_rejected_is_not_asked_about_again_and_allows_nothing)
+{
+	given_clone("", DOCS);
+	clearance_is("docs/1", "pending");
+	decide_trust("reject");
+	clearance_is("docs/2", "pending");
+	kill_and_await("mcp-front");
+	clearance_is("docs/3", "pending");
+	expect("SELECT count(*) FROM request WHERE kind = 'trust'", "1\n");
+	given_policy_in(clone, ALL);
+	clearance_is("docs/4", "pending");
+	expect("SELECT state FROM request WHERE kind = 'trust' ORDER BY seq",
+	       "rejected\npending\n");
+	end();
+}
+END_TEST
+
+/* The end of a session answers what it asked, but that is no answer to this. */
+START_TEST(the_stop_of_a_session_is_no_answer_to_whether_its_policy_is_trusted)
+{
+	given_clone("", DOCS);
+	clearance_is("docs/1", "pending");
+	given("INSERT INTO command (verb, session_id) SELECT 'stop', id FROM session");
+	expect("SELECT count(*) FROM inbox", "0\n");
+	ck_assert_int_eq(relay_stop(&agent), 0);
+	relay_clear(&agent);
+	relay_start(&agent, clone, NULL, (const char *const[]){ "--wait", "1", NULL });
+	relay_hello(&agent);
+	clearance_is("docs/2", "pending");
+	expect("SELECT state FROM request WHERE kind = 'trust' ORDER BY seq",
+	       "rejected\npending\n");
+	end();
+}
+END_TEST
+
+START_TEST(where_the_configuration_names_the_folder_the_file_counts_at_once)
+{
+	struct agent a;
+	OWNED(char_ptr) char *arguments = proposal("docs/1", "x\n");
+	OWNED(char_ptr) char *answer = NULL;
+
+	given_clone("", DOCS);
+	given_policy_in(site.workspace, DOCS);
+	a = agent_hello(site.port, "?wait=1", "2025-11-25");
+	answer = agent_call(&a, "check_clearance", arguments);
+	has(answer, "status", "approved");
+	expect("SELECT count(*) FROM request WHERE kind = 'trust'", "0\n");
+	end();
+}
+END_TEST
+
+START_TEST(policy_trust_says_where_policies_are_trusted)
+{
+	struct agent a;
+	OWNED(char_ptr) char *arguments = proposal("docs/1", "x\n");
+	OWNED(char_ptr) char *asked = NULL;
+
+	given_clone("[policy]\ntrust = \"off\"\n", DOCS);
+	clearance_is("docs/1", "approved");
+	end();
+	close_store();
+	given_clone("[policy]\ntrust = \"ask\"\n", DOCS);
+	given_policy_in(site.workspace, DOCS);
+	a = agent_hello(site.port, "?wait=1", "2025-11-25");
+	asked = agent_call(&a, "check_clearance", arguments);
+	has(asked, "status", "pending");
+	expect("SELECT count(*) FROM request WHERE kind = 'trust'", "1\n");
+	end();
+}
+END_TEST
+
+START_TEST(a_policy_is_trusted_on_the_command_line_with_what_it_would_have_done)
+{
+	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str where = STR_INIT;
+
+	given_clone("", DOCS);
+	clearance_is("docs/good", "pending");
+	clearance_is("src/good", "pending");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM inbox"
+	      " WHERE kind = 'clearance'");
+	clearance_is("docs/bad", "pending");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'reject' FROM inbox"
+	      " WHERE kind = 'clearance'");
+	str_addf(&where, "'%s' </dev/null", clone);
+	ck_assert_int_eq(trust(&said, where.bytes), 1);
+	says(said.bytes, "write: docs/**");
+	says(said.bytes, "Of the last 3 questions answered there it would have allowed 2: 1 that "
+	                 "were approved, 1 that were rejected.");
+	says(said.bytes, "Nothing is changed.");
+	expect("SELECT count(*) FROM policy_trust", "0\n");
+	str_addf(&where, " --yes");
+	ck_assert_int_eq(trust(&said, where.bytes), 0);
+	says(said.bytes, "trusted\n");
+	expect("SELECT r.state, d.source, (SELECT count(*) FROM policy_trust) FROM request AS r"
+	       " JOIN decision AS d ON d.request_id = r.id WHERE r.kind = 'trust'",
+	       "approved|ctl|1\n");
+	clearance_is("docs/1", "approved");
+	ck_assert_int_eq(trust(&said, where.bytes), 0);
+	says(said.bytes, "is trusted as it is");
+	given_policy_in(clone, ALL); /* nobody has been asked about this one */
+	ck_assert_int_eq(trust(&said, where.bytes), 0);
+	expect("SELECT count(*), sum(request_seq IS NULL) FROM policy_trust", "2|1\n");
+	clearance_is("src/1", "approved");
+	given("UPDATE setting SET value = 'remote' WHERE name = 'mode'");
+	given_policy_in(clone, "{\"enabled\":true,\"tools\":[\"ping\"]}");
+	ck_assert_int_ne(trust(&said, where.bytes), 0);
+	says(said.bytes, "in remote mode it is answered in Slack");
+	end();
+}
+END_TEST
+
+/* Nothing is approved that cannot be seen. */
+START_TEST(a_policy_that_allows_more_than_a_message_shows_is_not_asked_about_in_one)
+{
+	OWNED(str) struct str json = STR_INIT;
+
+	str_add(&json, "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/**\"");
+	for (int i = 0; i < 300; i++)
+		str_addf(&json, ",\"folder-%d/**\"", i);
+	str_add(&json, "]}}");
+	given_clone("", json.bytes);
+	clearance_is("docs/1", "pending");
+	expect("SELECT count(*) FROM request WHERE kind = 'trust'", "0\n");
+	end();
+}
+END_TEST
+
+START_TEST(a_policy_is_trusted_in_slack)
+{
+	static const char *const SOON[] = { "--wait", "1", NULL };
+	OWNED(cJSON_ptr) cJSON *root = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *text = NULL;
+	const cJSON *message;
+
+	fresh_store();
+	slack_start();
+	slack_credentials();
+	site = site_make("[slack]\nchannel_id = \"C01AGENTS\"\n");
+	(void)snprintf(clone, sizeof(clone), "%s/clone", site.home);
+	ck_assert_int_eq(mkdir(clone, 0755), 0);
+	given_policy_in(clone, DOCS);
+	site_start(&site);
+	(void)slack_wait_for("hello");
+	relay_start(&agent, clone, NULL, SOON);
+	relay_hello(&agent);
+	clearance_is("docs/1", "pending");
+	for (int64_t until = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < until && !ts;) {
+		advance(500); /* what is said keeps a pace */
+		(void)poll(NULL, 0, 20);
+		ts = rows("SELECT m.ts FROM slack_message AS m JOIN request AS r"
+		          " ON r.seq = m.request_seq WHERE r.kind = 'trust' AND m.ts IS NOT NULL");
+		if (!*ts)
+			char_ptr_clear(&ts);
+	}
+	ck_assert_ptr_nonnull(ts);
+	ts[strcspn(ts, "\n")] = '\0';
+	root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
+	cJSON_ArrayForEach (message, cJSON_GetObjectItem(root, "messages"))
+		if (strcmp(json_text(message, "ts"), ts) == 0)
+			text = cJSON_PrintUnformatted(message);
+	says(text, "Trust this policy");
+	says(text, "write: docs/**");
+	(void)slack_deliver("{'click':{'channel':'C01AGENTS','ts':'%s',"
+	                    "'action_id':'approve_accept'}}",
+	                    ts);
+	expect_soon("SELECT count(*) FROM policy_trust WHERE operator_id GLOB 'slack:*'", "1\n");
+	clearance_is("docs/2", "approved");
+	end();
+	slack_stop();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("attack trust");
+	TCase *c = store_case(s, "attack trust", 90);
+
+	tcase_add_test(c,
+	               the_policy_of_a_cloned_repository_allows_nothing_until_a_person_trusts_it);
+	tcase_add_test(c, narrowing_a_policy_acts_at_once_and_widening_it_waits_for_a_yes);
+	tcase_add_test(c, a_version_that_was_rejected_is_not_asked_about_again_and_allows_nothing);
+	tcase_add_test(c, the_stop_of_a_session_is_no_answer_to_whether_its_policy_is_trusted);
+	tcase_add_test(c, where_the_configuration_names_the_folder_the_file_counts_at_once);
+	tcase_add_test(c, policy_trust_says_where_policies_are_trusted);
+	tcase_add_test(c, a_policy_is_trusted_on_the_command_line_with_what_it_would_have_done);
+	tcase_add_test(c, a_policy_that_allows_more_than_a_message_shows_is_not_asked_about_in_one);
+	tcase_add_test(c, a_policy_is_trusted_in_slack);
+	return run_suite(s);
+}

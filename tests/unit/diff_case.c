@@ -1,0 +1,21 @@
+#include "diff_case.h"
+
+size_t fuzz; /* of `applied` */
+
+char *applied(const char *old, const char *text, struct err *e)
+{
+	OWNED(diff) struct diff d = DIFF_INIT;
+	OWNED(str) struct str result = STR_INIT;
+
+	if (diff_parse(text, strlen(text), &d, e) == 0 &&
+	    diff_apply_file(&d.files[0], old, old ? strlen(old) : 0, fuzz, &result, NULL, e) == 0)
+		return str_take(&result);
+	return NULL;
+}
+
+void read_diff(const char *text, struct diff *d)
+{
+	struct err e = ERR_INIT;
+
+	ck_assert_msg(diff_parse(text, strlen(text), d, &e) == 0, "%s", e.text);
+}

@@ -1,0 +1,307 @@
+/* slack_text and slack_blocks: what messages look like, without a process and without rows. */
+#include "slack_blocks_case.h"
+
+/* ---- the rest ---- */
+
+START_TEST(a_write_is_told_with_its_files)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	cJSON *files = cJSON_Parse("[{\"path\":\"a<b>.c\",\"action\":\"modify\",\"bytes\":1247}]");
+	struct slack_write w = { .state = "applied", .file_path = "a<b>.c", .files = files };
+
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "✅ Changes applied to a&lt;b&gt;.c (1247 bytes written)");
+	lacks(json, "write_undo");
+	slack_said_clear(&s);
+
+	w.request_id = "r-1";
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *undoable = said(&s);
+	holds(undoable, "\"action_id\":\"write_undo\"");
+	holds(undoable, "\"value\":\"r-1\"");
+	slack_said_clear(&s);
+
+	w.undone = true;
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *undone = said(&s);
+	holds(undone, "(undone since)");
+	lacks(undone, "write_undo");
+	slack_said_clear(&s);
+	w.undone = false;
+	w.request_id = NULL;
+
+	w.forced = true;
+	w.request_id = "0190aaaa";
+	(void)cJSON_AddNumberToObject(cJSON_GetArrayItem(files, 0), "overwrote", 16);
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *forced = said(&s);
+	holds(forced, "⚠️ Changes applied by force");
+	holds(forced, "(1247 bytes written), over 16 bytes that nobody had seen");
+	holds(forced, "`agent-intercom-ctl undo 0190aaaa` brings it back");
+	slack_said_clear(&s);
+
+	w = (struct slack_write){ .state = "refused",
+		                  .file_path = "a.c",
+		                  .error_code = "patch_conflict",
+		                  .error_message =
+		                      "line 3, 0123456789abcdef0123456789abcdef0123456789abcdef"
+		                      "0123456789abcdef" };
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *refused = said(&s);
+	holds(refused, "⚠️ Not written: a.c: line 3, 01234567…\"");
+	slack_said_clear(&s);
+
+	w = (struct slack_write){ .state = "undone",
+		                  .is_undo = true,
+		                  .ordered_by = "slack:T1:U01OP",
+		                  .request_id = "r-1",
+		                  .file_path = "a.c" };
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *back = said(&s);
+	holds(back, "↩️ Undone by <@U01OP>: what was there before is back: a.c");
+	lacks(back, "write_undo");
+	slack_said_clear(&s);
+
+	w.state = "refused";
+	w.error_message = "it was changed since";
+	slack_say_write(&w, &s);
+	OWNED(char_ptr) char *kept = said(&s);
+	holds(kept, "⚠️ Not undone, as ordered by <@U01OP>: a.c: it was changed since");
+	cJSON_Delete(files);
+}
+END_TEST
+
+START_TEST(whom_we_name_is_mentioned_and_nobody_else)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said agents = SLACK_SAID_INIT;
+	OWNED(char_ptr) char *json = NULL;
+
+	slack_say_text("by slack:T01:U0A and slack::W1B; slack:T01:C01 <@U0C> slack: slack:T:", &s);
+	ck_assert_str_eq(str_text(&s.text), "by <@U0A> and <@W1B>; slack:T01:C01 "
+	                                    "&lt;@U0C&gt; slack: slack:T:");
+	json = cJSON_PrintUnformatted(s.blocks);
+	ck_assert_ptr_nonnull(strstr(json, "by <@U0A> and <@W1B>; slack:T01:C01"));
+	slack_say_broadcast("info", "slack:T01:U0A", &agents); /* these are an agent's words */
+	ck_assert_ptr_nonnull(strstr(str_text(&agents.text), "slack:T01:U0A"));
+}
+END_TEST
+
+START_TEST(a_broadcast_carries_the_sign_of_its_level)
+{
+	static const char *const LEVELS[][2] = { { "info", "ℹ️ x" },
+		                                 { "success", "✅ x" },
+		                                 { "warning", "⚠️ x" },
+		                                 { "error", "❌ x" },
+		                                 { "nonsense", "ℹ️ x" } };
+
+	for (size_t i = 0; i < COUNT(LEVELS); i++) {
+		OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+		slack_say_broadcast(LEVELS[i][0], "x", &s);
+		OWNED(char_ptr) char *json = said(&s);
+		holds(json, LEVELS[i][1]);
+		ck_assert_str_eq(str_text(&s.text), LEVELS[i][1]);
+	}
+}
+END_TEST
+
+START_TEST(a_long_text_is_several_sections_and_says_what_it_left_out)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(str) struct str text = STR_INIT;
+
+	while (text.length < 100 << 10)
+		str_add(&text, "ä<😀");
+	slack_say_text(str_text(&text), &s);
+	OWNED(char_ptr) char *json = said(&s);
+	ck_assert_int_ge(cJSON_GetArraySize(s.blocks), 2);
+	holds(json, " bytes more)");
+}
+END_TEST
+
+START_TEST(a_text_that_fits_is_said_whole_however_much_of_it_is_escaped)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(str) struct str text = STR_INIT;
+	const char *p;
+	int count = 0;
+
+	for (int i = 0; i < 1500; i++)
+		str_add(&text, "<");
+	slack_say_text(str_text(&text), &s);
+	OWNED(char_ptr) char *json = said(&s);
+	for (p = json; (p = strstr(p, "&lt;")) != NULL; p++)
+		count++;
+	ck_assert_int_eq(count, 1500);
+}
+END_TEST
+
+START_TEST(an_empty_text_is_said_to_be_one)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+	slack_say_text("", &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "(no text)");
+}
+END_TEST
+
+START_TEST(a_session_says_where_it_works_and_how_it_is)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	struct slack_session session = { .id = "0190bbbb-0000-1",
+		                         .status = "active",
+		                         .mode = "hybrid",
+		                         .protocol_mode = "mcp",
+		                         .workspace_root = "/home/op/<billing>",
+		                         .client_name = "claude",
+		                         .prompt = "do <this>",
+		                         .created_at = "2026-01-01T09:00:00.000Z",
+		                         .ended_at = "2026-01-01T10:02:00.000Z" };
+
+	slack_say_session(&session, &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "🚀 *Session started* `0190bbbb-0000`");
+	holds(json, "🟢 active · MCP · claude · hybrid mode · /home/op/&lt;billing&gt;");
+	holds(json, "do <this>");
+	slack_said_clear(&s);
+	session.status = "terminated";
+	slack_say_ended(&session, &s);
+	OWNED(char_ptr) char *ended = said(&s);
+	holds(ended, "🏁 *Session ended* `0190bbbb-0000` · terminated · 1 h 2 min");
+}
+END_TEST
+
+START_TEST(a_stall_alert_has_its_buttons)
+{
+	static const char *const OPERATORS[] = { "U01OP", NULL };
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	struct slack_stall stall = { .alert_id = "0190cccc",
+		                     .session_id = "0190bbbb",
+		                     .last_tool = "ping",
+		                     .client_name = "claude",
+		                     .workspace_root = "/home/op/billing",
+		                     .idle_seconds = 300 };
+
+	slack_say_stall(&stall, OPERATORS, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "⚠️ Your agent is silent for 5 min in billing (claude)");
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "<@U01OP> ⚠️ *Agent stalled*: session `0190bbbb`, idle for 5 min");
+	holds(json, "\"block_id\":\"stall_0190cccc\"");
+	holds(json, "\"action_id\":\"stall_nudge\"");
+	holds(json, "\"action_id\":\"stall_nudge_instruct\"");
+	holds(json, "\"action_id\":\"stall_stop\"");
+}
+END_TEST
+
+START_TEST(what_is_asked_back_has_two_buttons_until_it_is_answered)
+{
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+	slack_say_asked("Approve it as it is, and tell the agent: <b>?", NULL, "17", &s);
+	OWNED(char_ptr) char *open = said(&s);
+	holds(open, "tell the agent: &lt;b&gt;?");
+	holds(open, "\"action_id\":\"tell_approve\",\"text\":{\"type\":\"plain_text\",\"text\":"
+	            "\"Approve and tell\"");
+	holds(open, "\"action_id\":\"tell_reject\"");
+	holds(open, "\"value\":\"17\"");
+	slack_said_clear(&s);
+	slack_say_asked("Approve it?",
+	                "already approved by slack:T1:U01OP at "
+	                "2026-01-01T09:30:00.000Z",
+	                "17", &s);
+	OWNED(char_ptr) char *answered = said(&s);
+	holds(answered, "already approved by <@U01OP> at <!date^1767259800^");
+	lacks(answered, "tell_approve");
+}
+END_TEST
+
+START_TEST(a_modal_has_the_ids_that_answers_are_read_by)
+{
+	static const char *const MODALS[][3] = {
+		{ "reject", "approval_reject:7", "Rejection Reason" },
+		{ "refine", "prompt_refine:7", "Refine" },
+		{ "nudge", "stall_nudge:7", "Nudge" },
+		{ "resume", "wait_instruct:7", "Instructions" },
+	};
+
+	for (size_t i = 0; i < COUNT(MODALS); i++) {
+		cJSON *modal = slack_modal(MODALS[i][0], "7", NULL);
+		struct limits l = { .total = 0 };
+		OWNED(char_ptr) char *json = cJSON_PrintUnformatted(modal);
+
+		limits_object(&l, modal);
+		ck_assert_str_eq(l.why, "");
+		holds(json, MODALS[i][1]);
+		holds(json, MODALS[i][2]);
+		holds(json, "\"block_id\":\"instruction_block\"");
+		holds(json, "\"action_id\":\"instruction_text\"");
+		holds(json, "\"private_metadata\":\"7\"");
+		holds(json, i == 0 ? "\"optional\":true" : "\"optional\":false");
+		lacks(json, "initial_value");
+		cJSON_Delete(modal);
+	}
+}
+END_TEST
+
+START_TEST(a_refine_modal_is_filled_in_as_far_as_it_holds)
+{
+	OWNED(str) struct str text = STR_INIT;
+	struct limits l = { .total = 0 };
+	cJSON *modal;
+
+	for (int i = 0; i < 5000; i++)
+		str_add(&text, "😀");
+	modal = slack_modal("refine", "7", str_text(&text));
+	limits_object(&l, modal);
+	ck_assert_str_eq(l.why, "");
+	OWNED(char_ptr) char *json = cJSON_PrintUnformatted(modal);
+	holds(json, "\"initial_value\":\"😀");
+	cJSON_Delete(modal);
+}
+END_TEST
+
+START_TEST(a_snippet_is_named_after_its_file)
+{
+	OWNED(str) struct str name = STR_INIT;
+
+	slack_diff_name("src/main.c", &name);
+	ck_assert_str_eq(str_text(&name), "src_main_c.diff");
+}
+END_TEST
+
+START_TEST(the_last_resort_says_what_to_type)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+
+	slack_say_line(&r, &s);
+	ck_assert_ptr_null(s.blocks);
+	holds(str_text(&s.text), "approve 0190aaaa-0000-7000-8000-000000000001");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_blocks_notices");
+	TCase *c = tcase_create("slack_blocks");
+
+	tcase_add_test(c, a_write_is_told_with_its_files);
+	tcase_add_test(c, whom_we_name_is_mentioned_and_nobody_else);
+	tcase_add_test(c, a_broadcast_carries_the_sign_of_its_level);
+	tcase_add_test(c, a_long_text_is_several_sections_and_says_what_it_left_out);
+	tcase_add_test(c, a_text_that_fits_is_said_whole_however_much_of_it_is_escaped);
+	tcase_add_test(c, an_empty_text_is_said_to_be_one);
+	tcase_add_test(c, a_session_says_where_it_works_and_how_it_is);
+	tcase_add_test(c, a_stall_alert_has_its_buttons);
+	tcase_add_test(c, what_is_asked_back_has_two_buttons_until_it_is_answered);
+	tcase_add_test(c, a_modal_has_the_ids_that_answers_are_read_by);
+	tcase_add_test(c, a_refine_modal_is_filled_in_as_far_as_it_holds);
+	tcase_add_test(c, a_snippet_is_named_after_its_file);
+	tcase_add_test(c, the_last_resort_says_what_to_type);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

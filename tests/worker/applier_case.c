@@ -1,0 +1,116 @@
+#include "applier_case.h"
+
+const char OUTCOME[] =
+    "SELECT a.state, a.error_code, r.state, t.state, (SELECT count(*) FROM answer"
+    " WHERE call_seq = t.seq) FROM apply AS a JOIN request AS r ON r.seq = a.request_seq"
+    " JOIN tool_call AS t ON t.apply_seq = a.seq ORDER BY a.seq DESC LIMIT 1";
+
+const char APPLIED[] = "applied||consumed|answered|1\n";
+
+const char MESSAGE[] = "SELECT error_message FROM apply ORDER BY seq DESC LIMIT 1";
+
+const char CHANGES[] = "SELECT path, action, bytes, state FROM file_change ORDER BY seq";
+
+mode_t mode_of(const char *name)
+{
+	struct stat st;
+
+	ck_assert_int_eq(lstat(in(name), &st), 0);
+	return st.st_mode & 07777;
+}
+
+int count_found(const char *what)
+{
+	char command[WORKSPACE_BYTES + 80];
+	FILE *p;
+	int n = -1;
+
+	(void)snprintf(command, sizeof(command), "find '%s' -mindepth 1 %s | wc -l", ws, what);
+	p = popen(command, "r");
+	ck_assert_ptr_nonnull(p);
+	ck_assert_int_eq(fscanf(p, "%d", &n), 1);
+	(void)pclose(p);
+	return n;
+}
+
+int entries(void)
+{
+	return count_found("");
+}
+
+int hidden_entries(void)
+{
+	return count_found("-name '.intercom-*'");
+}
+
+void apply(const char *path, const char *body)
+{
+	approve(path, body);
+	call_check_diff(false);
+	run_worker("applier");
+}
+
+void is_refused(const char *code, const char *beginning)
+{
+	char outcome[100];
+	OWNED(char_ptr) char *message = rows(MESSAGE);
+
+	(void)snprintf(outcome, sizeof(outcome), "refused|%s|approved|answered|1\n", code);
+	ck_assert_msg(strncmp(message, beginning, strlen(beginning)) == 0, "%s", message);
+	expect(OUTCOME, outcome);
+	expect("SELECT count(*) FROM file_change WHERE state <> 'undone'"
+	       " AND apply_seq = (SELECT max(seq) FROM apply)",
+	       "0\n");
+}
+
+void many_are_old(void)
+{
+	file_is("a.txt", "one\ntwo\nthree\n");
+	file_is("gone.txt", "bye\n");
+	file_is("old.sh", "true\n1\n");
+	ck_assert_uint_eq(mode_of("old.sh"), 0750);
+	ck_assert_uint_eq(mode_of("run"), 0640);
+	ck_assert_int_eq(entries(), 4);
+}
+
+void many_are_new(void)
+{
+	file_is("a.txt", "one\n2\nthree\n");
+	file_is("new/dir/b.txt", "hello\n");
+	file_is("gone.txt", "(none)");
+	file_is("old.sh", "(none)");
+	file_is("moved/new.sh", "true\n2\n");
+	ck_assert_uint_eq(mode_of("moved/new.sh"), 0750);
+	file_is("copy.txt", "one\ntwo\nthree\n");
+	file_is("run", "x\n");
+	ck_assert_uint_eq(mode_of("run"), 0750);
+	ck_assert_int_eq(entries(), 8);
+}
+
+void swapped_to(const char *name, const char *target)
+{
+	(void)remove(in(name));
+	ck_assert_int_eq(symlink(target, in(name)), 0);
+}
+
+void leave_the_workspace_to_root(void)
+{
+	char command[2 * WORKSPACE_BYTES + 60];
+
+	(void)snprintf(command, sizeof(command),
+	               "cd '%s/..' && find . -path ./ws -prune -o -exec chown %d:%d {} +", ws,
+	               NOBODY_ID, NOBODY_ID);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert(become_nobody());
+}
+
+void bring_worker_along(void)
+{
+	char command[3 * WORKSPACE_BYTES], bin[WORKSPACE_BYTES];
+
+	(void)snprintf(bin, sizeof(bin), "%s-bin", test_run());
+	(void)snprintf(command, sizeof(command),
+	               "mkdir '%s' && cp \"$INTERCOM_BUILD/applier\" '%s'", bin, bin);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(setenv("INTERCOM_BUILD", bin, 1), 0);
+}

@@ -1,0 +1,65 @@
+/* applier_case: what the programs test_applier_*.c share. */
+#ifndef APPLIER_CASE_H
+#define APPLIER_CASE_H
+
+#include "apply.h"
+#include "file_change.h"
+#include "harness.h"
+#include "proposal.h"
+#include "safe_path.h"
+#include "sha256.h"
+#include "str.h"
+#include "workspace.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* The newest job, its request and its caller. */
+extern const char OUTCOME[];
+
+extern const char APPLIED[];
+
+extern const char MESSAGE[];
+
+extern const char CHANGES[];
+
+mode_t mode_of(const char *name);
+
+int count_found(const char *what);
+
+/* How many files, directories and links there are below the workspace. */
+int entries(void);
+
+int hidden_entries(void);
+
+/* All of it at once: asked, approved, called, worked on. */
+void apply(const char *path, const char *body);
+
+void is_refused(const char *code, const char *beginning);
+
+void many_are_old(void);
+
+void many_are_new(void);
+
+void swapped_to(const char *name, const char *target);
+
+/* From here on this process and its workers are nobody, who owns the store but not the workspace.
+ */
+void leave_the_workspace_to_root(void);
+
+/* The build may be where only root looks, as below /root. */
+void bring_worker_along(void);
+
+#endif

@@ -1,0 +1,465 @@
+/* applier: given an approved proposal, what is in the file and in the rows afterwards. The kill
+ * points are in tests/crash/. Uses the real binary; `race_*` uses its library to get in between. */
+#include "applier_case.h"
+
+/* ---- predecessors ---- */
+
+static void left_in_hand(int attempts)
+{
+	char sql[300];
+
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "UPDATE apply SET state = 'claimed', claim = 7, attempts = %d, worker_id = 'dead'",
+	    attempts);
+	given(sql);
+}
+
+static void journaled(const char *hash_before, const char *after, const char *temp)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql,
+	         "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
+	         " temp_name, state, created_at, updated_at) VALUES (1, 'a.txt', 'modify', '%s', "
+	         "'%s', 4,"
+	         " '%s', 'planned', '%s', '%s')",
+	         hash_before, sha256_of(after, strlen(after)).text, temp, clock_now().text,
+	         clock_now().text);
+	given(sql.bytes);
+}
+
+static void given_crash(const char *target, bool with_temp)
+{
+	begin();
+	file("a.txt", "old\n");
+	approve("a.txt", "new\n");
+	call_check_diff(false);
+	left_in_hand(1);
+	journaled(sha256_of("old\n", 4).text, "new\n", ".intercom-0123456789abcdef.tmp");
+	file("a.txt", target);
+	if (with_temp)
+		file(".intercom-0123456789abcdef.tmp", "ne");
+}
+
+START_TEST(a_job_of_a_dead_worker_is_taken_over)
+{
+	begin();
+	approve("a.txt", "x");
+	call_check_diff(false);
+	left_in_hand(2);
+	run_worker("applier");
+	file_is("a.txt", "x");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT claim, attempts, worker_id <> 'dead' FROM apply", "8|3|1\n");
+}
+END_TEST
+
+START_TEST(what_was_only_staged_is_done_anew)
+{
+	given_crash("old\n", true);
+	run_worker("applier");
+	file_is("a.txt", "new\n");
+	expect(OUTCOME, APPLIED);
+	expect(CHANGES, "a.txt|modify|4|done\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(a_redo_that_is_refused_takes_away_the_directories_made_before_the_crash)
+{
+	begin();
+	approve("new/dir/a.txt", "x");
+	call_check_diff(false);
+	left_in_hand(1);
+	given("INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
+	      " temp_name, backup_name, made_from, state, created_at, updated_at) VALUES (1,"
+	      " 'new/dir/a.txt', 'create', 'new_file', 'other', 1,"
+	      " '.intercom-0123456789abcdef.tmp', '.intercom-0123456789abcdef.old', 3, 'planned',"
+	      " '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')");
+	ck_assert_int_eq(mkdir(in("new"), 0755), 0);
+	ck_assert_int_eq(mkdir(in("new/dir"), 0755), 0);
+	file("new/dir/.intercom-0123456789abcdef.tmp", "par");
+	run_worker("applier");
+	is_refused("patch_conflict", "patch conflict: new/dir/a.txt leads to another file");
+	ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+START_TEST(a_staged_write_whose_new_directories_are_gone_is_done_again)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	begin();
+	approve("new/dir/a.txt", "x");
+	call_check_diff(false);
+	left_in_hand(1);
+	str_addf(
+	    &sql,
+	    "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
+	    " temp_name, backup_name, made_from, state, created_at, updated_at) VALUES (1,"
+	    " 'new/dir/a.txt', 'create', 'new_file', '%s', 1,"
+	    " '.intercom-0123456789abcdef.tmp', '.intercom-0123456789abcdef.old', 3, 'planned',"
+	    " '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z');"
+	    "UPDATE file_change SET state = 'staged'",
+	    sha256_of("x", 1).text);
+	given(sql.bytes);
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	file_is("new/dir/a.txt", "x");
+	ck_assert_int_eq(entries(), 3);
+}
+END_TEST
+
+/* The workspace's directory can be opened and not searched: nothing can be told of its files. */
+START_TEST(a_crash_over_files_that_cannot_be_looked_at_is_told_at_last)
+{
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
+	begin();
+	file("a.txt", "old\n");
+	approve("a.txt", "new\n");
+	call_check_diff(false);
+	journaled(sha256_of("old\n", 4).text, "new\n", ".intercom-0123456789abcdef.tmp");
+	left_in_hand(1);
+	ck_assert_int_eq(chmod(ws, 0444), 0);
+	bring_worker_along();
+	leave_the_workspace_to_root();
+	run_worker("applier");
+	expect("SELECT state, attempts FROM apply", "queued|2\n");
+	run_worker("applier");
+	is_refused("permission", "cannot open a.txt: Permission denied; an applier died over this "
+	                         "write, and how far it got cannot be told");
+	expect("SELECT attempts FROM apply", "3\n");
+}
+END_TEST
+
+START_TEST(what_was_renamed_is_settled)
+{
+	given_crash("new\n", false);
+	run_worker("applier");
+	file_is("a.txt", "new\n");
+	expect(OUTCOME, APPLIED);
+	expect(CHANGES, "a.txt|modify|4|done\n");
+}
+END_TEST
+
+START_TEST(what_somebody_else_wrote_meanwhile_stays)
+{
+	given_crash("mine\n", true);
+	run_worker("applier");
+	file_is("a.txt", "mine\n");
+	is_refused("patch_conflict", "patch conflict: a.txt: somebody else has changed the file");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(a_journal_never_removes_what_is_not_ours)
+{
+	begin();
+	file("a.txt", "old\n");
+	file("b.txt", "precious");
+	approve("a.txt", "new\n");
+	call_check_diff(false);
+	left_in_hand(1);
+	journaled(sha256_of("old\n", 4).text, "new\n", "b.txt");
+	run_worker("applier");
+	file_is("b.txt", "precious");
+	is_refused("patch_conflict", "cannot make a file beside a.txt: File exists");
+}
+END_TEST
+
+START_TEST(a_write_that_killed_three_is_dead)
+{
+	begin();
+	approve("a.txt", "x");
+	call_check_diff(false);
+	left_in_hand(3);
+	run_worker("applier");
+	expect(OUTCOME, "dead|crashed|approved|answered|1\n");
+	expect("SELECT error_message LIKE 'crashed worker%', attempts FROM apply", "1|4\n");
+	ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+START_TEST(the_third_death_after_the_rename_is_no_loss)
+{
+	given_crash("new\n", false);
+	left_in_hand(3);
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+}
+END_TEST
+
+START_TEST(a_dead_write_leaves_no_temporary_file)
+{
+	given_crash("old\n", true);
+	left_in_hand(3);
+	run_worker("applier");
+	expect(OUTCOME, "dead|crashed|approved|answered|1\n");
+	expect(CHANGES, "a.txt|modify|4|undone\n");
+	file_is("a.txt", "old\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+/* ---- two appliers ---- */
+
+/* What one more applier of this machine makes of the oldest job, in this process. */
+static int try_beside(struct apply_report *r, int64_t *ret_due_ms)
+{
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = ERR_INIT;
+	int run_fd = open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), did;
+	struct applier second = {
+		.store = &st, .host = "h", .worker_id = "second", .run_fd = run_fd
+	};
+
+	ck_assert_msg(!store_open(&st, test_db(), test_run(), &e), "%s", e.text);
+	did = apply_next(&second, r, ret_due_ms, &e);
+	ck_assert_msg(did >= 0, "%s", e.text);
+	(void)close(run_fd);
+	return did;
+}
+
+START_TEST(while_one_applier_is_in_a_workspace_another_one_stays_out)
+{
+	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
+	struct stopped first;
+	int64_t due_ms;
+
+	begin();
+	file("a.txt", "old");
+	approve("a.txt", "new");
+	call_check_diff(false);
+	first = start_stopped_at("applier", "renameat2", 1, NULL); /* in place, not settled */
+	file_is("a.txt", "new");
+	ck_assert_int_eq(try_beside(&r, &due_ms), 0);
+	ck_assert_int_lt(due_ms, INT64_MAX);
+	expect("SELECT state, claim FROM apply", "claimed|1\n");
+	go_on(first);
+	expect(OUTCOME, APPLIED);
+	expect("SELECT claim FROM apply", "1\n");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(a_job_that_somebody_claimed_since_it_was_seen_is_left_alone)
+{
+	char lock[WORKSPACE_BYTES + 40];
+	struct stopped first;
+
+	begin();
+	approve("a.txt", "new");
+	call_check_diff(false);
+	(void)snprintf(lock, sizeof(lock), "%s/ws-%.8s.lock", test_run(),
+	               sha256_of(ws, strlen(ws)).text);
+	first = start_stopped_at("applier", "flock", 1, lock);
+	expect("SELECT state, claim FROM apply", "queued|0\n");
+	left_in_hand(3);
+	go_on(first);
+	expect("SELECT state, claim, worker_id FROM apply", "claimed|7|dead\n");
+	ck_assert_int_eq(entries(), 0);
+}
+END_TEST
+
+/* Where somebody else claims a job that an applier has in hand, as SQL for a trigger. */
+static const char CLAIMED[] = "UPDATE OF state ON apply WHEN NEW.state = 'claimed'";
+
+static const char JOURNALED[] = "INSERT ON file_change";
+
+static const char STAGED[] = "UPDATE OF state ON file_change WHEN NEW.state = 'staged'";
+
+static void given_other_claim(const char *when)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "CREATE TRIGGER other AFTER %s BEGIN UPDATE apply SET claim = claim + 1,"
+	               " worker_id = 'other'; END",
+	               when);
+	given(sql);
+}
+
+static void is_lost(int claim)
+{
+	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
+	char claimed[60];
+	int64_t due_ms;
+
+	ck_assert_int_eq(try_beside(&r, &due_ms), 1);
+	ck_assert_str_eq(r.state, "lost");
+	(void)snprintf(claimed, sizeof(claimed), "claimed|%d||other|0\n", claim);
+	expect("SELECT state, claim, error_code, worker_id, (SELECT count(*) FROM answer)"
+	       " FROM apply ORDER BY seq DESC LIMIT 1",
+	       claimed);
+}
+
+static void given_write(void)
+{
+	begin();
+	file("a.txt", "old");
+	approve("a.txt", "new");
+	call_check_diff(false);
+}
+
+START_TEST(who_lost_its_claim_journals_nothing_and_stages_nothing)
+{
+	given_write();
+	given_other_claim(CLAIMED);
+	is_lost(2);
+	expect("SELECT count(*) FROM file_change", "0\n");
+	file_is("a.txt", "old");
+	ck_assert_int_eq(hidden_entries(), 0);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_puts_nothing_in_place)
+{
+	given_write();
+	given_other_claim(JOURNALED);
+	is_lost(2);
+	expect("SELECT state FROM file_change", "planned\n");
+	file_is("a.txt", "old");
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_settles_nothing_and_the_next_one_does)
+{
+	given_write();
+	given_other_claim(STAGED);
+	is_lost(2);
+	expect("SELECT state FROM file_change", "staged\n");
+	given("DROP TRIGGER other");
+	run_worker("applier");
+	expect(OUTCOME, APPLIED);
+	expect("SELECT claim FROM apply", "3\n");
+	file_is("a.txt", "new");
+	ck_assert_int_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_refuses_nothing)
+{
+	given_write();
+	file("a.txt", "changed since");
+	given_other_claim(CLAIMED);
+	is_lost(2);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_puts_nothing_back_into_the_queue)
+{
+	given_write();
+	left_in_hand(1); /* so that a workspace that is gone is tried again */
+	ck_assert_int_eq(unlink(in("a.txt")), 0);
+	ck_assert_int_eq(rmdir(ws), 0);
+	given_other_claim(CLAIMED);
+	is_lost(9);
+}
+END_TEST
+
+START_TEST(who_lost_its_claim_buries_nothing)
+{
+	given_write();
+	left_in_hand(3);
+	given_other_claim(CLAIMED);
+	is_lost(9);
+}
+END_TEST
+
+/* ---- a running worker ---- */
+
+/* One more session, whose workspace is beside the first; ws and session are its own from here on.
+ */
+static void given_other_workspace(void)
+{
+	char sql[2 * WORKSPACE_BYTES];
+
+	(void)snprintf(strrchr(ws, '/'), 20, "/other");
+	ck_assert_int_eq(mkdir(ws, 0755), 0);
+	session = 2;
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at) VALUES (2, 's2', 'h', 'local:tester', '%s', 'active',"
+	    " 'local', '%s', '%s')",
+	    ws, clock_now().text, clock_now().text);
+	given(sql);
+}
+
+START_TEST(a_locked_workspace_waits_and_others_do_not)
+{
+	char lock[WORKSPACE_BYTES + 40];
+	pid_t pid;
+	int fd;
+
+	begin();
+	(void)snprintf(lock, sizeof(lock), "%s/ws-%.8s.lock", test_run(),
+	               sha256_of(ws, strlen(ws)).text);
+	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_eq(flock(fd, LOCK_EX), 0);
+	pid = start_worker("applier");
+	approve("a.txt", "x");
+	call_check_diff(false);
+	given_other_workspace();
+	approve("b.txt", "y");
+	call_check_diff(false);
+	expect_soon("SELECT state, attempts FROM apply ORDER BY seq", "queued|0\napplied|1\n");
+	file_is("b.txt", "y");
+	file_is("../ws/a.txt", "(none)");
+	(void)close(fd);
+	expect_soon("SELECT state, attempts FROM apply ORDER BY seq", "applied|1\napplied|1\n");
+	stop_worker(pid);
+	file_is("../ws/a.txt", "x");
+}
+END_TEST
+
+START_TEST(a_bell_wakes_it_and_an_idle_look_writes_nothing)
+{
+	pid_t pid;
+
+	begin();
+	pid = start_worker("applier");
+	OWNED(char_ptr) char *before = rows("PRAGMA data_version");
+	for (int i = 0; i < 20; i++)
+		given("SELECT 1"); /* rings */
+	expect_still("PRAGMA data_version", before, 50);
+	approve("a.txt", "x");
+	call_check_diff(false);
+	expect_soon(OUTCOME, APPLIED);
+	stop_worker(pid);
+	expect("SELECT state FROM worker", "stopped\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("applier_recovery");
+	TCase *c = tcase_create("applier");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, a_job_of_a_dead_worker_is_taken_over);
+	tcase_add_test(c, what_was_only_staged_is_done_anew);
+	tcase_add_test(c, a_redo_that_is_refused_takes_away_the_directories_made_before_the_crash);
+	tcase_add_test(c, a_staged_write_whose_new_directories_are_gone_is_done_again);
+	tcase_add_test(c, a_crash_over_files_that_cannot_be_looked_at_is_told_at_last);
+	tcase_add_test(c, what_was_renamed_is_settled);
+	tcase_add_test(c, what_somebody_else_wrote_meanwhile_stays);
+	tcase_add_test(c, a_journal_never_removes_what_is_not_ours);
+	tcase_add_test(c, a_write_that_killed_three_is_dead);
+	tcase_add_test(c, the_third_death_after_the_rename_is_no_loss);
+	tcase_add_test(c, a_dead_write_leaves_no_temporary_file);
+	tcase_add_test(c, while_one_applier_is_in_a_workspace_another_one_stays_out);
+	tcase_add_test(c, a_job_that_somebody_claimed_since_it_was_seen_is_left_alone);
+	tcase_add_test(c, who_lost_its_claim_journals_nothing_and_stages_nothing);
+	tcase_add_test(c, who_lost_its_claim_puts_nothing_in_place);
+	tcase_add_test(c, who_lost_its_claim_settles_nothing_and_the_next_one_does);
+	tcase_add_test(c, who_lost_its_claim_refuses_nothing);
+	tcase_add_test(c, who_lost_its_claim_puts_nothing_back_into_the_queue);
+	tcase_add_test(c, who_lost_its_claim_buries_nothing);
+	tcase_add_test(c, a_locked_workspace_waits_and_others_do_not);
+	tcase_add_test(c, a_bell_wakes_it_and_an_idle_look_writes_nothing);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,187 @@
+/* applier: given an approved proposal, what is in the file and in the rows afterwards. The kill
+ * points are in tests/crash/. Uses the real binary; `race_*` uses its library to get in between. */
+#include "applier_case.h"
+
+/* ---- taking back ---- */
+
+/* The operator wants what was written for a request taken back. */
+static void call_undo(int request)
+{
+	char sql[200];
+
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO command (verb, argument, operator_id, source, created_at) VALUES"
+	    " ('undo', 'request-%d', 'local:tester', 'ctl', '%s')",
+	    request, clock_now().text);
+	given(sql);
+	run_worker("applier");
+}
+
+static const char UNDO[] =
+    "SELECT a.state, a.error_code, c.outcome, r.state FROM apply AS a JOIN request AS r"
+    " ON r.seq = a.request_seq JOIN command AS c ON c.seq = a.command_seq"
+    " WHERE a.kind = 'undo' ORDER BY a.seq DESC LIMIT 1";
+
+static const char UNDONE[] = "undone||done|consumed\n";
+
+static void undo_is_refused(const char *code, const char *beginning)
+{
+	OWNED(char_ptr) char *why = rows("SELECT why FROM command ORDER BY seq DESC LIMIT 1");
+	char outcome[100];
+
+	(void)snprintf(outcome, sizeof(outcome), "refused|%s|refused|consumed\n", code);
+	expect(UNDO, outcome);
+	ck_assert_msg(strncmp(why, beginning, strlen(beginning)) == 0, "%s", why);
+}
+
+START_TEST(a_write_of_many_files_is_taken_back_whole)
+{
+	given_many();
+	apply("a.txt", MANY);
+	many_are_new();
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	many_are_old();
+	expect("SELECT reply FROM command",
+	       "{\"status\":\"undone\",\"request_id\":\"request-1\",\"files\":[\"a.txt\","
+	       "\"new/dir/b.txt\",\"gone.txt\",\"old.sh\",\"moved/new.sh\",\"copy.txt\","
+	       "\"run\"]}\n");
+	expect("SELECT kind, actor FROM event WHERE kind LIKE 'undo.%'",
+	       "undo.ordered|local:tester\nundo.done|local:tester\n");
+	call_undo(1);
+	expect("SELECT outcome, why FROM command WHERE seq = 2",
+	       "refused|this was undone already\n");
+	apply("a.txt", MANY); /* asked anew it can be written again */
+	expect(OUTCOME, APPLIED);
+	many_are_new();
+}
+END_TEST
+
+START_TEST(the_bytes_before_come_back_to_the_byte)
+{
+	static const char OLD[] = "no newline\r\n\0and a NUL\xff";
+	char have[100] = "";
+	struct touched one;
+	FILE *f;
+
+	begin();
+	write_bytes("a.bin", OLD, sizeof(OLD) - 1);
+	write_bytes("empty", "", 0);
+	ck_assert_int_eq(chmod(in("a.bin"), 0604), 0);
+	approve("empty", "full");
+	call_check_diff(false);
+	run_worker("applier");
+	one = (struct touched){ .path = (char *)"a.bin",
+		                .target = (char *)"a.bin",
+		                .action = touched_action("modify"),
+		                .hash = NO_FILE };
+	(void)snprintf(one.result_hash, sizeof(one.result_hash), "%s", sha256_of("new", 3).text);
+	insert_request("a.bin", "new", &one, 1, 0);
+	say_yes();
+	call_check_diff(true);
+	run_worker("applier");
+	file_is("a.bin", "new");
+	file_is("empty", "full");
+	call_undo(2);
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	file_is("empty", "");
+	ck_assert_uint_eq(mode_of("a.bin"), 0604);
+	f = fopen(in("a.bin"), "rb");
+	ck_assert_uint_eq(fread(have, 1, sizeof(have), f), sizeof(OLD) - 1);
+	ck_assert_int_eq(fclose(f), 0);
+	ck_assert_int_eq(memcmp(have, OLD, sizeof(OLD) - 1), 0);
+}
+END_TEST
+
+START_TEST(what_has_changed_since_the_write_is_not_taken_back)
+{
+	static const char *const NAMES[] = { "a.txt", "new/dir/b.txt", "moved/new.sh", "run" };
+
+	given_many();
+	apply("a.txt", MANY);
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		OWNED(char_ptr) char *written = content(NAMES[i]);
+
+		file(NAMES[i], "mine\n");
+		call_undo(1);
+		undo_is_refused("patch_conflict", "patch conflict: ");
+		file_is(NAMES[i], "mine\n");
+		file(NAMES[i], written);
+		many_are_new();
+	}
+	file("gone.txt", "mine\n");
+	call_undo(1);
+	undo_is_refused("patch_conflict", "patch conflict: gone.txt: the file has changed since");
+	ck_assert_int_eq(unlink(in("gone.txt")), 0);
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	many_are_old();
+}
+END_TEST
+
+START_TEST(directories_that_a_write_made_stay_where_something_else_is_in_them)
+{
+	begin();
+	apply("new/dir/a.txt", "x");
+	file("new/mine", "y");
+	call_undo(1);
+	expect(UNDO, UNDONE);
+	file_is("new/mine", "y");
+	ck_assert_int_eq(entries(), 2);
+}
+END_TEST
+
+START_TEST(what_is_too_large_to_be_kept_cannot_be_taken_back)
+{
+	begin();
+	given("INSERT INTO setting VALUES ('undo_limit_bytes', '4', 'file',"
+	      " '2026-01-01T00:00:00.000Z')");
+	file("a.txt", "12345");
+	apply("a.txt", "x");
+	expect("SELECT count(*) FROM content", "0\n");
+	call_undo(1);
+	undo_is_refused("no_before_image", "what was in a.txt before is not kept any more");
+	file("a.txt", "1234");
+	apply("a.txt", "x");
+	call_undo(2);
+	expect(UNDO, UNDONE);
+	file_is("a.txt", "1234");
+	apply("new.txt", "a file that is new needs nothing to be kept");
+	call_undo(3);
+	expect(UNDO, UNDONE);
+	file_is("new.txt", "(none)");
+}
+END_TEST
+
+START_TEST(a_crashed_undo_is_finished_by_the_next_applier)
+{
+	given_many();
+	apply("a.txt", MANY);
+	given("INSERT INTO command (verb, argument, operator_id, source) VALUES"
+	      " ('undo', 'request-1', 'local:tester', 'ctl');"
+	      "UPDATE apply SET state = 'claimed', claim = 7, attempts = 1, worker_id = 'dead'"
+	      " WHERE kind = 'undo'");
+	run_worker("applier");
+	expect(UNDO, UNDONE);
+	many_are_old();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("applier_undo");
+	TCase *c = tcase_create("applier");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 60);
+	tcase_add_test(c, a_write_of_many_files_is_taken_back_whole);
+	tcase_add_test(c, the_bytes_before_come_back_to_the_byte);
+	tcase_add_test(c, what_has_changed_since_the_write_is_not_taken_back);
+	tcase_add_test(c, directories_that_a_write_made_stay_where_something_else_is_in_them);
+	tcase_add_test(c, what_is_too_large_to_be_kept_cannot_be_taken_back);
+	tcase_add_test(c, a_crashed_undo_is_finished_by_the_next_applier);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
