@@ -15,8 +15,8 @@ CREATE TABLE apply (
   worker_id     TEXT,                       -- free: worker.id of the claimer
   attempts      INTEGER NOT NULL DEFAULT 0, -- grows: in the claim's own commit
   forced        INTEGER NOT NULL DEFAULT 0 CHECK (forced IN (0, 1)), -- grows: a changed file was overwritten
-  error_code    TEXT,                       -- later, once: path_violation, patch_conflict, invalid_diff, ...
-  error_message TEXT,                       -- later, once
+  error_code    TEXT,                       -- once: path_violation, patch_conflict, invalid_diff, ...
+  error_message TEXT,                       -- once
   created_at    TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   updated_at    TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'), -- free
   CHECK ((state IN ('refused', 'dead')) = (error_code IS NOT NULL))

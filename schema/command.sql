@@ -7,7 +7,7 @@ CREATE TABLE command (
   argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id;
                                             -- stop: why, for what it answers
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
-  source      ANY DEFAULT 'sql',            -- fixed: ctl, sql, socket, slack, agent
+  source      ANY DEFAULT 'sql',            -- fixed: source.name
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')), -- later, once:
                                             -- NULL: the applier is at it (undo)

@@ -1,5 +1,5 @@
 -- Texts over 2 KiB (diffs, arguments, results, before-images), once each, by hash.
--- upserts: the same text again is the same row
+-- repeats: hash
 -- fixed: a text does not change; insert another one
 CREATE TABLE content (
   seq   INTEGER PRIMARY KEY CHECK (seq > 0),

@@ -15,8 +15,8 @@ CREATE TABLE file_change (
   bytes       INTEGER NOT NULL,             -- fixed: size afterwards
   before_seq  INTEGER REFERENCES content (seq), -- forgets: the bytes before, for undo
   made_from   INTEGER NOT NULL DEFAULT 0,   -- fixed: directories of path longer than this were made
-  temp_name   TEXT,                         -- fixed: staged bytes, a name beside the target
-  backup_name TEXT,                         -- fixed: hidden name of the old file
+  temp_name   TEXT,                         -- once: staged bytes, a name beside the target
+  backup_name TEXT,                         -- once: hidden name of the old file
   state       TEXT NOT NULL,                -- free: see file_change_move
   created_at  TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   updated_at  TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z') -- free

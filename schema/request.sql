@@ -6,8 +6,7 @@ CREATE TABLE request (
   seq             INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: events outlive it
   id              TEXT NOT NULL UNIQUE,     -- fixed: UUID; what agents and operators say
   session_seq     INTEGER NOT NULL REFERENCES session (seq), -- free: changes only when a successor adopts it
-  kind            TEXT NOT NULL             -- fixed
-                  CHECK (kind IN ('clearance', 'prompt', 'standby', 'permission', 'trust')),
+  kind            TEXT NOT NULL,            -- fixed: see request_kind
   state           TEXT NOT NULL,            -- free: see request_move
   digest          TEXT NOT NULL CHECK (length(digest) = 64), -- fixed: SHA-256 of what is asked
   title           TEXT NOT NULL,            -- fixed: clearance: title; else the first line of the text
@@ -67,6 +66,24 @@ CREATE INDEX request_previous ON request (previous_seq) WHERE previous_seq IS NO
 CREATE INDEX request_description ON request (description_seq) WHERE description_seq IS NOT NULL;
 CREATE INDEX request_body ON request (body_seq) WHERE body_seq IS NOT NULL;
 CREATE INDEX request_effect ON request (effect_seq) WHERE effect_seq IS NOT NULL;
+
+-- What a question can be. A new kind is a row here, its moves and its verdicts.
+-- small
+-- closed
+CREATE TABLE request_kind (
+  kind         TEXT NOT NULL PRIMARY KEY,
+  is_kept      INTEGER NOT NULL,            -- a yes is kept until it is used; else it is replayed until delivered
+  is_written   INTEGER NOT NULL,            -- a yes may be written to files
+  on_timeout   TEXT NOT NULL,               -- what request.decision says when nobody answered
+  stop_verdict TEXT NOT NULL,               -- how the stop of its session answers it
+  stop_reason  TEXT                         -- and why, for the agent
+) STRICT, WITHOUT ROWID;
+INSERT INTO request_kind VALUES
+  ('clearance', 1, 1, 'timeout', 'reject', 'the session was stopped'),
+  ('permission', 0, 0, 'timeout', 'reject', 'the session was stopped'),
+  ('prompt', 0, 0, 'continue', 'stop', NULL),
+  ('standby', 0, 0, 'timeout', 'stop', NULL),
+  ('trust', 1, 0, 'timeout', 'reject', 'the session was stopped');
 
 -- small
 -- closed

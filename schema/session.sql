@@ -10,7 +10,7 @@ CREATE TABLE session (
   owner_user_id       TEXT NOT NULL,        -- fixed: operator that owns it, 'local:<user>' for direct agents
   workspace_root      TEXT NOT NULL,        -- fixed: absolute path
   status              TEXT NOT NULL,        -- free: see session_move
-  prompt              TEXT,                 -- fixed: initial task, where one was given
+  prompt              TEXT,                 -- free: initial task, where one was given
   mode                TEXT NOT NULL CHECK (mode IN ('remote', 'local', 'hybrid')), -- free
   protocol_mode       TEXT NOT NULL DEFAULT 'mcp' CHECK (protocol_mode IN ('mcp', 'acp')), -- fixed
   origin              TEXT NOT NULL DEFAULT 'direct' CHECK (origin IN ('direct', 'started')), -- fixed

@@ -12,7 +12,7 @@ CREATE TABLE steering (
   channel_id   ANY,                         -- fixed: task: only for a session of this channel; NULL: any
   text         ANY,                         -- until outcome
   operator_id  ANY,                         -- until outcome: operator.id; NULL: the default operator
-  source       ANY DEFAULT 'sql',           -- fixed: ctl, sql, socket, slack; clock: a nudge of the watchdog
+  source       ANY DEFAULT 'sql',           -- fixed: source.name
   created_at   ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   session_seq  INTEGER REFERENCES session (seq), -- later, once: who gets it; of a task NULL until a session begins
   stall_seq    INTEGER REFERENCES stall (seq), -- later, until outcome: nudge: the silence that it was to end

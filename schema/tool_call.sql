@@ -28,7 +28,7 @@ CREATE TABLE tool_call (
   is_error       INTEGER NOT NULL DEFAULT 0 CHECK (is_error IN (0, 1)), -- free
   told_answer    INTEGER NOT NULL DEFAULT 0 CHECK (told_answer IN (0, 1)), -- free: result is the person's answer, not 'pending'
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
-  answered_at    TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'), -- once: the wait ended
+  answered_at    TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'), -- free: the wait ended
   finished_at    TEXT CHECK (finished_at GLOB '????-??-??T??:??:??.???Z'), -- once: the result was handed over
   CHECK ((state = 'done') = (finished_at IS NOT NULL)),
   CHECK (state <> 'answered' OR answered_at IS NOT NULL),

@@ -7,4 +7,5 @@ CREATE TABLE workspace (
   root        TEXT NOT NULL,                -- as in session.workspace_root
   answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
+-- refuses: exists: a row with this seq or folder is there already
 CREATE UNIQUE INDEX workspace_of ON workspace (host, root);

@@ -77,14 +77,14 @@ UPDATE request SET delivered_at = :now
 -- the same call once more is a new question.
 UPDATE request SET delivered_at = :now
  WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
-   AND kind IN ('prompt', 'standby', 'permission') AND delivered_at IS NULL
+   AND kind IN (SELECT kind FROM request_kind WHERE is_kept = 0) AND delivered_at IS NULL
    AND state NOT IN ('pending', 'interrupted');
 
 -- name: request_taken_back
 -- The answer did not arrive: its caller had closed the call, or cancelled it meanwhile.
 UPDATE request SET delivered_at = NULL
  WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
-   AND kind IN ('prompt', 'standby', 'permission')
+   AND kind IN (SELECT kind FROM request_kind WHERE is_kept = 0)
    AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                     WHERE t.request_seq = request.seq AND t.seq > :call AND t.told_answer = 1);
 

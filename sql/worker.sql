@@ -10,7 +10,8 @@ UPDATE worker SET state = 'died', stopped_at = :now
  WHERE host = :host AND name = :name AND id <> :id AND state IN ('starting', 'ready');
 
 -- name: worker_ready
-UPDATE worker SET state = 'ready', detail = :detail, heartbeat_at = :now WHERE id = :id;
+UPDATE worker SET state = 'ready', detail = :detail, heartbeat_at = :now
+ WHERE id = :id AND state IN ('starting', 'ready');
 
 -- name: worker_heartbeat
 UPDATE worker SET heartbeat_at = :now WHERE id = :id;

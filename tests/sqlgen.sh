@@ -142,5 +142,39 @@ is_refused "steps have numbers without a gap" '103_move.sql: the next step is nu
 mv "$scratch/tree/schema/steps/103_move.sql" "$scratch/tree/schema/steps/102_move.sql"
 passes "a step may insert rows"
 
+# ---- what is printed ----
+
+given_tree
+sed -i 's/pause: fixed: a pause/pause: fixed: the pause/' "$scratch/tree/schema/README.md"
+is_refused "a guard that the page does not show as it is is refused" 'the guard is out of date'
+
+given_tree
+passes "the bells are emitted"
+grep -A1 'sql_bells\[\] = ' "$scratch/out/sql.c" | grep -q '"answer", "mcp-front"' ||
+  failed "who waits for an answer is rung before all others" 'answer, mcp-front'
+edit schema/request.sql 's/^-- rings: watchdog/-- rings: watchdog first/'
+run --write
+grep -A2 'sql_bells\[\] = ' "$scratch/out/sql.c" | grep -q '"request", "watchdog"' ||
+  failed "bells that say first are rung first" 'request, watchdog'
+
+# workers_are_refused SENTENCE: what workers/README.md says of tables is not what the sources do.
+workers_are_refused() {
+  run --workers
+  if [ "$status" -ne 0 ] && printf '%s' "$said" | grep -q 'the table of workers is out of date'; then
+    passed=$((passed + 1))
+  else
+    failed "$1" 'the table of workers is out of date'
+  fi
+}
+given_tree
+cp -r "$root/src" "$root/workers" "$scratch/tree/"
+passes "what the page says of workers and tables is true" --workers
+printf 'int more(void);\nint more(void)\n{\n\treturn SQL_STALL_LAST;\n}\n' >> "$scratch/tree/workers/applier.c"
+workers_are_refused "a worker that reads another table is found"
+cp "$root/workers/applier.c" "$scratch/tree/workers/"
+passes "then all is well with workers, too" --workers
+edit schema/pause.sql 's/^-- rings: mcp-front/-- rings: mcp-front, applier/'
+workers_are_refused "a bell that the page does not tell is found"
+
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

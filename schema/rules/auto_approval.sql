@@ -1,13 +1,6 @@
 -- What the policy allowed is told: in the timeline at once, in Slack when its notice is due. With an
 -- interval of 0 that is at once, too.
 
-CREATE TRIGGER auto_approval_is_born BEFORE INSERT ON auto_approval BEGIN
-  SELECT RAISE(ABORT, 'auto_approval: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM auto_approval WHERE seq = NEW.seq);
-  SELECT RAISE(ABORT, 'auto_approval: notice: it is found here, not given')
-   WHERE NEW.notice_seq IS NOT NULL;
-END;
-
 CREATE TRIGGER auto_approval_noted AFTER INSERT ON auto_approval BEGIN
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
   VALUES (NEW.created_at, 'policy.allowed', NEW.session_seq, NEW.request_seq, 'system:policy',
@@ -23,31 +16,6 @@ CREATE TRIGGER auto_approval_noted AFTER INSERT ON auto_approval BEGIN
   UPDATE auto_notice SET told_at = NEW.created_at
    WHERE session_seq = NEW.session_seq AND told_at IS NULL
      AND (due_at <= NEW.created_at OR NEW.due_at <= NEW.created_at);
-END;
-
-CREATE TRIGGER auto_approval_is_fixed BEFORE UPDATE ON auto_approval BEGIN
-  SELECT RAISE(ABORT, 'auto_approval: fixed: what was allowed does not change')
-   WHERE OLD.notice_seq IS NOT NULL OR OLD.seq IS NOT NEW.seq
-      OR OLD.session_seq IS NOT NEW.session_seq OR OLD.request_seq IS NOT NEW.request_seq
-      OR OLD.subject IS NOT NEW.subject OR OLD.rule IS NOT NEW.rule OR OLD.hash IS NOT NEW.hash
-      OR OLD.due_at IS NOT NEW.due_at OR OLD.created_at IS NOT NEW.created_at;
-END;
-
-CREATE TRIGGER auto_notice_is_born BEFORE INSERT ON auto_notice BEGIN
-  SELECT RAISE(ABORT, 'auto_notice: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM auto_notice WHERE seq = NEW.seq);
-  SELECT RAISE(ABORT, 'auto_notice: gathers: this session has one that is not told yet')
-   WHERE EXISTS (SELECT 1 FROM auto_notice
-                  WHERE session_seq = NEW.session_seq AND told_at IS NULL);
-  SELECT RAISE(ABORT, 'auto_notice: told: it is born untold')
-   WHERE NEW.told_at IS NOT NULL;
-END;
-
-CREATE TRIGGER auto_notice_is_fixed BEFORE UPDATE ON auto_notice BEGIN
-  SELECT RAISE(ABORT, 'auto_notice: fixed: it is told once, and nothing else of it changes')
-   WHERE OLD.told_at IS NOT NULL OR OLD.seq IS NOT NEW.seq
-      OR OLD.session_seq IS NOT NEW.session_seq OR OLD.due_at IS NOT NEW.due_at
-      OR OLD.created_at IS NOT NEW.created_at;
 END;
 
 CREATE TRIGGER auto_notice_told AFTER UPDATE OF told_at ON auto_notice

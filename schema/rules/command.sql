@@ -2,13 +2,6 @@
 -- carried out here, in the same transaction. `undo` is a job for the applier, whose end is the
 -- outcome: until then there is none.
 
-CREATE TRIGGER command_is_born BEFORE INSERT ON command BEGIN
-  SELECT RAISE(ABORT, 'command: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM command WHERE seq = NEW.seq);
-  SELECT RAISE(ABORT, 'command: outcome: outcome, reply and why are found here, not given')
-   WHERE NEW.outcome IS NOT NULL OR NEW.reply IS NOT NULL OR NEW.why IS NOT NULL;
-END;
-
 CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   UPDATE command
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
@@ -23,16 +16,13 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              UNION ALL
              SELECT 3, 'unauthorized', 'this operator may not give orders from this source', NULL
               WHERE NOT EXISTS (
-                SELECT 1 FROM operator AS p
-                 WHERE p.id = coalesce(NEW.operator_id,
-                                       (SELECT id FROM operator WHERE is_default = 1))
-                   AND p.active = 1
-                   AND p.kind = CASE WHEN NEW.source = 'slack' THEN 'slack'
-                                     WHEN NEW.source IN ('ctl', 'sql', 'socket', 'agent')
-                                     THEN 'local' END)
+                SELECT 1 FROM source AS f JOIN operator AS p ON p.kind = f.operator_kind
+                 WHERE f.name = NEW.source AND f.orders IS NOT NULL AND p.active = 1
+                   AND p.id = coalesce(NEW.operator_id,
+                                       (SELECT id FROM operator WHERE is_default = 1)))
              UNION ALL
-             SELECT 3, 'unauthorized', 'an agent may not give this order', NULL
-              WHERE NEW.source = 'agent' AND NEW.verb <> 'mode'
+             SELECT 3, 'unauthorized', 'this order may not be given from this source', NULL
+               FROM source WHERE name = NEW.source AND orders NOT IN ('*', NEW.verb)
              UNION ALL
              SELECT 4, 'malformed', 'mode must be remote, local or hybrid', NULL
               WHERE NEW.verb = 'mode'
@@ -72,7 +62,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE (NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
                      OR NEW.verb = 'stall')
                 AND s.id = NEW.session_id
-                AND s.mode = CASE WHEN NEW.source = 'slack' THEN 'local' ELSE 'remote' END
+                AND s.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
              UNION ALL
              SELECT 9, 'refused', 'the session is ' || s.status, NULL
                FROM session AS s
@@ -133,11 +123,12 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   -- A stop answers what its session asks, so that nobody waits for it any more.
   INSERT INTO decision (request_id, verdict, reason, operator_id, source, created_at)
-  SELECT r.id, CASE WHEN r.kind IN ('clearance', 'permission', 'trust') THEN 'reject' ELSE 'stop' END,
+  SELECT r.id, k.stop_verdict,
          CASE WHEN typeof(NEW.argument) = 'text' THEN substr(NEW.argument, 1, 65536)
-              WHEN r.kind IN ('clearance', 'permission', 'trust') THEN 'the session was stopped' END,
+              ELSE k.stop_reason END,
          NEW.operator_id, NEW.source, NEW.created_at
     FROM session AS s JOIN request AS r ON r.session_seq = s.seq
+    JOIN request_kind AS k ON k.kind = r.kind
    WHERE s.id = NEW.session_id AND r.state IN ('pending', 'interrupted') AND NEW.verb = 'stop'
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done'
    ORDER BY r.seq;
@@ -174,11 +165,4 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     FROM command AS c JOIN request AS r ON r.id = c.argument
     JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'applied'
    WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
-END;
-
-CREATE TRIGGER command_is_fixed BEFORE UPDATE ON command BEGIN
-  SELECT RAISE(ABORT, 'command: fixed: an order is not rewritten; insert another one')
-   WHERE OLD.outcome IS NOT NULL OR OLD.seq IS NOT NEW.seq OR OLD.verb IS NOT NEW.verb
-      OR OLD.session_id IS NOT NEW.session_id OR OLD.argument IS NOT NEW.argument
-      OR OLD.source IS NOT NEW.source OR OLD.created_at IS NOT NEW.created_at;
 END;

@@ -1,65 +1,21 @@
--- What an answer does. First answer wins: the request is moved first, on conditions, and the
--- outcome is told afterwards.
+-- What an answer does. It is judged first: who may say what from where is in `source`, what may be said
+-- of a question in request_verdict, and the first answer wins. Then what the outcome says is done.
 
-CREATE TRIGGER decision_is_born BEFORE INSERT ON decision BEGIN
-  SELECT RAISE(ABORT, 'decision: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM decision WHERE seq = NEW.seq)
-      OR EXISTS (SELECT 1 FROM request WHERE decision_seq = NEW.seq);
-  SELECT RAISE(ABORT, 'decision: outcome: outcome and why are found here, not given')
-   WHERE NEW.outcome IS NOT NULL OR NEW.why IS NOT NULL;
+-- A number that a request bears is not given again.
+CREATE TRIGGER decision_is_new BEFORE INSERT ON decision BEGIN
+  SELECT RAISE(ABORT, 'decision: exists: a request was decided by a row with this seq')
+   WHERE EXISTS (SELECT 1 FROM request WHERE decision_seq = NEW.seq);
 END;
 
 -- A decision binds to the digest of what is asked: given, it must be the request's; not given, it
 -- is written down. A timeout counts only once its deadline has passed, and never while interrupted.
 CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
-  UPDATE request
-     SET state = (SELECT state FROM request_verdict
-                   WHERE kind = request.kind AND verdict = NEW.verdict),
-         decision_seq = NEW.seq,
-         decision = CASE WHEN NEW.verdict = 'timeout' AND kind = 'prompt' THEN 'continue'
-                         ELSE NEW.verdict END,
-         reason = CASE WHEN typeof(NEW.reason) = 'text' THEN NEW.reason END,
-         instruction = CASE WHEN typeof(NEW.instruction) = 'text' THEN NEW.instruction END,
-         decided_by = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
-         decided_at = NEW.created_at,
-         deadline_at = NULL,
-         remaining_ms = NULL,
-         updated_at = NEW.created_at
-   WHERE id = NEW.request_id
-     AND state IN ('pending', 'interrupted')
-     AND typeof(NEW.request_id) = 'text' AND typeof(NEW.verdict) = 'text'
-     AND typeof(NEW.reason) IN ('text', 'null') AND typeof(NEW.instruction) IN ('text', 'null')
-     AND length(coalesce(NEW.reason, '')) <= 65536
-     AND length(coalesce(NEW.instruction, '')) <= 65536
-     AND (NEW.verdict <> 'refine' OR trim(coalesce(NEW.instruction, '')) <> '')
-     AND typeof(NEW.created_at) = 'text' AND NEW.created_at GLOB '????-??-??T??:??:??.???Z'
-     AND (NEW.digest IS NULL OR NEW.digest = digest)
-     AND EXISTS (SELECT 1 FROM request_verdict
-                  WHERE kind = request.kind AND verdict = NEW.verdict)
-     AND (NEW.verdict = 'timeout') = (NEW.source = 'timeout')
-     AND (NEW.verdict <> 'timeout' OR (state = 'pending' AND deadline_at <= NEW.created_at))
-     AND EXISTS (SELECT 1 FROM operator AS o
-                  WHERE o.id = coalesce(NEW.operator_id,
-                                        (SELECT id FROM operator WHERE is_default = 1))
-                    AND o.active = 1
-                    AND o.kind = CASE NEW.source WHEN 'slack' THEN 'slack'
-                                 WHEN 'timeout' THEN 'system' WHEN 'policy' THEN 'system'
-                                 WHEN 'ctl' THEN 'local' WHEN 'sql' THEN 'local'
-                                 WHEN 'socket' THEN 'local' WHEN 'elicitation' THEN 'local' END)
-     AND EXISTS (SELECT 1 FROM session AS s
-                  WHERE s.seq = request.session_seq
-                    AND CASE WHEN NEW.source IN ('ctl', 'sql', 'socket', 'elicitation')
-                             THEN s.mode <> 'remote'
-                             WHEN NEW.source = 'slack' THEN s.mode <> 'local' ELSE 1 END);
   UPDATE decision
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
          digest = coalesce(NEW.digest, (SELECT digest FROM request WHERE id = NEW.request_id)),
          (outcome, why) = (
            SELECT o.outcome, o.why FROM (
-             SELECT 0 AS rank, 'applied' AS outcome, NULL AS why
-              WHERE EXISTS (SELECT 1 FROM request WHERE decision_seq = NEW.seq)
-             UNION ALL
-             SELECT 1, 'malformed', 'request_id and verdict must be texts'
+             SELECT 1 AS rank, 'malformed' AS outcome, 'request_id and verdict must be texts' AS why
               WHERE typeof(NEW.request_id) <> 'text' OR typeof(NEW.verdict) <> 'text'
              UNION ALL
              SELECT 2, 'malformed', 'reason and instruction must be texts of 65536 characters at most'
@@ -72,20 +28,17 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
               WHERE typeof(NEW.created_at) <> 'text'
                  OR NEW.created_at NOT GLOB '????-??-??T??:??:??.???Z'
              UNION ALL
-             SELECT 4, 'malformed',
-                    'source must be ctl, sql, socket, elicitation, slack, timeout or policy'
-              WHERE coalesce(NEW.source, '')
-                    NOT IN ('ctl', 'sql', 'socket', 'elicitation', 'slack', 'timeout', 'policy')
+             SELECT 4, 'malformed', 'source must be one of ' ||
+                    (SELECT group_concat(name, ', ') FROM source WHERE decides IS NOT NULL)
+              WHERE NOT EXISTS (SELECT 1 FROM source
+                                 WHERE name = NEW.source AND decides IS NOT NULL)
              UNION ALL
              SELECT 5, 'unauthorized', 'this operator may not decide from this source'
               WHERE NOT EXISTS (
-                SELECT 1 FROM operator AS p
-                 WHERE p.id = coalesce(NEW.operator_id,
-                                       (SELECT id FROM operator WHERE is_default = 1))
-                   AND p.active = 1
-                   AND p.kind = CASE NEW.source WHEN 'slack' THEN 'slack'
-                                WHEN 'timeout' THEN 'system' WHEN 'policy' THEN 'system'
-                                ELSE 'local' END)
+                SELECT 1 FROM source AS f JOIN operator AS p ON p.kind = f.operator_kind
+                 WHERE f.name = NEW.source AND p.active = 1
+                   AND p.id = coalesce(NEW.operator_id,
+                                       (SELECT id FROM operator WHERE is_default = 1)))
              UNION ALL
              SELECT 6, 'not_found', 'there is no request with this id'
               WHERE NOT EXISTS (SELECT 1 FROM request WHERE id = NEW.request_id)
@@ -94,11 +47,12 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                     'a ' || r.kind || ' takes: ' ||
                     (SELECT group_concat(v.verdict, ', ') FROM request_verdict AS v
                       WHERE v.kind = r.kind AND v.verdict <> 'timeout')
-               FROM request AS r
+               FROM request AS r JOIN source AS f ON f.name = NEW.source
               WHERE r.id = NEW.request_id
-                AND ((NEW.verdict = 'timeout') <> (NEW.source = 'timeout') OR NOT EXISTS (
-                      SELECT 1 FROM request_verdict AS v
-                       WHERE v.kind = r.kind AND v.verdict = NEW.verdict))
+                AND ((NEW.verdict = 'timeout') <> (f.decides = 'timeout')
+                     OR f.decides NOT IN ('*', NEW.verdict)
+                     OR NOT EXISTS (SELECT 1 FROM request_verdict AS v
+                                     WHERE v.kind = r.kind AND v.verdict = NEW.verdict))
              UNION ALL
              SELECT 8, 'too_late', 'it expired at ' || r.decided_at
                FROM request AS r WHERE r.id = NEW.request_id AND r.state = 'expired'
@@ -109,21 +63,57 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
              UNION ALL
              SELECT 10, 'not_in_this_mode', 'the session is in ' || s.mode || ' mode'
                FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+               JOIN source AS f ON f.name = NEW.source AND f.shut_in_mode = s.mode
               WHERE r.id = NEW.request_id
-                AND CASE WHEN NEW.source IN ('ctl', 'sql', 'socket', 'elicitation')
-                         THEN s.mode = 'remote'
-                         WHEN NEW.source = 'slack' THEN s.mode = 'local' ELSE 0 END
              UNION ALL
-             SELECT 11, 'malformed', 'the digest is not that of what is asked'
+             SELECT 11, 'unauthorized', CASE f.rests_on
+                    WHEN 'envelope' THEN 'Slack has sent nothing of this operator that says so'
+                    WHEN 'policy' THEN 'there is no policy in force where this was asked'
+                    ELSE 'no client that shows forms has asked this' END
+               FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+               JOIN source AS f ON f.name = NEW.source
+              WHERE r.id = NEW.request_id AND CASE f.rests_on
+                    WHEN 'envelope' THEN NOT EXISTS (
+                      SELECT 1 FROM slack_envelope AS e
+                       WHERE e.seq = (SELECT max(seq) FROM slack_envelope)
+                         AND e.outcome = 'accepted' AND e.operator_id = NEW.operator_id)
+                    WHEN 'policy' THEN NOT EXISTS (
+                      SELECT 1 FROM policy AS p
+                       WHERE p.seq = (SELECT max(seq) FROM policy
+                                       WHERE workspace_root = s.workspace_root AND host = s.host)
+                         AND p.state = 'loaded')
+                    WHEN 'call' THEN NOT EXISTS (
+                      SELECT 1 FROM tool_call AS t JOIN connection AS c ON c.seq = t.connection_seq
+                       WHERE t.request_seq = r.seq AND (c.elicits = 1 OR t.era = 'modern'))
+                    ELSE 0 END
+             UNION ALL
+             SELECT 12, 'malformed', 'the digest is not that of what is asked'
                FROM request AS r
               WHERE r.id = NEW.request_id AND NEW.digest IS NOT NULL AND NEW.digest IS NOT r.digest
              UNION ALL
-             SELECT 12, 'malformed', 'refine needs an instruction'
-              WHERE NEW.verdict = 'refine'
+             SELECT 13, 'malformed', 'refine needs an instruction'
+              WHERE NEW.verdict = 'refine' AND trim(coalesce(NEW.instruction, '')) = ''
              UNION ALL
-             SELECT 13, 'malformed', 'the deadline has not passed'
+             SELECT 14, 'malformed', 'the deadline has not passed'
+               FROM request AS r
+              WHERE r.id = NEW.request_id AND NEW.verdict = 'timeout'
+                AND NOT (r.state = 'pending' AND coalesce(r.deadline_at <= NEW.created_at, 0))
+             UNION ALL
+             SELECT 15, 'applied', NULL
            ) AS o ORDER BY o.rank LIMIT 1)
    WHERE seq = NEW.seq;
+  UPDATE request
+     SET (state, decision) = (
+           SELECT v.state, CASE v.verdict WHEN 'timeout' THEN k.on_timeout ELSE v.verdict END
+             FROM request_verdict AS v JOIN request_kind AS k ON k.kind = v.kind
+            WHERE v.kind = request.kind AND v.verdict = NEW.verdict),
+         (decision_seq, reason, instruction, decided_by) = (
+           SELECT seq, reason, instruction, operator_id FROM decision WHERE seq = NEW.seq),
+         decided_at = NEW.created_at,
+         deadline_at = NULL,
+         remaining_ms = NULL,
+         updated_at = NEW.created_at
+   WHERE id = NEW.request_id AND (SELECT outcome FROM decision WHERE seq = NEW.seq) = 'applied';
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
   SELECT CASE WHEN typeof(d.created_at) = 'text' AND d.created_at GLOB '????-??-??T??:??:??.???Z'
               THEN d.created_at ELSE strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END,
@@ -135,13 +125,4 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                      'why', d.why)
     FROM decision AS d LEFT JOIN request AS r ON r.id = d.request_id
    WHERE d.seq = NEW.seq AND d.outcome <> 'applied';
-END;
-
--- The audit is not rewritten: only the outcome is filled in, once.
-CREATE TRIGGER decision_is_fixed BEFORE UPDATE ON decision BEGIN
-  SELECT RAISE(ABORT, 'decision: fixed: a decision is not rewritten; insert another one')
-   WHERE OLD.outcome IS NOT NULL OR OLD.seq IS NOT NEW.seq
-      OR OLD.request_id IS NOT NEW.request_id OR OLD.verdict IS NOT NEW.verdict
-      OR OLD.reason IS NOT NEW.reason OR OLD.instruction IS NOT NEW.instruction
-      OR OLD.source IS NOT NEW.source OR OLD.created_at IS NOT NEW.created_at;
 END;

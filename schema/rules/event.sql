@@ -1,14 +1,8 @@
 -- The timeline only grows at its end; at its beginning retention cuts off what is sealed.
 
-CREATE TRIGGER event_is_born BEFORE INSERT ON event BEGIN
-  SELECT RAISE(ABORT, 'event: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM event WHERE seq = NEW.seq);
+CREATE TRIGGER event_comes_last BEFORE INSERT ON event WHEN NEW.seq > 0 BEGIN
   SELECT RAISE(ABORT, 'event: sealed: nothing is added before what is sealed')
-   WHERE NEW.seq > 0 AND NEW.seq <= (SELECT max(seq) FROM seal);
-END;
-
-CREATE TRIGGER event_is_fixed BEFORE UPDATE ON event BEGIN
-  SELECT RAISE(ABORT, 'event: fixed: the timeline is not rewritten');
+   WHERE NEW.seq <= (SELECT max(seq) FROM seal);
 END;
 
 CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN

@@ -1,14 +1,5 @@
 -- Which policy was in force when: a version is found, and stays as it was found.
 
-CREATE TRIGGER policy_is_born BEFORE INSERT ON policy BEGIN
-  SELECT RAISE(ABORT, 'policy: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM policy WHERE seq = NEW.seq);
-END;
-
-CREATE TRIGGER policy_is_fixed BEFORE UPDATE ON policy BEGIN
-  SELECT RAISE(ABORT, 'policy: fixed: a version of a file does not change');
-END;
-
 CREATE TRIGGER policy_found AFTER INSERT ON policy BEGIN
   INSERT INTO event (at, kind, actor, detail)
   VALUES (NEW.created_at, 'policy.' || NEW.state, 'mcp-front',
@@ -20,9 +11,7 @@ CREATE TRIGGER policy_found AFTER INSERT ON policy BEGIN
    WHERE NEW.state = 'broken';
 END;
 
-CREATE TRIGGER policy_trust_is_born BEFORE INSERT ON policy_trust BEGIN
-  SELECT RAISE(ABORT, 'policy_trust: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM policy_trust WHERE seq = NEW.seq);
+CREATE TRIGGER policy_trust_is_allowed BEFORE INSERT ON policy_trust BEGIN
   SELECT RAISE(ABORT, 'policy_trust: operator: only a person who may decide can trust a policy')
    WHERE NOT EXISTS (SELECT 1 FROM operator
                       WHERE id = NEW.operator_id AND active = 1 AND kind IN ('local', 'slack'));
@@ -43,8 +32,4 @@ CREATE TRIGGER policy_trusted AFTER INSERT ON policy_trust BEGIN
   INSERT INTO event (at, kind, request_seq, actor, detail)
   VALUES (NEW.created_at, 'policy.trusted', NEW.request_seq, NEW.operator_id,
           json_object('workspace', NEW.workspace_root, 'hash', substr(NEW.hash, 1, 12)));
-END;
-
-CREATE TRIGGER policy_trust_is_fixed BEFORE UPDATE ON policy_trust BEGIN
-  SELECT RAISE(ABORT, 'policy_trust: fixed: what was trusted does not change');
 END;

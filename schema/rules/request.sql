@@ -1,47 +1,16 @@
--- Legal moves of what waits for a person, and what follows from them.
+-- How what waits for a person is decided, and what follows from that.
 
-CREATE TRIGGER request_is_born BEFORE INSERT ON request BEGIN
-  SELECT RAISE(ABORT, 'request: exists: a row with this seq or id is there already')
-   WHERE EXISTS (SELECT 1 FROM request WHERE seq = NEW.seq)
-      OR EXISTS (SELECT 1 FROM request WHERE id = NEW.id)
-      OR EXISTS (SELECT 1 FROM decision WHERE request_id = NEW.id AND outcome = 'applied');
-  SELECT RAISE(ABORT, 'request: move: a request is born pending and undecided')
-   WHERE NEW.decision IS NOT NULL OR NEW.decided_by IS NOT NULL OR NEW.decided_at IS NOT NULL
-      OR NEW.decision_seq IS NOT NULL OR NEW.reason IS NOT NULL OR NEW.instruction IS NOT NULL
-      OR NEW.delivered_at IS NOT NULL OR NEW.consumed_at IS NOT NULL
-      OR NOT EXISTS (SELECT 1 FROM request_move
-                      WHERE kind = NEW.kind AND src = '' AND dst = NEW.state);
-  SELECT RAISE(ABORT, 'request: asked: this session has asked this already and waits for the answer')
-   WHERE EXISTS (SELECT 1 FROM request
-                  WHERE session_seq = NEW.session_seq AND digest = NEW.digest
-                    AND state IN ('pending', 'interrupted'));
+-- An id that was answered is not used again.
+CREATE TRIGGER request_is_new BEFORE INSERT ON request BEGIN
+  SELECT RAISE(ABORT, 'request: exists: a request with this id was answered')
+   WHERE EXISTS (SELECT 1 FROM decision WHERE request_id = NEW.id AND outcome = 'applied');
 END;
 
-CREATE TRIGGER request_is_fixed BEFORE UPDATE ON request BEGIN
-  SELECT RAISE(ABORT, 'request: fixed: what was asked does not change')
-   WHERE OLD.seq IS NOT NEW.seq OR OLD.id IS NOT NEW.id OR OLD.kind IS NOT NEW.kind
-      OR OLD.digest IS NOT NEW.digest OR OLD.title IS NOT NEW.title
-      OR OLD.description IS NOT NEW.description
-      OR OLD.description_seq IS NOT NEW.description_seq
-      OR OLD.body IS NOT NEW.body OR OLD.body_seq IS NOT NEW.body_seq
-      OR OLD.effect IS NOT NEW.effect OR OLD.effect_seq IS NOT NEW.effect_seq
-      OR OLD.replaces_file IS NOT NEW.replaces_file OR OLD.file_path IS NOT NEW.file_path
-      OR OLD.risk_level IS NOT NEW.risk_level OR OLD.original_hash IS NOT NEW.original_hash
-      OR OLD.prompt_type IS NOT NEW.prompt_type
-      OR OLD.elapsed_seconds IS NOT NEW.elapsed_seconds
-      OR OLD.actions_taken IS NOT NEW.actions_taken
-      OR OLD.previous_seq IS NOT NEW.previous_seq OR OLD.created_at IS NOT NEW.created_at;
-END;
-
--- A request leaves pending or interrupted for good only through a decision that says so, while that
--- takes effect (its outcome is not told yet), and becomes consumed only through a finished write.
-CREATE TRIGGER request_moves BEFORE UPDATE OF state, decision_seq, decision, reason, instruction,
+-- A request leaves pending or interrupted for good only through a decision that says so and was judged
+-- applied, and becomes consumed only through a finished write.
+CREATE TRIGGER request_is_decided BEFORE UPDATE OF state, decision_seq, decision, reason, instruction,
   decided_by, decided_at, consumed_at
 ON request BEGIN
-  SELECT RAISE(ABORT, 'request: move: see request_move for the legal moves of state')
-   WHERE OLD.state <> NEW.state
-     AND NOT EXISTS (SELECT 1 FROM request_move
-                      WHERE kind = OLD.kind AND src = OLD.state AND dst = NEW.state);
   SELECT RAISE(ABORT, 'request: decided: the first answer stands')
    WHERE OLD.decision_seq IS NOT NULL
      AND (OLD.decision_seq IS NOT NEW.decision_seq OR OLD.decision IS NOT NEW.decision
@@ -56,7 +25,7 @@ ON request BEGIN
      AND NOT EXISTS (SELECT 1 FROM decision AS d
                        JOIN request_verdict AS v ON v.kind = OLD.kind AND v.verdict = d.verdict
                       WHERE d.seq = NEW.decision_seq AND d.request_id = OLD.id
-                        AND d.outcome IS NULL AND v.state = NEW.state);
+                        AND d.outcome = 'applied' AND v.state = NEW.state);
   SELECT RAISE(ABORT, 'request: unapplied: a request is consumed by its finished apply only')
    WHERE NEW.state = 'consumed' AND OLD.state <> 'consumed'
      AND NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = OLD.seq AND state = 'applied')
@@ -74,11 +43,6 @@ WHEN OLD.session_seq <> NEW.session_seq BEGIN
                        JOIN session AS new ON new.seq = NEW.session_seq
                       WHERE old.seq = OLD.session_seq AND old.host = new.host
                         AND old.workspace_root = new.workspace_root);
-  SELECT RAISE(ABORT, 'request: asked: this session has asked this already and waits for the answer')
-   WHERE NEW.state IN ('pending', 'interrupted')
-     AND EXISTS (SELECT 1 FROM request
-                  WHERE session_seq = NEW.session_seq AND digest = NEW.digest
-                    AND state IN ('pending', 'interrupted'));
 END;
 
 CREATE TRIGGER request_asked AFTER INSERT ON request BEGIN
@@ -139,18 +103,11 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
 END;
 
 -- The paths of a question belong to what was asked.
-CREATE TRIGGER request_file_is_born BEFORE INSERT ON request_file BEGIN
-  SELECT RAISE(ABORT, 'request_file: exists: a row with this seq or path is there already')
-   WHERE EXISTS (SELECT 1 FROM request_file WHERE seq = NEW.seq)
-      OR EXISTS (SELECT 1 FROM request_file
-                  WHERE request_seq = NEW.request_seq AND path = NEW.path);
+CREATE TRIGGER request_file_is_asked BEFORE INSERT ON request_file BEGIN
   SELECT RAISE(ABORT, 'request_file: asked: a question gets its paths before it is answered')
-   WHERE NOT EXISTS (SELECT 1 FROM request WHERE seq = NEW.request_seq AND kind = 'clearance'
-                                             AND state IN ('pending', 'interrupted'));
-END;
-
-CREATE TRIGGER request_file_is_fixed BEFORE UPDATE ON request_file BEGIN
-  SELECT RAISE(ABORT, 'request_file: fixed: what was asked does not change');
+   WHERE NOT EXISTS (SELECT 1 FROM request AS r JOIN request_kind AS k ON k.kind = r.kind
+                      WHERE r.seq = NEW.request_seq AND k.is_written = 1
+                        AND r.state IN ('pending', 'interrupted'));
 END;
 
 -- What may not fit a message in Slack whole: the rest of it stands in a file. slack-poster, which

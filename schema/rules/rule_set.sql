@@ -1,10 +1,5 @@
 -- Rules that were not as they had been made are told of.
 
-CREATE TRIGGER rule_set_is_born BEFORE INSERT ON rule_set BEGIN
-  SELECT RAISE(ABORT, 'rule_set: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM rule_set WHERE seq = NEW.seq);
-END;
-
 CREATE TRIGGER rule_set_renewed AFTER INSERT ON rule_set WHEN NEW.found IS NOT NULL BEGIN
   INSERT INTO event (at, kind, actor, detail)
   VALUES (NEW.created_at, 'rules.restored', 'agent-intercom', json_object('found', NEW.found));
@@ -16,8 +11,4 @@ END;
 
 CREATE TRIGGER rule_set_stays BEFORE DELETE ON rule_set BEGIN
   SELECT RAISE(ABORT, 'rule_set: stays: what was in force stays known');
-END;
-
-CREATE TRIGGER rule_set_is_fixed BEFORE UPDATE ON rule_set BEGIN
-  SELECT RAISE(ABORT, 'rule_set: fixed: what was in force does not change');
 END;

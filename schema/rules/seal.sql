@@ -1,15 +1,9 @@
 -- Events are sealed in their order, none is left out, and a seal stays while its event does.
 
-CREATE TRIGGER seal_is_born BEFORE INSERT ON seal BEGIN
-  SELECT RAISE(ABORT, 'seal: exists: this event is sealed already')
-   WHERE EXISTS (SELECT 1 FROM seal WHERE seq = NEW.seq);
+CREATE TRIGGER seal_comes_next BEFORE INSERT ON seal BEGIN
   SELECT RAISE(ABORT, 'seal: order: the next event to be sealed is another one')
    WHERE NEW.seq IS NOT (SELECT min(seq) FROM event
                           WHERE seq > coalesce((SELECT max(seq) FROM seal), 0));
-END;
-
-CREATE TRIGGER seal_is_fixed BEFORE UPDATE ON seal BEGIN
-  SELECT RAISE(ABORT, 'seal: fixed: a seal is not rewritten');
 END;
 
 -- The last one of what was cut off stays: the rest is verified from there.
@@ -21,15 +15,11 @@ CREATE TRIGGER seal_stays BEFORE DELETE ON seal BEGIN
                   WHERE seq = (SELECT min(seq) FROM seal WHERE seq > OLD.seq));
 END;
 
-CREATE TRIGGER audit_cut_is_born BEFORE INSERT ON audit_cut BEGIN
+CREATE TRIGGER audit_cut_is_sealed BEFORE INSERT ON audit_cut BEGIN
   SELECT RAISE(ABORT, 'audit_cut: exists: it was cut there, or behind that, already')
    WHERE EXISTS (SELECT 1 FROM audit_cut WHERE upto >= NEW.upto);
   SELECT RAISE(ABORT, 'audit_cut: unsealed: there is no such seal')
    WHERE NOT EXISTS (SELECT 1 FROM seal WHERE seq = NEW.upto AND hash = NEW.hash);
-END;
-
-CREATE TRIGGER audit_cut_is_fixed BEFORE UPDATE ON audit_cut BEGIN
-  SELECT RAISE(ABORT, 'audit_cut: fixed: what was cut off does not change');
 END;
 
 CREATE TRIGGER audit_cut_stays BEFORE DELETE ON audit_cut BEGIN

@@ -1,28 +1,4 @@
--- Legal moves of a session, what of it is fixed, and what the timeline says of it.
-
-CREATE TRIGGER session_is_born BEFORE INSERT ON session BEGIN
-  SELECT RAISE(ABORT, 'session: exists: a row with this seq or id is there already')
-   WHERE EXISTS (SELECT 1 FROM session WHERE seq = NEW.seq)
-      OR EXISTS (SELECT 1 FROM session WHERE id = NEW.id);
-  SELECT RAISE(ABORT, 'session: move: a session is born created or active')
-   WHERE NOT EXISTS (SELECT 1 FROM session_move WHERE src = '' AND dst = NEW.status);
-END;
-
-CREATE TRIGGER session_moves BEFORE UPDATE OF status ON session
-WHEN OLD.status <> NEW.status BEGIN
-  SELECT RAISE(ABORT, 'session: move: see session_move for the legal moves of status')
-   WHERE NOT EXISTS (SELECT 1 FROM session_move WHERE src = OLD.status AND dst = NEW.status);
-END;
-
-CREATE TRIGGER session_is_fixed BEFORE UPDATE ON session BEGIN
-  SELECT RAISE(ABORT, 'session: fixed: who a session is and where it works do not change')
-   WHERE OLD.seq IS NOT NEW.seq OR OLD.id IS NOT NEW.id OR OLD.host IS NOT NEW.host
-      OR OLD.owner_user_id IS NOT NEW.owner_user_id
-      OR OLD.workspace_root IS NOT NEW.workspace_root
-      OR OLD.protocol_mode IS NOT NEW.protocol_mode OR OLD.origin IS NOT NEW.origin
-      OR OLD.restart_of IS NOT NEW.restart_of OR OLD.created_at IS NOT NEW.created_at
-      OR (OLD.thread_ts IS NOT NULL AND OLD.thread_ts IS NOT NEW.thread_ts);
-END;
+-- What follows when a session begins and changes.
 
 -- What was left for whoever comes next is for this one.
 CREATE TRIGGER session_started AFTER INSERT ON session BEGIN
@@ -36,6 +12,16 @@ CREATE TRIGGER session_started AFTER INSERT ON session BEGIN
           json_object('workspace', NEW.workspace_root, 'client', NEW.client_name,
                       'mode', NEW.mode));
   INSERT INTO slack_notice (kind, session_seq, at) VALUES ('session', NEW.seq, NEW.created_at);
+END;
+
+-- A mode decides who may answer: it changes by an order that was carried out, the newest one.
+CREATE TRIGGER session_mode_is_ordered BEFORE UPDATE OF mode ON session
+WHEN OLD.mode IS NOT NEW.mode BEGIN
+  SELECT RAISE(ABORT, 'session: mode: insert a row into command to switch a mode')
+   WHERE NOT EXISTS (SELECT 1 FROM command
+                      WHERE seq = (SELECT max(seq) FROM command) AND verb = 'mode'
+                        AND argument = NEW.mode AND outcome = 'done'
+                        AND (session_id IS NULL OR session_id = OLD.id));
 END;
 
 CREATE TRIGGER session_changed AFTER UPDATE OF status, mode, connectivity_status ON session
@@ -80,16 +66,4 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE session_seq = NEW.seq AND kind = 'session' AND state IN ('queued', 'sent')
      AND OLD.status <> NEW.status;
-END;
-
-CREATE TRIGGER connection_is_born BEFORE INSERT ON connection BEGIN
-  SELECT RAISE(ABORT, 'connection: exists: a row with this seq or key is there already')
-   WHERE EXISTS (SELECT 1 FROM connection WHERE seq = NEW.seq)
-      OR EXISTS (SELECT 1 FROM connection WHERE key = NEW.key);
-END;
-
-CREATE TRIGGER connection_is_fixed BEFORE UPDATE ON connection BEGIN
-  SELECT RAISE(ABORT, 'connection: fixed: a connection does not become another one')
-   WHERE OLD.seq IS NOT NEW.seq OR OLD.key IS NOT NEW.key OR OLD.host IS NOT NEW.host
-      OR OLD.transport IS NOT NEW.transport;
 END;

@@ -1,14 +1,6 @@
 -- What an envelope is: the first of its kind, from an operator, and something that we understand.
 -- Only one that is accepted may have effects.
 
-CREATE TRIGGER slack_envelope_is_born BEFORE INSERT ON slack_envelope BEGIN
-  SELECT RAISE(ABORT, 'slack_envelope: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM slack_envelope WHERE seq = NEW.seq);
-  SELECT RAISE(ABORT, 'slack_envelope: outcome: what became of it is found here, not given')
-   WHERE NEW.outcome IS NOT NULL OR NEW.why IS NOT NULL OR NEW.is_first <> 0
-      OR NEW.first_seq IS NOT NULL OR NEW.operator_id IS NOT NULL OR NEW.reply IS NOT NULL;
-END;
-
 CREATE TRIGGER slack_envelope_is_judged AFTER INSERT ON slack_envelope BEGIN
   UPDATE slack_envelope
      SET operator_id = (
@@ -68,21 +60,4 @@ CREATE TRIGGER slack_envelope_is_judged AFTER INSERT ON slack_envelope BEGIN
                                      THEN substr(NEW.channel_id, 1, 40) END,
                      'action', CASE WHEN typeof(NEW.action) = 'text' THEN substr(NEW.action, 1, 80) END)
     FROM slack_envelope AS e WHERE e.seq = NEW.seq AND e.outcome = 'unauthorized';
-END;
-
-CREATE TRIGGER slack_envelope_is_fixed BEFORE UPDATE ON slack_envelope BEGIN
-  SELECT RAISE(ABORT, 'slack_envelope: fixed: what Slack sent is not rewritten')
-   WHERE OLD.seq IS NOT NEW.seq OR OLD.envelope_id IS NOT NEW.envelope_id
-      OR OLD.type IS NOT NEW.type OR OLD.kind IS NOT NEW.kind OR OLD.team_id IS NOT NEW.team_id
-      OR OLD.user_id IS NOT NEW.user_id OR OLD.channel_id IS NOT NEW.channel_id
-      OR OLD.event_key IS NOT NEW.event_key OR OLD.message_key IS NOT NEW.message_key
-      OR OLD.client_key IS NOT NEW.client_key OR OLD.action IS NOT NEW.action
-      OR OLD.reading IS NOT NEW.reading OR OLD.problem IS NOT NEW.problem
-      OR OLD.payload IS NOT NEW.payload
-      OR OLD.created_at IS NOT NEW.created_at
-      OR (OLD.outcome IS NOT NULL
-          AND (OLD.outcome IS NOT NEW.outcome OR OLD.why IS NOT NEW.why
-               OR OLD.operator_id IS NOT NEW.operator_id OR OLD.first_seq IS NOT NEW.first_seq))
-      OR (OLD.is_first = 1 AND NEW.is_first = 0)
-      OR (OLD.reply IS NOT NULL AND OLD.reply IS NOT NEW.reply);
 END;

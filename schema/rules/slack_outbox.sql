@@ -78,39 +78,20 @@ WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
      AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'diff');
 END;
 
-CREATE TRIGGER slack_message_is_born BEFORE INSERT ON slack_message BEGIN
-  SELECT RAISE(ABORT, 'slack_message: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM slack_message WHERE seq = NEW.seq);
-  SELECT RAISE(ABORT, 'slack_message: move: a message is born queued')
-   WHERE NEW.ts IS NOT NULL OR NEW.sent_generation <> 0
-      OR NOT EXISTS (SELECT 1 FROM slack_message_move WHERE src = '' AND dst = NEW.state);
+CREATE TRIGGER slack_message_is_known BEFORE INSERT ON slack_message BEGIN
   SELECT RAISE(ABORT, 'slack_message: kind: see slack_part for what a message can be')
    WHERE NOT EXISTS (SELECT 1 FROM slack_part WHERE kind = NEW.kind);
+END;
+
+-- A message belongs below another head only while it is not sent: where that one is dead.
+CREATE TRIGGER slack_message_is_placed BEFORE UPDATE OF root_seq ON slack_message
+WHEN OLD.state <> 'queued' AND OLD.root_seq IS NOT NEW.root_seq BEGIN
+  SELECT RAISE(ABORT, 'slack_message: fixed: what a message is about does not change');
 END;
 
 CREATE TRIGGER slack_message_queued AFTER INSERT ON slack_message BEGIN
   INSERT INTO slack_outbox (kind, message_seq, priority, created_at)
   SELECT send, NEW.seq, priority, NEW.created_at FROM slack_part WHERE kind = NEW.kind;
-END;
-
-CREATE TRIGGER slack_message_moves BEFORE UPDATE OF state ON slack_message
-WHEN OLD.state <> NEW.state BEGIN
-  SELECT RAISE(ABORT, 'slack_message: move: see slack_message_move for the legal moves of state')
-   WHERE NOT EXISTS (SELECT 1 FROM slack_message_move WHERE src = OLD.state AND dst = NEW.state);
-END;
-
--- A message belongs below another head only while it is not sent: where that one is dead.
-CREATE TRIGGER slack_message_is_fixed BEFORE UPDATE ON slack_message BEGIN
-  SELECT RAISE(ABORT, 'slack_message: fixed: what a message is about does not change')
-   WHERE OLD.seq IS NOT NEW.seq OR OLD.marker IS NOT NEW.marker OR OLD.kind IS NOT NEW.kind
-      OR OLD.session_seq IS NOT NEW.session_seq OR OLD.request_seq IS NOT NEW.request_seq
-      OR OLD.apply_seq IS NOT NEW.apply_seq OR OLD.call_seq IS NOT NEW.call_seq
-      OR OLD.channel_id IS NOT NEW.channel_id OR OLD.thread_ts IS NOT NEW.thread_ts
-      OR OLD.text IS NOT NEW.text OR OLD.content_seq IS NOT NEW.content_seq
-      OR OLD.created_at IS NOT NEW.created_at
-      OR (OLD.ts IS NOT NULL AND OLD.ts IS NOT NEW.ts)
-      OR (OLD.state <> 'queued' AND OLD.root_seq IS NOT NEW.root_seq)
-      OR NEW.generation < OLD.generation;
 END;
 
 -- A change is an edit, unless the message is still to be sent: then it is sent as it is by then. Edits
@@ -139,12 +120,7 @@ SELECT m.request_seq, m.seq AS message_seq
    AND NOT EXISTS (SELECT 1 FROM slack_message AS n
                     WHERE n.request_seq = m.request_seq AND n.kind = 'ask' AND n.seq > m.seq);
 
-CREATE TRIGGER slack_outbox_is_born BEFORE INSERT ON slack_outbox BEGIN
-  SELECT RAISE(ABORT, 'slack_outbox: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM slack_outbox WHERE seq = NEW.seq);
-  SELECT RAISE(ABORT, 'slack_outbox: move: an intent is born queued')
-   WHERE NOT EXISTS (SELECT 1 FROM slack_outbox_move WHERE src = '' AND dst = NEW.state)
-      OR NEW.lane_seq IS NOT NULL;
+CREATE TRIGGER slack_outbox_is_complete BEFORE INSERT ON slack_outbox BEGIN
   SELECT RAISE(ABORT, 'slack_outbox: kind: see slack_kind for what can be done')
    WHERE NOT EXISTS (SELECT 1 FROM slack_kind WHERE kind = NEW.kind);
   SELECT RAISE(ABORT, 'slack_outbox: incomplete: this kind needs more to be sent')
@@ -197,21 +173,6 @@ CREATE TRIGGER slack_outbox_queued AFTER INSERT ON slack_outbox BEGIN
   UPDATE slack_lane
      SET priority = min(priority, (SELECT priority FROM slack_outbox WHERE seq = NEW.seq))
    WHERE seq = (SELECT lane_seq FROM slack_outbox WHERE seq = NEW.seq);
-END;
-
-CREATE TRIGGER slack_outbox_moves BEFORE UPDATE OF state ON slack_outbox BEGIN
-  SELECT RAISE(ABORT, 'slack_outbox: move: see slack_outbox_move for the legal moves of state')
-   WHERE NOT EXISTS (SELECT 1 FROM slack_outbox_move WHERE src = OLD.state AND dst = NEW.state);
-END;
-
-CREATE TRIGGER slack_outbox_is_fixed BEFORE UPDATE ON slack_outbox BEGIN
-  SELECT RAISE(ABORT, 'slack_outbox: fixed: what is intended does not change')
-   WHERE OLD.seq IS NOT NEW.seq OR OLD.kind IS NOT NEW.kind OR OLD.message_seq IS NOT NEW.message_seq
-      OR OLD.request_seq IS NOT NEW.request_seq OR OLD.view IS NOT NEW.view
-      OR OLD.channel_id IS NOT NEW.channel_id OR OLD.user_id IS NOT NEW.user_id
-      OR OLD.text IS NOT NEW.text OR OLD.created_at IS NOT NEW.created_at
-      OR (NEW.trigger_id IS NOT NULL AND OLD.trigger_id IS NOT NEW.trigger_id)
-      OR (NEW.response_url IS NOT NULL AND OLD.response_url IS NOT NEW.response_url);
 END;
 
 -- While one is in hand (or in doubt) its lane stands still; then the next is the head, or the lane is

@@ -1,14 +1,4 @@
--- A silence: one at a time for each session, its moves, and who hears of it.
-
-CREATE TRIGGER stall_is_born BEFORE INSERT ON stall BEGIN
-  SELECT RAISE(ABORT, 'stall: exists: a row with this seq or id is there already')
-   WHERE EXISTS (SELECT 1 FROM stall WHERE seq = NEW.seq)
-      OR EXISTS (SELECT 1 FROM stall WHERE id = NEW.id);
-  SELECT RAISE(ABORT, 'stall: move: a stall is born pending')
-   WHERE NOT EXISTS (SELECT 1 FROM stall_move WHERE src = '' AND dst = NEW.status);
-  SELECT RAISE(ABORT, 'stall: open: there is an alert for this session already')
-   WHERE EXISTS (SELECT 1 FROM stall WHERE session_seq = NEW.session_seq AND ended_at IS NULL);
-END;
+-- Who hears of a silence.
 
 -- Whoever raises it marks the session as stalled, too: with the agent's next call that is over, and
 -- so is this (see session_changed).
@@ -19,23 +9,6 @@ CREATE TRIGGER stall_raised AFTER INSERT ON stall BEGIN
                       'last_tool', NEW.last_tool));
   INSERT INTO slack_notice (kind, session_seq, detail, at)
   VALUES ('stall', NEW.session_seq, json_object('alert_id', NEW.id), NEW.created_at);
-END;
-
-CREATE TRIGGER stall_moves BEFORE UPDATE OF status ON stall
-WHEN OLD.status <> NEW.status BEGIN
-  SELECT RAISE(ABORT, 'stall: move: see stall_move for the legal moves of status')
-   WHERE NOT EXISTS (SELECT 1 FROM stall_move WHERE src = OLD.status AND dst = NEW.status);
-END;
-
-CREATE TRIGGER stall_is_fixed BEFORE UPDATE ON stall BEGIN
-  SELECT RAISE(ABORT, 'stall: fixed: what was found does not change')
-   WHERE OLD.seq IS NOT NEW.seq OR OLD.id IS NOT NEW.id OR OLD.session_seq IS NOT NEW.session_seq
-      OR OLD.last_tool IS NOT NEW.last_tool OR OLD.last_activity_at IS NOT NEW.last_activity_at
-      OR OLD.idle_seconds IS NOT NEW.idle_seconds
-      OR OLD.progress_snapshot IS NOT NEW.progress_snapshot
-      OR OLD.created_at IS NOT NEW.created_at
-      OR (OLD.ended_at IS NOT NULL AND OLD.ended_at IS NOT NEW.ended_at)
-      OR NEW.nudge_count < OLD.nudge_count OR NEW.auto_count < OLD.auto_count;
 END;
 
 -- Slack shows what became of it; an automatic nudge, and the call for the operator, are told on

@@ -1,13 +1,5 @@
 -- What an operator says to an agent: taken if he may and if there is such an agent; delivered once.
 
-CREATE TRIGGER steering_is_born BEFORE INSERT ON steering BEGIN
-  SELECT RAISE(ABORT, 'steering: exists: a row with this seq is there already')
-   WHERE EXISTS (SELECT 1 FROM steering WHERE seq = NEW.seq);
-  SELECT RAISE(ABORT, 'steering: outcome: outcome, why and delivery are found here, not given')
-   WHERE NEW.outcome IS NOT NULL OR NEW.why IS NOT NULL OR NEW.session_seq IS NOT NULL
-      OR NEW.call_seq IS NOT NULL OR NEW.delivered_at IS NOT NULL;
-END;
-
 CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
   UPDATE steering
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
@@ -34,18 +26,17 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
               WHERE typeof(NEW.created_at) <> 'text'
                  OR NEW.created_at NOT GLOB '????-??-??T??:??:??.???Z'
              UNION ALL
-             SELECT 4, 'malformed', 'source must be ctl, sql, socket or slack'
-              WHERE coalesce(NEW.source, '') NOT IN ('ctl', 'sql', 'socket', 'slack')
-                AND NOT (NEW.kind = 'nudge' AND coalesce(NEW.source, '') = 'clock')
+             SELECT 4, 'malformed', 'source must be one of ' ||
+                    (SELECT group_concat(name, ', ') FROM source WHERE steers IN ('*', NEW.kind))
+              WHERE NOT EXISTS (SELECT 1 FROM source
+                                 WHERE name = NEW.source AND steers IN ('*', NEW.kind))
              UNION ALL
              SELECT 5, 'unauthorized', 'this operator may not steer from this source'
               WHERE NOT EXISTS (
-                SELECT 1 FROM operator AS p
-                 WHERE p.id = coalesce(NEW.operator_id,
-                                       (SELECT id FROM operator WHERE is_default = 1))
-                   AND p.active = 1
-                   AND p.kind = CASE NEW.source WHEN 'slack' THEN 'slack' WHEN 'clock' THEN 'system'
-                                ELSE 'local' END)
+                SELECT 1 FROM source AS f JOIN operator AS p ON p.kind = f.operator_kind
+                 WHERE f.name = NEW.source AND p.active = 1
+                   AND p.id = coalesce(NEW.operator_id,
+                                       (SELECT id FROM operator WHERE is_default = 1)))
              UNION ALL
              SELECT 6, 'not_found', 'there is no such session'
               WHERE NEW.kind IN ('steer', 'nudge')
@@ -55,8 +46,7 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
              SELECT 7, 'not_in_this_mode', 'the session is in ' || s.mode || ' mode'
                FROM session AS s
               WHERE NEW.kind IN ('steer', 'nudge') AND s.id = NEW.session_id
-                AND s.mode = CASE NEW.source WHEN 'slack' THEN 'local' WHEN 'clock' THEN ''
-                             ELSE 'remote' END
+                AND s.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
              UNION ALL
              SELECT 8, 'accepted', NULL
            ) AS o ORDER BY o.rank LIMIT 1)
@@ -95,18 +85,8 @@ WHEN (OLD.delivered_at IS NULL) <> (NEW.delivered_at IS NULL)
           json_object('steering', NEW.seq));
 END;
 
-CREATE TRIGGER steering_is_fixed BEFORE UPDATE ON steering BEGIN
-  SELECT RAISE(ABORT, 'steering: fixed: what was said is not rewritten; say something else')
-   WHERE OLD.seq IS NOT NEW.seq OR OLD.kind IS NOT NEW.kind OR OLD.session_id IS NOT NEW.session_id
-      OR OLD.channel_id IS NOT NEW.channel_id
-      OR (OLD.text IS NOT NEW.text
-          AND NOT (OLD.outcome IS NULL AND OLD.text IS NULL AND OLD.kind = 'nudge'))
-      OR OLD.source IS NOT NEW.source OR OLD.created_at IS NOT NEW.created_at
-      OR (OLD.outcome IS NOT NULL
-          AND (OLD.outcome IS NOT NEW.outcome OR OLD.why IS NOT NEW.why
-               OR OLD.operator_id IS NOT NEW.operator_id))
-      OR (OLD.session_seq IS NOT NULL AND OLD.session_seq IS NOT NEW.session_seq);
-  -- Told once, unless it turns out that nobody was told: then it waits again.
+-- Told once, unless it turns out that nobody was told: then it waits again.
+CREATE TRIGGER steering_is_told_once BEFORE UPDATE OF delivered_at, call_seq ON steering BEGIN
   SELECT RAISE(ABORT, 'steering: delivered: an agent is told once')
    WHERE OLD.delivered_at IS NOT NULL AND NEW.delivered_at IS NOT NULL
      AND (OLD.delivered_at IS NOT NEW.delivered_at OR OLD.call_seq IS NOT NEW.call_seq);

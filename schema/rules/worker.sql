@@ -1,18 +1,5 @@
 -- Who runs. A row's story goes into the timeline; `health` is for operators.
 
-CREATE TRIGGER worker_is_born BEFORE INSERT ON worker BEGIN
-  SELECT RAISE(ABORT, 'worker: exists: a row with this seq or id is there already')
-   WHERE EXISTS (SELECT 1 FROM worker WHERE seq = NEW.seq)
-      OR EXISTS (SELECT 1 FROM worker WHERE id = NEW.id);
-END;
-
-CREATE TRIGGER worker_is_fixed BEFORE UPDATE ON worker BEGIN
-  SELECT RAISE(ABORT, 'worker: fixed: an incarnation does not become another one')
-   WHERE OLD.seq IS NOT NEW.seq OR OLD.id IS NOT NEW.id OR OLD.name IS NOT NEW.name
-      OR OLD.host IS NOT NEW.host OR OLD.pid IS NOT NEW.pid
-      OR OLD.started_at IS NOT NEW.started_at;
-END;
-
 CREATE TRIGGER worker_changed AFTER UPDATE OF state ON worker
 WHEN OLD.state <> NEW.state BEGIN
   INSERT INTO event (at, kind, actor, detail)

@@ -77,12 +77,10 @@ CREATE TABLE command (
   verb        ANY,
   session_id  ANY,
   argument    ANY,
-
   operator_id ANY,
   source      ANY DEFAULT 'sql',
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')),
-
   reply       TEXT,
   why         TEXT
 ) STRICT;
@@ -104,10 +102,8 @@ CREATE TABLE connection (
   client_name      TEXT,
   client_version   TEXT,
   elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)),
-
   session_seq      INTEGER REFERENCES session (seq),
   identity         TEXT NOT NULL,
-
   state            TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'lost', 'closed')),
   created_at       TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   closed_at        TEXT CHECK (closed_at GLOB '????-??-??T??:??:??.???Z')
@@ -132,7 +128,6 @@ CREATE TABLE decision (
   verdict     ANY,
   reason      ANY,
   instruction ANY,
-
   digest      ANY,
   operator_id ANY,
   source      ANY DEFAULT 'sql',
@@ -239,8 +234,7 @@ CREATE TABLE request (
   seq             INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   id              TEXT NOT NULL UNIQUE,
   session_seq     INTEGER NOT NULL REFERENCES session (seq),
-  kind            TEXT NOT NULL
-                  CHECK (kind IN ('clearance', 'prompt', 'standby', 'permission', 'trust')),
+  kind            TEXT NOT NULL,
   state           TEXT NOT NULL,
   digest          TEXT NOT NULL CHECK (length(digest) = 64),
   title           TEXT NOT NULL,
@@ -249,13 +243,11 @@ CREATE TABLE request (
   body            TEXT,
   body_seq        INTEGER REFERENCES content (seq),
   effect          TEXT,
-
   effect_seq      INTEGER REFERENCES content (seq),
   replaces_file   INTEGER NOT NULL DEFAULT 0 CHECK (replaces_file IN (0, 1)),
   file_path       TEXT,
   risk_level      TEXT CHECK (risk_level IN ('low', 'high', 'critical')),
   original_hash   TEXT,
-
   prompt_type     TEXT CHECK (prompt_type IN
                   ('continuation', 'clarification', 'error_recovery', 'resource_warning')),
   elapsed_seconds INTEGER,
@@ -295,6 +287,14 @@ CREATE INDEX request_previous ON request (previous_seq) WHERE previous_seq IS NO
 CREATE INDEX request_description ON request (description_seq) WHERE description_seq IS NOT NULL;
 CREATE INDEX request_body ON request (body_seq) WHERE body_seq IS NOT NULL;
 CREATE INDEX request_effect ON request (effect_seq) WHERE effect_seq IS NOT NULL;
+CREATE TABLE request_kind (
+  kind         TEXT NOT NULL PRIMARY KEY,
+  is_kept      INTEGER NOT NULL,
+  is_written   INTEGER NOT NULL,
+  on_timeout   TEXT NOT NULL,
+  stop_verdict TEXT NOT NULL,
+  stop_reason  TEXT
+) STRICT, WITHOUT ROWID;
 CREATE TABLE request_move (
   kind TEXT NOT NULL,
   src  TEXT NOT NULL,
@@ -323,7 +323,6 @@ CREATE TABLE rule_set (
   seq        INTEGER PRIMARY KEY CHECK (seq > 0),
   hash       TEXT NOT NULL CHECK (length(hash) = 64),
   found      TEXT,
-
   created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 CREATE TABLE said_wait (
@@ -343,7 +342,6 @@ CREATE TABLE audit_cut (
 ) STRICT;
 CREATE TABLE session (
   seq                 INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
-
   id                  TEXT NOT NULL UNIQUE,
   host                TEXT NOT NULL,
   owner_user_id       TEXT NOT NULL,
@@ -366,9 +364,6 @@ CREATE TABLE session (
   progress_snapshot   TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
   restart_of          TEXT REFERENCES session (id),
   idle_since          TEXT CHECK (idle_since GLOB '????-??-??T??:??:??.???Z'),
-
-
-
   created_at          TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   updated_at          TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
   last_activity_at    TEXT CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
@@ -397,7 +392,6 @@ CREATE TABLE slack_envelope (
   envelope_id  ANY,
   type         ANY,
   kind         ANY,
-
   team_id      ANY,
   user_id      ANY,
   channel_id   ANY,
@@ -452,8 +446,6 @@ CREATE TABLE slack_message (
   marker          TEXT NOT NULL DEFAULT (lower(
     hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' ||
     substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))),
-
-
   kind            TEXT NOT NULL,
   session_seq     INTEGER REFERENCES session (seq),
   request_seq     INTEGER REFERENCES request (seq),
@@ -516,11 +508,9 @@ CREATE TABLE slack_outbox (
   priority     INTEGER NOT NULL DEFAULT 7,
   state        TEXT NOT NULL DEFAULT 'queued',
   form         TEXT NOT NULL DEFAULT 'blocks' CHECK (form IN ('blocks', 'plain', 'line')),
-
   generation   INTEGER,
   leader_seq   INTEGER,
   may_repeat   INTEGER NOT NULL DEFAULT 0 CHECK (may_repeat IN (0, 1)),
-
   claim        INTEGER NOT NULL DEFAULT 0,
   worker_id    TEXT,
   attempts     INTEGER NOT NULL DEFAULT 0,
@@ -557,7 +547,6 @@ CREATE TABLE slack_lane (
   gate       TEXT NOT NULL,
   channel_id TEXT NOT NULL,
   thread     TEXT NOT NULL,
-
   waits_for  INTEGER,
   state      TEXT NOT NULL CHECK (state IN ('ready', 'waiting', 'busy')),
   head       INTEGER,
@@ -571,12 +560,23 @@ CREATE INDEX slack_lane_waiting ON slack_lane (waits_for) WHERE state = 'waiting
 CREATE TABLE slack_gate (
   name       TEXT NOT NULL PRIMARY KEY,
   slot       TEXT NOT NULL,
-
   not_before TEXT NOT NULL DEFAULT '',
   spent_at   TEXT NOT NULL DEFAULT '',
   strikes    INTEGER NOT NULL DEFAULT 0,
   why        TEXT
 ) STRICT;
+CREATE TABLE source (
+  name          TEXT NOT NULL PRIMARY KEY,
+  operator_kind TEXT NOT NULL,
+  shut_in_mode  TEXT,
+  decides       TEXT,
+  orders        TEXT,
+  steers        TEXT,
+  rests_on      TEXT CHECK (rests_on IN (
+    'envelope',
+    'policy',
+    'call'))
+) STRICT, WITHOUT ROWID;
 CREATE TABLE stall (
   seq               INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   id                TEXT NOT NULL UNIQUE,
@@ -589,13 +589,10 @@ CREATE TABLE stall (
   nudge_count       INTEGER NOT NULL DEFAULT 0,
   auto_count        INTEGER NOT NULL DEFAULT 0,
   told_count        INTEGER NOT NULL DEFAULT 0,
-
   streamed_at       TEXT CHECK (streamed_at GLOB '????-??-??T??:??:??.???Z'),
   nudge_message     TEXT,
   nudged_by         TEXT,
   waits_since       TEXT CHECK (waits_since GLOB '????-??-??T??:??:??.???Z'),
-
-
   created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   updated_at        TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
   ended_at          TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
@@ -614,7 +611,6 @@ CREATE TABLE stall_move (
 CREATE TABLE steering (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   kind         ANY DEFAULT 'steer',
-
   session_id   ANY,
   channel_id   ANY,
   text         ANY,
@@ -656,7 +652,6 @@ CREATE TABLE tool_call (
   arguments_seq  INTEGER REFERENCES content (seq),
   digest         TEXT NOT NULL,
   task_id        TEXT,
-
   task_ttl_ms    INTEGER,
   state          TEXT NOT NULL,
   request_seq    INTEGER REFERENCES request (seq),
@@ -769,6 +764,11 @@ INSERT INTO file_change_move (src, dst) VALUES ('staged', 'done');
 INSERT INTO file_change_move (src, dst) VALUES ('staged', 'undone');
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:clock', 'system', NULL, 'clock', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:policy', 'system', NULL, 'policy', 1, 0);
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('clearance', 1, 1, 'timeout', 'reject', 'the session was stopped');
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('permission', 0, 0, 'timeout', 'reject', 'the session was stopped');
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('prompt', 0, 0, 'continue', 'stop', NULL);
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('standby', 0, 0, 'timeout', 'stop', NULL);
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('trust', 1, 0, 'timeout', 'reject', 'the session was stopped');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', '', 'pending');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'approved', 'consumed');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', 'interrupted', 'approved');
@@ -873,6 +873,15 @@ INSERT INTO slack_outbox_move (src, dst) VALUES ('sending', 'queued');
 INSERT INTO slack_outbox_move (src, dst) VALUES ('sending', 'sent');
 INSERT INTO slack_gate (name, slot, not_before, spent_at, strikes, why) VALUES ('conversations.history', 'read', '', '', 0, NULL);
 INSERT INTO slack_gate (name, slot, not_before, spent_at, strikes, why) VALUES ('slack', 'all', '', '', 0, NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('agent', 'local', NULL, NULL, 'mode', NULL, NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('clock', 'system', NULL, NULL, NULL, 'nudge', NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('ctl', 'local', 'remote', '*', '*', '*', NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('elicitation', 'local', 'remote', '*', NULL, NULL, 'call');
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('policy', 'system', NULL, '*', NULL, NULL, 'policy');
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('slack', 'slack', 'local', '*', '*', '*', 'envelope');
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('socket', 'local', 'remote', '*', '*', '*', NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('sql', 'local', 'remote', '*', '*', '*', NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('timeout', 'system', NULL, 'timeout', NULL, NULL, NULL);
 INSERT INTO stall_move (src, dst) VALUES ('', 'pending');
 INSERT INTO stall_move (src, dst) VALUES ('escalated', 'dismissed');
 INSERT INTO stall_move (src, dst) VALUES ('escalated', 'nudged');

@@ -224,6 +224,23 @@ void given(const char *sql)
 	doorbell_ring_all(run_fd);
 }
 
+void given_mode(const char *mode)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	/* Remote and hybrid need Slack, and an order without a session changes the default, too. */
+	str_addf(&sql,
+	         "CREATE TEMP TABLE before AS SELECT * FROM setting;"
+	         "INSERT INTO setting VALUES ('slack.configured', 'true', 'system', "
+	         "'2026-01-01T00:00:00.000Z') ON CONFLICT (name) DO UPDATE SET value = 'true';"
+	         "INSERT INTO command (verb, argument) VALUES ('mode', '%s');"
+	         "DELETE FROM command WHERE seq = last_insert_rowid();"
+	         "DELETE FROM setting; INSERT INTO setting SELECT * FROM before;"
+	         "DROP TABLE before",
+	         mode);
+	given(sql.bytes);
+}
+
 char *rows(const char *sql)
 {
 	struct str out = STR_INIT;

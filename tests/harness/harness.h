@@ -38,6 +38,8 @@ void advance(int64_t ms);
 
 /* Runs statements as somebody else's connection would, and rings all bells. */
 void given(const char *sql);
+/* Every session is in this mode, and nothing else has changed: as if an operator had ordered it. */
+void given_mode(const char *mode);
 /* The rows of a query: columns joined by '|', a line each, NULL as nothing. The caller frees. */
 char *rows(const char *sql);
 /* The rows of a query are these; a failure shows both. */

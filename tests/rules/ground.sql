@@ -21,10 +21,10 @@ INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,
    '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z'),
   (6, 's-other-host', 'there', 'local:ann', '/work', 'active', 'local', 'claude',
    '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z');
-INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq, identity,
+INSERT INTO connection (seq, key, host, transport, protocol_version, elicits, session_seq, identity,
                         created_at) VALUES
-  (1, 'k1', 'here', 'http', '2025-11-25', 1, '{}', '2026-01-01T09:00:00.000Z'),
-  (2, 'k2', 'here', 'stdio', '2025-11-25', 2, '{}', '2026-01-01T09:00:00.000Z');
+  (1, 'k1', 'here', 'http', '2025-11-25', 1, 1, '{}', '2026-01-01T09:00:00.000Z'),
+  (2, 'k2', 'here', 'stdio', '2025-11-25', 0, 2, '{}', '2026-01-01T09:00:00.000Z');
 -- A digest is 64 digits: that of request 1 is 63 zeros and a 1.
 INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body, file_path, risk_level,
                      original_hash, timeout_ms, deadline_at, created_at, updated_at) VALUES

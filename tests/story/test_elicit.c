@@ -287,7 +287,7 @@ START_TEST(a_client_is_asked_only_where_it_can_and_may)
 
 		has(waits, "result.structuredContent.status", "pending");
 	}
-	given("UPDATE session SET mode = 'remote'");
+	given_mode("remote");
 	remote = say_of("?wait=1", "check_clearance", arguments, "");
 	has(remote, "result.structuredContent.status", "pending");
 	ck_assert_int_eq(site_stop(&site), 0);

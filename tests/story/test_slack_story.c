@@ -247,7 +247,7 @@ START_TEST(a_pause_that_lasts_is_told_in_words)
 	site_start(&site);
 	a = agent_hello(front_port(), "", "2025-11-25");
 	free(agent_call(&a, "ping", "{}"));
-	given("UPDATE session SET mode = 'hybrid'");
+	given_mode("hybrid");
 	ck_assert_int_eq(
 	    ctl(NULL, "session pause $(sqlite3 '%s' 'SELECT id FROM session')", test_db()), 0);
 	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"Go on?\"}", NULL);
@@ -898,7 +898,7 @@ START_TEST(where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing)
 	site_start(&site);
 	a = agent_hello(front_port(), "", "2025-11-25");
 	free(agent_call(&a, "ping", "{}"));
-	given("UPDATE session SET mode = 'local'");
+	given_mode("local");
 	ck_assert_int_eq(site_stop(&site), 0);
 	site_start(&site);
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'server'", "0\n");

@@ -270,7 +270,8 @@ START_TEST(the_inbox_tells_who_listens)
 	given_questions();
 	given(
 	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
-	    " VALUES ('w', 'mcp-front', 'h', 1, 'x', 'ready', '" T "', '" T "');"
+	    " VALUES ('w', 'mcp-front', 'h', 1, 'x', 'starting', '" T "', '" T "');"
+	    "UPDATE worker SET state = 'ready';"
 	    "INSERT INTO connection (key, host, transport, protocol_version, identity, created_at)"
 	    " VALUES ('k', 'h', 'http', '2025-06-18', '{}', '" T "');"
 	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest, state,"
@@ -446,7 +447,7 @@ END_TEST
 START_TEST(in_remote_mode_the_answer_belongs_to_slack)
 {
 	given_questions();
-	given("UPDATE session SET mode = 'remote' WHERE seq = 1");
+	given("DROP TRIGGER session_mode_is_ordered; UPDATE session SET mode = 'remote'");
 	ctl("approve " CHANGE);
 	failed(1, "not in this mode: the session is in remote mode");
 }
@@ -855,7 +856,7 @@ END_TEST
 START_TEST(watch_tells_what_the_rules_refuse)
 {
 	given_questions();
-	given("UPDATE session SET mode = 'remote'");
+	given("DROP TRIGGER session_mode_is_ordered; UPDATE session SET mode = 'remote'");
 	shell("echo y | ctl $DB watch");
 	ck_assert_int_eq(status, 1);
 	says("not taken: not in this mode: the session is in remote mode\n");
@@ -949,10 +950,12 @@ END_TEST
 
 static void given_workers(void)
 {
-	given("INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
-	      " SELECT value, value, 'h', 7, 'x', 'ready', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
-	      " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
-	      " FROM json_each('[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]')");
+	given(
+	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
+	    " SELECT value, value, 'h', 7, 'x', 'starting', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
+	    " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+	    " FROM json_each('[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]');"
+	    "UPDATE worker SET state = 'ready'");
 }
 
 START_TEST(health_tells_that_the_database_is_damaged)

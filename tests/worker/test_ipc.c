@@ -338,7 +338,7 @@ START_TEST(in_remote_mode_only_slack_answers)
 {
 	given_front();
 	given_clearance();
-	given("UPDATE session SET mode = 'remote'");
+	given_mode("remote");
 	is_refused(order("approve", value(NEWEST), ""), "the session is in remote mode");
 	expect("SELECT state FROM request", "pending\n");
 	stop_worker(front);

@@ -143,7 +143,8 @@ START_TEST(what_was_said_in_slack_goes_with_its_session_and_intents_go_when_they
 	      "INSERT INTO setting (name, value, source, updated_at) VALUES"
 	      " ('slack.channel_id', 'C1', 'file', '2026-01-01T00:00:00.000Z')");
 	given_whole_session(1, ago(60 * DAY));
-	given_for("UPDATE session SET mode = 'hybrid', updated_at = '%1$s' WHERE seq = %2$d",
+	given_for("INSERT INTO command (verb, argument, session_id, created_at) SELECT 'mode', "
+	          "'hybrid', id, '%1$s' FROM session WHERE seq = %2$d",
 	          ago(60 * DAY), 1);
 	given_for("INSERT INTO slack_notice (kind, text, at) VALUES ('server', 'old', '%1$s')",
 	          ago(60 * DAY), 0);
@@ -205,7 +206,7 @@ START_TEST(what_was_in_a_file_before_an_old_write_is_forgotten_though_its_sessio
 	given_whole_session(2, ago(29 * DAY));
 	given("INSERT INTO content (seq, hash, size, bytes) VALUES"
 	      " (3, printf('%064d', 3), 1, x'61'), (4, printf('%064d', 4), 1, x'62');"
-	      "DROP TRIGGER file_change_is_fixed;"
+	      "DROP TRIGGER file_change_is_kept;"
 	      "UPDATE file_change SET before_seq = 2 + (SELECT request_seq FROM apply"
 	      " WHERE seq = apply_seq)");
 	(void)start_worker("retention");
@@ -333,13 +334,15 @@ static void given_loose_rows(void)
 	    "INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES"
 	    " ('h', 'suspend', '%1$s', '%1$s');"
 	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
-	    " VALUES ('w1', 'x', 'h', 1, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s'),"
-	    " ('w2', 'x', 'h', 2, '1', 'stopped', '2020-01-01T00:00:00.000Z', '%1$s'),"
-	    " ('listens', 'y', 'h', 3, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s'),"
-	    " ('w4', 'y', 'h', 4, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s'),"
-	    " ('w5', 'y', 'h', 5, '1', 'died', '%1$s', '%1$s'),"
-	    " ('w6', 'z', 'h', 6, '1', 'ready', '2020-01-01T00:00:00.000Z', '%1$s'),"
-	    " ('w7', 'z', 'h', 7, '1', 'died', '2020-01-01T00:00:00.000Z', '%1$s')",
+	    " VALUES ('w1', 'x', 'h', 1, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w2', 'x', 'h', 2, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('listens', 'y', 'h', 3, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w4', 'y', 'h', 4, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w5', 'y', 'h', 5, '1', 'starting', '%1$s', '%1$s'),"
+	    " ('w6', 'z', 'h', 6, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
+	    " ('w7', 'z', 'h', 7, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s');"
+	    "UPDATE worker SET state = CASE id WHEN 'w2' THEN 'stopped' WHEN 'w6' THEN 'ready'"
+	    " ELSE 'died' END",
 	    ago(31 * DAY), 0);
 	given_for("INSERT INTO command (verb, argument, session_id, created_at) VALUES"
 	          " ('mode', 'local', NULL, '%1$s'), ('mode', 'local', 's1', '%1$s'),"
@@ -434,8 +437,8 @@ END_TEST
 /* Tables of which nothing is ever deleted, because they do not grow with use, or whose rows go by a
  * rule with those that they belong to. */
 static const char *const NOT_PURGED[] = {
-	"operator",   "rule_set",  "setting",    "slack_gate", "command_verb",
-	"slack_lane", "audit_cut", "slack_part", "slack_kind", "slack_history",
+	"operator",  "rule_set",   "setting",    "slack_gate",    "command_verb", "slack_lane",
+	"audit_cut", "slack_part", "slack_kind", "slack_history", "source",       "request_kind",
 };
 
 START_TEST(no_table_is_forgotten)
@@ -652,7 +655,7 @@ static void given_images(int count, int events)
 {
 	begin();
 	given_events(events, "old", ago(400 * DAY));
-	given("DROP TRIGGER file_change_is_fixed");
+	given("DROP TRIGGER file_change_is_kept");
 	for (int n = 1; n <= count; n++) {
 		given_whole_session(n, ago(31 * DAY));
 		given_image(n);

@@ -840,8 +840,8 @@ END_TEST
 START_TEST(a_row_that_only_claims_to_live_is_buried)
 {
 	given("INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
-	      " VALUES ('old', 'applier', 'h', 1, '0', 'ready', '2026-01-01T00:00:00.000Z',"
-	      " '2026-01-01T00:00:00.000Z')");
+	      " VALUES ('old', 'applier', 'h', 1, '0', 'starting', '2026-01-01T00:00:00.000Z',"
+	      " '2026-01-01T00:00:00.000Z'); UPDATE worker SET state = 'ready'");
 	start_ready();
 	expect("SELECT state FROM worker WHERE id = 'old'", "died\n");
 	stop();

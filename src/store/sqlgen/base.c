@@ -13,7 +13,7 @@ static const char REWRITE[] = "`cmake --build --preset dev --target schema`";
 
 /* ---- texts of sqlite_schema ---- */
 
-/* Without remarks and without the blanks before them. */
+/* Without remarks, without the blanks before them and the lines that held nothing else. */
 static char *without_remarks(const char *sql)
 {
 	struct str out = STR_INIT;
@@ -23,12 +23,16 @@ static char *without_remarks(const char *sql)
 		quoted ^= *c == '\'';
 		if (!quoted && c[0] == '-' && c[1] == '-')
 			c += strcspn(c, "\n");
-		if (*c == '\n' || *c == '\0')
-			while (out.length && out.bytes[out.length - 1] == ' ')
-				out.bytes[--out.length] = '\0';
+		if (*c != '\n' && *c != '\0') {
+			str_add_char(&out, *c);
+			continue;
+		}
+		while (out.length && out.bytes[out.length - 1] == ' ')
+			out.bytes[--out.length] = '\0';
 		if (*c == '\0')
 			break;
-		str_add_char(&out, *c);
+		if (out.length && out.bytes[out.length - 1] != '\n')
+			str_add_char(&out, '\n');
 	}
 	return str_take(&out);
 }

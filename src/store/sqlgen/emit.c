@@ -39,48 +39,17 @@ static void put(const char *folder, const char *name, struct str *text)
 	str_clear(text);
 }
 
-/* ---- bells ---- */
-
-/* Worker names of a remark, "mcp-front first, watchdog", one at a time. false: no more. */
-static bool next_bell(const char **rest, char *worker, bool *first)
-{
-	int length = 0;
-
-	*first = false;
-	*rest += strspn(*rest, ", ");
-	if (sscanf(*rest, "%79[a-z-]%n", worker, &length) != 1)
-		return false;
-	*rest += length;
-	if (strncmp(*rest, " first", 6) == 0) {
-		*first = true;
-		*rest += 6;
-	}
-	return true;
-}
-
-/* In the order in which they are rung: those that say "first", then by table. */
 static void emit_bells(struct str *out, const struct schema *s)
 {
-	int count = 0;
+	struct bells *bells = xcalloc(1, sizeof(*bells));
 
+	bells_list(s, bells);
 	str_add(out, "const struct sql_bell sql_bells[] = {\n");
-	for (int first = 1; first >= 0; first--) {
-		for (int i = 0; i < s->tables; i++) {
-			const char *rest = s->table[i].rings;
-			char worker[NAME_BYTES];
-			bool is_first;
-
-			while (next_bell(&rest, worker, &is_first)) {
-				if (is_first != (first == 1))
-					continue;
-				str_addf(out, "\t{ \"%s\", \"%s\" },\n", s->table[i].name, worker);
-				count++;
-			}
-		}
-	}
-	if (count > 32)
-		complain("sqlgen: %d bells, and store.c has a bit for 32", count);
+	for (int i = 0; i < bells->count; i++)
+		str_addf(out, "\t{ \"%s\", \"%s\" },\n", bells->bell[i].table,
+		         bells->bell[i].worker);
 	str_add(out, "\t{ NULL, NULL }\n};\n");
+	free(bells);
 }
 
 /* ---- sql.h ---- */

@@ -1,4 +1,4 @@
-/* usage: sqlgen [--write] SOURCE_DIR OUTPUT_DIR
+/* usage: sqlgen [--write | --workers] SOURCE_DIR OUTPUT_DIR
  *
  * Checks schema/ and sql/ and writes sql.h, sql.c and schema.sql into OUTPUT_DIR. The build stops,
  * with file and line, on a statement that does not prepare, on one that scans a growing table, on a
@@ -30,41 +30,74 @@ static void read_steps(struct sources *steps)
 	free(all);
 }
 
-static void print_pages(const struct str *graph, bool write)
+/* The triggers that a table's remarks become, for a reader. */
+static void print_guard(const struct schema *s, const char *table, bool write)
+{
+	struct str text = STR_INIT;
+	sqlite3_stmt *list = NULL;
+
+	str_add(&text, "```sql\n");
+	(void)sqlite3_prepare_v2(s->db,
+	                         "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND "
+	                         "tbl_name = ? ORDER BY rowid DESC",
+	                         -1, &list, NULL);
+	(void)sqlite3_bind_text(list, 1, table, -1, SQLITE_STATIC);
+	while (sqlite3_step(list) == SQLITE_ROW)
+		str_addf(&text, "%s;\n", (const char *)sqlite3_column_text(list, 0));
+	(void)sqlite3_finalize(list);
+	str_add(&text, "```\n");
+	page_put("schema/README.md", "guard", text.bytes, write);
+	str_clear(&text);
+}
+
+static void print_pages(const struct schema *s, const struct str *graph, bool write)
 {
 	struct str text = STR_INIT;
 
+	print_guard(s, "pause", write);
 	str_addf(&text, "```\n%s```\n", str_text(graph));
 	page_put("schema/README.md", "trigger graph", text.bytes, write);
+	str_clear(&text);
+}
+
+static void print_workers(const struct schema *s, const struct statements *list, bool write)
+{
+	struct str text = STR_INIT;
+
+	uses_print(s, list, &text);
+	page_put("workers/README.md", "table of workers", text.bytes, write);
 	str_clear(&text);
 }
 
 int main(int argc, char **argv)
 {
 	bool write = argc > 1 && strcmp(argv[1], "--write") == 0;
+	bool workers = argc > 1 && strcmp(argv[1], "--workers") == 0;
 	struct schema *s = xcalloc(1, sizeof(*s));
 	struct statements *list = xcalloc(1, sizeof(*list));
 	struct sources *sql = xcalloc(1, sizeof(*sql)), *steps = xcalloc(1, sizeof(*steps));
 	struct str graph = STR_INIT;
 
-	if (argc != 3 + write) {
-		(void)fputs("usage: sqlgen [--write] SOURCE_DIR OUTPUT_DIR\n", stderr);
+	if (argc != 3 + (write || workers)) {
+		(void)fputs("usage: sqlgen [--write | --workers] SOURCE_DIR OUTPUT_DIR\n", stderr);
 		return 64;
 	}
-	source_dir = argv[1 + write];
+	source_dir = argv[argc - 2];
 	schema_load(s);
 	read_steps(steps);
 	sources_read(sql, "sql");
 	if (failures == 0)
 		statements_load(list, s, sql);
-	if (failures == 0)
+	if (failures == 0 && !workers)
 		triggers_check(s, &graph);
-	if (failures == 0) {
-		print_pages(&graph, write);
+	if (failures == 0 && !workers) {
+		print_pages(s, &graph, write);
 		base_check(s, steps, write);
 	}
-	if (failures == 0)
-		emit(argv[2 + write], s, list, steps);
+	if (failures == 0 && (write || workers))
+		print_workers(s, list, write);
+	if (failures == 0 && !workers)
+		emit(argv[argc - 1], s, list, steps);
 	str_clear(&graph);
 	statements_clear(list);
 	sources_clear(sql);

@@ -166,7 +166,7 @@ static void read_columns(sqlite3 *db, struct table *t)
 		c->not_null = sqlite3_column_int(s, 2) != 0;
 		c->standard = standard ? xstrdup(standard) : NULL;
 		c->is_key = sqlite3_column_int(s, 4) != 0;
-		if (c->is_key && strcmp(c->type, "INTEGER") == 0 && !c->not_null)
+		if (c->is_key && strcmp(c->type, "INTEGER") == 0)
 			(void)snprintf(t->key, sizeof(t->key), "%s", sqlite3_column_text(s, 0));
 	}
 	(void)sqlite3_finalize(s);
@@ -321,8 +321,12 @@ void schema_load(struct schema *s)
 				read_table(s, &s->nouns.file[i], line);
 	for (int i = 0; i < s->tables; i++)
 		check_table(s, &s->table[i]);
+	if (failures == 0)
+		guards_before(s);
 	for (int i = 0; i < s->rules.count; i++)
 		source_run(s->db, &s->rules.file[i]);
+	if (failures == 0)
+		guards_after(s);
 }
 
 void schema_clear(struct schema *s)

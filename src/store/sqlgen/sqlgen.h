@@ -9,6 +9,8 @@
  *   guard       triggers made from remarks
  *   statement   sql/: names, texts, columns, parameters, and whether they scan
  *   trigger     what triggers write: no scans, no cycles
+ *   bell        whose bells a table rings, and in which order
+ *   use         which worker reads and writes which tables, from the sources
  *   base        schema/steps/: a database of the last release, stepped up, is what the nouns make
  *   emit        sql.h, sql.c and schema.sql
  *   page        what is printed into READMEs */
@@ -29,6 +31,7 @@ enum {
 	MAX_STATEMENTS = 600,
 	NAME_BYTES = 80,
 	TEXT_BYTES = 200,
+	MAX_BELLS = 32, /* a bit for each in struct store */
 };
 
 /* ---- source ---- */
@@ -128,8 +131,11 @@ const struct column *table_column(const struct table *t, const char *name);
 
 /* ---- guard ---- */
 
-/* Makes the triggers in s->db. */
-void guards_make(struct schema *s);
+/* Make the triggers in s->db: those that watch columns, and those that watch births and moves. Of
+ * two triggers on one event SQLite fires the younger one first; the rules that are written by hand
+ * are made in between, so that of several refusals the most telling one is told. */
+void guards_before(struct schema *s);
+void guards_after(struct schema *s);
 
 /* ---- statement ---- */
 
@@ -163,6 +169,25 @@ void check_scans(const struct schema *s, const char *where, const char *sql);
 /* No trigger scans, and none leads back to where it began. out: the graph, a line for each thing
  * that a trigger does. */
 void triggers_check(const struct schema *s, struct str *out);
+
+/* ---- bell ---- */
+
+struct bells {
+	struct {
+		const char *table;
+		char worker[NAME_BYTES];
+	} bell[MAX_BELLS];
+	int count;
+};
+
+/* In the order in which they are rung: those that say "first", then by table. */
+void bells_list(const struct schema *s, struct bells *out);
+
+/* ---- use ---- */
+
+/* A row for each worker: the tables that ring it, that it reads and that it writes, from its
+ * sources; and the order of bells. */
+void uses_print(const struct schema *s, const struct statements *list, struct str *out);
 
 /* ---- base ---- */
 
