@@ -144,7 +144,8 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "undo_limit_bytes|10485760|default\n"
 	    "command_timeout_seconds|60|default\ncommand_output_limit_bytes|65536|default\n"
 	    "database.path|%s/home/.local/state/agent-intercom/intercom.db|default\n"
-	    "apply.fuzz_lines|0|default\napply.keep_attributes|true|default\napply.force|allow|default\n"
+	    "apply.fuzz_lines|0|default\napply.keep_attributes|true|default\napply.force|allow|"
+	    "default\n"
 	    "slack.channel_id||default\nslack.questions|thread|default\n"
 	    "slack.reconnect_backoff_max_seconds|300|default\n"
 	    "timeouts.approval_seconds|3600|default\ntimeouts.prompt_seconds|1800|default\n"
@@ -658,10 +659,7 @@ START_TEST(a_group_of_the_owner_alone_is_nobody_else)
 {
 	enum { DAEMON = 1, USERS = 100, UNKNOWN = 54321 };
 
-	if (getuid() != 0) {
-		(void)fputs("skipped: it needs root\n", stderr);
-		return;
-	}
+	SKIP_UNLESS(getuid() == 0, "root, who can give a file away");
 	is_warned_of(DAEMON, DAEMON, 0664, false);
 	is_warned_of(DAEMON, DAEMON, 0666, true);
 	is_warned_of(DAEMON, USERS, 0664, true);
