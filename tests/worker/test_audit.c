@@ -285,7 +285,8 @@ START_TEST(whatever_is_done_to_the_rows_is_found)
 	for (size_t i = 0; i < COUNT(ROWS); i++) {
 		given_sealed_nine();
 		given("DROP TRIGGER event_is_fixed; DROP TRIGGER event_stays; DROP TRIGGER "
-		      "event_is_born; DROP TRIGGER seal_is_born; DROP TRIGGER seal_is_fixed; DROP "
+		      "event_is_born; DROP TRIGGER event_comes_last; DROP TRIGGER seal_is_born; "
+		      "DROP TRIGGER seal_comes_next; DROP TRIGGER seal_is_fixed; DROP "
 		      "TRIGGER seal_stays");
 		given(ROWS[i].how);
 		ck_assert_msg(audit("verify") == 1 && strstr(str_text(&said), ROWS[i].found),
