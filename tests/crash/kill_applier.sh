@@ -14,9 +14,9 @@
 #        TMPDIR: where; /dev/shm if it is there.
 #
 # Scenarios: modify, create (in new directories), delete a file; many: one of each, a rename, a copy and
-# a mode change in one diff; force: many, over a changed file; undo: many, taken back; plain, back: many
-# and undo on a file system that cannot exchange names; again, settle: many, where an applier was
-# killed when it had put the first file in place, and the last.
+# a mode change in one diff; force: many without the copy, over a changed file; undo: many, taken back;
+# plain, back: many and undo on a file system that cannot exchange names; again, settle: many, where
+# an applier was killed when it had put the first file in place, and the last.
 #
 # A first run under strace numbers the calls by name. The loader's calls count too, which costs time and
 # spares a judgement. Needs strace and sqlite3.
@@ -122,7 +122,7 @@ make_old() {
 	esac
 }
 
-# What somebody does before the job: force finds changed files.
+# What somebody does before the job: force finds a changed file. A copy of that is not forced.
 change() {
 	[ "$scenario" != force ] || printf 'zero\none\ntwo\nthree\n' >a.txt
 }
@@ -135,8 +135,8 @@ make_new() {
 	undo | back) many_old ;;
 	force)
 		many_new
+		rm copy.txt
 		printf 'zero\none\n2\nthree\n' >a.txt
-		printf 'zero\none\ntwo\nthree\n' >copy.txt
 		;;
 	*) many_new ;;
 	esac
@@ -146,6 +146,7 @@ make_new() {
 make_shown() {
 	case $scenario in
 	modify | delete | create) make_new ;;
+	force) many_new && rm copy.txt ;;
 	*) many_new ;;
 	esac
 }
@@ -155,8 +156,15 @@ body() {
 	modify) printf -- '--- a/a.txt\n+++ b/a.txt\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n' ;;
 	delete) printf -- '--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n' ;;
 	create) printf 'all new\n' ;;
+	force) many_diff | sed '/^diff .* b\/copy.txt$/,/^copy to /d' ;;
 	*) many_diff ;;
 	esac
+}
+
+# What the operator was shown, where a forced write is compared with that: the diff as we compute it.
+effect() {
+	[ "$scenario" != force ] ||
+		body | sed '/^deleted file mode/d; s/^@@ -1,3 .*/& one/; s/^@@ -1,2 .*/& true/'
 }
 
 touches() {
@@ -164,6 +172,7 @@ touches() {
 	modify) echo a.txt modify - 0 ;;
 	delete) echo a.txt delete - 0 ;;
 	create) echo made/for/it.txt create - 0 ;;
+	force) many_touches | grep -v '^copy.txt ' ;;
 	*) many_touches ;;
 	esac
 }
@@ -188,12 +197,15 @@ hash_of() {
 }
 
 digest() {
-	local path action other mode text count
+	local path action other mode text effect count
 	text=$(body && printf .)
+	effect=$(effect && printf .)
 	count=$(touches | wc -l)
 	{
 		counted check_clearance && counted t && printf -- '-:' && counted low
-		counted "$primary" && counted "${text%.}" && printf -- '-:0;%d;' "$count"
+		counted "$primary" && counted "${text%.}"
+		if [ -n "${effect%.}" ]; then counted "${effect%.}"; else printf -- '-:'; fi
+		printf '0;%d;' "$count"
 		touches | while read -r path action other mode; do
 			counted "$path" && counted "$path" && counted "$action"
 			if [ "$other" = - ]; then printf -- '-:'; else counted "$other"; fi
@@ -214,8 +226,9 @@ request_files() {
 }
 
 all_rows() {
-	local text force=0
+	local text effect force=0
 	text=$(body && printf .)
+	effect=$(effect && printf .)
 	[ "$scenario" != force ] || force=1
 	cat "$build/generated/schema.sql"
 	cat <<-SQL
@@ -226,10 +239,9 @@ all_rows() {
 		INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq, identity,
 		  created_at) VALUES (1, 'k', 'h', 'stdio', '2025-06-18', 1, '{}', '$NOW');
 		INSERT INTO request (seq, id, session_seq, kind, state, digest, title, file_path, risk_level,
-		  original_hash, created_at, updated_at, body) VALUES (1, 'request-1', 1, 'clearance',
+		  original_hash, created_at, updated_at, body, effect) VALUES (1, 'request-1', 1, 'clearance',
 		  'pending', '$(digest)', 't', '$primary', 'low', '$(hash_of "$primary")', '$NOW', '$NOW',
-		  $(quoted "${text%.}")
-		);
+		  $(quoted "${text%.}"), nullif($(quoted "${effect%.}"), ''));
 		$(request_files)
 		INSERT INTO decision (request_id, verdict, operator_id, source, created_at)
 		  VALUES ('request-1', 'approve', 'local:t', 'ctl', '$NOW');
