@@ -184,7 +184,10 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_
        s.workspace_root, s.client_name, r.state, r.created_at, r.deadline_at,
        EXISTS (SELECT 1 FROM tool_call AS t
                 WHERE t.request_seq = r.seq AND t.state = 'waiting'
-                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening
+                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening,
+       -- The newest call was over at once: its client was told to show a form, and calls again.
+       coalesce((SELECT t.is_error = 0 AND t.finished_at = t.created_at FROM tool_call AS t
+                  WHERE t.request_seq = r.seq ORDER BY t.seq DESC LIMIT 1), 0) AS form
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
  ORDER BY r.seq;

@@ -40,7 +40,7 @@ system=$!
 tries=0
 until grep ready "$scratch/out" >/dev/null 2>&1; do
   tries=$((tries + 1))
-  if [ "$tries" -gt 600 ]; then
+  if [ "$tries" -gt 3000 ]; then
     cat "$scratch/err" "$scratch/log"/* >&2
     exit 1
   fi
@@ -59,7 +59,7 @@ wait_for() {
   tries=0
   until [ "$(sqlite3 "$db" "$1")" = "$2" ]; do
     tries=$((tries + 1))
-    [ "$tries" -lt 600 ] || { echo "never: $1 = $2" >&2; return 1; }
+    [ "$tries" -lt 3000 ] || { echo "never: $1 = $2" >&2; return 1; }
     sleep 0.1
   done
 }

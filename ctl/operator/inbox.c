@@ -21,6 +21,7 @@ static cJSON *row_json(stmt *s)
 	json_add_text(o, "client_name", col_text(s, INBOX_LIST_CLIENT_NAME));
 	json_add_text(o, "created_at", col_text(s, INBOX_LIST_CREATED_AT));
 	json_add_text(o, "deadline_at", col_text(s, INBOX_LIST_DEADLINE_AT));
+	(void)cJSON_AddBoolToObject(o, "form", col_int(s, INBOX_LIST_FORM) != 0);
 	(void)cJSON_AddBoolToObject(o, "listening", col_int(s, INBOX_LIST_LISTENING) != 0);
 	return o;
 }
@@ -54,7 +55,9 @@ static int add_row(struct ctl *c, struct table *t, stmt *s, struct err *e)
 	table_add(t, col_text(s, INBOX_LIST_KIND));
 	table_add(t, age.text);
 	table_add(t, col_text(s, INBOX_LIST_RISK_LEVEL));
-	table_add(t, col_int(s, INBOX_LIST_LISTENING) ? "yes" : "no");
+	table_add(t, col_int(s, INBOX_LIST_LISTENING) ? "yes"
+	             : col_int(s, INBOX_LIST_FORM)    ? "form"
+	                                              : "no");
 	table_add(t, str_text(&what));
 	return 0;
 }
@@ -76,7 +79,8 @@ const struct command_spec cmd_inbox = { "inbox",
 	                                "what waits for you",
 	                                "LISTENING tells whether the agent waits at this moment; "
 	                                "if not, it gets the answer when it\n"
-	                                "asks again.\n",
+	                                "asks again. form: its client shows the question to its "
+	                                "user, and asks again then.\n",
 	                                0,
 	                                0,
 	                                0,

@@ -35,7 +35,7 @@ static size_t split_lines(const char *bytes, size_t length, struct span **ret)
 /* One of the two texts. */
 struct side {
 	struct span *lines;
-	uint32_t *ids;
+	uint32_t *ids; /* of the lines between the common beginning and the common end */
 	size_t count;
 	bool *changed; /* count + 1: the last is a stop */
 	uint32_t *kept; /* ids of the lines that Myers' algorithm looks at ... */
@@ -56,15 +56,24 @@ struct box {
 	size_t y0, y1; /* of new.kept */
 };
 
-static void side_init(struct side *s, struct interner *in, const char *bytes, size_t length)
+static void side_init(struct side *s, const char *bytes, size_t length)
 {
 	*s = (struct side){ .lines = NULL };
 	s->count = split_lines(bytes, length, &s->lines);
 	s->ids = xmalloc(s->count * sizeof(*s->ids));
 	s->changed = xcalloc(s->count + 1, sizeof(*s->changed));
-	for (size_t i = 0; i < s->count; i++)
+}
+
+static void number_lines(struct side *s, struct interner *in, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
 		s->ids[i] = interner_number(in, s->lines[i].bytes, text_size(s->lines[i]),
 		                            ended(s->lines[i]), true);
+}
+
+static bool same_line(struct span a, struct span b)
+{
+	return a.size == b.size && memcmp(a.bytes, b.bytes, a.size) == 0;
 }
 
 static void side_clear(struct side *s)
@@ -236,19 +245,23 @@ static void compare(struct comparison *c, struct box b)
 }
 
 /* Finds what changed between the common beginning and the common end. */
-static void find_changes(struct comparison *c, size_t id_count)
+static void find_changes(struct comparison *c, struct interner *in)
 {
 	struct side *old = &c->old, *new = &c->new;
 	size_t head = 0, tail = 0;
 	bool *in_old, *in_new;
 
-	while (head < old->count && head < new->count && old->ids[head] == new->ids[head])
+	while (head < old->count &&
+	       head < new->count &&same_line(old->lines[head], new->lines[head]))
 		head++;
-	while (tail < old->count - head && tail < new->count - head &&
-	       old->ids[old->count - 1 - tail] == new->ids[new->count - 1 - tail])
+	while (tail < old->count - head &&
+	       tail < new->count - head &&same_line(old->lines[old->count - 1 - tail],
+	                                            new->lines[new->count - 1 - tail]))
 		tail++;
-	in_old = ids_in(old, head, old->count - tail, id_count);
-	in_new = ids_in(new, head, new->count - tail, id_count);
+	number_lines(old, in, head, old->count - tail);
+	number_lines(new, in, head, new->count - tail);
+	in_old = ids_in(old, head, old->count - tail, in->count);
+	in_new = ids_in(new, head, new->count - tail, in->count);
 	keep_common(old, head, old->count - tail, in_new);
 	keep_common(new, head, new->count - tail, in_old);
 	free(in_old);
@@ -266,7 +279,7 @@ static void slide_down(struct side *s, size_t at)
 
 	while (s->changed[end])
 		end++;
-	while (end < s->count && s->ids[at] == s->ids[end]) {
+	while (end < s->count && same_line(s->lines[at], s->lines[end])) {
 		s->changed[at++] = false;
 		s->changed[end++] = true;
 		if (s->changed[end]) /* met the next change: leave the two as one */
@@ -529,9 +542,9 @@ void diff_compute_file(const struct diff_heading *h, const char *old, size_t old
 		put_git_header(out, h);
 	if (equal)
 		return;
-	side_init(&c.old, &in, old, old_length);
-	side_init(&c.new, &in, new, new_length);
-	find_changes(&c, in.count);
+	side_init(&c.old, old, old_length);
+	side_init(&c.new, new, new_length);
+	find_changes(&c, &in);
 	tidy_changes(&c);
 	put_header_line(out, "--- ", h->old_path ? "a/" : NULL, h->old_path ? h->old_path : "");
 	put_header_line(out, "+++ ", h->new_path ? "b/" : NULL, h->new_path ? h->new_path : "");

@@ -1,11 +1,13 @@
 #include "elicit.h"
 
 #include "decision.h"
+#include "json_writer.h"
 #include "jsonrpc.h"
 #include "summary.h"
 #include "visible.h"
 
 #include <string.h>
+#include <strings.h>
 
 bool elicit_is_offered(const cJSON *capabilities)
 {
@@ -77,13 +79,18 @@ static void add_message(struct str *out, const struct request *r)
 
 /* What may be said of each kind of question: request_verdict, as a form. */
 static const struct form {
-	const char *kind, *verdicts, *text, *hint;
+	const char *kind, *verdicts[3];
+	const char *needs_text; /* the verdict that is nothing without one */
+	const char *text, *hint;
 } FORMS[] = {
-	{ "clearance", "\"approve\",\"reject\"", "reason", "why, if you reject it" },
-	{ "permission", "\"approve\",\"reject\"", "reason", "why, if you reject it" },
-	{ "prompt", "\"continue\",\"refine\",\"stop\"", "instruction",
+	{ "clearance", { "approve", "reject" }, NULL, "reason", "why, if you reject it" },
+	{ "permission", { "approve", "reject" }, NULL, "reason", "why, if you reject it" },
+	{ "prompt",
+	  { "continue", "refine", "stop" },
+	  "refine",
+	  "instruction",
 	  "what to do instead, if you refine it" },
-	{ "standby", "\"resume\",\"stop\"", "instruction", "what to do next" },
+	{ "standby", { "resume", "stop" }, NULL, "instruction", "what to do next" },
 };
 
 static const struct form *form_of(const struct request *r)
@@ -95,20 +102,50 @@ static const struct form *form_of(const struct request *r)
 	return f;
 }
 
+/* Codex does not let its user submit a form in which an optional field is empty. */
+static bool takes_empty_fields(const struct request *r)
+{
+	return !r->client_name || strncasecmp(r->client_name, "codex", 5) != 0;
+}
+
+static void add_fields(struct str *out, const struct form *f, bool with_text)
+{
+	json_member_object(out, "decision");
+	json_member(out, "type", "string");
+	json_member(out, "title", "Decision");
+	json_member_array(out, "enum");
+	for (size_t i = 0; i < COUNT(f->verdicts) && f->verdicts[i]; i++)
+		if (with_text || !f->needs_text || strcmp(f->verdicts[i], f->needs_text) != 0)
+			json_item(out, f->verdicts[i]);
+	json_array_end(out);
+	json_object_end(out);
+	if (!with_text)
+		return;
+	json_member_object(out, f->text);
+	json_member(out, "type", "string");
+	json_member(out, "description", f->hint);
+	json_object_end(out);
+}
+
 void elicit_params(struct str *out, const struct request *r, bool with_mode)
 {
-	const struct form *f = form_of(r);
 	OWNED(str) struct str message = STR_INIT;
 
 	add_message(&message, r);
-	str_addf(out, "{%s\"message\":", with_mode ? "\"mode\":\"form\"," : "");
-	json_quote(out, message.bytes);
-	str_addf(out,
-	         ",\"requestedSchema\":{\"type\":\"object\",\"properties\":{"
-	         "\"decision\":{\"type\":\"string\",\"title\":\"Decision\",\"enum\":[%s]},"
-	         "\"%s\":{\"type\":\"string\",\"description\":\"%s\"}},"
-	         "\"required\":[\"decision\"]}}",
-	         f->verdicts, f->text, f->hint);
+	json_object(out);
+	if (with_mode)
+		json_member(out, "mode", "form");
+	json_member(out, "message", message.bytes);
+	json_member_object(out, "requestedSchema");
+	json_member(out, "type", "object");
+	json_member_object(out, "properties");
+	add_fields(out, form_of(r), takes_empty_fields(r));
+	json_object_end(out);
+	json_member_array(out, "required");
+	json_item(out, "decision");
+	json_array_end(out);
+	json_object_end(out);
+	json_object_end(out);
 }
 
 /* ---- the answer ---- */

@@ -1,5 +1,7 @@
 #include "attack.h"
 
+#include "slack_peer.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +21,26 @@ void attack_begin(const char *policy, const char *config)
 	agent = agent_hello(site.port, "?wait=1", "2025-11-25");
 }
 
+static bool with_slack;
+
+void attack_begin_with_slack(void)
+{
+	fresh_store();
+	slack_start();
+	slack_credentials();
+	with_slack = true;
+	site = site_make("[slack]\nchannel_id = \"C01AGENTS\"\n");
+	site_start(&site);
+	(void)slack_wait_for("hello");
+	agent = agent_hello(front_port(), "?wait=1", "2025-11-25");
+}
+
 void attack_end(void)
 {
 	ck_assert_int_eq(site_stop(&site), 0);
+	if (with_slack)
+		slack_stop();
+	with_slack = false;
 }
 
 /* ---- files ---- */

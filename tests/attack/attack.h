@@ -14,6 +14,8 @@ extern struct agent agent;
  */
 void attack_begin(const char *policy, const char *config);
 void attack_end(void);
+/* The same with the fake Slack, where the operator is; ended by attack_end, too. */
+void attack_begin_with_slack(void);
 
 /* In the workspace: a file with its directories, and a symlink. */
 void attack_file(const char *path, const char *text);

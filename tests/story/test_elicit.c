@@ -124,6 +124,53 @@ START_TEST(each_kind_of_question_has_its_form)
 }
 END_TEST
 
+START_TEST(the_inbox_tells_that_a_form_is_shown)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
+	OWNED(char_ptr) char *asked = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(str) struct str said = STR_INIT;
+
+	given_elicitation("true");
+	asked = say_of("", "check_clearance", arguments, "");
+	(void)form_in(asked);
+	ck_assert_int_eq(ctl(&said, "--text inbox"), 0);
+	says(said.bytes, " form ");
+	ck_assert_int_eq(ctl(&said, "--json inbox"), 0);
+	says(said.bytes, "\"form\":true,\"listening\":false");
+	answer = say_of("?wait=1", "check_clearance", arguments, "\"action\":\"cancel\"");
+	has(answer, "result.structuredContent.status", "pending");
+	ck_assert_int_eq(ctl(&said, "--text inbox"), 0);
+	ck_assert_ptr_null(strstr(said.bytes, " form "));
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* Codex does not let its user submit a form in which an optional field is empty. */
+START_TEST(a_client_that_wants_every_field_is_shown_none_that_may_be_empty)
+{
+	static const char CODEX[] =
+	    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+	    "\"io.modelcontextprotocol/"
+	    "clientInfo\":{\"name\":\"codex-mcp-client\",\"version\":\"1\"},"
+	    "\"io.modelcontextprotocol/clientCapabilities\":{\"elicitation\":{}}}";
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
+	OWNED(char_ptr) char *clearance = NULL;
+	OWNED(char_ptr) char *prompt = NULL;
+
+	given_elicitation("true");
+	clearance = modern_call(site.port, "", "check_clearance", arguments, "", CODEX);
+	has(form_in(clearance), "requestedSchema.properties.decision.enum",
+	    "[\"approve\",\"reject\"]");
+	has(form_in(clearance), "requestedSchema.properties.reason", "");
+	prompt = modern_call(site.port, "", "transmit", "{\"prompt_text\":\"go on?\"}", "", CODEX);
+	has(form_in(prompt), "requestedSchema.properties.decision.enum",
+	    "[\"continue\",\"stop\"]"); /* refine needs words */
+	has(form_in(prompt), "requestedSchema.properties.instruction", "");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_user_who_does_not_say_leaves_the_question_to_others)
 {
 	static const char *const ACTIONS[] = { "\"action\":\"decline\"", "\"action\":\"cancel\"" };
@@ -467,6 +514,8 @@ int main(void)
 	tcase_set_timeout(c, 90);
 	tcase_add_test(c, a_client_shows_the_question_and_its_users_yes_is_the_decision);
 	tcase_add_test(c, each_kind_of_question_has_its_form);
+	tcase_add_test(c, the_inbox_tells_that_a_form_is_shown);
+	tcase_add_test(c, a_client_that_wants_every_field_is_shown_none_that_may_be_empty);
 	tcase_add_test(c, a_user_who_does_not_say_leaves_the_question_to_others);
 	tcase_add_test(c, what_is_no_answer_is_asked_again);
 	tcase_add_test(c, a_yes_to_the_file_as_it_was_is_none_to_the_file_as_it_is);

@@ -662,10 +662,7 @@ START_TEST(a_group_of_the_owner_alone_is_nobody_else)
 {
 	enum { DAEMON = 1, USERS = 100, UNKNOWN = 54321 };
 
-	if (getuid() != 0) {
-		(void)fputs("skipped: it needs root\n", stderr);
-		return;
-	}
+	SKIP_UNLESS(getuid() == 0, "root, who can give a file away");
 	is_warned_of(DAEMON, DAEMON, 0664, false);
 	is_warned_of(DAEMON, DAEMON, 0666, true);
 	is_warned_of(DAEMON, USERS, 0664, true);

@@ -156,12 +156,13 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-	Suite *s = suite_create("suite");
+	Suite *s;
 	TCase *c;
 
 	if (argc == 2)
 		return play_role(argv[1]);
 	self = argv[0];
+	s = suite_create("suite");
 	c = store_case(s, "suite", 30);
 	tcase_add_test(c, what_cannot_run_is_named_and_counted_and_gives_a_status_of_its_own);
 	tcase_add_test(c, a_failure_counts_more_than_what_was_skipped);
