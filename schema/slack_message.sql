@@ -47,7 +47,7 @@ CREATE TABLE slack_message (
   root_seq        INTEGER,                  -- free: slack_message.seq of the thread's head, if we know it
   thread_ts       TEXT,                     -- fixed: else the thread that was given; neither: the channel
   text            TEXT,                     -- fixed: what to say, where no row says it
-  detail          TEXT CHECK (detail IS NULL OR json_valid(detail)), -- fixed
+  detail          TEXT CHECK (detail IS NULL OR json_valid(detail)), -- free: what else it says; an answer is added
   content_seq     INTEGER REFERENCES content (seq), -- fixed
   file_name       TEXT,                     -- fixed
   file_id         TEXT,                     -- free: of an upload, stored before it is shared

@@ -387,6 +387,19 @@ CREATE TABLE setting (
   source     TEXT NOT NULL CHECK (source IN ('default', 'file', 'flag', 'env', 'ctl', 'system')),
   updated_at TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
+CREATE TABLE slack_check (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  channel_id TEXT NOT NULL,
+  asked_at   TEXT NOT NULL CHECK (asked_at GLOB '????-??-??T??:??:??.???Z'),
+  expires_at TEXT NOT NULL CHECK (expires_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX slack_check_of ON slack_check (channel_id, seq);
+CREATE INDEX slack_check_expires ON slack_check (expires_at);
+CREATE TABLE slack_checked (
+  check_seq   INTEGER NOT NULL PRIMARY KEY REFERENCES slack_check (seq) ON DELETE CASCADE,
+  why         TEXT,
+  answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
 CREATE TABLE slack_envelope (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   envelope_id  ANY,

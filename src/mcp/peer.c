@@ -288,6 +288,62 @@ bool workspaces_list(const struct workspaces *workspaces, const char *workspace_
 	return false;
 }
 
+/* ---- channels ---- */
+
+static bool is_in(const cJSON *list, const char *text)
+{
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, list)
+		if (cJSON_IsString(one) && strcmp(one->valuestring, text) == 0)
+			return true;
+	return false;
+}
+
+bool workspaces_configure_channel(const struct workspaces *workspaces, const char *channel)
+{
+	const cJSON *one;
+
+	if (workspaces->usual_channel && strcmp(workspaces->usual_channel, channel) == 0)
+		return true;
+	cJSON_ArrayForEach (one, workspaces->listed) {
+		const char *have = json_text(one, "channel_id");
+
+		if (have && strcmp(have, channel) == 0)
+			return true;
+	}
+	return false;
+}
+
+int workspaces_check_channel(const struct workspaces *workspaces, const char *channel,
+                             struct err *e)
+{
+	static const char ID[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+	if (!channel || workspaces_configure_channel(workspaces, channel) ||
+	    is_in(workspaces->channels, channel))
+		return 0;
+	if (channel[0] == 'D' && strspn(channel, ID) == strlen(channel))
+		return err_set(
+		    e, ERR_INPUT,
+		    "channel_id %.60s is a direct message, where no agent may ask; name a "
+		    "channel that the bot was invited to",
+		    channel);
+	if ((channel[0] != 'C' && channel[0] != 'G') || !channel[1] ||
+	    strspn(channel, ID) != strlen(channel))
+		return err_set(
+		    e, ERR_INPUT,
+		    "channel_id '%.60s' is no channel's id: C or G, then letters A-Z and "
+		    "digits",
+		    channel);
+	if (cJSON_GetArraySize(workspaces->channels) > 0)
+		return err_set(e, ERR_INPUT,
+		               "channel_id %.60s is none of those that agents may use; add it to "
+		               "slack.channels in config.toml",
+		               channel);
+	return 0;
+}
+
 /* A workspace goes by its real name, so that it is one whatever links lead to it. One that does not
  * exist is told of when it is opened. */
 static int judge_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
@@ -313,6 +369,8 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 {
 	int got;
 
+	if (!p->session_seq && workspaces_check_channel(workspaces, p->identity.channel_id, e))
+		return -1;
 	if (p->session_seq && p->fresh) {
 		p->fresh = false;
 		return 0;

@@ -52,10 +52,20 @@ struct workspaces {
 	char *usual; /* of who says nothing */
 	cJSON *listed; /* [{id, channel_id, path}] */
 	bool only_listed; /* no other folder is a workspace */
+	char *usual_channel; /* slack.channel_id, or NULL */
+	cJSON *channels; /* [channel id]: slack.channels; none: any */
 };
 
 /* Whether the configuration names this folder (a real path) as a workspace. */
 bool workspaces_list(const struct workspaces *workspaces, const char *workspace_root);
+
+/* Refuses a channel that a caller must not name: of a wrong form, a direct message, or none of
+ * those that the configuration allows. 0 or -1. */
+int workspaces_check_channel(const struct workspaces *workspaces, const char *channel,
+                             struct err *e);
+
+/* Whether it is slack.channel_id, or that of a [[workspace]]. */
+bool workspaces_configure_channel(const struct workspaces *workspaces, const char *channel);
 
 void identity_clear(struct identity *i);
 /* Takes the members of a JSON object; unknown ones are ignored. */

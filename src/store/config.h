@@ -82,6 +82,7 @@ struct config {
 	} apply;
 	struct {
 		char *channel_id;
+		struct config_texts channels;
 		int questions; /* enum config_questions */
 		int64_t reconnect_backoff_max_seconds;
 	} slack;

@@ -149,6 +149,11 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "slack.channel_id", KIND_TEXT, AT(slack.channel_id), .preset = "",
 	  .rule = &CONFIG_CHANNEL, .example = "C0123456789",
 	  .comment = "where sessions are posted; needed for Slack (tokens never stand here)" },
+	{ "slack.channels", KIND_TEXTS, AT(slack.channels), .preset = "", .rule = &CONFIG_CHANNEL,
+	  .example = "[\"C0123456789\"]",
+	  .comment =
+	      "further channels that agents may name (?channel_id=); without any: all that the "
+	      "bot is in" },
 	{ "slack.questions", KIND_CHOICE, AT(slack.questions), .preset = "thread",
 	  .choices = QUESTIONS,
 	  .comment = "whether a question stands in its session's thread or in the channel" },

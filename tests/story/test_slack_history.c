@@ -154,6 +154,9 @@ START_TEST(only_the_sessions_own_channel_is_read_and_listed)
 	desk();
 	the_poster_runs();
 	struct agent a = agent_hello(front_port(), "", "2025-11-25");
+	given("INSERT INTO slack_check (seq, channel_id, asked_at, expires_at) VALUES"
+	      " (1, 'G02PRIV', '2026-01-01T00:00:00.000Z', '9999-01-01T00:00:00.000Z');"
+	      "INSERT INTO slack_checked VALUES (1, NULL, '2026-01-01T00:00:00.000Z')");
 	struct agent b = agent_hello(front_port(), "?channel_id=G02PRIV", "2025-11-25");
 	OWNED(str) struct str list = STR_INIT;
 

@@ -146,7 +146,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "database.path|%s/home/.local/state/agent-intercom/intercom.db|default\n"
 	    "apply.fuzz_lines|0|default\napply.keep_attributes|true|default\napply.force|allow|"
 	    "default\n"
-	    "slack.channel_id||default\nslack.questions|thread|default\n"
+	    "slack.channel_id||default\nslack.channels|[]|default\nslack.questions|thread|default\n"
 	    "slack.reconnect_backoff_max_seconds|300|default\n"
 	    "timeouts.approval_seconds|3600|default\ntimeouts.prompt_seconds|1800|default\n"
 	    "timeouts.continuation_seconds|0|default\ntimeouts.clarification_seconds|0|default\n"
@@ -184,7 +184,8 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "command_timeout_seconds = 61\ncommand_output_limit_bytes = 1000\n"
 	    "[database]\npath = \"data/x.db\"\n"
 	    "[apply]\nfuzz_lines = 2\nkeep_attributes = false\nforce = \"ask\"\n"
-	    "[slack]\nchannel_id = \"C0AFXFQP1TJ\"\nquestions = \"channel\"\n"
+	    "[slack]\nchannel_id = \"C0AFXFQP1TJ\"\nchannels = [\"C1\", \"G2\"]\nquestions = "
+	    "\"channel\"\n"
 	    "reconnect_backoff_max_seconds = 11\n"
 	    "[timeouts]\napproval_seconds = 12\nprompt_seconds = 13\nwait_seconds = 14\n"
 	    "[stall]\nenabled = false\ninactivity_threshold_seconds = 15\n"
@@ -220,6 +221,8 @@ START_TEST(every_setting_is_read_from_the_file)
 	ck_assert(!c.apply.keep_attributes);
 	ck_assert_int_eq(c.apply.force, FORCE_ASK);
 	ck_assert_str_eq(c.slack.channel_id, "C0AFXFQP1TJ");
+	ck_assert_uint_eq(c.slack.channels.count, 2);
+	ck_assert_str_eq(c.slack.channels.items[1], "G2");
 	ck_assert_int_eq(c.slack.questions, QUESTIONS_CHANNEL);
 	ck_assert_int_eq(c.slack.reconnect_backoff_max_seconds, 11);
 	ck_assert_int_eq(c.timeouts.approval_seconds, 12);

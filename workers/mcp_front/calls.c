@@ -1,6 +1,7 @@
 #include "calls.h"
 
 #include "broadcasts.h"
+#include "channels.h"
 #include "elicit.h"
 #include "elicitation.h"
 #include "front.h"
@@ -31,6 +32,10 @@ void calls_prepare(struct front *f, struct job *job)
 		return;
 	}
 	if (peer_settle(&f->worker.store, &f->settings.workspaces, p, &e)) {
+		job_refuse(job, job_fault_code(&e), e.text);
+		return;
+	}
+	if (!p->session_seq && channels_check(f, p->identity.channel_id, &e)) {
 		job_refuse(job, job_fault_code(&e), e.text);
 		return;
 	}

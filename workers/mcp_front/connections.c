@@ -1,5 +1,6 @@
 #include "connections.h"
 
+#include "channels.h"
 #include "front.h"
 
 static int on_seq(struct front *f, enum sql which, int64_t seq, struct err *e)
@@ -8,6 +9,16 @@ static int on_seq(struct front *f, enum sql which, int64_t seq, struct err *e)
 
 	bind_int(s, ":seq", seq);
 	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
+void connections_prepare_initialize(struct front *f, struct job *job)
+{
+	const struct peer *p = job->sink->peer;
+	struct err e = ERR_INIT;
+
+	if (workspaces_check_channel(&f->settings.workspaces, p->identity.channel_id, &e) ||
+	    channels_check(f, p->identity.channel_id, &e) < 0)
+		job_refuse(job, job_fault_code(&e), e.text);
 }
 
 int connections_run_initialize(struct front *f, struct job *job, struct err *e)

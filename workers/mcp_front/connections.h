@@ -4,6 +4,8 @@
 
 #include "job.h"
 
+/* Refuses a channel that may not be named. */
+void connections_prepare_initialize(struct front *f, struct job *job);
 int connections_run_initialize(struct front *f, struct job *job, struct err *e);
 bool connections_reply_initialize(struct front *f, struct job *job);
 /* A relay came back. */

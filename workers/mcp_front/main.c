@@ -49,6 +49,14 @@ static bool setting_is(struct store *st, const char *name, const char *value)
 	return setting_get(st, name, &text, NULL) > 0 && strcmp(text.bytes, value) == 0;
 }
 
+/* NULL where it is missing or empty. */
+static char *setting_text(struct store *st, const char *name)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	return setting_get(st, name, &text, NULL) > 0 && text.length ? str_take(&text) : NULL;
+}
+
 /* A list or table; NULL where it is missing. */
 static cJSON *setting_json(struct store *st, const char *name)
 {
@@ -102,6 +110,8 @@ static void read_settings(struct front *f)
 	s->workspaces.usual = f->default_workspace.bytes; /* NULL: there is none */
 	if (setting_get(st, "workspace", &workspaces, NULL) > 0)
 		s->workspaces.listed = cJSON_Parse(workspaces.bytes);
+	s->workspaces.usual_channel = setting_text(st, "slack.channel_id");
+	s->workspaces.channels = setting_json(st, "slack.channels");
 	s->workspaces.only_listed = setting_is(st, "workspaces.allow", "listed");
 	s->db_path = f->worker.db_path;
 	s->database = realpath(f->worker.db_path, NULL);
@@ -373,6 +383,8 @@ static void close_loop(struct front *f)
 	if (f->base)
 		event_base_free(f->base);
 	cJSON_Delete(f->settings.workspaces.listed);
+	cJSON_Delete(f->settings.workspaces.channels);
+	free(f->settings.workspaces.usual_channel);
 	free(f->settings.database);
 	workspace_ours_free(f->settings.ours);
 	cJSON_Delete(f->allow_uids);

@@ -64,6 +64,14 @@ static int note_channel(struct poster *p, const struct str *why, struct err *e)
 
 /* ---- looking ---- */
 
+static bool is_direct(const struct slack_call *c)
+{
+	const cJSON *channel = cJSON_GetObjectItemCaseSensitive(c->json, "channel");
+
+	return cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(channel, "is_im")) ||
+	       cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(channel, "is_mpim"));
+}
+
 static int join(struct poster *p, const char *channel, struct str *why, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
@@ -97,6 +105,51 @@ static int look_at_channel(struct poster *p, struct err *e)
 	if (place == SLACK_PLACE_JOINABLE && join(p, channel.bytes, &why, e))
 		return -1;
 	return note_channel(p, &why, e) ? -1 : why.length == 0;
+}
+
+/* ---- channels that agents name ---- */
+
+static int answer_check(struct poster *p, int64_t check, const char *why, struct err *e)
+{
+	stmt *s;
+
+	if (store_begin(&p->w.store, e))
+		return -1;
+	s = store_stmt(&p->w.store, SQL_SLACK_CHECKED_INSERT);
+	bind_int(s, ":check", check);
+	bind_text(s, ":why", why);
+	if (stmt_run(s, e) < 0) {
+		store_rollback(&p->w.store);
+		return -1;
+	}
+	return store_commit(&p->w.store, e);
+}
+
+int poster_check_channel(struct poster *p, struct err *e)
+{
+	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(str) struct str channel = STR_INIT;
+	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str why = STR_INIT;
+	stmt *s = store_stmt(&p->w.store, SQL_SLACK_CHECK_NEXT);
+	int64_t check = 0;
+	int got = stmt_row(s, e);
+
+	if (got > 0) {
+		check = col_int(s, SLACK_CHECK_NEXT_SEQ);
+		str_add(&channel, col_text(s, SLACK_CHECK_NEXT_CHANNEL_ID));
+	}
+	stmt_reset(s);
+	if (got <= 0)
+		return got;
+	slack_form_add(&form, "channel", channel.bytes);
+	if (poster_call(p, &c, "conversations.info", &form, e))
+		return -1;
+	if (slack_app_place(&why, channel.bytes, &c) == SLACK_PLACE_JOINABLE)
+		str_addf(&why, "the app is not in the channel %s; /invite it there", channel.bytes);
+	if (c.class == SLACK_OK && c.json && is_direct(&c))
+		str_addf(&why, "%s is a direct message, where no agent may ask", channel.bytes);
+	return answer_check(p, check, why.length ? why.bytes : NULL, e) ? -1 : 1;
 }
 
 static void take_name(char out[POSTER_ID_BYTES], const cJSON *json, const char *name)

@@ -58,6 +58,8 @@ static int turn(struct poster *p, struct err *e)
 	if (did < 0 || note_reached(p, e))
 		return -1;
 	got = poster_check(p, e);
+	if (got == 0)
+		got = poster_check_channel(p, e);
 	if (got != 0)
 		return got;
 	got = clock_monotonic_ms() < p->doubt_ms ? 0 : slack_outbox_doubtful(&p->outbox, &i, e);

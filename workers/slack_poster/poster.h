@@ -71,6 +71,8 @@ void poster_refused(struct poster *p, const struct slack_intent *i, struct err *
 /* Looks, if it is time to, whether the token is good, what it may do, and whether the app is in its
  * channel. 1 looked, 0 it was not time or Slack was not reached, -1 the database failed. */
 int poster_check(struct poster *p, struct err *e);
+/* Looks at the next channel that an agent named: 1, 0 there is none, -1. */
+int poster_check_channel(struct poster *p, struct err *e);
 
 /* ---- render.c: from rows to a message ---- */
 

@@ -1,0 +1,141 @@
+/* An agent that names a channel where it has no business, or that is not there: it is refused by
+ * name, and waits nowhere unseen. */
+#include "agent.h"
+#include "slack_peer.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct site site;
+
+static void given_slack(const char *more)
+{
+	OWNED(str) struct str config = STR_INIT;
+
+	fresh_store();
+	slack_start();
+	slack_credentials();
+	str_addf(&config, "[slack]\nchannel_id = \"C01AGENTS\"\n%s", more);
+	site = site_make(config.bytes);
+	site_start(&site);
+	(void)slack_wait_for("hello");
+}
+
+static void end(void)
+{
+	ck_assert_int_eq(site_stop(&site), 0);
+	slack_stop();
+}
+
+/* What initialize says to an agent that names this channel. */
+static char *greeted(const char *channel)
+{
+	static const char HELLO[] =
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+	    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+	    "\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}";
+	struct agent a = { .port = site.port };
+	OWNED(str) struct str body = STR_INIT;
+
+	(void)snprintf(a.query, sizeof(a.query), "?channel_id=%s", channel);
+	(void)agent_exchange(&a, "POST", "", HELLO, &body);
+	return str_take(&body);
+}
+
+static void is_refused(const char *channel, const char *why)
+{
+	OWNED(char_ptr) char *answer = greeted(channel);
+
+	says(answer, "\"error\"");
+	says(answer, why);
+}
+
+/* The same once Slack has been asked. */
+static void is_refused_soon(const char *channel, const char *why)
+{
+	OWNED(str) struct str asked = STR_INIT;
+
+	free(greeted(channel));
+	str_addf(&asked,
+	         "SELECT count(*) FROM slack_check AS c JOIN slack_checked AS a"
+	         " ON a.check_seq = c.seq WHERE c.channel_id = '%s'",
+	         channel);
+	expect_soon(asked.bytes, "1\n");
+	is_refused(channel, why);
+}
+
+START_TEST(a_channel_that_is_none_or_a_direct_message_is_refused_at_once)
+{
+	given_slack("");
+	is_refused("C_WORKSPACE", "'C_WORKSPACE' is no channel's id");
+	is_refused("general", "'general' is no channel's id");
+	is_refused("D01DIRECT", "D01DIRECT is a direct message, where no agent may ask");
+	expect("SELECT count(*) FROM connection", "0\n");
+	expect("SELECT count(*) FROM slack_check", "0\n");
+	end();
+}
+END_TEST
+
+START_TEST(a_channel_that_does_not_exist_or_that_the_bot_is_not_in_is_refused_by_name)
+{
+	given_slack("");
+	is_refused_soon("C0NOWHERE", "C0NOWHERE");
+	is_refused_soon("C02OTHER", "the app is not in the channel C02OTHER; /invite it there");
+	is_refused_soon("C03OLD", "C03OLD");
+	expect("SELECT count(*) FROM session", "0\n");
+	end();
+}
+END_TEST
+
+START_TEST(no_call_is_served_before_slack_has_said_that_the_bot_is_in_the_channel)
+{
+	struct agent a;
+	OWNED(str) struct str early = STR_INIT;
+	OWNED(char_ptr) char *served = NULL;
+
+	given_slack("");
+	ck_assert_int_eq(kill(worker_pid("slack-poster"), SIGSTOP), 0);
+	a = agent_hello(site.port, "?channel_id=G02PRIV", "2025-11-25");
+	(void)agent_exchange(&a, "POST", "",
+	                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{"
+	                     "\"name\":\"ping\",\"arguments\":{}}}",
+	                     &early);
+	says(early.bytes, "Slack has not said yet whether the bot is in the channel G02PRIV");
+	expect("SELECT count(*) FROM session", "0\n");
+	ck_assert_int_eq(kill(worker_pid("slack-poster"), SIGCONT), 0);
+	expect_soon("SELECT count(*) FROM slack_checked WHERE why IS NULL", "1\n");
+	served = agent_call(&a, "ping", "{}");
+	expect("SELECT channel_id FROM session", "G02PRIV\n");
+	end();
+}
+END_TEST
+
+START_TEST(with_a_list_of_channels_agents_use_no_others)
+{
+	struct agent a;
+	OWNED(char_ptr) char *answer = NULL;
+
+	given_slack("channels = [\"C0LISTED\"]\n");
+	is_refused("G02PRIV", "G02PRIV is none of those that agents may use");
+	a = agent_hello(site.port, "?channel_id=C01AGENTS", "2025-11-25");
+	answer = agent_call(&a, "ping", "{}");
+	expect("SELECT channel_id FROM session", "C01AGENTS\n");
+	expect("SELECT count(*) FROM slack_check", "0\n");
+	end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("attack channel");
+	TCase *c = store_case(s, "attack channel", 90);
+
+	tcase_add_test(c, a_channel_that_is_none_or_a_direct_message_is_refused_at_once);
+	tcase_add_test(c,
+	               a_channel_that_does_not_exist_or_that_the_bot_is_not_in_is_refused_by_name);
+	tcase_add_test(c, no_call_is_served_before_slack_has_said_that_the_bot_is_in_the_channel);
+	tcase_add_test(c, with_a_list_of_channels_agents_use_no_others);
+	return run_suite(s);
+}
