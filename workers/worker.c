@@ -111,6 +111,8 @@ static int hear_signals(struct worker *w, struct err *e)
 	sigset_t set;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0,
+	            0); /* nothing that we start gets more than we have */
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigaddset(&set, SIGINT);

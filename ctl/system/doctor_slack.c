@@ -58,6 +58,13 @@ static void check_scopes(struct doctor *d, const struct slack_call *c)
 {
 	OWNED(str) struct str why = STR_INIT;
 
+	if (!c->scopes.length) { /* a proxy may leave the header out */
+		doctor_tell(
+		    d, WARN, "slack scopes",
+		    "unknown: Slack's answer has no x-oauth-scopes; compare the app's scopes "
+		    "with `agent-intercom slack-manifest`");
+		return;
+	}
 	slack_app_scopes(&why, str_text(&c->scopes));
 	if (why.length)
 		doctor_tell(d, WARN, "slack scopes", "%s", why.bytes);

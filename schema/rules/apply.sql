@@ -36,7 +36,8 @@ CREATE TRIGGER apply_is_fixed BEFORE UPDATE ON apply BEGIN
    WHERE OLD.seq IS NOT NEW.seq OR OLD.request_seq IS NOT NEW.request_seq
       OR OLD.host IS NOT NEW.host OR OLD.force IS NOT NEW.force
       OR OLD.kind IS NOT NEW.kind OR OLD.command_seq IS NOT NEW.command_seq
-      OR OLD.created_at IS NOT NEW.created_at;
+      OR OLD.created_at IS NOT NEW.created_at
+      OR (OLD.question_seq IS NOT NULL AND OLD.question_seq IS NOT NEW.question_seq);
 END;
 
 CREATE TRIGGER apply_settled AFTER UPDATE OF state ON apply

@@ -1697,7 +1697,9 @@ static void all_states_over(bool crash)
 	has(told, "pending_requests.0.title", "a change");
 	has(told, "pending_requests.1.type", "prompt");
 	has(told, "pending_requests.2.type", "standby");
-	has(told, "pending_requests.3.type", "");
+	has(told, "pending_requests.3.type", "approval");
+	has(told, "pending_requests.3.state", "approved");
+	has(told, "pending_requests.4.type", "");
 	has(told, "last_checkpoint.checkpoint_id", "c1");
 	has(told, "progress_snapshot.0.label", "one");
 	expect("SELECT count(*) FROM request WHERE state = 'pending'", "3\n");

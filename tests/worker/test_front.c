@@ -1,6 +1,7 @@
 /* mcp-front over HTTP: what clients send, right and wrong, and what of it stays in the rows. */
 #include "agent.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -244,8 +245,10 @@ START_TEST(only_loopback_hosts_and_origins_are_served)
 		"Host: 127.0.0.1:3000\r\n",
 		"Host: [::1]:3000\r\n",
 		"Host: localhost.:80\r\n",
-		"Host: localhost\r\nOrigin: http://localhost:5173\r\n",
-		"Host: localhost\r\nOrigin: https://127.0.0.1\r\n",
+		"Host: localhost\r\nOrigin: http://localhost:5173\r\n"
+		"Content-Type: application/json\r\n",
+		"Host: localhost\r\nOrigin: https://127.0.0.1\r\nContent-Type: application/json\r\n"
+		"Sec-Fetch-Site: same-site\r\n",
 	};
 	static const char *const EVIL[] = {
 		"",
@@ -262,6 +265,7 @@ START_TEST(only_loopback_hosts_and_origins_are_served)
 		"Host: localhost\r\nOrigin: file://\r\n",
 		"Host: localhost\r\nOrigin: http://localhost@evil.example.com\r\n",
 		"Host: localhost\r\nOrigin: http://localhost.evil.example.com:80\r\n",
+		"Host: localhost\r\nSec-Fetch-Site: cross-site\r\n",
 	};
 	static const char ELSEWHERE[] =
 	    "GET http://evil.example.com/health HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -304,6 +308,7 @@ START_TEST(what_is_no_json_rpc_is_400_with_its_code)
 	has(body.bytes, "id", "5");
 	ck_assert_int_eq(agent_exchange(&a, "POST", "", "[]", &body), 400);
 	ck_assert_int_eq(ping_with("Host: localhost\r\nContent-Type: text/plain\r\n"), 415);
+	ck_assert_int_eq(ping_with("Host: localhost\r\nOrigin: http://localhost:80\r\n"), 415);
 }
 END_TEST
 
@@ -799,6 +804,68 @@ START_TEST(another_user_is_served_only_if_the_settings_allow_it)
 	start_front();
 	ck_assert_int_eq(raw_as_nobody(&body), 200);
 	expect("SELECT count(*) FROM session", "1\n");
+}
+END_TEST
+
+/* Connects as nobody and says nothing: the bytes that come by themselves go to body. */
+static void hear_as_nobody(struct str *body)
+{
+	int ends[2];
+	char bytes[1000];
+	ssize_t n;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		struct wire w = { .fd = -1 };
+
+		if (!become_nobody())
+			_exit(1);
+		wire_open(&w, port);
+		while ((n = read(w.fd, bytes, sizeof(bytes))) > 0)
+			(void)!write(ends[1], bytes, (size_t)n);
+		_exit(0);
+	}
+	(void)close(ends[1]);
+	while ((n = read(ends[0], bytes, sizeof(bytes))) > 0)
+		str_add_bytes(body, bytes, (size_t)n);
+	(void)close(ends[0]);
+	(void)waitpid(pid, NULL, 0);
+}
+
+START_TEST(another_user_is_refused_before_it_says_anything_and_told_of_once_a_minute)
+{
+	OWNED(char_ptr) char *text = NULL;
+	const char *first;
+	char log[300];
+	int fd;
+
+	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
+	given_front();
+	stop_worker(front);
+	(void)snprintf(log, sizeof(log), "%.280s.log", test_db());
+	fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
+	start_front();
+	for (int i = 0; i < 5; i++) {
+		OWNED(str) struct str body = STR_INIT;
+
+		hear_as_nobody(&body);
+		says(str_text(&body), "403 Forbidden");
+	}
+	advance(61000);
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
+	     (void)poll(NULL, 0, 20)) {
+		char_ptr_clear(&text);
+		text = get_file("/", log + 1);
+		if (text && strstr(text, "refused 4 caller(s)"))
+			break;
+	}
+	first = strstr(text, "refused 1 caller(s); the last one runs as user 65534");
+	ck_assert_msg(first != NULL, "%s", text);
+	says(first, "refused 4 caller(s)");
 }
 END_TEST
 
@@ -1720,6 +1787,8 @@ int main(void)
 	tcase_add_test(c, a_query_that_cannot_be_read_is_400);
 	tcase_add_test(c, a_caller_that_hangs_up_before_it_is_identified_is_not_served);
 	tcase_add_test(c, another_user_is_served_only_if_the_settings_allow_it);
+	tcase_add_test(c,
+	               another_user_is_refused_before_it_says_anything_and_told_of_once_a_minute);
 	tcase_add_test(c, idle_connections_hinder_nobody_and_slow_ones_are_cut);
 	suite_add_tcase(s, c);
 	return run_suite(s);

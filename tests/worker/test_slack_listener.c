@@ -437,6 +437,41 @@ START_TEST(passing_failures_are_tried_again_after_a_pause)
 }
 END_TEST
 
+/* Pauses grow to minutes; slack-poster, which reaches Slack again, ends them. */
+START_TEST(a_success_of_the_poster_ends_a_pause)
+{
+	enum { FAILURES = 8 };
+	char sql[300];
+
+	slack();
+	given(
+	    "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	    " ('slack.reconnect_backoff_max_seconds', '300', 'file', '2026-01-01T08:00:00.000Z')");
+	for (int i = 0; i < FAILURES; i++)
+		slack_fault("{'name':'apps.connections.open','what':'status','status':%d}",
+		            500 + i % 2);
+	(void)start_worker("slack-listener");
+	for (int i = 0; i < FAILURES; i++) {
+		(void)snprintf(sql, sizeof(sql), "not connected: Slack answered with status %d\n",
+		               500 + i % 2);
+		expect_soon(DETAIL, sql);
+		if (i < FAILURES - 1)
+			advance(301 * SECOND);
+	}
+	slack_mark();
+	given("UPDATE session SET updated_at = updated_at"); /* a bell that means nothing */
+	slack_expect_calls("");
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO setting (name, value, source, updated_at)"
+	               " VALUES ('slack.reached_at', '%s', 'system', '2026-01-01T08:00:00.000Z')",
+	               clock_now().text);
+	given(sql);
+	(void)slack_wait_for("hello");
+	expect_soon(DETAIL, "connected\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(a_rate_limit_is_obeyed)
 {
 	slack();
@@ -955,6 +990,7 @@ int main(void)
 	tcase_add_test(c, socket_mode_that_is_switched_off_is_told_and_tried_each_minute);
 	tcase_add_test(c, a_refused_token_is_told_and_tried_each_minute);
 	tcase_add_test(c, passing_failures_are_tried_again_after_a_pause);
+	tcase_add_test(c, a_success_of_the_poster_ends_a_pause);
 	tcase_add_test(c, a_rate_limit_is_obeyed);
 	tcase_add_test(c, a_message_that_is_too_long_is_acknowledged_and_refused);
 	tcase_add_test(

@@ -61,6 +61,21 @@ START_TEST(after_an_outage_of_minutes_with_restarts_everything_is_said_once_and_
 }
 END_TEST
 
+START_TEST(that_slack_is_reached_again_is_noted)
+{
+	desk();
+	(void)start_worker("slack-poster");
+	expect_soon("SELECT count(*) FROM setting WHERE name = 'slack.bot_user_id'", "1\n");
+	slack_fault("{'name': 'chat.postMessage', 'what': 'lost', 'when': 'before'}");
+	expect("SELECT count(*) FROM setting WHERE name = 'slack.reached_at'", "0\n");
+	session(1);
+	reply(1, "hello");
+	let_it_speak();
+	expect("SELECT count(*) FROM setting WHERE name = 'slack.reached_at'", "1\n");
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(a_slack_that_cannot_be_reached_is_tried_again_and_nothing_is_in_doubt)
 {
 	char address[40];
@@ -377,6 +392,7 @@ int main(void)
 	Suite *s = suite_create("slack_poster_outages");
 	TCase *c = store_case(s, "slack_poster", 90);
 
+	tcase_add_test(c, that_slack_is_reached_again_is_noted);
 	tcase_add_test(c, a_slack_that_cannot_be_reached_is_tried_again_and_nothing_is_in_doubt);
 	tcase_add_test(c, a_token_that_slack_refuses_is_told_and_a_mended_one_heals);
 	tcase_add_test(c, a_public_channel_is_joined_and_an_archived_one_parks_its_messages);

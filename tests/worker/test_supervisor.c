@@ -494,7 +494,7 @@ START_TEST(a_taken_port_turns_http_off_until_it_is_free)
 	start();
 	ck_assert_ptr_nonnull(strstr(ready_line(), "HTTP is off: "));
 	log_has("HTTP is off: cannot listen on 127.0.0.1:");
-	ck_assert_int_eq(access(in("runtime/agent-intercom/agent-intercom/mcp.sock"), F_OK), 0);
+	ck_assert_int_eq(access(below(runtime, "agent-intercom/agent-intercom/mcp.sock"), F_OK), 0);
 	doctor_says(1, "HTTP is off: ");
 	(void)close(fd);
 	(void)snprintf(address, sizeof(address), "http://127.0.0.1:%d/mcp\n", port);
@@ -616,6 +616,24 @@ START_TEST(tokens_reach_no_worker)
 	(void)snprintf(path, sizeof(path), "! grep -q secret /proc/%d/environ", (int)supervisor);
 	ck_assert_int_eq(system(path), 0); /* NOLINT(concurrency-mt-unsafe) */
 	expect("SELECT count(*) FROM setting WHERE value LIKE '%secret%'", "0\n");
+	stop();
+}
+END_TEST
+
+START_TEST(no_process_can_gain_privileges)
+{
+	static const char *const NAMES[] = { "mcp-front", "applier", "watchdog", "retention" };
+
+	start_ready();
+	for (size_t i = 0; i <= COUNT(NAMES); i++) {
+		OWNED(char_ptr) char *text = NULL;
+		char path[40];
+
+		(void)snprintf(path, sizeof(path), "/proc/%d/status",
+		               i < COUNT(NAMES) ? (int)pid_of(NAMES[i]) : (int)supervisor);
+		text = read_file(path);
+		ck_assert_msg(strstr(text, "NoNewPrivs:\t1\n") != NULL, "%s", text);
+	}
 	stop();
 }
 END_TEST
@@ -1092,6 +1110,7 @@ int main(void)
 	tcase_add_test(c, a_wrong_value_ends_it_with_78_file_and_line);
 	tcase_add_test(c, a_missing_worker_is_named);
 	tcase_add_test(c, tokens_reach_no_worker);
+	tcase_add_test(c, no_process_can_gain_privileges);
 	tcase_add_test(c, workers_inherit_only_the_standard_files);
 	tcase_add_test(c, systemd_hears_of_readiness_and_stop);
 	tcase_add_test(c, a_killed_worker_is_back_within_a_second);

@@ -55,6 +55,12 @@ struct front {
 	struct evconnlistener *http_listener; /* evhttp owns it */
 	struct arrival *arrivals; /* by descriptor: when a request began to come in */
 	int arrival_count;
+	struct bufferevent **newcomers; /* connections that nobody has looked at */
+	size_t newcomer_count;
+	struct event *newcomer_event; /* looks at them at the end of the pass */
+	int refused_count; /* callers of other users since the log said so */
+	int64_t refused_ms; /* monotonic: when it may say so again */
+	struct str refused_why; /* the last of them */
 	int64_t swept_ms; /* monotonic: when arrivals were last freed of what is gone */
 	int hang_up_fd; /* epoll of the held HTTP connections */
 	struct evconnlistener *pipe_listener, *ipc_listener;

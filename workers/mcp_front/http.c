@@ -23,6 +23,7 @@
 
 enum {
 	BACKLOG = 1024,
+	STREAMS_PER_USER = 1000, /* event streams of revision 2024-11-05 */
 	BODY_SLACK = 4096, /* over our limit evhttp still reads, so that we can say why */
 };
 
@@ -139,18 +140,27 @@ static void take_any(struct sink *s, struct rpc_message *m)
 		take_note(s, m);
 }
 
+/* Without Content-Type a browser asks across origins without asking us first, so whoever has an
+ * Origin must say it. */
+static bool is_json(struct sink *s)
+{
+	const char *type = http_callers_header(s, "Content-Type");
+
+	if (type ? header_is_json(type) : !http_callers_header(s, "Origin"))
+		return true;
+	http_reply_error(s, 415, NULL, RPC_INVALID_REQUEST, "send application/json");
+	return false;
+}
+
 static void on_post(struct sink *s)
 {
 	struct evbuffer *in = evhttp_request_get_input_buffer(s->http);
 	size_t length = evbuffer_get_length(in);
 	struct rpc_message m = RPC_MESSAGE_INIT;
-	const char *type = http_callers_header(s, "Content-Type");
 	struct rpc_error wrong;
 
-	if (type && !header_is_json(type)) {
-		http_reply_error(s, 415, NULL, RPC_INVALID_REQUEST, "send application/json");
+	if (!is_json(s))
 		return;
-	}
 	if (length > FRONT_MAX_MESSAGE) {
 		http_reply_error(s, 413, NULL, RPC_INVALID_REQUEST,
 		                 "the body is longer than 4 MiB; send a smaller message");
@@ -208,6 +218,12 @@ static void on_stream(struct sink *s)
 	struct secret key = secret_new();
 	OWNED(str) struct str address = STR_INIT;
 
+	if (http_arrivals_streams(s->front, s->http) >= STREAMS_PER_USER) {
+		http_reply_error(s, 503, NULL, RPC_INTERNAL_ERROR,
+		                 "too many event streams of this user are open");
+		return;
+	}
+
 	(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", key.text);
 	s->by->wait(s, NULL);
 	if (!s->http)
@@ -245,7 +261,9 @@ static void on_message(struct sink *s)
 	size_t length = evbuffer_get_length(in);
 	struct rpc_error wrong;
 
-	if (!stream) {
+	if (!is_json(s)) {
+		/* told */
+	} else if (!stream) {
 		http_reply_error(s, 404, NULL, RPC_INVALID_REQUEST,
 		                 "there is no stream with this sessionId; open one with GET /sse");
 	} else if (length > FRONT_MAX_MESSAGE) {

@@ -17,6 +17,7 @@ static struct front *the_front; /* of this process, for callbacks that are not g
 enum {
 	SWEEP_MS = 100, /* between two looks at all arrivals */
 	ACCEPT_PAUSE_MS = 100, /* while no descriptors are left */
+	REFUSED_LOG_MS = 60000,
 };
 
 /* evhttp's timeout begins anew with each byte: a client that sends one now and then would be held
@@ -29,6 +30,7 @@ struct arrival {
 	bool turned_away; /* nothing it sends is looked at any more */
 	bool looked; /* who is at the other end has been asked */
 	bool refused; /* and it is somebody else */
+	uid_t uid; /* whose it is, if it is not refused */
 };
 
 static struct arrival *arrival_of(struct front *f, int fd)
@@ -71,20 +73,25 @@ static void sweep(struct front *f)
 
 /* Ends a connection of which no whole request has come, past evhttp: it hears no more of it. What
  * the client still sends is read and thrown away for a while: at a reset it would not see why. */
-static void turn_away(int fd, struct arrival *a, const char *why)
+static void send_away(int fd, struct arrival *a, const char *status, int code, const char *why)
 {
 	OWNED(str) struct str body = STR_INIT;
 	OWNED(str) struct str bytes = STR_INIT;
 
-	log_warn("turned a caller away: %s", why);
 	a->turned_away = true;
-	rpc_failure(&body, NULL, RPC_INTERNAL_ERROR, why, NULL);
+	rpc_failure(&body, NULL, code, why, NULL);
 	str_addf(&bytes,
-	         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+	         "HTTP/1.1 %s\r\nContent-Type: application/json\r\n"
 	         "Connection: close\r\nContent-Length: %zu\r\n\r\n%s",
-	         body.length, body.bytes);
+	         status, body.length, body.bytes);
 	(void)send(fd, bytes.bytes, bytes.length, MSG_DONTWAIT | MSG_NOSIGNAL);
 	(void)shutdown(fd, SHUT_WR);
+}
+
+static void turn_away(int fd, struct arrival *a, const char *why)
+{
+	log_warn("turned a caller away: %s", why);
+	send_away(fd, a, "503 Service Unavailable", RPC_INTERNAL_ERROR, why);
 }
 
 /* Of a connection whose request is not whole. */
@@ -165,14 +172,26 @@ static void accept_error(struct evconnlistener *listener, void *arg)
 	pause_accepting(the_front);
 }
 
+/* Its descriptor is known at the end of this pass of the loop, before anything is read from it. */
+static void remember(struct front *f, struct bufferevent *bev)
+{
+	f->newcomers =
+	    xrealloc(f->newcomers, (f->newcomer_count + 1) * sizeof(struct bufferevent *));
+	f->newcomers[f->newcomer_count++] = bev;
+	bufferevent_incref(bev);
+	event_active(f->newcomer_event, EV_TIMEOUT, 1);
+}
+
 struct bufferevent *http_arrivals_connect(struct event_base *base, void *arg)
 {
 	struct bufferevent *bev = bufferevent_socket_new(base, -1, 0);
 
 	if (!has_descriptors(arg))
 		pause_accepting(arg);
-	if (bev)
+	if (bev) {
 		(void)evbuffer_add_cb(bufferevent_get_input(bev), on_bytes, bev);
+		remember(arg, bev);
+	}
 	return bev;
 }
 
@@ -188,19 +207,77 @@ static bool uid_is_allowed(const struct front *f, uid_t uid)
 	return uid == geteuid() || uid == 0;
 }
 
-static bool is_somebody_else(const struct front *f, int fd)
+void http_arrivals_tell(struct front *f)
+{
+	if (f->refused_count == 0 || clock_monotonic_ms() < f->refused_ms)
+		return;
+	log_warn("refused %d caller(s); the last one %s", f->refused_count,
+	         str_text(&f->refused_why));
+	f->refused_count = 0;
+	f->refused_ms = clock_monotonic_ms() + REFUSED_LOG_MS;
+}
+
+/* Asks the kernel, once for each connection. */
+static void ask_who(struct front *f, int fd, struct arrival *a)
 {
 	struct err e = ERR_INIT;
-	uid_t uid;
 
-	if (peer_uid(fd, &uid, &e)) {
-		log_warn("refused a caller: %s", e.text);
-		return true;
+	a->looked = true;
+	a->refused = true;
+	str_reset(&f->refused_why);
+	if (peer_uid(fd, &a->uid, &e))
+		str_addf(&f->refused_why, "is unknown: %s", e.text);
+	else if (uid_is_allowed(f, a->uid))
+		a->refused = false;
+	else
+		str_addf(&f->refused_why, "runs as user %u", (unsigned)a->uid);
+	if (!a->refused)
+		return;
+	f->refused_count++;
+	http_arrivals_tell(f);
+}
+
+static void meet(struct front *f, int fd)
+{
+	struct stat about;
+	struct arrival *a;
+
+	if (fd < 0 || fstat(fd, &about) != 0)
+		return;
+	a = arrival_of(f, fd);
+	front_count(f, &a->unfinished, 0);
+	*a = (struct arrival){ .inode = about.st_ino };
+	ask_who(f, fd, a);
+	if (a->refused)
+		send_away(fd, a, "403 Forbidden", RPC_INVALID_REQUEST,
+		          "this agent-intercom belongs to another user; mcp.allow_uids in its "
+		          "config.toml lets others in");
+}
+
+static void on_newcomers(evutil_socket_t unused, short what, void *arg)
+{
+	struct front *f = arg;
+
+	(void)unused;
+	(void)what;
+	for (size_t i = 0; i < f->newcomer_count; i++) {
+		meet(f, bufferevent_getfd(f->newcomers[i]));
+		(void)bufferevent_decref(f->newcomers[i]);
 	}
-	if (uid_is_allowed(f, uid))
-		return false;
-	log_warn("refused a caller that runs as user %u", (unsigned)uid);
-	return true;
+	f->newcomer_count = 0;
+}
+
+int http_arrivals_streams(struct front *f, struct evhttp_request *request)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(request);
+	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c)), count = 0;
+	const struct sink *s;
+
+	if (fd < 0)
+		return 0;
+	LIST_FOREACH (s, &f->streams, in_pipes)
+		count += s->fd >= 0 && arrival_of(f, s->fd)->uid == arrival_of(f, fd)->uid;
+	return count;
 }
 
 bool http_arrivals_let_in(struct front *f, struct evhttp_request *request)
@@ -216,10 +293,8 @@ bool http_arrivals_let_in(struct front *f, struct evhttp_request *request)
 	a->began_ms = 0;
 	front_count(f, &a->unfinished,
 	            evbuffer_get_length(bufferevent_get_input(bev))); /* of the next request */
-	if (!a->looked) {
-		a->looked = true;
-		a->refused = is_somebody_else(f, fd);
-	}
+	if (!a->looked)
+		ask_who(f, fd, a);
 	return !a->refused;
 }
 
@@ -227,6 +302,7 @@ void http_arrivals_start(struct front *f)
 {
 	the_front = f;
 	f->accept = evtimer_new(f->base, accept_again, f);
+	f->newcomer_event = event_new(f->base, -1, 0, on_newcomers, f);
 }
 
 void http_arrivals_listen(struct front *f, struct evconnlistener *listener)
@@ -240,6 +316,15 @@ void http_arrivals_stop(struct front *f)
 	if (f->accept)
 		event_free(f->accept);
 	f->accept = NULL;
+	for (size_t i = 0; i < f->newcomer_count; i++)
+		(void)bufferevent_decref(f->newcomers[i]);
+	free(f->newcomers);
+	f->newcomers = NULL;
+	f->newcomer_count = 0;
+	if (f->newcomer_event)
+		event_free(f->newcomer_event);
+	f->newcomer_event = NULL;
+	str_clear(&f->refused_why);
 	free(f->arrivals);
 	f->arrivals = NULL;
 	f->arrival_count = 0;

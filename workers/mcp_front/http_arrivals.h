@@ -17,6 +17,12 @@ void http_arrivals_stop(struct front *f);
 /* evhttp's callback for a new connection; arg is the front. */
 struct bufferevent *http_arrivals_connect(struct event_base *base, void *arg);
 
+/* Logs how many callers of other users have been refused: one line a minute. */
+void http_arrivals_tell(struct front *f);
+
+/* How many event streams of revision 2024-11-05 the user has open who asks here. */
+int http_arrivals_streams(struct front *f, struct evhttp_request *request);
+
 /* A whole request is there. Returns whether its caller may ask: it is looked at once for each
  * connection, by the kernel's word. */
 bool http_arrivals_let_in(struct front *f, struct evhttp_request *request);

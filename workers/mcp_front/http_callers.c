@@ -46,6 +46,7 @@ int http_callers_check(struct evhttp_request *request, const char **ret_why)
 	const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
 	const char *host = evhttp_find_header(headers, "Host");
 	const char *origin = evhttp_find_header(headers, "Origin");
+	const char *site = evhttp_find_header(headers, "Sec-Fetch-Site");
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *named = uri ? evhttp_uri_get_host(uri) : NULL; /* GET http://... */
 
@@ -59,6 +60,10 @@ int http_callers_check(struct evhttp_request *request, const char **ret_why)
 	}
 	if (origin && !header_origin_is_loopback(origin)) {
 		*ret_why = "Origin not allowed";
+		return 403;
+	}
+	if (site && strcasecmp(site, "cross-site") == 0) {
+		*ret_why = "Sec-Fetch-Site not allowed: a page of another site asks";
 		return 403;
 	}
 	if (!is_framed_well(headers)) {

@@ -13,6 +13,7 @@
 #include "await_slack.h"
 #include "front.h"
 #include "http.h"
+#include "http_arrivals.h"
 #include "ipc.h"
 #include "log.h"
 #include "nudges.h"
@@ -318,6 +319,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	look_at_run(f);
 	look(f);
 	try_http_again(f);
+	http_arrivals_tell(f);
 	if (worker_heartbeat(&f->worker, &e))
 		log_warn("%s", e.text);
 }

@@ -94,6 +94,9 @@ struct listener {
 	struct slack_call tells[LISTENER_TELLS];
 	struct link links[LISTENER_LINKS];
 	unsigned opened; /* connections so far */
+	bool rung; /* the bell was: is Slack there again? */
+	int64_t lost_ms; /* unix: the last attempt that did not reach Slack; 0: a person must act,
+	                    or Slack wants the pause */
 	int64_t next_ms; /* monotonic: not before this is the next one opened */
 	int64_t pause_ms; /* the most that the next pause may last */
 	int64_t pause_max_ms;

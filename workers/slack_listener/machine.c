@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "log.h"
 #include "random.h"
+#include "setting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,7 @@ static void wait_at_least(struct listener *l, int64_t ms)
 /* Half of the pause is certain, half is chance: many listeners do not come back at once. */
 static void pause_longer(struct listener *l)
 {
+	l->lost_ms = clock_now_ms();
 	wait_at_least(l, l->pause_ms / 2 + random_below(l->pause_ms / 2 + 1));
 	l->pause_ms = l->pause_ms * 2 > l->pause_max_ms ? l->pause_max_ms : l->pause_ms * 2;
 }
@@ -102,6 +104,7 @@ static void begin_open(struct listener *l)
 	OWNED(str) struct str form = STR_INIT;
 
 	l->opening = true;
+	l->lost_ms = 0;
 	slack_call_start(&l->web, &l->open, "apps.connections.open", &form, SLACK_CALL_MS);
 }
 
@@ -122,6 +125,8 @@ static void open_failed(struct listener *l, const struct slack_call *c)
 	if (c->class == SLACK_RATE)
 		wait_at_least(l, c->retry_ms + random_below(1000));
 	pause_longer(l);
+	if (c->class == SLACK_RATE)
+		l->lost_ms = 0;
 	log_warn("cannot open a connection to Slack: %s; next attempt in %lld ms", c->why,
 	         (long long)(l->next_ms - clock_monotonic_ms()));
 	if (!has_one(l))
@@ -294,9 +299,27 @@ static int64_t due_of(const struct link *link)
 	return INT64_MAX;
 }
 
+/* A pause that began because nobody was reached ends when slack-poster has reached Slack since. */
+static void heed_poster(struct listener *l)
+{
+	OWNED(str) struct str at = STR_INIT;
+
+	l->rung = false;
+	if (!l->lost_ms || has_one(l) || is_coming(l) || l->next_ms <= clock_monotonic_ms() ||
+	    setting_get(&l->worker.store, "slack.reached_at", &at, NULL) <= 0 ||
+	    clock_parse(str_text(&at)) <= l->lost_ms)
+		return;
+	log_info("slack-poster has reached Slack: connecting now");
+	l->pause_ms = LISTENER_BACKOFF_MS;
+	l->next_ms = clock_monotonic_ms();
+}
+
 int64_t machine_step(struct listener *l)
 {
 	int64_t now = clock_monotonic_ms(), due = INT64_MAX;
+
+	if (l->rung)
+		heed_poster(l);
 
 	if (l->opening && l->open.done)
 		opened(l);

@@ -45,10 +45,12 @@ static void wake(struct listener *l)
 	int n = epoll_wait(l->wake_fd, events, EVENTS, 0);
 
 	for (int i = 0; i < n; i++) {
-		if (events[i].data.fd == l->worker.bell.fd)
+		if (events[i].data.fd == l->worker.bell.fd) {
 			doorbell_drain(&l->worker.bell);
-		else if (events[i].data.fd == l->worker.signal_fd)
+			l->rung = true;
+		} else if (events[i].data.fd == l->worker.signal_fd) {
 			l->worker.stopping = true;
+		}
 	}
 	if (l->worker.stopping) /* it stays readable, and has said all it can say */
 		(void)epoll_ctl(l->wake_fd, EPOLL_CTL_DEL, l->worker.signal_fd, NULL);

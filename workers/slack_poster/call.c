@@ -49,6 +49,10 @@ int poster_join(struct poster *p, struct slack_call *c, const char *channel, str
 
 void poster_heed(struct poster *p, const struct slack_call *c)
 {
+	bool failed = c->class == SLACK_SURE || c->class == SLACK_UNKNOWN;
+
+	p->reached |= p->unreached && !failed;
+	p->unreached = failed;
 	if (c->class == SLACK_TOKEN && p->check_ms == INT64_MAX)
 		p->check_ms = clock_now_ms() + SLACK_PARKED_MS;
 }

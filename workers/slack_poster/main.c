@@ -18,6 +18,7 @@
 #include "slack_poster/poster.h"
 
 #include "log.h"
+#include "setting.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +27,35 @@ enum { DOUBT_REFUSED_MS = 10000 }; /* until it is looked again for what is in do
 
 /* ---- the loop ---- */
 
+/* Slack is there again: slack-listener, which may be in a long pause, looks at this when it is
+ * rung.
+ */
+static int note_reached(struct poster *p, struct err *e)
+{
+	struct instant now = clock_now();
+
+	if (!p->reached)
+		return 0;
+	p->reached = false;
+	if (store_begin(&p->w.store, e))
+		return -1;
+	if (setting_put(&p->w.store, "slack.reached_at", now.text, "system", e)) {
+		store_rollback(&p->w.store);
+		return -1;
+	}
+	if (store_commit(&p->w.store, e))
+		return -1;
+	doorbell_ring(p->w.run_fd, "slack-listener");
+	return 0;
+}
+
 /* 1 did something, 0 nothing is due, -1 cannot go on. */
 static int turn(struct poster *p, struct err *e)
 {
 	OWNED(slack_intent) struct slack_intent i = SLACK_INTENT_INIT;
 	int did = poster_turn_slots(p, e), got;
 
-	if (did < 0)
+	if (did < 0 || note_reached(p, e))
 		return -1;
 	got = poster_check(p, e);
 	if (got != 0)

@@ -36,6 +36,8 @@ struct poster {
 	struct slot slots[POSTER_SLOTS];
 	struct reading reading;
 	char bot_id[POSTER_ID_BYTES], user_id[POSTER_ID_BYTES]; /* ours, "" until known */
+	bool unreached; /* the last call did not reach Slack */
+	bool reached; /* and then one did: to be noted */
 	int64_t doubt_ms; /* monotonic: what is in doubt is not looked for before */
 	int64_t check_ms; /* when token and channel are looked at next; INT64_MAX: all is well */
 	/* What goes on while a call is waited for: the slots. 1 did something, 0, -1. */

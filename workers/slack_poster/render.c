@@ -1,6 +1,5 @@
 /* From rows to messages: what an intent says is read when it is sent, not when it was queued. */
 #include "content.h"
-#include "json.h"
 #include "diff.h"
 #include "json.h"
 #include "poster.h"

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -510,6 +511,7 @@ int supervisor_run(const struct config_source *source)
 	OWNED(supervisor) struct supervisor s = SUPERVISOR_INIT;
 	struct err e = ERR_INIT;
 
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	s.umask = umask(NOT_FOR_OTHERS);
 	s.give_up = stop;
 	if (prepare(&s, source, &e)) {
