@@ -155,6 +155,22 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
          updated_at = NEW.created_at
    WHERE id = NEW.session_id AND NEW.verb = 'stall'
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
+  -- Who gave the order, also where it was refused. Looking changes nothing and is not told.
+  INSERT INTO event (at, kind, session_seq, actor, detail)
+  SELECT CASE WHEN typeof(c.created_at) = 'text' AND c.created_at GLOB '????-??-??T??:??:??.???Z'
+              THEN c.created_at ELSE strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END,
+         'command.' || c.outcome, (SELECT seq FROM session WHERE id = NEW.session_id),
+         CASE WHEN typeof(c.operator_id) = 'text' THEN c.operator_id END,
+         json_object('command', c.seq,
+                     'verb', CASE WHEN typeof(c.verb) = 'text' THEN substr(c.verb, 1, 40) END,
+                     'argument', CASE WHEN c.verb IN ('mode', 'stall', 'undo')
+                                       AND typeof(c.argument) = 'text'
+                                      THEN substr(c.argument, 1, 40) END,
+                     'source', CASE WHEN typeof(c.source) = 'text' THEN substr(c.source, 1, 40) END,
+                     'why', c.why)
+    FROM command AS c
+   WHERE c.seq = NEW.seq AND c.outcome IS NOT NULL
+     AND NOT (c.outcome = 'done' AND c.verb IN (SELECT verb FROM command_verb WHERE does = 'read'));
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
   SELECT NEW.created_at, 'undo.ordered', r.session_seq, r.seq, c.operator_id,
          json_object('source', c.source)
