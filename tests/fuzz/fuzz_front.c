@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instance.h"
 #include "jsonrpc.h"
 #include "lines.h"
 #include "store.h"
-#include "instance.h"
 #include "worker.h"
 
 #include <arpa/inet.h>

@@ -203,8 +203,8 @@ START_TEST(a_message_to_an_agent_on_standby_is_its_instruction)
 	agent_begin(&a, &w, "standby", "{}", NULL);
 	free(ts_of("ask"));
 	thread = ts_of("session");
-	(void)slack_acked(
-	    "{'message':{'text':'use tabs & write the docs','thread_ts':'%s'}}", thread);
+	(void)slack_acked("{'message':{'text':'use tabs & write the docs','thread_ts':'%s'}}",
+	                  thread);
 	answer = agent_end(&w);
 	has(answer, "status", "resumed");
 	has(answer, "instruction", "use tabs & write the docs");
