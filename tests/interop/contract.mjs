@@ -373,7 +373,6 @@ export function contract(peer, transport) {
       const file = await agent.call("auto_check", { tool_name: "broadcast", context });
       assert.deepEqual(answer(file), nothing);
     });
-    });
 
     test("the old tool names still work", TIMEOUT, async (t) => {
       const agent = await connect(t);
