@@ -54,21 +54,9 @@ static void emit_bells(struct str *out, const struct schema *s)
 
 /* ---- sql.h ---- */
 
-static void emit_types(struct str *out, const struct value *v, int count)
-{
-	for (int i = 0; i < count; i++)
-		str_addf(out, "%s%s%s%s", i ? ", " : "", v[i].name, v[i].type[0] ? " " : "",
-		         v[i].type);
-}
-
-/* "name(parameter TEXT, ...) -> column INTEGER, ..." as a comment, and its columns. */
+/* The numbers of its columns. */
 static void emit_columns(struct str *out, const struct statement *st)
 {
-	str_addf(out, "/* %s(", st->name);
-	emit_types(out, st->parameter, st->parameters);
-	str_add(out, st->columns ? ") -> " : ")");
-	emit_types(out, st->column, st->columns);
-	str_add(out, " */\n");
 	if (st->columns == 0)
 		return;
 	str_add(out, "enum {");
@@ -163,7 +151,7 @@ static void emit_source(const char *folder, const struct schema *s, const struct
 
 	str_add(&out, MADE);
 	str_add(&out,
-	        "#include \"sql.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n");
+	        "#include \"store.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n");
 	for (int i = 0; i < list->count; i++) {
 		str_addf(&out, "\t{ \"%s\",\n\t", list->one[i].name);
 		quote(&out, list->one[i].text);
@@ -174,6 +162,7 @@ static void emit_source(const char *folder, const struct schema *s, const struct
 	emit_texts(&out, "sql_nouns", &s->nouns);
 	emit_texts(&out, "sql_steps", steps);
 	emit_rules(&out, s);
+	calls_define(&out, s, list);
 	put(folder, "sql.c", &out);
 }
 
@@ -199,6 +188,7 @@ void emit(const char *folder, const struct schema *s, const struct statements *l
           const struct sources *steps)
 {
 	emit_header(folder, list, steps->count);
+	calls_declare(folder, s, list);
 	emit_source(folder, s, list, steps);
 	emit_shell(folder, s, steps->count);
 }
