@@ -5,20 +5,22 @@ INSERT INTO auto_approval (session_seq, request_seq, subject, rule, hash, due_at
 VALUES (:session, :request, :subject, :rule, :hash, :due_at, :now);
 
 -- name: auto_notice_next_due :one
+-- row: instant
 SELECT min(due_at) AS at FROM auto_notice WHERE told_at IS NULL;
 
 -- name: auto_notice_due :rows
-UPDATE auto_notice SET told_at = :now
+UPDATE auto_notice SET told_at = :at
  WHERE seq IN (SELECT seq FROM auto_notice
-                WHERE told_at IS NULL AND due_at <= :now ORDER BY due_at LIMIT 100);
+                WHERE told_at IS NULL AND due_at <= :at ORDER BY due_at LIMIT 100);
 
--- name: auto_notice_due_list :one
+-- name: auto_notice_due_list :many
 -- The same one by one, where the rules refuse one of them.
+-- row: due
 SELECT seq FROM auto_notice
- WHERE told_at IS NULL AND due_at <= :now ORDER BY due_at LIMIT 100;
+ WHERE told_at IS NULL AND due_at <= :at ORDER BY due_at LIMIT 100;
 
 -- name: auto_notice_due_one :rows
-UPDATE auto_notice SET told_at = :now WHERE seq = :seq AND told_at IS NULL;
+UPDATE auto_notice SET told_at = :at WHERE seq = :seq AND told_at IS NULL;
 
 -- name: auto_approval_count :one
 SELECT count(*) AS approvals FROM auto_approval WHERE notice_seq = :notice;

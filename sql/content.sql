@@ -6,7 +6,8 @@ INSERT INTO content (hash, size, bytes) VALUES (:hash, :size, :bytes) ON CONFLIC
 -- name: content_seq :number
 SELECT seq FROM content WHERE hash = :hash;
 
--- name: content_get :one
+-- name: content_get :many
+-- One row, lent: it may be big.
 SELECT bytes FROM content WHERE seq = :seq;
 
 -- name: content_after :one

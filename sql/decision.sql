@@ -10,6 +10,7 @@ SELECT outcome, why FROM decision WHERE seq = :seq;
 
 -- name: decision_state :one
 -- How the request of a decision stands now.
+-- type: decision request_verdict
 SELECT r.state, r.decision, r.decided_by, r.decided_at
   FROM decision AS d JOIN request AS r ON r.id = d.request_id WHERE d.seq = :seq;
 

@@ -3,6 +3,7 @@
 -- name: operator_questions :many
 -- What waits for one of three verdicts: everywhere, in one session, or in the sessions of one Slack
 -- channel that Slack may answer. A kind takes one of the three at most.
+-- row: question
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id, s.workspace_root,
        s.client_name,
        EXISTS (SELECT 1 FROM tool_call AS t
@@ -23,6 +24,8 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
 -- type: :verdict request_verdict
 -- type: :or request_verdict
 -- type: :or_else request_verdict
+-- row: question
+-- type: decision request_verdict
 SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s.workspace_root,
        s.client_name, r.decision, r.decided_by, r.decided_at, r.consumed_at,
        (SELECT verdict FROM request_verdict
@@ -40,6 +43,7 @@ SELECT r.id FROM request AS r
 
 -- name: operator_writes :many
 -- What can be undone: written, and not undone since; the newest first.
+-- row: question
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspace_root, s.client_name
   FROM apply AS a JOIN request AS r ON r.seq = a.request_seq JOIN session AS s ON s.seq = r.session_seq
  WHERE a.state = 'applied' AND a.kind = 'write' AND a.seq < :before
@@ -56,6 +60,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspac
 -- Those that live, everywhere or of one Slack channel that Slack may act on, the most recently active
 -- first.
 -- scan ok: only those that live
+-- row: operator_session
 SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connectivity_status,
        s.last_tool, s.last_activity_at,
        (SELECT count(*) FROM request AS r
@@ -69,4 +74,5 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connect
  ORDER BY s.last_activity_at DESC, s.seq DESC LIMIT :limit;
 
 -- name: operator_session :one
+-- row: operator_session
 SELECT seq, id, status, mode, workspace_root, client_name FROM session WHERE id = :id;

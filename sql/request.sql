@@ -2,6 +2,7 @@
 
 -- name: request_own :one
 -- The newest request of this session with this digest.
+-- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
   FROM request WHERE digest = :digest AND session_seq = :session
  ORDER BY seq DESC LIMIT 1;
@@ -13,6 +14,7 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
 -- nobody was told, and nobody listens; or, if it is open, when nobody has been told anything of it
 -- for a while (an agent between two looks has).
 -- To a task nobody listens: it is abandoned when its session has been silent for a while.
+-- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
   SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms,
          s.label IS NOT :label AS is_other, count(*) OVER () AS candidates
@@ -89,6 +91,8 @@ UPDATE request SET delivered_at = NULL
                     WHERE t.request_seq = request.seq AND t.seq > :call AND t.told_answer = 1);
 
 -- name: request_read :one
+-- row: request
+-- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
        r.risk_level, r.original_hash, r.prompt_type, r.elapsed_seconds, r.actions_taken,
@@ -109,11 +113,14 @@ INSERT INTO request_file (request_seq, path, target, action, other_path, mode, o
 VALUES (:request, :path, :target, :action, :other_path, :mode, :original_hash, :result_hash);
 
 -- name: request_file_list :many
+-- row: request_file
 SELECT path, target, action, other_path, mode, original_hash, result_hash
   FROM request_file WHERE request_seq = :request ORDER BY seq;
 
 -- name: request_answer :one
 -- What the caller is told; not what was asked, which may be big.
+-- row: request
+-- type: decision request_verdict
 SELECT id, state, decision, reason, instruction FROM request WHERE seq = :seq;
 
 -- name: request_by_id :one
@@ -151,20 +158,22 @@ SELECT seq, remaining_ms FROM request
 -- name: request_due :many
 -- What is past its deadline.
 SELECT id FROM request
- WHERE state = 'pending' AND deadline_at IS NOT NULL AND deadline_at <= :now
+ WHERE state = 'pending' AND deadline_at IS NOT NULL AND deadline_at <= :at
  ORDER BY deadline_at LIMIT 100;
 
 -- name: request_next_deadline :one
+-- row: instant
 SELECT min(deadline_at) AS at FROM request WHERE state = 'pending' AND deadline_at IS NOT NULL;
 
--- name: request_running :one
+-- name: request_running :many
 -- Everything whose deadline runs.
+-- row: running
 SELECT r.seq, r.deadline_at AS at, r.updated_at AS since
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state = 'pending' AND r.deadline_at IS NOT NULL AND s.host = :host AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
 
--- name: request_set_deadline :rows
+-- name: request_set_deadline :exec
 -- A time_gap moves it. Nobody touched the question, so updated_at stays.
 UPDATE request SET deadline_at = :at
  WHERE seq = :seq AND state = 'pending';
@@ -201,7 +210,7 @@ SELECT r.seq, r.id, s.id AS session_id, s.workspace_root, r.title
  WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'standby' AND r.seq > :after
  ORDER BY r.seq;
 
--- name: request_listeners :one
+-- name: request_listeners :number
 -- How many callers wait at this moment, or come to look.
 SELECT count(*) AS callers FROM tool_call
  WHERE request_seq = :seq AND state = 'waiting' AND (listener IS NOT NULL OR task_id IS NOT NULL);

@@ -2,6 +2,7 @@
 
 -- name: restore_last_sign :one
 -- When the system was last heard of.
+-- row: instant
 SELECT max(heartbeat_at) AS at FROM worker;
 
 -- name: restore_take_apply :rows

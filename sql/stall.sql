@@ -2,9 +2,11 @@
 
 -- name: stall_idle_first :one
 -- Who has been silent longest, on its own turn as far as is known.
+-- row: instant
 SELECT idle_since AS at FROM session WHERE idle_since IS NOT NULL ORDER BY idle_since LIMIT 1;
 
 -- name: stall_step_first :one
+-- row: instant
 SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits_since LIMIT 1;
 
 -- name: stall_idle_due :many
@@ -24,7 +26,7 @@ SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
  WHERE s.idle_since IS NOT NULL AND s.idle_since <= :before
  ORDER BY s.idle_since LIMIT :limit;
 
--- name: stall_stop_clock :rows
+-- name: stall_stop_clock :exec
 -- Silence leads to nothing more, until the next call or answer.
 UPDATE session SET idle_since = NULL WHERE seq = :session AND idle_since IS NOT NULL;
 
@@ -65,33 +67,35 @@ SELECT t.seq, t.auto_count, s.id AS session_id,
  WHERE t.waits_since IS NOT NULL AND t.waits_since <= :before
  ORDER BY t.waits_since LIMIT :limit;
 
--- name: stall_nudge_again :rows
+-- name: stall_nudge_again :exec
 -- What was said before waits for the agent still; it is not said twice.
 UPDATE stall
    SET status = 'nudged', nudge_count = nudge_count + 1, auto_count = auto_count + 1,
        nudged_by = 'system:clock', waits_since = :now, updated_at = :now
  WHERE seq = :seq AND ended_at IS NULL;
 
--- name: stall_escalate :rows
+-- name: stall_escalate :exec
 UPDATE stall SET status = 'escalated', waits_since = NULL, updated_at = :now
  WHERE seq = :seq AND ended_at IS NULL;
 
--- name: stall_idle_running :one
+-- name: stall_idle_running :many
 -- For a gap: every clock of silence. What was set after the gap knows the new time.
 -- scan ok: after a gap
+-- row: running
 SELECT seq, idle_since AS at, idle_since AS since FROM session
  WHERE idle_since IS NOT NULL AND host = :host AND seq > :after ORDER BY seq LIMIT 500;
 
--- name: stall_set_idle :rows
+-- name: stall_set_idle :exec
 UPDATE session SET idle_since = :at WHERE seq = :seq;
 
--- name: stall_steps_running :one
+-- name: stall_steps_running :many
 -- scan ok: after a gap
+-- row: running
 SELECT t.seq, t.waits_since AS at, t.waits_since AS since
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.waits_since IS NOT NULL AND s.host = :host AND t.seq > :after ORDER BY t.seq LIMIT 500;
 
--- name: stall_set_step :rows
+-- name: stall_set_step :exec
 UPDATE stall SET waits_since = :at WHERE seq = :seq AND waits_since IS NOT NULL;
 
 -- name: stall_by_id :one

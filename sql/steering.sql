@@ -8,14 +8,16 @@ VALUES (:kind, :session_id, :channel_id, :text, :operator_id, :source, :now);
 SELECT t.outcome, t.why, s.id AS session_id, s.connectivity_status, s.status
   FROM steering AS t LEFT JOIN session AS s ON s.seq = t.session_seq WHERE t.seq = :seq;
 
--- name: steering_waiting :one
+-- name: steering_waiting :many
 -- What a session is to be told next.
+-- row: steering_said
 SELECT seq, kind, text, source, created_at FROM steering
  WHERE session_seq = :session AND outcome = 'accepted' AND delivered_at IS NULL AND seq > :after
  ORDER BY seq LIMIT :limit;
 
--- name: steering_of_call :one
+-- name: steering_of_call :many
 -- What went with the result of a call.
+-- row: steering_said
 SELECT seq, kind, text, source, created_at FROM steering WHERE call_seq = :call ORDER BY seq;
 
 -- name: steering_deliver :exec

@@ -48,22 +48,24 @@ UPDATE tool_call SET listener = NULL
                     WHERE worker.id = tool_call.listener AND worker.state IN ('starting', 'ready'));
 
 -- name: tool_call_due :rows
-UPDATE tool_call SET state = 'answered', answered_at = :now
+UPDATE tool_call SET state = 'answered', answered_at = :at
  WHERE seq IN (SELECT seq FROM tool_call
-                WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :now
+                WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :at
                 ORDER BY wait_until LIMIT 500);
 
--- name: tool_call_due_list :one
+-- name: tool_call_due_list :many
 -- The same one by one, where the rules refuse one of them.
+-- row: due
 SELECT seq FROM tool_call
- WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :now
+ WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :at
  ORDER BY wait_until LIMIT 500;
 
 -- name: tool_call_due_one :rows
-UPDATE tool_call SET state = 'answered', answered_at = :now
- WHERE seq = :seq AND state = 'waiting' AND wait_until <= :now;
+UPDATE tool_call SET state = 'answered', answered_at = :at
+ WHERE seq = :seq AND state = 'waiting' AND wait_until <= :at;
 
 -- name: tool_call_next_due :one
+-- row: instant
 SELECT min(wait_until) AS at FROM tool_call WHERE state = 'waiting' AND wait_until IS NOT NULL;
 
 -- name: tool_call_finish :exec
@@ -90,14 +92,15 @@ SELECT coalesce(max(seq), 0) AS seq FROM answer;
 -- name: answer_since :many
 SELECT seq, call_seq FROM answer WHERE seq > :after ORDER BY seq LIMIT 500;
 
--- name: tool_call_running :one
+-- name: tool_call_running :many
 -- Everything whose wait has an end, for a step of the clock.
+-- row: running
 SELECT t.seq, t.wait_until AS at, t.created_at AS since
   FROM tool_call AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.state = 'waiting' AND t.wait_until IS NOT NULL AND s.host = :host AND t.seq > :after
  ORDER BY t.seq LIMIT 500;
 
--- name: tool_call_set_wait :rows
+-- name: tool_call_set_wait :exec
 UPDATE tool_call SET wait_until = :at WHERE seq = :seq AND state = 'waiting';
 
 -- name: answer_delete_of :rows
@@ -107,6 +110,7 @@ DELETE FROM answer WHERE seq IN (
 
 -- name: answer_oldest :one
 -- scan ok: reads the first entry
+-- row: instant
 SELECT created_at AS at FROM answer ORDER BY seq LIMIT 1;
 
 -- name: answer_delete_old :rows

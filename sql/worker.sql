@@ -39,12 +39,14 @@ INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES (:host, :kind, :s
 SELECT what, state, detail, at FROM health;
 
 -- name: worker_started :one
+-- row: instant
 SELECT started_at AS at FROM worker WHERE id = :id;
 
 -- name: worker_watched :one
 -- The last sign of a watchdog that got ready, before this one: until then deadlines were watched. One
 -- that died before it was ready had not yet written down the gap before it.
 -- scan ok: once, at the start of the watchdog
+-- row: instant
 SELECT max(heartbeat_at) AS at FROM worker
  WHERE name = :name AND host = :host AND id <> :id AND heartbeat_at > started_at;
 

@@ -60,9 +60,10 @@ static void declare_sets(const char *folder, const struct schema *s)
 {
 	struct str out = STR_INIT;
 
-	str_add(&out, "/* Made by sqlgen from schema/: what a column holds one of. NONE: it is NULL, "
-	              "or none of them. */\n#ifndef SQL_SETS_H\n#define SQL_SETS_H\n\n"
-	              "#include \"row.h\"\n\n");
+	str_add(&out,
+	        "/* Made by sqlgen from schema/: what a column holds one of. NONE: it is NULL, "
+	        "or none of them. */\n#ifndef SQL_SETS_H\n#define SQL_SETS_H\n\n"
+	        "#include \"row.h\"\n\n");
 	for (int i = 0; i < s->sets; i++)
 		if (s->set[i].used)
 			declare_set(&out, &s->set[i]);
@@ -161,9 +162,9 @@ static void declare_row(struct str *out, const struct statements *list, const ch
 static void define_shape(struct str *out, const struct statement *st)
 {
 	static const char *const NAMES[] = {
-		[TYPE_UNKNOWN] = "",         [TYPE_INTEGER] = "ROW_INTEGER",
-		[TYPE_SEQ] = "ROW_INTEGER",  [TYPE_BOOL] = "ROW_BOOL",
-		[TYPE_TEXT] = "ROW_TEXT",    [TYPE_BYTES] = "ROW_BYTES",
+		[TYPE_UNKNOWN] = "",        [TYPE_INTEGER] = "ROW_INTEGER",
+		[TYPE_SEQ] = "ROW_INTEGER", [TYPE_BOOL] = "ROW_BOOL",
+		[TYPE_TEXT] = "ROW_TEXT",   [TYPE_BYTES] = "ROW_BYTES",
 		[TYPE_SET] = "ROW_WORD"
 	};
 
@@ -204,9 +205,9 @@ static void declare_args(struct str *out, const struct statement *st)
 static void add_head(struct str *out, const struct statement *st)
 {
 	static const char *const RESULTS[] = {
-		[ANSWER_NONE] = "void",   [ANSWER_ONE] = "int",        [ANSWER_MANY] = "void",
-		[ANSWER_ANY] = "int",     [ANSWER_NUMBER] = "int64_t", [ANSWER_EXEC] = "int",
-		[ANSWER_ROWS] = "int",    [ANSWER_INSERT] = "int64_t"
+		[ANSWER_NONE] = "void", [ANSWER_ONE] = "int",        [ANSWER_MANY] = "void",
+		[ANSWER_ANY] = "int",   [ANSWER_NUMBER] = "int64_t", [ANSWER_EXEC] = "int",
+		[ANSWER_ROWS] = "int",  [ANSWER_INSERT] = "int64_t"
 	};
 
 	str_addf(out, "%s sql_%s(struct store *st", RESULTS[st->answer], st->name);
@@ -225,16 +226,16 @@ static void add_head(struct str *out, const struct statement *st)
 static void declare_function(struct str *out, const struct statements *list,
                              const struct statement *st)
 {
-	static const char *const TELLS[] = {
-		[ANSWER_NONE] = "",
-		[ANSWER_ONE] = "1 there is a row, 0 none, -1 error.",
-		[ANSWER_MANY] = "Rows by row_next(&row->row, e).",
-		[ANSWER_ANY] = "1 there is a row, 0 none, -1 error.",
-		[ANSWER_NUMBER] = "The number, 0: no row or NULL, -1 error.",
-		[ANSWER_EXEC] = "0 or -1.",
-		[ANSWER_ROWS] = "How many rows it changed, -1 error.",
-		[ANSWER_INSERT] = "The seq of the new row, -1 error."
-	};
+	static const char *const TELLS[] = { [ANSWER_NONE] = "",
+		                             [ANSWER_ONE] = "1 there is a row, 0 none, -1 error.",
+		                             [ANSWER_MANY] = "Rows by row_next(&row->row, e).",
+		                             [ANSWER_ANY] = "1 there is a row, 0 none, -1 error.",
+		                             [ANSWER_NUMBER] =
+		                                 "The number, 0: no row or NULL, -1 error.",
+		                             [ANSWER_EXEC] = "0 or -1.",
+		                             [ANSWER_ROWS] = "How many rows it changed, -1 error.",
+		                             [ANSWER_INSERT] =
+		                                 "The seq of the new row, -1 error." };
 
 	if (gives_row(st) && first_of(list, st->row) == st)
 		declare_row(out, list, st->row);
@@ -277,16 +278,16 @@ static void define_bind(struct str *out, const struct statement *st, const struc
 
 static void define_function(struct str *out, const struct statement *st)
 {
-	static const char *const CALLS[] = {
-		[ANSWER_NONE] = "",
-		[ANSWER_ONE] = "\treturn row_one(s, &%s_shape, &row->row, e);\n",
-		[ANSWER_MANY] = "\trow_many(s, &%s_shape, &row->row);\n",
-		[ANSWER_ANY] = "\treturn row_any(s, e);\n",
-		[ANSWER_NUMBER] = "\treturn row_number(s, e);\n",
-		[ANSWER_EXEC] = "\treturn row_exec(s, e);\n",
-		[ANSWER_ROWS] = "\treturn row_count(s, e);\n",
-		[ANSWER_INSERT] = "\treturn row_insert(s, e);\n"
-	};
+	static const char *const CALLS[] = { [ANSWER_NONE] = "",
+		                             [ANSWER_ONE] =
+		                                 "\treturn row_one(s, &%s_shape, &row->row, e);\n",
+		                             [ANSWER_MANY] =
+		                                 "\trow_many(s, &%s_shape, &row->row);\n",
+		                             [ANSWER_ANY] = "\treturn row_any(s, e);\n",
+		                             [ANSWER_NUMBER] = "\treturn row_number(s, e);\n",
+		                             [ANSWER_EXEC] = "\treturn row_exec(s, e);\n",
+		                             [ANSWER_ROWS] = "\treturn row_count(s, e);\n",
+		                             [ANSWER_INSERT] = "\treturn row_insert(s, e);\n" };
 	const char *call = CALLS[st->answer], *name = strstr(call, "%s");
 
 	if (gives_row(st))

@@ -140,8 +140,8 @@ void sets_find(struct schema *s)
 	for (int i = 0; i < s->tables; i++) {
 		struct table *t = &s->table[i];
 		char move[NAME_BYTES + 8];
-		char *sql = query_text(s->db, "SELECT sql FROM sqlite_schema WHERE name = ?",
-		                       t->name);
+		char *sql =
+		    query_text(s->db, "SELECT sql FROM sqlite_schema WHERE name = ?", t->name);
 
 		(void)snprintf(move, sizeof(move), "%.70s_move", t->name);
 		for (int k = 0; k < t->columns; k++) {

@@ -95,9 +95,8 @@ static enum answer answer_of(const char *word)
 	static const struct {
 		const char *word;
 		enum answer answer;
-	} WORDS[] = { { "one", ANSWER_ONE },       { "many", ANSWER_MANY },
-		      { "any", ANSWER_ANY },       { "number", ANSWER_NUMBER },
-		      { "exec", ANSWER_EXEC },     { "rows", ANSWER_ROWS },
+	} WORDS[] = { { "one", ANSWER_ONE },       { "many", ANSWER_MANY }, { "any", ANSWER_ANY },
+		      { "number", ANSWER_NUMBER }, { "exec", ANSWER_EXEC }, { "rows", ANSWER_ROWS },
 		      { "insert", ANSWER_INSERT } };
 
 	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)

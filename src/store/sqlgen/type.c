@@ -71,7 +71,8 @@ static bool is_alias(const char *sql, const char *alias, const char *table)
 	return find_word(sql, text) != NULL;
 }
 
-/* The column "c" or "alias.c" of a table that the statement names, where all that it may be agree. */
+/* The column "c" or "alias.c" of a table that the statement names, where all that it may be agree.
+ */
 static const struct column *resolve(const struct schema *s, const char *sql, const char *name)
 {
 	const char *dot = strchr(name, '.');
@@ -87,9 +88,8 @@ static const struct column *resolve(const struct schema *s, const char *sql, con
 		if (!c || !find_word(sql, t->name) ||
 		    (dot && strcmp(owner, t->name) != 0 && !is_alias(sql, owner, t->name)))
 			continue;
-		if (found &&
-		    (strcmp(found->type, c->type) != 0 || strcmp(found->set, c->set) != 0 ||
-		     found->is_bool != c->is_bool))
+		if (found && (strcmp(found->type, c->type) != 0 ||
+		              strcmp(found->set, c->set) != 0 || found->is_bool != c->is_bool))
 			return NULL;
 		found = c;
 	}
@@ -104,13 +104,15 @@ static enum type type_by_name(const char *name)
 	static const struct {
 		const char *end;
 		enum type type;
-	} ENDS[] = { { "_seq", TYPE_INTEGER }, { "_ms", TYPE_INTEGER },  { "_count", TYPE_INTEGER },
-		     { "_at", TYPE_TEXT },     { "_until", TYPE_TEXT },  { "_hash", TYPE_TEXT },
-		     { "_id", TYPE_TEXT },     { "seq", TYPE_INTEGER },  { "limit", TYPE_INTEGER },
-		     { "at", TYPE_TEXT },      { "since", TYPE_TEXT },   { "count", TYPE_INTEGER },
-		     { "after", TYPE_INTEGER }, { "cutoff", TYPE_TEXT },  { "text", TYPE_TEXT },
-		     { "channel", TYPE_TEXT },  { "workspace", TYPE_TEXT }, { "why", TYPE_TEXT },
-		     { "title", TYPE_TEXT },    { "detail", TYPE_TEXT } };
+	} ENDS[] = {
+		{ "_seq", TYPE_INTEGER },  { "_ms", TYPE_INTEGER },    { "_count", TYPE_INTEGER },
+		{ "_at", TYPE_TEXT },      { "_until", TYPE_TEXT },    { "_hash", TYPE_TEXT },
+		{ "_id", TYPE_TEXT },      { "seq", TYPE_INTEGER },    { "limit", TYPE_INTEGER },
+		{ "at", TYPE_TEXT },       { "since", TYPE_TEXT },     { "count", TYPE_INTEGER },
+		{ "after", TYPE_INTEGER }, { "cutoff", TYPE_TEXT },    { "text", TYPE_TEXT },
+		{ "channel", TYPE_TEXT },  { "workspace", TYPE_TEXT }, { "why", TYPE_TEXT },
+		{ "title", TYPE_TEXT },    { "detail", TYPE_TEXT }
+	};
 
 	if (strncmp(name, "is_", 3) == 0 || strncmp(name, "has_", 4) == 0)
 		return TYPE_BOOL;
