@@ -84,7 +84,7 @@ START_TEST(a_cut_that_was_killed_before_its_last_event_is_finished)
 	given_events(3, "new", ago(360 * DAY));
 	seal();
 	given("INSERT INTO audit_cut (upto, hash, at)"
-	      " SELECT s.seq, s.hash, '2026-01-01T00:00:00.000Z' FROM seal AS s"
+	      " SELECT s.seq, s.hash, strftime('%Y-%m-%dT%H:%M:%fZ', 'now') FROM seal AS s"
 	      " WHERE s.seq = (SELECT max(seq) FROM event WHERE kind = 'old');"
 	      "DELETE FROM event WHERE seq < (SELECT upto FROM audit_cut);"
 	      "DELETE FROM seal WHERE seq < (SELECT upto FROM audit_cut) - 1");

@@ -94,7 +94,7 @@ static int store(struct link *link, struct slack_frame *f, const struct slack_ac
 
 	if (store_begin_within(st, LISTENER_STORE_MS, e))
 		return -1;
-	if (slack_envelope_store(st, f, a, out, e)) {
+	if (slack_envelope_store(st, f, a, &link->listener->key, out, e)) {
 		store_rollback(st);
 		return -1;
 	}
