@@ -10,7 +10,7 @@ SELECT seq FROM content WHERE hash = :hash;
 -- One row, lent: it may be big.
 SELECT bytes FROM content WHERE seq = :seq;
 
--- name: content_after :one
+-- name: content_after :number
 -- The end of the next stretch of texts to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM content WHERE seq > :after ORDER BY seq LIMIT :limit);
 

@@ -2,8 +2,8 @@
 
 -- name: decision_insert :insert
 INSERT INTO decision (request_id, verdict, reason, instruction, digest, operator_id, source,
-  created_at)
-VALUES (:request_id, :verdict, :reason, :instruction, :digest, :operator_id, :source, :now);
+  proof, created_at)
+VALUES (:request_id, :verdict, :reason, :instruction, :digest, :operator_id, :source, :proof, :now);
 
 -- name: decision_outcome :one
 SELECT outcome, why FROM decision WHERE seq = :seq;
@@ -39,7 +39,7 @@ DELETE FROM decision WHERE seq IN (
   SELECT d.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
     JOIN decision AS d ON d.request_id = +r.id LIMIT :limit);
 
--- name: decision_after :one
+-- name: decision_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM decision WHERE seq > :after ORDER BY seq LIMIT :limit);
 
@@ -54,7 +54,7 @@ DELETE FROM decision
                           WHERE n.seq > decision.seq AND n.seq <= :upto AND n.created_at < :cutoff
                             AND n.created_at GLOB '????-??-??T??:??:??.???Z') END;
 
--- name: command_after :one
+-- name: command_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM command WHERE seq > :after ORDER BY seq LIMIT :limit);
 

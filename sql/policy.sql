@@ -47,7 +47,7 @@ SELECT r.seq, r.id, r.kind, r.file_path, r.title, r.risk_level, r.decision,
    AND s.workspace_root = :workspace AND r.decided_by NOT LIKE 'system:%'
  ORDER BY r.seq DESC;
 
--- name: policy_after :one
+-- name: policy_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM policy WHERE seq > :after ORDER BY seq LIMIT :limit);
 

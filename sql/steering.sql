@@ -33,7 +33,7 @@ DELETE FROM steering WHERE seq IN (
   SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN steering AS t ON t.session_seq = g.value
    LIMIT :limit);
 
--- name: steering_after :one
+-- name: steering_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM steering WHERE seq > :after ORDER BY seq LIMIT :limit);
 

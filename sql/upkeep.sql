@@ -13,7 +13,7 @@ VALUES (:kind, :outcome, :why, :started_at, :now);
 -- type: name text
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name > :after ORDER BY name LIMIT 1;
 
--- name: upkeep_after :one
+-- name: upkeep_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM upkeep WHERE seq > :after ORDER BY seq LIMIT :limit);
 

@@ -55,7 +55,7 @@ SELECT max(heartbeat_at) AS at FROM worker
 UPDATE worker SET state = 'died', stopped_at = :now
  WHERE host = :host AND state IN ('starting', 'ready');
 
--- name: worker_after :one
+-- name: worker_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM worker WHERE seq > :after ORDER BY seq LIMIT :limit);
 
@@ -72,7 +72,7 @@ DELETE FROM worker
                 WHERE n.seq > worker.seq AND n.name = worker.name AND n.host = worker.host
                   AND n.heartbeat_at > n.started_at);
 
--- name: time_gap_after :one
+-- name: time_gap_after :number
 SELECT max(seq) AS seq FROM (SELECT seq FROM time_gap WHERE seq > :after ORDER BY seq LIMIT :limit);
 
 -- name: time_gap_delete_old :rows

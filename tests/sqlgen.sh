@@ -36,7 +36,7 @@ failed() {
 
 # is_refused SENTENCE COMPLAINT: what is in the tree stops the build.
 is_refused() {
-  rm -f "$scratch/out"/*
+  rm -rf "$scratch/out"/*
   run
   if [ "$status" -ne 0 ] && printf '%s' "$said" | grep -q -e "$2" && [ ! -e "$scratch/out/sql.c" ]; then
     passed=$((passed + 1))

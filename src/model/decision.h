@@ -4,6 +4,7 @@
 #ifndef DECISION_H
 #define DECISION_H
 
+#include "proof.h"
 #include "sql/decision.h"
 #include "store.h"
 
@@ -14,6 +15,7 @@ struct decision {
 	const char *digest; /* of what the person saw; NULL: as it stands */
 	const char *operator_id; /* NULL: the default operator */
 	const char *source; /* ctl, socket, elicitation, slack, timeout, policy */
+	const struct proof_key *key; /* with which the answer is proved; NULL: it is not */
 };
 
 /* What became of it, and how the request stands now: empty if there is none. */

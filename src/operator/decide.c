@@ -32,7 +32,8 @@ static int no_such_id(struct desk *d, const char *id, struct err *e)
 	const struct decision row = { .request_id = id,
 		                      .verdict = v->means[0],
 		                      .operator_id = d->who->operator_id,
-		                      .source = d->who->source };
+		                      .source = d->who->source,
+		                      .key = d->who->key };
 	OWNED(decision_result) struct decision_result r = { 0 };
 	OWNED(found) struct found all = { 0 };
 	int count = find_questions(d->st, &d->who->place, v, NULL, &all, e);
@@ -247,7 +248,8 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		                      .instruction = why ? NULL : said,
 		                      .digest = d->w->digest,
 		                      .operator_id = d->who->operator_id,
-		                      .source = d->who->source };
+		                      .source = d->who->source,
+		                      .key = d->who->key };
 	OWNED(decision_result) struct decision_result r = { 0 };
 	struct err refused = ERR_INIT;
 

@@ -12,10 +12,12 @@ static struct err e = ERR_INIT;
 
 static void open_store(void)
 {
-	given("INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, "
-	      "created_at, updated_at) VALUES (1, 's1', 'h', 'local:ann', '/w', 'active', 'hybrid', "
-	      "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'), (2, 's2', 'h', 'local:ann', "
-	      "'/w', 'created', 'remote', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')");
+	fresh_store();
+	given(
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, "
+	    "created_at, updated_at) VALUES (1, 's1', 'h', 'local:ann', '/w', 'active', 'hybrid', "
+	    "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'), (2, 's2', 'h', 'local:ann', "
+	    "'/w', 'created', 'remote', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')");
 	ck_assert_msg(!store_open(&store, test_db(), NULL, &e), "%s", e.text);
 }
 

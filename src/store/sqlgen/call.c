@@ -159,6 +159,17 @@ static void declare_row(struct str *out, const struct statements *list, const ch
 	free(members);
 }
 
+void calls_check(const struct statements *list)
+{
+	for (int i = 0; i < list->count; i++) {
+		struct str row = STR_INIT;
+
+		if (gives_row(&list->one[i]) && first_of(list, list->one[i].row) == &list->one[i])
+			declare_row(&row, list, list->one[i].row);
+		str_clear(&row);
+	}
+}
+
 static void define_shape(struct str *out, const struct statement *st)
 {
 	static const char *const NAMES[] = {

@@ -262,6 +262,8 @@ void emit(const char *folder, const struct schema *s, const struct statements *l
 
 /* ---- call ---- */
 
+/* Complains of columns that are of two types in rows of one name. */
+void calls_check(const struct statements *list);
 /* sql/<noun>.h and sql/sets.h. */
 void calls_declare(const char *folder, const struct schema *s, const struct statements *list);
 /* The functions behind them. */
