@@ -380,6 +380,7 @@ void calls_declare(const char *folder, const struct schema *s, const struct stat
 
 void calls_define(struct str *out, const struct schema *s, const struct statements *list)
 {
+	str_add(out, "#include \"store.h\"\n");
 	for (int i = 0; i < list->count; i++)
 		if (!is_next_of_file(list, i))
 			str_addf(out, "#include \"sql/%s.h\"\n", list->one[i].noun);

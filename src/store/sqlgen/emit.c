@@ -1,4 +1,4 @@
-/* sql.h and sql.c for the programs, schema.sql for tests and for hands. */
+/* sql.h, sql.c and calls.c for the programs, schema.sql for tests and for hands. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -152,7 +152,7 @@ static void emit_source(const char *folder, const struct schema *s, const struct
 	str_add(&out, MADE);
 	str_add(
 	    &out,
-	    "#include \"store.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n");
+	    "#include \"sql.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n");
 	for (int i = 0; i < list->count; i++) {
 		str_addf(&out, "\t{ \"%s\",\n\t", list->one[i].name);
 		quote(&out, list->one[i].text);
@@ -163,8 +163,16 @@ static void emit_source(const char *folder, const struct schema *s, const struct
 	emit_texts(&out, "sql_nouns", &s->nouns);
 	emit_texts(&out, "sql_steps", steps);
 	emit_rules(&out, s);
-	calls_define(&out, s, list);
 	put(folder, "sql.c", &out);
+}
+
+static void emit_calls(const char *folder, const struct schema *s, const struct statements *list)
+{
+	struct str out = STR_INIT;
+
+	str_add(&out, MADE);
+	calls_define(&out, s, list);
+	put(folder, "calls.c", &out);
 }
 
 /* A new database, for the sqlite3 shell. */
@@ -191,5 +199,6 @@ void emit(const char *folder, const struct schema *s, const struct statements *l
 	emit_header(folder, list, steps->count);
 	calls_declare(folder, s, list);
 	emit_source(folder, s, list, steps);
+	emit_calls(folder, s, list);
 	emit_shell(folder, s, steps->count);
 }
