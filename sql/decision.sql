@@ -2,8 +2,8 @@
 
 -- name: decision_insert
 INSERT INTO decision (request_id, verdict, reason, instruction, digest, operator_id, source,
-  created_at)
-VALUES (:request_id, :verdict, :reason, :instruction, :digest, :operator_id, :source, :now);
+  proof, created_at)
+VALUES (:request_id, :verdict, :reason, :instruction, :digest, :operator_id, :source, :proof, :now);
 
 -- name: decision_outcome
 SELECT outcome, why FROM decision WHERE seq = :seq;

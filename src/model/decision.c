@@ -43,6 +43,7 @@ int decision_insert(struct store *st, const struct decision *d, struct decision_
                     struct err *e)
 {
 	stmt *s = store_stmt(st, SQL_DECISION_INSERT);
+	struct proof proof;
 	int64_t seq;
 
 	bind_text(s, ":request_id", d->request_id);
@@ -52,6 +53,9 @@ int decision_insert(struct store *st, const struct decision *d, struct decision_
 	bind_text(s, ":digest", d->digest);
 	bind_text(s, ":operator_id", d->operator_id);
 	bind_text(s, ":source", d->source);
+	if (d->key)
+		proof = proof_of(d->key, d);
+	bind_text(s, ":proof", d->key ? proof.text : NULL);
 	if (stmt_run(s, e) < 0)
 		return -1;
 	seq = store_last_seq(st);

@@ -4,6 +4,7 @@
 #ifndef DECISION_H
 #define DECISION_H
 
+#include "proof.h"
 #include "store.h"
 
 /* Who says what of which request. Texts are borrowed; NULL where there is none. */
@@ -13,6 +14,7 @@ struct decision {
 	const char *digest; /* of what the person saw; NULL: as it stands */
 	const char *operator_id; /* NULL: the default operator */
 	const char *source; /* ctl, socket, elicitation, slack, timeout, policy */
+	const struct proof_key *key; /* with which the answer is proved; NULL: it is not */
 };
 
 /* What became of it, and how the request stands now (the last four; NULL if there is none).

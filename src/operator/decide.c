@@ -32,7 +32,8 @@ static int no_such_id(struct desk *d, const char *id, struct err *e)
 	const struct decision row = { .request_id = id,
 		                      .verdict = v->means[0],
 		                      .operator_id = d->who->operator_id,
-		                      .source = d->who->source };
+		                      .source = d->who->source,
+		                      .key = d->who->key };
 	OWNED(decision_result) struct decision_result r = DECISION_RESULT_INIT;
 	OWNED(found) struct found all = FOUND_INIT;
 	int count = find_questions(d->st, &d->who->place, v, NULL, &all, e);
@@ -238,7 +239,8 @@ static int insert(struct desk *d, const char *verdict, const char *text, const s
 		                      .instruction = why ? NULL : said,
 		                      .digest = d->w->digest,
 		                      .operator_id = d->who->operator_id,
-		                      .source = d->who->source };
+		                      .source = d->who->source,
+		                      .key = d->who->key };
 	OWNED(decision_result) struct decision_result r = DECISION_RESULT_INIT;
 	struct err refused = ERR_INIT;
 

@@ -9,7 +9,7 @@
 struct speaker slack_speaker(const struct slack_talk *t)
 {
 	const struct slack_thread *th = t->thread;
-	struct speaker who = { .operator_id = t->operator_id, .source = "slack" };
+	struct speaker who = { .operator_id = t->operator_id, .source = "slack", .key = t->key };
 
 	who.place.channel = t->channel;
 	if (th->session_seq) {
