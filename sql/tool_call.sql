@@ -79,6 +79,15 @@ UPDATE tool_call
 UPDATE tool_call SET state = 'cancelled', listener = NULL, answered_at = :now
  WHERE seq = :seq AND state IN ('waiting', 'answered');
 
+-- name: tool_call_take_back
+-- It was cancelled after its result had gone out.
+UPDATE tool_call SET taken_back = 1 WHERE seq = :seq AND state = 'done';
+
+-- name: tool_call_taken_back
+-- Whether the client of a connection has done that before.
+SELECT EXISTS (SELECT 1 FROM tool_call WHERE connection_seq = :connection AND taken_back = 1)
+       AS is_habit;
+
 -- name: tool_call_cancel_task
 -- A task that has ended stays as it is.
 UPDATE tool_call SET state = 'cancelled', answered_at = :now
@@ -120,5 +129,5 @@ DELETE FROM tool_call WHERE seq IN (
    LIMIT :limit);
 
 -- name: tool_call_untell
--- Its answer did not arrive: its caller had closed, or cancelled it meanwhile.
+-- Its answer did not arrive: its caller had closed.
 UPDATE tool_call SET told_answer = 0 WHERE seq = :call AND told_answer = 1;

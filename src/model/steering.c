@@ -110,6 +110,14 @@ int steering_of_call(struct store *st, int64_t call_seq, struct steering *s, str
 	return read_rows(rows, s, e);
 }
 
+int steering_arrived(struct store *st, int64_t request_seq, struct err *e)
+{
+	stmt *s = store_stmt(st, SQL_STEERING_ARRIVED);
+
+	bind_int(s, ":request", request_seq);
+	return stmt_run(s, e) < 0 ? -1 : 0;
+}
+
 int steering_deliver(struct store *st, const struct steering *s, int64_t call_seq, struct err *e)
 {
 	for (int i = 0; i < s->count; i++) {

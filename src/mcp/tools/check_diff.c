@@ -7,6 +7,7 @@
 #include "peer.h"
 #include "request.h"
 #include "result.h"
+#include "steering.h"
 
 #include <string.h>
 
@@ -190,6 +191,8 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		result_refuse(c, "not_approved", "the request is %s, not approved", r.state);
 		return 0;
 	}
+	if (steering_arrived(st, r.seq, e))
+		return -1;
 	return queue_apply(st, c, r.seq, settings->workspaces.machine, e);
 }
 
