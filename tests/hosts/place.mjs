@@ -13,7 +13,7 @@ const { HOSTS_BUILD: build, HOSTS_SCRATCH: scratch } = process.env;
 assert.ok(build && scratch, "HOSTS_BUILD and HOSTS_SCRATCH are not set; use run.sh");
 
 /** Looks again and again until `look` returns something true; fails after `within` ms. */
-export async function until(what, look, within = 60_000) {
+export async function until(what, look, within = 120_000) {
   const end = performance.now() + within;
   for (;;) {
     const seen = await look();
@@ -125,8 +125,6 @@ export class Place {
     const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
     process.kill(pid, "SIGTERM");
     await until("the system is gone", () => !alive(pid));
-    // The rows still show what waited, until the next system looks at them.
-    this.stopped = new Date().toISOString();
   }
 
   async database() {
@@ -189,8 +187,8 @@ export class Place {
   /** Runs the host without a terminal. {said, over, exitCode, ended()} */
   headless(prompt, env = {}) {
     const child = this.#spawn(this.host.headless(prompt), `headless-${this.#children.length}.log`, env);
-    child.ended = (within = 60_000) =>
-      until(`${this.host.title} has ended`, () => child.over, within).catch((error) => {
+    child.ended = () =>
+      until(`${this.host.title} has ended`, () => child.over).catch((error) => {
         throw new Error(`${error.message}; it said:\n${child.said}`);
       });
     return child;
