@@ -15,6 +15,7 @@ CREATE TABLE decision (
   digest      ANY,                          -- until outcome: of what the operator saw; NULL: as it stands
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
+  proof       ANY,                          -- fixed: slack-listener's, that Slack said so (src/model/proof.h)
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   outcome     TEXT CHECK (outcome IN ('applied', 'duplicate', 'unauthorized', 'not_found', -- later, once
                           'too_late', 'not_in_this_mode', 'wrong_verb', 'malformed')),

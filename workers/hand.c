@@ -59,7 +59,6 @@ static void limit_memory(size_t most)
 
 static void confine(void)
 {
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)alarm(HAND_DEADLINE_MS / 1000 + HAND_GRACE_S);
 	limit(RLIMIT_CPU, HAND_DEADLINE_MS / 1000);
 	limit(RLIMIT_FSIZE, 0);
@@ -177,6 +176,7 @@ static void begin(int fd, uint32_t number)
 	if (pid == 0) {
 		(void)close(HAND_FRONT_FD);
 		(void)signal(SIGCHLD, SIG_DFL);
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != self)
 			_exit(EX_OK);
 		_exit(do_job(fd));

@@ -5,6 +5,7 @@
 #include "audit.h"
 #include "audit_verify.h"
 #include "backup.h"
+#include "proof.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -35,6 +36,7 @@ static int help(void)
 	    "export writes what happened, sealed event by sealed event, as JSON lines to FILE,\n"
 	    "which must be new, or to stdout. verify looks whether the events of the database,\n"
 	    "or of an export, are still what was sealed, and names the first one that is not.\n"
+	    "It tells what retention cut off, and answers that only claim to be from Slack.\n"
 	    "What verify prints as head, kept elsewhere, also shows when all was sealed anew.\n\n"
 	    "  --since TIME       from then on: 2026-02-08 or 2026-02-08T09:30:00.123Z (UTC)\n"
 	    "  --head SEQ:HASH    what an earlier verify has printed\n"
@@ -207,6 +209,23 @@ static int tell(const struct audit_report *report, struct err *e)
 	return report->fault == AUDIT_WHOLE ? 0 : BROKEN;
 }
 
+/* Also what was answered in the name of Slack and did not come from there. */
+static int tell_all(struct store *st, const struct audit_report *report, struct err *e)
+{
+	OWNED(str) struct str forged = STR_INIT;
+	int64_t count = proof_forged(st, &forged, e);
+	int status;
+
+	if (count < 0)
+		return -1;
+	if (count)
+		(void)printf("%" PRId64 " answers in the name of Slack did not come from Slack: "
+		             "%s\n",
+		             count, forged.bytes);
+	status = tell(report, e);
+	return status == 0 && count ? BROKEN : status;
+}
+
 /* ---- both ---- */
 
 static int on_database(const struct audit_arguments *a, struct err *e)
@@ -214,23 +233,26 @@ static int on_database(const struct audit_arguments *a, struct err *e)
 	OWNED(paths) struct paths places = PATHS_INIT;
 	OWNED(store) struct store st = STORE_INIT;
 	struct config config = CONFIG_INIT;
-	struct audit_report report;
+	OWNED(audit_report) struct audit_report report = { .fault = AUDIT_WHOLE };
+	int64_t cut_days;
 	int result = config_load(&a->source, &config, e) ||
 	             paths_open(config.database.path, false, &places, e);
 
+	cut_days = config.audit_retention_days;
 	config_clear(&config);
 	if (result ||
 	    store_open(&st, places.database, access(places.run, F_OK) == 0 ? places.run : NULL, e))
 		return -1;
 	if (strcmp(a->verb, "export") == 0)
 		return export(&st, a, e);
-	return audit_verify_store(&st, &a->kept, &report, e) ? -1 : tell(&report, e);
+	return audit_verify_store(&st, &a->kept, cut_days, &report, e) ? -1
+	                                                               : tell_all(&st, &report, e);
 }
 
 int intercom_audit(const struct config_source *source, int argc, char **argv)
 {
 	struct audit_arguments a = { .source = *source };
-	struct audit_report report;
+	OWNED(audit_report) struct audit_report report = { .fault = AUDIT_WHOLE };
 	struct err e = ERR_INIT;
 	int result = parse(&a, argc, argv);
 

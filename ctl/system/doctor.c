@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "instance.h"
+#include "proof.h"
 #include "setting.h"
 #include "str.h"
 
@@ -290,6 +291,24 @@ static void check_rules(struct doctor *d)
 		doctor_tell(d, OK, "rules", "as this program makes them");
 }
 
+/* What was answered in the name of Slack by somebody who can write the database. */
+static void check_answers(struct doctor *d)
+{
+	OWNED(str) struct str forged = STR_INIT;
+	struct err e = ERR_INIT;
+	int64_t count = proof_forged(&d->store, &forged, &e);
+
+	if (count < 0)
+		doctor_tell(d, FAIL, "answers", "%s", e.text);
+	else if (count)
+		doctor_tell(d, FAIL, "answers",
+		            "%lld in the name of Slack did not come from there: %s; a program of "
+		            "your user wrote them: see agent-intercom-ctl log",
+		            (long long)count, forged.bytes);
+	else
+		doctor_tell(d, OK, "answers", "none was given in the name of Slack by others");
+}
+
 static void check_database(struct doctor *d)
 {
 	struct err e = ERR_INIT;
@@ -315,6 +334,7 @@ static void check_database(struct doctor *d)
 	            store_schema_version());
 	check_integrity(d);
 	check_rules(d);
+	check_answers(d);
 }
 
 /* ---- what runs ---- */
@@ -425,6 +445,9 @@ static void check_port(struct doctor *d)
 	(void)snprintf(ours, sizeof(ours), ":%d/", port);
 	if (d->address && (!port || strstr(d->address, ours)))
 		doctor_tell(d, OK, "port", "we serve %s", d->address);
+	else if (d->address)
+		doctor_tell(d, WARN, "port", "we serve %s; %d on 127.0.0.1 %s", d->address, port,
+		            failed ? "is taken" : "from the next start");
 	else if (!port)
 		doctor_tell(d, OK, "port", "any free one");
 	else if (failed == 0)

@@ -20,6 +20,8 @@ CREATE TRIGGER audit_cut_is_sealed BEFORE INSERT ON audit_cut BEGIN
    WHERE EXISTS (SELECT 1 FROM audit_cut WHERE upto >= NEW.upto);
   SELECT RAISE(ABORT, 'audit_cut: unsealed: there is no such seal')
    WHERE NOT EXISTS (SELECT 1 FROM seal WHERE seq = NEW.upto AND hash = NEW.hash);
+  SELECT RAISE(ABORT, 'audit_cut: missing: there is no such event')
+   WHERE NOT EXISTS (SELECT 1 FROM event WHERE seq = NEW.upto);
 END;
 
 CREATE TRIGGER audit_cut_stays BEFORE DELETE ON audit_cut BEGIN
@@ -27,8 +29,10 @@ CREATE TRIGGER audit_cut_stays BEFORE DELETE ON audit_cut BEGIN
    WHERE NOT EXISTS (SELECT 1 FROM audit_cut WHERE upto > OLD.upto);
 END;
 
+-- `until` is when the youngest event happened that goes: the audit judges by that.
 CREATE TRIGGER audit_cut_told AFTER INSERT ON audit_cut BEGIN
   INSERT INTO event (at, kind, actor, detail)
   VALUES (NEW.at, 'timeline.cut', 'retention',
-          json_object('upto', NEW.upto, 'hash', NEW.hash, 'file', NEW.file));
+          json_object('upto', NEW.upto, 'until', (SELECT max(at) FROM event WHERE seq <= NEW.upto),
+                      'hash', NEW.hash, 'file', NEW.file));
 END;

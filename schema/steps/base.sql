@@ -131,6 +131,7 @@ CREATE TABLE decision (
   digest      ANY,
   operator_id ANY,
   source      ANY DEFAULT 'sql',
+  proof       ANY,
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
   outcome     TEXT CHECK (outcome IN ('applied', 'duplicate', 'unauthorized', 'not_found',
                           'too_late', 'not_in_this_mode', 'wrong_verb', 'malformed')),

@@ -1,8 +1,10 @@
 #include "sha256.h"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sysexits.h>
 
 static void check(int ok)
@@ -26,16 +28,32 @@ void sha256_add(struct sha256_state *state, const void *bytes, size_t length)
 	check(EVP_DigestUpdate((EVP_MD_CTX *)state, bytes, length));
 }
 
+enum { RAW_BYTES = 32 };
+
+static struct sha256 in_hex(const unsigned char raw[RAW_BYTES])
+{
+	struct sha256 hash;
+
+	for (size_t i = 0; i < RAW_BYTES; i++)
+		(void)snprintf(hash.text + 2 * i, 3, "%02x", raw[i]);
+	return hash;
+}
+
 struct sha256 sha256_end(struct sha256_state *state)
 {
-	unsigned char raw[32];
-	struct sha256 hash;
+	unsigned char raw[RAW_BYTES];
 
 	check(EVP_DigestFinal_ex((EVP_MD_CTX *)state, raw, NULL));
 	EVP_MD_CTX_free((EVP_MD_CTX *)state);
-	for (size_t i = 0; i < sizeof(raw); i++)
-		(void)snprintf(hash.text + 2 * i, 3, "%02x", raw[i]);
-	return hash;
+	return in_hex(raw);
+}
+
+struct sha256 sha256_keyed(const char *key, const void *bytes, size_t length)
+{
+	unsigned char raw[RAW_BYTES];
+
+	check(HMAC(EVP_sha256(), key, (int)strlen(key), bytes, length, raw, NULL) != NULL);
+	return in_hex(raw);
 }
 
 struct sha256 sha256_of(const void *bytes, size_t length)

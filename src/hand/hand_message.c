@@ -254,14 +254,24 @@ static void take_hash(struct wire *w, char hash[SHA256_BYTES])
 		(void)snprintf(hash, SHA256_BYTES, "%s", text);
 }
 
+/* The constant for a word, NULL if it is none of them. */
+static const char *word_of(const char *text, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(text, words[i]) == 0)
+			return words[i];
+	return NULL;
+}
+
 static void take_touched(struct wire *w, const char *root, struct touched *t)
 {
+	static const char *const ACTIONS[] = { "create", "modify", "delete", "read" };
 	OWNED(char_ptr) char *action = NULL;
 
 	t->path = take_path(w, root);
 	t->target = take_path(w, root);
 	action = wire_some_text(w, HAND_WORD_BYTES);
-	t->action = touched_action(action);
+	t->action = word_of(action, ACTIONS, COUNT(ACTIONS));
 	t->other = wire_text(w, PATH_MAX);
 	t->mode = (unsigned)wire_int_in(w, 0, 0177777);
 	take_hash(w, t->hash);
@@ -281,23 +291,14 @@ static void take_plan(struct wire *w, const char *root, struct plan *plan)
 	plan->replaces_file = wire_int_in(w, 0, 1) != 0;
 }
 
-/* The constant for a code's text. */
-static const char *code_of(const char *text)
-{
-	static const char *const CODES[] = {
-		"path_violation", "patch_conflict", "invalid_diff",        "too_large",
-		"no_space",       "quota",          "read_only",           "permission",
-		"io_error",       "busy",           "workspace_unreadable"
-	};
-
-	for (size_t i = 0; i < COUNT(CODES); i++)
-		if (strcmp(text, CODES[i]) == 0)
-			return CODES[i];
-	return NULL;
-}
-
 static void take_proposal(struct wire *w, struct hand_found *found)
 {
+	static const char *const CODES[] = { "path_violation", "patch_conflict",
+		                             "invalid_diff",   "too_large",
+		                             "no_space",       "quota",
+		                             "read_only",      "permission",
+		                             "io_error",       "busy",
+		                             "workspace_unreadable" };
 	OWNED(char_ptr) char *code = NULL;
 
 	found->plan.is_diff = wire_int_in(w, 0, 1) != 0;
@@ -306,7 +307,7 @@ static void take_proposal(struct wire *w, struct hand_found *found)
 		take_plan(w, found->root, &found->plan);
 		return;
 	}
-	found->why.code = code_of(code);
+	found->why.code = word_of(code, CODES, COUNT(CODES));
 	if (!found->why.code)
 		w->bad = true;
 	copy_line(w, found->why.text);

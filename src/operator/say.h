@@ -16,6 +16,7 @@
 struct speaker {
 	const char *operator_id; /* NULL: the default operator */
 	const char *source; /* ctl, socket, slack */
+	const struct proof_key *key; /* with which answers are proved (model/proof.h); NULL: not */
 	const char *no_reason; /* what a reject without words says; NULL: nothing */
 	struct place place;
 };

@@ -1,5 +1,8 @@
 #include "audit_verify.h"
 
+#include "clock.h"
+#include "json.h"
+
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +11,7 @@
 
 enum {
 	PAGE = 500, /* events that are read from the database at a time */
+	DAY_MS = 24 * 60 * 60 * 1000, /* clocks may step, retention counts whole days */
 	TRIES = 5, /* looks at a database that retention cuts meanwhile */
 };
 
@@ -132,6 +136,7 @@ struct chain {
 	bool own; /* of the record at fault: it carries its own seal */
 	struct sha256 prev, hash; /* of the record at fault */
 	bool kept_seen, cut_told;
+	int64_t cut_seq, cut_ms; /* of the last event that tells of a cut; 0: none */
 };
 
 static int fault(struct chain *c, enum audit_fault what, int64_t seq)
@@ -142,15 +147,44 @@ static int fault(struct chain *c, enum audit_fault what, int64_t seq)
 	return 1;
 }
 
-/* Whether an event tells that retention cut the timeline at seq or behind it. */
-static bool tells_cut(const char *kind, const char *detail, int64_t seq)
+/* An event that tells of a cut: when, up to which event, and how old what went was. */
+static int check_cut(struct chain *c, int64_t seq, const char *at, const cJSON *detail)
 {
-	cJSON *o = strcmp(kind, "timeline.cut") == 0 ? cJSON_Parse(detail) : NULL;
-	const cJSON *upto = cJSON_GetObjectItemCaseSensitive(o, "upto");
-	bool tells = cJSON_IsNumber(upto) && upto->valuedouble >= (double)seq;
+	const char *until = json_text(detail, "until");
+	const char *file = json_text(detail, "file");
+	const cJSON *upto = cJSON_GetObjectItemCaseSensitive(detail, "upto");
+	int64_t when = clock_parse(at), youngest = until ? clock_parse(until) : -1;
 
-	cJSON_Delete(o);
-	return tells;
+	if (cJSON_IsNumber(upto) && upto->valuedouble >= (double)c->in->start.after)
+		c->cut_told = true;
+	str_addf(&c->report->cuts, "cut off up to event %.0f of %s, at %s%s%s\n",
+	         cJSON_IsNumber(upto) ? upto->valuedouble : 0, until ? until : "?", at,
+	         file ? ", exported to " : "", file ? file : "");
+	c->cut_seq = seq;
+	c->cut_ms = when;
+	if (!c->report->cut_days)
+		return 0;
+	if (when > clock_now_ms() + DAY_MS)
+		return fault(c, AUDIT_CUT_AHEAD, seq);
+	return youngest < 0 || youngest > when - c->report->cut_days * DAY_MS
+	           ? fault(c, AUDIT_CUT_YOUNG, seq)
+	           : 0;
+}
+
+/* Nonzero: the event is at fault for what it tells of a cut, or the one before is, which was dated
+ * ahead of this one. */
+static int check_event(struct chain *c, int64_t seq, const char *at, const char *kind,
+                       const char *detail)
+{
+	OWNED(cJSON_ptr) cJSON *o = NULL;
+
+	if (c->report->cut_days && c->cut_seq && clock_parse(at) < c->cut_ms - DAY_MS)
+		return fault(c, AUDIT_CUT_AHEAD, c->cut_seq);
+	c->cut_seq = 0;
+	if (strcmp(kind, "timeline.cut") != 0)
+		return 0;
+	o = cJSON_Parse(detail ? detail : "");
+	return check_cut(c, seq, at, o);
 }
 
 static int check(void *arg, struct audit_record *r)
@@ -178,8 +212,9 @@ static int check(void *arg, struct audit_record *r)
 			return fault(c, AUDIT_OTHER_HEAD, r->seq);
 		c->kept_seen = true;
 	}
-	c->cut_told |=
-	    tells_cut(str_text(&r->values[1]), str_text(&r->values[6]), c->in->start.after);
+	if (check_event(c, r->seq, str_text(&r->values[0]), str_text(&r->values[1]),
+	                str_text(&r->values[6])))
+		return 1;
 	report->first = report->first ? report->first : r->seq;
 	report->last = r->seq;
 	report->head = r->hash;
@@ -273,9 +308,11 @@ static int walk_tail(struct source *in, struct chain *c, int64_t *ret_last, stru
 		bind_int(s, ":limit", PAGE);
 		for (rows = 0; (got = stmt_row(s, e)) > 0; rows++) {
 			*ret_last = col_int(s, EVENT_AFTER_SEQ);
-			c->cut_told |= tells_cut(col_text(s, EVENT_AFTER_KIND),
-			                         col_text(s, EVENT_AFTER_DETAIL), in->start.after);
 			c->report->unsealed++;
+			if (c->report->fault == AUDIT_WHOLE)
+				(void)check_event(c, *ret_last, col_text(s, EVENT_AFTER_AT),
+				                  col_text(s, EVENT_AFTER_KIND),
+				                  col_text(s, EVENT_AFTER_DETAIL));
 		}
 		stmt_reset(s);
 	} while (got == 0 && rows > 0);
@@ -290,6 +327,8 @@ static int check_store_ends(struct source *in, struct chain *c, struct err *e)
 
 	if (walk_tail(in, c, &last, e))
 		return -1;
+	if (c->report->fault != AUDIT_WHOLE)
+		return 0;
 	if (in->start.after && !c->cut_told)
 		return fault(c, AUDIT_CUT_OFF, in->start.after);
 	s = store_stmt(in->store, SQL_EVENT_NUMBER);
@@ -325,7 +364,10 @@ static int verify(struct source *in, const struct audit_kept *kept, struct audit
 {
 	struct chain c = { .in = in, .kept = kept, .report = ret };
 
-	*ret = (struct audit_report){ .head = in->start.prev, .last = in->start.after };
+	str_clear(&ret->cuts);
+	*ret = (struct audit_report){ .head = in->start.prev,
+		                      .last = in->start.after,
+		                      .cut_days = ret->cut_days };
 	if (walk(in, check, &c, e))
 		return -1;
 	if (ret->fault == AUDIT_CHANGED && ret->seq)
@@ -341,10 +383,12 @@ static int verify(struct source *in, const struct audit_kept *kept, struct audit
 	return 0;
 }
 
-int audit_verify_store(struct store *st, const struct audit_kept *kept, struct audit_report *ret,
-                       struct err *e)
+int audit_verify_store(struct store *st, const struct audit_kept *kept, int64_t cut_days,
+                       struct audit_report *ret, struct err *e)
 {
 	struct source in = { .store = st };
+
+	ret->cut_days = cut_days;
 
 	for (int i = 0; i < TRIES; i++) {
 		struct source now = { .store = st };
@@ -389,11 +433,19 @@ static const char *const WORDS[] = {
 	[AUDIT_REORDERED] = "reordered: it stands in the place of another one",
 	[AUDIT_INSERTED] = "inserted: it was not there when its neighbours were sealed",
 	[AUDIT_CUT_OFF] = "missing: it was there, and nothing tells that retention cut it off",
+	[AUDIT_CUT_YOUNG] = "tells of a cut of what was too young",
+	[AUDIT_CUT_AHEAD] = "tells of a cut that is dated ahead",
 	[AUDIT_OTHER_HEAD] = "changed: its seal is not the one that you keep, or is not there",
 };
 
+void audit_report_clear(struct audit_report *report)
+{
+	str_clear(&report->cuts);
+}
+
 void audit_report_tell(const struct audit_report *report, struct str *out)
 {
+	str_add(out, str_text(&report->cuts));
 	if (report->fault == AUDIT_WHOLE) {
 		str_addf(out, "%" PRId64 " events are what was sealed", report->count);
 		if (report->count)
@@ -408,6 +460,11 @@ void audit_report_tell(const struct audit_report *report, struct str *out)
 	if (report->seq)
 		str_addf(out, "event %" PRId64 " ", report->seq);
 	str_add(out, WORDS[report->fault]);
+	if (report->fault == AUDIT_CUT_YOUNG)
+		str_addf(out,
+		         ": it may be cut off after %" PRId64
+		         " days (setting audit_retention_days, unless that was raised since)",
+		         report->cut_days);
 	if (report->count)
 		str_addf(out, "; whole up to event %" PRId64, report->last);
 }

@@ -6,6 +6,7 @@
 #include "audit.h"
 #include "err.h"
 #include "store.h"
+#include "str.h"
 
 #include <stdint.h>
 
@@ -18,6 +19,8 @@ enum audit_fault {
 	AUDIT_INSERTED, /* it was not there when its neighbours were sealed */
 	AUDIT_CUT_OFF, /* what was there at the end, or before the first, is missing */
 	AUDIT_OTHER_HEAD, /* the seal that the caller keeps is not in the chain */
+	AUDIT_CUT_YOUNG, /* the event tells of a cut of what was too young for it */
+	AUDIT_CUT_AHEAD, /* the event tells of a cut in its future */
 };
 
 struct audit_report {
@@ -27,6 +30,8 @@ struct audit_report {
 	int64_t first, last, count; /* what was found whole, up to the fault */
 	struct sha256 head; /* the seal of last */
 	int64_t unsealed; /* events of the database that no seal covers yet */
+	struct str cuts; /* what was cut off, a line for each time */
+	int64_t cut_days; /* as given by the caller */
 };
 
 /* A seal that the caller keeps from before; seq 0: none. */
@@ -35,12 +40,14 @@ struct audit_kept {
 	struct sha256 hash;
 };
 
-int audit_verify_store(struct store *st, const struct audit_kept *kept, struct audit_report *ret,
-                       struct err *e);
+/* cut_days: what is cut off must have been so old. ret is zeroed by the caller. */
+int audit_verify_store(struct store *st, const struct audit_kept *kept, int64_t cut_days,
+                       struct audit_report *ret, struct err *e);
 /* ERR_INPUT: the file cannot be read, or is no export. */
 int audit_verify_file(const char *path, const struct audit_kept *kept, struct audit_report *ret,
                       struct err *e);
-/* Appends the report in words, one line. */
+void audit_report_clear(struct audit_report *report);
+/* Appends the report in words: a line for each cut, and one without an end. */
 void audit_report_tell(const struct audit_report *report, struct str *out);
 
 #endif

@@ -100,7 +100,7 @@ static int write_reply(struct store *st, int64_t seq, const struct str *reply, s
 }
 
 int slack_envelope_store(struct store *st, struct slack_frame *f, const struct slack_act *a,
-                         struct slack_stored *out, struct err *e)
+                         const struct proof_key *key, struct slack_stored *out, struct err *e)
 {
 	OWNED(str) struct str operator_id = STR_INIT;
 	struct slack_thread thread = { .session_seq = 0 };
@@ -115,7 +115,7 @@ int slack_envelope_store(struct store *st, struct slack_frame *f, const struct s
 		return -1;
 	if (strcmp(out->outcome, "accepted") != 0)
 		return 0;
-	if (slack_order_run(st, a, &thread, str_text(&operator_id), &out->reply, e))
+	if (slack_order_run(st, a, &thread, str_text(&operator_id), key, &out->reply, e))
 		return -1;
 	if (!f->accepts_payload)
 		str_reset(&out->reply);

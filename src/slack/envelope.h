@@ -5,6 +5,7 @@
 #define SLACK_ENVELOPE_H
 
 #include "payload.h"
+#include "proof.h"
 #include "store.h"
 
 enum {
@@ -25,11 +26,11 @@ struct slack_stored {
 		.outcome = ""                                                                      \
 	}
 
-/* Stores an envelope with what it does; f loses the secrets of its payload. bot_user: our own user
- * id, NULL where it is not known. Inside a transaction, which is to be committed whatever the
- * outcome is. 0, or -1 if the database failed. */
+/* Stores an envelope with what it does; f loses the secrets of its payload. key: proves the
+ * answers. Inside a transaction, which is to be committed whatever the outcome is. 0, or -1 if the
+ * database failed. */
 int slack_envelope_store(struct store *st, struct slack_frame *f, const struct slack_act *a,
-                         struct slack_stored *out, struct err *e);
+                         const struct proof_key *key, struct slack_stored *out, struct err *e);
 void slack_stored_clear(struct slack_stored *s);
 
 /* The ack of an envelope: {"envelope_id":"...","payload":{...}}. payload: JSON text or NULL; one

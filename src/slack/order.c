@@ -115,11 +115,15 @@ static int find_channel(struct slack_talk *t, struct err *e)
 }
 
 int slack_order_run(struct store *st, const struct slack_act *a, const struct slack_thread *thread,
-                    const char *operator_id, struct str *reply, struct err *e)
+                    const char *operator_id, const struct proof_key *key, struct str *reply,
+                    struct err *e)
 {
-	struct slack_talk t = {
-		.st = st, .act = a, .thread = thread, .operator_id = operator_id, .reply = reply
-	};
+	struct slack_talk t = { .st = st,
+		                .act = a,
+		                .thread = thread,
+		                .operator_id = operator_id,
+		                .key = key,
+		                .reply = reply };
 
 	if (find_channel(&t, e))
 		return -1;

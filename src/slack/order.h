@@ -4,6 +4,7 @@
 #define SLACK_ORDER_H
 
 #include "payload.h"
+#include "proof.h"
 #include "store.h"
 
 /* The thread that a reply stands in. */
@@ -17,9 +18,11 @@ struct slack_thread {
 int slack_thread_find(struct store *st, const struct slack_act *a, struct slack_thread *t,
                       struct err *e);
 
-/* Does what a means in the name of an operator (operator.id). t: of slack_thread_find. reply: gets
- * the JSON payload of the ack, if there is to be one. Inside a transaction. */
+/* Does what a means in the name of an operator (operator.id). key: proves the answers. t: of
+ * slack_thread_find. reply: gets the JSON payload of the ack, if there is to be one. Inside a
+ * transaction. */
 int slack_order_run(struct store *st, const struct slack_act *a, const struct slack_thread *t,
-                    const char *operator_id, struct str *reply, struct err *e);
+                    const char *operator_id, const struct proof_key *key, struct str *reply,
+                    struct err *e);
 
 #endif

@@ -11,6 +11,7 @@ struct slack_talk {
 	const struct slack_act *act;
 	const struct slack_thread *thread;
 	const char *operator_id;
+	const struct proof_key *key; /* proves that it is from Slack */
 	char
 	    channel[64]; /* whose sessions are meant; a direct message stands for the default one */
 	struct str *reply; /* the payload of the ack */

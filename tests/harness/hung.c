@@ -81,44 +81,51 @@ bool hung_mount(const char *folder)
 
 /* ---- processes ---- */
 
-/* Its parent, its state and whether it is called hand; 0: there is no such process. */
-static pid_t parent_of(pid_t pid, char *state, bool *is_hand)
+struct process {
+	pid_t pid, parent;
+	char state;
+	long nice;
+	bool is_hand;
+};
+
+/* False: there is no such process. */
+static bool look_at(pid_t pid, struct process *p)
 {
 	char path[60], text[600] = "";
 	const char *at;
-	int fd, parent = 0;
+	int fd;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
+		return false;
 	if (read(fd, text, sizeof(text) - 1) < 0)
 		text[0] = '\0';
 	(void)close(fd);
 	at = strrchr(text, ')');
-	*is_hand = strstr(text, "(hand)") != NULL;
-	if (!at || sscanf(at, ") %c %d", state, &parent) != 2)
-		return 0;
-	return parent;
+	p->pid = pid;
+	p->is_hand = strstr(text, "(hand)") != NULL;
+	return at &&
+	       sscanf(at, ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %ld",
+	              &p->state, &p->parent, &p->nice) == 3;
 }
 
-/* Counts the children of parent that are called hand and have not ended; the last in *ret. */
-static int hands_below(pid_t parent, pid_t *ret)
+/* Counts the children of parent that are called hand and have not ended; one in *ret, rather one
+ * with a big job. */
+static int hands_below(pid_t parent, struct process *ret)
 {
 	DIR *all = opendir("/proc");
 	const struct dirent *one;
 	int count = 0;
 
 	while (all && (one = readdir(all)) != NULL) {
-		pid_t pid = (pid_t)atoi(one->d_name);
-		bool is_hand = false;
-		char state = 'Z';
+		struct process p;
 
-		if (pid > 0 && parent_of(pid, &state, &is_hand) == parent && is_hand &&
-		    state != 'Z' && state != 'X') {
-			*ret = pid;
-			count++;
-		}
+		if (atoi(one->d_name) <= 0 || !look_at((pid_t)atoi(one->d_name), &p) ||
+		    p.parent != parent || !p.is_hand || p.state == 'Z' || p.state == 'X')
+			continue;
+		if (!count++ || p.nice > 0)
+			*ret = p;
 	}
 	if (all)
 		(void)closedir(all);
@@ -127,26 +134,28 @@ static int hands_below(pid_t parent, pid_t *ret)
 
 pid_t hand_of(pid_t front)
 {
-	pid_t pid = 0;
+	struct process p;
 
-	return hands_below(front, &pid) ? pid : 0;
+	return hands_below(front, &p) ? p.pid : 0;
 }
 
 int hand_jobs_of(pid_t front)
 {
-	pid_t first = hand_of(front), pid;
+	pid_t first = hand_of(front);
+	struct process p;
 
-	return first ? hands_below(first, &pid) : 0;
+	return first ? hands_below(first, &p) : 0;
 }
 
 pid_t hand_job_of(pid_t front)
 {
 	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
 	     (void)poll(NULL, 0, 1)) {
-		pid_t first = hand_of(front), pid;
+		pid_t first = hand_of(front);
+		struct process p;
 
-		if (first && hands_below(first, &pid) > 0)
-			return pid;
+		if (first && hands_below(first, &p) > 0 && p.nice > 0)
+			return p.pid;
 	}
 	ck_abort_msg("no job is at work");
 	return 0;
@@ -154,10 +163,9 @@ pid_t hand_job_of(pid_t front)
 
 bool is_stopped(pid_t pid)
 {
-	bool is_hand;
-	char state = '?';
+	struct process p;
 
-	return parent_of(pid, &state, &is_hand) && (state == 'T' || state == 't');
+	return look_at(pid, &p) && (p.state == 'T' || p.state == 't');
 }
 
 long memory_of(pid_t pid)

@@ -16,7 +16,7 @@ void hung_unmount(void);
 
 /* The process hand of a front, 0: there is none. */
 pid_t hand_of(pid_t front);
-/* A process that does a job for it, and has not ended; waits until there is one. */
+/* A process that does a big job for it, and has not ended; waits until there is one. */
 pid_t hand_job_of(pid_t front);
 /* How many there are. */
 int hand_jobs_of(pid_t front);

@@ -57,8 +57,8 @@ static stmt *say(struct front *f, enum sql which, const struct wish *v, const st
 {
 	stmt *s = store_stmt(&f->worker.store, which);
 
-	bind_int(s, ":session", r->session_seq);
-	bind_int(s, ":request", r->seq);
+	bind_int(s, ":session", r->row.session_seq);
+	bind_int(s, ":request", r->row.seq);
 	bind_text(s, ":channel", v->channel);
 	bind_text(s, ":thread_ts", v->thread);
 	return s;
@@ -206,7 +206,7 @@ static int begin(struct front *f, struct view *v, struct err *e)
 	}
 	v->task.by = &VIEW;
 	(void)snprintf(v->task.asker, sizeof(v->task.asker), "operator");
-	v->task.ask.root = v->request.workspace_root;
+	v->task.ask.root = v->request.row.workspace_root;
 	hands_ask(f, &v->task);
 	return 0;
 }
@@ -220,7 +220,6 @@ void show_files_look(struct front *f)
 	if (f->view)
 		return;
 	v = xcalloc(1, sizeof(*v));
-	v->request = (struct request)REQUEST_INIT;
 	f->view = v;
 	got = next(f, &v->wish, &e);
 	if (got > 0 && begin(f, v, &e) == 0)

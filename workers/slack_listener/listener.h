@@ -3,6 +3,7 @@
  * link.c     one WebSocket, over libwebsockets
  * machine.c  when to open, replace and give up connections
  * take.c     one message: stored, then acknowledged
+ * answers.c  whether others answer in the name of Slack
  * main.c     configuration, the loop
  *
  * Each stands on those before it; a link tells what happens to it by struct link_events. */
@@ -10,6 +11,7 @@
 #define LISTENER_H
 
 #include "payload.h"
+#include "proof.h"
 #include "str.h"
 #include "web.h"
 #include "worker.h"
@@ -102,6 +104,8 @@ struct listener {
 	int64_t pause_max_ms;
 	int warned; /* num_connections that was warned about */
 	char state[200]; /* as the worker's row has it */
+	struct proof_key key; /* of the app token: what we answer in the name of people is proved */
+	struct proof_look answers; /* how far answers were looked at */
 	char *bot_user; /* our own user id, NULL where nobody has said it yet */
 	struct err *failure; /* why the process must end */
 };
@@ -119,6 +123,11 @@ void machine_stop(struct listener *l);
 bool machine_is_stopped(const struct listener *l);
 /* The process must end. */
 void machine_fail(struct listener *l, const struct err *e);
+
+/* ---- answers.c ---- */
+
+/* Looks at what was answered in the name of Slack since; what did not come through us is told. */
+void answers_look(struct listener *l);
 
 /* ---- link.c ---- */
 
@@ -138,6 +147,6 @@ void link_drop(struct link *link);
 /* ---- take.c ---- */
 
 /* One whole message has come. too_long: its beginning and its end only. */
-void take_message(struct link *link, const char *bytes, size_t length, bool too_long);
+void take_frame(struct link *link, const char *bytes, size_t length, bool too_long);
 
 #endif

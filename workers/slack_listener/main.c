@@ -1,9 +1,9 @@
 /* slack-listener: hears what the operator does in Slack, over Socket Mode.
  *
  * Reads:  setting, operator, session, request, apply, slack_message, steering
- * Writes: slack_envelope, decision, command, steering, slack_outbox and slack_message (what is to
- *         be said; slack-poster says it)
- * Outside: apps.connections.open with the app token, one WebSocket to Slack, response_urls
+ * Writes: slack_envelope, decision, event, command, steering, slack_outbox and slack_message (what
+ * is to be said; slack-poster says it) Outside: apps.connections.open with the app token, one
+ * WebSocket to Slack, response_urls
  *
  * Takes $SLACK_APP_TOKEN and $SLACK_API_URL from its environment and wipes them there. One loop:
  * libwebsockets'. Killed at any moment it leaves an envelope stored and acknowledged, stored and
@@ -56,7 +56,7 @@ static void wake(struct listener *l)
 		(void)epoll_ctl(l->wake_fd, EPOLL_CTL_DEL, l->worker.signal_fd, NULL);
 }
 
-static const struct link_events EVENTS_OF_LINKS = { .message = take_message,
+static const struct link_events EVENTS_OF_LINKS = { .message = take_frame,
 	                                            .gone = machine_gone,
 	                                            .wake = wake };
 
@@ -112,6 +112,7 @@ static int open_web(struct listener *l, const char *token, const char *base, str
 {
 	if (!token)
 		return err_set(e, ERR_INPUT, "SLACK_APP_TOKEN is not set; agent-intercom sets it");
+	l->key = proof_key_of(token);
 	return slack_web_open_as(&l->web, base, "SLACK_APP_TOKEN", token, e);
 }
 
@@ -218,6 +219,8 @@ static void run(struct listener *l)
 		int64_t due;
 
 		drive_curl(l);
+		if (l->rung)
+			answers_look(l);
 		due = machine_step(l);
 		if (worker_heartbeat(&l->worker, &e))
 			log_warn("%s", e.text);
@@ -246,6 +249,7 @@ int main(int argc, char **argv)
 	if (!failed && open_loop(&l, &e) == 0) {
 		read_settings(&l);
 		(void)snprintf(l.state, sizeof(l.state), "connecting");
+		l.rung = true; /* what was there before is looked at */
 		if (worker_ready(&l.worker, l.state, &e) == 0)
 			run(&l);
 	}

@@ -94,7 +94,7 @@ static int store(struct link *link, struct slack_frame *f, const struct slack_ac
 
 	if (store_begin_within(st, LISTENER_STORE_MS, e))
 		return -1;
-	if (slack_envelope_store(st, f, a, out, e)) {
+	if (slack_envelope_store(st, f, a, &link->listener->key, out, e)) {
 		store_rollback(st);
 		return -1;
 	}
@@ -167,7 +167,7 @@ static void take_envelope(struct link *link, struct slack_frame *f, bool too_lon
 	tell_outcome(&out, &a);
 }
 
-void take_message(struct link *link, const char *bytes, size_t length, bool too_long)
+void take_frame(struct link *link, const char *bytes, size_t length, bool too_long)
 {
 	OWNED(slack_frame) struct slack_frame f;
 
