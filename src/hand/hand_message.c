@@ -293,12 +293,11 @@ static void take_plan(struct wire *w, const char *root, struct plan *plan)
 
 static void take_proposal(struct wire *w, struct hand_found *found)
 {
-	static const char *const CODES[] = { "path_violation", "patch_conflict",
-		                             "invalid_diff",   "too_large",
-		                             "no_space",       "quota",
-		                             "read_only",      "permission",
-		                             "io_error",       "busy",
-		                             "workspace_unreadable" };
+	static const char *const CODES[] = {
+		"path_violation", "patch_conflict", "invalid_diff",        "too_large",
+		"no_space",       "quota",          "read_only",           "permission",
+		"io_error",       "busy",           "workspace_unreadable"
+	};
 	OWNED(char_ptr) char *code = NULL;
 
 	found->plan.is_diff = wire_int_in(w, 0, 1) != 0;
