@@ -251,43 +251,6 @@ static int settle_workspace_id(const struct workspaces *workspaces, struct peer 
 	return 0;
 }
 
-/* Where the agent was started, unless that is none; then the default. */
-static int settle_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
-{
-	const char *given = p->identity.workspace;
-	const char *unfit = given ? workspace_unfit(given) : NULL;
-
-	if (given && !unfit)
-		take(&p->workspace_root, given);
-	else if (workspaces->usual && *workspaces->usual)
-		take(&p->workspace_root, workspaces->usual);
-	else if (given)
-		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s", given, unfit,
-		               WHAT_TO_SET);
-	else
-		return err_set(e, ERR_INPUT, "no workspace: none was named; %s", WHAT_TO_SET);
-	return 0;
-}
-
-static bool is_same_folder(const char *path, const char *real)
-{
-	OWNED(char_ptr) char *folder = path && *path ? realpath(path, NULL) : NULL;
-
-	return folder && strcmp(folder, real) == 0;
-}
-
-bool workspaces_list(const struct workspaces *workspaces, const char *workspace_root)
-{
-	const cJSON *one;
-
-	if (is_same_folder(workspaces->usual, workspace_root))
-		return true;
-	cJSON_ArrayForEach (one, workspaces->listed)
-		if (is_same_folder(json_text(one, "path"), workspace_root))
-			return true;
-	return false;
-}
-
 /* ---- channels ---- */
 
 static bool is_in(const cJSON *list, const char *text)
@@ -344,23 +307,47 @@ int workspaces_check_channel(const struct workspaces *workspaces, const char *ch
 	return 0;
 }
 
-/* A workspace goes by its real name, so that it is one whatever links lead to it. One that does not
- * exist is told of when it is opened. */
-static int judge_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
-{
-	OWNED(char_ptr) char *real = realpath(p->workspace_root, NULL);
-	const char *unfit = workspace_unfit(p->workspace_root);
+/* ---- places ---- */
 
-	if (unfit)
-		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s", p->workspace_root,
-		               unfit, WHAT_TO_SET);
-	if (real)
-		take(&p->workspace_root, real);
-	if (workspaces->only_listed && !workspaces_list(workspaces, p->workspace_root))
+static const char *usual_workspace(const struct workspaces *workspaces)
+{
+	return workspaces->usual && *workspaces->usual ? workspaces->usual : NULL;
+}
+
+/* Where the agent was started, unless that is none; then the default. */
+void peer_ask_place(const struct workspaces *workspaces, const struct peer *p, struct hand_ask *ask)
+{
+	ask->judge = p->unplaced;
+	ask->root = p->workspace_root;
+	if (ask->root)
+		return;
+	ask->given = p->identity.workspace;
+	ask->root = usual_workspace(workspaces);
+}
+
+/* What a caller that has no workspace yet is about to get, as it was named. */
+static const char *named_place(const struct workspaces *workspaces, const struct peer *p,
+                               const struct hand_found *found)
+{
+	const char *usual = usual_workspace(workspaces);
+
+	if (p->workspace_root)
+		return p->workspace_root;
+	return found->is_given || !usual ? p->identity.workspace : usual;
+}
+
+int peer_place(const struct workspaces *workspaces, struct peer *p, const struct hand_found *found,
+               struct err *e)
+{
+	if (found->unfit)
+		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s",
+		               named_place(workspaces, p, found), found->unfit, WHAT_TO_SET);
+	if (workspaces->only_listed && !found->is_listed)
 		return err_set(e, ERR_INPUT,
 		               "no workspace: %.300s is not listed; add it to config.toml as "
 		               "[[workspace]], or set workspaces.allow to \"any\"",
-		               p->workspace_root);
+		               found->root);
+	take(&p->workspace_root, found->root);
 	return 0;
 }
 
@@ -369,6 +356,7 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 {
 	int got;
 
+	p->unplaced = false;
 	if (!p->session_seq && workspaces_check_channel(workspaces, p->identity.channel_id, e))
 		return -1;
 	if (p->session_seq && p->fresh) {
@@ -390,13 +378,15 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 			               p->identity.session_id);
 		if (got > 0)
 			p->session_seq = 0; /* joined by peer_join */
-		return got < 0 ? -1 : judge_workspace(workspaces, p, e);
+		p->unplaced = true;
+		return got < 0 ? -1 : 0;
 	}
 	if (p->identity.workspace_id && settle_workspace_id(workspaces, p, e))
 		return -1;
-	if (!p->workspace_root && settle_workspace(workspaces, p, e))
-		return -1;
-	return judge_workspace(workspaces, p, e);
+	p->unplaced = true;
+	if (p->workspace_root || p->identity.workspace || usual_workspace(workspaces))
+		return 0;
+	return err_set(e, ERR_INPUT, "no workspace: none was named; %s", WHAT_TO_SET);
 }
 
 static int insert_session(struct store *st, const struct workspaces *workspaces, struct peer *p,

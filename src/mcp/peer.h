@@ -3,6 +3,7 @@
 #ifndef PEER_H
 #define PEER_H
 
+#include "hand.h"
 #include "store.h"
 #include "str.h"
 
@@ -36,6 +37,7 @@ struct peer {
 	int64_t session_seq; /* 0: none yet */
 	char *session_id;
 	char *workspace_root; /* where its session works; NULL: not settled yet */
+	bool unplaced; /* peer_settle: whether it may work there is to be found out */
 	bool elicits; /* its client can show a form to its user */
 	bool stall_paused;
 	int log_level; /* below this, its client wants no log messages */
@@ -55,9 +57,6 @@ struct workspaces {
 	char *usual_channel; /* slack.channel_id, or NULL */
 	cJSON *channels; /* [channel id]: slack.channels; none: any */
 };
-
-/* Whether the configuration names this folder (a real path) as a workspace. */
-bool workspaces_list(const struct workspaces *workspaces, const char *workspace_root);
 
 /* Refuses a channel that a caller must not name: of a wrong form, a direct message, or none of
  * those that the configuration allows. 0 or -1. */
@@ -84,9 +83,16 @@ int peer_load(struct store *st, struct peer *p, struct err *e);
 int peer_insert(struct store *st, const struct workspaces *workspaces, struct peer *p,
                 struct err *e);
 
-/* Decides where p works, without writing: 0, or -1 with a text that names what it said wrongly. */
+/* Decides where p works, without writing: 0, or -1 with a text that names what it said wrongly. No
+ * file system is asked: if p->unplaced, that is to be done (hand.h) by what peer_ask_place puts
+ * into ask, and peer_place takes what was found. */
 int peer_settle(struct store *st, const struct workspaces *workspaces, struct peer *p,
                 struct err *e);
+
+void peer_ask_place(const struct workspaces *workspaces, const struct peer *p,
+                    struct hand_ask *ask);
+int peer_place(const struct workspaces *workspaces, struct peer *p, const struct hand_found *found,
+               struct err *e);
 
 /* Makes sure that p has a connection row and a session row. Inside a transaction. */
 int peer_join(struct store *st, const struct workspaces *workspaces, struct peer *p, struct err *e);
