@@ -11,7 +11,8 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
 -- of the same label first, else the only one.
 -- HTTP has no connection to look at: a question is abandoned when its call waits or has its answer,
 -- nobody was told, and nobody listens; or, if it is open, when nobody has been told anything of it
--- for a while (an agent between two looks has).
+-- for a while (an agent between two looks has), unless its process has ended (then its connection is
+-- closed) or is ours, and no label tells us apart.
 -- To a task nobody listens: it is abandoned when its session has been silent for a while.
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
   SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms,
@@ -38,7 +39,11 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
                                           AND s.last_activity_at > :live_after))))
           OR NOT EXISTS (SELECT 1 FROM connection AS c
                           WHERE c.session_seq = s.seq AND c.state = 'open'
-                            AND (c.transport = 'stdio' OR s.last_activity_at > :live_after)))
+                            AND (c.transport = 'stdio' OR s.last_activity_at > :live_after))
+          OR (r.state IN ('pending', 'interrupted') AND s.label IS :label
+              AND NOT EXISTS (SELECT 1 FROM connection AS c
+                               WHERE c.session_seq = s.seq AND c.state = 'open'
+                                 AND (c.process IS NULL OR c.process IS NOT :process))))
      AND NOT EXISTS (SELECT 1 FROM connection AS c
                       WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio'))
  WHERE NOT is_other OR candidates = 1

@@ -347,6 +347,7 @@ static int find_orphan(struct store *st, const struct asker *who, const struct q
 	bind_text(s, ":workspace", who->workspace_root);
 	bind_text(s, ":live_after", live_after.text);
 	bind_text(s, ":label", who->label);
+	bind_text(s, ":process", who->process);
 	return take_found(s, f, e);
 }
 

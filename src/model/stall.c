@@ -49,7 +49,7 @@ int stall_next(struct store *st, const struct stall_settings *s, int64_t *ret_ms
 struct silent {
 	int64_t seq, idle_since_ms, last_activity_ms;
 	char id[ID_BYTES];
-	bool is_live, is_watched, is_asking, has_client, is_stalled;
+	bool is_live, is_watched, is_asking, is_there, may_be_there, is_stalled;
 };
 
 static int list_silent(struct store *st, int64_t before_ms, struct silent rows[STALL_BATCH],
@@ -74,7 +74,8 @@ static int list_silent(struct store *st, int64_t before_ms, struct silent rows[S
 			    strcmp(status, "active") == 0 || strcmp(status, "interrupted") == 0,
 			.is_watched = col_int(s, STALL_IDLE_DUE_STALL_PAUSED) == 0,
 			.is_asking = col_int(s, STALL_IDLE_DUE_IS_ASKING) != 0,
-			.has_client = col_int(s, STALL_IDLE_DUE_HAS_CLIENT) != 0,
+			.is_there = col_int(s, STALL_IDLE_DUE_IS_THERE) != 0,
+			.may_be_there = col_int(s, STALL_IDLE_DUE_MAY_BE_THERE) != 0,
 			.is_stalled = col_int(s, STALL_IDLE_DUE_IS_STALLED) != 0,
 		};
 		(void)snprintf(r->id, sizeof(r->id), "%s", col_text(s, STALL_IDLE_DUE_ID));
@@ -135,6 +136,7 @@ static int raise_alert(struct store *st, const struct stall_settings *set, const
 	s = store_stmt(st, SQL_STALL_INSERT);
 	bind_text(s, ":id", id.text);
 	bind_int(s, ":session", r->seq);
+	bind_int(s, ":is_there", r->is_there);
 	bind_int(s, ":idle_seconds", (now_ms - r->idle_since_ms) / 1000);
 	bind_int(s, ":nudge_count", before.nudges);
 	bind_int(s, ":auto_count", before.automatic);
@@ -157,7 +159,7 @@ static int end_part(struct store *st, int failed, const struct stall_tally *befo
 static int judge(struct store *st, const struct stall_settings *set, const struct silent *r,
                  int64_t now_ms, struct stall_tally *tally, struct err *e)
 {
-	if (r->is_live && !r->is_asking && !r->has_client) {
+	if (r->is_live && !r->is_asking && !r->is_there && !r->may_be_there) {
 		int left = of_session(st, SQL_STALL_CLIENT_GONE, r->seq, e);
 
 		if (left < 0)
