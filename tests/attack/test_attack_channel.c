@@ -96,7 +96,7 @@ START_TEST(no_call_is_served_before_slack_has_said_that_the_bot_is_in_the_channe
 	OWNED(char_ptr) char *served = NULL;
 
 	given_slack("");
-	ck_assert_int_eq(kill(worker_pid("slack-poster"), SIGSTOP), 0);
+	halt_worker(worker_pid("slack-poster"));
 	a = agent_hello(site.port, "?channel_id=G02PRIV", "2025-11-25");
 	(void)agent_exchange(&a, "POST", "",
 	                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{"

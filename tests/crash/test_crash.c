@@ -56,7 +56,7 @@ static struct relay given_queued_write(const char *content)
 	approve_all();
 	answer = relay_end(&r);
 	has(answer, "status", "approved");
-	(void)kill(worker_pid("applier"), SIGSTOP);
+	halt_worker(worker_pid("applier"));
 	begin_applying(&r);
 	expect_soon("SELECT state FROM apply", "queued\n");
 	return r;

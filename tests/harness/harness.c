@@ -361,6 +361,23 @@ void kill_worker(pid_t pid)
 	(void)wait_for(pid);
 }
 
+void halt_worker(pid_t pid)
+{
+	bool rests = false;
+
+	for (int tries = 0; tries < 100 && !rests; tries++) {
+		ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+		/* Others may write for a moment; only the halted one holds on to its lock. */
+		(void)sqlite3_busy_timeout(db, 200);
+		rests =
+		    sqlite3_exec(db, "BEGIN IMMEDIATE; ROLLBACK", NULL, NULL, NULL) == SQLITE_OK;
+		if (!rests)
+			(void)kill(pid, SIGCONT);
+	}
+	(void)sqlite3_busy_timeout(db, SOON_MS);
+	ck_assert_msg(rests, "worker %d cannot be halted outside of a transaction", (int)pid);
+}
+
 void stop_worker(pid_t pid)
 {
 	(void)kill(pid, SIGTERM);

@@ -72,6 +72,8 @@ void go_on(struct stopped s);
 void kill_at_each(const char *call, int step, bool (*survives)(const char *call, int n));
 /* SIGKILL, and waits for its end. For other signals: kill(2). */
 void kill_worker(pid_t pid);
+/* SIGSTOP, at a moment when it is not writing: nobody waits for its lock. */
+void halt_worker(pid_t pid);
 /* SIGTERM; the test fails unless it ends with status 0. */
 void stop_worker(pid_t pid);
 

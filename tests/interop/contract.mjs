@@ -1,7 +1,18 @@
 // What every official client must see, whatever its version and transport.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { answer, body, proposal, refusal, System, TIMEOUT, TOOLS, until, UUID } from "./lib.mjs";
+import {
+  answer,
+  body,
+  GIVES_UP_MS,
+  proposal,
+  refusal,
+  System,
+  TIMEOUT,
+  TOOLS,
+  until,
+  UUID,
+} from "./lib.mjs";
 
 const OLD_NAMES = {
   ask_approval: "check_clearance",
@@ -441,7 +452,9 @@ export function contract(peer, transport) {
       async (t) => {
         const agent = await connect(t);
         const question = proposal("patience.txt", "patience\n");
-        const { call, id } = await ask(agent, "check_clearance", question, { timeout: 1500 });
+        const { call, id } = await ask(agent, "check_clearance", question, {
+          timeout: GIVES_UP_MS,
+        });
         assert.ok(peer.timedOut(await rejection(call)), "the client's own timeout ended the call");
         assert.ok((await system.inbox()).includes(id), "the question outlives the call");
         const again = agent.call("check_clearance", question);
@@ -462,7 +475,9 @@ export function contract(peer, transport) {
       async (t) => {
         const agent = await connect(t);
         const question = proposal("meanwhile.txt", "meanwhile\n");
-        const { call, id } = await ask(agent, "check_clearance", question, { timeout: 1500 });
+        const { call, id } = await ask(agent, "check_clearance", question, {
+          timeout: GIVES_UP_MS,
+        });
         await rejection(call);
         await system.decide(id, "approve");
         assert.deepEqual(answer(await agent.call("check_clearance", question)), {

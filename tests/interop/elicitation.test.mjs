@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { client2, pinned, sdk1 } from "./clients.mjs";
 import { Agent } from "./contract.mjs";
-import { answer, proposal, System, TIMEOUT, until } from "./lib.mjs";
+import { answer, GIVES_UP_MS, proposal, System, TIMEOUT, until } from "./lib.mjs";
 
 const ALLOWED = "\n[mcp]\nelicitation = true\n";
 
@@ -234,7 +234,7 @@ function forms(peer, transport) {
     test("the form of a call that the client gave up on is taken back", legacy, async (t) => {
       const question = proposal("patience.txt", "patience\n");
       const { agent, user, call, id, form } = await ask(t, "check_clearance", question, {
-        timeout: 1500,
+        timeout: GIVES_UP_MS,
       });
       await assert.rejects(call, peer.timedOut);
       await until("the form is taken off the screen", () => form.signal.aborted);

@@ -388,4 +388,7 @@ export const proposal = (name, text, more = {}) => ({
 /** One test; none may take longer. */
 export const TIMEOUT = { timeout: 60_000 };
 
+/** A client's own time-out, in ms: long enough for its question to be asked on a busy machine. */
+export const GIVES_UP_MS = 5000;
+
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

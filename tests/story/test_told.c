@@ -167,7 +167,7 @@ static void ping_and_leave(struct agent *a)
 	wire_open(&w, port);
 	agent_send(a, &w, "POST", "", "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"ping\"}");
 	ck_assert_int_eq(wire_answer(&w), 200);
-	(void)kill(front, SIGSTOP);
+	halt_worker(front);
 	agent_send(a, &w, "POST", "", PING);
 	wire_close(&w);
 	(void)kill(front, SIGCONT);
@@ -207,7 +207,7 @@ START_TEST(an_answer_that_finds_its_caller_gone_is_told_when_it_asks_again)
 	a = newcomer();
 	agent_begin(&a, &w, "transmit", QUESTION, NULL);
 	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
-	(void)kill(front, SIGSTOP);
+	halt_worker(front);
 	steer("mind the gap");
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
 	wire_close(&w);

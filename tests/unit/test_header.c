@@ -1,5 +1,5 @@
-/* header: what request headers and a URL say. Hosts and origins stand in test_front.c, as the front
- * serves them. */
+/* header: what request headers and a URL say. Hosts and origins stand in test_front_requests.c, as
+ * the front serves them. */
 #include "header.h"
 
 #include "harness.h"

@@ -413,7 +413,7 @@ START_TEST(a_write_that_was_under_way_is_told_as_applied)
 	approve_all();
 	asked = relay_end(&r);
 	applier = worker_pid("applier");
-	(void)kill(applier, SIGSTOP);
+	halt_worker(applier);
 	arguments = diff_of(member(asked, "request_id"));
 	relay_begin(&r, "check_diff", arguments);
 	expect_soon("SELECT count(*) FROM apply", "1\n");

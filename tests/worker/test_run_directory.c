@@ -168,7 +168,7 @@ START_TEST(an_answer_is_not_handed_to_a_caller_that_has_hung_up)
 	r = given_relay(&site);
 	begin_asking(&r, "f", "hello\n");
 	front = worker_pid("mcp-front");
-	(void)kill(front, SIGSTOP);
+	halt_worker(front);
 	approve_all();
 	relay_kill(&r);
 	(void)kill(front, SIGCONT);

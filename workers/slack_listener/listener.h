@@ -147,6 +147,6 @@ void link_drop(struct link *link);
 /* ---- take.c ---- */
 
 /* One whole message has come. too_long: its beginning and its end only. */
-void take_message(struct link *link, const char *bytes, size_t length, bool too_long);
+void take_frame(struct link *link, const char *bytes, size_t length, bool too_long);
 
 #endif

@@ -56,7 +56,7 @@ static void wake(struct listener *l)
 		(void)epoll_ctl(l->wake_fd, EPOLL_CTL_DEL, l->worker.signal_fd, NULL);
 }
 
-static const struct link_events EVENTS_OF_LINKS = { .message = take_message,
+static const struct link_events EVENTS_OF_LINKS = { .message = take_frame,
 	                                            .gone = machine_gone,
 	                                            .wake = wake };
 

@@ -167,7 +167,7 @@ static void take_envelope(struct link *link, struct slack_frame *f, bool too_lon
 	tell_outcome(&out, &a);
 }
 
-void take_message(struct link *link, const char *bytes, size_t length, bool too_long)
+void take_frame(struct link *link, const char *bytes, size_t length, bool too_long)
 {
 	OWNED(slack_frame) struct slack_frame f;
 

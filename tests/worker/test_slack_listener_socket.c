@@ -1,77 +1,5 @@
 /* slack-listener against the fake Slack: connections, envelopes, what follows from them. */
-#include "agent.h"
-#include "harness.h"
-#include "slack_peer.h"
-
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
-
-/* ---- given ---- */
-
-/* A session in hybrid mode in the agents' channel, with its thread. */
-static void a_session_in_slack(void)
-{
-	given("INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, "
-	      " channel_id, created_at, updated_at, last_activity_at)"
-	      " VALUES (1, '01900000-0000-7000-8000-000000000001', 'h', 'local:tester', '/w', "
-	      "'active', "
-	      " 'hybrid', 'C01AGENTS', '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z', "
-	      " '2026-01-01T09:00:00.000Z');"
-	      "UPDATE session SET thread_ts = '1700000000.000100' WHERE seq = 1");
-}
-
-static void a_question_in_slack(void)
-{
-	a_session_in_slack();
-	given("INSERT INTO request (id, session_seq, kind, state, digest, title, body, file_path, "
-	      " risk_level, original_hash, created_at, updated_at)"
-	      " VALUES ('01900000-0000-7000-8000-00000000000a', 1, 'clearance', 'pending', "
-	      " printf('%064d', 1), 'Change a.c', '-a +b', 'a.c', 'low', 'new_file', "
-	      " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
-}
-
-static void a_prompt_in_slack(void)
-{
-	given(
-	    "INSERT INTO request (id, session_seq, kind, state, digest, title, body, prompt_type, "
-	    " created_at, updated_at)"
-	    " VALUES ('01900000-0000-7000-8000-00000000000b', 1, 'prompt', 'pending', "
-	    " printf('%064d', 2), 'Go on?', 'Go on?', 'continuation', "
-	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
-}
-
-static void operators(void)
-{
-	given("INSERT INTO operator (id, kind, team_id, user_id, created_at) VALUES"
-	      " ('slack:T01TEAM:U01OP', 'slack', 'T01TEAM', 'U01OP', '2026-01-01T08:00:00.000Z'),"
-	      " ('slack:T01TEAM:U02OP', 'slack', 'T01TEAM', 'U02OP', '2026-01-01T08:00:00.000Z');"
-	      "UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
-	      "INSERT INTO setting (name, value, source, updated_at)"
-	      " VALUES ('slack.channel_id', 'C01AGENTS', 'file', '2026-01-01T08:00:00.000Z')");
-}
-
-static void slack(void)
-{
-	fresh_store();
-	operators();
-	slack_start();
-	(void)setenv("SLACK_APP_TOKEN", SLACK_FAKE_APP_TOKEN, 1);
-}
-
-static pid_t listen(void)
-{
-	pid_t pid = start_worker("slack-listener");
-
-	(void)slack_wait_for("hello");
-	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener' AND state = 'ready'",
-	            "connected\n");
-	return pid;
-}
+#include "slack_listener_case.h"
 
 /* Lets time pass, a step at a time, until a second connection is there. */
 static void pass_until_the_second_connection(int64_t step)
@@ -108,7 +36,7 @@ START_TEST(it_is_connected_and_leaves_with_its_connection_closed)
 	pid_t pid;
 
 	slack();
-	pid = listen();
+	pid = listener_starts();
 	stop_worker(pid);
 	(void)slack_wait_for("close");
 	expect("SELECT state FROM worker WHERE name = 'slack-listener'", "stopped\n");
@@ -120,7 +48,7 @@ END_TEST
 START_TEST(a_command_is_stored_then_answered)
 {
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	slack_mark();
 	has(slack_acked("{'slash':{'text':'sessions'}}"), "payload.text", "no session is live");
 	expect("SELECT type, kind, outcome, operator_id FROM slack_envelope",
@@ -135,7 +63,7 @@ START_TEST(each_delivery_is_stored_once_and_acknowledged)
 {
 	slack();
 	a_question_in_slack();
-	(void)listen();
+	(void)listener_starts();
 	slack_mark();
 	(void)slack_acked("{'slash':{'text':'sessions'}}");
 	(void)slack_acked("{'message':{'text':'hello agent','thread_ts':'1700000000.000100'}}");
@@ -160,7 +88,7 @@ END_TEST
 START_TEST(no_secret_is_in_a_row_that_stays)
 {
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	(void)slack_acked("{'slash':{'text':'help'},'payload':{'token':'xoxb-secret'}}");
 	expect("SELECT count(*) FROM slack_envelope WHERE payload LIKE '%xoxb%' OR payload LIKE "
 	       "'%trigger%' OR payload LIKE '%response_url%' OR payload LIKE '%token%'",
@@ -175,7 +103,7 @@ START_TEST(what_comes_twice_is_a_duplicate_with_the_same_answer)
 	OWNED(char_ptr) char *id = NULL;
 
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	id = xstrdup(member(slack_deliver("{'slash':{'text':'help'}}"), "envelope_id"));
 	(void)slack_wait_for("ack");
 	(void)slack_order("redeliver", "{'envelope_id':'%s'}", id);
@@ -193,7 +121,7 @@ START_TEST(a_mention_that_comes_as_two_events_acts_once_in_either_order)
 {
 	slack();
 	a_session_in_slack();
-	(void)listen();
+	(void)listener_starts();
 	(void)slack_acked("{'mention':{'text':'look at b.c'}}");
 	(void)slack_wait_for("ack");
 	(void)slack_acked("{'mention':{'text':'and at c.c','swapped':true}}");
@@ -210,7 +138,7 @@ START_TEST(a_stranger_is_acknowledged_ignored_and_written_down)
 {
 	slack();
 	a_question_in_slack();
-	(void)listen();
+	(void)listener_starts();
 	slack_mark();
 	ck_assert_str_eq(
 	    member(slack_acked("{'slash':{'text':'approve','user':'U03GUEST'}}"), "payload.text"),
@@ -234,7 +162,7 @@ END_TEST
 START_TEST(talk_in_the_channel_is_acknowledged_and_not_kept)
 {
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	(void)slack_acked("{'message':{'text':'lunch?','user':'U03GUEST'}}");
 	(void)slack_acked("{'message':{'text':'yes','thread_ts':'1600000000.000100'}}");
 	expect("SELECT outcome, payload IS NULL FROM slack_envelope", "ignored|1\nignored|1\n");
@@ -250,7 +178,7 @@ START_TEST(a_refresh_opens_the_new_connection_before_it_leaves_the_old_one)
 	static const char *const REASONS[] = { "warning", "refresh_requested", "something_new" };
 
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	for (size_t i = 0; i < COUNT(REASONS); i++) {
 		const char *hello, *closed;
 
@@ -269,7 +197,7 @@ END_TEST
 START_TEST(what_the_old_connection_still_delivers_is_acknowledged_there)
 {
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	slack_set("{'hello':'late','hello_delay_ms':600000}");
 	slack_socket("{'do':'disconnect','reason':'warning','close_after_ms':600000}");
 	(void)slack_wait_for("open");
@@ -287,7 +215,7 @@ START_TEST(a_connection_that_ends_is_opened_anew)
 		                            "{'do':'cut'}", "{'do':'close','keep_tcp':true}" };
 
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	for (size_t i = 0; i < COUNT(ENDS); i++) {
 		slack_mark();
 		slack_socket("%s", ENDS[i]);
@@ -306,7 +234,7 @@ END_TEST
 START_TEST(a_half_open_connection_is_noticed)
 {
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	slack_set("{'ping_every_ms':0}");
 	slack_mark();
 	slack_socket("{'do':'silence'}");
@@ -320,7 +248,7 @@ END_TEST
 START_TEST(silence_that_answers_a_ping_is_no_death)
 {
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	slack_set("{'ping_every_ms':0}");
 	for (int i = 0; i < 8; i++) {
 		advance(16 * SECOND);
@@ -350,7 +278,7 @@ START_TEST(a_hello_that_comes_twice_changes_nothing)
 {
 	slack();
 	slack_set("{'hello':'twice'}");
-	(void)listen();
+	(void)listener_starts();
 	(void)slack_acked("{'slash':{'text':'help'}}");
 	slack_expect_calls("apps.connections.open\nack\n");
 	slack_stop();
@@ -360,7 +288,7 @@ END_TEST
 START_TEST(too_many_connections_are_a_reason_to_wait)
 {
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	slack_mark();
 	slack_socket("{'do':'disconnect','reason':'too_many_websockets'}");
 	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'",
@@ -377,7 +305,7 @@ END_TEST
 START_TEST(socket_mode_that_is_switched_off_is_told_and_tried_each_minute)
 {
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	slack_mark();
 	slack_socket("{'do':'disconnect','reason':'link_disabled'}");
 	expect_soon("SELECT detail FROM worker WHERE name = 'slack-listener'",
@@ -493,7 +421,7 @@ END_TEST
 START_TEST(a_message_that_is_too_long_is_acknowledged_and_refused)
 {
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	ck_assert_str_eq(
 	    member(slack_acked("{'slash':{'text':'help'},'pad':1200000}"), "payload.text"), "");
 	says(member(slack_acked("{'slash':{'text':'help'},'pad':200000,'fragments':7}"),
@@ -556,7 +484,7 @@ START_TEST(in_a_day_of_refreshes_and_random_drops_it_always_comes_back_and_nothi
 
 	slack();
 	a_question_is_said();
-	(void)listen();
+	(void)listener_starts();
 	expect_soon("SELECT count(*) FROM slack_outbox WHERE state IN ('queued', 'sending')",
 	            "0\n");
 	slack_mark();
@@ -592,7 +520,7 @@ START_TEST(another_program_with_our_token_is_warned_about)
 	OWNED(str) struct str said = STR_INIT;
 
 	slack();
-	(void)listen();
+	(void)listener_starts();
 	(void)shell(&said,
 	            "mkdir -m 700 '%s/other' && cd '%s/other' && SLACK_APP_TOKEN=%s timeout 20 "
 	            "'%s/slack-listener' --db '%s' --run . 2>log & "
@@ -614,7 +542,7 @@ START_TEST(nobody_sees_the_token)
 	pid_t pid;
 
 	slack();
-	pid = listen();
+	pid = listener_starts();
 	(void)shell(&said, "tr '\\0' '\\n' </proc/%d/environ; tr '\\0' ' ' </proc/%d/cmdline",
 	            (int)pid, (int)pid);
 	ck_assert_ptr_null(strstr(str_text(&said), SLACK_FAKE_APP_TOKEN));
@@ -637,338 +565,9 @@ START_TEST(a_wrong_token_is_named_and_not_shown)
 }
 END_TEST
 
-/* ---- what follows ---- */
-
-START_TEST(words_in_the_thread_decide)
-{
-	slack();
-	a_question_in_slack();
-	(void)listen();
-	(void)slack_acked("{'message':{'text':'why?','thread_ts':'1700000000.000100'}}");
-	expect("SELECT state FROM request", "pending\n");
-	expect("SELECT text FROM slack_message WHERE kind = 'reply'",
-	       "A question waits here, and that is no answer to it; nothing was done. It takes "
-	       "`approve`, `reject [why]`, `file`. To tell the agent something else: `steer "
-	       "<text>`.\n");
-	expect("SELECT count(*) FROM steering", "0\n");
-	(void)slack_acked(
-	    "{'message':{'text':'Reject not this file','thread_ts':'1700000000.000100'}}");
-	expect("SELECT state, reason, decided_by FROM request",
-	       "rejected|not this file|slack:T01TEAM:U01OP\n");
-	(void)slack_acked("{'message':{'text':'now the docs','thread_ts':'1700000000.000100'}}");
-	expect("SELECT text, session_seq, outcome, operator_id FROM steering",
-	       "now the docs|1|accepted|slack:T01TEAM:U01OP\n");
-	expect("SELECT text, thread_ts FROM slack_message WHERE kind = 'reply' ORDER BY seq DESC "
-	       "LIMIT 1",
-	       "Noted: the agent is told with its next step.|1700000000.000100\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(the_word_decides_the_question_that_it_fits)
-{
-	slack();
-	a_question_in_slack();
-	a_prompt_in_slack();
-	(void)listen();
-	(void)slack_acked(
-	    "{'message':{'text':'refine only the tests','thread_ts':'1700000000.000100'}}");
-	expect("SELECT kind, state, instruction FROM request ORDER BY seq",
-	       "clearance|pending|\nprompt|answered|only the tests\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(two_questions_for_one_word_are_asked_back)
-{
-	slack();
-	a_question_in_slack();
-	given(
-	    "INSERT INTO request (id, session_seq, kind, state, digest, title, body, file_path, "
-	    " risk_level, original_hash, created_at, updated_at)"
-	    " SELECT '01900000-0000-7000-8000-00000000000c', 1, kind, state, printf('%064d', 3), "
-	    " title, body, 'b.c', risk_level, original_hash, created_at, updated_at FROM request");
-	(void)listen();
-	says(member(slack_acked("{'slash':{'text':'approve'}}"), "payload.text"),
-	     "several questions wait for this; name one, `approve &lt;id&gt;`:\n  "
-	     "01900000-0000-7000: Change a.c (a.c), agent in w\n");
-	expect("SELECT count(*) FROM decision", "0\n");
-	says(
-	    member(slack_acked("{'slash':{'text':'approve 01900000-0000-7000-8000-00000000000c'}}"),
-	           "payload.text"),
-	    "Approved 01900000-0000: Change a.c (b.c)");
-	expect("SELECT state FROM request ORDER BY seq", "pending\napproved\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(two_operators_and_one_question_have_one_winner)
-{
-	slack();
-	a_question_in_slack();
-	(void)listen();
-	(void)slack_deliver("{'slash':{'text':'approve','user':'U01OP'}}");
-	says(member(slack_acked("{'slash':{'text':'reject 01900000-0000-7000-8000-00000000000a "
-	                        "no','user':'U02OP'}}"),
-	            "payload.text"),
-	     "Approved 01900000-0000: Change a.c (a.c)");
-	says(member(slack_wait_for("ack"), "payload.text"), "already approved by <@U01OP>");
-	expect("SELECT outcome, operator_id FROM decision ORDER BY seq",
-	       "applied|slack:T01TEAM:U01OP\nduplicate|slack:T01TEAM:U02OP\n");
-	slack_stop();
-}
-END_TEST
-
-/* A click, as Slack sends it for a message that we posted. */
-static void click(const char *user, const char *action, const char *at)
-{
-	(void)slack_acked(
-	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
-	    "'type':'block_actions','user':{'id':'%s','team_id':'T01TEAM'},'team':{'id':'T01TEAM'},"
-	    "'container':{'type':'message','message_ts':'1700000000.000200','channel_id':'"
-	    "C01AGENTS',"
-	    "'thread_ts':'1700000000.000100'},'channel':{'id':'C01AGENTS'},'trigger_id':'1.2.3',"
-	    "'response_url':'http://127.0.0.1/none','message':{'text':'whole'},"
-	    "'actions':[{'type':'button','action_id':'%s',"
-	    "'value':'01900000-0000-7000-8000-00000000000a','action_ts':'%s'}]}}}",
-	    user, action, at);
-}
-
-START_TEST(two_clicks_are_one_decision_and_the_loser_is_told)
-{
-	slack();
-	a_question_in_slack();
-	(void)listen();
-	click("U01OP", "approve_accept", "1.1");
-	click("U02OP", "approve_accept", "1.2");
-	click("U01OP", "approve_accept", "1.1"); /* the same click again */
-	expect("SELECT outcome FROM slack_envelope ORDER BY seq",
-	       "accepted\naccepted\nduplicate\n");
-	expect("SELECT outcome, source FROM decision ORDER BY seq",
-	       "applied|slack\nduplicate|slack\n");
-	expect("SELECT state, decided_by FROM request", "approved|slack:T01TEAM:U01OP\n");
-	expect("SELECT user_id, channel_id, thread_ts, text LIKE 'already approved by %' FROM "
-	       "slack_outbox WHERE kind = 'ephemeral'",
-	       "U02OP|C01AGENTS|1700000000.000100|1\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(a_click_that_needs_words_asks_for_a_form)
-{
-	slack();
-	a_question_in_slack();
-	(void)listen();
-	click("U01OP", "approve_reject", "1.1");
-	expect(
-	    "SELECT o.view, r.id, o.trigger_id, o.user_id, o.channel_id, o.thread_ts, "
-	    " o.expires_at > o.created_at FROM slack_outbox AS o JOIN request AS r ON r.seq = "
-	    " o.request_seq WHERE o.kind = 'view_open'",
-	    "reject|01900000-0000-7000-8000-00000000000a|1.2.3|U01OP|C01AGENTS|1700000000.000100|"
-	    "1\n");
-	expect("SELECT state FROM request", "pending\n");
-	expect("SELECT payload LIKE '%1.2.3%', payload LIKE '%none%', payload LIKE '%whole%' "
-	       "FROM slack_envelope",
-	       "0|0|0\n");
-	slack_stop();
-}
-END_TEST
-
-static void submit_for(const char *id, const char *callback, const char *trigger, const char *text)
-{
-	(void)slack_deliver(
-	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
-	    "'type':'view_submission','user':{'id':'U01OP','team_id':'T01TEAM'},'trigger_id':'%s',"
-	    "'view':{'id':'V01','callback_id':'%s','private_metadata':"
-	    "'%s','state':{'values':{'instruction_block':{"
-	    "'instruction_text':{'value':%s}}}}}}}}",
-	    trigger, callback, id, text);
-}
-
-static void submit(const char *callback, const char *trigger, const char *text)
-{
-	submit_for("01900000-0000-7000-8000-00000000000a", callback, trigger, text);
-}
-
-START_TEST(a_form_decides_and_an_empty_one_stays_open)
-{
-	slack();
-	a_question_in_slack();
-	a_prompt_in_slack();
-	(void)listen();
-	submit_for("01900000-0000-7000-8000-00000000000b", "refine", "1.1", "'  '");
-	has(slack_wait_for("ack"), "payload.errors.instruction_block", "Please write something.");
-	expect("SELECT state FROM request ORDER BY seq", "pending\npending\n");
-	submit("reject", "1.2", "'not now'");
-	ck_assert_str_eq(member(slack_wait_for("ack"), "payload.response_action"), "");
-	expect("SELECT state, reason FROM request WHERE kind = 'clearance'", "rejected|not now\n");
-	submit("reject", "1.3", "'again'");
-	says(member(slack_wait_for("ack"), "payload.errors.instruction_block"),
-	     "already rejected by");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason)
-{
-	slack();
-	a_question_in_slack();
-	(void)listen();
-	click("U01OP", "approve_reject", "1.1");
-	given("UPDATE slack_outbox SET state = 'dead', error = 'expired_trigger_id', "
-	      " settled_at = '2026-01-01T09:00:00.000Z' WHERE kind = 'view_open'");
-	(void)slack_acked("{'message':{'text':'other people "
-	                  "talk','user':'U02OP','thread_ts':'1700000000.000100'}}");
-	expect("SELECT state FROM request", "pending\n");
-	(void)slack_acked(
-	    "{'message':{'text':'it breaks the build','thread_ts':'1700000000.000100'}}");
-	expect("SELECT state, reason FROM request", "rejected|it breaks the build\n");
-	slack_stop();
-}
-END_TEST
-
-/* The form that was asked for last is open, as far as Slack says. */
-static void the_form_is_open(void)
-{
-	given("UPDATE slack_outbox SET state = 'sending', claim = 1 WHERE kind = 'view_open' AND "
-	      "state = 'queued';"
-	      "UPDATE slack_outbox SET state = 'sent', settled_at = '2026-01-01T09:00:00.000Z' "
-	      "WHERE kind = 'view_open' AND state = 'sending'");
-}
-
-static void say_in_thread(const char *text)
-{
-	(void)slack_acked("{'message':{'text':'%s','thread_ts':'1700000000.000100'}}", text);
-}
-
-START_TEST(after_a_form_that_slack_says_is_open_the_next_reply_is_the_reason_too)
-{
-	slack();
-	a_question_in_slack();
-	(void)listen();
-	click("U01OP", "approve_reject", "1.1");
-	the_form_is_open();
-	say_in_thread("reject it breaks the build");
-	expect("SELECT state, reason FROM request", "rejected|it breaks the build\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason)
-{
-	slack();
-	a_question_in_slack();
-	(void)listen();
-	click("U01OP", "approve_reject", "1.1");
-	the_form_is_open();
-	(void)slack_acked(
-	    "{'envelope':{'type':'interactive','accepts_response_payload':true,'payload':{"
-	    "'type':'view_closed','user':{'id':'U01OP','team_id':'T01TEAM'},'is_cleared':false,"
-	    "'view':{'id':'V01','callback_id':'reject','private_metadata':"
-	    "'01900000-0000-7000-8000-00000000000a'}}}}");
-	say_in_thread("what does it break?");
-	expect("SELECT state FROM request", "pending\n");
-	click("U01OP", "approve_reject", "1.2");
-	the_form_is_open();
-	advance(11 * MINUTE);
-	say_in_thread("and now?");
-	expect("SELECT state FROM request", "pending\n");
-	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply' AND text LIKE 'A question "
-	       "waits here%'",
-	       "2\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(sessions_are_paused_resumed_and_stopped)
-{
-	slack();
-	a_question_in_slack();
-	(void)listen();
-	has(slack_acked("{'slash':{'text':'session-pause'}}"), "payload.text",
-	    "Session 01900000-0000 (agent in w) is paused.");
-	expect("SELECT status FROM session", "paused\n");
-	has(slack_acked("{'slash':{'text':'resume'}}"), "payload.text",
-	    "Session 01900000-0000 (agent in w) is active again.");
-	says(member(slack_acked("{'slash':{'text':'sessions'}}"), "payload.text"),
-	     "01900000-0000  active, hybrid");
-	has(slack_acked("{'slash':{'text':'stop 01900000-0000-7000'}}"), "payload.text",
-	    "Session 01900000-0000 (agent in w) is stopped.");
-	expect("SELECT status FROM session", "terminated\n");
-	expect("SELECT state, reason FROM request", "rejected|the session was stopped\n");
-	has(slack_acked("{'slash':{'text':'steer go on'}}"), "payload.text",
-	    "no session is live in this channel");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(what_cannot_be_done_yet_is_said_in_one_line)
-{
-	slack();
-	given("INSERT INTO setting (name, value, source, updated_at)"
-	      " VALUES ('commands', '{\"status\":\"git status\"}', 'file', "
-	      "'2026-01-01T08:00:00.000Z')");
-	(void)listen();
-	says(
-	    member(slack_acked("{'slash':{'text':'session-start fix the build'}}"), "payload.text"),
-	    "does not do yet");
-	says(member(slack_acked("{'slash':{'text':'status'}}"), "payload.text"), "does not do yet");
-	has(slack_acked("{'slash':{'text':'make coffee'}}"), "payload.text",
-	    "command not found: make; `help` lists the commands");
-	(void)slack_deliver("{'slash':{'text':''}}");
-	ck_assert_ptr_null(strstr(member(slack_wait_for("ack"), "payload.text"), "session-start"));
-	expect("SELECT verb, argument, outcome FROM command ORDER BY seq",
-	       "session-start|fix the build|refused\nrun|status|refused\n"
-	       "make|coffee|malformed\nhelp||done\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(a_direct_message_is_about_the_default_channel)
-{
-	slack();
-	a_question_in_slack();
-	(void)listen();
-	says(member(slack_acked("{'slash':{'text':'approve','channel':'D01OP'}}"), "payload.text"),
-	     "Approved 01900000-0000: Change a.c (a.c)");
-	(void)slack_acked("{'slash':{'text':'task write the docs','channel':'D01OP'}}");
-	(void)slack_acked("{'message':{'text':'mind the gap','channel':'D01OP'}}");
-	expect("SELECT kind, channel_id, text, outcome, session_seq FROM steering ORDER BY seq",
-	       "task|C01AGENTS|write the docs|accepted|\nsteer||mind the gap|accepted|1\n");
-	slack_stop();
-}
-END_TEST
-
-START_TEST(a_task_is_for_the_next_session)
-{
-	slack();
-	(void)listen();
-	says(member(slack_acked("{'slash':{'text':'task write the docs'}}"), "payload.text"),
-	     "the next agent that starts here");
-	expect("SELECT kind, channel_id, text, outcome, session_seq IS NULL FROM steering",
-	       "task|C01AGENTS|write the docs|accepted|1\n");
-	slack_stop();
-}
-END_TEST
-
-/* ---- when things go wrong ---- */
-
-START_TEST(a_busy_database_is_told_to_the_person)
-{
-	slack();
-	(void)listen();
-	given("BEGIN IMMEDIATE");
-	says(member(slack_acked("{'slash':{'text':'help'}}"), "payload.text"), "Nothing was done");
-	given("ROLLBACK");
-	expect("SELECT count(*) FROM slack_envelope", "0\n");
-	says(member(slack_acked("{'slash':{'text':'help'}}"), "payload.text"), "steer");
-	slack_stop();
-}
-END_TEST
-
 int main(void)
 {
-	Suite *s = suite_create("slack_listener");
+	Suite *s = suite_create("slack_listener_socket");
 	TCase *c = store_case(s, "slack_listener", 60);
 
 	tcase_add_test(c, it_is_connected_and_leaves_with_its_connection_closed);
@@ -999,20 +598,5 @@ int main(void)
 	tcase_add_test(c, another_program_with_our_token_is_warned_about);
 	tcase_add_test(c, nobody_sees_the_token);
 	tcase_add_test(c, a_wrong_token_is_named_and_not_shown);
-	tcase_add_test(c, words_in_the_thread_decide);
-	tcase_add_test(c, the_word_decides_the_question_that_it_fits);
-	tcase_add_test(c, two_questions_for_one_word_are_asked_back);
-	tcase_add_test(c, two_operators_and_one_question_have_one_winner);
-	tcase_add_test(c, two_clicks_are_one_decision_and_the_loser_is_told);
-	tcase_add_test(c, a_click_that_needs_words_asks_for_a_form);
-	tcase_add_test(c, a_form_decides_and_an_empty_one_stays_open);
-	tcase_add_test(c, after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason);
-	tcase_add_test(c, after_a_form_that_slack_says_is_open_the_next_reply_is_the_reason_too);
-	tcase_add_test(c, after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason);
-	tcase_add_test(c, sessions_are_paused_resumed_and_stopped);
-	tcase_add_test(c, what_cannot_be_done_yet_is_said_in_one_line);
-	tcase_add_test(c, a_direct_message_is_about_the_default_channel);
-	tcase_add_test(c, a_task_is_for_the_next_session);
-	tcase_add_test(c, a_busy_database_is_told_to_the_person);
 	return run_suite(s);
 }

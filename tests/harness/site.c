@@ -1,0 +1,258 @@
+#include "site.h"
+
+#include "agent.h"
+#include "process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static pid_t owner; /* the test program; tests run in children of it */
+
+/* ---- homes, and what is left behind ---- */
+
+static void marker(char out[40])
+{
+	(void)snprintf(out, 40, "/tmp/ia-%d-", (int)owner);
+}
+
+/* Kills the processes whose command line names one of our homes: systems that relays started have
+ * left our process group. */
+static void kill_leftovers(void)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	char mark[40];
+
+	marker(mark);
+	while (proc && (entry = readdir(proc)) != NULL) {
+		char path[300], line[2000];
+		ssize_t n;
+		int fd;
+
+		if (!isdigit((unsigned char)entry->d_name[0]) || atoi(entry->d_name) == getpid())
+			continue;
+		(void)snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		n = fd < 0 ? -1 : read(fd, line, sizeof(line));
+		if (fd >= 0)
+			(void)close(fd);
+		if (n > 0 && memmem(line, (size_t)n, mark, strlen(mark)))
+			(void)kill(atoi(entry->d_name), SIGKILL);
+	}
+	if (proc)
+		(void)closedir(proc);
+}
+
+static void clean_up(void)
+{
+	DIR *tmp;
+	const struct dirent *entry;
+	char mark[40], path[300];
+
+	if (getpid() != owner)
+		return;
+	kill_leftovers();
+	marker(mark);
+	tmp = opendir("/tmp");
+	while (tmp && (entry = readdir(tmp)) != NULL) {
+		(void)snprintf(path, sizeof(path), "/tmp/%s", entry->d_name);
+		if (strncmp(path, mark, strlen(mark)) == 0)
+			(void)remove_tree(path);
+	}
+	if (tmp)
+		(void)closedir(tmp);
+}
+
+__attribute__((constructor)) static void remember_owner(void)
+{
+	owner = getpid();
+	(void)atexit(clean_up);
+}
+
+/* ---- a site ---- */
+
+/* Makes the site this process's home. */
+static void live_at(const struct site *s)
+{
+	(void)setenv("HOME", s->home, 1);
+	(void)unsetenv("XDG_RUNTIME_DIR");
+	(void)unsetenv("XDG_STATE_HOME");
+	(void)unsetenv("XDG_CONFIG_HOME");
+}
+
+struct site site_make(const char *more_lines)
+{
+	return site_make_at(test_db(), more_lines);
+}
+
+struct site site_make_at(const char *database, const char *more_lines)
+{
+	struct site s = { .port = free_port() };
+	OWNED(str) struct str config = STR_INIT;
+	char mark[40];
+
+	marker(mark);
+	(void)snprintf(s.home, sizeof(s.home), "%s%.30s", mark, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(s.home));
+	(void)snprintf(s.workspace, sizeof(s.workspace), "%s/work", s.home);
+	ck_assert_int_eq(mkdir(s.workspace, 0755), 0);
+	(void)snprintf(s.config, sizeof(s.config), "%s/.config", s.home);
+	ck_assert_int_eq(mkdir(s.config, 0700), 0);
+	(void)snprintf(s.config, sizeof(s.config), "%s/.config/agent-intercom", s.home);
+	ck_assert_int_eq(mkdir(s.config, 0700), 0);
+	str_addf(&config, "default_workspace_root = \"%s\"\nhost_cli = \"/bin/true\"\n",
+	         s.workspace);
+	str_addf(&config, "http_port = %d\n%s\n[database]\npath = \"%s\"\n", s.port, more_lines,
+	         database);
+	put_file(s.config, "config.toml", config.bytes);
+	(void)snprintf(s.config, sizeof(s.config), "%s/.config/agent-intercom/config.toml", s.home);
+	(void)snprintf(s.database, sizeof(s.database), "%.199s", database);
+	live_at(&s);
+	return s;
+}
+
+struct site given_site(void)
+{
+	fresh_store();
+	return site_make("");
+}
+
+struct site given_running_site(void)
+{
+	struct site s = given_site();
+
+	site_start(&s);
+	return s;
+}
+
+char *const *site_environment(const struct site *s)
+{
+	static char home[120], path[PROGRAM_BYTES], user[] = "USER=root";
+	static char *environment[] = { home, path, user, NULL };
+
+	(void)snprintf(home, sizeof(home), "HOME=%s", s->home);
+	(void)snprintf(path, sizeof(path), "PATH=%s", getenv("PATH"));
+	return environment;
+}
+
+/* A supervisor whose stdout is a pipe; its read end. */
+static int spawn_site(struct site *s, bool with_stderr)
+{
+	char path[PROGRAM_BYTES];
+	int out[2];
+
+	test_program("agent-intercom", path);
+	ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
+	s->pid = fork();
+	ck_assert_int_ge(s->pid, 0);
+	if (s->pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		live_at(s);
+		(void)dup2(out[1], 1);
+		if (with_stderr) {
+			(void)dup2(out[1], 2);
+		} else if (!getenv("INTERCOM_TEST_LOG")) {
+			char log[140];
+
+			(void)snprintf(log, sizeof(log), "%s/log", s->home);
+			(void)dup2(open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600), 2);
+		}
+		(void)execl(path, path, "--config", s->config, (char *)NULL);
+		_exit(127);
+	}
+	(void)close(out[1]);
+	return out[0];
+}
+
+void site_start(struct site *s)
+{
+	int out = spawn_site(s, false);
+	char bytes[500];
+	ssize_t n;
+	struct pollfd p = { .fd = out, .events = POLLIN };
+
+	ck_assert_msg(poll(&p, 1, AGENT_PATIENCE_MS) == 1, "the system does not get ready");
+	n = read(out, bytes, sizeof(bytes) - 1);
+	(void)close(out);
+	if (n <= 0) {
+		OWNED(char_ptr) char *log = get_file(s->home, "log");
+
+		ck_abort_msg("the system has ended:\n%s", log ? log : "");
+	}
+	bytes[n] = '\0';
+	says(bytes, "ready");
+}
+
+int site_try(struct site *s, struct str *said)
+{
+	int out = spawn_site(s, true), status;
+	char bytes[4096];
+	ssize_t n;
+	struct pollfd p = { .fd = out, .events = POLLIN };
+
+	while (poll(&p, 1, AGENT_PATIENCE_MS) == 1 && (n = read(out, bytes, sizeof(bytes))) > 0)
+		str_add_bytes(said, bytes, (size_t)n);
+	(void)close(out);
+	ck_assert_msg(ends_within(s->pid, AGENT_PATIENCE_MS, &status),
+	              "the system runs on, having said: %s", str_text(said));
+	s->pid = 0;
+	return status;
+}
+
+int site_stop(struct site *s)
+{
+	int status = -1;
+
+	(void)kill(s->pid, SIGTERM);
+	ck_assert_msg(ends_within(s->pid, AGENT_PATIENCE_MS + 2000, &status),
+	              "the system does not stop");
+	s->pid = 0;
+	return status;
+}
+
+void site_kill(struct site *s)
+{
+	OWNED(char_ptr)
+	char *pids = rows("SELECT pid FROM worker WHERE state IN ('starting', 'ready')");
+	char *rest = NULL;
+
+	(void)kill(s->pid, SIGKILL);
+	for (const char *pid = strtok_r(pids, "\n", &rest); pid; pid = strtok_r(NULL, "\n", &rest))
+		(void)kill(atoi(pid), SIGKILL);
+	(void)end_of(s->pid);
+	s->pid = 0;
+}
+
+pid_t worker_pid(const char *name)
+{
+	OWNED(char_ptr) char *pid = NULL;
+	char sql[200];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "SELECT pid FROM worker WHERE name = '%s' AND state = 'ready'", name);
+	pid = rows(sql);
+	return atoi(pid);
+}
+
+void kill_and_await(const char *name)
+{
+	pid_t old = worker_pid(name);
+	char sql[200];
+
+	ck_assert_msg(old > 0, "no %s is ready", name);
+	(void)kill(old, SIGKILL);
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "SELECT count(*) FROM worker WHERE name = '%s' AND state = 'ready' AND pid <> %d", name,
+	    (int)old);
+	expect_soon(sql, "1\n");
+}

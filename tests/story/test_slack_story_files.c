@@ -1,0 +1,148 @@
+/* Whole stories with Slack: a real agent asks over MCP, somebody answers in the (fake) Slack, and
+ * the agent goes on. The whole system runs: supervisor, front, applier, listener, poster. */
+#include "slack_story_case.h"
+
+/* ---- whole files ---- */
+
+/* An agent asks to change a file that is there. */
+static struct agent an_agent_asks_to_change(const char *name, const char *old, struct wire *w)
+{
+	OWNED(char_ptr) char *asked = proposal(name, "new\n");
+	struct agent a;
+
+	a_system_with_slack();
+	put_file(site.workspace, name, old);
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, w, "check_clearance", asked, NULL);
+	return a;
+}
+
+static void say_in_thread(const char *user, const char *text)
+{
+	OWNED(char_ptr) char *thread = rows("SELECT thread_ts FROM session");
+
+	thread[strcspn(thread, "\n")] = '\0';
+	(void)slack_acked("{'message':{'text':'%s','user':'%s','thread_ts':'%s'}}", text, user,
+	                  thread);
+}
+
+START_TEST(the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *thread = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	const char *files;
+	struct wire w;
+
+	(void)an_agent_asks_to_change("notes.txt", "one\ntwo <&> `three`\n", &w);
+	ts = ask_ts();
+	put_file(site.workspace, "notes.txt", "one\ntwo <&> `four`\n");
+	press_and_wait(ts, "approve_file");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'file' AND state = 'sent'",
+	                "1\n");
+	files = slack_ask("files");
+	has(files, "files.0.name", "notes.txt");
+	has(files, "files.0.content", "one\ntwo <&> `four`\n"); /* as it is now */
+	thread = rows("SELECT thread_ts FROM session");
+	thread[strcspn(thread, "\n")] = '\0';
+	has(files, "files.0.thread_ts", thread);
+	expect("SELECT verb, operator_id, outcome FROM command", "file|slack:T01TEAM:U01OP|done\n");
+	expect("SELECT count(*) FROM file_view", "0\n");
+
+	say_in_thread("U02OP", "file");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'file' AND state = 'sent'",
+	                "2\n");
+	press_and_wait(ts, "approve_accept");
+	answer = agent_end(&w);
+	has(answer, "status", "approved");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_stranger_is_shown_no_file)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	struct wire w;
+
+	(void)an_agent_asks_to_change("notes.txt", "one\n", &w);
+	ts = ask_ts();
+	(void)slack_acked("{'click':{'channel':'C01AGENTS','ts':'%s','user':'U03GUEST',"
+	                  "'action_id':'approve_file'}}",
+	                  ts);
+	say_in_thread("U03GUEST", "file");
+	expect("SELECT count(*) FROM command", "0\n");
+	expect("SELECT count(*) FROM file_view", "0\n");
+	expect("SELECT count(*) FROM slack_message WHERE kind IN ('file', 'reply')", "0\n");
+	expect("SELECT count(*) FROM event WHERE kind = 'security.stranger'", "2\n");
+	end_system();
+}
+END_TEST
+
+static void expect_not_shown(const char *why)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(&sql,
+	         "SELECT count(*) FROM slack_message WHERE kind = 'reply' AND state = 'sent' "
+	         "AND text LIKE '%%%s%%'",
+	         why);
+	pass_time_until(str_text(&sql), "1\n");
+}
+
+START_TEST(a_file_that_cannot_be_shown_is_told_with_its_reason)
+{
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(char_ptr) char *ts = NULL;
+	struct wire w;
+
+	(void)an_agent_asks_to_change("notes.txt", "one\n", &w);
+	ts = ask_ts();
+	str_addf(&path, "%s/notes.txt", site.workspace);
+	ck_assert_int_eq(truncate(path.bytes, 1000001), 0);
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("is larger than 1000000 bytes");
+	ck_assert_int_eq(truncate(path.bytes, 10), 0); /* "one", and bytes of nothing */
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("notes.txt is no text");
+	ck_assert_int_eq(unlink(path.bytes), 0);
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("notes.txt does not exist any more");
+	ck_assert_int_eq(symlink("/etc/passwd", path.bytes), 0);
+	press_and_wait(ts, "approve_file");
+	expect_not_shown("path violation");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'file'", "0\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(of_a_new_file_there_is_nothing_to_show)
+{
+	OWNED(char_ptr) char *asked = proposal("new.txt", "new\n");
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a;
+	struct wire w;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, &w, "check_clearance", asked, NULL);
+	ts = ask_ts();
+	message = shown(ts);
+	ck_assert_ptr_null(strstr(message, "approve_file"));
+	say_in_thread("U01OP", "file");
+	expect_not_shown("There is no file yet");
+	end_system();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_story_files");
+	TCase *whole_files = store_case(s, "slack_files", 60);
+
+	tcase_add_test(whole_files, the_whole_file_is_shown_to_who_asks_and_the_buttons_live_on);
+	tcase_add_test(whole_files, a_stranger_is_shown_no_file);
+	tcase_add_test(whole_files, a_file_that_cannot_be_shown_is_told_with_its_reason);
+	tcase_add_test(whole_files, of_a_new_file_there_is_nothing_to_show);
+	return run_suite(s);
+}

@@ -1,0 +1,279 @@
+/* Whole stories with Slack: a real agent asks over MCP, somebody answers in the (fake) Slack, and
+ * the agent goes on. The whole system runs: supervisor, front, applier, listener, poster. */
+#include "slack_story_case.h"
+
+/* ---- what Slack refuses ---- */
+
+/* Slack refuses the agent's question, for a reason that names; the agent is told, asks again, and
+ * is answered. */
+static void refused_and_asked_again(struct agent *a, const char *reason)
+{
+	static const char PROMPT[] = "{\"prompt_text\":\"Go on?\"}";
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(str) struct str hint = STR_INIT;
+	struct wire w;
+
+	agent_begin(a, &w, "transmit", PROMPT, NULL);
+	pass_time_until("SELECT state FROM slack_message WHERE kind = 'ask'", "dead\n");
+	told = agent_end(&w);
+	has(told, "status", "error");
+	has(told, "error_code", "slack_refused");
+	says(member(told, "error_message"), reason);
+	id = rows("SELECT id FROM request");
+	id[strcspn(id, "\n")] = '\0';
+	str_addf(&hint, "agent-intercom-ctl show %s", id);
+	says(member(told, "error_message"), str_text(&hint));
+	expect("SELECT state FROM request", "pending\n");
+	/* The bytes leave first, then it is written that they have left. */
+	expect_soon("SELECT state, is_error, told_answer FROM tool_call WHERE tool = 'transmit'",
+	            "done|1|0\n");
+
+	agent_begin(a, &w, "transmit", PROMPT, NULL);
+	pass_time_until(
+	    "SELECT state, ts IS NOT NULL FROM slack_message WHERE kind = 'ask' ORDER BY seq",
+	    "dead|0\nsent|1\n");
+	ts = rows("SELECT ts FROM slack_message WHERE kind = 'ask' AND state = 'sent'");
+	ts[strcspn(ts, "\n")] = '\0';
+	press_and_wait(ts, "prompt_continue");
+	answer = agent_end(&w);
+	has(answer, "decision", "continue");
+	expect("SELECT count(*) FROM request", "1\n");
+	end_system();
+}
+
+START_TEST(an_agent_whose_question_slack_refuses_is_told_and_asks_again)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "ping", "{}"));
+	all_is_said();
+	slack_fault("{'name':'chat.postMessage','what':'error','error':'invalid_blocks',"
+	            "'times':3}");
+	refused_and_asked_again(&a, "slack refused: invalid_blocks");
+}
+END_TEST
+
+START_TEST(an_agent_whose_thread_slack_refuses_is_told_and_asks_again)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	slack_fault("{'name':'chat.postMessage','what':'error','error':'invalid_blocks',"
+	            "'times':6}");
+	refused_and_asked_again(&a, "the thread could not be begun");
+}
+END_TEST
+
+/* ---- stops and starts ---- */
+
+static const char STOPPED[] =
+    "⚠️ Server shutting down. 1 session(s), 1 approval(s), 0 prompt(s) interrupted.";
+
+static const char STARTED[] =
+    "🔄 Server restarted. Found 1 interrupted session(s) with 1 pending approval(s) and 0 pending "
+    "prompt(s). Answers count; agents can use `reboot` to resume.";
+
+/* How many messages of the channel say so. */
+static int times_shown(const char *text)
+{
+	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
+	const cJSON *message;
+	int times = 0;
+
+	cJSON_ArrayForEach (message, cJSON_GetObjectItem(root, "messages")) {
+		const char *have = cJSON_GetStringValue(cJSON_GetObjectItem(message, "text"));
+
+		times += have && strcmp(have, text) == 0;
+	}
+	return times;
+}
+
+/* A question stands in Slack, and the next post may go at once. */
+static void a_question_waits(struct wire *w)
+{
+	OWNED(char_ptr) char *asked = proposal("hello.txt", "hello\n");
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	agent_begin(&a, w, "check_clearance", asked, NULL);
+	free(ask_ts());
+	all_is_said();
+	advance(2 * SECOND);
+}
+
+START_TEST(a_stop_and_the_next_start_are_told_once_each)
+{
+	struct wire w;
+
+	a_question_waits(&w);
+	ck_assert_int_eq(site_stop(&site), 0);
+	wire_close(&w);
+	expect("SELECT state FROM slack_message WHERE kind = 'server'", "sent\n");
+	ck_assert_int_eq(times_shown(STOPPED), 1);
+	site_start(&site);
+	all_is_said();
+	ck_assert_int_eq(times_shown(STOPPED), 1);
+	ck_assert_int_eq(times_shown(STARTED), 1);
+	end_system();
+}
+END_TEST
+
+START_TEST(a_stop_that_was_not_told_in_time_is_not_told_afterwards)
+{
+	struct wire w;
+
+	a_question_waits(&w);
+	slack_fault("{'name':'chat.postMessage','what':'rate','retry_after':30,'times':1}");
+	ck_assert_int_eq(site_stop(&site), 0);
+	wire_close(&w);
+	expect("SELECT state FROM slack_message WHERE kind = 'server'", "queued\n");
+	site_start(&site);
+	all_is_said();
+	expect("SELECT state FROM slack_message WHERE kind = 'server' ORDER BY seq",
+	       "dead\nsent\n");
+	ck_assert_int_eq(times_shown(STOPPED), 0);
+	ck_assert_int_eq(times_shown(STARTED), 1);
+	end_system();
+}
+END_TEST
+
+START_TEST(a_start_after_a_crash_tells_what_waits)
+{
+	struct wire w;
+
+	a_question_waits(&w);
+	site_kill(&site);
+	wire_close(&w);
+	site_start(&site);
+	all_is_said();
+	ck_assert_int_eq(times_shown(STOPPED), 0);
+	ck_assert_int_eq(times_shown(STARTED), 1);
+	end_system();
+}
+END_TEST
+
+START_TEST(where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	ck_assert_int_eq(site_stop(&site), 0);
+	site_start(&site);
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "ping", "{}"));
+	given_mode("local");
+	ck_assert_int_eq(site_stop(&site), 0);
+	site_start(&site);
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'server'", "0\n");
+	end_system();
+}
+END_TEST
+
+/* ---- broadcasts ---- */
+
+/* An agent whose thread is begun: what it says next may go at once. */
+static struct agent an_agent_in_its_thread(void)
+{
+	struct agent a;
+
+	a_system_with_slack();
+	a = agent_hello(front_port(), "", "2025-11-25");
+	free(agent_call(&a, "broadcast", "{\"message\":\"hello\"}"));
+	all_is_said();
+	advance(2 * SECOND);
+	return a;
+}
+
+/* Slack takes it within two seconds, as a rule; a machine that is busy gets another chance. */
+static char *broadcast_with_ts(struct agent *a)
+{
+	char *told = NULL;
+
+	for (int i = 0; i < 5 && (!told || !*member(told, "ts")); i++) {
+		free(told);
+		all_is_said();
+		advance(2 * SECOND);
+		told = agent_call(a, "broadcast", "{\"message\":\"on it\",\"level\":\"success\"}");
+	}
+	return told;
+}
+
+START_TEST(a_broadcast_is_told_where_it_stands_in_slack)
+{
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a = an_agent_in_its_thread();
+
+	told = broadcast_with_ts(&a);
+	has(told, "posted", "true");
+	message = shown(member(told, "ts"));
+	says(message, "on it");
+	expect_soon("SELECT json_extract(t.result, '$.ts') = m.ts FROM tool_call AS t "
+	            "JOIN slack_message AS m ON m.call_seq = t.seq ORDER BY t.seq DESC LIMIT 1",
+	            "1\n");
+	expect_soon("SELECT count(*) FROM said_wait", "0\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a = an_agent_in_its_thread();
+	int64_t since;
+
+	slack_fault("{'name':'chat.postMessage','what':'rate','retry_after':30,'times':1}");
+	since = agent_ms();
+	told = agent_call(&a, "broadcast", "{\"message\":\"on it\"}");
+	ck_assert_int_ge(agent_ms() - since, 2 * SECOND - 10);
+	has(told, "posted", "true");
+	has(told, "ts", "");
+	expect_soon("SELECT count(*) FROM said_wait", "0\n");
+	all_is_said();
+	ck_assert_int_eq(times_shown("ℹ️ on it"), 1);
+	end_system();
+}
+END_TEST
+
+START_TEST(a_broadcast_that_slack_refuses_is_told_so)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a = an_agent_in_its_thread();
+
+	/* As soon as it is queued: however slow this machine is, it is known within two seconds. */
+	given("CREATE TRIGGER refused_at_once AFTER INSERT ON said_wait BEGIN"
+	      " UPDATE slack_message SET state = 'dead' WHERE call_seq = NEW.call_seq; END");
+	told = agent_call(&a, "broadcast", "{\"message\":\"on it\"}");
+	has(told, "posted", "false");
+	expect_soon("SELECT result FROM tool_call ORDER BY seq DESC LIMIT 1",
+	            "{\"posted\":false}\n");
+	end_system();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_story_notices");
+	TCase *refusals = store_case(s, "slack_refusals", 60);
+	TCase *notices = store_case(s, "slack_notices", 60);
+	TCase *broadcasts = store_case(s, "slack_broadcasts", 60);
+
+	tcase_add_test(refusals, an_agent_whose_question_slack_refuses_is_told_and_asks_again);
+	tcase_add_test(refusals, an_agent_whose_thread_slack_refuses_is_told_and_asks_again);
+	tcase_add_test(notices, a_stop_and_the_next_start_are_told_once_each);
+	tcase_add_test(notices, a_stop_that_was_not_told_in_time_is_not_told_afterwards);
+	tcase_add_test(notices, a_start_after_a_crash_tells_what_waits);
+	tcase_add_test(notices, where_nothing_is_asked_in_slack_a_stop_and_a_start_say_nothing);
+	tcase_add_test(broadcasts, a_broadcast_is_told_where_it_stands_in_slack);
+	tcase_add_test(broadcasts,
+	               a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without);
+	tcase_add_test(broadcasts, a_broadcast_that_slack_refuses_is_told_so);
+	return run_suite(s);
+}

@@ -1,0 +1,381 @@
+/* agent-intercom-ctl: the real program on a real database, its output and the rows behind it. */
+#include "ctl_case.h"
+
+#define STANDBY_B "01944444-1111-7000-8000-000000000005"
+
+/* ---- lists ---- */
+
+START_TEST(list_has_the_json_of_the_seeds)
+{
+	given_sessions();
+	ctl("list");
+	done("{\"sessions\":[{\"session_id\":\"" SESSION_A
+	     "\",\"status\":\"active\",\"mode\":\"local\",\"workspace_root\":\"/ws/a\","
+	     "\"last_tool\":null,\"updated_at\":\"" T "\"},{\"session_id\":\"" SESSION_B
+	     "\",\"status\":\"active\",\"mode\":\"local\",\"workspace_root\":\"/ws/b\","
+	     "\"last_tool\":\"standby\",\"updated_at\":\"" T "\"}]}\n");
+	ctl("--text list");
+	ck_assert_int_eq(status, 0);
+	says("ID          STATUS  MODE");
+	says("01900000-0  active  local  online");
+	says("claude  /ws/a\n");
+}
+END_TEST
+
+START_TEST(empty_lists_say_so)
+{
+	ctl("list");
+	done("{\"sessions\":[]}\n");
+	ctl("list --text");
+	done("no sessions\n");
+	ctl("inbox");
+	done("{\"inbox\":[]}\n");
+	ctl("inbox --text");
+	done("nothing waits for you\n");
+}
+END_TEST
+
+START_TEST(the_inbox_tells_who_listens)
+{
+	given_questions();
+	given(
+	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
+	    " VALUES ('w', 'mcp-front', 'h', 1, 'x', 'starting', '" T "', '" T "');"
+	    "UPDATE worker SET state = 'ready';"
+	    "INSERT INTO connection (key, host, transport, protocol_version, identity, created_at)"
+	    " VALUES ('k', 'h', 'http', '2025-06-18', '{}', '" T "');"
+	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest, state,"
+	    " request_seq, listener, created_at) VALUES (1, 1, '1', 'modern', 'check_clearance',"
+	    " 'd', 'waiting', 1, 'w', '" T "')");
+	ctl("inbox --text");
+	ck_assert_int_eq(status, 0);
+	says("ID        KIND       AGE");
+	says("high  yes        a.c: Add a line\n");
+	says("low   no         b.c: A new file\n");
+	ctl("inbox --json");
+	says("{\"inbox\":[{\"id\":\"" CHANGE "\",\"kind\":\"clearance\",\"state\":\"pending\"");
+	says("\"listening\":true},{\"id\":\"" CHANGE_2 "\"");
+	ctl("show " CHANGE " --text");
+	says("listening yes\n");
+	ctl("approve " CHANGE " --text");
+	done("Approved 01911111-0000: Add a line (a.c)\n");
+	expect("SELECT state FROM tool_call", "answered\n");
+}
+END_TEST
+
+START_TEST(short_ids_are_as_long_as_they_must_be)
+{
+	given_sessions();
+	given_standby(STANDBY_A, 1);
+	given_standby(STANDBY_B, 2);
+	given_changes();
+	ctl("inbox --text");
+	says("\n01944444-0  ");
+	says("\n01944444-1  ");
+	says("\n01911111  ");
+}
+END_TEST
+
+/* ---- answers ---- */
+
+START_TEST(approve_answers_what_was_shown)
+{
+	given_questions();
+	ctl("approve " CHANGE);
+	done("{\"request_id\":\"" CHANGE "\",\"status\":\"approved\"}\n");
+	expect("SELECT request_id, verdict, digest, operator_id, source, outcome FROM decision",
+	       CHANGE "|approve|0000000000000000000000000000000000000000000000000000000000000001|"
+	              "local:tester|ctl|applied\n");
+	expect("SELECT state, decided_by FROM request WHERE seq = 1", "approved|local:tester\n");
+	ctl("approve " CHANGE_2 " --text");
+	done("Approved 01922222-0000: A new file (b.c)\n"
+	     "Nobody listens at the moment; the agent gets it when it is back.\n");
+}
+END_TEST
+
+START_TEST(an_approval_may_have_a_note)
+{
+	given_questions();
+	ctl("approve " CHANGE " --note 'rename it next' --text");
+	done("Approved 01911111-0000: Add a line (a.c), and told the agent\n"
+	     "Nobody listens at the moment; the agent gets it when it is back.\n");
+	expect("SELECT state, instruction FROM request WHERE seq = 1", "approved|rename it next\n");
+	expect("SELECT kind, text, outcome, source FROM steering",
+	       "steer|rename it next|accepted|ctl\n");
+}
+END_TEST
+
+START_TEST(reject_has_a_reason)
+{
+	given_questions();
+	ctl("reject " CHANGE);
+	done("{\"request_id\":\"" CHANGE "\",\"status\":\"rejected\"}\n");
+	ctl("reject " CHANGE_2 " --reason 'too long'");
+	done("{\"request_id\":\"" CHANGE_2 "\",\"status\":\"rejected\"}\n");
+	expect("SELECT reason FROM request WHERE kind = 'clearance' ORDER BY seq",
+	       "rejected via local CLI\ntoo long\n");
+}
+END_TEST
+
+START_TEST(a_second_answer_fails_and_says_who_was_first)
+{
+	given_questions();
+	ctl("approve " CHANGE);
+	ctl("reject " CHANGE);
+	failed(1, "already approved by local:tester at 20");
+	ck_assert_str_eq(str_text(&out), "");
+	ctl("--json approve " CHANGE);
+	failed(1, "already approved by local:tester at 20");
+	says("{\"ok\":false,\"error\":\"already approved by local:tester at 20");
+	ctl("stop " PROMPT);
+	ctl("continue " PROMPT);
+	failed(1, "already answered with 'stop' by local:tester at 20");
+	expect("SELECT outcome FROM decision ORDER BY seq",
+	       "applied\nduplicate\nduplicate\napplied\nduplicate\n");
+}
+END_TEST
+
+START_TEST(prompts_take_continue_refine_and_stop)
+{
+	given_questions();
+	ctl("refine " PROMPT " use tabs,  please");
+	done("{\"request_id\":\"" PROMPT "\",\"status\":\"answered\",\"decision\":\"refine\"}\n");
+	expect("SELECT state, decision, instruction FROM request WHERE kind = 'prompt'",
+	       "answered|refine|use tabs, please\n");
+	ctl("stop " STANDBY_A);
+	done("{\"request_id\":\"" STANDBY_A "\",\"status\":\"answered\",\"decision\":\"stop\"}\n");
+}
+END_TEST
+
+START_TEST(continue_lets_it_go_on)
+{
+	given_questions();
+	ctl("continue 0193 --text");
+	ck_assert_int_eq(status, 0);
+	says("Continued 01933333-0000: Go on?\n");
+	expect("SELECT state, decision FROM request WHERE kind = 'prompt'", "answered|continue\n");
+}
+END_TEST
+
+START_TEST(refine_needs_a_text)
+{
+	given_questions();
+	ctl("refine " PROMPT);
+	failed(64, "'refine' needs ID TEXT...");
+	ctl("refine " PROMPT " '  '");
+	failed(1, "Error: refine needs an instruction");
+	expect("SELECT state FROM request WHERE kind = 'prompt'", "pending\n");
+}
+END_TEST
+
+START_TEST(a_verb_of_another_kind_is_refused)
+{
+	given_questions();
+	ctl("approve " PROMPT);
+	failed(1, "wrong verb: a prompt takes: ");
+	ctl("continue " CHANGE);
+	failed(1, "wrong verb: a clearance takes: approve, reject");
+	ctl("resume " CHANGE);
+	failed(1, "wrong verb: a clearance takes: approve, reject");
+}
+END_TEST
+
+START_TEST(ids_may_be_shortened_to_what_is_unambiguous)
+{
+	given_questions();
+	given_standby(STANDBY_B, 2);
+	ctl("approve 01911111");
+	done("{\"request_id\":\"" CHANGE "\",\"status\":\"approved\"}\n");
+	ctl("stop 01944444");
+	failed(1, "several questions have an id that begins so; name one, `stop <id>`:\n"
+	          "  01944444-0000-7000: Ready, claude in a\n"
+	          "  01944444-1111-7000: Ready, agent in b\n");
+	ctl("stop 01944444-1");
+	done("{\"request_id\":\"" STANDBY_B "\",\"status\":\"answered\",\"decision\":\"stop\"}\n");
+	ctl("approve 019");
+	failed(1, "'019' is too short for an id");
+	ctl("approve 0199");
+	failed(1, "not found: no question has an id that begins with '0199'");
+	ctl("approve ''");
+	failed(1, "'' is too short for an id");
+}
+END_TEST
+
+START_TEST(a_stranger_may_not_decide)
+{
+	given_questions();
+	given("UPDATE operator SET active = 0 WHERE id = 'local:tester'");
+	ctl("approve " CHANGE);
+	failed(1, "unauthorized: this operator may not decide from this source");
+	ctl("mode local");
+	failed(1, "unauthorized: this operator may not give orders from this source");
+	expect("SELECT state FROM request WHERE seq = 1", "pending\n");
+	expect("SELECT outcome FROM decision", "unauthorized\n");
+}
+END_TEST
+
+START_TEST(in_remote_mode_the_answer_belongs_to_slack)
+{
+	given_questions();
+	given("DROP TRIGGER session_mode_is_ordered; UPDATE session SET mode = 'remote'");
+	ctl("approve " CHANGE);
+	failed(1, "not in this mode: the session is in remote mode");
+}
+END_TEST
+
+START_TEST(an_expired_question_is_too_late)
+{
+	given_questions();
+	given("UPDATE request SET deadline_at = '" T "' WHERE seq = 1;"
+	      "INSERT INTO decision (request_id, verdict, source, operator_id) VALUES"
+	      " ('" CHANGE "', 'timeout', 'timeout', 'system:clock')");
+	ctl("approve " CHANGE);
+	failed(1, "too late: it expired at 20");
+}
+END_TEST
+
+START_TEST(an_interrupted_question_can_be_answered_while_the_system_is_stopped)
+{
+	given_questions();
+	given("UPDATE request SET state = 'interrupted' WHERE seq = 1");
+	shell("rm -rf $XDG_RUNTIME_DIR/agent-intercom; ctl $DB approve " CHANGE);
+	done("{\"request_id\":\"" CHANGE "\",\"status\":\"approved\"}\n");
+	expect("SELECT state FROM request WHERE seq = 1", "approved\n");
+}
+END_TEST
+
+/* ---- resume ---- */
+
+START_TEST(resume_wakes_the_only_agent_that_waits)
+{
+	given_questions();
+	ctl("resume");
+	done("{\"session_id\":\"" SESSION_A "\",\"status\":\"resumed\"}\n");
+	expect("SELECT state, decision, instruction IS NULL FROM request WHERE kind = 'standby'",
+	       "answered|resume|1\n");
+	ctl("resume");
+	failed(1, "nothing waits for `resume`");
+}
+END_TEST
+
+START_TEST(a_first_word_that_is_no_id_belongs_to_the_instruction)
+{
+	given_questions();
+	ctl("resume face the --text 'tests now'");
+	ck_assert_int_eq(status, 0);
+	says("Resumed 01944444-0000: Ready\n");
+	expect("SELECT instruction FROM request WHERE kind = 'standby'", "face the tests now\n");
+}
+END_TEST
+
+START_TEST(resume_takes_a_request_or_a_session)
+{
+	given_sessions();
+	given_standby(STANDBY_A, 1);
+	given_standby(STANDBY_B, 2);
+	ctl("resume");
+	failed(1, "several questions wait for this; name one, `resume <id>`:\n"
+	          "  01944444-0000-7000: Ready, claude in a\n"
+	          "  01944444-1111-7000: Ready, agent in b\n");
+	ctl("resume 01944444 go");
+	failed(1, "several questions have an id that begins so");
+	ctl("resume " SESSION_B " go");
+	done("{\"session_id\":\"" SESSION_B "\",\"status\":\"resumed\"}\n");
+	ctl("resume 01900000-1111 go");
+	failed(1, "the session is active");
+	ctl("resume " STANDBY_B " go");
+	failed(1, "already answered with 'resume' by local:tester");
+	ctl("resume 01944444-0 write tests");
+	done("{\"session_id\":\"" SESSION_A "\",\"status\":\"resumed\"}\n");
+	expect("SELECT instruction FROM request ORDER BY seq", "write tests\ngo\n");
+}
+END_TEST
+
+START_TEST(an_id_that_fits_nothing_is_not_taken_for_an_instruction)
+{
+	given_questions();
+	ctl("resume 01977777-0000-7000-8000-000000000004 write tests");
+	failed(1, "not found: no question has an id that begins with '01977777-");
+	expect("SELECT state FROM request WHERE kind = 'standby'", "pending\n");
+}
+END_TEST
+
+/* ---- undo ---- */
+
+START_TEST(undo_says_at_once_what_cannot_be_undone)
+{
+	given_questions();
+	ctl("undo 0191");
+	failed(1, "nothing was written for this request");
+	ctl("undo 0199");
+	failed(1, "not found: no question has an id that begins with '0199'");
+	expect("SELECT verb, outcome FROM command", "undo|refused\nundo|not_found\n");
+}
+END_TEST
+
+/* ---- mode ---- */
+
+START_TEST(mode_switches_and_tells)
+{
+	given_sessions();
+	ctl("mode");
+	done("{\"current_mode\":\"local\"}\n");
+	ctl("mode hybrid");
+	failed(1, "hybrid mode needs Slack, which is not configured");
+	ctl("mode sideways");
+	failed(1, "mode must be remote, local or hybrid");
+	given("INSERT INTO setting VALUES ('slack.configured', 'true', 'system', '" T "')");
+	ctl("mode hybrid");
+	done("{\"previous_mode\":\"local\",\"current_mode\":\"hybrid\"}\n");
+	ctl("mode --text");
+	done("hybrid\n");
+	ctl("mode remote --session 01900000-1 --text");
+	done("Session 01900000-1111 (agent in b) is in remote mode (before: hybrid).\n");
+	ctl("mode --session " SESSION_B);
+	done("{\"current_mode\":\"remote\"}\n");
+	ctl("mode local --session 01977777");
+	failed(1, "not found: no session has an id that begins with '01977777'");
+	expect("SELECT mode FROM session ORDER BY seq", "hybrid\nremote\n");
+	expect("SELECT source, outcome FROM command ORDER BY seq",
+	       "ctl|refused\nctl|malformed\nctl|done\nctl|done\nctl|not_found\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("ctl_answers");
+	TCase *lists = tcase_create("lists");
+	TCase *answers = tcase_create("answers");
+
+	tcase_add_checked_fixture(lists, setup, teardown);
+	tcase_set_timeout(lists, 60);
+	tcase_add_test(lists, list_has_the_json_of_the_seeds);
+	tcase_add_test(lists, empty_lists_say_so);
+	tcase_add_test(lists, the_inbox_tells_who_listens);
+	tcase_add_test(lists, short_ids_are_as_long_as_they_must_be);
+	suite_add_tcase(s, lists);
+	tcase_add_checked_fixture(answers, setup, teardown);
+	tcase_set_timeout(answers, 60);
+	tcase_add_test(answers, approve_answers_what_was_shown);
+	tcase_add_test(answers, an_approval_may_have_a_note);
+	tcase_add_test(answers, reject_has_a_reason);
+	tcase_add_test(answers, a_second_answer_fails_and_says_who_was_first);
+	tcase_add_test(answers, prompts_take_continue_refine_and_stop);
+	tcase_add_test(answers, continue_lets_it_go_on);
+	tcase_add_test(answers, refine_needs_a_text);
+	tcase_add_test(answers, a_verb_of_another_kind_is_refused);
+	tcase_add_test(answers, ids_may_be_shortened_to_what_is_unambiguous);
+	tcase_add_test(answers, a_stranger_may_not_decide);
+	tcase_add_test(answers, in_remote_mode_the_answer_belongs_to_slack);
+	tcase_add_test(answers, an_expired_question_is_too_late);
+	tcase_add_test(answers,
+	               an_interrupted_question_can_be_answered_while_the_system_is_stopped);
+	tcase_add_test(answers, resume_wakes_the_only_agent_that_waits);
+	tcase_add_test(answers, a_first_word_that_is_no_id_belongs_to_the_instruction);
+	tcase_add_test(answers, resume_takes_a_request_or_a_session);
+	tcase_add_test(answers, an_id_that_fits_nothing_is_not_taken_for_an_instruction);
+	tcase_add_test(answers, undo_says_at_once_what_cannot_be_undone);
+	tcase_add_test(answers, mode_switches_and_tells);
+	suite_add_tcase(s, answers);
+	return run_suite(s);
+}

@@ -1,0 +1,564 @@
+/* agent-intercom-ctl: the real program on a real database, its output and the rows behind it. */
+#include "ctl_case.h"
+
+static void says_not(const char *text)
+{
+	ck_assert_msg(!strstr(str_text(&out), text), "'%s' is in:\n%s", text, str_text(&out));
+}
+
+/* ---- show, and what agents write ---- */
+
+START_TEST(show_tells_everything)
+{
+	given_questions();
+	ctl("reject 01911111 --reason 'no tests'");
+	ctl("show 01911111 --text");
+	ck_assert_int_eq(status, 0);
+	says("Add a line  [clearance, rejected]\nid        " CHANGE "\nfile      a.c\n");
+	says("risk      high\nsession   " SESSION_A "\nclient    claude\nworkspace /ws/a\n");
+	says("digest    0000000000000000000000000000000000000000000000000000000000000001\n");
+	says("decision  reject\nby        local:tester\n");
+	says("reason    no tests\n");
+	says("\n  | why\n\n  | --- a/a.c\n  | +++ b/a.c\n  | @@ -1 +1,2 @@\n  |  one\n  | +two\n");
+	ctl("show 01922222");
+	says("{\"id\":\"" CHANGE_2 "\",\"kind\":\"clearance\",\"state\":\"pending\"");
+	says("\"decision\":null");
+	says("\"also_touches\":[],\"body\":\"int x;\\n\",\"effect\":null}\n");
+}
+END_TEST
+
+START_TEST(a_whole_file_is_shown_as_what_it_changes)
+{
+	given_questions();
+	ctl("reject " CHANGE);
+	given(
+	    "INSERT INTO content (hash, size, bytes) VALUES (printf('%064d', 9), 40,"
+	    " CAST('--- a/a.c' || char(10) || '+++ b/a.c' || char(10) || '@@ -1 +1 @@' || char(10)"
+	    " || '-one' || char(10) || '+big' AS BLOB));"
+	    "INSERT INTO request (id, session_seq, kind, state, digest, title, body, effect_seq,"
+	    " replaces_file, file_path, risk_level, original_hash, previous_seq, created_at,"
+	    " updated_at) VALUES ('01955555-0000-7000-8000-000000000006', 1, 'clearance',"
+	    " 'pending', printf('%064d', 1), 'Again', 'THE WHOLE FILE', 1, 1, 'a.c', 'critical',"
+	    " 'h', 1, '" T "', '" T "')");
+	ctl("show 01955555 --text");
+	ck_assert_int_eq(status, 0);
+	says("\nrejected before at 20");
+	says("\nreplaces the whole file\n");
+	says("  | -one\n  | +big\n");
+	says_not("THE WHOLE FILE");
+}
+END_TEST
+
+START_TEST(a_diff_names_each_path_it_touches)
+{
+	given_sessions();
+	given("INSERT INTO request (id, session_seq, kind, state, digest, title, body, file_path,"
+	      " risk_level, original_hash, created_at, updated_at) VALUES ('" CHANGE
+	      "', 1, 'clearance', 'pending', printf('%064d', 1), 'x',"
+	      " '--- a/a.c' || char(10) || '+++ b/a.c' || char(10) || '@@ -1 +1 @@' || char(10)"
+	      " || '-1' || char(10) || '+2' || char(10) || '--- a/secret' || char(10) ||"
+	      " '+++ b/secret' || char(10) || '@@ -1 +1 @@' || char(10) || '-1' || char(10) || '+2'"
+	      " || char(10), 'a.c', 'low', 'h', '" T "', '" T "')");
+	ctl("show " CHANGE " --text");
+	says("file      a.c\nalso      secret\n");
+	ctl("show " CHANGE);
+	says("\"also_touches\":[\"secret\"]");
+}
+END_TEST
+
+/* Everything of an agent's that could act on a terminal. */
+static void given_hostile(void)
+{
+	given("INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode,"
+	      " client_name, created_at, updated_at) VALUES ('" SESSION_A "', 'h', 'local:tester',"
+	      " '/ws/' || char(27) || 'c', 'active', 'local', char(27) || '[31m', '" T "', '" T
+	      "');"
+	      "INSERT INTO request (id, session_seq, kind, state, digest, title, description, body,"
+	      " file_path, risk_level, original_hash, created_at, updated_at) VALUES ('" CHANGE
+	      "', 1, 'clearance', 'pending', printf('%064d', 1), char(27) || ']0;own' || char(7) ||"
+	      " char(10) || 'risk      low', 'a' || char(0x9b) || '2J' || char(0x202e) || 'b' ||"
+	      " char(13) || 'c', CAST(x'2b' || char(27) || '[2J' || x'ff' || char(10) AS TEXT),"
+	      " 'a' || char(8) || '.c', 'high', 'new_file', '" T "', '" T "')");
+}
+
+static void nothing_acts(void)
+{
+	for (size_t i = 0; i < out.length; i++) {
+		unsigned char c = (unsigned char)out.bytes[i];
+
+		ck_assert_msg((c >= 0x20 && c != 0x7F && c != 0xFF) || c == '\n',
+		              "byte %02x at %zu of:\n%s", c, i, out.bytes);
+	}
+	says_not("\xC2\x9B");
+	says_not("\xE2\x80\xAE");
+}
+
+START_TEST(escape_sequences_of_agents_are_made_visible)
+{
+	given_hostile();
+	ctl("show " CHANGE " --text");
+	nothing_acts();
+	says("^[]0;own^G^Jrisk      low  [clearance, pending]\n");
+	says("file      a^H.c\n");
+	says("  | a<U+009B>2J<U+202E>b^Mc\n");
+	says("  | +^[[2J<FF>\n");
+	says("\nworkspace /ws/^[c\n");
+	for (int i = 0; i < 2; i++) {
+		static const char *const FORMS[] = { "--text", "--json" };
+		static const char *const COMMANDS[] = { "inbox",         "list",  "log",
+			                                "show " CHANGE,  "watch", "health",
+			                                "reject " CHANGE };
+
+		for (size_t k = 0; k < COUNT(COMMANDS) - (i == 0); k++) {
+			char line[120];
+
+			(void)snprintf(line, sizeof(line), "%s %s", COMMANDS[k], FORMS[i]);
+			ctl(line);
+			ck_assert_msg(out.length > 0, "%s", line);
+			nothing_acts();
+		}
+	}
+	ctl("sql --text 'SELECT title, description FROM request'");
+	nothing_acts();
+}
+END_TEST
+
+START_TEST(json_keeps_what_agents_wrote)
+{
+	given_hostile();
+	shell("ctl $DB show " CHANGE " | sed 's/.*\"description\":\\(\"[^\"]*\"\\).*/\\1/'");
+	ck_assert_str_eq(str_text(&out), "\"a\\u009b2J\\u202eb\\u000dc\"\n");
+}
+END_TEST
+
+static bool until_asked(int fd, const char *text)
+{
+	return read_until(fd, text, true);
+}
+
+static pid_t on_terminal(int *ret_fd, const char *command, const char *argument)
+{
+	struct winsize size = { .ws_row = 24, .ws_col = 60 };
+	pid_t pid = forkpty(ret_fd, NULL, NULL, &size);
+
+	if (pid == 0) {
+		(void)execl(binary, "agent-intercom-ctl", "--db", database, command, argument,
+		            (char *)NULL);
+		_exit(127);
+	}
+	ck_assert_int_gt(pid, 0);
+	return pid;
+}
+
+static void ends(pid_t pid, const int *fd)
+{
+	int how;
+
+	(void)until(*fd, "\xFF");
+	ck_assert_int_eq(waitpid(pid, &how, 0), pid);
+	status = WEXITSTATUS(how);
+	(void)close(*fd);
+}
+
+START_TEST(on_a_terminal_a_diff_has_colours)
+{
+	int fd;
+
+	given_questions();
+	ends(on_terminal(&fd, "show", CHANGE), &fd);
+	ck_assert_int_eq(status, 0);
+	says("\033[32m+two\033[0m");
+	says("\033[36m@@ -1 +1,2 @@\033[0m");
+	(void)setenv("NO_COLOR", "1", 1);
+	ends(on_terminal(&fd, "show", CHANGE), &fd);
+	says("  | +two\r\n");
+	says_not("\033");
+}
+END_TEST
+
+START_TEST(on_a_terminal_long_titles_end_at_its_edge)
+{
+	int fd;
+
+	given_sessions();
+	given("INSERT INTO request (id, session_seq, kind, state, digest, title, created_at,"
+	      " updated_at, prompt_type) VALUES ('" PROMPT "', 1, 'prompt', 'pending',"
+	      " printf('%064d', 1), printf('%.200c', 'x'), '" T "', '" T "', 'continuation')");
+	ends(on_terminal(&fd, "inbox", NULL), &fd);
+	says("xx…\r\n");
+	says_not("xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+}
+END_TEST
+
+START_TEST(what_is_typed_for_one_question_does_not_answer_the_next)
+{
+	int fd;
+	pid_t pid;
+
+	given_questions();
+	pid = on_terminal(&fd, "watch", NULL);
+	ck_assert(until_asked(fd, "Add a line"));
+	ck_assert_int_eq(write(fd, "y", 1), 1); /* not yet sent */
+	shell("ctl $DB reject " CHANGE);
+	ck_assert(until_asked(fd, "no longer waits: rejected by local:tester"));
+	ck_assert_int_eq(write(fd, "\n", 1), 1);
+	ck_assert(until_asked(fd, "an answer, please"));
+	ck_assert_int_eq(write(fd, "y\n", 2), 2);
+	ck_assert(until_asked(fd, "approve: done"));
+	ck_assert_int_eq(write(fd, "q\n", 2), 2);
+	ends(pid, &fd);
+	ck_assert_int_eq(status, 0);
+	expect("SELECT state FROM request WHERE kind = 'clearance' ORDER BY seq",
+	       "rejected\napproved\n");
+}
+END_TEST
+
+/* ---- watch ---- */
+
+START_TEST(watch_takes_answers_from_a_pipe)
+{
+	given_questions();
+	shell("printf 'r too long\\nyes\\nrefine use tabs\\nr\\n' | ctl $DB watch");
+	ck_assert_msg(status == 0, "%s%s", str_text(&out), str_text(&err_out));
+	says("  | +two\n");
+	says("reject: done\n");
+	says("Go on?  [prompt, pending]\n");
+	expect("SELECT kind, state, decision, coalesce(reason, instruction) FROM request"
+	       " ORDER BY seq",
+	       "clearance|rejected|reject|too long\nclearance|approved|approve|\n"
+	       "prompt|answered|refine|use tabs\nstandby|answered|resume|\n");
+	expect("SELECT DISTINCT source, length(digest) FROM decision", "ctl|64\n");
+}
+END_TEST
+
+START_TEST(watch_speaks_json)
+{
+	given_questions();
+	shell("printf 'rno\\nn\\nc\\ns\\n' | ctl $DB watch --json");
+	ck_assert_int_eq(status, 0);
+	says("{\"question\":{\"id\":\"" CHANGE "\"");
+	says("}}\n{\"answer\":{\"request_id\":\"" CHANGE
+	     "\",\"decision\":\"reject\",\"applied\":true}}\n{\"question\":{\"id\":\"" CHANGE_2
+	     "\"");
+	expect("SELECT decision, reason FROM request ORDER BY seq",
+	       "reject|no\nreject|rejected via local CLI\ncontinue|\nstop|\n");
+}
+END_TEST
+
+START_TEST(watch_does_not_guess)
+{
+	given_questions();
+	shell("printf 'yep\\nc\\n\\ny now\\nq\\ny\\n' | ctl $DB watch");
+	ck_assert_int_eq(status, 1);
+	says("that is no answer to this question\n");
+	says("an answer, please\n");
+	expect("SELECT count(*) FROM decision", "0\n");
+	shell("printf 'l\\nl\\nr\\ns\\n' | ctl $DB watch");
+	ck_assert_int_eq(status, 1);
+	says("refine needs a text: r TEXT\n");
+	expect("SELECT request_id, verdict FROM decision", PROMPT "|stop\n");
+}
+END_TEST
+
+START_TEST(watch_tells_what_the_rules_refuse)
+{
+	given_questions();
+	given("DROP TRIGGER session_mode_is_ordered; UPDATE session SET mode = 'remote'");
+	shell("echo y | ctl $DB watch");
+	ck_assert_int_eq(status, 1);
+	says("not taken: not in this mode: the session is in remote mode\n");
+}
+END_TEST
+
+START_TEST(a_line_in_a_pipe_waits_for_its_question)
+{
+	given_sessions();
+	shell("echo y | ctl $DB watch >$HOME/watched & await watched 'nothing waits'\n"
+	      "sqlite3 " /* hands in the shell ring no bell */
+	      "$HOME/state/intercom.db \"INSERT INTO request (id, session_seq, kind, state, digest,"
+	      " title, body, file_path, risk_level, original_hash, created_at, updated_at) VALUES"
+	      " ('" CHANGE "', 1, 'clearance', 'pending', printf('%064d', 1), 'x', 'y', 'f', 'low',"
+	      " 'h', '" T "', '" T "')\"; wait; cat $HOME/watched");
+	says("nothing waits for you; q ends\n");
+	says("approve: done\n");
+	expect("SELECT state FROM request", "approved\n");
+}
+END_TEST
+
+START_TEST(watch_wakes_by_its_bell)
+{
+	given_questions();
+	/* Each second it would look anyway. Of two times the quicker counts: the machine may be
+	 * busy. */
+	shell("gone() { ctl $DB reject $1 >&2; from=$(date +%s%3N); await watched \"gone.*$1\";"
+	      " echo $(($(date +%s%3N) - from)) >>$HOME/took; }\n"
+	      "(await watched question.*" CHANGE "; gone " CHANGE "; gone " CHANGE_2 ") |"
+	      " ctl $DB watch --json >$HOME/watched 2>/dev/null && sort -n $HOME/took");
+	ck_assert_int_eq(status, 0);
+	ck_assert_msg(strtol(str_text(&out), NULL, 10) < 500, "%s ms", str_text(&out));
+}
+END_TEST
+
+START_TEST(watch_tells_once_of_an_agent_that_is_silent)
+{
+	static const char SILENT[] =
+	    "INSERT INTO stall (id, session_seq, last_tool, last_activity_at, idle_seconds,"
+	    " waits_since, created_at, updated_at) SELECT 'a' || seq, seq, 'ping', '" T "', 300,"
+	    " '" T "', '" T "', '" T "' FROM session WHERE seq = 1";
+	const char *told;
+
+	given_questions();
+	given(SILENT);
+	shell("printf 'l\\nl\\nq\\n' | ctl $DB watch");
+	ck_assert_int_eq(status, 0);
+	says(", since it called ping; agent-intercom-ctl nudge ");
+	told = strstr(str_text(&out), "silent: ");
+	ck_assert_ptr_nonnull(told);
+	ck_assert_ptr_null(strstr(told + 1, "silent: "));
+	shell("echo q | ctl $DB watch --json");
+	says("{\"silent\":{\"session_id\":");
+}
+END_TEST
+
+/* ---- log, health, sql ---- */
+
+START_TEST(log_shows_the_last_events)
+{
+	given_questions();
+	ctl("approve " CHANGE);
+	ctl("log -n 2 --text");
+	ck_assert_int_eq(status, 0);
+	says("request.asked        Ready\n");
+	says("request.approved     Add a line (a.c), local:tester\n");
+	says_not("Go on?");
+	ctl("log -n 1");
+	says("\"kind\":\"request.approved\",\"actor\":\"local:tester\"");
+	says("\"detail\":{\"from\":\"pending\",\"decision\":\"approve\"");
+	ctl("log -n x");
+	failed(64, "-n needs a number, not 'x'");
+}
+END_TEST
+
+START_TEST(log_follows)
+{
+	given_questions();
+	shell("\"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log --follow -n 1 --text >$HOME/log &"
+	      " await log asked; ctl $DB approve " CHANGE " >/dev/null; await log approved;"
+	      " kill $!; cat $HOME/log");
+	says("request.asked        Ready\n");
+	says("request.approved     Add a line (a.c), local:tester\n");
+	says_not("Go on?");
+	shell(
+	    "timeout 20 \"$INTERCOM_BUILD\"/agent-intercom-ctl $DB log -f -n 3 --text | head -n 1");
+	says("request.asked        "); /* and ends, because nobody reads any more */
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+static void given_workers(void)
+{
+	given(
+	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
+	    " SELECT value, value, 'h', 7, 'x', 'starting', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
+	    " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+	    " FROM json_each('[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]');"
+	    "UPDATE worker SET state = 'ready'");
+}
+
+START_TEST(health_tells_that_the_database_is_damaged)
+{
+	given_questions();
+	given_workers();
+	given("INSERT INTO upkeep (kind, outcome, why, started_at, ended_at) VALUES"
+	      " ('check', 'damaged', 'event: a page is wrong', '" T "', '" T "')");
+	ctl("health --text");
+	ck_assert_int_eq(status, 1);
+	says("event: a page is wrong");
+	says("the database is damaged: stop the system, then agent-intercom restore FILE");
+	given("INSERT INTO upkeep (kind, outcome, started_at, ended_at) VALUES"
+	      " ('check', 'ok', '" T "', '" T "')");
+	ctl("health");
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(health_misses_who_does_not_serve)
+{
+	given_questions();
+	ctl("health");
+	ck_assert_int_eq(status, 1);
+	says("{\"ok\":false,\"missing\":[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]");
+	given_workers();
+	ctl("health --text");
+	ck_assert_int_eq(status, 0);
+	says("worker mcp-front  ready");
+	says("questions         4 waiting");
+	given("UPDATE worker SET heartbeat_at = '" T "' WHERE name = 'applier'");
+	ctl("health --text");
+	ck_assert_int_eq(status, 1);
+	says("missing: applier does not serve\n");
+}
+END_TEST
+
+START_TEST(sql_reads_and_does_not_write)
+{
+	given_questions();
+	ctl("sql 'SELECT seq, reason, title FROM request WHERE seq < 3 ORDER BY 1'");
+	done("1\t\tAdd a line\n2\t\tA new file\n");
+	ctl("sql --json 'SELECT seq, reason FROM request WHERE seq = 1'");
+	done("[{\"seq\":\"1\",\"reason\":null}]\n");
+	ctl("sql --text 'SELECT seq, title FROM request WHERE seq = 1'");
+	done("seq  title\n1    Add a line\n");
+	ctl("sql 'DELETE FROM request'");
+	failed(1, "only statements that read");
+	ctl("sql 'SELECT * FROM nowhere'");
+	failed(1, "no such table: nowhere");
+	ctl("sql SELECT 1");
+	failed(64, "too many arguments for 'sql'");
+	expect("SELECT count(*) FROM request", "4\n");
+}
+END_TEST
+
+/* ---- usage ---- */
+
+START_TEST(wrong_usage_exits_64_with_a_hint)
+{
+	ctl("");
+	failed(64, "a command is needed\nsee `agent-intercom-ctl help`");
+	ctl("aprove x");
+	failed(64, "unknown command 'aprove'; did you mean 'approve'?");
+	ctl("frobnicate");
+	failed(64, "unknown command 'frobnicate'\n");
+	ctl("re x");
+	failed(64, "'re' may be 'reject' or 'refine'");
+	ctl("approve");
+	failed(64,
+	       "'approve' needs ID [--note TEXT]\nusage: agent-intercom-ctl [OPTIONS] approve ID");
+	ctl("approve a b");
+	failed(64, "too many arguments for 'approve': 'b'");
+	ctl("approve x --reason y");
+	failed(64, "'approve' does not take --reason");
+	ctl("--frob list");
+	failed(64, "unknown option '--frob'");
+	ctl("list --db");
+	failed(64, "'--db' needs a value");
+	ctl("--json --text list");
+	failed(64, "--json and --text exclude each other");
+	ctl("--json frobnicate");
+	failed(64, "unknown command");
+	says("{\"ok\":false,\"error\":\"unknown command 'frobnicate'\"}\n");
+}
+END_TEST
+
+START_TEST(help_and_version_need_no_system)
+{
+	shell("ctl --help");
+	ck_assert_int_eq(status, 0);
+	says("usage: agent-intercom-ctl [OPTIONS] COMMAND");
+	says("  watch ");
+	shell("ctl help wat; ctl watch --help");
+	ck_assert_int_eq(status, 0);
+	says("usage: agent-intercom-ctl [OPTIONS] watch");
+	shell("ctl --version");
+	ck_assert_int_eq(status, 0);
+	says("agent-intercom-ctl ");
+}
+END_TEST
+
+START_TEST(commands_may_be_shortened)
+{
+	ctl("li --text");
+	done("no sessions\n");
+}
+END_TEST
+
+/* ---- which system ---- */
+
+START_TEST(without_a_database_it_says_how_to_start)
+{
+	shell("ctl --db $HOME/no/such.db list");
+	failed(1, "/no/such.db; start the system with `agent-intercom`");
+	shell("ctl list");
+	failed(1, "there is no database at ");
+	shell("echo text >$HOME/text; ctl --db $HOME/text list");
+	ck_assert_int_eq(status, 1);
+}
+END_TEST
+
+START_TEST(a_system_is_found_by_its_name_or_its_configuration)
+{
+	struct err e = ERR_INIT;
+	OWNED(paths) struct paths p = PATHS_INIT;
+
+	shell("ctl --ipc-name mine list");
+	ck_assert_int_eq(status, 1);
+	ck_assert_msg(paths_open(database, true, &p, &e) == 0, "%s", e.text);
+	ck_assert_msg(paths_publish(&p, "mine", "", &e) == 0, "%s", e.text);
+	shell("ctl --ipc-name mine list; ctl list --ipc-name=mine");
+	done("{\"sessions\":[]}\n{\"sessions\":[]}\n");
+	shell("printf 'host_cli = \"true\"\\n[database]\\npath = \"state/intercom.db\"\\n' "
+	      ">$HOME/config.toml\n"
+	      "ctl --config $HOME/config.toml list");
+	done("{\"sessions\":[]}\n");
+	ck_assert_msg(paths_publish(&p, "agent-intercom", "", &e) == 0, "%s", e.text);
+	shell("ctl list");
+	done("{\"sessions\":[]}\n");
+}
+END_TEST
+
+START_TEST(an_answer_that_cannot_be_printed_is_an_error)
+{
+	given_questions();
+	shell("ctl $DB list >/dev/full");
+	failed(1, "cannot write the output");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("ctl_looks");
+	TCase *shows = tcase_create("show");
+	TCase *watches = tcase_create("watches");
+	TCase *looks = tcase_create("looks");
+	TCase *usage = tcase_create("usage");
+
+	tcase_add_checked_fixture(shows, setup, teardown);
+	tcase_set_timeout(shows, 60);
+	tcase_add_test(shows, show_tells_everything);
+	tcase_add_test(shows, a_whole_file_is_shown_as_what_it_changes);
+	tcase_add_test(shows, a_diff_names_each_path_it_touches);
+	tcase_add_test(shows, escape_sequences_of_agents_are_made_visible);
+	tcase_add_test(shows, json_keeps_what_agents_wrote);
+	tcase_add_test(shows, on_a_terminal_a_diff_has_colours);
+	tcase_add_test(shows, on_a_terminal_long_titles_end_at_its_edge);
+	suite_add_tcase(s, shows);
+	tcase_add_checked_fixture(watches, setup, teardown);
+	tcase_set_timeout(watches, 60);
+	tcase_add_test(watches, what_is_typed_for_one_question_does_not_answer_the_next);
+	tcase_add_test(watches, watch_takes_answers_from_a_pipe);
+	tcase_add_test(watches, watch_speaks_json);
+	tcase_add_test(watches, watch_does_not_guess);
+	tcase_add_test(watches, watch_tells_what_the_rules_refuse);
+	tcase_add_test(watches, a_line_in_a_pipe_waits_for_its_question);
+	tcase_add_test(watches, watch_wakes_by_its_bell);
+	tcase_add_test(watches, watch_tells_once_of_an_agent_that_is_silent);
+	suite_add_tcase(s, watches);
+	tcase_add_checked_fixture(looks, setup, teardown);
+	tcase_set_timeout(looks, 60);
+	tcase_add_test(looks, log_shows_the_last_events);
+	tcase_add_test(looks, log_follows);
+	tcase_add_test(looks, health_tells_that_the_database_is_damaged);
+	tcase_add_test(looks, health_misses_who_does_not_serve);
+	tcase_add_test(looks, sql_reads_and_does_not_write);
+	suite_add_tcase(s, looks);
+	tcase_add_checked_fixture(usage, setup, teardown);
+	tcase_set_timeout(usage, 60);
+	tcase_add_test(usage, wrong_usage_exits_64_with_a_hint);
+	tcase_add_test(usage, help_and_version_need_no_system);
+	tcase_add_test(usage, commands_may_be_shortened);
+	tcase_add_test(usage, without_a_database_it_says_how_to_start);
+	tcase_add_test(usage, a_system_is_found_by_its_name_or_its_configuration);
+	tcase_add_test(usage, an_answer_that_cannot_be_printed_is_an_error);
+	suite_add_tcase(s, usage);
+	return run_suite(s);
+}

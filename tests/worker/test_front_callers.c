@@ -1,0 +1,252 @@
+/* mcp-front over HTTP: what clients send, right and wrong, and what of it stays in the rows. */
+#include "front_case.h"
+
+static void given_workspaces(const char *json)
+{
+	char sql[1500];
+
+	stop_worker(front);
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO setting (name, value, source, updated_at) VALUES"
+	               " ('workspace', '%s', 'file', '%s')",
+	               json, clock_now().text);
+	given(sql);
+	start_front();
+}
+
+/* ---- who asks ---- */
+
+START_TEST(what_one_connection_says_of_itself_is_not_said_by_another)
+{
+	struct agent a, b;
+	char json[900], second[600], expected[1300];
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+
+	given_front();
+	(void)snprintf(second, sizeof(second), "%.500s/second", workspace);
+	ck_assert_int_eq(mkdir(second, 0755), 0);
+	(void)snprintf(json, sizeof(json),
+	               "[{\"id\":\"two\",\"channel_id\":\"C2\",\"path\":\"%s\"}]", second);
+	given_workspaces(json);
+	a = agent_hello(port, "?workspace_id=two&agent=red%20one", "2025-11-25");
+	b = newcomer();
+	one = agent_call(&a, "ping", "{}");
+	two = agent_call(&b, "ping", "{}");
+	ck_assert_str_ne(member(one, "session_id"), member(two, "session_id"));
+	(void)snprintf(expected, sizeof(expected), "%s|C2|red one\n%s||\n", second, workspace);
+	expect("SELECT workspace_root, channel_id, label FROM session ORDER BY seq", expected);
+}
+END_TEST
+
+START_TEST(a_url_names_channel_and_session_and_no_path)
+{
+	struct agent a, b;
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+	OWNED(str) struct str body = STR_INIT;
+	char query[100], expected[700];
+
+	given_front();
+	a = agent_hello(port, "?channel_id=C%31&workspace=%2Fetc", "2025-11-25");
+	one = agent_call(&a, "ping", "{}");
+	(void)snprintf(expected, sizeof(expected), "%s|C1\n", workspace);
+	expect("SELECT workspace_root, channel_id FROM session", expected);
+	(void)snprintf(query, sizeof(query), "?session_id=%s", member(one, "session_id"));
+	b = agent_hello(port, query, "2025-11-25");
+	two = agent_call(&b, "ping", "{}");
+	has(two, "session_id", member(one, "session_id"));
+	b = agent_hello(port, "?session_id=no-such", "2025-11-25");
+	exchange(&b,
+	         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
+	         "call\",\"params\":{\"name\":\"ping\"}}",
+	         &body);
+	says(body.bytes, "there is no session 'no-such'");
+	b = agent_hello(port, "?workspace_id=nowhere", "2025-11-25");
+	exchange(&b,
+	         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
+	         "call\",\"params\":{\"name\":\"ping\"}}",
+	         &body);
+	says(body.bytes, "there is no workspace 'nowhere'");
+	expect("SELECT count(*) FROM session", "1\n");
+}
+END_TEST
+
+START_TEST(a_query_that_cannot_be_read_is_400)
+{
+	OWNED(str) struct str body = STR_INIT;
+	struct agent a;
+
+	given_front();
+	a = agent_sessionless(port, "?agent=%ff");
+	ck_assert_int_eq(agent_exchange(&a, "POST", "", PING, &body), 400);
+	says(body.bytes, "the query of the URL");
+}
+END_TEST
+
+START_TEST(callers_without_a_session_are_kept_apart_by_what_they_say)
+{
+	struct agent plain, red;
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+	OWNED(char_ptr) char *three = NULL;
+
+	given_front();
+	plain = agent_sessionless(port, "");
+	red = agent_sessionless(port, "?agent=red");
+	one = agent_call(&plain, "ping", "{}");
+	two = agent_call(&plain, "ping", "{}");
+	three = agent_call(&red, "ping", "{}");
+	has(two, "session_id", member(one, "session_id"));
+	ck_assert_str_ne(member(three, "session_id"), member(one, "session_id"));
+	expect("SELECT count(*) FROM connection WHERE transport = 'stateless'", "2\n");
+}
+END_TEST
+
+/* Told 'pending', an agent may do something else before it asks again: the answer is still its own.
+ */
+START_TEST(an_answer_that_came_after_pending_waits_for_its_agent)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *other = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	OWNED(char_ptr) char *third = NULL;
+	struct agent a;
+
+	given_front();
+	(void)start_worker("watchdog");
+	a = agent_hello(port, "?wait=1", "2025-11-25");
+	first = agent_call(&a, "transmit", QUESTION);
+	has(first, "decision", "pending");
+	given("INSERT INTO decision (request_id, verdict, instruction) "
+	      "SELECT id, 'refine', 'do X instead' FROM inbox");
+	other = agent_call(&a, "ping", "{}");
+	second = agent_call(&a, "transmit", QUESTION);
+	has(second, "decision", "refine");
+	has(second, "instruction", "do X instead");
+	expect("SELECT count(*) FROM request", "1\n");
+	third = agent_call(&a, "transmit", QUESTION); /* told: the same words are a new question */
+	has(third, "decision", "pending");
+	expect("SELECT count(*) FROM request", "2\n");
+}
+END_TEST
+
+/* Between two looks of an agent over HTTP nobody listens; it is no orphan for that. */
+START_TEST(two_http_agents_that_ask_the_same_words_keep_their_own_questions)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"Continue?\"}";
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+	OWNED(char_ptr) char *again = NULL;
+	struct agent a, b;
+
+	given_front();
+	(void)start_worker("watchdog");
+	a = agent_hello(port, "?wait=1", "2025-11-25");
+	b = agent_hello(port, "?wait=1", "2025-11-25");
+	one = agent_call(&a, "transmit", QUESTION);
+	two = agent_call(&b, "transmit", QUESTION);
+	has(two, "decision", "pending");
+	again = agent_call(&a, "transmit", QUESTION);
+	has(again, "request_id", member(one, "request_id"));
+	expect("SELECT count(*), count(DISTINCT session_seq) FROM request", "2|2\n");
+}
+END_TEST
+
+START_TEST(a_stateless_caller_gets_a_new_session_when_its_old_one_was_terminated)
+{
+	OWNED(char_ptr) char *one = NULL;
+	OWNED(char_ptr) char *two = NULL;
+	struct agent a;
+
+	given_front();
+	a = agent_sessionless(port, "");
+	one = agent_call(&a, "ping", "{}");
+	given("UPDATE session SET status = 'terminated', terminated_at = updated_at");
+	two = agent_call(&a, "ping", "{}");
+	has(two, "acknowledged", "true");
+	ck_assert_str_ne(member(two, "session_id"), member(one, "session_id"));
+}
+END_TEST
+
+/* What is not looked up by name costs a look for each pair: such a message held everybody up. */
+START_TEST(a_message_with_very_many_members_or_a_very_long_batch_holds_nobody_up)
+{
+	OWNED(str) struct str arguments = STR_INIT;
+	OWNED(char_ptr) char *result = NULL;
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	str_add(&arguments, "{\"status_message\":\"here\"");
+	for (int i = 0; i < 80000; i++)
+		str_addf(&arguments, ",\"m%d\":1", i);
+	str_add_char(&arguments, '}');
+	result = agent_call(&a, "ping", arguments.bytes);
+	has(result, "acknowledged", "true");
+	expect("SELECT arguments FROM tool_call", "{\"status_message\":\"here\"}\n");
+}
+END_TEST
+
+/* Two first calls of one caller in one turn of the loop: each wrote the caller's rows. */
+static void two_at_once(struct agent *a)
+{
+	enum { CALLS = 12 };
+	struct wire w[CALLS];
+
+	(void)kill(front, SIGSTOP); /* so that all come in together */
+	for (int i = 0; i < CALLS; i++)
+		agent_begin(a, &w[i], "ping", "{}", NULL);
+	(void)kill(front, SIGCONT);
+	for (int i = 0; i < CALLS; i++) {
+		OWNED(char_ptr) char *result = agent_end(&w[i]);
+
+		has(result, "acknowledged", "true");
+	}
+	expect("SELECT count(*), count(DISTINCT session_seq), count(DISTINCT connection_seq) FROM "
+	       "tool_call",
+	       "12|1|1\n");
+	expect("SELECT count(*) FROM session", "1\n");
+}
+
+START_TEST(the_first_calls_of_a_session_may_come_together)
+{
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	two_at_once(&a);
+}
+END_TEST
+
+START_TEST(the_first_calls_of_a_caller_without_a_session_may_come_together)
+{
+	struct agent a;
+
+	given_front();
+	a = agent_sessionless(port, "?agent=blue");
+	two_at_once(&a);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("front_callers");
+	TCase *c = tcase_create("front");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 40);
+	tcase_add_test(c, what_one_connection_says_of_itself_is_not_said_by_another);
+	tcase_add_test(c, a_url_names_channel_and_session_and_no_path);
+	tcase_add_test(c, a_query_that_cannot_be_read_is_400);
+	tcase_add_test(c, callers_without_a_session_are_kept_apart_by_what_they_say);
+	tcase_add_test(c, an_answer_that_came_after_pending_waits_for_its_agent);
+	tcase_add_test(c, two_http_agents_that_ask_the_same_words_keep_their_own_questions);
+	tcase_add_test(c, a_stateless_caller_gets_a_new_session_when_its_old_one_was_terminated);
+	tcase_add_test(c, a_message_with_very_many_members_or_a_very_long_batch_holds_nobody_up);
+	tcase_add_test(c, the_first_calls_of_a_session_may_come_together);
+	tcase_add_test(c, the_first_calls_of_a_caller_without_a_session_may_come_together);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

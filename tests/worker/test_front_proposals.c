@@ -1,0 +1,287 @@
+/* mcp-front over HTTP: what clients send, right and wrong, and what of it stays in the rows. */
+#include "front_case.h"
+
+START_TEST(no_path_leads_out_of_the_workspace)
+{
+	static const char *const PATHS[] = {
+		"../x",
+		"a/../../x",
+		"/etc/passwd",
+		".git/config",
+		"sub/.GIT/hooks/x",
+		".intercom/settings.json",
+		".Intercom/x",
+		"link/new.txt",
+		"link/sub/new.txt",
+		"dir/../link/new.txt",
+		"abs/new.txt",
+		"file-link",
+		"a\nb",
+		"a\x7f"
+		"b",
+		"x/",
+		"..",
+		".",
+		"sub/..",
+		"togit/config",
+	};
+	char command[2500], path[700];
+	struct agent a;
+	OWNED(str) struct str body = STR_INIT;
+
+	given_front();
+	a = newcomer();
+	(void)snprintf(
+	    command, sizeof(command),
+	    "cd %s && mkdir ../outside .git .intercom dir && echo s > ../outside/secret &&"
+	    " ln -s ../outside link && ln -s %.500s-nowhere abs &&"
+	    " ln -s ../outside/secret file-link && ln -s .git togit",
+	    workspace, test_run());
+	ck_assert_int_eq(shell(NULL, "%s", command), 0);
+	for (size_t i = 0; i < COUNT(PATHS); i++)
+		refused(&a, PATHS[i], "x\n", "path_violation", "path violation");
+	(void)snprintf(path, sizeof(path), "%.500s/../outside/new.txt", workspace);
+	refused(&a, path, "x\n", "path_violation", "path violation");
+	exchange(&a,
+	         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":"
+	         "\"check_clearance\",\"arguments\":{\"title\":\"t\",\"diff\":\"d\","
+	         "\"file_path\":\"a\\u0000/../../x\"}}}",
+	         &body);
+	has(body.bytes, "result.isError", "true");
+	expect("SELECT count(*) FROM request", "0\n");
+	expect("SELECT count(*) > 20, min(is_error) FROM tool_call", "1|1\n");
+}
+END_TEST
+
+START_TEST(a_path_may_be_said_absolutely_or_with_dots)
+{
+	struct agent a;
+	struct wire w;
+	char path[700];
+	OWNED(char_ptr) char *arguments = NULL;
+
+	given_front();
+	a = newcomer();
+	(void)snprintf(path, sizeof(path), "%.500s/./sub/../f", workspace);
+	arguments = proposal(path, "hello\n");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT file_path, original_hash FROM request", "f|new_file\n");
+	wire_close(&w);
+}
+END_TEST
+
+START_TEST(a_diff_is_about_the_file_it_is_asked_for_and_fits_it)
+{
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\ntwo\nthree\n");
+	refused(&a, "f", "--- a/g\n+++ b/g\n@@ -1 +1 @@\n-one\n+ONE\n", "invalid_diff",
+	        "is about g");
+	refused(
+	    &a, "f",
+	    "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+ONE\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n",
+	    "patch_conflict", "g: the file does not exist");
+	refused(&a, "f", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-uno\n+ONE\n", "patch_conflict",
+	        "read the file again");
+	refused(&a, "f", "--- a/f\n+++ b/f\n@@ nonsense @@\n", "invalid_diff", "");
+	refused(&a, "new", "--- a/new\n+++ b/new\n@@ -1 +1 @@\n-one\n+ONE\n", "patch_conflict", "");
+	refused(&a, "f", "--- a/f\n+++ b/../../f\n@@ -1 +1 @@\n-one\n+ONE\n", "invalid_diff", "");
+	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
+START_TEST(every_path_of_a_diff_is_stored_with_what_becomes_of_it)
+{
+	static const char DIFF[] =
+	    "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+ONE\n"
+	    "diff --git a/g b/sub/h\nold mode 100644\nnew mode 100755\nrename from g\n"
+	    "rename to sub/h\n"
+	    "diff --git a/f b/i\ncopy from f\ncopy to i\n"
+	    "diff --git a/k b/l\ncopy from k\ncopy to l\n";
+	OWNED(char_ptr) char *arguments = proposal("f", DIFF);
+	OWNED(char_ptr) char *digest = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\n");
+	put_file(workspace, "g", "two\n");
+	put_file(workspace, "k", "k\n");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT path, action, other_path, mode, length(original_hash)"
+	            " FROM request_file ORDER BY seq",
+	            "f|modify||0|64\ng|delete|sub/h|0|64\nsub/h|create|g|33261|8\n"
+	            "i|create|f|0|8\nk|read||0|64\nl|create|k|0|8\n");
+	expect("SELECT r.original_hash = f.original_hash FROM request AS r JOIN request_file AS f"
+	       " ON f.request_seq = r.seq AND f.path = r.file_path",
+	       "1\n");
+	wire_close(&w);
+	digest = rows("SELECT digest FROM request");
+
+	/* Any of the files as it was asked about makes the question. */
+	put_file(workspace, "k", "changed\n");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT count(DISTINCT digest), count(*) FROM request", "2|2\n");
+	wire_close(&w);
+	put_file(workspace, "k", "k\n");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon("SELECT count(*) FROM tool_call", "3\n");
+	expect("SELECT count(*) FROM request", "2\n");
+	wire_close(&w);
+}
+END_TEST
+
+START_TEST(each_path_of_a_diff_is_judged_by_itself)
+{
+	static const char F[] = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+ONE\n";
+	static const struct {
+		const char *part, *code, *text;
+	} PARTS[] = {
+		{ "--- /dev/null\n+++ b/.git/hooks/x\n@@ -0,0 +1 @@\n+x\n", "path_violation",
+		  "is inside .git" },
+		{ "--- /dev/null\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n", "path_violation", "outside" },
+		{ "diff --git a/f b/.intercom/p\ncopy from f\ncopy to .intercom/p\n",
+		  "path_violation", "is inside .intercom" },
+		{ "diff --git a/link/secret b/s\ncopy from link/secret\ncopy to s\n",
+		  "path_violation", "outside the workspace" },
+		{ "--- /dev/null\n+++ \"b/x\\ny\"\n@@ -0,0 +1 @@\n+x\n", "path_violation",
+		  "\"x\\x0ay\" has a control byte" },
+		{ "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-one\n+1\n", "invalid_diff",
+		  "two parts of the diff write f" },
+		{ "diff --git a/g b/m\nrename from g\nrename to m\n"
+		  "diff --git a/g b/g\ndeleted file mode 100644\n"
+		  "--- a/g\n+++ /dev/null\n@@ -1 +0,0 @@\n-g\n",
+		  "invalid_diff", "two parts of the diff delete or rename g" },
+		{ "--- a/g\n+++ /dev/null\n@@ -1 +0,0 @@\n-g\n"
+		  "diff --git a/g b/m\nrename from g\nrename to m\n",
+		  "invalid_diff", "two parts of the diff delete or rename g" },
+		{ "diff --git a/g b/m\nrename from g\nrename to m\n"
+		  "diff --git a/g b/n\nrename from g\nrename to n\n",
+		  "invalid_diff", "two parts of the diff delete or rename g" },
+		{ "--- a/alias\n+++ b/alias\n@@ -1 +1 @@\n-one\n+1\n", "invalid_diff",
+		  "f and alias are the same file" },
+		{ "--- /dev/null\n+++ b/f/g\n@@ -0,0 +1 @@\n+x\n", "patch_conflict",
+		  "Not a directory" },
+		{ "--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n--- /dev/null\n+++ b/n/g\n"
+		  "@@ -0,0 +1 @@\n+x\n",
+		  "invalid_diff", "the diff has n as a file and, in n/g, as a directory" },
+		{ "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 "
+		  "@@\n"
+		  "+f\n",
+		  "invalid_diff", "a symlink" },
+		{ "diff --git a/none b/m\nrename from none\nrename to m\n", "patch_conflict",
+		  "none: the file does not exist" },
+		{ "diff --git a/g b/h\nrename from g\nrename to h\n", "patch_conflict",
+		  "makes it of g, but it exists" },
+		{ "--- a/pipe\n+++ b/pipe\n@@ -1 +1 @@\n-one\n+1\n", "patch_conflict",
+		  "is a FIFO" },
+		{ "diff --git a/b b/b\nBinary files a/b and b/b differ\n", "invalid_diff",
+		  "binary patches are not supported" },
+	};
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\n");
+	put_file(workspace, "g", "g\n");
+	put_file(workspace, "h", "h\n");
+	ck_assert_int_eq(shell(NULL,
+	                       "cd %s && ln -s f alias && mkfifo pipe && mkdir ../out && echo s >"
+	                       " ../out/secret && ln -s ../out link",
+	                       workspace),
+	                 0);
+	for (size_t i = 0; i < COUNT(PARTS); i++) {
+		OWNED(str) struct str diff = STR_INIT;
+
+		str_addf(&diff, "%s%s", F, PARTS[i].part);
+		refused(&a, "f", diff.bytes, PARTS[i].code, PARTS[i].text);
+	}
+	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
+START_TEST(the_database_and_its_run_directory_are_not_asked_about)
+{
+	static const char *const NAMES[] = { "", "-wal", "-shm", "-journal", ".before-3" };
+	char path[900];
+	struct agent a;
+
+	given_front_at(false);
+	a = newcomer();
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		(void)snprintf(path, sizeof(path), "%.700s%s", test_db(), NAMES[i]);
+		refused(&a, path, "x", "path_violation", "belongs to agent-intercom's database");
+	}
+	(void)snprintf(path, sizeof(path), "%.700s/applier.bell", test_run());
+	refused(&a, path, "x", "path_violation", "is one of agent-intercom's own files");
+	expect("PRAGMA integrity_check", "ok\n");
+}
+END_TEST
+
+START_TEST(full_content_over_a_file_is_shown_as_what_it_changes)
+{
+	struct agent a;
+	struct wire w;
+	OWNED(char_ptr) char *arguments = proposal("f", "one\nTWO\nthree\n");
+
+	given_front();
+	a = newcomer();
+	put_file(workspace, "f", "one\ntwo\nthree\n");
+	agent_begin(&a, &w, "check_clearance", arguments, NULL);
+	expect_soon(
+	    "SELECT replaces_file, body = 'one' || char(10) || 'TWO' || char(10) || 'three' ||"
+	    " char(10), effect LIKE '%-two%+TWO%', effect LIKE '%-one%' FROM request",
+	    "1|1|1|0\n");
+	wire_close(&w);
+}
+END_TEST
+
+START_TEST(a_big_text_is_kept_once)
+{
+	struct agent a;
+	struct wire w;
+	OWNED(str) struct str text = STR_INIT;
+	OWNED(char_ptr) char *arguments = NULL;
+
+	given_front();
+	a = newcomer();
+	while (text.length < 3 * MIB)
+		str_addf(&text, "line %zu of a long file\n", text.length);
+	arguments = proposal("big", text.bytes);
+	for (int i = 0; i < 2; i++) {
+		agent_begin(&a, &w, "check_clearance", arguments, NULL);
+		expect_soon(i ? "SELECT count(*) FROM tool_call"
+		              : "SELECT count(*) - 1 FROM tool_call",
+		            i ? "2\n" : "0\n");
+		wire_close(&w);
+	}
+	expect("SELECT count(*), count(body_seq), count(body) FROM request", "1|1|0\n");
+	/* the text, the arguments, and what it changes: each once, though it was asked twice */
+	expect("SELECT count(*) <= 3 FROM content WHERE size > 3000000", "1\n");
+	expect("SELECT count(*) FROM content JOIN request ON content.seq = body_seq"
+	       " WHERE size > 3000000",
+	       "1\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("front_proposals");
+	TCase *c = tcase_create("front");
+
+	tcase_add_checked_fixture(c, NULL, close_store);
+	tcase_set_timeout(c, 40);
+	tcase_add_test(c, no_path_leads_out_of_the_workspace);
+	tcase_add_test(c, a_path_may_be_said_absolutely_or_with_dots);
+	tcase_add_test(c, a_diff_is_about_the_file_it_is_asked_for_and_fits_it);
+	tcase_add_test(c, every_path_of_a_diff_is_stored_with_what_becomes_of_it);
+	tcase_add_test(c, each_path_of_a_diff_is_judged_by_itself);
+	tcase_add_test(c, the_database_and_its_run_directory_are_not_asked_about);
+	tcase_add_test(c, full_content_over_a_file_is_shown_as_what_it_changes);
+	tcase_add_test(c, a_big_text_is_kept_once);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}

@@ -1,0 +1,155 @@
+/* The supervisor, agent-intercom without a command, and its doctor: real binaries on a fresh store.
+ * Where a worker has to misbehave, the system is run from a folder in which one is replaced. */
+#include "supervisor_case.h"
+
+/* ---- doctor ---- */
+
+START_TEST(the_doctor_makes_nothing)
+{
+	OWNED(char_ptr) char *before = NULL, *after = NULL;
+	char command[2 * PATH_BYTES];
+
+	database = NULL;
+	(void)snprintf(command, sizeof(command),
+	               "cd '%.500s' && find . ! -name 'list*' ! -name log"
+	               " ! -name '*-shm' | sort >list.$(ls list.* 2>/dev/null"
+	               " | wc -l)",
+	               dir);
+	ck_assert_int_eq(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
+	doctor_says(0, "/.local/state/agent-intercom/intercom.db is not there yet");
+	ck_assert_int_eq(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
+	before = read_file(in("list.0"));
+	after = read_file(in("list.1"));
+	ck_assert_str_eq(before, after);
+}
+END_TEST
+
+START_TEST(the_doctor_tells_what_runs)
+{
+	start_ready();
+	doctor_says(0, "ok   worker: mcp-front is ready");
+	doctor_says(0, "ok   port: we serve http://127.0.0.1:");
+	doctor_says(0, "ok   integrity: quick_check found nothing");
+	(void)kill(pid_of("applier"), SIGSTOP);
+	advance(2 * MINUTE);
+	doctor_says(0, "it may hang");
+	(void)kill(pid_of("applier"), SIGCONT);
+	stop();
+	doctor_says(0, "ok   system: is stopped");
+}
+END_TEST
+
+START_TEST(the_doctor_tells_who_is_missing)
+{
+	own_folder();
+	start_ready();
+	replace("applier", NULL);
+	(void)kill(pid_of("applier"), SIGKILL);
+	log_has_soon("next attempt in");
+	doctor_says(1, "FAIL worker: applier does not run");
+	doctor_says(1, "FAIL binaries: cannot run the worker");
+	stop();
+}
+END_TEST
+
+START_TEST(the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured)
+{
+	char config[40];
+	int port, fd = listen_somewhere(&port);
+
+	start_ready();
+	(void)snprintf(config, sizeof(config), "http_port = %d\n", port);
+	given_config(config);
+	doctor_says(0, "warn port: we serve http://127.0.0.1:");
+	stop();
+	(void)close(fd);
+}
+END_TEST
+
+START_TEST(the_doctor_finds_what_is_wrong)
+{
+	char config[40], said[100];
+	int port, fd = listen_somewhere(&port);
+
+	(void)snprintf(config, sizeof(config), "http_port = %d\nspeling = 1\n", port);
+	given_config(config);
+	(void)snprintf(said, sizeof(said), "FAIL port: %d on 127.0.0.1 is used by another", port);
+	doctor_says(1, said);
+	doctor_says(1, "warn config: /");
+	(void)close(fd);
+	given_config("");
+	ck_assert_int_eq(chmod(database, 0644), 0);
+	doctor_says(0, "intercom.db has mode 0644, open to others; chmod 600 it");
+	given("PRAGMA user_version = 9999");
+	doctor_says(1, "FAIL database: ");
+	given_config("retention_days = 0\n");
+	doctor_says(1, "FAIL config: /");
+}
+END_TEST
+
+/* ---- other commands ---- */
+
+START_TEST(the_sample_is_a_config_that_can_be_read)
+{
+	const char *sample[] = { "config", "sample", NULL };
+	const char *doctor[] = { "doctor",        "--config", in("sample.toml"), "--workspace",
+		                 in("workspace"), "--db",     in("new.db"),      NULL };
+	int status;
+	OWNED(char_ptr) char *text = output_of(sample, &status), *said = NULL;
+
+	ck_assert_int_eq(status, 0);
+	write_file(in("sample.toml"), text, 0600);
+	said = output_of(doctor, &status);
+	ck_assert_msg(strstr(said, "ok   config: ") && !strstr(said, "warn config"), "%s", said);
+}
+END_TEST
+
+START_TEST(mcp_gets_every_argument)
+{
+	const char *arguments[] = { "--config", "x", "mcp", "--db", "y z", "--help", NULL };
+	int status;
+	OWNED(char_ptr) char *said = NULL;
+
+	own_folder();
+	replace("mcp-stdio", "#!/bin/sh\nfor a; do echo \"<$a>\"; done\nexit 7\n");
+	said = output_of(arguments, &status);
+	ck_assert_int_eq(status, 7);
+	ck_assert_str_eq(said, "<--config>\n<x>\n<--db>\n<y z>\n<--help>\n");
+}
+END_TEST
+
+START_TEST(wrong_usage_is_64)
+{
+	static const char *const WRONG[][3] = {
+		{ "dance", NULL },         { "--nonsense", NULL }, { "config", NULL },
+		{ "doctor", "now", NULL }, { "", NULL },
+	};
+	int status;
+
+	for (size_t i = 0; i < COUNT(WRONG); i++) {
+		OWNED(char_ptr) char *said = output_of(WRONG[i], &status);
+
+		ck_assert_msg(status == 64, "%s: %d", WRONG[i][0], status);
+		ck_assert_str_eq(said, "");
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("supervisor_doctor");
+	TCase *c = tcase_create("supervisor");
+
+	tcase_add_checked_fixture(c, setup, close_store);
+	tcase_set_timeout(c, 40);
+	tcase_add_test(c, the_doctor_makes_nothing);
+	tcase_add_test(c, the_doctor_tells_what_runs);
+	tcase_add_test(c, the_doctor_tells_who_is_missing);
+	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
+	tcase_add_test(c, the_doctor_finds_what_is_wrong);
+	tcase_add_test(c, the_sample_is_a_config_that_can_be_read);
+	tcase_add_test(c, mcp_gets_every_argument);
+	tcase_add_test(c, wrong_usage_is_64);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
