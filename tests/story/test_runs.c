@@ -26,8 +26,7 @@ static const char RUN[] =
     "        'Accept': 'application/json, text/event-stream', 'Mcp-Method': 'tools/call',\n"
     "        'MCP-Protocol-Version': '2026-07-28', 'Mcp-Name': tool})\n"
     "    told = c.getresponse().read().decode()\n"
-    "    print(told.splitlines()[-1].partition('{\"jsonrpc')[1] and told.replace('\\n', ' '),\n"
-    "        flush=True)\n"
+    "    print(told.replace('\\n', ' ').replace('\\r', ' '), flush=True)\n"
     "sys.stdin.read()\n";
 
 static void given_front(void)
