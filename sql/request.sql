@@ -13,7 +13,7 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
 -- HTTP has no connection to look at: a question is abandoned when its call waits or has its answer,
 -- nobody was told, and nobody listens; or, if it is open, when nobody has been told anything of it
 -- for a while (an agent between two looks has), unless its process has ended (then its connection is
--- closed) or is ours, and no label tells us apart.
+-- closed), or is ours, which has begun anew since.
 -- To a task nobody listens: it is abandoned when its session has been silent for a while.
 -- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
@@ -45,7 +45,9 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
           OR (r.state IN ('pending', 'interrupted') AND s.label IS :label
               AND NOT EXISTS (SELECT 1 FROM connection AS c
                                WHERE c.session_seq = s.seq AND c.state = 'open'
-                                 AND (c.process IS NULL OR c.process IS NOT :process))))
+                                 AND NOT EXISTS (SELECT 1 FROM connection AS o
+                                                  WHERE o.seq = :connection AND o.process = c.process
+                                                    AND o.created_at > s.last_activity_at))))
      AND NOT EXISTS (SELECT 1 FROM connection AS c
                       WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio'))
  WHERE NOT is_other OR candidates = 1

@@ -158,7 +158,7 @@ SELECT seq, id FROM session WHERE id >= :start AND id < :end ORDER BY id LIMIT 2
 
 -- name: session_is_connected :any
 -- A row if somebody else is connected to this session: a stdio process, or HTTP calls lately that
--- are not of our label, nor without one of our process.
+-- are not of our label; nor without one of our process, which has begun anew since.
 SELECT 1 AS yes FROM session AS s
  WHERE s.seq = :seq AND s.status <> 'interrupted'
    AND EXISTS (SELECT 1 FROM connection AS c
@@ -166,8 +166,10 @@ SELECT 1 AS yes FROM session AS s
                   AND (c.transport = 'stdio'
                        OR (s.last_activity_at > :live_after AND s.label IS NOT :label)
                        OR (s.last_activity_at > :live_after AND s.label IS NULL
-                           AND (:label IS NOT NULL OR c.process IS NULL
-                                OR c.process IS NOT :process))));
+                           AND NOT EXISTS (SELECT 1 FROM connection AS o
+                                            WHERE o.seq = :connection AND o.process = c.process
+                                              AND :label IS NULL
+                                              AND o.created_at > s.last_activity_at))));
 
 -- name: session_abandoned :any
 -- Whether anything was interrupted before :cutoff and never came back, or has been silent since then

@@ -142,7 +142,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 		                   .host = settings->workspaces.machine,
 		                   .workspace_root = p->workspace_root,
 		                   .label = p->identity.agent,
-		                   .process = p->process };
+		                   .connection_seq = p->seq };
 	OWNED(str) struct str title = STR_INIT;
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);

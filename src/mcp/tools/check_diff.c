@@ -119,7 +119,7 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	bind_int(s, ":seq", r->row.session_seq);
 	bind_text(s, ":live_after", live_after.text);
 	bind_text(s, ":label", p->identity.agent);
-	bind_text(s, ":process", p->process);
+	bind_int(s, ":connection", p->seq);
 	got = stmt_row(s, e);
 	stmt_reset(s);
 	return got < 0 ? -1 : !got;
