@@ -111,9 +111,7 @@ const char *peer_version(const struct peer *p)
 
 void peer_take_client(struct peer *p, const cJSON *params)
 {
-	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
-	const cJSON *client =
-	    cJSON_GetObjectItemCaseSensitive(meta, "io.modelcontextprotocol/clientInfo");
+	const cJSON *client = mcp_client_info(params);
 
 	if (!p->client_name)
 		take(&p->client_name, json_text(client, "name"));
