@@ -97,6 +97,7 @@ void peer_free(struct peer *p)
 	free(p->version);
 	free(p->client_name);
 	free(p->client_version);
+	free(p->process);
 	free(p->session_id);
 	free(p->workspace_root);
 	free(p);
@@ -106,6 +107,16 @@ const char *peer_version(const struct peer *p)
 {
 	/* One of our own texts: a queued job keeps it, and initialize replaces p's. */
 	return p->version ? mcp_negotiate(p->version) : "2025-03-26";
+}
+
+void peer_take_client(struct peer *p, const cJSON *params)
+{
+	const cJSON *client = mcp_client_info(params);
+
+	if (!p->client_name)
+		take(&p->client_name, json_text(client, "name"));
+	if (!p->client_version)
+		take(&p->client_version, json_text(client, "version"));
 }
 
 /* ---- rows ---- */
@@ -187,6 +198,7 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 				p->transport = (enum peer_transport)i;
 		take(&p->version, col_text(s, CONNECTION_BY_KEY_PROTOCOL_VERSION));
 		take(&p->client_name, col_text(s, CONNECTION_BY_KEY_CLIENT_NAME));
+		take(&p->process, col_text(s, CONNECTION_BY_KEY_PROCESS));
 		p->elicits = col_int(s, CONNECTION_BY_KEY_ELICITS) != 0;
 		p->closed = strcmp(col_text(s, CONNECTION_BY_KEY_STATE), "closed") == 0;
 		session = col_int(s, CONNECTION_BY_KEY_SESSION_SEQ);
@@ -212,6 +224,7 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
 	bind_text(s, ":version", peer_version(p));
 	bind_text(s, ":client", p->client_name);
 	bind_text(s, ":client_version", p->client_version);
+	bind_text(s, ":process", p->process);
 	bind_text(s, ":identity", identity);
 	bind_int(s, ":elicits", p->elicits);
 	if (stmt_run(s, e) < 0)
@@ -401,10 +414,10 @@ static int insert_session(struct store *st, const struct workspaces *workspaces,
 	bind_text(s, ":channel", p->identity.channel_id);
 	bind_text(s, ":client", p->client_name);
 	bind_text(s, ":label", p->identity.agent);
-	bind_int(s, ":stall_paused", p->identity.unwatched);
+	p->stall_paused = p->identity.unwatched || p->transport == PEER_STATELESS;
+	bind_int(s, ":stall_paused", p->stall_paused);
 	if (stmt_run(s, e) < 0)
 		return -1;
-	p->stall_paused = p->identity.unwatched;
 	p->session_seq = store_last_seq(st);
 	take(&p->session_id, id.text);
 	return 0;

@@ -33,6 +33,7 @@ struct peer {
 	char *version; /* negotiated MCP revision; NULL before initialize */
 	char *client_name;
 	char *client_version;
+	char *process; /* of HTTP: which one it is (peer_process.h), NULL: not known */
 	int64_t seq; /* of its connection row; 0: none yet */
 	int64_t session_seq; /* 0: none yet */
 	char *session_id;
@@ -75,6 +76,9 @@ void peer_free(struct peer *p);
 
 /* The revision that p speaks; what the protocol assumes of one that has not said. */
 const char *peer_version(const struct peer *p);
+
+/* Takes what the client says of itself in the _meta of a request, where p does not know it. */
+void peer_take_client(struct peer *p, const cJSON *params);
 
 /* Fills p from the connection row with its key: 1 found, 0 not, -1 error. */
 int peer_load(struct store *st, struct peer *p, struct err *e);

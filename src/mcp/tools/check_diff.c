@@ -3,6 +3,7 @@
 
 #include "call.h"
 #include "clock.h"
+#include "departed.h"
 #include "json_writer.h"
 #include "peer.h"
 #include "request.h"
@@ -113,10 +114,13 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	if (strcmp(r->row.workspace_root, p->workspace_root) != 0 ||
 	    strcmp(r->row.host, settings->workspaces.machine) != 0)
 		return 0;
+	if (departed_of_session(st, r->row.session_seq, e))
+		return -1;
 	s = store_stmt(st, SQL_SESSION_IS_CONNECTED);
 	bind_int(s, ":seq", r->row.session_seq);
 	bind_text(s, ":live_after", live_after.text);
 	bind_text(s, ":label", p->identity.agent);
+	bind_int(s, ":connection", p->seq);
 	got = stmt_row(s, e);
 	stmt_reset(s);
 	return got < 0 ? -1 : !got;
