@@ -503,19 +503,3 @@ int rows_ready(struct supervisor *s, struct str *address, struct err *e)
 	stmt_reset(live);
 	return got;
 }
-
-int rows_heartbeats(struct supervisor *s, struct instant beats[CHILD_COUNT], struct err *e)
-{
-	stmt *live = store_stmt(&s->store, SQL_WORKER_LIVE);
-	int got;
-
-	bind_text(live, ":host", s->host);
-	while ((got = stmt_row(live, e)) > 0)
-		for (int i = 0; i < CHILD_COUNT; i++)
-			if (strcmp(col_text(live, WORKER_LIVE_NAME), CHILD_NAMES[i]) == 0 &&
-			    col_int(live, WORKER_LIVE_PID) == s->children[i].pid)
-				(void)snprintf(beats[i].text, sizeof(beats[i].text), "%s",
-				               col_text(live, WORKER_LIVE_HEARTBEAT_AT));
-	stmt_reset(live);
-	return got;
-}
