@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-	MANY = 1000, /* lists of the configuration */
+	MANY = HAND_LISTED, /* lists of the configuration */
 	MESSAGE_BYTES = 4 << 20, /* of what an agent says in one message */
 	WATCHES = INT_MAX,
 };
@@ -178,6 +178,7 @@ void hand_found_write(const struct hand_ask *ask, const struct hand_found *found
 	wire_add_text(out, found->unfit);
 	wire_add_int(out, found->is_given);
 	wire_add_int(out, found->is_listed);
+	wire_add_int(out, found->silent);
 	wire_add_int(out, found->is_too_big);
 	if (!found->unfit && !found->is_too_big) {
 		if (ask->policy)
@@ -385,6 +386,7 @@ int hand_found_read(const struct hand_ask *ask, struct str *message, struct hand
 	found->unfit = take_line(&w);
 	found->is_given = wire_int_in(&w, 0, ask->given != NULL) != 0;
 	found->is_listed = wire_int_in(&w, 0, ask->listed_count > 0) != 0;
+	found->silent = (int)wire_int_in(&w, -1, (int64_t)ask->listed_count - 1);
 	found->is_too_big = wire_int_in(&w, 0, ask->file_path && !ask->is_big) != 0;
 	if (!w.bad && !found->unfit && !found->is_too_big) {
 		take_all(&w, ask, found);
