@@ -13,7 +13,9 @@
 #include "hand.h"
 
 #include "io.h"
+#include "sha256.h"
 #include "wire.h"
+#include "workspace.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -220,6 +222,14 @@ static void hear_of_children(void)
 	(void)sigaction(SIGCHLD, &action, NULL);
 }
 
+/* What libraries do when they are first used (they read their configuration, load modules) is done
+ * once for all jobs: it costs more than most of these. */
+static void warm_up(void)
+{
+	(void)sha256_of("", 0);
+	(void)workspace_unfit("/proc"); /* somebody's folder: the users are looked up */
+}
+
 static bool is_started_by_front(void)
 {
 	int type = 0;
@@ -243,6 +253,7 @@ int main(int argc, char **argv)
 	}
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	warm_up();
 	hear_of_children();
 	while (wait_for_job() && (fd = next_job(&number)) >= 0)
 		begin(fd, number);

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-	AT_ONCE = 4, /* the setting's preset */
+	AT_ONCE = 8, /* the setting's preset */
 	QUICK_MS = 1000, /* a job that takes longer is slow */
 	SLOW_MAX = 16, /* slow ones, and such as cannot be killed, in all, */
 	SLOW_OF_ONE = 2, /* and of one workspace */
@@ -604,7 +604,7 @@ static bool is_slow(const struct hand *h)
 
 static bool has_room(const struct hands *hands, bool is_big)
 {
-	int used = 0, slow = 0, most = is_big ? (hands->at_once + 1) / 2 : hands->at_once;
+	int used = 0, slow = 0, most = is_big ? (hands->at_once + 3) / 4 : hands->at_once;
 	const struct hand *h;
 
 	LIST_FOREACH (h, &hands->all, next) {
