@@ -36,8 +36,9 @@ static int run_list(struct ctl *c, struct err *e)
 {
 	static const char *const HEADINGS[] = { "ID",  "STATUS",    "MODE",   "AGENT",
 		                                "AGE", "LAST TOOL", "CLIENT", "WORKSPACE" };
-	static const struct listing SESSIONS = { "sessions",      "no sessions", HEADINGS,
-		                                 COUNT(HEADINGS), session_json,  add_row };
+	static const struct listing SESSIONS = {
+		"sessions", "no sessions", HEADINGS, COUNT(HEADINGS), session_json, add_row, NULL
+	};
 
 	return print_listing(c, store_stmt(&c->store, SQL_SESSION_LIST), &SESSIONS, e);
 }

@@ -307,8 +307,15 @@ static int list_json(struct ctl *c, stmt *s, const struct listing *l, struct err
 	cJSON *rows = cJSON_AddArrayToObject(o, l->name);
 	int got;
 
-	while ((got = stmt_row(s, e)) > 0)
-		(void)cJSON_AddItemToArray(rows, l->json(s));
+	while ((got = stmt_row(s, e)) > 0) {
+		cJSON *row = l->json(s);
+
+		(void)cJSON_AddItemToArray(rows, row);
+		if (l->more && l->more(c, s, row, e)) {
+			got = -1;
+			break;
+		}
+	}
 	if (got == 0)
 		json_print(c, o);
 	else

@@ -47,8 +47,9 @@ static int list_alerts(struct ctl *c, struct err *e)
 {
 	static const char *const HEADINGS[] = { "SESSION", "SILENT", "LAST TOOL", "NUDGES",
 		                                "ALERT",   "CLIENT", "WORKSPACE" };
-	static const struct listing ALERTS = { "alerts",        "no agent is silent", HEADINGS,
-		                               COUNT(HEADINGS), alert_json,           add_row };
+	static const struct listing ALERTS = {
+		"alerts", "no agent is silent", HEADINGS, COUNT(HEADINGS), alert_json, add_row, NULL
+	};
 
 	return print_listing(c, store_stmt(&c->store, SQL_STALL_LIST), &ALERTS, e);
 }
