@@ -131,7 +131,7 @@ static bool load_peer(struct sink *s, const char *id, bool must_exist)
 		http_reply_error(s, 503, id, RPC_INTERNAL_ERROR, e.text);
 		return false;
 	}
-	if (must_exist && (!got || p->closed || p->transport != PEER_HTTP)) {
+	if (must_exist && (!got || p->closed || p->transport != CONNECTION_TRANSPORT_HTTP)) {
 		http_reply_error(
 		    s, 404, id, RPC_INVALID_REQUEST,
 		    "there is no such session; send initialize without Mcp-Session-Id");
@@ -144,7 +144,7 @@ static bool identify_stateless(struct sink *s, const char *id, const char *versi
 {
 	struct peer *p = s->peer;
 
-	p->transport = PEER_STATELESS;
+	p->transport = CONNECTION_TRANSPORT_STATELESS;
 	stateless_key(p, s->front->settings.workspaces.machine);
 	if (!load_peer(s, id, false))
 		return false;

@@ -6,6 +6,7 @@
 #include "log.h"
 #include "request.h"
 #include "safe_path.h"
+#include "sql/file_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,39 +17,6 @@ enum {
 	VIEW_BYTES = 1000000, /* of a file: more Slack takes as no snippet */
 	VIEW_FILES = 10, /* of a proposal that touches more */
 };
-
-struct wish {
-	int64_t seq, request_seq;
-	char *channel, *thread;
-};
-
-static void wish_clear(struct wish *v)
-{
-	free(v->channel);
-	free(v->thread);
-}
-
-static char *copy(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
-/* 1 there is one, 0 nobody asks, -1. */
-static int next(struct front *f, struct wish *v, struct err *e)
-{
-	stmt *s = store_stmt(&f->worker.store, SQL_FILE_VIEW_NEXT);
-	int got;
-
-	bind_text(s, ":host", f->worker.host);
-	got = stmt_row(s, e);
-	if (got > 0)
-		*v = (struct wish){ .seq = col_int(s, FILE_VIEW_NEXT_SEQ),
-			            .request_seq = col_int(s, FILE_VIEW_NEXT_REQUEST_SEQ),
-			            .channel = copy(col_text(s, FILE_VIEW_NEXT_CHANNEL_ID)),
-			            .thread = copy(col_text(s, FILE_VIEW_NEXT_THREAD_TS)) };
-	stmt_reset(s);
-	return got;
-}
 
 /* ---- reading ---- */
 
@@ -105,48 +73,38 @@ static size_t look(const struct request *r, struct seen seen[VIEW_FILES], size_t
 
 /* ---- showing ---- */
 
-static stmt *say(struct front *f, enum sql which, const struct wish *v, const struct request *r)
-{
-	stmt *s = store_stmt(&f->worker.store, which);
-
-	bind_int(s, ":session", r->row.session_seq);
-	bind_int(s, ":request", r->row.seq);
-	bind_text(s, ":channel", v->channel);
-	bind_text(s, ":thread_ts", v->thread);
-	return s;
-}
-
-static int say_text(struct front *f, const struct wish *v, const struct request *r,
+static int say_text(struct front *f, const struct file_view_next_row *v, const struct request *r,
                     const char *text, struct err *e)
 {
-	stmt *s = say(f, SQL_FILE_VIEW_SAY, v, r);
+	const struct file_view_say_args args = { .session = r->row.session_seq,
+		                                 .request = r->row.seq,
+		                                 .channel = v->channel_id,
+		                                 .thread_ts = v->thread_ts,
+		                                 .text = text };
 
-	bind_text(s, ":text", text);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_file_view_say(&f->worker.store, &args, e);
 }
 
-static int show(struct front *f, const struct wish *v, const struct request *r,
+static int show(struct front *f, const struct file_view_next_row *v, const struct request *r,
                 const struct seen *seen, struct err *e)
 {
 	OWNED(str) struct str text = STR_INIT;
-	int64_t content;
-	stmt *s;
+	struct file_view_show_args args = { .session = r->row.session_seq,
+		                            .request = r->row.seq,
+		                            .channel = v->channel_id,
+		                            .thread_ts = v->thread_ts,
+		                            .file_name = seen->path };
 
 	if (seen->why.length) {
 		str_addf(&text, "Not shown: %s", str_text(&seen->why));
 		return say_text(f, v, r, text.bytes, e);
 	}
-	content = content_put(&f->worker.store, str_text(&seen->bytes), seen->bytes.length, e);
-	if (content < 0)
-		return -1;
-	s = say(f, SQL_FILE_VIEW_SHOW, v, r);
-	bind_int(s, ":content", content);
-	bind_text(s, ":file_name", seen->path);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	args.content = content_put(&f->worker.store, str_text(&seen->bytes), seen->bytes.length, e);
+	return args.content < 0 ? -1 : sql_file_view_show(&f->worker.store, &args, e);
 }
 
-static int say_rest(struct front *f, const struct wish *v, const struct request *r, size_t count,
-                    size_t more, struct err *e)
+static int say_rest(struct front *f, const struct file_view_next_row *v, const struct request *r,
+                    size_t count, size_t more, struct err *e)
 {
 	char text[100];
 
@@ -159,13 +117,10 @@ static int say_rest(struct front *f, const struct wish *v, const struct request 
 	return say_text(f, v, r, text, e);
 }
 
-static int settle(struct front *f, const struct wish *v, const struct request *r,
+static int settle(struct front *f, const struct file_view_next_row *v, const struct request *r,
                   const struct seen *seen, size_t count, size_t more, struct err *e)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_FILE_VIEW_DELETE);
-
-	bind_int(s, ":seq", v->seq);
-	if (stmt_run(s, e) < 0)
+	if (sql_file_view_delete(&f->worker.store, v->seq, e))
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (show(f, v, r, &seen[i], e))
@@ -173,7 +128,7 @@ static int settle(struct front *f, const struct wish *v, const struct request *r
 	return say_rest(f, v, r, count, more, e);
 }
 
-static int carry_out(struct front *f, const struct wish *v, struct err *e)
+static int carry_out(struct front *f, const struct file_view_next_row *v, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
 	struct seen seen[VIEW_FILES] = { { .path = NULL } };
@@ -200,10 +155,10 @@ static int carry_out(struct front *f, const struct wish *v, struct err *e)
 void show_files_look(struct front *f)
 {
 	for (int got = 1; got > 0;) {
-		OWNED(wish) struct wish v = { .seq = 0 };
+		OWNED(file_view_next_row) struct file_view_next_row v = { 0 };
 		struct err e = ERR_INIT;
 
-		got = next(f, &v, &e);
+		got = sql_file_view_next(&f->worker.store, f->worker.host, &v, &e);
 		if (got > 0 && carry_out(f, &v, &e))
 			got = -1;
 		if (got < 0)
