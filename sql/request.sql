@@ -204,13 +204,6 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
  ORDER BY r.seq;
 
--- name: standby_list :many
--- All standbys that wait, for `ctl resume`: it matches beginnings of ids and names the choices.
-SELECT r.seq, r.id, s.id AS session_id, s.workspace_root, r.title
-  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'standby' AND r.seq > :after
- ORDER BY r.seq;
-
 -- name: request_listeners :number
 -- How many callers wait at this moment, or come to look.
 SELECT count(*) AS callers FROM tool_call
