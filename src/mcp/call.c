@@ -357,6 +357,19 @@ int call_untell(struct store *st, int64_t call_seq, struct err *e)
 	return sql_tool_call_untell(st, call_seq, e);
 }
 
+int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struct err *e)
+{
+	int is_habit = sql_tool_call_taken_back(st, connection_seq, e);
+
+	if (is_habit < 0 || sql_tool_call_take_back(st, call_seq, e) < 0)
+		return -1;
+	if (is_habit)
+		return 0;
+	return sql_request_taken_back(st, call_seq, e) || sql_steering_doubt(st, call_seq, e) < 0
+	           ? -1
+	           : 0;
+}
+
 int call_given_up(struct store *st, int64_t call_seq, struct err *e)
 {
 	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };

@@ -162,9 +162,9 @@ int calls_run_cancel(struct front *f, struct job *job, struct err *e)
 	job->call_seq = row.seq;
 	if (!row.seq)
 		return 0;
-	if (call_given_up(st, row.seq, e) || call_untell(st, row.seq, e))
-		return -1;
-	return sql_tool_call_cancel(st, row.seq, e);
+	if (row.state == TOOL_CALL_STATE_DONE)
+		return call_doubt(st, p->seq, row.seq, e);
+	return call_given_up(st, row.seq, e) || sql_tool_call_cancel(st, row.seq, e) ? -1 : 0;
 }
 
 int calls_run_resume(struct front *f, struct job *job, struct err *e)
