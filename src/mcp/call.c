@@ -155,11 +155,25 @@ static void ask_policy(struct call *c, struct policy_file *policy,
 	c->summary_ms *= 1000;
 }
 
-void call_prepare(struct call *c, const struct peer *p, struct policy_file *policy,
+bool call_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
+{
+	if (!c->is_error && c->tool->look)
+		c->tool->look(c, settings, ask);
+	ask->policy = call_asks_policy(c);
+	return ask->policy || ask->file_path || ask->named;
+}
+
+void call_refuse(struct call *c, const struct refusal *why)
+{
+	if (!c->is_error)
+		result_refuse(c, why->code, "%s", why->text);
+}
+
+void call_prepare(struct call *c, struct hand_found *found, struct policy_file *policy,
                   const struct call_settings *settings)
 {
-	if (!c->is_error && c->tool->prepare)
-		c->tool->prepare(c, p, settings);
+	if (!c->is_error && c->tool->seen && found)
+		c->tool->seen(c, found);
 	if (!c->digest.text[0])
 		compute_digest(c);
 	if (!c->is_error && policy)

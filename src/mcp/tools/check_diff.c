@@ -3,6 +3,7 @@
 
 #include "call.h"
 #include "clock.h"
+#include "departed.h"
 #include "json_writer.h"
 #include "peer.h"
 #include "request.h"
@@ -102,8 +103,10 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	if (strcmp(r->row.workspace_root, p->workspace_root) != 0 ||
 	    strcmp(r->row.host, settings->workspaces.machine) != 0)
 		return 0;
-	got =
-	    sql_session_is_connected(st, r->row.session_seq, live_after.text, p->identity.agent, e);
+	if (departed_of_session(st, r->row.session_seq, e))
+		return -1;
+	got = sql_session_is_connected(st, r->row.session_seq, live_after.text, p->identity.agent,
+	                               p->seq, e);
 	return got < 0 ? -1 : !got;
 }
 

@@ -3,6 +3,7 @@
 
 #include "call.h"
 #include "clock.h"
+#include "departed.h"
 #include "json_writer.h"
 #include "peer.h"
 #include "request.h"
@@ -108,8 +109,13 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 {
 	OWNED(session_row) struct session_row session = { 0 };
 	const char *given = json_text(c->arguments, "session_id");
-	int got = given ? sql_session_by_id(st, given, &session, e)
-	                : predecessor(st, p, settings->workspaces.machine, &session, e);
+	const char *machine = settings->workspaces.machine;
+	int got;
+
+	if (departed_of_workspace(st, machine, p->workspace_root, e))
+		return -1;
+	got = given ? sql_session_by_id(st, given, &session, e)
+	            : predecessor(st, p, machine, &session, e);
 
 	if (got < 0)
 		return -1;
