@@ -268,8 +268,8 @@ static int look(struct watch *w, struct err *e)
 	if (q.first)
 		return show(w, q.first, q.waiting, e);
 	if (!w->idle_told && !w->c->json)
-		(void)printf("nothing waits for you%s; q ends\n",
-		             w->later_count ? " but what you put off" : "");
+		(void)printf("nothing waits for you%s; q quits\n",
+		             w->later_count ? " except what you put off" : "");
 	w->idle_told = true;
 	return 0;
 }
@@ -422,7 +422,7 @@ static int use_line(struct watch *w, const char *line, struct err *e)
 	if (strcmp(line, "q") == 0 || strcmp(line, "quit") == 0)
 		w->stop = true;
 	else if (!w->shown.row.seq)
-		hint(w, "nothing waits for an answer; q ends");
+		hint(w, "nothing waits for an answer; q quits");
 	else if (strcmp(line, "l") == 0 || strcmp(line, "later") == 0)
 		later(w);
 	else
@@ -519,7 +519,7 @@ static int run_watch(struct ctl *c, struct err *e)
 const struct command_spec cmd_watch = {
 	"watch",
 	"",
-	"shows what waits and takes your answers, until q",
+	"show questions as they come, and take your answers",
 	"Answers are lines: y, n, r REASON for a change; c, r TEXT, s for an agent that asks;\n"
 	"r [TEXT], s for one that stands by; l puts it off. They may also come through a pipe: a\n"
 	"line each, used when its question is shown; at the end of input it ends, with 1 if an\n"

@@ -279,7 +279,7 @@ START_TEST(a_line_in_a_pipe_waits_for_its_question)
 	      " title, body, file_path, risk_level, original_hash, created_at, updated_at) VALUES"
 	      " ('" CHANGE "', 1, 'clearance', 'pending', printf('%064d', 1), 'x', 'y', 'f', 'low',"
 	      " 'h', '" T "', '" T "')\"; wait; cat $HOME/watched");
-	says("nothing waits for you; q ends\n");
+	says("nothing waits for you; q quits\n");
 	says("approve: done\n");
 	expect("SELECT state FROM request", "approved\n");
 }
