@@ -7,18 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-int64_t request_listeners(struct ctl *c, int64_t seq, struct err *e)
-{
-	stmt *s = store_stmt(&c->store, SQL_REQUEST_LISTENERS);
-	int64_t callers = -1;
-
-	bind_int(s, ":seq", seq);
-	if (stmt_row(s, e) > 0)
-		callers = col_int(s, REQUEST_LISTENERS_CALLERS);
-	stmt_reset(s);
-	return callers;
-}
-
 /* What the operator looks at: the effect where there is one, else what was sent. */
 static const struct str *shown(const struct ctl *c, const struct request *r)
 {
@@ -333,7 +321,7 @@ static int run_show(struct ctl *c, struct err *e)
 
 	if (find_request(c, c->argv[0], &r, e))
 		return -1;
-	listeners = request_listeners(c, r.row.seq, e);
+	listeners = sql_request_listeners(&c->store, r.row.seq, e);
 	if (listeners < 0)
 		return -1;
 	if (c->json)

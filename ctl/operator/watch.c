@@ -8,6 +8,7 @@
 #include "ctl.h"
 
 #include "doorbell.h"
+#include "sql/stall.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -111,7 +112,7 @@ static void event(const char *name, cJSON *value)
 
 static int show(struct watch *w, int64_t seq, int64_t waiting, struct err *e)
 {
-	int64_t listeners = request_listeners(w->c, seq, e);
+	int64_t listeners = sql_request_listeners(&w->c->store, seq, e);
 	int got;
 
 	if (listeners < 0)
@@ -146,12 +147,12 @@ static bool put_off(const struct watch *w, int64_t seq)
 	return false;
 }
 
-static void announce(const struct watch *w, stmt *s)
+static void announce(const struct watch *w, const char *title)
 {
 	if (w->c->json)
 		return;
 	(void)fputs("\nalso waits: ", stdout);
-	print_visible(col_text(s, INBOX_LIST_TITLE));
+	print_visible(title);
 	(void)putchar('\n');
 	ask(w);
 }
@@ -163,50 +164,45 @@ struct queue {
 
 static int look_at_queue(struct watch *w, struct queue *q, struct err *e)
 {
-	stmt *s = store_stmt(&w->c->store, SQL_INBOX_LIST);
+	OWNED(inbox_list_row) struct inbox_list_row row = { 0 };
 	int got;
 
-	bind_int(s, ":after", 0);
-	while ((got = stmt_row(s, e)) > 0) {
-		int64_t seq = col_int(s, INBOX_LIST_SEQ);
-
-		if (w->shown.row.seq == seq)
+	sql_inbox_list(&w->c->store, 0, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		if (w->shown.row.seq == row.seq)
 			q->shown_is_open = true;
-		else if (w->shown.row.seq && seq > w->newest && w->newest)
-			announce(w, s);
-		if (seq > w->newest)
-			w->newest = seq;
-		if (put_off(w, seq))
+		else if (w->shown.row.seq && row.seq > w->newest && w->newest)
+			announce(w, row.title);
+		if (row.seq > w->newest)
+			w->newest = row.seq;
+		if (put_off(w, row.seq))
 			continue;
-		q->first = q->first ? q->first : seq;
+		q->first = q->first ? q->first : row.seq;
 		q->waiting++;
 	}
-	stmt_reset(s);
 	return got;
 }
 
-static int tell_silent(const struct watch *w, stmt *s, struct err *e)
+static int tell_silent(const struct watch *w, const struct stall_since_row *row, struct err *e)
 {
 	OWNED(str) struct str id = STR_INIT;
-	struct age idle = age_of(col_text(s, STALL_SINCE_LAST_ACTIVITY_AT));
+	struct age idle = age_of(row->last_activity_at);
 	cJSON *o;
 
-	if (short_session_id(w->c, col_text(s, STALL_SINCE_SESSION_ID), &id, e))
+	if (short_session_id(w->c, row->session_id, &id, e))
 		return -1;
 	if (w->c->json) {
 		o = cJSON_CreateObject();
-		json_add_text(o, "session_id", col_text(s, STALL_SINCE_SESSION_ID));
-		json_add_text(o, "last_tool", col_text(s, STALL_SINCE_LAST_TOOL));
-		json_add_text(o, "last_activity_at", col_text(s, STALL_SINCE_LAST_ACTIVITY_AT));
+		json_add_text(o, "session_id", row->session_id);
+		json_add_text(o, "last_tool", row->last_tool);
+		json_add_text(o, "last_activity_at", row->last_activity_at);
 		event("silent", o);
 		return 0;
 	}
 	(void)fputs("\nsilent: ", stdout);
-	print_visible(col_text(s, STALL_SINCE_CLIENT_NAME) ? col_text(s, STALL_SINCE_CLIENT_NAME)
-	                                                   : "an agent");
+	print_visible(row->client_name ? row->client_name : "an agent");
 	(void)printf(" for %s, since it called ", idle.text);
-	print_visible(col_text(s, STALL_SINCE_LAST_TOOL) ? col_text(s, STALL_SINCE_LAST_TOOL)
-	                                                 : "nothing");
+	print_visible(row->last_tool ? row->last_tool : "nothing");
 	(void)printf("; agent-intercom-ctl nudge %s [TEXT], or session stop %s\n", str_text(&id),
 	             str_text(&id));
 	if (w->shown.row.seq)
@@ -217,18 +213,15 @@ static int tell_silent(const struct watch *w, stmt *s, struct err *e)
 /* Agents that have gone silent: nothing to be answered, so it is said once. */
 static int look_at_silence(struct watch *w, struct err *e)
 {
-	stmt *s = store_stmt(&w->c->store, SQL_STALL_SINCE);
+	OWNED(stall_since_row) struct stall_since_row row = { 0 };
 	int got;
 
-	bind_int(s, ":after", w->silent);
-	while ((got = stmt_row(s, e)) > 0) {
-		w->silent = col_int(s, STALL_SINCE_SEQ);
-		if (tell_silent(w, s, e)) {
-			got = -1;
-			break;
-		}
+	sql_stall_since(&w->c->store, w->silent, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		w->silent = row.seq;
+		if (tell_silent(w, &row, e))
+			return -1;
 	}
-	stmt_reset(s);
 	return got;
 }
 

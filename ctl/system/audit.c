@@ -6,6 +6,7 @@
 #include "audit_verify.h"
 #include "backup.h"
 #include "proof.h"
+#include "sql/audit.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -135,17 +136,14 @@ static int parse(struct audit_arguments *a, int argc, char **argv)
 static int find_first(struct store *st, const struct audit_arguments *a, int64_t *ret,
                       struct err *e)
 {
-	stmt *s;
+	struct event_since_row row = { 0 };
 	int got;
 
 	*ret = 0;
 	if (!*a->since.text)
 		return 0;
-	s = store_stmt(st, SQL_EVENT_SINCE);
-	bind_text(s, ":since", a->since.text);
-	got = stmt_row(s, e);
-	*ret = got > 0 ? col_int(s, EVENT_SINCE_SEQ) : INT64_MAX;
-	stmt_reset(s);
+	got = sql_event_since(st, a->since.text, &row, e);
+	*ret = got > 0 ? row.seq : INT64_MAX;
 	return got < 0 ? -1 : 0;
 }
 

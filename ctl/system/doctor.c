@@ -10,6 +10,7 @@
 #include "instance.h"
 #include "proof.h"
 #include "setting.h"
+#include "sql/worker.h"
 #include "str.h"
 
 #include <arpa/inet.h>
@@ -360,12 +361,10 @@ static void check_instance(struct doctor *d)
 		doctor_tell(d, OK, "system", "does not run; `agent-intercom` starts it");
 }
 
-static void check_worker(struct doctor *d, stmt *live, bool seen[CHILD_COUNT])
+static void check_worker(struct doctor *d, const struct worker_live_row *w, bool seen[CHILD_COUNT])
 {
-	const char *name = col_text(live, WORKER_LIVE_NAME);
-	const char *state = col_text(live, WORKER_LIVE_STATE);
-	const char *detail = col_text(live, WORKER_LIVE_DETAIL);
-	int64_t age = clock_now_ms() - clock_parse(col_text(live, WORKER_LIVE_HEARTBEAT_AT));
+	const char *name = w->name, *detail = w->detail;
+	int64_t age = clock_now_ms() - clock_parse(w->heartbeat_at);
 	bool silent = age > SILENT_MS, slack = strncmp(name, "slack-", 6) == 0;
 	bool cut_off = slack && detail && strncmp(detail, "not connected", 13) == 0;
 	bool front = strcmp(name, CHILD_NAMES[CHILD_FRONT]) == 0;
@@ -376,9 +375,9 @@ static void check_worker(struct doctor *d, stmt *live, bool seen[CHILD_COUNT])
 	if (front && !http_off && !d->address && detail)
 		d->address = xstrdup(detail);
 	doctor_tell(
-	    d, silent || cut_off || http_off || strcmp(state, "ready") != 0 ? WARN : OK, "worker",
-	    "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name, state,
-	    (long long)col_int(live, WORKER_LIVE_PID), (long long)(age < 0 ? 0 : age / 1000),
+	    d, silent || cut_off || http_off || w->state != WORKER_STATE_READY ? WARN : OK,
+	    "worker", "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name,
+	    worker_state_name(w->state), (long long)w->pid, (long long)(age < 0 ? 0 : age / 1000),
 	    silent ? "; it may hang: kill it, and it is restarted" : "",
 	    (slack || http_off) && detail ? ": " : "", (slack || http_off) && detail ? detail : "");
 }
@@ -397,17 +396,15 @@ static void check_running(struct doctor *d)
 	bool seen[CHILD_COUNT] = { false };
 	char host[MACHINE_BYTES];
 	struct err e = ERR_INIT;
-	stmt *live;
+	OWNED(worker_live_row) struct worker_live_row live = { 0 };
 	int got;
 
 	if (d->pid <= 0 || !d->store.db)
 		return;
 	machine_name(host);
-	live = store_stmt(&d->store, SQL_WORKER_LIVE);
-	bind_text(live, ":host", host);
-	while ((got = stmt_row(live, &e)) > 0)
-		check_worker(d, live, seen);
-	stmt_reset(live);
+	sql_worker_live(&d->store, host, &live);
+	while ((got = row_next(&live.row, &e)) > 0)
+		check_worker(d, &live, seen);
 	if (got < 0)
 		doctor_tell(d, FAIL, "worker", "%s", e.text);
 	for (int i = 0; got == 0 && i < CHILD_COUNT; i++)

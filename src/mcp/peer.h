@@ -4,14 +4,13 @@
 #define PEER_H
 
 #include "hand.h"
+#include "sql/sets.h"
 #include "store.h"
 #include "str.h"
 
 #include <cjson/cJSON.h>
 
 enum { PEER_KEY_BYTES = 80, PEER_PATH_BYTES = 4096 };
-
-enum peer_transport { PEER_STDIO, PEER_HTTP, PEER_STATELESS };
 
 /* What a caller says of itself, in the URL or in a relay's first line. Texts are owned, NULL where
  * nothing was said. */
@@ -27,12 +26,13 @@ struct identity {
 };
 
 struct peer {
-	enum peer_transport transport;
+	enum connection_transport transport;
 	char key[PEER_KEY_BYTES]; /* Mcp-Session-Id, or what a relay resumes with */
 	struct identity identity;
 	char *version; /* negotiated MCP revision; NULL before initialize */
 	char *client_name;
 	char *client_version;
+	char *process; /* of HTTP: which one it is (peer_process.h), NULL: not known */
 	int64_t seq; /* of its connection row; 0: none yet */
 	int64_t session_seq; /* 0: none yet */
 	char *session_id;
@@ -70,11 +70,14 @@ void identity_clear(struct identity *i);
 /* Takes the members of a JSON object; unknown ones are ignored. */
 void identity_read(struct identity *i, const cJSON *object);
 
-struct peer *peer_new(enum peer_transport transport, const char *key);
+struct peer *peer_new(enum connection_transport transport, const char *key);
 void peer_free(struct peer *p);
 
 /* The revision that p speaks; what the protocol assumes of one that has not said. */
 const char *peer_version(const struct peer *p);
+
+/* Takes what the client says of itself in the _meta of a request, where p does not know it. */
+void peer_take_client(struct peer *p, const cJSON *params);
 
 /* Fills p from the connection row with its key: 1 found, 0 not, -1 error. */
 int peer_load(struct store *st, struct peer *p, struct err *e);

@@ -54,6 +54,7 @@ struct job {
 	const char *version; /* CALL, INITIALIZE, READ, RESUME: the revision that the reply is in */
 	int64_t call_seq; /* of the tool_call row that it is about, 0: none yet */
 	int64_t had_seq, had_session; /* of the peer before the transaction */
+	bool unsure; /* INITIALIZE: Slack has not said yet whether its channel may be named */
 	bool refused; /* the reply is this error; */
 	struct mcp_fault fault;
 	struct str result; /* else this object; SAID: what the caller was told */

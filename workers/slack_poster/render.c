@@ -199,6 +199,7 @@ static void fill_stall(stmt *row, const char *part, struct slack_stall *stall)
 		.idle_seconds = col_int(row, STALL_BY_ID_IDLE_SECONDS),
 		.nudge_count = col_int(row, STALL_BY_ID_NUDGE_COUNT),
 		.is_call = is(part, "escalated"),
+		.may_have_ended = col_int(row, STALL_BY_ID_IS_THERE) == 0,
 	};
 }
 
