@@ -13,8 +13,8 @@
 #include "hand.h"
 
 #include "io.h"
+#include "pack.h"
 #include "sha256.h"
-#include "wire.h"
 #include "workspace.h"
 
 #include <errno.h>
@@ -96,11 +96,11 @@ static bool read_all(int fd, char *bytes, size_t length)
 /* A message of mcp-front, which does not lie. */
 static bool read_question(int fd, struct str *message)
 {
-	char head[WIRE_HEAD_BYTES];
+	char head[PACK_HEAD_BYTES];
 
 	if (!read_all(fd, head, sizeof(head)))
 		return false;
-	message->length = wire_length(head);
+	message->length = pack_length(head);
 	message->capacity = message->length + 1;
 	message->bytes = xcalloc(1, message->capacity);
 	return read_all(fd, message->bytes, message->length);

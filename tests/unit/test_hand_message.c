@@ -1,8 +1,8 @@
 /* hand_message: what comes back from where an agent's files were read is taken only if it can be an
  * answer to the question. */
 #include "hand.h"
+#include "pack.h"
 #include "suite.h"
-#include "wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,8 +57,8 @@ static void answer(struct str *message)
 
 	hand_work(&ask, -1, &found);
 	hand_found_write(&ask, &found, &whole);
-	ck_assert_uint_eq(wire_length(whole.bytes), whole.length - WIRE_HEAD_BYTES);
-	str_add_bytes(message, whole.bytes + WIRE_HEAD_BYTES, whole.length - WIRE_HEAD_BYTES);
+	ck_assert_uint_eq(pack_length(whole.bytes), whole.length - PACK_HEAD_BYTES);
+	str_add_bytes(message, whole.bytes + PACK_HEAD_BYTES, whole.length - PACK_HEAD_BYTES);
 }
 
 static int take(const struct str *message, struct hand_found *found)
@@ -116,7 +116,7 @@ START_TEST(a_question_arrives_as_it_was_asked)
 
 	given_question();
 	hand_ask_write(&ask, &whole);
-	str_add_bytes(&message, whole.bytes + WIRE_HEAD_BYTES, whole.length - WIRE_HEAD_BYTES);
+	str_add_bytes(&message, whole.bytes + PACK_HEAD_BYTES, whole.length - PACK_HEAD_BYTES);
 	ck_assert_int_eq(hand_ask_read(&message, &got), 0);
 	ck_assert_str_eq(got.root, folder);
 	ck_assert_uint_eq(got.body_length, ask.body_length);

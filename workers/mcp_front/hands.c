@@ -4,9 +4,9 @@
 #include "front.h"
 #include "hand_process.h"
 #include "log.h"
+#include "pack.h"
 #include "paths.h"
 #include "setting.h"
-#include "wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -460,13 +460,13 @@ static void finish(struct hand *h)
 static int take_answer(struct hand *h)
 {
 	for (;;) {
-		char head[WIRE_HEAD_BYTES];
+		char head[PACK_HEAD_BYTES];
 		ssize_t n;
 
 		if (h->in.capacity == 0) { /* nothing yet: the head, in one piece */
 			n = recv(h->fd, head, sizeof(head), MSG_PEEK);
 			if (n == (ssize_t)sizeof(head)) {
-				size_t length = wire_length(head);
+				size_t length = pack_length(head);
 
 				if (length == 0 || length > HAND_FOUND_BYTES)
 					return -1;
