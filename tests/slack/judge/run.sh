@@ -20,4 +20,4 @@ peers_install
 
 export FAKE_SLACK="$build/tests/fake-slack"
 [ $# -gt 0 ] || set -- web.test.mjs socket.test.mjs bolt.test.mjs
-exec node --test --test-timeout=60000 --test-force-exit --test-concurrency=3 --test-reporter=spec "$@"
+exec node --test --test-timeout=240000 --test-force-exit --test-concurrency=3 --test-reporter=spec "$@"
