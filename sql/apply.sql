@@ -1,32 +1,32 @@
 -- Every statement on `apply` and `file_change`, in the order of a write's life.
 
--- name: apply_insert
+-- name: apply_insert :insert
 INSERT INTO apply (request_seq, host, force, state, created_at, updated_at)
 VALUES (:request, :host, :force, 'queued', :now, :now);
 
--- name: apply_of_request
+-- name: apply_of_request :one
 -- The newest job of a request.
 SELECT seq, state, force FROM apply WHERE request_seq = :request ORDER BY seq DESC LIMIT 1;
 
--- name: apply_done
+-- name: apply_done :number
 -- The one that succeeded.
 SELECT seq FROM apply WHERE request_seq = :request AND state = 'applied';
 
--- name: apply_undone
+-- name: apply_undone :one
 -- What took it back.
 SELECT updated_at FROM apply WHERE request_seq = :request AND state = 'undone';
 
--- name: apply_read
+-- name: apply_read :one
 SELECT seq, request_seq, state, force, forced, error_code, error_message, question_seq
   FROM apply WHERE seq = :seq;
 
--- name: file_change_list
+-- name: file_change_list :many
 -- What was written.
 SELECT seq, path, action, other_path, hash_before, hash_after, bytes, mode_before, mode_after,
        made_from, before_seq, state
   FROM file_change WHERE apply_seq = :apply AND state = 'done' ORDER BY seq;
 
--- name: file_change_overwritten
+-- name: file_change_overwritten :many
 -- What a forced write took the place of: files that were not as they had been shown.
 SELECT c.path, i.size
   FROM file_change AS c JOIN apply AS a ON a.seq = c.apply_seq
@@ -35,19 +35,19 @@ SELECT c.path, i.size
  WHERE c.apply_seq = :apply AND c.state = 'done' AND c.hash_before <> f.original_hash
  ORDER BY c.seq;
 
--- name: file_change_delete
+-- name: file_change_delete :rows
 -- Retention. :sessions: a JSON list of seq, of those that are purged together; so for all below.
 DELETE FROM file_change WHERE seq IN (
   SELECT f.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
     JOIN apply AS a ON a.request_seq = r.seq JOIN file_change AS f ON f.apply_seq = a.seq
    LIMIT :limit);
 
--- name: apply_delete
+-- name: apply_delete :rows
 DELETE FROM apply WHERE seq IN (
   SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
     JOIN apply AS a ON a.request_seq = r.seq LIMIT :limit);
 
--- name: apply_next
+-- name: apply_next :one
 -- The oldest job behind :after that is queued, or that a dead applier left in hand. One that the
 -- operator is asked about waits for the answer.
 SELECT a.seq, a.state, a.claim, s.workspace_root
@@ -59,12 +59,12 @@ SELECT a.seq, a.state, a.claim, s.workspace_root
                     WHERE q.seq = a.question_seq AND q.state IN ('pending', 'interrupted'))
  ORDER BY a.seq LIMIT 1;
 
--- name: apply_asking
+-- name: apply_asking :any
 -- Whether a job waits for an answer: no bell tells of that.
 SELECT seq FROM apply
  WHERE host = :host AND state IN ('queued', 'claimed') AND question_seq IS NOT NULL LIMIT 1;
 
--- name: apply_claim
+-- name: apply_claim :one
 -- :claim is the number that was seen: 0 rows if anybody claimed it since.
 UPDATE apply
    SET state = 'claimed', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
@@ -72,11 +72,11 @@ UPDATE apply
  WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'claimed')
 RETURNING request_seq, question_seq, force, claim, attempts, kind;
 
--- name: apply_body_hash
+-- name: apply_body_hash :one
 -- What the hash of the proposal must be; no row where it stands in the request itself.
 SELECT c.hash FROM request AS r JOIN content AS c ON c.seq = r.body_seq WHERE r.seq = :request;
 
--- name: file_change_insert
+-- name: file_change_insert :rows
 -- 0 rows: the job is not ours any more. So for all below.
 INSERT INTO file_change (apply_seq, path, action, other_path, hash_before, hash_after, bytes,
   temp_name, backup_name, mode_before, mode_after, made_from, before_seq, state, created_at,
@@ -85,52 +85,52 @@ SELECT seq, :path, :action, :other_path, :hash_before, :hash_after, :bytes, :tem
        :backup_name, :mode_before, :mode_after, :made_from, :before, 'planned', :now, :now
   FROM apply WHERE seq = :apply AND claim = :claim AND state = 'claimed';
 
--- name: file_change_open
+-- name: file_change_open :many
 -- What a predecessor meant to do when it stopped.
 SELECT path, action, other_path, hash_before, hash_after, bytes, temp_name, backup_name,
        mode_before, mode_after, made_from, state
   FROM file_change WHERE apply_seq = :apply AND state IN ('planned', 'staged') ORDER BY seq;
 
--- name: file_change_staged
+-- name: file_change_staged :rows
 -- All new contents stand beside their targets.
 UPDATE file_change SET state = 'staged', updated_at = :now
  WHERE apply_seq = (SELECT seq FROM apply
                      WHERE seq = :apply AND claim = :claim AND state = 'claimed')
    AND state = 'planned';
 
--- name: file_change_done
+-- name: file_change_done :rows
 UPDATE file_change SET state = 'done', updated_at = :now
  WHERE apply_seq = :apply AND state IN ('planned', 'staged');
 
--- name: file_change_undone
+-- name: file_change_undone :rows
 UPDATE file_change SET state = 'undone', updated_at = :now
  WHERE apply_seq = :apply AND state IN ('planned', 'staged');
 
--- name: apply_applied
+-- name: apply_applied :rows
 -- :state is applied or undone. The trigger consumes the request and answers the callers.
 UPDATE apply SET state = :state, forced = :forced, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
--- name: apply_failed
+-- name: apply_failed :rows
 -- :state is refused or dead.
 UPDATE apply SET state = :state, error_code = :code, error_message = :message, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
--- name: apply_put_back
+-- name: apply_put_back :rows
 -- The machine is short of something; attempts stay counted.
 UPDATE apply SET state = 'queued', worker_id = NULL, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
--- name: apply_ask
+-- name: apply_ask :rows
 -- The operator is asked; as apply_put_back.
 UPDATE apply SET state = 'queued', worker_id = NULL, question_seq = :question, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
--- name: file_change_image_old
+-- name: file_change_image_old :one
 -- Whether an image is older than :cutoff.
 SELECT seq FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT 1;
 
--- name: file_change_images
+-- name: file_change_images :many
 -- The oldest images, with what a person needs to put them back.
 SELECT f.seq, f.path, f.action, f.updated_at, f.mode_before, f.before_seq, c.hash, c.size,
        r.id AS request_id, s.workspace_root
@@ -142,11 +142,11 @@ SELECT f.seq, f.path, f.action, f.updated_at, f.mode_before, f.before_seq, c.has
  WHERE f.before_seq IS NOT NULL AND f.updated_at < :cutoff
  ORDER BY f.updated_at, f.seq LIMIT :limit;
 
--- name: file_change_forget_these
+-- name: file_change_forget_these :rows
 -- :rows: a JSON list of seq.
 UPDATE file_change SET before_seq = NULL WHERE seq IN (SELECT value FROM json_each(:rows));
 
--- name: file_change_forget
+-- name: file_change_forget :rows
 -- Retention: bytes before a write are kept for a time only. Then it cannot be undone.
 UPDATE file_change SET before_seq = NULL WHERE seq IN (
   SELECT seq FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT :limit);

@@ -1,29 +1,29 @@
 -- Every statement on `seal` and `audit_cut`, and on `event` for them.
 
--- name: seal_last
+-- name: seal_last :one
 SELECT seq, hash FROM seal WHERE seq = (SELECT max(seq) FROM seal);
 
--- name: seal_first
+-- name: seal_first :one
 -- The first one, and whether its event was cut off.
 SELECT seq, hash, NOT EXISTS (SELECT 1 FROM event WHERE seq = s.seq) AS is_cut
   FROM seal AS s WHERE seq = (SELECT min(seq) FROM seal);
 
--- name: seal_before
+-- name: seal_before :one
 SELECT seq, hash FROM seal WHERE seq = (SELECT max(seq) FROM seal WHERE seq < :seq);
 
--- name: event_after
+-- name: event_after :many
 -- What is to be sealed next.
 SELECT seq, at, kind, session_seq, request_seq, call_seq, actor, detail
   FROM event WHERE seq > :after ORDER BY seq LIMIT :limit;
 
--- name: seal_insert
+-- name: seal_insert :exec
 INSERT INTO seal (seq, hash) VALUES (:seq, :hash);
 
--- name: seal_after
+-- name: seal_after :number
 -- The end of the next stretch of seals.
 SELECT max(seq) AS seq FROM (SELECT seq FROM seal WHERE seq > :after ORDER BY seq LIMIT :limit);
 
--- name: audit_between
+-- name: audit_between :many
 -- Seals with their events, in (:after, :upto], and events that have no seal.
 SELECT s.seq AS seq, s.hash, e.seq AS event_seq, e.at, e.kind, e.session_seq, e.request_seq,
        e.call_seq, e.actor, e.detail
@@ -35,37 +35,37 @@ SELECT e.seq, NULL, e.seq, e.at, e.kind, e.session_seq, e.request_seq, e.call_se
  WHERE e.seq > :after AND e.seq <= :upto AND NOT EXISTS (SELECT 1 FROM seal WHERE seq = e.seq)
  ORDER BY 1;
 
--- name: event_since
+-- name: event_since :one
 -- The first event of :since or later.
 -- scan ok: somebody asks for it by hand, or retention, which deletes what it walks through
 SELECT seq FROM event WHERE at >= :since ORDER BY seq LIMIT 1;
 
--- name: event_first
+-- name: event_first :one
 SELECT seq, at FROM event WHERE seq = (SELECT min(seq) FROM event);
 
--- name: audit_cut_last
+-- name: audit_cut_last :one
 SELECT upto FROM audit_cut ORDER BY upto DESC LIMIT 1;
 
--- name: audit_cut_insert
+-- name: audit_cut_insert :exec
 INSERT INTO audit_cut (upto, hash, file, at) VALUES (:upto, :hash, :file, :now);
 
--- name: audit_cut_forget
+-- name: audit_cut_forget :rows
 -- The ones before are told of in the timeline.
 DELETE FROM audit_cut WHERE upto < :upto;
 
--- name: event_cut_end
+-- name: event_cut_end :one
 -- The end of the next stretch that goes.
 SELECT max(seq) AS seq FROM (SELECT seq FROM event WHERE seq <= :upto ORDER BY seq LIMIT :limit);
 
--- name: event_cut
+-- name: event_cut :exec
 -- scan ok: :upto is the end of a stretch from the first on
 DELETE FROM event WHERE seq <= :upto;
 
--- name: seal_cut
+-- name: seal_cut :exec
 -- scan ok: as above; the last one stays
 DELETE FROM seal WHERE seq < :upto;
 
--- name: event_number
+-- name: event_number :one
 -- The last number that an event was ever given.
 -- scan ok: a row for each table
 SELECT seq FROM sqlite_sequence WHERE name = 'event';

@@ -1,39 +1,41 @@
 -- Every statement on `auto_approval` and `auto_notice`.
 
--- name: auto_approval_insert
+-- name: auto_approval_insert :exec
 INSERT INTO auto_approval (session_seq, request_seq, subject, rule, hash, due_at, created_at)
 VALUES (:session, :request, :subject, :rule, :hash, :due_at, :now);
 
--- name: auto_notice_next_due
+-- name: auto_notice_next_due :one
+-- row: instant
 SELECT min(due_at) AS at FROM auto_notice WHERE told_at IS NULL;
 
--- name: auto_notice_due
-UPDATE auto_notice SET told_at = :now
+-- name: auto_notice_due :rows
+UPDATE auto_notice SET told_at = :at
  WHERE seq IN (SELECT seq FROM auto_notice
-                WHERE told_at IS NULL AND due_at <= :now ORDER BY due_at LIMIT 100);
+                WHERE told_at IS NULL AND due_at <= :at ORDER BY due_at LIMIT 100);
 
--- name: auto_notice_due_list
+-- name: auto_notice_due_list :many
 -- The same one by one, where the rules refuse one of them.
+-- row: due
 SELECT seq FROM auto_notice
- WHERE told_at IS NULL AND due_at <= :now ORDER BY due_at LIMIT 100;
+ WHERE told_at IS NULL AND due_at <= :at ORDER BY due_at LIMIT 100;
 
--- name: auto_notice_due_one
-UPDATE auto_notice SET told_at = :now WHERE seq = :seq AND told_at IS NULL;
+-- name: auto_notice_due_one :rows
+UPDATE auto_notice SET told_at = :at WHERE seq = :seq AND told_at IS NULL;
 
--- name: auto_approval_count
+-- name: auto_approval_count :one
 SELECT count(*) AS approvals FROM auto_approval WHERE notice_seq = :notice;
 
--- name: auto_approval_of_notice
+-- name: auto_approval_of_notice :many
 -- What is told together: the same only once, with its number.
 SELECT subject, rule, count(*) AS times FROM auto_approval
  WHERE notice_seq = :notice GROUP BY subject, rule ORDER BY min(seq) LIMIT :limit;
 
--- name: auto_approval_delete
+-- name: auto_approval_delete :rows
 DELETE FROM auto_approval WHERE seq IN (
   SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN auto_approval AS a ON a.session_seq = g.value
    LIMIT :limit);
 
--- name: auto_notice_delete
+-- name: auto_notice_delete :rows
 DELETE FROM auto_notice WHERE seq IN (
   SELECT n.seq FROM json_each(:sessions) AS g CROSS JOIN auto_notice AS n ON n.session_seq = g.value
    LIMIT :limit);

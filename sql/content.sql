@@ -1,19 +1,20 @@
 -- Every statement on `content`.
 
--- name: content_put
+-- name: content_put :exec
 INSERT INTO content (hash, size, bytes) VALUES (:hash, :size, :bytes) ON CONFLICT (hash) DO NOTHING;
 
--- name: content_seq
+-- name: content_seq :number
 SELECT seq FROM content WHERE hash = :hash;
 
--- name: content_get
+-- name: content_get :many
+-- One row, lent: it may be big.
 SELECT bytes FROM content WHERE seq = :seq;
 
--- name: content_after
+-- name: content_after :number
 -- The end of the next stretch of texts to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM content WHERE seq > :after ORDER BY seq LIMIT :limit);
 
--- name: content_delete_unused
+-- name: content_delete_unused :rows
 -- Texts that no row holds on to any more, in (:after, :upto]. A table that refers to content must be
 -- named here.
 DELETE FROM content

@@ -1,26 +1,27 @@
 -- Every statement on `decision` and `command`. What they do is in schema/rules/.
 
--- name: decision_insert
+-- name: decision_insert :insert
 INSERT INTO decision (request_id, verdict, reason, instruction, digest, operator_id, source,
   proof, created_at)
 VALUES (:request_id, :verdict, :reason, :instruction, :digest, :operator_id, :source, :proof, :now);
 
--- name: decision_outcome
+-- name: decision_outcome :one
 SELECT outcome, why FROM decision WHERE seq = :seq;
 
--- name: decision_state
+-- name: decision_state :one
 -- How the request of a decision stands now.
+-- type: decision request_verdict
 SELECT r.state, r.decision, r.decided_by, r.decided_at
   FROM decision AS d JOIN request AS r ON r.id = d.request_id WHERE d.seq = :seq;
 
--- name: command_insert
+-- name: command_insert :insert
 INSERT INTO command (verb, session_id, argument, operator_id, source, created_at)
 VALUES (:verb, :session_id, :argument, :operator_id, :source, :now);
 
--- name: command_outcome
+-- name: command_outcome :one
 SELECT outcome, why, reply FROM command WHERE seq = :seq;
 
--- name: command_settle
+-- name: command_settle :exec
 -- The end of an undo is the end of the order. (Not a trigger's: orders make jobs, and rules must
 -- not lead back to where they came from.)
 UPDATE command
@@ -32,17 +33,17 @@ UPDATE command
        FROM apply AS a JOIN request AS r ON r.seq = a.request_seq WHERE a.seq = :apply)
  WHERE seq = (SELECT command_seq FROM apply WHERE seq = :apply) AND outcome IS NULL;
 
--- name: decision_delete
+-- name: decision_delete :rows
 -- Retention, with the question itself. (+ : the index is of a column without a type.)
 DELETE FROM decision WHERE seq IN (
   SELECT d.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
     JOIN decision AS d ON d.request_id = +r.id LIMIT :limit);
 
--- name: decision_after
+-- name: decision_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM decision WHERE seq > :after ORDER BY seq LIMIT :limit);
 
--- name: decision_delete_old
+-- name: decision_delete_old :rows
 -- Answers to no question, or to one that is gone. One whose time is no time is as old as those after it.
 DELETE FROM decision
  WHERE seq > :after AND seq <= :upto
@@ -53,11 +54,11 @@ DELETE FROM decision
                           WHERE n.seq > decision.seq AND n.seq <= :upto AND n.created_at < :cutoff
                             AND n.created_at GLOB '????-??-??T??:??:??.???Z') END;
 
--- name: command_after
+-- name: command_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM command WHERE seq > :after ORDER BY seq LIMIT :limit);
 
--- name: command_delete_old
+-- name: command_delete_old :rows
 -- Orders for no session, or for one that is gone. One whose time is no time is as old as the orders
 -- after it.
 DELETE FROM command

@@ -1,15 +1,15 @@
 -- Every statement on `event`. Rows are written by triggers.
 
--- name: timeline_since
+-- name: timeline_since :many
 SELECT seq, at, kind, actor, session_id, request_id, title, file_path, detail
   FROM timeline WHERE seq > :after ORDER BY seq LIMIT :limit;
 
--- name: event_nth_last
+-- name: event_nth_last :one
 -- The seq before the last :count events, for showing only those.
 -- scan ok: walks :count entries from the end
 SELECT coalesce((SELECT seq FROM event ORDER BY seq DESC LIMIT 1 OFFSET :count), 0) AS seq;
 
--- name: timeline_of_session
+-- name: timeline_of_session :many
 -- The newest events of one session, oldest first.
 SELECT t.at, t.kind, t.actor, t.request_id, t.title, t.file_path
   FROM timeline AS t

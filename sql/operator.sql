@@ -1,8 +1,9 @@
 -- Every statement of the operator's desk (src/operator): what an order can be about.
 
--- name: operator_questions
+-- name: operator_questions :many
 -- What waits for one of three verdicts: everywhere, in one session, or in the sessions of one Slack
 -- channel that Slack may answer. A kind takes one of the three at most.
+-- row: question
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id, s.workspace_root,
        s.client_name,
        EXISTS (SELECT 1 FROM tool_call AS t
@@ -18,8 +19,13 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
                          (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
  ORDER BY r.seq;
 
--- name: operator_question
+-- name: operator_question :one
 -- One question, whatever became of it, with the verdict that it would take.
+-- type: :verdict request_verdict
+-- type: :or request_verdict
+-- type: :or_else request_verdict
+-- row: question
+-- type: decision request_verdict
 SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s.workspace_root,
        s.client_name, r.decision, r.decided_by, r.decided_at, r.consumed_at,
        (SELECT verdict FROM request_verdict
@@ -29,14 +35,15 @@ SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s
                   AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq WHERE r.id = :id;
 
--- name: operator_last_question
+-- name: operator_last_question :one
 -- What a session asked last that one of three verdicts would have been for.
 SELECT r.id FROM request AS r
   JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
  WHERE r.session_seq = :session ORDER BY r.seq DESC LIMIT 1;
 
--- name: operator_writes
+-- name: operator_writes :many
 -- What can be undone: written, and not undone since; the newest first.
+-- row: question
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspace_root, s.client_name
   FROM apply AS a JOIN request AS r ON r.seq = a.request_seq JOIN session AS s ON s.seq = r.session_seq
  WHERE a.state = 'applied' AND a.kind = 'write' AND a.seq < :before
@@ -49,10 +56,11 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspac
                       AND u.state IN ('queued', 'claimed', 'undone'))
  ORDER BY a.seq DESC LIMIT 20;
 
--- name: operator_sessions
+-- name: operator_sessions :many
 -- Those that live, everywhere or of one Slack channel that Slack may act on, the most recently active
 -- first.
 -- scan ok: only those that live
+-- row: operator_session
 SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connectivity_status,
        s.last_tool, s.last_activity_at,
        (SELECT count(*) FROM request AS r
@@ -65,5 +73,6 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connect
                          (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
  ORDER BY s.last_activity_at DESC, s.seq DESC LIMIT :limit;
 
--- name: operator_session
+-- name: operator_session :one
+-- row: operator_session
 SELECT seq, id, status, mode, workspace_root, client_name FROM session WHERE id = :id;

@@ -1,19 +1,19 @@
 -- Every statement on `policy` and `policy_trust`.
 
--- name: policy_insert
+-- name: policy_insert :exec
 INSERT INTO policy (host, workspace_root, state, hash, why, content_seq, created_at)
 VALUES (:host, :workspace, :state, :hash, :why, :content, :now);
 
--- name: policy_trusted
+-- name: policy_trusted :one
 -- The version that a person trusted last.
 SELECT hash, content_seq FROM policy_trust
  WHERE workspace_root = :workspace AND host = :host ORDER BY seq DESC LIMIT 1;
 
--- name: policy_trust_insert
+-- name: policy_trust_insert :exec
 INSERT INTO policy_trust (host, workspace_root, hash, content_seq, operator_id, created_at)
 VALUES (:host, :workspace, :hash, :content, (SELECT id FROM operator WHERE is_default = 1), :now);
 
--- name: policy_trust_asked
+-- name: policy_trust_asked :one
 -- Whether a version was asked about in this workspace and the answer is still to come, or was no. A
 -- stop of the session, which answers all that it asked, is no answer.
 SELECT r.id, r.state FROM request AS r JOIN session AS s ON s.seq = r.session_seq
@@ -23,17 +23,18 @@ SELECT r.id, r.state FROM request AS r JOIN session AS s ON s.seq = r.session_se
             AND NOT (s.status = 'terminated' AND s.terminated_at IS r.decided_at)))
  ORDER BY r.state IN ('pending', 'interrupted') DESC, r.seq DESC LIMIT 1;
 
--- name: policy_content
+-- name: policy_content :number
 SELECT seq FROM content WHERE hash = :hash;
 
--- name: policy_history_begin
+-- name: policy_history_begin :one
 -- Where the last :limit questions begin.
 SELECT coalesce(max(seq), 0) - :limit AS after FROM request;
 
--- name: policy_history
+-- name: policy_history :many
 -- What people decided in this workspace, for a policy to be tried on: changes, and commands. Prompts
 -- and standbys have neither; what policy or the clock decided tells nothing.
 -- scan ok: for a person
+-- type: paths text
 SELECT r.seq, r.id, r.kind, r.file_path, r.title, r.risk_level, r.decision,
        CASE r.kind WHEN 'permission'
             THEN coalesce(r.body, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.body_seq))
@@ -46,11 +47,11 @@ SELECT r.seq, r.id, r.kind, r.file_path, r.title, r.risk_level, r.decision,
    AND s.workspace_root = :workspace AND r.decided_by NOT LIKE 'system:%'
  ORDER BY r.seq DESC;
 
--- name: policy_after
+-- name: policy_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM policy WHERE seq > :after ORDER BY seq LIMIT :limit);
 
--- name: policy_delete_old
+-- name: policy_delete_old :rows
 -- The newest of each workspace stays: it is the one in force.
 DELETE FROM policy
  WHERE seq > :after AND seq <= :upto AND created_at < :cutoff

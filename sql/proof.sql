@@ -1,13 +1,13 @@
 -- Answers in the name of Slack, and whether they came from there.
 
--- name: proof_answers
+-- name: proof_answers :many
 -- Of (:after, :upto]. What a stop answers has no proof, and allows nothing.
 SELECT d.seq, d.request_id, d.verdict, d.reason, d.instruction, d.operator_id, d.proof
   FROM decision AS d JOIN request AS r ON r.id = d.request_id JOIN request_kind AS k ON k.kind = r.kind
  WHERE d.seq > :after AND d.seq <= :upto AND d.source = 'slack' AND d.outcome = 'applied'
    AND NOT (d.proof IS NULL AND d.verdict = k.stop_verdict);
 
--- name: proof_event
+-- name: proof_event :rows
 -- Once for each answer.
 INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
 SELECT :now, 'security.forged', r.session_seq, r.seq, 'slack-listener',
@@ -18,7 +18,7 @@ SELECT :now, 'security.forged', r.session_seq, r.seq, 'slack-listener',
                     WHERE request_seq = r.seq AND kind = 'security.forged'
                       AND json_extract(detail, '$.decision') = d.seq);
 
--- name: proof_notice
+-- name: proof_notice :exec
 INSERT INTO slack_notice (kind, text, at)
 SELECT 'server', 'An answer that bears your name did not come from Slack: ' || d.verdict || ' of ' ||
        substr(r.id, 1, 8) || ', ' || coalesce(r.title, r.kind) || ', at ' || d.created_at ||
@@ -26,7 +26,7 @@ SELECT 'server', 'An answer that bears your name did not come from Slack: ' || d
   FROM decision AS d JOIN request AS r ON r.id = d.request_id
  WHERE d.seq = :seq;
 
--- name: proof_forged
+-- name: proof_forged :many
 -- What slack-listener found, or would.
 -- scan ok: doctor and audit verify, which somebody asks for by hand
 SELECT r.id, d.operator_id, d.created_at

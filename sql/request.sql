@@ -1,18 +1,20 @@
 -- Every statement on `request`, in the order of a question's life.
 
--- name: request_own
+-- name: request_own :one
 -- The newest request of this session with this digest.
+-- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
   FROM request WHERE digest = :digest AND session_seq = :session
  ORDER BY seq DESC LIMIT 1;
 
--- name: request_orphan
+-- name: request_orphan :one
 -- The same question, asked in this workspace by a session that nobody is connected to any more; that
 -- of the same label first, else the only one.
 -- HTTP has no connection to look at: a question is abandoned when its call waits or has its answer,
 -- nobody was told, and nobody listens; or, if it is open, when nobody has been told anything of it
 -- for a while (an agent between two looks has).
 -- To a task nobody listens: it is abandoned when its session has been silent for a while.
+-- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
   SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms,
          s.label IS NOT :label AS is_other, count(*) OVER () AS candidates
@@ -44,7 +46,7 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
  WHERE NOT is_other OR candidates = 1
  ORDER BY is_other, seq DESC LIMIT 1;
 
--- name: request_insert
+-- name: request_insert :insert
 INSERT INTO request (id, session_seq, kind, state, digest, title, description, description_seq,
   body, body_seq, effect, effect_seq, replaces_file, file_path, risk_level, original_hash,
   prompt_type, elapsed_seconds, actions_taken, timeout_ms, deadline_at, previous_seq,
@@ -54,17 +56,17 @@ VALUES (:id, :session, :kind, 'pending', :digest, :title, :description, :descrip
   :prompt_type, :elapsed_seconds, :actions_taken, :timeout_ms, :deadline_at, :previous,
   :now, :now);
 
--- name: request_revive
+-- name: request_revive :exec
 -- The agent is back: the deadline runs on from where it stood.
 UPDATE request
    SET state = 'pending', deadline_at = :deadline_at, remaining_ms = NULL, updated_at = :now
  WHERE seq = :seq AND state = 'interrupted';
 
--- name: request_adopt
+-- name: request_adopt :exec
 UPDATE request SET session_seq = :session, updated_at = :now
  WHERE seq = :seq AND session_seq <> :session;
 
--- name: request_delivered
+-- name: request_delivered :exec
 -- The caller went on to something else: what it was told before has reached it.
 UPDATE request SET delivered_at = :now
  WHERE session_seq = :session AND delivered_at IS NULL
@@ -72,7 +74,7 @@ UPDATE request SET delivered_at = :now
    AND EXISTS (SELECT 1 FROM tool_call AS t
                 WHERE t.request_seq = request.seq AND t.told_answer = 1);
 
--- name: request_handed_over
+-- name: request_handed_over :rows
 -- An answer that is for one moment only (all but a clearance's) has been given to its caller:
 -- the same call once more is a new question.
 UPDATE request SET delivered_at = :now
@@ -80,7 +82,7 @@ UPDATE request SET delivered_at = :now
    AND kind IN (SELECT kind FROM request_kind WHERE is_kept = 0) AND delivered_at IS NULL
    AND state NOT IN ('pending', 'interrupted');
 
--- name: request_taken_back
+-- name: request_taken_back :rows
 -- The answer did not arrive: its caller had closed the call, or cancelled it meanwhile.
 UPDATE request SET delivered_at = NULL
  WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
@@ -88,7 +90,9 @@ UPDATE request SET delivered_at = NULL
    AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                     WHERE t.request_seq = request.seq AND t.seq > :call AND t.told_answer = 1);
 
--- name: request_read
+-- name: request_read :one
+-- row: request
+-- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
        r.risk_level, r.original_hash, r.prompt_type, r.elapsed_seconds, r.actions_taken,
@@ -103,33 +107,37 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
   LEFT JOIN request AS p ON p.seq = r.previous_seq
  WHERE r.seq = :seq;
 
--- name: request_file_insert
+-- name: request_file_insert :exec
 INSERT INTO request_file (request_seq, path, target, action, other_path, mode, original_hash,
   result_hash)
 VALUES (:request, :path, :target, :action, :other_path, :mode, :original_hash, :result_hash);
 
--- name: request_file_list
+-- name: request_file_list :many
+-- row: request_file
 SELECT path, target, action, other_path, mode, original_hash, result_hash
   FROM request_file WHERE request_seq = :request ORDER BY seq;
 
--- name: request_answer
+-- name: request_answer :one
 -- What the caller is told; not what was asked, which may be big.
+-- row: request
+-- type: decision request_verdict
 SELECT id, state, decision, reason, instruction FROM request WHERE seq = :seq;
 
--- name: request_by_id
+-- name: request_by_id :one
 SELECT seq, session_seq, kind, state FROM request WHERE id = :id;
 
--- name: request_by_prefix
+-- name: request_by_prefix :many
 -- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte raised.
 SELECT seq, id FROM request WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
 
--- name: request_open_of_session
+-- name: request_open_of_session :many
 SELECT id, kind, title, created_at FROM request
  WHERE session_seq = :session AND state IN ('pending', 'interrupted') ORDER BY seq;
 
--- name: request_left_of_session
+-- name: request_left_of_session :many
 -- What the agent of a session is to go on with: what is open, what was answered and told to nobody,
 -- what was approved and is not written yet.
+-- type: left_as text
 SELECT r.id, r.kind, r.title, r.created_at,
        CASE WHEN r.state IN ('pending', 'interrupted') THEN 'open'
             WHEN r.state = 'approved' AND r.kind = 'clearance' THEN 'approved'
@@ -143,43 +151,46 @@ SELECT r.id, r.kind, r.title, r.created_at,
                              WHERE t.request_seq = r.seq AND t.told_answer = 1)))
  ORDER BY r.state NOT IN ('pending', 'interrupted'), r.state = 'approved', r.seq;
 
--- name: request_interrupted_of_session
+-- name: request_interrupted_of_session :one
 SELECT seq, remaining_ms FROM request
  WHERE session_seq = :session AND state = 'interrupted' AND seq > :after ORDER BY seq LIMIT 1;
 
--- name: request_due
+-- name: request_due :many
 -- What is past its deadline.
 SELECT id FROM request
- WHERE state = 'pending' AND deadline_at IS NOT NULL AND deadline_at <= :now
+ WHERE state = 'pending' AND deadline_at IS NOT NULL AND deadline_at <= :at
  ORDER BY deadline_at LIMIT 100;
 
--- name: request_next_deadline
+-- name: request_next_deadline :one
+-- row: instant
 SELECT min(deadline_at) AS at FROM request WHERE state = 'pending' AND deadline_at IS NOT NULL;
 
--- name: request_running
+-- name: request_running :many
 -- Everything whose deadline runs.
+-- row: running
 SELECT r.seq, r.deadline_at AS at, r.updated_at AS since
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state = 'pending' AND r.deadline_at IS NOT NULL AND s.host = :host AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
 
--- name: request_set_deadline
+-- name: request_set_deadline :exec
 -- A time_gap moves it. Nobody touched the question, so updated_at stays.
 UPDATE request SET deadline_at = :at
  WHERE seq = :seq AND state = 'pending';
 
--- name: request_pending
+-- name: request_pending :many
 -- Everything that a stop interrupts on :host, or a restore (NULL) everywhere.
 SELECT r.seq, r.kind, r.deadline_at FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state = 'pending' AND (:host IS NULL OR s.host = :host) AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
 
--- name: request_interrupt
+-- name: request_interrupt :exec
 UPDATE request
    SET state = 'interrupted', deadline_at = NULL, remaining_ms = :remaining_ms, updated_at = :now
  WHERE seq = :seq AND state = 'pending';
 
--- name: inbox_list
+-- name: inbox_list :many
+-- type: form bool
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_id,
        s.workspace_root, s.client_name, r.state, r.created_at, r.deadline_at,
        EXISTS (SELECT 1 FROM tool_call AS t
@@ -192,29 +203,29 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
  ORDER BY r.seq;
 
--- name: standby_list
+-- name: standby_list :many
 -- All standbys that wait, for `ctl resume`: it matches beginnings of ids and names the choices.
 SELECT r.seq, r.id, s.id AS session_id, s.workspace_root, r.title
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'standby' AND r.seq > :after
  ORDER BY r.seq;
 
--- name: request_listeners
+-- name: request_listeners :number
 -- How many callers wait at this moment, or come to look.
 SELECT count(*) AS callers FROM tool_call
  WHERE request_seq = :seq AND state = 'waiting' AND (listener IS NOT NULL OR task_id IS NOT NULL);
 
--- name: request_file_delete
+-- name: request_file_delete :rows
 DELETE FROM request_file WHERE seq IN (
   SELECT f.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
    CROSS JOIN request_file AS f ON f.request_seq = r.seq LIMIT :limit);
 
--- name: request_delete
+-- name: request_delete :rows
 -- Retention: the newest first, because a question may name the same one asked before.
 DELETE FROM request WHERE seq IN (
   SELECT r.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
    ORDER BY r.seq DESC LIMIT :limit);
 
--- name: inbox_of_workspace
+-- name: inbox_of_workspace :many
 -- What waits for the operator, as far as agents of one workspace may see it.
 SELECT id, kind, title, file_path, state, created_at FROM inbox WHERE workspace_root = :workspace;

@@ -1,19 +1,19 @@
 -- Every statement on broadcasts whose caller is told where they stand.
 
--- name: said_wait_insert
+-- name: said_wait_insert :exec
 INSERT INTO said_wait (call_seq) VALUES (:call);
 
--- name: said_wait_read
+-- name: said_wait_read :one
 SELECT ts, refused FROM said_wait WHERE call_seq = :call;
 
--- name: said_wait_delete
+-- name: said_wait_delete :exec
 DELETE FROM said_wait WHERE call_seq = :call;
 
--- name: said_wait_delete_all
+-- name: said_wait_delete_all :exec
 -- A front starts: nobody waits any more.
 -- scan ok: those of seconds
 DELETE FROM said_wait;
 
--- name: tool_call_said
+-- name: tool_call_said :exec
 -- The result as it was told, with what was not known when the call was written down.
 UPDATE tool_call SET result = :result WHERE seq = :seq AND state = 'done' AND result_seq IS NULL;

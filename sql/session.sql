@@ -1,23 +1,23 @@
 -- Every statement on `session` and `connection`.
 
--- name: session_insert
+-- name: session_insert :insert
 INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode, channel_id, client_name,
   label, stall_paused, created_at, updated_at, last_activity_at, idle_since)
 VALUES (:id, :host, coalesce((SELECT id FROM operator WHERE is_default = 1), 'local:'),
   :workspace, 'active', coalesce((SELECT value FROM setting WHERE name = 'mode'), 'local'),
   :channel, :client, :label, :stall_paused, :now, :now, :now, :now);
 
--- name: session_by_id
+-- name: session_by_id :one
 SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused,
        wait_limit_ms
   FROM session WHERE id = :id;
 
--- name: session_by_seq
+-- name: session_by_seq :one
 SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused,
        wait_limit_ms
   FROM session WHERE seq = :seq;
 
--- name: session_touch
+-- name: session_touch :exec
 -- Its agent called a tool; an interrupted session is active again.
 UPDATE session
    SET last_tool = :tool, last_activity_at = :now, updated_at = :now, idle_since = :now,
@@ -28,16 +28,16 @@ UPDATE session
         OR connectivity_status <> 'online' OR idle_since IS NULL
         OR status IN ('interrupted', 'created'));
 
--- name: session_set_progress
+-- name: session_set_progress :exec
 UPDATE session SET progress_snapshot = :progress WHERE seq = :seq;
 
--- name: session_offline
+-- name: session_offline :rows
 -- Its last connection is gone.
 UPDATE session SET connectivity_status = 'offline', updated_at = :now
  WHERE seq = :seq AND connectivity_status <> 'offline'
    AND NOT EXISTS (SELECT 1 FROM connection WHERE session_seq = :seq AND state = 'open');
 
--- name: session_interrupt_all
+-- name: session_interrupt_all :rows
 -- A graceful stop on :host, or a restore (NULL): nobody serves these any more. What an operator has
 -- paused stays so, and who was silent is: the time of that goes on after the next start.
 -- scan ok: once, at the stop
@@ -46,23 +46,23 @@ UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrup
        updated_at = :now
  WHERE (:host IS NULL OR host = :host) AND status IN ('created', 'active', 'paused');
 
--- name: session_interrupt_started
+-- name: session_interrupt_started :exec
 -- At the start: the processes of sessions that we had started have ended with the system.
 -- scan ok: once, at the start
 UPDATE session SET status = 'interrupted', connectivity_status = 'offline', updated_at = :now
  WHERE host = :host AND origin = 'started' AND status IN ('created', 'active', 'paused');
 
--- name: session_list
+-- name: session_list :many
 -- scan ok: for a person
 SELECT id, status, mode, workspace_root, last_tool, updated_at, client_name, connectivity_status
   FROM session WHERE status <> 'terminated' ORDER BY seq;
 
--- name: session_last_interrupted
+-- name: session_last_interrupted :one
 SELECT seq, id FROM session
  WHERE status = 'interrupted' AND host = :host AND workspace_root = :workspace
  ORDER BY label IS NOT :label, updated_at DESC, seq DESC LIMIT 1;
 
--- name: session_left
+-- name: session_left :one
 -- The session of this workspace that has left something, and whose agent is gone or is the one that
 -- asks: our own, that of our label, the newest. Left is what is open, what was answered and told to
 -- nobody, what was approved and is not written yet.
@@ -94,29 +94,29 @@ SELECT s.seq, s.id FROM session AS s
                                AND s.last_activity_at > :live_after)))
  ORDER BY s.seq <> :session, s.label IS NOT :label, s.seq DESC LIMIT 1;
 
--- name: session_progress
+-- name: session_progress :one
 SELECT progress_snapshot FROM session WHERE seq = :seq;
 
--- name: connection_insert
+-- name: connection_insert :insert
 INSERT INTO connection (key, host, transport, protocol_version, client_name, client_version,
   identity, elicits, created_at)
 VALUES (:key, :host, :transport, :version, :client, :client_version, :identity, :elicits, :now);
 
--- name: connection_by_key
+-- name: connection_by_key :one
 SELECT seq, transport, protocol_version, client_name, session_seq, identity, elicits, state
   FROM connection WHERE key = :key;
 
--- name: connection_set_session
+-- name: connection_set_session :exec
 UPDATE connection SET session_seq = :session WHERE seq = :seq;
 
--- name: connection_close
+-- name: connection_close :rows
 UPDATE connection SET state = 'closed', closed_at = :now WHERE seq = :seq AND state <> 'closed';
 
--- name: connection_reopen
+-- name: connection_reopen :rows
 -- Its process came back after the front that held it died.
 UPDATE connection SET state = 'open', closed_at = NULL WHERE seq = :seq AND state <> 'open';
 
--- name: session_client_is_back
+-- name: session_client_is_back :rows
 -- So it is there, if silent: that is noticed again.
 UPDATE session
    SET idle_since = coalesce(idle_since, :now),
@@ -125,15 +125,15 @@ UPDATE session
  WHERE seq = :seq AND status <> 'terminated'
    AND (idle_since IS NULL OR connectivity_status = 'offline');
 
--- name: connection_lose_all
+-- name: connection_lose_all :exec
 -- A front starts: the stdio connections of its predecessor are gone until their relays come back.
 UPDATE connection SET state = 'lost' WHERE host = :host AND state = 'open' AND transport = 'stdio';
 
--- name: session_by_prefix
+-- name: session_by_prefix :one
 -- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte raised.
 SELECT seq, id FROM session WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
 
--- name: session_is_connected
+-- name: session_is_connected :any
 -- A row if somebody else is connected to this session: a stdio process, or HTTP calls lately that
 -- are not of our label.
 SELECT 1 AS yes FROM session AS s
@@ -144,7 +144,7 @@ SELECT 1 AS yes FROM session AS s
                        OR (s.last_activity_at > :live_after AND s.label IS NOT :label)
                        OR (s.last_activity_at > :live_after AND s.label IS NULL)));
 
--- name: session_abandoned
+-- name: session_abandoned :any
 -- Whether anything was interrupted before :cutoff and never came back, or has been silent since then
 -- although its agent may still be there for all that HTTP tells.
 SELECT 1 AS one FROM session WHERE status = 'interrupted' AND updated_at < :cutoff
@@ -156,7 +156,7 @@ SELECT 1 FROM session AS s
    AND NOT EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
  LIMIT 1;
 
--- name: session_terminate_abandoned
+-- name: session_terminate_abandoned :rows
 UPDATE session SET status = 'terminated', terminated_at = :now, updated_at = :now
  WHERE seq IN (
   SELECT seq FROM session WHERE status = 'interrupted' AND updated_at < :cutoff
@@ -168,18 +168,19 @@ UPDATE session SET status = 'terminated', terminated_at = :now, updated_at = :no
      AND NOT EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
    LIMIT :limit);
 
--- name: session_old
+-- name: session_old :one
 -- The next session, in the order of their ends, that ended before :cutoff.
 SELECT seq, terminated_at FROM session
  WHERE terminated_at IS NOT NULL AND terminated_at < :cutoff
    AND (terminated_at, seq) > (:after_at, :after)
  ORDER BY terminated_at, seq LIMIT 1;
 
--- name: session_bound
+-- name: session_bound :many
 -- :session, and all that hold on to a row of it or of one that does: they are purged together.
 -- is_old: whether this one may go: images of files that its writes replaced go before it.
 -- CROSS JOIN keeps the order of the tables: SQLite 3.46 may begin at tool_call, by statistics.
 -- scan ok: walks what it has found
+-- type: :session integer
 WITH RECURSIVE bound (seq) AS (
   SELECT :session
   UNION
@@ -205,26 +206,26 @@ SELECT b.seq,
                         WHERE r.session_seq = b.seq AND f.before_seq IS NOT NULL) AS is_old
   FROM bound AS b CROSS JOIN session AS s ON s.seq = b.seq;
 
--- name: connection_delete_of
+-- name: connection_delete_of :rows
 DELETE FROM connection WHERE seq IN (
   SELECT c.seq FROM json_each(:sessions) AS g CROSS JOIN connection AS c ON c.session_seq = g.value
    LIMIT :limit);
 
--- name: session_delete
+-- name: session_delete :rows
 DELETE FROM session
  WHERE seq IN (SELECT value FROM json_each(:sessions)) AND status = 'terminated';
 
--- name: connection_unused
+-- name: connection_unused :any
 -- Whether one of before :cutoff never called a tool.
 SELECT 1 AS one FROM connection
  WHERE session_seq IS NULL AND created_at < :cutoff AND state <> 'open' LIMIT 1;
 
--- name: connection_delete_unused
+-- name: connection_delete_unused :rows
 DELETE FROM connection WHERE seq IN (
   SELECT seq FROM connection
    WHERE session_seq IS NULL AND created_at < :cutoff AND state <> 'open' LIMIT :limit);
 
--- name: session_learn_wait
+-- name: session_learn_wait :exec
 -- Its client has given up on a call: the next ones are told 'pending' before that.
 UPDATE session SET wait_limit_ms = min(coalesce(wait_limit_ms, :limit_ms), :limit_ms)
  WHERE seq = :seq;

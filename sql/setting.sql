@@ -1,36 +1,36 @@
 -- Every statement on `setting` and `operator`.
 
--- name: setting_put
+-- name: setting_put :rows
 INSERT INTO setting (name, value, source, updated_at) VALUES (:name, :value, :source, :now)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value, source = excluded.source,
   updated_at = excluded.updated_at
  WHERE setting.value <> excluded.value OR setting.source <> excluded.source;
 
--- name: setting_get
+-- name: setting_get :one
 SELECT value, source FROM setting WHERE name = :name;
 
--- name: setting_list
+-- name: setting_list :many
 SELECT name, value, source FROM setting ORDER BY name;
 
--- name: setting_forget
+-- name: setting_forget :exec
 -- A setting that this program does not know (any more).
 DELETE FROM setting WHERE name = :name;
 
--- name: operator_put
+-- name: operator_put :exec
 -- The local operator; it stands for rows that are typed by hand.
 INSERT INTO operator (id, kind, user_id, is_default, created_at)
 VALUES (:id, 'local', :user_id, 1, :now)
 ON CONFLICT (id) DO UPDATE SET active = 1, is_default = 1;
 
--- name: operator_only_default
+-- name: operator_only_default :exec
 UPDATE operator SET is_default = 0 WHERE is_default = 1 AND id <> :id;
 
--- name: operator_put_slack
+-- name: operator_put_slack :exec
 -- Who may answer in Slack; a team of '' is any, until Slack has said which one is ours.
 INSERT INTO operator (id, kind, team_id, user_id, created_at)
 VALUES (:id, 'slack', :team_id, :user_id, :now)
 ON CONFLICT (id) DO UPDATE SET active = 1;
 
--- name: operator_retire_slack
+-- name: operator_retire_slack :rows
 -- Before those of this start are put: who is not among them any more may not answer.
 UPDATE operator SET active = 0 WHERE kind = 'slack' AND active = 1;

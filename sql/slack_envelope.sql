@@ -1,31 +1,31 @@
 -- Every statement on `slack_envelope`, and what an envelope makes be said in Slack.
 
--- name: slack_envelope_insert
+-- name: slack_envelope_insert :exec
 INSERT INTO slack_envelope (envelope_id, type, kind, team_id, user_id, channel_id, event_key,
   message_key, client_key, action, reading, problem, payload, created_at)
 VALUES (:envelope_id, :type, :kind, :team_id, :user_id, :channel_id, :event_key, :message_key,
   :client_key, :action, :reading, :problem, :payload, :now);
 
--- name: slack_envelope_outcome
+-- name: slack_envelope_outcome :one
 -- What became of it, and what the first with its keys was answered.
 SELECT e.outcome, e.why, e.operator_id, f.reply AS first_reply
   FROM slack_envelope AS e LEFT JOIN slack_envelope AS f ON f.seq = e.first_seq
  WHERE e.seq = :seq;
 
--- name: slack_envelope_answer
+-- name: slack_envelope_answer :exec
 UPDATE slack_envelope SET reply = :reply WHERE seq = :seq;
 
--- name: slack_envelope_oldest
+-- name: slack_envelope_oldest :one
 -- scan ok: reads the first entry
 SELECT CASE WHEN typeof(created_at) = 'text' THEN created_at ELSE '' END AS at FROM slack_envelope ORDER BY seq LIMIT 1;
 
--- name: slack_envelope_delete_old
+-- name: slack_envelope_delete_old :rows
 -- scan ok: reads the first :limit entries
 DELETE FROM slack_envelope
  WHERE seq IN (SELECT seq FROM slack_envelope ORDER BY seq LIMIT :limit)
    AND (typeof(created_at) <> 'text' OR created_at < :cutoff);
 
--- name: slack_thread
+-- name: slack_thread :one
 -- Whose thread this is: the head of a session's, or one question where questions stand in the channel.
 SELECT s.seq, s.id, s.status, s.connectivity_status, r.id AS request_id
   FROM slack_message AS m JOIN session AS s ON s.seq = m.session_seq
@@ -39,10 +39,10 @@ SELECT s.seq, s.id, s.status, s.connectivity_status, NULL
                 (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel
  LIMIT 1;
 
--- name: slack_live_session
+-- name: slack_live_session :one
 SELECT seq, id, status, connectivity_status FROM session WHERE id = :id;
 
--- name: slack_form_missed
+-- name: slack_form_missed :one
 -- The form that this person asked for last, of a question of this session that still waits: if it
 -- could not be shown, or if Slack has shown it a moment ago, for some clients show nothing; not one
 -- that was closed.
@@ -53,40 +53,42 @@ SELECT f.id, f.view FROM (
    ORDER BY o.seq DESC LIMIT 1) AS f
  WHERE f.state = 'dead' OR (f.state = 'sent' AND f.error IS NULL AND f.created_at > :since);
 
--- name: slack_form_closed
+-- name: slack_form_closed :exec
 UPDATE slack_outbox SET error = 'the person closed it'
  WHERE state = 'sent'
    AND seq = (SELECT max(o.seq) FROM request AS r
                 JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'
                WHERE r.id = :request AND o.user_id = :user);
 
--- name: slack_open_form
+-- name: slack_open_form :exec
 INSERT INTO slack_outbox (kind, request_seq, session_seq, view, trigger_id, channel_id, thread_ts,
   user_id, expires_at, created_at)
 VALUES ('view_open', :request, :session, :view, :trigger_id, :channel, :thread_ts, :user,
   :expires_at, :now);
 
--- name: slack_whisper
+-- name: slack_whisper :exec
 -- For the eyes of one person.
 INSERT INTO slack_outbox (kind, channel_id, thread_ts, user_id, text, expires_at, created_at)
 VALUES ('ephemeral', :channel, :thread_ts, :user, :text, :expires_at, :now);
 
--- name: slack_reply
+-- name: slack_reply :exec
 -- Into a thread.
+-- type: :session seq
 INSERT INTO slack_notice (kind, session_seq, channel_id, thread_ts, text, detail, at)
 VALUES ('reply', :session, :channel, :thread_ts, :text, :detail, :now);
 
--- name: slack_reply_read
+-- name: slack_reply_read :one
 -- A message of ours with buttons, which an operator pressed.
 SELECT detail FROM slack_message WHERE seq = :seq AND kind = 'reply' AND channel_id = :channel;
 
--- name: slack_reply_settle
+-- name: slack_reply_settle :exec
 -- What became of it: its buttons go.
+-- type: :answer text
 UPDATE slack_message
    SET detail = json_set(detail, '$.answer', :answer), generation = generation + 1, updated_at = :now
  WHERE seq = :seq AND kind = 'reply';
 
 
--- name: slack_is_open
+-- name: slack_is_open :one
 -- A question that a form may be about: it waits still.
 SELECT seq, session_seq, state, decision, decided_by, decided_at FROM request WHERE id = :id;

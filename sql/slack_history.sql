@@ -1,36 +1,37 @@
 -- Every statement on what agents read of a Slack channel.
 
--- name: slack_read_insert
+-- name: slack_read_insert :insert
 INSERT INTO slack_read (channel_id, most, asked_at, expires_at)
 VALUES (:channel, :most, :now, :expires_at);
 
--- name: slack_read_usable
+-- name: slack_read_usable :one
 -- The same asked by another: it waits still, or was answered a moment ago.
 SELECT r.seq FROM slack_read AS r LEFT JOIN slack_history AS h ON h.read_seq = r.seq
  WHERE r.channel_id = :channel AND r.most = :most AND r.expires_at > :now
    AND (h.read_seq IS NULL OR (h.messages IS NOT NULL AND h.answered_at > :fresh))
  ORDER BY r.seq DESC LIMIT 1;
 
--- name: slack_read_next
+-- name: slack_read_next :one
 -- The first that waits for an answer, and why nothing may be read now, if so.
+-- type: closed bool
 SELECT r.seq, r.channel_id, r.most, g.not_before > :now AS closed
   FROM slack_read AS r JOIN slack_gate AS g ON g.name = 'conversations.history'
  WHERE r.expires_at > :now AND NOT EXISTS (SELECT 1 FROM slack_history WHERE read_seq = r.seq)
  ORDER BY r.expires_at, r.seq LIMIT 1;
 
--- name: slack_history_insert
+-- name: slack_history_insert :rows
 -- 0 rows: nobody waits for it any more, or it is answered.
 INSERT INTO slack_history (read_seq, messages, error, answered_at)
 SELECT seq, :messages, :error, :now FROM slack_read
  WHERE seq = :read AND NOT EXISTS (SELECT 1 FROM slack_history WHERE read_seq = :read);
 
--- name: slack_history_read
+-- name: slack_history_read :one
 SELECT messages, error FROM slack_history WHERE read_seq = :read;
 
--- name: slack_read_old
+-- name: slack_read_old :any
 -- However young: it has done what it was for.
 SELECT 1 AS any FROM slack_read WHERE expires_at < max(:cutoff, :now) LIMIT 1;
 
--- name: slack_read_delete_old
+-- name: slack_read_delete_old :rows
 DELETE FROM slack_read WHERE seq IN (
   SELECT seq FROM slack_read WHERE expires_at < max(:cutoff, :now) ORDER BY expires_at LIMIT :limit);

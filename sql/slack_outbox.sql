@@ -1,6 +1,6 @@
 -- Every statement on what is said in Slack, in the order of an intent's life.
 
--- name: slack_is_heard
+-- name: slack_is_heard :any
 -- Whether what a session says is said in Slack: the condition of slack_notice_is_said.
 SELECT 1 AS heard FROM session AS s
  WHERE s.seq = :session AND s.mode <> 'local'
@@ -8,7 +8,7 @@ SELECT 1 AS heard FROM session AS s
    AND coalesce(nullif(s.channel_id, ''), (SELECT nullif(value, '') FROM setting
                                             WHERE name = 'slack.channel_id')) IS NOT NULL;
 
--- name: slack_lane_next
+-- name: slack_lane_next :one
 -- The next intent for a slot: of the lanes whose gate is open the most urgent, then the oldest. A
 -- modal does not wait for better times.
 SELECT l.head
@@ -22,7 +22,7 @@ SELECT l.head
                                         WHERE name = 'slack' AND not_before > :now))
  ORDER BY l.priority, l.head LIMIT 1;
 
--- name: slack_lane_due
+-- name: slack_lane_due :one
 -- When the next look is worth it, '' if at once; NULL: at a bell.
 SELECT min(max(g.not_before, d.due_at,
                CASE g.slot WHEN 'view' THEN ''
@@ -31,19 +31,20 @@ SELECT min(max(g.not_before, d.due_at,
   JOIN (SELECT name, (SELECT min(due_at) FROM slack_lane WHERE gate = name AND state = 'ready') AS due_at
           FROM slack_gate) AS d ON d.name = g.name AND d.due_at IS NOT NULL;
 
--- name: slack_lane_rest
+-- name: slack_lane_rest :rows
 -- Its head cannot be claimed: the other lanes go first until then.
 UPDATE slack_lane SET due_at = :due_at
  WHERE seq = (SELECT lane_seq FROM slack_outbox WHERE seq = :seq);
 
--- name: slack_outbox_claim
+-- name: slack_outbox_claim :rows
 UPDATE slack_outbox
    SET state = 'sending', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
        started_at = :now,
        generation = (SELECT generation FROM slack_message WHERE seq = message_seq)
  WHERE seq = :seq AND state = 'queued';
 
--- name: slack_outbox_read
+-- name: slack_outbox_read :one
+-- type: thread text
 SELECT o.kind, k.class, k.gate, o.message_seq, o.view, o.channel_id AS to_channel,
        o.thread_ts AS to_thread, o.user_id, o.text AS words, o.replaces, o.trigger_id, o.response_url,
        o.expires_at, o.state, o.form, o.generation, o.claim, o.attempts, o.deaths, o.lookups,
@@ -59,50 +60,51 @@ SELECT o.kind, k.class, k.gate, o.message_seq, o.view, o.channel_id AS to_channe
   LEFT JOIN slack_message AS h ON h.seq = m.root_seq
  WHERE o.seq = :seq;
 
--- name: slack_outbox_followers
+-- name: slack_outbox_followers :many
 -- What stands behind it in its lane.
+-- type: size integer
 SELECT o.seq, m.kind AS part, m.thread_ts, o.leader_seq, length(c.arguments) AS size
   FROM slack_outbox AS o LEFT JOIN slack_message AS m ON m.seq = o.message_seq
   LEFT JOIN tool_call AS c ON c.seq = m.call_seq
  WHERE o.lane_seq = :lane AND o.seq > :seq AND o.state IN ('queued', 'sending', 'doubtful')
  ORDER BY o.seq LIMIT :limit;
 
--- name: slack_outbox_lead
+-- name: slack_outbox_lead :rows
 UPDATE slack_outbox SET leader_seq = :leader WHERE seq = :seq AND state = 'queued';
 
--- name: slack_outbox_led
+-- name: slack_outbox_led :many
 SELECT o.seq, o.message_seq, m.call_seq
   FROM slack_outbox AS o JOIN slack_message AS m ON m.seq = o.message_seq
  WHERE o.leader_seq = :leader AND o.state = 'queued' ORDER BY o.seq;
 
--- name: slack_outbox_led_sent
+-- name: slack_outbox_led_sent :rows
 UPDATE slack_outbox SET state = 'sent', error = NULL, settled_at = :now
  WHERE leader_seq = :leader AND state = 'queued';
 
--- name: slack_outbox_led_alone
+-- name: slack_outbox_led_alone :rows
 UPDATE slack_outbox SET leader_seq = NULL WHERE leader_seq = :leader AND state = 'queued';
 
--- name: slack_outbox_sent
+-- name: slack_outbox_sent :rows
 -- 0 rows: it is not ours any more. So for all that settle.
 UPDATE slack_outbox SET state = 'sent', error = NULL, settled_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
--- name: slack_outbox_put_back
+-- name: slack_outbox_put_back :rows
 -- Surely not said. form: as what it is tried next.
 UPDATE slack_outbox
    SET state = 'queued', form = :form, due_at = :due_at, error = :error, may_repeat = :may_repeat,
        lookups = 0
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
--- name: slack_outbox_doubt
+-- name: slack_outbox_doubt :rows
 UPDATE slack_outbox SET state = 'doubtful', due_at = :due_at, error = :error, lookups = :lookups
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
--- name: slack_outbox_die
+-- name: slack_outbox_die :rows
 UPDATE slack_outbox SET state = 'dead', error = :error, settled_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'sending', 'doubtful');
 
--- name: slack_outbox_doubtful
+-- name: slack_outbox_doubtful :one
 -- What is to be looked for in Slack; where, is known only when the head of its thread is.
 SELECT seq FROM slack_outbox
  WHERE state = 'doubtful' AND due_at <= :now
@@ -110,82 +112,85 @@ SELECT seq FROM slack_outbox
                     WHERE m.seq = slack_outbox.message_seq AND h.state = 'queued')
  ORDER BY due_at, seq LIMIT 1;
 
--- name: slack_outbox_doubt_due
+-- name: slack_outbox_doubt_due :one
 SELECT min(due_at) AS at FROM slack_outbox
  WHERE state = 'doubtful'
    AND NOT EXISTS (SELECT 1 FROM slack_message AS m JOIN slack_message AS h ON h.seq = m.root_seq
                     WHERE m.seq = slack_outbox.message_seq AND h.state = 'queued');
 
--- name: slack_outbox_left
+-- name: slack_outbox_left :one
 -- What a predecessor had in hand when it died.
 SELECT seq FROM slack_outbox WHERE state = 'sending' AND worker_id IS NOT :worker
  ORDER BY seq LIMIT 1;
 
--- name: slack_outbox_died
+-- name: slack_outbox_died :rows
 UPDATE slack_outbox SET deaths = deaths + 1 WHERE seq = :seq;
 
--- name: slack_outbox_view_sent
+-- name: slack_outbox_view_sent :exec
 -- Beside what was asked for: a word to the person.
 INSERT INTO slack_outbox (kind, channel_id, thread_ts, user_id, text, created_at)
 VALUES ('ephemeral', :channel, :thread, :user, :text, :now);
 
--- name: slack_message_sent
+-- name: slack_message_sent :exec
 UPDATE slack_message
    SET state = 'sent', ts = coalesce(ts, :ts), sent_generation = max(sent_generation, :generation),
        updated_at = :now
  WHERE seq = :seq AND state = 'queued';
 
--- name: slack_message_edited
+-- name: slack_message_edited :exec
 UPDATE slack_message SET sent_generation = :generation, updated_at = :now
  WHERE seq = :seq AND sent_generation < :generation;
 
--- name: slack_message_dead
+-- name: slack_message_dead :rows
 UPDATE slack_message SET state = 'dead', updated_at = :now WHERE seq = :seq AND state = 'queued';
 
--- name: slack_message_gone
+-- name: slack_message_gone :rows
 UPDATE slack_message SET state = 'gone', updated_at = :now WHERE seq = :seq AND state = 'sent';
 
--- name: slack_message_uploaded
+-- name: slack_message_uploaded :exec
 -- Before it is shared: NULL afterwards means that nothing was.
 UPDATE slack_message SET file_id = :file_id WHERE seq = :seq;
 
--- name: slack_outbox_orphan
+-- name: slack_outbox_orphan :rows
 -- Edits of what was never posted.
 UPDATE slack_outbox SET state = 'dead', error = 'what it would change was never posted', settled_at = :now
  WHERE message_seq = :message AND state = 'queued' AND kind IN ('update', 'delete');
 
--- name: slack_refused_calls
+-- name: slack_refused_calls :rows
 -- Whoever waits for a person that Slack does not tell is told so.
+-- type: :message seq
 UPDATE tool_call SET state = 'answered', answered_at = :now
  WHERE state = 'waiting'
    AND request_seq IN (SELECT request_seq FROM refused_ask WHERE message_seq = :message);
 
--- name: slack_refusal
+-- name: slack_refusal :one
 -- Why Slack shows an open question in no form.
+-- type: :request seq
 SELECT coalesce((SELECT o.error FROM slack_outbox AS o
                   WHERE o.message_seq = q.message_seq AND o.state = 'dead' ORDER BY o.seq LIMIT 1),
                 'no reason is known any more') AS why
   FROM refused_ask AS q WHERE q.request_seq = :request;
 
--- name: slack_ask_again
+-- name: slack_ask_again :exec
 -- The agent asks again what Slack has refused, and it is asked there again, too.
+-- type: :request seq
 INSERT INTO slack_notice (kind, session_seq, request_seq, at)
 SELECT 'ask', r.session_seq, r.seq, :now
   FROM refused_ask AS q JOIN request AS r ON r.seq = q.request_seq
  WHERE q.request_seq = :request;
 
--- name: slack_request_ts
+-- name: slack_request_ts :exec
 UPDATE request SET slack_ts = :ts WHERE seq = :request AND slack_ts IS NOT :ts;
 
--- name: slack_session_thread
+-- name: slack_session_thread :exec
 UPDATE session SET thread_ts = :ts WHERE seq = :session AND thread_ts IS NULL;
 
--- name: slack_ask_changed
+-- name: slack_ask_changed :rows
 -- Its diff did not get through, which it says.
 UPDATE slack_message SET generation = generation + 1, updated_at = :now
  WHERE request_seq = :request AND kind = 'ask';
 
--- name: slack_ask_anew
+-- name: slack_ask_anew :exec
 -- A person deleted it in Slack, and nobody has answered it.
 INSERT INTO slack_message (kind, session_seq, request_seq, channel_id, root_seq, thread_ts, created_at,
   updated_at)
@@ -193,34 +198,34 @@ SELECT m.kind, m.session_seq, m.request_seq, m.channel_id, m.root_seq, m.thread_
   FROM slack_message AS m JOIN request AS r ON r.seq = m.request_seq
  WHERE m.seq = :message AND m.kind = 'ask' AND r.state IN ('pending', 'interrupted');
 
--- name: slack_diff_state
+-- name: slack_diff_state :one
 SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff';
 
--- name: slack_head_tries
+-- name: slack_head_tries :one
 -- How often a session's thread was begun in vain.
 SELECT count(*) AS tries FROM slack_message
  WHERE session_seq = :session AND kind = 'session' AND state = 'dead';
 
--- name: slack_head_anew
+-- name: slack_head_anew :insert
 -- A new head for the thread whose old one is dead or gone.
 INSERT INTO slack_message (kind, session_seq, channel_id, created_at, updated_at)
 SELECT 'session', session_seq, channel_id, :now, :now FROM slack_message
  WHERE seq = :head AND kind = 'session';
 
--- name: slack_head_move_messages
+-- name: slack_head_move_messages :exec
 UPDATE slack_message SET root_seq = :new WHERE root_seq = :head AND state = 'queued';
 
--- name: slack_head_move_lane
+-- name: slack_head_move_lane :exec
 UPDATE slack_lane SET thread = 'm' || :new, waits_for = :new, state = 'waiting'
  WHERE gate = 'chat.postMessage ' || :channel AND channel_id = :channel AND thread = 'm' || :head;
 
--- name: slack_head_bury
+-- name: slack_head_bury :rows
 -- Nothing can be said in a thread that cannot be begun.
 UPDATE slack_outbox SET state = 'dead', error = 'the thread could not be begun', settled_at = :now
  WHERE state IN ('queued', 'doubtful') AND message_seq IN (
    SELECT seq FROM slack_message WHERE root_seq = :head AND state = 'queued');
 
--- name: slack_head_bury_calls
+-- name: slack_head_bury_calls :rows
 -- As slack_refused_calls, of what is about to be buried.
 UPDATE tool_call SET state = 'answered', answered_at = :now
  WHERE state = 'waiting' AND request_seq IN (
@@ -229,12 +234,15 @@ UPDATE tool_call SET state = 'answered', answered_at = :now
      JOIN session AS s ON s.seq = r.session_seq AND s.mode <> 'local'
     WHERE m.root_seq = :head AND m.state = 'queued' AND m.kind = 'ask');
 
--- name: slack_head_bury_messages
+-- name: slack_head_bury_messages :rows
 UPDATE slack_message SET state = 'dead', updated_at = :now WHERE root_seq = :head AND state = 'queued';
 
--- name: slack_desk_at_stop
+-- name: slack_desk_at_stop :one
 -- What a stop interrupts, where it is answered in Slack.
 -- scan ok: once, at the stop
+-- type: clearances integer
+-- type: prompts integer
+-- type: standbys integer
 SELECT (SELECT count(*) FROM session
          WHERE host = :host AND mode <> 'local' AND status IN ('created', 'active', 'paused')) AS sessions,
        coalesce(sum(r.kind IN ('clearance', 'permission', 'trust')), 0) AS clearances,
@@ -243,8 +251,11 @@ SELECT (SELECT count(*) FROM session
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state = 'pending' AND s.host = :host AND s.mode <> 'local';
 
--- name: slack_desk_at_start
+-- name: slack_desk_at_start :one
 -- What waits for an answer in Slack since the last stop, or crash.
+-- type: clearances integer
+-- type: prompts integer
+-- type: standbys integer
 SELECT count(DISTINCT s.seq) AS sessions,
        coalesce(sum(r.kind IN ('clearance', 'permission', 'trust')), 0) AS clearances,
        coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
@@ -252,11 +263,12 @@ SELECT count(DISTINCT s.seq) AS sessions,
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND s.host = :host AND s.mode <> 'local';
 
--- name: slack_say_server
+-- name: slack_say_server :exec
+-- type: :about text
 INSERT INTO slack_notice (kind, text, detail, at)
 VALUES ('server', :text, json_object('about', :about), :now);
 
--- name: slack_drop_server
+-- name: slack_drop_server :rows
 -- A stop or a start that was not told in time is not told afterwards. What may have been said stays.
 -- scan ok: once, at the start
 UPDATE slack_outbox SET state = 'sent', settled_at = :now
@@ -265,7 +277,7 @@ UPDATE slack_outbox SET state = 'sent', settled_at = :now
     WHERE session_seq IS NULL AND kind = 'server' AND state = 'queued'
       AND json_extract(detail, '$.about') IN ('stop', 'start'));
 
--- name: slack_drop_server_messages
+-- name: slack_drop_server_messages :rows
 -- scan ok: once, at the start
 UPDATE slack_message SET state = 'dead', updated_at = :now
  WHERE session_seq IS NULL AND kind = 'server' AND state = 'queued'
@@ -273,57 +285,58 @@ UPDATE slack_message SET state = 'dead', updated_at = :now
    AND NOT EXISTS (SELECT 1 FROM slack_outbox AS o
                     WHERE o.message_seq = slack_message.seq AND o.state <> 'sent');
 
--- name: slack_gate_read
+-- name: slack_gate_read :one
 SELECT strikes, spent_at, not_before, why FROM slack_gate WHERE name = :name;
 
--- name: slack_gate_close
+-- name: slack_gate_close :exec
 UPDATE slack_gate
    SET not_before = max(not_before, :not_before), strikes = strikes + 1, why = :why
  WHERE name = :name;
 
--- name: slack_gate_gap
+-- name: slack_gate_gap :exec
 UPDATE slack_gate SET not_before = max(not_before, :not_before) WHERE name = :name;
 
--- name: slack_gate_close_posts
+-- name: slack_gate_close_posts :exec
 -- Refused at once again: the method, not only the channel.
 UPDATE slack_gate SET not_before = max(not_before, :not_before) WHERE slot = 'post';
 
--- name: slack_gate_pass
+-- name: slack_gate_pass :exec
 UPDATE slack_gate SET not_before = :not_before, spent_at = :spent_at, strikes = 0, why = NULL
  WHERE name = :name;
 
--- name: slack_gate_open
+-- name: slack_gate_open :exec
 UPDATE slack_gate SET not_before = '', strikes = 0, why = NULL
  WHERE name = :name AND (not_before <> '' OR strikes <> 0 OR why IS NOT NULL);
 
--- name: slack_gate_note
+-- name: slack_gate_note :rows
 -- What a person must mend, though nothing is closed for it; NULL: nothing.
 INSERT INTO slack_gate (name, slot, why) VALUES (:name, 'note', :why)
 ON CONFLICT (name) DO UPDATE SET why = excluded.why WHERE slack_gate.why IS NOT excluded.why;
 
--- name: slack_operators
+-- name: slack_operators :many
 -- Who is called to a question.
 SELECT user_id FROM operator WHERE kind = 'slack' AND active = 1 ORDER BY created_at, id LIMIT 20;
 
--- name: slack_session_read
+-- name: slack_session_read :one
 SELECT id, status, mode, protocol_mode, workspace_root, client_name, prompt, created_at,
        coalesce(terminated_at, updated_at) AS ended_at
   FROM session WHERE seq = :seq;
 
--- name: slack_apply_read
+-- name: slack_apply_read :one
 SELECT a.state, a.kind, a.forced, a.error_code, a.error_message, r.id, r.file_path,
        (SELECT operator_id FROM command WHERE seq = a.command_seq) AS ordered_by,
        EXISTS (SELECT 1 FROM apply AS u
                 WHERE u.request_seq = a.request_seq AND u.kind = 'undo' AND u.state = 'undone') AS undone
   FROM apply AS a JOIN request AS r ON r.seq = a.request_seq WHERE a.seq = :seq;
 
--- name: slack_call_read
+-- name: slack_call_read :one
 SELECT arguments, arguments_seq FROM tool_call WHERE seq = :seq;
 
--- name: slack_call_size
+-- name: slack_call_size :one
+-- type: size integer
 SELECT length(arguments) AS size FROM tool_call WHERE seq = :seq;
 
--- name: slack_outbox_delete_of
+-- name: slack_outbox_delete_of :rows
 DELETE FROM slack_outbox WHERE seq IN (
   SELECT o.seq FROM json_each(:sessions) AS g CROSS JOIN slack_message AS m ON m.session_seq = g.value
    CROSS JOIN slack_outbox AS o ON o.message_seq = m.seq
@@ -332,7 +345,7 @@ DELETE FROM slack_outbox WHERE seq IN (
    CROSS JOIN slack_message AS m ON m.request_seq = r.seq
    CROSS JOIN slack_outbox AS o ON o.message_seq = m.seq LIMIT :limit);
 
--- name: slack_message_delete
+-- name: slack_message_delete :rows
 -- Those of its questions too: an adopted one stands in the thread of another session.
 DELETE FROM slack_message WHERE seq IN (
   SELECT m.seq FROM json_each(:sessions) AS g CROSS JOIN slack_message AS m ON m.session_seq = g.value
@@ -340,20 +353,20 @@ DELETE FROM slack_message WHERE seq IN (
   SELECT m.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
    CROSS JOIN slack_message AS m ON m.request_seq = r.seq LIMIT :limit);
 
--- name: slack_outbox_old
+-- name: slack_outbox_old :any
 SELECT 1 AS any FROM slack_outbox WHERE settled_at < :cutoff LIMIT 1;
 
--- name: slack_outbox_delete_old
+-- name: slack_outbox_delete_old :rows
 -- What was said long ago; the messages stay with their sessions.
 DELETE FROM slack_outbox WHERE seq IN (
   SELECT seq FROM slack_outbox WHERE settled_at < :cutoff ORDER BY settled_at LIMIT :limit);
 
--- name: slack_message_old
+-- name: slack_message_old :any
 SELECT 1 AS any FROM slack_message AS m
  WHERE m.session_seq IS NULL AND m.created_at < :cutoff
    AND NOT EXISTS (SELECT 1 FROM slack_outbox WHERE message_seq = m.seq) LIMIT 1;
 
--- name: slack_message_delete_old
+-- name: slack_message_delete_old :rows
 -- Those of no session, once they are said.
 DELETE FROM slack_message WHERE seq IN (
   SELECT m.seq FROM slack_message AS m

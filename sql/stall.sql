@@ -1,13 +1,15 @@
 -- Every statement on `stall`, and on the clock of silence in `session`.
 
--- name: stall_idle_first
+-- name: stall_idle_first :one
 -- Who has been silent longest, on its own turn as far as is known.
+-- row: instant
 SELECT idle_since AS at FROM session WHERE idle_since IS NOT NULL ORDER BY idle_since LIMIT 1;
 
--- name: stall_step_first
+-- name: stall_step_first :one
+-- row: instant
 SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits_since LIMIT 1;
 
--- name: stall_idle_due
+-- name: stall_idle_due :many
 -- Silent since :before at least, with what decides whether that is a stall. (The index of open
 -- questions holds those of both states.)
 SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
@@ -24,30 +26,30 @@ SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
  WHERE s.idle_since IS NOT NULL AND s.idle_since <= :before
  ORDER BY s.idle_since LIMIT :limit;
 
--- name: stall_stop_clock
+-- name: stall_stop_clock :exec
 -- Silence leads to nothing more, until the next call or answer.
 UPDATE session SET idle_since = NULL WHERE seq = :session AND idle_since IS NOT NULL;
 
--- name: stall_client_gone
+-- name: stall_client_gone :rows
 -- Nobody is connected any more, and has not been for long: its agent has left.
 UPDATE session
    SET status = CASE status WHEN 'active' THEN 'interrupted' ELSE status END,
        connectivity_status = 'offline', updated_at = :now
  WHERE seq = :session AND (status = 'active' OR connectivity_status <> 'offline');
 
--- name: stall_last
+-- name: stall_last :one
 -- The stall before, with how often the agent was nudged then.
 SELECT status, nudge_count, auto_count, ended_at FROM stall
  WHERE session_seq = :session ORDER BY seq DESC LIMIT 1;
 
--- name: stall_insert
+-- name: stall_insert :exec
 INSERT INTO stall (id, session_seq, last_tool, last_activity_at, idle_seconds, progress_snapshot,
   nudge_count, auto_count, told_count, waits_since, created_at, updated_at)
 SELECT :id, s.seq, s.last_tool, coalesce(s.last_activity_at, s.created_at), :idle_seconds,
        s.progress_snapshot, :nudge_count, :auto_count, :nudge_count, :now, :now, :now
   FROM session AS s WHERE s.seq = :session;
 
--- name: stall_mark_session
+-- name: stall_mark_session :exec
 -- What a session tells of its silence: whether it is stalled, and how often it was nudged.
 UPDATE session
    SET nudge_count = coalesce((SELECT nudge_count FROM stall
@@ -57,7 +59,7 @@ UPDATE session
                              THEN 'stalled' ELSE connectivity_status END
  WHERE id = :session_id;
 
--- name: stall_step_due
+-- name: stall_step_due :many
 SELECT t.seq, t.auto_count, s.id AS session_id,
        EXISTS (SELECT 1 FROM steering AS n WHERE n.stall_seq = t.seq AND n.delivered_at IS NULL
                                              AND n.outcome = 'accepted') AS is_undelivered
@@ -65,36 +67,38 @@ SELECT t.seq, t.auto_count, s.id AS session_id,
  WHERE t.waits_since IS NOT NULL AND t.waits_since <= :before
  ORDER BY t.waits_since LIMIT :limit;
 
--- name: stall_nudge_again
+-- name: stall_nudge_again :exec
 -- What was said before waits for the agent still; it is not said twice.
 UPDATE stall
    SET status = 'nudged', nudge_count = nudge_count + 1, auto_count = auto_count + 1,
        nudged_by = 'system:clock', waits_since = :now, updated_at = :now
  WHERE seq = :seq AND ended_at IS NULL;
 
--- name: stall_escalate
+-- name: stall_escalate :exec
 UPDATE stall SET status = 'escalated', waits_since = NULL, updated_at = :now
  WHERE seq = :seq AND ended_at IS NULL;
 
--- name: stall_idle_running
+-- name: stall_idle_running :many
 -- For a gap: every clock of silence. What was set after the gap knows the new time.
 -- scan ok: after a gap
+-- row: running
 SELECT seq, idle_since AS at, idle_since AS since FROM session
  WHERE idle_since IS NOT NULL AND host = :host AND seq > :after ORDER BY seq LIMIT 500;
 
--- name: stall_set_idle
+-- name: stall_set_idle :exec
 UPDATE session SET idle_since = :at WHERE seq = :seq;
 
--- name: stall_steps_running
+-- name: stall_steps_running :many
 -- scan ok: after a gap
+-- row: running
 SELECT t.seq, t.waits_since AS at, t.waits_since AS since
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.waits_since IS NOT NULL AND s.host = :host AND t.seq > :after ORDER BY t.seq LIMIT 500;
 
--- name: stall_set_step
+-- name: stall_set_step :exec
 UPDATE stall SET waits_since = :at WHERE seq = :seq AND waits_since IS NOT NULL;
 
--- name: stall_by_id
+-- name: stall_by_id :one
 -- What the buttons and the messages of an alert are about.
 SELECT t.seq, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.progress_snapshot,
        t.nudge_count, t.auto_count, t.nudged_by, t.nudge_message, t.created_at, t.ended_at,
@@ -102,7 +106,7 @@ SELECT t.seq, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.progr
        (SELECT max(n.delivered_at) FROM steering AS n WHERE n.stall_seq = t.seq) AS delivered_at
   FROM stall AS t JOIN session AS s ON s.seq = t.session_seq WHERE t.id = :id;
 
--- name: stall_list
+-- name: stall_list :one
 -- scan ok: those that are open, for a person
 SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_count,
        t.progress_snapshot, t.created_at, s.id AS session_id, s.workspace_root, s.client_name,
@@ -110,22 +114,23 @@ SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.ended_at IS NULL ORDER BY t.seq;
 
--- name: stall_since
+-- name: stall_since :many
 -- Alerts that are new to somebody who watches.
 SELECT t.seq, t.last_tool, t.last_activity_at, s.id AS session_id, s.client_name
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.seq > :after AND t.ended_at IS NULL ORDER BY t.seq;
 
--- name: stall_untold
+-- name: stall_untold :many
 -- Nudges for which nobody has looked whether their agent has an open stream.
 SELECT t.seq, t.session_seq, t.nudge_count, t.nudge_message FROM stall AS t
  WHERE t.ended_at IS NULL AND t.told_count < t.nudge_count ORDER BY t.seq LIMIT 100;
 
--- name: stall_tell
+-- name: stall_tell :exec
+-- type: :streamed bool
 UPDATE stall SET told_count = :count, streamed_at = CASE WHEN :streamed THEN :now ELSE streamed_at END
  WHERE seq = :seq AND told_count < :count;
 
--- name: stall_delete
+-- name: stall_delete :rows
 DELETE FROM stall WHERE seq IN (
   SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN stall AS t ON t.session_seq = g.value
    LIMIT :limit);

@@ -1,6 +1,7 @@
 -- Statements on the database itself.
 
--- name: store_version
+-- name: store_version :one
 -- A number that changes when another connection has committed. Prepared once: the watchdog looks
 -- four times a second.
+-- type: data_version integer
 PRAGMA data_version;

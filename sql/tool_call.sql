@@ -1,72 +1,74 @@
 -- Every statement on `tool_call` and `answer`, in the order of a call's life.
 
--- name: tool_call_insert_done
+-- name: tool_call_insert_done :insert
 INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments, arguments_seq,
   digest, state, result, result_seq, is_error, told_answer, request_seq, apply_seq, created_at,
   answered_at, finished_at)
 VALUES (:connection, :session, :rpc_id, :era, :tool, :arguments, :arguments_seq, :digest, 'done',
   :result, :result_seq, :is_error, :told_answer, :request, :apply, :now, :now, :now);
 
--- name: tool_call_insert_waiting
+-- name: tool_call_insert_waiting :insert
 INSERT INTO tool_call (connection_seq, session_seq, rpc_id, progress_token, era, tool, arguments,
   arguments_seq, digest, state, request_seq, apply_seq, wait_until, listener, task_id, task_ttl_ms,
   created_at)
 VALUES (:connection, :session, :rpc_id, :progress_token, :era, :tool, :arguments, :arguments_seq,
   :digest, 'waiting', :request, :apply, :wait_until, :listener, :task, :task_ttl_ms, :now);
 
--- name: tool_call_by_task
+-- name: tool_call_by_task :one
 SELECT seq FROM tool_call WHERE task_id = :task;
 
--- name: tool_call_task
+-- name: tool_call_task :one
 SELECT task_id, task_ttl_ms, state, created_at,
        coalesce(answered_at, created_at) AS updated_at
   FROM tool_call WHERE seq = :seq AND task_id IS NOT NULL;
 
--- name: tool_call_by_rpc
+-- name: tool_call_by_rpc :one
 -- The newest call of a connection with this JSON-RPC id.
 SELECT seq, tool, digest, state FROM tool_call
  WHERE connection_seq = :connection AND rpc_id = :rpc_id ORDER BY seq DESC LIMIT 1;
 
--- name: tool_call_read
+-- name: tool_call_read :one
 SELECT seq, connection_seq, session_seq, rpc_id, progress_token, era, tool, digest, state,
        request_seq, apply_seq, result, result_seq, is_error, created_at
   FROM tool_call WHERE seq = :seq;
 
--- name: tool_call_listen
+-- name: tool_call_listen :exec
 -- A caller came back for its answer.
 UPDATE tool_call SET listener = :listener WHERE seq = :seq AND state IN ('waiting', 'answered');
 
--- name: tool_call_unlisten
+-- name: tool_call_unlisten :rows
 -- The caller hung up; the call waits on.
 UPDATE tool_call SET listener = NULL WHERE seq = :seq AND listener IS NOT NULL;
 
--- name: tool_call_unlisten_dead
+-- name: tool_call_unlisten_dead :exec
 -- A front starts: whoever another incarnation held is not held any more.
 UPDATE tool_call SET listener = NULL
  WHERE listener IS NOT NULL AND listener <> :listener
    AND NOT EXISTS (SELECT 1 FROM worker
                     WHERE worker.id = tool_call.listener AND worker.state IN ('starting', 'ready'));
 
--- name: tool_call_due
-UPDATE tool_call SET state = 'answered', answered_at = :now
+-- name: tool_call_due :rows
+UPDATE tool_call SET state = 'answered', answered_at = :at
  WHERE seq IN (SELECT seq FROM tool_call
-                WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :now
+                WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :at
                 ORDER BY wait_until LIMIT 500);
 
--- name: tool_call_due_list
+-- name: tool_call_due_list :many
 -- The same one by one, where the rules refuse one of them.
+-- row: due
 SELECT seq FROM tool_call
- WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :now
+ WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :at
  ORDER BY wait_until LIMIT 500;
 
--- name: tool_call_due_one
-UPDATE tool_call SET state = 'answered', answered_at = :now
- WHERE seq = :seq AND state = 'waiting' AND wait_until <= :now;
+-- name: tool_call_due_one :rows
+UPDATE tool_call SET state = 'answered', answered_at = :at
+ WHERE seq = :seq AND state = 'waiting' AND wait_until <= :at;
 
--- name: tool_call_next_due
+-- name: tool_call_next_due :one
+-- row: instant
 SELECT min(wait_until) AS at FROM tool_call WHERE state = 'waiting' AND wait_until IS NOT NULL;
 
--- name: tool_call_finish
+-- name: tool_call_finish :exec
 -- Its result has been handed over.
 UPDATE tool_call
    SET state = 'done', result = :result, result_seq = :result_seq, is_error = :is_error,
@@ -74,51 +76,53 @@ UPDATE tool_call
        answered_at = coalesce(answered_at, :now), finished_at = :now, listener = NULL
  WHERE seq = :seq AND state IN ('waiting', 'answered');
 
--- name: tool_call_cancel
+-- name: tool_call_cancel :rows
 -- The caller wants no answer any more. What it asked stays asked.
 UPDATE tool_call SET state = 'cancelled', listener = NULL, answered_at = :now
  WHERE seq = :seq AND state IN ('waiting', 'answered');
 
--- name: tool_call_cancel_task
+-- name: tool_call_cancel_task :exec
 -- A task that has ended stays as it is.
 UPDATE tool_call SET state = 'cancelled', answered_at = :now
  WHERE seq = :seq AND state = 'waiting' AND task_id IS NOT NULL;
 
--- name: answer_last
+-- name: answer_last :one
 SELECT coalesce(max(seq), 0) AS seq FROM answer;
 
--- name: answer_since
+-- name: answer_since :many
 SELECT seq, call_seq FROM answer WHERE seq > :after ORDER BY seq LIMIT 500;
 
--- name: tool_call_running
+-- name: tool_call_running :many
 -- Everything whose wait has an end, for a step of the clock.
+-- row: running
 SELECT t.seq, t.wait_until AS at, t.created_at AS since
   FROM tool_call AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.state = 'waiting' AND t.wait_until IS NOT NULL AND s.host = :host AND t.seq > :after
  ORDER BY t.seq LIMIT 500;
 
--- name: tool_call_set_wait
+-- name: tool_call_set_wait :exec
 UPDATE tool_call SET wait_until = :at WHERE seq = :seq AND state = 'waiting';
 
--- name: answer_delete_of
+-- name: answer_delete_of :rows
 DELETE FROM answer WHERE seq IN (
   SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN tool_call AS t ON t.session_seq = g.value
     JOIN answer AS a ON a.call_seq = t.seq LIMIT :limit);
 
--- name: answer_oldest
+-- name: answer_oldest :one
 -- scan ok: reads the first entry
+-- row: instant
 SELECT created_at AS at FROM answer ORDER BY seq LIMIT 1;
 
--- name: answer_delete_old
+-- name: answer_delete_old :rows
 -- scan ok: reads the first :limit entries
 DELETE FROM answer WHERE seq IN (SELECT seq FROM answer ORDER BY seq LIMIT :limit)
                      AND created_at < :cutoff;
 
--- name: tool_call_delete
+-- name: tool_call_delete :rows
 DELETE FROM tool_call WHERE seq IN (
   SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN tool_call AS t ON t.session_seq = g.value
    LIMIT :limit);
 
--- name: tool_call_untell
+-- name: tool_call_untell :rows
 -- Its answer did not arrive: its caller had closed, or cancelled it meanwhile.
 UPDATE tool_call SET told_answer = 0 WHERE seq = :call AND told_answer = 1;

@@ -1,22 +1,23 @@
 -- Every statement on `upkeep`, and what it looks at.
 
--- name: upkeep_last
+-- name: upkeep_last :one
 SELECT ended_at AS at, outcome FROM upkeep WHERE kind = :kind ORDER BY seq DESC LIMIT 1;
 
--- name: upkeep_insert
+-- name: upkeep_insert :exec
 INSERT INTO upkeep (kind, outcome, why, started_at, ended_at)
 VALUES (:kind, :outcome, :why, :started_at, :now);
 
--- name: upkeep_table
+-- name: upkeep_table :one
 -- The next table to look through.
 -- scan ok: the schema's own rows
+-- type: name text
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name > :after ORDER BY name LIMIT 1;
 
--- name: upkeep_after
+-- name: upkeep_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM upkeep WHERE seq > :after ORDER BY seq LIMIT :limit);
 
--- name: upkeep_delete_old
+-- name: upkeep_delete_old :rows
 -- The newest of each kind stays: it tells when the next one is due.
 DELETE FROM upkeep
  WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff

@@ -1,61 +1,65 @@
 -- Every statement on `worker` and `time_gap`, in the order of an incarnation's life.
 
--- name: worker_insert
+-- name: worker_insert :exec
 INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)
 VALUES (:id, :name, :host, :pid, :version, 'starting', :now, :now);
 
--- name: worker_bury
+-- name: worker_bury :exec
 -- A new incarnation holds the lock: whatever row of its name still claims to live does not.
 UPDATE worker SET state = 'died', stopped_at = :now
  WHERE host = :host AND name = :name AND id <> :id AND state IN ('starting', 'ready');
 
--- name: worker_ready
+-- name: worker_ready :rows
 UPDATE worker SET state = 'ready', detail = :detail, heartbeat_at = :now
  WHERE id = :id AND state IN ('starting', 'ready');
 
--- name: worker_heartbeat
+-- name: worker_heartbeat :rows
 UPDATE worker SET heartbeat_at = :now WHERE id = :id;
 
--- name: worker_stopped
+-- name: worker_stopped :rows
 UPDATE worker SET state = 'stopped', stopped_at = :now, heartbeat_at = :now
  WHERE id = :id AND state IN ('starting', 'ready');
 
--- name: worker_died
+-- name: worker_died :exec
 -- The supervisor saw it end.
 UPDATE worker SET state = 'died', stopped_at = :now, detail = :detail
  WHERE host = :host AND pid = :pid AND state IN ('starting', 'ready');
 
--- name: worker_live
+-- name: worker_live :many
 SELECT id, name, pid, version, state, detail, started_at, heartbeat_at
   FROM worker WHERE host = :host AND state IN ('starting', 'ready') ORDER BY name;
 
--- name: time_gap_insert
+-- name: time_gap_insert :exec
 INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES (:host, :kind, :started_at, :now);
 
--- name: health_list
+-- name: health_list :many
 -- scan ok: for a person
+-- type: what text
+-- type: state text
 SELECT what, state, detail, at FROM health;
 
--- name: worker_started
+-- name: worker_started :one
+-- row: instant
 SELECT started_at AS at FROM worker WHERE id = :id;
 
--- name: worker_watched
+-- name: worker_watched :one
 -- The last sign of a watchdog that got ready, before this one: until then deadlines were watched. One
 -- that died before it was ready had not yet written down the gap before it.
 -- scan ok: once, at the start of the watchdog
+-- row: instant
 SELECT max(heartbeat_at) AS at FROM worker
  WHERE name = :name AND host = :host AND id <> :id AND heartbeat_at > started_at;
 
--- name: worker_bury_all
+-- name: worker_bury_all :exec
 -- The supervisor, while no worker runs: rows that still claim to live do not.
 UPDATE worker SET state = 'died', stopped_at = :now
  WHERE host = :host AND state IN ('starting', 'ready');
 
--- name: worker_after
+-- name: worker_after :number
 -- The end of the next stretch of rows to look through.
 SELECT max(seq) AS seq FROM (SELECT seq FROM worker WHERE seq > :after ORDER BY seq LIMIT :limit);
 
--- name: worker_delete_old
+-- name: worker_delete_old :rows
 -- Incarnations that ended and that nothing names any more. The last one that served stays: it tells
 -- since when nobody did.
 DELETE FROM worker
@@ -68,9 +72,9 @@ DELETE FROM worker
                 WHERE n.seq > worker.seq AND n.name = worker.name AND n.host = worker.host
                   AND n.heartbeat_at > n.started_at);
 
--- name: time_gap_after
+-- name: time_gap_after :number
 SELECT max(seq) AS seq FROM (SELECT seq FROM time_gap WHERE seq > :after ORDER BY seq LIMIT :limit);
 
--- name: time_gap_delete_old
+-- name: time_gap_delete_old :rows
 -- Deadlines were moved when it was noted.
 DELETE FROM time_gap WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;

@@ -36,7 +36,7 @@ failed() {
 
 # is_refused SENTENCE COMPLAINT: what is in the tree stops the build.
 is_refused() {
-  rm -f "$scratch/out"/*
+  rm -rf "$scratch/out"/*
   run
   if [ "$status" -ne 0 ] && printf '%s' "$said" | grep -q -e "$2" && [ ! -e "$scratch/out/sql.c" ]; then
     passed=$((passed + 1))
@@ -79,6 +79,59 @@ SELECT bytes FROM content WHERE seq = :seq;'
 refuses "two statements under one name are refused" 'more than one statement' sql/content.sql '
 -- name: content_two
 SELECT 1; SELECT 2;'
+
+# ---- a statement is a function ----
+
+refuses "a statement that does not say what comes of it is refused" \
+  'sql/content.sql:[0-9]*: content_mute: say what comes of it' sql/content.sql '
+-- name: content_mute
+SELECT hash FROM content WHERE seq = :seq;'
+refuses "rows are not asked of a statement that has no columns" 'content_forget: it has no columns' \
+  sql/content.sql '
+-- name: content_forget :one
+DELETE FROM content WHERE seq = :seq;'
+refuses "a number is one column" 'content_size: a number is one column' sql/content.sql '
+-- name: content_size :number
+SELECT size, hash FROM content WHERE seq = :seq;'
+refuses "a parameter of which nothing tells the type is refused, with the remark that does" \
+  "content_odd: nothing tells the type of :odd: write '-- type: :odd TYPE'" sql/content.sql '
+-- name: content_odd :number
+SELECT seq FROM content WHERE seq = abs(:odd);'
+refuses "a type that there is not is refused" 'content_typed: :odd: there is no type colour' \
+  sql/content.sql '
+-- name: content_typed :number
+-- type: :odd colour
+SELECT seq FROM content WHERE seq = abs(:odd);'
+refuses "rows of one name have one type for a column" \
+  'request_cards: state is of another type in other rows named card' sql/request.sql "
+-- name: session_cards :many
+-- row: card
+-- type: state text
+SELECT status AS state FROM session WHERE seq = :seq;
+-- name: request_cards :many
+-- row: card
+SELECT state FROM request WHERE seq = :seq;"
+
+given_tree
+passes "the tree's statements are functions"
+# has SENTENCE FILE TEXT: what was made of them.
+has() {
+  if grep -qF -e "$3" "$scratch/out/sql/$2"; then
+    passed=$((passed + 1))
+  else
+    failed "$1" "$3 in sql/$2"
+  fi
+}
+has "a state is an enum of the moves of its table" sets.h REQUEST_STATE_INTERRUPTED,
+has "a word of a CHECK is an enum" sets.h SESSION_CONNECTIVITY_STATUS_STALLED,
+has "a kind that a closed table lists is an enum" sets.h REQUEST_KIND_CLEARANCE,
+has "parameters stand in the order of the statement" request.h \
+  'int sql_request_revive(struct store *st, const char *deadline_at, int64_t seq, struct err *e);'
+has "more than four parameters are a struct" request.h 'struct request_insert_args {'
+has "a number that may be NULL is told apart from 0" request.h 'bool has_remaining_ms;'
+has "a parameter that may be NULL is a pointer" request.h 'const int64_t *elapsed_seconds;'
+has "rows of one name are one struct, across files" tool_call.h '#include "sql/request.h"'
+
 refuses "a mistake in a table names its file and line" \
   'schema/checkpoint.sql:[0-9]*: near "TABEL"' schema/checkpoint.sql 'CREATE TABEL x (y);'
 refuses "a trigger that scans a growing table is refused" \

@@ -28,7 +28,7 @@ static int check_one(const struct found *f, int count, const char *text, const c
 
 int find_request(struct ctl *c, const char *text, struct request *r, struct err *e)
 {
-	OWNED(found) struct found f = FOUND_INIT;
+	OWNED(found) struct found f = { 0 };
 	int count = find_question(&c->store, verb_find("approve"), text, &f, e);
 
 	if (check_one(&f, count, text, "request", "inbox", e))
@@ -39,9 +39,10 @@ int find_request(struct ctl *c, const char *text, struct request *r, struct err 
 int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
 {
 	const struct place anywhere = { .channel = NULL };
-	OWNED(found) struct found f = FOUND_INIT;
-	int count =
-	    strlen(text) < FIND_LEAST ? 0 : find_sessions(&c->store, &anywhere, NULL, text, &f, e);
+	OWNED(found) struct found f = { 0 };
+	int count = strlen(text) < FIND_LEAST
+	                ? 0
+	                : find_sessions(&c->store, &anywhere, SESSION_STATUS_NONE, text, &f, e);
 
 	if (check_one(&f, count, text, "session", "list", e))
 		return -1;

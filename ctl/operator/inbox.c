@@ -29,7 +29,7 @@ static cJSON *row_json(stmt *s)
 /* "modify a.c; delete secret.key: ", or the name alone of a file that is just changed. */
 static int add_changes(struct ctl *c, stmt *s, struct str *what, struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 
 	if (!col_text(s, INBOX_LIST_FILE_PATH))
 		return 0;

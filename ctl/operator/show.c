@@ -31,7 +31,7 @@ static void other_paths(const struct request *r, void (*each)(const char *path, 
 {
 	struct diff d = DIFF_INIT;
 
-	if (!r->file_path || !diff_looks_like(str_text(&r->body), r->body.length) ||
+	if (!r->row.file_path || !diff_looks_like(str_text(&r->body), r->body.length) ||
 	    diff_parse(r->body.bytes, r->body.length, &d, NULL))
 		return;
 	for (size_t i = 0; i < d.file_count; i++) {
@@ -39,7 +39,7 @@ static void other_paths(const struct request *r, void (*each)(const char *path, 
 		bool same = paths[0] && paths[1] && strcmp(paths[0], paths[1]) == 0;
 
 		for (size_t k = same ? 1 : 0; k < COUNT(paths); k++)
-			if (paths[k] && strcmp(paths[k], r->file_path) != 0)
+			if (paths[k] && strcmp(paths[k], r->row.file_path) != 0)
 				each(paths[k], arg);
 	}
 	diff_clear(&d);
@@ -95,39 +95,39 @@ cJSON *request_json(const struct request *r, int64_t listeners)
 	const struct {
 		const char *name, *text;
 	} texts[] = {
-		{ "id", r->id },
-		{ "kind", r->kind },
-		{ "state", r->state },
-		{ "title", r->title },
+		{ "id", r->row.id },
+		{ "kind", request_kind_name(r->row.kind) },
+		{ "state", request_state_name(r->row.state) },
+		{ "title", r->row.title },
 		{ "description", r->description },
-		{ "risk_level", r->risk_level },
-		{ "file_path", r->file_path },
-		{ "digest", r->digest },
-		{ "original_hash", r->original_hash },
-		{ "prompt_type", r->prompt_type },
-		{ "session_id", r->session_id },
-		{ "session_status", r->session_status },
-		{ "host", r->host },
-		{ "workspace_root", r->workspace_root },
-		{ "client_name", r->client_name },
-		{ "created_at", r->created_at },
-		{ "deadline_at", r->deadline_at },
-		{ "rejected_before_at", r->previous_at },
-		{ "decision", r->decision },
-		{ "reason", r->reason },
-		{ "instruction", r->instruction },
-		{ "decided_by", r->decided_by },
-		{ "decided_at", r->decided_at },
-		{ "consumed_at", r->consumed_at },
+		{ "risk_level", request_risk_level_name(r->row.risk_level) },
+		{ "file_path", r->row.file_path },
+		{ "digest", r->row.digest },
+		{ "original_hash", r->row.original_hash },
+		{ "prompt_type", request_prompt_type_name(r->row.prompt_type) },
+		{ "session_id", r->row.session_id },
+		{ "session_status", session_status_name(r->row.session_status) },
+		{ "host", r->row.host },
+		{ "workspace_root", r->row.workspace_root },
+		{ "client_name", r->row.client_name },
+		{ "created_at", r->row.created_at },
+		{ "deadline_at", r->row.deadline_at },
+		{ "rejected_before_at", r->row.previous_at },
+		{ "decision", request_verdict_name(r->row.decision) },
+		{ "reason", r->row.reason },
+		{ "instruction", r->row.instruction },
+		{ "decided_by", r->row.decided_by },
+		{ "decided_at", r->row.decided_at },
+		{ "consumed_at", r->row.consumed_at },
 	};
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		json_add_text(o, texts[i].name, texts[i].text);
-	(void)cJSON_AddBoolToObject(o, "is_new_workspace", r->is_new_workspace);
-	add_number(o, "elapsed_seconds", r->elapsed_seconds);
-	add_number(o, "actions_taken", r->actions_taken);
+	(void)cJSON_AddBoolToObject(o, "is_new_workspace", r->row.is_new_workspace);
+	add_number(o, "elapsed_seconds", r->row.has_elapsed_seconds ? r->row.elapsed_seconds : -1);
+	add_number(o, "actions_taken", r->row.has_actions_taken ? r->row.actions_taken : -1);
 	(void)cJSON_AddBoolToObject(o, "listening", listeners > 0);
-	(void)cJSON_AddBoolToObject(o, "replaces_file", r->replaces_file);
+	(void)cJSON_AddBoolToObject(o, "replaces_file", r->row.replaces_file);
 	add_touched(r, cJSON_AddArrayToObject(o, "files"));
 	other_paths(r, add_path, cJSON_AddArrayToObject(o, "also_touches"));
 	json_add_bytes(o, "body", r->body.bytes, r->body.length);
@@ -231,20 +231,21 @@ static void print_block(const struct ctl *c, const char *bytes, size_t length, b
 static void print_title(const struct ctl *c, const struct request *r)
 {
 	print_look(c, LOOK_BOLD);
-	print_visible(r->title);
+	print_visible(r->row.title);
 	print_look(c, LOOK_PLAIN);
-	(void)printf("  [%s, %s]\n", r->kind, r->state);
+	(void)printf("  [%s, %s]\n", request_kind_name(r->row.kind),
+	             request_state_name(r->row.state));
 }
 
-static void print_risk(const struct ctl *c, const char *risk)
+static void print_risk(const struct ctl *c, enum request_risk_level risk)
 {
-	bool high = risk && strcmp(risk, "low") != 0;
+	bool high = risk != REQUEST_RISK_LEVEL_LOW;
 
 	if (!risk)
 		return;
 	if (high)
 		print_look(c, LOOK_RED);
-	(void)printf("%-10s%s\n", "risk", risk);
+	(void)printf("%-10s%s\n", "risk", request_risk_level_name(risk));
 	if (high)
 		print_look(c, LOOK_PLAIN);
 }
@@ -253,42 +254,42 @@ static void print_asked(const struct ctl *c, const struct request *r, int64_t li
 {
 	OWNED(str) struct str file = STR_INIT;
 
-	field(c, "id", r->id);
+	field(c, "id", r->row.id);
 	request_add_name(&file, r);
-	field(c, "file", r->file_path ? str_text(&file) : NULL);
+	field(c, "file", r->row.file_path ? str_text(&file) : NULL);
 	if (r->file_count)
 		print_touched(c, r);
 	else
 		other_paths(r, print_path, (void *)c);
-	print_risk(c, r->risk_level);
-	field(c, "type", r->prompt_type);
-	field(c, "session", r->session_id);
-	field(c, "client", r->client_name);
-	field(c, "workspace", r->workspace_root);
-	if (r->is_new_workspace && !r->decided_at)
+	print_risk(c, r->row.risk_level);
+	field(c, "type", request_prompt_type_name(r->row.prompt_type));
+	field(c, "session", r->row.session_id);
+	field(c, "client", r->row.client_name);
+	field(c, "workspace", r->row.workspace_root);
+	if (r->row.is_new_workspace && !r->row.decided_at)
 		field(c, "", "which is new: nobody has answered a question from there");
-	instant_field(c, "asked", r->created_at, true);
-	instant_field(c, "until", r->deadline_at, false);
-	if (!r->decided_at)
+	instant_field(c, "asked", r->row.created_at, true);
+	instant_field(c, "until", r->row.deadline_at, false);
+	if (!r->row.decided_at)
 		field(c, "listening",
 		      listeners > 0 ? "yes" : "no, it gets the answer when it is back");
-	field(c, "digest", r->digest);
-	if (r->elapsed_seconds >= 0)
-		(void)printf("%-10s%" PRId64 " s\n", "elapsed", r->elapsed_seconds);
-	if (r->actions_taken >= 0)
-		(void)printf("%-10s%" PRId64 "\n", "actions", r->actions_taken);
+	field(c, "digest", r->row.digest);
+	if (r->row.has_elapsed_seconds)
+		(void)printf("%-10s%" PRId64 " s\n", "elapsed", r->row.elapsed_seconds);
+	if (r->row.has_actions_taken)
+		(void)printf("%-10s%" PRId64 "\n", "actions", r->row.actions_taken);
 }
 
 static void print_decided(const struct ctl *c, const struct request *r)
 {
-	if (!r->decided_at)
+	if (!r->row.decided_at)
 		return;
-	field(c, "decision", r->decision);
-	field(c, "by", r->decided_by);
-	instant_field(c, "at", r->decided_at, true);
-	field(c, "reason", r->reason);
-	field(c, "text", r->instruction);
-	instant_field(c, "written", r->consumed_at, true);
+	field(c, "decision", request_verdict_name(r->row.decision));
+	field(c, "by", r->row.decided_by);
+	instant_field(c, "at", r->row.decided_at, true);
+	field(c, "reason", r->row.reason);
+	field(c, "text", r->row.instruction);
+	instant_field(c, "written", r->row.consumed_at, true);
 }
 
 static void warning(const struct ctl *c, const char *text, const char *at)
@@ -306,9 +307,9 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 	print_title(c, r);
 	print_asked(c, r, listeners);
 	print_decided(c, r);
-	if (r->previous_at)
-		warning(c, "rejected before at ", r->previous_at);
-	if (r->replaces_file)
+	if (r->row.previous_at)
+		warning(c, "rejected before at ", r->row.previous_at);
+	if (r->row.replaces_file)
 		warning(c, "replaces the whole file", "");
 	if (r->description) {
 		(void)putchar('\n');
@@ -316,23 +317,23 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 	}
 	if (text->length) {
 		(void)putchar('\n');
-		print_block(c, text->bytes, text->length, diff && r->file_path);
+		print_block(c, text->bytes, text->length, diff && r->row.file_path);
 	}
 	if (r->effect.length && !c->sent)
 		(void)printf(
 		    "\nthis is what it does to the files as they are; what the agent sent: "
 		    "show --sent %s\n",
-		    r->id);
+		    r->row.id);
 }
 
 static int run_show(struct ctl *c, struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 	int64_t listeners;
 
 	if (find_request(c, c->argv[0], &r, e))
 		return -1;
-	listeners = request_listeners(c, r.seq, e);
+	listeners = request_listeners(c, r.row.seq, e);
 	if (listeners < 0)
 		return -1;
 	if (c->json)

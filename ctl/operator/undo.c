@@ -16,7 +16,7 @@ static int await(struct ctl *c, struct command_result *result, struct err *e)
 	int64_t until_ms = clock_monotonic_ms() + WAIT_MS;
 	int64_t seq = result->seq;
 
-	while (!result->outcome && clock_monotonic_ms() < until_ms) {
+	while (!result->is.outcome && clock_monotonic_ms() < until_ms) {
 		(void)poll(NULL, 0, LOOK_MS);
 		command_result_clear(result);
 		if (command_read(&c->store, seq, result, e))
@@ -49,18 +49,18 @@ static int run_undo(struct ctl *c, struct err *e)
 {
 	const struct words w = { .verb = verb_find("undo"), .id = c->argv[0] };
 	OWNED(said) struct said said = SAID_INIT;
-	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
+	OWNED(command_result) struct command_result result = { 0 };
 
 	if (ctl_say(c, &w, &said, e))
 		return -1;
 	result.seq = said.seq;
 	if (await(c, &result, e))
 		return -1;
-	if (!result.outcome)
+	if (!result.is.outcome)
 		return err_set(e, ERR_AGAIN,
 		               "ordered, but not done yet: the applier does it when it is there; "
 		               "`log` tells of it");
-	return tell(c, result.reply, e);
+	return tell(c, result.is.reply, e);
 }
 
 const struct command_spec cmd_undo = {

@@ -39,43 +39,50 @@ struct watch {
 
 /* What a letter or word means for a kind of question. */
 struct key {
-	const char *kind, *letter, *word;
+	enum request_kind kind;
+	const char *letter, *word;
 	const char *verdict; /* NULL: not an answer */
 	enum { NO_TEXT, MAY_TEXT, MUST_TEXT } text;
 };
 
 static const struct key KEYS[] = {
-	{ "clearance", "y", "yes", "approve", NO_TEXT },
-	{ "clearance", NULL, "approve", "approve", NO_TEXT },
-	{ "clearance", "n", "no", "reject", NO_TEXT },
-	{ "clearance", NULL, "reject", "reject", MAY_TEXT },
-	{ "clearance", "r", NULL, "reject", MAY_TEXT },
-	{ "permission", "y", "yes", "approve", NO_TEXT },
-	{ "permission", NULL, "approve", "approve", NO_TEXT },
-	{ "permission", "n", "no", "reject", NO_TEXT },
-	{ "permission", NULL, "reject", "reject", MAY_TEXT },
-	{ "permission", "r", NULL, "reject", MAY_TEXT },
-	{ "trust", "y", "yes", "approve", NO_TEXT },
-	{ "trust", NULL, "approve", "approve", NO_TEXT },
-	{ "trust", "n", "no", "reject", NO_TEXT },
-	{ "trust", NULL, "reject", "reject", MAY_TEXT },
-	{ "trust", "r", NULL, "reject", MAY_TEXT },
-	{ "prompt", "c", "continue", "continue", NO_TEXT },
-	{ "prompt", "s", "stop", "stop", NO_TEXT },
-	{ "prompt", NULL, "refine", "refine", MUST_TEXT },
-	{ "prompt", "r", NULL, "refine", MUST_TEXT },
-	{ "standby", "s", "stop", "stop", NO_TEXT },
-	{ "standby", NULL, "resume", "resume", MAY_TEXT },
-	{ "standby", "r", NULL, "resume", MAY_TEXT },
+	{ REQUEST_KIND_CLEARANCE, "y", "yes", "approve", NO_TEXT },
+	{ REQUEST_KIND_CLEARANCE, NULL, "approve", "approve", NO_TEXT },
+	{ REQUEST_KIND_CLEARANCE, "n", "no", "reject", NO_TEXT },
+	{ REQUEST_KIND_CLEARANCE, NULL, "reject", "reject", MAY_TEXT },
+	{ REQUEST_KIND_CLEARANCE, "r", NULL, "reject", MAY_TEXT },
+	{ REQUEST_KIND_PERMISSION, "y", "yes", "approve", NO_TEXT },
+	{ REQUEST_KIND_PERMISSION, NULL, "approve", "approve", NO_TEXT },
+	{ REQUEST_KIND_PERMISSION, "n", "no", "reject", NO_TEXT },
+	{ REQUEST_KIND_PERMISSION, NULL, "reject", "reject", MAY_TEXT },
+	{ REQUEST_KIND_PERMISSION, "r", NULL, "reject", MAY_TEXT },
+	{ REQUEST_KIND_TRUST, "y", "yes", "approve", NO_TEXT },
+	{ REQUEST_KIND_TRUST, NULL, "approve", "approve", NO_TEXT },
+	{ REQUEST_KIND_TRUST, "n", "no", "reject", NO_TEXT },
+	{ REQUEST_KIND_TRUST, NULL, "reject", "reject", MAY_TEXT },
+	{ REQUEST_KIND_TRUST, "r", NULL, "reject", MAY_TEXT },
+	{ REQUEST_KIND_PROMPT, "c", "continue", "continue", NO_TEXT },
+	{ REQUEST_KIND_PROMPT, "s", "stop", "stop", NO_TEXT },
+	{ REQUEST_KIND_PROMPT, NULL, "refine", "refine", MUST_TEXT },
+	{ REQUEST_KIND_PROMPT, "r", NULL, "refine", MUST_TEXT },
+	{ REQUEST_KIND_STANDBY, "s", "stop", "stop", NO_TEXT },
+	{ REQUEST_KIND_STANDBY, NULL, "resume", "resume", MAY_TEXT },
+	{ REQUEST_KIND_STANDBY, "r", NULL, "resume", MAY_TEXT },
 };
 
-static const char *hint_for(const char *kind)
+static const char *hint_for(enum request_kind kind)
 {
-	if (strcmp(kind, "clearance") == 0 || strcmp(kind, "permission") == 0 ||
-	    strcmp(kind, "trust") == 0)
+	switch (kind) {
+	case REQUEST_KIND_CLEARANCE:
+	case REQUEST_KIND_PERMISSION:
+	case REQUEST_KIND_TRUST:
 		return "y approve, n reject, r REASON reject with a reason, l later, q quit";
-	if (strcmp(kind, "prompt") == 0)
+	case REQUEST_KIND_PROMPT:
 		return "c continue, r TEXT continue with new instructions, s stop, l later, q quit";
+	case REQUEST_KIND_STANDBY:
+	case REQUEST_KIND_NONE:
+		break;
+	}
 	return "r [TEXT] resume, with what to do next, s stop, l later, q quit";
 }
 
@@ -88,7 +95,7 @@ static void ask(const struct watch *w)
 	if (c->json)
 		return;
 	print_look(c, LOOK_BOLD);
-	(void)printf("%s", hint_for(w->shown.kind));
+	(void)printf("%s", hint_for(w->shown.row.kind));
 	print_look(c, LOOK_PLAIN);
 	(void)fputs(w->typed ? " > " : "\n", stdout);
 }
@@ -163,9 +170,9 @@ static int look_at_queue(struct watch *w, struct queue *q, struct err *e)
 	while ((got = stmt_row(s, e)) > 0) {
 		int64_t seq = col_int(s, INBOX_LIST_SEQ);
 
-		if (w->shown.seq == seq)
+		if (w->shown.row.seq == seq)
 			q->shown_is_open = true;
-		else if (w->shown.seq && seq > w->newest && w->newest)
+		else if (w->shown.row.seq && seq > w->newest && w->newest)
 			announce(w, s);
 		if (seq > w->newest)
 			w->newest = seq;
@@ -202,7 +209,7 @@ static int tell_silent(const struct watch *w, stmt *s, struct err *e)
 	                                                 : "nothing");
 	(void)printf("; agent-intercom-ctl nudge %s [TEXT], or session stop %s\n", str_text(&id),
 	             str_text(&id));
-	if (w->shown.seq)
+	if (w->shown.row.seq)
 		ask(w);
 	return 0;
 }
@@ -228,8 +235,8 @@ static int look_at_silence(struct watch *w, struct err *e)
 /* The question on the screen was answered by somebody else, or ran out. */
 static int tell_gone(struct watch *w, struct err *e)
 {
-	OWNED(request) struct request now = REQUEST_INIT;
-	int got = request_read(&w->c->store, w->shown.seq, &now, e);
+	OWNED(request) struct request now = { 0 };
+	int got = request_read(&w->c->store, w->shown.row.seq, &now, e);
 
 	if (got < 0)
 		return -1;
@@ -237,10 +244,10 @@ static int tell_gone(struct watch *w, struct err *e)
 		event("gone", request_json(&now, 0));
 	} else {
 		(void)fputs("\nno longer waits: ", stdout);
-		print_visible(now.state);
-		if (now.decided_by) {
+		print_visible(request_state_name(now.row.state));
+		if (now.row.decided_by) {
 			(void)fputs(" by ", stdout);
-			print_visible(now.decided_by);
+			print_visible(now.row.decided_by);
 		}
 		(void)putchar('\n');
 	}
@@ -254,9 +261,9 @@ static int look(struct watch *w, struct err *e)
 
 	if (look_at_queue(w, &q, e))
 		return -1;
-	if (w->shown.seq && q.shown_is_open)
+	if (w->shown.row.seq && q.shown_is_open)
 		return 0;
-	if (w->shown.seq && tell_gone(w, e))
+	if (w->shown.row.seq && tell_gone(w, e))
 		return -1;
 	if (q.first)
 		return show(w, q.first, q.waiting, e);
@@ -274,7 +281,7 @@ static void tell_result(struct watch *w, const struct key *key, int status, cons
 	if (w->c->json) {
 		cJSON *o = cJSON_CreateObject();
 
-		json_add_text(o, "request_id", w->shown.id);
+		json_add_text(o, "request_id", w->shown.row.id);
 		json_add_text(o, "decision", key->verdict);
 		(void)cJSON_AddBoolToObject(o, "applied", status == 0);
 		if (status)
@@ -296,9 +303,9 @@ static int say(struct watch *w, const struct key *key, const char *text, struct 
 {
 	struct err why = ERR_INIT;
 	const struct words words = { .verb = verb_find(key->verdict),
-		                     .id = w->shown.id,
+		                     .id = w->shown.row.id,
 		                     .text = text,
-		                     .digest = w->shown.digest,
+		                     .digest = w->shown.row.digest,
 		                     .certain = true };
 	OWNED(said) struct said said = SAID_INIT;
 	int status = ctl_say(w->c, &words, &said, &why);
@@ -322,14 +329,14 @@ static void hint(struct watch *w, const char *what)
 		event("error", json_string(what));
 	else
 		(void)printf("%s\n", what);
-	if (w->shown.seq)
+	if (w->shown.row.seq)
 		ask(w);
 }
 
 static void later(struct watch *w)
 {
 	w->later = xrealloc(w->later, (w->later_count + 1) * sizeof(*w->later));
-	w->later[w->later_count++] = w->shown.seq;
+	w->later[w->later_count++] = w->shown.row.seq;
 	request_clear(&w->shown);
 }
 
@@ -359,7 +366,7 @@ static int answer_line(struct watch *w, const char *line, struct err *e)
 {
 	for (size_t i = 0; i < COUNT(KEYS); i++) {
 		const char *text =
-		    strcmp(KEYS[i].kind, w->shown.kind) == 0 ? text_behind(&KEYS[i], line) : NULL;
+		    KEYS[i].kind == w->shown.row.kind ? text_behind(&KEYS[i], line) : NULL;
 
 		if (!text)
 			continue;
@@ -407,14 +414,14 @@ static bool begins_with_quit(const struct watch *w)
 
 static bool can_use_a_line(struct watch *w)
 {
-	return w->shown.seq || w->typed || begins_with_quit(w);
+	return w->shown.row.seq || w->typed || begins_with_quit(w);
 }
 
 static int use_line(struct watch *w, const char *line, struct err *e)
 {
 	if (strcmp(line, "q") == 0 || strcmp(line, "quit") == 0)
 		w->stop = true;
-	else if (!w->shown.seq)
+	else if (!w->shown.row.seq)
 		hint(w, "nothing waits for an answer; q ends");
 	else if (strcmp(line, "l") == 0 || strcmp(line, "later") == 0)
 		later(w);

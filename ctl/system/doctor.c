@@ -445,6 +445,9 @@ static void check_port(struct doctor *d)
 	(void)snprintf(ours, sizeof(ours), ":%d/", port);
 	if (d->address && (!port || strstr(d->address, ours)))
 		doctor_tell(d, OK, "port", "we serve %s", d->address);
+	else if (d->address)
+		doctor_tell(d, WARN, "port", "we serve %s; %d on 127.0.0.1 %s", d->address, port,
+		            failed ? "is taken" : "from the next start");
 	else if (!port)
 		doctor_tell(d, OK, "port", "any free one");
 	else if (failed == 0)

@@ -94,7 +94,7 @@ static int open_all(struct trust *t, const struct cli_arguments *a, struct err *
 static int give(struct trust *t, struct err *e)
 {
 	OWNED(str) struct str id = STR_INIT;
-	OWNED(decision_result) struct decision_result result = DECISION_RESULT_INIT;
+	OWNED(decision_result) struct decision_result result = { 0 };
 	struct decision d = { .verdict = "approve", .source = "ctl" };
 	bool open = false;
 

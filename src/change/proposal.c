@@ -19,16 +19,6 @@ enum {
 
 static const char CREATE[] = "create", MODIFY[] = "modify", DELETE[] = "delete", READ[] = "read";
 
-const char *touched_action(const char *text)
-{
-	static const char *const ACTIONS[] = { CREATE, MODIFY, DELETE, READ };
-
-	for (size_t i = 0; i < COUNT(ACTIONS); i++)
-		if (text && strcmp(text, ACTIONS[i]) == 0)
-			return ACTIONS[i];
-	return NULL;
-}
-
 void touched_clear(struct touched *t)
 {
 	free(t->path);

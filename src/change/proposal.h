@@ -40,8 +40,6 @@ struct touched {
 	char result_hash[SHA256_BYTES]; /* of what it becomes, or NO_FILE; after plan_work */
 };
 
-/* The constant for an action's text, NULL if it is none. */
-const char *touched_action(const char *text);
 void touched_clear(struct touched *t);
 
 /* Whether the path stands for another file: then both are shown, and both must be allowed. */

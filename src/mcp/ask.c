@@ -55,9 +55,9 @@ int ask_note_approval(struct store *st, const struct call *c, const struct peer 
 static int decide_by_policy(struct store *st, struct call *c, const struct peer *p,
                             const struct question *q, struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
-	OWNED(decision_result) struct decision_result result = DECISION_RESULT_INIT;
-	struct decision d = { .verdict = strcmp(q->kind, "prompt") == 0 ? "continue" : "approve",
+	OWNED(request) struct request r = { 0 };
+	OWNED(decision_result) struct decision_result result = { 0 };
+	struct decision d = { .verdict = q->kind == REQUEST_KIND_PROMPT ? "continue" : "approve",
 		              .reason = c->policy_reason.bytes,
 		              .digest = c->digest.text,
 		              .operator_id = "system:policy",
@@ -65,10 +65,10 @@ static int decide_by_policy(struct store *st, struct call *c, const struct peer 
 
 	if (request_read_answer(st, c->request_seq, &r, e) <= 0)
 		return -1;
-	d.request_id = r.id;
+	d.request_id = r.row.id;
 	if (decision_insert(st, &d, &result, e))
 		return -1;
-	c->waiting = strcmp(result.outcome, "applied") != 0;
+	c->waiting = result.is.outcome != DECISION_OUTCOME_APPLIED;
 	return c->waiting ? 0
 	                  : ask_note_approval(st, c, p, q->file_path ? q->file_path : q->body,
 	                                      c->request_seq, e);
@@ -77,7 +77,7 @@ static int decide_by_policy(struct store *st, struct call *c, const struct peer 
 static void show_to_client(struct call *c, const struct request *r)
 {
 	json_object(&c->elicitation);
-	json_member_object(&c->elicitation, r->id);
+	json_member_object(&c->elicitation, r->row.id);
 	json_member(&c->elicitation, "method", "elicitation/create");
 	json_member_name(&c->elicitation, "params");
 	elicit_params(&c->elicitation, r, true);
@@ -91,16 +91,16 @@ static void show_to_client(struct call *c, const struct request *r)
  */
 static int elicit(struct store *st, struct call *c, int64_t request, struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 	const cJSON *response;
 	const char *action;
 	bool decided = false;
 
 	if (request_read(st, request, &r, e) <= 0)
 		return -1;
-	if (strcmp(r.session_mode, "remote") == 0)
+	if (r.row.session_mode == SESSION_MODE_REMOTE)
 		return 0;
-	response = cJSON_GetObjectItemCaseSensitive(c->responses, r.id);
+	response = cJSON_GetObjectItemCaseSensitive(c->responses, r.row.id);
 	action = json_text(response, "action");
 	if (action && elicit_take(st, &r, response, &decided, e))
 		return -1;
@@ -169,7 +169,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 
 static bool is_decided(const struct request *r)
 {
-	return strcmp(r->state, "pending") != 0 && strcmp(r->state, "interrupted") != 0;
+	return r->row.state != REQUEST_STATE_PENDING && r->row.state != REQUEST_STATE_INTERRUPTED;
 }
 
 /* Slack shows the question in no form: whoever waits would wait for ever unseen. 1 told so, 0 Slack
@@ -199,14 +199,14 @@ int ask_result(struct store *st, int64_t request_seq,
                void (*add_members)(struct str *out, const struct request *r), struct telling *t,
                struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 	int found = request_read_answer(st, request_seq, &r, e);
 
 	if (found <= 0)
 		return found < 0
 		           ? -1
 		           : err_set(e, ERR_BUG, "request %lld is gone", (long long)request_seq);
-	found = is_decided(&r) ? 0 : refused_result(st, request_seq, r.id, &t->result, e);
+	found = is_decided(&r) ? 0 : refused_result(st, request_seq, r.row.id, &t->result, e);
 	t->is_error = found > 0;
 	if (found)
 		return found < 0 ? -1 : 0;

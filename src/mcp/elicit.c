@@ -59,45 +59,55 @@ static void add_changes(struct str *out, const struct request *r)
 
 static void add_message(struct str *out, const struct request *r)
 {
-	if (r->file_path) {
-		visible_add(out, r->title, strlen(r->title), false);
+	if (r->row.file_path) {
+		visible_add(out, r->row.title, strlen(r->row.title), false);
 		str_add(out, "\n\nFile: ");
 		add_name(out, r);
-		str_addf(out, " (risk: %s)", r->risk_level);
-		str_add(out, r->replaces_file ? ", replaces the whole file\n" : "\n");
+		str_addf(out, " (risk: %s)", request_risk_level_name(r->row.risk_level));
+		str_add(out, r->row.replaces_file ? ", replaces the whole file\n" : "\n");
 		add_changes(out, r);
 		str_add_char(out, '\n');
 	}
-	if (strcmp(r->kind, "permission") == 0)
-		str_addf(out, "May this command be run? (risk: %s)\n\n", r->risk_level);
+	if (r->row.kind == REQUEST_KIND_PERMISSION)
+		str_addf(out, "May this command be run? (risk: %s)\n\n",
+		         request_risk_level_name(r->row.risk_level));
 	if (r->description) {
 		visible_add(out, r->description, strlen(r->description), true);
 		str_add(out, "\n\n");
 	}
-	add_beginning(out, r->effect.length ? &r->effect : &r->body, r->id);
+	add_beginning(out, r->effect.length ? &r->effect : &r->body, r->row.id);
 }
 
 /* What may be said of each kind of question: request_verdict, as a form. */
 static const struct form {
-	const char *kind, *verdicts[3];
+	enum request_kind kind;
+	const char *verdicts[3];
 	const char *needs_text; /* the verdict that is nothing without one */
 	const char *text, *hint;
 } FORMS[] = {
-	{ "clearance", { "approve", "reject" }, NULL, "reason", "why, if you reject it" },
-	{ "permission", { "approve", "reject" }, NULL, "reason", "why, if you reject it" },
-	{ "prompt",
+	{ REQUEST_KIND_CLEARANCE,
+	  { "approve", "reject" },
+	  NULL,
+	  "reason",
+	  "why, if you reject it" },
+	{ REQUEST_KIND_PERMISSION,
+	  { "approve", "reject" },
+	  NULL,
+	  "reason",
+	  "why, if you reject it" },
+	{ REQUEST_KIND_PROMPT,
 	  { "continue", "refine", "stop" },
 	  "refine",
 	  "instruction",
 	  "what to do instead, if you refine it" },
-	{ "standby", { "resume", "stop" }, NULL, "instruction", "what to do next" },
+	{ REQUEST_KIND_STANDBY, { "resume", "stop" }, NULL, "instruction", "what to do next" },
 };
 
 static const struct form *form_of(const struct request *r)
 {
 	const struct form *f = FORMS;
 
-	while (strcmp(f->kind, r->kind) != 0)
+	while (f->kind != r->row.kind)
 		f++;
 	return f;
 }
@@ -105,7 +115,7 @@ static const struct form *form_of(const struct request *r)
 /* Codex does not let its user submit a form in which an optional field is empty. */
 static bool takes_empty_fields(const struct request *r)
 {
-	return !r->client_name || strncasecmp(r->client_name, "codex", 5) != 0;
+	return !r->row.client_name || strncasecmp(r->row.client_name, "codex", 5) != 0;
 }
 
 static void add_fields(struct str *out, const struct form *f, bool with_text)
@@ -157,10 +167,10 @@ static const char *said(const cJSON *content, const char *name)
 	return text && *text ? text : NULL;
 }
 
-static bool settles(const char *outcome)
+static bool settles(enum decision_outcome outcome)
 {
-	return strcmp(outcome, "applied") == 0 || strcmp(outcome, "duplicate") == 0 ||
-	       strcmp(outcome, "too_late") == 0;
+	return outcome == DECISION_OUTCOME_APPLIED || outcome == DECISION_OUTCOME_DUPLICATE ||
+	       outcome == DECISION_OUTCOME_TOO_LATE;
 }
 
 int elicit_take(struct store *st, const struct request *r, const cJSON *response, bool *ret_decided,
@@ -168,12 +178,12 @@ int elicit_take(struct store *st, const struct request *r, const cJSON *response
 {
 	const cJSON *content = cJSON_GetObjectItemCaseSensitive(response, "content");
 	const char *action = json_text(response, "action");
-	OWNED(decision_result) struct decision_result result = DECISION_RESULT_INIT;
-	const struct decision d = { .request_id = r->id,
+	OWNED(decision_result) struct decision_result result = { 0 };
+	const struct decision d = { .request_id = r->row.id,
 		                    .verdict = said(content, "decision"),
 		                    .reason = said(content, "reason"),
 		                    .instruction = said(content, "instruction"),
-		                    .digest = r->digest,
+		                    .digest = r->row.digest,
 		                    .source = "elicitation" };
 
 	*ret_decided = false;
@@ -181,6 +191,6 @@ int elicit_take(struct store *st, const struct request *r, const cJSON *response
 		return 0; /* declined or dismissed: somebody else may answer */
 	if (decision_insert(st, &d, &result, e))
 		return -1;
-	*ret_decided = settles(result.outcome);
+	*ret_decided = settles(result.is.outcome);
 	return 0;
 }

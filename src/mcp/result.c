@@ -39,15 +39,16 @@ static const char AGAIN[] =
 
 void result_add_pending(struct str *out, const struct request *r)
 {
-	json_member(out, "request_id", r->id);
+	json_member(out, "request_id", r->row.id);
 	json_member(out, "message", AGAIN);
 }
 
 void result_add_verdict(struct str *out, const struct request *r)
 {
-	bool approved = strcmp(r->state, "approved") == 0 || strcmp(r->state, "consumed") == 0;
-	bool rejected = strcmp(r->state, "rejected") == 0;
-	bool expired = strcmp(r->state, "expired") == 0;
+	bool approved =
+	    r->row.state == REQUEST_STATE_APPROVED || r->row.state == REQUEST_STATE_CONSUMED;
+	bool rejected = r->row.state == REQUEST_STATE_REJECTED;
+	bool expired = r->row.state == REQUEST_STATE_EXPIRED;
 
 	if (!approved && !rejected && !expired) {
 		json_member(out, "status", "pending");
@@ -55,9 +56,9 @@ void result_add_verdict(struct str *out, const struct request *r)
 		return;
 	}
 	json_member(out, "status", approved ? "approved" : rejected ? "rejected" : "timeout");
-	json_member(out, "request_id", r->id);
+	json_member(out, "request_id", r->row.id);
 	if (rejected)
-		json_member(out, "reason", r->reason ? r->reason : "rejected by operator");
+		json_member(out, "reason", r->row.reason ? r->row.reason : "rejected by operator");
 	else if (approved)
-		json_member(out, "note", r->instruction);
+		json_member(out, "note", r->row.instruction);
 }

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "safe_path.h"
+#include "sql/apply.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,18 +29,15 @@ void apply_report_clear(struct apply_report *r)
 static int check_body(struct job *j, struct err *e)
 {
 	struct sha256 found = sha256_of(str_text(&j->request.body), j->request.body.length);
-	stmt *s = store_stmt(j->a->store, SQL_APPLY_BODY_HASH);
-	int got;
+	OWNED(apply_body_hash_row) struct apply_body_hash_row row = { 0 };
+	int got = sql_apply_body_hash(j->a->store, j->request.row.seq, &row, e);
 
-	bind_int(s, ":request", j->request.seq);
-	got = stmt_row(s, e);
-	if (got > 0 && strcmp(col_text(s, APPLY_BODY_HASH_HASH), found.text) != 0)
+	if (got > 0 && strcmp(row.hash, found.text) != 0)
 		(void)refusal_set(
 		    &j->report->why, "corrupt",
 		    "the stored proposal does not have its hash any more: expected %.64s, "
 		    "found %s",
-		    col_text(s, APPLY_BODY_HASH_HASH), found.text);
-	stmt_reset(s);
+		    row.hash, found.text);
 	return got < 0 ? -1 : 0;
 }
 
@@ -55,19 +53,20 @@ static enum step check_order(struct job *j, struct err *e)
 	if (j->report->why.code)
 		return job_refused(j, e);
 	found = request_shown_digest(&j->request);
-	if (strcmp(found.text, j->request.digest) == 0)
+	if (strcmp(found.text, j->request.row.digest) == 0)
 		return STEP_GO_ON;
 	(void)refusal_set(
 	    &j->report->why, "digest_mismatch",
 	    "the stored proposal is not the one that was shown: its digest is %.64s, that "
 	    "of the question %.64s; ask for clearance anew",
-	    found.text, j->request.digest);
+	    found.text, j->request.row.digest);
 	return job_refused(j, e);
 }
 
 static enum step read_order(struct job *j, struct err *e)
 {
-	const char *wanted = j->is_undo ? "consumed" : "approved";
+	enum request_state wanted = j->is_undo ? REQUEST_STATE_CONSUMED : REQUEST_STATE_APPROVED;
+	const struct request_row *row = &j->request.row;
 	struct err wrong = ERR_INIT;
 	int64_t seq = j->question_seq ? j->question_seq : j->request_seq;
 	int found = request_read(j->a->store, seq, &j->request, &wrong);
@@ -79,14 +78,14 @@ static enum step read_order(struct job *j, struct err *e)
 	if (found <= 0)
 		(void)refusal_set(&j->report->why, "corrupt", "the proposal cannot be read: %s",
 		                  found < 0 ? wrong.text : "it is gone");
-	else if (j->question_seq && strcmp(j->request.state, wanted) != 0)
-		(void)refusal_set(
-		    &j->report->why, "not_approved",
-		    "the file had changed, and force was %s: %.300s", j->request.state,
-		    j->request.reason ? j->request.reason : "nobody answered in time");
-	else if (strcmp(j->request.state, wanted) != 0)
+	else if (j->question_seq && row->state != wanted)
+		(void)refusal_set(&j->report->why, "not_approved",
+		                  "the file had changed, and force was %s: %.300s",
+		                  request_state_name(row->state),
+		                  row->reason ? row->reason : "nobody answered in time");
+	else if (row->state != wanted)
 		(void)refusal_set(&j->report->why, "not_approved", "the request is %s, not %s",
-		                  j->request.state, wanted);
+		                  request_state_name(row->state), request_state_name(wanted));
 	return j->report->why.code ? job_refused(j, e) : STEP_GO_ON;
 }
 
@@ -115,9 +114,9 @@ static enum step bury(struct job *j, struct err *e)
 	j->gives_up = true;
 	if (j->report->attempts == APPLY_ATTEMPTS_MAX + 1) /* else even that kills */
 		next = read_order(j, e);
-	if (next == STEP_GO_ON && j->request.id)
+	if (next == STEP_GO_ON && j->request.row.id)
 		next = open_workspace(j, e);
-	if (next == STEP_GO_ON && j->request.id)
+	if (next == STEP_GO_ON && j->request.row.id)
 		next = job_recover(j, e);
 	if (next == STEP_GO_ON)
 		next = job_settle_dead(j, e) ? STEP_FAILED : STEP_SETTLED;
@@ -141,27 +140,22 @@ static int work(struct job *j, struct err *e)
 /* 1 ours, 0 somebody else was faster, -1. */
 static int claim(struct job *j, struct err *e)
 {
-	stmt *s;
+	struct apply_claim_row row = { 0 };
 	int got;
 
 	if (store_begin(j->a->store, e))
 		return -1;
-	s = job_fenced(j, SQL_APPLY_CLAIM);
-	bind_text(s, ":worker", j->a->worker_id);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		j->request_seq = col_int(s, APPLY_CLAIM_REQUEST_SEQ);
-		j->question_seq = col_int(s, APPLY_CLAIM_QUESTION_SEQ);
-		j->force = col_int(s, APPLY_CLAIM_FORCE) != 0 && !j->question_seq;
-		j->claim = col_int(s, APPLY_CLAIM_CLAIM);
-		j->report->attempts = (int)col_int(s, APPLY_CLAIM_ATTEMPTS);
-		j->is_undo = strcmp(col_text(s, APPLY_CLAIM_KIND), "undo") == 0;
-	}
-	stmt_reset(s);
+	got = sql_apply_claim(j->a->store, j->a->worker_id, j->seq, j->claim, &row, e);
 	if (got <= 0) {
 		store_rollback(j->a->store);
 		return got;
 	}
+	j->request_seq = row.request_seq;
+	j->question_seq = row.question_seq;
+	j->force = row.force && !j->question_seq;
+	j->claim = row.claim;
+	j->report->attempts = (int)row.attempts;
+	j->is_undo = row.kind == APPLY_KIND_UNDO;
 	return store_commit(j->a->store, e) ? -1 : 1;
 }
 
@@ -200,21 +194,16 @@ static int64_t rest_ms(struct applier *a, int64_t seq)
 /* The oldest job behind j->seq. 1 there is one, 0, -1. */
 static int look(struct job *j, struct err *e)
 {
-	stmt *s = store_stmt(j->a->store, SQL_APPLY_NEXT);
-	int64_t after = j->seq;
-	int got;
+	OWNED(apply_next_row) struct apply_next_row row = { 0 };
+	int got = sql_apply_next(j->a->store, j->a->host, j->seq, &row, e);
 
-	bind_text(s, ":host", j->a->host);
-	bind_int(s, ":after", after);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		j->seq = col_int(s, APPLY_NEXT_SEQ);
-		j->claim = col_int(s, APPLY_NEXT_CLAIM);
-		j->was_claimed = strcmp(col_text(s, APPLY_NEXT_STATE), "claimed") == 0;
-		j->workspace_root = xstrdup(col_text(s, APPLY_NEXT_WORKSPACE_ROOT));
-	}
-	stmt_reset(s);
-	return got;
+	if (got <= 0)
+		return got;
+	j->seq = row.seq;
+	j->claim = row.claim;
+	j->was_claimed = row.state == APPLY_STATE_CLAIMED;
+	j->workspace_root = xstrdup(row.workspace_root);
+	return 1;
 }
 
 /* Looks at the job behind *seq, moves that there, and does it if it can. 1 did it, 0 not, then
@@ -254,23 +243,11 @@ static int try_next(struct applier *a, int64_t *seq, struct apply_report *r, int
 	return got;
 }
 
-/* 1 a job waits for the operator's answer, 0, -1. */
-static int is_asking(struct applier *a, struct err *e)
-{
-	stmt *s = store_stmt(a->store, SQL_APPLY_ASKING);
-	int got;
-
-	bind_text(s, ":host", a->host);
-	got = stmt_row(s, e);
-	stmt_reset(s);
-	return got;
-}
-
 int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, struct err *e)
 {
 	int64_t seq = 0, now_ms = clock_now_ms();
 	bool found = true;
-	int asking = is_asking(a, e);
+	int asking = sql_apply_asking(a->store, a->host, e);
 
 	if (asking < 0)
 		return -1;

@@ -1,7 +1,9 @@
 /* Force: writing what was approved where the file has changed since. */
 #include "apply_job.h"
+
 #include "effect.h"
 #include "setting.h"
+#include "sql/apply.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,7 @@ static void make_question(struct job *j, const struct plan *plan, const struct s
 {
 	const struct request *r = &j->request;
 
-	*q = (struct question){ .kind = "clearance",
+	*q = (struct question){ .kind = REQUEST_KIND_CLEARANCE,
 		                .title = title,
 		                .description = description,
 		                .body = str_text(&r->body),
@@ -41,8 +43,8 @@ static void make_question(struct job *j, const struct plan *plan, const struct s
 		                .effect = str_text(effect),
 		                .effect_length = effect->length,
 		                .replaces_file = plan->replaces_file,
-		                .file_path = r->file_path,
-		                .risk_level = r->risk_level,
+		                .file_path = r->row.file_path,
+		                .risk_level = request_risk_level_name(r->row.risk_level),
 		                .original_hash = files[plan->primary].hash,
 		                .elapsed_seconds = -1,
 		                .actions_taken = -1,
@@ -72,12 +74,11 @@ static struct sha256 digest_of(const struct question *q)
 
 static int ask(struct job *j, const struct question *q, struct err *e)
 {
-	const struct asker who = { .session_seq = j->request.session_seq,
+	const struct asker who = { .session_seq = j->request.row.session_seq,
 		                   .host = j->a->host,
 		                   .workspace_root = j->workspace_root };
 	int64_t question;
 	bool open;
-	stmt *s;
 
 	if (store_begin(j->a->store, e))
 		return -1;
@@ -86,9 +87,8 @@ static int ask(struct job *j, const struct question *q, struct err *e)
 		store_rollback(j->a->store);
 		return -1;
 	}
-	s = job_fenced(j, SQL_APPLY_ASK);
-	bind_int(s, ":question", question);
-	return job_commit(j, s, "queued", e);
+	return job_commit(j, sql_apply_ask(j->a->store, question, j->seq, j->claim, e), "queued",
+	                  e);
 }
 
 int job_ask(struct job *j, const struct plan *plan, struct err *e)
@@ -101,12 +101,12 @@ int job_ask(struct job *j, const struct plan *plan, struct err *e)
 	struct sha256 digest;
 	int failed;
 
-	str_addf(&title, "By force: %s", j->request.title);
+	str_addf(&title, "By force: %s", j->request.row.title);
 	str_addf(
 	    &description,
 	    "The file has changed since you approved this (%s). This is what the same proposal "
 	    "does to it as it is now.%s%s",
-	    j->request.id, j->request.description ? "\n\n" : "",
+	    j->request.row.id, j->request.description ? "\n\n" : "",
 	    j->request.description ? j->request.description : "");
 	effect_of(plan, &effect);
 	copy_files(plan, &files);

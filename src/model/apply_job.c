@@ -1,6 +1,8 @@
 #include "apply_job.h"
 
 #include "clock.h"
+#include "sql/apply.h"
+#include "sql/decision.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -62,22 +64,14 @@ void job_note_forced(struct job *j)
 
 /* ---- settling: one transaction, fenced by the claim ---- */
 
-/* Tells whoever ordered an undo. */
-static int settle_command(struct job *j, struct err *e)
-{
-	stmt *s = store_stmt(j->a->store, SQL_COMMAND_SETTLE);
-
-	bind_int(s, ":apply", j->seq);
-	return stmt_run(s, e) < 0 ? -1 : 1;
-}
-
-int job_commit(struct job *j, stmt *s, const char *state, struct err *e)
+int job_commit(struct job *j, int changed, const char *state, struct err *e)
 {
 	struct store *st = j->a->store;
-	int changed = stmt_run(s, e);
 
-	if (changed > 0 && j->is_undo && strcmp(state, "queued") != 0)
-		changed = settle_command(j, e);
+	/* Whoever ordered an undo is told. */
+	if (changed > 0 && j->is_undo && strcmp(state, "queued") != 0 &&
+	    sql_command_settle(st, j->seq, e))
+		changed = -1;
 	if (changed <= 0) {
 		store_rollback(st);
 		j->report->state = "lost";
@@ -89,50 +83,36 @@ int job_commit(struct job *j, stmt *s, const char *state, struct err *e)
 	return 0;
 }
 
-stmt *job_fenced(struct job *j, enum sql which)
-{
-	stmt *s = store_stmt(j->a->store, which);
-
-	bind_int(s, ":seq", j->seq);
-	bind_int(s, ":claim", j->claim);
-	return s;
-}
-
-int job_run_on_changes(struct job *j, enum sql which, struct err *e)
-{
-	stmt *s = store_stmt(j->a->store, which);
-
-	bind_int(s, ":apply", j->seq);
-	if (stmt_run(s, e) >= 0)
-		return 0;
-	store_rollback(j->a->store);
-	return -1;
-}
-
 int job_settle_applied(struct job *j, struct err *e)
 {
-	stmt *s;
+	enum apply_state state = j->is_undo ? APPLY_STATE_UNDONE : APPLY_STATE_APPLIED;
+	struct store *st = j->a->store;
+	int changed;
 
-	if (store_begin(j->a->store, e) || job_run_on_changes(j, SQL_FILE_CHANGE_DONE, e))
+	if (store_begin(st, e))
 		return -1;
-	s = job_fenced(j, SQL_APPLY_APPLIED);
-	bind_text(s, ":state", j->is_undo ? "undone" : "applied");
-	bind_int(s, ":forced", j->report->forced);
-	return job_commit(j, s, j->is_undo ? "undone" : "applied", e);
+	changed = sql_file_change_done(st, j->seq, e);
+	if (changed >= 0)
+		changed = sql_apply_applied(st, state, j->report->forced, j->seq, j->claim, e);
+	return job_commit(j, changed, apply_state_name(state), e);
 }
 
-static int settle_failed(struct job *j, const char *state, struct err *e)
+static int settle_failed(struct job *j, enum apply_state state, struct err *e)
 {
-	const struct refusal *why = &j->report->why;
-	stmt *s;
+	const struct apply_failed_args args = { .state = state,
+		                                .code = j->report->why.code,
+		                                .message = j->report->why.text,
+		                                .seq = j->seq,
+		                                .claim = j->claim };
+	struct store *st = j->a->store;
+	int changed;
 
-	if (store_begin(j->a->store, e) || job_run_on_changes(j, SQL_FILE_CHANGE_UNDONE, e))
+	if (store_begin(st, e))
 		return -1;
-	s = job_fenced(j, SQL_APPLY_FAILED);
-	bind_text(s, ":state", state);
-	bind_text(s, ":code", why->code);
-	bind_text(s, ":message", why->text);
-	return job_commit(j, s, state, e);
+	changed = sql_file_change_undone(st, j->seq, e);
+	if (changed >= 0)
+		changed = sql_apply_failed(st, &args, e);
+	return job_commit(j, changed, apply_state_name(state), e);
 }
 
 /* Notes that the job rests for a moment. With too many of them it just does not. */
@@ -156,7 +136,7 @@ int job_put_back(struct job *j, struct err *e)
 	if (store_begin(j->a->store, e))
 		return -1;
 	let_wait_ms(j, (int64_t)SHORTAGE_MS * j->report->attempts);
-	return job_commit(j, job_fenced(j, SQL_APPLY_PUT_BACK), "queued", e);
+	return job_commit(j, sql_apply_put_back(j->a->store, j->seq, j->claim, e), "queued", e);
 }
 
 void job_undo(struct job *j)
@@ -185,7 +165,7 @@ static int settle_refusal(struct job *j, struct err *e)
 		return job_put_back(j, e);
 	if (j->root_fd >= 0)
 		job_undo(j);
-	return settle_failed(j, "refused", e);
+	return settle_failed(j, APPLY_STATE_REFUSED, e);
 }
 
 enum step job_refused(struct job *j, struct err *e)
@@ -202,5 +182,5 @@ int job_settle_dead(struct job *j, struct err *e)
 	    j->report->attempts - 1);
 	if (j->root_fd >= 0)
 		job_undo(j);
-	return settle_failed(j, "dead", e);
+	return settle_failed(j, APPLY_STATE_DEAD, e);
 }

@@ -25,7 +25,7 @@ struct job {
 
 #define JOB_INIT                                                                                   \
 	{                                                                                          \
-		.lock_fd = -1, .root_fd = -1, .request = REQUEST_INIT                              \
+		.lock_fd = -1, .root_fd = -1                                                       \
 	}
 
 /* What is to be done with a job next. */
@@ -42,15 +42,9 @@ void job_clear(struct job *j);
 void job_changes_clear(struct job *j);
 struct file_change *job_add_change(struct job *j);
 
-/* Runs a statement on all rows of the job's changes; rolls back on failure. 0 or -1. */
-int job_run_on_changes(struct job *j, enum sql which, struct err *e);
-
 /* Nothing is in place: what was staged and made for it goes, for good: once the job is settled,
  * nobody tidies up after a power cut. */
 void job_undo(struct job *j);
-
-/* A statement of which the parameters :seq and :claim are bound. */
-stmt *job_fenced(struct job *j, enum sql which);
 
 /* Whether another claim may do work. */
 bool job_may_try_again(const struct job *j);
@@ -68,8 +62,8 @@ int job_put_back(struct job *j, struct err *e);
 void job_let_rest(struct job *j);
 int job_settle_dead(struct job *j, struct err *e);
 
-/* Runs s and commits, or rolls back if the job is not ours any more. 0 or -1. */
-int job_commit(struct job *j, stmt *s, const char *state, struct err *e);
+/* Commits what changed so many rows, or rolls back if the job is not ours any more. 0 or -1. */
+int job_commit(struct job *j, int changed, const char *state, struct err *e);
 
 /* Settles by report->why: again later, or refused. */
 enum step job_refused(struct job *j, struct err *e);

@@ -1,8 +1,10 @@
 /* Planning a job: what was approved against the files as they are, or a write turned round. */
 #include "apply_job.h"
+
 #include "content.h"
 #include "effect.h"
 #include "setting.h"
+#include "sql/apply.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 static struct proposal proposal_of(const struct job *j)
 {
 	return (struct proposal){ .workspace_root = j->workspace_root,
-		                  .file_path = j->request.file_path,
+		                  .file_path = j->request.row.file_path,
 		                  .body = str_text(&j->request.body),
 		                  .body_length = j->request.body.length,
 		                  .database = j->a->database,
@@ -44,7 +46,7 @@ static bool is_as_shown(bool is_diff, const struct touched *now, const struct to
 	bool came_or_went = !is_diff && has_changed(now, then);
 
 	return strcmp(now->path, then->path) == 0 && same_text(now->other, then->other) &&
-	       now->mode == then->mode && (came_or_went || now->action == then->action);
+	       now->mode == then->mode && (came_or_went || touches(now, then->action));
 }
 
 static int not_shown(struct refusal *why, const char *path)
@@ -148,7 +150,7 @@ static int compare_results(struct job *j, const struct plan *plan, bool changed)
 	if (changed && plan->is_diff)
 		return effect_is_shown(plan, str_text(&j->request.effect), j->request.effect.length)
 		           ? 0
-		           : refuse_force(j, j->request.file_path,
+		           : refuse_force(j, j->request.row.file_path,
 		                          "what it would become is not what was approved");
 	for (size_t i = 0; i < plan->count; i++)
 		if (strcmp(plan->files[i].is.result_hash, j->request.files[i].result_hash) != 0)
@@ -209,61 +211,56 @@ static int check_untouched(struct job *j, const struct file_change *f)
 	    str_text(&f->path));
 }
 
-static const char *inverse(const char *action)
+static const char *inverse(enum file_change_action action)
 {
-	if (strcmp(action, "create") == 0)
-		return touched_action("delete");
-	return touched_action(strcmp(action, "delete") == 0 ? "create" : "modify");
+	switch (action) {
+	case FILE_CHANGE_ACTION_CREATE:
+		return "delete";
+	case FILE_CHANGE_ACTION_DELETE:
+		return "create";
+	case FILE_CHANGE_ACTION_MODIFY:
+	case FILE_CHANGE_ACTION_NONE:
+		break;
+	}
+	return "modify";
 }
 
 /* What puts a change back. *ret_image: the content's seq, 0: there was no file, -1: not kept. */
-static void invert(stmt *s, struct file_change *f, int64_t *ret_image)
+static void invert(const struct file_change_list_row *row, struct file_change *f,
+                   int64_t *ret_image)
 {
-	const char *other = col_text(s, FILE_CHANGE_LIST_OTHER_PATH);
-
-	str_add(&f->path, col_text(s, FILE_CHANGE_LIST_PATH));
-	f->action = inverse(col_text(s, FILE_CHANGE_LIST_ACTION));
-	f->other = other ? xstrdup(other) : NULL;
-	(void)snprintf(f->hash_before, sizeof(f->hash_before), "%s",
-	               col_text(s, FILE_CHANGE_LIST_HASH_AFTER));
-	if (!col_is_null(s, FILE_CHANGE_LIST_MODE_AFTER))
-		f->mode_before = (int)col_int(s, FILE_CHANGE_LIST_MODE_AFTER);
-	if (!col_is_null(s, FILE_CHANGE_LIST_MODE_BEFORE))
-		f->mode = (int)col_int(s, FILE_CHANGE_LIST_MODE_BEFORE);
+	str_add(&f->path, row->path);
+	f->action = inverse(row->action);
+	f->other = row->other_path ? xstrdup(row->other_path) : NULL;
+	(void)snprintf(f->hash_before, sizeof(f->hash_before), "%s", row->hash_after);
+	if (row->has_mode_after)
+		f->mode_before = (int)row->mode_after;
+	if (row->has_mode_before)
+		f->mode = (int)row->mode_before;
 	f->exact_mode = true;
-	f->made_from = (size_t)col_int(s, FILE_CHANGE_LIST_MADE_FROM);
-	*ret_image = col_int(s, FILE_CHANGE_LIST_BEFORE_SEQ);
+	f->made_from = (size_t)row->made_from;
+	*ret_image = row->before_seq;
 	if (is_action(f, "delete"))
 		*ret_image = 0;
 	else if (*ret_image == 0)
 		*ret_image = -1;
 }
 
-static int64_t applied_seq(struct job *j, struct err *e)
-{
-	stmt *s = store_stmt(j->a->store, SQL_APPLY_DONE);
-
-	bind_int(s, ":request", j->request_seq);
-	return stmt_number(s, APPLY_DONE_SEQ, e);
-}
-
 /* The changes of the write, inverted, and the contents they put back. 0, 1 refused, -1 error. */
 static int read_written(struct job *j, struct job *into, struct err *e)
 {
-	int64_t images[PROPOSAL_FILES], seq = applied_seq(j, e);
-	stmt *s;
+	OWNED(file_change_list_row) struct file_change_list_row row = { 0 };
+	int64_t images[PROPOSAL_FILES], seq = sql_apply_done(j->a->store, j->request_seq, e);
 	int got;
 
 	if (seq < 0)
 		return -1;
-	s = store_stmt(j->a->store, SQL_FILE_CHANGE_LIST);
-	bind_int(s, ":apply", seq);
-	while ((got = stmt_row(s, e)) > 0 && into->count < PROPOSAL_FILES) {
+	sql_file_change_list(j->a->store, seq, &row);
+	while ((got = row_next(&row.row, e)) > 0 && into->count < PROPOSAL_FILES) {
 		struct file_change *f = job_add_change(into);
 
-		invert(s, f, &images[into->count - 1]);
+		invert(&row, f, &images[into->count - 1]);
 	}
-	stmt_reset(s);
 	for (size_t i = 0; i < into->count && got == 0; i++) {
 		struct file_change *f = &into->changes[i];
 
@@ -330,7 +327,7 @@ static int compare_with_journal(struct job *j, const struct job *planned)
 	    &j->report->why, "patch_conflict",
 	    "patch conflict: %.300s leads to another file than when the write began; "
 	    "call check_diff again",
-	    j->request.file_path);
+	    j->request.row.file_path);
 }
 
 /* The names and directories are those of the journal. */

@@ -1,7 +1,9 @@
 /* Writing what was planned: journal, stage, place; and what a predecessor left of that. */
 #include "apply_job.h"
+
 #include "content.h"
 #include "setting.h"
+#include "sql/apply.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -109,15 +111,11 @@ static int stage_all(struct job *j)
 /* Commits that the new contents are complete. From here on a hidden file is never a part. */
 static enum step journal_staged(struct job *j, struct err *e)
 {
-	stmt *s;
 	int changed;
 
 	if (store_begin(j->a->store, e))
 		return STEP_FAILED;
-	s = store_stmt(j->a->store, SQL_FILE_CHANGE_STAGED);
-	bind_int(s, ":apply", j->seq);
-	bind_int(s, ":claim", j->claim);
-	changed = stmt_run(s, e);
+	changed = sql_file_change_staged(j->a->store, j->seq, j->claim, e);
 	if (changed <= 0) {
 		store_rollback(j->a->store);
 		j->report->state = "lost";
@@ -152,30 +150,27 @@ enum step job_write(struct job *j, struct err *e)
 /* 1 the last row says that all is staged, 0 not, -1 error. */
 static int read_journal(struct job *j, struct err *e)
 {
-	stmt *s = store_stmt(j->a->store, SQL_FILE_CHANGE_OPEN);
+	OWNED(file_change_open_row) struct file_change_open_row row = { 0 };
 	bool staged = false;
 	int got;
 
-	bind_int(s, ":apply", j->seq);
-	while ((got = stmt_row(s, e)) > 0) {
+	sql_file_change_open(j->a->store, j->seq, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
 		struct file_change *f = job_add_change(j);
-		const char *temp = col_text(s, FILE_CHANGE_OPEN_TEMP_NAME);
-		const char *backup = col_text(s, FILE_CHANGE_OPEN_BACKUP_NAME);
 
-		str_add(&f->path, col_text(s, FILE_CHANGE_OPEN_PATH));
-		f->action = touched_action(col_text(s, FILE_CHANGE_OPEN_ACTION));
-		(void)snprintf(f->hash_before, sizeof(f->hash_before), "%s",
-		               col_text(s, FILE_CHANGE_OPEN_HASH_BEFORE));
-		(void)snprintf(f->hash_after, sizeof(f->hash_after), "%s",
-		               col_text(s, FILE_CHANGE_OPEN_HASH_AFTER));
-		(void)snprintf(f->temp_name, sizeof(f->temp_name), "%s", temp ? temp : "");
-		(void)snprintf(f->backup_name, sizeof(f->backup_name), "%s", backup ? backup : "");
-		f->size = (size_t)col_int(s, FILE_CHANGE_OPEN_BYTES);
-		f->mode = (int)col_int(s, FILE_CHANGE_OPEN_MODE_AFTER);
-		f->made_from = (size_t)col_int(s, FILE_CHANGE_OPEN_MADE_FROM);
-		staged = strcmp(col_text(s, FILE_CHANGE_OPEN_STATE), "staged") == 0;
+		str_add(&f->path, row.path);
+		f->action = file_change_action_name(row.action);
+		(void)snprintf(f->hash_before, sizeof(f->hash_before), "%s", row.hash_before);
+		(void)snprintf(f->hash_after, sizeof(f->hash_after), "%s", row.hash_after);
+		(void)snprintf(f->temp_name, sizeof(f->temp_name), "%s",
+		               row.temp_name ? row.temp_name : "");
+		(void)snprintf(f->backup_name, sizeof(f->backup_name), "%s",
+		               row.backup_name ? row.backup_name : "");
+		f->size = (size_t)row.bytes;
+		f->mode = (int)row.mode_after;
+		f->made_from = (size_t)row.made_from;
+		staged = row.state == FILE_CHANGE_STATE_STAGED;
 	}
-	stmt_reset(s);
 	return got < 0 ? -1 : staged;
 }
 
@@ -275,9 +270,11 @@ static enum step begin_anew(struct job *j, struct err *e)
 	roll_back(j);
 	if (j->report->why.again)
 		return job_refused(j, e);
-	if (store_begin(j->a->store, e) || job_run_on_changes(j, SQL_FILE_CHANGE_UNDONE, e) ||
-	    store_commit(j->a->store, e))
+	if (store_begin(j->a->store, e) || sql_file_change_undone(j->a->store, j->seq, e) < 0 ||
+	    store_commit(j->a->store, e)) {
+		store_rollback(j->a->store);
 		return STEP_FAILED;
+	}
 	job_changes_clear(j);
 	return STEP_GO_ON;
 }
@@ -341,31 +338,27 @@ static bool keeps_images(struct job *j)
 
 static int insert_change(struct job *j, const struct file_change *f, bool with_image, struct err *e)
 {
-	stmt *s;
-	int64_t image = 0;
+	const int64_t mode_before = f->mode_before, mode_after = f->mode;
+	struct file_change_insert_args args = {
+		.apply = j->seq,
+		.claim = j->claim,
+		.path = str_text(&f->path),
+		.action = file_change_action_of(f->action),
+		.other_path = f->other,
+		.hash_before = f->hash_before,
+		.hash_after = f->hash_after,
+		.bytes = (int64_t)f->size,
+		.temp_name = *f->temp_name ? f->temp_name : NULL,
+		.backup_name = f->backup_name,
+		.mode_before = mode_before >= 0 ? &mode_before : NULL,
+		.mode_after = mode_after >= 0 ? &mode_after : NULL,
+		.made_from = (int64_t)f->made_from,
+	};
 
 	if (with_image && !is_action(f, "create"))
-		image = content_put(j->a->store, str_text(&f->old_bytes), f->old_bytes.length, e);
-	if (image < 0)
-		return -1;
-	s = store_stmt(j->a->store, SQL_FILE_CHANGE_INSERT);
-	bind_int(s, ":apply", j->seq);
-	bind_int(s, ":claim", j->claim);
-	bind_text(s, ":path", str_text(&f->path));
-	bind_text(s, ":action", f->action);
-	bind_text(s, ":other_path", f->other);
-	bind_text(s, ":hash_before", f->hash_before);
-	bind_text(s, ":hash_after", f->hash_after);
-	bind_int(s, ":bytes", (int64_t)f->size);
-	bind_text(s, ":temp_name", *f->temp_name ? f->temp_name : NULL);
-	bind_text(s, ":backup_name", f->backup_name);
-	if (f->mode_before >= 0)
-		bind_int(s, ":mode_before", f->mode_before);
-	if (f->mode >= 0)
-		bind_int(s, ":mode_after", f->mode);
-	bind_int(s, ":made_from", (int64_t)f->made_from);
-	bind_seq(s, ":before", image);
-	return stmt_run(s, e);
+		args.before =
+		    content_put(j->a->store, str_text(&f->old_bytes), f->old_bytes.length, e);
+	return args.before < 0 ? -1 : sql_file_change_insert(j->a->store, &args, e);
 }
 
 enum step job_journal(struct job *j, struct err *e)

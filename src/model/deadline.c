@@ -2,55 +2,54 @@
 
 #include "decision.h"
 #include "id.h"
+#include "sql/auto_approval.h"
+#include "sql/request.h"
+#include "sql/tool_call.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { UNREADABLE_MS = 1000 };
 
-static int next(struct store *st, enum sql which, int64_t *ret_ms, struct err *e)
+static int next(struct store *st, int (*read)(struct store *, struct instant_row *, struct err *),
+                int64_t *ret_ms, struct err *e)
 {
-	stmt *s = store_stmt(st, which);
-	int got = stmt_row(s, e);
+	OWNED(instant_row) struct instant_row first = { 0 };
+	int got = read(st, &first, e);
 
-	*ret_ms = INT64_MAX;
-	if (got > 0 && !col_is_null(s, 0))
-		*ret_ms = clock_parse(col_text(s, 0));
+	*ret_ms = first.at ? clock_parse(first.at) : INT64_MAX;
 	if (*ret_ms < 0) /* typed by hand and no instant: look again, but do not spin */
 		*ret_ms = clock_now_ms() + UNREADABLE_MS;
-	stmt_reset(s);
 	return got < 0 ? -1 : 0;
 }
 
 int deadline_next(struct store *st, int64_t *ret_question_ms, int64_t *ret_call_ms, struct err *e)
 {
-	return next(st, SQL_REQUEST_NEXT_DEADLINE, ret_question_ms, e) ||
-	               next(st, SQL_TOOL_CALL_NEXT_DUE, ret_call_ms, e)
+	return next(st, sql_request_next_deadline, ret_question_ms, e) ||
+	               next(st, sql_tool_call_next_due, ret_call_ms, e)
 	           ? -1
 	           : 0;
 }
 
 int deadline_next_notice(struct store *st, int64_t *ret_ms, struct err *e)
 {
-	return next(st, SQL_AUTO_NOTICE_NEXT_DUE, ret_ms, e);
+	return next(st, sql_auto_notice_next_due, ret_ms, e);
 }
 
 static int list_due(struct store *st, const struct instant *at, char ids[][ID_BYTES], struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_REQUEST_DUE);
-	int got, n = 0;
+	OWNED(request_due_row) struct request_due_row row = { 0 };
+	int got = 0, n = 0;
 
-	bind_text(s, ":now", at->text);
-	while (n < DEADLINE_BATCH && (got = stmt_row(s, e)) > 0)
-		(void)snprintf(ids[n++], ID_BYTES, "%s", col_text(s, REQUEST_DUE_ID));
-	stmt_reset(s);
-	return n < DEADLINE_BATCH && got < 0 ? -1 : n;
+	sql_request_due(st, at->text, &row);
+	while (n < DEADLINE_BATCH && (got = row_next(&row.row, e)) > 0)
+		(void)snprintf(ids[n++], ID_BYTES, "%s", row.id);
+	return got < 0 ? -1 : n;
 }
 
 /* 1 it expired; 0 the rules refused it, and nothing of it stays; -1 error. */
 static int expire_one(struct store *st, const char *id, struct err_refused *refused, struct err *e)
 {
-	OWNED(decision_result) struct decision_result r = DECISION_RESULT_INIT;
+	OWNED(decision_result) struct decision_result r = { 0 };
 	const struct decision timeout = { .request_id = id,
 		                          .verdict = "timeout",
 		                          .operator_id = "system:clock",
@@ -58,10 +57,9 @@ static int expire_one(struct store *st, const char *id, struct err_refused *refu
 
 	if (store_part(st, e))
 		return -1;
-	if (decision_insert(st, &timeout, &r, e) == 0 && r.outcome &&
-	    strcmp(r.outcome, "applied") != 0)
-		(void)err_set(e, ERR_REFUSED, "decision: %s: question %s: %s", r.outcome, id,
-		              r.why ? r.why : "");
+	if (decision_insert(st, &timeout, &r, e) == 0 && r.is.outcome != DECISION_OUTCOME_APPLIED)
+		(void)err_set(e, ERR_REFUSED, "decision: %s: question %s: %s",
+		              decision_outcome_name(r.is.outcome), id, r.is.why ? r.is.why : "");
 	if (e->kind == ERR_NONE)
 		return store_keep(st, e) ? -1 : 1;
 	store_undo(st);
@@ -90,20 +88,19 @@ int deadline_expire(struct store *st, int64_t at_ms, struct err_refused *refused
 
 /* Two statements that move what is due: all of it at once, or one row of a list. */
 struct mover {
-	enum sql all, list, one;
+	int (*all)(struct store *st, const char *at, struct err *e);
+	void (*list)(struct store *st, const char *at, struct due_row *row);
+	int (*one)(struct store *st, const char *at, int64_t seq, struct err *e);
 };
 
 static int move_all(struct store *st, const struct mover *m, const struct instant *at,
                     struct err *e)
 {
-	stmt *s;
 	int n;
 
 	if (store_begin(st, e))
 		return -1;
-	s = store_stmt(st, m->all);
-	bind_text(s, ":now", at->text);
-	n = stmt_run(s, e);
+	n = m->all(st, at->text, e);
 	if (n < 0) {
 		store_rollback(st);
 		return -1;
@@ -114,28 +111,23 @@ static int move_all(struct store *st, const struct mover *m, const struct instan
 static int list_rows(struct store *st, const struct mover *m, const struct instant *at,
                      int64_t seqs[DEADLINE_BATCH], struct err *e)
 {
-	stmt *s = store_stmt(st, m->list);
+	OWNED(due_row) struct due_row row = { 0 };
 	int got = 0, n = 0;
 
-	bind_text(s, ":now", at->text);
-	while (n < DEADLINE_BATCH && (got = stmt_row(s, e)) > 0)
-		seqs[n++] = col_int(s, 0);
-	stmt_reset(s);
+	m->list(st, at->text, &row);
+	while (n < DEADLINE_BATCH && (got = row_next(&row.row, e)) > 0)
+		seqs[n++] = row.seq;
 	return got < 0 ? -1 : n;
 }
 
 static int move_row(struct store *st, const struct mover *m, const struct instant *at, int64_t seq,
                     struct err_refused *refused, struct err *e)
 {
-	stmt *s;
 	int n;
 
 	if (store_part(st, e))
 		return -1;
-	s = store_stmt(st, m->one);
-	bind_text(s, ":now", at->text);
-	bind_int(s, ":seq", seq);
-	n = stmt_run(s, e);
+	n = m->one(st, at->text, seq, e);
 	if (n >= 0)
 		return store_keep(st, e) ? -1 : n;
 	store_undo(st);
@@ -178,16 +170,16 @@ static int move_due(struct store *st, const struct mover *m, int64_t at_ms,
 
 int deadline_end_waits(struct store *st, int64_t at_ms, struct err_refused *refused, struct err *e)
 {
-	static const struct mover CALLS = { SQL_TOOL_CALL_DUE, SQL_TOOL_CALL_DUE_LIST,
-		                            SQL_TOOL_CALL_DUE_ONE };
+	static const struct mover CALLS = { sql_tool_call_due, sql_tool_call_due_list,
+		                            sql_tool_call_due_one };
 
 	return move_due(st, &CALLS, at_ms, refused, e);
 }
 
 int deadline_tell(struct store *st, int64_t at_ms, struct err_refused *refused, struct err *e)
 {
-	static const struct mover NOTICES = { SQL_AUTO_NOTICE_DUE, SQL_AUTO_NOTICE_DUE_LIST,
-		                              SQL_AUTO_NOTICE_DUE_ONE };
+	static const struct mover NOTICES = { sql_auto_notice_due, sql_auto_notice_due_list,
+		                              sql_auto_notice_due_one };
 
 	return move_due(st, &NOTICES, at_ms, refused, e);
 }

@@ -5,6 +5,7 @@
 #define DECISION_H
 
 #include "proof.h"
+#include "sql/decision.h"
 #include "store.h"
 
 /* Who says what of which request. Texts are borrowed; NULL where there is none. */
@@ -17,18 +18,11 @@ struct decision {
 	const struct proof_key *key; /* with which the answer is proved; NULL: it is not */
 };
 
-/* What became of it, and how the request stands now (the last four; NULL if there is none).
- * Texts are owned. */
+/* What became of it, and how the request stands now: empty if there is none. */
 struct decision_result {
-	char *outcome; /* applied, duplicate, unauthorized, ... */
-	char *why; /* NULL where it was applied */
-	char *state, *verdict, *decided_by, *decided_at;
+	struct decision_outcome_row is;
+	struct decision_state_row request;
 };
-
-#define DECISION_RESULT_INIT                                                                       \
-	{                                                                                          \
-		.outcome = NULL                                                                    \
-	}
 
 /* Inserts the row and reads its outcome. Inside a transaction, which is to be committed whatever
  * the outcome is: refused answers are part of the audit. 0, or -1 if the database failed. */
@@ -46,19 +40,11 @@ struct command {
 	const char *source;
 };
 
-/* What became of it. Texts are owned. */
+/* What became of it; the outcome is NONE while a worker has yet to carry it out. */
 struct command_result {
 	int64_t seq; /* of its row */
-	char
-	    *outcome; /* done, refused, unauthorized, ...; NULL: a worker has yet to carry it out */
-	char *why; /* NULL where it was done */
-	char *reply; /* a JSON text, where it was done */
+	struct command_outcome_row is;
 };
-
-#define COMMAND_RESULT_INIT                                                                        \
-	{                                                                                          \
-		.outcome = NULL                                                                    \
-	}
 
 /* Inserts the order and reads its outcome: to be committed whatever that is, as above. 0, or -1 if
  * the database failed. */

@@ -1,6 +1,7 @@
 #include "proof.h"
 
 #include "decision.h"
+#include "sql/proof.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,28 +47,23 @@ struct proof proof_of(const struct proof_key *key, const struct decision *d)
 
 static int tell(struct proof_look *look, struct store *st, int64_t seq, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_PROOF_EVENT);
-	int64_t told;
+	int told = sql_proof_event(st, seq, e);
 
-	bind_int(s, ":seq", seq);
-	told = stmt_run(s, e);
 	if (told <= 0)
-		return told < 0 ? -1 : 0; /* told before */
+		return told; /* told before */
 	look->forged++;
-	s = store_stmt(st, SQL_PROOF_NOTICE);
-	bind_int(s, ":seq", seq);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_proof_notice(st, seq, e);
 }
 
-/* Of the current row: whether its proof is ours; *other: it is under another key. */
-static bool is_proved(stmt *s, const struct proof_key *key, bool *other)
+/* Whether its proof is ours; *other: it is under another key. */
+static bool is_proved(const struct proof_answers_row *row, const struct proof_key *key, bool *other)
 {
-	const struct decision d = { .request_id = col_text(s, PROOF_ANSWERS_REQUEST_ID),
-		                    .verdict = col_text(s, PROOF_ANSWERS_VERDICT),
-		                    .reason = col_text(s, PROOF_ANSWERS_REASON),
-		                    .instruction = col_text(s, PROOF_ANSWERS_INSTRUCTION),
-		                    .operator_id = col_text(s, PROOF_ANSWERS_OPERATOR_ID) };
-	const char *has = col_text(s, PROOF_ANSWERS_PROOF);
+	const struct decision d = { .request_id = row->request_id,
+		                    .verdict = row->verdict,
+		                    .reason = row->reason,
+		                    .instruction = row->instruction,
+		                    .operator_id = row->operator_id };
+	const char *has = row->proof;
 	struct proof ours = proof_of(key, &d);
 
 	*other = has && strlen(has) == PROOF_BYTES - 1 &&
@@ -79,21 +75,19 @@ static bool is_proved(stmt *s, const struct proof_key *key, bool *other)
 static int find(struct proof_look *look, struct store *st, const struct proof_key *key,
                 int64_t upto, int64_t forged[BATCH], struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_PROOF_ANSWERS);
+	OWNED(proof_answers_row) struct proof_answers_row row = { 0 };
 	bool other;
 	int got, count = 0;
 
-	bind_int(s, ":after", look->after);
-	bind_int(s, ":upto", upto);
-	while ((got = stmt_row(s, e)) > 0) {
-		if (is_proved(s, key, &other))
+	sql_proof_answers(st, look->after, upto, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		if (is_proved(&row, key, &other))
 			continue;
 		if (other && !look->watching)
 			look->other_keys++;
 		else
-			forged[count++] = col_int(s, PROOF_ANSWERS_SEQ);
+			forged[count++] = row.seq;
 	}
-	stmt_reset(s);
 	return got < 0 ? -1 : count;
 }
 
@@ -113,13 +107,9 @@ static int tell_all(struct proof_look *look, struct store *st, const int64_t *fo
 int proof_look_on(struct proof_look *look, struct store *st, const struct proof_key *key,
                   struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_DECISION_AFTER);
-	int64_t forged[BATCH], upto;
+	int64_t forged[BATCH], upto = sql_decision_after(st, look->after, BATCH, e);
 	int count;
 
-	bind_int(s, ":after", look->after);
-	bind_int(s, ":limit", BATCH);
-	upto = stmt_number(s, DECISION_AFTER_SEQ, e);
 	if (upto == 0)
 		look->watching = true;
 	if (upto <= 0)
@@ -133,14 +123,13 @@ int proof_look_on(struct proof_look *look, struct store *st, const struct proof_
 
 int64_t proof_forged(struct store *st, struct str *out, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_PROOF_FORGED);
+	OWNED(proof_forged_row) struct proof_forged_row row = { 0 };
 	int64_t count = 0;
 	int got;
 
-	while ((got = stmt_row(s, e)) > 0)
-		str_addf(out, "%s%.8s by %s at %s", count++ ? ", " : "",
-		         col_text(s, PROOF_FORGED_ID), col_text(s, PROOF_FORGED_OPERATOR_ID),
-		         col_text(s, PROOF_FORGED_CREATED_AT));
-	stmt_reset(s);
+	sql_proof_forged(st, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		str_addf(out, "%s%.8s by %s at %s", count++ ? ", " : "", row.id, row.operator_id,
+		         row.created_at);
 	return got < 0 ? -1 : count;
 }

@@ -3,31 +3,20 @@
 #define REQUEST_H
 
 #include "proposal.h"
+#include "sql/request.h"
 #include "store.h"
 #include "str.h"
 
-/* A row of `request` with its session; texts are owned, NULL where the row has NULL. */
+/* A row of `request` with its session, and what is too big to stand in it. */
 struct request {
-	int64_t seq, session_seq;
-	char *id, *kind, *state, *digest, *title, *description;
+	struct request_row row;
+	const char *description; /* the row's, or what it refers to */
 	struct str body; /* the diff or content, the prompt, the standby message */
 	struct str effect; /* what a person is shown in its place; empty: body itself */
-	bool replaces_file;
-	char *file_path, *risk_level, *original_hash, *prompt_type;
-	int64_t elapsed_seconds, actions_taken; /* -1: not told */
-	char *deadline_at, *decision, *reason, *instruction, *decided_by, *decided_at;
-	char *consumed_at, *created_at;
-	char *previous_at; /* when the same question was rejected before */
-	char *session_id, *host, *workspace_root, *session_status, *session_mode, *client_name;
-	bool is_new_workspace; /* no person has answered a question from it */
 	struct touched *files; /* a clearance: every path it touches */
 	size_t file_count;
+	struct str big_description;
 };
-
-#define REQUEST_INIT                                                                               \
-	{                                                                                          \
-		.seq = 0                                                                           \
-	}
 
 /* Fills r with the row; big texts too. 1 found, 0 not, -1 error. */
 int request_read(struct store *st, int64_t seq, struct request *r, struct err *e);
@@ -45,7 +34,8 @@ struct sha256 request_shown_digest(const struct request *r);
 
 /* What is to be asked. Texts are borrowed. */
 struct question {
-	const char *kind, *digest, *title, *description;
+	enum request_kind kind;
+	const char *digest, *title, *description;
 	const char *body;
 	size_t body_length;
 	const char *effect; /* NULL: body is shown */

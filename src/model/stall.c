@@ -3,6 +3,7 @@
 #include "decision.h"
 #include "id.h"
 #include "setting.h"
+#include "sql/stall.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -23,23 +24,22 @@ void stall_settings_read(struct store *st, struct stall_settings *s)
 
 /* ---- when ---- */
 
-static int first(struct store *st, enum sql which, int64_t after_ms, int64_t *ret_ms, struct err *e)
+static int first(struct store *st, int (*read)(struct store *, struct instant_row *, struct err *),
+                 int64_t after_ms, int64_t *ret_ms, struct err *e)
 {
-	stmt *s = store_stmt(st, which);
-	int got = stmt_row(s, e);
-	int64_t at_ms = got > 0 ? clock_parse(col_text(s, 0)) : -1;
+	OWNED(instant_row) struct instant_row row = { 0 };
+	int got = read(st, &row, e);
 
-	stmt_reset(s);
-	if (got > 0 && at_ms + after_ms < *ret_ms)
-		*ret_ms = at_ms + after_ms;
+	if (got > 0 && clock_parse(row.at) + after_ms < *ret_ms)
+		*ret_ms = clock_parse(row.at) + after_ms;
 	return got < 0 ? -1 : 0;
 }
 
 int stall_next(struct store *st, const struct stall_settings *s, int64_t *ret_ms, struct err *e)
 {
 	*ret_ms = INT64_MAX;
-	return first(st, SQL_STALL_IDLE_FIRST, s->threshold_ms, ret_ms, e) ||
-	               first(st, SQL_STALL_STEP_FIRST, s->escalation_ms, ret_ms, e)
+	return first(st, sql_stall_idle_first, s->threshold_ms, ret_ms, e) ||
+	               first(st, sql_stall_step_first, s->escalation_ms, ret_ms, e)
 	           ? -1
 	           : 0;
 }
@@ -55,48 +55,29 @@ struct silent {
 static int list_silent(struct store *st, int64_t before_ms, struct silent rows[STALL_BATCH],
                        struct err *e)
 {
+	OWNED(stall_idle_due_row) struct stall_idle_due_row row = { 0 };
 	struct instant before = clock_instant(before_ms);
-	stmt *s = store_stmt(st, SQL_STALL_IDLE_DUE);
 	int got = 0, n = 0;
 
-	bind_text(s, ":before", before.text);
-	bind_int(s, ":limit", STALL_BATCH);
-	while (n < STALL_BATCH && (got = stmt_row(s, e)) > 0) {
+	sql_stall_idle_due(st, before.text, STALL_BATCH, &row);
+	while (n < STALL_BATCH && (got = row_next(&row.row, e)) > 0) {
 		struct silent *r = &rows[n++];
-		const char *status = col_text(s, STALL_IDLE_DUE_STATUS);
-		const char *last = col_text(s, STALL_IDLE_DUE_LAST_ACTIVITY_AT);
 
 		*r = (struct silent){
-			.seq = col_int(s, STALL_IDLE_DUE_SEQ),
-			.idle_since_ms = clock_parse(col_text(s, STALL_IDLE_DUE_IDLE_SINCE)),
-			.last_activity_ms = last ? clock_parse(last) : -1,
-			.is_live =
-			    strcmp(status, "active") == 0 || strcmp(status, "interrupted") == 0,
-			.is_watched = col_int(s, STALL_IDLE_DUE_STALL_PAUSED) == 0,
-			.is_asking = col_int(s, STALL_IDLE_DUE_IS_ASKING) != 0,
-			.has_client = col_int(s, STALL_IDLE_DUE_HAS_CLIENT) != 0,
-			.is_stalled = col_int(s, STALL_IDLE_DUE_IS_STALLED) != 0,
+			.seq = row.seq,
+			.idle_since_ms = clock_parse(row.idle_since),
+			.last_activity_ms =
+			    row.last_activity_at ? clock_parse(row.last_activity_at) : -1,
+			.is_live = row.status == SESSION_STATUS_ACTIVE ||
+			           row.status == SESSION_STATUS_INTERRUPTED,
+			.is_watched = !row.stall_paused,
+			.is_asking = row.is_asking,
+			.has_client = row.has_client,
+			.is_stalled = row.is_stalled,
 		};
-		(void)snprintf(r->id, sizeof(r->id), "%s", col_text(s, STALL_IDLE_DUE_ID));
+		(void)snprintf(r->id, sizeof(r->id), "%s", row.id);
 	}
-	stmt_reset(s);
-	return n < STALL_BATCH && got < 0 ? -1 : n;
-}
-
-static int of_session(struct store *st, enum sql which, int64_t session, struct err *e)
-{
-	stmt *s = store_stmt(st, which);
-
-	bind_int(s, ":session", session);
-	return stmt_run(s, e);
-}
-
-static int mark_session(struct store *st, const char *session_id, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_STALL_MARK_SESSION);
-
-	bind_text(s, ":session_id", session_id);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return got < 0 ? -1 : n;
 }
 
 struct counts {
@@ -109,17 +90,13 @@ struct counts {
 static int counts_before(struct store *st, const struct stall_settings *set, const struct silent *r,
                          struct counts *c, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_STALL_LAST);
-	int got;
+	OWNED(stall_last_row) struct stall_last_row last = { 0 };
+	int got = sql_stall_last(st, r->seq, &last, e);
 
 	*c = (struct counts){ 0 };
-	bind_int(s, ":session", r->seq);
-	got = stmt_row(s, e);
-	if (got > 0 && strcmp(col_text(s, STALL_LAST_STATUS), "self_recovered") == 0 &&
-	    r->last_activity_ms - clock_parse(col_text(s, STALL_LAST_ENDED_AT)) < set->threshold_ms)
-		*c = (struct counts){ .nudges = col_int(s, STALL_LAST_NUDGE_COUNT),
-			              .automatic = col_int(s, STALL_LAST_AUTO_COUNT) };
-	stmt_reset(s);
+	if (last.status == STALL_STATUS_SELF_RECOVERED &&
+	    r->last_activity_ms - clock_parse(last.ended_at) < set->threshold_ms)
+		*c = (struct counts){ .nudges = last.nudge_count, .automatic = last.auto_count };
 	return got < 0 ? -1 : 0;
 }
 
@@ -128,17 +105,17 @@ static int raise_alert(struct store *st, const struct stall_settings *set, const
 {
 	struct id id = id_new();
 	struct counts before;
-	stmt *s;
 
 	if (counts_before(st, set, r, &before, e))
 		return -1;
-	s = store_stmt(st, SQL_STALL_INSERT);
-	bind_text(s, ":id", id.text);
-	bind_int(s, ":session", r->seq);
-	bind_int(s, ":idle_seconds", (now_ms - r->idle_since_ms) / 1000);
-	bind_int(s, ":nudge_count", before.nudges);
-	bind_int(s, ":auto_count", before.automatic);
-	return stmt_run(s, e) < 0 ? -1 : mark_session(st, r->id, e);
+	const struct stall_insert_args args = {
+		.id = id.text,
+		.session = r->seq,
+		.idle_seconds = (now_ms - r->idle_since_ms) / 1000,
+		.nudge_count = before.nudges,
+		.auto_count = before.automatic,
+	};
+	return sql_stall_insert(st, &args, e) || sql_stall_mark_session(st, r->id, e) ? -1 : 0;
 }
 
 /* Ends the part that was begun for one row: 0 it is kept, or its rules refused it and nothing of it
@@ -158,7 +135,7 @@ static int judge(struct store *st, const struct stall_settings *set, const struc
                  int64_t now_ms, struct stall_tally *tally, struct err *e)
 {
 	if (r->is_live && !r->is_asking && !r->has_client) {
-		int left = of_session(st, SQL_STALL_CLIENT_GONE, r->seq, e);
+		int left = sql_stall_client_gone(st, r->seq, e);
 
 		if (left < 0)
 			return -1;
@@ -168,7 +145,7 @@ static int judge(struct store *st, const struct stall_settings *set, const struc
 			return -1;
 		tally->raised++;
 	}
-	return of_session(st, SQL_STALL_STOP_CLOCK, r->seq, e) < 0 ? -1 : 0;
+	return sql_stall_stop_clock(st, r->seq, e);
 }
 
 static int raise_due(struct store *st, const struct stall_settings *set, int64_t now_ms,
@@ -199,7 +176,7 @@ int stall_nudge(struct store *st, const char *session_id, const char *text, cons
 		                  .source = source };
 
 	*ret_seq = saying_put(st, &w, e);
-	return *ret_seq < 0 ? -1 : mark_session(st, session_id, e);
+	return *ret_seq < 0 ? -1 : sql_stall_mark_session(st, session_id, e);
 }
 
 struct waiting {
@@ -211,31 +188,20 @@ struct waiting {
 static int list_waiting(struct store *st, int64_t before_ms, struct waiting rows[STALL_BATCH],
                         struct err *e)
 {
+	OWNED(stall_step_due_row) struct stall_step_due_row row = { 0 };
 	struct instant before = clock_instant(before_ms);
-	stmt *s = store_stmt(st, SQL_STALL_STEP_DUE);
 	int got = 0, n = 0;
 
-	bind_text(s, ":before", before.text);
-	bind_int(s, ":limit", STALL_BATCH);
-	while (n < STALL_BATCH && (got = stmt_row(s, e)) > 0) {
-		rows[n] = (struct waiting){ .seq = col_int(s, STALL_STEP_DUE_SEQ),
-			                    .automatic = col_int(s, STALL_STEP_DUE_AUTO_COUNT),
-			                    .is_undelivered =
-			                        col_int(s, STALL_STEP_DUE_IS_UNDELIVERED) != 0 };
+	sql_stall_step_due(st, before.text, STALL_BATCH, &row);
+	while (n < STALL_BATCH && (got = row_next(&row.row, e)) > 0) {
+		rows[n] = (struct waiting){ .seq = row.seq,
+			                    .automatic = row.auto_count,
+			                    .is_undelivered = row.is_undelivered };
 		(void)snprintf(rows[n].session_id, sizeof(rows[n].session_id), "%s",
-		               col_text(s, STALL_STEP_DUE_SESSION_ID));
+		               row.session_id);
 		n++;
 	}
-	stmt_reset(s);
-	return n < STALL_BATCH && got < 0 ? -1 : n;
-}
-
-static int of_stall(struct store *st, enum sql which, int64_t seq, struct err *e)
-{
-	stmt *s = store_stmt(st, which);
-
-	bind_int(s, ":seq", seq);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return got < 0 ? -1 : n;
 }
 
 /* 1 the nudge is on its way, 0 the rules refused it (the operator system:clock is inactive), -1. */
@@ -262,8 +228,8 @@ static int step(struct store *st, const struct stall_settings *set, const struct
 
 	if (w->automatic < set->max_nudges) {
 		if (w->is_undelivered)
-			did = of_stall(st, SQL_STALL_NUDGE_AGAIN, w->seq, e) ||
-			              mark_session(st, w->session_id, e)
+			did = sql_stall_nudge_again(st, w->seq, e) ||
+			              sql_stall_mark_session(st, w->session_id, e)
 			          ? -1
 			          : 1;
 		else
@@ -276,7 +242,7 @@ static int step(struct store *st, const struct stall_settings *set, const struct
 		return 0;
 	}
 	tally->escalated++;
-	return of_stall(st, SQL_STALL_ESCALATE, w->seq, e);
+	return sql_stall_escalate(st, w->seq, e);
 }
 
 static int step_due(struct store *st, const struct stall_settings *set, int64_t now_ms,

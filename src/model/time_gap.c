@@ -1,5 +1,10 @@
 #include "time_gap.h"
 
+#include "sql/request.h"
+#include "sql/stall.h"
+#include "sql/tool_call.h"
+#include "sql/worker.h"
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -47,49 +52,37 @@ bool time_watch_look(struct time_watch *w, const struct time_reading *now, struc
 
 enum { PAGE = 500 }; /* the LIMIT of the lists */
 
-_Static_assert((int)REQUEST_RUNNING_SEQ == (int)TOOL_CALL_RUNNING_SEQ &&
-                   (int)REQUEST_RUNNING_AT == (int)TOOL_CALL_RUNNING_AT &&
-                   (int)REQUEST_RUNNING_SINCE == (int)TOOL_CALL_RUNNING_SINCE &&
-                   (int)REQUEST_RUNNING_AT == (int)STALL_IDLE_RUNNING_AT &&
-                   (int)REQUEST_RUNNING_SINCE == (int)STALL_IDLE_RUNNING_SINCE &&
-                   (int)REQUEST_RUNNING_AT == (int)STALL_STEPS_RUNNING_AT &&
-                   (int)REQUEST_RUNNING_SINCE == (int)STALL_STEPS_RUNNING_SINCE,
-               "all lists give the same columns");
+/* What runs, by two statements: those of a machine behind a seq, and a new time for one. */
+struct clocks {
+	void (*list)(struct store *st, const char *host, int64_t after, struct running_row *row);
+	int (*set)(struct store *st, const char *at, int64_t seq, struct err *e);
+};
+
+static const struct clocks QUESTIONS = { sql_request_running, sql_request_set_deadline };
+static const struct clocks SILENCES = { sql_stall_idle_running, sql_stall_set_idle };
+static const struct clocks STEPS = { sql_stall_steps_running, sql_stall_set_step };
+static const struct clocks CALLS = { sql_tool_call_running, sql_tool_call_set_wait };
 
 struct running {
 	int64_t seq, at_ms, since_ms;
 };
 
-static int list(struct store *st, enum sql which, const char *host, int64_t after,
+static int list(struct store *st, const struct clocks *c, const char *host, int64_t after,
                 struct running rows[PAGE], struct err *e)
 {
-	stmt *s = store_stmt(st, which);
+	OWNED(running_row) struct running_row row = { 0 };
 	int got, n = 0;
 
-	bind_text(s, ":host", host);
-	bind_int(s, ":after", after);
-	while ((got = stmt_row(s, e)) > 0 && n < PAGE)
-		rows[n++] = (struct running){
-			.seq = col_int(s, REQUEST_RUNNING_SEQ),
-			.at_ms = clock_parse(col_text(s, REQUEST_RUNNING_AT)),
-			.since_ms = clock_parse(col_text(s, REQUEST_RUNNING_SINCE)),
-		};
-	stmt_reset(s);
+	c->list(st, host, after, &row);
+	while ((got = row_next(&row.row, e)) > 0 && n < PAGE)
+		rows[n++] = (struct running){ .seq = row.seq,
+			                      .at_ms = clock_parse(row.at),
+			                      .since_ms = clock_parse(row.since) };
 	return got < 0 ? -1 : n;
 }
 
-static int set(struct store *st, enum sql which, int64_t seq, int64_t at_ms, struct err *e)
-{
-	struct instant at = clock_instant(at_ms);
-	stmt *s = store_stmt(st, which);
-
-	bind_int(s, ":seq", seq);
-	bind_text(s, ":at", at.text);
-	return stmt_run(s, e);
-}
-
-/* Moves everything that which lists by ms, but what was touched in [from_ms, now]. */
-static int move_all(struct store *st, enum sql which, enum sql setter, const char *host, int64_t ms,
+/* Moves them all by ms, but what was touched in [from_ms, now]. */
+static int move_all(struct store *st, const struct clocks *c, const char *host, int64_t ms,
                     int64_t from_ms, struct err *e)
 {
 	struct running rows[PAGE];
@@ -99,13 +92,15 @@ static int move_all(struct store *st, enum sql which, enum sql setter, const cha
 	if (ms == 0)
 		return 0;
 	do {
-		n = list(st, which, host, after, rows, e);
+		n = list(st, c, host, after, rows, e);
 		for (int i = 0; i < n; i++) {
+			struct instant at = clock_instant(rows[i].at_ms + ms);
+
 			after = rows[i].seq;
 			if (rows[i].at_ms < 0 ||
 			    (rows[i].since_ms >= from_ms && rows[i].since_ms <= now_ms))
 				continue;
-			if (set(st, setter, rows[i].seq, rows[i].at_ms + ms, e) < 0)
+			if (c->set(st, at.text, rows[i].seq, e))
 				return -1;
 			moved++;
 		}
@@ -118,26 +113,20 @@ static int move_all(struct store *st, enum sql which, enum sql setter, const cha
 static int move_clocks(struct store *st, const char *host, int64_t ms, int64_t from_ms,
                        struct err *e)
 {
-	int moved =
-	    move_all(st, SQL_REQUEST_RUNNING, SQL_REQUEST_SET_DEADLINE, host, ms, from_ms, e);
+	int moved = move_all(st, &QUESTIONS, host, ms, from_ms, e);
 
-	if (moved < 0 ||
-	    move_all(st, SQL_STALL_IDLE_RUNNING, SQL_STALL_SET_IDLE, host, ms, from_ms, e) < 0 ||
-	    move_all(st, SQL_STALL_STEPS_RUNNING, SQL_STALL_SET_STEP, host, ms, from_ms, e) < 0)
+	if (moved < 0 || move_all(st, &SILENCES, host, ms, from_ms, e) < 0 ||
+	    move_all(st, &STEPS, host, ms, from_ms, e) < 0)
 		return -1;
 	return moved;
 }
 
-static int write_row(struct store *st, const char *host, const char *kind, int64_t start_ms,
+static int write_row(struct store *st, const char *host, enum time_gap_kind kind, int64_t start_ms,
                      struct err *e)
 {
 	struct instant start = clock_instant(start_ms);
-	stmt *s = store_stmt(st, SQL_TIME_GAP_INSERT);
 
-	bind_text(s, ":host", host);
-	bind_text(s, ":kind", kind);
-	bind_text(s, ":started_at", start.text);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_time_gap_insert(st, host, kind, start.text, e);
 }
 
 static int record(struct store *st, const char *host, const struct time_gap *gap, struct err *e)
@@ -145,12 +134,13 @@ static int record(struct store *st, const char *host, const struct time_gap *gap
 	int64_t now_ms = clock_now_ms(), from_ms = now_ms - gap->window_ms;
 	int moved;
 
-	if ((gap->suspend_ms && write_row(st, host, "suspend", now_ms - gap->suspend_ms, e)) ||
-	    (gap->step_ms && write_row(st, host, "clock_step", now_ms - gap->step_ms, e)))
+	if ((gap->suspend_ms &&
+	     write_row(st, host, TIME_GAP_KIND_SUSPEND, now_ms - gap->suspend_ms, e)) ||
+	    (gap->step_ms &&
+	     write_row(st, host, TIME_GAP_KIND_CLOCK_STEP, now_ms - gap->step_ms, e)))
 		return -1;
 	moved = move_clocks(st, host, gap->suspend_ms + gap->step_ms, from_ms, e);
-	if (moved < 0 || move_all(st, SQL_TOOL_CALL_RUNNING, SQL_TOOL_CALL_SET_WAIT, host,
-	                          gap->step_ms, from_ms, e) < 0)
+	if (moved < 0 || move_all(st, &CALLS, host, gap->step_ms, from_ms, e) < 0)
 		return -1;
 	return moved;
 }
@@ -170,36 +160,22 @@ int time_gap_record(struct store *st, const char *host, const struct time_gap *g
 
 /* ---- downtime ---- */
 
-/* The one instant that a statement gives, -1 if it gives none, -2 on error. */
-static int64_t instant_of(stmt *s, struct err *e)
-{
-	int got = stmt_row(s, e);
-	int64_t ms = got > 0 && !col_is_null(s, 0) ? clock_parse(col_text(s, 0)) : -1;
-
-	stmt_reset(s);
-	return got < 0 ? -2 : ms;
-}
-
 int64_t time_gap_downtime(struct store *st, const char *host, const char *name, const char *id,
                           struct err *e)
 {
+	OWNED(instant_row) struct instant_row last = { 0 }, start = { 0 };
 	int64_t last_ms, start_ms;
-	stmt *s = store_stmt(st, SQL_WORKER_WATCHED);
 
-	bind_text(s, ":host", host);
-	bind_text(s, ":name", name);
-	bind_text(s, ":id", id);
-	last_ms = instant_of(s, e);
-	s = store_stmt(st, SQL_WORKER_STARTED);
-	bind_text(s, ":id", id);
-	start_ms = last_ms < -1 ? -2 : instant_of(s, e);
-	if (last_ms < -1 || start_ms < -1)
+	if (sql_worker_watched(st, name, host, id, &last, e) < 0 ||
+	    sql_worker_started(st, id, &start, e) < 0)
 		return -1;
+	last_ms = clock_parse(last.at);
+	start_ms = clock_parse(start.at);
 	if (last_ms < 0 || start_ms - last_ms <= TIME_GAP_DOWNTIME_MS)
 		return 0;
 	if (store_begin(st, e))
 		return -1;
-	if (write_row(st, host, "downtime", last_ms, e) ||
+	if (write_row(st, host, TIME_GAP_KIND_DOWNTIME, last_ms, e) ||
 	    move_clocks(st, host, start_ms - last_ms, start_ms, e) < 0) {
 		store_rollback(st);
 		return -1;

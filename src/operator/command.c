@@ -27,7 +27,7 @@ static int give(struct desk *d, const char *verb, const char *session_id, const 
 		                   .argument = argument,
 		                   .operator_id = d->who->operator_id,
 		                   .source = d->who->source };
-	OWNED(command_result) struct command_result r = COMMAND_RESULT_INIT;
+	OWNED(command_result) struct command_result r = { 0 };
 	struct err refused = ERR_INIT;
 
 	if (command_insert(d->st, &c, &r, e))
@@ -36,8 +36,8 @@ static int give(struct desk *d, const char *verb, const char *session_id, const 
 	d->out->seq = r.seq;
 	if (command_check(&r, &refused))
 		return desk_refuse(d, &refused);
-	if (r.reply)
-		d->out->json = cJSON_Parse(r.reply);
+	if (r.is.reply)
+		d->out->json = cJSON_Parse(r.is.reply);
 	return 1;
 }
 
@@ -61,15 +61,15 @@ static int find_one(struct desk *d, const char *id, struct found *f, struct err 
 {
 	const struct place *where = &d->who->place;
 	const char *word = d->w->verb->word;
-	int count = find_sessions(d->st, where, NULL, *id ? id : NULL, f, e);
+	int count = find_sessions(d->st, where, SESSION_STATUS_NONE, *id ? id : NULL, f, e);
 
 	if (count <= 0 && *id) {
-		OWNED(found) struct found all = FOUND_INIT;
+		OWNED(found) struct found all = { 0 };
 		const struct place anywhere = { .channel = where->channel };
 
 		if (count < 0 ||
 		    give(d, d->w->verb->means[0], id, d->w->text ? d->w->text : NULL, e) < 0 ||
-		    find_sessions(d->st, &anywhere, NULL, NULL, &all, e) < 0)
+		    find_sessions(d->st, &anywhere, SESSION_STATUS_NONE, NULL, &all, e) < 0)
 			return -1;
 		return desk_tell(d, SAID_REFUSED,
 		                 "not found: no session has an id that begins with '%.40s'%s%s", id,
@@ -101,7 +101,7 @@ static int tell_mode(struct desk *d, const char *session)
 static int order_sessions(struct desk *d, const char *id, const char *argument, struct err *e)
 {
 	const struct verb *v = d->w->verb;
-	OWNED(found) struct found f = FOUND_INIT;
+	OWNED(found) struct found f = { 0 };
 	bool all = v->about == ABOUT_SESSIONS && !*id && !d->who->place.session_id;
 	int got = all ? 1 : find_one(d, id, &f, e);
 
@@ -159,7 +159,7 @@ static int find_subject(struct desk *d, const char *id, struct found *f, struct 
 static int order_about(struct desk *d, const char *id, struct err *e)
 {
 	const struct verb *v = d->w->verb;
-	OWNED(found) struct found f = FOUND_INIT;
+	OWNED(found) struct found f = { 0 };
 	int got = find_subject(d, id, &f, e);
 
 	if (got <= 0)

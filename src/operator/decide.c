@@ -34,8 +34,8 @@ static int no_such_id(struct desk *d, const char *id, struct err *e)
 		                      .operator_id = d->who->operator_id,
 		                      .source = d->who->source,
 		                      .key = d->who->key };
-	OWNED(decision_result) struct decision_result r = DECISION_RESULT_INIT;
-	OWNED(found) struct found all = FOUND_INIT;
+	OWNED(decision_result) struct decision_result r = { 0 };
+	OWNED(found) struct found all = { 0 };
 	int count = find_questions(d->st, &d->who->place, v, NULL, &all, e);
 
 	if (count < 0 || decision_insert(d->st, &row, &r, e))
@@ -60,14 +60,14 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 	}
 	count = find_questions(d->st, &d->who->place, v, id, f, e);
 	if (count == 0 && v->or_session) {
-		OWNED(found) struct found s = FOUND_INIT;
+		OWNED(found) struct found s = { 0 };
 
-		count = find_sessions(d->st, &d->who->place, NULL, id, &s, e);
+		count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, id, &s, e);
 		if (count > 1)
 			return several(d, "sessions have an id that begins so", &s);
 		if (count == 1) {
 			*f = s;
-			s = (struct found)FOUND_INIT;
+			s = (struct found){ 0 };
 			return TARGET_SESSION;
 		}
 	}
@@ -87,7 +87,7 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 static int nothing_waits(struct desk *d, bool words, struct err *e)
 {
 	int64_t session = d->who->place.session_seq;
-	OWNED(found) struct found last = FOUND_INIT;
+	OWNED(found) struct found last = { 0 };
 	OWNED(str) struct str text = STR_INIT;
 	OWNED(str) struct str hint = STR_INIT;
 	bool stands_by;
@@ -109,10 +109,10 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 /* "stop frontend-agent": no question takes it, and no session has that id. */
 static int no_such_session(struct desk *d, const char *text, struct err *e)
 {
-	OWNED(found) struct found all = FOUND_INIT;
+	OWNED(found) struct found all = { 0 };
 	const struct place here = { .channel = d->who->place.channel };
 
-	if (find_sessions(d->st, &here, NULL, NULL, &all, e) < 0)
+	if (find_sessions(d->st, &here, SESSION_STATUS_NONE, NULL, &all, e) < 0)
 		return TARGET_FAILED;
 	(void)desk_tell(d, SAID_UNCLEAR,
 	                "nothing waits for `%s`, and no session has an id that begins with "
@@ -134,10 +134,10 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 		return find_question(d->st, v, where->request_id, f, e) < 0 ? TARGET_FAILED
 		                                                            : TARGET_QUESTION;
 	if (bare && v->or_session && strcmp(v->word, "resume") == 0) {
-		count = find_sessions(d->st, where, "paused", NULL, f, e);
+		count = find_sessions(d->st, where, SESSION_STATUS_PAUSED, NULL, f, e);
 		if (count > 1)
 			return several(d, "sessions are paused", f);
-		if (count == 1 && strcmp(f->status, "paused") == 0)
+		if (count == 1 && f->status == SESSION_STATUS_PAUSED)
 			return TARGET_SESSION;
 		found_clear(f);
 		if (count < 0)
@@ -154,7 +154,7 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 		return nothing_waits(d, !bare, e);
 	if (!bare)
 		return no_such_session(d, text, e);
-	count = find_sessions(d->st, where, NULL, NULL, f, e);
+	count = find_sessions(d->st, where, SESSION_STATUS_NONE, NULL, f, e);
 	if (count < 0)
 		return TARGET_FAILED;
 	if (count > 1)
@@ -187,32 +187,41 @@ static int find_target(struct desk *d, const char **ret_text, struct found *f, s
 
 /* ---- saying it ---- */
 
-static const char *past(const char *verdict)
+static const char *past(enum request_verdict verdict)
 {
-	static const char *const PAST[][2] = {
-		{ "approve", "Approved" }, { "reject", "Rejected" }, { "continue", "Continued" },
-		{ "refine", "Refined" },   { "stop", "Stopped" },    { "resume", "Resumed" },
-	};
-
-	for (size_t i = 0; i < COUNT(PAST); i++)
-		if (strcmp(PAST[i][0], verdict) == 0)
-			return PAST[i][1];
+	switch (verdict) {
+	case REQUEST_VERDICT_APPROVE:
+		return "Approved";
+	case REQUEST_VERDICT_REJECT:
+		return "Rejected";
+	case REQUEST_VERDICT_CONTINUE:
+		return "Continued";
+	case REQUEST_VERDICT_REFINE:
+		return "Refined";
+	case REQUEST_VERDICT_STOP:
+		return "Stopped";
+	case REQUEST_VERDICT_RESUME:
+		return "Resumed";
+	case REQUEST_VERDICT_TIMEOUT:
+	case REQUEST_VERDICT_NONE:
+		break;
+	}
 	return "Done";
 }
 
 /* {"request_id", "status", "decision"}, of a standby {"session_id", "status": "resumed"}. */
-static void add_members(struct desk *d, const char *verdict, const struct found *f,
-                        const struct decision_result *r)
+static void add_members(struct desk *d, enum request_verdict verdict, const struct found *f,
+                        enum request_state state)
 {
-	if (strcmp(verdict, "resume") == 0) {
+	if (verdict == REQUEST_VERDICT_RESUME) {
 		desk_add(d, "session_id", f->session_id);
 		desk_add(d, "status", "resumed");
 		return;
 	}
 	desk_add(d, "request_id", f->id);
-	desk_add(d, "status", r->state);
-	if (strcmp(r->state, "answered") == 0)
-		desk_add(d, "decision", verdict);
+	desk_add(d, "status", request_state_name(state));
+	if (state == REQUEST_STATE_ANSWERED)
+		desk_add(d, "decision", request_verdict_name(verdict));
 }
 
 /* Words with an approval go with its result, and are said as well. */
@@ -227,32 +236,32 @@ static int tell_note(struct desk *d, const struct found *f, const char *note, st
 	return saying_put(d->st, &s, e) < 0 ? -1 : 0;
 }
 
-static int insert(struct desk *d, const char *verdict, const char *text, const struct found *f,
-                  struct err *e)
+static int insert(struct desk *d, enum request_verdict verdict, const char *text,
+                  const struct found *f, struct err *e)
 {
-	bool why = strcmp(verdict, "reject") == 0 || strcmp(verdict, "stop") == 0;
-	bool rejects = strcmp(verdict, "reject") == 0;
+	bool why = verdict == REQUEST_VERDICT_REJECT || verdict == REQUEST_VERDICT_STOP;
+	bool rejects = verdict == REQUEST_VERDICT_REJECT;
 	const char *said = *verb_skip_blanks(text) ? text : rejects ? d->who->no_reason : NULL;
 	const struct decision row = { .request_id = f->id,
-		                      .verdict = verdict,
+		                      .verdict = request_verdict_name(verdict),
 		                      .reason = why ? said : NULL,
 		                      .instruction = why ? NULL : said,
 		                      .digest = d->w->digest,
 		                      .operator_id = d->who->operator_id,
 		                      .source = d->who->source,
 		                      .key = d->who->key };
-	OWNED(decision_result) struct decision_result r = DECISION_RESULT_INIT;
+	OWNED(decision_result) struct decision_result r = { 0 };
 	struct err refused = ERR_INIT;
 
 	if (decision_insert(d->st, &row, &r, e))
 		return -1;
 	if (decision_check(&r, &refused))
 		return desk_refuse(d, &refused);
-	if (strcmp(verdict, "approve") == 0 && said && tell_note(d, f, said, e))
+	if (verdict == REQUEST_VERDICT_APPROVE && said && tell_note(d, f, said, e))
 		return -1;
-	add_members(d, verdict, f, &r);
+	add_members(d, verdict, f, r.request.state);
 	return desk_tell(d, SAID_DONE, "%s %s%s%s", past(verdict), str_text(&f->name),
-	                 strcmp(verdict, "approve") == 0 && said ? ", and told the agent" : "",
+	                 verdict == REQUEST_VERDICT_APPROVE && said ? ", and told the agent" : "",
 	                 f->listening ? ""
 	                              : "\nNobody listens at the moment; the agent gets it when "
 	                                "it is back.");
@@ -267,11 +276,12 @@ static int ask_back(struct desk *d, const struct found *f, const char *text)
 }
 
 /* The verdict that the verb means for this question, with these words. */
-static const char *verdict_of(const struct verb *v, const struct found *f, const char *text)
+static enum request_verdict verdict_of(const struct verb *v, const struct found *f,
+                                       const char *text)
 {
-	const char *verdict = *f->verdict ? f->verdict : v->means[0];
+	enum request_verdict verdict = f->verdict ? f->verdict : request_verdict_of(v->means[0]);
 
-	return strcmp(verdict, "continue") == 0 && *text ? "refine" : verdict;
+	return verdict == REQUEST_VERDICT_CONTINUE && *text ? REQUEST_VERDICT_REFINE : verdict;
 }
 
 /* Words to a session that is stopped are its reason, to one that goes on they are for its agent. */
@@ -295,8 +305,9 @@ static int order_session(struct desk *d, const struct found *f, const char *text
 
 int desk_decide(struct desk *d, struct err *e)
 {
-	OWNED(found) struct found f = FOUND_INIT;
-	const char *text, *verdict;
+	OWNED(found) struct found f = { 0 };
+	enum request_verdict verdict;
+	const char *text;
 	int target = find_target(d, &text, &f, e);
 
 	if (target == TARGET_FAILED || target == TARGET_TOLD)
@@ -306,7 +317,7 @@ int desk_decide(struct desk *d, struct err *e)
 	(void)snprintf(d->out->request_id, ID_BYTES, "%s", f.id);
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
 	verdict = verdict_of(d->w->verb, &f, text);
-	if (*text && strcmp(verdict, "approve") == 0 && !d->w->certain && !f.story.length)
+	if (*text && verdict == REQUEST_VERDICT_APPROVE && !d->w->certain && !f.story.length)
 		return ask_back(d, &f, text);
 	return insert(d, verdict, text, &f, e);
 }

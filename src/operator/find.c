@@ -1,9 +1,9 @@
 #include "find.h"
 
 #include "err.h"
-#include "request.h"
+#include "sql/operator.h"
+#include "sql/request.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -19,7 +19,7 @@ void found_clear(struct found *f)
 	str_clear(&f->name);
 	str_clear(&f->list);
 	str_clear(&f->story);
-	*f = (struct found)FOUND_INIT;
+	*f = (struct found){ 0 };
 }
 
 static bool begins(const char *id, const char *start)
@@ -65,180 +65,143 @@ static void add_line(struct found *f, const char *name, const char *client, cons
 
 /* ---- questions ---- */
 
-/* The columns that all statements about questions share. */
-struct columns {
-	int seq, id, kind, title, file_path, session_id, root, client, verdict,
-	    listening; /* -1: none */
-};
-
-static const struct columns OPEN = { OPERATOR_QUESTIONS_SEQ,
-	                             OPERATOR_QUESTIONS_ID,
-	                             OPERATOR_QUESTIONS_KIND,
-	                             OPERATOR_QUESTIONS_TITLE,
-	                             OPERATOR_QUESTIONS_FILE_PATH,
-	                             OPERATOR_QUESTIONS_SESSION_ID,
-	                             OPERATOR_QUESTIONS_WORKSPACE_ROOT,
-	                             OPERATOR_QUESTIONS_CLIENT_NAME,
-	                             OPERATOR_QUESTIONS_VERDICT,
-	                             OPERATOR_QUESTIONS_LISTENING };
-static const struct columns ANY = { OPERATOR_QUESTION_SEQ,
-	                            OPERATOR_QUESTION_ID,
-	                            OPERATOR_QUESTION_KIND,
-	                            OPERATOR_QUESTION_TITLE,
-	                            OPERATOR_QUESTION_FILE_PATH,
-	                            OPERATOR_QUESTION_SESSION_ID,
-	                            OPERATOR_QUESTION_WORKSPACE_ROOT,
-	                            OPERATOR_QUESTION_CLIENT_NAME,
-	                            OPERATOR_QUESTION_VERDICT,
-	                            OPERATOR_QUESTION_LISTENING };
-static const struct columns WRITTEN = { OPERATOR_WRITES_SEQ,
-	                                OPERATOR_WRITES_ID,
-	                                OPERATOR_WRITES_KIND,
-	                                OPERATOR_WRITES_TITLE,
-	                                OPERATOR_WRITES_FILE_PATH,
-	                                OPERATOR_WRITES_SESSION_ID,
-	                                OPERATOR_WRITES_WORKSPACE_ROOT,
-	                                OPERATOR_WRITES_CLIENT_NAME,
-	                                -1,
-	                                -1 };
-
 /* "01911111-0000: Change a.c (a.c)", with so many characters of the id. */
-static void add_name(struct str *out, stmt *s, const struct columns *c, int of_id)
+static void add_name(struct str *out, const struct question_row *q, int of_id)
 {
-	const char *title = col_text(s, c->title), *path = col_text(s, c->file_path);
-
-	str_addf(out, "%.*s: ", of_id, col_text(s, c->id));
-	str_add_shown(out, title, strlen(title), TITLE_SHOWN);
-	if (!path)
+	str_addf(out, "%.*s: ", of_id, q->id);
+	str_add_shown(out, q->title, strlen(q->title), TITLE_SHOWN);
+	if (!q->file_path)
 		return;
 	str_add(out, " (");
-	str_add_shown(out, path, strlen(path), TITLE_SHOWN);
+	str_add_shown(out, q->file_path, strlen(q->file_path), TITLE_SHOWN);
 	str_add_char(out, ')');
 }
 
-static void take_question(struct found *f, stmt *s, const struct columns *c)
+static void take_question(struct found *f, const struct question_row *q)
 {
 	OWNED(str) struct str line = STR_INIT;
 
-	add_name(&line, s, c, TELL_APART);
+	add_name(&line, q, TELL_APART);
 	if (f->count++ == 0) {
-		set(f->id, sizeof(f->id), col_text(s, c->id));
-		f->seq = col_int(s, c->seq);
-		set(f->kind, sizeof(f->kind), col_text(s, c->kind));
-		set(f->session_id, sizeof(f->session_id), col_text(s, c->session_id));
-		if (c->verdict >= 0)
-			set(f->verdict, sizeof(f->verdict), col_text(s, c->verdict));
-		f->listening = c->listening >= 0 && col_int(s, c->listening) != 0;
-		add_name(&f->name, s, c, FIND_SHORT);
+		set(f->id, sizeof(f->id), q->id);
+		f->seq = q->seq;
+		f->kind = q->kind;
+		set(f->session_id, sizeof(f->session_id), q->session_id);
+		f->verdict = q->verdict;
+		f->listening = q->listening;
+		add_name(&f->name, q, FIND_SHORT);
 	}
-	add_line(f, str_text(&line), col_text(s, c->client), col_text(s, c->root));
+	add_line(f, str_text(&line), q->client_name, q->workspace_root);
 }
 
-static void bind_meanings(stmt *s, const struct verb *v)
+/* The verdicts that a verb may mean. The file of a change is looked at where it could be approved.
+ */
+static void meanings(const struct verb *v, enum request_verdict means[3])
 {
-	bool decides = v->row == VERB_DECISION;
-
-	/* The file of a change is looked at where it could be approved. */
-	bind_text(s, ":verdict", decides ? v->means[0] : "approve");
-	bind_text(s, ":or", decides ? v->means[1] : NULL);
-	bind_text(s, ":or_else", decides ? v->means[2] : NULL);
+	for (int i = 0; i < 3; i++)
+		means[i] = v->row == VERB_DECISION ? request_verdict_of(v->means[i])
+		           : i == 0                ? REQUEST_VERDICT_APPROVE
+		                                   : REQUEST_VERDICT_NONE;
 }
 
 /* "no" is no answer to an agent that stands by. */
-static bool fits(const struct verb *v, const char *kind)
+static bool fits(const struct verb *v, enum request_kind kind)
 {
-	return strcmp(v->word, "no") != 0 || strcmp(kind, "standby") != 0;
+	return strcmp(v->word, "no") != 0 || kind != REQUEST_KIND_STANDBY;
 }
 
-static void bind_place(stmt *s, const struct place *where, const char *id)
+/* Whose thread it is. */
+static int64_t session_of(const struct place *where, const char *id)
 {
-	bool of_session = !id && where->session_seq;
+	return id ? 0 : where->session_seq;
+}
 
-	bind_seq(s, ":session", of_session ? where->session_seq : 0);
-	bind_text(s, ":channel", id || of_session ? NULL : where->channel);
+static const char *channel_of(const struct place *where, const char *id)
+{
+	return id || where->session_seq ? NULL : where->channel;
 }
 
 int find_questions(struct store *st, const struct place *where, const struct verb *v,
                    const char *id, struct found *f, struct err *e)
 {
+	OWNED(question_row) struct question_row q = { 0 };
 	bool by_session = v->or_session && strcmp(v->word, "resume") == 0;
-	stmt *s = store_stmt(st, SQL_OPERATOR_QUESTIONS);
+	enum request_verdict means[3];
 	int got;
 
-	bind_meanings(s, v);
-	bind_place(s, where, id);
-	bind_int(s, ":after", 0);
-	while ((got = stmt_row(s, e)) > 0) {
-		bool named = !id || begins(col_text(s, OPEN.id), id) ||
-		             (by_session && begins(col_text(s, OPEN.session_id), id));
+	meanings(v, means);
+	sql_operator_questions(st,
+	                       &(struct operator_questions_args){
+	                           .verdict = means[0],
+	                           .or = means[1],
+	                           .or_else = means[2],
+	                           .session = session_of(where, id),
+	                           .channel = channel_of(where, id),
+	                       },
+	                       &q);
+	while ((got = row_next(&q.row, e)) > 0) {
+		bool named = !id || begins(q.id, id) || (by_session && begins(q.session_id, id));
 
-		if (!named || !fits(v, col_text(s, OPEN.kind)))
+		if (!named || !fits(v, q.kind))
 			continue;
-		if (is_exact(id, col_text(s, OPEN.id)))
+		if (is_exact(id, q.id))
 			found_clear(f);
-		take_question(f, s, &OPEN);
+		take_question(f, &q);
 		if (is_exact(id, f->id))
 			break;
 	}
-	stmt_reset(s);
 	return got < 0 ? -1 : f->count;
 }
 
 /* "was approved by local:ann at 2026-02-08T09:30:00.123Z and is not written yet" */
-static void add_story(struct str *out, stmt *s)
+static void add_story(struct str *out, const struct question_row *q)
 {
-	const char *state = col_text(s, OPERATOR_QUESTION_STATE);
-	const char *verdict = col_text(s, OPERATOR_QUESTION_DECISION);
-	const char *by = col_text(s, OPERATOR_QUESTION_DECIDED_BY);
-	const char *at = col_text(s, OPERATOR_QUESTION_DECIDED_AT);
-	const char *written = col_text(s, OPERATOR_QUESTION_CONSUMED_AT);
-	bool approved = strcmp(state, "approved") == 0 || written;
+	const char *verdict = request_verdict_name(q->decision);
+	bool approved = q->state == REQUEST_STATE_APPROVED || q->consumed_at;
 
-	if (!at)
+	if (!q->decided_at)
 		return;
-	if (strcmp(state, "expired") == 0) {
-		str_addf(out, "expired at %s", at);
+	if (q->state == REQUEST_STATE_EXPIRED) {
+		str_addf(out, "expired at %s", q->decided_at);
 		return;
 	}
-	if (approved || strcmp(state, "rejected") == 0)
+	if (approved || q->state == REQUEST_STATE_REJECTED)
 		str_addf(out, "was %s", approved ? "approved" : "rejected");
 	else
 		str_addf(out, "was answered with '%s'", verdict ? verdict : "?");
-	str_addf(out, " by %s at %s", by ? by : "somebody", at);
-	if (written)
-		str_addf(out, " and written at %s; `undo %.*s` puts back what was there", written,
-		         FIND_SHORT, col_text(s, OPERATOR_QUESTION_ID));
-	else if (approved && strcmp(col_text(s, OPERATOR_QUESTION_KIND), "clearance") == 0)
+	str_addf(out, " by %s at %s", q->decided_by ? q->decided_by : "somebody", q->decided_at);
+	if (q->consumed_at)
+		str_addf(out, " and written at %s; `undo %.*s` puts back what was there",
+		         q->consumed_at, FIND_SHORT, q->id);
+	else if (approved && q->kind == REQUEST_KIND_CLEARANCE)
 		str_add(out, " and is not written yet; the agent may write it at any moment");
 }
 
 static int read_question(struct store *st, const struct verb *v, const char *id, struct found *f,
                          struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_OPERATOR_QUESTION);
+	OWNED(question_row) struct question_row q = { 0 };
+	enum request_verdict means[3];
 	int got;
 
-	bind_meanings(s, v);
-	bind_text(s, ":id", id);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		take_question(f, s, &ANY);
-		if (!fits(v, f->kind))
-			*f->verdict = '\0';
-		set(f->status, sizeof(f->status), col_text(s, OPERATOR_QUESTION_STATE));
-		add_story(&f->story, s);
-	}
-	stmt_reset(s);
-	return got;
+	meanings(v, means);
+	got = sql_operator_question(st, means[0], means[1], means[2], id, &q, e);
+	if (got <= 0)
+		return got;
+	take_question(f, &q);
+	if (!fits(v, f->kind))
+		f->verdict = REQUEST_VERDICT_NONE;
+	add_story(&f->story, &q);
+	return 1;
 }
 
 int find_question(struct store *st, const struct verb *v, const char *id, struct found *f,
                   struct err *e)
 {
+	OWNED(request_by_prefix_row) struct request_by_prefix_row row = { 0 };
 	char ids[2][ID_BYTES], start[ID_BYTES], end[ID_BYTES];
 	size_t n = strlen(id);
 	int got = read_question(st, v, id, f, e), count = 0;
-	stmt *s;
 
 	if (got || n < FIND_LEAST || n >= ID_BYTES)
 		return got;
@@ -246,12 +209,9 @@ int find_question(struct store *st, const struct verb *v, const char *id, struct
 		start[i] = (char)(id[i] >= 'A' && id[i] <= 'F' ? id[i] - 'A' + 'a' : id[i]);
 	memcpy(end, start, n + 1);
 	end[n - 1]++;
-	s = store_stmt(st, SQL_REQUEST_BY_PREFIX);
-	bind_text(s, ":start", start);
-	bind_text(s, ":end", end);
-	while ((got = stmt_row(s, e)) > 0 && count < 2)
-		set(ids[count++], ID_BYTES, col_text(s, REQUEST_BY_PREFIX_ID));
-	stmt_reset(s);
+	sql_request_by_prefix(st, start, end, &row);
+	while ((got = row_next(&row.row, e)) > 0 && count < 2)
+		set(ids[count++], ID_BYTES, row.id);
 	for (int i = 0; got >= 0 && i < count; i++)
 		got = read_question(st, v, ids[i], f, e);
 	return got < 0 ? -1 : f->count;
@@ -260,94 +220,75 @@ int find_question(struct store *st, const struct verb *v, const char *id, struct
 int find_last_question(struct store *st, int64_t session_seq, const struct verb *v, struct found *f,
                        struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_OPERATOR_LAST_QUESTION);
-	char id[ID_BYTES] = "";
+	OWNED(operator_last_question_row) struct operator_last_question_row last = { 0 };
+	enum request_verdict means[3];
 	int got;
 
-	bind_meanings(s, v);
-	bind_int(s, ":session", session_seq);
-	got = stmt_row(s, e);
-	if (got > 0)
-		set(id, sizeof(id), col_text(s, OPERATOR_LAST_QUESTION_ID));
-	stmt_reset(s);
-	return got > 0 ? read_question(st, v, id, f, e) : got;
+	meanings(v, means);
+	got = sql_operator_last_question(st, means[0], means[1], means[2], session_seq, &last, e);
+	return got > 0 ? read_question(st, v, last.id, f, e) : got;
 }
 
 int find_writes(struct store *st, const struct place *where, const char *id, struct found *f,
                 struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_OPERATOR_WRITES);
+	OWNED(question_row) struct question_row q = { 0 };
 	int got;
 
-	bind_place(s, where, id);
-	bind_int(s, ":before", LLONG_MAX);
-	while ((got = stmt_row(s, e)) > 0)
-		if (!id || begins(col_text(s, WRITTEN.id), id))
-			take_question(f, s, &WRITTEN);
-	stmt_reset(s);
+	sql_operator_writes(st, INT64_MAX, session_of(where, id), channel_of(where, id), &q);
+	while ((got = row_next(&q.row, e)) > 0)
+		if (!id || begins(q.id, id))
+			take_question(f, &q);
 	return got < 0 ? -1 : f->count;
 }
 
 /* ---- sessions ---- */
 
-static void take_session(struct found *f, const char *id, const char *status, const char *client,
-                         const char *root)
+static void take_session(struct found *f, const struct operator_session_row *s)
 {
 	char line[TELL_APART + 1];
 
-	set(line, sizeof(line), id);
+	set(line, sizeof(line), s->id);
 	if (f->count++ == 0) {
-		set(f->id, sizeof(f->id), id);
-		set(f->session_id, sizeof(f->session_id), id);
-		set(f->status, sizeof(f->status), status);
-		str_addf(&f->name, "%.*s (", FIND_SHORT, id);
-		add_whose(&f->name, client, root);
+		set(f->id, sizeof(f->id), s->id);
+		set(f->session_id, sizeof(f->session_id), s->id);
+		f->status = s->status;
+		str_addf(&f->name, "%.*s (", FIND_SHORT, s->id);
+		add_whose(&f->name, s->client_name, s->workspace_root);
 		str_add_char(&f->name, ')');
 	}
-	add_line(f, line, client, root);
+	add_line(f, line, s->client_name, s->workspace_root);
 }
 
 /* The session of the thread, or one that has ended. */
 static int read_session(struct store *st, const char *id, struct found *f, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_OPERATOR_SESSION);
-	int got;
+	OWNED(operator_session_row) struct operator_session_row s = { 0 };
+	int got = sql_operator_session(st, id, &s, e);
 
-	bind_text(s, ":id", id);
-	got = stmt_row(s, e);
 	if (got > 0)
-		take_session(f, id, col_text(s, OPERATOR_SESSION_STATUS),
-		             col_text(s, OPERATOR_SESSION_CLIENT_NAME),
-		             col_text(s, OPERATOR_SESSION_WORKSPACE_ROOT));
-	stmt_reset(s);
+		take_session(f, &s);
 	return got;
 }
 
-int find_sessions(struct store *st, const struct place *where, const char *status, const char *id,
-                  struct found *f, struct err *e)
+int find_sessions(struct store *st, const struct place *where, enum session_status status,
+                  const char *id, struct found *f, struct err *e)
 {
-	stmt *s;
+	OWNED(operator_session_row) struct operator_session_row s = { 0 };
 	int got;
 
 	if (!id && where->session_id)
 		return read_session(st, where->session_id, f, e);
-	s = store_stmt(st, SQL_OPERATOR_SESSIONS);
-	bind_text(s, ":channel", id ? NULL : where->channel);
-	bind_int(s, ":limit", SESSIONS_MOST);
-	while ((got = stmt_row(s, e)) > 0) {
-		const char *have = col_text(s, OPERATOR_SESSIONS_STATUS);
-		const char *its = col_text(s, OPERATOR_SESSIONS_ID);
-
-		if ((id && !begins(its, id)) || (status && strcmp(status, have) != 0))
+	sql_operator_sessions(st, id ? NULL : where->channel, SESSIONS_MOST, &s);
+	while ((got = row_next(&s.row, e)) > 0) {
+		if ((id && !begins(s.id, id)) || (status && status != s.status))
 			continue;
-		if (is_exact(id, its))
+		if (is_exact(id, s.id))
 			found_clear(f);
-		take_session(f, its, have, col_text(s, OPERATOR_SESSIONS_CLIENT_NAME),
-		             col_text(s, OPERATOR_SESSIONS_WORKSPACE_ROOT));
-		if (is_exact(id, its))
+		take_session(f, &s);
+		if (is_exact(id, s.id))
 			break;
 	}
-	stmt_reset(s);
 	if (got == 0 && f->count == 0 && id)
 		got = read_session(st, id, f, e); /* whole, and ended: the rules say so */
 	return got < 0 ? -1 : f->count;

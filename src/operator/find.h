@@ -4,6 +4,7 @@
 #define FIND_H
 
 #include "id.h"
+#include "sql/sets.h"
 #include "store.h"
 #include "verb.h"
 
@@ -26,17 +27,15 @@ struct place {
 struct found {
 	int count;
 	int64_t seq;
-	char id[ID_BYTES], session_id[ID_BYTES], verdict[16], kind[16], status[16];
+	char id[ID_BYTES], session_id[ID_BYTES];
+	enum request_verdict verdict; /* that a question would take */
+	enum request_kind kind;
+	enum session_status status; /* of a session */
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
 	struct str story; /* what became of a question that is closed: "expired at ..." */
 	bool listening; /* somebody waits for the answer at this moment */
 };
-
-#define FOUND_INIT                                                                                 \
-	{                                                                                          \
-		.count = 0                                                                         \
-	}
 
 void found_clear(struct found *f);
 
@@ -54,8 +53,8 @@ int find_last_question(struct store *st, int64_t session_seq, const struct verb 
 int find_writes(struct store *st, const struct place *where, const char *id, struct found *f,
                 struct err *e);
 /* Live sessions, the most recently active first. id: as above; NULL: that of the thread, else those
- * of the place. status: only those in it; NULL: any. */
-int find_sessions(struct store *st, const struct place *where, const char *status, const char *id,
-                  struct found *f, struct err *e);
+ * of the place. status: only those in it; NONE: any. */
+int find_sessions(struct store *st, const struct place *where, enum session_status status,
+                  const char *id, struct found *f, struct err *e);
 
 #endif

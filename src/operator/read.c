@@ -4,6 +4,9 @@
 #include "err.h"
 #include "json.h"
 #include "setting.h"
+#include "sql/operator.h"
+#include "sql/request.h"
+#include "sql/session.h"
 
 #include <string.h>
 
@@ -37,105 +40,94 @@ static bool add_row(struct desk *d, cJSON *list, cJSON *one)
 
 static int list_json(struct desk *d, struct err *e)
 {
-	stmt *s = store_stmt(d->st, SQL_SESSION_LIST);
+	OWNED(session_list_row) struct session_list_row s = { 0 };
 	cJSON *sessions = cJSON_AddArrayToObject(d->out->json, "sessions");
 	bool room = true;
 	int got;
 
-	while ((got = stmt_row(s, e)) > 0 && room) {
+	sql_session_list(d->st, &s);
+	while ((got = row_next(&s.row, e)) > 0 && room) {
 		cJSON *one = cJSON_CreateObject();
 
-		add_member(one, "session_id", col_text(s, SESSION_LIST_ID));
-		add_member(one, "status", col_text(s, SESSION_LIST_STATUS));
-		add_member(one, "mode", col_text(s, SESSION_LIST_MODE));
-		add_member(one, "workspace_root", col_text(s, SESSION_LIST_WORKSPACE_ROOT));
-		add_member(one, "last_tool", col_text(s, SESSION_LIST_LAST_TOOL));
-		add_member(one, "updated_at", col_text(s, SESSION_LIST_UPDATED_AT));
+		add_member(one, "session_id", s.id);
+		add_member(one, "status", session_status_name(s.status));
+		add_member(one, "mode", session_mode_name(s.mode));
+		add_member(one, "workspace_root", s.workspace_root);
+		add_member(one, "last_tool", s.last_tool);
+		add_member(one, "updated_at", s.updated_at);
 		room = add_row(d, sessions, one);
 	}
-	stmt_reset(s);
 	return got < 0 ? -1 : 0;
 }
 
 static int inbox(struct desk *d, struct err *e)
 {
-	stmt *s = store_stmt(d->st, SQL_INBOX_LIST);
+	OWNED(inbox_list_row) struct inbox_list_row q = { 0 };
 	cJSON *questions = cJSON_AddArrayToObject(d->out->json, "questions");
 	bool room = true;
 	int got, count = 0;
 
-	bind_int(s, ":after", 0);
-	while ((got = stmt_row(s, e)) > 0 && room) {
+	sql_inbox_list(d->st, 0, &q);
+	while ((got = row_next(&q.row, e)) > 0 && room) {
 		cJSON *one = cJSON_CreateObject();
-		const char *title = col_text(s, INBOX_LIST_TITLE);
 
-		add_member(one, "request_id", col_text(s, INBOX_LIST_ID));
-		add_member(one, "kind", col_text(s, INBOX_LIST_KIND));
-		add_member(one, "title", title);
-		add_member(one, "file_path", col_text(s, INBOX_LIST_FILE_PATH));
-		add_member(one, "risk_level", col_text(s, INBOX_LIST_RISK_LEVEL));
-		add_member(one, "session_id", col_text(s, INBOX_LIST_SESSION_ID));
-		add_member(one, "workspace_root", col_text(s, INBOX_LIST_WORKSPACE_ROOT));
-		add_member(one, "state", col_text(s, INBOX_LIST_STATE));
-		add_member(one, "created_at", col_text(s, INBOX_LIST_CREATED_AT));
-		add_member(one, "deadline_at", col_text(s, INBOX_LIST_DEADLINE_AT));
+		add_member(one, "request_id", q.id);
+		add_member(one, "kind", request_kind_name(q.kind));
+		add_member(one, "title", q.title);
+		add_member(one, "file_path", q.file_path);
+		add_member(one, "risk_level", request_risk_level_name(q.risk_level));
+		add_member(one, "session_id", q.session_id);
+		add_member(one, "workspace_root", q.workspace_root);
+		add_member(one, "state", request_state_name(q.state));
+		add_member(one, "created_at", q.created_at);
+		add_member(one, "deadline_at", q.deadline_at);
 		room = add_row(d, questions, one);
 		if (count++ >= LISTED)
 			continue;
-		str_addf(&d->out->text, "%.*s  ", FIND_SHORT, col_text(s, INBOX_LIST_ID));
-		str_add_shown(&d->out->text, title, strlen(title), 100);
+		str_addf(&d->out->text, "%.*s  ", FIND_SHORT, q.id);
+		str_add_shown(&d->out->text, q.title, strlen(q.title), 100);
 		str_add_char(&d->out->text, '\n');
 	}
-	stmt_reset(s);
 	if (count == 0)
 		str_add(&d->out->text, "nothing waits");
 	return got < 0 ? -1 : 0;
 }
 
-static void add_session(struct str *out, stmt *s)
+static void add_session(struct str *out, const struct operator_session_row *s)
 {
-	const char *tool = col_text(s, OPERATOR_SESSIONS_LAST_TOOL);
-	const char *client = col_text(s, OPERATOR_SESSIONS_CLIENT_NAME);
-	const char *at = col_text(s, OPERATOR_SESSIONS_LAST_ACTIVITY_AT);
-	const char *root = col_text(s, OPERATOR_SESSIONS_WORKSPACE_ROOT);
-	long long questions = col_int(s, OPERATOR_SESSIONS_QUESTIONS);
-
-	str_addf(out, "%.*s  %s, %s", FIND_SHORT, col_text(s, OPERATOR_SESSIONS_ID),
-	         col_text(s, OPERATOR_SESSIONS_STATUS), col_text(s, OPERATOR_SESSIONS_MODE));
-	if (strcmp(col_text(s, OPERATOR_SESSIONS_CONNECTIVITY_STATUS), "online") != 0)
-		str_addf(out, ", %s", col_text(s, OPERATOR_SESSIONS_CONNECTIVITY_STATUS));
-	if (client) {
+	str_addf(out, "%.*s  %s, %s", FIND_SHORT, s->id, session_status_name(s->status),
+	         session_mode_name(s->mode));
+	if (s->connectivity_status != SESSION_CONNECTIVITY_STATUS_ONLINE)
+		str_addf(out, ", %s", session_connectivity_status_name(s->connectivity_status));
+	if (s->client_name) {
 		str_add(out, "  ");
-		str_add_shown(out, client, strlen(client), 40);
+		str_add_shown(out, s->client_name, strlen(s->client_name), 40);
 	}
 	str_add(out, "  ");
-	str_add_shown(out, root, strlen(root), 100);
-	if (tool)
-		str_addf(out, "  last: %s", tool);
-	if (at)
-		str_addf(out, " at %.16sZ", at);
-	if (questions)
-		str_addf(out, "  %lld waiting for you", questions);
+	str_add_shown(out, s->workspace_root, strlen(s->workspace_root), 100);
+	if (s->last_tool)
+		str_addf(out, "  last: %s", s->last_tool);
+	if (s->last_activity_at)
+		str_addf(out, " at %.16sZ", s->last_activity_at);
+	if (s->questions)
+		str_addf(out, "  %lld waiting for you", (long long)s->questions);
 	str_add_char(out, '\n');
 }
 
 static int list_text(struct desk *d, struct err *e)
 {
+	OWNED(operator_session_row) struct operator_session_row s = { 0 };
 	struct str *text = &d->out->text;
-	stmt *s = store_stmt(d->st, SQL_OPERATOR_SESSIONS);
 	int got, count = 0;
 
-	bind_text(s, ":channel", NULL);
-	bind_int(s, ":limit", LISTED + 1);
-	while ((got = stmt_row(s, e)) > 0) {
+	sql_operator_sessions(d->st, NULL, LISTED + 1, &s);
+	while ((got = row_next(&s.row, e)) > 0) {
 		if (count++ == LISTED || text->length > TEXT_MOST) {
 			str_add(text, "... and more; see `agent-intercom-ctl list`\n");
-			got = 0;
 			break;
 		}
-		add_session(text, s);
+		add_session(text, &s);
 	}
-	stmt_reset(s);
 	if (count == 0)
 		str_add(text, "no session is live");
 	return got < 0 ? -1 : 0;

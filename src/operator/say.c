@@ -1,6 +1,7 @@
 #include "desk.h"
 
 #include "err.h"
+#include "sql/operator.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,31 +27,23 @@ int operator_say(struct store *st, const struct speaker *who, const struct words
 
 /* ---- free text ---- */
 
-static int64_t session_seq(struct store *st, const char *id, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_OPERATOR_SESSION);
-
-	bind_text(s, ":id", id);
-	return stmt_number(s, OPERATOR_SESSION_SEQ, e);
-}
-
 int operator_tell(struct store *st, const struct speaker *who, const char *text, struct said *out,
                   struct err *e)
 {
 	const struct words steer = { .verb = verb_find("steer"), .text = text };
 	struct desk d = { .st = st, .who = who, .w = &steer, .out = out };
-	OWNED(found) struct found f = FOUND_INIT;
+	OWNED(found) struct found f = { 0 };
 	struct waiting w = { .clearances = 0 };
-	int count = find_sessions(st, &who->place, NULL, NULL, &f, e);
-	int64_t seq;
+	OWNED(operator_session_row) struct operator_session_row session = { 0 };
+	int count = find_sessions(st, &who->place, SESSION_STATUS_NONE, NULL, &f, e);
 
 	if (count <= 0)
 		return count < 0
 		           ? -1
 		           : desk_tell(&d, SAID_UNCLEAR, "no session is live in this channel");
 	(void)snprintf(out->session_id, ID_BYTES, "%s", f.session_id);
-	seq = session_seq(st, f.session_id, e);
-	if (seq < 0 || desk_look(st, seq, &w, e) < 0)
+	if (sql_operator_session(st, f.session_id, &session, e) < 0 ||
+	    desk_look(st, session.seq, &w, e) < 0)
 		return -1;
 	if (w.standbys == 1 && !w.clearances && !w.prompts) {
 		const struct words resume = { .verb = verb_find("resume"),

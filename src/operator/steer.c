@@ -3,6 +3,7 @@
 
 #include "decision.h"
 #include "err.h"
+#include "sql/steering.h"
 #include "stall.h"
 
 #include <stdio.h>
@@ -13,38 +14,29 @@
 /* What came of it. which: the session, where the person did not say; else NULL. */
 static int outcome(struct desk *d, int64_t seq, const char *which, struct err *e)
 {
-	stmt *s = store_stmt(d->st, SQL_STEERING_OUTCOME);
-	int got;
+	OWNED(steering_outcome_row) struct steering_outcome_row row = { 0 };
+	int got = sql_steering_outcome(d->st, seq, &row, e);
+	const char *when = "with its next step";
 
 	d->out->row = VERB_STEERING;
 	d->out->seq = seq;
-	bind_int(s, ":seq", seq);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		const char *why = col_text(s, STEERING_OUTCOME_WHY);
-		const char *status = col_text(s, STEERING_OUTCOME_STATUS);
-		const char *line = col_text(s, STEERING_OUTCOME_CONNECTIVITY_STATUS);
-		const char *when = "with its next step";
-
-		if (status && strcmp(status, "paused") == 0)
-			when = "when its session is resumed";
-		else if (line && strcmp(line, "offline") == 0)
-			when = "when it is back; it is not connected";
-		if (why)
-			(void)desk_tell(d, SAID_REFUSED, "%s", why);
-		else if (!status)
-			(void)desk_tell(d, SAID_DONE,
-			                "Noted: the next agent that starts here is told.");
-		else
-			(void)desk_tell(d, SAID_DONE, "Noted: the agent%s%s is told %s.",
-			                which ? " of session " : "", which ? which : "", when);
-		if (!why && col_text(s, STEERING_OUTCOME_SESSION_ID))
-			desk_add(d, "session_id", col_text(s, STEERING_OUTCOME_SESSION_ID));
-		if (!why)
-			desk_add(d, "status", "accepted");
-	}
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
+	if (got <= 0)
+		return got;
+	if (row.why)
+		return desk_tell(d, SAID_REFUSED, "%s", row.why);
+	if (row.status == SESSION_STATUS_PAUSED)
+		when = "when its session is resumed";
+	else if (row.connectivity_status == SESSION_CONNECTIVITY_STATUS_OFFLINE)
+		when = "when it is back; it is not connected";
+	if (!row.status)
+		(void)desk_tell(d, SAID_DONE, "Noted: the next agent that starts here is told.");
+	else
+		(void)desk_tell(d, SAID_DONE, "Noted: the agent%s%s is told %s.",
+		                which ? " of session " : "", which ? which : "", when);
+	if (row.session_id)
+		desk_add(d, "session_id", row.session_id);
+	desk_add(d, "status", "accepted");
+	return 0;
 }
 
 int desk_put(struct desk *d, const char *kind, const char *session_id, const char *text,
@@ -84,13 +76,13 @@ static int find_agent(struct desk *d, const char **text, struct found *f, bool *
 	*ret_several = false;
 	if (length) {
 		(void)snprintf(id, sizeof(id), "%.*s", (int)length, *text);
-		count = find_sessions(d->st, &d->who->place, NULL, id, f, e);
+		count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, id, f, e);
 	} else {
-		count = find_sessions(d->st, &d->who->place, NULL, d->w->id, f, e);
+		count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, d->w->id, f, e);
 	}
 	if (count == 0 && length && !certain) {
 		length = 0;
-		count = find_sessions(d->st, &d->who->place, NULL, NULL, f, e);
+		count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, NULL, f, e);
 	}
 	*text = length ? verb_skip_blanks(*text + length) : *text;
 	if (count > 1 && (length || d->w->id || strcmp(d->w->verb->word, "nudge") == 0))
@@ -110,7 +102,7 @@ int desk_steer(struct desk *d, struct err *e)
 	const struct words *w = d->w;
 	const char *kind = w->verb->means[0];
 	const char *text = w->line ? verb_skip_blanks(w->line) : w->text ? w->text : "";
-	OWNED(found) struct found f = FOUND_INIT;
+	OWNED(found) struct found f = { 0 };
 	bool several;
 	int got;
 

@@ -2,28 +2,24 @@
 #include "desk.h"
 
 #include "err.h"
+#include "sql/request.h"
 
 #include <stdio.h>
-#include <string.h>
 
 int desk_look(struct store *st, int64_t session_seq, struct waiting *w, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_REQUEST_OPEN_OF_SESSION);
+	OWNED(request_open_of_session_row) struct request_open_of_session_row row = { 0 };
 	int got;
 
-	bind_int(s, ":session", session_seq);
-	while ((got = stmt_row(s, e)) > 0) {
-		const char *kind = col_text(s, REQUEST_OPEN_OF_SESSION_KIND);
-
-		if (strcmp(kind, "prompt") == 0)
+	sql_request_open_of_session(st, session_seq, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		if (row.kind == REQUEST_KIND_PROMPT)
 			w->prompts++;
-		else if (strcmp(kind, "standby") != 0)
+		else if (row.kind != REQUEST_KIND_STANDBY)
 			w->clearances++;
 		else if (w->standbys++ == 0)
-			(void)snprintf(w->standby, ID_BYTES, "%s",
-			               col_text(s, REQUEST_OPEN_OF_SESSION_ID));
+			(void)snprintf(w->standby, ID_BYTES, "%s", row.id);
 	}
-	stmt_reset(s);
 	return got < 0 ? -1 : w->clearances + w->prompts + w->standbys;
 }
 

@@ -183,7 +183,7 @@ static int insert_question(struct store *st, const char *host, int64_t session_s
 	bool open;
 
 	str_addf(&title, "Trust " POLICY_FILE " of %.150s?", f->workspace_root);
-	const struct question q = { .kind = "trust",
+	const struct question q = { .kind = REQUEST_KIND_TRUST,
 		                    .digest = digest.text,
 		                    .title = title.bytes,
 		                    .body = body,

@@ -223,41 +223,50 @@ static void add_whose(struct str *out, const char *root, const char *client)
 
 /* ---- questions ---- */
 
-static bool is_kind(const struct request *r, const char *kind)
-{
-	return strcmp(r->kind, kind) == 0;
-}
-
 static bool is_open(const struct request *r)
 {
-	return strcmp(r->state, "pending") == 0 || strcmp(r->state, "interrupted") == 0;
+	return r->row.state == REQUEST_STATE_PENDING || r->row.state == REQUEST_STATE_INTERRUPTED;
 }
 
-static const char *risk_sign(const char *risk)
+static const char *risk_sign(enum request_risk_level risk)
 {
-	if (risk && strcmp(risk, "critical") == 0)
+	switch (risk) {
+	case REQUEST_RISK_LEVEL_CRITICAL:
 		return "🔴";
-	return risk && strcmp(risk, "high") == 0 ? "🟡" : "🟢";
+	case REQUEST_RISK_LEVEL_HIGH:
+		return "🟡";
+	case REQUEST_RISK_LEVEL_LOW:
+	case REQUEST_RISK_LEVEL_NONE:
+		break;
+	}
+	return "🟢";
+}
+
+static const char *risk_name(const struct request *r)
+{
+	return r->row.risk_level ? request_risk_level_name(r->row.risk_level) : "low";
 }
 
 static bool calls_everybody(const struct request *r)
 {
-	return r->risk_level &&
-	       (strcmp(r->risk_level, "high") == 0 || strcmp(r->risk_level, "critical") == 0);
+	return r->row.risk_level == REQUEST_RISK_LEVEL_HIGH ||
+	       r->row.risk_level == REQUEST_RISK_LEVEL_CRITICAL;
 }
 
-static const char *prompt_heading(const char *type)
+static const char *prompt_heading(enum request_prompt_type type)
 {
-	static const char *const HEADINGS[][2] = {
-		{ "continuation", "🔄 *Continuation Prompt*" },
-		{ "clarification", "❓ *Clarification Prompt*" },
-		{ "error_recovery", "⚠️ *Error Recovery Prompt*" },
-		{ "resource_warning", "📊 *Resource Warning Prompt*" },
-	};
-
-	for (size_t i = 0; i < COUNT(HEADINGS); i++)
-		if (type && strcmp(type, HEADINGS[i][0]) == 0)
-			return HEADINGS[i][1];
+	switch (type) {
+	case REQUEST_PROMPT_TYPE_CONTINUATION:
+		return "🔄 *Continuation Prompt*";
+	case REQUEST_PROMPT_TYPE_CLARIFICATION:
+		return "❓ *Clarification Prompt*";
+	case REQUEST_PROMPT_TYPE_ERROR_RECOVERY:
+		return "⚠️ *Error Recovery Prompt*";
+	case REQUEST_PROMPT_TYPE_RESOURCE_WARNING:
+		return "📊 *Resource Warning Prompt*";
+	case REQUEST_PROMPT_TYPE_NONE:
+		break;
+	}
 	return "🔄 *Prompt*";
 }
 
@@ -278,35 +287,44 @@ static void add_mentions(struct str *out, const char *const *mentions, bool ever
 /* "✅ *Approved*" */
 static const char *verdict_words(const struct request *r)
 {
-	static const char *const WORDS[][2] = {
-		{ "approve", "✅ *Approved*" },       { "reject", "❌ *Rejected*" },
-		{ "continue", "▶️ *Continue*" }, { "refine", "✏️ *Refined*" },
-		{ "stop", "⏹️ *Stopped*" },      { "resume", "▶️ *Resumed*" },
-	};
-
-	if (strcmp(r->state, "expired") == 0)
-		return is_kind(r, "prompt") ? "⏰ *Auto-continued*: nobody answered in time"
-		                            : "⏰ *Expired*: nobody answered in time";
-	for (size_t i = 0; i < COUNT(WORDS); i++)
-		if (r->decision && strcmp(r->decision, WORDS[i][0]) == 0)
-			return WORDS[i][1];
+	if (r->row.state == REQUEST_STATE_EXPIRED)
+		return r->row.kind == REQUEST_KIND_PROMPT
+		           ? "⏰ *Auto-continued*: nobody answered in time"
+		           : "⏰ *Expired*: nobody answered in time";
+	switch (r->row.decision) {
+	case REQUEST_VERDICT_APPROVE:
+		return "✅ *Approved*";
+	case REQUEST_VERDICT_REJECT:
+		return "❌ *Rejected*";
+	case REQUEST_VERDICT_CONTINUE:
+		return "▶️ *Continue*";
+	case REQUEST_VERDICT_REFINE:
+		return "✏️ *Refined*";
+	case REQUEST_VERDICT_STOP:
+		return "⏹️ *Stopped*";
+	case REQUEST_VERDICT_RESUME:
+		return "▶️ *Resumed*";
+	case REQUEST_VERDICT_TIMEOUT:
+	case REQUEST_VERDICT_NONE:
+		break;
+	}
 	return "*Decided*";
 }
 
 /* Who decided what and when, and with which words. */
 static void add_verdict(struct str *out, const struct request *r)
 {
-	const char *words = r->instruction ? r->instruction : r->reason;
+	const char *words = r->row.instruction ? r->row.instruction : r->row.reason;
 
 	str_add(out, verdict_words(r));
-	if (strcmp(r->state, "expired") != 0) {
+	if (r->row.state != REQUEST_STATE_EXPIRED) {
 		str_add(out, " by ");
-		add_person(out, r->decided_by);
+		add_person(out, r->row.decided_by);
 	}
 	str_add(out, ", ");
-	add_time(out, r->decided_at);
+	add_time(out, r->row.decided_at);
 	if (words && *words) {
-		str_add(out, r->instruction && r->decision && strcmp(r->decision, "approve") == 0
+		str_add(out, r->row.instruction && r->row.decision == REQUEST_VERDICT_APPROVE
 		                 ? ", and told: "
 		                 : ": ");
 		add_escaped(out, words, REASON_MAX);
@@ -325,16 +343,16 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 		add_verdict(&text, r);
 		str_add_char(&text, '\n');
 	}
-	if (is_kind(r, "clearance"))
-		str_addf(&text, "%s *Approval%s* · %s risk", risk_sign(r->risk_level),
-		         is_open(r) ? " needed" : "", r->risk_level ? r->risk_level : "low");
-	else if (is_kind(r, "permission"))
+	if (r->row.kind == REQUEST_KIND_CLEARANCE)
+		str_addf(&text, "%s *Approval%s* · %s risk", risk_sign(r->row.risk_level),
+		         is_open(r) ? " needed" : "", risk_name(r));
+	else if (r->row.kind == REQUEST_KIND_PERMISSION)
 		str_addf(&text, "🔒 *Command approval%s* · %s risk", is_open(r) ? " needed" : "",
-		         r->risk_level ? r->risk_level : "low");
-	else if (is_kind(r, "trust"))
+		         risk_name(r));
+	else if (r->row.kind == REQUEST_KIND_TRUST)
 		str_addf(&text, "🛂 *Trust this policy%s*", is_open(r) ? "?" : "");
-	else if (is_kind(r, "prompt"))
-		str_add(&text, prompt_heading(r->prompt_type));
+	else if (r->row.kind == REQUEST_KIND_PROMPT)
+		str_add(&text, prompt_heading(r->row.prompt_type));
 	else
 		str_add(&text,
 		        is_open(r) ? "⏸️ *Agent waits for instructions*" : "⏸️ *Standby*");
@@ -354,7 +372,7 @@ static void add_paths(cJSON *blocks, const struct request *r)
 	            SLACK_PATH_UNITS, "code");
 	str_reset(&text);
 	str_addf(&text, " (+%zu −%zu)", g.added, g.removed);
-	if (r->replaces_file)
+	if (r->row.replaces_file)
 		str_add(&text, ", replaces the whole file");
 	add_run(runs, str_text(&text), NULL);
 	if (!g.paths.length)
@@ -394,11 +412,11 @@ static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown
 		str_addf(&note,
 		         "📎 %zu lines that Slack did not take, see `agent-intercom-ctl show ",
 		         lines);
-		add_escaped(&note, r->id, NAME_MAX_UNITS);
+		add_escaped(&note, r->row.id, NAME_MAX_UNITS);
 		str_add_char(&note, '`');
 	} else if (slack_is_inline(r)) {
 		str_addf(&note, "📎 all of the description is in the file %s", where);
-	} else if (is_kind(r, "clearance")) {
+	} else if (r->row.kind == REQUEST_KIND_CLEARANCE) {
 		str_addf(&note, "📎 %zu lines, see the file %s", lines, where);
 	} else {
 		str_addf(&note, "📎 %zu of %zu lines shown; the rest is in the file %s", shown,
@@ -416,7 +434,7 @@ static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 
 	if (text->length == 0)
 		add_context(blocks, "the file will be empty");
-	else if (slack_is_inline(r) || !is_kind(r, "clearance"))
+	else if (slack_is_inline(r) || r->row.kind != REQUEST_KIND_CLEARANCE)
 		add_foreign(add_rich(blocks, "rich_text_preformatted"), str_text(text),
 		            slack_beginning(r, &lines), SLACK_INLINE_UNITS, NULL);
 	if (!slack_is_whole(r))
@@ -441,11 +459,12 @@ static void add_new_workspace(cJSON *blocks, const struct request *r)
 {
 	cJSON *runs;
 
-	if (!r->is_new_workspace || !r->workspace_root || !is_open(r))
+	if (!r->row.is_new_workspace || !r->row.workspace_root || !is_open(r))
 		return;
 	runs = add_rich(blocks, "rich_text_section");
 	add_run(runs, "📍 First question from this folder: ", NULL);
-	add_foreign(runs, r->workspace_root, strlen(r->workspace_root), PATH_MAX_UNITS, "code");
+	add_foreign(runs, r->row.workspace_root, strlen(r->row.workspace_root), PATH_MAX_UNITS,
+	            "code");
 }
 
 static void add_where(cJSON *blocks, const struct request *r)
@@ -453,30 +472,31 @@ static void add_where(cJSON *blocks, const struct request *r)
 	OWNED(str) struct str text = STR_INIT;
 
 	str_add(&text, "id ");
-	add_short_id(&text, r->id);
+	add_short_id(&text, r->row.id);
 	str_add(&text, " · session ");
-	add_short_id(&text, r->session_id);
-	if (r->client_name) {
+	add_short_id(&text, r->row.session_id);
+	if (r->row.client_name) {
 		str_add(&text, " · ");
-		add_escaped(&text, r->client_name, NAME_MAX_UNITS);
+		add_escaped(&text, r->row.client_name, NAME_MAX_UNITS);
 	}
-	if (r->workspace_root) {
+	if (r->row.workspace_root) {
 		str_add(&text, " · ");
-		add_escaped(&text, base_name(r->workspace_root), NAME_MAX_UNITS);
+		add_escaped(&text, base_name(r->row.workspace_root), NAME_MAX_UNITS);
 	}
-	if (r->elapsed_seconds >= 0) {
+	if (r->row.has_elapsed_seconds) {
 		str_add(&text, " · elapsed ");
-		add_span(&text, r->elapsed_seconds);
+		add_span(&text, r->row.elapsed_seconds);
 	}
-	if (r->actions_taken >= 0)
-		str_addf(&text, " · %lld actions", (long long)r->actions_taken);
-	if (is_open(r) && r->deadline_at) {
-		str_add(&text, is_kind(r, "prompt") ? " · continues by itself " : " · expires ");
-		add_time(&text, r->deadline_at);
+	if (r->row.has_actions_taken)
+		str_addf(&text, " · %lld actions", (long long)r->row.actions_taken);
+	if (is_open(r) && r->row.deadline_at) {
+		str_add(&text, r->row.kind == REQUEST_KIND_PROMPT ? " · continues by itself "
+		                                                  : " · expires ");
+		add_time(&text, r->row.deadline_at);
 	}
-	if (r->previous_at) {
+	if (r->row.previous_at) {
 		str_add(&text, " · rejected before, ");
-		add_time(&text, r->previous_at);
+		add_time(&text, r->row.previous_at);
 	}
 	add_context(blocks, str_text(&text));
 }
@@ -496,24 +516,26 @@ static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 	bool is_unseen = a->diff_missing && !slack_is_whole(r);
 	cJSON *buttons;
 
-	if (is_kind(r, "clearance") || is_kind(r, "permission") || is_kind(r, "trust")) {
-		buttons = add_actions(blocks, "approval_", r->id);
+	if (r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
+	    r->row.kind == REQUEST_KIND_TRUST) {
+		buttons = add_actions(blocks, "approval_", r->row.id);
 		if (!is_unseen)
-			add_button(buttons, "approve_accept", "Accept", r->id, "primary");
-		add_button(buttons, "approve_reject", "Reject", r->id, "danger");
+			add_button(buttons, "approve_accept", "Accept", r->row.id, "primary");
+		add_button(buttons, "approve_reject", "Reject", r->row.id, "danger");
 		if (has_file(r))
-			add_button(buttons, "approve_file", "Show file", r->id, NULL);
-	} else if (is_kind(r, "prompt")) {
-		buttons = add_actions(blocks, "prompt_", r->id);
-		add_button(buttons, "prompt_continue", "Continue", r->id, "primary");
-		add_button(buttons, "prompt_refine", "Refine", r->id, NULL);
-		add_button(buttons, "prompt_stop", "Stop", r->id, "danger");
+			add_button(buttons, "approve_file", "Show file", r->row.id, NULL);
+	} else if (r->row.kind == REQUEST_KIND_PROMPT) {
+		buttons = add_actions(blocks, "prompt_", r->row.id);
+		add_button(buttons, "prompt_continue", "Continue", r->row.id, "primary");
+		add_button(buttons, "prompt_refine", "Refine", r->row.id, NULL);
+		add_button(buttons, "prompt_stop", "Stop", r->row.id, "danger");
 	} else {
-		buttons = add_actions(blocks, "wait_", r->session_id ? r->session_id : r->id);
-		add_button(buttons, "wait_resume", "Resume", r->id, "primary");
-		add_button(buttons, "wait_resume_instruct", "Resume with Instructions", r->id,
+		buttons =
+		    add_actions(blocks, "wait_", r->row.session_id ? r->row.session_id : r->row.id);
+		add_button(buttons, "wait_resume", "Resume", r->row.id, "primary");
+		add_button(buttons, "wait_resume_instruct", "Resume with Instructions", r->row.id,
 		           NULL);
-		add_button(buttons, "wait_stop", "Stop Session", r->id, "danger");
+		add_button(buttons, "wait_stop", "Stop Session", r->row.id, "danger");
 	}
 }
 
@@ -523,21 +545,21 @@ static void add_fallback(struct str *out, const struct request *r)
 	if (!is_open(r)) {
 		add_verdict(out, r);
 		str_add(out, " ·");
-	} else if (is_kind(r, "clearance")) {
+	} else if (r->row.kind == REQUEST_KIND_CLEARANCE) {
 		str_add(out, "Approval needed");
-	} else if (is_kind(r, "permission")) {
+	} else if (r->row.kind == REQUEST_KIND_PERMISSION) {
 		str_add(out, "Command approval needed");
-	} else if (is_kind(r, "trust")) {
+	} else if (r->row.kind == REQUEST_KIND_TRUST) {
 		str_add(out, "A policy is to be trusted");
-	} else if (is_kind(r, "prompt")) {
+	} else if (r->row.kind == REQUEST_KIND_PROMPT) {
 		str_add(out, "Your agent asks");
 	} else {
 		str_add(out, "Agent waits for instructions");
 	}
-	add_whose(out, r->workspace_root, r->client_name);
+	add_whose(out, r->row.workspace_root, r->row.client_name);
 	str_add(out, ": ");
-	add_escaped(out, r->title ? r->title : "", TITLE_MAX);
-	if (is_kind(r, "clearance")) {
+	add_escaped(out, r->row.title ? r->row.title : "", TITLE_MAX);
+	if (r->row.kind == REQUEST_KIND_CLEARANCE) {
 		OWNED(slack_gist) struct slack_gist g = { .added = 0 };
 		OWNED(str) struct str names = STR_INIT;
 
@@ -551,8 +573,7 @@ static void add_fallback(struct str *out, const struct request *r)
 		add_escaped(out, str_text(&names), PATHS_UNITS);
 		if (g.more)
 			str_addf(out, " and %zu more", g.more);
-		str_addf(out, ", +%zu −%zu, %s risk)", g.added, g.removed,
-		         r->risk_level ? r->risk_level : "low");
+		str_addf(out, ", +%zu −%zu, %s risk)", g.added, g.removed, risk_name(r));
 	}
 }
 
@@ -564,11 +585,11 @@ void slack_say_ask(const struct slack_ask *a, struct slack_said *out)
 	out->blocks = cJSON_CreateArray();
 	add_fallback(&out->text, r);
 	add_heading(out->blocks, a);
-	if (is_kind(r, "clearance")) {
-		add_text(out->blocks, r->title, body, strlen(body), SLACK_DESCRIPTION_UNITS);
+	if (r->row.kind == REQUEST_KIND_CLEARANCE) {
+		add_text(out->blocks, r->row.title, body, strlen(body), SLACK_DESCRIPTION_UNITS);
 		add_paths(out->blocks, r);
 		add_proposal(out->blocks, a);
-	} else if (is_kind(r, "permission") || is_kind(r, "trust")) {
+	} else if (r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST) {
 		add_proposal(out->blocks, a);
 		add_text(out->blocks, NULL, body, strlen(body), SLACK_DESCRIPTION_UNITS);
 	} else {
@@ -576,7 +597,7 @@ void slack_say_ask(const struct slack_ask *a, struct slack_said *out)
 	}
 	add_new_workspace(out->blocks, r);
 	add_where(out->blocks, r);
-	if (strcmp(r->state, "interrupted") == 0)
+	if (r->row.state == REQUEST_STATE_INTERRUPTED)
 		add_context(out->blocks,
 		            "⏸️ The agent is not connected; your answer still counts.");
 	if (is_open(r))
@@ -592,13 +613,14 @@ void slack_say_plain(const struct request *r, struct slack_said *out)
 	if (!slack_add(&out->text, str_text(text), text->length, PLAIN_MAX, SLACK_MRKDWN)) {
 		str_add(&out->text, "\nThe rest is in the file, and at the terminal: "
 		                    "agent-intercom-ctl show ");
-		add_escaped(&out->text, r->id, NAME_MAX_UNITS);
+		add_escaped(&out->text, r->row.id, NAME_MAX_UNITS);
 	}
 	if (!is_open(r))
 		return;
-	if (is_kind(r, "clearance") || is_kind(r, "permission") || is_kind(r, "trust"))
+	if (r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
+	    r->row.kind == REQUEST_KIND_TRUST)
 		str_add(&out->text, "\nAnswer in the thread: approve, or reject and why");
-	else if (is_kind(r, "prompt"))
+	else if (r->row.kind == REQUEST_KIND_PROMPT)
 		str_add(&out->text, "\nAnswer in the thread: continue, stop, or refine and how");
 	else
 		str_add(&out->text,
@@ -607,26 +629,26 @@ void slack_say_plain(const struct request *r, struct slack_said *out)
 
 void slack_say_line(const struct request *r, struct slack_said *out)
 {
-	const char *verb = is_kind(r, "prompt")    ? "continue"
-	                   : is_kind(r, "standby") ? "resume"
-	                                           : "approve";
+	const char *verb = r->row.kind == REQUEST_KIND_PROMPT    ? "continue"
+	                   : r->row.kind == REQUEST_KIND_STANDBY ? "resume"
+	                                                         : "approve";
 
 	str_addf(&out->text, "An agent asks something that Slack does not show. "
 	                     "At the terminal: agent-intercom-ctl show ");
-	add_escaped(&out->text, r->id, NAME_MAX_UNITS);
+	add_escaped(&out->text, r->row.id, NAME_MAX_UNITS);
 	str_addf(&out->text, ", then %s ", verb);
-	add_escaped(&out->text, r->id, NAME_MAX_UNITS);
+	add_escaped(&out->text, r->row.id, NAME_MAX_UNITS);
 }
 
 void slack_say_expired(const struct request *r, struct slack_said *out)
 {
-	if (is_kind(r, "prompt"))
+	if (r->row.kind == REQUEST_KIND_PROMPT)
 		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout");
 	else
 		str_add(&out->text, "⏰ Nobody answered in time");
-	add_whose(&out->text, r->workspace_root, r->client_name);
+	add_whose(&out->text, r->row.workspace_root, r->row.client_name);
 	str_add(&out->text, ": ");
-	add_escaped(&out->text, r->title, TITLE_MAX);
+	add_escaped(&out->text, r->row.title, TITLE_MAX);
 	out->blocks = cJSON_CreateArray();
 	add_section(out->blocks, str_text(&out->text));
 }

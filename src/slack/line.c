@@ -122,7 +122,7 @@ static bool is_verb(const struct verb_line *l, const char *word)
 static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
 	const struct speaker who = slack_speaker(t);
-	OWNED(found) struct found f = FOUND_INIT;
+	OWNED(found) struct found f = { 0 };
 
 	if (l->verb->row != VERB_DECISION)
 		return 0;

@@ -6,20 +6,16 @@
 
 #include <string.h>
 
-static bool is_kind(const struct request *r, const char *kind)
-{
-	return strcmp(r->kind, kind) == 0;
-}
-
 /* What somebody lets happen. */
 static bool is_approved(const struct request *r)
 {
-	return is_kind(r, "clearance") || is_kind(r, "permission") || is_kind(r, "trust");
+	return r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
+	       r->row.kind == REQUEST_KIND_TRUST;
 }
 
 const struct str *slack_proposal(const struct request *r)
 {
-	return is_kind(r, "clearance") && r->effect.length ? &r->effect : &r->body;
+	return r->row.kind == REQUEST_KIND_CLEARANCE && r->effect.length ? &r->effect : &r->body;
 }
 
 /* ---- what fits ---- */
@@ -48,10 +44,11 @@ bool slack_is_inline(const struct request *r)
 
 bool slack_is_whole(const struct request *r)
 {
-	bool has_title = is_kind(r, "clearance"); /* of others it is the text's first line */
+	bool has_title =
+	    r->row.kind == REQUEST_KIND_CLEARANCE; /* of others it is the text's first line */
 
 	return slack_is_inline(r) && text_fits(r->description, SLACK_DESCRIPTION_UNITS) &&
-	       (!has_title || text_fits(r->title, SLACK_TITLE_UNITS));
+	       (!has_title || text_fits(r->row.title, SLACK_TITLE_UNITS));
 }
 
 size_t slack_beginning(const struct request *r, size_t *ret_lines)
@@ -81,11 +78,12 @@ static void add_all(struct str *out, const char *bytes, size_t length)
 void slack_add_file(struct str *out, const struct request *r)
 {
 	const struct str *text = slack_proposal(r);
-	bool all = !text_fits(r->description, SLACK_DESCRIPTION_UNITS) ||
-	           (is_kind(r, "clearance") && !text_fits(r->title, SLACK_TITLE_UNITS));
+	bool all =
+	    !text_fits(r->description, SLACK_DESCRIPTION_UNITS) ||
+	    (r->row.kind == REQUEST_KIND_CLEARANCE && !text_fits(r->row.title, SLACK_TITLE_UNITS));
 
 	if (all) {
-		add_all(out, r->title, strlen(r->title));
+		add_all(out, r->row.title, strlen(r->row.title));
 		str_add(out, "\n\n");
 		add_all(out, r->description ? r->description : "",
 		        r->description ? strlen(r->description) : 0);
@@ -125,7 +123,7 @@ void slack_gist_clear(struct slack_gist *g)
 
 static bool is_asked(const struct request *r, const struct touched *t)
 {
-	return r->file_path && strcmp(t->path, r->file_path) == 0;
+	return r->row.file_path && strcmp(t->path, r->row.file_path) == 0;
 }
 
 static void take_paths(const struct request *r, struct slack_gist *g)

@@ -54,7 +54,7 @@ int slack_keep(struct slack_talk *t, const char *verb, const char *argument, str
 		                   .argument = argument && *argument ? argument : NULL,
 		                   .operator_id = t->operator_id,
 		                   .source = "slack" };
-	OWNED(command_result) struct command_result r = COMMAND_RESULT_INIT;
+	OWNED(command_result) struct command_result r = { 0 };
 
 	return command_insert(t->st, &c, &r, e);
 }

@@ -14,8 +14,17 @@ int64_t content_put(struct store *st, const void *bytes, size_t length, struct e
 /* Appends the bytes of content seq to out. */
 int content_get(struct store *st, int64_t seq, struct str *out, struct err *e);
 
-/* Binds a text to the two parameters of a row: inline_name and seq_name ("_seq"); text may be
- * NULL. A long one is stored first. text must live until the statement has run. */
+/* What a row has of a text: itself, or the seq of its content; neither: it is NULL. */
+struct placed {
+	const char *text; /* borrowed */
+	int64_t seq;
+};
+
+/* A long text is stored. Inside a transaction. */
+int content_place(struct store *st, const char *text, size_t length, struct placed *out,
+                  struct err *e);
+
+/* The old way of the same. */
 int content_bind(struct store *st, stmt *s, const char *inline_name, const char *seq_name,
                  const char *text, size_t length, struct err *e);
 

@@ -151,7 +151,7 @@ static void decide(struct approver *a, const char *request_id)
 	const struct decision d = { .request_id = request_id,
 		                    .verdict = "approve",
 		                    .source = "ctl" };
-	struct decision_result result = DECISION_RESULT_INIT;
+	struct decision_result result = { 0 };
 	struct err e = ERR_INIT;
 
 	if (store_begin(&a->store, &e) || decision_insert(&a->store, &d, &result, &e) ||

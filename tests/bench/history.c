@@ -206,7 +206,7 @@ static int64_t ask(struct history *h, int64_t number, struct err *e)
 	struct asker who = { .session_seq = h->session,
 		             .host = "h",
 		             .workspace_root = "/home/ann/project" };
-	struct question q = { .kind = "clearance",
+	struct question q = { .kind = REQUEST_KIND_CLEARANCE,
 		              .body = "int x;\n",
 		              .body_length = 7,
 		              .file_path = path,
@@ -317,7 +317,7 @@ static void take_id(int columns, const char *const *names, const char *const *va
 static void do_decide(struct history *h, int64_t request, struct err *e)
 {
 	struct decision d = { .verdict = "approve", .source = "ctl" };
-	struct decision_result result = DECISION_RESULT_INIT;
+	struct decision_result result = { 0 };
 	char sql[100], id[80];
 	int64_t start, began;
 
@@ -450,7 +450,7 @@ void history_open(struct history *h, const char *path)
 void history_close(struct history *h)
 {
 	struct command stop = { .verb = "stop", .session_id = h->id.text, .source = "ctl" };
-	struct command_result result = COMMAND_RESULT_INIT;
+	struct command_result result = { 0 };
 	struct err e = ERR_INIT;
 
 	(void)begin(h, &e);

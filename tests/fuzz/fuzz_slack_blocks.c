@@ -19,24 +19,27 @@ static void must_fit(struct slack_said *said)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const NOBODY[] = { NULL };
-	static const char *const KINDS[] = { "clearance", "prompt", "standby" };
-	static const char *const STATES[] = { "pending", "interrupted", "rejected", "expired" };
+	static const enum request_kind KINDS[] = { REQUEST_KIND_CLEARANCE, REQUEST_KIND_PROMPT,
+		                                   REQUEST_KIND_STANDBY };
+	static const enum request_state STATES[] = { REQUEST_STATE_PENDING,
+		                                     REQUEST_STATE_INTERRUPTED,
+		                                     REQUEST_STATE_REJECTED,
+		                                     REQUEST_STATE_EXPIRED };
 	OWNED(str) struct str text = STR_INIT;
 	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
-	struct request r = REQUEST_INIT;
+	struct request r = { 0 };
 	struct slack_ask a = { .request = &r, .mentions = NOBODY };
 
 	if (size < 1)
 		return 0;
 	str_add_bytes(&text, data + 1, size - 1);
 	str_add(&text, "");
-	r.id = r.session_id = (char *)"0190aaaa-0000-7000-8000-000000000001";
-	r.kind = (char *)KINDS[data[0] % COUNT(KINDS)];
-	r.state = (char *)STATES[data[0] / 8 % COUNT(STATES)];
-	r.title = r.description = r.file_path = r.client_name = r.workspace_root = r.reason =
-	    r.decided_by = (char *)str_text(&text);
+	r.row.id = r.row.session_id = "0190aaaa-0000-7000-8000-000000000001";
+	r.row.kind = KINDS[data[0] % COUNT(KINDS)];
+	r.row.state = STATES[data[0] / 8 % COUNT(STATES)];
+	r.row.title = r.row.file_path = r.row.client_name = r.row.workspace_root = r.row.reason =
+	    r.row.decided_by = r.description = str_text(&text);
 	r.body = text;
-	r.elapsed_seconds = r.actions_taken = -1;
 	slack_say_ask(&a, &said);
 	must_fit(&said);
 	slack_say_text(str_text(&text), &said);

@@ -2,20 +2,19 @@
 
 struct request a_clearance(void)
 {
-	struct request r = REQUEST_INIT;
+	struct request r = { 0 };
 
-	r.id = xstrdup("0190aaaa-0000-7000-8000-000000000001");
-	r.kind = xstrdup("clearance");
-	r.state = xstrdup("pending");
-	r.title = xstrdup("Fix the tokenizer");
-	r.description = xstrdup("It was off by one.");
-	r.file_path = xstrdup("src/main.c");
-	r.risk_level = xstrdup("low");
-	r.session_id = xstrdup("0190bbbb-0000-7000-8000-000000000001");
-	r.workspace_root = xstrdup("/home/op/billing");
-	r.client_name = xstrdup("claude");
-	r.deadline_at = xstrdup("2026-01-01T10:00:00.000Z");
-	r.elapsed_seconds = r.actions_taken = -1;
+	r.row.id = "0190aaaa-0000-7000-8000-000000000001";
+	r.row.kind = REQUEST_KIND_CLEARANCE;
+	r.row.state = REQUEST_STATE_PENDING;
+	r.row.title = "Fix the tokenizer";
+	r.description = "It was off by one.";
+	r.row.file_path = "src/main.c";
+	r.row.risk_level = REQUEST_RISK_LEVEL_LOW;
+	r.row.session_id = "0190bbbb-0000-7000-8000-000000000001";
+	r.row.workspace_root = "/home/op/billing";
+	r.row.client_name = "claude";
+	r.row.deadline_at = "2026-01-01T10:00:00.000Z";
 	str_add(&r.body, "--- a/src/main.c\n+++ b/src/main.c\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
 	return r;
 }

@@ -1,12 +1,6 @@
 /* slack_text and slack_blocks: what messages look like, without a process and without rows. */
 #include "slack_blocks_case.h"
 
-static void set(char **member, const char *text)
-{
-	free(*member);
-	*member = text ? xstrdup(text) : NULL;
-}
-
 static const char *const NOBODY[] = { NULL };
 
 static char *asked(const struct request *r, const char *const *mentions)
@@ -120,10 +114,10 @@ START_TEST(operators_are_called_and_for_high_risk_everybody)
 	OWNED(char_ptr) char *low = asked(&r, OPERATORS);
 
 	holds(low, "\"<@U01OP> <@U02OP> 🟢 *Approval needed*");
-	set(&r.risk_level, "high");
+	r.row.risk_level = REQUEST_RISK_LEVEL_HIGH;
 	OWNED(char_ptr) char *high = asked(&r, OPERATORS);
 	holds(high, "\"<!channel> 🟡 *Approval needed* · high risk");
-	set(&r.risk_level, "critical");
+	r.row.risk_level = REQUEST_RISK_LEVEL_CRITICAL;
 	OWNED(char_ptr) char *critical = asked(&r, OPERATORS);
 	holds(critical, "\"<!channel> 🔴 *Approval needed* · critical risk");
 }
@@ -172,7 +166,7 @@ static void touches(struct request *r, const char *const *paths, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		r->files[i].path = xstrdup(paths[i]);
 		r->files[i].target = xstrdup(paths[i]);
-		r->files[i].action = touched_action("modify");
+		r->files[i].action = "modify";
 	}
 }
 
@@ -182,8 +176,8 @@ START_TEST(a_diff_says_every_path_that_it_touches)
 	OWNED(request) struct request r = a_clearance();
 
 	touches(&r, PATHS, COUNT(PATHS));
-	r.files[1].action = r.files[3].action = touched_action("delete");
-	r.files[2].action = touched_action("create");
+	r.files[1].action = r.files[3].action = "delete";
+	r.files[2].action = "create";
 	r.files[1].other = xstrdup("new name");
 	r.files[2].other = xstrdup("old name");
 	r.files[2].mode = 0100755;
@@ -215,8 +209,8 @@ START_TEST(a_long_command_shows_its_beginning_and_says_where_the_rest_is)
 	OWNED(request) struct request r = a_clearance();
 	OWNED(str) struct str whole = STR_INIT;
 
-	set(&r.kind, "permission");
-	set(&r.file_path, NULL);
+	r.row.kind = REQUEST_KIND_PERMISSION;
+	r.row.file_path = NULL;
 	str_reset(&r.body);
 	add_lines(&r.body, SLACK_INLINE_LINES);
 	ck_assert(slack_is_whole(&r));
@@ -260,7 +254,7 @@ START_TEST(a_description_that_is_cut_goes_on_in_the_file)
 	OWNED(str) struct str file = STR_INIT;
 
 	add_lines(&words, 500);
-	set(&r.description, words.bytes);
+	r.description = words.bytes;
 	OWNED(char_ptr) char *json = asked(&r, NOBODY);
 	holds(json, "📎 all of the description is in the file above");
 	slack_add_file(&file, &r);
@@ -307,7 +301,7 @@ START_TEST(the_file_of_a_change_is_there_to_be_shown_unless_it_is_new)
 	r.files[0].hash[0] = 'a';
 	OWNED(char_ptr) char *changed = asked(&r, NOBODY);
 	holds(changed, "\"action_id\":\"approve_file\"");
-	set(&r.state, "approved");
+	r.row.state = REQUEST_STATE_APPROVED;
 	OWNED(char_ptr) char *decided = asked(&r, NOBODY);
 	ck_assert_ptr_null(strstr(decided, "approve_file"));
 }
@@ -321,7 +315,7 @@ START_TEST(what_replaces_a_whole_file_is_shown_as_the_computed_diff)
 	str_add(&r.body, "whole content\n");
 	str_add(&r.effect,
 	        "--- a/src/main.c\n+++ b/src/main.c\n@@ -1 +1 @@\n-old\n+whole content\n");
-	r.replaces_file = true;
+	r.row.replaces_file = true;
 	OWNED(char_ptr) char *json = asked(&r, NOBODY);
 	holds(json, "-old\\n+whole content");
 	holds(json, "replaces the whole file");
@@ -350,20 +344,20 @@ START_TEST(hostile_questions_stay_within_every_limit)
 
 		while (text.length < 100 << 10)
 			str_add(&text, PIECES[i]);
-		set(&r.title, str_text(&text));
-		set(&r.description, str_text(&text));
-		set(&r.file_path, str_text(&text));
-		set(&r.client_name, str_text(&text));
-		set(&r.workspace_root, str_text(&text));
+		r.row.title = str_text(&text);
+		r.description = str_text(&text);
+		r.row.file_path = str_text(&text);
+		r.row.client_name = str_text(&text);
+		r.row.workspace_root = str_text(&text);
 		str_reset(&r.body);
 		str_add(&r.body, str_text(&text));
 		OWNED(char_ptr) char *pending = asked(&r, NOBODY);
-		set(&r.state, "rejected");
-		set(&r.decision, "reject");
-		set(&r.reason, str_text(&text));
-		set(&r.decided_by, str_text(&text));
+		r.row.state = REQUEST_STATE_REJECTED;
+		r.row.decision = REQUEST_VERDICT_REJECT;
+		r.row.reason = str_text(&text);
+		r.row.decided_by = str_text(&text);
 		OWNED(char_ptr) char *rejected = asked(&r, NOBODY);
-		set(&r.kind, "prompt");
+		r.row.kind = REQUEST_KIND_PROMPT;
 		OWNED(char_ptr) char *prompt = asked(&r, NOBODY);
 	}
 }
@@ -373,11 +367,11 @@ START_TEST(after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and
 {
 	OWNED(request) struct request r = a_clearance();
 
-	set(&r.state, "rejected");
-	set(&r.decision, "reject");
-	set(&r.decided_by, "slack:T1:U01OP");
-	set(&r.decided_at, "2026-01-01T09:30:00.000Z");
-	set(&r.reason, "no <tests>");
+	r.row.state = REQUEST_STATE_REJECTED;
+	r.row.decision = REQUEST_VERDICT_REJECT;
+	r.row.decided_by = "slack:T1:U01OP";
+	r.row.decided_at = "2026-01-01T09:30:00.000Z";
+	r.row.reason = "no <tests>";
 	OWNED(char_ptr) char *json = asked(&r, NOBODY);
 	lacks(json, "\"type\":\"actions\"");
 	holds(json,
@@ -385,20 +379,20 @@ START_TEST(after_the_answer_the_verdict_is_on_top_and_names_who_decided_what_and
 	      "<@U01OP>, <!date^1767259800^{date_short_pretty} {time}|2026-01-01 09:30 UTC>: no "
 	      "&lt;tests&gt;\\n🟢 *Approval* · low risk");
 
-	set(&r.state, "approved");
-	set(&r.decision, "approve");
-	set(&r.decided_by, "local:ann");
-	set(&r.reason, NULL);
+	r.row.state = REQUEST_STATE_APPROVED;
+	r.row.decision = REQUEST_VERDICT_APPROVE;
+	r.row.decided_by = "local:ann";
+	r.row.reason = NULL;
 	OWNED(char_ptr) char *approved = asked(&r, NOBODY);
 	holds(approved, "✅ *Approved* by ann at the terminal, ");
 	holds(approved, "🟢 *Approval* · low risk");
-	set(&r.instruction, "rename it, too");
+	r.row.instruction = "rename it, too";
 	OWNED(char_ptr) char *noted = asked(&r, NOBODY);
 	holds(noted, ", and told: rename it, too");
-	set(&r.instruction, NULL);
+	r.row.instruction = NULL;
 
-	set(&r.state, "expired");
-	set(&r.decision, "timeout");
+	r.row.state = REQUEST_STATE_EXPIRED;
+	r.row.decision = REQUEST_VERDICT_TIMEOUT;
 	OWNED(char_ptr) char *expired = asked(&r, NOBODY);
 	holds(expired, "⏰ *Expired*: nobody answered in time, ");
 	lacks(expired, "at the terminal");
@@ -420,7 +414,7 @@ START_TEST(an_interrupted_question_keeps_its_buttons)
 {
 	OWNED(request) struct request r = a_clearance();
 
-	set(&r.state, "interrupted");
+	r.row.state = REQUEST_STATE_INTERRUPTED;
 	OWNED(char_ptr) char *json = asked(&r, NOBODY);
 	holds(json, "your answer still counts");
 	holds(json, "approve_accept");
@@ -431,10 +425,12 @@ START_TEST(prompts_and_standbys_have_their_buttons)
 {
 	OWNED(request) struct request r = a_clearance();
 
-	set(&r.kind, "prompt");
-	set(&r.prompt_type, "error_recovery");
-	r.elapsed_seconds = 720;
-	r.actions_taken = 47;
+	r.row.kind = REQUEST_KIND_PROMPT;
+	r.row.prompt_type = REQUEST_PROMPT_TYPE_ERROR_RECOVERY;
+	r.row.elapsed_seconds = 720;
+	r.row.has_elapsed_seconds = true;
+	r.row.actions_taken = 47;
+	r.row.has_actions_taken = true;
 	str_reset(&r.body);
 	str_add(&r.body, "Go <on>?");
 	OWNED(char_ptr) char *prompt = asked(&r, NOBODY);
@@ -446,7 +442,7 @@ START_TEST(prompts_and_standbys_have_their_buttons)
 	holds(prompt, "\"action_id\":\"prompt_refine\"");
 	holds(prompt, "\"action_id\":\"prompt_stop\"");
 
-	set(&r.kind, "standby");
+	r.row.kind = REQUEST_KIND_STANDBY;
 	OWNED(char_ptr) char *standby = asked(&r, NOBODY);
 	holds(standby, "\"block_id\":\"wait_0190bbbb");
 	holds(standby, "\"action_id\":\"wait_resume\"");

@@ -74,7 +74,7 @@ START_TEST(the_bytes_before_come_back_to_the_byte)
 	run_worker("applier");
 	one = (struct touched){ .path = (char *)"a.bin",
 		                .target = (char *)"a.bin",
-		                .action = touched_action("modify"),
+		                .action = "modify",
 		                .hash = NO_FILE };
 	(void)snprintf(one.result_hash, sizeof(one.result_hash), "%s", sha256_of("new", 3).text);
 	insert_request("a.bin", "new", &one, 1, 0);

@@ -456,7 +456,7 @@ START_TEST(paths_that_the_diff_touches_beside_those_shown_are_refused)
 {
 	struct touched one = { .path = (char *)"a.txt",
 		               .target = (char *)"a.txt",
-		               .action = touched_action("modify") };
+		               .action = "modify" };
 	static const char OLD[] = "one\ntwo\nthree\n";
 
 	given_many();

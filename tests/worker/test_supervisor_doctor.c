@@ -52,6 +52,20 @@ START_TEST(the_doctor_tells_who_is_missing)
 }
 END_TEST
 
+START_TEST(the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured)
+{
+	char config[40];
+	int port, fd = listen_somewhere(&port);
+
+	start_ready();
+	(void)snprintf(config, sizeof(config), "http_port = %d\n", port);
+	given_config(config);
+	doctor_says(0, "warn port: we serve http://127.0.0.1:");
+	stop();
+	(void)close(fd);
+}
+END_TEST
+
 START_TEST(the_doctor_finds_what_is_wrong)
 {
 	char config[40], said[100];
@@ -131,6 +145,7 @@ int main(void)
 	tcase_add_test(c, the_doctor_makes_nothing);
 	tcase_add_test(c, the_doctor_tells_what_runs);
 	tcase_add_test(c, the_doctor_tells_who_is_missing);
+	tcase_add_test(c, the_doctor_names_the_port_in_use_where_it_is_not_the_one_configured);
 	tcase_add_test(c, the_doctor_finds_what_is_wrong);
 	tcase_add_test(c, the_sample_is_a_config_that_can_be_read);
 	tcase_add_test(c, mcp_gets_every_argument);

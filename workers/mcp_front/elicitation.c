@@ -65,7 +65,7 @@ static void mark(const struct sink *sink, int64_t call_seq)
 
 void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, const char *version)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 	OWNED(str) struct str message = STR_INIT;
 	struct err e = ERR_INIT;
 	char id[ELICITATION_ID_BYTES];
@@ -76,7 +76,7 @@ void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, con
 	got = read_question(f, call_seq, sink->peer, &r, &e);
 	if (got < 0)
 		log_warn("call %lld: %s", (long long)call_seq, e.text);
-	if (got <= 0 || strcmp(r.session_mode, "remote") == 0)
+	if (got <= 0 || r.row.session_mode == SESSION_MODE_REMOTE)
 		return;
 	write_id(id, call_seq);
 	json_object(&message);
@@ -111,7 +111,7 @@ void elicitation_withdraw(struct sink *sink, int64_t call_seq)
 
 int elicitation_run(struct front *f, struct job *job, struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 	const cJSON *response = cJSON_GetObjectItemCaseSensitive(job->message.root, "result");
 	bool decided = false;
 	int got;

@@ -80,7 +80,7 @@ static size_t look(const struct request *r, struct seen seen[VIEW_FILES], size_t
 	struct err e = ERR_INIT;
 	size_t count = 0;
 	int root = -1;
-	bool open = workspace_open(r->workspace_root, &root, &e) == 0;
+	bool open = workspace_open(r->row.workspace_root, &root, &e) == 0;
 
 	*ret_more = 0;
 	for (size_t i = 0; i < r->file_count; i++) {
@@ -109,8 +109,8 @@ static stmt *say(struct front *f, enum sql which, const struct wish *v, const st
 {
 	stmt *s = store_stmt(&f->worker.store, which);
 
-	bind_int(s, ":session", r->session_seq);
-	bind_int(s, ":request", r->seq);
+	bind_int(s, ":session", r->row.session_seq);
+	bind_int(s, ":request", r->row.seq);
 	bind_text(s, ":channel", v->channel);
 	bind_text(s, ":thread_ts", v->thread);
 	return s;
@@ -175,7 +175,7 @@ static int settle(struct front *f, const struct wish *v, const struct request *r
 
 static int carry_out(struct front *f, const struct wish *v, struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 	struct seen seen[VIEW_FILES] = { { .path = NULL } };
 	size_t more, count;
 	int failed = request_read(&f->worker.store, v->request_seq, &r, e) < 0 ? -1 : 0;

@@ -63,7 +63,7 @@ static int is_diff_missing(struct poster *p, const struct slack_intent *i, struc
 static int render_ask(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                       struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 	OWNED(names) struct names operators = { .name = { NULL } };
 	struct slack_ask a = { .request = &r,
 		               .mentions = (const char *const *)operators.name,
@@ -85,7 +85,7 @@ static int render_ask(struct poster *p, const struct slack_intent *i, struct sla
 static int render_expired(struct poster *p, const struct slack_intent *i, struct slack_said *out,
                           struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 
 	if (read_request(p, i, &r, e) < 0)
 		return -1;
@@ -508,7 +508,7 @@ void poster_add_said(struct str *form, const struct slack_intent *i, struct slac
 static int diff_file(struct poster *p, const struct slack_intent *i, struct str *bytes,
                      struct str *name, const char **ret_type, struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 	const struct str *text;
 
 	if (read_request(p, i, &r, e) < 0)
@@ -516,10 +516,12 @@ static int diff_file(struct poster *p, const struct slack_intent *i, struct str 
 	if (slack_is_whole(&r))
 		return 0;
 	text = slack_proposal(&r);
-	if (r.file_path)
-		slack_diff_name(r.file_path, name);
+	if (r.row.file_path)
+		slack_diff_name(r.row.file_path, name);
 	else
-		str_addf(name, "%s.txt", is(r.kind, "permission") ? "command" : r.kind);
+		str_addf(name, "%s.txt",
+		         r.row.kind == REQUEST_KIND_PERMISSION ? "command"
+		                                               : request_kind_name(r.row.kind));
 	*ret_type = diff_looks_like(str_text(text), text->length) ? "diff" : "text";
 	slack_add_file(bytes, &r);
 	return 1;
@@ -565,7 +567,7 @@ int poster_file(struct poster *p, const struct slack_intent *i, struct str *byte
 
 cJSON *poster_modal(struct poster *p, const struct slack_intent *i, struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 	OWNED(session_texts) struct session_texts t = { .id = NULL };
 	int64_t session = i->session_seq;
 	const char *preset = NULL;
@@ -573,11 +575,11 @@ cJSON *poster_modal(struct poster *p, const struct slack_intent *i, struct err *
 	if (i->request_seq) {
 		if (read_request(p, i, &r, e) < 0)
 			return NULL;
-		session = r.session_seq;
+		session = r.row.session_seq;
 	}
 	if (read_session(p, session, &t, e) < 0)
 		return NULL;
 	if (is(i->view, "refine"))
 		preset = t.prompt && *t.prompt ? t.prompt : str_text(&r.body);
-	return slack_modal(i->view, r.id ? r.id : t.id, preset);
+	return slack_modal(i->view, r.row.id ? r.row.id : t.id, preset);
 }

@@ -79,7 +79,7 @@ static void question(const struct call *c, const struct call_settings *settings,
 {
 	const char *risk = json_text(context(c), "risk_level");
 
-	q->kind = "permission";
+	q->kind = REQUEST_KIND_PERMISSION;
 	q->body = json_text(c->arguments, "tool_name");
 	q->description = c->policy.why.bytes;
 	q->risk_level = risk ? risk : "low";
@@ -114,7 +114,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 
 static void add_answer(struct str *out, const struct request *r)
 {
-	add_verdict(out, strcmp(r->state, "approved") == 0, "operator:approved");
+	add_verdict(out, r->row.state == REQUEST_STATE_APPROVED, "operator:approved");
 	result_add_verdict(out, r);
 }
 

@@ -92,7 +92,7 @@ static bool policy(const struct call *c, struct policy_question *q)
 
 static void question(const struct call *c, const struct call_settings *settings, struct question *q)
 {
-	q->kind = "clearance";
+	q->kind = REQUEST_KIND_CLEARANCE;
 	q->title = json_text(c->arguments, "title");
 	q->description = json_text(c->arguments, "description");
 	q->body = json_text(c->arguments, "diff");

@@ -107,13 +107,13 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	stmt *s;
 	int got;
 
-	if (r->session_seq == p->session_seq)
+	if (r->row.session_seq == p->session_seq)
 		return 1;
-	if (strcmp(r->workspace_root, p->workspace_root) != 0 ||
-	    strcmp(r->host, settings->workspaces.machine) != 0)
+	if (strcmp(r->row.workspace_root, p->workspace_root) != 0 ||
+	    strcmp(r->row.host, settings->workspaces.machine) != 0)
 		return 0;
 	s = store_stmt(st, SQL_SESSION_IS_CONNECTED);
-	bind_int(s, ":seq", r->session_seq);
+	bind_int(s, ":seq", r->row.session_seq);
 	bind_text(s, ":live_after", live_after.text);
 	bind_text(s, ":label", p->identity.agent);
 	got = stmt_row(s, e);
@@ -171,7 +171,7 @@ static int find_clearance(struct store *st, const char *id, struct request *r, s
 static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
 {
-	OWNED(request) struct request r = REQUEST_INIT;
+	OWNED(request) struct request r = { 0 };
 	const char *id = json_text(c->arguments, "request_id");
 	int found = find_clearance(st, id, &r, e);
 	int ours = found > 0 ? may_succeed(st, &r, p, settings, e) : 0;
@@ -184,13 +184,14 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		    "not found: this session has asked for no clearance with the id %.80s", id);
 		return 0;
 	}
-	if (strcmp(r.state, "consumed") == 0)
-		return already_consumed(st, c, r.seq, e);
-	if (strcmp(r.state, "approved") != 0) {
-		result_refuse(c, "not_approved", "the request is %s, not approved", r.state);
+	if (r.row.state == REQUEST_STATE_CONSUMED)
+		return already_consumed(st, c, r.row.seq, e);
+	if (r.row.state != REQUEST_STATE_APPROVED) {
+		result_refuse(c, "not_approved", "the request is %s, not approved",
+		              request_state_name(r.row.state));
 		return 0;
 	}
-	return queue_apply(st, c, r.seq, settings->workspaces.machine, e);
+	return queue_apply(st, c, r.row.seq, settings->workspaces.machine, e);
 }
 
 /* ---- the result ---- */

@@ -11,20 +11,20 @@ static void question(const struct call *c, const struct call_settings *settings,
 {
 	int64_t own = ask_number(c, "timeout_seconds");
 
-	q->kind = "standby";
+	q->kind = REQUEST_KIND_STANDBY;
 	q->body = json_text(c->arguments, "message");
 	q->timeout_ms = own > 0 ? own * 1000 : settings->wait_ms;
 }
 
 static void add_instruction(struct str *out, const struct request *r)
 {
-	bool stop = r->decision && strcmp(r->decision, "stop") == 0;
+	bool stop = r->row.decision == REQUEST_VERDICT_STOP;
 
-	if (strcmp(r->state, "answered") == 0) {
+	if (r->row.state == REQUEST_STATE_ANSWERED) {
 		json_member(out, "status", "resumed");
-		json_member(out, "instruction", stop ? "stop" : r->instruction);
-		json_member(out, "reason", stop ? r->reason : NULL);
-	} else if (strcmp(r->state, "expired") == 0) {
+		json_member(out, "instruction", stop ? "stop" : r->row.instruction);
+		json_member(out, "reason", stop ? r->row.reason : NULL);
+	} else if (r->row.state == REQUEST_STATE_EXPIRED) {
 		json_member(out, "status", "timeout");
 	} else {
 		json_member(out, "status", "pending");

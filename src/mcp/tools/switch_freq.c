@@ -13,15 +13,15 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		                       .session_id = p->session_id,
 		                       .argument = json_text(c->arguments, "mode"),
 		                       .source = "agent" };
-	OWNED(command_result) struct command_result result = COMMAND_RESULT_INIT;
+	OWNED(command_result) struct command_result result = { 0 };
 
 	(void)settings;
 	if (command_insert(st, &order, &result, e))
 		return -1;
-	if (result.reply)
-		str_add(&c->result, result.reply);
+	if (result.is.reply)
+		str_add(&c->result, result.is.reply);
 	else
-		result_refuse(c, "mode_refused", "%s", result.why);
+		result_refuse(c, "mode_refused", "%s", result.is.why);
 	return 0;
 }
 

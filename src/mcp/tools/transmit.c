@@ -28,7 +28,7 @@ static int64_t timeout_ms(const char *type, const struct call_settings *settings
 
 static void question(const struct call *c, const struct call_settings *settings, struct question *q)
 {
-	q->kind = "prompt";
+	q->kind = REQUEST_KIND_PROMPT;
 	q->body = json_text(c->arguments, "prompt_text");
 	q->prompt_type = json_text(c->arguments, "prompt_type");
 	q->elapsed_seconds = ask_number(c, "elapsed_seconds");
@@ -38,13 +38,14 @@ static void question(const struct call *c, const struct call_settings *settings,
 
 static void add_decision(struct str *out, const struct request *r)
 {
-	json_member(out, "decision", r->decision ? r->decision : "pending");
-	if (!r->decision)
+	json_member(out, "decision",
+	            r->row.decision ? request_verdict_name(r->row.decision) : "pending");
+	if (!r->row.decision)
 		result_add_pending(out, r);
-	else if (strcmp(r->decision, "refine") == 0)
-		json_member(out, "instruction", r->instruction);
-	else if (strcmp(r->decision, "stop") == 0)
-		json_member(out, "reason", r->reason);
+	else if (r->row.decision == REQUEST_VERDICT_REFINE)
+		json_member(out, "instruction", r->row.instruction);
+	else if (r->row.decision == REQUEST_VERDICT_STOP)
+		json_member(out, "reason", r->row.reason);
 }
 
 static int result(struct store *st, int64_t request, struct telling *t, struct err *e)

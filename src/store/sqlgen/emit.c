@@ -1,4 +1,4 @@
-/* sql.h and sql.c for the programs, schema.sql for tests and for hands. */
+/* sql.h, sql.c and calls.c for the programs, schema.sql for tests and for hands. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -54,21 +54,9 @@ static void emit_bells(struct str *out, const struct schema *s)
 
 /* ---- sql.h ---- */
 
-static void emit_types(struct str *out, const struct value *v, int count)
-{
-	for (int i = 0; i < count; i++)
-		str_addf(out, "%s%s%s%s", i ? ", " : "", v[i].name, v[i].type[0] ? " " : "",
-		         v[i].type);
-}
-
-/* "name(parameter TEXT, ...) -> column INTEGER, ..." as a comment, and its columns. */
+/* The numbers of its columns. */
 static void emit_columns(struct str *out, const struct statement *st)
 {
-	str_addf(out, "/* %s(", st->name);
-	emit_types(out, st->parameter, st->parameters);
-	str_add(out, st->columns ? ") -> " : ")");
-	emit_types(out, st->column, st->columns);
-	str_add(out, " */\n");
 	if (st->columns == 0)
 		return;
 	str_add(out, "enum {");
@@ -162,8 +150,9 @@ static void emit_source(const char *folder, const struct schema *s, const struct
 	struct str out = STR_INIT;
 
 	str_add(&out, MADE);
-	str_add(&out,
-	        "#include \"sql.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n");
+	str_add(
+	    &out,
+	    "#include \"sql.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n");
 	for (int i = 0; i < list->count; i++) {
 		str_addf(&out, "\t{ \"%s\",\n\t", list->one[i].name);
 		quote(&out, list->one[i].text);
@@ -175,6 +164,15 @@ static void emit_source(const char *folder, const struct schema *s, const struct
 	emit_texts(&out, "sql_steps", steps);
 	emit_rules(&out, s);
 	put(folder, "sql.c", &out);
+}
+
+static void emit_calls(const char *folder, const struct schema *s, const struct statements *list)
+{
+	struct str out = STR_INIT;
+
+	str_add(&out, MADE);
+	calls_define(&out, s, list);
+	put(folder, "calls.c", &out);
 }
 
 /* A new database, for the sqlite3 shell. */
@@ -199,6 +197,8 @@ void emit(const char *folder, const struct schema *s, const struct statements *l
           const struct sources *steps)
 {
 	emit_header(folder, list, steps->count);
+	calls_declare(folder, s, list);
 	emit_source(folder, s, list, steps);
+	emit_calls(folder, s, list);
 	emit_shell(folder, s, steps->count);
 }

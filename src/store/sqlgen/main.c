@@ -1,10 +1,10 @@
 /* usage: sqlgen [--write | --workers] SOURCE_DIR OUTPUT_DIR
  *
- * Checks schema/ and sql/ and writes sql.h, sql.c and schema.sql into OUTPUT_DIR. The build stops,
- * with file and line, on a statement that does not prepare, on one that scans a growing table, on a
- * trigger that does, on a cycle of triggers, on a table that does not say what may change, on a
- * schema that steps do not lead to, and on a page that does not say what is true. --write writes
- * the pages and, as long as it is not frozen, the base of the steps. */
+ * Checks schema/ and sql/ and writes sql.h, sql.c, sql/<noun>.h and schema.sql into OUTPUT_DIR. The
+ * build stops, with file and line, on a statement that does not prepare, on one that scans a
+ * growing table, on a trigger that does, on a cycle of triggers, on a table that does not say what
+ * may change, on a schema that steps do not lead to, and on a page that does not say what is true.
+ * --write writes the pages and, as long as it is not frozen, the base of the steps. */
 #include "sqlgen.h"
 
 #include <stdio.h>
@@ -94,6 +94,8 @@ int main(int argc, char **argv)
 		print_pages(s, &graph, write);
 		base_check(s, steps, write);
 	}
+	if (failures == 0 && !workers)
+		calls_check(list);
 	if (failures == 0 && (write || workers))
 		print_workers(s, list, write);
 	if (failures == 0 && !workers)

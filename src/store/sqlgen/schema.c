@@ -321,6 +321,7 @@ void schema_load(struct schema *s)
 				read_table(s, &s->nouns.file[i], line);
 	for (int i = 0; i < s->tables; i++)
 		check_table(s, &s->table[i]);
+	sets_find(s);
 	if (failures == 0)
 		guards_before(s);
 	for (int i = 0; i < s->rules.count; i++)

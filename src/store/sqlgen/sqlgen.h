@@ -6,13 +6,16 @@
  *
  *   source      files, lines and complaints
  *   schema      tables, columns, indexes and their remarks
+ *   set         columns that hold one word of a few
  *   guard       triggers made from remarks
  *   statement   sql/: names, texts, columns, parameters, and whether they scan
+ *   type        what a parameter or a column is in C
  *   trigger     what triggers write: no scans, no cycles
  *   bell        whose bells a table rings, and in which order
  *   use         which worker reads and writes which tables, from the sources
  *   base        schema/steps/: a database of the last release, stepped up, is what the nouns make
- *   emit        sql.h, sql.c and schema.sql
+ *   emit        sql.h, sql.c, calls.c and schema.sql
+ *   call        sql/<noun>.h: each statement as a function
  *   page        what is printed into READMEs */
 #ifndef SQLGEN_H
 #define SQLGEN_H
@@ -29,6 +32,8 @@ enum {
 	MAX_COLUMNS = 64,
 	MAX_INDEXES = 300,
 	MAX_STATEMENTS = 600,
+	MAX_SETS = 80,
+	MAX_WORDS = 24,
 	NAME_BYTES = 80,
 	TEXT_BYTES = 200,
 	MAX_BELLS = 32, /* a bit for each in struct store */
@@ -84,8 +89,10 @@ struct column {
 	char *standard; /* the default as SQL; NULL: none */
 	bool not_null;
 	bool is_key; /* of the primary key */
+	bool is_bool; /* CHECK (x IN (0, 1)) */
 	unsigned guards;
 	char until[NAME_BYTES]; /* of GUARD_UNTIL */
+	char set[NAME_BYTES]; /* of words, one of which it holds; "": any text */
 };
 
 struct table {
@@ -115,6 +122,14 @@ struct unique {
 	char refuses[TEXT_BYTES]; /* "rule: words", from the remark above; "": none */
 };
 
+/* What a column holds one of: an enum in C. */
+struct set {
+	char name[NAME_BYTES];
+	char word[MAX_WORDS][NAME_BYTES];
+	int words;
+	bool used; /* by a statement */
+};
+
 struct schema {
 	sqlite3 *db; /* as the nouns make it, with rules */
 	struct sources nouns, rules;
@@ -122,12 +137,19 @@ struct schema {
 	int tables;
 	struct unique unique[MAX_INDEXES];
 	int uniques;
+	struct set set[MAX_SETS];
+	int sets;
 };
 
 void schema_load(struct schema *s);
 void schema_clear(struct schema *s);
 const struct table *schema_table(const struct schema *s, const char *name);
 const struct column *table_column(const struct table *t, const char *name);
+
+/* ---- set ---- */
+
+void sets_find(struct schema *s);
+const struct set *schema_set(const struct schema *s, const char *name);
 
 /* ---- guard ---- */
 
@@ -139,17 +161,46 @@ void guards_after(struct schema *s);
 
 /* ---- statement ---- */
 
+/* What comes of a statement: the word behind its name. */
+enum answer {
+	ANSWER_NONE,
+	ANSWER_ONE, /* a row at most, which the caller owns */
+	ANSWER_MANY, /* rows one after the other, lent */
+	ANSWER_ANY, /* whether there is a row */
+	ANSWER_NUMBER, /* the number in its first row, 0: none */
+	ANSWER_EXEC, /* nothing */
+	ANSWER_ROWS, /* how many rows it changed */
+	ANSWER_INSERT, /* the seq of the row that it inserted */
+};
+
+enum type {
+	TYPE_UNKNOWN,
+	TYPE_INTEGER,
+	TYPE_SEQ, /* 0 is NULL */
+	TYPE_BOOL,
+	TYPE_TEXT,
+	TYPE_BYTES,
+	TYPE_SET,
+};
+
 struct value {
 	char name[NAME_BYTES]; /* of a column, or of a parameter without its colon */
-	char type[NAME_BYTES]; /* INTEGER, TEXT, BLOB, ANY; "": not known */
+	enum type type;
+	bool may_be_null; /* an INTEGER for which 0 does not say so */
+	char set[NAME_BYTES]; /* of TYPE_SET */
+	int at; /* of a parameter: SQLite's number */
 };
 
 struct statement {
 	char name[NAME_BYTES];
+	char noun[NAME_BYTES]; /* its file */
+	char row[NAME_BYTES]; /* the type of its rows */
+	char *remark; /* for who reads the header */
 	char *text;
+	enum answer answer;
 	struct value column[MAX_COLUMNS];
 	int columns;
-	struct value parameter[MAX_COLUMNS];
+	struct value parameter[MAX_COLUMNS]; /* without :now */
 	int parameters;
 	bool reads_only;
 };
@@ -159,10 +210,17 @@ struct statements {
 	int count;
 };
 
-void statements_load(struct statements *list, const struct schema *s, const struct sources *sql);
+void statements_load(struct statements *list, struct schema *s, const struct sources *sql);
 void statements_clear(struct statements *list);
 /* Complains about each step of the plan that reads the whole of a growing table. */
 void check_scans(const struct schema *s, const char *where, const char *sql);
+
+/* ---- type ---- */
+
+/* What the columns and parameters of a prepared statement are. types: its remarks "-- type: NAME
+ * TYPE", which come first. Complains of what nothing tells. */
+void types_find(struct schema *schema, struct statement *st, sqlite3_stmt *s, const char *types,
+                const char *where);
 
 /* ---- trigger ---- */
 
@@ -201,6 +259,15 @@ void base_check(const struct schema *s, const struct sources *steps, bool write)
 
 void emit(const char *folder, const struct schema *s, const struct statements *list,
           const struct sources *steps);
+
+/* ---- call ---- */
+
+/* Complains of columns that are of two types in rows of one name. */
+void calls_check(const struct statements *list);
+/* sql/<noun>.h and sql/sets.h. */
+void calls_declare(const char *folder, const struct schema *s, const struct statements *list);
+/* The functions behind them. */
+void calls_define(struct str *out, const struct schema *s, const struct statements *list);
 
 /* ---- page ---- */
 

@@ -78,146 +78,143 @@ void check_scans(const struct schema *schema, const char *where, const char *sql
 	sqlite3_free(explain);
 }
 
-/* ---- types ---- */
-
-/* What the name says: the parts that all names of the schema end with. */
-static const char *type_by_name(const char *name)
-{
-	static const struct {
-		const char *end, *type;
-	} ENDS[] = { { "_seq", "INTEGER" },   { "_ms", "INTEGER" }, { "_count", "INTEGER" },
-		     { "_at", "TEXT" },       { "_until", "TEXT" }, { "_hash", "TEXT" },
-		     { "now", "TEXT" },       { "seq", "INTEGER" }, { "limit", "INTEGER" },
-		     { "session", "INTEGER" } };
-	size_t length = strlen(name);
-
-	for (size_t i = 0; i < sizeof(ENDS) / sizeof(ENDS[0]); i++) {
-		size_t n = strlen(ENDS[i].end);
-
-		if (length >= n && strcmp(name + length - n, ENDS[i].end) == 0 &&
-		    (ENDS[i].end[0] == '_' || length == n))
-			return ENDS[i].type;
-	}
-	return "";
-}
-
-/* Whether text names the table, as a word of its own. */
-static bool mentions(const char *text, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *at = text; (at = strstr(at, word)) != NULL; at += n)
-		if ((at == text || !is_word(at[-1])) && !is_word(at[n]))
-			return true;
-	return false;
-}
-
-/* The type of the column of that name in the tables that the statement names, where they agree;
- * else what the name says; else "". */
-static const char *type_of(const struct schema *s, const char *sql, const char *name)
-{
-	const char *type = NULL;
-
-	for (int i = 0; i < s->tables; i++) {
-		const struct column *c = table_column(&s->table[i], name);
-
-		if (!c || !mentions(sql, s->table[i].name))
-			continue;
-		if (type && strcmp(type, c->type) != 0)
-			return type_by_name(name);
-		type = c->type;
-	}
-	return type ? type : type_by_name(name);
-}
-
-static void read_values(const struct schema *schema, struct statement *st, sqlite3_stmt *s)
-{
-	st->columns = sqlite3_column_count(s);
-	if (st->columns > MAX_COLUMNS || sqlite3_bind_parameter_count(s) > MAX_COLUMNS)
-		die("too many columns or parameters");
-	for (int i = 0; i < st->columns; i++) {
-		const char *type = sqlite3_column_decltype(s, i);
-		struct value *v = &st->column[i];
-
-		(void)snprintf(v->name, NAME_BYTES, "%s", sqlite3_column_name(s, i));
-		(void)snprintf(v->type, NAME_BYTES, "%s",
-		               type ? type : type_of(schema, st->text, v->name));
-	}
-	st->parameters = sqlite3_bind_parameter_count(s);
-	for (int i = 0; i < st->parameters; i++) {
-		const char *name = sqlite3_bind_parameter_name(s, i + 1);
-		struct value *v = &st->parameter[i];
-
-		(void)snprintf(v->name, NAME_BYTES, "%s", name ? name + 1 : "");
-		(void)snprintf(v->type, NAME_BYTES, "%s", type_of(schema, st->text, v->name));
-	}
-}
-
 /* ---- reading ---- */
 
-/* Takes over text, which begins in that line of a file. */
-static void take_statement(struct statements *list, const struct schema *schema, const char *file,
-                           int line, const char *name, char *text, bool scan_ok)
+/* Behind the comment lines that a block begins with. */
+static const char *skip_remarks(const char *line, const char *end)
 {
-	struct statement *st = &list->one[list->count];
+	while (line < end && (*line == '-' || *line == '\n')) {
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	return line;
+}
+
+static enum answer answer_of(const char *word)
+{
+	static const struct {
+		const char *word;
+		enum answer answer;
+	} WORDS[] = { { "one", ANSWER_ONE },       { "many", ANSWER_MANY }, { "any", ANSWER_ANY },
+		      { "number", ANSWER_NUMBER }, { "exec", ANSWER_EXEC }, { "rows", ANSWER_ROWS },
+		      { "insert", ANSWER_INSERT } };
+
+	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
+		if (strcmp(word, WORDS[i].word) == 0)
+			return WORDS[i].answer;
+	return ANSWER_NONE;
+}
+
+/* Whether the word fits what SQLite says of the statement. */
+static void check_answer(const struct statement *st, const char *where)
+{
+	bool gives_rows = st->answer == ANSWER_ONE || st->answer == ANSWER_MANY ||
+	                  st->answer == ANSWER_ANY || st->answer == ANSWER_NUMBER;
+
+	if (st->answer == ANSWER_NONE)
+		complain("%s: say what comes of it behind its name: :one, :many, :any, :number, "
+		         ":exec, :rows or :insert",
+		         where);
+	else if (gives_rows != (st->columns > 0))
+		complain("%s: it %s columns", where, st->columns ? "has" : "has no");
+	else if (st->answer == ANSWER_NUMBER && st->columns != 1)
+		complain("%s: a number is one column", where);
+}
+
+/* Its remarks: "-- row: x", "-- type: x y", "-- scan ok: why"; the rest is prose. */
+static void read_remarks(struct statement *st, const char *line, const char *end, struct str *types,
+                         bool *ret_scan_ok)
+{
+	struct str prose = STR_INIT;
+
+	(void)snprintf(st->row, sizeof(st->row), "%s", st->name);
+	while (line < end) {
+		size_t length = strcspn(line, "\n");
+
+		if (strncmp(line, "-- row: ", 8) == 0)
+			(void)snprintf(st->row, sizeof(st->row), "%.*s", (int)length - 8, line + 8);
+		else if (strncmp(line, "-- type: ", 9) == 0)
+			str_addf(types, "%.*s\n", (int)length - 9, line + 9);
+		else if (strncmp(line, "-- scan ok:", 11) == 0)
+			*ret_scan_ok = true;
+		else if (length > 3)
+			str_addf(&prose, "%s%.*s", prose.length ? "\n * " : "", (int)length - 3,
+			         line + 3);
+		line += length + (line[length] == '\n');
+	}
+	st->remark = str_take(&prose);
+}
+
+/* Prepares st, which begins in that line of a file. */
+static bool prepare(struct statement *st, struct schema *schema, const char *file, int line,
+                    const char *types, const char *where)
+{
 	sqlite3_stmt *s = NULL;
 	const char *tail = NULL;
-	char where[300];
 
-	(void)snprintf(where, sizeof(where), "%s:%d: %s", file, line, name);
-	if (list->count == MAX_STATEMENTS)
-		die("too many statements");
-	(void)snprintf(st->name, sizeof(st->name), "%s", name);
-	for (int i = 0; i < list->count; i++)
-		if (strcmp(list->one[i].name, name) == 0)
-			complain("%s: is named twice", where);
-	if (sqlite3_prepare_v2(schema->db, text, -1, &s, &tail) != SQLITE_OK || !s) {
+	if (sqlite3_prepare_v2(schema->db, st->text, -1, &s, &tail) != SQLITE_OK || !s) {
 		int at = sqlite3_error_offset(schema->db);
 
-		complain("%s:%d: %s: %s", file, line + (at > 0 ? line_of(text, text + at) - 1 : 0),
-		         name,
+		complain("%s:%d: %s: %s", file,
+		         line + (at > 0 ? line_of(st->text, st->text + at) - 1 : 0), st->name,
 		         sqlite3_errcode(schema->db) ? sqlite3_errmsg(schema->db)
 		                                     : "there is no statement");
-		free(text);
-		return;
+		return false;
 	}
 	while (tail && isspace((unsigned char)*tail))
 		tail++;
 	if (tail && *tail)
 		complain("%s: more than one statement", where);
-	st->text = text;
 	st->reads_only = sqlite3_stmt_readonly(s) != 0;
-	read_values(schema, st, s);
+	types_find(schema, st, s, types, where);
 	(void)sqlite3_finalize(s);
-	list->count++;
-	if (!scan_ok)
-		check_scans(schema, where, text);
+	return true;
 }
 
 /* One block, from its "-- name: " to end: remarks, then the statement. */
-static void read_block(struct statements *list, const struct schema *schema,
-                       const struct source *file, const char *at, const char *end)
+static void read_block(struct statements *list, struct schema *schema, const struct source *file,
+                       const char *at, const char *end)
 {
-	char name[NAME_BYTES] = "";
-	const char *body = strchr(at, '\n'), *scan_ok = strstr(at, "-- scan ok:");
-	struct str sql = STR_INIT;
+	struct statement *st = &list->one[list->count];
+	const char *remarks = at + strcspn(at, "\n"), *body;
+	char word[NAME_BYTES] = "", where[400];
+	struct str sql = STR_INIT, types = STR_INIT;
+	bool scan_ok = false;
+	int line;
 
-	(void)sscanf(at + 9, "%79[a-z0-9_]", name); /* NOLINT(cert-err34-c) */
-	while (body && (body[1] == '-' || body[1] == '\n'))
-		body = strchr(body + 1, '\n');
-	if (!body || body >= end) {
-		complain("%s:%d: %s: there is no statement", file->path, line_of(file->text, at),
-		         name);
+	if (list->count == MAX_STATEMENTS)
+		die("too many statements");
+	remarks += *remarks == '\n';
+	body = skip_remarks(remarks, end);
+	line = line_of(file->text, body);
+	*st = (struct statement){ .columns = 0 };
+	(void)sscanf(at + 9, "%79[a-z0-9_] :%79[a-z]", st->name, word); /* NOLINT(cert-err34-c) */
+	(void)sscanf(strrchr(file->path, '/') + 1, "%79[a-z0-9_]", /* NOLINT(cert-err34-c) */
+	             st->noun);
+	(void)snprintf(where, sizeof(where), "%s:%d: %s", file->path, line, st->name);
+	for (int i = 0; i < list->count; i++)
+		if (strcmp(list->one[i].name, st->name) == 0)
+			complain("%s: is named twice", where);
+	if (body >= end) {
+		complain("%s: there is no statement", where);
 		return;
 	}
 	while (end > body && (isspace((unsigned char)end[-1]) || end[-1] == ';'))
 		end--;
-	str_add_bytes(&sql, body + 1, (size_t)(end - body - 1));
-	take_statement(list, schema, file->path, line_of(file->text, body + 1), name,
-	               str_take(&sql), scan_ok && scan_ok < end);
+	str_add_bytes(&sql, body, (size_t)(end - body));
+	st->text = str_take(&sql);
+	st->answer = answer_of(word);
+	read_remarks(st, remarks, body, &types, &scan_ok);
+	list->count++;
+	if (prepare(st, schema, file->path, line, str_text(&types), where)) {
+		check_answer(st, where);
+		if (!scan_ok)
+			check_scans(schema, where, st->text);
+	}
+	str_clear(&types);
 }
 
-void statements_load(struct statements *list, const struct schema *s, const struct sources *sql)
+void statements_load(struct statements *list, struct schema *s, const struct sources *sql)
 {
 	for (int i = 0; i < sql->count; i++) {
 		const char *at = strstr(sql->file[i].text, "-- name: ");
@@ -233,7 +230,9 @@ void statements_load(struct statements *list, const struct schema *s, const stru
 
 void statements_clear(struct statements *list)
 {
-	for (int i = 0; i < list->count; i++)
+	for (int i = 0; i < list->count; i++) {
 		free(list->one[i].text);
+		free(list->one[i].remark);
+	}
 	list->count = 0;
 }

@@ -223,7 +223,7 @@ static void reach(struct code *code, struct node *from, const char *worker, bool
 			continue;
 		}
 		(void)snprintf(name, sizeof(name), "%.*s", (int)(c - start), start);
-		if (strncmp(name, "SQL_", 4) == 0)
+		if (strncasecmp(name, "sql_", 4) == 0)
 			take_statement(name + 4, statements, list);
 		else if (start == from->text || (start[-1] != '.' && start[-1] != '>'))
 			reach_name(code, from->file, name, worker, statements, list);
