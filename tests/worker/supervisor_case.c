@@ -140,7 +140,8 @@ int finish(void)
 	int status;
 
 	while (waitpid(supervisor, &status, WNOHANG) == 0) {
-		ck_assert_msg(real_ms() - begin < 15 * SECOND, "it does not end\n%s", log_text());
+		ck_assert_msg(real_ms() - begin < AGENT_PATIENCE_MS, "it does not end\n%s",
+		              log_text());
 		(void)poll(NULL, 0, LOOK_MS);
 	}
 	ended_after_ms = real_ms() - begin;
