@@ -28,6 +28,20 @@ UPDATE steering SET call_seq = :call, delivered_at = :now
 -- The result of a call did not arrive: what went with it goes with the next.
 UPDATE steering SET call_seq = NULL, delivered_at = NULL WHERE call_seq = :call;
 
+-- name: steering_doubt :rows
+-- The call was cancelled when its result had gone out: what went with it goes with the next, too.
+UPDATE steering SET delivered_at = NULL WHERE call_seq = :call;
+
+-- name: steering_arrived :rows
+-- The agent acts upon an answer, so the result that gave it has arrived, whatever its client said.
+UPDATE steering SET delivered_at = :now
+ WHERE delivered_at IS NULL
+   AND call_seq IN (SELECT seq FROM tool_call WHERE request_seq = :request AND taken_back = 1)
+   AND NOT EXISTS (SELECT 1 FROM steering AS o
+                    WHERE o.session_seq = steering.session_seq AND o.seq < steering.seq
+                      AND o.outcome = 'accepted' AND o.delivered_at IS NULL
+                      AND o.call_seq IS NOT steering.call_seq);
+
 -- name: steering_delete :rows
 DELETE FROM steering WHERE seq IN (
   SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN steering AS t ON t.session_seq = g.value

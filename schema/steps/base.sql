@@ -638,7 +638,7 @@ CREATE TABLE steering (
   outcome      TEXT CHECK (outcome IN ('accepted', 'unauthorized', 'not_found', 'not_in_this_mode',
                            'malformed')),
   why          TEXT,
-  CHECK ((call_seq IS NULL) = (delivered_at IS NULL))
+  CHECK (delivered_at IS NULL OR call_seq IS NOT NULL)
 ) STRICT;
 CREATE INDEX steering_waiting ON steering (session_seq, seq)
   WHERE outcome = 'accepted' AND delivered_at IS NULL;
@@ -676,6 +676,7 @@ CREATE TABLE tool_call (
   result_seq     INTEGER REFERENCES content (seq),
   is_error       INTEGER NOT NULL DEFAULT 0 CHECK (is_error IN (0, 1)),
   told_answer    INTEGER NOT NULL DEFAULT 0 CHECK (told_answer IN (0, 1)),
+  taken_back     INTEGER NOT NULL DEFAULT 0 CHECK (taken_back IN (0, 1)),
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   answered_at    TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
   finished_at    TEXT CHECK (finished_at GLOB '????-??-??T??:??:??.???Z'),
@@ -692,6 +693,7 @@ CREATE INDEX tool_call_waiting_apply ON tool_call (apply_seq) WHERE state = 'wai
 CREATE INDEX tool_call_waiting_session ON tool_call (session_seq) WHERE state = 'waiting';
 CREATE INDEX tool_call_due ON tool_call (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX tool_call_listener ON tool_call (listener) WHERE listener IS NOT NULL;
+CREATE INDEX tool_call_taken_back ON tool_call (connection_seq) WHERE taken_back = 1;
 CREATE INDEX tool_call_session ON tool_call (session_seq);
 CREATE INDEX tool_call_arguments ON tool_call (arguments_seq) WHERE arguments_seq IS NOT NULL;
 CREATE INDEX tool_call_result ON tool_call (result_seq) WHERE result_seq IS NOT NULL;

@@ -6,6 +6,8 @@
 #include "jsonrpc.h"
 #include "request.h"
 #include "result.h"
+#include "sql/steering.h"
+#include "sql/tool_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -366,6 +368,19 @@ int call_untell(struct store *st, int64_t call_seq, struct err *e)
 	    run_on(st, SQL_STEERING_UNTELL, call_seq, e))
 		return -1;
 	return run_on(st, SQL_TOOL_CALL_UNTELL, call_seq, e);
+}
+
+int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struct err *e)
+{
+	int is_habit = sql_tool_call_taken_back(st, connection_seq, e);
+
+	if (is_habit < 0 || sql_tool_call_take_back(st, call_seq, e) < 0)
+		return -1;
+	if (is_habit)
+		return 0;
+	if (run_on(st, SQL_REQUEST_TAKEN_BACK, call_seq, e))
+		return -1;
+	return sql_steering_doubt(st, call_seq, e) < 0 ? -1 : 0;
 }
 
 int call_given_up(struct store *st, int64_t call_seq, struct err *e)

@@ -124,9 +124,15 @@ int call_result(struct store *st, int64_t call_seq, struct telling *t, struct er
  * steering.seq that is on its way to this session already. */
 int call_steer(struct store *st, struct telling *t, int64_t after, struct err *e);
 
-/* The result of a call was handed over, and did not arrive: its caller had closed, or cancelled the
- * call meanwhile. It counts as not told, with all that went with it. Inside a transaction. */
+/* The result of a call was handed over, and did not arrive: its caller had closed. It counts as not
+ * told, with all that went with it. Inside a transaction. */
 int call_untell(struct store *st, int64_t call_seq, struct err *e);
+
+/* The client of a connection cancelled a call whose result had gone out: it may have crossed with
+ * it. Asking again gets the answer again, and what went with it goes with the next result, too;
+ * another call shows that the answer has arrived. A client that does so a second time is one that
+ * cancels whatever it has got (opencode 1.18): it is believed once. Inside a transaction. */
+int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struct err *e);
 
 /* The client gave up on a call that waits: the next calls of its session are told 'pending' well
  * before that (mcp.md 10.2). Times under CALL_GIVE_UP_MS say nothing: a person cancels too. Inside

@@ -94,6 +94,12 @@ const cJSON *mcp_client_capabilities(const cJSON *params)
 	                                        CAPABILITIES_KEY);
 }
 
+const cJSON *mcp_client_info(const cJSON *params)
+{
+	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(params, "_meta"),
+	                                        CLIENT_KEY);
+}
+
 bool mcp_client_extends(const cJSON *params, const char *extension)
 {
 	const cJSON *all =

@@ -70,6 +70,8 @@ struct mcp_fault {
 
 /* What the client of a modern request declares that it can do; NULL where it does not say. */
 const cJSON *mcp_client_capabilities(const cJSON *params);
+/* What it says of itself: {name, version}; NULL where it does not. */
+const cJSON *mcp_client_info(const cJSON *params);
 /* Whether it declares an extension. */
 bool mcp_client_extends(const cJSON *params, const char *extension);
 

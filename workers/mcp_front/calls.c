@@ -165,7 +165,9 @@ int calls_run_cancel(struct front *f, struct job *job, struct err *e)
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(job->message.params, "requestId");
 	struct peer *p = job->sink->peer;
 	OWNED(str) struct str token = STR_INIT;
-	int64_t call_seq;
+	int64_t call_seq = 0;
+	bool done = false;
+	int got;
 	stmt *s;
 
 	if (!id || !p->seq || p->transport == PEER_STATELESS)
@@ -174,15 +176,18 @@ int calls_run_cancel(struct front *f, struct job *job, struct err *e)
 	s = store_stmt(&f->worker.store, SQL_TOOL_CALL_BY_RPC);
 	bind_int(s, ":connection", p->seq);
 	bind_text(s, ":rpc_id", token.bytes);
-	call_seq = stmt_number(s, TOOL_CALL_BY_RPC_SEQ, e);
-	if (call_seq < 0)
-		return -1;
+	got = stmt_row(s, e);
+	if (got > 0) {
+		call_seq = col_int(s, TOOL_CALL_BY_RPC_SEQ);
+		done = strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "done") == 0;
+	}
+	stmt_reset(s);
 	job->call_seq = call_seq;
-	if (!call_seq)
-		return 0;
+	if (got <= 0)
+		return got;
+	if (done)
+		return call_doubt(&f->worker.store, p->seq, call_seq, e);
 	if (call_given_up(&f->worker.store, call_seq, e))
-		return -1;
-	if (call_untell(&f->worker.store, call_seq, e))
 		return -1;
 	return on_seq(f, SQL_TOOL_CALL_CANCEL, call_seq, e);
 }

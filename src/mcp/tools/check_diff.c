@@ -7,6 +7,7 @@
 #include "peer.h"
 #include "request.h"
 #include "result.h"
+#include "steering.h"
 
 #include <string.h>
 
@@ -191,6 +192,8 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		              request_state_name(r.row.state));
 		return 0;
 	}
+	if (steering_arrived(st, r.row.seq, e))
+		return -1;
 	return queue_apply(st, c, r.row.seq, settings->workspaces.machine, e);
 }
 
