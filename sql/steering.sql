@@ -9,10 +9,13 @@ SELECT t.outcome, t.why, s.id AS session_id, s.connectivity_status, s.status
   FROM steering AS t LEFT JOIN session AS s ON s.seq = t.session_seq WHERE t.seq = :seq;
 
 -- name: steering_waiting :many
--- What a session is to be told next.
+-- What a session is to be told next. A nudge whose silence ended otherwise is told to nobody: who
+-- calls now may be the next run.
 -- row: steering_said
 SELECT seq, kind, text, source, created_at FROM steering
  WHERE session_seq = :session AND outcome = 'accepted' AND delivered_at IS NULL AND seq > :after
+   AND NOT (stall_seq IS NOT NULL
+            AND EXISTS (SELECT 1 FROM stall WHERE seq = stall_seq AND status = 'dismissed'))
  ORDER BY seq LIMIT :limit;
 
 -- name: steering_of_call :many
@@ -24,7 +27,7 @@ SELECT seq, kind, text, source, created_at FROM steering WHERE call_seq = :call 
 UPDATE steering SET call_seq = :call, delivered_at = :now
  WHERE seq = :seq AND delivered_at IS NULL;
 
--- name: steering_untell :rows
+-- name: steering_untell :exec
 -- The result of a call did not arrive: what went with it goes with the next.
 UPDATE steering SET call_seq = NULL, delivered_at = NULL WHERE call_seq = :call;
 

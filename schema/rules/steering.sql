@@ -100,5 +100,8 @@ CREATE TRIGGER steering_is_told_once BEFORE UPDATE OF delivered_at, call_seq ON 
    WHERE OLD.delivered_at IS NULL AND NEW.delivered_at IS NOT NULL
      AND EXISTS (SELECT 1 FROM steering
                   WHERE session_seq = OLD.session_seq AND seq < OLD.seq
-                    AND outcome = 'accepted' AND delivered_at IS NULL);
+                    AND outcome = 'accepted' AND delivered_at IS NULL
+                    AND NOT (stall_seq IS NOT NULL
+                             AND EXISTS (SELECT 1 FROM stall
+                                          WHERE seq = stall_seq AND status = 'dismissed')));
 END;

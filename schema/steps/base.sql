@@ -101,6 +101,7 @@ CREATE TABLE connection (
   protocol_version TEXT NOT NULL,
   client_name      TEXT,
   client_version   TEXT,
+  process          TEXT,
   elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)),
   session_seq      INTEGER REFERENCES session (seq),
   identity         TEXT NOT NULL,
@@ -596,6 +597,7 @@ CREATE TABLE stall (
   id                TEXT NOT NULL UNIQUE,
   session_seq       INTEGER NOT NULL REFERENCES session (seq),
   status            TEXT NOT NULL DEFAULT 'pending',
+  is_there          INTEGER NOT NULL DEFAULT 1 CHECK (is_there IN (0, 1)),
   last_tool         TEXT,
   last_activity_at  TEXT NOT NULL CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
   idle_seconds      INTEGER NOT NULL CHECK (idle_seconds >= 0),
@@ -611,7 +613,8 @@ CREATE TABLE stall (
   updated_at        TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
   ended_at          TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((status IN ('self_recovered', 'dismissed')) = (ended_at IS NOT NULL)),
-  CHECK (waits_since IS NULL OR status IN ('pending', 'nudged'))
+  CHECK (waits_since IS NULL OR status IN ('pending', 'nudged')),
+  CHECK (is_there = 1 OR waits_since IS NULL)
 ) STRICT;
 CREATE UNIQUE INDEX stall_open ON stall (session_seq) WHERE ended_at IS NULL;
 CREATE INDEX stall_session ON stall (session_seq, seq);

@@ -1,12 +1,14 @@
 /* call: one tools/call, from its arguments to its row and its result.
  *
- * call_open checks the arguments, call_prepare reads the files it is about (slow, no lock held),
- * call_run writes its rows (inside a transaction), call_result builds what the caller is told once
- * a wait has ended. What is special to a tool is in tools/<tool>.c. Domain failures are results
- * with is_error; only broken assumptions and a database that fails are errors. */
+ * call_open checks the arguments, call_look says what has to be known of files (a process of its
+ * own finds that out, hand.h), call_prepare takes what was found, call_run writes its rows (inside
+ * a transaction), call_result builds what the caller is told once a wait has ended. What is special
+ * to a tool is in tools/<tool>.c. Domain failures are results with is_error; only broken
+ * assumptions and a database that fails are errors. */
 #ifndef CALL_H
 #define CALL_H
 
+#include "hand.h"
 #include "json.h"
 #include "peer.h"
 #include "policy_trust.h"
@@ -99,10 +101,16 @@ void call_clear(struct call *c);
 /* Whether a policy has to be asked about an opened call. */
 bool call_asks_policy(const struct call *c);
 
-/* Reads what the call is about, computes its digest, and asks the workspace's policy (NULL if
- * call_asks_policy says no); p must be settled. Refusals become the call's result. */
-void call_prepare(struct call *c, const struct peer *p, struct policy_file *policy,
+/* Puts into ask what an opened call has to know of files. Whether there is anything. What it points
+ * to is the call's. */
+bool call_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask);
+
+/* Takes what was found (NULL: nothing had to be), computes the digest, and asks the workspace's
+ * policy (NULL if call_asks_policy says no). Refusals become the call's result. */
+void call_prepare(struct call *c, struct hand_found *found, struct policy_file *policy,
                   const struct call_settings *settings);
+/* Nothing could be found out: that is the result. */
+void call_refuse(struct call *c, const struct refusal *why);
 
 /* Writes the rows; p must be joined. On return c->waiting, or c->result is filled. */
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,

@@ -79,6 +79,25 @@ bool mcp_is_modern(const cJSON *params)
 	return cJSON_GetObjectItemCaseSensitive(meta, VERSION_KEY) != NULL;
 }
 
+const char *mcp_run_of(const cJSON *params)
+{
+	static const char *const NAMES[] = { "sessionId",       "session_id", "conversationId",
+		                             "conversation_id", "threadId",   "thread_id",
+		                             "runId",           "run_id" };
+	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, meta) {
+		const char *slash = strrchr(one->string, '/');
+		const char *name = slash ? slash + 1 : one->string;
+
+		for (size_t i = 0; cJSON_IsString(one) && i < COUNT(NAMES); i++)
+			if (strcmp(name, NAMES[i]) == 0 && *one->valuestring)
+				return one->valuestring;
+	}
+	return NULL;
+}
+
 static int fault_set(struct mcp_fault *fault, int status, int code, const char *text)
 {
 	fault->status = status;
@@ -211,7 +230,7 @@ static int check_name(const struct rpc_message *m, const char *header, struct mc
 	given = mcp_header_text(header);
 	if (!given || strcmp(given, name) != 0)
 		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
-		                 "the header Mcp-Name does not say what the body says");
+		                 "the header Mcp-Name does not match the body");
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "id.h"
 #include "jsonrpc.h"
 #include "mcp.h"
+#include "sql/session.h"
 #include "workspace.h"
 
 #include <stdio.h>
@@ -11,7 +12,6 @@
 
 static const char WHAT_TO_SET[] = "set default_workspace_root in config.toml, or on stdio "
                                   "INTERCOM_WORKSPACE_ROOT, to the folder of a project";
-static const char *const TRANSPORTS[] = { "stdio", "http", "stateless" };
 
 static void take(char **to, const char *text)
 {
@@ -80,7 +80,7 @@ static char *identity_text(const struct identity *i)
 	return str_take(&text);
 }
 
-struct peer *peer_new(enum peer_transport transport, const char *key)
+struct peer *peer_new(enum connection_transport transport, const char *key)
 {
 	struct peer *p = xcalloc(1, sizeof(*p));
 
@@ -97,6 +97,7 @@ void peer_free(struct peer *p)
 	free(p->version);
 	free(p->client_name);
 	free(p->client_version);
+	free(p->process);
 	free(p->session_id);
 	free(p->workspace_root);
 	free(p);
@@ -108,13 +109,23 @@ const char *peer_version(const struct peer *p)
 	return p->version ? mcp_negotiate(p->version) : "2025-03-26";
 }
 
+void peer_take_client(struct peer *p, const cJSON *params)
+{
+	const cJSON *client = mcp_client_info(params);
+
+	if (!p->client_name)
+		take(&p->client_name, json_text(client, "name"));
+	if (!p->client_version)
+		take(&p->client_version, json_text(client, "version"));
+}
+
 /* ---- rows ---- */
 
 /* A terminated session is the end for who keeps one. A stateless caller cannot come back as
  * somebody else: what it says of itself stays the same, so it gets a new session. */
 static int ended(struct peer *p, struct err *e)
 {
-	if (p->transport != PEER_STATELESS || p->identity.session_id)
+	if (p->transport != CONNECTION_TRANSPORT_STATELESS || p->identity.session_id)
 		return err_set(e, ERR_INPUT, "session %s has been terminated; start a new one",
 		               p->session_id);
 	p->session_seq = 0;
@@ -123,35 +134,36 @@ static int ended(struct peer *p, struct err *e)
 	return 0;
 }
 
-static int load_session(struct peer *p, stmt *s, struct err *e)
+/* got: of the row that was read. 1 it is p's session now, 0 there is none, or it has ended, -1. */
+static int take_session(struct peer *p, int got, const struct session_row *row, struct err *e)
 {
-	int got = stmt_row(s, e);
-
-	if (got > 0) {
-		p->session_seq = col_int(s, SESSION_BY_SEQ_SEQ);
-		take(&p->session_id, col_text(s, SESSION_BY_SEQ_ID));
-		take(&p->workspace_root, col_text(s, SESSION_BY_SEQ_WORKSPACE_ROOT));
-		p->stall_paused = col_int(s, SESSION_BY_SEQ_STALL_PAUSED) != 0;
-		p->wait_limit_ms = col_int(s, SESSION_BY_SEQ_WAIT_LIMIT_MS);
-		p->paused = strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "paused") == 0;
-		if (strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "terminated") == 0)
-			got = ended(p, e);
-	}
-	stmt_reset(s);
-	return got;
+	if (got <= 0)
+		return got;
+	p->session_seq = row->seq;
+	take(&p->session_id, row->id);
+	take(&p->workspace_root, row->workspace_root);
+	p->stall_paused = row->stall_paused;
+	p->wait_limit_ms = row->wait_limit_ms;
+	p->paused = row->status == SESSION_STATUS_PAUSED;
+	return row->status == SESSION_STATUS_TERMINATED ? ended(p, e) : 1;
 }
-
-_Static_assert((int)SESSION_BY_SEQ_STALL_PAUSED == (int)SESSION_BY_ID_STALL_PAUSED &&
-                   (int)SESSION_BY_SEQ_STATUS == (int)SESSION_BY_ID_STATUS &&
-                   (int)SESSION_BY_SEQ_WORKSPACE_ROOT == (int)SESSION_BY_ID_WORKSPACE_ROOT,
-               "both statements give the same columns");
 
 static int session_by_seq(struct store *st, struct peer *p, int64_t seq, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SESSION_BY_SEQ);
+	OWNED(session_row) struct session_row row = { 0 };
 
-	bind_int(s, ":seq", seq);
-	return load_session(p, s, e);
+	return take_session(p, sql_session_by_seq(st, seq, &row, e), &row, e);
+}
+
+/* The one that p names: 0, or -1 with why not. */
+static int named_session(struct store *st, struct peer *p, struct err *e)
+{
+	OWNED(session_row) struct session_row row = { 0 };
+	int got = take_session(p, sql_session_by_id(st, p->identity.session_id, &row, e), &row, e);
+
+	if (got == 0)
+		return err_set(e, ERR_INPUT, "there is no session '%.60s'", p->identity.session_id);
+	return got < 0 ? -1 : 0;
 }
 
 /* What was said when the connection began; a stateless caller says how it wants to wait in each
@@ -164,7 +176,7 @@ static void load_identity(struct peer *p, const char *text)
 
 	identity_clear(&p->identity);
 	identity_read(&p->identity, identity);
-	if (p->transport == PEER_STATELESS) {
+	if (p->transport == CONNECTION_TRANSPORT_STATELESS) {
 		p->identity.wait_s = wait_s;
 		p->identity.tasks = tasks;
 	}
@@ -172,31 +184,21 @@ static void load_identity(struct peer *p, const char *text)
 
 int peer_load(struct store *st, struct peer *p, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_CONNECTION_BY_KEY);
-	int64_t session = 0;
-	int got;
+	OWNED(connection_by_key_row) struct connection_by_key_row row = { 0 };
+	int got = sql_connection_by_key(st, p->key, &row, e);
 
-	bind_text(s, ":key", p->key);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		const char *transport = col_text(s, CONNECTION_BY_KEY_TRANSPORT);
-
-		p->seq = col_int(s, CONNECTION_BY_KEY_SEQ);
-		for (int i = 0; i < (int)COUNT(TRANSPORTS); i++)
-			if (strcmp(TRANSPORTS[i], transport) == 0)
-				p->transport = (enum peer_transport)i;
-		take(&p->version, col_text(s, CONNECTION_BY_KEY_PROTOCOL_VERSION));
-		take(&p->client_name, col_text(s, CONNECTION_BY_KEY_CLIENT_NAME));
-		p->elicits = col_int(s, CONNECTION_BY_KEY_ELICITS) != 0;
-		p->closed = strcmp(col_text(s, CONNECTION_BY_KEY_STATE), "closed") == 0;
-		session = col_int(s, CONNECTION_BY_KEY_SESSION_SEQ);
-		load_identity(p, col_text(s, CONNECTION_BY_KEY_IDENTITY));
-	}
-	stmt_reset(s);
-	if (got <= 0 || !session)
+	if (got <= 0)
 		return got;
-	got = session_by_seq(st, p, session, NULL);
-	p->fresh = got > 0;
+	p->seq = row.seq;
+	p->transport = row.transport;
+	take(&p->version, row.protocol_version);
+	take(&p->client_name, row.client_name);
+	take(&p->process, row.process);
+	p->elicits = row.elicits;
+	p->closed = row.state == CONNECTION_STATE_CLOSED;
+	load_identity(p, row.identity);
+	if (row.session_seq)
+		p->fresh = session_by_seq(st, p, row.session_seq, NULL) > 0;
 	return 1; /* a terminated session is told to the next call, not here */
 }
 
@@ -204,20 +206,20 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
                 struct err *e)
 {
 	OWNED(char_ptr) char *identity = identity_text(&p->identity);
-	stmt *s = store_stmt(st, SQL_CONNECTION_INSERT);
 
-	bind_text(s, ":key", p->key);
-	bind_text(s, ":host", workspaces->machine);
-	bind_text(s, ":transport", TRANSPORTS[p->transport]);
-	bind_text(s, ":version", peer_version(p));
-	bind_text(s, ":client", p->client_name);
-	bind_text(s, ":client_version", p->client_version);
-	bind_text(s, ":identity", identity);
-	bind_int(s, ":elicits", p->elicits);
-	if (stmt_run(s, e) < 0)
-		return -1;
-	p->seq = store_last_seq(st);
-	return 0;
+	p->seq = sql_connection_insert(
+	    st,
+	    &(struct connection_insert_args){ .key = p->key,
+	                                      .host = workspaces->machine,
+	                                      .transport = p->transport,
+	                                      .version = peer_version(p),
+	                                      .client = p->client_name,
+	                                      .client_version = p->client_version,
+	                                      .process = p->process,
+	                                      .identity = identity,
+	                                      .elicits = p->elicits },
+	    e);
+	return p->seq < 0 ? -1 : 0;
 }
 
 static const cJSON *workspace_entry(const struct workspaces *workspaces, const char *id)
@@ -249,43 +251,6 @@ static int settle_workspace_id(const struct workspaces *workspaces, struct peer 
 	if (path && *path)
 		take(&p->workspace_root, path);
 	return 0;
-}
-
-/* Where the agent was started, unless that is none; then the default. */
-static int settle_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
-{
-	const char *given = p->identity.workspace;
-	const char *unfit = given ? workspace_unfit(given) : NULL;
-
-	if (given && !unfit)
-		take(&p->workspace_root, given);
-	else if (workspaces->usual && *workspaces->usual)
-		take(&p->workspace_root, workspaces->usual);
-	else if (given)
-		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s", given, unfit,
-		               WHAT_TO_SET);
-	else
-		return err_set(e, ERR_INPUT, "no workspace: none was named; %s", WHAT_TO_SET);
-	return 0;
-}
-
-static bool is_same_folder(const char *path, const char *real)
-{
-	OWNED(char_ptr) char *folder = path && *path ? realpath(path, NULL) : NULL;
-
-	return folder && strcmp(folder, real) == 0;
-}
-
-bool workspaces_list(const struct workspaces *workspaces, const char *workspace_root)
-{
-	const cJSON *one;
-
-	if (is_same_folder(workspaces->usual, workspace_root))
-		return true;
-	cJSON_ArrayForEach (one, workspaces->listed)
-		if (is_same_folder(json_text(one, "path"), workspace_root))
-			return true;
-	return false;
 }
 
 /* ---- channels ---- */
@@ -344,23 +309,47 @@ int workspaces_check_channel(const struct workspaces *workspaces, const char *ch
 	return 0;
 }
 
-/* A workspace goes by its real name, so that it is one whatever links lead to it. One that does not
- * exist is told of when it is opened. */
-static int judge_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
-{
-	OWNED(char_ptr) char *real = realpath(p->workspace_root, NULL);
-	const char *unfit = workspace_unfit(p->workspace_root);
+/* ---- places ---- */
 
-	if (unfit)
-		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s", p->workspace_root,
-		               unfit, WHAT_TO_SET);
-	if (real)
-		take(&p->workspace_root, real);
-	if (workspaces->only_listed && !workspaces_list(workspaces, p->workspace_root))
+static const char *usual_workspace(const struct workspaces *workspaces)
+{
+	return workspaces->usual && *workspaces->usual ? workspaces->usual : NULL;
+}
+
+/* Where the agent was started, unless that is none; then the default. */
+void peer_ask_place(const struct workspaces *workspaces, const struct peer *p, struct hand_ask *ask)
+{
+	ask->judge = p->unplaced;
+	ask->root = p->workspace_root;
+	if (ask->root)
+		return;
+	ask->given = p->identity.workspace;
+	ask->root = usual_workspace(workspaces);
+}
+
+/* What a caller that has no workspace yet is about to get, as it was named. */
+static const char *named_place(const struct workspaces *workspaces, const struct peer *p,
+                               const struct hand_found *found)
+{
+	const char *usual = usual_workspace(workspaces);
+
+	if (p->workspace_root)
+		return p->workspace_root;
+	return found->is_given || !usual ? p->identity.workspace : usual;
+}
+
+int peer_place(const struct workspaces *workspaces, struct peer *p, const struct hand_found *found,
+               struct err *e)
+{
+	if (found->unfit)
+		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s",
+		               named_place(workspaces, p, found), found->unfit, WHAT_TO_SET);
+	if (workspaces->only_listed && !found->is_listed)
 		return err_set(e, ERR_INPUT,
 		               "no workspace: %.300s is not listed; add it to config.toml as "
 		               "[[workspace]], or set workspaces.allow to \"any\"",
-		               p->workspace_root);
+		               found->root);
+	take(&p->workspace_root, found->root);
 	return 0;
 }
 
@@ -369,6 +358,7 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 {
 	int got;
 
+	p->unplaced = false;
 	if (!p->session_seq && workspaces_check_channel(workspaces, p->identity.channel_id, e))
 		return -1;
 	if (p->session_seq && p->fresh) {
@@ -381,58 +371,42 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 			return got < 0 ? -1 : 0;
 	}
 	if (p->identity.session_id) {
-		stmt *s = store_stmt(st, SQL_SESSION_BY_ID);
-
-		bind_text(s, ":id", p->identity.session_id);
-		got = load_session(p, s, e);
-		if (got == 0)
-			return err_set(e, ERR_INPUT, "there is no session '%.60s'",
-			               p->identity.session_id);
-		if (got > 0)
-			p->session_seq = 0; /* joined by peer_join */
-		return got < 0 ? -1 : judge_workspace(workspaces, p, e);
+		if (named_session(st, p, e))
+			return -1;
+		p->session_seq = 0; /* joined by peer_join */
+		p->unplaced = true;
+		return 0;
 	}
 	if (p->identity.workspace_id && settle_workspace_id(workspaces, p, e))
 		return -1;
-	if (!p->workspace_root && settle_workspace(workspaces, p, e))
-		return -1;
-	return judge_workspace(workspaces, p, e);
+	p->unplaced = true;
+	if (p->workspace_root || p->identity.workspace || usual_workspace(workspaces))
+		return 0;
+	return err_set(e, ERR_INPUT, "no workspace: none was named; %s", WHAT_TO_SET);
 }
 
 static int insert_session(struct store *st, const struct workspaces *workspaces, struct peer *p,
                           struct err *e)
 {
 	struct id id = id_new();
-	stmt *s = store_stmt(st, SQL_SESSION_INSERT);
+	int64_t seq;
 
-	bind_text(s, ":id", id.text);
-	bind_text(s, ":host", workspaces->machine);
-	bind_text(s, ":workspace", p->workspace_root);
-	bind_text(s, ":channel", p->identity.channel_id);
-	bind_text(s, ":client", p->client_name);
-	bind_text(s, ":label", p->identity.agent);
-	bind_int(s, ":stall_paused", p->identity.unwatched);
-	if (stmt_run(s, e) < 0)
+	p->stall_paused = p->identity.unwatched || p->transport == CONNECTION_TRANSPORT_STATELESS;
+	seq = sql_session_insert(st,
+	                         &(struct session_insert_args){ .id = id.text,
+	                                                        .host = workspaces->machine,
+	                                                        .workspace = p->workspace_root,
+	                                                        .channel = p->identity.channel_id,
+	                                                        .client = p->client_name,
+	                                                        .label = p->identity.agent,
+	                                                        .stall_paused = p->stall_paused },
+	                         e);
+
+	if (seq < 0)
 		return -1;
-	p->stall_paused = p->identity.unwatched;
-	p->session_seq = store_last_seq(st);
+	p->session_seq = seq;
 	take(&p->session_id, id.text);
 	return 0;
-}
-
-static int find_or_insert_session(struct store *st, const struct workspaces *workspaces,
-                                  struct peer *p, struct err *e)
-{
-	if (p->identity.session_id) {
-		stmt *s = store_stmt(st, SQL_SESSION_BY_ID);
-
-		bind_text(s, ":id", p->identity.session_id);
-		int got = load_session(p, s, e);
-		return got == 0 ? err_set(e, ERR_INPUT, "there is no session '%.60s'",
-		                          p->identity.session_id)
-		                : (got < 0 ? -1 : 0);
-	}
-	return insert_session(st, workspaces, p, e);
 }
 
 /* Another request of the same caller may have written its rows since this one was read: they are
@@ -458,18 +432,15 @@ static int catch_up(struct store *st, struct peer *p, struct err *e)
 
 int peer_join(struct store *st, const struct workspaces *workspaces, struct peer *p, struct err *e)
 {
-	if (p->transport != PEER_STDIO && !p->session_seq && catch_up(st, p, e))
+	if (p->transport != CONNECTION_TRANSPORT_STDIO && !p->session_seq && catch_up(st, p, e))
 		return -1;
 	if (!p->seq && peer_insert(st, workspaces, p, e))
 		return -1;
 	if (p->session_seq)
 		return 0;
-	if (find_or_insert_session(st, workspaces, p, e))
+	if (p->identity.session_id ? named_session(st, p, e) : insert_session(st, workspaces, p, e))
 		return -1;
-	stmt *s = store_stmt(st, SQL_CONNECTION_SET_SESSION);
-	bind_int(s, ":seq", p->seq);
-	bind_int(s, ":session", p->session_seq);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_connection_set_session(st, p->session_seq, p->seq, e);
 }
 
 void peer_unjoin(struct peer *p, int64_t seq, int64_t session_seq)

@@ -1043,6 +1043,8 @@ static void add_stall_heading(struct str *out, const struct slack_stall *s)
 		str_add(out, "⏹️ *Agent was silent*: session ");
 	else if (s->is_call)
 		str_add(out, "🚨 *Agent does not respond*: session ");
+	else if (s->may_have_ended)
+		str_add(out, "💤 *Agent silent, or ended*: session ");
 	else
 		str_add(out, "⚠️ *Agent stalled*: session ");
 	add_short_id(out, s->session_id);
@@ -1118,6 +1120,12 @@ static void add_prospect(cJSON *blocks, const struct slack_stall *s)
 		str_add(&text, "Nudges did not help; see the call below. ");
 	if (s->protocol_mode && strcmp(s->protocol_mode, "acp") == 0)
 		str_add(&text, "A nudge is a new prompt for it.");
+	else if (s->may_have_ended)
+		str_add(
+		    &text,
+		    "Over HTTP nobody can tell an agent that is silent from one that has "
+		    "simply ended. So this is said once, and nobody is called. A nudge would be "
+		    "read with the result of its next call, if there is one.");
 	else
 		str_add(&text,
 		        "An agent on MCP cannot be woken from outside: it reads a nudge with the "
@@ -1134,10 +1142,12 @@ void slack_say_stall(const struct slack_stall *s, const char *const *mentions,
 
 	str_add(&out->text, s->ended_at  ? "Your agent was silent for "
 	                    : s->is_call ? "🚨 Your agent does not respond, silent for "
-	                                 : "⚠️ Your agent is silent for ");
+	                    : s->may_have_ended
+	                        ? "💤 Your agent is silent, or has ended: nothing for "
+	                        : "⚠️ Your agent is silent for ");
 	add_span(&out->text, s->idle_seconds);
 	add_whose(&out->text, s->workspace_root, s->client_name);
-	if (takes_clicks(s))
+	if (takes_clicks(s) && !s->may_have_ended)
 		add_mentions(&heading, mentions, s->is_call);
 	add_stall_heading(&heading, s);
 	out->blocks = cJSON_CreateArray();

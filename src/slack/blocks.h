@@ -69,6 +69,7 @@ struct slack_stall {
 	const cJSON *progress;
 	int64_t idle_seconds, nudge_count;
 	bool is_call;
+	bool may_have_ended; /* its client, for all that is known */
 };
 
 /* What a policy allowed, told together. */

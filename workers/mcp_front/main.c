@@ -23,6 +23,9 @@
 #include "policies.h"
 #include "setting.h"
 #include "show_files.h"
+#include "sql/said_wait.h"
+#include "sql/session.h"
+#include "sql/tool_call.h"
 #include "turn.h"
 #include "workspace.h"
 
@@ -227,32 +230,18 @@ static void try_http_again(struct front *f)
 static int take_over(struct front *f, struct err *e)
 {
 	struct store *st = &f->worker.store;
-	stmt *s;
-	int failed;
 
 	if (store_begin(st, e))
 		return -1;
-	s = store_stmt(st, SQL_TOOL_CALL_UNLISTEN_DEAD);
-	bind_text(s, ":listener", f->worker.id.text);
-	failed = stmt_run(s, e) < 0;
-	if (!failed) {
-		s = store_stmt(st, SQL_CONNECTION_LOSE_ALL);
-		bind_text(s, ":host", f->worker.host);
-		failed =
-		    stmt_run(s, e) < 0 || stmt_run(store_stmt(st, SQL_SAID_WAIT_DELETE_ALL), e) < 0;
-	}
-	if (failed) {
+	if (sql_tool_call_unlisten_dead(st, f->worker.id.text, e) ||
+	    sql_connection_lose_all(st, f->worker.host, e) || sql_said_wait_delete_all(st, e)) {
 		store_rollback(st);
 		return -1;
 	}
 	if (store_commit(st, e))
 		return -1;
-	s = store_stmt(st, SQL_ANSWER_LAST);
-	failed = stmt_row(s, e) < 0;
-	if (!failed)
-		f->answer_seq = col_int(s, ANSWER_LAST_SEQ);
-	stmt_reset(s);
-	return failed ? -1 : 0;
+	f->answer_seq = sql_answer_last(st, e);
+	return f->answer_seq < 0 ? -1 : 0;
 }
 
 /* ---- the loop ---- */
@@ -267,6 +256,7 @@ static void look(struct front *f)
 	park_look(f);
 	nudges_tell(f);
 	await_slack_look(f);
+	hands_look(f);
 	show_files_look(f);
 }
 
@@ -375,6 +365,7 @@ static void close_loop(struct front *f)
 	ipc_stop(f);
 	pipe_stop(f);
 	http_stop(f);
+	hands_stop(f);
 	if (f->base)
 		turn_run(-1, 0, f); /* what the closing connections have left to write */
 	policies_stop(f);
@@ -407,8 +398,8 @@ int main(int argc, char **argv)
 		raise_limits(&f);
 		read_settings(&f);
 		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 &&
-		    policies_start(&f, &e) == 0 && pipe_listen(&f, &e) == 0 &&
-		    ipc_start(&f, &e) == 0) {
+		    policies_start(&f, &e) == 0 && hands_start(&f, &e) == 0 &&
+		    pipe_listen(&f, &e) == 0 && ipc_start(&f, &e) == 0) {
 			listen_http(&f, &detail);
 			if (worker_ready(&f.worker, str_text(&detail), &e) == 0)
 				(void)event_base_dispatch(f.base);

@@ -34,20 +34,6 @@ static void introduce(struct peer *p, const cJSON *params)
 	p->elicits = elicit_is_offered(cJSON_GetObjectItemCaseSensitive(params, "capabilities"));
 }
 
-/* In revision 2026-07-28 each request says it anew. It holds for a connection that has no row yet,
- * and no name from an earlier initialize. */
-static void introduce_modern(struct peer *p, const cJSON *params)
-{
-	const cJSON *client = mcp_client_info(params);
-	const char *name = json_text(client, "name");
-	const char *version = json_text(client, "version");
-
-	if (p->transport != PEER_STDIO || p->client_name)
-		return;
-	p->client_name = name ? xstrdup(name) : NULL;
-	p->client_version = version ? xstrdup(version) : NULL;
-}
-
 /* Lists have one page: a cursor is none of ours, but an empty one can mean the beginning. */
 static bool has_cursor(struct sink *sink, const struct rpc_message *m)
 {
@@ -80,14 +66,15 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 	const char *version = modern ? MCP_MODERN : peer_version(sink->peer);
 
 	if (modern)
-		introduce_modern(sink->peer, m->params);
+		peer_take_client(sink->peer, m->params);
 	switch (mcp_method_of(m->method, modern)) {
 	case MCP_INITIALIZE:
 		introduce(sink->peer, m->params);
 		(void)job_queue(f, JOB_INITIALIZE, sink, m);
 		return;
 	case MCP_TOOLS_CALL:
-		if (!modern && sink->peer->transport == PEER_STDIO && !sink->peer->version) {
+		if (!modern && sink->peer->transport == CONNECTION_TRANSPORT_STDIO &&
+		    !sink->peer->version) {
 			sink_refuse(sink, m->id, RPC_INVALID_PARAMS,
 			            "send initialize first, or set "
 			            "_meta io.modelcontextprotocol/protocolVersion to 2026-07-28");
