@@ -594,11 +594,6 @@ int64_t store_last_seq(struct store *st)
 
 /* ---- housekeeping ---- */
 
-int64_t store_data_version(struct store *st)
-{
-	return store_pragma(st, "data_version");
-}
-
 int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
 {
 	int log = 0, copied = 0;

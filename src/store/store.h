@@ -133,10 +133,6 @@ bool col_is_null(stmt *s, int column);
 /* The seq of the row inserted last by this store. */
 int64_t store_last_seq(struct store *st);
 
-/* A number that changes when another connection has committed (PRAGMA data_version), -1 on error.
- */
-int64_t store_data_version(struct store *st);
-
 /* Copies the log into the database without waiting for readers; with restart, also tries for
  * busy_ms to make the next writer begin the log anew. Returns pages left in the log or -1. */
 int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e);
