@@ -15,15 +15,16 @@ SELECT e.outcome, e.why, e.operator_id, f.reply AS first_reply
 -- name: slack_envelope_answer :exec
 UPDATE slack_envelope SET reply = :reply WHERE seq = :seq;
 
--- name: slack_envelope_oldest :one
+-- name: slack_envelope_old :any
 -- scan ok: reads the first entry
-SELECT CASE WHEN typeof(created_at) = 'text' THEN created_at ELSE '' END AS at FROM slack_envelope ORDER BY seq LIMIT 1;
+SELECT 1 AS any FROM (SELECT created_at FROM slack_envelope ORDER BY seq LIMIT 1)
+ WHERE typeof(created_at) <> 'text' OR created_at < :cutoff;
 
 -- name: slack_envelope_delete_old :rows
 -- scan ok: reads the first :limit entries
 DELETE FROM slack_envelope
- WHERE seq IN (SELECT seq FROM slack_envelope ORDER BY seq LIMIT :limit)
-   AND (typeof(created_at) <> 'text' OR created_at < :cutoff);
+ WHERE (typeof(created_at) <> 'text' OR created_at < :cutoff)
+   AND seq IN (SELECT seq FROM slack_envelope ORDER BY seq LIMIT :limit);
 
 -- name: slack_thread :one
 -- Whose thread this is: the head of a session's, or one question where questions stand in the channel.
