@@ -1,6 +1,6 @@
 -- Statements on the database itself.
 
--- name: store_version :one
+-- name: store_version :number
 -- A number that changes when another connection has committed. Prepared once: the watchdog looks
 -- four times a second.
 -- type: data_version integer
