@@ -9,6 +9,8 @@ CREATE TABLE connection (
   protocol_version TEXT NOT NULL,           -- fixed: negotiated MCP revision
   client_name      TEXT,                    -- fixed
   client_version   TEXT,                    -- fixed
+  process          TEXT,                    -- fixed: of HTTP, where it is known: which process it is (pid, begin,
+                                            -- boot)
   elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)), -- fixed: the client can show its
                                             -- user a form (MCP's elicitation), as it said when it began
   session_seq      INTEGER REFERENCES session (seq), -- free: set by the first tool call

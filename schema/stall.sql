@@ -8,6 +8,8 @@ CREATE TABLE stall (
   id                TEXT NOT NULL UNIQUE,   -- fixed: UUID; what the buttons in Slack carry
   session_seq       INTEGER NOT NULL REFERENCES session (seq), -- fixed
   status            TEXT NOT NULL DEFAULT 'pending', -- free: see stall_move
+  is_there          INTEGER NOT NULL DEFAULT 1 CHECK (is_there IN (0, 1)), -- fixed: its client was surely
+                                            -- connected; else it may simply have ended
   last_tool         TEXT,                   -- fixed: what the agent called last, as of the alert
   last_activity_at  TEXT NOT NULL CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   idle_seconds      INTEGER NOT NULL CHECK (idle_seconds >= 0), -- fixed: of its own turn, as of the alert
@@ -26,7 +28,8 @@ CREATE TABLE stall (
   updated_at        TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'), -- free
   ended_at          TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'), -- later, once
   CHECK ((status IN ('self_recovered', 'dismissed')) = (ended_at IS NOT NULL)),
-  CHECK (waits_since IS NULL OR status IN ('pending', 'nudged'))
+  CHECK (waits_since IS NULL OR status IN ('pending', 'nudged')),
+  CHECK (is_there = 1 OR waits_since IS NULL)
 ) STRICT;
 -- refuses: open: there is an alert for this session already
 CREATE UNIQUE INDEX stall_open ON stall (session_seq) WHERE ended_at IS NULL;

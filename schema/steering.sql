@@ -16,12 +16,13 @@ CREATE TABLE steering (
   created_at   ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   session_seq  INTEGER REFERENCES session (seq), -- later, once: who gets it; of a task NULL until a session begins
   stall_seq    INTEGER REFERENCES stall (seq), -- later, until outcome: nudge: the silence that it was to end
-  call_seq     INTEGER REFERENCES tool_call (seq), -- later: the call whose result carried it
+  call_seq     INTEGER REFERENCES tool_call (seq), -- later: the call whose result carried it; with no
+                                            -- delivered_at, it is in doubt whether that arrived
   delivered_at TEXT CHECK (delivered_at GLOB '????-??-??T??:??:??.???Z'), -- later
   outcome      TEXT CHECK (outcome IN ('accepted', 'unauthorized', 'not_found', 'not_in_this_mode', -- later, once
                            'malformed')),
   why          TEXT,                        -- later, until outcome: in words, where it was not accepted
-  CHECK ((call_seq IS NULL) = (delivered_at IS NULL))
+  CHECK (delivered_at IS NULL OR call_seq IS NOT NULL)
 ) STRICT;
 CREATE INDEX steering_waiting ON steering (session_seq, seq)
   WHERE outcome = 'accepted' AND delivered_at IS NULL;

@@ -27,6 +27,8 @@ CREATE TABLE tool_call (
   result_seq     INTEGER REFERENCES content (seq), -- free: result over 2 KiB
   is_error       INTEGER NOT NULL DEFAULT 0 CHECK (is_error IN (0, 1)), -- free
   told_answer    INTEGER NOT NULL DEFAULT 0 CHECK (told_answer IN (0, 1)), -- free: result is the person's answer, not 'pending'
+  taken_back     INTEGER NOT NULL DEFAULT 0 CHECK (taken_back IN (0, 1)), -- free: its client cancelled it after
+                                            -- its result had gone out
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   answered_at    TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'), -- free: the wait ended
   finished_at    TEXT CHECK (finished_at GLOB '????-??-??T??:??:??.???Z'), -- once: the result was handed over
@@ -44,6 +46,7 @@ CREATE INDEX tool_call_waiting_apply ON tool_call (apply_seq) WHERE state = 'wai
 CREATE INDEX tool_call_waiting_session ON tool_call (session_seq) WHERE state = 'waiting';
 CREATE INDEX tool_call_due ON tool_call (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX tool_call_listener ON tool_call (listener) WHERE listener IS NOT NULL;
+CREATE INDEX tool_call_taken_back ON tool_call (connection_seq) WHERE taken_back = 1;
 -- For retention: what belongs to a session, and who holds on to a text.
 CREATE INDEX tool_call_session ON tool_call (session_seq);
 CREATE INDEX tool_call_arguments ON tool_call (arguments_seq) WHERE arguments_seq IS NOT NULL;

@@ -12,7 +12,8 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
 -- of the same label first, else the only one.
 -- HTTP has no connection to look at: a question is abandoned when its call waits or has its answer,
 -- nobody was told, and nobody listens; or, if it is open, when nobody has been told anything of it
--- for a while (an agent between two looks has).
+-- for a while (an agent between two looks has), unless its process has ended (then its connection is
+-- closed), or is ours, which has begun anew since.
 -- To a task nobody listens: it is abandoned when its session has been silent for a while.
 -- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
@@ -40,7 +41,13 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
                                           AND s.last_activity_at > :live_after))))
           OR NOT EXISTS (SELECT 1 FROM connection AS c
                           WHERE c.session_seq = s.seq AND c.state = 'open'
-                            AND (c.transport = 'stdio' OR s.last_activity_at > :live_after)))
+                            AND (c.transport = 'stdio' OR s.last_activity_at > :live_after))
+          OR (r.state IN ('pending', 'interrupted') AND s.label IS :label
+              AND NOT EXISTS (SELECT 1 FROM connection AS c
+                               WHERE c.session_seq = s.seq AND c.state = 'open'
+                                 AND NOT EXISTS (SELECT 1 FROM connection AS o
+                                                  WHERE o.seq = :connection AND o.process = c.process
+                                                    AND o.created_at > s.last_activity_at))))
      AND NOT EXISTS (SELECT 1 FROM connection AS c
                       WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio'))
  WHERE NOT is_other OR candidates = 1

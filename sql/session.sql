@@ -99,12 +99,35 @@ SELECT progress_snapshot FROM session WHERE seq = :seq;
 
 -- name: connection_insert :insert
 INSERT INTO connection (key, host, transport, protocol_version, client_name, client_version,
-  identity, elicits, created_at)
-VALUES (:key, :host, :transport, :version, :client, :client_version, :identity, :elicits, :now);
+  process, identity, elicits, created_at)
+VALUES (:key, :host, :transport, :version, :client, :client_version, :process, :identity, :elicits,
+  :now);
 
 -- name: connection_by_key :one
-SELECT seq, transport, protocol_version, client_name, session_seq, identity, elicits, state
+SELECT seq, transport, protocol_version, client_name, process, session_seq, identity, elicits, state
   FROM connection WHERE key = :key;
+
+-- name: connection_process_of_session :many
+-- Open connections over HTTP, with the processes that have them.
+-- row: connection_process
+SELECT seq, process, session_seq FROM connection
+ WHERE session_seq = :session AND state = 'open' AND process IS NOT NULL LIMIT :limit;
+
+-- name: connection_process_of_question :many
+-- The same of sessions that ask something.
+-- row: connection_process
+SELECT c.seq, c.process, c.session_seq
+  FROM request AS r JOIN connection AS c ON c.session_seq = r.session_seq
+ WHERE r.digest = :digest AND c.state = 'open' AND c.process IS NOT NULL LIMIT :limit;
+
+-- name: connection_process_of_workspace :many
+-- The same of a folder, the newest first.
+-- row: connection_process
+SELECT c.seq, c.process, c.session_seq
+  FROM session AS s JOIN connection AS c ON c.session_seq = s.seq
+ WHERE s.workspace_root = :workspace AND s.host = :host AND s.status <> 'terminated'
+   AND c.state = 'open' AND c.process IS NOT NULL
+ ORDER BY s.seq DESC LIMIT :limit;
 
 -- name: connection_set_session :exec
 UPDATE connection SET session_seq = :session WHERE seq = :seq;
@@ -135,14 +158,18 @@ SELECT seq, id FROM session WHERE id >= :start AND id < :end ORDER BY id LIMIT 2
 
 -- name: session_is_connected :any
 -- A row if somebody else is connected to this session: a stdio process, or HTTP calls lately that
--- are not of our label.
+-- are not of our label; nor without one of our process, which has begun anew since.
 SELECT 1 AS yes FROM session AS s
  WHERE s.seq = :seq AND s.status <> 'interrupted'
    AND EXISTS (SELECT 1 FROM connection AS c
                 WHERE c.session_seq = s.seq AND c.state = 'open'
                   AND (c.transport = 'stdio'
                        OR (s.last_activity_at > :live_after AND s.label IS NOT :label)
-                       OR (s.last_activity_at > :live_after AND s.label IS NULL)));
+                       OR (s.last_activity_at > :live_after AND s.label IS NULL
+                           AND NOT EXISTS (SELECT 1 FROM connection AS o
+                                            WHERE o.seq = :connection AND o.process = c.process
+                                              AND :label IS NULL
+                                              AND o.created_at > s.last_activity_at))));
 
 -- name: session_abandoned :any
 -- Whether anything was interrupted before :cutoff and never came back, or has been silent since then

@@ -11,15 +11,28 @@ SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits
 
 -- name: stall_idle_due :many
 -- Silent since :before at least, with what decides whether that is a stall. (The index of open
--- questions holds those of both states.)
+-- questions holds those of both states.) A client is surely there where its connection ends with it:
+-- on stdio, and on the transport of 2024-11-05, whose stream is the connection. Of the others nobody
+-- knows: it has left where its session was interrupted, or nobody came for an answer, or where it
+-- keeps no session.
 SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
        EXISTS (SELECT 1 FROM request AS r
                 WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')
                   AND r.state = 'pending' AND r.kind <> 'trust')
          OR EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
          AS is_asking,
-       EXISTS (SELECT 1 FROM connection AS c WHERE c.session_seq = s.seq AND c.state = 'open')
-         AS has_client,
+       EXISTS (SELECT 1 FROM connection AS c
+                WHERE c.session_seq = s.seq AND c.state = 'open'
+                  AND (c.transport = 'stdio' OR c.protocol_version = '2024-11-05')) AS is_there,
+       s.status <> 'interrupted'
+         AND EXISTS (SELECT 1 FROM connection AS c
+                      WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'http')
+         AND NOT EXISTS (SELECT 1 FROM request AS r
+                          WHERE r.session_seq = s.seq AND r.delivered_at IS NULL
+                            AND r.state IN ('approved', 'rejected', 'answered') AND r.kind <> 'trust'
+                            AND NOT EXISTS (SELECT 1 FROM tool_call AS t
+                                             WHERE t.request_seq = r.seq AND t.told_answer = 1))
+         AS may_be_there,
        EXISTS (SELECT 1 FROM stall AS t WHERE t.session_seq = s.seq AND t.ended_at IS NULL)
          AS is_stalled
   FROM session AS s
@@ -43,10 +56,12 @@ SELECT status, nudge_count, auto_count, ended_at FROM stall
  WHERE session_seq = :session ORDER BY seq DESC LIMIT 1;
 
 -- name: stall_insert :exec
-INSERT INTO stall (id, session_seq, last_tool, last_activity_at, idle_seconds, progress_snapshot,
-  nudge_count, auto_count, told_count, waits_since, created_at, updated_at)
-SELECT :id, s.seq, s.last_tool, coalesce(s.last_activity_at, s.created_at), :idle_seconds,
-       s.progress_snapshot, :nudge_count, :auto_count, :nudge_count, :now, :now, :now
+-- Nothing comes after it where the client may have ended.
+INSERT INTO stall (id, session_seq, is_there, last_tool, last_activity_at, idle_seconds,
+  progress_snapshot, nudge_count, auto_count, told_count, waits_since, created_at, updated_at)
+SELECT :id, s.seq, :is_there, s.last_tool, coalesce(s.last_activity_at, s.created_at), :idle_seconds,
+       s.progress_snapshot, :nudge_count, :auto_count, :nudge_count,
+       CASE WHEN :is_there THEN :now END, :now, :now
   FROM session AS s WHERE s.seq = :session;
 
 -- name: stall_mark_session :exec
@@ -100,7 +115,7 @@ UPDATE stall SET waits_since = :at WHERE seq = :seq AND waits_since IS NOT NULL;
 
 -- name: stall_by_id :one
 -- What the buttons and the messages of an alert are about.
-SELECT t.seq, t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.progress_snapshot,
+SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idle_seconds, t.progress_snapshot,
        t.nudge_count, t.auto_count, t.nudged_by, t.nudge_message, t.created_at, t.ended_at,
        s.id AS session_id, s.prompt, s.workspace_root, s.client_name, s.protocol_mode,
        (SELECT max(n.delivered_at) FROM steering AS n WHERE n.stall_seq = t.seq) AS delivered_at

@@ -9,10 +9,13 @@ SELECT t.outcome, t.why, s.id AS session_id, s.connectivity_status, s.status
   FROM steering AS t LEFT JOIN session AS s ON s.seq = t.session_seq WHERE t.seq = :seq;
 
 -- name: steering_waiting :many
--- What a session is to be told next.
+-- What a session is to be told next. A nudge whose silence ended otherwise is told to nobody: who
+-- calls now may be the next run.
 -- row: steering_said
 SELECT seq, kind, text, source, created_at FROM steering
  WHERE session_seq = :session AND outcome = 'accepted' AND delivered_at IS NULL AND seq > :after
+   AND NOT (stall_seq IS NOT NULL
+            AND EXISTS (SELECT 1 FROM stall WHERE seq = stall_seq AND status = 'dismissed'))
  ORDER BY seq LIMIT :limit;
 
 -- name: steering_of_call :many
@@ -27,6 +30,20 @@ UPDATE steering SET call_seq = :call, delivered_at = :now
 -- name: steering_untell :rows
 -- The result of a call did not arrive: what went with it goes with the next.
 UPDATE steering SET call_seq = NULL, delivered_at = NULL WHERE call_seq = :call;
+
+-- name: steering_doubt :rows
+-- The call was cancelled when its result had gone out: what went with it goes with the next, too.
+UPDATE steering SET delivered_at = NULL WHERE call_seq = :call;
+
+-- name: steering_arrived :rows
+-- The agent acts upon an answer, so the result that gave it has arrived, whatever its client said.
+UPDATE steering SET delivered_at = :now
+ WHERE delivered_at IS NULL
+   AND call_seq IN (SELECT seq FROM tool_call WHERE request_seq = :request AND taken_back = 1)
+   AND NOT EXISTS (SELECT 1 FROM steering AS o
+                    WHERE o.session_seq = steering.session_seq AND o.seq < steering.seq
+                      AND o.outcome = 'accepted' AND o.delivered_at IS NULL
+                      AND o.call_seq IS NOT steering.call_seq);
 
 -- name: steering_delete :rows
 DELETE FROM steering WHERE seq IN (

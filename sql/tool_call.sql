@@ -81,6 +81,14 @@ UPDATE tool_call
 UPDATE tool_call SET state = 'cancelled', listener = NULL, answered_at = :now
  WHERE seq = :seq AND state IN ('waiting', 'answered');
 
+-- name: tool_call_take_back :rows
+-- It was cancelled after its result had gone out.
+UPDATE tool_call SET taken_back = 1 WHERE seq = :seq AND state = 'done';
+
+-- name: tool_call_taken_back :any
+-- Whether the client of a connection has done that before.
+SELECT 1 FROM tool_call WHERE connection_seq = :connection AND taken_back = 1 LIMIT 1;
+
 -- name: tool_call_cancel_task :exec
 -- A task that has ended stays as it is.
 UPDATE tool_call SET state = 'cancelled', answered_at = :now
@@ -123,5 +131,5 @@ DELETE FROM tool_call WHERE seq IN (
    LIMIT :limit);
 
 -- name: tool_call_untell :rows
--- Its answer did not arrive: its caller had closed, or cancelled it meanwhile.
+-- Its answer did not arrive: its caller had closed.
 UPDATE tool_call SET told_answer = 0 WHERE seq = :call AND told_answer = 1;

@@ -2,6 +2,7 @@
 # What the pages name exists: each file in `backticks`, and each function on the walk of one
 # approval in src/README.md.
 # usage: pages.sh [PAGE...]
+# shellcheck disable=SC2016 # backticks are what is looked for
 set -eu
 
 cd "$(dirname "$0")/.."

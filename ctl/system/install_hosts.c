@@ -6,7 +6,7 @@
  * Context Protocol" (interpolation); VS Code docs "MCP configuration reference"; opencode docs
  * "MCP servers" (the form of V1, which V2 reads too). What keeps a host from asking before our own
  * tools was tried with Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102 and Qwen
- * Code 0.24. The limits are those of mcp.md 11.2.
+ * Code 0.24.4. The limits are those of mcp.md 11.2.
  * tests/hosts runs those that start without a login. */
 #include "install.h"
 
@@ -118,7 +118,7 @@ static const struct host HOSTS[] = {
 	  .waits_long = true,
 	  .file = { ".qwen/settings.json", NULL, "", ".qwen/settings.json" },
 	  .url = "httpUrl",
-	  .members = "{\"trust\":true}",
+	  .members = "{\"trust\":true,\"alwaysLoadTools\":true}", /* as for Claude */
 	  .timeout = { "timeout", MS_PER_S },
 	  .hint = "Qwen Code starts MCP servers only in folders that it trusts." },
 };

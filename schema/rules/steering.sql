@@ -90,6 +90,9 @@ CREATE TRIGGER steering_is_told_once BEFORE UPDATE OF delivered_at, call_seq ON 
   SELECT RAISE(ABORT, 'steering: delivered: an agent is told once')
    WHERE OLD.delivered_at IS NOT NULL AND NEW.delivered_at IS NOT NULL
      AND (OLD.delivered_at IS NOT NEW.delivered_at OR OLD.call_seq IS NOT NEW.call_seq);
+  SELECT RAISE(ABORT, 'steering: delivered: a delivery has its call and its instant')
+   WHERE NEW.delivered_at IS NULL AND NEW.call_seq IS NOT NULL
+     AND OLD.call_seq IS NOT NEW.call_seq;
   SELECT RAISE(ABORT, 'steering: undeliverable: it was not accepted, or is for nobody yet')
    WHERE OLD.delivered_at IS NULL AND NEW.delivered_at IS NOT NULL
      AND (OLD.outcome IS NOT 'accepted' OR OLD.session_seq IS NULL);
@@ -97,5 +100,8 @@ CREATE TRIGGER steering_is_told_once BEFORE UPDATE OF delivered_at, call_seq ON 
    WHERE OLD.delivered_at IS NULL AND NEW.delivered_at IS NOT NULL
      AND EXISTS (SELECT 1 FROM steering
                   WHERE session_seq = OLD.session_seq AND seq < OLD.seq
-                    AND outcome = 'accepted' AND delivered_at IS NULL);
+                    AND outcome = 'accepted' AND delivered_at IS NULL
+                    AND NOT (stall_seq IS NOT NULL
+                             AND EXISTS (SELECT 1 FROM stall
+                                          WHERE seq = stall_seq AND status = 'dismissed')));
 END;

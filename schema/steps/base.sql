@@ -101,6 +101,7 @@ CREATE TABLE connection (
   protocol_version TEXT NOT NULL,
   client_name      TEXT,
   client_version   TEXT,
+  process          TEXT,
   elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)),
   session_seq      INTEGER REFERENCES session (seq),
   identity         TEXT NOT NULL,
@@ -596,6 +597,7 @@ CREATE TABLE stall (
   id                TEXT NOT NULL UNIQUE,
   session_seq       INTEGER NOT NULL REFERENCES session (seq),
   status            TEXT NOT NULL DEFAULT 'pending',
+  is_there          INTEGER NOT NULL DEFAULT 1 CHECK (is_there IN (0, 1)),
   last_tool         TEXT,
   last_activity_at  TEXT NOT NULL CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
   idle_seconds      INTEGER NOT NULL CHECK (idle_seconds >= 0),
@@ -611,7 +613,8 @@ CREATE TABLE stall (
   updated_at        TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
   ended_at          TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((status IN ('self_recovered', 'dismissed')) = (ended_at IS NOT NULL)),
-  CHECK (waits_since IS NULL OR status IN ('pending', 'nudged'))
+  CHECK (waits_since IS NULL OR status IN ('pending', 'nudged')),
+  CHECK (is_there = 1 OR waits_since IS NULL)
 ) STRICT;
 CREATE UNIQUE INDEX stall_open ON stall (session_seq) WHERE ended_at IS NULL;
 CREATE INDEX stall_session ON stall (session_seq, seq);
@@ -638,7 +641,7 @@ CREATE TABLE steering (
   outcome      TEXT CHECK (outcome IN ('accepted', 'unauthorized', 'not_found', 'not_in_this_mode',
                            'malformed')),
   why          TEXT,
-  CHECK ((call_seq IS NULL) = (delivered_at IS NULL))
+  CHECK (delivered_at IS NULL OR call_seq IS NOT NULL)
 ) STRICT;
 CREATE INDEX steering_waiting ON steering (session_seq, seq)
   WHERE outcome = 'accepted' AND delivered_at IS NULL;
@@ -676,6 +679,7 @@ CREATE TABLE tool_call (
   result_seq     INTEGER REFERENCES content (seq),
   is_error       INTEGER NOT NULL DEFAULT 0 CHECK (is_error IN (0, 1)),
   told_answer    INTEGER NOT NULL DEFAULT 0 CHECK (told_answer IN (0, 1)),
+  taken_back     INTEGER NOT NULL DEFAULT 0 CHECK (taken_back IN (0, 1)),
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   answered_at    TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
   finished_at    TEXT CHECK (finished_at GLOB '????-??-??T??:??:??.???Z'),
@@ -692,6 +696,7 @@ CREATE INDEX tool_call_waiting_apply ON tool_call (apply_seq) WHERE state = 'wai
 CREATE INDEX tool_call_waiting_session ON tool_call (session_seq) WHERE state = 'waiting';
 CREATE INDEX tool_call_due ON tool_call (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX tool_call_listener ON tool_call (listener) WHERE listener IS NOT NULL;
+CREATE INDEX tool_call_taken_back ON tool_call (connection_seq) WHERE taken_back = 1;
 CREATE INDEX tool_call_session ON tool_call (session_seq);
 CREATE INDEX tool_call_arguments ON tool_call (arguments_seq) WHERE arguments_seq IS NOT NULL;
 CREATE INDEX tool_call_result ON tool_call (result_seq) WHERE result_seq IS NOT NULL;

@@ -151,6 +151,11 @@ static struct planned *find(struct plan *plan, const char *path, size_t *ret)
 	return NULL;
 }
 
+static bool has_too_much(const struct proposal *p, const struct plan *plan)
+{
+	return plan->bytes > (p->most ? p->most : PROPOSAL_TOTAL_BYTES);
+}
+
 static int too_much(struct refusal *why)
 {
 	return refusal_set(why, "too_large",
@@ -197,6 +202,11 @@ static int follow(int root_fd, const struct proposal *p, struct touched *t, stru
 	return 0;
 }
 
+static size_t most_of_file(const struct proposal *p)
+{
+	return p->most && p->most < PROPOSAL_FILE_BYTES ? p->most : PROPOSAL_FILE_BYTES;
+}
+
 /* Reads the file that a path stands for. f->is.path is set. */
 static int read_file(int root_fd, const struct proposal *p, struct planned *f, struct plan *plan,
                      struct refusal *why)
@@ -208,12 +218,12 @@ static int read_file(int root_fd, const struct proposal *p, struct planned *f, s
 	    check_place(root_fd, p, f->is.path, f->is.target, why))
 		return -1;
 	errno = 0;
-	exists = safe_path_read(root_fd, f->is.target, PROPOSAL_FILE_BYTES, &f->old, &f->st, &e);
+	exists = safe_path_read(root_fd, f->is.target, most_of_file(p), &f->old, &f->st, &e);
 	if (exists < 0)
 		return refuse_err(why, &e);
 	f->exists = exists > 0;
 	plan->bytes += f->old.length;
-	if (plan->bytes > PROPOSAL_TOTAL_BYTES)
+	if (has_too_much(p, plan))
 		return too_much(why);
 	(void)snprintf(f->is.hash, sizeof(f->is.hash), "%s",
 	               exists ? sha256_of(str_text(&f->old), f->old.length).text : NO_FILE);
@@ -505,7 +515,7 @@ int plan_work(const struct proposal *p, struct plan *plan, struct refusal *why)
 		if (f->new.length > PROPOSAL_FILE_BYTES)
 			return refusal_set(why, "too_large", "%.300s would be larger than %d bytes",
 			                   f->is.path, (int)PROPOSAL_FILE_BYTES);
-		if (plan->bytes > PROPOSAL_TOTAL_BYTES)
+		if (has_too_much(p, plan))
 			return too_much(why);
 	}
 	return 0;

@@ -60,6 +60,7 @@ struct proposal {
 	/* the end. Each of the two may be NULL */
 	size_t fuzz; /* as diff_apply_file takes it: setting apply.fuzz_lines */
 	bool unique; /* as in diff_how */
+	size_t most; /* bytes of all files, before and after; 0: PROPOSAL_TOTAL_BYTES */
 	const struct touched
 	    *asked; /* when it is written: the paths as they were when it was asked; */
 	size_t asked_count; /* one that leads to another file now is refused as patch_conflict */

@@ -1,6 +1,7 @@
 #include "ask.h"
 
 #include "decision.h"
+#include "departed.h"
 #include "elicit.h"
 #include "json_writer.h"
 #include "result.h"
@@ -140,7 +141,8 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 	const struct asker who = { .session_seq = p->session_seq,
 		                   .host = settings->workspaces.machine,
 		                   .workspace_root = p->workspace_root,
-		                   .label = p->identity.agent };
+		                   .label = p->identity.agent,
+		                   .connection_seq = p->seq };
 	OWNED(str) struct str title = STR_INIT;
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);
@@ -148,6 +150,8 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 	make_question(c, settings, &title, &q);
 	q.only_again = free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES;
 	c->timeout_ms = q.timeout_ms;
+	if (departed_of_question(st, q.digest, e))
+		return -1;
 	c->request_seq = request_ask(st, &who, &q, &c->waiting, e);
 	if (c->request_seq < 0)
 		return -1;

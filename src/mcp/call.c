@@ -6,6 +6,8 @@
 #include "jsonrpc.h"
 #include "request.h"
 #include "result.h"
+#include "sql/steering.h"
+#include "sql/tool_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,11 +152,25 @@ static void ask_policy(struct call *c, struct policy_file *policy,
 	c->summary_ms *= 1000;
 }
 
-void call_prepare(struct call *c, const struct peer *p, struct policy_file *policy,
+bool call_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
+{
+	if (!c->is_error && c->tool->look)
+		c->tool->look(c, settings, ask);
+	ask->policy = call_asks_policy(c);
+	return ask->policy || ask->file_path || ask->named;
+}
+
+void call_refuse(struct call *c, const struct refusal *why)
+{
+	if (!c->is_error)
+		result_refuse(c, why->code, "%s", why->text);
+}
+
+void call_prepare(struct call *c, struct hand_found *found, struct policy_file *policy,
                   const struct call_settings *settings)
 {
-	if (!c->is_error && c->tool->prepare)
-		c->tool->prepare(c, p, settings);
+	if (!c->is_error && c->tool->seen && found)
+		c->tool->seen(c, found);
 	if (!c->digest.text[0])
 		compute_digest(c);
 	if (!c->is_error && policy)
@@ -366,6 +382,19 @@ int call_untell(struct store *st, int64_t call_seq, struct err *e)
 	    run_on(st, SQL_STEERING_UNTELL, call_seq, e))
 		return -1;
 	return run_on(st, SQL_TOOL_CALL_UNTELL, call_seq, e);
+}
+
+int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struct err *e)
+{
+	int is_habit = sql_tool_call_taken_back(st, connection_seq, e);
+
+	if (is_habit < 0 || sql_tool_call_take_back(st, call_seq, e) < 0)
+		return -1;
+	if (is_habit)
+		return 0;
+	if (run_on(st, SQL_REQUEST_TAKEN_BACK, call_seq, e))
+		return -1;
+	return sql_steering_doubt(st, call_seq, e) < 0 ? -1 : 0;
 }
 
 int call_given_up(struct store *st, int64_t call_seq, struct err *e)

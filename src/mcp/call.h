@@ -1,12 +1,14 @@
 /* call: one tools/call, from its arguments to its row and its result.
  *
- * call_open checks the arguments, call_prepare reads the files it is about (slow, no lock held),
- * call_run writes its rows (inside a transaction), call_result builds what the caller is told once
- * a wait has ended. What is special to a tool is in tools/<tool>.c. Domain failures are results
- * with is_error; only broken assumptions and a database that fails are errors. */
+ * call_open checks the arguments, call_look says what has to be known of files (a process of its
+ * own finds that out, hand.h), call_prepare takes what was found, call_run writes its rows (inside
+ * a transaction), call_result builds what the caller is told once a wait has ended. What is special
+ * to a tool is in tools/<tool>.c. Domain failures are results with is_error; only broken
+ * assumptions and a database that fails are errors. */
 #ifndef CALL_H
 #define CALL_H
 
+#include "hand.h"
 #include "json.h"
 #include "peer.h"
 #include "policy_trust.h"
@@ -99,10 +101,16 @@ void call_clear(struct call *c);
 /* Whether a policy has to be asked about an opened call. */
 bool call_asks_policy(const struct call *c);
 
-/* Reads what the call is about, computes its digest, and asks the workspace's policy (NULL if
- * call_asks_policy says no); p must be settled. Refusals become the call's result. */
-void call_prepare(struct call *c, const struct peer *p, struct policy_file *policy,
+/* Puts into ask what an opened call has to know of files. Whether there is anything. What it points
+ * to is the call's. */
+bool call_look(struct call *c, const struct call_settings *settings, struct hand_ask *ask);
+
+/* Takes what was found (NULL: nothing had to be), computes the digest, and asks the workspace's
+ * policy (NULL if call_asks_policy says no). Refusals become the call's result. */
+void call_prepare(struct call *c, struct hand_found *found, struct policy_file *policy,
                   const struct call_settings *settings);
+/* Nothing could be found out: that is the result. */
+void call_refuse(struct call *c, const struct refusal *why);
 
 /* Writes the rows; p must be joined. On return c->waiting, or c->result is filled. */
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,
@@ -124,9 +132,15 @@ int call_result(struct store *st, int64_t call_seq, struct telling *t, struct er
  * steering.seq that is on its way to this session already. */
 int call_steer(struct store *st, struct telling *t, int64_t after, struct err *e);
 
-/* The result of a call was handed over, and did not arrive: its caller had closed, or cancelled the
- * call meanwhile. It counts as not told, with all that went with it. Inside a transaction. */
+/* The result of a call was handed over, and did not arrive: its caller had closed. It counts as not
+ * told, with all that went with it. Inside a transaction. */
 int call_untell(struct store *st, int64_t call_seq, struct err *e);
+
+/* The client of a connection cancelled a call whose result had gone out: it may have crossed with
+ * it. Asking again gets the answer again, and what went with it goes with the next result, too;
+ * another call shows that the answer has arrived. A client that does so a second time is one that
+ * cancels whatever it has got (opencode 1.18): it is believed once. Inside a transaction. */
+int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struct err *e);
 
 /* The client gave up on a call that waits: the next calls of its session are told 'pending' well
  * before that (mcp.md 10.2). Times under CALL_GIVE_UP_MS say nothing: a person cancels too. Inside

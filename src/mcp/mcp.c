@@ -79,6 +79,25 @@ bool mcp_is_modern(const cJSON *params)
 	return cJSON_GetObjectItemCaseSensitive(meta, VERSION_KEY) != NULL;
 }
 
+const char *mcp_run_of(const cJSON *params)
+{
+	static const char *const NAMES[] = { "sessionId",       "session_id", "conversationId",
+		                             "conversation_id", "threadId",   "thread_id",
+		                             "runId",           "run_id" };
+	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
+	const cJSON *one;
+
+	cJSON_ArrayForEach (one, meta) {
+		const char *slash = strrchr(one->string, '/');
+		const char *name = slash ? slash + 1 : one->string;
+
+		for (size_t i = 0; cJSON_IsString(one) && i < COUNT(NAMES); i++)
+			if (strcmp(name, NAMES[i]) == 0 && *one->valuestring)
+				return one->valuestring;
+	}
+	return NULL;
+}
+
 static int fault_set(struct mcp_fault *fault, int status, int code, const char *text)
 {
 	fault->status = status;
@@ -92,6 +111,12 @@ const cJSON *mcp_client_capabilities(const cJSON *params)
 {
 	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(params, "_meta"),
 	                                        CAPABILITIES_KEY);
+}
+
+const cJSON *mcp_client_info(const cJSON *params)
+{
+	return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(params, "_meta"),
+	                                        CLIENT_KEY);
 }
 
 bool mcp_client_extends(const cJSON *params, const char *extension)

@@ -48,6 +48,10 @@ enum mcp_method mcp_method_of(const char *name, bool modern);
  * else is true of the connection. */
 bool mcp_is_modern(const cJSON *params);
 
+/* What a request's _meta says of the run or the conversation that it belongs to (a text under a
+ * name such as "com.example/sessionId"), NULL if it says nothing. Borrowed. */
+const char *mcp_run_of(const cJSON *params);
+
 /* The request headers of revision 2026-07-28, NULL where one is missing. Names are compared after
  * decoding "=?base64?...?=". */
 struct mcp_headers {
@@ -70,6 +74,8 @@ struct mcp_fault {
 
 /* What the client of a modern request declares that it can do; NULL where it does not say. */
 const cJSON *mcp_client_capabilities(const cJSON *params);
+/* What it says of itself: {name, version}; NULL where it does not. */
+const cJSON *mcp_client_info(const cJSON *params);
 /* Whether it declares an extension. */
 bool mcp_client_extends(const cJSON *params, const char *extension);
 

@@ -97,6 +97,7 @@ void peer_free(struct peer *p)
 	free(p->version);
 	free(p->client_name);
 	free(p->client_version);
+	free(p->process);
 	free(p->session_id);
 	free(p->workspace_root);
 	free(p);
@@ -106,6 +107,16 @@ const char *peer_version(const struct peer *p)
 {
 	/* One of our own texts: a queued job keeps it, and initialize replaces p's. */
 	return p->version ? mcp_negotiate(p->version) : "2025-03-26";
+}
+
+void peer_take_client(struct peer *p, const cJSON *params)
+{
+	const cJSON *client = mcp_client_info(params);
+
+	if (!p->client_name)
+		take(&p->client_name, json_text(client, "name"));
+	if (!p->client_version)
+		take(&p->client_version, json_text(client, "version"));
 }
 
 /* ---- rows ---- */
@@ -187,6 +198,7 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 				p->transport = (enum peer_transport)i;
 		take(&p->version, col_text(s, CONNECTION_BY_KEY_PROTOCOL_VERSION));
 		take(&p->client_name, col_text(s, CONNECTION_BY_KEY_CLIENT_NAME));
+		take(&p->process, col_text(s, CONNECTION_BY_KEY_PROCESS));
 		p->elicits = col_int(s, CONNECTION_BY_KEY_ELICITS) != 0;
 		p->closed = strcmp(col_text(s, CONNECTION_BY_KEY_STATE), "closed") == 0;
 		session = col_int(s, CONNECTION_BY_KEY_SESSION_SEQ);
@@ -212,6 +224,7 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
 	bind_text(s, ":version", peer_version(p));
 	bind_text(s, ":client", p->client_name);
 	bind_text(s, ":client_version", p->client_version);
+	bind_text(s, ":process", p->process);
 	bind_text(s, ":identity", identity);
 	bind_int(s, ":elicits", p->elicits);
 	if (stmt_run(s, e) < 0)
@@ -249,43 +262,6 @@ static int settle_workspace_id(const struct workspaces *workspaces, struct peer 
 	if (path && *path)
 		take(&p->workspace_root, path);
 	return 0;
-}
-
-/* Where the agent was started, unless that is none; then the default. */
-static int settle_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
-{
-	const char *given = p->identity.workspace;
-	const char *unfit = given ? workspace_unfit(given) : NULL;
-
-	if (given && !unfit)
-		take(&p->workspace_root, given);
-	else if (workspaces->usual && *workspaces->usual)
-		take(&p->workspace_root, workspaces->usual);
-	else if (given)
-		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s", given, unfit,
-		               WHAT_TO_SET);
-	else
-		return err_set(e, ERR_INPUT, "no workspace: none was named; %s", WHAT_TO_SET);
-	return 0;
-}
-
-static bool is_same_folder(const char *path, const char *real)
-{
-	OWNED(char_ptr) char *folder = path && *path ? realpath(path, NULL) : NULL;
-
-	return folder && strcmp(folder, real) == 0;
-}
-
-bool workspaces_list(const struct workspaces *workspaces, const char *workspace_root)
-{
-	const cJSON *one;
-
-	if (is_same_folder(workspaces->usual, workspace_root))
-		return true;
-	cJSON_ArrayForEach (one, workspaces->listed)
-		if (is_same_folder(json_text(one, "path"), workspace_root))
-			return true;
-	return false;
 }
 
 /* ---- channels ---- */
@@ -344,23 +320,47 @@ int workspaces_check_channel(const struct workspaces *workspaces, const char *ch
 	return 0;
 }
 
-/* A workspace goes by its real name, so that it is one whatever links lead to it. One that does not
- * exist is told of when it is opened. */
-static int judge_workspace(const struct workspaces *workspaces, struct peer *p, struct err *e)
-{
-	OWNED(char_ptr) char *real = realpath(p->workspace_root, NULL);
-	const char *unfit = workspace_unfit(p->workspace_root);
+/* ---- places ---- */
 
-	if (unfit)
-		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s", p->workspace_root,
-		               unfit, WHAT_TO_SET);
-	if (real)
-		take(&p->workspace_root, real);
-	if (workspaces->only_listed && !workspaces_list(workspaces, p->workspace_root))
+static const char *usual_workspace(const struct workspaces *workspaces)
+{
+	return workspaces->usual && *workspaces->usual ? workspaces->usual : NULL;
+}
+
+/* Where the agent was started, unless that is none; then the default. */
+void peer_ask_place(const struct workspaces *workspaces, const struct peer *p, struct hand_ask *ask)
+{
+	ask->judge = p->unplaced;
+	ask->root = p->workspace_root;
+	if (ask->root)
+		return;
+	ask->given = p->identity.workspace;
+	ask->root = usual_workspace(workspaces);
+}
+
+/* What a caller that has no workspace yet is about to get, as it was named. */
+static const char *named_place(const struct workspaces *workspaces, const struct peer *p,
+                               const struct hand_found *found)
+{
+	const char *usual = usual_workspace(workspaces);
+
+	if (p->workspace_root)
+		return p->workspace_root;
+	return found->is_given || !usual ? p->identity.workspace : usual;
+}
+
+int peer_place(const struct workspaces *workspaces, struct peer *p, const struct hand_found *found,
+               struct err *e)
+{
+	if (found->unfit)
+		return err_set(e, ERR_INPUT, "no workspace: %.300s is %s; %s",
+		               named_place(workspaces, p, found), found->unfit, WHAT_TO_SET);
+	if (workspaces->only_listed && !found->is_listed)
 		return err_set(e, ERR_INPUT,
 		               "no workspace: %.300s is not listed; add it to config.toml as "
 		               "[[workspace]], or set workspaces.allow to \"any\"",
-		               p->workspace_root);
+		               found->root);
+	take(&p->workspace_root, found->root);
 	return 0;
 }
 
@@ -369,6 +369,7 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 {
 	int got;
 
+	p->unplaced = false;
 	if (!p->session_seq && workspaces_check_channel(workspaces, p->identity.channel_id, e))
 		return -1;
 	if (p->session_seq && p->fresh) {
@@ -390,13 +391,15 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 			               p->identity.session_id);
 		if (got > 0)
 			p->session_seq = 0; /* joined by peer_join */
-		return got < 0 ? -1 : judge_workspace(workspaces, p, e);
+		p->unplaced = true;
+		return got < 0 ? -1 : 0;
 	}
 	if (p->identity.workspace_id && settle_workspace_id(workspaces, p, e))
 		return -1;
-	if (!p->workspace_root && settle_workspace(workspaces, p, e))
-		return -1;
-	return judge_workspace(workspaces, p, e);
+	p->unplaced = true;
+	if (p->workspace_root || p->identity.workspace || usual_workspace(workspaces))
+		return 0;
+	return err_set(e, ERR_INPUT, "no workspace: none was named; %s", WHAT_TO_SET);
 }
 
 static int insert_session(struct store *st, const struct workspaces *workspaces, struct peer *p,
@@ -411,10 +414,10 @@ static int insert_session(struct store *st, const struct workspaces *workspaces,
 	bind_text(s, ":channel", p->identity.channel_id);
 	bind_text(s, ":client", p->client_name);
 	bind_text(s, ":label", p->identity.agent);
-	bind_int(s, ":stall_paused", p->identity.unwatched);
+	p->stall_paused = p->identity.unwatched || p->transport == PEER_STATELESS;
+	bind_int(s, ":stall_paused", p->stall_paused);
 	if (stmt_run(s, e) < 0)
 		return -1;
-	p->stall_paused = p->identity.unwatched;
 	p->session_seq = store_last_seq(st);
 	take(&p->session_id, id.text);
 	return 0;

@@ -3,6 +3,7 @@
 #ifndef PEER_H
 #define PEER_H
 
+#include "hand.h"
 #include "store.h"
 #include "str.h"
 
@@ -32,10 +33,12 @@ struct peer {
 	char *version; /* negotiated MCP revision; NULL before initialize */
 	char *client_name;
 	char *client_version;
+	char *process; /* of HTTP: which one it is (peer_process.h), NULL: not known */
 	int64_t seq; /* of its connection row; 0: none yet */
 	int64_t session_seq; /* 0: none yet */
 	char *session_id;
 	char *workspace_root; /* where its session works; NULL: not settled yet */
+	bool unplaced; /* peer_settle: whether it may work there is to be found out */
 	bool elicits; /* its client can show a form to its user */
 	bool stall_paused;
 	int log_level; /* below this, its client wants no log messages */
@@ -56,9 +59,6 @@ struct workspaces {
 	cJSON *channels; /* [channel id]: slack.channels; none: any */
 };
 
-/* Whether the configuration names this folder (a real path) as a workspace. */
-bool workspaces_list(const struct workspaces *workspaces, const char *workspace_root);
-
 /* Refuses a channel that a caller must not name: of a wrong form, a direct message, or none of
  * those that the configuration allows. 0 or -1. */
 int workspaces_check_channel(const struct workspaces *workspaces, const char *channel,
@@ -77,6 +77,9 @@ void peer_free(struct peer *p);
 /* The revision that p speaks; what the protocol assumes of one that has not said. */
 const char *peer_version(const struct peer *p);
 
+/* Takes what the client says of itself in the _meta of a request, where p does not know it. */
+void peer_take_client(struct peer *p, const cJSON *params);
+
 /* Fills p from the connection row with its key: 1 found, 0 not, -1 error. */
 int peer_load(struct store *st, struct peer *p, struct err *e);
 
@@ -84,9 +87,16 @@ int peer_load(struct store *st, struct peer *p, struct err *e);
 int peer_insert(struct store *st, const struct workspaces *workspaces, struct peer *p,
                 struct err *e);
 
-/* Decides where p works, without writing: 0, or -1 with a text that names what it said wrongly. */
+/* Decides where p works, without writing: 0, or -1 with a text that names what it said wrongly. No
+ * file system is asked: if p->unplaced, that is to be done (hand.h) by what peer_ask_place puts
+ * into ask, and peer_place takes what was found. */
 int peer_settle(struct store *st, const struct workspaces *workspaces, struct peer *p,
                 struct err *e);
+
+void peer_ask_place(const struct workspaces *workspaces, const struct peer *p,
+                    struct hand_ask *ask);
+int peer_place(const struct workspaces *workspaces, struct peer *p, const struct hand_found *found,
+               struct err *e);
 
 /* Makes sure that p has a connection row and a session row. Inside a transaction. */
 int peer_join(struct store *st, const struct workspaces *workspaces, struct peer *p, struct err *e);

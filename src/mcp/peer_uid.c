@@ -49,7 +49,7 @@ static int ask(int diag, int fd)
 	return send(diag, &q, sizeof(q), 0) == (ssize_t)sizeof(q) ? 0 : -1;
 }
 
-int peer_uid(int fd, uid_t *ret_uid, struct err *e)
+int peer_socket(int fd, uid_t *ret_uid, unsigned *ret_inode, struct err *e)
 {
 	union {
 		struct nlmsghdr head;
@@ -69,5 +69,13 @@ int peer_uid(int fd, uid_t *ret_uid, struct err *e)
 	if (found->idiag_inode == 0) /* of a socket without a process the kernel says uid 0 */
 		return err_set(e, ERR_INPUT, "the other end has been closed");
 	*ret_uid = found->idiag_uid;
+	*ret_inode = found->idiag_inode;
 	return 0;
+}
+
+int peer_uid(int fd, uid_t *ret_uid, struct err *e)
+{
+	unsigned inode;
+
+	return peer_socket(fd, ret_uid, &inode, e);
 }

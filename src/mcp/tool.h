@@ -13,6 +13,8 @@
 
 struct call;
 struct call_settings;
+struct hand_ask;
+struct hand_found;
 struct peer;
 struct policy_question;
 struct question;
@@ -27,9 +29,11 @@ struct tool {
 	const char *output; /* JSON Schema, pending and errors included */
 	bool read_only, destructive, idempotent, open_world; /* annotations */
 
-	/* Reads what a call is about, before the transaction: no lock is held. A refusal becomes
-	 * the call's result. NULL: nothing. */
-	void (*prepare)(struct call *c, const struct peer *p, const struct call_settings *settings);
+	/* Fills ask with what has to be known of files (hand.h), before anything else. A refusal
+	 * becomes the call's result. NULL: nothing. */
+	void (*look)(struct call *c, const struct call_settings *settings, struct hand_ask *ask);
+	/* Takes what was found; a refusal, too, becomes the call's result. */
+	void (*seen)(struct call *c, struct hand_found *found);
 	/* Fills q with what the workspace's policy is asked about a call; the paths that the call
 	 * touches are added to it. False: the policy has no say. NULL: never. */
 	bool (*policy)(const struct call *c, struct policy_question *q);

@@ -221,6 +221,7 @@ static int find_orphan(struct store *st, const struct asker *who, const struct q
 {
 	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
 	const struct request_orphan_args args = { .label = who->label,
+		                                  .connection = who->connection_seq,
 		                                  .digest = q->digest,
 		                                  .session = who->session_seq,
 		                                  .host = who->host,

@@ -54,6 +54,7 @@ struct asker {
 	int64_t session_seq;
 	const char *host, *workspace_root;
 	const char *label; /* that its agent gives itself, or NULL */
+	int64_t connection_seq; /* over which it asks; 0: none */
 };
 
 /* How long a rejection is repeated to somebody who asks the same again (decisions.md A3). */

@@ -49,7 +49,7 @@ int stall_next(struct store *st, const struct stall_settings *s, int64_t *ret_ms
 struct silent {
 	int64_t seq, idle_since_ms, last_activity_ms;
 	char id[ID_BYTES];
-	bool is_live, is_watched, is_asking, has_client, is_stalled;
+	bool is_live, is_watched, is_asking, is_there, may_be_there, is_stalled;
 };
 
 static int list_silent(struct store *st, int64_t before_ms, struct silent rows[STALL_BATCH],
@@ -72,7 +72,8 @@ static int list_silent(struct store *st, int64_t before_ms, struct silent rows[S
 			           row.status == SESSION_STATUS_INTERRUPTED,
 			.is_watched = !row.stall_paused,
 			.is_asking = row.is_asking,
-			.has_client = row.has_client,
+			.is_there = row.is_there,
+			.may_be_there = row.may_be_there,
 			.is_stalled = row.is_stalled,
 		};
 		(void)snprintf(r->id, sizeof(r->id), "%s", row.id);
@@ -111,6 +112,7 @@ static int raise_alert(struct store *st, const struct stall_settings *set, const
 	const struct stall_insert_args args = {
 		.id = id.text,
 		.session = r->seq,
+		.is_there = r->is_there,
 		.idle_seconds = (now_ms - r->idle_since_ms) / 1000,
 		.nudge_count = before.nudges,
 		.auto_count = before.automatic,
@@ -134,7 +136,7 @@ static int end_part(struct store *st, int failed, const struct stall_tally *befo
 static int judge(struct store *st, const struct stall_settings *set, const struct silent *r,
                  int64_t now_ms, struct stall_tally *tally, struct err *e)
 {
-	if (r->is_live && !r->is_asking && !r->has_client) {
+	if (r->is_live && !r->is_asking && !r->is_there && !r->may_be_there) {
 		int left = sql_stall_client_gone(st, r->seq, e);
 
 		if (left < 0)

@@ -100,6 +100,11 @@ int steering_of_call(struct store *st, int64_t call_seq, struct steering *s, str
 	return read_rows(&row, s, e);
 }
 
+int steering_arrived(struct store *st, int64_t request_seq, struct err *e)
+{
+	return sql_steering_arrived(st, request_seq, e) < 0 ? -1 : 0;
+}
+
 int steering_deliver(struct store *st, const struct steering *s, int64_t call_seq, struct err *e)
 {
 	for (int i = 0; i < s->count; i++)

@@ -38,6 +38,9 @@ int steering_read(struct store *st, int64_t session_seq, int64_t after, struct s
 int steering_of_call(struct store *st, int64_t call_seq, struct steering *s, struct err *e);
 /* Writes that it went with the result of a call. Inside a transaction. */
 int steering_deliver(struct store *st, const struct steering *s, int64_t call_seq, struct err *e);
+/* The agent acts upon the answer to a request, so the result that gave it has arrived, with what
+ * went with it, even if its client has said otherwise. */
+int steering_arrived(struct store *st, int64_t request_seq, struct err *e);
 /* The seq of the last one, 0 if there is none. */
 int64_t steering_last(const struct steering *s);
 

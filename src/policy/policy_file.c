@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 enum {
@@ -70,79 +71,14 @@ static int check_file(const struct policy_seen *seen, struct err *e)
 	return 0;
 }
 
-/* ---- a version of the file ---- */
+/* ---- looking ---- */
 
-static int read_bytes(int fd, struct str *bytes, struct err *e)
+static bool is_fresh(const struct policy_known *known, const struct policy_seen *now)
 {
-	char part[4096];
-	ssize_t n;
-
-	while ((n = read(fd, part, sizeof(part))) > 0 && bytes->length <= POLICY_MAX_BYTES)
-		str_add_bytes(bytes, part, (size_t)n);
-	return n < 0 ? err_errno(e, ERR_AGAIN, "it cannot be read") : 0;
-}
-
-/* A version that differs in nothing but its time is not compiled again: *kept, then, is f's. */
-static int read_version(struct policy_file *f, int fd, const char *had, struct policy **kept,
-                        struct err *e)
-{
-	if (read_bytes(fd, &f->bytes, e))
-		return -1;
-	(void)snprintf(f->hash, sizeof(f->hash), "%s",
-	               sha256_of(str_text(&f->bytes), f->bytes.length).text);
-	if (*kept && strcmp(f->hash, had) == 0) {
-		f->policy = *kept;
-		*kept = NULL;
-		return 0;
-	}
-	return policy_parse(str_text(&f->bytes), f->bytes.length, &f->policy, e);
-}
-
-static void forget(struct policy_file *f)
-{
-	f->policy = NULL;
-	str_clear(&f->bytes);
-	f->hash[0] = '\0';
-	f->why[0] = '\0';
-	f->exists = false;
-	memset(&f->seen, 0, sizeof(f->seen));
-}
-
-/* Takes the file that fd is; below 0, there is none, or it is refused: why_not. */
-static void take_version(struct policy_file *f, const struct policy_seen *now, int fd,
-                         const struct err *why_not)
-{
-	char hash[SHA256_BYTES], why[ERR_TEXT_BYTES];
-	struct err e = *why_not;
-	struct policy *kept = f->policy;
-	bool existed = f->exists;
-	bool refused = why_not->kind != ERR_NONE;
-
-	memcpy(hash, f->hash, sizeof(hash));
-	memcpy(why, f->why, sizeof(why));
-	forget(f);
-	f->seen = *now;
-	f->read_ms = clock_now_ms();
-	f->exists = fd >= 0 || refused;
-	if (fd >= 0)
-		refused = read_version(f, fd, hash, &kept, &e) != 0;
-	policy_free(kept);
-	if (refused)
-		(void)snprintf(f->why, sizeof(f->why), "%s", e.text);
-	if (existed != f->exists || strcmp(hash, f->hash) != 0 || strcmp(why, f->why) != 0) {
-		f->changed = true;
-		f->told = false;
-	}
-	if (!f->changed)
-		str_clear(&f->bytes);
-}
-
-static bool is_fresh(const struct policy_file *f, const struct policy_seen *now)
-{
-	return f->exists && is_same(&f->seen.file, &now->file) &&
-	       is_same_place(&f->seen.folder, &now->folder) &&
-	       is_same_place(&f->seen.root, &now->root) &&
-	       f->read_ms - changed_ms(&now->file) > SETTLED_MS;
+	return known->exists && is_same(&known->seen.file, &now->file) &&
+	       is_same_place(&known->seen.folder, &now->folder) &&
+	       is_same_place(&known->seen.root, &now->root) &&
+	       known->read_ms - changed_ms(&now->file) > SETTLED_MS;
 }
 
 /* What is there under the file's name: 1, 0 nothing, -1. */
@@ -186,54 +122,159 @@ static int open_file(const char *root, const struct policy_seen *now, struct err
 	return fd;
 }
 
-/* Looks and opens, again where it was replaced between the two. 1: fresh, nothing is to be done. */
-static int look_and_open(const struct policy_file *f, struct policy_seen *now, int *ret_fd,
-                         struct err *why_not)
+/* Looks and opens, again where it was replaced between the two: the descriptor, or -1; e says if
+ * that is a refusal. */
+static int look_and_open(const char *root, const struct policy_known *known,
+                         struct policy_look *look, struct err *e)
 {
 	for (int try = 0; try < OPEN_TRIES; try++) {
-		*why_not = (struct err)ERR_INIT;
-		*ret_fd = -1;
-		if (look_at(f->workspace_root, now, why_not) <= 0)
-			return 0;
-		if (is_fresh(f, now))
-			return 1;
-		if (check_file(now, why_not))
-			return 0;
-		*ret_fd = open_file(f->workspace_root, now, why_not);
-		if (*ret_fd >= 0)
-			return 0;
+		int fd;
+
+		*e = (struct err)ERR_INIT;
+		if (look_at(root, &look->known.seen, e) <= 0)
+			return -1;
+		look->fresh = is_fresh(known, &look->known.seen);
+		if (look->fresh || check_file(&look->known.seen, e))
+			return -1;
+		fd = open_file(root, &look->known.seen, e);
+		if (fd >= 0)
+			return fd;
 	}
-	return 0;
+	return -1;
 }
 
-static void look(struct policy_file *f)
+static int read_bytes(int fd, struct str *bytes, struct err *e)
 {
-	struct err why_not;
-	struct policy_seen now;
+	char part[4096];
+	ssize_t n;
+
+	while ((n = read(fd, part, sizeof(part))) > 0 && bytes->length <= POLICY_MAX_BYTES)
+		str_add_bytes(bytes, part, (size_t)n);
+	return n < 0 ? err_errno(e, ERR_AGAIN, "it cannot be read") : 0;
+}
+
+/* The workspace itself, for a .intercom that comes, goes, or is another; and what is in it. */
+static void watch(const char *root, int watch_fd, struct policy_look *look)
+{
+	static const uint32_t CHANGES =
+	    IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB;
+	char folder[4200];
+
+	(void)snprintf(folder, sizeof(folder), "%.4095s/.intercom", root);
+	look->root_watch = inotify_add_watch(watch_fd, root,
+	                                     IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE |
+	                                         IN_ATTRIB | IN_ONLYDIR);
+	look->folder_watch = inotify_add_watch(watch_fd, folder, CHANGES | IN_ONLYDIR);
+}
+
+void policy_look(const char *workspace_root, const struct policy_known *known, int watch_fd,
+                 struct policy_look *look)
+{
+	struct err e = ERR_INIT;
 	int fd;
 
-	if (look_and_open(f, &now, &fd, &why_not))
+	if (watch_fd >= 0) /* before the look, so that no change falls between the two */
+		watch(workspace_root, watch_fd, look);
+	fd = look_and_open(workspace_root, known, look, &e);
+	if (look->fresh)
 		return;
-	take_version(f, &now, fd, &why_not);
-	if (fd >= 0)
+	look->known.read_ms = clock_now_ms();
+	look->known.exists = fd >= 0 || e.kind != ERR_NONE;
+	if (fd >= 0) {
+		(void)read_bytes(fd, &look->bytes, &e);
 		(void)close(fd);
+	}
+	if (e.kind != ERR_NONE)
+		(void)snprintf(look->why, sizeof(look->why), "%s", e.text);
+}
+
+void policy_look_clear(struct policy_look *look)
+{
+	str_clear(&look->bytes);
+}
+
+/* ---- a version of the file ---- */
+
+static void forget(struct policy_file *f)
+{
+	f->policy = NULL;
+	str_clear(&f->bytes);
+	f->hash[0] = '\0';
+	f->why[0] = '\0';
+	f->exists = false;
+}
+
+/* A version that differs in nothing but its time is not compiled again: *kept, then, is f's. */
+static void take_version(struct policy_file *f, struct policy_look *look, const char *had,
+                         struct policy **kept)
+{
+	struct err e = ERR_INIT;
+
+	f->bytes = look->bytes;
+	look->bytes = (struct str)STR_INIT;
+	(void)snprintf(f->hash, sizeof(f->hash), "%s",
+	               sha256_of(str_text(&f->bytes), f->bytes.length).text);
+	if (*kept && strcmp(f->hash, had) == 0) {
+		f->policy = *kept;
+		*kept = NULL;
+	} else if (policy_parse(str_text(&f->bytes), f->bytes.length, &f->policy, &e)) {
+		(void)snprintf(f->why, sizeof(f->why), "%s", e.text);
+	}
+}
+
+void policy_file_take(struct policy_file *f, struct policy_look *look)
+{
+	char hash[SHA256_BYTES], why[ERR_TEXT_BYTES];
+	struct policy *kept = f->policy;
+	bool existed = f->exists;
+
+	if (look->root_watch >= 0)
+		f->root_watch = look->root_watch;
+	if (look->folder_watch >= 0)
+		f->folder_watch = look->folder_watch;
+	if (look->fresh || look->known.read_ms < f->known.read_ms)
+		return;
+	memcpy(hash, f->hash, sizeof(hash));
+	memcpy(why, f->why, sizeof(why));
+	forget(f);
+	f->known = look->known;
+	f->exists = look->known.exists;
+	if (look->why[0])
+		(void)snprintf(f->why, sizeof(f->why), "%s", look->why);
+	else if (look->known.exists)
+		take_version(f, look, hash, &kept);
+	policy_free(kept);
+	if (existed != f->exists || strcmp(hash, f->hash) != 0 || strcmp(why, f->why) != 0) {
+		f->changed = true;
+		f->told = false;
+	}
+	if (!f->changed)
+		str_clear(&f->bytes);
 }
 
 /* ---- all of them ---- */
 
-struct policy_file *policy_file_of(struct policy_files *files, const char *workspace_root)
+struct policy_file *policy_file_known(struct policy_files *files, const char *workspace_root)
 {
 	struct policy_file *f;
 
 	LIST_FOREACH (f, &files->all, next)
 		if (strcmp(f->workspace_root, workspace_root) == 0)
-			break;
-	if (!f) {
-		f = xcalloc(1, sizeof(*f));
-		f->workspace_root = xstrdup(workspace_root);
-		LIST_INSERT_HEAD(&files->all, f, next);
-	}
-	look(f);
+			return f;
+	f = xcalloc(1, sizeof(*f));
+	f->workspace_root = xstrdup(workspace_root);
+	f->root_watch = f->folder_watch = -1;
+	LIST_INSERT_HEAD(&files->all, f, next);
+	return f;
+}
+
+struct policy_file *policy_file_of(struct policy_files *files, const char *workspace_root)
+{
+	struct policy_file *f = policy_file_known(files, workspace_root);
+	OWNED(policy_look) struct policy_look look = POLICY_LOOK_INIT;
+
+	policy_look(workspace_root, &f->known, -1, &look);
+	policy_file_take(f, &look);
 	return f;
 }
 

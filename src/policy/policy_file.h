@@ -22,6 +22,30 @@ struct policy_seen {
 	struct stat root, folder, file; /* the latter two: of a link itself */
 };
 
+/* What is known of a workspace's file: so that it need not be read again. */
+struct policy_known {
+	bool exists;
+	struct policy_seen seen;
+	int64_t read_ms; /* unix; 0: it has never been looked at */
+};
+
+/* The file as it was found: all that touches the file system is in policy_look, which a process of
+ * its own may do (hand.h). */
+struct policy_look {
+	bool fresh; /* it is as it was known */
+	struct policy_known known; /* what is known from here on */
+	char why[ERR_TEXT_BYTES]; /* why it is refused, or "" */
+	struct str bytes; /* its content, if it was read */
+	int root_watch, folder_watch; /* numbers of inotify; -1: not watched */
+};
+
+#define POLICY_LOOK_INIT                                                                           \
+	{                                                                                          \
+		.root_watch = -1, .folder_watch = -1                                               \
+	}
+
+void policy_look_clear(struct policy_look *look);
+
 struct policy_file {
 	LIST_ENTRY(policy_file) next;
 	char *workspace_root; /* owned */
@@ -37,9 +61,9 @@ struct policy_file {
 	bool exists;
 	bool changed; /* it is another one than was last written down; the caller resets */
 	bool told; /* for the caller: it is in the log */
-	bool watched; /* for the caller: it hears of changes */
-	struct policy_seen seen;
-	int64_t read_ms; /* unix */
+	int root_watch, folder_watch; /* for the caller: as in struct policy_look */
+	bool is_looked_at, looks_again; /* for the caller: a look is under way, and another due */
+	struct policy_known known;
 };
 
 /* All that are known, newest first. */
@@ -47,7 +71,16 @@ struct policy_files {
 	LIST_HEAD(, policy_file) all;
 };
 
-/* The policy of a workspace; never NULL, valid until policy_files_clear. */
+/* Looks at the file of a workspace. watch_fd: of an inotify, which is to hear of its changes; -1:
+ * none is. look must be fresh; the caller clears it. */
+void policy_look(const char *workspace_root, const struct policy_known *known, int watch_fd,
+                 struct policy_look *look);
+
+/* The policy of a workspace as it was last taken; never NULL, valid until policy_files_clear. */
+struct policy_file *policy_file_known(struct policy_files *files, const char *workspace_root);
+/* Takes what was found, unless a later look was taken before; the content goes over to f. */
+void policy_file_take(struct policy_file *f, struct policy_look *look);
+/* Both: the policy of a workspace as it is now. */
 struct policy_file *policy_file_of(struct policy_files *files, const char *workspace_root);
 
 void policy_files_clear(struct policy_files *files);

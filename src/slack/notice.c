@@ -436,6 +436,8 @@ static void add_stall_heading(struct str *out, const struct slack_stall *s)
 		str_add(out, "⏹️ *Agent was silent*: session ");
 	else if (s->is_call)
 		str_add(out, "🚨 *Agent does not respond*: session ");
+	else if (!s->row->is_there)
+		str_add(out, "💤 *Agent silent, or ended*: session ");
 	else
 		str_add(out, "⚠️ *Agent stalled*: session ");
 	blocks_add_short_id(out, s->row->session_id);
@@ -511,6 +513,12 @@ static void add_prospect(cJSON *blocks, const struct slack_stall *s)
 		str_add(&text, "Nudges did not help; see the call below. ");
 	if (s->row->protocol_mode == SESSION_PROTOCOL_MODE_ACP)
 		str_add(&text, "A nudge is a new prompt for it.");
+	else if (!s->row->is_there)
+		str_add(
+		    &text,
+		    "Over HTTP nobody can tell an agent that is silent from one that has "
+		    "simply ended. So this is said once, and nobody is called. A nudge would be "
+		    "read with the result of its next call, if there is one.");
 	else
 		str_add(&text,
 		        "An agent on MCP cannot be woken from outside: it reads a nudge with the "
@@ -527,10 +535,12 @@ void slack_notice_stall(const struct slack_stall *s, const char *const *mentions
 
 	str_add(&out->text, s->row->ended_at ? "Your agent was silent for "
 	                    : s->is_call     ? "🚨 Your agent does not respond, silent for "
-	                                     : "⚠️ Your agent is silent for ");
+	                    : s->row->is_there
+	                        ? "⚠️ Your agent is silent for "
+	                        : "💤 Your agent is silent, or has ended: nothing for ");
 	blocks_add_span(&out->text, s->row->idle_seconds);
 	blocks_add_whose(&out->text, s->row->workspace_root, s->row->client_name);
-	if (takes_clicks(s))
+	if (takes_clicks(s) && s->row->is_there)
 		blocks_add_mentions(&heading, mentions, s->is_call);
 	add_stall_heading(&heading, s);
 	out->blocks = cJSON_CreateArray();

@@ -110,6 +110,7 @@ struct config {
 	struct {
 		int64_t wait_cap; /* seconds */
 		bool elicitation;
+		int64_t hands; /* processes that read agents' files at once */
 		struct config_numbers allow_uids;
 	} mcp;
 	struct {

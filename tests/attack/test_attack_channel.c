@@ -52,20 +52,6 @@ static void is_refused(const char *channel, const char *why)
 	says(answer, why);
 }
 
-/* The same once Slack has been asked. */
-static void is_refused_soon(const char *channel, const char *why)
-{
-	OWNED(str) struct str asked = STR_INIT;
-
-	free(greeted(channel));
-	str_addf(&asked,
-	         "SELECT count(*) FROM slack_check AS c JOIN slack_checked AS a"
-	         " ON a.check_seq = c.seq WHERE c.channel_id = '%s'",
-	         channel);
-	expect_soon(asked.bytes, "1\n");
-	is_refused(channel, why);
-}
-
 START_TEST(a_channel_that_is_none_or_a_direct_message_is_refused_at_once)
 {
 	given_slack("");
@@ -81,31 +67,25 @@ END_TEST
 START_TEST(a_channel_that_does_not_exist_or_that_the_bot_is_not_in_is_refused_by_name)
 {
 	given_slack("");
-	is_refused_soon("C0NOWHERE", "C0NOWHERE");
-	is_refused_soon("C02OTHER", "the app is not in the channel C02OTHER; /invite it there");
-	is_refused_soon("C03OLD", "C03OLD");
+	is_refused("C0NOWHERE", "C0NOWHERE");
+	is_refused("C02OTHER", "the app is not in the channel C02OTHER; /invite it there");
+	is_refused("C03OLD", "C03OLD");
 	expect("SELECT count(*) FROM session", "0\n");
 	end();
 }
 END_TEST
 
-START_TEST(no_call_is_served_before_slack_has_said_that_the_bot_is_in_the_channel)
+START_TEST(nobody_is_let_in_before_slack_has_said_that_the_bot_is_in_the_channel)
 {
 	struct agent a;
-	OWNED(str) struct str early = STR_INIT;
 	OWNED(char_ptr) char *served = NULL;
 
 	given_slack("");
 	halt_worker(worker_pid("slack-poster"));
-	a = agent_hello(site.port, "?channel_id=G02PRIV", "2025-11-25");
-	(void)agent_exchange(&a, "POST", "",
-	                     "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{"
-	                     "\"name\":\"ping\",\"arguments\":{}}}",
-	                     &early);
-	says(early.bytes, "Slack has not said yet whether the bot is in the channel G02PRIV");
-	expect("SELECT count(*) FROM session", "0\n");
+	is_refused("G02PRIV", "Slack has not said yet whether the bot is in the channel G02PRIV");
+	expect("SELECT count(*) FROM connection", "0\n");
 	ck_assert_int_eq(kill(worker_pid("slack-poster"), SIGCONT), 0);
-	expect_soon("SELECT count(*) FROM slack_checked WHERE why IS NULL", "1\n");
+	a = agent_hello(site.port, "?channel_id=G02PRIV", "2025-11-25");
 	served = agent_call(&a, "ping", "{}");
 	expect("SELECT channel_id FROM session", "G02PRIV\n");
 	end();
@@ -135,7 +115,7 @@ int main(void)
 	tcase_add_test(c, a_channel_that_is_none_or_a_direct_message_is_refused_at_once);
 	tcase_add_test(c,
 	               a_channel_that_does_not_exist_or_that_the_bot_is_not_in_is_refused_by_name);
-	tcase_add_test(c, no_call_is_served_before_slack_has_said_that_the_bot_is_in_the_channel);
+	tcase_add_test(c, nobody_is_let_in_before_slack_has_said_that_the_bot_is_in_the_channel);
 	tcase_add_test(c, with_a_list_of_channels_agents_use_no_others);
 	return run_suite(s);
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Agents' command lines with the entries that `agent-intercom install` writes:
+# Agents' command lines with the entries that `agent-intercom install` writes, then whole
+# conversations with a scripted model (conversation.test.mjs):
 # sh tests/hosts/run.sh BUILD_DIR [HOST...]
 set -eu
 
@@ -11,7 +12,7 @@ build=$(CDPATH='' cd -- "$1" && pwd)
 shift
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 
-for tool in npm sqlite3 git timeout; do
+for tool in npm sqlite3 git timeout script; do
     command -v "$tool" >/dev/null || { echo "$0: $tool is not installed" >&2; exit 69; }
 done
 [ -x "$build/agent-intercom" ] || { echo "$0: $build/agent-intercom is not built" >&2; exit 66; }
@@ -27,7 +28,7 @@ scratch_make hosts "${HOSTS_KEEP:-}"
 mkdir -m 700 "$scratch/home" "$scratch/ws" "$scratch/bin"
 for variable in $(env | sed -n 's/^\([A-Za-z_][A-Za-z_0-9]*\)=.*/\1/p'); do
     case $variable in
-    PATH | TERM | LANG | LC_* | TMPDIR | HOSTS_KEEP) ;;
+    PATH | TERM | LANG | LC_* | TMPDIR | HOSTS_KEEP | HOSTS_TESTS) ;;
     *) unset "$variable" ;;
     esac
 done
@@ -227,6 +228,20 @@ test_opencode() {
     uninstall opencode --project
 }
 
+test_qwen() {
+    mkdir -p "$HOME/.qwen"
+    echo "{\"$scratch/ws\": \"TRUST_FOLDER\"}" >"$HOME/.qwen/trustedFolders.json"
+    install qwen
+    shows "qwen: stdio" 'intercom: .*(stdio) - Connected' qwen mcp list
+    install qwen --http
+    shows "qwen: HTTP" 'intercom: .*(http) - Connected' qwen mcp list
+    uninstall qwen
+    hides "qwen: uninstalled" 'agent-intercom' qwen mcp list
+    install qwen --project
+    shows "qwen: project" 'intercom: .*agent-intercom' qwen mcp list
+    uninstall qwen --project
+}
+
 # One system for all, which serves HTTP too.
 "$build/agent-intercom" >"$scratch/system" 2>&1 &
 for _ in $(seq 100); do
@@ -235,7 +250,7 @@ for _ in $(seq 100); do
 done
 
 if [ $# -eq 0 ]; then
-    set -- claude codex gemini copilot
+    set -- claude codex gemini copilot qwen
     if [ -x "$scratch/bin/opencode" ]; then # packed for x86-64 only
         set -- "$@" opencode
     else
@@ -245,4 +260,16 @@ fi
 for host in "$@"; do
     "test_$host"
 done
-[ "$failures" -eq 0 ] || { echo "$failures failed" >&2; exit 1; }
+[ "$failures" -eq 0 ] || echo "$failures failed" >&2
+
+# Where that can be had, a network of their own, which has nothing but loopback.
+HOSTS_BUILD=$build HOSTS_SCRATCH=$scratch HOSTS_ONLY=$*
+export PATH HOSTS_BUILD HOSTS_SCRATCH HOSTS_ONLY
+set -- node --test --test-reporter=spec --test-name-pattern="${HOSTS_TESTS:-}" \
+    "$here/conversation.test.mjs"
+if unshare --net true 2>/dev/null && command -v ip >/dev/null; then
+    # shellcheck disable=SC2016 # for the shell inside
+    set -- unshare --net sh -c 'ip link set lo up && exec "$@"' sh "$@"
+fi
+"$@" || failures=$((failures + 1))
+[ "$failures" -eq 0 ]

@@ -77,6 +77,41 @@ static const char *id_of(const char *path)
 	return id;
 }
 
+/* ---- questions ---- */
+
+START_TEST(an_agent_that_comes_back_between_two_looks_finds_its_question)
+{
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	struct agent a, b;
+
+	given_front();
+	(void)start_worker("watchdog"); /* ends waits */
+	a = agent_hello(port, "?wait=1", "2025-11-25");
+	first = ask(&a, "f");
+	has(first, "status", "pending");
+	b = agent_hello(port, "?wait=1", "2025-11-25");
+	second = ask(&b, "f");
+	has(second, "status", "pending");
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_str_eq(member(first, "request_id"), member(second, "request_id"));
+}
+END_TEST
+
+START_TEST(an_agent_of_another_label_between_two_looks_keeps_its_question)
+{
+	struct agent a, b;
+
+	given_front();
+	(void)start_worker("watchdog");
+	a = agent_hello(port, "?wait=1&agent=a", "2025-11-25");
+	free(ask(&a, "f"));
+	b = agent_hello(port, "?wait=1&agent=b", "2025-11-25");
+	free(ask(&b, "f"));
+	expect("SELECT count(*) FROM request", "2\n");
+}
+END_TEST
+
 /* ---- answers ---- */
 
 START_TEST(an_agent_that_comes_back_finds_its_answer_at_once)
@@ -293,6 +328,8 @@ int main(void)
 	Suite *s = suite_create("return");
 	TCase *c = store_case(s, "return", 60);
 
+	tcase_add_test(c, an_agent_that_comes_back_between_two_looks_finds_its_question);
+	tcase_add_test(c, an_agent_of_another_label_between_two_looks_keeps_its_question);
 	tcase_add_test(c, an_agent_that_comes_back_finds_its_answer_at_once);
 	tcase_add_test(c, of_two_that_left_the_one_with_the_same_label_has_its_own_answer);
 	tcase_add_test(c, who_has_no_label_takes_no_answer_of_two);

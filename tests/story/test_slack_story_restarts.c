@@ -150,7 +150,9 @@ static void all_states_over(bool crash)
 	      " workspace_root, created_at) SELECT 'c1', id, 'before', '{}', '{}', '/w',"
 	      " created_at FROM session");
 	agent_begin(&a, &w[0], "check_clearance", asked, NULL);
+	expect_soon(OPEN, "1\n");
 	agent_begin(&a, &w[1], "transmit", PROMPT, NULL);
+	expect_soon(OPEN, "2\n");
 	agent_begin(&a, &w[2], "standby", STANDBY, NULL);
 	agent_begin(&a, &w[3], "check_clearance", decided, NULL);
 	expect_soon(OPEN, "4\n");

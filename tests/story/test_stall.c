@@ -29,7 +29,7 @@ static void given_agent(int seq)
 	    " 'write the docs', '[{\"label\":\"one\",\"status\":\"done\"}]', '%s', '%s', '%s',"
 	    " '%s');"
 	    "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
-	    " identity, created_at) VALUES (%d, 'k%d', 'h', 'http', '2025-06-18', %d, '{}', '%s')",
+	    " identity, created_at) VALUES (%d, 'k%d', 'h', 'stdio', '2025-06-18', %d, '{}', '%s')",
 	    seq, seq, now.text, now.text, now.text, now.text, seq, seq, seq, now.text);
 	given(sql);
 }
@@ -458,6 +458,82 @@ START_TEST(a_session_whose_agent_has_left_is_interrupted_and_raises_no_alert)
 }
 END_TEST
 
+/* Over HTTP a client is there or has ended: nothing tells. */
+static void given_http(const char *transport)
+{
+	OWNED(str) struct str sql = STR_INIT;
+
+	str_addf(
+	    &sql,
+	    "INSERT INTO connection (key, host, transport, protocol_version, session_seq,"
+	    " identity, created_at) SELECT 'http', 'h', '%s', '2025-11-25', 1, '{}', created_at"
+	    " FROM connection WHERE seq = 1;"
+	    "UPDATE connection SET state = 'closed' WHERE seq = 1",
+	    transport);
+	given(sql.bytes);
+}
+
+START_TEST(of_a_client_that_may_have_ended_is_said_once_that_it_is_silent)
+{
+	watched_with(300, 120, 3);
+	given_agent(1);
+	given_http("http");
+	pass(5 * MINUTE + SECOND);
+	expect_soon("SELECT status, is_there FROM stall", "pending|0\n");
+	pass(30 * MINUTE);
+	expect("SELECT status, nudge_count FROM stall", "pending|0\n");
+	expect("SELECT count(*) FROM steering", "0\n");
+
+	given("INSERT INTO steering (kind, session_id) VALUES ('nudge', 's1')");
+	expect("SELECT status, nudge_count FROM stall", "nudged|1\n");
+	pass(30 * MINUTE);
+	expect("SELECT status, nudge_count FROM stall", "nudged|1\n");
+}
+END_TEST
+
+START_TEST(an_interrupted_session_over_http_raises_no_alert)
+{
+	watched();
+	given_agent(1);
+	given_http("http");
+	given("UPDATE session SET status = 'interrupted', connectivity_status = 'offline'");
+	pass(30 * MINUTE);
+	expect("SELECT count(*) FROM stall", "0\n");
+}
+END_TEST
+
+START_TEST(who_does_not_come_for_an_answer_over_http_raises_no_alert_and_is_interrupted)
+{
+	OWNED(str) struct str sql = STR_INIT;
+	struct instant now;
+
+	watched();
+	given_agent(1);
+	given_http("http");
+	given_question_of(1);
+	now = clock_now();
+	str_addf(&sql,
+	         "INSERT INTO decision (request_id, verdict, created_at) VALUES ('q1', 'continue',"
+	         " '%s')",
+	         now.text);
+	given(sql.bytes);
+	pass(30 * MINUTE);
+	expect_soon("SELECT status FROM session WHERE seq = 1", "interrupted\n");
+	expect("SELECT count(*) FROM stall", "0\n");
+}
+END_TEST
+
+START_TEST(a_caller_without_a_session_of_its_protocol_raises_no_alert_and_is_interrupted)
+{
+	watched();
+	given_agent(1);
+	given_http("stateless");
+	pass(6 * MINUTE);
+	expect_soon("SELECT status FROM session WHERE seq = 1", "interrupted\n");
+	expect("SELECT count(*) FROM stall", "0\n");
+}
+END_TEST
+
 START_TEST(an_agent_that_leaves_closes_its_alert)
 {
 	watched_with(300, 3600, 3);
@@ -650,6 +726,12 @@ int main(void)
 	tcase_add_test(c, an_agent_that_a_nudge_wakes_only_for_a_moment_is_not_nudged_for_ever);
 	tcase_add_test(c, a_stop_and_a_pause_close_the_alert);
 	tcase_add_test(c, a_session_whose_agent_has_left_is_interrupted_and_raises_no_alert);
+	tcase_add_test(c, of_a_client_that_may_have_ended_is_said_once_that_it_is_silent);
+	tcase_add_test(c, an_interrupted_session_over_http_raises_no_alert);
+	tcase_add_test(
+	    c, who_does_not_come_for_an_answer_over_http_raises_no_alert_and_is_interrupted);
+	tcase_add_test(
+	    c, a_caller_without_a_session_of_its_protocol_raises_no_alert_and_is_interrupted);
 	tcase_add_test(c, an_agent_that_leaves_closes_its_alert);
 	tcase_add_test(c, silence_outlives_a_restart_with_the_time_already_run);
 	tcase_add_test(c, the_time_until_a_nudge_outlives_a_crash);

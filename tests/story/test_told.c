@@ -220,12 +220,23 @@ START_TEST(an_answer_that_finds_its_caller_gone_is_told_when_it_asks_again)
 }
 END_TEST
 
+/* notifications/cancelled for the newest call, whose result has gone out. */
+static void cancel_last(struct agent *a)
+{
+	char cancel[120];
+
+	(void)snprintf(cancel, sizeof(cancel),
+	               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+	               "\"params\":{\"requestId\":%d}}",
+	               a->id);
+	ck_assert_int_eq(agent_exchange(a, "POST", "", cancel, NULL), 202);
+}
+
 START_TEST(a_result_that_crosses_with_its_cancellation_is_taken_back_whole)
 {
 	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
 	OWNED(char_ptr) char *first = NULL;
 	OWNED(char_ptr) char *second = NULL;
-	char cancel[120];
 	struct agent a;
 	struct wire w;
 
@@ -239,17 +250,100 @@ START_TEST(a_result_that_crosses_with_its_cancellation_is_taken_back_whole)
 	first = agent_message(&w);
 	wire_close(&w);
 	says(first, "mind the gap");
-	(void)snprintf(cancel, sizeof(cancel),
-	               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-	               "\"params\":{\"requestId\":%d}}",
-	               a.id);
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", cancel, NULL), 202);
+	cancel_last(&a);
 	expect_soon("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "2\n");
 	second = call_for_message(&a, "transmit", QUESTION);
 	has(second, "result.structuredContent.decision", "continue");
 	says(member(second, "result.structuredContent.operator_says.0"), "write the docs");
 	says(member(second, "result.structuredContent.operator_says.1"), "mind the gap");
 	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
+/* opencode 1.18 cancels every call after its result. */
+START_TEST(a_client_that_cancels_whatever_it_has_got_is_believed_once)
+{
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *second = NULL;
+	OWNED(char_ptr) char *third = NULL;
+	struct agent a;
+
+	given_front();
+	a = newcomer();
+	free(call_for_message(&a, "ping", "{}"));
+	steer("mind the gap");
+	first = call_for_message(&a, "ping", "{}");
+	says(member(first, "result.structuredContent.operator_says.0"), "mind the gap");
+	cancel_last(&a);
+	expect_soon("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "1\n");
+
+	second = call_for_message(&a, "ping", "{}");
+	says(member(second, "result.structuredContent.operator_says.0"), "mind the gap");
+	cancel_last(&a);
+	expect_soon("SELECT count(*) FROM tool_call WHERE taken_back = 1", "2\n");
+
+	third = call_for_message(&a, "ping", "{}");
+	has(third, "result.structuredContent.operator_says", "");
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "0\n");
+}
+END_TEST
+
+START_TEST(an_agent_that_has_written_what_was_approved_is_not_told_the_words_again)
+{
+	OWNED(char_ptr) char *asked = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	char arguments[80];
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	agent_begin(&a, &w, "check_clearance",
+	            "{\"title\":\"t\",\"description\":\"d\",\"diff\":\"hello\\n\","
+	            "\"file_path\":\"hello.txt\"}",
+	            NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	steer("mind the gap");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM inbox");
+	asked = agent_message(&w);
+	wire_close(&w);
+	says(member(asked, "result.structuredContent.operator_says.0"), "mind the gap");
+	cancel_last(&a);
+	expect_soon("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "1\n");
+
+	(void)snprintf(arguments, sizeof(arguments), "{\"request_id\":\"%s\"}",
+	               member(asked, "result.structuredContent.request_id"));
+	(void)start_worker("applier");
+	written = call_for_message(&a, "check_diff", arguments);
+	has(written, "result.structuredContent.status", "applied");
+	has(written, "result.structuredContent.operator_says", "");
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "0\n");
+}
+END_TEST
+
+START_TEST(an_answer_that_was_cancelled_late_is_not_given_to_a_later_question)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+	OWNED(char_ptr) char *first = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer();
+	agent_begin(&a, &w, "transmit", QUESTION, NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
+	first = agent_message(&w);
+	wire_close(&w);
+	has(first, "result.structuredContent.decision", "continue");
+	cancel_last(&a);
+	expect_soon("SELECT count(*) FROM request WHERE delivered_at IS NULL", "1\n");
+	free(call_for_message(&a, "ping", "{}")); /* it went on, so it knows */
+
+	agent_begin(&a, &w, "transmit", QUESTION, NULL);
+	expect_soon("SELECT count(*) FROM inbox", "1\n");
+	expect("SELECT count(*) FROM request", "2\n");
+	wire_close(&w);
 }
 END_TEST
 
@@ -265,5 +359,8 @@ int main(void)
 	tcase_add_test(c, what_goes_to_a_caller_that_has_closed_is_not_told);
 	tcase_add_test(c, an_answer_that_finds_its_caller_gone_is_told_when_it_asks_again);
 	tcase_add_test(c, a_result_that_crosses_with_its_cancellation_is_taken_back_whole);
+	tcase_add_test(c, a_client_that_cancels_whatever_it_has_got_is_believed_once);
+	tcase_add_test(c, an_agent_that_has_written_what_was_approved_is_not_told_the_words_again);
+	tcase_add_test(c, an_answer_that_was_cancelled_late_is_not_given_to_a_later_question);
 	return run_suite(s);
 }

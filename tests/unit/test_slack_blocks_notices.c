@@ -187,6 +187,7 @@ START_TEST(a_stall_alert_has_its_buttons)
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
 	struct stall_by_id_row row = { .id = "0190cccc",
 		                       .status = STALL_STATUS_PENDING,
+		                       .is_there = true,
 		                       .session_id = "0190bbbb",
 		                       .last_tool = "ping",
 		                       .client_name = "claude",

@@ -69,12 +69,13 @@ START_TEST(each_host_gets_its_file_and_its_timeout)
 		{ "qwen", ".qwen/settings.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n      \"command\": \"@\",\n"
 		  "      \"args\": [\"mcp\", \"--wait\", \"3600\"],\n      \"trust\": true,\n      "
-		  "\"timeout\": 3700000\n"
+		  "\"alwaysLoadTools\": true,\n      \"timeout\": 3700000\n"
 		  "    }\n  }\n}\n" },
 		{ "qwen --http", ".qwen/settings.json",
 		  "{\n  \"mcpServers\": {\n    \"intercom\": {\n"
 		  "      \"httpUrl\": \"http://127.0.0.1:3000/mcp?wait=3600\",\n"
-		  "      \"trust\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
+		  "      \"trust\": true,\n      "
+		  "\"alwaysLoadTools\": true,\n      \"timeout\": 3700000\n    }\n  }\n}\n" },
 		{ "copilot", ".copilot/permissions-config.json",
 		  "{\n  \"locations\": {\n    \"@/ws\": {\n      \"tool_approvals\": "
 		  "[\n        {\n          \"kind\": \"mcp\",\n          \"serverName\": "

@@ -110,6 +110,30 @@ START_TEST(a_relay_leaves_at_the_end_of_its_input_and_when_asked_to)
 }
 END_TEST
 
+/* Claude Code and Copilot CLI begin with server/discover, and never send initialize. */
+START_TEST(a_client_of_2026_07_28_is_known_by_name)
+{
+	OWNED(char_ptr) char *discovered = NULL;
+	OWNED(char_ptr) char *called = NULL;
+	struct relay r;
+
+	site = given_running_site();
+	relay_start(&r, site.workspace, site_environment(&site), NULL);
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\","
+	               "\"params\":{" MODERN_CLIENT("") "}}");
+	discovered = relay_line(&r);
+	has(discovered, "id", "1");
+	relay_send(&r, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+	               "\"params\":{\"name\":\"ping\",\"arguments\":{}," MODERN_CLIENT("") "}}");
+	called = relay_line(&r);
+	has(called, "result.structuredContent.acknowledged", "true");
+	expect("SELECT client_name, client_version FROM connection", "tester|1\n");
+	expect("SELECT client_name FROM session", "tester\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* The relay read the front's greeting without looking anywhere else. */
 START_TEST(a_relay_leaves_also_while_the_front_does_not_answer)
 {
@@ -340,6 +364,12 @@ START_TEST(a_call_and_another_initialize_may_come_together)
 		free(answer);
 		result = relay_line(&r);
 		answer = relay_line(&r);
+		if (strcmp(member(result, "id"), "2") == 0) { /* in either order */
+			char *first = result;
+
+			result = answer;
+			answer = first;
+		}
 		has(result, "result.structuredContent.acknowledged", "true");
 		has(answer, "result.protocolVersion", "2025-11-25");
 	}
@@ -552,6 +582,7 @@ int main(void)
 	tcase_add_test(c, a_relay_starts_the_system_with_home_path_and_user_alone);
 	tcase_add_test(c, two_relays_at_once_start_one_system);
 	tcase_add_test(c, a_relay_leaves_at_the_end_of_its_input_and_when_asked_to);
+	tcase_add_test(c, a_client_of_2026_07_28_is_known_by_name);
 	tcase_add_test(c, a_relay_leaves_also_while_the_front_does_not_answer);
 	tcase_add_test(c, a_line_over_4_mib_is_refused_and_the_next_is_served);
 	tcase_add_test(c, a_big_line_that_fits_is_served);

@@ -10,45 +10,214 @@
 #include "tasks.h"
 #include "tell.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
+/* ---- what it has to know of files ---- */
+
+static void set_found(struct job *job, struct hand_found *found)
+{
+	job->as.call.found = xcalloc(1, sizeof(*found));
+	*job->as.call.found = *found;
+	*found = (struct hand_found)HAND_FOUND_INIT;
+}
+
+/* The caller of a job that was held for a hand has nothing to wait for but its turn. */
+static void go_on(struct front *f, struct job *job)
+{
+	if (job->held_as)
+		hold_release(f, job->held_as);
+	job->held_as = 0;
+	job->as.call.looked = true;
+	job_requeue_first(f, job);
+}
+
+static struct job *job_of(struct hand_task *t)
+{
+	return (struct job *)((char *)t - offsetof(struct job, as.call.task));
+}
+
+static void on_found(struct front *f, struct hand_task *t, struct hand_found *found)
+{
+	set_found(job_of(t), found);
+	go_on(f, job_of(t));
+}
+
+static void on_failed(struct front *f, struct hand_task *t, const struct refusal *why)
+{
+	struct job *job = job_of(t);
+
+	if (job->sink->peer->session_seq)
+		call_refuse(&job->as.call.call, why);
+	else /* nobody knows yet where it works: it has no session that a row could be of */
+		job_refuse(job, RPC_INTERNAL_ERROR, why->text);
+	go_on(f, job);
+}
+
+/* From here on its caller is given signs of life, and heard if he hangs up. */
+static void on_slow(struct front *f, struct hand_task *t)
+{
+	struct job *job = job_of(t);
+
+	if (!job->sink->gone)
+		hold_job(f, job, job->as.call.call.progress_token, NULL);
+}
+
+/* Its caller is gone, or has cancelled it. */
+static bool is_over(struct front *f, struct hand_task *t)
+{
+	const struct job *job = job_of(t);
+
+	return job->sink->gone || job->as.call.cancelled ||
+	       (job->held_as && !hold_find(f, job->held_as));
+}
+
+static void on_dropped(struct front *f, struct hand_task *t)
+{
+	struct job *job = job_of(t);
+
+	(void)f;
+	if (!job->sink->gone && --job->sink->expected <= 0)
+		job->sink->by->finish(job->sink, 202);
+	job_free(job);
+}
+
+static const struct hand_asker IN_HAND = { .done = on_found,
+	                                   .failed = on_failed,
+	                                   .slow = on_slow,
+	                                   .is_over = is_over,
+	                                   .dropped = on_dropped };
+
+/* Those who are served in turn: sessions; before they have one, connections. */
+static void name_asker(struct hand_task *t, const struct peer *p)
+{
+	if (p->session_seq)
+		(void)snprintf(t->asker, sizeof(t->asker), "session %lld",
+		               (long long)p->session_seq);
+	else if (p->key[0])
+		(void)snprintf(t->asker, sizeof(t->asker), "%s", p->key);
+	else
+		(void)snprintf(t->asker, sizeof(t->asker), "%p", (const void *)p);
+}
+
+static void on_no_room(struct job *job)
+{
+	static const struct refusal BUSY = {
+		.code = "busy",
+		.text = "too many proposals wait for their files to be read; nothing was asked; "
+		        "call again",
+	};
+
+	job->as.call.looked = true;
+	if (job->sink->peer->session_seq)
+		call_refuse(&job->as.call.call, &BUSY);
+	else
+		job_refuse(job, RPC_INTERNAL_ERROR, BUSY.text);
+}
+
+static bool ask_hand(struct front *f, struct job *job)
+{
+	struct call *c = &job->as.call.call;
+	struct hand_task *t = &job->as.call.task;
+	const struct peer *p = job->sink->peer;
+
+	t->by = &IN_HAND;
+	t->bytes = c->canonical.length;
+	name_asker(t, p);
+	if (!hands_have_room(f, t)) {
+		on_no_room(job);
+		return false;
+	}
+	peer_ask_place(&f->settings.workspaces, p, &t->ask);
+	if (t->ask.policy && !p->unplaced)
+		t->ask.known = policies_known(f, p->workspace_root);
+	hands_ask(f, t);
+	return true;
+}
+
+static int open_call(struct job *job, struct err *e)
+{
+	const cJSON *responses =
+	    cJSON_GetObjectItemCaseSensitive(job->message.params, "inputResponses");
+	struct call *c = &job->as.call.call;
+
+	if (responses && !cJSON_IsObject(responses))
+		return err_set(e, ERR_INPUT, "params.inputResponses must be an object");
+	if (call_open(c, job->message.params, job->message.id, job->message.has_nul, e)) {
+		e->kind = ERR_INPUT;
+		return -1;
+	}
+	c->responses = responses;
+	return 0;
+}
+
+static int settle(struct front *f, struct peer *p, struct err *e)
+{
+	if (peer_settle(&f->worker.store, &f->settings.workspaces, p, e))
+		return -1;
+	return !p->session_seq && channels_check(f, p->identity.channel_id, e) ? -1 : 0;
+}
+
+bool calls_look(struct front *f, struct job *job)
+{
+	struct peer *p = job->sink->peer;
+	struct job_call *jc = &job->as.call;
+	struct err e = ERR_INIT;
+
+	if (jc->looked)
+		return false;
+	jc->looked = true;
+	if (open_call(job, &e) || settle(f, p, &e)) {
+		job_refuse(job, job_fault_code(&e), e.text);
+		return false;
+	}
+	if (!call_look(&jc->call, &f->settings, &jc->task.ask) && !p->unplaced)
+		return false;
+	jc->looked = false;
+	return ask_hand(f, job);
+}
+
 /* ---- before the transaction ---- */
+
+static int place(struct front *f, struct job *job, struct err *e)
+{
+	struct peer *p = job->sink->peer;
+	const struct hand_found *found = job->as.call.found;
+
+	if (settle(f, p, e))
+		return -1;
+	if (p->unplaced && !found)
+		return err_set(e, ERR_AGAIN, "%s", "the workspace could not be looked at");
+	if (p->unplaced)
+		return peer_place(&f->settings.workspaces, p, found, e);
+	if (found && strcmp(found->root, p->workspace_root) != 0)
+		return err_set(e, ERR_AGAIN, "the session works elsewhere by now; call again");
+	return 0;
+}
 
 void calls_prepare(struct front *f, struct job *job)
 {
 	struct peer *p = job->sink->peer;
-	const cJSON *responses =
-	    cJSON_GetObjectItemCaseSensitive(job->message.params, "inputResponses");
+	struct call *c = &job->as.call.call;
+	struct hand_found *found = job->as.call.found;
+	struct policy_file *policy = NULL;
 	struct err e = ERR_INIT;
 
-	if (responses && !cJSON_IsObject(responses)) {
-		job_refuse(job, RPC_INVALID_PARAMS, "params.inputResponses must be an object");
+	if (job->refused)
 		return;
-	}
-	if (call_open(&job->as.call.call, job->message.params, job->message.id,
-	              job->message.has_nul, &e)) {
-		job_refuse(job, RPC_INVALID_PARAMS, e.text);
-		return;
-	}
-	if (peer_settle(&f->worker.store, &f->settings.workspaces, p, &e)) {
+	if (job->as.call.task.by && place(f, job, &e)) { /* it may be long ago */
 		job_refuse(job, job_fault_code(&e), e.text);
 		return;
 	}
-	if (!p->session_seq && channels_check(f, p->identity.channel_id, &e)) {
-		job_refuse(job, job_fault_code(&e), e.text);
-		return;
-	}
-	job->as.call.call.modern = job->version == MCP_MODERN;
-	job->as.call.call.as_task = job->as.call.call.modern && p->identity.tasks &&
-	                            mcp_client_extends(job->message.params, MCP_TASKS);
-	job->as.call.call.elicits = job->as.call.call.modern && f->settings.elicitation &&
-	                            elicit_is_offered(mcp_client_capabilities(job->message.params));
-	job->as.call.call.responses = responses;
-	call_prepare(&job->as.call.call, p,
-	             call_asks_policy(&job->as.call.call) ? policies_of(f, p->workspace_root)
-	                                                  : NULL,
-	             &f->settings);
+	c->modern = job->version == MCP_MODERN;
+	c->as_task =
+	    c->modern && p->identity.tasks && mcp_client_extends(job->message.params, MCP_TASKS);
+	c->elicits = c->modern && f->settings.elicitation &&
+	             elicit_is_offered(mcp_client_capabilities(job->message.params));
+	if (found && found->has_policy)
+		policy = policies_take(f, p->workspace_root, found);
+	call_prepare(c, found, policy, &f->settings);
 }
 
 /* ---- inside the transaction ---- */
@@ -165,7 +334,9 @@ int calls_run_cancel(struct front *f, struct job *job, struct err *e)
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(job->message.params, "requestId");
 	struct peer *p = job->sink->peer;
 	OWNED(str) struct str token = STR_INIT;
-	int64_t call_seq;
+	int64_t call_seq = 0;
+	bool done = false;
+	int got;
 	stmt *s;
 
 	if (!id || !p->seq || p->transport == PEER_STATELESS)
@@ -174,15 +345,18 @@ int calls_run_cancel(struct front *f, struct job *job, struct err *e)
 	s = store_stmt(&f->worker.store, SQL_TOOL_CALL_BY_RPC);
 	bind_int(s, ":connection", p->seq);
 	bind_text(s, ":rpc_id", token.bytes);
-	call_seq = stmt_number(s, TOOL_CALL_BY_RPC_SEQ, e);
-	if (call_seq < 0)
-		return -1;
+	got = stmt_row(s, e);
+	if (got > 0) {
+		call_seq = col_int(s, TOOL_CALL_BY_RPC_SEQ);
+		done = strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "done") == 0;
+	}
+	stmt_reset(s);
 	job->call_seq = call_seq;
-	if (!call_seq)
-		return 0;
+	if (got <= 0)
+		return got;
+	if (done)
+		return call_doubt(&f->worker.store, p->seq, call_seq, e);
 	if (call_given_up(&f->worker.store, call_seq, e))
-		return -1;
-	if (call_untell(&f->worker.store, call_seq, e))
 		return -1;
 	return on_seq(f, SQL_TOOL_CALL_CANCEL, call_seq, e);
 }
@@ -297,11 +471,38 @@ static void stop_listening(struct front *f, const struct job *job)
 	tasks_stop_listening(f, job->sink, token.bytes);
 }
 
+/* A call that waits for a hand, and has no row yet. */
+static void cancel_in_hand(struct front *f, struct hand_task *t, void *arg)
+{
+	const struct job *cancel = arg;
+	const struct peer *by = cancel->sink->peer;
+	const cJSON *id = cJSON_GetObjectItemCaseSensitive(cancel->message.params, "requestId");
+	OWNED(str) struct str token = STR_INIT;
+	struct job *job;
+
+	(void)f;
+	if (!id || t->by != &IN_HAND)
+		return;
+	job = job_of(t);
+	if (job->sink != cancel->sink &&
+	    (!by->key[0] || strcmp(by->key, job->sink->peer->key) != 0))
+		return;
+	rpc_id_canonical(&token, id);
+	if (strcmp(str_text(&token), job->as.call.call.rpc_id) != 0)
+		return;
+	job->as.call.cancelled = true;
+	if (job->held_as)
+		hold_release(f, job->held_as);
+}
+
 bool calls_reply_cancel(struct front *f, struct job *job)
 {
-	if (job->call_seq)
+	if (job->call_seq) {
 		tell_cancelled(f, job->call_seq);
-	else
+	} else {
 		stop_listening(f, job);
+		hands_each(f, cancel_in_hand, job);
+		hands_look(f);
+	}
 	return true;
 }

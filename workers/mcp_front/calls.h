@@ -5,6 +5,8 @@
 
 #include "job.h"
 
+/* Asks a hand what has to be known of files. */
+bool calls_look(struct front *f, struct job *job);
 void calls_prepare(struct front *f, struct job *job);
 int calls_run(struct front *f, struct job *job, struct err *e);
 bool calls_reply(struct front *f, struct job *job);

@@ -1,7 +1,12 @@
 #include "connections.h"
 
+#include "await_slack.h"
 #include "channels.h"
 #include "front.h"
+
+enum {
+	CHANNEL_MS = 5000
+}; /* an agent that begins waits so long for what Slack says of its channel */
 
 static int on_seq(struct front *f, enum sql which, int64_t seq, struct err *e)
 {
@@ -16,24 +21,54 @@ void connections_prepare_initialize(struct front *f, struct job *job)
 	const struct peer *p = job->sink->peer;
 	struct err e = ERR_INIT;
 
-	if (workspaces_check_channel(&f->settings.workspaces, p->identity.channel_id, &e) ||
-	    channels_check(f, p->identity.channel_id, &e) < 0)
+	int got = workspaces_check_channel(&f->settings.workspaces, p->identity.channel_id, &e)
+	              ? -1
+	              : channels_check(f, p->identity.channel_id, &e);
+
+	if (got < 0)
 		job_refuse(job, job_fault_code(&e), e.text);
+	job->unsure = got > 0;
 }
 
 int connections_run_initialize(struct front *f, struct job *job, struct err *e)
 {
 	struct peer *p = job->sink->peer;
 
+	if (job->unsure)
+		return 0;
 	if (!p->seq && peer_insert(&f->worker.store, &f->settings.workspaces, p, e))
 		return -1;
 	mcp_initialize_result(&job->result, p->version);
 	return 0;
 }
 
+/* Slack has said something of the channel, or says nothing in time: it begins anew, or is refused.
+ */
+static bool answer(struct front *f, struct job *job, bool late)
+{
+	const char *channel = job->sink->peer->identity.channel_id;
+	struct err e = ERR_INIT;
+	int got = channels_check(f, channel, &e);
+
+	if (got > 0 && !late)
+		return false;
+	if (job->held_as)
+		hold_release(f, job->held_as);
+	if (got == 0)
+		(void)job_queue(f, JOB_INITIALIZE, job->sink, &job->message);
+	else
+		sink_refuse(job->sink, job->message.id, job_fault_code(&e), e.text);
+	return true;
+}
+
 bool connections_reply_initialize(struct front *f, struct job *job)
 {
-	(void)f;
+	static const struct awaited SLACK = { .answer = answer, .ms = CHANNEL_MS };
+
+	if (job->unsure) {
+		await_slack(f, job, &SLACK, !hold_has_room(job->sink, 1, NULL));
+		return false;
+	}
 	job_reply(job);
 	return true;
 }

@@ -3,6 +3,7 @@
  *
  *   front, sink        state; where replies go, whatever the transport
  *   job, hold          one thing to do in the next turn; callers whose answer comes later
+ *   hands              file work, in processes of their own
  *   elicitation        questions that a client of the legacy era shows to its own user
  *   tell               what held callers are told in the end
  *   await_slack, park  held for slack-poster; held because their session is paused
@@ -45,7 +46,9 @@ enum {
 };
 
 struct arrival;
+struct hands;
 struct ipc_caller;
+struct view;
 
 struct front {
 	struct worker worker;
@@ -73,6 +76,8 @@ struct front {
 	struct job_queue jobs;
 	struct job_queue parked; /* calls of paused sessions */
 	struct job_queue awaiting_slack; /* what waits for slack-poster */
+	struct hands *hands; /* what waits for files */
+	struct view *view; /* files that an operator is about to be shown */
 	struct told_queue told, told_words;
 	TAILQ_HEAD(, waiter) line;
 	void *held; /* tree of held_call by seq */

@@ -86,6 +86,7 @@ static void take_request(struct sink *s, struct rpc_message *m)
 
 		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", key.text);
 		http_reply_header(s, "Mcp-Session-Id", s->peer->key);
+		http_callers_find_process(s);
 	} else if (!http_callers_identify(s, m->id)) {
 		return;
 	}

@@ -2,6 +2,7 @@
 
 #include "front.h"
 #include "log.h"
+#include "peer_process.h"
 #include "peer_uid.h"
 
 #include <event2/buffer.h>
@@ -31,6 +32,8 @@ struct arrival {
 	bool looked; /* who is at the other end has been asked */
 	bool refused; /* and it is somebody else */
 	uid_t uid; /* whose it is, if it is not refused */
+	bool sought; /* which process it is has been looked for */
+	char process[PEER_PROCESS_BYTES]; /* "": it is not known */
 };
 
 static struct arrival *arrival_of(struct front *f, int fd)
@@ -278,6 +281,22 @@ int http_arrivals_streams(struct front *f, struct evhttp_request *request)
 	LIST_FOREACH (s, &f->streams, in_pipes)
 		count += s->fd >= 0 && arrival_of(f, s->fd)->uid == arrival_of(f, fd)->uid;
 	return count;
+}
+
+const char *http_arrivals_process(struct front *f, struct evhttp_request *request)
+{
+	static struct peer_process_hint hint;
+	struct evhttp_connection *c = evhttp_request_get_connection(request);
+	int fd = bufferevent_getfd(evhttp_connection_get_bufferevent(c));
+	struct arrival *a;
+
+	if (fd < 0)
+		return NULL;
+	a = arrival_of(f, fd);
+	if (!a->sought && !peer_process_name(fd, &hint, a->process))
+		a->process[0] = '\0';
+	a->sought = true;
+	return *a->process ? a->process : NULL;
 }
 
 bool http_arrivals_let_in(struct front *f, struct evhttp_request *request)

@@ -23,6 +23,10 @@ void http_arrivals_tell(struct front *f);
 /* How many event streams of revision 2024-11-05 the user has open who asks here. */
 int http_arrivals_streams(struct front *f, struct evhttp_request *request);
 
+/* The name of the process that asks (peer_process.h), NULL if it is not known. Looked for once for
+ * each connection. */
+const char *http_arrivals_process(struct front *f, struct evhttp_request *request);
+
 /* A whole request is there. Returns whether its caller may ask: it is looked at once for each
  * connection, by the kernel's word. */
 bool http_arrivals_let_in(struct front *f, struct evhttp_request *request);

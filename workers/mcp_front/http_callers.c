@@ -2,6 +2,7 @@
 
 #include "front.h"
 #include "header.h"
+#include "http_arrivals.h"
 #include "http_reply.h"
 
 #include <event2/keyvalq_struct.h>
@@ -100,13 +101,16 @@ bool http_callers_take_query(struct identity *i, const char *uri)
 	return true;
 }
 
-/* A caller without a session: the same connection row for whoever says the same of itself. */
-static void stateless_key(struct peer *p, const char *host)
+/* A caller without a session: the same connection row for whoever says the same of itself, and is
+ * the same run of its program: by what it calls its run, else by its process. */
+static void stateless_key(struct peer *p, const char *host, const char *run)
 {
 	OWNED(str) struct str said = STR_INIT;
 	const struct identity *i = &p->identity;
-	const char *const texts[] = { host,          i->workspace_id, i->channel_id,
-		                      i->session_id, i->agent,        p->client_name };
+	const char *const texts[] = {
+		host,     i->workspace_id, i->channel_id,     i->session_id,
+		i->agent, p->client_name,  p->client_version, run ? run : p->process
+	};
 
 	for (size_t k = 0; k < COUNT(texts); k++) {
 		str_add(&said, texts[k] ? texts[k] : "");
@@ -119,6 +123,13 @@ static void stateless_key(struct peer *p, const char *host)
 const char *http_callers_header(const struct sink *s, const char *name)
 {
 	return evhttp_find_header(evhttp_request_get_input_headers(s->http), name);
+}
+
+void http_callers_find_process(struct sink *s)
+{
+	const char *process = http_arrivals_process(s->front, s->http);
+
+	s->peer->process = process ? xstrdup(process) : NULL;
 }
 
 static bool load_peer(struct sink *s, const char *id, bool must_exist)
@@ -140,12 +151,13 @@ static bool load_peer(struct sink *s, const char *id, bool must_exist)
 	return true;
 }
 
-static bool identify_stateless(struct sink *s, const char *id, const char *version)
+static bool identify_stateless(struct sink *s, const char *id, const char *version, const char *run)
 {
 	struct peer *p = s->peer;
 
 	p->transport = PEER_STATELESS;
-	stateless_key(p, s->front->settings.workspaces.machine);
+	http_callers_find_process(s);
+	stateless_key(p, s->front->settings.workspaces.machine, run);
 	if (!load_peer(s, id, false))
 		return false;
 	if (!p->version && version)
@@ -165,7 +177,7 @@ bool http_callers_identify(struct sink *s, const char *id)
 		return false;
 	}
 	if (!session)
-		return identify_stateless(s, id, version);
+		return identify_stateless(s, id, version, NULL);
 	(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", session);
 	return load_peer(s, id, true);
 }
@@ -188,15 +200,10 @@ static bool check_modern(struct sink *s, const struct rpc_message *m)
 
 bool http_callers_identify_modern(struct sink *s, const struct rpc_message *m)
 {
-	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(m->params, "_meta");
-	const cJSON *client =
-	    cJSON_GetObjectItemCaseSensitive(meta, "io.modelcontextprotocol/clientInfo");
-	const char *name = json_text(client, "name");
-
 	if (!check_modern(s, m))
 		return false;
-	s->peer->client_name = name ? xstrdup(name) : NULL;
-	return identify_stateless(s, m->id, MCP_MODERN);
+	peer_take_client(s->peer, m->params);
+	return identify_stateless(s, m->id, MCP_MODERN, mcp_run_of(m->params));
 }
 
 bool http_callers_are_modern(const struct sink *s)

@@ -16,6 +16,9 @@ const char *http_callers_header(const struct sink *s, const char *name);
  * legacy one, from a caller without a session. */
 bool http_callers_are_modern(const struct sink *s);
 
+/* Looks which process asks, for those who begin. */
+void http_callers_find_process(struct sink *s);
+
 /* The peer behind a legacy message that is no initialize; refuses and returns false if there is
  * none. id: JSON token of the request, NULL if it is none. */
 bool http_callers_identify(struct sink *s, const char *id);

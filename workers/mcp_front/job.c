@@ -32,6 +32,12 @@ void job_requeue(struct front *f, struct job *job)
 	job_turn_soon(f);
 }
 
+void job_requeue_first(struct front *f, struct job *job)
+{
+	STAILQ_INSERT_HEAD(&f->jobs, job, next);
+	job_turn_soon(f);
+}
+
 /* Not at once, but after one more look at the transports (a timer of 0 is due in the next pass of
  * the loop, behind what that pass finds ready): answers in hand leave before the flush, and what
  * came in meanwhile is in the same commit. A priority would let a flood of requests keep it
@@ -44,13 +50,26 @@ void job_turn_soon(struct front *f)
 		(void)event_add(f->turn, &NEXT_PASS);
 }
 
+void job_forget_call(struct job *job)
+{
+	struct job_call *jc = &job->as.call;
+
+	if (jc->found)
+		hand_found_clear(jc->found);
+	free(jc->found);
+	jc->found = NULL;
+	jc->looked = false;
+	jc->task = (struct hand_task){ .by = NULL };
+	call_clear(&jc->call);
+}
+
 void job_free(struct job *job)
 {
 	sink_drop(job->sink);
 	rpc_message_clear(&job->message);
 	str_clear(&job->result);
 	if (job->kind == JOB_CALL || job->kind == JOB_RESUME)
-		call_clear(&job->as.call.call);
+		job_forget_call(job);
 	free(job);
 }
 

@@ -4,6 +4,7 @@
 #define JOB_H
 
 #include "call.h"
+#include "hands.h"
 #include "sink.h"
 
 enum job_kind {
@@ -24,6 +25,10 @@ enum job_kind {
 
 /* CALL and RESUME: a call, new or come again. */
 struct job_call {
+	struct hand_task task; /* what it has to know of files */
+	struct hand_found *found; /* ... and what was found; NULL: nothing */
+	bool looked; /* that is over, or there is nothing to know */
+	bool cancelled; /* before it had a row */
 	struct call call; /* RESUME: only its progress_token, is_error and steering */
 	bool whole; /* the result is that of the method, not only of the tool: a task, or a form */
 	bool waits; /* the reply comes later */
@@ -49,6 +54,7 @@ struct job {
 	const char *version; /* CALL, INITIALIZE, READ, RESUME: the revision that the reply is in */
 	int64_t call_seq; /* of the tool_call row that it is about, 0: none yet */
 	int64_t had_seq, had_session; /* of the peer before the transaction */
+	bool unsure; /* INITIALIZE: Slack has not said yet whether its channel may be named */
 	bool refused; /* the reply is this error; */
 	struct mcp_fault fault;
 	struct str result; /* else this object; SAID: what the caller was told */
@@ -64,6 +70,9 @@ struct job {
 STAILQ_HEAD(job_queue, job);
 
 struct job_row {
+	/* Before anything else: true, the job waits for a hand, which queues it again. NULL:
+	 * nothing. */
+	bool (*look)(struct front *f, struct job *job);
 	/* Before the transaction; NULL: nothing. */
 	void (*prepare)(struct front *f, struct job *job);
 	/* Inside it; -1 undoes this job alone. */
@@ -84,10 +93,13 @@ struct job *job_queue(struct front *f, enum job_kind kind, struct sink *sink,
                       struct rpc_message *message);
 /* The same for a note about a call. */
 void job_queue_note(struct front *f, enum job_kind kind, struct sink *sink, int64_t call_seq);
-/* Queues again what has been taken over. */
+/* Queues again what has been taken over; first: before all others. */
 void job_requeue(struct front *f, struct job *job);
+void job_requeue_first(struct front *f, struct job *job);
 /* Lets the turn come, once the transports have had a look. */
 void job_turn_soon(struct front *f);
+/* Of a call: as if nothing of it had been looked at. */
+void job_forget_call(struct job *job);
 void job_free(struct job *job);
 void job_free_all(struct job_queue *jobs);
 

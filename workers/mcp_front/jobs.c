@@ -9,7 +9,8 @@
 #include "tasks.h"
 
 const struct job_row JOBS[] = {
-	[JOB_CALL] = { .prepare = calls_prepare,
+	[JOB_CALL] = { .look = calls_look,
+	               .prepare = calls_prepare,
 	               .run = calls_run,
 	               .reply = calls_reply,
 	               .has_reply = true },

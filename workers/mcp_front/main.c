@@ -265,6 +265,7 @@ static void look(struct front *f)
 	park_look(f);
 	nudges_tell(f);
 	await_slack_look(f);
+	hands_look(f);
 	show_files_look(f);
 }
 
@@ -373,6 +374,7 @@ static void close_loop(struct front *f)
 	ipc_stop(f);
 	pipe_stop(f);
 	http_stop(f);
+	hands_stop(f);
 	if (f->base)
 		turn_run(-1, 0, f); /* what the closing connections have left to write */
 	policies_stop(f);
@@ -404,8 +406,8 @@ int main(int argc, char **argv)
 		raise_limits(&f);
 		read_settings(&f);
 		if (take_over(&f, &e) == 0 && open_loop(&f, &e) == 0 &&
-		    policies_start(&f, &e) == 0 && pipe_listen(&f, &e) == 0 &&
-		    ipc_start(&f, &e) == 0) {
+		    policies_start(&f, &e) == 0 && hands_start(&f, &e) == 0 &&
+		    pipe_listen(&f, &e) == 0 && ipc_start(&f, &e) == 0) {
 			listen_http(&f, &detail);
 			if (worker_ready(&f.worker, str_text(&detail), &e) == 0)
 				(void)event_base_dispatch(f.base);

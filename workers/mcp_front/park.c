@@ -48,8 +48,7 @@ static bool look_at_parked(struct front *f, struct job *job)
 		hold_release(f, job->held_as);
 		job->held_as = 0;
 		job->as.call.parked = false;
-		call_clear(
-		    &job->as.call.call); /* it is read anew, with the files as they are now */
+		job_forget_call(job); /* it is read anew, with the files as they are now */
 		job_requeue(f, job);
 		return false;
 	}

@@ -11,22 +11,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* ---- watching ---- */
-
-static void watch(struct front *f, struct policy_file *p)
-{
-	static const uint32_t CHANGES =
-	    IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_ATTRIB;
-	char path[4200];
-
-	/* The workspace itself, for a .intercom that comes, goes, or is another; and what is in it.
-	 * Where there is no workspace the next question tries again. */
-	p->watched = inotify_add_watch(f->policy_fd, p->workspace_root,
-	                               IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE |
-	                                   IN_ATTRIB | IN_ONLYDIR) >= 0;
-	(void)snprintf(path, sizeof(path), "%.4095s/.intercom", p->workspace_root);
-	(void)inotify_add_watch(f->policy_fd, path, CHANGES | IN_ONLYDIR);
-}
+/* ---- what is told ---- */
 
 static void tell(const struct policy_file *p)
 {
@@ -49,47 +34,101 @@ static void notice(struct front *f, struct policy_file *p)
 	job_turn_soon(f);
 }
 
+/* ---- a look because of a change ---- */
+
+static void look_again(struct front *f, struct policy_file *p);
+
+/* One policy that is looked at. */
+struct second_look {
+	struct hand_task task;
+	char *workspace_root;
+};
+
+static void look_free(struct second_look *look)
+{
+	free(look->workspace_root);
+	free(look);
+}
+
+static void on_look(struct front *f, struct hand_task *t, struct hand_found *found)
+{
+	struct second_look *look = (struct second_look *)t;
+	struct policy_file *p = policy_file_known(&f->policies, look->workspace_root);
+
+	policy_file_take(p, &found->policy);
+	p->is_looked_at = false;
+	if (!p->exists || p->known.seen.file.st_size > 0) /* else it is being written */
+		notice(f, p);
+	if (p->looks_again) {
+		p->looks_again = false;
+		look_again(f, p);
+	}
+	look_free(look);
+}
+
+static void on_no_look(struct front *f, struct hand_task *t, const struct refusal *why)
+{
+	struct second_look *look = (struct second_look *)t;
+
+	log_warn("%s/" POLICY_FILE ": %s", look->workspace_root, why->text);
+	policy_file_known(&f->policies, look->workspace_root)->is_looked_at = false;
+	look_free(look);
+}
+
+/* Of what changes while it is looked at there is one more look. */
+static void look_again(struct front *f, struct policy_file *p)
+{
+	static const struct hand_asker LOOK = { .done = on_look, .failed = on_no_look };
+	struct second_look *look;
+
+	p->looks_again = p->is_looked_at;
+	if (p->is_looked_at)
+		return;
+	p->is_looked_at = true;
+	look = xcalloc(1, sizeof(*look));
+	look->workspace_root = xstrdup(p->workspace_root);
+	look->task = (struct hand_task){ .by = &LOOK, .asker = "policies" };
+	look->task.ask.root = look->workspace_root;
+	look->task.ask.policy = true;
+	look->task.ask.known = p->known;
+	hands_ask(f, &look->task);
+}
+
+/* ---- watching ---- */
+
 static bool concerns_us(const struct inotify_event *e)
 {
 	if (e->len == 0) /* the folder itself */
-		return (e->mask & IN_ATTRIB) != 0;
+		return (e->mask & (IN_ATTRIB | IN_IGNORED)) != 0;
 	return strcmp(e->name, ".intercom") == 0 || strcmp(e->name, "settings.json") == 0;
 }
 
-/* Takes what has come: true if it may concern a policy. A folder that went took its watch with it.
- */
-static bool drain(struct front *f)
+/* Whose folders these are; all, where the kernel has lost count. */
+static void look_at_watched(struct front *f, const struct inotify_event *e)
 {
-	char bytes[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
-	bool concerned = false;
-	ssize_t n;
+	bool all = (e->mask & IN_Q_OVERFLOW) != 0;
+	struct policy_file *p;
 
-	while ((n = read(f->policy_fd, bytes, sizeof(bytes))) > 0)
-		for (char *at = bytes; at < bytes + n;) {
-			const struct inotify_event *e = (const struct inotify_event *)(void *)at;
-
-			concerned =
-			    concerned || concerns_us(e) || (e->mask & (IN_Q_OVERFLOW | IN_IGNORED));
-			at += sizeof(*e) + e->len;
-		}
-	return concerned;
+	if (!all && !concerns_us(e))
+		return;
+	LIST_FOREACH (p, &f->policies.all, next)
+		if (all || p->root_watch == e->wd || p->folder_watch == e->wd)
+			look_again(f, p);
 }
 
 static void on_change(evutil_socket_t fd, short what, void *arg)
 {
-	struct front *f = arg;
-	struct policy_file *p;
+	char bytes[8192] __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t n;
 
-	(void)fd;
 	(void)what;
-	if (!drain(f))
-		return;
-	LIST_FOREACH (p, &f->policies.all, next) {
-		watch(f, p); /* .intercom may have come, or be another */
-		(void)policy_file_of(&f->policies, p->workspace_root);
-		if (!p->exists || p->seen.file.st_size > 0) /* else it is being written */
-			notice(f, p);
-	}
+	while ((n = read(fd, bytes, sizeof(bytes))) > 0)
+		for (char *at = bytes; at < bytes + n;) {
+			const struct inotify_event *e = (const struct inotify_event *)(void *)at;
+
+			look_at_watched(arg, e);
+			at += sizeof(*e) + e->len;
+		}
 }
 
 int policies_start(struct front *f, struct err *e)
@@ -112,20 +151,23 @@ void policies_stop(struct front *f)
 	policy_files_clear(&f->policies);
 }
 
-struct policy_file *policies_of(struct front *f, const char *workspace_root)
+struct policy_known policies_known(struct front *f, const char *workspace_root)
 {
-	struct policy_file *p = policy_file_of(&f->policies, workspace_root);
+	return policy_file_known(&f->policies, workspace_root)->known;
+}
 
+struct policy_file *policies_take(struct front *f, const char *workspace_root,
+                                  struct hand_found *found)
+{
+	struct policy_file *p = policy_file_known(&f->policies, workspace_root);
 	struct err e = ERR_INIT;
 
-	if (!p->watched)
-		watch(f, p);
+	policy_file_take(p, &found->policy);
 	notice(f, p);
 	if (!p->policy)
 		return p;
 	p->counts = f->settings.trust == POLICY_TRUST_OFF ||
-	            (f->settings.trust == POLICY_TRUST_LISTED &&
-	             workspaces_list(&f->settings.workspaces, workspace_root));
+	            (f->settings.trust == POLICY_TRUST_LISTED && found->is_listed);
 	if (!p->counts && policy_trust_load(&f->worker.store, f->worker.host, p, &e))
 		log_warn("what was trusted of %s/" POLICY_FILE ": %s", workspace_root, e.text);
 	return p;

@@ -3,14 +3,18 @@
 #ifndef POLICIES_H
 #define POLICIES_H
 
-#include "policy_file.h"
+#include "hand.h"
 
 struct front;
 
 int policies_start(struct front *f, struct err *e);
 void policies_stop(struct front *f);
-/* The policy of a workspace as it is now; never NULL. From here on its changes are noticed. */
-struct policy_file *policies_of(struct front *f, const char *workspace_root);
+/* What is known of a workspace's policy, for a hand that looks at it. */
+struct policy_known policies_known(struct front *f, const char *workspace_root);
+/* The policy of a workspace as a hand has found it; never NULL. From here on its changes are
+ * noticed. */
+struct policy_file *policies_take(struct front *f, const char *workspace_root,
+                                  struct hand_found *found);
 /* Writes which versions were found. Inside a transaction. */
 void policies_write(struct front *f);
 /* It is on disk. */

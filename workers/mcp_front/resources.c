@@ -6,6 +6,7 @@
 #include "resource.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void refuse_resource(struct sink *sink, const char *id, const char *uri, int code,
@@ -55,16 +56,11 @@ static bool is_channel(const struct rpc_message *m)
 	return uri && resource_is_channel(uri);
 }
 
-void resources_take(struct front *f, struct sink *sink, struct rpc_message *m, const char *version,
-                    enum mcp_method method)
+static void answer_request(struct front *f, struct sink *sink, struct rpc_message *m,
+                           const char *version, enum mcp_method method)
 {
 	OWNED(str) struct str result = STR_INIT;
-	struct err e = ERR_INIT;
 
-	if (peer_settle(&f->worker.store, &f->settings.workspaces, sink->peer, &e)) {
-		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, e.text);
-		return;
-	}
 	if (method == MCP_RESOURCES_READ && is_channel(m)) {
 		job_queue(f, JOB_READ, sink, m)->version = version;
 		return;
@@ -78,6 +74,89 @@ void resources_take(struct front *f, struct sink *sink, struct rpc_message *m, c
 	mcp_end_result(&result, version,
 	               method == MCP_RESOURCES_TEMPLATES ? MCP_CACHE_PUBLIC : MCP_CACHE_PRIVATE);
 	sink_reply(sink, m->id, &result);
+}
+
+/* ---- where its caller works ---- */
+
+/* A request of a caller of whom that is not known yet. */
+struct unplaced {
+	struct hand_task task;
+	struct sink *sink;
+	struct rpc_message message;
+	const char *version;
+	enum mcp_method method;
+};
+
+static void unplaced_free(struct unplaced *u)
+{
+	rpc_message_clear(&u->message);
+	sink_drop(u->sink);
+	free(u);
+}
+
+static void on_found(struct front *f, struct hand_task *t, struct hand_found *found)
+{
+	struct unplaced *u = (struct unplaced *)t;
+	struct peer *p = u->sink->peer;
+	struct err e = ERR_INIT;
+
+	if (peer_settle(&f->worker.store, &f->settings.workspaces, p, &e) ||
+	    (p->unplaced && peer_place(&f->settings.workspaces, p, found, &e)))
+		sink_refuse(u->sink, u->message.id, RPC_INVALID_PARAMS, e.text);
+	else
+		answer_request(f, u->sink, &u->message, u->version, u->method);
+	unplaced_free(u);
+}
+
+static void on_failed(struct front *f, struct hand_task *t, const struct refusal *why)
+{
+	struct unplaced *u = (struct unplaced *)t;
+
+	(void)f;
+	sink_refuse(u->sink, u->message.id, RPC_INTERNAL_ERROR, why->text);
+	unplaced_free(u);
+}
+
+static bool is_over(struct front *f, struct hand_task *t)
+{
+	(void)f;
+	return ((struct unplaced *)t)->sink->gone;
+}
+
+static void on_dropped(struct front *f, struct hand_task *t)
+{
+	(void)f;
+	unplaced_free((struct unplaced *)t);
+}
+
+static void place_first(struct front *f, struct sink *sink, struct rpc_message *m,
+                        const char *version, enum mcp_method method)
+{
+	static const struct hand_asker PLACE = {
+		.done = on_found, .failed = on_failed, .is_over = is_over, .dropped = on_dropped
+	};
+	struct unplaced *u = xcalloc(1, sizeof(*u));
+
+	*u = (struct unplaced){ .sink = sink, .message = *m, .version = version, .method = method };
+	*m = (struct rpc_message)RPC_MESSAGE_INIT;
+	sink_hold(sink);
+	u->task.by = &PLACE;
+	(void)snprintf(u->task.asker, sizeof(u->task.asker), "%s", sink->peer->key);
+	peer_ask_place(&f->settings.workspaces, sink->peer, &u->task.ask);
+	hands_ask(f, &u->task);
+}
+
+void resources_take(struct front *f, struct sink *sink, struct rpc_message *m, const char *version,
+                    enum mcp_method method)
+{
+	struct err e = ERR_INIT;
+
+	if (peer_settle(&f->worker.store, &f->settings.workspaces, sink->peer, &e))
+		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, e.text);
+	else if (sink->peer->unplaced)
+		place_first(f, sink, m, version, method);
+	else
+		answer_request(f, sink, m, version, method);
 }
 
 /* ---- a channel ---- */

@@ -5,17 +5,10 @@
 #include "jsonrpc.h"
 #include "log.h"
 #include "request.h"
-#include "safe_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum {
-	VIEW_BYTES = 1000000, /* of a file: more Slack takes as no snippet */
-	VIEW_FILES = 10, /* of a proposal that touches more */
-};
 
 struct wish {
 	int64_t seq, request_seq;
@@ -33,6 +26,14 @@ static char *copy(const char *text)
 	return text ? xstrdup(text) : NULL;
 }
 
+/* What is being looked at. */
+struct view {
+	struct hand_task task;
+	struct wish wish;
+	struct request request;
+	size_t more; /* files that are not shown */
+};
+
 /* 1 there is one, 0 nobody asks, -1. */
 static int next(struct front *f, struct wish *v, struct err *e)
 {
@@ -48,59 +49,6 @@ static int next(struct front *f, struct wish *v, struct err *e)
 			            .thread = copy(col_text(s, FILE_VIEW_NEXT_THREAD_TS)) };
 	stmt_reset(s);
 	return got;
-}
-
-/* ---- reading ---- */
-
-/* A file, or why it is not shown. */
-struct seen {
-	struct str bytes, why;
-	const char *path; /* of the request */
-};
-
-static void look_at(struct seen *seen, int root_fd, const struct touched *t)
-{
-	struct err e = ERR_INIT;
-	const char *path = t->target;
-	int got = safe_path_read(root_fd, path, VIEW_BYTES, &seen->bytes, NULL, &e);
-
-	seen->path = path;
-	if (got < 0)
-		str_add(&seen->why, e.text);
-	else if (got == 0)
-		str_addf(&seen->why, "%s does not exist any more", path);
-	else if (!utf8_valid(str_text(&seen->bytes), seen->bytes.length) ||
-	         memchr(str_text(&seen->bytes), '\0', seen->bytes.length))
-		str_addf(&seen->why, "%s is no text", path);
-}
-
-/* Of each file that was there when the question was asked. How many; the rest in *ret_more. */
-static size_t look(const struct request *r, struct seen seen[VIEW_FILES], size_t *ret_more)
-{
-	struct err e = ERR_INIT;
-	size_t count = 0;
-	int root = -1;
-	bool open = workspace_open(r->row.workspace_root, &root, &e) == 0;
-
-	*ret_more = 0;
-	for (size_t i = 0; i < r->file_count; i++) {
-		if (strcmp(r->files[i].hash, NO_FILE) == 0)
-			continue;
-		if (count == VIEW_FILES) {
-			++*ret_more;
-			continue;
-		}
-		if (open) {
-			look_at(&seen[count], root, &r->files[i]);
-		} else {
-			seen[count].path = r->files[i].target;
-			str_add(&seen[count].why, e.text);
-		}
-		count++;
-	}
-	if (open)
-		(void)close(root);
-	return count;
 }
 
 /* ---- showing ---- */
@@ -125,15 +73,15 @@ static int say_text(struct front *f, const struct wish *v, const struct request 
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
-static int show(struct front *f, const struct wish *v, const struct request *r,
-                const struct seen *seen, struct err *e)
+static int show(struct front *f, const struct wish *v, const struct request *r, const char *path,
+                const struct hand_file *seen, struct err *e)
 {
 	OWNED(str) struct str text = STR_INIT;
 	int64_t content;
 	stmt *s;
 
-	if (seen->why.length) {
-		str_addf(&text, "Not shown: %s", str_text(&seen->why));
+	if (seen->why) {
+		str_addf(&text, "Not shown: %s", seen->why);
 		return say_text(f, v, r, text.bytes, e);
 	}
 	content = content_put(&f->worker.store, str_text(&seen->bytes), seen->bytes.length, e);
@@ -141,7 +89,7 @@ static int show(struct front *f, const struct wish *v, const struct request *r,
 		return -1;
 	s = say(f, SQL_FILE_VIEW_SHOW, v, r);
 	bind_int(s, ":content", content);
-	bind_text(s, ":file_name", seen->path);
+	bind_text(s, ":file_name", path);
 	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
@@ -159,56 +107,124 @@ static int say_rest(struct front *f, const struct wish *v, const struct request 
 	return say_text(f, v, r, text, e);
 }
 
-static int settle(struct front *f, const struct wish *v, const struct request *r,
-                  const struct seen *seen, size_t count, size_t more, struct err *e)
-{
-	stmt *s = store_stmt(&f->worker.store, SQL_FILE_VIEW_DELETE);
+/* ---- the wish at hand ---- */
 
-	bind_int(s, ":seq", v->seq);
-	if (stmt_run(s, e) < 0)
-		return -1;
-	for (size_t i = 0; i < count; i++)
-		if (show(f, v, r, &seen[i], e))
-			return -1;
-	return say_rest(f, v, r, count, more, e);
+/* Of each file that was there when the question was asked. */
+static void choose_files(struct view *v)
+{
+	const struct request *r = &v->request;
+	struct hand_ask *ask = &v->task.ask;
+
+	for (size_t i = 0; i < r->file_count; i++)
+		if (strcmp(r->files[i].hash, NO_FILE) == 0)
+			continue;
+		else if (ask->shown_count == HAND_SHOWN_FILES)
+			v->more++;
+		else
+			ask->shown[ask->shown_count++] = r->files[i].target;
 }
 
-static int carry_out(struct front *f, const struct wish *v, struct err *e)
+static void view_free(struct front *f, struct view *v)
 {
-	OWNED(request) struct request r = { 0 };
-	struct seen seen[VIEW_FILES] = { { .path = NULL } };
-	size_t more, count;
-	int failed = request_read(&f->worker.store, v->request_seq, &r, e) < 0 ? -1 : 0;
+	wish_clear(&v->wish);
+	request_clear(&v->request);
+	free(v);
+	f->view = NULL;
+}
 
-	if (failed)
+static int settle(struct front *f, struct view *v, const struct hand_file *seen, struct err *e)
+{
+	const struct hand_ask *ask = &v->task.ask;
+	stmt *s = store_stmt(&f->worker.store, SQL_FILE_VIEW_DELETE);
+
+	bind_int(s, ":seq", v->wish.seq);
+	if (stmt_run(s, e) < 0)
 		return -1;
-	count = look(&r, seen, &more);
-	failed = store_begin(&f->worker.store, e);
-	if (!failed && settle(f, v, &r, seen, count, more, e)) {
+	for (size_t i = 0; i < ask->shown_count; i++)
+		if (show(f, &v->wish, &v->request, ask->shown[i], &seen[i], e))
+			return -1;
+	return say_rest(f, &v->wish, &v->request, ask->shown_count, v->more, e);
+}
+
+static void warn(struct front *f, const struct err *e)
+{
+	log_warn("files could not be shown: %s", e->text);
+	if (store_is_broken(&f->worker.store))
+		front_fail(f, e);
+}
+
+/* In one transaction the wish goes and its answer comes; if that fails, it is tried again. */
+static void carry_out(struct front *f, struct view *v, const struct hand_file *seen)
+{
+	struct err e = ERR_INIT;
+	int failed = store_begin(&f->worker.store, &e);
+
+	if (!failed && settle(f, v, seen, &e)) {
 		store_rollback(&f->worker.store);
 		failed = -1;
 	} else if (!failed) {
-		failed = store_commit(&f->worker.store, e);
+		failed = store_commit(&f->worker.store, &e);
 	}
-	for (size_t i = 0; i < count; i++) {
-		str_clear(&seen[i].bytes);
-		str_clear(&seen[i].why);
+	view_free(f, v);
+	if (failed)
+		warn(f, &e);
+	else
+		show_files_look(f); /* at the next one */
+}
+
+static void on_found(struct front *f, struct hand_task *t, struct hand_found *found)
+{
+	carry_out(f, (struct view *)t, found->shown);
+}
+
+/* Each file is said not to be shown. */
+static void on_failed(struct front *f, struct hand_task *t, const struct refusal *why)
+{
+	struct hand_file none[HAND_SHOWN_FILES] = { { .why = NULL } };
+	OWNED(str) struct str text = STR_INIT;
+
+	if (f->worker.stopping) {
+		view_free(f, (struct view *)t);
+		return;
 	}
-	return failed;
+	str_add(&text, why->text);
+	for (size_t i = 0; i < HAND_SHOWN_FILES; i++)
+		none[i].why = text.bytes;
+	carry_out(f, (struct view *)t, none);
+}
+
+static int begin(struct front *f, struct view *v, struct err *e)
+{
+	static const struct hand_asker VIEW = { .done = on_found, .failed = on_failed };
+
+	if (request_read(&f->worker.store, v->wish.request_seq, &v->request, e) < 0)
+		return -1;
+	choose_files(v);
+	if (!v->task.ask.shown_count) {
+		carry_out(f, v, NULL);
+		return 0;
+	}
+	v->task.by = &VIEW;
+	(void)snprintf(v->task.asker, sizeof(v->task.asker), "operator");
+	v->task.ask.root = v->request.row.workspace_root;
+	hands_ask(f, &v->task);
+	return 0;
 }
 
 void show_files_look(struct front *f)
 {
-	for (int got = 1; got > 0;) {
-		OWNED(wish) struct wish v = { .seq = 0 };
-		struct err e = ERR_INIT;
+	struct err e = ERR_INIT;
+	struct view *v;
+	int got;
 
-		got = next(f, &v, &e);
-		if (got > 0 && carry_out(f, &v, &e))
-			got = -1;
-		if (got < 0)
-			log_warn("files could not be shown: %s", e.text);
-		if (store_is_broken(&f->worker.store))
-			front_fail(f, &e);
-	}
+	if (f->view)
+		return;
+	v = xcalloc(1, sizeof(*v));
+	f->view = v;
+	got = next(f, &v->wish, &e);
+	if (got > 0 && begin(f, v, &e) == 0)
+		return;
+	view_free(f, v);
+	if (got != 0)
+		warn(f, &e);
 }

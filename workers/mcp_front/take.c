@@ -65,6 +65,8 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 	bool modern = mcp_is_modern(m->params);
 	const char *version = modern ? MCP_MODERN : peer_version(sink->peer);
 
+	if (modern)
+		peer_take_client(sink->peer, m->params);
 	switch (mcp_method_of(m->method, modern)) {
 	case MCP_INITIALIZE:
 		introduce(sink->peer, m->params);

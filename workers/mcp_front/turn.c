@@ -82,6 +82,12 @@ static bool is_big(const struct job *job)
 	return diff && strlen(diff) > FRONT_BIG_CALL;
 }
 
+/* True: it is not its turn yet. */
+static bool look(struct front *f, struct job *job)
+{
+	return !job->refused && JOBS[job->kind].look && JOBS[job->kind].look(f, job);
+}
+
 /* The next jobs that are committed together: one that is big is alone. */
 static void take_batch(struct front *f, struct job_queue *batch)
 {
@@ -93,7 +99,10 @@ static void take_batch(struct front *f, struct job_queue *batch)
 	       (STAILQ_EMPTY(batch) || !is_big(job))) {
 		alone = is_big(job);
 		STAILQ_REMOVE_HEAD(&f->jobs, next);
-		STAILQ_INSERT_TAIL(batch, job, next);
+		if (look(f, job))
+			alone = false;
+		else
+			STAILQ_INSERT_TAIL(batch, job, next);
 	}
 }
 
@@ -133,6 +142,8 @@ void turn_run(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	while (written && (f->has_notes || !STAILQ_EMPTY(&f->jobs) || !STAILQ_EMPTY(&f->told))) {
 		take_batch(f, &batch);
+		if (STAILQ_EMPTY(&batch) && !f->has_notes && STAILQ_EMPTY(&f->told))
+			continue;
 		written = commit_batch(f, &batch);
 		settle_batch(f, &batch, written);
 	}

@@ -3,13 +3,12 @@
 
 #include "ask.h"
 #include "command_line.h"
+#include "hand.h"
 #include "json_writer.h"
 #include "policy.h"
 #include "result.h"
-#include "safe_path.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { COMMAND_BYTES_MAX = 1 << 20 }; /* more is not shown, so nobody can approve it */
 
@@ -38,24 +37,8 @@ static bool is_reading(const char *tool)
 	return false;
 }
 
-/* The file in the context, and the one that it stands for. -1: it is none of this workspace. */
-static int find_file(struct call *c, const char *root, const char *path)
+static void look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
 {
-	struct err why = ERR_INIT;
-	int fd = -1, failed;
-
-	if (safe_path_clean(root, path, strlen(path), &c->named_path, &why) ||
-	    workspace_open(root, &fd, &why))
-		return -1;
-	failed = safe_path_resolve(fd, c->named_path.bytes, &c->named_target, &why);
-	(void)close(fd);
-	return failed ? -1 : 0;
-}
-
-static void prepare(struct call *c, const struct peer *p, const struct call_settings *settings)
-{
-	const char *path = json_text(context(c), "file_path");
-
 	(void)settings;
 	if (strlen(json_text(c->arguments, "tool_name")) > COMMAND_BYTES_MAX)
 		result_refuse(
@@ -63,7 +46,18 @@ static void prepare(struct call *c, const struct peer *p, const struct call_sett
 		    "the command has more than %d bytes: nobody would see it whole; write "
 		    "it into a file and ask for that",
 		    (int)COMMAND_BYTES_MAX);
-	c->names_other_file = path && find_file(c, p->workspace_root, path);
+	else
+		ask->named = json_text(context(c), "file_path");
+}
+
+/* The file in the context, and the one that it stands for; or it is none of this workspace. */
+static void seen(struct call *c, struct hand_found *found)
+{
+	c->names_other_file = found->names_other;
+	if (!found->named_path)
+		return;
+	str_add(&c->named_path, found->named_path);
+	str_add(&c->named_target, found->named_target);
 }
 
 static bool policy(const struct call *c, struct policy_question *q)
@@ -154,7 +148,8 @@ const struct tool TOOL_AUTO_CHECK = {
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,
-	.prepare = prepare,
+	.look = look,
+	.seen = seen,
 	.policy = policy,
 	.run = run,
 	.question = question,

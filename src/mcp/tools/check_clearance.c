@@ -2,40 +2,11 @@
 #include "tools.h"
 
 #include "ask.h"
-#include "effect.h"
-#include "proposal.h"
 #include "result.h"
-#include "safe_path.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* ---- before the transaction ---- */
-
-/* The files as they are when the question is asked, and what is to become of them. */
-static int look_at_files(struct call *c, const struct proposal *p, struct refusal *why)
-{
-	struct err e = ERR_INIT;
-	int root = -1, failed;
-
-	if (workspace_open(p->workspace_root, &root, &e))
-		return refusal_set(why, "workspace_unreadable", "%s", e.text);
-	failed = plan_look(root, p, &c->plan, why) || plan_work(p, &c->plan, why);
-	(void)close(root);
-	return failed ? -1 : 0;
-}
-
-/* What the contents were needed for is known: of the plan, what is stored remains. */
-static void keep_effect(struct call *c)
-{
-	effect_of(&c->plan, &c->effect);
-	c->files = xmalloc(c->plan.count * sizeof(*c->files));
-	for (size_t i = 0; i < c->plan.count; i++) {
-		c->files[i] = c->plan.files[i].is;
-		str_clear(&c->plan.files[i].old);
-		str_clear(&c->plan.files[i].new);
-	}
-}
 
 static const struct touched *primary(const struct call *c)
 {
@@ -60,26 +31,38 @@ static struct sha256 digest(const struct call *c)
 	return shown_digest(&s);
 }
 
-static void prepare(struct call *c, const struct peer *peer, const struct call_settings *settings)
+/* The files as they are when the question is asked, and what is to become of them. */
+static void look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
 {
-	const char *text = json_text(c->arguments, "diff");
-	const struct proposal p = { .workspace_root = peer->workspace_root,
-		                    .file_path = json_text(c->arguments, "file_path"),
-		                    .body = text,
-		                    .body_length = strlen(text),
-		                    .database = settings->database,
-		                    .ours = settings->ours,
-		                    .fuzz = settings->fuzz };
-	struct refusal why = { .code = NULL };
+	ask->file_path = json_text(c->arguments, "file_path");
+	ask->body = json_text(c->arguments, "diff");
+	ask->body_length = strlen(ask->body);
+	ask->database = settings->database;
+	ask->ours = settings->ours;
+	ask->fuzz = settings->fuzz;
+}
 
-	if (look_at_files(c, &p, &why) == 0) {
-		keep_effect(c);
-		c->digest = digest(c);
-	} else if (c->plan.is_diff && strcmp(why.code, "patch_conflict") == 0) {
-		result_refuse(c, why.code, "%s; read the file again and make a new diff", why.text);
-	} else {
-		result_refuse(c, why.code, "%s", why.text);
+static void seen(struct call *c, struct hand_found *found)
+{
+	const struct refusal *why = &found->why;
+
+	c->plan = found->plan;
+	found->plan = (struct plan)PLAN_INIT;
+	c->effect = found->effect;
+	found->effect = (struct str)STR_INIT;
+	if (why->code && c->plan.is_diff && strcmp(why->code, "patch_conflict") == 0) {
+		result_refuse(c, why->code, "%s; read the file again and make a new diff",
+		              why->text);
+		return;
 	}
+	if (why->code) {
+		result_refuse(c, why->code, "%s", why->text);
+		return;
+	}
+	c->files = xmalloc(c->plan.count * sizeof(*c->files));
+	for (size_t i = 0; i < c->plan.count; i++)
+		c->files[i] = c->plan.files[i].is;
+	c->digest = digest(c);
 }
 
 /* ---- the question ---- */
@@ -148,7 +131,8 @@ const struct tool TOOL_CHECK_CLEARANCE = {
 	.read_only = true,
 	.idempotent = true,
 	.open_world = true,
-	.prepare = prepare,
+	.look = look,
+	.seen = seen,
 	.policy = policy,
 	.run = ask_run,
 	.question = question,

@@ -3,10 +3,12 @@
 
 #include "call.h"
 #include "clock.h"
+#include "departed.h"
 #include "json_writer.h"
 #include "peer.h"
 #include "request.h"
 #include "result.h"
+#include "steering.h"
 
 #include <string.h>
 
@@ -112,10 +114,13 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	if (strcmp(r->row.workspace_root, p->workspace_root) != 0 ||
 	    strcmp(r->row.host, settings->workspaces.machine) != 0)
 		return 0;
+	if (departed_of_session(st, r->row.session_seq, e))
+		return -1;
 	s = store_stmt(st, SQL_SESSION_IS_CONNECTED);
 	bind_int(s, ":seq", r->row.session_seq);
 	bind_text(s, ":live_after", live_after.text);
 	bind_text(s, ":label", p->identity.agent);
+	bind_int(s, ":connection", p->seq);
 	got = stmt_row(s, e);
 	stmt_reset(s);
 	return got < 0 ? -1 : !got;
@@ -191,6 +196,8 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		              request_state_name(r.row.state));
 		return 0;
 	}
+	if (steering_arrived(st, r.row.seq, e))
+		return -1;
 	return queue_apply(st, c, r.row.seq, settings->workspaces.machine, e);
 }
 

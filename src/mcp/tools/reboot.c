@@ -3,6 +3,7 @@
 
 #include "call.h"
 #include "clock.h"
+#include "departed.h"
 #include "json_writer.h"
 #include "peer.h"
 #include "request.h"
@@ -119,6 +120,8 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	char id[40] = "";
 	int got = 0;
 
+	if (departed_of_workspace(st, settings->workspaces.machine, p->workspace_root, e))
+		return -1;
 	for (size_t i = 0; i < COUNT(WAYS) && got == 0; i++) {
 		stmt *s = given ? store_stmt(st, SQL_SESSION_BY_ID)
 		                : predecessors(st, p, settings, WAYS[i], &live_after);

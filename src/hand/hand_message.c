@@ -1,0 +1,398 @@
+/* Questions and findings as bytes. */
+#include "hand.h"
+
+#include "safe_path.h"
+#include "wire.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MANY = 1000, /* lists of the configuration */
+	MESSAGE_BYTES = 4 << 20, /* of what an agent says in one message */
+	WATCHES = INT_MAX,
+};
+
+/* ---- the question ---- */
+
+static void add_list(struct str *out, const char *const *texts, size_t count)
+{
+	wire_add_int(out, (int64_t)count);
+	for (size_t i = 0; i < count; i++)
+		wire_add_text(out, texts[i]);
+}
+
+static void add_known(struct str *out, const struct policy_known *known)
+{
+	wire_add_int(out, known->exists);
+	wire_add_int(out, known->read_ms);
+	wire_add_bytes(out, &known->seen, sizeof(known->seen));
+}
+
+static size_t count_of(char *const *texts)
+{
+	size_t count = 0;
+
+	while (texts && texts[count])
+		count++;
+	return count;
+}
+
+void hand_ask_write(const struct hand_ask *ask, struct str *out)
+{
+	wire_begin(out);
+	wire_add_text(out, ask->given);
+	wire_add_text(out, ask->root);
+	wire_add_int(out, ask->judge);
+	add_list(out, ask->listed, ask->listed_count);
+	wire_add_int(out, ask->policy);
+	add_known(out, &ask->known);
+	wire_add_text(out, ask->file_path);
+	wire_add_bytes(out, ask->body, ask->body_length);
+	wire_add_int(out, ask->is_big);
+	wire_add_text(out, ask->database);
+	add_list(out, (const char *const *)ask->ours, count_of(ask->ours));
+	wire_add_int(out, (int64_t)ask->fuzz);
+	wire_add_text(out, ask->named);
+	add_list(out, ask->shown, ask->shown_count);
+	wire_end(out);
+}
+
+/* The texts, and NULL behind them. */
+static char **take_list(struct wire *w, size_t most, size_t *ret_count)
+{
+	size_t count = (size_t)wire_int_in(w, 0, (int64_t)most);
+	char **texts = xcalloc(count + 1, sizeof(*texts));
+
+	for (size_t i = 0; i < count; i++)
+		texts[i] = wire_some_text(w, MESSAGE_BYTES);
+	*ret_count = count;
+	return texts;
+}
+
+static void take_known(struct wire *w, struct policy_known *known)
+{
+	const char *seen;
+	size_t size;
+
+	known->exists = wire_int_in(w, 0, 1) != 0;
+	known->read_ms = wire_int(w);
+	seen = wire_bytes(w, sizeof(known->seen), &size);
+	if (size != sizeof(known->seen))
+		w->bad = true;
+	else
+		memcpy(&known->seen, seen, size);
+}
+
+int hand_ask_read(const struct str *message, struct hand_ask *ask)
+{
+	struct wire w = { .at = str_text(message), .left = message->length };
+	size_t ours, shown;
+	char **texts;
+
+	ask->given = wire_text(&w, MESSAGE_BYTES);
+	ask->root = wire_text(&w, MESSAGE_BYTES);
+	ask->judge = wire_int_in(&w, 0, 1) != 0;
+	ask->listed = (const char **)take_list(&w, MANY, &ask->listed_count);
+	ask->policy = wire_int_in(&w, 0, 1) != 0;
+	take_known(&w, &ask->known);
+	ask->file_path = wire_text(&w, MESSAGE_BYTES);
+	ask->body = wire_bytes(&w, MESSAGE_BYTES, &ask->body_length);
+	ask->is_big = wire_int_in(&w, 0, 1) != 0;
+	ask->database = wire_text(&w, MESSAGE_BYTES);
+	ask->ours = take_list(&w, MANY, &ours);
+	ask->fuzz = (size_t)wire_int_in(&w, 0, MESSAGE_BYTES);
+	ask->named = wire_text(&w, MESSAGE_BYTES);
+	texts = take_list(&w, HAND_SHOWN_FILES, &shown);
+	for (ask->shown_count = 0; ask->shown_count < shown; ask->shown_count++)
+		ask->shown[ask->shown_count] = texts[ask->shown_count];
+	free(texts);
+	return wire_is_whole(&w) && (ask->root || ask->given) ? 0 : -1;
+}
+
+void hand_ask_release(struct hand_ask *ask)
+{
+	free((char *)ask->given);
+	free((char *)ask->root);
+	for (size_t i = 0; i < ask->listed_count; i++)
+		free((char *)ask->listed[i]);
+	free((void *)ask->listed);
+	free((char *)ask->file_path);
+	free((char *)ask->database);
+	for (char *const *one = ask->ours; one && *one; one++)
+		free(*one);
+	free((void *)ask->ours);
+	free((char *)ask->named);
+	for (size_t i = 0; i < ask->shown_count; i++)
+		free((char *)ask->shown[i]);
+	*ask = (struct hand_ask){ .given = NULL };
+}
+
+/* ---- what was found: writing ---- */
+
+static void add_policy(struct str *out, const struct policy_look *look)
+{
+	wire_add_int(out, look->fresh);
+	add_known(out, &look->known);
+	wire_add_text(out, look->why);
+	wire_add_bytes(out, str_text(&look->bytes), look->bytes.length);
+	wire_add_int(out, look->root_watch);
+	wire_add_int(out, look->folder_watch);
+}
+
+static void add_plan(struct str *out, const struct plan *plan)
+{
+	wire_add_int(out, (int64_t)plan->count);
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct touched *t = &plan->files[i].is;
+
+		wire_add_text(out, t->path);
+		wire_add_text(out, t->target);
+		wire_add_text(out, t->action);
+		wire_add_text(out, t->other);
+		wire_add_int(out, t->mode);
+		wire_add_text(out, t->hash);
+		wire_add_text(out, t->result_hash);
+	}
+	wire_add_int(out, (int64_t)plan->primary);
+	wire_add_int(out, plan->replaces_file);
+}
+
+static void add_proposal(struct str *out, const struct hand_found *found)
+{
+	wire_add_int(out, found->plan.is_diff);
+	wire_add_text(out, found->why.code);
+	if (found->why.code)
+		wire_add_text(out, found->why.text);
+	else
+		add_plan(out, &found->plan);
+}
+
+/* The effect comes last: it is large, and taken out of the message without a copy. */
+void hand_found_write(const struct hand_ask *ask, const struct hand_found *found, struct str *out)
+{
+	wire_begin(out);
+	wire_add_text(out, found->root);
+	wire_add_text(out, found->unfit);
+	wire_add_int(out, found->is_given);
+	wire_add_int(out, found->is_listed);
+	wire_add_int(out, found->is_too_big);
+	if (!found->unfit && !found->is_too_big) {
+		if (ask->policy)
+			add_policy(out, &found->policy);
+		if (ask->named) {
+			wire_add_text(out, found->named_path);
+			wire_add_text(out, found->named_target);
+		}
+		for (size_t i = 0; i < ask->shown_count; i++) {
+			const struct hand_file *f = &found->shown[i];
+
+			wire_add_text(out, f->why);
+			wire_add_bytes(out, str_text(&f->bytes), f->bytes.length);
+		}
+		if (ask->file_path)
+			add_proposal(out, found);
+		wire_add_bytes(out, str_text(&found->effect), found->effect.length);
+	}
+	wire_end(out);
+}
+
+/* ---- what was found: reading ---- */
+
+static bool is_hash(const char *text)
+{
+	return strcmp(text, NO_FILE) == 0 || (strlen(text) == SHA256_BYTES - 1 &&
+	                                      strspn(text, "0123456789abcdef") == SHA256_BYTES - 1);
+}
+
+/* A name that safe_path_clean leaves as it is. */
+static bool is_clean(const char *root, const char *path)
+{
+	OWNED(str) struct str clean = STR_INIT;
+
+	return safe_path_clean(root, path, strlen(path), &clean, NULL) == 0 &&
+	       strcmp(str_text(&clean), path) == 0;
+}
+
+static char *take_path(struct wire *w, const char *root)
+{
+	char *path = wire_some_text(w, PATH_MAX);
+
+	if (!w->bad && !is_clean(root, path))
+		w->bad = true;
+	return path;
+}
+
+/* A text for people: as it is to be shown, in one line, or NULL. */
+static char *take_line(struct wire *w)
+{
+	OWNED(char_ptr) char *text = wire_text(w, ERR_TEXT_BYTES - 1);
+	OWNED(str) struct str shown = STR_INIT;
+
+	if (!text)
+		return NULL;
+	str_add_shown(&shown, text, strlen(text), ERR_TEXT_BYTES);
+	return str_take(&shown);
+}
+
+static void copy_line(struct wire *w, char out[ERR_TEXT_BYTES])
+{
+	OWNED(char_ptr) char *line = take_line(w);
+
+	(void)snprintf(out, ERR_TEXT_BYTES, "%s", line ? line : "");
+}
+
+static void take_hash(struct wire *w, char hash[SHA256_BYTES])
+{
+	OWNED(char_ptr) char *text = wire_some_text(w, SHA256_BYTES - 1);
+
+	if (!is_hash(text))
+		w->bad = true;
+	else
+		(void)snprintf(hash, SHA256_BYTES, "%s", text);
+}
+
+/* The constant for a word, NULL if it is none of them. */
+static const char *word_of(const char *text, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(text, words[i]) == 0)
+			return words[i];
+	return NULL;
+}
+
+static void take_touched(struct wire *w, const char *root, struct touched *t)
+{
+	static const char *const ACTIONS[] = { "create", "modify", "delete", "read" };
+	OWNED(char_ptr) char *action = NULL;
+
+	t->path = take_path(w, root);
+	t->target = take_path(w, root);
+	action = wire_some_text(w, HAND_WORD_BYTES);
+	t->action = word_of(action, ACTIONS, COUNT(ACTIONS));
+	t->other = wire_text(w, PATH_MAX);
+	t->mode = (unsigned)wire_int_in(w, 0, 0177777);
+	take_hash(w, t->hash);
+	take_hash(w, t->result_hash);
+	if (!t->action || (t->other && !is_clean(root, t->other)))
+		w->bad = true;
+}
+
+static void take_plan(struct wire *w, const char *root, struct plan *plan)
+{
+	size_t count = (size_t)wire_int_in(w, 1, PROPOSAL_FILES);
+
+	plan->files = xcalloc(count, sizeof(*plan->files));
+	for (plan->count = 0; plan->count < count && !w->bad; plan->count++)
+		take_touched(w, root, &plan->files[plan->count].is);
+	plan->primary = (size_t)wire_int_in(w, 0, (int64_t)count - 1);
+	plan->replaces_file = wire_int_in(w, 0, 1) != 0;
+}
+
+static void take_proposal(struct wire *w, struct hand_found *found)
+{
+	static const char *const CODES[] = {
+		"path_violation", "patch_conflict", "invalid_diff",        "too_large",
+		"no_space",       "quota",          "read_only",           "permission",
+		"io_error",       "busy",           "workspace_unreadable"
+	};
+	OWNED(char_ptr) char *code = NULL;
+
+	found->plan.is_diff = wire_int_in(w, 0, 1) != 0;
+	code = wire_text(w, HAND_WORD_BYTES);
+	if (!code) {
+		take_plan(w, found->root, &found->plan);
+		return;
+	}
+	found->why.code = word_of(code, CODES, COUNT(CODES));
+	if (!found->why.code)
+		w->bad = true;
+	copy_line(w, found->why.text);
+}
+
+static void take_policy(struct wire *w, struct policy_look *look)
+{
+	const char *bytes;
+	size_t length;
+
+	look->fresh = wire_int_in(w, 0, 1) != 0;
+	take_known(w, &look->known);
+	copy_line(w, look->why);
+	bytes = wire_bytes(w, POLICY_MAX_BYTES + 4096, &length); /* as read_bytes stops */
+	str_add_bytes(&look->bytes, bytes, length);
+	look->root_watch = (int)wire_int_in(w, -1, WATCHES);
+	look->folder_watch = (int)wire_int_in(w, -1, WATCHES);
+}
+
+static void take_named(struct wire *w, struct hand_found *found)
+{
+	found->named_path = wire_text(w, PATH_MAX);
+	found->named_target = wire_text(w, PATH_MAX);
+	found->names_other = !found->named_path;
+	if (!found->named_path != !found->named_target ||
+	    (found->named_path && (!is_clean(found->root, found->named_path) ||
+	                           !is_clean(found->root, found->named_target))))
+		w->bad = true;
+}
+
+static void take_shown(struct wire *w, struct hand_file *f)
+{
+	const char *bytes;
+	size_t length;
+
+	f->why = take_line(w);
+	bytes = wire_bytes(w, HAND_SHOWN_BYTES, &length);
+	str_add_bytes(&f->bytes, bytes, length);
+	if (!utf8_valid(str_text(&f->bytes), f->bytes.length))
+		w->bad = true;
+}
+
+static void take_effect(struct wire *w, struct str *message, struct hand_found *found)
+{
+	size_t length;
+	const char *bytes = wire_bytes(w, HAND_EFFECT_BYTES, &length);
+
+	if (w->bad || !length)
+		return;
+	memmove(message->bytes, bytes, length);
+	message->bytes[length] = '\0';
+	message->length = length;
+	found->effect = *message;
+	*message = (struct str)STR_INIT;
+}
+
+static void take_all(struct wire *w, const struct hand_ask *ask, struct hand_found *found)
+{
+	found->has_policy = ask->policy;
+	if (ask->policy)
+		take_policy(w, &found->policy);
+	if (ask->named)
+		take_named(w, found);
+	found->shown_count = ask->shown_count;
+	for (size_t i = 0; i < ask->shown_count; i++)
+		take_shown(w, &found->shown[i]);
+	if (ask->file_path)
+		take_proposal(w, found);
+}
+
+int hand_found_read(const struct hand_ask *ask, struct str *message, struct hand_found *found)
+{
+	struct wire w = { .at = str_text(message), .left = message->length };
+
+	found->root = wire_some_text(&w, PATH_MAX);
+	found->unfit = take_line(&w);
+	found->is_given = wire_int_in(&w, 0, ask->given != NULL) != 0;
+	found->is_listed = wire_int_in(&w, 0, ask->listed_count > 0) != 0;
+	found->is_too_big = wire_int_in(&w, 0, ask->file_path && !ask->is_big) != 0;
+	if (!w.bad && !found->unfit && !found->is_too_big) {
+		take_all(&w, ask, found);
+		take_effect(&w, message, found);
+	}
+	str_clear(message);
+	if (wire_is_whole(&w) && found->root[0] == '/')
+		return 0;
+	hand_found_clear(found);
+	return -1;
+}

@@ -1,0 +1,193 @@
+/* The work of a hand: all that touches an agent's files when something is asked. */
+#include "hand.h"
+
+#include "effect.h"
+#include "safe_path.h"
+#include "workspace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void hand_found_clear(struct hand_found *found)
+{
+	free(found->root);
+	free(found->unfit);
+	policy_look_clear(&found->policy);
+	plan_clear(&found->plan);
+	str_clear(&found->effect);
+	free(found->named_path);
+	free(found->named_target);
+	for (size_t i = 0; i < found->shown_count; i++) {
+		str_clear(&found->shown[i].bytes);
+		free(found->shown[i].why);
+	}
+	*found = (struct hand_found)HAND_FOUND_INIT;
+}
+
+/* ---- where ---- */
+
+static bool is_same_folder(const char *path, const char *real)
+{
+	OWNED(char_ptr) char *folder = path && *path ? realpath(path, NULL) : NULL;
+
+	return folder && strcmp(folder, real) == 0;
+}
+
+/* A workspace goes by its real name, so that it is one whatever links lead to it. One that does not
+ * exist is told of when it is opened. */
+static void find_place(const struct hand_ask *ask, struct hand_found *found)
+{
+	const char *root = ask->root, *unfit = NULL;
+
+	if (ask->given) {
+		unfit = workspace_unfit(ask->given);
+		found->is_given = !unfit;
+		if (found->is_given || !root)
+			root = ask->given;
+	}
+	if (ask->judge) {
+		unfit = workspace_unfit(root);
+		found->root = realpath(root, NULL);
+	}
+	if (!found->root)
+		found->root = xstrdup(root);
+	if (unfit)
+		found->unfit = xstrdup(unfit);
+	for (size_t i = 0; i < ask->listed_count && !found->is_listed; i++)
+		found->is_listed = is_same_folder(ask->listed[i], found->root);
+}
+
+/* ---- a proposal ---- */
+
+/* A diff of so much is looked at by nobody: it is not computed. Each byte by which a file grows or
+ * shrinks is one of its bytes. */
+static bool is_unseen(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct planned *f = &plan->files[i];
+		size_t old = f->old.length, new = f->new.length;
+
+		if (strcmp(f->is.action, "modify") == 0 &&
+		    (old > new ? old - new : new - old) > HAND_EFFECT_BYTES)
+			return true;
+	}
+	return false;
+}
+
+static int compute_effect(struct hand_found *found)
+{
+	bool unseen = is_unseen(&found->plan);
+
+	if (!unseen)
+		effect_of(&found->plan, &found->effect);
+	if (!unseen && found->effect.length <= HAND_EFFECT_BYTES)
+		return 0;
+	str_clear(&found->effect);
+	return refusal_set(
+	    &found->why, "too_large",
+	    "what this does to the files is a diff of more than %d MiB, which nobody "
+	    "can look at; propose it in parts, or have a command do it "
+	    "(auto_check, kind terminal_command)",
+	    HAND_EFFECT_BYTES >> 20);
+}
+
+static void look_at_proposal(const struct hand_ask *ask, struct hand_found *found)
+{
+	const struct proposal p = { .workspace_root = found->root,
+		                    .file_path = ask->file_path,
+		                    .body = ask->body,
+		                    .body_length = ask->body_length,
+		                    .database = ask->database,
+		                    .ours = ask->ours,
+		                    .fuzz = ask->fuzz,
+		                    .most = ask->is_big ? 0 : HAND_SMALL_BYTES };
+	struct err e = ERR_INIT;
+	int root = -1, failed;
+
+	if (workspace_open(found->root, &root, &e)) {
+		(void)refusal_set(&found->why, "workspace_unreadable", "%s", e.text);
+		return;
+	}
+	failed = plan_look(root, &p, &found->plan, &found->why) ||
+	         plan_work(&p, &found->plan, &found->why) || compute_effect(found);
+	(void)close(root);
+	found->is_too_big = failed && !ask->is_big && strcmp(found->why.code, "too_large") == 0;
+}
+
+/* ---- files that are named ---- */
+
+static void find_named(const struct hand_ask *ask, struct hand_found *found)
+{
+	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str target = STR_INIT;
+	struct err e = ERR_INIT;
+	int root = -1;
+
+	found->names_other = true;
+	if (safe_path_clean(found->root, ask->named, strlen(ask->named), &path, &e) ||
+	    workspace_open(found->root, &root, &e))
+		return;
+	if (safe_path_resolve(root, str_text(&path), &target, &e) == 0) {
+		found->names_other = false;
+		found->named_path = str_take(&path);
+		found->named_target = str_take(&target);
+	}
+	(void)close(root);
+}
+
+static void read_shown(int root, const char *path, struct hand_file *file)
+{
+	OWNED(str) struct str why = STR_INIT;
+	struct err e = ERR_INIT;
+	int got = safe_path_read(root, path, HAND_SHOWN_BYTES, &file->bytes, NULL, &e);
+
+	if (got < 0)
+		str_add(&why, e.text);
+	else if (got == 0)
+		str_addf(&why, "%s does not exist any more", path);
+	else if (!utf8_valid(str_text(&file->bytes), file->bytes.length) ||
+	         memchr(str_text(&file->bytes), '\0', file->bytes.length))
+		str_addf(&why, "%s is no text", path);
+	if (!why.length)
+		return;
+	str_clear(&file->bytes);
+	file->why = str_take(&why);
+}
+
+static void show_files(const struct hand_ask *ask, struct hand_found *found)
+{
+	struct err e = ERR_INIT;
+	int root = -1, failed = workspace_open(found->root, &root, &e);
+
+	found->shown_count = ask->shown_count;
+	for (size_t i = 0; i < ask->shown_count; i++)
+		if (failed)
+			found->shown[i].why = xstrdup(e.text);
+		else
+			read_shown(root, ask->shown[i], &found->shown[i]);
+	if (!failed)
+		(void)close(root);
+}
+
+/* ---- all of it ---- */
+
+void hand_work(const struct hand_ask *ask, int watch_fd, struct hand_found *found)
+{
+	find_place(ask, found);
+	if (found->unfit)
+		return;
+	if (ask->file_path)
+		look_at_proposal(ask, found);
+	if (found->is_too_big)
+		return;
+	if (ask->policy) {
+		found->has_policy = true;
+		policy_look(found->root, &ask->known, watch_fd, &found->policy);
+	}
+	if (ask->named)
+		find_named(ask, found);
+	if (ask->shown_count)
+		show_files(ask, found);
+}

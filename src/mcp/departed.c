@@ -1,0 +1,63 @@
+#include "departed.h"
+
+#include "peer_process.h"
+
+#include "sql/session.h"
+
+#include <stdio.h>
+
+enum { MOST = 64 }; /* that are looked at for one call */
+
+struct one {
+	int64_t connection, session;
+	char process[PEER_PROCESS_BYTES];
+};
+
+/* The rows of a statement that has begun. */
+static int close_those(struct store *st, struct connection_process_row *row, struct err *e)
+{
+	struct one all[MOST];
+	int got, n = 0;
+
+	while (n < MOST && (got = row_next(&row->row, e)) > 0) {
+		struct one *c = &all[n++];
+
+		c->connection = row->seq;
+		c->session = row->session_seq;
+		(void)snprintf(c->process, sizeof(c->process), "%s", row->process);
+	}
+	connection_process_row_clear(row); /* before anything is written */
+	if (n < MOST && got < 0)
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (!peer_process_runs(all[i].process) &&
+		    (sql_connection_close(st, all[i].connection, e) < 0 ||
+		     sql_session_offline(st, all[i].session, e) < 0))
+			return -1;
+	return 0;
+}
+
+int departed_of_session(struct store *st, int64_t session_seq, struct err *e)
+{
+	OWNED(connection_process_row) struct connection_process_row row = { 0 };
+
+	sql_connection_process_of_session(st, session_seq, MOST, &row);
+	return close_those(st, &row, e);
+}
+
+int departed_of_question(struct store *st, const char *digest, struct err *e)
+{
+	OWNED(connection_process_row) struct connection_process_row row = { 0 };
+
+	sql_connection_process_of_question(st, digest, MOST, &row);
+	return close_those(st, &row, e);
+}
+
+int departed_of_workspace(struct store *st, const char *machine, const char *workspace_root,
+                          struct err *e)
+{
+	OWNED(connection_process_row) struct connection_process_row row = { 0 };
+
+	sql_connection_process_of_workspace(st, workspace_root, machine, MOST, &row);
+	return close_those(st, &row, e);
+}

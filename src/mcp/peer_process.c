@@ -1,0 +1,172 @@
+#include "peer_process.h"
+
+#include "err.h"
+#include "io.h"
+#include "peer_uid.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	LINKS = 50000, /* descriptors that are looked at for one answer */
+	NEAR = 16, /* the next connection of a process has one of the next descriptors */
+};
+
+struct search {
+	char wanted[40]; /* "socket:[4711]" */
+	int links; /* that may still be read */
+	struct peer_process_hint found;
+};
+
+/* ---- names ---- */
+
+/* The instant when a process began, in ticks since the boot; 0: it is gone. */
+static unsigned long long began(pid_t pid)
+{
+	char path[40], stat[1024];
+	unsigned long long ticks = 0;
+	FILE *file;
+	size_t n;
+	const char *end;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	n = fread(stat, 1, sizeof(stat) - 1, file);
+	(void)fclose(file);
+	stat[n] = '\0';
+	end = strrchr(stat, ')'); /* the name before it may hold anything */
+	/* 20 fields behind the name: state is the first, starttime the 20th. */
+	if (!end || sscanf(end + 1,
+	                   " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+	                   "%*s %*s %llu",
+	                   &ticks) != 1)
+		return 0;
+	return ticks;
+}
+
+static const char *boot(void)
+{
+	static char id[9];
+	FILE *file = *id ? NULL : fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (file) {
+		if (!fgets(id, sizeof(id), file))
+			id[0] = '\0';
+		(void)fclose(file);
+	}
+	return id;
+}
+
+static bool name(pid_t pid, char ret[PEER_PROCESS_BYTES])
+{
+	unsigned long long ticks = began(pid);
+
+	(void)snprintf(ret, PEER_PROCESS_BYTES, "%d.%llu.%s", (int)pid, ticks, boot());
+	return ticks != 0;
+}
+
+bool peer_process_runs(const char *wanted)
+{
+	char now[PEER_PROCESS_BYTES];
+
+	return name((pid_t)strtol(wanted, NULL, 10), now) && strcmp(now, wanted) == 0;
+}
+
+/* ---- looking for it ---- */
+
+static bool is_it(struct search *s, int folder, const char *fd)
+{
+	char target[sizeof(s->wanted)];
+	ssize_t n = readlinkat(folder, fd, target, sizeof(target) - 1);
+
+	s->links--;
+	if (n < 0)
+		return false;
+	target[n] = '\0';
+	return strcmp(target, s->wanted) == 0;
+}
+
+static int open_descriptors(pid_t pid)
+{
+	char path[40];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool look_near(struct search *s, const struct peer_process_hint *hint)
+{
+	int folder = hint->pid ? open_descriptors(hint->pid) : -1;
+	bool found = false;
+
+	for (int i = 0; folder >= 0 && !found && i <= NEAR; i++) {
+		char fd[16];
+
+		(void)snprintf(fd, sizeof(fd), "%d", hint->fd + i);
+		found = is_it(s, folder, fd);
+		if (found)
+			s->found = (struct peer_process_hint){ hint->pid, hint->fd + i };
+	}
+	if (folder >= 0)
+		(void)close(folder);
+	return found;
+}
+
+static bool look_into(struct search *s, pid_t pid)
+{
+	int fd = open_descriptors(pid);
+	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *one;
+	bool found = false;
+
+	while (folder && !found && s->links > 0 && (one = readdir(folder)))
+		if (*one->d_name != '.' && is_it(s, fd, one->d_name)) {
+			found = true;
+			s->found =
+			    (struct peer_process_hint){ pid, (int)strtol(one->d_name, NULL, 10) };
+		}
+	if (folder)
+		(void)closedir(folder);
+	else if (fd >= 0)
+		(void)close(fd);
+	return found;
+}
+
+static bool look_everywhere(struct search *s)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *one;
+	bool found = false;
+
+	while (proc && !found && s->links > 0 && (one = readdir(proc))) {
+		pid_t pid = (pid_t)strtol(one->d_name, NULL, 10);
+
+		found = pid > 0 && look_into(s, pid);
+	}
+	if (proc)
+		(void)closedir(proc);
+	return found;
+}
+
+bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PROCESS_BYTES])
+{
+	struct search s = { .links = LINKS };
+	unsigned inode;
+	uid_t uid;
+
+	if (peer_socket(fd, &uid, &inode, NULL))
+		return false;
+	(void)snprintf(s.wanted, sizeof(s.wanted), "socket:[%u]", inode);
+	if (!look_near(&s, hint) && !(hint->pid && look_into(&s, hint->pid)) &&
+	    !look_everywhere(&s))
+		return false;
+	*hint = s.found;
+	return name(s.found.pid, ret);
+}

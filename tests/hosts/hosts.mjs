@@ -1,0 +1,148 @@
+// The hosts: how each is told of the model, and how it is started. Nothing here says anything about
+// agent-intercom, which its own `install` configures, nor allows a host anything.
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+const MODEL = "scripted";
+
+async function put(file, content) {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, typeof content === "string" ? content : JSON.stringify(content, null, 2));
+}
+
+/*
+ * configure(home, workspace, base): writes what its user would have set before: the model, and that the
+ * workspace is trusted. env(base): variables. headless, interactive: its command line.
+ */
+export const HOSTS = {
+  claude: {
+    title: "Claude Code",
+    package: "@anthropic-ai/claude-code",
+    configure: (home, workspace) =>
+      put(join(home, ".claude.json"), {
+        hasCompletedOnboarding: true,
+        projects: { [workspace]: { hasTrustDialogAccepted: true } },
+      }),
+    env: (base) => ({
+      ANTHROPIC_BASE_URL: base,
+      ANTHROPIC_AUTH_TOKEN: "none",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+      DISABLE_TELEMETRY: "1",
+    }),
+    headless: (prompt) => ["claude", "-p", prompt],
+    interactive: (prompt) => ["claude", prompt],
+  },
+  codex: {
+    title: "Codex CLI",
+    package: "@openai/codex",
+    configure: (home, workspace, base) =>
+      put(
+        join(home, ".codex/config.toml"),
+        `model = "${MODEL}"
+model_provider = "scripted"
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "${base}/v1"
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+
+[analytics]
+enabled = false
+
+[projects."${workspace}"]
+trust_level = "trusted"
+`,
+      ),
+    env: () => ({ SCRIPTED_KEY: "none" }),
+    headless: (prompt) => ["codex", "exec", "--skip-git-repo-check", prompt],
+    interactive: (prompt) => ["codex", prompt],
+  },
+  gemini: {
+    title: "Gemini CLI",
+    package: "@google/gemini-cli",
+    configure: async (home, workspace) => {
+      await put(join(home, ".gemini/settings.json"), {
+        security: { auth: { selectedType: "gemini-api-key" } },
+        privacy: { usageStatisticsEnabled: false },
+        telemetry: { enabled: false },
+        general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+        model: { name: "gemini-2.5-pro" }, // else it asks the model which model to ask
+      });
+      await put(join(home, ".gemini/trustedFolders.json"), { [workspace]: "TRUST_FOLDER" });
+    },
+    env: (base) => ({
+      GEMINI_API_KEY: "none",
+      GOOGLE_GEMINI_BASE_URL: base,
+      GEMINI_CLI_NO_RELAUNCH: "true",
+    }),
+    headless: (prompt) => ["gemini", "-p", prompt],
+    interactive: (prompt) => ["gemini", "-i", prompt],
+  },
+  copilot: {
+    title: "GitHub Copilot CLI",
+    package: "@github/copilot",
+    configure: (home, workspace) =>
+      put(join(home, ".copilot/config.json"), {
+        trusted_folders: [workspace],
+        auto_update: false,
+      }),
+    env: (base) => ({
+      COPILOT_OFFLINE: "true",
+      COPILOT_PROVIDER_BASE_URL: `${base}/v1`,
+      COPILOT_MODEL: MODEL,
+    }),
+    headless: (prompt) => ["copilot", "--disable-builtin-mcps", "--no-auto-update", "-p", prompt],
+    interactive: (prompt) => [
+      "copilot",
+      "--disable-builtin-mcps",
+      "--no-auto-update",
+      "-i",
+      prompt,
+    ],
+  },
+  opencode: {
+    title: "opencode",
+    package: "opencode-ai",
+    configure: (home, workspace, base) =>
+      put(join(home, ".config/opencode/opencode.json"), {
+        $schema: "https://opencode.ai/config.json",
+        model: `scripted/${MODEL}`,
+        autoupdate: false,
+        share: "disabled",
+        provider: {
+          scripted: {
+            npm: "@ai-sdk/openai-compatible",
+            name: "scripted",
+            options: { baseURL: `${base}/v1`, apiKey: "none" },
+            models: { [MODEL]: { name: MODEL, tool_call: true } },
+          },
+        },
+      }),
+    env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" }),
+    headless: (prompt) => ["opencode", "run", prompt],
+    interactive: (prompt) => ["opencode", "--prompt", prompt],
+  },
+  qwen: {
+    title: "Qwen Code",
+    package: "@qwen-code/qwen-code",
+    configure: async (home, workspace, base) => {
+      await put(join(home, ".qwen/settings.json"), {
+        security: { auth: { selectedType: "openai" } },
+        privacy: { usageStatisticsEnabled: false },
+        telemetry: { enabled: false },
+        general: { enableAutoUpdate: false },
+      });
+      await put(join(home, ".qwen/trustedFolders.json"), { [workspace]: "TRUST_FOLDER" });
+    },
+    env: (base) => ({
+      OPENAI_API_KEY: "none",
+      OPENAI_BASE_URL: `${base}/v1`,
+      OPENAI_MODEL: MODEL,
+    }),
+    headless: (prompt) => ["qwen", "-p", prompt],
+    interactive: (prompt) => ["qwen", "-i", prompt],
+  },
+};

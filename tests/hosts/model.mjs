@@ -1,0 +1,284 @@
+// A model on loopback that follows a script, in the dialects that the hosts speak: Anthropic
+// Messages, OpenAI Chat Completions and Responses, Gemini generateContent. Every request that
+// reaches it is kept.
+//
+// A script is a function of the results of all calls so far, as they stand in the request, to
+// {tool, args}, which calls a tool of ours, or {say}, which ends the turn. So a host may repeat a
+// request, and ask for titles and summaries meanwhile, without the script going out of step.
+import { createServer } from "node:http";
+
+export const NOT_OFFERED = "I am not offered this tool";
+const SMALL_TALK = "A conversation"; // what the model says where no tools are offered
+
+/** The name under which a host offers our tool: mcp__intercom__ping, intercom-ping and the like. */
+const named = (offered, tool) => offered.find((name) => name.endsWith(tool));
+
+const text = (value) => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
+
+/** Function tools, and the functions in namespaces, of an OpenAI request: {name, namespace}. */
+function functions(tools = [], namespace = undefined) {
+  return tools.flatMap((tool) =>
+    tool.type === "namespace"
+      ? functions(tool.tools, tool.name)
+      : [{ name: tool.function?.name ?? tool.name ?? tool.type, namespace }],
+  );
+}
+
+const event = (name, data) => `${name ? `event: ${name}\n` : ""}data: ${JSON.stringify(data)}\n\n`;
+
+/*
+ * One dialect: which requests are in it, what a request says, and how an answer looks. An answer is
+ * {name, namespace, args, id} for a call, or {say}.
+ */
+const DIALECTS = [
+  {
+    name: "anthropic",
+    path: /\/v1\/messages$/,
+    offered: (body) => (body.tools ?? []).map((tool) => tool.name),
+    results: (body) =>
+      body.messages
+        .flatMap((message) => (Array.isArray(message.content) ? message.content : []))
+        .filter((block) => block.type === "tool_result")
+        .map((block) => text(block.content)),
+    answer(answer, body) {
+      const message = {
+        id: answer.id,
+        type: "message",
+        role: "assistant",
+        model: body.model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: 1, output_tokens: 1 },
+      };
+      const block = answer.name
+        ? { type: "tool_use", id: answer.id, name: answer.name, input: {} }
+        : { type: "text", text: "" };
+      const delta = answer.name
+        ? { type: "input_json_delta", partial_json: JSON.stringify(answer.args) }
+        : { type: "text_delta", text: answer.say };
+      const stop_reason = answer.name ? "tool_use" : "end_turn";
+      if (!body.stream)
+        return {
+          ...message,
+          content: [answer.name ? { ...block, input: answer.args } : { ...block, ...answer }],
+          stop_reason,
+        };
+      return (
+        event("message_start", { type: "message_start", message }) +
+        event("content_block_start", {
+          type: "content_block_start",
+          index: 0,
+          content_block: block,
+        }) +
+        event("content_block_delta", { type: "content_block_delta", index: 0, delta }) +
+        event("content_block_stop", { type: "content_block_stop", index: 0 }) +
+        event("message_delta", {
+          type: "message_delta",
+          delta: { stop_reason, stop_sequence: null },
+          usage: { output_tokens: 1 },
+        }) +
+        event("message_stop", { type: "message_stop" })
+      );
+    },
+  },
+  {
+    name: "chat completions",
+    path: /\/chat\/completions$/,
+    offered: (body) => functions(body.tools).map((tool) => tool.name),
+    results: (body) =>
+      body.messages
+        .filter((message) => message.role === "tool")
+        .map((message) => text(message.content)),
+    answer(answer, body) {
+      const content = answer.name
+        ? {
+            role: "assistant",
+            content: null,
+            tool_calls: [
+              {
+                index: 0,
+                id: answer.id,
+                type: "function",
+                function: { name: answer.name, arguments: JSON.stringify(answer.args) },
+              },
+            ],
+          }
+        : { role: "assistant", content: answer.say };
+      const finish_reason = answer.name ? "tool_calls" : "stop";
+      const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+      const common = { id: answer.id, created: 1, model: body.model };
+      if (!body.stream)
+        return {
+          ...common,
+          object: "chat.completion",
+          choices: [{ index: 0, message: content, finish_reason }],
+          usage,
+        };
+      const chunk = (delta, finish, more = {}) =>
+        event("", {
+          ...common,
+          object: "chat.completion.chunk",
+          choices: [{ index: 0, delta, finish_reason: finish }],
+          ...more,
+        });
+      return `${chunk(content, null)}${chunk({}, finish_reason, { usage })}data: [DONE]\n\n`;
+    },
+  },
+  {
+    name: "responses",
+    path: /\/responses$/,
+    offered: (body) => functions(body.tools).map((tool) => tool.name),
+    namespace: (body, name) => functions(body.tools).find((tool) => tool.name === name).namespace,
+    results: (body) =>
+      (Array.isArray(body.input) ? body.input : [])
+        .filter((item) => item.type === "function_call_output")
+        .map((item) => text(item.output)),
+    answer(answer, body) {
+      const item = answer.name
+        ? {
+            type: "function_call",
+            id: `fc_${answer.id}`,
+            call_id: answer.id,
+            name: answer.name,
+            namespace: answer.namespace,
+            arguments: JSON.stringify(answer.args),
+            status: "completed",
+          }
+        : {
+            type: "message",
+            id: `msg_${answer.id}`,
+            role: "assistant",
+            status: "completed",
+            content: [{ type: "output_text", text: answer.say, annotations: [] }],
+          };
+      const response = {
+        id: `resp_${answer.id}`,
+        object: "response",
+        created_at: 1,
+        model: body.model,
+        status: "completed",
+        output: [item],
+        usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+      };
+      if (!body.stream) return response;
+      const started = { ...response, status: "in_progress", output: [] };
+      return (
+        event("response.created", { type: "response.created", response: started }) +
+        event("response.output_item.added", {
+          type: "response.output_item.added",
+          output_index: 0,
+          item,
+        }) +
+        event("response.output_item.done", {
+          type: "response.output_item.done",
+          output_index: 0,
+          item,
+        }) +
+        event("response.completed", { type: "response.completed", response })
+      );
+    },
+  },
+  {
+    name: "gemini",
+    path: /:(streamGenerateContent|generateContent)$/,
+    offered: (body) =>
+      (body.tools ?? [])
+        .flatMap((tool) => tool.functionDeclarations ?? [])
+        .map((declaration) => declaration.name),
+    results: (body) =>
+      body.contents
+        .flatMap((content) => content.parts ?? [])
+        .filter((part) => part.functionResponse)
+        .map((part) => text(part.functionResponse.response)),
+    answer(answer, body, url) {
+      const part = answer.name
+        ? { functionCall: { id: answer.id, name: answer.name, args: answer.args } }
+        : { text: answer.say };
+      const response = {
+        candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }],
+        usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+        modelVersion: "scripted",
+      };
+      return url.searchParams.has("alt") ? event("", response) : response;
+    },
+  },
+];
+
+/** What the model answers: the next step of the script, or small talk where it has no tools. */
+async function next(dialect, body, script) {
+  const offered = dialect.offered(body);
+  const results = dialect.results(body);
+  const id = `call_${results.length}_${Date.now().toString(36)}`;
+  if (offered.length === 0) return { id, say: SMALL_TALK };
+  const step = await script(results);
+  if (step.say) return { id, say: step.say };
+  const name = named(offered, step.tool);
+  if (!name) return { id, say: `${NOT_OFFERED}: ${step.tool}` };
+  return { id, name, namespace: dialect.namespace?.(body, name), args: step.args };
+}
+
+async function read(request) {
+  let bytes = "";
+  for await (const chunk of request) bytes += chunk;
+  return bytes;
+}
+
+/** Serves scripts on a port of its own; each run of a host has one, below a path of its own. */
+export class Model {
+  #server;
+  #runs = new Map();
+
+  static async start() {
+    const model = new Model();
+    model.#server = createServer((request, response) => void model.#serve(request, response));
+    await new Promise((listening) => model.#server.listen(0, "127.0.0.1", listening));
+    return model;
+  }
+
+  stop() {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  /**
+   * A run of a script below a path of its own: {base, requests}. Each request is {dialect, body,
+   * offered, results, answer}.
+   */
+  run(script) {
+    const name = `run${this.#runs.size}`;
+    const base = `http://127.0.0.1:${this.#server.address().port}/${name}`;
+    const run = { base, requests: [], script };
+    this.#runs.set(name, run);
+    return run;
+  }
+
+  async #serve(request, response) {
+    const url = new URL(request.url, "http://127.0.0.1");
+    const run = this.#runs.get(url.pathname.split("/")[1]);
+    const bytes = await read(request);
+    const dialect = DIALECTS.find((one) => one.path.test(url.pathname));
+    if (!run || !dialect || request.method !== "POST") {
+      response.writeHead(request.method === "HEAD" ? 200 : 404, {
+        "content-type": "application/json",
+      });
+      response.end(request.method === "HEAD" ? undefined : '{"error":{"message":"not here"}}');
+      return;
+    }
+    const body = JSON.parse(bytes);
+    const kept = {
+      dialect: dialect.name,
+      body: bytes,
+      offered: dialect.offered(body),
+      results: dialect.results(body),
+    };
+    run.requests.push(kept);
+    const answer = (kept.answer = await next(dialect, body, run.script));
+    const out = dialect.answer(answer, body, url);
+    const streams = typeof out === "string";
+    response.writeHead(200, {
+      "content-type": streams ? "text/event-stream" : "application/json",
+    });
+    response.end(streams ? out : JSON.stringify(out));
+  }
+}

@@ -1,0 +1,452 @@
+/* hand: files are read beside mcp-front, which serves on whatever becomes of them. */
+#include "agent.h"
+#include "hung.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	SECOND = 1000,
+	DEADLINE = 20 * SECOND,
+	MIB = 1 << 20,
+	BIG = 6 * MIB, /* of a file that is no quick job */
+	HONEST = 100,
+};
+
+static char workspace[600];
+static pid_t front;
+static int port;
+
+/* ---- given ---- */
+
+static void given_front(void)
+{
+	fresh_store();
+	given_front_settings(workspace);
+	(void)start_worker("watchdog"); /* it ends waits */
+	front = start_worker("mcp-front");
+	port = front_port();
+}
+
+/* One that has a session, so that whatever it is told is told as a result. */
+static struct agent agent_in_session(void)
+{
+	struct agent a = agent_hello(port, "?wait=1", "2025-11-25");
+	OWNED(char_ptr) char *pong = agent_call(&a, "ping", "{}");
+
+	return a;
+}
+
+static void given_file_of(size_t bytes)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	for (int i = 0; text.length < bytes; i++)
+		str_addf(&text, "this is line %d of a file that takes its time\n", i);
+	put_file(workspace, "big.txt", text.bytes);
+}
+
+static void given_big_file(void)
+{
+	given_file_of(BIG);
+}
+
+/* A change of its nth line. */
+static char *change_of_big(int n)
+{
+	char diff[400];
+
+	(void)snprintf(diff, sizeof(diff),
+	               "--- a/big.txt\n+++ b/big.txt\n@@ -%d,1 +%d,1 @@\n"
+	               "-this is line %d of a file that takes its time\n+changed\n",
+	               n + 1, n + 1, n);
+	return proposal("big.txt", diff);
+}
+
+static void begin_big(struct agent *a, struct wire *w, int n)
+{
+	OWNED(char_ptr) char *arguments = change_of_big(n);
+
+	agent_begin(a, w, "check_clearance", arguments, NULL);
+}
+
+/* Its process, which stands still from here on. */
+static pid_t stopped_job(void)
+{
+	pid_t pid = hand_job_of(front);
+
+	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	while (!is_stopped(pid))
+		(void)poll(NULL, 0, 1);
+	return pid;
+}
+
+/* The policy allows it: the answer comes at once. */
+static void is_allowed(struct agent *a, const char *path)
+{
+	OWNED(char_ptr) char *arguments = proposal(path, "new\n");
+	OWNED(char_ptr) char *result = agent_call(a, "check_clearance", arguments);
+
+	has(result, "status", "approved");
+}
+
+static void is_asked(struct agent *a, const char *path)
+{
+	OWNED(char_ptr) char *arguments = proposal(path, "new\n");
+	OWNED(char_ptr) char *result = agent_call(a, "check_clearance", arguments);
+
+	has(result, "status", "pending");
+}
+
+static void nothing_was_asked(void)
+{
+	expect("SELECT count(*) FROM request", "0\n");
+	expect("SELECT count(*) FROM request_file", "0\n");
+}
+
+static void no_job_is_left(void)
+{
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; hand_jobs_of(front) > 0;
+	     (void)poll(NULL, 0, 10))
+		ck_assert_msg(agent_ms() < end, "a process is left");
+}
+
+/* ---- a job that goes wrong ---- */
+
+START_TEST(while_one_job_hangs_the_others_are_done)
+{
+	struct agent hung, honest;
+	struct wire w;
+
+	given_front();
+	given_big_file();
+	hung = agent_in_session();
+	honest = agent_in_session();
+	begin_big(&hung, &w, 1);
+	(void)stopped_job();
+	is_asked(&honest, "a.txt");
+	expect("SELECT count(*) FROM request", "1\n");
+	is_asked(&honest, "b.txt");
+	wire_close(&w);
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(a_job_that_hangs_is_ended_and_the_agent_is_told_why)
+{
+	OWNED(char_ptr) char *result = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	given_big_file();
+	a = agent_in_session();
+	begin_big(&a, &w, 1);
+	(void)stopped_job();
+	advance(DEADLINE);
+	result = agent_end(&w);
+	has(result, "status", "error");
+	has(result, "error_code", "workspace_unreadable");
+	says(result, "could not be read within 20 s");
+	says(result, "nothing was asked; call again");
+	nothing_was_asked();
+	no_job_is_left();
+	is_asked(&a, "a.txt");
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(a_job_that_is_killed_leaves_an_error_and_nothing_else)
+{
+	OWNED(char_ptr) char *result = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	given_big_file();
+	a = agent_in_session();
+	begin_big(&a, &w, 1);
+	(void)kill(stopped_job(), SIGKILL);
+	result = agent_end(&w);
+	has(result, "error_code", "io_error");
+	says(result, "ended before it was done");
+	nothing_was_asked();
+	expect("SELECT tool, is_error FROM tool_call WHERE tool <> 'ping'", "check_clearance|1\n");
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(a_first_call_whose_workspace_hangs_gets_an_error_without_a_session)
+{
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	given_big_file();
+	a = agent_hello(port, "?wait=1", "2025-11-25");
+	begin_big(&a, &w, 1);
+	(void)kill(stopped_job(), SIGKILL);
+	message = agent_message(&w);
+	wire_close(&w);
+	has(message, "error.code", "-32603");
+	says(message, "ended before it was done");
+	expect("SELECT count(*) FROM session", "0\n");
+	is_asked(&a, "a.txt");
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(when_hand_itself_is_killed_it_is_started_again_and_the_job_is_done)
+{
+	OWNED(char_ptr) char *result = NULL;
+	struct agent a;
+	struct wire w;
+	pid_t before;
+
+	given_front();
+	given_big_file();
+	a = agent_in_session();
+	begin_big(&a, &w, 1);
+	before = hand_of(front);
+	(void)stopped_job();
+	(void)kill(before, SIGKILL);
+	result = agent_end(&w);
+	has(result, "status", "pending");
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_ne(hand_of(front), before);
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(when_hand_itself_stands_still_it_is_replaced)
+{
+	OWNED(char_ptr) char *result = NULL;
+	struct agent a;
+	struct wire w;
+	pid_t before;
+
+	given_front();
+	a = agent_in_session();
+	before = hand_of(front);
+	(void)kill(before, SIGSTOP);
+	begin_big(&a, &w, 1);
+	expect_still("SELECT count(*) FROM request", "0\n", 100);
+	ck_assert_int_eq(hand_of(front), before); /* it has five seconds */
+	advance(5 * SECOND);
+	result = agent_end(&w);
+	has(result, "error_code", "patch_conflict");
+	ck_assert_int_ne(hand_of(front), before);
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(with_the_front_all_its_hands_go)
+{
+	struct agent a;
+	struct wire w;
+	pid_t first, job;
+
+	given_front();
+	given_big_file();
+	a = agent_in_session();
+	begin_big(&a, &w, 1);
+	job = stopped_job();
+	first = hand_of(front);
+	kill_worker(front);
+	while (kill(job, 0) == 0 && is_stopped(job))
+		(void)poll(NULL, 0, 10);
+	while (kill(first, 0) == 0 && hand_jobs_of(first) > 0)
+		(void)poll(NULL, 0, 10);
+	nothing_was_asked();
+	wire_close(&w);
+	front = start_worker("mcp-front");
+	port = front_port();
+	a.port = port;
+	is_asked(&a, "a.txt");
+	expect("SELECT count(*) FROM request", "1\n");
+	stop_worker(front);
+}
+END_TEST
+
+/* ---- a caller who waits no longer ---- */
+
+START_TEST(a_caller_that_hangs_up_meanwhile_is_not_asked_for)
+{
+	struct agent a, other;
+	struct wire w;
+
+	given_front();
+	given_big_file();
+	a = agent_in_session();
+	begin_big(&a, &w, 1);
+	(void)stopped_job();
+	ck_assert_int_eq(wire_head(&w), 200); /* it takes a while: a stream */
+	wire_close(&w);
+	no_job_is_left();
+	other = agent_in_session();
+	is_asked(&other, "a.txt");
+	expect("SELECT count(*) FROM request", "1\n");
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(a_call_that_is_cancelled_meanwhile_is_not_asked)
+{
+	char cancel[200];
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	given_big_file();
+	a = agent_in_session();
+	begin_big(&a, &w, 1);
+	(void)stopped_job();
+	(void)snprintf(cancel, sizeof(cancel),
+	               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+	               "\"requestId\":%d}}",
+	               a.id);
+	ck_assert_int_eq(agent_exchange(&a, "POST", "", cancel, NULL), 202);
+	no_job_is_left();
+	wire_close(&w);
+	is_asked(&a, "a.txt");
+	expect("SELECT count(*) FROM request", "1\n");
+	stop_worker(front);
+}
+END_TEST
+
+/* ---- many ---- */
+
+START_TEST(one_agent_with_many_jobs_keeps_no_other_one_waiting)
+{
+	enum { MANY = 30 };
+	struct agent greedy, honest;
+	struct wire wires[MANY];
+
+	given_front();
+	given_big_file();
+	greedy = agent_in_session();
+	honest = agent_in_session();
+	for (int i = 0; i < MANY; i++)
+		begin_big(&greedy, &wires[i], i);
+	(void)stopped_job();
+	is_asked(&honest, "a.txt");
+	{
+		OWNED(char_ptr) char *arguments = change_of_big(1000);
+		OWNED(char_ptr) char *result = agent_call(&honest, "check_clearance", arguments);
+
+		has(result, "status", "pending"); /* a big one of his own: its turn came */
+	}
+	ck_assert_int_gt(hand_jobs_of(front), 0);
+	for (int i = 0; i < MANY; i++)
+		wire_close(&wires[i]);
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(beside_ten_big_jobs_and_one_that_hangs_honest_agents_are_served_in_little_memory)
+{
+	enum { TEN = 10 };
+	struct agent big[TEN], hung;
+	struct wire wires[TEN], w;
+	long idle;
+
+	given_front();
+	given_big_file();
+	ck_assert_int_eq(mkdir(below(workspace, ".intercom"), 0755), 0);
+	put_file(workspace, ".intercom/settings.json",
+	         "{\"enabled\":true,\"file_patterns\":{\"write\":[\"honest-*\"]}}");
+	hung = agent_in_session();
+	idle = memory_of(front);
+	begin_big(&hung, &w, 0);
+	(void)stopped_job();
+	for (int i = 0; i < TEN; i++) {
+		big[i] = agent_in_session();
+		begin_big(&big[i], &wires[i], i + 1);
+	}
+	for (int i = 0; i < HONEST; i++) {
+		struct agent honest = agent_in_session();
+		char path[40];
+
+		(void)snprintf(path, sizeof(path), "honest-%d.txt", i);
+		is_allowed(&honest, path);
+		if (i % 10 == 0)
+			ck_assert_int_lt(memory_of(front) - idle, 64 * MIB);
+	}
+	ck_assert_int_gt(hand_jobs_of(front), 0); /* the one that hangs at least */
+	for (int i = 0; i < TEN; i++) {
+		OWNED(char_ptr) char *result = agent_end(&wires[i]);
+
+		has(result, "status", "pending");
+		ck_assert_int_lt(memory_of(front) - idle, 64 * MIB);
+	}
+	expect("SELECT count(*) FROM request", "110\n");
+	wire_close(&w);
+	stop_worker(front);
+}
+END_TEST
+
+/* ---- what is shown is bounded ---- */
+
+START_TEST(what_nobody_can_look_at_is_refused)
+{
+	OWNED(char_ptr) char *arguments = proposal("big.txt", "little is left\n");
+	OWNED(char_ptr) char *result = NULL;
+	struct agent a;
+
+	given_front();
+	given_file_of(12 * MIB);
+	a = agent_in_session();
+	result = agent_call(&a, "check_clearance", arguments);
+	has(result, "error_code", "too_large");
+	says(result, "a diff of more than 9 MiB");
+	nothing_was_asked();
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(four_mebibytes_of_empty_lines_are_shown)
+{
+	OWNED(str) struct str lines = STR_INIT;
+	OWNED(char_ptr) char *arguments = NULL;
+	OWNED(char_ptr) char *result = NULL;
+	struct agent a;
+
+	given_front();
+	while (lines.length < 2 * MIB - 1000) /* two bytes each in JSON */
+		str_add_char(&lines, '\n');
+	arguments = proposal("empty.txt", lines.bytes);
+	a = agent_in_session();
+	result = agent_call(&a, "check_clearance", arguments);
+	has(result, "status", "pending");
+	stop_worker(front);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("hand");
+	TCase *c = store_case(s, "hand", 150);
+
+	tcase_add_test(c, while_one_job_hangs_the_others_are_done);
+	tcase_add_test(c, a_job_that_hangs_is_ended_and_the_agent_is_told_why);
+	tcase_add_test(c, a_job_that_is_killed_leaves_an_error_and_nothing_else);
+	tcase_add_test(c, a_first_call_whose_workspace_hangs_gets_an_error_without_a_session);
+	tcase_add_test(c, when_hand_itself_is_killed_it_is_started_again_and_the_job_is_done);
+	tcase_add_test(c, when_hand_itself_stands_still_it_is_replaced);
+	tcase_add_test(c, with_the_front_all_its_hands_go);
+	tcase_add_test(c, a_caller_that_hangs_up_meanwhile_is_not_asked_for);
+	tcase_add_test(c, a_call_that_is_cancelled_meanwhile_is_not_asked);
+	tcase_add_test(c, one_agent_with_many_jobs_keeps_no_other_one_waiting);
+	tcase_add_test(
+	    c, beside_ten_big_jobs_and_one_that_hangs_honest_agents_are_served_in_little_memory);
+	tcase_add_test(c, what_nobody_can_look_at_is_refused);
+	tcase_add_test(c, four_mebibytes_of_empty_lines_are_shown);
+	return run_suite(s);
+}

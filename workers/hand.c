@@ -1,0 +1,250 @@
+/* hand: does the file work of one call, so that mcp-front does not wait for a disk.
+ *
+ * Reads:   an agent's files, and the policy of its workspace
+ * Writes:  nothing
+ * Outside: only the sockets that mcp-front gives it
+ *
+ * mcp-front starts one and sends it a socket for each job. It forks: the child reads the question,
+ * works (hand.h) and writes what it has found, and that is its life. So each job has a process of
+ * its own, at the price of a fork. The first sends back a pidfd of the child, by which mcp-front
+ * ends it. When mcp-front is gone, so are all of them.
+ *
+ * Descriptors: 3 mcp-front (SOCK_SEQPACKET), 4 its inotify. */
+#include "hand.h"
+
+#include "io.h"
+#include "wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "hand_process.h"
+
+enum {
+	BIG_NICE = 10, /* the others go first */
+	FDS_MAX = 64,
+};
+
+/* ---- a job ---- */
+
+static void limit(int which, rlim_t most)
+{
+	struct rlimit now;
+
+	if (getrlimit(which, &now) == 0 && now.rlim_max < most)
+		most = now.rlim_max;
+	(void)setrlimit(which, &(struct rlimit){ .rlim_cur = most, .rlim_max = most });
+}
+
+/* Sanitizers reserve more than anybody has. */
+static void limit_memory(size_t most)
+{
+#ifndef __SANITIZE_ADDRESS__
+	limit(RLIMIT_AS, most);
+#else
+	(void)most;
+#endif
+}
+
+static void confine(void)
+{
+	(void)alarm(HAND_DEADLINE_MS / 1000 + HAND_GRACE_S);
+	limit(RLIMIT_CPU, HAND_DEADLINE_MS / 1000);
+	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_NOFILE, FDS_MAX);
+	limit_memory(HAND_BIG_MEMORY);
+}
+
+/* Memory for a job that is not big is taken away before its question is read. */
+static void settle_down(bool is_big)
+{
+	if (is_big)
+		(void)setpriority(PRIO_PROCESS, 0, BIG_NICE);
+	else
+		limit_memory(HAND_SMALL_MEMORY);
+}
+
+static bool read_all(int fd, char *bytes, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = read(fd, bytes, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		bytes += n;
+		length -= (size_t)n;
+	}
+	return true;
+}
+
+/* A message of mcp-front, which does not lie. */
+static bool read_question(int fd, struct str *message)
+{
+	char head[WIRE_HEAD_BYTES];
+
+	if (!read_all(fd, head, sizeof(head)))
+		return false;
+	message->length = wire_length(head);
+	message->capacity = message->length + 1;
+	message->bytes = xcalloc(1, message->capacity);
+	return read_all(fd, message->bytes, message->length);
+}
+
+static int do_job(int fd)
+{
+	OWNED(str) struct str question = STR_INIT;
+	OWNED(str) struct str answer = STR_INIT;
+	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
+	struct hand_ask ask = { .given = NULL };
+	int status = EX_SOFTWARE;
+
+	confine();
+	if (!read_question(fd, &question))
+		return EX_OK; /* nobody asks any more */
+	if (hand_ask_read(&question, &ask) == 0) {
+		settle_down(ask.is_big);
+		hand_work(&ask, HAND_WATCH_FD, &found);
+		hand_found_write(&ask, &found, &answer);
+		status = write_all(fd, answer.bytes, answer.length) ? EX_IOERR : EX_OK;
+	}
+	hand_ask_release(&ask);
+	return status;
+}
+
+/* ---- the first ---- */
+
+/* The socket that comes with a job, -1: mcp-front is gone. */
+static int next_job(uint32_t *number)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	struct iovec bytes = { .iov_base = number, .iov_len = sizeof(*number) };
+	struct msghdr m = { .msg_iov = &bytes,
+		            .msg_iovlen = 1,
+		            .msg_control = control,
+		            .msg_controllen = sizeof(control) };
+	ssize_t n = recvmsg(HAND_FRONT_FD, &m, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = n == sizeof(*number) ? CMSG_FIRSTHDR(&m) : NULL;
+	int fd = -1;
+
+	if (c && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+/* Tells mcp-front which process does the job. */
+static void tell(uint32_t number, pid_t pid)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct iovec bytes = { .iov_base = &number, .iov_len = sizeof(number) };
+	struct msghdr m = { .msg_iov = &bytes, .msg_iovlen = 1 };
+	int pidfd = pid > 0 ? pidfd_open(pid, 0) : -1;
+
+	if (pidfd >= 0) {
+		struct cmsghdr *c;
+
+		m.msg_control = control;
+		m.msg_controllen = sizeof(control);
+		c = CMSG_FIRSTHDR(&m);
+		*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+			               .cmsg_type = SCM_RIGHTS,
+			               .cmsg_len = CMSG_LEN(sizeof(int)) };
+		memcpy(CMSG_DATA(c), &pidfd, sizeof(pidfd));
+	}
+	(void)sendmsg(HAND_FRONT_FD, &m, MSG_NOSIGNAL);
+	if (pidfd >= 0)
+		(void)close(pidfd);
+}
+
+static void begin(int fd, uint32_t number)
+{
+	pid_t self = getpid(), pid = fork();
+
+	if (pid == 0) {
+		(void)close(HAND_FRONT_FD);
+		(void)signal(SIGCHLD, SIG_DFL);
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != self)
+			_exit(EX_OK);
+		_exit(do_job(fd));
+	}
+	tell(number, pid); /* it is reaped after this, so that its number is nobody else's */
+	(void)close(fd);
+}
+
+static void on_child(int signal)
+{
+	(void)signal;
+}
+
+/* Waits for mcp-front; children that have ended meanwhile are reaped. */
+static bool wait_for_job(void)
+{
+	struct pollfd p = { .fd = HAND_FRONT_FD, .events = POLLIN };
+	sigset_t none;
+
+	(void)sigemptyset(&none);
+	for (;;) {
+		int n = ppoll(&p, 1, NULL, &none), error = errno;
+
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (n > 0)
+			return true;
+		if (n < 0 && error != EINTR)
+			return false;
+	}
+}
+
+static void hear_of_children(void)
+{
+	struct sigaction action = { .sa_handler = on_child };
+	sigset_t child;
+
+	(void)sigemptyset(&child);
+	(void)sigaddset(&child, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &child, NULL);
+	(void)sigaction(SIGCHLD, &action, NULL);
+}
+
+static bool is_started_by_front(void)
+{
+	int type = 0;
+	socklen_t size = sizeof(type);
+
+	return getsockopt(HAND_FRONT_FD, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+	       type == SOCK_SEQPACKET;
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t number;
+	int fd;
+
+	(void)argv;
+	if (argc > 1 || !is_started_by_front()) {
+		(void)fputs("hand: does file work for mcp-front, which starts it; takes no "
+		            "arguments\n",
+		            argc > 1 ? stdout : stderr);
+		return argc > 1 ? EX_OK : EX_USAGE;
+	}
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	hear_of_children();
+	while (wait_for_job() && (fd = next_job(&number)) >= 0)
+		begin(fd, number);
+	return EX_OK;
+}

@@ -1,0 +1,891 @@
+#include "hands.h"
+
+#include "clock.h"
+#include "front.h"
+#include "hand_process.h"
+#include "log.h"
+#include "paths.h"
+#include "setting.h"
+#include "wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	AT_ONCE = 4, /* the setting's preset */
+	QUICK_MS = 1000, /* a job that takes longer is slow */
+	SLOW_MAX = 16, /* slow ones, and such as cannot be killed, in all, */
+	SLOW_OF_ONE = 2, /* and of one workspace */
+	START_MS = 5000, /* in which the process of a job must be there */
+	RESTART_MS = 1000, /* between two starts of hand */
+	PATIENCE_MS = 120000, /* a job waits so long for its turn */
+	WAITING_BYTES = 32 << 20, /* of jobs that wait, in all, */
+	WAITING_OF_ONE = 8 << 20, /* and of one asker; a first small one is always taken */
+	SMALL_JOB_BYTES = 64 << 10,
+	LOOK_MS = 250, /* while there is anything to look at */
+	READ_BYTES = 64 << 10,
+};
+
+TAILQ_HEAD(task_queue, hand_task);
+
+/* Who has jobs that wait. */
+struct turn {
+	TAILQ_ENTRY(turn) next;
+	char asker[HANDS_ASKER_BYTES];
+	struct task_queue tasks;
+	size_t bytes;
+};
+TAILQ_HEAD(turns, turn);
+
+/* A process at work, or on its way out. */
+struct hand {
+	LIST_ENTRY(hand) next;
+	uint32_t number;
+	struct hand_task *task; /* NULL: it is done, or given up */
+	char *root; /* the workspace that it was asked about */
+	bool is_big, is_killed;
+	int64_t began_ms; /* monotonic */
+	int fd;
+	struct event *io;
+	struct str out; /* the question, */
+	size_t sent; /* so much of it */
+	struct str in; /* the answer, with its head */
+	int pidfd; /* -1: not known yet */
+	struct event *end;
+	bool has_ended;
+	struct front *front;
+};
+
+struct hands {
+	char *path;
+	int at_once;
+	pid_t pid; /* of the first; 0: there is none */
+	int control;
+	struct event *told, *clock;
+	int64_t start_ms; /* monotonic: when it may be started again */
+	uint32_t number;
+	LIST_HEAD(, hand) all;
+	struct turns turns[2]; /* jobs that are not big, jobs that are */
+	size_t bytes; /* of those that wait */
+	const char **listed; /* folders that the configuration names */
+	size_t listed_count;
+};
+
+static void serve(struct front *f);
+static void on_end(evutil_socket_t fd, short what, void *arg);
+
+/* ---- jobs that wait ---- */
+
+static struct turns *turns_of(struct front *f, const struct hand_task *t)
+{
+	return &f->hands->turns[t->ask.is_big];
+}
+
+static struct turn *find_turn(struct turns *turns, const char *asker)
+{
+	struct turn *one;
+
+	TAILQ_FOREACH (one, turns, next)
+		if (strcmp(one->asker, asker) == 0)
+			return one;
+	return NULL;
+}
+
+static void wait_for_turn(struct front *f, struct hand_task *t)
+{
+	struct turns *turns = turns_of(f, t);
+	struct turn *one = find_turn(turns, t->asker);
+
+	if (!one) {
+		one = xcalloc(1, sizeof(*one));
+		(void)snprintf(one->asker, sizeof(one->asker), "%s", t->asker);
+		TAILQ_INIT(&one->tasks);
+		TAILQ_INSERT_TAIL(turns, one, next);
+	}
+	TAILQ_INSERT_TAIL(&one->tasks, t, next);
+	one->bytes += t->bytes;
+	f->hands->bytes += t->bytes;
+}
+
+/* Takes a job out; who has no more of them is forgotten, who has goes to the end. */
+static void take_out(struct front *f, struct turn *one, struct hand_task *t)
+{
+	struct turns *turns = turns_of(f, t);
+
+	TAILQ_REMOVE(&one->tasks, t, next);
+	one->bytes -= t->bytes;
+	f->hands->bytes -= t->bytes;
+	TAILQ_REMOVE(turns, one, next);
+	if (TAILQ_EMPTY(&one->tasks))
+		free(one);
+	else
+		TAILQ_INSERT_TAIL(turns, one, next);
+}
+
+/* ---- the end of a job ---- */
+
+static void forget_texts(struct hand_task *t)
+{
+	free((char *)t->ask.given);
+	free((char *)t->ask.root);
+	t->ask.given = t->ask.root = NULL;
+}
+
+static bool is_over(struct front *f, struct hand_task *t)
+{
+	return t->by->is_over && t->by->is_over(f, t);
+}
+
+static void drop(struct front *f, struct hand_task *t)
+{
+	forget_texts(t);
+	t->by->dropped(f, t);
+}
+
+__attribute__((format(printf, 4, 5))) static void fail(struct front *f, struct hand_task *t,
+                                                       const char *code, const char *format, ...)
+{
+	struct refusal why = { .code = code };
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(why.text, sizeof(why.text), format, args);
+	va_end(args);
+	forget_texts(t);
+	t->by->failed(f, t, &why);
+}
+
+/* ---- processes ---- */
+
+static void let_go_of_socket(struct hand *h)
+{
+	if (h->io)
+		event_free(h->io);
+	h->io = NULL;
+	if (h->fd >= 0)
+		(void)close(h->fd);
+	h->fd = -1;
+	str_clear(&h->out);
+	str_clear(&h->in);
+}
+
+static void hand_free(struct hand *h)
+{
+	let_go_of_socket(h);
+	if (h->end)
+		event_free(h->end);
+	if (h->pidfd >= 0)
+		(void)close(h->pidfd);
+	LIST_REMOVE(h, next);
+	free(h->root);
+	free(h);
+}
+
+/* Its job is taken from it. One that is stuck in a system call goes when that returns: it is
+ * remembered until then. */
+static struct hand_task *give_up(struct hand *h)
+{
+	struct hand_task *t = h->task;
+
+	h->task = NULL;
+	h->is_killed = true;
+	let_go_of_socket(h);
+	if (h->pidfd >= 0)
+		(void)pidfd_send_signal(h->pidfd, SIGKILL, NULL, 0);
+	else
+		hand_free(h); /* it finds nobody who asks, or ends with the first */
+	return t;
+}
+
+/* ---- the first ---- */
+
+static int with_socket(int fd, uint32_t number, int control)
+{
+	char bytes[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct iovec part = { .iov_base = &number, .iov_len = sizeof(number) };
+	struct msghdr m = { .msg_iov = &part,
+		            .msg_iovlen = 1,
+		            .msg_control = bytes,
+		            .msg_controllen = sizeof(bytes) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	*c = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+		               .cmsg_type = SCM_RIGHTS,
+		               .cmsg_len = CMSG_LEN(sizeof(int)) };
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+}
+
+/* The first is gone, and with it all others: their jobs are done again, once. */
+static void lose_first(struct front *f)
+{
+	struct hands *hands = f->hands;
+	struct hand *h = LIST_FIRST(&hands->all);
+
+	if (hands->told)
+		event_free(hands->told);
+	hands->told = NULL;
+	(void)close(hands->control);
+	(void)kill(hands->pid, SIGKILL);
+	(void)waitpid(hands->pid, NULL, 0);
+	hands->pid = 0;
+	log_warn("hand is gone; it is started again");
+	while (h) {
+		struct hand *after = LIST_NEXT(h, next);
+		struct hand_task *t = h->task;
+
+		if (t) {
+			(void)give_up(h);
+			if (t->tried) {
+				fail(f, t, "io_error",
+				     "the process that reads the files has ended twice; nothing "
+				     "was asked; call again");
+			} else {
+				t->tried = true;
+				wait_for_turn(f, t);
+			}
+		}
+		h = after;
+	}
+}
+
+static struct hand *find_hand(struct hands *hands, uint32_t number)
+{
+	struct hand *h;
+
+	LIST_FOREACH (h, &hands->all, next)
+		if (h->number == number)
+			return h;
+	return NULL;
+}
+
+/* Which process does a job. Of one that is not waited for any more: it is ended. */
+static void take_process(struct front *f, uint32_t number, int pidfd)
+{
+	struct hand *h = find_hand(f->hands, number);
+
+	if (pidfd < 0)
+		return;
+	if (!h) {
+		(void)pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+		(void)close(pidfd);
+		return;
+	}
+	h->pidfd = pidfd;
+	h->end = event_new(f->base, pidfd, EV_READ, on_end, h);
+	(void)event_add(h->end, NULL);
+}
+
+static void on_told(evutil_socket_t fd, short what, void *arg)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	struct front *f = arg;
+
+	(void)what;
+	for (;;) {
+		uint32_t number;
+		struct iovec bytes = { .iov_base = &number, .iov_len = sizeof(number) };
+		struct msghdr m = { .msg_iov = &bytes,
+			            .msg_iovlen = 1,
+			            .msg_control = control,
+			            .msg_controllen = sizeof(control) };
+		ssize_t n = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+		struct cmsghdr *c = n == sizeof(number) ? CMSG_FIRSTHDR(&m) : NULL;
+		int pidfd = -1;
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0) {
+			lose_first(f);
+			serve(f);
+			return;
+		}
+		if (c && c->cmsg_type == SCM_RIGHTS)
+			memcpy(&pidfd, CMSG_DATA(c), sizeof(pidfd));
+		take_process(f, number, pidfd);
+	}
+}
+
+static int spawn(struct hands *hands, int theirs, int watch, struct err *e)
+{
+	char *argv[] = { hands->path, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t none, all;
+	int failed;
+
+	(void)sigemptyset(&none);
+	(void)sigfillset(&all);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawnattr_init(&attributes);
+	failed =
+	    posix_spawn_file_actions_adddup2(&files, theirs, HAND_FRONT_FD) ||
+	    posix_spawn_file_actions_adddup2(&files, watch, HAND_WATCH_FD) ||
+	    posix_spawn_file_actions_addclosefrom_np(&files, HAND_WATCH_FD + 1) ||
+	    posix_spawnattr_setsigmask(&attributes, &none) ||
+	    posix_spawnattr_setsigdefault(&attributes, &all) ||
+	    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	errno = failed ? ENOMEM
+	               : posix_spawn(&hands->pid, hands->path, &files, &attributes, argv, environ);
+	failed = errno;
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)posix_spawnattr_destroy(&attributes);
+	errno = failed;
+	return failed ? err_errno(e, ERR_AGAIN, "cannot start %s", hands->path) : 0;
+}
+
+static int start_first(struct front *f, struct err *e)
+{
+	enum { ABOVE = 10 }; /* the numbers that they have over there are free here */
+	struct hands *hands = f->hands;
+	int pair[2], theirs, watch, failed;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return err_errno(e, ERR_AGAIN, "socketpair");
+	theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, ABOVE);
+	watch = fcntl(f->policy_fd, F_DUPFD_CLOEXEC, ABOVE);
+	failed = spawn(hands, theirs, watch, e);
+	(void)close(pair[1]);
+	(void)close(theirs);
+	(void)close(watch);
+	hands->start_ms = clock_monotonic_ms() + RESTART_MS;
+	if (failed) {
+		(void)close(pair[0]);
+		hands->pid = 0;
+		return -1;
+	}
+	hands->control = pair[0];
+	hands->told = event_new(f->base, pair[0], EV_READ | EV_PERSIST, on_told, f);
+	(void)event_add(hands->told, NULL);
+	return 0;
+}
+
+static bool has_first(struct front *f)
+{
+	struct err e = ERR_INIT;
+
+	if (f->hands->pid)
+		return true;
+	if (clock_monotonic_ms() < f->hands->start_ms)
+		return false;
+	if (start_first(f, &e) == 0)
+		return true;
+	log_error("%s", e.text);
+	return false;
+}
+
+/* ---- a job at work ---- */
+
+static bool first_is_gone(const struct hands *hands)
+{
+	siginfo_t about = { .si_pid = 0 };
+
+	return !hands->pid ||
+	       (waitid(P_PID, (id_t)hands->pid, &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	        about.si_pid == hands->pid);
+}
+
+/* The answer is there, or there will be none. */
+static void finish(struct hand *h)
+{
+	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
+	OWNED(str) struct str answer = STR_INIT;
+	struct front *f = h->front;
+	struct hand_task *t = h->task;
+
+	h->task = NULL;
+	answer = h->in;
+	h->in = (struct str)STR_INIT;
+	let_go_of_socket(h);
+	if (h->pidfd < 0 || h->has_ended)
+		hand_free(h);
+	if (!answer.length && !t->tried && first_is_gone(f->hands)) {
+		t->tried = true;
+		wait_for_turn(f, t);
+	} else if (!answer.length)
+		fail(f, t, "io_error",
+		     "the process that read the files ended before it was done (out of memory, or "
+		     "killed); nothing was asked; call again, with less in one proposal");
+	else if (hand_found_read(&t->ask, &answer, &found))
+		fail(f, t, "io_error",
+		     "what was read of the files makes no sense; nothing was asked; call again");
+	else if (found.is_too_big) {
+		t->ask.is_big = true;
+		wait_for_turn(f, t);
+	} else {
+		forget_texts(t);
+		t->by->done(f, t, &found);
+	}
+	serve(f);
+}
+
+/* Takes what has come: 1 the answer is whole, -1 there will be none, 0 more is to come. The head is
+ * taken off. */
+static int take_answer(struct hand *h)
+{
+	for (;;) {
+		char head[WIRE_HEAD_BYTES];
+		ssize_t n;
+
+		if (h->in.capacity == 0) { /* nothing yet: the head, in one piece */
+			n = recv(h->fd, head, sizeof(head), MSG_PEEK);
+			if (n == (ssize_t)sizeof(head)) {
+				size_t length = wire_length(head);
+
+				if (length == 0 || length > HAND_FOUND_BYTES)
+					return -1;
+				(void)recv(h->fd, head, sizeof(head), 0);
+				h->in.capacity = length + 1;
+				h->in.bytes = xmalloc(h->in.capacity);
+				continue;
+			}
+			if (n > 0)
+				return 0;
+		} else {
+			n = recv(h->fd, h->in.bytes + h->in.length,
+			         h->in.capacity - 1 - h->in.length, 0);
+			if (n > 0) {
+				h->in.length += (size_t)n;
+				h->in.bytes[h->in.length] = '\0';
+				if (h->in.length == h->in.capacity - 1)
+					return 1;
+				continue;
+			}
+		}
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return 0;
+		str_clear(&h->in);
+		return -1;
+	}
+}
+
+static void send_question(struct hand *h)
+{
+	while (h->sent < h->out.length) {
+		ssize_t n =
+		    send(h->fd, h->out.bytes + h->sent, h->out.length - h->sent, MSG_NOSIGNAL);
+
+		if (n <= 0)
+			return; /* whoever does not read it any more has ended: that is seen */
+		h->sent += (size_t)n;
+	}
+	str_clear(&h->out);
+	h->sent = 0;
+}
+
+/* The process has ended. What it has written last may still be there to be read. */
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+	struct hand *h = arg;
+	struct front *f = h->front;
+
+	(void)fd;
+	(void)what;
+	h->has_ended = true;
+	if (h->task) {
+		(void)take_answer(h);
+		finish(h);
+	} else {
+		hand_free(h);
+		serve(f);
+	}
+}
+
+static void watch_socket(struct hand *h);
+
+static void on_io(evutil_socket_t fd, short what, void *arg)
+{
+	struct hand *h = arg;
+
+	(void)fd;
+	if (what & EV_WRITE) {
+		send_question(h);
+		if (!h->out.length)
+			watch_socket(h);
+	}
+	if ((what & EV_READ) && take_answer(h) != 0)
+		finish(h);
+}
+
+static void watch_socket(struct hand *h)
+{
+	short what = EV_READ | EV_PERSIST | (h->out.length ? EV_WRITE : 0);
+
+	if (h->io)
+		event_free(h->io);
+	h->io = event_new(h->front->base, h->fd, what, on_io, h);
+	(void)event_add(h->io, NULL);
+}
+
+static const char *root_of(const struct hand_task *t)
+{
+	return t->ask.given ? t->ask.given : t->ask.root;
+}
+
+/* False: it cannot be begun now. */
+static bool begin(struct front *f, struct hand_task *t)
+{
+	struct hands *hands = f->hands;
+	struct hand *h;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return false;
+	if (with_socket(pair[1], ++hands->number, hands->control)) {
+		(void)close(pair[0]);
+		(void)close(pair[1]);
+		return false;
+	}
+	(void)close(pair[1]);
+	(void)fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	h = xcalloc(1, sizeof(*h));
+	h->front = f;
+	h->number = hands->number;
+	h->task = t;
+	h->root = xstrdup(root_of(t));
+	h->is_big = t->ask.is_big;
+	h->began_ms = clock_monotonic_ms();
+	h->fd = pair[0];
+	h->pidfd = -1;
+	LIST_INSERT_HEAD(&hands->all, h, next);
+	t->ask.listed = hands->listed;
+	t->ask.listed_count = hands->listed_count;
+	hand_ask_write(&t->ask, &h->out);
+	send_question(h);
+	watch_socket(h);
+	return true;
+}
+
+/* ---- whose turn it is ---- */
+
+static bool is_slow(const struct hand *h)
+{
+	return h->is_killed ||
+	       (h->task && !h->is_big && clock_monotonic_ms() - h->began_ms >= QUICK_MS);
+}
+
+static bool has_room(const struct hands *hands, bool is_big)
+{
+	int used = 0, slow = 0, most = is_big ? (hands->at_once + 1) / 2 : hands->at_once;
+	const struct hand *h;
+
+	LIST_FOREACH (h, &hands->all, next) {
+		bool hangs = is_slow(h);
+
+		slow += hangs;
+		used += h->task && !hangs && h->is_big == is_big;
+	}
+	return used < most && slow < SLOW_MAX;
+}
+
+/* Whether a workspace has as many jobs that hang as it may. */
+static bool hangs(const struct hands *hands, const char *root)
+{
+	const struct hand *h;
+	int slow = 0;
+
+	LIST_FOREACH (h, &hands->all, next)
+		slow += is_slow(h) && strcmp(h->root, root) == 0;
+	return slow >= SLOW_OF_ONE;
+}
+
+/* Whether one of its jobs is at work, and not slow: the next one comes behind it, so that what
+ * somebody asks is asked in that order. */
+static bool is_served(const struct hands *hands, const char *asker)
+{
+	const struct hand *h;
+
+	LIST_FOREACH (h, &hands->all, next)
+		if (h->task && !is_slow(h) && strcmp(h->task->asker, asker) == 0)
+			return true;
+	return false;
+}
+
+/* The next job of this kind that may begin, NULL: there is none. */
+static struct hand_task *next_task(struct front *f, bool is_big)
+{
+	struct turn *one;
+	struct hand_task *t;
+
+	TAILQ_FOREACH (one, &f->hands->turns[is_big], next) {
+		if (is_served(f->hands, one->asker))
+			continue;
+		TAILQ_FOREACH (t, &one->tasks, next)
+			if (!hangs(f->hands, root_of(t))) {
+				take_out(f, one, t);
+				return t;
+			}
+	}
+	return NULL;
+}
+
+static void serve_kind(struct front *f, bool is_big)
+{
+	struct hand_task *t;
+
+	while (has_room(f->hands, is_big) && has_first(f) && (t = next_task(f, is_big)) != NULL)
+		if (is_over(f, t)) {
+			drop(f, t);
+		} else if (!begin(f, t)) {
+			wait_for_turn(f, t);
+			return;
+		}
+}
+
+static void set_clock(struct front *f)
+{
+	static const struct timeval SOON = { .tv_usec = LOOK_MS * 1000 };
+	struct hands *hands = f->hands;
+	bool idle = LIST_EMPTY(&hands->all) && TAILQ_EMPTY(&hands->turns[0]) &&
+	            TAILQ_EMPTY(&hands->turns[1]);
+
+	if (!idle && !evtimer_pending(hands->clock, NULL))
+		(void)evtimer_add(hands->clock, &SOON);
+}
+
+static void serve(struct front *f)
+{
+	serve_kind(f, false);
+	serve_kind(f, true);
+	set_clock(f);
+}
+
+/* ---- the clock ---- */
+
+static void say_slow(struct front *f, struct hand_task *t)
+{
+	if (t->told_slow || clock_monotonic_ms() - t->asked_ms < QUICK_MS)
+		return;
+	t->told_slow = true;
+	if (t->by->slow)
+		t->by->slow(f, t);
+}
+
+static void look_at_turn(struct front *f, struct turn *one)
+{
+	struct hand_task *t, *after;
+
+	for (t = TAILQ_FIRST(&one->tasks); t; t = after) {
+		bool last = TAILQ_FIRST(&one->tasks) == t && !TAILQ_NEXT(t, next);
+
+		after = TAILQ_NEXT(t, next);
+		say_slow(f, t);
+		if (is_over(f, t)) {
+			take_out(f, one, t);
+			drop(f, t);
+		} else if (clock_monotonic_ms() - t->asked_ms >= PATIENCE_MS) {
+			take_out(f, one, t);
+			fail(f, t, "busy",
+			     "the files could not be looked at for %d s: other jobs come first, or "
+			     "the workspace's disk does not answer; nothing was asked; call again",
+			     PATIENCE_MS / 1000);
+		} else {
+			continue;
+		}
+		if (last)
+			return; /* one is gone */
+	}
+}
+
+static void look_at_hand(struct front *f, struct hand *h)
+{
+	struct hand_task *t = h->task;
+
+	if (!t)
+		return;
+	say_slow(f, t);
+	if (is_over(f, t)) {
+		drop(f, give_up(h));
+	} else if (clock_monotonic_ms() - h->began_ms >= HAND_DEADLINE_MS) {
+		log_warn("the files of %.300s could not be read within %d s", h->root,
+		         HAND_DEADLINE_MS / 1000);
+		(void)give_up(h);
+		fail(f, t, "workspace_unreadable",
+		     "the files could not be read within %d s: the workspace's disk does not "
+		     "answer, or there is too much in one proposal; nothing was asked; call again",
+		     HAND_DEADLINE_MS / 1000);
+	}
+}
+
+/* Whether the first does not even begin what it is told. */
+static bool first_hangs(const struct hands *hands)
+{
+	const struct hand *h;
+
+	LIST_FOREACH (h, &hands->all, next)
+		if (h->pidfd < 0 && clock_monotonic_ms() - h->began_ms >= START_MS)
+			return true;
+	return false;
+}
+
+void hands_look(struct front *f)
+{
+	struct hands *hands = f->hands;
+	struct hand *h, *next_hand;
+	struct turn *one, *next_turn;
+
+	if (!hands)
+		return;
+	for (h = LIST_FIRST(&hands->all); h; h = next_hand) {
+		next_hand = LIST_NEXT(h, next);
+		look_at_hand(f, h);
+	}
+	if (hands->pid && first_hangs(hands))
+		lose_first(f);
+	for (int i = 0; i < 2; i++)
+		for (one = TAILQ_FIRST(&hands->turns[i]); one; one = next_turn) {
+			next_turn = TAILQ_NEXT(one, next);
+			look_at_turn(f, one);
+		}
+	serve(f);
+}
+
+static void on_clock(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	hands_look(arg);
+}
+
+/* ---- for the others ---- */
+
+void hands_each(struct front *f, void (*visit)(struct front *f, struct hand_task *t, void *arg),
+                void *arg)
+{
+	struct hand *h;
+	struct turn *one;
+	struct hand_task *t;
+
+	if (!f->hands)
+		return;
+	LIST_FOREACH (h, &f->hands->all, next)
+		if (h->task)
+			visit(f, h->task, arg);
+	for (int i = 0; i < 2; i++)
+		TAILQ_FOREACH (one, &f->hands->turns[i], next)
+			TAILQ_FOREACH (t, &one->tasks, next)
+				visit(f, t, arg);
+}
+
+static char *copy(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+bool hands_have_room(struct front *f, const struct hand_task *t)
+{
+	const struct turn *one = find_turn(&f->hands->turns[0], t->asker);
+	size_t own = one ? one->bytes : 0;
+
+	if (t->bytes <= SMALL_JOB_BYTES && own + t->bytes <= WAITING_OF_ONE)
+		return true;
+	return own + t->bytes <= WAITING_OF_ONE && f->hands->bytes + t->bytes <= WAITING_BYTES;
+}
+
+void hands_ask(struct front *f, struct hand_task *t)
+{
+	t->ask.given = copy(t->ask.given);
+	t->ask.root = copy(t->ask.root);
+	t->ask.is_big = false;
+	t->asked_ms = clock_monotonic_ms();
+	t->told_slow = t->tried = false;
+	wait_for_turn(f, t);
+	serve(f);
+}
+
+/* ---- start and stop ---- */
+
+static void read_listed(struct front *f)
+{
+	struct hands *hands = f->hands;
+	const struct workspaces *w = &f->settings.workspaces;
+	const cJSON *one;
+
+	hands->listed = xcalloc((size_t)cJSON_GetArraySize(w->listed) + 1, sizeof(*hands->listed));
+	if (w->usual && *w->usual)
+		hands->listed[hands->listed_count++] = w->usual;
+	cJSON_ArrayForEach (one, w->listed)
+		if (json_text(one, "path"))
+			hands->listed[hands->listed_count++] = json_text(one, "path");
+}
+
+int hands_start(struct front *f, struct err *e)
+{
+	OWNED(str) struct str path = STR_INIT;
+	struct hands *hands = xcalloc(1, sizeof(*hands));
+
+	f->hands = hands;
+	hands->control = -1;
+	LIST_INIT(&hands->all);
+	TAILQ_INIT(&hands->turns[0]);
+	TAILQ_INIT(&hands->turns[1]);
+	hands->clock = evtimer_new(f->base, on_clock, f);
+	hands->at_once = (int)setting_int(&f->worker.store, "mcp.hands", AT_ONCE);
+	read_listed(f);
+	if (paths_libexec(&path, e))
+		return -1;
+	str_add(&path, "/hand");
+	hands->path = str_take(&path);
+	if (access(hands->path, X_OK) != 0)
+		return err_errno(e, ERR_INPUT, "cannot run %s; install agent-intercom again",
+		                 hands->path);
+	return start_first(f, e);
+}
+
+static void end(struct front *f, struct hand_task *t)
+{
+	static const char STOPPING[] = "agent-intercom is stopping; nothing was asked; call again";
+
+	if (is_over(f, t))
+		drop(f, t);
+	else
+		fail(f, t, "busy", "%s", STOPPING);
+}
+
+void hands_stop(struct front *f)
+{
+	struct hands *hands = f->hands;
+	struct hand *h;
+	struct turn *one;
+
+	if (!hands)
+		return;
+	while ((h = LIST_FIRST(&hands->all)) != NULL) {
+		struct hand_task *t = h->task;
+
+		h->task = NULL;
+		hand_free(h);
+		if (t)
+			end(f, t);
+	}
+	for (int i = 0; i < 2; i++)
+		while ((one = TAILQ_FIRST(&hands->turns[i])) != NULL) {
+			struct hand_task *t = TAILQ_FIRST(&one->tasks);
+
+			take_out(f, one, t);
+			end(f, t);
+		}
+	if (hands->told)
+		event_free(hands->told);
+	if (hands->control >= 0)
+		(void)close(hands->control);
+	if (hands->pid) {
+		(void)kill(hands->pid, SIGKILL);
+		(void)waitpid(hands->pid, NULL, 0);
+	}
+	if (hands->clock)
+		event_free(hands->clock);
+	free(hands->listed);
+	free(hands->path);
+	free(hands);
+	f->hands = NULL;
+}
