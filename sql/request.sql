@@ -81,7 +81,7 @@ UPDATE request SET delivered_at = :now
    AND EXISTS (SELECT 1 FROM tool_call AS t
                 WHERE t.request_seq = request.seq AND t.told_answer = 1);
 
--- name: request_handed_over :rows
+-- name: request_handed_over :exec
 -- An answer that is for one moment only (all but a clearance's) has been given to its caller:
 -- the same call once more is a new question.
 UPDATE request SET delivered_at = :now
@@ -89,7 +89,7 @@ UPDATE request SET delivered_at = :now
    AND kind IN (SELECT kind FROM request_kind WHERE is_kept = 0) AND delivered_at IS NULL
    AND state NOT IN ('pending', 'interrupted');
 
--- name: request_taken_back :rows
+-- name: request_taken_back :exec
 -- The answer did not arrive: its caller had closed the call, or cancelled it meanwhile.
 UPDATE request SET delivered_at = NULL
  WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
@@ -135,6 +135,7 @@ SELECT seq, session_seq, kind, state FROM request WHERE id = :id;
 
 -- name: request_by_prefix :many
 -- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte raised.
+-- row: prefixed
 SELECT seq, id FROM request WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
 
 -- name: request_open_of_session :many
@@ -208,13 +209,6 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_
                   WHERE t.request_seq = r.seq ORDER BY t.seq DESC LIMIT 1), 0) AS form
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
- ORDER BY r.seq;
-
--- name: standby_list :many
--- All standbys that wait, for `ctl resume`: it matches beginnings of ids and names the choices.
-SELECT r.seq, r.id, s.id AS session_id, s.workspace_root, r.title
-  FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'standby' AND r.seq > :after
  ORDER BY r.seq;
 
 -- name: request_listeners :number

@@ -5,13 +5,13 @@
 -- row: instant
 SELECT max(heartbeat_at) AS at FROM worker;
 
--- name: restore_take_apply :rows
+-- name: restore_take_apply :exec
 -- Open writes are taken out of everybody's hands: whoever still thinks that one is his has the
 -- number of an earlier claim.
 UPDATE apply SET state = 'claimed', claim = claim + 1, worker_id = NULL, updated_at = :now
  WHERE state IN ('queued', 'claimed');
 
--- name: restore_park_file_change :rows
+-- name: restore_park_file_change :exec
 UPDATE file_change SET state = 'undone', updated_at = :now
  WHERE state IN ('planned', 'staged') AND apply_seq IN (SELECT seq FROM apply WHERE state IN ('queued', 'claimed'));
 
@@ -23,7 +23,7 @@ UPDATE apply SET state = 'dead', error_code = 'restored', updated_at = :now,
     || 'may have been written; look at the file, and call check_diff again if it is not there'
  WHERE state IN ('queued', 'claimed');
 
--- name: restore_doubt_slack :rows
+-- name: restore_doubt_slack :exec
 -- What was to be said may have been said since: the next poster looks for it in Slack before it says
 -- it again, as for what a dead one had in hand. What stands in a thread whose head is not known yet
 -- is looked for when that is. (An edit is only repeated.)

@@ -8,11 +8,13 @@ VALUES (:id, :host, coalesce((SELECT id FROM operator WHERE is_default = 1), 'lo
   :channel, :client, :label, :stall_paused, :now, :now, :now, :now);
 
 -- name: session_by_id :one
+-- row: session
 SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused,
        wait_limit_ms
   FROM session WHERE id = :id;
 
 -- name: session_by_seq :one
+-- row: session
 SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused,
        wait_limit_ms
   FROM session WHERE seq = :seq;
@@ -31,7 +33,7 @@ UPDATE session
 -- name: session_set_progress :exec
 UPDATE session SET progress_snapshot = :progress WHERE seq = :seq;
 
--- name: session_offline :rows
+-- name: session_offline :exec
 -- Its last connection is gone.
 UPDATE session SET connectivity_status = 'offline', updated_at = :now
  WHERE seq = :seq AND connectivity_status <> 'offline'
@@ -58,6 +60,7 @@ SELECT id, status, mode, workspace_root, last_tool, updated_at, client_name, con
   FROM session WHERE status <> 'terminated' ORDER BY seq;
 
 -- name: session_last_interrupted :one
+-- row: session
 SELECT seq, id FROM session
  WHERE status = 'interrupted' AND host = :host AND workspace_root = :workspace
  ORDER BY label IS NOT :label, updated_at DESC, seq DESC LIMIT 1;
@@ -66,6 +69,7 @@ SELECT seq, id FROM session
 -- The session of this workspace that has left something, and whose agent is gone or is the one that
 -- asks: our own, that of our label, the newest. Left is what is open, what was answered and told to
 -- nobody, what was approved and is not written yet.
+-- row: session
 SELECT s.seq, s.id FROM session AS s
  WHERE s.workspace_root = :workspace AND s.host = :host AND s.status <> 'terminated'
    AND (s.seq = :session
@@ -132,14 +136,14 @@ SELECT c.seq, c.process, c.session_seq
 -- name: connection_set_session :exec
 UPDATE connection SET session_seq = :session WHERE seq = :seq;
 
--- name: connection_close :rows
+-- name: connection_close :exec
 UPDATE connection SET state = 'closed', closed_at = :now WHERE seq = :seq AND state <> 'closed';
 
--- name: connection_reopen :rows
+-- name: connection_reopen :exec
 -- Its process came back after the front that held it died.
 UPDATE connection SET state = 'open', closed_at = NULL WHERE seq = :seq AND state <> 'open';
 
--- name: session_client_is_back :rows
+-- name: session_client_is_back :exec
 -- So it is there, if silent: that is noticed again.
 UPDATE session
    SET idle_since = coalesce(idle_since, :now),
@@ -152,8 +156,9 @@ UPDATE session
 -- A front starts: the stdio connections of its predecessor are gone until their relays come back.
 UPDATE connection SET state = 'lost' WHERE host = :host AND state = 'open' AND transport = 'stdio';
 
--- name: session_by_prefix :one
+-- name: session_by_prefix :many
 -- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte raised.
+-- row: prefixed
 SELECT seq, id FROM session WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
 
 -- name: session_is_connected :any

@@ -1,6 +1,6 @@
 -- Every statement on `setting` and `operator`.
 
--- name: setting_put :rows
+-- name: setting_put :exec
 INSERT INTO setting (name, value, source, updated_at) VALUES (:name, :value, :source, :now)
 ON CONFLICT (name) DO UPDATE SET value = excluded.value, source = excluded.source,
   updated_at = excluded.updated_at
@@ -31,6 +31,6 @@ INSERT INTO operator (id, kind, team_id, user_id, created_at)
 VALUES (:id, 'slack', :team_id, :user_id, :now)
 ON CONFLICT (id) DO UPDATE SET active = 1;
 
--- name: operator_retire_slack :rows
+-- name: operator_retire_slack :exec
 -- Before those of this start are put: who is not among them any more may not answer.
 UPDATE operator SET active = 0 WHERE kind = 'slack' AND active = 1;

@@ -4,7 +4,7 @@
 INSERT INTO slack_read (channel_id, most, asked_at, expires_at)
 VALUES (:channel, :most, :now, :expires_at);
 
--- name: slack_read_usable :one
+-- name: slack_read_usable :number
 -- The same asked by another: it waits still, or was answered a moment ago.
 SELECT r.seq FROM slack_read AS r LEFT JOIN slack_history AS h ON h.read_seq = r.seq
  WHERE r.channel_id = :channel AND r.most = :most AND r.expires_at > :now

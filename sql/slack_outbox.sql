@@ -253,6 +253,7 @@ UPDATE slack_message SET state = 'dead', updated_at = :now WHERE root_seq = :hea
 -- type: clearances integer
 -- type: prompts integer
 -- type: standbys integer
+-- row: slack_desk
 SELECT (SELECT count(*) FROM session
          WHERE host = :host AND mode <> 'local' AND status IN ('created', 'active', 'paused')) AS sessions,
        coalesce(sum(r.kind IN ('clearance', 'permission', 'trust')), 0) AS clearances,
@@ -266,6 +267,7 @@ SELECT (SELECT count(*) FROM session
 -- type: clearances integer
 -- type: prompts integer
 -- type: standbys integer
+-- row: slack_desk
 SELECT count(DISTINCT s.seq) AS sessions,
        coalesce(sum(r.kind IN ('clearance', 'permission', 'trust')), 0) AS clearances,
        coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
@@ -278,7 +280,7 @@ SELECT count(DISTINCT s.seq) AS sessions,
 INSERT INTO slack_notice (kind, text, detail, at)
 VALUES ('server', :text, json_object('about', :about), :now);
 
--- name: slack_drop_server :rows
+-- name: slack_drop_server :exec
 -- A stop or a start that was not told in time is not told afterwards. What may have been said stays.
 -- scan ok: once, at the start
 UPDATE slack_outbox SET state = 'sent', settled_at = :now
@@ -287,7 +289,7 @@ UPDATE slack_outbox SET state = 'sent', settled_at = :now
     WHERE session_seq IS NULL AND kind = 'server' AND state = 'queued'
       AND json_extract(detail, '$.about') IN ('stop', 'start'));
 
--- name: slack_drop_server_messages :rows
+-- name: slack_drop_server_messages :exec
 -- scan ok: once, at the start
 UPDATE slack_message SET state = 'dead', updated_at = :now
  WHERE session_seq IS NULL AND kind = 'server' AND state = 'queued'

@@ -121,7 +121,7 @@ SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idl
        (SELECT max(n.delivered_at) FROM steering AS n WHERE n.stall_seq = t.seq) AS delivered_at
   FROM stall AS t JOIN session AS s ON s.seq = t.session_seq WHERE t.id = :id;
 
--- name: stall_list :one
+-- name: stall_list :many
 -- scan ok: those that are open, for a person
 SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_count,
        t.progress_snapshot, t.created_at, s.id AS session_id, s.workspace_root, s.client_name,

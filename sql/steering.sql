@@ -27,7 +27,7 @@ SELECT seq, kind, text, source, created_at FROM steering WHERE call_seq = :call 
 UPDATE steering SET call_seq = :call, delivered_at = :now
  WHERE seq = :seq AND delivered_at IS NULL;
 
--- name: steering_untell :rows
+-- name: steering_untell :exec
 -- The result of a call did not arrive: what went with it goes with the next.
 UPDATE steering SET call_seq = NULL, delivered_at = NULL WHERE call_seq = :call;
 

@@ -3,5 +3,4 @@
 -- name: store_version :number
 -- A number that changes when another connection has committed. Prepared once: the watchdog looks
 -- four times a second.
--- type: data_version integer
 PRAGMA data_version;

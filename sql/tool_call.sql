@@ -14,7 +14,7 @@ INSERT INTO tool_call (connection_seq, session_seq, rpc_id, progress_token, era,
 VALUES (:connection, :session, :rpc_id, :progress_token, :era, :tool, :arguments, :arguments_seq,
   :digest, 'waiting', :request, :apply, :wait_until, :listener, :task, :task_ttl_ms, :now);
 
--- name: tool_call_by_task :one
+-- name: tool_call_by_task :number
 SELECT seq FROM tool_call WHERE task_id = :task;
 
 -- name: tool_call_task :one
@@ -36,7 +36,7 @@ SELECT seq, connection_seq, session_seq, rpc_id, progress_token, era, tool, dige
 -- A caller came back for its answer.
 UPDATE tool_call SET listener = :listener WHERE seq = :seq AND state IN ('waiting', 'answered');
 
--- name: tool_call_unlisten :rows
+-- name: tool_call_unlisten :exec
 -- The caller hung up; the call waits on.
 UPDATE tool_call SET listener = NULL WHERE seq = :seq AND listener IS NOT NULL;
 
@@ -76,7 +76,7 @@ UPDATE tool_call
        answered_at = coalesce(answered_at, :now), finished_at = :now, listener = NULL
  WHERE seq = :seq AND state IN ('waiting', 'answered');
 
--- name: tool_call_cancel :rows
+-- name: tool_call_cancel :exec
 -- The caller wants no answer any more. What it asked stays asked.
 UPDATE tool_call SET state = 'cancelled', listener = NULL, answered_at = :now
  WHERE seq = :seq AND state IN ('waiting', 'answered');
@@ -94,7 +94,7 @@ SELECT 1 FROM tool_call WHERE connection_seq = :connection AND taken_back = 1 LI
 UPDATE tool_call SET state = 'cancelled', answered_at = :now
  WHERE seq = :seq AND state = 'waiting' AND task_id IS NOT NULL;
 
--- name: answer_last :one
+-- name: answer_last :number
 SELECT coalesce(max(seq), 0) AS seq FROM answer;
 
 -- name: answer_since :many
@@ -130,6 +130,6 @@ DELETE FROM tool_call WHERE seq IN (
   SELECT t.seq FROM json_each(:sessions) AS g CROSS JOIN tool_call AS t ON t.session_seq = g.value
    LIMIT :limit);
 
--- name: tool_call_untell :rows
+-- name: tool_call_untell :exec
 -- Its answer did not arrive: its caller had closed.
 UPDATE tool_call SET told_answer = 0 WHERE seq = :call AND told_answer = 1;

@@ -9,14 +9,14 @@ VALUES (:id, :name, :host, :pid, :version, 'starting', :now, :now);
 UPDATE worker SET state = 'died', stopped_at = :now
  WHERE host = :host AND name = :name AND id <> :id AND state IN ('starting', 'ready');
 
--- name: worker_ready :rows
+-- name: worker_ready :exec
 UPDATE worker SET state = 'ready', detail = :detail, heartbeat_at = :now
  WHERE id = :id AND state IN ('starting', 'ready');
 
--- name: worker_heartbeat :rows
+-- name: worker_heartbeat :exec
 UPDATE worker SET heartbeat_at = :now WHERE id = :id;
 
--- name: worker_stopped :rows
+-- name: worker_stopped :exec
 UPDATE worker SET state = 'stopped', stopped_at = :now, heartbeat_at = :now
  WHERE id = :id AND state IN ('starting', 'ready');
 

@@ -327,7 +327,7 @@ int main(int argc, char **argv)
 	struct worker w;
 	struct err e = ERR_INIT;
 	int did =
-	    worker_open(&w, "watchdog", "Ends what is past its time; rings for writers who do not.",
+	    worker_open(&w, "watchdog", "Expires what is overdue; rings for writers that do not.",
 	                argc, argv, &e);
 
 	if (did == 0)

@@ -3,6 +3,8 @@
 #include "instance.h"
 #include "log.h"
 #include "paths.h"
+#include "setting.h"
+#include "sql/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,48 +128,33 @@ static int hear_signals(struct worker *w, struct err *e)
 
 static int check_build(struct worker *w, struct err *e)
 {
-	stmt *s = store_stmt(&w->store, SQL_SETTING_GET);
-	int got, same = 1;
+	OWNED(str) struct str build = STR_INIT;
+	int got = setting_get(&w->store, "system.build", &build, e);
 
-	bind_text(s, ":name", "system.build");
-	got = stmt_row(s, e);
-	if (got > 0)
-		same = strcmp(col_text(s, SETTING_GET_VALUE), INSTANCE_BUILD) == 0;
-	stmt_reset(s);
-	if (got < 0)
-		return -1;
-	if (!same)
+	if (got > 0 && strcmp(str_text(&build), INSTANCE_BUILD) != 0)
 		return err_set(
 		    e, ERR_AGAIN,
 		    "this %s is of build %s, the running agent-intercom is not; restart it",
 		    w->name, INSTANCE_BUILD);
-	return 0;
+	return got < 0 ? -1 : 0;
 }
 
 static int write_row(struct worker *w, struct err *e)
 {
-	stmt *s;
+	const struct worker_insert_args args = { .id = w->id.text,
+		                                 .name = w->name,
+		                                 .host = w->host,
+		                                 .pid = getpid(),
+		                                 .version = INSTANCE_BUILD };
 
 	if (store_begin(&w->store, e))
 		return -1;
-	s = store_stmt(&w->store, SQL_WORKER_BURY);
-	bind_text(s, ":host", w->host);
-	bind_text(s, ":name", w->name);
-	bind_text(s, ":id", w->id.text);
-	if (stmt_run(s, e) < 0)
-		goto failed;
-	s = store_stmt(&w->store, SQL_WORKER_INSERT);
-	bind_text(s, ":id", w->id.text);
-	bind_text(s, ":name", w->name);
-	bind_text(s, ":host", w->host);
-	bind_int(s, ":pid", getpid());
-	bind_text(s, ":version", INSTANCE_BUILD);
-	if (stmt_run(s, e) < 0)
-		goto failed;
+	if (sql_worker_bury(&w->store, w->host, w->name, w->id.text, e) ||
+	    sql_worker_insert(&w->store, &args, e)) {
+		store_rollback(&w->store);
+		return -1;
+	}
 	return store_commit(&w->store, e);
-failed:
-	store_rollback(&w->store);
-	return -1;
 }
 
 int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
@@ -197,26 +184,19 @@ int worker_open(struct worker *w, const char *name, const char *purpose, int arg
 	return write_row(w, e);
 }
 
-static int one_statement(struct worker *w, enum sql which, const char *detail, struct err *e)
+/* Ends the transaction in which something was written, or not. */
+static int end(struct worker *w, int failed, struct err *e)
 {
-	stmt *s;
-
-	if (store_begin(&w->store, e))
-		return -1;
-	s = store_stmt(&w->store, which);
-	bind_text(s, ":id", w->id.text);
-	if (which == SQL_WORKER_READY)
-		bind_text(s, ":detail", detail);
-	if (stmt_run(s, e) < 0) {
-		store_rollback(&w->store);
-		return -1;
-	}
-	return store_commit(&w->store, e);
+	if (!failed)
+		return store_commit(&w->store, e);
+	store_rollback(&w->store);
+	return -1;
 }
 
 int worker_ready(struct worker *w, const char *detail, struct err *e)
 {
-	if (one_statement(w, SQL_WORKER_READY, detail, e))
+	if (store_begin(&w->store, e) ||
+	    end(w, sql_worker_ready(&w->store, detail, w->id.text, e), e))
 		return -1;
 	w->ready = true;
 	return 0;
@@ -227,7 +207,9 @@ int worker_heartbeat(struct worker *w, struct err *e)
 	if (clock_monotonic_ms() < w->heartbeat_ms)
 		return 0;
 	w->heartbeat_ms = clock_monotonic_ms() + WORKER_HEARTBEAT_MS;
-	return one_statement(w, SQL_WORKER_HEARTBEAT, NULL, e);
+	return store_begin(&w->store, e)
+	           ? -1
+	           : end(w, sql_worker_heartbeat(&w->store, w->id.text, e), e);
 }
 
 int worker_patience_ms(const struct worker *w)
@@ -321,8 +303,8 @@ void worker_close(struct worker *w, const struct err *e)
 {
 	if (e->kind != ERR_NONE)
 		log_error("%s", e->text);
-	else if (w->store.db)
-		(void)one_statement(w, SQL_WORKER_STOPPED, NULL, NULL);
+	else if (w->store.db && store_begin(&w->store, NULL) == 0)
+		(void)end(w, sql_worker_stopped(&w->store, w->id.text, NULL), NULL);
 	store_clear(&w->store);
 	doorbell_clear(&w->bell);
 	const int fds[] = { w->extra_fd, w->signal_fd, w->lock_fd, w->run_fd };

@@ -90,9 +90,6 @@ int say_stall(struct ctl *c, struct err *e);
 
 void show_request(const struct ctl *c, const struct request *r, int64_t listeners);
 cJSON *request_json(const struct request *r, int64_t listeners);
-/* How many callers wait for the answer at this moment, -1 on error. */
-int64_t request_listeners(struct ctl *c, int64_t seq, struct err *e);
-
 /* ---- output (cmd_output.c) ---- */
 
 enum look { LOOK_PLAIN, LOOK_BOLD, LOOK_DIM, LOOK_RED, LOOK_GREEN, LOOK_YELLOW, LOOK_CYAN };
@@ -142,10 +139,10 @@ struct listing {
 	const char *none; /* said where there is no row */
 	const char *const *headings;
 	size_t columns;
-	cJSON *(*json)(stmt *s);
-	int (*add)(struct ctl *c, struct table *t, stmt *s, struct err *e); /* the cells of a row */
+	cJSON *(*json)(const void *row);
+	int (*add)(struct ctl *c, struct table *t, const void *row, struct err *e); /* its cells */
 };
-/* Lists all rows of s, which is bound, in the form that was asked for; s is reset. */
-int print_listing(struct ctl *c, stmt *s, const struct listing *l, struct err *e);
+/* Lists all rows, as row_next gives them, in the form that was asked for. */
+int print_listing(struct ctl *c, struct row *row, const struct listing *l, struct err *e);
 
 #endif

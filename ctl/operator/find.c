@@ -2,6 +2,7 @@
 #include "ctl.h"
 
 #include "id.h"
+#include "sql/session.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,10 +53,14 @@ int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
 
 /* ---- short ids ---- */
 
-/* Counts the ids that begin with text, up to 2, and copies the first. */
-static int with_prefix(struct store *st, enum sql which, int id_column, const char *text,
-                       char first[ID_BYTES], struct err *e)
+/* Up to two rows whose id is in [start, end). */
+typedef void list_prefixed(struct store *st, const char *start, const char *end,
+                           struct prefixed_row *row);
+
+/* Counts the ids that begin with text, up to 2. */
+static int with_prefix(struct store *st, list_prefixed *list, const char *text, struct err *e)
 {
+	OWNED(prefixed_row) struct prefixed_row row = { 0 };
 	char end[ID_BYTES];
 	size_t n = strlen(text);
 	int got, count = 0;
@@ -64,20 +69,16 @@ static int with_prefix(struct store *st, enum sql which, int id_column, const ch
 		return 0;
 	memcpy(end, text, n + 1);
 	end[n - 1]++;
-	stmt *s = store_stmt(st, which);
-	bind_text(s, ":start", text);
-	bind_text(s, ":end", end);
-	while ((got = stmt_row(s, e)) > 0)
-		if (count++ == 0)
-			(void)snprintf(first, ID_BYTES, "%s", col_text(s, id_column));
-	stmt_reset(s);
+	list(st, text, end, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		count++;
 	return got < 0 ? -1 : count;
 }
 
-static int short_id(struct ctl *c, enum sql which, int column, const char *id, struct str *out,
+static int short_id(struct ctl *c, list_prefixed *list, const char *id, struct str *out,
                     struct err *e)
 {
-	char prefix[ID_BYTES], first[ID_BYTES];
+	char prefix[ID_BYTES];
 	size_t n = SHORT_ID;
 	int count = 2;
 
@@ -89,7 +90,7 @@ static int short_id(struct ctl *c, enum sql which, int column, const char *id, s
 		if (n < strlen(id) && id[n - 1] == '-')
 			continue;
 		(void)snprintf(prefix, sizeof(prefix), "%.*s", (int)n, id);
-		count = with_prefix(&c->store, which, column, prefix, first, e);
+		count = with_prefix(&c->store, list, prefix, e);
 		if (count < 2)
 			break;
 	}
@@ -103,7 +104,7 @@ int short_request_id(struct ctl *c, const char *id, struct str *out, struct err 
 		str_add(out, id);
 		return 0;
 	}
-	return short_id(c, SQL_REQUEST_BY_PREFIX, REQUEST_BY_PREFIX_ID, id, out, e);
+	return short_id(c, sql_request_by_prefix, id, out, e);
 }
 
 int short_session_id(struct ctl *c, const char *id, struct str *out, struct err *e)
@@ -112,7 +113,7 @@ int short_session_id(struct ctl *c, const char *id, struct str *out, struct err 
 		str_add(out, id);
 		return 0;
 	}
-	return short_id(c, SQL_SESSION_BY_PREFIX, SESSION_BY_PREFIX_ID, id, out, e);
+	return short_id(c, sql_session_by_prefix, id, out, e);
 }
 
 char *join_arguments(const struct ctl *c, int first)

@@ -1,5 +1,7 @@
-/* health: who runs and what queues up. */
+/* health: what runs, and what is queued. */
 #include "ctl.h"
+
+#include "sql/worker.h"
 
 #include "clock.h"
 
@@ -43,12 +45,9 @@ static bool is_impaired(const char *what, const char *state, const char *detail)
 	return strcmp(what, "worker slack-listener") == 0 && strcmp(detail, "connected") != 0;
 }
 
-static void take_row(struct findings *f, stmt *s)
+static void take_row(struct findings *f, const struct health_list_row *row)
 {
-	const char *what = col_text(s, HEALTH_LIST_WHAT);
-	const char *state = col_text(s, HEALTH_LIST_STATE);
-	const char *detail = col_text(s, HEALTH_LIST_DETAIL);
-	const char *at = col_text(s, HEALTH_LIST_AT);
+	const char *what = row->what, *state = row->state, *detail = row->detail, *at = row->at;
 	struct age age = age_of(at);
 	cJSON *o = cJSON_CreateObject();
 
@@ -69,12 +68,12 @@ static void take_row(struct findings *f, stmt *s)
 
 static int collect(struct ctl *c, struct findings *f, struct err *e)
 {
-	stmt *s = store_stmt(&c->store, SQL_HEALTH_LIST);
+	OWNED(health_list_row) struct health_list_row row = { 0 };
 	int got;
 
-	while ((got = stmt_row(s, e)) > 0)
-		take_row(f, s);
-	stmt_reset(s);
+	sql_health_list(&c->store, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		take_row(f, &row);
 	return got;
 }
 
@@ -142,7 +141,7 @@ static int run_health(struct ctl *c, struct err *e)
 const struct command_spec cmd_health = {
 	"health",
 	"",
-	"who runs and what queues up",
+	"what runs, and what is queued",
 	"Exit status 1 if one of mcp-front, applier, watchdog and retention does not serve: its "
 	"row\n"
 	"does not say ready, or nothing was heard of it for two minutes; if HTTP is off or Slack "

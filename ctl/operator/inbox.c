@@ -6,58 +6,59 @@
 
 enum { CHANGES_MAX = 5 }; /* files of a question that are named; show has them all */
 
-static cJSON *row_json(stmt *s)
+static cJSON *row_json(const void *row)
 {
+	const struct inbox_list_row *q = row;
 	cJSON *o = cJSON_CreateObject();
 
-	json_add_text(o, "id", col_text(s, INBOX_LIST_ID));
-	json_add_text(o, "kind", col_text(s, INBOX_LIST_KIND));
-	json_add_text(o, "state", col_text(s, INBOX_LIST_STATE));
-	json_add_text(o, "title", col_text(s, INBOX_LIST_TITLE));
-	json_add_text(o, "file_path", col_text(s, INBOX_LIST_FILE_PATH));
-	json_add_text(o, "risk_level", col_text(s, INBOX_LIST_RISK_LEVEL));
-	json_add_text(o, "session_id", col_text(s, INBOX_LIST_SESSION_ID));
-	json_add_text(o, "workspace_root", col_text(s, INBOX_LIST_WORKSPACE_ROOT));
-	json_add_text(o, "client_name", col_text(s, INBOX_LIST_CLIENT_NAME));
-	json_add_text(o, "created_at", col_text(s, INBOX_LIST_CREATED_AT));
-	json_add_text(o, "deadline_at", col_text(s, INBOX_LIST_DEADLINE_AT));
-	(void)cJSON_AddBoolToObject(o, "form", col_int(s, INBOX_LIST_FORM) != 0);
-	(void)cJSON_AddBoolToObject(o, "listening", col_int(s, INBOX_LIST_LISTENING) != 0);
+	json_add_text(o, "id", q->id);
+	json_add_text(o, "kind", request_kind_name(q->kind));
+	json_add_text(o, "state", request_state_name(q->state));
+	json_add_text(o, "title", q->title);
+	json_add_text(o, "file_path", q->file_path);
+	json_add_text(o, "risk_level", request_risk_level_name(q->risk_level));
+	json_add_text(o, "session_id", q->session_id);
+	json_add_text(o, "workspace_root", q->workspace_root);
+	json_add_text(o, "client_name", q->client_name);
+	json_add_text(o, "created_at", q->created_at);
+	json_add_text(o, "deadline_at", q->deadline_at);
+	(void)cJSON_AddBoolToObject(o, "form", q->form);
+	(void)cJSON_AddBoolToObject(o, "listening", q->listening);
 	return o;
 }
 
 /* "modify a.c; delete secret.key: ", or the name alone of a file that is just changed. */
-static int add_changes(struct ctl *c, stmt *s, struct str *what, struct err *e)
+static int add_changes(struct ctl *c, const struct inbox_list_row *q, struct str *what,
+                       struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
 
-	if (!col_text(s, INBOX_LIST_FILE_PATH))
+	if (!q->file_path)
 		return 0;
-	if (request_read_files(&c->store, col_int(s, INBOX_LIST_SEQ), &r, e))
+	if (request_read_files(&c->store, q->seq, &r, e))
 		return -1;
 	if (summary_is_needed(r.files, r.file_count))
 		summary_add(what, r.files, r.file_count, "; ", CHANGES_MAX);
 	else
-		visible_add_name(what, col_text(s, INBOX_LIST_FILE_PATH));
+		visible_add_name(what, q->file_path);
 	str_add(what, ": ");
 	return 0;
 }
 
-static int add_row(struct ctl *c, struct table *t, stmt *s, struct err *e)
+static int add_row(struct ctl *c, struct table *t, const void *row, struct err *e)
 {
+	const struct inbox_list_row *q = row;
 	OWNED(str) struct str id = STR_INIT, what = STR_INIT;
-	struct age age = age_of(col_text(s, INBOX_LIST_CREATED_AT));
+	struct age age = age_of(q->created_at);
 
-	if (short_request_id(c, col_text(s, INBOX_LIST_ID), &id, e) || add_changes(c, s, &what, e))
+	if (short_request_id(c, q->id, &id, e) || add_changes(c, q, &what, e))
 		return -1;
-	str_add(&what, col_text(s, INBOX_LIST_TITLE));
+	str_add(&what, q->title);
 	table_add(t, str_text(&id));
-	table_add(t, col_text(s, INBOX_LIST_KIND));
+	table_add(t, request_kind_name(q->kind));
 	table_add(t, age.text);
-	table_add(t, col_text(s, INBOX_LIST_RISK_LEVEL));
-	table_add(t, col_int(s, INBOX_LIST_LISTENING) ? "yes"
-	             : col_int(s, INBOX_LIST_FORM)    ? "form"
-	                                              : "no");
+	table_add(t, request_risk_level_name(q->risk_level));
+	table_add(t, q->listening ? "yes" : q->form ? "form" : "no");
 	table_add(t, str_text(&what));
 	return 0;
 }
@@ -68,10 +69,10 @@ static int run_inbox(struct ctl *c, struct err *e)
 	static const struct listing INBOX = { "inbox",  "nothing waits for you",
 		                              HEADINGS, COUNT(HEADINGS),
 		                              row_json, add_row };
-	stmt *s = store_stmt(&c->store, SQL_INBOX_LIST);
+	OWNED(inbox_list_row) struct inbox_list_row q = { 0 };
 
-	bind_int(s, ":after", 0);
-	return print_listing(c, s, &INBOX, e);
+	sql_inbox_list(&c->store, 0, &q);
+	return print_listing(c, &q.row, &INBOX, e);
 }
 
 const struct command_spec cmd_inbox = { "inbox",

@@ -1,34 +1,38 @@
 /* list: the sessions. */
 #include "ctl.h"
 
-static cJSON *session_json(stmt *s)
+#include "sql/session.h"
+
+static cJSON *session_json(const void *row)
 {
+	const struct session_list_row *s = row;
 	cJSON *o = cJSON_CreateObject();
 
-	json_add_text(o, "session_id", col_text(s, SESSION_LIST_ID));
-	json_add_text(o, "status", col_text(s, SESSION_LIST_STATUS));
-	json_add_text(o, "mode", col_text(s, SESSION_LIST_MODE));
-	json_add_text(o, "workspace_root", col_text(s, SESSION_LIST_WORKSPACE_ROOT));
-	json_add_text(o, "last_tool", col_text(s, SESSION_LIST_LAST_TOOL));
-	json_add_text(o, "updated_at", col_text(s, SESSION_LIST_UPDATED_AT));
+	json_add_text(o, "session_id", s->id);
+	json_add_text(o, "status", session_status_name(s->status));
+	json_add_text(o, "mode", session_mode_name(s->mode));
+	json_add_text(o, "workspace_root", s->workspace_root);
+	json_add_text(o, "last_tool", s->last_tool);
+	json_add_text(o, "updated_at", s->updated_at);
 	return o;
 }
 
-static int add_row(struct ctl *c, struct table *t, stmt *s, struct err *e)
+static int add_row(struct ctl *c, struct table *t, const void *row, struct err *e)
 {
+	const struct session_list_row *s = row;
 	OWNED(str) struct str id = STR_INIT;
-	struct age age = age_of(col_text(s, SESSION_LIST_UPDATED_AT));
+	struct age age = age_of(s->updated_at);
 
-	if (short_session_id(c, col_text(s, SESSION_LIST_ID), &id, e))
+	if (short_session_id(c, s->id, &id, e))
 		return -1;
 	table_add(t, str_text(&id));
-	table_add(t, col_text(s, SESSION_LIST_STATUS));
-	table_add(t, col_text(s, SESSION_LIST_MODE));
-	table_add(t, col_text(s, SESSION_LIST_CONNECTIVITY_STATUS));
+	table_add(t, session_status_name(s->status));
+	table_add(t, session_mode_name(s->mode));
+	table_add(t, session_connectivity_status_name(s->connectivity_status));
 	table_add(t, age.text);
-	table_add(t, col_text(s, SESSION_LIST_LAST_TOOL));
-	table_add(t, col_text(s, SESSION_LIST_CLIENT_NAME));
-	table_add(t, col_text(s, SESSION_LIST_WORKSPACE_ROOT));
+	table_add(t, s->last_tool);
+	table_add(t, s->client_name);
+	table_add(t, s->workspace_root);
 	return 0;
 }
 
@@ -38,10 +42,12 @@ static int run_list(struct ctl *c, struct err *e)
 		                                "AGE", "LAST TOOL", "CLIENT", "WORKSPACE" };
 	static const struct listing SESSIONS = { "sessions",      "no sessions", HEADINGS,
 		                                 COUNT(HEADINGS), session_json,  add_row };
+	OWNED(session_list_row) struct session_list_row s = { 0 };
 
-	return print_listing(c, store_stmt(&c->store, SQL_SESSION_LIST), &SESSIONS, e);
+	sql_session_list(&c->store, &s);
+	return print_listing(c, &s.row, &SESSIONS, e);
 }
 
 const struct command_spec cmd_list = {
-	"list", "", "the sessions of agents", NULL, 0, 0, 0, run_list
+	"list", "", "the agents' sessions", NULL, 0, 0, 0, run_list
 };

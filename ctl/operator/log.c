@@ -1,93 +1,77 @@
 /* log: the timeline. */
 #include "ctl.h"
 
+#include "sql/event.h"
+
 #include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
 enum { LOG_COUNT = 20, LOG_BATCH = 500, LOG_LOOK_MS = 500 };
 
-static int64_t start_at(struct ctl *c, struct err *e)
-{
-	stmt *s = store_stmt(&c->store, SQL_EVENT_NTH_LAST);
-	int64_t seq = -1;
-
-	bind_int(s, ":count", c->count < 0 ? LOG_COUNT : c->count);
-	if (stmt_row(s, e) > 0)
-		seq = col_int(s, EVENT_NTH_LAST_SEQ);
-	stmt_reset(s);
-	return seq;
-}
-
-static void print_json(stmt *s)
+static void print_json(const struct timeline_since_row *row)
 {
 	cJSON *o = cJSON_CreateObject();
 
-	(void)cJSON_AddNumberToObject(o, "seq", (double)col_int(s, TIMELINE_SINCE_SEQ));
-	json_add_text(o, "at", col_text(s, TIMELINE_SINCE_AT));
-	json_add_text(o, "kind", col_text(s, TIMELINE_SINCE_KIND));
-	json_add_text(o, "actor", col_text(s, TIMELINE_SINCE_ACTOR));
-	json_add_text(o, "session_id", col_text(s, TIMELINE_SINCE_SESSION_ID));
-	json_add_text(o, "request_id", col_text(s, TIMELINE_SINCE_REQUEST_ID));
-	json_add_text(o, "title", col_text(s, TIMELINE_SINCE_TITLE));
-	json_add_text(o, "file_path", col_text(s, TIMELINE_SINCE_FILE_PATH));
-	json_raw(o, "detail", col_text(s, TIMELINE_SINCE_DETAIL));
+	(void)cJSON_AddNumberToObject(o, "seq", (double)row->seq);
+	json_add_text(o, "at", row->at);
+	json_add_text(o, "kind", row->kind);
+	json_add_text(o, "actor", row->actor);
+	json_add_text(o, "session_id", row->session_id);
+	json_add_text(o, "request_id", row->request_id);
+	json_add_text(o, "title", row->title);
+	json_add_text(o, "file_path", row->file_path);
+	json_raw(o, "detail", row->detail);
 	json_print_line(o);
 }
 
-static void print_text(const struct ctl *c, stmt *s)
+static void print_text(const struct ctl *c, const struct timeline_since_row *row)
 {
-	const char *actor = col_text(s, TIMELINE_SINCE_ACTOR);
-	const char *file = col_text(s, TIMELINE_SINCE_FILE_PATH);
-	const char *title = col_text(s, TIMELINE_SINCE_TITLE);
-
 	print_look(c, LOOK_DIM);
-	(void)printf("%s  ", col_text(s, TIMELINE_SINCE_AT));
+	(void)printf("%s  ", row->at);
 	print_look(c, LOOK_PLAIN);
-	(void)printf("%-20s", col_text(s, TIMELINE_SINCE_KIND));
+	(void)printf("%-20s", row->kind);
 	(void)putchar(' ');
-	if (title)
-		print_visible(title);
-	if (file) {
+	if (row->title)
+		print_visible(row->title);
+	if (row->file_path) {
 		(void)fputs(" (", stdout);
-		print_visible(file);
+		print_visible(row->file_path);
 		(void)putchar(')');
 	}
-	if (actor) {
-		(void)fputs(title ? ", " : "", stdout);
-		print_visible(actor);
+	if (row->actor) {
+		(void)fputs(row->title ? ", " : "", stdout);
+		print_visible(row->actor);
 	}
-	if (!title)
+	if (!row->title)
 		(void)putchar(' ');
-	if (!title && col_text(s, TIMELINE_SINCE_DETAIL))
-		print_visible(col_text(s, TIMELINE_SINCE_DETAIL));
+	if (!row->title && row->detail)
+		print_visible(row->detail);
 	(void)putchar('\n');
 }
 
 /* Prints what is behind *after and moves it. 1 more may be there, 0 not, -1 error. */
 static int print_batch(struct ctl *c, int64_t *after, struct err *e)
 {
-	stmt *s = store_stmt(&c->store, SQL_TIMELINE_SINCE);
+	OWNED(timeline_since_row) struct timeline_since_row row = { 0 };
 	int got, count = 0;
 
-	bind_int(s, ":after", *after);
-	bind_int(s, ":limit", LOG_BATCH);
-	while ((got = stmt_row(s, e)) > 0) {
-		*after = col_int(s, TIMELINE_SINCE_SEQ);
+	sql_timeline_since(&c->store, *after, LOG_BATCH, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		*after = row.seq;
 		count++;
 		if (c->json)
-			print_json(s);
+			print_json(&row);
 		else
-			print_text(c, s);
+			print_text(c, &row);
 	}
-	stmt_reset(s);
 	return got < 0 ? -1 : count == LOG_BATCH;
 }
 
 static int run_log(struct ctl *c, struct err *e)
 {
 	struct pollfd reader = { .fd = STDOUT_FILENO }; /* only that it went away is of interest */
-	int64_t after = start_at(c, e);
+	int64_t after = sql_event_nth_last(&c->store, c->count < 0 ? LOG_COUNT : c->count, e);
 	int more = after < 0 ? -1 : 1;
 
 	while (more >= 0 && (more > 0 || c->follow)) {

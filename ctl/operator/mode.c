@@ -1,34 +1,24 @@
 /* mode: where questions may be answered: here, in Slack, or in both. */
 #include "ctl.h"
 
+#include "setting.h"
+#include "sql/session.h"
+
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-/* The mode of a session, or of sessions to come; the caller frees it. */
-static char *current_mode(struct ctl *c, const char *session, struct err *e)
-{
-	stmt *s = store_stmt(&c->store, session ? SQL_SESSION_BY_ID : SQL_SETTING_GET);
-	char *mode = NULL;
-	int got;
-
-	bind_text(s, session ? ":id" : ":name", session ? session : "mode");
-	got = stmt_row(s, e);
-	if (got > 0)
-		mode = xstrdup(
-		    col_text(s, session ? (int)SESSION_BY_ID_MODE : (int)SETTING_GET_VALUE));
-	stmt_reset(s);
-	if (got == 0)
-		mode = xstrdup("local");
-	return mode;
-}
-
+/* The mode of a session, or of sessions to come. */
 static int print_mode(struct ctl *c, const char *session, struct err *e)
 {
-	OWNED(char_ptr) char *mode = current_mode(c, session, e);
+	OWNED(session_row) struct session_row row = { 0 };
+	OWNED(str) struct str setting = STR_INIT;
+	const char *mode = NULL;
 
-	if (!mode)
+	if (session ? sql_session_by_id(&c->store, session, &row, e) < 0
+	            : setting_get(&c->store, "mode", &setting, e) < 0)
 		return -1;
+	mode = session ? session_mode_name(row.mode) : setting.bytes;
+	if (!mode)
+		mode = "local";
 	if (c->json) {
 		cJSON *o = cJSON_CreateObject();
 

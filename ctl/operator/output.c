@@ -301,14 +301,14 @@ void table_clear(struct table *t)
 
 /* ---- listings ---- */
 
-static int list_json(struct ctl *c, stmt *s, const struct listing *l, struct err *e)
+static int list_json(struct ctl *c, struct row *row, const struct listing *l, struct err *e)
 {
 	cJSON *o = cJSON_CreateObject();
 	cJSON *rows = cJSON_AddArrayToObject(o, l->name);
 	int got;
 
-	while ((got = stmt_row(s, e)) > 0)
-		(void)cJSON_AddItemToArray(rows, l->json(s));
+	while ((got = row_next(row, e)) > 0)
+		(void)cJSON_AddItemToArray(rows, l->json(row));
 	if (got == 0)
 		json_print(c, o);
 	else
@@ -316,14 +316,14 @@ static int list_json(struct ctl *c, stmt *s, const struct listing *l, struct err
 	return got;
 }
 
-static int list_text(struct ctl *c, stmt *s, const struct listing *l, struct err *e)
+static int list_text(struct ctl *c, struct row *row, const struct listing *l, struct err *e)
 {
 	OWNED(table) struct table t;
 	int got;
 
 	table_begin(&t, l->headings, l->columns);
-	while ((got = stmt_row(s, e)) > 0)
-		if (l->add(c, &t, s, e))
+	while ((got = row_next(row, e)) > 0)
+		if (l->add(c, &t, row, e))
 			return -1;
 	if (got == 0 && t.count == t.columns)
 		(void)puts(l->none);
@@ -332,10 +332,7 @@ static int list_text(struct ctl *c, stmt *s, const struct listing *l, struct err
 	return got;
 }
 
-int print_listing(struct ctl *c, stmt *s, const struct listing *l, struct err *e)
+int print_listing(struct ctl *c, struct row *row, const struct listing *l, struct err *e)
 {
-	int status = c->json ? list_json(c, s, l, e) : list_text(c, s, l, e);
-
-	stmt_reset(s);
-	return status;
+	return c->json ? list_json(c, row, l, e) : list_text(c, row, l, e);
 }

@@ -7,18 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-int64_t request_listeners(struct ctl *c, int64_t seq, struct err *e)
-{
-	stmt *s = store_stmt(&c->store, SQL_REQUEST_LISTENERS);
-	int64_t callers = -1;
-
-	bind_int(s, ":seq", seq);
-	if (stmt_row(s, e) > 0)
-		callers = col_int(s, REQUEST_LISTENERS_CALLERS);
-	stmt_reset(s);
-	return callers;
-}
-
 /* What the operator looks at: the effect where there is one, else what was sent. */
 static const struct str *shown(const struct ctl *c, const struct request *r)
 {
@@ -267,7 +255,7 @@ static void print_asked(const struct ctl *c, const struct request *r, int64_t li
 	field(c, "client", r->row.client_name);
 	field(c, "workspace", r->row.workspace_root);
 	if (r->row.is_new_workspace && !r->row.decided_at)
-		field(c, "", "which is new: nobody has answered a question from there");
+		field(c, "", "which is new: no question from there was answered before");
 	instant_field(c, "asked", r->row.created_at, true);
 	instant_field(c, "until", r->row.deadline_at, false);
 	if (!r->row.decided_at)
@@ -333,7 +321,7 @@ static int run_show(struct ctl *c, struct err *e)
 
 	if (find_request(c, c->argv[0], &r, e))
 		return -1;
-	listeners = request_listeners(c, r.row.seq, e);
+	listeners = sql_request_listeners(&c->store, r.row.seq, e);
 	if (listeners < 0)
 		return -1;
 	if (c->json)
@@ -346,7 +334,7 @@ static int run_show(struct ctl *c, struct err *e)
 const struct command_spec cmd_show = {
 	"show",
 	"ID [--sent]",
-	"one question with all that belongs to it",
+	"one question in full",
 	"Of a change it shows what becomes of the files, computed from them as they are; with\n"
 	"--sent the text that the agent sent.\n",
 	1,

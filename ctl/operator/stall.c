@@ -1,45 +1,47 @@
 /* stall: which agents are silent, and whether it is noticed. */
 #include "ctl.h"
 
+#include "sql/stall.h"
+
 #include <stdio.h>
 
-static cJSON *alert_json(stmt *s)
+static cJSON *alert_json(const void *row)
 {
+	const struct stall_list_row *a = row;
 	cJSON *o = cJSON_CreateObject();
 
-	json_add_text(o, "alert_id", col_text(s, STALL_LIST_ID));
-	json_add_text(o, "session_id", col_text(s, STALL_LIST_SESSION_ID));
-	json_add_text(o, "status", col_text(s, STALL_LIST_STATUS));
-	json_add_text(o, "last_tool", col_text(s, STALL_LIST_LAST_TOOL));
-	json_add_text(o, "last_activity_at", col_text(s, STALL_LIST_LAST_ACTIVITY_AT));
-	(void)cJSON_AddNumberToObject(o, "idle_seconds",
-	                              (double)col_int(s, STALL_LIST_IDLE_SECONDS));
-	(void)cJSON_AddNumberToObject(o, "nudge_count", (double)col_int(s, STALL_LIST_NUDGE_COUNT));
-	json_add_text(o, "prompt", col_text(s, STALL_LIST_PROMPT));
-	if (col_text(s, STALL_LIST_PROGRESS_SNAPSHOT))
-		json_raw(o, "progress_snapshot", col_text(s, STALL_LIST_PROGRESS_SNAPSHOT));
-	json_add_text(o, "workspace_root", col_text(s, STALL_LIST_WORKSPACE_ROOT));
-	json_add_text(o, "created_at", col_text(s, STALL_LIST_CREATED_AT));
+	json_add_text(o, "alert_id", a->id);
+	json_add_text(o, "session_id", a->session_id);
+	json_add_text(o, "status", stall_status_name(a->status));
+	json_add_text(o, "last_tool", a->last_tool);
+	json_add_text(o, "last_activity_at", a->last_activity_at);
+	(void)cJSON_AddNumberToObject(o, "idle_seconds", (double)a->idle_seconds);
+	(void)cJSON_AddNumberToObject(o, "nudge_count", (double)a->nudge_count);
+	json_add_text(o, "prompt", a->prompt);
+	if (a->progress_snapshot)
+		json_raw(o, "progress_snapshot", a->progress_snapshot);
+	json_add_text(o, "workspace_root", a->workspace_root);
+	json_add_text(o, "created_at", a->created_at);
 	return o;
 }
 
-static int add_row(struct ctl *c, struct table *t, stmt *s, struct err *e)
+static int add_row(struct ctl *c, struct table *t, const void *row, struct err *e)
 {
+	const struct stall_list_row *a = row;
 	OWNED(str) struct str id = STR_INIT;
-	struct age idle = age_of(col_text(s, STALL_LIST_LAST_ACTIVITY_AT));
+	struct age idle = age_of(a->last_activity_at);
 	char nudges[24];
 
-	if (short_session_id(c, col_text(s, STALL_LIST_SESSION_ID), &id, e))
+	if (short_session_id(c, a->session_id, &id, e))
 		return -1;
-	(void)snprintf(nudges, sizeof(nudges), "%lld",
-	               (long long)col_int(s, STALL_LIST_NUDGE_COUNT));
+	(void)snprintf(nudges, sizeof(nudges), "%lld", (long long)a->nudge_count);
 	table_add(t, str_text(&id));
 	table_add(t, idle.text);
-	table_add(t, col_text(s, STALL_LIST_LAST_TOOL));
+	table_add(t, a->last_tool);
 	table_add(t, nudges);
-	table_add(t, col_text(s, STALL_LIST_STATUS));
-	table_add(t, col_text(s, STALL_LIST_CLIENT_NAME));
-	table_add(t, col_text(s, STALL_LIST_WORKSPACE_ROOT));
+	table_add(t, stall_status_name(a->status));
+	table_add(t, a->client_name);
+	table_add(t, a->workspace_root);
 	return 0;
 }
 
@@ -49,8 +51,10 @@ static int list_alerts(struct ctl *c, struct err *e)
 		                                "ALERT",   "CLIENT", "WORKSPACE" };
 	static const struct listing ALERTS = { "alerts",        "no agent is silent", HEADINGS,
 		                               COUNT(HEADINGS), alert_json,           add_row };
+	OWNED(stall_list_row) struct stall_list_row a = { 0 };
 
-	return print_listing(c, store_stmt(&c->store, SQL_STALL_LIST), &ALERTS, e);
+	sql_stall_list(&c->store, &a);
+	return print_listing(c, &a.row, &ALERTS, e);
 }
 
 static int run_stall(struct ctl *c, struct err *e)
@@ -65,7 +69,7 @@ static int run_stall(struct ctl *c, struct err *e)
 const struct command_spec cmd_stall = {
 	"stall",
 	"[on|off SESSION]",
-	"which agents are silent; whether that is noticed",
+	"which agents are silent; stall detection on or off",
 	"Without arguments, lists the open alerts. off: a session's silence raises none.\n"
 	"Nudge a silent agent with `nudge`, end it with `session stop`.\n",
 	0,

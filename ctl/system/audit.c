@@ -6,6 +6,7 @@
 #include "audit_verify.h"
 #include "backup.h"
 #include "proof.h"
+#include "sql/audit.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -34,10 +35,11 @@ static int help(void)
 	    "usage: %s audit export [--since TIME] [FILE]\n"
 	    "       %s audit verify [--head SEQ:HASH] [FILE]\n\n"
 	    "export writes what happened, sealed event by sealed event, as JSON lines to FILE,\n"
-	    "which must be new, or to stdout. verify looks whether the events of the database,\n"
-	    "or of an export, are still what was sealed, and names the first one that is not.\n"
-	    "It tells what retention cut off, and answers that only claim to be from Slack.\n"
-	    "What verify prints as head, kept elsewhere, also shows when all was sealed anew.\n\n"
+	    "which must be new, or to stdout. verify checks that the events of the database, or "
+	    "of\n"
+	    "an export, match their seals, and names the first one that does not. It reports what\n"
+	    "retention cut off, and answers that only claim to be from Slack. Keep the head that\n"
+	    "verify prints elsewhere: it shows whether everything was resealed.\n\n"
 	    "  --since TIME       from then on: 2026-02-08 or 2026-02-08T09:30:00.123Z (UTC)\n"
 	    "  --head SEQ:HASH    what an earlier verify has printed\n"
 	    "  --config FILE, --db PATH\n\n"
@@ -134,17 +136,14 @@ static int parse(struct audit_arguments *a, int argc, char **argv)
 static int find_first(struct store *st, const struct audit_arguments *a, int64_t *ret,
                       struct err *e)
 {
-	stmt *s;
+	struct event_since_row row = { 0 };
 	int got;
 
 	*ret = 0;
 	if (!*a->since.text)
 		return 0;
-	s = store_stmt(st, SQL_EVENT_SINCE);
-	bind_text(s, ":since", a->since.text);
-	got = stmt_row(s, e);
-	*ret = got > 0 ? col_int(s, EVENT_SINCE_SEQ) : INT64_MAX;
-	stmt_reset(s);
+	got = sql_event_since(st, a->since.text, &row, e);
+	*ret = got > 0 ? row.seq : INT64_MAX;
 	return got < 0 ? -1 : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "instance.h"
 #include "proof.h"
 #include "setting.h"
+#include "sql/worker.h"
 #include "str.h"
 
 #include <arpa/inet.h>
@@ -124,7 +125,7 @@ static bool check_config(struct doctor *d, const struct config_source *source)
 		doctor_tell(d, OK, "config", "%s", d->config.file);
 	else
 		doctor_tell(d, OK, "config",
-		            "no file, the defaults hold (`agent-intercom config sample`)");
+		            "no file, the defaults apply (`agent-intercom config sample`)");
 	for (size_t i = 0; i < d->config.warnings.count; i++)
 		doctor_tell(d, WARN, "config", "%s", d->config.warnings.items[i]);
 	doctor_tell(d, OK, "workspace", "%s",
@@ -227,14 +228,14 @@ static void check_permissions(struct doctor *d)
 		closed &= is_closed(d, str_text(&name), false, 0600);
 	}
 	if (closed)
-		doctor_tell(d, OK, "permissions", "%s and its files are for us alone", d->dir);
+		doctor_tell(d, OK, "permissions", "%s and its files are private", d->dir);
 }
 
 static void check_run(struct doctor *d)
 {
 	if (access(d->paths.run, F_OK) != 0)
-		doctor_tell(d, OK, "run directory", "%s is not there yet; the first start makes it",
-		            d->paths.run);
+		doctor_tell(d, OK, "run directory",
+		            "%s does not exist yet; the first start creates it", d->paths.run);
 	else
 		doctor_tell(d, OK, "run directory", "%s", d->paths.run);
 }
@@ -284,11 +285,11 @@ static void check_rules(struct doctor *d)
 		doctor_tell(d, FAIL, "rules", "%s", e.text);
 	else if (same == 0)
 		doctor_tell(d, FAIL, "rules",
-		            "not as this program makes them: %s; restart the system, which makes "
-		            "them again, and run agent-intercom audit verify",
+		            "not those of this program: %s; restart the system, which restores "
+		            "them, and run agent-intercom audit verify",
 		            found.bytes);
 	else
-		doctor_tell(d, OK, "rules", "as this program makes them");
+		doctor_tell(d, OK, "rules", "those of this program");
 }
 
 /* What was answered in the name of Slack by somebody who can write the database. */
@@ -306,7 +307,7 @@ static void check_answers(struct doctor *d)
 		            "your user wrote them: see agent-intercom-ctl log",
 		            (long long)count, forged.bytes);
 	else
-		doctor_tell(d, OK, "answers", "none was given in the name of Slack by others");
+		doctor_tell(d, OK, "answers", "none was forged in the name of Slack");
 }
 
 static void check_database(struct doctor *d)
@@ -360,12 +361,10 @@ static void check_instance(struct doctor *d)
 		doctor_tell(d, OK, "system", "does not run; `agent-intercom` starts it");
 }
 
-static void check_worker(struct doctor *d, stmt *live, bool seen[CHILD_COUNT])
+static void check_worker(struct doctor *d, const struct worker_live_row *w, bool seen[CHILD_COUNT])
 {
-	const char *name = col_text(live, WORKER_LIVE_NAME);
-	const char *state = col_text(live, WORKER_LIVE_STATE);
-	const char *detail = col_text(live, WORKER_LIVE_DETAIL);
-	int64_t age = clock_now_ms() - clock_parse(col_text(live, WORKER_LIVE_HEARTBEAT_AT));
+	const char *name = w->name, *detail = w->detail;
+	int64_t age = clock_now_ms() - clock_parse(w->heartbeat_at);
 	bool silent = age > SILENT_MS, slack = strncmp(name, "slack-", 6) == 0;
 	bool cut_off = slack && detail && strncmp(detail, "not connected", 13) == 0;
 	bool front = strcmp(name, CHILD_NAMES[CHILD_FRONT]) == 0;
@@ -376,10 +375,10 @@ static void check_worker(struct doctor *d, stmt *live, bool seen[CHILD_COUNT])
 	if (front && !http_off && !d->address && detail)
 		d->address = xstrdup(detail);
 	doctor_tell(
-	    d, silent || cut_off || http_off || strcmp(state, "ready") != 0 ? WARN : OK, "worker",
-	    "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name, state,
-	    (long long)col_int(live, WORKER_LIVE_PID), (long long)(age < 0 ? 0 : age / 1000),
-	    silent ? "; it may hang: end it and it is started again" : "",
+	    d, silent || cut_off || http_off || w->state != WORKER_STATE_READY ? WARN : OK,
+	    "worker", "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name,
+	    worker_state_name(w->state), (long long)w->pid, (long long)(age < 0 ? 0 : age / 1000),
+	    silent ? "; it may hang: kill it, and it is restarted" : "",
 	    (slack || http_off) && detail ? ": " : "", (slack || http_off) && detail ? detail : "");
 }
 
@@ -397,23 +396,21 @@ static void check_running(struct doctor *d)
 	bool seen[CHILD_COUNT] = { false };
 	char host[MACHINE_BYTES];
 	struct err e = ERR_INIT;
-	stmt *live;
+	OWNED(worker_live_row) struct worker_live_row live = { 0 };
 	int got;
 
 	if (d->pid <= 0 || !d->store.db)
 		return;
 	machine_name(host);
-	live = store_stmt(&d->store, SQL_WORKER_LIVE);
-	bind_text(live, ":host", host);
-	while ((got = stmt_row(live, &e)) > 0)
-		check_worker(d, live, seen);
-	stmt_reset(live);
+	sql_worker_live(&d->store, host, &live);
+	while ((got = row_next(&live.row, &e)) > 0)
+		check_worker(d, &live, seen);
 	if (got < 0)
 		doctor_tell(d, FAIL, "worker", "%s", e.text);
 	for (int i = 0; got == 0 && i < CHILD_COUNT; i++)
 		if (!seen[i] && (i < CHILD_SLACK_POSTER || serves_slack(d)))
 			doctor_tell(d, FAIL, "worker",
-			            "%s does not run; the log of agent-intercom tells why",
+			            "%s does not run; the log of agent-intercom says why",
 			            CHILD_NAMES[i]);
 }
 
@@ -455,7 +452,7 @@ static void check_port(struct doctor *d)
 	else if (failed == EADDRINUSE)
 		doctor_tell(
 		    d, FAIL, "port",
-		    "%d on 127.0.0.1 is used by another program (`ss -ltnp` tells which); stop it "
+		    "%d on 127.0.0.1 is used by another program (`ss -ltnp` shows which); stop it "
 		    "or set another http_port",
 		    port);
 	else
@@ -471,7 +468,7 @@ static void check_system(struct doctor *d)
 	check_filesystem(d);
 	check_space(d);
 	if (!d->dir_exists) {
-		doctor_tell(d, OK, "database", "%s is not there yet; the first start makes it",
+		doctor_tell(d, OK, "database", "%s does not exist yet; the first start creates it",
 		            d->config.database.path);
 	} else if (paths_open(d->config.database.path, false, &d->paths, &e)) {
 		doctor_tell(d, FAIL, "database", "%s", e.text);
@@ -479,7 +476,7 @@ static void check_system(struct doctor *d)
 		check_run(d);
 		if (access(d->paths.database, F_OK) != 0) {
 			doctor_tell(d, OK, "database",
-			            "%s is not there yet; the first start makes it",
+			            "%s does not exist yet; the first start creates it",
 			            d->paths.database);
 		} else {
 			check_permissions(d);

@@ -5,6 +5,7 @@
 #include "instance.h"
 #include "json.h"
 #include "locate.h"
+#include "sql/worker.h"
 
 #include <cjson/cJSON.h>
 #include <limits.h>
@@ -121,19 +122,16 @@ static bool is_address(const char *detail)
 static void find_http(struct places *p)
 {
 	OWNED(store) struct store st = STORE_INIT;
+	OWNED(worker_live_row) struct worker_live_row live = { 0 };
 	char host[MACHINE_BYTES];
-	stmt *live;
 
 	if (p->system.pid == 0 || store_open(&st, p->system.paths.database, NULL, NULL))
 		return;
 	machine_name(host);
-	live = store_stmt(&st, SQL_WORKER_LIVE);
-	bind_text(live, ":host", host);
-	while (stmt_row(live, NULL) > 0)
-		if (strcmp(col_text(live, WORKER_LIVE_NAME), "mcp-front") == 0 && !p->http &&
-		    is_address(col_text(live, WORKER_LIVE_DETAIL)))
-			p->http = col_copy(live, WORKER_LIVE_DETAIL);
-	stmt_reset(live);
+	sql_worker_live(&st, host, &live);
+	while (row_next(&live.row, NULL) > 0)
+		if (strcmp(live.name, "mcp-front") == 0 && !p->http && is_address(live.detail))
+			p->http = xstrdup(live.detail);
 }
 
 /* ---- printing ---- */
@@ -155,7 +153,7 @@ static void print_text(const struct places *p)
 	print_line("mcp socket", run, "/mcp.sock");
 	print_line("ipc socket", run, "/ipc.sock");
 	print_line("log", p->log ? p->log : str_text(&p->log_why), "");
-	print_line("config", *p->system.config ? p->system.config : "no file: the defaults hold",
+	print_line("config", *p->system.config ? p->system.config : "no file: the defaults apply",
 	           "");
 	if (p->http)
 		print_line("http", p->http, "");

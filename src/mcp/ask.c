@@ -5,6 +5,8 @@
 #include "elicit.h"
 #include "json_writer.h"
 #include "result.h"
+#include "sql/auto_approval.h"
+#include "sql/slack_outbox.h"
 #include "visible.h"
 
 #include <string.h>
@@ -37,19 +39,19 @@ int ask_note_approval(struct store *st, const struct call *c, const struct peer 
 {
 	struct instant due = clock_instant(clock_now_ms() + c->summary_ms);
 	OWNED(str) struct str line = STR_INIT;
-	stmt *s;
 
 	if (!c->logs_policy)
 		return 0;
 	visible_add_first_line(&line, subject, ASK_TITLE_BYTES);
-	s = store_stmt(st, SQL_AUTO_APPROVAL_INSERT);
-	bind_int(s, ":session", p->session_seq);
-	bind_seq(s, ":request", request_seq);
-	bind_text(s, ":subject", str_text(&line));
-	bind_text(s, ":rule", c->policy.rule.bytes);
-	bind_text(s, ":hash", c->policy_hash);
-	bind_text(s, ":due_at", due.text);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_auto_approval_insert(
+	    st,
+	    &(struct auto_approval_insert_args){ .session = p->session_seq,
+	                                         .request = request_seq,
+	                                         .subject = str_text(&line),
+	                                         .rule = c->policy.rule.bytes,
+	                                         .hash = c->policy_hash,
+	                                         .due_at = due.text },
+	    e);
 }
 
 /* The workspace's policy allows it: that is the decision. */
@@ -111,15 +113,6 @@ static int elicit(struct store *st, struct call *c, int64_t request, struct err 
 	return 0;
 }
 
-/* Does nothing unless Slack has refused the question before. */
-static int ask_slack_again(struct store *st, int64_t request, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_SLACK_ASK_AGAIN);
-
-	bind_int(s, ":request", request);
-	return stmt_run(s, e) < 0 ? -1 : 0;
-}
-
 /* ---- asking ---- */
 
 /* The answer was there already. */
@@ -166,7 +159,8 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 		return -1;
 	if (c->waiting && c->elicits && elicit(st, c, c->request_seq, e))
 		return -1;
-	return c->waiting ? ask_slack_again(st, c->request_seq, e) : repeat_answer(st, c, e);
+	/* Does nothing unless Slack has refused the question before. */
+	return c->waiting ? sql_slack_ask_again(st, c->request_seq, e) : repeat_answer(st, c, e);
 }
 
 /* ---- the result ---- */
@@ -181,22 +175,19 @@ static bool is_decided(const struct request *r)
 static int refused_result(struct store *st, int64_t request, const char *id, struct str *out,
                           struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SLACK_REFUSAL);
+	OWNED(slack_refusal_row) struct slack_refusal_row row = { 0 };
 	OWNED(str) struct str text = STR_INIT;
-	int got;
+	int got = sql_slack_refusal(st, request, &row, e);
 
-	bind_int(s, ":request", request);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		str_addf(&text,
-		         "slack refused: %.200s; the question stays open, the operator sees it "
-		         "with `agent-intercom-ctl show %s`; call this tool again with exactly the "
-		         "same arguments to have Slack asked once more",
-		         col_text(s, SLACK_REFUSAL_WHY), id);
-		result_error(out, "slack_refused", str_text(&text));
-	}
-	stmt_reset(s);
-	return got;
+	if (got <= 0)
+		return got;
+	str_addf(&text,
+	         "slack refused: %.200s; the question stays open, the operator sees it "
+	         "with `agent-intercom-ctl show %s`; call this tool again with exactly the "
+	         "same arguments to have Slack asked once more",
+	         row.why, id);
+	result_error(out, "slack_refused", str_text(&text));
+	return 1;
 }
 
 int ask_result(struct store *st, int64_t request_seq,

@@ -6,6 +6,9 @@
 #include "jsonrpc.h"
 #include "request.h"
 #include "result.h"
+#include "sql/request.h"
+#include "sql/said_wait.h"
+#include "sql/session.h"
 #include "sql/steering.h"
 #include "sql/tool_call.h"
 
@@ -189,86 +192,94 @@ int64_t call_patience_ms(const struct peer *p, const struct call_settings *setti
 	return settings->wait_cap_ms;
 }
 
+static int insert_waiting(struct store *st, struct call *c, const struct peer *p,
+                          const struct placed *arguments, const struct call_settings *settings,
+                          struct err *e)
+{
+	struct instant until = clock_instant(clock_now_ms() + call_patience_ms(p, settings));
+	const int64_t kept_ms = c->timeout_ms + CALL_TASK_KEPT_MS;
+	struct secret task;
+	struct tool_call_insert_waiting_args args = {
+		.connection = p->seq,
+		.session = p->session_seq,
+		.rpc_id = c->rpc_id,
+		.era = c->modern ? TOOL_CALL_ERA_MODERN : TOOL_CALL_ERA_LEGACY,
+		.tool = c->tool->name,
+		.arguments = arguments->text,
+		.arguments_seq = arguments->seq,
+		.digest = c->digest.text,
+		.request = c->request_seq,
+		.apply = c->apply_seq,
+	};
+
+	/* A write is done too soon for a task. */
+	c->is_task = c->as_task && c->request_seq != 0;
+	if (c->is_task) {
+		task = secret_new();
+		args.task = task.text;
+		args.task_ttl_ms = c->timeout_ms ? &kept_ms : NULL;
+	} else {
+		args.progress_token = c->progress_token;
+		args.wait_until = until.text;
+		args.listener = settings->listener;
+	}
+	c->seq = sql_tool_call_insert_waiting(st, &args, e);
+	return c->seq < 0 ? -1 : 0;
+}
+
+static int insert_done(struct store *st, struct call *c, const struct peer *p,
+                       const struct placed *arguments, struct err *e)
+{
+	struct placed result;
+
+	if (content_place(st, str_text(&c->result), c->result.length, &result, e))
+		return -1;
+	c->is_task = false;
+	c->seq = sql_tool_call_insert_done(
+	    st,
+	    &(struct tool_call_insert_done_args){
+	        .connection = p->seq,
+	        .session = p->session_seq,
+	        .rpc_id = c->rpc_id,
+	        .era = c->modern ? TOOL_CALL_ERA_MODERN : TOOL_CALL_ERA_LEGACY,
+	        .tool = c->tool->name,
+	        .arguments = arguments->text,
+	        .arguments_seq = arguments->seq,
+	        .digest = c->digest.text,
+	        .result = result.text,
+	        .result_seq = result.seq,
+	        .is_error = c->is_error,
+	        .told_answer = c->is_answer,
+	        .request = c->request_seq,
+	        .apply = c->apply_seq,
+	    },
+	    e);
+	return c->seq < 0 ? -1 : 0;
+}
+
 static int insert_call(struct store *st, struct call *c, const struct peer *p,
                        const struct call_settings *settings, struct err *e)
 {
-	int64_t arguments = content_seq_for(st, str_text(&c->canonical), c->canonical.length, e);
-	int64_t result =
-	    c->waiting ? 0 : content_seq_for(st, str_text(&c->result), c->result.length, e);
-	int64_t wait_ms = call_patience_ms(p, settings);
-	struct instant until = clock_instant(clock_now_ms() + wait_ms);
-	struct secret task; /* lives until the row is written */
-	stmt *s =
-	    store_stmt(st, c->waiting ? SQL_TOOL_CALL_INSERT_WAITING : SQL_TOOL_CALL_INSERT_DONE);
+	struct placed arguments;
 
-	if (arguments < 0 || result < 0)
+	if (content_place(st, str_text(&c->canonical), c->canonical.length, &arguments, e))
 		return -1;
-	/* A write is done too soon for a task. */
-	c->is_task = c->waiting && c->as_task && c->request_seq != 0;
-	bind_int(s, ":connection", p->seq);
-	bind_int(s, ":session", p->session_seq);
-	bind_text(s, ":rpc_id", c->rpc_id);
-	bind_text(s, ":era", c->modern ? "modern" : "legacy");
-	bind_text(s, ":tool", c->tool->name);
-	bind_text(s, ":arguments", arguments ? NULL : c->canonical.bytes);
-	bind_seq(s, ":arguments_seq", arguments);
-	bind_text(s, ":digest", c->digest.text);
-	bind_seq(s, ":request", c->request_seq);
-	bind_seq(s, ":apply", c->apply_seq);
-	if (c->is_task) {
-		task = secret_new();
-		bind_text(s, ":task", task.text);
-		if (c->timeout_ms)
-			bind_int(s, ":task_ttl_ms", c->timeout_ms + CALL_TASK_KEPT_MS);
-	} else if (c->waiting) {
-		bind_text(s, ":progress_token", c->progress_token);
-		bind_text(s, ":wait_until", until.text);
-		bind_text(s, ":listener", settings->listener);
-	} else {
-		bind_text(s, ":result", result ? NULL : str_text(&c->result));
-		bind_seq(s, ":result_seq", result);
-		bind_int(s, ":is_error", c->is_error);
-		bind_int(s, ":told_answer", c->is_answer);
-	}
-	if (stmt_run(s, e) < 0)
-		return -1;
-	c->seq = store_last_seq(st);
-	return 0;
-}
-
-static int mark_delivered(struct store *st, const struct call *c, const struct peer *p,
-                          struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_REQUEST_DELIVERED);
-
-	bind_int(s, ":session", p->session_seq);
-	bind_text(s, ":digest", c->digest.text);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return c->waiting ? insert_waiting(st, c, p, &arguments, settings, e)
+	                  : insert_done(st, c, p, &arguments, e);
 }
 
 static int touch_session(struct store *st, const struct tool *tool, int64_t session, struct err *e)
 {
 	struct instant recently = clock_instant(clock_now_ms() - TOUCH_MS);
-	stmt *s = store_stmt(st, SQL_SESSION_TOUCH);
 
-	bind_text(s, ":recently", recently.text);
-	bind_int(s, ":seq", session);
-	bind_text(s, ":tool", tool->name);
-	return stmt_run(s, e) < 0 ? -1 : 0;
-}
-
-static int run_on(struct store *st, enum sql which, int64_t call_seq, struct err *e)
-{
-	stmt *s = store_stmt(st, which);
-
-	bind_int(s, ":call", call_seq);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_session_touch(st, tool->name, session, recently.text, e);
 }
 
 int call_run(struct store *st, struct call *c, struct peer *p, const struct call_settings *settings,
              struct err *e)
 {
-	if (mark_delivered(st, c, p, e) || steering_read(st, p->session_seq, 0, &c->steering, e))
+	if (sql_request_delivered(st, p->session_seq, c->digest.text, e) ||
+	    steering_read(st, p->session_seq, 0, &c->steering, e))
 		return -1;
 	if (!c->is_error && c->tool->run(st, c, p, settings, e))
 		return -1;
@@ -279,78 +290,57 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 	if (touch_session(st, c->tool, p->session_seq, e))
 		return -1;
 	if (insert_call(st, c, p, settings, e) ||
-	    (c->is_said && run_on(st, SQL_SAID_WAIT_INSERT, c->seq, e)))
+	    (c->is_said && sql_said_wait_insert(st, c->seq, e)))
 		return -1;
 	if (c->waiting || c->elicitation.length) /* it goes with the answer */
 		steering_clear(&c->steering);
 	if (steering_deliver(st, &c->steering, c->seq, e))
 		return -1;
-	return c->is_answer ? run_on(st, SQL_REQUEST_HANDED_OVER, c->seq, e) : 0;
+	return c->is_answer ? sql_request_handed_over(st, c->seq, e) : 0;
+}
+
+/* The row of a call, and its tool. */
+static int read_call(struct store *st, int64_t call_seq, struct tool_call_read_row *row,
+                     const struct tool **ret_tool, struct err *e)
+{
+	int got = sql_tool_call_read(st, call_seq, row, e);
+
+	*ret_tool = got > 0 ? tool_find(row->tool) : NULL;
+	if (got < 0)
+		return -1;
+	return *ret_tool ? 0 : err_set(e, ERR_BUG, "call %lld is gone", (long long)call_seq);
 }
 
 int call_attach(struct store *st, int64_t call_seq, const char *listener, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_TOOL_CALL_READ);
-	OWNED(char_ptr) char *digest = NULL;
-	const struct tool *tool = NULL;
-	int64_t session = 0;
-	int got;
+	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
+	const struct tool *tool;
 
-	bind_int(s, ":seq", call_seq);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		tool = tool_find(col_text(s, TOOL_CALL_READ_TOOL));
-		session = col_int(s, TOOL_CALL_READ_SESSION_SEQ);
-		digest = xstrdup(col_text(s, TOOL_CALL_READ_DIGEST));
-	}
-	stmt_reset(s);
-	if (got <= 0 || !tool)
-		return got < 0 ? -1 : err_set(e, ERR_BUG, "call %lld is gone", (long long)call_seq);
-	if (listener) {
-		s = store_stmt(st, SQL_TOOL_CALL_LISTEN);
-		bind_int(s, ":seq", call_seq);
-		bind_text(s, ":listener", listener);
-		if (stmt_run(s, e) < 0)
-			return -1;
-	}
-	if (request_attach(st, session, digest, e))
+	if (read_call(st, call_seq, &row, &tool, e) ||
+	    (listener && sql_tool_call_listen(st, listener, call_seq, e)) ||
+	    request_attach(st, row.session_seq, row.digest, e))
 		return -1;
-	return touch_session(st, tool, session, e);
+	return touch_session(st, tool, row.session_seq, e);
 }
 
 /* ---- the results of waits ---- */
 
 int call_result(struct store *st, int64_t call_seq, struct telling *t, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_TOOL_CALL_READ);
-	const struct tool *tool = NULL;
-	int64_t request = 0, apply = 0, stored = 0;
-	bool done = false;
-	int got;
+	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
+	const struct tool *tool;
 
-	bind_int(s, ":seq", call_seq);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		tool = tool_find(col_text(s, TOOL_CALL_READ_TOOL));
-		request = col_int(s, TOOL_CALL_READ_REQUEST_SEQ);
-		apply = col_int(s, TOOL_CALL_READ_APPLY_SEQ);
-		stored = col_int(s, TOOL_CALL_READ_RESULT_SEQ);
-		done = strcmp(col_text(s, TOOL_CALL_READ_STATE), "done") == 0;
-		t->session_seq = col_int(s, TOOL_CALL_READ_SESSION_SEQ);
-		if (done) {
-			t->is_error = col_int(s, TOOL_CALL_READ_IS_ERROR) != 0;
-			if (col_text(s, TOOL_CALL_READ_RESULT))
-				str_add(&t->result, col_text(s, TOOL_CALL_READ_RESULT));
-		}
-	}
-	stmt_reset(s);
-	if (got <= 0 || !tool)
-		return got < 0 ? -1 : err_set(e, ERR_BUG, "call %lld is gone", (long long)call_seq);
-	if (done && steering_of_call(st, call_seq, &t->steering, e))
+	if (read_call(st, call_seq, &row, &tool, e))
 		return -1;
-	if (done)
-		return stored ? content_get(st, stored, &t->result, e) : 0;
-	return tool->result(st, apply ? apply : request, t, e);
+	t->session_seq = row.session_seq;
+	if (row.state != TOOL_CALL_STATE_DONE)
+		return tool->result(st, row.apply_seq ? row.apply_seq : row.request_seq, t, e);
+	t->is_error = row.is_error;
+	if (row.result)
+		str_add(&t->result, row.result);
+	if (steering_of_call(st, call_seq, &t->steering, e))
+		return -1;
+	return row.result_seq ? content_get(st, row.result_seq, &t->result, e) : 0;
 }
 
 int call_steer(struct store *st, struct telling *t, int64_t after, struct err *e)
@@ -360,28 +350,25 @@ int call_steer(struct store *st, struct telling *t, int64_t after, struct err *e
 
 int call_finish(struct store *st, int64_t call_seq, const struct telling *t, struct err *e)
 {
-	int64_t stored = content_seq_for(st, str_text(&t->result), t->result.length, e);
-	stmt *s;
+	struct placed result;
 
-	if (stored < 0)
+	if (content_place(st, str_text(&t->result), t->result.length, &result, e))
 		return -1;
-	s = store_stmt(st, SQL_TOOL_CALL_FINISH);
-	bind_int(s, ":seq", call_seq);
-	bind_text(s, ":result", stored ? NULL : str_text(&t->result));
-	bind_seq(s, ":result_seq", stored);
-	bind_int(s, ":is_error", t->is_error);
-	bind_int(s, ":told_answer", t->is_answer);
-	if (stmt_run(s, e) < 0 || steering_deliver(st, &t->steering, call_seq, e))
+	const struct tool_call_finish_args args = { .result = result.text,
+		                                    .result_seq = result.seq,
+		                                    .is_error = t->is_error,
+		                                    .told_answer = t->is_answer,
+		                                    .seq = call_seq };
+	if (sql_tool_call_finish(st, &args, e) || steering_deliver(st, &t->steering, call_seq, e))
 		return -1;
-	return t->is_answer ? run_on(st, SQL_REQUEST_HANDED_OVER, call_seq, e) : 0;
+	return t->is_answer ? sql_request_handed_over(st, call_seq, e) : 0;
 }
 
 int call_untell(struct store *st, int64_t call_seq, struct err *e)
 {
-	if (run_on(st, SQL_REQUEST_TAKEN_BACK, call_seq, e) ||
-	    run_on(st, SQL_STEERING_UNTELL, call_seq, e))
+	if (sql_request_taken_back(st, call_seq, e) || sql_steering_untell(st, call_seq, e))
 		return -1;
-	return run_on(st, SQL_TOOL_CALL_UNTELL, call_seq, e);
+	return sql_tool_call_untell(st, call_seq, e);
 }
 
 int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struct err *e)
@@ -392,28 +379,21 @@ int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struc
 		return -1;
 	if (is_habit)
 		return 0;
-	if (run_on(st, SQL_REQUEST_TAKEN_BACK, call_seq, e))
-		return -1;
-	return sql_steering_doubt(st, call_seq, e) < 0 ? -1 : 0;
+	return sql_request_taken_back(st, call_seq, e) || sql_steering_doubt(st, call_seq, e) < 0
+	           ? -1
+	           : 0;
 }
 
 int call_given_up(struct store *st, int64_t call_seq, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_TOOL_CALL_READ);
-	int64_t session = 0, waited_ms = 0;
-	int got;
+	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
+	int got = sql_tool_call_read(st, call_seq, &row, e);
+	int64_t waited_ms;
 
-	bind_int(s, ":seq", call_seq);
-	got = stmt_row(s, e);
-	if (got > 0 && strcmp(col_text(s, TOOL_CALL_READ_STATE), "waiting") == 0) {
-		session = col_int(s, TOOL_CALL_READ_SESSION_SEQ);
-		waited_ms = clock_now_ms() - clock_parse(col_text(s, TOOL_CALL_READ_CREATED_AT));
-	}
-	stmt_reset(s);
-	if (got < 0 || !session || waited_ms < CALL_GIVE_UP_MS)
+	if (got <= 0 || row.state != TOOL_CALL_STATE_WAITING || !row.session_seq)
 		return got < 0 ? -1 : 0;
-	s = store_stmt(st, SQL_SESSION_LEARN_WAIT);
-	bind_int(s, ":seq", session);
-	bind_int(s, ":limit_ms", waited_ms / 5 * 4);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	waited_ms = clock_now_ms() - clock_parse(row.created_at);
+	return waited_ms < CALL_GIVE_UP_MS
+	           ? 0
+	           : sql_session_learn_wait(st, waited_ms / 5 * 4, row.session_seq, e);
 }

@@ -3,6 +3,7 @@
 #include "id.h"
 #include "jsonrpc.h"
 #include "mcp.h"
+#include "sql/session.h"
 #include "workspace.h"
 
 #include <stdio.h>
@@ -11,7 +12,6 @@
 
 static const char WHAT_TO_SET[] = "set default_workspace_root in config.toml, or on stdio "
                                   "INTERCOM_WORKSPACE_ROOT, to the folder of a project";
-static const char *const TRANSPORTS[] = { "stdio", "http", "stateless" };
 
 static void take(char **to, const char *text)
 {
@@ -80,7 +80,7 @@ static char *identity_text(const struct identity *i)
 	return str_take(&text);
 }
 
-struct peer *peer_new(enum peer_transport transport, const char *key)
+struct peer *peer_new(enum connection_transport transport, const char *key)
 {
 	struct peer *p = xcalloc(1, sizeof(*p));
 
@@ -125,7 +125,7 @@ void peer_take_client(struct peer *p, const cJSON *params)
  * somebody else: what it says of itself stays the same, so it gets a new session. */
 static int ended(struct peer *p, struct err *e)
 {
-	if (p->transport != PEER_STATELESS || p->identity.session_id)
+	if (p->transport != CONNECTION_TRANSPORT_STATELESS || p->identity.session_id)
 		return err_set(e, ERR_INPUT, "session %s has been terminated; start a new one",
 		               p->session_id);
 	p->session_seq = 0;
@@ -134,35 +134,36 @@ static int ended(struct peer *p, struct err *e)
 	return 0;
 }
 
-static int load_session(struct peer *p, stmt *s, struct err *e)
+/* got: of the row that was read. 1 it is p's session now, 0 there is none, or it has ended, -1. */
+static int take_session(struct peer *p, int got, const struct session_row *row, struct err *e)
 {
-	int got = stmt_row(s, e);
-
-	if (got > 0) {
-		p->session_seq = col_int(s, SESSION_BY_SEQ_SEQ);
-		take(&p->session_id, col_text(s, SESSION_BY_SEQ_ID));
-		take(&p->workspace_root, col_text(s, SESSION_BY_SEQ_WORKSPACE_ROOT));
-		p->stall_paused = col_int(s, SESSION_BY_SEQ_STALL_PAUSED) != 0;
-		p->wait_limit_ms = col_int(s, SESSION_BY_SEQ_WAIT_LIMIT_MS);
-		p->paused = strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "paused") == 0;
-		if (strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "terminated") == 0)
-			got = ended(p, e);
-	}
-	stmt_reset(s);
-	return got;
+	if (got <= 0)
+		return got;
+	p->session_seq = row->seq;
+	take(&p->session_id, row->id);
+	take(&p->workspace_root, row->workspace_root);
+	p->stall_paused = row->stall_paused;
+	p->wait_limit_ms = row->wait_limit_ms;
+	p->paused = row->status == SESSION_STATUS_PAUSED;
+	return row->status == SESSION_STATUS_TERMINATED ? ended(p, e) : 1;
 }
-
-_Static_assert((int)SESSION_BY_SEQ_STALL_PAUSED == (int)SESSION_BY_ID_STALL_PAUSED &&
-                   (int)SESSION_BY_SEQ_STATUS == (int)SESSION_BY_ID_STATUS &&
-                   (int)SESSION_BY_SEQ_WORKSPACE_ROOT == (int)SESSION_BY_ID_WORKSPACE_ROOT,
-               "both statements give the same columns");
 
 static int session_by_seq(struct store *st, struct peer *p, int64_t seq, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SESSION_BY_SEQ);
+	OWNED(session_row) struct session_row row = { 0 };
 
-	bind_int(s, ":seq", seq);
-	return load_session(p, s, e);
+	return take_session(p, sql_session_by_seq(st, seq, &row, e), &row, e);
+}
+
+/* The one that p names: 0, or -1 with why not. */
+static int named_session(struct store *st, struct peer *p, struct err *e)
+{
+	OWNED(session_row) struct session_row row = { 0 };
+	int got = take_session(p, sql_session_by_id(st, p->identity.session_id, &row, e), &row, e);
+
+	if (got == 0)
+		return err_set(e, ERR_INPUT, "there is no session '%.60s'", p->identity.session_id);
+	return got < 0 ? -1 : 0;
 }
 
 /* What was said when the connection began; a stateless caller says how it wants to wait in each
@@ -175,7 +176,7 @@ static void load_identity(struct peer *p, const char *text)
 
 	identity_clear(&p->identity);
 	identity_read(&p->identity, identity);
-	if (p->transport == PEER_STATELESS) {
+	if (p->transport == CONNECTION_TRANSPORT_STATELESS) {
 		p->identity.wait_s = wait_s;
 		p->identity.tasks = tasks;
 	}
@@ -183,32 +184,21 @@ static void load_identity(struct peer *p, const char *text)
 
 int peer_load(struct store *st, struct peer *p, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_CONNECTION_BY_KEY);
-	int64_t session = 0;
-	int got;
+	OWNED(connection_by_key_row) struct connection_by_key_row row = { 0 };
+	int got = sql_connection_by_key(st, p->key, &row, e);
 
-	bind_text(s, ":key", p->key);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		const char *transport = col_text(s, CONNECTION_BY_KEY_TRANSPORT);
-
-		p->seq = col_int(s, CONNECTION_BY_KEY_SEQ);
-		for (int i = 0; i < (int)COUNT(TRANSPORTS); i++)
-			if (strcmp(TRANSPORTS[i], transport) == 0)
-				p->transport = (enum peer_transport)i;
-		take(&p->version, col_text(s, CONNECTION_BY_KEY_PROTOCOL_VERSION));
-		take(&p->client_name, col_text(s, CONNECTION_BY_KEY_CLIENT_NAME));
-		take(&p->process, col_text(s, CONNECTION_BY_KEY_PROCESS));
-		p->elicits = col_int(s, CONNECTION_BY_KEY_ELICITS) != 0;
-		p->closed = strcmp(col_text(s, CONNECTION_BY_KEY_STATE), "closed") == 0;
-		session = col_int(s, CONNECTION_BY_KEY_SESSION_SEQ);
-		load_identity(p, col_text(s, CONNECTION_BY_KEY_IDENTITY));
-	}
-	stmt_reset(s);
-	if (got <= 0 || !session)
+	if (got <= 0)
 		return got;
-	got = session_by_seq(st, p, session, NULL);
-	p->fresh = got > 0;
+	p->seq = row.seq;
+	p->transport = row.transport;
+	take(&p->version, row.protocol_version);
+	take(&p->client_name, row.client_name);
+	take(&p->process, row.process);
+	p->elicits = row.elicits;
+	p->closed = row.state == CONNECTION_STATE_CLOSED;
+	load_identity(p, row.identity);
+	if (row.session_seq)
+		p->fresh = session_by_seq(st, p, row.session_seq, NULL) > 0;
 	return 1; /* a terminated session is told to the next call, not here */
 }
 
@@ -216,21 +206,20 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
                 struct err *e)
 {
 	OWNED(char_ptr) char *identity = identity_text(&p->identity);
-	stmt *s = store_stmt(st, SQL_CONNECTION_INSERT);
 
-	bind_text(s, ":key", p->key);
-	bind_text(s, ":host", workspaces->machine);
-	bind_text(s, ":transport", TRANSPORTS[p->transport]);
-	bind_text(s, ":version", peer_version(p));
-	bind_text(s, ":client", p->client_name);
-	bind_text(s, ":client_version", p->client_version);
-	bind_text(s, ":process", p->process);
-	bind_text(s, ":identity", identity);
-	bind_int(s, ":elicits", p->elicits);
-	if (stmt_run(s, e) < 0)
-		return -1;
-	p->seq = store_last_seq(st);
-	return 0;
+	p->seq = sql_connection_insert(
+	    st,
+	    &(struct connection_insert_args){ .key = p->key,
+	                                      .host = workspaces->machine,
+	                                      .transport = p->transport,
+	                                      .version = peer_version(p),
+	                                      .client = p->client_name,
+	                                      .client_version = p->client_version,
+	                                      .process = p->process,
+	                                      .identity = identity,
+	                                      .elicits = p->elicits },
+	    e);
+	return p->seq < 0 ? -1 : 0;
 }
 
 static const cJSON *workspace_entry(const struct workspaces *workspaces, const char *id)
@@ -382,17 +371,11 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 			return got < 0 ? -1 : 0;
 	}
 	if (p->identity.session_id) {
-		stmt *s = store_stmt(st, SQL_SESSION_BY_ID);
-
-		bind_text(s, ":id", p->identity.session_id);
-		got = load_session(p, s, e);
-		if (got == 0)
-			return err_set(e, ERR_INPUT, "there is no session '%.60s'",
-			               p->identity.session_id);
-		if (got > 0)
-			p->session_seq = 0; /* joined by peer_join */
+		if (named_session(st, p, e))
+			return -1;
+		p->session_seq = 0; /* joined by peer_join */
 		p->unplaced = true;
-		return got < 0 ? -1 : 0;
+		return 0;
 	}
 	if (p->identity.workspace_id && settle_workspace_id(workspaces, p, e))
 		return -1;
@@ -406,36 +389,24 @@ static int insert_session(struct store *st, const struct workspaces *workspaces,
                           struct err *e)
 {
 	struct id id = id_new();
-	stmt *s = store_stmt(st, SQL_SESSION_INSERT);
+	int64_t seq;
 
-	bind_text(s, ":id", id.text);
-	bind_text(s, ":host", workspaces->machine);
-	bind_text(s, ":workspace", p->workspace_root);
-	bind_text(s, ":channel", p->identity.channel_id);
-	bind_text(s, ":client", p->client_name);
-	bind_text(s, ":label", p->identity.agent);
-	p->stall_paused = p->identity.unwatched || p->transport == PEER_STATELESS;
-	bind_int(s, ":stall_paused", p->stall_paused);
-	if (stmt_run(s, e) < 0)
+	p->stall_paused = p->identity.unwatched || p->transport == CONNECTION_TRANSPORT_STATELESS;
+	seq = sql_session_insert(st,
+	                         &(struct session_insert_args){ .id = id.text,
+	                                                        .host = workspaces->machine,
+	                                                        .workspace = p->workspace_root,
+	                                                        .channel = p->identity.channel_id,
+	                                                        .client = p->client_name,
+	                                                        .label = p->identity.agent,
+	                                                        .stall_paused = p->stall_paused },
+	                         e);
+
+	if (seq < 0)
 		return -1;
-	p->session_seq = store_last_seq(st);
+	p->session_seq = seq;
 	take(&p->session_id, id.text);
 	return 0;
-}
-
-static int find_or_insert_session(struct store *st, const struct workspaces *workspaces,
-                                  struct peer *p, struct err *e)
-{
-	if (p->identity.session_id) {
-		stmt *s = store_stmt(st, SQL_SESSION_BY_ID);
-
-		bind_text(s, ":id", p->identity.session_id);
-		int got = load_session(p, s, e);
-		return got == 0 ? err_set(e, ERR_INPUT, "there is no session '%.60s'",
-		                          p->identity.session_id)
-		                : (got < 0 ? -1 : 0);
-	}
-	return insert_session(st, workspaces, p, e);
 }
 
 /* Another request of the same caller may have written its rows since this one was read: they are
@@ -461,18 +432,15 @@ static int catch_up(struct store *st, struct peer *p, struct err *e)
 
 int peer_join(struct store *st, const struct workspaces *workspaces, struct peer *p, struct err *e)
 {
-	if (p->transport != PEER_STDIO && !p->session_seq && catch_up(st, p, e))
+	if (p->transport != CONNECTION_TRANSPORT_STDIO && !p->session_seq && catch_up(st, p, e))
 		return -1;
 	if (!p->seq && peer_insert(st, workspaces, p, e))
 		return -1;
 	if (p->session_seq)
 		return 0;
-	if (find_or_insert_session(st, workspaces, p, e))
+	if (p->identity.session_id ? named_session(st, p, e) : insert_session(st, workspaces, p, e))
 		return -1;
-	stmt *s = store_stmt(st, SQL_CONNECTION_SET_SESSION);
-	bind_int(s, ":seq", p->seq);
-	bind_int(s, ":session", p->session_seq);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_connection_set_session(st, p->session_seq, p->seq, e);
 }
 
 void peer_unjoin(struct peer *p, int64_t seq, int64_t session_seq)

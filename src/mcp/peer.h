@@ -4,14 +4,13 @@
 #define PEER_H
 
 #include "hand.h"
+#include "sql/sets.h"
 #include "store.h"
 #include "str.h"
 
 #include <cjson/cJSON.h>
 
 enum { PEER_KEY_BYTES = 80, PEER_PATH_BYTES = 4096 };
-
-enum peer_transport { PEER_STDIO, PEER_HTTP, PEER_STATELESS };
 
 /* What a caller says of itself, in the URL or in a relay's first line. Texts are owned, NULL where
  * nothing was said. */
@@ -27,7 +26,7 @@ struct identity {
 };
 
 struct peer {
-	enum peer_transport transport;
+	enum connection_transport transport;
 	char key[PEER_KEY_BYTES]; /* Mcp-Session-Id, or what a relay resumes with */
 	struct identity identity;
 	char *version; /* negotiated MCP revision; NULL before initialize */
@@ -71,7 +70,7 @@ void identity_clear(struct identity *i);
 /* Takes the members of a JSON object; unknown ones are ignored. */
 void identity_read(struct identity *i, const cJSON *object);
 
-struct peer *peer_new(enum peer_transport transport, const char *key);
+struct peer *peer_new(enum connection_transport transport, const char *key);
 void peer_free(struct peer *p);
 
 /* The revision that p speaks; what the protocol assumes of one that has not said. */

@@ -3,6 +3,9 @@
 #include "clock.h"
 #include "jsonrpc.h"
 #include "setting.h"
+#include "sql/event.h"
+#include "sql/request.h"
+#include "sql/slack_history.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,45 +103,42 @@ static void member(struct str *out, const char *name, const char *text)
 
 static int read_inbox(struct store *st, const struct peer *p, struct str *json, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_INBOX_OF_WORKSPACE);
+	OWNED(inbox_of_workspace_row) struct inbox_of_workspace_row row = { 0 };
 	int got;
 
-	bind_text(s, ":workspace", p->workspace_root);
+	sql_inbox_of_workspace(st, p->workspace_root, &row);
 	str_add(json, "{\"questions\":[");
-	while ((got = stmt_row(s, e)) > 0) {
+	while ((got = row_next(&row.row, e)) > 0) {
 		str_add(json, json->bytes[json->length - 1] == '[' ? "{" : ",{");
-		member(json, "request_id", col_text(s, INBOX_OF_WORKSPACE_ID));
-		member(json, "kind", col_text(s, INBOX_OF_WORKSPACE_KIND));
-		member(json, "title", col_text(s, INBOX_OF_WORKSPACE_TITLE));
-		member(json, "file_path", col_text(s, INBOX_OF_WORKSPACE_FILE_PATH));
-		member(json, "state", col_text(s, INBOX_OF_WORKSPACE_STATE));
-		member(json, "created_at", col_text(s, INBOX_OF_WORKSPACE_CREATED_AT));
+		member(json, "request_id", row.id);
+		member(json, "kind", request_kind_name(row.kind));
+		member(json, "title", row.title);
+		member(json, "file_path", row.file_path);
+		member(json, "state", request_state_name(row.state));
+		member(json, "created_at", row.created_at);
 		str_add_char(json, '}');
 	}
-	stmt_reset(s);
 	str_add(json, "]}");
 	return got;
 }
 
 static int read_timeline(struct store *st, const struct peer *p, struct str *json, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_TIMELINE_OF_SESSION);
+	OWNED(timeline_of_session_row) struct timeline_of_session_row row = { 0 };
 	int got;
 
-	bind_int(s, ":session", p->session_seq);
-	bind_int(s, ":limit", TIMELINE_MAX);
+	sql_timeline_of_session(st, p->session_seq, TIMELINE_MAX, &row);
 	str_add(json, "{\"events\":[");
-	while ((got = stmt_row(s, e)) > 0) {
+	while ((got = row_next(&row.row, e)) > 0) {
 		str_add(json, json->bytes[json->length - 1] == '[' ? "{" : ",{");
-		member(json, "at", col_text(s, TIMELINE_OF_SESSION_AT));
-		member(json, "kind", col_text(s, TIMELINE_OF_SESSION_KIND));
-		member(json, "actor", col_text(s, TIMELINE_OF_SESSION_ACTOR));
-		member(json, "request_id", col_text(s, TIMELINE_OF_SESSION_REQUEST_ID));
-		member(json, "title", col_text(s, TIMELINE_OF_SESSION_TITLE));
-		member(json, "file_path", col_text(s, TIMELINE_OF_SESSION_FILE_PATH));
+		member(json, "at", row.at);
+		member(json, "kind", row.kind);
+		member(json, "actor", row.actor);
+		member(json, "request_id", row.request_id);
+		member(json, "title", row.title);
+		member(json, "file_path", row.file_path);
 		str_add_char(json, '}');
 	}
-	stmt_reset(s);
 	str_add(json, "]}");
 	return got;
 }
@@ -205,36 +205,14 @@ bool resource_is_channel(const char *uri)
 	return matches(uri, CHANNEL_HEAD, CHANNEL_TAIL, id, &limit);
 }
 
-/* 1 there is one that will do, 0, -1. */
-static int find_asked(struct store *st, const char *channel, int most, int64_t *ret_read,
-                      struct err *e)
+/* One that will do, else a new one: its seq, -1 on error. */
+static int64_t ask(struct store *st, const char *channel, int most, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SLACK_READ_USABLE);
 	struct instant fresh = clock_instant(clock_now_ms() - FRESH_MS);
-	int got;
-
-	bind_text(s, ":channel", channel);
-	bind_int(s, ":most", most);
-	bind_text(s, ":fresh", fresh.text);
-	got = stmt_row(s, e);
-	if (got > 0)
-		*ret_read = col_int(s, SLACK_READ_USABLE_SEQ);
-	stmt_reset(s);
-	return got;
-}
-
-static int ask(struct store *st, const char *channel, int most, int64_t *ret_read, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_SLACK_READ_INSERT);
 	struct instant expires = clock_instant(clock_now_ms() + RESOURCE_CHANNEL_MS);
+	int64_t usable = sql_slack_read_usable(st, channel, most, fresh.text, e);
 
-	bind_text(s, ":channel", channel);
-	bind_int(s, ":most", most);
-	bind_text(s, ":expires_at", expires.text);
-	if (stmt_run(s, e) < 0)
-		return -1;
-	*ret_read = store_last_seq(st);
-	return 1;
+	return usable ? usable : sql_slack_read_insert(st, channel, most, expires.text, e);
 }
 
 int resource_ask(struct store *st, const struct peer *p, const char *uri, int64_t *ret_read,
@@ -254,22 +232,19 @@ int resource_ask(struct store *st, const struct peer *p, const char *uri, int64_
 		              got == 0 ? ", it has none: Slack is not configured" : "");
 		return 0;
 	}
-	got = find_asked(st, id, most, ret_read, e);
-	return got != 0 ? got : ask(st, id, most, ret_read, e);
+	*ret_read = ask(st, id, most, e);
+	return *ret_read < 0 ? -1 : 1;
 }
 
 int resource_answer(struct store *st, int64_t read, struct str *json, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SLACK_HISTORY_READ);
-	int got;
+	OWNED(slack_history_read_row) struct slack_history_read_row row = { 0 };
+	int got = sql_slack_history_read(st, read, &row, e);
 
-	bind_int(s, ":read", read);
-	got = stmt_row(s, e);
-	if (got > 0 && col_text(s, SLACK_HISTORY_READ_MESSAGES))
-		str_add(json, col_text(s, SLACK_HISTORY_READ_MESSAGES));
-	else if (got > 0)
-		got = err_set(e, ERR_AGAIN, "slack: the channel cannot be read: %.200s",
-		              col_text(s, SLACK_HISTORY_READ_ERROR));
-	stmt_reset(s);
+	if (got > 0 && !row.messages)
+		return err_set(e, ERR_AGAIN, "slack: the channel cannot be read: %.200s",
+		               row.error);
+	if (got > 0)
+		str_add(json, row.messages);
 	return got;
 }

@@ -1,51 +1,39 @@
 #include "task.h"
 
+#include "sql/tool_call.h"
+
 #include <stdio.h>
-#include <string.h>
-
-int task_find(struct store *st, const char *id, int64_t *ret_call, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_TOOL_CALL_BY_TASK);
-	int got;
-
-	bind_text(s, ":task", id);
-	got = stmt_row(s, e);
-	*ret_call = got > 0 ? col_int(s, TOOL_CALL_BY_TASK_SEQ) : 0;
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
-}
 
 /* A call whose wait has ended is completed, whether or not its client has fetched the result. */
-static enum mcp_task_status status_of(const char *state)
+static enum mcp_task_status status_of(enum tool_call_state state)
 {
-	if (strcmp(state, "waiting") == 0)
+	switch (state) {
+	case TOOL_CALL_STATE_WAITING:
 		return MCP_TASK_WORKING;
-	return strcmp(state, "cancelled") == 0 ? MCP_TASK_CANCELLED : MCP_TASK_COMPLETED;
+	case TOOL_CALL_STATE_CANCELLED:
+		return MCP_TASK_CANCELLED;
+	case TOOL_CALL_STATE_ANSWERED:
+	case TOOL_CALL_STATE_DONE:
+	case TOOL_CALL_STATE_NONE:
+		break;
+	}
+	return MCP_TASK_COMPLETED;
 }
 
 int task_read(struct store *st, int64_t call_seq, struct task *t, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_TOOL_CALL_TASK);
-	int got;
+	OWNED(tool_call_task_row) struct tool_call_task_row row = { 0 };
+	int got = sql_tool_call_task(st, call_seq, &row, e);
 
-	bind_int(s, ":seq", call_seq);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		const char *state = col_text(s, TOOL_CALL_TASK_STATE);
-
-		str_add(&t->id, col_text(s, TOOL_CALL_TASK_TASK_ID));
-		t->status = status_of(state);
-		t->untold = strcmp(state, "answered") == 0;
-		t->ttl_ms = col_is_null(s, TOOL_CALL_TASK_TASK_TTL_MS)
-		                ? -1
-		                : col_int(s, TOOL_CALL_TASK_TASK_TTL_MS);
-		(void)snprintf(t->created_at, sizeof(t->created_at), "%s",
-		               col_text(s, TOOL_CALL_TASK_CREATED_AT));
-		(void)snprintf(t->updated_at, sizeof(t->updated_at), "%s",
-		               col_text(s, TOOL_CALL_TASK_UPDATED_AT));
-	}
-	stmt_reset(s);
-	return got;
+	if (got <= 0)
+		return got;
+	str_add(&t->id, row.task_id);
+	t->status = status_of(row.state);
+	t->untold = row.state == TOOL_CALL_STATE_ANSWERED;
+	t->ttl_ms = row.has_task_ttl_ms ? row.task_ttl_ms : -1;
+	(void)snprintf(t->created_at, sizeof(t->created_at), "%s", row.created_at);
+	(void)snprintf(t->updated_at, sizeof(t->updated_at), "%s", row.updated_at);
+	return 1;
 }
 
 void task_clear(struct task *t)

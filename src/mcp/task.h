@@ -22,9 +22,6 @@ struct task {
 		.untold = false                                                                    \
 	}
 
-/* The call with this task id, 0 if there is none; -1 on error. */
-int task_find(struct store *st, const char *id, int64_t *ret_call, struct err *e);
-
 /* Fills t (fresh) from the row of a call. 1 found, 0 it is no task, -1 error. */
 int task_read(struct store *st, int64_t call_seq, struct task *t, struct err *e);
 

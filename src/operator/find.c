@@ -198,7 +198,7 @@ static int read_question(struct store *st, const struct verb *v, const char *id,
 int find_question(struct store *st, const struct verb *v, const char *id, struct found *f,
                   struct err *e)
 {
-	OWNED(request_by_prefix_row) struct request_by_prefix_row row = { 0 };
+	OWNED(prefixed_row) struct prefixed_row row = { 0 };
 	char ids[2][ID_BYTES], start[ID_BYTES], end[ID_BYTES];
 	size_t n = strlen(id);
 	int got = read_question(st, v, id, f, e), count = 0;

@@ -323,7 +323,7 @@ static int failed_parked(const struct settlement *t, const char *gate, const cha
 	return slack_gate_close(t->st, gate, SLACK_PARKED_MS, str_text(&why), e);
 }
 
-/* What it should change, or stand below, is not there any more. */
+/* What it should change, or stand below, no longer exists. */
 static int failed_thread(const struct settlement *t, struct err *e)
 {
 	const struct slack_intent_row *i = t->i;

@@ -34,34 +34,12 @@ int content_get(struct store *st, int64_t seq, struct str *out, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
-int64_t content_seq_for(struct store *st, const char *text, size_t length, struct err *e)
-{
-	if (!text || (length <= CONTENT_INLINE_BYTES && !memchr(text, '\0', length)))
-		return 0;
-	return content_put(st, text, length, e);
-}
-
 int content_place(struct store *st, const char *text, size_t length, struct placed *out,
                   struct err *e)
 {
-	int64_t seq = content_seq_for(st, text, length, e);
-
-	if (seq < 0)
-		return -1;
-	*out = (struct placed){ seq ? NULL : text, seq };
-	return 0;
-}
-
-int content_bind(struct store *st, stmt *s, const char *inline_name, const char *seq_name,
-                 const char *text, size_t length, struct err *e)
-{
-	int64_t seq = content_seq_for(st, text, length, e);
-
-	if (seq < 0)
-		return -1;
-	if (seq == 0)
-		bind_text(s, inline_name, text);
-	else
-		bind_int(s, seq_name, seq);
-	return 0;
+	*out = (struct placed){ .text = text };
+	if (!text || (length <= CONTENT_INLINE_BYTES && !memchr(text, '\0', length)))
+		return 0;
+	*out = (struct placed){ .seq = content_put(st, text, length, e) };
+	return out->seq < 0 ? -1 : 0;
 }

@@ -24,12 +24,4 @@ struct placed {
 int content_place(struct store *st, const char *text, size_t length, struct placed *out,
                   struct err *e);
 
-/* The old way of the same. */
-int content_bind(struct store *st, stmt *s, const char *inline_name, const char *seq_name,
-                 const char *text, size_t length, struct err *e);
-
-/* The seq under which text would be bound: 0 for NULL or short ones, else that of its (new) row;
- * -1 on error. For callers that must store before they prepare their own statement. */
-int64_t content_seq_for(struct store *st, const char *text, size_t length, struct err *e);
-
 #endif

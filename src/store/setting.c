@@ -1,43 +1,32 @@
 #include "setting.h"
 
+#include "sql/setting.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 int setting_get(struct store *st, const char *name, struct str *out, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SETTING_GET);
-	int got;
+	OWNED(setting_get_row) struct setting_get_row row = { 0 };
+	int got = sql_setting_get(st, name, &row, e);
 
-	bind_text(s, ":name", name);
-	got = stmt_row(s, e);
 	if (got > 0)
-		str_add(out, col_text(s, SETTING_GET_VALUE));
-	stmt_reset(s);
+		str_add(out, row.value);
 	return got;
 }
 
 int setting_put(struct store *st, const char *name, const char *value, const char *source,
                 struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SETTING_PUT);
-
-	bind_text(s, ":name", name);
-	bind_text(s, ":value", value);
-	bind_text(s, ":source", source);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_setting_put(st, name, value, setting_source_of(source), e);
 }
 
 bool setting_is_default(struct store *st, const char *name)
 {
-	stmt *s = store_stmt(st, SQL_SETTING_GET);
-	bool is_default = false;
+	OWNED(setting_get_row) struct setting_get_row row = { 0 };
 
-	bind_text(s, ":name", name);
-	if (stmt_row(s, NULL) > 0)
-		is_default = strcmp(col_text(s, SETTING_GET_SOURCE), "default") == 0;
-	stmt_reset(s);
-	return is_default;
+	return sql_setting_get(st, name, &row, NULL) > 0 && row.source == SETTING_SOURCE_DEFAULT;
 }
 
 int64_t setting_int(struct store *st, const char *name, int64_t otherwise)

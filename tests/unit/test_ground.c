@@ -345,6 +345,7 @@ END_TEST
 START_TEST(short_texts_stay_in_their_row)
 {
 	static char text[CONTENT_INLINE_BYTES + 1];
+	struct placed placed;
 	OWNED(store) struct store st = STORE_INIT;
 	struct err e = ERR_INIT;
 
@@ -352,9 +353,12 @@ START_TEST(short_texts_stay_in_their_row)
 	fresh_store();
 	ck_assert_msg(!store_open(&st, test_db(), NULL, &e), "%s", e.text);
 	ck_assert_int_eq(store_begin(&st, &e), 0);
-	ck_assert_int_eq(content_seq_for(&st, NULL, 0, &e), 0);
-	ck_assert_int_eq(content_seq_for(&st, text, CONTENT_INLINE_BYTES, &e), 0);
-	ck_assert_int_gt(content_seq_for(&st, text, CONTENT_INLINE_BYTES + 1, &e), 0);
+	ck_assert_int_eq(content_place(&st, NULL, 0, &placed, &e), 0);
+	ck_assert(!placed.text && !placed.seq);
+	ck_assert_int_eq(content_place(&st, text, CONTENT_INLINE_BYTES, &placed, &e), 0);
+	ck_assert(placed.text == text && !placed.seq);
+	ck_assert_int_eq(content_place(&st, text, CONTENT_INLINE_BYTES + 1, &placed, &e), 0);
+	ck_assert(!placed.text && placed.seq);
 	ck_assert_int_eq(store_commit(&st, &e), 0);
 	expect("SELECT size FROM content", "2049\n");
 }

@@ -23,7 +23,7 @@ static void open_store(void)
 
 START_TEST(a_row_keeps_its_texts_when_its_statement_is_used_again)
 {
-	OWNED(session_by_id_row) struct session_by_id_row one = { 0 }, two = { 0 };
+	OWNED(session_row) struct session_row one = { 0 }, two = { 0 };
 
 	open_store();
 	ck_assert_int_eq(sql_session_by_id(&store, "s1", &one, &e), 1);
@@ -38,7 +38,7 @@ END_TEST
 
 START_TEST(words_become_enums_and_null_becomes_none)
 {
-	OWNED(session_by_id_row) struct session_by_id_row row = { 0 };
+	OWNED(session_row) struct session_row row = { 0 };
 
 	open_store();
 	ck_assert_int_eq(sql_session_by_id(&store, "s2", &row, &e), 1);
@@ -57,7 +57,7 @@ END_TEST
 
 START_TEST(a_row_that_is_not_there_leaves_an_empty_one)
 {
-	OWNED(session_by_id_row) struct session_by_id_row row = { 0 };
+	OWNED(session_row) struct session_row row = { 0 };
 
 	open_store();
 	ck_assert_int_eq(sql_session_by_id(&store, "s1", &row, &e), 1);
@@ -96,7 +96,7 @@ static void read_first(void)
 
 START_TEST(rows_that_nobody_reads_to_the_end_are_given_up_with_their_scope)
 {
-	OWNED(session_by_id_row) struct session_by_id_row row = { 0 };
+	OWNED(session_row) struct session_row row = { 0 };
 
 	open_store();
 	read_first();
@@ -112,7 +112,7 @@ END_TEST
 
 START_TEST(a_parameter_of_rows_may_go_before_they_are_read)
 {
-	OWNED(request_by_prefix_row) struct request_by_prefix_row row = { 0 };
+	OWNED(prefixed_row) struct prefixed_row row = { 0 };
 
 	open_store();
 	given("INSERT INTO request (id, session_seq, kind, state, digest, title, created_at, "

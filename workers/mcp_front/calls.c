@@ -7,6 +7,7 @@
 #include "front.h"
 #include "park.h"
 #include "policies.h"
+#include "sql/tool_call.h"
 #include "tasks.h"
 #include "tell.h"
 
@@ -226,38 +227,31 @@ void calls_prepare(struct front *f, struct job *job)
 static int find_again(struct front *f, struct job *job, struct err *e)
 {
 	struct peer *p = job->sink->peer;
-	stmt *s;
-	int got;
+	OWNED(tool_call_by_rpc_row) struct tool_call_by_rpc_row row = { 0 };
+	const struct call *c = &job->as.call.call;
 
 	if (!p->resumed || !p->seq)
 		return 0;
-	s = store_stmt(&f->worker.store, SQL_TOOL_CALL_BY_RPC);
-	bind_int(s, ":connection", p->seq);
-	bind_text(s, ":rpc_id", job->as.call.call.rpc_id);
-	got = stmt_row(s, e);
-	if (got > 0 &&
-	    strcmp(col_text(s, TOOL_CALL_BY_RPC_TOOL), job->as.call.call.tool->name) == 0 &&
-	    strcmp(col_text(s, TOOL_CALL_BY_RPC_DIGEST), job->as.call.call.digest.text) == 0 &&
-	    strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "cancelled") != 0) {
-		job->call_seq = col_int(s, TOOL_CALL_BY_RPC_SEQ);
-		job->as.call.waits = strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "waiting") == 0;
-		job->as.call.untold = strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "answered") == 0;
-	}
-	stmt_reset(s);
-	return got < 0 ? -1 : job->call_seq != 0;
+	if (sql_tool_call_by_rpc(&f->worker.store, p->seq, c->rpc_id, &row, e) < 0)
+		return -1;
+	if (!row.seq || strcmp(row.tool, c->tool->name) != 0 ||
+	    strcmp(row.digest, c->digest.text) != 0 || row.state == TOOL_CALL_STATE_CANCELLED)
+		return 0;
+	job->call_seq = row.seq;
+	job->as.call.waits = row.state == TOOL_CALL_STATE_WAITING;
+	job->as.call.untold = row.state == TOOL_CALL_STATE_ANSWERED;
+	return 1;
 }
 
 static int attach(struct front *f, struct job *job, struct err *e)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_TOOL_CALL_READ);
-	int got;
+	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
 
-	bind_int(s, ":seq", job->call_seq);
-	got = stmt_row(s, e);
-	if (got > 0) /* its progress goes on from where it was */
-		job->as.call.started_ms = clock_parse(col_text(s, TOOL_CALL_READ_CREATED_AT));
-	stmt_reset(s);
-	return got < 0 ? -1 : call_attach(&f->worker.store, job->call_seq, f->worker.id.text, e);
+	if (sql_tool_call_read(&f->worker.store, job->call_seq, &row, e) < 0)
+		return -1;
+	if (row.seq) /* its progress goes on from where it was */
+		job->as.call.started_ms = clock_parse(row.created_at);
+	return call_attach(&f->worker.store, job->call_seq, f->worker.id.text, e);
 }
 
 /* The result of a call whose wait is over; if nobody has been told it yet, its caller is now. */
@@ -321,73 +315,44 @@ int calls_run(struct front *f, struct job *job, struct err *e)
 	return 0;
 }
 
-static int on_seq(struct front *f, enum sql which, int64_t call_seq, struct err *e)
-{
-	stmt *s = store_stmt(&f->worker.store, which);
-
-	bind_int(s, ":seq", call_seq);
-	return stmt_run(s, e) < 0 ? -1 : 0;
-}
-
 int calls_run_cancel(struct front *f, struct job *job, struct err *e)
 {
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(job->message.params, "requestId");
 	struct peer *p = job->sink->peer;
 	OWNED(str) struct str token = STR_INIT;
-	int64_t call_seq = 0;
-	bool done = false;
-	int got;
-	stmt *s;
+	OWNED(tool_call_by_rpc_row) struct tool_call_by_rpc_row row = { 0 };
+	struct store *st = &f->worker.store;
 
-	if (!id || !p->seq || p->transport == PEER_STATELESS)
+	if (!id || !p->seq || p->transport == CONNECTION_TRANSPORT_STATELESS)
 		return 0;
 	rpc_id_canonical(&token, id);
-	s = store_stmt(&f->worker.store, SQL_TOOL_CALL_BY_RPC);
-	bind_int(s, ":connection", p->seq);
-	bind_text(s, ":rpc_id", token.bytes);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		call_seq = col_int(s, TOOL_CALL_BY_RPC_SEQ);
-		done = strcmp(col_text(s, TOOL_CALL_BY_RPC_STATE), "done") == 0;
-	}
-	stmt_reset(s);
-	job->call_seq = call_seq;
-	if (got <= 0)
-		return got;
-	if (done)
-		return call_doubt(&f->worker.store, p->seq, call_seq, e);
-	if (call_given_up(&f->worker.store, call_seq, e))
+	if (sql_tool_call_by_rpc(st, p->seq, token.bytes, &row, e) < 0)
 		return -1;
-	return on_seq(f, SQL_TOOL_CALL_CANCEL, call_seq, e);
+	job->call_seq = row.seq;
+	if (!row.seq)
+		return 0;
+	if (row.state == TOOL_CALL_STATE_DONE)
+		return call_doubt(st, p->seq, row.seq, e);
+	return call_given_up(st, row.seq, e) || sql_tool_call_cancel(st, row.seq, e) ? -1 : 0;
 }
 
 int calls_run_resume(struct front *f, struct job *job, struct err *e)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_TOOL_CALL_READ);
+	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
 	struct peer *p = job->sink->peer;
-	bool ours = false;
-	int got;
+	int got = sql_tool_call_read(&f->worker.store, job->call_seq, &row, e);
 
-	bind_int(s, ":seq", job->call_seq);
-	got = stmt_row(s, e);
-	if (got > 0 && col_int(s, TOOL_CALL_READ_CONNECTION_SEQ) == p->seq &&
-	    strcmp(col_text(s, TOOL_CALL_READ_STATE), "cancelled") != 0) {
-		const char *token = col_text(s, TOOL_CALL_READ_PROGRESS_TOKEN);
-
-		ours = true;
-		job->version = peer_version(p);
-		job->as.call.waits = strcmp(col_text(s, TOOL_CALL_READ_STATE), "waiting") == 0;
-		job->as.call.untold = strcmp(col_text(s, TOOL_CALL_READ_STATE), "answered") == 0;
-		job->message.id = xstrdup(col_text(s, TOOL_CALL_READ_RPC_ID));
-		job->as.call.call.progress_token = token ? xstrdup(token) : NULL;
-	}
-	stmt_reset(s);
 	if (got < 0)
 		return -1;
-	if (!ours) {
+	if (!got || row.connection_seq != p->seq || row.state == TOOL_CALL_STATE_CANCELLED) {
 		job_refuse(job, RPC_INVALID_REQUEST, "there is no stream with this Last-Event-ID");
 		return 0;
 	}
+	job->version = peer_version(p);
+	job->as.call.waits = row.state == TOOL_CALL_STATE_WAITING;
+	job->as.call.untold = row.state == TOOL_CALL_STATE_ANSWERED;
+	job->message.id = xstrdup(row.rpc_id);
+	job->as.call.call.progress_token = row.progress_token ? xstrdup(row.progress_token) : NULL;
 	return job->as.call.waits ? attach(f, job, e) : tell(f, job, e);
 }
 
@@ -395,11 +360,11 @@ int calls_run_hang_up(struct front *f, struct job *job, struct err *e)
 {
 	if (hold_find(f, job->call_seq))
 		return 0;
-	if (!f->worker.stopping && job->sink->peer->transport != PEER_STDIO &&
+	if (!f->worker.stopping && job->sink->peer->transport != CONNECTION_TRANSPORT_STDIO &&
 	    call_given_up(&f->worker.store, job->call_seq, e))
 		return -1;
-	return on_seq(f, job->kind == JOB_DROP ? SQL_TOOL_CALL_CANCEL : SQL_TOOL_CALL_UNLISTEN,
-	              job->call_seq, e);
+	return job->kind == JOB_DROP ? sql_tool_call_cancel(&f->worker.store, job->call_seq, e)
+	                             : sql_tool_call_unlisten(&f->worker.store, job->call_seq, e);
 }
 
 int calls_run_untold(struct front *f, struct job *job, struct err *e)

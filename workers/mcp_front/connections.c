@@ -3,18 +3,11 @@
 #include "await_slack.h"
 #include "channels.h"
 #include "front.h"
+#include "sql/session.h"
 
 enum {
 	CHANNEL_MS = 5000
 }; /* an agent that begins waits so long for what Slack says of its channel */
-
-static int on_seq(struct front *f, enum sql which, int64_t seq, struct err *e)
-{
-	stmt *s = store_stmt(&f->worker.store, which);
-
-	bind_int(s, ":seq", seq);
-	return stmt_run(s, e) < 0 ? -1 : 0;
-}
 
 void connections_prepare_initialize(struct front *f, struct job *job)
 {
@@ -77,9 +70,9 @@ int connections_run_reopen(struct front *f, struct job *job, struct err *e)
 {
 	const struct peer *p = job->sink->peer;
 
-	if (on_seq(f, SQL_CONNECTION_REOPEN, p->seq, e))
+	if (sql_connection_reopen(&f->worker.store, p->seq, e))
 		return -1;
-	return on_seq(f, SQL_SESSION_CLIENT_IS_BACK, p->session_seq, e);
+	return sql_session_client_is_back(&f->worker.store, p->session_seq, e);
 }
 
 int connections_run_end(struct front *f, struct job *job, struct err *e)
@@ -88,9 +81,9 @@ int connections_run_end(struct front *f, struct job *job, struct err *e)
 
 	if (!p->seq)
 		return 0;
-	if (on_seq(f, SQL_CONNECTION_CLOSE, p->seq, e))
+	if (sql_connection_close(&f->worker.store, p->seq, e))
 		return -1;
-	return p->session_seq ? on_seq(f, SQL_SESSION_OFFLINE, p->session_seq, e) : 0;
+	return p->session_seq ? sql_session_offline(&f->worker.store, p->session_seq, e) : 0;
 }
 
 bool connections_reply_end(struct front *f, struct job *job)

@@ -4,6 +4,7 @@
 #include "front.h"
 #include "json_writer.h"
 #include "log.h"
+#include "sql/tool_call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,19 +40,13 @@ bool elicitation_answers(const struct rpc_message *m)
 static int read_question(struct front *f, int64_t call_seq, const struct peer *p, struct request *r,
                          struct err *e)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_TOOL_CALL_READ);
-	int64_t request = 0;
-	int got;
+	OWNED(tool_call_read_row) struct tool_call_read_row row = { 0 };
+	int got = sql_tool_call_read(&f->worker.store, call_seq, &row, e);
 
-	bind_int(s, ":seq", call_seq);
-	got = stmt_row(s, e);
-	if (got > 0 && col_int(s, TOOL_CALL_READ_CONNECTION_SEQ) == p->seq &&
-	    strcmp(col_text(s, TOOL_CALL_READ_STATE), "waiting") == 0)
-		request = col_int(s, TOOL_CALL_READ_REQUEST_SEQ);
-	stmt_reset(s);
-	if (got < 0 || !request)
+	if (got <= 0 || row.connection_seq != p->seq || row.state != TOOL_CALL_STATE_WAITING ||
+	    !row.request_seq)
 		return got < 0 ? -1 : 0;
-	return request_read(&f->worker.store, request, r, e);
+	return request_read(&f->worker.store, row.request_seq, r, e);
 }
 
 static void mark(const struct sink *sink, int64_t call_seq)

@@ -206,7 +206,7 @@ void hold_gone(struct sink *s)
 		if (hold_forget(f, w) && call_seq > 0)
 			job_queue_note(f, kind, s, call_seq);
 	}
-	if (s->peer->transport == PEER_STDIO || s->ends_session)
+	if (s->peer->transport == CONNECTION_TRANSPORT_STDIO || s->ends_session)
 		job_queue_note(f, JOB_END, s, 0);
 	sink_drop(s);
 }

@@ -317,7 +317,7 @@ static void route(struct sink *s, const char *path)
 static void on_request(struct evhttp_request *request, void *arg)
 {
 	struct front *f = arg;
-	struct sink *s = sink_new(f, peer_new(PEER_HTTP, ""), &HTTP_REPLY);
+	struct sink *s = sink_new(f, peer_new(CONNECTION_TRANSPORT_HTTP, ""), &HTTP_REPLY);
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
 	const char *why = NULL;

@@ -142,7 +142,7 @@ static bool load_peer(struct sink *s, const char *id, bool must_exist)
 		http_reply_error(s, 503, id, RPC_INTERNAL_ERROR, e.text);
 		return false;
 	}
-	if (must_exist && (!got || p->closed || p->transport != PEER_HTTP)) {
+	if (must_exist && (!got || p->closed || p->transport != CONNECTION_TRANSPORT_HTTP)) {
 		http_reply_error(
 		    s, 404, id, RPC_INVALID_REQUEST,
 		    "there is no such session; send initialize without Mcp-Session-Id");
@@ -155,7 +155,7 @@ static bool identify_stateless(struct sink *s, const char *id, const char *versi
 {
 	struct peer *p = s->peer;
 
-	p->transport = PEER_STATELESS;
+	p->transport = CONNECTION_TRANSPORT_STATELESS;
 	http_callers_find_process(s);
 	stateless_key(p, s->front->settings.workspaces.machine, run);
 	if (!load_peer(s, id, false))

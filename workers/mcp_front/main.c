@@ -23,6 +23,9 @@
 #include "policies.h"
 #include "setting.h"
 #include "show_files.h"
+#include "sql/said_wait.h"
+#include "sql/session.h"
+#include "sql/tool_call.h"
 #include "turn.h"
 #include "workspace.h"
 
@@ -225,32 +228,18 @@ static void try_http_again(struct front *f)
 static int take_over(struct front *f, struct err *e)
 {
 	struct store *st = &f->worker.store;
-	stmt *s;
-	int failed;
 
 	if (store_begin(st, e))
 		return -1;
-	s = store_stmt(st, SQL_TOOL_CALL_UNLISTEN_DEAD);
-	bind_text(s, ":listener", f->worker.id.text);
-	failed = stmt_run(s, e) < 0;
-	if (!failed) {
-		s = store_stmt(st, SQL_CONNECTION_LOSE_ALL);
-		bind_text(s, ":host", f->worker.host);
-		failed =
-		    stmt_run(s, e) < 0 || stmt_run(store_stmt(st, SQL_SAID_WAIT_DELETE_ALL), e) < 0;
-	}
-	if (failed) {
+	if (sql_tool_call_unlisten_dead(st, f->worker.id.text, e) ||
+	    sql_connection_lose_all(st, f->worker.host, e) || sql_said_wait_delete_all(st, e)) {
 		store_rollback(st);
 		return -1;
 	}
 	if (store_commit(st, e))
 		return -1;
-	s = store_stmt(st, SQL_ANSWER_LAST);
-	failed = stmt_row(s, e) < 0;
-	if (!failed)
-		f->answer_seq = col_int(s, ANSWER_LAST_SEQ);
-	stmt_reset(s);
-	return failed ? -1 : 0;
+	f->answer_seq = sql_answer_last(st, e);
+	return f->answer_seq < 0 ? -1 : 0;
 }
 
 /* ---- the loop ---- */

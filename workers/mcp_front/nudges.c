@@ -2,6 +2,7 @@
 
 #include "front.h"
 #include "log.h"
+#include "sql/stall.h"
 
 #include <stdlib.h>
 
@@ -14,21 +15,18 @@ struct nudge {
 
 static int read_nudges(struct front *f, struct nudge nudges[PAGE], struct err *e)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_STALL_UNTOLD);
+	OWNED(stall_untold_row) struct stall_untold_row row = { 0 };
 	int got = 0, n = 0;
 
-	while (n < PAGE && (got = stmt_row(s, e)) > 0) {
-		const char *text = col_text(s, STALL_UNTOLD_NUDGE_MESSAGE);
-
+	sql_stall_untold(&f->worker.store, &row);
+	while (n < PAGE && (got = row_next(&row.row, e)) > 0)
 		nudges[n++] = (struct nudge){
-			.stall_seq = col_int(s, STALL_UNTOLD_SEQ),
-			.session_seq = col_int(s, STALL_UNTOLD_SESSION_SEQ),
-			.count = col_int(s, STALL_UNTOLD_NUDGE_COUNT),
-			.text = xstrdup(text ? text : ""),
+			.stall_seq = row.seq,
+			.session_seq = row.session_seq,
+			.count = row.nudge_count,
+			.text = xstrdup(row.nudge_message ? row.nudge_message : ""),
 		};
-	}
-	stmt_reset(s);
-	return n < PAGE && got < 0 ? -1 : n;
+	return got < 0 ? -1 : n;
 }
 
 /* Modern clients get log messages only with a request that asked for them. */
@@ -56,17 +54,12 @@ static int note(struct front *f, const struct nudge *nudges, int count, struct e
 {
 	if (store_begin(&f->worker.store, e))
 		return -1;
-	for (int i = 0; i < count; i++) {
-		stmt *s = store_stmt(&f->worker.store, SQL_STALL_TELL);
-
-		bind_int(s, ":seq", nudges[i].stall_seq);
-		bind_int(s, ":count", nudges[i].count);
-		bind_int(s, ":streamed", stream_of(f, &nudges[i]) != NULL);
-		if (stmt_run(s, e) < 0) {
+	for (int i = 0; i < count; i++)
+		if (sql_stall_tell(&f->worker.store, nudges[i].count,
+		                   stream_of(f, &nudges[i]) != NULL, nudges[i].stall_seq, e)) {
 			store_rollback(&f->worker.store);
 			return -1;
 		}
-	}
 	return store_commit(&f->worker.store, e);
 }
 

@@ -2,6 +2,7 @@
 
 #include "front.h"
 #include "result.h"
+#include "sql/session.h"
 
 #include <string.h>
 
@@ -18,13 +19,10 @@ void park_call(struct front *f, struct job *job)
 
 static bool is_paused(struct front *f, int64_t session_seq)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_SESSION_BY_SEQ);
-	bool paused;
+	OWNED(session_row) struct session_row row = { 0 };
 
-	bind_int(s, ":seq", session_seq);
-	paused = stmt_row(s, NULL) > 0 && strcmp(col_text(s, SESSION_BY_SEQ_STATUS), "paused") == 0;
-	stmt_reset(s);
-	return paused;
+	return sql_session_by_seq(&f->worker.store, session_seq, &row, NULL) > 0 &&
+	       row.status == SESSION_STATUS_PAUSED;
 }
 
 static void tell_paused(struct front *f, struct job *job)

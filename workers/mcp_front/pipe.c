@@ -93,7 +93,7 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", resume);
 		if (peer_load(&f->worker.store, s->peer, e) < 0)
 			return -1;
-		s->peer->transport = PEER_STDIO;
+		s->peer->transport = CONNECTION_TRANSPORT_STDIO;
 		s->peer->resumed = true;
 		s->peer->closed = false;
 		if (s->peer->seq)
@@ -232,7 +232,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 		return;
 	}
 	pipe = bufferevent_socket_new(f->base, fd, BEV_OPT_CLOSE_ON_FREE);
-	s = sink_new(f, peer_new(PEER_STDIO, key.text), &PIPE);
+	s = sink_new(f, peer_new(CONNECTION_TRANSPORT_STDIO, key.text), &PIPE);
 	s->pipe = pipe;
 	LIST_INSERT_HEAD(&f->pipes, s, in_pipes);
 	bufferevent_setcb(pipe, on_read, NULL, on_event, s);
@@ -257,7 +257,7 @@ void pipe_stop(struct front *f)
 	while (!LIST_EMPTY(&f->pipes)) {
 		struct sink *s = LIST_FIRST(&f->pipes);
 
-		s->peer->transport = PEER_STATELESS;
+		s->peer->transport = CONNECTION_TRANSPORT_STATELESS;
 		close_pipe(s);
 	}
 	(void)unlinkat(f->worker.run_fd, SOCKET_NAME, 0);

@@ -3,6 +3,7 @@
 #include "content.h"
 #include "front.h"
 #include "log.h"
+#include "sql/policy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -178,20 +179,20 @@ struct policy_file *policies_take(struct front *f, const char *workspace_root,
 static int write_one(struct front *f, const struct policy_file *p, struct err *e)
 {
 	bool loaded = p->exists && !p->why[0];
-	int64_t content =
-	    loaded ? content_put(&f->worker.store, str_text(&p->bytes), p->bytes.length, e) : 0;
-	stmt *s;
+	struct policy_insert_args args = {
+		.host = f->worker.host,
+		.workspace = p->workspace_root,
+		.state = p->why[0]   ? POLICY_STATE_BROKEN
+		         : p->exists ? POLICY_STATE_LOADED
+		                     : POLICY_STATE_GONE,
+		.hash = p->hash,
+		.why = p->why[0] ? p->why : NULL,
+	};
 
-	if (content < 0)
-		return -1;
-	s = store_stmt(&f->worker.store, SQL_POLICY_INSERT);
-	bind_seq(s, ":content", content);
-	bind_text(s, ":host", f->worker.host);
-	bind_text(s, ":workspace", p->workspace_root);
-	bind_text(s, ":state", p->why[0] ? "broken" : p->exists ? "loaded" : "gone");
-	bind_text(s, ":hash", p->hash);
-	bind_text(s, ":why", p->why[0] ? p->why : NULL);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	if (loaded)
+		args.content =
+		    content_put(&f->worker.store, str_text(&p->bytes), p->bytes.length, e);
+	return args.content < 0 ? -1 : sql_policy_insert(&f->worker.store, &args, e);
 }
 
 void policies_write(struct front *f)

@@ -5,96 +5,54 @@
 #include "jsonrpc.h"
 #include "log.h"
 #include "request.h"
+#include "sql/file_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct wish {
-	int64_t seq, request_seq;
-	char *channel, *thread;
-};
-
-static void wish_clear(struct wish *v)
-{
-	free(v->channel);
-	free(v->thread);
-}
-
-static char *copy(const char *text)
-{
-	return text ? xstrdup(text) : NULL;
-}
-
 /* What is being looked at. */
 struct view {
 	struct hand_task task;
-	struct wish wish;
+	struct file_view_next_row wish;
 	struct request request;
 	size_t more; /* files that are not shown */
 };
 
-/* 1 there is one, 0 nobody asks, -1. */
-static int next(struct front *f, struct wish *v, struct err *e)
-{
-	stmt *s = store_stmt(&f->worker.store, SQL_FILE_VIEW_NEXT);
-	int got;
-
-	bind_text(s, ":host", f->worker.host);
-	got = stmt_row(s, e);
-	if (got > 0)
-		*v = (struct wish){ .seq = col_int(s, FILE_VIEW_NEXT_SEQ),
-			            .request_seq = col_int(s, FILE_VIEW_NEXT_REQUEST_SEQ),
-			            .channel = copy(col_text(s, FILE_VIEW_NEXT_CHANNEL_ID)),
-			            .thread = copy(col_text(s, FILE_VIEW_NEXT_THREAD_TS)) };
-	stmt_reset(s);
-	return got;
-}
-
 /* ---- showing ---- */
 
-static stmt *say(struct front *f, enum sql which, const struct wish *v, const struct request *r)
-{
-	stmt *s = store_stmt(&f->worker.store, which);
-
-	bind_int(s, ":session", r->row.session_seq);
-	bind_int(s, ":request", r->row.seq);
-	bind_text(s, ":channel", v->channel);
-	bind_text(s, ":thread_ts", v->thread);
-	return s;
-}
-
-static int say_text(struct front *f, const struct wish *v, const struct request *r,
+static int say_text(struct front *f, const struct file_view_next_row *v, const struct request *r,
                     const char *text, struct err *e)
 {
-	stmt *s = say(f, SQL_FILE_VIEW_SAY, v, r);
+	const struct file_view_say_args args = { .session = r->row.session_seq,
+		                                 .request = r->row.seq,
+		                                 .channel = v->channel_id,
+		                                 .thread_ts = v->thread_ts,
+		                                 .text = text };
 
-	bind_text(s, ":text", text);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_file_view_say(&f->worker.store, &args, e);
 }
 
-static int show(struct front *f, const struct wish *v, const struct request *r, const char *path,
-                const struct hand_file *seen, struct err *e)
+static int show(struct front *f, const struct file_view_next_row *v, const struct request *r,
+                const char *path, const struct hand_file *seen, struct err *e)
 {
 	OWNED(str) struct str text = STR_INIT;
-	int64_t content;
-	stmt *s;
+	struct file_view_show_args args = { .session = r->row.session_seq,
+		                            .request = r->row.seq,
+		                            .channel = v->channel_id,
+		                            .thread_ts = v->thread_ts,
+		                            .file_name = path };
 
 	if (seen->why) {
 		str_addf(&text, "Not shown: %s", seen->why);
 		return say_text(f, v, r, text.bytes, e);
 	}
-	content = content_put(&f->worker.store, str_text(&seen->bytes), seen->bytes.length, e);
-	if (content < 0)
-		return -1;
-	s = say(f, SQL_FILE_VIEW_SHOW, v, r);
-	bind_int(s, ":content", content);
-	bind_text(s, ":file_name", path);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	args.content = content_put(&f->worker.store, str_text(&seen->bytes), seen->bytes.length, e);
+	return args.content < 0 ? -1 : sql_file_view_show(&f->worker.store, &args, e);
 }
 
-static int say_rest(struct front *f, const struct wish *v, const struct request *r, size_t count,
-                    size_t more, struct err *e)
+static int say_rest(struct front *f, const struct file_view_next_row *v, const struct request *r,
+                    size_t count, size_t more, struct err *e)
 {
 	char text[100];
 
@@ -126,7 +84,7 @@ static void choose_files(struct view *v)
 
 static void view_free(struct front *f, struct view *v)
 {
-	wish_clear(&v->wish);
+	file_view_next_row_clear(&v->wish);
 	request_clear(&v->request);
 	free(v);
 	f->view = NULL;
@@ -135,10 +93,8 @@ static void view_free(struct front *f, struct view *v)
 static int settle(struct front *f, struct view *v, const struct hand_file *seen, struct err *e)
 {
 	const struct hand_ask *ask = &v->task.ask;
-	stmt *s = store_stmt(&f->worker.store, SQL_FILE_VIEW_DELETE);
 
-	bind_int(s, ":seq", v->wish.seq);
-	if (stmt_run(s, e) < 0)
+	if (sql_file_view_delete(&f->worker.store, v->wish.seq, e))
 		return -1;
 	for (size_t i = 0; i < ask->shown_count; i++)
 		if (show(f, &v->wish, &v->request, ask->shown[i], &seen[i], e))
@@ -221,7 +177,7 @@ void show_files_look(struct front *f)
 		return;
 	v = xcalloc(1, sizeof(*v));
 	f->view = v;
-	got = next(f, &v->wish, &e);
+	got = sql_file_view_next(&f->worker.store, f->worker.host, &v->wish, &e);
 	if (got > 0 && begin(f, v, &e) == 0)
 		return;
 	view_free(f, v);

@@ -73,7 +73,8 @@ static void take_request(struct front *f, struct sink *sink, struct rpc_message 
 		(void)job_queue(f, JOB_INITIALIZE, sink, m);
 		return;
 	case MCP_TOOLS_CALL:
-		if (!modern && sink->peer->transport == PEER_STDIO && !sink->peer->version) {
+		if (!modern && sink->peer->transport == CONNECTION_TRANSPORT_STDIO &&
+		    !sink->peer->version) {
 			sink_refuse(sink, m->id, RPC_INVALID_PARAMS,
 			            "send initialize first, or set "
 			            "_meta io.modelcontextprotocol/protocolVersion to 2026-07-28");

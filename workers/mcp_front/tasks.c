@@ -1,6 +1,7 @@
 #include "tasks.h"
 
 #include "front.h"
+#include "sql/tool_call.h"
 #include "task.h"
 #include "tell.h"
 
@@ -57,10 +58,7 @@ static int get(struct front *f, struct job *job, struct err *e)
  * is. */
 static int cancel(struct front *f, struct job *job, struct err *e)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_TOOL_CALL_CANCEL_TASK);
-
-	bind_int(s, ":seq", job->call_seq);
-	if (stmt_run(s, e) < 0)
+	if (sql_tool_call_cancel_task(&f->worker.store, job->call_seq, e))
 		return -1;
 	mcp_empty_result(&job->result, MCP_MODERN);
 	return 0;
@@ -77,7 +75,8 @@ int tasks_run(struct front *f, struct job *job, struct err *e)
 	if (method == MCP_TASKS_UPDATE &&
 	    !cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(params, "inputResponses")))
 		return err_set(e, ERR_INPUT, "params.inputResponses must be an object");
-	if (task_find(&f->worker.store, id, &job->call_seq, e))
+	job->call_seq = sql_tool_call_by_task(&f->worker.store, id, e);
+	if (job->call_seq < 0)
 		return -1;
 	if (!job->call_seq)
 		return err_set(e, ERR_INPUT, "there is no task with this taskId");
@@ -121,9 +120,9 @@ static int find_listened(struct front *f, struct sink *sink, const struct rpc_me
 	str_add_char(&l->ids, '[');
 	cJSON_ArrayForEach (one, wanted) {
 		const char *id = cJSON_GetStringValue(one);
-		int64_t call = 0;
+		int64_t call = id ? sql_tool_call_by_task(&f->worker.store, id, &e) : 0;
 
-		if (id && task_find(&f->worker.store, id, &call, &e)) {
+		if (call < 0) {
 			sink_refuse(sink, m->id, RPC_INTERNAL_ERROR, e.text);
 			return -1;
 		}

@@ -3,6 +3,7 @@
 #include "elicitation.h"
 #include "front.h"
 #include "log.h"
+#include "sql/tool_call.h"
 #include "task.h"
 
 #include <stdio.h>
@@ -140,16 +141,15 @@ enum { PAGE = 500 };
  * number of them, -1 on error. */
 static int read_page(struct front *f, int64_t *calls, int64_t *ret_last, struct err *e)
 {
-	stmt *s = store_stmt(&f->worker.store, SQL_ANSWER_SINCE);
+	OWNED(answer_since_row) struct answer_since_row row = { 0 };
 	int count = 0, got = 0;
 
 	*ret_last = f->answer_seq;
-	bind_int(s, ":after", f->answer_seq);
-	while (count < PAGE && (got = stmt_row(s, e)) > 0) {
-		*ret_last = col_int(s, ANSWER_SINCE_SEQ);
-		calls[count++] = col_int(s, ANSWER_SINCE_CALL_SEQ);
+	sql_answer_since(&f->worker.store, f->answer_seq, &row);
+	while (count < PAGE && (got = row_next(&row.row, e)) > 0) {
+		*ret_last = row.seq;
+		calls[count++] = row.call_seq;
 	}
-	stmt_reset(s);
 	return got < 0 ? -1 : count;
 }
 

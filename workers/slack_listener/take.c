@@ -128,7 +128,8 @@ static void tell_outcome(const struct slack_stored *out, const struct slack_act 
 
 	switch (out->outcome) {
 	case SLACK_ENVELOPE_OUTCOME_UNAUTHORIZED:
-		log_warn("somebody who is no operator did this: %s", a->action ? a->action : kind);
+		log_warn("someone who is not an operator did this: %s",
+		         a->action ? a->action : kind);
 		break;
 	case SLACK_ENVELOPE_OUTCOME_MALFORMED:
 		log_warn("%s is not understood: %s", kind, str_text(&out->why));

@@ -150,8 +150,8 @@ int main(int argc, char **argv)
 	slack_secret_guard();
 	token = slack_secret_take("SLACK_BOT_TOKEN");
 	base = slack_secret_take("SLACK_API_URL");
-	failed = worker_open(&p.w, "slack-poster", "Says in Slack what slack_outbox intends.", argc,
-	                     argv, &e);
+	failed = worker_open(&p.w, "slack-poster", "Sends to Slack what slack_outbox intends.",
+	                     argc, argv, &e);
 	if (!failed)
 		failed = open_web(&p, token, base, &e);
 	slack_secret_wipe(&token);

@@ -22,7 +22,7 @@ enum {
 /* got, or an error where it is 0. */
 static int there(int got, const char *what, struct err *e)
 {
-	return got == 0 ? err_set(e, ERR_INPUT, "%s is not there any more", what) : got;
+	return got == 0 ? err_set(e, ERR_INPUT, "%s no longer exists", what) : got;
 }
 
 /* ---- questions ---- */

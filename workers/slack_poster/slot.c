@@ -44,7 +44,7 @@ static int start_update(struct poster *p, struct slot *s, struct err *e)
 	struct err why = ERR_INIT;
 
 	if (i->message_state != SLACK_MESSAGE_STATE_SENT || !i->ts)
-		return dead(p, i, "the message is not there any more", NULL, e);
+		return dead(p, i, "the message no longer exists", NULL, e);
 	if (i->generation <= i->sent_generation)
 		return slack_settle_needless(&p->w.store, i, e) ? -1 : 0;
 	if (poster_render(p, i, &said, &why))

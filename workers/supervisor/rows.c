@@ -7,6 +7,12 @@
 #include "instance.h"
 #include "log.h"
 #include "setting.h"
+#include "sql/request.h"
+#include "sql/restore.h"
+#include "sql/session.h"
+#include "sql/setting.h"
+#include "sql/slack_outbox.h"
+#include "sql/worker.h"
 #include "str.h"
 
 #include <inttypes.h>
@@ -30,50 +36,28 @@ struct tally {
 	int sessions, clearances, prompts, standbys;
 };
 
-/* which: slack_desk_at_stop or slack_desk_at_start, which have the same columns. */
-static int count_desk(struct supervisor *s, enum sql which, struct tally *t, struct err *e)
+static struct tally tally_of(const struct slack_desk_row *desk)
 {
-	stmt *counts = store_stmt(&s->store, which);
-	int got;
-
-	bind_text(counts, ":host", s->host);
-	got = stmt_row(counts, e);
-	if (got > 0)
-		*t = (struct tally){
-			.sessions = (int)col_int(counts, SLACK_DESK_AT_STOP_SESSIONS),
-			.clearances = (int)col_int(counts, SLACK_DESK_AT_STOP_CLEARANCES),
-			.prompts = (int)col_int(counts, SLACK_DESK_AT_STOP_PROMPTS),
-			.standbys = (int)col_int(counts, SLACK_DESK_AT_STOP_STANDBYS),
-		};
-	stmt_reset(counts);
-	return got < 0 ? -1 : 0;
+	return (struct tally){ .sessions = (int)desk->sessions,
+		               .clearances = (int)desk->clearances,
+		               .prompts = (int)desk->prompts,
+		               .standbys = (int)desk->standbys };
 }
-
-_Static_assert((int)SLACK_DESK_AT_STOP_SESSIONS == (int)SLACK_DESK_AT_START_SESSIONS &&
-                   (int)SLACK_DESK_AT_STOP_STANDBYS == (int)SLACK_DESK_AT_START_STANDBYS,
-               "both statements have the same columns");
 
 static bool has_questions(const struct tally *t)
 {
 	return t->clearances || t->prompts || t->standbys;
 }
 
-static int say(struct supervisor *s, const char *about, const struct str *text, struct err *e)
-{
-	stmt *notice = store_stmt(&s->store, SQL_SLACK_SAY_SERVER);
-
-	bind_text(notice, ":about", about);
-	bind_text(notice, ":text", str_text(text));
-	return stmt_run(notice, e) < 0 ? -1 : 0;
-}
-
 static int say_stop(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str text = STR_INIT;
-	struct tally t = { 0 };
+	struct slack_desk_row desk = { 0 };
+	struct tally t;
 
-	if (count_desk(s, SQL_SLACK_DESK_AT_STOP, &t, e))
+	if (sql_slack_desk_at_stop(&s->store, s->host, &desk, e) < 0)
 		return -1;
+	t = tally_of(&desk);
 	if (!t.sessions && !has_questions(&t))
 		return 0;
 	str_addf(&text, "⚠️ Server shutting down. %d session(s), %d approval(s), %d prompt(s)",
@@ -81,19 +65,20 @@ static int say_stop(struct supervisor *s, struct err *e)
 	if (t.standbys)
 		str_addf(&text, ", %d standby(s)", t.standbys);
 	str_add(&text, " interrupted.");
-	return say(s, "stop", &text, e);
+	return sql_slack_say_server(&s->store, str_text(&text), "stop", e);
 }
 
 /* What the last stop could not tell any more is not told now: this is. */
 static int say_start(struct supervisor *s, struct err *e)
 {
 	OWNED(str) struct str text = STR_INIT;
-	struct tally t = { 0 };
+	struct slack_desk_row desk = { 0 };
+	struct tally t;
 
-	if (stmt_run(store_stmt(&s->store, SQL_SLACK_DROP_SERVER), e) < 0 ||
-	    stmt_run(store_stmt(&s->store, SQL_SLACK_DROP_SERVER_MESSAGES), e) < 0 ||
-	    count_desk(s, SQL_SLACK_DESK_AT_START, &t, e))
+	if (sql_slack_drop_server(&s->store, e) || sql_slack_drop_server_messages(&s->store, e) ||
+	    sql_slack_desk_at_start(&s->store, s->host, &desk, e) < 0)
 		return -1;
+	t = tally_of(&desk);
 	if (!has_questions(&t))
 		return 0;
 	str_addf(&text,
@@ -103,7 +88,7 @@ static int say_start(struct supervisor *s, struct err *e)
 	if (t.standbys)
 		str_addf(&text, ", %d standby(s)", t.standbys);
 	str_add(&text, ". Answers count; agents can use `reboot` to resume.");
-	return say(s, "start", &text, e);
+	return sql_slack_say_server(&s->store, str_text(&text), "start", e);
 }
 
 int rows_tell_stop(struct supervisor *s, struct err *e)
@@ -166,18 +151,14 @@ static void put_one(const char *name, const char *value, const char *source, voi
 static int list_unknown(struct store *st, const struct names *known, struct names *unknown,
                         struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SETTING_LIST);
+	OWNED(setting_list_row) struct setting_list_row row = { 0 };
 	int got;
 
-	while ((got = stmt_row(s, e)) > 0) {
-		const char *name = col_text(s, SETTING_LIST_NAME);
-		const char *source = col_text(s, SETTING_LIST_SOURCE);
-
-		if (strcmp(source, "system") != 0 && strcmp(source, "ctl") != 0 &&
-		    strcmp(name, "mode") != 0 && !names_have(known, name))
-			names_add(unknown, name);
-	}
-	stmt_reset(s);
+	sql_setting_list(st, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		if (row.source != SETTING_SOURCE_SYSTEM && row.source != SETTING_SOURCE_CTL &&
+		    strcmp(row.name, "mode") != 0 && !names_have(known, row.name))
+			names_add(unknown, row.name);
 	return got;
 }
 
@@ -187,13 +168,9 @@ static int forget_unknown(struct store *st, const struct names *known, struct er
 
 	if (list_unknown(st, known, &unknown, e))
 		return -1;
-	for (size_t i = 0; i < unknown.count; i++) {
-		stmt *s = store_stmt(st, SQL_SETTING_FORGET);
-
-		bind_text(s, ":name", unknown.items[i]);
-		if (stmt_run(s, e) < 0)
+	for (size_t i = 0; i < unknown.count; i++)
+		if (sql_setting_forget(st, unknown.items[i], e))
 			return -1;
-	}
 	return 0;
 }
 
@@ -208,33 +185,21 @@ static int put_settings(struct supervisor *s, struct err *e)
 	return failed ? -1 : 0;
 }
 
-/* Whether an operator has set the mode; it goes to out. */
-static int mode_of_operator(struct store *st, struct str *out, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_SETTING_LIST);
-	int got;
-
-	while ((got = stmt_row(s, e)) > 0)
-		if (strcmp(col_text(s, SETTING_LIST_NAME), "mode") == 0 &&
-		    strcmp(col_text(s, SETTING_LIST_SOURCE), "ctl") == 0)
-			str_add(out, col_text(s, SETTING_LIST_VALUE));
-	stmt_reset(s);
-	return got;
-}
-
 /* What `ctl mode` said stays said, unless nobody could answer in it. Who gives Slack wants to be
  * asked there. */
 static int put_mode(struct store *st, bool slack, struct err *e)
 {
-	OWNED(str) struct str mode = STR_INIT;
+	OWNED(setting_get_row) struct setting_get_row mode = { 0 };
+	bool by_operator;
 
-	if (mode_of_operator(st, &mode, e))
+	if (sql_setting_get(st, "mode", &mode, e) < 0)
 		return -1;
-	if (mode.length && (slack || strcmp(mode.bytes, "local") == 0))
+	by_operator = mode.source == SETTING_SOURCE_CTL;
+	if (by_operator && (slack || strcmp(mode.value, "local") == 0))
 		return 0;
-	if (mode.length)
+	if (by_operator)
 		log_warn("mode %s needs Slack, which is not configured: new sessions are local",
-		         mode.bytes);
+		         mode.value);
 	return setting_put(st, "mode", slack ? "remote" : "local", "default", e);
 }
 
@@ -242,38 +207,14 @@ static int put_operator(struct store *st, struct err *e)
 {
 	const struct passwd *user = getpwuid(geteuid());
 	char name[64], id[80];
-	stmt *s;
 
 	if (user)
 		(void)snprintf(name, sizeof(name), "%s", user->pw_name);
 	else
 		(void)snprintf(name, sizeof(name), "%u", (unsigned)geteuid());
 	(void)snprintf(id, sizeof(id), "local:%s", name);
-	s = store_stmt(st, SQL_OPERATOR_ONLY_DEFAULT); /* first: there is one default at most */
-	bind_text(s, ":id", id);
-	if (stmt_run(s, e) < 0)
-		return -1;
-	s = store_stmt(st, SQL_OPERATOR_PUT);
-	bind_text(s, ":id", id);
-	bind_text(s, ":user_id", name);
-	return stmt_run(s, e) < 0 ? -1 : 0;
-}
-
-static int bury_all(struct supervisor *s, struct err *e)
-{
-	stmt *bury = store_stmt(&s->store, SQL_WORKER_BURY_ALL);
-
-	bind_text(bury, ":host", s->host);
-	return stmt_run(bury, e) < 0 ? -1 : 0;
-}
-
-/* Sessions that nobody can go on with count for no limit. */
-static int interrupt_started(struct supervisor *s, struct err *e)
-{
-	stmt *started = store_stmt(&s->store, SQL_SESSION_INTERRUPT_STARTED);
-
-	bind_text(started, ":host", s->host);
-	return stmt_run(started, e) < 0 ? -1 : 0;
+	/* First: there is one default at most. */
+	return sql_operator_only_default(st, id, e) || sql_operator_put(st, id, name, e) ? -1 : 0;
 }
 
 int rows_at_start(struct supervisor *s, bool slack, struct err *e)
@@ -284,8 +225,10 @@ int rows_at_start(struct supervisor *s, bool slack, struct err *e)
 	    setting_put(&s->store, "system.build", INSTANCE_BUILD, "system", e) ||
 	    setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
 	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||
-	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) || bury_all(s, e) ||
-	    interrupt_started(s, e) || say_start(s, e)) {
+	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) ||
+	    sql_worker_bury_all(&s->store, s->host, e) ||
+	    /* Sessions that nobody can go on with count for no limit. */
+	    sql_session_interrupt_started(&s->store, s->host, e) || say_start(s, e)) {
 		store_rollback(&s->store);
 		return -1;
 	}
@@ -313,36 +256,26 @@ enum {
 static int read_page(struct store *st, const char *host, int64_t after, struct pending *page,
                      struct tally *t, struct err *e)
 {
-	stmt *list = store_stmt(st, SQL_REQUEST_PENDING);
-	int got, count = 0;
+	OWNED(request_pending_row) struct request_pending_row row = { 0 };
+	int got = 0, count = 0;
 
-	bind_text(list, ":host", host);
-	bind_int(list, ":after", after);
-	while (count < PAGE && (got = stmt_row(list, e)) > 0) {
-		const char *kind = col_text(list, REQUEST_PENDING_KIND);
-
-		t->clearances += strcmp(kind, "clearance") == 0 ||
-		                 strcmp(kind, "permission") == 0 || strcmp(kind, "trust") == 0;
-		t->prompts += strcmp(kind, "prompt") == 0;
-		t->standbys += strcmp(kind, "standby") == 0;
-		page[count++] = (struct pending){
-			.seq = col_int(list, REQUEST_PENDING_SEQ),
-			.deadline_ms = clock_parse(col_text(list, REQUEST_PENDING_DEADLINE_AT)),
-		};
+	sql_request_pending(st, host, after, &row);
+	while (count < PAGE && (got = row_next(&row.row, e)) > 0) {
+		t->prompts += row.kind == REQUEST_KIND_PROMPT;
+		t->standbys += row.kind == REQUEST_KIND_STANDBY;
+		t->clearances +=
+		    row.kind != REQUEST_KIND_PROMPT && row.kind != REQUEST_KIND_STANDBY;
+		page[count++] =
+		    (struct pending){ .seq = row.seq, .deadline_ms = clock_parse(row.deadline_at) };
 	}
-	stmt_reset(list);
-	return count < PAGE && got < 0 ? -1 : count;
+	return got < 0 ? -1 : count;
 }
 
 static int interrupt_one(struct store *st, const struct pending *p, int64_t now_ms, struct err *e)
 {
-	stmt *interrupt = store_stmt(st, SQL_REQUEST_INTERRUPT);
-	int64_t left = p->deadline_ms - now_ms;
+	int64_t left = p->deadline_ms > now_ms ? p->deadline_ms - now_ms : 0;
 
-	bind_int(interrupt, ":seq", p->seq);
-	if (p->deadline_ms >= 0)
-		bind_int(interrupt, ":remaining_ms", left > 0 ? left : 0);
-	return stmt_run(interrupt, e) < 0 ? -1 : 0;
+	return sql_request_interrupt(st, p->deadline_ms >= 0 ? &left : NULL, p->seq, e);
 }
 
 static int interrupt_questions(struct store *st, const char *host, int64_t now_ms, struct tally *t,
@@ -367,13 +300,9 @@ static int interrupt_questions(struct store *st, const char *host, int64_t now_m
 static int interrupt_all(struct store *st, const char *host, int64_t now_ms, struct tally *t,
                          struct err *e)
 {
-	stmt *all;
-
 	if (interrupt_questions(st, host, now_ms, t, e))
 		return -1;
-	all = store_stmt(st, SQL_SESSION_INTERRUPT_ALL);
-	bind_text(all, ":host", host);
-	t->sessions = stmt_run(all, e);
+	t->sessions = sql_session_interrupt_all(st, host, e);
 	return t->sessions < 0 ? -1 : 0;
 }
 
@@ -384,7 +313,7 @@ int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
 	if (store_begin(&s->store, e))
 		return -1;
 	if ((interrupt && interrupt_all(&s->store, s->host, clock_now_ms(), &t, e)) ||
-	    bury_all(s, e)) {
+	    sql_worker_bury_all(&s->store, s->host, e)) {
 		store_rollback(&s->store);
 		return -1;
 	}
@@ -403,12 +332,10 @@ int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
  * than now. */
 static int read_last_sign(struct store *st, struct instant *at, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_RESTORE_LAST_SIGN);
-	int got = stmt_row(s, e);
-	const char *text = got > 0 ? col_text(s, RESTORE_LAST_SIGN_AT) : NULL;
+	OWNED(instant_row) struct instant_row last = { 0 };
+	int got = sql_restore_last_sign(st, &last, e);
 
-	(void)snprintf(at->text, sizeof(at->text), "%s", text ? text : "");
-	stmt_reset(s);
+	(void)snprintf(at->text, sizeof(at->text), "%s", last.at ? last.at : "");
 	return got < 0 ? -1 : 0;
 }
 
@@ -424,25 +351,21 @@ static int64_t stood_still_ms(const struct instant *last_sign)
  * one. */
 static int park(struct store *st, struct rows_restored *r, struct err *e)
 {
-	if (stmt_run(store_stmt(st, SQL_RESTORE_DOUBT_SLACK), e) < 0 ||
-	    stmt_run(store_stmt(st, SQL_RESTORE_TAKE_APPLY), e) < 0 ||
-	    stmt_run(store_stmt(st, SQL_RESTORE_PARK_FILE_CHANGE), e) < 0)
+	if (sql_restore_doubt_slack(st, e) || sql_restore_take_apply(st, e) ||
+	    sql_restore_park_file_change(st, e))
 		return -1;
-	r->writes = stmt_run(store_stmt(st, SQL_RESTORE_PARK_APPLY), e);
+	r->writes = sql_restore_park_apply(st, e);
 	return r->writes < 0 ? -1 : 0;
 }
 
 static int note_restore(struct store *st, const struct rows_restored *r, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_RESTORE_SKIP_NUMBERS);
+	const char *last_sign = *r->last_sign.text ? r->last_sign.text : NULL;
 
-	bind_int(s, ":gap", NUMBER_GAP);
-	if (stmt_run(s, e) < 0)
-		return -1;
-	s = store_stmt(st, SQL_RESTORE_EVENT);
-	bind_text(s, ":last_sign", *r->last_sign.text ? r->last_sign.text : NULL);
-	bind_int(s, ":writes", r->writes);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_restore_skip_numbers(st, NUMBER_GAP, e) ||
+	               sql_restore_event(st, last_sign, r->writes, e)
+	           ? -1
+	           : 0;
 }
 
 int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e)
@@ -467,15 +390,9 @@ int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e)
 
 int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e)
 {
-	stmt *died;
-
 	if (store_begin(&s->store, e))
 		return -1;
-	died = store_stmt(&s->store, SQL_WORKER_DIED);
-	bind_text(died, ":host", s->host);
-	bind_int(died, ":pid", pid);
-	bind_text(died, ":detail", detail);
-	if (stmt_run(died, e) < 0) {
+	if (sql_worker_died(&s->store, detail, s->host, pid, e)) {
 		store_rollback(&s->store);
 		return -1;
 	}
@@ -484,38 +401,33 @@ int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e
 
 int rows_ready(struct supervisor *s, struct str *address, struct err *e)
 {
-	stmt *live = store_stmt(&s->store, SQL_WORKER_LIVE);
+	OWNED(worker_live_row) struct worker_live_row live = { 0 };
 	int got;
 
-	bind_text(live, ":host", s->host);
-	while ((got = stmt_row(live, e)) > 0)
+	sql_worker_live(&s->store, s->host, &live);
+	while ((got = row_next(&live.row, e)) > 0)
 		for (int i = 0; i < CHILD_COUNT; i++) {
-			const char *detail = col_text(live, WORKER_LIVE_DETAIL);
-
-			if (strcmp(col_text(live, WORKER_LIVE_NAME), CHILD_NAMES[i]) != 0 ||
-			    col_int(live, WORKER_LIVE_PID) != s->children[i].pid ||
-			    strcmp(col_text(live, WORKER_LIVE_STATE), "ready") != 0)
+			if (strcmp(live.name, CHILD_NAMES[i]) != 0 ||
+			    live.pid != s->children[i].pid || live.state != WORKER_STATE_READY)
 				continue;
 			s->children[i].ready = true;
 			if (i == CHILD_FRONT && address && !address->length)
-				str_add(address, detail ? detail : "");
+				str_add(address, live.detail ? live.detail : "");
 		}
-	stmt_reset(live);
 	return got;
 }
 
 int rows_heartbeats(struct supervisor *s, struct instant beats[CHILD_COUNT], struct err *e)
 {
-	stmt *live = store_stmt(&s->store, SQL_WORKER_LIVE);
+	OWNED(worker_live_row) struct worker_live_row live = { 0 };
 	int got;
 
-	bind_text(live, ":host", s->host);
-	while ((got = stmt_row(live, e)) > 0)
+	sql_worker_live(&s->store, s->host, &live);
+	while ((got = row_next(&live.row, e)) > 0)
 		for (int i = 0; i < CHILD_COUNT; i++)
-			if (strcmp(col_text(live, WORKER_LIVE_NAME), CHILD_NAMES[i]) == 0 &&
-			    col_int(live, WORKER_LIVE_PID) == s->children[i].pid)
+			if (strcmp(live.name, CHILD_NAMES[i]) == 0 &&
+			    live.pid == s->children[i].pid)
 				(void)snprintf(beats[i].text, sizeof(beats[i].text), "%s",
-				               col_text(live, WORKER_LIVE_HEARTBEAT_AT));
-	stmt_reset(live);
+				               live.heartbeat_at);
 	return got;
 }

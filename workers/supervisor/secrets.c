@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "log.h"
+#include "sql/setting.h"
 #include "str.h"
 #include "web.h"
 
@@ -253,14 +254,10 @@ void slack_environment_free(char **environment, char *const *common)
 
 static int put_one(struct store *st, const char *team, const char *user, struct err *e)
 {
-	stmt *put = store_stmt(st, SQL_OPERATOR_PUT_SLACK);
 	char id[120];
 
 	(void)snprintf(id, sizeof(id), "slack:%.60s:%s", team, user);
-	bind_text(put, ":id", id);
-	bind_text(put, ":team_id", team);
-	bind_text(put, ":user_id", user);
-	return stmt_run(put, e) < 0 ? -1 : 0;
+	return sql_operator_put_slack(st, id, team, user, e);
 }
 
 int slack_operators_put(struct store *st, const struct slack_secrets *s, struct err *e)
@@ -270,7 +267,7 @@ int slack_operators_put(struct store *st, const struct slack_secrets *s, struct 
 	char id[SLACK_MEMBER_BYTES];
 	bool valid;
 
-	if (stmt_run(store_stmt(st, SQL_OPERATOR_RETIRE_SLACK), e) < 0)
+	if (sql_operator_retire_slack(st, e))
 		return -1;
 	while (slack_next_member(&at, id, &valid))
 		if (valid && put_one(st, team, id, e))

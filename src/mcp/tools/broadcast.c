@@ -5,6 +5,8 @@
 #include "call.h"
 #include "json_writer.h"
 #include "peer.h"
+#include "sql/said_wait.h"
+#include "sql/slack_outbox.h"
 
 void broadcast_result(struct str *out, bool posted, const char *ts)
 {
@@ -16,48 +18,30 @@ void broadcast_result(struct str *out, bool posted, const char *ts)
 
 int broadcast_said(struct store *st, int64_t call_seq, bool late, struct str *result, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SAID_WAIT_READ);
-	const char *ts = NULL;
-	bool refused = false;
-	int got, known;
+	OWNED(said_wait_read_row) struct said_wait_read_row row = { 0 };
 
-	bind_int(s, ":call", call_seq);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		ts = col_text(s, SAID_WAIT_READ_TS);
-		refused = col_int(s, SAID_WAIT_READ_REFUSED) != 0;
-	}
-	known = got >= 0 && (ts || refused || late);
-	if (known)
-		broadcast_result(result, !refused, ts);
-	stmt_reset(s);
-	return got < 0 ? -1 : known;
+	if (sql_said_wait_read(st, call_seq, &row, e) < 0)
+		return -1;
+	if (!row.ts && !row.refused && !late)
+		return 0;
+	broadcast_result(result, !row.refused, row.ts);
+	return 1;
 }
 
 int broadcast_finish(struct store *st, int64_t call_seq, const char *result, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SAID_WAIT_DELETE);
-
-	bind_int(s, ":call", call_seq);
-	if (stmt_run(s, e) < 0)
-		return -1;
-	s = store_stmt(st, SQL_TOOL_CALL_SAID);
-	bind_int(s, ":seq", call_seq);
-	bind_text(s, ":result", result);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_said_wait_delete(st, call_seq, e) || sql_tool_call_said(st, result, call_seq, e)
+	           ? -1
+	           : 0;
 }
 
 /* The rules queue it when the call is written down; where it stands in Slack is known later. */
 static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SLACK_IS_HEARD);
-	int got;
+	int got = sql_slack_is_heard(st, p->session_seq, e);
 
 	(void)settings;
-	bind_int(s, ":session", p->session_seq);
-	got = stmt_row(s, e);
-	stmt_reset(s);
 	c->is_said = got > 0;
 	if (got >= 0)
 		broadcast_result(&c->result, got > 0, NULL);

@@ -8,25 +8,28 @@
 #include "peer.h"
 #include "request.h"
 #include "result.h"
+#include "sql/apply.h"
+#include "sql/request.h"
+#include "sql/session.h"
 #include "steering.h"
 
 #include <string.h>
 
 /* ---- the files of a write ---- */
 
-static void add_written(stmt *s, struct str *written)
+static void add_written(const struct file_change_list_row *f, struct str *written)
 {
 	json_object(written);
-	json_member(written, "path", col_text(s, FILE_CHANGE_LIST_PATH));
-	json_member_int(written, "bytes", col_int(s, FILE_CHANGE_LIST_BYTES));
+	json_member(written, "path", f->path);
+	json_member_int(written, "bytes", f->bytes);
 	json_object_end(written);
 }
 
-static void add_renamed(stmt *s, struct str *renamed)
+static void add_renamed(const struct file_change_list_row *f, struct str *renamed)
 {
 	json_object(renamed);
-	json_member(renamed, "from", col_text(s, FILE_CHANGE_LIST_PATH));
-	json_member(renamed, "to", col_text(s, FILE_CHANGE_LIST_OTHER_PATH));
+	json_member(renamed, "from", f->path);
+	json_member(renamed, "to", f->other_path);
 	json_object_end(renamed);
 }
 
@@ -43,18 +46,17 @@ static int add_files(struct store *st, int64_t apply, struct str *result, struct
 	OWNED(str) struct str written = STR_INIT;
 	OWNED(str) struct str deleted = STR_INIT;
 	OWNED(str) struct str renamed = STR_INIT;
-	stmt *s = store_stmt(st, SQL_FILE_CHANGE_LIST);
+	OWNED(file_change_list_row) struct file_change_list_row f = { 0 };
 	int got;
 
-	bind_int(s, ":apply", apply);
-	while ((got = stmt_row(s, e)) > 0)
-		if (strcmp(col_text(s, FILE_CHANGE_LIST_ACTION), "delete") != 0)
-			add_written(s, &written);
-		else if (col_text(s, FILE_CHANGE_LIST_OTHER_PATH))
-			add_renamed(s, &renamed);
+	sql_file_change_list(st, apply, &f);
+	while ((got = row_next(&f.row, e)) > 0)
+		if (f.action != FILE_CHANGE_ACTION_DELETE)
+			add_written(&f, &written);
+		else if (f.other_path)
+			add_renamed(&f, &renamed);
 		else
-			json_item(&deleted, col_text(s, FILE_CHANGE_LIST_PATH));
-	stmt_reset(s);
+			json_item(&deleted, f.path);
 	add_list(result, "files_written", &written);
 	if (deleted.length)
 		add_list(result, "deleted", &deleted);
@@ -65,33 +67,21 @@ static int add_files(struct store *st, int64_t apply, struct str *result, struct
 
 /* ---- the call ---- */
 
-/* The seq of the write that succeeded, 0: there is none, -1 error. */
-static int64_t applied_seq(struct store *st, int64_t request, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_APPLY_DONE);
-
-	bind_int(s, ":request", request);
-	return stmt_number(s, APPLY_DONE_SEQ, e);
-}
-
 static int already_consumed(struct store *st, struct call *c, int64_t request, struct err *e)
 {
-	int64_t apply = applied_seq(st, request, e);
+	OWNED(apply_undone_row) struct apply_undone_row undone = { 0 };
+	int64_t apply = sql_apply_done(st, request, e);
 	OWNED(str) struct str text = STR_INIT;
-	stmt *s = store_stmt(st, SQL_APPLY_UNDONE);
 	int got;
 
 	if (apply < 0)
 		return -1;
 	str_add(&text, "already consumed: this change has been applied before");
-	bind_int(s, ":request", request);
-	got = stmt_row(s, e);
-	if (got > 0)
-		str_addf(&text, ", and the operator took it back at %s",
-		         col_text(s, APPLY_UNDONE_UPDATED_AT));
-	stmt_reset(s);
+	got = sql_apply_undone(st, request, &undone, e);
 	if (got < 0)
 		return -1;
+	if (got > 0)
+		str_addf(&text, ", and the operator took it back at %s", undone.updated_at);
 	c->is_error = true;
 	json_object(&c->result);
 	result_add_error(&c->result, "already_consumed", text.bytes);
@@ -106,7 +96,6 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
                        const struct call_settings *settings, struct err *e)
 {
 	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
-	stmt *s;
 	int got;
 
 	if (r->row.session_seq == p->session_seq)
@@ -116,61 +105,35 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 		return 0;
 	if (departed_of_session(st, r->row.session_seq, e))
 		return -1;
-	s = store_stmt(st, SQL_SESSION_IS_CONNECTED);
-	bind_int(s, ":seq", r->row.session_seq);
-	bind_text(s, ":live_after", live_after.text);
-	bind_text(s, ":label", p->identity.agent);
-	bind_int(s, ":connection", p->seq);
-	got = stmt_row(s, e);
-	stmt_reset(s);
+	got = sql_session_is_connected(st, r->row.session_seq, live_after.text, p->identity.agent,
+	                               p->seq, e);
 	return got < 0 ? -1 : !got;
 }
 
 static int queue_apply(struct store *st, struct call *c, int64_t request, const char *host,
                        struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_APPLY_OF_REQUEST);
-	int got;
+	OWNED(apply_of_request_row) struct apply_of_request_row last = { 0 };
+	bool force = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(c->arguments, "force"));
 
-	bind_int(s, ":request", request);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		const char *state = col_text(s, APPLY_OF_REQUEST_STATE);
-
-		if (strcmp(state, "queued") == 0 || strcmp(state, "claimed") == 0)
-			c->apply_seq = col_int(s, APPLY_OF_REQUEST_SEQ);
-	}
-	stmt_reset(s);
-	if (got < 0)
+	if (sql_apply_of_request(st, request, &last, e) < 0)
 		return -1;
 	c->waiting = true;
-	if (c->apply_seq)
-		return 0;
-	s = store_stmt(st, SQL_APPLY_INSERT);
-	bind_int(s, ":request", request);
-	bind_text(s, ":host", host);
-	bind_int(s, ":force",
-	         cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(c->arguments, "force")));
-	if (stmt_run(s, e) < 0)
-		return -1;
-	c->apply_seq = store_last_seq(st);
-	return 0;
+	if (last.state == APPLY_STATE_QUEUED || last.state == APPLY_STATE_CLAIMED)
+		c->apply_seq = last.seq;
+	if (!c->apply_seq)
+		c->apply_seq = sql_apply_insert(st, request, host, force, e);
+	return c->apply_seq < 0 ? -1 : 0;
 }
 
 static int find_clearance(struct store *st, const char *id, struct request *r, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_REQUEST_BY_ID);
-	int64_t seq = 0;
-	int got;
+	struct request_by_id_row row = { 0 };
+	int got = sql_request_by_id(st, id, &row, e);
 
-	bind_text(s, ":id", id);
-	got = stmt_row(s, e);
-	if (got > 0 && strcmp(col_text(s, REQUEST_BY_ID_KIND), "clearance") == 0)
-		seq = col_int(s, REQUEST_BY_ID_SEQ);
-	stmt_reset(s);
-	if (got < 0)
-		return -1;
-	return seq ? request_read(st, seq, r, e) : 0;
+	if (got <= 0 || row.kind != REQUEST_KIND_CLEARANCE)
+		return got < 0 ? -1 : 0;
+	return request_read(st, row.seq, r, e);
 }
 
 static int run(struct store *st, struct call *c, const struct peer *p,
@@ -203,55 +166,30 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 
 /* ---- the result ---- */
 
-/* How a write stands. */
-struct written {
-	bool applied, forced;
-	bool asks; /* the file has changed, and the operator is asked about it */
-};
-
-/* Reads it; a write that has failed or is not over is told in t. */
-static int read_apply(struct store *st, int64_t apply, struct written *w, struct telling *t,
-                      struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_APPLY_READ);
-	int got;
-
-	bind_int(s, ":seq", apply);
-	got = stmt_row(s, e);
-	if (got > 0 && col_text(s, APPLY_READ_ERROR_CODE)) {
-		const char *why = col_text(s, APPLY_READ_ERROR_MESSAGE);
-
-		result_error(&t->result, col_text(s, APPLY_READ_ERROR_CODE),
-		             why ? why : "no reason was given");
-		t->is_error = true;
-	} else if (got > 0) {
-		w->applied = strcmp(col_text(s, APPLY_READ_STATE), "applied") == 0;
-		w->forced = col_int(s, APPLY_READ_FORCED) != 0;
-		w->asks = !col_is_null(s, APPLY_READ_QUESTION_SEQ);
-	}
-	stmt_reset(s);
-	if (got <= 0)
-		return got < 0 ? -1 : err_set(e, ERR_BUG, "apply %lld is gone", (long long)apply);
-	return 0;
-}
-
 static int result(struct store *st, int64_t apply, struct telling *t, struct err *e)
 {
-	struct written w = { .applied = false };
+	OWNED(apply_read_row) struct apply_read_row w = { 0 };
+	int got = sql_apply_read(st, apply, &w, e);
+	bool applied = w.state == APPLY_STATE_APPLIED;
 
-	if (read_apply(st, apply, &w, t, e))
-		return -1;
-	if (t->is_error)
+	if (got <= 0)
+		return got < 0 ? -1 : err_set(e, ERR_BUG, "apply %lld is gone", (long long)apply);
+	if (w.error_code) {
+		result_error(&t->result, w.error_code,
+		             w.error_message ? w.error_message : "no reason was given");
+		t->is_error = true;
 		return 0;
+	}
 	json_object(&t->result);
-	json_member(&t->result, "status", w.applied ? "applied" : "pending");
-	if (!w.applied)
+	json_member(&t->result, "status", applied ? "applied" : "pending");
+	if (!applied)
 		json_member(&t->result, "message",
-		            w.asks ? "the file has changed, and the operator is asked about what "
-		                     "this does to it now; call check_diff again with the same "
-		                     "arguments to keep waiting"
-		                   : "the write is queued; call check_diff again");
-	if (w.applied && add_files(st, apply, &t->result, e))
+		            w.question_seq
+		                ? "the file has changed, and the operator is asked about what "
+		                  "this does to it now; call check_diff again with the same "
+		                  "arguments to keep waiting"
+		                : "the write is queued; call check_diff again");
+	if (applied && add_files(st, apply, &t->result, e))
 		return -1;
 	if (w.forced)
 		json_member(&t->result, "warning",
@@ -265,7 +203,7 @@ const struct tool TOOL_CHECK_DIFF = {
 	.title = "Check diff",
 	.description =
 	    "Writes an approved change to disk, once. On patch_conflict the file has changed "
-	    "since you asked: read it again and ask for clearance anew, or pass force if the "
+	    "since you asked: read it again and ask for clearance again, or pass force if the "
 	    "operator agreed to overwrite.",
 	.input = "{\"type\":\"object\",\"properties\":{"
 	         "\"request_id\":{\"type\":\"string\",\"minLength\":1,\"description\":\"from "

@@ -4,17 +4,15 @@
 #include "call.h"
 #include "json_writer.h"
 #include "peer.h"
+#include "sql/session.h"
 
 static int set_progress(struct store *st, const struct peer *p, const cJSON *progress,
                         struct err *e)
 {
 	OWNED(str) struct str text = STR_INIT;
-	stmt *s = store_stmt(st, SQL_SESSION_SET_PROGRESS);
 
 	json_canonical(&text, progress);
-	bind_int(s, ":seq", p->session_seq);
-	bind_text(s, ":progress", text.bytes);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_session_set_progress(st, text.bytes, p->session_seq, e);
 }
 
 static int run(struct store *st, struct call *c, const struct peer *p,

@@ -8,30 +8,29 @@
 #include "peer.h"
 #include "request.h"
 #include "result.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "sql/checkpoint.h"
+#include "sql/request.h"
+#include "sql/session.h"
 
 static int add_pending(struct store *st, int64_t session, struct str *out, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_REQUEST_LEFT_OF_SESSION);
+	OWNED(request_left_of_session_row) struct request_left_of_session_row left = { 0 };
 	int got, count = 0;
 
-	bind_int(s, ":session", session);
-	while ((got = stmt_row(s, e)) > 0) {
-		const char *kind = col_text(s, REQUEST_LEFT_OF_SESSION_KIND);
-
+	sql_request_left_of_session(st, session, &left);
+	while ((got = row_next(&left.row, e)) > 0) {
 		if (count++ == 0)
 			json_member_array(out, "pending_requests");
 		json_object(out);
-		json_member(out, "request_id", col_text(s, REQUEST_LEFT_OF_SESSION_ID));
-		json_member(out, "type", strcmp(kind, "clearance") == 0 ? "approval" : kind);
-		json_member(out, "title", col_text(s, REQUEST_LEFT_OF_SESSION_TITLE));
-		json_member(out, "created_at", col_text(s, REQUEST_LEFT_OF_SESSION_CREATED_AT));
-		json_member(out, "state", col_text(s, REQUEST_LEFT_OF_SESSION_LEFT_AS));
+		json_member(out, "request_id", left.id);
+		json_member(out, "type",
+		            left.kind == REQUEST_KIND_CLEARANCE ? "approval"
+		                                                : request_kind_name(left.kind));
+		json_member(out, "title", left.title);
+		json_member(out, "created_at", left.created_at);
+		json_member(out, "state", left.left_as);
 		json_object_end(out);
 	}
-	stmt_reset(s);
 	if (count)
 		json_array_end(out);
 	return got;
@@ -39,36 +38,29 @@ static int add_pending(struct store *st, int64_t session, struct str *out, struc
 
 static int add_checkpoint(struct store *st, const char *session_id, struct str *out, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_CHECKPOINT_LAST);
-	int got;
+	OWNED(checkpoint_last_row) struct checkpoint_last_row last = { 0 };
+	int got = sql_checkpoint_last(st, session_id, &last, e);
 
-	bind_text(s, ":session_id", session_id);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		json_member_object(out, "last_checkpoint");
-		json_member(out, "checkpoint_id", col_text(s, CHECKPOINT_LAST_ID));
-		if (col_text(s, CHECKPOINT_LAST_LABEL))
-			json_member(out, "label", col_text(s, CHECKPOINT_LAST_LABEL));
-		else
-			json_member_null(out, "label");
-		json_member(out, "created_at", col_text(s, CHECKPOINT_LAST_CREATED_AT));
-		json_object_end(out);
-	}
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
+	if (got <= 0)
+		return got;
+	json_member_object(out, "last_checkpoint");
+	json_member(out, "checkpoint_id", last.id);
+	if (last.label)
+		json_member(out, "label", last.label);
+	else
+		json_member_null(out, "label");
+	json_member(out, "created_at", last.created_at);
+	json_object_end(out);
+	return 0;
 }
 
 static int add_progress(struct store *st, int64_t session, struct str *out, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SESSION_PROGRESS);
-	int got;
+	OWNED(session_progress_row) struct session_progress_row row = { 0 };
+	int got = sql_session_progress(st, session, &row, e);
 
-	bind_int(s, ":seq", session);
-	got = stmt_row(s, e);
-	if (got > 0 && col_text(s, SESSION_PROGRESS_PROGRESS_SNAPSHOT))
-		json_member_raw(out, "progress_snapshot",
-		                col_text(s, SESSION_PROGRESS_PROGRESS_SNAPSHOT));
-	stmt_reset(s);
+	if (row.progress_snapshot)
+		json_member_raw(out, "progress_snapshot", row.progress_snapshot);
 	return got < 0 ? -1 : 0;
 }
 
@@ -81,64 +73,54 @@ static void begin_result(struct call *c, const char *status, const char *session
 		json_member_raw(&c->result, "pending_tasks", c->steering.tasks.bytes);
 }
 
-static int recovered(struct store *st, struct call *c, int64_t session, const char *id,
+static int recovered(struct store *st, struct call *c, const struct session_row *session,
                      struct err *e)
 {
-	begin_result(c, "recovered", id);
-	if (request_revive_all(st, session, e) || add_pending(st, session, &c->result, e) ||
-	    add_checkpoint(st, id, &c->result, e) || add_progress(st, session, &c->result, e))
+	begin_result(c, "recovered", session->id);
+	if (request_revive_all(st, session->seq, e) ||
+	    add_pending(st, session->seq, &c->result, e) ||
+	    add_checkpoint(st, session->id, &c->result, e) ||
+	    add_progress(st, session->seq, &c->result, e))
 		return -1;
 	json_object_end(&c->result);
 	return 0;
 }
 
-/* The session to recover: the one named, else one that has left something, else the newest of this
- * workspace that was interrupted. */
-static stmt *predecessors(struct store *st, const struct peer *p,
-                          const struct call_settings *settings, enum sql which,
-                          const struct instant *live_after)
+/* The session to recover: one that has left something, else the newest of this workspace that was
+ * interrupted. */
+static int predecessor(struct store *st, const struct peer *p, const char *machine,
+                       struct session_row *row, struct err *e)
 {
-	stmt *s = store_stmt(st, which);
+	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
+	const struct session_left_args args = { .workspace = p->workspace_root,
+		                                .host = machine,
+		                                .session = p->session_seq,
+		                                .label = p->identity.agent,
+		                                .live_after = live_after.text };
+	int got = sql_session_left(st, &args, row, e);
 
-	bind_text(s, ":host", settings->workspaces.machine);
-	bind_text(s, ":workspace", p->workspace_root);
-	bind_text(s, ":label", p->identity.agent);
-	if (which == SQL_SESSION_LEFT) {
-		bind_int(s, ":session", p->session_seq);
-		bind_text(s, ":live_after", live_after->text);
-	}
-	return s;
+	return got ? got
+	           : sql_session_last_interrupted(st, machine, p->workspace_root, p->identity.agent,
+	                                          row, e);
 }
 
 static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
 {
-	static const enum sql WAYS[] = { SQL_SESSION_LEFT, SQL_SESSION_LAST_INTERRUPTED };
-	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
+	OWNED(session_row) struct session_row session = { 0 };
 	const char *given = json_text(c->arguments, "session_id");
-	int64_t session = 0;
-	char id[40] = "";
-	int got = 0;
+	const char *machine = settings->workspaces.machine;
+	int got;
 
-	if (departed_of_workspace(st, settings->workspaces.machine, p->workspace_root, e))
+	if (departed_of_workspace(st, machine, p->workspace_root, e))
 		return -1;
-	for (size_t i = 0; i < COUNT(WAYS) && got == 0; i++) {
-		stmt *s = given ? store_stmt(st, SQL_SESSION_BY_ID)
-		                : predecessors(st, p, settings, WAYS[i], &live_after);
+	got = given ? sql_session_by_id(st, given, &session, e)
+	            : predecessor(st, p, machine, &session, e);
 
-		if (given)
-			bind_text(s, ":id", given);
-		got = stmt_row(s, e);
-		if (got > 0) {
-			session = col_int(s, 0); /* seq, then id, in all three */
-			(void)snprintf(id, sizeof(id), "%s", col_text(s, 1));
-		}
-		stmt_reset(s);
-	}
 	if (got < 0)
 		return -1;
-	if (session)
-		return recovered(st, c, session, id, e);
+	if (got > 0)
+		return recovered(st, c, &session, e);
 	if (given) {
 		result_refuse(c, "session_not_found", "not found: there is no session %.80s",
 		              given);

@@ -150,9 +150,8 @@ static void emit_source(const char *folder, const struct schema *s, const struct
 	struct str out = STR_INIT;
 
 	str_add(&out, MADE);
-	str_add(
-	    &out,
-	    "#include \"sql.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n");
+	str_add(&out,
+	        "#include \"sql.h\"\n\nconst struct sql_statement sql_statements[SQL_COUNT] = {\n");
 	for (int i = 0; i < list->count; i++) {
 		str_addf(&out, "\t{ \"%s\",\n\t", list->one[i].name);
 		quote(&out, list->one[i].text);
