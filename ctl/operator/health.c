@@ -1,4 +1,4 @@
-/* health: who runs and what queues up. */
+/* health: what runs, and what is queued. */
 #include "ctl.h"
 
 #include "sql/worker.h"
@@ -141,7 +141,7 @@ static int run_health(struct ctl *c, struct err *e)
 const struct command_spec cmd_health = {
 	"health",
 	"",
-	"who runs and what queues up",
+	"what runs, and what is queued",
 	"Exit status 1 if one of mcp-front, applier, watchdog and retention does not serve: its "
 	"row\n"
 	"does not say ready, or nothing was heard of it for two minutes; if HTTP is off or Slack "

@@ -49,5 +49,5 @@ static int run_list(struct ctl *c, struct err *e)
 }
 
 const struct command_spec cmd_list = {
-	"list", "", "the sessions of agents", NULL, 0, 0, 0, run_list
+	"list", "", "the agents' sessions", NULL, 0, 0, 0, run_list
 };

@@ -137,7 +137,7 @@ int say_mode(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_approve = { "approve",
 	                                  "ID [--note TEXT]",
-	                                  "approve a proposed change, and tell the agent something",
+	                                  "approve a proposed change, with a note to the agent",
 	                                  NULL,
 	                                  1,
 	                                  1,
@@ -147,16 +147,16 @@ const struct command_spec cmd_reject = {
 	"reject",  "ID [--reason TEXT]", "reject a proposed change", NULL, 1, 1, TAKES_REASON,
 	run_reject
 };
-const struct command_spec cmd_continue = { "continue", "ID",        "let an agent that asks go on",
+const struct command_spec cmd_continue = { "continue", "ID",        "let an agent continue",
 	                                   NULL,       1,           1,
 	                                   0,          run_continue };
 const struct command_spec cmd_refine = {
-	"refine", "ID TEXT...", "let it go on with new instructions", NULL, 2, -1, 0, run_refine
+	"refine", "ID TEXT...", "let it continue with new instructions", NULL, 2, -1, 0, run_refine
 };
 const struct command_spec cmd_stop = {
 	"stop",
 	"ID [--reason TEXT]",
-	"stop an agent that asks or stands by",
+	"stop an agent that asks or is on standby",
 	"ID is that of a question, or of a session, which it ends.\n",
 	1,
 	1,
@@ -166,7 +166,7 @@ const struct command_spec cmd_stop = {
 const struct command_spec cmd_resume = {
 	"resume",
 	"[ID] [TEXT...]",
-	"wake an agent that stands by, with what to do next",
+	"give an agent on standby its next task",
 	"ID is the id of the request or of the session, or the beginning of either. Without ID, "
 	"the\n"
 	"only waiting agent is meant. A first word that is no id belongs to the text.\n",
@@ -177,18 +177,18 @@ const struct command_spec cmd_resume = {
 };
 const struct command_spec cmd_steer = { "steer",
 	                                "SESSION TEXT...",
-	                                "tell an agent something; it reads it with its next step",
+	                                "tell an agent something, with the result of its next call",
 	                                NULL,
 	                                2,
 	                                -1,
 	                                0,
 	                                run_steer };
-const struct command_spec cmd_task = {
-	"task", "TEXT...", "leave something to do for the next agent", NULL, 1, -1, 0, run_task
-};
+const struct command_spec cmd_task = { "task", "TEXT...", "leave a task for the next agent",
+	                               NULL,   1,         -1,
+	                               0,      run_task };
 const struct command_spec cmd_session = { "session",
 	                                  "pause|resume|stop SESSION",
-	                                  "let an agent wait, go on, or end its session",
+	                                  "pauses, resumes or ends an agent's session",
 	                                  "pause: its calls wait. stop: what it asks is answered "
 	                                  "with stop or reject, and its later calls\n"
 	                                  "get an error.\n",
@@ -197,5 +197,5 @@ const struct command_spec cmd_session = { "session",
 	                                  0,
 	                                  run_session };
 const struct command_spec cmd_nudge = {
-	"nudge", "SESSION [TEXT...]", "tell a silent agent to go on", NULL, 1, -1, 0, run_nudge
+	"nudge", "SESSION [TEXT...]", "tell a silent agent to continue", NULL, 1, -1, 0, run_nudge
 };

@@ -69,7 +69,7 @@ static int run_stall(struct ctl *c, struct err *e)
 const struct command_spec cmd_stall = {
 	"stall",
 	"[on|off SESSION]",
-	"which agents are silent; whether that is noticed",
+	"which agents are silent; stall detection on or off",
 	"Without arguments, lists the open alerts. off: a session's silence raises none.\n"
 	"Nudge a silent agent with `nudge`, end it with `session stop`.\n",
 	0,

@@ -57,7 +57,7 @@ static int help(bool remove)
 		    "  --config FILE, --db PATH, --workspace DIR\n"
 		    "                       handed on to agent-intercom");
 	else
-		(void)puts("Takes out what install has put in, and nothing else.\n");
+		(void)puts("Removes what install has added, and nothing else.\n");
 	(void)puts("  --project            the file of the project in the working directory "
 	           "(vscode: the default)\n"
 	           "  --user               the file of this user\n"

@@ -82,8 +82,7 @@ static int check_same(const struct textfile *f, struct err *e)
 		return -1;
 	if (now.exists != f->exists || now.bytes.length != f->bytes.length ||
 	    memcmp(str_text(&now.bytes), str_text(&f->bytes), f->bytes.length) != 0)
-		return err_set(e, ERR_AGAIN,
-		               "%s: has been changed by somebody else just now; try again",
+		return err_set(e, ERR_AGAIN, "%s: was just changed by someone else; try again",
 		               f->path);
 	return 0;
 }

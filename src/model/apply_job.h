@@ -49,7 +49,7 @@ void job_undo(struct job *j);
 /* Whether another claim may do work. */
 bool job_may_try_again(const struct job *j);
 
-/* Whether a text is not there any more, rather than a database that cannot be read. */
+/* Whether a text no longer exists, rather than a database that cannot be read. */
 bool job_is_missing(const struct err *e);
 
 /* Sets report->forced. */

@@ -30,7 +30,7 @@ enum slack_class {
 	SLACK_UNKNOWN, /* passing; it may have been done */
 	SLACK_TOKEN, /* the token: until a person acts */
 	SLACK_PLACE, /* the channel: until a person acts */
-	SLACK_THREAD, /* what it belongs to is not there any more */
+	SLACK_THREAD, /* what it belongs to no longer exists */
 	SLACK_OURS, /* what we said is refused */
 };
 

@@ -3,19 +3,21 @@
 #include "decision.h"
 #include "err.h"
 #include "json.h"
+#include "sql/file_view.h"
+#include "sql/slack_envelope.h"
 
 #include <string.h>
 
 struct speaker slack_speaker(const struct slack_talk *t)
 {
-	const struct slack_thread *th = t->thread;
+	const struct slack_thread_row *th = t->thread;
 	struct speaker who = { .operator_id = t->operator_id, .source = "slack", .key = t->key };
 
 	who.place.channel = t->channel;
-	if (th->session_seq) {
-		who.place.session_seq = th->session_seq;
-		who.place.session_id = th->session_id;
-		who.place.request_id = *th->request_id ? th->request_id : NULL;
+	if (th->seq) {
+		who.place.session_seq = th->seq;
+		who.place.session_id = th->id;
+		who.place.request_id = th->request_id;
 	}
 	return who;
 }
@@ -24,11 +26,8 @@ struct speaker slack_speaker(const struct slack_talk *t)
 static int ask_back(struct slack_talk *t, const struct said *s, struct err *e)
 {
 	OWNED(str) struct str detail = STR_INIT;
-	stmt *of = store_stmt(t->st, SQL_SLACK_LIVE_SESSION);
-	int64_t session;
+	int64_t session = sql_slack_live_session(t->st, s->session_id, e);
 
-	bind_text(of, ":id", s->session_id);
-	session = stmt_number(of, SLACK_LIVE_SESSION_SEQ, e);
 	if (session < 0)
 		return -1;
 	str_add(&detail, "{\"request\":");
@@ -63,13 +62,10 @@ int slack_keep(struct slack_talk *t, const char *verb, const char *argument, str
 static int show_file(struct slack_talk *t, struct said *said, struct err *e)
 {
 	const struct slack_act *a = t->act;
-	stmt *s = store_stmt(t->st, SQL_FILE_VIEW_INSERT);
-	int did;
+	int did =
+	    sql_file_view_insert(t->st, a->deed == DEED_COMMAND ? NULL : a->channel,
+	                         a->thread_ts ? a->thread_ts : a->message_ts, said->request_id, e);
 
-	bind_text(s, ":request", said->request_id);
-	bind_text(s, ":channel", a->deed == DEED_COMMAND ? NULL : a->channel);
-	bind_text(s, ":thread_ts", a->thread_ts ? a->thread_ts : a->message_ts);
-	did = stmt_run(s, e);
 	if (did < 0)
 		return -1;
 	if (did == 0)

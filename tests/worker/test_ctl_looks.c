@@ -260,6 +260,15 @@ START_TEST(watch_does_not_guess)
 }
 END_TEST
 
+START_TEST(watch_knows_the_words_that_slack_knows)
+{
+	given_questions();
+	shell("printf 'approve but rename it\\nLGTM!\\n' | ctl $DB watch");
+	says("that is no answer to this question\n");
+	says("approve: done\n");
+}
+END_TEST
+
 START_TEST(watch_tells_what_the_rules_refuse)
 {
 	given_questions();
@@ -279,7 +288,7 @@ START_TEST(a_line_in_a_pipe_waits_for_its_question)
 	      " title, body, file_path, risk_level, original_hash, created_at, updated_at) VALUES"
 	      " ('" CHANGE "', 1, 'clearance', 'pending', printf('%064d', 1), 'x', 'y', 'f', 'low',"
 	      " 'h', '" T "', '" T "')\"; wait; cat $HOME/watched");
-	says("nothing waits for you; q ends\n");
+	says("nothing waits for you; q quits\n");
 	says("approve: done\n");
 	expect("SELECT state FROM request", "approved\n");
 }
@@ -538,6 +547,7 @@ int main(void)
 	tcase_add_test(watches, watch_takes_answers_from_a_pipe);
 	tcase_add_test(watches, watch_speaks_json);
 	tcase_add_test(watches, watch_does_not_guess);
+	tcase_add_test(watches, watch_knows_the_words_that_slack_knows);
 	tcase_add_test(watches, watch_tells_what_the_rules_refuse);
 	tcase_add_test(watches, a_line_in_a_pipe_waits_for_its_question);
 	tcase_add_test(watches, watch_wakes_by_its_bell);

@@ -162,7 +162,7 @@ static void close_directory(const char *dir)
 		log_info("%s had mode %04o and has 0700 now", dir, about.st_mode & 07777U);
 		return;
 	}
-	log_warn("%s, where the database is, has mode %04o; if nobody else needs it, chmod 700 it",
+	log_warn("%s, where the database is, has mode %04o; unless others need it, chmod 700 it",
 	         dir, about.st_mode & 07777U);
 }
 
@@ -361,7 +361,7 @@ static void stop(struct supervisor *s, int status, const char *why)
 	if (status == 0 && instance_mark_stopped(s->run_fd, &e))
 		log_warn("%s", e.text);
 	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
-		log_warn("Slack is not told of the stop: %s", e.text);
+		log_warn("the stop is not reported in Slack: %s", e.text);
 }
 
 static void look(struct supervisor *s, struct err *e)
@@ -485,7 +485,7 @@ static void finish(struct supervisor *s)
 	let_signals_end_us();
 	if (rows_at_stop(s, s->children[CHILD_WATCHDOG].was_ready, &e) == 0)
 		return;
-	log_error("what waits could not be marked as interrupted and stays pending: %s", e.text);
+	log_error("open questions could not be marked interrupted and stay pending: %s", e.text);
 	if (s->status == 0)
 		s->status = err_exit(&e);
 }
