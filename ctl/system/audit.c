@@ -136,15 +136,15 @@ static int parse(struct audit_arguments *a, int argc, char **argv)
 static int find_first(struct store *st, const struct audit_arguments *a, int64_t *ret,
                       struct err *e)
 {
-	struct event_since_row row = { 0 };
-	int got;
-
 	*ret = 0;
 	if (!*a->since.text)
 		return 0;
-	got = sql_event_since(st, a->since.text, &row, e);
-	*ret = got > 0 ? row.seq : INT64_MAX;
-	return got < 0 ? -1 : 0;
+	*ret = sql_event_since(st, a->since.text, e);
+	if (*ret < 0)
+		return -1;
+	if (*ret == 0)
+		*ret = INT64_MAX;
+	return 0;
 }
 
 static int write_all_of(struct store *st, const struct audit_arguments *a, FILE *out,
