@@ -37,7 +37,7 @@
 
 enum {
 	LOOK_MS = 250, /* between looks for foreign writers */
-	GRACE_MS = 60000, /* after a start nothing expires (decisions.md A5) */
+	GRACE_MS = 60000, /* after a start nothing expires */
 	SEAL_AGAIN_MS = 10000, /* after the rules refused a seal */
 	SEAL_MS = 1000, /* a multiple of LOOK_MS, at which it is looked */
 };

@@ -57,10 +57,10 @@ struct asker {
 	int64_t connection_seq; /* over which it asks; 0: none */
 };
 
-/* How long a rejection is repeated to somebody who asks the same again (decisions.md A3). */
+/* How long a rejection is repeated to somebody who asks the same again. */
 enum { REQUEST_REJECTED_MS = 120000, REQUEST_LIVE_MS = 120000 };
 
-/* Asks, or finds that this was asked already (decisions.md A3): attaches to the open question,
+/* Asks, or finds that this was asked already: attaches to the open question,
  * adopts one that a dead session left behind, or repeats an answer. Returns the seq of the request
  * to wait for; *ret_open says whether it still waits for a person. 0: it would have been a new
  * question, and q->only_again; -1 on error.

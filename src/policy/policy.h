@@ -1,7 +1,7 @@
 /* policy: what a workspace allows without asking: `.intercom/settings.json`, read, compiled and
  * asked. No rows and no files in here; see policy_file.h.
  *
- * Sources: seeds 000 sections 1.3, 8.7 and 10, seeds 001 section 4.4, decisions.md E36. Three
+ * Sources: seeds 000 sections 1.3, 8.7 and 10, seeds 001 section 4.4. Three
  * shapes of the file are taken: flat ("commands"), nested ("autoApprove": {"commands"}), and VS
  * Code's map
  * ("chat.tools.terminal.autoApprove": {"git status": true, "rm": false}).

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A burst and what follows it are within 50 and 100 in any minute (slack.md 6). */
+/* A burst and what follows it are within 50 and 100 in any minute. */
 enum { BURST = 8, UPDATE_GAP_MS = 1500, CALL_GAP_MS = 700 };
 enum { REFUSED_MS = 60000 }; /* rest of a lane whose head the rules refuse */
 

@@ -1,6 +1,5 @@
 /* slack_outbox: intents of what is to be said in Slack: claimed, and settled by what came of them.
- * The rows' side of slack-poster; see schema/slack_outbox.sql, and slack.md section 7.2 for
- * why.
+ * The rows' side of slack-poster; see schema/slack_outbox.sql.
  *
  * Every settle is fenced by the claim's number, is one transaction, and moves the gates and the
  * message along. */
@@ -12,7 +11,7 @@
 #include "web.h"
 
 enum {
-	SLACK_POST_GAP_MS = 1000, /* between two messages in one channel (slack.md rule 13) */
+	SLACK_POST_GAP_MS = 1000, /* between two messages in one channel */
 	SLACK_BACKOFF_MS = 1000, /* of the first failure; doubles, */
 	SLACK_BACKOFF_MAX_MS = 30000, /* up to this */
 	SLACK_PARKED_MS = 60000, /* between tries of what a person must mend */
