@@ -7,7 +7,7 @@
 #include "sql/decision.h"
 #include "store.h"
 
-/* Who says what of which request. Texts are borrowed; NULL where there is none. */
+/* Who answers which request, and how. Texts are borrowed; NULL where there is none. */
 struct decision {
 	const char *request_id, *verdict;
 	const char *reason, *instruction;

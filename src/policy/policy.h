@@ -78,7 +78,7 @@ bool policy_logs(const struct policy *p, int64_t *ret_summary_seconds);
  * Nothing: p is no wider. */
 void policy_widening(const struct policy *p, const struct policy *before, struct str *out);
 
-/* Appends a line for each rule that allows more than whoever wrote it may have meant. */
+/* Appends a line for each rule that allows more than its author may have meant. */
 void policy_warnings(const struct policy *p, struct str *out);
 
 /* Appends a line for each member of the file that says nothing to us: a misspelt one, mostly. */

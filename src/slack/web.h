@@ -1,9 +1,9 @@
 /* slack_web: calls of Slack's Web API over libcurl, and what their outcome means.
  *
- * A call is started, and is done some time later, whatever its outcome; slack_web_wait drives all
- * calls in progress. A body is sent at most once: libcurl never repeats our requests by itself, so a
- * lost answer is SLACK_UNKNOWN. The token and the addresses that Slack hands out appear in no text
- * that this module makes. */
+ * A call is started, and is done some time later, whatever its outcome; slack_web_wait drives
+ * all calls in progress. A body is sent at most once: libcurl never repeats our requests by
+ * itself, so a lost answer is SLACK_UNKNOWN. The token and the addresses that Slack hands out
+ * appear in no text that this module makes. */
 #ifndef SLACK_WEB_H
 #define SLACK_WEB_H
 
@@ -22,7 +22,7 @@ enum {
 	SLACK_ANSWER_MAX = 16 << 20, /* bytes of an answer that are read */
 };
 
-/* What a call's outcome means for who made it. */
+/* What a call's outcome means to its caller. */
 enum slack_class {
 	SLACK_OK,
 	SLACK_RATE, /* too fast; surely not done; not before retry_ms */

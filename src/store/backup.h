@@ -1,7 +1,7 @@
 /* backup: a copy of the database as one file, made while others use it, and the way back.
  *
  * Both make what they make in a hidden directory beside the place that it is for, and give it its
- * name when it is whole and on disk: whoever is killed leaves no half file under that name. The
+ * name when it is whole and on disk: a kill never leaves a partial file under that name. The
  * directory of one that was killed is taken away by the next. */
 #ifndef BACKUP_H
 #define BACKUP_H
