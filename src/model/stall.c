@@ -1,9 +1,10 @@
 #include "stall.h"
 
-#include "decision.h"
 #include "id.h"
 #include "setting.h"
 #include "sql/stall.h"
+#include "sql/steering.h"
+#include "steering.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -171,13 +172,13 @@ static int raise_due(struct store *st, const struct stall_settings *set, int64_t
 int stall_nudge(struct store *st, const char *session_id, const char *text, const char *operator_id,
                 const char *source, int64_t *ret_seq, struct err *e)
 {
-	const struct saying w = { .kind = "nudge",
-		                  .session_id = session_id,
-		                  .text = text,
-		                  .operator_id = operator_id,
-		                  .source = source };
+	const struct steering_insert_args w = { .kind = "nudge",
+		                                .session_id = session_id,
+		                                .text = text,
+		                                .operator_id = operator_id,
+		                                .source = source };
 
-	*ret_seq = saying_put(st, &w, e);
+	*ret_seq = sql_steering_insert(st, &w, e);
 	return *ret_seq < 0 ? -1 : sql_stall_mark_session(st, session_id, e);
 }
 
@@ -214,7 +215,7 @@ static int nudge_by_clock(struct store *st, const struct waiting *w, struct err 
 
 	if (stall_nudge(st, w->session_id, NULL, CLOCK, "clock", &seq, e))
 		return -1;
-	if (saying_check(st, seq, &why) == 0)
+	if (steering_check(st, seq, &why) == 0)
 		return 1;
 	if (why.kind == ERR_INPUT)
 		return 0;

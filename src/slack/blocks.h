@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In UTF-16 units, 5 % below what Slack refuses (slack.md 8.1 to 8.3). */
+/* In UTF-16 units, 5 % below what Slack refuses. */
 enum {
 	BLOCKS_SECTION = 2850,
 	BLOCKS_PLAIN = 2000, /* of what is asked, where there are no blocks */
