@@ -21,7 +21,7 @@ struct ctl {
 	struct store store; /* open while a command runs */
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
-	const char *session, *reason, *note;
+	const char *session, *reason, *note, *digest;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
 	bool sent; /* show what the agent sent, not what it makes of the files */
@@ -44,6 +44,7 @@ enum ctl_option {
 	TAKES_FOLLOW = 8,
 	TAKES_NOTE = 16,
 	TAKES_SENT = 32,
+	TAKES_DIGEST = 64,
 };
 
 struct command_spec {
@@ -141,7 +142,11 @@ struct listing {
 	size_t columns;
 	cJSON *(*json)(const void *row);
 	int (*add)(struct ctl *c, struct table *t, const void *row, struct err *e); /* its cells */
+	int (*more)(struct ctl *c, const void *row, cJSON *json, struct err *e); /* NULL: none */
 };
+/* A text of the agent's, line by line behind a margin, so that it cannot pass for ours. */
+void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff);
+
 /* Lists all rows, as row_next gives them, in the form that was asked for. */
 int print_listing(struct ctl *c, struct row *row, const struct listing *l, struct err *e);
 

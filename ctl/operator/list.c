@@ -40,8 +40,9 @@ static int run_list(struct ctl *c, struct err *e)
 {
 	static const char *const HEADINGS[] = { "ID",  "STATUS",    "MODE",   "AGENT",
 		                                "AGE", "LAST TOOL", "CLIENT", "WORKSPACE" };
-	static const struct listing SESSIONS = { "sessions",      "no sessions", HEADINGS,
-		                                 COUNT(HEADINGS), session_json,  add_row };
+	static const struct listing SESSIONS = {
+		"sessions", "no sessions", HEADINGS, COUNT(HEADINGS), session_json, add_row, NULL
+	};
 	OWNED(session_list_row) struct session_list_row s = { 0 };
 
 	sql_session_list(&c->store, &s);

@@ -2,6 +2,8 @@
  * answer is printed. */
 #include "ctl.h"
 
+#include "seen.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,9 @@
 
 int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e)
 {
-	const struct speaker who = { .source = "ctl", .no_reason = "rejected via local CLI" };
+	const struct speaker who = { .source = "ctl",
+		                     .has_seen = seen_in_inbox,
+		                     .no_reason = "rejected via local CLI" };
 
 	if (store_begin(&c->store, e))
 		return -1;
@@ -52,6 +56,7 @@ static int say_of(struct ctl *c, const char *word, const char *text, struct err 
 	const struct words w = { .verb = verb_find(word),
 		                 .id = c->argv[0],
 		                 .text = *rest ? rest : text,
+		                 .digest = c->digest,
 		                 .certain = true };
 
 	return say(c, &w, e);
@@ -135,14 +140,19 @@ int say_mode(struct ctl *c, struct err *e)
 	return say(c, &w, e);
 }
 
-const struct command_spec cmd_approve = { "approve",
-	                                  "ID [--note TEXT]",
-	                                  "approve a proposed change, with a note to the agent",
-	                                  NULL,
-	                                  1,
-	                                  1,
-	                                  TAKES_NOTE,
-	                                  run_approve };
+const struct command_spec cmd_approve = {
+	"approve",
+	"ID [--note TEXT] [--digest HEX]",
+	"approve a proposed change, with a note to the agent",
+	"A command that the inbox does not show whole is approved "
+	"with the digest that `show` prints,\n"
+	"or its first 8 digits; with a digest nothing else is "
+	"approved.\n",
+	1,
+	1,
+	TAKES_NOTE | TAKES_DIGEST,
+	run_approve
+};
 const struct command_spec cmd_reject = {
 	"reject",  "ID [--reason TEXT]", "reject a proposed change", NULL, 1, 1, TAKES_REASON,
 	run_reject

@@ -190,8 +190,7 @@ static enum look look_of(const char *line, size_t length)
 	return LOOK_PLAIN;
 }
 
-/* A text of the agent's, line by line behind a margin, so that it cannot pass for ours. */
-static void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff)
+void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff)
 {
 	OWNED(str) struct str line = STR_INIT;
 	const char *end = bytes + length;

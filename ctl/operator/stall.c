@@ -49,8 +49,9 @@ static int list_alerts(struct ctl *c, struct err *e)
 {
 	static const char *const HEADINGS[] = { "SESSION", "SILENT", "LAST TOOL", "NUDGES",
 		                                "ALERT",   "CLIENT", "WORKSPACE" };
-	static const struct listing ALERTS = { "alerts",        "no agent is silent", HEADINGS,
-		                               COUNT(HEADINGS), alert_json,           add_row };
+	static const struct listing ALERTS = {
+		"alerts", "no agent is silent", HEADINGS, COUNT(HEADINGS), alert_json, add_row, NULL
+	};
 	OWNED(stall_list_row) struct stall_list_row a = { 0 };
 
 	sql_stall_list(&c->store, &a);

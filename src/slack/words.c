@@ -3,15 +3,38 @@
 #include "decision.h"
 #include "err.h"
 #include "json.h"
+#include "shown.h"
 #include "sql/file_view.h"
 #include "sql/slack_envelope.h"
+#include "sql/slack_outbox.h"
 
 #include <string.h>
+
+/* What did not fit its message went into a file beside it, unless Slack refused that. */
+static int has_seen(struct store *st, const struct request *r, struct str *why, struct err *e)
+{
+	OWNED(slack_diff_state_row) struct slack_diff_state_row file = { 0 };
+
+	if (slack_is_whole(r))
+		return 1;
+	if (sql_slack_diff_state(st, r->row.seq, &file, e) < 0)
+		return -1;
+	if (file.state != SLACK_MESSAGE_STATE_DEAD)
+		return 1;
+	str_addf(why,
+	         "Slack did not take the file with all of it, so it cannot be seen here. On the "
+	         "machine, `agent-intercom-ctl show %.8s` shows it",
+	         r->row.id);
+	return 0;
+}
 
 struct speaker slack_speaker(const struct slack_talk *t)
 {
 	const struct slack_thread_row *th = t->thread;
-	struct speaker who = { .operator_id = t->operator_id, .source = "slack", .key = t->key };
+	struct speaker who = { .operator_id = t->operator_id,
+		               .source = "slack",
+		               .key = t->key,
+		               .has_seen = has_seen };
 
 	who.place.channel = t->channel;
 	if (th->seq) {
