@@ -52,7 +52,8 @@ UPDATE slack_outbox
 -- type: thread text
 -- type: session_seq seq
 -- type: request_seq seq
-SELECT o.seq, o.kind, k.class, k.gate || CASE k.class WHEN 'lookup' THEN ' ' || m.channel_id ELSE '' END AS gate,
+SELECT o.seq, o.kind, k.class,
+       k.gate || CASE k.class WHEN 'lookup' THEN ' ' || m.channel_id ELSE '' END AS gate,
        o.message_seq, o.view, o.channel_id AS to_channel, o.thread_ts AS to_thread, o.user_id,
        o.text AS words, o.replaces, o.trigger_id, o.response_url, o.expires_at, o.state, o.form,
        o.generation, o.claim, o.attempts, o.deaths, o.lookups, o.started_at, o.may_repeat, o.lane_seq,

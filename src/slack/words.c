@@ -13,7 +13,7 @@
 /* What did not fit its message went into a file beside it, unless Slack refused that. */
 static int has_seen(struct store *st, const struct request *r, struct str *why, struct err *e)
 {
-	struct slack_diff_state_row file = { 0 };
+	OWNED(slack_diff_state_row) struct slack_diff_state_row file = { 0 };
 
 	if (slack_is_whole(r))
 		return 1;
