@@ -218,7 +218,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 {
 	struct front *f = arg;
 	struct secret key = secret_new();
-	struct timeval patience = { .tv_sec = FRONT_READ_SECONDS };
+	struct timeval patience = { .tv_sec = f->request_seconds };
 	struct bufferevent *pipe;
 	struct sink *s;
 

@@ -454,23 +454,27 @@ static void watch(struct supervisor *s)
 
 /* ---- stop ---- */
 
+/* A third signal that came while the workers ended: nobody repeats it. */
+static volatile sig_atomic_t asked_thrice;
+
 /* A signal that waits is a person who does not want to: SQLite undoes what is half written. */
 static void on_alarm(int number)
 {
 	sigset_t waiting;
 
 	(void)number;
-	if (sigpending(&waiting) == 0 &&
-	    (sigismember(&waiting, SIGTERM) == 1 || sigismember(&waiting, SIGINT) == 1))
+	if (asked_thrice || (sigpending(&waiting) == 0 && (sigismember(&waiting, SIGTERM) == 1 ||
+	                                                   sigismember(&waiting, SIGINT) == 1)))
 		_exit(EX_TEMPFAIL);
 }
 
-static void let_signals_end_us(void)
+static void let_signals_end_us(const struct supervisor *s)
 {
 	const struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
 	const struct itimerval often = { .it_value.tv_sec = FINAL_MS / 1000,
 		                         .it_interval.tv_usec = FINAL_TRY_US };
 
+	asked_thrice = s->signals > 2;
 	(void)sigaction(SIGALRM, &action, NULL);
 	(void)setitimer(ITIMER_REAL, &often, NULL);
 }
@@ -482,7 +486,7 @@ static void finish(struct supervisor *s)
 {
 	struct err e = ERR_INIT;
 
-	let_signals_end_us();
+	let_signals_end_us(s);
 	if (rows_at_stop(s, s->children[CHILD_WATCHDOG].was_ready, &e) == 0)
 		return;
 	log_error("open questions could not be marked interrupted and stay pending: %s", e.text);
