@@ -136,15 +136,10 @@ static int parse(struct audit_arguments *a, int argc, char **argv)
 static int find_first(struct store *st, const struct audit_arguments *a, int64_t *ret,
                       struct err *e)
 {
-	struct event_since_row row = { 0 };
-	int got;
+	int64_t seq = *a->since.text ? sql_event_since(st, a->since.text, e) : 0;
 
-	*ret = 0;
-	if (!*a->since.text)
-		return 0;
-	got = sql_event_since(st, a->since.text, &row, e);
-	*ret = got > 0 ? row.seq : INT64_MAX;
-	return got < 0 ? -1 : 0;
+	*ret = *a->since.text && seq == 0 ? INT64_MAX : seq;
+	return seq < 0 ? -1 : 0;
 }
 
 static int write_all_of(struct store *st, const struct audit_arguments *a, FILE *out,
@@ -165,7 +160,7 @@ static int write_all_of(struct store *st, const struct audit_arguments *a, FILE 
 
 static int export_to_file(struct store *st, const struct audit_arguments *a, struct err *e)
 {
-	OWNED(nest) struct nest n = NEST_INIT;
+	OWNED(staging) struct staging n = STAGING_INIT;
 	struct audit_export x;
 	struct stat about;
 	FILE *out;
@@ -173,15 +168,15 @@ static int export_to_file(struct store *st, const struct audit_arguments *a, str
 
 	if (lstat(a->file, &about) == 0)
 		return err_set(e, ERR_INPUT, "%s is there already; choose another name", a->file);
-	if (nest_open(&n, a->file, e))
+	if (staging_open(&n, a->file, e))
 		return -1;
-	out = nest_create(&n, e);
+	out = staging_create(&n, e);
 	if (!out)
 		return -1;
 	result = write_all_of(st, a, out, &x, e);
 	if (fclose(out) != 0 && result == 0)
 		result = err_errno(e, ERR_AGAIN, "cannot write %s", a->file);
-	if (result || nest_publish(&n, a->file, e))
+	if (result || staging_publish(&n, a->file, e))
 		return -1;
 	(void)printf("%s: %" PRId64 " events, head %" PRId64 ":%s\n", a->file, x.count, x.after,
 	             x.last.text);
