@@ -199,7 +199,9 @@ SELECT m.kind, m.session_seq, m.request_seq, m.channel_id, m.root_seq, m.thread_
  WHERE m.seq = :message AND m.kind = 'ask' AND r.state IN ('pending', 'interrupted');
 
 -- name: slack_diff_state :one
-SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff';
+-- The file with all of a question, as it was sent last.
+SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff'
+ ORDER BY seq DESC LIMIT 1;
 
 -- name: slack_head_tries :one
 -- How often a session's thread was begun in vain.

@@ -1,13 +1,16 @@
 #!/bin/sh
 # Runs commands from a clean clone in a minimal Debian of another release:
 #
-#   tests/systems.sh 12|13|testing              both commands of the README
-#   tests/systems.sh 13 'sh tests/demo.sh'      these commands, one after the other, in one system
+#   tests/systems.sh 12|13|testing              both commands of the README, demo and tests
+#   tests/systems.sh 13 tests                   one of them
+#   tests/systems.sh 13 'sh tests/valgrind.sh'  these commands, one after the other, in one system
 #
 # The system is made by debootstrap in a scratch directory below $TMPDIR, gets git, and is removed
-# at the end. Packages come from the mirror that this machine's apt uses; it may be reached as this
-# machine reaches it (resolver, certificates, apt's and npm's options). Needs root, 8 GB of disk,
-# and for both commands half an hour or more. What is committed is what is tested.
+# at the end. With INTERCOM_SYSTEMS=DIR the packages are kept in DIR for the next system, and the
+# system itself too: if it is there already, only its checkout is brought to our commit. Packages
+# come from the mirror that this machine's apt uses; it may be reached as this machine reaches it
+# (resolver, certificates, apt's and npm's options). Needs root, 8 GB of disk, and for both
+# commands half an hour or more. What is committed is what is tested.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -22,7 +25,7 @@ testing) suite=testing ;;
 esac
 name=$1
 shift
-[ $# -gt 0 ] || set -- "sh tests/demo.sh" "sh tests/run.sh"
+[ $# -gt 0 ] || set -- demo tests
 
 if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
   echo "this needs root, and: apt-get install debootstrap" >&2
@@ -37,9 +40,12 @@ if [ -z "$mirror" ]; then
 fi
 
 scratch=$(mktemp -d)
-root=$scratch/system
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
+kept=${INTERCOM_SYSTEMS:-$scratch}
+mkdir -p "$kept/packages"
+kept=$(cd "$kept" && pwd)
+root=$kept/$suite
 
 # inside COMMAND: runs it in the system, where what is mounted and what it starts end with it.
 # shellcheck disable=SC2016 # expanded by the inner shell
@@ -48,10 +54,11 @@ inside() {
     mount -t proc proc "$1/proc"
     mount --rbind /dev "$1/dev"
     mount --rbind /sys "$1/sys"
+    mount --bind "$4" "$1/var/cache/apt/archives"
     exec env -i HOME=/root USER=root LANG=C.UTF-8 TERM=dumb \
       PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
       NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt ${3:+npm_config_registry="$3"} \
-      chroot "$1" sh -c "cd /root/agent-intercom && $2"' sh "$root" "$1" "$registry"
+      chroot "$1" sh -c "cd /root/agent-intercom && $2"' sh "$root" "$1" "$registry" "$kept/packages"
 }
 
 # timed WHAT COMMAND...: its time, or the end.
@@ -68,8 +75,8 @@ timed() {
 }
 
 make_system() {
-  debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$root" "$mirror" \
-    >"$scratch/log" 2>&1 || {
+  debootstrap --variant=minbase --include=git,ca-certificates --cache-dir="$kept/packages" \
+    "$suite" "$root" "$mirror" >"$scratch/log" 2>&1 || {
     tail -n 20 "$scratch/log" >&2
     return 1
   }
@@ -80,11 +87,26 @@ make_system() {
   git clone -q --no-local . "$root/root/agent-intercom"
 }
 
+# A system that was kept: what was built there stays.
+renew_system() {
+  git -C "$root/root/agent-intercom" fetch -q "$PWD" HEAD &&
+    git -C "$root/root/agent-intercom" reset -q --hard FETCH_HEAD
+}
+
 times=""
 registry=$(npm config get registry 2>/dev/null || true)
 echo "== Debian $name from $mirror, commit $(git rev-parse --short HEAD)"
-timed "debootstrap" make_system
+if [ -d "$root/root/agent-intercom" ]; then
+  timed "the system that was kept" renew_system
+else
+  rm -rf "$root"
+  timed "debootstrap" make_system
+fi
 for command; do
+  case $command in
+  demo) command="sh tests/demo.sh" ;;
+  tests) command="sh tests/run.sh" ;;
+  esac
   echo "== Debian $name: $command"
   timed "$command" inside "$command"
 done

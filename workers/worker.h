@@ -47,9 +47,9 @@ struct worker {
 int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
                 struct err *e);
 
-/* Whether the run directory has vanished (logind removes $XDG_RUNTIME_DIR) and agent-intercom has
- * made another: then lock and bell are there now, bell.fd and run_fd are new, and whoever waits for
- * the old ones must take them over. A look costs two stat(2). */
+/* Whether the run directory has vanished (logind removes $XDG_RUNTIME_DIR) and agent-intercom
+ * has made another: then lock and bell are there now, bell.fd and run_fd are new, and whatever
+ * waits for the old ones must take them over. A look costs two stat(2). */
 bool worker_move(struct worker *w);
 
 /* Says in its row that it serves. detail: what an operator wants to know, or NULL. */

@@ -1,11 +1,11 @@
 /* ctl: what the commands of agent-intercom-ctl share.
  *
- * To add a command: write ctl/cmd_<name>.c with a `const struct command cmd_<name>`, declare it
- * below, and add it to COMMANDS in main.c, in the order of the help text. */
+ * To add a command: write <name>.c with a `const struct command_spec cmd_<name>`, declare it below,
+ * and add it to COMMANDS in main.c, in the order of the help text. */
 #ifndef CTL_H
 #define CTL_H
 
-#include "decision.h"
+#include "command.h"
 #include "err.h"
 #include "paths.h"
 #include "request.h"
@@ -21,7 +21,7 @@ struct ctl {
 	struct store store; /* open while a command runs */
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
-	const char *session, *reason, *note;
+	const char *session, *reason, *note, *digest;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
 	bool sent; /* show what the agent sent, not what it makes of the files */
@@ -44,6 +44,7 @@ enum ctl_option {
 	TAKES_FOLLOW = 8,
 	TAKES_NOTE = 16,
 	TAKES_SENT = 32,
+	TAKES_DIGEST = 64,
 };
 
 struct command_spec {
@@ -62,7 +63,7 @@ extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_
 extern const struct command_spec cmd_watch, cmd_health, cmd_sql, cmd_undo;
 extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;
 
-/* ---- finding (cmd_find.c) ---- */
+/* ---- finding (find.c) ---- */
 
 /* Reads the request whose id is or begins with text. 0, or -1 if there is not exactly one. */
 int find_request(struct ctl *c, const char *text, struct request *r, struct err *e);
@@ -141,7 +142,11 @@ struct listing {
 	size_t columns;
 	cJSON *(*json)(const void *row);
 	int (*add)(struct ctl *c, struct table *t, const void *row, struct err *e); /* its cells */
+	int (*more)(struct ctl *c, const void *row, cJSON *json, struct err *e); /* NULL: none */
 };
+/* A text of the agent's, line by line behind a margin, so that it cannot pass for ours. */
+void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff);
+
 /* Lists all rows, as row_next gives them, in the form that was asked for. */
 int print_listing(struct ctl *c, struct row *row, const struct listing *l, struct err *e);
 

@@ -1,8 +1,13 @@
 /* inbox: what waits for a person. */
 #include "ctl.h"
 
+#include "seen.h"
 #include "summary.h"
 #include "visible.h"
+
+#include "sql/request.h"
+
+#include <stdio.h>
 
 enum { CHANGES_MAX = 5 }; /* files of a question that are named; show has them all */
 
@@ -63,16 +68,59 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	return 0;
 }
 
+static int more(struct ctl *c, const void *row, cJSON *json, struct err *e)
+{
+	const struct inbox_list_row *q = row;
+	OWNED(request) struct request r = { 0 };
+
+	if (request_read(&c->store, q->seq, &r, e) < 0)
+		return -1;
+	seen_add_members(json, &r);
+	return 0;
+}
+
+/* Commands stand below the table, where they are not cut to the width of a terminal. */
+static int print_command(struct ctl *c, int64_t seq, const char *id, struct err *e)
+{
+	OWNED(request) struct request r = { 0 };
+	OWNED(str) struct str text = STR_INIT, short_id = STR_INIT;
+
+	if (request_read(&c->store, seq, &r, e) < 0 || short_request_id(c, id, &short_id, e))
+		return -1;
+	if (r.row.kind != REQUEST_KIND_PERMISSION && r.row.kind != REQUEST_KIND_TRUST)
+		return 0;
+	seen_add(&text, &r);
+	(void)printf("\n%s\n", str_text(&short_id));
+	print_block(c, str_text(&text), text.length, false);
+	if (!seen_is_whole(&r))
+		(void)printf("read all of it before you approve: show %s\n", str_text(&short_id));
+	return 0;
+}
+
+static int print_commands(struct ctl *c, struct err *e)
+{
+	OWNED(inbox_list_row) struct inbox_list_row q = { 0 };
+	int got;
+
+	sql_inbox_list(&c->store, 0, &q);
+	while ((got = row_next(&q.row, e)) > 0)
+		if (print_command(c, q.seq, q.id, e))
+			return -1;
+	return got;
+}
+
 static int run_inbox(struct ctl *c, struct err *e)
 {
 	static const char *const HEADINGS[] = { "ID", "KIND", "AGE", "RISK", "LISTENING", "WHAT" };
-	static const struct listing INBOX = { "inbox",  "nothing waits for you",
-		                              HEADINGS, COUNT(HEADINGS),
-		                              row_json, add_row };
+	static const struct listing INBOX = {
+		"inbox", "nothing waits for you", HEADINGS, COUNT(HEADINGS), row_json, add_row, more
+	};
 	OWNED(inbox_list_row) struct inbox_list_row q = { 0 };
 
 	sql_inbox_list(&c->store, 0, &q);
-	return print_listing(c, &q.row, &INBOX, e);
+	if (print_listing(c, &q.row, &INBOX, e))
+		return -1;
+	return c->json ? 0 : print_commands(c, e);
 }
 
 const struct command_spec cmd_inbox = { "inbox",

@@ -40,8 +40,9 @@ static int run_list(struct ctl *c, struct err *e)
 {
 	static const char *const HEADINGS[] = { "ID",  "STATUS",    "MODE",   "AGENT",
 		                                "AGE", "LAST TOOL", "CLIENT", "WORKSPACE" };
-	static const struct listing SESSIONS = { "sessions",      "no sessions", HEADINGS,
-		                                 COUNT(HEADINGS), session_json,  add_row };
+	static const struct listing SESSIONS = {
+		"sessions", "no sessions", HEADINGS, COUNT(HEADINGS), session_json, add_row, NULL
+	};
 	OWNED(session_list_row) struct session_list_row s = { 0 };
 
 	sql_session_list(&c->store, &s);
@@ -49,5 +50,5 @@ static int run_list(struct ctl *c, struct err *e)
 }
 
 const struct command_spec cmd_list = {
-	"list", "", "the sessions of agents", NULL, 0, 0, 0, run_list
+	"list", "", "the agents' sessions", NULL, 0, 0, 0, run_list
 };

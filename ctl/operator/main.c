@@ -159,6 +159,9 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'r':
 		c->reason = optarg;
 		return 0;
+	case 'g':
+		c->digest = optarg;
+		return 0;
 	case 'w':
 		c->note = optarg;
 		return 0;
@@ -194,6 +197,7 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "session", required_argument, NULL, 's' },
 		{ "reason", required_argument, NULL, 'r' },
 		{ "note", required_argument, NULL, 'w' },
+		{ "digest", required_argument, NULL, 'g' },
 		{ "follow", no_argument, NULL, 'f' },
 		{ "sent", no_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
@@ -237,6 +241,7 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		{ c->session != NULL, TAKES_SESSION, "--session" },
 		{ c->reason != NULL, TAKES_REASON, "--reason" },
 		{ c->note != NULL, TAKES_NOTE, "--note" },
+		{ c->digest != NULL, TAKES_DIGEST, "--digest" },
 		{ c->count >= 0, TAKES_COUNT, "-n" },
 		{ c->follow, TAKES_FOLLOW, "--follow" },
 		{ c->sent, TAKES_SENT, "--sent" },

@@ -307,8 +307,15 @@ static int list_json(struct ctl *c, struct row *row, const struct listing *l, st
 	cJSON *rows = cJSON_AddArrayToObject(o, l->name);
 	int got;
 
-	while ((got = row_next(row, e)) > 0)
-		(void)cJSON_AddItemToArray(rows, l->json(row));
+	while ((got = row_next(row, e)) > 0) {
+		cJSON *one = l->json(row);
+
+		(void)cJSON_AddItemToArray(rows, one);
+		if (l->more && l->more(c, row, one, e)) {
+			got = -1;
+			break;
+		}
+	}
 	if (got == 0)
 		json_print(c, o);
 	else

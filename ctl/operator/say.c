@@ -2,6 +2,8 @@
  * answer is printed. */
 #include "ctl.h"
 
+#include "seen.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,9 @@
 
 int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e)
 {
-	const struct speaker who = { .source = "ctl", .no_reason = "rejected via local CLI" };
+	const struct speaker who = { .source = "ctl",
+		                     .has_seen = seen_in_inbox,
+		                     .no_reason = "rejected via local CLI" };
 
 	if (store_begin(&c->store, e))
 		return -1;
@@ -52,6 +56,7 @@ static int say_of(struct ctl *c, const char *word, const char *text, struct err 
 	const struct words w = { .verb = verb_find(word),
 		                 .id = c->argv[0],
 		                 .text = *rest ? rest : text,
+		                 .digest = c->digest,
 		                 .certain = true };
 
 	return say(c, &w, e);
@@ -135,28 +140,33 @@ int say_mode(struct ctl *c, struct err *e)
 	return say(c, &w, e);
 }
 
-const struct command_spec cmd_approve = { "approve",
-	                                  "ID [--note TEXT]",
-	                                  "approve a proposed change, and tell the agent something",
-	                                  NULL,
-	                                  1,
-	                                  1,
-	                                  TAKES_NOTE,
-	                                  run_approve };
+const struct command_spec cmd_approve = {
+	"approve",
+	"ID [--note TEXT] [--digest HEX]",
+	"approve a proposed change, with a note to the agent",
+	"A command that the inbox does not show whole is approved "
+	"with the digest that `show` prints,\n"
+	"or its first 8 digits; with a digest nothing else is "
+	"approved.\n",
+	1,
+	1,
+	TAKES_NOTE | TAKES_DIGEST,
+	run_approve
+};
 const struct command_spec cmd_reject = {
 	"reject",  "ID [--reason TEXT]", "reject a proposed change", NULL, 1, 1, TAKES_REASON,
 	run_reject
 };
-const struct command_spec cmd_continue = { "continue", "ID",        "let an agent that asks go on",
+const struct command_spec cmd_continue = { "continue", "ID",        "let an agent continue",
 	                                   NULL,       1,           1,
 	                                   0,          run_continue };
 const struct command_spec cmd_refine = {
-	"refine", "ID TEXT...", "let it go on with new instructions", NULL, 2, -1, 0, run_refine
+	"refine", "ID TEXT...", "let it continue with new instructions", NULL, 2, -1, 0, run_refine
 };
 const struct command_spec cmd_stop = {
 	"stop",
 	"ID [--reason TEXT]",
-	"stop an agent that asks or stands by",
+	"stop an agent that asks or is on standby",
 	"ID is that of a question, or of a session, which it ends.\n",
 	1,
 	1,
@@ -166,7 +176,7 @@ const struct command_spec cmd_stop = {
 const struct command_spec cmd_resume = {
 	"resume",
 	"[ID] [TEXT...]",
-	"wake an agent that stands by, with what to do next",
+	"give an agent on standby its next task",
 	"ID is the id of the request or of the session, or the beginning of either. Without ID, "
 	"the\n"
 	"only waiting agent is meant. A first word that is no id belongs to the text.\n",
@@ -177,18 +187,18 @@ const struct command_spec cmd_resume = {
 };
 const struct command_spec cmd_steer = { "steer",
 	                                "SESSION TEXT...",
-	                                "tell an agent something; it reads it with its next step",
+	                                "tell an agent something, with the result of its next call",
 	                                NULL,
 	                                2,
 	                                -1,
 	                                0,
 	                                run_steer };
-const struct command_spec cmd_task = {
-	"task", "TEXT...", "leave something to do for the next agent", NULL, 1, -1, 0, run_task
-};
+const struct command_spec cmd_task = { "task", "TEXT...", "leave a task for the next agent",
+	                               NULL,   1,         -1,
+	                               0,      run_task };
 const struct command_spec cmd_session = { "session",
 	                                  "pause|resume|stop SESSION",
-	                                  "let an agent wait, go on, or end its session",
+	                                  "pauses, resumes or ends an agent's session",
 	                                  "pause: its calls wait. stop: what it asks is answered "
 	                                  "with stop or reject, and its later calls\n"
 	                                  "get an error.\n",
@@ -197,5 +207,5 @@ const struct command_spec cmd_session = { "session",
 	                                  0,
 	                                  run_session };
 const struct command_spec cmd_nudge = {
-	"nudge", "SESSION [TEXT...]", "tell a silent agent to go on", NULL, 1, -1, 0, run_nudge
+	"nudge", "SESSION [TEXT...]", "tell a silent agent to continue", NULL, 1, -1, 0, run_nudge
 };

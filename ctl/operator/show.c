@@ -190,8 +190,7 @@ static enum look look_of(const char *line, size_t length)
 	return LOOK_PLAIN;
 }
 
-/* A text of the agent's, line by line behind a margin, so that it cannot pass for ours. */
-static void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff)
+void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff)
 {
 	OWNED(str) struct str line = STR_INIT;
 	const char *end = bytes + length;
@@ -255,7 +254,7 @@ static void print_asked(const struct ctl *c, const struct request *r, int64_t li
 	field(c, "client", r->row.client_name);
 	field(c, "workspace", r->row.workspace_root);
 	if (r->row.is_new_workspace && !r->row.decided_at)
-		field(c, "", "which is new: nobody has answered a question from there");
+		field(c, "", "which is new: no question from there was answered before");
 	instant_field(c, "asked", r->row.created_at, true);
 	instant_field(c, "until", r->row.deadline_at, false);
 	if (!r->row.decided_at)
@@ -334,7 +333,7 @@ static int run_show(struct ctl *c, struct err *e)
 const struct command_spec cmd_show = {
 	"show",
 	"ID [--sent]",
-	"one question with all that belongs to it",
+	"one question in full",
 	"Of a change it shows what becomes of the files, computed from them as they are; with\n"
 	"--sent the text that the agent sent.\n",
 	1,

@@ -49,8 +49,9 @@ static int list_alerts(struct ctl *c, struct err *e)
 {
 	static const char *const HEADINGS[] = { "SESSION", "SILENT", "LAST TOOL", "NUDGES",
 		                                "ALERT",   "CLIENT", "WORKSPACE" };
-	static const struct listing ALERTS = { "alerts",        "no agent is silent", HEADINGS,
-		                               COUNT(HEADINGS), alert_json,           add_row };
+	static const struct listing ALERTS = {
+		"alerts", "no agent is silent", HEADINGS, COUNT(HEADINGS), alert_json, add_row, NULL
+	};
 	OWNED(stall_list_row) struct stall_list_row a = { 0 };
 
 	sql_stall_list(&c->store, &a);
@@ -69,7 +70,7 @@ static int run_stall(struct ctl *c, struct err *e)
 const struct command_spec cmd_stall = {
 	"stall",
 	"[on|off SESSION]",
-	"which agents are silent; whether that is noticed",
+	"which agents are silent; stall detection on or off",
 	"Without arguments, lists the open alerts. off: a session's silence raises none.\n"
 	"Nudge a silent agent with `nudge`, end it with `session stop`.\n",
 	0,

@@ -1,9 +1,9 @@
-/* undo: takes back what was written for a request. The order is a row; the applier carries it out,
+/* undo: revert what was written for a request. The order is a row; the applier carries it out,
  * and this program waits a while for its answer. */
 #include "ctl.h"
 
 #include "clock.h"
-#include "decision.h"
+#include "command.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static int run_undo(struct ctl *c, struct err *e)
 const struct command_spec cmd_undo = {
 	"undo",
 	"ID",
-	"takes back what was written for a request",
+	"revert what was written for a request",
 	"Each file gets what was in it before, if nobody has changed it since; of several, all or\n"
 	"none. What was there before is kept for retention_days, up to undo_limit_bytes a write.\n",
 	1,

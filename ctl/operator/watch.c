@@ -38,37 +38,18 @@ struct watch {
 	size_t later_count;
 };
 
-/* What a letter or word means for a kind of question. */
-struct key {
-	enum request_kind kind;
-	const char *letter, *word;
-	const char *verdict; /* NULL: not an answer */
-	enum { NO_TEXT, MAY_TEXT, MUST_TEXT } text;
-};
-
-static const struct key KEYS[] = {
-	{ REQUEST_KIND_CLEARANCE, "y", "yes", "approve", NO_TEXT },
-	{ REQUEST_KIND_CLEARANCE, NULL, "approve", "approve", NO_TEXT },
-	{ REQUEST_KIND_CLEARANCE, "n", "no", "reject", NO_TEXT },
-	{ REQUEST_KIND_CLEARANCE, NULL, "reject", "reject", MAY_TEXT },
-	{ REQUEST_KIND_CLEARANCE, "r", NULL, "reject", MAY_TEXT },
-	{ REQUEST_KIND_PERMISSION, "y", "yes", "approve", NO_TEXT },
-	{ REQUEST_KIND_PERMISSION, NULL, "approve", "approve", NO_TEXT },
-	{ REQUEST_KIND_PERMISSION, "n", "no", "reject", NO_TEXT },
-	{ REQUEST_KIND_PERMISSION, NULL, "reject", "reject", MAY_TEXT },
-	{ REQUEST_KIND_PERMISSION, "r", NULL, "reject", MAY_TEXT },
-	{ REQUEST_KIND_TRUST, "y", "yes", "approve", NO_TEXT },
-	{ REQUEST_KIND_TRUST, NULL, "approve", "approve", NO_TEXT },
-	{ REQUEST_KIND_TRUST, "n", "no", "reject", NO_TEXT },
-	{ REQUEST_KIND_TRUST, NULL, "reject", "reject", MAY_TEXT },
-	{ REQUEST_KIND_TRUST, "r", NULL, "reject", MAY_TEXT },
-	{ REQUEST_KIND_PROMPT, "c", "continue", "continue", NO_TEXT },
-	{ REQUEST_KIND_PROMPT, "s", "stop", "stop", NO_TEXT },
-	{ REQUEST_KIND_PROMPT, NULL, "refine", "refine", MUST_TEXT },
-	{ REQUEST_KIND_PROMPT, "r", NULL, "refine", MUST_TEXT },
-	{ REQUEST_KIND_STANDBY, "s", "stop", "stop", NO_TEXT },
-	{ REQUEST_KIND_STANDBY, NULL, "resume", "resume", MAY_TEXT },
-	{ REQUEST_KIND_STANDBY, "r", NULL, "resume", MAY_TEXT },
+/* The letters beside the words of operator/verb.h: each is the first of these verbs that answers
+ * the question on the screen. Behind `r` the text may follow at once. */
+static const struct key {
+	char letter;
+	bool takes_text;
+	const char *words[3];
+} KEYS[] = {
+	{ 'y', false, { "approve" } },
+	{ 'n', false, { "reject" } },
+	{ 'c', false, { "continue" } },
+	{ 's', false, { "stop" } },
+	{ 'r', true, { "reject", "refine", "resume" } },
 };
 
 static const char *hint_for(enum request_kind kind)
@@ -261,21 +242,21 @@ static int look(struct watch *w, struct err *e)
 	if (q.first)
 		return show(w, q.first, q.waiting, e);
 	if (!w->idle_told && !w->c->json)
-		(void)printf("nothing waits for you%s; q ends\n",
-		             w->later_count ? " but what you put off" : "");
+		(void)printf("nothing waits for you%s; q quits\n",
+		             w->later_count ? " except what you put off" : "");
 	w->idle_told = true;
 	return 0;
 }
 
 /* ---- answering ---- */
 
-static void tell_result(struct watch *w, const struct key *key, int status, const struct err *why)
+static void tell_result(struct watch *w, const char *verdict, int status, const struct err *why)
 {
 	if (w->c->json) {
 		cJSON *o = cJSON_CreateObject();
 
 		json_add_text(o, "request_id", w->shown.row.id);
-		json_add_text(o, "decision", key->verdict);
+		json_add_text(o, "decision", verdict);
 		(void)cJSON_AddBoolToObject(o, "applied", status == 0);
 		if (status)
 			json_add_text(o, "error", why->text);
@@ -287,15 +268,15 @@ static void tell_result(struct watch *w, const struct key *key, int status, cons
 		print_visible(why->text);
 		(void)putchar('\n');
 	} else {
-		(void)printf("%s: done\n", key->verdict);
+		(void)printf("%s: done\n", verdict);
 	}
 }
 
 /* -1 only if the database cannot go on; an answer that the rules refuse is told. */
-static int say(struct watch *w, const struct key *key, const char *text, struct err *e)
+static int say(struct watch *w, const char *verdict, const char *text, struct err *e)
 {
 	struct err why = ERR_INIT;
-	const struct words words = { .verb = verb_find(key->verdict),
+	const struct words words = { .verb = verb_find(verdict),
 		                     .id = w->shown.row.id,
 		                     .text = text,
 		                     .digest = w->shown.row.digest,
@@ -307,7 +288,7 @@ static int say(struct watch *w, const struct key *key, const char *text, struct 
 		*e = why;
 		return -1;
 	}
-	tell_result(w, key, status, &why);
+	tell_result(w, verdict, status, &why);
 	if (status == 0)
 		request_clear(&w->shown);
 	else
@@ -333,43 +314,55 @@ static void later(struct watch *w)
 	request_clear(&w->shown);
 }
 
-/* The text behind the key in line, NULL if line does not say this key. A word must stand alone;
- * behind the letter r the text may follow at once. */
-static const char *text_behind(const struct key *key, const char *line)
+/* The verdict that v is for the question on the screen; NONE: it is no answer to it. -1. */
+static int verdict_of(struct watch *w, const struct verb *v, enum request_verdict *ret,
+                      struct err *e)
 {
-	const char *const forms[] = { key->word, key->letter };
+	OWNED(found) struct found f = { 0 };
 
-	for (size_t i = 0; i < COUNT(forms); i++) {
-		size_t n = forms[i] ? strlen(forms[i]) : 0;
-		const char *rest = line + n;
-		bool glued = key->text != NO_TEXT && forms[i] == key->letter;
+	*ret = REQUEST_VERDICT_NONE;
+	if (!v || v->row != VERB_DECISION)
+		return 0;
+	if (find_question(&w->c->store, v, w->shown.row.id, &f, e) < 0)
+		return -1;
+	*ret = f.verdict;
+	return 0;
+}
 
-		if (!forms[i] || strncasecmp(line, forms[i], n) != 0 ||
-		    (!glued && *rest && !isspace((unsigned char)*rest)))
+/* Reads a line as a letter with what may follow it; as verdict_of. */
+static int letter_of(struct watch *w, const char *line, enum request_verdict *ret,
+                     const char **ret_text, struct err *e)
+{
+	for (size_t i = 0; i < COUNT(KEYS); i++) {
+		if (tolower((unsigned char)*line) != KEYS[i].letter ||
+		    (line[1] && !KEYS[i].takes_text))
 			continue;
-		while (isspace((unsigned char)*rest))
-			rest++;
-		if (key->text != NO_TEXT || !*rest)
-			return rest;
+		*ret_text = verb_skip_blanks(line + 1);
+		for (size_t k = 0; k < COUNT(KEYS[i].words) && KEYS[i].words[k]; k++)
+			if (verdict_of(w, verb_find(KEYS[i].words[k]), ret, e) ||
+			    *ret != REQUEST_VERDICT_NONE)
+				return *ret == REQUEST_VERDICT_NONE ? -1 : 0;
 	}
-	return NULL;
+	return 0;
 }
 
 static int answer_line(struct watch *w, const char *line, struct err *e)
 {
-	for (size_t i = 0; i < COUNT(KEYS); i++) {
-		const char *text =
-		    KEYS[i].kind == w->shown.row.kind ? text_behind(&KEYS[i], line) : NULL;
+	struct verb_line l = verb_read(line);
+	const char *text = l.rest;
+	enum request_verdict verdict;
 
-		if (!text)
-			continue;
-		if (KEYS[i].text == MUST_TEXT && !*text) {
-			hint(w, "refine needs a text: r TEXT");
-			return 0;
-		}
-		return say(w, &KEYS[i], text, e);
-	}
-	hint(w, *line ? "that is no answer to this question" : "an answer, please");
+	if (verdict_of(w, l.verb, &verdict, e) ||
+	    (!l.verb && letter_of(w, line, &verdict, &text, e)))
+		return -1;
+	if (*text && (verdict == REQUEST_VERDICT_APPROVE || verdict == REQUEST_VERDICT_CONTINUE))
+		verdict = REQUEST_VERDICT_NONE; /* with a condition, perhaps */
+	if (verdict == REQUEST_VERDICT_NONE)
+		hint(w, *line ? "that is no answer to this question" : "an answer, please");
+	else if (verdict == REQUEST_VERDICT_REFINE && !*text)
+		hint(w, "refine needs a text: r TEXT");
+	else
+		return say(w, request_verdict_name(verdict), text, e);
 	return 0;
 }
 
@@ -415,7 +408,7 @@ static int use_line(struct watch *w, const char *line, struct err *e)
 	if (strcmp(line, "q") == 0 || strcmp(line, "quit") == 0)
 		w->stop = true;
 	else if (!w->shown.row.seq)
-		hint(w, "nothing waits for an answer; q ends");
+		hint(w, "nothing waits for an answer; q quits");
 	else if (strcmp(line, "l") == 0 || strcmp(line, "later") == 0)
 		later(w);
 	else
@@ -512,7 +505,7 @@ static int run_watch(struct ctl *c, struct err *e)
 const struct command_spec cmd_watch = {
 	"watch",
 	"",
-	"shows what waits and takes your answers, until q",
+	"show questions as they come, and take your answers",
 	"Answers are lines: y, n, r REASON for a change; c, r TEXT, s for an agent that asks;\n"
 	"r [TEXT], s for one that stands by; l puts it off. They may also come through a pipe: a\n"
 	"line each, used when its question is shown; at the end of input it ends, with 1 if an\n"

@@ -35,10 +35,11 @@ static int help(void)
 	    "usage: %s audit export [--since TIME] [FILE]\n"
 	    "       %s audit verify [--head SEQ:HASH] [FILE]\n\n"
 	    "export writes what happened, sealed event by sealed event, as JSON lines to FILE,\n"
-	    "which must be new, or to stdout. verify looks whether the events of the database,\n"
-	    "or of an export, are still what was sealed, and names the first one that is not.\n"
-	    "It tells what retention cut off, and answers that only claim to be from Slack.\n"
-	    "What verify prints as head, kept elsewhere, also shows when all was sealed anew.\n\n"
+	    "which must be new, or to stdout. verify checks that the events of the database, or "
+	    "of\n"
+	    "an export, match their seals, and names the first one that does not. It reports what\n"
+	    "retention cut off, and answers that only claim to be from Slack. Keep the head that\n"
+	    "verify prints elsewhere: it shows whether everything was resealed.\n\n"
 	    "  --since TIME       from then on: 2026-02-08 or 2026-02-08T09:30:00.123Z (UTC)\n"
 	    "  --head SEQ:HASH    what an earlier verify has printed\n"
 	    "  --config FILE, --db PATH\n\n"
@@ -164,7 +165,7 @@ static int write_all_of(struct store *st, const struct audit_arguments *a, FILE 
 
 static int export_to_file(struct store *st, const struct audit_arguments *a, struct err *e)
 {
-	OWNED(nest) struct nest n = NEST_INIT;
+	OWNED(staging) struct staging n = STAGING_INIT;
 	struct audit_export x;
 	struct stat about;
 	FILE *out;
@@ -172,15 +173,15 @@ static int export_to_file(struct store *st, const struct audit_arguments *a, str
 
 	if (lstat(a->file, &about) == 0)
 		return err_set(e, ERR_INPUT, "%s is there already; choose another name", a->file);
-	if (nest_open(&n, a->file, e))
+	if (staging_open(&n, a->file, e))
 		return -1;
-	out = nest_create(&n, e);
+	out = staging_create(&n, e);
 	if (!out)
 		return -1;
 	result = write_all_of(st, a, out, &x, e);
 	if (fclose(out) != 0 && result == 0)
 		result = err_errno(e, ERR_AGAIN, "cannot write %s", a->file);
-	if (result || nest_publish(&n, a->file, e))
+	if (result || staging_publish(&n, a->file, e))
 		return -1;
 	(void)printf("%s: %" PRId64 " events, head %" PRId64 ":%s\n", a->file, x.count, x.after,
 	             x.last.text);

@@ -56,21 +56,20 @@ static int help(void)
 {
 	(void)printf(
 	    "usage: %s restore FILE [OPTIONS]\n\n"
-	    "Puts the backup FILE in the place of the database, while the system does not run.\n"
-	    "The database of before is kept beside it under a name with the time. Of the\n"
-	    "backup's rows: sessions and questions are interrupted, and can be answered and\n"
-	    "asked again; writes that were under way are not carried out again by themselves.\n"
-	    "A backup of an older program is brought up to date.\n\n"
+	    "Replaces the database by the backup FILE; the system must be stopped. The previous\n"
+	    "database is kept next to it, under a name with the time. Sessions and questions of\n"
+	    "the backup become interrupted: questions can be answered and asked again. Writes in\n"
+	    "progress are not repeated. A backup of an older program is brought up to date.\n\n"
 	    "  --yes              do not ask\n"
 	    "  --config FILE, --db PATH\n\n"
 	    "Exit status: 0 restored; 1 you said no; 64 wrong usage; 75 the system runs, or\n"
-	    "somebody has the database open; 78 FILE cannot be restored.\n",
+	    "another process has the database open; 78 FILE cannot be restored.\n",
 	    PROGRAM);
 	return EX_OK;
 }
 
-/* The backup becomes "db" in the nest, ready for its place. */
-static int make_ready(const struct nest *n, const char *file, int *ret_version,
+/* The backup becomes "db" in the staging directory, ready for its place. */
+static int make_ready(const struct staging *n, const char *file, int *ret_version,
                       struct rows_restored *rows, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;
@@ -117,7 +116,7 @@ static void name_kept(const char *database, struct str *out)
 /* 0, DECLINED, -1. */
 static int restore(struct supervisor *s, const struct cli_arguments *a, struct err *e)
 {
-	OWNED(nest) struct nest n = NEST_INIT;
+	OWNED(staging) struct staging n = STAGING_INIT;
 	OWNED(str) struct str kept = STR_INIT;
 	const char *database = s->paths.database;
 	struct rows_restored rows;
@@ -125,7 +124,7 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 
 	if (is_same_file(a->operand, database))
 		return err_set(e, ERR_INPUT, "%s is the database itself", a->operand);
-	if (nest_open(&n, database, e) || make_ready(&n, a->operand, &version, &rows, e))
+	if (staging_open(&n, database, e) || make_ready(&n, a->operand, &version, &rows, e))
 		return -1;
 	tell(a->operand, version, &rows);
 	if (!a->flag && !cli_ask("Put it in the place of the present database?")) {
@@ -138,7 +137,7 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 		return -1;
 	(void)printf("restored %s\n", database);
 	if (had_one)
-		(void)printf("the database of before is %s\n", kept.bytes);
+		(void)printf("the previous database is %s\n", kept.bytes);
 	(void)printf("start the system with: %s\n", PROGRAM);
 	return 0;
 }

@@ -125,7 +125,7 @@ static bool check_config(struct doctor *d, const struct config_source *source)
 		doctor_tell(d, OK, "config", "%s", d->config.file);
 	else
 		doctor_tell(d, OK, "config",
-		            "no file, the defaults hold (`agent-intercom config sample`)");
+		            "no file, the defaults apply (`agent-intercom config sample`)");
 	for (size_t i = 0; i < d->config.warnings.count; i++)
 		doctor_tell(d, WARN, "config", "%s", d->config.warnings.items[i]);
 	doctor_tell(d, OK, "workspace", "%s",
@@ -228,14 +228,14 @@ static void check_permissions(struct doctor *d)
 		closed &= is_closed(d, str_text(&name), false, 0600);
 	}
 	if (closed)
-		doctor_tell(d, OK, "permissions", "%s and its files are for us alone", d->dir);
+		doctor_tell(d, OK, "permissions", "%s and its files are private", d->dir);
 }
 
 static void check_run(struct doctor *d)
 {
 	if (access(d->paths.run, F_OK) != 0)
-		doctor_tell(d, OK, "run directory", "%s is not there yet; the first start makes it",
-		            d->paths.run);
+		doctor_tell(d, OK, "run directory",
+		            "%s does not exist yet; the first start creates it", d->paths.run);
 	else
 		doctor_tell(d, OK, "run directory", "%s", d->paths.run);
 }
@@ -285,11 +285,11 @@ static void check_rules(struct doctor *d)
 		doctor_tell(d, FAIL, "rules", "%s", e.text);
 	else if (same == 0)
 		doctor_tell(d, FAIL, "rules",
-		            "not as this program makes them: %s; restart the system, which makes "
-		            "them again, and run agent-intercom audit verify",
+		            "not those of this program: %s; restart the system, which restores "
+		            "them, and run agent-intercom audit verify",
 		            found.bytes);
 	else
-		doctor_tell(d, OK, "rules", "as this program makes them");
+		doctor_tell(d, OK, "rules", "those of this program");
 }
 
 /* What was answered in the name of Slack by somebody who can write the database. */
@@ -307,7 +307,7 @@ static void check_answers(struct doctor *d)
 		            "your user wrote them: see agent-intercom-ctl log",
 		            (long long)count, forged.bytes);
 	else
-		doctor_tell(d, OK, "answers", "none was given in the name of Slack by others");
+		doctor_tell(d, OK, "answers", "none was forged in the name of Slack");
 }
 
 static void check_database(struct doctor *d)
@@ -378,7 +378,7 @@ static void check_worker(struct doctor *d, const struct worker_live_row *w, bool
 	    d, silent || cut_off || http_off || w->state != WORKER_STATE_READY ? WARN : OK,
 	    "worker", "%s is %s (pid %lld, last heartbeat %lld s ago)%s%s%s", name,
 	    worker_state_name(w->state), (long long)w->pid, (long long)(age < 0 ? 0 : age / 1000),
-	    silent ? "; it may hang: end it and it is started again" : "",
+	    silent ? "; it may hang: kill it, and it is restarted" : "",
 	    (slack || http_off) && detail ? ": " : "", (slack || http_off) && detail ? detail : "");
 }
 
@@ -410,7 +410,7 @@ static void check_running(struct doctor *d)
 	for (int i = 0; got == 0 && i < CHILD_COUNT; i++)
 		if (!seen[i] && (i < CHILD_SLACK_POSTER || serves_slack(d)))
 			doctor_tell(d, FAIL, "worker",
-			            "%s does not run; the log of agent-intercom tells why",
+			            "%s does not run; the log of agent-intercom says why",
 			            CHILD_NAMES[i]);
 }
 
@@ -452,7 +452,7 @@ static void check_port(struct doctor *d)
 	else if (failed == EADDRINUSE)
 		doctor_tell(
 		    d, FAIL, "port",
-		    "%d on 127.0.0.1 is used by another program (`ss -ltnp` tells which); stop it "
+		    "%d on 127.0.0.1 is used by another program (`ss -ltnp` shows which); stop it "
 		    "or set another http_port",
 		    port);
 	else
@@ -468,7 +468,7 @@ static void check_system(struct doctor *d)
 	check_filesystem(d);
 	check_space(d);
 	if (!d->dir_exists) {
-		doctor_tell(d, OK, "database", "%s is not there yet; the first start makes it",
+		doctor_tell(d, OK, "database", "%s does not exist yet; the first start creates it",
 		            d->config.database.path);
 	} else if (paths_open(d->config.database.path, false, &d->paths, &e)) {
 		doctor_tell(d, FAIL, "database", "%s", e.text);
@@ -476,7 +476,7 @@ static void check_system(struct doctor *d)
 		check_run(d);
 		if (access(d->paths.database, F_OK) != 0) {
 			doctor_tell(d, OK, "database",
-			            "%s is not there yet; the first start makes it",
+			            "%s does not exist yet; the first start creates it",
 			            d->paths.database);
 		} else {
 			check_permissions(d);

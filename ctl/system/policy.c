@@ -62,7 +62,8 @@ static int help(void)
 	    "trust shows what the file newly allows in a workspace that config.toml does not "
 	    "name,\n"
 	    "and asks whether it may (--yes: it does not ask).\n\n"
-	    "Exit status: 0 in order, or allowed; 1 asked, or it would have allowed what was\n"
+	    "Exit status: 0 in order, or allowed; 1 needs approval, or it would have allowed what "
+	    "was\n"
 	    "rejected; 64 wrong usage; 78 the file cannot be used: it allows nothing.\n",
 	    PROGRAM, PROGRAM, PROGRAM);
 	return EX_OK;

@@ -14,12 +14,11 @@ static const char PROGRAM[] = "agent-intercom";
 
 static int help(void)
 {
-	(void)printf(
-	    "usage: %s retention --once [OPTIONS]\n\n"
-	    "Deletes what is older than retention_days, as the running system does hourly,\n"
-	    "and says what that was. The system may run or not.\n\n"
-	    "  --config FILE, --db PATH\n",
-	    PROGRAM);
+	(void)printf("usage: %s retention --once [OPTIONS]\n\n"
+	             "Deletes what is older than retention_days, as the running system does every\n"
+	             "hour, and lists it. The system may be running or not.\n\n"
+	             "  --config FILE, --db PATH\n",
+	             PROGRAM);
 	return EX_OK;
 }
 

@@ -153,7 +153,7 @@ static void print_text(const struct places *p)
 	print_line("mcp socket", run, "/mcp.sock");
 	print_line("ipc socket", run, "/ipc.sock");
 	print_line("log", p->log ? p->log : str_text(&p->log_why), "");
-	print_line("config", *p->system.config ? p->system.config : "no file: the defaults hold",
+	print_line("config", *p->system.config ? p->system.config : "no file: the defaults apply",
 	           "");
 	if (p->http)
 		print_line("http", p->http, "");

@@ -82,8 +82,7 @@ static int check_same(const struct textfile *f, struct err *e)
 		return -1;
 	if (now.exists != f->exists || now.bytes.length != f->bytes.length ||
 	    memcmp(str_text(&now.bytes), str_text(&f->bytes), f->bytes.length) != 0)
-		return err_set(e, ERR_AGAIN,
-		               "%s: has been changed by somebody else just now; try again",
+		return err_set(e, ERR_AGAIN, "%s: was just changed by someone else; try again",
 		               f->path);
 	return 0;
 }
@@ -173,7 +172,7 @@ void textfile_clear(struct textfile *f)
 
 /* ---- blocks ---- */
 
-void text_add_block(struct str *text, const char *block)
+void textfile_add_block(struct str *text, const char *block)
 {
 	if (text->length > 0 && text->bytes[text->length - 1] != '\n')
 		str_add_char(text, '\n');
@@ -182,7 +181,7 @@ void text_add_block(struct str *text, const char *block)
 	str_add(text, block);
 }
 
-void text_cut_block(struct str *text, size_t start, size_t end)
+void textfile_cut_block(struct str *text, size_t start, size_t end)
 {
 	OWNED(str) struct str rest = STR_INIT;
 	const char *s = str_text(text);

@@ -1,4 +1,4 @@
-/* toml_edit: puts one table into a TOML text, or takes it out, and leaves every other byte alone.
+/* toml_edit: puts one table into a TOML text, or removes it, and leaves every other byte alone.
  *
  * Only a table with a header of its own ([a.b]) is changed; what else there is of that name (an
  * inline table, dotted keys) is refused. After each change the text is read and compared: nothing

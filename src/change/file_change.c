@@ -81,7 +81,7 @@ void file_change_take(int root_fd, struct planned *p, const char *like, struct f
 
 static void choose_name(char name[TEMP_NAME_BYTES], const char *ending)
 {
-	struct secret random = secret_new();
+	struct secret random = id_new_secret();
 
 	(void)snprintf(name, TEMP_NAME_BYTES, "%s%.16s.%s", TEMP_PREFIX, random.text, ending);
 }
@@ -361,7 +361,7 @@ int refuse_changed(struct refusal *why, const char *path, const char *expected, 
 	return refusal_set(
 	    why, "patch_conflict",
 	    "patch conflict: %.300s: the file has changed since the proposal: expected sha256 "
-	    "%s, found %s; read it again and ask anew, or use force",
+	    "%s, found %s; read it again and ask again, or use force",
 	    path, shown(expected), shown(found));
 }
 
@@ -389,11 +389,10 @@ static int check_is(const struct file_change *f, const char *name, const char *h
 
 static int made_meanwhile(const struct file_change *f, struct refusal *why)
 {
-	return refusal_set(
-	    why, "patch_conflict",
-	    "patch conflict: %.300s: somebody has made this file meanwhile; read it and "
-	    "ask anew",
-	    str_text(&f->path));
+	return refusal_set(why, "patch_conflict",
+	                   "patch conflict: %.300s: someone has created this file in the meantime; "
+	                   "read it and ask again",
+	                   str_text(&f->path));
 }
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
@@ -500,11 +499,10 @@ int file_change_place(struct file_change *f, struct refusal *why)
 
 static int changed_after(const struct file_change *f, struct refusal *why)
 {
-	return refusal_set(
-	    why, "patch_conflict",
-	    "patch conflict: %.300s: somebody else has changed the file after it was "
-	    "written",
-	    str_text(&f->path));
+	return refusal_set(why, "patch_conflict",
+	                   "patch conflict: %.300s: someone else has changed the file after it was "
+	                   "written",
+	                   str_text(&f->path));
 }
 
 /* Takes the new file out of its place again, to its temporary name. */

@@ -556,7 +556,7 @@ static int resolve_missing(int root_fd, const char *path, struct str *resolved, 
 		return -1;
 	str_add_bytes(&next, rest, strcspn(rest, "/"));
 	if (fstatat(dir.number, next.bytes, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)) {
-		(void)violation(e, path, strlen(path), "is a symlink to what does not exist");
+		(void)violation(e, path, strlen(path), "is a symlink to nothing");
 		return 1;
 	}
 	join(&real, rest);

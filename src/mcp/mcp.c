@@ -230,7 +230,7 @@ static int check_name(const struct rpc_message *m, const char *header, struct mc
 	given = mcp_header_text(header);
 	if (!given || strcmp(given, name) != 0)
 		return fault_set(fault, 400, MCP_HEADER_MISMATCH,
-		                 "the header Mcp-Name does not say what the body says");
+		                 "the header Mcp-Name does not match the body");
 	return 0;
 }
 

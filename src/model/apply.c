@@ -33,11 +33,10 @@ static int check_body(struct job *j, struct err *e)
 	int got = sql_apply_body_hash(j->a->store, j->request.row.seq, &row, e);
 
 	if (got > 0 && strcmp(row.hash, found.text) != 0)
-		(void)refusal_set(
-		    &j->report->why, "corrupt",
-		    "the stored proposal does not have its hash any more: expected %.64s, "
-		    "found %s",
-		    row.hash, found.text);
+		(void)refusal_set(&j->report->why, "corrupt",
+		                  "the stored proposal no longer has its hash: expected %.64s, "
+		                  "found %s",
+		                  row.hash, found.text);
 	return got < 0 ? -1 : 0;
 }
 
@@ -58,7 +57,7 @@ static enum step check_order(struct job *j, struct err *e)
 	(void)refusal_set(
 	    &j->report->why, "digest_mismatch",
 	    "the stored proposal is not the one that was shown: its digest is %.64s, that "
-	    "of the question %.64s; ask for clearance anew",
+	    "of the question %.64s; ask for clearance again",
 	    found.text, j->request.row.digest);
 	return job_refused(j, e);
 }

@@ -41,7 +41,7 @@ struct file_change *job_add_change(struct job *j)
 	return &j->changes[j->count++];
 }
 
-/* Whether a text is not there any more, rather than a database that cannot be read. */
+/* Whether a text no longer exists, rather than a database that cannot be read. */
 bool job_is_missing(const struct err *e)
 {
 	return e->kind == ERR_INPUT && strncmp(e->text, "not found", 9) == 0;

@@ -49,7 +49,7 @@ void job_undo(struct job *j);
 /* Whether another claim may do work. */
 bool job_may_try_again(const struct job *j);
 
-/* Whether a text is not there any more, rather than a database that cannot be read. */
+/* Whether a text no longer exists, rather than a database that cannot be read. */
 bool job_is_missing(const struct err *e);
 
 /* Sets report->forced. */
@@ -62,7 +62,7 @@ int job_put_back(struct job *j, struct err *e);
 void job_let_rest(struct job *j);
 int job_settle_dead(struct job *j, struct err *e);
 
-/* Commits what changed so many rows, or rolls back if the job is not ours any more. 0 or -1. */
+/* Commits a change of so many rows, or rolls back if the job is no longer ours. 0 or -1. */
 int job_commit(struct job *j, int changed, const char *state, struct err *e);
 
 /* Settles by report->why: again later, or refused. */

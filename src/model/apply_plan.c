@@ -53,8 +53,7 @@ static int not_shown(struct refusal *why, const char *path)
 {
 	return refusal_set(
 	    why, "digest_mismatch",
-	    "what the proposal does to %.300s is not what was shown; ask for clearance "
-	    "anew",
+	    "what the proposal does to %.300s is not what was shown; ask for clearance again",
 	    path);
 }
 
@@ -65,7 +64,7 @@ static int refuse_force(struct job *j, const char *path, const char *what)
 	return refusal_set(
 	    &j->report->why, "patch_conflict",
 	    "patch conflict: %.300s: the file has changed since the proposal, and %s; "
-	    "read it again and ask anew",
+	    "read it again and ask again",
 	    path, what);
 }
 
@@ -204,11 +203,10 @@ static int check_untouched(struct job *j, const struct file_change *f)
 		return -1;
 	if (told > 0 && strcmp(hash, f->hash_before) == 0)
 		return 0;
-	return refusal_set(
-	    why, "patch_conflict",
-	    "patch conflict: %.300s: the file has changed since it was written: only what "
-	    "nobody has touched is put back",
-	    str_text(&f->path));
+	return refusal_set(why, "patch_conflict",
+	                   "patch conflict: %.300s: the file has changed since it was written: "
+	                   "only unchanged files are reverted",
+	                   str_text(&f->path));
 }
 
 static const char *inverse(enum file_change_action action)
@@ -267,12 +265,11 @@ static int read_written(struct job *j, struct job *into, struct err *e)
 		if (images[i] > 0)
 			got = content_get(j->a->store, images[i], &f->bytes, e);
 		if (images[i] < 0 || (got && job_is_missing(e))) {
-			(void)refusal_set(
-			    &j->report->why, "no_before_image",
-			    "what was in %.300s before is not kept any more: the write "
-			    "was larger than undo_limit_bytes or is older than "
-			    "retention_days",
-			    str_text(&f->path));
+			(void)refusal_set(&j->report->why, "no_before_image",
+			                  "what was in %.300s before is no longer kept: the write "
+			                  "was larger than undo_limit_bytes or is older than "
+			                  "retention_days",
+			                  str_text(&f->path));
 			return 1;
 		}
 	}

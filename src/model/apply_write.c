@@ -194,8 +194,8 @@ static enum step not_known(struct job *j, struct err *e)
 static enum step somebody_else(struct job *j, const struct file_change *f, struct err *e)
 {
 	(void)refusal_set(&j->report->why, "patch_conflict",
-	                  "patch conflict: %.300s: somebody else has changed the file while it was "
-	                  "being written; read it again and ask anew, or use force",
+	                  "patch conflict: %.300s: someone else has changed the file while it was "
+	                  "being written; read it again and ask again, or use force",
 	                  str_text(&f->path));
 	roll_back(j);
 	return job_refused(j, e);

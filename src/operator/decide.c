@@ -3,6 +3,8 @@
 
 #include "decision.h"
 #include "err.h"
+#include "seen.h"
+#include "sql/steering.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -227,18 +229,66 @@ static void add_members(struct desk *d, enum request_verdict verdict, const stru
 /* Words with an approval go with its result, and are said as well. */
 static int tell_note(struct desk *d, const struct found *f, const char *note, struct err *e)
 {
-	const struct saying s = { .kind = "steer",
-		                  .session_id = f->session_id,
-		                  .text = note,
-		                  .operator_id = d->who->operator_id,
-		                  .source = d->who->source };
+	const struct steering_insert_args s = { .kind = "steer",
+		                                .session_id = f->session_id,
+		                                .text = note,
+		                                .operator_id = d->who->operator_id,
+		                                .source = d->who->source };
 
-	return saying_put(d->st, &s, e) < 0 ? -1 : 0;
+	return sql_steering_insert(d->st, &s, e) < 0 ? -1 : 0;
 }
 
-static int insert(struct desk *d, enum request_verdict verdict, const char *text,
-                  const struct found *f, struct err *e)
+enum { DIGEST_LEAST = 8, NAME_MOST = 1500 };
+
+/* Names what is approved as it was shown: what becomes of which files, all of a command. */
+static void name_in_full(struct found *f, const struct request *r)
 {
+	OWNED(str) struct str what = STR_INIT;
+
+	seen_add(&what, r);
+	if (!what.length || what.length > NAME_MOST)
+		return;
+	str_reset(&f->name);
+	if (r->row.kind == REQUEST_KIND_CLEARANCE) {
+		str_addf(&f->name, "%.*s: ", FIND_SHORT, f->id);
+		str_add_shown(&f->name, r->row.title, strlen(r->row.title), 80);
+		str_addf(&f->name, " (%s)", what.bytes);
+	} else {
+		str_addf(&f->name, "%.*s: %s", FIND_SHORT, f->id, what.bytes);
+	}
+}
+
+/* 1 it may be approved, with *ret_digest of what they saw (NULL: as it stands); 0 they have not
+ * been shown all of it, and are told; -1. */
+static int look(struct desk *d, struct request *r, struct found *f, const char **ret_digest,
+                struct err *e)
+{
+	OWNED(str) struct str why = STR_INIT;
+	const char *given = d->w->digest;
+	int got = request_read(d->st, f->seq, r, e);
+
+	if (got <= 0)
+		return got < 0 ? -1 : 1;
+	name_in_full(f, r);
+	*ret_digest = given;
+	if (given && strlen(given) >= DIGEST_LEAST &&
+	    strncmp(given, r->row.digest, strlen(given)) == 0)
+		*ret_digest = r->row.digest;
+	if (given || !d->who->has_seen || f->story.length)
+		return 1;
+	got = d->who->has_seen(d->st, r, &why, e);
+	if (got == 0)
+		(void)desk_tell(d, SAID_REFUSED, "not approved: %s", str_text(&why));
+	return got;
+}
+
+static int insert(struct desk *d, enum request_verdict verdict, const char *text, struct found *f,
+                  struct err *e)
+{
+	OWNED(request) struct request shown = { 0 };
+	const char *digest = d->w->digest;
+	int may = verdict == REQUEST_VERDICT_APPROVE ? look(d, &shown, f, &digest, e) : 1;
+
 	bool why = verdict == REQUEST_VERDICT_REJECT || verdict == REQUEST_VERDICT_STOP;
 	bool rejects = verdict == REQUEST_VERDICT_REJECT;
 	const char *said = *verb_skip_blanks(text) ? text : rejects ? d->who->no_reason : NULL;
@@ -246,13 +296,15 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		                      .verdict = request_verdict_name(verdict),
 		                      .reason = why ? said : NULL,
 		                      .instruction = why ? NULL : said,
-		                      .digest = d->w->digest,
+		                      .digest = digest,
 		                      .operator_id = d->who->operator_id,
 		                      .source = d->who->source,
 		                      .key = d->who->key };
 	OWNED(decision_result) struct decision_result r = { 0 };
 	struct err refused = ERR_INIT;
 
+	if (may <= 0)
+		return may;
 	if (decision_insert(d->st, &row, &r, e))
 		return -1;
 	if (decision_check(&r, &refused))

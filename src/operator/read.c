@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "json.h"
+#include "seen.h"
 #include "setting.h"
 #include "sql/operator.h"
 #include "sql/request.h"
@@ -60,6 +61,16 @@ static int list_json(struct desk *d, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
+static int add_shown(struct desk *d, cJSON *one, int64_t seq, struct err *e)
+{
+	OWNED(request) struct request r = { 0 };
+
+	if (request_read(d->st, seq, &r, e) < 0)
+		return -1;
+	seen_add_members(one, &r);
+	return 0;
+}
+
 static int inbox(struct desk *d, struct err *e)
 {
 	OWNED(inbox_list_row) struct inbox_list_row q = { 0 };
@@ -82,6 +93,8 @@ static int inbox(struct desk *d, struct err *e)
 		add_member(one, "created_at", q.created_at);
 		add_member(one, "deadline_at", q.deadline_at);
 		room = add_row(d, questions, one);
+		if (room && add_shown(d, one, q.seq, e))
+			return -1;
 		if (count++ >= LISTED)
 			continue;
 		str_addf(&d->out->text, "%.*s  ", FIND_SHORT, q.id);

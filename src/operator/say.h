@@ -8,6 +8,7 @@
 #define SAY_H
 
 #include "find.h"
+#include "request.h"
 #include "verb.h"
 
 #include <cjson/cJSON.h>
@@ -17,6 +18,9 @@ struct speaker {
 	const char *operator_id; /* NULL: the default operator */
 	const char *source; /* ctl, socket, slack */
 	const struct proof_key *key; /* with which answers are proved (model/proof.h); NULL: not */
+	/* Whether they have been shown all that this approval lets happen: 1, 0 why says why not,
+	 * -1. NULL: they always have. */
+	int (*has_seen)(struct store *st, const struct request *r, struct str *why, struct err *e);
 	const char *no_reason; /* what a reject without words says; NULL: nothing */
 	struct place place;
 };
@@ -28,7 +32,8 @@ struct words {
 	    *line; /* what stood behind the verb, not taken apart; then id and text are NULL */
 	const char *id; /* or the beginning of one */
 	const char *text; /* reason, instruction, note; mode; on or off */
-	const char *digest; /* of the question as they saw it; NULL: as it stands */
+	const char *digest; /* of the question as they saw all of it, or its first 8 digits; NULL:
+	                       as it stands */
 	bool certain; /* an approval with words: they know that it is told, not done */
 };
 

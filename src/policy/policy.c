@@ -746,7 +746,7 @@ static const char *refusal(const struct policy *p, const struct policy_question 
 	if (risk == RISK_UNKNOWN)
 		return "the risk level is not known";
 	if (risk == RISK_CRITICAL)
-		return "what is critical is always asked";
+		return "critical actions always need approval";
 	if (risk > p->threshold)
 		return "the risk is above the policy's risk_level_threshold";
 	if (strlen(q->tool) > POLICY_MAX_LINE)

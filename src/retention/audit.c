@@ -365,7 +365,7 @@ static int export_record(struct audit_export *x, struct audit_record *r, struct 
 	hash = audit_hash(r, &x->last, r->seq);
 	if (!audit_is_same(&hash, &r->hash))
 		return err_set(e, ERR_INPUT,
-		               "event %" PRId64 " is not what was sealed; see audit verify",
+		               "event %" PRId64 " does not match its seal; see audit verify",
 		               r->seq);
 	r->prev = x->last;
 	add_line(&line, r);

@@ -428,12 +428,12 @@ int audit_verify_file(const char *path, const struct audit_kept *kept, struct au
 
 static const char *const WORDS[] = {
 	[AUDIT_WHOLE] = "",
-	[AUDIT_CHANGED] = "changed: it is not what was sealed",
-	[AUDIT_MISSING] = "missing: it, or what stood before it, is not there any more",
+	[AUDIT_CHANGED] = "changed: it does not match its seal",
+	[AUDIT_MISSING] = "missing: it, or what stood before it, is gone",
 	[AUDIT_REORDERED] = "reordered: it stands in the place of another one",
 	[AUDIT_INSERTED] = "inserted: it was not there when its neighbours were sealed",
 	[AUDIT_CUT_OFF] = "missing: it was there, and nothing tells that retention cut it off",
-	[AUDIT_CUT_YOUNG] = "tells of a cut of what was too young",
+	[AUDIT_CUT_YOUNG] = "records a cut of events that were too young",
 	[AUDIT_CUT_AHEAD] = "tells of a cut that is dated ahead",
 	[AUDIT_OTHER_HEAD] = "changed: its seal is not the one that you keep, or is not there",
 };
@@ -447,7 +447,7 @@ void audit_report_tell(const struct audit_report *report, struct str *out)
 {
 	str_add(out, str_text(&report->cuts));
 	if (report->fault == AUDIT_WHOLE) {
-		str_addf(out, "%" PRId64 " events are what was sealed", report->count);
+		str_addf(out, "%" PRId64 " events match their seals", report->count);
 		if (report->count)
 			str_addf(out, ", %" PRId64 " to %" PRId64, report->first, report->last);
 		if (report->unsealed)

@@ -19,7 +19,7 @@ enum audit_fault {
 	AUDIT_INSERTED, /* it was not there when its neighbours were sealed */
 	AUDIT_CUT_OFF, /* what was there at the end, or before the first, is missing */
 	AUDIT_OTHER_HEAD, /* the seal that the caller keeps is not in the chain */
-	AUDIT_CUT_YOUNG, /* the event tells of a cut of what was too young for it */
+	AUDIT_CUT_YOUNG, /* the event records a cut of events that were too young for it */
 	AUDIT_CUT_AHEAD, /* the event tells of a cut in its future */
 };
 

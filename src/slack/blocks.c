@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In UTF-16 units, 5 % below what Slack refuses (slack.md 8.1 to 8.3). */
+/* In UTF-16 units, 5 % below what Slack refuses. */
 enum {
 	SECTION_MAX = 2850,
 	CONTEXT_MAX = 1900,

@@ -1,9 +1,9 @@
 /* slack_blocks: what a Slack message looks like: from what is known to Block Kit's JSON.
  *
- * Layouts and ids: contracts.md 2.3, slack.md 8, 9 and 16, seeds 001 section 6. Foreign text stands
- * in rich_text wherever it can (raw: nothing to escape, nothing that formats, links or mentions),
- * else escaped once. Every text is within Slack's limits by construction, whatever it was. Texts of
- * the structs are borrowed and may be NULL; nothing here fails. */
+ * Limits: Slack's documentation of Block Kit. Foreign text stands in rich_text wherever it can
+ * (raw: nothing to escape, nothing that formats, links or mentions), else escaped once. Every
+ * text is within Slack's limits by construction, whatever it was. Texts of the structs are
+ * borrowed and may be NULL; nothing here fails. */
 #ifndef SLACK_BLOCKS_H
 #define SLACK_BLOCKS_H
 
@@ -32,7 +32,7 @@ struct slack_said {
 		.blocks = NULL                                                                     \
 	}
 
-/* A question, and who is called to it: ids of Slack users, NULL at the end. */
+/* A question, and the Slack users it mentions: their ids, NULL at the end. */
 struct slack_ask {
 	const struct request *request;
 	const char *const *mentions;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A burst and what follows it are within 50 and 100 in any minute (slack.md 6). */
+/* A burst and what follows it are within 50 and 100 in any minute. */
 enum { BURST = 8, UPDATE_GAP_MS = 1500, CALL_GAP_MS = 700 };
 enum { REFUSED_MS = 60000 }; /* rest of a lane whose head the rules refuse */
 
@@ -698,7 +698,7 @@ static int failed_parked(const struct settlement *t, const char *gate, const cha
 	return close_gate(t->o, gate, SLACK_PARKED_MS, str_text(&why), e);
 }
 
-/* What it should change, or stand below, is not there any more. */
+/* What it should change, or stand below, no longer exists. */
 static int failed_thread(const struct settlement *t, struct err *e)
 {
 	const struct slack_intent *i = t->i;

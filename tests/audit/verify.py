@@ -51,7 +51,7 @@ def main(path, kept):
             elif "count" in event:
                 ended = event["count"] == count and event["hash"] == last and event["last"] == seq
             elif list(event) != COLUMNS + ["prev", "hash"] or seal(event["prev"], event) != event["hash"]:
-                broken(number, f"event {event.get('seq')} is not what was sealed")
+                broken(number, f"event {event.get('seq')} does not match its seal")
             elif event["prev"] != last or event["seq"] <= seq:
                 broken(number, f"event {event['seq']} does not stand behind event {seq}")
             else:
@@ -59,7 +59,7 @@ def main(path, kept):
                 kept_seen = kept_seen or kept == f"{seq}:{last}"
     if not ended or not kept_seen:
         broken(number, "the end is missing" if not ended else "the seal that you keep is not there")
-    print(f"{count} events are what was sealed; head {seq}:{last}")
+    print(f"{count} events match their seals; head {seq}:{last}")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include "bench.h"
 
 #include "audit.h"
+#include "command.h"
 #include "decision.h"
 #include "id.h"
 #include "request.h"

@@ -95,7 +95,7 @@ suite() {
     baseline=$3
     shift 5
     status=0
-    timeout 180 conformance server --url "$url" "$@" --expected-failures "$baseline" >"$log" 2>&1 ||
+    timeout 240 conformance server --url "$url" "$@" --expected-failures "$baseline" >"$log" 2>&1 ||
         status=$?
     # In the verdict: "~" failed as expected, "✗" failed, "✓" passed in spite of the baseline.
     expected=$(sed -n 's/^  ~ //p' "$log" | sed 's/:.*//' | sort -u | wc -l)
@@ -117,7 +117,7 @@ suite() {
 # run once it checks something.
 unwritten() {
     log=$scratch/$1-$2.log
-    timeout 180 conformance server --url "$url" --scenario "$2" >"$log" 2>&1 || :
+    timeout 240 conformance server --url "$url" --scenario "$2" >"$log" 2>&1 || :
     if grep -q '^Passed: 0/0, 0 failed, 0 warnings' "$log" && grep -q SKIPPED "$log"; then
         echo "$1 $2: checks nothing in this release of the suite"
     else

@@ -3,6 +3,7 @@
 #include "doorbell.h"
 #include "instance.h"
 #include "paths.h"
+#include "process.h"
 #include "str.h"
 #include "worker.h"
 
@@ -19,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 512, MAX_WORKERS = 64, SOON_MS = 10000, LOOK_MS = 3 };
+enum { PATH_BYTES = 512, MAX_WORKERS = 64, LOOK_MS = 3 };
 
 static const char ROOT_NAME[] = "/intercom-test-XXXXXX", TEST_NAME[] = "/test-XXXXXX";
 
@@ -187,7 +188,7 @@ void fresh_store(void)
 	ck_assert_int_ge(run_fd, 0);
 	ck_assert_msg(!store_migrate(&st, db_path, run_dir, &e), "%s", e.text);
 	ck_assert_int_eq(sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-	(void)sqlite3_busy_timeout(db, SOON_MS);
+	(void)sqlite3_busy_timeout(db, AGENT_PATIENCE_MS);
 	given("PRAGMA foreign_keys = ON; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0");
 	str_addf(&sql,
 	         "INSERT INTO operator (id, kind, user_id, is_default)"
@@ -277,7 +278,8 @@ static int64_t real_ms(void)
 
 void expect_soon(const char *sql, const char *text)
 {
-	for (int64_t end = real_ms() + SOON_MS; real_ms() < end; (void)poll(NULL, 0, LOOK_MS)) {
+	for (int64_t end = real_ms() + AGENT_PATIENCE_MS; real_ms() < end;
+	     (void)poll(NULL, 0, LOOK_MS)) {
 		OWNED(char_ptr) char *have = rows(sql);
 
 		if (strcmp(have, text) == 0)
@@ -374,7 +376,7 @@ void halt_worker(pid_t pid)
 		if (!rests)
 			(void)kill(pid, SIGCONT);
 	}
-	(void)sqlite3_busy_timeout(db, SOON_MS);
+	(void)sqlite3_busy_timeout(db, AGENT_PATIENCE_MS);
 	ck_assert_msg(rests, "worker %d cannot be halted outside of a transaction", (int)pid);
 }
 
@@ -451,7 +453,8 @@ struct stopped start_stopped_at(const char *name, const char *call, int n, const
 		(void)setenv("INTERCOM_DRAIN", "1", 1);
 		exec_strace(name, call, "SIGSTOP", n, path, log);
 	}
-	for (int64_t end = real_ms() + SOON_MS; s.pid == 0; (void)poll(NULL, 0, LOOK_MS)) {
+	for (int64_t end = real_ms() + AGENT_PATIENCE_MS; s.pid == 0;
+	     (void)poll(NULL, 0, LOOK_MS)) {
 		ck_assert_msg(waitpid(s.tracer, NULL, WNOHANG) == 0, "%s ended before its %s no %d",
 		              name, call, n);
 		ck_assert_msg(real_ms() < end, "%s does not come to its %s no %d", name, call, n);

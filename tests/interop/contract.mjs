@@ -501,13 +501,13 @@ export function contract(peer, transport) {
         const heard = [];
         const { call, id } = await ask(agent, "check_clearance", proposal("slow.txt", "slow\n"), {
           onprogress: (progress) => heard.push(progress),
-          timeout: 4000 * progressSeconds + 1000,
+          timeout: 10_000 * progressSeconds,
           resetTimeoutOnProgress: true,
         });
         await until(
           "two progress notifications came",
           () => heard.length >= 2,
-          4000 * progressSeconds,
+          9000 * progressSeconds,
         );
         assert.ok(heard[1].progress > heard[0].progress, "progress increases");
         assert.ok(heard[0].message, "progress says what it waits for");

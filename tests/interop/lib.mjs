@@ -24,7 +24,7 @@ export const TOOLS = [
 ];
 
 /** Looks again and again until `look` returns something true; fails after `within` ms. */
-export async function until(what, look, within = 10_000) {
+export async function until(what, look, within = 30_000) {
   const end = performance.now() + within;
   for (;;) {
     const seen = await look();
@@ -37,7 +37,7 @@ export async function until(what, look, within = 10_000) {
 /** Runs a program to its end: {code, stdout, stderr}. It never throws because of the exit code. */
 export function run(file, args, options = {}) {
   return new Promise((resolve, reject) => {
-    const child = execFile(file, args, { timeout: 30_000, ...options }, (error, stdout, stderr) => {
+    const child = execFile(file, args, { timeout: 120_000, ...options }, (error, stdout, stderr) => {
       if (error && typeof error.code !== "number") reject(error);
       else resolve({ code: error ? error.code : 0, stdout, stderr });
     });
@@ -171,7 +171,7 @@ ${more}`,
           throw new Error(`the system ended with ${child.exitCode ?? child.signalCode}:\n${said}`);
         return /\bready\b/.test(said);
       },
-      20_000,
+      60_000,
     );
   }
 
@@ -254,7 +254,7 @@ ${more}`,
       "-bail",
       "-json",
       "-cmd",
-      ".timeout 5000",
+      ".timeout 30000",
       `file:${this.db}?mode=rw`,
       statement,
     ]);
@@ -386,9 +386,9 @@ export const proposal = (name, text, more = {}) => ({
 });
 
 /** One test; none may take longer. */
-export const TIMEOUT = { timeout: 60_000 };
+export const TIMEOUT = { timeout: 240_000 };
 
 /** A client's own time-out, in ms: long enough for its question to be asked on a busy machine. */
-export const GIVES_UP_MS = 5000;
+export const GIVES_UP_MS = 10_000;
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

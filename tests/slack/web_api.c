@@ -230,7 +230,7 @@ static int index_in(const cJSON *list, const char *text)
 	return -1;
 }
 
-/* Adds text to the list of a message, or takes it out. */
+/* Adds text to the list of a message, or removes it. */
 static void mark(struct call *c, const char *list, const char *text, bool add, const char *already)
 {
 	cJSON *m = marked(c);
@@ -420,6 +420,8 @@ static void scopes_header(struct call *c)
 {
 	OWNED(str) struct str scopes = STR_INIT;
 
+	if (cJSON_IsFalse(setting("scopes_header")))
+		return;
 	if (strcmp(c->token, "app") == 0)
 		str_add(&scopes, "connections:write");
 	else

@@ -106,7 +106,7 @@ START_TEST(a_file_that_cannot_be_shown_is_told_with_its_reason)
 	expect_not_shown("notes.txt is no text");
 	ck_assert_int_eq(unlink(path.bytes), 0);
 	press_and_wait(ts, "approve_file");
-	expect_not_shown("notes.txt does not exist any more");
+	expect_not_shown("notes.txt no longer exists");
 	ck_assert_int_eq(symlink("/etc/passwd", path.bytes), 0);
 	press_and_wait(ts, "approve_file");
 	expect_not_shown("path violation");

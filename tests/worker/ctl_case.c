@@ -205,7 +205,7 @@ bool read_until(int fd, const char *text, bool asked)
 	char bytes[4096];
 
 	str_reset(&out);
-	while (poll(&p, 1, 10000) > 0) {
+	while (poll(&p, 1, 30000) > 0) {
 		ssize_t n = read(fd, bytes, sizeof(bytes));
 
 		if (n <= 0)

@@ -140,7 +140,8 @@ int finish(void)
 	int status;
 
 	while (waitpid(supervisor, &status, WNOHANG) == 0) {
-		ck_assert_msg(real_ms() - begin < 15 * SECOND, "it does not end\n%s", log_text());
+		ck_assert_msg(real_ms() - begin < AGENT_PATIENCE_MS, "it does not end\n%s",
+		              log_text());
 		(void)poll(NULL, 0, LOOK_MS);
 	}
 	ended_after_ms = real_ms() - begin;
@@ -155,7 +156,7 @@ const char *ready_line(void)
 	size_t n = 0;
 
 	while (n < sizeof(line) - 1 && (n == 0 || line[n - 1] != '\n')) {
-		ck_assert_msg(poll(&p, 1, SOON_MS) == 1, "not ready\n%s", log_text());
+		ck_assert_msg(poll(&p, 1, AGENT_PATIENCE_MS) == 1, "not ready\n%s", log_text());
 		ssize_t got = read(out_fd, line + n, sizeof(line) - 1 - n);
 		ck_assert_msg(got > 0, "it ended before it was ready\n%s", log_text());
 		n += (size_t)got;
@@ -186,7 +187,8 @@ void log_has(const char *text)
 
 void log_has_soon(const char *text)
 {
-	for (int64_t end = real_ms() + SOON_MS; real_ms() < end; (void)poll(NULL, 0, LOOK_MS)) {
+	for (int64_t end = real_ms() + AGENT_PATIENCE_MS; real_ms() < end;
+	     (void)poll(NULL, 0, LOOK_MS)) {
 		OWNED(char_ptr) char *log = log_text();
 
 		if (strstr(log, text))

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "harness.h"
+#include "process.h"
 #include "str.h"
 #include "worker.h"
 #include <arpa/inet.h>
@@ -24,14 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-	SECOND = 1000,
-	MINUTE = 60 * SECOND,
-	SOON_MS = 10000,
-	LOOK_MS = 5,
-	IMPATIENT_MS = 250,
-	PATH_BYTES = 600
-};
+enum { SECOND = 1000, MINUTE = 60 * SECOND, LOOK_MS = 5, IMPATIENT_MS = 250, PATH_BYTES = 600 };
 
 extern char dir[PATH_BYTES]; /* of this test */
 ;

@@ -148,7 +148,7 @@ START_TEST(what_somebody_else_wrote_meanwhile_stays)
 	given_crash("mine\n", true);
 	run_worker("applier");
 	file_is("a.txt", "mine\n");
-	is_refused("patch_conflict", "patch conflict: a.txt: somebody else has changed the file");
+	is_refused("patch_conflict", "patch conflict: a.txt: someone else has changed the file");
 	ck_assert_int_eq(entries(), 1);
 }
 END_TEST

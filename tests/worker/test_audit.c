@@ -68,7 +68,7 @@ static void is_whole(const char *count)
 	char words[80];
 
 	succeeds(audit("verify"));
-	(void)snprintf(words, sizeof(words), "%s events are what was sealed", count);
+	(void)snprintf(words, sizeof(words), "%s events match their seals", count);
 	says(str_text(&said), words);
 }
 
@@ -153,10 +153,10 @@ START_TEST(an_export_is_one_private_file_that_both_verifiers_find_whole)
 	ck_assert_int_eq(stat(there("f"), &about), 0);
 	ck_assert_uint_eq(about.st_mode, S_IFREG | 0600);
 	succeeds(verify_independently(there("f")));
-	says(str_text(&said), "12 events are what was sealed; head 12:");
+	says(str_text(&said), "12 events match their seals; head 12:");
 	(void)snprintf(arguments, sizeof(arguments), "verify %s", there("f"));
 	succeeds(audit(arguments));
-	says(str_text(&said), "12 events are what was sealed, 1 to 12; head 12:");
+	says(str_text(&said), "12 events match their seals, 1 to 12; head 12:");
 	is_whole("12");
 
 	(void)snprintf(arguments, sizeof(arguments), "export %s", there("f"));
@@ -180,7 +180,7 @@ START_TEST(an_export_can_begin_later_and_still_verifies)
 	succeeds(verify_independently(there("f")));
 	(void)snprintf(arguments, sizeof(arguments), "verify %s", there("f"));
 	succeeds(audit(arguments));
-	says(str_text(&said), "2 events are what was sealed, 10 to 11;");
+	says(str_text(&said), "2 events match their seals, 10 to 11;");
 
 	(void)snprintf(arguments, sizeof(arguments), "export --since 2026-01-03T09:00:00.001Z %s",
 	               there("g"));
@@ -299,7 +299,7 @@ START_TEST(rows_that_were_tampered_with_are_not_exported)
 {
 	given_sealed_nine();
 	given("DROP TRIGGER event_is_fixed; UPDATE event SET actor = 'local:eve' WHERE seq = 5");
-	fails(audit("export"), EX_CONFIG, "event 5 is not what was sealed");
+	fails(audit("export"), EX_CONFIG, "event 5 does not match its seal");
 	given_sealed_nine();
 	given("DROP TRIGGER event_stays; DELETE FROM event WHERE seq = 5");
 	fails(audit("export"), EX_CONFIG, "event 5 is missing");

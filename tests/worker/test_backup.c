@@ -13,8 +13,6 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-enum { SOON_MS = 10000 };
-
 /* A site whose database is not the harness's, which keeps its own open. */
 static struct site site;
 static char file[300]; /* the backup */
@@ -55,7 +53,8 @@ static void has_rows(const char *path, const char *text, const char *wanted)
 
 static void has_rows_soon(const char *text, const char *wanted)
 {
-	for (int64_t end = agent_ms() + SOON_MS; agent_ms() < end; (void)poll(NULL, 0, 10))
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
+	     (void)poll(NULL, 0, 10))
 		if (strcmp(sql(site.database, text), wanted) == 0)
 			return;
 	has_rows(site.database, text, wanted);
@@ -221,7 +220,7 @@ START_TEST(a_backup_beside_four_writers_is_one_moment_of_theirs)
 		ck_assert_int_eq(unlink(file), 0);
 	}
 	before = atoi(sql(site.database, "SELECT count(*) FROM time_gap"));
-	for (int64_t end = agent_ms() + SOON_MS;
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;
 	     agent_ms() < end &&
 	     atoi(sql(site.database, "SELECT count(*) FROM time_gap")) == before;)
 		(void)poll(NULL, 0, 10);
@@ -487,7 +486,8 @@ static void all_is_said(void)
 	static const char OPEN[] = "SELECT count(*) FROM slack_outbox WHERE state IN ('queued',"
 	                           " 'sending', 'doubtful')";
 
-	for (int64_t end = agent_ms() + SOON_MS; agent_ms() < end; (void)poll(NULL, 0, 10)) {
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
+	     (void)poll(NULL, 0, 10)) {
 		if (strcmp(sql(site.database, OPEN), "0\n") == 0)
 			return;
 		advance(1000);

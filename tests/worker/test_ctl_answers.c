@@ -54,7 +54,8 @@ START_TEST(the_inbox_tells_who_listens)
 	says("low   no         b.c: A new file\n");
 	ctl("inbox --json");
 	says("{\"inbox\":[{\"id\":\"" CHANGE "\",\"kind\":\"clearance\",\"state\":\"pending\"");
-	says("\"listening\":true},{\"id\":\"" CHANGE_2 "\"");
+	says("\"listening\":true,\"changes\":[],\"command\":null,\"is_whole\":true},{\"id\":"
+	     "\"" CHANGE_2 "\"");
 	ctl("show " CHANGE " --text");
 	says("listening yes\n");
 	ctl("approve " CHANGE " --text");

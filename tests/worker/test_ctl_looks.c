@@ -260,6 +260,15 @@ START_TEST(watch_does_not_guess)
 }
 END_TEST
 
+START_TEST(watch_knows_the_words_that_slack_knows)
+{
+	given_questions();
+	shell("printf 'approve but rename it\\nLGTM!\\n' | ctl $DB watch");
+	says("that is no answer to this question\n");
+	says("approve: done\n");
+}
+END_TEST
+
 START_TEST(watch_tells_what_the_rules_refuse)
 {
 	given_questions();
@@ -279,7 +288,7 @@ START_TEST(a_line_in_a_pipe_waits_for_its_question)
 	      " title, body, file_path, risk_level, original_hash, created_at, updated_at) VALUES"
 	      " ('" CHANGE "', 1, 'clearance', 'pending', printf('%064d', 1), 'x', 'y', 'f', 'low',"
 	      " 'h', '" T "', '" T "')\"; wait; cat $HOME/watched");
-	says("nothing waits for you; q ends\n");
+	says("nothing waits for you; q quits\n");
 	says("approve: done\n");
 	expect("SELECT state FROM request", "approved\n");
 }
@@ -400,6 +409,38 @@ START_TEST(health_misses_who_does_not_serve)
 }
 END_TEST
 
+START_TEST(health_is_not_ok_while_http_is_off)
+{
+	given_questions();
+	given_workers();
+	given("UPDATE worker SET detail = 'HTTP is off: cannot listen on 127.0.0.1:3000'"
+	      " WHERE name = 'mcp-front'");
+	ctl("health");
+	ck_assert_int_eq(status, 1);
+	says("{\"ok\":false,\"missing\":[],");
+	ctl("health --text");
+	ck_assert_int_eq(status, 1);
+	says("HTTP is off: cannot listen on 127.0.0.1:3000");
+}
+END_TEST
+
+START_TEST(health_is_ok_while_slack_is_connected_and_only_then)
+{
+	given_questions();
+	given_workers();
+	given("INSERT INTO worker (id, name, host, pid, version, state, detail, started_at, "
+	      "heartbeat_at)"
+	      " SELECT 'l', 'slack-listener', 'h', 8, 'x', 'starting', 'connected', started_at,"
+	      " heartbeat_at FROM worker LIMIT 1;"
+	      "UPDATE worker SET state = 'ready' WHERE id = 'l'");
+	ctl("health");
+	ck_assert_int_eq(status, 0);
+	given("UPDATE worker SET detail = 'not connected: no route' WHERE id = 'l'");
+	ctl("health");
+	ck_assert_int_eq(status, 1);
+}
+END_TEST
+
 START_TEST(sql_reads_and_does_not_write)
 {
 	given_questions();
@@ -432,8 +473,8 @@ START_TEST(wrong_usage_exits_64_with_a_hint)
 	ctl("re x");
 	failed(64, "'re' may be 'reject' or 'refine'");
 	ctl("approve");
-	failed(64,
-	       "'approve' needs ID [--note TEXT]\nusage: agent-intercom-ctl [OPTIONS] approve ID");
+	failed(64, "'approve' needs ID [--note TEXT] [--digest HEX]\nusage: agent-intercom-ctl "
+	           "[OPTIONS] approve ID");
 	ctl("approve a b");
 	failed(64, "too many arguments for 'approve': 'b'");
 	ctl("approve x --reason y");
@@ -538,6 +579,7 @@ int main(void)
 	tcase_add_test(watches, watch_takes_answers_from_a_pipe);
 	tcase_add_test(watches, watch_speaks_json);
 	tcase_add_test(watches, watch_does_not_guess);
+	tcase_add_test(watches, watch_knows_the_words_that_slack_knows);
 	tcase_add_test(watches, watch_tells_what_the_rules_refuse);
 	tcase_add_test(watches, a_line_in_a_pipe_waits_for_its_question);
 	tcase_add_test(watches, watch_wakes_by_its_bell);
@@ -549,6 +591,8 @@ int main(void)
 	tcase_add_test(looks, log_follows);
 	tcase_add_test(looks, health_tells_that_the_database_is_damaged);
 	tcase_add_test(looks, health_misses_who_does_not_serve);
+	tcase_add_test(looks, health_is_not_ok_while_http_is_off);
+	tcase_add_test(looks, health_is_ok_while_slack_is_connected_and_only_then);
 	tcase_add_test(looks, sql_reads_and_does_not_write);
 	suite_add_tcase(s, looks);
 	tcase_add_checked_fixture(usage, setup, teardown);

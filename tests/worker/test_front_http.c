@@ -321,6 +321,39 @@ START_TEST(a_caller_that_hangs_up_before_it_is_identified_is_not_served)
 }
 END_TEST
 
+START_TEST(one_user_has_a_thousand_event_streams_open_and_no_more)
+{
+	enum { STREAMS = 1000 };
+	static const char OPEN[] = "GET /sse HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	static struct wire streams[STREAMS];
+	struct wire more;
+
+	given_front();
+	for (int i = 0; i < STREAMS; i++) {
+		wire_open(&streams[i], port);
+		wire_send(&streams[i], OPEN);
+		ck_assert_int_eq(wire_head(&streams[i]), 200);
+	}
+	wire_open(&more, port);
+	wire_send(&more, OPEN);
+	ck_assert_int_eq(wire_answer(&more), 503);
+	says(str_text(&more.body), "too many event streams of this user are open");
+	wire_close(&more);
+	ck_assert_int_eq(ping_with("Host: localhost\r\n"), 200); /* it serves on */
+	wire_close(&streams[0]);
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS, told = 0; told != 200;
+	     (void)poll(NULL, 0, 20)) {
+		ck_assert(agent_ms() < end);
+		wire_open(&more, port);
+		wire_send(&more, OPEN);
+		told = wire_head(&more);
+		wire_close(&more);
+	}
+	for (int i = 1; i < STREAMS; i++)
+		wire_close(&streams[i]);
+}
+END_TEST
+
 /* The status of the answer to another user; its body in body. */
 static int raw_as_nobody(struct str *body)
 {
@@ -479,6 +512,7 @@ int main(void)
 	tcase_add_test(c, very_many_headers_are_headers);
 	tcase_add_test(c, who_ends_his_half_of_the_connection_gets_his_answer);
 	tcase_add_test(c, a_caller_that_hangs_up_before_it_is_identified_is_not_served);
+	tcase_add_test(c, one_user_has_a_thousand_event_streams_open_and_no_more);
 	tcase_add_test(c, another_user_is_served_only_if_the_settings_allow_it);
 	tcase_add_test(c,
 	               another_user_is_refused_before_it_says_anything_and_told_of_once_a_minute);

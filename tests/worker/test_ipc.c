@@ -271,6 +271,35 @@ START_TEST(each_order_is_a_command_and_each_word_to_an_agent_a_steering)
 }
 END_TEST
 
+START_TEST(the_inbox_says_what_an_approval_lets_happen_and_a_long_command_needs_its_digest)
+{
+	OWNED(str) struct str line = STR_INIT;
+	OWNED(char_ptr) char *digest = NULL;
+	const char *list;
+
+	given_front();
+	given_clearance();
+	given("INSERT INTO request_file (request_seq, path, target, action, mode, original_hash)"
+	      " SELECT seq, 'run.sh', 'run.sh', 'create', 33261, 'new_file' FROM request");
+	given_question("permission", ", body",
+	               ", (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE"
+	               " i < 60) SELECT group_concat('echo ' || i, char(10)) FROM n)");
+	list = says_back("{\"command\":\"inbox\"}");
+	has(list, "data.questions.0.changes.0", "create run.sh (mode 755)");
+	says(member(list, "data.questions.1.command"), "echo 40\n... ");
+	has(list, "data.questions.1.is_whole", "false");
+	str_addf(&line, "{\"command\":\"approve\",\"id\":\"%s\"}",
+	         member(list, "data.questions.1.request_id"));
+	is_refused(says_back(line.bytes), "the inbox does not show all of these");
+	expect("SELECT count(*) FROM decision", "0\n");
+	digest = rows("SELECT digest FROM request WHERE kind = 'permission'");
+	str_reset(&line);
+	str_addf(&line, "{\"command\":\"approve\",\"id\":\"%s\",\"digest\":\"%.64s\"}",
+	         member(list, "data.questions.1.request_id"), digest);
+	has(says_back(line.bytes), "ok", "true");
+}
+END_TEST
+
 START_TEST(sessions_and_questions_are_listed)
 {
 	const char *list;
@@ -747,6 +776,8 @@ int main(void)
 
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 90);
+	tcase_add_test(
+	    c, the_inbox_says_what_an_approval_lets_happen_and_a_long_command_needs_its_digest);
 	tcase_add_test(c, each_answer_is_a_decision_from_the_socket);
 	tcase_add_test(c, each_order_is_a_command_and_each_word_to_an_agent_a_steering);
 	tcase_add_test(c, sessions_and_questions_are_listed);

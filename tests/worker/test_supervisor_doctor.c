@@ -16,7 +16,7 @@ START_TEST(the_doctor_makes_nothing)
 	               " | wc -l)",
 	               dir);
 	ck_assert_int_eq(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
-	doctor_says(0, "/.local/state/agent-intercom/intercom.db is not there yet");
+	doctor_says(0, "/.local/state/agent-intercom/intercom.db does not exist yet");
 	ck_assert_int_eq(system(command), 0); /* NOLINT(concurrency-mt-unsafe) */
 	before = read_file(in("list.0"));
 	after = read_file(in("list.1"));

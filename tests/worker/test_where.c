@@ -99,7 +99,7 @@ START_TEST(where_before_the_first_start_prints_what_will_be_and_makes_nothing)
 	hide_config(&site);
 	ck_assert_int_eq(intercom(&said, "where"), 0);
 	says(str_text(&said), "/.local/state/agent-intercom/intercom.db\n");
-	says(str_text(&said), "config         no file: the defaults hold\n");
+	says(str_text(&said), "config         no file: the defaults apply\n");
 	says(str_text(&said), "does not run\n");
 	(void)snprintf(path, sizeof(path), "%s/.local", site.home);
 	ck_assert_int_ne(access(path, F_OK), 0);

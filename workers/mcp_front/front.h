@@ -30,8 +30,7 @@ enum {
 	FRONT_MAX_MESSAGE = 4 << 20, /* bytes of one message */
 	FRONT_MAX_OUTPUT = 1 << 20, /* unread bytes of a held caller: then it is cut off */
 	FRONT_HEADER_BYTES = 16 << 10,
-	FRONT_READ_SECONDS = 10, /* between two bytes of a request */
-	FRONT_REQUEST_SECONDS = 10, /* between a request's first byte and its last */
+	FRONT_REQUEST_SECONDS = 10, /* between two bytes of a request, and its first and its last */
 	FRONT_PROGRESS_SECONDS = 15, /* between two signs of life to a waiting caller */
 	FRONT_RETRY_MS = 2000, /* what a cut client waits before it comes back */
 	FRONT_TRY_AGAIN_SECONDS = 1, /* after a transaction that could not be had */
@@ -87,6 +86,7 @@ struct front {
 	size_t unfinished; /* bytes of messages that have not come whole */
 	int max_fd; /* callers on descriptors from here on are turned away */
 	int64_t progress_ms;
+	int request_seconds;
 	int64_t http_port;
 	int64_t http_try_ms; /* monotonic: HTTP is off, and is tried again then; 0: it is on */
 	cJSON *allow_uids; /* of others who may ask over HTTP */

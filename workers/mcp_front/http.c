@@ -82,7 +82,7 @@ static void take_request(struct sink *s, struct rpc_message *m)
 		return;
 	}
 	if (initializes) {
-		struct secret key = secret_new();
+		struct secret key = id_new_secret();
 
 		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", key.text);
 		http_reply_header(s, "Mcp-Session-Id", s->peer->key);
@@ -216,7 +216,7 @@ static void on_delete(struct sink *s)
  * that we say goes over the stream. Its end is the end of the connection. */
 static void on_stream(struct sink *s)
 {
-	struct secret key = secret_new();
+	struct secret key = id_new_secret();
 	OWNED(str) struct str address = STR_INIT;
 
 	if (http_arrivals_streams(s->front, s->http) >= STREAMS_PER_USER) {
@@ -358,7 +358,7 @@ int http_start(struct front *f, struct err *e)
 	f->http = evhttp_new(f->base);
 	evhttp_set_gencb(f->http, on_request, f);
 	evhttp_set_bevcb(f->http, http_arrivals_connect, f);
-	evhttp_set_timeout(f->http, FRONT_READ_SECONDS);
+	evhttp_set_timeout(f->http, f->request_seconds);
 	evhttp_set_max_headers_size(f->http, FRONT_HEADER_BYTES);
 	evhttp_set_max_body_size(f->http, FRONT_MAX_MESSAGE * 2 + BODY_SLACK);
 	evhttp_set_allowed_methods(f->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_DELETE |

@@ -126,7 +126,7 @@ static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, v
 	}
 	if (!a->began_ms || a->held)
 		a->began_ms = clock_monotonic_ms();
-	else if (clock_monotonic_ms() - a->began_ms > FRONT_REQUEST_SECONDS * 1000)
+	else if (clock_monotonic_ms() - a->began_ms > f->request_seconds * 1000)
 		(void)shutdown(fd, SHUT_RDWR);
 	front_count(f, &a->unfinished, a->unfinished + info->n_added);
 	if (!a->turned_away)

@@ -69,7 +69,7 @@ static void let_go(struct sink *s)
 	if (s->streaming && c) {
 		(void)epoll_ctl(s->front->hang_up_fd, EPOLL_CTL_DEL, s->fd, NULL);
 		bufferevent_setwatermark(evhttp_connection_get_bufferevent(c), EV_READ, 0, 0);
-		evhttp_connection_set_timeout(c, FRONT_READ_SECONDS);
+		evhttp_connection_set_timeout(c, s->front->request_seconds);
 		http_arrivals_set_held(s->front, s->fd, false);
 	}
 }

@@ -12,6 +12,7 @@
 #include "front.h"
 #include "log.h"
 #include "say.h"
+#include "seen.h"
 #include "socket.h"
 
 #include <errno.h>
@@ -101,7 +102,9 @@ static int check_members(const struct words *w, struct err *e)
 /* A refused answer is kept as a row too: the transaction is committed whatever came of it. */
 static int run(struct front *f, const cJSON *line, struct said *out, struct err *e)
 {
-	const struct speaker who = { .source = "socket", .no_reason = "rejected via ipc" };
+	const struct speaker who = { .source = "socket",
+		                     .has_seen = seen_in_inbox,
+		                     .no_reason = "rejected via ipc" };
 	struct words w = { .verb = find_verb(line, e),
 		           .id = json_text(line, "id"),
 		           .certain = true };
@@ -112,6 +115,7 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 	if (!w.verb)
 		return -1;
 	w.text = json_text(line, text_member(w.verb));
+	w.digest = json_text(line, "digest");
 	if (check_members(&w, e))
 		return -1;
 	if (w.verb->row == VERB_READING)
@@ -332,7 +336,7 @@ static int write_token(const struct front *f, struct err *e)
 
 static int make_token(struct front *f, struct err *e)
 {
-	struct secret token = secret_new();
+	struct secret token = id_new_secret();
 
 	(void)unlinkat(f->worker.run_fd, TOKEN_NAME, 0);
 	if (!f->ipc_requires_token)

@@ -139,15 +139,17 @@ static void read_settings(struct front *f)
 	f->http_port = setting_int(st, "http_port", 3000);
 }
 
-static int64_t progress_ms(void)
+/* A time that test builds take from the environment. */
+static int seconds(const char *variable, int usual)
 {
 #ifdef INTERCOM_TEST_CLOCK
-	const char *given = getenv("INTERCOM_PROGRESS_SECONDS");
+	const char *given = getenv(variable);
 
 	if (given)
-		return strtoll(given, NULL, 10) * 1000;
+		return (int)strtol(given, NULL, 10);
 #endif
-	return FRONT_PROGRESS_SECONDS * 1000;
+	(void)variable;
+	return usual;
 }
 
 /* 10,000 held calls need as many descriptors: take what the hard limit gives. */
@@ -390,7 +392,8 @@ int main(int argc, char **argv)
 	struct front f = { .hang_up_fd = -1, .failure = &e };
 	OWNED(str) struct str detail = STR_INIT;
 
-	f.progress_ms = progress_ms();
+	f.progress_ms = seconds("INTERCOM_PROGRESS_SECONDS", FRONT_PROGRESS_SECONDS) * 1000;
+	f.request_seconds = seconds("INTERCOM_REQUEST_SECONDS", FRONT_REQUEST_SECONDS);
 	if (worker_open(&f.worker, "mcp-front", PURPOSE, argc, argv, &e) == 0) {
 		raise_limits(&f);
 		read_settings(&f);

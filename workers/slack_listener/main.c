@@ -19,7 +19,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-static const char PURPOSE[] = "Hears what the operator does in Slack, over Socket Mode.";
+static const char PURPOSE[] = "Receives what operators do in Slack, over Socket Mode.";
 
 enum { EVENTS = 16, BACKOFF_MAX_SECONDS = 30, CURL_LOOK_MS = 100, STOP_MS = 4000 };
 

@@ -127,7 +127,8 @@ static void tell_outcome(const struct slack_stored *out, const struct slack_act 
 	const char *kind = a->kind ? a->kind : "envelope";
 
 	if (strcmp(out->outcome, "unauthorized") == 0)
-		log_warn("somebody who is no operator did this: %s", a->action ? a->action : kind);
+		log_warn("someone who is not an operator did this: %s",
+		         a->action ? a->action : kind);
 	else if (strcmp(out->outcome, "malformed") == 0)
 		log_warn("%s is not understood: %s", kind, str_text(&out->why));
 	else

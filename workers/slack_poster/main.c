@@ -150,8 +150,8 @@ int main(int argc, char **argv)
 	slack_secret_guard();
 	token = slack_secret_take("SLACK_BOT_TOKEN");
 	base = slack_secret_take("SLACK_API_URL");
-	failed = worker_open(&p.w, "slack-poster", "Says in Slack what slack_outbox intends.", argc,
-	                     argv, &e);
+	failed = worker_open(&p.w, "slack-poster", "Sends to Slack what slack_outbox intends.",
+	                     argc, argv, &e);
 	p.outbox = (struct slack_outbox){ .store = &p.w.store, .worker_id = p.w.id.text };
 	if (!failed)
 		failed = open_web(&p, token, base, &e);

@@ -44,7 +44,7 @@ static int read_request(struct poster *p, const struct slack_intent *i, struct r
 {
 	int got = request_read(&p->w.store, i->request_seq, r, e);
 
-	return got == 0 ? err_set(e, ERR_INPUT, "the question is not there any more") : got;
+	return got == 0 ? err_set(e, ERR_INPUT, "the question no longer exists") : got;
 }
 
 /* Whether the file with the diff is dead: 1, 0, -1. */
@@ -130,7 +130,7 @@ static int read_session(struct poster *p, int64_t seq, struct session_texts *t, 
 		t->ended_at = col_copy(s, SLACK_SESSION_READ_ENDED_AT);
 	}
 	stmt_reset(s);
-	return got == 0 ? err_set(e, ERR_INPUT, "the session is not there any more") : got;
+	return got == 0 ? err_set(e, ERR_INPUT, "the session no longer exists") : got;
 }
 
 static int render_session(struct poster *p, const struct slack_intent *i, struct slack_said *out,
@@ -229,8 +229,7 @@ static int say_stall(struct poster *p, const struct slack_intent *i, const cJSON
 		cJSON_Delete(progress);
 	}
 	stmt_reset(s);
-	return got == 0 ? err_set(e, ERR_INPUT, "the alert is not there any more")
-	                : (got < 0 ? -1 : 0);
+	return got == 0 ? err_set(e, ERR_INPUT, "the alert no longer exists") : (got < 0 ? -1 : 0);
 }
 
 static int render_stall(struct poster *p, const struct slack_intent *i, struct slack_said *out,
@@ -365,8 +364,7 @@ static int render_write(struct poster *p, const struct slack_intent *i, struct s
 	}
 	stmt_reset(s);
 	cJSON_Delete(files);
-	return got == 0 ? err_set(e, ERR_INPUT, "the write is not there any more")
-	                : (got < 0 ? -1 : 0);
+	return got == 0 ? err_set(e, ERR_INPUT, "the write no longer exists") : (got < 0 ? -1 : 0);
 }
 
 /* ---- broadcasts ---- */

@@ -48,7 +48,7 @@ static int start_update(struct poster *p, struct slot *s, struct err *e)
 	struct err why = ERR_INIT;
 
 	if (!is(i->message_state, "sent") || !i->ts)
-		return dead(p, i, "the message is not there any more", NULL, e);
+		return dead(p, i, "the message no longer exists", NULL, e);
 	if (i->generation <= i->sent_generation)
 		return slack_settle_needless(&p->outbox, i, e) ? -1 : 0;
 	if (poster_render(p, i, &said, &why))
@@ -130,7 +130,7 @@ static int start(struct poster *p, struct slot *s, struct err *e)
 
 /* ---- settling ---- */
 
-/* Some clients show no form in a thread (slack.md 11): there is another way, and it is told. */
+/* Some clients show no form in a thread: there is another way, and it is told. */
 static int tell_way_round(struct poster *p, const struct slack_intent *i, struct err *e)
 {
 	if (!is(i->kind, "view_open") || !i->to_thread)

@@ -162,7 +162,7 @@ static void close_directory(const char *dir)
 		log_info("%s had mode %04o and has 0700 now", dir, about.st_mode & 07777U);
 		return;
 	}
-	log_warn("%s, where the database is, has mode %04o; if nobody else needs it, chmod 700 it",
+	log_warn("%s, where the database is, has mode %04o; unless others need it, chmod 700 it",
 	         dir, about.st_mode & 07777U);
 }
 
@@ -361,7 +361,7 @@ static void stop(struct supervisor *s, int status, const char *why)
 	if (status == 0 && instance_mark_stopped(s->run_fd, &e))
 		log_warn("%s", e.text);
 	if (status == 0 && !s->children[CHILD_SLACK_POSTER].unwanted && rows_tell_stop(s, &e))
-		log_warn("Slack is not told of the stop: %s", e.text);
+		log_warn("the stop is not reported in Slack: %s", e.text);
 }
 
 static void look(struct supervisor *s, struct err *e)
@@ -454,23 +454,27 @@ static void watch(struct supervisor *s)
 
 /* ---- stop ---- */
 
+/* A third signal that came while the workers ended: nobody repeats it. */
+static volatile sig_atomic_t asked_thrice;
+
 /* A signal that waits is a person who does not want to: SQLite undoes what is half written. */
 static void on_alarm(int number)
 {
 	sigset_t waiting;
 
 	(void)number;
-	if (sigpending(&waiting) == 0 &&
-	    (sigismember(&waiting, SIGTERM) == 1 || sigismember(&waiting, SIGINT) == 1))
+	if (asked_thrice || (sigpending(&waiting) == 0 && (sigismember(&waiting, SIGTERM) == 1 ||
+	                                                   sigismember(&waiting, SIGINT) == 1)))
 		_exit(EX_TEMPFAIL);
 }
 
-static void let_signals_end_us(void)
+static void let_signals_end_us(const struct supervisor *s)
 {
 	const struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
 	const struct itimerval often = { .it_value.tv_sec = FINAL_MS / 1000,
 		                         .it_interval.tv_usec = FINAL_TRY_US };
 
+	asked_thrice = s->signals > 2;
 	(void)sigaction(SIGALRM, &action, NULL);
 	(void)setitimer(ITIMER_REAL, &often, NULL);
 }
@@ -482,10 +486,10 @@ static void finish(struct supervisor *s)
 {
 	struct err e = ERR_INIT;
 
-	let_signals_end_us();
+	let_signals_end_us(s);
 	if (rows_at_stop(s, s->children[CHILD_WATCHDOG].was_ready, &e) == 0)
 		return;
-	log_error("what waits could not be marked as interrupted and stays pending: %s", e.text);
+	log_error("open questions could not be marked interrupted and stay pending: %s", e.text);
 	if (s->status == 0)
 		s->status = err_exit(&e);
 }

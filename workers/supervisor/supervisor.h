@@ -69,9 +69,9 @@ struct supervisor {
 	struct child children[CHILD_COUNT];
 	char **environment; /* of the workers */
 	mode_t umask; /* that we were started with: the applier's, for files of workspaces */
-	bool announced; /* everybody was ready once */
+	bool announced; /* all workers were ready once */
 	int64_t run_look_ms; /* when the run directory is looked at next */
-	int64_t late_ms; /* when to tell who is not; 0: that is told */
+	int64_t late_ms; /* when to log which are not; 0: done */
 	int64_t beat_ms; /* when heartbeats were looked at, */
 	int64_t beat_awake_ms; /* and the same on the machine's own clock */
 	bool stopping;
@@ -101,7 +101,7 @@ int rows_mode(struct supervisor *s, struct str *out, struct err *e);
 /* Queues the word of the stop for Slack, while somebody still sends it; without waiting for another
  * writer. Nothing to tell is no error. */
 int rows_tell_stop(struct supervisor *s, struct err *e);
-/* No worker runs any more. interrupt: everything that waits is interrupted; logs how much. */
+/* All workers have ended. interrupt: everything that waits is interrupted; logs how much. */
 int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e);
 /* What a restore makes of the rows of a backup: what waits is interrupted as it was when the system
  * was last heard of, open writes are parked. Nobody else has that database open. */
@@ -129,7 +129,7 @@ bool slack_next_member(const char **list, char out[SLACK_MEMBER_BYTES], bool *re
 /* The environment of a Slack worker: common, its own token, $SLACK_API_URL. */
 char **slack_environment(const struct slack_secrets *s, const char *child, char *const *common);
 void slack_environment_free(char **environment, char *const *common);
-/* Makes the members operators, and those that are none any more inactive. s NULL: all of them.
+/* Makes the members operators, and former members inactive. s NULL: all of them.
  * Inside a transaction. */
 int slack_operators_put(struct store *st, const struct slack_secrets *s, struct err *e);
 
@@ -143,8 +143,8 @@ int workers_start_due(struct supervisor *s, struct err *e);
 void workers_reap(struct supervisor *s);
 /* Asks the next ones to leave, kills those that were asked long ago. */
 void workers_stop(struct supervisor *s);
-/* Kills who is ready by its row and has not written a heartbeat for long: it hangs, and is started
- * again like whoever ends by itself. */
+/* Kills a worker that is ready by its row but has long written no heartbeat: it hangs, and is
+ * restarted like one that ended by itself. */
 void workers_look_for_hanging(struct supervisor *s);
 /* Milliseconds until the next such look. */
 int workers_beat_patience_ms(const struct supervisor *s);

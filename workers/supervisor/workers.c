@@ -207,7 +207,7 @@ static void lost(struct supervisor *s, int i, int status, const char *detail)
 int workers_beat_patience_ms(const struct supervisor *s)
 {
 	int64_t left = s->beat_ms + BEAT_LOOK_MS - clock_monotonic_ms();
-	int64_t apart = s->beat_awake_ms + BEAT_APART_MS - time_read().awake_ms;
+	int64_t apart = s->beat_awake_ms + BEAT_APART_MS - time_gap_clocks().awake_ms;
 
 	left = left < apart ? apart : left;
 	return left < 0 ? 0 : (int)left;
@@ -273,7 +273,7 @@ void workers_look_for_hanging(struct supervisor *s)
 	if (workers_beat_patience_ms(s) > 0)
 		return;
 	s->beat_ms = clock_monotonic_ms();
-	s->beat_awake_ms = time_read().awake_ms;
+	s->beat_awake_ms = time_gap_clocks().awake_ms;
 	if (rows_heartbeats(s, beats, &e)) {
 		log_warn("heartbeats cannot be read: %s", e.text);
 		return;

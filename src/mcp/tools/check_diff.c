@@ -203,7 +203,7 @@ const struct tool TOOL_CHECK_DIFF = {
 	.title = "Check diff",
 	.description =
 	    "Writes an approved change to disk, once. On patch_conflict the file has changed "
-	    "since you asked: read it again and ask for clearance anew, or pass force if the "
+	    "since you asked: read it again and ask for clearance again, or pass force if the "
 	    "operator agreed to overwrite.",
 	.input = "{\"type\":\"object\",\"properties\":{"
 	         "\"request_id\":{\"type\":\"string\",\"minLength\":1,\"description\":\"from "

@@ -72,7 +72,7 @@ export class Fake {
   }
 
   /** The next log entry of that name after the last one that was waited for. */
-  async waitFor(name, within = 10_000) {
+  async waitFor(name, within = 30_000) {
     const after = this.seen.get(name) ?? 0;
     const { calls } = await this.get(`calls?name=${name}&after=${after}&wait_ms=${within}`);
     assert.ok(calls.length > 0, `no ${name} within ${within} ms`);

@@ -88,7 +88,7 @@ for (const reason of ["warning", "refresh_requested", "too_many_websockets", "li
     const fake = await Fake.start(t);
     await connect(fake);
     await fake.post("socket", { do: "disconnect", reason });
-    await fake.waitFor("hello", 15_000);
+    await fake.waitFor("hello");
     const [made] = await delivered(fake, { slash: { text: "after" } });
     assert.equal(made.socket, 2);
     assert.equal((await fake.all("apps.connections.open")).length, 2);
@@ -103,7 +103,7 @@ for (const order of [
     const fake = await Fake.start(t);
     await connect(fake);
     await fake.post("socket", order);
-    await fake.waitFor("hello", 15_000);
+    await fake.waitFor("hello");
     assert.equal((await delivered(fake, { slash: { text: "after" } }))[0].socket, 2);
   });
 
@@ -111,7 +111,7 @@ test("it leaves a socket that has fallen silent", async (t) => {
   const fake = await Fake.start(t);
   await connect(fake, { clientPingTimeout: 600 });
   await fake.post("socket", { do: "silence" });
-  await fake.waitFor("hello", 15_000);
+  await fake.waitFor("hello");
 });
 
 test("an envelope that was not acked comes again on the next socket", async (t) => {
@@ -129,7 +129,7 @@ test("an envelope that was not acked comes again on the next socket", async (t) 
   await fake.waitFor("envelope");
   deaf = false;
   await fake.post("socket", { do: "cut" });
-  await fake.waitFor("hello", 15_000);
+  await fake.waitFor("hello");
   assert.equal((await fake.waitFor("ack")).envelope_id, made.envelope_id);
   assert.deepEqual(retries, [undefined, 1]);
 });

@@ -1,0 +1,89 @@
+#include "seen.h"
+
+#include "summary.h"
+#include "visible.h"
+
+#include <string.h>
+
+enum { FILES_MOST = 20 };
+
+static bool is_command(const struct request *r)
+{
+	return r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST;
+}
+
+/* A command as it is shown, and how many bytes of that the inbox shows. */
+static size_t show(const struct request *r, struct str *text)
+{
+	size_t length = 0;
+
+	visible_add(text, str_text(&r->body), r->body.length, true);
+	for (int lines = 0; lines < SEEN_LINES && length < text->length; lines++) {
+		const char *rest = text->bytes + length;
+		const char *newline = memchr(rest, '\n', text->length - length);
+		size_t end = newline ? (size_t)(newline - text->bytes) + 1 : text->length;
+
+		if (end > SEEN_BYTES)
+			return length;
+		length = end;
+	}
+	return length;
+}
+
+bool seen_is_whole(const struct request *r)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	return !is_command(r) || show(r, &text) == text.length;
+}
+
+void seen_add(struct str *out, const struct request *r)
+{
+	OWNED(str) struct str text = STR_INIT;
+	size_t length;
+
+	if (r->row.kind == REQUEST_KIND_CLEARANCE && summary_is_needed(r->files, r->file_count))
+		summary_add(out, r->files, r->file_count, "; ", FILES_MOST);
+	else if (r->row.kind == REQUEST_KIND_CLEARANCE)
+		request_add_name(out, r);
+	if (!is_command(r))
+		return;
+	length = show(r, &text);
+	str_addf(out, "%.*s", (int)length, str_text(&text));
+	if (length < text.length)
+		str_addf(out, "... %zu more bytes", text.length - length);
+}
+
+void seen_add_members(cJSON *row, const struct request *r)
+{
+	cJSON *changes = cJSON_AddArrayToObject(row, "changes");
+	OWNED(str) struct str command = STR_INIT;
+
+	for (size_t i = 0; i < r->file_count; i++) {
+		OWNED(str) struct str change = STR_INIT;
+
+		if (summary_add_file(&change, r->files, r->file_count, i))
+			(void)cJSON_AddItemToArray(changes, cJSON_CreateString(change.bytes));
+	}
+	if (is_command(r))
+		seen_add(&command, r);
+	if (command.length)
+		(void)cJSON_AddStringToObject(row, "command", command.bytes);
+	else
+		(void)cJSON_AddNullToObject(row, "command");
+	(void)cJSON_AddBoolToObject(row, "is_whole", seen_is_whole(r));
+}
+
+int seen_in_inbox(struct store *st, const struct request *r, struct str *why, struct err *e)
+{
+	(void)st;
+	(void)e;
+	if (seen_is_whole(r))
+		return 1;
+	str_addf(why,
+	         "the inbox does not show all of these %zu bytes: read them with "
+	         "`agent-intercom-ctl show %.8s`, then approve with the digest that it prints "
+	         "(--digest)",
+	         r->body.length, r->row.id);
+	return 0;
+}
