@@ -148,12 +148,12 @@ START_TEST(what_is_there_is_not_overwritten)
 	(void)snprintf(dir, sizeof(dir), "%s", file);
 	*strrchr(dir, '/') = '\0';
 	put_file(dir, "copy.db", "precious");
-	fails(back_up(), EX_CONFIG, "is there already");
+	fails(back_up(), EX_CONFIG, "already exists");
 	text = get_file(dir, "copy.db");
 	ck_assert_str_eq(text, "precious");
 
 	ck_assert_int_eq(shell(NULL, "ln -sf /nowhere/at/all %s", file), 0);
-	fails(back_up(), EX_CONFIG, "is there already");
+	fails(back_up(), EX_CONFIG, "already exists");
 
 	(void)snprintf(arguments, sizeof(arguments), "backup %s-wal", site.database);
 	fails(intercom(arguments), EX_CONFIG, "a part of the database");
