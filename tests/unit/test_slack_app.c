@@ -263,7 +263,7 @@ START_TEST(the_doctor_names_what_is_wrong_in_slack_and_the_fix)
 	says(said, "FAIL slack channel: the channel C03OLD is archived; unarchive it");
 	says(said, "U03GUEST is in the team T99OTHER, which may not answer; remove it\n");
 	says(said, "U04GONE is deactivated in Slack; remove it\n");
-	says(said, "U99NOBODY: user_not_found; take the id from the person's profile");
+	says(said, "U99NOBODY: user_not_found; copy the id from the person's profile");
 	says(said, "U0BOT is a bot; give the ids of people\n");
 	desk_is_left();
 }

@@ -406,7 +406,7 @@ START_TEST(nothing_is_restored_while_somebody_has_the_database_open)
 	succeeds(back_up());
 	ck_assert_msg(!store_open(&st, site.database, NULL, &e), "%s", e.text);
 	ck_assert_int_ge(sql_store_version(&st, &e), 0);
-	fails(restore(file), EX_TEMPFAIL, "end that first");
+	fails(restore(file), EX_TEMPFAIL, "stop that first");
 	ck_assert_int_eq(count_files("before-restore"), 0);
 	store_clear(&st);
 	succeeds(restore(file));
