@@ -14,10 +14,11 @@ UPDATE auto_notice SET told_at = :at
                 WHERE told_at IS NULL AND due_at <= :at ORDER BY due_at LIMIT 100);
 
 -- name: auto_notice_due_list :many
+-- type: :skip integer
 -- The same one by one, where the rules refuse one of them.
 -- row: due
 SELECT seq FROM auto_notice
- WHERE told_at IS NULL AND due_at <= :at ORDER BY due_at LIMIT 100;
+ WHERE told_at IS NULL AND due_at <= :at ORDER BY due_at, seq LIMIT 100 OFFSET :skip;
 
 -- name: auto_notice_due_one :rows
 UPDATE auto_notice SET told_at = :at WHERE seq = :seq AND told_at IS NULL;

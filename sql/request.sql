@@ -164,10 +164,11 @@ SELECT seq, remaining_ms FROM request
  WHERE session_seq = :session AND state = 'interrupted' AND seq > :after ORDER BY seq LIMIT 1;
 
 -- name: request_due :many
--- What is past its deadline.
+-- type: :skip integer
+-- What is past its deadline, behind what was refused.
 SELECT id FROM request
  WHERE state = 'pending' AND deadline_at IS NOT NULL AND deadline_at <= :at
- ORDER BY deadline_at LIMIT 100;
+ ORDER BY deadline_at, seq LIMIT 100 OFFSET :skip;
 
 -- name: request_next_deadline :one
 -- row: instant

@@ -10,6 +10,7 @@ SELECT idle_since AS at FROM session WHERE idle_since IS NOT NULL ORDER BY idle_
 SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits_since LIMIT 1;
 
 -- name: stall_idle_due :many
+-- type: :skip integer
 -- Silent since :before at least, with what decides whether that is a stall. (The index of open
 -- questions holds those of both states.) A client is surely there where its connection ends with it:
 -- on stdio, and on the transport of 2024-11-05, whose stream is the connection. Of the others nobody
@@ -37,7 +38,7 @@ SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
          AS is_stalled
   FROM session AS s
  WHERE s.idle_since IS NOT NULL AND s.idle_since <= :before
- ORDER BY s.idle_since LIMIT :limit;
+ ORDER BY s.idle_since, s.seq LIMIT :limit OFFSET :skip;
 
 -- name: stall_stop_clock :exec
 -- Silence leads to nothing more, until the next call or answer.
@@ -75,12 +76,13 @@ UPDATE session
  WHERE id = :session_id;
 
 -- name: stall_step_due :many
+-- type: :skip integer
 SELECT t.seq, t.auto_count, s.id AS session_id,
        EXISTS (SELECT 1 FROM steering AS n WHERE n.stall_seq = t.seq AND n.delivered_at IS NULL
                                              AND n.outcome = 'accepted') AS is_undelivered
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.waits_since IS NOT NULL AND t.waits_since <= :before
- ORDER BY t.waits_since LIMIT :limit;
+ ORDER BY t.waits_since, t.seq LIMIT :limit OFFSET :skip;
 
 -- name: stall_nudge_again :exec
 -- What was said before waits for the agent still; it is not said twice.

@@ -54,11 +54,12 @@ UPDATE tool_call SET state = 'answered', answered_at = :at
                 ORDER BY wait_until LIMIT 500);
 
 -- name: tool_call_due_list :many
+-- type: :skip integer
 -- The same one by one, where the rules refuse one of them.
 -- row: due
 SELECT seq FROM tool_call
  WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :at
- ORDER BY wait_until LIMIT 500;
+ ORDER BY wait_until, seq LIMIT 100 OFFSET :skip;
 
 -- name: tool_call_due_one :rows
 UPDATE tool_call SET state = 'answered', answered_at = :at

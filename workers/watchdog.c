@@ -38,7 +38,7 @@
 
 enum {
 	LOOK_MS = 250, /* between looks for foreign writers */
-	GRACE_MS = 60000, /* after a start nothing expires (decisions.md A5) */
+	GRACE_MS = 60000, /* after a start nothing expires */
 	SEAL_AGAIN_MS = 10000, /* after the rules refused a seal */
 	SEAL_MS = 1000, /* a multiple of LOOK_MS, at which it is looked */
 };
@@ -177,7 +177,7 @@ static int note_gap(struct watch *d, struct worker *w, const struct time_reading
 	struct time_gap gap;
 	int moved;
 
-	if (!time_watch_look(&d->time, now, &gap))
+	if (!time_gap_look(&d->time, now, &gap))
 		return 0;
 	moved = time_gap_record(&w->store, w->host, &gap, e);
 	if (moved < 0)
@@ -282,7 +282,7 @@ static int read_due(struct watch *d, struct store *st, struct err *e)
 static int step(struct watch *d, struct worker *w, struct err *e)
 {
 	int64_t now_ms = clock_now_ms(); /* first: a clock set after this makes nothing due */
-	const struct time_reading now = time_read();
+	const struct time_reading now = time_gap_clocks();
 	bool closed = log_was_closed(d);
 	int gap = note_gap(d, w, &now, e);
 	int changed = gap < 0 ? -1 : has_changed(d, &w->store, e);
@@ -306,10 +306,10 @@ static int step(struct watch *d, struct worker *w, struct err *e)
 
 static int start(struct watch *d, struct worker *w, struct err *e)
 {
-	const struct time_reading now = time_read();
+	const struct time_reading now = time_gap_clocks();
 	int64_t downtime;
 
-	time_watch_start(&d->time, &now);
+	time_gap_watch(&d->time, &now);
 	arm_clock(d);
 	downtime = time_gap_downtime(&w->store, w->host, w->name, w->id.text, e);
 	stall_settings_read(&w->store, &d->stall);

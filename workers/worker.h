@@ -47,15 +47,16 @@ struct worker {
 int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
                 struct err *e);
 
-/* Whether the run directory has vanished (logind removes $XDG_RUNTIME_DIR) and agent-intercom has
- * made another: then lock and bell are there now, bell.fd and run_fd are new, and whoever waits for
- * the old ones must take them over. A look costs two stat(2). */
+/* Whether the run directory has vanished (logind removes $XDG_RUNTIME_DIR) and agent-intercom
+ * has made another: then lock and bell are there now, bell.fd and run_fd are new, and whatever
+ * waits for the old ones must take them over. A look costs two stat(2). */
 bool worker_move(struct worker *w);
 
 /* Says in its row that it serves. detail: what an operator wants to know, or NULL. */
 int worker_ready(struct worker *w, const char *detail, struct err *e);
 
-/* Writes the heartbeat if it is due; costs nothing otherwise. */
+/* A sign of life: the time of the lock file (pulse.h); and the heartbeat of its row if that is due.
+ * A worker that gives none for 40 s is replaced: long work calls pulse(). */
 int worker_heartbeat(struct worker *w, struct err *e);
 
 /* Milliseconds until the next thing that is due by the clock (heartbeat, due_ms, regular look). */

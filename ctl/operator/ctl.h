@@ -1,11 +1,11 @@
 /* ctl: what the commands of agent-intercom-ctl share.
  *
- * To add a command: write ctl/cmd_<name>.c with a `const struct command cmd_<name>`, declare it
- * below, and add it to COMMANDS in main.c, in the order of the help text. */
+ * To add a command: write <name>.c with a `const struct command_spec cmd_<name>`, declare it below,
+ * and add it to COMMANDS in main.c, in the order of the help text. */
 #ifndef CTL_H
 #define CTL_H
 
-#include "decision.h"
+#include "command.h"
 #include "err.h"
 #include "paths.h"
 #include "request.h"
@@ -63,7 +63,7 @@ extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_
 extern const struct command_spec cmd_watch, cmd_health, cmd_sql, cmd_undo;
 extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;
 
-/* ---- finding (cmd_find.c) ---- */
+/* ---- finding (find.c) ---- */
 
 /* Reads the request whose id is or begins with text. 0, or -1 if there is not exactly one. */
 int find_request(struct ctl *c, const char *text, struct request *r, struct err *e);

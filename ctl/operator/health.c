@@ -38,11 +38,14 @@ static void note_worker(struct findings *f, const char *what, const char *state,
 /* What a worker says of itself while it serves only in part. */
 static bool is_impaired(const char *what, const char *state, const char *detail)
 {
-	if (!state || strcmp(state, "ready") != 0 || !detail)
+	const char *comma = detail ? strstr(detail, ", ") : NULL; /* behind "pid 4711" */
+	const char *says = comma ? comma + 2 : "";
+
+	if (!state || strcmp(state, "ready") != 0)
 		return false;
 	if (strcmp(what, "worker mcp-front") == 0)
-		return strncmp(detail, "HTTP is off", 11) == 0;
-	return strcmp(what, "worker slack-listener") == 0 && strcmp(detail, "connected") != 0;
+		return strncmp(says, "HTTP is off", 11) == 0;
+	return strcmp(what, "worker slack-listener") == 0 && strncmp(says, "connected", 9) != 0;
 }
 
 static void take_row(struct findings *f, const struct health_list_row *row)

@@ -3,7 +3,7 @@
 #include "ctl.h"
 
 #include "clock.h"
-#include "decision.h"
+#include "command.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -160,7 +160,7 @@ static int write_all_of(struct store *st, const struct audit_arguments *a, FILE 
 
 static int export_to_file(struct store *st, const struct audit_arguments *a, struct err *e)
 {
-	OWNED(nest) struct nest n = NEST_INIT;
+	OWNED(staging) struct staging n = STAGING_INIT;
 	struct audit_export x;
 	struct stat about;
 	FILE *out;
@@ -168,15 +168,15 @@ static int export_to_file(struct store *st, const struct audit_arguments *a, str
 
 	if (lstat(a->file, &about) == 0)
 		return err_set(e, ERR_INPUT, "%s is there already; choose another name", a->file);
-	if (nest_open(&n, a->file, e))
+	if (staging_open(&n, a->file, e))
 		return -1;
-	out = nest_create(&n, e);
+	out = staging_create(&n, e);
 	if (!out)
 		return -1;
 	result = write_all_of(st, a, out, &x, e);
 	if (fclose(out) != 0 && result == 0)
 		result = err_errno(e, ERR_AGAIN, "cannot write %s", a->file);
-	if (result || nest_publish(&n, a->file, e))
+	if (result || staging_publish(&n, a->file, e))
 		return -1;
 	(void)printf("%s: %" PRId64 " events, head %" PRId64 ":%s\n", a->file, x.count, x.after,
 	             x.last.text);

@@ -68,8 +68,8 @@ static int help(void)
 	return EX_OK;
 }
 
-/* The backup becomes "db" in the nest, ready for its place. */
-static int make_ready(const struct nest *n, const char *file, int *ret_version,
+/* The backup becomes "db" in the staging directory, ready for its place. */
+static int make_ready(const struct staging *n, const char *file, int *ret_version,
                       struct rows_restored *rows, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;
@@ -116,7 +116,7 @@ static void name_kept(const char *database, struct str *out)
 /* 0, DECLINED, -1. */
 static int restore(struct supervisor *s, const struct cli_arguments *a, struct err *e)
 {
-	OWNED(nest) struct nest n = NEST_INIT;
+	OWNED(staging) struct staging n = STAGING_INIT;
 	OWNED(str) struct str kept = STR_INIT;
 	const char *database = s->paths.database;
 	struct rows_restored rows;
@@ -124,7 +124,7 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 
 	if (is_same_file(a->operand, database))
 		return err_set(e, ERR_INPUT, "%s is the database itself", a->operand);
-	if (nest_open(&n, database, e) || make_ready(&n, a->operand, &version, &rows, e))
+	if (staging_open(&n, database, e) || make_ready(&n, a->operand, &version, &rows, e))
 		return -1;
 	tell(a->operand, version, &rows);
 	if (!a->flag && !cli_ask("Put it in the place of the present database?")) {

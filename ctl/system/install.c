@@ -513,8 +513,8 @@ static void tell_hints(const struct wish *w)
 		(void)puts(
 		    "Over HTTP, agent-intercom must be running already, and the workspace is "
 		    "the one that it was\nstarted with (?workspace_id= in the URL names "
-		    "another). Without --http each run of the agent\nis a session of its "
-		    "own: the better choice.");
+		    "another). Without --http, agent-intercom sees\nwhen the agent has ended, "
+		    "and in which folder it works: stdio is the better choice.");
 	(void)printf(
 	    "Next: restart %s, and run agent-intercom-ctl watch in a terminal to answer.\n",
 	    w->host->title);

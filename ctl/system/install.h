@@ -39,8 +39,8 @@ struct host_file {
 	bool or_jsonc; /* with a 'c' at its end, if that is the one that is there */
 };
 
-/* A setting of a host besides the entry. In place and value, $name stands for the server's name and
- * $cwd for the working directory. */
+/* A setting of a host in addition to the entry. In place and value, $name stands for the
+ * server's name and $cwd for the working directory. */
 struct host_setting {
 	const char *place[PLACE_MAX]; /* names of members from the root on; the rest NULL */
 	const char *value; /* JSON */
@@ -103,11 +103,11 @@ struct plan {
 		.count = 0                                                                         \
 	}
 
-/* Adds what becomes of the host's files. 0 or -1; nothing is written. */
+/* Adds the changes to the host's files. 0 or -1; nothing is written. */
 int plan_host(struct plan *p, const struct wish *w, struct err *e);
-/* Adds what becomes of the file at path with the settings beside the entry. */
+/* Adds the change to the file at path with the settings next to the entry. */
 int plan_settings(struct plan *p, const struct wish *w, const char *path, struct err *e);
-/* Adds what becomes of an instruction file. */
+/* Adds the change to an instruction file. */
 int plan_instructions(struct plan *p, const struct wish *w, const char *path, struct err *e);
 /* Whether anything is to be written. */
 bool plan_changes(const struct plan *p);

@@ -6,7 +6,7 @@
  * Context Protocol" (interpolation); VS Code docs "MCP configuration reference"; opencode docs
  * "MCP servers" (the form of V1, which V2 reads too). What keeps a host from asking before our own
  * tools was tried with Claude Code 2.1, Codex 0.169, Gemini CLI 0.61, Copilot CLI 1.0.102 and Qwen
- * Code 0.24.4. The limits are those of mcp.md 11.2.
+ * Code 0.24.4.
  * tests/hosts runs those that start without a login. */
 #include "install.h"
 
@@ -20,7 +20,7 @@
 
 enum { MS_PER_S = 1000 };
 
-/* Without it interactive Claude Code goes on working after two minutes (mcp.md 10.3). */
+/* Without it interactive Claude Code goes on working after two minutes. */
 #define BLOCKING "env", "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS"
 
 static const struct host HOSTS[] = {

@@ -372,7 +372,7 @@ int plan_instructions(struct plan *p, const struct wish *w, const char *path, st
 		plan_lines(&lines, w->name);
 	if (!begin_mark) {
 		if (!w->remove)
-			text_add_block(&c->after, str_text(&lines));
+			textfile_add_block(&c->after, str_text(&lines));
 		return 0;
 	}
 	start = (size_t)(begin_mark - str_text(&c->after));
@@ -382,7 +382,7 @@ int plan_instructions(struct plan *p, const struct wish *w, const char *path, st
 	else if (str_text(&c->after)[end] == '\n')
 		end++;
 	if (w->remove) {
-		text_cut_block(&c->after, start, end);
+		textfile_cut_block(&c->after, start, end);
 		give_back(c);
 		return 0;
 	}

@@ -22,7 +22,7 @@ struct id id_new(void)
 	return id;
 }
 
-struct secret secret_new(void)
+struct secret id_new_secret(void)
 {
 	unsigned char raw[(SECRET_BYTES - 1) / 2];
 	struct secret key;

@@ -16,6 +16,6 @@ struct secret {
 /* A new row id. Ends the process if the kernel gives no random bytes. */
 struct id id_new(void);
 /* A new unguessable key, for Mcp-Session-Id and the like. */
-struct secret secret_new(void);
+struct secret id_new_secret(void);
 
 #endif

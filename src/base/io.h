@@ -8,7 +8,7 @@
 /* Writes all of it, however many calls that takes. 0, or -1 with errno. */
 int write_all(int fd, const void *bytes, size_t length);
 
-/* Renames a file to a name that nobody has: EEXIST if somebody does. 0, or -1 with errno. */
+/* Renames a file to an unused name: EEXIST if it is taken. 0, or -1 with errno. */
 int rename_new(int from_dir, const char *from, int to_dir, const char *to);
 
 /* Flushes the directory that path (of a file or directory) is in: then its name survives a power

@@ -1,6 +1,6 @@
 /* json_edit: puts one member into a JSON text, or removes it, and leaves every other byte alone.
  *
- * For files of other programs: what cJSON would print anew (numbers over 2^53, escapes, white
+ * For files of other programs: what cJSON would reformat (numbers over 2^53, escapes, white
  * space) stays as it is. What is put in takes the file's indentation and line ends. After each
  * change the text is parsed and compared: nothing else has changed in meaning either. */
 #ifndef JSON_EDIT_H

@@ -19,7 +19,7 @@ struct lines {
 	}
 
 /* Is given a line without its "\n". length > most: the line is longer than that, and line is its
- * first most + 1 bytes; the rest of it comes no more. The bytes are valid during the call. Returns
+ * first most + 1 bytes; the remainder is discarded. The bytes are valid during the call. Returns
  * whether there is more to be taken. */
 typedef bool lines_take(void *arg, const char *line, size_t length);
 
@@ -28,9 +28,9 @@ typedef bool lines_take(void *arg, const char *line, size_t length);
 bool lines_feed(struct lines *l, const char *bytes, size_t length, lines_take *take, void *arg);
 /* The bytes are at an end: so is a last line without its "\n". */
 bool lines_end(struct lines *l, lines_take *take, void *arg);
-/* Forgets what has come of a line; the rest of it is skipped. */
+/* Drops a partial line; the remainder is skipped. */
 void lines_skip(struct lines *l);
-/* Gives up the memory; l begins anew. */
+/* Frees the memory; l starts over. */
 void lines_clear(struct lines *l);
 
 #endif

@@ -172,7 +172,7 @@ void textfile_clear(struct textfile *f)
 
 /* ---- blocks ---- */
 
-void text_add_block(struct str *text, const char *block)
+void textfile_add_block(struct str *text, const char *block)
 {
 	if (text->length > 0 && text->bytes[text->length - 1] != '\n')
 		str_add_char(text, '\n');
@@ -181,7 +181,7 @@ void text_add_block(struct str *text, const char *block)
 	str_add(text, block);
 }
 
-void text_cut_block(struct str *text, size_t start, size_t end)
+void textfile_cut_block(struct str *text, size_t start, size_t end)
 {
 	OWNED(str) struct str rest = STR_INIT;
 	const char *s = str_text(text);

@@ -46,8 +46,9 @@ void textfile_clear(struct textfile *f);
 /* ---- blocks of lines in a text ---- */
 
 /* Appends a block (whole lines), with an empty line before it if there is anything before it. */
-void text_add_block(struct str *text, const char *block);
-/* Takes the bytes from start to end out, and the empty line that text_add_block put before them. */
-void text_cut_block(struct str *text, size_t start, size_t end);
+void textfile_add_block(struct str *text, const char *block);
+/* Takes the bytes from start to end out, and the empty line that textfile_add_block put before
+ * them. */
+void textfile_cut_block(struct str *text, size_t start, size_t end);
 
 #endif

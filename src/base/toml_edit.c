@@ -302,7 +302,7 @@ int toml_edit_set(struct str *text, const char *name, const char *parent, const 
 		str_add_bytes(&changed, s + section.end, text->length - section.end);
 	} else {
 		str_add_bytes(&changed, s, text->length);
-		text_add_block(&changed, str_text(&block));
+		textfile_add_block(&changed, str_text(&block));
 	}
 	return take_over(text, &changed, name, parent, key, entry, e);
 }
@@ -317,7 +317,7 @@ int toml_edit_remove(struct str *text, const char *name, const char *parent, con
 	str_add_bytes(&changed, str_text(text), text->length);
 	while (next_section(str_text(&changed), &at, parent, key, &section))
 		if (section.kinship != STRANGER) {
-			text_cut_block(&changed, section.start, section.end);
+			textfile_cut_block(&changed, section.start, section.end);
 			at = section.start < changed.length ? section.start : changed.length;
 		}
 	return take_over(text, &changed, name, parent, key, NULL, e);

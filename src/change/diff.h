@@ -126,7 +126,7 @@ int diff_apply_how(const struct diff_file *f, const char *old, size_t old_length
 void diff_compute(const char *path, const char *old, size_t old_length, const char *new,
                   size_t new_length, struct str *out);
 
-/* What is said of a file besides its lines. */
+/* What a diff says of a file apart from its lines. */
 struct diff_heading {
 	const char *old_path, *new_path; /* as in diff_file */
 	unsigned old_mode,

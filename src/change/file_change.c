@@ -81,7 +81,7 @@ void file_change_take(int root_fd, struct planned *p, const char *like, struct f
 
 static void choose_name(char name[TEMP_NAME_BYTES], const char *ending)
 {
-	struct secret random = secret_new();
+	struct secret random = id_new_secret();
 
 	(void)snprintf(name, TEMP_NAME_BYTES, "%s%.16s.%s", TEMP_PREFIX, random.text, ending);
 }

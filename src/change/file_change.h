@@ -6,13 +6,13 @@
  * new file and never a part, and the old file is there still: it is looked at once more, and if
  * somebody else has written it in the meantime, the names are exchanged back. What is deleted is
  * renamed to a hidden name and looked at in the same way. The hidden files are removed when all
- * files of the proposal are in place. So a change of somebody else's is never overwritten.
+ * files of the proposal are in place. So nobody else's change is ever overwritten.
  * A file system that cannot exchange gets two renames: for a moment there is no file of the name.
  *
  * Mode, owner (where permitted) and extended attributes of the old file go to the new one; hard
  * links to the old file keep the old content; holes are filled. Where a path stands for another
  * file (a symlink inside the workspace), that file is replaced or deleted, and the link stays.
- * Whoever holds the old file open writes into what nobody will see. */
+ * A process that holds the old file open writes into a file that nobody will see. */
 #ifndef FILE_CHANGE_H
 #define FILE_CHANGE_H
 

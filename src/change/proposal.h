@@ -2,7 +2,7 @@
  * the same functions, and the digest binds what was shown to what is written.
  *
  * A proposal is a diff (see diff.h) or the whole content of one file. A diff may touch many paths;
- * file_path must be one of them, and every one is listed (decisions.md A10): a rename touches two,
+ * file_path must be one of them, and every one is listed: a rename touches two,
  * a copy reads one. All parts of a diff are about the files as they are: a path may be renamed
  * away and made anew, but two parts that write or take away the same path are refused, other than
  * by git, which lays the second on the first. A file does not become a directory within one
@@ -121,7 +121,7 @@ struct shown {
 };
 
 /* The digest of the question: of all that is shown, with each path, action and hash. Never of
- * session, request id or _meta (decisions.md A2). The same whenever it is computed from the same
+ * session, request id or _meta. The same whenever it is computed from the same
  * rows; the applier does that before it writes. */
 struct sha256 shown_digest(const struct shown *s);
 

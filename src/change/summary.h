@@ -5,7 +5,7 @@
 
 #include "proposal.h"
 
-/* Appends what becomes of file `at` of a question: "delete secret.key", "rename a.c to b.c (mode
+/* Appends what happens to file `at` of a question: "delete secret.key", "rename a.c to b.c (mode
  * 755)", "modify docs/notes.md → src/auth.c". False: it is told with another one. */
 bool summary_add_file(struct str *out, const struct touched *files, size_t count, size_t at);
 

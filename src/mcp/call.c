@@ -215,7 +215,7 @@ static int insert_waiting(struct store *st, struct call *c, const struct peer *p
 	/* A write is done too soon for a task. */
 	c->is_task = c->as_task && c->request_seq != 0;
 	if (c->is_task) {
-		task = secret_new();
+		task = id_new_secret();
 		args.task = task.text;
 		args.task_ttl_ms = c->timeout_ms ? &kept_ms : NULL;
 	} else {

@@ -143,7 +143,7 @@ int call_untell(struct store *st, int64_t call_seq, struct err *e);
 int call_doubt(struct store *st, int64_t connection_seq, int64_t call_seq, struct err *e);
 
 /* The client gave up on a call that waits: the next calls of its session are told 'pending' well
- * before that (mcp.md 10.2). Times under CALL_GIVE_UP_MS say nothing: a person cancels too. Inside
+ * before that. Times under CALL_GIVE_UP_MS say nothing: a person cancels too. Inside
  * a transaction, before the call changes state. */
 int call_given_up(struct store *st, int64_t call_seq, struct err *e);
 

@@ -1,6 +1,6 @@
-/* elicit: a question that the agent's own client shows to its user (MCP, "Elicitation"), besides
- * ctl and Slack; the first answer wins. Off unless mcp.elicitation says so: whoever runs the client
- * could answer in its user's place. */
+/* elicit: a question that the agent's own client shows to its user (MCP, "Elicitation"), in
+ * addition to ctl and Slack; the first answer wins. Off unless mcp.elicitation says so: whoever
+ * runs the client could answer in its user's place. */
 #ifndef ELICIT_H
 #define ELICIT_H
 

@@ -106,7 +106,7 @@ bool mcp_has_structured(const char *version);
 /* How long a client may keep a result, where its method says so in the modern revision. */
 enum mcp_cache { MCP_NOT_CACHEABLE, MCP_CACHE_PUBLIC, MCP_CACHE_PRIVATE };
 
-/* Ends a result object that has been begun: what every result of a revision says besides. */
+/* Ends an open result object with the members that every result of a revision has. */
 void mcp_end_result(struct str *out, const char *version, enum mcp_cache cache);
 
 /* Append the JSON of a result, in the form of a revision: the modern one has resultType, and

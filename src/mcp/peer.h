@@ -1,5 +1,5 @@
 /* peer: who is at the other end. A connection is one transport attachment; the session is the piece
- * of agent work that it belongs to (decisions.md A1). */
+ * of agent work that it belongs to. */
 #ifndef PEER_H
 #define PEER_H
 

@@ -23,7 +23,7 @@ void resource_content(struct str *out, const char *uri, const char *json);
 
 /* ---- the channel: asked for here, read by slack-poster, answered later ---- */
 
-enum { RESOURCE_CHANNEL_MS = 10000 /* after that nobody waits for it any more */ };
+enum { RESOURCE_CHANNEL_MS = 10000 /* after that nobody waits for it */ };
 
 /* Whether a URI is of a channel; it is for resource_ask then. */
 bool resource_is_channel(const char *uri);

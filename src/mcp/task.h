@@ -7,7 +7,7 @@
 #include "call.h"
 #include "mcp_task.h"
 
-enum { TASK_POLL_MS = 3000 }; /* how often a client is told to look (mcp.md section 5) */
+enum { TASK_POLL_MS = 3000 }; /* how often a client is told to look */
 
 struct task {
 	struct str id;

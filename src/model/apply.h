@@ -8,8 +8,8 @@
  *   sync, settle (commit 4).
  *
  * After a kill anywhere the next claim finds the journal and decides by it and by the hashes.
- *   Planned: nothing is in place; hidden files may be parts. They go, it is done anew. (All targets
- *     as intended: settled.)
+ *   Planned: nothing is in place; hidden files may be partial. They are removed, and the job is
+ *     redone. (All targets as intended: settled.)
  *   Staged: all hidden files are whole. What is in place is told by the hash of the target and of
  *     the hidden file. The rest is put in place too. Where somebody else has changed a file in the
  *     meantime, what is in place is taken back instead, and it is refused as patch_conflict.
@@ -22,10 +22,10 @@
  * What is assumed of the file system: a rename is atomic; what was fsynced, and the names of a
  * directory that was fsynced after their change, survive a power cut; renames not yet synced may
  * survive in any selection. Hidden names (".intercom-", 16 random digits, ".tmp" or ".old") are
- * left alone by others: one who removes a staged file makes the job begin anew, one who removes an
+ * left alone by others: one who removes a staged file makes the job start over, one who removes an
  * old file while others are put in place takes away the way back.
  *
- * A claim is numbered and each commit names it: a job that was claimed again is not ours any more.
+ * A claim is numbered and each commit names it: a job that was claimed again is no longer ours.
  * At most APPLY_ATTEMPTS_MAX claims do work; one more only tidies up after the last death and says
  * that it is dead. A machine short of something (descriptors, memory) puts the job back for a
  * moment; a full disk, quota or read-only file system is told at once, for somebody must act. The

@@ -62,7 +62,7 @@ int job_put_back(struct job *j, struct err *e);
 void job_let_rest(struct job *j);
 int job_settle_dead(struct job *j, struct err *e);
 
-/* Commits what changed so many rows, or rolls back if the job is not ours any more. 0 or -1. */
+/* Commits a change of so many rows, or rolls back if the job is no longer ours. 0 or -1. */
 int job_commit(struct job *j, int changed, const char *state, struct err *e);
 
 /* Settles by report->why: again later, or refused. */

@@ -35,12 +35,14 @@ int deadline_next_notice(struct store *st, int64_t *ret_ms, struct err *e)
 	return next(st, sql_auto_notice_next_due, ret_ms, e);
 }
 
-static int list_due(struct store *st, const struct instant *at, char ids[][ID_BYTES], struct err *e)
+/* The next page of what is due, behind `skip` rows that were refused. */
+static int list_due(struct store *st, const struct instant *at, int64_t skip, char ids[][ID_BYTES],
+                    struct err *e)
 {
 	OWNED(request_due_row) struct request_due_row row = { 0 };
 	int got = 0, n = 0;
 
-	sql_request_due(st, at->text, &row);
+	sql_request_due(st, at->text, skip, &row);
 	while (n < DEADLINE_BATCH && (got = row_next(&row.row, e)) > 0)
 		(void)snprintf(ids[n++], ID_BYTES, "%s", row.id);
 	return got < 0 ? -1 : n;
@@ -70,15 +72,17 @@ int deadline_expire(struct store *st, int64_t at_ms, struct err_refused *refused
 {
 	struct instant at = clock_instant(at_ms);
 	char ids[DEADLINE_BATCH][ID_BYTES];
-	int n, did = 0, expired = 0;
+	int n, did = 0, expired = 0, before = refused->count;
 
 	if (store_begin(st, e))
 		return -1;
-	n = list_due(st, &at, ids, e);
-	for (int i = 0; i < n && did >= 0; i++) {
-		did = expire_one(st, ids[i], refused, e);
-		expired += did > 0;
-	}
+	do {
+		n = list_due(st, &at, refused->count - before, ids, e);
+		for (int i = 0; i < n && did >= 0; i++) {
+			did = expire_one(st, ids[i], refused, e);
+			expired += did > 0;
+		}
+	} while (n == DEADLINE_BATCH && did >= 0 && expired == 0);
 	if (n < 0 || did < 0 || expired == 0) {
 		store_rollback(st);
 		return n < 0 || did < 0 ? -1 : 0;
@@ -89,7 +93,7 @@ int deadline_expire(struct store *st, int64_t at_ms, struct err_refused *refused
 /* Two statements that move what is due: all of it at once, or one row of a list. */
 struct mover {
 	int (*all)(struct store *st, const char *at, struct err *e);
-	void (*list)(struct store *st, const char *at, struct due_row *row);
+	void (*list)(struct store *st, const char *at, int64_t skip, struct due_row *row);
 	int (*one)(struct store *st, const char *at, int64_t seq, struct err *e);
 };
 
@@ -109,12 +113,12 @@ static int move_all(struct store *st, const struct mover *m, const struct instan
 }
 
 static int list_rows(struct store *st, const struct mover *m, const struct instant *at,
-                     int64_t seqs[DEADLINE_BATCH], struct err *e)
+                     int64_t skip, int64_t seqs[DEADLINE_BATCH], struct err *e)
 {
 	OWNED(due_row) struct due_row row = { 0 };
 	int got = 0, n = 0;
 
-	m->list(st, at->text, &row);
+	m->list(st, at->text, skip, &row);
 	while (n < DEADLINE_BATCH && (got = row_next(&row.row, e)) > 0)
 		seqs[n++] = row.seq;
 	return got < 0 ? -1 : n;
@@ -138,15 +142,17 @@ static int move_each(struct store *st, const struct mover *m, const struct insta
                      struct err_refused *refused, struct err *e)
 {
 	int64_t seqs[DEADLINE_BATCH];
-	int n, did = 0, moved = 0;
+	int n, did = 0, moved = 0, before = refused->count;
 
 	if (store_begin(st, e))
 		return -1;
-	n = list_rows(st, m, at, seqs, e);
-	for (int i = 0; i < n && did >= 0; i++) {
-		did = move_row(st, m, at, seqs[i], refused, e);
-		moved += did > 0 ? did : 0;
-	}
+	do {
+		n = list_rows(st, m, at, refused->count - before, seqs, e);
+		for (int i = 0; i < n && did >= 0; i++) {
+			did = move_row(st, m, at, seqs[i], refused, e);
+			moved += did > 0 ? did : 0;
+		}
+	} while (n == DEADLINE_BATCH && did >= 0 && moved == 0);
 	if (n < 0 || did < 0 || moved == 0) {
 		store_rollback(st);
 		return n < 0 || did < 0 ? -1 : 0;

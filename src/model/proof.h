@@ -27,12 +27,12 @@ struct proof {
 };
 
 struct proof_key proof_key_of(const char *token);
-/* Over who answers what, and with which words. */
+/* Covers who answers what, and with which words. */
 struct proof proof_of(const struct proof_key *key, const struct decision *d);
 
 struct proof_look {
 	int64_t after; /* decisions up to this one were looked at */
-	bool watching; /* all that was there at the start was: no other key counts any more */
+	bool watching; /* all that was there at the start was: from then on no other key counts */
 	int64_t other_keys; /* answers under another token than ours, which cannot be judged */
 	int64_t forged;
 };

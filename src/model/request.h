@@ -20,7 +20,7 @@ struct request {
 
 /* Fills r with the row; big texts too. 1 found, 0 not, -1 error. */
 int request_read(struct store *st, int64_t seq, struct request *r, struct err *e);
-/* Only what a caller is told of it: id, state, decision, reason, instruction. As above. */
+/* Only what a caller is told: id, state, decision, reason, instruction. As above. */
 int request_read_answer(struct store *st, int64_t seq, struct request *r, struct err *e);
 /* Only the paths of a clearance. 0 or -1. */
 int request_read_files(struct store *st, int64_t seq, struct request *r, struct err *e);
@@ -29,7 +29,7 @@ void request_clear(struct request *r);
 /* The file that a clearance is about, as touched_add_name; nothing for other kinds. */
 void request_add_name(struct str *out, const struct request *r);
 
-/* The digest of a clearance, anew from what stands in r. */
+/* Recomputes the digest of a clearance from r. */
 struct sha256 request_shown_digest(const struct request *r);
 
 /* What is to be asked. Texts are borrowed. */
@@ -57,10 +57,10 @@ struct asker {
 	int64_t connection_seq; /* over which it asks; 0: none */
 };
 
-/* How long a rejection is repeated to somebody who asks the same again (decisions.md A3). */
+/* How long a rejection is repeated to a caller that asks the same again. */
 enum { REQUEST_REJECTED_MS = 120000, REQUEST_LIVE_MS = 120000 };
 
-/* Asks, or finds that this was asked already (decisions.md A3): attaches to the open question,
+/* Asks, or finds that this was asked already: attaches to the open question,
  * adopts one that a dead session left behind, or repeats an answer. Returns the seq of the request
  * to wait for; *ret_open says whether it still waits for a person. 0: it would have been a new
  * question, and q->only_again; -1 on error.

@@ -1,9 +1,10 @@
 #include "stall.h"
 
-#include "decision.h"
 #include "id.h"
 #include "setting.h"
 #include "sql/stall.h"
+#include "sql/steering.h"
+#include "steering.h"
 #include "str.h"
 
 #include <stdio.h>
@@ -52,14 +53,15 @@ struct silent {
 	bool is_live, is_watched, is_asking, is_there, may_be_there, is_stalled;
 };
 
-static int list_silent(struct store *st, int64_t before_ms, struct silent rows[STALL_BATCH],
-                       struct err *e)
+/* The next page, behind `skip` rows that were refused. */
+static int list_silent(struct store *st, int64_t before_ms, int64_t skip,
+                       struct silent rows[STALL_BATCH], struct err *e)
 {
 	OWNED(stall_idle_due_row) struct stall_idle_due_row row = { 0 };
 	struct instant before = clock_instant(before_ms);
 	int got = 0, n = 0;
 
-	sql_stall_idle_due(st, before.text, STALL_BATCH, &row);
+	sql_stall_idle_due(st, before.text, STALL_BATCH, skip, &row);
 	while (n < STALL_BATCH && (got = row_next(&row.row, e)) > 0) {
 		struct silent *r = &rows[n++];
 
@@ -86,7 +88,7 @@ struct counts {
 };
 
 /* An agent that a nudge woke only for a moment has been nudged as often as before: else it would be
- * nudged for ever (spec 004, edge cases). A moment is less than the silence that raises an alert.
+ * nudged for ever. A moment is less than the silence that raises an alert.
  */
 static int counts_before(struct store *st, const struct stall_settings *set, const struct silent *r,
                          struct counts *c, struct err *e)
@@ -154,16 +156,22 @@ static int raise_due(struct store *st, const struct stall_settings *set, int64_t
                      struct stall_tally *tally, struct err *e)
 {
 	struct silent rows[STALL_BATCH];
-	int n = list_silent(st, now_ms - set->threshold_ms, rows, e);
+	int n, all = 0, first = tally->refused.count;
 
-	for (int i = 0; i < n; i++) {
-		const struct stall_tally before = *tally;
+	do {
+		n = list_silent(st, now_ms - set->threshold_ms, tally->refused.count - first, rows,
+		                e);
+		for (int i = 0; i < n; i++) {
+			const struct stall_tally before = *tally;
 
-		if (store_part(st, e) ||
-		    end_part(st, judge(st, set, &rows[i], now_ms, tally, e), &before, tally, e))
-			return -1;
-	}
-	return n;
+			if (store_part(st, e) ||
+			    end_part(st, judge(st, set, &rows[i], now_ms, tally, e), &before, tally,
+			             e))
+				return -1;
+		}
+		all += n;
+	} while (n == STALL_BATCH && all == tally->refused.count - first);
+	return n < 0 ? -1 : all;
 }
 
 /* ---- nudges ---- */
@@ -171,13 +179,13 @@ static int raise_due(struct store *st, const struct stall_settings *set, int64_t
 int stall_nudge(struct store *st, const char *session_id, const char *text, const char *operator_id,
                 const char *source, int64_t *ret_seq, struct err *e)
 {
-	const struct saying w = { .kind = "nudge",
-		                  .session_id = session_id,
-		                  .text = text,
-		                  .operator_id = operator_id,
-		                  .source = source };
+	const struct steering_insert_args w = { .kind = "nudge",
+		                                .session_id = session_id,
+		                                .text = text,
+		                                .operator_id = operator_id,
+		                                .source = source };
 
-	*ret_seq = saying_put(st, &w, e);
+	*ret_seq = sql_steering_insert(st, &w, e);
 	return *ret_seq < 0 ? -1 : sql_stall_mark_session(st, session_id, e);
 }
 
@@ -187,14 +195,14 @@ struct waiting {
 	bool is_undelivered;
 };
 
-static int list_waiting(struct store *st, int64_t before_ms, struct waiting rows[STALL_BATCH],
-                        struct err *e)
+static int list_waiting(struct store *st, int64_t before_ms, int64_t skip,
+                        struct waiting rows[STALL_BATCH], struct err *e)
 {
 	OWNED(stall_step_due_row) struct stall_step_due_row row = { 0 };
 	struct instant before = clock_instant(before_ms);
 	int got = 0, n = 0;
 
-	sql_stall_step_due(st, before.text, STALL_BATCH, &row);
+	sql_stall_step_due(st, before.text, STALL_BATCH, skip, &row);
 	while (n < STALL_BATCH && (got = row_next(&row.row, e)) > 0) {
 		rows[n] = (struct waiting){ .seq = row.seq,
 			                    .automatic = row.auto_count,
@@ -214,7 +222,7 @@ static int nudge_by_clock(struct store *st, const struct waiting *w, struct err 
 
 	if (stall_nudge(st, w->session_id, NULL, CLOCK, "clock", &seq, e))
 		return -1;
-	if (saying_check(st, seq, &why) == 0)
+	if (steering_check(st, seq, &why) == 0)
 		return 1;
 	if (why.kind == ERR_INPUT)
 		return 0;
@@ -251,16 +259,21 @@ static int step_due(struct store *st, const struct stall_settings *set, int64_t 
                     struct stall_tally *tally, struct err *e)
 {
 	struct waiting rows[STALL_BATCH];
-	int n = list_waiting(st, now_ms - set->escalation_ms, rows, e);
+	int n, all = 0, first = tally->refused.count;
 
-	for (int i = 0; i < n; i++) {
-		const struct stall_tally before = *tally;
+	do {
+		n = list_waiting(st, now_ms - set->escalation_ms, tally->refused.count - first,
+		                 rows, e);
+		for (int i = 0; i < n; i++) {
+			const struct stall_tally before = *tally;
 
-		if (store_part(st, e) ||
-		    end_part(st, step(st, set, &rows[i], tally, e), &before, tally, e))
-			return -1;
-	}
-	return n;
+			if (store_part(st, e) ||
+			    end_part(st, step(st, set, &rows[i], tally, e), &before, tally, e))
+				return -1;
+		}
+		all += n;
+	} while (n == STALL_BATCH && all == tally->refused.count - first);
+	return n < 0 ? -1 : all;
 }
 
 int stall_pass(struct store *st, const struct stall_settings *s, int64_t now_ms,

@@ -2,8 +2,9 @@
  * operator (FR-025 to FR-030). What follows from each row is in schema/rules/stall.sql; who is told
  * and how, in schema/README.md.
  *
- * The clock is session.idle_since. It is set by an agent's calls and by whatever gives it the turn,
- * and looked at only when its time has come: whoever waits for a person then is not silent. */
+ * The clock is session.idle_since. It is set by an agent's calls and by whatever gives it the
+ * turn, and looked at only when its time has come: an agent that waits for a person by then is
+ * not silent. */
 #ifndef STALL_H
 #define STALL_H
 
@@ -25,7 +26,7 @@ struct stall_settings {
 /* What a pass did, for the log. */
 struct stall_tally {
 	int raised, nudged, escalated;
-	int left; /* sessions that have no client any more */
+	int left; /* sessions whose client has left */
 	struct err_refused refused; /* rows that their rules refused; they are due still */
 };
 

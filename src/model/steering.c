@@ -112,3 +112,13 @@ int steering_deliver(struct store *st, const struct steering *s, int64_t call_se
 			return -1;
 	return 0;
 }
+
+int steering_check(struct store *st, int64_t seq, struct err *e)
+{
+	OWNED(steering_outcome_row) struct steering_outcome_row row = { 0 };
+	int got = sql_steering_outcome(st, seq, &row, e);
+
+	if (got > 0 && row.why)
+		return err_set(e, ERR_INPUT, "%s: %s", steering_outcome_name(row.outcome), row.why);
+	return got < 0 ? -1 : 0;
+}

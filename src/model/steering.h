@@ -30,6 +30,11 @@ struct steering {
 
 void steering_clear(struct steering *s);
 
+/* What became of a row that sql_steering_insert has just written: 0 it is on its way; -1 and e says
+ * why not (ERR_INPUT: the rules refused it), or that the database failed. To be committed either
+ * way: refused ones are part of the audit. */
+int steering_check(struct store *st, int64_t seq, struct err *e);
+
 /* Reads what a session is to be told next, in order; after: the seq of what is on its way already.
  * s is empty. 0, or -1 if the database failed. */
 int steering_read(struct store *st, int64_t session_seq, int64_t after, struct steering *s,

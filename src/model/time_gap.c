@@ -16,21 +16,21 @@ static int64_t read_ms(clockid_t id)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-struct time_reading time_read(void)
+struct time_reading time_gap_clocks(void)
 {
 	return (struct time_reading){ .wall_ms = read_ms(CLOCK_REALTIME),
 		                      .boot_ms = read_ms(CLOCK_BOOTTIME),
 		                      .awake_ms = read_ms(CLOCK_MONOTONIC) };
 }
 
-void time_watch_start(struct time_watch *w, const struct time_reading *now)
+void time_gap_watch(struct time_watch *w, const struct time_reading *now)
 {
 	*w = (struct time_watch){ .asleep_ms = now->boot_ms - now->awake_ms,
 		                  .set_ms = now->wall_ms - now->boot_ms,
 		                  .looked_ms = now->awake_ms };
 }
 
-bool time_watch_look(struct time_watch *w, const struct time_reading *now, struct time_gap *gap)
+bool time_gap_look(struct time_watch *w, const struct time_reading *now, struct time_gap *gap)
 {
 	int64_t slept = now->boot_ms - now->awake_ms - w->asleep_ms;
 	int64_t stepped = now->wall_ms - now->boot_ms - w->set_ms;

@@ -1,4 +1,4 @@
-/* time_gap: time that does not count for those who wait for a person (decisions.md A5): downtime,
+/* time_gap: time that does not count for those who wait for a person : downtime,
  * suspend, steps of the clock. Each becomes a row, and in the same transaction moves the deadlines
  * and the clocks of silence (stall.h) that ran. Where it cannot be told exactly, the person gets
  * more time, never less. */
@@ -21,7 +21,7 @@ struct time_reading {
 	int64_t awake_ms; /* CLOCK_MONOTONIC: cannot be set, stands still in suspend */
 };
 
-struct time_reading time_read(void);
+struct time_reading time_gap_clocks(void);
 
 /* What has been accounted for so far. */
 struct time_watch {
@@ -36,10 +36,10 @@ struct time_gap {
 	int64_t window_ms; /* it happened within so much awake time before now */
 };
 
-void time_watch_start(struct time_watch *w, const struct time_reading *now);
+void time_gap_watch(struct time_watch *w, const struct time_reading *now);
 
 /* Compares the clocks with the last look. True: there was a gap; it counts as accounted for. */
-bool time_watch_look(struct time_watch *w, const struct time_reading *now, struct time_gap *gap);
+bool time_gap_look(struct time_watch *w, const struct time_reading *now, struct time_gap *gap);
 
 /* Writes the gap down and moves the deadlines of this host: those of questions by both parts, ends
  * of calls' waits by the step only (a caller's patience goes on while nobody works; ending early

@@ -1,7 +1,7 @@
 /* Orders: to a session, to all of them, and about what was written. */
 #include "desk.h"
 
-#include "decision.h"
+#include "command.h"
 #include "err.h"
 #include "json.h"
 

@@ -4,6 +4,7 @@
 #include "decision.h"
 #include "err.h"
 #include "seen.h"
+#include "sql/steering.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -228,13 +229,13 @@ static void add_members(struct desk *d, enum request_verdict verdict, const stru
 /* Words with an approval go with its result, and are said as well. */
 static int tell_note(struct desk *d, const struct found *f, const char *note, struct err *e)
 {
-	const struct saying s = { .kind = "steer",
-		                  .session_id = f->session_id,
-		                  .text = note,
-		                  .operator_id = d->who->operator_id,
-		                  .source = d->who->source };
+	const struct steering_insert_args s = { .kind = "steer",
+		                                .session_id = f->session_id,
+		                                .text = note,
+		                                .operator_id = d->who->operator_id,
+		                                .source = d->who->source };
 
-	return saying_put(d->st, &s, e) < 0 ? -1 : 0;
+	return sql_steering_insert(d->st, &s, e) < 0 ? -1 : 0;
 }
 
 enum { DIGEST_LEAST = 8, NAME_MOST = 1500 };

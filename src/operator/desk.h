@@ -37,7 +37,7 @@ int desk_read(struct desk *d, struct err *e); /* VERB_READING */
 int desk_order_session(struct desk *d, const char *verb, const char *session_id, const char *name,
                        const char *why, struct err *e);
 
-/* Something that an agent is told: a row, and what came of it. which: the session, where the person
+/* Words for an agent: a row, and its outcome. which: the session, where the person
  * did not say which; else NULL. */
 int desk_put(struct desk *d, const char *kind, const char *session_id, const char *text,
              const char *which, struct err *e);

@@ -34,7 +34,7 @@ struct found {
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
 	struct str story; /* what became of a question that is closed: "expired at ..." */
-	bool listening; /* somebody waits for the answer at this moment */
+	bool listening; /* a caller is waiting for the answer right now */
 };
 
 void found_clear(struct found *f);

@@ -1,7 +1,6 @@
 /* What an agent is told without having asked. */
 #include "desk.h"
 
-#include "decision.h"
 #include "err.h"
 #include "sql/steering.h"
 #include "stall.h"
@@ -43,12 +42,12 @@ int desk_put(struct desk *d, const char *kind, const char *session_id, const cha
              const char *which, struct err *e)
 {
 	const char *channel = session_id ? NULL : d->who->place.channel;
-	const struct saying w = { .kind = kind,
-		                  .session_id = session_id,
-		                  .channel_id = channel && *channel ? channel : NULL,
-		                  .text = text,
-		                  .operator_id = d->who->operator_id,
-		                  .source = d->who->source };
+	const struct steering_insert_args w = { .kind = kind,
+		                                .session_id = session_id,
+		                                .channel_id = channel && *channel ? channel : NULL,
+		                                .text = text,
+		                                .operator_id = d->who->operator_id,
+		                                .source = d->who->source };
 	int64_t seq;
 
 	if (strcmp(kind, "nudge") == 0) {
@@ -56,7 +55,7 @@ int desk_put(struct desk *d, const char *kind, const char *session_id, const cha
 		                d->who->source, &seq, e))
 			return -1;
 	} else {
-		seq = saying_put(d->st, &w, e);
+		seq = sql_steering_insert(d->st, &w, e);
 	}
 	return seq < 0 ? -1 : outcome(d, seq, which, e);
 }

@@ -1,7 +1,7 @@
 /* policy: what a workspace allows without asking: `.intercom/settings.json`, read, compiled and
  * asked. No rows and no files in here; see policy_file.h.
  *
- * Sources: seeds 000 sections 1.3, 8.7 and 10, seeds 001 section 4.4, decisions.md E36. Three
+ * Sources: seeds 000 sections 1.3, 8.7 and 10, seeds 001 section 4.4. Three
  * shapes of the file are taken: flat ("commands"), nested ("autoApprove": {"commands"}), and VS
  * Code's map
  * ("chat.tools.terminal.autoApprove": {"git status": true, "rm": false}).
@@ -78,7 +78,7 @@ bool policy_logs(const struct policy *p, int64_t *ret_summary_seconds);
  * Nothing: p is no wider. */
 void policy_widening(const struct policy *p, const struct policy *before, struct str *out);
 
-/* Appends a line for each rule that allows more than whoever wrote it may have meant. */
+/* Appends a line for each rule that allows more than its author may have meant. */
 void policy_warnings(const struct policy *p, struct str *out);
 
 /* Appends a line for each member of the file that says nothing to us: a misspelt one, mostly. */

@@ -3,7 +3,7 @@
  * The file is looked at (not read) whenever it is asked for, so that an edit, a rename, another
  * link or a directory that came later counts from the next question on; it is compiled once for
  * each of its versions. A file that cannot be read or is wrong denies everything, and says why. So
- * does one that somebody else may have written: a symlink; another owner's (root's is taken), or
+ * does one that someone else may have written: a symlink; another owner's (root's is taken), or
  * one that its group or every user may write; in a folder of which that holds; in a workspace
  * whose folder every user may write (a sticky one but they may not). */
 #ifndef POLICY_FILE_H

@@ -2,8 +2,8 @@
  * (what exactly is hashed: schema/README.md), so that who keeps one seal can tell whether anything
  * before it was changed, taken out, put in or moved.
  *
- * It shows what was done, it does not hinder: who may write the database can seal it all anew. A
- * seal that is kept elsewhere, an export, a backup, shows that too. */
+ * It shows tampering, it does not prevent it: whoever can write to the database can reseal
+ * everything. A seal that is kept elsewhere, an export, a backup, shows that too. */
 #ifndef AUDIT_H
 #define AUDIT_H
 

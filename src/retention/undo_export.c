@@ -76,7 +76,7 @@ static int read_images(struct store *st, const struct instant *cutoff, struct im
 }
 
 /* A file that has its name already was whole when it got it: the name says what is in it. */
-static int put(struct nest *n, const char *path, const void *bytes, size_t length, struct err *e)
+static int put(struct staging *n, const char *path, const void *bytes, size_t length, struct err *e)
 {
 	struct stat about;
 	FILE *out;
@@ -84,16 +84,16 @@ static int put(struct nest *n, const char *path, const void *bytes, size_t lengt
 
 	if (lstat(path, &about) == 0 && S_ISREG(about.st_mode) && (size_t)about.st_size == length)
 		return 0;
-	out = nest_create(n, e);
+	out = staging_create(n, e);
 	if (!out)
 		return -1;
 	written = fwrite(bytes, 1, length, out) == length;
 	if (fclose(out) != 0 || !written)
 		return err_errno(e, ERR_AGAIN, "cannot write %s", path);
-	return nest_publish(n, path, e);
+	return staging_publish(n, path, e);
 }
 
-static int put_image(struct store *st, struct nest *n, const char *dir, const struct image *i,
+static int put_image(struct store *st, struct staging *n, const char *dir, const struct image *i,
                      struct err *e)
 {
 	OWNED(str) struct str path = STR_INIT;
@@ -107,12 +107,12 @@ static int put_image(struct store *st, struct nest *n, const char *dir, const st
 
 static int put_all(struct store *st, const char *dir, const struct images *images, struct err *e)
 {
-	OWNED(nest) struct nest n = NEST_INIT;
+	OWNED(staging) struct staging n = STAGING_INIT;
 	OWNED(str) struct str path = STR_INIT;
 	struct sha256 hash = sha256_of(str_text(&images->lines), images->lines.length);
 
 	str_addf(&path, "%s/undo-%s-%.16s.jsonl", dir, images->day, hash.text);
-	if (nest_open(&n, path.bytes, e))
+	if (staging_open(&n, path.bytes, e))
 		return -1;
 	for (int i = 0; i < images->count; i++)
 		if (put_image(st, &n, dir, &images->items[i], e))

@@ -1,6 +1,6 @@
 /* slack_app: what our app in Slack must be: its manifest, its scopes, its channel.
  *
- * Source: slack.md sections 1, 6 and 12. */
+ * Source: Slack's documentation of app manifests and scopes. */
 #ifndef SLACK_APP_H
 #define SLACK_APP_H
 

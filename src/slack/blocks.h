@@ -1,7 +1,6 @@
 /* blocks: what a Slack message is made of: Block Kit's JSON, and the texts within.
  *
- * Layouts and ids: contracts.md 2.3, slack.md 8, 9 and 16, seeds 001 section 6. Foreign text stands
- * in rich_text wherever it can (raw: nothing to escape, nothing that formats, links or mentions),
+ * Limits: Slack's documentation of Block Kit. Foreign text stands in rich_text wherever it can (raw: nothing to escape, nothing that formats, links or mentions),
  * else escaped once. Every text is within Slack's limits by construction, whatever it was. Texts
  * are borrowed and may be NULL; nothing here fails. */
 #ifndef SLACK_BLOCKS_H
@@ -14,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In UTF-16 units, 5 % below what Slack refuses (slack.md 8.1 to 8.3). */
+/* In UTF-16 units, 5 % below what Slack refuses. */
 enum {
 	BLOCKS_SECTION = 2850,
 	BLOCKS_PLAIN = 2000, /* of what is asked, where there are no blocks */

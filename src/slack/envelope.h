@@ -10,10 +10,10 @@
 #include "store.h"
 
 enum {
-	SLACK_ACK_BYTES = 20000, /* an ack is one frame of less than 20,480 bytes (slack.md 2.4) */
+	SLACK_ACK_BYTES = 20000, /* an ack is one frame of less than 20,480 bytes */
 	SLACK_REPLY_UNITS = 3800, /* of words to a person */
-	SLACK_TRIGGER_MS = 3000, /* a trigger_id opens a form for so long */
-	SLACK_WHISPER_MS = 30 * 60 * 1000, /* after that nobody wants to know any more */
+	SLACK_TRIGGER_MS = 3000, /* how long a trigger_id can open a form */
+	SLACK_WHISPER_MS = 30 * 60 * 1000, /* later, nobody wants to know */
 };
 
 struct slack_stored {

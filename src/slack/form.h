@@ -1,4 +1,4 @@
-/* form: what a button that needs words opens, and what becomes of the words where the form was not
+/* form: what a button that needs words opens, and where the words go if the form was not
  * seen. */
 #ifndef FORM_H
 #define FORM_H

@@ -2,7 +2,7 @@
 
 #include "clock.h"
 
-/* A burst and what follows it are within 50 and 100 in any minute (slack.md 6). */
+/* A burst and what follows it are within 50 and 100 in any minute. */
 enum { BURST = 8, UPDATE_GAP_MS = 1500, CALL_GAP_MS = 700 };
 
 int slack_gate_strikes(struct store *st, const char *gate, struct err *e)

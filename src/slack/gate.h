@@ -8,7 +8,7 @@
 #include "store.h"
 
 enum {
-	SLACK_POST_GAP_MS = 1000, /* between two messages in one channel (slack.md rule 13) */
+	SLACK_POST_GAP_MS = 1000, /* between two messages in one channel */
 	SLACK_PARKED_MS = 60000, /* between tries of what a person must mend */
 };
 

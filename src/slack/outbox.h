@@ -1,6 +1,5 @@
-/* slack_outbox: intents of what is to be said in Slack, and how they are claimed; settle.h ends
- * what was claimed. The rows' side of slack-poster; see schema/slack_outbox.sql, and slack.md
- * section 7.2 for why. */
+/* slack_outbox: intents to say something in Slack, and how they are claimed; settle.h ends what was
+ * claimed. The rows' side of slack-poster; see schema/slack_outbox.sql. */
 #ifndef SLACK_OUTBOX_H
 #define SLACK_OUTBOX_H
 

@@ -1,5 +1,5 @@
 /* slack_payload: what came over Socket Mode, and what was meant by it. Pure parsing: no database,
- * no rights. Shapes as in Slack's documentation (reference/slack.md sections 2.3 and 3); any field
+ * no rights. Shapes as in Slack's documentation; any field
  * may be missing or null, unknown ones are passed over. */
 #ifndef SLACK_PAYLOAD_H
 #define SLACK_PAYLOAD_H
@@ -66,7 +66,7 @@ struct slack_act {
 	char *kind; /* command, block_actions, view_submission, view_closed, message, app_mention */
 	char *team, *user, *channel, *thread_ts, *message_ts;
 	char *event_key, *message_key,
-	    *client_key; /* what makes it the same again (slack.md 2.8) */
+	    *client_key; /* what makes it the same again */
 	char *trigger_id,
 	    *response_url; /* secrets: never into a row of slack_envelope, nor a log */
 	char *verdict, *request, *session, *view;

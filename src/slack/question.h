@@ -7,7 +7,7 @@
 #include "request.h"
 #include "shown.h"
 
-/* A question, and who is called to it: ids of Slack users, NULL at the end. */
+/* A question, and the Slack users it mentions: their ids, NULL at the end. */
 struct slack_ask {
 	const struct request *request;
 	const char *const *mentions;

@@ -20,7 +20,7 @@ enum {
 /* It has been said. ts: of the message, NULL for what has none. */
 int slack_settle_sent(struct store *st, const struct slack_intent_row *i, const char *ts,
                       struct err *e);
-/* There was nothing to be said (any more): no call was made. */
+/* There was nothing (left) to say: no call was made. */
 int slack_settle_needless(struct store *st, const struct slack_intent_row *i, struct err *e);
 /* It was not, for the reason in c: back into the queue, in doubt, or dead; gates close. */
 int slack_settle_failed(struct store *st, const struct slack_intent_row *i,

@@ -1,4 +1,4 @@
-/* shown: what of a question stands in its message, and what in a file beside it: nothing is
+/* shown: which parts of a question are in its message, and which in an attached file: nothing is
  * approved that cannot be seen. */
 #ifndef SLACK_SHOWN_H
 #define SLACK_SHOWN_H

@@ -1,4 +1,4 @@
-/* tell: how a person in Slack is told what came of what they did: in the ack where Slack takes an
+/* tell: how a person in Slack learns the outcome of their action: in the ack where Slack takes an
  * answer at once (commands, forms), in the thread that they wrote in, or for their eyes only. */
 #ifndef TELL_H
 #define TELL_H

@@ -1,10 +1,10 @@
 /* slack_text: foreign text on its way into a Slack message: cleaned, escaped once, and cut where no
  * character is hurt.
  *
- * Lengths are UTF-16 units, as Slack counts in places; never fewer than characters (reference
- * slack.md 8.1). Cleaning: broken UTF-8 becomes U+FFFD, NUL goes, a CR before LF goes, and what
+ * Lengths are UTF-16 units, as Slack counts in places; never fewer than characters.
+ * Cleaning: broken UTF-8 becomes U+FFFD, NUL goes, a CR before LF goes, and what
  * hides or reorders text (C0 and C1 but tab and newline, bidi controls, zero-width characters) is
- * written out as \u{202E} (slack.md 9). */
+ * written out as \u{202E}. */
 #ifndef SLACK_TEXT_H
 #define SLACK_TEXT_H
 

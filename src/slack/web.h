@@ -1,9 +1,9 @@
 /* slack_web: calls of Slack's Web API over libcurl, and what their outcome means.
  *
- * Source: slack.md sections 1, 4, 5 and 6. A call is started, and done some time later, whatever
- * came of it: slack_web_wait drives all that are under way. A body is sent at most once: libcurl
- * repeats no request of ours by itself, so an answer that was lost is told as SLACK_UNKNOWN. The
- * token and the addresses that Slack hands out stand in no text that this module makes. */
+ * A call is started, and is done some time later, whatever its outcome; slack_web_wait drives
+ * all calls in progress. A body is sent at most once: libcurl never repeats our requests by
+ * itself, so a lost answer is SLACK_UNKNOWN. The token and the addresses that Slack hands out
+ * appear in no text that this module makes. */
 #ifndef SLACK_WEB_H
 #define SLACK_WEB_H
 
@@ -22,7 +22,7 @@ enum {
 	SLACK_ANSWER_MAX = 16 << 20, /* bytes of an answer that are read */
 };
 
-/* What a call's outcome means for who made it (slack.md 5.1). */
+/* What a call's outcome means to its caller. */
 enum slack_class {
 	SLACK_OK,
 	SLACK_RATE, /* too fast; surely not done; not before retry_ms */

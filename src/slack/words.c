@@ -1,6 +1,6 @@
 #include "words.h"
 
-#include "decision.h"
+#include "command.h"
 #include "err.h"
 #include "json.h"
 #include "shown.h"

@@ -1,5 +1,5 @@
 /* words: what a person in Slack says, at the operator's desk (src/operator/say.h), and how they are
- * told what came of it. */
+ * told the outcome. */
 #ifndef WORDS_H
 #define WORDS_H
 

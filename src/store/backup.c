@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 static const char PREFIX[] = ".agent-intercom-part-";
-static const char MADE[] = "db"; /* in the nest */
+static const char MADE[] = "db"; /* in the staging directory */
 
 /* What SQLite may have beside a database. */
 static const char *const COMPANIONS[] = { "-wal", "-shm", "-journal" };
 
-/* ---- the nest ---- */
+/* ---- the staging directory ---- */
 
 /* There are no directories in it. */
 static void empty(int fd)
@@ -62,7 +62,7 @@ static void sweep(const char *parent)
 }
 
 /* 1 it is ours, 0 somebody swept it away before it was locked, -1. */
-static int make(struct nest *n, struct err *e)
+static int make(struct staging *n, struct err *e)
 {
 	OWNED(str) struct str name = STR_INIT;
 	struct stat about;
@@ -85,7 +85,7 @@ static int make(struct nest *n, struct err *e)
 	return 0;
 }
 
-int nest_open(struct nest *n, const char *path, struct err *e)
+int staging_open(struct staging *n, const char *path, struct err *e)
 {
 	OWNED(char_ptr) char *copy = xstrdup(path);
 	int made = 0;
@@ -99,7 +99,7 @@ int nest_open(struct nest *n, const char *path, struct err *e)
 	return made < 0 ? -1 : 0;
 }
 
-void nest_clear(struct nest *n)
+void staging_clear(struct staging *n)
 {
 	if (n->fd >= 0) {
 		empty(n->fd);
@@ -108,12 +108,12 @@ void nest_clear(struct nest *n)
 	}
 	free(n->path);
 	free(n->parent);
-	*n = (struct nest)NEST_INIT;
+	*n = (struct staging)STAGING_INIT;
 }
 
 /* ---- files ---- */
 
-static int make_empty(const struct nest *n, struct err *e)
+static int make_empty(const struct staging *n, struct err *e)
 {
 	int fd = openat(n->fd, MADE, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
@@ -135,7 +135,7 @@ static int flush_at(int dir, const char *name, int flags, const char *shown, str
 	return flushed ? -1 : 0;
 }
 
-FILE *nest_create(const struct nest *n, struct err *e)
+FILE *staging_create(const struct staging *n, struct err *e)
 {
 	int fd = openat(n->fd, MADE, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
@@ -148,7 +148,7 @@ FILE *nest_create(const struct nest *n, struct err *e)
 	return file;
 }
 
-int nest_publish(const struct nest *n, const char *file, struct err *e)
+int staging_publish(const struct staging *n, const char *file, struct err *e)
 {
 	if (flush_at(n->fd, MADE, 0, file, e))
 		return -1;
@@ -160,7 +160,7 @@ int nest_publish(const struct nest *n, const char *file, struct err *e)
 /* ---- there ---- */
 
 /* Names that SQLite would take for the database's own. */
-static bool is_companion(const struct nest *n, const char *database, const char *file)
+static bool is_companion(const struct staging *n, const char *database, const char *file)
 {
 	OWNED(char_ptr) char *copy = xstrdup(file);
 	OWNED(str) struct str full = STR_INIT;
@@ -172,14 +172,14 @@ static bool is_companion(const struct nest *n, const char *database, const char 
 
 int backup_write(const char *database, const char *file, struct err *e)
 {
-	OWNED(nest) struct nest n = NEST_INIT;
+	OWNED(staging) struct staging n = STAGING_INIT;
 	OWNED(str) struct str made = STR_INIT;
 	struct stat about;
 	int version;
 
 	if (lstat(file, &about) == 0)
 		return err_set(e, ERR_INPUT, "%s is there already; choose another name", file);
-	if (nest_open(&n, file, e))
+	if (staging_open(&n, file, e))
 		return -1;
 	if (is_companion(&n, database, file))
 		return err_set(e, ERR_INPUT,
@@ -189,12 +189,12 @@ int backup_write(const char *database, const char *file, struct err *e)
 	if (make_empty(&n, e) || store_copy(database, made.bytes, e) ||
 	    store_examine(made.bytes, &version, e))
 		return -1;
-	return nest_publish(&n, file, e);
+	return staging_publish(&n, file, e);
 }
 
 /* ---- and back ---- */
 
-int backup_fetch(const struct nest *n, const char *file, int *ret_version, struct err *e)
+int backup_fetch(const struct staging *n, const char *file, int *ret_version, struct err *e)
 {
 	OWNED(str) struct str made = STR_INIT;
 
@@ -234,7 +234,7 @@ static int drop_companions(const char *database, struct err *e)
 	return 0;
 }
 
-int backup_place(const struct nest *n, const char *database, const char *kept, struct err *e)
+int backup_place(const struct staging *n, const char *database, const char *kept, struct err *e)
 {
 	OWNED(str) struct str log = STR_INIT;
 	struct stat about;

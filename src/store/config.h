@@ -60,7 +60,7 @@ struct config_workspaces {
  * and its range stand in the table in config_field.c, and config_sample prints them. */
 struct config {
 	char *file; /* the file that was read, "" if none */
-	char *default_workspace_root; /* "": who needs one says what to set */
+	char *default_workspace_root; /* "": what needs one says how to set it */
 	int64_t max_concurrent_sessions;
 	char *host_cli; /* "": no agent can be started */
 	struct config_texts host_cli_args;

@@ -56,7 +56,7 @@ int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e);
 bool paths_name_fits(const char *ipc_name);
 
 /* Refuses a database that has another name (a hard link): who opens it under that has another log
- * beside it, and both destroy it. One that is not there is fine. */
+ * beside it, and both destroy it. A missing one is fine. */
 int paths_check_one_name(const char *database, struct err *e);
 
 /* Whether the directory that fd was opened for is still the one at path. */

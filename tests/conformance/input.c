@@ -141,7 +141,7 @@ static void sign(const char *name, const char *payload, char out[2 * EVP_MAX_MD_
 	unsigned length = 0;
 
 	if (!key.text[0])
-		key = secret_new();
+		key = id_new_secret();
 	str_addf(&text, "%s\n%s", name, payload);
 	(void)HMAC(EVP_sha256(), key.text, (int)strlen(key.text), (unsigned char *)text.bytes,
 	           text.length, mac, &length);
@@ -151,7 +151,7 @@ static void sign(const char *name, const char *payload, char out[2 * EVP_MAX_MD_
 
 static void add_state(struct str *out, const char *name, int round)
 {
-	struct secret nonce = secret_new();
+	struct secret nonce = id_new_secret();
 	char payload[STATE_BYTES], signature[2 * EVP_MAX_MD_SIZE + 1];
 
 	(void)snprintf(payload, sizeof(payload), "%d.%s", round, nonce.text);

@@ -265,7 +265,7 @@ static struct errand *start(const struct ask *a, struct order *o)
 	const struct timeval after = { .tv_sec = o->work_ms / 1000,
 		                       .tv_usec = o->work_ms % 1000 * 1000 };
 
-	t->id = secret_new();
+	t->id = id_new_secret();
 	t->kind = o->kind;
 	t->text = str_take(&o->text);
 	t->answers = cJSON_CreateObject();

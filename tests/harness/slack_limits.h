@@ -1,4 +1,4 @@
-/* slack_limits: whether a message or a modal is within Slack's limits (slack.md 8), counted as
+/* slack_limits: whether a message or a modal is within Slack's limits, counted as
  * Slack may count: in UTF-16 units, escaped. For tests and the fuzz target. */
 #ifndef SLACK_LIMITS_H
 #define SLACK_LIMITS_H

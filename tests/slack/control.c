@@ -8,6 +8,7 @@ static const char DEFAULTS[] =
     " 'redeliver': 'off', 'stale_ticket': '404', 'approximate_connection_time': 18060,"
     " 'rate_limits': false, 'bot_error': null, 'app_error': null, 'refuse_blocks': [],"
     " 'client_msg_id': 'ignore', 'share_events': false, 'message_events': false,"
+    " 'scopes_header': true,"
     " 'scopes': ['app_mentions:read', 'channels:history', 'channels:join', 'channels:read',"
     "  'chat:write', 'chat:write.public', 'commands', 'files:write', 'groups:history',"
     "  'groups:read', 'im:history', 'im:read', 'im:write', 'pins:write', 'reactions:write',"

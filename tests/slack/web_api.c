@@ -420,6 +420,8 @@ static void scopes_header(struct call *c)
 {
 	OWNED(str) struct str scopes = STR_INIT;
 
+	if (cJSON_IsFalse(setting("scopes_header")))
+		return;
 	if (strcmp(c->token, "app") == 0)
 		str_add(&scopes, "connections:write");
 	else

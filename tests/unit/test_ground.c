@@ -257,7 +257,7 @@ START_TEST(no_two_ids_or_secrets_are_alike)
 			if (strcmp(ids[i].text, ids[k].text) == 0)
 				ck_abort_msg("%s is there twice", ids[i].text);
 	}
-	struct secret a = secret_new(), b = secret_new();
+	struct secret a = id_new_secret(), b = id_new_secret();
 	ck_assert_uint_eq(strspn(a.text, "0123456789abcdef"), 32);
 	ck_assert_str_ne(a.text, b.text);
 }

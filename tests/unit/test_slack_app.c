@@ -285,6 +285,19 @@ START_TEST(the_doctor_names_missing_scopes_and_a_channel_to_be_joined)
 }
 END_TEST
 
+START_TEST(the_doctor_takes_scopes_that_slack_does_not_name_as_unknown)
+{
+	clinic();
+	slack_set("{'scopes_header': false}");
+
+	OWNED(char_ptr) char *said = examined("C01AGENTS", 0);
+
+	says(said, "warn slack scopes: unknown: Slack's answer has no x-oauth-scopes");
+	says(said, "ok   slack members: 2, known to Slack\n");
+	desk_is_left();
+}
+END_TEST
+
 START_TEST(the_doctor_tells_which_token_is_refused_and_where_another_is_made)
 {
 	clinic();
@@ -350,6 +363,7 @@ int main(void)
 	tcase_add_test(c, the_doctor_asks_slack_and_finds_it_in_order);
 	tcase_add_test(c, the_doctor_names_what_is_wrong_in_slack_and_the_fix);
 	tcase_add_test(c, the_doctor_names_missing_scopes_and_a_channel_to_be_joined);
+	tcase_add_test(c, the_doctor_takes_scopes_that_slack_does_not_name_as_unknown);
 	tcase_add_test(c, the_doctor_tells_which_token_is_refused_and_where_another_is_made);
 	tcase_add_test(c, the_doctor_knows_tokens_and_members_by_their_form);
 	tcase_add_test(c, the_doctor_without_a_way_to_slack_says_that_it_was_not_asked);

@@ -409,6 +409,38 @@ START_TEST(health_misses_who_does_not_serve)
 }
 END_TEST
 
+START_TEST(health_is_not_ok_while_http_is_off)
+{
+	given_questions();
+	given_workers();
+	given("UPDATE worker SET detail = 'HTTP is off: cannot listen on 127.0.0.1:3000'"
+	      " WHERE name = 'mcp-front'");
+	ctl("health");
+	ck_assert_int_eq(status, 1);
+	says("{\"ok\":false,\"missing\":[],");
+	ctl("health --text");
+	ck_assert_int_eq(status, 1);
+	says("HTTP is off: cannot listen on 127.0.0.1:3000");
+}
+END_TEST
+
+START_TEST(health_is_ok_while_slack_is_connected_and_only_then)
+{
+	given_questions();
+	given_workers();
+	given("INSERT INTO worker (id, name, host, pid, version, state, detail, started_at, "
+	      "heartbeat_at)"
+	      " SELECT 'l', 'slack-listener', 'h', 8, 'x', 'starting', 'connected', started_at,"
+	      " heartbeat_at FROM worker LIMIT 1;"
+	      "UPDATE worker SET state = 'ready' WHERE id = 'l'");
+	ctl("health");
+	ck_assert_int_eq(status, 0);
+	given("UPDATE worker SET detail = 'not connected: no route' WHERE id = 'l'");
+	ctl("health");
+	ck_assert_int_eq(status, 1);
+}
+END_TEST
+
 START_TEST(sql_reads_and_does_not_write)
 {
 	given_questions();
@@ -559,6 +591,8 @@ int main(void)
 	tcase_add_test(looks, log_follows);
 	tcase_add_test(looks, health_tells_that_the_database_is_damaged);
 	tcase_add_test(looks, health_misses_who_does_not_serve);
+	tcase_add_test(looks, health_is_not_ok_while_http_is_off);
+	tcase_add_test(looks, health_is_ok_while_slack_is_connected_and_only_then);
 	tcase_add_test(looks, sql_reads_and_does_not_write);
 	suite_add_tcase(s, looks);
 	tcase_add_checked_fixture(usage, setup, teardown);

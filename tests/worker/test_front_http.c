@@ -1,6 +1,8 @@
 /* mcp-front over HTTP: what clients send, right and wrong, and what of it stays in the rows. */
 #include "front_case.h"
 
+#include <netinet/in.h>
+
 /* ---- HTTP itself ---- */
 
 START_TEST(a_chunked_body_is_a_body)
@@ -321,6 +323,39 @@ START_TEST(a_caller_that_hangs_up_before_it_is_identified_is_not_served)
 }
 END_TEST
 
+START_TEST(one_user_has_a_thousand_event_streams_open_and_no_more)
+{
+	enum { STREAMS = 1000 };
+	static const char OPEN[] = "GET /sse HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	static struct wire streams[STREAMS];
+	struct wire more;
+
+	given_front();
+	for (int i = 0; i < STREAMS; i++) {
+		wire_open(&streams[i], port);
+		wire_send(&streams[i], OPEN);
+		ck_assert_int_eq(wire_head(&streams[i]), 200);
+	}
+	wire_open(&more, port);
+	wire_send(&more, OPEN);
+	ck_assert_int_eq(wire_answer(&more), 503);
+	says(str_text(&more.body), "too many event streams of this user are open");
+	wire_close(&more);
+	ck_assert_int_eq(ping_with("Host: localhost\r\n"), 200); /* it serves on */
+	wire_close(&streams[0]);
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS, told = 0; told != 200;
+	     (void)poll(NULL, 0, 20)) {
+		ck_assert(agent_ms() < end);
+		wire_open(&more, port);
+		wire_send(&more, OPEN);
+		told = wire_head(&more);
+		wire_close(&more);
+	}
+	for (int i = 1; i < STREAMS; i++)
+		wire_close(&streams[i]);
+}
+END_TEST
+
 /* The status of the answer to another user; its body in body. */
 static int raw_as_nobody(struct str *body)
 {
@@ -426,6 +461,62 @@ START_TEST(another_user_is_refused_before_it_says_anything_and_told_of_once_a_mi
 }
 END_TEST
 
+/* Waits until the front has read all that was sent. */
+static void is_read(const struct wire *w)
+{
+	struct sockaddr_in own = { .sin_port = 0 };
+	socklen_t size = sizeof(own);
+
+	ck_assert_int_eq(getsockname(w->fd, (struct sockaddr *)&own, &size), 0);
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
+	     (void)poll(NULL, 0, 5)) {
+		FILE *all = fopen("/proc/net/tcp", "r");
+		unsigned from, to, unsent, unread;
+		bool read = false;
+		char line[300];
+
+		while (all && fgets(line, sizeof(line), all))
+			if (sscanf(line, "%*d: %*x:%x %*x:%x %*x %x:%x", &from, &to, &unsent,
+			           &unread) == 4 &&
+			    to == ntohs(own.sin_port))
+				read = unread == 0;
+		if (all)
+			(void)fclose(all);
+		if (read)
+			return;
+	}
+	ck_abort_msg("the front does not read");
+}
+
+START_TEST(an_honest_request_that_came_while_the_front_was_busy_is_answered)
+{
+	enum { BODY = 60000 };
+	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str head = STR_INIT;
+	struct wire w;
+
+	given_front();
+	str_add(&body, PING);
+	while (body.length < BODY)
+		str_add_char(&body, ' ');
+	str_addf(&head,
+	         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+	         "Content-Length: %zu\r\n\r\n",
+	         body.length);
+	wire_open(&w, port);
+	wire_send(&w, head.bytes);
+	is_read(&w);
+	(void)kill(front, SIGSTOP);
+	wire_send(&w, body.bytes);
+	advance(25000);
+	(void)kill(front, SIGCONT);
+	ck_assert_int_ne(wire_answer(&w), 0);
+	says(str_text(&w.body), "jsonrpc");
+	wire_close(&w);
+	stop_worker(front);
+}
+END_TEST
+
 START_TEST(idle_connections_hinder_nobody_and_slow_ones_are_cut)
 {
 	struct wire idle[10], slow;
@@ -479,9 +570,11 @@ int main(void)
 	tcase_add_test(c, very_many_headers_are_headers);
 	tcase_add_test(c, who_ends_his_half_of_the_connection_gets_his_answer);
 	tcase_add_test(c, a_caller_that_hangs_up_before_it_is_identified_is_not_served);
+	tcase_add_test(c, one_user_has_a_thousand_event_streams_open_and_no_more);
 	tcase_add_test(c, another_user_is_served_only_if_the_settings_allow_it);
 	tcase_add_test(c,
 	               another_user_is_refused_before_it_says_anything_and_told_of_once_a_minute);
+	tcase_add_test(c, an_honest_request_that_came_while_the_front_was_busy_is_answered);
 	tcase_add_test(c, idle_connections_hinder_nobody_and_slow_ones_are_cut);
 	suite_add_tcase(s, c);
 	return run_suite(s);

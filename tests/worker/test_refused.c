@@ -108,6 +108,34 @@ START_TEST(a_question_that_may_not_expire_does_not_keep_the_others)
 }
 END_TEST
 
+START_TEST(however_many_questions_may_not_expire_those_behind_them_do)
+{
+	pid_t pid;
+
+	fresh_store();
+	keep_log();
+	given_questions(clock_instant(clock_now_ms() + HOUR));
+	given_at(
+	    "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body,"
+	    " file_path, risk_level, original_hash, deadline_at, created_at, updated_at)"
+	    " SELECT 100 + value, 'no' || value, 1, 'clearance', 'pending',"
+	    "  printf('%%064d', 100 + value), 't', 'b', 'f', 'low', 'new_file', '%1$s',"
+	    "  '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z'"
+	    " FROM (WITH RECURSIVE n (value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE"
+	    " value < 250) SELECT value FROM n)",
+	    clock_instant(clock_now_ms() + MINUTE));
+	given("CREATE TRIGGER test_no BEFORE UPDATE OF state ON request WHEN OLD.id LIKE 'no%'"
+	      " BEGIN SELECT RAISE(ABORT, 'request: test: not these'); END");
+	pid = start_worker("watchdog");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT state FROM request WHERE seq < 100", "expired\nexpired\n");
+	expect("SELECT count(*) FROM request WHERE state = 'pending'", "250\n");
+	still_serves("watchdog", pid);
+}
+END_TEST
+
 START_TEST(a_call_that_may_not_end_does_not_keep_the_others)
 {
 	pid_t pid;
@@ -384,6 +412,7 @@ int main(void)
 	TCase *c = store_case(s, "refused", 60);
 
 	tcase_add_test(c, a_question_that_may_not_expire_does_not_keep_the_others);
+	tcase_add_test(c, however_many_questions_may_not_expire_those_behind_them_do);
 	tcase_add_test(c, a_call_that_may_not_end_does_not_keep_the_others);
 	tcase_add_test(c, a_silent_session_that_may_have_no_alert_does_not_keep_the_others);
 	tcase_add_test(c, a_refused_seal_does_not_stop_the_deadlines);

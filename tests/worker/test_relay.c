@@ -572,6 +572,36 @@ START_TEST(a_relay_that_cannot_work_says_why)
 }
 END_TEST
 
+/* The front stood still while the operator answered and the agent ended. */
+START_TEST(an_answer_is_not_given_to_a_relay_that_has_hung_up_and_waits_for_the_next)
+{
+	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
+	OWNED(char_ptr) char *answer = NULL;
+	struct relay first, second;
+	pid_t front;
+
+	site = given_running_site();
+	first = given_relay(&site);
+	relay_begin(&first, "transmit", QUESTION);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	front = worker_pid("mcp-front");
+	halt_worker(front);
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM request");
+	relay_kill(&first);
+	relay_clear(&first);
+	(void)kill(front, SIGCONT);
+	expect_soon("SELECT listener IS NULL FROM tool_call", "1\n");
+	expect("SELECT told_answer FROM tool_call", "0\n");
+	expect("SELECT delivered_at IS NULL FROM request", "1\n");
+	second = given_relay(&site);
+	answer = relay_call(&second, "transmit", QUESTION);
+	has(answer, "decision", "continue");
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_eq(relay_stop(&second), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("relay");
@@ -579,6 +609,8 @@ int main(void)
 
 	tcase_add_checked_fixture(c, NULL, close_store);
 	tcase_set_timeout(c, 60);
+	tcase_add_test(c,
+	               an_answer_is_not_given_to_a_relay_that_has_hung_up_and_waits_for_the_next);
 	tcase_add_test(c, a_relay_starts_the_system_with_home_path_and_user_alone);
 	tcase_add_test(c, two_relays_at_once_start_one_system);
 	tcase_add_test(c, a_relay_leaves_at_the_end_of_its_input_and_when_asked_to);

@@ -307,24 +307,24 @@ START_TEST(suspend_and_steps_of_the_clock_are_told_apart)
 	struct time_watch w;
 	struct time_gap gap;
 
-	time_watch_start(&w, &now);
+	time_gap_watch(&w, &now);
 	now = (struct time_reading){ 1010000, 15000, 15000 }; /* ten seconds pass */
-	ck_assert(!time_watch_look(&w, &now, &gap));
+	ck_assert(!time_gap_look(&w, &now, &gap));
 	now = (struct time_reading){ 1070000, 75000, 15100 }; /* it slept for a minute */
-	ck_assert(time_watch_look(&w, &now, &gap));
+	ck_assert(time_gap_look(&w, &now, &gap));
 	ck_assert_int_eq(gap.suspend_ms, 59900);
 	ck_assert_int_eq(gap.step_ms, 0);
 	ck_assert_int_eq(gap.window_ms, 100);
 	now = (struct time_reading){ 70000, 75000, 15100 }; /* it was set back */
-	ck_assert(time_watch_look(&w, &now, &gap));
+	ck_assert(time_gap_look(&w, &now, &gap));
 	ck_assert_int_eq(gap.suspend_ms, 0);
 	ck_assert_int_eq(gap.step_ms, -1000000);
 	now = (struct time_reading){ 70600, 75000, 15100 }; /* small steps add up */
-	ck_assert(!time_watch_look(&w, &now, &gap));
+	ck_assert(!time_gap_look(&w, &now, &gap));
 	now = (struct time_reading){ 71200, 75000, 15100 };
-	ck_assert(time_watch_look(&w, &now, &gap));
+	ck_assert(time_gap_look(&w, &now, &gap));
 	ck_assert_int_eq(gap.step_ms, 1200);
-	ck_assert(!time_watch_look(&w, &now, &gap));
+	ck_assert(!time_gap_look(&w, &now, &gap));
 }
 END_TEST
 

@@ -1,5 +1,5 @@
-/* hold: callers whose answer comes later: who waits for which call, and their signs of life. What
- * they are told in the end is tell.c's affair. */
+/* hold: callers whose answer comes later: which caller waits for which call, and its signs of
+ * life. What they are told in the end is tell.c's affair. */
 #ifndef HOLD_H
 #define HOLD_H
 
@@ -40,7 +40,7 @@ void hold_subscriber(struct front *f, struct sink *sink, int64_t call_seq, const
 struct held_call *hold_find(struct front *f, int64_t call_seq);
 /* Whether the caller of a held job is gone, or has cancelled it (and is told). */
 bool hold_is_over(struct front *f, struct job *job);
-/* Whether a connection may wait for so many things more; if not, e says why. */
+/* Whether a connection may hold this many more waits; if not, e says why. */
 bool hold_has_room(const struct sink *s, int more, struct err *e);
 
 /* Forgets a waiter. Returns whether it was the last one of its call. */

@@ -82,7 +82,7 @@ static void take_request(struct sink *s, struct rpc_message *m)
 		return;
 	}
 	if (initializes) {
-		struct secret key = secret_new();
+		struct secret key = id_new_secret();
 
 		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", key.text);
 		http_reply_header(s, "Mcp-Session-Id", s->peer->key);
@@ -216,7 +216,7 @@ static void on_delete(struct sink *s)
  * that we say goes over the stream. Its end is the end of the connection. */
 static void on_stream(struct sink *s)
 {
-	struct secret key = secret_new();
+	struct secret key = id_new_secret();
 	OWNED(str) struct str address = STR_INIT;
 
 	if (http_arrivals_streams(s->front, s->http) >= STREAMS_PER_USER) {

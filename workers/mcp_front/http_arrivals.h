@@ -20,7 +20,7 @@ struct bufferevent *http_arrivals_connect(struct event_base *base, void *arg);
 /* Logs how many callers of other users have been refused: one line a minute. */
 void http_arrivals_tell(struct front *f);
 
-/* How many event streams of revision 2024-11-05 the user has open who asks here. */
+/* How many event streams of revision 2024-11-05 the calling user has open. */
 int http_arrivals_streams(struct front *f, struct evhttp_request *request);
 
 /* The name of the process that asks (peer_process.h), NULL if it is not known. Looked for once for

@@ -1,4 +1,4 @@
-/* http_callers: who asks over HTTP, and whether they may: Host and Origin must be loopback names,
+/* http_callers: who calls over HTTP, and whether they may: Host and Origin must be loopback names,
  * the framing must be plain, a session must exist. */
 #ifndef HTTP_CALLERS_H
 #define HTTP_CALLERS_H
@@ -22,7 +22,7 @@ void http_callers_find_process(struct sink *s);
 /* The peer behind a legacy message that is no initialize; refuses and returns false if there is
  * none. id: JSON token of the request, NULL if it is none. */
 bool http_callers_identify(struct sink *s, const char *id);
-/* The same of a modern request, which says who asks. */
+/* The same of a modern request, which names its caller. */
 bool http_callers_identify_modern(struct sink *s, const struct rpc_message *m);
 
 #endif

@@ -336,7 +336,7 @@ static int write_token(const struct front *f, struct err *e)
 
 static int make_token(struct front *f, struct err *e)
 {
-	struct secret token = secret_new();
+	struct secret token = id_new_secret();
 
 	(void)unlinkat(f->worker.run_fd, TOKEN_NAME, 0);
 	if (!f->ipc_requires_token)

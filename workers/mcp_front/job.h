@@ -1,5 +1,5 @@
 /* job: one thing to do in the next turn of the loop. What a job of each kind does is a row of
- * JOBS (jobs.c), which turn.c walks; everybody else only queues jobs. */
+ * JOBS (jobs.c), which turn.c walks; all others only queue jobs. */
 #ifndef JOB_H
 #define JOB_H
 

@@ -8,7 +8,7 @@
 
 /* Takes over the job. */
 void park_call(struct front *f, struct job *job);
-/* Lets calls go whose session is not paused any more, or that have waited for long enough. */
+/* Releases calls whose session is no longer paused, or that have waited long enough. */
 void park_look(struct front *f);
 
 #endif

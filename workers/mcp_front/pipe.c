@@ -217,7 +217,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
                       int size, void *arg)
 {
 	struct front *f = arg;
-	struct secret key = secret_new();
+	struct secret key = id_new_secret();
 	struct timeval patience = { .tv_sec = f->request_seconds };
 	struct bufferevent *pipe;
 	struct sink *s;

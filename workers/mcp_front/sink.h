@@ -37,7 +37,7 @@ struct sink {
 	const struct transport *by;
 	struct front *front;
 	int holds; /* jobs and waiters that point here, and the transport itself */
-	bool gone; /* nobody reads any more */
+	bool gone; /* the reader has gone */
 	struct peer *peer; /* owned */
 	struct evhttp_request *http; /* one of these two; NULL when gone */
 	struct bufferevent *pipe;

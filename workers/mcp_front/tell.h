@@ -26,10 +26,10 @@ bool tell_answers(struct front *f);
 /* Hands over the answer of a call that has one to those who wait for it. -1: the database could not
  * be read, and it is to be tried again. */
 int tell_call(struct front *f, int64_t call_seq);
-/* We stop: who waits over HTTP is told that nothing is decided yet, rather than cut off: few hosts
- * come back by themselves. A relay does. How many were told. */
+/* We stop: callers waiting over HTTP are told that nothing is decided yet, rather than cut off:
+ * few hosts come back by themselves. A relay does. How many were told. */
 int tell_pending(struct front *f);
-/* The call was cancelled: its waiters get no reply any more, its subscriptions are told. */
+/* The call was cancelled: its waiters get no reply, its subscriptions are told. */
 void tell_cancelled(struct front *f, int64_t call_seq);
 
 /* Writes down what was handed over. Inside a transaction; a call of which that cannot be written

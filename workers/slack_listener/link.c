@@ -1,5 +1,5 @@
 /* One WebSocket. Messages are collected whole and handed on; acks are queued and written one
- * per callback, each as one frame (slack.md 2.4: Slack reassembles nothing). */
+ * per callback, each as one frame (Slack reassembles nothing). */
 #include "listener.h"
 
 #include "clock.h"

@@ -31,12 +31,12 @@ enum {
 	LISTENER_PONG_MS = 15000, /* without an answer to that: the connection is dead */
 	LISTENER_DRAIN_MS = 2000, /* for the acks of one that is replaced */
 	LISTENER_CLOSE_MS = 1000, /* for the peer's part of closing */
-	LISTENER_SETTLED_MS = 60000, /* who is ready for so long starts anew with the pauses */
+	LISTENER_SETTLED_MS = 60000, /* a connection up this long resets the backoff */
 	LISTENER_BACKOFF_MS = 1000, /* the first pause, at most */
 	LISTENER_FINAL_MS = 60000, /* between attempts while a person must act */
 	LISTENER_CROWD_MIN_MS = 10000, /* too_many_websockets: between these two */
 	LISTENER_CROWD_MAX_MS = 60000,
-	LISTENER_STORE_MS = 1500, /* the database may take so long; Slack waits for 3 s */
+	LISTENER_STORE_MS = 1500, /* how long the database may take; Slack waits for 3 s */
 	LISTENER_MESSAGE_BYTES = 1 << 20, /* what is longer is not read, but acknowledged */
 	LISTENER_TAIL_BYTES = 4096, /* of its end, and of its beginning: where its id may stand */
 };

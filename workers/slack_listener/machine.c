@@ -1,4 +1,4 @@
-/* When connections are opened, replaced and given up: slack.md 2.5.
+/* When connections are opened, replaced and given up.
  *
  * One is held. Slack asks now and then for another one in its place: that is opened first, and once
  * it has said hello the old one writes its acks and is closed. A connection that ends or falls

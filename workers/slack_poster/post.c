@@ -1,4 +1,4 @@
-/* What is said once, and looked for before it is said again: messages and files (slack.md 7). */
+/* What is said once, and looked for before it is said again: messages and files. */
 #include "poster.h"
 
 #include "log.h"

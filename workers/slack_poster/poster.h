@@ -58,12 +58,12 @@ int poster_call_at(struct poster *p, struct slack_call *c, const char *url, cons
 int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e);
 /* The outcome of any call: a token that is refused is looked at again. */
 void poster_heed(struct poster *p, const struct slack_call *c);
-/* Settles what cannot be said any more, for the reason in why; only the database ends the process.
+/* Settles what can no longer be sent, with the reason in why; only the database ends the process.
  */
 int poster_unsayable(struct poster *p, const struct slack_intent_row *i, const struct err *why,
                      struct err *e);
-/* The rules refused what came of one: it is told, and settled as dead if they let it. e is clean
- * then; other errors stay in it. */
+/* The rules refused the outcome of one: that is logged, and settled as dead if they let it. e is
+ * clean then; other errors stay in it. */
 void poster_refused(struct poster *p, const struct slack_intent_row *i, struct err *e);
 
 /* ---- check.c: who we are, and what a person must mend ---- */

@@ -127,7 +127,7 @@ static int start(struct poster *p, struct slot *s, struct err *e)
 
 /* ---- settling ---- */
 
-/* Some clients show no form in a thread (slack.md 11): there is another way, and it is told. */
+/* Some clients show no form in a thread: there is another way, and it is told. */
 static int tell_way_round(struct poster *p, const struct slack_intent_row *i, struct err *e)
 {
 	if (i->kind != SLACK_KIND_VIEW_OPEN || !i->to_thread)

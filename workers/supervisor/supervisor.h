@@ -45,10 +45,8 @@ struct child {
 	int64_t start_at_ms; /* while it does not run */
 	int64_t backoff_ms; /* wait before the next restart */
 	int64_t asked_ms; /* when it was asked to leave; 0: it was not */
-	struct instant heartbeat; /* as its row had it at the last look */
+	struct timespec sign; /* of life: the last one, as it was at the last look */
 	int missed; /* looks in a row at which it was the same */
-	uint64_t work; /* what it had done for the kernel to count, at the last look */
-	int idle; /* of those looks, the last ones in a row at which that was the same, too */
 	bool silent; /* killed for that */
 };
 
@@ -69,9 +67,9 @@ struct supervisor {
 	struct child children[CHILD_COUNT];
 	char **environment; /* of the workers */
 	mode_t umask; /* that we were started with: the applier's, for files of workspaces */
-	bool announced; /* everybody was ready once */
+	bool announced; /* all workers were ready once */
 	int64_t run_look_ms; /* when the run directory is looked at next */
-	int64_t late_ms; /* when to tell who is not; 0: that is told */
+	int64_t late_ms; /* when to log which are not; 0: done */
 	int64_t beat_ms; /* when heartbeats were looked at, */
 	int64_t beat_awake_ms; /* and the same on the machine's own clock */
 	bool stopping;
@@ -101,7 +99,7 @@ int rows_mode(struct supervisor *s, struct str *out, struct err *e);
 /* Queues the word of the stop for Slack, while somebody still sends it; without waiting for another
  * writer. Nothing to tell is no error. */
 int rows_tell_stop(struct supervisor *s, struct err *e);
-/* No worker runs any more. interrupt: everything that waits is interrupted; logs how much. */
+/* All workers have ended. interrupt: everything that waits is interrupted; logs how much. */
 int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e);
 /* What a restore makes of the rows of a backup: what waits is interrupted as it was when the system
  * was last heard of, open writes are parked. Nobody else has that database open. */
@@ -112,8 +110,6 @@ struct rows_restored {
 int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e);
 /* A worker has ended, in the way that detail tells. */
 int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e);
-/* Takes the heartbeats of the children that are ready out of their rows. */
-int rows_heartbeats(struct supervisor *s, struct instant beats[CHILD_COUNT], struct err *e);
 /* Sets ready of the children whose row says so. The address of mcp-front goes to address. */
 int rows_ready(struct supervisor *s, struct str *address, struct err *e);
 
@@ -129,7 +125,7 @@ bool slack_next_member(const char **list, char out[SLACK_MEMBER_BYTES], bool *re
 /* The environment of a Slack worker: common, its own token, $SLACK_API_URL. */
 char **slack_environment(const struct slack_secrets *s, const char *child, char *const *common);
 void slack_environment_free(char **environment, char *const *common);
-/* Makes the members operators, and those that are none any more inactive. s NULL: all of them.
+/* Makes the members operators, and former members inactive. s NULL: all of them.
  * Inside a transaction. */
 int slack_operators_put(struct store *st, const struct slack_secrets *s, struct err *e);
 
@@ -143,8 +139,8 @@ int workers_start_due(struct supervisor *s, struct err *e);
 void workers_reap(struct supervisor *s);
 /* Asks the next ones to leave, kills those that were asked long ago. */
 void workers_stop(struct supervisor *s);
-/* Kills who is ready by its row and has not written a heartbeat for long: it hangs, and is started
- * again like whoever ends by itself. */
+/* Kills a worker that is ready but has long given no sign of life: it hangs, busy or not, and is
+ * restarted like one that ended by itself. */
 void workers_look_for_hanging(struct supervisor *s);
 /* Milliseconds until the next such look. */
 int workers_beat_patience_ms(const struct supervisor *s);

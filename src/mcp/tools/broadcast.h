@@ -5,7 +5,7 @@
 #include "store.h"
 #include "str.h"
 
-enum { BROADCAST_MS = 2000 }; /* its caller waits so long to be told where it stands */
+enum { BROADCAST_MS = 2000 }; /* how long its caller waits to be told its place in Slack */
 
 /* Appends the result. ts: Slack's name of the message that says it, or NULL. */
 void broadcast_result(struct str *out, bool posted, const char *ts);

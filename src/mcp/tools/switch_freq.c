@@ -2,7 +2,7 @@
 #include "tools.h"
 
 #include "call.h"
-#include "decision.h"
+#include "command.h"
 #include "peer.h"
 #include "result.h"
 

@@ -195,7 +195,7 @@ struct statement {
 	char name[NAME_BYTES];
 	char noun[NAME_BYTES]; /* its file */
 	char row[NAME_BYTES]; /* the type of its rows */
-	char *remark; /* for who reads the header */
+	char *remark; /* for readers of the header */
 	char *text;
 	enum answer answer;
 	struct value column[MAX_COLUMNS];
@@ -251,7 +251,7 @@ void uses_print(const struct schema *s, const struct statements *list, struct st
 
 enum { BASE_VERSION = 100 }; /* PRAGMA user_version of the release that steps begin from */
 
-/* Compares what the nouns make with what base and steps make. With write, the base is written anew,
+/* Compares what the nouns make with what base and steps make. With write, the base is rewritten,
  * unless it is frozen. */
 void base_check(const struct schema *s, const struct sources *steps, bool write);
 
