@@ -38,7 +38,7 @@ CREATE TABLE slack_message (
     substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))), -- fixed: UUID in the message's
                                             -- metadata, by which it is found again in Slack; never
                                             -- looked up here
-  kind            TEXT NOT NULL,            -- fixed: slack_part.kind
+  kind            TEXT NOT NULL,            -- fixed: see slack_part
   session_seq     INTEGER REFERENCES session (seq), -- fixed
   request_seq     INTEGER REFERENCES request (seq), -- fixed
   apply_seq       INTEGER REFERENCES apply (seq), -- fixed

@@ -25,7 +25,7 @@ INSERT INTO slack_kind VALUES
 -- fixed: what is intended does not change
 CREATE TABLE slack_outbox (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: events carry it
-  kind         TEXT NOT NULL,               -- fixed: slack_kind.kind
+  kind         TEXT NOT NULL,               -- fixed: see slack_kind
   message_seq  INTEGER REFERENCES slack_message (seq), -- fixed: post, file, update, delete
   request_seq  INTEGER,                     -- fixed: view_open: the request whose modal it is
   session_seq  INTEGER,                     -- fixed: view_open: or the session

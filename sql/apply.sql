@@ -126,9 +126,9 @@ UPDATE apply SET state = 'queued', worker_id = NULL, updated_at = :now
 UPDATE apply SET state = 'queued', worker_id = NULL, question_seq = :question, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
--- name: file_change_image_old :one
+-- name: file_change_image_old :any
 -- Whether an image is older than :cutoff.
-SELECT seq FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT 1;
+SELECT 1 AS any FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT 1;
 
 -- name: file_change_images :many
 -- The oldest images, with what a person needs to put them back.

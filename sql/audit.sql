@@ -1,18 +1,29 @@
 -- Every statement on `seal` and `audit_cut`, and on `event` for them.
 
 -- name: seal_last :one
+-- row: seal
 SELECT seq, hash FROM seal WHERE seq = (SELECT max(seq) FROM seal);
 
 -- name: seal_first :one
 -- The first one, and whether its event was cut off.
+-- row: seal
 SELECT seq, hash, NOT EXISTS (SELECT 1 FROM event WHERE seq = s.seq) AS is_cut
   FROM seal AS s WHERE seq = (SELECT min(seq) FROM seal);
 
 -- name: seal_before :one
+-- row: seal
 SELECT seq, hash FROM seal WHERE seq = (SELECT max(seq) FROM seal WHERE seq < :seq);
 
 -- name: event_after :many
--- What is to be sealed next.
+-- What is to be sealed next. NULL and 0 are sealed as what they are, and texts may hold any bytes.
+-- row: audit_event
+-- type: session_seq integer?
+-- type: request_seq integer?
+-- type: call_seq integer?
+-- type: at bytes
+-- type: kind bytes
+-- type: actor bytes
+-- type: detail bytes
 SELECT seq, at, kind, session_seq, request_seq, call_seq, actor, detail
   FROM event WHERE seq > :after ORDER BY seq LIMIT :limit;
 
@@ -25,6 +36,14 @@ SELECT max(seq) AS seq FROM (SELECT seq FROM seal WHERE seq > :after ORDER BY se
 
 -- name: audit_between :many
 -- Seals with their events, in (:after, :upto], and events that have no seal.
+-- row: audit_event
+-- type: session_seq integer?
+-- type: request_seq integer?
+-- type: call_seq integer?
+-- type: at bytes
+-- type: kind bytes
+-- type: actor bytes
+-- type: detail bytes
 SELECT s.seq AS seq, s.hash, e.seq AS event_seq, e.at, e.kind, e.session_seq, e.request_seq,
        e.call_seq, e.actor, e.detail
   FROM seal AS s LEFT JOIN event AS e ON e.seq = s.seq
@@ -35,7 +54,7 @@ SELECT e.seq, NULL, e.seq, e.at, e.kind, e.session_seq, e.request_seq, e.call_se
  WHERE e.seq > :after AND e.seq <= :upto AND NOT EXISTS (SELECT 1 FROM seal WHERE seq = e.seq)
  ORDER BY 1;
 
--- name: event_since :one
+-- name: event_since :number
 -- The first event of :since or later.
 -- scan ok: somebody asks for it by hand, or retention, which deletes what it walks through
 SELECT seq FROM event WHERE at >= :since ORDER BY seq LIMIT 1;
@@ -43,7 +62,7 @@ SELECT seq FROM event WHERE at >= :since ORDER BY seq LIMIT 1;
 -- name: event_first :one
 SELECT seq, at FROM event WHERE seq = (SELECT min(seq) FROM event);
 
--- name: audit_cut_last :one
+-- name: audit_cut_last :number
 SELECT upto FROM audit_cut ORDER BY upto DESC LIMIT 1;
 
 -- name: audit_cut_insert :exec
@@ -53,11 +72,11 @@ INSERT INTO audit_cut (upto, hash, file, at) VALUES (:upto, :hash, :file, :now);
 -- The ones before are told of in the timeline.
 DELETE FROM audit_cut WHERE upto < :upto;
 
--- name: event_cut_end :one
+-- name: event_cut_end :number
 -- The end of the next stretch that goes.
 SELECT max(seq) AS seq FROM (SELECT seq FROM event WHERE seq <= :upto ORDER BY seq LIMIT :limit);
 
--- name: event_cut :exec
+-- name: event_cut :rows
 -- scan ok: :upto is the end of a stretch from the first on
 DELETE FROM event WHERE seq <= :upto;
 
@@ -65,7 +84,7 @@ DELETE FROM event WHERE seq <= :upto;
 -- scan ok: as above; the last one stays
 DELETE FROM seal WHERE seq < :upto;
 
--- name: event_number :one
+-- name: event_number :number
 -- The last number that an event was ever given.
 -- scan ok: a row for each table
 SELECT seq FROM sqlite_sequence WHERE name = 'event';

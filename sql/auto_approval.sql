@@ -23,7 +23,7 @@ SELECT seq FROM auto_notice
 -- name: auto_notice_due_one :rows
 UPDATE auto_notice SET told_at = :at WHERE seq = :seq AND told_at IS NULL;
 
--- name: auto_approval_count :one
+-- name: auto_approval_count :number
 SELECT count(*) AS approvals FROM auto_approval WHERE notice_seq = :notice;
 
 -- name: auto_approval_of_notice :many

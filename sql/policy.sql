@@ -26,15 +26,16 @@ SELECT r.id, r.state FROM request AS r JOIN session AS s ON s.seq = r.session_se
 -- name: policy_content :number
 SELECT seq FROM content WHERE hash = :hash;
 
--- name: policy_history_begin :one
+-- name: policy_history_begin :number
 -- Where the last :limit questions begin.
-SELECT coalesce(max(seq), 0) - :limit AS after FROM request;
+SELECT max(coalesce(max(seq), 0) - :limit, 0) AS after FROM request;
 
 -- name: policy_history :many
 -- What people decided in this workspace, for a policy to be tried on: changes, and commands. Prompts
 -- and standbys have neither; what policy or the clock decided tells nothing.
 -- scan ok: for a person
 -- type: paths text
+-- type: decision request_verdict
 SELECT r.seq, r.id, r.kind, r.file_path, r.title, r.risk_level, r.decision,
        CASE r.kind WHEN 'permission'
             THEN coalesce(r.body, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.body_seq))

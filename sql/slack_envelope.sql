@@ -1,6 +1,6 @@
 -- Every statement on `slack_envelope`, and what an envelope makes be said in Slack.
 
--- name: slack_envelope_insert :exec
+-- name: slack_envelope_insert :insert
 INSERT INTO slack_envelope (envelope_id, type, kind, team_id, user_id, channel_id, event_key,
   message_key, client_key, action, reading, problem, payload, created_at)
 VALUES (:envelope_id, :type, :kind, :team_id, :user_id, :channel_id, :event_key, :message_key,
@@ -15,32 +15,33 @@ SELECT e.outcome, e.why, e.operator_id, f.reply AS first_reply
 -- name: slack_envelope_answer :exec
 UPDATE slack_envelope SET reply = :reply WHERE seq = :seq;
 
--- name: slack_envelope_oldest :one
+-- name: slack_envelope_old :any
 -- scan ok: reads the first entry
-SELECT CASE WHEN typeof(created_at) = 'text' THEN created_at ELSE '' END AS at FROM slack_envelope ORDER BY seq LIMIT 1;
+SELECT 1 AS any FROM (SELECT created_at FROM slack_envelope ORDER BY seq LIMIT 1)
+ WHERE typeof(created_at) <> 'text' OR created_at < :cutoff;
 
 -- name: slack_envelope_delete_old :rows
 -- scan ok: reads the first :limit entries
 DELETE FROM slack_envelope
- WHERE seq IN (SELECT seq FROM slack_envelope ORDER BY seq LIMIT :limit)
-   AND (typeof(created_at) <> 'text' OR created_at < :cutoff);
+ WHERE (typeof(created_at) <> 'text' OR created_at < :cutoff)
+   AND seq IN (SELECT seq FROM slack_envelope ORDER BY seq LIMIT :limit);
 
 -- name: slack_thread :one
 -- Whose thread this is: the head of a session's, or one question where questions stand in the channel.
-SELECT s.seq, s.id, s.status, s.connectivity_status, r.id AS request_id
+SELECT s.seq, s.id, r.id AS request_id
   FROM slack_message AS m JOIN session AS s ON s.seq = m.session_seq
   LEFT JOIN request AS r ON r.seq = m.request_seq AND m.kind = 'ask'
  WHERE m.channel_id = :channel AND m.ts = :thread
  UNION ALL
-SELECT s.seq, s.id, s.status, s.connectivity_status, NULL
+SELECT s.seq, s.id, NULL
   FROM session AS s
  WHERE s.thread_ts = :thread
    AND coalesce(nullif(s.channel_id, ''),
                 (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel
  LIMIT 1;
 
--- name: slack_live_session :one
-SELECT seq, id, status, connectivity_status FROM session WHERE id = :id;
+-- name: slack_live_session :number
+SELECT seq FROM session WHERE id = :id;
 
 -- name: slack_form_missed :one
 -- The form that this person asked for last, of a question of this session that still waits: if it
@@ -88,7 +89,7 @@ UPDATE slack_message
    SET detail = json_set(detail, '$.answer', :answer), generation = generation + 1, updated_at = :now
  WHERE seq = :seq AND kind = 'reply';
 
-
 -- name: slack_is_open :one
 -- A question that a form may be about: it waits still.
-SELECT seq, session_seq, state, decision, decided_by, decided_at FROM request WHERE id = :id;
+-- type: decision request_verdict
+SELECT seq, decision, decided_by, decided_at FROM request WHERE id = :id;

@@ -8,7 +8,7 @@ SELECT 1 AS heard FROM session AS s
    AND coalesce(nullif(s.channel_id, ''), (SELECT nullif(value, '') FROM setting
                                             WHERE name = 'slack.channel_id')) IS NOT NULL;
 
--- name: slack_lane_next :one
+-- name: slack_lane_next :number
 -- The next intent for a slot: of the lanes whose gate is open the most urgent, then the oldest. A
 -- modal does not wait for better times.
 SELECT l.head
@@ -24,6 +24,7 @@ SELECT l.head
 
 -- name: slack_lane_due :one
 -- When the next look is worth it, '' if at once; NULL: at a bell.
+-- row: instant
 SELECT min(max(g.not_before, d.due_at,
                CASE g.slot WHEN 'view' THEN ''
                            ELSE (SELECT not_before FROM slack_gate WHERE name = 'slack') END)) AS at
@@ -31,7 +32,7 @@ SELECT min(max(g.not_before, d.due_at,
   JOIN (SELECT name, (SELECT min(due_at) FROM slack_lane WHERE gate = name AND state = 'ready') AS due_at
           FROM slack_gate) AS d ON d.name = g.name AND d.due_at IS NOT NULL;
 
--- name: slack_lane_rest :rows
+-- name: slack_lane_rest :exec
 -- Its head cannot be claimed: the other lanes go first until then.
 UPDATE slack_lane SET due_at = :due_at
  WHERE seq = (SELECT lane_seq FROM slack_outbox WHERE seq = :seq);
@@ -43,17 +44,24 @@ UPDATE slack_outbox
        generation = (SELECT generation FROM slack_message WHERE seq = message_seq)
  WHERE seq = :seq AND state = 'queued';
 
--- name: slack_outbox_read :one
+-- name: slack_intent_read :one
+-- An intent with its message. gate: whole, with the channel of a post; session_seq, request_seq: of
+-- the modal, where there is no message.
+-- row: slack_intent
+-- type: gate text
 -- type: thread text
-SELECT o.kind, k.class, k.gate, o.message_seq, o.view, o.channel_id AS to_channel,
-       o.thread_ts AS to_thread, o.user_id, o.text AS words, o.replaces, o.trigger_id, o.response_url,
-       o.expires_at, o.state, o.form, o.generation, o.claim, o.attempts, o.deaths, o.lookups,
-       o.started_at, o.due_at, o.may_repeat, o.lane_seq, o.request_seq AS view_request,
-       o.session_seq AS view_session,
-       m.marker, m.kind AS part, m.session_seq, m.request_seq, m.apply_seq, m.call_seq,
-       m.channel_id, m.root_seq, coalesce(h.ts, m.thread_ts) AS thread, m.text, m.detail,
-       m.content_seq, m.file_name, m.file_id, m.ts, m.sent_generation, m.state AS message_state,
-       h.kind AS head_kind
+-- type: session_seq seq
+-- type: request_seq seq
+SELECT o.seq, o.kind, k.class,
+       k.gate || CASE k.class WHEN 'lookup' THEN ' ' || m.channel_id ELSE '' END AS gate,
+       o.message_seq, o.view, o.channel_id AS to_channel, o.thread_ts AS to_thread, o.user_id,
+       o.text AS words, o.replaces, o.trigger_id, o.response_url, o.expires_at, o.state, o.form,
+       o.generation, o.claim, o.attempts, o.deaths, o.lookups, o.started_at, o.may_repeat, o.lane_seq,
+       CASE WHEN m.seq IS NULL THEN o.request_seq ELSE m.request_seq END AS request_seq,
+       CASE WHEN m.seq IS NULL THEN o.session_seq ELSE m.session_seq END AS session_seq,
+       m.marker, m.kind AS part, m.apply_seq, m.call_seq, m.channel_id, m.root_seq,
+       coalesce(h.ts, m.thread_ts) AS thread, m.text, m.detail, m.content_seq, m.file_name, m.file_id,
+       m.ts, m.sent_generation, m.state AS message_state, h.kind AS head_kind
   FROM slack_outbox AS o
   JOIN slack_kind AS k ON k.kind = o.kind
   LEFT JOIN slack_message AS m ON m.seq = o.message_seq
@@ -61,15 +69,15 @@ SELECT o.kind, k.class, k.gate, o.message_seq, o.view, o.channel_id AS to_channe
  WHERE o.seq = :seq;
 
 -- name: slack_outbox_followers :many
--- What stands behind it in its lane.
+-- What stands behind it in its lane. size: bytes of what it says; very many, where they stand apart.
 -- type: size integer
-SELECT o.seq, m.kind AS part, m.thread_ts, o.leader_seq, length(c.arguments) AS size
+SELECT o.seq, m.kind AS part, m.thread_ts, o.leader_seq, coalesce(length(c.arguments), 1 << 30) AS size
   FROM slack_outbox AS o LEFT JOIN slack_message AS m ON m.seq = o.message_seq
   LEFT JOIN tool_call AS c ON c.seq = m.call_seq
  WHERE o.lane_seq = :lane AND o.seq > :seq AND o.state IN ('queued', 'sending', 'doubtful')
  ORDER BY o.seq LIMIT :limit;
 
--- name: slack_outbox_lead :rows
+-- name: slack_outbox_lead :exec
 UPDATE slack_outbox SET leader_seq = :leader WHERE seq = :seq AND state = 'queued';
 
 -- name: slack_outbox_led :many
@@ -77,11 +85,11 @@ SELECT o.seq, o.message_seq, m.call_seq
   FROM slack_outbox AS o JOIN slack_message AS m ON m.seq = o.message_seq
  WHERE o.leader_seq = :leader AND o.state = 'queued' ORDER BY o.seq;
 
--- name: slack_outbox_led_sent :rows
+-- name: slack_outbox_led_sent :exec
 UPDATE slack_outbox SET state = 'sent', error = NULL, settled_at = :now
  WHERE leader_seq = :leader AND state = 'queued';
 
--- name: slack_outbox_led_alone :rows
+-- name: slack_outbox_led_alone :exec
 UPDATE slack_outbox SET leader_seq = NULL WHERE leader_seq = :leader AND state = 'queued';
 
 -- name: slack_outbox_sent :rows
@@ -89,14 +97,14 @@ UPDATE slack_outbox SET leader_seq = NULL WHERE leader_seq = :leader AND state =
 UPDATE slack_outbox SET state = 'sent', error = NULL, settled_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
--- name: slack_outbox_put_back :rows
+-- name: slack_outbox_put_back :exec
 -- Surely not said. form: as what it is tried next.
 UPDATE slack_outbox
    SET state = 'queued', form = :form, due_at = :due_at, error = :error, may_repeat = :may_repeat,
        lookups = 0
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
--- name: slack_outbox_doubt :rows
+-- name: slack_outbox_doubt :exec
 UPDATE slack_outbox SET state = 'doubtful', due_at = :due_at, error = :error, lookups = :lookups
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
@@ -104,7 +112,7 @@ UPDATE slack_outbox SET state = 'doubtful', due_at = :due_at, error = :error, lo
 UPDATE slack_outbox SET state = 'dead', error = :error, settled_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'sending', 'doubtful');
 
--- name: slack_outbox_doubtful :one
+-- name: slack_outbox_doubtful :number
 -- What is to be looked for in Slack; where, is known only when the head of its thread is.
 SELECT seq FROM slack_outbox
  WHERE state = 'doubtful' AND due_at <= :now
@@ -113,17 +121,18 @@ SELECT seq FROM slack_outbox
  ORDER BY due_at, seq LIMIT 1;
 
 -- name: slack_outbox_doubt_due :one
+-- row: instant
 SELECT min(due_at) AS at FROM slack_outbox
  WHERE state = 'doubtful'
    AND NOT EXISTS (SELECT 1 FROM slack_message AS m JOIN slack_message AS h ON h.seq = m.root_seq
                     WHERE m.seq = slack_outbox.message_seq AND h.state = 'queued');
 
--- name: slack_outbox_left :one
+-- name: slack_outbox_left :number
 -- What a predecessor had in hand when it died.
 SELECT seq FROM slack_outbox WHERE state = 'sending' AND worker_id IS NOT :worker
  ORDER BY seq LIMIT 1;
 
--- name: slack_outbox_died :rows
+-- name: slack_outbox_died :exec
 UPDATE slack_outbox SET deaths = deaths + 1 WHERE seq = :seq;
 
 -- name: slack_outbox_view_sent :exec
@@ -141,22 +150,22 @@ UPDATE slack_message
 UPDATE slack_message SET sent_generation = :generation, updated_at = :now
  WHERE seq = :seq AND sent_generation < :generation;
 
--- name: slack_message_dead :rows
+-- name: slack_message_dead :exec
 UPDATE slack_message SET state = 'dead', updated_at = :now WHERE seq = :seq AND state = 'queued';
 
--- name: slack_message_gone :rows
+-- name: slack_message_gone :exec
 UPDATE slack_message SET state = 'gone', updated_at = :now WHERE seq = :seq AND state = 'sent';
 
 -- name: slack_message_uploaded :exec
 -- Before it is shared: NULL afterwards means that nothing was.
 UPDATE slack_message SET file_id = :file_id WHERE seq = :seq;
 
--- name: slack_outbox_orphan :rows
+-- name: slack_outbox_orphan :exec
 -- Edits of what was never posted.
 UPDATE slack_outbox SET state = 'dead', error = 'what it would change was never posted', settled_at = :now
  WHERE message_seq = :message AND state = 'queued' AND kind IN ('update', 'delete');
 
--- name: slack_refused_calls :rows
+-- name: slack_refused_calls :exec
 -- Whoever waits for a person that Slack does not tell is told so.
 -- type: :message seq
 UPDATE tool_call SET state = 'answered', answered_at = :now
@@ -185,7 +194,7 @@ UPDATE request SET slack_ts = :ts WHERE seq = :request AND slack_ts IS NOT :ts;
 -- name: slack_session_thread :exec
 UPDATE session SET thread_ts = :ts WHERE seq = :session AND thread_ts IS NULL;
 
--- name: slack_ask_changed :rows
+-- name: slack_ask_changed :exec
 -- Its diff did not get through, which it says.
 UPDATE slack_message SET generation = generation + 1, updated_at = :now
  WHERE request_seq = :request AND kind = 'ask';
@@ -203,7 +212,7 @@ SELECT m.kind, m.session_seq, m.request_seq, m.channel_id, m.root_seq, m.thread_
 SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff'
  ORDER BY seq DESC LIMIT 1;
 
--- name: slack_head_tries :one
+-- name: slack_head_tries :number
 -- How often a session's thread was begun in vain.
 SELECT count(*) AS tries FROM slack_message
  WHERE session_seq = :session AND kind = 'session' AND state = 'dead';
@@ -218,16 +227,18 @@ SELECT 'session', session_seq, channel_id, :now, :now FROM slack_message
 UPDATE slack_message SET root_seq = :new WHERE root_seq = :head AND state = 'queued';
 
 -- name: slack_head_move_lane :exec
+-- type: :new integer
+-- type: :head integer
 UPDATE slack_lane SET thread = 'm' || :new, waits_for = :new, state = 'waiting'
  WHERE gate = 'chat.postMessage ' || :channel AND channel_id = :channel AND thread = 'm' || :head;
 
--- name: slack_head_bury :rows
+-- name: slack_head_bury :exec
 -- Nothing can be said in a thread that cannot be begun.
 UPDATE slack_outbox SET state = 'dead', error = 'the thread could not be begun', settled_at = :now
  WHERE state IN ('queued', 'doubtful') AND message_seq IN (
    SELECT seq FROM slack_message WHERE root_seq = :head AND state = 'queued');
 
--- name: slack_head_bury_calls :rows
+-- name: slack_head_bury_calls :exec
 -- As slack_refused_calls, of what is about to be buried.
 UPDATE tool_call SET state = 'answered', answered_at = :now
  WHERE state = 'waiting' AND request_seq IN (
@@ -236,7 +247,7 @@ UPDATE tool_call SET state = 'answered', answered_at = :now
      JOIN session AS s ON s.seq = r.session_seq AND s.mode <> 'local'
     WHERE m.root_seq = :head AND m.state = 'queued' AND m.kind = 'ask');
 
--- name: slack_head_bury_messages :rows
+-- name: slack_head_bury_messages :exec
 UPDATE slack_message SET state = 'dead', updated_at = :now WHERE root_seq = :head AND state = 'queued';
 
 -- name: slack_desk_at_stop :one
@@ -322,11 +333,13 @@ ON CONFLICT (name) DO UPDATE SET why = excluded.why WHERE slack_gate.why IS NOT 
 SELECT user_id FROM operator WHERE kind = 'slack' AND active = 1 ORDER BY created_at, id LIMIT 20;
 
 -- name: slack_session_read :one
+-- row: slack_session
 SELECT id, status, mode, protocol_mode, workspace_root, client_name, prompt, created_at,
        coalesce(terminated_at, updated_at) AS ended_at
   FROM session WHERE seq = :seq;
 
 -- name: slack_apply_read :one
+-- row: slack_apply
 SELECT a.state, a.kind, a.forced, a.error_code, a.error_message, r.id, r.file_path,
        (SELECT operator_id FROM command WHERE seq = a.command_seq) AS ordered_by,
        EXISTS (SELECT 1 FROM apply AS u
@@ -336,9 +349,9 @@ SELECT a.state, a.kind, a.forced, a.error_code, a.error_message, r.id, r.file_pa
 -- name: slack_call_read :one
 SELECT arguments, arguments_seq FROM tool_call WHERE seq = :seq;
 
--- name: slack_call_size :one
+-- name: slack_call_size :number
 -- type: size integer
-SELECT length(arguments) AS size FROM tool_call WHERE seq = :seq;
+SELECT coalesce((SELECT length(arguments) FROM tool_call WHERE seq = :seq), 1 << 30) AS size;
 
 -- name: slack_outbox_delete_of :rows
 DELETE FROM slack_outbox WHERE seq IN (

@@ -117,7 +117,7 @@ UPDATE stall SET waits_since = :at WHERE seq = :seq AND waits_since IS NOT NULL;
 
 -- name: stall_by_id :one
 -- What the buttons and the messages of an alert are about.
-SELECT t.seq, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idle_seconds, t.progress_snapshot,
+SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idle_seconds, t.progress_snapshot,
        t.nudge_count, t.auto_count, t.nudged_by, t.nudge_message, t.created_at, t.ended_at,
        s.id AS session_id, s.prompt, s.workspace_root, s.client_name, s.protocol_mode,
        (SELECT max(n.delivered_at) FROM steering AS n WHERE n.stall_seq = t.seq) AS delivered_at

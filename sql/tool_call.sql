@@ -117,15 +117,14 @@ DELETE FROM answer WHERE seq IN (
   SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN tool_call AS t ON t.session_seq = g.value
     JOIN answer AS a ON a.call_seq = t.seq LIMIT :limit);
 
--- name: answer_oldest :one
+-- name: answer_old :any
 -- scan ok: reads the first entry
--- row: instant
-SELECT created_at AS at FROM answer ORDER BY seq LIMIT 1;
+SELECT 1 AS any FROM (SELECT created_at FROM answer ORDER BY seq LIMIT 1) WHERE created_at < :cutoff;
 
 -- name: answer_delete_old :rows
 -- scan ok: reads the first :limit entries
-DELETE FROM answer WHERE seq IN (SELECT seq FROM answer ORDER BY seq LIMIT :limit)
-                     AND created_at < :cutoff;
+DELETE FROM answer
+ WHERE created_at < :cutoff AND seq IN (SELECT seq FROM answer ORDER BY seq LIMIT :limit);
 
 -- name: tool_call_delete :rows
 DELETE FROM tool_call WHERE seq IN (

@@ -11,6 +11,7 @@ VALUES (:kind, :outcome, :why, :started_at, :now);
 -- The next table to look through.
 -- scan ok: the schema's own rows
 -- type: name text
+-- type: :after text
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name > :after ORDER BY name LIMIT 1;
 
 -- name: upkeep_after :number

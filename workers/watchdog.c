@@ -21,6 +21,7 @@
 #include "audit.h"
 #include "deadline.h"
 #include "log.h"
+#include "sql/store.h"
 #include "stall.h"
 #include "time_gap.h"
 #include "worker.h"
@@ -143,15 +144,14 @@ static bool log_was_closed(struct watch *d)
 /* 1 somebody else has committed since the last look, 0 nobody, -1 error. */
 static int has_changed(struct watch *d, struct store *st, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_STORE_VERSION);
-	int got = stmt_row(s, e);
-	int64_t version = got > 0 ? col_int(s, 0) : d->version;
+	int64_t version = sql_store_version(st, e);
 	int changed = version != d->version;
 
-	stmt_reset(s);
+	if (version < 0)
+		return -1;
 	d->version = version;
 	d->unrung |= changed;
-	return got < 0 ? -1 : changed;
+	return changed;
 }
 
 /* Rings everybody at the regular look, or at once for a closed log if that is not too often. */

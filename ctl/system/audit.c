@@ -136,15 +136,10 @@ static int parse(struct audit_arguments *a, int argc, char **argv)
 static int find_first(struct store *st, const struct audit_arguments *a, int64_t *ret,
                       struct err *e)
 {
-	struct event_since_row row = { 0 };
-	int got;
+	int64_t seq = *a->since.text ? sql_event_since(st, a->since.text, e) : 0;
 
-	*ret = 0;
-	if (!*a->since.text)
-		return 0;
-	got = sql_event_since(st, a->since.text, &row, e);
-	*ret = got > 0 ? row.seq : INT64_MAX;
-	return got < 0 ? -1 : 0;
+	*ret = *a->since.text && seq == 0 ? INT64_MAX : seq;
+	return seq < 0 ? -1 : 0;
 }
 
 static int write_all_of(struct store *st, const struct audit_arguments *a, FILE *out,

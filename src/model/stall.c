@@ -88,7 +88,7 @@ struct counts {
 };
 
 /* An agent that a nudge woke only for a moment has been nudged as often as before: else it would be
- * nudged for ever (spec 004, edge cases). A moment is less than the silence that raises an alert.
+ * nudged for ever. A moment is less than the silence that raises an alert.
  */
 static int counts_before(struct store *st, const struct stall_settings *set, const struct silent *r,
                          struct counts *c, struct err *e)

@@ -5,6 +5,8 @@
 #include "policy_history.h"
 #include "request.h"
 #include "setting.h"
+#include "sql/policy.h"
+#include "sql/slack_outbox.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,39 +29,29 @@ enum policy_trust policy_trust_read(struct store *st)
 
 /* ---- the version that is trusted ---- */
 
-static int take_trusted(struct store *st, struct policy_file *f, const char *hash, int64_t content,
-                        struct err *e)
+static int take_trusted(struct store *st, struct policy_file *f,
+                        const struct policy_trusted_row *row, struct err *e)
 {
 	OWNED(str) struct str bytes = STR_INIT;
 	struct policy *p = NULL;
 
-	if (content_get(st, content, &bytes, e) ||
+	if (content_get(st, row->content_seq, &bytes, e) ||
 	    policy_parse(str_text(&bytes), bytes.length, &p, e))
 		return -1;
 	policy_free(f->trusted);
 	f->trusted = p;
-	memcpy(f->trusted_hash, hash, sizeof(f->trusted_hash));
+	(void)snprintf(f->trusted_hash, sizeof(f->trusted_hash), "%s", row->hash);
 	return 0;
 }
 
 int policy_trust_load(struct store *st, const char *host, struct policy_file *f, struct err *e)
 {
-	char hash[SHA256_BYTES] = "";
-	int64_t content = 0;
-	stmt *s = store_stmt(st, SQL_POLICY_TRUSTED);
-	int got;
+	OWNED(policy_trusted_row) struct policy_trusted_row row = { 0 };
+	int got = sql_policy_trusted(st, f->workspace_root, host, &row, e);
 
-	bind_text(s, ":workspace", f->workspace_root);
-	bind_text(s, ":host", host);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		(void)snprintf(hash, sizeof(hash), "%s", col_text(s, POLICY_TRUSTED_HASH));
-		content = col_int(s, POLICY_TRUSTED_CONTENT_SEQ);
-	}
-	stmt_reset(s);
-	if (got <= 0 || strcmp(hash, f->trusted_hash) == 0)
+	if (got <= 0 || strcmp(row.hash, f->trusted_hash) == 0)
 		return got < 0 ? -1 : 0;
-	return take_trusted(st, f, hash, content, e);
+	return take_trusted(st, f, &row, e);
 }
 
 /* ---- what it newly allows ---- */
@@ -94,14 +86,9 @@ static bool try_one(const struct policy_past *past, void *arg)
 
 static int try_history(struct store *st, struct trial *t, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_POLICY_HISTORY_BEGIN);
-	int64_t after = 0;
+	int64_t after = sql_policy_history_begin(st, POLICY_TRIED, e);
 
-	bind_int(s, ":limit", POLICY_TRIED);
-	if (stmt_row(s, e) > 0)
-		after = col_int(s, POLICY_HISTORY_BEGIN_AFTER);
-	stmt_reset(s);
-	return policy_history(st, t->f->workspace_root, after, try_one, t, e);
+	return after < 0 ? -1 : policy_history(st, t->f->workspace_root, after, try_one, t, e);
 }
 
 int policy_trust_describe(struct store *st, const struct policy_file *f, const cJSON *known,
@@ -146,29 +133,14 @@ static struct sha256 digest_of(const struct policy_file *f)
 int policy_trust_find(struct store *st, const char *host, const struct policy_file *f,
                       struct str *id, bool *ret_open, struct err *e)
 {
-	struct sha256 digest = digest_of(f);
-	stmt *s = store_stmt(st, SQL_POLICY_TRUST_ASKED);
-	int got;
+	OWNED(policy_trust_asked_row) struct policy_trust_asked_row asked = { 0 };
+	int got = sql_policy_trust_asked(st, digest_of(f).text, host, f->workspace_root, &asked, e);
 
-	bind_text(s, ":digest", digest.text);
-	bind_text(s, ":host", host);
-	bind_text(s, ":workspace", f->workspace_root);
-	got = stmt_row(s, e);
 	if (got > 0) {
-		str_add(id, col_text(s, POLICY_TRUST_ASKED_ID));
-		*ret_open = strcmp(col_text(s, POLICY_TRUST_ASKED_STATE), "rejected") != 0;
+		str_add(id, asked.id);
+		*ret_open = asked.state != REQUEST_STATE_REJECTED;
 	}
-	stmt_reset(s);
 	return got;
-}
-
-/* The row of the file's content, 0: it is not written yet. */
-static int64_t content_of(struct store *st, const struct policy_file *f, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_POLICY_CONTENT);
-
-	bind_text(s, ":hash", f->hash);
-	return stmt_number(s, POLICY_CONTENT_SEQ, e);
 }
 
 static int insert_question(struct store *st, const char *host, int64_t session_seq,
@@ -198,19 +170,15 @@ static int insert_question(struct store *st, const char *host, int64_t session_s
 static int say_too_much(struct store *st, struct policy_file *f, struct err *e)
 {
 	OWNED(str) struct str text = STR_INIT;
-	stmt *s;
 
 	if (strcmp(f->said_hash, f->hash) == 0)
 		return 0;
 	memcpy(f->said_hash, f->hash, sizeof(f->said_hash));
-	s = store_stmt(st, SQL_SLACK_SAY_SERVER);
 	str_addf(&text,
 	         "%s/" POLICY_FILE " newly allows more than fits here and counts for nothing: "
 	         "`agent-intercom policy trust %s` shows it and asks.",
 	         f->workspace_root, f->workspace_root);
-	bind_text(s, ":text", text.bytes);
-	bind_text(s, ":about", "policy");
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_slack_say_server(st, text.bytes, "policy", e);
 }
 
 int policy_trust_ask(struct store *st, const char *host, int64_t session_seq, struct policy_file *f,
@@ -220,7 +188,8 @@ int policy_trust_ask(struct store *st, const char *host, int64_t session_seq, st
 	OWNED(str) struct str body = STR_INIT;
 	bool open, shown;
 	int asked = policy_trust_find(st, host, f, &id, &open, e);
-	int64_t content = asked == 0 ? content_of(st, f, e) : 0;
+	/* 0: the file's bytes are not stored yet */
+	int64_t content = asked == 0 ? sql_policy_content(st, f->hash, e) : 0;
 
 	if (asked < 0 || content < 0)
 		return -1;
@@ -236,14 +205,8 @@ int policy_trust_give(struct store *st, const char *host, const struct policy_fi
                       struct err *e)
 {
 	int64_t content = content_put(st, f->bytes.bytes, f->bytes.length, e);
-	stmt *s;
 
-	if (content < 0)
-		return -1;
-	s = store_stmt(st, SQL_POLICY_TRUST_INSERT);
-	bind_text(s, ":host", host);
-	bind_text(s, ":workspace", f->workspace_root);
-	bind_text(s, ":hash", f->hash);
-	bind_int(s, ":content", content);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return content < 0
+	           ? -1
+	           : sql_policy_trust_insert(st, host, f->workspace_root, f->hash, content, e);
 }

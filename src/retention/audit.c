@@ -1,5 +1,7 @@
 #include "audit.h"
 
+#include "sql/audit.h"
+
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
@@ -15,13 +17,18 @@ const struct sha256 AUDIT_BEGIN = {
 	"0000000000000000000000000000000000000000000000000000000000000000"
 };
 
-/* The columns of event behind seq, in their order; that is the order in which they are hashed. */
+/* Members of a line of an export, in the order in which they are hashed. */
 static const struct field {
 	const char *name;
 	bool is_number;
 } FIELDS[AUDIT_FIELDS] = {
-	{ "at", false },      { "kind", false },  { "session_seq", true }, { "request_seq", true },
-	{ "call_seq", true }, { "actor", false }, { "detail", false },
+	[AUDIT_AT] = { "at", false },
+	[AUDIT_KIND] = { "kind", false },
+	[AUDIT_SESSION] = { "session_seq", true },
+	[AUDIT_REQUEST] = { "request_seq", true },
+	[AUDIT_CALL] = { "call_seq", true },
+	[AUDIT_ACTOR] = { "actor", false },
+	[AUDIT_DETAIL] = { "detail", false },
 };
 
 /* ---- a record ---- */
@@ -62,33 +69,35 @@ static void set_hash(struct sha256 *hash, const char *text)
 	(void)snprintf(hash->text, sizeof(hash->text), "%s", text ? text : "");
 }
 
-/* The event's columns stand together, from first on. */
-static void read_fields(struct audit_record *r, stmt *s, int first)
+static void take_text(struct audit_record *r, enum audit_field field, struct sql_bytes text)
 {
-	for (int i = 0; i < AUDIT_FIELDS; i++) {
-		size_t length = 0;
-		const void *bytes;
-
-		str_reset(&r->values[i]);
-		r->is_null[i] = col_is_null(s, first + i);
-		if (r->is_null[i])
-			continue;
-		if (FIELDS[i].is_number) {
-			str_addf(&r->values[i], "%" PRId64, col_int(s, first + i));
-			continue;
-		}
-		bytes = col_bytes(s, first + i, &length);
-		str_add_bytes(&r->values[i], bytes, length);
-	}
+	str_reset(&r->values[field]);
+	r->is_null[field] = !text.bytes;
+	if (text.bytes)
+		str_add_bytes(&r->values[field], text.bytes, text.length);
 }
 
-void audit_record_read(struct audit_record *r, stmt *s)
+static void take_number(struct audit_record *r, enum audit_field field, bool has, int64_t n)
 {
-	r->seq = col_int(s, AUDIT_BETWEEN_SEQ);
-	r->has_seal = !col_is_null(s, AUDIT_BETWEEN_HASH);
-	r->has_event = !col_is_null(s, AUDIT_BETWEEN_EVENT_SEQ);
-	set_hash(&r->hash, col_text(s, AUDIT_BETWEEN_HASH));
-	read_fields(r, s, AUDIT_BETWEEN_AT);
+	str_reset(&r->values[field]);
+	r->is_null[field] = !has;
+	if (has)
+		str_addf(&r->values[field], "%" PRId64, n);
+}
+
+void audit_record_read(struct audit_record *r, const struct audit_event_row *row)
+{
+	r->seq = row->seq;
+	r->has_seal = row->hash != NULL;
+	r->has_event = row->event_seq != 0;
+	set_hash(&r->hash, row->hash);
+	take_text(r, AUDIT_AT, row->at);
+	take_text(r, AUDIT_KIND, row->kind);
+	take_number(r, AUDIT_SESSION, row->has_session_seq, row->session_seq);
+	take_number(r, AUDIT_REQUEST, row->has_request_seq, row->request_seq);
+	take_number(r, AUDIT_CALL, row->has_call_seq, row->call_seq);
+	take_text(r, AUDIT_ACTOR, row->actor);
+	take_text(r, AUDIT_DETAIL, row->detail);
 }
 
 void audit_record_clear(struct audit_record *r)
@@ -238,15 +247,12 @@ struct head {
 
 static int read_head(struct store *st, struct head *head, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SEAL_LAST);
-	int got = stmt_row(s, e);
+	OWNED(seal_row) struct seal_row row = { 0 };
+	int got = sql_seal_last(st, &row, e);
 
-	*head = (struct head){ 0, AUDIT_BEGIN };
-	if (got > 0) {
-		head->seq = col_int(s, SEAL_LAST_SEQ);
-		set_hash(&head->hash, col_text(s, SEAL_LAST_HASH));
-	}
-	stmt_reset(s);
+	*head = (struct head){ row.seq, AUDIT_BEGIN };
+	if (got > 0)
+		set_hash(&head->hash, row.hash);
 	return got < 0 ? -1 : 0;
 }
 
@@ -255,19 +261,16 @@ static int make_seals(struct store *st, const struct head *head, struct head sea
                       struct err *e)
 {
 	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
-	stmt *s = store_stmt(st, SQL_EVENT_AFTER);
+	OWNED(audit_event_row) struct audit_event_row row = { 0 };
 	int got, count = 0;
 
-	bind_int(s, ":after", head->seq);
-	bind_int(s, ":limit", SEAL_BATCH);
-	while ((got = stmt_row(s, e)) > 0 && count < SEAL_BATCH) {
+	sql_event_after(st, head->seq, SEAL_BATCH, &row);
+	while ((got = row_next(&row.row, e)) > 0 && count < SEAL_BATCH) {
 		const struct sha256 *prev = count ? &seals[count - 1].hash : &head->hash;
 
-		r.seq = col_int(s, EVENT_AFTER_SEQ);
-		read_fields(&r, s, EVENT_AFTER_AT);
+		audit_record_read(&r, &row);
 		seals[count++] = (struct head){ r.seq, audit_hash(&r, prev, r.seq) };
 	}
-	stmt_reset(s);
 	return got < 0 ? -1 : count;
 }
 
@@ -281,14 +284,9 @@ static int put_seals(struct store *st, const struct head *head, const struct hea
 		return -1;
 	if (now.seq != head->seq || !audit_is_same(&now.hash, &head->hash))
 		return 0;
-	for (int i = 0; i < count; i++) {
-		stmt *s = store_stmt(st, SQL_SEAL_INSERT);
-
-		bind_int(s, ":seq", seals[i].seq);
-		bind_text(s, ":hash", seals[i].hash.text);
-		if (stmt_run(s, e) < 0)
+	for (int i = 0; i < count; i++)
+		if (sql_seal_insert(st, seals[i].seq, seals[i].hash.text, e))
 			return -1;
-	}
 	return 1;
 }
 
@@ -316,25 +314,15 @@ int audit_seal(struct store *st, struct err *e)
  * timeline was cut at. */
 static int find_start(struct audit_export *x, int64_t first, struct err *e)
 {
-	stmt *s = store_stmt(x->store, SQL_SEAL_BEFORE);
-	int got;
+	OWNED(seal_row) struct seal_row seal = { 0 };
+	int got = sql_seal_before(x->store, first, &seal, e);
 
-	bind_int(s, ":seq", first);
-	got = stmt_row(s, e);
+	if (got == 0 && (got = sql_seal_first(x->store, &seal, e)) > 0 && !seal.is_cut)
+		return 0;
 	if (got > 0) {
-		x->after = col_int(s, SEAL_BEFORE_SEQ);
-		set_hash(&x->last, col_text(s, SEAL_BEFORE_HASH));
+		x->after = seal.seq;
+		set_hash(&x->last, seal.hash);
 	}
-	stmt_reset(s);
-	if (got != 0)
-		return got < 0 ? -1 : 0;
-	s = store_stmt(x->store, SQL_SEAL_FIRST);
-	got = stmt_row(s, e);
-	if (got > 0 && col_int(s, SEAL_FIRST_IS_CUT)) {
-		x->after = col_int(s, SEAL_FIRST_SEQ);
-		set_hash(&x->last, col_text(s, SEAL_FIRST_HASH));
-	}
-	stmt_reset(s);
 	return got < 0 ? -1 : 0;
 }
 
@@ -387,29 +375,21 @@ static int export_end(struct audit_export *x, struct err *e)
 int audit_export_some(struct audit_export *x, struct err *e)
 {
 	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
-	stmt *s = store_stmt(x->store, SQL_SEAL_AFTER);
-	int64_t end = 0;
-	int got, failed = 0;
+	OWNED(audit_event_row) struct audit_event_row row = { 0 };
+	int64_t end = sql_seal_after(x->store, x->after, EXPORT_BATCH, e);
+	int got;
 
-	bind_int(s, ":after", x->after);
-	bind_int(s, ":limit", EXPORT_BATCH);
-	got = stmt_row(s, e);
-	if (got > 0)
-		end = col_int(s, SEAL_AFTER_SEQ);
-	stmt_reset(s);
-	if (got < 0)
+	if (end < 0)
 		return -1;
 	if (end > x->upto)
 		end = x->upto;
 	if (end <= x->after)
 		return export_end(x, e);
-	s = store_stmt(x->store, SQL_AUDIT_BETWEEN);
-	bind_int(s, ":after", x->after);
-	bind_int(s, ":upto", end);
-	while (!failed && (got = stmt_row(s, e)) > 0) {
-		audit_record_read(&r, s);
-		failed = export_record(x, &r, e);
+	sql_audit_between(x->store, x->after, end, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		audit_record_read(&r, &row);
+		if (export_record(x, &r, e))
+			return -1;
 	}
-	stmt_reset(s);
-	return failed || got < 0 ? -1 : 1;
+	return got < 0 ? -1 : 1;
 }

@@ -16,13 +16,25 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { AUDIT_FIELDS = 7 }; /* of an event, behind its seq */
+/* Of an event, behind its seq, in the order in which they are hashed. */
+enum audit_field {
+	AUDIT_AT,
+	AUDIT_KIND,
+	AUDIT_SESSION,
+	AUDIT_REQUEST,
+	AUDIT_CALL,
+	AUDIT_ACTOR,
+	AUDIT_DETAIL,
+	AUDIT_FIELDS
+};
+
+struct audit_event_row; /* sql/audit.h */
 
 /* An event and its seal. */
 struct audit_record {
 	int64_t seq;
 	bool has_event, has_seal;
-	struct str values[AUDIT_FIELDS]; /* in the order of the table's columns */
+	struct str values[AUDIT_FIELDS];
 	bool is_null[AUDIT_FIELDS];
 	struct sha256 prev; /* the seal before */
 	struct sha256 hash;
@@ -39,8 +51,8 @@ extern const struct sha256 AUDIT_BEGIN;
 /* The seal that the record's event would have as number seq behind prev. */
 struct sha256 audit_hash(const struct audit_record *r, const struct sha256 *prev, int64_t seq);
 bool audit_is_same(const struct sha256 *a, const struct sha256 *b);
-/* Fills r from the current row of SQL_AUDIT_BETWEEN, but for prev. */
-void audit_record_read(struct audit_record *r, stmt *s);
+/* Fills r from a row of audit_between, but for prev. */
+void audit_record_read(struct audit_record *r, const struct audit_event_row *row);
 /* Fills r from a line of an export, with its newline; false: it is none, byte by byte. */
 bool audit_record_parse(struct audit_record *r, const char *line);
 void audit_record_clear(struct audit_record *r);

@@ -1,6 +1,7 @@
 #include "audit_cut.h"
 
 #include "setting.h"
+#include "sql/audit.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -41,62 +42,36 @@ void audit_cut_clear(struct audit_cut *c)
 
 /* ---- what may go ---- */
 
-/* The one number of a statement's row, 0 without one, -1 on error. */
-static int64_t one_number(stmt *s, struct err *e)
-{
-	int got = stmt_row(s, e);
-	int64_t n = got > 0 ? col_int(s, 0) : 0;
-
-	stmt_reset(s);
-	return got < 0 ? -1 : n;
-}
-
 /* The last sealed event of before the cutoff becomes upto: 1, 0 there is none, -1. */
 static int find_end(struct audit_cut *c, int64_t first, struct err *e)
 {
-	stmt *s = store_stmt(c->store, SQL_EVENT_SINCE);
-	int64_t young;
-	int got;
+	OWNED(seal_row) struct seal_row seal = { 0 };
+	int64_t young = sql_event_since(c->store, c->cutoff.text, e);
+	int got = young < 0 ? -1 : sql_seal_before(c->store, young ? young : INT64_MAX, &seal, e);
 
-	bind_text(s, ":since", c->cutoff.text);
-	young = one_number(s, e);
-	if (young < 0)
-		return -1;
-	s = store_stmt(c->store, SQL_SEAL_BEFORE);
-	bind_int(s, ":seq", young ? young : INT64_MAX);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		c->upto = col_int(s, SEAL_BEFORE_SEQ);
-		(void)snprintf(c->hash.text, sizeof(c->hash.text), "%s",
-		               col_text(s, SEAL_BEFORE_HASH));
-	}
-	stmt_reset(s);
-	return got <= 0 ? got : c->upto >= first;
+	if (got <= 0)
+		return got;
+	c->upto = seal.seq;
+	(void)snprintf(c->hash.text, sizeof(c->hash.text), "%s", seal.hash);
+	return c->upto >= first;
 }
 
 /* 1, 0 nothing may go, -1. */
 static int find(struct audit_cut *c, struct err *e)
 {
-	stmt *s = store_stmt(c->store, SQL_EVENT_FIRST);
-	int got = stmt_row(s, e);
-	int64_t first = got > 0 ? col_int(s, EVENT_FIRST_SEQ) : 0;
-	bool old = got > 0 && strcmp(col_text(s, EVENT_FIRST_AT), c->cutoff.text) < 0;
-	int64_t said;
+	OWNED(event_first_row) struct event_first_row first = { 0 };
+	int got = sql_event_first(c->store, &first, e);
+	int64_t said = got > 0 ? sql_audit_cut_last(c->store, e) : got;
 
-	stmt_reset(s);
-	if (got <= 0)
-		return got;
-	said = one_number(store_stmt(c->store, SQL_AUDIT_CUT_LAST), e);
-	if (said < 0)
-		return -1;
-	if (said >= first) { /* somebody was killed before all of that was deleted */
+	if (got <= 0 || said < 0)
+		return got < 0 || said < 0 ? -1 : 0;
+	if (said >= first.seq) { /* somebody was killed before all of that was deleted */
 		c->upto = said;
 		c->step = STEP_DELETE;
 		return 1;
 	}
-	got = old ? find_end(c, first, e) : 0;
 	c->step = STEP_EXPORT;
-	return got;
+	return strcmp(first.at, c->cutoff.text) < 0 ? find_end(c, first.seq, e) : 0;
 }
 
 /* ---- the export ---- */
@@ -172,22 +147,12 @@ static int try_export(struct audit_cut *c, struct err *e)
 
 static int say(struct audit_cut *c, struct err *e)
 {
-	stmt *s;
-	int did;
+	const char *file = c->file.length ? c->file.bytes : NULL;
 
 	if (store_begin(c->store, e))
 		return -1;
-	s = store_stmt(c->store, SQL_AUDIT_CUT_INSERT);
-	bind_int(s, ":upto", c->upto);
-	bind_text(s, ":hash", c->hash.text);
-	bind_text(s, ":file", c->file.length ? c->file.bytes : NULL);
-	did = stmt_run(s, e);
-	if (did >= 0) {
-		s = store_stmt(c->store, SQL_AUDIT_CUT_FORGET);
-		bind_int(s, ":upto", c->upto);
-		did = stmt_run(s, e);
-	}
-	if (did < 0) {
+	if (sql_audit_cut_insert(c->store, c->upto, c->hash.text, file, e) ||
+	    sql_audit_cut_forget(c->store, c->upto, e) < 0) {
 		store_rollback(c->store);
 		return -1;
 	}
@@ -195,28 +160,11 @@ static int say(struct audit_cut *c, struct err *e)
 	return store_commit(c->store, e) ? -1 : 1;
 }
 
-static int64_t delete_upto(struct audit_cut *c, int64_t end, struct err *e)
-{
-	stmt *s = store_stmt(c->store, SQL_EVENT_CUT);
-	int64_t events;
-
-	bind_int(s, ":upto", end);
-	events = stmt_run(s, e);
-	if (events < 0)
-		return -1;
-	s = store_stmt(c->store, SQL_SEAL_CUT);
-	bind_int(s, ":upto", end);
-	return stmt_run(s, e) < 0 ? -1 : events;
-}
-
 static int delete_some(struct audit_cut *c, struct err *e)
 {
-	stmt *s = store_stmt(c->store, SQL_EVENT_CUT_END);
-	int64_t end, events;
+	int64_t end = sql_event_cut_end(c->store, c->upto, BATCH, e);
+	int events;
 
-	bind_int(s, ":upto", c->upto);
-	bind_int(s, ":limit", BATCH);
-	end = one_number(s, e);
 	if (end < 0)
 		return -1;
 	if (end == 0) { /* and what has become old behind a cut of before */
@@ -225,8 +173,8 @@ static int delete_some(struct audit_cut *c, struct err *e)
 	}
 	if (store_begin(c->store, e))
 		return -1;
-	events = delete_upto(c, end, e);
-	if (events < 0) {
+	events = sql_event_cut(c->store, end, e);
+	if (events < 0 || sql_seal_cut(c->store, end, e)) {
 		store_rollback(c->store);
 		return -1;
 	}

@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "json.h"
+#include "sql/audit.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -30,35 +31,24 @@ typedef int (*visitor)(void *arg, struct audit_record *r);
 
 /* ---- the database ---- */
 
-/* The end of the page behind after, 0 there is none, -1. */
-static int64_t page_end(struct store *st, int64_t after, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_SEAL_AFTER);
-
-	bind_int(s, ":after", after);
-	bind_int(s, ":limit", PAGE);
-	return stmt_number(s, SEAL_AFTER_SEQ, e);
-}
-
 static int walk_page(struct source *in, int64_t after, int64_t end, struct audit_record *r,
                      visitor visit, void *arg, struct err *e)
 {
-	stmt *s = store_stmt(in->store, SQL_AUDIT_BETWEEN);
-	int got, stopped = 0;
+	OWNED(audit_event_row) struct audit_event_row row = { 0 };
+	int got;
 
-	bind_int(s, ":after", after);
-	bind_int(s, ":upto", end);
-	while (!stopped && (got = stmt_row(s, e)) > 0) {
+	sql_audit_between(in->store, after, end, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
 		struct sha256 prev = r->has_seal ? r->hash : r->prev;
 
-		audit_record_read(r, s);
+		audit_record_read(r, &row);
 		r->prev = prev;
 		if (!r->has_event && r->seq == in->start.after)
 			continue; /* what was cut off ends here */
-		stopped = visit(arg, r);
+		if (visit(arg, r))
+			return 1;
 	}
-	stmt_reset(s);
-	return stopped ? 1 : got;
+	return got;
 }
 
 static int walk_store(struct source *in, visitor visit, void *arg, struct err *e)
@@ -68,7 +58,7 @@ static int walk_store(struct source *in, visitor visit, void *arg, struct err *e
 	int done = 0;
 
 	r.prev = in->start.prev;
-	while (done == 0 && (end = page_end(in->store, after, e)) > 0) {
+	while (done == 0 && (end = sql_seal_after(in->store, after, PAGE, e)) > 0) {
 		done = walk_page(in, after, end, &r, visit, arg, e);
 		after = end;
 	}
@@ -77,16 +67,14 @@ static int walk_store(struct source *in, visitor visit, void *arg, struct err *e
 
 static int find_start(struct source *in, struct err *e)
 {
-	stmt *s = store_stmt(in->store, SQL_SEAL_FIRST);
-	int got = stmt_row(s, e);
+	OWNED(seal_row) struct seal_row seal = { 0 };
+	int got = sql_seal_first(in->store, &seal, e);
 
 	in->start = (struct audit_start){ 0, AUDIT_BEGIN };
-	if (got > 0 && col_int(s, SEAL_FIRST_IS_CUT)) {
-		in->start.after = col_int(s, SEAL_FIRST_SEQ);
-		(void)snprintf(in->start.prev.text, sizeof(in->start.prev.text), "%s",
-		               col_text(s, SEAL_FIRST_HASH));
+	if (got > 0 && seal.is_cut) {
+		in->start.after = seal.seq;
+		(void)snprintf(in->start.prev.text, sizeof(in->start.prev.text), "%s", seal.hash);
 	}
-	stmt_reset(s);
 	return got < 0 ? -1 : 0;
 }
 
@@ -173,18 +161,18 @@ static int check_cut(struct chain *c, int64_t seq, const char *at, const cJSON *
 
 /* Nonzero: the event is at fault for what it tells of a cut, or the one before is, which was dated
  * ahead of this one. */
-static int check_event(struct chain *c, int64_t seq, const char *at, const char *kind,
-                       const char *detail)
+static int check_event(struct chain *c, const struct audit_record *r)
 {
-	OWNED(cJSON_ptr) cJSON *o = NULL;
+	const char *at = str_text(&r->values[AUDIT_AT]);
+	OWNED(cJSON_ptr) cJSON *detail = NULL;
 
 	if (c->report->cut_days && c->cut_seq && clock_parse(at) < c->cut_ms - DAY_MS)
 		return fault(c, AUDIT_CUT_AHEAD, c->cut_seq);
 	c->cut_seq = 0;
-	if (strcmp(kind, "timeline.cut") != 0)
+	if (strcmp(str_text(&r->values[AUDIT_KIND]), "timeline.cut") != 0)
 		return 0;
-	o = cJSON_Parse(detail ? detail : "");
-	return check_cut(c, seq, at, o);
+	detail = cJSON_Parse(str_text(&r->values[AUDIT_DETAIL]));
+	return check_cut(c, r->seq, at, detail);
 }
 
 static int check(void *arg, struct audit_record *r)
@@ -212,8 +200,7 @@ static int check(void *arg, struct audit_record *r)
 			return fault(c, AUDIT_OTHER_HEAD, r->seq);
 		c->kept_seen = true;
 	}
-	if (check_event(c, r->seq, str_text(&r->values[0]), str_text(&r->values[1]),
-	                str_text(&r->values[6])))
+	if (check_event(c, r))
 		return 1;
 	report->first = report->first ? report->first : r->seq;
 	report->last = r->seq;
@@ -297,33 +284,28 @@ static int judge(struct source *in, const struct chain *c, struct audit_report *
 /* Events behind the last seal: how many, and whether one of them tells of the cut. */
 static int walk_tail(struct source *in, struct chain *c, int64_t *ret_last, struct err *e)
 {
+	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
+	OWNED(audit_event_row) struct audit_event_row row = { 0 };
 	int64_t after = c->report->last > in->start.after ? c->report->last : in->start.after;
 	int got, rows;
 
 	*ret_last = after;
 	do {
-		stmt *s = store_stmt(in->store, SQL_EVENT_AFTER);
-
-		bind_int(s, ":after", *ret_last);
-		bind_int(s, ":limit", PAGE);
-		for (rows = 0; (got = stmt_row(s, e)) > 0; rows++) {
-			*ret_last = col_int(s, EVENT_AFTER_SEQ);
+		sql_event_after(in->store, *ret_last, PAGE, &row);
+		for (rows = 0; (got = row_next(&row.row, e)) > 0; rows++) {
+			audit_record_read(&r, &row);
+			*ret_last = r.seq;
 			c->report->unsealed++;
 			if (c->report->fault == AUDIT_WHOLE)
-				(void)check_event(c, *ret_last, col_text(s, EVENT_AFTER_AT),
-				                  col_text(s, EVENT_AFTER_KIND),
-				                  col_text(s, EVENT_AFTER_DETAIL));
+				(void)check_event(c, &r);
 		}
-		stmt_reset(s);
 	} while (got == 0 && rows > 0);
 	return got;
 }
 
 static int check_store_ends(struct source *in, struct chain *c, struct err *e)
 {
-	stmt *s;
-	int64_t last, number = 0;
-	int got;
+	int64_t last, number;
 
 	if (walk_tail(in, c, &last, e))
 		return -1;
@@ -331,12 +313,8 @@ static int check_store_ends(struct source *in, struct chain *c, struct err *e)
 		return 0;
 	if (in->start.after && !c->cut_told)
 		return fault(c, AUDIT_CUT_OFF, in->start.after);
-	s = store_stmt(in->store, SQL_EVENT_NUMBER);
-	got = stmt_row(s, e);
-	if (got > 0)
-		number = col_int(s, EVENT_NUMBER_SEQ);
-	stmt_reset(s);
-	if (got < 0)
+	number = sql_event_number(in->store, e);
+	if (number < 0)
 		return -1;
 	if (number > last) { /* or somebody wrote since: is it there now? */
 		int64_t before = last;

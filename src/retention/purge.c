@@ -1,6 +1,22 @@
 #include "purge.h"
 
 #include "setting.h"
+#include "sql/apply.h"
+#include "sql/auto_approval.h"
+#include "sql/checkpoint.h"
+#include "sql/content.h"
+#include "sql/decision.h"
+#include "sql/policy.h"
+#include "sql/request.h"
+#include "sql/session.h"
+#include "sql/slack_envelope.h"
+#include "sql/slack_history.h"
+#include "sql/slack_outbox.h"
+#include "sql/stall.h"
+#include "sql/steering.h"
+#include "sql/tool_call.h"
+#include "sql/upkeep.h"
+#include "sql/worker.h"
 #include "undo_export.h"
 
 #include <inttypes.h>
@@ -41,33 +57,36 @@ enum phase {
 	PHASE_COUNT
 };
 
-/* A table that is walked through from its first row to its last, in stretches of :after to :upto.
+/* Texts have no age: they go when no row holds on to them. */
+static int delete_unused(struct store *st, int64_t after, int64_t upto, const char *cutoff,
+                         struct err *e)
+{
+	(void)cutoff;
+	return sql_content_delete_unused(st, after, upto, e);
+}
+
+/* A table that is walked through from its first row to its last, in stretches behind after.
  */
 static const struct walk {
-	enum sql end, delete_in;
+	int64_t (*end)(struct store *st, int64_t after, int64_t limit, struct err *e);
+	int (*delete_in)(struct store *st, int64_t after, int64_t upto, const char *cutoff,
+	                 struct err *e);
 	int batch;
-	bool dated; /* delete_in knows :cutoff */
 	const char *noun;
 } WALKS[PURGE_TABLES] = {
-	[PURGE_WORKERS] = { SQL_WORKER_AFTER, SQL_WORKER_DELETE_OLD, BATCH, true, "worker" },
-	[PURGE_TIME_GAPS] = { SQL_TIME_GAP_AFTER, SQL_TIME_GAP_DELETE_OLD, BATCH, true,
-	                      "time_gap" },
-	[PURGE_COMMANDS] = { SQL_COMMAND_AFTER, SQL_COMMAND_DELETE_OLD, BATCH, true, "command" },
-	[PURGE_DECISIONS] = { SQL_DECISION_AFTER, SQL_DECISION_DELETE_OLD, BATCH, true,
-	                      "decision" },
-	[PURGE_STEERINGS] = { SQL_STEERING_AFTER, SQL_STEERING_DELETE_OLD, BATCH, true,
-	                      "steering" },
-	[PURGE_POLICIES] = { SQL_POLICY_AFTER, SQL_POLICY_DELETE_OLD, BATCH, true, "policy" },
-	[PURGE_UPKEEPS] = { SQL_UPKEEP_AFTER, SQL_UPKEEP_DELETE_OLD, BATCH, true, "upkeep" },
-	[PURGE_TEXTS] = { SQL_CONTENT_AFTER, SQL_CONTENT_DELETE_UNUSED, TEXT_BATCH, false,
-	                  "content" },
+	[PURGE_WORKERS] = { sql_worker_after, sql_worker_delete_old, BATCH, "worker" },
+	[PURGE_TIME_GAPS] = { sql_time_gap_after, sql_time_gap_delete_old, BATCH, "time_gap" },
+	[PURGE_COMMANDS] = { sql_command_after, sql_command_delete_old, BATCH, "command" },
+	[PURGE_DECISIONS] = { sql_decision_after, sql_decision_delete_old, BATCH, "decision" },
+	[PURGE_STEERINGS] = { sql_steering_after, sql_steering_delete_old, BATCH, "steering" },
+	[PURGE_POLICIES] = { sql_policy_after, sql_policy_delete_old, BATCH, "policy" },
+	[PURGE_UPKEEPS] = { sql_upkeep_after, sql_upkeep_delete_old, BATCH, "upkeep" },
+	[PURGE_TEXTS] = { sql_content_after, delete_unused, TEXT_BATCH, "content" },
 };
 
-/* Runs s in a transaction of its own. Rows changed, -1. */
-static int change(struct purge *p, stmt *s, struct err *e)
+/* Ends the transaction of a statement that changed n rows, -1: it failed. Returns as that. */
+static int end_change(struct purge *p, int n, struct err *e)
 {
-	int n = stmt_run(s, e);
-
 	if (n < 0) {
 		store_rollback(p->store);
 		return -1;
@@ -81,36 +100,25 @@ static int change(struct purge *p, stmt *s, struct err *e)
  * be more. */
 static int delete_belongings(struct purge *p, struct err *e)
 {
-	static const enum sql ORDER[] = {
-		SQL_AUTO_APPROVAL_DELETE, SQL_AUTO_NOTICE_DELETE, SQL_STEERING_DELETE,
-		SQL_STALL_DELETE,         SQL_PAUSE_DELETE,       SQL_SLACK_OUTBOX_DELETE_OF,
-		SQL_SLACK_MESSAGE_DELETE, SQL_ANSWER_DELETE_OF,   SQL_TOOL_CALL_DELETE,
-		SQL_FILE_CHANGE_DELETE,   SQL_APPLY_DELETE,       SQL_DECISION_DELETE,
-		SQL_REQUEST_FILE_DELETE,  SQL_REQUEST_DELETE,     SQL_CHECKPOINT_DELETE,
-		SQL_CONNECTION_DELETE_OF,
+	static int (*const ORDER[])(struct store * st, const char *sessions, int64_t limit,
+	                            struct err *e) = {
+		sql_auto_approval_delete, sql_auto_notice_delete, sql_steering_delete,
+		sql_stall_delete,         sql_pause_delete,       sql_slack_outbox_delete_of,
+		sql_slack_message_delete, sql_answer_delete_of,   sql_tool_call_delete,
+		sql_file_change_delete,   sql_apply_delete,       sql_decision_delete,
+		sql_request_file_delete,  sql_request_delete,     sql_checkpoint_delete,
+		sql_connection_delete_of,
 	};
 	int done = 0;
 
 	for (size_t i = 0; i < COUNT(ORDER) && done < BATCH; i++) {
-		stmt *s = store_stmt(p->store, ORDER[i]);
-		int n;
+		int n = ORDER[i](p->store, str_text(&p->group), BATCH - done, e);
 
-		bind_text(s, ":sessions", str_text(&p->group));
-		bind_int(s, ":limit", BATCH - done);
-		n = stmt_run(s, e);
 		if (n < 0)
 			return -1;
 		done += n;
 	}
 	return done;
-}
-
-static int delete_sessions(struct purge *p, struct err *e)
-{
-	stmt *s = store_stmt(p->store, SQL_SESSION_DELETE);
-
-	bind_text(s, ":sessions", str_text(&p->group));
-	return stmt_run(s, e);
 }
 
 /* One batch of the sessions in hand: 1 they are gone, 0 rows are left, -1 error. */
@@ -122,7 +130,7 @@ static int delete_batch(struct purge *p, struct err *e)
 		return -1;
 	n = delete_belongings(p, e);
 	if (n >= 0 && n < BATCH)
-		gone = delete_sessions(p, e);
+		gone = sql_session_delete(p->store, str_text(&p->group), e);
 	if (n < 0 || gone < 0) {
 		store_rollback(p->store);
 		return -1;
@@ -137,19 +145,16 @@ static int delete_batch(struct purge *p, struct err *e)
 /* The victim and all that go with it become the group. 1, 0 one of them has to stay, -1. */
 static int gather(struct purge *p, struct err *e)
 {
-	stmt *s = store_stmt(p->store, SQL_SESSION_BOUND);
+	OWNED(session_bound_row) struct session_bound_row row = { 0 };
 	bool free_to_go = true;
-	int got, count = 0;
+	int got = 0, count = 0;
 
 	str_reset(&p->group);
-	bind_int(s, ":session", p->victim);
-	bind_text(s, ":cutoff", p->cutoff.text);
-	while (free_to_go && (got = stmt_row(s, e)) > 0) {
-		str_addf(&p->group, "%s%" PRId64, count++ ? "," : "[",
-		         col_int(s, SESSION_BOUND_SEQ));
-		free_to_go = col_int(s, SESSION_BOUND_IS_OLD) != 0 && count <= GROUP_MAX;
+	sql_session_bound(p->store, p->victim, p->cutoff.text, &row);
+	while (free_to_go && (got = row_next(&row.row, e)) > 0) {
+		str_addf(&p->group, "%s%" PRId64, count++ ? "," : "[", row.seq);
+		free_to_go = row.is_old && count <= GROUP_MAX;
 	}
-	stmt_reset(s);
 	if (!free_to_go || got < 0) {
 		str_reset(&p->group);
 		return free_to_go ? -1 : 0;
@@ -161,22 +166,14 @@ static int gather(struct purge *p, struct err *e)
 /* The next session becomes the victim: 1, 0 there is none. */
 static int next_victim(struct purge *p, struct err *e)
 {
-	stmt *s = store_stmt(p->store, SQL_SESSION_OLD);
-	struct instant at;
-	int got;
+	OWNED(session_old_row) struct session_old_row row = { 0 };
+	int got = sql_session_old(p->store, p->cutoff.text, p->victim_at.text, p->victim, &row, e);
 
-	bind_text(s, ":cutoff", p->cutoff.text);
-	bind_text(s, ":after_at", p->victim_at.text);
-	bind_int(s, ":after", p->victim);
-	got = stmt_row(s, e);
 	if (got > 0) {
-		(void)snprintf(at.text, sizeof(at.text), "%s",
-		               col_text(s, SESSION_OLD_TERMINATED_AT));
-		p->victim = col_int(s, SESSION_OLD_SEQ);
+		(void)snprintf(p->victim_at.text, sizeof(p->victim_at.text), "%s",
+		               row.terminated_at);
+		p->victim = row.seq;
 	}
-	stmt_reset(s);
-	if (got > 0)
-		p->victim_at = at; /* it was bound */
 	return got;
 }
 
@@ -208,49 +205,47 @@ static int purge_sessions(struct purge *p, struct err *e)
 
 /* ---- what is old by itself ---- */
 
-/* Whether look gives a row. */
-static int is_any(struct purge *p, enum sql look, struct err *e)
+/* Whether anything of a kind is older than the cutoff, and what changes up to limit rows that are.
+ */
+struct old {
+	int (*any)(struct store *st, const char *cutoff, struct err *e);
+	int (*change)(struct store *st, const char *cutoff, int64_t limit, struct err *e);
+};
+
+/* One batch. How many rows were changed, which are added to *count; -1. */
+static int purge_old(struct purge *p, const struct old *old, int64_t *count, struct err *e)
 {
-	stmt *s = store_stmt(p->store, look);
-	int got;
+	int n = old->any(p->store, p->cutoff.text, e);
 
-	bind_text(s, ":cutoff", p->cutoff.text);
-	got = stmt_row(s, e);
-	stmt_reset(s);
-	return got;
-}
-
-/* A change of up to BATCH rows older than the cutoff. */
-static int change_old(struct purge *p, enum sql which, struct err *e)
-{
-	stmt *s;
-
+	if (n <= 0)
+		return n;
 	if (store_begin(p->store, e))
 		return -1;
-	s = store_stmt(p->store, which);
-	bind_text(s, ":cutoff", p->cutoff.text);
-	bind_int(s, ":limit", BATCH);
-	return change(p, s, e);
+	n = end_change(p, old->change(p->store, p->cutoff.text, BATCH, e), e);
+	if (n > 0)
+		*count += n;
+	return n;
 }
 
 static int purge_abandoned(struct purge *p, struct err *e)
 {
-	int got = is_any(p, SQL_SESSION_ABANDONED, e);
-	int n = got > 0 ? change_old(p, SQL_SESSION_TERMINATE_ABANDONED, e) : got;
+	static const struct old OLD = { sql_session_abandoned, sql_session_terminate_abandoned };
 
-	if (n > 0)
-		p->terminated += n;
-	return n;
+	return purge_old(p, &OLD, &p->terminated, e);
 }
 
 static int purge_connections(struct purge *p, struct err *e)
 {
-	int got = is_any(p, SQL_CONNECTION_UNUSED, e);
-	int n = got > 0 ? change_old(p, SQL_CONNECTION_DELETE_UNUSED, e) : got;
+	static const struct old OLD = { sql_connection_unused, sql_connection_delete_unused };
 
-	if (n > 0)
-		p->connections += n;
-	return n;
+	return purge_old(p, &OLD, &p->connections, e);
+}
+
+static int purge_answers(struct purge *p, struct err *e)
+{
+	static const struct old OLD = { sql_answer_old, sql_answer_delete_old };
+
+	return purge_old(p, &OLD, &p->answers, e);
 }
 
 /* Some images are forgotten when they are in the directory: how many, 0 none or it cannot be. */
@@ -258,7 +253,6 @@ static int export_images(struct purge *p, const char *dir, struct err *e)
 {
 	OWNED(str) struct str rows = STR_INIT;
 	struct err why = ERR_INIT;
-	stmt *s;
 	int n = undo_export(p->store, dir, &p->cutoff, &rows, &why);
 
 	if (n < 0 && store_is_broken(p->store)) {
@@ -274,109 +268,69 @@ static int export_images(struct purge *p, const char *dir, struct err *e)
 		return 0;
 	if (store_begin(p->store, e))
 		return -1;
-	s = store_stmt(p->store, SQL_FILE_CHANGE_FORGET_THESE);
-	bind_text(s, ":rows", rows.bytes);
-	return change(p, s, e);
-}
-
-/* What was in files before writes that are old: those cannot be undone any more. */
-static int purge_images(struct purge *p, struct err *e)
-{
-	OWNED(str) struct str dir = STR_INIT;
-	int got = is_any(p, SQL_FILE_CHANGE_IMAGE_OLD, e);
-	int wanted = got > 0 ? audit_cut_dir(p->store, &dir, e) : got;
-	int n = got;
-
-	if (wanted > 0)
-		n = export_images(p, dir.bytes, e);
-	else if (got > 0)
-		n = wanted < 0 ? -1 : change_old(p, SQL_FILE_CHANGE_FORGET, e);
+	n = end_change(p, sql_file_change_forget_these(p->store, rows.bytes, e), e);
 	if (n > 0)
 		p->images += n;
 	return n;
 }
 
+/* What was in files before writes that are old: those cannot be undone any more. */
+static int purge_images(struct purge *p, struct err *e)
+{
+	static const struct old OLD = { sql_file_change_image_old, sql_file_change_forget };
+	OWNED(str) struct str dir = STR_INIT;
+	int got = OLD.any(p->store, p->cutoff.text, e);
+	int wanted = got > 0 ? audit_cut_dir(p->store, &dir, e) : got;
+
+	if (got <= 0 || wanted < 0)
+		return got <= 0 ? got : -1;
+	return wanted ? export_images(p, dir.bytes, e) : purge_old(p, &OLD, &p->images, e);
+}
+
 /* Intents that are settled, messages that belong to no session, then what was read. */
 static int purge_slack(struct purge *p, struct err *e)
 {
-	static const enum sql ORDER[][2] = {
-		{ SQL_SLACK_OUTBOX_OLD, SQL_SLACK_OUTBOX_DELETE_OLD },
-		{ SQL_SLACK_MESSAGE_OLD, SQL_SLACK_MESSAGE_DELETE_OLD },
-		{ SQL_SLACK_READ_OLD, SQL_SLACK_READ_DELETE_OLD },
+	static const struct old ORDER[] = {
+		{ sql_slack_outbox_old, sql_slack_outbox_delete_old },
+		{ sql_slack_message_old, sql_slack_message_delete_old },
+		{ sql_slack_read_old, sql_slack_read_delete_old },
 	};
 
 	for (size_t i = 0; i < COUNT(ORDER); i++) {
-		int got = is_any(p, ORDER[i][0], e);
-		int n = got > 0 ? change_old(p, ORDER[i][1], e) : got;
+		int n = purge_old(p, &ORDER[i], &p->slack, e);
 
-		if (n > 0)
-			p->slack += n;
 		if (n != 0)
 			return n;
 	}
 	return 0;
 }
 
-/* A table in the order of its rows' birth: the oldest go, if the first of them is old. */
-static int purge_oldest(struct purge *p, enum sql oldest, enum sql delete_old, int64_t *count,
-                        struct err *e)
-{
-	stmt *s = store_stmt(p->store, oldest);
-	int got = stmt_row(s, e);
-	bool old = got > 0 && strcmp(col_text(s, 0), p->cutoff.text) < 0;
-
-	stmt_reset(s);
-	if (got < 0 || !old)
-		return got < 0 ? -1 : 0;
-	int n = change_old(p, delete_old, e);
-	if (n > 0)
-		*count += n;
-	return n;
-}
-
 /* What Slack sent goes earlier than the rest. */
 static int purge_envelopes(struct purge *p, struct err *e)
 {
+	static const struct old OLD = { sql_slack_envelope_old, sql_slack_envelope_delete_old };
 	const struct instant cutoff = p->cutoff;
 	int n;
 
 	p->cutoff = clock_instant(clock_now_ms() - (int64_t)ENVELOPE_DAYS * DAY_MS);
-	n = purge_oldest(p, SQL_SLACK_ENVELOPE_OLDEST, SQL_SLACK_ENVELOPE_DELETE_OLD, &p->envelopes,
-	                 e);
+	n = purge_old(p, &OLD, &p->envelopes, e);
 	p->cutoff = cutoff;
 	return n;
 }
 
 /* ---- walks ---- */
 
-/* The end of the next stretch, 0 if there is none, -1 on error. All of these statements have one
- * column. */
-static int64_t stretch_end(struct purge *p, const struct walk *w, struct err *e)
-{
-	stmt *s = store_stmt(p->store, w->end);
-
-	bind_int(s, ":after", p->after);
-	bind_int(s, ":limit", w->batch);
-	return stmt_number(s, CONTENT_AFTER_SEQ, e);
-}
-
 static int walk(struct purge *p, enum purge_table table, struct err *e)
 {
 	const struct walk *w = &WALKS[table];
-	int64_t end = stretch_end(p, w, e);
-	stmt *s;
+	int64_t end = w->end(p->store, p->after, w->batch, e);
 	int n;
 
 	if (end <= 0)
 		return (int)end;
 	if (store_begin(p->store, e))
 		return -1;
-	s = store_stmt(p->store, w->delete_in);
-	bind_int(s, ":after", p->after);
-	bind_int(s, ":upto", end);
-	if (w->dated)
-		bind_text(s, ":cutoff", p->cutoff.text);
-	n = change(p, s, e);
+	n = end_change(p, w->delete_in(p->store, p->after, end, p->cutoff.text, e), e);
 	if (n < 0)
 		return -1;
 	p->walked[table] += n;
@@ -432,7 +386,7 @@ static int work(struct purge *p, struct err *e)
 	case PHASE_TEXTS:
 		return walk(p, PURGE_TEXTS, e);
 	case PHASE_ANSWERS:
-		return purge_oldest(p, SQL_ANSWER_OLDEST, SQL_ANSWER_DELETE_OLD, &p->answers, e);
+		return purge_answers(p, e);
 	case PHASE_IMAGES:
 		return purge_images(p, e);
 	case PHASE_SLACK:
@@ -526,7 +480,8 @@ void purge_tell(const struct purge *p, struct str *out)
 		add_count(&deleted, p->walked[i], what);
 	}
 	if (p->terminated)
-		str_addf(out, "terminated %d session(s) that were interrupted", p->terminated);
+		str_addf(out, "terminated %" PRId64 " session(s) that were interrupted",
+		         p->terminated);
 	if (deleted.length)
 		str_addf(out, "%sdeleted %s", out->length ? "; " : "", deleted.bytes);
 }

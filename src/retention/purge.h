@@ -52,7 +52,8 @@ struct purge {
 	struct str group; /* it and those that go with it, a JSON list; "": none is in hand */
 	int64_t after; /* in the table that is walked through */
 	/* What was done. */
-	int sessions, terminated;
+	int sessions;
+	int64_t terminated;
 	int64_t belongings; /* rows of these sessions */
 	int64_t answers, connections, images, slack, envelopes, walked[PURGE_TABLES];
 	struct audit_cut cut; /* of the timeline */

@@ -3,6 +3,7 @@
 #include "backup.h"
 #include "content.h"
 #include "sha256.h"
+#include "sql/apply.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>
@@ -30,21 +31,20 @@ static void add_text(cJSON *o, const char *name, const char *text)
 	(void)cJSON_AddStringToObject(o, name, text ? text : "");
 }
 
-static void add_line(struct str *lines, stmt *s)
+static void add_line(struct str *lines, const struct file_change_images_row *row)
 {
 	cJSON *o = cJSON_CreateObject();
 	char mode[16], *text;
 
-	add_text(o, "workspace", col_text(s, FILE_CHANGE_IMAGES_WORKSPACE_ROOT));
-	add_text(o, "path", col_text(s, FILE_CHANGE_IMAGES_PATH));
-	add_text(o, "action", col_text(s, FILE_CHANGE_IMAGES_ACTION));
-	(void)snprintf(mode, sizeof(mode), "%04o",
-	               (unsigned)col_int(s, FILE_CHANGE_IMAGES_MODE_BEFORE));
+	add_text(o, "workspace", row->workspace_root);
+	add_text(o, "path", row->path);
+	add_text(o, "action", file_change_action_name(row->action));
+	(void)snprintf(mode, sizeof(mode), "%04o", (unsigned)row->mode_before);
 	add_text(o, "mode", mode);
-	add_text(o, "request_id", col_text(s, FILE_CHANGE_IMAGES_REQUEST_ID));
-	add_text(o, "written_at", col_text(s, FILE_CHANGE_IMAGES_UPDATED_AT));
-	(void)cJSON_AddNumberToObject(o, "size", (double)col_int(s, FILE_CHANGE_IMAGES_SIZE));
-	add_text(o, "hash", col_text(s, FILE_CHANGE_IMAGES_HASH));
+	add_text(o, "request_id", row->request_id);
+	add_text(o, "written_at", row->updated_at);
+	(void)cJSON_AddNumberToObject(o, "size", (double)row->size);
+	add_text(o, "hash", row->hash);
 	text = cJSON_PrintUnformatted(o);
 	str_addf(lines, "%s\n", text);
 	free(text);
@@ -54,27 +54,22 @@ static void add_line(struct str *lines, stmt *s)
 static int read_images(struct store *st, const struct instant *cutoff, struct images *images,
                        struct str *rows, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_FILE_CHANGE_IMAGES);
+	OWNED(file_change_images_row) struct file_change_images_row row = { 0 };
 	int got;
 
 	str_reset(rows);
-	bind_text(s, ":cutoff", cutoff->text);
-	bind_int(s, ":limit", FEW);
-	while ((got = stmt_row(s, e)) > 0 && images->count < FEW) {
+	sql_file_change_images(st, cutoff->text, FEW, &row);
+	while ((got = row_next(&row.row, e)) > 0 && images->count < FEW) {
 		struct image *i = &images->items[images->count++];
 
-		i->content_seq = col_int(s, FILE_CHANGE_IMAGES_BEFORE_SEQ);
-		i->size = col_int(s, FILE_CHANGE_IMAGES_SIZE);
-		(void)snprintf(i->hash.text, sizeof(i->hash.text), "%s",
-		               col_text(s, FILE_CHANGE_IMAGES_HASH));
+		i->content_seq = row.before_seq;
+		i->size = row.size;
+		(void)snprintf(i->hash.text, sizeof(i->hash.text), "%s", row.hash);
 		if (images->count == 1)
-			(void)snprintf(images->day, sizeof(images->day), "%.10s",
-			               col_text(s, FILE_CHANGE_IMAGES_UPDATED_AT));
-		str_addf(rows, "%s%" PRId64, images->count > 1 ? "," : "[",
-		         col_int(s, FILE_CHANGE_IMAGES_SEQ));
-		add_line(&images->lines, s);
+			(void)snprintf(images->day, sizeof(images->day), "%.10s", row.updated_at);
+		str_addf(rows, "%s%" PRId64, images->count > 1 ? "," : "[", row.seq);
+		add_line(&images->lines, &row);
 	}
-	stmt_reset(s);
 	if (images->count)
 		str_add_char(rows, ']');
 	return got < 0 ? -1 : 0;

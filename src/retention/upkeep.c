@@ -1,5 +1,7 @@
 #include "upkeep.h"
 
+#include "sql/upkeep.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,37 +12,19 @@ struct last {
 	bool damaged;
 };
 
-static int read_last(struct store *st, const char *kind, struct last *out, struct err *e)
+static int read_last(struct store *st, enum upkeep_kind kind, struct last *out, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_UPKEEP_LAST);
-	int got;
+	OWNED(upkeep_last_row) struct upkeep_last_row row = { 0 };
+	int got = sql_upkeep_last(st, kind, &row, e);
 
-	*out = (struct last){ .age_ms = -1 };
-	bind_text(s, ":kind", kind);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		out->age_ms = clock_now_ms() - clock_parse(col_text(s, UPKEEP_LAST_AT));
-		out->damaged = strcmp(col_text(s, UPKEEP_LAST_OUTCOME), "damaged") == 0;
-	}
-	stmt_reset(s);
+	*out = (struct last){ .age_ms = got > 0 ? clock_now_ms() - clock_parse(row.at) : -1,
+		              .damaged = row.outcome == UPKEEP_OUTCOME_DAMAGED };
 	return got < 0 ? -1 : 0;
 }
 
 static bool is_due(const struct last *last, int64_t span_ms)
 {
 	return last->age_ms < 0 || last->age_ms >= span_ms;
-}
-
-static int insert(struct store *st, const char *kind, const char *why, const struct instant *began,
-                  struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_UPKEEP_INSERT);
-
-	bind_text(s, ":kind", kind);
-	bind_text(s, ":outcome", why ? "damaged" : "ok");
-	bind_text(s, ":why", why);
-	bind_text(s, ":started_at", began->text);
-	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
 static void begin_check(struct upkeep *u)
@@ -59,7 +43,8 @@ static int optimize(struct upkeep *u, struct store *st, struct err *e)
 
 	if (store_begin(st, e))
 		return -1;
-	if (!store_optimize(st, &why) && !insert(st, "optimize", NULL, &began, &why))
+	if (!store_optimize(st, &why) &&
+	    !sql_upkeep_insert(st, UPKEEP_KIND_OPTIMIZE, UPKEEP_OUTCOME_OK, NULL, began.text, &why))
 		return store_commit(st, e) ? -1 : 1;
 	store_rollback(st);
 	if (why.kind != ERR_INPUT && why.kind != ERR_REFUSED) {
@@ -73,12 +58,14 @@ static int optimize(struct upkeep *u, struct store *st, struct err *e)
 
 static int end_check(struct upkeep *u, struct store *st, const char **ret_damaged, struct err *e)
 {
+	enum upkeep_outcome outcome = u->found.length ? UPKEEP_OUTCOME_DAMAGED : UPKEEP_OUTCOME_OK;
+
 	u->checking = false;
 	if (u->found.length)
 		*ret_damaged = u->found.bytes;
 	if (store_begin(st, e))
 		return -1;
-	if (insert(st, "check", *ret_damaged, &u->began, e)) {
+	if (sql_upkeep_insert(st, UPKEEP_KIND_CHECK, outcome, *ret_damaged, u->began.text, e)) {
 		store_rollback(st);
 		return -1;
 	}
@@ -87,16 +74,10 @@ static int end_check(struct upkeep *u, struct store *st, const char **ret_damage
 
 static int next_table(struct upkeep *u, struct store *st, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_UPKEEP_TABLE);
-	char name[UPKEEP_TABLE_BYTES] = "";
-	int got;
+	OWNED(upkeep_table_row) struct upkeep_table_row row = { 0 };
+	int got = sql_upkeep_table(st, u->table, &row, e);
 
-	bind_text(s, ":after", u->table);
-	got = stmt_row(s, e);
-	if (got > 0)
-		(void)snprintf(name, sizeof(name), "%s", col_text(s, UPKEEP_TABLE_NAME));
-	stmt_reset(s);
-	(void)snprintf(u->table, sizeof(u->table), "%s", name); /* it was bound */
+	(void)snprintf(u->table, sizeof(u->table), "%s", got > 0 ? row.name : "");
 	return got;
 }
 
@@ -118,7 +99,8 @@ int upkeep_some(struct upkeep *u, struct store *st, const char **ret_damaged, st
 	*ret_damaged = NULL;
 	if (u->checking)
 		return check_some(u, st, ret_damaged, e);
-	if (read_last(st, "check", &check, e) || read_last(st, "optimize", &statistics, e))
+	if (read_last(st, UPKEEP_KIND_CHECK, &check, e) ||
+	    read_last(st, UPKEEP_KIND_OPTIMIZE, &statistics, e))
 		return -1;
 	if (is_due(&check, 7 * DAY_MS)) {
 		begin_check(u);

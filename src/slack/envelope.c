@@ -2,6 +2,7 @@
 
 #include "json.h"
 #include "order.h"
+#include "sql/slack_envelope.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,20 +25,20 @@ void slack_ack(struct str *out, const char *envelope_id, const char *payload)
 
 /* understood, ignored or malformed. A reply in somebody else's thread is none of ours, unless it
  * names us. */
-static const char *reading_of(const struct slack_act *a, const struct slack_thread *t)
+static const char *reading_of(const struct slack_act *a, const struct slack_thread_row *t)
 {
 	if (a->deed == DEED_UNKNOWN)
 		return "malformed";
-	if (a->deed == DEED_NOTHING || (a->deed == DEED_REPLY && !t->session_seq && !a->mentioned))
+	if (a->deed == DEED_NOTHING || (a->deed == DEED_REPLY && !t->seq && !a->mentioned))
 		return "ignored";
 	return "understood";
 }
 
-static int insert(struct store *st, struct slack_frame *f, const struct slack_act *a,
-                  const char *reading, struct err *e)
+/* The seq of its row, -1. */
+static int64_t insert(struct store *st, struct slack_frame *f, const struct slack_act *a,
+                      const char *reading, struct err *e)
 {
 	OWNED(str) struct str payload = STR_INIT;
-	stmt *s;
 
 	if (f->payload && strcmp(reading, "ignored") != 0) { /* what others say is not kept */
 		cJSON *own = cJSON_GetObjectItemCaseSensitive(f->root, "payload");
@@ -45,79 +46,54 @@ static int insert(struct store *st, struct slack_frame *f, const struct slack_ac
 		slack_payload_strip(own);
 		json_canonical(&payload, own);
 	}
-	s = store_stmt(st, SQL_SLACK_ENVELOPE_INSERT);
-	bind_text(s, ":envelope_id", f->envelope_id);
-	bind_text(s, ":type", f->type);
-	bind_text(s, ":kind", a->kind);
-	bind_text(s, ":team_id", a->team);
-	bind_text(s, ":user_id", a->user);
-	bind_text(s, ":channel_id", a->channel);
-	bind_text(s, ":event_key", a->event_key);
-	bind_text(s, ":message_key", a->message_key);
-	bind_text(s, ":client_key", a->client_key);
-	bind_text(s, ":action", a->action);
-	bind_text(s, ":reading", reading);
-	bind_text(s, ":problem", a->problem);
-	bind_text(s, ":payload", payload.bytes);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	const struct slack_envelope_insert_args args = {
+		.envelope_id = f->envelope_id,
+		.type = f->type,
+		.kind = a->kind,
+		.team_id = a->team,
+		.user_id = a->user,
+		.channel_id = a->channel,
+		.event_key = a->event_key,
+		.message_key = a->message_key,
+		.client_key = a->client_key,
+		.action = a->action,
+		.reading = reading,
+		.problem = a->problem,
+		.payload = payload.bytes,
+	};
+	return sql_slack_envelope_insert(st, &args, e);
 }
 
-/* The outcome; who acted goes to operator_id. */
-static int read_outcome(struct store *st, int64_t seq, struct slack_stored *out,
-                        struct str *operator_id, struct err *e)
+static int read_outcome(struct store *st, int64_t seq, struct slack_envelope_outcome_row *row,
+                        struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SLACK_ENVELOPE_OUTCOME);
-	int got;
-
-	bind_int(s, ":seq", seq);
-	got = stmt_row(s, e);
-	if (got > 0 && col_text(s, SLACK_ENVELOPE_OUTCOME_OUTCOME)) {
-		const char *why = col_text(s, SLACK_ENVELOPE_OUTCOME_WHY);
-		const char *who = col_text(s, SLACK_ENVELOPE_OUTCOME_OPERATOR_ID);
-		const char *before = col_text(s, SLACK_ENVELOPE_OUTCOME_FIRST_REPLY);
-
-		(void)snprintf(out->outcome, sizeof(out->outcome), "%s",
-		               col_text(s, SLACK_ENVELOPE_OUTCOME_OUTCOME));
-		str_add(&out->why, why ? why : "");
-		str_add(operator_id, who ? who : "");
-		str_add(&out->reply, before ? before : "");
-	}
-	stmt_reset(s);
-	if (got < 0)
+	if (sql_slack_envelope_outcome(st, seq, row, e) < 0)
 		return -1;
-	return *out->outcome
+	return row->outcome
 	           ? 0
 	           : err_set(e, ERR_BUG, "db: envelope %lld has no outcome", (long long)seq);
-}
-
-static int write_reply(struct store *st, int64_t seq, const struct str *reply, struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_SLACK_ENVELOPE_ANSWER);
-
-	bind_int(s, ":seq", seq);
-	bind_text(s, ":reply", reply->bytes);
-	return stmt_run(s, e) < 0 ? -1 : 0;
 }
 
 int slack_envelope_store(struct store *st, struct slack_frame *f, const struct slack_act *a,
                          const struct proof_key *key, struct slack_stored *out, struct err *e)
 {
-	OWNED(str) struct str operator_id = STR_INIT;
-	struct slack_thread thread = { .session_seq = 0 };
+	OWNED(slack_thread_row) struct slack_thread_row thread = { 0 };
+	OWNED(slack_envelope_outcome_row) struct slack_envelope_outcome_row row = { 0 };
 	int64_t seq;
 
-	if (a->deed == DEED_REPLY && slack_thread_find(st, a, &thread, e))
+	if (a->deed == DEED_REPLY && sql_slack_thread(st, a->channel, a->thread_ts, &thread, e) < 0)
 		return -1;
-	if (insert(st, f, a, reading_of(a, &thread), e))
+	seq = insert(st, f, a, reading_of(a, &thread), e);
+	if (seq < 0 || read_outcome(st, seq, &row, e))
 		return -1;
-	seq = store_last_seq(st);
-	if (read_outcome(st, seq, out, &operator_id, e))
-		return -1;
-	if (strcmp(out->outcome, "accepted") != 0)
+	out->outcome = row.outcome;
+	str_add(&out->why, row.why ? row.why : "");
+	str_add(&out->reply, row.first_reply ? row.first_reply : "");
+	if (row.outcome != SLACK_ENVELOPE_OUTCOME_ACCEPTED)
 		return 0;
-	if (slack_order_run(st, a, &thread, str_text(&operator_id), key, &out->reply, e))
+	if (slack_order_run(st, a, &thread, row.operator_id, key, &out->reply, e))
 		return -1;
 	if (!f->accepts_payload)
 		str_reset(&out->reply);
-	return out->reply.length ? write_reply(st, seq, &out->reply, e) : 0;
+	return out->reply.length ? sql_slack_envelope_answer(st, out->reply.bytes, seq, e) : 0;
 }

@@ -6,6 +6,7 @@
 
 #include "payload.h"
 #include "proof.h"
+#include "sql/sets.h"
 #include "store.h"
 
 enum {
@@ -16,14 +17,14 @@ enum {
 };
 
 struct slack_stored {
-	char outcome[20]; /* accepted, duplicate, unauthorized, ignored, malformed */
+	enum slack_envelope_outcome outcome;
 	struct str why; /* empty where it was accepted */
 	struct str reply; /* JSON payload of the ack; empty: none */
 };
 
 #define SLACK_STORED_INIT                                                                          \
 	{                                                                                          \
-		.outcome = ""                                                                      \
+		.outcome = 0                                                                       \
 	}
 
 /* Stores an envelope with what it does; f loses the secrets of its payload. key: proves the

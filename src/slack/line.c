@@ -4,6 +4,7 @@
 #include "form.h"
 #include "json.h"
 #include "setting.h"
+#include "sql/slack_envelope.h"
 #include "words.h"
 
 #include <stdio.h>
@@ -137,7 +138,7 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 	OWNED(str) struct str hint = STR_INIT;
 	OWNED(str) struct str told = STR_INIT;
 	bool stands_by;
-	int waiting = operator_hint(t->st, t->thread->session_seq, &hint, &stands_by, e);
+	int waiting = operator_hint(t->st, t->thread->seq, &hint, &stands_by, e);
 
 	if (waiting < 0)
 		return -1;
@@ -161,14 +162,15 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 	const char *text = t->act->text;
 	const struct verb_line l = verb_read(text);
 	bool order = is_order(&l);
-	char id[ID_BYTES] = "", view[16] = "";
-	int missed = slack_form_missed(t, id, view, e), answers;
+	OWNED(slack_form_missed_row) struct slack_form_missed_row form = { 0 };
+	int missed = slack_form_missed(t, &form, e), answers;
+	const char *view = slack_outbox_view_name(form.view);
 
 	if (missed < 0)
 		return -1;
 	if (missed && !order && !is_verb(&l, "steer") && !is_verb(&l, "task") &&
 	    !is_other_verdict(&l, view))
-		return slack_say_of(t, view, id, is_verb(&l, view) ? l.rest : text, e);
+		return slack_say_of(t, view, form.id, is_verb(&l, view) ? l.rest : text, e);
 	if (l.verb && l.verb->row == VERB_READING && !is_verb(&l, "help") && !t->act->mentioned)
 		return free_text(t, text, e);
 	if (order)

@@ -5,6 +5,7 @@
 #include "json.h"
 #include "line.h"
 #include "setting.h"
+#include "sql/slack_envelope.h"
 #include "words.h"
 
 #include <stdio.h>
@@ -25,34 +26,14 @@ static int nudge(struct slack_talk *t, struct err *e)
 	                    e);
 }
 
-/* What was asked back: {"request", "words", "answer"}, the last one once a person has pressed a
- * button. NULL: there is no such message. */
-static int read_asked(struct slack_talk *t, int64_t seq, cJSON **ret_detail, struct err *e)
-{
-	stmt *s = store_stmt(t->st, SQL_SLACK_REPLY_READ);
-	int got;
-
-	bind_int(s, ":seq", seq);
-	bind_text(s, ":channel", t->act->channel);
-	got = stmt_row(s, e);
-	if (got > 0 && col_text(s, SLACK_REPLY_READ_DETAIL))
-		*ret_detail = cJSON_Parse(col_text(s, SLACK_REPLY_READ_DETAIL));
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
-}
-
 static int settle_asked(struct slack_talk *t, int64_t seq, const struct said *said, struct err *e)
 {
 	OWNED(str) struct str answer = STR_INIT;
-	stmt *s;
 
 	str_add(&answer, str_text(&said->text));
 	if (said->outcome == SAID_DONE)
 		str_addf(&answer, "\nby %s", t->operator_id);
-	s = store_stmt(t->st, SQL_SLACK_REPLY_SETTLE);
-	bind_int(s, ":seq", seq);
-	bind_text(s, ":answer", str_text(&answer));
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_slack_reply_settle(t->st, str_text(&answer), seq, e);
 }
 
 /* "Approve and tell", "Reject with this". */
@@ -61,11 +42,14 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 	int64_t seq = strtoll(t->act->request, NULL, 10);
 	const struct speaker who = slack_speaker(t);
 	struct words w = { .verb = verb_find(t->act->verdict), .certain = true };
+	OWNED(slack_reply_read_row) struct slack_reply_read_row asked = { 0 };
 	OWNED(cJSON_ptr) cJSON *detail = NULL;
 	OWNED(said) struct said said = SAID_INIT;
 
-	if (read_asked(t, seq, &detail, e))
+	if (sql_slack_reply_read(t->st, seq, t->act->channel, &asked, e) < 0)
 		return -1;
+	/* {"request", "words", "answer"}, the last one once a person has pressed a button */
+	detail = cJSON_Parse(asked.detail ? asked.detail : "");
 	w.id = json_text(detail, "request");
 	w.text = json_text(detail, "words");
 	if (!w.id || json_text(detail, "answer"))
@@ -76,29 +60,6 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 }
 
 /* ---- all of it ---- */
-
-int slack_thread_find(struct store *st, const struct slack_act *a, struct slack_thread *t,
-                      struct err *e)
-{
-	stmt *s = store_stmt(st, SQL_SLACK_THREAD);
-	int got;
-
-	bind_text(s, ":channel", a->channel);
-	bind_text(s, ":thread", a->thread_ts);
-	got = stmt_row(s, e);
-	if (got > 0) {
-		const char *request = col_text(s, SLACK_THREAD_REQUEST_ID);
-
-		t->session_seq = col_int(s, SLACK_THREAD_SEQ);
-		(void)snprintf(t->session_id, sizeof(t->session_id), "%s",
-		               col_text(s, SLACK_THREAD_ID));
-		(void)snprintf(t->request_id, sizeof(t->request_id), "%s", request ? request : "");
-		(void)snprintf(t->status, sizeof(t->status), "%s",
-		               col_text(s, SLACK_THREAD_STATUS));
-	}
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
-}
 
 /* A direct message stands in no session's channel: there the default one is meant. */
 static int find_channel(struct slack_talk *t, struct err *e)
@@ -114,9 +75,9 @@ static int find_channel(struct slack_talk *t, struct err *e)
 	return 0;
 }
 
-int slack_order_run(struct store *st, const struct slack_act *a, const struct slack_thread *thread,
-                    const char *operator_id, const struct proof_key *key, struct str *reply,
-                    struct err *e)
+int slack_order_run(struct store *st, const struct slack_act *a,
+                    const struct slack_thread_row *thread, const char *operator_id,
+                    const struct proof_key *key, struct str *reply, struct err *e)
 {
 	struct slack_talk t = { .st = st,
 		                .act = a,
@@ -146,8 +107,7 @@ int slack_order_run(struct store *st, const struct slack_act *a, const struct sl
 	case DEED_COMMAND:
 		return slack_line_of_command(&t, e);
 	case DEED_REPLY:
-		return thread->session_seq ? slack_line_of_thread(&t, e)
-		                           : slack_line_of_mention(&t, e);
+		return thread->seq ? slack_line_of_thread(&t, e) : slack_line_of_mention(&t, e);
 	case DEED_MENTION:
 		return slack_line_of_mention(&t, e);
 	case DEED_NOTHING:

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "envelope.h"
 #include "json.h"
+#include "sql/slack_envelope.h"
 #include "text.h"
 
 #include <string.h>
@@ -40,27 +41,27 @@ static void reply_to_form(struct slack_talk *t, const char *text)
 static int whisper(struct slack_talk *t, const char *text, struct err *e)
 {
 	struct instant until = clock_instant(clock_now_ms() + SLACK_WHISPER_MS);
-	stmt *s = store_stmt(t->st, SQL_SLACK_WHISPER);
+	const struct slack_whisper_args args = {
+		.channel = t->act->channel,
+		.thread_ts = t->act->thread_ts,
+		.user = t->act->user,
+		.text = text,
+		.expires_at = until.text,
+	};
 
-	bind_text(s, ":channel", t->act->channel);
-	bind_text(s, ":thread_ts", t->act->thread_ts);
-	bind_text(s, ":user", t->act->user);
-	bind_text(s, ":text", text);
-	bind_text(s, ":expires_at", until.text);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_slack_whisper(t->st, &args, e);
 }
 
 static int say(struct slack_talk *t, int64_t session_seq, const char *channel,
                const char *thread_ts, const char *text, const char *detail, struct err *e)
 {
-	stmt *s = store_stmt(t->st, SQL_SLACK_REPLY);
+	const struct slack_reply_args args = { .session = session_seq,
+		                               .channel = channel,
+		                               .thread_ts = thread_ts,
+		                               .text = text,
+		                               .detail = detail };
 
-	bind_seq(s, ":session", session_seq);
-	bind_text(s, ":channel", channel);
-	bind_text(s, ":thread_ts", thread_ts);
-	bind_text(s, ":text", text);
-	bind_text(s, ":detail", detail);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_slack_reply(t->st, &args, e);
 }
 
 static bool is_message(const struct slack_talk *t)
@@ -78,7 +79,7 @@ int slack_tell(struct slack_talk *t, const char *text, struct err *e)
 	else if (strcmp(kind, "view_submission") == 0)
 		reply_to_form(t, text);
 	else if (is_message(t))
-		return say(t, t->thread->session_seq, a->channel,
+		return say(t, t->thread->seq, a->channel,
 		           a->thread_ts ? a->thread_ts : a->message_ts, text, NULL, e);
 	else if (a->channel && a->user)
 		return whisper(t, text, e);
@@ -90,7 +91,7 @@ int slack_tell_buttons(struct slack_talk *t, int64_t session_seq, const char *te
 {
 	const struct slack_act *a = t->act;
 
-	if (is_message(t) && a->thread_ts && t->thread->session_seq == session_seq)
+	if (is_message(t) && a->thread_ts && t->thread->seq == session_seq)
 		return say(t, session_seq, a->channel, a->thread_ts, text, detail, e);
 	if (say(t, session_seq, NULL, NULL, text, detail, e))
 		return -1;

@@ -9,7 +9,7 @@
 struct slack_talk {
 	struct store *st;
 	const struct slack_act *act;
-	const struct slack_thread *thread;
+	const struct slack_thread_row *thread; /* of a reply; seq 0: it is none of ours */
 	const char *operator_id;
 	const struct proof_key *key; /* proves that it is from Slack */
 	char
@@ -18,7 +18,7 @@ struct slack_talk {
 };
 
 int slack_tell(struct slack_talk *t, const char *text, struct err *e);
-/* Below the question that it is about: words with buttons. detail: JSON, see slack_say_reply. */
+/* Below the question that it is about: words with buttons. detail: JSON, {"request", "words"}. */
 int slack_tell_buttons(struct slack_talk *t, int64_t session_seq, const char *text,
                        const char *detail, struct err *e);
 /* Whether a success is worth a line: what buttons and forms do is shown by the edited message. */

@@ -4,24 +4,23 @@
 #include "err.h"
 #include "json.h"
 #include "shown.h"
+#include "sql/file_view.h"
+#include "sql/slack_envelope.h"
+#include "sql/slack_outbox.h"
 
 #include <string.h>
 
 /* What did not fit its message went into a file beside it, unless Slack refused that. */
 static int has_seen(struct store *st, const struct request *r, struct str *why, struct err *e)
 {
-	stmt *s;
-	int got, dead;
+	OWNED(slack_diff_state_row) struct slack_diff_state_row file = { 0 };
 
 	if (slack_is_whole(r))
 		return 1;
-	s = store_stmt(st, SQL_SLACK_DIFF_STATE);
-	bind_int(s, ":request", r->row.seq);
-	got = stmt_row(s, e);
-	dead = got > 0 && strcmp(col_text(s, SLACK_DIFF_STATE_STATE), "dead") == 0;
-	stmt_reset(s);
-	if (got < 0 || !dead)
-		return got < 0 ? -1 : 1;
+	if (sql_slack_diff_state(st, r->row.seq, &file, e) < 0)
+		return -1;
+	if (file.state != SLACK_MESSAGE_STATE_DEAD)
+		return 1;
 	str_addf(why,
 	         "Slack did not take the file with all of it, so it cannot be seen here. On the "
 	         "machine, `agent-intercom-ctl show %.8s` shows it",
@@ -31,17 +30,17 @@ static int has_seen(struct store *st, const struct request *r, struct str *why, 
 
 struct speaker slack_speaker(const struct slack_talk *t)
 {
-	const struct slack_thread *th = t->thread;
+	const struct slack_thread_row *th = t->thread;
 	struct speaker who = { .operator_id = t->operator_id,
 		               .source = "slack",
 		               .key = t->key,
 		               .has_seen = has_seen };
 
 	who.place.channel = t->channel;
-	if (th->session_seq) {
-		who.place.session_seq = th->session_seq;
-		who.place.session_id = th->session_id;
-		who.place.request_id = *th->request_id ? th->request_id : NULL;
+	if (th->seq) {
+		who.place.session_seq = th->seq;
+		who.place.session_id = th->id;
+		who.place.request_id = th->request_id;
 	}
 	return who;
 }
@@ -50,11 +49,8 @@ struct speaker slack_speaker(const struct slack_talk *t)
 static int ask_back(struct slack_talk *t, const struct said *s, struct err *e)
 {
 	OWNED(str) struct str detail = STR_INIT;
-	stmt *of = store_stmt(t->st, SQL_SLACK_LIVE_SESSION);
-	int64_t session;
+	int64_t session = sql_slack_live_session(t->st, s->session_id, e);
 
-	bind_text(of, ":id", s->session_id);
-	session = stmt_number(of, SLACK_LIVE_SESSION_SEQ, e);
 	if (session < 0)
 		return -1;
 	str_add(&detail, "{\"request\":");
@@ -89,13 +85,10 @@ int slack_keep(struct slack_talk *t, const char *verb, const char *argument, str
 static int show_file(struct slack_talk *t, struct said *said, struct err *e)
 {
 	const struct slack_act *a = t->act;
-	stmt *s = store_stmt(t->st, SQL_FILE_VIEW_INSERT);
-	int did;
+	int did =
+	    sql_file_view_insert(t->st, a->deed == DEED_COMMAND ? NULL : a->channel,
+	                         a->thread_ts ? a->thread_ts : a->message_ts, said->request_id, e);
 
-	bind_text(s, ":request", said->request_id);
-	bind_text(s, ":channel", a->deed == DEED_COMMAND ? NULL : a->channel);
-	bind_text(s, ":thread_ts", a->thread_ts ? a->thread_ts : a->message_ts);
-	did = stmt_run(s, e);
 	if (did < 0)
 		return -1;
 	if (did == 0)

@@ -1,6 +1,6 @@
 #include "row.h"
 
-#include "store.h"
+#include "store_core.h"
 #include "str.h"
 
 #include <sqlite3.h>
@@ -88,7 +88,7 @@ void row_clear(struct row *row)
 
 int row_one(stmt *s, const struct row_shape *shape, struct row *row, struct err *e)
 {
-	int got = stmt_row(s, e);
+	int got = store_step(s, e);
 
 	row_clear(row);
 	row->shape = shape;
@@ -113,7 +113,7 @@ int row_next(struct row *row, struct err *e)
 
 	if (!row->from)
 		return 0;
-	got = stmt_row(row->from, e);
+	got = store_step(row->from, e);
 	if (got > 0) {
 		read_columns(row->from, row);
 		return 1;
@@ -124,7 +124,7 @@ int row_next(struct row *row, struct err *e)
 
 int row_any(stmt *s, struct err *e)
 {
-	int got = stmt_row(s, e);
+	int got = store_step(s, e);
 
 	(void)sqlite3_reset(s);
 	return got;
@@ -132,22 +132,31 @@ int row_any(stmt *s, struct err *e)
 
 int64_t row_number(stmt *s, struct err *e)
 {
-	return stmt_number(s, 0, e);
-}
+	int got = store_step(s, e);
+	int64_t number = got > 0 ? sqlite3_column_int64(s, 0) : 0;
 
-int row_exec(stmt *s, struct err *e)
-{
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	(void)sqlite3_reset(s);
+	return got < 0 ? -1 : number;
 }
 
 int row_count(stmt *s, struct err *e)
 {
-	return stmt_run(s, e);
+	int got;
+
+	while ((got = store_step(s, e)) > 0)
+		continue;
+	(void)sqlite3_reset(s);
+	return got < 0 ? -1 : sqlite3_changes(sqlite3_db_handle(s));
+}
+
+int row_exec(stmt *s, struct err *e)
+{
+	return row_count(s, e) < 0 ? -1 : 0;
 }
 
 int64_t row_insert(stmt *s, struct err *e)
 {
-	return stmt_run(s, e) < 0 ? -1 : sqlite3_last_insert_rowid(sqlite3_db_handle(s));
+	return row_count(s, e) < 0 ? -1 : sqlite3_last_insert_rowid(sqlite3_db_handle(s));
 }
 
 /* ---- binding ---- */

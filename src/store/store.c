@@ -308,7 +308,7 @@ static int control(struct store *st, enum control which)
 {
 	static const char *const TEXTS[CONTROL_COUNT] = { "BEGIN IMMEDIATE", "COMMIT",
 		                                          "SAVEPOINT part", "RELEASE part" };
-	stmt **s = &st->control[which];
+	sqlite3_stmt **s = &st->control[which];
 	int rc = SQLITE_OK;
 
 	if (!*s)
@@ -454,9 +454,9 @@ void store_undo(struct store *st)
 
 /* ---- statements ---- */
 
-stmt *store_stmt(struct store *st, enum sql which)
+sqlite3_stmt *store_stmt(struct store *st, int which)
 {
-	stmt **s = &st->prepared[which];
+	sqlite3_stmt **s = &st->prepared[which];
 
 	if (!*s) {
 		int rc = sqlite3_prepare_v3(st->db, sql_statements[which].text, -1,
@@ -481,45 +481,7 @@ stmt *store_stmt(struct store *st, enum sql which)
 	return *s;
 }
 
-static int parameter(stmt *s, const char *name)
-{
-	int i = sqlite3_bind_parameter_index(s, name);
-
-	if (i == 0)
-		bug(sqlite3_sql(s), name);
-	return i;
-}
-
-void bind_text(stmt *s, const char *name, const char *text)
-{
-	(void)sqlite3_bind_text(s, parameter(s, name), text, -1, SQLITE_STATIC);
-}
-
-void bind_bytes(stmt *s, const char *name, const void *bytes, size_t length)
-{
-	(void)sqlite3_bind_blob64(s, parameter(s, name), length ? bytes : "", length,
-	                          SQLITE_STATIC);
-}
-
-void bind_int(stmt *s, const char *name, int64_t value)
-{
-	(void)sqlite3_bind_int64(s, parameter(s, name), value);
-}
-
-void bind_null(stmt *s, const char *name)
-{
-	(void)sqlite3_bind_null(s, parameter(s, name));
-}
-
-void bind_seq(stmt *s, const char *name, int64_t seq)
-{
-	if (seq)
-		bind_int(s, name, seq);
-	else
-		bind_null(s, name);
-}
-
-int stmt_row(stmt *s, struct err *e)
+int store_step(sqlite3_stmt *s, struct err *e)
 {
 	int rc = sqlite3_step(s);
 
@@ -533,71 +495,7 @@ int stmt_row(stmt *s, struct err *e)
 	return -1;
 }
 
-int stmt_run(stmt *s, struct err *e)
-{
-	int got;
-
-	while ((got = stmt_row(s, e)) > 0)
-		continue;
-	(void)sqlite3_reset(s);
-	return got < 0 ? -1 : sqlite3_changes(sqlite3_db_handle(s));
-}
-
-int64_t stmt_number(stmt *s, int column, struct err *e)
-{
-	int got = stmt_row(s, e);
-	int64_t number = got > 0 ? sqlite3_column_int64(s, column) : 0;
-
-	(void)sqlite3_reset(s);
-	return got < 0 ? -1 : number;
-}
-
-void stmt_reset(stmt *s)
-{
-	(void)sqlite3_reset(s);
-}
-
-const char *col_text(stmt *s, int column)
-{
-	return (const char *)sqlite3_column_text(s, column);
-}
-
-char *col_copy(stmt *s, int column)
-{
-	const char *text = col_text(s, column);
-
-	return text ? xstrdup(text) : NULL;
-}
-
-const void *col_bytes(stmt *s, int column, size_t *ret_length)
-{
-	const void *bytes = sqlite3_column_blob(s, column);
-
-	*ret_length = (size_t)sqlite3_column_bytes(s, column);
-	return bytes;
-}
-
-int64_t col_int(stmt *s, int column)
-{
-	return sqlite3_column_int64(s, column);
-}
-
-bool col_is_null(stmt *s, int column)
-{
-	return sqlite3_column_type(s, column) == SQLITE_NULL;
-}
-
-int64_t store_last_seq(struct store *st)
-{
-	return sqlite3_last_insert_rowid(st->db);
-}
-
 /* ---- housekeeping ---- */
-
-int64_t store_data_version(struct store *st)
-{
-	return store_pragma(st, "data_version");
-}
 
 int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
 {

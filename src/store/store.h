@@ -15,13 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct sqlite3_stmt stmt;
 struct sqlite3;
+struct sqlite3_stmt;
 
 struct store {
 	struct sqlite3 *db;
-	stmt *prepared[SQL_COUNT];
-	stmt *control[4]; /* BEGIN and its like */
+	struct sqlite3_stmt *prepared[SQL_COUNT];
+	struct sqlite3_stmt *control[4]; /* BEGIN and its like */
 	int run_fd; /* where bells hang, -1: nobody is rung */
 	int lock_next; /* the two lock files of the writer queue */
 	int lock_now;
@@ -98,44 +98,6 @@ bool store_is_broken(const struct store *st);
 int store_part(struct store *st, struct err *e);
 int store_keep(struct store *st, struct err *e);
 void store_undo(struct store *st);
-
-/* The statement, reset, with no parameters but :now bound (if it has one). */
-stmt *store_stmt(struct store *st, enum sql which);
-
-/* Parameters by name (":id"); a name that the statement lacks is a bug and ends the process.
- * Texts and bytes are not copied: they stay valid until stmt_run or stmt_reset. */
-void bind_text(stmt *s, const char *name, const char *text); /* NULL binds NULL */
-void bind_bytes(stmt *s, const char *name, const void *bytes, size_t length);
-void bind_int(stmt *s, const char *name, int64_t value);
-void bind_null(stmt *s, const char *name);
-/* An id or a seq that may be absent: 0 binds NULL. */
-void bind_seq(stmt *s, const char *name, int64_t seq);
-
-/* The next row: 1 there is one, 0 no more, -1 error (ERR_REFUSED: a rule of the schema). After the
- * last row, stmt_reset. */
-int stmt_row(stmt *s, struct err *e);
-/* Runs to the end and resets. The number of rows that it changed, -1 on error. */
-int stmt_run(stmt *s, struct err *e);
-/* Runs a statement that yields at most one row and resets it. The number in that column; 0 there is
- * no row (or NULL), -1 error. */
-int64_t stmt_number(stmt *s, int column, struct err *e);
-void stmt_reset(stmt *s);
-
-/* Columns of the current row, by the numbers in sql.h. Texts are valid until the next step or
- * reset; NULL for NULL. */
-const char *col_text(stmt *s, int column);
-/* A copy of the text that the caller frees; NULL for NULL. */
-char *col_copy(stmt *s, int column);
-const void *col_bytes(stmt *s, int column, size_t *ret_length);
-int64_t col_int(stmt *s, int column);
-bool col_is_null(stmt *s, int column);
-
-/* The seq of the row inserted last by this store. */
-int64_t store_last_seq(struct store *st);
-
-/* A number that changes when another connection has committed (PRAGMA data_version), -1 on error.
- */
-int64_t store_data_version(struct store *st);
 
 /* Copies the log into the database without waiting for readers; with restart, also tries for
  * busy_ms to make the next writer restart the log. Returns pages left in the log or -1. */

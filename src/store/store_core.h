@@ -1,5 +1,5 @@
-/* What the files of the store share: migrate.c makes and changes databases, copy.c copies and
- * examines them, store.c is everything else. */
+/* What the files of the store share, those that sqlgen makes as well: migrate.c makes and changes
+ * databases, copy.c copies and examines them, store.c is everything else. */
 #ifndef STORE_CORE_H
 #define STORE_CORE_H
 
@@ -9,6 +9,10 @@
 enum err_kind store_kind_of(int rc);
 /* Fills e with what, SQLite's words and what helps; returns -1. */
 int store_failed(struct sqlite3 *db, int rc, const char *what, struct err *e);
+/* The statement with that number, reset, with no parameters but :now bound (if it has one). */
+struct sqlite3_stmt *store_stmt(struct store *st, int which);
+/* 1 there is a row, 0 no more, -1 error, and the statement is reset. */
+int store_step(struct sqlite3_stmt *s, struct err *e);
 int store_execute(struct store *st, const char *sql, struct err *e);
 /* A pragma's number, -1: it has none, or an error that sqlite3_errcode tells. */
 int64_t store_pragma(struct store *st, const char *name);

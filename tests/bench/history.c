@@ -8,6 +8,11 @@
 #include "id.h"
 #include "request.h"
 #include "sha256.h"
+#include "sql/apply.h"
+#include "sql/event.h"
+#include "sql/request.h"
+#include "sql/session.h"
+#include "sql/tool_call.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -233,21 +238,20 @@ static int64_t ask(struct history *h, int64_t number, struct err *e)
 
 static void call(struct history *h, int64_t request, int64_t number, struct err *e)
 {
-	stmt *s = store_stmt(&h->store, SQL_TOOL_CALL_INSERT_WAITING);
+	struct instant until = clock_instant(clock_now_ms() + 240000);
 	char rpc_id[24];
 
 	(void)snprintf(rpc_id, sizeof(rpc_id), "%lld", (long long)number);
-	bind_int(s, ":connection", h->connection);
-	bind_int(s, ":session", h->session);
-	bind_text(s, ":rpc_id", rpc_id);
-	bind_text(s, ":era", "modern");
-	bind_text(s, ":tool", "check_clearance");
-	bind_text(s, ":arguments", "{}");
-	bind_text(s, ":digest", "");
-	bind_int(s, ":request", request);
-	bind_text(s, ":wait_until", clock_instant(clock_now_ms() + 240000).text);
-	bind_text(s, ":listener", NULL);
-	must(stmt_run(s, e) == 1, e);
+	const struct tool_call_insert_waiting_args args = { .connection = h->connection,
+		                                            .session = h->session,
+		                                            .rpc_id = rpc_id,
+		                                            .era = TOOL_CALL_ERA_MODERN,
+		                                            .tool = "check_clearance",
+		                                            .arguments = "{}",
+		                                            .digest = "",
+		                                            .request = request,
+		                                            .wait_until = until.text };
+	must(sql_tool_call_insert_waiting(&h->store, &args, e) > 0, e);
 }
 
 /* Begins and ends an operation that writes. */
@@ -287,13 +291,12 @@ static void do_attach(struct history *h, int64_t wanted, struct err *e)
 	commit(h, HISTORY_ATTACH, start, began, e);
 }
 
-static int count_rows(stmt *s, struct err *e)
+static int count_rows(struct row *row, struct err *e)
 {
 	int got, count = 0;
 
-	while ((got = stmt_row(s, e)) > 0)
+	while ((got = row_next(row, e)) > 0)
 		count++;
-	stmt_reset(s);
 	must(got == 0, e);
 	return count;
 }
@@ -301,10 +304,10 @@ static int count_rows(stmt *s, struct err *e)
 static void do_inbox(struct history *h, struct err *e)
 {
 	int64_t start = now_ns();
-	stmt *s = store_stmt(&h->store, SQL_INBOX_LIST);
+	OWNED(inbox_list_row) struct inbox_list_row row = { 0 };
 
-	bind_int(s, ":after", 0);
-	must(count_rows(s, e) == OPEN + 1, e);
+	sql_inbox_list(&h->store, 0, &row);
+	must(count_rows(&row.row, e) == OPEN + 1, e);
 	h->work_ns[HISTORY_INBOX] = h->all_ns[HISTORY_INBOX] = now_ns() - start;
 }
 
@@ -336,63 +339,45 @@ static void do_decide(struct history *h, int64_t request, struct err *e)
 
 static void order(struct history *h, int64_t request, struct err *e)
 {
-	stmt *s;
-
 	(void)begin(h, e);
-	s = store_stmt(&h->store, SQL_APPLY_INSERT);
-	bind_int(s, ":request", request);
-	bind_text(s, ":host", "h");
-	bind_int(s, ":force", 0);
-	must(stmt_run(s, e) == 1 && store_commit(&h->store, e) == 0, e);
+	must(sql_apply_insert(&h->store, request, "h", false, e) > 0 &&
+	         store_commit(&h->store, e) == 0,
+	     e);
 }
 
 static void settle(struct history *h, int64_t apply, struct err *e)
 {
-	stmt *s;
+	const struct apply_failed_args args = { .state = APPLY_STATE_REFUSED,
+		                                .code = "patch_conflict",
+		                                .message = "of the bench",
+		                                .seq = apply,
+		                                .claim = 1 };
 
 	(void)begin(h, e);
-	s = store_stmt(&h->store, SQL_APPLY_FAILED);
-	bind_text(s, ":state", "refused");
-	bind_text(s, ":code", "patch_conflict");
-	bind_text(s, ":message", "of the bench");
-	bind_int(s, ":seq", apply);
-	bind_int(s, ":claim", 1);
-	must(stmt_run(s, e) == 1 && store_commit(&h->store, e) == 0, e);
+	must(sql_apply_failed(&h->store, &args, e) == 1 && store_commit(&h->store, e) == 0, e);
 }
 
 static void do_claim(struct history *h, struct err *e)
 {
 	int64_t start = begin(h, e), began = now_ns(), apply;
-	stmt *s = store_stmt(&h->store, SQL_APPLY_NEXT);
+	OWNED(apply_next_row) struct apply_next_row next = { 0 };
+	struct apply_claim_row claim = { 0 };
 
-	bind_text(s, ":host", "h");
-	bind_int(s, ":after", 0);
-	must(stmt_row(s, e) == 1, e);
-	apply = col_int(s, APPLY_NEXT_SEQ);
-	stmt_reset(s);
-	s = store_stmt(&h->store, SQL_APPLY_CLAIM);
-	bind_int(s, ":seq", apply);
-	bind_int(s, ":claim", 0);
-	bind_text(s, ":worker", "w");
-	must(stmt_row(s, e) == 1, e);
-	stmt_reset(s);
+	must(sql_apply_next(&h->store, "h", 0, &next, e) == 1, e);
+	apply = next.seq;
+	must(sql_apply_claim(&h->store, "w", apply, 0, &claim, e) == 1, e);
 	commit(h, HISTORY_CLAIM, start, began, e);
 	settle(h, apply, e);
 }
 
 static void do_events(struct history *h, struct err *e)
 {
-	stmt *s = store_stmt(&h->store, SQL_EVENT_NTH_LAST);
-	int64_t start = now_ns(), after;
+	OWNED(timeline_since_row) struct timeline_since_row row = { 0 };
+	int64_t start = now_ns(), after = sql_event_nth_last(&h->store, LAST_EVENTS, e);
 
-	bind_int(s, ":count", LAST_EVENTS);
-	must(stmt_row(s, e) == 1, e);
-	after = col_int(s, EVENT_NTH_LAST_SEQ);
-	stmt_reset(s);
-	s = store_stmt(&h->store, SQL_TIMELINE_SINCE);
-	bind_int(s, ":after", after);
-	bind_int(s, ":limit", 2 * LAST_EVENTS);
-	must(count_rows(s, e) == LAST_EVENTS, e);
+	must(after >= 0, e);
+	sql_timeline_since(&h->store, after, 2 * LAST_EVENTS, &row);
+	must(count_rows(&row.row, e) == LAST_EVENTS, e);
 	h->work_ns[HISTORY_EVENTS] = h->all_ns[HISTORY_EVENTS] = now_ns() - start;
 }
 
@@ -421,28 +406,21 @@ void history_turn(struct history *h)
 void history_open(struct history *h, const char *path)
 {
 	struct err e = ERR_INIT;
-	stmt *s;
 
 	*h = (struct history){ .store = STORE_INIT, .number = now_ns() / 1000, .id = id_new() };
 	must(store_open(&h->store, path, NULL, &e) == 0, &e);
 	(void)begin(h, &e);
-	s = store_stmt(&h->store, SQL_SESSION_INSERT);
-	bind_text(s, ":id", h->id.text);
-	bind_text(s, ":host", "h");
-	bind_text(s, ":workspace", "/home/ann/project");
-	bind_text(s, ":client", "agent");
-	bind_int(s, ":stall_paused", 0);
-	must(stmt_run(s, &e) == 1, &e);
-	h->session = store_last_seq(&h->store);
-	s = store_stmt(&h->store, SQL_CONNECTION_INSERT);
-	bind_text(s, ":key", h->id.text);
-	bind_text(s, ":host", "h");
-	bind_text(s, ":transport", "http");
-	bind_text(s, ":version", "2025-11-25");
-	bind_text(s, ":identity", "{}");
-	bind_int(s, ":elicits", 0);
-	must(stmt_run(s, &e) == 1, &e);
-	h->connection = store_last_seq(&h->store);
+	const struct session_insert_args session = {
+		.id = h->id.text, .host = "h", .workspace = "/home/ann/project", .client = "agent"
+	};
+	const struct connection_insert_args connection = { .key = h->id.text,
+		                                           .host = "h",
+		                                           .transport = CONNECTION_TRANSPORT_HTTP,
+		                                           .version = "2025-11-25",
+		                                           .identity = "{}" };
+	h->session = sql_session_insert(&h->store, &session, &e);
+	h->connection = sql_connection_insert(&h->store, &connection, &e);
+	must(h->session > 0 && h->connection > 0, &e);
 	for (int i = 0; i < OPEN; i++)
 		(void)ask(h, ++h->number, &e);
 	must(store_commit(&h->store, &e) == 0, &e);

@@ -7,6 +7,7 @@
  * (base_, purge_), how long the purge took (purge_ms) and the longest log (log_bytes). */
 #include "bench.h"
 #include "history.h"
+#include "sql/tool_call.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -52,23 +53,20 @@ static void store_call(struct writer *w)
 {
 	struct err e = ERR_INIT;
 	char rpc_id[24];
-	stmt *s;
 
 	(void)snprintf(rpc_id, sizeof(rpc_id), "%lld", (long long)++w->number);
-	if (store_begin(&w->h.store, &e))
-		die("%s", e.text);
-	s = store_stmt(&w->h.store, SQL_TOOL_CALL_INSERT_DONE);
-	bind_int(s, ":connection", w->h.connection);
-	bind_int(s, ":session", w->h.session);
-	bind_text(s, ":rpc_id", rpc_id);
-	bind_text(s, ":era", "modern");
-	bind_text(s, ":tool", "ping");
-	bind_text(s, ":arguments", "{\"status_message\":\"still at it, and there is more to do\"}");
-	bind_text(s, ":digest", "");
-	bind_text(s, ":result", "{\"acknowledged\":true}");
-	bind_int(s, ":is_error", 0);
-	bind_int(s, ":told_answer", 0);
-	if (stmt_run(s, &e) != 1 || store_commit(&w->h.store, &e))
+	const struct tool_call_insert_done_args args = {
+		.connection = w->h.connection,
+		.session = w->h.session,
+		.rpc_id = rpc_id,
+		.era = TOOL_CALL_ERA_MODERN,
+		.tool = "ping",
+		.arguments = "{\"status_message\":\"still at it, and there is more to do\"}",
+		.digest = "",
+		.result = "{\"acknowledged\":true}",
+	};
+	if (store_begin(&w->h.store, &e) || sql_tool_call_insert_done(&w->h.store, &args, &e) < 0 ||
+	    store_commit(&w->h.store, &e))
 		die("%s", e.text);
 }
 

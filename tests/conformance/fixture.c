@@ -3,6 +3,7 @@
 
 #include "http.h"
 #include "log.h"
+#include "sql/session.h"
 #include "take.h"
 
 #include <errno.h>
@@ -160,14 +161,8 @@ static int write_peer(struct front *f, struct peer *p, bool closes, struct err *
 
 	if (store_begin(st, e))
 		return -1;
-	if (closes) {
-		stmt *s = store_stmt(st, SQL_CONNECTION_CLOSE);
-
-		bind_int(s, ":seq", p->seq);
-		failed = stmt_run(s, e) < 0;
-	} else {
-		failed = peer_insert(st, &f->settings.workspaces, p, e);
-	}
+	failed = closes ? sql_connection_close(st, p->seq, e)
+	                : peer_insert(st, &f->settings.workspaces, p, e);
 	if (failed) {
 		store_rollback(st);
 		return -1;

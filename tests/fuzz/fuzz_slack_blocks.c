@@ -1,6 +1,8 @@
 /* libFuzzer target for slack_blocks: whatever an agent says, the message is within Slack's limits,
  * is UTF-8, and nothing of it mentions or links. */
 #include "../harness/slack_limits.h"
+#include "notice.h"
+#include "question.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,9 +42,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r.row.title = r.row.file_path = r.row.client_name = r.row.workspace_root = r.row.reason =
 	    r.row.decided_by = r.description = str_text(&text);
 	r.body = text;
-	slack_say_ask(&a, &said);
+	slack_question_say(&a, &said);
 	must_fit(&said);
-	slack_say_text(str_text(&text), &said);
+	slack_notice_text(str_text(&text), &said);
 	must_fit(&said);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #define SLACK_LIMITS_H
 
 #include "blocks.h"
+#include "err.h"
 #include "text.h"
 
 #include <stdio.h>

@@ -2,6 +2,9 @@
 #ifndef SLACK_BLOCKS_CASE_H
 #define SLACK_BLOCKS_CASE_H
 
+#include "modal.h"
+#include "notice.h"
+#include "question.h"
 #include "slack_limits.h"
 #include "suite.h"
 #include <check.h>

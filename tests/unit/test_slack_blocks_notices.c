@@ -7,65 +7,71 @@ START_TEST(a_write_is_told_with_its_files)
 {
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
 	cJSON *files = cJSON_Parse("[{\"path\":\"a<b>.c\",\"action\":\"modify\",\"bytes\":1247}]");
-	struct slack_write w = { .state = "applied", .file_path = "a<b>.c", .files = files };
+	struct slack_apply_row row = { .state = APPLY_STATE_APPLIED,
+		                       .kind = APPLY_KIND_WRITE,
+		                       .file_path = "a<b>.c" };
+	struct slack_write w = { .apply = &row, .files = files };
 
-	slack_say_write(&w, &s);
+	slack_notice_write(&w, &s);
 	OWNED(char_ptr) char *json = said(&s);
 	holds(json, "✅ Changes applied to a&lt;b&gt;.c (1247 bytes written)");
 	lacks(json, "write_undo");
 	slack_said_clear(&s);
 
-	w.request_id = "r-1";
-	slack_say_write(&w, &s);
+	row.id = "r-1";
+	slack_notice_write(&w, &s);
 	OWNED(char_ptr) char *undoable = said(&s);
 	holds(undoable, "\"action_id\":\"write_undo\"");
 	holds(undoable, "\"value\":\"r-1\"");
 	slack_said_clear(&s);
 
-	w.undone = true;
-	slack_say_write(&w, &s);
+	row.undone = true;
+	slack_notice_write(&w, &s);
 	OWNED(char_ptr) char *undone = said(&s);
 	holds(undone, "(undone since)");
 	lacks(undone, "write_undo");
 	slack_said_clear(&s);
-	w.undone = false;
-	w.request_id = NULL;
+	row.undone = false;
+	row.id = NULL;
 
-	w.forced = true;
-	w.request_id = "0190aaaa";
+	row.forced = true;
+	row.id = "0190aaaa";
 	(void)cJSON_AddNumberToObject(cJSON_GetArrayItem(files, 0), "overwrote", 16);
-	slack_say_write(&w, &s);
+	slack_notice_write(&w, &s);
 	OWNED(char_ptr) char *forced = said(&s);
 	holds(forced, "⚠️ Changes applied by force");
 	holds(forced, "(1247 bytes written), over 16 bytes that nobody had seen");
 	holds(forced, "`agent-intercom-ctl undo 0190aaaa` brings it back");
 	slack_said_clear(&s);
 
-	w = (struct slack_write){ .state = "refused",
-		                  .file_path = "a.c",
-		                  .error_code = "patch_conflict",
-		                  .error_message =
-		                      "line 3, 0123456789abcdef0123456789abcdef0123456789abcdef"
-		                      "0123456789abcdef" };
-	slack_say_write(&w, &s);
+	w.files = NULL;
+	row =
+	    (struct slack_apply_row){ .state = APPLY_STATE_REFUSED,
+		                      .kind = APPLY_KIND_WRITE,
+		                      .file_path = "a.c",
+		                      .error_code = "patch_conflict",
+		                      .error_message =
+		                          "line 3, 0123456789abcdef0123456789abcdef0123456789abcdef"
+		                          "0123456789abcdef" };
+	slack_notice_write(&w, &s);
 	OWNED(char_ptr) char *refused = said(&s);
 	holds(refused, "⚠️ Not written: a.c: line 3, 01234567…\"");
 	slack_said_clear(&s);
 
-	w = (struct slack_write){ .state = "undone",
-		                  .is_undo = true,
-		                  .ordered_by = "slack:T1:U01OP",
-		                  .request_id = "r-1",
-		                  .file_path = "a.c" };
-	slack_say_write(&w, &s);
+	row = (struct slack_apply_row){ .state = APPLY_STATE_UNDONE,
+		                        .kind = APPLY_KIND_UNDO,
+		                        .ordered_by = "slack:T1:U01OP",
+		                        .id = "r-1",
+		                        .file_path = "a.c" };
+	slack_notice_write(&w, &s);
 	OWNED(char_ptr) char *back = said(&s);
 	holds(back, "↩️ Undone by <@U01OP>: what was there before is back: a.c");
 	lacks(back, "write_undo");
 	slack_said_clear(&s);
 
-	w.state = "refused";
-	w.error_message = "it was changed since";
-	slack_say_write(&w, &s);
+	row.state = APPLY_STATE_REFUSED;
+	row.error_message = "it was changed since";
+	slack_notice_write(&w, &s);
 	OWNED(char_ptr) char *kept = said(&s);
 	holds(kept, "⚠️ Not undone, as ordered by <@U01OP>: a.c: it was changed since");
 	cJSON_Delete(files);
@@ -78,12 +84,13 @@ START_TEST(whom_we_name_is_mentioned_and_nobody_else)
 	OWNED(slack_said) struct slack_said agents = SLACK_SAID_INIT;
 	OWNED(char_ptr) char *json = NULL;
 
-	slack_say_text("by slack:T01:U0A and slack::W1B; slack:T01:C01 <@U0C> slack: slack:T:", &s);
+	slack_notice_text("by slack:T01:U0A and slack::W1B; slack:T01:C01 <@U0C> slack: slack:T:",
+	                  &s);
 	ck_assert_str_eq(str_text(&s.text), "by <@U0A> and <@W1B>; slack:T01:C01 "
 	                                    "&lt;@U0C&gt; slack: slack:T:");
 	json = cJSON_PrintUnformatted(s.blocks);
 	ck_assert_ptr_nonnull(strstr(json, "by <@U0A> and <@W1B>; slack:T01:C01"));
-	slack_say_broadcast("info", "slack:T01:U0A", &agents); /* these are an agent's words */
+	slack_notice_broadcast("info", "slack:T01:U0A", &agents); /* these are an agent's words */
 	ck_assert_ptr_nonnull(strstr(str_text(&agents.text), "slack:T01:U0A"));
 }
 END_TEST
@@ -99,7 +106,7 @@ START_TEST(a_broadcast_carries_the_sign_of_its_level)
 	for (size_t i = 0; i < COUNT(LEVELS); i++) {
 		OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
 
-		slack_say_broadcast(LEVELS[i][0], "x", &s);
+		slack_notice_broadcast(LEVELS[i][0], "x", &s);
 		OWNED(char_ptr) char *json = said(&s);
 		holds(json, LEVELS[i][1]);
 		ck_assert_str_eq(str_text(&s.text), LEVELS[i][1]);
@@ -114,7 +121,7 @@ START_TEST(a_long_text_is_several_sections_and_says_what_it_left_out)
 
 	while (text.length < 100 << 10)
 		str_add(&text, "ä<😀");
-	slack_say_text(str_text(&text), &s);
+	slack_notice_text(str_text(&text), &s);
 	OWNED(char_ptr) char *json = said(&s);
 	ck_assert_int_ge(cJSON_GetArraySize(s.blocks), 2);
 	holds(json, " bytes more)");
@@ -130,7 +137,7 @@ START_TEST(a_text_that_fits_is_said_whole_however_much_of_it_is_escaped)
 
 	for (int i = 0; i < 1500; i++)
 		str_add(&text, "<");
-	slack_say_text(str_text(&text), &s);
+	slack_notice_text(str_text(&text), &s);
 	OWNED(char_ptr) char *json = said(&s);
 	for (p = json; (p = strstr(p, "&lt;")) != NULL; p++)
 		count++;
@@ -142,7 +149,7 @@ START_TEST(an_empty_text_is_said_to_be_one)
 {
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
 
-	slack_say_text("", &s);
+	slack_notice_text("", &s);
 	OWNED(char_ptr) char *json = said(&s);
 	holds(json, "(no text)");
 }
@@ -151,24 +158,24 @@ END_TEST
 START_TEST(a_session_says_where_it_works_and_how_it_is)
 {
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
-	struct slack_session session = { .id = "0190bbbb-0000-1",
-		                         .status = "active",
-		                         .mode = "hybrid",
-		                         .protocol_mode = "mcp",
-		                         .workspace_root = "/home/op/<billing>",
-		                         .client_name = "claude",
-		                         .prompt = "do <this>",
-		                         .created_at = "2026-01-01T09:00:00.000Z",
-		                         .ended_at = "2026-01-01T10:02:00.000Z" };
+	struct slack_session_row session = { .id = "0190bbbb-0000-1",
+		                             .status = SESSION_STATUS_ACTIVE,
+		                             .mode = SESSION_MODE_HYBRID,
+		                             .protocol_mode = SESSION_PROTOCOL_MODE_MCP,
+		                             .workspace_root = "/home/op/<billing>",
+		                             .client_name = "claude",
+		                             .prompt = "do <this>",
+		                             .created_at = "2026-01-01T09:00:00.000Z",
+		                             .ended_at = "2026-01-01T10:02:00.000Z" };
 
-	slack_say_session(&session, &s);
+	slack_notice_session(&session, &s);
 	OWNED(char_ptr) char *json = said(&s);
 	holds(json, "🚀 *Session started* `0190bbbb-0000`");
 	holds(json, "🟢 active · MCP · claude · hybrid mode · /home/op/&lt;billing&gt;");
 	holds(json, "do <this>");
 	slack_said_clear(&s);
-	session.status = "terminated";
-	slack_say_ended(&session, &s);
+	session.status = SESSION_STATUS_TERMINATED;
+	slack_notice_ended(&session, &s);
 	OWNED(char_ptr) char *ended = said(&s);
 	holds(ended, "🏁 *Session ended* `0190bbbb-0000` · terminated · 1 h 2 min");
 }
@@ -178,14 +185,17 @@ START_TEST(a_stall_alert_has_its_buttons)
 {
 	static const char *const OPERATORS[] = { "U01OP", NULL };
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
-	struct slack_stall stall = { .alert_id = "0190cccc",
-		                     .session_id = "0190bbbb",
-		                     .last_tool = "ping",
-		                     .client_name = "claude",
-		                     .workspace_root = "/home/op/billing",
-		                     .idle_seconds = 300 };
+	struct stall_by_id_row row = { .id = "0190cccc",
+		                       .status = STALL_STATUS_PENDING,
+		                       .is_there = true,
+		                       .session_id = "0190bbbb",
+		                       .last_tool = "ping",
+		                       .client_name = "claude",
+		                       .workspace_root = "/home/op/billing",
+		                       .idle_seconds = 300 };
+	const struct slack_stall stall = { .row = &row };
 
-	slack_say_stall(&stall, OPERATORS, &s);
+	slack_notice_stall(&stall, OPERATORS, &s);
 	ck_assert_str_eq(str_text(&s.text),
 	                 "⚠️ Your agent is silent for 5 min in billing (claude)");
 	OWNED(char_ptr) char *json = said(&s);
@@ -201,7 +211,7 @@ START_TEST(what_is_asked_back_has_two_buttons_until_it_is_answered)
 {
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
 
-	slack_say_asked("Approve it as it is, and tell the agent: <b>?", NULL, "17", &s);
+	slack_notice_asked("Approve it as it is, and tell the agent: <b>?", NULL, "17", &s);
 	OWNED(char_ptr) char *open = said(&s);
 	holds(open, "tell the agent: &lt;b&gt;?");
 	holds(open, "\"action_id\":\"tell_approve\",\"text\":{\"type\":\"plain_text\",\"text\":"
@@ -209,10 +219,10 @@ START_TEST(what_is_asked_back_has_two_buttons_until_it_is_answered)
 	holds(open, "\"action_id\":\"tell_reject\"");
 	holds(open, "\"value\":\"17\"");
 	slack_said_clear(&s);
-	slack_say_asked("Approve it?",
-	                "already approved by slack:T1:U01OP at "
-	                "2026-01-01T09:30:00.000Z",
-	                "17", &s);
+	slack_notice_asked("Approve it?",
+	                   "already approved by slack:T1:U01OP at "
+	                   "2026-01-01T09:30:00.000Z",
+	                   "17", &s);
 	OWNED(char_ptr) char *answered = said(&s);
 	holds(answered, "already approved by <@U01OP> at <!date^1767259800^");
 	lacks(answered, "tell_approve");
@@ -221,22 +231,25 @@ END_TEST
 
 START_TEST(a_modal_has_the_ids_that_answers_are_read_by)
 {
-	static const char *const MODALS[][3] = {
-		{ "reject", "approval_reject:7", "Rejection Reason" },
-		{ "refine", "prompt_refine:7", "Refine" },
-		{ "nudge", "stall_nudge:7", "Nudge" },
-		{ "resume", "wait_instruct:7", "Instructions" },
+	static const struct {
+		enum slack_outbox_view view;
+		const char *callback, *title;
+	} MODALS[] = {
+		{ SLACK_OUTBOX_VIEW_REJECT, "approval_reject:7", "Rejection Reason" },
+		{ SLACK_OUTBOX_VIEW_REFINE, "prompt_refine:7", "Refine" },
+		{ SLACK_OUTBOX_VIEW_NUDGE, "stall_nudge:7", "Nudge" },
+		{ SLACK_OUTBOX_VIEW_RESUME, "wait_instruct:7", "Instructions" },
 	};
 
 	for (size_t i = 0; i < COUNT(MODALS); i++) {
-		cJSON *modal = slack_modal(MODALS[i][0], "7", NULL);
+		cJSON *modal = slack_modal(MODALS[i].view, "7", NULL);
 		struct limits l = { .total = 0 };
 		OWNED(char_ptr) char *json = cJSON_PrintUnformatted(modal);
 
 		limits_object(&l, modal);
 		ck_assert_str_eq(l.why, "");
-		holds(json, MODALS[i][1]);
-		holds(json, MODALS[i][2]);
+		holds(json, MODALS[i].callback);
+		holds(json, MODALS[i].title);
 		holds(json, "\"block_id\":\"instruction_block\"");
 		holds(json, "\"action_id\":\"instruction_text\"");
 		holds(json, "\"private_metadata\":\"7\"");
@@ -255,7 +268,7 @@ START_TEST(a_refine_modal_is_filled_in_as_far_as_it_holds)
 
 	for (int i = 0; i < 5000; i++)
 		str_add(&text, "😀");
-	modal = slack_modal("refine", "7", str_text(&text));
+	modal = slack_modal(SLACK_OUTBOX_VIEW_REFINE, "7", str_text(&text));
 	limits_object(&l, modal);
 	ck_assert_str_eq(l.why, "");
 	OWNED(char_ptr) char *json = cJSON_PrintUnformatted(modal);
@@ -278,7 +291,7 @@ START_TEST(the_last_resort_says_what_to_type)
 	OWNED(request) struct request r = a_clearance();
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
 
-	slack_say_line(&r, &s);
+	slack_question_say_line(&r, &s);
 	ck_assert_ptr_null(s.blocks);
 	holds(str_text(&s.text), "approve 0190aaaa-0000-7000-8000-000000000001");
 }

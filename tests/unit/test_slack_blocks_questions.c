@@ -8,7 +8,7 @@ static char *asked(const struct request *r, const char *const *mentions)
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
 	struct slack_ask a = { .request = r, .mentions = mentions, .diff_above = true };
 
-	slack_say_ask(&a, &s);
+	slack_question_say(&a, &s);
 	return said(&s);
 }
 
@@ -100,7 +100,7 @@ START_TEST(the_notification_begins_with_the_deed)
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
 	struct slack_ask a = { .request = &r, .mentions = NOBODY };
 
-	slack_say_ask(&a, &s);
+	slack_question_say(&a, &s);
 	ck_assert_str_eq(str_text(&s.text),
 	                 "Approval needed in billing (claude): Fix the tokenizer (src/main.c, +1 "
 	                 "−1, low risk)");
@@ -191,7 +191,7 @@ START_TEST(a_diff_says_every_path_that_it_touches)
 	holds(json, "\"modify src/main.c\"");
 	holds(json, " (+1 −2)");
 	OWNED(slack_said) struct slack_said plain = SLACK_SAID_INIT;
-	slack_say_plain(&r, &plain);
+	slack_question_say_plain(&r, &plain);
 	holds(str_text(&plain.text),
 	      "(modify src/main.c;rename old name to new name (mode 755);delete gone.c, +1 −2");
 }
@@ -239,7 +239,7 @@ START_TEST(what_slack_did_not_take_is_not_approved_there)
 	struct slack_ask a = { .request = &r, .mentions = NOBODY, .diff_missing = true };
 
 	add_lines(&r.body, 100);
-	slack_say_ask(&a, &s);
+	slack_question_say(&a, &s);
 	OWNED(char_ptr) char *json = said(&s);
 	holds(json, "lines that Slack did not take");
 	lacks(json, "approve_accept");
@@ -404,7 +404,7 @@ START_TEST(who_was_not_answered_in_time_is_named)
 	OWNED(request) struct request r = a_clearance();
 	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
 
-	slack_say_expired(&r, &s);
+	slack_question_say_expired(&r, &s);
 	ck_assert_str_eq(str_text(&s.text),
 	                 "⏰ Nobody answered in time in billing (claude): Fix the tokenizer");
 }

@@ -2,6 +2,9 @@
 #include "doorbell.h"
 #include "harness.h"
 #include "sha256.h"
+#include "sql/decision.h"
+#include "sql/setting.h"
+#include "sql/store.h"
 #include "str.h"
 
 #include <fcntl.h>
@@ -55,12 +58,7 @@ static void expect_not_migrated(const char *path, const char *why)
 /* One row of `setting`. */
 static int put(struct store *st, const char *name, const char *value, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_SETTING_PUT);
-
-	bind_text(s, ":name", name);
-	bind_text(s, ":value", value);
-	bind_text(s, ":source", "system");
-	return stmt_run(s, e);
+	return sql_setting_put(st, name, value, SETTING_SOURCE_SYSTEM, e) ? -1 : 1;
 }
 
 static int put_alone(struct store *st, const char *name, const char *value, struct err *e)
@@ -76,12 +74,11 @@ static int put_alone(struct store *st, const char *name, const char *value, stru
 
 static int decide(struct store *st, struct err *e)
 {
-	stmt *s = store_stmt(st, SQL_DECISION_INSERT);
+	const struct decision_insert_args args = { .request_id = "nothing",
+		                                   .verdict = "approve",
+		                                   .source = "ctl" };
 
-	bind_text(s, ":request_id", "nothing");
-	bind_text(s, ":verdict", "approve");
-	bind_text(s, ":source", "ctl");
-	return stmt_run(s, e);
+	return sql_decision_insert(st, &args, e) < 0 ? -1 : 1;
 }
 
 /* This program in another role (see main), with the database as its argument. */
@@ -543,11 +540,11 @@ START_TEST(the_version_of_the_data_changes_with_commits_of_others)
 
 	fresh_store();
 	open_here(&st);
-	int64_t first = store_data_version(&st);
+	int64_t first = sql_store_version(&st, &e);
 	ck_assert_int_eq(put_alone(&st, "a", "b", &e), 0);
-	ck_assert_int_eq(store_data_version(&st), first); /* not with one's own */
+	ck_assert_int_eq(sql_store_version(&st, &e), first); /* not with one's own */
 	given("UPDATE setting SET value = 'c' WHERE name = 'a'");
-	ck_assert_int_ne(store_data_version(&st), first);
+	ck_assert_int_ne(sql_store_version(&st, &e), first);
 }
 END_TEST
 

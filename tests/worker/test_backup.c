@@ -3,6 +3,7 @@
 #include "agent.h"
 #include "jsonrpc.h"
 #include "slack_peer.h"
+#include "sql/store.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -404,7 +405,7 @@ START_TEST(nothing_is_restored_while_somebody_has_the_database_open)
 	given_database();
 	succeeds(back_up());
 	ck_assert_msg(!store_open(&st, site.database, NULL, &e), "%s", e.text);
-	ck_assert_int_ge(store_data_version(&st), 0);
+	ck_assert_int_ge(sql_store_version(&st, &e), 0);
 	fails(restore(file), EX_TEMPFAIL, "end that first");
 	ck_assert_int_eq(count_files("before-restore"), 0);
 	store_clear(&st);

@@ -14,9 +14,9 @@ struct cost {
 	int64_t scans; /* steps of scans, and sorts */
 };
 
-static int status_of(stmt *s, int what)
+static int status_of(sqlite3_stmt *s, int what)
 {
-	return s ? sqlite3_stmt_status((sqlite3_stmt *)s, what, 1) : 0;
+	return s ? sqlite3_stmt_status(s, what, 1) : 0;
 }
 
 static void count(struct history *h, struct cost *cost)

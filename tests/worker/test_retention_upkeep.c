@@ -1,5 +1,6 @@
 /* retention: what is old goes, whole and only that; the log stays short. */
 #include "retention_case.h"
+#include "sql/content.h"
 
 /* ---- upkeep ---- */
 
@@ -308,15 +309,12 @@ static void put(struct store *st, int n, size_t size)
 	static char bytes[200000];
 	struct err e = ERR_INIT;
 	char hash[65];
-	stmt *s;
 
 	(void)snprintf(hash, sizeof(hash), "%064d", n);
 	ck_assert_msg(!store_begin(st, &e), "%s", e.text);
-	s = store_stmt(st, SQL_CONTENT_PUT);
-	bind_text(s, ":hash", hash);
-	bind_int(s, ":size", (int64_t)size);
-	bind_bytes(s, ":bytes", bytes, size);
-	ck_assert_msg(stmt_run(s, &e) >= 0, "%s", e.text);
+	ck_assert_msg(
+	    !sql_content_put(st, hash, (int64_t)size, (struct sql_bytes){ bytes, size }, &e), "%s",
+	    e.text);
 	ck_assert_msg(!store_commit(st, &e), "%s", e.text);
 }
 
@@ -359,17 +357,16 @@ START_TEST(a_long_reader_holds_the_log_up_only_while_it_reads)
 	OWNED(store) struct store reader = STORE_INIT;
 	struct err e = ERR_INIT;
 	int64_t length;
+	OWNED(content_get_row) struct content_get_row row = { 0 };
 	uint64_t salts;
-	stmt *s;
 	int n = 0;
 
 	begin();
 	ck_assert_msg(!store_open(&st, test_db(), test_run(), &e), "%s", e.text);
 	ck_assert_msg(!store_open(&reader, test_db(), NULL, &e), "%s", e.text);
 	put(&st, n++, 1000);
-	s = store_stmt(&reader, SQL_CONTENT_GET);
-	bind_int(s, ":seq", 1);
-	ck_assert_int_eq(stmt_row(s, &e), 1); /* reads, and goes on reading */
+	sql_content_get(&reader, 1, &row);
+	ck_assert_int_eq(row_next(&row.row, &e), 1); /* reads, and goes on reading */
 	(void)start_worker("retention");
 	for (; n < 60; n++)
 		put(&st, n, 200000);
@@ -377,7 +374,7 @@ START_TEST(a_long_reader_holds_the_log_up_only_while_it_reads)
 	ck_assert_int_gt(length, 11 << 20);
 
 	salts = log_salts();
-	stmt_reset(s); /* it is through */
+	row_clear(&row.row); /* it is through */
 	for (int i = 0; log_salts() == salts; i++) {
 		ck_assert_msg(i < 1000, "the log never begins anew");
 		advance(5000); /* the next look */

@@ -126,13 +126,21 @@ static void tell_outcome(const struct slack_stored *out, const struct slack_act 
 {
 	const char *kind = a->kind ? a->kind : "envelope";
 
-	if (strcmp(out->outcome, "unauthorized") == 0)
+	switch (out->outcome) {
+	case SLACK_ENVELOPE_OUTCOME_UNAUTHORIZED:
 		log_warn("someone who is not an operator did this: %s",
 		         a->action ? a->action : kind);
-	else if (strcmp(out->outcome, "malformed") == 0)
+		break;
+	case SLACK_ENVELOPE_OUTCOME_MALFORMED:
 		log_warn("%s is not understood: %s", kind, str_text(&out->why));
-	else
-		log_debug("%s: %s", kind, out->outcome);
+		break;
+	case SLACK_ENVELOPE_OUTCOME_ACCEPTED:
+	case SLACK_ENVELOPE_OUTCOME_DUPLICATE:
+	case SLACK_ENVELOPE_OUTCOME_IGNORED:
+	case SLACK_ENVELOPE_OUTCOME_NONE:
+		log_debug("%s: %s", kind, slack_envelope_outcome_name(out->outcome));
+		break;
+	}
 }
 
 /* Our own user id, NULL until slack-poster has been told it. */

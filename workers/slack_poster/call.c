@@ -57,21 +57,21 @@ void poster_heed(struct poster *p, const struct slack_call *c)
 		p->check_ms = clock_now_ms() + SLACK_PARKED_MS;
 }
 
-int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
+int poster_unsayable(struct poster *p, const struct slack_intent_row *i, const struct err *why,
                      struct err *e)
 {
 	if (why->kind == ERR_INPUT || why->kind == ERR_REFUSED)
-		return slack_settle_dead(&p->outbox, i, why->text, NULL, e);
+		return slack_settle_dead(&p->w.store, i, why->text, NULL, e);
 	*e = *why;
 	return -1;
 }
 
-void poster_refused(struct poster *p, const struct slack_intent *i, struct err *e)
+void poster_refused(struct poster *p, const struct slack_intent_row *i, struct err *e)
 {
 	struct err why = *e, again = ERR_INIT;
 
 	if (!worker_forgives(&p->w, e))
 		return;
-	if (slack_settle_dead(&p->outbox, i, why.text, NULL, &again))
-		log_error("%s stays as it is: %s", i->kind, again.text);
+	if (slack_settle_dead(&p->w.store, i, why.text, NULL, &again))
+		log_error("%s stays as it is: %s", slack_kind_name(i->kind), again.text);
 }

@@ -5,6 +5,7 @@
 #include "app.h"
 #include "log.h"
 #include "setting.h"
+#include "sql/slack_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,8 @@ enum { AGAIN_MS = 5000 /* Slack was not reached */ };
 /* why: "" where nothing is to be mended. Only what is new goes to the log. */
 static int put_note(struct poster *p, const char *name, const struct str *why, struct err *e)
 {
-	stmt *s = store_stmt(&p->w.store, SQL_SLACK_GATE_NOTE);
-	int changed;
+	int changed = sql_slack_gate_note(&p->w.store, name, why->length ? why->bytes : NULL, e);
 
-	bind_text(s, ":name", name);
-	bind_text(s, ":why", why->length ? str_text(why) : NULL);
-	changed = stmt_run(s, e);
 	if (changed > 0 && why->length)
 		log_warn("%s", str_text(why));
 	return changed < 0 ? -1 : 0;
@@ -111,14 +108,9 @@ static int look_at_channel(struct poster *p, struct err *e)
 
 static int answer_check(struct poster *p, int64_t check, const char *why, struct err *e)
 {
-	stmt *s;
-
 	if (store_begin(&p->w.store, e))
 		return -1;
-	s = store_stmt(&p->w.store, SQL_SLACK_CHECKED_INSERT);
-	bind_int(s, ":check", check);
-	bind_text(s, ":why", why);
-	if (stmt_run(s, e) < 0) {
+	if (sql_slack_checked_insert(&p->w.store, why, check, e)) {
 		store_rollback(&p->w.store);
 		return -1;
 	}
@@ -127,29 +119,23 @@ static int answer_check(struct poster *p, int64_t check, const char *why, struct
 
 int poster_check_channel(struct poster *p, struct err *e)
 {
+	OWNED(slack_check_next_row) struct slack_check_next_row check = { 0 };
 	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
-	OWNED(str) struct str channel = STR_INIT;
 	OWNED(str) struct str form = STR_INIT;
 	OWNED(str) struct str why = STR_INIT;
-	stmt *s = store_stmt(&p->w.store, SQL_SLACK_CHECK_NEXT);
-	int64_t check = 0;
-	int got = stmt_row(s, e);
+	int got = sql_slack_check_next(&p->w.store, &check, e);
 
-	if (got > 0) {
-		check = col_int(s, SLACK_CHECK_NEXT_SEQ);
-		str_add(&channel, col_text(s, SLACK_CHECK_NEXT_CHANNEL_ID));
-	}
-	stmt_reset(s);
 	if (got <= 0)
 		return got;
-	slack_form_add(&form, "channel", channel.bytes);
+	slack_form_add(&form, "channel", check.channel_id);
 	if (poster_call(p, &c, "conversations.info", &form, e))
 		return -1;
-	if (slack_app_place(&why, channel.bytes, &c) == SLACK_PLACE_JOINABLE)
-		str_addf(&why, "the app is not in the channel %s; /invite it there", channel.bytes);
+	if (slack_app_place(&why, check.channel_id, &c) == SLACK_PLACE_JOINABLE)
+		str_addf(&why, "the app is not in the channel %s; /invite it there",
+		         check.channel_id);
 	if (c.class == SLACK_OK && c.json && is_direct(&c))
-		str_addf(&why, "%s is a direct message, where no agent may ask", channel.bytes);
-	return answer_check(p, check, why.length ? why.bytes : NULL, e) ? -1 : 1;
+		str_addf(&why, "%s is a direct message, where no agent may ask", check.channel_id);
+	return answer_check(p, check.seq, why.length ? why.bytes : NULL, e) ? -1 : 1;
 }
 
 static void take_name(char out[POSTER_ID_BYTES], const cJSON *json, const char *name)
@@ -178,7 +164,7 @@ static int welcome(struct poster *p, const struct slack_call *c, struct err *e)
 		return -1;
 	p->check_ms =
 	    fine && scopes.length == 0 ? INT64_MAX : clock_now_ms() + (int64_t)SLACK_PARKED_MS;
-	return slack_outbox_open(&p->outbox, e) ? -1 : 1;
+	return slack_gate_open_all(&p->w.store, e) ? -1 : 1;
 }
 
 int poster_check(struct poster *p, struct err *e)
@@ -199,5 +185,5 @@ int poster_check(struct poster *p, struct err *e)
 	p->check_ms = clock_now_ms() + SLACK_PARKED_MS;
 	str_addf(&why, "Slack refuses the bot token: %s", c.why);
 	log_error("%s", str_text(&why));
-	return slack_outbox_close(&p->outbox, str_text(&why), e);
+	return slack_gate_close_all(&p->w.store, str_text(&why), e);
 }

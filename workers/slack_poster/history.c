@@ -3,6 +3,7 @@
 #include "poster.h"
 
 #include "payload.h"
+#include "sql/slack_history.h"
 #include "text.h"
 
 #include <stdlib.h>
@@ -56,25 +57,11 @@ static char *resource(const cJSON *answer)
 
 /* ---- answering ---- */
 
-static int put(struct poster *p, int64_t read, const char *messages, const char *error,
-               struct err *e)
-{
-	stmt *s = store_stmt(&p->w.store, SQL_SLACK_HISTORY_INSERT);
-
-	bind_int(s, ":read", read);
-	bind_text(s, ":messages", messages);
-	bind_text(s, ":error", error);
-	return stmt_run(s, e) < 0 ? -1 : 0;
-}
-
 static int close_gate(struct poster *p, int64_t ms, struct err *e)
 {
-	stmt *s = store_stmt(&p->w.store, SQL_SLACK_GATE_GAP);
 	struct instant until = clock_instant(clock_now_ms() + ms);
 
-	bind_text(s, ":name", "conversations.history");
-	bind_text(s, ":not_before", until.text);
-	return stmt_run(s, e) < 0 ? -1 : 0;
+	return sql_slack_gate_gap(&p->w.store, until.text, "conversations.history", e);
 }
 
 /* shut_ms: for how long nothing may be read from here on. */
@@ -83,7 +70,8 @@ static int answer(struct poster *p, int64_t read, const char *messages, const ch
 {
 	if (store_begin(&p->w.store, e))
 		return -1;
-	if (put(p, read, messages, error, e) || (shut_ms && close_gate(p, shut_ms, e))) {
+	if (sql_slack_history_insert(&p->w.store, messages, error, read, e) ||
+	    (shut_ms && close_gate(p, shut_ms, e))) {
 		store_rollback(&p->w.store);
 		return -1;
 	}
@@ -101,41 +89,27 @@ static int finish(struct poster *p, struct err *e)
 	              c->class == SLACK_RATE ? c->retry_ms : 0, e);
 }
 
-/* 1 there is one, and it is p->reading.seq; 0 nobody waits; -1. */
-static int next(struct poster *p, struct str *form, bool *ret_closed, struct err *e)
-{
-	stmt *s = store_stmt(&p->w.store, SQL_SLACK_READ_NEXT);
-	int got;
-
-	got = stmt_row(s, e);
-	if (got > 0) {
-		p->reading.seq = col_int(s, SLACK_READ_NEXT_SEQ);
-		*ret_closed = col_int(s, SLACK_READ_NEXT_CLOSED) != 0;
-		slack_form_add(form, "channel", col_text(s, SLACK_READ_NEXT_CHANNEL_ID));
-		slack_form_add_int(form, "limit", col_int(s, SLACK_READ_NEXT_MOST));
-	}
-	stmt_reset(s);
-	return got;
-}
-
 int poster_turn_reading(struct poster *p, struct err *e)
 {
+	OWNED(slack_read_next_row) struct slack_read_next_row next = { 0 };
 	OWNED(str) struct str form = STR_INIT;
-	bool closed = false;
 	int got;
 
 	if (p->reading.busy && !p->reading.call.done)
 		return 0;
 	if (p->reading.busy && finish(p, e))
 		return -1;
-	got = p->w.stopping ? 0 : next(p, &form, &closed, e);
+	got = p->w.stopping ? 0 : sql_slack_read_next(&p->w.store, &next, e);
 	if (got <= 0)
 		return got;
-	if (closed)
-		return answer(p, p->reading.seq, NULL,
+	if (next.closed)
+		return answer(p, next.seq, NULL,
 		              "too many calls: Slack wants a pause; read again in a minute", 0, e)
 		           ? -1
 		           : 1;
+	p->reading.seq = next.seq;
+	slack_form_add(&form, "channel", next.channel_id);
+	slack_form_add_int(&form, "limit", next.most);
 	slack_call_start(&p->web, &p->reading.call, "conversations.history", &form, READ_MS);
 	p->reading.busy = true;
 	return 1;

@@ -52,7 +52,7 @@ static int note_reached(struct poster *p, struct err *e)
 /* 1 did something, 0 nothing is due, -1 cannot go on. */
 static int turn(struct poster *p, struct err *e)
 {
-	OWNED(slack_intent) struct slack_intent i = SLACK_INTENT_INIT;
+	OWNED(slack_intent_row) struct slack_intent_row i = { 0 };
 	int did = poster_turn_slots(p, e), got;
 
 	if (did < 0 || note_reached(p, e))
@@ -62,7 +62,7 @@ static int turn(struct poster *p, struct err *e)
 		got = poster_check_channel(p, e);
 	if (got != 0)
 		return got;
-	got = clock_monotonic_ms() < p->doubt_ms ? 0 : slack_outbox_doubtful(&p->outbox, &i, e);
+	got = clock_monotonic_ms() < p->doubt_ms ? 0 : slack_outbox_doubtful(&p->w.store, &i, e);
 	if (got > 0) {
 		if (poster_look_for(p, &i, e) == 0)
 			return 1;
@@ -71,7 +71,7 @@ static int turn(struct poster *p, struct err *e)
 		return e->kind == ERR_NONE ? 1 : -1;
 	}
 	if (got == 0)
-		got = slack_outbox_claim(&p->outbox, "post", &i, e);
+		got = slack_outbox_claim(&p->w.store, p->w.id.text, "post", &i, e);
 	if (got > 0) {
 		if (poster_post(p, &i, e))
 			poster_refused(p, &i, e);
@@ -113,7 +113,7 @@ static int run(struct poster *p, struct err *e)
 			did = 0;
 		if (did < 0 || worker_heartbeat(&p->w, e))
 			return -1;
-		p->w.due_ms = slack_outbox_due(&p->outbox, e);
+		p->w.due_ms = slack_outbox_due(&p->w.store, e);
 		if (p->w.due_ms < 0)
 			return -1;
 		if (did == 0 && p->w.due_ms < clock_now_ms() + resting_ms(p))
@@ -152,17 +152,16 @@ int main(int argc, char **argv)
 	base = slack_secret_take("SLACK_API_URL");
 	failed = worker_open(&p.w, "slack-poster", "Sends to Slack what slack_outbox intends.",
 	                     argc, argv, &e);
-	p.outbox = (struct slack_outbox){ .store = &p.w.store, .worker_id = p.w.id.text };
 	if (!failed)
 		failed = open_web(&p, token, base, &e);
 	slack_secret_wipe(&token);
 	slack_secret_wipe(&base);
-	if (!failed && !slack_outbox_recover(&p.outbox, &e) &&
+	if (!failed && !slack_settle_left(&p.w.store, p.w.id.text, &e) &&
 	    !worker_ready(&p.w, "Slack's Web API", &e))
 		(void)run(&p, &e);
 	for (size_t k = 0; k < POSTER_SLOTS; k++) {
 		slack_call_clear(&p.slots[k].call);
-		slack_intent_clear(&p.slots[k].intent);
+		slack_intent_row_clear(&p.slots[k].intent);
 	}
 	slack_call_clear(&p.reading.call);
 	slack_web_clear(&p.web);

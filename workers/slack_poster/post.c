@@ -24,25 +24,26 @@ static const char *member(const cJSON *o, const char *name)
 
 /* ---- messages ---- */
 
-static cJSON *marker(const struct slack_intent *i)
+static cJSON *marker(const struct slack_intent_row *i)
 {
 	cJSON *metadata = cJSON_CreateObject(), *payload;
 
 	(void)cJSON_AddStringToObject(metadata, "event_type", EVENT_TYPE);
 	payload = cJSON_AddObjectToObject(metadata, "event_payload");
 	(void)cJSON_AddStringToObject(payload, "id", i->marker);
-	(void)cJSON_AddStringToObject(payload, "part", i->part);
+	(void)cJSON_AddStringToObject(payload, "part", slack_part_kind_name(i->part));
 	(void)cJSON_AddNumberToObject(payload, "gen", (double)i->generation);
 	return metadata;
 }
 
-static int post_message(struct poster *p, struct slack_intent *i, struct slack_call *c,
+static int post_message(struct poster *p, struct slack_intent_row *i, struct slack_call *c,
                         struct err *e)
 {
 	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
 	OWNED(str) struct str form = STR_INIT;
 	struct err why = ERR_INIT;
-	bool calls = is(i->part, "ask") || is(i->part, "stall") || is(i->part, "escalated");
+	bool calls = i->part == SLACK_PART_KIND_ASK || i->part == SLACK_PART_KIND_STALL ||
+	             i->part == SLACK_PART_KIND_ESCALATED;
 
 	if (poster_render(p, i, &said, &why))
 		return poster_unsayable(p, i, &why, e);
@@ -73,7 +74,7 @@ static int get_address(struct poster *p, struct slack_call *c, const struct str 
 	return c->class == SLACK_OK;
 }
 
-static int share(struct poster *p, struct slack_intent *i, struct slack_call *c,
+static int share(struct poster *p, struct slack_intent_row *i, struct slack_call *c,
                  const struct str *name, struct err *e)
 {
 	OWNED(str) struct str form = STR_INIT;
@@ -89,7 +90,8 @@ static int share(struct poster *p, struct slack_intent *i, struct slack_call *c,
 }
 
 /* 1: c says what came of it, 0: it is settled, -1. */
-static int post_file(struct poster *p, struct slack_intent *i, struct slack_call *c, struct err *e)
+static int post_file(struct poster *p, struct slack_intent_row *i, struct slack_call *c,
+                     struct err *e)
 {
 	OWNED(str) struct str bytes = STR_INIT;
 	OWNED(str) struct str name = STR_INIT;
@@ -98,29 +100,23 @@ static int post_file(struct poster *p, struct slack_intent *i, struct slack_call
 	const char *type;
 	int got = poster_file(p, i, &bytes, &name, &type, &why);
 
-	free(i->file_id);
-	i->file_id = NULL;
+	i->file_id = NULL; /* nothing is shared yet: what fails now is begun anew */
 	if (got < 0)
 		return poster_unsayable(p, i, &why, e);
 	if (got == 0)
-		return slack_settle_needless(&p->outbox, i, e) ? -1 : 0;
+		return slack_settle_needless(&p->w.store, i, e) ? -1 : 0;
 	got = get_address(p, c, &bytes, &name, type, e);
-	if (got > 0) {
-		url = xstrdup(member(c->json, "upload_url"));
-		i->file_id = xstrdup(member(c->json, "file_id"));
-	} else if (got < 0 || c->class != SLACK_OK) {
+	if (got <= 0)
 		return got < 0 ? -1 : 1;
-	}
-	OWNED(char_ptr) char *file_id = i->file_id;
-	i->file_id = NULL; /* nothing is shared yet: what fails now is begun anew */
+	url = xstrdup(member(c->json, "upload_url"));
+	(void)snprintf(p->upload, sizeof(p->upload), "%s", member(c->json, "file_id"));
 	if (poster_call_at(p, c, url, str_text(&bytes), bytes.length, e))
 		return -1;
 	if (c->class != SLACK_OK)
 		return 1;
-	if (slack_outbox_note_file(&p->outbox, i, file_id, e))
+	if (slack_settle_upload(&p->w.store, i, p->upload, e))
 		return -1;
-	i->file_id = file_id;
-	file_id = NULL;
+	i->file_id = p->upload;
 	return share(p, i, c, &name, e);
 }
 
@@ -135,12 +131,13 @@ static int join(struct poster *p, const char *channel, struct err *e)
 	return c.class == SLACK_OK;
 }
 
-static int send_one(struct poster *p, struct slack_intent *i, struct slack_call *c, struct err *e)
+static int send_one(struct poster *p, struct slack_intent_row *i, struct slack_call *c,
+                    struct err *e)
 {
-	return is(i->kind, "file") ? post_file(p, i, c, e) : post_message(p, i, c, e);
+	return i->kind == SLACK_KIND_FILE ? post_file(p, i, c, e) : post_message(p, i, c, e);
 }
 
-int poster_post(struct poster *p, struct slack_intent *i, struct err *e)
+int poster_post(struct poster *p, struct slack_intent_row *i, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
 	int got = send_one(p, i, &c, e);
@@ -152,11 +149,11 @@ int poster_post(struct poster *p, struct slack_intent *i, struct err *e)
 	if (got <= 0)
 		return got;
 	if (c.class == SLACK_OK)
-		return slack_settle_sent(&p->outbox, i,
-		                         is(i->kind, "file") ? NULL : member(c.json, "ts"), e);
-	log_warn("%s %lld (attempt %d): %s", i->part, (long long)i->message_seq, i->attempts,
-	         c.why);
-	return slack_settle_failed(&p->outbox, i, &c, e);
+		return slack_settle_sent(
+		    &p->w.store, i, i->kind == SLACK_KIND_FILE ? NULL : member(c.json, "ts"), e);
+	log_warn("%s %lld (attempt %lld): %s", slack_part_kind_name(i->part),
+	         (long long)i->message_seq, (long long)i->attempts, c.why);
+	return slack_settle_failed(&p->w.store, i, &c, e);
 }
 
 /* ---- looking for one in doubt ---- */
@@ -171,14 +168,15 @@ static bool is_ours(const struct poster *p, const cJSON *message)
 	       is(member(message, "user"), p->user_id);
 }
 
-static bool is_it(const struct slack_intent *i, const cJSON *message)
+static bool is_it(const struct slack_intent_row *i, const cJSON *message)
 {
 	const cJSON *metadata = cJSON_GetObjectItemCaseSensitive(message, "metadata");
 	const cJSON *payload = cJSON_GetObjectItemCaseSensitive(metadata, "event_payload");
 	const cJSON *file;
 
-	if (!is(i->kind, "file"))
-		return is(member(payload, "id"), i->marker) && is(member(payload, "part"), i->part);
+	if (i->kind != SLACK_KIND_FILE)
+		return is(member(payload, "id"), i->marker) &&
+		       slack_part_kind_of(member(payload, "part")) == i->part;
 	cJSON_ArrayForEach (file, cJSON_GetObjectItemCaseSensitive(message, "files"))
 		if (i->file_id && is(member(file, "id"), i->file_id))
 			return true;
@@ -198,7 +196,7 @@ static void take(struct found *f, const char *ts)
 }
 
 /* From a minute before the attempt, by Slack's clock where ours is off. */
-static void oldest(const struct poster *p, const struct slack_intent *i, char out[40])
+static void oldest(const struct poster *p, const struct slack_intent_row *i, char out[40])
 {
 	int64_t ms = clock_parse(i->started_at ? i->started_at : "");
 
@@ -210,7 +208,7 @@ static void oldest(const struct poster *p, const struct slack_intent *i, char ou
 	(void)snprintf(out, 40, "%lld.000000", (long long)(ms > 0 ? ms / 1000 : 0));
 }
 
-static int read_page(struct poster *p, const struct slack_intent *i, const char *cursor,
+static int read_page(struct poster *p, const struct slack_intent_row *i, const char *cursor,
                      struct slack_call *c, struct err *e)
 {
 	OWNED(str) struct str form = STR_INIT;
@@ -229,7 +227,7 @@ static int read_page(struct poster *p, const struct slack_intent *i, const char 
 }
 
 /* 1: looked everywhere, 0: c says why not, -1. */
-static int look(struct poster *p, const struct slack_intent *i, struct found *f,
+static int look(struct poster *p, const struct slack_intent_row *i, struct found *f,
                 struct slack_call *c, struct err *e)
 {
 	OWNED(str) struct str cursor = STR_INIT;
@@ -254,7 +252,7 @@ static int look(struct poster *p, const struct slack_intent *i, struct found *f,
 }
 
 /* Said twice: the younger one goes. Whether that works changes nothing. */
-static int drop(struct poster *p, const struct slack_intent *i, const char *ts, struct err *e)
+static int drop(struct poster *p, const struct slack_intent_row *i, const char *ts, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
 	OWNED(str) struct str form = STR_INIT;
@@ -264,7 +262,7 @@ static int drop(struct poster *p, const struct slack_intent *i, const char *ts, 
 	return poster_call(p, &c, "chat.delete", &form, e);
 }
 
-int poster_look_for(struct poster *p, struct slack_intent *i, struct err *e)
+int poster_look_for(struct poster *p, struct slack_intent_row *i, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
 	struct found f = { .ts = "" };
@@ -272,10 +270,10 @@ int poster_look_for(struct poster *p, struct slack_intent *i, struct err *e)
 
 	if (got < 0)
 		return -1;
-	if (*f.other && !is(i->kind, "file") && drop(p, i, f.other, e))
+	if (*f.other && i->kind != SLACK_KIND_FILE && drop(p, i, f.other, e))
 		return -1;
 	if (*f.ts)
-		return slack_settle_sent(&p->outbox, i, f.ts, e);
-	return got ? slack_settle_missing(&p->outbox, i, e)
-	           : slack_settle_blind(&p->outbox, i, &c, e);
+		return slack_settle_sent(&p->w.store, i, f.ts, e);
+	return got ? slack_settle_missing(&p->w.store, i, e)
+	           : slack_settle_blind(&p->w.store, i, &c, e);
 }

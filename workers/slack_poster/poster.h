@@ -11,7 +11,7 @@
 /* A call that goes beside the posts, so that none of them holds it up. */
 struct slot {
 	const char *name; /* slack_gate.slot: view, call */
-	struct slack_intent intent;
+	struct slack_intent_row intent;
 	struct slack_call call;
 	bool busy;
 };
@@ -32,10 +32,10 @@ enum { POSTER_SLOTS = 2, POSTER_ID_BYTES = 40, OPERATORS_MAX = 20 };
 struct poster {
 	struct worker w;
 	struct slack_web web;
-	struct slack_outbox outbox;
 	struct slot slots[POSTER_SLOTS];
 	struct reading reading;
 	char bot_id[POSTER_ID_BYTES], user_id[POSTER_ID_BYTES]; /* ours, "" until known */
+	char upload[POSTER_ID_BYTES]; /* file_id of the intent whose file is being shared */
 	bool unreached; /* the last call did not reach Slack */
 	bool reached; /* and then one did: to be noted */
 	int64_t doubt_ms; /* monotonic: what is in doubt is not looked for before */
@@ -60,11 +60,11 @@ int poster_join(struct poster *p, struct slack_call *c, const char *channel, str
 void poster_heed(struct poster *p, const struct slack_call *c);
 /* Settles what can no longer be sent, with the reason in why; only the database ends the process.
  */
-int poster_unsayable(struct poster *p, const struct slack_intent *i, const struct err *why,
+int poster_unsayable(struct poster *p, const struct slack_intent_row *i, const struct err *why,
                      struct err *e);
 /* The rules refused the outcome of one: that is logged, and settled as dead if they let it. e is
  * clean then; other errors stay in it. */
-void poster_refused(struct poster *p, const struct slack_intent *i, struct err *e);
+void poster_refused(struct poster *p, const struct slack_intent_row *i, struct err *e);
 
 /* ---- check.c: who we are, and what a person must mend ---- */
 
@@ -77,23 +77,23 @@ int poster_check_channel(struct poster *p, struct err *e);
 /* ---- render.c: from rows to a message ---- */
 
 /* What the intent's message says now. out must be empty. */
-int poster_render(struct poster *p, const struct slack_intent *i, struct slack_said *out,
+int poster_render(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
                   struct err *e);
 /* The file that the intent's message is: its bytes, name and snippet type. 1 there is one, 0
  * nothing is to be sent, -1. */
-int poster_file(struct poster *p, const struct slack_intent *i, struct str *bytes, struct str *name,
-                const char **ret_type, struct err *e);
+int poster_file(struct poster *p, const struct slack_intent_row *i, struct str *bytes,
+                struct str *name, const char **ret_type, struct err *e);
 /* The modal of a view_open; NULL: what it is about is not there. */
-cJSON *poster_modal(struct poster *p, const struct slack_intent *i, struct err *e);
+cJSON *poster_modal(struct poster *p, const struct slack_intent_row *i, struct err *e);
 /* text and blocks as an intent's form has them. */
-void poster_add_said(struct str *form, const struct slack_intent *i, struct slack_said *said);
+void poster_add_said(struct str *form, const struct slack_intent_row *i, struct slack_said *said);
 
 /* ---- post.c: what is said once, and looked for before it is said again ---- */
 
 /* Sends one post or file that is in hand, and settles it. */
-int poster_post(struct poster *p, struct slack_intent *i, struct err *e);
+int poster_post(struct poster *p, struct slack_intent_row *i, struct err *e);
 /* Looks for one that is in doubt, and settles it. */
-int poster_look_for(struct poster *p, struct slack_intent *i, struct err *e);
+int poster_look_for(struct poster *p, struct slack_intent_row *i, struct err *e);
 
 /* ---- history.c: what agents read ---- */
 

@@ -1,4 +1,5 @@
 /* Single calls beside the posts: modals, edits, answers that only one person sees. */
+#include "notice.h"
 #include "poster.h"
 
 #include <stdlib.h>
@@ -7,27 +8,22 @@
 static const char TOO_LATE[] =
     "That took too long. Press the button again, or answer in the thread.";
 
-static bool is(const char *text, const char *other)
-{
-	return text && strcmp(text, other) == 0;
-}
-
-static bool has_expired(const struct slack_intent *i)
+static bool has_expired(const struct slack_intent_row *i)
 {
 	return i->expires_at && clock_parse(i->expires_at) <= clock_now_ms();
 }
 
 /* ---- starting: 1 it is under way, 0 it is settled already, -1 ---- */
 
-static int dead(struct poster *p, const struct slack_intent *i, const char *why, const char *words,
-                struct err *e)
+static int dead(struct poster *p, const struct slack_intent_row *i, const char *why,
+                const char *words, struct err *e)
 {
-	return slack_settle_dead(&p->outbox, i, why, words, e) ? -1 : 0;
+	return slack_settle_dead(&p->w.store, i, why, words, e) ? -1 : 0;
 }
 
 static int start_view(struct poster *p, struct slot *s, struct err *e)
 {
-	struct slack_intent *i = &s->intent;
+	struct slack_intent_row *i = &s->intent;
 	OWNED(str) struct str form = STR_INIT;
 	struct err why = ERR_INIT;
 	cJSON *modal = poster_modal(p, i, &why);
@@ -42,15 +38,15 @@ static int start_view(struct poster *p, struct slot *s, struct err *e)
 
 static int start_update(struct poster *p, struct slot *s, struct err *e)
 {
-	struct slack_intent *i = &s->intent;
+	struct slack_intent_row *i = &s->intent;
 	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
 	OWNED(str) struct str form = STR_INIT;
 	struct err why = ERR_INIT;
 
-	if (!is(i->message_state, "sent") || !i->ts)
+	if (i->message_state != SLACK_MESSAGE_STATE_SENT || !i->ts)
 		return dead(p, i, "the message no longer exists", NULL, e);
 	if (i->generation <= i->sent_generation)
-		return slack_settle_needless(&p->outbox, i, e) ? -1 : 0;
+		return slack_settle_needless(&p->w.store, i, e) ? -1 : 0;
 	if (poster_render(p, i, &said, &why))
 		return poster_unsayable(p, i, &why, e);
 	slack_form_add(&form, "channel", i->channel_id);
@@ -60,25 +56,23 @@ static int start_update(struct poster *p, struct slot *s, struct err *e)
 	return 1;
 }
 
-static int start_delete(struct poster *p, struct slot *s, struct err *e)
+static int start_delete(struct poster *p, struct slot *s)
 {
 	OWNED(str) struct str form = STR_INIT;
 
-	(void)e;
 	slack_form_add(&form, "channel", s->intent.channel_id);
 	slack_form_add(&form, "ts", s->intent.ts);
 	slack_call_start(&p->web, &s->call, "chat.delete", &form, SLACK_CALL_MS);
 	return 1;
 }
 
-static int start_ephemeral(struct poster *p, struct slot *s, struct err *e)
+static int start_ephemeral(struct poster *p, struct slot *s)
 {
-	struct slack_intent *i = &s->intent;
+	struct slack_intent_row *i = &s->intent;
 	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
 	OWNED(str) struct str form = STR_INIT;
 
-	(void)e;
-	slack_say_text(i->words, &said);
+	slack_notice_text(i->words, &said);
 	slack_form_add(&form, "channel", i->to_channel);
 	slack_form_add(&form, "user", i->user_id);
 	slack_form_add(&form, "thread_ts", i->to_thread);
@@ -87,15 +81,14 @@ static int start_ephemeral(struct poster *p, struct slot *s, struct err *e)
 	return 1;
 }
 
-static int start_respond(struct poster *p, struct slot *s, struct err *e)
+static int start_respond(struct poster *p, struct slot *s)
 {
-	struct slack_intent *i = &s->intent;
+	struct slack_intent_row *i = &s->intent;
 	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
 	cJSON *body = cJSON_CreateObject();
 	OWNED(char_ptr) char *text = NULL;
 
-	(void)e;
-	slack_say_text(i->words, &said);
+	slack_notice_text(i->words, &said);
 	(void)cJSON_AddStringToObject(body, "response_type", "ephemeral");
 	(void)cJSON_AddBoolToObject(body, "replace_original", i->replaces);
 	(void)cJSON_AddStringToObject(body, "text", str_text(&said.text));
@@ -110,33 +103,37 @@ static int start_respond(struct poster *p, struct slot *s, struct err *e)
 
 static int start(struct poster *p, struct slot *s, struct err *e)
 {
-	static const struct {
-		const char *kind;
-		int (*start)(struct poster *p, struct slot *s, struct err *e);
-	} KINDS[] = {
-		{ "view_open", start_view },      { "update", start_update },
-		{ "delete", start_delete },       { "respond", start_respond },
-		{ "ephemeral", start_ephemeral },
-	};
-
 	if (has_expired(&s->intent))
 		return dead(p, &s->intent, "it came too late",
-		            is(s->intent.kind, "view_open") ? TOO_LATE : NULL, e);
-	for (size_t k = 0; k < COUNT(KINDS); k++)
-		if (is(s->intent.kind, KINDS[k].kind))
-			return KINDS[k].start(p, s, e);
-	return err_set(e, ERR_BUG, "nothing sends a %s", s->intent.kind);
+		            s->intent.kind == SLACK_KIND_VIEW_OPEN ? TOO_LATE : NULL, e);
+	switch (s->intent.kind) {
+	case SLACK_KIND_VIEW_OPEN:
+		return start_view(p, s, e);
+	case SLACK_KIND_UPDATE:
+		return start_update(p, s, e);
+	case SLACK_KIND_DELETE:
+		return start_delete(p, s);
+	case SLACK_KIND_RESPOND:
+		return start_respond(p, s);
+	case SLACK_KIND_EPHEMERAL:
+		return start_ephemeral(p, s);
+	case SLACK_KIND_POST:
+	case SLACK_KIND_FILE:
+	case SLACK_KIND_NONE:
+		break;
+	}
+	return err_set(e, ERR_BUG, "no slot sends a %s", slack_kind_name(s->intent.kind));
 }
 
 /* ---- settling ---- */
 
 /* Some clients show no form in a thread: there is another way, and it is told. */
-static int tell_way_round(struct poster *p, const struct slack_intent *i, struct err *e)
+static int tell_way_round(struct poster *p, const struct slack_intent_row *i, struct err *e)
 {
-	if (!is(i->kind, "view_open") || !i->to_thread)
+	if (i->kind != SLACK_KIND_VIEW_OPEN || !i->to_thread)
 		return 0;
-	return slack_outbox_tell(
-	    &p->outbox, i, "A form is open. If you do not see one, answer here in the thread.", e);
+	return slack_settle_tell(
+	    &p->w.store, i, "A form is open. If you do not see one, answer here in the thread.", e);
 }
 
 static int finish(struct poster *p, struct slot *s, struct err *e)
@@ -146,8 +143,8 @@ static int finish(struct poster *p, struct slot *s, struct err *e)
 	s->busy = false;
 	poster_heed(p, &s->call);
 	if (s->call.class != SLACK_OK)
-		return slack_settle_failed(&p->outbox, &s->intent, &s->call, e);
-	failed = slack_settle_sent(&p->outbox, &s->intent, NULL, e);
+		return slack_settle_failed(&p->w.store, &s->intent, &s->call, e);
+	failed = slack_settle_sent(&p->w.store, &s->intent, NULL, e);
 	return failed ? -1 : tell_way_round(p, &s->intent, e);
 }
 
@@ -165,7 +162,9 @@ int poster_turn_slots(struct poster *p, struct err *e)
 			poster_refused(p, &s->intent, e);
 		if (e->kind != ERR_NONE)
 			return -1;
-		got = p->w.stopping ? 0 : slack_outbox_claim(&p->outbox, s->name, &s->intent, e);
+		got = p->w.stopping
+		          ? 0
+		          : slack_outbox_claim(&p->w.store, p->w.id.text, s->name, &s->intent, e);
 		if (got > 0) {
 			did = 1;
 			got = start(p, s, e);

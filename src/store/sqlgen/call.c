@@ -287,7 +287,8 @@ static void define_bind(struct str *out, const struct statement *st, const struc
 	}
 }
 
-static void define_function(struct str *out, const struct statement *st)
+static void define_function(struct str *out, const struct statements *list,
+                            const struct statement *st)
 {
 	static const char *const CALLS[] = { [ANSWER_NONE] = "",
 		                             [ANSWER_ONE] =
@@ -304,9 +305,7 @@ static void define_function(struct str *out, const struct statement *st)
 	if (gives_row(st))
 		define_shape(out, st);
 	add_head(out, st);
-	str_add(out, "\n{\n\tstmt *s = store_stmt(st, SQL_");
-	upper(out, st->name);
-	str_add(out, ");\n");
+	str_addf(out, "\n{\n\tstmt *s = store_stmt(st, %d);\n", (int)(st - list->one));
 	for (int i = 0; i < st->parameters; i++)
 		define_bind(out, st, &st->parameter[i]);
 	if (name) {
@@ -380,7 +379,7 @@ void calls_declare(const char *folder, const struct schema *s, const struct stat
 
 void calls_define(struct str *out, const struct schema *s, const struct statements *list)
 {
-	str_add(out, "#include \"store.h\"\n");
+	str_add(out, "#include \"store_core.h\"\n");
 	for (int i = 0; i < list->count; i++)
 		if (!is_next_of_file(list, i))
 			str_addf(out, "#include \"sql/%s.h\"\n", list->one[i].noun);
@@ -389,5 +388,5 @@ void calls_define(struct str *out, const struct schema *s, const struct statemen
 			define_set(out, &s->set[i]);
 	for (int i = 0; i < list->count; i++)
 		if (list->one[i].answer != ANSWER_NONE)
-			define_function(out, &list->one[i]);
+			define_function(out, list, &list->one[i]);
 }

@@ -1,0 +1,56 @@
+#include "modal.h"
+
+#include "blocks.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	PRESET_MAX = 2850,
+	INPUT_MAX = 3000,
+};
+
+struct modal {
+	const char *callback, *title, *label;
+	bool optional;
+};
+
+cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *preset)
+{
+	static const struct modal MODALS[] = {
+		[SLACK_OUTBOX_VIEW_REJECT] = { "approval_reject:", "Rejection Reason", "Reason",
+		                               true },
+		[SLACK_OUTBOX_VIEW_REFINE] = { "prompt_refine:", "Refine", "Instructions", false },
+		[SLACK_OUTBOX_VIEW_NUDGE] = { "stall_nudge:", "Nudge", "Instructions", false },
+		[SLACK_OUTBOX_VIEW_RESUME] = { "wait_instruct:", "Instructions", "Instructions",
+		                               false },
+	};
+	const struct modal *m = &MODALS[view ? view : SLACK_OUTBOX_VIEW_RESUME];
+	cJSON *modal = blocks_object("modal"), *input = blocks_object("input"),
+	      *element = blocks_object("plain_text_input");
+	char callback[BLOCKS_ID_BYTES];
+
+	(void)snprintf(callback, sizeof(callback), "%s%.200s", m->callback, id);
+	(void)cJSON_AddStringToObject(modal, "callback_id", callback);
+	(void)cJSON_AddStringToObject(modal, "private_metadata", id);
+	(void)cJSON_AddBoolToObject(modal, "notify_on_close", 1);
+	(void)cJSON_AddItemToObject(modal, "title", blocks_plain(m->title));
+	(void)cJSON_AddItemToObject(modal, "submit", blocks_plain("Submit"));
+	(void)cJSON_AddItemToObject(modal, "close", blocks_plain("Cancel"));
+	(void)cJSON_AddStringToObject(input, "block_id", "instruction_block");
+	(void)cJSON_AddItemToObject(input, "label", blocks_plain(m->label));
+	(void)cJSON_AddBoolToObject(input, "optional", m->optional);
+	(void)cJSON_AddStringToObject(element, "action_id", "instruction_text");
+	(void)cJSON_AddBoolToObject(element, "multiline", 1);
+	(void)cJSON_AddNumberToObject(element, "max_length", INPUT_MAX);
+	if (preset && *preset) {
+		OWNED(str) struct str text = STR_INIT;
+
+		(void)slack_add(&text, preset, strlen(preset), PRESET_MAX, SLACK_RAW);
+		(void)cJSON_AddStringToObject(element, "initial_value", str_text(&text));
+	}
+	(void)cJSON_AddItemToObject(input, "element", element);
+	(void)cJSON_AddItemToArray(cJSON_AddArrayToObject(modal, "blocks"), input);
+	return modal;
+}

@@ -1,0 +1,13 @@
+/* slack_modal: the forms that open at a press. */
+#ifndef SLACK_MODAL_H
+#define SLACK_MODAL_H
+
+#include "sql/sets.h"
+
+#include <cjson/cJSON.h>
+
+/* id: what its callback_id and private_metadata carry; preset: what stands in the input already,
+ * NULL: nothing. The caller deletes it. */
+cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *preset);
+
+#endif

@@ -1,0 +1,573 @@
+#include "notice.h"
+
+#include "blocks.h"
+#include "clock.h"
+#include "shown.h"
+#include "text.h"
+
+#include <string.h>
+
+enum {
+	MESSAGE_MAX = 9500, /* all texts of a message's blocks */
+	SIGN_MAX = 60, /* in front of a text, and what it left out */
+	SLICE_MIN = 300, /* bytes, that always fit */
+	FALLBACK_MAX = 3000,
+	STEP_MAX = 200, /* of what an agent says of its progress */
+	HASH = 64, /* digits of a hash; a person is shown the first HASH_SHOWN */
+	HASH_SHOWN = 8,
+};
+
+static const char *member_text(const cJSON *o, const char *name)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
+
+	return text ? text : "?";
+}
+
+/* ---- sessions ---- */
+
+static const char *status_words(enum session_status status)
+{
+	switch (status) {
+	case SESSION_STATUS_TERMINATED:
+		return "🏁 ended";
+	case SESSION_STATUS_INTERRUPTED:
+		return "⏸️ not connected";
+	case SESSION_STATUS_PAUSED:
+		return "⏸️ paused";
+	case SESSION_STATUS_CREATED:
+	case SESSION_STATUS_ACTIVE:
+	case SESSION_STATUS_NONE:
+		break;
+	}
+	return "🟢 active";
+}
+
+void slack_notice_session(const struct slack_session_row *s, struct slack_said *out)
+{
+	bool started = s->protocol_mode == SESSION_PROTOCOL_MODE_ACP;
+	OWNED(str) struct str line = STR_INIT;
+
+	str_addf(&out->text, "%s *Session started* ", started ? "🤖" : "🚀");
+	blocks_add_short_id(&out->text, s->id);
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&out->text));
+	str_addf(&out->text, " in ");
+	blocks_add_escaped(&out->text, blocks_base_name(s->workspace_root), BLOCKS_NAME);
+	if (s->prompt && *s->prompt)
+		blocks_add_text(out->blocks, NULL, s->prompt, strlen(s->prompt),
+		                SLACK_DESCRIPTION_UNITS);
+	str_addf(&line, "%s · %s", status_words(s->status), started ? "ACP" : "MCP");
+	if (s->client_name) {
+		str_add(&line, " · ");
+		blocks_add_escaped(&line, s->client_name, BLOCKS_NAME);
+	}
+	str_addf(&line, " · %s mode · ", session_mode_name(s->mode));
+	blocks_add_escaped(&line, s->workspace_root, BLOCKS_PATH);
+	str_add(&line, " · ");
+	blocks_add_time(&line, s->created_at);
+	blocks_add_context(out->blocks, str_text(&line));
+}
+
+void slack_notice_ended(const struct slack_session_row *s, struct slack_said *out)
+{
+	int64_t from = clock_parse(s->created_at), to = s->ended_at ? clock_parse(s->ended_at) : -1;
+
+	str_add(&out->text, "🏁 *Session ended* ");
+	blocks_add_short_id(&out->text, s->id);
+	str_addf(&out->text, " · %s", session_status_name(s->status));
+	if (from >= 0 && to >= from) {
+		str_add(&out->text, " · ");
+		blocks_add_span(&out->text, (to - from) / 1000);
+	}
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&out->text));
+}
+
+/* Where questions are asked in a mode. */
+static const char *asked_in(enum session_mode mode)
+{
+	switch (mode) {
+	case SESSION_MODE_LOCAL:
+		return "Questions are asked on its machine, not here.";
+	case SESSION_MODE_HYBRID:
+		return "Questions are asked here and on its machine.";
+	case SESSION_MODE_REMOTE:
+	case SESSION_MODE_NONE:
+		break;
+	}
+	return "Questions are asked here.";
+}
+
+/* The button that takes back what an agent switched, while it is so. */
+static void add_switch_back(cJSON *blocks, const struct slack_mode *m)
+{
+	OWNED(str) struct str action = STR_INIT;
+	OWNED(str) struct str label = STR_INIT;
+
+	if (strcmp(m->by, "agent") != 0 || m->to != m->present)
+		return;
+	str_addf(&action, "mode_%s", session_mode_name(m->from));
+	str_addf(&label, "Switch back to %s", session_mode_name(m->from));
+	blocks_add_button(blocks_add_actions(blocks, "mode_", m->session_id), action.bytes,
+	                  label.bytes, m->session_id, "primary");
+}
+
+void slack_notice_mode(const struct slack_mode *m, struct slack_said *out)
+{
+	bool by_agent = strcmp(m->by, "agent") == 0;
+
+	str_add(&out->text,
+	        by_agent ? "⚠️ *The agent switched its mode*: " : "ℹ️ *Mode changed*: ");
+	str_addf(&out->text, "%s → %s\n%s", session_mode_name(m->from), session_mode_name(m->to),
+	         asked_in(m->to));
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&out->text));
+	add_switch_back(out->blocks, m);
+}
+
+/* ---- what a policy allowed ---- */
+
+/* A line for each: "3 × cargo test --all (command:cargo test *)"; how many they stand for. */
+static int64_t add_allowed(struct str *out, const struct slack_auto *a)
+{
+	const cJSON *one;
+	int64_t named = 0;
+
+	cJSON_ArrayForEach (one, a->shown) {
+		const cJSON *times = cJSON_GetObjectItemCaseSensitive(one, "times");
+		int64_t n = cJSON_IsNumber(times) ? (int64_t)times->valuedouble : 1;
+
+		if (out->length)
+			str_add_char(out, '\n');
+		if (n > 1)
+			str_addf(out, "%lld × ", (long long)n);
+		str_addf(out, "%s (%s)", member_text(one, "subject"), member_text(one, "rule"));
+		named += n;
+	}
+	return named;
+}
+
+void slack_notice_auto(const struct slack_auto *a, struct slack_said *out)
+{
+	OWNED(str) struct str lines = STR_INIT;
+	OWNED(str) struct str more = STR_INIT;
+	int64_t left = a->count - add_allowed(&lines, a);
+
+	str_addf(&out->text, "🤖 *Auto-approved*: %lld", (long long)a->count);
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&out->text));
+	str_add(&out->text, "\n");
+	(void)slack_add(&out->text, str_text(&lines), lines.length, BLOCKS_PLAIN, SLACK_MRKDWN);
+	blocks_add_text(out->blocks, NULL, str_text(&lines), lines.length, SLACK_PROMPT_UNITS);
+	if (left <= 0)
+		return;
+	str_addf(&more, "and %lld more", (long long)left);
+	blocks_add_context(out->blocks, str_text(&more));
+}
+
+/* ---- writes ---- */
+
+static void add_files(struct str *out, const struct slack_write *w)
+{
+	int count = cJSON_GetArraySize(w->files);
+
+	if (count == 0)
+		blocks_add_escaped(out, w->apply->file_path, BLOCKS_PATH);
+	for (int i = 0; i < count && i < SLACK_PATHS_MAX; i++) {
+		const cJSON *f = cJSON_GetArrayItem(w->files, i);
+		const char *action = cJSON_GetStringValue(cJSON_GetObjectItem(f, "action"));
+		const cJSON *old = cJSON_GetObjectItem(f, "overwrote");
+
+		str_add(out, i ? ", " : "");
+		blocks_add_escaped(out, cJSON_GetStringValue(cJSON_GetObjectItem(f, "path")),
+		                   BLOCKS_PATH / 2);
+		if (action && strcmp(action, "delete") == 0)
+			str_add(out, " (deleted)");
+		else
+			str_addf(out, " (%lld bytes written)",
+			         (long long)cJSON_GetNumberValue(cJSON_GetObjectItem(f, "bytes")));
+		if (old)
+			str_addf(out, ", over %lld bytes that nobody had seen",
+			         (long long)cJSON_GetNumberValue(old));
+	}
+	if (count > SLACK_PATHS_MAX)
+		str_addf(out, " and %d more", count - SLACK_PATHS_MAX);
+}
+
+/* Hashes are for programs: a person is shown how they begin. */
+static void add_reason(struct str *out, const char *why)
+{
+	OWNED(str) struct str shown = STR_INIT;
+
+	for (const char *at = why ? why : "no reason is known"; *at;) {
+		size_t digits = strspn(at, "0123456789abcdef");
+
+		if (digits == HASH) {
+			str_addf(&shown, "%.*s…", HASH_SHOWN, at);
+			at += digits;
+		} else if (digits) {
+			str_add_bytes(&shown, at, digits);
+			at += digits;
+		} else {
+			str_add_char(&shown, *at++);
+		}
+	}
+	blocks_add_escaped(out, str_text(&shown), BLOCKS_REASON);
+}
+
+/* An undo: what was written for an approval is taken back, or is not. */
+static void add_undo(struct str *out, const struct slack_apply_row *w)
+{
+	bool undone = w->state == APPLY_STATE_UNDONE;
+
+	str_add(out, undone ? "↩️ Undone" : "⚠️ Not undone");
+	if (w->ordered_by) {
+		str_add(out, undone ? " by " : ", as ordered by ");
+		blocks_add_person(out, w->ordered_by);
+	}
+	str_add(out, undone ? ": what was there before is back: " : ": ");
+	blocks_add_escaped(out, w->file_path, BLOCKS_PATH);
+	if (undone)
+		return;
+	str_add(out, ": ");
+	add_reason(out, w->error_message ? w->error_message : w->error_code);
+}
+
+/* What force overwrote is kept, however large it was. */
+static void add_way_back(struct str *out, const struct slack_apply_row *w)
+{
+	str_add(out, "\nWhat was there is kept: `agent-intercom-ctl undo ");
+	blocks_add_escaped(out, w->id, BLOCKS_NAME);
+	str_add(out, "` brings it back.");
+}
+
+static void add_written(struct str *out, const struct slack_write *said)
+{
+	const struct slack_apply_row *w = said->apply;
+
+	if (w->state != APPLY_STATE_APPLIED) {
+		bool conflict = w->error_code && strcmp(w->error_code, "patch_conflict") == 0;
+
+		str_addf(out, "%s Not written: ", conflict ? "⚠️" : "❌");
+		blocks_add_escaped(out, w->file_path, BLOCKS_PATH);
+		str_add(out, ": ");
+		add_reason(out, w->error_message ? w->error_message : w->error_code);
+		return;
+	}
+	str_add(out, w->forced ? "⚠️ Changes applied by force, over a file that had changed: "
+	                       : "✅ Changes applied to ");
+	add_files(out, said);
+	if (w->forced && !w->undone)
+		add_way_back(out, w);
+}
+
+void slack_notice_write(const struct slack_write *said, struct slack_said *out)
+{
+	const struct slack_apply_row *w = said->apply;
+	bool is_undo = w->kind == APPLY_KIND_UNDO;
+	bool applied = w->state == APPLY_STATE_APPLIED && !is_undo;
+	OWNED(str) struct str text = STR_INIT;
+
+	if (is_undo)
+		add_undo(&text, w);
+	else
+		add_written(&text, said);
+	/* Escaped already, but perhaps too long. */
+	if (slack_units(str_text(&text)) > BLOCKS_SECTION) {
+		str_reset(&text);
+		str_addf(&text, "✅ Changes applied to %d files%s", cJSON_GetArraySize(said->files),
+		         w->forced ? ", by force" : "");
+	}
+	if (applied && w->undone)
+		str_add(&text, " (undone since)");
+	str_add(&out->text, str_text(&text));
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&text));
+	if (applied && !w->undone && w->id)
+		blocks_add_button(blocks_add_actions(out->blocks, "write_", w->id), "write_undo",
+		                  "Undo", w->id, NULL);
+}
+
+/* ---- texts ---- */
+
+/* Bytes of text that fill a section: a whole number of characters, of lines where there are some.
+ */
+static size_t slice(const char *text, size_t left)
+{
+	size_t take = left < BLOCKS_SECTION ? left : BLOCKS_SECTION;
+
+	for (;;) {
+		OWNED(str) struct str shown = STR_INIT;
+		const char *line = take < left ? memrchr(text, '\n', take) : NULL;
+
+		if (line && line > text + take / 2)
+			take = (size_t)(line - text) + 1;
+		while (take > 1 && take < left && ((unsigned char)text[take] & 0xC0) == 0x80)
+			take--;
+		if (take <= SLICE_MIN ||
+		    slack_add(&shown, text, take, BLOCKS_SECTION - SIGN_MAX, SLACK_MRKDWN))
+			return take;
+		take /= 2;
+	}
+}
+
+/* Long texts in several sections, up to what a message holds. */
+static void add_sections(cJSON *blocks, const char *prefix, const char *text)
+{
+	size_t left = strlen(text), used = 0;
+
+	while (left > 0) {
+		OWNED(str) struct str part = STR_INIT;
+		size_t take = slice(text, left);
+
+		str_add(&part, used ? "" : prefix);
+		(void)slack_add(&part, text, take, BLOCKS_SECTION, SLACK_MRKDWN);
+		used += slack_units(str_text(&part));
+		text += take;
+		left -= take;
+		if (left > 0 && used + BLOCKS_SECTION > MESSAGE_MAX) {
+			str_addf(&part, "… (%zu bytes more)", left);
+			left = 0;
+		}
+		if (part.length)
+			blocks_add_section(blocks, str_text(&part));
+	}
+}
+
+static void say(const char *prefix, const char *text, struct slack_said *out)
+{
+	str_add(&out->text, prefix);
+	(void)slack_add(&out->text, text, strlen(text), FALLBACK_MAX, SLACK_MRKDWN);
+	if (out->text.length == 0)
+		str_add(&out->text, "(no text)");
+	out->blocks = cJSON_CreateArray();
+	add_sections(out->blocks, prefix, text);
+	if (cJSON_GetArraySize(out->blocks) == 0)
+		blocks_add_section(out->blocks, "(no text)");
+}
+
+void slack_notice_broadcast(const char *level, const char *message, struct slack_said *out)
+{
+	static const char *const SIGNS[][2] = { { "info", "ℹ️ " },
+		                                { "success", "✅ " },
+		                                { "warning", "⚠️ " },
+		                                { "error", "❌ " } };
+	const char *sign = SIGNS[0][1];
+
+	for (size_t i = 0; i < COUNT(SIGNS); i++)
+		if (level && strcmp(level, SIGNS[i][0]) == 0)
+			sign = SIGNS[i][1];
+	say(sign, message ? message : "", out);
+}
+
+/* In a section, what names people mentions them, and instants are the reader's. */
+static void name_in(cJSON *section)
+{
+	cJSON *text = cJSON_GetObjectItem(cJSON_GetObjectItem(section, "text"), "text");
+	OWNED(str) struct str named = STR_INIT;
+
+	str_add(&named, cJSON_GetStringValue(text) ? cJSON_GetStringValue(text) : "");
+	slack_name_people(&named);
+	slack_show_times(&named);
+	(void)cJSON_SetValuestring(text, str_text(&named));
+}
+
+void slack_notice_text(const char *text, struct slack_said *out)
+{
+	cJSON *section;
+
+	say("", text ? text : "", out);
+	slack_name_people(&out->text);
+	slack_show_times(&out->text);
+	cJSON_ArrayForEach (section, out->blocks)
+		name_in(section);
+}
+
+void slack_notice_asked(const char *text, const char *answer, const char *id,
+                        struct slack_said *out)
+{
+	OWNED(str) struct str whole = STR_INIT;
+	cJSON *buttons;
+
+	str_add(&whole, text);
+	if (answer)
+		str_addf(&whole, "\n%s", answer);
+	slack_notice_text(str_text(&whole), out);
+	if (answer)
+		return;
+	buttons = blocks_add_actions(out->blocks, "tell_", id);
+	blocks_add_button(buttons, "tell_approve", "Approve and tell", id, "primary");
+	blocks_add_button(buttons, "tell_reject", "Reject with this", id, "danger");
+}
+
+/* ---- silent agents ---- */
+
+/* What is still to be decided: the newest message has the buttons, until a person has pressed one.
+ */
+static bool takes_clicks(const struct slack_stall *s)
+{
+	switch (s->row->status) {
+	case STALL_STATUS_PENDING:
+		return !s->is_call;
+	case STALL_STATUS_NUDGED:
+		return !s->is_call && s->row->nudged_by &&
+		       strcmp(s->row->nudged_by, "system:clock") == 0;
+	case STALL_STATUS_ESCALATED:
+		return s->is_call;
+	case STALL_STATUS_SELF_RECOVERED:
+	case STALL_STATUS_DISMISSED:
+	case STALL_STATUS_NONE:
+		break;
+	}
+	return false;
+}
+
+static void add_times(struct str *out, int64_t count)
+{
+	str_addf(out, "%lld time%s", (long long)count, count == 1 ? "" : "s");
+}
+
+static void add_stall_heading(struct str *out, const struct slack_stall *s)
+{
+	if (s->row->status == STALL_STATUS_SELF_RECOVERED)
+		str_add(out, "✅ *Agent is back*: session ");
+	else if (s->row->status == STALL_STATUS_DISMISSED)
+		str_add(out, "⏹️ *Agent was silent*: session ");
+	else if (s->is_call)
+		str_add(out, "🚨 *Agent does not respond*: session ");
+	else if (!s->row->is_there)
+		str_add(out, "💤 *Agent silent, or ended*: session ");
+	else
+		str_add(out, "⚠️ *Agent stalled*: session ");
+	blocks_add_short_id(out, s->row->session_id);
+	str_add(out, s->row->ended_at ? ", was idle for " : ", idle for ");
+	blocks_add_span(out, s->row->idle_seconds);
+	str_add(out, s->row->ended_at || s->is_call ? " when it was noticed" : "");
+	if (s->row->last_tool) {
+		str_add(out, ", last tool ");
+		blocks_add_escaped(out, s->row->last_tool, BLOCKS_NAME);
+	}
+	if (s->row->nudge_count) {
+		str_add(out, ", nudged ");
+		add_times(out, s->row->nudge_count);
+	}
+}
+
+static void add_progress(cJSON *blocks, const cJSON *progress)
+{
+	static const char *const SIGNS[][2] = { { "done", "✅" }, { "in_progress", "🔄" } };
+	OWNED(str) struct str text = STR_INIT;
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, progress) {
+		const char *label =
+		    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "label"));
+		const char *status =
+		    cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "status"));
+		const char *sign = "⬜";
+
+		for (size_t i = 0; i < COUNT(SIGNS); i++)
+			if (status && strcmp(status, SIGNS[i][0]) == 0)
+				sign = SIGNS[i][1];
+		if (slack_units(str_text(&text)) + STEP_MAX + SIGN_MAX > BLOCKS_SECTION)
+			break;
+		str_addf(&text, "%s%s ", text.length ? "\n" : "", sign);
+		blocks_add_escaped(&text, label ? label : "?", STEP_MAX);
+	}
+	if (text.length)
+		blocks_add_section(blocks, str_text(&text));
+}
+
+/* Where it works, what it was to do, and how far it got. */
+static void add_work(cJSON *blocks, const struct slack_stall *s)
+{
+	OWNED(str) struct str where = STR_INIT;
+	OWNED(str) struct str task = STR_INIT;
+
+	if (s->row->client_name || s->row->workspace_root) {
+		blocks_add_escaped(&where, s->row->client_name, BLOCKS_NAME);
+		str_add(&where, s->row->client_name && s->row->workspace_root ? " · " : "");
+		blocks_add_escaped(&where, s->row->workspace_root, BLOCKS_PATH);
+		blocks_add_context(blocks, str_text(&where));
+	}
+	if (s->row->prompt && *s->row->prompt) {
+		str_add(&task, "*Task*: ");
+		blocks_add_escaped(&task, s->row->prompt, BLOCKS_REASON);
+		blocks_add_section(blocks, str_text(&task));
+	}
+	add_progress(blocks, s->progress);
+}
+
+/* What a nudge can do, said plainly. */
+static void add_prospect(cJSON *blocks, const struct slack_stall *s)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	if (s->row->status == STALL_STATUS_NUDGED && !takes_clicks(s)) {
+		str_add(&text, "👊 Nudged by ");
+		blocks_add_person(&text, s->row->nudged_by);
+		str_add(&text, ". ");
+	}
+	if (s->row->status == STALL_STATUS_ESCALATED && !s->is_call)
+		str_add(&text, "Nudges did not help; see the call below. ");
+	if (s->row->protocol_mode == SESSION_PROTOCOL_MODE_ACP)
+		str_add(&text, "A nudge is a new prompt for it.");
+	else if (!s->row->is_there)
+		str_add(
+		    &text,
+		    "Over HTTP nobody can tell an agent that is silent from one that has "
+		    "simply ended. So this is said once, and nobody is called. A nudge would be "
+		    "read with the result of its next call, if there is one.");
+	else
+		str_add(&text,
+		        "An agent on MCP cannot be woken from outside: it reads a nudge with the "
+		        "result of its next call. It may also wait for a dialog on its own "
+		        "screen, or be busy with something that we do not see.");
+	blocks_add_context(blocks, str_text(&text));
+}
+
+void slack_notice_stall(const struct slack_stall *s, const char *const *mentions,
+                        struct slack_said *out)
+{
+	OWNED(str) struct str heading = STR_INIT;
+	cJSON *buttons;
+
+	str_add(&out->text, s->row->ended_at ? "Your agent was silent for "
+	                    : s->is_call     ? "🚨 Your agent does not respond, silent for "
+	                    : s->row->is_there
+	                        ? "⚠️ Your agent is silent for "
+	                        : "💤 Your agent is silent, or has ended: nothing for ");
+	blocks_add_span(&out->text, s->row->idle_seconds);
+	blocks_add_whose(&out->text, s->row->workspace_root, s->row->client_name);
+	if (takes_clicks(s) && s->row->is_there)
+		blocks_add_mentions(&heading, mentions, s->is_call);
+	add_stall_heading(&heading, s);
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&heading));
+	if (s->row->ended_at)
+		return;
+	add_work(out->blocks, s);
+	add_prospect(out->blocks, s);
+	if (!takes_clicks(s))
+		return;
+	buttons = blocks_add_actions(out->blocks, "stall_", s->row->id);
+	blocks_add_button(buttons, "stall_nudge", "Nudge", s->row->id, "primary");
+	blocks_add_button(buttons, "stall_nudge_instruct", "Nudge with Instructions", s->row->id,
+	                  NULL);
+	blocks_add_button(buttons, "stall_stop", "Stop", s->row->id, "danger");
+}
+
+void slack_notice_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	str_addf(&text, "👊 Nudge %lld by agent-intercom: session ", (long long)nudge);
+	blocks_add_short_id(&text, s->row->session_id);
+	str_add(&text, " was still silent. ");
+	str_add(&text, s->row->delivered_at ? "It has been told."
+	                                    : "It is told with the result of its next call.");
+	str_add(&out->text, str_text(&text));
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&text));
+}

@@ -1,0 +1,416 @@
+#include "question.h"
+
+#include "blocks.h"
+#include "text.h"
+
+#include <string.h>
+
+enum {
+	TITLE_MAX = 250, /* where it is one of many words */
+	PATHS_UNITS = 1500,
+};
+
+static bool is_open(const struct request *r)
+{
+	return r->row.state == REQUEST_STATE_PENDING || r->row.state == REQUEST_STATE_INTERRUPTED;
+}
+
+static const char *risk_sign(enum request_risk_level risk)
+{
+	switch (risk) {
+	case REQUEST_RISK_LEVEL_CRITICAL:
+		return "🔴";
+	case REQUEST_RISK_LEVEL_HIGH:
+		return "🟡";
+	case REQUEST_RISK_LEVEL_LOW:
+	case REQUEST_RISK_LEVEL_NONE:
+		break;
+	}
+	return "🟢";
+}
+
+static const char *risk_name(const struct request *r)
+{
+	return r->row.risk_level ? request_risk_level_name(r->row.risk_level) : "low";
+}
+
+static bool calls_everybody(const struct request *r)
+{
+	return r->row.risk_level == REQUEST_RISK_LEVEL_HIGH ||
+	       r->row.risk_level == REQUEST_RISK_LEVEL_CRITICAL;
+}
+
+static const char *prompt_heading(enum request_prompt_type type)
+{
+	switch (type) {
+	case REQUEST_PROMPT_TYPE_CONTINUATION:
+		return "🔄 *Continuation Prompt*";
+	case REQUEST_PROMPT_TYPE_CLARIFICATION:
+		return "❓ *Clarification Prompt*";
+	case REQUEST_PROMPT_TYPE_ERROR_RECOVERY:
+		return "⚠️ *Error Recovery Prompt*";
+	case REQUEST_PROMPT_TYPE_RESOURCE_WARNING:
+		return "📊 *Resource Warning Prompt*";
+	case REQUEST_PROMPT_TYPE_NONE:
+		break;
+	}
+	return "🔄 *Prompt*";
+}
+
+/* "✅ *Approved*" */
+static const char *verdict_words(const struct request *r)
+{
+	if (r->row.state == REQUEST_STATE_EXPIRED)
+		return r->row.kind == REQUEST_KIND_PROMPT
+		           ? "⏰ *Auto-continued*: nobody answered in time"
+		           : "⏰ *Expired*: nobody answered in time";
+	switch (r->row.decision) {
+	case REQUEST_VERDICT_APPROVE:
+		return "✅ *Approved*";
+	case REQUEST_VERDICT_REJECT:
+		return "❌ *Rejected*";
+	case REQUEST_VERDICT_CONTINUE:
+		return "▶️ *Continue*";
+	case REQUEST_VERDICT_REFINE:
+		return "✏️ *Refined*";
+	case REQUEST_VERDICT_STOP:
+		return "⏹️ *Stopped*";
+	case REQUEST_VERDICT_RESUME:
+		return "▶️ *Resumed*";
+	case REQUEST_VERDICT_TIMEOUT:
+	case REQUEST_VERDICT_NONE:
+		break;
+	}
+	return "*Decided*";
+}
+
+/* Who decided what and when, and with which words. */
+static void add_verdict(struct str *out, const struct request *r)
+{
+	const char *words = r->row.instruction ? r->row.instruction : r->row.reason;
+
+	str_add(out, verdict_words(r));
+	if (r->row.state != REQUEST_STATE_EXPIRED) {
+		str_add(out, " by ");
+		blocks_add_person(out, r->row.decided_by);
+	}
+	str_add(out, ", ");
+	blocks_add_time(out, r->row.decided_at);
+	if (words && *words) {
+		str_add(out, r->row.instruction && r->row.decision == REQUEST_VERDICT_APPROVE
+		                 ? ", and told: "
+		                 : ": ");
+		blocks_add_escaped(out, words, BLOCKS_REASON);
+	}
+}
+
+/* What is asked; behind it, once it is answered, stands what it was. */
+static void add_heading(cJSON *blocks, const struct slack_ask *a)
+{
+	const struct request *r = a->request;
+	OWNED(str) struct str text = STR_INIT;
+
+	if (is_open(r)) {
+		blocks_add_mentions(&text, a->mentions, calls_everybody(r));
+	} else {
+		add_verdict(&text, r);
+		str_add_char(&text, '\n');
+	}
+	if (r->row.kind == REQUEST_KIND_CLEARANCE)
+		str_addf(&text, "%s *Approval%s* · %s risk", risk_sign(r->row.risk_level),
+		         is_open(r) ? " needed" : "", risk_name(r));
+	else if (r->row.kind == REQUEST_KIND_PERMISSION)
+		str_addf(&text, "🔒 *Command approval%s* · %s risk", is_open(r) ? " needed" : "",
+		         risk_name(r));
+	else if (r->row.kind == REQUEST_KIND_TRUST)
+		str_addf(&text, "🛂 *Trust this policy%s*", is_open(r) ? "?" : "");
+	else if (r->row.kind == REQUEST_KIND_PROMPT)
+		str_add(&text, prompt_heading(r->row.prompt_type));
+	else
+		str_add(&text,
+		        is_open(r) ? "⏸️ *Agent waits for instructions*" : "⏸️ *Standby*");
+	blocks_add_section(blocks, str_text(&text));
+}
+
+static void add_paths(cJSON *blocks, const struct request *r)
+{
+	OWNED(slack_gist) struct slack_gist g = { .added = 0 };
+	OWNED(str) struct str text = STR_INIT;
+	cJSON *runs = blocks_add_rich(blocks, "rich_text_section");
+
+	slack_gist_take(r, &g);
+	blocks_add_run(runs, "📄 ", NULL);
+	slack_add_asked(&text, r);
+	blocks_add_foreign(runs, text.length ? text.bytes : "?", text.length ? text.length : 1,
+	                   SLACK_PATH_UNITS, "code");
+	str_reset(&text);
+	str_addf(&text, " (+%zu −%zu)", g.added, g.removed);
+	if (r->row.replaces_file)
+		str_add(&text, ", replaces the whole file");
+	blocks_add_run(runs, str_text(&text), NULL);
+	if (!g.paths.length)
+		return;
+	str_reset(&text);
+	blocks_add_run(runs, "\nalso touches:", "bold");
+	str_addf(&text, "\n%s", str_text(&g.paths));
+	if (g.more)
+		str_addf(&text, "\nand %zu more, all in the file", g.more);
+	blocks_add_foreign(runs, str_text(&text), text.length, PATHS_UNITS, NULL);
+}
+
+/* What of the question is in a file, and where that is. */
+static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown)
+{
+	const struct request *r = a->request;
+	const struct str *text = slack_proposal(r);
+	size_t lines = slack_lines(str_text(text), text->length);
+	const char *where = a->diff_above ? "above" : "in the thread";
+	OWNED(str) struct str note = STR_INIT;
+
+	if (a->diff_missing) {
+		str_addf(&note,
+		         "📎 %zu lines that Slack did not take, see `agent-intercom-ctl show ",
+		         lines);
+		blocks_add_escaped(&note, r->row.id, BLOCKS_NAME);
+		str_add_char(&note, '`');
+	} else if (slack_is_inline(r)) {
+		str_addf(&note, "📎 all of the description is in the file %s", where);
+	} else if (r->row.kind == REQUEST_KIND_CLEARANCE) {
+		str_addf(&note, "📎 %zu lines, see the file %s", lines, where);
+	} else {
+		str_addf(&note, "📎 %zu of %zu lines shown; the rest is in the file %s", shown,
+		         lines, where);
+	}
+	blocks_add_context(blocks, str_text(&note));
+}
+
+/* What is to be approved, as much of it as a message holds. */
+static void add_proposal(cJSON *blocks, const struct slack_ask *a)
+{
+	const struct request *r = a->request;
+	const struct str *text = slack_proposal(r);
+	size_t lines = 0;
+
+	if (text->length == 0)
+		blocks_add_context(blocks, "the file will be empty");
+	else if (slack_is_inline(r) || r->row.kind != REQUEST_KIND_CLEARANCE)
+		blocks_add_foreign(blocks_add_rich(blocks, "rich_text_preformatted"),
+		                   str_text(text), slack_beginning(r, &lines), SLACK_INLINE_UNITS,
+		                   NULL);
+	if (!slack_is_whole(r))
+		add_file_note(blocks, a, lines);
+}
+
+/* A prompt or a standby: nobody approves it. */
+static void add_prompt(cJSON *blocks, const struct slack_ask *a)
+{
+	const struct str *text = slack_proposal(a->request);
+	size_t lines = slack_lines(str_text(text), text->length), shown = lines;
+
+	if (!slack_is_inline(a->request))
+		(void)slack_beginning(a->request, &shown);
+	blocks_add_text(blocks, NULL, str_text(text), text->length, SLACK_PROMPT_UNITS);
+	if (!slack_is_whole(a->request))
+		add_file_note(blocks, a, shown);
+}
+
+/* Where it comes from, in full, while nobody has answered anything from there. */
+static void add_new_workspace(cJSON *blocks, const struct request *r)
+{
+	cJSON *runs;
+
+	if (!r->row.is_new_workspace || !r->row.workspace_root || !is_open(r))
+		return;
+	runs = blocks_add_rich(blocks, "rich_text_section");
+	blocks_add_run(runs, "📍 First question from this folder: ", NULL);
+	blocks_add_foreign(runs, r->row.workspace_root, strlen(r->row.workspace_root), BLOCKS_PATH,
+	                   "code");
+}
+
+static void add_where(cJSON *blocks, const struct request *r)
+{
+	OWNED(str) struct str text = STR_INIT;
+
+	str_add(&text, "id ");
+	blocks_add_short_id(&text, r->row.id);
+	str_add(&text, " · session ");
+	blocks_add_short_id(&text, r->row.session_id);
+	if (r->row.client_name) {
+		str_add(&text, " · ");
+		blocks_add_escaped(&text, r->row.client_name, BLOCKS_NAME);
+	}
+	if (r->row.workspace_root) {
+		str_add(&text, " · ");
+		blocks_add_escaped(&text, blocks_base_name(r->row.workspace_root), BLOCKS_NAME);
+	}
+	if (r->row.has_elapsed_seconds) {
+		str_add(&text, " · elapsed ");
+		blocks_add_span(&text, r->row.elapsed_seconds);
+	}
+	if (r->row.has_actions_taken)
+		str_addf(&text, " · %lld actions", (long long)r->row.actions_taken);
+	if (is_open(r) && r->row.deadline_at) {
+		str_add(&text, r->row.kind == REQUEST_KIND_PROMPT ? " · continues by itself "
+		                                                  : " · expires ");
+		blocks_add_time(&text, r->row.deadline_at);
+	}
+	if (r->row.previous_at) {
+		str_add(&text, " · rejected before, ");
+		blocks_add_time(&text, r->row.previous_at);
+	}
+	blocks_add_context(blocks, str_text(&text));
+}
+
+/* Whether there is a file to look at besides what is proposed. */
+static bool has_file(const struct request *r)
+{
+	for (size_t i = 0; i < r->file_count; i++)
+		if (strcmp(r->files[i].hash, NO_FILE) != 0)
+			return true;
+	return false;
+}
+
+static void add_buttons(cJSON *blocks, const struct slack_ask *a)
+{
+	const struct request *r = a->request;
+	bool is_unseen = a->diff_missing && !slack_is_whole(r);
+	cJSON *buttons;
+
+	if (r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
+	    r->row.kind == REQUEST_KIND_TRUST) {
+		buttons = blocks_add_actions(blocks, "approval_", r->row.id);
+		if (!is_unseen)
+			blocks_add_button(buttons, "approve_accept", "Accept", r->row.id,
+			                  "primary");
+		blocks_add_button(buttons, "approve_reject", "Reject", r->row.id, "danger");
+		if (has_file(r))
+			blocks_add_button(buttons, "approve_file", "Show file", r->row.id, NULL);
+	} else if (r->row.kind == REQUEST_KIND_PROMPT) {
+		buttons = blocks_add_actions(blocks, "prompt_", r->row.id);
+		blocks_add_button(buttons, "prompt_continue", "Continue", r->row.id, "primary");
+		blocks_add_button(buttons, "prompt_refine", "Refine", r->row.id, NULL);
+		blocks_add_button(buttons, "prompt_stop", "Stop", r->row.id, "danger");
+	} else {
+		buttons = blocks_add_actions(blocks, "wait_",
+		                             r->row.session_id ? r->row.session_id : r->row.id);
+		blocks_add_button(buttons, "wait_resume", "Resume", r->row.id, "primary");
+		blocks_add_button(buttons, "wait_resume_instruct", "Resume with Instructions",
+		                  r->row.id, NULL);
+		blocks_add_button(buttons, "wait_stop", "Stop Session", r->row.id, "danger");
+	}
+}
+
+/* "Approval needed in web (claude): TITLE (src/a.c, +1 −2, high risk)" */
+static void add_fallback(struct str *out, const struct request *r)
+{
+	if (!is_open(r)) {
+		add_verdict(out, r);
+		str_add(out, " ·");
+	} else if (r->row.kind == REQUEST_KIND_CLEARANCE) {
+		str_add(out, "Approval needed");
+	} else if (r->row.kind == REQUEST_KIND_PERMISSION) {
+		str_add(out, "Command approval needed");
+	} else if (r->row.kind == REQUEST_KIND_TRUST) {
+		str_add(out, "A policy is to be trusted");
+	} else if (r->row.kind == REQUEST_KIND_PROMPT) {
+		str_add(out, "Your agent asks");
+	} else {
+		str_add(out, "Agent waits for instructions");
+	}
+	blocks_add_whose(out, r->row.workspace_root, r->row.client_name);
+	str_add(out, ": ");
+	blocks_add_escaped(out, r->row.title ? r->row.title : "", TITLE_MAX);
+	if (r->row.kind == REQUEST_KIND_CLEARANCE) {
+		OWNED(slack_gist) struct slack_gist g = { .added = 0 };
+		OWNED(str) struct str names = STR_INIT;
+
+		slack_gist_take(r, &g);
+		slack_add_asked(&names, r);
+		if (g.paths.length)
+			str_addf(&names, "\n%s", g.paths.bytes);
+		for (size_t i = 0; i < names.length; i++)
+			names.bytes[i] = names.bytes[i] == '\n' ? ';' : names.bytes[i];
+		str_add(out, " (");
+		blocks_add_escaped(out, str_text(&names), PATHS_UNITS);
+		if (g.more)
+			str_addf(out, " and %zu more", g.more);
+		str_addf(out, ", +%zu −%zu, %s risk)", g.added, g.removed, risk_name(r));
+	}
+}
+
+void slack_question_say(const struct slack_ask *a, struct slack_said *out)
+{
+	const struct request *r = a->request;
+	const char *body = r->description ? r->description : "";
+
+	out->blocks = cJSON_CreateArray();
+	add_fallback(&out->text, r);
+	add_heading(out->blocks, a);
+	if (r->row.kind == REQUEST_KIND_CLEARANCE) {
+		blocks_add_text(out->blocks, r->row.title, body, strlen(body),
+		                SLACK_DESCRIPTION_UNITS);
+		add_paths(out->blocks, r);
+		add_proposal(out->blocks, a);
+	} else if (r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST) {
+		add_proposal(out->blocks, a);
+		blocks_add_text(out->blocks, NULL, body, strlen(body), SLACK_DESCRIPTION_UNITS);
+	} else {
+		add_prompt(out->blocks, a);
+	}
+	add_new_workspace(out->blocks, r);
+	add_where(out->blocks, r);
+	if (r->row.state == REQUEST_STATE_INTERRUPTED)
+		blocks_add_context(out->blocks,
+		                   "⏸️ The agent is not connected; your answer still counts.");
+	if (is_open(r))
+		add_buttons(out->blocks, a);
+}
+
+void slack_question_say_plain(const struct request *r, struct slack_said *out)
+{
+	const struct str *text = slack_proposal(r);
+
+	add_fallback(&out->text, r);
+	str_add_char(&out->text, '\n');
+	if (!slack_add(&out->text, str_text(text), text->length, BLOCKS_PLAIN, SLACK_MRKDWN)) {
+		str_add(&out->text, "\nThe rest is in the file, and at the terminal: "
+		                    "agent-intercom-ctl show ");
+		blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);
+	}
+	if (!is_open(r))
+		return;
+	if (r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
+	    r->row.kind == REQUEST_KIND_TRUST)
+		str_add(&out->text, "\nAnswer in the thread: approve, or reject and why");
+	else if (r->row.kind == REQUEST_KIND_PROMPT)
+		str_add(&out->text, "\nAnswer in the thread: continue, stop, or refine and how");
+	else
+		str_add(&out->text,
+		        "\nAnswer in the thread: resume, with or without words, or stop");
+}
+
+void slack_question_say_line(const struct request *r, struct slack_said *out)
+{
+	const char *verb = r->row.kind == REQUEST_KIND_PROMPT    ? "continue"
+	                   : r->row.kind == REQUEST_KIND_STANDBY ? "resume"
+	                                                         : "approve";
+
+	str_addf(&out->text, "An agent asks something that Slack does not show. "
+	                     "At the terminal: agent-intercom-ctl show ");
+	blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);
+	str_addf(&out->text, ", then %s ", verb);
+	blocks_add_escaped(&out->text, r->row.id, BLOCKS_NAME);
+}
+
+void slack_question_say_expired(const struct request *r, struct slack_said *out)
+{
+	if (r->row.kind == REQUEST_KIND_PROMPT)
+		str_add(&out->text, "⏰ Continuation prompt auto-continued after timeout");
+	else
+		str_add(&out->text, "⏰ Nobody answered in time");
+	blocks_add_whose(&out->text, r->row.workspace_root, r->row.client_name);
+	str_add(&out->text, ": ");
+	blocks_add_escaped(&out->text, r->row.title, TITLE_MAX);
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&out->text));
+}
