@@ -13,7 +13,9 @@
 #include "hand.h"
 
 #include "io.h"
-#include "wire.h"
+#include "pack.h"
+#include "sha256.h"
+#include "workspace.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -94,11 +96,11 @@ static bool read_all(int fd, char *bytes, size_t length)
 /* A message of mcp-front, which does not lie. */
 static bool read_question(int fd, struct str *message)
 {
-	char head[WIRE_HEAD_BYTES];
+	char head[PACK_HEAD_BYTES];
 
 	if (!read_all(fd, head, sizeof(head)))
 		return false;
-	message->length = wire_length(head);
+	message->length = pack_length(head);
 	message->capacity = message->length + 1;
 	message->bytes = xcalloc(1, message->capacity);
 	return read_all(fd, message->bytes, message->length);
@@ -220,6 +222,14 @@ static void hear_of_children(void)
 	(void)sigaction(SIGCHLD, &action, NULL);
 }
 
+/* What libraries do when they are first used (they read their configuration, load modules) is done
+ * once for all jobs: it costs more than most of these. */
+static void warm_up(void)
+{
+	(void)sha256_of("", 0);
+	(void)workspace_unfit("/proc"); /* somebody's folder: the users are looked up */
+}
+
 static bool is_started_by_front(void)
 {
 	int type = 0;
@@ -243,6 +253,7 @@ int main(int argc, char **argv)
 	}
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	warm_up();
 	hear_of_children();
 	while (wait_for_job() && (fd = next_job(&number)) >= 0)
 		begin(fd, number);

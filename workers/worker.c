@@ -3,6 +3,7 @@
 #include "instance.h"
 #include "log.h"
 #include "paths.h"
+#include "pulse.h"
 #include "setting.h"
 #include "sql/worker.h"
 
@@ -177,8 +178,10 @@ int worker_open(struct worker *w, const char *name, const char *purpose, int arg
 	if (w->run_fd < 0)
 		return err_errno(e, errno == ENOENT ? ERR_AGAIN : ERR_INPUT,
 		                 "cannot open the run directory %s", w->run_dir);
-	if (hear_signals(w, e) || take_lock(w, e) || doorbell_open(&w->bell, w->run_fd, name, e) ||
-	    store_open(&w->store, w->db_path, w->run_dir, e) || check_build(w, e))
+	if (hear_signals(w, e) || take_lock(w, e) || doorbell_open(&w->bell, w->run_fd, name, e))
+		return -1;
+	pulse_show(w->lock_fd);
+	if (store_open(&w->store, w->db_path, w->run_dir, e) || check_build(w, e))
 		return -1;
 	w->heartbeat_ms = clock_monotonic_ms() + WORKER_HEARTBEAT_MS;
 	return write_row(w, e);
@@ -204,6 +207,7 @@ int worker_ready(struct worker *w, const char *detail, struct err *e)
 
 int worker_heartbeat(struct worker *w, struct err *e)
 {
+	pulse();
 	if (clock_monotonic_ms() < w->heartbeat_ms)
 		return 0;
 	w->heartbeat_ms = clock_monotonic_ms() + WORKER_HEARTBEAT_MS;
@@ -241,6 +245,7 @@ static bool move_to(struct worker *w, int run_fd)
 	doorbell_clear(&w->bell);
 	w->lock_fd = lock_fd;
 	w->run_fd = run_fd;
+	pulse_show(lock_fd);
 	w->bell = bell;
 	store_ring_at(&w->store, run_fd);
 	return true;

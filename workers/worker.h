@@ -55,7 +55,8 @@ bool worker_move(struct worker *w);
 /* Says in its row that it serves. detail: what an operator wants to know, or NULL. */
 int worker_ready(struct worker *w, const char *detail, struct err *e);
 
-/* Writes the heartbeat if it is due; costs nothing otherwise. */
+/* A sign of life: the time of the lock file (pulse.h); and the heartbeat of its row if that is due.
+ * A worker that gives none for 40 s is replaced: long work calls pulse(). */
 int worker_heartbeat(struct worker *w, struct err *e);
 
 /* Milliseconds until the next thing that is due by the clock (heartbeat, due_ms, regular look). */

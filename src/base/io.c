@@ -1,6 +1,7 @@
 #include "io.h"
 
 #include "err.h"
+#include "pulse.h"
 #include "str.h"
 
 #include <errno.h>
@@ -17,8 +18,9 @@ int write_all(int fd, const void *bytes, size_t length)
 	const char *at = bytes;
 
 	while (length > 0) {
-		ssize_t n = write(fd, at, length);
+		ssize_t n = write(fd, at, length < FLUSH_BYTES ? length : FLUSH_BYTES);
 
+		pulse();
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -72,10 +74,12 @@ int flush_gently(int fd)
 
 	if (fstat(fd, &about) != 0)
 		return -1;
-	for (off_t at = 0; at < about.st_size; at += FLUSH_BYTES)
+	for (off_t at = 0; at < about.st_size; at += FLUSH_BYTES) {
+		pulse();
 		(void)sync_file_range(fd, at, FLUSH_BYTES,
 		                      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
 		                          SYNC_FILE_RANGE_WAIT_AFTER);
+	}
 	return fsync(fd); /* this alone says that it is safe */
 }
 

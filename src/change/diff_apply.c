@@ -2,11 +2,13 @@
 #include "diff.h"
 #include "interner.h"
 #include "line.h"
+#include "pulse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
+	PULSE_LINES = 4096,
 	SHOWN_BYTES = 160, /* of a line or path in an error text, three must fit in it */
 	SEARCH_FIRST = 64, /* lines around the expected place in the first look for a hunk */
 };
@@ -223,6 +225,8 @@ static struct spot nearest(const struct target *t, const struct pattern *pattern
 	size_t k = 0;
 
 	for (size_t i = from; i < to + pattern->count; i++) {
+		if (i % PULSE_LINES == 0)
+			pulse();
 		while (k > 0 && pattern->ids[k] != t->ids[i])
 			k = next[k - 1];
 		if (pattern->ids[k] == t->ids[i])

@@ -2,11 +2,13 @@
 #include "diff.h"
 #include "interner.h"
 #include "line.h"
+#include "pulse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
+	PULSE_LINES = 4096,
 	CONTEXT_LINES = 3,
 	SECTION_BYTES = 80, /* of the line that names it */
 	COST_MAX = 2048 /* edits searched from each end of a block before it is cut where we are */
@@ -66,9 +68,12 @@ static void side_init(struct side *s, const char *bytes, size_t length)
 
 static void number_lines(struct side *s, struct interner *in, size_t from, size_t to)
 {
-	for (size_t i = from; i < to; i++)
+	for (size_t i = from; i < to; i++) {
+		if (i % PULSE_LINES == 0)
+			pulse();
 		s->ids[i] = interner_number(in, s->lines[i].bytes, text_size(s->lines[i]),
 		                            ended(s->lines[i]), true);
+	}
 }
 
 static bool same_line(struct span a, struct span b)
@@ -208,6 +213,7 @@ static bool find_middle(struct comparison *c, const struct box *b, size_t *x, si
 	forward[0] = backward[0] = 0;
 	forward[-1] = forward[1] = backward[-1] = backward[1] = -1;
 	for (int64_t edits = 1; edits <= COST_MAX && !met; edits++) {
+		pulse();
 		if (c->work > WORK_MAX)
 			return false;
 		met = advance(c, b, edits, false, x, y) || advance(c, b, edits, true, x, y);

@@ -1,5 +1,6 @@
 #include "proposal.h"
 
+#include "pulse.h"
 #include "safe_path.h"
 #include "visible.h"
 
@@ -504,6 +505,7 @@ int plan_work(const struct proposal *p, struct plan *plan, struct refusal *why)
 	for (size_t i = 0; i < plan->count; i++) {
 		struct planned *f = &plan->files[i];
 
+		pulse();
 		if (!plan->is_diff) {
 			f->new_mode = f->exists ? f->st.st_mode & 07777 : 0666;
 			str_add_bytes(&f->new, p->body, p->body_length);

@@ -3,6 +3,8 @@
  * a directory is then opened for reading, through that descriptor, so that it is the same one. */
 #include "safe_path.h"
 
+#include "pulse.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -345,6 +347,7 @@ static ssize_t read_chunk(int fd, char *chunk)
 {
 	ssize_t n;
 
+	pulse();
 	do {
 		n = read(fd, chunk, CHUNK_BYTES);
 	} while (n < 0 && errno == EINTR);

@@ -21,6 +21,8 @@ enum {
 	    9 << 20, /* of the diff that is shown: a message of empty lines doubles */
 	HAND_SHOWN_BYTES = 1000000, /* of a file that is shown: more Slack takes as no snippet */
 	HAND_SHOWN_FILES = 10,
+	HAND_LISTED = 1000, /* folders */
+	HAND_SILENT_MS = 1000, /* another folder's disk is waited for so long */
 	HAND_WORD_BYTES = 200, /* of why a folder is no workspace */
 	HAND_FOUND_BYTES = 24 << 20, /* of all that is found; paths may be long */
 };
@@ -31,7 +33,7 @@ struct hand_ask {
 	const char *given; /* where the agent was started: the workspace, unless it is none; */
 	const char *root; /* then this */
 	bool judge; /* whether it may be a workspace, and its real name; else root is right */
-	const char **listed; /* folders that the configuration names */
+	const char **listed; /* folders that the configuration names, at most HAND_LISTED */
 	size_t listed_count;
 	/* What: */
 	bool policy;
@@ -58,6 +60,8 @@ struct hand_found {
 	char *unfit; /* why it is none, or NULL */
 	bool is_given; /* it is ask.given */
 	bool is_listed; /* the configuration names it */
+	int silent; /* number of the folder in ask.listed whose disk did not say what it is; -1:
+	               none */
 	bool is_too_big; /* nothing else was looked at: ask again with is_big */
 	bool has_policy;
 	struct policy_look policy;
@@ -72,7 +76,7 @@ struct hand_found {
 
 #define HAND_FOUND_INIT                                                                            \
 	{                                                                                          \
-		.policy = POLICY_LOOK_INIT                                                         \
+		.silent = -1, .policy = POLICY_LOOK_INIT                                           \
 	}
 
 void hand_found_clear(struct hand_found *found);

@@ -1,8 +1,8 @@
 /* Questions and findings as bytes. */
 #include "hand.h"
 
+#include "pack.h"
 #include "safe_path.h"
-#include "wire.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-	MANY = 1000, /* lists of the configuration */
+	MANY = HAND_LISTED, /* lists of the configuration */
 	MESSAGE_BYTES = 4 << 20, /* of what an agent says in one message */
 	WATCHES = INT_MAX,
 };
@@ -19,16 +19,16 @@ enum {
 
 static void add_list(struct str *out, const char *const *texts, size_t count)
 {
-	wire_add_int(out, (int64_t)count);
+	pack_add_int(out, (int64_t)count);
 	for (size_t i = 0; i < count; i++)
-		wire_add_text(out, texts[i]);
+		pack_add_text(out, texts[i]);
 }
 
 static void add_known(struct str *out, const struct policy_known *known)
 {
-	wire_add_int(out, known->exists);
-	wire_add_int(out, known->read_ms);
-	wire_add_bytes(out, &known->seen, sizeof(known->seen));
+	pack_add_int(out, known->exists);
+	pack_add_int(out, known->read_ms);
+	pack_add_bytes(out, &known->seen, sizeof(known->seen));
 }
 
 static size_t count_of(char *const *texts)
@@ -42,44 +42,44 @@ static size_t count_of(char *const *texts)
 
 void hand_ask_write(const struct hand_ask *ask, struct str *out)
 {
-	wire_begin(out);
-	wire_add_text(out, ask->given);
-	wire_add_text(out, ask->root);
-	wire_add_int(out, ask->judge);
+	pack_begin(out);
+	pack_add_text(out, ask->given);
+	pack_add_text(out, ask->root);
+	pack_add_int(out, ask->judge);
 	add_list(out, ask->listed, ask->listed_count);
-	wire_add_int(out, ask->policy);
+	pack_add_int(out, ask->policy);
 	add_known(out, &ask->known);
-	wire_add_text(out, ask->file_path);
-	wire_add_bytes(out, ask->body, ask->body_length);
-	wire_add_int(out, ask->is_big);
-	wire_add_text(out, ask->database);
+	pack_add_text(out, ask->file_path);
+	pack_add_bytes(out, ask->body, ask->body_length);
+	pack_add_int(out, ask->is_big);
+	pack_add_text(out, ask->database);
 	add_list(out, (const char *const *)ask->ours, count_of(ask->ours));
-	wire_add_int(out, (int64_t)ask->fuzz);
-	wire_add_text(out, ask->named);
+	pack_add_int(out, (int64_t)ask->fuzz);
+	pack_add_text(out, ask->named);
 	add_list(out, ask->shown, ask->shown_count);
-	wire_end(out);
+	pack_end(out);
 }
 
 /* The texts, and NULL behind them. */
-static char **take_list(struct wire *w, size_t most, size_t *ret_count)
+static char **take_list(struct pack *w, size_t most, size_t *ret_count)
 {
-	size_t count = (size_t)wire_int_in(w, 0, (int64_t)most);
+	size_t count = (size_t)pack_int_in(w, 0, (int64_t)most);
 	char **texts = xcalloc(count + 1, sizeof(*texts));
 
 	for (size_t i = 0; i < count; i++)
-		texts[i] = wire_some_text(w, MESSAGE_BYTES);
+		texts[i] = pack_some_text(w, MESSAGE_BYTES);
 	*ret_count = count;
 	return texts;
 }
 
-static void take_known(struct wire *w, struct policy_known *known)
+static void take_known(struct pack *w, struct policy_known *known)
 {
 	const char *seen;
 	size_t size;
 
-	known->exists = wire_int_in(w, 0, 1) != 0;
-	known->read_ms = wire_int(w);
-	seen = wire_bytes(w, sizeof(known->seen), &size);
+	known->exists = pack_int_in(w, 0, 1) != 0;
+	known->read_ms = pack_int(w);
+	seen = pack_bytes(w, sizeof(known->seen), &size);
 	if (size != sizeof(known->seen))
 		w->bad = true;
 	else
@@ -88,28 +88,28 @@ static void take_known(struct wire *w, struct policy_known *known)
 
 int hand_ask_read(const struct str *message, struct hand_ask *ask)
 {
-	struct wire w = { .at = str_text(message), .left = message->length };
+	struct pack w = { .at = str_text(message), .left = message->length };
 	size_t ours, shown;
 	char **texts;
 
-	ask->given = wire_text(&w, MESSAGE_BYTES);
-	ask->root = wire_text(&w, MESSAGE_BYTES);
-	ask->judge = wire_int_in(&w, 0, 1) != 0;
+	ask->given = pack_text(&w, MESSAGE_BYTES);
+	ask->root = pack_text(&w, MESSAGE_BYTES);
+	ask->judge = pack_int_in(&w, 0, 1) != 0;
 	ask->listed = (const char **)take_list(&w, MANY, &ask->listed_count);
-	ask->policy = wire_int_in(&w, 0, 1) != 0;
+	ask->policy = pack_int_in(&w, 0, 1) != 0;
 	take_known(&w, &ask->known);
-	ask->file_path = wire_text(&w, MESSAGE_BYTES);
-	ask->body = wire_bytes(&w, MESSAGE_BYTES, &ask->body_length);
-	ask->is_big = wire_int_in(&w, 0, 1) != 0;
-	ask->database = wire_text(&w, MESSAGE_BYTES);
+	ask->file_path = pack_text(&w, MESSAGE_BYTES);
+	ask->body = pack_bytes(&w, MESSAGE_BYTES, &ask->body_length);
+	ask->is_big = pack_int_in(&w, 0, 1) != 0;
+	ask->database = pack_text(&w, MESSAGE_BYTES);
 	ask->ours = take_list(&w, MANY, &ours);
-	ask->fuzz = (size_t)wire_int_in(&w, 0, MESSAGE_BYTES);
-	ask->named = wire_text(&w, MESSAGE_BYTES);
+	ask->fuzz = (size_t)pack_int_in(&w, 0, MESSAGE_BYTES);
+	ask->named = pack_text(&w, MESSAGE_BYTES);
 	texts = take_list(&w, HAND_SHOWN_FILES, &shown);
 	for (ask->shown_count = 0; ask->shown_count < shown; ask->shown_count++)
 		ask->shown[ask->shown_count] = texts[ask->shown_count];
 	free(texts);
-	return wire_is_whole(&w) && (ask->root || ask->given) ? 0 : -1;
+	return pack_is_whole(&w) && (ask->root || ask->given) ? 0 : -1;
 }
 
 void hand_ask_release(struct hand_ask *ask)
@@ -134,38 +134,38 @@ void hand_ask_release(struct hand_ask *ask)
 
 static void add_policy(struct str *out, const struct policy_look *look)
 {
-	wire_add_int(out, look->fresh);
+	pack_add_int(out, look->fresh);
 	add_known(out, &look->known);
-	wire_add_text(out, look->why);
-	wire_add_bytes(out, str_text(&look->bytes), look->bytes.length);
-	wire_add_int(out, look->root_watch);
-	wire_add_int(out, look->folder_watch);
+	pack_add_text(out, look->why);
+	pack_add_bytes(out, str_text(&look->bytes), look->bytes.length);
+	pack_add_int(out, look->root_watch);
+	pack_add_int(out, look->folder_watch);
 }
 
 static void add_plan(struct str *out, const struct plan *plan)
 {
-	wire_add_int(out, (int64_t)plan->count);
+	pack_add_int(out, (int64_t)plan->count);
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct touched *t = &plan->files[i].is;
 
-		wire_add_text(out, t->path);
-		wire_add_text(out, t->target);
-		wire_add_text(out, t->action);
-		wire_add_text(out, t->other);
-		wire_add_int(out, t->mode);
-		wire_add_text(out, t->hash);
-		wire_add_text(out, t->result_hash);
+		pack_add_text(out, t->path);
+		pack_add_text(out, t->target);
+		pack_add_text(out, t->action);
+		pack_add_text(out, t->other);
+		pack_add_int(out, t->mode);
+		pack_add_text(out, t->hash);
+		pack_add_text(out, t->result_hash);
 	}
-	wire_add_int(out, (int64_t)plan->primary);
-	wire_add_int(out, plan->replaces_file);
+	pack_add_int(out, (int64_t)plan->primary);
+	pack_add_int(out, plan->replaces_file);
 }
 
 static void add_proposal(struct str *out, const struct hand_found *found)
 {
-	wire_add_int(out, found->plan.is_diff);
-	wire_add_text(out, found->why.code);
+	pack_add_int(out, found->plan.is_diff);
+	pack_add_text(out, found->why.code);
 	if (found->why.code)
-		wire_add_text(out, found->why.text);
+		pack_add_text(out, found->why.text);
 	else
 		add_plan(out, &found->plan);
 }
@@ -173,30 +173,31 @@ static void add_proposal(struct str *out, const struct hand_found *found)
 /* The effect comes last: it is large, and taken out of the message without a copy. */
 void hand_found_write(const struct hand_ask *ask, const struct hand_found *found, struct str *out)
 {
-	wire_begin(out);
-	wire_add_text(out, found->root);
-	wire_add_text(out, found->unfit);
-	wire_add_int(out, found->is_given);
-	wire_add_int(out, found->is_listed);
-	wire_add_int(out, found->is_too_big);
+	pack_begin(out);
+	pack_add_text(out, found->root);
+	pack_add_text(out, found->unfit);
+	pack_add_int(out, found->is_given);
+	pack_add_int(out, found->is_listed);
+	pack_add_int(out, found->silent);
+	pack_add_int(out, found->is_too_big);
 	if (!found->unfit && !found->is_too_big) {
 		if (ask->policy)
 			add_policy(out, &found->policy);
 		if (ask->named) {
-			wire_add_text(out, found->named_path);
-			wire_add_text(out, found->named_target);
+			pack_add_text(out, found->named_path);
+			pack_add_text(out, found->named_target);
 		}
 		for (size_t i = 0; i < ask->shown_count; i++) {
 			const struct hand_file *f = &found->shown[i];
 
-			wire_add_text(out, f->why);
-			wire_add_bytes(out, str_text(&f->bytes), f->bytes.length);
+			pack_add_text(out, f->why);
+			pack_add_bytes(out, str_text(&f->bytes), f->bytes.length);
 		}
 		if (ask->file_path)
 			add_proposal(out, found);
-		wire_add_bytes(out, str_text(&found->effect), found->effect.length);
+		pack_add_bytes(out, str_text(&found->effect), found->effect.length);
 	}
-	wire_end(out);
+	pack_end(out);
 }
 
 /* ---- what was found: reading ---- */
@@ -216,9 +217,9 @@ static bool is_clean(const char *root, const char *path)
 	       strcmp(str_text(&clean), path) == 0;
 }
 
-static char *take_path(struct wire *w, const char *root)
+static char *take_path(struct pack *w, const char *root)
 {
-	char *path = wire_some_text(w, PATH_MAX);
+	char *path = pack_some_text(w, PATH_MAX);
 
 	if (!w->bad && !is_clean(root, path))
 		w->bad = true;
@@ -226,9 +227,9 @@ static char *take_path(struct wire *w, const char *root)
 }
 
 /* A text for people: as it is to be shown, in one line, or NULL. */
-static char *take_line(struct wire *w)
+static char *take_line(struct pack *w)
 {
-	OWNED(char_ptr) char *text = wire_text(w, ERR_TEXT_BYTES - 1);
+	OWNED(char_ptr) char *text = pack_text(w, ERR_TEXT_BYTES - 1);
 	OWNED(str) struct str shown = STR_INIT;
 
 	if (!text)
@@ -237,16 +238,16 @@ static char *take_line(struct wire *w)
 	return str_take(&shown);
 }
 
-static void copy_line(struct wire *w, char out[ERR_TEXT_BYTES])
+static void copy_line(struct pack *w, char out[ERR_TEXT_BYTES])
 {
 	OWNED(char_ptr) char *line = take_line(w);
 
 	(void)snprintf(out, ERR_TEXT_BYTES, "%s", line ? line : "");
 }
 
-static void take_hash(struct wire *w, char hash[SHA256_BYTES])
+static void take_hash(struct pack *w, char hash[SHA256_BYTES])
 {
-	OWNED(char_ptr) char *text = wire_some_text(w, SHA256_BYTES - 1);
+	OWNED(char_ptr) char *text = pack_some_text(w, SHA256_BYTES - 1);
 
 	if (!is_hash(text))
 		w->bad = true;
@@ -263,35 +264,35 @@ static const char *word_of(const char *text, const char *const *words, size_t co
 	return NULL;
 }
 
-static void take_touched(struct wire *w, const char *root, struct touched *t)
+static void take_touched(struct pack *w, const char *root, struct touched *t)
 {
 	static const char *const ACTIONS[] = { "create", "modify", "delete", "read" };
 	OWNED(char_ptr) char *action = NULL;
 
 	t->path = take_path(w, root);
 	t->target = take_path(w, root);
-	action = wire_some_text(w, HAND_WORD_BYTES);
+	action = pack_some_text(w, HAND_WORD_BYTES);
 	t->action = word_of(action, ACTIONS, COUNT(ACTIONS));
-	t->other = wire_text(w, PATH_MAX);
-	t->mode = (unsigned)wire_int_in(w, 0, 0177777);
+	t->other = pack_text(w, PATH_MAX);
+	t->mode = (unsigned)pack_int_in(w, 0, 0177777);
 	take_hash(w, t->hash);
 	take_hash(w, t->result_hash);
 	if (!t->action || (t->other && !is_clean(root, t->other)))
 		w->bad = true;
 }
 
-static void take_plan(struct wire *w, const char *root, struct plan *plan)
+static void take_plan(struct pack *w, const char *root, struct plan *plan)
 {
-	size_t count = (size_t)wire_int_in(w, 1, PROPOSAL_FILES);
+	size_t count = (size_t)pack_int_in(w, 1, PROPOSAL_FILES);
 
 	plan->files = xcalloc(count, sizeof(*plan->files));
 	for (plan->count = 0; plan->count < count && !w->bad; plan->count++)
 		take_touched(w, root, &plan->files[plan->count].is);
-	plan->primary = (size_t)wire_int_in(w, 0, (int64_t)count - 1);
-	plan->replaces_file = wire_int_in(w, 0, 1) != 0;
+	plan->primary = (size_t)pack_int_in(w, 0, (int64_t)count - 1);
+	plan->replaces_file = pack_int_in(w, 0, 1) != 0;
 }
 
-static void take_proposal(struct wire *w, struct hand_found *found)
+static void take_proposal(struct pack *w, struct hand_found *found)
 {
 	static const char *const CODES[] = {
 		"path_violation", "patch_conflict", "invalid_diff",        "too_large",
@@ -300,8 +301,8 @@ static void take_proposal(struct wire *w, struct hand_found *found)
 	};
 	OWNED(char_ptr) char *code = NULL;
 
-	found->plan.is_diff = wire_int_in(w, 0, 1) != 0;
-	code = wire_text(w, HAND_WORD_BYTES);
+	found->plan.is_diff = pack_int_in(w, 0, 1) != 0;
+	code = pack_text(w, HAND_WORD_BYTES);
 	if (!code) {
 		take_plan(w, found->root, &found->plan);
 		return;
@@ -312,24 +313,24 @@ static void take_proposal(struct wire *w, struct hand_found *found)
 	copy_line(w, found->why.text);
 }
 
-static void take_policy(struct wire *w, struct policy_look *look)
+static void take_policy(struct pack *w, struct policy_look *look)
 {
 	const char *bytes;
 	size_t length;
 
-	look->fresh = wire_int_in(w, 0, 1) != 0;
+	look->fresh = pack_int_in(w, 0, 1) != 0;
 	take_known(w, &look->known);
 	copy_line(w, look->why);
-	bytes = wire_bytes(w, POLICY_MAX_BYTES + 4096, &length); /* as read_bytes stops */
+	bytes = pack_bytes(w, POLICY_MAX_BYTES + 4096, &length); /* as read_bytes stops */
 	str_add_bytes(&look->bytes, bytes, length);
-	look->root_watch = (int)wire_int_in(w, -1, WATCHES);
-	look->folder_watch = (int)wire_int_in(w, -1, WATCHES);
+	look->root_watch = (int)pack_int_in(w, -1, WATCHES);
+	look->folder_watch = (int)pack_int_in(w, -1, WATCHES);
 }
 
-static void take_named(struct wire *w, struct hand_found *found)
+static void take_named(struct pack *w, struct hand_found *found)
 {
-	found->named_path = wire_text(w, PATH_MAX);
-	found->named_target = wire_text(w, PATH_MAX);
+	found->named_path = pack_text(w, PATH_MAX);
+	found->named_target = pack_text(w, PATH_MAX);
 	found->names_other = !found->named_path;
 	if (!found->named_path != !found->named_target ||
 	    (found->named_path && (!is_clean(found->root, found->named_path) ||
@@ -337,22 +338,22 @@ static void take_named(struct wire *w, struct hand_found *found)
 		w->bad = true;
 }
 
-static void take_shown(struct wire *w, struct hand_file *f)
+static void take_shown(struct pack *w, struct hand_file *f)
 {
 	const char *bytes;
 	size_t length;
 
 	f->why = take_line(w);
-	bytes = wire_bytes(w, HAND_SHOWN_BYTES, &length);
+	bytes = pack_bytes(w, HAND_SHOWN_BYTES, &length);
 	str_add_bytes(&f->bytes, bytes, length);
 	if (!utf8_valid(str_text(&f->bytes), f->bytes.length))
 		w->bad = true;
 }
 
-static void take_effect(struct wire *w, struct str *message, struct hand_found *found)
+static void take_effect(struct pack *w, struct str *message, struct hand_found *found)
 {
 	size_t length;
-	const char *bytes = wire_bytes(w, HAND_EFFECT_BYTES, &length);
+	const char *bytes = pack_bytes(w, HAND_EFFECT_BYTES, &length);
 
 	if (w->bad || !length)
 		return;
@@ -363,7 +364,7 @@ static void take_effect(struct wire *w, struct str *message, struct hand_found *
 	*message = (struct str)STR_INIT;
 }
 
-static void take_all(struct wire *w, const struct hand_ask *ask, struct hand_found *found)
+static void take_all(struct pack *w, const struct hand_ask *ask, struct hand_found *found)
 {
 	found->has_policy = ask->policy;
 	if (ask->policy)
@@ -379,19 +380,20 @@ static void take_all(struct wire *w, const struct hand_ask *ask, struct hand_fou
 
 int hand_found_read(const struct hand_ask *ask, struct str *message, struct hand_found *found)
 {
-	struct wire w = { .at = str_text(message), .left = message->length };
+	struct pack w = { .at = str_text(message), .left = message->length };
 
-	found->root = wire_some_text(&w, PATH_MAX);
+	found->root = pack_some_text(&w, PATH_MAX);
 	found->unfit = take_line(&w);
-	found->is_given = wire_int_in(&w, 0, ask->given != NULL) != 0;
-	found->is_listed = wire_int_in(&w, 0, ask->listed_count > 0) != 0;
-	found->is_too_big = wire_int_in(&w, 0, ask->file_path && !ask->is_big) != 0;
+	found->is_given = pack_int_in(&w, 0, ask->given != NULL) != 0;
+	found->is_listed = pack_int_in(&w, 0, ask->listed_count > 0) != 0;
+	found->silent = (int)pack_int_in(&w, -1, (int64_t)ask->listed_count - 1);
+	found->is_too_big = pack_int_in(&w, 0, ask->file_path && !ask->is_big) != 0;
 	if (!w.bad && !found->unfit && !found->is_too_big) {
 		take_all(&w, ask, found);
 		take_effect(&w, message, found);
 	}
 	str_clear(message);
-	if (wire_is_whole(&w) && found->root[0] == '/')
+	if (pack_is_whole(&w) && found->root[0] == '/')
 		return 0;
 	hand_found_clear(found);
 	return -1;

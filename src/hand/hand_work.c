@@ -6,8 +6,13 @@
 #include "workspace.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void hand_found_clear(struct hand_found *found)
@@ -28,11 +33,63 @@ void hand_found_clear(struct hand_found *found)
 
 /* ---- where ---- */
 
-static bool is_same_folder(const char *path, const char *real)
+/* A byte for each folder of the list: whether it is the workspace by another name. */
+static void compare_folders(const struct hand_ask *ask, const char *root, int out)
 {
-	OWNED(char_ptr) char *folder = path && *path ? realpath(path, NULL) : NULL;
+	for (size_t i = 0; i < ask->listed_count; i++) {
+		char *real = realpath(ask->listed[i], NULL);
+		char is_it = real && strcmp(real, root) == 0;
 
-	return folder && strcmp(folder, real) == 0;
+		free(real);
+		if (write(out, &is_it, 1) != 1)
+			return;
+	}
+}
+
+/* Takes those bytes; a folder whose disk is silent is told. */
+static void take_comparison(const struct hand_ask *ask, int in, struct hand_found *found)
+{
+	for (size_t i = 0; i < ask->listed_count && !found->is_listed; i++) {
+		struct pollfd p = { .fd = in, .events = POLLIN };
+		char is_it = 0;
+
+		if (poll(&p, 1, HAND_SILENT_MS) <= 0) {
+			found->silent = (int)i;
+			return;
+		}
+		found->is_listed = read(in, &is_it, 1) == 1 && is_it;
+	}
+}
+
+/* The disk of one of the other folders may hang: they are looked at by yet another process. */
+static void find_by_other_name(const struct hand_ask *ask, struct hand_found *found)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		compare_folders(ask, found->root, ends[1]);
+		_exit(0);
+	}
+	(void)close(ends[1]);
+	if (pid > 0) {
+		take_comparison(ask, ends[0], found);
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, found->silent >= 0 ? WNOHANG : 0);
+	}
+	(void)close(ends[0]);
+}
+
+static void find_in_list(const struct hand_ask *ask, struct hand_found *found)
+{
+	for (size_t i = 0; i < ask->listed_count && !found->is_listed; i++)
+		found->is_listed = strcmp(ask->listed[i], found->root) == 0;
+	if (ask->listed_count && !found->is_listed)
+		find_by_other_name(ask, found);
 }
 
 /* A workspace goes by its real name, so that it is one whatever links lead to it. One that does not
@@ -55,8 +112,8 @@ static void find_place(const struct hand_ask *ask, struct hand_found *found)
 		found->root = xstrdup(root);
 	if (unfit)
 		found->unfit = xstrdup(unfit);
-	for (size_t i = 0; i < ask->listed_count && !found->is_listed; i++)
-		found->is_listed = is_same_folder(ask->listed[i], found->root);
+	else
+		find_in_list(ask, found);
 }
 
 /* ---- a proposal ---- */

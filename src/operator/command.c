@@ -57,7 +57,8 @@ int desk_order_session(struct desk *d, const char *verb, const char *session_id,
 
 /* 1 found; 0 the person has been told that there is none, or several; -1. id: what stands where an
  * id belongs, "" if nothing does. */
-static int find_one(struct desk *d, const char *id, struct found *f, struct err *e)
+static int find_one(struct desk *d, const char *id, const char *argument, struct found *f,
+                    struct err *e)
 {
 	const struct place *where = &d->who->place;
 	const char *word = d->w->verb->word;
@@ -67,8 +68,7 @@ static int find_one(struct desk *d, const char *id, struct found *f, struct err 
 		OWNED(found) struct found all = { 0 };
 		const struct place anywhere = { .channel = where->channel };
 
-		if (count < 0 ||
-		    give(d, d->w->verb->means[0], id, d->w->text ? d->w->text : NULL, e) < 0 ||
+		if (count < 0 || give(d, d->w->verb->means[0], id, argument, e) < 0 ||
 		    find_sessions(d->st, &anywhere, SESSION_STATUS_NONE, NULL, &all, e) < 0)
 			return -1;
 		return desk_tell(d, SAID_REFUSED,
@@ -103,7 +103,7 @@ static int order_sessions(struct desk *d, const char *id, const char *argument, 
 	const struct verb *v = d->w->verb;
 	OWNED(found) struct found f = { 0 };
 	bool all = v->about == ABOUT_SESSIONS && !*id && !d->who->place.session_id;
-	int got = all ? 1 : find_one(d, id, &f, e);
+	int got = all ? 1 : find_one(d, id, argument, &f, e);
 
 	if (got <= 0)
 		return got;

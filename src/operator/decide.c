@@ -1,6 +1,7 @@
 /* Answers to questions: which one is meant, and with which words. */
 #include "desk.h"
 
+#include "command.h"
 #include "decision.h"
 #include "err.h"
 #include "seen.h"
@@ -112,8 +113,17 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 static int no_such_session(struct desk *d, const char *text, struct err *e)
 {
 	OWNED(found) struct found all = { 0 };
+	OWNED(command_result) struct command_result r = { 0 };
 	const struct place here = { .channel = d->who->place.channel };
+	char id[ID_BYTES];
+	const struct command order = { .verb = "stop",
+		                       .session_id = id,
+		                       .operator_id = d->who->operator_id,
+		                       .source = d->who->source };
 
+	(void)snprintf(id, sizeof(id), "%.*s", (int)strcspn(text, " \t\r\n"), text);
+	if (command_insert(d->st, &order, &r, e)) /* which says who tried it */
+		return TARGET_FAILED;
 	if (find_sessions(d->st, &here, SESSION_STATUS_NONE, NULL, &all, e) < 0)
 		return TARGET_FAILED;
 	(void)desk_tell(d, SAID_UNCLEAR,

@@ -205,9 +205,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .comment = "seconds until a waiting tool call returns \"pending\"" },
 	{ "mcp.elicitation", KIND_BOOLEAN, AT(mcp.elicitation), .preset = "false",
 	  .comment = "whether the agent's own program may show questions and answer them" },
-	{ "mcp.hands", KIND_NUMBER, AT(mcp.hands), .preset = "4", RANGE(1, 64),
-	  .comment = "how many processes read agents' files at once; half as many besides read "
-	             "large ones" },
+	{ "mcp.hands", KIND_NUMBER, AT(mcp.hands), .preset = "8", RANGE(1, 64),
+	  .comment =
+	      "how many processes read agents' files at once; a quarter as many besides read "
+	      "large ones" },
 	{ "mcp.allow_uids", KIND_NUMBERS, AT(mcp.allow_uids), .preset = "",
 	  RANGE(0, UINT32_MAX - 1), .comment = "other users of this machine who may connect" },
 

@@ -1,6 +1,7 @@
 #include "store.h"
 
 #include "doorbell.h"
+#include "pulse.h"
 #include "store_core.h"
 
 #include <errno.h>
@@ -399,6 +400,7 @@ static void ring(struct store *st)
 
 int store_commit(struct store *st, struct err *e)
 {
+	pulse();
 	int rc = control(st, CONTROL_COMMIT);
 
 	if (rc != SQLITE_OK) {
@@ -543,16 +545,33 @@ int store_optimize(struct store *st, struct err *e)
 	return forget_small(st, e);
 }
 
+static int on_progress(void *arg)
+{
+	(void)arg;
+	pulse();
+	return 0; /* go on */
+}
+
+/* What may take minutes gives signs of life. */
+static void show_progress(struct store *st, bool shows)
+{
+	enum { STEPS = 10000 };
+
+	sqlite3_progress_handler(st->db, shows ? STEPS : 0, shows ? on_progress : NULL, NULL);
+}
+
 int store_first_finding(struct store *st, const char *sql, struct str *out, struct err *e)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(st->db, sql, -1, &s, NULL);
 
+	show_progress(st, true);
 	if (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		str_add(out, (const char *)sqlite3_column_text(s, 0));
 		rc = SQLITE_OK;
 	}
 	(void)sqlite3_finalize(s);
+	show_progress(st, false);
 	if (rc != SQLITE_OK && store_kind_of(rc) != ERR_INPUT)
 		return store_failed(st->db, rc, "cannot check the database", e);
 	if (rc != SQLITE_OK)

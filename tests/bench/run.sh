@@ -30,11 +30,11 @@ done
 if [ "$short" ]; then
     rounds=1 waiting="1 10 100" operations=10 warm_ms=100 rate_ms=200 held=100 compared=20
     settle_ms=500 idle_ms=2000 parked_ms=0 starts=1 relays=3 clicks=10
-    histories=10000 turns=50 old_calls=3000 alone_ms=500
+    histories=10000 turns=50 old_calls=3000 alone_ms=500 crowd=20 big_mib=8
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
     compared=1000 settle_ms=3000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
-    clicks=400 histories="100000 1000000 $ten_million" turns=400 old_calls=300000 alone_ms=10000
+    clicks=400 histories="100000 1000000 $ten_million" turns=400 old_calls=300000 alone_ms=10000 crowd=200 big_mib=99
 fi
 
 # A short path: unix sockets live below it. On the disk of the databases, not in memory.
@@ -77,6 +77,7 @@ cd "$here"
 compile rate rate.c bench.c
 compile relay relay.c bench.c
 compile hold hold.c bench.c
+compile crowd crowd.c bench.c
 compile start start.c bench.c
 compile commit commit.c plain.c bench.c -lsqlite3
 compile echo echo.c bench.c -levent
@@ -312,6 +313,16 @@ measure_silence() {
     stop
 }
 
+measure_crowd() {
+    rm -rf "$scratch/ws/.intercom"
+    start_ours
+    # shellcheck disable=SC2086 # the first pid is the front's
+    set -- $all
+    "$bin/crowd" "$port" "$1" "$scratch/ws" "$crowd" 10 "$big_mib" 300000 | note crowd ours
+    stop
+    rm -rf "$scratch/ws/.intercom" "$scratch/ws/big.txt"
+}
+
 measure_relay() {
     start_ours
     "$bin/relay" "$relays" "$build/agent-intercom" mcp --config "$scratch/config.toml" \
@@ -409,6 +420,8 @@ if [ -z "$only_history" ]; then
     say "start"
     measure_start
     measure_relay
+    say "a crowd"
+    measure_crowd
 fi
 say
 
@@ -474,6 +487,11 @@ evaluation of a policy of 20 rules, p50 | us | policy.rules20_p50_us | - | - | <
 evaluation of a policy of 20 rules, p99 | us | policy.rules20_p99_us | - | - | -
 evaluation of a policy of 20 rules | per second | policy.rules20_s | - | - | >= 10000
 evaluation of a policy of 1000 rules, p50 | us | policy.rules1000_p50_us | - | - | -
+call beside ten proposals of $big_mib MiB and one that hangs, $crowd agents, p50 | us | crowd.p50_us | crowd.alone_p50_us/ours | without them | -
+call beside ten proposals of $big_mib MiB and one that hangs, $crowd agents, p99 | us | crowd.p99_us | - | - | <= 50000
+the same agents alone, p99 | us | crowd.alone_p99_us | - | - | -
+ten proposals of $big_mib MiB, until all are answered | ms | crowd.big_ms | - | - | -
+memory of the front meanwhile, above idle | bytes | crowd.peak_bytes | - | - | <= 67108864
 memory per blocked call, $held held | bytes | held_$held.call_bytes | - | - | <= 8192
 CPU of all processes, idle | % of a core | idle.cpu_percent | - | - | <= 0.1
 CPU of all processes, 1000 silent sessions | % of a core | silence.cpu_percent | - | - | <= 0.1

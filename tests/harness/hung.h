@@ -9,7 +9,7 @@
 
 /* Mounts a file system (FUSE, spoken here) on folder. Whatever is asked of it waits: its process
  * takes the questions, so that not even SIGKILL ends who asks. Gone when the test ends. False:
- * there is no /dev/fuse, or no right to mount. */
+ * there is no /dev/fuse, or no right to mount. Whoever is to see it is started after may_mount. */
 bool hung_mount(const char *folder);
 /* Takes it away: who waits gets an error. */
 void hung_unmount(void);

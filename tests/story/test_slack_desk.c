@@ -193,6 +193,23 @@ START_TEST(the_reason_of_a_stop_reaches_the_agent)
 }
 END_TEST
 
+START_TEST(the_timeline_names_who_gave_an_order_for_a_session_that_is_not_there)
+{
+	struct agent a = an_agent();
+
+	free(agent_call(&a, "ping", "{}"));
+	(void)slack_acked("{'slash':{'text':'stop frontend-agent'}}");
+	(void)slack_acked("{'slash':{'text':'mode local nosuch'}}");
+	expect(
+	    "SELECT actor, kind, json_extract(detail, '$.verb'), json_extract(detail, '$.argument')"
+	    " FROM event WHERE kind LIKE 'command.%' ORDER BY seq",
+	    "slack:T01TEAM:U01OP|command.not_found|stop|\n"
+	    "slack:T01TEAM:U01OP|command.not_found|mode|local\n");
+	expect("SELECT status, mode FROM session", "active|remote\n");
+	end();
+}
+END_TEST
+
 START_TEST(a_message_to_an_agent_on_standby_is_its_instruction)
 {
 	OWNED(char_ptr) char *thread = NULL;
@@ -223,6 +240,7 @@ int main(void)
 	tcase_add_test(
 	    c, undo_in_the_thread_is_refused_with_its_reason_where_the_file_was_changed_since);
 	tcase_add_test(c, the_reason_of_a_stop_reaches_the_agent);
+	tcase_add_test(c, the_timeline_names_who_gave_an_order_for_a_session_that_is_not_there);
 	tcase_add_test(c, a_message_to_an_agent_on_standby_is_its_instruction);
 	return run_suite(s);
 }

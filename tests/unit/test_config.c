@@ -160,7 +160,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "acp.max_sessions|5|default\nacp.startup_timeout_seconds|30|default\n"
 	    "acp.max_msg_rate|10|default\nacp.http_port|3001|default\nmcp.wait_cap|240|default\n"
 	    "mcp.elicitation|false|default\n"
-	    "mcp.hands|4|default\nmcp.allow_uids|[]|default\nipc.require_token|false|"
+	    "mcp.hands|8|default\nmcp.allow_uids|[]|default\nipc.require_token|false|"
 	    "default\npolicy.require_global_"
 	    "allowlist|false|default\npolicy.trust|listed|default\n"
 	    "policy.always_ask|[]|default\n"

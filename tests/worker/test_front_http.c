@@ -1,6 +1,8 @@
 /* mcp-front over HTTP: what clients send, right and wrong, and what of it stays in the rows. */
 #include "front_case.h"
 
+#include <netinet/in.h>
+
 /* ---- HTTP itself ---- */
 
 START_TEST(a_chunked_body_is_a_body)
@@ -459,6 +461,62 @@ START_TEST(another_user_is_refused_before_it_says_anything_and_told_of_once_a_mi
 }
 END_TEST
 
+/* Waits until the front has read all that was sent. */
+static void is_read(const struct wire *w)
+{
+	struct sockaddr_in own = { .sin_port = 0 };
+	socklen_t size = sizeof(own);
+
+	ck_assert_int_eq(getsockname(w->fd, (struct sockaddr *)&own, &size), 0);
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
+	     (void)poll(NULL, 0, 5)) {
+		FILE *all = fopen("/proc/net/tcp", "r");
+		unsigned from, to, unsent, unread;
+		bool read = false;
+		char line[300];
+
+		while (all && fgets(line, sizeof(line), all))
+			if (sscanf(line, "%*d: %*x:%x %*x:%x %*x %x:%x", &from, &to, &unsent,
+			           &unread) == 4 &&
+			    to == ntohs(own.sin_port))
+				read = unread == 0;
+		if (all)
+			(void)fclose(all);
+		if (read)
+			return;
+	}
+	ck_abort_msg("the front does not read");
+}
+
+START_TEST(an_honest_request_that_came_while_the_front_was_busy_is_answered)
+{
+	enum { BODY = 60000 };
+	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str head = STR_INIT;
+	struct wire w;
+
+	given_front();
+	str_add(&body, PING);
+	while (body.length < BODY)
+		str_add_char(&body, ' ');
+	str_addf(&head,
+	         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+	         "Content-Length: %zu\r\n\r\n",
+	         body.length);
+	wire_open(&w, port);
+	wire_send(&w, head.bytes);
+	is_read(&w);
+	(void)kill(front, SIGSTOP);
+	wire_send(&w, body.bytes);
+	advance(25000);
+	(void)kill(front, SIGCONT);
+	ck_assert_int_ne(wire_answer(&w), 0);
+	says(str_text(&w.body), "jsonrpc");
+	wire_close(&w);
+	stop_worker(front);
+}
+END_TEST
+
 START_TEST(idle_connections_hinder_nobody_and_slow_ones_are_cut)
 {
 	struct wire idle[10], slow;
@@ -516,6 +574,7 @@ int main(void)
 	tcase_add_test(c, another_user_is_served_only_if_the_settings_allow_it);
 	tcase_add_test(c,
 	               another_user_is_refused_before_it_says_anything_and_told_of_once_a_minute);
+	tcase_add_test(c, an_honest_request_that_came_while_the_front_was_busy_is_answered);
 	tcase_add_test(c, idle_connections_hinder_nobody_and_slow_ones_are_cut);
 	suite_add_tcase(s, c);
 	return run_suite(s);

@@ -275,6 +275,29 @@ START_TEST(with_the_front_all_its_hands_go)
 }
 END_TEST
 
+START_TEST(a_front_that_dies_meanwhile_loses_no_call_of_a_relay)
+{
+	OWNED(char_ptr) char *arguments = change_of_big(1);
+	OWNED(char_ptr) char *result = NULL;
+	struct site site = given_running_site();
+	struct relay r = given_relay(&site);
+
+	(void)snprintf(workspace, sizeof(workspace), "%s", site.workspace);
+	given_big_file();
+	front = worker_pid("mcp-front");
+	relay_begin(&r, "check_clearance", arguments);
+	(void)stopped_job();
+	kill_and_await("mcp-front");
+	expect_soon("SELECT count(*) FROM request WHERE state = 'pending'", "1\n");
+	approve_all();
+	result = relay_end(&r);
+	has(result, "status", "approved");
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- a caller who waits no longer ---- */
 
 START_TEST(a_caller_that_hangs_up_meanwhile_is_not_asked_for)
@@ -441,6 +464,7 @@ int main(void)
 	tcase_add_test(c, when_hand_itself_is_killed_it_is_started_again_and_the_job_is_done);
 	tcase_add_test(c, when_hand_itself_stands_still_it_is_replaced);
 	tcase_add_test(c, with_the_front_all_its_hands_go);
+	tcase_add_test(c, a_front_that_dies_meanwhile_loses_no_call_of_a_relay);
 	tcase_add_test(c, a_caller_that_hangs_up_meanwhile_is_not_asked_for);
 	tcase_add_test(c, a_call_that_is_cancelled_meanwhile_is_not_asked);
 	tcase_add_test(c, one_agent_with_many_jobs_keeps_no_other_one_waiting);

@@ -2,6 +2,10 @@
  * Where a worker has to misbehave, the system is run from a folder in which one is replaced. */
 #include "supervisor_case.h"
 
+#include <glob.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+
 /* Kills a worker for the n-th time and waits until it is back. */
 static void kill_and_await(const char *worker, int n)
 {
@@ -79,12 +83,113 @@ START_TEST(a_worker_that_hangs_is_told_of_and_started_again)
 	expect_soon("SELECT state FROM worker WHERE name = 'applier' ORDER BY seq",
 	            "died\nready\n");
 	ck_assert_int_ne(pid_of("applier"), before);
-	expect("SELECT detail FROM worker WHERE state = 'died'", "no heartbeat: it hung\n");
+	expect("SELECT detail FROM worker WHERE state = 'died'", "no sign of life: it hung\n");
 	expect("SELECT actor, json_extract(detail, '$.detail') FROM event"
 	       " WHERE kind = 'worker.died'",
-	       "applier|no heartbeat: it hung\n");
+	       "applier|no sign of life: it hung\n");
 	expect("SELECT count(*) FROM worker", "5\n"); /* nobody else */
 	log_has_soon("hangs: no sign of life since");
+	stop();
+}
+END_TEST
+
+/* Ten seconds of the clock for each look, until somebody has been replaced or a minute is over. */
+static void a_minute_goes_by(void)
+{
+	for (int i = 0; i < 6; i++) {
+		OWNED(char_ptr)
+		char *died = rows("SELECT count(*) FROM worker WHERE state = 'died'");
+
+		if (died[0] != '0')
+			return;
+		advance(10 * SECOND);
+		(void)poll(NULL, 0, 2 * SECOND + 50); /* looks are apart in real time, too */
+	}
+}
+
+/* It executes one jump to itself for ever. False: nobody here knows how that is written, or may. */
+static bool spins(pid_t pid)
+{
+#ifdef __x86_64__
+	static const long JUMP = 0xFEEB; /* jmp . */
+	struct user_regs_struct now;
+	int status;
+
+	if (ptrace(PTRACE_ATTACH, pid, NULL, NULL) != 0)
+		return false;
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(ptrace(PTRACE_GETREGS, pid, NULL, &now), 0);
+	now.orig_rax = (unsigned long long)-1; /* no system call is begun again */
+	ck_assert_int_eq(ptrace(PTRACE_POKETEXT, pid, (void *)now.rip, (void *)JUMP), 0);
+	ck_assert_int_eq(ptrace(PTRACE_SETREGS, pid, NULL, &now), 0);
+	ck_assert_int_eq(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+	return true;
+#else
+	(void)pid;
+	return false;
+#endif
+}
+
+static void is_replaced_in_a_minute(const char *worker)
+{
+	char query[200];
+
+	a_minute_goes_by();
+	(void)snprintf(query, sizeof(query),
+	               "SELECT state, detail FROM worker WHERE name = '%s' AND state = 'died'",
+	               worker);
+	expect_soon(query, "died|no sign of life: it hung\n");
+	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "4\n");
+	expect("SELECT count(*) FROM worker WHERE state = 'died'", "1\n"); /* nobody else */
+}
+
+START_TEST(a_worker_in_an_endless_loop_is_replaced_within_a_minute)
+{
+	start_ready();
+	SKIP_UNLESS(spins(pid_of("retention")), "ptrace and x86-64");
+	is_replaced_in_a_minute("retention");
+	stop();
+}
+END_TEST
+
+START_TEST(a_front_in_an_endless_loop_is_replaced_within_a_minute)
+{
+	start_ready();
+	SKIP_UNLESS(spins(pid_of("mcp-front")), "ptrace and x86-64");
+	is_replaced_in_a_minute("mcp-front");
+	stop();
+}
+END_TEST
+
+START_TEST(a_worker_that_stands_still_is_replaced_within_a_minute)
+{
+	start_ready();
+	(void)kill(pid_of("applier"), SIGSTOP);
+	is_replaced_in_a_minute("applier");
+	stop();
+}
+END_TEST
+
+START_TEST(who_works_for_long_and_says_so_is_left_alone)
+{
+	char pattern[PATH_BYTES];
+	glob_t lock;
+	pid_t before;
+
+	start_ready();
+	before = pid_of("applier");
+	(void)kill(before, SIGSTOP);
+	(void)snprintf(pattern, sizeof(pattern), "%s/agent-intercom/*/applier.lock", runtime);
+	ck_assert_int_eq(glob(pattern, 0, NULL, &lock), 0);
+	for (int i = 0; i < 8; i++) { /* its signs, as long work gives them */
+		ck_assert_int_eq(utimensat(AT_FDCWD, lock.gl_pathv[0], NULL, 0), 0);
+		advance(10 * SECOND);
+		(void)poll(NULL, 0, 2 * SECOND + 50);
+	}
+	globfree(&lock);
+	(void)kill(before, SIGCONT);
+	ck_assert_int_eq(pid_of("applier"), before);
+	expect("SELECT count(*) FROM worker WHERE state = 'died'", "0\n");
 	stop();
 }
 END_TEST
@@ -341,6 +446,10 @@ int main(void)
 	tcase_set_timeout(c, 40);
 	tcase_add_test(c, a_killed_worker_is_back_within_a_second);
 	tcase_add_test(c, a_worker_that_hangs_is_told_of_and_started_again);
+	tcase_add_test(c, a_worker_in_an_endless_loop_is_replaced_within_a_minute);
+	tcase_add_test(c, a_front_in_an_endless_loop_is_replaced_within_a_minute);
+	tcase_add_test(c, a_worker_that_stands_still_is_replaced_within_a_minute);
+	tcase_add_test(c, who_works_for_long_and_says_so_is_left_alone);
 	tcase_add_test(c, who_dies_again_and_again_is_restarted_ever_more_slowly);
 	tcase_add_test(c, after_a_long_life_a_restart_is_quick_again);
 	tcase_add_test(c, a_worker_that_cannot_work_any_more_stops_the_system_with_78);

@@ -60,6 +60,9 @@ struct front {
 	struct bufferevent **newcomers; /* connections that nobody has looked at */
 	size_t newcomer_count;
 	struct event *newcomer_event; /* looks at them at the end of the pass */
+	int *late; /* connections whose request took too long to come, */
+	size_t late_count;
+	struct event *late_event; /* judged when what has come of it is read */
 	int refused_count; /* callers of other users since the log said so */
 	int64_t refused_ms; /* monotonic: when it may say so again */
 	struct str refused_why; /* the last of them */

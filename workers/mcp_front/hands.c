@@ -4,9 +4,9 @@
 #include "front.h"
 #include "hand_process.h"
 #include "log.h"
+#include "pack.h"
 #include "paths.h"
 #include "setting.h"
-#include "wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +21,13 @@
 #include <unistd.h>
 
 enum {
-	AT_ONCE = 4, /* the setting's preset */
+	AT_ONCE = 8, /* the setting's preset */
 	QUICK_MS = 1000, /* a job that takes longer is slow */
 	SLOW_MAX = 16, /* slow ones, and such as cannot be killed, in all, */
 	SLOW_OF_ONE = 2, /* and of one workspace */
 	START_MS = 5000, /* in which the process of a job must be there */
 	RESTART_MS = 1000, /* between two starts of hand */
+	SILENT_MS = 60000,
 	PATIENCE_MS = 120000, /* a job waits so long for its turn */
 	WAITING_BYTES = 32 << 20, /* of jobs that wait, in all, */
 	WAITING_OF_ONE = 8 << 20, /* and of one asker; a first small one is always taken */
@@ -76,8 +77,10 @@ struct hands {
 	LIST_HEAD(, hand) all;
 	struct turns turns[2]; /* jobs that are not big, jobs that are */
 	size_t bytes; /* of those that wait */
-	const char **listed; /* folders that the configuration names */
+	const char **listed; /* folders that the configuration names, */
 	size_t listed_count;
+	int64_t silent_ms; /* monotonic: until then those are left out whose disk was silent */
+	size_t left_out; /* they stand behind the others */
 };
 
 static void serve(struct front *f);
@@ -394,6 +397,35 @@ static bool first_is_gone(const struct hands *hands)
 	        about.si_pid == hands->pid);
 }
 
+/* A folder of the configuration whose disk is silent is not looked for again for a minute. */
+static void leave_out(struct hands *hands, const struct hand_task *t, int silent)
+{
+	size_t last = hands->listed_count - hands->left_out - 1;
+	const char *folder;
+
+	if (silent < 0 || t->ask.listed_count != last + 1)
+		return;
+	folder = hands->listed[silent];
+	log_warn("the disk of the workspace %.300s does not answer", folder);
+	memmove(&hands->listed[silent], &hands->listed[silent + 1],
+	        (hands->listed_count - (size_t)silent - 1) * sizeof(*hands->listed));
+	hands->listed[hands->listed_count - 1] = folder;
+	hands->left_out++;
+	hands->silent_ms = clock_monotonic_ms() + SILENT_MS;
+}
+
+static void take_found(struct front *f, struct hand_task *t, struct hand_found *found)
+{
+	leave_out(f->hands, t, found->silent);
+	if (found->is_too_big) {
+		t->ask.is_big = true;
+		wait_for_turn(f, t);
+	} else {
+		forget_texts(t);
+		t->by->done(f, t, found);
+	}
+}
+
 /* The answer is there, or there will be none. */
 static void finish(struct hand *h)
 {
@@ -418,13 +450,8 @@ static void finish(struct hand *h)
 	else if (hand_found_read(&t->ask, &answer, &found))
 		fail(f, t, "io_error",
 		     "what was read of the files makes no sense; nothing was asked; call again");
-	else if (found.is_too_big) {
-		t->ask.is_big = true;
-		wait_for_turn(f, t);
-	} else {
-		forget_texts(t);
-		t->by->done(f, t, &found);
-	}
+	else
+		take_found(f, t, &found);
 	serve(f);
 }
 
@@ -433,13 +460,13 @@ static void finish(struct hand *h)
 static int take_answer(struct hand *h)
 {
 	for (;;) {
-		char head[WIRE_HEAD_BYTES];
+		char head[PACK_HEAD_BYTES];
 		ssize_t n;
 
 		if (h->in.capacity == 0) { /* nothing yet: the head, in one piece */
 			n = recv(h->fd, head, sizeof(head), MSG_PEEK);
 			if (n == (ssize_t)sizeof(head)) {
-				size_t length = wire_length(head);
+				size_t length = pack_length(head);
 
 				if (length == 0 || length > HAND_FOUND_BYTES)
 					return -1;
@@ -557,8 +584,10 @@ static bool begin(struct front *f, struct hand_task *t)
 	h->fd = pair[0];
 	h->pidfd = -1;
 	LIST_INSERT_HEAD(&hands->all, h, next);
+	if (clock_monotonic_ms() >= hands->silent_ms)
+		hands->left_out = 0;
 	t->ask.listed = hands->listed;
-	t->ask.listed_count = hands->listed_count;
+	t->ask.listed_count = hands->listed_count - hands->left_out;
 	hand_ask_write(&t->ask, &h->out);
 	send_question(h);
 	watch_socket(h);
@@ -575,7 +604,7 @@ static bool is_slow(const struct hand *h)
 
 static bool has_room(const struct hands *hands, bool is_big)
 {
-	int used = 0, slow = 0, most = is_big ? (hands->at_once + 1) / 2 : hands->at_once;
+	int used = 0, slow = 0, most = is_big ? (hands->at_once + 3) / 4 : hands->at_once;
 	const struct hand *h;
 
 	LIST_FOREACH (h, &hands->all, next) {

@@ -1,7 +1,7 @@
 /* hands: file work, done by processes of their own (hand.h) while the front goes on serving. So
- * many at once (setting mcp.hands), and besides them half as many with big jobs; the jobs of each
- * asker in turn. A job that takes over a second gives its place to others; of one workspace there
- * are two of those at most, since its disk may hang. */
+ * many at once (setting mcp.hands), and besides them a quarter as many with big jobs; the jobs of
+ * each asker in turn. A job that takes over a second gives its place to others; of one workspace
+ * there are two of those at most, since its disk may hang. */
 #ifndef HANDS_H
 #define HANDS_H
 

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ struct arrival {
 	size_t unfinished; /* bytes of a request that has not come whole; in front.unfinished */
 	bool held; /* a request has come whole and is not answered: what comes now has time */
 	bool turned_away; /* nothing it sends is looked at any more */
+	bool late; /* it is past its time, and is about to be judged */
 	bool looked; /* who is at the other end has been asked */
 	bool refused; /* and it is somebody else */
 	uid_t uid; /* whose it is, if it is not refused */
@@ -110,6 +112,50 @@ static void look_at(struct front *f, int fd, struct arrival *a)
 		front_count(f, &a->unfinished, 0);
 }
 
+/* It may be we who were late: what has come meanwhile is read first. */
+static void judge_later(struct front *f, int fd, struct arrival *a)
+{
+	if (a->late)
+		return;
+	a->late = true;
+	f->late = xrealloc(f->late, (f->late_count + 1) * sizeof(*f->late));
+	f->late[f->late_count++] = fd;
+	event_active(f->late_event, EV_TIMEOUT, 1);
+}
+
+/* Cut is who has nothing more in the socket and whose request is not whole. True: it is not known
+ * yet. */
+static bool is_read_on(struct front *f, int fd)
+{
+	struct arrival *a = arrival_of(f, fd);
+	struct stat about;
+	int unread = 0;
+
+	if (fstat(fd, &about) != 0 || about.st_ino != a->inode || !a->began_ms || a->held)
+		return a->late = false;
+	if (ioctl(fd, FIONREAD, &unread) == 0 && unread > 0)
+		return true;
+	a->late = false;
+	(void)shutdown(fd, SHUT_RDWR);
+	return false;
+}
+
+static void on_late(evutil_socket_t unused, short what, void *arg)
+{
+	static const struct timeval NEXT_PASS = { 0 };
+	struct front *f = arg;
+	size_t kept = 0;
+
+	(void)unused;
+	(void)what;
+	for (size_t i = 0; i < f->late_count; i++)
+		if (is_read_on(f, f->late[i]))
+			f->late[kept++] = f->late[i];
+	f->late_count = kept;
+	if (kept)
+		(void)evtimer_add(f->late_event, &NEXT_PASS);
+}
+
 static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, void *arg)
 {
 	int fd = bufferevent_getfd(arg);
@@ -127,7 +173,7 @@ static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, v
 	if (!a->began_ms || a->held)
 		a->began_ms = clock_monotonic_ms();
 	else if (clock_monotonic_ms() - a->began_ms > f->request_seconds * 1000)
-		(void)shutdown(fd, SHUT_RDWR);
+		judge_later(f, fd, a);
 	front_count(f, &a->unfinished, a->unfinished + info->n_added);
 	if (!a->turned_away)
 		look_at(f, fd, a);
@@ -322,6 +368,7 @@ void http_arrivals_start(struct front *f)
 	the_front = f;
 	f->accept = evtimer_new(f->base, accept_again, f);
 	f->newcomer_event = event_new(f->base, -1, 0, on_newcomers, f);
+	f->late_event = evtimer_new(f->base, on_late, f);
 }
 
 void http_arrivals_listen(struct front *f, struct evconnlistener *listener)
@@ -343,6 +390,12 @@ void http_arrivals_stop(struct front *f)
 	if (f->newcomer_event)
 		event_free(f->newcomer_event);
 	f->newcomer_event = NULL;
+	if (f->late_event)
+		event_free(f->late_event);
+	f->late_event = NULL;
+	free(f->late);
+	f->late = NULL;
+	f->late_count = 0;
 	str_clear(&f->refused_why);
 	free(f->arrivals);
 	f->arrivals = NULL;

@@ -416,18 +416,3 @@ int rows_ready(struct supervisor *s, struct str *address, struct err *e)
 		}
 	return got;
 }
-
-int rows_heartbeats(struct supervisor *s, struct instant beats[CHILD_COUNT], struct err *e)
-{
-	OWNED(worker_live_row) struct worker_live_row live = { 0 };
-	int got;
-
-	sql_worker_live(&s->store, s->host, &live);
-	while ((got = row_next(&live.row, e)) > 0)
-		for (int i = 0; i < CHILD_COUNT; i++)
-			if (strcmp(live.name, CHILD_NAMES[i]) == 0 &&
-			    live.pid == s->children[i].pid)
-				(void)snprintf(beats[i].text, sizeof(beats[i].text), "%s",
-				               live.heartbeat_at);
-	return got;
-}

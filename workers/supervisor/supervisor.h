@@ -45,10 +45,8 @@ struct child {
 	int64_t start_at_ms; /* while it does not run */
 	int64_t backoff_ms; /* wait before the next restart */
 	int64_t asked_ms; /* when it was asked to leave; 0: it was not */
-	struct instant heartbeat; /* as its row had it at the last look */
+	struct timespec sign; /* of life: the last one, as it was at the last look */
 	int missed; /* looks in a row at which it was the same */
-	uint64_t work; /* what it had done for the kernel to count, at the last look */
-	int idle; /* of those looks, the last ones in a row at which that was the same, too */
 	bool silent; /* killed for that */
 };
 
@@ -112,8 +110,6 @@ struct rows_restored {
 int rows_at_restore(struct store *st, struct rows_restored *ret, struct err *e);
 /* A worker has ended, in the way that detail tells. */
 int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e);
-/* Takes the heartbeats of the children that are ready out of their rows. */
-int rows_heartbeats(struct supervisor *s, struct instant beats[CHILD_COUNT], struct err *e);
 /* Sets ready of the children whose row says so. The address of mcp-front goes to address. */
 int rows_ready(struct supervisor *s, struct str *address, struct err *e);
 
@@ -143,7 +139,7 @@ int workers_start_due(struct supervisor *s, struct err *e);
 void workers_reap(struct supervisor *s);
 /* Asks the next ones to leave, kills those that were asked long ago. */
 void workers_stop(struct supervisor *s);
-/* Kills a worker that is ready by its row but has long written no heartbeat: it hangs, and is
+/* Kills a worker that is ready but has long given no sign of life: it hangs, busy or not, and is
  * restarted like one that ended by itself. */
 void workers_look_for_hanging(struct supervisor *s);
 /* Milliseconds until the next such look. */

@@ -25,14 +25,11 @@ enum {
 	IN_ORDER_MS = 4000, /* then those that are left are asked to leave all at once */
 	LEAVE_MS = 5000, /* who was asked has so long; together less than 10 s */
 	DETAIL_BYTES = 40,
-	BEAT_LOOK_MS = 10000, /* a worker that is well writes in every third of these */
-	BEAT_APART_MS = 2000, /* of the machine's clock, in which all workers look at theirs
-	                         (WORKER_LOOK_MS) between BEATS_MISSED looks: time that is only made
+	BEAT_LOOK_MS = 10000, /* a worker gives a sign of life in each of these */
+	BEAT_APART_MS = 2000, /* of the machine's clock, in which all workers give theirs
+	                         (WORKER_LOOK_MS) between SIGNS_MISSED looks: time that is only made
 	                         believe hangs nobody */
-	BEATS_MISSED = 4, /* in a row: it hangs, unless it works */
-	WORKS_MISSED = 2, /* in a row: it does not */
-	BEATS_MISSED_WORKING =
-	    30, /* nobody works for so long (a look through the database takes less) */
+	SIGNS_MISSED = 4, /* in a row: it hangs */
 };
 
 /* First the door is closed, then what came in is finished. */
@@ -213,73 +210,44 @@ int workers_beat_patience_ms(const struct supervisor *s)
 	return left < 0 ? 0 : (int)left;
 }
 
-/* Ticks of the processor that a process has had, and its page faults; 0: it is not there. Field
- * numbers are those of proc(5). */
-static uint64_t work_of(pid_t pid)
+/* When a child gave its last sign of life (pulse.h); 0: it has given none. */
+static struct timespec sign_of(const struct supervisor *s, int i)
 {
-	enum { MINFLT = 10, MAJFLT = 12, UTIME = 14, STIME = 15 };
-	char path[40], text[600] = "";
-	uint64_t sum = 0;
-	const char *at;
-	int fd;
+	OWNED(str) struct str lock = STR_INIT;
+	struct stat about;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return 0;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = '\0';
-	(void)close(fd);
-	at = strrchr(text, ')'); /* field 2, the name, may hold anything */
-	for (int field = 3; at && field <= STIME; field++) {
-		at = strchr(at + 1, ' ');
-		if (at && (field == MINFLT || field == MAJFLT || field == UTIME || field == STIME))
-			sum += strtoull(at + 1, NULL, 10);
-	}
-	return sum;
+	str_addf(&lock, "%s/%s.lock", s->paths.run, CHILD_NAMES[i]);
+	return stat(str_text(&lock), &about) == 0 ? about.st_mtim : (struct timespec){ 0 };
 }
 
-static bool hangs(const struct child *c)
+static void look_at_signs(struct supervisor *s, int i)
 {
-	return (c->missed >= BEATS_MISSED && c->idle >= WORKS_MISSED) ||
-	       c->missed >= BEATS_MISSED_WORKING;
-}
+	struct child *c = &s->children[i];
+	struct timespec sign = sign_of(s, i);
+	struct instant since = clock_instant((int64_t)sign.tv_sec * 1000);
 
-static void look_at_beat(struct child *c, const char *name, const struct instant *beat)
-{
-	uint64_t work = c->pid ? work_of(c->pid) : 0;
-
-	c->idle = work == c->work ? c->idle + 1 : 0;
-	c->work = work;
-	if (!c->pid || !c->ready || strcmp(c->heartbeat.text, beat->text) != 0) {
-		c->heartbeat = *beat;
+	if (!c->pid || !c->ready || sign.tv_sec != c->sign.tv_sec ||
+	    sign.tv_nsec != c->sign.tv_nsec) {
+		c->sign = sign;
 		c->missed = 0;
 		return;
 	}
-	c->missed++;
-	if (!hangs(c))
+	if (++c->missed < SIGNS_MISSED)
 		return;
-	log_error("%s (pid %d) hangs: no sign of life since %s; it is killed", name, (int)c->pid,
-	          beat->text);
+	log_error("%s (pid %d) hangs: no sign of life since %s; it is killed", CHILD_NAMES[i],
+	          (int)c->pid, since.text);
 	c->silent = true;
 	(void)kill(c->pid, SIGKILL);
 }
 
 void workers_look_for_hanging(struct supervisor *s)
 {
-	struct instant beats[CHILD_COUNT] = { 0 };
-	struct err e = ERR_INIT;
-
 	if (workers_beat_patience_ms(s) > 0)
 		return;
 	s->beat_ms = clock_monotonic_ms();
 	s->beat_awake_ms = time_gap_clocks().awake_ms;
-	if (rows_heartbeats(s, beats, &e)) {
-		log_warn("heartbeats cannot be read: %s", e.text);
-		return;
-	}
 	for (int i = 0; i < CHILD_COUNT; i++)
-		look_at_beat(&s->children[i], CHILD_NAMES[i], &beats[i]);
+		look_at_signs(s, i);
 }
 
 static void ended(struct supervisor *s, int i, int status)
@@ -290,7 +258,7 @@ static void ended(struct supervisor *s, int i, int status)
 
 	describe(status, detail);
 	if (c->silent)
-		(void)snprintf(detail, sizeof(detail), "no heartbeat: it hung");
+		(void)snprintf(detail, sizeof(detail), "no sign of life: it hung");
 	c->silent = false;
 	c->missed = 0;
 	if (!s->stopping)

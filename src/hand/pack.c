@@ -1,4 +1,4 @@
-#include "wire.h"
+#include "pack.h"
 
 #include "err.h"
 
@@ -8,26 +8,26 @@ static const uint32_t NOTHING = UINT32_MAX; /* for the length of a text that is 
 
 /* ---- writing ---- */
 
-void wire_begin(struct str *out)
+void pack_begin(struct str *out)
 {
-	static const char HEAD[WIRE_HEAD_BYTES];
+	static const char HEAD[PACK_HEAD_BYTES];
 
 	str_add_bytes(out, HEAD, sizeof(HEAD));
 }
 
-void wire_end(struct str *out)
+void pack_end(struct str *out)
 {
-	uint32_t length = (uint32_t)(out->length - WIRE_HEAD_BYTES);
+	uint32_t length = (uint32_t)(out->length - PACK_HEAD_BYTES);
 
 	memcpy(out->bytes, &length, sizeof(length));
 }
 
-void wire_add_int(struct str *out, int64_t number)
+void pack_add_int(struct str *out, int64_t number)
 {
 	str_add_bytes(out, &number, sizeof(number));
 }
 
-void wire_add_bytes(struct str *out, const void *bytes, size_t length)
+void pack_add_bytes(struct str *out, const void *bytes, size_t length)
 {
 	uint32_t head = (uint32_t)length;
 
@@ -36,17 +36,17 @@ void wire_add_bytes(struct str *out, const void *bytes, size_t length)
 		str_add_bytes(out, bytes, length);
 }
 
-void wire_add_text(struct str *out, const char *text)
+void pack_add_text(struct str *out, const char *text)
 {
 	if (text)
-		wire_add_bytes(out, text, strlen(text));
+		pack_add_bytes(out, text, strlen(text));
 	else
 		str_add_bytes(out, &NOTHING, sizeof(NOTHING));
 }
 
 /* ---- reading ---- */
 
-size_t wire_length(const char head[WIRE_HEAD_BYTES])
+size_t pack_length(const char head[PACK_HEAD_BYTES])
 {
 	uint32_t length;
 
@@ -55,7 +55,7 @@ size_t wire_length(const char head[WIRE_HEAD_BYTES])
 }
 
 /* The next bytes, NULL if there are not so many. */
-static const char *take(struct wire *w, size_t length)
+static const char *take(struct pack *w, size_t length)
 {
 	const char *at = w->at;
 
@@ -68,7 +68,7 @@ static const char *take(struct wire *w, size_t length)
 	return at;
 }
 
-int64_t wire_int(struct wire *w)
+int64_t pack_int(struct pack *w)
 {
 	const char *at = take(w, sizeof(int64_t));
 	int64_t number = 0;
@@ -78,9 +78,9 @@ int64_t wire_int(struct wire *w)
 	return number;
 }
 
-int64_t wire_int_in(struct wire *w, int64_t least, int64_t most)
+int64_t pack_int_in(struct pack *w, int64_t least, int64_t most)
 {
-	int64_t number = wire_int(w);
+	int64_t number = pack_int(w);
 
 	if (!w->bad && number >= least && number <= most)
 		return number;
@@ -88,7 +88,7 @@ int64_t wire_int_in(struct wire *w, int64_t least, int64_t most)
 	return least;
 }
 
-static uint32_t head_of(struct wire *w)
+static uint32_t head_of(struct pack *w)
 {
 	const char *at = take(w, sizeof(uint32_t));
 	uint32_t head = 0;
@@ -98,7 +98,7 @@ static uint32_t head_of(struct wire *w)
 	return head;
 }
 
-const char *wire_bytes(struct wire *w, size_t most, size_t *ret_length)
+const char *pack_bytes(struct pack *w, size_t most, size_t *ret_length)
 {
 	uint32_t length = head_of(w);
 	const char *at;
@@ -113,7 +113,7 @@ const char *wire_bytes(struct wire *w, size_t most, size_t *ret_length)
 	return at;
 }
 
-char *wire_text(struct wire *w, size_t most)
+char *pack_text(struct pack *w, size_t most)
 {
 	uint32_t length = head_of(w);
 	OWNED(str) struct str text = STR_INIT;
@@ -132,9 +132,9 @@ char *wire_text(struct wire *w, size_t most)
 	return str_take(&text);
 }
 
-char *wire_some_text(struct wire *w, size_t most)
+char *pack_some_text(struct pack *w, size_t most)
 {
-	char *text = wire_text(w, most);
+	char *text = pack_text(w, most);
 
 	if (text)
 		return text;
@@ -142,7 +142,7 @@ char *wire_some_text(struct wire *w, size_t most)
 	return xstrdup("");
 }
 
-bool wire_is_whole(const struct wire *w)
+bool pack_is_whole(const struct pack *w)
 {
 	return !w->bad && w->left == 0;
 }

@@ -1,0 +1,226 @@
+/* One who costs the others their answers: a disk that hangs, floods of connections, calls and
+ * bytes; and one who sits on our port. */
+#include "attack.h"
+#include "hung.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20 };
+
+/* An honest agent of its own asks, and its question is there. */
+static void an_honest_agent_is_served(const char *path)
+{
+	struct agent honest = agent_hello(site.port, "?wait=1", "2025-11-25");
+	OWNED(char_ptr) char *arguments = proposal(path, "honest\n");
+	OWNED(char_ptr) char *result = agent_call(&honest, "check_clearance", arguments);
+
+	has(result, "status", "pending");
+}
+
+/* ---- a disk that hangs ---- */
+
+/* A system with a workspace that hangs. False: nothing can be mounted. */
+static bool given_hung_workspace(void)
+{
+	char config[400], folder[120];
+
+	if (!may_mount() || access("/dev/fuse", R_OK | W_OK) != 0)
+		return false;
+	(void)snprintf(folder, sizeof(folder), "%.100s", short_scratch());
+	(void)snprintf(config, sizeof(config),
+	               "[[workspace]]\nid = \"hung\"\nchannel_id = \"C0HUNG\"\npath = \"%s\"\n",
+	               folder);
+	attack_begin(NULL, config);
+	return hung_mount(folder);
+}
+
+START_TEST(a_workspace_whose_disk_hangs_stops_nobody_else)
+{
+	enum { HUNG = 8 };
+	struct agent stuck[HUNG];
+	struct wire wires[HUNG];
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "x\n");
+
+	SKIP_UNLESS(given_hung_workspace(), "/dev/fuse and the right to mount");
+	for (int i = 0; i < HUNG; i++) {
+		stuck[i] = agent_hello(site.port, "?wait=1&workspace_id=hung", "2025-11-25");
+		agent_begin(&stuck[i], &wires[i], "check_clearance", arguments, NULL);
+	}
+	while (hand_jobs_of(worker_pid("mcp-front")) == 0)
+		(void)poll(NULL, 0, 5);
+	for (int i = 0; i < 10; i++) {
+		char path[40];
+
+		(void)snprintf(path, sizeof(path), "honest-%d.txt", i);
+		an_honest_agent_is_served(path);
+	}
+	expect("SELECT count(*) FROM request", "10\n");
+	advance(20000);
+	advance(20000); /* two at a time are tried */
+	for (int i = 0; i < 2; i++) {
+		OWNED(char_ptr) char *message = agent_message(&wires[i]);
+
+		says(message, "could not be read within 20 s");
+	}
+	an_honest_agent_is_served("after.txt");
+	expect("SELECT count(*) FROM worker", "4\n"); /* nobody died */
+	hung_unmount();
+	for (int i = 0; i < HUNG; i++)
+		wire_close(&wires[i]);
+	attack_end();
+}
+END_TEST
+
+/* ---- floods ---- */
+
+START_TEST(a_flood_of_connections_stops_nobody_else)
+{
+	enum { FLOOD = 1500 };
+	static struct wire wires[FLOOD];
+
+	attack_begin(NULL, NULL);
+	for (int i = 0; i < FLOOD; i++) {
+		wire_open(&wires[i], site.port);
+		if (i % 3 == 0)
+			wire_send(&wires[i], "POST /mcp HTTP/1.1\r\nHost: localhost\r\n");
+		if (i % 100 == 0)
+			an_honest_agent_is_served("a.txt");
+	}
+	an_honest_agent_is_served("a.txt");
+	for (int i = 0; i < FLOOD; i++)
+		wire_close(&wires[i]);
+	attack_end();
+}
+END_TEST
+
+START_TEST(a_flood_of_calls_stops_nobody_else)
+{
+	enum { FLOOD = 600 };
+	static struct wire wires[FLOOD];
+
+	attack_begin(NULL, NULL);
+	for (int i = 0; i < FLOOD; i++) {
+		OWNED(char_ptr) char *arguments = NULL;
+		char path[40];
+
+		(void)snprintf(path, sizeof(path), "flood-%d.txt", i);
+		arguments = proposal(path, "flood\n");
+		agent_begin(&agent, &wires[i], "check_clearance", arguments, NULL);
+		if (i % 100 == 0)
+			an_honest_agent_is_served("a.txt");
+	}
+	an_honest_agent_is_served("a.txt");
+	for (int i = 0; i < FLOOD; i++)
+		wire_close(&wires[i]);
+	attack_end();
+}
+END_TEST
+
+START_TEST(a_flood_of_bytes_stops_nobody_else_and_costs_little_memory)
+{
+	enum { FLOOD = 40, BODY = 4 * MIB - 1000 };
+	static struct wire wires[FLOOD];
+	OWNED(str) struct str body = STR_INIT;
+	pid_t front;
+
+	attack_begin(NULL, NULL);
+	front = worker_pid("mcp-front");
+	while (body.length < BODY - 100)
+		str_add(&body, "0123456789");
+	for (int i = 0; i < FLOOD; i++) {
+		char head[200];
+
+		wire_open(&wires[i], site.port);
+		(void)fcntl(wires[i].fd, F_SETFL, O_NONBLOCK);
+		(void)snprintf(head, sizeof(head),
+		               "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
+		               "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		               BODY);
+		(void)!write(wires[i].fd, head, strlen(head));
+		for (size_t at = 0; at < body.length;) { /* as much as is taken */
+			ssize_t n =
+			    send(wires[i].fd, body.bytes + at, body.length - at, MSG_NOSIGNAL);
+			struct pollfd p = { .fd = wires[i].fd, .events = POLLOUT };
+
+			if (n <= 0 && poll(&p, 1, 200) <= 0)
+				break;
+			if (n < 0 && errno != EAGAIN)
+				break;
+			at += n > 0 ? (size_t)n : 0;
+		}
+	}
+	an_honest_agent_is_served("a.txt");
+	ck_assert_int_lt(memory_of(front), 256L * MIB);
+	for (int i = 0; i < FLOOD; i++)
+		wire_close(&wires[i]);
+	an_honest_agent_is_served("b.txt");
+	attack_end();
+}
+END_TEST
+
+/* ---- a squatter ---- */
+
+/* Sits on the port of the site that is about to start. */
+static int squat(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+		                 .sin_port = htons((uint16_t)site.port),
+		                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	ck_assert_int_eq(listen(fd, 16), 0);
+	return fd;
+}
+
+START_TEST(who_sits_on_our_port_gets_no_token_and_no_question)
+{
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "x\n");
+	OWNED(char_ptr) char *result = NULL;
+	OWNED(str) struct str health = STR_INIT;
+	OWNED(str) struct str doctor = STR_INIT;
+	struct relay r;
+	int squatter;
+
+	fresh_store();
+	site = site_make("[ipc]\nrequire_token = true\n");
+	squatter = squat();
+	site_start(&site);
+	r = given_relay(&site);
+	relay_begin(&r, "check_clearance", arguments);
+	expect_soon("SELECT count(*) FROM request WHERE state = 'pending'", "1\n");
+	approve_all();
+	result = relay_end(&r);
+	has(result, "status", "approved");
+	(void)ctl(&health, "health");
+	says(health.bytes, "HTTP is off");
+	(void)shell(&doctor, "'%s/agent-intercom' doctor --config '%s'", getenv("INTERCOM_BUILD"),
+	            site.config);
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+	ck_assert_int_lt(accept(squatter, NULL, NULL), 0); /* nobody has come at all */
+	(void)close(squatter);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("attack flood");
+	TCase *c = store_case(s, "attack flood", 120);
+
+	tcase_add_test(c, a_workspace_whose_disk_hangs_stops_nobody_else);
+	tcase_add_test(c, a_flood_of_connections_stops_nobody_else);
+	tcase_add_test(c, a_flood_of_calls_stops_nobody_else);
+	tcase_add_test(c, a_flood_of_bytes_stops_nobody_else_and_costs_little_memory);
+	tcase_add_test(c, who_sits_on_our_port_gets_no_token_and_no_question);
+	return run_suite(s);
+}

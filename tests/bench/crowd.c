@@ -1,0 +1,267 @@
+/* What honest agents wait while others have very large files looked at, and one job hangs.
+ * usage: crowd PORT FRONT_PID WORKSPACE AGENTS BIG BIG_MIB MOST_MS
+ * Each agent calls once a second, each at its own instant: check_clearance, which the workspace's
+ * policy allows, and ping, in turn. First alone, then beside BIG proposals for a file of BIG_MIB
+ * MiB and one more whose process is stopped. Prints: alone_p50_us, alone_p99_us, p50_us, p99_us,
+ * longest_us, peak_bytes (the front's memory above idle), big_ms (until all big ones were
+ * answered), calls. */
+#include "bench.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PERIOD_NS = 1000000000, MOST_CALLS = 1000000, LOOK_NS = 50000000, ALONE_MS = 5000 };
+
+struct agent {
+	struct caller caller;
+	int64_t due_ns; /* of its next call; when it is under way, it was sent then */
+	bool waits;
+	int calls;
+};
+
+static struct agent *agents;
+static int agent_count;
+static struct caller *bigs;
+static int big_count, big_done;
+static pid_t front;
+static int64_t idle_bytes, peak_bytes;
+static int64_t *took;
+static size_t took_count;
+
+static void put(const char *folder, const char *name, const char *text, size_t length)
+{
+	char path[600];
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "w");
+	if (!f || fwrite(text, 1, length, f) != length || fclose(f) != 0)
+		die("cannot write %s", path);
+}
+
+static void make_files(const char *folder, size_t bytes)
+{
+	static const char POLICY[] = "{\"enabled\":true,\"file_patterns\":{\"write\":[\"**\"]}}";
+	char *text = malloc(bytes + 100), path[600];
+	size_t at = 0;
+
+	(void)snprintf(path, sizeof(path), "%s/.intercom", folder);
+	if (!text || (mkdir(path, 0755) != 0 && access(path, X_OK) != 0))
+		die("cannot make %s", path);
+	for (int i = 0; at < bytes; i++)
+		at += (size_t)sprintf(text + at, "this is line %d of a very large file\n", i);
+	put(folder, ".intercom/settings.json", POLICY, sizeof(POLICY) - 1);
+	put(folder, "big.txt", text, at);
+	free(text);
+}
+
+/* ---- calls ---- */
+
+static char *big_call(int n)
+{
+	char arguments[500];
+
+	(void)snprintf(arguments, sizeof(arguments),
+	               "{\"title\":\"t\",\"file_path\":\"big.txt\",\"diff\":\"--- a/big.txt\\n"
+	               "+++ b/big.txt\\n@@ -%d,1 +%d,1 @@\\n-this is line %d of a very large "
+	               "file\\n+changed\\n\"}",
+	               n + 1, n + 1, n);
+	return call_text(7, "check_clearance", arguments);
+}
+
+static void begin_big(struct caller *c, int port, int n)
+{
+	char *call = big_call(n);
+
+	caller_open(c, port);
+	caller_initialize(c);
+	caller_post(c, call);
+	free(call);
+}
+
+static void call(struct agent *a, int number)
+{
+	char arguments[200];
+	char *text;
+
+	(void)snprintf(arguments, sizeof(arguments),
+	               "{\"title\":\"t\",\"file_path\":\"honest-%d-%d.txt\",\"diff\":\"new\\n\"}",
+	               number, a->calls);
+	text =
+	    a->calls % 2 ? call_text(9, "ping", "{}") : call_text(9, "check_clearance", arguments);
+	caller_post(&a->caller, text);
+	free(text);
+	a->calls++;
+	a->waits = true;
+}
+
+static void take(struct agent *a)
+{
+	if (caller_read(&a->caller) != CALLER_DONE)
+		return;
+	if (!strstr(a->caller.in, "\"isError\":false") && strstr(a->caller.in, "rror"))
+		die("an honest call is refused: %.600s", a->caller.in);
+	if (took_count < MOST_CALLS)
+		took[took_count++] = now_ns() - a->due_ns;
+	a->waits = false;
+	a->due_ns += PERIOD_NS;
+}
+
+static void take_bigs(struct pollfd *fds)
+{
+	for (int i = 0; i < big_count; i++)
+		if (fds[i].fd >= 0 && fds[i].revents && caller_read(&bigs[i]) == CALLER_DONE) {
+			if (!strstr(bigs[i].in, "approved"))
+				die("a big one is refused: %.600s", bigs[i].in);
+			fds[i].fd = -1;
+			big_done++;
+		}
+}
+
+static void look_at_memory(void)
+{
+	static int64_t last_ns;
+	int64_t now;
+
+	if (now_ns() - last_ns < LOOK_NS)
+		return;
+	last_ns = now_ns();
+	now = pss_bytes(&front, 1) - idle_bytes;
+	peak_bytes = now > peak_bytes ? now : peak_bytes;
+}
+
+/* Until end_ns, or until all big ones are answered, if there are any. fds: of them, then of the
+ * agents. */
+static void run(struct pollfd *fds, int bigs_now, int64_t end_ns)
+{
+	for (int i = 0; i < agent_count; i++) {
+		agents[i].due_ns = now_ns() + (int64_t)PERIOD_NS / agent_count * i;
+		fds[big_count + i] = (struct pollfd){ .fd = agents[i].caller.fd, .events = POLLIN };
+	}
+	while (now_ns() < end_ns && (!bigs_now || big_done < bigs_now)) {
+		for (int i = 0; i < agent_count; i++)
+			if (!agents[i].waits && now_ns() >= agents[i].due_ns)
+				call(&agents[i], i);
+		(void)poll(fds, (nfds_t)(big_count + agent_count), 1);
+		take_bigs(fds);
+		for (int i = 0; i < agent_count; i++)
+			if (agents[i].waits && fds[big_count + i].revents)
+				take(&agents[i]);
+		look_at_memory();
+	}
+	for (int i = 0; i < agent_count; i++)
+		while (agents[i].waits) {
+			(void)poll(&fds[big_count + i], 1, 1000);
+			take(&agents[i]);
+		}
+}
+
+/* ---- a job that hangs ---- */
+
+/* A child of parent called hand, with a nice of at least so much; 0: there is none. */
+static pid_t hand_below(pid_t parent, long nice)
+{
+	DIR *all = opendir("/proc");
+	const struct dirent *one;
+	pid_t found = 0;
+
+	while (all && !found && (one = readdir(all)) != NULL) {
+		char path[300], text[600] = "", state;
+		long its_nice;
+		int its_parent;
+		FILE *f;
+
+		(void)snprintf(path, sizeof(path), "/proc/%.20s/stat", one->d_name);
+		f = atoi(one->d_name) > 0 ? fopen(path, "r") : NULL;
+		if (!f)
+			continue;
+		if (!fgets(text, sizeof(text), f))
+			text[0] = '\0';
+		(void)fclose(f);
+		if (strstr(text, "(hand)") &&
+		    sscanf(strrchr(text, ')'),
+		           ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %ld",
+		           &state, &its_parent, &its_nice) == 3 &&
+		    its_parent == parent && its_nice >= nice && state != 'Z')
+			found = (pid_t)atoi(one->d_name);
+	}
+	if (all)
+		(void)closedir(all);
+	return found;
+}
+
+static pid_t stop_a_big_job(void)
+{
+	for (;;) {
+		pid_t first = hand_below(front, 0), job = first ? hand_below(first, 1) : 0;
+
+		if (job && kill(job, SIGSTOP) == 0)
+			return job;
+		pause_us(500);
+	}
+}
+
+static void print(const char *prefix)
+{
+	printf("%sp50_us %.1f\n", prefix, percentile_us(took, took_count, 0.5));
+	printf("%sp99_us %.1f\n", prefix, percentile_us(took, took_count, 0.99));
+}
+
+int main(int argc, char **argv)
+{
+	struct caller hung;
+	struct pollfd *fds;
+	int64_t start;
+	pid_t stopped;
+	int port;
+
+	if (argc != 8)
+		die("usage: crowd PORT FRONT_PID WORKSPACE AGENTS BIG BIG_MIB MOST_MS");
+	port = atoi(argv[1]);
+	front = (pid_t)atoi(argv[2]);
+	agent_count = atoi(argv[4]);
+	big_count = atoi(argv[5]);
+	make_files(argv[3], (size_t)atoi(argv[6]) << 20);
+	raise_files(agent_count + big_count + 100);
+	agents = calloc((size_t)agent_count, sizeof(*agents));
+	bigs = calloc((size_t)big_count, sizeof(*bigs));
+	fds = calloc((size_t)(agent_count + big_count), sizeof(*fds));
+	took = malloc(sizeof(*took) * MOST_CALLS);
+	if (!agents || !bigs || !fds || !took)
+		die("out of memory");
+	for (int i = 0; i < big_count; i++)
+		fds[i].fd = -1;
+	for (int i = 0; i < agent_count; i++) {
+		caller_open(&agents[i].caller, port);
+		caller_initialize(&agents[i].caller);
+	}
+	idle_bytes = INT64_MAX / 2;
+	run(fds, 0, now_ns() + (int64_t)ALONE_MS * 1000000);
+	print("alone_");
+	took_count = 0;
+	idle_bytes = pss_bytes(&front, 1);
+	begin_big(&hung, port, 0);
+	stopped = stop_a_big_job();
+	start = now_ns();
+	for (int i = 0; i < big_count; i++) {
+		begin_big(&bigs[i], port, i + 1);
+		fds[i] = (struct pollfd){ .fd = bigs[i].fd, .events = POLLIN };
+	}
+	peak_bytes = 0;
+	run(fds, big_count, start + atoll(argv[7]) * 1000000);
+	if (big_done < big_count)
+		die("%d of %d big ones were answered", big_done, big_count);
+	printf("big_ms %.0f\n", (double)(now_ns() - start) / 1e6);
+	printf("calls %zu\n", took_count);
+	print("");
+	printf("longest_us %.1f\n", (double)took[took_count - 1] / 1000);
+	printf("peak_bytes %lld\n", (long long)peak_bytes);
+	(void)kill(stopped, SIGKILL);
+	return 0;
+}
