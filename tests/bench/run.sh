@@ -167,7 +167,7 @@ start_ours() {
     # shellcheck disable=SC2013 # one line of words
     for child in $(cat "/proc/$pid/task/$pid/children"); do
         case $(cat "/proc/$child/comm") in
-        mcp-front) all="$child $all" ;;
+        mcp-front) all="$child $all $(cat "/proc/$child/task/$child/children")" ;; # and hand
         *) all="$all $child" ;;
         esac
     done
