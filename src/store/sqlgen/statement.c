@@ -127,7 +127,7 @@ static void read_remarks(struct statement *st, const char *line, const char *end
 {
 	struct str prose = STR_INIT;
 
-	(void)snprintf(st->row, sizeof(st->row), "%s", st->name);
+	memcpy(st->row, st->name, sizeof(st->row));
 	while (line < end) {
 		size_t length = strcspn(line, "\n");
 
