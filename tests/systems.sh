@@ -51,6 +51,7 @@ root=$kept/$suite
 # shellcheck disable=SC2016 # expanded by the inner shell
 inside() {
   unshare --mount --pid --fork --kill-child --propagation private sh -euc '
+    mount --bind "$1" "$1" # or / is no mount point inside, and no test can mount anything
     mount -t proc proc "$1/proc"
     mount --rbind /dev "$1/dev"
     mount --rbind /sys "$1/sys"
