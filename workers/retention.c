@@ -1,4 +1,4 @@
-/* retention: keeps the database's log short, and deletes what is old.
+/* retention: keeps the database's log short, and deletes what is due.
  *
  * - It is the one checkpointer: at each look (its bell, which a writer rings when the log is over
  *   1000 pages, or 5 s) the log is copied into the database (PASSIVE). Where its file is over
@@ -140,6 +140,6 @@ static int step(struct worker *w, struct err *e)
 int main(int argc, char **argv)
 {
 	r.purge_ms = clock_monotonic_ms() + PURGE_MS; /* of the start, not of the first look */
-	return worker_main("retention", "Keeps the database's log short and deletes what is old.",
+	return worker_main("retention", "Keeps the database's log short and deletes what is due.",
 	                   step, argc, argv);
 }

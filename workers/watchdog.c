@@ -183,7 +183,7 @@ static int note_gap(struct watch *d, struct worker *w, const struct time_reading
 	if (moved < 0)
 		return -1;
 	if (gap.suspend_ms)
-		log_info("the machine slept for %lld ms; %d deadlines wait on",
+		log_info("the machine slept for %lld ms; %d deadlines were extended",
 		         (long long)gap.suspend_ms, moved);
 	if (gap.step_ms)
 		log_warn("the clock was set by %lld ms; %d deadlines moved with it",
@@ -316,7 +316,8 @@ static int start(struct watch *d, struct worker *w, struct err *e)
 	if (downtime < 0 || has_changed(d, &w->store, e) < 0 || read_due(d, &w->store, e))
 		return -1;
 	if (downtime > 0)
-		log_info("nobody watched for %lld ms; deadlines wait on", (long long)downtime);
+		log_info("nobody watched for %lld ms; deadlines were extended",
+		         (long long)downtime);
 	d->grace_ms = d->quiet_ms = clock_monotonic_ms() + GRACE_MS;
 	return worker_ready(w, NULL, e);
 }

@@ -22,8 +22,8 @@ static int check_one(const struct found *f, int count, const char *text, const c
 		               "`agent-intercom-ctl %s`",
 		               what, text, where);
 	if (count > 1)
-		return err_set(e, ERR_INPUT, "several %ss have an id that begins so:%s", what,
-		               str_text(&f->list));
+		return err_set(e, ERR_INPUT, "several %ss have an id that begins with this:%s",
+		               what, str_text(&f->list));
 	return count < 0 ? -1 : 0;
 }
 

@@ -31,7 +31,7 @@ static int tell(struct ctl *c, const char *reply, struct err *e)
 	const cJSON *path;
 
 	if (!o)
-		return err_set(e, ERR_BUG, "the reply to the order is no JSON");
+		return err_set(e, ERR_BUG, "the reply to the order is not JSON");
 	if (c->json) {
 		json_print(c, o);
 		return 0;
@@ -58,7 +58,7 @@ static int run_undo(struct ctl *c, struct err *e)
 		return -1;
 	if (!result.is.outcome)
 		return err_set(e, ERR_AGAIN,
-		               "ordered, but not done yet: the applier does it when it is there; "
+		               "ordered, but not done yet: the applier does it when it runs; "
 		               "`log` tells of it");
 	return tell(c, result.is.reply, e);
 }

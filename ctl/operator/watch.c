@@ -358,7 +358,7 @@ static int answer_line(struct watch *w, const char *line, struct err *e)
 	if (*text && (verdict == REQUEST_VERDICT_APPROVE || verdict == REQUEST_VERDICT_CONTINUE))
 		verdict = REQUEST_VERDICT_NONE; /* with a condition, perhaps */
 	if (verdict == REQUEST_VERDICT_NONE)
-		hint(w, *line ? "that is no answer to this question" : "an answer, please");
+		hint(w, *line ? "that does not answer this question" : "an answer, please");
 	else if (verdict == REQUEST_VERDICT_REFINE && !*text)
 		hint(w, "refine needs a text: r TEXT");
 	else

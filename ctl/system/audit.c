@@ -167,7 +167,7 @@ static int export_to_file(struct store *st, const struct audit_arguments *a, str
 	int result;
 
 	if (lstat(a->file, &about) == 0)
-		return err_set(e, ERR_INPUT, "%s is there already; choose another name", a->file);
+		return err_set(e, ERR_INPUT, "%s already exists; choose another name", a->file);
 	if (staging_open(&n, a->file, e))
 		return -1;
 	out = staging_create(&n, e);

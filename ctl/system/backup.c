@@ -127,7 +127,7 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 	if (staging_open(&n, database, e) || make_ready(&n, a->operand, &version, &rows, e))
 		return -1;
 	tell(a->operand, version, &rows);
-	if (!a->flag && !cli_ask("Put it in the place of the present database?")) {
+	if (!a->flag && !cli_ask("Replace the present database with it?")) {
 		(void)puts("Nothing is changed.");
 		return DECLINED;
 	}

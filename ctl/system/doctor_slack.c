@@ -49,7 +49,7 @@ static void check_team(struct doctor *d, const struct slack_secrets *s, const ch
 {
 	if (s->team && strcmp(s->team, team) != 0)
 		doctor_tell(d, FAIL, "slack team",
-		            "SLACK_TEAM_ID is %.40s, but the bot token is of %.40s: nobody could "
+		            "SLACK_TEAM_ID is %.40s, but the bot token is for %.40s: nobody could "
 		            "answer; correct it",
 		            s->team, team);
 }
@@ -120,19 +120,18 @@ static bool member_is_fine(struct doctor *d, const struct slack_call *c, const c
 		doctor_tell(d, is_passing(c) ? WARN : FAIL, "slack members",
 		            "SLACK_MEMBER_IDS: %s: %s%s", id, c->why,
 		            strcmp(c->error, "user_not_found") == 0
-		                ? "; take the id from the person's profile, Copy member ID"
+		                ? "; copy the id from the person's profile, Copy member ID"
 		                : "");
 	else if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(user, "deleted")))
 		doctor_tell(d, FAIL, "slack members",
-		            "SLACK_MEMBER_IDS: %s is deactivated in Slack; take it out", id);
+		            "SLACK_MEMBER_IDS: %s is deactivated in Slack; remove it", id);
 	else if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(user, "is_bot")))
 		doctor_tell(d, FAIL, "slack members",
 		            "SLACK_MEMBER_IDS: %s is a bot; give the ids of people", id);
 	else if (*of && strcmp(of, team) != 0)
 		doctor_tell(
 		    d, FAIL, "slack members",
-		    "SLACK_MEMBER_IDS: %s is of the team %.40s, who may not answer; take it "
-		    "out",
+		    "SLACK_MEMBER_IDS: %s is in the team %.40s, which may not answer; remove it",
 		    id, of);
 	else
 		return true;

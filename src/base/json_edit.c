@@ -349,7 +349,7 @@ static int descend(const struct str *text, const char *name, json_place place, s
 		*o = walk(s, at, *place);
 		*rest = place;
 		if (o->matches > 1)
-			return err_set(e, ERR_INPUT, "%s:%zu: \"%s\" is there twice; remove one",
+			return err_set(e, ERR_INPUT, "%s:%zu: \"%s\" appears twice; remove one",
 			               name, line_of(s, o->found.key), *place);
 		if (o->matches == 0 || !place[1])
 			return 0;

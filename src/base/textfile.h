@@ -28,7 +28,7 @@ struct textfile {
 		.path = NULL                                                                       \
 	}
 
-/* Reads path, which need not exist. f must be fresh. 0 or -1: it is no regular file, too large,
+/* Reads path, which need not exist. f must be fresh. 0 or -1: it is not a regular file, too large,
  * a link to nothing. */
 int textfile_read(const char *path, struct textfile *f, struct err *e);
 

@@ -276,7 +276,7 @@ static int take_over(struct str *text, struct str *changed, const char *name, co
 	if (!right || !cJSON_Compare(old, new, 1))
 		return err_set(e, ERR_INPUT,
 		               "%s: %s.%s is written in a way that I do not change (not as a "
-		               "[table]); take it out by hand first",
+		               "[table]); remove it by hand first",
 		               name, parent, key);
 	str_clear(text);
 	*text = *changed;

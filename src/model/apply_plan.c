@@ -265,11 +265,12 @@ static int read_written(struct job *j, struct job *into, struct err *e)
 		if (images[i] > 0)
 			got = content_get(j->a->store, images[i], &f->bytes, e);
 		if (images[i] < 0 || (got && job_is_missing(e))) {
-			(void)refusal_set(&j->report->why, "no_before_image",
-			                  "what was in %.300s before is no longer kept: the write "
-			                  "was larger than undo_limit_bytes or is older than "
-			                  "retention_days",
-			                  str_text(&f->path));
+			(void)refusal_set(
+			    &j->report->why, "no_before_image",
+			    "the previous content of %.300s is no longer kept: the write "
+			    "was larger than undo_limit_bytes or is older than "
+			    "retention_days",
+			    str_text(&f->path));
 			return 1;
 		}
 	}

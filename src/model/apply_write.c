@@ -181,11 +181,10 @@ static enum step not_known(struct job *j, struct err *e)
 	if (!job_may_try_again(j)) {
 		struct refusal last = j->report->why;
 
-		(void)refusal_set(
-		    &j->report->why, last.code,
-		    "%.600s; an applier died over this write, and how far it got "
-		    "cannot be told: look at its files, and for hidden ones beside them",
-		    last.text);
+		(void)refusal_set(&j->report->why, last.code,
+		                  "%.600s; an applier died over this write, and how far it got is "
+		                  "unknown: look at its files, and for hidden ones next to them",
+		                  last.text);
 		job_changes_clear(j); /* left as they are */
 	}
 	return job_refused(j, e);

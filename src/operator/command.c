@@ -79,7 +79,7 @@ static int find_one(struct desk *d, const char *id, const char *argument, struct
 		return desk_tell(d, SAID_UNCLEAR, "no session is live here");
 	if (count > 1)
 		return desk_tell(d, SAID_UNCLEAR, "several sessions%s; name one, `%s <id>`:%s",
-		                 *id ? " have an id that begins so" : " are live here", word,
+		                 *id ? " have an id that begins with this" : " are live here", word,
 		                 str_text(&f->list));
 	return count;
 }
@@ -149,7 +149,7 @@ static int find_subject(struct desk *d, const char *id, struct found *f, struct 
 		                        : "no proposed change waits; name one: `file <id>`");
 	if (count > 1)
 		return desk_tell(d, SAID_UNCLEAR, "several changes%s; name one, `%s <id>`:%s",
-		                 *id      ? " have an id that begins so"
+		                 *id      ? " have an id that begins with this"
 		                 : undoes ? " could be undone"
 		                          : " wait",
 		                 v->word, str_text(&f->list));

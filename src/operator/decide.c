@@ -45,7 +45,7 @@ static int no_such_id(struct desk *d, const char *id, struct err *e)
 		return TARGET_FAILED;
 	(void)desk_tell(d, SAID_REFUSED,
 	                "not found: no question has an id that begins with '%.40s'%s%s", id,
-	                count ? "; what waits for this:" : "", str_text(&all.list));
+	                count ? "; waiting for this:" : "", str_text(&all.list));
 	return TARGET_TOLD;
 }
 
@@ -67,7 +67,7 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 
 		count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, id, &s, e);
 		if (count > 1)
-			return several(d, "sessions have an id that begins so", &s);
+			return several(d, "sessions have an id that begins with this", &s);
 		if (count == 1) {
 			*f = s;
 			s = (struct found){ 0 };
@@ -79,7 +79,7 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 	if (count < 0)
 		return TARGET_FAILED;
 	if (count > 1)
-		return several(d, "questions have an id that begins so", f);
+		return several(d, "questions have an id that begins with this", f);
 	if (count == 1)
 		return TARGET_QUESTION;
 	return certain ? no_such_id(d, id, e) : TARGET_NOTHING;

@@ -108,12 +108,12 @@ int desk_steer(struct desk *d, struct err *e)
 	if (w->verb->about == ABOUT_NOTHING)
 		return *text || !w->line
 		           ? desk_put(d, kind, NULL, text, NULL, e)
-		           : desk_tell(d, SAID_UNCLEAR, "what is to be done? `task <text>`");
+		           : desk_tell(d, SAID_UNCLEAR, "what should be done? `task <text>`");
 	got = find_agent(d, &text, &f, &several, e);
 	if (got <= 0)
 		return got;
 	if (!*text && w->line && w->verb->text == TEXT_MUST)
-		return desk_tell(d, SAID_UNCLEAR, "what is the agent to be told? `%s <text>`",
+		return desk_tell(d, SAID_UNCLEAR, "what should the agent be told? `%s <text>`",
 		                 w->verb->word);
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
 	return desk_put(d, kind, f.session_id, text, several ? str_text(&f.name) : NULL, e);

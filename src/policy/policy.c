@@ -473,7 +473,7 @@ static cJSON *parse_json(const char *bytes, size_t length, struct err *e)
 	for (const char *c = bytes; c < end && c < bytes + length; c++)
 		line += *c == '\n';
 	cJSON_Delete(root);
-	(void)err_set(e, ERR_INPUT, "line %zu: this is no JSON", line);
+	(void)err_set(e, ERR_INPUT, "line %zu: this is not JSON", line);
 	return NULL;
 }
 

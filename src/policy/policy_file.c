@@ -60,7 +60,7 @@ static int check_file(const struct policy_seen *seen, struct err *e)
 		return err_set(e, ERR_INPUT, "%s is a symlink",
 		               S_ISLNK(seen->folder.st_mode) ? ".intercom" : "it");
 	if (!S_ISREG(seen->file.st_mode))
-		return err_set(e, ERR_INPUT, "it is no regular file");
+		return err_set(e, ERR_INPUT, "it is not a regular file");
 	if ((seen->root.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH)
 		return err_set(e, ERR_INPUT,
 		               "every user may write the workspace's folder; chmod o-w it");

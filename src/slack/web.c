@@ -58,7 +58,7 @@ int slack_token_check(const char *variable, const char *token, struct err *e)
 		                                             : ", this is the app token",
 		               app ? "Basic Information, App-Level Tokens" : "OAuth & Permissions");
 	if (strpbrk(token, " \t\r\n"))
-		return err_set(e, ERR_INPUT, "%s holds white space", variable);
+		return err_set(e, ERR_INPUT, "%s contains white space", variable);
 	return 0;
 }
 

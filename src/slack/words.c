@@ -92,8 +92,7 @@ static int show_file(struct slack_talk *t, struct said *said, struct err *e)
 	if (did < 0)
 		return -1;
 	if (did == 0)
-		return slack_tell(
-		    t, "that is no proposed change of a session that you may see here", e);
+		return slack_tell(t, "that is not a proposed change of a session visible here", e);
 	return a->deed == DEED_COMMAND ? slack_tell(t, "The file comes in the session's thread.", e)
 	                               : 0;
 }

@@ -178,7 +178,7 @@ int backup_write(const char *database, const char *file, struct err *e)
 	int version;
 
 	if (lstat(file, &about) == 0)
-		return err_set(e, ERR_INPUT, "%s is there already; choose another name", file);
+		return err_set(e, ERR_INPUT, "%s already exists; choose another name", file);
 	if (staging_open(&n, file, e))
 		return -1;
 	if (is_companion(&n, database, file))

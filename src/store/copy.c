@@ -76,7 +76,7 @@ int store_fold(const char *path, struct err *e)
 	(void)sqlite3_finalize(s);
 	if ((rc & 0xFF) == SQLITE_BUSY)
 		return err_set(e, ERR_AGAIN,
-		               "somebody has %s open (`fuser %s` says who): end that first", path,
+		               "%s is in use (`fuser %s` shows by what): stop that first", path,
 		               path);
 	return rc == SQLITE_ROW;
 }

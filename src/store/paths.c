@@ -505,7 +505,7 @@ static int read_line(const char *run, const char *file, char **line, struct err 
 	if (length < 0)
 		return -1;
 	if (length == 0 || text[length - 1] != '\n')
-		return err_set(e, ERR_INPUT, "%s/%s: is not whole; restart agent-intercom", run,
+		return err_set(e, ERR_INPUT, "%s/%s: is incomplete; restart agent-intercom", run,
 		               file);
 	text[length - 1] = '\0';
 	*line = xstrdup(text);

@@ -1,4 +1,4 @@
-/* A writer beside retention, which deletes what is old.
+/* A writer beside retention, which deletes what is due.
  * usage: retain fill DB FROM CALLS    a database (FROM 0: a new one) with CALLS old calls and what
  *                                     belongs to them (history.h); prints rows, bytes
  *        retain run DB RUN_DIR AGENT_INTERCOM MEASURE_MS

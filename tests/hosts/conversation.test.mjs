@@ -39,6 +39,30 @@ const isWritten = (place, file) => place.has(file) && place.read(file) === "hell
 
 const sessions = (place) => place.sql("SELECT id, status, client_name FROM session ORDER BY seq");
 
+/** Until the model has been asked with our tools at hand: some hosts begin before they have them. */
+async function isOffered(run, agent) {
+  const answered = () => {
+    assert.ok(!agent.over, agent.said);
+    return run.requests.findLast((one) => one.offered.length > 0 && one.answer);
+  };
+  let last = await until("the model is asked", answered);
+  while (last.answer.say?.startsWith(NOT_OFFERED)) {
+    const before = last;
+    agent.type("Write hello.txt.");
+    await until("it stands on the screen", () => /[>❯›┃] +Write hello/.test(agent.said));
+    agent.type("\r");
+    last = await until("it is asked again", () => answered() !== before && answered());
+  }
+}
+
+/** Until the file is written and the model has ended its turn, on a terminal. */
+function isDone(place, file, agent) {
+  return until("the file is written and the turn is over", () => {
+    assert.ok(!agent.over, agent.said);
+    return isWritten(place, file) && agent.said.includes(DONE);
+  }).catch((error) => assert.fail(`${error.message}; the screen:\n${agent.said}`));
+}
+
 /** In how many results of the last request, which carries them all, the words are. */
 const timesTold = (run) =>
   run.requests.at(-1).results.filter((result) => result.includes(WORDS)).length;
@@ -75,7 +99,10 @@ for (const name of NAMES) {
       assert.equal(agent.exitCode, 0, agent.said);
       assert.ok(isWritten(place, "hello.txt"), agent.said);
       assert.match(agent.said, new RegExp(DONE));
-      assert.match(run.requests.find((one) => one.results.length === 1).results[0], /Prefer tabs/);
+      const first = run.requests.find((one) => one.offered.length > 0);
+      assert.ok(first.answer.name, "our tools are offered with the first request");
+      const next = run.requests.find((one) => one.results.length === 1);
+      assert.ok(next.results[0].includes(WORDS), "the words are in the next request");
       assert.equal(timesTold(run), 1, "the words are told once");
       const [told] = await place.sql("SELECT delivered_at, call_seq FROM steering");
       assert.ok(told.delivered_at, "and known to be told");
@@ -87,28 +114,12 @@ for (const name of NAMES) {
       await place.configure(run);
       const agent = place.interactive("Write hello.txt.");
 
-      // Some send their first request before they have connected to us.
-      const first = await until("the model is asked", () => {
-        assert.ok(!agent.over, agent.said);
-        return run.requests.find((one) => one.offered.length > 0 && one.answer);
-      });
-      for (let again = first.answer.say?.startsWith(NOT_OFFERED); again; ) {
-        const count = run.requests.length;
-        agent.type("Write hello.txt.");
-        await until("it stands on the screen", () => /[>❯›┃] +Write hello/.test(agent.said));
-        agent.type("\r");
-        await until("the model is asked again", () => run.requests.length > count);
-        const last = await until("it has answered", () => run.requests.at(-1).answer);
-        again = last.say?.startsWith(NOT_OFFERED);
-      }
+      await isOffered(run, agent);
       const question = await place.question(agent);
       const [session] = await sessions(place);
       await place.ctl("steer", session.id, WORDS);
       await place.ctl("approve", question);
-      await until("the file is written and the model has ended its turn", () => {
-        assert.ok(!agent.over, agent.said);
-        return isWritten(place, "hello.txt") && agent.said.includes(DONE);
-      }).catch((error) => assert.fail(`${error.message}; the screen:\n${agent.said}`));
+      await isDone(place, "hello.txt", agent);
 
       assert.equal(timesTold(run), 1, "the words are told once");
     });
@@ -181,6 +192,73 @@ for (const name of NAMES) {
         "the model noticed nothing",
       );
     });
+
+    if (host.required)
+      test_("without our server it does nothing at all", async (place) => {
+        const run = model.run(writes("hello.txt"));
+        await place.configure(run);
+        await place.break();
+        const agent = place.headless("Write hello.txt.");
+        await until("it has ended", () => agent.over);
+
+        assert.notEqual(agent.exitCode, 0, agent.said);
+        assert.equal(run.requests.length, 0, "the model is not asked");
+      });
+
+    if (host.form) {
+      const shown = async (place, run) => {
+        await place.configure(run);
+        await place.allowForms();
+        const agent = place.interactive("Write hello.txt.");
+        await isOffered(run, agent);
+        await until("the form is shown", () => /approve|Decision/.test(agent.said)).catch((error) =>
+          assert.fail(`${error.message}; the screen:\n${agent.said}`),
+        );
+        return agent;
+      };
+
+      test_("a form on the terminal is answered there", async (place) => {
+        const run = model.run(writes("hello.txt"));
+        const agent = await shown(place, run);
+        for (const [keys, then] of host.form.approve) {
+          agent.type(keys);
+          await until(`${then} is on the screen`, () => then.test(agent.said)).catch((error) =>
+            assert.fail(`${error.message}; the screen:\n${agent.said}`),
+          );
+        }
+        await until("the answer is given", async () => {
+          agent.type("\r");
+          return (await place.sql("SELECT 1 FROM decision")).length > 0;
+        });
+        await isDone(place, "hello.txt", agent);
+
+        const decisions = await place.sql("SELECT source, verdict FROM decision");
+        assert.deepEqual(decisions, [{ source: "elicitation", verdict: "approve" }]);
+      });
+
+      test_("a form does not keep away an answer from elsewhere", async (place) => {
+        const run = model.run(writes("hello.txt"));
+        const agent = await shown(place, run);
+        const [{ id }] = await place.sql("SELECT id FROM inbox");
+        await place.ctl("approve", id);
+        if (host.form.close) agent.type(host.form.close);
+        await isDone(place, "hello.txt", agent);
+
+        const decisions = await place.sql("SELECT source, verdict FROM decision");
+        assert.deepEqual(decisions, [{ source: "ctl", verdict: "approve" }]);
+      });
+
+      test_("a form that nobody sees does not keep away an answer", async (place) => {
+        const run = model.run(writes("hello.txt"));
+        await place.configure(run);
+        await place.allowForms();
+        const agent = place.headless("Write hello.txt.");
+        await place.ctl("approve", await place.question(agent));
+        await agent.ended();
+
+        assert.ok(isWritten(place, "hello.txt"), agent.said);
+      });
+    }
 
     test_("uninstall leaves nothing behind", async (place) => {
       const run = model.run(writes("hello.txt"));

@@ -12,7 +12,9 @@ async function put(file, content) {
 
 /*
  * configure(home, workspace, base): writes what its user would have set before: the model, and that the
- * workspace is trusted. env(base): variables. headless, interactive: its command line.
+ * workspace is trusted. env(base): variables. headless, interactive: its command line. form: it
+ * shows forms; approve: keys up to the last Return, and what the screen then says; close: the key that closes one which
+ * was answered elsewhere. required: it ends without our server; entries: where that is named.
  */
 export const HOSTS = {
   claude: {
@@ -32,6 +34,13 @@ export const HOSTS = {
     }),
     headless: (prompt) => ["claude", "-p", prompt],
     interactive: (prompt) => ["claude", prompt],
+    form: {
+      approve: [
+        ["\x1b[C", /❯ ◯ approve/], // right
+        ["\r", /Decision: approve[^]*Type something/],
+      ],
+      close: "\x1b",
+    },
   },
   codex: {
     title: "Codex CLI",
@@ -59,6 +68,9 @@ trust_level = "trusted"
     env: () => ({ SCRIPTED_KEY: "none" }),
     headless: (prompt) => ["codex", "exec", "--skip-git-repo-check", prompt],
     interactive: (prompt) => ["codex", prompt],
+    form: { approve: [] },
+    required: true,
+    entries: ".codex/config.toml",
   },
   gemini: {
     title: "Gemini CLI",
@@ -102,6 +114,12 @@ trust_level = "trusted"
       "-i",
       prompt,
     ],
+    form: {
+      approve: [
+        ["\r", /\[reason\]/],
+      ],
+      close: "\x1b",
+    },
   },
   opencode: {
     title: "opencode",

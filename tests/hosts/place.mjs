@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -11,6 +12,8 @@ import { Terminal } from "./terminal.mjs";
 
 const { HOSTS_BUILD: build, HOSTS_SCRATCH: scratch } = process.env;
 assert.ok(build && scratch, "HOSTS_BUILD and HOSTS_SCRATCH are not set; use run.sh");
+
+const FORMS = "\n[mcp]\nelicitation = true\n";
 
 /** Looks again and again until `look` returns something true; fails after `within` ms. */
 export async function until(what, look, within = 120_000) {
@@ -106,6 +109,19 @@ export class Place {
     const { code, output } = await this.intercom("install", this.name, "--yes", ...options);
     assert.equal(code, 0, output);
     return output;
+  }
+
+  /** Lets our server show forms. */
+  allowForms() {
+    return appendFile(join(this.home, ".config/agent-intercom/config.toml"), FORMS);
+  }
+
+  /** Makes the host start a program that is not there. */
+  async break() {
+    const file = join(this.home, this.host.entries);
+    const text = readFileSync(file, "utf8");
+    assert.ok(text.includes(build), text);
+    writeFileSync(file, text.replaceAll(build, "/nonexistent"));
   }
 
   intercom(...args) {

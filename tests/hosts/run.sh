@@ -265,7 +265,7 @@ done
 # Where that can be had, a network of their own, which has nothing but loopback.
 HOSTS_BUILD=$build HOSTS_SCRATCH=$scratch HOSTS_ONLY=$*
 export PATH HOSTS_BUILD HOSTS_SCRATCH HOSTS_ONLY
-set -- node --test --test-reporter=spec --test-name-pattern="${HOSTS_TESTS:-}" \
+set -- node --test --test-reporter=spec --test-name-pattern="${HOSTS_TESTS:-.}" \
     "$here/conversation.test.mjs"
 if unshare --net true 2>/dev/null && command -v ip >/dev/null; then
     # shellcheck disable=SC2016 # for the shell inside

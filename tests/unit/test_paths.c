@@ -311,7 +311,7 @@ START_TEST(a_database_file_that_names_another_database_is_refused)
 	paths_clear(&p);
 	fails(paths_find_by_name("one", &p, &e), "belongs to another run directory");
 	ck_assert_int_eq(truncate(path, 0), 0);
-	fails(paths_find_by_name("one", &p, &e), "is not whole");
+	fails(paths_find_by_name("one", &p, &e), "is incomplete");
 	ck_assert_int_eq(unlink(path), 0);
 	fails(paths_find_by_name("one", &p, &e), "No such file");
 }

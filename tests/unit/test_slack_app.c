@@ -256,14 +256,14 @@ START_TEST(the_doctor_names_what_is_wrong_in_slack_and_the_fix)
 
 	OWNED(char_ptr) char *said = examined("C03OLD", 1);
 
-	says(said, "FAIL slack team: SLACK_TEAM_ID is T77ELSE, but the bot token is of T01TEAM: "
+	says(said, "FAIL slack team: SLACK_TEAM_ID is T77ELSE, but the bot token is for T01TEAM: "
 	           "nobody could answer; correct it\n");
 	says(said, "warn slack clock: this machine's clock is 6");
 	says(said, " s behind Slack's; set it");
 	says(said, "FAIL slack channel: the channel C03OLD is archived; unarchive it");
-	says(said, "U03GUEST is of the team T99OTHER, who may not answer; take it out\n");
-	says(said, "U04GONE is deactivated in Slack; take it out\n");
-	says(said, "U99NOBODY: user_not_found; take the id from the person's profile");
+	says(said, "U03GUEST is in the team T99OTHER, which may not answer; remove it\n");
+	says(said, "U04GONE is deactivated in Slack; remove it\n");
+	says(said, "U99NOBODY: user_not_found; copy the id from the person's profile");
 	says(said, "U0BOT is a bot; give the ids of people\n");
 	desk_is_left();
 }

@@ -128,7 +128,7 @@ START_TEST(a_crash_over_files_that_cannot_be_looked_at_is_told_at_last)
 	expect("SELECT state, attempts FROM apply", "queued|2\n");
 	run_worker("applier");
 	is_refused("permission", "cannot open a.txt: Permission denied; an applier died over this "
-	                         "write, and how far it got cannot be told");
+	                         "write, and how far it got is unknown");
 	expect("SELECT attempts FROM apply", "3\n");
 }
 END_TEST

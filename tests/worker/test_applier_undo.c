@@ -142,7 +142,7 @@ START_TEST(what_is_too_large_to_be_kept_cannot_be_taken_back)
 	apply("a.txt", "x");
 	expect("SELECT count(*) FROM content", "0\n");
 	call_undo(1);
-	undo_is_refused("no_before_image", "what was in a.txt before is no longer kept");
+	undo_is_refused("no_before_image", "the previous content of a.txt is no longer kept");
 	file("a.txt", "1234");
 	apply("a.txt", "x");
 	call_undo(2);

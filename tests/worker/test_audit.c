@@ -160,7 +160,7 @@ START_TEST(an_export_is_one_private_file_that_both_verifiers_find_whole)
 	is_whole("12");
 
 	(void)snprintf(arguments, sizeof(arguments), "export %s", there("f"));
-	fails(audit(arguments), EX_CONFIG, "is there already");
+	fails(audit(arguments), EX_CONFIG, "already exists");
 	(void)snprintf(arguments, sizeof(arguments), "export %s/no/f", there("x"));
 	fails(audit(arguments), EX_CONFIG, "No such file");
 	fails(audit("frobnicate"), EX_USAGE, "write audit export or audit verify");

@@ -149,12 +149,12 @@ START_TEST(what_is_there_is_not_overwritten)
 	(void)snprintf(dir, sizeof(dir), "%s", file);
 	*strrchr(dir, '/') = '\0';
 	put_file(dir, "copy.db", "precious");
-	fails(back_up(), EX_CONFIG, "is there already");
+	fails(back_up(), EX_CONFIG, "already exists");
 	text = get_file(dir, "copy.db");
 	ck_assert_str_eq(text, "precious");
 
 	ck_assert_int_eq(shell(NULL, "ln -sf /nowhere/at/all %s", file), 0);
-	fails(back_up(), EX_CONFIG, "is there already");
+	fails(back_up(), EX_CONFIG, "already exists");
 
 	(void)snprintf(arguments, sizeof(arguments), "backup %s-wal", site.database);
 	fails(intercom(arguments), EX_CONFIG, "a part of the database");
@@ -406,7 +406,7 @@ START_TEST(nothing_is_restored_while_somebody_has_the_database_open)
 	succeeds(back_up());
 	ck_assert_msg(!store_open(&st, site.database, NULL, &e), "%s", e.text);
 	ck_assert_int_ge(sql_store_version(&st, &e), 0);
-	fails(restore(file), EX_TEMPFAIL, "end that first");
+	fails(restore(file), EX_TEMPFAIL, "stop that first");
 	ck_assert_int_eq(count_files("before-restore"), 0);
 	store_clear(&st);
 	succeeds(restore(file));

@@ -188,7 +188,7 @@ START_TEST(ids_may_be_shortened_to_what_is_unambiguous)
 	ctl("approve 01911111");
 	done("{\"request_id\":\"" CHANGE "\",\"status\":\"approved\"}\n");
 	ctl("stop 01944444");
-	failed(1, "several questions have an id that begins so; name one, `stop <id>`:\n"
+	failed(1, "several questions have an id that begins with this; name one, `stop <id>`:\n"
 	          "  01944444-0000-7000: Ready, claude in a\n"
 	          "  01944444-1111-7000: Ready, agent in b\n");
 	ctl("stop 01944444-1");
@@ -279,7 +279,7 @@ START_TEST(resume_takes_a_request_or_a_session)
 	          "  01944444-0000-7000: Ready, claude in a\n"
 	          "  01944444-1111-7000: Ready, agent in b\n");
 	ctl("resume 01944444 go");
-	failed(1, "several questions have an id that begins so");
+	failed(1, "several questions have an id that begins with this");
 	ctl("resume " SESSION_B " go");
 	done("{\"session_id\":\"" SESSION_B "\",\"status\":\"resumed\"}\n");
 	ctl("resume 01900000-1111 go");

@@ -250,7 +250,7 @@ START_TEST(watch_does_not_guess)
 	given_questions();
 	shell("printf 'yep\\nc\\n\\ny now\\nq\\ny\\n' | ctl $DB watch");
 	ck_assert_int_eq(status, 1);
-	says("that is no answer to this question\n");
+	says("that does not answer this question\n");
 	says("an answer, please\n");
 	expect("SELECT count(*) FROM decision", "0\n");
 	shell("printf 'l\\nl\\nr\\ns\\n' | ctl $DB watch");
@@ -264,7 +264,7 @@ START_TEST(watch_knows_the_words_that_slack_knows)
 {
 	given_questions();
 	shell("printf 'approve but rename it\\nLGTM!\\n' | ctl $DB watch");
-	says("that is no answer to this question\n");
+	says("that does not answer this question\n");
 	says("approve: done\n");
 }
 END_TEST

@@ -41,7 +41,7 @@ START_TEST(a_malformed_file_is_named_with_its_line_and_left)
 	fails(78, "holds no JSON object", ".gemini/settings.json", ARRAY);
 	given(".gemini/settings.json", TWICE);
 	run("install gemini --yes");
-	fails(78, ".gemini/settings.json:2: \"mcpServers\" is there twice", ".gemini/settings.json",
+	fails(78, ".gemini/settings.json:2: \"mcpServers\" appears twice", ".gemini/settings.json",
 	      TWICE);
 	given(".gemini/settings.json", SCALAR);
 	run("install gemini --yes");
@@ -62,9 +62,9 @@ START_TEST(an_entry_in_another_toml_form_is_refused)
 
 	given(".codex/config.toml", INLINE);
 	run("install codex --yes");
-	fails(78, "take it out by hand first", ".codex/config.toml", INLINE);
+	fails(78, "remove it by hand first", ".codex/config.toml", INLINE);
 	run("uninstall codex --yes");
-	fails(78, "take it out by hand first", ".codex/config.toml", INLINE);
+	fails(78, "remove it by hand first", ".codex/config.toml", INLINE);
 }
 END_TEST
 

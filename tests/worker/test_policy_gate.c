@@ -513,7 +513,7 @@ START_TEST(each_version_of_the_file_is_a_row_and_a_broken_one_allows_nothing)
 
 	given_policy("{\"enabled\": tru"); /* nobody asks: it is noticed */
 	expect_soon("SELECT state, why FROM policy ORDER BY seq DESC LIMIT 1",
-	            "broken|line 1: this is no JSON\n");
+	            "broken|line 1: this is not JSON\n");
 	clearance_is("docs/b", "pending");
 	given_policy(DOCS);
 	expect_soon("SELECT state FROM policy ORDER BY seq DESC LIMIT 1", "loaded\n");
@@ -538,7 +538,7 @@ START_TEST(a_file_that_every_user_may_write_allows_nothing)
 	clearance_is("docs/b", "pending");
 	expect("SELECT DISTINCT state, why FROM policy WHERE state <> 'gone' ORDER BY 1, 2",
 	       "broken|every user may write it; chmod o-w it\n"
-	       "broken|it is no regular file\nloaded|\n");
+	       "broken|it is not a regular file\nloaded|\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST

@@ -307,9 +307,10 @@ START_TEST(an_id_that_fits_nothing_does_nothing_and_is_told_what_there_is)
 {
 	slack();
 	a_change(CHANGE);
-	says(command("approve 02b3c4d"), "no question has an id that begins with '02b3c4d'; what "
-	                                 "waits for this:\n  01911111-0000-7000: Change a.c (a.c), "
-	                                 "claude in web");
+	says(command("approve 02b3c4d"),
+	     "no question has an id that begins with '02b3c4d'; waiting for this:\n  "
+	     "01911111-0000-7000: Change a.c (a.c), "
+	     "claude in web");
 	expect("SELECT state FROM request", "pending\n");
 	says(command("stop frontend-agent"),
 	     "no session has an id that begins with 'frontend-agent'; live are:\n  "
@@ -341,7 +342,8 @@ START_TEST(an_id_that_several_begin_with_is_asked_back)
 	a_change(CHANGE);
 	a_change("01911111-0000-7100-8000-00000000000d");
 	says(command("approve 01911111"),
-	     "several questions have an id that begins so; name one, `approve &lt;id&gt;`:\n  "
+	     "several questions have an id that begins with this; name one, `approve "
+	     "&lt;id&gt;`:\n  "
 	     "01911111-0000-7000: Change a.c (a.c), claude in web\n  01911111-0000-7100: ");
 	expect("SELECT count(*) FROM decision", "0\n");
 	slack_stop();

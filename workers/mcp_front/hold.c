@@ -171,10 +171,11 @@ bool hold_has_room(const struct sink *s, int more, struct err *e)
 {
 	if (s->held + more <= FRONT_MAX_HELD)
 		return true;
-	(void)err_set(e, ERR_AGAIN,
-	              "%d calls of this connection wait for an answer, no more may; open another "
-	              "connection, or wait",
-	              s->held + more - 1);
+	(void)err_set(
+	    e, ERR_AGAIN,
+	    "%d calls of this connection wait for an answer, which is the limit; open another "
+	    "connection, or wait",
+	    s->held + more - 1);
 	return false;
 }
 

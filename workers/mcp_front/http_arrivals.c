@@ -95,7 +95,7 @@ static void send_away(int fd, struct arrival *a, const char *status, int code, c
 
 static void turn_away(int fd, struct arrival *a, const char *why)
 {
-	log_warn("turned a caller away: %s", why);
+	log_warn("refused a caller: %s", why);
 	send_away(fd, a, "503 Service Unavailable", RPC_INTERNAL_ERROR, why);
 }
 

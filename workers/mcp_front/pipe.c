@@ -87,7 +87,7 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 	struct front *f = s->front;
 
 	if (!cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(hello, "agent-intercom")))
-		return err_set(e, ERR_INPUT, "a relay began with something else than its greeting");
+		return err_set(e, ERR_INPUT, "a relay did not begin with its greeting");
 	identity_read(&s->peer->identity, hello);
 	if (resume && strlen(resume) < PEER_KEY_BYTES && *resume) {
 		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", resume);

@@ -167,7 +167,7 @@ static bool has_room(struct front *f, struct sink *sink, const struct rpc_messag
 	struct err e = ERR_INIT;
 
 	if (f->listens >= FRONT_MAX_LISTENS)
-		(void)err_set(&e, ERR_AGAIN, "%d subscriptions are open, no more may be",
+		(void)err_set(&e, ERR_AGAIN, "%d subscriptions are open, which is the limit",
 		              f->listens);
 	if (e.kind == ERR_NONE && hold_has_room(sink, more, &e))
 		return true;

@@ -30,5 +30,5 @@ void answers_look(struct listener *l)
 	if (did < 0 && store_is_broken(&l->worker.store))
 		machine_fail(l, &e);
 	else if (did < 0)
-		log_warn("answers in the name of Slack could not be looked at: %s", e.text);
+		log_warn("answers in the name of Slack could not be checked: %s", e.text);
 }

@@ -46,7 +46,7 @@ int link_connect(struct link *link, const char *url, struct err *e)
 	int port;
 
 	if (lws_parse_uri(copy, &scheme, &host, &port, &rest))
-		return err_set(e, ERR_AGAIN, "Slack gave an address that is none");
+		return err_set(e, ERR_AGAIN, "Slack gave an invalid address");
 	secure = strcmp(scheme, "wss") == 0;
 	if (!secure && !(strcmp(scheme, "ws") == 0 && l->web.loopback && is_loopback(host)))
 		return err_set(e, ERR_AGAIN, "the address that Slack gave is not wss");

@@ -166,7 +166,7 @@ static void count_connections(struct listener *l, int theirs)
 		ours += l->links[i].state != LINK_FREE;
 	if (theirs > ours && theirs != l->warned)
 		log_warn("Slack counts %d connections with our app token, %d of them ours: another "
-		         "program runs with this token and takes a part of the clicks",
+		         "program uses this token and receives some of the clicks",
 		         theirs, ours);
 	l->warned = theirs > ours ? theirs : 0;
 }
@@ -192,7 +192,7 @@ void machine_disconnect(struct link *link, const char *reason)
 
 	log_info("connection %u: Slack asks to leave it (%s)", link->number, reason);
 	if (strcmp(reason, "too_many_websockets") == 0) {
-		log_warn("Slack has too many connections of our app; other programs run with its "
+		log_warn("Slack has too many connections of our app; other programs use its "
 		         "app token");
 		link_close(link);
 		wait_at_least(l, LISTENER_CROWD_MIN_MS +

@@ -188,6 +188,5 @@ void take_frame(struct link *link, const char *bytes, size_t length, bool too_lo
 	else if (f.envelope_id)
 		take_envelope(link, &f, too_long);
 	else
-		log_warn("connection %u: a message that is no envelope was passed over",
-		         link->number);
+		log_warn("connection %u: skipped a message that is not an envelope", link->number);
 }

@@ -200,7 +200,7 @@ static int await_predecessors(struct supervisor *s, struct err *e)
 			               "ends it",
 			               s->paths.run, file);
 		if (!told)
-			log_info("a worker of an earlier run still ends (%s)", file);
+			log_info("a worker of an earlier run is still ending (%s)", file);
 		told = true;
 		(void)poll(NULL, 0, TRY_MS);
 	}
@@ -242,8 +242,7 @@ static int prepare_rows(struct supervisor *s, struct err *e)
 	if (store_migrate(&s->store, s->paths.database, s->paths.run, e))
 		return -1;
 	if (*store_rules_found(&s->store))
-		log_warn("the rules of the database were not as they had been made, and were made "
-		         "again: %s",
+		log_warn("the rules of the database had been changed, and were restored: %s",
 		         store_rules_found(&s->store));
 	close_files(s->paths.database);
 	return rows_at_start(s, !s->children[CHILD_SLACK_LISTENER].unwanted, e);

@@ -232,8 +232,8 @@ void base_check(const struct schema *schema, const struct sources *steps, bool w
 	} else if (write) {
 		source_write(path, want.bytes);
 	} else if (!base || strcmp(base, want.bytes) != 0) {
-		complain("%s is not the schema as it is; until release 0.2.0, %s writes it anew",
-		         BASE, REWRITE);
+		complain("%s is not the schema as it is; until release 0.2.0, %s rewrites it", BASE,
+		         REWRITE);
 	}
 	str_clear(&want);
 	free(base);

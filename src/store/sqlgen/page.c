@@ -30,7 +30,7 @@ void page_put(const char *page, const char *name, const char *text, bool write)
 		source_write(path, new.bytes);
 	else if (strcmp(old, new.bytes) != 0)
 		complain("%s: the %s is out of date; `cmake --build --preset dev --target schema` "
-		         "writes it anew",
+		         "rewrites it",
 		         page, name);
 	str_clear(&new);
 	free(old);
