@@ -110,7 +110,7 @@ static int answer_check(struct poster *p, int64_t check, const char *why, struct
 {
 	if (store_begin(&p->w.store, e))
 		return -1;
-	if (sql_slack_checked_insert(&p->w.store, why, check, e)) {
+	if (sql_slack_checked_insert(&p->w.store, why, check, e) < 0) {
 		store_rollback(&p->w.store);
 		return -1;
 	}
