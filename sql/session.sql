@@ -68,7 +68,8 @@ SELECT seq, id FROM session
 -- name: session_left :one
 -- The session of this workspace that has left something, and whose agent is gone or is the one that
 -- asks: our own, that of our label, the newest. Left is what is open, what was answered and told to
--- nobody, what was approved and is not written yet.
+-- nobody, what was approved and is not written yet; and what the operator said to an agent that was
+-- gone before its next call.
 -- row: session
 SELECT s.seq, s.id FROM session AS s
  WHERE s.workspace_root = :workspace AND s.host = :host AND s.status <> 'terminated'
@@ -76,7 +77,7 @@ SELECT s.seq, s.id FROM session AS s
         OR NOT EXISTS (SELECT 1 FROM connection AS c
                         WHERE c.session_seq = s.seq AND c.state = 'open'
                           AND c.transport = 'stdio'))
-   AND EXISTS (
+   AND (EXISTS (
      SELECT 1 FROM request AS r
       WHERE r.session_seq = s.seq AND r.kind <> 'trust'
         AND (r.state IN ('pending', 'interrupted')
@@ -96,6 +97,14 @@ SELECT s.seq, s.id FROM session AS s
              OR NOT EXISTS (SELECT 1 FROM connection AS c
                              WHERE c.session_seq = s.seq AND c.state = 'open'
                                AND s.last_activity_at > :live_after)))
+    OR (s.seq <> :session
+        AND EXISTS (SELECT 1 FROM steering
+                     WHERE session_seq = s.seq AND outcome = 'accepted' AND delivered_at IS NULL
+                       AND kind <> 'nudge')
+        AND (s.status = 'interrupted' OR s.label = :label
+             OR NOT EXISTS (SELECT 1 FROM connection AS c
+                             WHERE c.session_seq = s.seq AND c.state = 'open'
+                               AND s.last_activity_at > :live_after))))
  ORDER BY s.seq <> :session, s.label IS NOT :label, s.seq DESC LIMIT 1;
 
 -- name: session_progress :one

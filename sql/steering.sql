@@ -18,6 +18,15 @@ SELECT seq, kind, text, source, created_at FROM steering
             AND EXISTS (SELECT 1 FROM stall WHERE seq = stall_seq AND status = 'dismissed'))
  ORDER BY seq LIMIT :limit;
 
+-- name: steering_left :many
+-- What two sessions are to be told: that which asks, and the one before it whose agent is gone.
+-- row: steering_said
+SELECT seq, kind, text, source, created_at FROM steering
+ WHERE session_seq IN (:session, :before) AND outcome = 'accepted' AND delivered_at IS NULL
+   AND NOT (stall_seq IS NOT NULL
+            AND EXISTS (SELECT 1 FROM stall WHERE seq = stall_seq AND status = 'dismissed'))
+ ORDER BY seq LIMIT :limit;
+
 -- name: steering_of_call :many
 -- What went with the result of a call.
 -- row: steering_said

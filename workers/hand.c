@@ -34,7 +34,7 @@
 #include "hand_process.h"
 
 enum {
-	BIG_NICE = 10, /* the others go first */
+	BIG_NICE = 5, /* the others go first */
 	FDS_MAX = 64,
 };
 

@@ -92,6 +92,15 @@ int steering_read(struct store *st, int64_t session_seq, int64_t after, struct s
 	return read_rows(&row, s, e);
 }
 
+int steering_read_left(struct store *st, int64_t session_seq, int64_t before, struct steering *s,
+                       struct err *e)
+{
+	OWNED(steering_said_row) struct steering_said_row row = { 0 };
+
+	sql_steering_left(st, session_seq, before, STEERING_ROWS, &row);
+	return read_rows(&row, s, e);
+}
+
 int steering_of_call(struct store *st, int64_t call_seq, struct steering *s, struct err *e)
 {
 	OWNED(steering_said_row) struct steering_said_row row = { 0 };

@@ -1,8 +1,9 @@
 /* blocks: what a Slack message is made of: Block Kit's JSON, and the texts within.
  *
- * Limits: Slack's documentation of Block Kit. Foreign text stands in rich_text wherever it can (raw: nothing to escape, nothing that formats, links or mentions),
- * else escaped once. Every text is within Slack's limits by construction, whatever it was. Texts
- * are borrowed and may be NULL; nothing here fails. */
+ * Limits: Slack's documentation of Block Kit. Foreign text stands in rich_text wherever it can
+ * (raw: nothing to escape, nothing that formats, links or mentions), else escaped once. Every text
+ * is within Slack's limits by construction, whatever it was. Texts are borrowed and may be NULL;
+ * nothing here fails. */
 #ifndef SLACK_BLOCKS_H
 #define SLACK_BLOCKS_H
 

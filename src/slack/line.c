@@ -151,6 +151,12 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 	return slack_tell(t, str_text(&told), e);
 }
 
+/* "approve but rename it" is no reason to reject, although the form for one has been opened. */
+static bool is_other_verdict(const struct verb_line *l, const char *view)
+{
+	return (is_verb(l, "approve") || is_verb(l, "reject")) && !is_verb(l, view);
+}
+
 int slack_line_of_thread(struct slack_talk *t, struct err *e)
 {
 	const char *text = t->act->text;
@@ -162,7 +168,8 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 
 	if (missed < 0)
 		return -1;
-	if (missed && !order && !is_verb(&l, "steer") && !is_verb(&l, "task"))
+	if (missed && !order && !is_verb(&l, "steer") && !is_verb(&l, "task") &&
+	    !is_other_verdict(&l, view))
 		return slack_say_of(t, view, form.id, is_verb(&l, view) ? l.rest : text, e);
 	if (l.verb && l.verb->row == VERB_READING && !is_verb(&l, "help") && !t->act->mentioned)
 		return free_text(t, text, e);

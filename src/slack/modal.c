@@ -16,7 +16,8 @@ struct modal {
 	bool optional;
 };
 
-cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *preset)
+cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *about,
+                   const char *preset)
 {
 	static const struct modal MODALS[] = {
 		[SLACK_OUTBOX_VIEW_REJECT] = { "approval_reject:", "Rejection Reason", "Reason",
@@ -28,7 +29,7 @@ cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *pres
 	};
 	const struct modal *m = &MODALS[view ? view : SLACK_OUTBOX_VIEW_RESUME];
 	cJSON *modal = blocks_object("modal"), *input = blocks_object("input"),
-	      *element = blocks_object("plain_text_input");
+	      *element = blocks_object("plain_text_input"), *blocks;
 	char callback[BLOCKS_ID_BYTES];
 
 	(void)snprintf(callback, sizeof(callback), "%s%.200s", m->callback, id);
@@ -51,6 +52,8 @@ cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *pres
 		(void)cJSON_AddStringToObject(element, "initial_value", str_text(&text));
 	}
 	(void)cJSON_AddItemToObject(input, "element", element);
-	(void)cJSON_AddItemToArray(cJSON_AddArrayToObject(modal, "blocks"), input);
+	blocks = cJSON_AddArrayToObject(modal, "blocks");
+	blocks_add_context(blocks, about);
+	(void)cJSON_AddItemToArray(blocks, input);
 	return modal;
 }

@@ -6,8 +6,9 @@
 
 #include <cjson/cJSON.h>
 
-/* id: what its callback_id and private_metadata carry; preset: what stands in the input already,
- * NULL: nothing. The caller deletes it. */
-cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *preset);
+/* id: what its callback_id and private_metadata carry; about: what is answered and whose it is, as
+ * mrkdwn; preset: what stands in the input already, NULL: nothing. The caller deletes it. */
+cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *about,
+                   const char *preset);
 
 #endif

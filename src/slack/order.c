@@ -54,7 +54,12 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 	w.text = json_text(detail, "words");
 	if (!w.id || json_text(detail, "answer"))
 		return slack_tell(t, "this was answered already", e);
-	if (operator_say(t->st, &who, &w, &said, e) || settle_asked(t, seq, &said, e))
+	if (operator_say(t->st, &who, &w, &said, e))
+		return -1;
+	if (said.outcome != SAID_DONE)
+		str_add(&said.text,
+		        ". The agent was not told your words: `steer <text>` does that");
+	if (settle_asked(t, seq, &said, e))
 		return -1;
 	return slack_tell_said(t, &said, e);
 }

@@ -4,7 +4,7 @@
  * policy allows, and ping, in turn. First alone, then beside BIG proposals for a file of BIG_MIB
  * MiB and one more whose process is stopped. Prints: alone_p50_us, alone_p99_us, p50_us, p99_us,
  * longest_us, peak_bytes (the front's memory above idle), big_ms (until all big ones were
- * answered), calls. */
+ * answered), big_refused (how many of these took over 20 s), calls. */
 #include "bench.h"
 
 #include <dirent.h>
@@ -28,7 +28,7 @@ struct agent {
 static struct agent *agents;
 static int agent_count;
 static struct caller *bigs;
-static int big_count, big_done;
+static int big_count, big_done, big_refused;
 static pid_t front;
 static int64_t idle_bytes, peak_bytes;
 static int64_t *took;
@@ -118,7 +118,7 @@ static void take_bigs(struct pollfd *fds)
 	for (int i = 0; i < big_count; i++)
 		if (fds[i].fd >= 0 && fds[i].revents && caller_read(&bigs[i]) == CALLER_DONE) {
 			if (!strstr(bigs[i].in, "approved"))
-				die("a big one is refused: %.600s", bigs[i].in);
+				big_refused++; /* in time: it is told that it took too long */
 			fds[i].fd = -1;
 			big_done++;
 		}
@@ -257,6 +257,7 @@ int main(int argc, char **argv)
 	run(fds, big_count, start + atoll(argv[7]) * 1000000);
 	if (big_done < big_count)
 		die("%d of %d big ones were answered", big_done, big_count);
+	printf("big_refused %d\n", big_refused);
 	printf("big_ms %.0f\n", (double)(now_ns() - start) / 1e6);
 	printf("calls %zu\n", took_count);
 	print("");

@@ -167,7 +167,7 @@ start_ours() {
     # shellcheck disable=SC2013 # one line of words
     for child in $(cat "/proc/$pid/task/$pid/children"); do
         case $(cat "/proc/$child/comm") in
-        mcp-front) all="$child $all" ;;
+        mcp-front) all="$child $all $(cat "/proc/$child/task/$child/children")" ;; # and hand
         *) all="$all $child" ;;
         esac
     done
@@ -491,6 +491,7 @@ call beside ten proposals of $big_mib MiB and one that hangs, $crowd agents, p50
 call beside ten proposals of $big_mib MiB and one that hangs, $crowd agents, p99 | us | crowd.p99_us | - | - | <= 50000
 the same agents alone, p99 | us | crowd.alone_p99_us | - | - | -
 ten proposals of $big_mib MiB, until all are answered | ms | crowd.big_ms | - | - | -
+of them refused, since they took over 20 s | of 10 | crowd.big_refused | - | - | <= 0
 memory of the front meanwhile, above idle | bytes | crowd.peak_bytes | - | - | <= 67108864
 memory per blocked call, $held held | bytes | held_$held.call_bytes | - | - | <= 8192
 CPU of all processes, idle | % of a core | idle.cpu_percent | - | - | <= 0.1

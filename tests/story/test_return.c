@@ -220,6 +220,18 @@ END_TEST
 
 /* ---- reboot ---- */
 
+/* The whole message: what the operator said stands beside the result. */
+static char *reboot(struct agent *a)
+{
+	struct wire w;
+
+	agent_begin(a, &w, "reboot", "{}", NULL);
+	char *message = agent_message(&w);
+
+	wire_close(&w);
+	return message;
+}
+
 START_TEST(reboot_lists_at_once_what_nobody_listens_for)
 {
 	OWNED(char_ptr) char *told = NULL;
@@ -305,6 +317,31 @@ START_TEST(reboot_names_the_session_of_the_same_label)
 }
 END_TEST
 
+START_TEST(reboot_tells_once_what_the_operator_said_to_an_agent_that_was_gone)
+{
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *other = NULL;
+	OWNED(char_ptr) char *after = NULL;
+	struct agent a, stranger, again;
+
+	given_front();
+	a = newcomer("a");
+	free(agent_call(&a, "ping", "{}"));
+	given("INSERT INTO steering (session_id, text) SELECT id, 'use tabs' FROM session");
+	stranger = newcomer("b");
+	other = reboot(&stranger);
+	has(other, "result.structuredContent.status", "clean");
+	has(other, "result.structuredContent.operator_says", "");
+	again = newcomer("a");
+	told = reboot(&again);
+	has(told, "result.structuredContent.status", "recovered");
+	says(member(told, "result.structuredContent.operator_says.0"), "use tabs");
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NOT NULL", "1\n");
+	after = reboot(&again);
+	has(after, "result.structuredContent.operator_says", "");
+}
+END_TEST
+
 START_TEST(reboot_of_who_left_nothing_is_clean)
 {
 	OWNED(char_ptr) char *told = NULL;
@@ -337,6 +374,7 @@ int main(void)
 	tcase_add_test(c, reboot_lists_at_once_what_nobody_listens_for);
 	tcase_add_test(c, reboot_lists_an_answer_that_nobody_was_told);
 	tcase_add_test(c, reboot_names_the_session_of_the_same_label);
+	tcase_add_test(c, reboot_tells_once_what_the_operator_said_to_an_agent_that_was_gone);
 	tcase_add_test(c, reboot_of_who_left_nothing_is_clean);
 	return run_suite(s);
 }

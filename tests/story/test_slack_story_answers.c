@@ -51,7 +51,7 @@ START_TEST(a_reason_given_in_a_form_reaches_the_agent)
 	ts = ask_ts();
 	(void)slack_deliver(
 	    "{'click':{'channel':'C01AGENTS','ts':'%s','action_id':'approve_reject'}}", ts);
-	(void)slack_wait_for("views.open");
+	says(slack_wait_for("views.open"), "a change in work (tester)"); /* what it is about */
 	(void)slack_deliver(
 	    "{'submit':{'values':{'instruction_block':{'instruction_text':'not on a Friday'}}}}");
 	answer = agent_end(&w);

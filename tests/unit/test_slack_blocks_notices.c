@@ -242,7 +242,7 @@ START_TEST(a_modal_has_the_ids_that_answers_are_read_by)
 	};
 
 	for (size_t i = 0; i < COUNT(MODALS); i++) {
-		cJSON *modal = slack_modal(MODALS[i].view, "7", NULL);
+		cJSON *modal = slack_modal(MODALS[i].view, "7", "Change a.c in web (claude)", NULL);
 		struct limits l = { .total = 0 };
 		OWNED(char_ptr) char *json = cJSON_PrintUnformatted(modal);
 
@@ -254,6 +254,7 @@ START_TEST(a_modal_has_the_ids_that_answers_are_read_by)
 		holds(json, "\"action_id\":\"instruction_text\"");
 		holds(json, "\"private_metadata\":\"7\"");
 		holds(json, i == 0 ? "\"optional\":true" : "\"optional\":false");
+		holds(json, "Change a.c in web (claude)");
 		lacks(json, "initial_value");
 		cJSON_Delete(modal);
 	}
@@ -268,7 +269,7 @@ START_TEST(a_refine_modal_is_filled_in_as_far_as_it_holds)
 
 	for (int i = 0; i < 5000; i++)
 		str_add(&text, "😀");
-	modal = slack_modal(SLACK_OUTBOX_VIEW_REFINE, "7", str_text(&text));
+	modal = slack_modal(SLACK_OUTBOX_VIEW_REFINE, "7", "Go on?", str_text(&text));
 	limits_object(&l, modal);
 	ck_assert_str_eq(l.why, "");
 	OWNED(char_ptr) char *json = cJSON_PrintUnformatted(modal);

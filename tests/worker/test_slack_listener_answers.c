@@ -228,6 +228,22 @@ START_TEST(after_a_form_that_slack_says_is_open_the_next_reply_is_the_reason_too
 }
 END_TEST
 
+START_TEST(an_approval_with_words_is_no_reason_to_reject_although_that_form_is_open)
+{
+	slack();
+	a_question_in_slack();
+	(void)listener_starts();
+	click("U01OP", "approve_reject", "1.1");
+	the_form_is_open();
+	say_in_thread("approve but rename it");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply' AND text LIKE 'Approve %as "
+	       "it is, and tell the agent: but rename it'",
+	       "1\n");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason)
 {
 	slack();
@@ -354,6 +370,7 @@ int main(void)
 	tcase_add_test(c, a_form_decides_and_an_empty_one_stays_open);
 	tcase_add_test(c, after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason);
 	tcase_add_test(c, after_a_form_that_slack_says_is_open_the_next_reply_is_the_reason_too);
+	tcase_add_test(c, an_approval_with_words_is_no_reason_to_reject_although_that_form_is_open);
 	tcase_add_test(c, after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason);
 	tcase_add_test(c, sessions_are_paused_resumed_and_stopped);
 	tcase_add_test(c, what_cannot_be_done_yet_is_said_in_one_line);

@@ -181,6 +181,24 @@ START_TEST(approve_and_tell_approves_it_as_it_is_and_tells_the_words)
 }
 END_TEST
 
+START_TEST(words_that_come_too_late_to_be_told_are_said_not_to_be_told)
+{
+	slack();
+	a_change(CHANGE);
+	in_thread("approve but rename the variable");
+	OWNED(char_ptr) char *seq = rows("SELECT seq FROM slack_message WHERE kind = 'reply'");
+	seq[strcspn(seq, "\n")] = '\0';
+	in_thread("ok");
+	expect("SELECT state FROM request", "approved\n");
+	click("U01OP", "tell_approve", seq);
+	expect("SELECT count(*) FROM steering", "0\n");
+	OWNED(char_ptr) char *told = rows("SELECT text FROM slack_outbox WHERE kind = 'ephemeral'");
+	says(told, "already approved by");
+	says(told, "The agent was not told your words");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(reject_with_this_rejects_with_the_words)
 {
 	slack();
@@ -598,6 +616,7 @@ int main(void)
 
 	tcase_add_test(c, an_approval_with_words_is_asked_back_and_nothing_is_approved);
 	tcase_add_test(c, approve_and_tell_approves_it_as_it_is_and_tells_the_words);
+	tcase_add_test(c, words_that_come_too_late_to_be_told_are_said_not_to_be_told);
 	tcase_add_test(c, reject_with_this_rejects_with_the_words);
 	tcase_add_test(c, continue_with_words_is_refine);
 	tcase_add_test(c, stop_and_reject_carry_the_words_as_the_reason);

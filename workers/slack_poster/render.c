@@ -449,10 +449,13 @@ int poster_file(struct poster *p, const struct slack_intent_row *i, struct str *
 
 /* ---- modals ---- */
 
+enum { ABOUT_MAX = 300 }; /* of a title, above the input */
+
 cJSON *poster_modal(struct poster *p, const struct slack_intent_row *i, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
 	OWNED(slack_session_row) struct slack_session_row t = { 0 };
+	OWNED(str) struct str about = STR_INIT;
 	int64_t session = i->session_seq;
 	const char *preset = NULL;
 
@@ -460,10 +463,16 @@ cJSON *poster_modal(struct poster *p, const struct slack_intent_row *i, struct e
 		if (read_request(p, i, &r, e) < 0)
 			return NULL;
 		session = r.row.session_seq;
+		blocks_add_short_id(&about, r.row.id);
+		str_add_char(&about, ' ');
+		blocks_add_escaped(&about, r.row.title, ABOUT_MAX);
 	}
 	if (read_session(p, session, &t, e) < 0)
 		return NULL;
 	if (i->view == SLACK_OUTBOX_VIEW_REFINE)
 		preset = t.prompt && *t.prompt ? t.prompt : str_text(&r.body);
-	return slack_modal(i->view, r.row.id ? r.row.id : t.id, preset);
+	if (!i->request_seq)
+		blocks_add_short_id(&about, t.id);
+	blocks_add_whose(&about, t.workspace_root, t.client_name);
+	return slack_modal(i->view, r.row.id ? r.row.id : t.id, str_text(&about), preset);
 }

@@ -73,9 +73,12 @@ static void begin_result(struct call *c, const char *status, const char *session
 		json_member_raw(&c->result, "pending_tasks", c->steering.tasks.bytes);
 }
 
-static int recovered(struct store *st, struct call *c, const struct session_row *session,
-                     struct err *e)
+static int recovered(struct store *st, struct call *c, const struct peer *p,
+                     const struct session_row *session, struct err *e)
 {
+	steering_clear(&c->steering);
+	if (steering_read_left(st, p->session_seq, session->seq, &c->steering, e))
+		return -1;
 	begin_result(c, "recovered", session->id);
 	if (request_revive_all(st, session->seq, e) ||
 	    add_pending(st, session->seq, &c->result, e) ||
@@ -120,7 +123,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	if (got < 0)
 		return -1;
 	if (got > 0)
-		return recovered(st, c, &session, e);
+		return recovered(st, c, p, &session, e);
 	if (given) {
 		result_refuse(c, "session_not_found", "not found: there is no session %.80s",
 		              given);
