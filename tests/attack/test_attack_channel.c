@@ -44,9 +44,22 @@ static char *greeted(const char *channel)
 	return str_take(&body);
 }
 
+/* The same once Slack has said something, which a busy machine delays. */
+static char *greeted_at_last(const char *channel)
+{
+	char *answer = greeted(channel);
+
+	for (int64_t until = agent_ms() + 3 * AGENT_PATIENCE_MS;
+	     strstr(answer, "has not said yet") && agent_ms() < until;) {
+		free(answer);
+		answer = greeted(channel);
+	}
+	return answer;
+}
+
 static void is_refused(const char *channel, const char *why)
 {
-	OWNED(char_ptr) char *answer = greeted(channel);
+	OWNED(char_ptr) char *answer = greeted_at_last(channel);
 
 	says(answer, "\"error\"");
 	says(answer, why);
@@ -78,13 +91,18 @@ END_TEST
 START_TEST(nobody_is_let_in_before_slack_has_said_that_the_bot_is_in_the_channel)
 {
 	struct agent a;
+	OWNED(char_ptr) char *early = NULL;
+	OWNED(char_ptr) char *late = NULL;
 	OWNED(char_ptr) char *served = NULL;
 
 	given_slack("");
 	halt_worker(worker_pid("slack-poster"));
-	is_refused("G02PRIV", "Slack has not said yet whether the bot is in the channel G02PRIV");
+	early = greeted("G02PRIV");
+	says(early, "Slack has not said yet whether the bot is in the channel G02PRIV");
 	expect("SELECT count(*) FROM connection", "0\n");
 	ck_assert_int_eq(kill(worker_pid("slack-poster"), SIGCONT), 0);
+	late = greeted_at_last("G02PRIV");
+	says(late, "\"result\"");
 	a = agent_hello(site.port, "?channel_id=G02PRIV", "2025-11-25");
 	served = agent_call(&a, "ping", "{}");
 	expect("SELECT channel_id FROM session", "G02PRIV\n");

@@ -6,7 +6,7 @@
 #include "sql/session.h"
 
 enum {
-	CHANNEL_MS = 5000
+	CHANNEL_MS = 8000
 }; /* an agent that begins waits so long for what Slack says of its channel */
 
 void connections_prepare_initialize(struct front *f, struct job *job)
