@@ -65,8 +65,7 @@ struct slack_act {
 	bool mentioned; /* a message that names us */
 	char *kind; /* command, block_actions, view_submission, view_closed, message, app_mention */
 	char *team, *user, *channel, *thread_ts, *message_ts;
-	char *event_key, *message_key,
-	    *client_key; /* what makes it the same again */
+	char *event_key, *message_key, *client_key; /* what makes it the same again */
 	char *trigger_id,
 	    *response_url; /* secrets: never into a row of slack_envelope, nor a log */
 	char *verdict, *request, *session, *view;

@@ -16,10 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-	MAX_LINE = 128 << 10, /* as in ipc.c */
-	MAX_CALLERS = 64
-};
+enum { MAX_LINE = 128 << 10, MAX_CALLERS = 64 }; /* as in ipc.c */
 
 static char workspace[600];
 static pid_t front;

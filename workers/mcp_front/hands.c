@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "front.h"
 #include "hand_process.h"
+#include "hand_queue.h"
 #include "log.h"
 #include "pack.h"
 #include "paths.h"
@@ -29,23 +30,9 @@ enum {
 	RESTART_MS = 1000, /* between two starts of hand */
 	SILENT_MS = 60000,
 	PATIENCE_MS = 120000, /* a job waits so long for its turn */
-	WAITING_BYTES = 32 << 20, /* of jobs that wait, in all, */
-	WAITING_OF_ONE = 8 << 20, /* and of one asker; a first small one is always taken */
-	SMALL_JOB_BYTES = 64 << 10,
 	LOOK_MS = 250, /* while there is anything to look at */
 	READ_BYTES = 64 << 10,
 };
-
-TAILQ_HEAD(task_queue, hand_task);
-
-/* Who has jobs that wait. */
-struct turn {
-	TAILQ_ENTRY(turn) next;
-	char asker[HANDS_ASKER_BYTES];
-	struct task_queue tasks;
-	size_t bytes;
-};
-TAILQ_HEAD(turns, turn);
 
 /* A process at work, or on its way out. */
 struct hand {
@@ -75,8 +62,7 @@ struct hands {
 	int64_t start_ms; /* monotonic: when it may be started again */
 	uint32_t number;
 	LIST_HEAD(, hand) all;
-	struct turns turns[2]; /* jobs that are not big, jobs that are */
-	size_t bytes; /* of those that wait */
+	struct hand_queue queue;
 	const char **listed; /* folders that the configuration names, */
 	size_t listed_count;
 	int64_t silent_ms; /* monotonic: until then those are left out whose disk was silent */
@@ -85,54 +71,6 @@ struct hands {
 
 static void serve(struct front *f);
 static void on_end(evutil_socket_t fd, short what, void *arg);
-
-/* ---- jobs that wait ---- */
-
-static struct turns *turns_of(struct front *f, const struct hand_task *t)
-{
-	return &f->hands->turns[t->ask.is_big];
-}
-
-static struct turn *find_turn(struct turns *turns, const char *asker)
-{
-	struct turn *one;
-
-	TAILQ_FOREACH (one, turns, next)
-		if (strcmp(one->asker, asker) == 0)
-			return one;
-	return NULL;
-}
-
-static void wait_for_turn(struct front *f, struct hand_task *t)
-{
-	struct turns *turns = turns_of(f, t);
-	struct turn *one = find_turn(turns, t->asker);
-
-	if (!one) {
-		one = xcalloc(1, sizeof(*one));
-		(void)snprintf(one->asker, sizeof(one->asker), "%s", t->asker);
-		TAILQ_INIT(&one->tasks);
-		TAILQ_INSERT_TAIL(turns, one, next);
-	}
-	TAILQ_INSERT_TAIL(&one->tasks, t, next);
-	one->bytes += t->bytes;
-	f->hands->bytes += t->bytes;
-}
-
-/* Takes a job out; who has no more of them is forgotten, who has goes to the end. */
-static void take_out(struct front *f, struct turn *one, struct hand_task *t)
-{
-	struct turns *turns = turns_of(f, t);
-
-	TAILQ_REMOVE(&one->tasks, t, next);
-	one->bytes -= t->bytes;
-	f->hands->bytes -= t->bytes;
-	TAILQ_REMOVE(turns, one, next);
-	if (TAILQ_EMPTY(&one->tasks))
-		free(one);
-	else
-		TAILQ_INSERT_TAIL(turns, one, next);
-}
 
 /* ---- the end of a job ---- */
 
@@ -254,7 +192,7 @@ static void lose_first(struct front *f)
 				     "was asked; call again");
 			} else {
 				t->tried = true;
-				wait_for_turn(f, t);
+				hand_queue_add(&f->hands->queue, t);
 			}
 		}
 		h = after;
@@ -419,7 +357,7 @@ static void take_found(struct front *f, struct hand_task *t, struct hand_found *
 	leave_out(f->hands, t, found->silent);
 	if (found->is_too_big) {
 		t->ask.is_big = true;
-		wait_for_turn(f, t);
+		hand_queue_add(&f->hands->queue, t);
 	} else {
 		forget_texts(t);
 		t->by->done(f, t, found);
@@ -442,7 +380,7 @@ static void finish(struct hand *h)
 		hand_free(h);
 	if (!answer.length && !t->tried && first_is_gone(f->hands)) {
 		t->tried = true;
-		wait_for_turn(f, t);
+		hand_queue_add(&f->hands->queue, t);
 	} else if (!answer.length)
 		fail(f, t, "io_error",
 		     "the process that read the files ended before it was done (out of memory, or "
@@ -642,15 +580,15 @@ static bool is_served(const struct hands *hands, const char *asker)
 /* The next job of this kind that may begin, NULL: there is none. */
 static struct hand_task *next_task(struct front *f, bool is_big)
 {
-	struct turn *one;
+	struct hand_turn *one;
 	struct hand_task *t;
 
-	TAILQ_FOREACH (one, &f->hands->turns[is_big], next) {
+	TAILQ_FOREACH (one, &f->hands->queue.turns[is_big], next) {
 		if (is_served(f->hands, one->asker))
 			continue;
 		TAILQ_FOREACH (t, &one->tasks, next)
 			if (!hangs(f->hands, root_of(t))) {
-				take_out(f, one, t);
+				hand_queue_take(&f->hands->queue, one, t);
 				return t;
 			}
 	}
@@ -665,7 +603,7 @@ static void serve_kind(struct front *f, bool is_big)
 		if (is_over(f, t)) {
 			drop(f, t);
 		} else if (!begin(f, t)) {
-			wait_for_turn(f, t);
+			hand_queue_add(&f->hands->queue, t);
 			return;
 		}
 }
@@ -674,8 +612,7 @@ static void set_clock(struct front *f)
 {
 	static const struct timeval SOON = { .tv_usec = LOOK_MS * 1000 };
 	struct hands *hands = f->hands;
-	bool idle = LIST_EMPTY(&hands->all) && TAILQ_EMPTY(&hands->turns[0]) &&
-	            TAILQ_EMPTY(&hands->turns[1]);
+	bool idle = LIST_EMPTY(&hands->all) && hand_queue_is_empty(&hands->queue);
 
 	if (!idle && !evtimer_pending(hands->clock, NULL))
 		(void)evtimer_add(hands->clock, &SOON);
@@ -699,7 +636,7 @@ static void say_slow(struct front *f, struct hand_task *t)
 		t->by->slow(f, t);
 }
 
-static void look_at_turn(struct front *f, struct turn *one)
+static void look_at_turn(struct front *f, struct hand_turn *one)
 {
 	struct hand_task *t, *after;
 
@@ -709,10 +646,10 @@ static void look_at_turn(struct front *f, struct turn *one)
 		after = TAILQ_NEXT(t, next);
 		say_slow(f, t);
 		if (is_over(f, t)) {
-			take_out(f, one, t);
+			hand_queue_take(&f->hands->queue, one, t);
 			drop(f, t);
 		} else if (clock_monotonic_ms() - t->asked_ms >= PATIENCE_MS) {
-			take_out(f, one, t);
+			hand_queue_take(&f->hands->queue, one, t);
 			fail(f, t, "busy",
 			     "the files could not be looked at for %d s: other jobs come first, or "
 			     "the workspace's disk does not answer; nothing was asked; call again",
@@ -760,7 +697,7 @@ void hands_look(struct front *f)
 {
 	struct hands *hands = f->hands;
 	struct hand *h, *next_hand;
-	struct turn *one, *next_turn;
+	struct hand_turn *one, *next_turn;
 
 	if (!hands)
 		return;
@@ -771,7 +708,7 @@ void hands_look(struct front *f)
 	if (hands->pid && first_hangs(hands))
 		lose_first(f);
 	for (int i = 0; i < 2; i++)
-		for (one = TAILQ_FIRST(&hands->turns[i]); one; one = next_turn) {
+		for (one = TAILQ_FIRST(&hands->queue.turns[i]); one; one = next_turn) {
 			next_turn = TAILQ_NEXT(one, next);
 			look_at_turn(f, one);
 		}
@@ -791,7 +728,7 @@ void hands_each(struct front *f, void (*visit)(struct front *f, struct hand_task
                 void *arg)
 {
 	struct hand *h;
-	struct turn *one;
+	struct hand_turn *one;
 	struct hand_task *t;
 
 	if (!f->hands)
@@ -800,7 +737,7 @@ void hands_each(struct front *f, void (*visit)(struct front *f, struct hand_task
 		if (h->task)
 			visit(f, h->task, arg);
 	for (int i = 0; i < 2; i++)
-		TAILQ_FOREACH (one, &f->hands->turns[i], next)
+		TAILQ_FOREACH (one, &f->hands->queue.turns[i], next)
 			TAILQ_FOREACH (t, &one->tasks, next)
 				visit(f, t, arg);
 }
@@ -812,12 +749,7 @@ static char *copy(const char *text)
 
 bool hands_have_room(struct front *f, const struct hand_task *t)
 {
-	const struct turn *one = find_turn(&f->hands->turns[0], t->asker);
-	size_t own = one ? one->bytes : 0;
-
-	if (t->bytes <= SMALL_JOB_BYTES && own + t->bytes <= WAITING_OF_ONE)
-		return true;
-	return own + t->bytes <= WAITING_OF_ONE && f->hands->bytes + t->bytes <= WAITING_BYTES;
+	return hand_queue_has_room(&f->hands->queue, t);
 }
 
 void hands_ask(struct front *f, struct hand_task *t)
@@ -827,7 +759,7 @@ void hands_ask(struct front *f, struct hand_task *t)
 	t->ask.is_big = false;
 	t->asked_ms = clock_monotonic_ms();
 	t->told_slow = t->tried = false;
-	wait_for_turn(f, t);
+	hand_queue_add(&f->hands->queue, t);
 	serve(f);
 }
 
@@ -855,8 +787,7 @@ int hands_start(struct front *f, struct err *e)
 	f->hands = hands;
 	hands->control = -1;
 	LIST_INIT(&hands->all);
-	TAILQ_INIT(&hands->turns[0]);
-	TAILQ_INIT(&hands->turns[1]);
+	hand_queue_init(&hands->queue);
 	hands->clock = evtimer_new(f->base, on_clock, f);
 	hands->at_once = (int)setting_int(&f->worker.store, "mcp.hands", AT_ONCE);
 	read_listed(f);
@@ -884,7 +815,7 @@ void hands_stop(struct front *f)
 {
 	struct hands *hands = f->hands;
 	struct hand *h;
-	struct turn *one;
+	struct hand_turn *one;
 
 	if (!hands)
 		return;
@@ -897,10 +828,10 @@ void hands_stop(struct front *f)
 			end(f, t);
 	}
 	for (int i = 0; i < 2; i++)
-		while ((one = TAILQ_FIRST(&hands->turns[i])) != NULL) {
+		while ((one = TAILQ_FIRST(&hands->queue.turns[i])) != NULL) {
 			struct hand_task *t = TAILQ_FIRST(&one->tasks);
 
-			take_out(f, one, t);
+			hand_queue_take(&f->hands->queue, one, t);
 			end(f, t);
 		}
 	if (hands->told)
