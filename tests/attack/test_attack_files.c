@@ -149,7 +149,7 @@ START_TEST(a_link_that_leads_nowhere_is_refused_when_it_is_asked_for)
 	attack_link("nowhere", "notes");
 	end = attack_ask("docs/new.md", "hello\n");
 	has(end, "error_code", "path_violation");
-	says(member(end, "error_message"), "symlink to what does not exist");
+	says(member(end, "error_message"), "is a symlink to nothing");
 	folder = attack_ask("notes/deep/new.md", "hello\n");
 	has(folder, "error_code", "path_violation");
 	expect("SELECT count(*) FROM request", "0\n");

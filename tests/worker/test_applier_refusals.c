@@ -132,7 +132,7 @@ START_TEST(a_proposal_that_lost_its_hash_is_corrupt)
 	given("DROP TRIGGER content_is_fixed; UPDATE content SET bytes = x'41'");
 	call_check_diff(false);
 	run_worker("applier");
-	is_refused("corrupt", "the stored proposal does not have its hash");
+	is_refused("corrupt", "the stored proposal no longer has its hash");
 	given("PRAGMA foreign_keys = OFF; DELETE FROM content");
 	call_check_diff(false);
 	run_worker("applier");

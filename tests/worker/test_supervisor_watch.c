@@ -278,7 +278,7 @@ START_TEST(a_start_waits_for_the_workers_of_a_killed_supervisor)
 	ck_assert_int_eq(finish(), 128 + SIGKILL);
 
 	start();
-	log_has_soon("a worker of an earlier run still ends (");
+	log_has_soon("a worker of an earlier run is still ending (");
 	(void)kill(old, SIGCONT);
 	(void)ready_line();
 	stop();
