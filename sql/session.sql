@@ -148,8 +148,12 @@ UPDATE connection SET session_seq = :session WHERE seq = :seq;
 -- name: connection_close :exec
 UPDATE connection SET state = 'closed', closed_at = :now WHERE seq = :seq AND state <> 'closed';
 
+-- name: connection_lose :exec
+-- Its process has ended. Another one may go on with it.
+UPDATE connection SET state = 'lost' WHERE seq = :seq AND state = 'open';
+
 -- name: connection_reopen :exec
--- Its process came back after the front that held it died.
+-- Its process came back after the front that held it died, or another one goes on.
 UPDATE connection SET state = 'open', closed_at = NULL WHERE seq = :seq AND state <> 'open';
 
 -- name: session_client_is_back :exec

@@ -143,7 +143,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 	make_question(c, settings, &title, &q);
 	q.only_again = free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES;
 	c->timeout_ms = q.timeout_ms;
-	if (departed_of_question(st, q.digest, e))
+	if (departed_of_question(st, q.digest, p->seq, e))
 		return -1;
 	c->request_seq = request_ask(st, &who, &q, &c->waiting, e);
 	if (c->request_seq < 0)

@@ -14,7 +14,8 @@ struct one {
 };
 
 /* The rows of a statement that has begun. */
-static int close_those(struct store *st, struct connection_process_row *row, struct err *e)
+static int lose_those(struct store *st, struct connection_process_row *row, int64_t own,
+                      struct err *e)
 {
 	struct one all[MOST];
 	int got, n = 0;
@@ -30,34 +31,34 @@ static int close_those(struct store *st, struct connection_process_row *row, str
 	if (n < MOST && got < 0)
 		return -1;
 	for (int i = 0; i < n; i++)
-		if (!peer_process_runs(all[i].process) &&
-		    (sql_connection_close(st, all[i].connection, e) < 0 ||
+		if (all[i].connection != own && !peer_process_runs(all[i].process) &&
+		    (sql_connection_lose(st, all[i].connection, e) < 0 ||
 		     sql_session_offline(st, all[i].session, e) < 0))
 			return -1;
 	return 0;
 }
 
-int departed_of_session(struct store *st, int64_t session_seq, struct err *e)
+int departed_of_session(struct store *st, int64_t session_seq, int64_t own, struct err *e)
 {
 	OWNED(connection_process_row) struct connection_process_row row = { 0 };
 
 	sql_connection_process_of_session(st, session_seq, MOST, &row);
-	return close_those(st, &row, e);
+	return lose_those(st, &row, own, e);
 }
 
-int departed_of_question(struct store *st, const char *digest, struct err *e)
+int departed_of_question(struct store *st, const char *digest, int64_t own, struct err *e)
 {
 	OWNED(connection_process_row) struct connection_process_row row = { 0 };
 
 	sql_connection_process_of_question(st, digest, MOST, &row);
-	return close_those(st, &row, e);
+	return lose_those(st, &row, own, e);
 }
 
 int departed_of_workspace(struct store *st, const char *machine, const char *workspace_root,
-                          struct err *e)
+                          int64_t own, struct err *e)
 {
 	OWNED(connection_process_row) struct connection_process_row row = { 0 };
 
 	sql_connection_process_of_workspace(st, workspace_root, machine, MOST, &row);
-	return close_those(st, &row, e);
+	return lose_those(st, &row, own, e);
 }

@@ -196,6 +196,7 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 	take(&p->process, row.process);
 	p->elicits = row.elicits;
 	p->closed = row.state == CONNECTION_STATE_CLOSED;
+	p->lost = row.state == CONNECTION_STATE_LOST;
 	load_identity(p, row.identity);
 	if (row.session_seq)
 		p->fresh = session_by_seq(st, p, row.session_seq, NULL) > 0;
@@ -436,6 +437,9 @@ int peer_join(struct store *st, const struct workspaces *workspaces, struct peer
 		return -1;
 	if (!p->seq && peer_insert(st, workspaces, p, e))
 		return -1;
+	if (p->lost && sql_connection_reopen(st, p->seq, e))
+		return -1;
+	p->lost = false;
 	if (p->session_seq)
 		return 0;
 	if (p->identity.session_id ? named_session(st, p, e) : insert_session(st, workspaces, p, e))

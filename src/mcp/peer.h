@@ -45,6 +45,7 @@ struct peer {
 	int64_t wait_limit_ms; /* how long its client is known to wait; 0: not known */
 	bool fresh; /* just read by peer_load: peer_settle need not read it again */
 	bool closed; /* ended by the client: answers nothing any more */
+	bool lost; /* its process has ended: open again with the next call */
 	bool resumed; /* came back after a break: its calls may be old ones */
 };
 

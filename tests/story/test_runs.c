@@ -126,11 +126,48 @@ START_TEST(the_next_run_has_written_what_one_that_has_ended_had_approved)
 }
 END_TEST
 
+/* One request of a process of its own, in the session of revision 2025-11-25 whose id is in the
+ * file head; its answer goes to said. */
+static void curl(struct str *said, const char *json)
+{
+	ck_assert_int_eq(
+	    shell(said,
+	          "curl -s -D %s/head.new -H 'Content-Type: application/json' -H \"$(tr -d '\\r' "
+	          "<%s/head 2>/dev/null | grep -i '^mcp-session-id:')\" -d '%s' "
+	          "http://127.0.0.1:%d/mcp; cp -n %s/head.new %s/head",
+	          test_run(), test_run(), json, port, test_run(), test_run()),
+	    0);
+}
+
+START_TEST(a_session_whose_calls_come_from_many_processes_goes_on)
+{
+	static const char *const TOOLS_CALLED[] = { "ping", "reboot", "ping" };
+	OWNED(str) struct str said = STR_INIT;
+
+	given_front();
+	curl(&said, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
+	            "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
+	            "\"name\":\"shell\",\"version\":\"1\"}}}");
+	for (size_t i = 0; i < COUNT(TOOLS_CALLED); i++) {
+		OWNED(str) struct str json = STR_INIT;
+
+		str_addf(&json,
+		         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+		         "\"name\":\"%s\",\"arguments\":{}}}",
+		         TOOLS_CALLED[i]);
+		curl(&said, json.bytes);
+		says(str_text(&said), "\"result\"");
+	}
+	expect("SELECT state, (SELECT count(*) FROM session) FROM connection", "open|1\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("runs");
 	TCase *c = store_case(s, "runs", 120);
 
+	tcase_add_test(c, a_session_whose_calls_come_from_many_processes_goes_on);
 	tcase_add_test(c, two_runs_at_once_are_two_sessions_whatever_connections_they_have);
 	tcase_add_test(c, a_run_that_has_a_name_is_one_session_over_several_processes);
 	tcase_add_test(c, the_next_run_finds_the_question_of_one_that_has_ended_at_once);

@@ -103,7 +103,7 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	if (strcmp(r->row.workspace_root, p->workspace_root) != 0 ||
 	    strcmp(r->row.host, settings->workspaces.machine) != 0)
 		return 0;
-	if (departed_of_session(st, r->row.session_seq, e))
+	if (departed_of_session(st, r->row.session_seq, p->seq, e))
 		return -1;
 	got = sql_session_is_connected(st, r->row.session_seq, live_after.text, p->identity.agent,
 	                               p->seq, e);

@@ -115,7 +115,7 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 	const char *machine = settings->workspaces.machine;
 	int got;
 
-	if (departed_of_workspace(st, machine, p->workspace_root, e))
+	if (departed_of_workspace(st, machine, p->workspace_root, p->seq, e))
 		return -1;
 	got = given ? sql_session_by_id(st, given, &session, e)
 	            : predecessor(st, p, machine, &session, e);
