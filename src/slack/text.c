@@ -223,6 +223,7 @@ static size_t plain_name(struct str *out, const char *at, void *arg)
 
 void slack_plain_names(struct str *text, const char *reader)
 {
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
 	rewrite(text, plain_name, (void *)(uintptr_t)reader);
 }
 

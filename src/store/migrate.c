@@ -66,10 +66,12 @@ static struct sha256 own_hash(void)
 {
 	struct sha256_state *h = sha256_begin();
 	size_t count = count_rules();
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
 	const struct sql_rule **sorted = xcalloc(count + 1, sizeof(*sorted));
 
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &sql_rules[i];
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
 	qsort(sorted, count, sizeof(*sorted), by_type_and_name);
 	for (size_t i = 0; i < count; i++)
 		hash_rule(h, sorted[i]->name, sorted[i]->text);

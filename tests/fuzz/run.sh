@@ -33,7 +33,7 @@ compile() {
   done
 }
 
-compile "$out/objects" src/*/*.c src/mcp/tools/*.c build/dev/generated/sql.c workers/worker.c
+compile "$out/objects" src/*/*.c src/mcp/tools/*.c build/dev/generated/sql.c build/dev/generated/calls.c workers/worker.c
 compile "$out/front" workers/mcp_front/*.c
 
 [ $# -gt 0 ] || set -- tests/fuzz/fuzz_*.c

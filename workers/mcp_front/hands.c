@@ -395,6 +395,7 @@ static void finish(struct hand *h)
 
 /* Takes what has come: 1 the answer is whole, -1 there will be none, 0 more is to come. The head is
  * taken off. */
+/* NOLINTNEXTLINE(readability-function-cognitive-complexity) */
 static int take_answer(struct hand *h)
 {
 	for (;;) {
@@ -688,6 +689,7 @@ static bool first_hangs(const struct hands *hands)
 	const struct hand *h;
 
 	LIST_FOREACH (h, &hands->all, next)
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 		if (h->pidfd < 0 && clock_monotonic_ms() - h->began_ms >= START_MS)
 			return true;
 	return false;
@@ -820,6 +822,7 @@ void hands_stop(struct front *f)
 	if (!hands)
 		return;
 	while ((h = LIST_FIRST(&hands->all)) != NULL) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 		struct hand_task *t = h->task;
 
 		h->task = NULL;

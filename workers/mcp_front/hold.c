@@ -201,6 +201,7 @@ void hold_gone(struct sink *s)
 	s->http = NULL;
 	s->pipe = NULL;
 	while ((w = LIST_FIRST(&s->waiters)) != NULL) {
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 		enum job_kind kind = w->modern ? JOB_DROP : JOB_HANG_UP;
 		int64_t call_seq = w->subscription ? 0 : w->held->seq;
 

@@ -27,6 +27,7 @@ static void add_part(struct str *out, const char *between, const char *part)
 
 static void add_quoted(struct str *out, const char *text)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	for (; *text; text++) {
 		str_add_char(out, *text);
 		if (*text == '\'')
