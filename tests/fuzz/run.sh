@@ -24,7 +24,7 @@ compile() {
   folder=$1
   shift
   for source; do
-    object="$folder/$(basename "$source").o"
+    object="$folder/$(printf %s "$source" | tr / -).o" # two folders may have files of one name
     [ -z "$(find src workers build/dev/generated -name '*.[ch]' -newer "$object" 2>/dev/null ||
       echo missing)" ] && continue
     # shellcheck disable=SC2086 # a list of words
@@ -35,6 +35,10 @@ compile() {
 
 compile "$out/objects" src/*/*.c src/mcp/tools/*.c build/dev/generated/sql.c build/dev/generated/calls.c workers/worker.c
 compile "$out/front" workers/mcp_front/*.c
+
+# The front starts hand from where an installed one would be.
+mkdir -p build/libexec/agent-intercom
+ln -sf ../../dev/hand build/libexec/agent-intercom/hand
 
 [ $# -gt 0 ] || set -- tests/fuzz/fuzz_*.c
 for target; do
