@@ -125,24 +125,24 @@ static void leave_to_hand(struct change *c, bool remove, json_place place, bool 
                           const cJSON *value)
 {
 	char *text = value ? cJSON_Print(value) : NULL;
-	size_t depth = 0, named;
+	const char *last = "";
+	size_t named = 0; /* of place; the last one is the member itself */
 
-	while (place[depth])
-		depth++;
-	named = list ? depth : depth - 1;
+	for (; place[named]; named++)
+		last = place[named];
+	if (!list && named > 0)
+		named--;
 	str_addf(&c->by_hand, "%s has comments or trailing commas, so I do not change it. ",
 	         c->file.path);
 	if (remove && !list)
-		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
-		str_addf(&c->by_hand, "Take \"%s\" out of", place[depth - 1]);
+		str_addf(&c->by_hand, "Take \"%s\" out of", last);
 	else
 		str_add(&c->by_hand, remove ? "Take this out of" : "Put this into");
 	for (size_t i = 0; i < named; i++)
-		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
 		str_addf(&c->by_hand, "%s\"%s\"", i ? ", " : " ", place[i]);
 	str_add(&c->by_hand, remove && !list ? " there.\n" : " there:\n\n");
 	if (!remove && !list)
-		str_addf(&c->by_hand, "\"%s\": ", place[depth - 1]);
+		str_addf(&c->by_hand, "\"%s\": ", last);
 	if (list || !remove)
 		str_addf(&c->by_hand, "%s\n", text ? text : "");
 	cJSON_free(text);

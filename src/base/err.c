@@ -5,27 +5,26 @@
 #include <string.h>
 #include <sysexits.h>
 
-int err_set(struct err *e, enum err_kind kind, const char *format, ...)
+void err_tell(struct err *e, enum err_kind kind, const char *format, ...)
 {
 	va_list args;
 
 	if (!e)
-		return -1;
+		return;
 	e->kind = kind;
 	va_start(args, format);
 	(void)vsnprintf(e->text, sizeof(e->text), format, args);
 	va_end(args);
-	return -1;
 }
 
-int err_errno(struct err *e, enum err_kind kind, const char *format, ...)
+void err_tell_errno(struct err *e, enum err_kind kind, const char *format, ...)
 {
 	int saved = errno;
 	va_list args;
 	size_t used;
 
 	if (!e)
-		return -1;
+		return;
 	e->kind = kind;
 	va_start(args, format);
 	(void)vsnprintf(e->text, sizeof(e->text), format, args);
@@ -33,24 +32,22 @@ int err_errno(struct err *e, enum err_kind kind, const char *format, ...)
 	used = strlen(e->text);
 	(void)snprintf(e->text + used, sizeof(e->text) - used, ": %s", strerror(saved));
 	errno = saved;
-	return -1;
 }
 
-int err_prefix(struct err *e, const char *format, ...)
+void err_tell_prefix(struct err *e, const char *format, ...)
 {
 	char old[ERR_TEXT_BYTES];
 	va_list args;
 	size_t used;
 
 	if (!e)
-		return -1;
+		return;
 	memcpy(old, e->text, sizeof(old));
 	va_start(args, format);
 	(void)vsnprintf(e->text, sizeof(e->text), format, args);
 	va_end(args);
 	used = strlen(e->text);
 	(void)snprintf(e->text + used, sizeof(e->text) - used, ": %s", old);
-	return -1;
 }
 
 bool err_take_refused(struct err *e, struct err_refused *refused)

@@ -29,17 +29,26 @@ struct err {
 #define OWNED(T) __attribute__((cleanup(T##_clear)))
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Fills e (which may be NULL) from a printf format and returns -1, so that callers can return it.
- */
-int err_set(struct err *e, enum err_kind kind, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Each fills e (which may be NULL) from a printf format and is -1, so that a caller can return it.
+ * They are macros so that whoever reads a caller alone, the analyzer too, sees the -1.
+ * err_set(e, kind, format, ...)
+ * err_errno(e, kind, format, ...): with ": <strerror(errno)>" behind the text; errno is kept.
+ * err_prefix(e, format, ...): puts "<text>: " in front of what e says. */
+#define err_set(...) (err_tell(__VA_ARGS__), err_failure())
+#define err_errno(...) (err_tell_errno(__VA_ARGS__), err_failure())
+#define err_prefix(...) (err_tell_prefix(__VA_ARGS__), err_failure())
 
-/* Like err_set, with ": <strerror(errno)>" behind the text. errno is kept. */
-int err_errno(struct err *e, enum err_kind kind, const char *format, ...)
+void err_tell(struct err *e, enum err_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void err_tell_errno(struct err *e, enum err_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void err_tell_prefix(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts "<text>: " in front of what e says and returns -1. */
-int err_prefix(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A function, so that a caller that needs no result leaves no value unused. */
+static inline int err_failure(void)
+{
+	return -1;
+}
 
 /* Rows that their rules refused while the others of a batch were moved. */
 struct err_refused {

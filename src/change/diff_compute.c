@@ -381,10 +381,9 @@ static void put_section(struct str *out, struct progress *p, const struct side *
 	for (; p->seen < upto; p->seen++)
 		if (names_section(old->lines[p->seen]))
 			p->section = old->lines[p->seen];
-	length = text_size(p->section);
+	length = p->section.bytes ? text_size(p->section) : 0;
 	if (length > SECTION_BYTES) {
 		length = SECTION_BYTES;
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		while (length > 0 && ((unsigned char)p->section.bytes[length] & 0xC0) == 0x80)
 			length--;
 	}
@@ -469,12 +468,13 @@ static void put_name(struct str *out, const char *prefix, const char *path)
 {
 	bool quote = false;
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
-	for (const char *c = path; *c; c++)
-		quote |= (unsigned char)*c < 0x20 || *c == 0x7F || *c == '"' || *c == '\\';
 	if (!prefix) {
 		str_add(out, "/dev/null");
-	} else if (!quote) {
+		return;
+	}
+	for (const char *c = path; *c; c++)
+		quote |= (unsigned char)*c < 0x20 || *c == 0x7F || *c == '"' || *c == '\\';
+	if (!quote) {
 		str_add(out, prefix);
 		str_add(out, path);
 	} else {
@@ -513,6 +513,8 @@ static void put_git_header(struct str *out, const struct diff_heading *h)
 {
 	const char *old = h->old_path ? h->old_path : h->new_path;
 
+	if (!old)
+		return; /* neither side has a name */
 	str_add(out, "diff --git ");
 	put_name(out, "a/", old);
 	str_add_char(out, ' ');

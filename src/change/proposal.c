@@ -56,9 +56,8 @@ void plan_clear(struct plan *plan)
 }
 
 /* A refusal with one or two paths in it, made fit to be shown. format has a %s for each. */
-__attribute__((format(printf, 3, 0))) static int refuse_paths(struct refusal *why, const char *code,
-                                                              const char *format, const char *a,
-                                                              const char *b)
+__attribute__((format(printf, 3, 0))) static void
+tell_paths(struct refusal *why, const char *code, const char *format, const char *a, const char *b)
 {
 	OWNED(str) struct str first = STR_INIT;
 	OWNED(str) struct str second = STR_INIT;
@@ -71,8 +70,10 @@ __attribute__((format(printf, 3, 0))) static int refuse_paths(struct refusal *wh
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	(void)snprintf(text, sizeof(text), format, str_text(&first), str_text(&second));
 #pragma GCC diagnostic pop
-	return refusal_set(why, code, "%s", text);
+	refusal_tell(why, code, "%s", text);
 }
+
+#define refuse_paths(...) (tell_paths(__VA_ARGS__), err_failure())
 
 /* ---- what belongs to us ---- */
 
@@ -104,7 +105,6 @@ static bool is_database(int root_fd, const char *path, const char *database)
 	if (strncmp(str_text(&name), database, length) == 0 &&
 	    (name.length == length || strchr("-./", name.bytes[length])))
 		return true;
-	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
 	if (fstatat(root_fd, path, &target, AT_SYMLINK_NOFOLLOW))
 		return false;
 	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {

@@ -9,7 +9,7 @@
 
 enum { SHOWN_BYTES = 500 }; /* of a path in a text */
 
-int refusal_set(struct refusal *why, const char *code, const char *format, ...)
+void refusal_tell(struct refusal *why, const char *code, const char *format, ...)
 {
 	va_list args;
 
@@ -18,7 +18,6 @@ int refusal_set(struct refusal *why, const char *code, const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(why->text, sizeof(why->text), format, args);
 	va_end(args);
-	return -1;
 }
 
 static bool is_shortage(int error)
@@ -55,31 +54,32 @@ static const char *code_of(int error)
 	}
 }
 
-int refuse_errno(struct refusal *why, const char *what, const char *path)
+void refusal_tell_errno(struct refusal *why, const char *what, const char *path)
 {
 	int error = errno;
 	OWNED(str) struct str shown = STR_INIT;
 
 	str_add_shown(&shown, path, strlen(path), SHOWN_BYTES);
-	(void)refusal_set(why, code_of(error), "cannot %s %s: %s", what, str_text(&shown),
-	                  strerror(error));
+	refusal_tell(why, code_of(error), "cannot %s %s: %s", what, str_text(&shown),
+	             strerror(error));
 	why->again = is_shortage(error);
-	return -1;
 }
 
-int refuse_err(struct refusal *why, const struct err *e)
+void refusal_tell_err(struct refusal *why, const struct err *e)
 {
 	int error = errno;
 
-	if (strncmp(e->text, "path violation", 14) == 0)
-		return refusal_set(why, "path_violation", "%s", e->text);
-	if (strstr(e->text, "is larger than"))
-		return refusal_set(why, "too_large", "%s", e->text);
-	(void)refusal_set(why, code_of(error), "%s%s",
-	                  strcmp(code_of(error), "patch_conflict") == 0 ? "patch conflict: " : "",
-	                  e->text);
-	why->again = is_shortage(error);
-	return -1;
+	if (strncmp(e->text, "path violation", 14) == 0) {
+		refusal_tell(why, "path_violation", "%s", e->text);
+	} else if (strstr(e->text, "is larger than")) {
+		refusal_tell(why, "too_large", "%s", e->text);
+	} else {
+		refusal_tell(why, code_of(error), "%s%s",
+		             strcmp(code_of(error), "patch_conflict") == 0 ? "patch conflict: "
+		                                                           : "",
+		             e->text);
+		why->again = is_shortage(error);
+	}
 }
 
 bool refusal_is_told(const struct refusal *why)

@@ -272,7 +272,6 @@ static int touch_session(struct store *st, const struct tool *tool, int64_t sess
 {
 	struct instant recently = clock_instant(clock_now_ms() - TOUCH_MS);
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	return sql_session_touch(st, tool->name, session, recently.text, e);
 }
 
@@ -335,7 +334,6 @@ int call_result(struct store *st, int64_t call_seq, struct telling *t, struct er
 		return -1;
 	t->session_seq = row.session_seq;
 	if (row.state != TOOL_CALL_STATE_DONE)
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		return tool->result(st, row.apply_seq ? row.apply_seq : row.request_seq, t, e);
 	t->is_error = row.is_error;
 	if (row.result)

@@ -28,7 +28,6 @@ static void roll_back(struct job *j)
 		struct file_change *f = &j->changes[i];
 		struct refusal why = { .code = NULL };
 
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		if (!f->placed)
 			continue;
 		if (file_change_put_back(f, &why) == 0) {
@@ -62,7 +61,6 @@ static int place_some(struct job *j, bool deletions)
 static int place_all(struct job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		if (!j->changes[i].placed && file_change_check(&j->changes[i], &j->report->why))
 			return -1;
 	return place_some(j, false) || place_some(j, true) ? -1 : 0;
@@ -71,7 +69,6 @@ static int place_all(struct job *j)
 static int sync_all(struct job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		if (j->changes[i].dir_fd >= 0 && file_change_sync(&j->changes[i], &j->report->why))
 			return -1;
 	return 0;
@@ -284,7 +281,7 @@ static enum step begin_anew(struct job *j, struct err *e)
 /* All new contents were complete: finished if that can be, else taken back. */
 static enum step recover_staged(struct job *j, struct err *e)
 {
-	const struct file_change *other = NULL;
+	size_t other = j->count; /* the first that somebody else has changed */
 	unsigned all = 0;
 	bool complete = true;
 
@@ -295,10 +292,9 @@ static enum step recover_staged(struct job *j, struct err *e)
 		if (file_change_find(j->root_fd, f, &found, &j->report->why))
 			return not_known(j, e);
 		all |= found;
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		complete &= found != FOUND_BEFORE || f->staged;
-		if (found & (FOUND_OTHER | FOUND_GONE) && !other)
-			other = f;
+		if (found & (FOUND_OTHER | FOUND_GONE) && other == j->count)
+			other = i;
 	}
 	j->report->why = (struct refusal){ .code = NULL };
 	j->report->recovered = true;
@@ -307,8 +303,8 @@ static enum step recover_staged(struct job *j, struct err *e)
 		j->report->why.code = NULL;
 		return finish(j, e);
 	}
-	if (other)
-		return somebody_else(j, other, e);
+	if (other < j->count)
+		return somebody_else(j, &j->changes[other], e);
 	if (all == FOUND_PLACED)
 		return finish(j, e);
 	if (!complete || j->gives_up)

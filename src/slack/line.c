@@ -41,8 +41,6 @@ static bool is_order(const struct verb_line *l)
 	static const char *const SWITCHES[] = { "remote", "local", "hybrid", "on", "off" };
 	const char *rest = l->rest;
 
-	if (!l->verb)
-		return false;
 	if (strcmp(l->verb->word, "help") == 0)
 		return strcspn(rest, " \t\r\n") == strlen(rest);
 	if (l->verb->row == VERB_STEERING && l->verb->text == TEXT_MUST)
@@ -59,7 +57,6 @@ static bool is_order(const struct verb_line *l)
 /* Of such a line, what stands behind the verb is an id, however it looks. */
 static int say_order(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	size_t n = l->verb->text == TEXT_MUST ? 0 : verb_id_length(l->rest);
 	char id[ID_BYTES];
 
@@ -110,7 +107,7 @@ int slack_line_of_mention(struct slack_talk *t, struct err *e)
 
 	if (!*l.word && !*l.rest)
 		l.verb = verb_find("help");
-	return is_order(&l) ? say_order(t, &l, e) : say_to_agent(t, t->act->text, e);
+	return l.verb && is_order(&l) ? say_order(t, &l, e) : say_to_agent(t, t->act->text, e);
 }
 
 /* ---- threads ---- */
@@ -162,7 +159,7 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 {
 	const char *text = t->act->text;
 	const struct verb_line l = verb_read(text);
-	bool order = is_order(&l);
+	bool order = l.verb && is_order(&l);
 	OWNED(slack_form_missed_row) struct slack_form_missed_row form = { 0 };
 	int missed = slack_form_missed(t, &form, e), answers;
 	const char *view = slack_outbox_view_name(form.view);

@@ -136,8 +136,9 @@ static const char *person_at(const char *text, size_t *ret_length)
 }
 
 /* Takes text apart: what replace makes of the names and instants in it; NULL takes it as it is. */
-static void rewrite(struct str *text, size_t (*replace)(struct str *out, const char *at, void *arg),
-                    void *arg)
+static void rewrite(struct str *text,
+                    size_t (*replace)(struct str *out, const char *at, const void *arg),
+                    const void *arg)
 {
 	OWNED(str) struct str out = STR_INIT;
 
@@ -152,7 +153,7 @@ static void rewrite(struct str *text, size_t (*replace)(struct str *out, const c
 	str_add(text, str_text(&out));
 }
 
-static size_t name_person(struct str *out, const char *at, void *arg)
+static size_t name_person(struct str *out, const char *at, const void *arg)
 {
 	size_t length;
 	const char *user = person_at(at, &length);
@@ -185,7 +186,7 @@ static int64_t instant_at(const char *text)
 	return clock_parse(instant);
 }
 
-static size_t show_time(struct str *out, const char *at, void *arg)
+static size_t show_time(struct str *out, const char *at, const void *arg)
 {
 	int64_t ms = instant_at(at);
 
@@ -202,7 +203,7 @@ void slack_show_times(struct str *text)
 	rewrite(text, show_time, NULL);
 }
 
-static size_t plain_name(struct str *out, const char *at, void *arg)
+static size_t plain_name(struct str *out, const char *at, const void *arg)
 {
 	const char *reader = arg;
 	size_t length;
@@ -223,8 +224,7 @@ static size_t plain_name(struct str *out, const char *at, void *arg)
 
 void slack_plain_names(struct str *text, const char *reader)
 {
-	/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
-	rewrite(text, plain_name, (void *)(uintptr_t)reader);
+	rewrite(text, plain_name, reader);
 }
 
 size_t slack_units(const char *text)

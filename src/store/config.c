@@ -96,8 +96,7 @@ static int settle_workspace(struct config_load *l)
 	char **path = &l->c->default_workspace_root;
 	OWNED(char_ptr) char *real = NULL;
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
-	if (!**path)
+	if (!*path || !**path)
 		return 0;
 	if (settle_path(l, i, path))
 		return -1;

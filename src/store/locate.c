@@ -36,6 +36,12 @@ static bool is_known(const struct search *s, const char *database)
 	return false;
 }
 
+static void hand_over(struct located *from, struct located *out)
+{
+	*out = *from;
+	*from = (struct located)LOCATED_INIT;
+}
+
 static void consider(const struct paths *p, void *arg)
 {
 	struct search *s = arg;
@@ -51,9 +57,7 @@ static void consider(const struct paths *p, void *arg)
 		                    .base = xstrdup(p->base),
 		                    .run = xstrdup(p->run) };
 	s->found = xrealloc(s->found, (s->count + 1) * sizeof(*s->found));
-	s->found[s->count++] = one;
-	/* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores) */
-	one = (struct located)LOCATED_INIT;
+	hand_over(&one, &s->found[s->count++]);
 }
 
 /* "several systems named 'x' run: A (pid 1, config F) and B (pid 2, no config)" */
@@ -76,12 +80,6 @@ static struct located *on_database(const struct search *s, const char *database)
 		if (strcmp(s->found[i].paths.database, real) == 0)
 			return &s->found[i];
 	return NULL;
-}
-
-static void hand_over(struct located *from, struct located *out)
-{
-	*out = *from;
-	*from = (struct located)LOCATED_INIT;
 }
 
 int locate_running(const char *ipc_name, const char *database, struct located *out,

@@ -54,8 +54,7 @@ static void hash_rule(struct sha256_state *h, const char *name, const char *text
 
 static int by_type_and_name(const void *a, const void *b)
 {
-	const struct sql_rule *one = *(const struct sql_rule *const *)a;
-	const struct sql_rule *other = *(const struct sql_rule *const *)b;
+	const struct sql_rule *one = a, *other = b;
 	int order = strcmp(one->type, other->type);
 
 	return order ? order : strcmp(one->name, other->name);
@@ -66,15 +65,13 @@ static struct sha256 own_hash(void)
 {
 	struct sha256_state *h = sha256_begin();
 	size_t count = count_rules();
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
-	const struct sql_rule **sorted = xcalloc(count + 1, sizeof(*sorted));
+	struct sql_rule *sorted = xcalloc(count + 1, sizeof(*sorted));
 
 	for (size_t i = 0; i < count; i++)
-		sorted[i] = &sql_rules[i];
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression) */
+		sorted[i] = sql_rules[i];
 	qsort(sorted, count, sizeof(*sorted), by_type_and_name);
 	for (size_t i = 0; i < count; i++)
-		hash_rule(h, sorted[i]->name, sorted[i]->text);
+		hash_rule(h, sorted[i].name, sorted[i].text);
 	free(sorted);
 	return sha256_end(h);
 }

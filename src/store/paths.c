@@ -517,7 +517,6 @@ static int read_database_file(const char *run, char **database, struct err *e)
 {
 	if (read_line(run, DATABASE_FILE, database, e))
 		return -1;
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	if ((*database)[0] == '/')
 		return 0;
 	return err_set(e, ERR_INPUT, "%s/%s: does not hold a path; restart agent-intercom", run,

@@ -393,45 +393,45 @@ static void finish(struct hand *h)
 	serve(f);
 }
 
-/* Takes what has come: 1 the answer is whole, -1 there will be none, 0 more is to come. The head is
- * taken off. */
-/* NOLINTNEXTLINE(readability-function-cognitive-complexity) */
+/* Takes the head of an answer off, in one piece: 1 there is room for the rest now, 0 it has not
+ * come whole, -1 there is none, or one that makes no sense. */
+static int take_head(struct hand *h)
+{
+	char head[PACK_HEAD_BYTES];
+	ssize_t n = recv(h->fd, head, sizeof(head), MSG_PEEK);
+	size_t length;
+
+	if (n <= 0)
+		return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+	if (n < (ssize_t)sizeof(head))
+		return 0;
+	length = pack_length(head);
+	if (length == 0 || length > HAND_FOUND_BYTES)
+		return -1;
+	(void)recv(h->fd, head, sizeof(head), 0);
+	h->in.capacity = length + 1;
+	h->in.bytes = xmalloc(h->in.capacity);
+	h->in.bytes[0] = '\0';
+	return 1;
+}
+
+/* Takes what has come: 1 the answer is whole, -1 there will be none, 0 more is to come. */
 static int take_answer(struct hand *h)
 {
-	for (;;) {
-		char head[PACK_HEAD_BYTES];
-		ssize_t n;
+	int got = h->in.capacity ? 1 : take_head(h);
 
-		if (h->in.capacity == 0) { /* nothing yet: the head, in one piece */
-			n = recv(h->fd, head, sizeof(head), MSG_PEEK);
-			if (n == (ssize_t)sizeof(head)) {
-				size_t length = pack_length(head);
+	while (got > 0 && h->in.length < h->in.capacity - 1) {
+		ssize_t n =
+		    recv(h->fd, h->in.bytes + h->in.length, h->in.capacity - 1 - h->in.length, 0);
 
-				if (length == 0 || length > HAND_FOUND_BYTES)
-					return -1;
-				(void)recv(h->fd, head, sizeof(head), 0);
-				h->in.capacity = length + 1;
-				h->in.bytes = xmalloc(h->in.capacity);
-				continue;
-			}
-			if (n > 0)
-				return 0;
-		} else {
-			n = recv(h->fd, h->in.bytes + h->in.length,
-			         h->in.capacity - 1 - h->in.length, 0);
-			if (n > 0) {
-				h->in.length += (size_t)n;
-				h->in.bytes[h->in.length] = '\0';
-				if (h->in.length == h->in.capacity - 1)
-					return 1;
-				continue;
-			}
-		}
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return 0;
-		str_clear(&h->in);
-		return -1;
+		if (n > 0)
+			h->in.bytes[h->in.length += (size_t)n] = '\0';
+		else
+			got = n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 	}
+	if (got < 0)
+		str_clear(&h->in);
+	return got;
 }
 
 static void send_question(struct hand *h)
@@ -683,16 +683,10 @@ static void look_at_hand(struct front *f, struct hand *h)
 	}
 }
 
-/* Whether the first does not even begin what it is told. */
-static bool first_hangs(const struct hands *hands)
+/* Whether the first does not even begin what it was told. */
+static bool is_unbegun(const struct hand *h)
 {
-	const struct hand *h;
-
-	LIST_FOREACH (h, &hands->all, next)
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-		if (h->pidfd < 0 && clock_monotonic_ms() - h->began_ms >= START_MS)
-			return true;
-	return false;
+	return h->pidfd < 0 && clock_monotonic_ms() - h->began_ms >= START_MS;
 }
 
 void hands_look(struct front *f)
@@ -700,14 +694,16 @@ void hands_look(struct front *f)
 	struct hands *hands = f->hands;
 	struct hand *h, *next_hand;
 	struct hand_turn *one, *next_turn;
+	bool hangs = false;
 
 	if (!hands)
 		return;
 	for (h = LIST_FIRST(&hands->all); h; h = next_hand) {
 		next_hand = LIST_NEXT(h, next);
+		hangs = hangs || is_unbegun(h);
 		look_at_hand(f, h);
 	}
-	if (hands->pid && first_hangs(hands))
+	if (hands->pid && hangs)
 		lose_first(f);
 	for (int i = 0; i < 2; i++)
 		for (one = TAILQ_FIRST(&hands->queue.turns[i]); one; one = next_turn) {
@@ -816,15 +812,15 @@ static void end(struct front *f, struct hand_task *t)
 void hands_stop(struct front *f)
 {
 	struct hands *hands = f->hands;
-	struct hand *h;
+	struct hand *h, *next_hand;
 	struct hand_turn *one;
 
 	if (!hands)
 		return;
-	while ((h = LIST_FIRST(&hands->all)) != NULL) {
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+	for (h = LIST_FIRST(&hands->all); h; h = next_hand) {
 		struct hand_task *t = h->task;
 
+		next_hand = LIST_NEXT(h, next);
 		h->task = NULL;
 		hand_free(h);
 		if (t)

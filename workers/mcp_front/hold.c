@@ -193,18 +193,18 @@ bool hold_is_over(struct front *f, struct job *job)
 void hold_gone(struct sink *s)
 {
 	struct front *f = s->front;
-	struct waiter *w;
+	struct waiter *w, *next;
 
 	if (s->gone)
 		return;
 	s->gone = true;
 	s->http = NULL;
 	s->pipe = NULL;
-	while ((w = LIST_FIRST(&s->waiters)) != NULL) {
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+	for (w = LIST_FIRST(&s->waiters); w; w = next) {
 		enum job_kind kind = w->modern ? JOB_DROP : JOB_HANG_UP;
 		int64_t call_seq = w->subscription ? 0 : w->held->seq;
 
+		next = LIST_NEXT(w, of_sink);
 		if (hold_forget(f, w) && call_seq > 0)
 			job_queue_note(f, kind, s, call_seq);
 	}

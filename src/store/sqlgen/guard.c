@@ -27,7 +27,6 @@ static void add_part(struct str *out, const char *between, const char *part)
 
 static void add_quoted(struct str *out, const char *text)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	for (; *text; text++) {
 		str_add_char(out, *text);
 		if (*text == '\'')
@@ -276,7 +275,7 @@ static void refuse_unborn(const struct schema *s, const struct table *t, struct 
 		str_addf(&words, "%s%s", t->moves[0] ? ", without " : "born: it has no ",
 		         names.bytes);
 	if (where.length)
-		refuse(out, t, words.bytes, where.bytes);
+		refuse(out, t, str_text(&words), where.bytes);
 	str_clear(&where);
 	str_clear(&words);
 	str_clear(&names);
