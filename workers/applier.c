@@ -42,7 +42,7 @@ static int step(struct worker *w, struct err *e)
 {
 	static struct applier a; /* remembers which jobs rest */
 	static char *database, **ours;
-	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
+	OWNED(apply_report) struct apply_report r = { 0 };
 	int64_t started_ms = clock_monotonic_ms();
 	int did;
 

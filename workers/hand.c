@@ -108,8 +108,8 @@ static bool read_question(int fd, struct str *message)
 
 static int do_job(int fd)
 {
-	OWNED(str) struct str question = STR_INIT;
-	OWNED(str) struct str answer = STR_INIT;
+	OWNED(str) struct str question = { 0 };
+	OWNED(str) struct str answer = { 0 };
 	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
 	struct hand_ask ask = { .given = NULL };
 	int status = EX_SOFTWARE;

@@ -71,7 +71,7 @@ struct relay {
 static void remember(struct relay *r, const char *id, const char *line, size_t length)
 {
 	struct request *q = xcalloc(1, sizeof(*q));
-	OWNED(str) struct str token = STR_INIT;
+	OWNED(str) struct str token = { 0 };
 
 	rpc_token_canonical(&token, id);
 	q->id = str_take(&token);
@@ -96,7 +96,7 @@ static void forget(struct relay *r, const char *id)
 /* A line of the agent: a request is kept until its answer, a cancelled one no longer. */
 static void note_from_agent(struct relay *r, const char *line, size_t length)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error ignored;
 
 	if (rpc_parse(line, length, &m, &ignored) == 0) {
@@ -105,7 +105,7 @@ static void note_from_agent(struct relay *r, const char *line, size_t length)
 		} else if (m.kind == RPC_NOTIFICATION &&
 		           strcmp(m.method, "notifications/cancelled") == 0) {
 			const cJSON *id = cJSON_GetObjectItemCaseSensitive(m.params, "requestId");
-			OWNED(str) struct str token = STR_INIT;
+			OWNED(str) struct str token = { 0 };
 
 			if (id)
 				rpc_id_canonical(&token, id);
@@ -117,8 +117,8 @@ static void note_from_agent(struct relay *r, const char *line, size_t length)
 
 static void note_from_front(struct relay *r, const char *line, size_t length)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
-	OWNED(str) struct str token = STR_INIT;
+	struct rpc_message m = { 0 };
+	OWNED(str) struct str token = { 0 };
 	struct rpc_error ignored;
 
 	if (rpc_parse(line, length, &m, &ignored) == 0 && m.kind == RPC_RESPONSE && m.id) {
@@ -204,8 +204,8 @@ static int connect_front(struct relay *r)
  * stay with our system: it knows what we asked. */
 static bool find_running(struct relay *r)
 {
-	struct located found = LOCATED_INIT;
-	OWNED(str) struct str note = STR_INIT;
+	struct located found = { 0 };
+	OWNED(str) struct str note = { 0 };
 	const struct config_source source = { .config = NULL };
 
 	if (r->named || r->key[0] || locate_usual(&source, &found, &note, NULL) <= 0)
@@ -219,7 +219,7 @@ static bool find_running(struct relay *r)
  * run directory. */
 static void look_up(struct relay *r)
 {
-	struct paths fresh = PATHS_INIT;
+	struct paths fresh = { 0 };
 
 	if (find_running(r) || paths_open(r->system.paths.database, false, &fresh, NULL))
 		return;
@@ -266,7 +266,7 @@ static int read_line(struct relay *r, int fd, char *line, size_t size)
 
 static int greet(struct relay *r, int fd)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 	OWNED(cJSON_ptr) cJSON *reply = NULL;
 	char answer[256];
 	const char *key;
@@ -308,8 +308,8 @@ static bool reach(struct relay *r)
 
 static int program(char out[PATH_MAX])
 {
-	OWNED(str) struct str path = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str path = { 0 };
+	struct err e = { 0 };
 
 	if (paths_bin(&path, &e))
 		return -1;
@@ -352,8 +352,8 @@ static _Noreturn void become_system(const struct relay *r, const char *binary)
 {
 	char database[PATH_MAX], binary_copy[PATH_MAX];
 	char *argv[] = { binary_copy, database, NULL, NULL };
-	OWNED(str) struct str log = STR_INIT;
-	OWNED(str) struct str config = STR_INIT;
+	OWNED(str) struct str log = { 0 };
+	OWNED(str) struct str config = { 0 };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int out;
 
@@ -589,8 +589,8 @@ static int hear_signals(struct relay *r, struct err *e)
 static int find_system(struct relay *r, struct err *e)
 {
 	const struct config_source source = { .config = r->config_path, .database = r->database };
-	OWNED(config) struct config config = CONFIG_INIT;
-	OWNED(str) struct str note = STR_INIT;
+	OWNED(config) struct config config = { 0 };
+	OWNED(str) struct str note = { 0 };
 	int runs = locate_usual(&source, &r->system, &note, e);
 
 	r->named = locate_is_named(&source);
@@ -628,12 +628,11 @@ static void close_relay(struct relay *r)
 
 int main(int argc, char **argv)
 {
-	struct relay r = { .system = LOCATED_INIT,
-		           .front = -1,
+	struct relay r = { .front = -1,
 		           .signals = -1,
 		           .from_agent = LINES_INIT(MAX_LINE),
 		           .from_front = LINES_INIT(SIZE_MAX - 1) };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	log_open("mcp-stdio", 0, LOG_LEVEL_INFO);
 	TAILQ_INIT(&r.open);

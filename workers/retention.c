@@ -69,7 +69,7 @@ static int checkpoint(struct retention *me, struct worker *w, struct err *e)
 
 static void tell_purge(const struct purge *p)
 {
-	OWNED(str) struct str what = STR_INIT;
+	OWNED(str) struct str what = { 0 };
 
 	purge_tell(p, &what);
 	if (what.length)

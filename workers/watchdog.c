@@ -326,7 +326,7 @@ int main(int argc, char **argv)
 {
 	OWNED(watch) struct watch d = WATCH_INIT;
 	struct worker w;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int did =
 	    worker_open(&w, "watchdog", "Expires what is overdue; rings for writers that do not.",
 	                argc, argv, &e);

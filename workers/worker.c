@@ -129,7 +129,7 @@ static int hear_signals(struct worker *w, struct err *e)
 
 static int check_build(struct worker *w, struct err *e)
 {
-	OWNED(str) struct str build = STR_INIT;
+	OWNED(str) struct str build = { 0 };
 	int got = setting_get(&w->store, "system.build", &build, e);
 
 	if (got > 0 && strcmp(str_text(&build), INSTANCE_BUILD) != 0)
@@ -253,7 +253,7 @@ static bool move_to(struct worker *w, int run_fd)
 
 bool worker_move(struct worker *w)
 {
-	OWNED(paths) struct paths found = PATHS_INIT;
+	OWNED(paths) struct paths found = { 0 };
 	int run_fd;
 
 	if (paths_is_there(w->run_fd, w->run_dir) || paths_open(w->db_path, false, &found, NULL))
@@ -349,7 +349,7 @@ int worker_main(const char *name, const char *purpose, int (*step)(struct worker
                 int argc, char **argv)
 {
 	struct worker w;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int did = worker_open(&w, name, purpose, argc, argv, &e);
 
 	if (did == 0)

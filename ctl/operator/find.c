@@ -118,7 +118,7 @@ int short_session_id(struct ctl *c, const char *id, struct str *out, struct err 
 
 char *join_arguments(const struct ctl *c, int first)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	for (int i = first; i < c->argc; i++)
 		str_addf(&out, "%s%s", i > first ? " " : "", c->argv[i]);

@@ -53,7 +53,7 @@ static int add_changes(struct ctl *c, const struct inbox_list_row *q, struct str
 static int add_row(struct ctl *c, struct table *t, const void *row, struct err *e)
 {
 	const struct inbox_list_row *q = row;
-	OWNED(str) struct str id = STR_INIT, what = STR_INIT;
+	OWNED(str) struct str id = { 0 }, what = { 0 };
 	struct age age = age_of(q->created_at);
 
 	if (short_request_id(c, q->id, &id, e) || add_changes(c, q, &what, e))
@@ -83,7 +83,7 @@ static int more(struct ctl *c, const void *row, cJSON *json, struct err *e)
 static int print_command(struct ctl *c, int64_t seq, const char *id, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
-	OWNED(str) struct str text = STR_INIT, short_id = STR_INIT;
+	OWNED(str) struct str text = { 0 }, short_id = { 0 };
 
 	if (request_read(&c->store, seq, &r, e) < 0 || short_request_id(c, id, &short_id, e))
 		return -1;

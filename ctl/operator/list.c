@@ -20,7 +20,7 @@ static cJSON *session_json(const void *row)
 static int add_row(struct ctl *c, struct table *t, const void *row, struct err *e)
 {
 	const struct session_list_row *s = row;
-	OWNED(str) struct str id = STR_INIT;
+	OWNED(str) struct str id = { 0 };
 	struct age age = age_of(s->updated_at);
 
 	if (short_session_id(c, s->id, &id, e))

@@ -285,15 +285,15 @@ static int take_running(struct ctl *c, struct located *found, const struct str *
 	if (note->length)
 		(void)fprintf(stderr, "note: %s\n", str_text(note));
 	c->paths = found->paths;
-	found->paths = (struct paths)PATHS_INIT;
+	found->paths = (struct paths){ 0 };
 	return 0;
 }
 
 static int open_configured(struct ctl *c, struct err *e)
 {
-	OWNED(config) struct config config = CONFIG_INIT;
-	OWNED(located) struct located found = LOCATED_INIT;
-	OWNED(str) struct str note = STR_INIT;
+	OWNED(config) struct config config = { 0 };
+	OWNED(located) struct located found = { 0 };
+	OWNED(str) struct str note = { 0 };
 	/* any workspace will do: only the database is asked for */
 	const struct config_source source = { .config = c->config, .workspace = "/" };
 	int runs = locate_usual(&source, &found, &note, e);
@@ -311,8 +311,8 @@ static int open_configured(struct ctl *c, struct err *e)
 
 static int open_named(struct ctl *c, struct err *e)
 {
-	OWNED(located) struct located found = LOCATED_INIT;
-	OWNED(str) struct str note = STR_INIT;
+	OWNED(located) struct located found = { 0 };
+	OWNED(str) struct str note = { 0 };
 	int runs = locate_running(c->ipc_name, NULL, &found, &note, e);
 
 	if (runs)
@@ -345,7 +345,7 @@ static int open_store(struct ctl *c, struct err *e)
 
 static void print_error(const struct ctl *c, const struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	(void)fflush(stdout);
 	add_visible(&text, e->text, strlen(e->text), true);
@@ -371,7 +371,7 @@ static int wrong_usage(const struct ctl *c, const struct command_spec *command, 
 
 static int run(struct ctl *c, const struct command_spec *command)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int status = open_store(c, &e) ? -1 : command->run(c, &e);
 
 	if (status < 0)
@@ -396,7 +396,7 @@ static bool asked_for_help(struct ctl *c)
 static int dispatch(struct ctl *c)
 {
 	const struct command_spec *command;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (asked_for_help(c))
 		return EXIT_SUCCESS;
@@ -425,8 +425,8 @@ static int dispatch(struct ctl *c)
 
 int main(int argc, char **argv)
 {
-	struct ctl c = { .store = STORE_INIT, .paths = PATHS_INIT, .count = -1 };
-	struct err e = ERR_INIT;
+	struct ctl c = { .store = STORE_INIT, .count = -1 };
+	struct err e = { 0 };
 	int status;
 
 	(void)setlocale(LC_CTYPE, "C.UTF-8"); /* for the width of characters */

@@ -10,7 +10,7 @@
 static int print_mode(struct ctl *c, const char *session, struct err *e)
 {
 	OWNED(session_row) struct session_row row = { 0 };
-	OWNED(str) struct str setting = STR_INIT;
+	OWNED(str) struct str setting = { 0 };
 	const char *mode = NULL;
 
 	if (session ? sql_session_by_id(&c->store, session, &row, e) < 0

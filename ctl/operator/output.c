@@ -50,7 +50,7 @@ void add_visible(struct str *out, const char *bytes, size_t length, bool lines)
 
 void print_visible(const char *text)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	if (text)
 		add_visible(&out, text, strlen(text), false);
@@ -142,7 +142,7 @@ static void add_json_char(struct str *out, const char *p, size_t n, uint32_t c)
 
 static cJSON *json_quoted(const char *bytes, size_t length)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 	uint32_t c = 0;
 
 	str_add_char(&out, '"');
@@ -172,7 +172,7 @@ void json_add_bytes(cJSON *object, const char *name, const char *bytes, size_t l
 
 void json_raw(cJSON *object, const char *name, const char *json)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 	size_t length = json ? strlen(json) : 0;
 	uint32_t c = 0;
 
@@ -219,7 +219,7 @@ void table_begin(struct table *t, const char *const *headings, size_t columns)
 
 void table_add(struct table *t, const char *cell)
 {
-	OWNED(str) struct str visible = STR_INIT;
+	OWNED(str) struct str visible = { 0 };
 
 	if (cell)
 		add_visible(&visible, cell, strlen(cell), false);

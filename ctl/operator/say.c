@@ -28,7 +28,7 @@ int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *
 
 void print_said(const struct ctl *c, struct said *s)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (c->json) {
 		json_print(c, s->json ? s->json : cJSON_CreateObject());
@@ -41,7 +41,7 @@ void print_said(const struct ctl *c, struct said *s)
 
 static int say(struct ctl *c, const struct words *w, struct err *e)
 {
-	OWNED(said) struct said said = SAID_INIT;
+	OWNED(said) struct said said = { 0 };
 
 	if (ctl_say(c, w, &said, e))
 		return -1;
@@ -115,7 +115,7 @@ static int run_task(struct ctl *c, struct err *e)
 
 static int run_session(struct ctl *c, struct err *e)
 {
-	OWNED(str) struct str word = STR_INIT;
+	OWNED(str) struct str word = { 0 };
 	struct words w = { .id = c->argv[1] };
 
 	str_addf(&word, "session-%s", c->argv[0]);

@@ -17,7 +17,7 @@ static const struct str *shown(const struct ctl *c, const struct request *r)
 static void other_paths(const struct request *r, void (*each)(const char *path, void *arg),
                         void *arg)
 {
-	struct diff d = DIFF_INIT;
+	struct diff d = { 0 };
 
 	if (!r->row.file_path || !diff_looks_like(str_text(&r->body), r->body.length) ||
 	    diff_parse(r->body.bytes, r->body.length, &d, NULL))
@@ -158,7 +158,7 @@ static void print_touched(const struct ctl *c, const struct request *r)
 	for (size_t i = 0; i < r->file_count; i++) {
 		const struct touched *t = &r->files[i];
 		const char *action = strcmp(t->action, "read") == 0 ? "copy of" : t->action;
-		OWNED(str) struct str text = STR_INIT;
+		OWNED(str) struct str text = { 0 };
 		char mode[MODE_BYTES];
 
 		touched_add_name(&text, t);
@@ -192,7 +192,7 @@ static enum look look_of(const char *line, size_t length)
 
 void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 	const char *end = bytes + length;
 
 	while (bytes < end) {
@@ -239,7 +239,7 @@ static void print_risk(const struct ctl *c, enum request_risk_level risk)
 
 static void print_asked(const struct ctl *c, const struct request *r, int64_t listeners)
 {
-	OWNED(str) struct str file = STR_INIT;
+	OWNED(str) struct str file = { 0 };
 
 	field(c, "id", r->row.id);
 	request_add_name(&file, r);

@@ -28,7 +28,7 @@ static cJSON *alert_json(const void *row)
 static int add_row(struct ctl *c, struct table *t, const void *row, struct err *e)
 {
 	const struct stall_list_row *a = row;
-	OWNED(str) struct str id = STR_INIT;
+	OWNED(str) struct str id = { 0 };
 	struct age idle = age_of(a->last_activity_at);
 	char nudges[24];
 

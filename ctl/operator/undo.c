@@ -48,7 +48,7 @@ static int tell(struct ctl *c, const char *reply, struct err *e)
 static int run_undo(struct ctl *c, struct err *e)
 {
 	const struct words w = { .verb = verb_find("undo"), .id = c->argv[0] };
-	OWNED(said) struct said said = SAID_INIT;
+	OWNED(said) struct said said = { 0 };
 	OWNED(command_result) struct command_result result = { 0 };
 
 	if (ctl_say(c, &w, &said, e))

@@ -166,7 +166,7 @@ static int look_at_queue(struct watch *w, struct queue *q, struct err *e)
 
 static int tell_silent(const struct watch *w, const struct stall_since_row *row, struct err *e)
 {
-	OWNED(str) struct str id = STR_INIT;
+	OWNED(str) struct str id = { 0 };
 	struct age idle = age_of(row->last_activity_at);
 	cJSON *o;
 
@@ -275,13 +275,13 @@ static void tell_result(struct watch *w, const char *verdict, int status, const 
 /* -1 only if the database cannot go on; an answer that the rules refuse is told. */
 static int say(struct watch *w, const char *verdict, const char *text, struct err *e)
 {
-	struct err why = ERR_INIT;
+	struct err why = { 0 };
 	const struct words words = { .verb = verb_find(verdict),
 		                     .id = w->shown.row.id,
 		                     .text = text,
 		                     .digest = w->shown.row.digest,
 		                     .certain = true };
-	OWNED(said) struct said said = SAID_INIT;
+	OWNED(said) struct said said = { 0 };
 	int status = ctl_say(w->c, &words, &said, &why);
 
 	if (status && why.kind != ERR_INPUT && why.kind != ERR_REFUSED) {
@@ -373,7 +373,7 @@ static bool take_line(struct watch *w, char **ret_line)
 {
 	const char *newline =
 	    w->input.length ? memchr(w->input.bytes, '\n', w->input.length) : NULL;
-	struct str line = STR_INIT, rest = STR_INIT;
+	struct str line = { 0 }, rest = { 0 };
 	size_t from = 0, to;
 
 	if (!newline)

@@ -194,7 +194,7 @@ static int export(struct store *st, const struct audit_arguments *a, struct err 
 
 static int tell(const struct audit_report *report, struct err *e)
 {
-	OWNED(str) struct str words = STR_INIT;
+	OWNED(str) struct str words = { 0 };
 
 	audit_report_tell(report, &words);
 	(void)puts(words.bytes);
@@ -206,7 +206,7 @@ static int tell(const struct audit_report *report, struct err *e)
 /* Also what was answered in the name of Slack and did not come from there. */
 static int tell_all(struct store *st, const struct audit_report *report, struct err *e)
 {
-	OWNED(str) struct str forged = STR_INIT;
+	OWNED(str) struct str forged = { 0 };
 	int64_t count = proof_forged(st, &forged, e);
 	int status;
 
@@ -224,9 +224,9 @@ static int tell_all(struct store *st, const struct audit_report *report, struct 
 
 static int on_database(const struct audit_arguments *a, struct err *e)
 {
-	OWNED(paths) struct paths places = PATHS_INIT;
+	OWNED(paths) struct paths places = { 0 };
 	OWNED(store) struct store st = STORE_INIT;
-	struct config config = CONFIG_INIT;
+	struct config config = { 0 };
 	OWNED(audit_report) struct audit_report report = { .fault = AUDIT_WHOLE };
 	int64_t cut_days;
 	int result = config_load(&a->source, &config, e) ||
@@ -247,7 +247,7 @@ int intercom_audit(const struct config_source *source, int argc, char **argv)
 {
 	struct audit_arguments a = { .source = *source };
 	OWNED(audit_report) struct audit_report report = { .fault = AUDIT_WHOLE };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int result = parse(&a, argc, argv);
 
 	if (result)

@@ -23,7 +23,7 @@ static const char PROGRAM[] = "agent-intercom";
 
 static int write_backup(const struct config *config, const char *file, struct err *e)
 {
-	OWNED(paths) struct paths places = PATHS_INIT;
+	OWNED(paths) struct paths places = { 0 };
 	struct stat about;
 
 	if (paths_open(config->database.path, false, &places, e))
@@ -40,8 +40,8 @@ static int write_backup(const struct config *config, const char *file, struct er
 
 int intercom_backup(const struct config_source *source, const char *file)
 {
-	struct config config = CONFIG_INIT;
-	struct err e = ERR_INIT;
+	struct config config = { 0 };
+	struct err e = { 0 };
 
 	(void)umask(NOT_FOR_OTHERS);
 	if (config_load(source, &config, &e) == 0)
@@ -73,7 +73,7 @@ static int make_ready(const struct staging *n, const char *file, int *ret_versio
                       struct rows_restored *rows, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	str_addf(&path, "%s/db", n->path);
 	if (backup_fetch(n, file, ret_version, e) || store_migrate_copy(&st, path.bytes, e))
@@ -117,7 +117,7 @@ static void name_kept(const char *database, struct str *out)
 static int restore(struct supervisor *s, const struct cli_arguments *a, struct err *e)
 {
 	OWNED(staging) struct staging n = STAGING_INIT;
-	OWNED(str) struct str kept = STR_INIT;
+	OWNED(str) struct str kept = { 0 };
 	const char *database = s->paths.database;
 	struct rows_restored rows;
 	int version;
@@ -146,7 +146,7 @@ int intercom_restore(const struct config_source *source, int argc, char **argv)
 {
 	OWNED(supervisor) struct supervisor s = SUPERVISOR_INIT;
 	struct cli_arguments a = { .source = *source };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int result = cli_parse(&a, "yes", argc, argv);
 
 	if (result > 0)

@@ -54,8 +54,8 @@ int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv)
 int cli_find(struct config_source *source)
 {
 	static struct located found; /* source points into it */
-	OWNED(str) struct str note = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str note = { 0 };
+	struct err e = { 0 };
 	int runs;
 
 	runs = locate_usual(source, &found, &note, &e);

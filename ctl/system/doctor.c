@@ -98,7 +98,7 @@ static void check_kernel(struct doctor *d)
 static void check_workers(struct doctor *d)
 {
 	struct supervisor s = SUPERVISOR_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (workers_find(&s, &e)) /* all of them: those for Slack, too */
 		doctor_tell(d, FAIL, "binaries", "%s", e.text);
@@ -113,7 +113,7 @@ static void check_workers(struct doctor *d)
 static bool check_config(struct doctor *d, const struct config_source *source)
 {
 	static const char AREA[] = "config: "; /* doctor_tell says it, too */
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (config_load(source, &d->config, &e)) {
 		bool twice = strncmp(e.text, AREA, strlen(AREA)) == 0;
@@ -159,7 +159,7 @@ static void find_dir(struct doctor *d)
 static void check_filesystem(struct doctor *d)
 {
 	enum { TMPFS = 0x01021994 };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct statfs about;
 
 	if (paths_check_filesystem(d->dir, &e))
@@ -222,7 +222,7 @@ static void check_permissions(struct doctor *d)
 
 	closed &= is_closed(d, d->paths.database, true, 0600);
 	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
-		OWNED(str) struct str name = STR_INIT;
+		OWNED(str) struct str name = { 0 };
 
 		str_addf(&name, "%s%s", d->paths.database, SUFFIXES[i]);
 		closed &= is_closed(d, str_text(&name), false, 0600);
@@ -259,8 +259,8 @@ static void take_row(int columns, const char *const *names, const char *const *v
 
 static void check_integrity(struct doctor *d)
 {
-	struct checked found = { .text = STR_INIT };
-	struct err e = ERR_INIT;
+	struct checked found = { 0 };
+	struct err e = { 0 };
 
 	if (store_query(&d->store, "PRAGMA quick_check(1)", take_row, &found, &e))
 		doctor_tell(d, FAIL, "integrity", "%s", e.text);
@@ -277,8 +277,8 @@ static void check_integrity(struct doctor *d)
 /* Triggers and views: a start makes them again, but until then they decide what is allowed. */
 static void check_rules(struct doctor *d)
 {
-	OWNED(str) struct str found = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str found = { 0 };
+	struct err e = { 0 };
 	int same = store_check_rules(&d->store, &found, &e);
 
 	if (same < 0)
@@ -295,8 +295,8 @@ static void check_rules(struct doctor *d)
 /* What was answered in the name of Slack by somebody who can write the database. */
 static void check_answers(struct doctor *d)
 {
-	OWNED(str) struct str forged = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str forged = { 0 };
+	struct err e = { 0 };
 	int64_t count = proof_forged(&d->store, &forged, &e);
 
 	if (count < 0)
@@ -312,7 +312,7 @@ static void check_answers(struct doctor *d)
 
 static void check_database(struct doctor *d)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct stat about;
 
 	if (paths_check_one_name(d->paths.database, &e)) {
@@ -342,7 +342,7 @@ static void check_database(struct doctor *d)
 
 static void check_instance(struct doctor *d)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	d->pid = instance_holder(d->paths.database, &e);
 	if (d->pid < 0)
@@ -385,7 +385,7 @@ static void check_worker(struct doctor *d, const struct worker_live_row *w, bool
 /* Whether the system that runs has its Slack workers. */
 static bool serves_slack(struct doctor *d)
 {
-	OWNED(str) struct str value = STR_INIT;
+	OWNED(str) struct str value = { 0 };
 
 	return setting_get(&d->store, "slack.configured", &value, NULL) > 0 &&
 	       strcmp(str_text(&value), "true") == 0;
@@ -395,7 +395,7 @@ static void check_running(struct doctor *d)
 {
 	bool seen[CHILD_COUNT] = { false };
 	char host[MACHINE_BYTES];
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	OWNED(worker_live_row) struct worker_live_row live = { 0 };
 	int got;
 
@@ -462,7 +462,7 @@ static void check_port(struct doctor *d)
 
 static void check_system(struct doctor *d)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	find_dir(d);
 	check_filesystem(d);
@@ -491,7 +491,7 @@ static void check_system(struct doctor *d)
 int intercom_doctor(const struct config_source *source)
 {
 	OWNED(doctor)
-	struct doctor d = { .config = CONFIG_INIT, .paths = PATHS_INIT, .store = STORE_INIT };
+	struct doctor d = { .store = STORE_INIT };
 
 	(void)umask(NOT_FOR_OTHERS);
 	check_home(&d);

@@ -24,7 +24,7 @@ static void call(struct slack_web *web, struct slack_call *c, const char *method
 static void call_with(struct slack_web *web, struct slack_call *c, const char *method,
                       const char *name, const char *value)
 {
-	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str form = { 0 };
 
 	slack_form_add(&form, name, value);
 	call(web, c, method, &form);
@@ -56,7 +56,7 @@ static void check_team(struct doctor *d, const struct slack_secrets *s, const ch
 
 static void check_scopes(struct doctor *d, const struct slack_call *c)
 {
-	OWNED(str) struct str why = STR_INIT;
+	OWNED(str) struct str why = { 0 };
 
 	if (!c->scopes.length) { /* a proxy may leave the header out */
 		doctor_tell(
@@ -86,8 +86,8 @@ static void check_clock(struct doctor *d, int64_t skew_ms)
 static void check_channel(struct doctor *d, struct slack_web *web)
 {
 	const char *channel = d->config.slack.channel_id;
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
-	OWNED(str) struct str why = STR_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
+	OWNED(str) struct str why = { 0 };
 
 	call_with(web, &c, "conversations.info", "channel", channel);
 	switch (slack_app_place(&why, channel, &c)) {
@@ -147,7 +147,7 @@ static void check_members(struct doctor *d, const struct slack_secrets *s, struc
 	int count = 0;
 
 	for (; slack_next_member(&at, id, &valid); count++) {
-		OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+		OWNED(slack_call) struct slack_call c = { 0 };
 
 		call_with(web, &c, "users.info", "user", id);
 		if (strcmp(c.error, "missing_scope") == 0) {
@@ -164,7 +164,7 @@ static void check_members(struct doctor *d, const struct slack_secrets *s, struc
 /* False: Slack cannot be asked. */
 static bool ask_as_bot(struct doctor *d, const struct slack_secrets *s, struct slack_web *web)
 {
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
 	const char *team;
 
 	call_with(web, &c, "auth.test", "", NULL);
@@ -195,7 +195,7 @@ static bool ask_as_bot(struct doctor *d, const struct slack_secrets *s, struct s
 /* The address that comes is for one connection; not used, it expires. */
 static void ask_as_app(struct doctor *d, struct slack_web *web)
 {
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
 
 	call_with(web, &c, "apps.connections.open", "", NULL);
 	if (c.class == SLACK_OK)
@@ -214,8 +214,8 @@ static void ask_as_app(struct doctor *d, struct slack_web *web)
 
 static void ask_slack(struct doctor *d, const struct slack_secrets *s)
 {
-	OWNED(slack_web) struct slack_web bot = SLACK_WEB_INIT, app = SLACK_WEB_INIT;
-	struct err e = ERR_INIT;
+	OWNED(slack_web) struct slack_web bot = { 0 }, app = { 0 };
+	struct err e = { 0 };
 
 	if (slack_web_open(&bot, s->api_url, s->bot, &e) ||
 	    slack_web_open_as(&app, s->api_url, "SLACK_APP_TOKEN", s->app, &e))
@@ -227,7 +227,7 @@ static void ask_slack(struct doctor *d, const struct slack_secrets *s)
 void doctor_check_slack(struct doctor *d)
 {
 	struct slack_secrets secrets = { .app = NULL };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int got = slack_secrets_load(&secrets, d->config.slack.channel_id, &e);
 
 	if (got < 0)

@@ -41,7 +41,7 @@ static void request_clear(struct request *r)
 
 static int help(bool remove)
 {
-	OWNED(str) struct str names = STR_INIT;
+	OWNED(str) struct str names = { 0 };
 
 	host_names(&names);
 	(void)printf("usage: %s %s HOST [OPTIONS]\n\nHOST is %s.\n\n", PROGRAM,
@@ -165,7 +165,7 @@ static int parse(struct request *r, int argc, char **argv)
 	}
 	r->wish.host = optind + 1 == argc ? host_find(argv[optind]) : NULL;
 	if (!r->wish.host) {
-		OWNED(str) struct str names = STR_INIT;
+		OWNED(str) struct str names = { 0 };
 
 		host_names(&names);
 		(void)fprintf(stderr, "%s: write %s and one of %s\n", PROGRAM, argv[0],
@@ -187,7 +187,7 @@ static int parse(struct request *r, int argc, char **argv)
 static bool is_in_path(const char *path)
 {
 	const char *rest = getenv("PATH");
-	OWNED(str) struct str candidate = STR_INIT;
+	OWNED(str) struct str candidate = { 0 };
 	char real[PATH_MAX];
 
 	while (rest && *rest) {
@@ -223,7 +223,7 @@ static void add_arg(cJSON *args, const char *text)
 
 static int add_path(cJSON *args, const char *option, const char *path, struct err *e)
 {
-	OWNED(str) struct str absolute = STR_INIT;
+	OWNED(str) struct str absolute = { 0 };
 
 	if (!path)
 		return 0;
@@ -259,7 +259,7 @@ static int find_args(struct request *r, struct err *e)
 
 static int find_url(struct request *r, struct err *e)
 {
-	struct config config = CONFIG_INIT;
+	struct config config = { 0 };
 	int port;
 
 	if (config_load(&r->source, &config, e))
@@ -298,7 +298,7 @@ static int complete(struct request *r, struct err *e)
 
 static int print_json(json_place place, const cJSON *value, struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (json_edit_set(&text, "the entry", place, value, e))
 		return -1;
@@ -309,8 +309,8 @@ static int print_json(json_place place, const cJSON *value, struct err *e)
 /* The settings beside the entry, as they would stand in an empty file. */
 static int print_settings(const struct wish *w, struct err *e)
 {
-	struct plan p = PLAN_INIT;
-	OWNED(str) struct str path = STR_INIT;
+	struct plan p = { 0 };
+	OWNED(str) struct str path = { 0 };
 	int failed;
 
 	if (!w->host->setting[0].value)
@@ -331,8 +331,8 @@ static int print_settings(const struct wish *w, struct err *e)
 static int print(const struct wish *w, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *entry = host_entry(w);
-	OWNED(str) struct str path = STR_INIT;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str text = { 0 };
 	const char *const place[] = { w->host->servers, w->name, NULL };
 
 	if (w->file)
@@ -364,7 +364,7 @@ static void show(const struct plan *p)
 {
 	for (int i = 0; i < p->count; i++) {
 		const struct change *c = &p->changes[i];
-		OWNED(str) struct str diff = STR_INIT;
+		OWNED(str) struct str diff = { 0 };
 
 		if (c->by_hand.length > 0) {
 			(void)fputs(str_text(&c->by_hand), stdout);
@@ -387,7 +387,7 @@ static void show(const struct plan *p)
  * working directory, or the first that is not empty. */
 static void remove_empty_folders(const char *file)
 {
-	OWNED(str) struct str folder = STR_INIT;
+	OWNED(str) struct str folder = { 0 };
 	char cwd[PATH_MAX];
 	const char *home = paths_from_env("HOME");
 
@@ -409,7 +409,7 @@ static void remove_empty_folders(const char *file)
 
 static int write_one(const struct change *c, struct err *e)
 {
-	OWNED(str) struct str kept = STR_INIT;
+	OWNED(str) struct str kept = { 0 };
 
 	if (c->remove) {
 		if (textfile_remove(&c->file, e))
@@ -460,8 +460,8 @@ static int carry_out(const struct plan *p, const struct wish *w, const char *que
 
 static int change_host(const struct wish *w, struct err *e)
 {
-	struct plan p = PLAN_INIT;
-	OWNED(str) struct str question = STR_INIT;
+	struct plan p = { 0 };
+	OWNED(str) struct str question = { 0 };
 	int result = plan_host(&p, w, e);
 
 	str_addf(&question, "Change %s's configuration so?", w->host->title);
@@ -477,9 +477,9 @@ static int change_host(const struct wish *w, struct err *e)
  * elsewhere. Uninstall looks whether they are in the usual file. */
 static int change_usual_instructions(const struct wish *w, struct err *e)
 {
-	struct plan p = PLAN_INIT;
-	OWNED(str) struct str question = STR_INIT;
-	OWNED(str) struct str path = STR_INIT;
+	struct plan p = { 0 };
+	OWNED(str) struct str question = { 0 };
+	OWNED(str) struct str path = { 0 };
 	int result;
 
 	if (paths_absolute(NULL, w->host->instructions, &path, e))
@@ -539,7 +539,7 @@ static int carry_out_request(struct request *r, struct err *e)
 int intercom_install(bool remove, const struct config_source *source, int argc, char **argv)
 {
 	struct request r = { .wish = { .name = "intercom", .remove = remove }, .source = *source };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int result = parse(&r, argc, argv);
 
 	if (result != 0)

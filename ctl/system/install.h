@@ -98,11 +98,6 @@ struct plan {
 	int count;
 };
 
-#define PLAN_INIT                                                                                  \
-	{                                                                                          \
-		.count = 0                                                                         \
-	}
-
 /* Adds the changes to the host's files. 0 or -1; nothing is written. */
 int plan_host(struct plan *p, const struct wish *w, struct err *e);
 /* Adds the change to the file at path with the settings next to the entry. */

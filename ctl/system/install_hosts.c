@@ -127,7 +127,7 @@ static const struct host HOSTS[] = {
 
 int host_path(const struct host_file *f, bool project, struct str *out, struct err *e)
 {
-	OWNED(str) struct str commented = STR_INIT;
+	OWNED(str) struct str commented = { 0 };
 	const char *base = f->variable ? paths_from_env(f->variable) : NULL;
 	const char *home = paths_from_env("HOME");
 

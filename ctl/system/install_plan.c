@@ -43,7 +43,7 @@ bool plan_changes(const struct plan *p)
 /* A change of the file at path that changes nothing yet. */
 static struct change *begin(struct plan *p, const char *path, struct err *e)
 {
-	OWNED(str) struct str kept = STR_INIT;
+	OWNED(str) struct str kept = { 0 };
 	struct change *c = &p->changes[p->count++];
 
 	*c = (struct change){ .remove = false };
@@ -314,8 +314,8 @@ int plan_settings(struct plan *p, const struct wish *w, const char *path, struct
 
 int plan_host(struct plan *p, const struct wish *w, struct err *e)
 {
-	OWNED(str) struct str path = STR_INIT;
-	OWNED(str) struct str settings = STR_INIT;
+	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str settings = { 0 };
 	struct change *c;
 
 	if (w->file)
@@ -356,7 +356,7 @@ void plan_lines(struct str *out, const char *server)
 
 int plan_instructions(struct plan *p, const struct wish *w, const char *path, struct err *e)
 {
-	OWNED(str) struct str lines = STR_INIT;
+	OWNED(str) struct str lines = { 0 };
 	struct change *c = begin(p, path, e);
 	const char *begin_mark, *end_mark;
 	size_t start, end;

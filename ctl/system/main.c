@@ -69,7 +69,7 @@ static int where(const struct arguments *a)
 
 static int config(const struct arguments *a)
 {
-	OWNED(str) struct str sample = STR_INIT;
+	OWNED(str) struct str sample = { 0 };
 
 	if (strcmp(a->argv[0], "sample") != 0) {
 		(void)fprintf(stderr, "%s: unknown argument '%.40s'; write config sample\n",
@@ -82,7 +82,7 @@ static int config(const struct arguments *a)
 
 static int slack_manifest(const struct arguments *a)
 {
-	OWNED(str) struct str manifest = STR_INIT;
+	OWNED(str) struct str manifest = { 0 };
 
 	(void)a;
 	slack_app_manifest(&manifest);
@@ -176,8 +176,8 @@ static int help(const struct arguments *a)
  * the word mcp at place. */
 static int exec_mcp(int argc, char **argv, int place)
 {
-	OWNED(str) struct str path = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str path = { 0 };
+	struct err e = { 0 };
 
 	if (paths_libexec(&path, &e))
 		return cli_say(&e);

@@ -164,8 +164,8 @@ static int find_workspace(struct check *c, struct err *e)
 
 static int read_given(struct check *c, struct err *e)
 {
-	OWNED(str) struct str bytes = STR_INIT;
-	struct err why = ERR_INIT;
+	OWNED(str) struct str bytes = { 0 };
+	struct err why = { 0 };
 	char part[4096];
 	FILE *f = fopen(c->file, "re");
 	size_t n;
@@ -219,8 +219,8 @@ static void tell_lines(struct str *text, const char *before, const char *behind)
 
 static void tell_warnings(const struct check *c)
 {
-	OWNED(str) struct str warnings = STR_INIT;
-	OWNED(str) struct str unknown = STR_INIT;
+	OWNED(str) struct str warnings = { 0 };
+	OWNED(str) struct str unknown = { 0 };
 
 	policy_warnings(c->policy, &warnings);
 	tell_lines(&warnings, "warning: ", "");
@@ -242,7 +242,7 @@ static void judge(const struct check *c, const struct policy_question *asked,
 
 static int explain(struct check *c)
 {
-	OWNED(policy_answer) struct policy_answer a = POLICY_ANSWER_INIT;
+	OWNED(policy_answer) struct policy_answer a = { 0 };
 
 	judge(c, &c->question, &a);
 	(void)printf("%s: %s\n", a.approved ? "allowed" : "asked", str_text(&a.why));
@@ -258,7 +258,7 @@ struct tally {
 
 static bool try_one(const struct policy_past *past, void *arg)
 {
-	OWNED(policy_answer) struct policy_answer a = POLICY_ANSWER_INIT;
+	OWNED(policy_answer) struct policy_answer a = { 0 };
 	struct tally *t = arg;
 
 	judge(t->check, &past->question, &a);
@@ -303,7 +303,7 @@ static int try_history(const struct check *c, struct err *e)
 
 static int check(struct check *c)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int status;
 
 	if (cli_find(&c->source))
@@ -321,7 +321,7 @@ static int check(struct check *c)
 
 int intercom_policy(const struct config_source *source, int argc, char **argv)
 {
-	struct check c = { .source = *source, .config = CONFIG_INIT };
+	struct check c = { .source = *source };
 	int parsed, status;
 
 	if (argc > 1 && strcmp(argv[1], "trust") == 0)

@@ -93,7 +93,7 @@ static int open_all(struct trust *t, const struct cli_arguments *a, struct err *
 /* Answers the question about this version, if it is open; else says so by itself. */
 static int give(struct trust *t, struct err *e)
 {
-	OWNED(str) struct str id = STR_INIT;
+	OWNED(str) struct str id = { 0 };
 	OWNED(decision_result) struct decision_result result = { 0 };
 	struct decision d = { .verdict = "approve", .source = "ctl" };
 	bool open = false;
@@ -120,7 +120,7 @@ static int give_in_transaction(struct trust *t, struct err *e)
 /* Exit status, -1 on error. */
 static int run(struct trust *t, bool yes, struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	bool shown;
 
 	if (strcmp(t->file->hash, t->file->trusted_hash) == 0) {
@@ -146,8 +146,8 @@ static int run(struct trust *t, bool yes, struct err *e)
 int intercom_policy_trust(const struct config_source *source, int argc, char **argv)
 {
 	struct cli_arguments a = { .source = *source };
-	struct trust t = { .store = STORE_INIT, .config = CONFIG_INIT };
-	struct err e = ERR_INIT;
+	struct trust t = { .store = STORE_INIT };
+	struct err e = { 0 };
 	int status = -1;
 	int parsed = cli_parse(&a, "yes", argc, argv);
 

@@ -41,10 +41,10 @@ static int purge_all(struct purge *p, struct err *e)
 
 static int run_once(const struct config *config, struct err *e)
 {
-	OWNED(paths) struct paths places = PATHS_INIT;
+	OWNED(paths) struct paths places = { 0 };
 	OWNED(store) struct store st = STORE_INIT;
 	OWNED(purge) struct purge p = PURGE_INIT;
-	OWNED(str) struct str what = STR_INIT;
+	OWNED(str) struct str what = { 0 };
 	bool runs;
 
 	if (paths_open(config->database.path, false, &places, e))
@@ -64,8 +64,8 @@ static int run_once(const struct config *config, struct err *e)
 int intercom_retention(const struct config_source *source, int argc, char **argv)
 {
 	struct cli_arguments a = { .source = *source };
-	struct config config = CONFIG_INIT;
-	struct err e = ERR_INIT;
+	struct config config = { 0 };
+	struct err e = { 0 };
 	int parsed = cli_parse(&a, "once", argc, argv);
 
 	if (parsed > 0)

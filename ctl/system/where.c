@@ -50,7 +50,7 @@ static int help(void)
 /* Before the first start the database may have no directory that could be resolved. */
 static bool has_directory(const char *database)
 {
-	OWNED(str) struct str dir = STR_INIT;
+	OWNED(str) struct str dir = { 0 };
 
 	str_add_bytes(&dir, database, (size_t)(strrchr(database, '/') - database));
 	return !dir.length || access(str_text(&dir), F_OK) == 0;
@@ -59,7 +59,7 @@ static bool has_directory(const char *database)
 /* The database that the configuration names, and what was published for it. */
 static int find_configured(const struct config_source *source, struct located *l, struct err *e)
 {
-	OWNED(config) struct config config = CONFIG_INIT;
+	OWNED(config) struct config config = { 0 };
 
 	if (config_load(source, &config, e))
 		return -1;
@@ -80,7 +80,7 @@ static int find_configured(const struct config_source *source, struct located *l
 
 static int find(const struct config_source *source, struct located *l, struct err *e)
 {
-	OWNED(str) struct str note = STR_INIT;
+	OWNED(str) struct str note = { 0 };
 	int runs = locate_usual(source, l, &note, e);
 
 	if (note.length)
@@ -93,8 +93,8 @@ static int find(const struct config_source *source, struct located *l, struct er
 /* What descriptor 2 of the supervisor leads to, else the file that a relay would open for it. */
 static void find_log(struct places *p)
 {
-	OWNED(str) struct str link = STR_INIT;
-	OWNED(str) struct str usual = STR_INIT;
+	OWNED(str) struct str link = { 0 };
+	OWNED(str) struct str usual = { 0 };
 	char target[PATH_MAX];
 	struct stat about;
 	ssize_t length;
@@ -165,7 +165,7 @@ static void print_text(const struct places *p)
 
 static void add_text(cJSON *o, const char *name, const char *text, const char *more)
 {
-	OWNED(str) struct str whole = STR_INIT;
+	OWNED(str) struct str whole = { 0 };
 
 	if (!text || !*text) {
 		(void)cJSON_AddNullToObject(o, name);
@@ -218,8 +218,8 @@ static int print_json(const struct places *p, const char *name)
 int intercom_where(const struct config_source *source, int argc, char **argv)
 {
 	struct cli_arguments a = { .source = *source };
-	OWNED(places) struct places p = { .system = LOCATED_INIT, .log_why = STR_INIT };
-	struct err e = ERR_INIT;
+	OWNED(places) struct places p = { 0 };
+	struct err e = { 0 };
 	int parsed = cli_read(&a, "json", argc, argv), status = EX_OK;
 
 	if (parsed > 0)

@@ -56,7 +56,7 @@ bool err_take_refused(struct err *e, struct err_refused *refused)
 		return false;
 	if (refused->count++ == 0)
 		refused->first = *e;
-	*e = (struct err)ERR_INIT;
+	*e = (struct err){ 0 };
 	return true;
 }
 

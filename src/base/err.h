@@ -20,11 +20,6 @@ struct err {
 	char text[ERR_TEXT_BYTES]; /* UTF-8, lower case, no full stop */
 };
 
-#define ERR_INIT                                                                                   \
-	{                                                                                          \
-		.kind = ERR_NONE                                                                   \
-	}
-
 /* Frees a variable when its scope ends; T_clear must accept a zeroed or half-built object. */
 #define OWNED(T) __attribute__((cleanup(T##_clear)))
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -253,7 +253,7 @@ static void print_scalar(struct str *out, const cJSON *value)
 /* Appends value; indent is that of the line in which it begins. */
 static void print(struct str *out, const cJSON *value, const struct layout *l, const char *indent)
 {
-	OWNED(str) struct str deeper = STR_INIT;
+	OWNED(str) struct str deeper = { 0 };
 	const cJSON *item;
 	bool in_one_line = is_short(value) || !*l->unit;
 
@@ -283,14 +283,14 @@ static void print(struct str *out, const cJSON *value, const struct layout *l, c
 
 static void splice(struct str *text, size_t from, size_t to, const struct str *by)
 {
-	OWNED(str) struct str whole = STR_INIT;
+	OWNED(str) struct str whole = { 0 };
 
 	str_add_bytes(&whole, str_text(text), from);
 	str_add_bytes(&whole, str_text(by), by->length);
 	str_add_bytes(&whole, str_text(text) + to, text->length - to);
 	str_clear(text);
 	*text = whole;
-	whole = (struct str)STR_INIT;
+	whole = (struct str){ 0 };
 }
 
 /* The white space with which the line of s[i] begins. */
@@ -307,9 +307,9 @@ static void add_line_indent(struct str *out, const char *s, size_t i)
 static void insert(struct str *text, const struct object *o, const char *name, const cJSON *value,
                    const struct layout *root_layout)
 {
-	OWNED(str) struct str piece = STR_INIT;
-	OWNED(str) struct str outer = STR_INIT; /* indentation of the object */
-	OWNED(str) struct str inner = STR_INIT; /* of its members */
+	OWNED(str) struct str piece = { 0 };
+	OWNED(str) struct str outer = { 0 }; /* indentation of the object */
+	OWNED(str) struct str inner = { 0 }; /* of its members */
 	const char *s = str_text(text);
 	struct layout l = *root_layout;
 	size_t start;
@@ -425,16 +425,16 @@ static int take_over(struct str *text, struct str *changed, const char *name, js
 		return -1;
 	str_clear(text);
 	*text = *changed;
-	*changed = (struct str)STR_INIT;
+	*changed = (struct str){ 0 };
 	return 0;
 }
 
 int json_edit_set(struct str *text, const char *name, json_place place, const cJSON *value,
                   struct err *e)
 {
-	OWNED(str) struct str changed = STR_INIT;
-	OWNED(str) struct str piece = STR_INIT;
-	OWNED(str) struct str indent = STR_INIT;
+	OWNED(str) struct str changed = { 0 };
+	OWNED(str) struct str piece = { 0 };
+	OWNED(str) struct str indent = { 0 };
 	OWNED(cJSON_ptr) cJSON *tree = NULL;
 	struct object o;
 	struct layout l;
@@ -465,8 +465,8 @@ int json_edit_set(struct str *text, const char *name, json_place place, const cJ
 
 int json_edit_remove(struct str *text, const char *name, json_place place, struct err *e)
 {
-	OWNED(str) struct str changed = STR_INIT;
-	static const struct str NOTHING = STR_INIT;
+	OWNED(str) struct str changed = { 0 };
+	static const struct str NOTHING = { 0 };
 	struct object o;
 	json_place missing;
 

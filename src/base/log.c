@@ -52,7 +52,7 @@ static void write_json(struct str *line, const char *at, enum log_level level, c
  * in text: what an agent sends must not steer a terminal. */
 static void write_line(enum log_level level, const char *format, va_list args)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 	char text[LINE_BYTES];
 	struct instant at = clock_now();
 

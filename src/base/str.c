@@ -100,14 +100,14 @@ void str_reset(struct str *s)
 void str_clear(struct str *s)
 {
 	free(s->bytes);
-	*s = (struct str)STR_INIT;
+	*s = (struct str){ 0 };
 }
 
 char *str_take(struct str *s)
 {
 	char *bytes = s->bytes ? s->bytes : xstrdup("");
 
-	*s = (struct str)STR_INIT;
+	*s = (struct str){ 0 };
 	return bytes;
 }
 

@@ -11,11 +11,6 @@ struct str {
 	size_t capacity;
 };
 
-#define STR_INIT                                                                                   \
-	{                                                                                          \
-		.bytes = NULL                                                                      \
-	}
-
 /* Memory that is not to be had ends the process with a message: the supervisor restarts it and
  * the rows tell where it was. None of these functions fails. */
 void *xmalloc(size_t size);

@@ -76,7 +76,7 @@ int textfile_read(const char *path, struct textfile *f, struct err *e)
 /* Whether the file is still what was read. */
 static int check_same(const struct textfile *f, struct err *e)
 {
-	OWNED(textfile) struct textfile now = TEXTFILE_INIT;
+	OWNED(textfile) struct textfile now = { 0 };
 
 	if (textfile_read(f->target, &now, e))
 		return -1;
@@ -125,7 +125,7 @@ static int write_file(const struct textfile *f, const char *path, const struct s
 
 int textfile_replace(const struct textfile *f, const struct str *bytes, struct err *e)
 {
-	OWNED(str) struct str draft = STR_INIT;
+	OWNED(str) struct str draft = { 0 };
 
 	if (check_same(f, e) || (!f->exists && make_parents(f->target, e)))
 		return -1;
@@ -153,7 +153,7 @@ int textfile_remove(const struct textfile *f, struct err *e)
 
 int textfile_keep(const struct textfile *f, const char *suffix, struct err *e)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	struct stat about;
 
 	str_addf(&path, "%s%s", f->target, suffix);
@@ -167,7 +167,7 @@ void textfile_clear(struct textfile *f)
 	free(f->path);
 	free(f->target);
 	str_clear(&f->bytes);
-	*f = (struct textfile)TEXTFILE_INIT;
+	*f = (struct textfile){ 0 };
 }
 
 /* ---- blocks ---- */
@@ -183,7 +183,7 @@ void textfile_add_block(struct str *text, const char *block)
 
 void textfile_cut_block(struct str *text, size_t start, size_t end)
 {
-	OWNED(str) struct str rest = STR_INIT;
+	OWNED(str) struct str rest = { 0 };
 	const char *s = str_text(text);
 	bool spaced = start > 1 && s[start - 1] == '\n' && s[start - 2] == '\n';
 
@@ -195,5 +195,5 @@ void textfile_cut_block(struct str *text, size_t start, size_t end)
 	str_add_bytes(&rest, s + end, text->length - end);
 	str_clear(text);
 	*text = rest;
-	rest = (struct str)STR_INIT;
+	rest = (struct str){ 0 };
 }

@@ -23,11 +23,6 @@ struct textfile {
 	mode_t mode; /* of a file that is made; 0666 less the umask unless changed after reading */
 };
 
-#define TEXTFILE_INIT                                                                              \
-	{                                                                                          \
-		.path = NULL                                                                       \
-	}
-
 /* Reads path, which need not exist. f must be fresh. 0 or -1: it is not a regular file, too large,
  * a link to nothing. */
 int textfile_read(const char *path, struct textfile *f, struct err *e);

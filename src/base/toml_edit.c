@@ -52,7 +52,7 @@ static cJSON *plain(const cJSON *node)
 cJSON *toml_edit_parse(const struct str *text, const char *name, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
-	struct err why = ERR_INIT;
+	struct err why = { 0 };
 	char path[32];
 	int fd = memfd_create("toml", MFD_CLOEXEC);
 
@@ -280,15 +280,15 @@ static int take_over(struct str *text, struct str *changed, const char *name, co
 		               name, parent, key);
 	str_clear(text);
 	*text = *changed;
-	*changed = (struct str)STR_INIT;
+	*changed = (struct str){ 0 };
 	return 0;
 }
 
 int toml_edit_set(struct str *text, const char *name, const char *parent, const char *key,
                   const cJSON *entry, struct err *e)
 {
-	OWNED(str) struct str changed = STR_INIT;
-	OWNED(str) struct str block = STR_INIT;
+	OWNED(str) struct str changed = { 0 };
+	OWNED(str) struct str block = { 0 };
 	const char *s = str_text(text);
 	struct section section = { .kinship = STRANGER };
 	size_t at = 0;
@@ -310,7 +310,7 @@ int toml_edit_set(struct str *text, const char *name, const char *parent, const 
 int toml_edit_remove(struct str *text, const char *name, const char *parent, const char *key,
                      struct err *e)
 {
-	OWNED(str) struct str changed = STR_INIT;
+	OWNED(str) struct str changed = { 0 };
 	struct section section;
 	size_t at = 0;
 

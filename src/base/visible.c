@@ -151,7 +151,7 @@ static size_t add_line(struct str *out, const char *line, size_t length, size_t 
 	size_t begin = out->length, at = 0;
 
 	while (at < length) {
-		OWNED(str) struct str piece = STR_INIT;
+		OWNED(str) struct str piece = { 0 };
 		size_t blanks, n = visible_blanks(line + at, length - at, &blanks);
 		uint32_t c;
 

@@ -52,11 +52,6 @@ struct diff {
 	char *text;
 };
 
-#define DIFF_INIT                                                                                  \
-	{                                                                                          \
-		.files = NULL                                                                      \
-	}
-
 /* Why a diff does not fit. hunk 0: the file as a whole (it exists, it does not exist, ...). */
 struct diff_conflict {
 	size_t hunk; /* from 1 */
@@ -67,11 +62,6 @@ struct diff_conflict {
 	bool at_end; /* the file ended before that line */
 };
 
-#define DIFF_CONFLICT_INIT                                                                         \
-	{                                                                                          \
-		.hunk = 0                                                                          \
-	}
-
 /* Whether content begins like a diff: "--- " or "diff ". Leading blank lines are not skipped. */
 bool diff_looks_like(const char *bytes, size_t length);
 
@@ -81,7 +71,7 @@ bool diff_looks_like(const char *bytes, size_t length);
  * one) have them, or when the names are then equal. Empty context lines may lack their space and
  * the last line its newline. Refused: binary and combined diffs, wrong counts, headers that
  * disagree about names, names with NUL bytes. Paths are NOT checked otherwise: see safe_path.
- * out must be empty (DIFF_INIT) and is filled only on success; the caller clears it.
+ * out must be empty (zeroed) and is filled only on success; the caller clears it.
  * 0, or -1 with a text that names line and hunk. */
 int diff_parse(const char *bytes, size_t length, struct diff *out, struct err *e);
 

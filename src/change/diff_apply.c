@@ -17,7 +17,7 @@ void diff_conflict_clear(struct diff_conflict *c)
 {
 	str_clear(&c->expected);
 	str_clear(&c->found);
-	*c = (struct diff_conflict)DIFF_CONFLICT_INIT;
+	*c = (struct diff_conflict){ 0 };
 }
 
 struct target {
@@ -345,7 +345,7 @@ static bool find_hunk(struct target *t, const struct diff_hunk *h, int64_t expec
 /* "patch conflict: <path>: <why>" for the file as a whole. */
 static int conflict_whole(struct target *t, const char *why)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
 	if (t->conflict) {
@@ -380,8 +380,8 @@ static int conflict_at(struct target *t, size_t hunk, size_t line, const struct 
 {
 	struct span found = line < t->count ? old_line(t, line) : (struct span){ .bytes = NULL };
 	const struct span *have = found.bytes ? &found : NULL;
-	OWNED(str) struct str path = STR_INIT;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str text = { 0 };
 	struct diff_conflict *c = t->conflict;
 
 	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
@@ -407,7 +407,7 @@ static int conflict_at(struct target *t, size_t hunk, size_t line, const struct 
 
 static int conflict_twice(struct target *t, size_t hunk)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	str_add_shown(&path, file_name(t->file), strlen(file_name(t->file)), SHOWN_BYTES);
 	if (t->conflict) {
@@ -494,7 +494,7 @@ static bool is_verbatim(struct target *t, const struct diff_hunk *h, size_t plac
 
 static bool put_added(struct target *t, const struct diff_line *line, bool verbatim)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_add_bytes(&text, line->text, line->length);
 	if (!verbatim && has_cr(line->text, line->length))
@@ -638,6 +638,6 @@ int diff_apply_how(const struct diff_file *f, const char *old, size_t old_length
 		str_reset(&t.result);
 	str_clear(result);
 	*result = t.result;
-	t.result = (struct str)STR_INIT;
+	t.result = (struct str){ 0 };
 	return 0;
 }

@@ -52,7 +52,7 @@ void diff_clear(struct diff *d)
 		diff_file_clear(&d->files[i]);
 	free(d->files);
 	free(d->text);
-	*d = (struct diff)DIFF_INIT;
+	*d = (struct diff){ 0 };
 }
 
 static void forget_header(struct parser *p)
@@ -162,7 +162,7 @@ static size_t unquote(const char *text, size_t length, struct str *name)
 /* The name in text, quoted or up to a tab. The caller frees *ret. */
 static int read_name(const struct parser *p, const char *text, size_t length, char **ret)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	const char *tab = memchr(text, '\t', length);
 
 	if (length > 0 && text[0] == '"') {
@@ -229,7 +229,7 @@ static size_t split_names(struct span rest, struct str *first)
 /* "diff --git a/x b/x": sets header_name when both names are the same. */
 static int read_git_line(struct parser *p, struct span line)
 {
-	OWNED(str) struct str first = STR_INIT;
+	OWNED(str) struct str first = { 0 };
 	OWNED(char_ptr) char *old = NULL;
 	OWNED(char_ptr) char *new = NULL;
 	struct span rest = rest_of(line, "diff --git ");
@@ -692,6 +692,6 @@ int diff_parse(const char *bytes, size_t length, struct diff *out, struct err *e
 		    e, ERR_INPUT,
 		    "invalid diff: no \"--- path\" line with a \"+++ path\" line behind it");
 	*out = p.diff;
-	p.diff = (struct diff)DIFF_INIT;
+	p.diff = (struct diff){ 0 };
 	return 0;
 }

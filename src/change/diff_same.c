@@ -85,8 +85,8 @@ static bool same_file(const struct diff_file *a, const struct diff_file *b)
 
 bool diff_is_same(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	OWNED(diff) struct diff one = DIFF_INIT;
-	OWNED(diff) struct diff other = DIFF_INIT;
+	OWNED(diff) struct diff one = { 0 };
+	OWNED(diff) struct diff other = { 0 };
 
 	if (diff_parse(a, a_length, &one, NULL) || diff_parse(b, b_length, &other, NULL))
 		return same_bytes(a, a_length, b, b_length);

@@ -76,7 +76,7 @@ void effect_of(const struct plan *plan, struct str *out)
 
 bool effect_is_shown(const struct plan *plan, const char *shown, size_t length)
 {
-	OWNED(str) struct str now = STR_INIT;
+	OWNED(str) struct str now = { 0 };
 
 	effect_of(plan, &now);
 	return diff_is_same(now.bytes, now.length, shown, length);

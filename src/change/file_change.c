@@ -53,7 +53,7 @@ static void move_str(struct str *from, struct str *to)
 {
 	str_clear(to);
 	*to = *from;
-	*from = (struct str)STR_INIT;
+	*from = (struct str){ 0 };
 }
 
 void file_change_take(int root_fd, struct planned *p, const char *like, struct file_change *f)
@@ -89,7 +89,7 @@ static void choose_name(char name[TEMP_NAME_BYTES], const char *ending)
 /* The length of the part of path whose directories are there; 0 if none needs to be made. */
 static size_t missing_from(int root_fd, const char *path)
 {
-	OWNED(str) struct str prefix = STR_INIT;
+	OWNED(str) struct str prefix = { 0 };
 	struct stat st;
 
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -119,7 +119,7 @@ void file_change_prepare(int root_fd, struct file_change *f)
 
 int file_change_open(int root_fd, struct file_change *f, struct refusal *why)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	file_change_close(f);
 	errno = 0;
@@ -179,7 +179,7 @@ static void copy_attributes(int from, int to)
 /* Opens the file whose owner and attributes f gets. -1: there is none. */
 static int open_like(int root_fd, const struct file_change *f, struct stat *st)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	int dir = -1, fd;
 
 	if (f->like.length == 0 ||
@@ -272,7 +272,7 @@ int file_change_check_space(const struct file_change *changes, size_t count, str
 /* Removes directory `path`, if it is empty. */
 static int remove_directory(int root_fd, const char *path)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	int dir = -1;
 	int failed = safe_path_parent(root_fd, path, false, &name, &dir, NULL) ||
 	             unlinkat(dir, str_text(&name), AT_REMOVEDIR);
@@ -286,7 +286,7 @@ static int remove_directory(int root_fd, const char *path)
  * the same moment: an empty one goes all the same. -1: one that is empty may be left. */
 static int remove_made(int root_fd, const struct file_change *f)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	char *slash;
 
 	if (f->made_from == 0)
@@ -583,7 +583,7 @@ int file_change_tidy(int root_fd, struct file_change *f, struct refusal *why)
 int file_change_look(int root_fd, const char *path, char hash[SHA256_BYTES], struct refusal *why)
 {
 	struct sha256 found;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int exists;
 
 	errno = 0;
@@ -604,8 +604,8 @@ static bool is_hidden(const char *name)
 
 int file_change_remove_temp(int root_fd, const struct file_change *f, struct refusal *why)
 {
-	OWNED(str) struct str name = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str name = { 0 };
+	struct err e = { 0 };
 	struct stat st;
 	int dir = -1, failed;
 
@@ -741,7 +741,7 @@ static int found_modify(struct file_change *f, struct place *target, const struc
 int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct refusal *why)
 {
 	struct place target, temp, backup;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int failed;
 
 	file_change_close(f);

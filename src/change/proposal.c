@@ -52,15 +52,15 @@ void plan_clear(struct plan *plan)
 	}
 	free(plan->files);
 	diff_clear(&plan->diff);
-	*plan = (struct plan)PLAN_INIT;
+	*plan = (struct plan){ 0 };
 }
 
 /* A refusal with one or two paths in it, made fit to be shown. format has a %s for each. */
 __attribute__((format(printf, 3, 0))) static void
 tell_paths(struct refusal *why, const char *code, const char *format, const char *a, const char *b)
 {
-	OWNED(str) struct str first = STR_INIT;
-	OWNED(str) struct str second = STR_INIT;
+	OWNED(str) struct str first = { 0 };
+	OWNED(str) struct str second = { 0 };
 	char text[ERR_TEXT_BYTES];
 
 	str_add_shown(&first, a, strlen(a), SHOWN_BYTES);
@@ -97,7 +97,7 @@ static void absolute(int root_fd, const char *path, struct str *out)
 static bool is_database(int root_fd, const char *path, const char *database)
 {
 	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	size_t length = strlen(database);
 	struct stat target, st;
 
@@ -119,7 +119,7 @@ static bool is_database(int root_fd, const char *path, const char *database)
 
 static bool is_beneath(int root_fd, const char *path, const char *directory)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	size_t length = strlen(directory);
 
 	absolute(root_fd, path, &name);
@@ -187,9 +187,9 @@ static int leads_elsewhere(const char *path, const char *then, const char *now, 
 /* Finds the file that a path stands for. */
 static int follow(int root_fd, const struct proposal *p, struct touched *t, struct refusal *why)
 {
-	OWNED(str) struct str target = STR_INIT;
+	OWNED(str) struct str target = { 0 };
 	const char *then = asked_target(p, t->path);
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int nowhere;
 
 	errno = 0;
@@ -213,7 +213,7 @@ static size_t most_of_file(const struct proposal *p)
 static int read_file(int root_fd, const struct proposal *p, struct planned *f, struct plan *plan,
                      struct refusal *why)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int exists;
 
 	if (follow(root_fd, p, &f->is, why) ||
@@ -236,8 +236,8 @@ static int read_file(int root_fd, const struct proposal *p, struct planned *f, s
 static int touch(int root_fd, const struct proposal *p, struct plan *plan, const char *given,
                  size_t *ret, struct refusal *why)
 {
-	OWNED(str) struct str path = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str path = { 0 };
+	struct err e = { 0 };
 
 	errno = 0;
 	if (safe_path_clean(p->workspace_root, given, strlen(given), &path, &e))
@@ -367,8 +367,8 @@ static void set_actions(struct plan *plan)
 
 static int find_primary(const struct proposal *p, struct plan *plan, struct refusal *why)
 {
-	OWNED(str) struct str path = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str path = { 0 };
+	struct err e = { 0 };
 
 	errno = 0;
 	if (safe_path_clean(p->workspace_root, p->file_path, strlen(p->file_path), &path, &e))
@@ -384,8 +384,8 @@ static int find_primary(const struct proposal *p, struct plan *plan, struct refu
 static int look_at_diff(int root_fd, const struct proposal *p, struct plan *plan,
                         struct refusal *why)
 {
-	OWNED(str) struct str path = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str path = { 0 };
+	struct err e = { 0 };
 
 	/* Said before what the diff is: a path that is none is none whatever is to be in it. */
 	errno = 0;
@@ -435,7 +435,7 @@ static int apply_part(const struct proposal *p, const struct diff_file *d,
                       struct refusal *why)
 {
 	const struct diff_how how = { .fuzz = p->fuzz, .unique = p->unique, .places = places };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (diff_apply_how(d, beginning(from), from ? from->old.length : 0, &how, result, NULL, &e))
 		return refusal_set(why, "patch_conflict", "%s", e.text);
@@ -446,7 +446,7 @@ static int apply_part(const struct proposal *p, const struct diff_file *d,
  * must be so; what a rename says of them, its other path is judged by. */
 static int work_away(const struct proposal *p, const struct planned *f, struct refusal *why)
 {
-	OWNED(str) struct str rest = STR_INIT;
+	OWNED(str) struct str rest = { 0 };
 
 	return f->taken_by->is_rename ? 0 : apply_part(p, f->taken_by, f, NULL, &rest, why);
 }

@@ -94,11 +94,6 @@ struct plan {
 	size_t bytes; /* of all files so far */
 };
 
-#define PLAN_INIT                                                                                  \
-	{                                                                                          \
-		.files = NULL                                                                      \
-	}
-
 /* Finds every path that p touches and reads the files as they are. plan must be fresh; the caller
  * clears it, also after a failure. Changes nothing. 0, or -1 with a refusal. */
 int plan_look(int root_fd, const struct proposal *p, struct plan *plan, struct refusal *why);

@@ -57,7 +57,7 @@ static const char *code_of(int error)
 void refusal_tell_errno(struct refusal *why, const char *what, const char *path)
 {
 	int error = errno;
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 
 	str_add_shown(&shown, path, strlen(path), SHOWN_BYTES);
 	refusal_tell(why, code_of(error), "cannot %s %s: %s", what, str_text(&shown),

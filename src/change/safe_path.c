@@ -48,7 +48,7 @@ static int fd_take(struct fd *fd)
 
 static int violation(struct err *e, const char *path, size_t length, const char *why)
 {
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 
 	str_add_shown(&shown, path, length, SHOWN_BYTES);
 	return err_set(e, ERR_INPUT, "path violation: \"%s\" %s", str_text(&shown), why);
@@ -56,7 +56,7 @@ static int violation(struct err *e, const char *path, size_t length, const char 
 
 static int bad_file(struct err *e, const char *path, const char *why)
 {
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 
 	str_add_shown(&shown, path, strlen(path), SHOWN_BYTES);
 	return err_set(e, ERR_INPUT, "%s: %s", str_text(&shown), why);
@@ -65,7 +65,7 @@ static int bad_file(struct err *e, const char *path, const char *why)
 /* Tells errno of a failed call on path. */
 static int failed(struct err *e, const char *what, const char *path)
 {
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 	int saved = errno;
 	enum err_kind kind = ERR_INPUT;
 
@@ -169,7 +169,7 @@ static const char *below(const char *path, const char *root, size_t root_length)
 static const char *make_relative(const char *root, const char *given, struct str *path,
                                  struct str *relative)
 {
-	OWNED(str) struct str top = STR_INIT;
+	OWNED(str) struct str top = { 0 };
 	const char *why, *rest;
 
 	(void)normalise(&top, root, true);
@@ -186,7 +186,7 @@ static const char *make_relative(const char *root, const char *given, struct str
 
 static const char *judge(const char *root, const char *given, struct str *relative)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	const char *why;
 
 	if (ends_in_dots(given))
@@ -204,8 +204,8 @@ static const char *judge(const char *root, const char *given, struct str *relati
 int safe_path_clean(const char *root, const char *given, size_t length, struct str *relative,
                     struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str result = { 0 };
 	const char *why = bad_bytes(given, length);
 
 	if (root[0] != '/')
@@ -218,7 +218,7 @@ int safe_path_clean(const char *root, const char *given, size_t length, struct s
 		return violation(e, given, length, why);
 	str_clear(relative);
 	*relative = result;
-	result = (struct str)STR_INIT;
+	result = (struct str){ 0 };
 	return 0;
 }
 
@@ -262,8 +262,8 @@ static int name_of(int fd, struct str *name)
  * was moved out meanwhile. path is for the message. */
 static int real_path(int root_fd, int fd, const char *path, struct str *relative, struct err *e)
 {
-	OWNED(str) struct str root = STR_INIT;
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str root = { 0 };
+	OWNED(str) struct str name = { 0 };
 	const char *rest, *why;
 
 	if (name_of(root_fd, &root) || name_of(fd, &name))
@@ -282,7 +282,7 @@ static int real_path(int root_fd, int fd, const char *path, struct str *relative
 
 int workspace_open(const char *root, int *ret_fd, struct err *e)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	OWNED(fd) struct fd dir = { open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	const char *why;
 
@@ -328,7 +328,7 @@ static int open_file(int root_fd, const char *relative, struct fd *file, struct 
                      struct err *e)
 {
 	OWNED(fd) struct fd path = { open_beneath(root_fd, relative, O_PATH, LINKS_REFUSED) };
-	OWNED(str) struct str real = STR_INIT;
+	OWNED(str) struct str real = { 0 };
 
 	if (path.number < 0)
 		return errno == ENOENT ? 0 : failed(e, "open", relative);
@@ -356,7 +356,7 @@ static ssize_t read_chunk(int fd, char *chunk)
 
 static int too_large(struct err *e, const char *relative, size_t max_bytes)
 {
-	OWNED(str) struct str why = STR_INIT;
+	OWNED(str) struct str why = { 0 };
 
 	str_addf(&why, "is larger than %zu bytes", max_bytes);
 	return bad_file(e, relative, str_text(&why));
@@ -366,7 +366,7 @@ int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct s
                    struct stat *st, struct err *e)
 {
 	OWNED(fd) struct fd file = { -1 };
-	OWNED(str) struct str content = STR_INIT;
+	OWNED(str) struct str content = { 0 };
 	char chunk[CHUNK_BYTES];
 	struct stat state = { .st_size = 0 };
 	ssize_t n;
@@ -385,7 +385,7 @@ int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct s
 		return failed(e, "read", relative);
 	str_clear(bytes);
 	*bytes = content;
-	content = (struct str)STR_INIT;
+	content = (struct str){ 0 };
 	if (st)
 		*st = state;
 	return 1;
@@ -418,7 +418,7 @@ int safe_path_hash(int root_fd, const char *relative, struct sha256 *hash, struc
 /* Opens a directory for reading; relative "" is the workspace. 0, -1 with e, or 1: none there. */
 static int open_dir(int root_fd, const char *relative, struct fd *dir, struct err *e)
 {
-	OWNED(str) struct str real = STR_INIT;
+	OWNED(str) struct str real = { 0 };
 	OWNED(fd)
 	struct fd path = { open_beneath(root_fd, *relative ? relative : ".", O_PATH | O_DIRECTORY,
 		                        LINKS_REFUSED) };
@@ -457,13 +457,13 @@ static int enter(int root_fd, const char *path, const char *name, struct fd *dir
 /* Makes and opens the directory path, component by component. */
 static int make_dirs(int root_fd, const char *path, struct fd *dir, struct err *e)
 {
-	OWNED(str) struct str prefix = STR_INIT;
+	OWNED(str) struct str prefix = { 0 };
 
 	if (open_dir(root_fd, "", dir, e))
 		return -1;
 	for (const char *at = path; *at;) {
 		size_t length = strcspn(at, "/");
-		OWNED(str) struct str name = STR_INIT;
+		OWNED(str) struct str name = { 0 };
 
 		str_add_bytes(&name, at, length);
 		if (prefix.length > 0)
@@ -492,8 +492,8 @@ static void split_last(const char *path, struct str *parent, struct str *last)
 int safe_path_parent(int root_fd, const char *relative, bool create, struct str *basename,
                      int *ret_dir_fd, struct err *e)
 {
-	OWNED(str) struct str parent = STR_INIT;
-	OWNED(str) struct str last = STR_INIT;
+	OWNED(str) struct str parent = { 0 };
+	OWNED(str) struct str last = { 0 };
 	OWNED(fd) struct fd dir = { -1 };
 	int missing;
 
@@ -507,7 +507,7 @@ int safe_path_parent(int root_fd, const char *relative, bool create, struct str 
 		return -1;
 	str_clear(basename);
 	*basename = last;
-	last = (struct str)STR_INIT;
+	last = (struct str){ 0 };
 	*ret_dir_fd = fd_take(&dir);
 	return 0;
 }
@@ -519,7 +519,7 @@ int safe_path_parent(int root_fd, const char *relative, bool create, struct str 
 static int open_deepest(int root_fd, const char *path, struct fd *dir, const char **rest,
                         struct err *e)
 {
-	OWNED(str) struct str part = STR_INIT;
+	OWNED(str) struct str part = { 0 };
 
 	str_add(&part, path);
 	for (;;) {
@@ -548,8 +548,8 @@ static void join(struct str *path, const char *name)
  * that is there as a symlink leads nowhere. As safe_path_resolve. */
 static int resolve_missing(int root_fd, const char *path, struct str *resolved, struct err *e)
 {
-	OWNED(str) struct str real = STR_INIT;
-	OWNED(str) struct str next = STR_INIT;
+	OWNED(str) struct str real = { 0 };
+	OWNED(str) struct str next = { 0 };
 	OWNED(fd) struct fd dir = { -1 };
 	const char *rest;
 	struct stat st;
@@ -569,7 +569,7 @@ static int resolve_missing(int root_fd, const char *path, struct str *resolved, 
 /* What links lead to is told to people and stored, as names are that were given. */
 static int check_real(const char *relative, const struct str *real, struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	const char *why = real->length ? bad_bytes(real->bytes, real->length) : NULL;
 
 	if (!why)
@@ -580,7 +580,7 @@ static int check_real(const char *relative, const struct str *real, struct err *
 
 int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, struct err *e)
 {
-	OWNED(str) struct str real = STR_INIT;
+	OWNED(str) struct str real = { 0 };
 	OWNED(fd)
 	struct fd file = { open_beneath(root_fd, relative, O_PATH, LINKS_FOLLOWED) };
 
@@ -595,6 +595,6 @@ int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, s
 		return -1;
 	str_clear(resolved);
 	*resolved = real;
-	real = (struct str)STR_INIT;
+	real = (struct str){ 0 };
 	return 0;
 }

@@ -69,7 +69,7 @@ void summary_add(struct str *out, const struct touched *files, size_t count, con
 	size_t shown = 0, more = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		OWNED(str) struct str one = STR_INIT;
+		OWNED(str) struct str one = { 0 };
 
 		if (!summary_add_file(&one, files, count, i))
 			continue;

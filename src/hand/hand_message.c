@@ -211,7 +211,7 @@ static bool is_hash(const char *text)
 /* A name that safe_path_clean leaves as it is. */
 static bool is_clean(const char *root, const char *path)
 {
-	OWNED(str) struct str clean = STR_INIT;
+	OWNED(str) struct str clean = { 0 };
 
 	return safe_path_clean(root, path, strlen(path), &clean, NULL) == 0 &&
 	       strcmp(str_text(&clean), path) == 0;
@@ -230,7 +230,7 @@ static char *take_path(struct pack *w, const char *root)
 static char *take_line(struct pack *w)
 {
 	OWNED(char_ptr) char *text = pack_text(w, ERR_TEXT_BYTES - 1);
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 
 	if (!text)
 		return NULL;
@@ -361,7 +361,7 @@ static void take_effect(struct pack *w, struct str *message, struct hand_found *
 	message->bytes[length] = '\0';
 	message->length = length;
 	found->effect = *message;
-	*message = (struct str)STR_INIT;
+	*message = (struct str){ 0 };
 }
 
 static void take_all(struct pack *w, const struct hand_ask *ask, struct hand_found *found)

@@ -160,7 +160,7 @@ static void look_at_proposal(const struct hand_ask *ask, struct hand_found *foun
 		                    .ours = ask->ours,
 		                    .fuzz = ask->fuzz,
 		                    .most = ask->is_big ? 0 : HAND_SMALL_BYTES };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int root = -1, failed;
 
 	if (workspace_open(found->root, &root, &e)) {
@@ -177,9 +177,9 @@ static void look_at_proposal(const struct hand_ask *ask, struct hand_found *foun
 
 static void find_named(const struct hand_ask *ask, struct hand_found *found)
 {
-	OWNED(str) struct str path = STR_INIT;
-	OWNED(str) struct str target = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str target = { 0 };
+	struct err e = { 0 };
 	int root = -1;
 
 	found->names_other = true;
@@ -196,8 +196,8 @@ static void find_named(const struct hand_ask *ask, struct hand_found *found)
 
 static void read_shown(int root, const char *path, struct hand_file *file)
 {
-	OWNED(str) struct str why = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str why = { 0 };
+	struct err e = { 0 };
 	int got = safe_path_read(root, path, HAND_SHOWN_BYTES, &file->bytes, NULL, &e);
 
 	if (got < 0)
@@ -215,7 +215,7 @@ static void read_shown(int root, const char *path, struct hand_file *file)
 
 static void show_files(const struct hand_ask *ask, struct hand_found *found)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int root = -1, failed = workspace_open(found->root, &root, &e);
 
 	found->shown_count = ask->shown_count;

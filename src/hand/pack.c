@@ -116,7 +116,7 @@ const char *pack_bytes(struct pack *w, size_t most, size_t *ret_length)
 char *pack_text(struct pack *w, size_t most)
 {
 	uint32_t length = head_of(w);
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	const char *at;
 
 	if (w->bad || length == NOTHING)

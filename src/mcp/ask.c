@@ -38,7 +38,7 @@ int ask_note_approval(struct store *st, const struct call *c, const struct peer 
                       const char *subject, int64_t request_seq, struct err *e)
 {
 	struct instant due = clock_instant(clock_now_ms() + c->summary_ms);
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 
 	if (!c->logs_policy)
 		return 0;
@@ -118,7 +118,7 @@ static int elicit(struct store *st, struct call *c, int64_t request, struct err 
 /* The answer was there already. */
 static int repeat_answer(struct store *st, struct call *c, struct err *e)
 {
-	OWNED(telling) struct telling t = TELLING_INIT;
+	OWNED(telling) struct telling t = { 0 };
 
 	if (c->tool->result(st, c->request_seq, &t, e))
 		return -1;
@@ -136,7 +136,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 		                   .workspace_root = p->workspace_root,
 		                   .label = p->identity.agent,
 		                   .connection_seq = p->seq };
-	OWNED(str) struct str title = STR_INIT;
+	OWNED(str) struct str title = { 0 };
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);
 
@@ -176,7 +176,7 @@ static int refused_result(struct store *st, int64_t request, const char *id, str
                           struct err *e)
 {
 	OWNED(slack_refusal_row) struct slack_refusal_row row = { 0 };
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	int got = sql_slack_refusal(st, request, &row, e);
 
 	if (got <= 0)

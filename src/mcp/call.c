@@ -28,7 +28,7 @@ static char *progress_token(const cJSON *params)
 {
 	const cJSON *meta = cJSON_GetObjectItemCaseSensitive(params, "_meta");
 	const cJSON *token = cJSON_GetObjectItemCaseSensitive(meta, "progressToken");
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (!is_token(token))
 		return NULL;
@@ -40,8 +40,8 @@ int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_
 {
 	const char *name = json_text(params, "name");
 	const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(params, "arguments");
-	OWNED(str) struct str token = STR_INIT;
-	struct err wrong = ERR_INIT;
+	OWNED(str) struct str token = { 0 };
+	struct err wrong = { 0 };
 
 	if (!name)
 		return err_set(e, ERR_INPUT, "params.name must be a string");
@@ -80,7 +80,7 @@ void call_clear(struct call *c)
 	str_clear(&c->result);
 	str_clear(&c->elicitation);
 	steering_clear(&c->steering);
-	*c = (struct call)CALL_INIT;
+	*c = (struct call){ 0 };
 }
 
 /* ---- preparing ---- */
@@ -116,7 +116,7 @@ static void add_path(struct policy_question *q, const char **paths, const char *
 /* The file as it is decides, and where it does not count by itself, what was trusted of it, too. */
 static void judge(struct call *c, struct policy_file *file, const struct policy_question *q)
 {
-	OWNED(policy_answer) struct policy_answer trusted = POLICY_ANSWER_INIT;
+	OWNED(policy_answer) struct policy_answer trusted = { 0 };
 
 	policy_judge(file->policy, q, &c->policy);
 	if (!c->policy.approved || file->counts)

@@ -88,11 +88,6 @@ struct call {
 	struct steering steering; /* what goes with it */
 };
 
-#define CALL_INIT                                                                                  \
-	{                                                                                          \
-		.tool = NULL                                                                       \
-	}
-
 /* Takes the params of tools/call. 0; or -1 with a text for a JSON-RPC error -32602. Arguments that
  * do not fit the schema are no error here: the call then has a result with is_error. */
 int call_open(struct call *c, const cJSON *params, const char *rpc_id, bool has_nul, struct err *e);

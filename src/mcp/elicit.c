@@ -38,7 +38,7 @@ static void add_beginning(struct str *out, const struct str *text, const char *r
 
 static void add_name(struct str *out, const struct request *r)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 
 	request_add_name(&name, r);
 	visible_add(out, str_text(&name), name.length, false);
@@ -47,7 +47,7 @@ static void add_name(struct str *out, const struct request *r)
 /* What becomes of each file, a line each. */
 static void add_changes(struct str *out, const struct request *r)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (!summary_is_needed(r->files, r->file_count))
 		return;
@@ -139,7 +139,7 @@ static void add_fields(struct str *out, const struct form *f, bool with_text)
 
 void elicit_params(struct str *out, const struct request *r, bool with_mode)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	add_message(&message, r);
 	json_object(out);

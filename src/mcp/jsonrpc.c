@@ -212,7 +212,7 @@ void rpc_message_clear(struct rpc_message *m)
 {
 	cJSON_Delete(m->root);
 	free(m->id);
-	*m = (struct rpc_message)RPC_MESSAGE_INIT;
+	*m = (struct rpc_message){ 0 };
 }
 
 void rpc_result(struct str *out, const char *id, const char *result)

@@ -31,11 +31,6 @@ struct rpc_message {
 	bool has_nul; /* a string holds \u0000, which C texts cannot carry */
 };
 
-#define RPC_MESSAGE_INIT                                                                           \
-	{                                                                                          \
-		.root = NULL                                                                       \
-	}
-
 struct rpc_error {
 	int code;
 	char text[300];

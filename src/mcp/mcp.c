@@ -153,7 +153,7 @@ static int check_meta(const cJSON *meta, struct mcp_fault *fault)
 
 static int unsupported(const char *version, struct mcp_fault *fault)
 {
-	OWNED(str) struct str data = STR_INIT;
+	OWNED(str) struct str data = { 0 };
 
 	str_addf(&data, "{\"supported\":[\"%s\"],\"requested\":", MCP_MODERN);
 	json_quote(&data, version);

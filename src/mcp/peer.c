@@ -63,7 +63,7 @@ static void add_member(cJSON *object, const char *name, const char *text)
 static char *identity_text(const struct identity *i)
 {
 	OWNED(cJSON_ptr) cJSON *object = cJSON_CreateObject();
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	add_member(object, "workspace", i->workspace);
 	add_member(object, "workspace_id", i->workspace_id);

@@ -35,7 +35,7 @@ static void entry(struct str *out, const char *uri_member, const char *uri, cons
 /* The channel where this caller's questions are asked: 1 it has one, 0, -1. */
 static int channel_of(struct store *st, const struct peer *p, struct str *out, struct err *e)
 {
-	OWNED(str) struct str configured = STR_INIT;
+	OWNED(str) struct str configured = { 0 };
 	int got = setting_get(st, "slack.configured", &configured, e);
 
 	if (got <= 0 || strcmp(configured.bytes, "true") != 0)
@@ -49,8 +49,8 @@ static int channel_of(struct store *st, const struct peer *p, struct str *out, s
 
 void resource_list(struct str *out, struct store *st, const struct peer *p)
 {
-	OWNED(str) struct str channel = STR_INIT;
-	OWNED(str) struct str uri = STR_INIT;
+	OWNED(str) struct str channel = { 0 };
+	OWNED(str) struct str uri = { 0 };
 
 	str_add(out, "{\"resources\":[");
 	entry(out, "uri", "intercom://inbox", "inbox", "Inbox",
@@ -174,7 +174,7 @@ static bool matches(const char *uri, const char *head, const char *tail, char id
 int resource_read(struct store *st, const struct peer *p, const char *uri, struct str *out,
                   struct err *e)
 {
-	OWNED(str) struct str json = STR_INIT;
+	OWNED(str) struct str json = { 0 };
 	int limit = RECENT_DEFAULT, got;
 	char id[ID_MAX + 1];
 
@@ -218,7 +218,7 @@ static int64_t ask(struct store *st, const char *channel, int most, struct err *
 int resource_ask(struct store *st, const struct peer *p, const char *uri, int64_t *ret_read,
                  struct err *e)
 {
-	OWNED(str) struct str channel = STR_INIT;
+	OWNED(str) struct str channel = { 0 };
 	int most = RECENT_DEFAULT, got;
 	char id[ID_MAX + 1];
 

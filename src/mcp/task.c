@@ -39,7 +39,7 @@ int task_read(struct store *st, int64_t call_seq, struct task *t, struct err *e)
 void task_clear(struct task *t)
 {
 	str_clear(&t->id);
-	*t = (struct task)TASK_INIT;
+	*t = (struct task){ 0 };
 }
 
 void task_outcome(struct str *out, const struct telling *t)

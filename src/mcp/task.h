@@ -17,11 +17,6 @@ struct task {
 	bool untold; /* completed, and its client has not been told */
 };
 
-#define TASK_INIT                                                                                  \
-	{                                                                                          \
-		.untold = false                                                                    \
-	}
-
 /* Fills t (fresh) from the row of a call. 1 found, 0 it is no task, -1 error. */
 int task_read(struct store *st, int64_t call_seq, struct task *t, struct err *e);
 

@@ -4,7 +4,7 @@ void telling_clear(struct telling *t)
 {
 	str_clear(&t->result);
 	steering_clear(&t->steering);
-	*t = (struct telling)TELLING_INIT;
+	*t = (struct telling){ 0 };
 }
 
 struct mcp_said telling_said(const struct steering *s)

@@ -13,11 +13,6 @@ struct telling {
 	struct steering steering; /* what goes with it */
 };
 
-#define TELLING_INIT                                                                               \
-	{                                                                                          \
-		.is_error = false                                                                  \
-	}
-
 /* Borrowed from s. */
 struct mcp_said telling_said(const struct steering *s);
 

@@ -80,7 +80,7 @@ static const char *type_of(const cJSON *value)
 
 static int check_enum(const cJSON *value, const cJSON *allowed, const char *at, struct err *e)
 {
-	OWNED(str) struct str list = STR_INIT;
+	OWNED(str) struct str list = { 0 };
 	const cJSON *one;
 
 	cJSON_ArrayForEach (one, allowed) {
@@ -130,7 +130,7 @@ static int check_members(const cJSON *object, const cJSON *schema, const char *a
 	const cJSON *property;
 
 	cJSON_ArrayForEach (property, cJSON_GetObjectItemCaseSensitive(schema, "properties")) {
-		OWNED(str) struct str name = STR_INIT;
+		OWNED(str) struct str name = { 0 };
 		const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, property->string);
 
 		str_addf(&name, "%s%s%s", at, *at ? "." : "", property->string);
@@ -166,7 +166,7 @@ static int check_value(const cJSON *value, const cJSON *schema, const char *at, 
 	if (!cJSON_IsArray(value) || !items)
 		return 0;
 	cJSON_ArrayForEach (item, value) {
-		OWNED(str) struct str name = STR_INIT;
+		OWNED(str) struct str name = { 0 };
 
 		str_addf(&name, "%s[%d]", at, index++);
 		if (check_value(item, items, name.bytes, e))

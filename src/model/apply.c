@@ -20,7 +20,7 @@ enum {
 void apply_report_clear(struct apply_report *r)
 {
 	str_clear(&r->what);
-	*r = (struct apply_report)APPLY_REPORT_INIT;
+	*r = (struct apply_report){ 0 };
 }
 
 /* ---- what was ordered ---- */
@@ -66,7 +66,7 @@ static enum step read_order(struct job *j, struct err *e)
 {
 	enum request_state wanted = j->is_undo ? REQUEST_STATE_CONSUMED : REQUEST_STATE_APPROVED;
 	const struct request_row *row = &j->request.row;
-	struct err wrong = ERR_INIT;
+	struct err wrong = { 0 };
 	int64_t seq = j->question_seq ? j->question_seq : j->request_seq;
 	int found = request_read(j->a->store, seq, &j->request, &wrong);
 
@@ -90,7 +90,7 @@ static enum step read_order(struct job *j, struct err *e)
 
 static enum step open_workspace(struct job *j, struct err *e)
 {
-	struct err wrong = ERR_INIT;
+	struct err wrong = { 0 };
 
 	errno = 0;
 	if (workspace_open(j->workspace_root, &j->root_fd, &wrong) == 0)
@@ -236,7 +236,7 @@ static int try_next(struct applier *a, int64_t *seq, struct apply_report *r, int
 		job_let_rest(&j);
 		r->state = "kept";
 		(void)refusal_set(&r->why, "refused", "%s", e->text);
-		*e = (struct err)ERR_INIT;
+		*e = (struct err){ 0 };
 		got = 1;
 	}
 	return got;

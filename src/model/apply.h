@@ -74,11 +74,6 @@ struct apply_report {
 	struct str what; /* "modify src/a.c, 123 bytes" */
 };
 
-#define APPLY_REPORT_INIT                                                                          \
-	{                                                                                          \
-		.seq = 0                                                                           \
-	}
-
 void apply_report_clear(struct apply_report *r);
 
 /* Does the oldest job that can be done now. 1 did one (r is filled), 0 there is none: *ret_due_ms

@@ -12,7 +12,7 @@ enum { APPROVAL_SECONDS = 3600 }; /* setting timeouts.approval_seconds, where it
 
 enum force job_force(struct job *j)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	if (!j->force || setting_get(j->a->store, "apply.force", &said, NULL) < 0)
 		return FORCE_NOT;
@@ -93,9 +93,9 @@ static int ask(struct job *j, const struct question *q, struct err *e)
 
 int job_ask(struct job *j, const struct plan *plan, struct err *e)
 {
-	OWNED(str) struct str effect = STR_INIT;
-	OWNED(str) struct str title = STR_INIT;
-	OWNED(str) struct str description = STR_INIT;
+	OWNED(str) struct str effect = { 0 };
+	OWNED(str) struct str title = { 0 };
+	OWNED(str) struct str description = { 0 };
 	struct touched *files;
 	struct question q;
 	struct sha256 digest;

@@ -170,7 +170,7 @@ enum { PLANNED = 0, ASKED = 2 };
 /* PLANNED, ASKED: the operator is, and the job waits; -1: report->why, or else e. */
 static int plan_write(struct job *j, struct job *into, struct err *e)
 {
-	OWNED(plan) struct plan plan = PLAN_INIT;
+	OWNED(plan) struct plan plan = { 0 };
 	struct proposal p = proposal_of(j);
 	bool changed = false;
 

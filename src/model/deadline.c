@@ -170,7 +170,7 @@ static int move_due(struct store *st, const struct mover *m, int64_t at_ms,
 
 	if (n >= 0 || e->kind != ERR_REFUSED)
 		return n;
-	*e = (struct err)ERR_INIT;
+	*e = (struct err){ 0 };
 	return move_each(st, m, &at, refused, e);
 }
 

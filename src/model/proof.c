@@ -29,7 +29,7 @@ static void add(struct str *out, const char *text)
 
 struct proof proof_of(const struct proof_key *key, const struct decision *d)
 {
-	OWNED(str) struct str all = STR_INIT;
+	OWNED(str) struct str all = { 0 };
 	struct proof p;
 	struct sha256 hash;
 

@@ -14,7 +14,7 @@ static const char CLOCK[] = "system:clock";
 
 void stall_settings_read(struct store *st, struct stall_settings *s)
 {
-	OWNED(str) struct str enabled = STR_INIT;
+	OWNED(str) struct str enabled = { 0 };
 
 	s->enabled =
 	    setting_get(st, "stall.enabled", &enabled, NULL) <= 0 || enabled.bytes[0] == 't';
@@ -217,7 +217,7 @@ static int list_waiting(struct store *st, int64_t before_ms, int64_t skip,
 /* 1 the nudge is on its way, 0 the rules refused it (the operator system:clock is inactive), -1. */
 static int nudge_by_clock(struct store *st, const struct waiting *w, struct err *e)
 {
-	struct err why = ERR_INIT;
+	struct err why = { 0 };
 	int64_t seq;
 
 	if (stall_nudge(st, w->session_id, NULL, CLOCK, "clock", &seq, e))

@@ -42,7 +42,7 @@ static void add_task(struct str *tasks, const struct steering_said_row *row)
 
 static void add(struct steering *s, const struct steering_said_row *row)
 {
-	OWNED(str) struct str paragraph = STR_INIT;
+	OWNED(str) struct str paragraph = { 0 };
 	bool task = strcmp(row->kind, "task") == 0;
 	/* What the watchdog says by itself is not put into the operator's mouth. */
 	bool ours = strcmp(row->source, "clock") == 0;

@@ -23,11 +23,6 @@ struct steering {
 	int count;
 };
 
-#define STEERING_INIT                                                                              \
-	{                                                                                          \
-		.count = 0                                                                         \
-	}
-
 void steering_clear(struct steering *s);
 
 /* What became of a row that sql_steering_insert has just written: 0 it is on its way; -1 and e says

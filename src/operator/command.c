@@ -28,7 +28,7 @@ static int give(struct desk *d, const char *verb, const char *session_id, const 
 		                   .operator_id = d->who->operator_id,
 		                   .source = d->who->source };
 	OWNED(command_result) struct command_result r = { 0 };
-	struct err refused = ERR_INIT;
+	struct err refused = { 0 };
 
 	if (command_insert(d->st, &c, &r, e))
 		return -1;
@@ -182,8 +182,8 @@ int desk_command(struct desk *d, struct err *e)
 	const struct words *w = d->w;
 	const struct verb *v = w->verb;
 	const char *line = verb_skip_blanks(w->line ? w->line : "");
-	OWNED(str) struct str first = STR_INIT;
-	OWNED(str) struct str id = STR_INIT;
+	OWNED(str) struct str first = { 0 };
+	OWNED(str) struct str id = { 0 };
 
 	if (v->is_later)
 		return give(d, v->means[0], NULL, w->text ? w->text : line, e) < 0 ? -1 : 0;

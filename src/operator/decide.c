@@ -91,8 +91,8 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 {
 	int64_t session = d->who->place.session_seq;
 	OWNED(found) struct found last = { 0 };
-	OWNED(str) struct str text = STR_INIT;
-	OWNED(str) struct str hint = STR_INIT;
+	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str hint = { 0 };
 	bool stands_by;
 
 	if (session && (find_last_question(d->st, session, d->w->verb, &last, e) < 0 ||
@@ -253,7 +253,7 @@ enum { DIGEST_LEAST = 8, NAME_MOST = 1500 };
 /* Names what is approved as it was shown: what becomes of which files, all of a command. */
 static void name_in_full(struct found *f, const struct request *r)
 {
-	OWNED(str) struct str what = STR_INIT;
+	OWNED(str) struct str what = { 0 };
 
 	seen_add(&what, r);
 	if (!what.length || what.length > NAME_MOST)
@@ -273,7 +273,7 @@ static void name_in_full(struct found *f, const struct request *r)
 static int look(struct desk *d, struct request *r, struct found *f, const char **ret_digest,
                 struct err *e)
 {
-	OWNED(str) struct str why = STR_INIT;
+	OWNED(str) struct str why = { 0 };
 	const char *given = d->w->digest;
 	int got = request_read(d->st, f->seq, r, e);
 
@@ -311,7 +311,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		                      .source = d->who->source,
 		                      .key = d->who->key };
 	OWNED(decision_result) struct decision_result r = { 0 };
-	struct err refused = ERR_INIT;
+	struct err refused = { 0 };
 
 	if (may <= 0)
 		return may;
@@ -351,7 +351,7 @@ static int order_session(struct desk *d, const struct found *f, const char *text
 {
 	const char *verb = verb_find(d->w->verb->or_session)->means[0];
 	bool stops = strcmp(verb, "stop") == 0;
-	OWNED(str) struct str told = STR_INIT;
+	OWNED(str) struct str told = { 0 };
 
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f->session_id);
 	if (desk_order_session(d, verb, f->session_id, str_text(&f->name), stops ? text : NULL, e))

@@ -11,7 +11,7 @@ void said_clear(struct said *s)
 	str_clear(&s->text);
 	str_clear(&s->note);
 	cJSON_Delete(s->json);
-	*s = (struct said)SAID_INIT;
+	*s = (struct said){ 0 };
 }
 
 int desk_tell(struct desk *d, enum said_outcome outcome, const char *format, ...)

@@ -79,7 +79,7 @@ static void add_name(struct str *out, const struct question_row *q, int of_id)
 
 static void take_question(struct found *f, const struct question_row *q)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 
 	add_name(&line, q, TELL_APART);
 	if (f->count++ == 0) {

@@ -151,7 +151,7 @@ static int list_text(struct desk *d, struct err *e)
 /* The aliases of [commands]. */
 static void add_custom(struct desk *d, struct str *out)
 {
-	OWNED(str) struct str commands = STR_INIT;
+	OWNED(str) struct str commands = { 0 };
 	OWNED(cJSON_ptr) cJSON *map = NULL;
 	const cJSON *one;
 

@@ -54,11 +54,6 @@ struct said {
 	char request_id[ID_BYTES], session_id[ID_BYTES]; /* what it was about, "" if it was not */
 };
 
-#define SAID_INIT                                                                                  \
-	{                                                                                          \
-		.seq = 0                                                                           \
-	}
-
 void said_clear(struct said *s);
 
 /* Does it, in a transaction that is to be committed whatever the outcome is: refused orders are

@@ -32,14 +32,14 @@ static size_t show(const struct request *r, struct str *text)
 
 bool seen_is_whole(const struct request *r)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	return !is_command(r) || show(r, &text) == text.length;
 }
 
 void seen_add(struct str *out, const struct request *r)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	size_t length;
 
 	if (r->row.kind == REQUEST_KIND_CLEARANCE && summary_is_needed(r->files, r->file_count))
@@ -57,10 +57,10 @@ void seen_add(struct str *out, const struct request *r)
 void seen_add_members(cJSON *row, const struct request *r)
 {
 	cJSON *changes = cJSON_AddArrayToObject(row, "changes");
-	OWNED(str) struct str command = STR_INIT;
+	OWNED(str) struct str command = { 0 };
 
 	for (size_t i = 0; i < r->file_count; i++) {
-		OWNED(str) struct str change = STR_INIT;
+		OWNED(str) struct str change = { 0 };
 
 		if (summary_add_file(&change, r->files, r->file_count, i))
 			(void)cJSON_AddItemToArray(changes, cJSON_CreateString(change.bytes));

@@ -43,7 +43,7 @@ static bool covers(const char *entry, const char *path)
 	int names = count_names(entry);
 
 	for (const char *at = path; at; at = strchr(at, '/')) {
-		OWNED(str) struct str run = STR_INIT;
+		OWNED(str) struct str run = { 0 };
 		size_t length;
 
 		at += *at == '/';

@@ -87,7 +87,7 @@ static const char *take_part(struct str *word, const char *at)
 
 static void split(struct line *l, const char *at)
 {
-	OWNED(str) struct str word = STR_INIT;
+	OWNED(str) struct str word = { 0 };
 	bool is_word = false;
 
 	while (*at && l->commands < COMMAND_LINE_MAX) {
@@ -142,7 +142,7 @@ static bool add_reading(struct str *out, const struct token *t, bool met, enum s
 static bool read_whole(const struct line *l, enum strip strip,
                        bool (*each)(const char *reading, void *arg), void *arg)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 	bool met = false;
 
 	for (size_t i = 0; i < l->count; i++) {
@@ -156,7 +156,7 @@ static bool read_whole(const struct line *l, enum strip strip,
 static bool read_commands(const struct line *l, enum strip strip,
                           bool (*each)(const char *reading, void *arg), void *arg)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 	bool met = false;
 
 	for (size_t i = 0; i <= l->count; i++) {

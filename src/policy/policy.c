@@ -132,7 +132,7 @@ static int add_expression(struct str *out, const char *text, uint32_t *ret_optio
 static int add_command(struct policy *p, const char *text, bool allows, const char *member,
                        struct err *e)
 {
-	OWNED(str) struct str expression = STR_INIT;
+	OWNED(str) struct str expression = { 0 };
 	uint32_t options = allows ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : PCRE2_DOTALL;
 	struct rule *r = add_rule(allows ? &p->commands : &p->denied, text);
 	int is_expression;
@@ -232,7 +232,7 @@ static void add_path_glob(struct str *out, const char *glob)
 
 static int add_path(struct rules *list, const char *text, const char *member, struct err *e)
 {
-	OWNED(str) struct str expression = STR_INIT;
+	OWNED(str) struct str expression = { 0 };
 
 	add_path_glob(&expression, strncmp(text, "./", 2) == 0 ? text + 2 : text);
 	return compile(add_rule(list, text), str_text(&expression),
@@ -787,5 +787,5 @@ void policy_answer_clear(struct policy_answer *a)
 {
 	str_clear(&a->rule);
 	str_clear(&a->why);
-	*a = (struct policy_answer)POLICY_ANSWER_INIT;
+	*a = (struct policy_answer){ 0 };
 }

@@ -55,11 +55,6 @@ struct policy_answer {
 	struct str why; /* for people, in one line */
 };
 
-#define POLICY_ANSWER_INIT                                                                         \
-	{                                                                                          \
-		.approved = false                                                                  \
-	}
-
 /* Reads a file's content. *ret_policy is set on success, policy_free frees it. 0, or -1 with a text
  * that names the member and what is wrong with it (ERR_INPUT): then everything is to be denied. */
 int policy_parse(const char *bytes, size_t length, struct policy **ret_policy, struct err *e);

@@ -130,7 +130,7 @@ static int look_and_open(const char *root, const struct policy_known *known,
 	for (int try = 0; try < OPEN_TRIES; try++) {
 		int fd;
 
-		*e = (struct err)ERR_INIT;
+		*e = (struct err){ 0 };
 		if (look_at(root, &look->known.seen, e) <= 0)
 			return -1;
 		look->fresh = is_fresh(known, &look->known.seen);
@@ -170,7 +170,7 @@ static void watch(const char *root, int watch_fd, struct policy_look *look)
 void policy_look(const char *workspace_root, const struct policy_known *known, int watch_fd,
                  struct policy_look *look)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int fd;
 
 	if (watch_fd >= 0) /* before the look, so that no change falls between the two */
@@ -208,10 +208,10 @@ static void forget(struct policy_file *f)
 static void take_version(struct policy_file *f, struct policy_look *look, const char *had,
                          struct policy **kept)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	f->bytes = look->bytes;
-	look->bytes = (struct str)STR_INIT;
+	look->bytes = (struct str){ 0 };
 	(void)snprintf(f->hash, sizeof(f->hash), "%s",
 	               sha256_of(str_text(&f->bytes), f->bytes.length).text);
 	if (*kept && strcmp(f->hash, had) == 0) {

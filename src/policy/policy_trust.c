@@ -18,7 +18,7 @@ enum policy_trust policy_trust_read(struct store *st)
 		[POLICY_TRUST_ASK] = "ask",
 		[POLICY_TRUST_OFF] = "off",
 	};
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (setting_get(st, "policy.trust", &text, NULL) > 0)
 		for (size_t i = 0; i < COUNT(NAMES); i++)
@@ -32,7 +32,7 @@ enum policy_trust policy_trust_read(struct store *st)
 static int take_trusted(struct store *st, struct policy_file *f,
                         const struct policy_trusted_row *row, struct err *e)
 {
-	OWNED(str) struct str bytes = STR_INIT;
+	OWNED(str) struct str bytes = { 0 };
 	struct policy *p = NULL;
 
 	if (content_get(st, row->content_seq, &bytes, e) ||
@@ -65,7 +65,7 @@ struct trial {
 
 static bool allows(const struct policy *p, const struct policy_question *q)
 {
-	OWNED(policy_answer) struct policy_answer a = POLICY_ANSWER_INIT;
+	OWNED(policy_answer) struct policy_answer a = { 0 };
 
 	policy_judge(p, q, &a);
 	return a.approved;
@@ -98,7 +98,7 @@ int policy_trust_describe(struct store *st, const struct policy_file *f, const c
 		           .known = known,
 		           .always_ask = always_ask,
 		           .until_ms = clock_monotonic_ms() + POLICY_TRIED_MS };
-	OWNED(str) struct str wider = STR_INIT;
+	OWNED(str) struct str wider = { 0 };
 
 	policy_widening(f->policy, f->trusted, &wider);
 	*ret_shown = wider.length <= POLICY_SHOWN_BYTES;
@@ -147,7 +147,7 @@ static int insert_question(struct store *st, const char *host, int64_t session_s
                            const struct policy_file *f, const char *body, size_t length,
                            struct err *e)
 {
-	OWNED(str) struct str title = STR_INIT;
+	OWNED(str) struct str title = { 0 };
 	const struct asker who = { .session_seq = session_seq,
 		                   .host = host,
 		                   .workspace_root = f->workspace_root };
@@ -169,7 +169,7 @@ static int insert_question(struct store *st, const char *host, int64_t session_s
 /* What cannot be shown whole is not asked in a message. */
 static int say_too_much(struct store *st, struct policy_file *f, struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (strcmp(f->said_hash, f->hash) == 0)
 		return 0;
@@ -184,8 +184,8 @@ static int say_too_much(struct store *st, struct policy_file *f, struct err *e)
 int policy_trust_ask(struct store *st, const char *host, int64_t session_seq, struct policy_file *f,
                      const cJSON *known, const cJSON *always_ask, struct err *e)
 {
-	OWNED(str) struct str id = STR_INIT;
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str id = { 0 };
+	OWNED(str) struct str body = { 0 };
 	bool open, shown;
 	int asked = policy_trust_find(st, host, f, &id, &open, e);
 	/* 0: the file's bytes are not stored yet */

@@ -43,7 +43,7 @@ static void add_number(struct str *out, int64_t n)
 
 struct sha256 audit_hash(const struct audit_record *r, const struct sha256 *prev, int64_t seq)
 {
-	OWNED(str) struct str bytes = STR_INIT;
+	OWNED(str) struct str bytes = { 0 };
 
 	str_add(&bytes, prev->text);
 	add_number(&bytes, seq);
@@ -104,7 +104,7 @@ void audit_record_clear(struct audit_record *r)
 {
 	for (int i = 0; i < AUDIT_FIELDS; i++)
 		str_clear(&r->values[i]);
-	*r = (struct audit_record)AUDIT_RECORD_INIT;
+	*r = (struct audit_record){ 0 };
 }
 
 /* ---- lines ---- */
@@ -201,7 +201,7 @@ static bool parse_field(struct audit_record *r, int i, const cJSON *object)
 
 bool audit_record_parse(struct audit_record *r, const char *line)
 {
-	OWNED(str) struct str again = STR_INIT;
+	OWNED(str) struct str again = { 0 };
 	cJSON *object = cJSON_Parse(line);
 	bool ok = parse_number(object, "seq", &r->seq) && parse_hash(object, "prev", &r->prev) &&
 	          parse_hash(object, "hash", &r->hash);
@@ -260,7 +260,7 @@ static int read_head(struct store *st, struct head *head, struct err *e)
 static int make_seals(struct store *st, const struct head *head, struct head seals[SEAL_BATCH],
                       struct err *e)
 {
-	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
+	OWNED(audit_record) struct audit_record r = { 0 };
 	OWNED(audit_event_row) struct audit_event_row row = { 0 };
 	int got, count = 0;
 
@@ -344,7 +344,7 @@ int audit_export_begin(struct audit_export *x, struct store *st, FILE *out, int6
 
 static int export_record(struct audit_export *x, struct audit_record *r, struct err *e)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 	struct sha256 hash;
 
 	if (!r->has_event || !r->has_seal)
@@ -374,7 +374,7 @@ static int export_end(struct audit_export *x, struct err *e)
 
 int audit_export_some(struct audit_export *x, struct err *e)
 {
-	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
+	OWNED(audit_record) struct audit_record r = { 0 };
 	OWNED(audit_event_row) struct audit_event_row row = { 0 };
 	int64_t end = sql_seal_after(x->store, x->after, EXPORT_BATCH, e);
 	int got;

@@ -40,11 +40,6 @@ struct audit_record {
 	struct sha256 hash;
 };
 
-#define AUDIT_RECORD_INIT                                                                          \
-	{                                                                                          \
-		.seq = 0                                                                           \
-	}
-
 /* What stands before the first seal: 64 zeros. */
 extern const struct sha256 AUDIT_BEGIN;
 

@@ -124,7 +124,7 @@ static int export_some(struct audit_cut *c, struct err *e)
  * was tampered with) hinders only the cut. */
 static int try_export(struct audit_cut *c, struct err *e)
 {
-	struct err why = ERR_INIT;
+	struct err why = { 0 };
 	int did = export_some(c, &why);
 
 	if (did > 0)

@@ -53,7 +53,7 @@ static int walk_page(struct source *in, int64_t after, int64_t end, struct audit
 
 static int walk_store(struct source *in, visitor visit, void *arg, struct err *e)
 {
-	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
+	OWNED(audit_record) struct audit_record r = { 0 };
 	int64_t after = 0, end;
 	int done = 0;
 
@@ -82,7 +82,7 @@ static int find_start(struct source *in, struct err *e)
 
 static int walk_file(struct source *in, visitor visit, void *arg, struct err *e)
 {
-	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
+	OWNED(audit_record) struct audit_record r = { 0 };
 	OWNED(char_ptr) char *line = NULL;
 	size_t capacity = 0;
 	int stopped = 0;
@@ -284,7 +284,7 @@ static int judge(struct source *in, const struct chain *c, struct audit_report *
 /* Events behind the last seal: how many, and whether one of them tells of the cut. */
 static int walk_tail(struct source *in, struct chain *c, int64_t *ret_last, struct err *e)
 {
-	OWNED(audit_record) struct audit_record r = AUDIT_RECORD_INIT;
+	OWNED(audit_record) struct audit_record r = { 0 };
 	OWNED(audit_event_row) struct audit_event_row row = { 0 };
 	int64_t after = c->report->last > in->start.after ? c->report->last : in->start.after;
 	int got, rows;

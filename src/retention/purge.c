@@ -179,7 +179,7 @@ static int next_victim(struct purge *p, struct err *e)
 
 static int purge_sessions(struct purge *p, struct err *e)
 {
-	struct err why = ERR_INIT;
+	struct err why = { 0 };
 	int done;
 
 	if (!p->group.length) {
@@ -251,8 +251,8 @@ static int purge_answers(struct purge *p, struct err *e)
 /* Some images are forgotten when they are in the directory: how many, 0 none or it cannot be. */
 static int export_images(struct purge *p, const char *dir, struct err *e)
 {
-	OWNED(str) struct str rows = STR_INIT;
-	struct err why = ERR_INIT;
+	OWNED(str) struct str rows = { 0 };
+	struct err why = { 0 };
 	int n = undo_export(p->store, dir, &p->cutoff, &rows, &why);
 
 	if (n < 0 && store_is_broken(p->store)) {
@@ -278,7 +278,7 @@ static int export_images(struct purge *p, const char *dir, struct err *e)
 static int purge_images(struct purge *p, struct err *e)
 {
 	static const struct old OLD = { sql_file_change_image_old, sql_file_change_forget };
-	OWNED(str) struct str dir = STR_INIT;
+	OWNED(str) struct str dir = { 0 };
 	int got = OLD.any(p->store, p->cutoff.text, e);
 	int wanted = got > 0 ? audit_cut_dir(p->store, &dir, e) : got;
 
@@ -427,7 +427,7 @@ int purge_some(struct purge *p, struct err *e)
 	if (did < 0 &&
 	    e->kind == ERR_REFUSED) { /* on with what follows: the next purge tries again */
 		p->stays = *e;
-		*e = (struct err)ERR_INIT;
+		*e = (struct err){ 0 };
 		did = 0;
 	}
 	if (did < 0)
@@ -463,7 +463,7 @@ static void add_count(struct str *out, int64_t count, const char *what)
 
 void purge_tell(const struct purge *p, struct str *out)
 {
-	OWNED(str) struct str deleted = STR_INIT;
+	OWNED(str) struct str deleted = { 0 };
 
 	add_count(&deleted, p->sessions, "session(s)");
 	add_count(&deleted, p->belongings, "row(s) of sessions");

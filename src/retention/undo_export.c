@@ -96,8 +96,8 @@ static int put(struct staging *n, const char *path, const void *bytes, size_t le
 static int put_image(struct store *st, struct staging *n, const char *dir, const struct image *i,
                      struct err *e)
 {
-	OWNED(str) struct str path = STR_INIT;
-	OWNED(str) struct str bytes = STR_INIT;
+	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str bytes = { 0 };
 
 	str_addf(&path, "%s/undo-%s", dir, i->hash.text);
 	if (content_get(st, i->content_seq, &bytes, e))
@@ -108,7 +108,7 @@ static int put_image(struct store *st, struct staging *n, const char *dir, const
 static int put_all(struct store *st, const char *dir, const struct images *images, struct err *e)
 {
 	OWNED(staging) struct staging n = STAGING_INIT;
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	struct sha256 hash = sha256_of(str_text(&images->lines), images->lines.length);
 
 	str_addf(&path, "%s/undo-%s-%.16s.jsonl", dir, images->day, hash.text);

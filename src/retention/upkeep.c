@@ -39,7 +39,7 @@ static void begin_check(struct upkeep *u)
 static int optimize(struct upkeep *u, struct store *st, struct err *e)
 {
 	struct instant began = clock_now();
-	struct err why = ERR_INIT;
+	struct err why = { 0 };
 
 	if (store_begin(st, e))
 		return -1;

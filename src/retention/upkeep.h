@@ -22,11 +22,6 @@ struct upkeep {
 	struct str found; /* what is damaged; "": nothing so far */
 };
 
-#define UPKEEP_INIT                                                                                \
-	{                                                                                          \
-		.checking = false                                                                  \
-	}
-
 /* Does the next thing that is due: 1 did something, 0 nothing is due, -1. *ret_damaged: a check
  * has just ended, and this is what it found (valid until the next call); else NULL. */
 int upkeep_some(struct upkeep *u, struct store *st, const char **ret_damaged, struct err *e);

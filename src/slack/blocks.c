@@ -85,7 +85,7 @@ void blocks_add_run(cJSON *elements, const char *text, const char *style)
 void blocks_add_foreign(cJSON *elements, const char *bytes, size_t length, size_t units,
                         const char *style)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	(void)slack_add(&text, bytes, length, units, SLACK_RAW);
 	blocks_add_run(elements, str_text(&text), style);

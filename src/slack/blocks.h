@@ -30,11 +30,6 @@ struct slack_said {
 	cJSON *blocks;
 };
 
-#define SLACK_SAID_INIT                                                                            \
-	{                                                                                          \
-		.blocks = NULL                                                                     \
-	}
-
 void slack_said_clear(struct slack_said *s);
 
 /* ---- JSON ---- */

@@ -11,7 +11,7 @@ void slack_stored_clear(struct slack_stored *s)
 {
 	str_clear(&s->why);
 	str_clear(&s->reply);
-	*s = (struct slack_stored)SLACK_STORED_INIT;
+	*s = (struct slack_stored){ 0 };
 }
 
 void slack_ack(struct str *out, const char *envelope_id, const char *payload)
@@ -38,7 +38,7 @@ static const char *reading_of(const struct slack_act *a, const struct slack_thre
 static int64_t insert(struct store *st, struct slack_frame *f, const struct slack_act *a,
                       const char *reading, struct err *e)
 {
-	OWNED(str) struct str payload = STR_INIT;
+	OWNED(str) struct str payload = { 0 };
 
 	if (f->payload && strcmp(reading, "ignored") != 0) { /* what others say is not kept */
 		cJSON *own = cJSON_GetObjectItemCaseSensitive(f->root, "payload");

@@ -22,11 +22,6 @@ struct slack_stored {
 	struct str reply; /* JSON payload of the ack; empty: none */
 };
 
-#define SLACK_STORED_INIT                                                                          \
-	{                                                                                          \
-		.outcome = 0                                                                       \
-	}
-
 /* Stores an envelope with what it does; f loses the secrets of its payload. key: proves the
  * answers. Inside a transaction, which is to be committed whatever the outcome is. 0, or -1 if the
  * database failed. */

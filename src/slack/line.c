@@ -21,7 +21,7 @@ static int say_line(struct slack_talk *t, const struct verb_line *l, struct err 
 static int say_to_agent(struct slack_talk *t, const char *text, struct err *e)
 {
 	const struct speaker who = slack_speaker(t);
-	OWNED(said) struct said s = SAID_INIT;
+	OWNED(said) struct said s = { 0 };
 
 	return operator_tell(t->st, &who, text, &s, e) ? -1 : slack_tell_said(t, &s, e);
 }
@@ -69,7 +69,7 @@ static int say_order(struct slack_talk *t, const struct verb_line *l, struct err
 /* Whether [commands] of the configuration has this alias. */
 static bool is_alias(struct slack_talk *t, const char *word)
 {
-	OWNED(str) struct str commands = STR_INIT;
+	OWNED(str) struct str commands = { 0 };
 	OWNED(cJSON_ptr) cJSON *map = NULL;
 
 	if (setting_get(t->st, "commands", &commands, NULL) <= 0)
@@ -80,7 +80,7 @@ static bool is_alias(struct slack_talk *t, const char *word)
 
 static int unknown(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (is_alias(t, l->word)) {
 		const struct words run = { .verb = verb_find("run"), .text = l->word };
@@ -133,8 +133,8 @@ static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err
 /* Words that are no answer to what waits. */
 static int free_text(struct slack_talk *t, const char *text, struct err *e)
 {
-	OWNED(str) struct str hint = STR_INIT;
-	OWNED(str) struct str told = STR_INIT;
+	OWNED(str) struct str hint = { 0 };
+	OWNED(str) struct str told = { 0 };
 	bool stands_by;
 	int waiting = operator_hint(t->st, t->thread->seq, &hint, &stands_by, e);
 

@@ -46,7 +46,7 @@ cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *abou
 	(void)cJSON_AddBoolToObject(element, "multiline", 1);
 	(void)cJSON_AddNumberToObject(element, "max_length", INPUT_MAX);
 	if (preset && *preset) {
-		OWNED(str) struct str text = STR_INIT;
+		OWNED(str) struct str text = { 0 };
 
 		(void)slack_add(&text, preset, strlen(preset), PRESET_MAX, SLACK_RAW);
 		(void)cJSON_AddStringToObject(element, "initial_value", str_text(&text));

@@ -46,7 +46,7 @@ static const char *status_words(enum session_status status)
 void slack_notice_session(const struct slack_session_row *s, struct slack_said *out)
 {
 	bool started = s->protocol_mode == SESSION_PROTOCOL_MODE_ACP;
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 
 	str_addf(&out->text, "%s *Session started* ", started ? "🤖" : "🚀");
 	blocks_add_short_id(&out->text, s->id);
@@ -102,8 +102,8 @@ static const char *asked_in(enum session_mode mode)
 /* The button that takes back what an agent switched, while it is so. */
 static void add_switch_back(cJSON *blocks, const struct slack_mode *m)
 {
-	OWNED(str) struct str action = STR_INIT;
-	OWNED(str) struct str label = STR_INIT;
+	OWNED(str) struct str action = { 0 };
+	OWNED(str) struct str label = { 0 };
 
 	if (strcmp(m->by, "agent") != 0 || m->to != m->present)
 		return;
@@ -150,8 +150,8 @@ static int64_t add_allowed(struct str *out, const struct slack_auto *a)
 
 void slack_notice_auto(const struct slack_auto *a, struct slack_said *out)
 {
-	OWNED(str) struct str lines = STR_INIT;
-	OWNED(str) struct str more = STR_INIT;
+	OWNED(str) struct str lines = { 0 };
+	OWNED(str) struct str more = { 0 };
 	int64_t left = a->count - add_allowed(&lines, a);
 
 	str_addf(&out->text, "🤖 *Auto-approved*: %lld", (long long)a->count);
@@ -198,7 +198,7 @@ static void add_files(struct str *out, const struct slack_write *w)
 /* Hashes are for programs: a person is shown how they begin. */
 static void add_reason(struct str *out, const char *why)
 {
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 
 	for (const char *at = why ? why : "no reason is known"; *at;) {
 		size_t digits = strspn(at, "0123456789abcdef");
@@ -267,7 +267,7 @@ void slack_notice_write(const struct slack_write *said, struct slack_said *out)
 	const struct slack_apply_row *w = said->apply;
 	bool is_undo = w->kind == APPLY_KIND_UNDO;
 	bool applied = w->state == APPLY_STATE_APPLIED && !is_undo;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (is_undo)
 		add_undo(&text, w);
@@ -298,7 +298,7 @@ static size_t slice(const char *text, size_t left)
 	size_t take = left < BLOCKS_SECTION ? left : BLOCKS_SECTION;
 
 	for (;;) {
-		OWNED(str) struct str shown = STR_INIT;
+		OWNED(str) struct str shown = { 0 };
 		const char *line = take < left ? memrchr(text, '\n', take) : NULL;
 
 		if (line && line > text + take / 2)
@@ -318,7 +318,7 @@ static void add_sections(cJSON *blocks, const char *prefix, const char *text)
 	size_t left = strlen(text), used = 0;
 
 	while (left > 0) {
-		OWNED(str) struct str part = STR_INIT;
+		OWNED(str) struct str part = { 0 };
 		size_t take = slice(text, left);
 
 		str_add(&part, used ? "" : prefix);
@@ -365,7 +365,7 @@ void slack_notice_broadcast(const char *level, const char *message, struct slack
 static void name_in(cJSON *section)
 {
 	cJSON *text = cJSON_GetObjectItem(cJSON_GetObjectItem(section, "text"), "text");
-	OWNED(str) struct str named = STR_INIT;
+	OWNED(str) struct str named = { 0 };
 
 	str_add(&named, cJSON_GetStringValue(text) ? cJSON_GetStringValue(text) : "");
 	slack_name_people(&named);
@@ -387,7 +387,7 @@ void slack_notice_text(const char *text, struct slack_said *out)
 void slack_notice_asked(const char *text, const char *answer, const char *id,
                         struct slack_said *out)
 {
-	OWNED(str) struct str whole = STR_INIT;
+	OWNED(str) struct str whole = { 0 };
 	cJSON *buttons;
 
 	str_add(&whole, text);
@@ -457,7 +457,7 @@ static void add_stall_heading(struct str *out, const struct slack_stall *s)
 static void add_progress(cJSON *blocks, const cJSON *progress)
 {
 	static const char *const SIGNS[][2] = { { "done", "✅" }, { "in_progress", "🔄" } };
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, progress) {
@@ -482,8 +482,8 @@ static void add_progress(cJSON *blocks, const cJSON *progress)
 /* Where it works, what it was to do, and how far it got. */
 static void add_work(cJSON *blocks, const struct slack_stall *s)
 {
-	OWNED(str) struct str where = STR_INIT;
-	OWNED(str) struct str task = STR_INIT;
+	OWNED(str) struct str where = { 0 };
+	OWNED(str) struct str task = { 0 };
 
 	if (s->row->client_name || s->row->workspace_root) {
 		blocks_add_escaped(&where, s->row->client_name, BLOCKS_NAME);
@@ -502,7 +502,7 @@ static void add_work(cJSON *blocks, const struct slack_stall *s)
 /* What a nudge can do, said plainly. */
 static void add_prospect(cJSON *blocks, const struct slack_stall *s)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (s->row->status == STALL_STATUS_NUDGED && !takes_clicks(s)) {
 		str_add(&text, "👊 Nudged by ");
@@ -530,7 +530,7 @@ static void add_prospect(cJSON *blocks, const struct slack_stall *s)
 void slack_notice_stall(const struct slack_stall *s, const char *const *mentions,
                         struct slack_said *out)
 {
-	OWNED(str) struct str heading = STR_INIT;
+	OWNED(str) struct str heading = { 0 };
 	cJSON *buttons;
 
 	str_add(&out->text, s->row->ended_at ? "Your agent was silent for "
@@ -560,7 +560,7 @@ void slack_notice_stall(const struct slack_stall *s, const char *const *mentions
 
 void slack_notice_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_addf(&text, "👊 Nudge %lld by agent-intercom: session ", (long long)nudge);
 	blocks_add_short_id(&text, s->row->session_id);

@@ -28,7 +28,7 @@ static int nudge(struct slack_talk *t, struct err *e)
 
 static int settle_asked(struct slack_talk *t, int64_t seq, const struct said *said, struct err *e)
 {
-	OWNED(str) struct str answer = STR_INIT;
+	OWNED(str) struct str answer = { 0 };
 
 	str_add(&answer, str_text(&said->text));
 	if (said->outcome == SAID_DONE)
@@ -44,7 +44,7 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 	struct words w = { .verb = verb_find(t->act->verdict), .certain = true };
 	OWNED(slack_reply_read_row) struct slack_reply_read_row asked = { 0 };
 	OWNED(cJSON_ptr) cJSON *detail = NULL;
-	OWNED(said) struct said said = SAID_INIT;
+	OWNED(said) struct said said = { 0 };
 
 	if (sql_slack_reply_read(t->st, seq, t->act->channel, &asked, e) < 0)
 		return -1;
@@ -69,7 +69,7 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 /* A direct message stands in no session's channel: there the default one is meant. */
 static int find_channel(struct slack_talk *t, struct err *e)
 {
-	OWNED(str) struct str channel = STR_INIT;
+	OWNED(str) struct str channel = { 0 };
 	const char *own = t->act->channel;
 
 	if (own && *own && *own != 'D')

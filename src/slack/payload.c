@@ -115,7 +115,7 @@ void slack_frame_clear(struct slack_frame *f)
 {
 	cJSON_Delete(f->root);
 	free(f->envelope_id);
-	*f = (struct slack_frame)SLACK_FRAME_INIT;
+	*f = (struct slack_frame){ 0 };
 }
 
 /* ---- texts ---- */
@@ -143,7 +143,7 @@ static size_t add_plain(struct str *out, const char *text)
 
 static void add_part(struct str *out, const char *text, size_t length)
 {
-	OWNED(str) struct str part = STR_INIT;
+	OWNED(str) struct str part = { 0 };
 
 	str_add_bytes(&part, text, length);
 	for (const char *at = str_text(&part); *at;)
@@ -195,7 +195,7 @@ static const char *skip_mention(const char *text, const char *bot_user)
 
 void slack_text_plain(struct str *out, const char *text, const char *bot_user)
 {
-	OWNED(str) struct str all = STR_INIT;
+	OWNED(str) struct str all = { 0 };
 	const char *at = skip_mention(text, bot_user);
 	size_t length;
 
@@ -218,7 +218,7 @@ void slack_text_plain(struct str *out, const char *text, const char *bot_user)
 
 static char *plain(const char *text, const char *bot_user)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	if (!text)
 		return NULL;
@@ -229,7 +229,7 @@ static char *plain(const char *text, const char *bot_user)
 /* As it was typed: of a form or a command. */
 static char *typed_text(const char *text)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	if (!text)
 		return NULL;
@@ -250,7 +250,7 @@ static int unknown(struct slack_act *a, const char *problem)
 
 static void set_action(struct slack_act *a, const char *what, const char *of)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_add(&text, what);
 	if (of && *of) {
@@ -264,7 +264,7 @@ static void set_action(struct slack_act *a, const char *what, const char *of)
 /* A key may be stored, a trigger may not: it is a credential for 3 s. */
 static char *hash_key(const char *prefix, const char *secret)
 {
-	OWNED(str) struct str key = STR_INIT;
+	OWNED(str) struct str key = { 0 };
 
 	if (!secret || !*secret)
 		return NULL;
@@ -274,7 +274,7 @@ static char *hash_key(const char *prefix, const char *secret)
 
 static char *join_key(const char *a, const char *b)
 {
-	OWNED(str) struct str key = STR_INIT;
+	OWNED(str) struct str key = { 0 };
 
 	if (!a || !b)
 		return NULL;
@@ -336,7 +336,7 @@ static void click_key(struct slack_act *a, const cJSON *payload, const cJSON *ac
 {
 	const char *place = text_in(payload, "container", "message_ts");
 	const char *at = json_text(action, "action_ts");
-	OWNED(str) struct str key = STR_INIT;
+	OWNED(str) struct str key = { 0 };
 
 	if (!place)
 		place = text_in(payload, "container", "view_id");
@@ -639,7 +639,7 @@ void slack_act_clear(struct slack_act *a)
 
 	for (size_t i = 0; i < COUNT(owned); i++)
 		free(owned[i]);
-	*a = (struct slack_act)SLACK_ACT_INIT;
+	*a = (struct slack_act){ 0 };
 }
 
 void slack_payload_strip(cJSON *payload)

@@ -30,11 +30,6 @@ struct slack_frame {
 	const cJSON *payload; /* envelope: into root; NULL if missing */
 };
 
-#define SLACK_FRAME_INIT                                                                           \
-	{                                                                                          \
-		.root = NULL                                                                       \
-	}
-
 /* Reads one frame. Never fails: what cannot be read has the kind OTHER, with its envelope_id if
  * there is one somewhere in the bytes (an envelope that is never acknowledged comes back for
  * ever). */
@@ -76,11 +71,6 @@ struct slack_act {
 	char *action; /* in a few words, for the timeline */
 	char *problem; /* DEED_UNKNOWN: what is wrong with it */
 };
-
-#define SLACK_ACT_INIT                                                                             \
-	{                                                                                          \
-		.deed = DEED_NOTHING                                                               \
-	}
 
 /* Says what an envelope means. bot_user: our own user id where it is known, else NULL (events say
  * it themselves, as a rule). a is empty. */

@@ -108,7 +108,7 @@ static void add_verdict(struct str *out, const struct request *r)
 static void add_heading(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (is_open(r)) {
 		blocks_add_mentions(&text, a->mentions, calls_everybody(r));
@@ -135,7 +135,7 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 static void add_paths(cJSON *blocks, const struct request *r)
 {
 	OWNED(slack_gist) struct slack_gist g = { .added = 0 };
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	cJSON *runs = blocks_add_rich(blocks, "rich_text_section");
 
 	slack_gist_take(r, &g);
@@ -165,7 +165,7 @@ static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown
 	const struct str *text = slack_proposal(r);
 	size_t lines = slack_lines(str_text(text), text->length);
 	const char *where = a->diff_above ? "above" : "in the thread";
-	OWNED(str) struct str note = STR_INIT;
+	OWNED(str) struct str note = { 0 };
 
 	if (a->diff_missing) {
 		str_addf(&note,
@@ -229,7 +229,7 @@ static void add_new_workspace(cJSON *blocks, const struct request *r)
 
 static void add_where(cJSON *blocks, const struct request *r)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_add(&text, "id ");
 	blocks_add_short_id(&text, r->row.id);
@@ -322,7 +322,7 @@ static void add_fallback(struct str *out, const struct request *r)
 	blocks_add_escaped(out, r->row.title ? r->row.title : "", TITLE_MAX);
 	if (r->row.kind == REQUEST_KIND_CLEARANCE) {
 		OWNED(slack_gist) struct slack_gist g = { .added = 0 };
-		OWNED(str) struct str names = STR_INIT;
+		OWNED(str) struct str names = { 0 };
 
 		slack_gist_take(r, &g);
 		slack_add_asked(&names, r);

@@ -303,7 +303,7 @@ static int failed_parked(const struct settlement *t, const char *gate, const cha
                          struct err *e)
 {
 	const struct slack_intent_row *i = t->i;
-	OWNED(str) struct str why = STR_INIT;
+	OWNED(str) struct str why = { 0 };
 
 	str_addf(&why, "%s: %s", what, t->c->why);
 	if (slack_says(t, "not_in_channel"))

@@ -22,7 +22,7 @@ const struct str *slack_proposal(const struct request *r)
 
 static bool fits(const char *bytes, size_t length, size_t units)
 {
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 
 	return slack_add(&shown, bytes, length, units, SLACK_RAW);
 }
@@ -94,7 +94,7 @@ void slack_add_file(struct str *out, const struct request *r)
 
 static void add_name(struct str *out, const char *file_path, const char *replaced)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 
 	(void)slack_add(&name, file_path, strlen(file_path), 200, SLACK_RAW);
 	for (size_t i = 0; i < name.length; i++)
@@ -131,7 +131,7 @@ static void take_paths(const struct request *r, struct slack_gist *g)
 	size_t count = 0;
 
 	for (size_t i = 0; i < r->file_count; i++) {
-		OWNED(str) struct str one = STR_INIT;
+		OWNED(str) struct str one = { 0 };
 
 		if (is_asked(r, &r->files[i]) ||
 		    !summary_add_file(&one, r->files, r->file_count, i))
@@ -158,7 +158,7 @@ static void count_lines(struct slack_gist *g, const struct diff_file *f)
 void slack_gist_take(const struct request *r, struct slack_gist *g)
 {
 	const struct str *text = slack_proposal(r);
-	OWNED(diff) struct diff d = DIFF_INIT;
+	OWNED(diff) struct diff d = { 0 };
 
 	take_paths(r, g);
 	if (diff_looks_like(str_text(text), text->length) &&

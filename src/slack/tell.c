@@ -10,7 +10,7 @@
 
 static void reply_to_command(struct slack_talk *t, const char *text)
 {
-	OWNED(str) struct str escaped = STR_INIT;
+	OWNED(str) struct str escaped = { 0 };
 
 	(void)slack_add(&escaped, text, strlen(text), SLACK_REPLY_UNITS, SLACK_MRKDWN);
 	slack_name_people(&escaped);
@@ -24,7 +24,7 @@ static void reply_to_command(struct slack_talk *t, const char *text)
 /* Shown at the field of the form, which stays open. Plain: no mention, no date of the reader's. */
 static void reply_to_form(struct slack_talk *t, const char *text)
 {
-	OWNED(str) struct str plain = STR_INIT;
+	OWNED(str) struct str plain = { 0 };
 
 	if (!t->act->field)
 		return;

@@ -140,7 +140,7 @@ static void rewrite(struct str *text,
                     size_t (*replace)(struct str *out, const char *at, const void *arg),
                     const void *arg)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	for (const char *at = str_text(text); *at;) {
 		size_t length = replace(&out, at, arg);

@@ -65,7 +65,7 @@ int slack_token_check(const char *variable, const char *token, struct err *e)
 int slack_web_open_as(struct slack_web *web, const char *base, const char *variable,
                       const char *token, struct err *e)
 {
-	OWNED(str) struct str header = STR_INIT;
+	OWNED(str) struct str header = { 0 };
 
 	if (!base || !*base)
 		base = STOCK;
@@ -101,7 +101,7 @@ void slack_web_clear(struct slack_web *web)
 		explicit_bzero(h->data, strlen(h->data));
 	curl_slist_free_all(web->bearer);
 	str_clear(&web->base);
-	*web = (struct slack_web)SLACK_WEB_INIT;
+	*web = (struct slack_web){ 0 };
 }
 
 char *slack_secret_take(const char *variable)
@@ -195,7 +195,7 @@ static void finish(struct slack_call *c, enum slack_class class, const char *err
 static void start(struct slack_web *web, struct slack_call *c, const char *type, bool with_token,
                   int timeout_ms)
 {
-	OWNED(str) struct str header = STR_INIT;
+	OWNED(str) struct str header = { 0 };
 
 	c->easy = curl_easy_init();
 	if (!c->easy) {
@@ -260,7 +260,7 @@ void slack_call_clear(struct slack_call *c)
 	str_clear(&c->answer);
 	str_clear(&c->scopes);
 	cJSON_Delete(c->json);
-	*c = (struct slack_call)SLACK_CALL_INIT;
+	*c = (struct slack_call){ 0 };
 }
 
 /* ---- what came of it ---- */
@@ -327,7 +327,7 @@ static void explain(struct slack_call *c)
 {
 	const cJSON *notes = cJSON_GetObjectItemCaseSensitive(
 	    cJSON_GetObjectItemCaseSensitive(c->json, "response_metadata"), "messages");
-	OWNED(str) struct str why = STR_INIT;
+	OWNED(str) struct str why = { 0 };
 
 	str_add_shown(&why, c->error, strlen(c->error), sizeof(c->error));
 	if (*member(c->json, "needed")) {

@@ -42,11 +42,6 @@ struct slack_web {
 	int64_t skew_ms; /* Slack's clock less ours, as of its last answer */
 };
 
-#define SLACK_WEB_INIT                                                                             \
-	{                                                                                          \
-		.multi = NULL                                                                      \
-	}
-
 struct slack_call {
 	CURL *easy; /* NULL: not under way */
 	struct curl_slist *headers;
@@ -61,11 +56,6 @@ struct slack_call {
 	cJSON *json; /* the answer, NULL if it is none */
 	struct str scopes; /* those of the token, with commas between; "" where Slack said none */
 };
-
-#define SLACK_CALL_INIT                                                                            \
-	{                                                                                          \
-		.easy = NULL                                                                       \
-	}
 
 /* Whether token can be what variable (SLACK_APP_TOKEN, SLACK_BOT_TOKEN) is to hold: 0, or -1 with a
  * text that names the variable, and not the token. */

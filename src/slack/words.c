@@ -48,7 +48,7 @@ struct speaker slack_speaker(const struct slack_talk *t)
 /* The words that cannot be done as they stand: shown below the question, with buttons. */
 static int ask_back(struct slack_talk *t, const struct said *s, struct err *e)
 {
-	OWNED(str) struct str detail = STR_INIT;
+	OWNED(str) struct str detail = { 0 };
 	int64_t session = sql_slack_live_session(t->st, s->session_id, e);
 
 	if (session < 0)
@@ -100,7 +100,7 @@ static int show_file(struct slack_talk *t, struct said *said, struct err *e)
 int slack_say(struct slack_talk *t, const struct words *w, struct err *e)
 {
 	const struct speaker who = slack_speaker(t);
-	OWNED(said) struct said s = SAID_INIT;
+	OWNED(said) struct said s = { 0 };
 
 	if (operator_say(t->st, &who, w, &s, e))
 		return -1;

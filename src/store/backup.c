@@ -64,7 +64,7 @@ static void sweep(const char *parent)
 /* 1 it is ours, 0 somebody swept it away before it was locked, -1. */
 static int make(struct staging *n, struct err *e)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	struct stat about;
 
 	str_addf(&name, "%s/%sXXXXXX", n->parent, PREFIX);
@@ -163,7 +163,7 @@ int staging_publish(const struct staging *n, const char *file, struct err *e)
 static bool is_companion(const struct staging *n, const char *database, const char *file)
 {
 	OWNED(char_ptr) char *copy = xstrdup(file);
-	OWNED(str) struct str full = STR_INIT;
+	OWNED(str) struct str full = { 0 };
 
 	str_addf(&full, "%s/%s", n->parent, basename(copy));
 	return strncmp(full.bytes, database, strlen(database)) == 0 &&
@@ -173,7 +173,7 @@ static bool is_companion(const struct staging *n, const char *database, const ch
 int backup_write(const char *database, const char *file, struct err *e)
 {
 	OWNED(staging) struct staging n = STAGING_INIT;
-	OWNED(str) struct str made = STR_INIT;
+	OWNED(str) struct str made = { 0 };
 	struct stat about;
 	int version;
 
@@ -196,7 +196,7 @@ int backup_write(const char *database, const char *file, struct err *e)
 
 int backup_fetch(const struct staging *n, const char *file, int *ret_version, struct err *e)
 {
-	OWNED(str) struct str made = STR_INIT;
+	OWNED(str) struct str made = { 0 };
 
 	str_addf(&made, "%s/%s", n->path, MADE);
 	if (store_examine(file, ret_version, e) || make_empty(n, e))
@@ -211,8 +211,8 @@ static int keep(const char *database, const char *kept, struct err *e)
 	if (link(database, kept) != 0 && errno != ENOENT)
 		return err_errno(e, ERR_INPUT, "cannot keep the present database as %s", kept);
 	for (size_t i = 0; i < COUNT(COMPANIONS); i++) {
-		OWNED(str) struct str from = STR_INIT;
-		OWNED(str) struct str to = STR_INIT;
+		OWNED(str) struct str from = { 0 };
+		OWNED(str) struct str to = { 0 };
 
 		str_addf(&from, "%s%s", database, COMPANIONS[i]);
 		str_addf(&to, "%s%s", kept, COMPANIONS[i]);
@@ -225,7 +225,7 @@ static int keep(const char *database, const char *kept, struct err *e)
 static int drop_companions(const char *database, struct err *e)
 {
 	for (size_t i = 0; i < COUNT(COMPANIONS); i++) {
-		OWNED(str) struct str name = STR_INIT;
+		OWNED(str) struct str name = { 0 };
 
 		str_addf(&name, "%s%s", database, COMPANIONS[i]);
 		if (unlink(name.bytes) != 0 && errno != ENOENT)
@@ -236,7 +236,7 @@ static int drop_companions(const char *database, struct err *e)
 
 int backup_place(const struct staging *n, const char *database, const char *kept, struct err *e)
 {
-	OWNED(str) struct str log = STR_INIT;
+	OWNED(str) struct str log = { 0 };
 	struct stat about;
 
 	str_addf(&log, "%s-wal", MADE);

@@ -25,8 +25,8 @@ static void set_defaults(struct config *c)
 static int set_outside(struct config_load *l, const struct config_field *f, enum config_from from,
                        const char *text, const char *name)
 {
-	OWNED(str) struct str found = STR_INIT;
-	OWNED(str) struct str expected = STR_INIT;
+	OWNED(str) struct str found = { 0 };
+	OWNED(str) struct str expected = { 0 };
 
 	l->c->from[f - CONFIG_FIELDS] = (unsigned char)from;
 	if ((!f->rule || f->rule->fits(text)) && config_field_set(f, text, l->c))
@@ -80,8 +80,8 @@ static int wrong_path(struct config_load *l, size_t i, const char *path, const c
 static int settle_path(struct config_load *l, size_t i, char **path)
 {
 	OWNED(char_ptr) char *dir = config_read_dir(l->c);
-	OWNED(str) struct str absolute = STR_INIT;
-	struct err why = ERR_INIT;
+	OWNED(str) struct str absolute = { 0 };
+	struct err why = { 0 };
 	bool here = l->c->from[i] == CONFIG_FLAG || !l->c->file[0];
 
 	if (paths_absolute(here ? NULL : dir, *path, &absolute, &why))
@@ -112,7 +112,7 @@ static int settle_workspace(struct config_load *l)
 static int settle_database(struct config_load *l)
 {
 	size_t i = config_field_index("database.path");
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	if (l->c->from[i] != CONFIG_DEFAULT)
 		return settle_path(l, i, &l->c->database.path);
@@ -144,7 +144,7 @@ static int settle_export_dir(struct config_load *l)
 /* Sets c->file to the file to read, "" if there is none. */
 static int find_file(const struct config_source *src, struct config *c, struct err *e)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	const char *env = getenv("INTERCOM_CONFIG");
 	struct stat about;
 
@@ -217,7 +217,7 @@ static void check_trust(struct config_load *l)
 
 int config_load(const struct config_source *src, struct config *out, struct err *e)
 {
-	OWNED(config) struct config c = CONFIG_INIT;
+	OWNED(config) struct config c = { 0 };
 	struct config_load l = { .c = &c, .e = e };
 
 	set_defaults(&c);
@@ -231,7 +231,7 @@ int config_load(const struct config_source *src, struct config *out, struct err 
 	if (c.file[0])
 		check_trust(&l);
 	*out = c;
-	c = (struct config)CONFIG_INIT;
+	c = (struct config){ 0 };
 	return 0;
 }
 
@@ -243,5 +243,5 @@ void config_clear(struct config *c)
 		config_field_clear(&CONFIG_FIELDS[i], c);
 	config_field_clear_texts(&c->warnings);
 	free(c->file);
-	*c = (struct config)CONFIG_INIT;
+	*c = (struct config){ 0 };
 }

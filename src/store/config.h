@@ -136,11 +136,6 @@ struct config {
 	unsigned char from[CONFIG_FIELDS_MAX]; /* enum config_from, in the order of the table */
 };
 
-#define CONFIG_INIT                                                                                \
-	{                                                                                          \
-		.file = NULL                                                                       \
-	}
-
 /* The flags of the command line; NULL where one is not given. */
 struct config_source {
 	const char *config; /* --config FILE */

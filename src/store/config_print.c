@@ -97,7 +97,7 @@ void config_settings(const struct config *c,
 		[CONFIG_FLAG] = "flag",
 		[CONFIG_ENV] = "env",
 	};
-	OWNED(str) struct str value = STR_INIT;
+	OWNED(str) struct str value = { 0 };
 
 	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++) {
 		str_reset(&value);

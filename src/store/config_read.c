@@ -37,7 +37,7 @@ static const struct {
 /* "config: FILE:LINE: NAME: ..." as an error; line 0 is left out. Returns -1. */
 int config_read_wrong(struct config_load *l, int line, const char *name, const char *format, ...)
 {
-	OWNED(str) struct str place = STR_INIT;
+	OWNED(str) struct str place = { 0 };
 	char text[ERR_TEXT_BYTES];
 	va_list args;
 
@@ -52,7 +52,7 @@ int config_read_wrong(struct config_load *l, int line, const char *name, const c
 
 void config_read_warn(struct config_load *l, int line, const char *format, ...)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	char *why = NULL;
 	va_list args;
 
@@ -81,8 +81,8 @@ static void add_found(struct str *out, const cJSON *node)
 
 static int unfit(struct config_load *l, const struct config_field *f, const cJSON *node)
 {
-	OWNED(str) struct str found = STR_INIT;
-	OWNED(str) struct str expected = STR_INIT;
+	OWNED(str) struct str found = { 0 };
+	OWNED(str) struct str expected = { 0 };
 
 	add_found(&found, node);
 	config_field_add_expected(&expected, f);
@@ -142,8 +142,8 @@ static int read_pair(struct config_load *l, const struct config_field *f, const 
 {
 	struct config_map *map = config_field_place(f, l->c);
 	const char *text = fitting(node, f->rule);
-	OWNED(str) struct str name = STR_INIT;
-	OWNED(str) struct str found = STR_INIT;
+	OWNED(str) struct str name = { 0 };
+	OWNED(str) struct str found = { 0 };
 
 	str_addf(&name, "%s.", f->name);
 	config_field_add_cut(&name, node->string);
@@ -259,7 +259,7 @@ static const char *moved(const char *name)
 
 static void warn_unknown(struct config_load *l, int line, const char *name)
 {
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 	const char *advice = moved(name);
 	struct guess guess;
 
@@ -276,7 +276,7 @@ static void warn_unknown(struct config_load *l, int line, const char *name)
 static void warn_unknown_in_workspace(struct config_load *l, const cJSON *node)
 {
 	struct guess guess = { .distance = SIZE_MAX };
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 
 	config_field_add_cut(&shown, node->string);
 	for (size_t i = 0; i < COUNT(WORKSPACE_KEYS); i++)
@@ -296,7 +296,7 @@ static int read_member(struct config_load *l, const cJSON *table, const char *ke
                        const struct config_rule *rule, char **out)
 {
 	const cJSON *node = cJSON_GetObjectItemCaseSensitive(toml_value(table), key);
-	OWNED(str) struct str found = STR_INIT;
+	OWNED(str) struct str found = { 0 };
 	char name[KEY_BYTES_MAX];
 	const char *text;
 
@@ -343,7 +343,7 @@ bool config_read_is_dir(const char *path)
 char *config_read_dir(const struct config *c)
 {
 	const char *slash = strrchr(c->file, '/');
-	OWNED(str) struct str dir = STR_INIT;
+	OWNED(str) struct str dir = { 0 };
 
 	if (slash)
 		str_add_bytes(&dir, c->file, (size_t)(slash - c->file));
@@ -356,8 +356,8 @@ static int settle_workspace_path(struct config_load *l, int line, struct config_
 {
 	OWNED(char_ptr) char *dir = config_read_dir(l->c);
 	OWNED(char_ptr) char *real = NULL;
-	OWNED(str) struct str path = STR_INIT;
-	struct err why = ERR_INIT;
+	OWNED(str) struct str path = { 0 };
+	struct err why = { 0 };
 
 	if (!w->path) {
 		w->path = xstrdup("");
@@ -481,9 +481,9 @@ static int read_table(struct config_load *l, const char *prefix, const cJSON *ta
 
 static int read_key(struct config_load *l, const char *prefix, const cJSON *node)
 {
-	OWNED(str) struct str name = STR_INIT;
-	OWNED(str) struct str inner = STR_INIT;
-	OWNED(str) struct str found = STR_INIT;
+	OWNED(str) struct str name = { 0 };
+	OWNED(str) struct str inner = { 0 };
+	OWNED(str) struct str found = { 0 };
 	const struct config_field *f;
 
 	str_addf(&name, "%s%s", prefix, node->string);

@@ -37,7 +37,7 @@ int store_copy(const char *path, const char *copy, struct err *e)
 int store_examine(const char *path, int *ret_version, struct err *e)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	OWNED(str) struct str found = STR_INIT;
+	OWNED(str) struct str found = { 0 };
 	int64_t id;
 
 	if (open_any(&st, path, SQLITE_OPEN_READONLY, e))

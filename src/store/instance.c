@@ -45,7 +45,7 @@ static int write_pid(int fd, struct err *e)
 
 int instance_take(const char *database, int *ret_fd, struct err *e)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	int64_t give_up = clock_monotonic_ms() + TAKE_MS;
 	int fd, held, running;
 
@@ -75,7 +75,7 @@ int instance_take(const char *database, int *ret_fd, struct err *e)
 
 pid_t instance_holder(const char *database, struct err *e)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	pid_t pid = 0;
 	int fd;
 
@@ -145,7 +145,7 @@ int instance_unmark_stopped(int run_fd, struct err *e)
 
 bool instance_is_stopped(const char *run)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 
 	str_addf(&name, "%s/%s", run, STOPPED);
 	return access(str_text(&name), F_OK) == 0;

@@ -18,7 +18,7 @@ void located_clear(struct located *l)
 	paths_clear(&l->paths);
 	free(l->ipc_name);
 	free(l->config);
-	*l = (struct located)LOCATED_INIT;
+	*l = (struct located){ 0 };
 }
 
 static void search_clear(struct search *s)
@@ -39,13 +39,13 @@ static bool is_known(const struct search *s, const char *database)
 static void hand_over(struct located *from, struct located *out)
 {
 	*out = *from;
-	*from = (struct located)LOCATED_INIT;
+	*from = (struct located){ 0 };
 }
 
 static void consider(const struct paths *p, void *arg)
 {
 	struct search *s = arg;
-	OWNED(located) struct located one = LOCATED_INIT;
+	OWNED(located) struct located one = { 0 };
 
 	if (is_known(s, p->database) || paths_read_published(p, &one.ipc_name, &one.config, NULL) ||
 	    strcmp(one.ipc_name, s->ipc_name) != 0)
@@ -86,7 +86,7 @@ int locate_running(const char *ipc_name, const char *database, struct located *o
                    struct str *note, struct err *e)
 {
 	OWNED(search) struct search s = { .ipc_name = ipc_name };
-	OWNED(str) struct str all = STR_INIT;
+	OWNED(str) struct str all = { 0 };
 	struct located *one;
 
 	paths_each(consider, &s);
@@ -117,8 +117,8 @@ bool locate_is_named(const struct config_source *source)
 int locate_usual(const struct config_source *source, struct located *out, struct str *note,
                  struct err *e)
 {
-	OWNED(config) struct config config = CONFIG_INIT;
-	struct err ignored = ERR_INIT;
+	OWNED(config) struct config config = { 0 };
+	struct err ignored = { 0 };
 	bool read;
 
 	if (locate_is_named(source))

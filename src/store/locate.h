@@ -15,11 +15,6 @@ struct located {
 	char *config; /* the file that it was started with; "" none */
 };
 
-#define LOCATED_INIT                                                                               \
-	{                                                                                          \
-		.paths = PATHS_INIT                                                                \
-	}
-
 void located_clear(struct located *l);
 
 /* Whether source, or $INTERCOM_CONFIG, names a system. */

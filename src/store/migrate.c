@@ -157,7 +157,7 @@ int store_check_rules(struct store *st, struct str *found, struct err *e)
 
 static int drop_rules(struct store *st, struct err *e)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 	sqlite3_stmt *s = list_rules(st, e);
 
 	if (!s)
@@ -199,7 +199,7 @@ static int record_rules(struct store *st, const char *hash, const char *found, s
  * somebody else: st->rules_found says which. Others are this program's, or an older one's. */
 static int look_at_rules(struct store *st, const char *own, struct err *e)
 {
-	OWNED(str) struct str found = STR_INIT;
+	OWNED(str) struct str found = { 0 };
 	struct sha256 recorded = recorded_hash(st), actual;
 
 	if (found_hash(st, &actual, e))
@@ -261,7 +261,7 @@ static int renew(struct store *st, int64_t have, struct err *e)
 
 static int back_up_before(struct store *st, const char *path, struct err *e)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 
 	str_addf(&name, "%s.before-%d", path, store_schema_version());
 	(void)unlink(name.bytes);

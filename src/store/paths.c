@@ -110,7 +110,7 @@ bool paths_name_fits(const char *ipc_name)
  * of as if it were safe. dir is absolute. */
 static int make_dirs(const char *dir, struct err *e)
 {
-	OWNED(str) struct str part = STR_INIT;
+	OWNED(str) struct str part = { 0 };
 
 	for (const char *end = dir; *end;) {
 		end = strchrnul(end + 1, '/');
@@ -194,7 +194,7 @@ static void add_parent(struct str *out, const char *path)
 /* Makes base: all parents, the last of which nobody else may write to, then itself. */
 static int make_base(const char *base, struct err *e)
 {
-	OWNED(str) struct str parent = STR_INIT;
+	OWNED(str) struct str parent = { 0 };
 
 	add_parent(&parent, base);
 	if (make_dirs(str_text(&parent), e) ||
@@ -206,7 +206,7 @@ static int make_base(const char *base, struct err *e)
 /* Appends directory and last name of path, resolved; the file itself need not exist. */
 static int add_canonical_parent(const char *path, struct str *out, struct err *e)
 {
-	OWNED(str) struct str dir = STR_INIT;
+	OWNED(str) struct str dir = { 0 };
 	OWNED(char_ptr) char *real = NULL;
 	struct stat about;
 
@@ -254,7 +254,7 @@ static int add_canonical(const char *path, struct str *out, struct err *e)
 
 static int make_parent(const char *path, struct err *e)
 {
-	OWNED(str) struct str dir = STR_INIT;
+	OWNED(str) struct str dir = { 0 };
 
 	add_parent(&dir, path);
 	return make_dirs(str_text(&dir), e);
@@ -271,7 +271,7 @@ static void hash8(const char *database, char out[HASH_DIGITS + 1])
 /* Fills base and run from the canonical database path. */
 static int place_run(struct paths *p, const char *base, struct err *e)
 {
-	OWNED(str) struct str run = STR_INIT;
+	OWNED(str) struct str run = { 0 };
 	char hash[HASH_DIGITS + 1];
 
 	hash8(p->database, hash);
@@ -320,7 +320,7 @@ static int settle_run(const struct paths *p, bool create, struct err *e)
  * starts with another $XDG_RUNTIME_DIR, or with none as agents' children do, finds it so. */
 static void follow_published(struct paths *p)
 {
-	OWNED(str) struct str link = STR_INIT;
+	OWNED(str) struct str link = { 0 };
 	char target[PATH_MAX];
 	struct stat st;
 	ssize_t length;
@@ -343,8 +343,8 @@ static void follow_published(struct paths *p)
 /* Points <database>-run to the run directory. */
 static int link_run(const struct paths *p, struct err *e)
 {
-	OWNED(str) struct str draft = STR_INIT;
-	OWNED(str) struct str link = STR_INIT;
+	OWNED(str) struct str draft = { 0 };
+	OWNED(str) struct str link = { 0 };
 
 	str_addf(&link, "%s%s", p->database, RUN_LINK);
 	str_addf(&draft, "%s.%d", str_text(&link), (int)getpid());
@@ -360,10 +360,10 @@ static int link_run(const struct paths *p, struct err *e)
 
 int paths_open(const char *database, bool create, struct paths *out, struct err *e)
 {
-	OWNED(paths) struct paths p = PATHS_INIT;
-	OWNED(str) struct str absolute = STR_INIT;
-	OWNED(str) struct str canonical = STR_INIT;
-	OWNED(str) struct str base = STR_INIT;
+	OWNED(paths) struct paths p = { 0 };
+	OWNED(str) struct str absolute = { 0 };
+	OWNED(str) struct str canonical = { 0 };
+	OWNED(str) struct str base = { 0 };
 
 	if (paths_absolute(NULL, database, &absolute, e) ||
 	    check_file_name(str_text(&absolute), e) ||
@@ -378,7 +378,7 @@ int paths_open(const char *database, bool create, struct paths *out, struct err 
 	if (settle_run(&p, create, e))
 		return -1;
 	*out = p;
-	p = (struct paths)PATHS_INIT;
+	p = (struct paths){ 0 };
 	return 0;
 }
 
@@ -387,15 +387,15 @@ void paths_clear(struct paths *p)
 	free(p->database);
 	free(p->base);
 	free(p->run);
-	*p = (struct paths)PATHS_INIT;
+	*p = (struct paths){ 0 };
 }
 
 /* Puts a file of one line in place whole: a reader sees the old one or the new one. */
 static int write_line(const struct paths *p, const char *file, const char *text, struct err *e)
 {
-	OWNED(str) struct str draft = STR_INIT;
-	OWNED(str) struct str target = STR_INIT;
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str draft = { 0 };
+	OWNED(str) struct str target = { 0 };
+	OWNED(str) struct str line = { 0 };
 	int fd, failed;
 
 	str_addf(&target, "%s/%s", p->run, file);
@@ -426,8 +426,8 @@ static int check_name(const char *ipc_name, struct err *e)
 
 static int link_name(const struct paths *p, const char *ipc_name, struct err *e)
 {
-	OWNED(str) struct str draft = STR_INIT;
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str draft = { 0 };
+	OWNED(str) struct str name = { 0 };
 
 	str_addf(&name, "%s/%s", p->base, ipc_name);
 	str_addf(&draft, "%s/.link.%d", p->base, (int)getpid());
@@ -447,9 +447,9 @@ static int link_name(const struct paths *p, const char *ipc_name, struct err *e)
  * directory. Without a state directory it is not found there: no reason to stay away. */
 static void link_state(const struct paths *p)
 {
-	OWNED(str) struct str base = STR_INIT;
-	OWNED(str) struct str link = STR_INIT;
-	OWNED(str) struct str draft = STR_INIT;
+	OWNED(str) struct str base = { 0 };
+	OWNED(str) struct str link = { 0 };
+	OWNED(str) struct str draft = { 0 };
 
 	if (state_base(&base, NULL) || strcmp(str_text(&base), p->base) == 0 ||
 	    make_base(str_text(&base), NULL))
@@ -475,7 +475,7 @@ int paths_publish(const struct paths *p, const char *ipc_name, const char *confi
 /* Whether base/<ipc_name> links to a run directory; its 8 digits go to hash. */
 static bool read_link(const char *base, const char *ipc_name, char hash[HASH_DIGITS + 1])
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	char target[HASH_DIGITS + 2];
 	ssize_t length;
 
@@ -525,8 +525,8 @@ static int read_database_file(const char *run, char **database, struct err *e)
 
 static int open_run(const char *base, const char *hash, struct paths *out, struct err *e)
 {
-	OWNED(paths) struct paths p = PATHS_INIT;
-	OWNED(str) struct str run = STR_INIT;
+	OWNED(paths) struct paths p = { 0 };
+	OWNED(str) struct str run = { 0 };
 	char real[HASH_DIGITS + 1];
 
 	str_addf(&run, "%s/%s", base, hash);
@@ -541,14 +541,14 @@ static int open_run(const char *base, const char *hash, struct paths *out, struc
 	if (place_run(&p, base, e))
 		return -1;
 	*out = p;
-	p = (struct paths)PATHS_INIT;
+	p = (struct paths){ 0 };
 	return 0;
 }
 
 /* A run directory by the name of its entry in base: itself, or a link to one in another base. */
 static int open_entry(const char *base, const char *entry, struct paths *out)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 	char target[PATH_MAX];
 	ssize_t length;
 	char *slash;
@@ -573,7 +573,7 @@ static void each_in(const char *base, void (*each)(const struct paths *p, void *
 	const struct dirent *entry;
 
 	while (d && (entry = readdir(d)) != NULL) {
-		OWNED(paths) struct paths p = PATHS_INIT;
+		OWNED(paths) struct paths p = { 0 };
 
 		if (open_entry(base, entry->d_name, &p) == 0)
 			each(&p, arg);
@@ -584,8 +584,8 @@ static void each_in(const char *base, void (*each)(const struct paths *p, void *
 
 void paths_each(void (*each)(const struct paths *p, void *arg), void *arg)
 {
-	OWNED(str) struct str runtime = STR_INIT;
-	OWNED(str) struct str state = STR_INIT;
+	OWNED(str) struct str runtime = { 0 };
+	OWNED(str) struct str state = { 0 };
 
 	if (runtime_base(&runtime))
 		each_in(str_text(&runtime), each, arg);
@@ -605,8 +605,8 @@ int paths_read_published(const struct paths *p, char **ret_name, char **ret_conf
 
 int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e)
 {
-	OWNED(str) struct str runtime = STR_INIT;
-	OWNED(str) struct str state = STR_INIT;
+	OWNED(str) struct str runtime = { 0 };
+	OWNED(str) struct str state = { 0 };
 	char hash[HASH_DIGITS + 1];
 
 	if (check_name(ipc_name, e))
@@ -675,7 +675,7 @@ static int find_program(const char *name, const char *installed, struct str *out
 {
 	char here[PATH_MAX], there[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", here, sizeof(here) - 1);
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	if (length <= 0)
 		return err_errno(e, ERR_AGAIN, "/proc/self/exe: cannot be read; mount /proc");

@@ -31,11 +31,6 @@ struct paths {
 	char *run; /* the run directory of this database */
 };
 
-#define PATHS_INIT                                                                                 \
-	{                                                                                          \
-		.database = NULL                                                                   \
-	}
-
 /* Fills out from the path of a database, which need not exist. create: missing parents of the
  * database and the run directory are made (0700); otherwise nothing is changed, the database's
  * directory must exist and the run directory may be missing. */

@@ -31,7 +31,7 @@ bool setting_is_default(struct store *st, const char *name)
 
 int64_t setting_int(struct store *st, const char *name, int64_t otherwise)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	char *end = NULL;
 	int64_t value;
 
@@ -44,7 +44,7 @@ int64_t setting_int(struct store *st, const char *name, int64_t otherwise)
 
 bool setting_is_on(struct store *st, const char *name, bool otherwise)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (setting_get(st, name, &text, NULL) <= 0)
 		return otherwise;

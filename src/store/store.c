@@ -166,7 +166,7 @@ int store_schema_version(void)
 
 static int lock_file(const char *path, const char *suffix, int *ret_fd, struct err *e)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 
 	str_addf(&name, "%s%s", path, suffix);
 	*ret_fd = open(name.bytes, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -581,7 +581,7 @@ int store_first_finding(struct store *st, const char *sql, struct str *out, stru
 
 int store_check_table(struct store *st, const char *table, struct str *found, struct err *e)
 {
-	OWNED(str) struct str first = STR_INIT;
+	OWNED(str) struct str first = { 0 };
 	char *sql = sqlite3_mprintf("PRAGMA quick_check(%Q)", table);
 	int looked = store_first_finding(st, sql, &first, e);
 

@@ -59,7 +59,7 @@ static bool is_owners_home(const char *path)
 /* The real path of name in dir, whether it exists or not; NULL if dir does not. */
 static char *real_child(const char *dir, const char *name)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	OWNED(char_ptr) char *parent = realpath(dir, NULL);
 	char *real;
 
@@ -88,7 +88,7 @@ static void add_homes(char **ours)
 	};
 
 	for (size_t i = 0; i < COUNT(HOMES); i++) {
-		OWNED(str) struct str dir = STR_INIT;
+		OWNED(str) struct str dir = { 0 };
 
 		if (HOMES[i](&dir, NULL) == 0)
 			add(ours, real_child(str_text(&dir), "agent-intercom"));

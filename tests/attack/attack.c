@@ -126,7 +126,7 @@ void attack_refused(const char *id, bool force, const char *code, const char *pa
 char *attack_shown(void)
 {
 	OWNED(char_ptr) char *id = rows("SELECT id FROM request ORDER BY seq DESC LIMIT 1");
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	id[strcspn(id, "\n")] = '\0';
 	ck_assert_int_eq(ctl(&said, "--text show %s", id), 0);

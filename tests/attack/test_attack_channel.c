@@ -12,7 +12,7 @@ static struct site site;
 
 static void given_slack(const char *more)
 {
-	OWNED(str) struct str config = STR_INIT;
+	OWNED(str) struct str config = { 0 };
 
 	fresh_store();
 	slack_start();
@@ -37,7 +37,7 @@ static char *greeted(const char *channel)
 	    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
 	    "\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}";
 	struct agent a = { .port = site.port };
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 
 	(void)snprintf(a.query, sizeof(a.query), "?channel_id=%s", channel);
 	(void)agent_exchange(&a, "POST", "", HELLO, &body);

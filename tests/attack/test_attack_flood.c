@@ -136,7 +136,7 @@ START_TEST(a_flood_of_bytes_stops_nobody_else_and_costs_little_memory)
 {
 	enum { FLOOD = 40, BODY = 4 * MIB - 1000 };
 	static struct wire wires[FLOOD];
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 	pid_t front;
 
 	attack_begin(NULL, NULL);
@@ -193,8 +193,8 @@ START_TEST(who_sits_on_our_port_gets_no_token_and_no_question)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "x\n");
 	OWNED(char_ptr) char *result = NULL;
-	OWNED(str) struct str health = STR_INIT;
-	OWNED(str) struct str doctor = STR_INIT;
+	OWNED(str) struct str health = { 0 };
+	OWNED(str) struct str doctor = { 0 };
 	struct relay r;
 	int squatter;
 

@@ -12,7 +12,7 @@ static const char HUNK[] = "--- a/auth.c\n+++ b/auth.c\n@@ -1,3 +1,3 @@ test_hel
 /* test_helper() with another body, far above is_admin() with the lines of the hunk. */
 static char *two_functions(void)
 {
-	struct str text = STR_INIT;
+	struct str text = { 0 };
 
 	str_add(&text, "int test_helper(void)\n{\n\treturn 0;\n}\n");
 	for (int i = 0; i < LINES; i++)
@@ -29,7 +29,7 @@ START_TEST(a_hunk_that_goes_elsewhere_than_it_says_is_shown_where_it_goes)
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *shown = NULL;
 	OWNED(char_ptr) char *sent = NULL;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	attack_begin(NULL, NULL);
 	attack_file("auth.c", old);
@@ -156,7 +156,7 @@ START_TEST(whole_content_is_forced_and_what_it_overwrote_comes_back)
 {
 	OWNED(char_ptr) char *written = NULL;
 	OWNED(char_ptr) char *id = NULL;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	attack_begin(NULL, "undo_limit_bytes = 1\n");
 	attack_file("a.txt", "one\n");

@@ -12,7 +12,7 @@ static struct site site;
 
 static struct agent given_agent_with_slack(const char *more)
 {
-	OWNED(str) struct str config = STR_INIT;
+	OWNED(str) struct str config = { 0 };
 
 	fresh_store();
 	slack_start();

@@ -43,7 +43,7 @@ static void clearance_is(const char *path, const char *status)
 /* The file is refused for this, and is in force again once that is mended. */
 static void is_refused(const char *name, const char *why)
 {
-	OWNED(str) struct str broken = STR_INIT;
+	OWNED(str) struct str broken = { 0 };
 
 	str_addf(&broken, "broken|%s\n", why);
 	clearance_is(name, "pending");

@@ -11,7 +11,7 @@ static const int64_t DAY = 24LL * 60 * 60 * 1000;
 /* As a stranger would: the plain shell, which rings no bell. */
 static void sqlite(const char *sql)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	ck_assert_msg(
 	    shell(&said, "sqlite3 -bail -cmd '.timeout 10000' %s \"%s\" 2>&1", test_db(), sql) == 0,
@@ -28,7 +28,7 @@ static int intercom(struct str *said, const char *arguments)
 /* An envelope and an answer in one transaction, as slack-listener would. proof: SQL. */
 static void forge(const char *proof)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(
 	    &sql,
@@ -59,7 +59,7 @@ static char *press_accept(void)
 
 static void is_noticed(void)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *id = rows("SELECT substr(id, 1, 8) FROM request");
 
 	id[strcspn(id, "\n")] = '\0';
@@ -120,7 +120,7 @@ END_TEST
 START_TEST(what_was_forged_while_nothing_ran_is_found_at_the_next_start)
 {
 	OWNED(char_ptr) char *answer = NULL;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	attack_begin_with_slack();
 	answer = attack_ask("a.txt", "one\n");
@@ -137,7 +137,7 @@ END_TEST
 
 START_TEST(true_answers_are_found_whole_and_so_are_those_that_a_stop_gives)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *first = NULL;
 	OWNED(char_ptr) char *second = NULL;
 	OWNED(char_ptr) char *ts = NULL;
@@ -174,7 +174,7 @@ static void sealed(void)
 /* Cuts off what is there but for the last event, as of an instant (SQL). */
 static void cut(const char *at)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&sql,
 	         "BEGIN IMMEDIATE; INSERT INTO audit_cut (upto, hash, at)"
@@ -197,7 +197,7 @@ static void given_a_past(void)
 
 static void verify_fails(const char *why)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	advance(2000);
 	sealed();
@@ -238,7 +238,7 @@ END_TEST
 
 START_TEST(each_cut_of_retention_is_told_by_the_audit)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	given_a_past();
 	advance(400 * DAY);

@@ -9,7 +9,7 @@ enum { BLANKS = 7000, LINES = 30 };
 
 static char *command(const char *line)
 {
-	OWNED(str) struct str arguments = STR_INIT;
+	OWNED(str) struct str arguments = { 0 };
 	cJSON *o = cJSON_CreateObject();
 	char *text;
 
@@ -32,7 +32,7 @@ static const char *channel(void)
 
 START_TEST(blanks_push_no_part_of_a_command_out_of_the_card)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 	OWNED(char_ptr) char *answer = NULL;
 
 	attack_begin_with_slack();
@@ -46,7 +46,7 @@ END_TEST
 
 START_TEST(a_command_that_does_not_fit_the_card_is_a_file_beside_it)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	OWNED(char_ptr) char *answer = NULL;
 	const char *seen;
 
@@ -70,7 +70,7 @@ END_TEST
 
 START_TEST(a_word_in_the_thread_approves_nothing_whose_file_slack_refused)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *thread = NULL;
 

@@ -61,7 +61,7 @@ static void clearance_is(const char *path, const char *status)
 
 static void decide_trust(const char *verdict)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&sql,
 	         "INSERT INTO decision (request_id, verdict) SELECT id, '%s' FROM inbox"
@@ -78,8 +78,8 @@ static int trust(struct str *said, const char *arguments)
 
 START_TEST(the_policy_of_a_cloned_repository_allows_nothing_until_a_person_trusts_it)
 {
-	OWNED(str) struct str shown = STR_INIT;
-	OWNED(str) struct str expected = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
+	OWNED(str) struct str expected = { 0 };
 	OWNED(char_ptr) char *id = NULL;
 
 	given_clone("", DOCS);
@@ -205,8 +205,8 @@ END_TEST
 
 START_TEST(a_policy_is_trusted_on_the_command_line_with_what_it_would_have_done)
 {
-	OWNED(str) struct str said = STR_INIT;
-	OWNED(str) struct str where = STR_INIT;
+	OWNED(str) struct str said = { 0 };
+	OWNED(str) struct str where = { 0 };
 
 	given_clone("", DOCS);
 	clearance_is("docs/good", "pending");
@@ -247,7 +247,7 @@ END_TEST
 /* Nothing is approved that cannot be seen. */
 START_TEST(a_policy_that_allows_more_than_a_message_shows_is_not_asked_about_in_one)
 {
-	OWNED(str) struct str json = STR_INIT;
+	OWNED(str) struct str json = { 0 };
 
 	str_add(&json, "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/**\"");
 	for (int i = 0; i < 300; i++)

@@ -17,8 +17,8 @@ static void as_nobody(struct str *said, const char *program)
 
 START_TEST(another_user_is_refused_over_http_and_finds_no_socket_no_database_and_no_token)
 {
-	OWNED(str) struct str said = STR_INIT, run = STR_INIT;
-	OWNED(str) struct str program = STR_INIT;
+	OWNED(str) struct str said = { 0 }, run = { 0 };
+	OWNED(str) struct str program = { 0 };
 	static const char *const NAMES[] = { "mcp.sock", "ipc.sock", "mcp-front", "ipc.token" };
 
 	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");

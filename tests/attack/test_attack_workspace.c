@@ -31,7 +31,7 @@ static void given_site_with(const char *more)
 
 static char *make_folder(const char *under, const char *name)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	str_addf(&path, "%s/%s", under, name);
 	ck_assert_int_eq(shell(NULL, "mkdir -p '%s'", path.bytes), 0);
@@ -63,7 +63,7 @@ static void is_refused_in(const char *folder, const char *file, const char *why)
 /* An agent that is started there works in the default workspace. */
 static void is_no_workspace(const char *folder)
 {
-	OWNED(str) struct str expected = STR_INIT;
+	OWNED(str) struct str expected = { 0 };
 	struct relay r = given_agent_in(folder);
 
 	free(relay_call(&r, "ping", "{}"));
@@ -161,8 +161,8 @@ START_TEST(with_listed_workspaces_agents_work_in_no_others)
 	OWNED(char_ptr) char *listed = NULL;
 	OWNED(char_ptr) char *other = NULL;
 	OWNED(char_ptr) char *refused = NULL;
-	OWNED(str) struct str more = STR_INIT;
-	OWNED(str) struct str expected = STR_INIT;
+	OWNED(str) struct str more = { 0 };
+	OWNED(str) struct str expected = { 0 };
 	struct relay r;
 
 	fresh_store();
@@ -193,7 +193,7 @@ END_TEST
 static bool slack_shows_path(const char *ts)
 {
 	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	const cJSON *message;
 
 	str_addf(&path, "\"%s\"", site.workspace);
@@ -224,7 +224,7 @@ START_TEST(the_first_question_from_a_folder_shows_its_full_path)
 {
 	OWNED(char_ptr) char *first = NULL;
 	OWNED(char_ptr) char *second = NULL;
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 	struct agent a;
 
 	fresh_store();

@@ -81,7 +81,7 @@ static double ms_since(int64_t start)
 /* One write, in the working directory. */
 static void write_once(const struct str *diff, struct figures *out)
 {
-	OWNED(plan) struct plan plan = PLAN_INIT;
+	OWNED(plan) struct plan plan = { 0 };
 	OWNED(file_change) struct file_change f = FILE_CHANGE_INIT;
 	const struct proposal p = { .workspace_root = "/w",
 		                    .file_path = "f.txt",
@@ -180,8 +180,8 @@ static double tell(const char *what, double *values, int count)
 
 static void row(size_t bytes, size_t hunks, int rounds, bool with_git)
 {
-	OWNED(str) struct str old = STR_INIT;
-	OWNED(str) struct str diff = STR_INIT;
+	OWNED(str) struct str old = { 0 };
+	OWNED(str) struct str diff = { 0 };
 	struct row r = { .rounds = 0 };
 	double durable, unsynced, git;
 

@@ -134,7 +134,7 @@ static void take_text(int columns, const char *const *names, const char *const *
 /* The id of the request that a call waits for: ctl has it from the person. */
 static void find_request(struct approver *a, int64_t call_seq, char id[80])
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	char sql[200];
 
 	(void)snprintf(sql, sizeof(sql),
@@ -152,7 +152,7 @@ static void decide(struct approver *a, const char *request_id)
 		                    .verdict = "approve",
 		                    .source = "ctl" };
 	struct decision_result result = { 0 };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (store_begin(&a->store, &e) || decision_insert(&a->store, &d, &result, &e) ||
 	    store_commit(&a->store, &e) || decision_check(&result, &e))
@@ -236,7 +236,7 @@ static void measure(struct approver *a, size_t operations, const char *plain_db)
 int main(int argc, char **argv)
 {
 	struct approver a = { .store = STORE_INIT };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int status = 0;
 	pid_t child;
 

@@ -104,7 +104,7 @@ static void call(struct bench *b, int id, const char *tool, const char *argument
 static void ask(struct bench *b, int count, char id[80])
 {
 	struct pollfd p = { .fd = b->agent.fd, .events = POLLIN };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	char text[300];
 
 	(void)snprintf(text, sizeof(text),
@@ -170,7 +170,7 @@ static void measure(struct bench *b, size_t operations)
 int main(int argc, char **argv)
 {
 	struct bench b = { .store = STORE_INIT };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (argc != 6 || atol(argv[5]) < 1)
 		die("usage: click DB RUN_DIR PORT FAKE_PORT OPERATIONS");

@@ -16,7 +16,7 @@ enum { WARM = 50, DAYS = 5, CHECKPOINT = 8 };
 /* As the worker retention does it, outside of what is measured. */
 static void keep_log_short(struct history *h, int turn)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (turn % CHECKPOINT == 0 && store_checkpoint(&h->store, true, 20, &e) < 0)
 		die("%s", e.text);

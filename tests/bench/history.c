@@ -53,7 +53,7 @@ static void run(sqlite3 *db, const char *sql)
 void history_make(const char *path)
 {
 	struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	sqlite3 *db;
 
 	if (store_migrate(&st, path, NULL, &e))
@@ -169,7 +169,7 @@ static void drop_rules(sqlite3 *db)
 int64_t history_fill(const char *path, int64_t from, int64_t count, int days)
 {
 	struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct instant at = clock_instant(clock_now_ms() - (int64_t)days * 24 * 3600 * 1000);
 	sqlite3 *db = open_raw(path);
 	int64_t rows = 0;
@@ -391,7 +391,7 @@ static void do_seal(struct history *h, struct err *e)
 
 void history_turn(struct history *h)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int64_t request = do_insert(h, &e);
 
 	do_attach(h, request, &e);
@@ -405,7 +405,7 @@ void history_turn(struct history *h)
 
 void history_open(struct history *h, const char *path)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	*h = (struct history){ .store = STORE_INIT, .number = now_ns() / 1000, .id = id_new() };
 	must(store_open(&h->store, path, NULL, &e) == 0, &e);
@@ -430,7 +430,7 @@ void history_close(struct history *h)
 {
 	struct command stop = { .verb = "stop", .session_id = h->id.text, .source = "ctl" };
 	struct command_result result = { 0 };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	(void)begin(h, &e);
 	must(command_insert(&h->store, &stop, &result, &e) == 0 &&

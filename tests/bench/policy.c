@@ -18,7 +18,7 @@ enum { MOST = 1000000 };
 /* As many rules for commands as for files; the last of each is the one that will match. */
 static void write_policy(const char *directory, int rules)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	char path[600];
 	FILE *f;
 
@@ -48,7 +48,7 @@ static void ask(struct policy_files *files, const char *directory, size_t i)
 		{ "check_clearance", "docs/how/to.md", true },
 		{ "check_clearance", "src/main.c", false },
 	};
-	struct policy_answer a = POLICY_ANSWER_INIT;
+	struct policy_answer a = { 0 };
 	struct policy_question q = { .tool = ASKED[i % 4].tool,
 		                     .paths = &ASKED[i % 4].path,
 		                     .path_count = ASKED[i % 4].path ? 1 : 0 };

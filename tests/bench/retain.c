@@ -51,7 +51,7 @@ struct writer {
 
 static void store_call(struct writer *w)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	char rpc_id[24];
 
 	(void)snprintf(rpc_id, sizeof(rpc_id), "%lld", (long long)++w->number);
@@ -107,7 +107,7 @@ static pid_t start_purge(const char *program, const char *path)
 static void run(const char *path, const char *run_dir, const char *program, int64_t measure_ms)
 {
 	struct writer w = { .path = path, .took = malloc(MOST * sizeof(int64_t)) };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int64_t start = now_ns();
 	int status;
 	pid_t purge;

@@ -58,7 +58,7 @@ static void session_remove(struct session *s)
 
 void ask_reply(const struct ask *a, const struct str *result)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	rpc_result(&message, a->id, result->bytes);
 	a->sink->by->reply(a->sink, &message, NULL);
@@ -173,8 +173,8 @@ static int write_peer(struct front *f, struct peer *p, bool closes, struct err *
 static void initialize(const struct ask *a)
 {
 	struct peer *p = a->sink->peer;
-	struct err e = ERR_INIT;
-	OWNED(str) struct str result = STR_INIT;
+	struct err e = { 0 };
+	OWNED(str) struct str result = { 0 };
 
 	p->version = xstrdup(mcp_negotiate(json_text(a->params, "protocolVersion")));
 	if (write_peer(a->front, p, false, &e)) {
@@ -191,7 +191,7 @@ static void initialize(const struct ask *a)
 
 static void discover(const struct ask *a)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	str_addf(&result, "{\"supportedVersions\":[\"%s\"],\"capabilities\":{", MCP_MODERN);
 	str_addf(&result, "\"extensions\":{\"%s\":{}},", MCP_TASKS);
@@ -202,7 +202,7 @@ static void discover(const struct ask *a)
 
 static void answer_empty(const struct ask *a)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	str_add_char(&result, '{');
 	ask_answer(a, &result, MCP_NOT_CACHEABLE);
@@ -311,7 +311,7 @@ void hold_gone(struct sink *s)
 
 static void end_session(struct front *f, struct sink *sink)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (write_peer(f, sink->peer, true, &e)) {
 		sink_refuse(sink, NULL, RPC_INTERNAL_ERROR, e.text);
@@ -372,7 +372,7 @@ static int serve(struct front *f, struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct front f = { .hang_up_fd = -1, .failure = &e, .max_fd = 1000 };
 
 	if (argc != 3) {

@@ -136,7 +136,7 @@ const char *input_tool(int i)
 static void sign(const char *name, const char *payload, char out[2 * EVP_MAX_MD_SIZE + 1])
 {
 	static struct secret key;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	unsigned char mac[EVP_MAX_MD_SIZE];
 	unsigned length = 0;
 
@@ -186,7 +186,7 @@ static bool is_answered(const struct question *q, const cJSON *responses)
 
 static void ask_round(const struct ask *a, const struct conversation *c, int round)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 	const char *lacking = NULL;
 	int count = 0;
 

@@ -22,7 +22,7 @@ static const char PROMPTS[] =
 
 void prompts_list(const struct ask *a)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	str_add(&result, PROMPTS);
 	ask_answer(a, &result, MCP_CACHE_PUBLIC);
@@ -47,7 +47,7 @@ static bool add_messages(const struct ask *a, const char *name, struct str *out)
 {
 	const char *arg1 = ask_argument(a, "arg1"), *arg2 = ask_argument(a, "arg2");
 	const char *uri = ask_argument(a, "resourceUri");
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (strcmp(name, "test_simple_prompt") == 0) {
 		add_text(out, "This is a simple prompt for testing.");
@@ -74,8 +74,8 @@ static bool add_messages(const struct ask *a, const char *name, struct str *out)
 void prompts_get(const struct ask *a)
 {
 	const char *name = json_text(a->params, "name");
-	OWNED(str) struct str result = STR_INIT;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str result = { 0 };
+	OWNED(str) struct str text = { 0 };
 
 	str_add(&result, "{\"messages\":[");
 	if (a->modern && name && strcmp(name, "test_input_required_result_prompt") == 0) {
@@ -95,7 +95,7 @@ void prompts_get(const struct ask *a)
 
 void resources_list(const struct ask *a)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	str_add(&result,
 	        "{\"resources\":["
@@ -110,7 +110,7 @@ void resources_list(const struct ask *a)
 
 void resources_templates_list(const struct ask *a)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	str_add(&result, "{\"resourceTemplates\":[{\"uriTemplate\":\"test://template/{id}/data\","
 	                 "\"name\":\"template\",\"description\":\"Data for an id\","
@@ -146,7 +146,7 @@ static char *template_id(const char *uri)
 
 static void refuse_uri(const struct ask *a, const char *uri)
 {
-	OWNED(str) struct str data = STR_INIT;
+	OWNED(str) struct str data = { 0 };
 
 	str_add(&data, "{\"uri\":");
 	json_quote(&data, uri);
@@ -159,8 +159,8 @@ void resources_read(const struct ask *a)
 {
 	const char *uri = json_text(a->params, "uri");
 	OWNED(char_ptr) char *id = uri ? template_id(uri) : NULL;
-	OWNED(str) struct str result = STR_INIT;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str result = { 0 };
+	OWNED(str) struct str text = { 0 };
 
 	if (!uri) {
 		ask_refuse(a, RPC_INVALID_PARAMS, "uri is missing", NULL);
@@ -190,7 +190,7 @@ void completion_complete(const struct ask *a)
 	static const char *const WORDS[] = { "paris", "park", "party", "test", "testing" };
 	const char *value =
 	    json_text(cJSON_GetObjectItemCaseSensitive(a->params, "argument"), "value");
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 	int count = 0;
 
 	if (!value) {
@@ -218,7 +218,7 @@ static LIST_HEAD(, listener) listeners = LIST_HEAD_INITIALIZER(listeners);
 
 static void tell(struct sink *s, const char *method, const char *id, const char *more)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	str_addf(&message,
 	         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/%s\",\"params\":{\"_meta\":{"
@@ -233,7 +233,7 @@ void subscriptions_listen(const struct ask *a)
 {
 	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(a->params, "notifications");
 	struct listener *l = xcalloc(1, sizeof(*l));
-	OWNED(str) struct str honoured = STR_INIT;
+	OWNED(str) struct str honoured = { 0 };
 
 	l->sink = a->sink;
 	sink_hold(l->sink);

@@ -43,7 +43,7 @@ struct run *run_start(const struct ask *a)
 	(void)snprintf(r->key, sizeof(r->key), "%s", a->sink->peer->key);
 	r->rpc_id = xstrdup(a->id);
 	if (token) {
-		struct str text = STR_INIT;
+		struct str text = { 0 };
 
 		json_canonical(&text, token);
 		r->progress_token = str_take(&text);
@@ -91,7 +91,7 @@ void run_notify(struct run *r, const struct str *message)
 void run_request(struct run *r, const char *method, const char *params,
                  void (*on_response)(struct run *r, const cJSON *result))
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	r->on_response = on_response;
 	str_addf(&message, "{\"jsonrpc\":\"2.0\",\"id\":\"ask-%lld\",\"method\":\"%s\",\"params\":",
@@ -119,7 +119,7 @@ void text_content(struct str *out, const char *text, bool is_error)
 static void hand_out(struct run *r)
 {
 	struct sink *sink = r->sink;
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 	char text[40];
 	const char *id = event_id(r, text);
 

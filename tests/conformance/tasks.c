@@ -42,7 +42,7 @@ static void move(struct errand *t, enum mcp_task_status status)
 
 static void complete(struct errand *t, const char *text, bool is_error)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	str_add(&result, "{\"text\":");
 	json_quote(&result, text);
@@ -83,7 +83,7 @@ static const cJSON *accepted(const struct errand *t, const char *key, const char
 
 static void end_deletion(struct errand *t)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	bool confirmed = cJSON_IsTrue(accepted(t, "confirmation", "confirm"));
 
 	str_addf(&text, "%s is %s", t->text, confirmed ? "deleted" : "kept");
@@ -94,7 +94,7 @@ static void end_introduction(struct errand *t)
 {
 	const char *host = cJSON_GetStringValue(accepted(t, "host", "name"));
 	const char *guest = cJSON_GetStringValue(accepted(t, "guest", "name"));
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_addf(&text, "%s, meet %s", host ? host : "nobody", guest ? guest : "nobody");
 	complete(t, text.bytes, false);
@@ -295,7 +295,7 @@ static struct mcp_task message_of(const struct errand *t, const char *outcome)
 static void begin(const struct ask *a, struct order *o)
 {
 	const struct mcp_task made = message_of(start(a, o), NULL);
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	mcp_task_created(&result, &made);
 	ask_reply(a, &result);
@@ -303,7 +303,7 @@ static void begin(const struct ask *a, struct order *o)
 
 void tasks_call(const struct ask *a)
 {
-	struct order o = { .kind = kind_of(json_text(a->params, "name")), .text = STR_INIT };
+	struct order o = { .kind = kind_of(json_text(a->params, "name")) };
 	bool knows = mcp_client_extends(a->params, MCP_TASKS);
 
 	if (!knows && !o.kind->without)
@@ -330,7 +330,7 @@ static struct errand *find(const struct ask *a)
 
 static void acknowledge(const struct ask *a)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	mcp_empty_result(&result, a->version);
 	ask_reply(a, &result);
@@ -339,8 +339,8 @@ static void acknowledge(const struct ask *a)
 void tasks_get(const struct ask *a)
 {
 	const struct errand *t = find(a);
-	OWNED(str) struct str questions = STR_INIT;
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str questions = { 0 };
+	OWNED(str) struct str result = { 0 };
 	struct mcp_task shown;
 
 	if (!t)

@@ -12,7 +12,7 @@ enum { STEP_MS = 50, AWAY_MS = 100 };
 
 static void notify_log(struct run *r, const char *text)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	if (!r->logs)
 		return;
@@ -45,7 +45,7 @@ static void with_logging(const struct ask *a)
 
 static void progress_step(struct run *r)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	if (r->progress_token) {
 		mcp_progress(&message, r->progress_token, r->step * 50, "halves of the work");
@@ -78,8 +78,8 @@ static void evaluate_logging(const struct ask *a)
 /* A stream that asks for input with its result, not with a request of its own. */
 static void streaming_elicitation(const struct ask *a)
 {
-	OWNED(str) struct str text = STR_INIT;
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str result = { 0 };
 
 	if (!ask_can(a, "elicitation")) {
 		ask_refuse_incapable(a, "elicitation");
@@ -112,7 +112,7 @@ static void reconnection(const struct ask *a)
 
 static void refuse_call(const struct ask *a, const char *text)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	str_add_char(&result, '{');
 	text_content(&result, text, true);
@@ -122,7 +122,7 @@ static void refuse_call(const struct ask *a, const char *text)
 static void sampled(struct run *r, const cJSON *answer)
 {
 	const char *said = json_text(cJSON_GetObjectItemCaseSensitive(answer, "content"), "text");
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_addf(&text, "LLM response: %s", said ? said : "none");
 	run_finish(r, text.bytes, !said);
@@ -131,7 +131,7 @@ static void sampled(struct run *r, const cJSON *answer)
 static void sampling(const struct ask *a)
 {
 	const char *prompt = ask_argument(a, "prompt");
-	OWNED(str) struct str params = STR_INIT;
+	OWNED(str) struct str params = { 0 };
 	struct run *r;
 
 	if (!prompt || !ask_can(a, "sampling")) {
@@ -151,7 +151,7 @@ static void elicited(struct run *r, const cJSON *answer)
 {
 	const char *action = json_text(answer, "action");
 	const cJSON *content = cJSON_GetObjectItemCaseSensitive(answer, "content");
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_addf(&text, "User response: action=%s, content=", action ? action : "none");
 	if (cJSON_IsObject(content))
@@ -163,7 +163,7 @@ static void elicited(struct run *r, const cJSON *answer)
 
 static void elicit(const struct ask *a, const char *message, const char *schema)
 {
-	OWNED(str) struct str params = STR_INIT;
+	OWNED(str) struct str params = { 0 };
 	struct run *r;
 
 	if (!ask_can(a, "elicitation")) {
@@ -230,7 +230,7 @@ static void elicitation_enums(const struct ask *a)
 
 static void answer_text(const struct ask *a, const char *text)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	str_add_char(&result, '{');
 	text_content(&result, text, false);
@@ -275,7 +275,7 @@ static void with_header(const struct ask *a)
 static void greet(const struct ask *a)
 {
 	const char *name = ask_argument(a, "name");
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (!name) {
 		ask_refuse(a, RPC_INVALID_PARAMS, "name is missing", NULL);
@@ -383,7 +383,7 @@ static void describe(struct str *out, const char *name, const char *schema)
 
 void tools_list(const struct ask *a)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	str_add(&result, "{\"tools\":[");
 	for (size_t i = 0; i < COUNT(FIXTURES); i++)
@@ -416,8 +416,8 @@ void tools_call(const struct ask *a)
 {
 	const char *name = json_text(a->params, "name");
 	const struct fixture_tool *t = name ? find(a, name) : NULL;
-	OWNED(str) struct str result = STR_INIT;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str result = { 0 };
+	OWNED(str) struct str text = { 0 };
 
 	if (t && t->call) {
 		t->call(a);

@@ -114,7 +114,7 @@ void disk_clear(struct disk *d)
 	}
 	free(d->nodes);
 	free(d->changes);
-	*d = (struct disk)DISK_INIT;
+	*d = (struct disk){ 0 };
 }
 
 void disk_copy(const struct disk *from, struct disk *into)
@@ -290,7 +290,7 @@ static void flush(struct disk *d, size_t node)
 
 static char *text_of(const char *bytes, size_t length)
 {
-	struct str text = STR_INIT;
+	struct str text = { 0 };
 
 	str_add_bytes(&text, bytes, length);
 	return str_take(&text);

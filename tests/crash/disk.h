@@ -45,11 +45,6 @@ struct disk {
 	size_t change_count;
 };
 
-#define DISK_INIT                                                                                  \
-	{                                                                                          \
-		.nodes = NULL                                                                      \
-	}
-
 /* into is empty; from has no changes that were not flushed. */
 void disk_copy(const struct disk *from, struct disk *into);
 

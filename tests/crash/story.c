@@ -31,7 +31,7 @@ void story_clear(struct story *s)
 	free(s->said);
 	free(s->old_tree);
 	free(s->new_tree);
-	*s = (struct story)STORY_INIT;
+	*s = (struct story){ 0 };
 }
 
 char *wrong(const char *format, ...)
@@ -50,7 +50,7 @@ char *wrong(const char *format, ...)
 
 char *look(const char *path, const char *sql)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 	sqlite3 *db = NULL;
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
@@ -88,8 +88,8 @@ static void list(const char *path, const char *name, struct str *out)
 	int count = scandir(path, &entries, visible, alphasort);
 
 	for (int i = 0; i < count; i++) {
-		OWNED(str) struct str inside = STR_INIT;
-		OWNED(str) struct str shown = STR_INIT;
+		OWNED(str) struct str inside = { 0 };
+		OWNED(str) struct str shown = { 0 };
 		struct stat st;
 
 		str_addf(&inside, "%s/%s", path, entries[i]->d_name);
@@ -113,7 +113,7 @@ static void list(const char *path, const char *name, struct str *out)
 
 char *tree(void)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 
 	list(ws, "", &out);
 	return str_take(&out);
@@ -193,7 +193,7 @@ void note_said(void)
 
 void run_ctl(const char *verb, bool needs_applier)
 {
-	OWNED(str) struct str binary = STR_INIT;
+	OWNED(str) struct str binary = { 0 };
 	int status = 0;
 	pid_t pid;
 
@@ -254,7 +254,7 @@ void end_recording(struct story *s)
 
 void begin_place(void)
 {
-	OWNED(str) struct str library = STR_INIT;
+	OWNED(str) struct str library = { 0 };
 
 	(void)snprintf(place, sizeof(place), "%s", test_db());
 	*strrchr(place, '/') = '\0';
@@ -272,7 +272,7 @@ void begin_place(void)
 /* What the database said at the last moment before `record` when somebody was told something. */
 static const char *had_been_told(const struct story *s, size_t record)
 {
-	OWNED(disk) struct disk d = DISK_INIT;
+	OWNED(disk) struct disk d = { 0 };
 	struct said *last = s->said;
 
 	for (size_t i = 0; i < s->said_count && s->said[i].record <= record; i++)
@@ -311,7 +311,7 @@ char *cut(const struct story *s, size_t record, uint64_t cut_seed,
           bool (*loses)(const struct disk_node *))
 {
 	const char *had = had_been_told(s, record);
-	OWNED(disk) struct disk d = DISK_INIT;
+	OWNED(disk) struct disk d = { 0 };
 	char *why;
 
 	disk_copy(&s->before, &d);

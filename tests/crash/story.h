@@ -38,11 +38,6 @@ struct story {
 	const char *db;
 };
 
-#define STORY_INIT                                                                                 \
-	{                                                                                          \
-		.name = NULL                                                                       \
-	}
-
 void story_clear(struct story *s);
 
 /* What is wrong, as a text that the caller frees. */

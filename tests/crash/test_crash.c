@@ -201,7 +201,7 @@ START_TEST(the_applier_may_be_killed_at_any_time)
 	expect("SELECT count(*), count(DISTINCT request_seq) FROM apply WHERE state = 'applied'",
 	       "7|7\n");
 	{
-		OWNED(str) struct str said = STR_INIT;
+		OWNED(str) struct str said = { 0 };
 
 		(void)shell(&said, "ls -A %s | wc -l", site.workspace);
 		ck_assert_msg(atoi(said.bytes) == FILES, "something is left behind: %s",
@@ -224,7 +224,7 @@ START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 	OWNED(char_ptr) char *approved = NULL;
 	OWNED(char_ptr) char *written = NULL;
 	OWNED(char_ptr) char *text = NULL;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	char disk[300], database[400];
 	OWNED(char_ptr) char *arguments = NULL;
 	struct agent a;
@@ -267,7 +267,7 @@ END_TEST
 
 static void cannot_start(int status, const char *part)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	int got = site_try(&site, &said);
 
 	ck_assert_msg(got == status && strstr(str_text(&said), part),
@@ -326,7 +326,7 @@ END_TEST
 
 START_TEST(a_worker_of_another_build_does_not_work)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	fresh_store();
 	given("UPDATE setting SET value = '9.9.9' WHERE name = 'system.build'");

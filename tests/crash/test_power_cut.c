@@ -244,7 +244,7 @@ static void tell_decision(struct story *s)
 static int write_one(struct store *st, long number)
 {
 	char bytes[6000], text[24];
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	(void)snprintf(text, sizeof(text), "%ld", number);
 	memset(bytes, 'a' + (int)(number % 26), sizeof(bytes));
@@ -260,9 +260,9 @@ static int write_one(struct store *st, long number)
 /* Role: makes the database at path, with its directories, and commits; tells after each. */
 static int write_rows(const char *path)
 {
-	OWNED(paths) struct paths p = PATHS_INIT;
+	OWNED(paths) struct paths p = { 0 };
 	struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int tell[2], failed = pipe(tell) || paths_open(path, true, &p, &e) ||
 	                      store_migrate(&st, path, NULL, &e);
 
@@ -282,9 +282,9 @@ static int write_rows(const char *path)
 /* Role: whatever a cut has left, the next start makes a database of it and writes. */
 static int write_once_more(const char *path)
 {
-	OWNED(paths) struct paths p = PATHS_INIT;
+	OWNED(paths) struct paths p = { 0 };
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (paths_open(path, true, &p, &e) == 0 && store_migrate(&st, path, NULL, &e) == 0 &&
 	    write_one(&st, COMMITS + 1) == 0)
@@ -375,7 +375,7 @@ static int hidden_names_that_go(const struct story *s)
 
 static void is_survived(void (*tell)(struct story *))
 {
-	OWNED(story) struct story s = STORY_INIT;
+	OWNED(story) struct story s = { 0 };
 
 	tell(&s);
 	ck_assert_int_eq(cut_everywhere(&s, NULL), 0);
@@ -385,7 +385,7 @@ static void is_survived(void (*tell)(struct story *))
 /* Were these flushes not made, it would be seen. */
 static void is_noticed(void (*tell)(struct story *), bool (*loses)(const struct disk_node *))
 {
-	OWNED(story) struct story s = STORY_INIT;
+	OWNED(story) struct story s = { 0 };
 
 	tell(&s);
 	ck_assert_int_gt(cut_everywhere(&s, loses), 0);
@@ -409,7 +409,7 @@ START_TEST(a_hidden_name_goes_when_the_names_beside_it_are_safe)
 	static void (*const TELL[])(struct story *) = { tell_apply, tell_roll_back, tell_undo };
 
 	for (size_t i = 0; i < COUNT(TELL); i++) {
-		OWNED(story) struct story s = STORY_INIT;
+		OWNED(story) struct story s = { 0 };
 
 		TELL[i](&s);
 		(void)unsetenv("LD_PRELOAD");

@@ -41,10 +41,10 @@ static void make_old(const struct diff_file *f, struct str *old)
 /* The diff from old to new, read and applied, is new. */
 static void check_round_trip(const char *old, size_t old_length, const char *new, size_t new_length)
 {
-	OWNED(str) struct str text = STR_INIT;
-	OWNED(str) struct str result = STR_INIT;
-	OWNED(diff) struct diff d = DIFF_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str result = { 0 };
+	OWNED(diff) struct diff d = { 0 };
+	struct err e = { 0 };
 
 	diff_compute("dir/a name", old, old_length, new, new_length, &text);
 	if (text.length == 0) {
@@ -59,10 +59,10 @@ static void check_round_trip(const char *old, size_t old_length, const char *new
 
 static void apply_file(const struct diff_file *f)
 {
-	OWNED(str) struct str old = STR_INIT;
-	OWNED(str) struct str result = STR_INIT;
-	OWNED(diff_conflict) struct diff_conflict conflict = DIFF_CONFLICT_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str old = { 0 };
+	OWNED(str) struct str result = { 0 };
+	OWNED(diff_conflict) struct diff_conflict conflict = { 0 };
+	struct err e = { 0 };
 
 	make_old(f, &old);
 	if (diff_apply_file(f, old.bytes, old.length, 0, &result, &conflict, &e) == 0)
@@ -78,8 +78,8 @@ static void apply_file(const struct diff_file *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
-	struct err e = ERR_INIT;
+	OWNED(diff) struct diff d = { 0 };
+	struct err e = { 0 };
 	const char *bytes = (const char *)data;
 
 	(void)diff_looks_like(bytes, size);

@@ -94,8 +94,8 @@ static void make_database(void)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	sqlite3 *db = NULL;
-	OWNED(str) struct str sql = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str sql = { 0 };
+	struct err e = { 0 };
 	const char *now = "2026-01-01T00:00:00.000Z";
 
 	str_addf(
@@ -178,7 +178,7 @@ static void serves(void)
 
 static void open_session(void)
 {
-	OWNED(str) struct str request = STR_INIT;
+	OWNED(str) struct str request = { 0 };
 	char bytes[4000], *id;
 	int fd = reach();
 	size_t n;
@@ -289,7 +289,7 @@ static void look(int fd, lines_take *take)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	OWNED(str) struct str bytes = STR_INIT;
+	OWNED(str) struct str bytes = { 0 };
 	bool is_relay, is_ipc;
 	int fd;
 

@@ -57,7 +57,7 @@ static void try_name(const char *value)
 static void try_packed(const char *text)
 {
 	size_t length = strlen(text);
-	OWNED(str) struct str header = STR_INIT;
+	OWNED(str) struct str header = { 0 };
 	OWNED(char_ptr) char *back = NULL;
 	char *packed = xmalloc(length * 2 + 8);
 
@@ -71,7 +71,7 @@ static void try_packed(const char *text)
 
 static void try_fault(const struct mcp_fault *fault)
 {
-	OWNED(str) struct str reply = STR_INIT;
+	OWNED(str) struct str reply = { 0 };
 	OWNED(cJSON_ptr) cJSON *value = NULL;
 
 	must(fault->status >= 400 && fault->code < 0 && fault->text[0]);
@@ -85,7 +85,7 @@ static void try_modern(char *const fields[FIELDS])
 	const struct mcp_headers headers = { .version = fields[VERSION],
 		                             .method = fields[METHOD],
 		                             .name = fields[NAME] };
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct mcp_fault fault = { .status = 0 };
 	struct rpc_error error;
 

@@ -31,8 +31,8 @@ static void is_json(const char *text)
 /* One canonical text, however often it is made. */
 static void canonical_is_stable(const cJSON *value)
 {
-	OWNED(str) struct str once = STR_INIT;
-	OWNED(str) struct str twice = STR_INIT;
+	OWNED(str) struct str once = { 0 };
+	OWNED(str) struct str twice = { 0 };
 	OWNED(cJSON_ptr) cJSON *again = NULL;
 
 	json_canonical(&once, value);
@@ -45,8 +45,8 @@ static void canonical_is_stable(const cJSON *value)
 /* One spelling of an id, which is an id itself. */
 static void id_is_stable(const char *token)
 {
-	OWNED(str) struct str once = STR_INIT;
-	OWNED(str) struct str twice = STR_INIT;
+	OWNED(str) struct str once = { 0 };
+	OWNED(str) struct str twice = { 0 };
 
 	rpc_token_canonical(&once, token);
 	is_json(once.bytes);
@@ -57,7 +57,7 @@ static void id_is_stable(const char *token)
 static void try_tools(const cJSON *params)
 {
 	for (int i = 0; i < TOOL_COUNT; i++) {
-		struct err e = ERR_INIT;
+		struct err e = { 0 };
 
 		if (tool_check(TOOLS[i], params, &e))
 			must(e.text[0] && utf8_valid(e.text, strlen(e.text)));
@@ -66,10 +66,10 @@ static void try_tools(const cJSON *params)
 
 static void try_call(const struct rpc_message *m)
 {
-	OWNED(str) struct str reply = STR_INIT;
-	OWNED(str) struct str result = STR_INIT;
-	struct call c = CALL_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str reply = { 0 };
+	OWNED(str) struct str result = { 0 };
+	struct call c = { 0 };
+	struct err e = { 0 };
 
 	if (call_open(&c, m->params, m->id, m->has_nul, &e)) {
 		must(e.text[0] != '\0');
@@ -92,7 +92,7 @@ static void try_call(const struct rpc_message *m)
 
 static void judge(struct rpc_message *m, const struct rpc_error *error, int failed)
 {
-	OWNED(str) struct str reply = STR_INIT;
+	OWNED(str) struct str reply = { 0 };
 
 	if (m->id)
 		is_json(m->id);
@@ -114,14 +114,14 @@ static void judge(struct rpc_message *m, const struct rpc_error *error, int fail
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error = { .code = 0 };
 	int failed = rpc_parse((const char *)data, size, &m, &error);
 
 	judge(&m, &error, failed);
 	if (!failed && m.kind == RPC_BATCH)
 		for (int i = 0; i < cJSON_GetArraySize(m.root) && i < 8; i++) {
-			struct rpc_message item = RPC_MESSAGE_INIT;
+			struct rpc_message item = { 0 };
 
 			failed = rpc_batch_item(&m, i, &item, &error);
 			judge(&item, &error, failed);

@@ -12,9 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
 	size_t line = end ? (size_t)(end - data) : 0;
-	struct policy_answer a = POLICY_ANSWER_INIT;
+	struct policy_answer a = { 0 };
 	struct policy *p = NULL;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct policy_question q = { .path_count = 1 };
 	const char *path;
 	char *tool;

@@ -61,7 +61,7 @@ static void check_plan(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct planned *f = &plan->files[i];
-		OWNED(str) struct str clean = STR_INIT;
+		OWNED(str) struct str clean = { 0 };
 
 		must(safe_path_clean(root, f->is.path, strlen(f->is.path), &clean, NULL) == 0);
 		must(strcmp(str_text(&clean), f->is.path) == 0);
@@ -142,7 +142,7 @@ static void write_plan(int fd, struct plan *plan)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
-	OWNED(plan) struct plan plan = PLAN_INIT;
+	OWNED(plan) struct plan plan = { 0 };
 	struct refusal why = { .code = NULL };
 	const struct proposal p = { .workspace_root = root,
 		                    .file_path = "f",

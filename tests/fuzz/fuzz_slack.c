@@ -48,10 +48,10 @@ static void words(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct slack_frame f = SLACK_FRAME_INIT;
-	struct slack_act a = SLACK_ACT_INIT;
-	OWNED(str) struct str copy = STR_INIT;
-	OWNED(str) struct str plain = STR_INIT;
+	struct slack_frame f = { 0 };
+	struct slack_act a = { 0 };
+	OWNED(str) struct str copy = { 0 };
+	OWNED(str) struct str plain = { 0 };
 
 	slack_frame_read(&f, (const char *)data, size);
 	must((f.kind == SLACK_FRAME_ENVELOPE) <= (f.envelope_id != NULL));

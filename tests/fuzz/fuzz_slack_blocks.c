@@ -27,8 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		                                     REQUEST_STATE_INTERRUPTED,
 		                                     REQUEST_STATE_REJECTED,
 		                                     REQUEST_STATE_EXPIRED };
-	OWNED(str) struct str text = STR_INIT;
-	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
+	OWNED(str) struct str text = { 0 };
+	OWNED(slack_said) struct slack_said said = { 0 };
 	struct request r = { 0 };
 	struct slack_ask a = { .request = &r, .mentions = NOBODY };
 

@@ -40,7 +40,7 @@ int front_port(void)
 void agent_send(const struct agent *a, struct wire *w, const char *method, const char *headers,
                 const char *json)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_addf(&text, "%s /mcp%s HTTP/1.1\r\nHost: localhost:%d\r\n", method, a->query, a->port);
 	str_add(&text, "Accept: application/json, text/event-stream\r\n");
@@ -117,7 +117,7 @@ struct agent agent_hello_as(int port, const char *query, const char *version,
 void agent_begin(struct agent *a, struct wire *w, const char *tool, const char *arguments,
                  const char *meta)
 {
-	OWNED(str) struct str json = STR_INIT;
+	OWNED(str) struct str json = { 0 };
 
 	str_addf(&json, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{",
 	         ++a->id);
@@ -133,7 +133,7 @@ void agent_begin(struct agent *a, struct wire *w, const char *tool, const char *
 char *agent_message(struct wire *w)
 {
 	struct event e = { .id = "" };
-	OWNED(str) struct str last = STR_INIT;
+	OWNED(str) struct str last = { 0 };
 
 	if (wire_plain(w) == 200 && wire_is_stream(w)) {
 		while (wire_event(w, &e)) {
@@ -170,8 +170,8 @@ char *modern_request(int port, const char *query, const char *method, const char
                      const char *members, const char *client, int *status)
 {
 	struct agent a = agent_sessionless(port, query);
-	OWNED(str) struct str headers = STR_INIT;
-	OWNED(str) struct str json = STR_INIT;
+	OWNED(str) struct str headers = { 0 };
+	OWNED(str) struct str json = { 0 };
 	struct wire w;
 	char *message;
 
@@ -189,7 +189,7 @@ char *modern_request(int port, const char *query, const char *method, const char
 char *modern_call(int port, const char *query, const char *tool, const char *arguments,
                   const char *more, const char *client)
 {
-	OWNED(str) struct str members = STR_INIT;
+	OWNED(str) struct str members = { 0 };
 
 	str_addf(&members, "\"name\":\"%s\",\"arguments\":", tool);
 	str_add(&members, arguments);
@@ -226,7 +226,7 @@ char *agent_call(struct agent *a, const char *tool, const char *arguments)
 
 char *proposal(const char *path, const char *content)
 {
-	OWNED(str) struct str json = STR_INIT;
+	OWNED(str) struct str json = { 0 };
 
 	str_add(&json, "{\"title\":\"a change\",\"file_path\":");
 	json_quote(&json, path);
@@ -238,7 +238,7 @@ char *proposal(const char *path, const char *content)
 
 char *diff_of(const char *request_id)
 {
-	OWNED(str) struct str json = STR_INIT;
+	OWNED(str) struct str json = { 0 };
 
 	str_addf(&json, "{\"request_id\":\"%s\"}", request_id);
 	return str_take(&json);

@@ -174,9 +174,9 @@ void close_store(void)
 
 void fresh_store(void)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	OWNED(store) struct store st = STORE_INIT;
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	close_store();
 	(void)scratch();
@@ -227,7 +227,7 @@ void given(const char *sql)
 
 void given_mode(const char *mode)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	/* Remote and hybrid need Slack, and an order without a session changes the default, too. */
 	str_addf(&sql,
@@ -244,7 +244,7 @@ void given_mode(const char *mode)
 
 char *rows(const char *sql)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(db, sql, -1, &s, NULL);
 

@@ -115,7 +115,7 @@ void put_file(const char *folder, const char *name, const char *text)
 
 char *get_file(const char *folder, const char *name)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	char path[PROGRAM_BYTES], bytes[4096];
 	size_t n;
 	FILE *f;

@@ -93,7 +93,7 @@ void relay_hello(struct relay *r)
 
 void relay_begin(struct relay *r, const char *tool, const char *arguments)
 {
-	OWNED(str) struct str json = STR_INIT;
+	OWNED(str) struct str json = { 0 };
 
 	str_addf(&json, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{",
 	         ++r->id);
@@ -139,7 +139,7 @@ void begin_asking(struct relay *r, const char *path, const char *content)
 
 void decide_all(const char *verdict)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&sql,
 	         "INSERT INTO decision (request_id, verdict) SELECT id, '%s' FROM request"

@@ -97,7 +97,7 @@ struct site site_make(const char *more_lines)
 struct site site_make_at(const char *database, const char *more_lines)
 {
 	struct site s = { .port = free_port() };
-	OWNED(str) struct str config = STR_INIT;
+	OWNED(str) struct str config = { 0 };
 	char mark[40];
 
 	marker(mark);

@@ -40,7 +40,7 @@ void file(const char *name, const char *text)
 
 char *content(const char *name)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 	char chunk[4096];
 	size_t n;
 	FILE *f = fopen(in(name), "rb");
@@ -108,7 +108,7 @@ static void add_body(struct str *sql, const char *body)
 
 static void store_body(const char *body)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&sql, "INSERT INTO content (hash, size, bytes) VALUES ('%s', %zu, CAST(",
 	         sha256_of(body, strlen(body)).text, strlen(body));
@@ -137,7 +137,7 @@ static void insert_shown(const char *path, const char *body, const char *effect,
 		                     .effect_length = strlen(effect),
 		                     .files = files,
 		                     .file_count = count };
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 	struct instant now = clock_now();
 	int n = ++asked;
 
@@ -215,8 +215,8 @@ static bool is_plan(const char *path, const char *body, struct plan *plan)
 
 void ask(const char *path, const char *body)
 {
-	OWNED(plan) struct plan plan = PLAN_INIT;
-	OWNED(str) struct str effect = STR_INIT;
+	OWNED(plan) struct plan plan = { 0 };
+	OWNED(str) struct str effect = { 0 };
 
 	if (is_plan(path, body, &plan)) {
 		struct touched *files = xcalloc(plan.count, sizeof(*files));

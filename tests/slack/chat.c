@@ -38,7 +38,7 @@ static bool metadata_fits(struct call *c, const cJSON *metadata)
 
 static bool blocks_fit(struct call *c, const cJSON *blocks)
 {
-	OWNED(str) struct str place = STR_INIT;
+	OWNED(str) struct str place = { 0 };
 	bool rich = false;
 	size_t length;
 

@@ -396,7 +396,7 @@ static void add_escaped(struct str *out, const char *text)
 static cJSON *written(struct order *o, const char *text)
 {
 	const char *channel = or_else(o->what, "channel", "C01AGENTS");
-	OWNED(str) struct str escaped = STR_INIT;
+	OWNED(str) struct str escaped = { 0 };
 	cJSON *m, *event;
 
 	add_escaped(&escaped, text);
@@ -425,7 +425,7 @@ static void mention(struct order *o)
 {
 	const char *text = json_str(o->what, "text"), *only = json_str(o->what, "only");
 	bool named = strstr(text, "<@" BOT_USER) != NULL, swapped = json_true(o->what, "swapped");
-	OWNED(str) struct str full = STR_INIT;
+	OWNED(str) struct str full = { 0 };
 	cJSON *event, *twin;
 
 	str_addf(&full, "%s%s", named ? "" : "<@" BOT_USER "> ", text);

@@ -134,7 +134,7 @@ static void ack_effect(const cJSON *envelope, const cJSON *payload, int socket)
 {
 	const cJSON *sent_payload = json_member(envelope, "payload");
 	const char *id = json_str(envelope, "envelope_id");
-	OWNED(str) struct str place = STR_INIT;
+	OWNED(str) struct str place = { 0 };
 
 	if (json_is(sent_payload, "type", "view_submission")) {
 		cJSON *view = view_find(json_str(json_member(sent_payload, "view"), "id"));

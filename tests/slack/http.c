@@ -276,7 +276,7 @@ static void part(struct call *c, const char *head, const char *bytes, size_t len
 static void multipart(struct call *c, const char *type, const char *body, size_t length)
 {
 	const char *end = body + length, *boundary = strstr(type, "boundary="), *at, *next;
-	OWNED(str) struct str mark = STR_INIT;
+	OWNED(str) struct str mark = { 0 };
 
 	if (!boundary) {
 		(void)call_fail(c, "invalid_form_data");
@@ -293,7 +293,7 @@ static void multipart(struct call *c, const char *type, const char *body, size_t
 
 		if (!next || !value || value > next)
 			break;
-		OWNED(str) struct str head = STR_INIT;
+		OWNED(str) struct str head = { 0 };
 
 		str_add_bytes(&head, at, (size_t)(value - at));
 		part(c, str_text(&head), value + 4, (size_t)(next - value - 6));

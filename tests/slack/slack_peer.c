@@ -49,7 +49,7 @@ static struct str *next_answer(void)
 /* body NULL: GET. */
 static const char *request(const char *path, const char *body)
 {
-	OWNED(str) struct str url = STR_INIT;
+	OWNED(str) struct str url = { 0 };
 	struct str *answer = next_answer();
 	struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
 	CURL *curl = curl_easy_init();
@@ -217,7 +217,7 @@ static char *findings(void)
 {
 	const char *answer = slack_ask("faults_found");
 	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(answer);
-	struct str rules = STR_INIT;
+	struct str rules = { 0 };
 	const cJSON *finding;
 
 	cJSON_ArrayForEach (finding, cJSON_GetObjectItem(root, "faults"))
@@ -286,7 +286,7 @@ static char *done(int64_t *last)
 	static const char CLIENTS[] = " call hook upload ack ";
 	OWNED(cJSON_ptr)
 	cJSON *root = cJSON_Parse(slack_ask("calls?after=%lld", (long long)mark));
-	struct str names = STR_INIT;
+	struct str names = { 0 };
 	const cJSON *entry;
 
 	cJSON_ArrayForEach (entry, cJSON_GetObjectItem(root, "calls")) {

@@ -342,7 +342,7 @@ static bool ticket_is_good(const char *ticket)
 
 static void accept_key(const char *key, char out[40])
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	unsigned char digest[SHA_DIGEST_LENGTH];
 
 	str_addf(&text, "%s258EAFA5-E914-47DA-95CA-C5AB0DC85B11", key);

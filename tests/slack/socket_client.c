@@ -49,7 +49,7 @@ static int mask(uint8_t *data, size_t length, void *client)
 char *client_path(void)
 {
 	struct wire w = { 0 };
-	OWNED(str) struct str request = STR_INIT;
+	OWNED(str) struct str request = { 0 };
 	const char *at;
 	char *path;
 
@@ -85,7 +85,7 @@ int client_try(struct client *c, const char *path)
 	static const struct wslay_frame_callbacks HOW = { bytes_out, bytes_in, mask };
 	struct sockaddr_in to = { .sin_family = AF_INET,
 		                  .sin_port = htons((uint16_t)slack_port()) };
-	OWNED(str) struct str request = STR_INIT;
+	OWNED(str) struct str request = { 0 };
 
 	(void)signal(SIGPIPE, SIG_IGN); /* a server that closes is what some tests are about */
 	*c = (struct client){ .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
@@ -150,8 +150,8 @@ static bool read_frame(struct client *c, struct wslay_frame_iocb *frame, struct 
 
 char *client_message(struct client *c)
 {
-	OWNED(str) struct str payload = STR_INIT;
-	struct str message = STR_INIT;
+	OWNED(str) struct str payload = { 0 };
+	struct str message = { 0 };
 	struct wslay_frame_iocb frame;
 
 	while (read_frame(c, &frame, &payload)) {
@@ -180,7 +180,7 @@ void client_say(struct client *c, const char *text)
 
 void client_ack(struct client *c, const char *envelope_id, const char *payload)
 {
-	OWNED(str) struct str ack = STR_INIT;
+	OWNED(str) struct str ack = { 0 };
 
 	str_addf(&ack, "{\"envelope_id\":\"%s\"%s%s}", envelope_id, payload ? ",\"payload\":" : "",
 	         payload ? payload : "");

@@ -89,7 +89,7 @@ static const char *view_wrong(const cJSON *view, const cJSON *same, struct str *
 static bool view_fits(struct call *c, const cJSON *same)
 {
 	const cJSON *view = json_member(c->args, "view");
-	OWNED(str) struct str place = STR_INIT;
+	OWNED(str) struct str place = { 0 };
 	const char *wrong;
 
 	if (!view) {
@@ -245,7 +245,7 @@ static void show_errors(cJSON *view, const cJSON *errors, const char *envelope_i
 
 static bool ack_view_fits(const cJSON *sent, const cJSON *same, const char *envelope_id, int socket)
 {
-	OWNED(str) struct str place = STR_INIT;
+	OWNED(str) struct str place = { 0 };
 	const char *wrong = sent ? view_wrong(sent, same, &place) : "no view";
 
 	if (wrong)

@@ -60,7 +60,7 @@ static cJSON *response_metadata(struct call *c)
 
 bool call_fail_at(struct call *c, const char *error, const struct str *place)
 {
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 
 	if (call_failed(c))
 		return false;
@@ -92,7 +92,7 @@ const char *call_text(const struct call *c, const char *name)
 
 const char *call_need(struct call *c, const char *name)
 {
-	OWNED(str) struct str place = STR_INIT;
+	OWNED(str) struct str place = { 0 };
 
 	if (json_member(c->args, name) && (!json_text(c->args, name) || call_text(c, name)[0]))
 		return call_text(c, name);
@@ -137,7 +137,7 @@ static void scopes_text(struct str *out)
 
 bool call_scope(struct call *c, const char *scope)
 {
-	OWNED(str) struct str provided = STR_INIT;
+	OWNED(str) struct str provided = { 0 };
 
 	if (!scope || call_has_scope(scope))
 		return true;
@@ -418,7 +418,7 @@ static bool rate_of_method(struct call *c, const struct method *m)
 
 static void scopes_header(struct call *c)
 {
-	OWNED(str) struct str scopes = STR_INIT;
+	OWNED(str) struct str scopes = { 0 };
 
 	if (cJSON_IsFalse(setting("scopes_header")))
 		return;

@@ -36,7 +36,7 @@ static const char *request_id(void)
 /* Calls a tool with what the user said of the newest request: the members of a response, or "". */
 static char *say_of(const char *query, const char *tool, const char *arguments, const char *said)
 {
-	OWNED(str) struct str more = STR_INIT;
+	OWNED(str) struct str more = { 0 };
 
 	if (*said)
 		str_addf(&more, ",\"inputResponses\":{\"%s\":{%s}}", request_id(), said);
@@ -129,7 +129,7 @@ START_TEST(the_inbox_tells_that_a_form_is_shown)
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
 	OWNED(char_ptr) char *asked = NULL;
 	OWNED(char_ptr) char *answer = NULL;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	given_elicitation("true");
 	asked = say_of("", "check_clearance", arguments, "");
@@ -233,7 +233,7 @@ START_TEST(a_yes_to_the_file_as_it_was_is_none_to_the_file_as_it_is)
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
 	OWNED(char_ptr) char *asked = NULL;
 	OWNED(char_ptr) char *answer = NULL;
-	OWNED(str) struct str more = STR_INIT;
+	OWNED(str) struct str more = { 0 };
 
 	given_elicitation("true");
 	put_file(site.workspace, "a.txt", "old\n");
@@ -302,7 +302,7 @@ END_TEST
 
 START_TEST(a_long_diff_is_shown_in_part_and_says_where_the_rest_is)
 {
-	OWNED(str) struct str content = STR_INIT;
+	OWNED(str) struct str content = { 0 };
 	OWNED(char_ptr) char *arguments = NULL;
 	OWNED(char_ptr) char *asked = NULL;
 	const char *message;
@@ -350,7 +350,7 @@ START_TEST(a_legacy_client_is_asked_on_the_stream_of_the_call)
 	for (size_t i = 0; i < COUNT(VERSIONS); i++) {
 		struct agent a = agent_hello_as(site.port, "", VERSIONS[i], "{\"elicitation\":{}}");
 		struct event e = { .id = "" };
-		OWNED(str) struct str response = STR_INIT;
+		OWNED(str) struct str response = { 0 };
 		OWNED(char_ptr) char *result = NULL;
 		struct wire w;
 
@@ -379,7 +379,7 @@ END_TEST
 START_TEST(a_question_that_was_answered_elsewhere_is_taken_off_the_screen)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
-	OWNED(str) struct str late = STR_INIT;
+	OWNED(str) struct str late = { 0 };
 	OWNED(char_ptr) char *asked = NULL;
 	OWNED(char_ptr) char *result = NULL;
 	struct event e = { .id = "" };
@@ -448,7 +448,7 @@ END_TEST
 START_TEST(one_client_cannot_answer_what_another_was_asked)
 {
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
-	OWNED(str) struct str response = STR_INIT;
+	OWNED(str) struct str response = { 0 };
 	struct event e = { .id = "" };
 	struct agent a, other;
 	struct wire w;
@@ -478,7 +478,7 @@ START_TEST(an_agent_on_stdio_is_asked_between_the_lines)
 {
 	static const char *const NOTHING[] = { NULL };
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
-	OWNED(str) struct str response = STR_INIT;
+	OWNED(str) struct str response = { 0 };
 	OWNED(char_ptr) char *hello = NULL;
 	OWNED(char_ptr) char *asked = NULL;
 	OWNED(char_ptr) char *result = NULL;

@@ -214,7 +214,7 @@ static void listens_when_it_can(struct relay *r)
 
 START_TEST(subscriptions_have_a_limit_for_each_and_for_all)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	struct relay a, b, c;
 
 	given_front();
@@ -339,7 +339,7 @@ END_TEST
 /* How many descriptors the front has open; the next one has this number or a lower one. */
 static int files_of_front(void)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	ck_assert_int_eq(shell(&said, "ls /proc/%d/fd | wc -l", (int)front), 0);
 	return atoi(str_text(&said));
@@ -572,7 +572,7 @@ START_TEST(callers_without_a_descriptor_are_told_so)
 	enum { LIMIT = 300 };
 	struct holder h = start_holder(); /* before anything here opens the database */
 	struct rlimit limit = { .rlim_cur = LIMIT, .rlim_max = LIMIT };
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 	struct agent a;
 	struct relay r;
 	long before;

@@ -43,7 +43,7 @@ static void given_front(void)
 /* One run, from its beginning to its end. */
 static char *run(const char *meta, const char *calls)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	ck_assert_msg(shell(&said, "python3 %s/run.py %d '%s' %s </dev/null 2>&1", test_run(), port,
 	                    meta, calls) == 0,
@@ -56,7 +56,7 @@ static const char ASK[] = "'check_clearance {\"title\":\"t\",\"diff\":\"hello\\n
 
 START_TEST(two_runs_at_once_are_two_sessions_whatever_connections_they_have)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	given_front();
 	ck_assert_msg(shell(&said,
@@ -109,7 +109,7 @@ END_TEST
 START_TEST(the_next_run_has_written_what_one_that_has_ended_had_approved)
 {
 	OWNED(char_ptr) char *id = NULL;
-	OWNED(str) struct str call = STR_INIT;
+	OWNED(str) struct str call = { 0 };
 	OWNED(char_ptr) char *written = NULL;
 	OWNED(char_ptr) char *file = NULL;
 
@@ -142,14 +142,14 @@ static void curl(struct str *said, const char *json)
 START_TEST(a_session_whose_calls_come_from_many_processes_goes_on)
 {
 	static const char *const TOOLS_CALLED[] = { "ping", "reboot", "ping" };
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	given_front();
 	curl(&said, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"
 	            "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{"
 	            "\"name\":\"shell\",\"version\":\"1\"}}}");
 	for (size_t i = 0; i < COUNT(TOOLS_CALLED); i++) {
-		OWNED(str) struct str json = STR_INIT;
+		OWNED(str) struct str json = { 0 };
 
 		str_addf(&json,
 		         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"

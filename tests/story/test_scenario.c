@@ -42,7 +42,7 @@ START_TEST(an_agent_asks_the_operator_approves_and_the_file_is_written)
 	OWNED(char_ptr) char *written = NULL;
 	OWNED(char_ptr) char *again = NULL;
 	OWNED(char_ptr) char *text = NULL;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *request = NULL;
 	struct agent a;
 	struct wire w;
@@ -95,7 +95,7 @@ START_TEST(a_diff_of_many_files_is_shown_written_whole_and_taken_back)
 	OWNED(char_ptr) char *again = NULL;
 	OWNED(char_ptr) char *old = NULL;
 	OWNED(char_ptr) char *gone = NULL;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *request = NULL;
 	struct agent a;
 	struct wire w;
@@ -228,7 +228,7 @@ START_TEST(force_says_that_it_has_overwritten_something)
 	OWNED(char_ptr) char *arguments = proposal("f", "new\n");
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *written = NULL;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	char request[100];
 	struct agent a;
 	struct wire w;
@@ -282,7 +282,7 @@ END_TEST
 static void write_answers(void)
 {
 	OWNED(char_ptr) char *ids = rows("SELECT id, file_path FROM request ORDER BY seq");
-	OWNED(str) struct str script = STR_INIT;
+	OWNED(str) struct str script = { 0 };
 	char *rest = NULL;
 
 	str_add(&script, ".timeout 30000\n.bail on\n");
@@ -369,7 +369,7 @@ static char *answered(const char *tool, const char *arguments, const char *comma
                       const char *words)
 {
 	struct agent a = newcomer();
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	struct wire w;
 	const char *id = begin(&a, &w, tool, arguments);
 	int status = ctl(&said, "%s %s %s", command, id, words);
@@ -414,7 +414,7 @@ START_TEST(a_verb_that_does_not_fit_changes_nothing)
 {
 	struct agent a;
 	struct wire w;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *answer = NULL;
 	char id[40];
 

@@ -44,8 +44,8 @@ static char *soon(const char *count, const char *sql)
 /* Slack's name of the last message of a kind, of which there is one. */
 static char *ts_of(const char *kind)
 {
-	OWNED(str) struct str count = STR_INIT;
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str count = { 0 };
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&count, "SELECT count(*) FROM slack_message WHERE kind = '%s' AND ts IS NOT NULL",
 	         kind);

@@ -158,7 +158,7 @@ START_TEST(only_the_sessions_own_channel_is_read_and_listed)
 	      " (1, 'G02PRIV', '2026-01-01T00:00:00.000Z', '9999-01-01T00:00:00.000Z');"
 	      "INSERT INTO slack_checked VALUES (1, NULL, '2026-01-01T00:00:00.000Z')");
 	struct agent b = agent_hello(front_port(), "?channel_id=G02PRIV", "2025-11-25");
-	OWNED(str) struct str list = STR_INIT;
+	OWNED(str) struct str list = { 0 };
 
 	OWNED(char_ptr) char *other = reading(&a, "slack://channel/G02PRIV/recent");
 	says(member(other, "error.message"), "G02PRIV is not this session's channel");

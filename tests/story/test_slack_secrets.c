@@ -150,7 +150,7 @@ END_TEST
 /* A keychain whose program is this script. */
 static void given_keychain_program(const char *script)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	const char *bin = below(site.home, "bin");
 
 	(void)setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent", 1);
@@ -263,7 +263,7 @@ END_TEST
 /* The bytes are in no file of the system: database, log of its changes, log, run directory. */
 static void expect_nowhere(const char *text)
 {
-	OWNED(str) struct str found = STR_INIT;
+	OWNED(str) struct str found = { 0 };
 
 	ck_assert_msg(*text, "nothing to look for");
 	(void)shell(&found, "grep -rlaF -e '%s' '%s' \"$(dirname '%s')\" | grep -v '/bin/'", text,

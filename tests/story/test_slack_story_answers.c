@@ -11,7 +11,7 @@ START_TEST(a_click_approves_and_the_file_is_written)
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *applied = NULL;
 	OWNED(char_ptr) char *file = NULL;
-	OWNED(str) struct str check = STR_INIT;
+	OWNED(str) struct str check = { 0 };
 	struct agent a;
 	struct wire w;
 
@@ -238,7 +238,7 @@ END_TEST
 
 START_TEST(what_ctl_says_reaches_the_agent_too)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *told = NULL;
 	struct agent a;
 
@@ -261,7 +261,7 @@ END_TEST
 
 START_TEST(each_worker_has_its_own_token_for_as_long_as_it_needs_it)
 {
-	OWNED(str) struct str seen = STR_INIT;
+	OWNED(str) struct str seen = { 0 };
 
 	a_system_with_slack();
 	ck_assert_int_ne(worker_pid("slack-poster"), 0);
@@ -333,7 +333,7 @@ END_TEST
 
 static void given_policy(const char *text)
 {
-	OWNED(str) struct str folder = STR_INIT;
+	OWNED(str) struct str folder = { 0 };
 
 	str_addf(&folder, "%s/.intercom", site.workspace);
 	ck_assert_int_eq(shell(NULL, "mkdir -p '%s'", folder.bytes), 0);
@@ -348,7 +348,7 @@ static void does_what_is_allowed(struct agent *a)
 	OWNED(char_ptr) char *applied = NULL;
 	OWNED(char_ptr) char *checked = NULL;
 	OWNED(char_ptr) char *goes_on = NULL;
-	OWNED(str) struct str check = STR_INIT;
+	OWNED(str) struct str check = { 0 };
 
 	has(approved, "status", "approved");
 	str_addf(&check, "{\"request_id\":\"%s\"}", member(approved, "request_id"));

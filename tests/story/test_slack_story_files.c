@@ -80,7 +80,7 @@ END_TEST
 
 static void expect_not_shown(const char *why)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&sql,
 	         "SELECT count(*) FROM slack_message WHERE kind = 'reply' AND state = 'sent' "
@@ -91,7 +91,7 @@ static void expect_not_shown(const char *why)
 
 START_TEST(a_file_that_cannot_be_shown_is_told_with_its_reason)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	OWNED(char_ptr) char *ts = NULL;
 	struct wire w;
 

@@ -13,7 +13,7 @@ static void refused_and_asked_again(struct agent *a, const char *reason)
 	OWNED(char_ptr) char *told = NULL;
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *ts = NULL;
-	OWNED(str) struct str hint = STR_INIT;
+	OWNED(str) struct str hint = { 0 };
 	struct wire w;
 
 	agent_begin(a, &w, "transmit", PROMPT, NULL);

@@ -21,7 +21,7 @@ static void shows_verdict(const char *ts, const char *verdict, const char *by)
 {
 	OWNED(char_ptr) char *message = shown(ts);
 	OWNED(char_ptr) char *name = terminal();
-	OWNED(str) struct str words = STR_INIT;
+	OWNED(str) struct str words = { 0 };
 
 	str_add(&words, verdict);
 	if (by)
@@ -52,7 +52,7 @@ static int at_once(int ms, const char *id, const char *ts, struct str *said)
 /* The decisions on a request came out like this, a line each. */
 static void expect_outcomes(const char *id, const char *text)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&sql,
 	         "SELECT outcome || CASE outcome WHEN 'applied' THEN ' ' || source ELSE '' END "
@@ -64,7 +64,7 @@ static void expect_outcomes(const char *id, const char *text)
 /* One round: one of them counts, the other is told who was first. */
 static void race(int round, const char *id, const char *ts)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	int status = at_once(round, id, ts, &said);
 
 	(void)slack_wait_for("ack");
@@ -129,7 +129,7 @@ START_TEST(in_hybrid_mode_the_first_answer_counts)
 	OWNED(char_ptr) char *first = NULL;
 	OWNED(char_ptr) char *second = NULL;
 	OWNED(char_ptr) char *ts = NULL;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	struct agent a;
 	struct wire w;
 
@@ -170,7 +170,7 @@ START_TEST(in_remote_mode_ctl_is_told_so_and_the_click_counts)
 	OWNED(char_ptr) char *asked = proposal("hello.txt", "hello\n");
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *ts = NULL;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	struct agent a;
 	struct wire w;
 

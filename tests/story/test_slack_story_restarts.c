@@ -34,7 +34,7 @@ START_TEST(a_prompt_is_continued_refined_or_stopped_by_its_buttons)
 	a_system_with_slack();
 	a = agent_hello(front_port(), "", "2025-11-25");
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		OWNED(str) struct str asked = STR_INIT;
+		OWNED(str) struct str asked = { 0 };
 		OWNED(char_ptr) char *answer = NULL;
 		struct wire w;
 
@@ -136,8 +136,8 @@ static void all_states_over(bool crash)
 	OWNED(char_ptr) char *approved = NULL;
 	OWNED(char_ptr) char *done = NULL;
 	OWNED(char_ptr) char *session = NULL;
-	OWNED(str) struct str named = STR_INIT;
-	OWNED(str) struct str check = STR_INIT;
+	OWNED(str) struct str named = { 0 };
+	OWNED(str) struct str check = { 0 };
 	struct wire w[4];
 	struct agent a;
 	int64_t began;

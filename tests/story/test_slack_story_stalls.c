@@ -5,8 +5,8 @@
 /* The alert's message, once Slack has it. kind: stall, or escalated. */
 static char *alert_ts(const char *kind)
 {
-	OWNED(str) struct str sql = STR_INIT;
-	OWNED(str) struct str known = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
+	OWNED(str) struct str known = { 0 };
 
 	str_addf(&known, "SELECT count(*) FROM slack_message WHERE kind = '%s' AND ts IS NOT NULL",
 	         kind);
@@ -152,7 +152,7 @@ START_TEST(an_alert_that_nobody_answers_is_followed_by_nudges_and_one_call_to_th
 	OWNED(char_ptr) char *words = NULL;
 
 	for (int i = 1; i <= 3; i++) {
-		OWNED(str) struct str sql = STR_INIT;
+		OWNED(str) struct str sql = { 0 };
 
 		advance(2 * MINUTE);
 		str_addf(&sql, "SELECT count(*) = %d FROM slack_message WHERE kind = 'nudged'", i);
@@ -254,7 +254,7 @@ END_TEST
 
 START_TEST(what_ctl_shows_and_does_about_a_silent_agent)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *pong = NULL;
 	OWNED(char_ptr) char *session = NULL;
 	struct agent a;

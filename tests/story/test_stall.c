@@ -461,7 +461,7 @@ END_TEST
 /* Over HTTP a client is there or has ended: nothing tells. */
 static void given_http(const char *transport)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(
 	    &sql,
@@ -504,7 +504,7 @@ END_TEST
 
 START_TEST(who_does_not_come_for_an_answer_over_http_raises_no_alert_and_is_interrupted)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 	struct instant now;
 
 	watched();
@@ -601,7 +601,7 @@ END_TEST
 START_TEST(a_suspend_does_not_count_as_silence)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct time_gap gap = { .suspend_ms = 600 * SECOND, .window_ms = 250 };
 
 	fresh_store();

@@ -325,9 +325,9 @@ END_TEST
 static void listen_for(struct wire *w, const char *ids, struct event *e)
 {
 	struct agent a = agent_sessionless(site.port, "");
-	OWNED(str) struct str headers = STR_INIT;
-	OWNED(str) struct str json = STR_INIT;
-	OWNED(str) struct str members = STR_INIT;
+	OWNED(str) struct str headers = { 0 };
+	OWNED(str) struct str json = { 0 };
+	OWNED(str) struct str members = { 0 };
 
 	modern_headers(&headers, "subscriptions/listen", NULL);
 	str_addf(&members, "\"notifications\":{\"taskIds\":%s}", ids);
@@ -414,7 +414,7 @@ END_TEST
 /* Sends a request; the relay's next line, caller frees. */
 static char *line_for(struct relay *r, const char *method, const char *members)
 {
-	OWNED(str) struct str json = STR_INIT;
+	OWNED(str) struct str json = { 0 };
 
 	modern_compose(&json, method, members, KNOWS_TASKS);
 	relay_send(r, json.bytes);
@@ -425,7 +425,7 @@ START_TEST(an_agent_on_stdio_has_tasks_when_its_relay_was_told_so)
 {
 	static const char *const TASKS[] = { "--tasks", NULL };
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "hello\n");
-	OWNED(str) struct str members = STR_INIT;
+	OWNED(str) struct str members = { 0 };
 	OWNED(char_ptr) char *made = NULL;
 	OWNED(char_ptr) char *listening = NULL;
 	OWNED(char_ptr) char *told = NULL;

@@ -108,7 +108,7 @@ END_TEST
 
 START_TEST(every_output_schema_names_the_operators_words)
 {
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 	char path[80];
 	struct agent a;
 

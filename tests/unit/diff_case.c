@@ -4,8 +4,8 @@ size_t fuzz; /* of `applied` */
 
 char *applied(const char *old, const char *text, struct err *e)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(diff) struct diff d = { 0 };
+	OWNED(str) struct str result = { 0 };
 
 	if (diff_parse(text, strlen(text), &d, e) == 0 &&
 	    diff_apply_file(&d.files[0], old, old ? strlen(old) : 0, fuzz, &result, NULL, e) == 0)
@@ -15,7 +15,7 @@ char *applied(const char *old, const char *text, struct err *e)
 
 void read_diff(const char *text, struct diff *d)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_msg(diff_parse(text, strlen(text), d, &e) == 0, "%s", e.text);
 }

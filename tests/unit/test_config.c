@@ -61,7 +61,7 @@ static void write_file(const char *path, const void *bytes, size_t length)
 /* Two settings, in two lines, and then these. */
 static void given(const char *toml)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_addf(&text, "default_workspace_root = \"%s\"\nhost_cli = \"claude\"\n%s", in("ws"),
 	         toml);
@@ -93,7 +93,7 @@ static void fails_from(const struct config_source *src, const char *text)
 /* The file with these lines from line 3 on is refused, in words that begin "FILE" + text. */
 static void refuses(const char *toml, const char *text)
 {
-	OWNED(str) struct str whole = STR_INIT;
+	OWNED(str) struct str whole = { 0 };
 
 	given(toml);
 	str_addf(&whole, "config: %s%s", file, text);
@@ -103,7 +103,7 @@ static void refuses(const char *toml, const char *text)
 /* The file loads and the only warning is "FILE" + text. */
 static void warns(const char *toml, const char *text)
 {
-	OWNED(str) struct str whole = STR_INIT;
+	OWNED(str) struct str whole = { 0 };
 
 	given(toml);
 	load();
@@ -119,8 +119,8 @@ static void add_row(const char *name, const char *value, const char *source, voi
 
 static void has_row(const char *row)
 {
-	OWNED(str) struct str rows = STR_INIT;
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str rows = { 0 };
+	OWNED(str) struct str line = { 0 };
 
 	config_settings(&c, add_row, &rows);
 	str_addf(&line, "%s\n", row);
@@ -130,8 +130,8 @@ static void has_row(const char *row)
 
 START_TEST(without_a_file_every_setting_has_its_default)
 {
-	OWNED(str) struct str rows = STR_INIT;
-	OWNED(str) struct str expected = STR_INIT;
+	OWNED(str) struct str rows = { 0 };
+	OWNED(str) struct str expected = { 0 };
 
 	load_from(&(struct config_source){ .config = NULL });
 	str_addf(
@@ -281,7 +281,7 @@ END_TEST
 
 START_TEST(the_file_is_looked_for_in_the_flag_then_the_variable_then_the_home)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_addf(&text, "default_workspace_root = \"%s\"\nhost_cli = \"home\"\n", in("ws"));
 	write_file(in("home/.config/agent-intercom/config.toml"), text.bytes, text.length);
@@ -540,7 +540,7 @@ END_TEST
 
 START_TEST(a_huge_or_deep_file_is_refused)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_add(&text, "# first\n# \"[[[[ 'brackets' do not count here\na = ");
 	for (int i = 0; i < 100000; i++)
@@ -675,9 +675,9 @@ END_TEST
 
 START_TEST(the_sample_loads_and_shows_the_defaults)
 {
-	OWNED(str) struct str sample = STR_INIT;
-	OWNED(str) struct str before = STR_INIT;
-	OWNED(str) struct str after = STR_INIT;
+	OWNED(str) struct str sample = { 0 };
+	OWNED(str) struct str before = { 0 };
+	OWNED(str) struct str after = { 0 };
 
 	config_sample(&sample);
 	write_file(file, sample.bytes, sample.length);

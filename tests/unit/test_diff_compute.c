@@ -12,7 +12,7 @@ enum { ROUNDS = 3000, PEER_ROUNDS = 60, BIG_BYTES = 4 << 20 };
 
 static void expect_computed(const char *old, const char *new_text, const char *want)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	diff_compute("f.c", old, old ? strlen(old) : 0, new_text, new_text ? strlen(new_text) : 0,
 	             &text);
@@ -80,12 +80,12 @@ END_TEST
 /* The effect of a diff of one file, as its hunks are placed. -1: it does not fit. */
 static int effect(const char *old, const char *text, bool unique, struct str *out)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(diff) struct diff d = { 0 };
+	OWNED(str) struct str result = { 0 };
 	struct diff_place places[4];
 	const struct diff_how how = { .unique = unique, .places = places };
 	struct diff_heading h = { .old_path = "f.c", .new_path = "f.c", .places = places };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	read_diff(text, &d);
 	h.place_count = d.files[0].hunk_count;
@@ -97,7 +97,7 @@ static int effect(const char *old, const char *text, bool unique, struct str *ou
 
 static void expect_effect(const char *old, const char *text, const char *want)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	ck_assert_int_eq(effect(old, text, false, &out), 0);
 	ck_assert_str_eq(str_text(&out), want);
@@ -120,7 +120,7 @@ END_TEST
 
 START_TEST(a_hunk_that_must_be_unique_fits_at_one_line_only)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	ck_assert_int_eq(effect("a\nb\n0\nb\n", HEAD "@@ -1,2 +1,2 @@\n a\n-b\n+B\n", true, &out),
 	                 0);
@@ -135,7 +135,7 @@ END_TEST
 
 START_TEST(modes_renames_and_copies_are_in_the_header)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 	const struct diff_heading run = {
 		.old_path = "r", .new_path = "r", .old_mode = 0100644, .new_mode = 0100755
 	};
@@ -183,9 +183,9 @@ START_TEST(odd_names_are_written_so_that_they_are_read_back)
 		                             "b/x", "\303\244", "dev/null" };
 
 	for (size_t i = 0; i < COUNT(names); i++) {
-		OWNED(diff) struct diff d = DIFF_INIT;
-		OWNED(diff) struct diff empty = DIFF_INIT;
-		OWNED(str) struct str text = STR_INIT;
+		OWNED(diff) struct diff d = { 0 };
+		OWNED(diff) struct diff empty = { 0 };
+		OWNED(str) struct str text = { 0 };
 
 		diff_compute(names[i], "a\n", 2, "b\n", 2, &text);
 		read_diff(str_text(&text), &d);
@@ -229,10 +229,10 @@ static void random_edit(const struct str *old, struct str *text)
 
 static void expect_round_trip(const struct str *old, const struct str *text)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
-	OWNED(str) struct str patch = STR_INIT;
-	OWNED(str) struct str result = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(diff) struct diff d = { 0 };
+	OWNED(str) struct str patch = { 0 };
+	OWNED(str) struct str result = { 0 };
+	struct err e = { 0 };
 
 	diff_compute("f.c", str_text(old), old->length, str_text(text), text->length, &patch);
 	if (patch.length == 0) {
@@ -251,8 +251,8 @@ START_TEST(a_computed_diff_applied_gives_the_new_text)
 {
 	srand(1);
 	for (int i = 0; i < ROUNDS; i++) {
-		OWNED(str) struct str old = STR_INIT;
-		OWNED(str) struct str text = STR_INIT;
+		OWNED(str) struct str old = { 0 };
+		OWNED(str) struct str text = { 0 };
 
 		random_text(&old, i % 60);
 		if (i % 3 == 0)
@@ -277,11 +277,11 @@ static void expect_fast(const struct str *old, const struct str *text)
 
 START_TEST(four_mebibytes_are_compared_fast)
 {
-	OWNED(str) struct str old = STR_INIT;
-	OWNED(str) struct str text = STR_INIT;
-	OWNED(str) struct str other = STR_INIT;
-	OWNED(str) struct str coins = STR_INIT;
-	OWNED(str) struct str more_coins = STR_INIT;
+	OWNED(str) struct str old = { 0 };
+	OWNED(str) struct str text = { 0 };
+	OWNED(str) struct str other = { 0 };
+	OWNED(str) struct str coins = { 0 };
+	OWNED(str) struct str more_coins = { 0 };
 
 	srand(2);
 	for (int i = 0; old.length < BIG_BYTES; i++)
@@ -301,8 +301,8 @@ END_TEST
 
 START_TEST(lines_that_are_all_the_same_are_compared_fast)
 {
-	OWNED(str) struct str old = STR_INIT;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str old = { 0 };
+	OWNED(str) struct str text = { 0 };
 
 	while (old.length < BIG_BYTES)
 		str_add(&old, "\n");
@@ -313,9 +313,9 @@ END_TEST
 
 START_TEST(a_hunk_that_fits_nowhere_is_given_up_fast)
 {
-	OWNED(str) struct str old = STR_INIT;
-	OWNED(str) struct str text = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str old = { 0 };
+	OWNED(str) struct str text = { 0 };
+	struct err e = { 0 };
 	clock_t start = clock();
 
 	while (old.length < BIG_BYTES)
@@ -364,7 +364,7 @@ static void enter_scratch(char *name)
 
 static void leave_scratch(const char *name)
 {
-	OWNED(str) struct str command = STR_INIT;
+	OWNED(str) struct str command = { 0 };
 
 	ck_assert_int_eq(chdir("/"), 0);
 	str_addf(&command, "rm -rf %s", name);
@@ -389,9 +389,9 @@ START_TEST(git_and_patch_apply_what_we_compute)
 	enter_scratch(scratch);
 	srand(3);
 	for (int i = 0; i < PEER_ROUNDS; i++) {
-		OWNED(str) struct str old = STR_INIT;
-		OWNED(str) struct str text = STR_INIT;
-		OWNED(str) struct str patch = STR_INIT;
+		OWNED(str) struct str old = { 0 };
+		OWNED(str) struct str text = { 0 };
+		OWNED(str) struct str patch = { 0 };
 
 		make_pair(&old, &text);
 		diff_compute("f.c", str_text(&old), old.length, str_text(&text), text.length,
@@ -420,12 +420,12 @@ START_TEST(we_apply_what_git_and_diff_compute)
 	enter_scratch(scratch);
 	srand(4);
 	for (int i = 0; i < PEER_ROUNDS; i++) {
-		OWNED(diff) struct diff d = DIFF_INIT;
-		OWNED(str) struct str old = STR_INIT;
-		OWNED(str) struct str text = STR_INIT;
-		OWNED(str) struct str patch = STR_INIT;
-		OWNED(str) struct str result = STR_INIT;
-		struct err e = ERR_INIT;
+		OWNED(diff) struct diff d = { 0 };
+		OWNED(str) struct str old = { 0 };
+		OWNED(str) struct str text = { 0 };
+		OWNED(str) struct str patch = { 0 };
+		OWNED(str) struct str result = { 0 };
+		struct err e = { 0 };
 
 		make_pair(&old, &text);
 		if (system(makers[(size_t)i % COUNT(makers)]) == 0) /* no difference */
@@ -456,8 +456,8 @@ START_TEST(a_git_commit_of_everything_is_read)
 	    "echo q >$(printf 'quo\\tted') && : >'new empty' && git add . && git commit -qm two && "
 	    "git format-patch -M --no-rename-empty -1 --stdout >../diff";
 	char scratch[] = "/tmp/test_diff.XXXXXX";
-	OWNED(diff) struct diff d = DIFF_INIT;
-	OWNED(str) struct str patch = STR_INIT;
+	OWNED(diff) struct diff d = { 0 };
+	OWNED(str) struct str patch = { 0 };
 	size_t created = 0, deleted = 0, renamed = 0, modes = 0;
 
 	enter_scratch(scratch);

@@ -3,7 +3,7 @@
 
 static void expect_applied(const char *old, const char *text, const char *want)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	OWNED(char_ptr) char *have = applied(old, text, &e);
 
 	ck_assert_msg(have != NULL, "%s", e.text);
@@ -12,7 +12,7 @@ static void expect_applied(const char *old, const char *text, const char *want)
 
 static void expect_refused(const char *old, const char *text, const char *why)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	OWNED(char_ptr) char *have = applied(old, text, &e);
 
 	ck_assert_msg(have == NULL, "applied: %s", have);
@@ -37,7 +37,7 @@ END_TEST
 
 START_TEST(a_plain_diff_gives_names_and_hunks)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
+	OWNED(diff) struct diff d = { 0 };
 
 	read_diff("--- src/my file.c\t2026-01-02 10:00:00 +0000\n+++ src/my file.c\t2026-01-02\n"
 	          "@@ -10,2 +10,3 @@ int main(void)\n a\n+b\n c\n@@ -20 +21,0 @@\n-x\n",
@@ -58,7 +58,7 @@ END_TEST
 
 START_TEST(a_git_diff_of_many_files_says_what_happens_to_each)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
+	OWNED(diff) struct diff d = { 0 };
 
 	read_diff("From 1234 Mon Sep 17 00:00:00 2001\nSubject: all kinds\n---\n f | 2 +-\n\n"
 	          "diff --git a/new.sh b/new.sh\nnew file mode 100755\nindex 0000000..e69de29\n"
@@ -87,7 +87,7 @@ END_TEST
 
 START_TEST(quoted_names_are_decoded)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
+	OWNED(diff) struct diff d = { 0 };
 
 	read_diff(
 	    "diff --git \"a/\\303\\244\\t\\\"x\" \"b/\\303\\244\\t\\\"x\"\n"
@@ -100,7 +100,7 @@ END_TEST
 
 static void expect_names(const char *text, const char *old, const char *new_name)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
+	OWNED(diff) struct diff d = { 0 };
 
 	read_diff(text, &d);
 	ck_assert_str_eq(d.files[0].old_path ? d.files[0].old_path : "(null)", old);
@@ -240,8 +240,8 @@ END_TEST
 
 START_TEST(a_hunk_far_away_is_found)
 {
-	OWNED(str) struct str old = STR_INIT;
-	OWNED(str) struct str want = STR_INIT;
+	OWNED(str) struct str old = { 0 };
+	OWNED(str) struct str want = { 0 };
 
 	for (int i = 0; i < 20000; i++)
 		str_add(&old, "same\n");
@@ -319,10 +319,10 @@ END_TEST
 START_TEST(a_conflict_names_file_hunk_line_and_both_texts)
 {
 	static const char text[] = HEAD "@@ -1 +1 @@\n-a\n+A\n@@ -2,2 +2,2 @@\n b\n-foo\n+x\n";
-	OWNED(diff) struct diff d = DIFF_INIT;
-	OWNED(str) struct str result = STR_INIT;
-	OWNED(diff_conflict) struct diff_conflict c = DIFF_CONFLICT_INIT;
-	struct err e = ERR_INIT;
+	OWNED(diff) struct diff d = { 0 };
+	OWNED(str) struct str result = { 0 };
+	OWNED(diff_conflict) struct diff_conflict c = { 0 };
+	struct err e = { 0 };
 
 	read_diff(text, &d);
 	str_add(&result, "untouched");
@@ -341,8 +341,8 @@ END_TEST
 
 START_TEST(a_text_in_an_error_is_short_and_printable)
 {
-	OWNED(str) struct str text = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str text = { 0 };
+	struct err e = { 0 };
 
 	str_add(&text, HEAD "@@ -1 +1 @@\n-");
 	for (int i = 0; i < 5000; i++)
@@ -371,7 +371,7 @@ END_TEST
 START_TEST(a_missing_final_newline_is_taken_exactly)
 {
 	static const char no[] = "\\ No newline at end of file\n";
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	expect_refused(
 	    "a\nb", HEAD "@@ -1,2 +1,2 @@\n a\n-b\n+c\n",

@@ -39,7 +39,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	OWNED(str) struct str command = STR_INIT;
+	OWNED(str) struct str command = { 0 };
 
 	ck_assert_int_eq(chdir("/"), 0);
 	str_addf(&command, "rm -rf %s", scratch);
@@ -116,7 +116,7 @@ static void edit(const struct str *old, struct str *text, int one_in)
 /* A line of the patch is lost, doubled or another one. */
 static void damage(struct str *patch)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 	int at_line = rand() % 30, how = rand() % 4, line = 0;
 
 	for (const char *at = str_text(patch); *at; line++) {
@@ -146,7 +146,7 @@ static void damage(struct str *patch)
 static bool we_apply(const struct str *patch, const struct str *target, size_t fuzz,
                      struct str *result)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
+	OWNED(diff) struct diff d = { 0 };
 
 	return diff_parse(str_text(patch), patch->length, &d, NULL) == 0 && d.file_count == 1 &&
 	       diff_apply_file(&d.files[0], str_text(target), target->length, fuzz, result, NULL,
@@ -162,7 +162,7 @@ static bool is_context(const struct diff_hunk *h, size_t line)
  * edge of the file, and under fuzz inserts there by nothing but the line's number. */
 static bool is_amid(const struct str *patch)
 {
-	OWNED(diff) struct diff d = DIFF_INIT;
+	OWNED(diff) struct diff d = { 0 };
 	bool amid = diff_parse(str_text(patch), patch->length, &d, NULL) == 0 && d.file_count == 1;
 
 	for (size_t i = 0; amid && i < d.files[0].hunk_count; i++)
@@ -211,14 +211,14 @@ START_TEST(who_takes_a_patch_makes_the_same_of_it)
 	struct tally git = { 0 }, patch_1 = { 0 }, patch_2 = { 0 };
 
 	for (int i = 0; i < cases; i++) {
-		OWNED(str) struct str old = STR_INIT;
-		OWNED(str) struct str text = STR_INIT;
-		OWNED(str) struct str target = STR_INIT;
-		OWNED(str) struct str patch = STR_INIT;
-		OWNED(str) struct str ours = STR_INIT;
-		OWNED(str) struct str theirs = STR_INIT;
-		OWNED(str) struct str third = STR_INIT;
-		OWNED(str) struct str fourth = STR_INIT;
+		OWNED(str) struct str old = { 0 };
+		OWNED(str) struct str text = { 0 };
+		OWNED(str) struct str target = { 0 };
+		OWNED(str) struct str patch = { 0 };
+		OWNED(str) struct str ours = { 0 };
+		OWNED(str) struct str theirs = { 0 };
+		OWNED(str) struct str third = { 0 };
+		OWNED(str) struct str fourth = { 0 };
 		bool we;
 
 		make_text(&old);
@@ -270,7 +270,7 @@ static void make_tree(void)
 {
 	ck_assert_int_eq(system("rm -rf old new .git && mkdir -p old/dir old/deep/er"), 0);
 	for (int i = 0; i < FILES; i++) {
-		OWNED(str) struct str text = STR_INIT;
+		OWNED(str) struct str text = { 0 };
 		char path[80];
 
 		if (rand() % 4 == 0)
@@ -281,7 +281,7 @@ static void make_tree(void)
 		ck_assert_int_eq(chmod(path, rand() % 3 ? 0644 : 0755), 0);
 	}
 	{
-		OWNED(str) struct str keep = STR_INIT;
+		OWNED(str) struct str keep = { 0 };
 
 		str_add(&keep, "keep\n");
 		put("old/keep", &keep);
@@ -291,8 +291,8 @@ static void make_tree(void)
 
 static void edit_file(const char *path)
 {
-	OWNED(str) struct str old = STR_INIT;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str old = { 0 };
+	OWNED(str) struct str text = { 0 };
 
 	if (get(path, &old)) {
 		edit(&old, &text, 10);
@@ -327,7 +327,7 @@ static void change_tree(void)
 			(void)chmod(from, rand() % 2 ? 0644 : 0755);
 			break;
 		case 4: {
-			OWNED(str) struct str text = STR_INIT;
+			OWNED(str) struct str text = { 0 };
 
 			if (get(from, &text))
 				put(to, &text);
@@ -363,8 +363,8 @@ START_TEST(a_proposal_made_by_git_is_taken_whole)
 	int taken = 0;
 
 	for (int i = 0; i < cases / 4 + 1; i++) {
-		OWNED(plan) struct plan plan = PLAN_INIT;
-		OWNED(str) struct str patch = STR_INIT;
+		OWNED(plan) struct plan plan = { 0 };
+		OWNED(str) struct str patch = { 0 };
 		struct refusal why = { .code = NULL };
 		struct proposal p = { .workspace_root = "/w" };
 		int root, looked;
@@ -384,7 +384,7 @@ START_TEST(a_proposal_made_by_git_is_taken_whole)
 		p.body = patch.bytes;
 		p.body_length = patch.length;
 		{
-			OWNED(diff) struct diff d = DIFF_INIT;
+			OWNED(diff) struct diff d = { 0 };
 
 			ck_assert_int_eq(diff_parse(patch.bytes, patch.length, &d, NULL), 0);
 			p.file_path =

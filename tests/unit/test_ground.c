@@ -15,7 +15,7 @@
 
 START_TEST(an_error_is_set_prefixed_and_returned)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_int_eq(err_set(&e, ERR_INPUT, "no %s at %d", "row", 7), -1);
 	ck_assert_str_eq(e.text, "no row at 7");
@@ -27,7 +27,7 @@ END_TEST
 
 START_TEST(an_error_of_the_system_tells_its_reason_and_keeps_errno)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	errno = ENOENT;
 	ck_assert_int_eq(err_errno(&e, ERR_AGAIN, "cannot open %s", "x"), -1);
@@ -46,7 +46,7 @@ END_TEST
 
 START_TEST(a_long_error_is_cut_and_ends)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	char text[3 * ERR_TEXT_BYTES];
 
 	memset(text, 'x', sizeof(text) - 1);
@@ -63,7 +63,7 @@ END_TEST
 
 START_TEST(exit_statuses_are_those_of_sysexits)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_int_eq(err_exit(&e), EX_OK);
 	e.kind = ERR_AGAIN;
@@ -79,7 +79,7 @@ END_TEST
 
 START_TEST(a_string_grows_and_holds_any_byte)
 {
-	OWNED(str) struct str s = STR_INIT;
+	OWNED(str) struct str s = { 0 };
 
 	ck_assert_str_eq(str_text(&s), "");
 	str_add(&s, "");
@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(a_string_is_handed_over)
 {
-	struct str s = STR_INIT;
+	struct str s = { 0 };
 	OWNED(char_ptr) char *empty = str_take(&s), *full = NULL;
 
 	ck_assert_str_eq(empty, "");
@@ -319,8 +319,8 @@ END_TEST
 START_TEST(the_same_text_stands_once)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	OWNED(str) struct str out = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str out = { 0 };
+	struct err e = { 0 };
 
 	fresh_store();
 	ck_assert_msg(!store_open(&st, test_db(), NULL, &e), "%s", e.text);
@@ -347,7 +347,7 @@ START_TEST(short_texts_stay_in_their_row)
 	static char text[CONTENT_INLINE_BYTES + 1];
 	struct placed placed;
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	memset(text, 'x', sizeof(text));
 	fresh_store();

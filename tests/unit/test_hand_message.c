@@ -53,7 +53,7 @@ static void remove_folder(void)
 static void answer(struct str *message)
 {
 	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
-	OWNED(str) struct str whole = STR_INIT;
+	OWNED(str) struct str whole = { 0 };
 
 	hand_work(&ask, -1, &found);
 	hand_found_write(&ask, &found, &whole);
@@ -63,7 +63,7 @@ static void answer(struct str *message)
 
 static int take(const struct str *message, struct hand_found *found)
 {
-	OWNED(str) struct str copy = STR_INIT;
+	OWNED(str) struct str copy = { 0 };
 
 	str_add_bytes(&copy, message->bytes, message->length);
 	return hand_found_read(&ask, &copy, found);
@@ -89,7 +89,7 @@ static void forge(struct str *message, const char *text, const char *other)
 START_TEST(an_answer_comes_back_as_it_was_found)
 {
 	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	given_question();
 	answer(&message);
@@ -110,8 +110,8 @@ END_TEST
 
 START_TEST(a_question_arrives_as_it_was_asked)
 {
-	OWNED(str) struct str whole = STR_INIT;
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str whole = { 0 };
+	OWNED(str) struct str message = { 0 };
 	struct hand_ask got = { .given = NULL };
 
 	given_question();
@@ -129,7 +129,7 @@ END_TEST
 
 START_TEST(an_answer_that_ends_anywhere_else_is_refused)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	given_question();
 	answer(&message);
@@ -146,7 +146,7 @@ END_TEST
 
 START_TEST(no_byte_of_an_answer_can_be_changed_into_a_crash)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	given_question();
 	answer(&message);
@@ -172,7 +172,7 @@ START_TEST(names_outside_the_workspace_and_unknown_words_are_refused)
 
 	given_question();
 	for (size_t i = 0; i < COUNT(FORGERIES); i++) {
-		OWNED(str) struct str message = STR_INIT;
+		OWNED(str) struct str message = { 0 };
 
 		ask.named = "b.txt";
 		answer(&message);
@@ -186,7 +186,7 @@ END_TEST
 
 START_TEST(an_answer_to_another_question_is_refused)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	given_question();
 	answer(&message);

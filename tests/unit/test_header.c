@@ -55,7 +55,7 @@ END_TEST
 static void says(const char *uri, const char *expected)
 {
 	OWNED(cJSON_ptr) cJSON *query = header_query(uri);
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	json_canonical(&text, query);
 	ck_assert_msg(strcmp(text.bytes, expected) == 0, "%s is %s", uri, text.bytes);
@@ -74,7 +74,7 @@ END_TEST
 
 START_TEST(a_query_that_is_malformed_or_too_long_says_nothing)
 {
-	OWNED(str) struct str many = STR_INIT;
+	OWNED(str) struct str many = { 0 };
 
 	says("/mcp?a", "null");
 	says("/mcp?a=%ff", "null");

@@ -5,7 +5,7 @@
 
 START_TEST(commas_stand_between_members_and_items_only)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	json_object(&out);
 	json_member_array(&out, "none");
@@ -37,7 +37,7 @@ END_TEST
 START_TEST(a_text_that_ends_like_an_opening_bracket_is_followed_by_a_comma)
 {
 	static const char *const TEXTS[] = { "{", "[", ":", ",", " ", "\n", "" };
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	json_object(&out);
 	for (size_t i = 0; i < COUNT(TEXTS); i++)
@@ -51,7 +51,7 @@ END_TEST
 
 START_TEST(a_member_without_text_is_left_out)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	json_object(&out);
 	json_member(&out, "a", NULL);
@@ -64,7 +64,7 @@ END_TEST
 
 START_TEST(an_object_goes_on_where_another_ended)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	json_array(&out);
 	json_object_from(&out, "{}");

@@ -27,9 +27,9 @@ static bool take(void *arg, const char *line, size_t length)
 /* In pieces of this size, then the end. */
 static void become(const char *bytes, size_t length, size_t piece, const char *expected)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	struct lines l = LINES_INIT(MOST);
-	struct taken t = { .text = STR_INIT };
+	struct taken t = { 0 };
 
 	for (size_t i = 0; i < length; i += piece) {
 		/* a copy of its own: a byte read beyond it is noticed by asan */
@@ -73,7 +73,7 @@ END_TEST
 START_TEST(a_nul_is_a_byte_like_others)
 {
 	struct lines l = LINES_INIT(MOST);
-	struct taken t = { .text = STR_INIT };
+	struct taken t = { 0 };
 
 	ck_assert(lines_feed(&l, "a\0b", 3, take, &t));
 	ck_assert(lines_feed(&l, "\0\n\0\n", 4, take, &t));
@@ -87,7 +87,7 @@ END_TEST
 START_TEST(who_says_stop_gets_no_more)
 {
 	struct lines l = LINES_INIT(MOST);
-	struct taken t = { .text = STR_INIT, .stop_after = 2 };
+	struct taken t = { .stop_after = 2 };
 
 	ck_assert(!lines_feed(&l, "a\nb\nc\nd", 7, take, &t));
 	ck_assert_str_eq(t.text.bytes, "1:a|1:b|");
@@ -99,7 +99,7 @@ END_TEST
 START_TEST(a_line_that_is_skipped_ends_where_it_ends)
 {
 	struct lines l = LINES_INIT(MOST);
-	struct taken t = { .text = STR_INIT };
+	struct taken t = { 0 };
 
 	ck_assert(lines_feed(&l, "abc", 3, take, &t));
 	lines_skip(&l);

@@ -21,7 +21,7 @@ static int parse(const char *text, struct rpc_message *m, struct rpc_error *erro
 /* A request with this id token keeps the token. */
 static void keeps(const char *id)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error;
 	char text[300];
 
@@ -36,7 +36,7 @@ static void keeps(const char *id)
 /* This text is refused with code and a text that holds part. */
 static void refuses(const char *text, int code, const char *part)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error = { .code = 0 };
 
 	ck_assert_msg(parse(text, &m, &error) != 0, "taken: %s", text);
@@ -99,7 +99,7 @@ END_TEST
 
 START_TEST(only_the_id_of_the_message_itself_is_its_id)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error;
 
 	ck_assert_int_eq(parse("{\"params\":{\"id\":1},\"x\":\"id\",\"y\":[{\"id\":2}],\"id\":3,"
@@ -114,7 +114,7 @@ END_TEST
 /* A request whose id the scan did not see had kind RPC_REQUEST and no id: the front crashed. */
 START_TEST(a_request_always_has_an_id_however_its_name_is_spelt)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error;
 
 	ck_assert_int_eq(
@@ -133,7 +133,7 @@ END_TEST
 
 START_TEST(of_two_members_of_a_name_the_first_counts)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error;
 
 	ck_assert_int_eq(parse("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\","
@@ -148,7 +148,7 @@ END_TEST
 
 START_TEST(a_nul_in_a_string_is_noticed)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error;
 
 	ck_assert_int_eq(
@@ -169,7 +169,7 @@ END_TEST
 START_TEST(a_nul_byte_is_refused)
 {
 	static const char TEXT[] = "{\"jsonrpc\":\"2.0\",\"method\":\"a\0b\"}";
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error;
 
 	ck_assert_int_eq(rpc_parse(TEXT, sizeof(TEXT) - 1, &m, &error), -1);
@@ -180,10 +180,10 @@ END_TEST
 
 START_TEST(sixty_four_levels_are_taken_and_sixty_five_are_not)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error;
-	OWNED(str) struct str fits = STR_INIT;
-	OWNED(str) struct str deep = STR_INIT;
+	OWNED(str) struct str fits = { 0 };
+	OWNED(str) struct str deep = { 0 };
 
 	nested(&fits, 64);
 	ck_assert_msg(rpc_parse(fits.bytes, fits.length, &m, &error) == 0, "%s", error.text);
@@ -195,9 +195,9 @@ END_TEST
 
 START_TEST(brackets_in_strings_are_no_nesting)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_add(&text, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"");
 	for (int i = 0; i < 100; i++)
@@ -243,7 +243,7 @@ END_TEST
 
 START_TEST(an_error_still_tells_whose_it_is)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error;
 
 	ck_assert_int_ne(
@@ -255,7 +255,7 @@ END_TEST
 
 START_TEST(notifications_and_responses_are_told_apart)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error error;
 
 	ck_assert_int_eq(parse(" \r\n{\"jsonrpc\":\"2.0\",\"method\":\"x\"}\r\n ", &m, &error), 0);
@@ -273,7 +273,7 @@ END_TEST
 
 START_TEST(the_items_of_a_batch_are_messages)
 {
-	struct rpc_message batch = RPC_MESSAGE_INIT, m = RPC_MESSAGE_INIT;
+	struct rpc_message batch = { 0 }, m = { 0 };
 	struct rpc_error error;
 
 	ck_assert_int_eq(parse("[{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"method\":\"ping\"},7,[],"
@@ -297,7 +297,7 @@ END_TEST
 
 START_TEST(answers_carry_the_id_as_it_came)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	rpc_result(&out, "1e2", "{}");
 	ck_assert_str_eq(out.bytes, "{\"jsonrpc\":\"2.0\",\"id\":1e2,\"result\":{}}");
@@ -328,7 +328,7 @@ START_TEST(quoting_replaces_what_is_no_utf8)
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		OWNED(str) struct str out = STR_INIT;
+		OWNED(str) struct str out = { 0 };
 
 		json_quote(&out, CASES[i].text);
 		ck_assert_str_eq(out.bytes, CASES[i].json);
@@ -340,7 +340,7 @@ END_TEST
 static void canonical(const char *json, const char *expected)
 {
 	OWNED(cJSON_ptr) cJSON *value = cJSON_Parse(json);
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	ck_assert_msg(value != NULL, "%s", json);
 	json_canonical(&out, value);
@@ -349,7 +349,7 @@ static void canonical(const char *json, const char *expected)
 
 static void id_is(const char *token, const char *expected)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	rpc_token_canonical(&out, token);
 	ck_assert_str_eq(out.bytes, expected);
@@ -404,7 +404,7 @@ END_TEST
 START_TEST(each_revision_lists_nine_tools_in_its_shape)
 {
 	for (size_t v = 0; v < COUNT(VERSIONS); v++) {
-		OWNED(str) struct str out = STR_INIT;
+		OWNED(str) struct str out = { 0 };
 		OWNED(cJSON_ptr) cJSON *list = NULL;
 		const cJSON *tools, *tool;
 		bool rich = strcmp(VERSIONS[v], "2025-06-18") >= 0;
@@ -432,7 +432,7 @@ END_TEST
 
 START_TEST(the_old_names_of_tools_are_known_and_not_listed)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	mcp_tools_list(&out, "2025-11-25");
 	ck_assert_ptr_eq(tool_find("ask_approval"), tool_find("check_clearance"));
@@ -447,8 +447,8 @@ static const struct mcp_said NOTHING_SAID = { .text = "", .list = "" };
 
 START_TEST(a_result_is_structured_where_the_revision_knows_that)
 {
-	OWNED(str) struct str old = STR_INIT;
-	OWNED(str) struct str new = STR_INIT;
+	OWNED(str) struct str old = { 0 };
+	OWNED(str) struct str new = { 0 };
 
 	mcp_tool_result(&old, "2025-03-26", "{\"a\":1}", NOTHING_SAID, false);
 	ck_assert_str_eq(
@@ -462,7 +462,7 @@ END_TEST
 
 START_TEST(events_and_progress_have_their_shape)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	sse_event(&out, "7.0", "");
 	ck_assert_str_eq(out.bytes, "id: 7.0\ndata: \n\n");
@@ -482,7 +482,7 @@ END_TEST
 static void check_refuses(const char *tool, const char *arguments, const char *text)
 {
 	OWNED(cJSON_ptr) cJSON *value = cJSON_Parse(arguments);
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_msg(tool_check(tool_find(tool), value, &e) == -1, "taken: %s %s", tool,
 	              arguments);
@@ -492,7 +492,7 @@ static void check_refuses(const char *tool, const char *arguments, const char *t
 static void check_takes(const char *tool, const char *arguments)
 {
 	OWNED(cJSON_ptr) cJSON *value = cJSON_Parse(arguments);
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_msg(tool_check(tool_find(tool), value, &e) == 0, "%s: %s", arguments, e.text);
 }
@@ -522,7 +522,7 @@ END_TEST
 
 START_TEST(the_place_of_a_wrong_item_is_named)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	OWNED(cJSON_ptr)
 	cJSON *value = cJSON_Parse("{\"progress_snapshot\":[{\"label\":\"a\",\"status\":\"done\"},"
 	                           "{\"label\":\"\",\"status\":\"done\"}]}");
@@ -530,7 +530,7 @@ START_TEST(the_place_of_a_wrong_item_is_named)
 	ck_assert_int_eq(tool_check(tool_find("ping"), value, &e), -1);
 	ck_assert_msg(strstr(e.text, "'progress_snapshot[1].label' must not be empty"), "%s",
 	              e.text);
-	e = (struct err)ERR_INIT;
+	e = (struct err){ 0 };
 	cJSON_Delete(value);
 	value = cJSON_Parse("{\"progress_snapshot\":[{\"label\":\"a\",\"status\":\"finished\"}]}");
 	ck_assert_int_eq(tool_check(tool_find("ping"), value, &e), -1);
@@ -555,7 +555,7 @@ START_TEST(defaults_are_filled_in_and_nulls_dropped)
 	cJSON *given = cJSON_Parse("{\"title\":\"t\",\"title\":\"u\",\"description\":null,\"diff\":"
 	                           "\"d\",\"file_path\":\"f\"}");
 	OWNED(cJSON_ptr) cJSON *filled = tool_arguments(tool_find("check_clearance"), given);
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	json_canonical(&out, filled);
 	ck_assert_str_eq(
@@ -568,8 +568,8 @@ START_TEST(a_call_with_a_nul_is_refused_as_a_result)
 {
 	OWNED(cJSON_ptr)
 	cJSON *params = cJSON_Parse("{\"name\":\"broadcast\",\"arguments\":{\"message\":\"x\"}}");
-	struct call c = CALL_INIT;
-	struct err e = ERR_INIT;
+	struct call c = { 0 };
+	struct err e = { 0 };
 
 	ck_assert_int_eq(call_open(&c, params, "1", true, &e), 0);
 	ck_assert(c.is_error);
@@ -589,8 +589,8 @@ START_TEST(a_call_of_no_tool_is_an_error)
 
 	for (size_t i = 0; i < COUNT(PARAMS); i++) {
 		OWNED(cJSON_ptr) cJSON *params = cJSON_Parse(PARAMS[i]);
-		struct call c = CALL_INIT;
-		struct err e = ERR_INIT;
+		struct call c = { 0 };
+		struct err e = { 0 };
 
 		ck_assert_msg(call_open(&c, params, "1", false, &e) == -1, "%s", PARAMS[i]);
 		ck_assert_str_ne(e.text, "");
@@ -612,8 +612,8 @@ START_TEST(a_progress_token_may_be_0_and_meta_anything)
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		char text[200];
-		struct call c = CALL_INIT;
-		struct err e = ERR_INIT;
+		struct call c = { 0 };
+		struct err e = { 0 };
 		OWNED(cJSON_ptr) cJSON *params = NULL;
 
 		(void)snprintf(text, sizeof(text), "{\"name\":\"ping\",\"_meta\":%s}",

@@ -220,7 +220,7 @@ END_TEST
 
 START_TEST(a_published_name_finds_the_system)
 {
-	OWNED(paths) struct paths found = PATHS_INIT;
+	OWNED(paths) struct paths found = { 0 };
 	char target[16] = "";
 
 	opens(in("x.db"), true);
@@ -235,7 +235,7 @@ END_TEST
 
 START_TEST(a_name_in_the_state_directory_is_found_with_a_runtime_directory_too)
 {
-	OWNED(paths) struct paths found = PATHS_INIT;
+	OWNED(paths) struct paths found = { 0 };
 
 	(void)unsetenv("XDG_RUNTIME_DIR");
 	opens(in("x.db"), true);
@@ -248,7 +248,7 @@ END_TEST
 
 START_TEST(the_last_system_to_publish_a_name_owns_it)
 {
-	OWNED(paths) struct paths found = PATHS_INIT;
+	OWNED(paths) struct paths found = { 0 };
 
 	opens(in("x.db"), true);
 	ck_assert_int_eq(paths_publish(&p, "one", "", &e), 0);
@@ -339,8 +339,8 @@ END_TEST
 
 START_TEST(worker_binaries_are_beside_the_program_or_in_libexec)
 {
-	OWNED(str) struct str dir = STR_INIT;
-	OWNED(str) struct str front = STR_INIT;
+	OWNED(str) struct str dir = { 0 };
+	OWNED(str) struct str front = { 0 };
 	char program[256] = "";
 	bool beside;
 
@@ -360,7 +360,7 @@ END_TEST
 
 START_TEST(relative_variables_count_as_unset)
 {
-	OWNED(str) struct str dir = STR_INIT;
+	OWNED(str) struct str dir = { 0 };
 
 	(void)setenv("XDG_CONFIG_HOME", "here", 1);
 	ck_assert_int_eq(paths_config_home(&dir, &e), 0);

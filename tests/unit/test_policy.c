@@ -20,7 +20,7 @@ static struct policy *policy;
 
 static void given(const char *json)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	policy_free(policy);
 	policy = NULL;
@@ -30,7 +30,7 @@ static void given(const char *json)
 static void refuses(const char *json, const char *part)
 {
 	struct policy *p = NULL;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_msg(policy_parse(json, strlen(json), &p, &e) != 0, "taken: %s", json);
 	ck_assert_ptr_null(p);
@@ -39,7 +39,7 @@ static void refuses(const char *json, const char *part)
 
 static void judge(const struct policy_question *q, const char *rule)
 {
-	struct policy_answer a = POLICY_ANSWER_INIT;
+	struct policy_answer a = { 0 };
 
 	policy_judge(policy, q, &a);
 	ck_assert_msg(a.approved == (rule != NULL), "%s: %s", q->tool, str_text(&a.why));
@@ -100,7 +100,7 @@ START_TEST(three_shapes_of_the_file_say_the_same)
 	};
 
 	for (size_t i = 0; i < COUNT(SHAPES); i++) {
-		OWNED(str) struct str unknown = STR_INIT;
+		OWNED(str) struct str unknown = { 0 };
 		int64_t seconds = 0;
 
 		given(SHAPES[i]);
@@ -157,7 +157,7 @@ END_TEST
 START_TEST(a_file_is_as_long_as_it_is_said_to_be)
 {
 	struct policy *p = NULL;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	char *blank = malloc(1);
 
 	*blank = '\n'; /* and no end behind it */
@@ -168,7 +168,7 @@ END_TEST
 
 START_TEST(a_member_that_says_nothing_to_us_is_named)
 {
-	OWNED(str) struct str unknown = STR_INIT;
+	OWNED(str) struct str unknown = { 0 };
 
 	given("{\"enabled\":true,\"comands\":[],\"autoApprove\":{\"risklevel\":1}}");
 	policy_unknown(policy, &unknown);
@@ -291,7 +291,7 @@ END_TEST
 
 START_TEST(a_line_of_too_many_commands_is_asked_where_something_is_denied)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 
 	for (int i = 0; i < 1000; i++)
 		str_add(&line, "ls;");
@@ -347,7 +347,7 @@ START_TEST(no_hostile_expression_takes_long_or_allows_anything)
 		"/(x+x+)+y/",
 		"/(?:(?:a|b|ab)*)*c/i",
 	};
-	OWNED(str) struct str all = STR_INIT;
+	OWNED(str) struct str all = { 0 };
 	char line[POLICY_MAX_LINE + 1], json[300];
 	struct timespec begin;
 
@@ -379,7 +379,7 @@ END_TEST
 /* As many rules as there may be, each just below what is too hard, on the longest line. */
 START_TEST(the_most_and_slowest_rules_end_soon)
 {
-	OWNED(str) struct str all = STR_INIT;
+	OWNED(str) struct str all = { 0 };
 	char line[POLICY_MAX_LINE + 1];
 	struct timespec begin;
 
@@ -410,7 +410,7 @@ START_TEST(an_expression_that_would_be_huge_is_refused_or_small)
 	(void)clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (size_t i = 0; i < COUNT(HUGE_ONES); i++) {
 		struct policy *p = NULL;
-		struct err e = ERR_INIT;
+		struct err e = { 0 };
 		char json[400];
 
 		(void)snprintf(json, sizeof(json), "{\"enabled\":true,\"commands\":[\"%s\"]}",
@@ -499,7 +499,7 @@ static void keep_changing(void)
 static bool may_write(const struct policy_file *f, const char *path)
 {
 	const struct policy_question q = { .tool = "check_diff", .paths = &path, .path_count = 1 };
-	struct policy_answer a = POLICY_ANSWER_INIT;
+	struct policy_answer a = { 0 };
 	bool approved;
 
 	policy_judge(f->policy, &q, &a);

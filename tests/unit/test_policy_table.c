@@ -36,7 +36,7 @@ static int judge(const struct row *r, size_t count)
 			                     .paths = &r->text,
 			                     .path_count = is_file ? 1 : 0,
 			                     .reads = r->way == READ };
-		struct policy_answer a = POLICY_ANSWER_INIT;
+		struct policy_answer a = { 0 };
 
 		policy_judge(policy, &q, &a);
 		if (a.approved != (r->rule != NULL) ||
@@ -53,7 +53,7 @@ static int judge(const struct row *r, size_t count)
 static void table(const char *json, const struct row *rows, size_t count)
 {
 	struct policy *p = NULL;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_msg(policy_parse(json, strlen(json), &p, &e) == 0, "%s: %s", json, e.text);
 	policy = p;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static struct store store = STORE_INIT;
-static struct err e = ERR_INIT;
+static struct err e = { 0 };
 
 static void open_store(void)
 {
@@ -160,7 +160,7 @@ START_TEST(a_refused_row_is_told_as_refused)
 	ck_assert_int_eq(sql_session_set_progress(&store, "no JSON", 1, &e), -1);
 	ck_assert_int_eq(e.kind, ERR_REFUSED);
 	store_rollback(&store);
-	e = (struct err)ERR_INIT;
+	e = (struct err){ 0 };
 	store_clear(&store);
 }
 END_TEST

@@ -33,7 +33,7 @@ static void make(const char *name, const char *content)
 /* The working directory is the workspace during a test. */
 static void setup(void)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	(void)snprintf(scratch, sizeof(scratch), "/tmp/test_safe_path.XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(scratch));
@@ -50,7 +50,7 @@ static void setup(void)
 
 static void teardown(void)
 {
-	OWNED(str) struct str command = STR_INIT;
+	OWNED(str) struct str command = { 0 };
 
 	(void)close(root_fd);
 	ck_assert_int_eq(chdir("/"), 0);
@@ -67,8 +67,8 @@ static void link_to(const char *target, const char *name)
 
 static void expect_clean(const char *given, const char *want)
 {
-	OWNED(str) struct str relative = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str relative = { 0 };
+	struct err e = { 0 };
 
 	ck_assert_msg(safe_path_clean(root, given, strlen(given), &relative, &e) == 0, "%s",
 	              e.text);
@@ -77,9 +77,9 @@ static void expect_clean(const char *given, const char *want)
 
 static void expect_violation_bytes(const char *given, size_t length, const char *why)
 {
-	OWNED(str) struct str relative = STR_INIT;
-	OWNED(str) struct str text = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str relative = { 0 };
+	OWNED(str) struct str text = { 0 };
+	struct err e = { 0 };
 
 	str_add(&relative, "untouched");
 	ck_assert_msg(safe_path_clean(root, given, length, &relative, &e) == -1, "let in: %s as %s",
@@ -92,7 +92,7 @@ static void expect_violation_bytes(const char *given, size_t length, const char 
 
 static void expect_violation(const char *given, const char *why)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_addf(&text, "\"%s\" %s", given, why);
 	expect_violation_bytes(given, strlen(given), str_text(&text));
@@ -100,7 +100,7 @@ static void expect_violation(const char *given, const char *why)
 
 START_TEST(ordinary_names_come_out_canonical)
 {
-	OWNED(str) struct str absolute = STR_INIT;
+	OWNED(str) struct str absolute = { 0 };
 
 	expect_clean("src/main.c", "src/main.c");
 	expect_clean("./src//main.c", "src/main.c");
@@ -119,7 +119,7 @@ END_TEST
 
 START_TEST(names_that_climb_out_are_refused)
 {
-	OWNED(str) struct str absolute = STR_INIT;
+	OWNED(str) struct str absolute = { 0 };
 
 	expect_violation("../x", "leads outside the workspace");
 	expect_violation("a/../../x", "leads outside the workspace");
@@ -173,10 +173,10 @@ END_TEST
 
 START_TEST(names_that_are_too_long_are_refused)
 {
-	OWNED(str) struct str component = STR_INIT;
-	OWNED(str) struct str relative = STR_INIT;
-	OWNED(str) struct str path = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str component = { 0 };
+	OWNED(str) struct str relative = { 0 };
+	OWNED(str) struct str path = { 0 };
+	struct err e = { 0 };
 
 	for (int i = 0; i < NAME_MAX; i++)
 		str_add_char(&component, 'x');
@@ -195,8 +195,8 @@ END_TEST
 
 START_TEST(the_root_of_the_machine_may_be_a_workspace)
 {
-	OWNED(str) struct str relative = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str relative = { 0 };
+	struct err e = { 0 };
 
 	ck_assert_int_eq(safe_path_clean("/", "/etc/hosts", 10, &relative, &e), 0);
 	ck_assert_str_eq(str_text(&relative), "etc/hosts");
@@ -209,8 +209,8 @@ END_TEST
 
 static void expect_read(const char *name, const char *want)
 {
-	OWNED(str) struct str bytes = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str bytes = { 0 };
+	struct err e = { 0 };
 	struct sha256 hash, wanted = sha256_of(want, strlen(want));
 	struct stat st;
 
@@ -224,8 +224,8 @@ static void expect_read(const char *name, const char *want)
 
 static void expect_absent(const char *name)
 {
-	OWNED(str) struct str bytes = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str bytes = { 0 };
+	struct err e = { 0 };
 	struct sha256 hash;
 
 	ck_assert_int_eq(safe_path_read(root_fd, name, ENOUGH_BYTES, &bytes, NULL, &e), 0);
@@ -235,14 +235,14 @@ static void expect_absent(const char *name)
 
 static void expect_unread(const char *name, const char *why)
 {
-	OWNED(str) struct str bytes = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str bytes = { 0 };
+	struct err e = { 0 };
 	struct sha256 hash;
 
 	ck_assert_int_eq(safe_path_read(root_fd, name, ENOUGH_BYTES, &bytes, NULL, &e), -1);
 	ck_assert_str_eq(e.text, why);
 	ck_assert_int_eq(e.kind, ERR_INPUT);
-	e = (struct err)ERR_INIT;
+	e = (struct err){ 0 };
 	ck_assert_int_eq(safe_path_hash(root_fd, name, &hash, &e), -1);
 	ck_assert_str_eq(e.text, why);
 	ck_assert_uint_eq(bytes.length, 0);
@@ -266,8 +266,8 @@ END_TEST
 
 START_TEST(a_file_larger_than_allowed_is_refused)
 {
-	OWNED(str) struct str bytes = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str bytes = { 0 };
+	struct err e = { 0 };
 
 	ck_assert_int_eq(safe_path_read(root_fd, "dir/file", 4, &bytes, NULL, &e), -1);
 	ck_assert_str_eq(e.text, "dir/file: is larger than 4 bytes");
@@ -307,8 +307,8 @@ END_TEST
 
 START_TEST(magic_links_of_proc_and_devices_are_refused)
 {
-	struct err e = ERR_INIT;
-	OWNED(str) struct str bytes = STR_INIT;
+	struct err e = { 0 };
+	OWNED(str) struct str bytes = { 0 };
 	int fd = -1;
 
 	ck_assert_int_eq(workspace_open("/", &fd, &e), 0);
@@ -331,7 +331,7 @@ END_TEST
 
 START_TEST(a_workspace_in_a_protected_place_is_refused_whatever_it_is_called)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int fd = -1;
 
 	ck_assert_int_eq(mkdir("repo", 0755), 0);
@@ -347,7 +347,7 @@ END_TEST
 
 START_TEST(a_workspace_must_be_a_directory_that_is_there)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int fd = -1;
 
 	ck_assert_int_eq(workspace_open("/nonexistent/ws", &fd, &e), -1);
@@ -362,8 +362,8 @@ END_TEST
 
 static void expect_parent(const char *name, bool create, const char *basename, const char *is)
 {
-	OWNED(str) struct str base = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str base = { 0 };
+	struct err e = { 0 };
 	struct stat have, want;
 	int fd = -1;
 
@@ -379,8 +379,8 @@ static void expect_parent(const char *name, bool create, const char *basename, c
 
 static void expect_no_parent(const char *name, bool create, const char *why)
 {
-	OWNED(str) struct str base = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str base = { 0 };
+	struct err e = { 0 };
 	int fd = -1;
 
 	ck_assert_int_eq(safe_path_parent(root_fd, name, create, &base, &fd, &e), -1);
@@ -434,8 +434,8 @@ END_TEST
 
 static void expect_resolved(const char *name, const char *want)
 {
-	OWNED(str) struct str resolved = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str resolved = { 0 };
+	struct err e = { 0 };
 
 	ck_assert_msg(safe_path_resolve(root_fd, name, &resolved, &e) == 0, "%s", e.text);
 	ck_assert_str_eq(str_text(&resolved), want);
@@ -443,8 +443,8 @@ static void expect_resolved(const char *name, const char *want)
 
 static void expect_unresolved(const char *name, const char *why)
 {
-	OWNED(str) struct str resolved = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str resolved = { 0 };
+	struct err e = { 0 };
 
 	ck_assert_int_eq(safe_path_resolve(root_fd, name, &resolved, &e), -1);
 	ck_assert_str_eq(e.text, why);
@@ -466,9 +466,9 @@ END_TEST
 
 static void expect_nowhere(const char *name)
 {
-	OWNED(str) struct str resolved = STR_INIT;
-	OWNED(str) struct str why = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str resolved = { 0 };
+	OWNED(str) struct str why = { 0 };
+	struct err e = { 0 };
 
 	str_addf(&why, "path violation: \"%s\" is a symlink to nothing", name);
 	ck_assert_int_eq(safe_path_resolve(root_fd, name, &resolved, &e), 1);
@@ -493,7 +493,7 @@ END_TEST
 
 START_TEST(a_symlink_that_leaves_is_not_resolved)
 {
-	OWNED(str) struct str inside = STR_INIT;
+	OWNED(str) struct str inside = { 0 };
 
 	link_to("../out/secret", "file");
 	link_to("../out", "away");
@@ -556,8 +556,8 @@ END_TEST
 
 START_TEST(no_descriptor_is_left_open)
 {
-	OWNED(str) struct str text = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str text = { 0 };
+	struct err e = { 0 };
 	struct sha256 hash;
 	int before = dup(0), after, fd = -1;
 

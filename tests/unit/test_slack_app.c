@@ -18,7 +18,7 @@ START_TEST(the_manifest_has_every_scope_event_and_switch_that_we_need)
 		{ "\n    bot_events:\n", "app_mention", "message.channels", "message.groups",
 		  "message.im", NULL },
 	};
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	ck_assert_int_eq(
 	    shell(&said, "'%s/agent-intercom' slack-manifest", getenv("INTERCOM_BUILD")), 0);
@@ -204,7 +204,7 @@ END_TEST
 /* What the doctor says where Slack is configured; the test fails unless it ends with status. */
 static char *examined(const char *channel, int status)
 {
-	struct str said = STR_INIT;
+	struct str said = { 0 };
 	char more[100];
 	struct site site;
 	int is;

@@ -5,7 +5,7 @@
 
 START_TEST(a_write_is_told_with_its_files)
 {
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
 	cJSON *files = cJSON_Parse("[{\"path\":\"a<b>.c\",\"action\":\"modify\",\"bytes\":1247}]");
 	struct slack_apply_row row = { .state = APPLY_STATE_APPLIED,
 		                       .kind = APPLY_KIND_WRITE,
@@ -80,8 +80,8 @@ END_TEST
 
 START_TEST(whom_we_name_is_mentioned_and_nobody_else)
 {
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
-	OWNED(slack_said) struct slack_said agents = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
+	OWNED(slack_said) struct slack_said agents = { 0 };
 	OWNED(char_ptr) char *json = NULL;
 
 	slack_notice_text("by slack:T01:U0A and slack::W1B; slack:T01:C01 <@U0C> slack: slack:T:",
@@ -104,7 +104,7 @@ START_TEST(a_broadcast_carries_the_sign_of_its_level)
 		                                 { "nonsense", "ℹ️ x" } };
 
 	for (size_t i = 0; i < COUNT(LEVELS); i++) {
-		OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+		OWNED(slack_said) struct slack_said s = { 0 };
 
 		slack_notice_broadcast(LEVELS[i][0], "x", &s);
 		OWNED(char_ptr) char *json = said(&s);
@@ -116,8 +116,8 @@ END_TEST
 
 START_TEST(a_long_text_is_several_sections_and_says_what_it_left_out)
 {
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
+	OWNED(str) struct str text = { 0 };
 
 	while (text.length < 100 << 10)
 		str_add(&text, "ä<😀");
@@ -130,8 +130,8 @@ END_TEST
 
 START_TEST(a_text_that_fits_is_said_whole_however_much_of_it_is_escaped)
 {
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
+	OWNED(str) struct str text = { 0 };
 	const char *p;
 	int count = 0;
 
@@ -147,7 +147,7 @@ END_TEST
 
 START_TEST(an_empty_text_is_said_to_be_one)
 {
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
 
 	slack_notice_text("", &s);
 	OWNED(char_ptr) char *json = said(&s);
@@ -157,7 +157,7 @@ END_TEST
 
 START_TEST(a_session_says_where_it_works_and_how_it_is)
 {
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
 	struct slack_session_row session = { .id = "0190bbbb-0000-1",
 		                             .status = SESSION_STATUS_ACTIVE,
 		                             .mode = SESSION_MODE_HYBRID,
@@ -184,7 +184,7 @@ END_TEST
 START_TEST(a_stall_alert_has_its_buttons)
 {
 	static const char *const OPERATORS[] = { "U01OP", NULL };
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
 	struct stall_by_id_row row = { .id = "0190cccc",
 		                       .status = STALL_STATUS_PENDING,
 		                       .is_there = true,
@@ -209,7 +209,7 @@ END_TEST
 
 START_TEST(what_is_asked_back_has_two_buttons_until_it_is_answered)
 {
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
 
 	slack_notice_asked("Approve it as it is, and tell the agent: <b>?", NULL, "17", &s);
 	OWNED(char_ptr) char *open = said(&s);
@@ -263,7 +263,7 @@ END_TEST
 
 START_TEST(a_refine_modal_is_filled_in_as_far_as_it_holds)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	struct limits l = { .total = 0 };
 	cJSON *modal;
 
@@ -280,7 +280,7 @@ END_TEST
 
 START_TEST(a_snippet_is_named_after_its_file)
 {
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str name = { 0 };
 
 	slack_diff_name("src/main.c", &name);
 	ck_assert_str_eq(str_text(&name), "src_main_c.diff");
@@ -290,7 +290,7 @@ END_TEST
 START_TEST(the_last_resort_says_what_to_type)
 {
 	OWNED(request) struct request r = a_clearance();
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
 
 	slack_question_say_line(&r, &s);
 	ck_assert_ptr_null(s.blocks);

@@ -5,7 +5,7 @@ static const char *const NOBODY[] = { NULL };
 
 static char *asked(const struct request *r, const char *const *mentions)
 {
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
 	struct slack_ask a = { .request = r, .mentions = mentions, .diff_above = true };
 
 	slack_question_say(&a, &s);
@@ -14,7 +14,7 @@ static char *asked(const struct request *r, const char *const *mentions)
 
 static void cut_gives(const char *bytes, size_t units, enum slack_escaping how, const char *result)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	(void)slack_add(&out, bytes, strlen(bytes), units, how);
 	ck_assert_str_eq(str_text(&out), result);
@@ -46,8 +46,8 @@ END_TEST
 
 START_TEST(a_pile_of_accents_does_not_eat_the_text)
 {
-	OWNED(str) struct str pile = STR_INIT;
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str pile = { 0 };
+	OWNED(str) struct str out = { 0 };
 
 	str_add(&pile, "start a");
 	for (int i = 0; i < 5000; i++)
@@ -97,7 +97,7 @@ END_TEST
 START_TEST(the_notification_begins_with_the_deed)
 {
 	OWNED(request) struct request r = a_clearance();
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
 	struct slack_ask a = { .request = &r, .mentions = NOBODY };
 
 	slack_question_say(&a, &s);
@@ -190,7 +190,7 @@ START_TEST(a_diff_says_every_path_that_it_touches)
 	holds(json, "\\nrename old name to new name (mode 755)\\ndelete gone.c");
 	holds(json, "\"modify src/main.c\"");
 	holds(json, " (+1 −2)");
-	OWNED(slack_said) struct slack_said plain = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said plain = { 0 };
 	slack_question_say_plain(&r, &plain);
 	holds(str_text(&plain.text),
 	      "(modify src/main.c;rename old name to new name (mode 755);delete gone.c, +1 −2");
@@ -207,7 +207,7 @@ static void add_lines(struct str *text, int count)
 START_TEST(a_long_command_shows_its_beginning_and_says_where_the_rest_is)
 {
 	OWNED(request) struct request r = a_clearance();
-	OWNED(str) struct str whole = STR_INIT;
+	OWNED(str) struct str whole = { 0 };
 
 	r.row.kind = REQUEST_KIND_PERMISSION;
 	r.row.file_path = NULL;
@@ -234,7 +234,7 @@ END_TEST
 
 START_TEST(what_slack_did_not_take_is_not_approved_there)
 {
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
 	OWNED(request) struct request r = a_clearance();
 	struct slack_ask a = { .request = &r, .mentions = NOBODY, .diff_missing = true };
 
@@ -250,8 +250,8 @@ END_TEST
 START_TEST(a_description_that_is_cut_goes_on_in_the_file)
 {
 	OWNED(request) struct request r = a_clearance();
-	OWNED(str) struct str words = STR_INIT;
-	OWNED(str) struct str file = STR_INIT;
+	OWNED(str) struct str words = { 0 };
+	OWNED(str) struct str file = { 0 };
 
 	add_lines(&words, 500);
 	r.description = words.bytes;
@@ -267,7 +267,7 @@ END_TEST
 START_TEST(the_file_of_a_long_diff_is_marked_like_the_message)
 {
 	OWNED(request) struct request r = a_clearance();
-	OWNED(str) struct str file = STR_INIT;
+	OWNED(str) struct str file = { 0 };
 
 	add_lines(&r.body, 30);
 	str_addf(&r.body, "+a\xE2\x80\xAE%*s;\n", 100, "");
@@ -340,7 +340,7 @@ START_TEST(hostile_questions_stay_within_every_limit)
 
 	for (size_t i = 0; i < COUNT(PIECES); i++) {
 		OWNED(request) struct request r = a_clearance();
-		OWNED(str) struct str text = STR_INIT;
+		OWNED(str) struct str text = { 0 };
 
 		while (text.length < 100 << 10)
 			str_add(&text, PIECES[i]);
@@ -402,7 +402,7 @@ END_TEST
 START_TEST(who_was_not_answered_in_time_is_named)
 {
 	OWNED(request) struct request r = a_clearance();
-	OWNED(slack_said) struct slack_said s = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said s = { 0 };
 
 	slack_question_say_expired(&r, &s);
 	ck_assert_str_eq(str_text(&s.text),

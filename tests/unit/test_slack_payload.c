@@ -33,8 +33,8 @@ static struct slack_frame frame(const char *text)
 /* What an envelope of this type with this payload means. */
 static struct slack_act act(const char *type, const char *payload)
 {
-	OWNED(str) struct str text = STR_INIT;
-	struct slack_act a = SLACK_ACT_INIT;
+	OWNED(str) struct str text = { 0 };
+	struct slack_act a = { 0 };
 	struct slack_frame f;
 
 	str_addf(&text, "{'payload':%s,'envelope_id':'e-1','type':'%s'}", payload, type);
@@ -49,7 +49,7 @@ static struct slack_act act(const char *type, const char *payload)
 
 static void reads(const char *typed, const char *plain)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	slack_text_plain(&out, typed, "U0BOT");
 	ck_assert_str_eq(str_text(&out), plain);
@@ -177,7 +177,7 @@ START_TEST(every_button_has_its_meaning)
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		OWNED(str) struct str payload = STR_INIT;
+		OWNED(str) struct str payload = { 0 };
 		struct slack_act a;
 
 		str_addf(&payload,
@@ -494,7 +494,7 @@ START_TEST(secrets_do_not_stay)
 	    json("{'token':'t','trigger_id':'1.2','response_url':'https://x',"
 	         "'response_urls':[],'message':{},'view':{'blocks':[],'id':'V1'},'user':1}");
 	OWNED(cJSON_ptr) cJSON *payload = cJSON_Parse(text);
-	OWNED(str) struct str left = STR_INIT;
+	OWNED(str) struct str left = { 0 };
 
 	slack_payload_strip(payload);
 	json_canonical(&left, payload);

@@ -29,7 +29,7 @@ enum { WRITERS = 3, WRITES = 40, COURTESY_MS = 50, SLACK_MS = 700 };
 
 static void open_here(struct store *st)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_msg(!store_open(st, test_db(), test_run(), &e), "%s", e.text);
 }
@@ -37,7 +37,7 @@ static void open_here(struct store *st)
 static void expect_not_opened(const char *path, enum err_kind kind, const char *why)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_int_eq(store_open(&st, path, NULL, &e), -1);
 	ck_assert_msg(strstr(e.text, why) != NULL, "%s\nexpected: %s", e.text, why);
@@ -48,7 +48,7 @@ static void expect_not_opened(const char *path, enum err_kind kind, const char *
 static void expect_not_migrated(const char *path, const char *why)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_int_eq(store_migrate(&st, path, NULL, &e), -1);
 	ck_assert_msg(strstr(e.text, why) != NULL, "%s\nexpected: %s", e.text, why);
@@ -97,7 +97,7 @@ static pid_t other(const char *role)
 /* Until the other process has said, in a file beside the database, that it is there. */
 static void wait_until_ready(void)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	str_addf(&path, "%s-ready", test_db());
 	while (access(path.bytes, F_OK) != 0)
@@ -137,7 +137,7 @@ static void write_as_nobody(char told[ERR_TEXT_BYTES])
 
 START_TEST(a_database_that_is_not_there_is_not_made)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	str_addf(&path, "%s/none.db", scratch());
 	expect_not_opened(path.bytes, ERR_INPUT, "there is no database at");
@@ -147,7 +147,7 @@ END_TEST
 
 START_TEST(somebody_elses_database_is_left_alone)
 {
-	OWNED(str) struct str path = STR_INIT, command = STR_INIT;
+	OWNED(str) struct str path = { 0 }, command = { 0 };
 
 	str_addf(&path, "%s/other.db", scratch());
 	str_addf(&command, "sqlite3 %s 'CREATE TABLE t (a)'", path.bytes);
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(a_file_that_is_no_database_is_named_so)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	FILE *f;
 
 	str_addf(&path, "%s/text.db", scratch());
@@ -175,7 +175,7 @@ END_TEST
 
 START_TEST(an_empty_file_is_not_opened)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	str_addf(&path, "%s/empty.db", scratch());
 	ck_assert_int_ge(open(path.bytes, O_CREAT | O_WRONLY | O_CLOEXEC, 0600), 0);
@@ -208,7 +208,7 @@ END_TEST
 START_TEST(a_read_only_file_is_refused_with_the_way_out)
 {
 	static const char *const SUFFIX[] = { "-next", "-now", "-wal", "-shm" };
-	OWNED(str) struct str folder = STR_INIT;
+	OWNED(str) struct str folder = { 0 };
 	char told[ERR_TEXT_BYTES];
 
 	fresh_store();
@@ -216,7 +216,7 @@ START_TEST(a_read_only_file_is_refused_with_the_way_out)
 	str_addf(&folder, "%.*s", (int)(strrchr(test_db(), '/') - test_db()), test_db());
 	ck_assert_int_eq(chmod(folder.bytes, 0777), 0);
 	for (size_t i = 0; i < COUNT(SUFFIX); i++) {
-		OWNED(str) struct str path = STR_INIT;
+		OWNED(str) struct str path = { 0 };
 
 		str_addf(&path, "%s%s", test_db(), SUFFIX[i]);
 		(void)chmod(path.bytes, 0666);
@@ -229,7 +229,7 @@ END_TEST
 
 START_TEST(a_file_of_another_user_is_refused_by_name)
 {
-	OWNED(str) struct str folder = STR_INIT;
+	OWNED(str) struct str folder = { 0 };
 	char told[ERR_TEXT_BYTES];
 
 	SKIP_UNLESS(geteuid() == 0, "root, who can be two users");
@@ -264,7 +264,7 @@ START_TEST(every_file_of_the_database_is_private)
 	fresh_store();
 	open_here(&st);
 	for (size_t i = 0; i < COUNT(SUFFIX); i++) {
-		OWNED(str) struct str path = STR_INIT;
+		OWNED(str) struct str path = { 0 };
 
 		str_addf(&path, "%s%s", test_db(), SUFFIX[i]);
 		ck_assert_msg(stat(path.bytes, &s) == 0, "%s", path.bytes);
@@ -280,8 +280,8 @@ static const char ALL_RULES[] =
 START_TEST(rules_that_somebody_changed_are_made_again_and_told)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	OWNED(str) struct str found = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str found = { 0 };
+	struct err e = { 0 };
 	OWNED(char_ptr) char *before = NULL, *after = NULL;
 
 	fresh_store();
@@ -309,7 +309,7 @@ END_TEST
 START_TEST(rules_of_another_program_are_replaced_without_a_word)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	OWNED(char_ptr) char *before = NULL, *after = NULL, *text = NULL, *sql = NULL;
 	struct sha256 hash;
 
@@ -339,7 +339,7 @@ END_TEST
 START_TEST(a_migration_keeps_the_rows_and_may_run_again)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	fresh_store();
 	ck_assert_msg(!store_migrate(&st, test_db(), NULL, &e), "%s", e.text);
@@ -352,7 +352,7 @@ END_TEST
 START_TEST(a_start_that_cannot_make_the_rules_leaves_all_as_it_was)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	fresh_store();
 	/* A table that bears the name of a view. */
@@ -372,7 +372,7 @@ START_TEST(a_commit_rings_the_bells_of_the_tables_it_changed)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	struct doorbell ctl = DOORBELL_INIT, watchdog = DOORBELL_INIT, applier = DOORBELL_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	char byte;
 
 	fresh_store();
@@ -405,9 +405,9 @@ START_TEST(what_triggers_change_rings_too)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	struct doorbell front = DOORBELL_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct instant now = clock_now();
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 	char byte;
 
 	fresh_store();
@@ -445,7 +445,7 @@ END_TEST
 START_TEST(a_part_that_fails_fails_alone)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	fresh_store();
 	open_here(&st);
@@ -463,7 +463,7 @@ END_TEST
 START_TEST(a_rollback_leaves_nothing)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	fresh_store();
 	open_here(&st);
@@ -494,7 +494,7 @@ END_TEST
 START_TEST(a_writer_that_is_killed_in_its_transaction_stops_nobody)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	pid_t pid;
 
 	fresh_store();
@@ -514,7 +514,7 @@ END_TEST
 START_TEST(a_stopped_holder_of_the_queue_costs_no_more_than_the_courtesy)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	pid_t pid;
 
 	fresh_store();
@@ -536,7 +536,7 @@ END_TEST
 START_TEST(the_version_of_the_data_changes_with_commits_of_others)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	fresh_store();
 	open_here(&st);
@@ -559,8 +559,8 @@ static void collect(int columns, const char *const *names, const char *const *va
 START_TEST(a_query_reads)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	OWNED(str) struct str out = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str out = { 0 };
+	struct err e = { 0 };
 
 	fresh_store();
 	open_here(&st);
@@ -590,7 +590,7 @@ START_TEST(a_query_refuses_to_write)
 		"REINDEX",
 	};
 	OWNED(store) struct store st = STORE_INIT;
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 	OWNED(char_ptr) char *before = NULL, *after = NULL;
 
 	fresh_store();
@@ -598,7 +598,7 @@ START_TEST(a_query_refuses_to_write)
 	before =
 	    rows("SELECT name, value FROM setting UNION ALL SELECT name, sql FROM sqlite_schema");
 	for (size_t i = 0; i < COUNT(WRITES_SOMETHING); i++) {
-		struct err e = ERR_INIT;
+		struct err e = { 0 };
 
 		ck_assert_msg(store_query(&st, WRITES_SOMETHING[i], collect, &out, &e) == -1,
 		              "passed: %s", WRITES_SOMETHING[i]);
@@ -615,7 +615,7 @@ END_TEST
 
 static void fill(const char *folder, int64_t leave)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	static char block[4096];
 	FILE *f;
 
@@ -639,8 +639,8 @@ static int put_much(struct store *st, struct err *e)
 START_TEST(a_full_disk_is_told_and_survived)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	OWNED(str) struct str path = STR_INIT, filler = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str path = { 0 }, filler = { 0 };
+	struct err e = { 0 };
 	const char *folder = scratch();
 
 	/* The next test does it without a file system of its own. */
@@ -658,7 +658,7 @@ START_TEST(a_full_disk_is_told_and_survived)
 	ck_assert_int_lt(store_free_bytes(path.bytes), STORE_MIN_FREE_BYTES);
 
 	ck_assert_int_eq(unlink(filler.bytes), 0);
-	e = (struct err)ERR_INIT;
+	e = (struct err){ 0 };
 	ck_assert_msg(!put_much(&st, &e), "%s", e.text);
 	ck_assert_msg(!put_alone(&st, "a", "after", &e), "%s", e.text);
 	store_clear(&st);
@@ -671,7 +671,7 @@ END_TEST
 START_TEST(a_file_that_may_not_grow_is_told_and_survived)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct rlimit before, small = { .rlim_cur = 400000, .rlim_max = RLIM_INFINITY };
 
 	fresh_store();
@@ -685,7 +685,7 @@ START_TEST(a_file_that_may_not_grow_is_told_and_survived)
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
 	ck_assert_int_ne(got, 0);
 	ck_assert_int_eq(e.kind, ERR_AGAIN);
-	e = (struct err)ERR_INIT;
+	e = (struct err){ 0 };
 	ck_assert_msg(!put_much(&st, &e), "%s", e.text);
 	expect("SELECT length(value) FROM setting WHERE name = 'much'", "199999\n");
 	expect("PRAGMA integrity_check", "ok\n");
@@ -697,7 +697,7 @@ END_TEST
 static int write_rows(const char *path)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (store_open(&st, path, NULL, &e))
 		return err_exit(&e);
@@ -712,7 +712,7 @@ static int write_rows(const char *path)
 static int write_less(const char *path)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (geteuid() == 0 && !become_nobody())
 		return EX_OSERR;
@@ -725,8 +725,8 @@ static int write_less(const char *path)
 static int stay(const char *path, bool in_transaction)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	OWNED(str) struct str ready = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str ready = { 0 };
+	struct err e = { 0 };
 
 	if (store_open(&st, path, NULL, &e))
 		return err_exit(&e);

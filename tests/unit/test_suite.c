@@ -102,7 +102,7 @@ static void has(const struct str *said, const char *part)
 
 START_TEST(what_cannot_run_is_named_and_counted_and_gives_a_status_of_its_own)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	ck_assert_int_eq(run_role("none-fails", "/tmp", &said), SUITE_SKIPPED);
 	has(&said, "skipped: one_that_cannot_run: needs a machine on the moon\n");
@@ -112,7 +112,7 @@ END_TEST
 
 START_TEST(a_failure_counts_more_than_what_was_skipped)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	ck_assert_int_eq(run_role("one-fails", "/tmp", &said), EXIT_FAILURE);
 	has(&said, "1 of 3 tests skipped\n");
@@ -134,7 +134,7 @@ static const char *folder_of(size_t length)
 
 START_TEST(a_temporary_directory_may_have_a_long_name)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	const char *tmp = folder_of(SHORT_ENOUGH);
 
 	int status = run_role("where", tmp, &said);
@@ -146,7 +146,7 @@ END_TEST
 
 START_TEST(a_temporary_directory_too_long_for_sockets_is_refused_in_words)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	ck_assert_int_eq(run_role("where", folder_of(SHORT_ENOUGH + 1), &said), EXIT_FAILURE);
 	has(&said,

@@ -102,8 +102,8 @@ END_TEST
 
 START_TEST(help_is_by_category_and_names_no_verb_of_later)
 {
-	OWNED(str) struct str all = STR_INIT;
-	OWNED(str) struct str part = STR_INIT;
+	OWNED(str) struct str all = { 0 };
+	OWNED(str) struct str part = { 0 };
 
 	ck_assert(verb_help(&all, NULL));
 	ck_assert_ptr_nonnull(strstr(all.bytes, "`approve [id]`"));

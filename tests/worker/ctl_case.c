@@ -35,7 +35,7 @@ void expect(const char *sql, const char *rows)
 {
 	sqlite3 *db = db_open();
 	sqlite3_stmt *s = NULL;
-	OWNED(str) struct str got = STR_INIT;
+	OWNED(str) struct str got = { 0 };
 
 	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s: %s", sql,
 	              sqlite3_errmsg(db));
@@ -69,7 +69,7 @@ void read_file(const char *name, struct str *into)
 
 void shell(const char *command)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 
 	str_addf(&line,
 	         "ctl() { '%s' \"$@\"; }; DB='--db %s';"
@@ -83,7 +83,7 @@ void shell(const char *command)
 
 void ctl(const char *arguments)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 
 	str_addf(&line, "ctl $DB %s </dev/null", arguments);
 	shell(line.bytes);
@@ -112,9 +112,9 @@ void failed(int expected, const char *message)
 
 void setup(void)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct store st = STORE_INIT;
-	struct paths p = PATHS_INIT;
+	struct paths p = { 0 };
 	const char *build = getenv("INTERCOM_BUILD");
 
 	memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);

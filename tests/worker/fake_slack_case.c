@@ -8,7 +8,7 @@ void start(void)
 
 char *exchange(const char *path, const char *token, const char *type, const char *body, int *status)
 {
-	OWNED(str) struct str request = STR_INIT;
+	OWNED(str) struct str request = { 0 };
 	struct wire w = { 0 };
 	char *answer;
 
@@ -97,7 +97,7 @@ void add_copies(struct str *out, long n, const char *from, const char *to)
 
 char *written_out(const char *text)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 	char *end;
 
 	while (*text) {

@@ -67,7 +67,7 @@ void does(const char *arguments)
 
 void holds(const char *name, const char *text)
 {
-	OWNED(str) struct str content = STR_INIT;
+	OWNED(str) struct str content = { 0 };
 
 	read_file(in(name), &content);
 	ck_assert_str_eq(str_text(&content), text);

@@ -67,7 +67,7 @@ void reply(int of, const char *text)
 char *said(void)
 {
 	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 	const cJSON *m;
 
 	cJSON_ArrayForEach (m, cJSON_GetObjectItem(root, "messages")) {

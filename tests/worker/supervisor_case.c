@@ -41,7 +41,7 @@ void write_file(const char *path, const char *text, mode_t mode)
 
 char *read_file(const char *path)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 	char buffer[4096];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
@@ -55,7 +55,7 @@ char *read_file(const char *path)
 
 void given_config(const char *more)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	str_addf(&text, "default_workspace_root = \"%s\"\nhost_cli = \"true\"\n%s%s",
 	         in("workspace"), strstr(more, "http_port") ? "" : "http_port = 0\n", more);
@@ -207,7 +207,7 @@ void ends_with(int status, const char *text)
 
 char *output_of(const char *const *arguments, int *ret_status)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 	char buffer[4096];
 	int fd, status;
 	pid_t pid = spawn(arguments, &fd, in("log"));

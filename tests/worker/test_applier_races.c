@@ -14,7 +14,7 @@ struct race {
 
 static void plan_race(struct race *r, const char *path, const char *body)
 {
-	OWNED(plan) struct plan plan = PLAN_INIT;
+	OWNED(plan) struct plan plan = { 0 };
 	const struct proposal p = {
 		.workspace_root = ws, .file_path = path, .body = body, .body_length = strlen(body)
 	};
@@ -235,7 +235,7 @@ static void *swap(void *arg)
 
 static void given_swapped_names(struct swapper *s)
 {
-	OWNED(str) struct str outside = STR_INIT;
+	OWNED(str) struct str outside = { 0 };
 
 	begin();
 	str_addf(&outside, "%s/../out", ws);

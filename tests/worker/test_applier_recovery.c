@@ -17,7 +17,7 @@ static void left_in_hand(int attempts)
 
 static void journaled(const char *hash_before, const char *after, const char *temp)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&sql,
 	         "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
@@ -88,7 +88,7 @@ END_TEST
 
 START_TEST(a_staged_write_whose_new_directories_are_gone_is_done_again)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	begin();
 	approve("new/dir/a.txt", "x");
@@ -208,7 +208,7 @@ END_TEST
 static int try_beside(struct apply_report *r, int64_t *ret_due_ms)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int run_fd = open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), did;
 	struct applier second = {
 		.store = &st, .host = "h", .worker_id = "second", .run_fd = run_fd
@@ -223,7 +223,7 @@ static int try_beside(struct apply_report *r, int64_t *ret_due_ms)
 
 START_TEST(while_one_applier_is_in_a_workspace_another_one_stays_out)
 {
-	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
+	OWNED(apply_report) struct apply_report r = { 0 };
 	struct stopped first;
 	int64_t due_ms;
 
@@ -282,7 +282,7 @@ static void given_other_claim(const char *when)
 
 static void is_lost(int claim)
 {
-	OWNED(apply_report) struct apply_report r = APPLY_REPORT_INIT;
+	OWNED(apply_report) struct apply_report r = { 0 };
 	char claimed[60];
 	int64_t due_ms;
 

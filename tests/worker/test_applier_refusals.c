@@ -123,7 +123,7 @@ END_TEST
 
 START_TEST(a_proposal_that_lost_its_hash_is_corrupt)
 {
-	OWNED(str) struct str big = STR_INIT;
+	OWNED(str) struct str big = { 0 };
 
 	begin();
 	for (int i = 0; i < 3000; i++)

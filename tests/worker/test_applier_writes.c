@@ -44,7 +44,7 @@ END_TEST
 
 START_TEST(a_big_content_comes_from_the_content_table)
 {
-	OWNED(str) struct str big = STR_INIT;
+	OWNED(str) struct str big = { 0 };
 
 	begin();
 	for (int i = 0; i < 50000; i++)
@@ -190,7 +190,7 @@ END_TEST
 START_TEST(holes_are_filled_and_read_as_before)
 {
 	enum { HOLE = 1 << 20 };
-	OWNED(str) struct str diff = STR_INIT;
+	OWNED(str) struct str diff = { 0 };
 	struct stat st;
 	FILE *f;
 
@@ -291,7 +291,7 @@ static long peak_kib(const struct str *diff)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		OWNED(plan) struct plan plan = PLAN_INIT;
+		OWNED(plan) struct plan plan = { 0 };
 		OWNED(file_change) struct file_change f = FILE_CHANGE_INIT;
 		struct refusal why = { .code = NULL };
 		int root = -1;
@@ -310,7 +310,7 @@ static long peak_kib(const struct str *diff)
 START_TEST(a_big_file_and_ten_thousand_hunks_take_no_more_memory_than_is_said)
 {
 	for (int moved = 0; moved <= 1; moved++) {
-		OWNED(str) struct str diff = STR_INIT;
+		OWNED(str) struct str diff = { 0 };
 		long times = moved ? MOVED : WHERE_IT_IS, peak;
 
 		begin();
@@ -499,7 +499,7 @@ START_TEST(force_copies_and_renames_nothing_that_has_changed)
 	given_many();
 	for (size_t i = 0; i < COUNT(NAMES); i++) {
 		OWNED(char_ptr) char *old = content(NAMES[i]);
-		OWNED(str) struct str more = STR_INIT;
+		OWNED(str) struct str more = { 0 };
 
 		approve("a.txt", MANY);
 		str_addf(&more, "%smore\n", old);

@@ -97,7 +97,7 @@ static void fails(int status, int wanted, const char *part)
 /* How many files of the site's directory have a part in their name. */
 static int count_files(const char *part)
 {
-	OWNED(str) struct str out = STR_INIT;
+	OWNED(str) struct str out = { 0 };
 
 	(void)shell(&out, "ls -A $(dirname %s) | grep -c -e '%s'", site.database, part);
 	return atoi(str_text(&out));
@@ -194,7 +194,7 @@ START_TEST(a_backup_beside_four_writers_is_one_moment_of_theirs)
 	enum { WRITERS = 4, BACKUPS = 5 };
 	static const char COUNTS[] = "SELECT (SELECT count(*) FROM time_gap) = (SELECT count(*) "
 	                             "FROM command WHERE source = 'w')";
-	OWNED(str) struct str stop = STR_INIT;
+	OWNED(str) struct str stop = { 0 };
 	int before;
 
 	given_database();
@@ -324,8 +324,8 @@ END_TEST
 
 static void is_refused(const char *path, const char *part)
 {
-	OWNED(str) struct str before = STR_INIT;
-	OWNED(str) struct str after = STR_INIT;
+	OWNED(str) struct str before = { 0 };
+	OWNED(str) struct str after = { 0 };
 
 	(void)shell(&before, "sha256sum %s", site.database);
 	fails(restore(path), EX_CONFIG, part);
@@ -400,7 +400,7 @@ END_TEST
 START_TEST(nothing_is_restored_while_somebody_has_the_database_open)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	given_database();
 	succeeds(back_up());
@@ -442,7 +442,7 @@ END_TEST
 
 START_TEST(the_database_of_before_is_kept)
 {
-	OWNED(str) struct str kept = STR_INIT;
+	OWNED(str) struct str kept = { 0 };
 
 	given_database();
 	succeeds(back_up());
@@ -500,7 +500,7 @@ static void all_is_said(void)
 static void slack_shows(const char *wanted)
 {
 	OWNED(cJSON_ptr) cJSON *root = cJSON_Parse(slack_ask("messages?channel=C01AGENTS"));
-	OWNED(str) struct str texts = STR_INIT;
+	OWNED(str) struct str texts = { 0 };
 	const cJSON *m;
 
 	cJSON_ArrayForEach (m, cJSON_GetObjectItem(root, "messages"))

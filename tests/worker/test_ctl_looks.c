@@ -528,8 +528,8 @@ END_TEST
 
 START_TEST(a_system_is_found_by_its_name_or_its_configuration)
 {
-	struct err e = ERR_INIT;
-	OWNED(paths) struct paths p = PATHS_INIT;
+	struct err e = { 0 };
+	OWNED(paths) struct paths p = { 0 };
 
 	shell("ctl --ipc-name mine list");
 	ck_assert_int_eq(status, 1);

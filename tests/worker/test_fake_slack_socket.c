@@ -138,7 +138,7 @@ END_TEST
 START_TEST(debug_reconnects_refreshes_after_six_minutes)
 {
 	struct client c;
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	start();
 	OWNED(char_ptr) char *plain = client_path();
@@ -238,7 +238,7 @@ END_TEST
 START_TEST(an_ack_in_two_frames_is_lost)
 {
 	struct client c;
-	OWNED(str) struct str ack = STR_INIT;
+	OWNED(str) struct str ack = { 0 };
 
 	start();
 	client_open(&c);
@@ -257,7 +257,7 @@ END_TEST
 START_TEST(a_frame_of_20480_bytes_is_taken_and_one_more_closes_with_1009)
 {
 	OWNED(char_ptr) char *room = written_out("@20480@");
-	OWNED(str) struct str ack = STR_INIT;
+	OWNED(str) struct str ack = { 0 };
 	struct client c;
 
 	start();

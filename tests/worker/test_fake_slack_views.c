@@ -152,7 +152,7 @@ START_TEST(nobody_can_press_what_is_not_there)
 	int status;
 
 	start();
-	OWNED(str) struct str order = STR_INIT;
+	OWNED(str) struct str order = { 0 };
 
 	str_addf(&order,
 	         "{\"click\":{\"channel\":\"" AGENTS "\",\"ts\":\"%s\",\"action_id\":\"go\"}}",
@@ -178,7 +178,7 @@ START_TEST(an_upload_has_the_announced_length_happens_once_and_is_completed_once
 	    exchange("/api/files.getUploadURLExternal", SLACK_FAKE_BOT_TOKEN,
 	             "application/x-www-form-urlencoded", "filename=a.diff&length=3", &status);
 	const char *path = strstr(member(ask, "upload_url"), "/upload/");
-	OWNED(str) struct str complete = STR_INIT;
+	OWNED(str) struct str complete = { 0 };
 
 	str_addf(&complete, "{\"files\":[{\"id\":\"%s\"}],\"channel_id\":\"" AGENTS "\"}",
 	         member(ask, "file_id"));

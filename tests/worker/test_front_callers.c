@@ -44,7 +44,7 @@ START_TEST(a_url_names_channel_and_session_and_no_path)
 	struct agent a, b;
 	OWNED(char_ptr) char *one = NULL;
 	OWNED(char_ptr) char *two = NULL;
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 	char query[100], expected[700];
 
 	given_front();
@@ -74,7 +74,7 @@ END_TEST
 
 START_TEST(a_query_that_cannot_be_read_is_400)
 {
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 	struct agent a;
 
 	given_front();
@@ -173,7 +173,7 @@ END_TEST
 /* What is not looked up by name costs a look for each pair: such a message held everybody up. */
 START_TEST(a_message_with_very_many_members_or_a_very_long_batch_holds_nobody_up)
 {
-	OWNED(str) struct str arguments = STR_INIT;
+	OWNED(str) struct str arguments = { 0 };
 	OWNED(char_ptr) char *result = NULL;
 	struct agent a;
 

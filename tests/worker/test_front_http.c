@@ -7,7 +7,7 @@
 
 START_TEST(a_chunked_body_is_a_body)
 {
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 	char bytes[600];
 
 	given_front();
@@ -62,7 +62,7 @@ END_TEST
 
 START_TEST(headers_over_16_kib_are_refused_and_the_front_lives_on)
 {
-	OWNED(str) struct str bytes = STR_INIT;
+	OWNED(str) struct str bytes = { 0 };
 	struct wire w;
 
 	given_front();
@@ -162,7 +162,7 @@ START_TEST(who_floods_the_connection_of_a_held_request_is_cut)
 {
 	struct agent a;
 	struct wire w;
-	OWNED(str) struct str flood = STR_INIT;
+	OWNED(str) struct str flood = { 0 };
 
 	given_front();
 	a = newcomer();
@@ -251,7 +251,7 @@ END_TEST
 
 START_TEST(very_many_headers_are_headers)
 {
-	OWNED(str) struct str headers = STR_INIT;
+	OWNED(str) struct str headers = { 0 };
 
 	given_front();
 	str_add(&headers, "Host: localhost\r\n");
@@ -383,7 +383,7 @@ static int raw_as_nobody(struct str *body)
 
 START_TEST(another_user_is_served_only_if_the_settings_allow_it)
 {
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 
 	SKIP_UNLESS(geteuid() == 0, "root, who can become another user");
 	given_front();
@@ -442,7 +442,7 @@ START_TEST(another_user_is_refused_before_it_says_anything_and_told_of_once_a_mi
 	ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
 	start_front();
 	for (int i = 0; i < 5; i++) {
-		OWNED(str) struct str body = STR_INIT;
+		OWNED(str) struct str body = { 0 };
 
 		hear_as_nobody(&body);
 		says(str_text(&body), "403 Forbidden");
@@ -491,8 +491,8 @@ static void is_read(const struct wire *w)
 START_TEST(an_honest_request_that_came_while_the_front_was_busy_is_answered)
 {
 	enum { BODY = 60000 };
-	OWNED(str) struct str body = STR_INIT;
-	OWNED(str) struct str head = STR_INIT;
+	OWNED(str) struct str body = { 0 };
+	OWNED(str) struct str head = { 0 };
 	struct wire w;
 
 	given_front();

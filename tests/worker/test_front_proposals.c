@@ -27,7 +27,7 @@ START_TEST(no_path_leads_out_of_the_workspace)
 	};
 	char command[2500], path[700];
 	struct agent a;
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 
 	given_front();
 	a = newcomer();
@@ -194,7 +194,7 @@ START_TEST(each_path_of_a_diff_is_judged_by_itself)
 	                       workspace),
 	                 0);
 	for (size_t i = 0; i < COUNT(PARTS); i++) {
-		OWNED(str) struct str diff = STR_INIT;
+		OWNED(str) struct str diff = { 0 };
 
 		str_addf(&diff, "%s%s", F, PARTS[i].part);
 		refused(&a, "f", diff.bytes, PARTS[i].code, PARTS[i].text);
@@ -243,7 +243,7 @@ START_TEST(a_big_text_is_kept_once)
 {
 	struct agent a;
 	struct wire w;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	OWNED(char_ptr) char *arguments = NULL;
 
 	given_front();

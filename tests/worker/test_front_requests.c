@@ -20,7 +20,7 @@ END_TEST
 
 START_TEST(a_session_that_is_unknown_or_ended_is_404)
 {
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 	struct agent a, stranger;
 
 	given_front();
@@ -63,7 +63,7 @@ END_TEST
 START_TEST(what_needs_no_answer_is_202)
 {
 	struct agent a;
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 
 	given_front();
 	a = newcomer();
@@ -103,7 +103,7 @@ END_TEST
 START_TEST(a_revision_that_nobody_speaks_is_400)
 {
 	struct agent a;
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 
 	given_front();
 	a = newcomer();
@@ -168,7 +168,7 @@ END_TEST
 START_TEST(what_is_no_json_rpc_is_400_with_its_code)
 {
 	struct agent a;
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 
 	given_front();
 	a = newcomer();
@@ -195,8 +195,8 @@ END_TEST
 START_TEST(a_body_over_4_mib_is_413_with_a_reason)
 {
 	struct agent a;
-	OWNED(str) struct str big = STR_INIT;
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str big = { 0 };
+	OWNED(str) struct str body = { 0 };
 
 	given_front();
 	a = newcomer();
@@ -213,8 +213,8 @@ END_TEST
 START_TEST(a_body_nested_too_deep_is_400)
 {
 	struct agent a;
-	OWNED(str) struct str deep = STR_INIT;
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str deep = { 0 };
+	OWNED(str) struct str body = { 0 };
 
 	given_front();
 	a = newcomer();
@@ -229,7 +229,7 @@ END_TEST
 START_TEST(an_id_whose_name_is_escaped_kills_nobody)
 {
 	struct agent a;
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 
 	given_front();
 	a = newcomer();
@@ -276,7 +276,7 @@ END_TEST
 START_TEST(wrong_calls_are_told_what_is_wrong)
 {
 	struct agent a;
-	OWNED(str) struct str b = STR_INIT;
+	OWNED(str) struct str b = { 0 };
 
 	given_front();
 	a = newcomer();

@@ -114,7 +114,7 @@ START_TEST(a_stream_belongs_to_its_session)
 	ask(&a, &w, "f", NULL);
 	ck_assert_int_ne(agent_exchange(&nobody, "GET", "Last-Event-ID: 1.0\r\n", NULL, NULL), 500);
 	{
-		OWNED(str) struct str body = STR_INIT;
+		OWNED(str) struct str body = { 0 };
 
 		(void)agent_exchange(&b, "GET", "Last-Event-ID: 1.0\r\n", NULL, &body);
 		says(body.bytes, "there is no stream with this Last-Event-ID");

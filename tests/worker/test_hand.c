@@ -52,7 +52,7 @@ static struct agent agent_in_session(void)
 
 static void given_file_of(size_t bytes)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	for (int i = 0; text.length < bytes; i++)
 		str_addf(&text, "this is line %d of a file that takes its time\n", i);
@@ -443,7 +443,7 @@ END_TEST
 
 START_TEST(four_mebibytes_of_empty_lines_are_shown)
 {
-	OWNED(str) struct str lines = STR_INIT;
+	OWNED(str) struct str lines = { 0 };
 	OWNED(char_ptr) char *arguments = NULL;
 	OWNED(char_ptr) char *result = NULL;
 	struct agent a;

@@ -255,7 +255,7 @@ END_TEST
 START_TEST(the_lines_are_a_marked_block_that_goes_as_it_came)
 {
 	static const char *const FILES[] = { "# Rules\n\nBe kind.\n", "no newline", "\n\n", "" };
-	OWNED(str) struct str content = STR_INIT;
+	OWNED(str) struct str content = { 0 };
 
 	for (size_t i = 0; i < COUNT(FILES); i++) {
 		given("ws/CLAUDE.md", FILES[i]);
@@ -279,7 +279,7 @@ END_TEST
 
 START_TEST(an_older_block_is_replaced_where_it_stands)
 {
-	OWNED(str) struct str content = STR_INIT;
+	OWNED(str) struct str content = { 0 };
 
 	given("ws/AGENTS.md", "a\n\n<!-- agent-intercom -->\nold\n<!-- /agent-intercom -->\n\nb\n");
 	does("install codex --yes --instructions AGENTS.md");

@@ -147,7 +147,7 @@ END_TEST
 
 START_TEST(the_plain_name_is_written_in_a_project_when_it_is_the_one_in_the_path)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 
 	ck_assert_int_eq(mkdir(in("bin"), 0755), 0);
 	ck_assert_int_eq(symlink(binary, in("bin/agent-intercom")), 0);
@@ -165,7 +165,7 @@ END_TEST
 /* install gives after, uninstall gives before again, to the byte. */
 static void round_trip(const char *host, const char *file, const char *before, const char *after)
 {
-	OWNED(str) struct str command = STR_INIT;
+	OWNED(str) struct str command = { 0 };
 
 	given(file, before);
 	str_addf(&command, "install %s --yes", host);
@@ -221,7 +221,7 @@ START_TEST(a_toml_file_keeps_every_other_byte)
 	    "[mcp_servers.intercom]\ncommand = \"@\"\n"
 	    "args = [\"mcp\", \"--wait\", \"3600\"]\ndefault_tools_approval_mode = "
 	    "\"approve\"\nrequired = true\ntool_timeout_sec = 3700\n";
-	OWNED(str) struct str after = STR_INIT;
+	OWNED(str) struct str after = { 0 };
 	static const char *const FILES[] = {
 		"# mine\nmodel   = 'o'  # x\n\n[mcp_servers.other]\ncommand = \"c\"\n",
 		"model = \"o\"", /* no newline at the end */

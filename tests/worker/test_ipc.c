@@ -38,7 +38,7 @@ static void given_front(void)
 static void given_question(const char *kind, const char *columns, const char *values)
 {
 	static int count;
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&sql,
 	         "INSERT INTO request (id, session_seq, kind, state, digest, title, created_at,"
@@ -176,7 +176,7 @@ static const char *says_back(const char *line)
 /* A command about an id, with further members (each with a comma before it) or "". */
 static const char *order(const char *command, const char *id, const char *more)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 
 	str_addf(&line, "{\"command\":\"%s\",\"id\":\"%s\"%s}", command, id, more);
 	return says_back(line.bytes);
@@ -270,7 +270,7 @@ END_TEST
 
 START_TEST(the_inbox_says_what_an_approval_lets_happen_and_a_long_command_needs_its_digest)
 {
-	OWNED(str) struct str line = STR_INIT;
+	OWNED(str) struct str line = { 0 };
 	OWNED(char_ptr) char *digest = NULL;
 	const char *list;
 
@@ -425,7 +425,7 @@ END_TEST
 
 START_TEST(a_line_that_is_too_long_is_refused_once_and_the_next_one_served)
 {
-	OWNED(str) struct str most = STR_INIT;
+	OWNED(str) struct str most = { 0 };
 	struct caller c;
 	char *reply;
 

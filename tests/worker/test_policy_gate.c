@@ -201,7 +201,7 @@ static void push_is(const char *approved, const char *status)
 
 START_TEST(a_command_that_the_policy_does_not_allow_waits_for_the_operator_who_allows_it)
 {
-	OWNED(str) struct str shown = STR_INIT;
+	OWNED(str) struct str shown = { 0 };
 	OWNED(char_ptr) char *answer = NULL;
 	OWNED(char_ptr) char *id = NULL;
 	struct wire w;
@@ -346,7 +346,7 @@ END_TEST
 
 START_TEST(with_an_interval_of_0_each_is_told_by_itself_and_without_the_switch_none)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	given_all("{\"enabled\":true,\"commands\":[\"git *\"]" LOGS "0}");
 	is_checked("{\"tool_name\":\"git status\"}", "true", "command:git *");
@@ -567,7 +567,7 @@ static int check(struct str *said, const char *arguments)
 
 START_TEST(policy_check_says_what_is_wrong_with_a_file_and_what_it_would_do)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	site = given_site();
 	ck_assert_int_eq(check(&said, ""), 78);
@@ -601,7 +601,7 @@ END_TEST
 
 START_TEST(policy_check_tries_a_file_on_what_people_decided)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	given_all(NULL);
 	clearance_is("docs/good", "pending");

@@ -161,7 +161,7 @@ END_TEST
 START_TEST(a_line_over_4_mib_is_refused_and_the_next_is_served)
 {
 	struct relay r;
-	OWNED(str) struct str big = STR_INIT;
+	OWNED(str) struct str big = { 0 };
 	OWNED(char_ptr) char *refusal = NULL;
 	OWNED(char_ptr) char *result = NULL;
 
@@ -185,7 +185,7 @@ END_TEST
 START_TEST(a_big_line_that_fits_is_served)
 {
 	struct relay r;
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	OWNED(char_ptr) char *arguments = NULL;
 
 	site = given_running_site();

@@ -132,7 +132,7 @@ END_TEST
 /* A write 31 days ago that replaced a file whose bytes were "image n". */
 static void given_image(int n)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	struct sha256 hash;
 	char sql[600];
 

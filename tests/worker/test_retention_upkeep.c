@@ -97,7 +97,7 @@ END_TEST
 /* How many steps of a statement's plan read a whole table or index. */
 static int count_scans(int statement, char **ret_plan)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 	int scans = 0;
 
 	*ret_plan = NULL;
@@ -137,7 +137,7 @@ static void no_statement_scans_more(const int before[SQL_COUNT])
 static void optimize(void)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	ck_assert_msg(!store_open(&st, test_db(), NULL, &e), "%s", e.text);
 	ck_assert_msg(!store_begin(&st, &e) && !store_optimize(&st, &e) && !store_commit(&st, &e),
@@ -307,7 +307,7 @@ static int64_t log_file_bytes(void)
 static void put(struct store *st, int n, size_t size)
 {
 	static char bytes[200000];
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	char hash[65];
 
 	(void)snprintf(hash, sizeof(hash), "%064d", n);
@@ -322,7 +322,7 @@ static void put(struct store *st, int n, size_t size)
 START_TEST(the_log_stays_short_under_a_busy_writer)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	begin();
 	(void)start_worker("retention");
@@ -355,7 +355,7 @@ START_TEST(a_long_reader_holds_the_log_up_only_while_it_reads)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	OWNED(store) struct store reader = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int64_t length;
 	OWNED(content_get_row) struct content_get_row row = { 0 };
 	uint64_t salts;

@@ -89,7 +89,7 @@ static bool connects(const char *path)
 static void serves(struct relay *old)
 {
 	struct relay fresh = given_relay(&site);
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	a_file_is_written(&fresh, "new");
 	a_file_is_written(old, "old");
@@ -116,7 +116,7 @@ END_TEST
 /* The whole of $XDG_RUNTIME_DIR goes, and does not come back. */
 START_TEST(without_its_runtime_directory_the_system_moves_to_the_state_directory)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	struct relay r;
 
 	given_system();
@@ -143,7 +143,7 @@ END_TEST
 
 START_TEST(a_database_with_two_names_is_refused)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	char other[300];
 
 	site = given_running_site();

@@ -517,7 +517,7 @@ END_TEST
 
 START_TEST(another_program_with_our_token_is_warned_about)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	slack();
 	(void)listener_starts();
@@ -537,8 +537,8 @@ END_TEST
 
 START_TEST(nobody_sees_the_token)
 {
-	OWNED(str) struct str path = STR_INIT;
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str path = { 0 };
+	OWNED(str) struct str said = { 0 };
 	pid_t pid;
 
 	slack();

@@ -211,7 +211,7 @@ END_TEST
 
 START_TEST(posts_keep_their_order_and_a_second_between_them)
 {
-	OWNED(str) struct str one = STR_INIT;
+	OWNED(str) struct str one = { 0 };
 	OWNED(cJSON_ptr) cJSON *root = NULL;
 	const cJSON *call;
 	double last = 0;

@@ -97,7 +97,7 @@ END_TEST
 
 START_TEST(a_token_that_slack_refuses_is_told_and_a_mended_one_heals)
 {
-	OWNED(str) struct str health = STR_INIT;
+	OWNED(str) struct str health = { 0 };
 
 	desk();
 	slack_set("{'bot_error': 'token_revoked'}");
@@ -161,7 +161,7 @@ END_TEST
 
 START_TEST(a_poisoned_message_dies_with_a_reason_and_the_others_pass)
 {
-	OWNED(str) struct str health = STR_INIT;
+	OWNED(str) struct str health = { 0 };
 
 	desk();
 	session(1);

@@ -19,7 +19,7 @@
 
 static void a_session(int seq, const char *id, const char *root)
 {
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&sql,
 	         "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
@@ -37,7 +37,7 @@ static void a_question(const char *id, const char *kind, const char *title, cons
                        const char *values)
 {
 	static int digest;
-	OWNED(str) struct str sql = STR_INIT;
+	OWNED(str) struct str sql = { 0 };
 
 	str_addf(&sql,
 	         "INSERT INTO request (id, session_seq, kind, state, digest, title, body,"
@@ -493,8 +493,8 @@ START_TEST(single_words_are_understood)
 
 	slack();
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		OWNED(str) struct str id = STR_INIT;
-		OWNED(str) struct str state = STR_INIT;
+		OWNED(str) struct str id = { 0 };
+		OWNED(str) struct str state = { 0 };
 
 		str_addf(&id, "019111%02zu-0000-7000-8000-00000000000a", i);
 		a_change(id.bytes);

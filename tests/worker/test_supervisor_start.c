@@ -154,7 +154,7 @@ END_TEST
 
 START_TEST(a_host_that_starts_the_system_as_its_server_is_told_what_to_write)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	char command[2 * PATH_BYTES];
 
 	(void)snprintf(command, sizeof(command),

@@ -332,7 +332,7 @@ END_TEST
 static void expect_moved(struct time_gap gap, const char *question_call)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct instant due, until;
 	char sql[400];
 
@@ -372,7 +372,7 @@ END_TEST
 START_TEST(a_question_asked_after_the_gap_keeps_its_deadline)
 {
 	OWNED(store) struct store st = STORE_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct instant due;
 	char sql[200];
 
@@ -395,7 +395,7 @@ END_TEST
 static struct doorbell listen_quietly(void)
 {
 	struct doorbell bell = DOORBELL_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int run = open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	ck_assert_msg(!doorbell_open(&bell, run, "test", &e), "%s", e.text);

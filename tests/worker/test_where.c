@@ -65,7 +65,7 @@ static void end_system(const char *database)
 
 START_TEST(where_prints_all_places_of_the_system_that_runs)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	site = given_hidden_site();
 	ck_assert_int_eq(intercom(&said, "where"), 0);
@@ -92,7 +92,7 @@ END_TEST
 
 START_TEST(where_before_the_first_start_prints_what_will_be_and_makes_nothing)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	char path[200];
 
 	site = given_site();
@@ -108,7 +108,7 @@ END_TEST
 
 START_TEST(an_empty_config_serves_from_the_state_directory)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *result = NULL;
 	struct relay r;
 	char database[200];
@@ -132,7 +132,7 @@ END_TEST
 
 START_TEST(ctl_finds_the_system_that_runs_whatever_its_config)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	site = given_hidden_site();
 	ck_assert_int_eq(shell(&said, "$INTERCOM_BUILD/agent-intercom-ctl health --json"), 0);
@@ -164,7 +164,7 @@ END_TEST
 /* Agents' hosts do not always hand $XDG_RUNTIME_DIR on. */
 START_TEST(it_is_found_without_the_runtime_directory_that_it_was_started_with)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	char runtime[200];
 
 	site = given_site();
@@ -186,7 +186,7 @@ END_TEST
 
 START_TEST(a_second_start_without_config_names_the_system_that_runs)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 
 	site = given_hidden_site();
 	ck_assert_int_eq(intercom(&said, ""), 75);
@@ -200,7 +200,7 @@ END_TEST
 START_TEST(two_systems_of_one_name_are_both_named)
 {
 	static const char *const NONE[] = { NULL };
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	OWNED(char_ptr) char *log = NULL;
 	struct site other;
 	struct relay r;
@@ -253,7 +253,7 @@ END_TEST
 START_TEST(an_agent_without_a_workspace_is_told_what_to_set)
 {
 	OWNED(char_ptr) char *line = NULL;
-	OWNED(str) struct str config = STR_INIT;
+	OWNED(str) struct str config = { 0 };
 	struct relay r;
 
 	site = given_site();

@@ -15,8 +15,8 @@ static void note_said(struct front *f, struct job *job)
 
 static bool answer(struct front *f, struct job *job, bool late)
 {
-	OWNED(str) struct str result = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str result = { 0 };
+	struct err e = { 0 };
 
 	if (broadcast_said(&f->worker.store, job->call_seq, late, &result, &e) == 0)
 		return false;

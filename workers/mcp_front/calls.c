@@ -164,7 +164,7 @@ bool calls_look(struct front *f, struct job *job)
 {
 	struct peer *p = job->sink->peer;
 	struct job_call *jc = &job->as.call;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (jc->looked)
 		return false;
@@ -203,7 +203,7 @@ void calls_prepare(struct front *f, struct job *job)
 	struct call *c = &job->as.call.call;
 	struct hand_found *found = job->as.call.found;
 	struct policy_file *policy = NULL;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (job->refused)
 		return;
@@ -257,7 +257,7 @@ static int attach(struct front *f, struct job *job, struct err *e)
 /* The result of a call whose wait is over; if nobody has been told it yet, its caller is now. */
 static int tell(struct front *f, struct job *job, struct err *e)
 {
-	OWNED(telling) struct telling t = TELLING_INIT;
+	OWNED(telling) struct telling t = { 0 };
 
 	if (call_result(&f->worker.store, job->call_seq, &t, e) ||
 	    (job->as.call.untold && call_steer(&f->worker.store, &t, 0, e)))
@@ -267,7 +267,7 @@ static int tell(struct front *f, struct job *job, struct err *e)
 	str_add(&job->result, str_text(&t.result));
 	job->as.call.call.is_error = t.is_error;
 	job->as.call.call.steering = t.steering;
-	t.steering = (struct steering)STEERING_INIT;
+	t.steering = (struct steering){ 0 };
 	return 0;
 }
 
@@ -319,7 +319,7 @@ int calls_run_cancel(struct front *f, struct job *job, struct err *e)
 {
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(job->message.params, "requestId");
 	struct peer *p = job->sink->peer;
-	OWNED(str) struct str token = STR_INIT;
+	OWNED(str) struct str token = { 0 };
 	OWNED(tool_call_by_rpc_row) struct tool_call_by_rpc_row row = { 0 };
 	struct store *st = &f->worker.store;
 
@@ -428,7 +428,7 @@ bool calls_reply_resumed(struct front *f, struct job *job)
 static void stop_listening(struct front *f, const struct job *job)
 {
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(job->message.params, "requestId");
-	OWNED(str) struct str token = STR_INIT;
+	OWNED(str) struct str token = { 0 };
 
 	if (!id)
 		return;
@@ -442,7 +442,7 @@ static void cancel_in_hand(struct front *f, struct hand_task *t, void *arg)
 	const struct job *cancel = arg;
 	const struct peer *by = cancel->sink->peer;
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(cancel->message.params, "requestId");
-	OWNED(str) struct str token = STR_INIT;
+	OWNED(str) struct str token = { 0 };
 	struct job *job;
 
 	(void)f;

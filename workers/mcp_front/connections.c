@@ -12,7 +12,7 @@ enum {
 void connections_prepare_initialize(struct front *f, struct job *job)
 {
 	const struct peer *p = job->sink->peer;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	int got = workspaces_check_channel(&f->settings.workspaces, p->identity.channel_id, &e)
 	              ? -1
@@ -40,7 +40,7 @@ int connections_run_initialize(struct front *f, struct job *job, struct err *e)
 static bool answer(struct front *f, struct job *job, bool late)
 {
 	const char *channel = job->sink->peer->identity.channel_id;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int got = channels_check(f, channel, &e);
 
 	if (got > 0 && !late)

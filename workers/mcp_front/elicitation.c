@@ -61,8 +61,8 @@ static void mark(const struct sink *sink, int64_t call_seq)
 void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, const char *version)
 {
 	OWNED(request) struct request r = { 0 };
-	OWNED(str) struct str message = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str message = { 0 };
+	struct err e = { 0 };
 	char id[ELICITATION_ID_BYTES];
 	int got;
 
@@ -87,7 +87,7 @@ void elicitation_begin(struct front *f, struct sink *sink, int64_t call_seq, con
 
 void elicitation_withdraw(struct sink *sink, int64_t call_seq)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 	char id[ELICITATION_ID_BYTES];
 
 	write_id(id, call_seq);

@@ -312,7 +312,7 @@ static int start_first(struct front *f, struct err *e)
 
 static bool has_first(struct front *f)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (f->hands->pid)
 		return true;
@@ -368,13 +368,13 @@ static void take_found(struct front *f, struct hand_task *t, struct hand_found *
 static void finish(struct hand *h)
 {
 	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
-	OWNED(str) struct str answer = STR_INIT;
+	OWNED(str) struct str answer = { 0 };
 	struct front *f = h->front;
 	struct hand_task *t = h->task;
 
 	h->task = NULL;
 	answer = h->in;
-	h->in = (struct str)STR_INIT;
+	h->in = (struct str){ 0 };
 	let_go_of_socket(h);
 	if (h->pidfd < 0 || h->has_ended)
 		hand_free(h);
@@ -779,7 +779,7 @@ static void read_listed(struct front *f)
 
 int hands_start(struct front *f, struct err *e)
 {
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	struct hands *hands = xcalloc(1, sizeof(*hands));
 
 	f->hands = hands;

@@ -48,7 +48,7 @@ static int64_t next_progress(struct held_call *held, int64_t waited_ms)
 /* A subscription needs none: the subscriptions/listen that it belongs to has them. */
 static void sign_of_life(const struct waiter *w)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 	int64_t waited_ms = clock_now_ms() - w->held->started_ms;
 	char event_id[60], text[80];
 

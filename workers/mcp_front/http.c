@@ -157,7 +157,7 @@ static void on_post(struct sink *s)
 {
 	struct evbuffer *in = evhttp_request_get_input_buffer(s->http);
 	size_t length = evbuffer_get_length(in);
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error wrong;
 
 	if (!is_json(s))
@@ -217,7 +217,7 @@ static void on_delete(struct sink *s)
 static void on_stream(struct sink *s)
 {
 	struct secret key = id_new_secret();
-	OWNED(str) struct str address = STR_INIT;
+	OWNED(str) struct str address = { 0 };
 
 	if (http_arrivals_streams(s->front, s->http) >= STREAMS_PER_USER) {
 		http_reply_error(s, 503, NULL, RPC_INTERNAL_ERROR,
@@ -258,7 +258,7 @@ static void on_message(struct sink *s)
 {
 	struct evbuffer *in = evhttp_request_get_input_buffer(s->http);
 	struct sink *stream = find_stream(s->front, evhttp_request_get_uri(s->http));
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	size_t length = evbuffer_get_length(in);
 	struct rpc_error wrong;
 

@@ -80,8 +80,8 @@ static void sweep(struct front *f)
  * the client still sends is read and thrown away for a while: at a reset it would not see why. */
 static void send_away(int fd, struct arrival *a, const char *status, int code, const char *why)
 {
-	OWNED(str) struct str body = STR_INIT;
-	OWNED(str) struct str bytes = STR_INIT;
+	OWNED(str) struct str body = { 0 };
+	OWNED(str) struct str bytes = { 0 };
 
 	a->turned_away = true;
 	rpc_failure(&body, NULL, code, why, NULL);
@@ -269,7 +269,7 @@ void http_arrivals_tell(struct front *f)
 /* Asks the kernel, once for each connection. */
 static void ask_who(struct front *f, int fd, struct arrival *a)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	a->looked = true;
 	a->refused = true;

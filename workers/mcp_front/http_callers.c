@@ -105,7 +105,7 @@ bool http_callers_take_query(struct identity *i, const char *uri)
  * the same run of its program: by what it calls its run, else by its process. */
 static void stateless_key(struct peer *p, const char *host, const char *run)
 {
-	OWNED(str) struct str said = STR_INIT;
+	OWNED(str) struct str said = { 0 };
 	const struct identity *i = &p->identity;
 	const char *const texts[] = {
 		host,     i->workspace_id, i->channel_id,     i->session_id,
@@ -135,7 +135,7 @@ void http_callers_find_process(struct sink *s)
 static bool load_peer(struct sink *s, const char *id, bool must_exist)
 {
 	struct peer *p = s->peer;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int got = peer_load(&s->front->worker.store, p, &e);
 
 	if (got < 0) {

@@ -151,7 +151,7 @@ void http_reply_status(struct sink *s, int status)
 
 void http_reply_error(struct sink *s, int status, const char *id, int code, const char *text)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	rpc_failure(&message, id, code, text, NULL);
 	http_reply(s, status, "application/json", message.bytes, message.length);
@@ -199,7 +199,7 @@ static void finish(struct sink *s, int status)
 
 static void notify(struct sink *s, const struct str *message, const char *event_id)
 {
-	OWNED(str) struct str bytes = STR_INIT;
+	OWNED(str) struct str bytes = { 0 };
 
 	if (!s->http || !s->streaming)
 		return;
@@ -237,7 +237,7 @@ static void reply(struct sink *s, const struct str *message, const char *event_i
 /* The status belongs to a single reply; a stream and a batch have said 200 already. */
 static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	if (!s->http)
 		return;
@@ -320,7 +320,7 @@ static void begin_stream(struct sink *s, const char *event_id)
 	struct evhttp_connection *c;
 	struct bufferevent *bev;
 	struct epoll_event hang_up = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = s };
-	OWNED(str) struct str priming = STR_INIT;
+	OWNED(str) struct str priming = { 0 };
 
 	if (!s->http)
 		return;
@@ -359,7 +359,7 @@ const struct transport HTTP_REPLY = { .reply = reply,
 
 void http_reply_event(struct sink *s, const char *event, const char *data)
 {
-	OWNED(str) struct str bytes = STR_INIT;
+	OWNED(str) struct str bytes = { 0 };
 
 	if (!s->http)
 		return;
@@ -370,7 +370,7 @@ void http_reply_event(struct sink *s, const char *event, const char *data)
 
 static void stream_reply(struct sink *s, const struct str *message, const char *event_id)
 {
-	OWNED(str) struct str alive = STR_INIT;
+	OWNED(str) struct str alive = { 0 };
 
 	(void)event_id;
 	if (message->length) {
@@ -389,7 +389,7 @@ static void stream_wait(struct sink *s, const char *event_id)
 
 static void stream_refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	rpc_failure(&message, rpc_id, fault->code, fault->text,
 	            fault->data[0] ? fault->data : NULL);

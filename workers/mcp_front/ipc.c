@@ -69,7 +69,7 @@ static const struct verb *find_verb(const cJSON *line, struct err *e)
 {
 	const char *command = json_text(line, "command");
 	const struct verb *v = command ? verb_find(command) : NULL;
-	OWNED(str) struct str all = STR_INIT;
+	OWNED(str) struct str all = { 0 };
 
 	if (v && is_spoken(v))
 		return v;
@@ -109,7 +109,7 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 		           .id = json_text(line, "id"),
 		           .certain = true };
 	struct store *st = &f->worker.store;
-	struct err commit = ERR_INIT;
+	struct err commit = { 0 };
 	int failed;
 
 	if (!w.verb)
@@ -168,8 +168,8 @@ static void take_line(struct ipc_caller *c, const char *text, size_t length)
 {
 	bool is_text = utf8_valid(text, length) && !memchr(text, '\0', length);
 	OWNED(cJSON_ptr) cJSON *line = is_text ? cJSON_ParseWithLength(text, length) : NULL;
-	OWNED(said) struct said said = SAID_INIT;
-	struct err e = ERR_INIT;
+	OWNED(said) struct said said = { 0 };
+	struct err e = { 0 };
 	int failed;
 
 	if (!cJSON_IsObject(line))
@@ -183,7 +183,7 @@ static void take_line(struct ipc_caller *c, const char *text, size_t length)
 
 static void refuse_line(struct ipc_caller *c)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	(void)err_set(&e, ERR_INPUT, "ipc: the line is longer than %d bytes", IPC_MAX_LINE);
 	reply(c, NULL, &e);

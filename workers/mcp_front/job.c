@@ -15,7 +15,7 @@ struct job *job_queue(struct front *f, enum job_kind kind, struct sink *sink,
 	sink_hold(sink);
 	if (message) {
 		job->message = *message;
-		*message = (struct rpc_message)RPC_MESSAGE_INIT;
+		*message = (struct rpc_message){ 0 };
 	}
 	job_requeue(f, job);
 	return job;
@@ -114,8 +114,8 @@ void job_reply(struct job *job)
 void job_reply_tool(struct job *job)
 {
 	const struct call *call = &job->as.call.call;
-	OWNED(str) struct str result = STR_INIT;
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str result = { 0 };
+	OWNED(str) struct str message = { 0 };
 	char event_id[40];
 
 	mcp_tool_result(&result, job->version, str_text(&job->result),

@@ -47,7 +47,7 @@ static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdi
 
 static bool setting_is(struct store *st, const char *name, const char *value)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	return setting_get(st, name, &text, NULL) > 0 && strcmp(text.bytes, value) == 0;
 }
@@ -55,7 +55,7 @@ static bool setting_is(struct store *st, const char *name, const char *value)
 /* NULL where it is missing or empty. */
 static char *setting_text(struct store *st, const char *name)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	return setting_get(st, name, &text, NULL) > 0 && text.length ? str_take(&text) : NULL;
 }
@@ -63,7 +63,7 @@ static char *setting_text(struct store *st, const char *name)
 /* A list or table; NULL where it is missing. */
 static cJSON *setting_json(struct store *st, const char *name)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	return setting_get(st, name, &text, NULL) > 0 ? cJSON_Parse(text.bytes) : NULL;
 }
@@ -72,8 +72,8 @@ static cJSON *setting_json(struct store *st, const char *name)
 static void read_commands(struct front *f)
 {
 	struct store *st = &f->worker.store;
-	OWNED(str) struct str required = STR_INIT;
-	OWNED(str) struct str commands = STR_INIT;
+	OWNED(str) struct str required = { 0 };
+	OWNED(str) struct str commands = { 0 };
 
 	if (setting_get(st, "policy.require_global_allowlist", &required, NULL) <= 0 ||
 	    required.bytes[0] != 't')
@@ -102,11 +102,11 @@ static void read_settings(struct front *f)
 {
 	struct store *st = &f->worker.store;
 	struct call_settings *s = &f->settings;
-	OWNED(str) struct str workspaces = STR_INIT;
-	OWNED(str) struct str stall = STR_INIT;
-	OWNED(str) struct str uids = STR_INIT;
-	OWNED(str) struct str elicitation = STR_INIT;
-	OWNED(str) struct str token = STR_INIT;
+	OWNED(str) struct str workspaces = { 0 };
+	OWNED(str) struct str stall = { 0 };
+	OWNED(str) struct str uids = { 0 };
+	OWNED(str) struct str elicitation = { 0 };
+	OWNED(str) struct str token = { 0 };
 
 	(void)snprintf(s->workspaces.machine, sizeof(s->workspaces.machine), "%s", f->worker.host);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
@@ -194,7 +194,7 @@ static bool start_http(struct front *f, struct err *e)
  * this worker says of it goes to detail. */
 static void listen_http(struct front *f, struct str *detail)
 {
-	struct err why = ERR_INIT;
+	struct err why = { 0 };
 	bool was_off = f->http_try_ms != 0;
 
 	str_reset(detail);
@@ -214,8 +214,8 @@ static void listen_http(struct front *f, struct str *detail)
 
 static void try_http_again(struct front *f)
 {
-	OWNED(str) struct str detail = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str detail = { 0 };
+	struct err e = { 0 };
 
 	if (!f->http_try_ms || clock_monotonic_ms() < f->http_try_ms)
 		return;
@@ -270,7 +270,7 @@ static void on_more(evutil_socket_t fd, short what, void *arg)
 static void on_bell(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	(void)fd;
 	(void)what;
@@ -296,7 +296,7 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
  * is connected stays so. */
 static void look_at_run(struct front *f)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (paths_is_there(f->worker.run_fd, f->worker.run_dir))
 		return;
@@ -314,7 +314,7 @@ static void look_at_run(struct front *f)
 static void on_beat(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	(void)fd;
 	(void)what;
@@ -388,9 +388,9 @@ static void close_loop(struct front *f)
 
 int main(int argc, char **argv)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct front f = { .hang_up_fd = -1, .failure = &e };
-	OWNED(str) struct str detail = STR_INIT;
+	OWNED(str) struct str detail = { 0 };
 
 	f.progress_ms = seconds("INTERCOM_PROGRESS_SECONDS", FRONT_PROGRESS_SECONDS) * 1000;
 	f.request_seconds = seconds("INTERCOM_REQUEST_SECONDS", FRONT_REQUEST_SECONDS);

@@ -65,7 +65,7 @@ static int note(struct front *f, const struct nudge *nudges, int count, struct e
 
 static void say(struct front *f, const struct nudge *n)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 	struct sink *s = stream_of(f, n);
 
 	if (!s)
@@ -77,7 +77,7 @@ static void say(struct front *f, const struct nudge *n)
 void nudges_tell(struct front *f)
 {
 	struct nudge nudges[PAGE];
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int count = read_nudges(f, nudges, &e);
 
 	if (count < 0 || (count > 0 && note(f, nudges, count, &e)))

@@ -60,7 +60,7 @@ static void wait_quietly(struct sink *s, const char *event_id)
 
 static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	rpc_failure(&message, rpc_id, fault->code, fault->text,
 	            fault->data[0] ? fault->data : NULL);
@@ -82,7 +82,7 @@ static const struct transport PIPE = {
 static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *hello = cJSON_ParseWithLength(line, length);
-	OWNED(str) struct str answer = STR_INIT;
+	OWNED(str) struct str answer = { 0 };
 	const char *resume = json_text(hello, "resume");
 	struct front *f = s->front;
 
@@ -131,7 +131,7 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 		return;
 	}
 	for (int i = 0; i < count && !s->gone; i++) {
-		struct rpc_message m = RPC_MESSAGE_INIT;
+		struct rpc_message m = { 0 };
 		struct rpc_error wrong;
 
 		if (rpc_batch_item(batch, i, &m, &wrong)) {
@@ -145,7 +145,7 @@ static void take_batch(struct sink *s, const struct rpc_message *batch)
 
 static void take_line(struct sink *s, const char *line, size_t length)
 {
-	struct rpc_message m = RPC_MESSAGE_INIT;
+	struct rpc_message m = { 0 };
 	struct rpc_error wrong;
 
 	if (length > 0 && line[length - 1] == '\r')
@@ -166,7 +166,7 @@ static void take_line(struct sink *s, const char *line, size_t length)
 static bool take_any(void *arg, const char *line, size_t length)
 {
 	struct sink *s = arg;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (!s->greeted) {
 		if (greet(s, line, length, &e)) {

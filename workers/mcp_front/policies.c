@@ -161,7 +161,7 @@ struct policy_file *policies_take(struct front *f, const char *workspace_root,
                                   struct hand_found *found)
 {
 	struct policy_file *p = policy_file_known(&f->policies, workspace_root);
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	policy_file_take(p, &found->policy);
 	notice(f, p);
@@ -198,7 +198,7 @@ static int write_one(struct front *f, const struct policy_file *p, struct err *e
 void policies_write(struct front *f)
 {
 	struct policy_file *p;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	LIST_FOREACH (p, &f->policies.all, next)
 		if (p->told && p->changed && write_one(f, p, &e))

@@ -13,7 +13,7 @@ static void refuse_resource(struct sink *sink, const char *id, const char *uri, 
                             const char *why)
 {
 	struct mcp_fault fault = { .status = 200, .code = code };
-	OWNED(str) struct str data = STR_INIT;
+	OWNED(str) struct str data = { 0 };
 
 	(void)snprintf(fault.text, sizeof(fault.text), "%.280s", why);
 	json_object(&data);
@@ -34,7 +34,7 @@ static int make_resource(struct front *f, struct sink *sink, const struct rpc_me
                          const char *version, struct str *result)
 {
 	const char *uri = json_text(m->params, "uri");
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int got;
 
 	if (!uri) {
@@ -59,7 +59,7 @@ static bool is_channel(const struct rpc_message *m)
 static void answer_request(struct front *f, struct sink *sink, struct rpc_message *m,
                            const char *version, enum mcp_method method)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	if (method == MCP_RESOURCES_READ && is_channel(m)) {
 		job_queue(f, JOB_READ, sink, m)->version = version;
@@ -98,7 +98,7 @@ static void on_found(struct front *f, struct hand_task *t, struct hand_found *fo
 {
 	struct unplaced *u = (struct unplaced *)t;
 	struct peer *p = u->sink->peer;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (peer_settle(&f->worker.store, &f->settings.workspaces, p, &e) ||
 	    (p->unplaced && peer_place(&f->settings.workspaces, p, found, &e)))
@@ -138,7 +138,7 @@ static void place_first(struct front *f, struct sink *sink, struct rpc_message *
 	struct unplaced *u = xcalloc(1, sizeof(*u));
 
 	*u = (struct unplaced){ .sink = sink, .message = *m, .version = version, .method = method };
-	*m = (struct rpc_message)RPC_MESSAGE_INIT;
+	*m = (struct rpc_message){ 0 };
 	sink_hold(sink);
 	u->task.by = &PLACE;
 	(void)snprintf(u->task.asker, sizeof(u->task.asker), "%s", sink->peer->key);
@@ -149,7 +149,7 @@ static void place_first(struct front *f, struct sink *sink, struct rpc_message *
 void resources_take(struct front *f, struct sink *sink, struct rpc_message *m, const char *version,
                     enum mcp_method method)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (peer_settle(&f->worker.store, &f->settings.workspaces, sink->peer, &e))
 		sink_refuse(sink, m->id, RPC_INVALID_PARAMS, e.text);
@@ -168,7 +168,7 @@ static const char *uri_of(const struct job *job)
 
 int resources_run(struct front *f, struct job *job, struct err *e)
 {
-	struct err why = ERR_INIT;
+	struct err why = { 0 };
 	int got;
 
 	if (!hold_has_room(job->sink, job->sink->asking + 1, e))
@@ -187,7 +187,7 @@ int resources_run(struct front *f, struct job *job, struct err *e)
 
 static void give(struct job *job, const char *json)
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	resource_content(&result, uri_of(job), json);
 	mcp_end_result(&result, job->version, MCP_CACHE_PRIVATE);
@@ -198,8 +198,8 @@ static bool answer(struct front *f, struct job *job, bool late)
 {
 	static const char UNREAD[] = "slack: nobody has read the channel in 10 s; "
 	                             "agent-intercom-ctl health tells why";
-	OWNED(str) struct str json = STR_INIT;
-	struct err e = ERR_INIT;
+	OWNED(str) struct str json = { 0 };
+	struct err e = { 0 };
 	int got = resource_answer(&f->worker.store, job->as.read.seq, &json, &e);
 
 	if (got == 0 && !late)

@@ -36,7 +36,7 @@ static int say_text(struct front *f, const struct file_view_next_row *v, const s
 static int show(struct front *f, const struct file_view_next_row *v, const struct request *r,
                 const char *path, const struct hand_file *seen, struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	struct file_view_show_args args = { .session = r->row.session_seq,
 		                            .request = r->row.seq,
 		                            .channel = v->channel_id,
@@ -112,7 +112,7 @@ static void warn(struct front *f, const struct err *e)
 /* In one transaction the wish goes and its answer comes; if that fails, it is tried again. */
 static void carry_out(struct front *f, struct view *v, const struct hand_file *seen)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int failed = store_begin(&f->worker.store, &e);
 
 	if (!failed && settle(f, v, seen, &e)) {
@@ -137,7 +137,7 @@ static void on_found(struct front *f, struct hand_task *t, struct hand_found *fo
 static void on_failed(struct front *f, struct hand_task *t, const struct refusal *why)
 {
 	struct hand_file none[HAND_SHOWN_FILES] = { { .why = NULL } };
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	if (f->worker.stopping) {
 		view_free(f, (struct view *)t);
@@ -169,7 +169,7 @@ static int begin(struct front *f, struct view *v, struct err *e)
 
 void show_files_look(struct front *f)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct view *v;
 	int got;
 

@@ -56,7 +56,7 @@ void sink_tells(struct sink *s, int64_t call_seq)
 
 void sink_reply(struct sink *s, const char *rpc_id, const struct str *result)
 {
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str message = { 0 };
 
 	rpc_result(&message, rpc_id, result->bytes);
 	s->by->reply(s, &message, NULL);

@@ -12,7 +12,7 @@
 static void reply_now(struct sink *sink, const char *id, const char *version,
                       void (*make)(struct str *, const char *))
 {
-	OWNED(str) struct str result = STR_INIT;
+	OWNED(str) struct str result = { 0 };
 
 	make(&result, version);
 	sink_reply(sink, id, &result);

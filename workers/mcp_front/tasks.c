@@ -12,7 +12,7 @@
 
 int tasks_make(struct front *f, struct job *job, struct err *e)
 {
-	OWNED(task) struct task t = TASK_INIT;
+	OWNED(task) struct task t = { 0 };
 	int got = task_read(&f->worker.store, job->call_seq, &t, e);
 	struct mcp_task shown = task_message(&t, NULL);
 
@@ -28,7 +28,7 @@ int tasks_make(struct front *f, struct job *job, struct err *e)
 static int fetch(struct front *f, struct job *job, const struct task *t, struct str *outcome,
                  struct err *e)
 {
-	OWNED(telling) struct telling telling = TELLING_INIT;
+	OWNED(telling) struct telling telling = { 0 };
 
 	if (call_result(&f->worker.store, job->call_seq, &telling, e) ||
 	    (t->untold && call_steer(&f->worker.store, &telling, 0, e)))
@@ -39,8 +39,8 @@ static int fetch(struct front *f, struct job *job, const struct task *t, struct 
 
 static int get(struct front *f, struct job *job, struct err *e)
 {
-	OWNED(task) struct task t = TASK_INIT;
-	OWNED(str) struct str outcome = STR_INIT;
+	OWNED(task) struct task t = { 0 };
+	OWNED(str) struct str outcome = { 0 };
 	struct mcp_task shown;
 
 	if (task_read(&f->worker.store, job->call_seq, &t, e) < 0)
@@ -109,7 +109,7 @@ struct listened {
 static int find_listened(struct front *f, struct sink *sink, const struct rpc_message *m,
                          const cJSON *wanted, struct listened *l)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	const cJSON *one;
 
 	if (wanted && (!cJSON_IsArray(wanted) || cJSON_GetArraySize(wanted) > FRONT_MAX_LISTENED)) {
@@ -139,8 +139,8 @@ static int find_listened(struct front *f, struct sink *sink, const struct rpc_me
 /* A task that has ended is told at once; else nothing would ever be told of it. */
 static void tell_ended(struct front *f, int64_t call)
 {
-	OWNED(task) struct task t = TASK_INIT;
-	struct err e = ERR_INIT;
+	OWNED(task) struct task t = { 0 };
+	struct err e = { 0 };
 
 	if (task_read(&f->worker.store, call, &t, &e) <= 0 || t.status == MCP_TASK_WORKING)
 		return;
@@ -164,7 +164,7 @@ static void hold_open(struct front *f, struct sink *sink, const struct rpc_messa
 static bool has_room(struct front *f, struct sink *sink, const struct rpc_message *m, int more)
 {
 	struct mcp_fault full = { .status = 503, .code = RPC_INTERNAL_ERROR };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (f->listens >= FRONT_MAX_LISTENS)
 		(void)err_set(&e, ERR_AGAIN, "%d subscriptions are open, which is the limit",
@@ -180,8 +180,8 @@ void tasks_listen(struct front *f, struct sink *sink, const struct rpc_message *
 {
 	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(
 	    cJSON_GetObjectItemCaseSensitive(m->params, "notifications"), "taskIds");
-	OWNED(str) struct str message = STR_INIT;
-	struct listened l = { .ids = STR_INIT };
+	OWNED(str) struct str message = { 0 };
+	struct listened l = { 0 };
 
 	if (find_listened(f, sink, m, wanted, &l) == 0 && has_room(f, sink, m, l.count + 1)) {
 		mcp_listen_acknowledged(&message, m->id, wanted ? l.ids.bytes : NULL);
@@ -197,7 +197,7 @@ void tasks_listen(struct front *f, struct sink *sink, const struct rpc_message *
 
 static bool has_id(const struct waiter *w, const char *canonical)
 {
-	OWNED(str) struct str own = STR_INIT;
+	OWNED(str) struct str own = { 0 };
 
 	rpc_token_canonical(&own, w->rpc_id);
 	return strcmp(own.bytes, canonical) == 0;

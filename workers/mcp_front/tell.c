@@ -15,11 +15,11 @@
 static void tell_subscription(struct front *f, struct sink *sink, const char *listen_id,
                               int64_t call_seq, const struct telling *t)
 {
-	OWNED(task) struct task task = TASK_INIT;
-	OWNED(str) struct str outcome = STR_INIT;
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(task) struct task task = { 0 };
+	OWNED(str) struct str outcome = { 0 };
+	OWNED(str) struct str message = { 0 };
 	struct mcp_task shown;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (task_read(&f->worker.store, call_seq, &task, &e) <= 0) {
 		log_warn("call %lld: %s", (long long)call_seq, e.text);
@@ -59,8 +59,8 @@ void tell_cancelled(struct front *f, int64_t call_seq)
 static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t seq,
                      const struct telling *t)
 {
-	OWNED(str) struct str body = STR_INIT;
-	OWNED(str) struct str message = STR_INIT;
+	OWNED(str) struct str body = { 0 };
+	OWNED(str) struct str message = { 0 };
 	char event_id[40];
 
 	mcp_tool_result(&body, modern ? MCP_MODERN : peer_version(sink->peer), t->result.bytes,
@@ -100,7 +100,7 @@ static void hand_over(struct front *f, struct held_call *held, const struct tell
 
 static void write_one(struct front *f, const struct told *t)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (store_part(&f->worker.store, &e) == 0) {
 		if (call_finish(&f->worker.store, t->call_seq, &t->telling, &e) == 0 &&
@@ -180,7 +180,7 @@ static bool is_deserted(const struct held_call *held)
 int tell_call(struct front *f, int64_t call_seq)
 {
 	struct held_call *held = hold_find(f, call_seq);
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct told *t;
 
 	if (!held || is_deserted(held))
@@ -208,7 +208,7 @@ int tell_call(struct front *f, int64_t call_seq)
  * their turn: what is told must leave before their patience ends. */
 bool tell_answers(struct front *f)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int64_t calls[PAGE], last;
 	int count = read_page(f, calls, &last, &e);
 

@@ -9,7 +9,7 @@
 
 static void run_part(struct front *f, struct job *job)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (job->refused)
 		return;
@@ -43,7 +43,7 @@ static void forget_results(struct job_queue *batch, const struct err *e)
 /* One transaction for all of them; false if it did not come to be. */
 static bool commit_batch(struct front *f, struct job_queue *batch)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct job *job;
 
 	STAILQ_FOREACH (job, batch, next) {

@@ -9,7 +9,7 @@
 void answers_look(struct listener *l)
 {
 	struct proof_look *look = &l->answers;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int did;
 
 	do {

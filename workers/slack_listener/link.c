@@ -40,7 +40,7 @@ int link_connect(struct link *link, const char *url, struct err *e)
 {
 	struct listener *l = link->listener;
 	OWNED(char_ptr) char *copy = xstrdup(url);
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	const char *scheme, *host, *rest;
 	bool secure;
 	int port;
@@ -157,7 +157,7 @@ static void deliver(struct link *link)
 	OWNED(str) struct str tail = link->tail;
 	bool too_long = tail.length > 0;
 
-	link->in = link->tail = (struct str)STR_INIT;
+	link->in = link->tail = (struct str){ 0 };
 	if (too_long) {
 		whole.length = LISTENER_TAIL_BYTES;
 		str_add_char(&whole, (char)0xFF); /* or the two could look like a whole */

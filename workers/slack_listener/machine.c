@@ -48,7 +48,7 @@ static bool has_one(const struct listener *l)
 static void say(struct listener *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(struct listener *l, const char *format, ...)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	char text[sizeof(l->state)];
 	va_list args;
 
@@ -101,7 +101,7 @@ static struct link *free_link(struct listener *l)
 
 static void begin_open(struct listener *l)
 {
-	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str form = { 0 };
 
 	l->opening = true;
 	l->lost_ms = 0;
@@ -138,7 +138,7 @@ static void opened(struct listener *l)
 	struct slack_call *c = &l->open;
 	char *url = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(c->json, "url"));
 	struct link *link = free_link(l);
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	l->opening = false;
 	if (c->class != SLACK_OK) {
@@ -302,7 +302,7 @@ static int64_t due_of(const struct link *link)
 /* A pause that began because nobody was reached ends when slack-poster has reached Slack since. */
 static void heed_poster(struct listener *l)
 {
-	OWNED(str) struct str at = STR_INIT;
+	OWNED(str) struct str at = { 0 };
 
 	l->rung = false;
 	if (!l->lost_ms || has_one(l) || is_coming(l) || l->next_ms <= clock_monotonic_ms() ||

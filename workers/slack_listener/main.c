@@ -213,7 +213,7 @@ static void leave(struct listener *l)
 
 static void run(struct listener *l)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	while (!l->worker.stopping) {
 		int64_t due;
@@ -234,7 +234,7 @@ static void run(struct listener *l)
 
 int main(int argc, char **argv)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	struct listener l = { .events = &EVENTS_OF_LINKS, .wake_fd = -1, .failure = &e };
 	char *token, *base;
 	int failed;

@@ -24,7 +24,7 @@ static const char TOO_BUSY[] =
 
 static void acknowledge(struct link *link, const struct slack_frame *f, const char *payload)
 {
-	OWNED(str) struct str ack = STR_INIT;
+	OWNED(str) struct str ack = { 0 };
 
 	slack_ack(&ack, f->envelope_id, f->accepts_payload ? payload : NULL);
 	link_send(link, ack.bytes, ack.length);
@@ -52,7 +52,7 @@ static void tell_person(struct link *link, const struct slack_frame *f, const st
                         const char *text)
 {
 	struct slack_call *c = free_call(link->listener);
-	OWNED(str) struct str body = STR_INIT;
+	OWNED(str) struct str body = { 0 };
 
 	if (a->field) {
 		str_add(&body, "{\"response_action\":\"errors\",\"errors\":{");
@@ -106,9 +106,9 @@ static int store(struct link *link, struct slack_frame *f, const struct slack_ac
 static void refused(struct link *link, struct slack_frame *f, const struct slack_act *a,
                     struct err *e)
 {
-	OWNED(slack_stored) struct slack_stored out = SLACK_STORED_INIT;
+	OWNED(slack_stored) struct slack_stored out = { 0 };
 	struct slack_act malformed = *a;
-	struct err again = ERR_INIT;
+	struct err again = { 0 };
 
 	log_error("an envelope (%s) is refused by the rules of the database: %s",
 	          a->kind ? a->kind : f->type, e->text);
@@ -146,7 +146,7 @@ static void tell_outcome(const struct slack_stored *out, const struct slack_act 
 /* Our own user id, NULL until slack-poster has been told it. */
 static const char *bot_user(struct listener *l)
 {
-	OWNED(str) struct str bot = STR_INIT;
+	OWNED(str) struct str bot = { 0 };
 
 	if (!l->bot_user && setting_get(&l->worker.store, "slack.bot_user_id", &bot, NULL) > 0 &&
 	    bot.length)
@@ -156,9 +156,9 @@ static const char *bot_user(struct listener *l)
 
 static void take_envelope(struct link *link, struct slack_frame *f, bool too_long)
 {
-	OWNED(slack_act) struct slack_act a = SLACK_ACT_INIT;
-	OWNED(slack_stored) struct slack_stored out = SLACK_STORED_INIT;
-	struct err e = ERR_INIT;
+	OWNED(slack_act) struct slack_act a = { 0 };
+	OWNED(slack_stored) struct slack_stored out = { 0 };
+	struct err e = { 0 };
 
 	slack_act_read(&a, f, bot_user(link->listener));
 	if (too_long) {

@@ -41,7 +41,7 @@ int poster_call_at(struct poster *p, struct slack_call *c, const char *url, cons
 
 int poster_join(struct poster *p, struct slack_call *c, const char *channel, struct err *e)
 {
-	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str form = { 0 };
 
 	slack_form_add(&form, "channel", channel);
 	return poster_call(p, c, "conversations.join", &form, e);
@@ -68,7 +68,7 @@ int poster_unsayable(struct poster *p, const struct slack_intent_row *i, const s
 
 void poster_refused(struct poster *p, const struct slack_intent_row *i, struct err *e)
 {
-	struct err why = *e, again = ERR_INIT;
+	struct err why = *e, again = { 0 };
 
 	if (!worker_forgives(&p->w, e))
 		return;

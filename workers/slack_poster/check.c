@@ -71,7 +71,7 @@ static bool is_direct(const struct slack_call *c)
 
 static int join(struct poster *p, const char *channel, struct str *why, struct err *e)
 {
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
 
 	if (poster_join(p, &c, channel, e))
 		return -1;
@@ -83,10 +83,10 @@ static int join(struct poster *p, const char *channel, struct str *why, struct e
 /* 1 all is well with the channel, 0 it is to be looked at again, -1. */
 static int look_at_channel(struct poster *p, struct err *e)
 {
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
-	OWNED(str) struct str channel = STR_INIT;
-	OWNED(str) struct str form = STR_INIT;
-	OWNED(str) struct str why = STR_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
+	OWNED(str) struct str channel = { 0 };
+	OWNED(str) struct str form = { 0 };
+	OWNED(str) struct str why = { 0 };
 	enum slack_place place;
 
 	if (setting_get(&p->w.store, "slack.channel_id", &channel, NULL) <= 0 || !channel.length)
@@ -120,9 +120,9 @@ static int answer_check(struct poster *p, int64_t check, const char *why, struct
 int poster_check_channel(struct poster *p, struct err *e)
 {
 	OWNED(slack_check_next_row) struct slack_check_next_row check = { 0 };
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
-	OWNED(str) struct str form = STR_INIT;
-	OWNED(str) struct str why = STR_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
+	OWNED(str) struct str form = { 0 };
+	OWNED(str) struct str why = { 0 };
 	int got = sql_slack_check_next(&p->w.store, &check, e);
 
 	if (got <= 0)
@@ -148,7 +148,7 @@ static void take_name(char out[POSTER_ID_BYTES], const cJSON *json, const char *
 /* The token is good; c: the answer to auth.test. */
 static int welcome(struct poster *p, const struct slack_call *c, struct err *e)
 {
-	OWNED(str) struct str scopes = STR_INIT;
+	OWNED(str) struct str scopes = { 0 };
 	char team[POSTER_ID_BYTES];
 	int fine;
 
@@ -169,9 +169,9 @@ static int welcome(struct poster *p, const struct slack_call *c, struct err *e)
 
 int poster_check(struct poster *p, struct err *e)
 {
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
-	OWNED(str) struct str form = STR_INIT;
-	OWNED(str) struct str why = STR_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
+	OWNED(str) struct str form = { 0 };
+	OWNED(str) struct str why = { 0 };
 
 	if (clock_now_ms() < p->check_ms || p->check_ms == INT64_MAX)
 		return 0;

@@ -25,8 +25,8 @@ static cJSON *shown(const cJSON *message)
 {
 	const char *ts = text_in(message, "ts"), *user = text_in(message, "user");
 	const char *text = text_in(message, "text"), *thread = text_in(message, "thread_ts");
-	OWNED(str) struct str plain = STR_INIT;
-	OWNED(str) struct str cut = STR_INIT;
+	OWNED(str) struct str plain = { 0 };
+	OWNED(str) struct str cut = { 0 };
 	cJSON *out = cJSON_CreateObject();
 
 	slack_text_plain(&plain, text ? text : "", NULL);
@@ -92,7 +92,7 @@ static int finish(struct poster *p, struct err *e)
 int poster_turn_reading(struct poster *p, struct err *e)
 {
 	OWNED(slack_read_next_row) struct slack_read_next_row next = { 0 };
-	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str form = { 0 };
 	int got;
 
 	if (p->reading.busy && !p->reading.call.done)

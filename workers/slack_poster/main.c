@@ -140,10 +140,9 @@ static int open_web(struct poster *p, const char *token, const char *base, struc
 
 int main(int argc, char **argv)
 {
-	struct poster p = { .web = SLACK_WEB_INIT,
-		            .meanwhile = poster_turn_slots,
+	struct poster p = { .meanwhile = poster_turn_slots,
 		            .slots = { { .name = "view" }, { .name = "call" } } };
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	char *token, *base;
 	int failed;
 

@@ -39,9 +39,9 @@ static cJSON *marker(const struct slack_intent_row *i)
 static int post_message(struct poster *p, struct slack_intent_row *i, struct slack_call *c,
                         struct err *e)
 {
-	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
-	OWNED(str) struct str form = STR_INIT;
-	struct err why = ERR_INIT;
+	OWNED(slack_said) struct slack_said said = { 0 };
+	OWNED(str) struct str form = { 0 };
+	struct err why = { 0 };
 	bool calls = i->part == SLACK_PART_KIND_ASK || i->part == SLACK_PART_KIND_STALL ||
 	             i->part == SLACK_PART_KIND_ESCALATED;
 
@@ -64,7 +64,7 @@ static int post_message(struct poster *p, struct slack_intent_row *i, struct sla
 static int get_address(struct poster *p, struct slack_call *c, const struct str *bytes,
                        const struct str *name, const char *type, struct err *e)
 {
-	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str form = { 0 };
 
 	slack_form_add(&form, "filename", str_text(name));
 	slack_form_add_int(&form, "length", (int64_t)bytes->length);
@@ -77,7 +77,7 @@ static int get_address(struct poster *p, struct slack_call *c, const struct str 
 static int share(struct poster *p, struct slack_intent_row *i, struct slack_call *c,
                  const struct str *name, struct err *e)
 {
-	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str form = { 0 };
 	cJSON *files = cJSON_CreateArray(), *file = cJSON_CreateObject();
 
 	(void)cJSON_AddStringToObject(file, "id", i->file_id);
@@ -93,10 +93,10 @@ static int share(struct poster *p, struct slack_intent_row *i, struct slack_call
 static int post_file(struct poster *p, struct slack_intent_row *i, struct slack_call *c,
                      struct err *e)
 {
-	OWNED(str) struct str bytes = STR_INIT;
-	OWNED(str) struct str name = STR_INIT;
+	OWNED(str) struct str bytes = { 0 };
+	OWNED(str) struct str name = { 0 };
 	OWNED(char_ptr) char *url = NULL;
-	struct err why = ERR_INIT;
+	struct err why = { 0 };
 	const char *type;
 	int got = poster_file(p, i, &bytes, &name, &type, &why);
 
@@ -124,7 +124,7 @@ static int post_file(struct poster *p, struct slack_intent_row *i, struct slack_
 
 static int join(struct poster *p, const char *channel, struct err *e)
 {
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
 
 	if (poster_join(p, &c, channel, e))
 		return -1;
@@ -139,7 +139,7 @@ static int send_one(struct poster *p, struct slack_intent_row *i, struct slack_c
 
 int poster_post(struct poster *p, struct slack_intent_row *i, struct err *e)
 {
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
 	int got = send_one(p, i, &c, e);
 
 	if (got > 0 && is(c.error, "not_in_channel")) {
@@ -211,7 +211,7 @@ static void oldest(const struct poster *p, const struct slack_intent_row *i, cha
 static int read_page(struct poster *p, const struct slack_intent_row *i, const char *cursor,
                      struct slack_call *c, struct err *e)
 {
-	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str form = { 0 };
 	char from[40];
 
 	oldest(p, i, from);
@@ -230,7 +230,7 @@ static int read_page(struct poster *p, const struct slack_intent_row *i, const c
 static int look(struct poster *p, const struct slack_intent_row *i, struct found *f,
                 struct slack_call *c, struct err *e)
 {
-	OWNED(str) struct str cursor = STR_INIT;
+	OWNED(str) struct str cursor = { 0 };
 
 	for (int page = 0; page < PAGES_MAX; page++) {
 		const cJSON *message, *next;
@@ -254,8 +254,8 @@ static int look(struct poster *p, const struct slack_intent_row *i, struct found
 /* Said twice: the younger one goes. Whether that works changes nothing. */
 static int drop(struct poster *p, const struct slack_intent_row *i, const char *ts, struct err *e)
 {
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
-	OWNED(str) struct str form = STR_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
+	OWNED(str) struct str form = { 0 };
 
 	slack_form_add(&form, "channel", i->channel_id);
 	slack_form_add(&form, "ts", ts);
@@ -264,7 +264,7 @@ static int drop(struct poster *p, const struct slack_intent_row *i, const char *
 
 int poster_look_for(struct poster *p, struct slack_intent_row *i, struct err *e)
 {
-	OWNED(slack_call) struct slack_call c = SLACK_CALL_INIT;
+	OWNED(slack_call) struct slack_call c = { 0 };
 	struct found f = { .ts = "" };
 	int got = look(p, i, &f, &c, e);
 

@@ -268,8 +268,8 @@ static int read_call(struct poster *p, int64_t call, struct str *out, struct err
 /* What one broadcast, or one ping, says, behind what is in out already. */
 static int add_broadcast(struct poster *p, int64_t call, struct slack_said *out, struct err *e)
 {
-	OWNED(str) struct str arguments = STR_INIT;
-	OWNED(slack_said) struct slack_said one = SLACK_SAID_INIT;
+	OWNED(str) struct str arguments = { 0 };
+	OWNED(slack_said) struct slack_said one = { 0 };
 	const char *message;
 	cJSON *json;
 
@@ -319,7 +319,7 @@ static int render_text(const struct slack_intent_row *i, struct slack_said *out)
 
 static void note_repeat(struct slack_said *out)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	cJSON *block = cJSON_CreateObject(), *element = cJSON_CreateObject();
 
 	str_addf(&text, "(may be a repeat) %s", str_text(&out->text));
@@ -455,7 +455,7 @@ cJSON *poster_modal(struct poster *p, const struct slack_intent_row *i, struct e
 {
 	OWNED(request) struct request r = { 0 };
 	OWNED(slack_session_row) struct slack_session_row t = { 0 };
-	OWNED(str) struct str about = STR_INIT;
+	OWNED(str) struct str about = { 0 };
 	int64_t session = i->session_seq;
 	const char *preset = NULL;
 

@@ -24,8 +24,8 @@ static int dead(struct poster *p, const struct slack_intent_row *i, const char *
 static int start_view(struct poster *p, struct slot *s, struct err *e)
 {
 	struct slack_intent_row *i = &s->intent;
-	OWNED(str) struct str form = STR_INIT;
-	struct err why = ERR_INIT;
+	OWNED(str) struct str form = { 0 };
+	struct err why = { 0 };
 	cJSON *modal = poster_modal(p, i, &why);
 
 	if (!modal)
@@ -39,9 +39,9 @@ static int start_view(struct poster *p, struct slot *s, struct err *e)
 static int start_update(struct poster *p, struct slot *s, struct err *e)
 {
 	struct slack_intent_row *i = &s->intent;
-	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
-	OWNED(str) struct str form = STR_INIT;
-	struct err why = ERR_INIT;
+	OWNED(slack_said) struct slack_said said = { 0 };
+	OWNED(str) struct str form = { 0 };
+	struct err why = { 0 };
 
 	if (i->message_state != SLACK_MESSAGE_STATE_SENT || !i->ts)
 		return dead(p, i, "the message no longer exists", NULL, e);
@@ -58,7 +58,7 @@ static int start_update(struct poster *p, struct slot *s, struct err *e)
 
 static int start_delete(struct poster *p, struct slot *s)
 {
-	OWNED(str) struct str form = STR_INIT;
+	OWNED(str) struct str form = { 0 };
 
 	slack_form_add(&form, "channel", s->intent.channel_id);
 	slack_form_add(&form, "ts", s->intent.ts);
@@ -69,8 +69,8 @@ static int start_delete(struct poster *p, struct slot *s)
 static int start_ephemeral(struct poster *p, struct slot *s)
 {
 	struct slack_intent_row *i = &s->intent;
-	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
-	OWNED(str) struct str form = STR_INIT;
+	OWNED(slack_said) struct slack_said said = { 0 };
+	OWNED(str) struct str form = { 0 };
 
 	slack_notice_text(i->words, &said);
 	slack_form_add(&form, "channel", i->to_channel);
@@ -84,7 +84,7 @@ static int start_ephemeral(struct poster *p, struct slot *s)
 static int start_respond(struct poster *p, struct slot *s)
 {
 	struct slack_intent_row *i = &s->intent;
-	OWNED(slack_said) struct slack_said said = SLACK_SAID_INIT;
+	OWNED(slack_said) struct slack_said said = { 0 };
 	cJSON *body = cJSON_CreateObject();
 	OWNED(char_ptr) char *text = NULL;
 

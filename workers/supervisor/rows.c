@@ -51,7 +51,7 @@ static bool has_questions(const struct tally *t)
 
 static int say_stop(struct supervisor *s, struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	struct slack_desk_row desk = { 0 };
 	struct tally t;
 
@@ -71,7 +71,7 @@ static int say_stop(struct supervisor *s, struct err *e)
 /* What the last stop could not tell any more is not told now: this is. */
 static int say_start(struct supervisor *s, struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	struct slack_desk_row desk = { 0 };
 	struct tally t;
 

@@ -75,10 +75,10 @@ static void notify(const char *text)
  * is the system. With one it is a second on purpose, which must be told apart. */
 static int look_for_another(struct supervisor *s, const struct config_source *source, struct err *e)
 {
-	OWNED(located) struct located other = LOCATED_INIT;
+	OWNED(located) struct located other = { 0 };
 	OWNED(char_ptr) char *ours = realpath(s->config.database.path, NULL);
-	OWNED(str) struct str note = STR_INIT;
-	struct err several = ERR_INIT;
+	OWNED(str) struct str note = { 0 };
+	struct err several = { 0 };
 	int runs = locate_running(s->config.ipc_name, NULL, &other, &note, &several);
 
 	if (runs < 0)
@@ -133,7 +133,7 @@ static int load(struct supervisor *s, const struct config_source *source, struct
  */
 static void load_slack(struct supervisor *s)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	int got = slack_secrets_load(&s->slack, s->config.slack.channel_id, &e);
 
 	if (got < 0)
@@ -149,7 +149,7 @@ static void load_slack(struct supervisor *s)
  * to its owner. */
 static void close_directory(const char *dir)
 {
-	OWNED(str) struct str ours = STR_INIT;
+	OWNED(str) struct str ours = { 0 };
 	OWNED(char_ptr) char *real = NULL;
 	struct stat about;
 
@@ -168,7 +168,7 @@ static void close_directory(const char *dir)
 
 static int prepare_places(struct supervisor *s, struct err *e)
 {
-	OWNED(str) struct str dir = STR_INIT;
+	OWNED(str) struct str dir = { 0 };
 
 	if (paths_open(s->config.database.path, true, &s->paths, e))
 		return -1;
@@ -213,7 +213,7 @@ static void close_files(const char *database)
 	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
 
 	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
-		OWNED(str) struct str name = STR_INIT;
+		OWNED(str) struct str name = { 0 };
 		struct stat about;
 
 		str_addf(&name, "%s%s", database, SUFFIXES[i]);
@@ -303,7 +303,7 @@ static int move_to(struct supervisor *s, struct paths *fresh, struct err *e)
 	s->bell = bell;
 	paths_clear(&s->paths);
 	s->paths = *fresh;
-	*fresh = (struct paths)PATHS_INIT;
+	*fresh = (struct paths){ 0 };
 	store_ring_at(&s->store, s->run_fd);
 	return paths_publish(&s->paths, s->config.ipc_name, s->config.file, e);
 }
@@ -313,8 +313,8 @@ static int move_to(struct supervisor *s, struct paths *fresh, struct err *e)
  * it published (worker_move). */
 static void look_at_run(struct supervisor *s)
 {
-	OWNED(paths) struct paths fresh = PATHS_INIT;
-	struct err e = ERR_INIT;
+	OWNED(paths) struct paths fresh = { 0 };
+	struct err e = { 0 };
 
 	if (clock_monotonic_ms() < s->run_look_ms)
 		return;
@@ -331,7 +331,7 @@ static void look_at_run(struct supervisor *s)
 
 static void announce(struct supervisor *s, const char *address)
 {
-	OWNED(str) struct str mode = STR_INIT;
+	OWNED(str) struct str mode = { 0 };
 
 	s->announced = true;
 	(void)rows_mode(s, &mode, NULL);
@@ -344,7 +344,7 @@ static void announce(struct supervisor *s, const char *address)
 /* Begins the stop; why goes to the log. */
 static void stop(struct supervisor *s, int status, const char *why)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	if (s->stopping)
 		return;
@@ -365,7 +365,7 @@ static void stop(struct supervisor *s, int status, const char *why)
 
 static void look(struct supervisor *s, struct err *e)
 {
-	OWNED(str) struct str address = STR_INIT;
+	OWNED(str) struct str address = { 0 };
 	bool before[CHILD_COUNT];
 
 	for (int i = 0; i < CHILD_COUNT; i++)
@@ -386,7 +386,7 @@ static void look(struct supervisor *s, struct err *e)
 
 static void tell_late(struct supervisor *s)
 {
-	OWNED(str) struct str names = STR_INIT;
+	OWNED(str) struct str names = { 0 };
 
 	if (s->announced || !s->late_ms || clock_monotonic_ms() < s->late_ms)
 		return;
@@ -431,7 +431,7 @@ static void watch(struct supervisor *s)
 	while (!s->stopping || !workers_are_gone(s)) {
 		struct pollfd fds[] = { { .fd = s->signal_fd, .events = POLLIN },
 			                { .fd = s->bell.fd, .events = POLLIN } };
-		struct err e = ERR_INIT;
+		struct err e = { 0 };
 
 		if (!s->stopping && workers_start_due(s, &e))
 			stop(s, err_exit(&e), e.text);
@@ -483,7 +483,7 @@ static void let_signals_end_us(const struct supervisor *s)
  * start. */
 static void finish(struct supervisor *s)
 {
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	let_signals_end_us(s);
 	if (rows_at_stop(s, s->children[CHILD_WATCHDOG].was_ready, &e) == 0)
@@ -512,7 +512,7 @@ void supervisor_clear(struct supervisor *s)
 int supervisor_run(const struct config_source *source)
 {
 	OWNED(supervisor) struct supervisor s = SUPERVISOR_INIT;
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	s.umask = umask(NOT_FOR_OTHERS);

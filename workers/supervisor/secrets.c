@@ -92,7 +92,7 @@ static char *from_keychain(const char *name, bool *answers)
 static char *from_systemd(const char *name)
 {
 	const char *folder = getenv("CREDENTIALS_DIRECTORY");
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str path = { 0 };
 	char *secret;
 	int fd;
 
@@ -163,7 +163,7 @@ static int check_members(const char *members, struct err *e)
 /* All that would end one of the Slack workers with 78, and everybody else with it. */
 static int check(const struct slack_secrets *s, const char *channel, struct err *e)
 {
-	struct slack_web web = SLACK_WEB_INIT;
+	struct slack_web web = { 0 };
 
 	if (!s->app || !s->bot)
 		return err_set(e, ERR_INPUT, "%s is not set, %s is",
@@ -226,12 +226,12 @@ char **slack_environment(const struct slack_secrets *s, const char *child, char 
 		count++;
 	out = xcalloc(count + 3, sizeof(*out));
 	memcpy(out, common, count * sizeof(*out));
-	OWNED(str) struct str token = STR_INIT;
+	OWNED(str) struct str token = { 0 };
 	str_addf(&token, "%s=%s", listens ? "SLACK_APP_TOKEN" : "SLACK_BOT_TOKEN",
 	         listens ? s->app : s->bot);
 	out[count] = str_take(&token);
 	if (s->api_url) {
-		OWNED(str) struct str base = STR_INIT;
+		OWNED(str) struct str base = { 0 };
 
 		str_addf(&base, "SLACK_API_URL=%s", s->api_url);
 		out[count + 1] = str_take(&base);

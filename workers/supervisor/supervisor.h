@@ -83,8 +83,8 @@ struct supervisor {
 
 #define SUPERVISOR_INIT                                                                            \
 	{                                                                                          \
-		.config = CONFIG_INIT, .paths = PATHS_INIT, .store = STORE_INIT,                   \
-		.bell = DOORBELL_INIT, .instance_fd = -1, .run_fd = -1, .signal_fd = -1            \
+		.store = STORE_INIT, .bell = DOORBELL_INIT, .instance_fd = -1, .run_fd = -1,       \
+		.signal_fd = -1                                                                    \
 	}
 
 /* Runs the system until it is asked to stop; the exit status. */

@@ -39,8 +39,8 @@ _Static_assert(COUNT(STOP_ORDER) == CHILD_COUNT, "each worker is asked to leave"
 
 int workers_find(struct supervisor *s, struct err *e)
 {
-	OWNED(str) struct str libexec = STR_INIT;
-	OWNED(str) struct str path = STR_INIT;
+	OWNED(str) struct str libexec = { 0 };
+	OWNED(str) struct str path = { 0 };
 
 	if (paths_libexec(&libexec, e))
 		return -1;
@@ -124,7 +124,7 @@ int workers_start_due(struct supervisor *s, struct err *e)
 {
 	for (int i = 0; i < CHILD_COUNT; i++) {
 		struct child *c = &s->children[i];
-		struct err why = ERR_INIT;
+		struct err why = { 0 };
 
 		if (c->unwanted || c->pid || clock_monotonic_ms() < c->start_at_ms ||
 		    start(s, c, &why) == 0)
@@ -213,7 +213,7 @@ int workers_beat_patience_ms(const struct supervisor *s)
 /* When a child gave its last sign of life (pulse.h); 0: it has given none. */
 static struct timespec sign_of(const struct supervisor *s, int i)
 {
-	OWNED(str) struct str lock = STR_INIT;
+	OWNED(str) struct str lock = { 0 };
 	struct stat about;
 
 	str_addf(&lock, "%s/%s.lock", s->paths.run, CHILD_NAMES[i]);
@@ -253,7 +253,7 @@ void workers_look_for_hanging(struct supervisor *s)
 static void ended(struct supervisor *s, int i, int status)
 {
 	struct child *c = &s->children[i];
-	struct err e = ERR_INIT;
+	struct err e = { 0 };
 	char detail[DETAIL_BYTES];
 
 	describe(status, detail);

@@ -47,9 +47,9 @@ static void seen(struct call *c, struct hand_found *found)
 	const struct refusal *why = &found->why;
 
 	c->plan = found->plan;
-	found->plan = (struct plan)PLAN_INIT;
+	found->plan = (struct plan){ 0 };
 	c->effect = found->effect;
-	found->effect = (struct str)STR_INIT;
+	found->effect = (struct str){ 0 };
 	if (why->code && c->plan.is_diff && strcmp(why->code, "patch_conflict") == 0) {
 		result_refuse(c, why->code, "%s; read the file again and make a new diff",
 		              why->text);

@@ -43,9 +43,9 @@ static void add_list(struct str *result, const char *name, struct str *items)
 /* Every file of a write: written, and where there are such, deleted and renamed. */
 static int add_files(struct store *st, int64_t apply, struct str *result, struct err *e)
 {
-	OWNED(str) struct str written = STR_INIT;
-	OWNED(str) struct str deleted = STR_INIT;
-	OWNED(str) struct str renamed = STR_INIT;
+	OWNED(str) struct str written = { 0 };
+	OWNED(str) struct str deleted = { 0 };
+	OWNED(str) struct str renamed = { 0 };
 	OWNED(file_change_list_row) struct file_change_list_row f = { 0 };
 	int got;
 
@@ -71,7 +71,7 @@ static int already_consumed(struct store *st, struct call *c, int64_t request, s
 {
 	OWNED(apply_undone_row) struct apply_undone_row undone = { 0 };
 	int64_t apply = sql_apply_done(st, request, e);
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 	int got;
 
 	if (apply < 0)

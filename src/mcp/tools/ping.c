@@ -9,7 +9,7 @@
 static int set_progress(struct store *st, const struct peer *p, const cJSON *progress,
                         struct err *e)
 {
-	OWNED(str) struct str text = STR_INIT;
+	OWNED(str) struct str text = { 0 };
 
 	json_canonical(&text, progress);
 	return sql_session_set_progress(st, text.bytes, p->session_seq, e);

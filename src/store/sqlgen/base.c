@@ -16,7 +16,7 @@ static const char REWRITE[] = "`cmake --build --preset dev --target schema`";
 /* Without remarks, without the blanks before them and the lines that held nothing else. */
 static char *without_remarks(const char *sql)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 	bool quoted = false;
 
 	for (const char *c = sql; *c; c++) {
@@ -41,7 +41,7 @@ static char *without_remarks(const char *sql)
 static char *spelled(const char *sql)
 {
 	char *plain = without_remarks(sql);
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 
 	for (const char *c = plain; *c; c++) {
 		char last = out.length ? out.bytes[out.length - 1] : '(';
@@ -79,7 +79,7 @@ static void columns_of(const struct table *t, const char *function, const char *
 
 static void rows_of(sqlite3 *db, const struct table *t, struct str *out)
 {
-	struct str names = STR_INIT, quoted = STR_INIT;
+	struct str names = { 0 }, quoted = { 0 };
 	sqlite3_stmt *s = NULL;
 	char *sql;
 
@@ -159,7 +159,7 @@ static void compare(sqlite3 *one, sqlite3 *other, const char *in_one, bool texts
 static void compare_rows(const struct schema *schema, sqlite3 *stepped)
 {
 	for (int i = 0; i < schema->tables; i++) {
-		struct str a = STR_INIT, b = STR_INIT;
+		struct str a = { 0 }, b = { 0 };
 
 		if (!schema->table[i].closed)
 			continue;
@@ -211,7 +211,7 @@ void base_check(const struct schema *schema, const struct sources *steps, bool w
 	char *base = source_text(BASE);
 	const char *mark = base ? strstr(base, FROZEN) : NULL;
 	bool frozen = mark && strncmp(mark + strlen(FROZEN), "no", 2) != 0;
-	struct str want = STR_INIT;
+	struct str want = { 0 };
 	char path[4096];
 
 	base_text(schema, &want);

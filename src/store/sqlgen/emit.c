@@ -50,7 +50,7 @@ static void emit_bells(struct str *out, const struct schema *s)
 
 static void emit_header(const char *folder, const struct statements *list, int steps)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 
 	str_add(&out, MADE);
 	str_addf(&out,
@@ -121,7 +121,7 @@ static void emit_rules(struct str *out, const struct schema *schema)
 static void emit_source(const char *folder, const struct schema *s, const struct statements *list,
                         const struct sources *steps)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 
 	str_add(&out, MADE);
 	str_add(&out,
@@ -141,7 +141,7 @@ static void emit_source(const char *folder, const struct schema *s, const struct
 
 static void emit_calls(const char *folder, const struct schema *s, const struct statements *list)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 
 	str_add(&out, MADE);
 	calls_define(&out, s, list);
@@ -151,7 +151,7 @@ static void emit_calls(const char *folder, const struct schema *s, const struct 
 /* A new database, for the sqlite3 shell. */
 static void emit_shell(const char *folder, const struct schema *schema, int steps)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 	sqlite3_stmt *s = rules(schema);
 
 	str_addf(&out,

@@ -101,7 +101,7 @@ static unsigned guards_of(const struct table *t, const char *column)
 /* "EXISTS (...)": another row has this key. */
 static void exists(const struct unique *u, const char *more, struct str *out)
 {
-	struct str where = STR_INIT, new = STR_INIT;
+	struct str where = { 0 }, new = { 0 };
 
 	for (int i = 0; i < u->columns; i++)
 		str_addf(&where, "%s%s = NEW.%s", i ? " AND " : "", u->column[i], u->column[i]);
@@ -131,7 +131,7 @@ static bool is_born_without(const struct unique *u)
 /* Where the same row may be inserted again: what would become another one. */
 static void add_other(const struct table *t, struct str *out)
 {
-	struct str parts = STR_INIT;
+	struct str parts = { 0 };
 
 	for (int i = 0; i < t->columns; i++) {
 		char part[3 * NAME_BYTES];
@@ -150,13 +150,13 @@ static void add_other(const struct table *t, struct str *out)
  */
 static void refuse_existing(const struct schema *s, const struct table *t, struct str *out)
 {
-	struct str where = STR_INIT, names = STR_INIT, more = STR_INIT, words = STR_INIT;
+	struct str where = { 0 }, names = { 0 }, more = { 0 }, words = { 0 };
 
 	if (t->upserts[0])
 		add_other(t, &more);
 	for (int i = 0; i < s->uniques; i++) {
 		const struct unique *u = &s->unique[i];
-		struct str one = STR_INIT, name = STR_INIT;
+		struct str one = { 0 }, name = { 0 };
 
 		if (u->table != t || u->refuses[0] || is_born_without(u) ||
 		    (t->repeats[0] && strcmp(u->column[0], t->repeats) == 0))
@@ -186,7 +186,7 @@ static void refuse_second(const struct schema *s, const struct table *t, struct 
 {
 	for (int i = 0; i < s->uniques; i++) {
 		const struct unique *u = &s->unique[i];
-		struct str where = STR_INIT;
+		struct str where = { 0 };
 
 		if (u->table != t || !u->refuses[0] || is_born_without(u))
 			continue;
@@ -256,13 +256,13 @@ static void unborn_state(const struct schema *s, const struct table *t, struct s
 
 static void refuse_unborn(const struct schema *s, const struct table *t, struct str *out)
 {
-	struct str where = STR_INIT, words = STR_INIT, names = STR_INIT;
+	struct str where = { 0 }, words = { 0 }, names = { 0 };
 
 	if (t->moves[0])
 		unborn_state(s, t, &where, &words);
 	for (int i = 0; i < t->columns; i++) {
 		const struct column *c = &t->column[i];
-		struct str part = STR_INIT;
+		struct str part = { 0 };
 
 		if (!(c->guards & GUARD_LATER))
 			continue;
@@ -283,7 +283,7 @@ static void refuse_unborn(const struct schema *s, const struct table *t, struct 
 
 static void make_birth(struct schema *s, const struct table *t)
 {
-	struct str sql = STR_INIT;
+	struct str sql = { 0 };
 	size_t empty;
 
 	begin(&sql, t, "is_born", "INSERT");
@@ -306,7 +306,7 @@ static void make_birth(struct schema *s, const struct table *t)
 
 static void add_change(const struct column *c, struct str *until, struct str *where)
 {
-	struct str part = STR_INIT;
+	struct str part = { 0 };
 
 	if (c->guards & GUARD_FIXED)
 		str_addf(&part, "OLD.%s IS NOT NEW.%s", c->name, c->name);
@@ -331,7 +331,7 @@ static void add_change(const struct column *c, struct str *until, struct str *wh
 static void add_until(const struct table *t, struct str *where)
 {
 	for (int i = 0; i < t->columns; i++) {
-		struct str until = STR_INIT, unused = STR_INIT, part = STR_INIT;
+		struct str until = { 0 }, unused = { 0 }, part = { 0 };
 
 		for (int k = 0; k < t->columns; k++)
 			if ((t->column[k].guards & GUARD_UNTIL) &&
@@ -351,8 +351,8 @@ static void add_until(const struct table *t, struct str *where)
  * their own: nothing writes them, so it costs nothing. */
 static void make_kept(struct schema *s, const struct table *t, const char *name, unsigned guards)
 {
-	struct str columns = STR_INIT, where = STR_INIT, unused = STR_INIT, sql = STR_INIT;
-	struct str words = STR_INIT, event = STR_INIT;
+	struct str columns = { 0 }, where = { 0 }, unused = { 0 }, sql = { 0 };
+	struct str words = { 0 }, event = { 0 };
 
 	str_addf(&words, "fixed: %s", t->fixed);
 	for (int i = 0; i < t->columns; i++) {
@@ -381,7 +381,7 @@ static void make_kept(struct schema *s, const struct table *t, const char *name,
 /* SET rowid passes by UPDATE OF. */
 static void make_key(struct schema *s, const struct table *t)
 {
-	struct str sql = STR_INIT, words = STR_INIT;
+	struct str sql = { 0 }, words = { 0 };
 
 	str_addf(&words, "fixed: %s", t->fixed);
 	begin(&sql, t, "keeps_its_key", "UPDATE");
@@ -394,7 +394,7 @@ static void make_key(struct schema *s, const struct table *t)
 /* A table that names a move from a state to itself means every write of the state. */
 static void make_moves(struct schema *s, const struct table *t)
 {
-	struct str sql = STR_INIT, where = STR_INIT, words = STR_INIT;
+	struct str sql = { 0 }, where = { 0 }, words = { 0 };
 	bool to_itself =
 	    is_true(ask_moves(s, t, "SELECT EXISTS (SELECT 1 FROM %s_move WHERE src = dst)"));
 
@@ -419,7 +419,7 @@ static void changeable(const struct unique *u, struct str *out)
 	for (int i = 0; i < u->table->columns; i++) {
 		const char *name = u->table->column[i].name;
 		bool in_key = false;
-		struct str new = STR_INIT, part = STR_INIT;
+		struct str new = { 0 }, part = { 0 };
 
 		for (int k = 0; k < u->columns; k++)
 			in_key |= strcmp(u->column[k], name) == 0;
@@ -439,8 +439,8 @@ static void changeable(const struct unique *u, struct str *out)
 static void make_unique(struct schema *s, const struct unique *u, int number)
 {
 	const struct table *t = u->table;
-	struct str columns = STR_INIT, sql = STR_INIT, where = STR_INIT, more = STR_INIT;
-	struct str words = STR_INIT;
+	struct str columns = { 0 }, sql = { 0 }, where = { 0 }, more = { 0 };
+	struct str words = { 0 };
 
 	changeable(u, &columns);
 	if (columns.length) {
@@ -477,7 +477,7 @@ static void make_closed(struct schema *s, const struct table *t)
 		                                 { "stays", "DELETE" } };
 
 	for (size_t i = 0; i < sizeof(EVENTS) / sizeof(EVENTS[0]); i++) {
-		struct str sql = STR_INIT;
+		struct str sql = { 0 };
 
 		begin(&sql, t, EVENTS[i][0], EVENTS[i][1]);
 		str_add(&sql, " BEGIN\n");

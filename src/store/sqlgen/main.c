@@ -33,7 +33,7 @@ static void read_steps(struct sources *steps)
 /* The triggers that a table's remarks become, for a reader. */
 static void print_guard(const struct schema *s, const char *table, bool write)
 {
-	struct str text = STR_INIT;
+	struct str text = { 0 };
 	sqlite3_stmt *list = NULL;
 
 	str_add(&text, "```sql\n");
@@ -52,7 +52,7 @@ static void print_guard(const struct schema *s, const char *table, bool write)
 
 static void print_pages(const struct schema *s, const struct str *graph, bool write)
 {
-	struct str text = STR_INIT;
+	struct str text = { 0 };
 
 	print_guard(s, "pause", write);
 	str_addf(&text, "```\n%s```\n", str_text(graph));
@@ -62,7 +62,7 @@ static void print_pages(const struct schema *s, const struct str *graph, bool wr
 
 static void print_workers(const struct schema *s, const struct statements *list, bool write)
 {
-	struct str text = STR_INIT;
+	struct str text = { 0 };
 
 	uses_print(s, list, &text);
 	page_put("workers/README.md", "table of workers", text.bytes, write);
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 	struct schema *s = xcalloc(1, sizeof(*s));
 	struct statements *list = xcalloc(1, sizeof(*list));
 	struct sources *sql = xcalloc(1, sizeof(*sql)), *steps = xcalloc(1, sizeof(*steps));
-	struct str graph = STR_INIT;
+	struct str graph = { 0 };
 
 	if (argc != 3 + (write || workers)) {
 		(void)fputs("usage: sqlgen [--write | --workers] SOURCE_DIR OUTPUT_DIR\n", stderr);

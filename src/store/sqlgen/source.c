@@ -86,7 +86,7 @@ void sources_read(struct sources *s, const char *folder)
 		die(path);
 	while ((entry = readdir(d)) != NULL) {
 		size_t n = strlen(entry->d_name);
-		struct str name = STR_INIT;
+		struct str name = { 0 };
 
 		if (n < 5 || strcmp(entry->d_name + n - 4, ".sql") != 0)
 			continue;

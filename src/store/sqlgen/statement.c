@@ -125,7 +125,7 @@ static void check_answer(const struct statement *st, const char *where)
 static void read_remarks(struct statement *st, const char *line, const char *end, struct str *types,
                          bool *ret_scan_ok)
 {
-	struct str prose = STR_INIT;
+	struct str prose = { 0 };
 
 	memcpy(st->row, st->name, sizeof(st->row));
 	while (line < end) {
@@ -178,7 +178,7 @@ static void read_block(struct statements *list, struct schema *schema, const str
 	struct statement *st = &list->one[list->count];
 	const char *remarks = at + strcspn(at, "\n"), *body;
 	char word[NAME_BYTES] = "", where[400];
-	struct str sql = STR_INIT, types = STR_INIT;
+	struct str sql = { 0 }, types = { 0 };
 	bool scan_ok = false;
 	int line;
 

@@ -50,7 +50,7 @@ static int watch(void *arg, int action, const char *table, const char *b, const 
 
 static char *replaced(char *text, const char *from, const char *to)
 {
-	struct str out = STR_INIT;
+	struct str out = { 0 };
 	const char *rest = text, *at;
 
 	while ((at = strstr(rest, from)) != NULL) {
@@ -131,7 +131,7 @@ static void probe_text(const struct table *t, int kind, struct str *out)
 
 static void trace(const struct schema *s, struct graph *g)
 {
-	struct str sql = STR_INIT;
+	struct str sql = { 0 };
 
 	(void)sqlite3_set_authorizer(s->db, watch, g);
 	for (int i = 0; i < s->tables; i++) {

@@ -147,7 +147,7 @@ static void read_folder(struct code *code, const char *folder)
 	(void)snprintf(path, sizeof(path), "%s/%s", source_dir, folder);
 	d = opendir(path);
 	while (d && (entry = readdir(d)) != NULL) {
-		struct str name = STR_INIT;
+		struct str name = { 0 };
 		struct stat about;
 
 		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "sqlgen") == 0)
