@@ -24,6 +24,14 @@ void suite_note_skipped(const char *test, const char *needs);
 
 enum { NOBODY_ID = 65534 }; /* user and group */
 
+/* Like ck_assert_msg, for what is looked at many thousand times: check tells its parent of each
+ * assertion that holds, and the parent of a million is at work for minutes. */
+#define MUST(holds, ...)                                                                           \
+	do {                                                                                       \
+		if (!(holds))                                                                      \
+			ck_abort_msg(__VA_ARGS__);                                                 \
+	} while (0)
+
 /* From here on this process, and what it starts, is nobody. False: only root can. */
 bool become_nobody(void);
 

@@ -437,7 +437,7 @@ static void put(const char *name, const char *text, bool whole)
 
 	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
 	f = fopen(path, "we");
-	ck_assert_ptr_nonnull(f);
+	MUST(f, "%s: cannot be written", path);
 	if (whole) {
 		(void)fputs(text, f);
 	} else { /* as an editor does that writes in place, in pieces */
@@ -454,7 +454,7 @@ static void replace(const char *text)
 
 	put("new.json", text, true);
 	(void)snprintf(path, sizeof(path), "%s/new.json", folder);
-	ck_assert_int_eq(rename(path, file), 0);
+	MUST(rename(path, file) == 0, "%s: cannot be renamed", path);
 }
 
 #define ONLY(glob) "{\"enabled\":true,\"file_patterns\":{\"write\":[\"" glob "\"]}}"
@@ -533,14 +533,14 @@ START_TEST(ten_thousand_evaluations_a_second_see_whole_versions_while_the_file_c
 		const struct policy_file *f = policy_file_of(&files, workspace);
 		bool allows_docs = may_write(f, "docs/a"), allows_notes = may_write(f, "notes/a");
 
-		ck_assert_int_eq(allows_docs, strcmp(f->hash, docs.text) == 0);
-		ck_assert_int_eq(allows_notes, strcmp(f->hash, notes.text) == 0);
-		ck_assert(!(f->policy && f->why[0]));
+		MUST(allows_docs == (strcmp(f->hash, docs.text) == 0), "docs: %s", f->hash);
+		MUST(allows_notes == (strcmp(f->hash, notes.text) == 0), "notes: %s", f->hash);
+		MUST(!(f->policy && f->why[0]), "a policy and a reason: %s", f->why);
 		seen_docs += allows_docs;
 		seen_notes += allows_notes;
 		seen_none += !allows_docs && !allows_notes;
 		count++;
-		ck_assert_int_lt(elapsed_ms(&begin), 60000);
+		MUST(elapsed_ms(&begin) < 60000, "%d looks in a minute", count);
 	}
 	(void)printf("%d looks, two evaluations each, in %lld ms: docs %d, notes %d, nothing %d\n",
 	             count, (long long)elapsed_ms(&begin), seen_docs, seen_notes, seen_none);

@@ -208,7 +208,7 @@ START_TEST(holes_are_filled_and_read_as_before)
 	f = fopen(in("a.txt"), "re");
 	ck_assert_ptr_nonnull(f);
 	for (int i = 0; i < HOLE; i++)
-		ck_assert_int_eq(fgetc(f), 0);
+		MUST(fgetc(f) == 0, "byte %d is not 0", i);
 	(void)fclose(f);
 }
 END_TEST
