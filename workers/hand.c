@@ -34,7 +34,7 @@
 #include "hand_process.h"
 
 enum {
-	BIG_NICE = 5, /* the others go first */
+	BIG_NICE = 5, /* more than ours: the others go first */
 	FDS_MAX = 64,
 };
 
@@ -73,7 +73,7 @@ static void confine(void)
 static void settle_down(bool is_big)
 {
 	if (is_big)
-		(void)setpriority(PRIO_PROCESS, 0, BIG_NICE);
+		(void)nice(BIG_NICE);
 	else
 		limit_memory(HAND_SMALL_MEMORY);
 }
