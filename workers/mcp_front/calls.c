@@ -5,8 +5,10 @@
 #include "elicit.h"
 #include "elicitation.h"
 #include "front.h"
+#include "log.h"
 #include "park.h"
 #include "policies.h"
+#include "policy_trust.h"
 #include "sql/tool_call.h"
 #include "tasks.h"
 #include "tell.h"
@@ -231,6 +233,9 @@ void calls_prepare(struct front *f, struct job *job)
 	if (found && found->has_policy)
 		policy = policies_take(f, p->workspace_root, found);
 	call_prepare(c, found, policy, &f->settings);
+	if (c->untrusted && policy_trust_look(&f->worker.store, f->worker.host, c->untrusted,
+	                                      f->settings.commands, f->settings.always_ask, &e))
+		log_warn("what the policy of %s newly allows: %s", p->workspace_root, e.text);
 }
 
 /* ---- inside the transaction ---- */
