@@ -59,11 +59,6 @@ SELECT a.seq, a.state, a.claim, s.workspace_root
                     WHERE q.seq = a.question_seq AND q.state IN ('pending', 'interrupted'))
  ORDER BY a.seq LIMIT 1;
 
--- name: apply_asking :any
--- Whether a job waits for an answer: no bell tells of that.
-SELECT seq FROM apply
- WHERE host = :host AND state IN ('queued', 'claimed') AND question_seq IS NOT NULL LIMIT 1;
-
 -- name: apply_claim :one
 -- :claim is the number that was seen: 0 rows if anybody claimed it since.
 UPDATE apply

@@ -13,7 +13,6 @@
 
 enum {
 	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this */
-	ASKING_LOOK_MS = 500, /* the operator is asked: look for the answer */
 	LOCK_NAME_BYTES = 32,
 };
 
@@ -246,11 +245,8 @@ int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, s
 {
 	int64_t seq = 0, now_ms = clock_now_ms();
 	bool found = true;
-	int asking = sql_apply_asking(a->store, a->host, e);
 
-	if (asking < 0)
-		return -1;
-	*ret_due_ms = asking ? now_ms + ASKING_LOOK_MS : INT64_MAX;
+	*ret_due_ms = INT64_MAX;
 	while (found) {
 		int64_t left_ms = 0;
 		int did = try_next(a, &seq, r, &left_ms, &found, e);
