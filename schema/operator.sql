@@ -1,5 +1,5 @@
 -- Who may answer. The supervisor makes 'local:<user>'; Slack operators are keyed by team and user;
--- 'system:*' stand for the clock and the policy file.
+-- 'system:*' stand for the clock, the policy file and what became of a write.
 -- small
 -- upserts: each start puts those of its configuration
 -- fixed: who an operator is does not change; insert another one
@@ -18,5 +18,6 @@ CREATE TABLE operator (
 CREATE UNIQUE INDEX operator_default ON operator (is_default) WHERE is_default = 1;
 
 INSERT INTO operator (id, kind, user_id) VALUES
+  ('system:applier', 'system', 'applier'),
   ('system:clock', 'system', 'clock'),
   ('system:policy', 'system', 'policy');

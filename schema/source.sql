@@ -23,4 +23,5 @@ INSERT INTO source VALUES
   ('policy', 'system', NULL, '*', NULL, NULL, 'policy'),
   ('timeout', 'system', NULL, 'timeout', NULL, NULL, NULL),
   ('clock', 'system', NULL, NULL, NULL, 'nudge', NULL),
+  ('applier', 'system', NULL, NULL, NULL, 'steer', NULL),
   ('agent', 'local', NULL, NULL, 'mode', NULL, NULL);

@@ -14,7 +14,9 @@ CREATE TABLE steering (
   operator_id  ANY,                         -- until outcome: operator.id; NULL: the default operator
   source       ANY DEFAULT 'sql',           -- fixed: source.name
   created_at   ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
-  session_seq  INTEGER REFERENCES session (seq), -- later, once: who gets it; of a task NULL until a session begins
+  session_seq  INTEGER REFERENCES session (seq), -- later, until delivered_at: who gets it: the session that
+                                            -- it was said to, or, if its agent is gone, the next one of
+                                            -- its workspace; of a task NULL until a session begins
   stall_seq    INTEGER REFERENCES stall (seq), -- later, until outcome: nudge: the silence that it was to end
   call_seq     INTEGER REFERENCES tool_call (seq), -- later: the call whose result carried it; with no
                                             -- delivered_at, it is in doubt whether that arrived
@@ -28,6 +30,9 @@ CREATE INDEX steering_waiting ON steering (session_seq, seq)
   WHERE outcome = 'accepted' AND delivered_at IS NULL;
 CREATE INDEX steering_task ON steering (seq)
   WHERE outcome = 'accepted' AND session_seq IS NULL;
+-- What a session that begins later may have to be told.
+CREATE INDEX steering_left ON steering (session_seq)
+  WHERE outcome = 'accepted' AND delivered_at IS NULL AND source <> 'clock';
 CREATE INDEX steering_call ON steering (call_seq, seq) WHERE call_seq IS NOT NULL;
 CREATE INDEX steering_session ON steering (session_seq) WHERE session_seq IS NOT NULL;
 CREATE INDEX steering_stall ON steering (stall_seq) WHERE stall_seq IS NOT NULL;

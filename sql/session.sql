@@ -98,9 +98,7 @@ SELECT s.seq, s.id FROM session AS s
                              WHERE c.session_seq = s.seq AND c.state = 'open'
                                AND s.last_activity_at > :live_after)))
     OR (s.seq <> :session
-        AND EXISTS (SELECT 1 FROM steering
-                     WHERE session_seq = s.seq AND outcome = 'accepted' AND delivered_at IS NULL
-                       AND kind <> 'nudge')
+        AND EXISTS (SELECT 1 FROM steering_untold WHERE session_seq = s.seq AND is_usual = 0)
         AND (s.status = 'interrupted' OR s.label = :label
              OR NOT EXISTS (SELECT 1 FROM connection AS c
                              WHERE c.session_seq = s.seq AND c.state = 'open'
@@ -240,6 +238,9 @@ WITH RECURSIVE bound (seq) AS (
   UNION
   SELECT t.session_seq FROM bound AS b CROSS JOIN request AS r ON r.session_seq = b.seq
     CROSS JOIN apply AS a ON a.request_seq = r.seq CROSS JOIN tool_call AS t ON t.apply_seq = a.seq
+  UNION
+  SELECT n.session_seq FROM bound AS b CROSS JOIN stall AS t ON t.session_seq = b.seq
+    CROSS JOIN steering AS n ON n.stall_seq = t.seq
   UNION
   SELECT t.session_seq FROM bound AS b CROSS JOIN connection AS c ON c.session_seq = b.seq
     CROSS JOIN tool_call AS t ON t.connection_seq = c.seq

@@ -51,6 +51,22 @@ UPDATE session
        connectivity_status = 'offline', updated_at = :now
  WHERE seq = :session AND (status = 'active' OR connectivity_status <> 'offline');
 
+-- name: stall_tell_left :exec
+-- type: :session seq
+-- Who said something to it hears that nobody was told yet.
+INSERT INTO slack_notice (kind, session_seq, text, at)
+SELECT 'reply', :session,
+       'The agent has left without being told: ' || words
+       || '. The next agent that starts in this workspace is told.', :now
+  FROM (SELECT group_concat('“' || CASE WHEN length(t.text) > 300 THEN substr(t.text, 1, 300) || '…'
+                                        ELSE t.text END || '”', ', ') AS words
+          FROM steering_untold AS t
+          JOIN source AS f ON f.name = t.source AND f.operator_kind <> 'system'
+          JOIN session AS s ON s.seq = t.session_seq
+         WHERE t.session_seq = :session AND t.is_usual = 0
+           AND (t.source = 'slack' OR s.mode <> 'local'))
+ WHERE words IS NOT NULL;
+
 -- name: stall_last :one
 -- The stall before, with how often the agent was nudged then.
 SELECT status, nudge_count, auto_count, ended_at FROM stall

@@ -5,32 +5,67 @@ INSERT INTO steering (kind, session_id, channel_id, text, operator_id, source, c
 VALUES (:kind, :session_id, :channel_id, :text, :operator_id, :source, :now);
 
 -- name: steering_outcome :one
-SELECT t.outcome, t.why, s.id AS session_id, s.connectivity_status, s.status
+-- is_inherited: if its agent does not come back, another one is told.
+SELECT t.outcome, t.why, s.id AS session_id, s.connectivity_status, s.status,
+       EXISTS (SELECT 1 FROM steering_untold AS u WHERE u.seq = t.seq AND u.is_usual = 0) AS is_inherited
   FROM steering AS t LEFT JOIN session AS s ON s.seq = t.session_seq WHERE t.seq = :seq;
 
 -- name: steering_waiting :many
--- What a session is to be told next. A nudge whose silence ended otherwise is told to nobody: who
--- calls now may be the next run.
+-- What a session is to be told next. is_left: it was said to the one before it.
 -- row: steering_said
-SELECT seq, kind, text, source, created_at FROM steering
- WHERE session_seq = :session AND outcome = 'accepted' AND delivered_at IS NULL AND seq > :after
-   AND NOT (stall_seq IS NOT NULL
-            AND EXISTS (SELECT 1 FROM stall WHERE seq = stall_seq AND status = 'dismissed'))
- ORDER BY seq LIMIT :limit;
+-- type: :session integer
+-- type: :after integer
+SELECT t.seq, t.kind, t.text, t.source, t.created_at,
+       t.session_id IS NOT NULL
+       AND t.session_id IS NOT (SELECT id FROM session WHERE seq = t.session_seq) AS is_left
+  FROM steering_untold AS t
+ WHERE t.session_seq = :session AND t.seq > :after
+ ORDER BY t.seq LIMIT :limit;
 
--- name: steering_left :many
--- What two sessions are to be told: that which asks, and the one before it whose agent is gone.
--- row: steering_said
-SELECT seq, kind, text, source, created_at FROM steering
- WHERE session_seq IN (:session, :before) AND outcome = 'accepted' AND delivered_at IS NULL
-   AND NOT (stall_seq IS NOT NULL
-            AND EXISTS (SELECT 1 FROM stall WHERE seq = stall_seq AND status = 'dismissed'))
- ORDER BY seq LIMIT :limit;
+-- name: steering_left_with :number
+-- type: :after integer
+-- The next session behind :after that was not told all and may have been the one before :session: of
+-- the same workspace and label; without a label, one that has called nothing since that began.
+SELECT t.session_seq AS seq FROM steering_untold AS t CROSS JOIN session AS s ON s.seq = t.session_seq
+ CROSS JOIN session AS n ON n.seq = :session
+ WHERE t.session_seq > :after AND t.session_seq < :session AND t.source <> 'clock' AND t.is_usual = 0
+   AND s.workspace_root = n.workspace_root AND s.host = n.host AND s.status <> 'terminated'
+   AND s.label IS n.label
+   AND (s.label IS NOT NULL OR coalesce(s.last_activity_at, s.created_at) <= n.created_at)
+ ORDER BY t.session_seq LIMIT 1;
+
+-- name: steering_agent_is_there :any
+-- Whether the agent of a session may still call: it listens; or it is on stdio, or over HTTP in a
+-- process that runs (where it has ended the connection is lost by now) or, where that is not known,
+-- called lately. Not one of our label, nor one of our own process, which has begun anew since.
+SELECT 1 AS yes FROM session AS s JOIN connection AS c ON c.session_seq = s.seq
+ WHERE s.seq = :session AND c.state = 'open'
+   AND (c.transport = 'stdio'
+        OR ((c.process IS NOT NULL OR s.last_activity_at > :live_after)
+            AND s.label IS NULL
+            AND NOT EXISTS (SELECT 1 FROM connection AS o
+                             WHERE o.seq = :connection AND o.process = c.process
+                               AND o.created_at >= coalesce(s.last_activity_at, s.created_at))))
+UNION ALL
+SELECT 1 FROM tool_call WHERE session_seq = :session AND state = 'waiting' AND listener IS NOT NULL
+ LIMIT 1;
+
+-- name: steering_inherit :exec
+-- The agent of a session is gone: what it was not told is for another one.
+UPDATE steering SET session_seq = :session, call_seq = NULL
+ WHERE session_seq = :before
+   AND seq IN (SELECT seq FROM steering_untold WHERE session_seq = :before AND is_usual = 0)
+   AND EXISTS (SELECT 1 FROM session AS s JOIN session AS n
+                  ON n.workspace_root = s.workspace_root AND n.host = s.host AND n.seq > s.seq
+                WHERE s.seq = :before AND n.seq = :session);
 
 -- name: steering_of_call :many
 -- What went with the result of a call.
 -- row: steering_said
-SELECT seq, kind, text, source, created_at FROM steering WHERE call_seq = :call ORDER BY seq;
+SELECT t.seq, t.kind, t.text, t.source, t.created_at,
+       t.session_id IS NOT NULL
+       AND t.session_id IS NOT (SELECT id FROM session WHERE seq = t.session_seq) AS is_left
+  FROM steering AS t WHERE t.call_seq = :call ORDER BY t.seq;
 
 -- name: steering_deliver :exec
 UPDATE steering SET call_seq = :call, delivered_at = :now

@@ -39,6 +39,18 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
     FROM request AS r WHERE r.seq = NEW.request_seq;
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
    WHERE apply_seq = NEW.seq AND state = 'waiting';
+  -- Its agent takes what it wrote for written, until it is told.
+  INSERT INTO steering (kind, session_id, text, operator_id, source, created_at)
+  SELECT 'steer', s.id,
+         'the operator has undone the change ' || substr(r.id, 1, 13) || ' (' || r.title
+         || '); what was there before is back: '
+         || (SELECT group_concat(path, ', ')
+               FROM (SELECT path FROM file_change WHERE apply_seq = NEW.seq ORDER BY seq LIMIT 20))
+         || CASE WHEN (SELECT count(*) FROM file_change WHERE apply_seq = NEW.seq) > 20
+                 THEN ' and more' ELSE '' END,
+         'system:applier', 'applier', NEW.updated_at
+    FROM request AS r JOIN session AS s ON s.seq = r.session_seq AND s.status <> 'terminated'
+   WHERE r.seq = NEW.request_seq AND NEW.state = 'undone';
   UPDATE session SET idle_since = NEW.updated_at
    WHERE seq = (SELECT session_seq FROM request WHERE seq = NEW.request_seq) AND NEW.kind = 'write';
   -- What the policy allowed and went well is told only where its file says so (auto_approval), unless

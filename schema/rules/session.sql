@@ -63,6 +63,22 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
    ORDER BY seq;
   INSERT INTO slack_notice (kind, session_seq, at)
   SELECT 'ended', NEW.seq, NEW.updated_at WHERE OLD.status <> NEW.status AND NEW.status = 'terminated';
+  -- What was promised to be told, and is told to nobody now.
+  INSERT INTO event (at, kind, session_seq, actor, detail)
+  SELECT NEW.updated_at, 'steering.lost', NEW.seq, operator_id, json_object('steering', seq)
+    FROM steering_untold
+   WHERE session_seq = NEW.seq AND is_usual = 0
+     AND OLD.status <> NEW.status AND NEW.status = 'terminated'
+   ORDER BY seq;
+  INSERT INTO slack_notice (kind, session_seq, text, at)
+  SELECT 'reply', NEW.seq, 'The session ended before its agent was told: ' || words, NEW.updated_at
+    FROM (SELECT group_concat('“' || CASE WHEN length(t.text) > 300 THEN substr(t.text, 1, 300) || '…'
+                                          ELSE t.text END || '”', ', ') AS words
+            FROM steering_untold AS t
+            JOIN source AS f ON f.name = t.source AND f.operator_kind <> 'system'
+           WHERE t.session_seq = NEW.seq AND t.is_usual = 0
+             AND (t.source = 'slack' OR NEW.mode <> 'local'))
+   WHERE words IS NOT NULL AND OLD.status <> NEW.status AND NEW.status = 'terminated';
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE session_seq = NEW.seq AND kind = 'session' AND state IN ('queued', 'sent')
      AND OLD.status <> NEW.status;

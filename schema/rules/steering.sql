@@ -1,13 +1,25 @@
 -- What an operator says to an agent: taken if he may and if there is such an agent; delivered once.
 
+-- What a nudge says where nobody has typed anything.
+CREATE VIEW usual_nudge AS
+SELECT coalesce((SELECT value FROM setting WHERE name = 'stall.default_nudge_message'),
+                'Please go on, or say what holds you up.') AS text;
+
+-- What waits to be told. A nudge that says only the usual ends with its silence: who calls now may be
+-- the next run. What a person has typed waits on.
+CREATE VIEW steering_untold AS
+SELECT seq, kind, text, source, operator_id, created_at, session_id, session_seq, is_usual
+  FROM (SELECT t.*, t.kind = 'nudge' AND (t.source = 'clock'
+                                          OR t.text IS (SELECT text FROM usual_nudge)) AS is_usual
+          FROM steering AS t WHERE t.outcome = 'accepted' AND t.delivered_at IS NULL)
+ WHERE NOT (is_usual = 1 AND stall_seq IS NOT NULL
+            AND EXISTS (SELECT 1 FROM stall AS l WHERE l.seq = stall_seq AND l.status = 'dismissed'));
+
 CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
   UPDATE steering
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),
          text = CASE WHEN NEW.kind = 'nudge' AND NEW.text IS NULL
-                     THEN coalesce((SELECT value FROM setting
-                                     WHERE name = 'stall.default_nudge_message'),
-                                   'Please go on, or say what holds you up.')
-                     ELSE NEW.text END,
+                     THEN (SELECT text FROM usual_nudge) ELSE NEW.text END,
          session_seq = CASE WHEN NEW.kind IN ('steer', 'nudge')
                             THEN (SELECT seq FROM session WHERE id = NEW.session_id) END,
          stall_seq = CASE WHEN NEW.kind = 'nudge'
@@ -37,6 +49,13 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
                  WHERE f.name = NEW.source AND p.active = 1
                    AND p.id = coalesce(NEW.operator_id,
                                        (SELECT id FROM operator WHERE is_default = 1)))
+             UNION ALL
+             SELECT 5, 'unauthorized', 'nothing of this session was undone then'
+              WHERE NEW.source = 'applier'
+                AND NOT EXISTS (
+                  SELECT 1 FROM session AS s JOIN request AS r ON r.session_seq = s.seq
+                    JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'undone'
+                   WHERE s.id = NEW.session_id AND a.updated_at = NEW.created_at)
              UNION ALL
              SELECT 6, 'not_found', 'there is no such session'
               WHERE NEW.kind IN ('steer', 'nudge')
@@ -74,15 +93,38 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
 END;
 
 -- An agent has been told to go on: in the moment, not before, when that was handed over. Or what was
--- handed over did not arrive, because its caller had closed or cancelled the call.
+-- handed over did not arrive, because its caller had closed or cancelled the call. Or another agent
+-- was told than the one it was said to: the operator, who was promised that one, hears of it.
 CREATE TRIGGER steering_is_delivered AFTER UPDATE OF delivered_at ON steering
 WHEN (OLD.delivered_at IS NULL) <> (NEW.delivered_at IS NULL)
- AND (NEW.kind = 'nudge' OR NEW.delivered_at IS NULL) BEGIN
+ AND (NEW.kind = 'nudge' OR NEW.delivered_at IS NULL
+      OR (NEW.kind = 'steer'
+          AND NEW.session_id IS NOT (SELECT id FROM session WHERE seq = NEW.session_seq))) BEGIN
   INSERT INTO event (at, kind, session_seq, call_seq, actor, detail)
   VALUES (coalesce(NEW.delivered_at, strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-          CASE WHEN NEW.delivered_at IS NULL THEN 'steering.untold' ELSE 'nudge.delivered' END,
+          CASE WHEN NEW.delivered_at IS NULL THEN 'steering.untold'
+               WHEN NEW.kind = 'nudge' THEN 'nudge.delivered' ELSE 'steering.inherited' END,
           NEW.session_seq, coalesce(NEW.call_seq, OLD.call_seq), NEW.operator_id,
           json_object('steering', NEW.seq));
+  INSERT INTO slack_notice (kind, session_seq, text, at)
+  SELECT 'reply', s.seq,
+         'The next agent in this workspace, session ' || substr(n.id, 1, 13) || ', was told: “'
+         || CASE WHEN length(NEW.text) > 300 THEN substr(NEW.text, 1, 300) || '…' ELSE NEW.text END
+         || '”', NEW.delivered_at
+    FROM session AS s JOIN session AS n ON n.seq = NEW.session_seq
+    JOIN source AS f ON f.name = NEW.source AND f.operator_kind <> 'system'
+   WHERE s.id = NEW.session_id AND s.seq <> n.seq AND NEW.delivered_at IS NOT NULL
+     AND (NEW.source = 'slack' OR s.mode <> 'local');
+END;
+
+-- What its agent was not told is for a later one of the same workspace.
+CREATE TRIGGER steering_is_left BEFORE UPDATE OF session_seq ON steering
+WHEN OLD.session_seq IS NOT NEW.session_seq BEGIN
+  SELECT RAISE(ABORT, 'steering: left: it is for its session, or for a later one of the same workspace')
+   WHERE OLD.session_seq IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM session AS s JOIN session AS n
+                        ON n.workspace_root = s.workspace_root AND n.host = s.host AND n.seq > s.seq
+                      WHERE s.seq = OLD.session_seq AND n.seq = NEW.session_seq);
 END;
 
 -- Told once, unless it turns out that nobody was told: then it waits again.
@@ -98,10 +140,6 @@ CREATE TRIGGER steering_is_told_once BEFORE UPDATE OF delivered_at, call_seq ON 
      AND (OLD.outcome IS NOT 'accepted' OR OLD.session_seq IS NULL);
   SELECT RAISE(ABORT, 'steering: order: something was said before that is not delivered yet')
    WHERE OLD.delivered_at IS NULL AND NEW.delivered_at IS NOT NULL
-     AND EXISTS (SELECT 1 FROM steering
-                  WHERE session_seq = OLD.session_seq AND seq < OLD.seq
-                    AND outcome = 'accepted' AND delivered_at IS NULL
-                    AND NOT (stall_seq IS NOT NULL
-                             AND EXISTS (SELECT 1 FROM stall
-                                          WHERE seq = stall_seq AND status = 'dismissed')));
+     AND EXISTS (SELECT 1 FROM steering_untold
+                  WHERE session_seq = OLD.session_seq AND seq < OLD.seq);
 END;

@@ -647,6 +647,8 @@ CREATE INDEX steering_waiting ON steering (session_seq, seq)
   WHERE outcome = 'accepted' AND delivered_at IS NULL;
 CREATE INDEX steering_task ON steering (seq)
   WHERE outcome = 'accepted' AND session_seq IS NULL;
+CREATE INDEX steering_left ON steering (session_seq)
+  WHERE outcome = 'accepted' AND delivered_at IS NULL AND source <> 'clock';
 CREATE INDEX steering_call ON steering (call_seq, seq) WHERE call_seq IS NOT NULL;
 CREATE INDEX steering_session ON steering (session_seq) WHERE session_seq IS NOT NULL;
 CREATE INDEX steering_stall ON steering (stall_seq) WHERE stall_seq IS NOT NULL;
@@ -781,6 +783,7 @@ INSERT INTO file_change_move (src, dst) VALUES ('planned', 'staged');
 INSERT INTO file_change_move (src, dst) VALUES ('planned', 'undone');
 INSERT INTO file_change_move (src, dst) VALUES ('staged', 'done');
 INSERT INTO file_change_move (src, dst) VALUES ('staged', 'undone');
+INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:applier', 'system', NULL, 'applier', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:clock', 'system', NULL, 'clock', 1, 0);
 INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('system:policy', 'system', NULL, 'policy', 1, 0);
 INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('clearance', 1, 1, 'timeout', 'reject', 'the session was stopped');
@@ -893,6 +896,7 @@ INSERT INTO slack_outbox_move (src, dst) VALUES ('sending', 'sent');
 INSERT INTO slack_gate (name, slot, not_before, spent_at, strikes, why) VALUES ('conversations.history', 'read', '', '', 0, NULL);
 INSERT INTO slack_gate (name, slot, not_before, spent_at, strikes, why) VALUES ('slack', 'all', '', '', 0, NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('agent', 'local', NULL, NULL, 'mode', NULL, NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('applier', 'system', NULL, NULL, NULL, 'steer', NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('clock', 'system', NULL, NULL, NULL, 'nudge', NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('ctl', 'local', 'remote', '*', '*', '*', NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('elicitation', 'local', 'remote', '*', NULL, NULL, 'call');

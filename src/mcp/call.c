@@ -2,6 +2,7 @@
 
 #include "content.h"
 #include "id.h"
+#include "inherit.h"
 #include "json_writer.h"
 #include "jsonrpc.h"
 #include "request.h"
@@ -279,6 +280,7 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
              struct err *e)
 {
 	if (sql_request_delivered(st, p->session_seq, c->digest.text, e) ||
+	    (!c->tool->recovers && inherit_words(st, p, e)) ||
 	    steering_read(st, p->session_seq, 0, &c->steering, e))
 		return -1;
 	if (!c->is_error && c->tool->run(st, c, p, settings, e))

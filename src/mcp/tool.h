@@ -28,6 +28,7 @@ struct tool {
 	const char *input; /* JSON Schema */
 	const char *output; /* JSON Schema, pending and errors included */
 	bool read_only, destructive, idempotent, open_world; /* annotations */
+	bool recovers; /* it looks itself for what an earlier agent has left */
 
 	/* Fills ask with what has to be known of files (hand.h), before anything else. A refusal
 	 * becomes the call's result. NULL: nothing. */

@@ -141,7 +141,7 @@ static int judge(struct store *st, const struct stall_settings *set, const struc
 	if (r->is_live && !r->is_asking && !r->is_there && !r->may_be_there) {
 		int left = sql_stall_client_gone(st, r->seq, e);
 
-		if (left < 0)
+		if (left < 0 || (left > 0 && sql_stall_tell_left(st, r->seq, e)))
 			return -1;
 		tally->left += left;
 	} else if (r->is_live && !r->is_asking && set->enabled && r->is_watched && !r->is_stalled) {

@@ -44,13 +44,17 @@ static void add(struct steering *s, const struct steering_said_row *row)
 {
 	OWNED(str) struct str paragraph = { 0 };
 	bool task = strcmp(row->kind, "task") == 0;
-	/* What the watchdog says by itself is not put into the operator's mouth. */
-	bool ours = strcmp(row->source, "clock") == 0;
+	/* What we say by ourselves is not put into the operator's mouth. */
+	bool clock = strcmp(row->source, "clock") == 0;
+	bool event = strcmp(row->source, "applier") == 0;
 
 	str_addf(&paragraph, "%s (%s): %s",
-	         task   ? "A task that the operator left for you"
-	         : ours ? "You were silent for long, so agent-intercom says"
-	                : "The operator says",
+	         task    ? "A task that the operator left for you"
+	         : clock ? "You were silent for long, so agent-intercom says"
+	         : event ? "What happened meanwhile"
+	         : row->is_left
+	             ? "The operator said to the agent before you, which was gone by then"
+	             : "The operator says",
 	         row->created_at, row->text);
 	str_add(&s->text, s->text.length ? "\n\n" : "");
 	str_add(&s->text, paragraph.bytes);
@@ -89,15 +93,6 @@ int steering_read(struct store *st, int64_t session_seq, int64_t after, struct s
 	OWNED(steering_said_row) struct steering_said_row row = { 0 };
 
 	sql_steering_waiting(st, session_seq, after, STEERING_ROWS, &row);
-	return read_rows(&row, s, e);
-}
-
-int steering_read_left(struct store *st, int64_t session_seq, int64_t before, struct steering *s,
-                       struct err *e)
-{
-	OWNED(steering_said_row) struct steering_said_row row = { 0 };
-
-	sql_steering_left(st, session_seq, before, STEERING_ROWS, &row);
 	return read_rows(&row, s, e);
 }
 

@@ -34,9 +34,6 @@ int steering_check(struct store *st, int64_t seq, struct err *e);
  * s is empty. 0, or -1 if the database failed. */
 int steering_read(struct store *st, int64_t session_seq, int64_t after, struct steering *s,
                   struct err *e);
-/* The same, with what the session before it was not told, whose agent is gone. */
-int steering_read_left(struct store *st, int64_t session_seq, int64_t before, struct steering *s,
-                       struct err *e);
 /* Reads what went with the result of a call. */
 int steering_of_call(struct store *st, int64_t call_seq, struct steering *s, struct err *e);
 /* Writes that it went with the result of a call. Inside a transaction. */

@@ -16,6 +16,7 @@ static int outcome(struct desk *d, int64_t seq, const char *which, struct err *e
 	OWNED(steering_outcome_row) struct steering_outcome_row row = { 0 };
 	int got = sql_steering_outcome(d->st, seq, &row, e);
 	const char *when = "with its next step";
+	const char *else_whom = "";
 
 	d->out->row = VERB_STEERING;
 	d->out->seq = seq;
@@ -27,11 +28,13 @@ static int outcome(struct desk *d, int64_t seq, const char *which, struct err *e
 		when = "when its session is resumed";
 	else if (row.connectivity_status == SESSION_CONNECTIVITY_STATUS_OFFLINE)
 		when = "when it is back; it is not connected";
+	if (row.connectivity_status == SESSION_CONNECTIVITY_STATUS_OFFLINE && row.is_inherited)
+		else_whom = " If another agent starts in its workspace first, that one is told.";
 	if (!row.status)
 		(void)desk_tell(d, SAID_DONE, "Noted: the next agent that starts here is told.");
 	else
-		(void)desk_tell(d, SAID_DONE, "Noted: the agent%s%s is told %s.",
-		                which ? " of session " : "", which ? which : "", when);
+		(void)desk_tell(d, SAID_DONE, "Noted: the agent%s%s is told %s.%s",
+		                which ? " of session " : "", which ? which : "", when, else_whom);
 	if (row.session_id)
 		desk_add(d, "session_id", row.session_id);
 	desk_add(d, "status", "accepted");

@@ -175,6 +175,35 @@ START_TEST(undo_in_the_thread_is_refused_with_its_reason_where_the_file_was_chan
 }
 END_TEST
 
+START_TEST(words_to_an_agent_that_was_killed_reach_the_next_one_and_the_thread_says_so)
+{
+	OWNED(char_ptr) char *thread = NULL;
+	OWNED(char_ptr) char *first = NULL;
+	OWNED(char_ptr) char *then = NULL;
+	struct relay killed, next;
+
+	(void)an_agent();
+	killed = given_relay(&site);
+	free(relay_call(&killed, "ping", "{}"));
+	thread = ts_of("session");
+	relay_kill(&killed);
+	relay_clear(&killed);
+	expect_soon("SELECT connectivity_status FROM session", "offline\n");
+	(void)slack_acked("{'message':{'text':'use tabs','thread_ts':'%s'}}", thread);
+	shows_soon("it is not connected. If another agent starts in its workspace first, that one "
+	           "is told.");
+	next = given_relay(&site);
+	first = relay_call(&next, "ping", "{}");
+	has(first, "pending_steering.0", "use tabs");
+	shows_soon("was told: “use tabs”");
+	then = relay_call(&next, "ping", "{}");
+	has(then, "pending_steering", "");
+	ck_assert_int_eq(relay_stop(&next), 0);
+	relay_clear(&next);
+	end();
+}
+END_TEST
+
 START_TEST(the_reason_of_a_stop_reaches_the_agent)
 {
 	OWNED(char_ptr) char *thread = NULL;
@@ -239,6 +268,8 @@ int main(void)
 	tcase_add_test(c, what_was_written_is_undone_by_its_button_and_told_as_undone);
 	tcase_add_test(
 	    c, undo_in_the_thread_is_refused_with_its_reason_where_the_file_was_changed_since);
+	tcase_add_test(c,
+	               words_to_an_agent_that_was_killed_reach_the_next_one_and_the_thread_says_so);
 	tcase_add_test(c, the_reason_of_a_stop_reaches_the_agent);
 	tcase_add_test(c, the_timeline_names_who_gave_an_order_for_a_session_that_is_not_there);
 	tcase_add_test(c, a_message_to_an_agent_on_standby_is_its_instruction);

@@ -458,6 +458,23 @@ START_TEST(a_session_whose_agent_has_left_is_interrupted_and_raises_no_alert)
 }
 END_TEST
 
+START_TEST(who_spoke_to_an_agent_that_has_left_is_told_so)
+{
+	watched();
+	given_agent(1);
+	given("UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
+	      "INSERT OR REPLACE INTO setting (name, value, source, updated_at) VALUES "
+	      "('slack.channel_id', 'C1', 'file', '2026-01-01T08:00:00.000Z')");
+	given_mode("hybrid");
+	given("INSERT INTO steering (session_id, text) VALUES ('s1', 'use tabs');"
+	      "UPDATE connection SET state = 'closed'");
+	pass(6 * MINUTE);
+	expect_soon("SELECT text FROM slack_message WHERE kind = 'reply'",
+	            "The agent has left without being told: “use tabs”. The next agent that "
+	            "starts in this workspace is told.\n");
+}
+END_TEST
+
 /* Over HTTP a client is there or has ended: nothing tells. */
 static void given_http(const char *transport)
 {
@@ -726,6 +743,7 @@ int main(void)
 	tcase_add_test(c, an_agent_that_a_nudge_wakes_only_for_a_moment_is_not_nudged_for_ever);
 	tcase_add_test(c, a_stop_and_a_pause_close_the_alert);
 	tcase_add_test(c, a_session_whose_agent_has_left_is_interrupted_and_raises_no_alert);
+	tcase_add_test(c, who_spoke_to_an_agent_that_has_left_is_told_so);
 	tcase_add_test(c, of_a_client_that_may_have_ended_is_said_once_that_it_is_silent);
 	tcase_add_test(c, an_interrupted_session_over_http_raises_no_alert);
 	tcase_add_test(

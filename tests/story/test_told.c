@@ -321,6 +321,51 @@ START_TEST(an_agent_that_has_written_what_was_approved_is_not_told_the_words_aga
 }
 END_TEST
 
+/* ---- what happened to what it wrote ---- */
+
+START_TEST(an_agent_is_told_once_that_what_it_wrote_was_undone)
+{
+	OWNED(char_ptr) char *asked = NULL;
+	OWNED(char_ptr) char *written = NULL;
+	OWNED(char_ptr) char *told = NULL;
+	OWNED(char_ptr) char *then = NULL;
+	OWNED(char_ptr) char *check = NULL;
+	char sql[200];
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	(void)start_worker("applier");
+	a = newcomer();
+	agent_begin(&a, &w, "check_clearance",
+	            "{\"title\":\"Say hello\",\"description\":\"d\",\"diff\":\"hello\\n\","
+	            "\"file_path\":\"hello.txt\"}",
+	            NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM inbox");
+	asked = agent_end(&w);
+	check = diff_of(member(asked, "request_id"));
+	written = agent_call(&a, "check_diff", check);
+	has(written, "status", "applied");
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO command (verb, argument) VALUES ('undo', '%s')",
+	               member(asked, "request_id"));
+	given(sql);
+	expect_soon("SELECT outcome FROM command", "done\n");
+
+	told = call_for_message(&a, "ping", "{}");
+	says(member(told, "result.structuredContent.operator_says.0"),
+	     "the operator has undone the change ");
+	says(member(told, "result.structuredContent.operator_says.0"),
+	     "(Say hello); what was there before is back: hello.txt");
+	has(told, "result.structuredContent.operator_says.1", "");
+	has(told, "result.content.1.text",
+	    member(told, "result.structuredContent.operator_says.0"));
+	then = call_for_message(&a, "ping", "{}");
+	has(then, "result.structuredContent.operator_says", "");
+}
+END_TEST
+
 START_TEST(an_answer_that_was_cancelled_late_is_not_given_to_a_later_question)
 {
 	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
@@ -361,6 +406,7 @@ int main(void)
 	tcase_add_test(c, a_result_that_crosses_with_its_cancellation_is_taken_back_whole);
 	tcase_add_test(c, a_client_that_cancels_whatever_it_has_got_is_believed_once);
 	tcase_add_test(c, an_agent_that_has_written_what_was_approved_is_not_told_the_words_again);
+	tcase_add_test(c, an_agent_is_told_once_that_what_it_wrote_was_undone);
 	tcase_add_test(c, an_answer_that_was_cancelled_late_is_not_given_to_a_later_question);
 	return run_suite(s);
 }

@@ -4,6 +4,7 @@
 #include "call.h"
 #include "clock.h"
 #include "departed.h"
+#include "inherit.h"
 #include "json_writer.h"
 #include "peer.h"
 #include "request.h"
@@ -11,6 +12,7 @@
 #include "sql/checkpoint.h"
 #include "sql/request.h"
 #include "sql/session.h"
+#include "sql/steering.h"
 
 static int add_pending(struct store *st, int64_t session, struct str *out, struct err *e)
 {
@@ -73,11 +75,21 @@ static void begin_result(struct call *c, const char *status, const char *session
 		json_member_raw(&c->result, "pending_tasks", c->steering.tasks.bytes);
 }
 
+/* What the operator said to agents that are gone is in the result, too. */
+static int take_words(struct store *st, struct call *c, const struct peer *p, struct err *e)
+{
+	steering_clear(&c->steering);
+	return inherit_words(st, p, e) || steering_read(st, p->session_seq, 0, &c->steering, e) ? -1
+	                                                                                        : 0;
+}
+
 static int recovered(struct store *st, struct call *c, const struct peer *p,
                      const struct session_row *session, struct err *e)
 {
-	steering_clear(&c->steering);
-	if (steering_read_left(st, p->session_seq, session->seq, &c->steering, e))
+	if (session->seq != p->session_seq &&
+	    sql_steering_inherit(st, p->session_seq, session->seq, e))
+		return -1;
+	if (take_words(st, c, p, e))
 		return -1;
 	begin_result(c, "recovered", session->id);
 	if (request_revive_all(st, session->seq, e) ||
@@ -129,6 +141,8 @@ static int run(struct store *st, struct call *c, const struct peer *p,
 		              given);
 		return 0;
 	}
+	if (take_words(st, c, p, e))
+		return -1;
 	begin_result(c, "clean", NULL);
 	json_object_end(&c->result);
 	return 0;
@@ -163,5 +177,6 @@ const struct tool TOOL_REBOOT = {
 	    "," TOOL_ERROR_FIELDS "},\"required\":[\"status\"]}"),
 	.read_only = true,
 	.idempotent = true,
+	.recovers = true,
 	.run = run,
 };

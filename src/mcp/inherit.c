@@ -1,0 +1,29 @@
+#include "inherit.h"
+
+#include "clock.h"
+#include "departed.h"
+#include "request.h"
+#include "sql/steering.h"
+
+/* 1 it may still call, 0 it is gone, -1. */
+static int is_there(struct store *st, int64_t session, const struct peer *p, struct err *e)
+{
+	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
+
+	if (departed_of_session(st, session, p->seq, e))
+		return -1;
+	return sql_steering_agent_is_there(st, session, live_after.text, p->seq, e);
+}
+
+int inherit_words(struct store *st, const struct peer *p, struct err *e)
+{
+	int64_t before = 0;
+
+	while ((before = sql_steering_left_with(st, p->session_seq, before, e)) > 0) {
+		int there = is_there(st, before, p, e);
+
+		if (there < 0 || (!there && sql_steering_inherit(st, p->session_seq, before, e)))
+			return -1;
+	}
+	return before < 0 ? -1 : 0;
+}

@@ -1,0 +1,281 @@
+/* What the operator said to an agent that was gone by then: the next one is told, once. */
+#include "agent.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char workspace[600];
+static int port;
+
+/* ---- given ---- */
+
+static void given_front(void)
+{
+	fresh_store();
+	given_front_settings(workspace);
+	(void)start_worker("mcp-front");
+	port = front_port();
+}
+
+static struct agent newcomer(const char *label)
+{
+	char query[80];
+
+	(void)snprintf(query, sizeof(query), *label ? "?agent=%s" : "%s", label);
+	return agent_hello(port, query, "2025-11-25");
+}
+
+static void ping(struct agent *a)
+{
+	free(agent_call(a, "ping", "{}"));
+}
+
+/* An agent that is there. */
+static struct agent an_agent(const char *label)
+{
+	struct agent a = newcomer(label);
+
+	ping(&a);
+	return a;
+}
+
+/* Words to the session that came as the nth. */
+static void steer(int nth, const char *text)
+{
+	char sql[300];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO steering (session_id, text) SELECT id, '%s' FROM session "
+	               "WHERE seq = %d",
+	               text, nth);
+	given(sql);
+}
+
+/* Its session is silent, and somebody nudges it: with these words, or SQL's NULL. */
+static void nudge(int nth, const char *text)
+{
+	char sql[700];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO stall (id, session_seq, last_activity_at, idle_seconds, "
+	               "created_at, updated_at) SELECT 'alert', seq, last_activity_at, 300, "
+	               "updated_at, updated_at FROM session WHERE seq = %1$d;"
+	               "UPDATE session SET connectivity_status = 'stalled' WHERE seq = %1$d;"
+	               "INSERT INTO steering (kind, session_id, text) SELECT 'nudge', id, %2$s "
+	               "FROM session WHERE seq = %1$d;"
+	               "UPDATE session SET connectivity_status = 'offline' WHERE seq = %1$d",
+	               nth, text);
+	given(sql);
+	expect("SELECT status FROM stall", "dismissed\n");
+}
+
+static char *call_for_message(struct agent *a, const char *tool, const char *arguments)
+{
+	struct wire w;
+
+	agent_begin(a, &w, tool, arguments, NULL);
+	char *message = agent_message(&w);
+
+	wire_close(&w);
+	return message;
+}
+
+/* ---- then ---- */
+
+static void is_told(struct agent *a, const char *words)
+{
+	OWNED(char_ptr) char *message = call_for_message(a, "ping", "{}");
+
+	says(member(message, "result.structuredContent.operator_says.0"), words);
+	has(message, "result.structuredContent.operator_says.1", "");
+}
+
+static void is_told_nothing(struct agent *a)
+{
+	OWNED(char_ptr) char *message = call_for_message(a, "ping", "{}");
+
+	has(message, "result.structuredContent.operator_says", "");
+}
+
+/* ---- to whom ---- */
+
+START_TEST(words_to_an_agent_that_was_gone_reach_the_next_one_whatever_it_calls)
+{
+	static const char *const FIRST[][2] = {
+		{ "ping", "{}" },
+		{ "broadcast", "{\"message\":\"here\"}" },
+		{ "auto_check", "{\"tool_name\":\"read_file\"}" },
+		{ "check_diff", "{\"request_id\":\"none\"}" },
+		{ "reboot", "{}" },
+		{ "check_clearance", "{}" }, /* refused: it lacks everything */
+	};
+
+	given_front();
+	for (size_t i = 0; i < COUNT(FIRST); i++) {
+		OWNED(char_ptr) char *first = NULL;
+		struct agent a = an_agent(""), b;
+
+		steer((int)(2 * i) + 1, "use tabs");
+		b = newcomer("");
+		first = call_for_message(&b, FIRST[i][0], FIRST[i][1]);
+		says(member(first, "result.structuredContent.operator_says.0"),
+		     "to the agent before you");
+		says(member(first, "result.structuredContent.operator_says.0"), "use tabs");
+		says(member(first, "result.content.1.text"), "use tabs");
+		is_told_nothing(&b);
+		is_told_nothing(&a);
+	}
+	expect("SELECT count(*) FROM steering WHERE delivered_at IS NULL", "0\n");
+}
+END_TEST
+
+START_TEST(words_to_an_agent_that_was_gone_come_with_the_answer_to_the_first_question)
+{
+	OWNED(char_ptr) char *message = NULL;
+	struct agent b;
+	struct wire w;
+
+	given_front();
+	(void)an_agent("");
+	steer(1, "use tabs");
+	b = newcomer("");
+	agent_begin(&b, &w, "transmit", "{\"prompt_text\":\"go on?\"}", NULL);
+	expect_soon("SELECT count(*) FROM tool_call WHERE state = 'waiting'", "1\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM inbox");
+	message = agent_message(&w);
+	wire_close(&w);
+	says(member(message, "result.structuredContent.operator_says.0"), "use tabs");
+	expect_soon("SELECT session_seq FROM steering WHERE delivered_at IS NOT NULL", "2\n");
+}
+END_TEST
+
+START_TEST(words_that_come_when_the_next_agent_works_already_reach_it)
+{
+	struct agent b;
+
+	given_front();
+	(void)an_agent("");
+	advance(2000);
+	b = an_agent("");
+	is_told_nothing(&b);
+	steer(1, "use tabs");
+	is_told(&b, "use tabs");
+	is_told_nothing(&b);
+}
+END_TEST
+
+START_TEST(words_to_an_agent_that_is_there_are_for_nobody_else)
+{
+	struct agent a, b, c;
+
+	given_front();
+	a = an_agent("");
+	b = an_agent("b");
+	c = an_agent("");
+	advance(2000);
+	ping(&a); /* it works beside the others */
+	steer(1, "use tabs");
+	is_told_nothing(&b);
+	is_told_nothing(&c);
+	is_told(&a, "use tabs");
+}
+END_TEST
+
+START_TEST(words_to_an_agent_with_a_label_wait_for_one_with_the_same_label)
+{
+	struct agent b, again;
+
+	given_front();
+	(void)an_agent("a");
+	given("UPDATE connection SET state = 'lost'; UPDATE session SET status = 'interrupted'");
+	steer(1, "use tabs");
+	b = newcomer("b");
+	is_told_nothing(&b);
+	again = newcomer("a");
+	is_told(&again, "use tabs");
+}
+END_TEST
+
+START_TEST(words_wait_on_from_one_agent_that_is_gone_to_the_next)
+{
+	struct agent c;
+
+	given_front();
+	(void)an_agent("");
+	steer(1, "use tabs");
+	{
+		struct agent b = newcomer("");
+		OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
+		struct wire w;
+
+		agent_begin(&b, &w, "check_clearance", arguments, NULL);
+		expect_soon("SELECT session_seq FROM steering", "2\n");
+		wire_close(&w); /* before its answer */
+		expect_soon("SELECT count(*) FROM tool_call WHERE listener IS NOT NULL", "0\n");
+	}
+	c = newcomer("");
+	is_told(&c, "use tabs");
+}
+END_TEST
+
+START_TEST(words_to_a_session_that_has_ended_are_told_to_nobody)
+{
+	struct agent b;
+
+	given_front();
+	(void)an_agent("");
+	steer(1, "use tabs");
+	given("INSERT INTO command (verb, session_id) SELECT 'stop', id FROM session");
+	b = newcomer("");
+	is_told_nothing(&b);
+	expect("SELECT kind, session_seq, json_extract(detail, '$.steering') FROM event "
+	       "WHERE kind = 'steering.lost'",
+	       "steering.lost|1|1\n");
+}
+END_TEST
+
+/* ---- nudges ---- */
+
+START_TEST(what_an_operator_typed_into_a_nudge_reaches_the_next_agent)
+{
+	struct agent b;
+
+	given_front();
+	(void)an_agent("");
+	nudge(1, "'skip the docs'");
+	b = newcomer("");
+	is_told(&b, "skip the docs");
+	is_told_nothing(&b);
+}
+END_TEST
+
+START_TEST(a_nudge_without_words_dies_with_its_silence)
+{
+	struct agent b;
+
+	given_front();
+	(void)an_agent("");
+	nudge(1, "NULL");
+	b = newcomer("");
+	is_told_nothing(&b);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("left words");
+	TCase *c = store_case(s, "left words", 60);
+
+	tcase_add_test(c, words_to_an_agent_that_was_gone_reach_the_next_one_whatever_it_calls);
+	tcase_add_test(c,
+	               words_to_an_agent_that_was_gone_come_with_the_answer_to_the_first_question);
+	tcase_add_test(c, words_that_come_when_the_next_agent_works_already_reach_it);
+	tcase_add_test(c, words_to_an_agent_that_is_there_are_for_nobody_else);
+	tcase_add_test(c, words_to_an_agent_with_a_label_wait_for_one_with_the_same_label);
+	tcase_add_test(c, words_wait_on_from_one_agent_that_is_gone_to_the_next);
+	tcase_add_test(c, words_to_a_session_that_has_ended_are_told_to_nobody);
+	tcase_add_test(c, what_an_operator_typed_into_a_nudge_reaches_the_next_agent);
+	tcase_add_test(c, a_nudge_without_words_dies_with_its_silence);
+	return run_suite(s);
+}
