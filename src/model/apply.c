@@ -234,8 +234,10 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
 	got = lock_workspace(&j, e);
 	if (got == 0)
 		*ret_rest_ms = LOCKED_LOOK_MS;
-	if (got > 0)
+	if (got > 0) {
 		got = claim(&j, e);
+		r->beside = r->beside || got == 0;
+	}
 	if (got > 0)
 		got = work(&j, e);
 	if (got < 0 && e->kind == ERR_REFUSED) { /* the others go on */
@@ -274,5 +276,7 @@ int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, s
 
 	*ret_due_ms = INT64_MAX;
 	did = do_next(a, false, r, ret_due_ms, e);
-	return did != 0 ? did : do_next(a, true, r, ret_due_ms, e);
+	if (did != 0 || r->beside) /* what is in hand may be another's */
+		return did;
+	return do_next(a, true, r, ret_due_ms, e);
 }

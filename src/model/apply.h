@@ -81,6 +81,7 @@ struct apply_report {
 	                      any more */
 	bool forced; /* a changed file was overwritten */
 	bool recovered; /* a predecessor had renamed it already */
+	bool beside; /* another applier has claimed a job meanwhile */
 	struct refusal why; /* where it is not applied; also "applied, but ..." */
 	struct str what; /* "modify src/a.c, 123 bytes" */
 };
