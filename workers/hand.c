@@ -34,7 +34,7 @@
 #include "hand_process.h"
 
 enum {
-	BIG_NICE = 5, /* more than ours: the others go first */
+	BIG_NICE = 5, /* the others go first */
 	FDS_MAX = 64,
 };
 
@@ -72,8 +72,8 @@ static void confine(void)
 /* Memory for a job that is not big is taken away before its question is read. */
 static void settle_down(bool is_big)
 {
-	if (is_big)
-		(void)nice(BIG_NICE);
+	if (is_big) /* from where we are: the system itself may run niced */
+		(void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + BIG_NICE);
 	else
 		limit_memory(HAND_SMALL_MEMORY);
 }

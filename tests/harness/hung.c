@@ -85,7 +85,8 @@ struct process {
 	pid_t pid, parent;
 	char state;
 	long nice;
-	bool is_hand, is_big;
+	bool is_big;
+	bool is_hand;
 };
 
 /* False: there is no such process. */
@@ -111,22 +112,22 @@ static bool look_at(pid_t pid, struct process *p)
 }
 
 /* Counts the children of parent that are called hand and have not ended; one in *ret, rather one
- * with a big job: it is nicer than its parent. */
+ * with a big job. */
 static int hands_below(pid_t parent, struct process *ret)
 {
 	DIR *all = opendir("/proc");
 	const struct dirent *one;
-	struct process above = { 0 };
+	struct process first = { .nice = 0 };
 	int count = 0;
 
-	(void)look_at(parent, &above);
+	(void)look_at(parent, &first);
 	while (all && (one = readdir(all)) != NULL) {
 		struct process p;
 
 		if (atoi(one->d_name) <= 0 || !look_at((pid_t)atoi(one->d_name), &p) ||
 		    p.parent != parent || !p.is_hand || p.state == 'Z' || p.state == 'X')
 			continue;
-		p.is_big = p.nice > above.nice;
+		p.is_big = p.nice > first.nice;
 		if (!count++ || p.is_big)
 			*ret = p;
 	}
