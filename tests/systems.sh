@@ -59,7 +59,7 @@ inside() {
     exec env -i HOME=/root USER=root LANG=C.UTF-8 TERM=dumb \
       PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
       NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt ${3:+npm_config_registry="$3"} \
-      chroot "$1" sh -c "cd /root/agent-intercom && $2"' sh "$root" "$1" "$registry" "$kept/packages"
+      chroot "$1" sh -c "cd /srv/agent-intercom && $2"' sh "$root" "$1" "$registry" "$kept/packages"
 }
 
 # timed WHAT COMMAND...: its time, or the end.
@@ -85,19 +85,19 @@ make_system() {
   cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
   apt-config dump | grep -E '^Acquire::(http|https|Check|Retries)' \
     >"$root/etc/apt/apt.conf.d/99host" || true
-  git clone -q --no-local . "$root/root/agent-intercom"
+  git clone -q --no-local . "$root/srv/agent-intercom"
 }
 
 # A system that was kept: what was built there stays.
 renew_system() {
-  git -C "$root/root/agent-intercom" fetch -q "$PWD" HEAD &&
-    git -C "$root/root/agent-intercom" reset -q --hard FETCH_HEAD
+  git -C "$root/srv/agent-intercom" fetch -q "$PWD" HEAD &&
+    git -C "$root/srv/agent-intercom" reset -q --hard FETCH_HEAD
 }
 
 times=""
 registry=$(npm config get registry 2>/dev/null || true)
 echo "== Debian $name from $mirror, commit $(git rev-parse --short HEAD)"
-if [ -d "$root/root/agent-intercom" ]; then
+if [ -d "$root/srv/agent-intercom" ]; then
   timed "the system that was kept" renew_system
 else
   rm -rf "$root"

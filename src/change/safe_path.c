@@ -280,6 +280,17 @@ static int real_path(int root_fd, int fd, const char *path, struct str *relative
 	return 0;
 }
 
+static int leads_elsewhere(const char *root, const struct str *name, struct err *e)
+{
+	OWNED(str) struct str from = { 0 };
+	OWNED(str) struct str to = { 0 };
+
+	str_add_shown(&from, root, strlen(root), SHOWN_BYTES);
+	str_add_shown(&to, str_text(name), name->length, SHOWN_BYTES);
+	return err_set(e, ERR_INPUT, "the workspace %s leads to another folder by now, to %s",
+	               str_text(&from), str_text(&to));
+}
+
 int workspace_open(const char *root, int *ret_fd, struct err *e)
 {
 	OWNED(str) struct str name = { 0 };
@@ -293,6 +304,8 @@ int workspace_open(const char *root, int *ret_fd, struct err *e)
 	why = protection(str_text(&name));
 	if (why)
 		return violation(e, root, strlen(root), why);
+	if (root[0] == '/' && strcmp(root, str_text(&name)) != 0)
+		return leads_elsewhere(root, &name, e);
 	*ret_fd = fd_take(&dir);
 	return 0;
 }

@@ -104,12 +104,12 @@ static void find_place(const struct hand_ask *ask, struct hand_found *found)
 		if (found->is_given || !root)
 			root = ask->given;
 	}
-	if (ask->judge) {
-		unfit = workspace_unfit(root);
+	if (ask->judge)
 		found->root = realpath(root, NULL);
-	}
 	if (!found->root)
 		found->root = xstrdup(root);
+	if (ask->judge) /* the real name: what leads there may change meanwhile */
+		unfit = workspace_unfit(found->root);
 	if (unfit)
 		found->unfit = xstrdup(unfit);
 	else

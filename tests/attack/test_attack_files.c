@@ -1,8 +1,10 @@
 /* What is approved is what is written: names that stand for other files. */
 #include "attack.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char DOCS[] = "{\"enabled\":true,\"file_patterns\":{\"write\":[\"docs/**\"]}}";
 static const char ALL[] =
@@ -157,6 +159,58 @@ START_TEST(a_link_that_leads_nowhere_is_refused_when_it_is_asked_for)
 }
 END_TEST
 
+/* ---- the workspace ---- */
+
+/* The workspace moves away; its name is a link to another folder, which has the same file. */
+static void swap_workspace(char other[200])
+{
+	char moved[200];
+
+	(void)snprintf(other, 200, "%.150s/other", site.home);
+	(void)snprintf(moved, sizeof(moved), "%.150s/moved", site.home);
+	ck_assert_int_eq(shell(NULL, "mkdir -p '%s' && cp -a '%s/.' '%s'", other, site.workspace,
+	                       other),
+	                 0);
+	ck_assert_int_eq(rename(site.workspace, moved), 0);
+	ck_assert_int_eq(symlink(other, site.workspace), 0);
+}
+
+START_TEST(a_workspace_that_became_a_link_after_the_approval_is_not_followed)
+{
+	OWNED(char_ptr) char *change = NULL;
+	OWNED(char_ptr) char *creation = NULL;
+	char other[200];
+
+	attack_begin(NULL, NULL);
+	attack_file("main.c", "int ok;\n");
+	change = attack_approved("main.c", "int evil;\n");
+	creation = attack_approved("authorized_keys", "evil\n");
+	swap_workspace(other);
+	attack_refused(change, false, "workspace_unreadable", "leads to another folder");
+	attack_refused(change, true, "workspace_unreadable", "leads to another folder");
+	attack_refused(creation, false, "workspace_unreadable", "leads to another folder");
+	attack_reads("main.c", "int ok;\n");
+	attack_reads("authorized_keys", NULL);
+	attack_end();
+}
+END_TEST
+
+START_TEST(a_workspace_that_became_a_link_is_not_asked_about)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	char other[200];
+
+	attack_begin(DOCS, NULL);
+	free(agent_call(&agent, "ping", "{}"));
+	swap_workspace(other);
+	answer = attack_ask("docs/a.md", "evil\n"); /* the policy was copied, too */
+	has(answer, "error_code", "workspace_unreadable");
+	says(member(answer, "error_message"), "leads to another folder");
+	expect("SELECT count(*) FROM request", "0\n");
+	attack_end();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("attack_files");
@@ -170,5 +224,7 @@ int main(void)
 	tcase_add_test(c, a_link_put_where_a_new_file_was_approved_is_not_followed);
 	tcase_add_test(c, a_link_whose_target_is_changed_after_the_approval_is_not_followed);
 	tcase_add_test(c, a_link_that_leads_nowhere_is_refused_when_it_is_asked_for);
+	tcase_add_test(c, a_workspace_that_became_a_link_after_the_approval_is_not_followed);
+	tcase_add_test(c, a_workspace_that_became_a_link_is_not_asked_about);
 	return run_suite(s);
 }

@@ -89,6 +89,14 @@ END_TEST
 
 /* ---- floods ---- */
 
+static void the_flood_ends(struct wire *wires, int count)
+{
+	an_honest_agent_is_served("a.txt");
+	for (int i = 0; i < count; i++)
+		wire_close(&wires[i]);
+	attack_end();
+}
+
 START_TEST(a_flood_of_connections_stops_nobody_else)
 {
 	enum { FLOOD = 1500 };
@@ -102,10 +110,7 @@ START_TEST(a_flood_of_connections_stops_nobody_else)
 		if (i % 100 == 0)
 			an_honest_agent_is_served("a.txt");
 	}
-	an_honest_agent_is_served("a.txt");
-	for (int i = 0; i < FLOOD; i++)
-		wire_close(&wires[i]);
-	attack_end();
+	the_flood_ends(wires, FLOOD);
 }
 END_TEST
 
@@ -125,10 +130,7 @@ START_TEST(a_flood_of_calls_stops_nobody_else)
 		if (i % 100 == 0)
 			an_honest_agent_is_served("a.txt");
 	}
-	an_honest_agent_is_served("a.txt");
-	for (int i = 0; i < FLOOD; i++)
-		wire_close(&wires[i]);
-	attack_end();
+	the_flood_ends(wires, FLOOD);
 }
 END_TEST
 

@@ -179,3 +179,15 @@ void relay_kill(struct relay *r)
 	(void)end_of(r->pid);
 	relay_clear(r);
 }
+
+void ends_approved_once(struct relay *r, struct site *s)
+{
+	OWNED(char_ptr) char *result = NULL;
+
+	approve_all();
+	result = relay_end(r);
+	has(result, "status", "approved");
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_eq(relay_stop(r), 0);
+	ck_assert_int_eq(site_stop(s), 0);
+}

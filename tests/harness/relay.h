@@ -41,5 +41,7 @@ void begin_asking(struct relay *r, const char *path, const char *content);
 /* One decision, or a yes, to all that is open. */
 void decide_all(const char *verdict);
 void approve_all(void);
+/* Says yes to the one question there is; the call that waits is answered, all ends well. */
+void ends_approved_once(struct relay *r, struct site *s);
 
 #endif

@@ -114,3 +114,15 @@ void edits_wait(int seconds)
 {
 	slack_fault("{'name':'chat.update','what':'rate','retry_after':%d,'times':1}", seconds);
 }
+
+struct agent an_agent_with_slack(void)
+{
+	a_system_with_slack();
+	return agent_hello(front_port(), "", "2025-11-25");
+}
+
+struct agent an_agent_in_hybrid_mode(void)
+{
+	a_hybrid_system();
+	return agent_hello(front_port(), "", "2025-11-25");
+}

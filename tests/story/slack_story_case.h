@@ -20,6 +20,9 @@ void slack_with(const char *more);
 
 void a_system_with_slack(void);
 
+/* The same, and an agent that has said hello. */
+struct agent an_agent_with_slack(void);
+
 void end_system(void);
 
 /* The message with the buttons of the question that waits. */
@@ -48,6 +51,8 @@ char *shown(const char *ts);
 void whispered(const char *text);
 
 void a_hybrid_system(void);
+
+struct agent an_agent_in_hybrid_mode(void);
 
 void edits_wait(int seconds);
 

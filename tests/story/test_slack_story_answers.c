@@ -21,8 +21,7 @@ START_TEST(a_click_approves_and_the_file_is_written)
 	asked = proposal("hello.txt", "hello\n");
 	agent_begin(&a, &w, "check_clearance", asked, NULL);
 	ts = ask_ts();
-	(void)slack_deliver(
-	    "{'click':{'channel':'C01AGENTS','ts':'%s','action_id':'approve_accept'}}", ts);
+	press(ts, "approve_accept");
 	answer = agent_end(&w);
 	has(answer, "status", "approved");
 	str_addf(&check, "{\"request_id\":\"%s\"}", member(answer, "request_id"));
@@ -44,13 +43,11 @@ START_TEST(a_reason_given_in_a_form_reaches_the_agent)
 	struct agent a;
 	struct wire w;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	asked = proposal("hello.txt", "hello\n");
 	agent_begin(&a, &w, "check_clearance", asked, NULL);
 	ts = ask_ts();
-	(void)slack_deliver(
-	    "{'click':{'channel':'C01AGENTS','ts':'%s','action_id':'approve_reject'}}", ts);
+	press(ts, "approve_reject");
 	says(slack_wait_for("views.open"), "a change in work (tester)"); /* what it is about */
 	(void)slack_deliver(
 	    "{'submit':{'values':{'instruction_block':{'instruction_text':'not on a Friday'}}}}");
@@ -70,8 +67,7 @@ START_TEST(what_is_said_in_the_thread_reaches_the_agent_once_and_in_order)
 	OWNED(char_ptr) char *words = NULL;
 	struct agent a;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	free(agent_call(&a, "ping", "{}"));
 	expect_soon("SELECT count(*) FROM slack_message WHERE kind = 'session' AND ts IS NOT NULL",
 	            "1\n");
@@ -111,15 +107,13 @@ START_TEST(an_agent_that_waits_hears_it_with_its_answer_and_is_told_once)
 	struct agent a;
 	struct wire w;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	agent_begin(&a, &w, "check_clearance", asked, NULL);
 	ts = ask_ts();
 	(void)slack_deliver("{'slash':{'text':'steer mind the gap'}}");
 	expect_soon("SELECT count(*) FROM steering WHERE outcome = 'accepted'", "1\n");
 	expect("SELECT delivered_at IS NULL FROM steering", "1\n");
-	(void)slack_deliver(
-	    "{'click':{'channel':'C01AGENTS','ts':'%s','action_id':'approve_accept'}}", ts);
+	press(ts, "approve_accept");
 	message = agent_message(&w);
 	wire_close(&w);
 	words = said_in(message);
@@ -155,8 +149,7 @@ START_TEST(a_paused_agent_waits_at_its_next_call)
 	struct agent a, other;
 	struct wire w;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	free(agent_call(&a, "ping", "{}"));
 	(void)slack_deliver("{'slash':{'text':'pause'}}");
 	expect_soon("SELECT status FROM session", "paused\n");
@@ -220,8 +213,7 @@ START_TEST(a_stop_answers_what_is_asked_and_ends_the_session)
 	struct agent a;
 	struct wire w;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	agent_begin(&a, &w, "check_clearance", asked, NULL);
 	free(ask_ts());
 	(void)slack_deliver("{'slash':{'text':'stop'}}");
@@ -372,8 +364,7 @@ START_TEST(a_command_is_allowed_by_a_click)
 	struct agent a;
 	struct wire w;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	agent_begin(&a, &w, "auto_check",
 	            "{\"tool_name\":\"git push\",\"kind\":\"terminal_command\"}", NULL);
 	ts = ask_ts();
@@ -381,8 +372,7 @@ START_TEST(a_command_is_allowed_by_a_click)
 	says(posted, "*Command approval needed* · low risk");
 	says(posted, "git push");
 	says(posted, "approve_reject");
-	(void)slack_deliver(
-	    "{'click':{'channel':'C01AGENTS','ts':'%s','action_id':'approve_accept'}}", ts);
+	press(ts, "approve_accept");
 	answer = agent_end(&w);
 	has(answer, "auto_approved", "true");
 	has(answer, "matched_rule", "operator:approved");

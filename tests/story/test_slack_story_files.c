@@ -123,8 +123,7 @@ START_TEST(of_a_new_file_there_is_nothing_to_show)
 	struct agent a;
 	struct wire w;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	agent_begin(&a, &w, "check_clearance", asked, NULL);
 	ts = ask_ts();
 	message = shown(ts);

@@ -48,8 +48,7 @@ START_TEST(an_agent_whose_question_slack_refuses_is_told_and_asks_again)
 {
 	struct agent a;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	free(agent_call(&a, "ping", "{}"));
 	all_is_said();
 	slack_fault("{'name':'chat.postMessage','what':'error','error':'invalid_blocks',"
@@ -62,8 +61,7 @@ START_TEST(an_agent_whose_thread_slack_refuses_is_told_and_asks_again)
 {
 	struct agent a;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	slack_fault("{'name':'chat.postMessage','what':'error','error':'invalid_blocks',"
 	            "'times':6}");
 	refused_and_asked_again(&a, "the thread could not be begun");
@@ -100,8 +98,7 @@ static void a_question_waits(struct wire *w)
 	OWNED(char_ptr) char *asked = proposal("hello.txt", "hello\n");
 	struct agent a;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	agent_begin(&a, w, "check_clearance", asked, NULL);
 	free(ask_ts());
 	all_is_said();
@@ -183,8 +180,7 @@ static struct agent an_agent_in_its_thread(void)
 {
 	struct agent a;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	free(agent_call(&a, "broadcast", "{\"message\":\"hello\"}"));
 	all_is_said();
 	advance(2 * SECOND);

@@ -88,8 +88,7 @@ START_TEST(a_click_and_ctl_at_the_same_instant_are_one_decision)
 	struct wire w[ROUNDS];
 	int round = 0;
 
-	a_hybrid_system();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_in_hybrid_mode();
 	for (int i = 0; i < ROUNDS; i++) {
 		OWNED(char_ptr) char *asked = NULL;
 		char name[20];
@@ -133,8 +132,7 @@ START_TEST(in_hybrid_mode_the_first_answer_counts)
 	struct agent a;
 	struct wire w;
 
-	a_hybrid_system();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_in_hybrid_mode();
 	agent_begin(&a, &w, "transmit", "{\"prompt_text\":\"Go on?\"}", NULL);
 	ts = ask_ts();
 	edits_wait(2);
@@ -174,8 +172,7 @@ START_TEST(in_remote_mode_ctl_is_told_so_and_the_click_counts)
 	struct agent a;
 	struct wire w;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	agent_begin(&a, &w, "check_clearance", asked, NULL);
 	ts = ask_ts();
 	ck_assert_int_eq(
@@ -233,8 +230,7 @@ static void old_message_after(bool crash)
 	struct agent a;
 	struct wire w;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	agent_begin(&a, &w, "check_clearance", asked, NULL);
 	ts = ask_ts();
 	if (crash)

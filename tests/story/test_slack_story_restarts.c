@@ -31,8 +31,7 @@ START_TEST(a_prompt_is_continued_refined_or_stopped_by_its_buttons)
 		      { "prompt_stop", NULL, "stop" } };
 	struct agent a;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		OWNED(str) struct str asked = { 0 };
 		OWNED(char_ptr) char *answer = NULL;
@@ -92,8 +91,7 @@ START_TEST(modes_are_switched_by_the_agent_ctl_and_slack_and_outlive_a_restart)
 	struct agent a;
 	struct wire w;
 
-	a_system_with_slack();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_with_slack();
 	switched = agent_call(&a, "switch_freq", "{\"mode\":\"local\"}");
 	has(switched, "previous_mode", "remote");
 	has(switched, "current_mode", "local");
@@ -142,8 +140,7 @@ static void all_states_over(bool crash)
 	struct agent a;
 	int64_t began;
 
-	a_hybrid_system();
-	a = agent_hello(front_port(), "", "2025-11-25");
+	a = an_agent_in_hybrid_mode();
 	free(agent_call(&a, "ping",
 	                "{\"progress_snapshot\":[{\"label\":\"one\",\"status\":\"done\"}]}"));
 	given("INSERT INTO checkpoint (id, session_id, label, session_state, file_hashes,"

@@ -1,6 +1,12 @@
 /* mcp-front over HTTP: what clients send, right and wrong, and what of it stays in the rows. */
 #include "front_case.h"
 
+/* body: what the answer is, may be NULL. */
+static void posts(const struct agent *a, int status, const char *json, struct str *body)
+{
+	ck_assert_int_eq(agent_exchange(a, "POST", "", json, body), status);
+}
+
 /* ---- sessions ---- */
 
 START_TEST(each_revision_is_echoed_and_an_unknown_one_gets_our_newest)
@@ -28,15 +34,15 @@ START_TEST(a_session_that_is_unknown_or_ended_is_404)
 	stranger = a;
 	stranger.session[0] ^= 1;
 
-	ck_assert_int_eq(agent_exchange(&stranger, "POST", "", PING, &body), 404);
+	posts(&stranger, 404, PING, &body);
 	says(body.bytes, "initialize");
 	ck_assert_int_eq(agent_exchange(&stranger, "DELETE", "", NULL, NULL), 404);
 	ck_assert_int_eq(agent_exchange(&stranger, "GET", "Last-Event-ID: 1.0\r\n", NULL, NULL),
 	                 404);
 
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", PING, NULL), 200);
+	posts(&a, 200, PING, NULL);
 	ck_assert_int_eq(agent_exchange(&a, "DELETE", "", NULL, NULL), 204);
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", PING, NULL), 404);
+	posts(&a, 404, PING, NULL);
 	ck_assert_int_eq(agent_exchange(&a, "DELETE", "", NULL, NULL), 404);
 	expect("SELECT state FROM connection", "closed\n");
 }
@@ -67,20 +73,13 @@ START_TEST(what_needs_no_answer_is_202)
 
 	given_front();
 	a = newcomer();
-	ck_assert_int_eq(
-	    agent_exchange(&a, "POST", "",
-	                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/whatever\"}", &body),
-	    202);
+	posts(&a, 202, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/whatever\"}", &body);
 	ck_assert_str_eq(str_text(&body), "");
-	ck_assert_int_eq(
-	    agent_exchange(&a, "POST", "", "{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}", NULL),
-	    202);
-	ck_assert_int_eq(
-	    agent_exchange(&a, "POST", "",
-	                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-	                   "\"params\":{\"requestId\":99}}",
-	                   NULL),
-	    202);
+	posts(&a, 202, "{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}", NULL);
+	posts(&a, 202,
+	      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+	      "\"params\":{\"requestId\":99}}",
+	      NULL);
 }
 END_TEST
 
@@ -108,10 +107,10 @@ START_TEST(a_revision_that_nobody_speaks_is_400)
 	given_front();
 	a = newcomer();
 	(void)snprintf(a.version, sizeof(a.version), "2199-01-01");
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", PING, &body), 400);
+	posts(&a, 400, PING, &body);
 	says(body.bytes, "MCP-Protocol-Version");
 	a.version[0] = '\0';
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", PING, NULL), 200);
+	posts(&a, 200, PING, NULL);
 }
 END_TEST
 
@@ -172,21 +171,15 @@ START_TEST(what_is_no_json_rpc_is_400_with_its_code)
 
 	given_front();
 	a = newcomer();
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", "{\"jsonrpc\"", &body), 400);
+	posts(&a, 400, "{\"jsonrpc\"", &body);
 	has(body.bytes, "error.code", "-32700");
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", "", &body), 400);
+	posts(&a, 400, "", &body);
 	has(body.bytes, "error.code", "-32700");
-	ck_assert_int_eq(agent_exchange(&a, "POST", "",
-	                                "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
-	                                &body),
-	                 400);
+	posts(&a, 400, "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}", &body);
 	has(body.bytes, "error.code", "-32600");
-	ck_assert_int_eq(agent_exchange(&a, "POST", "",
-	                                "{\"jsonrpc\":\"1.0\",\"id\":5,\"method\":\"ping\"}",
-	                                &body),
-	                 400);
+	posts(&a, 400, "{\"jsonrpc\":\"1.0\",\"id\":5,\"method\":\"ping\"}", &body);
 	has(body.bytes, "id", "5");
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", "[]", &body), 400);
+	posts(&a, 400, "[]", &body);
 	ck_assert_int_eq(ping_with("Host: localhost\r\nContent-Type: text/plain\r\n"), 415);
 	ck_assert_int_eq(ping_with("Host: localhost\r\nOrigin: http://localhost:80\r\n"), 415);
 }
@@ -204,9 +197,9 @@ START_TEST(a_body_over_4_mib_is_413_with_a_reason)
 	while (big.length < 5 * MIB)
 		str_add(&big, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
 	str_add(&big, "\"}}");
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", big.bytes, &body), 413);
+	posts(&a, 413, big.bytes, &body);
 	says(member(body.bytes, "error.message"), "4 MiB");
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", PING, NULL), 200);
+	posts(&a, 200, PING, NULL);
 }
 END_TEST
 
@@ -220,7 +213,7 @@ START_TEST(a_body_nested_too_deep_is_400)
 	a = newcomer();
 	for (int i = 0; i < 100000; i++)
 		str_add_char(&deep, '[');
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", deep.bytes, &body), 400);
+	posts(&a, 400, deep.bytes, &body);
 	says(body.bytes, "64 levels");
 }
 END_TEST
@@ -233,12 +226,10 @@ START_TEST(an_id_whose_name_is_escaped_kills_nobody)
 
 	given_front();
 	a = newcomer();
-	ck_assert_int_eq(
-	    agent_exchange(&a, "POST", "",
-	                   "{\"jsonrpc\":\"2.0\",\"\\u0069d\":\"x\",\"method\":\"tools/call\","
-	                   "\"params\":{\"name\":\"ping\"}}",
-	                   &body),
-	    200);
+	posts(&a, 200,
+	      "{\"jsonrpc\":\"2.0\",\"\\u0069d\":\"x\",\"method\":\"tools/call\","
+	      "\"params\":{\"name\":\"ping\"}}",
+	      &body);
 	has(body.bytes, "id", "x");
 	ck_assert_int_eq(kill(front, 0), 0);
 }
@@ -256,7 +247,7 @@ START_TEST(a_batch_is_answered_in_the_one_revision_that_has_it)
 
 	given_front();
 	a = newcomer();
-	ck_assert_int_eq(agent_exchange(&a, "POST", "", BATCH, NULL), 400);
+	posts(&a, 400, BATCH, NULL);
 	b = agent_hello(port, "", "2025-03-26");
 	wire_open(&w, port);
 	agent_send(&b, &w, "POST", "", BATCH);
@@ -266,10 +257,7 @@ START_TEST(a_batch_is_answered_in_the_one_revision_that_has_it)
 	ck_assert_int_eq(count, 2);
 	event_clear(&e);
 	wire_close(&w);
-	ck_assert_int_eq(agent_exchange(&b, "POST", "",
-	                                "[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}]",
-	                                NULL),
-	                 202);
+	posts(&b, 202, "[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}]", NULL);
 }
 END_TEST
 

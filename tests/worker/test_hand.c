@@ -83,6 +83,18 @@ static void begin_big(struct agent *a, struct wire *w, int n)
 	agent_begin(a, w, "check_clearance", arguments, NULL);
 }
 
+/* A front, and one who waits for a big file to be read. */
+static struct agent an_agent_of_a_big_file(struct wire *w)
+{
+	struct agent a;
+
+	given_front();
+	given_big_file();
+	a = agent_in_session();
+	begin_big(&a, w, 1);
+	return a;
+}
+
 /* Its process, which stands still from here on. */
 static pid_t stopped_job(void)
 {
@@ -151,10 +163,7 @@ START_TEST(a_job_that_hangs_is_ended_and_the_agent_is_told_why)
 	struct agent a;
 	struct wire w;
 
-	given_front();
-	given_big_file();
-	a = agent_in_session();
-	begin_big(&a, &w, 1);
+	a = an_agent_of_a_big_file(&w);
 	(void)stopped_job();
 	advance(DEADLINE);
 	result = agent_end(&w);
@@ -172,13 +181,9 @@ END_TEST
 START_TEST(a_job_that_is_killed_leaves_an_error_and_nothing_else)
 {
 	OWNED(char_ptr) char *result = NULL;
-	struct agent a;
 	struct wire w;
 
-	given_front();
-	given_big_file();
-	a = agent_in_session();
-	begin_big(&a, &w, 1);
+	(void)an_agent_of_a_big_file(&w);
 	(void)kill(stopped_job(), SIGKILL);
 	result = agent_end(&w);
 	has(result, "error_code", "io_error");
@@ -213,14 +218,10 @@ END_TEST
 START_TEST(when_hand_itself_is_killed_it_is_started_again_and_the_job_is_done)
 {
 	OWNED(char_ptr) char *result = NULL;
-	struct agent a;
 	struct wire w;
 	pid_t before;
 
-	given_front();
-	given_big_file();
-	a = agent_in_session();
-	begin_big(&a, &w, 1);
+	(void)an_agent_of_a_big_file(&w);
 	before = hand_of(front);
 	(void)stopped_job();
 	(void)kill(before, SIGKILL);
@@ -260,10 +261,7 @@ START_TEST(with_the_front_all_its_hands_go)
 	struct wire w;
 	pid_t first, job;
 
-	given_front();
-	given_big_file();
-	a = agent_in_session();
-	begin_big(&a, &w, 1);
+	a = an_agent_of_a_big_file(&w);
 	job = stopped_job();
 	first = hand_of(front);
 	kill_worker(front);
@@ -296,12 +294,7 @@ START_TEST(a_front_that_dies_meanwhile_loses_no_call_of_a_relay)
 	(void)stopped_job();
 	kill_and_await("mcp-front");
 	expect_soon("SELECT count(*) FROM request WHERE state = 'pending'", "1\n");
-	approve_all();
-	result = relay_end(&r);
-	has(result, "status", "approved");
-	expect("SELECT count(*) FROM request", "1\n");
-	ck_assert_int_eq(relay_stop(&r), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
+	ends_approved_once(&r, &site);
 }
 END_TEST
 
@@ -309,13 +302,10 @@ END_TEST
 
 START_TEST(a_caller_that_hangs_up_meanwhile_is_not_asked_for)
 {
-	struct agent a, other;
+	struct agent other;
 	struct wire w;
 
-	given_front();
-	given_big_file();
-	a = agent_in_session();
-	begin_big(&a, &w, 1);
+	(void)an_agent_of_a_big_file(&w);
 	(void)stopped_job();
 	ck_assert_int_eq(wire_head(&w), 200); /* it takes a while: a stream */
 	wire_close(&w);
@@ -333,10 +323,7 @@ START_TEST(a_call_that_is_cancelled_meanwhile_is_not_asked)
 	struct agent a;
 	struct wire w;
 
-	given_front();
-	given_big_file();
-	a = agent_in_session();
-	begin_big(&a, &w, 1);
+	a = an_agent_of_a_big_file(&w);
 	(void)stopped_job();
 	(void)snprintf(cancel, sizeof(cancel),
 	               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"

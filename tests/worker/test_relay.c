@@ -419,12 +419,7 @@ START_TEST(an_answer_given_after_the_front_has_died_arrives_too)
 	            " WHERE worker.state = 'ready'",
 	            "1\n");
 	expect("SELECT state FROM connection", "open\n");
-	approve_all();
-	result = relay_end(&r);
-	has(result, "status", "approved");
-	expect("SELECT count(*) FROM request", "1\n");
-	ck_assert_int_eq(relay_stop(&r), 0);
-	ck_assert_int_eq(site_stop(&site), 0);
+	ends_approved_once(&r, &site);
 }
 END_TEST
 

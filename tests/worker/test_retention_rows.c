@@ -1,6 +1,14 @@
 /* retention: what is old goes, whole and only that; the log stays short. */
 #include "retention_case.h"
 
+/* And retention goes through. */
+static void the_first_session_is_old_enough(void)
+{
+	terminate(1, ago(30 * DAY + HOUR));
+	(void)start_worker("retention");
+	advance(HOUR + SECOND);
+}
+
 START_TEST(sessions_that_ended_long_ago_go_with_all_their_rows)
 {
 	begin();
@@ -67,10 +75,7 @@ START_TEST(what_was_said_in_slack_goes_with_its_session_and_intents_go_when_they
 	          " WHERE state = 'queued' AND message_seq IN (SELECT seq FROM slack_message"
 	          " WHERE text = 'old')",
 	          ago(60 * DAY), 0);
-	terminate(1, ago(30 * DAY + HOUR));
-	(void)start_worker("retention");
-
-	advance(HOUR + SECOND);
+	the_first_session_is_old_enough();
 
 	expect_soon("SELECT text FROM slack_message", "new\n");
 	expect("SELECT count(*) FROM session", "0\n");
@@ -97,10 +102,7 @@ START_TEST(what_slack_sent_goes_after_a_week_and_steering_with_its_session)
 	          "INSERT INTO auto_approval (session_seq, subject, rule, hash, due_at, created_at)"
 	          " VALUES (1, 'x', 'y', 'z', '%1$s', '%1$s'), (2, 'x', 'y', 'z', '%1$s', '%1$s')",
 	          ago(60 * DAY), 0);
-	terminate(1, ago(30 * DAY + HOUR));
-	(void)start_worker("retention");
-
-	advance(HOUR + SECOND);
+	the_first_session_is_old_enough();
 
 	expect_soon("SELECT envelope_id FROM slack_envelope", "new\n");
 	expect("SELECT session_seq FROM steering", "2\n");
