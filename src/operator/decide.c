@@ -336,7 +336,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 static int ask_back(struct desk *d, const struct found *f, const char *text)
 {
 	str_add(&d->out->note, text);
-	return desk_tell(d, SAID_ASKED, "Approve %s as it is, and tell the agent: %s",
+	return desk_tell(d, SAID_ASKED, "Approve %s as it is, and tell the agent: “%s”",
 	                 str_text(&f->name), text);
 }
 

@@ -238,7 +238,7 @@ START_TEST(an_approval_with_words_is_no_reason_to_reject_although_that_form_is_o
 	say_in_thread("approve but rename it");
 	expect("SELECT state FROM request", "pending\n");
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply' AND text LIKE 'Approve %as "
-	       "it is, and tell the agent: but rename it'",
+	       "it is, and tell the agent: “but rename it”'",
 	       "1\n");
 	slack_stop();
 }

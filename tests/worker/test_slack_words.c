@@ -150,8 +150,8 @@ START_TEST(an_approval_with_words_is_asked_back_and_nothing_is_approved)
 	expect("SELECT count(*) FROM steering", "0\n");
 	expect("SELECT text, thread_ts, json_extract(detail, '$.words') FROM slack_message"
 	       " WHERE kind = 'reply'",
-	       "Approve 01911111-0000: Change a.c (a.c) as it is, and tell the agent: but rename "
-	       "the variable|" THREAD "|but rename the variable\n");
+	       "Approve 01911111-0000: Change a.c (a.c) as it is, and tell the agent: “but rename "
+	       "the variable”|" THREAD "|but rename the variable\n");
 	says(command("approve " CHANGE " but rename it"), "asked back");
 	expect("SELECT state FROM request", "pending\n");
 	slack_stop();
