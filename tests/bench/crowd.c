@@ -13,10 +13,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PERIOD_NS = 1000000000, MOST_CALLS = 1000000, LOOK_NS = 50000000, ALONE_MS = 5000 };
+enum {
+	PERIOD_NS = 1000000000,
+	MOST_CALLS = 1000000,
+	LOOK_NS = 50000000,
+	ALONE_MS = 5000,
+	STOP_MS = 20000
+};
 
 struct agent {
 	struct caller caller;
@@ -196,15 +203,19 @@ static pid_t hand_below(pid_t parent, long nice)
 	return found;
 }
 
+/* The one that is under way; what does the jobs is nicer than who starts it. */
 static pid_t stop_a_big_job(void)
 {
-	for (;;) {
-		pid_t first = hand_below(front, 0), job = first ? hand_below(first, 1) : 0;
+	int nice = getpriority(PRIO_PROCESS, (id_t)front);
+
+	for (int64_t end = now_ns() + (int64_t)STOP_MS * 1000000; now_ns() < end; pause_us(500)) {
+		pid_t first = hand_below(front, nice),
+		      job = first ? hand_below(first, nice + 1) : 0;
 
 		if (job && kill(job, SIGSTOP) == 0)
 			return job;
-		pause_us(500);
 	}
+	die("no job was seen at work within %d ms", STOP_MS);
 }
 
 static void print(const char *prefix)
