@@ -72,8 +72,8 @@ static void confine(void)
 /* Memory for a job that is not big is taken away before its question is read. */
 static void settle_down(bool is_big)
 {
-	if (is_big)
-		(void)setpriority(PRIO_PROCESS, 0, BIG_NICE);
+	if (is_big) /* from where we are: the system itself may run niced */
+		(void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + BIG_NICE);
 	else
 		limit_memory(HAND_SMALL_MEMORY);
 }

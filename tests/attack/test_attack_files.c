@@ -168,9 +168,8 @@ static void swap_workspace(char other[200])
 
 	(void)snprintf(other, 200, "%.150s/other", site.home);
 	(void)snprintf(moved, sizeof(moved), "%.150s/moved", site.home);
-	ck_assert_int_eq(shell(NULL, "mkdir -p '%s' && cp -a '%s/.' '%s'", other, site.workspace,
-	                       other),
-	                 0);
+	ck_assert_int_eq(
+	    shell(NULL, "mkdir -p '%s' && cp -a '%s/.' '%s'", other, site.workspace, other), 0);
 	ck_assert_int_eq(rename(site.workspace, moved), 0);
 	ck_assert_int_eq(symlink(other, site.workspace), 0);
 }

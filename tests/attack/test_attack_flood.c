@@ -87,6 +87,50 @@ START_TEST(a_workspace_whose_disk_hangs_stops_nobody_else)
 }
 END_TEST
 
+/* Twenty jobs that not even SIGKILL ends. */
+START_TEST(many_workspaces_whose_disk_hangs_stop_nobody_else)
+{
+	enum { WORKSPACES = 10, JOBS = 2 * WORKSPACES };
+	static struct agent stuck[JOBS];
+	static struct wire wires[JOBS];
+	OWNED(str) struct str config = { 0 };
+	const char *folder = short_scratch();
+	OWNED(char_ptr) char *arguments = proposal("a.txt", "x\n");
+
+	SKIP_UNLESS(may_mount() && access("/dev/fuse", R_OK | W_OK) == 0,
+	            "/dev/fuse and the right to mount");
+	for (int i = 0; i < WORKSPACES; i++)
+		str_addf(&config,
+		         "[[workspace]]\nid = \"hung%d\"\nchannel_id = \"C0HUNG\"\n"
+		         "path = \"%s/%d\"\n",
+		         i, folder, i);
+	attack_begin(NULL, config.bytes);
+	ck_assert(hung_mount(folder));
+	for (int i = 0; i < JOBS; i++) {
+		char query[60];
+
+		(void)snprintf(query, sizeof(query), "?wait=1&workspace_id=hung%d", i / 2);
+		stuck[i] = agent_hello(site.port, query, "2025-11-25");
+		agent_begin(&stuck[i], &wires[i], "check_clearance", arguments, NULL);
+	}
+	for (int begun = 8; begun < JOBS; begun += 8) { /* so many at once, until they are slow */
+		while (hand_jobs_of(worker_pid("mcp-front")) < begun)
+			(void)poll(NULL, 0, 5);
+		advance(1000);
+	}
+	while (hand_jobs_of(worker_pid("mcp-front")) < 16)
+		(void)poll(NULL, 0, 5);
+	advance(1000);
+	an_honest_agent_is_served("while.txt");
+	advance(20000);
+	an_honest_agent_is_served("after.txt");
+	hung_unmount();
+	for (int i = 0; i < JOBS; i++)
+		wire_close(&wires[i]);
+	attack_end();
+}
+END_TEST
+
 /* ---- floods ---- */
 
 static void the_flood_ends(struct wire *wires, int count)
@@ -227,6 +271,7 @@ int main(void)
 	TCase *c = store_case(s, "attack flood", 120);
 
 	tcase_add_test(c, a_workspace_whose_disk_hangs_stops_nobody_else);
+	tcase_add_test(c, many_workspaces_whose_disk_hangs_stop_nobody_else);
 	tcase_add_test(c, a_flood_of_connections_stops_nobody_else);
 	tcase_add_test(c, a_flood_of_calls_stops_nobody_else);
 	tcase_add_test(c, a_flood_of_bytes_stops_nobody_else_and_costs_little_memory);

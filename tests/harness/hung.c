@@ -85,6 +85,7 @@ struct process {
 	pid_t pid, parent;
 	char state;
 	long nice;
+	bool is_big;
 	bool is_hand;
 };
 
@@ -116,15 +117,18 @@ static int hands_below(pid_t parent, struct process *ret)
 {
 	DIR *all = opendir("/proc");
 	const struct dirent *one;
+	struct process first = { .nice = 0 };
 	int count = 0;
 
+	(void)look_at(parent, &first);
 	while (all && (one = readdir(all)) != NULL) {
 		struct process p;
 
 		if (atoi(one->d_name) <= 0 || !look_at((pid_t)atoi(one->d_name), &p) ||
 		    p.parent != parent || !p.is_hand || p.state == 'Z' || p.state == 'X')
 			continue;
-		if (!count++ || p.nice > 0)
+		p.is_big = p.nice > first.nice;
+		if (!count++ || p.is_big)
 			*ret = p;
 	}
 	if (all)
@@ -154,7 +158,7 @@ pid_t hand_job_of(pid_t front)
 		pid_t first = hand_of(front);
 		struct process p;
 
-		if (first && hands_below(first, &p) > 0 && p.nice > 0)
+		if (first && hands_below(first, &p) > 0 && p.is_big)
 			return p.pid;
 	}
 	ck_abort_msg("no job is at work");

@@ -9,7 +9,8 @@
 enum {
 	WAITING_BYTES = 32 << 20, /* of jobs that wait, in all, */
 	WAITING_OF_ONE = 8 << 20, /* and of one asker */
-	SMALL_JOB_BYTES = 64 << 10,
+	SMALL_JOB_BYTES = 64 << 10, /* so much may wait whoever else waits, */
+	FIRST_JOB_BYTES = 256 << 10, /* or so much of an asker who has nothing else waiting */
 };
 
 void hand_queue_init(struct hand_queue *q)
@@ -36,11 +37,16 @@ static struct hand_turn *find(const struct hand_turns *turns, const char *asker)
 
 bool hand_queue_has_room(const struct hand_queue *q, const struct hand_task *t)
 {
-	const struct hand_turn *turn = find(&q->turns[0], t->asker);
-	size_t own = turn ? turn->bytes : 0;
+	size_t own = 0;
 
+	for (int i = 0; i < 2; i++) {
+		const struct hand_turn *turn = find(&q->turns[i], t->asker);
+
+		own += turn ? turn->bytes : 0;
+	}
 	return own + t->bytes <= WAITING_OF_ONE &&
-	       (t->bytes <= SMALL_JOB_BYTES || q->bytes + t->bytes <= WAITING_BYTES);
+	       (t->bytes <= (own ? SMALL_JOB_BYTES : FIRST_JOB_BYTES) ||
+	        q->bytes + t->bytes <= WAITING_BYTES);
 }
 
 void hand_queue_add(struct hand_queue *q, struct hand_task *t)

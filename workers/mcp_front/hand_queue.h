@@ -23,7 +23,8 @@ struct hand_queue {
 
 void hand_queue_init(struct hand_queue *q);
 bool hand_queue_is_empty(const struct hand_queue *q);
-/* Whether so much more may wait, of all and of this asker; a first small job always may. */
+/* Whether so much more may wait, of all and of this asker, whose big jobs count, too. Small ones
+ * wait whatever the others have waiting. */
 bool hand_queue_has_room(const struct hand_queue *q, const struct hand_task *t);
 void hand_queue_add(struct hand_queue *q, struct hand_task *t);
 /* Takes a job out of this turn, which goes behind the others, or is gone if that was its last. */

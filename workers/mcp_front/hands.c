@@ -24,8 +24,9 @@
 enum {
 	AT_ONCE = 8, /* the setting's preset */
 	QUICK_MS = 1000, /* a job that takes longer is slow */
-	SLOW_MAX = 16, /* slow ones, and such as cannot be killed, in all, */
-	SLOW_OF_ONE = 2, /* and of one workspace */
+	SLOW_MAX = 64, /* slow ones, and such as cannot be killed, in all: one disk that hangs may
+	                  hold many workspaces; */
+	SLOW_OF_ONE = 2, /* of one workspace */
 	START_MS = 5000, /* in which the process of a job must be there */
 	RESTART_MS = 1000, /* between two starts of hand */
 	SILENT_MS = 60000,
