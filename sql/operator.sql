@@ -56,6 +56,18 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspac
                       AND u.state IN ('queued', 'claimed', 'undone'))
  ORDER BY a.seq DESC LIMIT 20;
 
+-- name: operator_undone :one
+-- The newest of those that were undone, or are about to be.
+SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root, u.state, u.updated_at
+  FROM apply AS u JOIN request AS r ON r.seq = u.request_seq JOIN session AS s ON s.seq = r.session_seq
+ WHERE u.kind = 'undo' AND u.state IN ('queued', 'claimed', 'undone') AND u.seq < :before
+   AND (:session IS NULL OR r.session_seq = :session)
+   AND (:channel IS NULL
+        OR (s.mode <> 'local'
+            AND coalesce(nullif(s.channel_id, ''),
+                         (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel))
+ ORDER BY u.seq DESC LIMIT 1;
+
 -- name: operator_sessions :many
 -- Those that live, everywhere or of one Slack channel that Slack may act on, the most recently active
 -- first.

@@ -44,15 +44,15 @@ SELECT s.seq, s.id, NULL
 SELECT seq FROM session WHERE id = :id;
 
 -- name: slack_form_missed :one
--- The form that this person asked for last, of a question of this session that still waits: if it
--- could not be shown, or if Slack has shown it a moment ago, for some clients show nothing; not one
--- that was closed.
+-- The form that this person asked for a moment ago, of a question of this session that still waits:
+-- if it could not be shown, or if Slack has shown it, for some clients show nothing; not one that was
+-- closed.
 SELECT f.id, f.view FROM (
   SELECT r.id, o.view, o.state, o.error, o.created_at
     FROM request AS r JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'
    WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted') AND o.user_id = :user
    ORDER BY o.seq DESC LIMIT 1) AS f
- WHERE f.state = 'dead' OR (f.state = 'sent' AND f.error IS NULL AND f.created_at > :since);
+ WHERE f.created_at > :since AND (f.state = 'dead' OR (f.state = 'sent' AND f.error IS NULL));
 
 -- name: slack_form_closed :exec
 UPDATE slack_outbox SET error = 'the person closed it'

@@ -307,10 +307,11 @@ void show_request(const struct ctl *c, const struct request *r, int64_t listener
 		print_block(c, text->bytes, text->length, diff && r->row.file_path);
 	}
 	if (r->effect.length && !c->sent)
-		(void)printf(
-		    "\nthis is what it does to the files as they are; what the agent sent: "
-		    "show --sent %s\n",
-		    r->row.id);
+		(void)printf("\n%s; what the agent sent: show --sent %s\n",
+		             r->row.kind == REQUEST_KIND_PERMISSION
+		                 ? "blanks that look like others, or like nothing, are marked"
+		                 : "this is what it does to the files as they are",
+		             r->row.id);
 }
 
 static int run_show(struct ctl *c, struct err *e)

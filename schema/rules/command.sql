@@ -57,6 +57,10 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                     NULL
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'later')
              UNION ALL
+             SELECT 7, 'refused', 'nothing is done to a session by ' || NEW.verb, NULL
+              WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
+                AND NEW.verb NOT IN ('pause', 'resume', 'stop')
+             UNION ALL
              SELECT 8, 'refused', 'the session is in ' || s.mode || ' mode', NULL
                FROM session AS s
               WHERE (NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
@@ -76,7 +80,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 11, 'done', NULL,
                     json_object('session_id', s.id, 'previous_status', s.status, 'current_status',
                                 CASE NEW.verb WHEN 'pause' THEN 'paused' WHEN 'resume' THEN 'active'
-                                ELSE 'terminated' END)
+                                              WHEN 'stop' THEN 'terminated' END)
                FROM session AS s
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
                 AND s.id = NEW.session_id
@@ -90,13 +94,13 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE NEW.verb = 'undo' AND NOT EXISTS (SELECT 1 FROM request
                                                        WHERE id = NEW.argument)
              UNION ALL
-             SELECT 13, 'refused', CASE w.undone WHEN 1 THEN 'this was undone already'
-                                                ELSE 'nothing was written for this request' END, NULL
+             SELECT 13, 'refused', coalesce('this was undone already, at ' || w.undone_at,
+                                            'nothing was written for this request'), NULL
                FROM (SELECT EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
                                      WHERE r.id = NEW.argument AND a.state = 'applied') AS written,
-                            EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
-                                     WHERE r.id = NEW.argument AND a.state = 'undone') AS undone) AS w
-              WHERE NEW.verb = 'undo' AND (w.written = 0 OR w.undone = 1)
+                            (SELECT a.updated_at FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
+                              WHERE r.id = NEW.argument AND a.state = 'undone') AS undone_at) AS w
+              WHERE NEW.verb = 'undo' AND (w.written = 0 OR w.undone_at IS NOT NULL)
              UNION ALL
              SELECT 14, 'refused', 'the applier is at it already', NULL
               WHERE NEW.verb = 'undo'
@@ -138,7 +142,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
    WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'pause';
   UPDATE session
      SET status = CASE NEW.verb WHEN 'pause' THEN 'paused' WHEN 'resume' THEN 'active'
-                  ELSE 'terminated' END,
+                                WHEN 'stop' THEN 'terminated' END,
          terminated_at = CASE WHEN NEW.verb = 'stop' THEN NEW.created_at END,
          connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'online'
                                ELSE connectivity_status END,

@@ -112,6 +112,35 @@ void visible_add(struct str *out, const char *bytes, size_t length, bool lines)
 	}
 }
 
+/* Whether nothing but blanks stands there, up to the end of the line. */
+static bool ends_line(const char *bytes, size_t length)
+{
+	size_t at = 0;
+
+	while (at < length && strchr(" \t\r", bytes[at]) && bytes[at])
+		at++;
+	return at == length || bytes[at] == '\n';
+}
+
+void visible_add_command(struct str *out, const char *bytes, size_t length)
+{
+	for (size_t at = 0, n; at < length; at += n) {
+		size_t blanks;
+		uint32_t c;
+
+		n = visible_blanks(bytes + at, length - at, &blanks);
+		if (n == 0) {
+			n = visible_read(bytes + at, length - at, &c);
+			if (is_blank(c) &&
+			    ((c != ' ' && c != '\t') || ends_line(bytes + at, length - at))) {
+				str_addf(out, "\\u{%X}", c);
+				continue;
+			}
+		}
+		str_add_bytes(out, bytes + at, n);
+	}
+}
+
 void visible_add_name(struct str *out, const char *name)
 {
 	for (const char *at = name; *at; at++) {

@@ -29,6 +29,10 @@ size_t visible_blanks(const char *text, size_t left, size_t *ret_count);
  * "[7000 blanks]" for such runs. lines: newlines and tabs stay. */
 void visible_add(struct str *out, const char *bytes, size_t length, bool lines);
 
+/* Appends a command as it stands, but with blanks that a shell takes for none, and those at the
+ * ends of its lines, as \u{A0}. Runs that are too long to be seen stay. */
+void visible_add_command(struct str *out, const char *bytes, size_t length);
+
 /* Appends a name (of a file) as it stands, but with blanks at the ends of its parts as \u{20}. */
 void visible_add_name(struct str *out, const char *name);
 

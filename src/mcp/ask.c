@@ -18,16 +18,28 @@ int64_t ask_number(const struct call *c, const char *name)
 	return cJSON_IsNumber(n) ? (int64_t)n->valuedouble : -1;
 }
 
+/* Of a command that has blanks which nobody sees, that is what is shown. */
+static void mark_blanks(struct str *shown, struct question *q)
+{
+	visible_add_command(shown, q->body, q->body_length);
+	if (shown->length == q->body_length)
+		return;
+	q->effect = shown->bytes;
+	q->effect_length = shown->length;
+}
+
 static void make_question(const struct call *c, const struct call_settings *settings,
-                          struct str *title, struct question *q)
+                          struct str *title, struct str *shown, struct question *q)
 {
 	*q = (struct question){ .digest = c->digest.text,
 		                .elapsed_seconds = -1,
 		                .actions_taken = -1 };
 	c->tool->question(c, settings, q);
 	q->body_length = strlen(q->body);
+	if (q->kind == REQUEST_KIND_PERMISSION)
+		mark_blanks(shown, q);
 	if (!q->title) {
-		visible_add_first_line(title, q->body, ASK_TITLE_BYTES);
+		visible_add_first_line(title, q->effect ? q->effect : q->body, ASK_TITLE_BYTES);
 		q->title = str_text(title);
 	}
 }
@@ -137,10 +149,11 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 		                   .label = p->identity.agent,
 		                   .connection_seq = p->seq };
 	OWNED(str) struct str title = { 0 };
+	OWNED(str) struct str shown = { 0 };
 	struct question q;
 	int64_t free_bytes = store_free_bytes(settings->db_path);
 
-	make_question(c, settings, &title, &q);
+	make_question(c, settings, &title, &shown, &q);
 	q.only_again = free_bytes >= 0 && free_bytes < STORE_MIN_FREE_BYTES;
 	c->timeout_ms = q.timeout_ms;
 	if (departed_of_question(st, q.digest, p->seq, e))

@@ -38,7 +38,7 @@ struct question {
 	const char *digest, *title, *description;
 	const char *body;
 	size_t body_length;
-	const char *effect; /* NULL: body is shown */
+	const char *effect; /* what is shown; of a command: with its blanks marked. NULL: body */
 	size_t effect_length;
 	bool replaces_file;
 	const char *file_path, *risk_level, *original_hash, *prompt_type;

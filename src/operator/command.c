@@ -121,6 +121,20 @@ static int order_sessions(struct desk *d, const char *id, const char *argument, 
 
 /* ---- undo, file ---- */
 
+/* What was written here last was undone, or nothing was. */
+static int nothing_to_undo(struct desk *d, struct err *e)
+{
+	OWNED(found) struct found last = { 0 };
+	int got = find_undone(d->st, &d->who->place, &last, e);
+
+	if (got < 0)
+		return -1;
+	if (got == 0)
+		return desk_tell(d, SAID_UNCLEAR, "nothing was written here that could be undone");
+	return desk_tell(d, SAID_UNCLEAR, "nothing is left to be undone here: %s %s",
+	                 str_text(&last.name), str_text(&last.story));
+}
+
 /* The question that an order about a write, or a file, names or means. As find_one. */
 static int find_subject(struct desk *d, const char *id, struct found *f, struct err *e)
 {
@@ -130,6 +144,8 @@ static int find_subject(struct desk *d, const char *id, struct found *f, struct 
 	bool undoes = v->about == ABOUT_WRITE;
 	int count;
 
+	if (verb_is_too_short(v, id))
+		return desk_tell_short(d, id);
 	if (!*id && where->request_id)
 		id = where->request_id;
 	if (*id)
@@ -144,9 +160,9 @@ static int find_subject(struct desk *d, const char *id, struct found *f, struct 
 		                       "not found: no question has an id that begins with '%.40s'",
 		                       id);
 	if (count == 0)
-		return desk_tell(d, SAID_UNCLEAR,
-		                 undoes ? "nothing was written here that could be undone"
-		                        : "no proposed change waits; name one: `file <id>`");
+		return undoes ? nothing_to_undo(d, e)
+		              : desk_tell(d, SAID_UNCLEAR,
+		                          "no proposed change waits; name one: `file <id>`");
 	if (count > 1)
 		return desk_tell(d, SAID_UNCLEAR, "several changes%s; name one, `%s <id>`:%s",
 		                 *id      ? " have an id that begins with this"

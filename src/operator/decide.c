@@ -57,8 +57,7 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 	int count;
 
 	if (n < FIND_LEAST && certain) {
-		(void)desk_tell(d, SAID_UNCLEAR,
-		                "'%s' is too short for an id; give 4 characters at least", id);
+		(void)desk_tell_short(d, id);
 		return TARGET_TOLD;
 	}
 	count = find_questions(d->st, &d->who->place, v, id, f, e);
@@ -186,6 +185,10 @@ static int find_target(struct desk *d, const char **ret_text, struct found *f, s
 	*ret_text = w->text ? w->text : line;
 	if (w->id)
 		return by_id(d, w->id, true, f, e);
+	if (verb_is_too_short(w->verb, line)) {
+		(void)desk_tell_short(d, line);
+		return TARGET_TOLD;
+	}
 	if (length) {
 		(void)snprintf(id, sizeof(id), "%.*s", (int)length, line);
 		target = by_id(d, id, verb_is_only_an_id(line), f, e);
@@ -333,7 +336,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 static int ask_back(struct desk *d, const struct found *f, const char *text)
 {
 	str_add(&d->out->note, text);
-	return desk_tell(d, SAID_ASKED, "Approve %s as it is, and tell the agent: %s",
+	return desk_tell(d, SAID_ASKED, "Approve %s as it is, and tell the agent: “%s”",
 	                 str_text(&f->name), text);
 }
 

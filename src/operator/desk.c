@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void said_clear(struct said *s)
 {
@@ -33,6 +34,13 @@ int desk_tell(struct desk *d, enum said_outcome outcome, const char *format, ...
 int desk_refuse(struct desk *d, const struct err *why)
 {
 	return desk_tell(d, SAID_REFUSED, "%s", why->text);
+}
+
+int desk_tell_short(struct desk *d, const char *id)
+{
+	return desk_tell(d, SAID_UNCLEAR,
+	                 "'%.*s' is too short for an id; give %d characters at least",
+	                 (int)strcspn(id, " \t\r\n"), id, FIND_LEAST);
 }
 
 void desk_add(struct desk *d, const char *name, const char *text)

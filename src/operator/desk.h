@@ -16,6 +16,8 @@ int desk_tell(struct desk *d, enum said_outcome outcome, const char *format, ...
     __attribute__((format(printf, 3, 4)));
 /* What the rules said; -1 only where e is no refusal of theirs. */
 int desk_refuse(struct desk *d, const struct err *why);
+/* That an id was cut too short; 0. */
+int desk_tell_short(struct desk *d, const char *id);
 /* A member of the answer's JSON, which is made if there is none. NULL becomes null. */
 void desk_add(struct desk *d, const char *name, const char *text);
 

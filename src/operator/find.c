@@ -242,6 +242,28 @@ int find_writes(struct store *st, const struct place *where, const char *id, str
 	return got < 0 ? -1 : f->count;
 }
 
+int find_undone(struct store *st, const struct place *where, struct found *f, struct err *e)
+{
+	OWNED(operator_undone_row) struct operator_undone_row u = { 0 };
+	int got = sql_operator_undone(st, INT64_MAX, session_of(where, NULL),
+	                              channel_of(where, NULL), &u, e);
+
+	if (got <= 0)
+		return got;
+	const struct question_row q = { .seq = u.seq,
+		                        .id = u.id,
+		                        .title = u.title,
+		                        .file_path = u.file_path,
+		                        .session_id = u.session_id,
+		                        .workspace_root = u.workspace_root };
+	take_question(f, &q);
+	if (u.state == APPLY_STATE_UNDONE)
+		str_addf(&f->story, "was undone already, at %s", u.updated_at);
+	else
+		str_add(&f->story, "is being undone");
+	return 1;
+}
+
 /* ---- sessions ---- */
 
 static void take_session(struct found *f, const struct operator_session_row *s)

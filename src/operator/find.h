@@ -52,6 +52,8 @@ int find_last_question(struct store *st, int64_t session_seq, const struct verb 
 /* Writes that can be undone; as find_questions. */
 int find_writes(struct store *st, const struct place *where, const char *id, struct found *f,
                 struct err *e);
+/* The write that was undone last, or is about to be, with that as its story: 1, 0, -1. */
+int find_undone(struct store *st, const struct place *where, struct found *f, struct err *e);
 /* Live sessions, the most recently active first. id: as above; NULL: that of the thread, else those
  * of the place. status: only those in it; NONE: any. */
 int find_sessions(struct store *st, const struct place *where, enum session_status status,

@@ -15,9 +15,10 @@ static bool is_command(const struct request *r)
 /* A command as it is shown, and how many bytes of that the inbox shows. */
 static size_t show(const struct request *r, struct str *text)
 {
+	const struct str *command = r->effect.length ? &r->effect : &r->body;
 	size_t length = 0;
 
-	visible_add(text, str_text(&r->body), r->body.length, true);
+	visible_add(text, str_text(command), command->length, true);
 	for (int lines = 0; lines < SEEN_LINES && length < text->length; lines++) {
 		const char *rest = text->bytes + length;
 		const char *newline = memchr(rest, '\n', text->length - length);

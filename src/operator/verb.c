@@ -303,6 +303,17 @@ bool verb_is_only_an_id(const char *text)
 	return n && digit < n && (n >= CLEAR_ID || !*verb_skip_blanks(text + n));
 }
 
+bool verb_is_too_short(const struct verb *verb, const char *text)
+{
+	static const char *const NEED_ID[] = { "approve", "reject", "undo", "file" };
+	size_t n = strspn(text, "0123456789abcdefABCDEF"), digit = strcspn(text, "0123456789");
+	bool needs = false;
+
+	for (size_t i = 0; i < COUNT(NEED_ID); i++)
+		needs = needs || strcmp(verb->word, NEED_ID[i]) == 0;
+	return needs && n < LEAST_ID && digit < n && !*verb_skip_blanks(text + n);
+}
+
 /* ---- help ---- */
 
 bool verb_help(struct str *out, const char *category)

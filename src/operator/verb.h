@@ -61,6 +61,10 @@ size_t verb_id_length(const char *text);
 /* Whether that word can hardly be anything else: it has a digit, and is long or alone. */
 bool verb_is_only_an_id(const char *text);
 
+/* Whether what follows a verb that needs an id is the beginning of one, but too short to be looked
+ * for: a word alone, of fewer characters, with a digit. */
+bool verb_is_too_short(const struct verb *verb, const char *text);
+
 /* Appends the help: all of it, or a category ("" or NULL: all). False: there is no such category.
  */
 bool verb_help(struct str *out, const char *category);

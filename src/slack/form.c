@@ -2,16 +2,15 @@
 
 #include "clock.h"
 #include "envelope.h"
+#include "modal.h"
 #include "sql/slack_envelope.h"
 #include "sql/stall.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum {
-	FORM_MS =
-	    10 * 60 * 1000, /* after it was asked for, a reply is for the form that may not show */
-};
+/* After it was asked for, a reply is for the form that may not show. */
+enum { FORM_MS = SLACK_FORM_MINUTES * 60 * 1000 };
 
 /* ---- which question, which session ---- */
 

@@ -45,6 +45,8 @@ static bool is_order(const struct verb_line *l)
 		return strcspn(rest, " \t\r\n") == strlen(rest);
 	if (l->verb->row == VERB_STEERING && l->verb->text == TEXT_MUST)
 		return !*rest;
+	if (verb_is_too_short(l->verb, rest))
+		return true;
 	for (size_t i = 0; l->verb->text == TEXT_MUST && i < COUNT(SWITCHES); i++) {
 		size_t n = strlen(SWITCHES[i]);
 

@@ -57,3 +57,26 @@ cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *abou
 	(void)cJSON_AddItemToArray(blocks, input);
 	return modal;
 }
+
+void slack_modal_instead(enum slack_outbox_view view, struct str *out)
+{
+	switch (view) {
+	case SLACK_OUTBOX_VIEW_REJECT:
+		str_addf(out,
+		         "whatever you write in this thread in the next %d minutes is taken as the "
+		         "reason, and rejects it; `reject` alone rejects it without one",
+		         SLACK_FORM_MINUTES);
+		break;
+	case SLACK_OUTBOX_VIEW_REFINE:
+	case SLACK_OUTBOX_VIEW_RESUME:
+		str_addf(out,
+		         "whatever you write in this thread in the next %d minutes is taken as the "
+		         "instructions",
+		         SLACK_FORM_MINUTES);
+		break;
+	case SLACK_OUTBOX_VIEW_NUDGE:
+	case SLACK_OUTBOX_VIEW_NONE:
+		str_add(out, "write `nudge <instructions>` in this thread");
+		break;
+	}
+}

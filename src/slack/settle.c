@@ -1,6 +1,7 @@
 #include "settle.h"
 
 #include "clock.h"
+#include "modal.h"
 #include "random.h"
 #include "str.h"
 
@@ -358,6 +359,16 @@ static enum slack_outbox_form simpler(const struct slack_intent_row *i)
 	return SLACK_OUTBOX_FORM_NONE;
 }
 
+void slack_settle_add_late(const struct slack_intent_row *i, struct str *out)
+{
+	str_add(out, "That took too long. Press the button again");
+	if (i->to_thread) {
+		str_add(out, ", or use no form: ");
+		slack_modal_instead(i->view, out);
+	}
+	str_add_char(out, '.');
+}
+
 /* Slack does not take what we said: said more simply, at last given up. */
 static int failed_ours(const struct settlement *t, struct err *e)
 {
@@ -366,7 +377,10 @@ static int failed_ours(const struct settlement *t, struct err *e)
 	if (i->kind == SLACK_KIND_VIEW_OPEN) {
 		if (slack_says(t, "exchanged_trigger_id"))
 			return sql_slack_outbox_sent(t->st, i->seq, i->claim, e) < 0 ? -1 : 0;
-		return dies(t, t->c->why, "That took too long. Press the button again.", e);
+		OWNED(str) struct str words = { 0 };
+
+		slack_settle_add_late(i, &words);
+		return dies(t, t->c->why, words.bytes, e);
 	}
 	if (i->class == SLACK_KIND_CLASS_ONCE || i->kind == SLACK_KIND_FILE || !simpler(i))
 		return dies(t, t->c->why, NULL, e);

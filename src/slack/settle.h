@@ -40,6 +40,8 @@ int slack_settle_left(struct store *st, const char *worker_id, struct err *e);
 /* Not settled yet: the upload that is about to be shared. */
 int slack_settle_upload(struct store *st, const struct slack_intent_row *i, const char *file_id,
                         struct err *e);
+/* What a person is told whose form could not be opened in time. */
+void slack_settle_add_late(const struct slack_intent_row *i, struct str *out);
 /* A word to a person that only they see. Does nothing without a channel and a user. */
 int slack_settle_tell(struct store *st, const struct slack_intent_row *i, const char *words,
                       struct err *e);

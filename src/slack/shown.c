@@ -15,7 +15,10 @@ static bool is_approved(const struct request *r)
 
 const struct str *slack_proposal(const struct request *r)
 {
-	return r->row.kind == REQUEST_KIND_CLEARANCE && r->effect.length ? &r->effect : &r->body;
+	bool has_effect =
+	    r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION;
+
+	return has_effect && r->effect.length ? &r->effect : &r->body;
 }
 
 /* ---- what fits ---- */

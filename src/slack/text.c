@@ -135,15 +135,33 @@ static const char *person_at(const char *text, size_t *ret_length)
 	return text;
 }
 
-/* Takes text apart: what replace makes of the names and instants in it; NULL takes it as it is. */
+/* What we quote, from the first mark to the last, is as somebody said it. A section of a longer
+ * text may hold only one of the two. */
+static void find_quote(const char *text, const char **ret_begin, const char **ret_end)
+{
+	static const char OPENS[] = "“", CLOSES[] = "”";
+	const char *at, *end = NULL;
+
+	*ret_begin = strstr(text, OPENS);
+	for (at = *ret_begin ? *ret_begin : text; (at = strstr(at, CLOSES)) != NULL; end = at)
+		at += sizeof(CLOSES) - 1;
+	if (!*ret_begin && end)
+		*ret_begin = text;
+	*ret_end = end || !*ret_begin ? end : text + strlen(text);
+}
+
+/* Takes text apart: what replace makes of the names and instants in it; 0: it is neither. */
 static void rewrite(struct str *text,
                     size_t (*replace)(struct str *out, const char *at, const void *arg),
                     const void *arg)
 {
 	OWNED(str) struct str out = { 0 };
+	const char *quote, *quote_end;
 
+	find_quote(str_text(text), &quote, &quote_end);
 	for (const char *at = str_text(text); *at;) {
-		size_t length = replace(&out, at, arg);
+		bool quoted = quote && at >= quote && at < quote_end;
+		size_t length = quoted ? 0 : replace(&out, at, arg);
 
 		if (length == 0)
 			str_add_char(&out, *at);

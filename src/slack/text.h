@@ -20,7 +20,7 @@ bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
                enum slack_escaping how);
 
 /* Our names of people, slack:<team>:<user>, become mentions, which Slack shows as their names. For
- * mrkdwn of our own, escaped already. */
+ * mrkdwn of our own, escaped already. What is quoted in it (“ ”) stays as it was said. */
 void slack_name_people(struct str *text);
 
 /* Instants (2026-02-08T09:30:00.123Z) become dates on each reader's own clock. As above. */

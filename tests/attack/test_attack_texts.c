@@ -58,6 +58,25 @@ START_TEST(blanks_push_no_part_of_a_command_out_of_sight)
 }
 END_TEST
 
+START_TEST(blanks_of_a_command_that_look_like_others_or_like_nothing_are_marked)
+{
+	OWNED(char_ptr) char *answer = NULL;
+	OWNED(char_ptr) char *shown = NULL;
+	OWNED(str) struct str said = { 0 };
+
+	attack_begin(NULL, NULL);
+	answer = command("rm -rf\xC2\xA0/tmp/a b \t\necho done ");
+	has(answer, "status", "pending");
+	ck_assert_int_eq(ctl(&said, "--text inbox"), 0);
+	says(said.bytes, "rm -rf\\u{A0}/tmp/a b\\u{20}\\u{9}");
+	shown = attack_shown();
+	says(shown, "rm -rf\\u{A0}/tmp/a b\\u{20}\\u{9}");
+	says(shown, "echo done\\u{20}");
+	expect("SELECT body LIKE 'rm -rf_/tmp/a b %echo done ' FROM request", "1\n");
+	attack_end();
+}
+END_TEST
+
 START_TEST(the_inbox_shows_all_lines_of_a_command_and_approve_repeats_them)
 {
 	OWNED(char_ptr) char *answer = NULL;
@@ -258,6 +277,7 @@ int main(void)
 	TCase *c = store_case(s, "texts", 120);
 
 	tcase_add_test(c, blanks_push_no_part_of_a_command_out_of_sight);
+	tcase_add_test(c, blanks_of_a_command_that_look_like_others_or_like_nothing_are_marked);
 	tcase_add_test(c, the_inbox_shows_all_lines_of_a_command_and_approve_repeats_them);
 	tcase_add_test(c,
 	               a_command_that_the_inbox_does_not_show_whole_is_approved_by_its_digest_only);

@@ -96,7 +96,7 @@ START_TEST(words_with_an_approval_reach_the_agent_as_a_note_and_as_what_the_oper
 	                  thread);
 	asked = ts_of("reply");
 	expect("SELECT state FROM request", "pending\n");
-	shows_soon("as it is, and tell the agent: but rename &lt;it&gt; next");
+	shows_soon("as it is, and tell the agent: “but rename &lt;it&gt; next”");
 	press(asked, "tell_approve");
 	message = agent_message(&w);
 	wire_close(&w);

@@ -211,9 +211,9 @@ START_TEST(what_is_asked_back_has_two_buttons_until_it_is_answered)
 {
 	OWNED(slack_said) struct slack_said s = { 0 };
 
-	slack_notice_asked("Approve it as it is, and tell the agent: <b>?", NULL, "17", &s);
+	slack_notice_asked("Approve it as it is, and tell the agent: “<b>?”", NULL, "17", &s);
 	OWNED(char_ptr) char *open = said(&s);
-	holds(open, "tell the agent: &lt;b&gt;?");
+	holds(open, "tell the agent: “&lt;b&gt;?”");
 	holds(open, "\"action_id\":\"tell_approve\",\"text\":{\"type\":\"plain_text\",\"text\":"
 	            "\"Approve and tell\"");
 	holds(open, "\"action_id\":\"tell_reject\"");
@@ -226,6 +226,23 @@ START_TEST(what_is_asked_back_has_two_buttons_until_it_is_answered)
 	OWNED(char_ptr) char *answered = said(&s);
 	holds(answered, "already approved by <@U01OP> at <!date^1767259800^");
 	lacks(answered, "tell_approve");
+}
+END_TEST
+
+START_TEST(what_an_operator_said_is_quoted_with_its_instants_and_names_as_they_were_typed)
+{
+	OWNED(slack_said) struct slack_said s = { 0 };
+
+	slack_notice_asked("Approve what slack:T1:U01OP saw at 2026-01-01T09:30:00.000Z, and tell "
+	                   "the agent: “since 2026-01-01T09:30:00.000Z ask slack:T1:U02OP, "
+	                   "“not me” at 2026-01-02T09:30:00.000Z”",
+	                   "done at 2026-01-01T09:31:00.000Z", "17", &s);
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "what <@U01OP> saw at <!date^1767259800^");
+	holds(json, "“since 2026-01-01T09:30:00.000Z ask slack:T1:U02OP, “not me” at "
+	            "2026-01-02T09:30:00.000Z”");
+	holds(json, "done at <!date^1767259860^");
+	holds(str_text(&s.text), "“since 2026-01-01T09:30:00.000Z ask slack:T1:U02OP");
 }
 END_TEST
 
@@ -312,6 +329,8 @@ int main(void)
 	tcase_add_test(c, a_session_says_where_it_works_and_how_it_is);
 	tcase_add_test(c, a_stall_alert_has_its_buttons);
 	tcase_add_test(c, what_is_asked_back_has_two_buttons_until_it_is_answered);
+	tcase_add_test(
+	    c, what_an_operator_said_is_quoted_with_its_instants_and_names_as_they_were_typed);
 	tcase_add_test(c, a_modal_has_the_ids_that_answers_are_read_by);
 	tcase_add_test(c, a_refine_modal_is_filled_in_as_far_as_it_holds);
 	tcase_add_test(c, a_snippet_is_named_after_its_file);

@@ -50,8 +50,9 @@ START_TEST(a_write_of_many_files_is_taken_back_whole)
 	expect("SELECT kind, actor FROM event WHERE kind LIKE 'undo.%'",
 	       "undo.ordered|local:tester\nundo.done|local:tester\n");
 	call_undo(1);
-	expect("SELECT outcome, why FROM command WHERE seq = 2",
-	       "refused|this was undone already\n");
+	expect(
+	    "SELECT outcome, why LIKE 'this was undone already, at 20%' FROM command WHERE seq = 2",
+	    "refused|1\n");
 	apply("a.txt", MANY); /* asked anew it can be written again */
 	expect(OUTCOME, APPLIED);
 	many_are_new();

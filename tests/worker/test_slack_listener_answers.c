@@ -238,7 +238,7 @@ START_TEST(an_approval_with_words_is_no_reason_to_reject_although_that_form_is_o
 	say_in_thread("approve but rename it");
 	expect("SELECT state FROM request", "pending\n");
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply' AND text LIKE 'Approve %as "
-	       "it is, and tell the agent: but rename it'",
+	       "it is, and tell the agent: “but rename it”'",
 	       "1\n");
 	slack_stop();
 }
@@ -263,9 +263,16 @@ START_TEST(after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason)
 	advance(11 * MINUTE);
 	say_in_thread("and now?");
 	expect("SELECT state FROM request", "pending\n");
+	click("U01OP", "approve_reject", "1.3");
+	given("UPDATE slack_outbox SET state = 'dead', error = 'expired_trigger_id', "
+	      " settled_at = '2026-01-01T09:00:00.000Z' WHERE kind = 'view_open' AND "
+	      "state = 'queued'");
+	advance(11 * MINUTE);
+	say_in_thread("hm");
+	expect("SELECT state FROM request", "pending\n");
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'reply' AND text LIKE 'A question "
 	       "waits here%'",
-	       "2\n");
+	       "3\n");
 	slack_stop();
 }
 END_TEST

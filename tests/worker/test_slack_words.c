@@ -150,8 +150,8 @@ START_TEST(an_approval_with_words_is_asked_back_and_nothing_is_approved)
 	expect("SELECT count(*) FROM steering", "0\n");
 	expect("SELECT text, thread_ts, json_extract(detail, '$.words') FROM slack_message"
 	       " WHERE kind = 'reply'",
-	       "Approve 01911111-0000: Change a.c (a.c) as it is, and tell the agent: but rename "
-	       "the variable|" THREAD "|but rename the variable\n");
+	       "Approve 01911111-0000: Change a.c (a.c) as it is, and tell the agent: “but rename "
+	       "the variable”|" THREAD "|but rename the variable\n");
 	says(command("approve " CHANGE " but rename it"), "asked back");
 	expect("SELECT state FROM request", "pending\n");
 	slack_stop();
@@ -597,6 +597,55 @@ START_TEST(a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_ste
 }
 END_TEST
 
+START_TEST(an_id_of_three_characters_is_told_how_many_it_needs)
+{
+	slack();
+	a_change(CHANGE);
+	says(command("approve 019"), "too short for an id; give 4 characters at least");
+	says(command("reject 01a"), "too short for an id; give 4 characters at least");
+	says(command("undo 019"), "too short for an id; give 4 characters at least");
+	in_mention("approve 1a");
+	replies("too short for an id; give 4 characters at least");
+	expect("SELECT state FROM request", "pending\n");
+	expect("SELECT count(*) FROM decision", "0\n");
+	slack_stop();
+}
+END_TEST
+
+START_TEST(a_second_undo_is_told_that_it_was_undone_and_when)
+{
+	slack();
+	a_change(CHANGE);
+	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'approve');"
+	      "INSERT INTO apply (seq, request_seq, host, state, created_at, updated_at) VALUES"
+	      " (1, 1, 'h', 'queued', '" T "', '" T "');"
+	      "UPDATE apply SET state = 'claimed', claim = 1;"
+	      "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
+	      " state, created_at, updated_at) VALUES"
+	      " (1, 'a.c', 'create', 'new_file', 'x', 1, 'planned', '" T "', '" T "');"
+	      "UPDATE file_change SET state = 'done';"
+	      "UPDATE apply SET state = 'applied', updated_at = '" T "'");
+	says(command("undo"), "Undoing 01911111-0000: Change a.c (a.c)");
+	says(command("undo"),
+	     "nothing is left to be undone here: 01911111-0000: Change a.c (a.c) is "
+	     "being undone");
+	given("UPDATE apply SET state = 'claimed', claim = 1 WHERE seq = 2;"
+	      "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"
+	      " state, created_at, updated_at) VALUES"
+	      " (2, 'a.c', 'delete', 'x', 'new_file', 1, 'planned', '" T "', '" T "');"
+	      "UPDATE file_change SET state = 'done' WHERE apply_seq = 2;"
+	      "UPDATE apply SET state = 'undone', updated_at = '2026-01-01T10:05:00.000Z'"
+	      " WHERE seq = 2");
+	says(command("undo"),
+	     "nothing is left to be undone here: 01911111-0000: Change a.c (a.c) was "
+	     "undone already, at <!date^1767261900^");
+	says(command("undo 0191"), "this was undone already, at <!date^1767261900^");
+	in_thread("undo");
+	replies("01911111-0000: Change a.c (a.c) was undone already, at 2026-01-01T10:05:00.000Z");
+	slack_stop();
+}
+END_TEST
+
 START_TEST(undo_names_a_write_or_takes_the_only_one)
 {
 	slack();
@@ -645,5 +694,7 @@ int main(void)
 	tcase_add_test(c, no_is_no_answer_to_an_agent_that_stands_by);
 	tcase_add_test(c, a_silent_agent_that_is_connected_is_told_of_a_nudge_with_its_next_step);
 	tcase_add_test(c, undo_names_a_write_or_takes_the_only_one);
+	tcase_add_test(c, an_id_of_three_characters_is_told_how_many_it_needs);
+	tcase_add_test(c, a_second_undo_is_told_that_it_was_undone_and_when);
 	return run_suite(s);
 }

@@ -1,12 +1,10 @@
 /* Single calls beside the posts: modals, edits, answers that only one person sees. */
+#include "modal.h"
 #include "notice.h"
 #include "poster.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char TOO_LATE[] =
-    "That took too long. Press the button again, or answer in the thread.";
 
 static bool has_expired(const struct slack_intent_row *i)
 {
@@ -103,9 +101,13 @@ static int start_respond(struct poster *p, struct slot *s)
 
 static int start(struct poster *p, struct slot *s, struct err *e)
 {
-	if (has_expired(&s->intent))
-		return dead(p, &s->intent, "it came too late",
-		            s->intent.kind == SLACK_KIND_VIEW_OPEN ? TOO_LATE : NULL, e);
+	OWNED(str) struct str words = { 0 };
+
+	if (has_expired(&s->intent)) {
+		if (s->intent.kind == SLACK_KIND_VIEW_OPEN)
+			slack_settle_add_late(&s->intent, &words);
+		return dead(p, &s->intent, "it came too late", words.bytes, e);
+	}
 	switch (s->intent.kind) {
 	case SLACK_KIND_VIEW_OPEN:
 		return start_view(p, s, e);
@@ -130,10 +132,14 @@ static int start(struct poster *p, struct slot *s, struct err *e)
 /* Some clients show no form in a thread: there is another way, and it is told. */
 static int tell_way_round(struct poster *p, const struct slack_intent_row *i, struct err *e)
 {
+	OWNED(str) struct str words = { 0 };
+
 	if (i->kind != SLACK_KIND_VIEW_OPEN || !i->to_thread)
 		return 0;
-	return slack_settle_tell(
-	    &p->w.store, i, "A form is open. If you do not see one, answer here in the thread.", e);
+	str_add(&words, "A form is open. If you do not see it: ");
+	slack_modal_instead(i->view, &words);
+	str_add_char(&words, '.');
+	return slack_settle_tell(&p->w.store, i, words.bytes, e);
 }
 
 static int finish(struct poster *p, struct slot *s, struct err *e)
