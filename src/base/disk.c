@@ -115,6 +115,6 @@ int disk_real_dir(const char *path, char **ret_real)
 		return -1;
 	if (answer.length > 1)
 		*ret_real = xstrdup(answer.bytes + 1);
-	errno = answer.bytes[0];
+	errno = (unsigned char)answer.bytes[0];
 	return errno == 0;
 }
