@@ -48,8 +48,10 @@ DELETE FROM apply WHERE seq IN (
     JOIN apply AS a ON a.request_seq = r.seq LIMIT :limit);
 
 -- name: apply_next :one
--- The oldest job behind :after that is queued, or that a dead applier left in hand. One that the
+-- The oldest job behind :after that is queued, or that a dead applier left in hand. :left: 0 in
+-- workspaces where nothing was left so, 1 in the others: what killed it may do so again. One that the
 -- operator is asked about waits for the answer.
+-- type: :left bool
 SELECT a.seq, a.state, a.claim, s.workspace_root
   FROM apply AS a
   JOIN request AS r ON r.seq = a.request_seq
@@ -57,12 +59,13 @@ SELECT a.seq, a.state, a.claim, s.workspace_root
  WHERE a.host = :host AND a.state IN ('queued', 'claimed') AND a.seq > :after
    AND NOT EXISTS (SELECT 1 FROM request AS q
                     WHERE q.seq = a.question_seq AND q.state IN ('pending', 'interrupted'))
+   AND :left = EXISTS (SELECT 1 FROM apply AS l
+                         JOIN request AS lr ON lr.seq = l.request_seq
+                         JOIN session AS ls ON ls.seq = lr.session_seq
+                        WHERE l.host = :host AND l.state = 'claimed'
+                          AND l.state IN ('queued', 'claimed')
+                          AND ls.workspace_root = s.workspace_root)
  ORDER BY a.seq LIMIT 1;
-
--- name: apply_asking :any
--- Whether a job waits for an answer: no bell tells of that.
-SELECT seq FROM apply
- WHERE host = :host AND state IN ('queued', 'claimed') AND question_seq IS NOT NULL LIMIT 1;
 
 -- name: apply_claim :one
 -- :claim is the number that was seen: 0 rows if anybody claimed it since.

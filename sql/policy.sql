@@ -15,13 +15,20 @@ VALUES (:host, :workspace, :hash, :content, (SELECT id FROM operator WHERE is_de
 
 -- name: policy_trust_asked :one
 -- Whether a version was asked about in this workspace and the answer is still to come, or was no. A
--- stop of the session, which answers all that it asked, is no answer.
+-- stop of the session, which answers all that it asked, is no answer; nor is that another version came.
 SELECT r.id, r.state FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.digest = :digest AND r.kind = 'trust' AND s.host = :host AND s.workspace_root = :workspace
    AND (r.state IN ('pending', 'interrupted')
-        OR (r.state = 'rejected'
+        OR (r.state = 'rejected' AND r.decided_by NOT LIKE 'system:%'
             AND NOT (s.status = 'terminated' AND s.terminated_at IS r.decided_at)))
  ORDER BY r.state IN ('pending', 'interrupted') DESC, r.seq DESC LIMIT 1;
+
+-- name: policy_trust_outdated :one
+-- A question about another version than this one that is still open in this workspace.
+SELECT r.seq, r.id FROM request AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'trust' AND r.seq > :after
+   AND r.original_hash IS NOT :hash AND s.host = :host AND s.workspace_root = :workspace
+ ORDER BY r.seq LIMIT 1;
 
 -- name: policy_content :number
 SELECT seq FROM content WHERE hash = :hash;

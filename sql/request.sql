@@ -1,10 +1,12 @@
 -- Every statement on `request`, in the order of a question's life.
 
 -- name: request_own :one
--- The newest request of this session with this digest.
+-- The newest request of this session with this digest. A policy that was passed over for another
+-- version, and is back, is asked about again.
 -- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
   FROM request WHERE digest = :digest AND session_seq = :session
+   AND NOT (kind = 'trust' AND state = 'rejected' AND decided_by LIKE 'system:%')
  ORDER BY seq DESC LIMIT 1;
 
 -- name: request_orphan :one

@@ -77,7 +77,7 @@ bool cli_has_terminal(void)
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
-bool cli_ask(const char *question)
+enum cli_answer cli_answer(const char *question)
 {
 	char answer[16];
 
@@ -85,9 +85,23 @@ bool cli_ask(const char *question)
 	(void)fflush(stdout);
 	if (!fgets(answer, sizeof(answer), stdin)) {
 		(void)putchar('\n');
-		return false;
+		return CLI_SILENT;
 	}
-	return answer[0] == 'y' || answer[0] == 'Y';
+	switch (answer[0]) {
+	case 'y':
+	case 'Y':
+		return CLI_YES;
+	case 'n':
+	case 'N':
+		return CLI_NO;
+	default:
+		return CLI_SILENT;
+	}
+}
+
+bool cli_ask(const char *question)
+{
+	return cli_answer(question) == CLI_YES;
 }
 
 int cli_say(const struct err *e)

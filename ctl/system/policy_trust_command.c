@@ -2,7 +2,6 @@
  * version of it if the operator says so. */
 #include "system.h"
 
-#include "decision.h"
 #include "json.h"
 #include "machine.h"
 #include "policy_trust.h"
@@ -40,7 +39,7 @@ static int help(void)
 	(void)puts("usage: agent-intercom policy trust [WORKSPACE] [--yes]\n\n"
 	           "Shows what " POLICY_FILE " of WORKSPACE (default: the working directory)\n"
 	           "newly allows, tries that on what was decided there, and asks whether this\n"
-	           "version may count.\n\n"
+	           "version may count. The open question about it is answered with that.\n\n"
 	           "  --yes              does not ask\n"
 	           "  --config FILE, --db PATH\n\n"
 	           "Exit status: 0 it is trusted; 1 it is not; 78 the file cannot be used.");
@@ -90,27 +89,11 @@ static int open_all(struct trust *t, const struct cli_arguments *a, struct err *
 	           : 0;
 }
 
-/* Answers the question about this version, if it is open; else says so by itself. */
-static int give(struct trust *t, struct err *e)
-{
-	OWNED(str) struct str id = { 0 };
-	OWNED(decision_result) struct decision_result result = { 0 };
-	struct decision d = { .verdict = "approve", .source = "ctl" };
-	bool open = false;
-
-	if (policy_trust_find(&t->store, t->machine, t->file, &id, &open, e) < 0)
-		return -1;
-	if (!open)
-		return policy_trust_give(&t->store, t->machine, t->file, e);
-	d.request_id = id.bytes;
-	return decision_insert(&t->store, &d, &result, e) || decision_check(&result, e) ? -1 : 0;
-}
-
-static int give_in_transaction(struct trust *t, struct err *e)
+static int say_in_transaction(struct trust *t, bool trusted, struct err *e)
 {
 	if (store_begin(&t->store, e))
 		return -1;
-	if (give(t, e)) {
+	if ((trusted ? policy_trust_give : policy_trust_deny)(&t->store, t->machine, t->file, e)) {
 		store_rollback(&t->store);
 		return -1;
 	}
@@ -121,6 +104,7 @@ static int give_in_transaction(struct trust *t, struct err *e)
 static int run(struct trust *t, bool yes, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
+	enum cli_answer answer = CLI_YES;
 	bool shown;
 
 	if (strcmp(t->file->hash, t->file->trusted_hash) == 0) {
@@ -133,14 +117,16 @@ static int run(struct trust *t, bool yes, struct err *e)
 	                                             terminal */
 		(void)putchar((unsigned char)*c < ' ' && *c != '\n' ? '?' : *c);
 	(void)putchar('\n');
-	if (!yes && !cli_ask("May it?")) {
+	if (!yes)
+		answer = cli_answer("May it?");
+	if (answer == CLI_SILENT) {
 		(void)puts("Nothing is changed.");
 		return DECLINED;
 	}
-	if (give_in_transaction(t, e))
+	if (say_in_transaction(t, answer == CLI_YES, e))
 		return -1;
-	(void)puts("trusted");
-	return EX_OK;
+	(void)puts(answer == CLI_YES ? "trusted" : "not trusted");
+	return answer == CLI_YES ? EX_OK : DECLINED;
 }
 
 int intercom_policy_trust(const struct config_source *source, int argc, char **argv)

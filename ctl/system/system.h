@@ -54,7 +54,10 @@ int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv);
  * several could be meant, and it has been said so. */
 int cli_find(struct config_source *source);
 bool cli_has_terminal(void);
-/* Whether the answer to a question is yes. */
+/* What is answered to a question; anything that is neither yes nor no is silence. */
+enum cli_answer { CLI_SILENT, CLI_NO, CLI_YES };
+enum cli_answer cli_answer(const char *question);
+/* Whether it is yes. */
 bool cli_ask(const char *question);
 /* Says on stderr what is wrong; the exit status for that. */
 int cli_say(const struct err *e);

@@ -286,8 +286,7 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 	if (!c->is_error && c->tool->run(st, c, p, settings, e))
 		return -1;
 	if (c->untrusted &&
-	    policy_trust_ask(st, settings->workspaces.machine, p->session_seq, c->untrusted,
-	                     settings->commands, settings->always_ask, e))
+	    policy_trust_ask(st, settings->workspaces.machine, p->session_seq, c->untrusted, e))
 		return -1;
 	if (touch_session(st, c->tool, p->session_seq, e))
 		return -1;

@@ -13,7 +13,6 @@
 
 enum {
 	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this */
-	ASKING_LOOK_MS = 500, /* the operator is asked: look for the answer */
 	LOCK_NAME_BYTES = 32,
 };
 
@@ -92,6 +91,13 @@ static enum step open_workspace(struct job *j, struct err *e)
 {
 	struct err wrong = { 0 };
 
+	if (!job_disk_answers(j)) {
+		(void)refusal_set(&j->report->why, "workspace_unreadable",
+		                  "the disk of %.300s does not answer; call again when it does",
+		                  j->workspace_root);
+		j->report->why.again = true;
+		return job_refused(j, e);
+	}
 	errno = 0;
 	if (workspace_open(j->workspace_root, &j->root_fd, &wrong) == 0)
 		return STEP_GO_ON;
@@ -190,11 +196,12 @@ static int64_t rest_ms(struct applier *a, int64_t seq)
 	return 0;
 }
 
-/* The oldest job behind j->seq. 1 there is one, 0, -1. */
-static int look(struct job *j, struct err *e)
+/* The oldest job behind j->seq, of workspaces in which a dead applier left one in hand, or of the
+ * others. 1 there is one, 0, -1. */
+static int look(struct job *j, bool left, struct err *e)
 {
 	OWNED(apply_next_row) struct apply_next_row row = { 0 };
-	int got = sql_apply_next(j->a->store, j->a->host, j->seq, &row, e);
+	int got = sql_apply_next(j->a->store, j->a->host, j->seq, left, &row, e);
 
 	if (got <= 0)
 		return got;
@@ -207,8 +214,8 @@ static int look(struct job *j, struct err *e)
 
 /* Looks at the job behind *seq, moves that there, and does it if it can. 1 did it, 0 not, then
  * *ret_rest_ms is when it may go, -1 error; *ret_found: there was one. */
-static int try_next(struct applier *a, int64_t *seq, struct apply_report *r, int64_t *ret_rest_ms,
-                    bool *ret_found, struct err *e)
+static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_report *r,
+                    int64_t *ret_rest_ms, bool *ret_found, struct err *e)
 {
 	OWNED(job) struct job j = JOB_INIT;
 	int got;
@@ -216,7 +223,7 @@ static int try_next(struct applier *a, int64_t *seq, struct apply_report *r, int
 	j.a = a;
 	j.report = r;
 	j.seq = *seq;
-	got = look(&j, e);
+	got = look(&j, left, e);
 	*ret_found = got > 0;
 	if (got <= 0)
 		return got;
@@ -227,8 +234,10 @@ static int try_next(struct applier *a, int64_t *seq, struct apply_report *r, int
 	got = lock_workspace(&j, e);
 	if (got == 0)
 		*ret_rest_ms = LOCKED_LOOK_MS;
-	if (got > 0)
+	if (got > 0) {
 		got = claim(&j, e);
+		r->beside = r->beside || got == 0;
+	}
 	if (got > 0)
 		got = work(&j, e);
 	if (got < 0 && e->kind == ERR_REFUSED) { /* the others go on */
@@ -242,18 +251,16 @@ static int try_next(struct applier *a, int64_t *seq, struct apply_report *r, int
 	return got;
 }
 
-int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, struct err *e)
+/* As apply_next, of the workspaces that look tells apart. */
+static int do_next(struct applier *a, bool left, struct apply_report *r, int64_t *ret_due_ms,
+                   struct err *e)
 {
 	int64_t seq = 0, now_ms = clock_now_ms();
 	bool found = true;
-	int asking = sql_apply_asking(a->store, a->host, e);
 
-	if (asking < 0)
-		return -1;
-	*ret_due_ms = asking ? now_ms + ASKING_LOOK_MS : INT64_MAX;
 	while (found) {
 		int64_t left_ms = 0;
-		int did = try_next(a, &seq, r, &left_ms, &found, e);
+		int did = try_next(a, left, &seq, r, &left_ms, &found, e);
 
 		if (did != 0)
 			return did;
@@ -261,4 +268,15 @@ int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, s
 			*ret_due_ms = now_ms + left_ms;
 	}
 	return 0;
+}
+
+int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, struct err *e)
+{
+	int did;
+
+	*ret_due_ms = INT64_MAX;
+	did = do_next(a, false, r, ret_due_ms, e);
+	if (did != 0 || r->beside) /* what is in hand may be another's */
+		return did;
+	return do_next(a, true, r, ret_due_ms, e);
 }

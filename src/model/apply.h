@@ -31,6 +31,11 @@
  * moment; a full disk, quota or read-only file system is told at once, for somebody must act. The
  * request stays approved when its job is refused, so that check_diff can be called again.
  *
+ * A disk that does not answer (a mount that hangs) is found by a process beside, before any file is
+ * touched. The job is put back, others go on, and the next try costs nothing while the disk is
+ * silent; after APPLY_ATTEMPTS_MAX tries it is refused. A disk that falls silent later holds the
+ * applier up until it is replaced; then jobs of other workspaces come first.
+ *
  * An undo is a write whose files and contents are those of the write before, turned round: only if
  * no file has changed since, and never by force. Directories that the write had made go if they are
  * empty. Owner and attributes of a file that was deleted are not kept; of one that was renamed they
@@ -59,6 +64,12 @@ struct applier {
 		int64_t seq; /* of a job that was put back, 0: free */
 		int64_t due_ms; /* monotonic: not before then */
 	} waiting[APPLY_WAITING_MAX];
+	struct {
+		char *root; /* of a workspace whose disk does not answer, NULL: free; owned */
+		int left_fd; /* hangs up when it does */
+	} silent[APPLY_WAITING_MAX];
+	char *answered; /* the last workspace whose disk did; owned */
+	int64_t answered_ms; /* monotonic */
 };
 
 /* What became of a job, for the log. */
@@ -70,6 +81,7 @@ struct apply_report {
 	                      any more */
 	bool forced; /* a changed file was overwritten */
 	bool recovered; /* a predecessor had renamed it already */
+	bool beside; /* another applier has claimed a job meanwhile */
 	struct refusal why; /* where it is not applied; also "applied, but ..." */
 	struct str what; /* "modify src/a.c, 123 bytes" */
 };

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 enum {
-	SHORTAGE_MS = 200, /* times attempts: pause of a job that was put back */
+	SHORTAGE_MS = 200, /* times attempts: pause of a job that was put back, */
+	SILENT_MS = 10000, /* of one whose disk does not answer */
 	REFUSED_MS = 60000, /* of one whose rows the rules refuse */
 };
 
@@ -135,7 +136,7 @@ int job_put_back(struct job *j, struct err *e)
 {
 	if (store_begin(j->a->store, e))
 		return -1;
-	let_wait_ms(j, (int64_t)SHORTAGE_MS * j->report->attempts);
+	let_wait_ms(j, j->is_silent ? SILENT_MS : (int64_t)SHORTAGE_MS * j->report->attempts);
 	return job_commit(j, sql_apply_put_back(j->a->store, j->seq, j->claim, e), "queued", e);
 }
 

@@ -14,6 +14,7 @@ struct job {
 	int64_t seq, request_seq, claim;
 	int64_t question_seq; /* apply.force asks: the question about the changed file; 0: none */
 	bool was_claimed, force, is_undo;
+	bool is_silent; /* the disk does not answer: it rests for longer */
 	bool gives_up; /* too many have died over it: it is only tidied up */
 	char *workspace_root;
 	int lock_fd, root_fd;
@@ -51,6 +52,10 @@ bool job_may_try_again(const struct job *j);
 
 /* Whether a text no longer exists, rather than a database that cannot be read. */
 bool job_is_missing(const struct err *e);
+
+/* Whether the disk with the files of a job answers, asked before the applier itself waits for it.
+ */
+bool job_disk_answers(struct job *j);
 
 /* Sets report->forced. */
 void job_note_forced(struct job *j);

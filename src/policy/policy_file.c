@@ -287,6 +287,7 @@ void policy_files_clear(struct policy_files *files)
 		policy_free(f->policy);
 		policy_free(f->trusted);
 		str_clear(&f->bytes);
+		str_clear(&f->widening);
 		free(f->workspace_root);
 		free(f);
 	}

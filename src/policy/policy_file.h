@@ -56,6 +56,9 @@ struct policy_file {
 	    *trusted; /* the version that a person trusted last (policy_trust.h), or NULL */
 	char trusted_hash[SHA256_BYTES];
 	bool counts; /* for the caller: it need not be trusted */
+	struct str widening; /* what it newly allows, for the question about it; of this version: */
+	char widening_hash[SHA256_BYTES];
+	bool widening_is_shown; /* it is not too much for a message */
 	char said_hash[SHA256_BYTES]; /* of the version that was too wide to be asked about */
 	char why[ERR_TEXT_BYTES]; /* why it is broken, "" if it is not */
 	bool exists;

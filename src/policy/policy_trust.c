@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "content.h"
+#include "decision.h"
 #include "policy_history.h"
 #include "request.h"
 #include "setting.h"
@@ -40,6 +41,7 @@ static int take_trusted(struct store *st, struct policy_file *f,
 		return -1;
 	policy_free(f->trusted);
 	f->trusted = p;
+	f->widening_hash[0] = '\0';
 	(void)snprintf(f->trusted_hash, sizeof(f->trusted_hash), "%s", row->hash);
 	return 0;
 }
@@ -130,8 +132,10 @@ static struct sha256 digest_of(const struct policy_file *f)
 	return sha256_end(h);
 }
 
-int policy_trust_find(struct store *st, const char *host, const struct policy_file *f,
-                      struct str *id, bool *ret_open, struct err *e)
+/* Whether this version is asked about already, or was rejected: 1 and the id of the question, open
+ * or not; 0; -1. */
+static int find(struct store *st, const char *host, const struct policy_file *f, struct str *id,
+                bool *ret_open, struct err *e)
 {
 	OWNED(policy_trust_asked_row) struct policy_trust_asked_row asked = { 0 };
 	int got = sql_policy_trust_asked(st, digest_of(f).text, host, f->workspace_root, &asked, e);
@@ -181,32 +185,108 @@ static int say_too_much(struct store *st, struct policy_file *f, struct err *e)
 	return sql_slack_say_server(st, text.bytes, "policy", e);
 }
 
-int policy_trust_ask(struct store *st, const char *host, int64_t session_seq, struct policy_file *f,
-                     const cJSON *known, const cJSON *always_ask, struct err *e)
+/* A yes to an older question would take back the version that came later. */
+static int settle_outdated(struct store *st, const char *host, const struct policy_file *f,
+                           struct err *e)
+{
+	int64_t after = 0;
+
+	for (;;) {
+		OWNED(policy_trust_outdated_row) struct policy_trust_outdated_row row = { 0 };
+		OWNED(decision_result) struct decision_result result = { 0 };
+		struct decision d = { .verdict = "reject",
+			              .reason = "another version of the file has come",
+			              .operator_id = "system:policy",
+			              .source = "policy" };
+		int got =
+		    sql_policy_trust_outdated(st, after, f->hash, host, f->workspace_root, &row, e);
+
+		if (got <= 0)
+			return got;
+		after = row.seq;
+		d.request_id = row.id;
+		if (decision_insert(st, &d, &result, e))
+			return -1;
+	}
+}
+
+int policy_trust_look(struct store *st, const char *host, struct policy_file *f, const cJSON *known,
+                      const cJSON *always_ask, struct err *e)
 {
 	OWNED(str) struct str id = { 0 };
-	OWNED(str) struct str body = { 0 };
-	bool open, shown;
-	int asked = policy_trust_find(st, host, f, &id, &open, e);
+	bool open;
+	int asked = find(st, host, f, &id, &open, e);
+
+	if (asked || strcmp(f->widening_hash, f->hash) == 0)
+		return asked < 0 ? -1 : 0;
+	str_reset(&f->widening);
+	if (policy_trust_describe(st, f, known, always_ask, &f->widening, &f->widening_is_shown, e))
+		return -1;
+	memcpy(f->widening_hash, f->hash, sizeof(f->widening_hash));
+	return 0;
+}
+
+int policy_trust_ask(struct store *st, const char *host, int64_t session_seq, struct policy_file *f,
+                     struct err *e)
+{
+	OWNED(str) struct str id = { 0 };
+	bool open;
+	int asked = find(st, host, f, &id, &open, e);
 	/* 0: the file's bytes are not stored yet */
 	int64_t content = asked == 0 ? sql_policy_content(st, f->hash, e) : 0;
 
-	if (asked < 0 || content < 0)
+	if (asked < 0 || content < 0 || policy_trust_load(st, host, f, e))
 		return -1;
-	if (asked || !content)
+	if (asked || !content || strcmp(f->widening_hash, f->hash) != 0 ||
+	    strcmp(f->trusted_hash, f->hash) == 0)
 		return 0;
-	if (policy_trust_describe(st, f, known, always_ask, &body, &shown, e))
+	f->widening_hash[0] = '\0'; /* what people decide until it is asked again counts, too */
+	if (settle_outdated(st, host, f, e))
 		return -1;
-	return shown ? insert_question(st, host, session_seq, f, body.bytes, body.length, e)
-	             : say_too_much(st, f, e);
+	return f->widening_is_shown ? insert_question(st, host, session_seq, f, f->widening.bytes,
+	                                              f->widening.length, e)
+	                            : say_too_much(st, f, e);
 }
 
-int policy_trust_give(struct store *st, const char *host, const struct policy_file *f,
-                      struct err *e)
+/* Of the open question about this version: 1 it is answered, 0 there is none. */
+static int answer(struct store *st, const char *host, const struct policy_file *f,
+                  const char *verdict, struct err *e)
+{
+	OWNED(str) struct str id = { 0 };
+	OWNED(decision_result) struct decision_result result = { 0 };
+	struct decision d = { .verdict = verdict, .source = "ctl" };
+	bool open = false;
+
+	if (find(st, host, f, &id, &open, e) < 0)
+		return -1;
+	if (!open)
+		return 0;
+	d.request_id = id.bytes;
+	return decision_insert(st, &d, &result, e) || decision_check(&result, e) ? -1 : 1;
+}
+
+static int insert_trust(struct store *st, const char *host, const struct policy_file *f,
+                        struct err *e)
 {
 	int64_t content = content_put(st, f->bytes.bytes, f->bytes.length, e);
 
 	return content < 0
 	           ? -1
 	           : sql_policy_trust_insert(st, host, f->workspace_root, f->hash, content, e);
+}
+
+int policy_trust_give(struct store *st, const char *host, const struct policy_file *f,
+                      struct err *e)
+{
+	int answered = answer(st, host, f, "approve", e);
+
+	if (answered < 0 || (!answered && insert_trust(st, host, f, e)))
+		return -1;
+	return settle_outdated(st, host, f, e);
+}
+
+int policy_trust_deny(struct store *st, const char *host, const struct policy_file *f,
+                      struct err *e)
+{
+	return answer(st, host, f, "reject", e) < 0 ? -1 : 0;
 }

@@ -36,18 +36,22 @@ int policy_trust_load(struct store *st, const char *host, struct policy_file *f,
 int policy_trust_describe(struct store *st, const struct policy_file *f, const cJSON *known,
                           const cJSON *always_ask, struct str *out, bool *ret_shown, struct err *e);
 
-/* Whether this version is asked about already, or was rejected: 1 and the id of the question, open
- * or not; 0; -1. */
-int policy_trust_find(struct store *st, const char *host, const struct policy_file *f,
-                      struct str *id, bool *ret_open, struct err *e);
+/* Before the transaction in which it is asked: sees what f newly allows, since that may take
+ * POLICY_TRIED_MS. 0, also where it is asked already, or -1. */
+int policy_trust_look(struct store *st, const char *host, struct policy_file *f, const cJSON *known,
+                      const cJSON *always_ask, struct err *e);
 
-/* Asks, as a question of this session. Inside a transaction. 0, also where it is asked already or
- * cannot be yet, or -1. */
+/* Asks what was looked at, as a question of this session; the question about another version is
+ * settled by that. Inside a transaction. 0, also where it is asked already or cannot be yet, or
+ * -1. */
 int policy_trust_ask(struct store *st, const char *host, int64_t session_seq, struct policy_file *f,
-                     const cJSON *known, const cJSON *always_ask, struct err *e);
+                     struct err *e);
 
-/* The default operator trusts this version; inside a transaction. */
+/* The operator trusts this version, or does not: the question about it is answered with that, and
+ * questions about other versions are settled by a yes. Inside a transaction. 0, or -1. */
 int policy_trust_give(struct store *st, const char *host, const struct policy_file *f,
+                      struct err *e);
+int policy_trust_deny(struct store *st, const char *host, const struct policy_file *f,
                       struct err *e);
 
 #endif

@@ -2,6 +2,7 @@
  * every setting; config_read.c reads the file, config_print.c shows what came of it. */
 #include "config_read.h"
 
+#include "disk.h"
 #include "paths.h"
 
 #include <errno.h>
@@ -95,15 +96,21 @@ static int settle_workspace(struct config_load *l)
 	size_t i = config_field_index("default_workspace_root");
 	char **path = &l->c->default_workspace_root;
 	OWNED(char_ptr) char *real = NULL;
+	int got;
 
 	if (!*path || !**path)
 		return 0;
 	if (settle_path(l, i, path))
 		return -1;
-	real = realpath(*path, NULL);
+	got = disk_real_dir(*path, &real);
+	if (got < 0) {
+		config_read_warn(l, 0, "default_workspace_root: %s does not answer: its disk hangs",
+		                 *path);
+		return 0;
+	}
 	if (!real)
 		return wrong_path(l, i, *path, strerror(errno), "name an existing directory");
-	if (!config_read_is_dir(real))
+	if (!got)
 		return wrong_path(l, i, *path, "is not a directory", "name an existing directory");
 	config_field_replace(path, real);
 	return 0;

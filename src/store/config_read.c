@@ -1,6 +1,7 @@
 /* Reads config.toml: what is refused, with its line, and what is only warned of. */
 #include "config_read.h"
 
+#include "disk.h"
 #include "paths.h"
 #include "toml.h"
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
 	KEY_BYTES_MAX = 64, /* of an unknown key that is compared with the known ones */
@@ -335,9 +335,9 @@ static int check_workspace(struct config_load *l, int line, const struct config_
 
 bool config_read_is_dir(const char *path)
 {
-	struct stat about;
+	OWNED(char_ptr) char *real = NULL;
 
-	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+	return disk_real_dir(path, &real) > 0;
 }
 
 char *config_read_dir(const struct config *c)
@@ -350,14 +350,15 @@ char *config_read_dir(const struct config *c)
 	return str_take(&dir);
 }
 
-/* Makes the path of a workspace absolute. One that is not there (a disk not mounted) is no reason
- * to stay away: it is told. */
+/* Makes the path of a workspace absolute. One that is not there (a disk not mounted, or one that
+ * hangs) is no reason to stay away: it is told. */
 static int settle_workspace_path(struct config_load *l, int line, struct config_workspace *w)
 {
 	OWNED(char_ptr) char *dir = config_read_dir(l->c);
 	OWNED(char_ptr) char *real = NULL;
 	OWNED(str) struct str path = { 0 };
 	struct err why = { 0 };
+	int got;
 
 	if (!w->path) {
 		w->path = xstrdup("");
@@ -365,10 +366,11 @@ static int settle_workspace_path(struct config_load *l, int line, struct config_
 	}
 	if (paths_absolute(dir, w->path, &path, &why))
 		return config_read_wrong(l, line, "workspace.path", "%s", why.text);
-	real = realpath(str_text(&path), NULL);
-	if (!real || !config_read_is_dir(real))
-		config_read_warn(l, line, "workspace.path: %s is no directory now",
-		                 str_text(&path));
+	got = disk_real_dir(str_text(&path), &real);
+	if (got <= 0)
+		config_read_warn(l, line, "workspace.path: %s %s", str_text(&path),
+		                 got < 0 ? "does not answer: its disk hangs"
+		                         : "is no directory now");
 	config_field_replace(&w->path, real ? real : str_text(&path));
 	return 0;
 }

@@ -29,7 +29,7 @@ static void end(void)
 	slack_stop();
 }
 
-/* What initialize says to an agent that names this channel. */
+/* What initialize says to an agent that names this channel. Only who is let in gets a session. */
 static char *greeted(const char *channel)
 {
 	static const char HELLO[] =
@@ -37,11 +37,18 @@ static char *greeted(const char *channel)
 	    "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
 	    "\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}";
 	struct agent a = { .port = site.port };
-	OWNED(str) struct str body = { 0 };
+	struct wire w;
+	char *body;
 
 	(void)snprintf(a.query, sizeof(a.query), "?channel_id=%s", channel);
-	(void)agent_exchange(&a, "POST", "", HELLO, &body);
-	return str_take(&body);
+	wire_open(&w, a.port);
+	agent_send(&a, &w, "POST", "", HELLO);
+	body = agent_message(&w);
+	ck_assert_int_eq(w.status, 200);
+	ck_assert_int_eq(wire_header(&w, "Mcp-Session-Id") != NULL,
+	                 strstr(body, "\"result\"") != NULL);
+	wire_close(&w);
+	return body;
 }
 
 /* The same once Slack has said something, which a busy machine delays. */

@@ -35,8 +35,9 @@ static void an_honest_agent_is_served(const char *path)
 
 /* ---- a disk that hangs ---- */
 
-/* A system with a workspace that hangs. False: nothing can be mounted. */
-static bool given_hung_workspace(void)
+/* A system with a workspace that hangs, from before its start or after it. False: nothing can be
+ * mounted. */
+static bool given_hung_workspace(bool before)
 {
 	char config[400], folder[120];
 
@@ -46,9 +47,25 @@ static bool given_hung_workspace(void)
 	(void)snprintf(config, sizeof(config),
 	               "[[workspace]]\nid = \"hung\"\nchannel_id = \"C0HUNG\"\npath = \"%s\"\n",
 	               folder);
+	if (before && !hung_mount(folder))
+		return false;
 	attack_begin(NULL, config);
-	return hung_mount(folder);
+	return before || hung_mount(folder);
 }
+
+START_TEST(a_workspace_whose_disk_hangs_does_not_hold_up_the_start)
+{
+	OWNED(str) struct str said = { 0 };
+
+	SKIP_UNLESS(given_hung_workspace(true), "/dev/fuse and the right to mount");
+	an_honest_agent_is_served("honest.txt");
+	ck_assert_int_eq(ctl(&said, "inbox"), 0);
+	(void)shell(&said, "$INTERCOM_BUILD/agent-intercom doctor --config '%s' 2>&1", site.config);
+	says(said.bytes, "does not answer: its disk hangs");
+	hung_unmount();
+	attack_end();
+}
+END_TEST
 
 START_TEST(a_workspace_whose_disk_hangs_stops_nobody_else)
 {
@@ -57,7 +74,7 @@ START_TEST(a_workspace_whose_disk_hangs_stops_nobody_else)
 	struct wire wires[HUNG];
 	OWNED(char_ptr) char *arguments = proposal("a.txt", "x\n");
 
-	SKIP_UNLESS(given_hung_workspace(), "/dev/fuse and the right to mount");
+	SKIP_UNLESS(given_hung_workspace(false), "/dev/fuse and the right to mount");
 	for (int i = 0; i < HUNG; i++) {
 		stuck[i] = agent_hello(site.port, "?wait=1&workspace_id=hung", "2025-11-25");
 		agent_begin(&stuck[i], &wires[i], "check_clearance", arguments, NULL);
@@ -270,6 +287,7 @@ int main(void)
 	Suite *s = suite_create("attack flood");
 	TCase *c = store_case(s, "attack flood", 120);
 
+	tcase_add_test(c, a_workspace_whose_disk_hangs_does_not_hold_up_the_start);
 	tcase_add_test(c, a_workspace_whose_disk_hangs_stops_nobody_else);
 	tcase_add_test(c, many_workspaces_whose_disk_hangs_stop_nobody_else);
 	tcase_add_test(c, a_flood_of_connections_stops_nobody_else);

@@ -72,7 +72,7 @@ static void decide_trust(const char *verdict)
 
 static int trust(struct str *said, const char *arguments)
 {
-	return shell(said, "%s/agent-intercom policy trust --config '%s' %s 2>&1",
+	return shell(said, "%s/agent-intercom policy trust --config '%s' 2>&1 %s",
 	             getenv("INTERCOM_BUILD"), site.config, arguments);
 }
 
@@ -244,6 +244,50 @@ START_TEST(a_policy_is_trusted_on_the_command_line_with_what_it_would_have_done)
 }
 END_TEST
 
+/* A yes to an older version would take back a newer one. */
+START_TEST(a_question_about_a_version_that_is_no_more_is_settled)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(str) struct str where = { 0 };
+
+	given_clone("", DOCS);
+	clearance_is("docs/1", "pending");
+	given_policy_in(clone, ALL);
+	clearance_is("docs/2", "pending");
+	expect("SELECT state, decided_by FROM request WHERE kind = 'trust' ORDER BY seq",
+	       "rejected|system:policy\npending|\n");
+	given_policy_in(clone, DOCS); /* nobody has said no to it */
+	clearance_is("docs/3", "pending");
+	expect("SELECT state FROM request WHERE kind = 'trust' ORDER BY seq",
+	       "rejected\nrejected\npending\n");
+	given_policy_in(clone, ALL);
+	str_addf(&where, "'%s' --yes", clone);
+	ck_assert_int_eq(trust(&said, where.bytes), 0);
+	expect("SELECT count(*) FROM request WHERE kind = 'trust' AND state = 'pending'", "0\n");
+	clearance_is("src/1", "approved");
+	end();
+}
+END_TEST
+
+START_TEST(a_no_on_the_command_line_answers_the_question)
+{
+	OWNED(str) struct str said = { 0 };
+	char typed[240];
+
+	given_clone("", DOCS);
+	clearance_is("docs/1", "pending");
+	(void)snprintf(typed, sizeof(typed), "'%s' <<!\nn\n!\n", clone);
+	ck_assert_int_eq(trust(&said, typed), 1);
+	says(said.bytes, "not trusted");
+	expect("SELECT r.state, d.source FROM request AS r JOIN decision AS d"
+	       " ON d.request_id = r.id WHERE r.kind = 'trust'",
+	       "rejected|ctl\n");
+	clearance_is("docs/2", "pending");
+	expect("SELECT count(*) FROM request WHERE kind = 'trust'", "1\n");
+	end();
+}
+END_TEST
+
 /* Nothing is approved that cannot be seen. */
 START_TEST(a_policy_that_allows_more_than_a_message_shows_is_not_asked_about_in_one)
 {
@@ -319,6 +363,8 @@ int main(void)
 	tcase_add_test(c, where_the_configuration_names_the_folder_the_file_counts_at_once);
 	tcase_add_test(c, policy_trust_says_where_policies_are_trusted);
 	tcase_add_test(c, a_policy_is_trusted_on_the_command_line_with_what_it_would_have_done);
+	tcase_add_test(c, a_question_about_a_version_that_is_no_more_is_settled);
+	tcase_add_test(c, a_no_on_the_command_line_answers_the_question);
 	tcase_add_test(c, a_policy_that_allows_more_than_a_message_shows_is_not_asked_about_in_one);
 	tcase_add_test(c, a_policy_is_trusted_in_slack);
 	return run_suite(s);

@@ -188,6 +188,19 @@ END_TEST
 
 /* ---- a stop ---- */
 
+/* The result on a stream whose head has been read. */
+static char *rest_of_stream(struct wire *w)
+{
+	struct event e = { 0 };
+	char *result;
+
+	ck_assert(wire_event(w, &e));
+	result = tool_result(e.data.bytes);
+	event_clear(&e);
+	wire_close(w);
+	return result;
+}
+
 START_TEST(who_waits_over_http_is_told_pending_when_the_system_stops)
 {
 	OWNED(char_ptr) char *arguments = proposal("f", "hello\n");
@@ -215,6 +228,24 @@ START_TEST(who_waits_over_http_is_told_pending_when_the_system_stops)
 	has(second, "status", "approved");
 	has(second, "request_id", member(first, "request_id"));
 	expect("SELECT count(*) FROM request", "1\n");
+}
+END_TEST
+
+START_TEST(who_waits_over_http_in_a_paused_session_is_told_so_when_the_system_stops)
+{
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	a = newcomer("");
+	free(agent_call(&a, "ping", "{}"));
+	given("INSERT INTO command (verb, session_id) SELECT 'pause', id FROM session");
+	agent_begin(&a, &w, "ping", "{}", NULL);
+	ck_assert_int_eq(wire_head(&w), 200); /* a stream: it waits */
+	stop_worker(front);
+	told = rest_of_stream(&w);
+	has(told, "error_code", "session_paused");
 }
 END_TEST
 
@@ -371,6 +402,7 @@ int main(void)
 	tcase_add_test(c, of_two_that_left_the_one_with_the_same_label_has_its_own_answer);
 	tcase_add_test(c, who_has_no_label_takes_no_answer_of_two);
 	tcase_add_test(c, who_waits_over_http_is_told_pending_when_the_system_stops);
+	tcase_add_test(c, who_waits_over_http_in_a_paused_session_is_told_so_when_the_system_stops);
 	tcase_add_test(c, reboot_lists_at_once_what_nobody_listens_for);
 	tcase_add_test(c, reboot_lists_an_answer_that_nobody_was_told);
 	tcase_add_test(c, reboot_names_the_session_of_the_same_label);

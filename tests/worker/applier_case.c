@@ -114,3 +114,19 @@ void bring_worker_along(void)
 	ck_assert_int_eq(system(command), 0);
 	ck_assert_int_eq(setenv("INTERCOM_BUILD", bin, 1), 0);
 }
+
+void given_other_workspace(void)
+{
+	char sql[2 * WORKSPACE_BYTES];
+
+	(void)snprintf(strrchr(ws, '/'), 20, "/other");
+	ck_assert_int_eq(mkdir(ws, 0755), 0);
+	session = 2;
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " created_at, updated_at) VALUES (2, 's2', 'h', 'local:tester', '%s', 'active',"
+	    " 'local', '%s', '%s')",
+	    ws, clock_now().text, clock_now().text);
+	given(sql);
+}

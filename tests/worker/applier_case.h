@@ -47,6 +47,10 @@ int hidden_entries(void);
 /* All of it at once: asked, approved, called, worked on. */
 void apply(const char *path, const char *body);
 
+/* One more session, whose workspace is beside the first; ws and session are its own from here on.
+ */
+void given_other_workspace(void);
+
 void is_refused(const char *code, const char *beginning);
 
 void many_are_old(void);

@@ -369,24 +369,6 @@ END_TEST
 
 /* ---- a running worker ---- */
 
-/* One more session, whose workspace is beside the first; ws and session are its own from here on.
- */
-static void given_other_workspace(void)
-{
-	char sql[2 * WORKSPACE_BYTES];
-
-	(void)snprintf(strrchr(ws, '/'), 20, "/other");
-	ck_assert_int_eq(mkdir(ws, 0755), 0);
-	session = 2;
-	(void)snprintf(
-	    sql, sizeof(sql),
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
-	    " created_at, updated_at) VALUES (2, 's2', 'h', 'local:tester', '%s', 'active',"
-	    " 'local', '%s', '%s')",
-	    ws, clock_now().text, clock_now().text);
-	given(sql);
-}
-
 START_TEST(a_locked_workspace_waits_and_others_do_not)
 {
 	char lock[WORKSPACE_BYTES + 40];

@@ -298,6 +298,92 @@ START_TEST(a_front_that_dies_meanwhile_loses_no_call_of_a_relay)
 }
 END_TEST
 
+/* ---- a stop meanwhile ---- */
+
+/* On a stream whose head has been read. */
+static void is_told_of_the_stop(struct wire *w)
+{
+	OWNED(char_ptr) char *result = NULL;
+	struct event e = { 0 };
+
+	ck_assert(wire_event(w, &e));
+	result = tool_result(e.data.bytes);
+	event_clear(&e);
+	wire_close(w);
+	has(result, "status", "error");
+	has(result, "error_code", "busy");
+	says(result, "agent-intercom is stopping; nothing was asked; call again");
+}
+
+START_TEST(callers_over_http_are_told_of_a_stop_while_their_files_are_read)
+{
+	struct agent a;
+	struct wire first, second;
+
+	given_front();
+	given_big_file();
+	a = agent_in_session();
+	begin_big(&a, &first, 1);
+	(void)stopped_job();
+	begin_big(&a, &second, 2); /* it waits for its turn */
+	ck_assert_int_eq(wire_head(&first), 200); /* it takes a while: a stream */
+	ck_assert_int_eq(wire_head(&second), 200);
+	stop_worker(front);
+	is_told_of_the_stop(&first);
+	is_told_of_the_stop(&second);
+	nothing_was_asked();
+	front = start_worker("mcp-front");
+	a.port = port = front_port();
+	is_asked(&a, "a.txt");
+	stop_worker(front);
+}
+END_TEST
+
+START_TEST(a_first_call_over_http_is_told_of_a_stop_while_its_workspace_is_looked_at)
+{
+	OWNED(char_ptr) char *message = NULL;
+	struct agent a;
+	struct wire w;
+
+	given_front();
+	given_big_file();
+	a = agent_hello(port, "?wait=1", "2025-11-25");
+	begin_big(&a, &w, 1);
+	(void)stopped_job();
+	stop_worker(front);
+	message = agent_message(&w);
+	wire_close(&w);
+	has(message, "error.code", "-32603");
+	says(message, "agent-intercom is stopping; nothing was asked; call again");
+	nothing_was_asked();
+}
+END_TEST
+
+START_TEST(a_stop_meanwhile_loses_no_call_of_a_relay)
+{
+	OWNED(char_ptr) char *arguments = change_of_big(1);
+	OWNED(char_ptr) char *result = NULL;
+	struct site site = given_running_site();
+	struct relay r = given_relay(&site);
+
+	(void)snprintf(workspace, sizeof(workspace), "%s", site.workspace);
+	given_big_file();
+	front = worker_pid("mcp-front");
+	relay_begin(&r, "check_clearance", arguments);
+	(void)stopped_job();
+	ck_assert_int_eq(site_stop(&site), 0);
+	nothing_was_asked();
+	site_start(&site);
+	expect_soon("SELECT count(*) FROM request WHERE state = 'pending'", "1\n");
+	approve_all();
+	result = relay_end(&r);
+	has(result, "status", "approved");
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_eq(relay_stop(&r), 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- a caller who waits no longer ---- */
 
 START_TEST(a_caller_that_hangs_up_meanwhile_is_not_asked_for)
@@ -459,6 +545,10 @@ int main(void)
 	tcase_add_test(c, when_hand_itself_stands_still_it_is_replaced);
 	tcase_add_test(c, with_the_front_all_its_hands_go);
 	tcase_add_test(c, a_front_that_dies_meanwhile_loses_no_call_of_a_relay);
+	tcase_add_test(c, callers_over_http_are_told_of_a_stop_while_their_files_are_read);
+	tcase_add_test(c,
+	               a_first_call_over_http_is_told_of_a_stop_while_its_workspace_is_looked_at);
+	tcase_add_test(c, a_stop_meanwhile_loses_no_call_of_a_relay);
 	tcase_add_test(c, a_caller_that_hangs_up_meanwhile_is_not_asked_for);
 	tcase_add_test(c, a_call_that_is_cancelled_meanwhile_is_not_asked);
 	tcase_add_test(c, one_agent_with_many_jobs_keeps_no_other_one_waiting);

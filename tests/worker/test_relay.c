@@ -1,6 +1,8 @@
 /* `agent-intercom mcp`: what an agent on stdin and stdout sees, whatever happens behind it. */
 #include "agent.h"
+#include "doorbell.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -567,7 +569,22 @@ START_TEST(a_relay_that_cannot_work_says_why)
 }
 END_TEST
 
-/* The front stood still while the operator answered and the agent ended. */
+/* Rings a worker of the site. */
+static void ring(const char *name)
+{
+	OWNED(str) struct str said = { 0 };
+	int run;
+
+	ck_assert_int_eq(shell(&said, "$INTERCOM_BUILD/agent-intercom where run_directory"), 0);
+	said.bytes[strcspn(said.bytes, "\n")] = '\0';
+	run = open(said.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(run, 0);
+	doorbell_ring(run, name);
+	(void)close(run);
+}
+
+/* The front stood still while the operator answered and, after its bell had been rung, the agent
+ * ended: it looks at the answer before it is told of the end. */
 START_TEST(an_answer_is_not_given_to_a_relay_that_has_hung_up_and_waits_for_the_next)
 {
 	static const char QUESTION[] = "{\"prompt_text\":\"go on?\"}";
@@ -582,6 +599,7 @@ START_TEST(an_answer_is_not_given_to_a_relay_that_has_hung_up_and_waits_for_the_
 	front = worker_pid("mcp-front");
 	halt_worker(front);
 	given("INSERT INTO decision (request_id, verdict) SELECT id, 'continue' FROM request");
+	ring("mcp-front");
 	relay_kill(&first);
 	relay_clear(&first);
 	(void)kill(front, SIGCONT);

@@ -41,8 +41,10 @@ static void end(struct front *f, struct job *job)
 /* True: the job is over. */
 static bool is_over(struct front *f, struct job *job)
 {
+	bool stops = f->worker.stopping && job->sink->http;
+
 	if (!hold_is_over(f, job))
-		return job->awaited->answer(f, job, clock_monotonic_ms() >= job->end_ms);
+		return job->awaited->answer(f, job, stops || clock_monotonic_ms() >= job->end_ms);
 	end(f, job);
 	return true;
 }

@@ -5,8 +5,10 @@
 #include "elicit.h"
 #include "elicitation.h"
 #include "front.h"
+#include "log.h"
 #include "park.h"
 #include "policies.h"
+#include "policy_trust.h"
 #include "sql/tool_call.h"
 #include "tasks.h"
 #include "tell.h"
@@ -74,6 +76,15 @@ static bool is_over(struct front *f, struct hand_task *t)
 	       (job->held_as && !hold_find(f, job->held_as));
 }
 
+/* A relay calls the next front by itself. */
+static bool is_told(const struct hand_task *t)
+{
+	const struct job *job =
+	    (const struct job *)((const char *)t - offsetof(struct job, as.call.task));
+
+	return job->sink->http;
+}
+
 static void on_dropped(struct front *f, struct hand_task *t)
 {
 	struct job *job = job_of(t);
@@ -88,6 +99,7 @@ static const struct hand_asker IN_HAND = { .done = on_found,
 	                                   .failed = on_failed,
 	                                   .slow = on_slow,
 	                                   .is_over = is_over,
+	                                   .is_told = is_told,
 	                                   .dropped = on_dropped };
 
 /* Those who are served in turn: sessions; before they have one, connections. */
@@ -102,19 +114,16 @@ static void name_asker(struct hand_task *t, const struct peer *p)
 		(void)snprintf(t->asker, sizeof(t->asker), "%p", (const void *)p);
 }
 
-static void on_no_room(struct job *job)
+static void refuse_hand(struct job *job, const char *text)
 {
-	static const struct refusal BUSY = {
-		.code = "busy",
-		.text = "too many proposals wait for their files to be read; nothing was asked; "
-		        "call again",
-	};
+	struct refusal busy = { .code = "busy" };
 
+	(void)snprintf(busy.text, sizeof(busy.text), "%s", text);
 	job->as.call.looked = true;
 	if (job->sink->peer->session_seq)
-		call_refuse(&job->as.call.call, &BUSY);
+		call_refuse(&job->as.call.call, &busy);
 	else
-		job_refuse(job, RPC_INTERNAL_ERROR, BUSY.text);
+		job_refuse(job, RPC_INTERNAL_ERROR, busy.text);
 }
 
 static bool ask_hand(struct front *f, struct job *job)
@@ -126,8 +135,13 @@ static bool ask_hand(struct front *f, struct job *job)
 	t->by = &IN_HAND;
 	t->bytes = c->canonical.length;
 	name_asker(t, p);
+	if (f->worker.stopping && is_told(t)) {
+		refuse_hand(job, HANDS_STOPPING);
+		return false;
+	}
 	if (!hands_have_room(f, t)) {
-		on_no_room(job);
+		refuse_hand(job, "too many proposals wait for their files to be read; nothing was "
+		                 "asked; call again");
 		return false;
 	}
 	peer_ask_place(&f->settings.workspaces, p, &t->ask);
@@ -219,6 +233,9 @@ void calls_prepare(struct front *f, struct job *job)
 	if (found && found->has_policy)
 		policy = policies_take(f, p->workspace_root, found);
 	call_prepare(c, found, policy, &f->settings);
+	if (c->untrusted && policy_trust_look(&f->worker.store, f->worker.host, c->untrusted,
+	                                      f->settings.commands, f->settings.always_ask, &e))
+		log_warn("what the policy of %s newly allows: %s", p->workspace_root, e.text);
 }
 
 /* ---- inside the transaction ---- */

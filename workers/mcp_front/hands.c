@@ -802,12 +802,53 @@ int hands_start(struct front *f, struct err *e)
 
 static void end(struct front *f, struct hand_task *t)
 {
-	static const char STOPPING[] = "agent-intercom is stopping; nothing was asked; call again";
-
 	if (is_over(f, t))
 		drop(f, t);
 	else
-		fail(f, t, "busy", "%s", STOPPING);
+		fail(f, t, "busy", "%s", HANDS_STOPPING);
+}
+
+static bool is_told(const struct hand_task *t)
+{
+	return t && t->by->is_told && t->by->is_told(t);
+}
+
+/* A task that waits for its turn, and whose caller must be told; NULL: there is none. */
+static struct hand_task *take_told(struct hands *hands)
+{
+	struct hand_turn *one;
+	struct hand_task *t;
+
+	for (int i = 0; i < 2; i++)
+		TAILQ_FOREACH (one, &hands->queue.turns[i], next)
+			TAILQ_FOREACH (t, &one->tasks, next)
+				if (is_told(t)) {
+					hand_queue_take(&hands->queue, one, t);
+					return t;
+				}
+	return NULL;
+}
+
+bool hands_refuse(struct front *f)
+{
+	struct hand *h, *next_hand;
+	struct hand_task *t;
+	bool any = false;
+
+	if (!f->hands)
+		return false;
+	while ((t = take_told(f->hands)) != NULL) {
+		end(f, t);
+		any = true;
+	}
+	for (h = LIST_FIRST(&f->hands->all); h; h = next_hand) {
+		next_hand = LIST_NEXT(h, next);
+		if (!is_told(h->task))
+			continue;
+		end(f, give_up(h));
+		any = true;
+	}
+	return any;
 }
 
 void hands_stop(struct front *f)

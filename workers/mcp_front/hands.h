@@ -16,6 +16,8 @@ struct hands;
 
 enum { HANDS_ASKER_BYTES = 100 };
 
+#define HANDS_STOPPING "agent-intercom is stopping; nothing was asked; call again"
+
 /* What becomes of a task: one of done, failed and dropped is called, once, and not within
  * hands_ask. */
 struct hand_asker {
@@ -26,6 +28,9 @@ struct hand_asker {
 	void (*slow)(struct front *f, struct hand_task *t);
 	/* Whether nobody waits for it any more: then it is dropped. NULL: never. */
 	bool (*is_over)(struct front *f, struct hand_task *t);
+	/* Whether its caller must be told that the front stops. NULL: nobody waits, or whoever
+	 * waits asks the next front by itself. */
+	bool (*is_told)(const struct hand_task *t);
 	void (*dropped)(struct front *f, struct hand_task *t);
 };
 
@@ -43,6 +48,8 @@ struct hand_task {
 };
 
 int hands_start(struct front *f, struct err *e);
+/* The front will stop: the tasks of callers who must be told so fail. True: there were any. */
+bool hands_refuse(struct front *f);
 void hands_stop(struct front *f);
 
 /* Whether so much more may wait; by, ask, asker and bytes are set. */

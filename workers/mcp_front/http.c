@@ -85,7 +85,7 @@ static void take_request(struct sink *s, struct rpc_message *m)
 		struct secret key = id_new_secret();
 
 		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", key.text);
-		http_reply_header(s, "Mcp-Session-Id", s->peer->key);
+		s->initializes = true;
 		http_callers_find_process(s);
 	} else if (!http_callers_identify(s, m->id)) {
 		return;

@@ -218,6 +218,8 @@ static void reply(struct sink *s, const struct str *message, const char *event_i
 		return;
 	s->expected--;
 	if (!s->streaming && s->expected <= 0) {
+		if (s->initializes)
+			http_reply_header(s, "Mcp-Session-Id", s->peer->key);
 		http_reply(s, 200, "application/json", message->bytes, message->length);
 		return;
 	}
@@ -348,9 +350,15 @@ static void begin_stream(struct sink *s, const char *event_id)
 	send_chunk(s, &priming);
 }
 
+static void wait_for_reply(struct sink *s, const char *event_id)
+{
+	if (!s->initializes)
+		begin_stream(s, event_id);
+}
+
 const struct transport HTTP_REPLY = { .reply = reply,
 	                              .notify = notify,
-	                              .wait = begin_stream,
+	                              .wait = wait_for_reply,
 	                              .refuse = refuse,
 	                              .finish = finish,
 	                              .looks = true };

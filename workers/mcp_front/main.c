@@ -281,15 +281,31 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
 		log_warn("%s", e.text);
 }
 
+/* Whoever waits over HTTP is told something, since what follows is the cut. Relays ask the next
+ * front by themselves. True: there was anybody to tell. */
+static bool tell_of_the_stop(struct front *f)
+{
+	bool any =
+	    hands_refuse(f) || !STAILQ_EMPTY(&f->parked) || !STAILQ_EMPTY(&f->awaiting_slack);
+
+	park_look(f);
+	await_slack_look(f);
+	turn_run(-1, 0, f);
+	return tell_pending(f) > 0 || any;
+}
+
 static void on_signal(evutil_socket_t fd, short what, void *arg)
 {
 	static const struct timeval FLUSH = { .tv_usec = FLUSH_MS * 1000 };
 	struct front *f = arg;
+	bool any;
 
 	(void)fd;
 	(void)what;
 	f->worker.stopping = true;
-	(void)event_base_loopexit(f->base, tell_pending(f) ? &FLUSH : NULL);
+	any = tell_of_the_stop(f);
+	(void)event_base_update_cache_time(f->base);
+	(void)event_base_loopexit(f->base, any ? &FLUSH : NULL);
 }
 
 /* The run directory has vanished: bell and sockets are hung up in the one that was made since. Who

@@ -50,7 +50,8 @@ static bool look_at_parked(struct front *f, struct job *job)
 		job_requeue(f, job);
 		return false;
 	}
-	if (clock_monotonic_ms() - job->as.call.parked_ms < call_patience_ms(p, &f->settings)) {
+	if (!(f->worker.stopping && job->sink->http) &&
+	    clock_monotonic_ms() - job->as.call.parked_ms < call_patience_ms(p, &f->settings)) {
 		STAILQ_INSERT_TAIL(&f->parked, job, next);
 		return false;
 	}

@@ -123,6 +123,12 @@ static bool is_over(struct front *f, struct hand_task *t)
 	return ((struct unplaced *)t)->sink->gone;
 }
 
+/* A relay asks the next front by itself. */
+static bool is_told(const struct hand_task *t)
+{
+	return ((const struct unplaced *)t)->sink->http;
+}
+
 static void on_dropped(struct front *f, struct hand_task *t)
 {
 	(void)f;
@@ -132,9 +138,11 @@ static void on_dropped(struct front *f, struct hand_task *t)
 static void place_first(struct front *f, struct sink *sink, struct rpc_message *m,
                         const char *version, enum mcp_method method)
 {
-	static const struct hand_asker PLACE = {
-		.done = on_found, .failed = on_failed, .is_over = is_over, .dropped = on_dropped
-	};
+	static const struct hand_asker PLACE = { .done = on_found,
+		                                 .failed = on_failed,
+		                                 .is_over = is_over,
+		                                 .is_told = is_told,
+		                                 .dropped = on_dropped };
 	struct unplaced *u = xcalloc(1, sizeof(*u));
 
 	*u = (struct unplaced){ .sink = sink, .message = *m, .version = version, .method = method };

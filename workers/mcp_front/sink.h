@@ -43,6 +43,7 @@ struct sink {
 	struct bufferevent *pipe;
 	int expected; /* HTTP: replies still to come */
 	bool streaming; /* HTTP: an event stream has been started */
+	bool initializes; /* HTTP: only a result names the session, so no header goes before it */
 	int fd; /* HTTP: watched for hang-up while streaming */
 	struct lines lines; /* pipe */
 	size_t unfinished; /* pipe: what it has in front.unfinished */
