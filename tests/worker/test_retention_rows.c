@@ -57,6 +57,33 @@ START_TEST(the_silences_of_a_session_and_their_nudges_go_with_it)
 }
 END_TEST
 
+START_TEST(a_session_whose_nudge_another_one_got_goes_with_that_one)
+{
+	begin();
+	given_whole_session(1, ago(60 * DAY));
+	given_whole_session(2, ago(60 * DAY));
+	given_for("INSERT INTO stall (id, session_seq, last_activity_at, idle_seconds, created_at,"
+	          " updated_at) VALUES ('a%2$d', %2$d, '%1$s', 300, '%1$s', '%1$s');"
+	          "INSERT INTO steering (kind, session_id, text, created_at) VALUES"
+	          " ('nudge', 's%2$d', 'skip the docs', '%1$s');"
+	          "UPDATE steering SET session_seq = 2",
+	          ago(60 * DAY), 1);
+	expect("SELECT session_seq FROM steering", "2\n");
+	terminate(1, ago(31 * DAY));
+	terminate(2, ago(29 * DAY));
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+	expect_soon("SELECT count(*) FROM answer", "0\n");
+	expect("SELECT seq FROM session ORDER BY seq", "1\n2\n");
+
+	advance(2 * DAY);
+	expect_soon("SELECT count(*) FROM session", "0\n");
+	expect("SELECT (SELECT count(*) FROM stall), (SELECT count(*) FROM steering)", "0|0\n");
+	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
+}
+END_TEST
+
 START_TEST(what_was_said_in_slack_goes_with_its_session_and_intents_go_when_they_are_old)
 {
 	begin();
@@ -402,6 +429,7 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, sessions_that_ended_long_ago_go_with_all_their_rows);
 	tcase_add_test(c, the_silences_of_a_session_and_their_nudges_go_with_it);
+	tcase_add_test(c, a_session_whose_nudge_another_one_got_goes_with_that_one);
 	tcase_add_test(
 	    c, what_was_said_in_slack_goes_with_its_session_and_intents_go_when_they_are_old);
 	tcase_add_test(c, what_slack_sent_goes_after_a_week_and_steering_with_its_session);
