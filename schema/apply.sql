@@ -7,7 +7,7 @@ CREATE TABLE apply (
   request_seq   INTEGER NOT NULL REFERENCES request (seq), -- fixed
   kind          TEXT NOT NULL DEFAULT 'write' CHECK (kind IN ('write', 'undo')), -- fixed
   command_seq   INTEGER REFERENCES command (seq), -- fixed: who ordered the undo
-  host          TEXT NOT NULL,              -- fixed: the machine whose applier does it
+  machine       TEXT NOT NULL,              -- fixed: the machine whose applier does it
   force         INTEGER NOT NULL DEFAULT 0 CHECK (force IN (0, 1)), -- fixed
   question_seq  INTEGER REFERENCES request (seq), -- later, once: apply.force asks: the question about the changed file
   state         TEXT NOT NULL,              -- free: see apply_move
@@ -16,7 +16,7 @@ CREATE TABLE apply (
   attempts      INTEGER NOT NULL DEFAULT 0, -- grows: in the claim's own commit
   forced        INTEGER NOT NULL DEFAULT 0 CHECK (forced IN (0, 1)), -- grows: a changed file was overwritten
   error_code    TEXT,                       -- once: path_violation, patch_conflict, invalid_diff, ...
-  error_message TEXT,                       -- once
+  why           TEXT,                       -- once
   created_at    TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   updated_at    TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'), -- free
   CHECK ((state IN ('refused', 'dead')) = (error_code IS NOT NULL))
@@ -28,7 +28,7 @@ CREATE UNIQUE INDEX apply_open ON apply (request_seq) WHERE state IN ('queued', 
 CREATE UNIQUE INDEX apply_once ON apply (request_seq) WHERE state = 'applied';
 -- refuses: once: a write is undone once
 CREATE UNIQUE INDEX apply_undone ON apply (request_seq) WHERE state = 'undone';
-CREATE INDEX apply_queue ON apply (host, seq) WHERE state IN ('queued', 'claimed');
+CREATE INDEX apply_queue ON apply (machine, seq) WHERE state IN ('queued', 'claimed');
 CREATE INDEX apply_request ON apply (request_seq, seq);
 CREATE INDEX apply_question ON apply (question_seq) WHERE question_seq IS NOT NULL;
 CREATE INDEX apply_command ON apply (command_seq) WHERE command_seq IS NOT NULL; -- for retention

@@ -4,7 +4,7 @@
 CREATE TABLE connection (
   seq              INTEGER PRIMARY KEY CHECK (seq > 0), -- fixed
   key              TEXT NOT NULL UNIQUE,    -- fixed: unguessable; Mcp-Session-Id, or what a relay resumes with
-  host             TEXT NOT NULL,           -- fixed
+  machine          TEXT NOT NULL,           -- fixed
   transport        TEXT NOT NULL CHECK (transport IN ('stdio', 'http', 'stateless')), -- fixed
   protocol_version TEXT NOT NULL,           -- fixed: negotiated MCP revision
   client_name      TEXT,                    -- fixed
@@ -22,7 +22,7 @@ CREATE TABLE connection (
 ) STRICT;
 CREATE INDEX connection_session ON connection (session_seq) WHERE state = 'open';
 CREATE INDEX connection_of ON connection (session_seq, created_at);
-CREATE INDEX connection_stdio ON connection (host) WHERE state = 'open' AND transport = 'stdio';
+CREATE INDEX connection_stdio ON connection (machine) WHERE state = 'open' AND transport = 'stdio';
 
 -- small
 -- closed

@@ -3,7 +3,7 @@
 -- fixed: a version of a file does not change
 CREATE TABLE policy (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- never reused: events outlive it
-  host           TEXT NOT NULL,
+  machine        TEXT NOT NULL,
   workspace_root TEXT NOT NULL,
   state          TEXT NOT NULL CHECK (state IN ('loaded', 'broken', 'gone')),
   hash           TEXT NOT NULL,             -- SHA-256 of the file, '' where it could not be read
@@ -12,7 +12,7 @@ CREATE TABLE policy (
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((state = 'broken') = (why IS NOT NULL))
 ) STRICT;
-CREATE INDEX policy_newest ON policy (workspace_root, host, seq);
+CREATE INDEX policy_newest ON policy (workspace_root, machine, seq);
 CREATE INDEX policy_content ON policy (content_seq) WHERE content_seq IS NOT NULL;
 
 -- The versions that a person trusted. Where a policy does not count by itself (setting policy.trust),
@@ -20,7 +20,7 @@ CREATE INDEX policy_content ON policy (content_seq) WHERE content_seq IS NOT NUL
 -- fixed: what was trusted does not change
 CREATE TABLE policy_trust (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- never reused: events outlive it
-  host           TEXT NOT NULL,
+  machine        TEXT NOT NULL,
   workspace_root TEXT NOT NULL,
   hash           TEXT NOT NULL CHECK (length(hash) = 64), -- SHA-256 of the file
   content_seq    INTEGER NOT NULL REFERENCES content (seq), -- what stood in it
@@ -28,5 +28,5 @@ CREATE TABLE policy_trust (
   request_seq    INTEGER,                   -- the question that was answered; NULL: there was none
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE INDEX policy_trust_newest ON policy_trust (workspace_root, host, seq);
+CREATE INDEX policy_trust_newest ON policy_trust (workspace_root, machine, seq);
 CREATE INDEX policy_trust_content ON policy_trust (content_seq);

@@ -6,7 +6,7 @@ CREATE TABLE session (
   seq                 INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: order of birth; what
                                             -- other tables refer to; never reused: events outlive it
   id                  TEXT NOT NULL UNIQUE, -- fixed: UUID
-  host                TEXT NOT NULL,        -- fixed: the machine that the workspace is on
+  machine             TEXT NOT NULL,        -- fixed: the machine that the workspace is on
   owner_user_id       TEXT NOT NULL,        -- fixed: operator that owns it, 'local:<user>' for direct agents
   workspace_root      TEXT NOT NULL,        -- fixed: absolute path
   status              TEXT NOT NULL,        -- free: see session_move
@@ -35,7 +35,7 @@ CREATE TABLE session (
   last_activity_at    TEXT CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'), -- free
   terminated_at       TEXT CHECK (terminated_at GLOB '????-??-??T??:??:??.???Z') -- once
 ) STRICT;
-CREATE INDEX session_live ON session (workspace_root, host) WHERE status <> 'terminated';
+CREATE INDEX session_live ON session (workspace_root, machine) WHERE status <> 'terminated';
 CREATE INDEX session_interrupted ON session (updated_at) WHERE status = 'interrupted';
 CREATE INDEX session_terminated ON session (terminated_at, seq) WHERE terminated_at IS NOT NULL;
 CREATE INDEX session_restart ON session (restart_of) WHERE restart_of IS NOT NULL;

@@ -18,7 +18,7 @@ CREATE INDEX slack_read_expires ON slack_read (expires_at);
 CREATE TABLE slack_history (
   read_seq    INTEGER NOT NULL PRIMARY KEY REFERENCES slack_read (seq) ON DELETE CASCADE,
   messages    TEXT CHECK (messages IS NULL OR json_valid(messages)), -- as the resource shows them
-  error       TEXT,                         -- why there are none, in words
+  why         TEXT,                         -- why there are none, in words
   answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
-  CHECK ((messages IS NULL) <> (error IS NULL))
+  CHECK ((messages IS NULL) <> (why IS NULL))
 ) STRICT;

@@ -54,11 +54,11 @@ CREATE TABLE slack_outbox (
   lookups      INTEGER NOT NULL DEFAULT 0,  -- free: doubtful: times looked for and not found
   started_at   TEXT CHECK (started_at GLOB '????-??-??T??:??:??.???Z'), -- free: when the last attempt began
   due_at       TEXT CHECK (due_at GLOB '????-??-??T??:??:??.???Z'), -- free: not before; NULL: at once
-  error        TEXT,                        -- free: why not, in words
+  why          TEXT,                        -- free: why not, in words
   created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   settled_at   TEXT CHECK (settled_at GLOB '????-??-??T??:??:??.???Z'), -- later, once
   CHECK ((state IN ('sent', 'dead')) = (settled_at IS NOT NULL)),
-  CHECK (state <> 'dead' OR error IS NOT NULL),
+  CHECK (state <> 'dead' OR why IS NOT NULL),
   CHECK (kind NOT IN ('post', 'file', 'update', 'delete') OR message_seq IS NOT NULL)
 ) STRICT;
 CREATE INDEX slack_outbox_message ON slack_outbox (message_seq, state) WHERE message_seq IS NOT NULL;

@@ -6,7 +6,7 @@ CREATE TABLE worker (
   seq          INTEGER PRIMARY KEY CHECK (seq > 0), -- fixed
   id           TEXT NOT NULL UNIQUE,        -- fixed: UUID of the incarnation
   name         TEXT NOT NULL,               -- fixed: the binary: mcp-front, applier, ...
-  host         TEXT NOT NULL,               -- fixed
+  machine      TEXT NOT NULL,               -- fixed
   pid          INTEGER NOT NULL,            -- fixed
   version      TEXT NOT NULL,               -- fixed: build, must equal the supervisor's
   state        TEXT NOT NULL CHECK (state IN ('starting', 'ready', 'stopped', 'died')), -- free
@@ -15,7 +15,7 @@ CREATE TABLE worker (
   heartbeat_at TEXT NOT NULL CHECK (heartbeat_at GLOB '????-??-??T??:??:??.???Z'), -- free
   stopped_at   TEXT CHECK (stopped_at GLOB '????-??-??T??:??:??.???Z') -- once
 ) STRICT;
-CREATE INDEX worker_live ON worker (host, name) WHERE state IN ('starting', 'ready');
+CREATE INDEX worker_live ON worker (machine, name) WHERE state IN ('starting', 'ready');
 CREATE INDEX worker_heartbeat ON worker (heartbeat_at);
 
 -- small

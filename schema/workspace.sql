@@ -3,9 +3,9 @@
 -- fixed: the first answer was the first
 CREATE TABLE workspace (
   seq         INTEGER PRIMARY KEY CHECK (seq > 0),
-  host        TEXT NOT NULL,
+  machine     TEXT NOT NULL,
   root        TEXT NOT NULL,                -- as in session.workspace_root
   answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 -- refuses: exists: a row with this seq or folder is there already
-CREATE UNIQUE INDEX workspace_of ON workspace (host, root);
+CREATE UNIQUE INDEX workspace_of ON workspace (machine, root);

@@ -1,8 +1,8 @@
 -- Every statement on `apply` and `file_change`, in the order of a write's life.
 
 -- name: apply_insert :insert
-INSERT INTO apply (request_seq, host, force, state, created_at, updated_at)
-VALUES (:request, :host, :force, 'queued', :now, :now);
+INSERT INTO apply (request_seq, machine, force, state, created_at, updated_at)
+VALUES (:request, :machine, :force, 'queued', :now, :now);
 
 -- name: apply_of_request :one
 -- The newest job of a request.
@@ -17,7 +17,7 @@ SELECT seq FROM apply WHERE request_seq = :request AND state = 'applied';
 SELECT updated_at FROM apply WHERE request_seq = :request AND state = 'undone';
 
 -- name: apply_read :one
-SELECT seq, request_seq, state, force, forced, error_code, error_message, question_seq
+SELECT seq, request_seq, state, force, forced, error_code, why, question_seq
   FROM apply WHERE seq = :seq;
 
 -- name: file_change_list :many
@@ -56,13 +56,13 @@ SELECT a.seq, a.state, a.claim, s.workspace_root
   FROM apply AS a
   JOIN request AS r ON r.seq = a.request_seq
   JOIN session AS s ON s.seq = r.session_seq
- WHERE a.host = :host AND a.state IN ('queued', 'claimed') AND a.seq > :after
+ WHERE a.machine = :machine AND a.state IN ('queued', 'claimed') AND a.seq > :after
    AND NOT EXISTS (SELECT 1 FROM request AS q
                     WHERE q.seq = a.question_seq AND q.state IN ('pending', 'interrupted'))
    AND :left = EXISTS (SELECT 1 FROM apply AS l
                          JOIN request AS lr ON lr.seq = l.request_seq
                          JOIN session AS ls ON ls.seq = lr.session_seq
-                        WHERE l.host = :host AND l.state = 'claimed'
+                        WHERE l.machine = :machine AND l.state = 'claimed'
                           AND l.state IN ('queued', 'claimed')
                           AND ls.workspace_root = s.workspace_root)
  ORDER BY a.seq LIMIT 1;
@@ -116,7 +116,7 @@ UPDATE apply SET state = :state, forced = :forced, updated_at = :now
 
 -- name: apply_failed :rows
 -- :state is refused or dead.
-UPDATE apply SET state = :state, error_code = :code, error_message = :message, updated_at = :now
+UPDATE apply SET state = :state, error_code = :code, why = :why, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
 -- name: apply_put_back :rows

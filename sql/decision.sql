@@ -26,7 +26,7 @@ SELECT outcome, why, reply FROM command WHERE seq = :seq;
 -- not lead back to where they came from.)
 UPDATE command
    SET (outcome, why, reply) = (
-     SELECT CASE a.state WHEN 'undone' THEN 'done' ELSE 'refused' END, a.error_message,
+     SELECT CASE a.state WHEN 'undone' THEN 'done' ELSE 'refused' END, a.why,
             CASE a.state WHEN 'undone' THEN json_object('status', 'undone', 'request_id', r.id,
               'files', (SELECT json_group_array(f.path) FROM file_change AS f
                          WHERE f.apply_seq = a.seq AND f.state = 'done')) END

@@ -11,7 +11,7 @@ SELECT r.seq, :channel, :thread_ts, :now
 SELECT v.seq, v.request_seq, v.channel_id, v.thread_ts
   FROM file_view AS v JOIN request AS r ON r.seq = v.request_seq
   JOIN session AS s ON s.seq = r.session_seq
- WHERE s.host = :host ORDER BY v.seq LIMIT 1;
+ WHERE s.machine = :machine ORDER BY v.seq LIMIT 1;
 
 -- name: file_view_delete :exec
 DELETE FROM file_view WHERE seq = :seq;

@@ -1,23 +1,23 @@
 -- Every statement on `policy` and `policy_trust`.
 
 -- name: policy_insert :exec
-INSERT INTO policy (host, workspace_root, state, hash, why, content_seq, created_at)
-VALUES (:host, :workspace, :state, :hash, :why, :content, :now);
+INSERT INTO policy (machine, workspace_root, state, hash, why, content_seq, created_at)
+VALUES (:machine, :workspace, :state, :hash, :why, :content, :now);
 
 -- name: policy_trusted :one
 -- The version that a person trusted last.
 SELECT hash, content_seq FROM policy_trust
- WHERE workspace_root = :workspace AND host = :host ORDER BY seq DESC LIMIT 1;
+ WHERE workspace_root = :workspace AND machine = :machine ORDER BY seq DESC LIMIT 1;
 
 -- name: policy_trust_insert :exec
-INSERT INTO policy_trust (host, workspace_root, hash, content_seq, operator_id, created_at)
-VALUES (:host, :workspace, :hash, :content, (SELECT id FROM operator WHERE is_default = 1), :now);
+INSERT INTO policy_trust (machine, workspace_root, hash, content_seq, operator_id, created_at)
+VALUES (:machine, :workspace, :hash, :content, (SELECT id FROM operator WHERE is_default = 1), :now);
 
 -- name: policy_trust_asked :one
 -- Whether a version was asked about in this workspace and the answer is still to come, or was no. A
 -- stop of the session, which answers all that it asked, is no answer; nor is that another version came.
 SELECT r.id, r.state FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.digest = :digest AND r.kind = 'trust' AND s.host = :host AND s.workspace_root = :workspace
+ WHERE r.digest = :digest AND r.kind = 'trust' AND s.machine = :machine AND s.workspace_root = :workspace
    AND (r.state IN ('pending', 'interrupted')
         OR (r.state = 'rejected' AND r.decided_by NOT LIKE 'system:%'
             AND NOT (s.status = 'terminated' AND s.terminated_at IS r.decided_at)))
@@ -27,7 +27,7 @@ SELECT r.id, r.state FROM request AS r JOIN session AS s ON s.seq = r.session_se
 -- A question about another version than this one that is still open in this workspace.
 SELECT r.seq, r.id FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'trust' AND r.seq > :after
-   AND r.original_hash IS NOT :hash AND s.host = :host AND s.workspace_root = :workspace
+   AND r.original_hash IS NOT :hash AND s.machine = :machine AND s.workspace_root = :workspace
  ORDER BY r.seq LIMIT 1;
 
 -- name: policy_content :number
@@ -64,5 +64,5 @@ SELECT max(seq) AS seq FROM (SELECT seq FROM policy WHERE seq > :after ORDER BY 
 DELETE FROM policy
  WHERE seq > :after AND seq <= :upto AND created_at < :cutoff
    AND EXISTS (SELECT 1 FROM policy AS n
-                WHERE n.workspace_root = policy.workspace_root AND n.host = policy.host
+                WHERE n.workspace_root = policy.workspace_root AND n.machine = policy.machine
                   AND n.seq > policy.seq);

@@ -26,7 +26,7 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
      AND (r.state IN ('pending', 'interrupted', 'approved')
           OR (r.state = 'rejected' AND r.delivered_at IS NULL)
           OR (r.state = 'answered' AND r.delivered_at IS NULL))
-     AND s.host = :host AND s.workspace_root = :workspace
+     AND s.machine = :machine AND s.workspace_root = :workspace
      AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                       WHERE t.request_seq = r.seq AND t.state IN ('waiting', 'answered')
                         AND t.listener IS NOT NULL)
@@ -107,10 +107,10 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        r.risk_level, r.original_hash, r.prompt_type, r.elapsed_seconds, r.actions_taken,
        r.deadline_at, r.decision, r.reason, r.instruction, r.decided_by, r.decided_at,
        r.consumed_at, r.created_at, p.decided_at AS previous_at,
-       s.id AS session_id, s.host, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
+       s.id AS session_id, s.machine, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
        s.client_name,
        NOT EXISTS (SELECT 1 FROM workspace AS w
-                    WHERE w.host = s.host AND w.root = s.workspace_root) AS is_new_workspace
+                    WHERE w.machine = s.machine AND w.root = s.workspace_root) AS is_new_workspace
   FROM request AS r
   JOIN session AS s ON s.seq = r.session_seq
   LEFT JOIN request AS p ON p.seq = r.previous_seq
@@ -181,7 +181,7 @@ SELECT min(deadline_at) AS at FROM request WHERE state = 'pending' AND deadline_
 -- row: running
 SELECT r.seq, r.deadline_at AS at, r.updated_at AS since
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state = 'pending' AND r.deadline_at IS NOT NULL AND s.host = :host AND r.seq > :after
+ WHERE r.state = 'pending' AND r.deadline_at IS NOT NULL AND s.machine = :machine AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
 
 -- name: request_set_deadline :exec
@@ -190,9 +190,9 @@ UPDATE request SET deadline_at = :at
  WHERE seq = :seq AND state = 'pending';
 
 -- name: request_pending :many
--- Everything that a stop interrupts on :host, or a restore (NULL) everywhere.
+-- Everything that a stop interrupts on :machine, or a restore (NULL) everywhere.
 SELECT r.seq, r.kind, r.deadline_at FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state = 'pending' AND (:host IS NULL OR s.host = :host) AND r.seq > :after
+ WHERE r.state = 'pending' AND (:machine IS NULL OR s.machine = :machine) AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
 
 -- name: request_interrupt :exec

@@ -19,7 +19,7 @@ UPDATE file_change SET state = 'undone', updated_at = :now
 -- They may have been done since the backup. The approval stays: a new check_diff writes only if the
 -- file is still what was approved upon.
 UPDATE apply SET state = 'dead', error_code = 'restored', updated_at = :now,
-  error_message = 'restored: the database is that of an earlier time, and since then this change '
+  why = 'restored: the database is that of an earlier time, and since then this change '
     || 'may have been written; look at the file, and call check_diff again if it is not there'
  WHERE state IN ('queued', 'claimed');
 

@@ -1,21 +1,21 @@
 -- Every statement on `session` and `connection`.
 
 -- name: session_insert :insert
-INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode, channel_id, client_name,
+INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode, channel_id, client_name,
   label, stall_paused, created_at, updated_at, last_activity_at, idle_since)
-VALUES (:id, :host, coalesce((SELECT id FROM operator WHERE is_default = 1), 'local:'),
+VALUES (:id, :machine, coalesce((SELECT id FROM operator WHERE is_default = 1), 'local:'),
   :workspace, 'active', coalesce((SELECT value FROM setting WHERE name = 'mode'), 'local'),
   :channel, :client, :label, :stall_paused, :now, :now, :now, :now);
 
 -- name: session_by_id :one
 -- row: session
-SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused,
+SELECT seq, id, machine, workspace_root, status, mode, channel_id, last_tool, stall_paused,
        wait_limit_ms
   FROM session WHERE id = :id;
 
 -- name: session_by_seq :one
 -- row: session
-SELECT seq, id, host, workspace_root, status, mode, channel_id, last_tool, stall_paused,
+SELECT seq, id, machine, workspace_root, status, mode, channel_id, last_tool, stall_paused,
        wait_limit_ms
   FROM session WHERE seq = :seq;
 
@@ -40,19 +40,19 @@ UPDATE session SET connectivity_status = 'offline', updated_at = :now
    AND NOT EXISTS (SELECT 1 FROM connection WHERE session_seq = :seq AND state = 'open');
 
 -- name: session_interrupt_all :rows
--- A graceful stop on :host, or a restore (NULL): nobody serves these any more. What an operator has
+-- A graceful stop on :machine, or a restore (NULL): nobody serves these any more. What an operator has
 -- paused stays so, and who was silent is: the time of that goes on after the next start.
 -- scan ok: once, at the stop
 UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrupted' END,
        connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'stalled' ELSE 'offline' END,
        updated_at = :now
- WHERE (:host IS NULL OR host = :host) AND status IN ('created', 'active', 'paused');
+ WHERE (:machine IS NULL OR machine = :machine) AND status IN ('created', 'active', 'paused');
 
 -- name: session_interrupt_started :exec
 -- At the start: the processes of sessions that we had started have ended with the system.
 -- scan ok: once, at the start
 UPDATE session SET status = 'interrupted', connectivity_status = 'offline', updated_at = :now
- WHERE host = :host AND origin = 'started' AND status IN ('created', 'active', 'paused');
+ WHERE machine = :machine AND origin = 'started' AND status IN ('created', 'active', 'paused');
 
 -- name: session_list :many
 -- scan ok: for a person
@@ -62,7 +62,7 @@ SELECT id, status, mode, workspace_root, last_tool, updated_at, client_name, con
 -- name: session_last_interrupted :one
 -- row: session
 SELECT seq, id FROM session
- WHERE status = 'interrupted' AND host = :host AND workspace_root = :workspace
+ WHERE status = 'interrupted' AND machine = :machine AND workspace_root = :workspace
  ORDER BY label IS NOT :label, updated_at DESC, seq DESC LIMIT 1;
 
 -- name: session_left :one
@@ -72,7 +72,7 @@ SELECT seq, id FROM session
 -- gone before its next call.
 -- row: session
 SELECT s.seq, s.id FROM session AS s
- WHERE s.workspace_root = :workspace AND s.host = :host AND s.status <> 'terminated'
+ WHERE s.workspace_root = :workspace AND s.machine = :machine AND s.status <> 'terminated'
    AND (s.seq = :session
         OR NOT EXISTS (SELECT 1 FROM connection AS c
                         WHERE c.session_seq = s.seq AND c.state = 'open'
@@ -109,9 +109,9 @@ SELECT s.seq, s.id FROM session AS s
 SELECT progress_snapshot FROM session WHERE seq = :seq;
 
 -- name: connection_insert :insert
-INSERT INTO connection (key, host, transport, protocol_version, client_name, client_version,
+INSERT INTO connection (key, machine, transport, protocol_version, client_name, client_version,
   process, identity, elicits, created_at)
-VALUES (:key, :host, :transport, :version, :client, :client_version, :process, :identity, :elicits,
+VALUES (:key, :machine, :transport, :version, :client, :client_version, :process, :identity, :elicits,
   :now);
 
 -- name: connection_by_key :one
@@ -136,7 +136,7 @@ SELECT c.seq, c.process, c.session_seq
 -- row: connection_process
 SELECT c.seq, c.process, c.session_seq
   FROM session AS s JOIN connection AS c ON c.session_seq = s.seq
- WHERE s.workspace_root = :workspace AND s.host = :host AND s.status <> 'terminated'
+ WHERE s.workspace_root = :workspace AND s.machine = :machine AND s.status <> 'terminated'
    AND c.state = 'open' AND c.process IS NOT NULL
  ORDER BY s.seq DESC LIMIT :limit;
 
@@ -165,7 +165,7 @@ UPDATE session
 
 -- name: connection_lose_all :exec
 -- A front starts: the stdio connections of its predecessor are gone until their relays come back.
-UPDATE connection SET state = 'lost' WHERE host = :host AND state = 'open' AND transport = 'stdio';
+UPDATE connection SET state = 'lost' WHERE machine = :machine AND state = 'open' AND transport = 'stdio';
 
 -- name: session_by_prefix :many
 -- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte raised.

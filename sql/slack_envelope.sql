@@ -48,14 +48,14 @@ SELECT seq FROM session WHERE id = :id;
 -- if it could not be shown, or if Slack has shown it, for some clients show nothing; not one that was
 -- closed.
 SELECT f.id, f.view FROM (
-  SELECT r.id, o.view, o.state, o.error, o.created_at
+  SELECT r.id, o.view, o.state, o.why, o.created_at
     FROM request AS r JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'
    WHERE r.session_seq = :session AND r.state IN ('pending', 'interrupted') AND o.user_id = :user
    ORDER BY o.seq DESC LIMIT 1) AS f
- WHERE f.created_at > :since AND (f.state = 'dead' OR (f.state = 'sent' AND f.error IS NULL));
+ WHERE f.created_at > :since AND (f.state = 'dead' OR (f.state = 'sent' AND f.why IS NULL));
 
 -- name: slack_form_closed :exec
-UPDATE slack_outbox SET error = 'the person closed it'
+UPDATE slack_outbox SET why = 'the person closed it'
  WHERE state = 'sent'
    AND seq = (SELECT max(o.seq) FROM request AS r
                 JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'

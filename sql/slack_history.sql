@@ -21,12 +21,12 @@ SELECT r.seq, r.channel_id, r.most, g.not_before > :now AS closed
 
 -- name: slack_history_insert :rows
 -- 0 rows: nobody waits for it any more, or it is answered.
-INSERT INTO slack_history (read_seq, messages, error, answered_at)
-SELECT seq, :messages, :error, :now FROM slack_read
+INSERT INTO slack_history (read_seq, messages, why, answered_at)
+SELECT seq, :messages, :why, :now FROM slack_read
  WHERE seq = :read AND NOT EXISTS (SELECT 1 FROM slack_history WHERE read_seq = :read);
 
 -- name: slack_history_read :one
-SELECT messages, error FROM slack_history WHERE read_seq = :read;
+SELECT messages, why FROM slack_history WHERE read_seq = :read;
 
 -- name: slack_read_old :any
 -- However young: it has done what it was for.

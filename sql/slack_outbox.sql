@@ -86,7 +86,7 @@ SELECT o.seq, o.message_seq, m.call_seq
  WHERE o.leader_seq = :leader AND o.state = 'queued' ORDER BY o.seq;
 
 -- name: slack_outbox_led_sent :exec
-UPDATE slack_outbox SET state = 'sent', error = NULL, settled_at = :now
+UPDATE slack_outbox SET state = 'sent', why = NULL, settled_at = :now
  WHERE leader_seq = :leader AND state = 'queued';
 
 -- name: slack_outbox_led_alone :exec
@@ -94,22 +94,22 @@ UPDATE slack_outbox SET leader_seq = NULL WHERE leader_seq = :leader AND state =
 
 -- name: slack_outbox_sent :rows
 -- 0 rows: it is not ours any more. So for all that settle.
-UPDATE slack_outbox SET state = 'sent', error = NULL, settled_at = :now
+UPDATE slack_outbox SET state = 'sent', why = NULL, settled_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
 -- name: slack_outbox_put_back :exec
 -- Surely not said. form: as what it is tried next.
 UPDATE slack_outbox
-   SET state = 'queued', form = :form, due_at = :due_at, error = :error, may_repeat = :may_repeat,
+   SET state = 'queued', form = :form, due_at = :due_at, why = :why, may_repeat = :may_repeat,
        lookups = 0
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
 -- name: slack_outbox_doubt :exec
-UPDATE slack_outbox SET state = 'doubtful', due_at = :due_at, error = :error, lookups = :lookups
+UPDATE slack_outbox SET state = 'doubtful', due_at = :due_at, why = :why, lookups = :lookups
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
 -- name: slack_outbox_die :rows
-UPDATE slack_outbox SET state = 'dead', error = :error, settled_at = :now
+UPDATE slack_outbox SET state = 'dead', why = :why, settled_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'sending', 'doubtful');
 
 -- name: slack_outbox_doubtful :number
@@ -162,7 +162,7 @@ UPDATE slack_message SET file_id = :file_id WHERE seq = :seq;
 
 -- name: slack_outbox_orphan :exec
 -- Edits of what was never posted.
-UPDATE slack_outbox SET state = 'dead', error = 'what it would change was never posted', settled_at = :now
+UPDATE slack_outbox SET state = 'dead', why = 'what it would change was never posted', settled_at = :now
  WHERE message_seq = :message AND state = 'queued' AND kind IN ('update', 'delete');
 
 -- name: slack_refused_calls :exec
@@ -175,7 +175,7 @@ UPDATE tool_call SET state = 'answered', answered_at = :now
 -- name: slack_refusal :one
 -- Why Slack shows an open question in no form.
 -- type: :request seq
-SELECT coalesce((SELECT o.error FROM slack_outbox AS o
+SELECT coalesce((SELECT o.why FROM slack_outbox AS o
                   WHERE o.message_seq = q.message_seq AND o.state = 'dead' ORDER BY o.seq LIMIT 1),
                 'no reason is known any more') AS why
   FROM refused_ask AS q WHERE q.request_seq = :request;
@@ -234,7 +234,7 @@ UPDATE slack_lane SET thread = 'm' || :new, waits_for = :new, state = 'waiting'
 
 -- name: slack_head_bury :exec
 -- Nothing can be said in a thread that cannot be begun.
-UPDATE slack_outbox SET state = 'dead', error = 'the thread could not be begun', settled_at = :now
+UPDATE slack_outbox SET state = 'dead', why = 'the thread could not be begun', settled_at = :now
  WHERE state IN ('queued', 'doubtful') AND message_seq IN (
    SELECT seq FROM slack_message WHERE root_seq = :head AND state = 'queued');
 
@@ -258,12 +258,12 @@ UPDATE slack_message SET state = 'dead', updated_at = :now WHERE root_seq = :hea
 -- type: standbys integer
 -- row: slack_desk
 SELECT (SELECT count(*) FROM session
-         WHERE host = :host AND mode <> 'local' AND status IN ('created', 'active', 'paused')) AS sessions,
+         WHERE machine = :machine AND mode <> 'local' AND status IN ('created', 'active', 'paused')) AS sessions,
        coalesce(sum(r.kind IN ('clearance', 'permission', 'trust')), 0) AS clearances,
        coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
        coalesce(sum(r.kind = 'standby'), 0) AS standbys
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state = 'pending' AND s.host = :host AND s.mode <> 'local';
+ WHERE r.state = 'pending' AND s.machine = :machine AND s.mode <> 'local';
 
 -- name: slack_desk_at_start :one
 -- What waits for an answer in Slack since the last stop, or crash.
@@ -276,7 +276,7 @@ SELECT count(DISTINCT s.seq) AS sessions,
        coalesce(sum(r.kind = 'prompt'), 0) AS prompts,
        coalesce(sum(r.kind = 'standby'), 0) AS standbys
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.state IN ('pending', 'interrupted') AND s.host = :host AND s.mode <> 'local';
+ WHERE r.state IN ('pending', 'interrupted') AND s.machine = :machine AND s.mode <> 'local';
 
 -- name: slack_say_server :exec
 -- type: :about text
@@ -340,7 +340,7 @@ SELECT id, status, mode, protocol_mode, workspace_root, client_name, prompt, cre
 
 -- name: slack_apply_read :one
 -- row: slack_apply
-SELECT a.state, a.kind, a.forced, a.error_code, a.error_message, r.id, r.file_path,
+SELECT a.state, a.kind, a.forced, a.error_code, a.why, r.id, r.file_path,
        (SELECT operator_id FROM command WHERE seq = a.command_seq) AS ordered_by,
        EXISTS (SELECT 1 FROM apply AS u
                 WHERE u.request_seq = a.request_seq AND u.kind = 'undo' AND u.state = 'undone') AS undone

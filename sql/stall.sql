@@ -116,7 +116,7 @@ UPDATE stall SET status = 'escalated', waits_since = NULL, updated_at = :now
 -- scan ok: after a gap
 -- row: running
 SELECT seq, idle_since AS at, idle_since AS since FROM session
- WHERE idle_since IS NOT NULL AND host = :host AND seq > :after ORDER BY seq LIMIT 500;
+ WHERE idle_since IS NOT NULL AND machine = :machine AND seq > :after ORDER BY seq LIMIT 500;
 
 -- name: stall_set_idle :exec
 UPDATE session SET idle_since = :at WHERE seq = :seq;
@@ -126,7 +126,7 @@ UPDATE session SET idle_since = :at WHERE seq = :seq;
 -- row: running
 SELECT t.seq, t.waits_since AS at, t.waits_since AS since
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
- WHERE t.waits_since IS NOT NULL AND s.host = :host AND t.seq > :after ORDER BY t.seq LIMIT 500;
+ WHERE t.waits_since IS NOT NULL AND s.machine = :machine AND t.seq > :after ORDER BY t.seq LIMIT 500;
 
 -- name: stall_set_step :exec
 UPDATE stall SET waits_since = :at WHERE seq = :seq AND waits_since IS NOT NULL;

@@ -29,7 +29,7 @@ SELECT t.seq, t.kind, t.text, t.source, t.created_at,
 SELECT t.session_seq AS seq FROM steering_untold AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  CROSS JOIN session AS n ON n.seq = :session
  WHERE t.session_seq > :after AND t.session_seq < :session AND t.source <> 'clock' AND t.is_usual = 0
-   AND s.workspace_root = n.workspace_root AND s.host = n.host AND s.status <> 'terminated'
+   AND s.workspace_root = n.workspace_root AND s.machine = n.machine AND s.status <> 'terminated'
    AND s.label IS n.label
    AND (s.label IS NOT NULL OR coalesce(s.last_activity_at, s.created_at) <= n.created_at)
  ORDER BY t.session_seq LIMIT 1;
@@ -56,7 +56,7 @@ UPDATE steering SET session_seq = :session, call_seq = NULL
  WHERE session_seq = :before
    AND seq IN (SELECT seq FROM steering_untold WHERE session_seq = :before AND is_usual = 0)
    AND EXISTS (SELECT 1 FROM session AS s JOIN session AS n
-                  ON n.workspace_root = s.workspace_root AND n.host = s.host AND n.seq > s.seq
+                  ON n.workspace_root = s.workspace_root AND n.machine = s.machine AND n.seq > s.seq
                 WHERE s.seq = :before AND n.seq = :session);
 
 -- name: steering_of_call :many

@@ -1,4 +1,4 @@
--- Every statement on `tool_call` and `answer`, in the order of a call's life.
+-- Every statement on `tool_call` and `ended_call`, in the order of a call's life.
 
 -- name: tool_call_insert_done :insert
 INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, arguments, arguments_seq,
@@ -96,35 +96,35 @@ UPDATE tool_call SET state = 'cancelled', answered_at = :now
  WHERE seq = :seq AND state = 'waiting' AND task_id IS NOT NULL;
 
 -- name: answer_last :number
-SELECT coalesce(max(seq), 0) AS seq FROM answer;
+SELECT coalesce(max(seq), 0) AS seq FROM ended_call;
 
 -- name: answer_since :many
-SELECT seq, call_seq FROM answer WHERE seq > :after ORDER BY seq LIMIT 500;
+SELECT seq, call_seq FROM ended_call WHERE seq > :after ORDER BY seq LIMIT 500;
 
 -- name: tool_call_running :many
 -- Everything whose wait has an end, for a step of the clock.
 -- row: running
 SELECT t.seq, t.wait_until AS at, t.created_at AS since
   FROM tool_call AS t CROSS JOIN session AS s ON s.seq = t.session_seq
- WHERE t.state = 'waiting' AND t.wait_until IS NOT NULL AND s.host = :host AND t.seq > :after
+ WHERE t.state = 'waiting' AND t.wait_until IS NOT NULL AND s.machine = :machine AND t.seq > :after
  ORDER BY t.seq LIMIT 500;
 
 -- name: tool_call_set_wait :exec
 UPDATE tool_call SET wait_until = :at WHERE seq = :seq AND state = 'waiting';
 
 -- name: answer_delete_of :rows
-DELETE FROM answer WHERE seq IN (
+DELETE FROM ended_call WHERE seq IN (
   SELECT a.seq FROM json_each(:sessions) AS g CROSS JOIN tool_call AS t ON t.session_seq = g.value
-    JOIN answer AS a ON a.call_seq = t.seq LIMIT :limit);
+    JOIN ended_call AS a ON a.call_seq = t.seq LIMIT :limit);
 
 -- name: answer_old :any
 -- scan ok: reads the first entry
-SELECT 1 AS any FROM (SELECT created_at FROM answer ORDER BY seq LIMIT 1) WHERE created_at < :cutoff;
+SELECT 1 AS any FROM (SELECT created_at FROM ended_call ORDER BY seq LIMIT 1) WHERE created_at < :cutoff;
 
 -- name: answer_delete_old :rows
 -- scan ok: reads the first :limit entries
-DELETE FROM answer
- WHERE created_at < :cutoff AND seq IN (SELECT seq FROM answer ORDER BY seq LIMIT :limit);
+DELETE FROM ended_call
+ WHERE created_at < :cutoff AND seq IN (SELECT seq FROM ended_call ORDER BY seq LIMIT :limit);
 
 -- name: tool_call_delete :rows
 DELETE FROM tool_call WHERE seq IN (

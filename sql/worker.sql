@@ -1,13 +1,13 @@
 -- Every statement on `worker` and `time_gap`, in the order of an incarnation's life.
 
 -- name: worker_insert :exec
-INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)
-VALUES (:id, :name, :host, :pid, :version, 'starting', :now, :now);
+INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)
+VALUES (:id, :name, :machine, :pid, :version, 'starting', :now, :now);
 
 -- name: worker_bury :exec
 -- A new incarnation holds the lock: whatever row of its name still claims to live does not.
 UPDATE worker SET state = 'died', stopped_at = :now
- WHERE host = :host AND name = :name AND id <> :id AND state IN ('starting', 'ready');
+ WHERE machine = :machine AND name = :name AND id <> :id AND state IN ('starting', 'ready');
 
 -- name: worker_ready :exec
 UPDATE worker SET state = 'ready', detail = :detail, heartbeat_at = :now
@@ -23,14 +23,14 @@ UPDATE worker SET state = 'stopped', stopped_at = :now, heartbeat_at = :now
 -- name: worker_died :exec
 -- The supervisor saw it end.
 UPDATE worker SET state = 'died', stopped_at = :now, detail = :detail
- WHERE host = :host AND pid = :pid AND state IN ('starting', 'ready');
+ WHERE machine = :machine AND pid = :pid AND state IN ('starting', 'ready');
 
 -- name: worker_live :many
 SELECT id, name, pid, version, state, detail, started_at, heartbeat_at
-  FROM worker WHERE host = :host AND state IN ('starting', 'ready') ORDER BY name;
+  FROM worker WHERE machine = :machine AND state IN ('starting', 'ready') ORDER BY name;
 
 -- name: time_gap_insert :exec
-INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES (:host, :kind, :started_at, :now);
+INSERT INTO time_gap (machine, kind, started_at, ended_at) VALUES (:machine, :kind, :started_at, :now);
 
 -- name: health_list :many
 -- scan ok: for a person
@@ -48,12 +48,12 @@ SELECT started_at AS at FROM worker WHERE id = :id;
 -- scan ok: once, at the start of the watchdog
 -- row: instant
 SELECT max(heartbeat_at) AS at FROM worker
- WHERE name = :name AND host = :host AND id <> :id AND heartbeat_at > started_at;
+ WHERE name = :name AND machine = :machine AND id <> :id AND heartbeat_at > started_at;
 
 -- name: worker_bury_all :exec
 -- The supervisor, while no worker runs: rows that still claim to live do not.
 UPDATE worker SET state = 'died', stopped_at = :now
- WHERE host = :host AND state IN ('starting', 'ready');
+ WHERE machine = :machine AND state IN ('starting', 'ready');
 
 -- name: worker_after :number
 -- The end of the next stretch of rows to look through.
@@ -66,10 +66,10 @@ DELETE FROM worker
  WHERE seq > :after AND seq <= :upto AND heartbeat_at < :cutoff AND state IN ('stopped', 'died')
    AND NOT EXISTS (SELECT 1 FROM tool_call WHERE listener = worker.id)
    AND NOT EXISTS (SELECT 1 FROM apply
-                    WHERE host = worker.host AND state IN ('queued', 'claimed')
+                    WHERE machine = worker.machine AND state IN ('queued', 'claimed')
                       AND worker_id = worker.id)
    AND EXISTS (SELECT 1 FROM worker AS n
-                WHERE n.seq > worker.seq AND n.name = worker.name AND n.host = worker.host
+                WHERE n.seq > worker.seq AND n.name = worker.name AND n.machine = worker.machine
                   AND n.heartbeat_at > n.started_at);
 
 -- name: time_gap_after :number

@@ -141,7 +141,7 @@ CREATE TRIGGER content_scans BEFORE DELETE ON content BEGIN
   SELECT RAISE(ABORT, 'x') WHERE EXISTS (SELECT 1 FROM event WHERE actor = 'x');
 END;"
 refuses "a cycle of triggers is refused" 'lead back to' schema/rules/content.sql "
-CREATE TRIGGER answer_to_request AFTER INSERT ON answer BEGIN
+CREATE TRIGGER answer_to_request AFTER INSERT ON ended_call BEGIN
   UPDATE request SET slack_ts = NULL WHERE seq = 0;
 END;"
 refuses "a trigger that the graph does not show is refused" 'the trigger graph is out of date' \
@@ -203,8 +203,8 @@ is_refused "a guard that the page does not show as it is is refused" 'the guard 
 
 given_tree
 passes "the bells are emitted"
-grep -A1 'sql_bells\[\] = ' "$scratch/out/sql.c" | grep -q '"answer", "mcp-front"' ||
-  failed "who waits for an answer is rung before all others" 'answer, mcp-front'
+grep -A1 'sql_bells\[\] = ' "$scratch/out/sql.c" | grep -q '"ended_call", "mcp-front"' ||
+  failed "who waits for an answer is rung before all others" 'ended_call, mcp-front'
 edit schema/request.sql 's/^-- rings: watchdog/-- rings: watchdog first/'
 run --write
 grep -A2 'sql_bells\[\] = ' "$scratch/out/sql.c" | grep -q '"request", "watchdog"' ||

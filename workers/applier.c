@@ -1,7 +1,7 @@
 /* applier: writes approved changes into workspaces and takes them back, the only process that may
  * write there.
  *
- * One row of `apply` at a time, the oldest of this host; how, and what a kill leaves, is told in
+ * One row of `apply` at a time, the oldest of this machine; how, and what a kill leaves, is told in
  * src/model/apply.h and src/change/file_change.h. Jobs that a dead predecessor had in hand come
  * first by themselves, being the oldest: the worker's lock says that there is no other applier.
  *
@@ -51,7 +51,7 @@ static int step(struct worker *w, struct err *e)
 	if (!ours)
 		ours = workspace_ours(w->run_dir);
 	a.store = &w->store;
-	a.host = w->host;
+	a.machine = w->machine;
 	a.worker_id = w->id.text;
 	a.database = database;
 	a.ours = ours;

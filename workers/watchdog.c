@@ -179,7 +179,7 @@ static int note_gap(struct watch *d, struct worker *w, const struct time_reading
 
 	if (!time_gap_look(&d->time, now, &gap))
 		return 0;
-	moved = time_gap_record(&w->store, w->host, &gap, e);
+	moved = time_gap_record(&w->store, w->machine, &gap, e);
 	if (moved < 0)
 		return -1;
 	if (gap.suspend_ms)
@@ -311,7 +311,7 @@ static int start(struct watch *d, struct worker *w, struct err *e)
 
 	time_gap_watch(&d->time, &now);
 	arm_clock(d);
-	downtime = time_gap_downtime(&w->store, w->host, w->name, w->id.text, e);
+	downtime = time_gap_downtime(&w->store, w->machine, w->name, w->id.text, e);
 	stall_settings_read(&w->store, &d->stall);
 	if (downtime < 0 || has_changed(d, &w->store, e) < 0 || read_due(d, &w->store, e))
 		return -1;

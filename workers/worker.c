@@ -144,13 +144,13 @@ static int write_row(struct worker *w, struct err *e)
 {
 	const struct worker_insert_args args = { .id = w->id.text,
 		                                 .name = w->name,
-		                                 .host = w->host,
+		                                 .machine = w->machine,
 		                                 .pid = getpid(),
 		                                 .version = INSTANCE_BUILD };
 
 	if (store_begin(&w->store, e))
 		return -1;
-	if (sql_worker_bury(&w->store, w->host, w->name, w->id.text, e) ||
+	if (sql_worker_bury(&w->store, w->machine, w->name, w->id.text, e) ||
 	    sql_worker_insert(&w->store, &args, e)) {
 		store_rollback(&w->store);
 		return -1;
@@ -171,7 +171,7 @@ int worker_open(struct worker *w, const char *name, const char *purpose, int arg
 		              .due_ms = INT64_MAX };
 	log_open(name, 0, LOG_LEVEL_INFO);
 	w->id = id_new();
-	machine_name(w->host);
+	machine_name(w->machine);
 	if (parse(w, purpose, argc, argv, e))
 		return -1;
 	w->run_fd = open(w->run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -21,7 +21,7 @@ enum {
 struct worker {
 	const char *name; /* also of its lock, its bell and its rows */
 	struct id id; /* of this incarnation; worker.id, claims, listeners */
-	char host[MACHINE_BYTES];
+	char machine[MACHINE_BYTES];
 	const char *db_path;
 	const char *run_dir;
 	char *moved_to; /* what run_dir points to once it has vanished */

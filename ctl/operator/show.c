@@ -95,7 +95,7 @@ cJSON *request_json(const struct request *r, int64_t listeners)
 		{ "prompt_type", request_prompt_type_name(r->row.prompt_type) },
 		{ "session_id", r->row.session_id },
 		{ "session_status", session_status_name(r->row.session_status) },
-		{ "host", r->row.host },
+		{ "machine", r->row.machine },
 		{ "workspace_root", r->row.workspace_root },
 		{ "client_name", r->row.client_name },
 		{ "created_at", r->row.created_at },

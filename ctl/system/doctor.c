@@ -394,15 +394,15 @@ static bool serves_slack(struct doctor *d)
 static void check_running(struct doctor *d)
 {
 	bool seen[CHILD_COUNT] = { false };
-	char host[MACHINE_BYTES];
+	char machine[MACHINE_BYTES];
 	struct err e = { 0 };
 	OWNED(worker_live_row) struct worker_live_row live = { 0 };
 	int got;
 
 	if (d->pid <= 0 || !d->store.db)
 		return;
-	machine_name(host);
-	sql_worker_live(&d->store, host, &live);
+	machine_name(machine);
+	sql_worker_live(&d->store, machine, &live);
 	while ((got = row_next(&live.row, &e)) > 0)
 		check_worker(d, &live, seen);
 	if (got < 0)

@@ -123,12 +123,12 @@ static void find_http(struct places *p)
 {
 	OWNED(store) struct store st = STORE_INIT;
 	OWNED(worker_live_row) struct worker_live_row live = { 0 };
-	char host[MACHINE_BYTES];
+	char machine[MACHINE_BYTES];
 
 	if (p->system.pid == 0 || store_open(&st, p->system.paths.database, NULL, NULL))
 		return;
-	machine_name(host);
-	sql_worker_live(&st, host, &live);
+	machine_name(machine);
+	sql_worker_live(&st, machine, &live);
 	while (row_next(&live.row, NULL) > 0)
 		if (strcmp(live.name, "mcp-front") == 0 && !p->http && is_address(live.detail))
 			p->http = xstrdup(live.detail);

@@ -180,8 +180,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
          json_object('source', c.source)
     FROM command AS c JOIN request AS r ON r.id = c.argument
    WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
-  INSERT INTO apply (request_seq, host, kind, command_seq, state, created_at, updated_at)
-  SELECT r.seq, a.host, 'undo', NEW.seq, 'queued', NEW.created_at, NEW.created_at
+  INSERT INTO apply (request_seq, machine, kind, command_seq, state, created_at, updated_at)
+  SELECT r.seq, a.machine, 'undo', NEW.seq, 'queued', NEW.created_at, NEW.created_at
     FROM command AS c JOIN request AS r ON r.id = c.argument
     JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'applied'
    WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;

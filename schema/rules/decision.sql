@@ -80,7 +80,7 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                     WHEN 'policy' THEN NOT EXISTS (
                       SELECT 1 FROM policy AS p
                        WHERE p.seq = (SELECT max(seq) FROM policy
-                                       WHERE workspace_root = s.workspace_root AND host = s.host)
+                                       WHERE workspace_root = s.workspace_root AND machine = s.machine)
                          AND p.state = 'loaded')
                     WHEN 'call' THEN NOT EXISTS (
                       SELECT 1 FROM tool_call AS t JOIN connection AS c ON c.seq = t.connection_seq

@@ -23,7 +23,7 @@ CREATE TRIGGER policy_trust_is_allowed BEFORE INSERT ON policy_trust BEGIN
      AND NOT EXISTS (SELECT 1 FROM request AS r JOIN session AS s ON s.seq = r.session_seq
                       WHERE r.seq = NEW.request_seq AND r.kind = 'trust' AND r.state = 'approved'
                         AND r.original_hash = NEW.hash AND r.decided_by = NEW.operator_id
-                        AND s.host = NEW.host AND s.workspace_root = NEW.workspace_root);
+                        AND s.machine = NEW.machine AND s.workspace_root = NEW.workspace_root);
   SELECT RAISE(ABORT, 'policy_trust: content: this is not what the file holds')
    WHERE NOT EXISTS (SELECT 1 FROM content WHERE seq = NEW.content_seq AND hash = NEW.hash);
 END;

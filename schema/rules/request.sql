@@ -41,7 +41,7 @@ WHEN OLD.session_seq <> NEW.session_seq BEGIN
   SELECT RAISE(ABORT, 'request: adopted: only a session of the same workspace may adopt')
    WHERE NOT EXISTS (SELECT 1 FROM session AS old
                        JOIN session AS new ON new.seq = NEW.session_seq
-                      WHERE old.seq = OLD.session_seq AND old.host = new.host
+                      WHERE old.seq = OLD.session_seq AND old.machine = new.machine
                         AND old.workspace_root = new.workspace_root);
 END;
 
@@ -66,14 +66,14 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
   SELECT NEW.updated_at, 'request.adopted', NEW.session_seq, NEW.seq,
          json_object('from', (SELECT id FROM session WHERE seq = OLD.session_seq))
    WHERE OLD.session_seq <> NEW.session_seq;
-  INSERT INTO workspace (host, root, answered_at)
-  SELECT s.host, s.workspace_root, NEW.updated_at FROM session AS s
+  INSERT INTO workspace (machine, root, answered_at)
+  SELECT s.machine, s.workspace_root, NEW.updated_at FROM session AS s
    WHERE s.seq = NEW.session_seq AND OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL
      AND NEW.decided_by NOT IN (SELECT id FROM operator WHERE kind = 'system')
-     AND NOT EXISTS (SELECT 1 FROM workspace WHERE host = s.host AND root = s.workspace_root);
-  INSERT INTO policy_trust (host, workspace_root, hash, content_seq, operator_id, request_seq,
+     AND NOT EXISTS (SELECT 1 FROM workspace WHERE machine = s.machine AND root = s.workspace_root);
+  INSERT INTO policy_trust (machine, workspace_root, hash, content_seq, operator_id, request_seq,
                             created_at)
-  SELECT s.host, s.workspace_root, c.hash, c.seq, NEW.decided_by, NEW.seq, NEW.updated_at
+  SELECT s.machine, s.workspace_root, c.hash, c.seq, NEW.decided_by, NEW.seq, NEW.updated_at
     FROM session AS s JOIN content AS c ON c.hash = NEW.original_hash
    WHERE s.seq = NEW.session_seq AND NEW.kind = 'trust'
      AND OLD.state <> 'approved' AND NEW.state = 'approved'

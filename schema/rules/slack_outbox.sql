@@ -106,7 +106,7 @@ CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts, state ON sl
                       WHERE message_seq = NEW.seq AND state = 'queued' AND kind IN ('post', 'update'));
   UPDATE slack_lane SET state = 'ready'
    WHERE waits_for = NEW.seq AND state = 'waiting' AND OLD.ts IS NULL AND NEW.ts IS NOT NULL;
-  UPDATE said_wait SET ts = NEW.ts, refused = (NEW.state = 'dead')
+  UPDATE broadcast_wait SET ts = NEW.ts, refused = (NEW.state = 'dead')
    WHERE call_seq = NEW.call_seq AND OLD.state = 'queued' AND NEW.state IN ('sent', 'dead');
 END;
 
@@ -200,7 +200,7 @@ CREATE TRIGGER slack_outbox_moved AFTER UPDATE OF state ON slack_outbox BEGIN
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
   SELECT NEW.settled_at, 'slack.dead', m.session_seq, coalesce(m.request_seq, NEW.request_seq),
          'slack-poster', json_object('outbox', NEW.seq, 'what', coalesce(m.kind, NEW.kind),
-                                     'error', substr(NEW.error, 1, 200))
+                                     'error', substr(NEW.why, 1, 200))
     FROM (SELECT 1) LEFT JOIN slack_message AS m ON m.seq = NEW.message_seq
    WHERE NEW.state = 'dead' AND OLD.state <> 'dead';
 END;
@@ -220,12 +220,12 @@ END;
 CREATE VIEW outbox_stuck AS
 SELECT o.seq, coalesce(m.kind, o.kind) AS what, o.kind AS intent, o.state, o.attempts,
        s.id AS session_id, r.id AS request_id, coalesce(m.channel_id, o.channel_id) AS channel_id,
-       o.created_at, o.error AS why
+       o.created_at, o.why AS why
   FROM slack_outbox AS o
   LEFT JOIN slack_message AS m ON m.seq = o.message_seq
   LEFT JOIN session AS s ON s.seq = m.session_seq
   LEFT JOIN request AS r ON r.seq = coalesce(m.request_seq, o.request_seq)
- WHERE o.state = 'dead' OR (o.state IN ('queued', 'sending', 'doubtful') AND o.error IS NOT NULL)
+ WHERE o.state = 'dead' OR (o.state IN ('queued', 'sending', 'doubtful') AND o.why IS NOT NULL)
 UNION ALL
 SELECT NULL, 'gate ' || name, NULL, 'closed', strikes, NULL, NULL, NULL, not_before, why
   FROM slack_gate WHERE why IS NOT NULL AND slot <> 'note';

@@ -123,7 +123,7 @@ WHEN OLD.session_seq IS NOT NEW.session_seq BEGIN
   SELECT RAISE(ABORT, 'steering: left: it is for its session, or for a later one of the same workspace')
    WHERE OLD.session_seq IS NOT NULL
      AND NOT EXISTS (SELECT 1 FROM session AS s JOIN session AS n
-                        ON n.workspace_root = s.workspace_root AND n.host = s.host AND n.seq > s.seq
+                        ON n.workspace_root = s.workspace_root AND n.machine = s.machine AND n.seq > s.seq
                       WHERE s.seq = OLD.session_seq AND n.seq = NEW.session_seq);
 END;
 

@@ -1,12 +1,12 @@
--- A call whose wait has ended is appended to answer.
+-- A call whose wait has ended is appended to ended_call.
 
 CREATE TRIGGER tool_call_answered AFTER UPDATE OF state ON tool_call
 WHEN OLD.state = 'waiting' AND NEW.state = 'answered' BEGIN
-  INSERT INTO answer (call_seq, created_at) VALUES (NEW.seq, NEW.answered_at);
+  INSERT INTO ended_call (call_seq, created_at) VALUES (NEW.seq, NEW.answered_at);
 END;
 
-CREATE TRIGGER answer_is_due BEFORE INSERT ON answer BEGIN
-  SELECT RAISE(ABORT, 'answer: unanswered: the wait of this call has not ended')
+CREATE TRIGGER ended_call_is_due BEFORE INSERT ON ended_call BEGIN
+  SELECT RAISE(ABORT, 'ended_call: unanswered: the wait of this call has not ended')
    WHERE NOT EXISTS (SELECT 1 FROM tool_call WHERE seq = NEW.call_seq AND state = 'answered');
 END;
 

@@ -40,7 +40,7 @@ HAVING (SELECT value FROM setting WHERE name = 'slack.configured') = 'true'
 UNION ALL
 SELECT * FROM (
   SELECT 'slack ' || coalesce(m.kind, o.kind), o.state,
-         coalesce('question ' || r.id || ': ', '') || o.error, o.created_at
+         coalesce('question ' || r.id || ': ', '') || o.why, o.created_at
     FROM slack_outbox AS o LEFT JOIN slack_message AS m ON m.seq = o.message_seq
     LEFT JOIN request AS r ON r.seq = m.request_seq
    WHERE o.state = 'dead' ORDER BY o.seq DESC LIMIT 5);

@@ -1,18 +1,12 @@
 -- Made by sqlgen from schema/. The schema that steps begin from, PRAGMA user_version 100.
 -- Until release 0.2.0 it is written anew whenever schema/ changes; from then on it is frozen.
 -- frozen: no
-CREATE TABLE answer (
-  seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
-  call_seq   INTEGER NOT NULL REFERENCES tool_call (seq),
-  created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
-) STRICT;
-CREATE INDEX answer_call ON answer (call_seq);
 CREATE TABLE apply (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0),
   request_seq   INTEGER NOT NULL REFERENCES request (seq),
   kind          TEXT NOT NULL DEFAULT 'write' CHECK (kind IN ('write', 'undo')),
   command_seq   INTEGER REFERENCES command (seq),
-  host          TEXT NOT NULL,
+  machine       TEXT NOT NULL,
   force         INTEGER NOT NULL DEFAULT 0 CHECK (force IN (0, 1)),
   question_seq  INTEGER REFERENCES request (seq),
   state         TEXT NOT NULL,
@@ -21,7 +15,7 @@ CREATE TABLE apply (
   attempts      INTEGER NOT NULL DEFAULT 0,
   forced        INTEGER NOT NULL DEFAULT 0 CHECK (forced IN (0, 1)),
   error_code    TEXT,
-  error_message TEXT,
+  why           TEXT,
   created_at    TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   updated_at    TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((state IN ('refused', 'dead')) = (error_code IS NOT NULL))
@@ -29,7 +23,7 @@ CREATE TABLE apply (
 CREATE UNIQUE INDEX apply_open ON apply (request_seq) WHERE state IN ('queued', 'claimed');
 CREATE UNIQUE INDEX apply_once ON apply (request_seq) WHERE state = 'applied';
 CREATE UNIQUE INDEX apply_undone ON apply (request_seq) WHERE state = 'undone';
-CREATE INDEX apply_queue ON apply (host, seq) WHERE state IN ('queued', 'claimed');
+CREATE INDEX apply_queue ON apply (machine, seq) WHERE state IN ('queued', 'claimed');
 CREATE INDEX apply_request ON apply (request_seq, seq);
 CREATE INDEX apply_question ON apply (question_seq) WHERE question_seq IS NOT NULL;
 CREATE INDEX apply_command ON apply (command_seq) WHERE command_seq IS NOT NULL;
@@ -61,6 +55,11 @@ CREATE TABLE auto_approval (
 ) STRICT;
 CREATE INDEX auto_approval_session ON auto_approval (session_seq);
 CREATE INDEX auto_approval_notice ON auto_approval (notice_seq, seq) WHERE notice_seq IS NOT NULL;
+CREATE TABLE broadcast_wait (
+  call_seq INTEGER NOT NULL PRIMARY KEY REFERENCES tool_call (seq) ON DELETE CASCADE,
+  ts       TEXT,
+  refused  INTEGER NOT NULL DEFAULT 0 CHECK (refused IN (0, 1))
+) STRICT;
 CREATE TABLE checkpoint (
   id                TEXT NOT NULL PRIMARY KEY,
   session_id        TEXT NOT NULL REFERENCES session (id),
@@ -96,7 +95,7 @@ CREATE TABLE command_verb (
 CREATE TABLE connection (
   seq              INTEGER PRIMARY KEY CHECK (seq > 0),
   key              TEXT NOT NULL UNIQUE,
-  host             TEXT NOT NULL,
+  machine          TEXT NOT NULL,
   transport        TEXT NOT NULL CHECK (transport IN ('stdio', 'http', 'stateless')),
   protocol_version TEXT NOT NULL,
   client_name      TEXT,
@@ -111,7 +110,7 @@ CREATE TABLE connection (
 ) STRICT;
 CREATE INDEX connection_session ON connection (session_seq) WHERE state = 'open';
 CREATE INDEX connection_of ON connection (session_seq, created_at);
-CREATE INDEX connection_stdio ON connection (host) WHERE state = 'open' AND transport = 'stdio';
+CREATE INDEX connection_stdio ON connection (machine) WHERE state = 'open' AND transport = 'stdio';
 CREATE TABLE connection_move (
   src TEXT NOT NULL,
   dst TEXT NOT NULL,
@@ -140,6 +139,12 @@ CREATE TABLE decision (
 ) STRICT;
 CREATE UNIQUE INDEX decision_first ON decision (request_id) WHERE outcome = 'applied';
 CREATE INDEX decision_request ON decision (request_id);
+CREATE TABLE ended_call (
+  seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  call_seq   INTEGER NOT NULL REFERENCES tool_call (seq),
+  created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE INDEX ended_call_of ON ended_call (call_seq);
 CREATE TABLE event (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   at          TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
@@ -209,7 +214,7 @@ CREATE UNIQUE INDEX pause_open ON pause (session_seq) WHERE ended_at IS NULL;
 CREATE INDEX pause_session ON pause (session_seq);
 CREATE TABLE policy (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
-  host           TEXT NOT NULL,
+  machine        TEXT NOT NULL,
   workspace_root TEXT NOT NULL,
   state          TEXT NOT NULL CHECK (state IN ('loaded', 'broken', 'gone')),
   hash           TEXT NOT NULL,
@@ -218,11 +223,11 @@ CREATE TABLE policy (
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((state = 'broken') = (why IS NOT NULL))
 ) STRICT;
-CREATE INDEX policy_newest ON policy (workspace_root, host, seq);
+CREATE INDEX policy_newest ON policy (workspace_root, machine, seq);
 CREATE INDEX policy_content ON policy (content_seq) WHERE content_seq IS NOT NULL;
 CREATE TABLE policy_trust (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
-  host           TEXT NOT NULL,
+  machine        TEXT NOT NULL,
   workspace_root TEXT NOT NULL,
   hash           TEXT NOT NULL CHECK (length(hash) = 64),
   content_seq    INTEGER NOT NULL REFERENCES content (seq),
@@ -230,7 +235,7 @@ CREATE TABLE policy_trust (
   request_seq    INTEGER,
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE INDEX policy_trust_newest ON policy_trust (workspace_root, host, seq);
+CREATE INDEX policy_trust_newest ON policy_trust (workspace_root, machine, seq);
 CREATE INDEX policy_trust_content ON policy_trust (content_seq);
 CREATE TABLE request (
   seq             INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
@@ -327,11 +332,6 @@ CREATE TABLE rule_set (
   found      TEXT,
   created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE TABLE said_wait (
-  call_seq INTEGER NOT NULL PRIMARY KEY REFERENCES tool_call (seq) ON DELETE CASCADE,
-  ts       TEXT,
-  refused  INTEGER NOT NULL DEFAULT 0 CHECK (refused IN (0, 1))
-) STRICT;
 CREATE TABLE seal (
   seq  INTEGER PRIMARY KEY CHECK (seq > 0),
   hash TEXT NOT NULL CHECK (length(hash) = 64)
@@ -345,7 +345,7 @@ CREATE TABLE audit_cut (
 CREATE TABLE session (
   seq                 INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   id                  TEXT NOT NULL UNIQUE,
-  host                TEXT NOT NULL,
+  machine             TEXT NOT NULL,
   owner_user_id       TEXT NOT NULL,
   workspace_root      TEXT NOT NULL,
   status              TEXT NOT NULL,
@@ -371,7 +371,7 @@ CREATE TABLE session (
   last_activity_at    TEXT CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'),
   terminated_at       TEXT CHECK (terminated_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE INDEX session_live ON session (workspace_root, host) WHERE status <> 'terminated';
+CREATE INDEX session_live ON session (workspace_root, machine) WHERE status <> 'terminated';
 CREATE INDEX session_interrupted ON session (updated_at) WHERE status = 'interrupted';
 CREATE INDEX session_terminated ON session (terminated_at, seq) WHERE terminated_at IS NOT NULL;
 CREATE INDEX session_restart ON session (restart_of) WHERE restart_of IS NOT NULL;
@@ -445,9 +445,9 @@ CREATE INDEX slack_read_expires ON slack_read (expires_at);
 CREATE TABLE slack_history (
   read_seq    INTEGER NOT NULL PRIMARY KEY REFERENCES slack_read (seq) ON DELETE CASCADE,
   messages    TEXT CHECK (messages IS NULL OR json_valid(messages)),
-  error       TEXT,
+  why         TEXT,
   answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
-  CHECK ((messages IS NULL) <> (error IS NULL))
+  CHECK ((messages IS NULL) <> (why IS NULL))
 ) STRICT;
 CREATE TABLE slack_part (
   kind          TEXT NOT NULL PRIMARY KEY,
@@ -533,11 +533,11 @@ CREATE TABLE slack_outbox (
   lookups      INTEGER NOT NULL DEFAULT 0,
   started_at   TEXT CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
   due_at       TEXT CHECK (due_at GLOB '????-??-??T??:??:??.???Z'),
-  error        TEXT,
+  why          TEXT,
   created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
   settled_at   TEXT CHECK (settled_at GLOB '????-??-??T??:??:??.???Z'),
   CHECK ((state IN ('sent', 'dead')) = (settled_at IS NOT NULL)),
-  CHECK (state <> 'dead' OR error IS NOT NULL),
+  CHECK (state <> 'dead' OR why IS NOT NULL),
   CHECK (kind NOT IN ('post', 'file', 'update', 'delete') OR message_seq IS NOT NULL)
 ) STRICT;
 CREATE INDEX slack_outbox_message ON slack_outbox (message_seq, state) WHERE message_seq IS NOT NULL;
@@ -654,7 +654,7 @@ CREATE INDEX steering_session ON steering (session_seq) WHERE session_seq IS NOT
 CREATE INDEX steering_stall ON steering (stall_seq) WHERE stall_seq IS NOT NULL;
 CREATE TABLE time_gap (
   seq        INTEGER PRIMARY KEY CHECK (seq > 0),
-  host       TEXT NOT NULL,
+  machine    TEXT NOT NULL,
   kind       TEXT NOT NULL CHECK (kind IN ('downtime', 'suspend', 'clock_step')),
   started_at TEXT NOT NULL CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
   ended_at   TEXT NOT NULL CHECK (ended_at GLOB '????-??-??T??:??:??.???Z')
@@ -722,7 +722,7 @@ CREATE TABLE worker (
   seq          INTEGER PRIMARY KEY CHECK (seq > 0),
   id           TEXT NOT NULL UNIQUE,
   name         TEXT NOT NULL,
-  host         TEXT NOT NULL,
+  machine      TEXT NOT NULL,
   pid          INTEGER NOT NULL,
   version      TEXT NOT NULL,
   state        TEXT NOT NULL CHECK (state IN ('starting', 'ready', 'stopped', 'died')),
@@ -731,7 +731,7 @@ CREATE TABLE worker (
   heartbeat_at TEXT NOT NULL CHECK (heartbeat_at GLOB '????-??-??T??:??:??.???Z'),
   stopped_at   TEXT CHECK (stopped_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE INDEX worker_live ON worker (host, name) WHERE state IN ('starting', 'ready');
+CREATE INDEX worker_live ON worker (machine, name) WHERE state IN ('starting', 'ready');
 CREATE INDEX worker_heartbeat ON worker (heartbeat_at);
 CREATE TABLE worker_move (
   src TEXT NOT NULL,
@@ -740,11 +740,11 @@ CREATE TABLE worker_move (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE workspace (
   seq         INTEGER PRIMARY KEY CHECK (seq > 0),
-  host        TEXT NOT NULL,
+  machine     TEXT NOT NULL,
   root        TEXT NOT NULL,
   answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE UNIQUE INDEX workspace_of ON workspace (host, root);
+CREATE UNIQUE INDEX workspace_of ON workspace (machine, root);
 INSERT INTO apply_move (src, dst) VALUES ('', 'queued');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'applied');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'claimed');

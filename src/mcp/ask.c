@@ -144,7 +144,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
             const struct call_settings *settings, struct err *e)
 {
 	const struct asker who = { .session_seq = p->session_seq,
-		                   .host = settings->workspaces.machine,
+		                   .machine = settings->workspaces.machine,
 		                   .workspace_root = p->workspace_root,
 		                   .label = p->identity.agent,
 		                   .connection_seq = p->seq };

@@ -7,8 +7,8 @@
 #include "jsonrpc.h"
 #include "request.h"
 #include "result.h"
+#include "sql/broadcast_wait.h"
 #include "sql/request.h"
-#include "sql/said_wait.h"
 #include "sql/session.h"
 #include "sql/steering.h"
 #include "sql/tool_call.h"
@@ -291,7 +291,7 @@ int call_run(struct store *st, struct call *c, struct peer *p, const struct call
 	if (touch_session(st, c->tool, p->session_seq, e))
 		return -1;
 	if (insert_call(st, c, p, settings, e) ||
-	    (c->is_said && sql_said_wait_insert(st, c->seq, e)))
+	    (c->is_said && sql_broadcast_wait_insert(st, c->seq, e)))
 		return -1;
 	if (c->waiting || c->elicitation.length) /* it goes with the answer */
 		steering_clear(&c->steering);

@@ -211,7 +211,7 @@ int peer_insert(struct store *st, const struct workspaces *workspaces, struct pe
 	p->seq = sql_connection_insert(
 	    st,
 	    &(struct connection_insert_args){ .key = p->key,
-	                                      .host = workspaces->machine,
+	                                      .machine = workspaces->machine,
 	                                      .transport = p->transport,
 	                                      .version = peer_version(p),
 	                                      .client = p->client_name,
@@ -395,7 +395,7 @@ static int insert_session(struct store *st, const struct workspaces *workspaces,
 	p->stall_paused = p->identity.unwatched || p->transport == CONNECTION_TRANSPORT_STATELESS;
 	seq = sql_session_insert(st,
 	                         &(struct session_insert_args){ .id = id.text,
-	                                                        .host = workspaces->machine,
+	                                                        .machine = workspaces->machine,
 	                                                        .workspace = p->workspace_root,
 	                                                        .channel = p->identity.channel_id,
 	                                                        .client = p->client_name,

@@ -242,8 +242,7 @@ int resource_answer(struct store *st, int64_t read, struct str *json, struct err
 	int got = sql_slack_history_read(st, read, &row, e);
 
 	if (got > 0 && !row.messages)
-		return err_set(e, ERR_AGAIN, "slack: the channel cannot be read: %.200s",
-		               row.error);
+		return err_set(e, ERR_AGAIN, "slack: the channel cannot be read: %.200s", row.why);
 	if (got > 0)
 		str_add(json, row.messages);
 	return got;

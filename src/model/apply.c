@@ -201,7 +201,7 @@ static int64_t rest_ms(struct applier *a, int64_t seq)
 static int look(struct job *j, bool left, struct err *e)
 {
 	OWNED(apply_next_row) struct apply_next_row row = { 0 };
-	int got = sql_apply_next(j->a->store, j->a->host, j->seq, left, &row, e);
+	int got = sql_apply_next(j->a->store, j->a->machine, j->seq, left, &row, e);
 
 	if (got <= 0)
 		return got;

@@ -55,7 +55,7 @@ enum {
 /* Who applies. Texts are borrowed. */
 struct applier {
 	struct store *store;
-	const char *host;
+	const char *machine;
 	const char *worker_id;
 	const char *database; /* canonical path, or NULL */
 	char *const *ours; /* the same, several, NULL at the end; or NULL */

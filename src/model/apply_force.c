@@ -75,7 +75,7 @@ static struct sha256 digest_of(const struct question *q)
 static int ask(struct job *j, const struct question *q, struct err *e)
 {
 	const struct asker who = { .session_seq = j->request.row.session_seq,
-		                   .host = j->a->host,
+		                   .machine = j->a->machine,
 		                   .workspace_root = j->workspace_root };
 	int64_t question;
 	bool open;

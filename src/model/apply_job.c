@@ -102,7 +102,7 @@ static int settle_failed(struct job *j, enum apply_state state, struct err *e)
 {
 	const struct apply_failed_args args = { .state = state,
 		                                .code = j->report->why.code,
-		                                .message = j->report->why.text,
+		                                .why = j->report->why.text,
 		                                .seq = j->seq,
 		                                .claim = j->claim };
 	struct store *st = j->a->store;

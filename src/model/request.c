@@ -224,7 +224,7 @@ static int find_orphan(struct store *st, const struct asker *who, const struct q
 		                                  .connection = who->connection_seq,
 		                                  .digest = q->digest,
 		                                  .session = who->session_seq,
-		                                  .host = who->host,
+		                                  .machine = who->machine,
 		                                  .workspace = who->workspace_root,
 		                                  .live_after = live_after.text };
 

@@ -52,7 +52,7 @@ struct question {
 /* Who asks. */
 struct asker {
 	int64_t session_seq;
-	const char *host, *workspace_root;
+	const char *machine, *workspace_root;
 	const char *label; /* that its agent gives itself, or NULL */
 	int64_t connection_seq; /* over which it asks; 0: none */
 };

@@ -54,7 +54,7 @@ enum { PAGE = 500 }; /* the LIMIT of the lists */
 
 /* What runs, by two statements: those of a machine behind a seq, and a new time for one. */
 struct clocks {
-	void (*list)(struct store *st, const char *host, int64_t after, struct running_row *row);
+	void (*list)(struct store *st, const char *machine, int64_t after, struct running_row *row);
 	int (*set)(struct store *st, const char *at, int64_t seq, struct err *e);
 };
 
@@ -67,13 +67,13 @@ struct running {
 	int64_t seq, at_ms, since_ms;
 };
 
-static int list(struct store *st, const struct clocks *c, const char *host, int64_t after,
+static int list(struct store *st, const struct clocks *c, const char *machine, int64_t after,
                 struct running rows[PAGE], struct err *e)
 {
 	OWNED(running_row) struct running_row row = { 0 };
 	int got, n = 0;
 
-	c->list(st, host, after, &row);
+	c->list(st, machine, after, &row);
 	while ((got = row_next(&row.row, e)) > 0 && n < PAGE)
 		rows[n++] = (struct running){ .seq = row.seq,
 			                      .at_ms = clock_parse(row.at),
@@ -82,7 +82,7 @@ static int list(struct store *st, const struct clocks *c, const char *host, int6
 }
 
 /* Moves them all by ms, but what was touched in [from_ms, now]. */
-static int move_all(struct store *st, const struct clocks *c, const char *host, int64_t ms,
+static int move_all(struct store *st, const struct clocks *c, const char *machine, int64_t ms,
                     int64_t from_ms, struct err *e)
 {
 	struct running rows[PAGE];
@@ -92,7 +92,7 @@ static int move_all(struct store *st, const struct clocks *c, const char *host, 
 	if (ms == 0)
 		return 0;
 	do {
-		n = list(st, c, host, after, rows, e);
+		n = list(st, c, machine, after, rows, e);
 		for (int i = 0; i < n; i++) {
 			struct instant at = clock_instant(rows[i].at_ms + ms);
 
@@ -110,48 +110,49 @@ static int move_all(struct store *st, const struct clocks *c, const char *host, 
 
 /* Moves what counts the time of persons and agents: questions, and the clocks of silence. Returns
  * the number of questions. */
-static int move_clocks(struct store *st, const char *host, int64_t ms, int64_t from_ms,
+static int move_clocks(struct store *st, const char *machine, int64_t ms, int64_t from_ms,
                        struct err *e)
 {
-	int moved = move_all(st, &QUESTIONS, host, ms, from_ms, e);
+	int moved = move_all(st, &QUESTIONS, machine, ms, from_ms, e);
 
-	if (moved < 0 || move_all(st, &SILENCES, host, ms, from_ms, e) < 0 ||
-	    move_all(st, &STEPS, host, ms, from_ms, e) < 0)
+	if (moved < 0 || move_all(st, &SILENCES, machine, ms, from_ms, e) < 0 ||
+	    move_all(st, &STEPS, machine, ms, from_ms, e) < 0)
 		return -1;
 	return moved;
 }
 
-static int write_row(struct store *st, const char *host, enum time_gap_kind kind, int64_t start_ms,
-                     struct err *e)
+static int write_row(struct store *st, const char *machine, enum time_gap_kind kind,
+                     int64_t start_ms, struct err *e)
 {
 	struct instant start = clock_instant(start_ms);
 
-	return sql_time_gap_insert(st, host, kind, start.text, e);
+	return sql_time_gap_insert(st, machine, kind, start.text, e);
 }
 
-static int record(struct store *st, const char *host, const struct time_gap *gap, struct err *e)
+static int record(struct store *st, const char *machine, const struct time_gap *gap, struct err *e)
 {
 	int64_t now_ms = clock_now_ms(), from_ms = now_ms - gap->window_ms;
 	int moved;
 
 	if ((gap->suspend_ms &&
-	     write_row(st, host, TIME_GAP_KIND_SUSPEND, now_ms - gap->suspend_ms, e)) ||
+	     write_row(st, machine, TIME_GAP_KIND_SUSPEND, now_ms - gap->suspend_ms, e)) ||
 	    (gap->step_ms &&
-	     write_row(st, host, TIME_GAP_KIND_CLOCK_STEP, now_ms - gap->step_ms, e)))
+	     write_row(st, machine, TIME_GAP_KIND_CLOCK_STEP, now_ms - gap->step_ms, e)))
 		return -1;
-	moved = move_clocks(st, host, gap->suspend_ms + gap->step_ms, from_ms, e);
-	if (moved < 0 || move_all(st, &CALLS, host, gap->step_ms, from_ms, e) < 0)
+	moved = move_clocks(st, machine, gap->suspend_ms + gap->step_ms, from_ms, e);
+	if (moved < 0 || move_all(st, &CALLS, machine, gap->step_ms, from_ms, e) < 0)
 		return -1;
 	return moved;
 }
 
-int time_gap_record(struct store *st, const char *host, const struct time_gap *gap, struct err *e)
+int time_gap_record(struct store *st, const char *machine, const struct time_gap *gap,
+                    struct err *e)
 {
 	int moved;
 
 	if (store_begin(st, e))
 		return -1;
-	moved = record(st, host, gap, e);
+	moved = record(st, machine, gap, e);
 	if (moved >= 0)
 		return store_commit(st, e) ? -1 : moved;
 	store_rollback(st);
@@ -160,13 +161,13 @@ int time_gap_record(struct store *st, const char *host, const struct time_gap *g
 
 /* ---- downtime ---- */
 
-int64_t time_gap_downtime(struct store *st, const char *host, const char *name, const char *id,
+int64_t time_gap_downtime(struct store *st, const char *machine, const char *name, const char *id,
                           struct err *e)
 {
 	OWNED(instant_row) struct instant_row last = { 0 }, start = { 0 };
 	int64_t last_ms, start_ms;
 
-	if (sql_worker_watched(st, name, host, id, &last, e) < 0 ||
+	if (sql_worker_watched(st, name, machine, id, &last, e) < 0 ||
 	    sql_worker_started(st, id, &start, e) < 0)
 		return -1;
 	last_ms = clock_parse(last.at);
@@ -175,8 +176,8 @@ int64_t time_gap_downtime(struct store *st, const char *host, const char *name, 
 		return 0;
 	if (store_begin(st, e))
 		return -1;
-	if (write_row(st, host, TIME_GAP_KIND_DOWNTIME, last_ms, e) ||
-	    move_clocks(st, host, start_ms - last_ms, start_ms, e) < 0) {
+	if (write_row(st, machine, TIME_GAP_KIND_DOWNTIME, last_ms, e) ||
+	    move_clocks(st, machine, start_ms - last_ms, start_ms, e) < 0) {
 		store_rollback(st);
 		return -1;
 	}

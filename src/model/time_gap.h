@@ -41,17 +41,18 @@ void time_gap_watch(struct time_watch *w, const struct time_reading *now);
 /* Compares the clocks with the last look. True: there was a gap; it counts as accounted for. */
 bool time_gap_look(struct time_watch *w, const struct time_reading *now, struct time_gap *gap);
 
-/* Writes the gap down and moves the deadlines of this host: those of questions by both parts, ends
- * of calls' waits by the step only (a caller's patience goes on while nobody works; ending early
- * costs it one more call). Rows touched within the window know the new time already and stay.
+/* Writes the gap down and moves the deadlines of this machine: those of questions by both parts,
+ * ends of calls' waits by the step only (a caller's patience goes on while nobody works; ending
+ * early costs it one more call). Rows touched within the window know the new time already and stay.
  * Returns the number of questions moved, -1 on error. */
-int time_gap_record(struct store *st, const char *host, const struct time_gap *gap, struct err *e);
+int time_gap_record(struct store *st, const char *machine, const struct time_gap *gap,
+                    struct err *e);
 
 /* At the start of worker name, incarnation id: the time since the last sign of its predecessor, if
  * it is longer than TIME_GAP_DOWNTIME_MS, is downtime and moves deadlines likewise. Heartbeats are
  * up to 30 s apart, so after a crash up to 30 s too much are given. Must be done before the worker
  * says that it is ready. Returns the ms of downtime, 0 if there was none, -1 on error. */
-int64_t time_gap_downtime(struct store *st, const char *host, const char *name, const char *id,
+int64_t time_gap_downtime(struct store *st, const char *machine, const char *name, const char *id,
                           struct err *e);
 
 #endif

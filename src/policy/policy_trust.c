@@ -46,10 +46,10 @@ static int take_trusted(struct store *st, struct policy_file *f,
 	return 0;
 }
 
-int policy_trust_load(struct store *st, const char *host, struct policy_file *f, struct err *e)
+int policy_trust_load(struct store *st, const char *machine, struct policy_file *f, struct err *e)
 {
 	OWNED(policy_trusted_row) struct policy_trusted_row row = { 0 };
-	int got = sql_policy_trusted(st, f->workspace_root, host, &row, e);
+	int got = sql_policy_trusted(st, f->workspace_root, machine, &row, e);
 
 	if (got <= 0 || strcmp(row.hash, f->trusted_hash) == 0)
 		return got < 0 ? -1 : 0;
@@ -134,11 +134,12 @@ static struct sha256 digest_of(const struct policy_file *f)
 
 /* Whether this version is asked about already, or was rejected: 1 and the id of the question, open
  * or not; 0; -1. */
-static int find(struct store *st, const char *host, const struct policy_file *f, struct str *id,
+static int find(struct store *st, const char *machine, const struct policy_file *f, struct str *id,
                 bool *ret_open, struct err *e)
 {
 	OWNED(policy_trust_asked_row) struct policy_trust_asked_row asked = { 0 };
-	int got = sql_policy_trust_asked(st, digest_of(f).text, host, f->workspace_root, &asked, e);
+	int got =
+	    sql_policy_trust_asked(st, digest_of(f).text, machine, f->workspace_root, &asked, e);
 
 	if (got > 0) {
 		str_add(id, asked.id);
@@ -147,13 +148,13 @@ static int find(struct store *st, const char *host, const struct policy_file *f,
 	return got;
 }
 
-static int insert_question(struct store *st, const char *host, int64_t session_seq,
+static int insert_question(struct store *st, const char *machine, int64_t session_seq,
                            const struct policy_file *f, const char *body, size_t length,
                            struct err *e)
 {
 	OWNED(str) struct str title = { 0 };
 	const struct asker who = { .session_seq = session_seq,
-		                   .host = host,
+		                   .machine = machine,
 		                   .workspace_root = f->workspace_root };
 	struct sha256 digest = digest_of(f);
 	bool open;
@@ -186,7 +187,7 @@ static int say_too_much(struct store *st, struct policy_file *f, struct err *e)
 }
 
 /* A yes to an older question would take back the version that came later. */
-static int settle_outdated(struct store *st, const char *host, const struct policy_file *f,
+static int settle_outdated(struct store *st, const char *machine, const struct policy_file *f,
                            struct err *e)
 {
 	int64_t after = 0;
@@ -198,8 +199,8 @@ static int settle_outdated(struct store *st, const char *host, const struct poli
 			              .reason = "another version of the file has come",
 			              .operator_id = "system:policy",
 			              .source = "policy" };
-		int got =
-		    sql_policy_trust_outdated(st, after, f->hash, host, f->workspace_root, &row, e);
+		int got = sql_policy_trust_outdated(st, after, f->hash, machine, f->workspace_root,
+		                                    &row, e);
 
 		if (got <= 0)
 			return got;
@@ -210,12 +211,12 @@ static int settle_outdated(struct store *st, const char *host, const struct poli
 	}
 }
 
-int policy_trust_look(struct store *st, const char *host, struct policy_file *f, const cJSON *known,
-                      const cJSON *always_ask, struct err *e)
+int policy_trust_look(struct store *st, const char *machine, struct policy_file *f,
+                      const cJSON *known, const cJSON *always_ask, struct err *e)
 {
 	OWNED(str) struct str id = { 0 };
 	bool open;
-	int asked = find(st, host, f, &id, &open, e);
+	int asked = find(st, machine, f, &id, &open, e);
 
 	if (asked || strcmp(f->widening_hash, f->hash) == 0)
 		return asked < 0 ? -1 : 0;
@@ -226,30 +227,30 @@ int policy_trust_look(struct store *st, const char *host, struct policy_file *f,
 	return 0;
 }
 
-int policy_trust_ask(struct store *st, const char *host, int64_t session_seq, struct policy_file *f,
-                     struct err *e)
+int policy_trust_ask(struct store *st, const char *machine, int64_t session_seq,
+                     struct policy_file *f, struct err *e)
 {
 	OWNED(str) struct str id = { 0 };
 	bool open;
-	int asked = find(st, host, f, &id, &open, e);
+	int asked = find(st, machine, f, &id, &open, e);
 	/* 0: the file's bytes are not stored yet */
 	int64_t content = asked == 0 ? sql_policy_content(st, f->hash, e) : 0;
 
-	if (asked < 0 || content < 0 || policy_trust_load(st, host, f, e))
+	if (asked < 0 || content < 0 || policy_trust_load(st, machine, f, e))
 		return -1;
 	if (asked || !content || strcmp(f->widening_hash, f->hash) != 0 ||
 	    strcmp(f->trusted_hash, f->hash) == 0)
 		return 0;
 	f->widening_hash[0] = '\0'; /* what people decide until it is asked again counts, too */
-	if (settle_outdated(st, host, f, e))
+	if (settle_outdated(st, machine, f, e))
 		return -1;
-	return f->widening_is_shown ? insert_question(st, host, session_seq, f, f->widening.bytes,
-	                                              f->widening.length, e)
+	return f->widening_is_shown ? insert_question(st, machine, session_seq, f,
+	                                              f->widening.bytes, f->widening.length, e)
 	                            : say_too_much(st, f, e);
 }
 
 /* Of the open question about this version: 1 it is answered, 0 there is none. */
-static int answer(struct store *st, const char *host, const struct policy_file *f,
+static int answer(struct store *st, const char *machine, const struct policy_file *f,
                   const char *verdict, struct err *e)
 {
 	OWNED(str) struct str id = { 0 };
@@ -257,7 +258,7 @@ static int answer(struct store *st, const char *host, const struct policy_file *
 	struct decision d = { .verdict = verdict, .source = "ctl" };
 	bool open = false;
 
-	if (find(st, host, f, &id, &open, e) < 0)
+	if (find(st, machine, f, &id, &open, e) < 0)
 		return -1;
 	if (!open)
 		return 0;
@@ -265,28 +266,28 @@ static int answer(struct store *st, const char *host, const struct policy_file *
 	return decision_insert(st, &d, &result, e) || decision_check(&result, e) ? -1 : 1;
 }
 
-static int insert_trust(struct store *st, const char *host, const struct policy_file *f,
+static int insert_trust(struct store *st, const char *machine, const struct policy_file *f,
                         struct err *e)
 {
 	int64_t content = content_put(st, f->bytes.bytes, f->bytes.length, e);
 
 	return content < 0
 	           ? -1
-	           : sql_policy_trust_insert(st, host, f->workspace_root, f->hash, content, e);
+	           : sql_policy_trust_insert(st, machine, f->workspace_root, f->hash, content, e);
 }
 
-int policy_trust_give(struct store *st, const char *host, const struct policy_file *f,
+int policy_trust_give(struct store *st, const char *machine, const struct policy_file *f,
                       struct err *e)
 {
-	int answered = answer(st, host, f, "approve", e);
+	int answered = answer(st, machine, f, "approve", e);
 
-	if (answered < 0 || (!answered && insert_trust(st, host, f, e)))
+	if (answered < 0 || (!answered && insert_trust(st, machine, f, e)))
 		return -1;
-	return settle_outdated(st, host, f, e);
+	return settle_outdated(st, machine, f, e);
 }
 
-int policy_trust_deny(struct store *st, const char *host, const struct policy_file *f,
+int policy_trust_deny(struct store *st, const char *machine, const struct policy_file *f,
                       struct err *e)
 {
-	return answer(st, host, f, "reject", e) < 0 ? -1 : 0;
+	return answer(st, machine, f, "reject", e) < 0 ? -1 : 0;
 }

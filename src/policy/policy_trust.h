@@ -29,7 +29,7 @@ enum {
 enum policy_trust policy_trust_read(struct store *st);
 
 /* Brings f->trusted up to date. 0 or -1. */
-int policy_trust_load(struct store *st, const char *host, struct policy_file *f, struct err *e);
+int policy_trust_load(struct store *st, const char *machine, struct policy_file *f, struct err *e);
 
 /* Appends what f newly allows, and how that would have decided what people decided here. shown: all
  * that is new fits in POLICY_SHOWN_BYTES. known, always_ask: as in struct policy_question. */
@@ -38,20 +38,20 @@ int policy_trust_describe(struct store *st, const struct policy_file *f, const c
 
 /* Before the transaction in which it is asked: sees what f newly allows, since that may take
  * POLICY_TRIED_MS. 0, also where it is asked already, or -1. */
-int policy_trust_look(struct store *st, const char *host, struct policy_file *f, const cJSON *known,
-                      const cJSON *always_ask, struct err *e);
+int policy_trust_look(struct store *st, const char *machine, struct policy_file *f,
+                      const cJSON *known, const cJSON *always_ask, struct err *e);
 
 /* Asks what was looked at, as a question of this session; the question about another version is
  * settled by that. Inside a transaction. 0, also where it is asked already or cannot be yet, or
  * -1. */
-int policy_trust_ask(struct store *st, const char *host, int64_t session_seq, struct policy_file *f,
-                     struct err *e);
+int policy_trust_ask(struct store *st, const char *machine, int64_t session_seq,
+                     struct policy_file *f, struct err *e);
 
 /* The operator trusts this version, or does not: the question about it is answered with that, and
  * questions about other versions are settled by a yes. Inside a transaction. 0, or -1. */
-int policy_trust_give(struct store *st, const char *host, const struct policy_file *f,
+int policy_trust_give(struct store *st, const char *machine, const struct policy_file *f,
                       struct err *e);
-int policy_trust_deny(struct store *st, const char *host, const struct policy_file *f,
+int policy_trust_deny(struct store *st, const char *machine, const struct policy_file *f,
                       struct err *e);
 
 #endif

@@ -30,7 +30,7 @@ static void close_export(struct audit_cut *c)
 	if (c->out)
 		(void)fclose(c->out);
 	c->out = NULL;
-	staging_clear(&c->nest);
+	staging_clear(&c->staging);
 }
 
 void audit_cut_clear(struct audit_cut *c)
@@ -102,9 +102,9 @@ static int export_some(struct audit_cut *c, struct err *e)
 
 		if (wanted <= 0)
 			return wanted;
-		if (staging_open(&c->nest, c->file.bytes, e))
+		if (staging_open(&c->staging, c->file.bytes, e))
 			return -1;
-		c->out = staging_create(&c->nest, e);
+		c->out = staging_create(&c->staging, e);
 		return !c->out || audit_export_begin(&c->x, c->store, c->out, 0, c->upto, e) ? -1
 		                                                                             : 1;
 	}
@@ -115,8 +115,8 @@ static int export_some(struct audit_cut *c, struct err *e)
 	c->out = NULL;
 	if (did)
 		return err_errno(e, ERR_AGAIN, "cannot write %s", c->file.bytes);
-	did = staging_publish(&c->nest, c->file.bytes, e);
-	staging_clear(&c->nest);
+	did = staging_publish(&c->staging, c->file.bytes, e);
+	staging_clear(&c->staging);
 	return did;
 }
 

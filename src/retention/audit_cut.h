@@ -24,7 +24,7 @@ struct audit_cut {
 	int step; /* of audit_cut.c */
 	int64_t upto; /* the last event that goes */
 	struct sha256 hash; /* its seal */
-	struct staging nest; /* while it is exported */
+	struct staging staging; /* while it is exported */
 	FILE *out;
 	struct audit_export x;
 	struct str file; /* what it is exported to; "": it is not */
@@ -34,7 +34,7 @@ struct audit_cut {
 
 #define AUDIT_CUT_INIT                                                                             \
 	{                                                                                          \
-		.nest = STAGING_INIT                                                               \
+		.staging = STAGING_INIT                                                            \
 	}
 
 /* cutoff: whole days only are cut off, so that there is one export for a day. */

@@ -25,17 +25,18 @@ void slack_ack(struct str *out, const char *envelope_id, const char *payload)
 
 /* understood, ignored or malformed. A reply in somebody else's thread is none of ours, unless it
  * names us. */
-static const char *reading_of(const struct slack_act *a, const struct slack_thread_row *t)
+static const char *reading_of(const struct slack_intent *a, const struct slack_thread_row *t)
 {
-	if (a->deed == DEED_UNKNOWN)
+	if (a->meaning == INTENT_UNKNOWN)
 		return "malformed";
-	if (a->deed == DEED_NOTHING || (a->deed == DEED_REPLY && !t->seq && !a->mentioned))
+	if (a->meaning == INTENT_NOTHING ||
+	    (a->meaning == INTENT_REPLY && !t->seq && !a->mentioned))
 		return "ignored";
 	return "understood";
 }
 
 /* The seq of its row, -1. */
-static int64_t insert(struct store *st, struct slack_frame *f, const struct slack_act *a,
+static int64_t insert(struct store *st, struct slack_frame *f, const struct slack_intent *a,
                       const char *reading, struct err *e)
 {
 	OWNED(str) struct str payload = { 0 };
@@ -74,14 +75,15 @@ static int read_outcome(struct store *st, int64_t seq, struct slack_envelope_out
 	           : err_set(e, ERR_BUG, "db: envelope %lld has no outcome", (long long)seq);
 }
 
-int slack_envelope_store(struct store *st, struct slack_frame *f, const struct slack_act *a,
+int slack_envelope_store(struct store *st, struct slack_frame *f, const struct slack_intent *a,
                          const struct proof_key *key, struct slack_stored *out, struct err *e)
 {
 	OWNED(slack_thread_row) struct slack_thread_row thread = { 0 };
 	OWNED(slack_envelope_outcome_row) struct slack_envelope_outcome_row row = { 0 };
 	int64_t seq;
 
-	if (a->deed == DEED_REPLY && sql_slack_thread(st, a->channel, a->thread_ts, &thread, e) < 0)
+	if (a->meaning == INTENT_REPLY &&
+	    sql_slack_thread(st, a->channel, a->thread_ts, &thread, e) < 0)
 		return -1;
 	seq = insert(st, f, a, reading_of(a, &thread), e);
 	if (seq < 0 || read_outcome(st, seq, &row, e))

@@ -25,7 +25,7 @@ struct slack_stored {
 /* Stores an envelope with what it does; f loses the secrets of its payload. key: proves the
  * answers. Inside a transaction, which is to be committed whatever the outcome is. 0, or -1 if the
  * database failed. */
-int slack_envelope_store(struct store *st, struct slack_frame *f, const struct slack_act *a,
+int slack_envelope_store(struct store *st, struct slack_frame *f, const struct slack_intent *a,
                          const struct proof_key *key, struct slack_stored *out, struct err *e);
 void slack_stored_clear(struct slack_stored *s);
 

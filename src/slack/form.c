@@ -18,7 +18,7 @@ enum { FORM_MS = SLACK_FORM_MINUTES * 60 * 1000 };
 static int find_open_request(struct slack_talk *t, int64_t *ret_seq, struct err *e)
 {
 	OWNED(slack_is_open_row) struct slack_is_open_row row = { 0 };
-	int got = sql_slack_is_open(t->st, t->act->request, &row, e);
+	int got = sql_slack_is_open(t->st, t->intent->request, &row, e);
 	char why[200];
 
 	if (got <= 0)
@@ -34,13 +34,13 @@ static int find_open_request(struct slack_talk *t, int64_t *ret_seq, struct err 
 int slack_stalled_session(struct slack_talk *t, bool nudges, char id[ID_BYTES], struct err *e)
 {
 	OWNED(stall_by_id_row) struct stall_by_id_row row = { 0 };
-	int got = sql_stall_by_id(t->st, t->act->session, &row, e);
+	int got = sql_stall_by_id(t->st, t->intent->session, &row, e);
 	bool recovered = row.status == STALL_STATUS_SELF_RECOVERED;
 	char why[200] = "";
 
 	if (got < 0)
 		return -1;
-	(void)snprintf(id, ID_BYTES, "%s", got > 0 ? row.session_id : t->act->session);
+	(void)snprintf(id, ID_BYTES, "%s", got > 0 ? row.session_id : t->intent->session);
 	if (row.ended_at)
 		(void)snprintf(why, sizeof(why), "too late: %s since %s",
 		               recovered ? "the agent is active again" : "this alert is closed",
@@ -55,7 +55,7 @@ int slack_stalled_session(struct slack_talk *t, bool nudges, char id[ID_BYTES], 
 
 int slack_form_open(struct slack_talk *t, struct err *e)
 {
-	const struct slack_act *a = t->act;
+	const struct slack_intent *a = t->intent;
 	struct instant until = clock_instant(clock_now_ms() + SLACK_TRIGGER_MS);
 	int64_t request = 0, session = 0;
 	int may = a->request ? find_open_request(t, &request, e) : 1;
@@ -88,12 +88,12 @@ int slack_form_open(struct slack_talk *t, struct err *e)
 
 int slack_form_closed(struct slack_talk *t, struct err *e)
 {
-	return sql_slack_form_closed(t->st, t->act->request, t->act->user, e);
+	return sql_slack_form_closed(t->st, t->intent->request, t->intent->user, e);
 }
 
 int slack_form_missed(struct slack_talk *t, struct slack_form_missed_row *form, struct err *e)
 {
 	struct instant since = clock_instant(clock_now_ms() - FORM_MS);
 
-	return sql_slack_form_missed(t->st, t->thread->seq, t->act->user, since.text, form, e);
+	return sql_slack_form_missed(t->st, t->thread->seq, t->intent->user, since.text, form, e);
 }

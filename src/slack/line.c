@@ -96,7 +96,7 @@ static int unknown(struct slack_talk *t, const struct verb_line *l, struct err *
 
 int slack_line_of_command(struct slack_talk *t, struct err *e)
 {
-	struct verb_line l = verb_read(t->act->text);
+	struct verb_line l = verb_read(t->intent->text);
 
 	if (!*l.word && !*l.rest)
 		l.verb = verb_find("help");
@@ -105,11 +105,11 @@ int slack_line_of_command(struct slack_talk *t, struct err *e)
 
 int slack_line_of_mention(struct slack_talk *t, struct err *e)
 {
-	struct verb_line l = verb_read(t->act->text);
+	struct verb_line l = verb_read(t->intent->text);
 
 	if (!*l.word && !*l.rest)
 		l.verb = verb_find("help");
-	return l.verb && is_order(&l) ? say_order(t, &l, e) : say_to_agent(t, t->act->text, e);
+	return l.verb && is_order(&l) ? say_order(t, &l, e) : say_to_agent(t, t->intent->text, e);
 }
 
 /* ---- threads ---- */
@@ -159,7 +159,7 @@ static bool is_other_verdict(const struct verb_line *l, const char *view)
 
 int slack_line_of_thread(struct slack_talk *t, struct err *e)
 {
-	const char *text = t->act->text;
+	const char *text = t->intent->text;
 	const struct verb_line l = verb_read(text);
 	bool order = l.verb && is_order(&l);
 	OWNED(slack_form_missed_row) struct slack_form_missed_row form = { 0 };
@@ -171,7 +171,7 @@ int slack_line_of_thread(struct slack_talk *t, struct err *e)
 	if (missed && !order && !is_verb(&l, "steer") && !is_verb(&l, "task") &&
 	    !is_other_verdict(&l, view))
 		return slack_say_of(t, view, form.id, is_verb(&l, view) ? l.rest : text, e);
-	if (l.verb && l.verb->row == VERB_READING && !is_verb(&l, "help") && !t->act->mentioned)
+	if (l.verb && l.verb->row == VERB_READING && !is_verb(&l, "help") && !t->intent->mentioned)
 		return free_text(t, text, e);
 	if (order)
 		return say_order(t, &l, e);

@@ -231,7 +231,7 @@ static void add_undo(struct str *out, const struct slack_apply_row *w)
 	if (undone)
 		return;
 	str_add(out, ": ");
-	add_reason(out, w->error_message ? w->error_message : w->error_code);
+	add_reason(out, w->why ? w->why : w->error_code);
 }
 
 /* What force overwrote is kept, however large it was. */
@@ -252,7 +252,7 @@ static void add_written(struct str *out, const struct slack_write *said)
 		str_addf(out, "%s Not written: ", conflict ? "⚠️" : "❌");
 		blocks_add_escaped(out, w->file_path, BLOCKS_PATH);
 		str_add(out, ": ");
-		add_reason(out, w->error_message ? w->error_message : w->error_code);
+		add_reason(out, w->why ? w->why : w->error_code);
 		return;
 	}
 	str_add(out, w->forced ? "⚠️ Changes applied by force, over a file that had changed: "

@@ -16,13 +16,13 @@
 
 static int nudge(struct slack_talk *t, struct err *e)
 {
-	bool stops = strcmp(t->act->verdict, "stop") == 0;
+	bool stops = strcmp(t->intent->verdict, "stop") == 0;
 	char id[ID_BYTES];
 	int may = slack_stalled_session(t, !stops, id, e);
 
 	if (may <= 0)
 		return may;
-	return slack_say_of(t, stops ? "session-stop" : "nudge", id, stops ? NULL : t->act->text,
+	return slack_say_of(t, stops ? "session-stop" : "nudge", id, stops ? NULL : t->intent->text,
 	                    e);
 }
 
@@ -39,14 +39,14 @@ static int settle_asked(struct slack_talk *t, int64_t seq, const struct said *sa
 /* "Approve and tell", "Reject with this". */
 static int answer_asked(struct slack_talk *t, struct err *e)
 {
-	int64_t seq = strtoll(t->act->request, NULL, 10);
+	int64_t seq = strtoll(t->intent->request, NULL, 10);
 	const struct speaker who = slack_speaker(t);
-	struct words w = { .verb = verb_find(t->act->verdict), .certain = true };
+	struct words w = { .verb = verb_find(t->intent->verdict), .certain = true };
 	OWNED(slack_reply_read_row) struct slack_reply_read_row asked = { 0 };
 	OWNED(cJSON_ptr) cJSON *detail = NULL;
 	OWNED(said) struct said said = { 0 };
 
-	if (sql_slack_reply_read(t->st, seq, t->act->channel, &asked, e) < 0)
+	if (sql_slack_reply_read(t->st, seq, t->intent->channel, &asked, e) < 0)
 		return -1;
 	/* {"request", "words", "answer"}, the last one once a person has pressed a button */
 	detail = cJSON_Parse(asked.detail ? asked.detail : "");
@@ -70,7 +70,7 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 static int find_channel(struct slack_talk *t, struct err *e)
 {
 	OWNED(str) struct str channel = { 0 };
-	const char *own = t->act->channel;
+	const char *own = t->intent->channel;
 
 	if (own && *own && *own != 'D')
 		str_add(&channel, own);
@@ -80,12 +80,12 @@ static int find_channel(struct slack_talk *t, struct err *e)
 	return 0;
 }
 
-int slack_order_run(struct store *st, const struct slack_act *a,
+int slack_order_run(struct store *st, const struct slack_intent *a,
                     const struct slack_thread_row *thread, const char *operator_id,
                     const struct proof_key *key, struct str *reply, struct err *e)
 {
 	struct slack_talk t = { .st = st,
-		                .act = a,
+		                .intent = a,
 		                .thread = thread,
 		                .operator_id = operator_id,
 		                .key = key,
@@ -93,30 +93,30 @@ int slack_order_run(struct store *st, const struct slack_act *a,
 
 	if (find_channel(&t, e))
 		return -1;
-	switch (a->deed) {
-	case DEED_DECIDE:
-	case DEED_ORDER:
+	switch (a->meaning) {
+	case INTENT_DECIDE:
+	case INTENT_ORDER:
 		return slack_say_of(&t, a->verdict, a->request, a->text, e);
-	case DEED_ASKED:
+	case INTENT_ASKED:
 		return answer_asked(&t, e);
-	case DEED_OPEN:
+	case INTENT_OPEN:
 		return slack_form_open(&t, e);
-	case DEED_EMPTY:
+	case INTENT_EMPTY:
 		return slack_tell(&t, "Please write something.", e);
-	case DEED_CLOSE:
+	case INTENT_CLOSE:
 		return slack_form_closed(&t, e);
-	case DEED_NUDGE:
+	case INTENT_NUDGE:
 		return nudge(&t, e);
-	case DEED_MODE:
+	case INTENT_MODE:
 		return slack_say_of(&t, "mode", a->session, a->verdict, e);
-	case DEED_COMMAND:
+	case INTENT_COMMAND:
 		return slack_line_of_command(&t, e);
-	case DEED_REPLY:
+	case INTENT_REPLY:
 		return thread->seq ? slack_line_of_thread(&t, e) : slack_line_of_mention(&t, e);
-	case DEED_MENTION:
+	case INTENT_MENTION:
 		return slack_line_of_mention(&t, e);
-	case DEED_NOTHING:
-	case DEED_UNKNOWN:
+	case INTENT_NOTHING:
+	case INTENT_UNKNOWN:
 		break;
 	}
 	return 0;

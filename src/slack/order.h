@@ -12,8 +12,8 @@ struct slack_thread_row; /* sql/slack_envelope.h */
 /* Does what a means in the name of an operator (operator.id). key: proves the answers. t: the
  * thread that a reply stands in. reply: gets the JSON payload of the ack, if there is to be one.
  * Inside a transaction. */
-int slack_order_run(struct store *st, const struct slack_act *a, const struct slack_thread_row *t,
-                    const char *operator_id, const struct proof_key *key, struct str *reply,
-                    struct err *e);
+int slack_order_run(struct store *st, const struct slack_intent *a,
+                    const struct slack_thread_row *t, const char *operator_id,
+                    const struct proof_key *key, struct str *reply, struct err *e);
 
 #endif

@@ -240,15 +240,15 @@ static char *typed_text(const char *text)
 
 /* ---- what every act has ---- */
 
-static int unknown(struct slack_act *a, const char *problem)
+static int unknown(struct slack_intent *a, const char *problem)
 {
-	a->deed = DEED_UNKNOWN;
+	a->meaning = INTENT_UNKNOWN;
 	free(a->problem);
 	a->problem = xstrdup(problem);
 	return 0;
 }
 
-static void set_action(struct slack_act *a, const char *what, const char *of)
+static void set_action(struct slack_intent *a, const char *what, const char *of)
 {
 	OWNED(str) struct str text = { 0 };
 
@@ -287,27 +287,27 @@ static char *join_key(const char *a, const char *b)
 /* What each button means. */
 static const struct button {
 	const char *action_id;
-	enum slack_deed deed;
-	const char *verdict; /* or the form, for DEED_OPEN */
+	enum slack_meaning meaning;
+	const char *verdict; /* or the form, for INTENT_OPEN */
 } BUTTONS[] = {
-	{ "approve_accept", DEED_DECIDE, "approve" },
-	{ "approve_reject", DEED_OPEN, "reject" },
-	{ "approve_file", DEED_ORDER, "file" },
-	{ "write_undo", DEED_ORDER, "undo" },
-	{ "tell_approve", DEED_ASKED, "approve" },
-	{ "tell_reject", DEED_ASKED, "reject" },
-	{ "prompt_continue", DEED_DECIDE, "continue" },
-	{ "prompt_refine", DEED_OPEN, "refine" },
-	{ "prompt_stop", DEED_DECIDE, "stop" },
-	{ "wait_resume", DEED_DECIDE, "resume" },
-	{ "wait_resume_instruct", DEED_OPEN, "resume" },
-	{ "wait_stop", DEED_DECIDE, "stop" },
-	{ "stall_nudge", DEED_NUDGE, "nudge" },
-	{ "stall_nudge_instruct", DEED_OPEN, "nudge" },
-	{ "stall_stop", DEED_NUDGE, "stop" },
-	{ "mode_remote", DEED_MODE, "remote" },
-	{ "mode_hybrid", DEED_MODE, "hybrid" },
-	{ "mode_local", DEED_MODE, "local" },
+	{ "approve_accept", INTENT_DECIDE, "approve" },
+	{ "approve_reject", INTENT_OPEN, "reject" },
+	{ "approve_file", INTENT_ORDER, "file" },
+	{ "write_undo", INTENT_ORDER, "undo" },
+	{ "tell_approve", INTENT_ASKED, "approve" },
+	{ "tell_reject", INTENT_ASKED, "reject" },
+	{ "prompt_continue", INTENT_DECIDE, "continue" },
+	{ "prompt_refine", INTENT_OPEN, "refine" },
+	{ "prompt_stop", INTENT_DECIDE, "stop" },
+	{ "wait_resume", INTENT_DECIDE, "resume" },
+	{ "wait_resume_instruct", INTENT_OPEN, "resume" },
+	{ "wait_stop", INTENT_DECIDE, "stop" },
+	{ "stall_nudge", INTENT_NUDGE, "nudge" },
+	{ "stall_nudge_instruct", INTENT_OPEN, "nudge" },
+	{ "stall_stop", INTENT_NUDGE, "stop" },
+	{ "mode_remote", INTENT_MODE, "remote" },
+	{ "mode_hybrid", INTENT_MODE, "hybrid" },
+	{ "mode_local", INTENT_MODE, "local" },
 };
 
 static const struct button *find_button(const char *action_id)
@@ -320,10 +320,10 @@ static const struct button *find_button(const char *action_id)
 
 static bool names_session(const struct button *b)
 {
-	return strncmp(b->action_id, "stall_", 6) == 0 || b->deed == DEED_MODE;
+	return strncmp(b->action_id, "stall_", 6) == 0 || b->meaning == INTENT_MODE;
 }
 
-static void read_user(struct slack_act *a, const cJSON *payload)
+static void read_user(struct slack_intent *a, const cJSON *payload)
 {
 	const char *team = text_in(payload, "user", "team_id");
 
@@ -332,7 +332,7 @@ static void read_user(struct slack_act *a, const cJSON *payload)
 	a->team = copy(team ? team : text_in(payload, "team", "id"));
 }
 
-static void click_key(struct slack_act *a, const cJSON *payload, const cJSON *action)
+static void click_key(struct slack_intent *a, const cJSON *payload, const cJSON *action)
 {
 	const char *place = text_in(payload, "container", "message_ts");
 	const char *at = json_text(action, "action_ts");
@@ -349,7 +349,7 @@ static void click_key(struct slack_act *a, const cJSON *payload, const cJSON *ac
 	a->event_key = str_take(&key);
 }
 
-static int read_click(struct slack_act *a, const cJSON *payload)
+static int read_click(struct slack_intent *a, const cJSON *payload)
 {
 	const cJSON *actions = member(payload, "actions"), *action, *of_ours = NULL;
 	const struct button *b = NULL;
@@ -382,8 +382,8 @@ static int read_click(struct slack_act *a, const cJSON *payload)
 		return unknown(a, "a button without its value");
 	if (strlen(json_text(of_ours, "value")) > ID_MOST)
 		return unknown(a, "the value of a button is no id");
-	a->deed = b->deed;
-	if (b->deed == DEED_OPEN)
+	a->meaning = b->meaning;
+	if (b->meaning == INTENT_OPEN)
 		a->view = xstrdup(b->verdict);
 	else
 		a->verdict = copy(b->verdict);
@@ -447,7 +447,7 @@ static const char *typed(const cJSON *view, const char **ret_block)
 	return NULL;
 }
 
-static int read_submission(struct slack_act *a, const cJSON *payload)
+static int read_submission(struct slack_intent *a, const cJSON *payload)
 {
 	const cJSON *view = member(payload, "view");
 	const char *callback = or_empty(json_text(view, "callback_id"));
@@ -469,14 +469,14 @@ static int read_submission(struct slack_act *a, const cJSON *payload)
 	else
 		a->request = xstrdup(id);
 	a->text = typed_text(text);
-	a->deed = strcmp(form->verdict, "nudge") == 0 ? DEED_NUDGE : DEED_DECIDE;
+	a->meaning = strcmp(form->verdict, "nudge") == 0 ? INTENT_NUDGE : INTENT_DECIDE;
 	if (form->needs_text && !*verb_skip_blanks(or_empty(a->text)))
-		a->deed = DEED_EMPTY;
+		a->meaning = INTENT_EMPTY;
 	a->field = copy(block);
 	return 0;
 }
 
-static int read_interactive(struct slack_act *a, const cJSON *payload)
+static int read_interactive(struct slack_intent *a, const cJSON *payload)
 {
 	const char *type = or_empty(json_text(payload, "type"));
 
@@ -495,7 +495,7 @@ static int read_interactive(struct slack_act *a, const cJSON *payload)
 		set_action(a, "close", text_in(payload, "view", "callback_id"));
 		if (of && *of && strlen(of) <= ID_MOST) {
 			a->request = xstrdup(of);
-			a->deed = DEED_CLOSE;
+			a->meaning = INTENT_CLOSE;
 		}
 		return 0;
 	}
@@ -505,7 +505,7 @@ static int read_interactive(struct slack_act *a, const cJSON *payload)
 
 /* ---- slash commands ---- */
 
-static int read_command(struct slack_act *a, const cJSON *payload)
+static int read_command(struct slack_intent *a, const cJSON *payload)
 {
 	const char *text = json_text(payload, "text");
 
@@ -518,7 +518,7 @@ static int read_command(struct slack_act *a, const cJSON *payload)
 	a->event_key = hash_key("command", a->trigger_id);
 	a->text = typed_text(or_empty(text));
 	set_action(a, or_empty(json_text(payload, "command")), a->text);
-	a->deed = DEED_COMMAND;
+	a->meaning = INTENT_COMMAND;
 	return 0;
 }
 
@@ -572,7 +572,7 @@ static const char *team_of(const cJSON *payload, const cJSON *event)
 	return json_text(payload, "team_id");
 }
 
-static int read_event(struct slack_act *a, const cJSON *payload, const char *bot_user)
+static int read_event(struct slack_intent *a, const cJSON *payload, const char *bot_user)
 {
 	static const char *const MESSAGES[] = { "message", "app_mention", NULL };
 	const cJSON *event = member(payload, "event");
@@ -604,15 +604,15 @@ static int read_event(struct slack_act *a, const cJSON *payload, const char *bot
 	set_action(a, a->thread_ts ? "reply" : named ? "mention" : "message", NULL);
 	a->mentioned = named;
 	if (a->thread_ts)
-		a->deed = DEED_REPLY;
+		a->meaning = INTENT_REPLY;
 	else if (named)
-		a->deed = DEED_MENTION;
+		a->meaning = INTENT_MENTION;
 	return 0;
 }
 
 /* ---- all of it ---- */
 
-void slack_act_read(struct slack_act *a, const struct slack_frame *f, const char *bot_user)
+void slack_intent_read(struct slack_intent *a, const struct slack_frame *f, const char *bot_user)
 {
 	if (!f->root || !cJSON_IsObject(f->payload)) {
 		(void)unknown(a,
@@ -629,7 +629,7 @@ void slack_act_read(struct slack_act *a, const struct slack_frame *f, const char
 		(void)unknown(a, "an envelope of a type that is not known");
 }
 
-void slack_act_clear(struct slack_act *a)
+void slack_intent_clear(struct slack_intent *a)
 {
 	char *const owned[] = { a->kind,       a->team,       a->user,         a->channel,
 		                a->thread_ts,  a->message_ts, a->event_key,    a->message_key,
@@ -639,7 +639,7 @@ void slack_act_clear(struct slack_act *a)
 
 	for (size_t i = 0; i < COUNT(owned); i++)
 		free(owned[i]);
-	*a = (struct slack_act){ 0 };
+	*a = (struct slack_intent){ 0 };
 }
 
 void slack_payload_strip(cJSON *payload)

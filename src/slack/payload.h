@@ -37,26 +37,27 @@ void slack_frame_read(struct slack_frame *f, const char *bytes, size_t length);
 void slack_frame_clear(struct slack_frame *f);
 
 /* What a person meant. */
-enum slack_deed {
-	DEED_NOTHING, /* not for us: our own messages, edits, joins, forms that were closed */
-	DEED_UNKNOWN, /* for us, but of no form that we know: see problem */
-	DEED_DECIDE, /* verdict of request, with its reason or instruction */
-	DEED_OPEN, /* open the form view for request (or session) */
-	DEED_EMPTY, /* a form was sent without the text it needs */
-	DEED_ORDER, /* verdict is a verb about request: file, undo */
-	DEED_ASKED, /* the buttons of what was asked back: verdict; request is the message's number
-	             */
-	DEED_CLOSE, /* the form of request was closed, nothing was sent */
-	DEED_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
-	DEED_MODE, /* the button of a mode notice: verdict is the mode; session */
-	DEED_COMMAND, /* /intercom: text */
-	DEED_REPLY, /* a message in a thread: text */
-	DEED_MENTION, /* a message to us that stands in no thread: text */
+enum slack_meaning {
+	INTENT_NOTHING, /* not for us: our own messages, edits, joins, forms that were closed */
+	INTENT_UNKNOWN, /* for us, but of no form that we know: see problem */
+	INTENT_DECIDE, /* verdict of request, with its reason or instruction */
+	INTENT_OPEN, /* open the form view for request (or session) */
+	INTENT_EMPTY, /* a form was sent without the text it needs */
+	INTENT_ORDER, /* verdict is a verb about request: file, undo */
+	INTENT_ASKED, /* the buttons of what was asked back: verdict; request is the message's
+	               * number
+	               */
+	INTENT_CLOSE, /* the form of request was closed, nothing was sent */
+	INTENT_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
+	INTENT_MODE, /* the button of a mode notice: verdict is the mode; session */
+	INTENT_COMMAND, /* /intercom: text */
+	INTENT_REPLY, /* a message in a thread: text */
+	INTENT_MENTION, /* a message to us that stands in no thread: text */
 };
 
 /* All texts are owned; NULL where there is none. */
-struct slack_act {
-	enum slack_deed deed;
+struct slack_intent {
+	enum slack_meaning meaning;
 	bool mentioned; /* a message that names us */
 	char *kind; /* command, block_actions, view_submission, view_closed, message, app_mention */
 	char *team, *user, *channel, *thread_ts, *message_ts;
@@ -69,13 +70,13 @@ struct slack_act {
 	 * it. */
 	char *text;
 	char *action; /* in a few words, for the timeline */
-	char *problem; /* DEED_UNKNOWN: what is wrong with it */
+	char *problem; /* INTENT_UNKNOWN: what is wrong with it */
 };
 
 /* Says what an envelope means. bot_user: our own user id where it is known, else NULL (events say
  * it themselves, as a rule). a is empty. */
-void slack_act_read(struct slack_act *a, const struct slack_frame *f, const char *bot_user);
-void slack_act_clear(struct slack_act *a);
+void slack_intent_read(struct slack_intent *a, const struct slack_frame *f, const char *bot_user);
+void slack_intent_clear(struct slack_intent *a);
 
 /* Takes out of an envelope's payload what may be stored nowhere: verification token, trigger ids,
  * response_urls, and the copy of our own message that a click brings along. */

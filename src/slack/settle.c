@@ -43,7 +43,7 @@ static int put_back_as(const struct settlement *t, enum slack_outbox_form form, 
 	const struct slack_outbox_put_back_args args = {
 		.form = form,
 		.due_at = delay_ms > 0 ? due.text : NULL,
-		.error = why,
+		.why = why,
 		.may_repeat = may_repeat,
 		.seq = t->i->seq,
 		.claim = t->i->claim,
@@ -64,7 +64,7 @@ static int doubt(const struct settlement *t, int64_t at_ms, int64_t lookups, con
 	struct instant due = clock_instant(at_ms);
 	const struct slack_outbox_doubt_args args = {
 		.due_at = due.text,
-		.error = why,
+		.why = why,
 		.lookups = lookups,
 		.seq = t->i->seq,
 		.claim = t->i->claim,

@@ -26,13 +26,13 @@ static void reply_to_form(struct slack_talk *t, const char *text)
 {
 	OWNED(str) struct str plain = { 0 };
 
-	if (!t->act->field)
+	if (!t->intent->field)
 		return;
 	str_add(&plain, text);
-	slack_plain_names(&plain, t->act->user);
+	slack_plain_names(&plain, t->intent->user);
 	str_reset(t->reply);
 	str_add(t->reply, "{\"response_action\":\"errors\",\"errors\":{");
-	json_quote(t->reply, t->act->field);
+	json_quote(t->reply, t->intent->field);
 	str_add_char(t->reply, ':');
 	json_quote(t->reply, str_text(&plain));
 	str_add(t->reply, "}}");
@@ -42,9 +42,9 @@ static int whisper(struct slack_talk *t, const char *text, struct err *e)
 {
 	struct instant until = clock_instant(clock_now_ms() + SLACK_WHISPER_MS);
 	const struct slack_whisper_args args = {
-		.channel = t->act->channel,
-		.thread_ts = t->act->thread_ts,
-		.user = t->act->user,
+		.channel = t->intent->channel,
+		.thread_ts = t->intent->thread_ts,
+		.user = t->intent->user,
 		.text = text,
 		.expires_at = until.text,
 	};
@@ -66,12 +66,12 @@ static int say(struct slack_talk *t, int64_t session_seq, const char *channel,
 
 static bool is_message(const struct slack_talk *t)
 {
-	return t->act->deed == DEED_REPLY || t->act->deed == DEED_MENTION;
+	return t->intent->meaning == INTENT_REPLY || t->intent->meaning == INTENT_MENTION;
 }
 
 int slack_tell(struct slack_talk *t, const char *text, struct err *e)
 {
-	const struct slack_act *a = t->act;
+	const struct slack_intent *a = t->intent;
 	const char *kind = a->kind ? a->kind : "";
 
 	if (strcmp(kind, "command") == 0)
@@ -89,7 +89,7 @@ int slack_tell(struct slack_talk *t, const char *text, struct err *e)
 int slack_tell_buttons(struct slack_talk *t, int64_t session_seq, const char *text,
                        const char *detail, struct err *e)
 {
-	const struct slack_act *a = t->act;
+	const struct slack_intent *a = t->intent;
 
 	if (is_message(t) && a->thread_ts && t->thread->seq == session_seq)
 		return say(t, session_seq, a->channel, a->thread_ts, text, detail, e);
@@ -100,5 +100,6 @@ int slack_tell_buttons(struct slack_talk *t, int64_t session_seq, const char *te
 
 bool slack_tells_success(const struct slack_talk *t)
 {
-	return t->act->deed == DEED_COMMAND || t->act->deed == DEED_NUDGE || is_message(t);
+	return t->intent->meaning == INTENT_COMMAND || t->intent->meaning == INTENT_NUDGE ||
+	       is_message(t);
 }

@@ -8,7 +8,7 @@
 /* One act of one operator, and where it happened. */
 struct slack_talk {
 	struct store *st;
-	const struct slack_act *act;
+	const struct slack_intent *intent;
 	const struct slack_thread_row *thread; /* of a reply; seq 0: it is none of ours */
 	const char *operator_id;
 	const struct proof_key *key; /* proves that it is from Slack */

@@ -84,17 +84,18 @@ int slack_keep(struct slack_talk *t, const char *verb, const char *argument, str
 /* Mcp-front reads the file, slack-poster shows it where the person is. */
 static int show_file(struct slack_talk *t, struct said *said, struct err *e)
 {
-	const struct slack_act *a = t->act;
+	const struct slack_intent *a = t->intent;
 	int did =
-	    sql_file_view_insert(t->st, a->deed == DEED_COMMAND ? NULL : a->channel,
+	    sql_file_view_insert(t->st, a->meaning == INTENT_COMMAND ? NULL : a->channel,
 	                         a->thread_ts ? a->thread_ts : a->message_ts, said->request_id, e);
 
 	if (did < 0)
 		return -1;
 	if (did == 0)
 		return slack_tell(t, "that is not a proposed change of a session visible here", e);
-	return a->deed == DEED_COMMAND ? slack_tell(t, "The file comes in the session's thread.", e)
-	                               : 0;
+	return a->meaning == INTENT_COMMAND
+	           ? slack_tell(t, "The file comes in the session's thread.", e)
+	           : 0;
 }
 
 int slack_say(struct slack_talk *t, const struct words *w, struct err *e)

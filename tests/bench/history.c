@@ -70,14 +70,14 @@ void history_make(const char *path)
 
 /* %1 the first number, %2 the last, %3 the instant. */
 static const char *const FILL[] = {
-	"INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, "
+	"INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode, "
 	"client_name, "
 	"created_at, updated_at, last_activity_at, terminated_at) SELECT i / 1000 + 1, "
 	"printf('s%08d-0000-7000-8000-%012d', i / 1000, i), "
 	"'h', 'local:ann', '/home/ann/project', 'terminated', 'local', 'agent', ?3, ?3, ?3, ?3 "
 	"FROM n "
 	"WHERE i % 1000 = 1",
-	"INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq, "
+	"INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq, "
 	"identity, "
 	"state, created_at, closed_at) SELECT i / 1000 + 1, printf('k%035d', i), 'h', 'http', "
 	"'2025-11-25', "
@@ -109,7 +109,8 @@ static const char *const FILL[] = {
 	"i), "
 	"lower(hex(randomblob(32))), 'done', CASE WHEN i % 10 = 0 THEN i / 10 END, "
 	"'{\"acknowledged\":true,\"session_id\":\"0190a0a0\"}', 1, ?3, ?3, ?3 FROM n",
-	"INSERT INTO answer (seq, call_seq, created_at) SELECT i / 10, i, ?3 FROM n WHERE i % 10 = "
+	"INSERT INTO ended_call (seq, call_seq, created_at) SELECT i / 10, i, ?3 FROM n WHERE i % "
+	"10 = "
 	"0",
 	"INSERT INTO event (seq, at, kind, session_seq, request_seq, call_seq, actor, detail) "
 	"SELECT i, ?3, "
@@ -210,7 +211,7 @@ static int64_t ask(struct history *h, int64_t number, struct err *e)
 		.path = path, .target = path, .action = "create", .hash = "new_file"
 	};
 	struct asker who = { .session_seq = h->session,
-		             .host = "h",
+		             .machine = "h",
 		             .workspace_root = "/home/ann/project" };
 	struct question q = { .kind = REQUEST_KIND_CLEARANCE,
 		              .body = "int x;\n",
@@ -349,7 +350,7 @@ static void settle(struct history *h, int64_t apply, struct err *e)
 {
 	const struct apply_failed_args args = { .state = APPLY_STATE_REFUSED,
 		                                .code = "patch_conflict",
-		                                .message = "of the bench",
+		                                .why = "of the bench",
 		                                .seq = apply,
 		                                .claim = 1 };
 
@@ -410,11 +411,12 @@ void history_open(struct history *h, const char *path)
 	*h = (struct history){ .store = STORE_INIT, .number = now_ns() / 1000, .id = id_new() };
 	must(store_open(&h->store, path, NULL, &e) == 0, &e);
 	(void)begin(h, &e);
-	const struct session_insert_args session = {
-		.id = h->id.text, .host = "h", .workspace = "/home/ann/project", .client = "agent"
-	};
+	const struct session_insert_args session = { .id = h->id.text,
+		                                     .machine = "h",
+		                                     .workspace = "/home/ann/project",
+		                                     .client = "agent" };
 	const struct connection_insert_args connection = { .key = h->id.text,
-		                                           .host = "h",
+		                                           .machine = "h",
 		                                           .transport = CONNECTION_TRANSPORT_HTTP,
 		                                           .version = "2025-11-25",
 		                                           .identity = "{}" };

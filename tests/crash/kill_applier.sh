@@ -234,9 +234,9 @@ all_rows() {
 	cat <<-SQL
 		INSERT INTO operator (id, kind, user_id, is_default) VALUES ('local:t', 'local', 't', 1);
 		INSERT INTO setting VALUES ('mode', 'local', 'default', '$NOW');
-		INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, created_at,
+		INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode, created_at,
 		  updated_at) VALUES (1, 's', 'h', 'local:t', '$now/ws', 'active', 'local', '$NOW', '$NOW');
-		INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq, identity,
+		INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq, identity,
 		  created_at) VALUES (1, 'k', 'h', 'stdio', '2025-06-18', 1, '{}', '$NOW');
 		INSERT INTO request (seq, id, session_seq, kind, state, digest, title, file_path, risk_level,
 		  original_hash, created_at, updated_at, body, effect) VALUES (1, 'request-1', 1, 'clearance',
@@ -245,7 +245,7 @@ all_rows() {
 		$(request_files)
 		INSERT INTO decision (request_id, verdict, operator_id, source, created_at)
 		  VALUES ('request-1', 'approve', 'local:t', 'ctl', '$NOW');
-		INSERT INTO apply (seq, request_seq, host, force, state, created_at, updated_at)
+		INSERT INTO apply (seq, request_seq, machine, force, state, created_at, updated_at)
 		  VALUES (1, 1, 'h', $force, 'queued', '$NOW', '$NOW');
 		INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest, state,
 		  apply_seq, created_at) VALUES (1, 1, '1', 'legacy', 'check_diff', '', 'waiting', 1, '$NOW');
@@ -387,7 +387,7 @@ is_tree() { [ "$(listing "$now/ws")" = "$(cat "$dir/$1")" ]; }
 # request consumed; then what the database says of itself.
 rows() {
 	sqlite3 "$now/intercom.db" "SELECT a.state, coalesce(a.error_code, ''), r.state, t.state,
-		(SELECT count(*) FROM answer), (SELECT count(*) FROM event WHERE kind = 'request.consumed'),
+		(SELECT count(*) FROM ended_call), (SELECT count(*) FROM event WHERE kind = 'request.consumed'),
 		(SELECT count(*) FROM file_change WHERE state IN ('planned', 'staged')),
 		(SELECT count(*) FROM apply WHERE state = 'applied'),
 		coalesce((SELECT outcome FROM command), '')
@@ -475,7 +475,7 @@ fail_at() {
 	"applied||"* | "undone||"*) check_end ;;
 	"refused|workspace_unreadable|"*) check_refused workspace_unreadable ;;
 	"refused|patch_conflict|"*) wrong "a failed call is called a conflict: $(sqlite3 "$now/intercom.db" \
-		'SELECT error_message FROM apply ORDER BY seq DESC LIMIT 1')" ;;
+		'SELECT why FROM apply ORDER BY seq DESC LIMIT 1')" ;;
 	*) check_refused "$(code_of "$error")" ;;
 	esac
 }

@@ -36,7 +36,7 @@ enum {
 
 static const char ROWS[] =
     "SELECT (SELECT count(*) FROM event), (SELECT count(*) FROM decision),"
-    " (SELECT count(*) FROM command), (SELECT count(*) FROM answer),"
+    " (SELECT count(*) FROM command), (SELECT count(*) FROM ended_call),"
     " (SELECT count(*) FROM apply WHERE state IN ('applied', 'undone')),"
     " (SELECT count(*) FROM request WHERE state = 'consumed'),"
     " (SELECT count(*) FROM request WHERE state IN ('approved', 'consumed')),"
@@ -89,7 +89,7 @@ static char *check_journal(void)
 }
 
 static const char END[] =
-    "SELECT a.state, a.error_code, r.state, t.state, (SELECT count(*) FROM answer),"
+    "SELECT a.state, a.error_code, r.state, t.state, (SELECT count(*) FROM ended_call),"
     " (SELECT count(*) FROM event WHERE kind = 'request.consumed'),"
     " (SELECT count(*) FROM file_change WHERE state IN ('planned', 'staged')),"
     " (SELECT count(*) FROM apply WHERE state = 'applied')"

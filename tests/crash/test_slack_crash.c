@@ -24,7 +24,7 @@ static void desk(void)
 	    "UPDATE setting SET value = 'true' WHERE name = 'slack.configured';"
 	    "INSERT INTO setting (name, value, source, updated_at) VALUES"
 	    " ('slack.channel_id', 'C01AGENTS', 'file', '2026-01-01T00:00:00.000Z');"
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at) VALUES (1, 's', 'h', 'local:tester', '/w', 'active', "
 	    "'hybrid',"
 	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z');"
@@ -45,7 +45,7 @@ static void let_it_speak(void)
 	do {
 		char_ptr_clear(&left);
 		ck_assert_msg(agent_ms() < give_up, "still queued: %s",
-		              rows("SELECT seq, kind, state, error FROM slack_outbox"));
+		              rows("SELECT seq, kind, state, why FROM slack_outbox"));
 		advance(SECOND);
 		(void)usleep(2000); /* the worker's turn */
 		left = rows("SELECT count(*) FROM slack_outbox"

@@ -23,7 +23,7 @@ static void a_question_that_is_answered_in_slack(void)
 	    " ('slack:T01TEAM:U01OP', 'slack', 'T01TEAM', 'U01OP', '2026-01-01T08:00:00.000Z');"
 	    "INSERT INTO setting (name, value, source, updated_at)"
 	    " VALUES ('slack.channel_id', 'C01AGENTS', 'file', '2026-01-01T08:00:00.000Z');"
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at) VALUES (1, 's', 'h', 'local:tester', '/w', 'active', "
 	    "'hybrid',"
 	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z');"

@@ -24,17 +24,17 @@ static void is_text(const char *text)
 	must(!text || utf8_valid(text, strlen(text)));
 }
 
-static void judge(const struct slack_act *a)
+static void judge(const struct slack_intent *a)
 {
 	is_text(a->text);
 	is_text(a->action);
-	must(a->deed != DEED_DECIDE || (a->request && a->verdict));
-	must(a->deed != DEED_OPEN || (a->view && (a->request || a->session)));
-	must(a->deed != DEED_NUDGE || (a->session && a->verdict));
-	must(a->deed != DEED_COMMAND || a->text);
-	must(a->deed != DEED_REPLY || (a->text && a->thread_ts && a->channel && a->user));
-	must(a->deed != DEED_MENTION || (a->text && a->channel && a->user));
-	must((a->deed == DEED_UNKNOWN) == (a->problem != NULL));
+	must(a->meaning != INTENT_DECIDE || (a->request && a->verdict));
+	must(a->meaning != INTENT_OPEN || (a->view && (a->request || a->session)));
+	must(a->meaning != INTENT_NUDGE || (a->session && a->verdict));
+	must(a->meaning != INTENT_COMMAND || a->text);
+	must(a->meaning != INTENT_REPLY || (a->text && a->thread_ts && a->channel && a->user));
+	must(a->meaning != INTENT_MENTION || (a->text && a->channel && a->user));
+	must((a->meaning == INTENT_UNKNOWN) == (a->problem != NULL));
 }
 
 static void words(const char *text)
@@ -49,14 +49,14 @@ static void words(const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct slack_frame f = { 0 };
-	struct slack_act a = { 0 };
+	struct slack_intent a = { 0 };
 	OWNED(str) struct str copy = { 0 };
 	OWNED(str) struct str plain = { 0 };
 
 	slack_frame_read(&f, (const char *)data, size);
 	must((f.kind == SLACK_FRAME_ENVELOPE) <= (f.envelope_id != NULL));
 	must(!f.envelope_id || *f.envelope_id);
-	slack_act_read(&a, &f, "U0BOT");
+	slack_intent_read(&a, &f, "U0BOT");
 	judge(&a);
 	if (f.payload)
 		slack_payload_strip(cJSON_GetObjectItemCaseSensitive(f.root, "payload"));
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(!utf8_valid(str_text(&copy), strlen(str_text(&copy))) ||
 	     utf8_valid(str_text(&plain), plain.length));
 	words(str_text(&copy));
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 	slack_frame_clear(&f);
 	return 0;
 }

@@ -74,10 +74,10 @@ void begin(void)
 	ck_assert_int_eq(mkdir(ws, 0755), 0);
 	(void)snprintf(
 	    sql, sizeof(sql),
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at) VALUES (1, 's', 'h', 'local:tester', '%s', 'active',"
 	    " 'local', '%s', '%s');"
-	    "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	    "INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq,"
 	    " identity, created_at) VALUES (1, 'k', 'h', 'stdio', '2025-06-18', 1, '{}', '%s')",
 	    ws, clock_now().text, clock_now().text, clock_now().text);
 	given(sql);
@@ -250,7 +250,7 @@ void call_check_diff(bool force)
 	(void)snprintf(
 	    sql, sizeof(sql),
 	    "BEGIN IMMEDIATE;" /* as mcp-front does: an applier may be running */
-	    "INSERT INTO apply (request_seq, host, force, state, created_at, updated_at)"
+	    "INSERT INTO apply (request_seq, machine, force, state, created_at, updated_at)"
 	    " VALUES (%d, 'h', %d, 'queued', '%s', '%s');"
 	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest,"
 	    " state, apply_seq, created_at) VALUES (1, 1, '1', 'legacy', 'check_diff', '',"

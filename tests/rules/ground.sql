@@ -7,7 +7,7 @@ INSERT INTO operator (id, kind, team_id, user_id, active, is_default, created_at
 INSERT INTO setting (name, value, source, updated_at) VALUES
   ('mode', 'local', 'default', '2026-01-01T08:00:00.000Z'),
   ('slack.configured', 'false', 'system', '2026-01-01T08:00:00.000Z');
-INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, client_name,
+INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode, client_name,
                      created_at, updated_at) VALUES
   (1, 's-local', 'here', 'local:ann', '/work', 'active', 'local', 'claude',
    '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z'),
@@ -19,9 +19,9 @@ INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,
    '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z'),
   (5, 's-elsewhere', 'here', 'local:ann', '/other', 'created', 'local', 'claude',
    '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z'),
-  (6, 's-other-host', 'there', 'local:ann', '/work', 'active', 'local', 'claude',
+  (6, 's-other-machine', 'there', 'local:ann', '/work', 'active', 'local', 'claude',
    '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z');
-INSERT INTO connection (seq, key, host, transport, protocol_version, elicits, session_seq, identity,
+INSERT INTO connection (seq, key, machine, transport, protocol_version, elicits, session_seq, identity,
                         created_at) VALUES
   (1, 'k1', 'here', 'http', '2025-11-25', 1, 1, '{}', '2026-01-01T09:00:00.000Z'),
   (2, 'k2', 'here', 'stdio', '2025-11-25', 0, 2, '{}', '2026-01-01T09:00:00.000Z');

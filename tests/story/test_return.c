@@ -276,9 +276,9 @@ START_TEST(reboot_lists_at_once_what_nobody_listens_for)
 	      "WHERE file_path = 'g'");
 	idle = newcomer("");
 	free(agent_call(&idle, "ping", "{}")); /* a newer session, which has left nothing */
-	given("INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode, "
+	given("INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode, "
 	      "created_at,"
-	      " updated_at) SELECT 'old', host, owner_user_id, workspace_root, 'active', mode,"
+	      " updated_at) SELECT 'old', machine, owner_user_id, workspace_root, 'active', mode,"
 	      " created_at, updated_at FROM session LIMIT 1;"
 	      "UPDATE session SET status = 'interrupted' WHERE id = 'old'");
 	b = newcomer("");

@@ -214,7 +214,7 @@ START_TEST(a_broadcast_is_told_where_it_stands_in_slack)
 	expect_soon("SELECT json_extract(t.result, '$.ts') = m.ts FROM tool_call AS t "
 	            "JOIN slack_message AS m ON m.call_seq = t.seq ORDER BY t.seq DESC LIMIT 1",
 	            "1\n");
-	expect_soon("SELECT count(*) FROM said_wait", "0\n");
+	expect_soon("SELECT count(*) FROM broadcast_wait", "0\n");
 	end_system();
 }
 END_TEST
@@ -231,7 +231,7 @@ START_TEST(a_broadcast_that_slack_does_not_take_in_two_seconds_is_told_without)
 	ck_assert_int_ge(agent_ms() - since, 2 * SECOND - 10);
 	has(told, "posted", "true");
 	has(told, "ts", "");
-	expect_soon("SELECT count(*) FROM said_wait", "0\n");
+	expect_soon("SELECT count(*) FROM broadcast_wait", "0\n");
 	all_is_said();
 	ck_assert_int_eq(times_shown("ℹ️ on it"), 1);
 	end_system();
@@ -244,7 +244,7 @@ START_TEST(a_broadcast_that_slack_refuses_is_told_so)
 	struct agent a = an_agent_in_its_thread();
 
 	/* As soon as it is queued: however slow this machine is, it is known within two seconds. */
-	given("CREATE TRIGGER refused_at_once AFTER INSERT ON said_wait BEGIN"
+	given("CREATE TRIGGER refused_at_once AFTER INSERT ON broadcast_wait BEGIN"
 	      " UPDATE slack_message SET state = 'dead' WHERE call_seq = NEW.call_seq; END");
 	told = agent_call(&a, "broadcast", "{\"message\":\"on it\"}");
 	has(told, "posted", "false");

@@ -23,12 +23,12 @@ static void given_agent(int seq)
 
 	(void)snprintf(
 	    sql, sizeof(sql),
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " last_tool, prompt, progress_snapshot, created_at, updated_at, last_activity_at,"
 	    " idle_since) VALUES (%d, 's%d', 'h', 'local:ann', '/w', 'active', 'local', 'ping',"
 	    " 'write the docs', '[{\"label\":\"one\",\"status\":\"done\"}]', '%s', '%s', '%s',"
 	    " '%s');"
-	    "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	    "INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq,"
 	    " identity, created_at) VALUES (%d, 'k%d', 'h', 'stdio', '2025-06-18', %d, '{}', '%s')",
 	    seq, seq, now.text, now.text, now.text, now.text, seq, seq, seq, now.text);
 	given(sql);
@@ -86,10 +86,10 @@ static void given_settings(int threshold, int escalation, int nudges)
 	given_number("escalation_threshold_seconds", escalation);
 	given_number("max_retries", nudges);
 	given_setting("default_nudge_message", "Go on.");
-	given("INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	given("INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	      " created_at, updated_at) VALUES (9999, 'mark', 'h', 'local:ann', '/w', 'active',"
 	      " 'local', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z');"
-	      "INSERT INTO connection (seq, key, host, transport, protocol_version, identity,"
+	      "INSERT INTO connection (seq, key, machine, transport, protocol_version, identity,"
 	      " created_at) VALUES (9999, 'mark', 'h', 'http', '2025-06-18', '{}',"
 	      " '2026-01-01T00:00:00.000Z');"
 	      "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, body,"
@@ -482,7 +482,7 @@ static void given_http(const char *transport)
 
 	str_addf(
 	    &sql,
-	    "INSERT INTO connection (key, host, transport, protocol_version, session_seq,"
+	    "INSERT INTO connection (key, machine, transport, protocol_version, session_seq,"
 	    " identity, created_at) SELECT 'http', 'h', '%s', '2025-11-25', 1, '{}', created_at"
 	    " FROM connection WHERE seq = 1;"
 	    "UPDATE connection SET state = 'closed' WHERE seq = 1",
@@ -645,12 +645,12 @@ static int64_t given_many_agents(void)
 	(void)snprintf(
 	    sql, sizeof(sql),
 	    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-	    " INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    " INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at, last_activity_at, idle_since) SELECT i, 's' || i, 'h',"
 	    " 'local:ann', '/w', 'active', 'local', '%s', '%s', '%s',"
 	    " strftime('%%Y-%%m-%%dT%%H:%%M:%%fZ', '%s', '+' || (i * 0.3) || ' seconds') FROM n;"
 	    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-	    " INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	    " INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq,"
 	    " identity, created_at) SELECT i, 'k' || i, 'h', 'http', '2025-06-18', i, '{}', '%s'"
 	    " FROM n",
 	    MANY, now.text, now.text, now.text, now.text, MANY, now.text);

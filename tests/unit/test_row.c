@@ -14,7 +14,7 @@ static void open_store(void)
 {
 	fresh_store();
 	given(
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, "
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode, "
 	    "created_at, updated_at) VALUES (1, 's1', 'h', 'local:ann', '/w', 'active', 'hybrid', "
 	    "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'), (2, 's2', 'h', 'local:ann', "
 	    "'/w', 'created', 'remote', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')");

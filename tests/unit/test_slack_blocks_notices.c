@@ -50,7 +50,7 @@ START_TEST(a_write_is_told_with_its_files)
 		                      .kind = APPLY_KIND_WRITE,
 		                      .file_path = "a.c",
 		                      .error_code = "patch_conflict",
-		                      .error_message =
+		                      .why =
 		                          "line 3, 0123456789abcdef0123456789abcdef0123456789abcdef"
 		                          "0123456789abcdef" };
 	slack_notice_write(&w, &s);
@@ -70,7 +70,7 @@ START_TEST(a_write_is_told_with_its_files)
 	slack_said_clear(&s);
 
 	row.state = APPLY_STATE_REFUSED;
-	row.error_message = "it was changed since";
+	row.why = "it was changed since";
 	slack_notice_write(&w, &s);
 	OWNED(char_ptr) char *kept = said(&s);
 	holds(kept, "⚠️ Not undone, as ordered by <@U01OP>: a.c: it was changed since");

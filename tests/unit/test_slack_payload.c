@@ -31,16 +31,16 @@ static struct slack_frame frame(const char *text)
 }
 
 /* What an envelope of this type with this payload means. */
-static struct slack_act act(const char *type, const char *payload)
+static struct slack_intent act(const char *type, const char *payload)
 {
 	OWNED(str) struct str text = { 0 };
-	struct slack_act a = { 0 };
+	struct slack_intent a = { 0 };
 	struct slack_frame f;
 
 	str_addf(&text, "{'payload':%s,'envelope_id':'e-1','type':'%s'}", payload, type);
 	f = frame(text.bytes);
 	ck_assert_int_eq(f.kind, SLACK_FRAME_ENVELOPE);
-	slack_act_read(&a, &f, "U0BOT");
+	slack_intent_read(&a, &f, "U0BOT");
 	slack_frame_clear(&f);
 	return a;
 }
@@ -135,9 +135,9 @@ END_TEST
 
 START_TEST(a_button_is_a_decision)
 {
-	struct slack_act a = act("interactive", CLICK("approve_accept", "'r-1'"));
+	struct slack_intent a = act("interactive", CLICK("approve_accept", "'r-1'"));
 
-	ck_assert_int_eq(a.deed, DEED_DECIDE);
+	ck_assert_int_eq(a.meaning, INTENT_DECIDE);
 	is(a.verdict, "approve");
 	is(a.request, "r-1");
 	is(a.user, "U01");
@@ -147,7 +147,7 @@ START_TEST(a_button_is_a_decision)
 	is(a.trigger_id, "12.34");
 	is(a.event_key, "click:U01:1.2:approve_accept:9.9");
 	is(a.action, "approve_accept r-1");
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 }
 END_TEST
 
@@ -155,41 +155,41 @@ START_TEST(every_button_has_its_meaning)
 {
 	static const struct {
 		const char *id;
-		enum slack_deed deed;
+		enum slack_meaning meaning;
 		const char *verdict, *view;
 		bool of_session;
 	} CASES[] = {
-		{ "approve_accept", DEED_DECIDE, "approve", NULL, false },
-		{ "approve_reject", DEED_OPEN, NULL, "reject", false },
-		{ "approve_file", DEED_ORDER, "file", NULL, false },
-		{ "write_undo", DEED_ORDER, "undo", NULL, false },
-		{ "tell_approve", DEED_ASKED, "approve", NULL, false },
-		{ "tell_reject", DEED_ASKED, "reject", NULL, false },
-		{ "prompt_continue", DEED_DECIDE, "continue", NULL, false },
-		{ "prompt_refine", DEED_OPEN, NULL, "refine", false },
-		{ "prompt_stop", DEED_DECIDE, "stop", NULL, false },
-		{ "wait_resume", DEED_DECIDE, "resume", NULL, false },
-		{ "wait_resume_instruct", DEED_OPEN, NULL, "resume", false },
-		{ "wait_stop", DEED_DECIDE, "stop", NULL, false },
-		{ "stall_nudge", DEED_NUDGE, "nudge", NULL, true },
-		{ "stall_nudge_instruct", DEED_OPEN, NULL, "nudge", true },
-		{ "stall_stop", DEED_NUDGE, "stop", NULL, true },
+		{ "approve_accept", INTENT_DECIDE, "approve", NULL, false },
+		{ "approve_reject", INTENT_OPEN, NULL, "reject", false },
+		{ "approve_file", INTENT_ORDER, "file", NULL, false },
+		{ "write_undo", INTENT_ORDER, "undo", NULL, false },
+		{ "tell_approve", INTENT_ASKED, "approve", NULL, false },
+		{ "tell_reject", INTENT_ASKED, "reject", NULL, false },
+		{ "prompt_continue", INTENT_DECIDE, "continue", NULL, false },
+		{ "prompt_refine", INTENT_OPEN, NULL, "refine", false },
+		{ "prompt_stop", INTENT_DECIDE, "stop", NULL, false },
+		{ "wait_resume", INTENT_DECIDE, "resume", NULL, false },
+		{ "wait_resume_instruct", INTENT_OPEN, NULL, "resume", false },
+		{ "wait_stop", INTENT_DECIDE, "stop", NULL, false },
+		{ "stall_nudge", INTENT_NUDGE, "nudge", NULL, true },
+		{ "stall_nudge_instruct", INTENT_OPEN, NULL, "nudge", true },
+		{ "stall_stop", INTENT_NUDGE, "stop", NULL, true },
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
 		OWNED(str) struct str payload = { 0 };
-		struct slack_act a;
+		struct slack_intent a;
 
 		str_addf(&payload,
 		         "{'type':'block_actions','actions':[{'action_id':'%s','value':'v-1'}]}",
 		         CASES[i].id);
 		a = act("interactive", payload.bytes);
-		ck_assert_int_eq(a.deed, CASES[i].deed);
+		ck_assert_int_eq(a.meaning, CASES[i].meaning);
 		is(a.verdict, CASES[i].verdict);
 		is(a.view, CASES[i].view);
 		is(CASES[i].of_session ? a.session : a.request, "v-1");
 		is(CASES[i].of_session ? a.request : a.session, NULL);
-		slack_act_clear(&a);
+		slack_intent_clear(&a);
 	}
 }
 END_TEST
@@ -209,25 +209,25 @@ START_TEST(a_click_that_lacks_something_is_unknown_and_says_what)
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct slack_act a = act("interactive", CASES[i].payload);
+		struct slack_intent a = act("interactive", CASES[i].payload);
 
-		ck_assert_int_eq(a.deed, DEED_UNKNOWN);
+		ck_assert_int_eq(a.meaning, INTENT_UNKNOWN);
 		is(a.problem, CASES[i].problem);
-		slack_act_clear(&a);
+		slack_intent_clear(&a);
 	}
 }
 END_TEST
 
 START_TEST(a_button_that_is_none_of_ours_is_nothing)
 {
-	struct slack_act a = act("interactive", CLICK("open_link", "null"));
+	struct slack_intent a = act("interactive", CLICK("open_link", "null"));
 
-	ck_assert_int_eq(a.deed, DEED_NOTHING);
-	slack_act_clear(&a);
+	ck_assert_int_eq(a.meaning, INTENT_NOTHING);
+	slack_intent_clear(&a);
 	a = act("interactive", "{'type':'shortcut','user':{'id':'U01'},'team':{'id':'T01'}}");
-	ck_assert_int_eq(a.deed, DEED_NOTHING);
+	ck_assert_int_eq(a.meaning, INTENT_NOTHING);
 	is(a.team, "T01");
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 }
 END_TEST
 
@@ -255,16 +255,16 @@ START_TEST(a_form_is_a_decision_with_its_text)
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct slack_act a = act("interactive", CASES[i].payload);
+		struct slack_intent a = act("interactive", CASES[i].payload);
 
 		is(a.verdict, CASES[i].verdict);
 		is(a.request, CASES[i].request);
 		is(a.session, CASES[i].session);
 		is(a.text, "because");
-		ck_assert_int_eq(a.deed, CASES[i].session ? DEED_NUDGE : DEED_DECIDE);
+		ck_assert_int_eq(a.meaning, CASES[i].session ? INTENT_NUDGE : INTENT_DECIDE);
 		ck_assert_ptr_nonnull(a.event_key);
 		ck_assert_ptr_null(strstr(a.event_key, "5.6"));
-		slack_act_clear(&a);
+		slack_intent_clear(&a);
 	}
 }
 END_TEST
@@ -273,32 +273,32 @@ START_TEST(the_text_of_a_form_or_a_command_is_as_it_was_typed)
 {
 	static const char CODE[] =
 	    "  Map<String, List<T>> m = a<b && c>d;\xC2\xA0\xE2\x80\x9Cx\xE2\x80\x9D";
-	struct slack_act a =
+	struct slack_intent a =
 	    act("interactive",
 	        FORM("refine", "r-1",
 	             "'  Map<String, List<T>> m = a<b && c>d;\xC2\xA0\xE2\x80\x9Cx\xE2\x80\x9D'"));
 
 	is(a.text, CODE);
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 	a = act(
 	    "slash_commands",
 	    "{'text':'  Map<String, List<T>> m = a<b && c>d;\xC2\xA0\xE2\x80\x9Cx\xE2\x80\x9D'}");
 	is(a.text, CODE);
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 	a = act("slash_commands", "{'text':'steer a &lt; b &amp;&amp; &amp;lt;'}"); /* once */
 	is(a.text, "steer a < b && &lt;");
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 }
 END_TEST
 
 START_TEST(a_rejection_needs_no_words)
 {
-	struct slack_act a = act("interactive", FORM("approval_reject:r-2", "", "null"));
+	struct slack_intent a = act("interactive", FORM("approval_reject:r-2", "", "null"));
 
-	ck_assert_int_eq(a.deed, DEED_DECIDE);
+	ck_assert_int_eq(a.meaning, INTENT_DECIDE);
 	is(a.verdict, "reject");
 	is(a.text, NULL);
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 }
 END_TEST
 
@@ -309,11 +309,11 @@ START_TEST(an_empty_form_names_its_field)
 		                             FORM("refine", "r-1", "' \xC2\xA0 '") };
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct slack_act a = act("interactive", CASES[i]);
+		struct slack_intent a = act("interactive", CASES[i]);
 
-		ck_assert_int_eq(a.deed, DEED_EMPTY);
+		ck_assert_int_eq(a.meaning, INTENT_EMPTY);
 		is(a.field, "instruction_block");
-		slack_act_clear(&a);
+		slack_intent_clear(&a);
 	}
 }
 END_TEST
@@ -328,28 +328,28 @@ START_TEST(a_form_that_is_none_of_ours_is_unknown)
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct slack_act a = act("interactive", CASES[i]);
+		struct slack_intent a = act("interactive", CASES[i]);
 
-		ck_assert_int_eq(a.deed, DEED_UNKNOWN);
+		ck_assert_int_eq(a.meaning, INTENT_UNKNOWN);
 		ck_assert_ptr_nonnull(a.problem);
-		slack_act_clear(&a);
+		slack_intent_clear(&a);
 	}
 }
 END_TEST
 
 START_TEST(a_closed_form_is_nothing_but_recognised_again)
 {
-	struct slack_act a = act("interactive", "{'type':'view_closed','user':{'id':'U01'},"
-	                                        "'view':{'id':'V01','callback_id':'refine'}}");
+	struct slack_intent a = act("interactive", "{'type':'view_closed','user':{'id':'U01'},"
+	                                           "'view':{'id':'V01','callback_id':'refine'}}");
 
-	ck_assert_int_eq(a.deed, DEED_NOTHING);
+	ck_assert_int_eq(a.meaning, INTENT_NOTHING);
 	is(a.event_key, "closed:V01");
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 	a = act("interactive", "{'type':'view_closed','user':{'id':'U01'},'view':{'id':'V02',"
 	                       "'callback_id':'refine','private_metadata':'01J'}}");
-	ck_assert_int_eq(a.deed, DEED_CLOSE);
+	ck_assert_int_eq(a.meaning, INTENT_CLOSE);
 	is(a.request, "01J");
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 }
 END_TEST
 
@@ -357,24 +357,24 @@ END_TEST
 
 START_TEST(a_slash_command_is_its_text)
 {
-	struct slack_act a =
+	struct slack_intent a =
 	    act("slash_commands",
 	        "{'command':'/intercom','text':' steer  keep \xE2\x80\x9Cthat\xE2\x80\x9D ',"
 	        "'user_id':'U01','team_id':'T01','channel_id':'C01',"
 	        "'trigger_id':'7.8','is_enterprise_install':'false'}");
 
-	ck_assert_int_eq(a.deed, DEED_COMMAND);
+	ck_assert_int_eq(a.meaning, INTENT_COMMAND);
 	is(a.text, " steer  keep \xE2\x80\x9Cthat\xE2\x80\x9D ");
 	is(a.user, "U01");
 	is(a.channel, "C01");
 	ck_assert_ptr_null(strstr(a.event_key, "7.8"));
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 	a = act("slash_commands", "{'text':null,'user_id':null}");
-	ck_assert_int_eq(a.deed, DEED_COMMAND);
+	ck_assert_int_eq(a.meaning, INTENT_COMMAND);
 	is(a.text, "");
 	is(a.user, NULL);
 	is(a.event_key, NULL);
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 }
 END_TEST
 
@@ -384,33 +384,33 @@ END_TEST
 
 START_TEST(a_reply_and_a_mention_are_for_us_other_talk_is_not)
 {
-	struct slack_act a =
+	struct slack_intent a =
 	    act("events_api", EVENT("'type':'message','thread_ts':'3.1','text':'approve',"
 	                            "'client_msg_id':'m-1'"));
 
-	ck_assert_int_eq(a.deed, DEED_REPLY);
+	ck_assert_int_eq(a.meaning, INTENT_REPLY);
 	is(a.thread_ts, "3.1");
 	is(a.text, "approve");
 	is(a.event_key, "event:Ev1");
 	is(a.message_key, "C01:3.4");
 	is(a.client_key, "m-1");
 	ck_assert(!a.mentioned);
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 	a = act("events_api", EVENT("'type':'app_mention','text':'<@U0BOT> run the tests'"));
-	ck_assert_int_eq(a.deed, DEED_MENTION);
+	ck_assert_int_eq(a.meaning, INTENT_MENTION);
 	is(a.text, "run the tests");
 	is(a.message_key, "C01:3.4");
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 	a = act("events_api", EVENT("'type':'message','text':'hi <@U0BOT|intercom> there'"));
-	ck_assert_int_eq(a.deed, DEED_MENTION);
+	ck_assert_int_eq(a.meaning, INTENT_MENTION);
 	is(a.text, "hi @intercom there");
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 	a = act("events_api", EVENT("'type':'message','text':'lunch?','thread_ts':'3.4'"));
-	ck_assert_int_eq(a.deed, DEED_NOTHING);
-	slack_act_clear(&a);
+	ck_assert_int_eq(a.meaning, INTENT_NOTHING);
+	slack_intent_clear(&a);
 	a = act("events_api", EVENT("'type':'message','text':'hello','channel_type':'im'"));
-	ck_assert_int_eq(a.deed, DEED_MENTION);
-	slack_act_clear(&a);
+	ck_assert_int_eq(a.meaning, INTENT_MENTION);
+	slack_intent_clear(&a);
 }
 END_TEST
 
@@ -428,37 +428,37 @@ START_TEST(what_programs_say_is_nothing)
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct slack_act a = act("events_api", CASES[i]);
+		struct slack_intent a = act("events_api", CASES[i]);
 
-		ck_assert_int_eq(a.deed, DEED_NOTHING);
-		slack_act_clear(&a);
+		ck_assert_int_eq(a.meaning, INTENT_NOTHING);
+		slack_intent_clear(&a);
 	}
 }
 END_TEST
 
 START_TEST(a_person_of_another_team_is_of_that_team)
 {
-	struct slack_act a =
+	struct slack_intent a =
 	    act("events_api", EVENT("'type':'message','thread_ts':'3.1','text':'x',"
 	                            "'user_team':'T99'"));
 
 	is(a.team, "T99");
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 }
 END_TEST
 
 START_TEST(what_is_of_no_known_type_is_unknown)
 {
-	struct slack_act a = act("options", "{}");
+	struct slack_intent a = act("options", "{}");
 
-	ck_assert_int_eq(a.deed, DEED_UNKNOWN);
-	slack_act_clear(&a);
+	ck_assert_int_eq(a.meaning, INTENT_UNKNOWN);
+	slack_intent_clear(&a);
 	a = act("interactive", "null");
 	is(a.problem, "an envelope without payload");
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 	a = act("events_api", "{'event':[]}");
 	is(a.problem, "an event that does not say its type");
-	slack_act_clear(&a);
+	slack_intent_clear(&a);
 }
 END_TEST
 

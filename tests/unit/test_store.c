@@ -414,10 +414,10 @@ START_TEST(what_triggers_change_rings_too)
 	fresh_store();
 	str_addf(
 	    &sql,
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at) VALUES (1, 's', 'h', 'local:tester', '/w', 'active', 'local',"
 	    " '%s', '%s');"
-	    "INSERT INTO connection (seq, key, host, transport, protocol_version, identity, "
+	    "INSERT INTO connection (seq, key, machine, transport, protocol_version, identity, "
 	    "created_at)"
 	    " VALUES (1, 'k', 'h', 'http', 'v', '{}', '%s');"
 	    "INSERT INTO request (seq, id, session_seq, kind, state, digest, title, created_at,"

@@ -1,13 +1,13 @@
 #include "applier_case.h"
 
 const char OUTCOME[] =
-    "SELECT a.state, a.error_code, r.state, t.state, (SELECT count(*) FROM answer"
+    "SELECT a.state, a.error_code, r.state, t.state, (SELECT count(*) FROM ended_call"
     " WHERE call_seq = t.seq) FROM apply AS a JOIN request AS r ON r.seq = a.request_seq"
     " JOIN tool_call AS t ON t.apply_seq = a.seq ORDER BY a.seq DESC LIMIT 1";
 
 const char APPLIED[] = "applied||consumed|answered|1\n";
 
-const char MESSAGE[] = "SELECT error_message FROM apply ORDER BY seq DESC LIMIT 1";
+const char MESSAGE[] = "SELECT why FROM apply ORDER BY seq DESC LIMIT 1";
 
 const char CHANGES[] = "SELECT path, action, bytes, state FROM file_change ORDER BY seq";
 
@@ -124,7 +124,7 @@ void given_other_workspace(void)
 	session = 2;
 	(void)snprintf(
 	    sql, sizeof(sql),
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at) VALUES (2, 's2', 'h', 'local:tester', '%s', 'active',"
 	    " 'local', '%s', '%s')",
 	    ws, clock_now().text, clock_now().text);

@@ -151,7 +151,7 @@ void teardown(void)
 
 void given_sessions(void)
 {
-	given("INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode,"
+	given("INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
 	      " client_name, last_tool, created_at, updated_at) VALUES"
 	      " ('" SESSION_A "', 'h', 'local:tester', '/ws/a', 'active', 'local', 'claude', NULL,"
 	      "  '" T "', '" T "'),"

@@ -4,7 +4,7 @@ const int64_t SECOND = 1000, HOUR = 3600000, DAY = 86400000;
 
 const char COUNTS[] = "SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM connection),"
                       " (SELECT count(*) FROM request), (SELECT count(*) FROM tool_call),"
-                      " (SELECT count(*) FROM answer), (SELECT count(*) FROM apply),"
+                      " (SELECT count(*) FROM ended_call), (SELECT count(*) FROM apply),"
                       " (SELECT count(*) FROM file_change), (SELECT count(*) FROM decision),"
                       " (SELECT count(*) FROM checkpoint), (SELECT count(*) FROM content)";
 
@@ -22,10 +22,10 @@ void given_for(const char *format, struct instant at, int n)
 void given_whole_session(int n, struct instant at)
 {
 	given_for(
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at) VALUES (%2$d, 's%2$d', 'h', 'local:ann', '/w', 'active',"
 	    " 'local', '%1$s', '%1$s');"
-	    "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	    "INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq,"
 	    " identity, created_at) VALUES (%2$d, 'k%2$d', 'h', 'stdio', '2025-06-18', %2$d, '{}',"
 	    " '%1$s');"
 	    "INSERT INTO checkpoint (id, session_id, session_state, file_hashes, workspace_root,"
@@ -45,7 +45,7 @@ void given_whole_session(int n, struct instant at)
 	    " 'check_clearance', '', 'waiting', %2$d, '%1$s');"
 	    "INSERT INTO decision (request_id, verdict, operator_id, source, created_at)"
 	    " VALUES ('q%2$d', 'approve', 'local:ann', 'ctl', '%1$s');"
-	    "INSERT INTO apply (seq, request_seq, host, state, created_at, updated_at)"
+	    "INSERT INTO apply (seq, request_seq, machine, state, created_at, updated_at)"
 	    " VALUES (%2$d, %2$d, 'h', 'queued', '%1$s', '%1$s');"
 	    "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes, "
 	    "state,"

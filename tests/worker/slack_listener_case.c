@@ -2,7 +2,7 @@
 
 void a_session_in_slack(void)
 {
-	given("INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, "
+	given("INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode, "
 	      " channel_id, created_at, updated_at, last_activity_at)"
 	      " VALUES (1, '01900000-0000-7000-8000-000000000001', 'h', 'local:tester', '/w', "
 	      "'active', "

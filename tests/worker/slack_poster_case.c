@@ -25,7 +25,7 @@ void session(int n)
 
 	(void)snprintf(
 	    sql, sizeof(sql),
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " client_name, created_at, updated_at) VALUES (%d, 'session-%d', 'h',"
 	    " 'local:tester', '/ws/w%d', 'active', 'hybrid', 'claude', '%s', '%s')",
 	    n, n, n, now.text, now.text);
@@ -115,7 +115,7 @@ void let_it_speak_until(long most)
 		if (strtol(left, NULL, 10) <= most)
 			return;
 		ck_assert_msg(agent_ms() < give_up, "still queued: %s",
-		              rows("SELECT seq, kind, state, error FROM slack_outbox"
+		              rows("SELECT seq, kind, state, why FROM slack_outbox"
 		                   " WHERE state IN ('queued', 'sending', 'doubtful')"));
 		advance(SECOND);
 		(void)usleep(2000); /* the workers' turn */

@@ -176,7 +176,7 @@ START_TEST(a_write_that_killed_three_is_dead)
 	left_in_hand(3);
 	run_worker("applier");
 	expect(OUTCOME, "dead|crashed|approved|answered|1\n");
-	expect("SELECT error_message LIKE 'crashed worker%', attempts FROM apply", "1|4\n");
+	expect("SELECT why LIKE 'crashed worker%', attempts FROM apply", "1|4\n");
 	ck_assert_int_eq(entries(), 0);
 }
 END_TEST
@@ -211,7 +211,7 @@ static int try_beside(struct apply_report *r, int64_t *ret_due_ms)
 	struct err e = { 0 };
 	int run_fd = open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), did;
 	struct applier second = {
-		.store = &st, .host = "h", .worker_id = "second", .run_fd = run_fd
+		.store = &st, .machine = "h", .worker_id = "second", .run_fd = run_fd
 	};
 
 	ck_assert_msg(!store_open(&st, test_db(), test_run(), &e), "%s", e.text);
@@ -289,7 +289,7 @@ static void is_lost(int claim)
 	ck_assert_int_eq(try_beside(&r, &due_ms), 1);
 	ck_assert_str_eq(r.state, "lost");
 	(void)snprintf(claimed, sizeof(claimed), "claimed|%d||other|0\n", claim);
-	expect("SELECT state, claim, error_code, worker_id, (SELECT count(*) FROM answer)"
+	expect("SELECT state, claim, error_code, worker_id, (SELECT count(*) FROM ended_call)"
 	       " FROM apply ORDER BY seq DESC LIMIT 1",
 	       claimed);
 }

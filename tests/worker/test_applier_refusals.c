@@ -219,7 +219,7 @@ START_TEST(the_database_is_not_written)
 	*strrchr(ws, '/') = '\0';
 	(void)snprintf(
 	    sql, sizeof(sql),
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at) VALUES (2, 's2', 'h', 'local:tester', '%s', 'active',"
 	    " 'local', '%s', '%s')",
 	    ws, clock_now().text, clock_now().text);

@@ -360,7 +360,7 @@ START_TEST(jobs_of_other_machines_are_left_alone)
 {
 	begin();
 	approve("a.txt", "1");
-	given("INSERT INTO apply (request_seq, host, state, created_at, updated_at) VALUES (1, "
+	given("INSERT INTO apply (request_seq, machine, state, created_at, updated_at) VALUES (1, "
 	      "'other',"
 	      " 'queued', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')");
 	run_worker("applier");

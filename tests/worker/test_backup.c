@@ -204,13 +204,14 @@ START_TEST(a_backup_beside_four_writers_is_one_moment_of_theirs)
 	                         "printf('%064d', i), 50000, randomblob(50000) FROM n");
 	str_addf(&stop, "%s.stop", file);
 	for (int i = 0; i < WRITERS; i++)
-		(void)shell(NULL,
-		            "(while [ ! -e %s ]; do echo \"BEGIN IMMEDIATE; INSERT INTO command "
-		            "(verb, source) VALUES ('odd', 'w'); INSERT INTO time_gap (host, kind, "
-		            "started_at, ended_at) VALUES ('h', 'suspend', "
-		            "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'); COMMIT;\"; "
-		            "done | sqlite3 -cmd '.timeout 10000' %s) >/dev/null 2>&1 &",
-		            str_text(&stop), site.database);
+		(void)shell(
+		    NULL,
+		    "(while [ ! -e %s ]; do echo \"BEGIN IMMEDIATE; INSERT INTO command "
+		    "(verb, source) VALUES ('odd', 'w'); INSERT INTO time_gap (machine, kind, "
+		    "started_at, ended_at) VALUES ('h', 'suspend', "
+		    "'2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'); COMMIT;\"; "
+		    "done | sqlite3 -cmd '.timeout 10000' %s) >/dev/null 2>&1 &",
+		    str_text(&stop), site.database);
 	has_rows_soon("SELECT count(*) > 100 FROM time_gap", "1\n");
 	for (int i = 0; i < BACKUPS; i++) {
 		before = atoi(sql(site.database, "SELECT count(*) FROM time_gap"));
@@ -472,7 +473,7 @@ static void given_an_unsaid_thread(void)
 	site_start(&site);
 	ck_assert_int_eq(site_stop(&site), 0);
 	has_rows(site.database,
-	         "INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode,"
+	         "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
 	         " created_at, updated_at) SELECT 's', 'elsewhere', id, '/w', 'active', 'remote',"
 	         " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z' FROM operator"
 	         " WHERE is_default = 1;"

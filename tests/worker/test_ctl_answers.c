@@ -39,10 +39,11 @@ START_TEST(the_inbox_tells_who_listens)
 {
 	given_questions();
 	given(
-	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
+	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
 	    " VALUES ('w', 'mcp-front', 'h', 1, 'x', 'starting', '" T "', '" T "');"
 	    "UPDATE worker SET state = 'ready';"
-	    "INSERT INTO connection (key, host, transport, protocol_version, identity, created_at)"
+	    "INSERT INTO connection (key, machine, transport, protocol_version, identity, "
+	    "created_at)"
 	    " VALUES ('k', 'h', 'http', '2025-06-18', '{}', '" T "');"
 	    "INSERT INTO tool_call (connection_seq, session_seq, rpc_id, era, tool, digest, state,"
 	    " request_seq, listener, created_at) VALUES (1, 1, '1', 'modern', 'check_clearance',"

@@ -69,7 +69,7 @@ END_TEST
 /* Everything of an agent's that could act on a terminal. */
 static void given_hostile(void)
 {
-	given("INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode,"
+	given("INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
 	      " client_name, created_at, updated_at) VALUES ('" SESSION_A "', 'h', 'local:tester',"
 	      " '/ws/' || char(27) || 'c', 'active', 'local', char(27) || '[31m', '" T "', '" T
 	      "');"
@@ -367,7 +367,7 @@ END_TEST
 static void given_workers(void)
 {
 	given(
-	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
+	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
 	    " SELECT value, value, 'h', 7, 'x', 'starting', strftime('%Y-%m-%dT%H:%M:%fZ', 'now'),"
 	    " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
 	    " FROM json_each('[\"mcp-front\",\"applier\",\"watchdog\",\"retention\"]');"
@@ -428,7 +428,7 @@ START_TEST(health_is_ok_while_slack_is_connected_and_only_then)
 {
 	given_questions();
 	given_workers();
-	given("INSERT INTO worker (id, name, host, pid, version, state, detail, started_at, "
+	given("INSERT INTO worker (id, name, machine, pid, version, state, detail, started_at, "
 	      "heartbeat_at)"
 	      " SELECT 'l', 'slack-listener', 'h', 8, 'x', 'starting', 'connected', started_at,"
 	      " heartbeat_at FROM worker LIMIT 1;"

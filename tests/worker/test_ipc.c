@@ -27,7 +27,7 @@ static void given_front(void)
 {
 	fresh_store();
 	given_front_settings(workspace);
-	given("INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	given("INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	      "                     last_tool, created_at, updated_at)"
 	      " VALUES (1, 'agent', 'h', 'local:tester', '/w', 'active', 'hybrid', 'ping',"
 	      "         '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
@@ -314,7 +314,7 @@ START_TEST(sessions_and_questions_are_listed)
 	has(list, "data.sessions.0.status", "active");
 	has(list, "data.sessions.0.last_tool", "ping");
 	given("WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)"
-	      "INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode,"
+	      "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
 	      "                     created_at, updated_at)"
 	      " SELECT 's' || i, 'h', 'local:tester', '/w', 'active', 'local',"
 	      "        '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z' FROM n");

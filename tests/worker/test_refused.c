@@ -65,13 +65,13 @@ static void given_at(const char *format, struct instant at)
 /* Two sessions with a question and a call each. */
 static void given_questions(struct instant due)
 {
-	given("INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	given("INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	      " created_at, updated_at) VALUES"
 	      " (1, 's1', 'h', 'local:ann', '/w', 'active', 'local', '2026-01-01T09:00:00.000Z',"
 	      "  '2026-01-01T09:00:00.000Z'),"
 	      " (2, 's2', 'h', 'local:ann', '/w', 'active', 'local', '2026-01-01T09:00:00.000Z',"
 	      "  '2026-01-01T09:00:00.000Z');"
-	      "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	      "INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq,"
 	      " identity, created_at) VALUES"
 	      " (1, 'k1', 'h', 'stdio', '2025-06-18', 1, '{}', '2026-01-01T09:00:00.000Z'),"
 	      " (2, 'k2', 'h', 'stdio', '2025-06-18', 2, '{}', '2026-01-01T09:00:00.000Z')");
@@ -281,7 +281,7 @@ START_TEST(what_may_not_be_deleted_does_not_keep_the_rest)
 	given_at("UPDATE session SET status = 'terminated', terminated_at = '%1$s',"
 	         " updated_at = '%1$s'",
 	         clock_instant(clock_now_ms() - 40 * DAY));
-	given_at("INSERT INTO time_gap (seq, host, kind, started_at, ended_at)"
+	given_at("INSERT INTO time_gap (seq, machine, kind, started_at, ended_at)"
 	         " VALUES (1, 'h', 'suspend', '%1$s', '%1$s')",
 	         clock_instant(clock_now_ms() - 40 * DAY));
 	given("CREATE TRIGGER test_no BEFORE DELETE ON session WHEN OLD.seq = 1"
@@ -320,13 +320,14 @@ static void given_talk(int n)
 	char sql[1200];
 	struct instant now = clock_now();
 
-	(void)snprintf(sql, sizeof(sql),
-	               "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status,"
-	               " mode, client_name, created_at, updated_at) VALUES (%d, 'session-%d', 'h',"
-	               " 'local:tester', '/ws/w%d', 'active', 'hybrid', 'claude', '%s', '%s');"
-	               "INSERT INTO slack_notice (kind, session_seq, text, at)"
-	               " VALUES ('reply', %d, 'word of session %d', '%s')",
-	               n, n, n, now.text, now.text, n, n, now.text);
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status,"
+	    " mode, client_name, created_at, updated_at) VALUES (%d, 'session-%d', 'h',"
+	    " 'local:tester', '/ws/w%d', 'active', 'hybrid', 'claude', '%s', '%s');"
+	    "INSERT INTO slack_notice (kind, session_seq, text, at)"
+	    " VALUES ('reply', %d, 'word of session %d', '%s')",
+	    n, n, n, now.text, now.text, n, n, now.text);
 	given(sql);
 }
 
@@ -366,7 +367,7 @@ START_TEST(what_may_not_be_noted_as_said_is_dead_and_told)
 	      " BEGIN SELECT RAISE(ABORT, 'slack_outbox: test: not sent'); END");
 	pid = start_worker("slack-poster");
 
-	expect_soon("SELECT DISTINCT state, error FROM slack_outbox WHERE state = 'dead'",
+	expect_soon("SELECT DISTINCT state, why FROM slack_outbox WHERE state = 'dead'",
 	            "dead|db: slack_outbox: test: not sent\n");
 	log_says(log_path, "slack_outbox: test: not sent");
 	still_serves("slack-poster", pid);
@@ -379,7 +380,7 @@ START_TEST(a_click_whose_decision_is_refused_is_stored_as_malformed_and_told)
 	pid_t pid;
 
 	given_slack();
-	given("INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	given("INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	      " channel_id, created_at, updated_at)"
 	      " VALUES (1, 's1', 'h', 'local:tester', '/w', 'active', 'hybrid', 'C01AGENTS',"
 	      "  '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z');"

@@ -24,7 +24,7 @@ START_TEST(sessions_that_ended_long_ago_go_with_all_their_rows)
 
 	expect_soon("SELECT count(*) FROM content", "2\n");
 	/* the answers were given 60 days ago */
-	expect_soon("SELECT count(*) FROM answer", "0\n");
+	expect_soon("SELECT count(*) FROM ended_call", "0\n");
 	expect(COUNTS, "2|2|2|2|0|2|2|2|2|2\n");
 	expect("SELECT seq FROM session", "2\n3\n");
 	expect("SELECT request_seq FROM request_file", "2\n3\n");
@@ -74,7 +74,7 @@ START_TEST(a_session_whose_nudge_another_one_got_goes_with_that_one)
 	(void)start_worker("retention");
 
 	advance(HOUR + SECOND);
-	expect_soon("SELECT count(*) FROM answer", "0\n");
+	expect_soon("SELECT count(*) FROM ended_call", "0\n");
 	expect("SELECT seq FROM session ORDER BY seq", "1\n2\n");
 
 	advance(2 * DAY);
@@ -98,7 +98,7 @@ START_TEST(what_was_said_in_slack_goes_with_its_session_and_intents_go_when_they
 	          ago(60 * DAY), 0);
 	given_for("INSERT INTO slack_notice (kind, text, at) VALUES ('server', 'new', '%1$s')",
 	          ago(DAY), 0);
-	given_for("UPDATE slack_outbox SET state = 'dead', error = 'x', settled_at = '%1$s'"
+	given_for("UPDATE slack_outbox SET state = 'dead', why = 'x', settled_at = '%1$s'"
 	          " WHERE state = 'queued' AND message_seq IN (SELECT seq FROM slack_message"
 	          " WHERE text = 'old')",
 	          ago(60 * DAY), 0);
@@ -190,7 +190,7 @@ START_TEST(a_number_is_never_given_twice)
 	expect_soon("SELECT count(*) FROM session", "0\n");
 
 	given_for(
-	    "INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at) VALUES ('new', 'h', 'local:ann', '/w', 'active', 'local',"
 	    " '%1$s', '%1$s')",
 	    clock_now(), 0);
@@ -273,9 +273,9 @@ END_TEST
 static void given_loose_rows(void)
 {
 	given_for(
-	    "INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES"
+	    "INSERT INTO time_gap (machine, kind, started_at, ended_at) VALUES"
 	    " ('h', 'suspend', '%1$s', '%1$s');"
-	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
+	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
 	    " VALUES ('w1', 'x', 'h', 1, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
 	    " ('w2', 'x', 'h', 2, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
 	    " ('listens', 'y', 'h', 3, '1', 'starting', '2020-01-01T00:00:00.000Z', '%1$s'),"
@@ -290,16 +290,16 @@ static void given_loose_rows(void)
 	          " ('mode', 'local', NULL, '%1$s'), ('mode', 'local', 's1', '%1$s'),"
 	          " ('mode', 'local', 'gone', '%1$s'), ('odd', NULL, NULL, 7);"
 	          "INSERT INTO command (verb, created_at) VALUES ('odd', '%1$s');"
-	          "INSERT INTO policy (host, workspace_root, state, hash, created_at) VALUES"
+	          "INSERT INTO policy (machine, workspace_root, state, hash, created_at) VALUES"
 	          " ('h', '/a', 'loaded', '1', '%1$s'), ('h', '/a', 'gone', '', '%1$s'),"
 	          " ('h', '/b', 'loaded', '3', '%1$s'), ('i', '/b', 'loaded', '4', '%1$s')",
 	          ago(31 * DAY), 0);
 	given_for(
-	    "INSERT INTO time_gap (host, kind, started_at, ended_at) VALUES"
+	    "INSERT INTO time_gap (machine, kind, started_at, ended_at) VALUES"
 	    " ('h', 'suspend', '%1$s', '%1$s');"
 	    "INSERT INTO command (verb, argument, created_at) VALUES ('mode', 'local', '%1$s'),"
 	    " ('odd', NULL, 'soon');"
-	    "INSERT INTO policy (host, workspace_root, state, hash, created_at) VALUES"
+	    "INSERT INTO policy (machine, workspace_root, state, hash, created_at) VALUES"
 	    " ('h', '/b', 'loaded', '5', '%1$s')",
 	    ago(29 * DAY), 0);
 	given("UPDATE tool_call SET listener = 'listens'");

@@ -222,10 +222,10 @@ END_TEST
 static void given_silent_session(int n, struct instant heard)
 {
 	given_for(
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at, last_activity_at) VALUES (%2$d, 's%2$d', 'h',"
 	    " 'local:ann', '/w', 'active', 'local', '%1$s', '%1$s', '%1$s');"
-	    "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	    "INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq,"
 	    " identity, created_at) VALUES (%2$d, 'k%2$d', 'h', 'http', '2025-06-18', %2$d,"
 	    " '{}', '%1$s')",
 	    heard, n);
@@ -238,7 +238,7 @@ START_TEST(a_session_silent_for_long_is_terminated_unless_its_process_runs_or_a_
 	given_silent_session(2, ago(31 * DAY));
 	given_silent_session(3, ago(20 * DAY));
 	given_silent_session(4, ago(31 * DAY));
-	given("INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	given("INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq,"
 	      " identity, created_at) SELECT 5, 'k5', 'h', 'stdio', '2025-06-18', 2, '{}',"
 	      " created_at FROM session WHERE seq = 2");
 	given("INSERT INTO request (seq, id, session_seq, kind, state, digest, title, created_at,"
@@ -281,7 +281,8 @@ START_TEST(connections_that_never_called_a_tool_go)
 	begin();
 	for (int i = 1; i <= 3; i++)
 		given_for(
-		    "INSERT INTO connection (seq, key, host, transport, protocol_version, identity,"
+		    "INSERT INTO connection (seq, key, machine, transport, protocol_version, "
+		    "identity,"
 		    " created_at) VALUES (%2$d, 'k%2$d', 'h', 'http', '2025-06-18', '{}', '%1$s')",
 		    ago(i == 1 ? DAY : 40 * DAY), i);
 	given("UPDATE connection SET state = 'closed' WHERE seq < 3");

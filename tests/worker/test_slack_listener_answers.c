@@ -189,7 +189,7 @@ START_TEST(after_a_form_that_could_not_be_shown_the_next_reply_is_the_reason)
 	a_question_in_slack();
 	(void)listener_starts();
 	click("U01OP", "approve_reject", "1.1");
-	given("UPDATE slack_outbox SET state = 'dead', error = 'expired_trigger_id', "
+	given("UPDATE slack_outbox SET state = 'dead', why = 'expired_trigger_id', "
 	      " settled_at = '2026-01-01T09:00:00.000Z' WHERE kind = 'view_open'");
 	(void)slack_acked("{'message':{'text':'other people "
 	                  "talk','user':'U02OP','thread_ts':'1700000000.000100'}}");
@@ -264,7 +264,7 @@ START_TEST(after_a_form_that_was_closed_or_is_old_a_reply_is_no_reason)
 	say_in_thread("and now?");
 	expect("SELECT state FROM request", "pending\n");
 	click("U01OP", "approve_reject", "1.3");
-	given("UPDATE slack_outbox SET state = 'dead', error = 'expired_trigger_id', "
+	given("UPDATE slack_outbox SET state = 'dead', why = 'expired_trigger_id', "
 	      " settled_at = '2026-01-01T09:00:00.000Z' WHERE kind = 'view_open' AND "
 	      "state = 'queued'");
 	advance(11 * MINUTE);

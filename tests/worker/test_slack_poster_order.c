@@ -7,7 +7,7 @@ static void expect_said(const char *text)
 	OWNED(char_ptr) char *have = said();
 
 	ck_assert_msg(strcmp(have, text) == 0, "Slack shows:\n%sexpected:\n%s\n%s", have, text,
-	              rows("SELECT seq, kind, state, attempts, error FROM slack_outbox"));
+	              rows("SELECT seq, kind, state, attempts, why FROM slack_outbox"));
 }
 
 /* ---- questions ---- */
@@ -157,7 +157,7 @@ START_TEST(nothing_is_posted_in_local_mode)
 {
 	desk();
 	given(
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at) VALUES (1, 's', 'h', 'local:tester', '/w', 'active', 'local',"
 	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
 	question(1, 1, "Fix it", SHORT_DIFF);
@@ -269,7 +269,7 @@ START_TEST(a_burst_of_broadcasts_is_few_messages_and_none_is_left_out)
 {
 	desk();
 	session(1);
-	given("INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq,"
+	given("INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq,"
 	      " identity, created_at) VALUES (1, 'k', 'h', 'http', '2025-11-25', 1, '{}',"
 	      " '2026-01-01T09:00:00.000Z')");
 	given("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)"
@@ -455,7 +455,7 @@ START_TEST(what_three_posters_died_of_is_not_tried_again)
 
 	run_worker("slack-poster");
 
-	expect("SELECT state, error FROM slack_outbox",
+	expect("SELECT state, why FROM slack_outbox",
 	       "dead|crashed worker: three posters died with it in hand\n");
 	expect("SELECT count(*) FROM slack_lane", "0\n");
 	expect_said("");

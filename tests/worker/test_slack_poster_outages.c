@@ -301,7 +301,7 @@ START_TEST(a_modal_whose_trigger_was_used_before_is_open)
 
 	open_view("reject", trigger, 3 * SECOND);
 
-	expect_soon("SELECT state, error FROM slack_outbox WHERE kind = 'view_open'",
+	expect_soon("SELECT state, why FROM slack_outbox WHERE kind = 'view_open'",
 	            "sent|\nsent|\n");
 	slack_expect_calls("views.open\n");
 	desk_is_left();
@@ -320,7 +320,7 @@ START_TEST(a_modal_that_comes_too_late_is_said_to_be)
 
 	let_it_speak();
 	slack_wait_for("chat.postEphemeral");
-	expect("SELECT state, trigger_id IS NULL, error FROM slack_outbox WHERE kind = 'view_open'",
+	expect("SELECT state, trigger_id IS NULL, why FROM slack_outbox WHERE kind = 'view_open'",
 	       "dead|1|it came too late\n");
 	holds(slack_ask("calls?name=chat.postEphemeral"), "That took too long");
 	desk_is_left();

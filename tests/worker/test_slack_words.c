@@ -21,14 +21,15 @@ static void a_session(int seq, const char *id, const char *root)
 {
 	OWNED(str) struct str sql = { 0 };
 
-	str_addf(&sql,
-	         "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
-	         " client_name, channel_id, connectivity_status, created_at, updated_at,"
-	         " last_activity_at)"
-	         " VALUES (%d, '%s', 'h', 'local:tester', '%s', 'active', 'hybrid', 'claude',"
-	         " 'C01AGENTS', 'online', '" T "', '" T "', '2026-01-01T09:00:0%d.000Z');"
-	         "UPDATE session SET thread_ts = '1700000000.000%d00' WHERE seq = %d",
-	         seq, id, root, seq, seq, seq);
+	str_addf(
+	    &sql,
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
+	    " client_name, channel_id, connectivity_status, created_at, updated_at,"
+	    " last_activity_at)"
+	    " VALUES (%d, '%s', 'h', 'local:tester', '%s', 'active', 'hybrid', 'claude',"
+	    " 'C01AGENTS', 'online', '" T "', '" T "', '2026-01-01T09:00:0%d.000Z');"
+	    "UPDATE session SET thread_ts = '1700000000.000%d00' WHERE seq = %d",
+	    seq, id, root, seq, seq, seq);
 	given(sql.bytes);
 }
 
@@ -617,7 +618,7 @@ START_TEST(a_second_undo_is_told_that_it_was_undone_and_when)
 	slack();
 	a_change(CHANGE);
 	given("INSERT INTO decision (request_id, verdict) VALUES ('" CHANGE "', 'approve');"
-	      "INSERT INTO apply (seq, request_seq, host, state, created_at, updated_at) VALUES"
+	      "INSERT INTO apply (seq, request_seq, machine, state, created_at, updated_at) VALUES"
 	      " (1, 1, 'h', 'queued', '" T "', '" T "');"
 	      "UPDATE apply SET state = 'claimed', claim = 1;"
 	      "INSERT INTO file_change (apply_seq, path, action, hash_before, hash_after, bytes,"

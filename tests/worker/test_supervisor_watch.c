@@ -28,7 +28,7 @@ static void given_questions(void)
 
 	(void)snprintf(
 	    sql, sizeof(sql),
-	    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode,"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode,"
 	    " created_at, updated_at) VALUES (1, 's1', 'h', 'local:ann', '/w', 'active', 'local',"
 	    " '%s', '%s')",
 	    now.text, now.text);
@@ -289,12 +289,13 @@ START_TEST(sessions_without_a_process_count_for_no_limit_after_a_crash)
 {
 	start_ready();
 	given_questions();
-	given("UPDATE session SET status = 'paused' WHERE seq = 1;"
-	      "INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode, origin,"
-	      " created_at, updated_at) SELECT 'started ' || value, host, owner_user_id,"
-	      " workspace_root, value, mode, 'started', created_at, updated_at FROM session,"
-	      " json_each('[\"created\",\"active\"]') WHERE seq = 1;"
-	      "UPDATE session SET status = 'active' WHERE seq = 1");
+	given(
+	    "UPDATE session SET status = 'paused' WHERE seq = 1;"
+	    "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode, origin,"
+	    " created_at, updated_at) SELECT 'started ' || value, machine, owner_user_id,"
+	    " workspace_root, value, mode, 'started', created_at, updated_at FROM session,"
+	    " json_each('[\"created\",\"active\"]') WHERE seq = 1;"
+	    "UPDATE session SET status = 'active' WHERE seq = 1");
 	(void)kill(supervisor, SIGKILL);
 	ck_assert_int_eq(finish(), 128 + SIGKILL);
 	start_ready();
@@ -307,9 +308,10 @@ END_TEST
 
 START_TEST(a_row_that_only_claims_to_live_is_buried)
 {
-	given("INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
-	      " VALUES ('old', 'applier', 'h', 1, '0', 'starting', '2026-01-01T00:00:00.000Z',"
-	      " '2026-01-01T00:00:00.000Z'); UPDATE worker SET state = 'ready'");
+	given(
+	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
+	    " VALUES ('old', 'applier', 'h', 1, '0', 'starting', '2026-01-01T00:00:00.000Z',"
+	    " '2026-01-01T00:00:00.000Z'); UPDATE worker SET state = 'ready'");
 	start_ready();
 	expect("SELECT state FROM worker WHERE id = 'old'", "died\n");
 	stop();

@@ -16,9 +16,10 @@ enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 enum { TRIES = 10 };
 
 static const char RUNNING[] =
-    "INSERT INTO session (seq, id, host, owner_user_id, workspace_root, status, mode, created_at,"
+    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status, mode, "
+    "created_at,"
     " updated_at) VALUES (1, 's1', 'h', 'local:ann', '/w', 'active', 'local', '%s', '%s');"
-    "INSERT INTO connection (seq, key, host, transport, protocol_version, session_seq, identity,"
+    "INSERT INTO connection (seq, key, machine, transport, protocol_version, session_seq, identity,"
     " created_at) VALUES (1, 'k1', 'h', 'stdio', '2025-06-18', 1, '{}', '%s')";
 
 static void given_session(void)
@@ -159,9 +160,9 @@ START_TEST(a_prompt_that_times_out_goes_on_and_a_standby_times_out)
 
 	expect_soon("SELECT kind, state, decision FROM request ORDER BY seq",
 	            "prompt|expired|continue\nstandby|expired|timeout\n");
-	expect(
-	    "SELECT t.state, a.call_seq FROM tool_call AS t JOIN answer AS a ON a.call_seq = t.seq",
-	    "answered|1\n");
+	expect("SELECT t.state, a.call_seq FROM tool_call AS t JOIN ended_call AS a ON a.call_seq "
+	       "= t.seq",
+	       "answered|1\n");
 }
 END_TEST
 
@@ -192,7 +193,7 @@ START_TEST(the_end_of_a_wait_ends_the_call_and_not_the_question)
 	advance(6 * SECOND);
 
 	expect_soon("SELECT seq, state FROM tool_call", "1|answered\n2|waiting\n");
-	expect("SELECT call_seq FROM answer", "1\n");
+	expect("SELECT call_seq FROM ended_call", "1\n");
 	expect("SELECT state FROM request", "pending\n");
 }
 END_TEST
@@ -234,7 +235,7 @@ START_TEST(downtime_extends_deadlines)
 	advance(8 * HOUR);
 	(void)start_worker("watchdog");
 
-	expect("SELECT kind, host FROM time_gap", "downtime|h\n");
+	expect("SELECT kind, machine FROM time_gap", "downtime|h\n");
 	(void)snprintf(sql, sizeof(sql),
 	               "SELECT round((julianday(deadline_at) - julianday('%s')) * 86400) BETWEEN "
 	               "28800 AND 28835"
@@ -265,7 +266,7 @@ START_TEST(a_watchdog_that_died_before_it_was_ready_leaves_the_downtime_to_the_n
 	died = clock_now();
 	(void)snprintf(
 	    sql, sizeof(sql),
-	    "INSERT INTO worker (id, name, host, pid, version, state, started_at, heartbeat_at)"
+	    "INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbeat_at)"
 	    " VALUES ('w9', 'watchdog', 'h', 1, '0.1.0', 'starting', '%s', '%s')",
 	    died.text, died.text);
 	given(sql);

@@ -23,7 +23,7 @@
 #include "policies.h"
 #include "setting.h"
 #include "show_files.h"
-#include "sql/said_wait.h"
+#include "sql/broadcast_wait.h"
 #include "sql/session.h"
 #include "sql/tool_call.h"
 #include "turn.h"
@@ -108,7 +108,8 @@ static void read_settings(struct front *f)
 	OWNED(str) struct str elicitation = { 0 };
 	OWNED(str) struct str token = { 0 };
 
-	(void)snprintf(s->workspaces.machine, sizeof(s->workspaces.machine), "%s", f->worker.host);
+	(void)snprintf(s->workspaces.machine, sizeof(s->workspaces.machine), "%s",
+	               f->worker.machine);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
 	s->workspaces.usual = f->default_workspace.bytes; /* NULL: there is none */
 	if (setting_get(st, "workspace", &workspaces, NULL) > 0)
@@ -234,7 +235,8 @@ static int take_over(struct front *f, struct err *e)
 	if (store_begin(st, e))
 		return -1;
 	if (sql_tool_call_unlisten_dead(st, f->worker.id.text, e) ||
-	    sql_connection_lose_all(st, f->worker.host, e) || sql_said_wait_delete_all(st, e)) {
+	    sql_connection_lose_all(st, f->worker.machine, e) ||
+	    sql_broadcast_wait_delete_all(st, e)) {
 		store_rollback(st);
 		return -1;
 	}

@@ -169,7 +169,7 @@ struct policy_file *policies_take(struct front *f, const char *workspace_root,
 		return p;
 	p->counts = f->settings.trust == POLICY_TRUST_OFF ||
 	            (f->settings.trust == POLICY_TRUST_LISTED && found->is_listed);
-	if (!p->counts && policy_trust_load(&f->worker.store, f->worker.host, p, &e))
+	if (!p->counts && policy_trust_load(&f->worker.store, f->worker.machine, p, &e))
 		log_warn("what was trusted of %s/" POLICY_FILE ": %s", workspace_root, e.text);
 	return p;
 }
@@ -180,7 +180,7 @@ static int write_one(struct front *f, const struct policy_file *p, struct err *e
 {
 	bool loaded = p->exists && !p->why[0];
 	struct policy_insert_args args = {
-		.host = f->worker.host,
+		.machine = f->worker.machine,
 		.workspace = p->workspace_root,
 		.state = p->why[0]   ? POLICY_STATE_BROKEN
 		         : p->exists ? POLICY_STATE_LOADED

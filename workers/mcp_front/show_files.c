@@ -177,7 +177,7 @@ void show_files_look(struct front *f)
 		return;
 	v = xcalloc(1, sizeof(*v));
 	f->view = v;
-	got = sql_file_view_next(&f->worker.store, f->worker.host, &v->wish, &e);
+	got = sql_file_view_next(&f->worker.store, f->worker.machine, &v->wish, &e);
 	if (got > 0 && begin(f, v, &e) == 0)
 		return;
 	view_free(f, v);

@@ -48,8 +48,8 @@ static void add_ephemeral(struct str *out, const char *text)
 }
 
 /* By the response_url of a click; a command's and a form's answer go with the ack. */
-static void tell_person(struct link *link, const struct slack_frame *f, const struct slack_act *a,
-                        const char *text)
+static void tell_person(struct link *link, const struct slack_frame *f,
+                        const struct slack_intent *a, const char *text)
 {
 	struct slack_call *c = free_call(link->listener);
 	OWNED(str) struct str body = { 0 };
@@ -64,13 +64,13 @@ static void tell_person(struct link *link, const struct slack_frame *f, const st
 		return;
 	}
 	add_ephemeral(&body, text);
-	acknowledge(link, f, a->deed == DEED_COMMAND ? body.bytes : NULL);
-	if (a->deed != DEED_COMMAND && a->response_url && c)
+	acknowledge(link, f, a->meaning == INTENT_COMMAND ? body.bytes : NULL);
+	if (a->meaning != INTENT_COMMAND && a->response_url && c)
 		slack_call_start_at(&link->listener->web, c, a->response_url,
 		                    "application/json; charset=utf-8", body.bytes, body.length);
 }
 
-static void not_stored(struct link *link, const struct slack_frame *f, const struct slack_act *a,
+static void not_stored(struct link *link, const struct slack_frame *f, const struct slack_intent *a,
                        const struct err *e)
 {
 	bool event = strcmp(f->type, "events_api") == 0;
@@ -87,7 +87,7 @@ static void not_stored(struct link *link, const struct slack_frame *f, const str
 
 /* ---- storing ---- */
 
-static int store(struct link *link, struct slack_frame *f, const struct slack_act *a,
+static int store(struct link *link, struct slack_frame *f, const struct slack_intent *a,
                  struct slack_stored *out, struct err *e)
 {
 	struct store *st = &link->listener->worker.store;
@@ -103,16 +103,16 @@ static int store(struct link *link, struct slack_frame *f, const struct slack_ac
 
 /* The rules refuse what would follow from it, and always will: it is stored as malformed with the
  * reason, acknowledged, and who did it is told. */
-static void refused(struct link *link, struct slack_frame *f, const struct slack_act *a,
+static void refused(struct link *link, struct slack_frame *f, const struct slack_intent *a,
                     struct err *e)
 {
 	OWNED(slack_stored) struct slack_stored out = { 0 };
-	struct slack_act malformed = *a;
+	struct slack_intent malformed = *a;
 	struct err again = { 0 };
 
 	log_error("an envelope (%s) is refused by the rules of the database: %s",
 	          a->kind ? a->kind : f->type, e->text);
-	malformed.deed = DEED_UNKNOWN;
+	malformed.meaning = INTENT_UNKNOWN;
 	malformed.problem = e->text;
 	if (store(link, f, &malformed, &out, &again))
 		log_error("nor can it be stored as malformed: %s", again.text);
@@ -122,7 +122,7 @@ static void refused(struct link *link, struct slack_frame *f, const struct slack
 		tell_person(link, f, a, REFUSED);
 }
 
-static void tell_outcome(const struct slack_stored *out, const struct slack_act *a)
+static void tell_outcome(const struct slack_stored *out, const struct slack_intent *a)
 {
 	const char *kind = a->kind ? a->kind : "envelope";
 
@@ -156,11 +156,11 @@ static const char *bot_user(struct listener *l)
 
 static void take_envelope(struct link *link, struct slack_frame *f, bool too_long)
 {
-	OWNED(slack_act) struct slack_act a = { 0 };
+	OWNED(slack_intent) struct slack_intent a = { 0 };
 	OWNED(slack_stored) struct slack_stored out = { 0 };
 	struct err e = { 0 };
 
-	slack_act_read(&a, f, bot_user(link->listener));
+	slack_intent_read(&a, f, bot_user(link->listener));
 	if (too_long) {
 		free(a.problem);
 		a.problem = xstrdup("it is longer than 1 MiB");

@@ -55,7 +55,7 @@ static int say_stop(struct supervisor *s, struct err *e)
 	struct slack_desk_row desk = { 0 };
 	struct tally t;
 
-	if (sql_slack_desk_at_stop(&s->store, s->host, &desk, e) < 0)
+	if (sql_slack_desk_at_stop(&s->store, s->machine, &desk, e) < 0)
 		return -1;
 	t = tally_of(&desk);
 	if (!t.sessions && !has_questions(&t))
@@ -76,7 +76,7 @@ static int say_start(struct supervisor *s, struct err *e)
 	struct tally t;
 
 	if (sql_slack_drop_server(&s->store, e) || sql_slack_drop_server_messages(&s->store, e) ||
-	    sql_slack_desk_at_start(&s->store, s->host, &desk, e) < 0)
+	    sql_slack_desk_at_start(&s->store, s->machine, &desk, e) < 0)
 		return -1;
 	t = tally_of(&desk);
 	if (!has_questions(&t))
@@ -226,9 +226,9 @@ int rows_at_start(struct supervisor *s, bool slack, struct err *e)
 	    setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
 	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||
 	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) ||
-	    sql_worker_bury_all(&s->store, s->host, e) ||
+	    sql_worker_bury_all(&s->store, s->machine, e) ||
 	    /* Sessions that nobody can go on with count for no limit. */
-	    sql_session_interrupt_started(&s->store, s->host, e) || say_start(s, e)) {
+	    sql_session_interrupt_started(&s->store, s->machine, e) || say_start(s, e)) {
 		store_rollback(&s->store);
 		return -1;
 	}
@@ -253,13 +253,13 @@ enum {
 };
 
 /* The next page of what waits. Returns how many there are, -1 on error. */
-static int read_page(struct store *st, const char *host, int64_t after, struct pending *page,
+static int read_page(struct store *st, const char *machine, int64_t after, struct pending *page,
                      struct tally *t, struct err *e)
 {
 	OWNED(request_pending_row) struct request_pending_row row = { 0 };
 	int got = 0, count = 0;
 
-	sql_request_pending(st, host, after, &row);
+	sql_request_pending(st, machine, after, &row);
 	while (count < PAGE && (got = row_next(&row.row, e)) > 0) {
 		t->prompts += row.kind == REQUEST_KIND_PROMPT;
 		t->standbys += row.kind == REQUEST_KIND_STANDBY;
@@ -278,15 +278,15 @@ static int interrupt_one(struct store *st, const struct pending *p, int64_t now_
 	return sql_request_interrupt(st, p->deadline_ms >= 0 ? &left : NULL, p->seq, e);
 }
 
-static int interrupt_questions(struct store *st, const char *host, int64_t now_ms, struct tally *t,
-                               struct err *e)
+static int interrupt_questions(struct store *st, const char *machine, int64_t now_ms,
+                               struct tally *t, struct err *e)
 {
 	struct pending page[PAGE];
 	int64_t after = 0;
 	int count;
 
 	do {
-		count = read_page(st, host, after, page, t, e);
+		count = read_page(st, machine, after, page, t, e);
 		for (int i = 0; i < count; i++)
 			if (interrupt_one(st, &page[i], now_ms, e))
 				return -1;
@@ -296,13 +296,13 @@ static int interrupt_questions(struct store *st, const char *host, int64_t now_m
 	return count < 0 ? -1 : 0;
 }
 
-/* What waits on host, NULL: everywhere, is interrupted as of now_ms. */
-static int interrupt_all(struct store *st, const char *host, int64_t now_ms, struct tally *t,
+/* What waits on machine, NULL: everywhere, is interrupted as of now_ms. */
+static int interrupt_all(struct store *st, const char *machine, int64_t now_ms, struct tally *t,
                          struct err *e)
 {
-	if (interrupt_questions(st, host, now_ms, t, e))
+	if (interrupt_questions(st, machine, now_ms, t, e))
 		return -1;
-	t->sessions = sql_session_interrupt_all(st, host, e);
+	t->sessions = sql_session_interrupt_all(st, machine, e);
 	return t->sessions < 0 ? -1 : 0;
 }
 
@@ -312,8 +312,8 @@ int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
 
 	if (store_begin(&s->store, e))
 		return -1;
-	if ((interrupt && interrupt_all(&s->store, s->host, clock_now_ms(), &t, e)) ||
-	    sql_worker_bury_all(&s->store, s->host, e)) {
+	if ((interrupt && interrupt_all(&s->store, s->machine, clock_now_ms(), &t, e)) ||
+	    sql_worker_bury_all(&s->store, s->machine, e)) {
 		store_rollback(&s->store);
 		return -1;
 	}
@@ -392,7 +392,7 @@ int rows_died(struct supervisor *s, pid_t pid, const char *detail, struct err *e
 {
 	if (store_begin(&s->store, e))
 		return -1;
-	if (sql_worker_died(&s->store, detail, s->host, pid, e)) {
+	if (sql_worker_died(&s->store, detail, s->machine, pid, e)) {
 		store_rollback(&s->store);
 		return -1;
 	}
@@ -404,7 +404,7 @@ int rows_ready(struct supervisor *s, struct str *address, struct err *e)
 	OWNED(worker_live_row) struct worker_live_row live = { 0 };
 	int got;
 
-	sql_worker_live(&s->store, s->host, &live);
+	sql_worker_live(&s->store, s->machine, &live);
 	while ((got = row_next(&live.row, e)) > 0)
 		for (int i = 0; i < CHILD_COUNT; i++) {
 			if (strcmp(live.name, CHILD_NAMES[i]) != 0 ||

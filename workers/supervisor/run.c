@@ -270,7 +270,7 @@ static int hear(struct supervisor *s, struct err *e)
 
 static int prepare(struct supervisor *s, const struct config_source *source, struct err *e)
 {
-	machine_name(s->host);
+	machine_name(s->machine);
 	if (run_take(s, source, e) || paths_check_one_name(s->paths.database, e))
 		return -1;
 	load_slack(s);

@@ -62,7 +62,7 @@ struct supervisor {
 	struct paths paths;
 	struct store store;
 	struct doorbell bell;
-	char host[MACHINE_BYTES];
+	char machine[MACHINE_BYTES];
 	int instance_fd, run_fd, signal_fd;
 	struct child children[CHILD_COUNT];
 	char **environment; /* of the workers */

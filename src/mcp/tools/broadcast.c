@@ -5,7 +5,7 @@
 #include "call.h"
 #include "json_writer.h"
 #include "peer.h"
-#include "sql/said_wait.h"
+#include "sql/broadcast_wait.h"
 #include "sql/slack_outbox.h"
 
 void broadcast_result(struct str *out, bool posted, const char *ts)
@@ -18,9 +18,9 @@ void broadcast_result(struct str *out, bool posted, const char *ts)
 
 int broadcast_said(struct store *st, int64_t call_seq, bool late, struct str *result, struct err *e)
 {
-	OWNED(said_wait_read_row) struct said_wait_read_row row = { 0 };
+	OWNED(broadcast_wait_read_row) struct broadcast_wait_read_row row = { 0 };
 
-	if (sql_said_wait_read(st, call_seq, &row, e) < 0)
+	if (sql_broadcast_wait_read(st, call_seq, &row, e) < 0)
 		return -1;
 	if (!row.ts && !row.refused && !late)
 		return 0;
@@ -30,7 +30,8 @@ int broadcast_said(struct store *st, int64_t call_seq, bool late, struct str *re
 
 int broadcast_finish(struct store *st, int64_t call_seq, const char *result, struct err *e)
 {
-	return sql_said_wait_delete(st, call_seq, e) || sql_tool_call_said(st, result, call_seq, e)
+	return sql_broadcast_wait_delete(st, call_seq, e) ||
+	               sql_tool_call_said(st, result, call_seq, e)
 	           ? -1
 	           : 0;
 }

@@ -101,7 +101,7 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	if (r->row.session_seq == p->session_seq)
 		return 1;
 	if (strcmp(r->row.workspace_root, p->workspace_root) != 0 ||
-	    strcmp(r->row.host, settings->workspaces.machine) != 0)
+	    strcmp(r->row.machine, settings->workspaces.machine) != 0)
 		return 0;
 	if (departed_of_session(st, r->row.session_seq, p->seq, e))
 		return -1;
@@ -110,7 +110,7 @@ static int may_succeed(struct store *st, const struct request *r, const struct p
 	return got < 0 ? -1 : !got;
 }
 
-static int queue_apply(struct store *st, struct call *c, int64_t request, const char *host,
+static int queue_apply(struct store *st, struct call *c, int64_t request, const char *machine,
                        struct err *e)
 {
 	OWNED(apply_of_request_row) struct apply_of_request_row last = { 0 };
@@ -122,7 +122,7 @@ static int queue_apply(struct store *st, struct call *c, int64_t request, const 
 	if (last.state == APPLY_STATE_QUEUED || last.state == APPLY_STATE_CLAIMED)
 		c->apply_seq = last.seq;
 	if (!c->apply_seq)
-		c->apply_seq = sql_apply_insert(st, request, host, force, e);
+		c->apply_seq = sql_apply_insert(st, request, machine, force, e);
 	return c->apply_seq < 0 ? -1 : 0;
 }
 
@@ -175,8 +175,7 @@ static int result(struct store *st, int64_t apply, struct telling *t, struct err
 	if (got <= 0)
 		return got < 0 ? -1 : err_set(e, ERR_BUG, "apply %lld is gone", (long long)apply);
 	if (w.error_code) {
-		result_error(&t->result, w.error_code,
-		             w.error_message ? w.error_message : "no reason was given");
+		result_error(&t->result, w.error_code, w.why ? w.why : "no reason was given");
 		t->is_error = true;
 		return 0;
 	}

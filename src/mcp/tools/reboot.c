@@ -108,7 +108,7 @@ static int predecessor(struct store *st, const struct peer *p, const char *machi
 {
 	struct instant live_after = clock_instant(clock_now_ms() - REQUEST_LIVE_MS);
 	const struct session_left_args args = { .workspace = p->workspace_root,
-		                                .host = machine,
+		                                .machine = machine,
 		                                .session = p->session_seq,
 		                                .label = p->identity.agent,
 		                                .live_after = live_after.text };

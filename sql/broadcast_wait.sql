@@ -1,18 +1,18 @@
 -- Every statement on broadcasts whose caller is told where they stand.
 
--- name: said_wait_insert :exec
-INSERT INTO said_wait (call_seq) VALUES (:call);
+-- name: broadcast_wait_insert :exec
+INSERT INTO broadcast_wait (call_seq) VALUES (:call);
 
--- name: said_wait_read :one
-SELECT ts, refused FROM said_wait WHERE call_seq = :call;
+-- name: broadcast_wait_read :one
+SELECT ts, refused FROM broadcast_wait WHERE call_seq = :call;
 
--- name: said_wait_delete :exec
-DELETE FROM said_wait WHERE call_seq = :call;
+-- name: broadcast_wait_delete :exec
+DELETE FROM broadcast_wait WHERE call_seq = :call;
 
--- name: said_wait_delete_all :exec
+-- name: broadcast_wait_delete_all :exec
 -- A front starts: nobody waits any more.
 -- scan ok: those of seconds
-DELETE FROM said_wait;
+DELETE FROM broadcast_wait;
 
 -- name: tool_call_said :exec
 -- The result as it was told, with what was not known when the call was written down.

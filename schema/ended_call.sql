@@ -1,9 +1,9 @@
 -- Calls whose wait has ended, in order: the front's cursor.
 -- rings: mcp-front first
 -- fixed: the cursor of the front does not change
-CREATE TABLE answer (
+CREATE TABLE ended_call (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   call_seq   INTEGER NOT NULL REFERENCES tool_call (seq),
   created_at TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
-CREATE INDEX answer_call ON answer (call_seq);
+CREATE INDEX ended_call_of ON ended_call (call_seq);
