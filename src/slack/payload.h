@@ -44,9 +44,7 @@ enum slack_meaning {
 	INTENT_OPEN, /* open the form view for request (or session) */
 	INTENT_EMPTY, /* a form was sent without the text it needs */
 	INTENT_ORDER, /* verdict is a verb about request: file, undo */
-	INTENT_ASKED, /* the buttons of what was asked back: verdict; request is the message's
-	               * number
-	               */
+	INTENT_ASKED, /* the buttons of what was asked back: verdict; request: the message's seq */
 	INTENT_CLOSE, /* the form of request was closed, nothing was sent */
 	INTENT_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
 	INTENT_MODE, /* the button of a mode notice: verdict is the mode; session */

@@ -239,8 +239,72 @@ static int set_numbers(struct store *st, struct err *e)
 	return store_execute(st, sql, e);
 }
 
+static const char COLUMNS[] =
+    "SELECT name, (SELECT group_concat(name, ' ') FROM pragma_table_info(t.name)) FROM "
+    "sqlite_schema"
+    " AS t WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND ?1 IN ('', name)";
+
+/* A database with the tables of this program, and nothing else. NULL: error. */
+static sqlite3 *model(struct err *e)
+{
+	sqlite3 *db = NULL;
+	int rc = sqlite3_open(":memory:", &db);
+
+	for (int i = 0; rc == SQLITE_OK && sql_nouns[i]; i++)
+		rc = sqlite3_exec(db, sql_nouns[i], NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		return db;
+	(void)store_failed(db, rc, "cannot make the schema in memory", e);
+	(void)sqlite3_close(db);
+	return NULL;
+}
+
+/* Before release 0.2.0 no step leads from the schema of one build to that of another, although
+ * both have the same number. */
+static int check_table(struct store *st, const char *path, const char *table, const char *columns,
+                       struct err *e)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(st->db, COLUMNS, -1, &s, NULL);
+	bool same;
+
+	if (rc != SQLITE_OK)
+		return store_failed(st->db, rc, "cannot look at the tables", e);
+	(void)sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
+	same = sqlite3_step(s) == SQLITE_ROW &&
+	       strcmp((const char *)sqlite3_column_text(s, 1), columns) == 0;
+	(void)sqlite3_finalize(s);
+	if (same)
+		return 0;
+	return err_set(
+	    e, ERR_INPUT,
+	    "%s: was made by another build of agent-intercom: its table %s is not that "
+	    "of this one, and no step leads there; go on with the build that made it, or "
+	    "move the database away and begin anew",
+	    path, table);
+}
+
+static int check_tables(struct store *st, const char *path, struct err *e)
+{
+	sqlite3 *db = model(e);
+	sqlite3_stmt *s = NULL;
+	int failed = db ? 0 : -1;
+
+	if (failed || sqlite3_prepare_v2(db, COLUMNS, -1, &s, NULL) != SQLITE_OK ||
+	    sqlite3_bind_text(s, 1, "", -1, SQLITE_STATIC) != SQLITE_OK) {
+		if (!failed)
+			failed = store_failed(db, sqlite3_errcode(db), "cannot list the tables", e);
+	}
+	while (!failed && sqlite3_step(s) == SQLITE_ROW)
+		failed = check_table(st, path, (const char *)sqlite3_column_text(s, 0),
+		                     (const char *)sqlite3_column_text(s, 1), e);
+	(void)sqlite3_finalize(s);
+	(void)sqlite3_close(db);
+	return failed;
+}
+
 /* Steps run without rules: they may do what no rule allows. */
-static int renew(struct store *st, int64_t have, struct err *e)
+static int renew(struct store *st, const char *path, int64_t have, struct err *e)
 {
 	struct sha256 own = own_hash(), actual;
 	bool is_new = have == NEW;
@@ -254,7 +318,7 @@ static int renew(struct store *st, int64_t have, struct err *e)
 	if (is_new ? run_texts(st, sql_nouns, "schema", e)
 	           : run_texts(st, sql_steps + (have - SQL_BASE_VERSION), "step", e))
 		return -1;
-	if (make_rules(st, e) || set_numbers(st, e))
+	if (check_tables(st, path, e) || make_rules(st, e) || set_numbers(st, e))
 		return -1;
 	return record_rules(st, own.text, st->rules_found[0] ? st->rules_found : NULL, e);
 }
@@ -301,7 +365,7 @@ static int bring_up_to_date(struct store *st, const char *path, bool keep, struc
 		return -1;
 	if (store_begin(st, e))
 		return -1;
-	if (renew(st, have, e)) {
+	if (renew(st, path, have, e)) {
 		store_rollback(st);
 		return -1;
 	}

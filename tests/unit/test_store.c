@@ -205,6 +205,17 @@ START_TEST(a_schema_from_before_the_first_release_is_refused_with_the_way_out)
 }
 END_TEST
 
+/* Two builds between releases have the same version. */
+START_TEST(a_schema_of_another_build_is_refused_with_the_way_out_and_left_alone)
+{
+	fresh_store();
+	given("ALTER TABLE session RENAME COLUMN machine TO host");
+	expect_not_migrated(test_db(), "its table session is not that of this one");
+	expect("SELECT count(*) FROM pragma_table_info('session') WHERE name = 'host'", "1\n");
+	expect("SELECT count(*) > 100 FROM sqlite_schema WHERE type = 'trigger'", "1\n");
+}
+END_TEST
+
 START_TEST(a_read_only_file_is_refused_with_the_way_out)
 {
 	static const char *const SUFFIX[] = { "-next", "-now", "-wal", "-shm" };
@@ -763,6 +774,7 @@ int main(int argc, char **argv)
 	tcase_add_test(c, an_empty_file_is_not_opened);
 	tcase_add_test(c, a_newer_schema_asks_for_a_newer_program);
 	tcase_add_test(c, a_schema_from_before_the_first_release_is_refused_with_the_way_out);
+	tcase_add_test(c, a_schema_of_another_build_is_refused_with_the_way_out_and_left_alone);
 	tcase_add_test(c, a_read_only_file_is_refused_with_the_way_out);
 	tcase_add_test(c, a_file_of_another_user_is_refused_by_name);
 	tcase_add_test(c, a_directory_without_permission_is_refused_by_name);
