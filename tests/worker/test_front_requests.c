@@ -145,6 +145,9 @@ START_TEST(only_loopback_hosts_and_origins_are_served)
 		"Host: localhost\r\nOrigin: http://localhost@evil.example.com\r\n",
 		"Host: localhost\r\nOrigin: http://localhost.evil.example.com:80\r\n",
 		"Host: localhost\r\nSec-Fetch-Site: cross-site\r\n",
+		"Host: localhost\r\nOrigin: http://localhost\r\nOrigin: "
+		"http://evil.example.com\r\n",
+		"Host: localhost\r\nSec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n",
 	};
 	static const char ELSEWHERE[] =
 	    "GET http://evil.example.com/health HTTP/1.1\r\nHost: localhost\r\n\r\n";

@@ -59,11 +59,13 @@ int http_callers_check(struct evhttp_request *request, const char **ret_why)
 		*ret_why = "Host not allowed: only localhost, 127.0.0.1 and [::1]";
 		return 403;
 	}
-	if (origin && !header_origin_is_loopback(origin)) {
+	if (origin &&
+	    (count_headers(headers, "Origin") != 1 || !header_origin_is_loopback(origin))) {
 		*ret_why = "Origin not allowed";
 		return 403;
 	}
-	if (site && strcasecmp(site, "cross-site") == 0) {
+	if (site && (count_headers(headers, "Sec-Fetch-Site") != 1 ||
+	             strcasecmp(site, "cross-site") == 0)) {
 		*ret_why = "Sec-Fetch-Site not allowed: a page of another site asks";
 		return 403;
 	}
