@@ -2,6 +2,7 @@
 #include "applier_case.h"
 
 #include "hung.h"
+#include "process.h"
 
 enum { SECOND = 1000 };
 
@@ -47,6 +48,18 @@ START_TEST(a_disk_that_hangs_holds_up_no_other_workspace_and_is_told_once)
 }
 END_TEST
 
+/* Whoever it left behind at the disk has ended. */
+static void nobody_hangs(pid_t applier)
+{
+	ck_assert_int_eq(shell(NULL,
+	                       "for i in $(seq 3000); do hangs=; "
+	                       "for child in $(cat /proc/%d/task/%d/children); do "
+	                       "grep -q '^State:.Z' /proc/$child/status || hangs=1; done; "
+	                       "[ $hangs ] || exit 0; sleep 0.01; done; exit 1",
+	                       (int)applier, (int)applier),
+	                 0);
+}
+
 START_TEST(a_disk_that_answers_again_is_written)
 {
 	pid_t pid;
@@ -55,6 +68,7 @@ START_TEST(a_disk_that_answers_again_is_written)
 	pid = start_worker("applier");
 	expect_soon(STATES, "queued|1\napplied|1\n");
 	hung_unmount();
+	nobody_hangs(pid);
 	advance(10 * SECOND);
 	expect_soon(STATES, "applied|2\napplied|1\n");
 	file_is("../ws/a.txt", "x");
