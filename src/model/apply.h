@@ -72,6 +72,9 @@ struct applier {
 	int64_t answered_ms; /* monotonic */
 };
 
+/* Forgets what it knows of disks. What is borrowed stays. */
+void applier_clear(struct applier *a);
+
 /* What became of a job, for the log. */
 struct apply_report {
 	int64_t seq;

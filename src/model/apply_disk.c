@@ -23,6 +23,23 @@ static void look_at_files(const void *arg, int out)
 		(void)fstatat(root, j->request.files[i].target, &about, AT_SYMLINK_NOFOLLOW);
 }
 
+static void forget_silent(struct applier *a, size_t i)
+{
+	if (!a->silent[i].root)
+		return;
+	(void)close(a->silent[i].left_fd);
+	free(a->silent[i].root);
+	a->silent[i].root = NULL;
+}
+
+void applier_clear(struct applier *a)
+{
+	for (size_t i = 0; i < APPLY_WAITING_MAX; i++)
+		forget_silent(a, i);
+	free(a->answered);
+	a->answered = NULL;
+}
+
 /* Whether a process that was left behind waits for this disk still; forgets those that do not. */
 static bool is_known_silent(struct applier *a, const char *root)
 {
@@ -33,13 +50,10 @@ static bool is_known_silent(struct applier *a, const char *root)
 
 		if (!a->silent[i].root)
 			continue;
-		if (poll(&p, 1, 0) == 0) {
+		if (poll(&p, 1, 0) == 0)
 			found = found || strcmp(a->silent[i].root, root) == 0;
-			continue;
-		}
-		(void)close(a->silent[i].left_fd);
-		free(a->silent[i].root);
-		a->silent[i].root = NULL;
+		else
+			forget_silent(a, i);
 	}
 	return found;
 }

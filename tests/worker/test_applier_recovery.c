@@ -210,6 +210,7 @@ static int try_beside(struct apply_report *r, int64_t *ret_due_ms)
 	OWNED(store) struct store st = STORE_INIT;
 	struct err e = { 0 };
 	int run_fd = open(test_run(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), did;
+	OWNED(applier)
 	struct applier second = {
 		.store = &st, .machine = "h", .worker_id = "second", .run_fd = run_fd
 	};
