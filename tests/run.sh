@@ -12,6 +12,8 @@ wanted=$*
 passed=0
 failed=0
 skipped=0
+besides=0
+gathered=0
 began=$(date +%s)
 table=""
 
@@ -40,6 +42,39 @@ family() {
   printf '=== %s: %s, %s s\n' "$name" "$outcome" "$took"
   table="$table$(printf '%-8s %5s s  %s' "$outcome" "$took" "$name")
 "
+}
+
+# beside NAME COMMAND...: the same for one that mostly waits: it runs while the next ones do, and what
+# it says comes with gather.
+beside() {
+  is_wanted "$1" || return 0
+  besides=$((besides + 1))
+  kept=build/beside.$besides
+  mkdir -p build
+  printf '%s' "$1" >"$kept.name"
+  shift
+  (
+    start=$(date +%s)
+    "$@" >"$kept.log" 2>&1
+    echo "$? $(($(date +%s) - start))" >"$kept.end"
+  ) &
+}
+
+# told LOG STATUS: what a family said when it ran beside others.
+told() {
+  cat "$1"
+  return "$2"
+}
+
+gather() {
+  wait
+  while [ "$gathered" -lt "$besides" ]; do
+    gathered=$((gathered + 1))
+    kept=build/beside.$gathered
+    read -r status took_beside <"$kept.end"
+    family "$(cat "$kept.name"), beside others: $took_beside s" told "$kept.log" "$status"
+    rm "$kept".*
+  done
 }
 
 # version COMMAND...: the first number with a dot in what it prints of itself.
@@ -106,16 +141,18 @@ family "build (dev: warnings are errors)" build dev || exit 1
 [ "$failed" -eq 0 ] || { report; echo "nothing else was run"; exit 1; }
 family "unit, worker and scenario tests (dev)" ctest --preset dev -j5
 family "build (asan)" build asan
-# rules and sqlgen are the same programs in both; strace makes the two sweeps of kills too slow here.
-family "unit and worker tests (asan, ubsan)" ctest --preset asan -j5 \
+# rules and sqlgen are the same programs in both; strace makes the two sweeps of kills too slow here,
+# and of the power cuts, which dev samples, a few show whether memory is used well.
+family "unit and worker tests (asan, ubsan)" env INTERCOM_CUTS=5 ctest --preset asan -j5 \
   -E '^(rules|sqlgen|test_slack_crash|test_slack_listener_crash)$'
+beside "interop (official MCP clients, installed binaries)" interop
+beside "slack judge (Slack's own clients against our fake)" sh tests/slack/judge/run.sh build/dev
+beside "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev
 family "crash: a sample of the applier's kill matrix" env SECONDS_MAX=30 \
   bash tests/crash/kill_applier.sh build/dev
 family "valgrind" sh tests/valgrind.sh build/dev
-family "interop (official MCP clients, installed binaries)" interop
-family "slack judge (Slack's own clients against our fake)" sh tests/slack/judge/run.sh build/dev
-family "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev
 family "fuzz (short)" sh tests/fuzz/run.sh --short
+gather
 family "build (release: warnings are errors)" build release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 family "bench (short: does it run)" sh tests/bench/run.sh --short
 family "format (clang-format $STYLE_VERSION)" with_style_version cmake --build --preset dev --target format-check
