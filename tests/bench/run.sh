@@ -302,7 +302,7 @@ measure_silence() {
     start_ours
     sqlite3 -cmd '.timeout 5000' "$folder/db" "
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-        INSERT INTO session (id, host, owner_user_id, workspace_root, status, mode, created_at,
+        INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode, created_at,
                              updated_at, last_activity_at, idle_since)
         SELECT 's' || i, 'h', 'local:', '/w', 'active', 'local', t, t, t, t
           FROM (SELECT i, strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-' || (i * 0.12) || ' seconds') AS t
