@@ -76,7 +76,8 @@ void begin_place(void);
 char *cut(const struct story *s, size_t record, uint64_t cut_seed,
           bool (*loses)(const struct disk_node *));
 
-/* Cuts all over the story. Returns how many were wrong; with `loses`, whether any was. */
+/* Cuts all over the story, `cuts` of them. Returns how many were wrong; with `loses`, whether any
+ * was: then as many cuts as it takes. */
 int cut_everywhere(const struct story *s, bool (*loses)(const struct disk_node *));
 
 #endif

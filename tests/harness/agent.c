@@ -28,13 +28,13 @@ void given_front_settings(char workspace[600])
 
 int front_port(void)
 {
-	OWNED(char_ptr)
-	char *address =
-	    rows("SELECT detail FROM worker WHERE name = 'mcp-front' AND state = 'ready'");
-	const char *colon = strrchr(address, ':');
+	OWNED(char_ptr) char *address = NULL;
 
-	ck_assert_msg(colon != NULL, "no front is ready");
-	return atoi(colon + 1);
+	expect_soon("SELECT count(*) FROM worker WHERE name = 'mcp-front' AND state = 'ready' AND "
+	            "detail LIKE 'http://%'",
+	            "1\n");
+	address = rows("SELECT detail FROM worker WHERE name = 'mcp-front' AND state = 'ready'");
+	return atoi(strrchr(address, ':') + 1);
 }
 
 void agent_send(const struct agent *a, struct wire *w, const char *method, const char *headers,

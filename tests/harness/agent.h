@@ -25,7 +25,7 @@ struct agent {
 /* Settings of a front that runs without a supervisor: any free port, and a workspace of its own,
  * which is made. */
 void given_front_settings(char workspace[600]);
-/* Port of the mcp-front that runs on the harness's database. */
+/* Port of the mcp-front that runs on the harness's database, as soon as it serves HTTP. */
 int front_port(void);
 /* Initializes a session in a revision. */
 struct agent agent_hello(int port, const char *query, const char *version);

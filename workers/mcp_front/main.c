@@ -38,7 +38,7 @@
 
 enum {
 	FLUSH_MS = 200, /* for the last replies to leave */
-	HTTP_TRY_MS = 10000,
+	HTTP_TRY_MS = 1000,
 };
 
 static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdio.";
