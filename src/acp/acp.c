@@ -3,7 +3,7 @@
 #include "err.h"
 #include "json_writer.h"
 #include "opening.h"
-#include "question.h"
+#include "pending.h"
 #include "stream.h"
 #include "talk.h"
 
@@ -31,7 +31,7 @@ static void end_turn(struct acp *a, enum acp_stop stop, const char *text)
 	if (!a->turn_open)
 		return;
 	acp_gather_flush(&a->told.gather, &a->sink);
-	acp_question_withdraw_all(a, "the turn ended");
+	acp_pending_withdraw_all(a, "the turn ended");
 	acp_tool_calls_clear(&a->told.tools);
 	a->turn_open = a->ran = a->cancelled = false;
 	a->deadline_ms = INT64_MAX;
@@ -83,9 +83,9 @@ static void take_request(struct acp *a, const struct acp_message *m)
 	OWNED(str) struct str text = { 0 };
 
 	if (strcmp(m->method, "session/request_permission") == 0) {
-		acp_question_take_permission(a, m);
+		acp_pending_take_permission(a, m);
 	} else if (strcmp(m->method, "elicitation/create") == 0) {
-		acp_question_take_form(a, m);
+		acp_pending_take_form(a, m);
 	} else {
 		str_addf(&text, "method not found: %s", m->method);
 		acp_talk_error(a, m->id, ACP_METHOD_NOT_FOUND, text.bytes);
@@ -97,7 +97,7 @@ static void take_notification(struct acp *a, const struct acp_message *m)
 	if (strcmp(m->method, "session/update") == 0)
 		take_update(a, m->params);
 	else if (strcmp(m->method, "$/cancel_request") == 0)
-		acp_question_take_cancel(a, m->params);
+		acp_pending_take_cancel(a, m->params);
 	else
 		acp_tell(&a->sink, &(struct acp_event){ .kind = ACP_ALIVE });
 }
@@ -170,11 +170,11 @@ static void take_line(struct acp *a, const char *bytes, size_t length)
 	OWNED(acp_message) struct acp_message m = { 0 };
 	struct err e = { 0 };
 	int failed = acp_message_read(bytes, length, &m, &e);
-	struct acp_ask *ask =
+	struct acp_inquiry *ask =
 	    acp_stream_take(&m, failed ? &e : NULL, bytes, length, a->how.root, &a->sink);
 
 	if (ask)
-		acp_question_add(a, ask);
+		acp_pending_add(a, ask);
 }
 
 /* A question of acp-stream that cannot be asked: the agent is told no. */
@@ -261,7 +261,7 @@ void acp_end(struct acp *a, int64_t now_ms)
 	if (a->step != ACP_STEP_OVER)
 		(void)acp_frame_end(&a->frame, take_frame, a);
 	acp_gather_flush(&a->told.gather, &a->sink);
-	acp_question_lose_all(a, "the agent is gone");
+	acp_pending_lose_all(a, "the agent is gone");
 	end_turn(a, ACP_STOP_ERROR, WHY);
 	if (a->step == ACP_STEP_OVER)
 		return;
@@ -372,7 +372,7 @@ void acp_cancel(struct acp *a, const char *reason, int64_t now_ms)
 		a->cancelled = true;
 		a->deadline_ms = now_ms + CANCEL_MS;
 	}
-	acp_question_withdraw_all(a, reason);
+	acp_pending_withdraw_all(a, reason);
 }
 
 void acp_close(struct acp *a, const char *reason, int64_t now_ms)
@@ -391,14 +391,14 @@ void acp_close(struct acp *a, const char *reason, int64_t now_ms)
 void acp_clear(struct acp *a)
 {
 	while (a->asks) {
-		struct acp_ask *ask = a->asks;
+		struct acp_inquiry *ask = a->asks;
 
 		a->asks = ask->next;
-		acp_ask_clear(ask);
+		acp_inquiry_clear(ask);
 		free(ask);
 	}
 	acp_talk_forget(a);
-	acp_agent_clear(&a->agent);
+	acp_greeting_clear(&a->agent);
 	acp_frame_clear(&a->frame);
 	acp_told_clear(&a->told);
 	str_clear(&a->out);

@@ -8,10 +8,10 @@
 #ifndef ACP_H
 #define ACP_H
 
-#include "agent.h"
-#include "ask.h"
-#include "event.h"
+#include "events.h"
 #include "frame.h"
+#include "greeting.h"
+#include "inquiry.h"
 #include "message.h"
 #include "update.h"
 
@@ -49,11 +49,11 @@ struct acp {
 	struct acp_sink sink;
 	struct str out; /* bytes for the agent's stdin: the caller writes and removes them */
 	enum acp_step step;
-	struct acp_agent agent;
+	struct acp_greeting agent;
 	struct str session_id; /* the agent's; "": none yet */
 	bool turn_open; /* a prompt is in flight, or the agent works by itself */
 	bool is_new; /* the session began anew; false: it goes on with how.resume */
-	struct acp_ask *asks; /* that wait for an answer, oldest first */
+	struct acp_inquiry *asks; /* that wait for an answer, oldest first */
 	/* Below: of acp*.c alone. */
 	struct acp_frame frame;
 	struct acp_told told;
@@ -98,7 +98,7 @@ struct acp_answer {
 int acp_answer(struct acp *a, const char *id, const struct acp_answer *answer, struct err *e);
 
 /* The question that waits under this token, NULL: none. */
-const struct acp_ask *acp_find(const struct acp *a, const char *id);
+const struct acp_inquiry *acp_find(const struct acp *a, const char *id);
 
 void acp_clear(struct acp *a);
 

@@ -2,7 +2,7 @@
 #ifndef ACP_GATHER_H
 #define ACP_GATHER_H
 
-#include "event.h"
+#include "events.h"
 
 enum {
 	ACP_GATHER_QUIET_MS = 3000, /* after so long without a piece, what there is is told */

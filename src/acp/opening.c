@@ -211,11 +211,11 @@ static void take_initialized(struct acp *a, const struct acp_message *m)
 	if (m->kind == ACP_MESSAGE_ERROR)
 		acp_talk_fail(a, m->code, "the agent refuses initialize: %s (%d)", m->text,
 		              m->code);
-	else if (acp_agent_read(&a->agent, m->result, a->how.version, &e))
+	else if (acp_greeting_read(&a->agent, m->result, a->how.version, &e))
 		acp_talk_fail(a, 0, "the agent cannot be used: %s", e.text);
 	else if (!a->how.auth_method)
 		begin_session(a);
-	else if (!acp_agent_has_method(&a->agent, a->how.auth_method))
+	else if (!acp_greeting_has_method(&a->agent, a->how.auth_method))
 		acp_talk_fail(a, 0, "the agent has no login %s; it offers %s", a->how.auth_method,
 		              a->agent.login.length ? a->agent.login.bytes : "none");
 	else
@@ -227,7 +227,7 @@ void acp_opening_begin(struct acp *a)
 	OWNED(str) struct str params = { 0 };
 
 	ask_for(a, ACP_STEP_INITIALIZE, a->how.startup_ms);
-	acp_agent_add_offer(&params, a->how.version);
+	acp_greeting_add_offer(&params, a->how.version);
 	acp_talk_request(a, ACP_CALL_INITIALIZE, "initialize", params.bytes);
 }
 

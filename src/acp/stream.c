@@ -7,22 +7,22 @@
 struct method {
 	const char *name;
 	const char *required[5]; /* of its params; "id": beside them */
-	struct acp_ask *(*ask)(const struct acp_message *m); /* a question, else: */
+	struct acp_inquiry *(*ask)(const struct acp_message *m); /* a question, else: */
 	void (*tell)(const struct acp_message *m, const struct acp_sink *sink);
 };
 
-static struct acp_ask *question(enum acp_ask_kind kind, const struct acp_message *m)
+static struct acp_inquiry *question(enum acp_inquiry_kind kind, const struct acp_message *m)
 {
-	struct acp_ask *ask = xcalloc(1, sizeof(*ask));
+	struct acp_inquiry *ask = xcalloc(1, sizeof(*ask));
 
 	ask->kind = kind;
 	ask->id = xstrdup(m->id);
 	return ask;
 }
 
-static struct acp_ask *take_clearance(const struct acp_message *m)
+static struct acp_inquiry *take_clearance(const struct acp_message *m)
 {
-	struct acp_ask *ask = question(ACP_ASK_PERMISSION, m);
+	struct acp_inquiry *ask = question(ACP_INQUIRY_PERMISSION, m);
 	const char *diff = json_text(m->params, "diff");
 
 	ask->risk = acp_risk_of(json_text(m->params, "risk_level"));
@@ -33,11 +33,11 @@ static struct acp_ask *take_clearance(const struct acp_message *m)
 	return ask;
 }
 
-static struct acp_ask *take_prompt(const struct acp_message *m)
+static struct acp_inquiry *take_prompt(const struct acp_message *m)
 {
 	static const char *const TYPES[] = { "clarification", "error_recovery",
 		                             "resource_warning" };
-	struct acp_ask *ask = question(ACP_ASK_PROMPT, m);
+	struct acp_inquiry *ask = question(ACP_INQUIRY_PROMPT, m);
 	const char *type = "continuation";
 
 	for (size_t i = 0; i < COUNT(TYPES); i++)
@@ -108,24 +108,24 @@ static const char *missing(const struct method *method, const struct acp_message
 	return NULL;
 }
 
-static struct acp_ask *take(const struct method *method, const struct acp_message *m,
-                            const char *root, const struct acp_sink *sink)
+static struct acp_inquiry *take(const struct method *method, const struct acp_message *m,
+                                const char *root, const struct acp_sink *sink)
 {
 	const char *path = json_text(m->params, "file_path");
-	struct acp_ask *ask = NULL;
+	struct acp_inquiry *ask = NULL;
 
 	if (method->tell)
 		method->tell(m, sink);
 	else
 		ask = method->ask(m);
 	if (ask && path)
-		acp_ask_place(ask, root, path);
+		acp_inquiry_place(ask, root, path);
 	return ask;
 }
 
-struct acp_ask *acp_stream_take(const struct acp_message *m, const struct err *why,
-                                const char *bytes, size_t length, const char *root,
-                                const struct acp_sink *sink)
+struct acp_inquiry *acp_stream_take(const struct acp_message *m, const struct err *why,
+                                    const char *bytes, size_t length, const char *root,
+                                    const struct acp_sink *sink)
 {
 	enum { SHOWN_BYTES = 500 };
 	OWNED(str) struct str raw = { 0 };

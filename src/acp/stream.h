@@ -3,15 +3,15 @@
 #ifndef ACP_STREAM_H
 #define ACP_STREAM_H
 
-#include "event.h"
+#include "events.h"
 #include "message.h"
 
 /* Tells sink what a message says; a question is returned instead (the caller frees it). What is
  * malformed, unknown or lacks a field becomes a note for the log and nothing else. m: as
  * acp_message_read left it; why: what was wrong with it, NULL: nothing. bytes: the message. */
-struct acp_ask *acp_stream_take(const struct acp_message *m, const struct err *why,
-                                const char *bytes, size_t length, const char *root,
-                                const struct acp_sink *sink);
+struct acp_inquiry *acp_stream_take(const struct acp_message *m, const struct err *why,
+                                    const char *bytes, size_t length, const char *root,
+                                    const struct acp_sink *sink);
 
 /* Append a message (JSON). id: the token of the question; reason, instruction: NULL: none. */
 void acp_stream_add_clearance(struct str *out, const char *id, const char *status,

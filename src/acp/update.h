@@ -2,7 +2,7 @@
 #ifndef ACP_UPDATE_H
 #define ACP_UPDATE_H
 
-#include "event.h"
+#include "events.h"
 #include "gather.h"
 #include "mode.h"
 

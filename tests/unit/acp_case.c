@@ -12,7 +12,7 @@ static const char *or_none(const char *text)
 	return text && text[0] ? text : "-";
 }
 
-static void add_ask(struct str *out, const struct acp_ask *ask)
+static void add_ask(struct str *out, const struct acp_inquiry *ask)
 {
 	static const char *const KINDS[] = { "permission", "prompt", "form" };
 

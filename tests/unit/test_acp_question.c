@@ -1,4 +1,4 @@
-/* question, ask: what an agent asks becomes what a person is asked, and gets one answer. */
+/* inquiry, pending: what an agent asks becomes what a person is asked, and gets one answer. */
 #include "acp_case.h"
 
 #include "err.h"
@@ -53,7 +53,7 @@ static int answer(struct acp_case *c, const char *id, struct acp_answer said)
 START_TEST(an_edit_is_shown_as_the_diff_of_what_it_changes)
 {
 	OWNED(acp_case) struct acp_case c = { 0 };
-	const struct acp_ask *ask;
+	const struct acp_inquiry *ask;
 
 	acp_case_open_session(&c);
 	asks(&c, "0",
@@ -364,7 +364,7 @@ START_TEST(a_form_is_its_fields_and_is_accepted_declined_or_cancelled)
 	    "\"type\":\"array\",\"items\":{\"enum\":[\"x\",\"y\"]}},\"k\":{\"type\":\"boolean\"}},"
 	    "\"required\":[\"q\"]}}}";
 	OWNED(acp_case) struct acp_case c = { 0 };
-	const struct acp_ask *ask;
+	const struct acp_inquiry *ask;
 
 	acp_case_open_session(&c);
 	for (int id = 0; id < 3; id++) {

@@ -26,7 +26,7 @@ static void open_stream(struct acp_case *c)
 START_TEST(a_message_becomes_an_event)
 {
 	OWNED(acp_case) struct acp_case c = { 0 };
-	const struct acp_ask *ask;
+	const struct acp_inquiry *ask;
 
 	open_stream(&c);
 	acp_case_hears(&c, CLEARANCE);

@@ -1,4 +1,4 @@
-#include "event.h"
+#include "events.h"
 
 #include "err.h"
 #include "str.h"

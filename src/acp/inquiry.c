@@ -1,4 +1,4 @@
-#include "ask.h"
+#include "inquiry.h"
 
 #include "diff.h"
 #include "err.h"
@@ -24,7 +24,7 @@ static char *copy_of(const char *text)
 }
 
 /* A paragraph of the description. */
-static void describe(struct acp_ask *ask, const char *text)
+static void describe(struct acp_inquiry *ask, const char *text)
 {
 	if (!text || !text[0])
 		return;
@@ -33,7 +33,7 @@ static void describe(struct acp_ask *ask, const char *text)
 	str_add(&ask->description, text);
 }
 
-void acp_ask_place(struct acp_ask *ask, const char *root, const char *given)
+void acp_inquiry_place(struct acp_inquiry *ask, const char *root, const char *given)
 {
 	OWNED(str) struct str relative = { 0 };
 
@@ -48,41 +48,41 @@ void acp_ask_place(struct acp_ask *ask, const char *root, const char *given)
 }
 
 /* One more path that is touched: the first is the file, the others are in the description. */
-static void add_path(struct acp_ask *ask, const char *root, const char *given)
+static void add_path(struct acp_inquiry *ask, const char *root, const char *given)
 {
-	struct acp_ask other = { .risk = ask->risk };
+	struct acp_inquiry other = { .risk = ask->risk };
 
 	if (!given)
 		return;
 	if (!ask->path.length) {
-		acp_ask_place(ask, root, given);
+		acp_inquiry_place(ask, root, given);
 		return;
 	}
-	acp_ask_place(&other, root, given);
+	acp_inquiry_place(&other, root, given);
 	ask->risk = other.risk;
 	if (strcmp(str_text(&other.path), ask->path.bytes) != 0)
 		describe(ask, str_text(&other.path));
-	acp_ask_clear(&other);
+	acp_inquiry_clear(&other);
 }
 
-static void add_diff(struct acp_ask *ask, const char *root, const cJSON *item)
+static void add_diff(struct acp_inquiry *ask, const char *root, const cJSON *item)
 {
 	const char *path = json_text(item, "path");
 	const char *old = json_text(item, "oldText");
 	const char *new = json_text(item, "newText");
-	struct acp_ask shown = { 0 };
+	struct acp_inquiry shown = { 0 };
 
 	if (!path || !new)
 		return;
 	add_path(ask, root, path);
-	acp_ask_place(&shown, root, path);
+	acp_inquiry_place(&shown, root, path);
 	diff_compute(shown.path.bytes, old, old ? strlen(old) : 0, new, strlen(new), &ask->diff);
 	ask->is_diff = true;
-	acp_ask_clear(&shown);
+	acp_inquiry_clear(&shown);
 }
 
 /* A diff of v2: names of files and the patch as the agent wrote it. */
-static void add_changes(struct acp_ask *ask, const char *root, const cJSON *item)
+static void add_changes(struct acp_inquiry *ask, const char *root, const cJSON *item)
 {
 	const cJSON *changes = cJSON_GetObjectItemCaseSensitive(item, "changes");
 	const char *text = json_text(cJSON_GetObjectItemCaseSensitive(item, "patch"), "text");
@@ -99,14 +99,14 @@ static void add_changes(struct acp_ask *ask, const char *root, const cJSON *item
 }
 
 /* A block {type: text, text}, wrapped in {type: content} or bare. */
-static void add_block(struct acp_ask *ask, const cJSON *item)
+static void add_block(struct acp_inquiry *ask, const cJSON *item)
 {
 	const cJSON *block = cJSON_GetObjectItemCaseSensitive(item, "content");
 
 	describe(ask, json_text(cJSON_IsObject(block) ? block : item, "text"));
 }
 
-static void add_content(struct acp_ask *ask, const char *root, const cJSON *content)
+static void add_content(struct acp_inquiry *ask, const char *root, const cJSON *content)
 {
 	const cJSON *item;
 
@@ -123,7 +123,7 @@ static void add_content(struct acp_ask *ask, const char *root, const cJSON *cont
 }
 
 /* A command, as a text or as a list of words. */
-static void add_command(struct acp_ask *ask, const cJSON *command, const char *cwd)
+static void add_command(struct acp_inquiry *ask, const cJSON *command, const char *cwd)
 {
 	const cJSON *word;
 
@@ -146,7 +146,7 @@ static void add_command(struct acp_ask *ask, const cJSON *command, const char *c
 }
 
 /* What is there to be seen where there is no diff: the arguments of the tool. */
-static void add_input(struct acp_ask *ask, const cJSON *input)
+static void add_input(struct acp_inquiry *ask, const cJSON *input)
 {
 	const char *diff = json_text(input, "diff");
 	char *text;
@@ -177,7 +177,7 @@ static enum acp_risk risk_of(const char *kind)
 	return ACP_RISK_HIGH;
 }
 
-static void add_call(struct acp_ask *ask, const struct acp_tool_call *call, const char *root)
+static void add_call(struct acp_inquiry *ask, const struct acp_tool_call *call, const char *root)
 {
 	const cJSON *location;
 
@@ -200,7 +200,7 @@ static enum acp_option_kind option_kind_of(const char *name)
 	return ACP_OPTION_OTHER;
 }
 
-static void add_options(struct acp_ask *ask, const cJSON *options)
+static void add_options(struct acp_inquiry *ask, const cJSON *options)
 {
 	const cJSON *option;
 
@@ -218,7 +218,7 @@ static void add_options(struct acp_ask *ask, const cJSON *options)
 	}
 }
 
-static const struct acp_option *first_of(const struct acp_ask *ask, enum acp_option_kind kind)
+static const struct acp_option *first_of(const struct acp_inquiry *ask, enum acp_option_kind kind)
 {
 	for (size_t i = 0; i < ask->option_count; i++)
 		if (ask->options[i].kind == kind)
@@ -226,7 +226,7 @@ static const struct acp_option *first_of(const struct acp_ask *ask, enum acp_opt
 	return NULL;
 }
 
-const struct acp_option *acp_ask_yes(const struct acp_ask *ask)
+const struct acp_option *acp_inquiry_yes(const struct acp_inquiry *ask)
 {
 	const struct acp_option *yes = first_of(ask, ACP_ALLOW_ONCE);
 
@@ -236,14 +236,14 @@ const struct acp_option *acp_ask_yes(const struct acp_ask *ask)
 	return yes;
 }
 
-const struct acp_option *acp_ask_no(const struct acp_ask *ask)
+const struct acp_option *acp_inquiry_no(const struct acp_inquiry *ask)
 {
 	const struct acp_option *no = first_of(ask, ACP_REJECT_ONCE);
 
 	return no ? no : first_of(ask, ACP_REJECT_ALWAYS);
 }
 
-const struct acp_option *acp_ask_option(const struct acp_ask *ask, const char *id)
+const struct acp_option *acp_inquiry_option(const struct acp_inquiry *ask, const char *id)
 {
 	for (size_t i = 0; i < ask->option_count; i++)
 		if (strcmp(ask->options[i].id, id) == 0)
@@ -253,7 +253,7 @@ const struct acp_option *acp_ask_option(const struct acp_ask *ask, const char *i
 
 /* ---- permissions ---- */
 
-static void add_subject(struct acp_ask *ask, const cJSON *subject)
+static void add_subject(struct acp_inquiry *ask, const cJSON *subject)
 {
 	const char *type = json_text(subject, "type");
 
@@ -271,12 +271,12 @@ static void add_subject(struct acp_ask *ask, const cJSON *subject)
 	            json_text(subject, "cwd"));
 }
 
-int acp_ask_permission(struct acp_ask *ask, const cJSON *params, const struct acp_tool_call *call,
-                       const char *root, struct err *e)
+int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
+                           const struct acp_tool_call *call, const char *root, struct err *e)
 {
 	const char *title = json_text(params, "title");
 
-	ask->kind = ACP_ASK_PERMISSION;
+	ask->kind = ACP_INQUIRY_PERMISSION;
 	ask->risk = ACP_RISK_HIGH;
 	ask->session_id = copy_of(json_text(params, "sessionId"));
 	add_options(ask, cJSON_GetObjectItemCaseSensitive(params, "options"));
@@ -361,7 +361,7 @@ static bool holds_text(const cJSON *list, const char *text)
 	return false;
 }
 
-static void describe_field(struct acp_ask *ask, const struct acp_field *field)
+static void describe_field(struct acp_inquiry *ask, const struct acp_field *field)
 {
 	for (size_t i = 0; i < field->choice_count; i++) {
 		str_add(&ask->description, i == 0 ? "\n\n" : "\n");
@@ -369,7 +369,7 @@ static void describe_field(struct acp_ask *ask, const struct acp_field *field)
 	}
 }
 
-int acp_ask_form(struct acp_ask *ask, const cJSON *params, struct err *e)
+int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e)
 {
 	const char *mode = json_text(params, "mode"), *message = json_text(params, "message");
 	const cJSON *schema = cJSON_GetObjectItemCaseSensitive(params, "requestedSchema");
@@ -377,7 +377,7 @@ int acp_ask_form(struct acp_ask *ask, const cJSON *params, struct err *e)
 	const cJSON *required = cJSON_GetObjectItemCaseSensitive(schema, "required");
 	const cJSON *property;
 
-	ask->kind = ACP_ASK_FORM;
+	ask->kind = ACP_INQUIRY_FORM;
 	ask->risk = ACP_RISK_LOW;
 	if (mode && strcmp(mode, "form") != 0)
 		return err_set(e, ERR_INPUT, "mode %s was not offered", mode);
@@ -433,7 +433,7 @@ static void options_clear(struct acp_option *options, size_t count)
 	free(options);
 }
 
-void acp_ask_clear(struct acp_ask *ask)
+void acp_inquiry_clear(struct acp_inquiry *ask)
 {
 	options_clear(ask->options, ask->option_count);
 	for (size_t i = 0; i < ask->field_count; i++) {
@@ -451,5 +451,5 @@ void acp_ask_clear(struct acp_ask *ask)
 	str_clear(&ask->description);
 	str_clear(&ask->diff);
 	str_clear(&ask->path);
-	*ask = (struct acp_ask){ 0 };
+	*ask = (struct acp_inquiry){ 0 };
 }

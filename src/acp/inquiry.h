@@ -1,7 +1,7 @@
-/* ask: a question of an agent, as a person is asked it: what it is about, what it would change,
+/* inquiry: a question of an agent, as a person is asked it: what it is about, what it would change,
  * what may be answered. */
-#ifndef ACP_ASK_H
-#define ACP_ASK_H
+#ifndef ACP_INQUIRY_H
+#define ACP_INQUIRY_H
 
 #include "err.h"
 #include "json.h"
@@ -9,10 +9,10 @@
 
 #include <stdbool.h>
 
-enum acp_ask_kind {
-	ACP_ASK_PERMISSION, /* to do something: approve or reject */
-	ACP_ASK_PROMPT, /* how to proceed: continue, refine or stop */
-	ACP_ASK_FORM, /* fields to be filled in */
+enum acp_inquiry_kind {
+	ACP_INQUIRY_PERMISSION, /* to do something: approve or reject */
+	ACP_INQUIRY_PROMPT, /* how to proceed: continue, refine or stop */
+	ACP_INQUIRY_FORM, /* fields to be filled in */
 };
 
 enum acp_risk { ACP_RISK_LOW, ACP_RISK_HIGH, ACP_RISK_CRITICAL };
@@ -47,46 +47,47 @@ struct acp_field {
 	size_t choice_count;
 };
 
-struct acp_ask {
-	enum acp_ask_kind kind;
+struct acp_inquiry {
+	enum acp_inquiry_kind kind;
 	char *id; /* the token of the agent's id: the answer goes there */
 	char *session_id; /* as the agent named it; NULL: it did not */
 	char *tool_call_id; /* NULL: of none */
 	char *tool_kind; /* "edit", "execute", ...; NULL: not said */
-	char *prompt_type; /* ACP_ASK_PROMPT: continuation, clarification, ...; else NULL */
-	struct str title; /* never empty, but of an ACP_ASK_PROMPT, whose text is in description */
+	char *prompt_type; /* ACP_INQUIRY_PROMPT: continuation, clarification, ...; else NULL */
+	struct str
+	    title; /* never empty, but of an ACP_INQUIRY_PROMPT, whose text is in description */
 	struct str description;
 	struct str diff; /* what it would change: a diff, a command, or the arguments of a tool */
 	bool is_diff; /* diff is a unified diff */
 	struct str path; /* relative to the workspace, absolute if it is outside; "": no file */
 	enum acp_risk risk;
-	struct acp_option *options; /* ACP_ASK_PERMISSION of the standard */
+	struct acp_option *options; /* ACP_INQUIRY_PERMISSION of the standard */
 	size_t option_count;
-	struct acp_field *fields; /* ACP_ASK_FORM */
+	struct acp_field *fields; /* ACP_INQUIRY_FORM */
 	size_t field_count;
-	struct acp_ask *next;
+	struct acp_inquiry *next;
 };
 
 /* Fills in what params of session/request_permission ask. call: the tool call it is about as far as
  * it is known, or NULL; root: the absolute path of the workspace. 0, or -1: it asks nothing. */
-int acp_ask_permission(struct acp_ask *ask, const cJSON *params, const struct acp_tool_call *call,
-                       const char *root, struct err *e);
+int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
+                           const struct acp_tool_call *call, const char *root, struct err *e);
 /* The same for elicitation/create. */
-int acp_ask_form(struct acp_ask *ask, const cJSON *params, struct err *e);
+int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e);
 
 /* Puts a path as the agent gives it into ask->path; one outside of root makes the risk critical. */
-void acp_ask_place(struct acp_ask *ask, const char *root, const char *given);
+void acp_inquiry_place(struct acp_inquiry *ask, const char *root, const char *given);
 
 /* The option that says yes, once. NULL: none, or several that differ. */
-const struct acp_option *acp_ask_yes(const struct acp_ask *ask);
+const struct acp_option *acp_inquiry_yes(const struct acp_inquiry *ask);
 /* The option that says no: once if there is one. NULL: none. */
-const struct acp_option *acp_ask_no(const struct acp_ask *ask);
+const struct acp_option *acp_inquiry_no(const struct acp_inquiry *ask);
 /* The option with that id, NULL: none. */
-const struct acp_option *acp_ask_option(const struct acp_ask *ask, const char *id);
+const struct acp_option *acp_inquiry_option(const struct acp_inquiry *ask, const char *id);
 
 const char *acp_risk_name(enum acp_risk risk);
 /* The risk of that name; what is unknown is critical. */
 enum acp_risk acp_risk_of(const char *name);
-void acp_ask_clear(struct acp_ask *ask);
+void acp_inquiry_clear(struct acp_inquiry *ask);
 
 #endif

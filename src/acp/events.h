@@ -1,10 +1,10 @@
-/* event: what an agent said, in whichever protocol it said it. */
-#ifndef ACP_EVENT_H
-#define ACP_EVENT_H
+/* events: what an agent said, in whichever protocol it said it. */
+#ifndef ACP_EVENTS_H
+#define ACP_EVENTS_H
 
 #include <stdint.h>
 
-#include "ask.h"
+#include "inquiry.h"
 #include "tool_call.h"
 
 enum acp_event_kind {
@@ -49,7 +49,7 @@ struct acp_event {
 	enum acp_level level;
 	enum acp_stop stop;
 	int code;
-	const struct acp_ask *ask;
+	const struct acp_inquiry *ask;
 	const struct acp_tool_call *tool;
 	bool is_first;
 	const char *json;

@@ -1,7 +1,7 @@
-/* agent: what is said of each other before a session begins: who we are, who the agent is, what it
- * can do, how one logs in to it. */
-#ifndef ACP_AGENT_H
-#define ACP_AGENT_H
+/* greeting: what is said of each other before a session begins: who we are, who the agent is, what
+ * it can do, how one logs in to it. */
+#ifndef ACP_GREETING_H
+#define ACP_GREETING_H
 
 #include "err.h"
 #include "json.h"
@@ -11,7 +11,7 @@
 enum { ACP_VERSION_ANY = 0, ACP_VERSION_1 = 1, ACP_VERSION_2 = 2 };
 
 /* What the answer to initialize says. */
-struct acp_agent {
+struct acp_greeting {
 	int version; /* of the protocol */
 	struct str name, release; /* "" where it does not say */
 	bool can_load, can_resume, can_close;
@@ -21,14 +21,15 @@ struct acp_agent {
 };
 
 /* Appends the params of initialize. version: what we want to speak. */
-void acp_agent_add_offer(struct str *out, int version);
+void acp_greeting_add_offer(struct str *out, int version);
 
 /* Reads the answer; wanted: as it was offered. 0, or -1: we have no version in common. */
-int acp_agent_read(struct acp_agent *agent, const cJSON *result, int wanted, struct err *e);
+int acp_greeting_read(struct acp_greeting *greeting, const cJSON *result, int wanted,
+                      struct err *e);
 
 /* Whether it can be logged in to by a call of authenticate with that method. */
-bool acp_agent_has_method(const struct acp_agent *agent, const char *method);
+bool acp_greeting_has_method(const struct acp_greeting *greeting, const char *method);
 
-void acp_agent_clear(struct acp_agent *agent);
+void acp_greeting_clear(struct acp_greeting *greeting);
 
 #endif

@@ -1,4 +1,4 @@
-#include "question.h"
+#include "pending.h"
 
 #include "err.h"
 #include "json_writer.h"
@@ -9,36 +9,36 @@
 
 /* ---- those that wait ---- */
 
-static struct acp_ask *find(const struct acp *a, const char *id)
+static struct acp_inquiry *find(const struct acp *a, const char *id)
 {
-	struct acp_ask *ask = a->asks;
+	struct acp_inquiry *ask = a->asks;
 
 	while (ask && strcmp(ask->id, id) != 0)
 		ask = ask->next;
 	return ask;
 }
 
-const struct acp_ask *acp_find(const struct acp *a, const char *id)
+const struct acp_inquiry *acp_find(const struct acp *a, const char *id)
 {
 	return find(a, id);
 }
 
-static void discard(struct acp_ask *ask)
+static void discard(struct acp_inquiry *ask)
 {
-	acp_ask_clear(ask);
+	acp_inquiry_clear(ask);
 	free(ask);
 }
 
-static void take_out(struct acp *a, struct acp_ask *ask)
+static void take_out(struct acp *a, struct acp_inquiry *ask)
 {
-	struct acp_ask **at = &a->asks;
+	struct acp_inquiry **at = &a->asks;
 
 	while (*at != ask)
 		at = &(*at)->next;
 	*at = ask->next;
 }
 
-static void told_withdrawn(struct acp *a, struct acp_ask *ask, const char *why)
+static void told_withdrawn(struct acp *a, struct acp_inquiry *ask, const char *why)
 {
 	take_out(a, ask);
 	acp_tell(&a->sink,
@@ -48,7 +48,8 @@ static void told_withdrawn(struct acp *a, struct acp_ask *ask, const char *why)
 
 /* ---- answers on the wire ---- */
 
-static void select_option(struct acp *a, const struct acp_ask *ask, const struct acp_option *option)
+static void select_option(struct acp *a, const struct acp_inquiry *ask,
+                          const struct acp_option *option)
 {
 	OWNED(str) struct str result = { 0 };
 
@@ -61,7 +62,7 @@ static void select_option(struct acp *a, const struct acp_ask *ask, const struct
 	acp_talk_result(a, ask->id, result.bytes);
 }
 
-static void answer_form(struct acp *a, const struct acp_ask *ask, const char *action,
+static void answer_form(struct acp *a, const struct acp_inquiry *ask, const char *action,
                         const char *content)
 {
 	OWNED(str) struct str result = { 0 };
@@ -74,36 +75,36 @@ static void answer_form(struct acp *a, const struct acp_ask *ask, const char *ac
 	acp_talk_result(a, ask->id, result.bytes);
 }
 
-static void answer_stream(struct acp *a, const struct acp_ask *ask, const char *said,
+static void answer_stream(struct acp *a, const struct acp_inquiry *ask, const char *said,
                           const char *words)
 {
 	OWNED(str) struct str json = { 0 };
 
-	if (ask->kind == ACP_ASK_PROMPT)
+	if (ask->kind == ACP_INQUIRY_PROMPT)
 		acp_stream_add_decision(&json, ask->id, said, words);
 	else
 		acp_stream_add_clearance(&json, ask->id, said, words);
 	acp_talk_send(a, json.bytes);
 }
 
-void acp_question_withdraw(struct acp *a, struct acp_ask *ask, const char *why)
+void acp_pending_withdraw(struct acp *a, struct acp_inquiry *ask, const char *why)
 {
 	if (a->how.dialect == ACP_STREAM)
-		answer_stream(a, ask, ask->kind == ACP_ASK_PROMPT ? "stop" : "rejected", why);
-	else if (ask->kind == ACP_ASK_FORM)
+		answer_stream(a, ask, ask->kind == ACP_INQUIRY_PROMPT ? "stop" : "rejected", why);
+	else if (ask->kind == ACP_INQUIRY_FORM)
 		answer_form(a, ask, "cancel", NULL);
 	else
 		select_option(a, ask, NULL);
 	told_withdrawn(a, ask, why);
 }
 
-void acp_question_withdraw_all(struct acp *a, const char *why)
+void acp_pending_withdraw_all(struct acp *a, const char *why)
 {
 	while (a->asks)
-		acp_question_withdraw(a, a->asks, why);
+		acp_pending_withdraw(a, a->asks, why);
 }
 
-void acp_question_lose_all(struct acp *a, const char *why)
+void acp_pending_lose_all(struct acp *a, const char *why)
 {
 	while (a->asks)
 		told_withdrawn(a, a->asks, why);
@@ -111,15 +112,15 @@ void acp_question_lose_all(struct acp *a, const char *why)
 
 /* ---- they come ---- */
 
-void acp_question_add(struct acp *a, struct acp_ask *ask)
+void acp_pending_add(struct acp *a, struct acp_inquiry *ask)
 {
-	struct acp_ask **end = &a->asks, *before = NULL;
+	struct acp_inquiry **end = &a->asks, *before = NULL;
 
-	for (struct acp_ask *other = a->asks; other && ask->tool_call_id; other = other->next)
+	for (struct acp_inquiry *other = a->asks; other && ask->tool_call_id; other = other->next)
 		if (other->tool_call_id && strcmp(other->tool_call_id, ask->tool_call_id) == 0)
 			before = other;
 	if (before)
-		acp_question_withdraw(a, before, "the agent asked again");
+		acp_pending_withdraw(a, before, "the agent asked again");
 	while (*end)
 		end = &(*end)->next;
 	*end = ask;
@@ -142,7 +143,7 @@ static bool may_ask(struct acp *a, const struct acp_message *m)
 	return true;
 }
 
-static void take(struct acp *a, const struct acp_message *m, struct acp_ask *ask, int failed,
+static void take(struct acp *a, const struct acp_message *m, struct acp_inquiry *ask, int failed,
                  const struct err *e)
 {
 	ask->id = xstrdup(m->id);
@@ -150,22 +151,22 @@ static void take(struct acp *a, const struct acp_message *m, struct acp_ask *ask
 		acp_talk_error(a, m->id, ACP_INVALID_PARAMS, e->text);
 		discard(ask);
 	} else if (a->cancelled) {
-		if (ask->kind == ACP_ASK_FORM)
+		if (ask->kind == ACP_INQUIRY_FORM)
 			answer_form(a, ask, "cancel", NULL);
 		else
 			select_option(a, ask, NULL);
 		discard(ask);
 	} else {
-		acp_question_add(a, ask);
+		acp_pending_add(a, ask);
 	}
 }
 
-void acp_question_take_permission(struct acp *a, const struct acp_message *m)
+void acp_pending_take_permission(struct acp *a, const struct acp_message *m)
 {
 	struct err e = { 0 };
 	const cJSON *said = cJSON_GetObjectItemCaseSensitive(m->params, "toolCall");
 	struct acp_tool_call *call;
-	struct acp_ask *ask;
+	struct acp_inquiry *ask;
 	bool is_new;
 	int failed;
 
@@ -176,20 +177,20 @@ void acp_question_take_permission(struct acp *a, const struct acp_message *m)
 		    cJSON_GetObjectItemCaseSensitive(m->params, "subject"), "toolCall");
 	call = acp_tool_call_merge(&a->told.tools, said, a->agent.version == 2, &is_new);
 	ask = xcalloc(1, sizeof(*ask));
-	failed = acp_ask_permission(ask, m->params, call, a->how.root, &e);
+	failed = acp_inquiry_permission(ask, m->params, call, a->how.root, &e);
 	take(a, m, ask, failed, &e);
 }
 
-void acp_question_take_form(struct acp *a, const struct acp_message *m)
+void acp_pending_take_form(struct acp *a, const struct acp_message *m)
 {
 	struct err e = { 0 };
-	struct acp_ask *ask;
+	struct acp_inquiry *ask;
 	int failed;
 
 	if (!may_ask(a, m))
 		return;
 	ask = xcalloc(1, sizeof(*ask));
-	failed = acp_ask_form(ask, m->params, &e);
+	failed = acp_inquiry_form(ask, m->params, &e);
 	take(a, m, ask, failed, &e);
 }
 
@@ -201,30 +202,30 @@ static bool is_same_id(const char *token, const cJSON *id)
 	return other && id && cJSON_Compare(other, id, true);
 }
 
-void acp_question_take_cancel(struct acp *a, const cJSON *params)
+void acp_pending_take_cancel(struct acp *a, const cJSON *params)
 {
 	const cJSON *id = cJSON_GetObjectItemCaseSensitive(params, "requestId");
 
-	for (struct acp_ask *ask = a->asks; ask; ask = ask->next)
+	for (struct acp_inquiry *ask = a->asks; ask; ask = ask->next)
 		if (is_same_id(ask->id, id)) {
-			acp_question_withdraw(a, ask, "the agent withdrew the question");
+			acp_pending_withdraw(a, ask, "the agent withdrew the question");
 			return;
 		}
 }
 
 /* ---- they are answered ---- */
 
-static int answer_permission(struct acp *a, const struct acp_ask *ask,
+static int answer_permission(struct acp *a, const struct acp_inquiry *ask,
                              const struct acp_answer *answer, struct err *e)
 {
 	const struct acp_option *option = NULL;
 
 	if (answer->verdict == ACP_YES)
-		option = acp_ask_yes(ask);
+		option = acp_inquiry_yes(ask);
 	else if (answer->verdict == ACP_OPTION)
-		option = acp_ask_option(ask, answer->option);
+		option = acp_inquiry_option(ask, answer->option);
 	else
-		option = acp_ask_no(ask);
+		option = acp_inquiry_no(ask);
 	if (!option && (answer->verdict == ACP_YES || answer->verdict == ACP_OPTION))
 		return err_set(e, ERR_INPUT, "the agent offers no %s",
 		               answer->verdict == ACP_YES ? "option that allows this once"
@@ -233,8 +234,8 @@ static int answer_permission(struct acp *a, const struct acp_ask *ask,
 	return 1;
 }
 
-static int answer_fields(struct acp *a, const struct acp_ask *ask, const struct acp_answer *answer,
-                         struct err *e)
+static int answer_fields(struct acp *a, const struct acp_inquiry *ask,
+                         const struct acp_answer *answer, struct err *e)
 {
 	if (answer->verdict == ACP_YES && !answer->content)
 		return err_set(e, ERR_INPUT, "the form is not filled in");
@@ -246,7 +247,8 @@ static int answer_fields(struct acp *a, const struct acp_ask *ask, const struct 
 	return 1;
 }
 
-static int answer_line(struct acp *a, const struct acp_ask *ask, const struct acp_answer *answer)
+static int answer_line(struct acp *a, const struct acp_inquiry *ask,
+                       const struct acp_answer *answer)
 {
 	static const char *const STATUSES[] = {
 		[ACP_YES] = "approved",
@@ -255,22 +257,22 @@ static int answer_line(struct acp *a, const struct acp_ask *ask, const struct ac
 		[ACP_NONE] = "timeout",
 	};
 
-	answer_stream(a, ask,
-	              ask->kind == ACP_ASK_PROMPT ? answer->decision : STATUSES[answer->verdict],
-	              answer->reason);
+	answer_stream(
+	    a, ask, ask->kind == ACP_INQUIRY_PROMPT ? answer->decision : STATUSES[answer->verdict],
+	    answer->reason);
 	return 1;
 }
 
 int acp_answer(struct acp *a, const char *id, const struct acp_answer *answer, struct err *e)
 {
-	struct acp_ask *ask = find(a, id);
+	struct acp_inquiry *ask = find(a, id);
 	int sent;
 
 	if (!ask || a->step == ACP_STEP_OVER)
 		return 0;
 	if (a->how.dialect == ACP_STREAM)
 		sent = answer_line(a, ask, answer);
-	else if (ask->kind == ACP_ASK_FORM)
+	else if (ask->kind == ACP_INQUIRY_FORM)
 		sent = answer_fields(a, ask, answer, e);
 	else
 		sent = answer_permission(a, ask, answer, e);
