@@ -1,6 +1,26 @@
 -- Made by sqlgen from schema/. The schema that steps begin from, PRAGMA user_version 100.
 -- Until release 0.2.0 it is written anew whenever schema/ changes; from then on it is frozen.
 -- frozen: no
+CREATE TABLE agent (
+  name               TEXT NOT NULL PRIMARY KEY,
+  command            TEXT NOT NULL,
+  args               TEXT NOT NULL CHECK (json_type(args) IS 'array'),
+  protocol           TEXT NOT NULL CHECK (protocol IN ('mcp', 'acp', 'acp-stream')),
+  env_pass           TEXT NOT NULL CHECK (json_type(env_pass) IS 'array'),
+  env_set            TEXT NOT NULL CHECK (json_type(env_set) IS 'object'),
+  workspace          TEXT,
+  acp_version        TEXT NOT NULL CHECK (acp_version IN ('1', '2', 'auto')),
+  auth_method        TEXT,
+  asking             TEXT CHECK (asking IS NULL OR json_type(asking) IS 'object'),
+  refused_modes      TEXT CHECK (refused_modes IS NULL OR json_type(refused_modes) IS 'array'),
+  startup_timeout_ms INTEGER NOT NULL CHECK (startup_timeout_ms > 0),
+  max_line_length    INTEGER NOT NULL CHECK (max_line_length > 0),
+  framing            TEXT NOT NULL CHECK (framing IN ('ndjson', 'lsp')),
+  is_default         INTEGER NOT NULL CHECK (is_default IN (0, 1)),
+  is_builtin         INTEGER NOT NULL CHECK (is_builtin IN (0, 1)),
+  updated_at         TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE UNIQUE INDEX agent_default ON agent (is_default) WHERE is_default = 1;
 CREATE TABLE agent_run (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   session_seq    INTEGER NOT NULL REFERENCES session (seq),
