@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "instance.h"
+#include "program.h"
 #include "proof.h"
 #include "setting.h"
 #include "sql/worker.h"
@@ -134,6 +135,31 @@ static bool check_config(struct doctor *d, const struct config_source *source)
 	                : "no default: agents on stdio work where they are started; for the others "
 	                  "set default_workspace_root");
 	return true;
+}
+
+/* The profile by which a session starts its agent if it names none. */
+static void check_agent(struct doctor *d)
+{
+	const struct config_agents *all = &d->config.agents;
+	OWNED(str) struct str path = { 0 };
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct config_agent *a = &all->items[i];
+
+		if (!a->is_default)
+			continue;
+		if (program_find(a->command, &path))
+			doctor_tell(d, OK, "agent", "%s: %s", a->name, str_text(&path));
+		else
+			doctor_tell(d, WARN, "agent",
+			            "%s, the default profile: %s is not installed, no session can "
+			            "be started; see `agent-intercom agents`",
+			            a->name, a->command);
+		return;
+	}
+	doctor_tell(d, OK, "agent",
+	            "no default: a session starts the agent that it names "
+	            "(`agent-intercom agents`); to change that set default_agent");
 }
 
 /* ---- where the files live ---- */
@@ -499,6 +525,7 @@ int intercom_doctor(const struct config_source *source)
 	check_kernel(&d);
 	check_workers(&d);
 	if (check_config(&d, source)) {
+		check_agent(&d);
 		doctor_check_slack(&d);
 		check_system(&d);
 	}

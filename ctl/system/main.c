@@ -99,6 +99,11 @@ static int uninstall(const struct arguments *a)
 	return intercom_install(true, &a->source, a->argc, a->argv);
 }
 
+static int agents(const struct arguments *a)
+{
+	return intercom_agents(&a->source, a->argc, a->argv);
+}
+
 static int policy(const struct arguments *a)
 {
 	return intercom_policy(&a->source, a->argc, a->argv);
@@ -133,6 +138,8 @@ static const struct subcommand SUBCOMMANDS[] = {
 	{ "mcp", "[ARGUMENTS]", "serves MCP to one agent on stdin and stdout", -1, NULL },
 	{ "install", "HOST ...", "connects a host (claude, codex, ...); see --help", -1, install },
 	{ "uninstall", "HOST ...", "removes what install has added", -1, uninstall },
+	{ "agents", "[NAME ...]", "lists the agents that sessions can start; see --help", -1,
+	  agents },
 	{ "policy", "check|trust|schema ...", "what a workspace's policy file allows; see --help",
 	  -1, policy },
 	{ "backup", "FILE", "copies the database to a new file, even while in use", 1, backup },

@@ -4,6 +4,7 @@
  * main.c       the table of subcommands
  * where.c      where the files of the system are
  * doctor.c     what is in order and what is not (of Slack: doctor_slack.c)
+ * agents.c     the profiles of agents
  * policy.c     what a workspace's policy file allows (policy_trust_command.c: whether it may)
  * backup.c     backup and restore
  * retention.c  a purge now
@@ -22,6 +23,8 @@
 int intercom_doctor(const struct config_source *source);
 /* argv[0] is the word where. */
 int intercom_where(const struct config_source *source, int argc, char **argv);
+/* argv[0] is the word agents. */
+int intercom_agents(const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word install or uninstall. */
 int intercom_install(bool remove, const struct config_source *source, int argc, char **argv);
 /* argv[0] is the word policy. */

@@ -1,6 +1,65 @@
 -- Made by sqlgen from schema/. The schema that steps begin from, PRAGMA user_version 100.
 -- Until release 0.2.0 it is written anew whenever schema/ changes; from then on it is frozen.
 -- frozen: no
+CREATE TABLE agent (
+  name               TEXT NOT NULL PRIMARY KEY,
+  command            TEXT NOT NULL,
+  args               TEXT NOT NULL CHECK (json_type(args) IS 'array'),
+  protocol           TEXT NOT NULL CHECK (protocol IN ('mcp', 'acp', 'acp-stream')),
+  env_pass           TEXT NOT NULL CHECK (json_type(env_pass) IS 'array'),
+  env_set            TEXT NOT NULL CHECK (json_type(env_set) IS 'object'),
+  workspace          TEXT,
+  acp_version        TEXT NOT NULL CHECK (acp_version IN ('1', '2', 'auto')),
+  auth_method        TEXT,
+  asking             TEXT CHECK (asking IS NULL OR json_type(asking) IS 'object'),
+  refused_modes      TEXT CHECK (refused_modes IS NULL OR json_type(refused_modes) IS 'array'),
+  startup_timeout_ms INTEGER NOT NULL CHECK (startup_timeout_ms > 0),
+  max_line_length    INTEGER NOT NULL CHECK (max_line_length > 0),
+  framing            TEXT NOT NULL CHECK (framing IN ('ndjson', 'lsp')),
+  is_default         INTEGER NOT NULL CHECK (is_default IN (0, 1)),
+  is_builtin         INTEGER NOT NULL CHECK (is_builtin IN (0, 1)),
+  updated_at         TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE UNIQUE INDEX agent_default ON agent (is_default) WHERE is_default = 1;
+CREATE TABLE agent_run (
+  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  session_seq    INTEGER NOT NULL REFERENCES session (seq),
+  generation     INTEGER NOT NULL CHECK (generation > 0),
+  machine        TEXT NOT NULL,
+  agent          TEXT NOT NULL,
+  protocol       TEXT NOT NULL CHECK (protocol IN ('mcp', 'acp', 'acp-stream')),
+  command_seq    INTEGER REFERENCES command (seq),
+  prompt         TEXT,
+  state          TEXT NOT NULL,
+  pid            INTEGER CHECK (pid > 1),
+  process_start  INTEGER,
+  stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'),
+  stop_why       TEXT,
+  outcome        TEXT CHECK (outcome IN (
+    'exited',
+    'failed',
+    'stopped',
+    'interrupted')),
+  exit_code      INTEGER,
+  exit_signal    INTEGER,
+  why            TEXT,
+  stderr_tail    TEXT,
+  created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  started_at     TEXT CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
+  ended_at       TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((state = 'ended') = (ended_at IS NOT NULL)),
+  CHECK ((state = 'ended') = (outcome IS NOT NULL)),
+  CHECK (state <> 'running' OR (pid IS NOT NULL AND started_at IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX agent_run_open ON agent_run (session_seq) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX agent_run_session ON agent_run (session_seq, generation);
+CREATE INDEX agent_run_live ON agent_run (machine, seq) WHERE ended_at IS NULL;
+CREATE INDEX agent_run_command ON agent_run (command_seq) WHERE command_seq IS NOT NULL;
+CREATE TABLE agent_run_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE apply (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0),
   request_seq   INTEGER NOT NULL REFERENCES request (seq),
@@ -745,6 +804,12 @@ CREATE TABLE workspace (
   answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 CREATE UNIQUE INDEX workspace_of ON workspace (machine, root);
+INSERT INTO agent_run_move (src, dst) VALUES ('', 'wanted');
+INSERT INTO agent_run_move (src, dst) VALUES ('running', 'ended');
+INSERT INTO agent_run_move (src, dst) VALUES ('starting', 'ended');
+INSERT INTO agent_run_move (src, dst) VALUES ('starting', 'running');
+INSERT INTO agent_run_move (src, dst) VALUES ('wanted', 'ended');
+INSERT INTO agent_run_move (src, dst) VALUES ('wanted', 'starting');
 INSERT INTO apply_move (src, dst) VALUES ('', 'queued');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'applied');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'claimed');

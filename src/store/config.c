@@ -1,5 +1,6 @@
 /* config: puts together file, flags, environment and defaults. One table (config_field.c) describes
  * every setting; config_read.c reads the file, config_print.c shows what came of it. */
+#include "config_agent.h"
 #include "config_read.h"
 
 #include "disk.h"
@@ -20,7 +21,8 @@ enum { VARIABLE_BYTES = 64 };
 static void set_defaults(struct config *c)
 {
 	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++)
-		(void)config_field_set(&CONFIG_FIELDS[i], CONFIG_FIELDS[i].preset, c);
+		(void)config_field_set(&CONFIG_FIELDS[i], CONFIG_FIELDS[i].preset,
+		                       config_field_place(&CONFIG_FIELDS[i], c));
 }
 
 static int set_outside(struct config_load *l, const struct config_field *f, enum config_from from,
@@ -30,7 +32,8 @@ static int set_outside(struct config_load *l, const struct config_field *f, enum
 	OWNED(str) struct str expected = { 0 };
 
 	l->c->from[f - CONFIG_FIELDS] = (unsigned char)from;
-	if ((!f->rule || f->rule->fits(text)) && config_field_set(f, text, l->c))
+	if ((!f->rule || f->rule->fits(text)) &&
+	    config_field_set(f, text, config_field_place(f, l->c)))
 		return 0;
 	config_field_add_cut(&found, text);
 	config_field_add_expected(&expected, f);
@@ -237,6 +240,8 @@ int config_load(const struct config_source *src, struct config *out, struct err 
 		return -1;
 	if (c.file[0])
 		check_trust(&l);
+	if (config_agent_settle(&l))
+		return -1;
 	*out = c;
 	c = (struct config){ 0 };
 	return 0;

@@ -24,6 +24,9 @@ enum config_questions { QUESTIONS_THREAD, QUESTIONS_CHANNEL };
 enum config_trust { TRUST_LISTED, TRUST_ASK, TRUST_OFF };
 enum config_allow { ALLOW_ANY, ALLOW_LISTED };
 enum config_log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+enum config_protocol { PROTOCOL_MCP, PROTOCOL_ACP, PROTOCOL_ACP_STREAM };
+enum config_framing { FRAMING_NDJSON, FRAMING_LSP };
+enum config_acp_offer { ACP_OFFER_1, ACP_OFFER_2, ACP_OFFER_AUTO };
 
 struct config_texts {
 	char **items;
@@ -56,6 +59,37 @@ struct config_workspaces {
 	size_t count;
 };
 
+/* The profile that host_cli is. */
+#define CONFIG_HOST_CLI_AGENT "default"
+
+/* A profile: how an agent is started. schema/agent.sql says what each field is for. */
+struct config_agent {
+	char *name;
+	char *command; /* a name without '/', to be found by program_find, or an absolute path */
+	struct config_texts args;
+	int protocol; /* enum config_protocol */
+	struct config_texts env_pass;
+	struct config_map env_set;
+	char *workspace; /* NULL: default_workspace_root */
+	int acp_version; /* enum config_acp_offer */
+	char *auth_method; /* NULL: none is called */
+	struct config_map asking;
+	struct config_texts refused_modes;
+	int64_t startup_timeout_seconds;
+	int64_t max_line_length;
+	int framing; /* enum config_framing */
+	bool is_default, is_builtin;
+	const char *package; /* npm's name of what brings the command, NULL: not known */
+	int line; /* of its table in the file, 0: none */
+};
+
+/* After config_load: those of the file, the built-in ones that the file does not name, and
+ * `default`, if host_cli is set. One at most is the default. */
+struct config_agents {
+	struct config_agent *items;
+	size_t count;
+};
+
 /* Texts are never NULL after config_load; "" means not set. What each field is for, its default
  * and its range stand in the table in config_field.c, and config_sample prints them. */
 struct config {
@@ -64,6 +98,7 @@ struct config {
 	int64_t max_concurrent_sessions;
 	char *host_cli; /* "": no agent can be started */
 	struct config_texts host_cli_args;
+	char *default_agent; /* "": `default`, if host_cli is set */
 	int64_t http_port;
 	char *ipc_name;
 	int64_t retention_days;
@@ -102,6 +137,8 @@ struct config {
 		char *default_nudge_message;
 	} stall;
 	struct {
+		int framing; /* enum config_framing */
+		int64_t max_line_length;
 		int64_t max_sessions;
 		int64_t startup_timeout_seconds;
 		int64_t max_msg_rate;
@@ -131,6 +168,7 @@ struct config {
 	struct config_map commands;
 	int allow_workspaces; /* enum config_allow */
 	struct config_workspaces workspaces;
+	struct config_agents agents;
 
 	struct config_texts warnings; /* "FILE:LINE: ...", for the log, one line each */
 	unsigned char from[CONFIG_FIELDS_MAX]; /* enum config_from, in the order of the table */
@@ -155,6 +193,15 @@ void config_settings(const struct config *c,
                      void (*each)(const char *name, const char *value, const char *source,
                                   void *arg),
                      void *arg);
+
+/* Append a list or a table as JSON. */
+void config_add_texts(struct str *out, const struct config_texts *texts);
+void config_add_map(struct str *out, const struct config_map *map);
+
+/* The words of these enums. */
+const char *config_protocol_name(int protocol);
+const char *config_acp_version_name(int version);
+const char *config_framing_name(int framing);
 
 /* Appends a commented config.toml that shows every setting with its default. */
 void config_sample(struct str *out);

@@ -84,6 +84,11 @@ static const char *const ALLOW[] = {
 	[ALLOW_LISTED] = "listed",
 	NULL,
 };
+const char *const CONFIG_FRAMINGS[] = {
+	[FRAMING_NDJSON] = "ndjson",
+	[FRAMING_LSP] = "lsp",
+	NULL,
+};
 static const char *const LOG_FORMATS[] = {
 	[LOG_FORMAT_TEXT] = "text",
 	[LOG_FORMAT_JSON] = "json",
@@ -110,6 +115,10 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .example = "claude", .comment = "the program to start as an agent" },
 	{ "host_cli_args", KIND_TEXTS, AT(host_cli_args), .preset = "",
 	  .comment = "arguments of host_cli, before the prompt" },
+	{ "default_agent", KIND_TEXT, AT(default_agent), .preset = "", .rule = &CONFIG_WORKSPACE_ID,
+	  .example = "claude",
+	  .comment = "the profile of sessions that name none: of [[agent]], or a built-in one "
+	             "(`agent-intercom agents`); else it is host_cli" },
 	{ "max_concurrent_sessions", KIND_NUMBER, AT(max_concurrent_sessions), .preset = "3",
 	  RANGE(1, 1000),
 	  .comment = "how many sessions started from Slack or ctl may run at once" },
@@ -190,6 +199,13 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .preset = "Continue working on the current task. Pick up where you left off.",
 	  .rule = &CONFIG_NOT_EMPTY, .comment = "the words of a nudge" },
 
+	{ "acp.framing", KIND_CHOICE, AT(acp.framing), .preset = "ndjson",
+	  .choices = CONFIG_FRAMINGS,
+	  .comment = "how agents of protocol acp-stream separate messages: a line each, or "
+	             "Content-Length headers" },
+	{ "acp.max_line_length", KIND_NUMBER, AT(acp.max_line_length), .preset = "1048576",
+	  RANGE(1024, 1024 * 1024 * 1024),
+	  .comment = "bytes of one message of theirs; agents of protocol acp may send 32 MiB" },
 	{ "acp.max_sessions", KIND_NUMBER, AT(acp.max_sessions), .preset = "5", RANGE(1, 1000),
 	  .comment = "agents driven over ACP at one time" },
 	{ "acp.startup_timeout_seconds", KIND_NUMBER, AT(acp.startup_timeout_seconds),
@@ -243,6 +259,8 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .comment = "commands that may be run from Slack: alias = \"shell command\"" },
 	{ "workspace", KIND_WORKSPACES, AT(workspaces), .preset = "",
 	  .comment = "workspaces with a Slack channel of their own; path is optional" },
+	{ "agent", KIND_AGENTS, AT(agents), .preset = "",
+	  .comment = "how an agent is started; the name of a built-in profile changes that one" },
 };
 
 _Static_assert(COUNT(CONFIG_FIELDS) <= CONFIG_FIELDS_MAX, "struct config.from is too short");
@@ -310,7 +328,8 @@ void config_field_add_expected(struct str *out, const struct config_field *f)
 		str_add(out, "a table of texts, such as status = \"git status\"");
 		break;
 	case KIND_WORKSPACES:
-		str_add(out, "tables that begin with [[workspace]]");
+	case KIND_AGENTS:
+		str_addf(out, "tables that begin with [[%s]]", f->name);
 		break;
 	}
 }
@@ -343,30 +362,29 @@ int config_field_choice(const struct config_field *f, const char *text)
 	return -1;
 }
 
-/* Sets a scalar from text: a default, a flag or a variable. false: the text does not fit. Lists
- * and tables have no such text, their default is empty. */
-bool config_field_set(const struct config_field *f, const char *text, struct config *c)
+bool config_field_set(const struct config_field *f, const char *text, void *place)
 {
 	int choice;
 
 	switch (f->kind) {
 	case KIND_BOOLEAN:
-		*(bool *)config_field_place(f, c) = strcmp(text, "true") == 0;
+		*(bool *)place = strcmp(text, "true") == 0;
 		return true;
 	case KIND_NUMBER:
-		*(int64_t *)config_field_place(f, c) = strtoll(text, NULL, 10);
+		*(int64_t *)place = strtoll(text, NULL, 10);
 		return true;
 	case KIND_TEXT:
-		config_field_replace(config_field_place(f, c), text);
+		config_field_replace(place, text);
 		return true;
 	case KIND_CHOICE:
 		choice = config_field_choice(f, text);
-		*(int *)config_field_place(f, c) = choice;
+		*(int *)place = choice;
 		return choice >= 0;
 	case KIND_TEXTS:
 	case KIND_NUMBERS:
 	case KIND_MAP:
 	case KIND_WORKSPACES:
+	case KIND_AGENTS:
 		break;
 	}
 	return true;
@@ -394,6 +412,18 @@ size_t config_field_index(const char *name)
 	return f ? (size_t)(f - CONFIG_FIELDS) : 0;
 }
 
+void config_field_add_pair(struct config_map *map, const char *name, const char *value)
+{
+	for (size_t i = 0; i < map->count; i++)
+		if (strcmp(map->items[i].name, name) == 0) {
+			config_field_replace(&map->items[i].value, value);
+			return;
+		}
+	map->items = xrealloc(map->items, (map->count + 1) * sizeof(*map->items));
+	map->items[map->count++] =
+	    (struct config_pair){ .name = xstrdup(name), .value = xstrdup(value) };
+}
+
 void config_field_add_text(struct config_texts *texts, char *item)
 {
 	texts->items = xrealloc(texts->items, (texts->count + 1) * sizeof(*texts->items));
@@ -409,7 +439,7 @@ void config_field_clear_texts(struct config_texts *texts)
 	free(texts->items);
 }
 
-static void map_clear(struct config_map *map)
+void config_field_clear_map(struct config_map *map)
 {
 	for (size_t i = 0; i < map->count; i++) {
 		free(map->items[i].name);
@@ -428,6 +458,24 @@ static void workspaces_clear(struct config_workspaces *all)
 	free(all->items);
 }
 
+static void agents_clear(struct config_agents *all)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		struct config_agent *a = &all->items[i];
+
+		free(a->name);
+		free(a->command);
+		free(a->workspace);
+		free(a->auth_method);
+		config_field_clear_texts(&a->args);
+		config_field_clear_texts(&a->env_pass);
+		config_field_clear_texts(&a->refused_modes);
+		config_field_clear_map(&a->env_set);
+		config_field_clear_map(&a->asking);
+	}
+	free(all->items);
+}
+
 void config_field_clear(const struct config_field *f, struct config *c)
 {
 	switch (f->kind) {
@@ -441,10 +489,13 @@ void config_field_clear(const struct config_field *f, struct config *c)
 		free(((struct config_numbers *)config_field_place(f, c))->items);
 		break;
 	case KIND_MAP:
-		map_clear(config_field_place(f, c));
+		config_field_clear_map(config_field_place(f, c));
 		break;
 	case KIND_WORKSPACES:
 		workspaces_clear(config_field_place(f, c));
+		break;
+	case KIND_AGENTS:
+		agents_clear(config_field_place(f, c));
 		break;
 	case KIND_BOOLEAN:
 	case KIND_NUMBER:

@@ -17,7 +17,8 @@ enum config_kind {
 	KIND_TEXTS,
 	KIND_NUMBERS,
 	KIND_MAP,
-	KIND_WORKSPACES
+	KIND_WORKSPACES,
+	KIND_AGENTS
 };
 
 /* What a text must be beyond being a text. */
@@ -28,10 +29,12 @@ struct config_rule {
 
 extern const struct config_rule CONFIG_NOT_EMPTY, CONFIG_CHANNEL, CONFIG_WORKSPACE_ID, CONFIG_ALIAS;
 
+extern const char *const CONFIG_FRAMINGS[]; /* enum config_framing */
+
 struct config_field {
 	const char *name; /* as in the file and in table `setting` */
 	enum config_kind kind;
-	size_t at; /* in struct config */
+	size_t at; /* in struct config, or in struct config_agent */
 	const char *preset; /* the default, "" for empty lists and tables */
 	int64_t low, high; /* KIND_NUMBER, KIND_NUMBERS */
 	const char *const *choices; /* KIND_CHOICE: in the order of the enum, NULL-terminated */
@@ -55,17 +58,20 @@ const char *config_field_leaf(const char *name);
 
 void *config_field_place(const struct config_field *f, struct config *c);
 const void *config_field_value(const struct config_field *f, const struct config *c);
-/* Sets a scalar from text: a default, a flag or a variable. false: the text does not fit. Lists
- * and tables have no such text, their default is empty. */
-bool config_field_set(const struct config_field *f, const char *text, struct config *c);
+/* Sets a scalar at place from text: a default, a flag or a variable. false: the text does not fit.
+ * Lists and tables have no such text, their default is empty. */
+bool config_field_set(const struct config_field *f, const char *text, void *place);
 /* Its number in the enum, -1 if it is none of the choices. */
 int config_field_choice(const struct config_field *f, const char *text);
 void config_field_clear(const struct config_field *f, struct config *c);
 
 void config_field_replace(char **text, const char *value);
+/* Adds a pair, or replaces the value that the name has. */
+void config_field_add_pair(struct config_map *map, const char *name, const char *value);
 /* Takes item over. */
 void config_field_add_text(struct config_texts *texts, char *item);
 void config_field_clear_texts(struct config_texts *texts);
+void config_field_clear_map(struct config_map *map);
 
 /* Appends what one value of the field has to be. */
 void config_field_add_expected(struct str *out, const struct config_field *f);

@@ -1,5 +1,5 @@
 /* Shows settings: the rows of table `setting`, and the sample file. */
-#include "config_field.h"
+#include "config_agent.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -21,6 +21,11 @@ static cJSON *texts_json(const struct config_texts *texts)
 	return json;
 }
 
+void config_add_texts(struct str *out, const struct config_texts *texts)
+{
+	add_list(out, texts_json(texts));
+}
+
 static cJSON *numbers_json(const struct config_numbers *numbers)
 {
 	cJSON *json = cJSON_CreateArray();
@@ -37,6 +42,11 @@ static cJSON *map_json(const struct config_map *map)
 	for (size_t i = 0; i < map->count; i++)
 		(void)cJSON_AddStringToObject(json, map->items[i].name, map->items[i].value);
 	return json;
+}
+
+void config_add_map(struct str *out, const struct config_map *map)
+{
+	add_list(out, map_json(map));
 }
 
 static cJSON *workspaces_json(const struct config_workspaces *all)
@@ -72,16 +82,18 @@ static void add_value(struct str *out, const struct config_field *f, const struc
 		str_add(out, f->choices[*(const int *)value]);
 		break;
 	case KIND_TEXTS:
-		add_list(out, texts_json(value));
+		config_add_texts(out, value);
 		break;
 	case KIND_NUMBERS:
 		add_list(out, numbers_json(value));
 		break;
 	case KIND_MAP:
-		add_list(out, map_json(value));
+		config_add_map(out, value);
 		break;
 	case KIND_WORKSPACES:
 		add_list(out, workspaces_json(value));
+		break;
+	case KIND_AGENTS: /* rows of their own */
 		break;
 	}
 }
@@ -100,6 +112,8 @@ void config_settings(const struct config *c,
 	OWNED(str) struct str value = { 0 };
 
 	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++) {
+		if (CONFIG_FIELDS[i].kind == KIND_AGENTS)
+			continue;
 		str_reset(&value);
 		add_value(&value, &CONFIG_FIELDS[i], c);
 		each(CONFIG_FIELDS[i].name, str_text(&value), SOURCES[c->from[i]], arg);
@@ -132,6 +146,7 @@ static void add_sample_value(struct str *out, const struct config_field *f)
 	case KIND_NUMBER:
 	case KIND_MAP:
 	case KIND_WORKSPACES:
+	case KIND_AGENTS:
 		str_add(out, text);
 		break;
 	}
@@ -149,6 +164,15 @@ static void add_sample_comment(struct str *out, const struct config_field *f)
 	str_add_char(out, '\n');
 }
 
+/* Each key with its meaning behind an example, which all together are a profile. */
+static void add_sample_agent(struct str *out, const char *name)
+{
+	str_addf(out, "#[[%s]]\n", name);
+	for (size_t i = 0; i < CONFIG_AGENT_KEY_COUNT; i++)
+		str_addf(out, "#%s = %s # %s\n", config_field_leaf(CONFIG_AGENT_KEYS[i].name),
+		         CONFIG_AGENT_KEYS[i].example, CONFIG_AGENT_KEYS[i].comment);
+}
+
 static void add_sample_field(struct str *out, const struct config_field *f)
 {
 	str_add_char(out, '\n');
@@ -164,6 +188,10 @@ static void add_sample_field(struct str *out, const struct config_field *f)
 		         "#[[%s]]\n#id = \"my-backend\"\n#channel_id = \"C0123456789\"\n"
 		         "#path = \"/home/me/my-backend\"\n",
 		         f->name);
+		return;
+	}
+	if (f->kind == KIND_AGENTS) {
+		add_sample_agent(out, f->name);
 		return;
 	}
 	str_addf(out, "#%s = ", config_field_leaf(f->name));

@@ -2,13 +2,27 @@
 #ifndef CONFIG_READ_H
 #define CONFIG_READ_H
 
-#include "config_field.h"
+#include "config_agent.h"
 
 struct config_load {
 	struct config *c;
 	struct err *e;
 	int lines[CONFIG_FIELDS_MAX]; /* where a field stood in the file, 0 if it did not */
 };
+
+/* Reads one value of the file to its place: any kind but tables of [[...]]. 0 or -1. */
+int config_read_value(struct config_load *l, const struct config_field *f, void *place,
+                      const cJSON *node);
+/* Reads the tables of [[agent]]. 0 or -1. */
+int config_read_agents(struct config_load *l, const struct config_field *f, const cJSON *node);
+
+/* A key that a table [[table]] does not have. known: names of those that it has, count of them. */
+void config_read_warn_key(struct config_load *l, const char *table, const char *const *known,
+                          size_t count, const cJSON *node);
+/* Appends what a node is: `the text "abc"`, `the integer 7`, `a table`. */
+void config_read_add_found(struct str *out, const cJSON *node);
+/* The value of a node is not what the field takes. Returns -1. */
+int config_read_unfit(struct config_load *l, const struct config_field *f, const cJSON *node);
 
 /* Reads l->c->file into l->c. 0 or -1. */
 int config_read_file(struct config_load *l);

@@ -137,7 +137,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	str_addf(
 	    &expected,
 	    "default_workspace_root||default\n"
-	    "host_cli||default\nhost_cli_args|[]|default\n"
+	    "host_cli||default\nhost_cli_args|[]|default\ndefault_agent||default\n"
 	    "max_concurrent_sessions|3|default\nhttp_port|3000|default\n"
 	    "ipc_name|agent-intercom|default\nretention_days|30|default\n"
 	    "audit_retention_days|365|default\nretention_export_dir||default\n"
@@ -157,6 +157,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "stall.escalation_threshold_seconds|120|default\nstall.max_retries|3|default\n"
 	    "stall.default_nudge_message|Continue working on the current task. Pick up where you "
 	    "left off.|default\n"
+	    "acp.framing|ndjson|default\nacp.max_line_length|1048576|default\n"
 	    "acp.max_sessions|5|default\nacp.startup_timeout_seconds|30|default\n"
 	    "acp.max_msg_rate|10|default\nacp.http_port|3001|default\nmcp.wait_cap|240|default\n"
 	    "mcp.elicitation|false|default\n"
@@ -192,7 +193,8 @@ START_TEST(every_setting_is_read_from_the_file)
 	    "[stall]\nenabled = false\ninactivity_threshold_seconds = 15\n"
 	    "escalation_threshold_seconds = 16\nmax_retries = 0\n"
 	    "default_nudge_message = \"go \\\"on\\\"\"\n"
-	    "[acp]\nmax_sessions = 17\nstartup_timeout_seconds = 18\nmax_msg_rate = 19\n"
+	    "[acp]\nframing = \"lsp\"\nmax_line_length = 2048\nmax_sessions = "
+	    "17\nstartup_timeout_seconds = 18\nmax_msg_rate = 19\n"
 	    "http_port = 20\n[mcp]\nwait_cap = 21\nelicitation = true\nallow_uids = [1000, "
 	    "4294967294]\n"
 	    "[ipc]\nrequire_token = true\n[policy]\nrequire_global_allowlist = true\n"

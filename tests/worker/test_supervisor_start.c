@@ -60,6 +60,38 @@ START_TEST(settings_are_rows_with_their_sources)
 }
 END_TEST
 
+START_TEST(profiles_are_rows_and_host_cli_is_the_default)
+{
+	given("INSERT INTO agent SELECT 'gone', 'x', '[]', 'mcp', '[]', '{}', NULL, '1', NULL, "
+	      "NULL, NULL, 1, 1,"
+	      " 'lsp', 1, 0, '2026-01-01T00:00:00.000Z'");
+
+	start_ready();
+
+	expect(
+	    "SELECT name, command, args, protocol, workspace IS NULL, acp_version, asking IS NULL,"
+	    " refused_modes IS NULL, startup_timeout_ms, max_line_length, framing, is_builtin"
+	    " FROM agent WHERE is_default = 1",
+	    "default|true|[]|mcp|1|1|1|1|30000|33554432|ndjson|0\n");
+	expect("SELECT name, command, args, asking, env_set FROM agent"
+	       " WHERE protocol = 'acp' AND is_builtin ORDER BY name",
+	       "claude|claude-agent-acp|[]|{\"mode\":\"default\"}|{}\n"
+	       "codex|codex-acp|[]|{\"mode\":\"read-only\"}|{}\n"
+	       "copilot|copilot|[\"--acp\"]|{\"allow_all\":\"off\"}|{}\n"
+	       "gemini|gemini|[\"--acp\"]|{\"mode\":\"default\"}|{}\n"
+	       "opencode|opencode|[\"acp\"]||"
+	       "{\"OPENCODE_CONFIG_CONTENT\":\"{\\\"permission\\\":{\\\"*\\\":\\\"ask\\\"}}\"}\n"
+	       "qwen|qwen|[\"--acp\"]|{\"mode\":\"default\"}|{}\n");
+	expect("SELECT name, command, args FROM agent WHERE protocol = 'mcp' AND is_builtin"
+	       " ORDER BY name",
+	       "claude-mcp|claude|[\"-p\"]\ncodex-mcp|codex|[\"exec\",\"--skip-git-repo-check\"]\n"
+	       "copilot-mcp|copilot|[\"-p\"]\ngemini-mcp|gemini|[\"-p\"]\n"
+	       "opencode-mcp|opencode|[\"run\"]\nqwen-mcp|qwen|[\"-p\"]\n");
+	expect("SELECT count(*) FROM agent WHERE name = 'gone'", "0\n");
+	stop();
+}
+END_TEST
+
 START_TEST(a_mode_that_an_operator_chose_stays_unless_it_needs_slack)
 {
 	given("UPDATE setting SET source = 'ctl', updated_at = '2026-01-01T00:00:00.000Z'"
@@ -336,6 +368,7 @@ int main(void)
 	tcase_set_timeout(c, 40);
 	tcase_add_test(c, it_says_once_that_it_is_ready_and_where);
 	tcase_add_test(c, settings_are_rows_with_their_sources);
+	tcase_add_test(c, profiles_are_rows_and_host_cli_is_the_default);
 	tcase_add_test(c, a_mode_that_an_operator_chose_stays_unless_it_needs_slack);
 	tcase_add_test(c, a_new_database_is_for_us_alone);
 	tcase_add_test(c, our_state_directory_is_closed_again);

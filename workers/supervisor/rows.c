@@ -221,7 +221,7 @@ int rows_at_start(struct supervisor *s, bool slack, struct err *e)
 {
 	if (store_begin(&s->store, e))
 		return -1;
-	if (put_settings(s, e) ||
+	if (put_settings(s, e) || agents_put(&s->store, &s->config.agents, e) ||
 	    setting_put(&s->store, "system.build", INSTANCE_BUILD, "system", e) ||
 	    setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
 	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||

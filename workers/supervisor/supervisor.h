@@ -4,6 +4,7 @@
  * workers.c  the worker processes: starting, restarting, ending
  * spawn.c    starting one process with a clean environment
  * secrets.c  tokens and operators of Slack
+ * agents.c   the profiles of agents, as rows
  * rows.c     what the supervisor writes: settings at the start, interruptions at the stop */
 #ifndef SUPERVISOR_H
 #define SUPERVISOR_H
@@ -128,6 +129,11 @@ void slack_environment_free(char **environment, char *const *common);
 /* Makes the members operators, and former members inactive. s NULL: all of them.
  * Inside a transaction. */
 int slack_operators_put(struct store *st, const struct slack_secrets *s, struct err *e);
+
+/* ---- agents.c ---- */
+
+/* Replaces the rows of `agent` by the profiles of the configuration. Inside a transaction. */
+int agents_put(struct store *st, const struct config_agents *all, struct err *e);
 
 /* ---- workers.c ---- */
 

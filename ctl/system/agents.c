@@ -1,0 +1,251 @@
+/* `agent-intercom agents`: the profiles by which sessions start agents, and whether their programs
+ * are there. */
+#include "agents.h"
+#include "system.h"
+
+#include "json_writer.h"
+#include "program.h"
+#include "textfile.h"
+
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+
+static const char PROGRAM[] = "agent-intercom";
+
+enum { VERSION_BYTES = 20, NOT_USABLE = 1 };
+
+static const char *const STATES[] = {
+	[AGENT_MISSING] = "missing",
+	[AGENT_FOUND] = "found",
+};
+
+static int help(void)
+{
+	(void)printf(
+	    "usage: %s agents [NAME ...] [--json] [OPTIONS]\n\n"
+	    "Lists the profiles by which sessions start agents: those of [[agent]], the built-in\n"
+	    "ones, and host_cli as 'default'. A star marks the one of sessions that name none.\n\n"
+	    "  --json             the same as a list of objects\n"
+	    "  --config FILE, --db PATH\n\n"
+	    "Exit status: 0; 1 if the program of a profile that was named, or of the default,\n"
+	    "is not usable.\n",
+	    PROGRAM);
+	return EX_OK;
+}
+
+void agent_look_clear(struct agent_look *look)
+{
+	str_clear(&look->path);
+	str_clear(&look->version);
+	str_clear(&look->detail);
+}
+
+/* ---- one profile ---- */
+
+/* What npm says of what it has installed: the version of the package that a program is of. */
+static void find_version(const char *program, struct str *out)
+{
+	OWNED(str) struct str file = { 0 };
+	char dir[PATH_MAX];
+	char *slash;
+
+	if (!realpath(program, dir))
+		return;
+	while (!out->length && strstr(dir, "/node_modules/") && (slash = strrchr(dir, '/'))) {
+		OWNED(textfile) struct textfile package = { 0 };
+		OWNED(cJSON_ptr) cJSON *json = NULL;
+		const char *version;
+
+		*slash = '\0';
+		str_reset(&file);
+		str_addf(&file, "%s/package.json", dir);
+		if (textfile_read(str_text(&file), &package, NULL) || !package.exists)
+			continue;
+		json = cJSON_Parse(str_text(&package.bytes));
+		version = json_text(json, "version");
+		if (version && json_text(json, "name"))
+			str_add_shown(out, version, strlen(version), VERSION_BYTES);
+	}
+}
+
+static void look_at(struct agent_look *look, const struct config_agent *a)
+{
+	*look = (struct agent_look){ .profile = a };
+	if (program_find(a->command, &look->path)) {
+		look->state = AGENT_FOUND;
+		find_version(str_text(&look->path), &look->version);
+		return;
+	}
+	look->state = AGENT_MISSING;
+	if (*a->command == '/')
+		str_addf(&look->detail, "%s is no program", a->command);
+	else
+		str_addf(&look->detail, "%s is not installed", a->command);
+	if (a->package)
+		str_addf(&look->detail, "; npm install -g %s", a->package);
+	else
+		str_add(&look->detail, "; correct its command");
+}
+
+/* ---- all of them ---- */
+
+struct request {
+	struct config_source source;
+	bool json;
+	int count; /* of names; 0: all */
+	char **names;
+};
+
+static bool is_meant(const struct request *r, const char *name)
+{
+	for (int i = 0; i < r->count; i++)
+		if (strcmp(r->names[i], name) == 0)
+			return true;
+	return r->count == 0;
+}
+
+/* Each name that was given is one of a profile. */
+static int check_names(const struct request *r, const struct config_agents *all)
+{
+	for (int i = 0; i < r->count; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < all->count; k++)
+			found = found || strcmp(all->items[k].name, r->names[i]) == 0;
+		if (!found) {
+			(void)fprintf(stderr,
+			              "%s: agents: there is no profile '%.64s'; see %s agents\n",
+			              PROGRAM, r->names[i], PROGRAM);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void print_line(const struct agent_look *look)
+{
+	const struct config_agent *a = look->profile;
+	OWNED(str) struct str name = { 0 };
+
+	str_addf(&name, "%s%s", a->name, a->is_default ? " *" : "");
+	(void)printf("%-15s %-11s %-10s %s: %s\n", str_text(&name),
+	             config_protocol_name(a->protocol),
+	             look->version.length ? look->version.bytes : "-", STATES[look->state],
+	             str_text(look->detail.length ? &look->detail : &look->path));
+}
+
+static void add_text(struct str *out, const char *name, const struct str *text)
+{
+	if (text->length)
+		json_member(out, name, text->bytes);
+	else
+		json_member_null(out, name);
+}
+
+static void add_json(struct str *out, const struct agent_look *look)
+{
+	const struct config_agent *a = look->profile;
+	OWNED(str) struct str args = { 0 };
+
+	config_add_texts(&args, &a->args);
+	json_object(out);
+	json_member(out, "name", a->name);
+	json_member(out, "protocol", config_protocol_name(a->protocol));
+	json_member(out, "command", a->command);
+	json_member_raw(out, "args", str_text(&args));
+	json_member_bool(out, "default", a->is_default);
+	json_member_bool(out, "builtin", a->is_builtin);
+	json_member(out, "state", STATES[look->state]);
+	add_text(out, "path", &look->path);
+	add_text(out, "version", &look->version);
+	add_text(out, "detail", &look->detail);
+	json_object_end(out);
+}
+
+/* Looks at those that are meant. The exit status. */
+static int list(const struct request *r, const struct config_agents *all)
+{
+	OWNED(str) struct str json = { 0 };
+	int status = EX_OK;
+
+	json_array(&json);
+	if (!r->json)
+		(void)printf("%-15s %-11s %-10s %s\n", "NAME", "PROTOCOL", "VERSION", "STATE");
+	for (size_t i = 0; i < all->count; i++) {
+		OWNED(agent_look) struct agent_look look = { 0 };
+
+		if (!is_meant(r, all->items[i].name))
+			continue;
+		look_at(&look, &all->items[i]);
+		if (look.state == AGENT_MISSING && (r->count || look.profile->is_default))
+			status = NOT_USABLE;
+		if (r->json)
+			add_json(&json, &look);
+		else
+			print_line(&look);
+		(void)fflush(stdout);
+	}
+	json_array_end(&json);
+	if (r->json)
+		(void)puts(str_text(&json));
+	return fflush(stdout) ? EX_IOERR : status;
+}
+
+/* ---- the program ---- */
+
+/* 0, 1 after --help, -1 the arguments are wrong and it has been said why. */
+static int parse(struct request *r, int argc, char **argv)
+{
+	static const struct option OPTIONS[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "config", required_argument, NULL, 'c' },
+		{ "db", required_argument, NULL, 'd' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	optind = 0; /* the words before us were looked through already */
+	while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
+		switch (option) {
+		case 'j':
+			r->json = true;
+			break;
+		case 'c':
+			r->source.config = optarg;
+			break;
+		case 'd':
+			r->source.database = optarg;
+			break;
+		case 'h':
+			return 1;
+		default: /* getopt_long has said why */
+			return -1;
+		}
+	}
+	r->count = argc - optind;
+	r->names = argv + optind;
+	return 0;
+}
+
+int intercom_agents(const struct config_source *source, int argc, char **argv)
+{
+	struct request r = { .source = *source };
+	OWNED(config) struct config config = { 0 };
+	struct err e = { 0 };
+	int parsed = parse(&r, argc, argv);
+
+	if (parsed)
+		return parsed > 0 ? help() : EX_USAGE;
+	if (cli_find(&r.source))
+		return EX_CONFIG;
+	if (config_load(&r.source, &config, &e))
+		return cli_say(&e);
+	if (check_names(&r, &config.agents))
+		return EX_USAGE;
+	return list(&r, &config.agents);
+}

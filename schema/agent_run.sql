@@ -1,0 +1,52 @@
+-- A run is one process of the agent of a session that we started: an order wants it, a runner starts it,
+-- watches it and writes what becomes of it.
+-- rings: agent-intercom
+-- moves: state
+-- fixed: a run does not become another one
+CREATE TABLE agent_run (
+  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused; names its runner
+  session_seq    INTEGER NOT NULL REFERENCES session (seq), -- fixed
+  generation     INTEGER NOT NULL CHECK (generation > 0), -- fixed: 1 is the first of its session
+  machine        TEXT NOT NULL,             -- fixed: the machine that it runs on
+  agent          TEXT NOT NULL,             -- fixed: agent.name
+  protocol       TEXT NOT NULL CHECK (protocol IN ('mcp', 'acp', 'acp-stream')), -- fixed
+  command_seq    INTEGER REFERENCES command (seq), -- fixed: the order
+  prompt         TEXT,                      -- fixed: what it is to do; NULL: continue
+  state          TEXT NOT NULL,             -- free: see agent_run_move
+  pid            INTEGER CHECK (pid > 1),   -- later, once: of the agent, and of its process group
+  process_start  INTEGER,                   -- later, once: its start time in /proc, by which it is recognized
+  stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: it is to end
+  stop_why       TEXT,                      -- later, once: in words
+  outcome        TEXT CHECK (outcome IN (   -- later, once: how it ended
+    'exited',                               -- by itself: exit_code or exit_signal says how
+    'failed',                               -- it could not be started: why says what failed
+    'stopped',                              -- because its stop was wanted
+    'interrupted')),                        -- with its runner, or because the system stopped
+  exit_code      INTEGER,                   -- later, once
+  exit_signal    INTEGER,                   -- later, once
+  why            TEXT,                      -- later, once: in words: why it did not start, what ended it
+  stderr_tail    TEXT,                      -- later, once: the last lines it wrote there, without secrets
+  created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
+  started_at     TEXT CHECK (started_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: its process runs
+  ended_at       TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'), -- later, once
+  CHECK ((state = 'ended') = (ended_at IS NOT NULL)),
+  CHECK ((state = 'ended') = (outcome IS NOT NULL)),
+  CHECK (state <> 'running' OR (pid IS NOT NULL AND started_at IS NOT NULL))
+) STRICT;
+-- refuses: open: the agent of this session runs already
+CREATE UNIQUE INDEX agent_run_open ON agent_run (session_seq) WHERE ended_at IS NULL;
+-- refuses: generation: this session has a run of this number already
+CREATE UNIQUE INDEX agent_run_session ON agent_run (session_seq, generation);
+CREATE INDEX agent_run_live ON agent_run (machine, seq) WHERE ended_at IS NULL;
+CREATE INDEX agent_run_command ON agent_run (command_seq) WHERE command_seq IS NOT NULL; -- for retention
+
+-- small
+-- closed
+CREATE TABLE agent_run_move (
+  src TEXT NOT NULL, -- '' is birth
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
+INSERT INTO agent_run_move VALUES
+  ('', 'wanted'), ('wanted', 'starting'), ('wanted', 'ended'),
+  ('starting', 'running'), ('starting', 'ended'), ('running', 'ended');

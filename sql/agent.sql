@@ -1,0 +1,13 @@
+-- Every statement on `agent`.
+
+-- name: agent_forget_all :exec
+-- Before the profiles of this start are put.
+DELETE FROM agent;
+
+-- name: agent_insert :exec
+INSERT INTO agent (name, command, args, protocol, env_pass, env_set, workspace, acp_version,
+                   auth_method, asking, refused_modes, startup_timeout_ms, max_line_length, framing, is_default,
+                   is_builtin, updated_at)
+VALUES (:name, :command, :args, :protocol, :env_pass, :env_set, :workspace, :acp_version,
+        :auth_method, :asking, :refused_modes, :startup_timeout_ms, :max_line_length, :framing, :is_default,
+        :is_builtin, :now);

@@ -1,0 +1,455 @@
+#include "inquiry.h"
+
+#include "diff.h"
+#include "err.h"
+#include "safe_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const OPTION_KINDS[] = {
+	[ACP_ALLOW_ONCE] = "allow_once",
+	[ACP_ALLOW_ALWAYS] = "allow_always",
+	[ACP_REJECT_ONCE] = "reject_once",
+	[ACP_REJECT_ALWAYS] = "reject_always",
+};
+
+static const char *const HARMLESS[] = { "read", "search", "think" };
+
+/* ---- what it is about ---- */
+
+static char *copy_of(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+/* A paragraph of the description. */
+static void describe(struct acp_inquiry *ask, const char *text)
+{
+	if (!text || !text[0])
+		return;
+	if (ask->description.length)
+		str_add(&ask->description, "\n\n");
+	str_add(&ask->description, text);
+}
+
+void acp_inquiry_place(struct acp_inquiry *ask, const char *root, const char *given)
+{
+	OWNED(str) struct str relative = { 0 };
+
+	str_reset(&ask->path);
+	if (safe_path_clean(root, given, strlen(given), &relative, NULL) == 0) {
+		str_add(&ask->path, relative.bytes);
+		return;
+	}
+	str_add(&ask->path, given);
+	if (strcmp(given, root) != 0)
+		ask->risk = ACP_RISK_CRITICAL;
+}
+
+/* One more path that is touched: the first is the file, the others are in the description. */
+static void add_path(struct acp_inquiry *ask, const char *root, const char *given)
+{
+	struct acp_inquiry other = { .risk = ask->risk };
+
+	if (!given)
+		return;
+	if (!ask->path.length) {
+		acp_inquiry_place(ask, root, given);
+		return;
+	}
+	acp_inquiry_place(&other, root, given);
+	ask->risk = other.risk;
+	if (strcmp(str_text(&other.path), ask->path.bytes) != 0)
+		describe(ask, str_text(&other.path));
+	acp_inquiry_clear(&other);
+}
+
+static void add_diff(struct acp_inquiry *ask, const char *root, const cJSON *item)
+{
+	const char *path = json_text(item, "path");
+	const char *old = json_text(item, "oldText");
+	const char *new = json_text(item, "newText");
+	struct acp_inquiry shown = { 0 };
+
+	if (!path || !new)
+		return;
+	add_path(ask, root, path);
+	acp_inquiry_place(&shown, root, path);
+	diff_compute(shown.path.bytes, old, old ? strlen(old) : 0, new, strlen(new), &ask->diff);
+	ask->is_diff = true;
+	acp_inquiry_clear(&shown);
+}
+
+/* A diff of v2: names of files and the patch as the agent wrote it. */
+static void add_changes(struct acp_inquiry *ask, const char *root, const cJSON *item)
+{
+	const cJSON *changes = cJSON_GetObjectItemCaseSensitive(item, "changes");
+	const char *text = json_text(cJSON_GetObjectItemCaseSensitive(item, "patch"), "text");
+	const cJSON *change;
+
+	cJSON_ArrayForEach (change, changes) {
+		add_path(ask, root, json_text(change, "path"));
+		add_path(ask, root, json_text(change, "oldPath"));
+	}
+	if (text) {
+		str_add(&ask->diff, text);
+		ask->is_diff = true;
+	}
+}
+
+/* A block {type: text, text}, wrapped in {type: content} or bare. */
+static void add_block(struct acp_inquiry *ask, const cJSON *item)
+{
+	const cJSON *block = cJSON_GetObjectItemCaseSensitive(item, "content");
+
+	describe(ask, json_text(cJSON_IsObject(block) ? block : item, "text"));
+}
+
+static void add_content(struct acp_inquiry *ask, const char *root, const cJSON *content)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, content) {
+		const char *type = json_text(item, "type");
+
+		if (type && strcmp(type, "diff") == 0) {
+			add_diff(ask, root, item);
+			add_changes(ask, root, item);
+		} else {
+			add_block(ask, item);
+		}
+	}
+}
+
+/* A command, as a text or as a list of words. */
+static void add_command(struct acp_inquiry *ask, const cJSON *command, const char *cwd)
+{
+	const cJSON *word;
+
+	if (ask->diff.length)
+		return;
+	if (cJSON_IsString(command))
+		str_add(&ask->diff, command->valuestring);
+	cJSON_ArrayForEach (word, command) {
+		if (cJSON_IsString(word) && ask->diff.length)
+			str_add_char(&ask->diff, ' ');
+		if (cJSON_IsString(word))
+			str_add(&ask->diff, word->valuestring);
+	}
+	if (ask->diff.length && cwd) {
+		OWNED(str) struct str where = { 0 };
+
+		str_addf(&where, "in %s", cwd);
+		describe(ask, where.bytes);
+	}
+}
+
+/* What is there to be seen where there is no diff: the arguments of the tool. */
+static void add_input(struct acp_inquiry *ask, const cJSON *input)
+{
+	const char *diff = json_text(input, "diff");
+	char *text;
+
+	if (ask->diff.length || !input)
+		return;
+	diff = diff ? diff : json_text(input, "patch");
+	if (diff) {
+		str_add(&ask->diff, diff);
+		ask->is_diff = true;
+		return;
+	}
+	add_command(ask, cJSON_GetObjectItemCaseSensitive(input, "command"),
+	            json_text(input, "cwd"));
+	if (ask->diff.length || cJSON_GetArraySize(input) == 0)
+		return;
+	text = cJSON_Print(input);
+	if (text)
+		str_add(&ask->diff, text);
+	cJSON_free(text);
+}
+
+static enum acp_risk risk_of(const char *kind)
+{
+	for (size_t i = 0; kind && i < COUNT(HARMLESS); i++)
+		if (strcmp(kind, HARMLESS[i]) == 0)
+			return ACP_RISK_LOW;
+	return ACP_RISK_HIGH;
+}
+
+static void add_call(struct acp_inquiry *ask, const struct acp_tool_call *call, const char *root)
+{
+	const cJSON *location;
+
+	ask->tool_call_id = xstrdup(call->id);
+	ask->tool_kind = copy_of(json_text(call->fields, "kind"));
+	ask->risk = risk_of(ask->tool_kind);
+	add_content(ask, root, cJSON_GetObjectItemCaseSensitive(call->fields, "content"));
+	cJSON_ArrayForEach (location, cJSON_GetObjectItemCaseSensitive(call->fields, "locations"))
+		add_path(ask, root, json_text(location, "path"));
+	add_input(ask, cJSON_GetObjectItemCaseSensitive(call->fields, "rawInput"));
+}
+
+/* ---- what may be answered ---- */
+
+static enum acp_option_kind option_kind_of(const char *name)
+{
+	for (size_t i = 0; name && i < COUNT(OPTION_KINDS); i++)
+		if (strcmp(name, OPTION_KINDS[i]) == 0)
+			return (enum acp_option_kind)i;
+	return ACP_OPTION_OTHER;
+}
+
+static void add_options(struct acp_inquiry *ask, const cJSON *options)
+{
+	const cJSON *option;
+
+	ask->options = xcalloc((size_t)cJSON_GetArraySize(options) + 1, sizeof(*ask->options));
+	cJSON_ArrayForEach (option, options) {
+		const char *id = json_text(option, "optionId"), *name = json_text(option, "name");
+
+		if (!id)
+			continue;
+		ask->options[ask->option_count++] = (struct acp_option){
+			.id = xstrdup(id),
+			.name = xstrdup(name ? name : id),
+			.kind = option_kind_of(json_text(option, "kind")),
+		};
+	}
+}
+
+static const struct acp_option *first_of(const struct acp_inquiry *ask, enum acp_option_kind kind)
+{
+	for (size_t i = 0; i < ask->option_count; i++)
+		if (ask->options[i].kind == kind)
+			return &ask->options[i];
+	return NULL;
+}
+
+const struct acp_option *acp_inquiry_yes(const struct acp_inquiry *ask)
+{
+	const struct acp_option *yes = first_of(ask, ACP_ALLOW_ONCE);
+
+	for (size_t i = 0; yes && i < ask->option_count; i++)
+		if (ask->options[i].kind == ACP_ALLOW_ONCE && &ask->options[i] != yes)
+			return NULL;
+	return yes;
+}
+
+const struct acp_option *acp_inquiry_no(const struct acp_inquiry *ask)
+{
+	const struct acp_option *no = first_of(ask, ACP_REJECT_ONCE);
+
+	return no ? no : first_of(ask, ACP_REJECT_ALWAYS);
+}
+
+const struct acp_option *acp_inquiry_option(const struct acp_inquiry *ask, const char *id)
+{
+	for (size_t i = 0; i < ask->option_count; i++)
+		if (strcmp(ask->options[i].id, id) == 0)
+			return &ask->options[i];
+	return NULL;
+}
+
+/* ---- permissions ---- */
+
+static void add_subject(struct acp_inquiry *ask, const cJSON *subject)
+{
+	const char *type = json_text(subject, "type");
+
+	if (!type || strcmp(type, "command") != 0)
+		return;
+	free(ask->tool_kind);
+	ask->tool_kind = xstrdup("execute");
+	if (!ask->tool_call_id)
+		ask->tool_call_id = copy_of(json_text(subject, "toolCallId"));
+	if (ask->risk == ACP_RISK_LOW)
+		ask->risk = ACP_RISK_HIGH;
+	str_reset(&ask->diff);
+	ask->is_diff = false;
+	add_command(ask, cJSON_GetObjectItemCaseSensitive(subject, "command"),
+	            json_text(subject, "cwd"));
+}
+
+int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
+                           const struct acp_tool_call *call, const char *root, struct err *e)
+{
+	const char *title = json_text(params, "title");
+
+	ask->kind = ACP_INQUIRY_PERMISSION;
+	ask->risk = ACP_RISK_HIGH;
+	ask->session_id = copy_of(json_text(params, "sessionId"));
+	add_options(ask, cJSON_GetObjectItemCaseSensitive(params, "options"));
+	if (ask->option_count == 0)
+		return err_set(e, ERR_INPUT, "no options to choose from");
+	describe(ask, json_text(params, "description"));
+	if (call)
+		add_call(ask, call, root);
+	add_subject(ask, cJSON_GetObjectItemCaseSensitive(params, "subject"));
+	if ((!title || !title[0]) && call)
+		title = acp_tool_call_title(call);
+	str_add(&ask->title, title && title[0] ? title : "Permission requested");
+	return 0;
+}
+
+/* ---- forms ---- */
+
+static struct acp_option choice_of(const cJSON *item)
+{
+	const cJSON *value =
+	    cJSON_IsObject(item) ? cJSON_GetObjectItemCaseSensitive(item, "const") : item;
+	const char *id = cJSON_IsString(value) ? value->valuestring : NULL;
+	const char *title = cJSON_IsObject(item) ? json_text(item, "title") : NULL;
+
+	return (struct acp_option){ .id = copy_of(id),
+		                    .name = copy_of(title ? title : id),
+		                    .kind = ACP_OPTION_OTHER };
+}
+
+static void add_choices(struct acp_field *field, const cJSON *list)
+{
+	const cJSON *item;
+
+	field->choices = xcalloc((size_t)cJSON_GetArraySize(list) + 1, sizeof(*field->choices));
+	cJSON_ArrayForEach (item, list) {
+		struct acp_option choice = choice_of(item);
+
+		if (choice.id)
+			field->choices[field->choice_count++] = choice;
+		else
+			free(choice.name);
+	}
+}
+
+/* The list of what may be chosen, however the schema spells it. */
+static const cJSON *choices_in(const cJSON *schema)
+{
+	static const char *const NAMES[] = { "oneOf", "anyOf", "enum" };
+	const cJSON *list = NULL;
+
+	for (size_t i = 0; !list && i < COUNT(NAMES); i++)
+		list = cJSON_GetObjectItemCaseSensitive(schema, NAMES[i]);
+	return cJSON_IsArray(list) ? list : NULL;
+}
+
+static void add_kind(struct acp_field *field, const cJSON *schema)
+{
+	const char *type = json_text(schema, "type");
+	const cJSON *items = cJSON_GetObjectItemCaseSensitive(schema, "items");
+
+	type = type ? type : "string";
+	if (choices_in(schema)) {
+		field->kind = ACP_FIELD_ONE;
+		add_choices(field, choices_in(schema));
+	} else if (strcmp(type, "array") == 0) {
+		field->kind = ACP_FIELD_MANY;
+		add_choices(field, choices_in(items));
+	} else if (strcmp(type, "boolean") == 0) {
+		field->kind = ACP_FIELD_BOOL;
+	} else if (strcmp(type, "number") == 0 || strcmp(type, "integer") == 0) {
+		field->kind = ACP_FIELD_NUMBER;
+	}
+}
+
+static bool holds_text(const cJSON *list, const char *text)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, list)
+		if (cJSON_IsString(item) && strcmp(item->valuestring, text) == 0)
+			return true;
+	return false;
+}
+
+static void describe_field(struct acp_inquiry *ask, const struct acp_field *field)
+{
+	for (size_t i = 0; i < field->choice_count; i++) {
+		str_add(&ask->description, i == 0 ? "\n\n" : "\n");
+		str_addf(&ask->description, "%zu. %s", i + 1, field->choices[i].name);
+	}
+}
+
+int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e)
+{
+	const char *mode = json_text(params, "mode"), *message = json_text(params, "message");
+	const cJSON *schema = cJSON_GetObjectItemCaseSensitive(params, "requestedSchema");
+	const cJSON *properties = cJSON_GetObjectItemCaseSensitive(schema, "properties");
+	const cJSON *required = cJSON_GetObjectItemCaseSensitive(schema, "required");
+	const cJSON *property;
+
+	ask->kind = ACP_INQUIRY_FORM;
+	ask->risk = ACP_RISK_LOW;
+	if (mode && strcmp(mode, "form") != 0)
+		return err_set(e, ERR_INPUT, "mode %s was not offered", mode);
+	if (!message || !cJSON_IsObject(schema))
+		return err_set(e, ERR_INPUT, "%s is missing",
+		               message ? "requestedSchema" : "message");
+	ask->session_id = copy_of(json_text(params, "sessionId"));
+	ask->tool_call_id = copy_of(json_text(params, "toolCallId"));
+	ask->prompt_type = xstrdup("clarification");
+	describe(ask, message);
+	ask->fields = xcalloc((size_t)cJSON_GetArraySize(properties) + 1, sizeof(*ask->fields));
+	cJSON_ArrayForEach (property, properties) {
+		struct acp_field *field = &ask->fields[ask->field_count++];
+		const char *title = json_text(property, "title");
+
+		field->name = xstrdup(property->string);
+		field->title = xstrdup(title ? title : property->string);
+		field->is_required = holds_text(required, property->string);
+		add_kind(field, property);
+		describe_field(ask, field);
+	}
+	return 0;
+}
+
+/* ---- */
+
+static const char *const RISKS[] = {
+	[ACP_RISK_LOW] = "low",
+	[ACP_RISK_HIGH] = "high",
+	[ACP_RISK_CRITICAL] = "critical",
+};
+
+const char *acp_risk_name(enum acp_risk risk)
+{
+	return RISKS[risk];
+}
+
+enum acp_risk acp_risk_of(const char *name)
+{
+	enum acp_risk risk = ACP_RISK_LOW;
+
+	while (risk != ACP_RISK_CRITICAL && strcmp(RISKS[risk], name) != 0)
+		risk++;
+	return risk;
+}
+
+static void options_clear(struct acp_option *options, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(options[i].id);
+		free(options[i].name);
+	}
+	free(options);
+}
+
+void acp_inquiry_clear(struct acp_inquiry *ask)
+{
+	options_clear(ask->options, ask->option_count);
+	for (size_t i = 0; i < ask->field_count; i++) {
+		options_clear(ask->fields[i].choices, ask->fields[i].choice_count);
+		free(ask->fields[i].name);
+		free(ask->fields[i].title);
+	}
+	free(ask->fields);
+	free(ask->id);
+	free(ask->session_id);
+	free(ask->tool_call_id);
+	free(ask->tool_kind);
+	free(ask->prompt_type);
+	str_clear(&ask->title);
+	str_clear(&ask->description);
+	str_clear(&ask->diff);
+	str_clear(&ask->path);
+	*ask = (struct acp_inquiry){ 0 };
+}

@@ -1,0 +1,93 @@
+/* inquiry: a question of an agent, as a person is asked it: what it is about, what it would change,
+ * what may be answered. */
+#ifndef ACP_INQUIRY_H
+#define ACP_INQUIRY_H
+
+#include "err.h"
+#include "json.h"
+#include "tool_call.h"
+
+#include <stdbool.h>
+
+enum acp_inquiry_kind {
+	ACP_INQUIRY_PERMISSION, /* to do something: approve or reject */
+	ACP_INQUIRY_PROMPT, /* how to proceed: continue, refine or stop */
+	ACP_INQUIRY_FORM, /* fields to be filled in */
+};
+
+enum acp_risk { ACP_RISK_LOW, ACP_RISK_HIGH, ACP_RISK_CRITICAL };
+
+enum acp_option_kind {
+	ACP_ALLOW_ONCE,
+	ACP_ALLOW_ALWAYS,
+	ACP_REJECT_ONCE,
+	ACP_REJECT_ALWAYS,
+	ACP_OPTION_OTHER,
+};
+
+struct acp_option {
+	char *id, *name;
+	enum acp_option_kind kind;
+};
+
+enum acp_field_kind {
+	ACP_FIELD_TEXT,
+	ACP_FIELD_NUMBER,
+	ACP_FIELD_BOOL,
+	ACP_FIELD_ONE,
+	ACP_FIELD_MANY
+};
+
+/* A field of a form; of ACP_FIELD_ONE and _MANY the choices, as options of no kind. */
+struct acp_field {
+	char *name, *title;
+	enum acp_field_kind kind;
+	bool is_required;
+	struct acp_option *choices;
+	size_t choice_count;
+};
+
+struct acp_inquiry {
+	enum acp_inquiry_kind kind;
+	char *id; /* the token of the agent's id: the answer goes there */
+	char *session_id; /* as the agent named it; NULL: it did not */
+	char *tool_call_id; /* NULL: of none */
+	char *tool_kind; /* "edit", "execute", ...; NULL: not said */
+	char *prompt_type; /* ACP_INQUIRY_PROMPT: continuation, clarification, ...; else NULL */
+	struct str
+	    title; /* never empty, but of an ACP_INQUIRY_PROMPT, whose text is in description */
+	struct str description;
+	struct str diff; /* what it would change: a diff, a command, or the arguments of a tool */
+	bool is_diff; /* diff is a unified diff */
+	struct str path; /* relative to the workspace, absolute if it is outside; "": no file */
+	enum acp_risk risk;
+	struct acp_option *options; /* ACP_INQUIRY_PERMISSION of the standard */
+	size_t option_count;
+	struct acp_field *fields; /* ACP_INQUIRY_FORM */
+	size_t field_count;
+	struct acp_inquiry *next;
+};
+
+/* Fills in what params of session/request_permission ask. call: the tool call it is about as far as
+ * it is known, or NULL; root: the absolute path of the workspace. 0, or -1: it asks nothing. */
+int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
+                           const struct acp_tool_call *call, const char *root, struct err *e);
+/* The same for elicitation/create. */
+int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e);
+
+/* Puts a path as the agent gives it into ask->path; one outside of root makes the risk critical. */
+void acp_inquiry_place(struct acp_inquiry *ask, const char *root, const char *given);
+
+/* The option that says yes, once. NULL: none, or several that differ. */
+const struct acp_option *acp_inquiry_yes(const struct acp_inquiry *ask);
+/* The option that says no: once if there is one. NULL: none. */
+const struct acp_option *acp_inquiry_no(const struct acp_inquiry *ask);
+/* The option with that id, NULL: none. */
+const struct acp_option *acp_inquiry_option(const struct acp_inquiry *ask, const char *id);
+
+const char *acp_risk_name(enum acp_risk risk);
+/* The risk of that name; what is unknown is critical. */
+enum acp_risk acp_risk_of(const char *name);
+void acp_inquiry_clear(struct acp_inquiry *ask);
+
+#endif

@@ -1,0 +1,135 @@
+#include "peek.h"
+
+#include "err.h"
+#include "json.h"
+
+#include <string.h>
+
+static void token_add(struct acp_peek *p, char c)
+{
+	if (p->length < sizeof(p->token) - 1) {
+		p->token[p->length] = c;
+		p->token[p->length + 1] = '\0';
+	}
+	p->length++;
+}
+
+/* Copies the text of the string token; it stays empty where it does not fit. */
+static void token_text(const struct acp_peek *p, char out[ACP_TOKEN_BYTES])
+{
+	OWNED(cJSON_ptr) cJSON *string = NULL;
+
+	out[0] = '\0';
+	if (p->length >= sizeof(p->token))
+		return;
+	string = cJSON_Parse(p->token);
+	if (cJSON_IsString(string) && strlen(string->valuestring) < ACP_TOKEN_BYTES)
+		memcpy(out, string->valuestring, strlen(string->valuestring) + 1);
+}
+
+static void end_name(struct acp_peek *p)
+{
+	char name[ACP_TOKEN_BYTES];
+
+	token_text(p, name);
+	p->name = strcmp(name, "id") == 0       ? ACP_PEEK_ID
+	          : strcmp(name, "method") == 0 ? ACP_PEEK_METHOD
+	                                        : ACP_PEEK_OTHER;
+}
+
+/* A scalar value of the outermost object is complete. The first of two members counts, as it does
+ * for cJSON. */
+static void end_value(struct acp_peek *p)
+{
+	if (p->name == ACP_PEEK_ID && !p->id[0] && p->length < sizeof(p->token))
+		memcpy(p->id, p->token, p->length + 1);
+	else if (p->name == ACP_PEEK_METHOD && !p->method[0] && p->token[0] == '"')
+		token_text(p, p->method);
+	p->name = ACP_PEEK_OTHER;
+	p->length = 0;
+}
+
+/* Follows "\u0000" behind its backslash. */
+static void watch_nul(struct acp_peek *p, char c)
+{
+	static const char NUL[] = "u0000";
+
+	if (p->nul_digits < 0)
+		return;
+	p->nul_digits = c == NUL[p->nul_digits] ? p->nul_digits + 1 : -1;
+	if (p->nul_digits != sizeof(NUL) - 1)
+		return;
+	p->has_nul = true;
+	p->nul_digits = -1;
+}
+
+static void in_string(struct acp_peek *p, char c)
+{
+	if (p->depth == 1)
+		token_add(p, c);
+	watch_nul(p, c);
+	if (p->escaped) {
+		p->escaped = false;
+	} else if (c == '\\') {
+		p->escaped = true;
+		p->nul_digits = 0;
+	} else if (c == '"') {
+		p->in_string = false;
+		if (p->depth == 1 && p->in_value)
+			end_value(p);
+		else if (p->depth == 1)
+			end_name(p);
+	}
+}
+
+static void begin_string(struct acp_peek *p)
+{
+	p->in_string = true;
+	p->escaped = false;
+	p->nul_digits = -1;
+	p->length = 0;
+	if (p->depth == 1)
+		token_add(p, '"');
+}
+
+/* Between the strings of the outermost object. */
+static void at_top(struct acp_peek *p, char c)
+{
+	bool ends = c == ',' || c == '}' || c == ' ' || c == '\t' || c == '\r' || c == '\n';
+
+	if (p->in_value && !ends)
+		token_add(p, c);
+	else if (p->in_value && p->length)
+		end_value(p);
+	if (c == ':') {
+		p->in_value = true;
+		p->length = 0;
+	} else if (c == ',') {
+		p->in_value = false;
+	}
+}
+
+static void outside(struct acp_peek *p, char c)
+{
+	if (c == '"') {
+		begin_string(p);
+		return;
+	}
+	if (c == '{' || c == '[') {
+		p->name = p->depth == 1 ? ACP_PEEK_OTHER : p->name;
+		p->depth++;
+	} else if (p->depth == 1) {
+		at_top(p, c);
+	}
+	if ((c == '}' || c == ']') && p->depth > 0)
+		p->depth--;
+}
+
+void acp_peek_feed(struct acp_peek *p, const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (p->in_string)
+			in_string(p, bytes[i]);
+		else
+			outside(p, bytes[i]);
+}

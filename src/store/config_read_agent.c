@@ -1,0 +1,134 @@
+/* Reads the tables of [[agent]]. */
+#include "config_read.h"
+
+#include "toml.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct config_field *find_key(const char *name)
+{
+	for (size_t i = 0; i < CONFIG_AGENT_KEY_COUNT; i++)
+		if (strcmp(config_field_leaf(CONFIG_AGENT_KEYS[i].name), name) == 0)
+			return &CONFIG_AGENT_KEYS[i];
+	return NULL;
+}
+
+static void warn_key(struct config_load *l, const cJSON *node)
+{
+	const char **known = xcalloc(CONFIG_AGENT_KEY_COUNT, sizeof(*known));
+
+	for (size_t i = 0; i < CONFIG_AGENT_KEY_COUNT; i++)
+		known[i] = config_field_leaf(CONFIG_AGENT_KEYS[i].name);
+	config_read_warn_key(l, "agent", known, CONFIG_AGENT_KEY_COUNT, node);
+	free(known);
+}
+
+/* Adds to what a built-in profile passes; a value replaces its value. */
+static int read_env(struct config_load *l, const struct config_field *f, struct config_agent *a,
+                    const cJSON *node)
+{
+	struct config_texts env = { 0 };
+	int failed = config_read_value(l, f, &env, node);
+
+	for (size_t i = 0; !failed && i < env.count; i++) {
+		char *equals = strchr(env.items[i], '=');
+
+		if (!equals) {
+			config_field_add_text(&a->env_pass, xstrdup(env.items[i]));
+			continue;
+		}
+		*equals = '\0';
+		config_field_add_pair(&a->env_set, env.items[i], equals + 1);
+	}
+	config_field_clear_texts(&env);
+	return failed;
+}
+
+/* A list or a table replaces that of the built-in profile. */
+static void forget(const struct config_field *f, void *place)
+{
+	if (f->kind == KIND_TEXTS) {
+		config_field_clear_texts(place);
+		*(struct config_texts *)place = (struct config_texts){ 0 };
+	}
+	if (f->kind == KIND_MAP) {
+		config_field_clear_map(place);
+		*(struct config_map *)place = (struct config_map){ 0 };
+	}
+}
+
+static int read_key(struct config_load *l, struct config_agent *a, const cJSON *node)
+{
+	const struct config_field *f = find_key(node->string);
+	void *place;
+
+	if (!f) {
+		warn_key(l, node);
+		return 0;
+	}
+	if (strcmp(node->string, "env") == 0)
+		return read_env(l, f, a, node);
+	place = (char *)a + f->at;
+	if (strcmp(node->string, "command") == 0)
+		a->package = NULL;
+	forget(f, place);
+	return config_read_value(l, f, place, node);
+}
+
+/* The name in a table, with its line. 0 or -1. */
+static int read_name(struct config_load *l, const cJSON *table, char **ret_name)
+{
+	const struct config_field *f = find_key("name");
+	const cJSON *node = cJSON_GetObjectItemCaseSensitive(toml_value(table), "name");
+	const struct config_agents *all = &l->c->agents;
+
+	if (!node)
+		return config_read_wrong(l, toml_line(table), f->name, "is missing; write %s",
+		                         f->rule->allowed);
+	if (config_read_value(l, f, ret_name, node))
+		return -1;
+	for (size_t i = 0; i < all->count; i++)
+		if (strcmp(all->items[i].name, *ret_name) == 0)
+			return config_read_wrong(l, toml_line(node), f->name,
+			                         "'%.64s' is there twice, first in line %d; give "
+			                         "each agent its own name",
+			                         *ret_name, all->items[i].line);
+	return 0;
+}
+
+static int read_agent(struct config_load *l, const cJSON *table)
+{
+	OWNED(char_ptr) char *name = NULL;
+	const struct config_field *command = find_key("command");
+	struct config_agent *a;
+	const cJSON *node;
+
+	if (read_name(l, table, &name))
+		return -1;
+	a = config_agent_add(&l->c->agents, name);
+	a->line = toml_line(table);
+	cJSON_ArrayForEach (node, toml_value(table)) {
+		if (read_key(l, a, node))
+			return -1;
+	}
+	if (!a->command)
+		return config_read_wrong(l, a->line, command->name, "is missing; write %s",
+		                         command->rule->allowed);
+	return 0;
+}
+
+int config_read_agents(struct config_load *l, const struct config_field *f, const cJSON *node)
+{
+	const cJSON *item;
+
+	if (!toml_is(node, TOML_ARRAY))
+		return config_read_unfit(l, f, node);
+	cJSON_ArrayForEach (item, toml_value(node)) {
+		if (!toml_is(item, TOML_TABLE))
+			return config_read_unfit(l, f, item);
+		if (read_agent(l, item))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,440 @@
+/* fake_agent: an agent that does what its arguments say, in one of the protocols that agents speak.
+ *
+ * usage: fake-agent v1|v2|stream [--log FILE] STEP...
+ * The steps are done for each prompt; of stream, once at the start. Each line that it reads is
+ * appended to FILE, whole or not at all.
+ *
+ *   text:WORDS      says WORDS; %p in it: the prompt
+ *   chunks:N        says N chunks "1 " to "N " without a pause
+ *   tool:TITLE      begins and completes a call of a tool
+ *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
+ *   form            asks for a colour and waits; says "answered: ..."
+ *   proceed         (stream) asks how to proceed and waits; says "answered: ..."
+ *   wait            reads until it is told to stop; then the turn ends as cancelled
+ *   stop:REASON     the turn ends with this reason
+ *   fail:TEXT       the turn ends with an error
+ *   hang            does nothing more, whatever it is told
+ *   stubborn        ignores SIGTERM
+ *   exit:N          ends with this status
+ *   stderr:BYTES    writes so much to stderr
+ *   stdout:BYTES    writes one line of so much to stdout, a notification
+ *   junk:N          writes N lines that are no message
+ *   grandchild:S    leaves a process behind that holds stdout for S seconds
+ * Before any prompt, where one of the steps says so:
+ *   deaf            never reads stdin
+ *   login           session/new needs a login
+ *   silent          answers nothing */
+#include "json_writer.h"
+#include "message.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool stream, second;
+static int log_fd = -1;
+static char **steps;
+static int next_id;
+static char *line;
+static size_t line_size;
+static const char *prompt = "";
+
+static void say(const char *json)
+{
+	(void)fputs(json, stdout);
+	(void)fputc('\n', stdout);
+	(void)fflush(stdout);
+}
+
+static void say_result(const char *id, const char *result)
+{
+	OWNED(str) struct str json = { 0 };
+
+	acp_message_add_result(&json, id, result);
+	say(json.bytes);
+}
+
+static void say_method(const char *id, const char *method, const char *params)
+{
+	OWNED(str) struct str json = { 0 };
+
+	if (id)
+		acp_message_add_request(&json, id, method, params);
+	else
+		acp_message_add_notification(&json, method, params);
+	say(json.bytes);
+}
+
+static void say_update(const char *update)
+{
+	OWNED(str) struct str params = { 0 };
+
+	str_addf(&params, "{\"sessionId\":\"fake\",\"update\":%s}", update);
+	say_method(NULL, "session/update", params.bytes);
+}
+
+static void say_text(const char *text)
+{
+	OWNED(str) struct str json = { 0 };
+
+	json_object(&json);
+	if (stream) {
+		json_member(&json, "message", text);
+	} else {
+		json_member(&json, "sessionUpdate", "agent_message_chunk");
+		json_member(&json, "messageId", second ? "m" : NULL);
+		json_member_object(&json, "content");
+		json_member(&json, "type", "text");
+		json_member(&json, "text", text);
+		json_object_end(&json);
+	}
+	json_object_end(&json);
+	if (stream)
+		say_method(NULL, "status/update", json.bytes);
+	else
+		say_update(json.bytes);
+}
+
+/* The next line; at the end of stdin this process ends. */
+static void hear(struct acp_message *m)
+{
+	struct err e = { 0 };
+	ssize_t length;
+
+	acp_message_clear(m);
+	length = getline(&line, &line_size, stdin);
+	if (length < 0)
+		exit(0);
+	if (log_fd >= 0 && write(log_fd, line, (size_t)length) != length)
+		exit(70);
+	(void)acp_message_read(line, (size_t)length, m, &e);
+}
+
+static bool is(const struct acp_message *m, const char *method)
+{
+	return m->method && strcmp(m->method, method) == 0;
+}
+
+static bool is_cancel(const struct acp_message *m)
+{
+	return is(m, "session/cancel") || is(m, "session/interrupt");
+}
+
+/* Waits for the answer to a question and says what it is. False: it was told to stop first. */
+static bool await(const char *id)
+{
+	OWNED(acp_message) struct acp_message m = { 0 };
+	OWNED(str) struct str text = { 0 };
+	bool cancelled = false;
+	char *answer;
+
+	do {
+		hear(&m);
+		cancelled |= is_cancel(&m);
+	} while (!m.id || strcmp(m.id, id) != 0);
+	answer = cJSON_PrintUnformatted(stream ? m.params : m.result);
+	str_addf(&text, "answered: %s", answer ? answer : m.text);
+	cJSON_free(answer);
+	say_text(text.bytes);
+	return !cancelled;
+}
+
+static bool ask(const char *method, const char *params)
+{
+	char id[16];
+
+	(void)snprintf(id, sizeof(id), stream ? "\"q%d\"" : "%d", next_id++);
+	say_method(id, method, params);
+	return await(id);
+}
+
+static bool ask_to_write(const char *path)
+{
+	OWNED(str) struct str params = { 0 };
+
+	if (stream)
+		str_addf(
+		    &params,
+		    "{\"title\":\"Write %s\",\"description\":\"as asked\",\"file_path\":\"%s\","
+		    "\"risk_level\":\"low\",\"diff\":\"--- /dev/null\\n+++ b/%s\\n@@ -0,0 +1 @@"
+		    "\\n+hi\\n\"}",
+		    path, path, path);
+	else
+		str_addf(
+		    &params,
+		    "{\"sessionId\":\"fake\",\"title\":\"Write "
+		    "%s\",\"%s\":{%s\"toolCallId\":\"c%d\","
+		    "\"kind\":\"edit\",\"title\":\"Write %s\",\"content\":[{\"type\":\"diff\","
+		    "\"path\":\"%s/%s\",\"oldText\":null,\"newText\":\"hi\\n\"}]}%s,\"options\":[{"
+		    "\"optionId\":\"always\",\"name\":\"Always\",\"kind\":\"allow_always\"},{"
+		    "\"optionId\":\"yes\",\"name\":\"Yes\",\"kind\":\"allow_once\"},{\"optionId\":"
+		    "\"no\",\"name\":\"No\",\"kind\":\"reject_once\"}]}",
+		    path, second ? "subject" : "toolCall",
+		    second ? "\"type\":\"tool_call\",\"toolCall\":{" : "", next_id, path,
+		    getenv("PWD"), path, second ? "}" : "");
+	return ask(stream ? "clearance/request" : "session/request_permission", params.bytes);
+}
+
+static bool ask_form(void)
+{
+	return ask("elicitation/create",
+	           "{\"mode\":\"form\",\"sessionId\":\"fake\",\"message\":\"Which colour?\","
+	           "\"requestedSchema\":{\"type\":\"object\",\"properties\":{\"colour\":{\"type\":"
+	           "\"string\",\"oneOf\":[{\"const\":\"b\",\"title\":\"Blue\"},{\"const\":\"r\","
+	           "\"title\":\"Red\"}]}},\"required\":[\"colour\"]}}");
+}
+
+static void use_tool(const char *title)
+{
+	OWNED(str) struct str json = { 0 };
+
+	str_addf(&json,
+	         "{\"sessionUpdate\":\"%s\",\"toolCallId\":\"c%d\",\"title\":\"%s\",\"kind\":"
+	         "\"execute\",\"status\":\"in_progress\"}",
+	         second ? "tool_call_update" : "tool_call", next_id, title);
+	say_update(json.bytes);
+	str_reset(&json);
+	str_addf(&json,
+	         "{\"sessionUpdate\":\"tool_call_update\",\"toolCallId\":\"c%d\",\"status\":"
+	         "\"completed\"}",
+	         next_id++);
+	say_update(json.bytes);
+}
+
+static void write_much(FILE *to, long bytes)
+{
+	static const char PIECE[] =
+	    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde";
+
+	for (; bytes > 0; bytes -= (long)sizeof(PIECE) - 1)
+		(void)fputs(PIECE, to);
+}
+
+static void say_long_line(long bytes)
+{
+	(void)fputs("{\"method\":\"long\",\"params\":{\"x\":\"", stdout);
+	write_much(stdout, bytes);
+	say("\"}}");
+}
+
+static void leave_grandchild(unsigned seconds)
+{
+	if (fork() != 0)
+		return;
+	(void)signal(SIGTERM, SIG_IGN);
+	for (unsigned left = seconds; left > 0;)
+		left = sleep(left);
+	_exit(0);
+}
+
+static void say_words(const char *words)
+{
+	const char *place = strstr(words, "%p");
+	OWNED(str) struct str text = { 0 };
+
+	str_add_bytes(&text, words, place ? (size_t)(place - words) : strlen(words));
+	if (place)
+		str_addf(&text, "%s%s", prompt, place + 2);
+	say_text(str_text(&text));
+}
+
+static void be_told_to_stop(void)
+{
+	OWNED(acp_message) struct acp_message m = { 0 };
+
+	do {
+		hear(&m);
+	} while (!is_cancel(&m));
+}
+
+/* The number or text behind "name:", NULL if step is another one. */
+static const char *of(const char *step, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(step, name, n) == 0 && (step[n] == ':' || !step[n]) ? step + n + !!step[n]
+	                                                                   : NULL;
+}
+
+/* What has to do with processes and pipes. */
+static void misbehave(const char *step)
+{
+	const char *of_what;
+
+	if (of(step, "stubborn"))
+		(void)signal(SIGTERM, SIG_IGN);
+	else if ((of_what = of(step, "exit")))
+		exit(atoi(of_what));
+	else if ((of_what = of(step, "stderr")))
+		write_much(stderr, atol(of_what));
+	else if ((of_what = of(step, "stdout")))
+		say_long_line(atol(of_what));
+	else if ((of_what = of(step, "grandchild")))
+		leave_grandchild((unsigned)atoi(of_what));
+	else if ((of_what = of(step, "junk")))
+		for (int i = 0; i < atoi(of_what); i++)
+			say("Loading...");
+	for (; of(step, "hang");)
+		(void)pause();
+}
+
+/* One step; the stop reason if the turn is over with it, "error TEXT" for an error, else NULL. */
+static const char *take_step(const char *step)
+{
+	const char *of_what;
+
+	if ((of_what = of(step, "text")))
+		return say_words(of_what), NULL;
+	if ((of_what = of(step, "chunks"))) {
+		for (int i = 1; i <= atoi(of_what); i++) {
+			char text[16];
+
+			(void)snprintf(text, sizeof(text), "%d ", i);
+			say_text(text);
+		}
+	}
+	if ((of_what = of(step, "tool")))
+		use_tool(of_what);
+	if ((of_what = of(step, "ask")))
+		return ask_to_write(of_what) ? NULL : "cancelled";
+	if (of(step, "form"))
+		return ask_form() ? NULL : "cancelled";
+	if (of(step, "proceed"))
+		return ask("prompt/forward", "{\"text\":\"Go on?\",\"type\":\"continuation\"}")
+		           ? NULL
+		           : "cancelled";
+	if (of(step, "wait"))
+		return be_told_to_stop(), "cancelled";
+	if ((of_what = of(step, "stop")))
+		return of_what;
+	if (of(step, "fail"))
+		return step;
+	misbehave(step);
+	return NULL;
+}
+
+static const char *take_steps(void)
+{
+	const char *stop = NULL;
+
+	for (char **step = steps; *step && !stop; step++)
+		stop = take_step(*step);
+	return stop ? stop : "end_turn";
+}
+
+static bool has_step(const char *name)
+{
+	for (char **step = steps; *step; step++)
+		if (of(*step, name))
+			return true;
+	return false;
+}
+
+static void take_prompt(const struct acp_message *m)
+{
+	OWNED(str) struct str json = { 0 };
+	OWNED(char_ptr) char *id = xstrdup(m->id);
+	OWNED(char_ptr) char *text = NULL;
+	const char *stop;
+
+	text = xstrdup(json_text(
+	    cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(m->params, "prompt"), 0), "text"));
+	prompt = text;
+	if (second) {
+		say_update("{\"sessionUpdate\":\"state_update\",\"state\":\"running\"}");
+		say_result(id, "{\"messageId\":\"p\"}");
+	}
+	stop = take_steps();
+	prompt = "";
+	if (of(stop, "fail")) {
+		acp_message_add_error(&json, id, ACP_INTERNAL_ERROR, of(stop, "fail"));
+		say(json.bytes);
+		return;
+	}
+	str_addf(
+	    &json,
+	    second ? "{\"sessionUpdate\":\"state_update\",\"state\":\"idle\",\"stopReason\":\"%s\"}"
+	           : "{\"stopReason\":\"%s\"}",
+	    stop);
+	if (second)
+		say_update(json.bytes);
+	else
+		say_result(id, json.bytes);
+}
+
+static void begin_session(const struct acp_message *m)
+{
+	OWNED(str) struct str json = { 0 };
+
+	if (!has_step("login")) {
+		say_result(m->id, "{\"sessionId\":\"fake\"}");
+		return;
+	}
+	acp_message_add_error(&json, m->id, ACP_LOGIN_NEEDED, "Authentication required");
+	say(json.bytes);
+}
+
+static void speak_standard(void)
+{
+	OWNED(acp_message) struct acp_message m = { 0 };
+
+	for (;;) {
+		hear(&m);
+		if (has_step("silent"))
+			continue;
+		if (is(&m, "initialize"))
+			say_result(m.id,
+			           second
+			               ? "{\"protocolVersion\":2,\"info\":{\"name\":\"fake\"},"
+			                 "\"capabilities\":{\"session\":{}}}"
+			               : "{\"protocolVersion\":1,\"agentInfo\":{\"name\":\"fake\","
+			                 "\"version\":\"1.0\"},\"authMethods\":[{\"id\":\"oauth\","
+			                 "\"name\":\"Log in\"}]}");
+		else if (is(&m, "session/new"))
+			begin_session(&m);
+		else if (is(&m, "session/prompt"))
+			take_prompt(&m);
+		else if (m.kind == ACP_MESSAGE_REQUEST)
+			say_result(m.id, "{}");
+	}
+}
+
+static void speak_stream(void)
+{
+	OWNED(acp_message) struct acp_message m = { 0 };
+
+	(void)take_steps();
+	for (;;) {
+		OWNED(str) struct str text = { 0 };
+		char *params;
+
+		hear(&m);
+		params = cJSON_PrintUnformatted(m.params);
+		str_addf(&text, "told: %s %s", m.method, params ? params : "");
+		cJSON_free(params);
+		say_text(text.bytes);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		(void)fputs("usage: fake-agent v1|v2|stream [--log FILE] STEP...\n", stderr);
+		return 64;
+	}
+	stream = strcmp(argv[1], "stream") == 0;
+	second = strcmp(argv[1], "v2") == 0;
+	steps = argv + 2;
+	if (steps[0] && strcmp(steps[0], "--log") == 0) {
+		log_fd = open(steps[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+		steps += 2;
+	}
+	for (; has_step("deaf");)
+		(void)pause();
+	if (stream)
+		speak_stream();
+	speak_standard();
+}

@@ -1,0 +1,438 @@
+/* inquiry, pending: what an agent asks becomes what a person is asked, and gets one answer. */
+#include "acp_case.h"
+
+#include "err.h"
+#include "suite.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define OPTIONS                                                                                    \
+	"\"options\":[{\"optionId\":\"a\",\"name\":\"Always\",\"kind\":\"allow_always\"},"         \
+	"{\"optionId\":\"y\",\"name\":\"Yes\",\"kind\":\"allow_once\"},{\"optionId\":\"n\","       \
+	"\"name\":"                                                                                \
+	"\"No\",\"kind\":\"reject_once\"}]"
+#define SELECTED(id, option)                                                                       \
+	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"outcome\":{\"outcome\":\"selected\","    \
+	"\"optionId\":\"" option "\"}}}\n"
+#define CANCELLED(id)                                                                              \
+	"{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{\"outcome\":{\"outcome\":\"cancelled\"}}}" \
+	"\n"
+
+/* The agent asks for permission: the members of params beside the session. */
+static void asks(struct acp_case *c, const char *id, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void asks(struct acp_case *c, const char *id, const char *format, ...)
+{
+	OWNED(str) struct str line = { 0 };
+	char members[4096];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(members, sizeof(members), format, arguments);
+	va_end(arguments);
+	str_addf(
+	    &line,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"session/request_permission\",\"params\":"
+	    "{\"sessionId\":\"S\",%s}}",
+	    id, members);
+	acp_case_hears(c, line.bytes);
+}
+
+static int answer(struct acp_case *c, const char *id, struct acp_answer said)
+{
+	struct err e = { 0 };
+
+	return acp_answer(&c->acp, id, &said, &e);
+}
+
+/* ---- what is asked ---- */
+
+START_TEST(an_edit_is_shown_as_the_diff_of_what_it_changes)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	const struct acp_inquiry *ask;
+
+	acp_case_open_session(&c);
+	asks(&c, "0",
+	     "\"toolCall\":{\"toolCallId\":\"c9\",\"kind\":\"edit\",\"title\":\"Write notes.md\","
+	     "\"content\":[{\"type\":\"diff\",\"path\":\"/work/project/docs/notes.md\",\"oldText\":"
+	     "\"a\\nb\\n\",\"newText\":\"a\\nc\\n\"},{\"type\":\"diff\",\"path\":"
+	     "\"/work/project/"
+	     "new.md\",\"oldText\":null,\"newText\":\"hi\\n\"},{\"type\":\"content\","
+	     "\"content\":{\"type\":\"text\",\"text\":\"As you wished.\"}}]}," OPTIONS);
+
+	acp_case_told(&c, "asked 0 permission high docs/notes.md: Write notes.md\n");
+	ask = acp_find(&c.acp, "0");
+	ck_assert(ask->is_diff);
+	ck_assert_str_eq(ask->diff.bytes, "--- a/docs/notes.md\n+++ b/docs/notes.md\n"
+	                                  "@@ -1,2 +1,2 @@ a\n a\n-b\n+c\n"
+	                                  "--- /dev/null\n+++ b/new.md\n@@ -0,0 +1 @@\n+hi\n");
+	ck_assert_str_eq(ask->description.bytes, "new.md\n\nAs you wished.");
+	ck_assert_str_eq(ask->tool_call_id, "c9");
+}
+END_TEST
+
+START_TEST(a_question_with_an_id_alone_is_about_the_call_that_was_told)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	acp_case_updates(
+	    &c, "{\"sessionUpdate\":\"tool_call\",\"toolCallId\":\"t\",\"title\":\"rm -r x\","
+	        "\"kind\":\"execute\",\"rawInput\":{\"command\":[\"rm\",\"-r\",\"x\"],"
+	        "\"cwd\":\"/work/project\"}}");
+	acp_case_skip(&c);
+	asks(&c, "\"q\"", "\"toolCall\":{\"toolCallId\":\"t\"}," OPTIONS);
+
+	acp_case_told(&c, "asked \"q\" permission high -: rm -r x\n");
+	ck_assert_str_eq(acp_find(&c.acp, "\"q\"")->diff.bytes, "rm -r x");
+	ck_assert(!acp_find(&c.acp, "\"q\"")->is_diff);
+	ck_assert_str_eq(acp_find(&c.acp, "\"q\"")->description.bytes, "in /work/project");
+}
+END_TEST
+
+START_TEST(the_risk_is_that_of_the_kind_and_of_the_place)
+{
+	static const struct {
+		const char *kind, *path, *told;
+	} CASES[] = {
+		{ "read", "/work/project/a", "low a" },
+		{ "search", "/work/project", "low /work/project" },
+		{ "think", "/work/project/a", "low a" },
+		{ "read", "/etc/passwd", "critical /etc/passwd" },
+		{ "read", "/work/project/../x", "critical /work/project/../x" },
+		{ "read", "/work/project/.git/config", "critical /work/project/.git/config" },
+		{ "delete", "/work/project/a", "high a" },
+		{ "switch_mode", "/work/project/a", "high a" },
+		{ "from_the_future", "/work/project/a", "high a" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(acp_case) struct acp_case c = { 0 };
+		OWNED(str) struct str expected = { 0 };
+
+		acp_case_open_session(&c);
+		asks(&c, "0",
+		     "\"toolCall\":{\"toolCallId\":\"t\",\"kind\":\"%s\",\"locations\":[{\"path\":"
+		     "\"%s\"}]}," OPTIONS,
+		     CASES[i].kind, CASES[i].path);
+		str_addf(&expected, "asked 0 permission %s: Permission requested\n", CASES[i].told);
+		acp_case_told(&c, expected.bytes);
+	}
+}
+END_TEST
+
+START_TEST(a_second_file_outside_makes_all_of_it_critical)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	asks(&c, "0",
+	     "\"toolCall\":{\"toolCallId\":\"t\",\"kind\":\"move\",\"locations\":[{\"path\":"
+	     "\"/work/project/a\"},{\"path\":\"/root/.bashrc\"}]}," OPTIONS);
+
+	acp_case_told(&c, "asked 0 permission critical a: Permission requested\n");
+	ck_assert_str_eq(acp_find(&c.acp, "0")->description.bytes, "/root/.bashrc");
+}
+END_TEST
+
+START_TEST(without_a_diff_the_arguments_of_the_tool_are_shown)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	asks(&c, "0",
+	     "\"toolCall\":{\"toolCallId\":\"t\",\"title\":\"fetch\",\"rawInput\":{\"url\":"
+	     "\"http://x\"}}," OPTIONS);
+	ck_assert_str_eq(acp_find(&c.acp, "0")->diff.bytes, "{\n\t\"url\":\t\"http://x\"\n}");
+
+	asks(&c, "1",
+	     "\"toolCall\":{\"toolCallId\":\"u\",\"rawInput\":{\"diff\":\"--- a/x\\n+++ "
+	     "b/x\\n\"}}," OPTIONS);
+	ck_assert_str_eq(acp_find(&c.acp, "1")->diff.bytes, "--- a/x\n+++ b/x\n");
+	ck_assert(acp_find(&c.acp, "1")->is_diff);
+}
+END_TEST
+
+START_TEST(in_version_2_a_subject_is_a_tool_call_or_a_command)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	struct acp_how how = acp_case_how(ACP_STANDARD);
+
+	how.version = ACP_VERSION_2;
+	acp_case_open(&c, &how);
+	acp_case_hears(&c, "{\"id\":1,\"result\":{\"protocolVersion\":2}}");
+	acp_case_hears(&c, "{\"id\":2,\"result\":{\"sessionId\":\"S\"}}");
+	acp_case_skip(&c);
+	asks(&c, "0",
+	     "\"title\":\"Run tests\",\"description\":\"All of "
+	     "them.\",\"subject\":{\"type\":\"command\","
+	     "\"command\":\"make test\",\"cwd\":\"/work/project\",\"toolCallId\":\"t\"}," OPTIONS);
+	asks(&c, "1",
+	     "\"title\":\"Edit\",\"subject\":{\"type\":\"tool_call\",\"toolCall\":{\"toolCallId\":"
+	     "\"u\","
+	     "\"kind\":\"edit\",\"content\":[{\"type\":\"diff\",\"changes\":[{\"operation\":"
+	     "\"move\","
+	     "\"path\":\"/work/project/b\",\"oldPath\":\"/work/project/a\"}],\"patch\":{\"format\":"
+	     "\"git_patch\",\"text\":\"diff --git a/a b/b\\n\"}}]}}," OPTIONS);
+
+	acp_case_told(&c,
+	              "asked 0 permission high -: Run tests\nasked 1 permission high b: Edit\n");
+	ck_assert_str_eq(acp_find(&c.acp, "0")->diff.bytes, "make test");
+	ck_assert_str_eq(acp_find(&c.acp, "0")->description.bytes,
+	                 "All of them.\n\nin /work/project");
+	ck_assert_str_eq(acp_find(&c.acp, "1")->diff.bytes, "diff --git a/a b/b\n");
+	ck_assert_str_eq(acp_find(&c.acp, "1")->description.bytes, "a");
+}
+END_TEST
+
+START_TEST(a_question_that_cannot_be_shown_is_an_error_to_the_agent)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	asks(&c, "0", "\"toolCall\":{\"toolCallId\":\"t\"},\"options\":[]");
+	acp_case_sent(&c, "{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-32602,\"message\":"
+	                  "\"no options to choose from\"}}\n");
+	asks(&c, "1", "\"toolCall\":{\"toolCallId\":\"t\",\"title\":\"ls\\u0000; rm x\"}," OPTIONS);
+	acp_case_sent(&c, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":"
+	                  "\"a text contains a NUL\"}}\n");
+	acp_case_told(&c, "");
+}
+END_TEST
+
+/* ---- what is answered ---- */
+
+START_TEST(yes_is_for_this_once_and_never_the_first_option)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	asks(&c, "0", "\"toolCall\":{\"toolCallId\":\"t\"}," OPTIONS);
+	asks(&c, "1", "\"toolCall\":{\"toolCallId\":\"u\"}," OPTIONS);
+	asks(&c, "2", "\"toolCall\":{\"toolCallId\":\"v\"}," OPTIONS);
+	asks(&c, "3", "\"toolCall\":{\"toolCallId\":\"w\"}," OPTIONS);
+	ck_assert_int_eq(answer(&c, "1", (struct acp_answer){ .verdict = ACP_YES }), 1);
+	ck_assert_int_eq(answer(&c, "0", (struct acp_answer){ .verdict = ACP_NO }), 1);
+	ck_assert_int_eq(answer(&c, "2", (struct acp_answer){ .verdict = ACP_NONE }), 1);
+	ck_assert_int_eq(
+	    answer(&c, "3", (struct acp_answer){ .verdict = ACP_OPTION, .option = "a" }), 1);
+	acp_case_sent(&c,
+	              SELECTED("1", "y") SELECTED("0", "n") SELECTED("2", "n") SELECTED("3", "a"));
+	ck_assert_ptr_null(c.acp.asks);
+}
+END_TEST
+
+START_TEST(a_question_is_answered_once)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	asks(&c, "0", "\"toolCall\":{\"toolCallId\":\"t\"}," OPTIONS);
+	ck_assert_int_eq(answer(&c, "0", (struct acp_answer){ .verdict = ACP_YES }), 1);
+	ck_assert_int_eq(answer(&c, "0", (struct acp_answer){ .verdict = ACP_NO }), 0);
+	ck_assert_int_eq(answer(&c, "\"0\"", (struct acp_answer){ .verdict = ACP_NO }), 0);
+	acp_case_sent(&c, SELECTED("0", "y"));
+}
+END_TEST
+
+START_TEST(a_yes_that_is_not_offered_is_not_given)
+{
+	static const char *const WITHOUT[] = {
+		"\"options\":[{\"optionId\":\"a\",\"kind\":\"allow_always\"},{\"optionId\":\"n\","
+		"\"kind\":"
+		"\"reject_always\"}]",
+		"\"options\":[{\"optionId\":\"p\",\"kind\":\"allow_once\"},{\"optionId\":\"q\","
+		"\"kind\":"
+		"\"allow_once\"},{\"optionId\":\"n\",\"kind\":\"reject_always\"}]",
+	};
+
+	for (size_t i = 0; i < COUNT(WITHOUT); i++) {
+		OWNED(acp_case) struct acp_case c = { 0 };
+
+		acp_case_open_session(&c);
+		asks(&c, "0", "\"toolCall\":{\"toolCallId\":\"t\"},%s", WITHOUT[i]);
+		ck_assert_int_eq(answer(&c, "0", (struct acp_answer){ .verdict = ACP_YES }), -1);
+		ck_assert_int_eq(
+		    answer(&c, "0", (struct acp_answer){ .verdict = ACP_OPTION, .option = "z" }),
+		    -1);
+		acp_case_sent(&c, "");
+		ck_assert_int_eq(answer(&c, "0", (struct acp_answer){ .verdict = ACP_NO }), 1);
+		acp_case_sent(&c, SELECTED("0", "n"));
+	}
+}
+END_TEST
+
+START_TEST(a_no_that_is_not_offered_is_a_cancellation)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	asks(&c, "0", "\"options\":[{\"optionId\":\"y\",\"name\":\"OK\",\"kind\":\"allow_once\"}]");
+	ck_assert_int_eq(answer(&c, "0", (struct acp_answer){ .verdict = ACP_NO }), 1);
+	acp_case_sent(&c, CANCELLED("0"));
+}
+END_TEST
+
+START_TEST(a_cancel_answers_all_that_waits_and_all_that_comes_until_the_turn_ends)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	struct err e = { 0 };
+
+	acp_case_open_session(&c);
+	ck_assert_int_eq(acp_prompt(&c.acp, "x", 0, &e), 0);
+	asks(&c, "0", "\"toolCall\":{\"toolCallId\":\"t\"}," OPTIONS);
+	asks(&c, "1", "\"toolCall\":{\"toolCallId\":\"u\"}," OPTIONS);
+	acp_case_skip(&c);
+	acp_cancel(&c.acp, "stopped", 0);
+	acp_case_told(&c, "withdrawn 0 stopped\nwithdrawn 1 stopped\n");
+	acp_case_sent(
+	    &c, "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{\"sessionId\":"
+	        "\"S\"}}\n" CANCELLED("0") CANCELLED("1"));
+	asks(&c, "2", "\"toolCall\":{\"toolCallId\":\"v\"}," OPTIONS);
+	/* what Claude and Codex then send */
+	acp_case_hears(&c, "{\"method\":\"$/cancel_request\",\"params\":{\"requestId\":0}}");
+	acp_case_told(&c, "");
+	acp_case_sent(&c, CANCELLED("2"));
+	acp_case_hears(&c, "{\"id\":3,\"result\":{\"stopReason\":\"cancelled\"}}");
+	acp_case_told(&c, "turn ended cancelled -\n");
+	ck_assert_int_eq(answer(&c, "0", (struct acp_answer){ .verdict = ACP_YES }), 0);
+	acp_case_sent(&c, "");
+}
+END_TEST
+
+START_TEST(a_question_that_the_agent_withdraws_is_answered_so)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	asks(&c, "7", "\"toolCall\":{\"toolCallId\":\"t\"}," OPTIONS);
+	asks(&c, "\"7\"", "\"toolCall\":{\"toolCallId\":\"u\"}," OPTIONS);
+	acp_case_skip(&c);
+	acp_case_hears(&c, "{\"method\":\"$/cancel_request\",\"params\":{\"requestId\":\"7\"}}");
+	acp_case_told(&c, "withdrawn \"7\" the agent withdrew the question\n");
+	acp_case_sent(&c, CANCELLED("\"7\""));
+	ck_assert_ptr_nonnull(acp_find(&c.acp, "7"));
+}
+END_TEST
+
+START_TEST(a_second_question_about_a_call_takes_the_place_of_the_first)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	asks(&c, "0", "\"toolCall\":{\"toolCallId\":\"t\",\"title\":\"one\"}," OPTIONS);
+	asks(&c, "1", "\"toolCall\":{\"toolCallId\":\"t\",\"title\":\"two\"}," OPTIONS);
+	acp_case_told(&c, "asked 0 permission high -: one\nwithdrawn 0 the agent asked again\n"
+	                  "asked 1 permission high -: two\n");
+	acp_case_sent(&c, CANCELLED("0"));
+	/* an id that waits is not taken twice */
+	asks(&c, "1", "\"toolCall\":{\"toolCallId\":\"u\"}," OPTIONS);
+	acp_case_told(&c, "note warn session/request_permission 1: this id waits for its answer "
+	                  "already\n");
+}
+END_TEST
+
+START_TEST(what_waits_when_a_turn_ends_needs_no_answer)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	struct err e = { 0 };
+
+	acp_case_open_session(&c);
+	ck_assert_int_eq(acp_prompt(&c.acp, "x", 0, &e), 0);
+	asks(&c, "0", "\"toolCall\":{\"toolCallId\":\"t\"}," OPTIONS);
+	acp_case_skip(&c);
+	acp_case_hears(&c, "{\"id\":3,\"result\":{\"stopReason\":\"end_turn\"}}");
+	acp_case_told(&c, "withdrawn 0 the turn ended\nturn ended end_turn -\n");
+	acp_case_sent(&c, CANCELLED("0"));
+}
+END_TEST
+
+/* ---- forms ---- */
+
+START_TEST(a_form_is_its_fields_and_is_accepted_declined_or_cancelled)
+{
+	static const char FORM[] =
+	    "\"method\":\"elicitation/create\",\"params\":{\"mode\":\"form\",\"sessionId\":\"S\","
+	    "\"message\":\"Which "
+	    "colour?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{"
+	    "\"q\":{\"type\":\"string\",\"title\":\"Colour\",\"oneOf\":[{\"const\":\"b\",\"title\":"
+	    "\"Blue\"},{\"const\":\"r\",\"title\":\"Red\"}]},\"n\":{\"type\":\"integer\"},\"m\":{"
+	    "\"type\":\"array\",\"items\":{\"enum\":[\"x\",\"y\"]}},\"k\":{\"type\":\"boolean\"}},"
+	    "\"required\":[\"q\"]}}}";
+	OWNED(acp_case) struct acp_case c = { 0 };
+	const struct acp_inquiry *ask;
+
+	acp_case_open_session(&c);
+	for (int id = 0; id < 3; id++) {
+		OWNED(str) struct str line = { 0 };
+
+		str_addf(&line, "{\"id\":%d,%s", id, FORM);
+		acp_case_hears(&c, line.bytes);
+	}
+	acp_case_told(&c, "asked 0 form low -: -\nasked 1 form low -: -\nasked 2 form low -: -\n");
+	ask = acp_find(&c.acp, "0");
+	ck_assert_str_eq(ask->description.bytes, "Which colour?\n\n1. Blue\n2. Red\n\n1. x\n2. y");
+	ck_assert_uint_eq(ask->field_count, 4);
+	ck_assert_int_eq(ask->fields[0].kind, ACP_FIELD_ONE);
+	ck_assert(ask->fields[0].is_required && !ask->fields[1].is_required);
+	ck_assert_str_eq(ask->fields[0].choices[1].id, "r");
+	ck_assert_int_eq(ask->fields[1].kind, ACP_FIELD_NUMBER);
+	ck_assert_int_eq(ask->fields[2].kind, ACP_FIELD_MANY);
+	ck_assert_int_eq(ask->fields[3].kind, ACP_FIELD_BOOL);
+
+	ck_assert_int_eq(answer(&c, "0", (struct acp_answer){ .verdict = ACP_YES }), -1);
+	ck_assert_int_eq(
+	    answer(&c, "0", (struct acp_answer){ .verdict = ACP_YES, .content = "{\"q\":\"b\"}" }),
+	    1);
+	ck_assert_int_eq(answer(&c, "1", (struct acp_answer){ .verdict = ACP_NO }), 1);
+	ck_assert_int_eq(answer(&c, "2", (struct acp_answer){ .verdict = ACP_NONE }), 1);
+	acp_case_sent(&c,
+	              "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"action\":\"accept\",\"content\":"
+	              "{\"q\":\"b\"}}}\n"
+	              "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"decline\"}}\n"
+	              "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"action\":\"cancel\"}}\n");
+}
+END_TEST
+
+START_TEST(a_form_of_a_mode_that_was_not_offered_is_refused)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	acp_case_hears(&c,
+	               "{\"id\":0,\"method\":\"elicitation/create\",\"params\":{\"mode\":\"url\","
+	               "\"message\":\"m\",\"url\":\"http://x\"}}");
+	acp_case_sent(&c, "{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-32602,\"message\":"
+	                  "\"mode url was not offered\"}}\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("acp_question");
+	TCase *c = tcase_create("acp_question");
+
+	tcase_add_test(c, an_edit_is_shown_as_the_diff_of_what_it_changes);
+	tcase_add_test(c, a_question_with_an_id_alone_is_about_the_call_that_was_told);
+	tcase_add_test(c, the_risk_is_that_of_the_kind_and_of_the_place);
+	tcase_add_test(c, a_second_file_outside_makes_all_of_it_critical);
+	tcase_add_test(c, without_a_diff_the_arguments_of_the_tool_are_shown);
+	tcase_add_test(c, in_version_2_a_subject_is_a_tool_call_or_a_command);
+	tcase_add_test(c, a_question_that_cannot_be_shown_is_an_error_to_the_agent);
+	tcase_add_test(c, yes_is_for_this_once_and_never_the_first_option);
+	tcase_add_test(c, a_question_is_answered_once);
+	tcase_add_test(c, a_yes_that_is_not_offered_is_not_given);
+	tcase_add_test(c, a_no_that_is_not_offered_is_a_cancellation);
+	tcase_add_test(c, a_cancel_answers_all_that_waits_and_all_that_comes_until_the_turn_ends);
+	tcase_add_test(c, a_question_that_the_agent_withdraws_is_answered_so);
+	tcase_add_test(c, a_second_question_about_a_call_takes_the_place_of_the_first);
+	tcase_add_test(c, what_waits_when_a_turn_ends_needs_no_answer);
+	tcase_add_test(c, a_form_is_its_fields_and_is_accepted_declined_or_cancelled);
+	tcase_add_test(c, a_form_of_a_mode_that_was_not_offered_is_refused);
+	suite_add_tcase(s, c);
+	return run_suite(s);
+}
