@@ -333,6 +333,22 @@ void expect_still(const char *sql, const char *text, int ms)
 
 /* ---- workers ---- */
 
+/* "runner-12" is the program runner with --run-row 12, another name a program: what is to be added
+ * to its arguments, NULL-terminated; its path goes to path. */
+static const char *const *row_arguments(const char *name, char path[PATH_BYTES])
+{
+	static const char *arguments[3];
+	size_t digits = strcspn(name, "0123456789");
+	size_t length = strlen(name);
+	bool has_row = digits > 1 && digits < length && name[digits - 1] == '-';
+
+	arguments[0] = has_row ? "--run-row" : NULL;
+	arguments[1] = has_row ? name + digits : NULL;
+	(void)snprintf(path, PATH_BYTES, "%s/%.*s", getenv("INTERCOM_BUILD"),
+	               (int)(has_row ? digits - 1 : length), name);
+	return arguments;
+}
+
 static pid_t spawn(const char *name, bool drain)
 {
 	const char *build = getenv("INTERCOM_BUILD");
@@ -432,12 +448,15 @@ static void exec_strace(const char *name, const char *call, const char *signal, 
                         const char *only, const char *log)
 {
 	char inject[100], trace[60], path[PATH_BYTES];
-	const char *argv[24] = { "strace", "-f", "-qq", "-o", log, "-e", trace, "-e", inject };
+	const char *const *row = row_arguments(name, path);
+	/* The agent of a runner is no worker. */
+	const char *argv[24] = {
+		"strace", row[0] ? "-q" : "-f", "-qq", "-o", log, "-e", trace, "-e", inject
+	};
 	int count = 9;
 
 	(void)snprintf(trace, sizeof(trace), "trace=%s", call);
 	(void)snprintf(inject, sizeof(inject), "inject=%s:signal=%s:when=%d", call, signal, n);
-	(void)snprintf(path, sizeof(path), "%s/%s", getenv("INTERCOM_BUILD"), name);
 	if (only) {
 		argv[count++] = "-P";
 		argv[count++] = only;
@@ -446,6 +465,8 @@ static void exec_strace(const char *name, const char *call, const char *signal, 
 		                       test_run(), "--log-level", "error" };
 	for (size_t i = 0; i < COUNT(worker); i++)
 		argv[count++] = worker[i];
+	for (; *row; row++)
+		argv[count++] = *row;
 	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* which does not work under strace */
 	(void)execvp("strace", (char **)argv);
 	_exit(127);
