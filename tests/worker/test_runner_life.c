@@ -76,7 +76,7 @@ START_TEST(an_agent_has_no_descriptor_of_ours_and_leads_a_session_of_its_own)
 {
 	setup();
 	int run = given_run("ls -l /proc/$$/fd | sed -n 's/.* \\([0-9]* -> .*\\)/\\1/p' > fds\n"
-	                    "grep -E 'Sig(Blk|Ign)' /proc/$$/status > signals\n"
+	                    "grep -E 'Sig(Blk|Ign)' /proc/self/status > signals\n"
 	                    "umask > mask\n"
 	                    "sed 's/.*) //' /proc/$$/stat | cut -d ' ' -f 3,4 > ids\n"
 	                    "echo $$ > pid; pwd > there");
