@@ -20,6 +20,7 @@ INSERT INTO slack_part VALUES
   ('mode', 'post', 6, 6, 1),    -- the session's mode changed, also to local; detail: from, to, by
   ('ended', 'post', 6, 6, 0),   -- the session ended
   ('said', 'post', 7, 7, 0),    -- the agent's broadcast
+  ('agent', 'post', 6, 6, 0),   -- what an agent that we started says
   ('stall', 'post', 3, 2, 0),   -- an agent went silent; detail: alert_id, idle_seconds
   ('nudged', 'post', 5, 6, 0),  -- the watchdog has nudged; detail: alert_id, nudge
   ('escalated', 'post', 3, 2, 0), -- nudges did not help: everybody is called; detail: alert_id
