@@ -1,4 +1,4 @@
-/* From rows to messages: what an intent says is read when it is sent, not when it was queued. */
+/* From rows to messages: the text of an intent is read when it is sent, not when it was queued. */
 #include "content.h"
 #include "diff.h"
 #include "json.h"
@@ -15,11 +15,11 @@
 
 enum {
 	BLOCKS_MAX = 45,
-	SNIPPET_BYTES = 1000000, /* of a file that Slack still takes as a snippet */
-	FILE_BYTES = 64 << 20, /* of one that we give it at all */
+	SNIPPET_BYTES = 1000000, /* the largest file that Slack takes as a snippet */
+	FILE_BYTES = 64 << 20, /* the largest file that we upload whole */
 };
 
-/* got, or an error where it is 0. */
+/* Returns got, or an error if it is 0. */
 static int there(int got, const char *what, struct err *e)
 {
 	return got == 0 ? err_set(e, ERR_INPUT, "%s no longer exists", what) : got;
@@ -265,7 +265,7 @@ static int read_call(struct poster *p, int64_t call, struct str *out, struct err
 	           : content_get(&p->w.store, row.arguments_seq, out, e);
 }
 
-/* What one broadcast, or one ping, says, behind what is in out already. */
+/* Appends one broadcast or ping to what is in out already. */
 static int add_broadcast(struct poster *p, int64_t call, struct slack_said *out, struct err *e)
 {
 	OWNED(str) struct str arguments = { 0 };
@@ -411,8 +411,8 @@ static int diff_file(struct poster *p, const struct slack_intent_row *i, struct 
 	return 1;
 }
 
-/* Slack takes 1 MB as a snippet, more as any file; of more than we give it the beginning, which is
- * named so. */
+/* Slack takes up to 1 MB as a snippet, more as a plain file. Of a larger one we send the beginning,
+ * and its name says so. */
 static void fit_file(struct str *bytes, struct str *name, const char **type)
 {
 	size_t whole = bytes->length, cut = FILE_BYTES;
