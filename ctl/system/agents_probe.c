@@ -264,7 +264,8 @@ static void open_session(struct probe *p, const char *root)
 	p->look->acp_version = p->acp.agent.version;
 	if (p->acp.agent.release.length) {
 		str_reset(&p->look->version);
-		str_add(&p->look->version, p->acp.agent.release.bytes);
+		str_add_shown(&p->look->version, p->acp.agent.release.bytes,
+		              p->acp.agent.release.length, AGENT_VERSION_BYTES);
 	}
 }
 
