@@ -276,6 +276,7 @@ START_TEST(an_agent_that_ignores_sigterm_is_killed_after_5_seconds_with_all_it_s
 	int run = given_run("trap '' TERM\nsh -c 'while :; do sleep 0.1; done' &\n"
 	                    "echo ready >> said\nwhile :; do sleep 0.1; done");
 	free(file_with_lines("said", 1));
+	run_becomes(run, "running||||active");
 	want_stop(run, "cleared");
 	expect_still("SELECT state FROM agent_run", "running\n", 1000);
 	advance(5000);
