@@ -37,6 +37,8 @@ struct worker {
 	int64_t due_ms; /* unix ms when step wants to look again, INT64_MAX: only at a bell */
 	int64_t heartbeat_ms; /* monotonic: when the next heartbeat is due */
 	bool stopping;
+	bool rung; /* the last wait ended with its bell */
+	bool rests; /* its database is closed: worker_rest */
 	bool ready; /* its row says so */
 	struct err refused; /* the last refused row that was logged, */
 	int64_t refused_ms; /* monotonic: and when it may be logged again */
@@ -70,6 +72,12 @@ int worker_heartbeat(struct worker *w, struct err *e);
 
 /* Milliseconds until the next thing due by the clock (heartbeat, due_ms, regular look). */
 int worker_patience_ms(const struct worker *w);
+
+/* Closes the database until worker_wake: the parsed schema and cached pages take 2 MiB. For a worker
+ * that has been idle for long, and of which there are many. */
+void worker_rest(struct worker *w);
+/* Opens it again, if it is closed. */
+int worker_wake(struct worker *w, struct err *e);
 
 /* Handles an error that means the rules refused a row: logs it (once a minute while it is the same)
  * and undoes the transaction; the worker continues after WORKER_REFUSED_MS. Returns whether it was
