@@ -73,8 +73,8 @@ int worker_heartbeat(struct worker *w, struct err *e);
 /* Milliseconds until the next thing due by the clock (heartbeat, due_ms, regular look). */
 int worker_patience_ms(const struct worker *w);
 
-/* Closes the database until worker_wake: the parsed schema and cached pages take 2 MiB. For a worker
- * that has been idle for long, and of which there are many. */
+/* Closes the database until worker_wake: the parsed schema and cached pages take 2 MiB. For a
+ * worker that has been idle for long, and of which there are many. */
 void worker_rest(struct worker *w);
 /* Opens it again, if it is closed. */
 int worker_wake(struct worker *w, struct err *e);
