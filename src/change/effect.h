@@ -7,7 +7,7 @@
 
 /* Appends the diff of every file that changes, in the order of the proposal, each with its actual
  * line numbers and sections (diff_compute_file); if none changes, EFFECT_NONE. Call it after
- * plan_work, while contents and results are still there. */
+ * proposal_work, while contents and results are still there. */
 void effect_of(const struct plan *plan, struct str *out);
 
 extern const char EFFECT_NONE[];

@@ -28,7 +28,7 @@
 /* Opens a workspace for reading and fsync (O_DIRECTORY, O_CLOEXEC). An absolute root is a real name
  * that people were shown: if it has become a symlink, or lies behind one, it is refused. So is one
  * that is a protected place or lies in one. The caller closes *ret_fd. 0 or -1. */
-int workspace_open(const char *root, int *ret_fd, struct err *e);
+int safe_path_open(const char *root, int *ret_fd, struct err *e);
 
 /* Judges given (length bytes, may contain anything) by its text alone and puts the canonical
  * relative path into relative (old content is freed; untouched on failure). root is the absolute
