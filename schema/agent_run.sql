@@ -1,6 +1,6 @@
 -- A run is one process of the agent of a session that we started: an order wants it, a runner starts it,
 -- watches it and writes what becomes of it.
--- rings: agent-intercom
+-- rings: agent-intercom, runner
 -- moves: state
 -- fixed: a run does not become another one
 CREATE TABLE agent_run (

@@ -1,5 +1,59 @@
 -- Every statement on `agent_run`.
 
+-- name: agent_run_wanted :many
+-- Those of this machine that wait for a runner, with the variables that their agents get.
+SELECT r.seq, a.env_pass FROM agent_run AS r LEFT JOIN agent AS a ON a.name = r.agent
+ WHERE r.state = 'wanted' AND r.machine = :machine AND r.ended_at IS NULL ORDER BY r.seq;
+
+-- name: agent_run_claim :rows
+-- Once: who comes second finds another state.
+UPDATE agent_run SET state = 'starting' WHERE seq = :seq AND state = 'wanted';
+
+-- name: agent_run_read :one
+-- What to start, and for whom.
+SELECT r.agent, r.protocol, r.prompt, r.stop_wanted_at, r.stop_why, s.seq AS session_seq,
+       s.id AS session_id, s.workspace_root, a.command, a.args, a.env_pass, a.env_set
+  FROM agent_run AS r JOIN session AS s ON s.seq = r.session_seq LEFT JOIN agent AS a ON a.name = r.agent
+ WHERE r.seq = :seq;
+
+-- name: agent_run_process :exec
+-- Its process is there, and waits.
+-- type: :pid integer
+-- type: :process_start integer
+UPDATE agent_run SET pid = :pid, process_start = :process_start WHERE seq = :seq AND state = 'starting';
+
+-- name: agent_run_running :exec
+UPDATE agent_run SET state = 'running', started_at = :now WHERE seq = :seq AND state = 'starting';
+
+-- name: agent_run_stop_wanted :one
+SELECT stop_wanted_at, stop_why FROM agent_run WHERE seq = :seq;
+
+-- name: agent_run_end :rows
+-- type: :outcome agent_run_outcome
+UPDATE agent_run
+   SET state = 'ended', outcome = :outcome, exit_code = :exit_code, exit_signal = :exit_signal,
+       why = :why, stderr_tail = :stderr_tail, ended_at = :now
+ WHERE seq = :seq AND ended_at IS NULL;
+
+-- name: agent_run_end_wanted :exec
+-- The system stops: they do not begin.
+UPDATE agent_run SET state = 'ended', outcome = 'interrupted', why = 'the system stopped', ended_at = :now
+ WHERE machine = :machine AND ended_at IS NULL AND state = 'wanted';
+
+-- name: agent_run_in_hand :many
+-- Those of this machine that a runner has claimed.
+SELECT seq FROM agent_run
+ WHERE machine = :machine AND ended_at IS NULL AND state IN ('starting', 'running') ORDER BY seq;
+
+-- name: agent_run_claimed :one
+-- A run that a runner has claimed, with what is known of its process.
+SELECT r.pid, r.process_start, r.stop_wanted_at, r.stop_why, s.id AS session_id
+  FROM agent_run AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.seq = :seq AND r.state IN ('starting', 'running');
+
+-- name: agent_run_is_wanted :any
+SELECT 1 AS one FROM agent_run WHERE seq = :seq AND state = 'wanted';
+
 -- name: agent_run_delete :rows
 DELETE FROM agent_run WHERE seq IN (
   SELECT r.seq FROM json_each(:sessions) AS g CROSS JOIN agent_run AS r ON r.session_seq = g.value

@@ -49,11 +49,12 @@ UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrup
  WHERE (:machine IS NULL OR machine = :machine) AND status IN ('created', 'active', 'paused');
 
 -- name: session_interrupt_started :exec
--- At the start: sessions that we had started and that have no process any more.
+-- At the start: the processes of sessions that we had started have ended with the system, but for those
+-- that still have a runner, or wait for one.
 -- scan ok: once, at the start
 UPDATE session SET status = 'interrupted', connectivity_status = 'offline', updated_at = :now
  WHERE machine = :machine AND origin = 'started' AND status IN ('created', 'active', 'paused')
-   AND NOT EXISTS (SELECT 1 FROM agent_run WHERE session_seq = session.seq AND ended_at IS NULL);
+   AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = session.seq AND r.ended_at IS NULL);
 
 -- name: session_list :many
 -- scan ok: for a person

@@ -51,9 +51,10 @@ SELECT max(heartbeat_at) AS at FROM worker
  WHERE name = :name AND machine = :machine AND id <> :id AND heartbeat_at > started_at;
 
 -- name: worker_bury_all :exec
--- The supervisor, while no worker runs: rows that still claim to live do not.
+-- The supervisor, while no worker runs but those named in :kept: rows that still claim to live do not.
 UPDATE worker SET state = 'died', stopped_at = :now
- WHERE machine = :machine AND state IN ('starting', 'ready');
+ WHERE machine = :machine AND state IN ('starting', 'ready')
+   AND name NOT IN (SELECT value FROM json_each(:kept));
 
 -- name: worker_after :number
 -- The end of the next stretch of rows to look through.
@@ -61,16 +62,17 @@ SELECT max(seq) AS seq FROM (SELECT seq FROM worker WHERE seq > :after ORDER BY 
 
 -- name: worker_delete_old :rows
 -- Incarnations that ended and that nothing names any more. The last one that served stays: it tells
--- since when nobody did.
+-- since when nobody did. A runner serves one run, whose row says all that.
 DELETE FROM worker
  WHERE seq > :after AND seq <= :upto AND heartbeat_at < :cutoff AND state IN ('stopped', 'died')
    AND NOT EXISTS (SELECT 1 FROM tool_call WHERE listener = worker.id)
    AND NOT EXISTS (SELECT 1 FROM apply
                     WHERE machine = worker.machine AND state IN ('queued', 'claimed')
                       AND worker_id = worker.id)
-   AND EXISTS (SELECT 1 FROM worker AS n
-                WHERE n.seq > worker.seq AND n.name = worker.name AND n.machine = worker.machine
-                  AND n.heartbeat_at > n.started_at);
+   AND (name GLOB 'runner-*'
+        OR EXISTS (SELECT 1 FROM worker AS n
+                    WHERE n.seq > worker.seq AND n.name = worker.name AND n.machine = worker.machine
+                      AND n.heartbeat_at > n.started_at));
 
 -- name: time_gap_after :number
 SELECT max(seq) AS seq FROM (SELECT seq FROM time_gap WHERE seq > :after ORDER BY seq LIMIT :limit);
@@ -78,3 +80,9 @@ SELECT max(seq) AS seq FROM (SELECT seq FROM time_gap WHERE seq > :after ORDER B
 -- name: time_gap_delete_old :rows
 -- Deadlines were moved when it was noted.
 DELETE FROM time_gap WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;
+
+-- name: worker_address :one
+-- What the worker of this name that is ready says of itself.
+SELECT detail FROM worker
+ WHERE machine = :machine AND name = :name AND state IN ('starting', 'ready') AND state = 'ready'
+ ORDER BY seq DESC LIMIT 1;

@@ -26,8 +26,8 @@ pairs() {
         }'
 }
 
-for target in intercom-base intercom-change intercom-acp intercom-store intercom-model intercom-retention \
-    intercom-policy intercom-hand intercom-mcp intercom-slack intercom-operator supervisor mcp-front slack-poster \
+for target in intercom-base intercom-agent intercom-change intercom-acp intercom-store intercom-model intercom-retention \
+    intercom-policy intercom-hand intercom-mcp intercom-slack intercom-operator supervisor mcp-front runner slack-poster \
     slack-listener agent-intercom agent-intercom-ctl; do
     objects=$1/CMakeFiles/$target.dir
     [ -d "$objects" ] || continue

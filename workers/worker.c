@@ -23,27 +23,44 @@
 
 enum { LOCK_WAIT_MS = 5000, LOCK_TRY_MS = 20, REFUSED_LOG_MS = 60000 };
 
-static void help(const char *name, const char *purpose)
+static void help(const char *name, const char *purpose, bool for_row)
 {
 	(void)printf(
-	    "usage: %s --db PATH --run DIR [--log-format text|json] [--log-level LEVEL]\n\n"
+	    "usage: %s --db PATH --run DIR %s[--log-format text|json] [--log-level LEVEL]\n\n"
 	    "%s\n\n"
 	    "agent-intercom starts this program; by hand it is for looking closer.\n"
 	    "  --db PATH      the database\n"
 	    "  --run DIR      where bells, locks and sockets are\n"
+	    "%s"
 	    "  --log-format   text (default) or json, to stderr\n"
 	    "  --log-level    debug, info (default), warn, error\n"
 	    "  --help, --version\n\n"
 	    "SIGTERM: settle the row in hand and leave. Exit status: 0 stopped, 75 try later,\n"
 	    "78 wrong input or configuration, 70 a bug.\n",
-	    name, purpose);
+	    name, for_row ? "--run-row SEQ " : "", purpose,
+	    for_row ? "  --run-row SEQ  the row to carry out\n" : "");
 }
 
-static int parse(struct worker *w, const char *purpose, int argc, char **argv, struct err *e)
+static int read_row(struct worker *w, const char *text)
+{
+	char *end;
+
+	errno = 0;
+	w->row = strtoll(text, &end, 10);
+	if (errno != 0 || *end || w->row <= 0)
+		return -1;
+	(void)snprintf(w->row_name, sizeof(w->row_name), "%.30s-%lld", w->name, (long long)w->row);
+	w->name = w->row_name;
+	return 0;
+}
+
+static int parse(struct worker *w, const char *purpose, bool for_row, int argc, char **argv,
+                 struct err *e)
 {
 	static const struct option OPTIONS[] = {
 		{ "db", required_argument, NULL, 'd' },
 		{ "run", required_argument, NULL, 'r' },
+		{ "run-row", required_argument, NULL, 'n' },
 		{ "log-format", required_argument, NULL, 'f' },
 		{ "log-level", required_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' },
@@ -60,6 +77,10 @@ static int parse(struct worker *w, const char *purpose, int argc, char **argv, s
 		case 'r':
 			w->run_dir = optarg;
 			break;
+		case 'n':
+			if (!for_row || read_row(w, optarg))
+				return err_set(e, ERR_INPUT, "see %s --help", w->name);
+			break;
 		case 'f':
 			json = strcmp(optarg, "json") == 0;
 			break;
@@ -67,7 +88,7 @@ static int parse(struct worker *w, const char *purpose, int argc, char **argv, s
 			level = log_level_of(optarg);
 			break;
 		case 'h':
-			help(w->name, purpose);
+			help(w->name, purpose, for_row);
 			exit(EX_OK);
 		case 'v':
 			(void)printf("%s %s\n", w->name, INSTANCE_BUILD);
@@ -79,6 +100,8 @@ static int parse(struct worker *w, const char *purpose, int argc, char **argv, s
 	log_open(w->name, json, level < 0 ? LOG_LEVEL_INFO : (enum log_level)level);
 	if (!w->db_path || !w->run_dir || level < 0)
 		return err_set(e, ERR_INPUT, "--db and --run are needed; see %s --help", w->name);
+	if (for_row && !w->row)
+		return err_set(e, ERR_INPUT, "--run-row is needed; see %s --help", w->name);
 	return 0;
 }
 
@@ -105,15 +128,17 @@ static int take_lock(struct worker *w, struct err *e)
 			               w->run_dir, w->name);
 		(void)poll(NULL, 0, LOCK_TRY_MS);
 	}
-	return 0;
+	return w->row ? instance_sign_lock(w->lock_fd, e) : 0;
 }
 
-/* Ends with its supervisor, also when that is killed; SIGTERM comes as a descriptor. */
+/* Ends with its supervisor, also when that is killed, unless it serves one row; SIGTERM comes as a
+ * descriptor. */
 static int hear_signals(struct worker *w, struct err *e)
 {
 	sigset_t set;
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (!w->row)
+		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0,
 	            0); /* nothing that we start gets more than we have */
 	(void)sigemptyset(&set);
@@ -158,8 +183,8 @@ static int write_row(struct worker *w, struct err *e)
 	return store_commit(&w->store, e);
 }
 
-int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
-                struct err *e)
+static int open_worker(struct worker *w, const char *name, const char *purpose, bool for_row,
+                       int argc, char **argv, struct err *e)
 {
 	*w = (struct worker){ .name = name,
 		              .run_fd = -1,
@@ -172,19 +197,31 @@ int worker_open(struct worker *w, const char *name, const char *purpose, int arg
 	log_open(name, 0, LOG_LEVEL_INFO);
 	w->id = id_new();
 	machine_name(w->machine);
-	if (parse(w, purpose, argc, argv, e))
+	if (parse(w, purpose, for_row, argc, argv, e))
 		return -1;
 	w->run_fd = open(w->run_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (w->run_fd < 0)
 		return err_errno(e, errno == ENOENT ? ERR_AGAIN : ERR_INPUT,
 		                 "cannot open the run directory %s", w->run_dir);
-	if (hear_signals(w, e) || take_lock(w, e) || doorbell_open(&w->bell, w->run_fd, name, e))
+	if (hear_signals(w, e) || take_lock(w, e) || doorbell_open(&w->bell, w->run_fd, w->name, e))
 		return -1;
 	pulse_show(w->lock_fd);
 	if (store_open(&w->store, w->db_path, w->run_dir, e) || check_build(w, e))
 		return -1;
 	w->heartbeat_ms = clock_monotonic_ms() + WORKER_HEARTBEAT_MS;
 	return write_row(w, e);
+}
+
+int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
+                struct err *e)
+{
+	return open_worker(w, name, purpose, false, argc, argv, e);
+}
+
+int worker_open_for_row(struct worker *w, const char *name, const char *purpose, int argc,
+                        char **argv, struct err *e)
+{
+	return open_worker(w, name, purpose, true, argc, argv, e);
 }
 
 /* Ends the transaction in which something was written, or not. */
@@ -240,6 +277,8 @@ static bool move_to(struct worker *w, int run_fd)
 			(void)close(lock_fd);
 		return false;
 	}
+	if (w->row)
+		(void)instance_sign_lock(lock_fd, NULL);
 	(void)close(w->lock_fd);
 	(void)close(w->run_fd);
 	doorbell_clear(&w->bell);

@@ -16,11 +16,14 @@ enum {
 	WORKER_LOOK_MS = 5000, /* a lost bell costs at most this */
 	WORKER_HEARTBEAT_MS = 30000, /* between heartbeats */
 	WORKER_REFUSED_MS = 1000, /* until it looks again after a refused row */
+	WORKER_NAME_BYTES = 60,
 };
 
 struct worker {
 	const char *name; /* also of its lock, its bell and its rows */
 	struct id id; /* of this incarnation; worker.id, claims, listeners */
+	int64_t row; /* the row that it serves, and it alone; 0: it serves them all */
+	char row_name[WORKER_NAME_BYTES]; /* what name points to then */
 	char machine[MACHINE_BYTES];
 	const char *db_path;
 	const char *run_dir;
@@ -46,6 +49,12 @@ struct worker {
  * its row. purpose: one line for --help. */
 int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
                 struct err *e);
+
+/* The same for a worker of which there is one per row: it also takes --run-row SEQ, its name ends
+ * with that number ("runner-12"), and its lock file names its pid and its build. It outlives its
+ * supervisor: the next one finds it by that file (instance.h). */
+int worker_open_for_row(struct worker *w, const char *name, const char *purpose, int argc,
+                        char **argv, struct err *e);
 
 /* Whether the run directory has vanished (logind removes $XDG_RUNTIME_DIR) and agent-intercom
  * has made another: then lock and bell are there now, bell.fd and run_fd are new, and whatever

@@ -163,7 +163,7 @@ int intercom_restore(const struct config_source *source, int argc, char **argv)
 		return EX_USAGE;
 	}
 	(void)umask(NOT_FOR_OTHERS);
-	result = run_take(&s, &a.source, &e);
+	result = run_take(&s, &a.source, false, &e);
 	if (result == 0)
 		result = restore(&s, &a, &e);
 	return result < 0 ? cli_say(&e) : result;

@@ -69,7 +69,7 @@ static int ringer(void)
 	return fd;
 }
 
-void doorbell_ring(int run_fd, const char *name)
+static void ring_one(int run_fd, const char *name)
 {
 	struct sockaddr_un a = address(run_fd, name);
 
@@ -77,7 +77,8 @@ void doorbell_ring(int run_fd, const char *name)
 	             sizeof(a));
 }
 
-void doorbell_ring_all(int run_fd)
+/* Rings the bells in the directory whose names begin so. */
+static void ring_those(int run_fd, const char *begin)
 {
 	DIR *d = open_listing(run_fd);
 	const struct dirent *entry;
@@ -87,12 +88,26 @@ void doorbell_ring_all(int run_fd)
 		char name[64];
 
 		if (n <= sizeof(SUFFIX) - 1 || n >= sizeof(name) ||
-		    strcmp(entry->d_name + n - (sizeof(SUFFIX) - 1), SUFFIX) != 0)
+		    strcmp(entry->d_name + n - (sizeof(SUFFIX) - 1), SUFFIX) != 0 ||
+		    strncmp(entry->d_name, begin, strlen(begin)) != 0)
 			continue;
 		(void)snprintf(name, sizeof(name), "%.*s", (int)(n - (sizeof(SUFFIX) - 1)),
 		               entry->d_name);
-		doorbell_ring(run_fd, name);
+		ring_one(run_fd, name);
 	}
 	if (d)
 		(void)closedir(d);
+}
+
+void doorbell_ring(int run_fd, const char *name)
+{
+	if (strcmp(name, "runner") == 0)
+		ring_those(run_fd, "runner-");
+	else
+		ring_one(run_fd, name);
+}
+
+void doorbell_ring_all(int run_fd)
+{
+	ring_those(run_fd, "");
 }

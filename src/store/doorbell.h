@@ -21,7 +21,8 @@ int doorbell_open(struct doorbell *bell, int run_fd, const char *name, struct er
 void doorbell_drain(const struct doorbell *bell);
 void doorbell_clear(struct doorbell *bell);
 
-/* Rings the bell of worker name. Never blocks; nobody there, or a full bell, is no error. */
+/* Rings the bell of worker name; of a worker of which there is one per row ("runner"), all of them
+ * ("runner-12"). Never blocks; nobody there, or a full bell, is no error. */
 void doorbell_ring(int run_fd, const char *name);
 /* Rings every bell in the directory: for changes whose writer is not known. */
 void doorbell_ring_all(int run_fd);

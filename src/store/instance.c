@@ -1,6 +1,7 @@
 #include "instance.h"
 
 #include "clock.h"
+#include "io.h"
 #include "str.h"
 
 #include <dirent.h>
@@ -18,11 +19,12 @@
 #endif
 const char INSTANCE_BUILD[] = INTERCOM_VERSION;
 
-enum { TAKE_MS = 100, TRY_MS = 10, PID_BYTES = 16 };
+enum { TAKE_MS = 100, TRY_MS = 10, PID_BYTES = 16, SIGN_BYTES = 100, RUNNER_BYTES = 60 };
 
 static const char SUFFIX[] = "-instance";
 static const char STOPPED[] = "stopped";
 static const char LOCK[] = ".lock";
+static const char RUNNER[] = "runner-";
 
 /* The pid in the file; 1 if there is none (yet). */
 static pid_t read_pid(int fd)
@@ -99,22 +101,30 @@ static bool is_held(int run_fd, const char *file)
 	return held;
 }
 
+/* The run of a runner's lock, 0 of another file. */
+static int64_t run_of(const char *file)
+{
+	size_t n = sizeof(RUNNER) - 1;
+	char *end;
+
+	if (strncmp(file, RUNNER, n) != 0)
+		return 0;
+	int64_t run = strtoll(file + n, &end, 10);
+	return strcmp(end, LOCK) == 0 && run > 0 ? run : 0;
+}
+
 bool instance_worker_left(int run_fd, char file[NAME_MAX + 1])
 {
-	int copy = openat(run_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	DIR *d = open_listing(run_fd);
 	const struct dirent *entry;
 	bool left = false;
 
-	if (!d) {
-		if (copy >= 0)
-			(void)close(copy);
+	if (!d)
 		return false;
-	}
 	while (!left && (entry = readdir(d)) != NULL) {
 		size_t n = strlen(entry->d_name);
 
-		left = n >= sizeof(LOCK) &&
+		left = n >= sizeof(LOCK) && run_of(entry->d_name) == 0 &&
 		       strcmp(entry->d_name + n - (sizeof(LOCK) - 1), LOCK) == 0 &&
 		       is_held(run_fd, entry->d_name);
 		if (left)
@@ -122,6 +132,69 @@ bool instance_worker_left(int run_fd, char file[NAME_MAX + 1])
 	}
 	(void)closedir(d);
 	return left;
+}
+
+/* ---- runners ---- */
+
+int instance_sign_lock(int lock_fd, struct err *e)
+{
+	char text[SIGN_BYTES];
+	int length = snprintf(text, sizeof(text), "%d %.60s\n", (int)getpid(), INSTANCE_BUILD);
+
+	if (ftruncate(lock_fd, 0) != 0 || pwrite(lock_fd, text, (size_t)length, 0) != length)
+		return err_errno(e, ERR_AGAIN, "cannot write the lock file");
+	return 0;
+}
+
+size_t instance_runs(int run_fd, int64_t **ret)
+{
+	DIR *d = open_listing(run_fd);
+	const struct dirent *entry;
+	size_t count = 0;
+
+	*ret = NULL;
+	while (d && (entry = readdir(d)) != NULL) {
+		int64_t run = run_of(entry->d_name);
+
+		if (!run)
+			continue;
+		*ret = xrealloc(*ret, (count + 1) * sizeof(**ret));
+		(*ret)[count++] = run;
+	}
+	if (d)
+		(void)closedir(d);
+	return count;
+}
+
+pid_t instance_runner(int run_fd, int64_t run, bool *same_build)
+{
+	char file[RUNNER_BYTES], text[SIGN_BYTES] = "", ours[SIGN_BYTES];
+	int fd;
+
+	(void)snprintf(file, sizeof(file), "%s%lld%s", RUNNER, (long long)run, LOCK);
+	if (!is_held(run_fd, file))
+		return 0;
+	fd = openat(run_fd, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return 0;
+	(void)!pread(fd, text, sizeof(text) - 1, 0);
+	pid_t pid = read_pid(fd);
+	(void)close(fd);
+	(void)snprintf(ours, sizeof(ours), "%d %.60s\n", (int)pid, INSTANCE_BUILD);
+	if (same_build)
+		*same_build = strcmp(text, ours) == 0;
+	return pid;
+}
+
+void instance_forget_runner(int run_fd, int64_t run)
+{
+	static const char *const SUFFIXES[] = { ".lock", ".bell" };
+	char file[RUNNER_BYTES];
+
+	for (size_t i = 0; i < COUNT(SUFFIXES); i++) {
+		(void)snprintf(file, sizeof(file), "%s%lld%s", RUNNER, (long long)run, SUFFIXES[i]);
+		(void)unlinkat(run_fd, file, 0);
+	}
 }
 
 int instance_mark_stopped(int run_fd, struct err *e)

@@ -2,6 +2,8 @@
  *
  *   <database>-instance   held with flock by the supervisor as long as it lives; holds its pid
  *   <run>/NAME.lock       held by each worker as long as it lives
+ *   <run>/NAME-SEQ.lock   the same of a worker that serves one row and outlives its supervisor
+ *                         (runner-12); holds its pid and its build
  *   <run>/stopped         an empty file: the system was stopped on purpose, nobody restarts it */
 #ifndef INSTANCE_H
 #define INSTANCE_H
@@ -10,6 +12,8 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* The build that all processes of a system must share. */
@@ -23,8 +27,20 @@ int instance_take(const char *database, int *ret_fd, struct err *e);
 pid_t instance_holder(const char *database, struct err *e);
 
 /* Whether a worker, perhaps of a killed supervisor, still holds a lock in the run directory; the
- * name of the lock goes to file. */
+ * name of the lock goes to file. Runners do not count. */
 bool instance_worker_left(int run_fd, char file[NAME_MAX + 1]);
+
+/* ---- runners ---- */
+
+/* Writes our pid and build into a lock that we hold. */
+int instance_sign_lock(int lock_fd, struct err *e);
+/* The runs whose runner has left a lock, held or not; the caller frees *ret. Returns how many. */
+size_t instance_runs(int run_fd, int64_t **ret);
+/* The pid of the runner of a run, 0: none holds its lock. 1 stands for one that has not written its
+ * pid. same_build (may be NULL): whether it is of our build. */
+pid_t instance_runner(int run_fd, int64_t run, bool *same_build);
+/* Removes lock and bell of a runner that is gone, and whose run has ended. */
+void instance_forget_runner(int run_fd, int64_t run);
 
 int instance_mark_stopped(int run_fd, struct err *e);
 int instance_unmark_stopped(int run_fd, struct err *e);

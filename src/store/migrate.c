@@ -318,7 +318,7 @@ static int renew(struct store *st, const char *path, int64_t have, struct err *e
 	if (is_new ? run_texts(st, sql_nouns, "schema", e)
 	           : run_texts(st, sql_steps + (have - SQL_BASE_VERSION), "step", e))
 		return -1;
-	if (check_tables(st, path, e) || make_rules(st, e) || set_numbers(st, e))
+	if ((!is_new && check_tables(st, path, e)) || make_rules(st, e) || set_numbers(st, e))
 		return -1;
 	return record_rules(st, own.text, st->rules_found[0] ? st->rules_found : NULL, e);
 }

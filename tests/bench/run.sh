@@ -33,7 +33,7 @@ if [ "$short" ]; then
     histories=10000 turns=50 old_calls=3000 alone_ms=500 crowd=20 big_mib=8
 else
     rounds=3 waiting="1 1000 10000" operations=400 warm_ms=1000 rate_ms=2000 held=10000
-    compared=1000 settle_ms=3000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
+    compared=1000 settle_ms=6000 idle_ms=60000 parked_ms=60000 starts=5 relays=50
     clicks=400 histories="100000 1000000 $ten_million" turns=400 old_calls=300000 alone_ms=10000 crowd=200 big_mib=99
 fi
 

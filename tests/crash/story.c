@@ -325,14 +325,15 @@ char *cut(const struct story *s, size_t record, uint64_t cut_seed,
 
 int cut_everywhere(const struct story *s, bool (*loses)(const struct disk_node *))
 {
-	enum { LOSING_CUTS = 200 };
+	enum { LOSING_CUTS = 200, STRIDE = 77 }; /* without a common divisor: all over, soon */
 	int found = 0, most = loses ? LOSING_CUTS : cuts;
 
 	for (int i = 0; i < most && !(loses && found); i++) {
 		uint64_t cut_seed = seed + (uint64_t)i;
 		uint64_t within = cut_seed;
+		size_t nth = (size_t)(loses ? i * STRIDE % most : i);
 		size_t part = s->length / (size_t)most + 1;
-		size_t record = (size_t)i * s->length / (size_t)most + disk_random(&within, part);
+		size_t record = nth * s->length / (size_t)most + disk_random(&within, part);
 		OWNED(char_ptr)
 		char *why = cut(s, record < s->length ? record : s->length, cut_seed, loses);
 

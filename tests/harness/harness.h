@@ -57,7 +57,7 @@ int try_worker(const char *name);
 /* Starts it and waits until its row is ready. */
 pid_t start_worker(const char *name);
 /* Starts it below strace, which kills it at its nth system call of that name. In a process group of
- * its own; the caller waits for it. */
+ * its own; the caller waits for it. "runner-12": the runner of run 12. */
 pid_t start_killed_at(const char *name, const char *call, int n);
 /* Starts it below strace, which stops it behind its nth system call of that name, and waits until
  * it stands still. path: only calls on that file count; NULL: all. */

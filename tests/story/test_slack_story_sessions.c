@@ -181,6 +181,7 @@ START_TEST(what_cannot_be_started_is_refused_with_what_there_is)
 {
 	a_system_that_starts_agents();
 	says(ordered("session-start"), "what is the agent to do? `session-start [--agent NAME]");
+	given("UPDATE agent SET is_default = 0");
 	says(ordered("session-start fix it"),
 	     "there is no default agent: set default_agent or host_cli; there are: ");
 	says(ordered("session-start --agent clod x"), "there is no agent 'clod'; there are: ");

@@ -249,7 +249,7 @@ void own_folder(void)
 {
 	static const char *const COPIED[] = { "agent-intercom", "watchdog",  "applier",
 		                              "retention",      "mcp-front", "slack-poster",
-		                              "slack-listener", "hand" };
+		                              "slack-listener", "hand",      "runner" };
 	char command[3 * PATH_BYTES];
 
 	ck_assert_int_eq(mkdir(in("bin"), 0755), 0);

@@ -410,7 +410,7 @@ START_TEST(who_watches_sees_agents_start_and_end)
 	ctl("session start fix it");
 	shell(
 	    "mkfifo $HOME/answers; exec 5<>$HOME/answers;"
-	    " ctl $DB watch <$HOME/answers >$HOME/seen 5>&- & watching=$!;"
+	    " (exec 5>&-; ctl $DB watch <$HOME/answers >$HOME/seen) & watching=$!;"
 	    " await seen 'nothing waits';"
 	    " sqlite3 $HOME/state/intercom.db \"UPDATE agent_run SET state = 'starting', pid = 50;"
 	    " UPDATE agent_run SET state = 'running', started_at = '" T "'\";"

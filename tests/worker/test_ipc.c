@@ -345,7 +345,7 @@ START_TEST(an_agent_is_started_and_its_session_restarted_and_ended)
 	    "error", "there is no agent 'clod'; there are: claude");
 	has(says_back("{\"command\":\"session-start\",\"prompt\":\"--agent x\","
 	              "\"agent\":\"claude\",\"workspace\":\"web\"}"),
-	    "data.session_id", value("SELECT id FROM session WHERE origin = 'started'"));
+	    "data.status", "ordered");
 	expect("SELECT prompt, workspace_root, owner_user_id FROM session WHERE origin = 'started'",
 	       "--agent x|/ws/web|local:tester\n");
 	id = rows("SELECT id FROM session WHERE origin = 'started'");

@@ -98,6 +98,7 @@ struct front {
 	struct policy_files policies;
 	int policy_fd; /* inotify */
 	struct event *policy_event;
+	bool turned; /* since the last look at what memory is free */
 	bool has_notes; /* the next turn has something to write, besides its jobs */
 	struct err *failure; /* why the loop ended, if it did not end well */
 };

@@ -31,6 +31,7 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@
 enum {
 	FLUSH_MS = 200, /* for the last replies to leave */
 	HTTP_TRY_MS = 1000,
+	TRIM_BYTES = 1 << 20, /* free memory that is worth giving back */
 };
 
 static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdio.";
@@ -328,6 +330,16 @@ static void look_at_run(struct front *f)
 	(void)event_add(f->bell, NULL);
 }
 
+/* Gives back what many calls at once have left free. */
+static void trim(struct front *f)
+{
+	if (!f->turned)
+		return;
+	f->turned = false;
+	if (mallinfo2().fordblks > TRIM_BYTES)
+		(void)malloc_trim(0);
+}
+
 /* Now and then without a bell: bells may be lost. */
 static void on_beat(evutil_socket_t fd, short what, void *arg)
 {
@@ -340,6 +352,7 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	look(f);
 	try_http_again(f);
 	http_arrivals_tell(f);
+	trim(f);
 	if (worker_heartbeat(&f->worker, &e))
 		log_warn("%s", e.text);
 }

@@ -140,6 +140,7 @@ void turn_run(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
+	f->turned = true;
 	while (written && (f->has_notes || !STAILQ_EMPTY(&f->jobs) || !STAILQ_EMPTY(&f->told))) {
 		take_batch(f, &batch);
 		if (STAILQ_EMPTY(&batch) && !f->has_notes && STAILQ_EMPTY(&f->told))

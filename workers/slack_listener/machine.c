@@ -118,8 +118,8 @@ static void open_failed(struct listener *l, const struct slack_call *c)
 	if (person) {
 		log_error("Slack refuses the app token: %s; checked again in %d s", c->why,
 		          LISTENER_FINAL_MS / 1000);
-		say(l, "not connected: Slack refuses the app token: %.120s", c->why);
 		wait_at_least(l, LISTENER_FINAL_MS);
+		say(l, "not connected: Slack refuses the app token: %.120s", c->why);
 		return;
 	}
 	if (c->class == SLACK_RATE)

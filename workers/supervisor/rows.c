@@ -7,6 +7,7 @@
 #include "instance.h"
 #include "log.h"
 #include "setting.h"
+#include "sql/agent_run.h"
 #include "sql/request.h"
 #include "sql/restore.h"
 #include "sql/session.h"
@@ -217,7 +218,7 @@ static int put_operator(struct store *st, struct err *e)
 	return sql_operator_only_default(st, id, e) || sql_operator_put(st, id, name, e) ? -1 : 0;
 }
 
-int rows_at_start(struct supervisor *s, bool slack, struct err *e)
+int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err *e)
 {
 	if (store_begin(&s->store, e))
 		return -1;
@@ -227,7 +228,7 @@ int rows_at_start(struct supervisor *s, bool slack, struct err *e)
 	    setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
 	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||
 	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) ||
-	    sql_worker_bury_all(&s->store, s->machine, e) ||
+	    sql_worker_bury_all(&s->store, s->machine, kept, e) ||
 	    /* Sessions that nobody can go on with count for no limit. */
 	    sql_session_interrupt_started(&s->store, s->machine, e) || say_start(s, e)) {
 		store_rollback(&s->store);
@@ -314,7 +315,8 @@ int rows_at_stop(struct supervisor *s, bool interrupt, struct err *e)
 	if (store_begin(&s->store, e))
 		return -1;
 	if ((interrupt && interrupt_all(&s->store, s->machine, clock_now_ms(), &t, e)) ||
-	    sql_worker_bury_all(&s->store, s->machine, e)) {
+	    sql_agent_run_end_wanted(&s->store, s->machine, e) ||
+	    sql_worker_bury_all(&s->store, s->machine, "[]", e)) {
 		store_rollback(&s->store);
 		return -1;
 	}

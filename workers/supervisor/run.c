@@ -6,8 +6,9 @@
  * order, then all that waits is interrupted. A second signal kills the workers at once. SIGHUP is
  * ignored: settings are read at the start only.
  *
- * Killed itself, it leaves rows as they are: its workers follow it (PDEATHSIG), and the next start
- * goes on. Tables: setting, operator, worker, request, session. */
+ * Killed itself, it leaves rows as they are: its workers follow it (PDEATHSIG), runners and their
+ * agents go on, and so does the next start, with them. Tables: setting, operator, worker, request,
+ * session. */
 #include "supervisor.h"
 
 #include "clock.h"
@@ -229,23 +230,29 @@ static void close_files(const char *database)
 	}
 }
 
-int run_take(struct supervisor *s, const struct config_source *source, struct err *e)
+int run_take(struct supervisor *s, const struct config_source *source, bool serve, struct err *e)
 {
 	if (load(s, source, e) || look_for_another(s, source, e) || prepare_places(s, e) ||
-	    instance_take(s->paths.database, &s->instance_fd, e))
+	    instance_take(s->paths.database, &s->instance_fd, e) || await_predecessors(s, e))
 		return -1;
-	return await_predecessors(s, e);
+	runners_adopt(s, serve);
+	return 0;
 }
 
 static int prepare_rows(struct supervisor *s, struct err *e)
 {
+	OWNED(str) struct str runners = { 0 };
+
 	if (store_migrate(&s->store, s->paths.database, s->paths.run, e))
 		return -1;
 	if (*store_rules_found(&s->store))
 		log_warn("the rules of the database had been changed, and were restored: %s",
 		         store_rules_found(&s->store));
 	close_files(s->paths.database);
-	return rows_at_start(s, !s->children[CHILD_SLACK_LISTENER].unwanted, e);
+	if (runners_settle_lost(s, e))
+		return -1;
+	runners_add_names(s, &runners);
+	return rows_at_start(s, !s->children[CHILD_SLACK_LISTENER].unwanted, str_text(&runners), e);
 }
 
 /* From here on signals come as a descriptor. */
@@ -271,7 +278,7 @@ static int hear(struct supervisor *s, struct err *e)
 static int prepare(struct supervisor *s, const struct config_source *source, struct err *e)
 {
 	machine_name(s->machine);
-	if (run_take(s, source, e) || paths_check_one_name(s->paths.database, e))
+	if (run_take(s, source, true, e) || paths_check_one_name(s->paths.database, e))
 		return -1;
 	load_slack(s);
 	if (workers_find(s, e) || prepare_rows(s, e) || hear(s, e) ||
@@ -419,29 +426,35 @@ static int patience_ms(const struct supervisor *s)
 	if (s->stopping)
 		return STOP_LOOK_MS;
 	if (workers_are_ready(s)) {
-		int beat = workers_beat_patience_ms(s);
+		int beat = workers_beat_patience_ms(s), runner = runners_patience_ms(s);
+		int least = beat < runner ? beat : runner;
 
-		return beat < RUN_LOOK_MS ? beat : RUN_LOOK_MS;
+		return least < RUN_LOOK_MS ? least : RUN_LOOK_MS;
 	}
 	return start >= 0 && start < UNREADY_LOOK_MS ? start : UNREADY_LOOK_MS;
 }
 
 static void watch(struct supervisor *s)
 {
-	while (!s->stopping || !workers_are_gone(s)) {
+	while (!s->stopping || !workers_are_gone(s) || !runners_are_gone(s)) {
 		struct pollfd fds[] = { { .fd = s->signal_fd, .events = POLLIN },
 			                { .fd = s->bell.fd, .events = POLLIN } };
 		struct err e = { 0 };
 
 		if (!s->stopping && workers_start_due(s, &e))
 			stop(s, err_exit(&e), e.text);
-		if (s->stopping)
+		if (s->stopping) {
+			runners_stop(s);
 			workers_stop(s);
+		}
 		(void)poll(fds, COUNT(fds), patience_ms(s));
 		doorbell_drain(&s->bell);
 		look_at_run(s);
 		read_signals(s); /* first: ^C in a terminal reaches the workers, too */
 		workers_reap(s);
+		runners_reap(s);
+		if (!s->stopping)
+			runners_look(s, fds[1].revents != 0);
 		if (!s->stopping && !workers_are_ready(s)) {
 			look(s, &e);
 			tell_late(s);
@@ -500,6 +513,7 @@ void supervisor_clear(struct supervisor *s)
 	store_clear(&s->store);
 	doorbell_clear(&s->bell);
 	workers_clear(s);
+	runners_clear(s);
 	slack_secrets_clear(&s->slack);
 	free(s->environment);
 	for (size_t i = 0; i < COUNT(fds); i++)

@@ -2,6 +2,7 @@
  * (/dev/null), stdout and stderr (both our stderr), no blocked or ignored signals. */
 #include "supervisor.h"
 
+#include "log.h"
 #include "str.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -100,4 +102,33 @@ int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, s
 	return err_errno(
 	    e, failed == EAGAIN || failed == ENOMEM || failed == EMFILE ? ERR_AGAIN : ERR_INPUT,
 	    "cannot start %s", argv[0]);
+}
+
+int spawn_worker(const struct supervisor *s, char *path, char *const *more,
+                 char *const *environment, pid_t *ret_pid, struct err *e)
+{
+	static const char *const LEVELS[] = {
+		[LOG_LEVEL_DEBUG] = "debug",
+		[LOG_LEVEL_INFO] = "info",
+		[LOG_LEVEL_WARN] = "warn",
+		[LOG_LEVEL_ERROR] = "error",
+	};
+	char format[] = "text", json[] = "json", level[8];
+	char db_flag[] = "--db", run_flag[] = "--run";
+	char format_flag[] = "--log-format", level_flag[] = "--log-level";
+	char *argv[] = { path,
+		         db_flag,
+		         s->paths.database,
+		         run_flag,
+		         s->paths.run,
+		         format_flag,
+		         s->config.log.format == LOG_FORMAT_JSON ? json : format,
+		         level_flag,
+		         level,
+		         more ? more[0] : NULL,
+		         more ? more[1] : NULL,
+		         NULL };
+
+	(void)snprintf(level, sizeof(level), "%s", LEVELS[s->config.log.level]);
+	return spawn_process(argv, environment, ret_pid, e);
 }

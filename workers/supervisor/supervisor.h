@@ -1,6 +1,7 @@
 /* supervisor: starts, watches and stops the system. What its parts share.
  *
  * run.c      start, watch, stop
+ * runners.c  the runners, one for each agent: starting, adopting, ending
  * workers.c  the worker processes: starting, restarting, ending
  * spawn.c    starting one process with a clean environment
  * secrets.c  tokens and operators of Slack
@@ -32,8 +33,10 @@ enum {
 };
 extern const char *const CHILD_NAMES[CHILD_COUNT];
 
-/* The umask for everything that is ours. */
-enum { NOT_FOR_OTHERS = 077 };
+enum {
+	NOT_FOR_OTHERS = 077, /* the umask for everything that is ours */
+	SUPERVISOR_DETAIL_BYTES = 40, /* of how a process ended, in words */
+};
 
 struct child {
 	pid_t pid; /* 0: does not run */
@@ -51,6 +54,15 @@ struct child {
 	bool silent; /* killed for that */
 };
 
+/* The runners of this machine, see runners.c. */
+struct runners {
+	struct runner_child *items;
+	size_t count;
+	char *path; /* of the binary */
+	int64_t look_ms; /* monotonic: when to look for wanted runs, at the latest */
+	int64_t adopted_ms; /* and for the end of those that are not our children */
+};
+
 /* What Slack needs; NULL where it was not given. */
 struct slack_secrets {
 	char *app, *bot; /* tokens */
@@ -66,6 +78,7 @@ struct supervisor {
 	char machine[MACHINE_BYTES];
 	int instance_fd, run_fd, signal_fd;
 	struct child children[CHILD_COUNT];
+	struct runners runners;
 	char **environment; /* of the workers */
 	mode_t umask; /* that we were started with: the applier's, for files of workspaces */
 	bool announced; /* all workers were ready once */
@@ -93,8 +106,9 @@ int supervisor_run(const struct config_source *source);
 
 /* ---- rows.c ---- */
 
-/* Settings, system rows and operators, in one transaction. slack: whether Slack is configured. */
-int rows_at_start(struct supervisor *s, bool slack, struct err *e);
+/* Settings, system rows and operators, in one transaction. slack: whether Slack is configured.
+ * kept: JSON list of the workers that still run. */
+int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err *e);
 /* The effective mode of new sessions. */
 int rows_mode(struct supervisor *s, struct str *out, struct err *e);
 /* Queues the word of the stop for Slack, while somebody still sends it; without waiting for another
@@ -130,6 +144,26 @@ void slack_environment_free(char **environment, char *const *common);
  * Inside a transaction. */
 int slack_operators_put(struct store *st, const struct slack_secrets *s, struct err *e);
 
+/* ---- runners.c ---- */
+
+/* Those of a killed predecessor go on, if we serve and they are of our build; the others end their
+ * agents, which takes seconds. Before the rows of any are touched. */
+void runners_adopt(struct supervisor *s, bool serve);
+/* Interrupts the runs whose runners are gone, and kills what is left of their agents. */
+int runners_settle_lost(struct supervisor *s, struct err *e);
+/* Appends a JSON list of the names of those that run. */
+void runners_add_names(const struct supervisor *s, struct str *out);
+/* Starts those that are wanted, once all workers were ready. rung: rows may have changed. */
+void runners_look(struct supervisor *s, bool rung);
+/* Collects those that have ended, and settles what they have left. */
+void runners_reap(struct supervisor *s);
+/* Asks them to leave, kills those that were asked long ago. */
+void runners_stop(struct supervisor *s);
+bool runners_are_gone(const struct supervisor *s);
+/* Milliseconds until it is looked for wanted runs. */
+int runners_patience_ms(const struct supervisor *s);
+void runners_clear(struct supervisor *s);
+
 /* ---- agents.c ---- */
 
 /* Replaces the rows of `agent` by the profiles of the configuration. Inside a transaction. */
@@ -141,6 +175,8 @@ int agents_put(struct store *st, const struct config_agents *all, struct err *e)
 int workers_find(struct supervisor *s, struct err *e);
 /* Starts those whose time has come. -1: one can never be started. */
 int workers_start_due(struct supervisor *s, struct err *e);
+/* How a process ended: "exit 1", "signal 9 (KILL)". */
+void workers_describe(int status, char out[SUPERVISOR_DETAIL_BYTES]);
 /* Collects those that have ended. */
 void workers_reap(struct supervisor *s);
 /* Asks the next ones to leave, kills those that were asked long ago. */
@@ -164,12 +200,15 @@ char **spawn_environment(void);
 /* Starts argv[0]. ERR_INPUT: it is missing or cannot be run; ERR_AGAIN: the system is short of
  * something. */
 int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, struct err *e);
+/* Starts the worker at path on our database, with two more arguments or NULL. */
+int spawn_worker(const struct supervisor *s, char *path, char *const *more,
+                 char *const *environment, pid_t *ret_pid, struct err *e);
 
 /* ---- run.c ---- */
 
 /* Loads the configuration, finds the places, and takes the instance's lock; no worker of an earlier
- * run is left then. ERR_AGAIN: the system runs. */
-int run_take(struct supervisor *s, const struct config_source *source, struct err *e);
+ * run is left then, and unless we serve, no runner. ERR_AGAIN: the system runs. */
+int run_take(struct supervisor *s, const struct config_source *source, bool serve, struct err *e);
 void supervisor_clear(struct supervisor *s);
 
 #endif

@@ -24,7 +24,6 @@ enum {
 	LONG_LIFE_MS = 60000, /* who lived so long is restarted as quickly as the first time */
 	IN_ORDER_MS = 4000, /* then those that are left are asked to leave all at once */
 	LEAVE_MS = 5000, /* who was asked has so long; together less than 10 s */
-	DETAIL_BYTES = 40,
 	BEAT_LOOK_MS = 10000, /* a worker gives a sign of life in each of these */
 	BEAT_APART_MS = 2000, /* of the machine's clock, in which all workers give theirs
 	                         (WORKER_LOOK_MS) between SIGNS_MISSED looks: time that is only made
@@ -37,25 +36,27 @@ static const int STOP_ORDER[] = { CHILD_SLACK_LISTENER, CHILD_FRONT,        CHIL
 	                          CHILD_WATCHDOG,       CHILD_SLACK_POSTER, CHILD_RETENTION };
 _Static_assert(COUNT(STOP_ORDER) == CHILD_COUNT, "each worker is asked to leave");
 
-int workers_find(struct supervisor *s, struct err *e)
+static int find(const char *name, char **ret_path, struct err *e)
 {
-	OWNED(str) struct str libexec = { 0 };
 	OWNED(str) struct str path = { 0 };
 
-	if (paths_libexec(&libexec, e))
+	if (paths_libexec(&path, e))
 		return -1;
-	for (int i = 0; i < CHILD_COUNT; i++) {
-		if (s->children[i].unwanted)
-			continue;
-		str_reset(&path);
-		str_addf(&path, "%s/%s", str_text(&libexec), CHILD_NAMES[i]);
-		if (access(str_text(&path), X_OK) != 0)
-			return err_errno(e, ERR_INPUT,
-			                 "cannot run the worker %s; install agent-intercom again",
-			                 str_text(&path));
-		s->children[i].path = str_take(&path);
-	}
+	str_addf(&path, "/%s", name);
+	if (access(str_text(&path), X_OK) != 0)
+		return err_errno(e, ERR_INPUT,
+		                 "cannot run the worker %s; install agent-intercom again",
+		                 str_text(&path));
+	*ret_path = str_take(&path);
 	return 0;
+}
+
+int workers_find(struct supervisor *s, struct err *e)
+{
+	for (int i = 0; i < CHILD_COUNT; i++)
+		if (!s->children[i].unwanted && find(CHILD_NAMES[i], &s->children[i].path, e))
+			return -1;
+	return find("runner", &s->runners.path, e);
 }
 
 void workers_clear(struct supervisor *s)
@@ -68,27 +69,6 @@ void workers_clear(struct supervisor *s)
 
 static int start(struct supervisor *s, struct child *c, struct err *e)
 {
-	static const char *const LEVELS[] = {
-		[LOG_LEVEL_DEBUG] = "debug",
-		[LOG_LEVEL_INFO] = "info",
-		[LOG_LEVEL_WARN] = "warn",
-		[LOG_LEVEL_ERROR] = "error",
-	};
-	char format[] = "text", json[] = "json", level[8];
-	char db_flag[] = "--db", run_flag[] = "--run";
-	char format_flag[] = "--log-format", level_flag[] = "--log-level";
-	char *argv[] = { c->path,
-		         db_flag,
-		         s->paths.database,
-		         run_flag,
-		         s->paths.run,
-		         format_flag,
-		         s->config.log.format == LOG_FORMAT_JSON ? json : format,
-		         level_flag,
-		         level,
-		         NULL };
-
-	(void)snprintf(level, sizeof(level), "%s", LEVELS[s->config.log.level]);
 	bool writes_for_others = strcmp(strrchr(c->path, '/') + 1, "applier") == 0;
 	if (writes_for_others)
 		(void)umask(s->umask);
@@ -97,7 +77,7 @@ static int start(struct supervisor *s, struct child *c, struct err *e)
 	char **environment =
 	    slack ? slack_environment(&s->slack, CHILD_NAMES[c - s->children], s->environment)
 	          : s->environment;
-	int failed = spawn_process(argv, environment, &c->pid, e);
+	int failed = spawn_worker(s, c->path, NULL, environment, &c->pid, e);
 	if (slack)
 		slack_environment_free(environment, s->environment);
 	if (writes_for_others)
@@ -173,14 +153,14 @@ bool workers_are_gone(const struct supervisor *s)
 
 /* ---- ending ---- */
 
-static void describe(int status, char out[DETAIL_BYTES])
+void workers_describe(int status, char out[SUPERVISOR_DETAIL_BYTES])
 {
 	if (WIFSIGNALED(status))
-		(void)snprintf(out, DETAIL_BYTES, "signal %d (%s)", WTERMSIG(status),
+		(void)snprintf(out, SUPERVISOR_DETAIL_BYTES, "signal %d (%s)", WTERMSIG(status),
 		               sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status))
 		                                              : "?");
 	else
-		(void)snprintf(out, DETAIL_BYTES, "exit %d", WEXITSTATUS(status));
+		(void)snprintf(out, SUPERVISOR_DETAIL_BYTES, "exit %d", WEXITSTATUS(status));
 }
 
 /* Outside of a stop: whoever cannot begin to work in this configuration takes all with it, because
@@ -254,9 +234,9 @@ static void ended(struct supervisor *s, int i, int status)
 {
 	struct child *c = &s->children[i];
 	struct err e = { 0 };
-	char detail[DETAIL_BYTES];
+	char detail[SUPERVISOR_DETAIL_BYTES];
 
-	describe(status, detail);
+	workers_describe(status, detail);
 	if (c->silent)
 		(void)snprintf(detail, sizeof(detail), "no sign of life: it hung");
 	c->silent = false;

@@ -1,0 +1,211 @@
+#include "launch.h"
+
+#include "group.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	GO = STDERR_FILENO + 1, /* where the new process has its ends of the two pipes */
+	FAILED,
+	FIRST_FREE = 20, /* above all that is put into place */
+};
+
+struct ends {
+	int in[2], out[2], err[2], go[2], failed[2];
+};
+
+#define ENDS_INIT                                                                                  \
+	{                                                                                          \
+		{ -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 },                                    \
+		{                                                                                  \
+			-1, -1                                                                     \
+		}                                                                                  \
+	}
+
+static void shut(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+static void ends_clear(struct ends *p)
+{
+	for (int i = 0; i < 2; i++) {
+		shut(&p->in[i]);
+		shut(&p->out[i]);
+		shut(&p->err[i]);
+		shut(&p->go[i]);
+		shut(&p->failed[i]);
+	}
+}
+
+/* ---- in the new process ---- */
+
+enum step { STEP_PREPARE, STEP_DIRECTORY, STEP_EXEC };
+
+struct failure {
+	enum step step;
+	int number; /* errno */
+};
+
+__attribute__((noreturn)) static void fail(int fd, enum step step)
+{
+	const struct failure f = { .step = step, .number = errno };
+
+	(void)!write(fd, &f, sizeof(f));
+	_exit(127);
+}
+
+/* Descriptors 0 to 4, and no others. */
+static void arrange(const struct ends *p)
+{
+	int in = p->in[0] >= 0 ? p->in[0] : open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const int have[] = { in, p->out[1], p->err[1], p->go[0], p->failed[1] };
+	int above[COUNT(have)];
+
+	for (size_t i = 0; i < COUNT(have); i++)
+		above[i] = fcntl(have[i], F_DUPFD_CLOEXEC, FIRST_FREE);
+	for (size_t i = 0; i < COUNT(have); i++)
+		if (above[i] < 0 || dup3(above[i], (int)i, i < GO ? 0 : O_CLOEXEC) < 0)
+			fail(p->failed[1], STEP_PREPARE);
+	closefrom(FAILED + 1);
+}
+
+static void forget_signals(void)
+{
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		(void)signal(i, SIG_DFL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Becomes the agent. Whoever made us may be gone already: then the kernel tells us of no death. */
+__attribute__((noreturn)) static void become(const struct launch_plan *plan, const struct ends *p,
+                                             pid_t parent)
+{
+	char byte;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent || setsid() < 0)
+		fail(p->failed[1], STEP_PREPARE);
+	arrange(p);
+	forget_signals();
+	if (read(GO, &byte, sizeof(byte)) != sizeof(byte))
+		_exit(127);
+	if (chdir(plan->directory) != 0)
+		fail(FAILED, STEP_DIRECTORY);
+	environ = (char **)plan->environment;
+	(void)execvp(plan->argv[0], plan->argv);
+	fail(FAILED, STEP_EXEC);
+}
+
+/* ---- in ours ---- */
+
+static int open_pipes(const struct launch_plan *plan, struct ends *p, struct err *e)
+{
+	if ((!plan->talks || pipe2(p->in, O_CLOEXEC) == 0) && pipe2(p->out, O_CLOEXEC) == 0 &&
+	    pipe2(p->err, O_CLOEXEC) == 0 && pipe2(p->go, O_CLOEXEC) == 0 &&
+	    pipe2(p->failed, O_CLOEXEC) == 0)
+		return 0;
+	return err_errno(e, ERR_AGAIN, "cannot make pipes for the agent");
+}
+
+static int take(int *fd)
+{
+	int taken = *fd;
+
+	*fd = -1;
+	return taken;
+}
+
+/* Our ends, of which those that we wait for do not block. */
+static void keep(struct launch *l, struct ends *p)
+{
+	l->in = take(&p->in[1]);
+	l->out = take(&p->out[0]);
+	l->err = take(&p->err[0]);
+	l->go = take(&p->go[1]);
+	l->failed = take(&p->failed[0]);
+	const int fds[] = { l->in, l->out, l->err };
+	for (size_t i = 0; i < COUNT(fds); i++)
+		if (fds[i] >= 0)
+			(void)fcntl(fds[i], F_SETFL, O_NONBLOCK);
+}
+
+static void end(struct launch *l)
+{
+	(void)kill(l->pid, SIGKILL);
+	(void)waitpid(l->pid, NULL, 0);
+	l->pid = 0;
+	launch_clear(l);
+}
+
+int launch_hold(struct launch *l, const struct launch_plan *plan, struct err *e)
+{
+	OWNED(ends) struct ends p = ENDS_INIT;
+	pid_t us = getpid();
+
+	if (open_pipes(plan, &p, e))
+		return -1;
+	l->pid = fork();
+	if (l->pid == 0)
+		become(plan, &p, us);
+	if (l->pid < 0) {
+		l->pid = 0;
+		return err_errno(e, ERR_AGAIN, "cannot make a process for the agent");
+	}
+	keep(l, &p);
+	l->started = group_started(l->pid);
+	l->ended = pidfd_open(l->pid, 0);
+	if (l->ended >= 0)
+		return 0;
+	(void)err_errno(e, ERR_AGAIN, "cannot watch the agent's process");
+	end(l);
+	return -1;
+}
+
+static int tell(const struct launch_plan *plan, const struct failure *f, struct err *e)
+{
+	errno = f->number;
+	if (f->step == STEP_DIRECTORY)
+		return err_errno(e, ERR_INPUT, "cannot enter the workspace %s", plan->directory);
+	if (f->step == STEP_PREPARE)
+		return err_errno(e, ERR_AGAIN, "cannot prepare the agent's process");
+	return err_errno(e, ERR_INPUT, "cannot start %s", plan->argv[0]);
+}
+
+int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e)
+{
+	struct failure f;
+	ssize_t n;
+
+	(void)!write(l->go, "g", 1);
+	shut(&l->go);
+	do /* the pipe closes when the agent is there */
+		n = read(l->failed, &f, sizeof(f));
+	while (n < 0 && errno == EINTR);
+	shut(&l->failed);
+	if (n != sizeof(f))
+		return 0;
+	end(l);
+	return tell(plan, &f, e);
+}
+
+void launch_clear(struct launch *l)
+{
+	shut(&l->in);
+	shut(&l->out);
+	shut(&l->err);
+	shut(&l->ended);
+	shut(&l->go);
+	shut(&l->failed);
+}

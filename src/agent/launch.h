@@ -1,0 +1,44 @@
+/* launch: starts an agent's process, in two steps, so that its pid is on disk before it does
+ * anything: launch_hold makes the process, which waits; launch_go lets it become the agent. If we
+ * end in between, so does the process.
+ *
+ * It leads a session and a group of its own, dies with us, has no descriptor of ours, and no signal
+ * blocked or ignored. The caller ignores SIGPIPE. */
+#ifndef LAUNCH_H
+#define LAUNCH_H
+
+#include "err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct launch_plan {
+	char *const *argv; /* argv[0]: a path, or a name in PATH of the environment */
+	char *const *environment;
+	const char *directory;
+	bool talks; /* its stdin is a pipe; else /dev/null */
+};
+
+struct launch {
+	pid_t pid; /* also of its group; 0: there is none */
+	int64_t started; /* group_started */
+	int in, out, err; /* our ends of its pipes: non-blocking; -1: closed */
+	int ended; /* pidfd: readable once it has ended */
+	int go, failed; /* pipes of the two steps */
+};
+
+#define LAUNCH_INIT                                                                                \
+	{                                                                                          \
+		.in = -1, .out = -1, .err = -1, .ended = -1, .go = -1, .failed = -1                \
+	}
+
+/* ERR_AGAIN: the system is short of something. */
+int launch_hold(struct launch *l, const struct launch_plan *plan, struct err *e);
+/* 0: the agent runs. -1 (ERR_INPUT: trying again cannot help): it cannot; e names the path and says
+ * why, and its process is gone. */
+int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e);
+/* Closes what is open. The process is not ended. */
+void launch_clear(struct launch *l);
+
+#endif

@@ -1,0 +1,194 @@
+#include "runner_case.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 10, ENVIRON_BYTES = 64 << 10 };
+
+struct site site;
+
+void make_site(void)
+{
+	fresh_store();
+	site = site_make("[[agent]]\nname = \"shell\"\nprotocol = \"mcp\"\n"
+	                 "command = \"/bin/sh\"\nargs = [\"-c\", \"eval \\\"$0\\\"\"]\n");
+}
+
+void setup(void)
+{
+	make_site();
+	site_start(&site);
+}
+
+/* Appends text as an SQL literal. */
+static void add_literal(struct str *out, const char *text)
+{
+	str_add_char(out, '\'');
+	for (; *text; text++) {
+		str_add_char(out, *text);
+		if (*text == '\'')
+			str_add_char(out, '\'');
+	}
+	str_add_char(out, '\'');
+}
+
+const char *session_of(int run)
+{
+	static char id[60];
+
+	(void)snprintf(id, sizeof(id), "session-%d-%.20s", run, strrchr(site.home, '-') + 1);
+	return id;
+}
+
+static int next_number(void)
+{
+	OWNED(char_ptr) char *text = rows("SELECT count(*) + 1 FROM agent_run");
+
+	return atoi(text);
+}
+
+int given_run_of(const char *script, const char *profile)
+{
+	OWNED(str) struct str sql = { 0 };
+	OWNED(str) struct str prompt = { 0 };
+	struct instant now = clock_now();
+	int n = next_number();
+
+	str_addf(&prompt, "here='%s'\n%s", site.workspace, script);
+	if (profile)
+		str_addf(&sql, "UPDATE agent SET %s WHERE name = 'shell';", profile);
+	str_addf(
+	    &sql,
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status,"
+	    " mode, origin, created_at, updated_at)"
+	    " VALUES (%d, '%s', 'h', 'local:tester', '%s', 'created', 'local', 'started', '%s',"
+	    " '%s');"
+	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol,"
+	    " state, created_at, prompt) VALUES (%d, %d, 1, 'h', 'shell', 'mcp', 'wanted',"
+	    " '%s', ",
+	    n, session_of(n), site.workspace, now.text, now.text, n, n, now.text);
+	add_literal(&sql, str_text(&prompt));
+	str_add(&sql, ")");
+	given(str_text(&sql));
+	return n;
+}
+
+int given_run(const char *script)
+{
+	return given_run_of(script, NULL);
+}
+
+void run_becomes(int run, const char *words)
+{
+	char sql[300], expected[200];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "SELECT r.state, r.outcome, r.exit_code, r.exit_signal, s.status"
+	               " FROM agent_run AS r JOIN session AS s ON s.seq = r.session_seq"
+	               " WHERE r.seq = %d",
+	               run);
+	(void)snprintf(expected, sizeof(expected), "%s\n", words);
+	expect_soon(sql, expected);
+}
+
+const char *of_run(int run, const char *column)
+{
+	static char *texts[10];
+	static size_t next;
+	char sql[200];
+	char **text = &texts[next++ % COUNT(texts)];
+
+	(void)snprintf(sql, sizeof(sql), "SELECT %s FROM agent_run WHERE seq = %d", column, run);
+	free(*text);
+	*text = rows(sql);
+	(*text)[strlen(*text) - 1] = '\0'; /* the newline */
+	return *text;
+}
+
+void want_stop(int run, const char *why)
+{
+	char sql[300];
+	struct instant now = clock_now();
+
+	(void)snprintf(sql, sizeof(sql),
+	               "UPDATE agent_run SET stop_wanted_at = '%s', stop_why = '%s' WHERE seq = %d",
+	               now.text, why, run);
+	given(sql);
+}
+
+/* ---- processes ---- */
+
+static bool has_in(const char *pid, const char *file, const char *text)
+{
+	char path[300];
+	char *bytes = xmalloc(ENVIRON_BYTES);
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%s/%s", pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, bytes, ENVIRON_BYTES);
+	if (fd >= 0)
+		(void)close(fd);
+	bool has = n > 0 && memmem(bytes, (size_t)n, text, strlen(text) + 1) != NULL;
+	free(bytes);
+	return has;
+}
+
+int processes_of(int run)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	char mark[80];
+	int count = 0;
+
+	(void)snprintf(mark, sizeof(mark), "INTERCOM_SESSION_ID=%s", session_of(run));
+	while (proc && (entry = readdir(proc)) != NULL)
+		count += isdigit((unsigned char)entry->d_name[0]) &&
+		         has_in(entry->d_name, "environ", mark);
+	if (proc)
+		(void)closedir(proc);
+	return count;
+}
+
+void processes_become(int run, int count)
+{
+	int have = processes_of(run);
+
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; have != count && agent_ms() < end;
+	     have = processes_of(run))
+		(void)poll(NULL, 0, LOOK_MS);
+	ck_assert_int_eq(have, count);
+}
+
+pid_t runner_of(int run)
+{
+	char name[40];
+
+	(void)snprintf(name, sizeof(name), "runner-%d", run);
+	return worker_pid(name);
+}
+
+char *file_with_lines(const char *name, int lines)
+{
+	char *text = get_file(site.workspace, name);
+
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;; text = get_file(site.workspace, name)) {
+		int have = 0;
+
+		for (const char *c = text ? text : ""; *c; c++)
+			have += *c == '\n';
+		if (have >= lines)
+			return text;
+		ck_assert_msg(agent_ms() < end, "%s has %d lines, not %d:\n%s", name, have, lines,
+		              text ? text : "");
+		free(text);
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}

@@ -1,0 +1,160 @@
+/* From the row to a running agent. The process is made first and waits, its pid goes to disk, then
+ * it becomes the agent: whoever is killed in between leaves no agent that nobody knows of, and no
+ * run is begun twice. */
+#include "runner.h"
+
+#include "environment.h"
+#include "group.h"
+#include "json.h"
+#include "log.h"
+#include "program.h"
+#include "sql/worker.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct driver *driver_of(enum agent_run_protocol protocol)
+{
+	static const struct driver *const DRIVERS[] = { &DRIVE_MCP };
+
+	for (size_t i = 0; i < COUNT(DRIVERS); i++)
+		if (DRIVERS[i]->protocol == protocol)
+			return DRIVERS[i];
+	return NULL;
+}
+
+/* ---- arguments ---- */
+
+struct texts {
+	char **items; /* NULL-terminated */
+	size_t count;
+};
+
+static void texts_add(struct texts *t, const char *text)
+{
+	t->items = xrealloc(t->items, (t->count + 2) * sizeof(*t->items));
+	t->items[t->count++] = xstrdup(text);
+	t->items[t->count] = NULL;
+}
+
+static void texts_clear(struct texts *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		free(t->items[i]);
+	free(t->items);
+	*t = (struct texts){ 0 };
+}
+
+/* Program, arguments of the profile and, where the agent is not told by its stdin, the prompt. */
+static void make_arguments(const struct runner *r, const char *program, struct texts *out)
+{
+	OWNED(cJSON_ptr) cJSON *list = cJSON_Parse(r->row.args);
+	const cJSON *one;
+
+	texts_add(out, program);
+	cJSON_ArrayForEach (one, list)
+		if (cJSON_IsString(one))
+			texts_add(out, one->valuestring);
+	if (!r->driver->talks && r->row.prompt)
+		texts_add(out, r->row.prompt);
+}
+
+/* ---- environment ---- */
+
+/* Where mcp-front serves MCP over HTTP, for this session. Nothing where it does not. */
+static int add_url(struct runner *r, struct environment *out, struct err *e)
+{
+	OWNED(worker_address_row) struct worker_address_row front = { 0 };
+	OWNED(str) struct str url = { 0 };
+	int got = sql_worker_address(&r->w.store, r->w.machine, "mcp-front", &front, e);
+
+	if (got <= 0 || !front.detail || strncmp(front.detail, "http://", 7) != 0)
+		return got < 0 ? -1 : 0;
+	str_addf(&url, "%s?session_id=%s", front.detail, r->row.session_id);
+	environment_set(out, "INTERCOM_MCP_URL", str_text(&url));
+	return 0;
+}
+
+static int make_environment(struct runner *r, const char *program, struct environment *out,
+                            struct err *e)
+{
+	OWNED(str) struct str path = { 0 };
+
+	program_path(program, &path);
+	environment_pass(out, environ, r->row.env_pass);
+	environment_set(out, "PATH", str_text(&path));
+	environment_set(out, "NO_COLOR", "1");
+	environment_set_all(out, r->row.env_set);
+	environment_set(out, "INTERCOM_WORKSPACE_ROOT", r->row.workspace_root);
+	environment_set(out, GROUP_MARK, r->row.session_id);
+	return add_url(r, out, e);
+}
+
+/* ---- the process ---- */
+
+static int start(struct runner *r, struct err *e)
+{
+	OWNED(texts) struct texts arguments = { 0 };
+	OWNED(environment) struct environment environment = { 0 };
+	OWNED(str) struct str program = { 0 };
+
+	/* One that is named with its folder is told apart by launch. */
+	if (!program_find(r->row.command, &program) && !strchr(r->row.command, '/'))
+		return err_set(e, ERR_INPUT,
+		               "cannot find the program %s of the profile '%s'; install it, or "
+		               "give its path as command",
+		               r->row.command, r->row.agent);
+	if (!program.length)
+		str_add(&program, r->row.command);
+	make_arguments(r, str_text(&program), &arguments);
+	if (make_environment(r, str_text(&program), &environment, e))
+		return -1;
+	const struct launch_plan plan = { .argv = arguments.items,
+		                          .environment = environment.variables,
+		                          .directory = r->row.workspace_root,
+		                          .talks = r->driver->talks };
+	return launch_hold(&r->agent, &plan, e) || pipes_open(r, e) || run_has_process(r, e) ||
+	               launch_go(&r->agent, &plan, e)
+	           ? -1
+	           : 0;
+}
+
+/* Why the agent is not started, in e; 0: it may be. */
+static int check(struct runner *r, struct err *e)
+{
+	OWNED(str) struct str why = { 0 };
+
+	r->outcome = r->row.stop_wanted_at ? AGENT_RUN_OUTCOME_STOPPED : AGENT_RUN_OUTCOME_FAILED;
+	if (r->row.stop_wanted_at)
+		return err_set(e, ERR_INPUT, "%s",
+		               r->row.stop_why ? r->row.stop_why : "stopped before it began");
+	if (!r->row.command)
+		return err_set(e, ERR_INPUT, "there is no profile '%s' any more", r->row.agent);
+	r->driver = driver_of(r->row.protocol);
+	if (!r->driver)
+		return err_set(e, ERR_INPUT, "no agent of protocol %s can be run yet",
+		               agent_run_protocol_name(r->row.protocol));
+	return 0;
+}
+
+int begin_run(struct runner *r, struct err *e)
+{
+	struct err why = { 0 };
+	int claimed = run_claim(r, e);
+
+	if (claimed <= 0)
+		return claimed;
+	if (check(r, &why) || start(r, &why)) {
+		if (store_is_broken(&r->w.store)) {
+			*e = why;
+			return -1;
+		}
+		log_warn("run %lld: %s", (long long)r->w.row, why.text);
+		str_add(&r->why, why.text);
+		return run_settle(r, e);
+	}
+	log_info("run %lld: %s runs (pid %d) in %s", (long long)r->w.row, r->row.agent,
+	         (int)r->agent.pid, r->row.workspace_root);
+	return 1;
+}

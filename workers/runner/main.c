@@ -1,0 +1,99 @@
+/* runner: runs one agent: claims its run, starts its process, reads what it says, ends it where
+ * somebody wants that, and settles the run. It lives as long as the agent, and outlives the
+ * supervisor: the next one finds it by its lock.
+ *
+ * SIGTERM: the agent ends, its session is interrupted. SIGKILL: the kernel kills the agent with us,
+ * and the supervisor what the agent had started.
+ *
+ * Reads agent, worker; writes agent_run (whose triggers move its session). */
+#include "runner.h"
+
+#include "clock.h"
+#include "log.h"
+
+enum { BUSY_MS = 1000 }; /* until it looks again where the database is busy */
+
+#define RUNNER_INIT                                                                                \
+	{                                                                                          \
+		.agent = LAUNCH_INIT, .epoll = -1, .due_ms = INT64_MAX                             \
+	}
+
+/* It runs: its row says so before its driver begins. */
+static int tell(struct runner *r, struct err *e)
+{
+	if (run_is_running(r, e) || (r->driver->open && r->driver->open(r, e)))
+		return -1;
+	r->is_told = true;
+	return 0;
+}
+
+/* Rows: what its driver does with them, and whether it shall end. */
+static int look(struct runner *r, struct err *e)
+{
+	OWNED(str) struct str why = { 0 };
+	int wanted = r->phase == ENDING_NOT ? run_stop_is_wanted(r, &why, e) : 0;
+
+	if (wanted > 0)
+		ending_begin(r, AGENT_RUN_OUTCOME_STOPPED, str_text(&why));
+	return wanted < 0 ? -1 : r->driver->look ? r->driver->look(r, e) : 0;
+}
+
+/* 1 did something, 0 nothing to do now, -1 the agent has to end, and e says why. */
+static int turn(struct runner *r, struct err *e)
+{
+	int read = !r->is_told && tell(r, e) ? -1 : pipes_turn(r, e);
+	int looked = read < 0 ? -1 : look(r, e);
+
+	return looked < 0 || worker_heartbeat(&r->w, e) ? -1 : read || looked;
+}
+
+/* What has no time to lose is done next, by the clock of the worker. */
+static void set_alarm(struct runner *r, int64_t due_ms)
+{
+	int64_t ending = ending_due_ms(r);
+
+	if (ending < due_ms)
+		due_ms = ending;
+	if (r->due_ms < due_ms)
+		due_ms = r->due_ms;
+	r->w.due_ms =
+	    due_ms == INT64_MAX ? INT64_MAX : clock_now_ms() + due_ms - clock_monotonic_ms();
+}
+
+/* Until the agent is over. */
+static void run(struct runner *r)
+{
+	while (!ending_turn(r)) {
+		struct err e = { 0 };
+		int64_t due_ms = INT64_MAX;
+		int did = turn(r, &e);
+
+		if (did < 0 && !store_is_broken(&r->w.store) &&
+		    (e.kind == ERR_AGAIN || (r->is_told && worker_forgives(&r->w, &e))))
+			due_ms = clock_monotonic_ms() + BUSY_MS;
+		else if (did < 0)
+			ending_begin(r, AGENT_RUN_OUTCOME_INTERRUPTED, e.text);
+		set_alarm(r, due_ms);
+		if (worker_wait(&r->w, did > 0))
+			ending_begin(r, AGENT_RUN_OUTCOME_INTERRUPTED, "the system stopped");
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct runner r = RUNNER_INIT;
+	struct err e = { 0 };
+	int begun = worker_open_for_row(&r.w, "runner", "Runs one agent.", argc, argv, &e);
+
+	if (begun == 0 && worker_ready(&r.w, NULL, &e) == 0)
+		begun = begin_run(&r, &e);
+	if (begun > 0) {
+		run(&r);
+		begun = run_settle(&r, &e);
+	}
+	if (r.driver && r.driver->close)
+		r.driver->close(&r);
+	pipes_close(&r);
+	worker_close(&r.w, &e);
+	return worker_exit(&r.w, &e);
+}

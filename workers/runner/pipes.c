@@ -1,0 +1,164 @@
+/* The pipes of an agent: always read, so that it never stands still because of us, and written when
+ * it reads. Its end is a descriptor like the others. */
+#include "runner.h"
+
+#include "clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+enum {
+	READ_BYTES = 64 << 10,
+	READS = 4, /* of one pipe in one turn: then the others */
+};
+
+static int watch(struct runner *r, int fd, struct err *e)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (fd < 0 || epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
+		return 0;
+	return err_errno(e, ERR_AGAIN, "cannot watch the agent's pipes");
+}
+
+int pipes_open(struct runner *r, struct err *e)
+{
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll < 0)
+		return err_errno(e, ERR_AGAIN, "cannot watch the agent's pipes");
+	r->w.extra_fd = r->epoll;
+	return watch(r, r->agent.out, e) || watch(r, r->agent.err, e) || watch(r, r->agent.ended, e)
+	           ? -1
+	           : 0;
+}
+
+static void hang_up(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd); /* which takes it out of epoll */
+	*fd = -1;
+}
+
+/* One pipe of the agent; each: gets what it said, length 0 at the end. 1 there may be more, 0 not
+ * now, -1 error. */
+static int drain(struct runner *r, int *fd,
+                 int (*each)(struct runner *r, const char *bytes, size_t length, struct err *e),
+                 struct err *e)
+{
+	static char buffer[READ_BYTES];
+
+	for (int i = 0; *fd >= 0 && i < READS; i++) {
+		ssize_t n = read(*fd, buffer, sizeof(buffer));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n <= 0)
+			hang_up(fd);
+		if (each(r, buffer, n > 0 ? (size_t)n : 0, e))
+			return -1;
+	}
+	return *fd >= 0;
+}
+
+static int hear(struct runner *r, const char *bytes, size_t length, struct err *e)
+{
+	return r->driver->hear ? r->driver->hear(r, bytes, length, e) : 0;
+}
+
+static int remember(struct runner *r, const char *bytes, size_t length, struct err *e)
+{
+	(void)e;
+	tail_add(&r->tail, bytes, length);
+	return 0;
+}
+
+/* ---- its stdin ---- */
+
+/* POLLOUT only while there is something to write. */
+static void expect_room(struct runner *r, bool wanted)
+{
+	struct epoll_event event = { .events = EPOLLOUT, .data.fd = r->agent.in };
+
+	(void)epoll_ctl(r->epoll, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, r->agent.in, &event);
+}
+
+void pipes_hang_up(struct runner *r)
+{
+	hang_up(&r->agent.in);
+	str_clear(&r->queue);
+	r->written = 0;
+	r->stuck_ms = 0;
+}
+
+static void flush(struct runner *r)
+{
+	while (r->agent.in >= 0 && r->written < r->queue.length) {
+		ssize_t n =
+		    write(r->agent.in, r->queue.bytes + r->written, r->queue.length - r->written);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN) {
+			if (!r->stuck_ms)
+				r->stuck_ms = clock_monotonic_ms();
+			return;
+		}
+		if (n < 0) {
+			pipes_hang_up(r); /* the agent has closed it: its end follows */
+			return;
+		}
+		r->written += (size_t)n;
+		r->stuck_ms = 0;
+	}
+	if (r->agent.in < 0 || !r->queue.length)
+		return;
+	expect_room(r, false);
+	str_reset(&r->queue);
+	r->written = 0;
+	r->stuck_ms = 0;
+}
+
+void pipes_say(struct runner *r, const char *bytes, size_t length)
+{
+	if (r->agent.in < 0)
+		return;
+	if (!r->queue.length)
+		expect_room(r, true);
+	str_add_bytes(&r->queue, bytes, length);
+	flush(r);
+}
+
+/* ---- all of them ---- */
+
+int pipes_turn(struct runner *r, struct err *e)
+{
+	int out = drain(r, &r->agent.out, hear, e);
+	int err = out < 0 ? 0 : drain(r, &r->agent.err, remember, e);
+	struct epoll_event events[4];
+
+	flush(r);
+	int n = r->agent.ended < 0 ? 0 : epoll_wait(r->epoll, events, (int)COUNT(events), 0);
+	for (int i = 0; i < n; i++)
+		if (events[i].data.fd == r->agent.ended)
+			r->has_ended = true;
+	if (r->has_ended)
+		hang_up(&r->agent.ended); /* which is readable from now on, and would wake us */
+	return out < 0 || err < 0 ? -1 : out > 0 || err > 0;
+}
+
+bool pipes_are_open(const struct runner *r)
+{
+	return r->agent.out >= 0 || r->agent.err >= 0;
+}
+
+void pipes_close(struct runner *r)
+{
+	pipes_hang_up(r);
+	launch_clear(&r->agent);
+	tail_clear(&r->tail);
+	/* epoll is closed as w.extra_fd */
+}

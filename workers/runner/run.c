@@ -1,0 +1,90 @@
+/* The row of a run, in the order of its life; each step is one transaction, on disk before anything
+ * follows from it. */
+#include "runner.h"
+
+#include "log.h"
+
+#include <sys/wait.h>
+
+/* Ends the transaction in which something was written, or not. */
+static int end(struct runner *r, int failed, struct err *e)
+{
+	if (!failed)
+		return store_commit(&r->w.store, e);
+	store_rollback(&r->w.store);
+	return -1;
+}
+
+int run_claim(struct runner *r, struct err *e)
+{
+	int claimed;
+
+	if (store_begin(&r->w.store, e))
+		return -1;
+	claimed = sql_agent_run_claim(&r->w.store, r->w.row, e);
+	if (claimed > 0 && sql_agent_run_read(&r->w.store, r->w.row, &r->row, e) < 0)
+		claimed = -1;
+	return end(r, claimed < 0, e) ? -1 : claimed;
+}
+
+int run_has_process(struct runner *r, struct err *e)
+{
+	if (store_begin(&r->w.store, e))
+		return -1;
+	return end(
+	    r, sql_agent_run_process(&r->w.store, r->agent.pid, r->agent.started, r->w.row, e), e);
+}
+
+int run_is_running(struct runner *r, struct err *e)
+{
+	if (store_begin(&r->w.store, e))
+		return -1;
+	return end(r, sql_agent_run_running(&r->w.store, r->w.row, e), e);
+}
+
+int run_stop_is_wanted(struct runner *r, struct str *why, struct err *e)
+{
+	OWNED(agent_run_stop_wanted_row) struct agent_run_stop_wanted_row row = { 0 };
+	int got = sql_agent_run_stop_wanted(&r->w.store, r->w.row, &row, e);
+
+	if (got <= 0 || !row.stop_wanted_at)
+		return got < 0 ? -1 : 0;
+	str_add(why, row.stop_why ? row.stop_why : "");
+	return 1;
+}
+
+static int settle(struct runner *r, const char *tail, struct err *e)
+{
+	int64_t code = WEXITSTATUS(r->status), number = WTERMSIG(r->status);
+	const struct agent_run_end_args args = {
+		.outcome = r->outcome,
+		.exit_code = r->phase == ENDING_OVER && WIFEXITED(r->status) ? &code : NULL,
+		.exit_signal = r->phase == ENDING_OVER && WIFSIGNALED(r->status) ? &number : NULL,
+		.why = r->why.length ? str_text(&r->why) : NULL,
+		.stderr_tail = *tail ? tail : NULL,
+		.seq = r->w.row,
+	};
+
+	if (store_begin(&r->w.store, e))
+		return -1;
+	return end(r, sql_agent_run_end(&r->w.store, &args, e) < 0, e);
+}
+
+int run_settle(struct runner *r, struct err *e)
+{
+	OWNED(str) struct str tail = { 0 };
+	struct err why = { 0 };
+
+	tail_text(&r->tail, &tail);
+	while (settle(r, str_text(&tail), &why)) {
+		if (why.kind != ERR_AGAIN || store_is_broken(&r->w.store)) {
+			*e = why;
+			return -1;
+		}
+		log_warn("the end of the agent is not written down yet: %s", why.text);
+		why = (struct err){ 0 };
+		if (worker_heartbeat(&r->w, &why)) /* each try has waited for 10 s */
+			why = (struct err){ 0 };
+	}
+	return 0;
+}

@@ -1,0 +1,117 @@
+/* runner: runs one agent: one row of `agent_run`, one process with what it starts. What its parts
+ * share; each stands on those below it.
+ *
+ * main.c       its life
+ * begin.c      from the row to a running agent
+ * ending.c     how an agent ends
+ * pipes.c      the agent's stdin, stdout and stderr
+ * run.c        the row
+ * drive_*.c    what a protocol makes of stdin and stdout */
+#ifndef RUNNER_H
+#define RUNNER_H
+
+#include "err.h"
+#include "launch.h"
+#include "sql/agent_run.h"
+#include "str.h"
+#include "tail.h"
+#include "worker.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct runner;
+
+/* What a protocol makes of the agent's stdin and stdout. A member that is NULL does nothing. -1: e
+ * says why the agent has to end (ERR_AGAIN: the database is busy, so later again). */
+struct driver {
+	enum agent_run_protocol protocol;
+	bool talks; /* the agent's stdin is a pipe: pipes_say. Else it is /dev/null */
+	int (*open)(struct runner *r, struct err *e); /* the agent runs, as its row says */
+	/* The agent wrote this to its stdout; length 0: it has closed it. */
+	int (*hear)(struct runner *r, const char *bytes, size_t length, struct err *e);
+	/* Rows may have changed, or due_ms is over. 1 did something, 0 nothing to do. */
+	int (*look)(struct runner *r, struct err *e);
+	/* The agent shall end: says goodbye, and returns whether that takes longer. Called at each
+	 * turn until it is false; r->due_ms bounds the wait. */
+	bool (*leave)(struct runner *r);
+	void (*close)(struct runner *r); /* gives up what open made */
+};
+
+enum ending_phase {
+	ENDING_NOT,
+	ENDING_LEAVE, /* the driver says goodbye */
+	ENDING_TERM, /* the group has SIGTERM */
+	ENDING_DRAIN, /* the agent has ended; what it wrote is read */
+	ENDING_OVER, /* and all of its group is killed */
+};
+
+struct runner {
+	struct worker w;
+	struct agent_run_read_row row; /* as it was claimed */
+	bool is_told; /* its row says that it runs, and the driver is open */
+	struct launch agent;
+	const struct driver *driver;
+	void *driving; /* the driver's own */
+	int64_t due_ms; /* monotonic: when the driver wants to look again; INT64_MAX: at a bell */
+	/* pipes.c */
+	int epoll;
+	bool has_ended; /* the agent's own process, which is not reaped */
+	struct str queue; /* what is to be written to its stdin, */
+	size_t written; /* of which so much is */
+	int64_t stuck_ms; /* monotonic: since when it takes nothing; 0: it does */
+	struct tail tail;
+	/* ending.c */
+	enum ending_phase phase;
+	int64_t phase_due_ms; /* monotonic: when the next phase begins */
+	enum agent_run_outcome outcome;
+	struct str why; /* it ends or has ended, in words; "" where its exit says it all */
+	int status; /* as waitpid(2) says */
+};
+
+/* ---- drive_*.c ---- */
+
+extern const struct driver DRIVE_MCP;
+
+/* ---- run.c ---- */
+
+/* Takes the row. 1 it is ours, 0 nobody wants it to be started any more, -1 error. */
+int run_claim(struct runner *r, struct err *e);
+/* The process is there, and waits: on disk before it is let go. */
+int run_has_process(struct runner *r, struct err *e);
+int run_is_running(struct runner *r, struct err *e);
+/* Whether somebody wants it stopped: 1 yes, and why is added to why; 0 no; -1 error. */
+int run_stop_is_wanted(struct runner *r, struct str *why, struct err *e);
+/* It has ended, or could not begin; its session follows. Tries until the database takes it. */
+int run_settle(struct runner *r, struct err *e);
+
+/* ---- pipes.c ---- */
+
+int pipes_open(struct runner *r, struct err *e);
+/* Reads what is there and writes what fits. 1 there may be more, 0 not now, -1 error. */
+int pipes_turn(struct runner *r, struct err *e);
+/* Queues bytes for the agent's stdin: whole messages only. */
+void pipes_say(struct runner *r, const char *bytes, size_t length);
+/* Closes the agent's stdin; what is queued is dropped. */
+void pipes_hang_up(struct runner *r);
+/* Whether somebody still has the other end of its stdout or stderr. */
+bool pipes_are_open(const struct runner *r);
+void pipes_close(struct runner *r);
+
+/* ---- ending.c ---- */
+
+/* The agent shall end, for this reason (in words); the first one stands. */
+void ending_begin(struct runner *r, enum agent_run_outcome outcome, const char *why);
+/* Takes the next step that is due. true: it is over: r->status and r->outcome are set. */
+bool ending_turn(struct runner *r);
+/* Monotonic ms of the next step, INT64_MAX: none. */
+int64_t ending_due_ms(const struct runner *r);
+
+/* ---- begin.c ---- */
+
+/* From the row to a running agent. 1 it runs; 0 there is nothing to run (any more), and the row
+ * says why; -1 error. */
+int begin_run(struct runner *r, struct err *e);
+
+#endif
