@@ -121,7 +121,7 @@ static int do_job(int fd)
 		settle_down(ask.is_big);
 		hand_work(&ask, HAND_WATCH_FD, &found);
 		hand_found_write(&ask, &found, &answer);
-		status = write_all(fd, answer.bytes, answer.length) ? EX_IOERR : EX_OK;
+		status = io_write_all(fd, answer.bytes, answer.length) ? EX_IOERR : EX_OK;
 	}
 	hand_ask_release(&ask);
 	return status;

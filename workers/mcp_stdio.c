@@ -11,11 +11,11 @@
 #include "config.h"
 #include "instance.h"
 #include "io.h"
-#include "jsonrpc.h"
 #include "lines.h"
 #include "locate.h"
 #include "log.h"
 #include "paths.h"
+#include "rpc.h"
 #include "workspace.h"
 
 #include <errno.h>
@@ -140,7 +140,8 @@ static void lose_front(struct relay *r)
 
 static void to_front(struct relay *r, const char *line, size_t length)
 {
-	if (r->front >= 0 && (write_all(r->front, line, length) || write_all(r->front, "\n", 1)))
+	if (r->front >= 0 &&
+	    (io_write_all(r->front, line, length) || io_write_all(r->front, "\n", 1)))
 		lose_front(r);
 }
 
@@ -151,7 +152,7 @@ static bool line_of_front(void *arg, const char *line, size_t length)
 	if (length == 0)
 		return true;
 	note_from_front(r, line, length);
-	if (write_all(STDOUT_FILENO, line, length) || write_all(STDOUT_FILENO, "\n", 1))
+	if (io_write_all(STDOUT_FILENO, line, length) || io_write_all(STDOUT_FILENO, "\n", 1))
 		r->over = true;
 	return !r->over;
 }
@@ -275,7 +276,7 @@ static int greet(struct relay *r, int fd)
 	if (r->key[0])
 		str_addf(&line, ",\"resume\":\"%s\"", r->key);
 	str_add(&line, "}\n");
-	if (write_all(fd, line.bytes, line.length) || read_line(r, fd, answer, sizeof(answer)))
+	if (io_write_all(fd, line.bytes, line.length) || read_line(r, fd, answer, sizeof(answer)))
 		return -1;
 	reply = cJSON_Parse(answer);
 	key = json_text(reply, "key");

@@ -1,5 +1,5 @@
 /* `agent-intercom agents`: the profiles by which sessions start agents, and whether their programs
- * are there. */
+ * are there, and with --probe whether they can be talked to. */
 #include "agents.h"
 #include "system.h"
 
@@ -16,23 +16,24 @@
 
 static const char PROGRAM[] = "agent-intercom";
 
-enum { VERSION_BYTES = 20, NOT_USABLE = 1 };
+enum { VERSION_BYTES = 20, MS_PER_S = 1000, NOT_USABLE = 1 };
 
 static const char *const STATES[] = {
-	[AGENT_MISSING] = "missing",
-	[AGENT_FOUND] = "found",
+	[AGENT_MISSING] = "missing", [AGENT_FOUND] = "found",   [AGENT_READY] = "ready",
+	[AGENT_LOGIN] = "login",     [AGENT_FAILED] = "failed",
 };
 
 static int help(void)
 {
 	(void)printf(
-	    "usage: %s agents [NAME ...] [--json] [OPTIONS]\n\n"
+	    "usage: %s agents [NAME ...] [--probe] [--json] [OPTIONS]\n\n"
 	    "Lists the profiles by which sessions start agents: those of [[agent]], the built-in\n"
 	    "ones, and host_cli as 'default'. A star marks the one of sessions that name none.\n\n"
-	    "  --json             the same as a list of objects\n"
+	    "  --probe   starts each agent that speaks ACP, opens a session without a prompt, and\n"
+	    "            ends it: says what is wrong, or which login is missing\n"
+	    "  --json    the same as a list of objects\n"
 	    "  --config FILE, --db PATH\n\n"
-	    "Exit status: 0; 1 if the program of a profile that was named, or of the default,\n"
-	    "is not usable.\n",
+	    "Exit status: 1 if a profile that was named, or the default, cannot be used.\n",
 	    PROGRAM);
 	return EX_OK;
 }
@@ -95,7 +96,7 @@ static void look_at(struct agent_look *look, const struct config_agent *a)
 
 struct request {
 	struct config_source source;
-	bool json;
+	bool json, probe;
 	int count; /* of names; 0: all */
 	char **names;
 };
@@ -130,11 +131,16 @@ static void print_line(const struct agent_look *look)
 {
 	const struct config_agent *a = look->profile;
 	OWNED(str) struct str name = { 0 };
+	OWNED(str) struct str state = { 0 };
 
 	str_addf(&name, "%s%s", a->name, a->is_default ? " *" : "");
+	str_add(&state, STATES[look->state]);
+	if (look->state == AGENT_READY)
+		str_addf(&state, " (ACP %d, %.1f s)", look->acp_version,
+		         (double)look->milliseconds / MS_PER_S);
 	(void)printf("%-15s %-11s %-10s %s: %s\n", str_text(&name),
 	             config_protocol_name(a->protocol),
-	             look->version.length ? look->version.bytes : "-", STATES[look->state],
+	             look->version.length ? look->version.bytes : "-", str_text(&state),
 	             str_text(look->detail.length ? &look->detail : &look->path));
 }
 
@@ -163,12 +169,31 @@ static void add_json(struct str *out, const struct agent_look *look)
 	add_text(out, "path", &look->path);
 	add_text(out, "version", &look->version);
 	add_text(out, "detail", &look->detail);
+	if (look->acp_version)
+		json_member_int(out, "acp_version", look->acp_version);
+	if (look->milliseconds)
+		json_member_int(out, "milliseconds", look->milliseconds);
 	json_object_end(out);
 }
 
-/* Looks at those that are meant. The exit status. */
-static int list(const struct request *r, const struct config_agents *all)
+static bool is_usable(const struct agent_look *look)
 {
+	return look->state == AGENT_FOUND || look->state == AGENT_READY;
+}
+
+/* The folder in which a session of the profile works if it names none; "": there is none. */
+static const char *root_of(const struct config *c, const struct config_agent *a)
+{
+	for (size_t i = 0; a->workspace && i < c->workspaces.count; i++)
+		if (strcmp(c->workspaces.items[i].id, a->workspace) == 0)
+			return c->workspaces.items[i].path;
+	return c->default_workspace_root;
+}
+
+/* Looks at those that are meant. The exit status. */
+static int list(const struct request *r, const struct config *c)
+{
+	const struct config_agents *all = &c->agents;
 	OWNED(str) struct str json = { 0 };
 	int status = EX_OK;
 
@@ -181,7 +206,9 @@ static int list(const struct request *r, const struct config_agents *all)
 		if (!is_meant(r, all->items[i].name))
 			continue;
 		look_at(&look, &all->items[i]);
-		if (look.state == AGENT_MISSING && (r->count || look.profile->is_default))
+		if (r->probe && look.state == AGENT_FOUND && look.profile->protocol == PROTOCOL_ACP)
+			agents_probe(&look, root_of(c, look.profile));
+		if (!is_usable(&look) && (r->count || look.profile->is_default))
 			status = NOT_USABLE;
 		if (r->json)
 			add_json(&json, &look);
@@ -201,11 +228,9 @@ static int list(const struct request *r, const struct config_agents *all)
 static int parse(struct request *r, int argc, char **argv)
 {
 	static const struct option OPTIONS[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "config", required_argument, NULL, 'c' },
-		{ "db", required_argument, NULL, 'd' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+		{ "json", no_argument, NULL, 'j' },         { "probe", no_argument, NULL, 'p' },
+		{ "config", required_argument, NULL, 'c' }, { "db", required_argument, NULL, 'd' },
+		{ "help", no_argument, NULL, 'h' },         { NULL, 0, NULL, 0 },
 	};
 	int option;
 
@@ -214,6 +239,9 @@ static int parse(struct request *r, int argc, char **argv)
 		switch (option) {
 		case 'j':
 			r->json = true;
+			break;
+		case 'p':
+			r->probe = true;
 			break;
 		case 'c':
 			r->source.config = optarg;
@@ -247,5 +275,5 @@ int intercom_agents(const struct config_source *source, int argc, char **argv)
 		return cli_say(&e);
 	if (check_names(&r, &config.agents))
 		return EX_USAGE;
-	return list(&r, &config.agents);
+	return list(&r, &config);
 }

@@ -7,6 +7,9 @@
 enum agent_state {
 	AGENT_MISSING, /* there is no such program */
 	AGENT_FOUND,
+	AGENT_READY, /* it was started, and opened a session */
+	AGENT_LOGIN, /* it needs a login first */
+	AGENT_FAILED,
 };
 
 struct agent_look {
@@ -15,8 +18,14 @@ struct agent_look {
 	struct str version; /* of the program, "" where it is not known */
 	enum agent_state state;
 	struct str detail; /* in words: what is wrong, and what to do */
+	int acp_version; /* that it speaks; 0: not known */
+	int64_t milliseconds; /* until it was known whether it is ready */
 };
 
 void agent_look_clear(struct agent_look *look);
+
+/* Starts the agent of a profile of protocol acp that was found, opens a session in the folder root
+ * ("": an empty one), and ends it with all that it has started; fills in the rest. */
+void agents_probe(struct agent_look *look, const char *root);
 
 #endif

@@ -4,7 +4,7 @@
  * main.c       the table of subcommands
  * where.c      where the files of the system are
  * doctor.c     what is in order and what is not (of Slack: doctor_slack.c)
- * agents.c     the profiles of agents
+ * agents.c     the profiles of agents (agents_probe.c: whether one can be talked to)
  * policy.c     what a workspace's policy file allows (policy_trust_command.c: whether it may)
  * backup.c     backup and restore
  * retention.c  a purge now

@@ -98,8 +98,8 @@ static void find_dir(const void *arg, int out)
 		why = (char)errno;
 	else if (!S_ISDIR(about.st_mode))
 		why = ENOTDIR;
-	if (write_all(out, &why, 1) == 0 && real)
-		(void)write_all(out, real, strlen(real));
+	if (io_write_all(out, &why, 1) == 0 && real)
+		(void)io_write_all(out, real, strlen(real));
 	free(real);
 }
 

@@ -13,7 +13,7 @@
 
 enum { FLUSH_BYTES = 4 << 20 };
 
-int write_all(int fd, const void *bytes, size_t length)
+int io_write_all(int fd, const void *bytes, size_t length)
 {
 	const char *at = bytes;
 
@@ -31,7 +31,7 @@ int write_all(int fd, const void *bytes, size_t length)
 	return 0;
 }
 
-int rename_new(int from_dir, const char *from, int to_dir, const char *to)
+int io_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 {
 	int error;
 
@@ -50,7 +50,7 @@ int rename_new(int from_dir, const char *from, int to_dir, const char *to)
 	return -1;
 }
 
-int flush_name(const char *path)
+int io_flush_name(const char *path)
 {
 	OWNED(char_ptr) char *dir = xstrdup(path);
 	char *slash = strrchr(dir, '/');
@@ -68,7 +68,7 @@ int flush_name(const char *path)
 	return failed;
 }
 
-int flush_gently(int fd)
+int io_flush_gently(int fd)
 {
 	struct stat about;
 

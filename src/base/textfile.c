@@ -113,7 +113,7 @@ static int write_file(const struct textfile *f, const char *path, const struct s
 	 */
 	failed = f->exists && (f->about.st_uid != geteuid() || f->about.st_gid != getegid()) &&
 	         fchown(fd, f->about.st_uid, f->about.st_gid) != 0 && errno != EPERM;
-	failed |= fchmod(fd, f->mode) != 0 || write_all(fd, str_text(bytes), bytes->length) ||
+	failed |= fchmod(fd, f->mode) != 0 || io_write_all(fd, str_text(bytes), bytes->length) ||
 	          fsync(fd) != 0;
 	failed |= close(fd) != 0;
 	if (!failed)
@@ -137,7 +137,7 @@ int textfile_replace(const struct textfile *f, const struct str *bytes, struct e
 		(void)unlink(str_text(&draft));
 		return -1;
 	}
-	(void)flush_name(f->target);
+	(void)io_flush_name(f->target);
 	return 0;
 }
 
@@ -147,7 +147,7 @@ int textfile_remove(const struct textfile *f, struct err *e)
 		return -1;
 	if (unlink(f->target) != 0)
 		return err_errno(e, ERR_AGAIN, "%s: cannot be removed", f->target);
-	(void)flush_name(f->target);
+	(void)io_flush_name(f->target);
 	return 0;
 }
 

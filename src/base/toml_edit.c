@@ -56,7 +56,7 @@ cJSON *toml_edit_parse(const struct str *text, const char *name, struct err *e)
 	char path[32];
 	int fd = memfd_create("toml", MFD_CLOEXEC);
 
-	if (fd < 0 || write_all(fd, str_text(text), text->length)) {
+	if (fd < 0 || io_write_all(fd, str_text(text), text->length)) {
 		(void)err_errno(e, ERR_AGAIN, "%s: cannot be copied", name);
 	} else {
 		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);

@@ -6,8 +6,8 @@
 #include "proposal.h"
 
 /* Appends the diff of every file that changes, in the order of the proposal, each with its real
- * line numbers and sections (diff_compute_file); or, where none does, EFFECT_NONE. plan_work has
- * been done, and contents and results are still there. */
+ * line numbers and sections (diff_compute_file); or, where none does, EFFECT_NONE. proposal_work
+ * has been done, and contents and results are still there. */
 void effect_of(const struct plan *plan, struct str *out);
 
 extern const char EFFECT_NONE[];

@@ -214,7 +214,7 @@ static int take_over(int root_fd, const struct file_change *f, int fd)
 
 static int fill_temp(int root_fd, const struct file_change *f, int fd)
 {
-	int failed = write_all(fd, str_text(&f->bytes), f->bytes.length) ||
+	int failed = io_write_all(fd, str_text(&f->bytes), f->bytes.length) ||
 	             take_over(root_fd, f, fd) || fsync(fd);
 	int error = errno;
 
@@ -356,7 +356,8 @@ static const char *shown(const char *hash)
 	return strcmp(hash, NO_FILE) == 0 ? "no file" : hash;
 }
 
-int refuse_changed(struct refusal *why, const char *path, const char *expected, const char *found)
+int file_change_refuse(struct refusal *why, const char *path, const char *expected,
+                       const char *found)
 {
 	return refusal_set(
 	    why, "patch_conflict",
@@ -374,16 +375,17 @@ static int check_is(const struct file_change *f, const char *name, const char *h
 
 	switch (look_at(f->dir_fd, name, found, &st)) {
 	case THING_NONE:
-		return refuse_changed(why, str_text(&f->path), hash, NO_FILE);
+		return file_change_refuse(why, str_text(&f->path), hash, NO_FILE);
 	case THING_OTHER:
-		return refuse_changed(why, str_text(&f->path), hash, "something that is no file");
+		return file_change_refuse(why, str_text(&f->path), hash,
+		                          "something that is no file");
 	case THING_UNREADABLE:
 		return refuse_errno(why, "look again at", str_text(&f->path));
 	case THING_FILE:
 	default:
 		return strcmp(found, hash) == 0
 		           ? 0
-		           : refuse_changed(why, str_text(&f->path), hash, found);
+		           : file_change_refuse(why, str_text(&f->path), hash, found);
 	}
 }
 
@@ -434,13 +436,13 @@ static int exchange(const struct file_change *f)
 /* The target gets a hidden name; if it is not what was planned upon, its own name again. */
 static int take_away(struct file_change *f, struct refusal *why)
 {
-	if (rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->backup_name))
+	if (io_rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->backup_name))
 		return refuse_errno(why, is_action(f, "delete") ? "delete" : "replace",
 		                    str_text(&f->path));
 	f->placed = true;
 	if (check_is(f, f->backup_name, f->hash_before, why) == 0)
 		return 0;
-	if (rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
+	if (io_rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
 		f->placed = false;
 	return -1;
 }
@@ -450,10 +452,10 @@ static int place_in_two_steps(struct file_change *f, struct refusal *why)
 {
 	if (take_away(f, why))
 		return -1;
-	if (rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0)
+	if (io_rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0)
 		return 0;
 	(void)refuse_errno(why, "replace", str_text(&f->path));
-	if (rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
+	if (io_rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
 		f->placed = false;
 	return -1;
 }
@@ -464,7 +466,7 @@ static int place_exchanged(struct file_change *f, struct refusal *why)
 		if (errno == EINVAL || errno == ENOSYS)
 			return place_in_two_steps(f, why);
 		if (errno == ENOENT)
-			return refuse_changed(why, str_text(&f->path), f->hash_before, NO_FILE);
+			return file_change_refuse(why, str_text(&f->path), f->hash_before, NO_FILE);
 		return refuse_errno(why, "replace", str_text(&f->path));
 	}
 	f->placed = f->swapped = true;
@@ -477,7 +479,7 @@ static int place_exchanged(struct file_change *f, struct refusal *why)
 
 static int place_new(struct file_change *f, struct refusal *why)
 {
-	if (rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0) {
+	if (io_rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name)) == 0) {
 		f->placed = true;
 		return 0;
 	}
@@ -508,18 +510,18 @@ static int changed_after(const struct file_change *f, struct refusal *why)
 /* Takes the new file out of its place again, to its temporary name. */
 static int take_out(struct file_change *f, struct refusal *why)
 {
-	if (rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->temp_name))
+	if (io_rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->temp_name))
 		return errno == ENOENT ? changed_after(f, why)
 		                       : refuse_errno(why, "put back", str_text(&f->path));
 	if (check_is(f, f->temp_name, f->hash_after, why) == 0)
 		return 0;
-	(void)rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name));
+	(void)io_rename_new(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name));
 	return -1;
 }
 
 static int give_name_back(struct file_change *f, struct refusal *why)
 {
-	if (rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
+	if (io_rename_new(f->dir_fd, f->backup_name, f->dir_fd, str_text(&f->name)) == 0)
 		return 0;
 	return errno == EEXIST ? changed_after(f, why)
 	                       : refuse_errno(why, "put back", str_text(&f->path));

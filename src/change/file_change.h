@@ -62,7 +62,8 @@ struct file_change {
 void file_change_clear(struct file_change *f);
 
 /* The refusal of a file that is not what it was when it was asked for; hashes, or NO_FILE. */
-int refuse_changed(struct refusal *why, const char *path, const char *expected, const char *found);
+int file_change_refuse(struct refusal *why, const char *path, const char *expected,
+                       const char *found);
 
 /* Fills a fresh f from what was planned; the texts of p move to f. like: as in struct file_change,
  * or NULL. */

@@ -28,15 +28,15 @@ void touched_clear(struct touched *t)
 	*t = (struct touched){ .path = NULL };
 }
 
-bool touched_is_link(const struct touched *t)
+bool proposal_touched_is_link(const struct touched *t)
 {
 	return t->target && strcmp(t->path, t->target) != 0;
 }
 
-void touched_add_name(struct str *out, const struct touched *t)
+void proposal_touched_add_name(struct str *out, const struct touched *t)
 {
 	visible_add_name(out, t->path);
-	if (!touched_is_link(t))
+	if (!proposal_touched_is_link(t))
 		return;
 	str_add(out, " → ");
 	visible_add_name(out, t->target);
@@ -402,7 +402,7 @@ static int look_at_diff(int root_fd, const struct proposal *p, struct plan *plan
 	return 0;
 }
 
-int plan_look(int root_fd, const struct proposal *p, struct plan *plan, struct refusal *why)
+int proposal_look(int root_fd, const struct proposal *p, struct plan *plan, struct refusal *why)
 {
 	plan->is_diff = diff_looks_like(p->body, p->body_length);
 	if (plan->is_diff)
@@ -501,7 +501,7 @@ static void set_result(struct planned *f)
 	                       : sha256_of(str_text(&f->new), f->new.length).text);
 }
 
-int plan_work(const struct proposal *p, struct plan *plan, struct refusal *why)
+int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *why)
 {
 	for (size_t i = 0; i < plan->count; i++) {
 		struct planned *f = &plan->files[i];
@@ -550,7 +550,7 @@ static void add_number(struct sha256_state *h, size_t number)
 	sha256_add(h, text, strlen(text));
 }
 
-struct sha256 shown_digest(const struct shown *s)
+struct sha256 proposal_digest(const struct shown *s)
 {
 	struct sha256_state *h = sha256_begin();
 

@@ -37,16 +37,16 @@ struct touched {
 	              */
 	unsigned mode; /* as the diff says: 0100644 or 0100755; 0: it does not */
 	char hash[SHA256_BYTES]; /* of the file, or NO_FILE */
-	char result_hash[SHA256_BYTES]; /* of what it becomes, or NO_FILE; after plan_work */
+	char result_hash[SHA256_BYTES]; /* of what it becomes, or NO_FILE; after proposal_work */
 };
 
 void touched_clear(struct touched *t);
 
 /* Whether the path stands for another file: then both are shown, and both must be allowed. */
-bool touched_is_link(const struct touched *t);
+bool proposal_touched_is_link(const struct touched *t);
 
 /* "docs/notes.md", or "docs/notes.md → src/auth.c". */
-void touched_add_name(struct str *out, const struct touched *t);
+void proposal_touched_add_name(struct str *out, const struct touched *t);
 
 /* What is proposed. Texts are borrowed. */
 struct proposal {
@@ -71,13 +71,13 @@ struct planned {
 	bool exists;
 	struct stat st; /* where it exists */
 	struct str old; /* content */
-	struct str new; /* content afterwards, after plan_work */
+	struct str new; /* content afterwards, after proposal_work */
 	mode_t new_mode; /* of a new file less the umask */
 	/* Of the diff: */
 	const struct diff_file *by; /* what writes the path, or NULL */
 	size_t from; /* the file whose content that begins with, or PLAN_NONE */
 	const struct diff_file *taken_by; /* what deletes or renames it away, or NULL */
-	struct diff_place *places; /* where the hunks of `by` went, after plan_work */
+	struct diff_place *places; /* where the hunks of `by` went, after proposal_work */
 	size_t place_count;
 };
 
@@ -96,10 +96,10 @@ struct plan {
 
 /* Finds every path that p touches and reads the files as they are. plan must be fresh; the caller
  * clears it, also after a failure. Changes nothing. 0, or -1 with a refusal. */
-int plan_look(int root_fd, const struct proposal *p, struct plan *plan, struct refusal *why);
+int proposal_look(int root_fd, const struct proposal *p, struct plan *plan, struct refusal *why);
 
 /* Computes what the files are to become. 0, or -1 with a refusal: patch_conflict, too_large. */
-int plan_work(const struct proposal *p, struct plan *plan, struct refusal *why);
+int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *why);
 
 void plan_clear(struct plan *plan);
 
@@ -118,6 +118,6 @@ struct shown {
 /* The digest of the question: of all that is shown, with each path, action and hash. Never of
  * session, request id or _meta. The same whenever it is computed from the same
  * rows; the applier does that before it writes. */
-struct sha256 shown_digest(const struct shown *s);
+struct sha256 proposal_digest(const struct shown *s);
 
 #endif

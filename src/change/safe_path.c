@@ -291,7 +291,7 @@ static int leads_elsewhere(const char *root, const struct str *name, struct err 
 	               str_text(&from), str_text(&to));
 }
 
-int workspace_open(const char *root, int *ret_fd, struct err *e)
+int safe_path_open(const char *root, int *ret_fd, struct err *e)
 {
 	OWNED(str) struct str name = { 0 };
 	OWNED(fd) struct fd dir = { open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };

@@ -26,7 +26,7 @@
 /* Opens a workspace for reading and fsync (O_DIRECTORY, O_CLOEXEC). An absolute root is a real
  * name, which people were shown: where it is a symlink by now, or lies behind one, it is refused.
  * So is one that is, or lies, in a protected place. The caller closes *ret_fd. 0 or -1. */
-int workspace_open(const char *root, int *ret_fd, struct err *e);
+int safe_path_open(const char *root, int *ret_fd, struct err *e);
 
 /* Judges given (length bytes, may hold anything) by its text alone and puts the canonical relative
  * path into relative (old content is given up; untouched on failure). root is the absolute path of

@@ -29,9 +29,9 @@ static void add_pair(struct str *out, const char *verb, const struct touched *fr
                      const struct touched *to)
 {
 	str_addf(out, "%s ", verb);
-	touched_add_name(out, from);
+	proposal_touched_add_name(out, from);
 	str_add(out, " to ");
-	touched_add_name(out, to);
+	proposal_touched_add_name(out, to);
 }
 
 /* What a diff always says of a new file is not worth a word. */
@@ -53,11 +53,11 @@ bool summary_add_file(struct str *out, const struct touched *files, size_t count
 		add_pair(out, is_renamed(other, t) ? "rename" : "copy", other, t);
 	} else {
 		str_addf(out, "%s ", t->action ? t->action : "touch");
-		touched_add_name(out, t);
+		proposal_touched_add_name(out, t);
 		if (other)
 			str_add(out, is_action(t, "delete") ? ", which becomes " : " from ");
 		if (other)
-			touched_add_name(out, other);
+			proposal_touched_add_name(out, other);
 	}
 	add_mode(out, t);
 	return true;
@@ -87,5 +87,5 @@ void summary_add(struct str *out, const struct touched *files, size_t count, con
 bool summary_is_needed(const struct touched *files, size_t count)
 {
 	return count > 1 || (count == 1 && (!is_action(&files[0], "modify") || files[0].mode ||
-	                                    touched_is_link(&files[0])));
+	                                    proposal_touched_is_link(&files[0])));
 }

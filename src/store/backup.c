@@ -126,7 +126,7 @@ static int make_empty(const struct staging *n, struct err *e)
 static int flush_at(int dir, const char *name, int flags, const char *shown, struct err *e)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | flags);
-	int flushed = fd < 0 ? -1 : flush_gently(fd);
+	int flushed = fd < 0 ? -1 : io_flush_gently(fd);
 
 	if (flushed)
 		(void)err_errno(e, ERR_AGAIN, "cannot flush %s to disk", shown);
@@ -152,7 +152,7 @@ int staging_publish(const struct staging *n, const char *file, struct err *e)
 {
 	if (flush_at(n->fd, MADE, 0, file, e))
 		return -1;
-	if (rename_new(n->fd, MADE, AT_FDCWD, file))
+	if (io_rename_new(n->fd, MADE, AT_FDCWD, file))
 		return err_errno(e, ERR_INPUT, "cannot name the file %s", file);
 	return flush_at(AT_FDCWD, n->parent, O_DIRECTORY, n->parent, e);
 }

@@ -80,6 +80,7 @@ struct config_agent {
 	int framing; /* enum config_framing */
 	bool is_default, is_builtin;
 	const char *package; /* npm's name of what brings the command, NULL: not known */
+	const char *login; /* the command by which a person logs in to it, NULL: not known */
 	int line; /* of its table in the file, 0: none */
 };
 

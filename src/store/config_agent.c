@@ -19,6 +19,7 @@ struct pair {
 struct builtin {
 	const char *name, *command;
 	const char *package; /* in npm */
+	const char *login; /* what a person runs to log in */
 	int protocol;
 	const char *args[ARGS_MAX];
 	const char *const *passed; /* variables, NULL-terminated */
@@ -161,6 +162,7 @@ static const struct builtin BUILTINS[] = {
 	{ .name = "claude",
 	  .command = "claude-agent-acp",
 	  .package = "@agentclientprotocol/claude-agent-acp",
+	  .login = "claude",
 	  .protocol = PROTOCOL_ACP,
 	  .passed = CLAUDE,
 	  .asking = { "mode", "default" },
@@ -168,6 +170,7 @@ static const struct builtin BUILTINS[] = {
 	{ .name = "codex",
 	  .command = "codex-acp",
 	  .package = "@agentclientprotocol/codex-acp",
+	  .login = "codex login",
 	  .protocol = PROTOCOL_ACP,
 	  .passed = CODEX,
 	  .asking = { "mode", "read-only" }, /* in `agent` a model is asked, not a person */
@@ -175,6 +178,7 @@ static const struct builtin BUILTINS[] = {
 	{ .name = "gemini",
 	  .command = "gemini",
 	  .package = "@google/gemini-cli",
+	  .login = "gemini",
 	  .protocol = PROTOCOL_ACP,
 	  .args = { "--acp" },
 	  .passed = GEMINI,
@@ -183,6 +187,7 @@ static const struct builtin BUILTINS[] = {
 	{ .name = "copilot",
 	  .command = "copilot",
 	  .package = "@github/copilot",
+	  .login = "copilot login",
 	  .protocol = PROTOCOL_ACP,
 	  .args = { "--acp" },
 	  .passed = COPILOT,
@@ -191,6 +196,7 @@ static const struct builtin BUILTINS[] = {
 	{ .name = "opencode",
 	  .command = "opencode",
 	  .package = "opencode-ai",
+	  .login = "opencode auth login",
 	  .protocol = PROTOCOL_ACP,
 	  .args = { "acp" },
 	  .passed = OPENCODE,
@@ -199,6 +205,7 @@ static const struct builtin BUILTINS[] = {
 	{ .name = "qwen",
 	  .command = "qwen",
 	  .package = "@qwen-code/qwen-code",
+	  .login = "qwen",
 	  .protocol = PROTOCOL_ACP,
 	  .args = { "--acp" },
 	  .passed = QWEN,
@@ -305,6 +312,7 @@ struct config_agent *config_agent_add(struct config_agents *all, const char *nam
 		return a;
 	a->command = xstrdup(b->command);
 	a->package = b->package;
+	a->login = b->login;
 	a->protocol = b->protocol;
 	add_texts(&a->args, b->args, ARGS_MAX);
 	add_environment(a, b);

@@ -117,7 +117,7 @@ static int make_dirs(const char *dir, struct err *e)
 		str_reset(&part);
 		str_add_bytes(&part, dir, (size_t)(end - dir));
 		if (mkdir(str_text(&part), 0700) == 0)
-			(void)flush_name(str_text(&part));
+			(void)io_flush_name(str_text(&part));
 		else if (errno != EEXIST && errno != EROFS)
 			return err_errno(e, ERR_INPUT, "%s: cannot be created", str_text(&part));
 	}
@@ -405,7 +405,7 @@ static int write_line(const struct paths *p, const char *file, const char *text,
 	fd = open(str_text(&draft), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno(e, ERR_AGAIN, "%s: cannot be created", str_text(&draft));
-	failed = write_all(fd, line.bytes, line.length);
+	failed = io_write_all(fd, line.bytes, line.length);
 	failed |= close(fd);
 	if (failed || rename(str_text(&draft), str_text(&target)) != 0) {
 		(void)err_errno(e, ERR_AGAIN, "%s: cannot be written", str_text(&target));

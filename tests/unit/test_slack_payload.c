@@ -2,7 +2,7 @@
 #include "payload.h"
 
 #include "err.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 #include "suite.h"
 
 #include <check.h>

@@ -53,14 +53,12 @@ static int next_number(void)
 	return atoi(text);
 }
 
-int given_run_of(const char *script, const char *profile)
+int given_run_with(const char *prompt, const char *profile)
 {
 	OWNED(str) struct str sql = { 0 };
-	OWNED(str) struct str prompt = { 0 };
 	struct instant now = clock_now();
 	int n = next_number();
 
-	str_addf(&prompt, "here='%s'\n%s", site.workspace, script);
 	if (profile)
 		str_addf(&sql, "UPDATE agent SET %s WHERE name = 'shell';", profile);
 	str_addf(
@@ -73,10 +71,18 @@ int given_run_of(const char *script, const char *profile)
 	    " state, created_at, prompt) VALUES (%d, %d, 1, 'h', 'shell', 'mcp', 'wanted',"
 	    " '%s', ",
 	    n, session_of(n), site.workspace, now.text, now.text, n, n, now.text);
-	add_literal(&sql, str_text(&prompt));
+	add_literal(&sql, prompt);
 	str_add(&sql, ")");
 	given(str_text(&sql));
 	return n;
+}
+
+int given_run_of(const char *script, const char *profile)
+{
+	OWNED(str) struct str prompt = { 0 };
+
+	str_addf(&prompt, "here='%s'\n%s", site.workspace, script);
+	return given_run_with(str_text(&prompt), profile);
 }
 
 int given_run(const char *script)

@@ -22,6 +22,8 @@ void setup(void);
 int given_run(const char *script);
 /* The same after a change of the profile's row, as "env_pass = '[..]'"; NULL: none. */
 int given_run_of(const char *script, const char *profile);
+/* The same with a prompt that is no script. */
+int given_run_with(const char *prompt, const char *profile);
 /* The id of its session, which no other test has; valid until the next call. */
 const char *session_of(int run);
 /* The run becomes what these words say: state|outcome|exit_code|exit_signal|status of its session.

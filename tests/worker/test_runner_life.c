@@ -29,6 +29,18 @@ START_TEST(an_agent_that_is_wanted_runs_and_its_end_is_written)
 }
 END_TEST
 
+/* A list in Markdown begins with '-'. */
+START_TEST(a_prompt_is_never_an_option_of_the_agent)
+{
+	setup();
+	int run = given_run_with("--yes\n- then the tests",
+	                         "args = '[\"-c\", \"printf %s \\\"$0\\\" > told\"]'");
+	run_becomes(run, "ended|exited|0||terminated");
+	OWNED(char_ptr) char *told = file_with_lines("told", 1);
+	ck_assert_str_eq(told, " --yes\n- then the tests");
+}
+END_TEST
+
 START_TEST(an_agent_sees_only_the_variables_that_it_is_meant_to_see)
 {
 	(void)setenv("SLACK_SECRET_THING", "s", 1);
@@ -273,6 +285,7 @@ int main(void)
 	Suite *s = suite_create("runner");
 	TCase *c = store_case(s, "begin", 60);
 
+	tcase_add_test(c, a_prompt_is_never_an_option_of_the_agent);
 	tcase_add_test(c, an_agent_that_is_wanted_runs_and_its_end_is_written);
 	tcase_add_test(c, an_agent_sees_only_the_variables_that_it_is_meant_to_see);
 	tcase_add_test(c, an_agent_has_no_descriptor_of_ours_and_leads_a_session_of_its_own);

@@ -131,6 +131,153 @@ START_TEST(the_doctor_warns_of_a_default_profile_without_its_program)
 }
 END_TEST
 
+/* ---- probes ---- */
+
+/* A profile `a` of an agent over ACP, with more lines of TOML. */
+static void given_agent(const char *command, const char *more)
+{
+	OWNED(str) struct str toml = { 0 };
+
+	str_addf(&toml, "[[agent]]\nname = \"a\"\nprotocol = \"acp\"\ncommand = \"%s\"\n%s",
+	         command, more);
+	given_config(str_text(&toml));
+}
+
+static const char *fake_agent(void)
+{
+	return below(bin, "tests/fake-agent");
+}
+
+/* The agent is a shell script, which has the folder of the test as $0 and the fake agent as $1. */
+static void given_script(const char *script, const char *more)
+{
+	OWNED(str) struct str toml = { 0 };
+
+	str_addf(&toml, "args = [\"-c\", '''%s''', \"%s\", \"%s\"]\n%s", script, dir, fake_agent(),
+	         more);
+	given_agent("/bin/sh", str_text(&toml));
+}
+
+static void probe_says(int status, const char *text)
+{
+	OWNED(char_ptr) char *said = agents(status, "a", "--probe", NULL);
+
+	says(said, text);
+}
+
+START_TEST(an_agent_that_opens_a_session_is_ready)
+{
+	OWNED(char_ptr) char *said = NULL;
+
+	given_agent(fake_agent(), "args = [\"v1\"]\n");
+	probe_says(0, "\na               acp         1.0        ready (ACP 1, ");
+	given_agent(fake_agent(), "args = [\"v2\"]\nacp_version = \"auto\"\n");
+	said = agents(0, "a", "--probe", "--json");
+	says(said, "\"state\":\"ready\"");
+	says(said, "\"acp_version\":2");
+}
+END_TEST
+
+START_TEST(a_login_that_is_missing_is_told_with_what_to_do)
+{
+	given_agent(fake_agent(), "args = [\"v1\", \"login\"]\n");
+	probe_says(1,
+	           " login: the agent needs a login on this machine: Authentication required; it "
+	           "offers Log in (oauth); log in to it in a terminal, or set env or "
+	           "auth_method in [[agent]]\n");
+}
+END_TEST
+
+START_TEST(a_program_that_is_no_agent_is_told_with_its_status_and_last_words)
+{
+	given_script("echo first >&2; echo no such option >&2; exit 3", "");
+	probe_says(1, " failed: stream closed; it ended with status 3; its last words: no such "
+	              "option\n");
+	given_script("exec /bin/cat", "");
+	probe_says(1, " failed: the agent refuses initialize: ");
+	given_script("exec ./gone", "");
+	probe_says(1, " failed: stream closed; it ended with status 127; its last words: ");
+}
+END_TEST
+
+START_TEST(an_agent_that_answers_nothing_is_given_up_after_its_startup_timeout)
+{
+	int64_t begin = real_ms();
+
+	given_agent(fake_agent(), "args = [\"v1\", \"silent\"]\nstartup_timeout_seconds = 1\n");
+	probe_says(1, " failed: the agent does not answer initialize\n");
+	ck_assert_int_ge(real_ms() - begin, 1000);
+}
+END_TEST
+
+START_TEST(a_probed_agent_has_its_workspace_and_no_variable_that_is_not_listed)
+{
+	OWNED(char_ptr) char *variables = NULL;
+	OWNED(char_ptr) char *where = NULL;
+
+	given_script("/usr/bin/env > $0/env; pwd > $0/pwd; exec $1 v1",
+	             "env = [\"MINE\", \"FIXED=1 2\"]\n");
+	(void)setenv("MINE", "yes", 1);
+	(void)setenv("OTHER", "no", 1);
+	(void)setenv("SLACK_BOT_TOKEN", "xoxb-1", 1);
+	probe_says(0, " ready (");
+	variables = read_file(in("env"));
+	says(variables, "MINE=yes\n");
+	says(variables, "FIXED=1 2\n");
+	says(variables, "NO_COLOR=1\n");
+	says(variables, "PATH=/bin:/"); /* beside the program, before all else */
+	ck_assert_ptr_null(strstr(variables, "OTHER"));
+	ck_assert_ptr_null(strstr(variables, "SLACK"));
+	where = read_file(in("pwd"));
+	where[strcspn(where, "\n")] = '\0';
+	ck_assert_str_eq(where, in("workspace"));
+}
+END_TEST
+
+/* The process whose pid a script wrote is gone, or is about to be. */
+static void has_ended(const char *file)
+{
+	OWNED(char_ptr) char *text = read_file(in(file));
+	pid_t pid = (pid_t)strtol(text, NULL, 10);
+
+	ck_assert_int_gt(pid, 1);
+	for (int64_t end = real_ms() + AGENT_PATIENCE_MS; kill(pid, 0) == 0 && real_ms() < end;)
+		(void)poll(NULL, 0, LOOK_MS);
+	ck_assert_msg(kill(pid, 0) != 0, "%d is still there", (int)pid);
+}
+
+#define DESCENDANTS                                                                                \
+	"trap '' TERM INT HUP; /bin/sleep 1000 & echo $! > $0/child; echo $$ > $0/agent; "
+
+START_TEST(nothing_of_a_probed_agent_stays)
+{
+	given_script(DESCENDANTS "exec $1 v1 stubborn", "");
+	probe_says(0, " ready (");
+	has_ended("agent");
+	has_ended("child");
+}
+END_TEST
+
+START_TEST(nothing_of_an_agent_stays_where_the_probe_is_interrupted)
+{
+	const char *arguments[] = { "--config", in("config.toml"), "agents", "a", "--probe", NULL };
+	struct stat about;
+	int out, status;
+	pid_t pid;
+
+	given_script(DESCENDANTS "exec $1 v1 silent", "");
+	pid = spawn(arguments, &out, in("log"));
+	while (stat(in("agent"), &about) != 0 || about.st_size == 0)
+		(void)poll(NULL, 0, LOOK_MS);
+	ck_assert_int_eq(kill(pid, SIGTERM), 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+	has_ended("agent");
+	has_ended("child");
+	(void)close(out);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("supervisor_agents");
@@ -143,6 +290,13 @@ int main(void)
 	tcase_add_test(c, a_profile_that_is_named_or_the_default_must_be_usable);
 	tcase_add_test(c, agents_as_json_has_all_that_is_known);
 	tcase_add_test(c, the_doctor_warns_of_a_default_profile_without_its_program);
+	tcase_add_test(c, an_agent_that_opens_a_session_is_ready);
+	tcase_add_test(c, a_login_that_is_missing_is_told_with_what_to_do);
+	tcase_add_test(c, a_program_that_is_no_agent_is_told_with_its_status_and_last_words);
+	tcase_add_test(c, an_agent_that_answers_nothing_is_given_up_after_its_startup_timeout);
+	tcase_add_test(c, a_probed_agent_has_its_workspace_and_no_variable_that_is_not_listed);
+	tcase_add_test(c, nothing_of_a_probed_agent_stays);
+	tcase_add_test(c, nothing_of_an_agent_stays_where_the_probe_is_interrupted);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

@@ -39,7 +39,7 @@ int channels_check(struct front *f, const char *channel, struct err *e)
 	int got;
 
 	if (!channel || !setting_is_on(st, "slack.configured", false) ||
-	    workspaces_configure_channel(&f->settings.workspaces, channel))
+	    peer_configure_channel(&f->settings.workspaces, channel))
 		return 0;
 	got = sql_slack_check_newest(st, stale.text, channel, &row, e);
 	if (got < 0 || ((got == 0 || row.is_stale) && ask(f, channel, e)))

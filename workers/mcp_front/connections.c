@@ -14,7 +14,7 @@ void connections_prepare_initialize(struct front *f, struct job *job)
 	const struct peer *p = job->sink->peer;
 	struct err e = { 0 };
 
-	int got = workspaces_check_channel(&f->settings.workspaces, p->identity.channel_id, &e)
+	int got = peer_check_channel(&f->settings.workspaces, p->identity.channel_id, &e)
 	              ? -1
 	              : channels_check(f, p->identity.channel_id, &e);
 

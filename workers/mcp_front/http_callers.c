@@ -99,7 +99,7 @@ bool http_callers_take_query(struct identity *i, const char *uri)
 	if (tasks)
 		(void)cJSON_ReplaceItemInObjectCaseSensitive(query, "tasks",
 		                                             cJSON_CreateBool(is_yes(tasks)));
-	identity_read(i, query);
+	peer_identity_read(i, query);
 	return true;
 }
 

@@ -204,7 +204,7 @@ static void notify(struct sink *s, const struct str *message, const char *event_
 	if (!s->http || !s->streaming)
 		return;
 	if (message->length)
-		sse_event(&bytes, event_id, message->bytes);
+		mcp_sse_event(&bytes, event_id, message->bytes);
 	else
 		str_add(&bytes, ": waiting\n\n");
 	send_chunk(s, &bytes);
@@ -372,7 +372,7 @@ void http_reply_event(struct sink *s, const char *event, const char *data)
 	if (!s->http)
 		return;
 	str_addf(&bytes, "event: %s\n", event);
-	sse_event(&bytes, NULL, data);
+	mcp_sse_event(&bytes, NULL, data);
 	send_chunk(s, &bytes);
 }
 

@@ -88,7 +88,7 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 
 	if (!cJSON_IsNumber(cJSON_GetObjectItemCaseSensitive(hello, "agent-intercom")))
 		return err_set(e, ERR_INPUT, "a relay did not begin with its greeting");
-	identity_read(&s->peer->identity, hello);
+	peer_identity_read(&s->peer->identity, hello);
 	if (resume && strlen(resume) < PEER_KEY_BYTES && *resume) {
 		(void)snprintf(s->peer->key, sizeof(s->peer->key), "%s", resume);
 		if (peer_load(&f->worker.store, s->peer, e) < 0)

@@ -2,9 +2,9 @@
 
 #include "content.h"
 #include "front.h"
-#include "jsonrpc.h"
 #include "log.h"
 #include "request.h"
+#include "rpc.h"
 #include "sql/file_view.h"
 
 #include <stdio.h>

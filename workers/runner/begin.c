@@ -46,6 +46,15 @@ static void texts_clear(struct texts *t)
 	*t = (struct texts){ 0 };
 }
 
+/* Never an option of the agent: a list in Markdown begins with '-', too. */
+static void add_prompt(struct texts *out, const char *prompt)
+{
+	OWNED(str) struct str text = { 0 };
+
+	str_addf(&text, "%s%s", *prompt == '-' ? " " : "", prompt);
+	texts_add(out, str_text(&text));
+}
+
 /* Program, arguments of the profile and, where the agent is not told by its stdin, the prompt. */
 static void make_arguments(const struct runner *r, const char *program, struct texts *out)
 {
@@ -57,7 +66,7 @@ static void make_arguments(const struct runner *r, const char *program, struct t
 		if (cJSON_IsString(one))
 			texts_add(out, one->valuestring);
 	if (!r->driver->talks && r->row.prompt)
-		texts_add(out, r->row.prompt);
+		add_prompt(out, r->row.prompt);
 }
 
 /* ---- environment ---- */
