@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -253,6 +254,23 @@ int worker_heartbeat(struct worker *w, struct err *e)
 	           : end(w, sql_worker_heartbeat(&w->store, w->id.text, e), e);
 }
 
+void worker_rest(struct worker *w)
+{
+	if (w->rests)
+		return;
+	store_clear(&w->store);
+	(void)malloc_trim(0);
+	w->rests = true;
+}
+
+int worker_wake(struct worker *w, struct err *e)
+{
+	if (w->rests && store_open(&w->store, w->db_path, w->run_dir, e))
+		return -1;
+	w->rests = false;
+	return 0;
+}
+
 int worker_patience_ms(const struct worker *w)
 {
 	int64_t patience = WORKER_LOOK_MS;
@@ -286,7 +304,8 @@ static bool move_to(struct worker *w, int run_fd)
 	w->run_fd = run_fd;
 	pulse_show(lock_fd);
 	w->bell = bell;
-	store_ring_at(&w->store, run_fd);
+	if (!w->rests)
+		store_ring_at(&w->store, run_fd);
 	return true;
 }
 
@@ -347,7 +366,7 @@ void worker_close(struct worker *w, const struct err *e)
 {
 	if (e->kind != ERR_NONE)
 		log_error("%s", e->text);
-	else if (w->store.db && store_begin(&w->store, NULL) == 0)
+	else if (worker_wake(w, NULL) == 0 && w->store.db && store_begin(&w->store, NULL) == 0)
 		(void)end(w, sql_worker_stopped(&w->store, w->id.text, NULL), NULL);
 	store_clear(&w->store);
 	doorbell_clear(&w->bell);
@@ -379,6 +398,7 @@ bool worker_wait(struct worker *w, bool busy)
 		return true;
 	/* Once moved: nobody could ring meanwhile. */
 	(void)poll(fds, COUNT(fds), busy || moved ? 0 : worker_patience_ms(w));
+	w->rung = moved || fds[0].revents != 0;
 	if (fds[0].revents)
 		doorbell_drain(&w->bell);
 	return fds[1].revents != 0;

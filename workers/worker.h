@@ -37,6 +37,8 @@ struct worker {
 	int64_t due_ms; /* unix ms when step wants to look again, INT64_MAX: at a bell */
 	int64_t heartbeat_ms; /* monotonic: when the next heartbeat is due */
 	bool stopping;
+	bool rung; /* the last wait ended with its bell */
+	bool rests; /* its database is closed: worker_rest */
 	bool ready; /* its row says so */
 	struct err refused; /* what was logged of refused rows last, */
 	int64_t refused_ms; /* monotonic: and when the same may be logged again */
@@ -70,6 +72,12 @@ int worker_heartbeat(struct worker *w, struct err *e);
 
 /* Milliseconds until the next thing that is due by the clock (heartbeat, due_ms, regular look). */
 int worker_patience_ms(const struct worker *w);
+
+/* Closes the database until worker_wake: parsed schema and pages are 2 MiB. For a worker that has
+ * long had nothing to do, and of which there are many. */
+void worker_rest(struct worker *w);
+/* Opens it again, where it rests. */
+int worker_wake(struct worker *w, struct err *e);
 
 /* What a row that its rules refuse means to a worker: it is logged (once a minute while it is the
  * same), its transaction is undone, and the worker goes on after WORKER_REFUSED_MS. True: e was

@@ -325,7 +325,8 @@ void config_field_add_expected(struct str *out, const struct config_field *f)
 		str_addf(out, "a list of integers from %" PRId64 " to %" PRId64, f->low, f->high);
 		break;
 	case KIND_MAP:
-		str_add(out, "a table of texts, such as status = \"git status\"");
+		str_addf(out, "a table of texts, such as %s",
+		         f->example ? f->example : "status = \"git status\"");
 		break;
 	case KIND_WORKSPACES:
 	case KIND_AGENTS:
@@ -467,11 +468,11 @@ static void agents_clear(struct config_agents *all)
 		free(a->command);
 		free(a->workspace);
 		free(a->auth_method);
+		free(a->asking);
 		config_field_clear_texts(&a->args);
 		config_field_clear_texts(&a->env_pass);
 		config_field_clear_texts(&a->refused_modes);
 		config_field_clear_map(&a->env_set);
-		config_field_clear_map(&a->asking);
 	}
 	free(all->items);
 }
