@@ -161,7 +161,7 @@ static void print_touched(const struct ctl *c, const struct request *r)
 		OWNED(str) struct str text = { 0 };
 		char mode[MODE_BYTES];
 
-		touched_add_name(&text, t);
+		proposal_touched_add_name(&text, t);
 		if (t->other)
 			str_addf(&text, " (%s %s)",
 			         strcmp(t->action, "delete") == 0 ? "becomes" : "from", t->other);

@@ -16,7 +16,7 @@
 
 static const char PROGRAM[] = "agent-intercom";
 
-enum { VERSION_BYTES = 20, MS_PER_S = 1000, NOT_USABLE = 1 };
+enum { MS_PER_S = 1000, NOT_USABLE = 1 };
 
 static const char *const STATES[] = {
 	[AGENT_MISSING] = "missing", [AGENT_FOUND] = "found",   [AGENT_READY] = "ready",
@@ -69,7 +69,7 @@ static void find_version(const char *program, struct str *out)
 		json = cJSON_Parse(str_text(&package.bytes));
 		version = json_text(json, "version");
 		if (version && json_text(json, "name"))
-			str_add_shown(out, version, strlen(version), VERSION_BYTES);
+			str_add_shown(out, version, strlen(version), AGENT_VERSION_BYTES);
 	}
 }
 

@@ -12,6 +12,8 @@ enum agent_state {
 	AGENT_FAILED,
 };
 
+enum { AGENT_VERSION_BYTES = 20 /* that are shown */ };
+
 struct agent_look {
 	const struct config_agent *profile;
 	struct str path; /* of the program */

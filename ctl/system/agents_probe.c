@@ -243,10 +243,8 @@ static void open_session(struct probe *p, const char *root)
 		                        [ACP_OFFER_2] = ACP_VERSION_2,
 		                        [ACP_OFFER_AUTO] = ACP_VERSION_ANY };
 	const struct config_agent *a = p->look->profile;
-	OWNED(str) struct str asking = { 0 };
 	OWNED(str) struct str refused = { 0 };
 
-	config_add_map(&asking, &a->asking);
 	config_add_texts(&refused, &a->refused_modes);
 	const struct acp_how how = {
 		.dialect = ACP_STANDARD,
@@ -256,7 +254,7 @@ static void open_session(struct probe *p, const char *root)
 		.root = root,
 		.version = VERSIONS[a->acp_version],
 		.auth_method = a->auth_method,
-		.asking = str_text(&asking),
+		.asking = a->asking,
 		.refused = str_text(&refused),
 	};
 	const struct acp_sink sink = { .take = take, .arg = p };
@@ -266,7 +264,8 @@ static void open_session(struct probe *p, const char *root)
 	p->look->acp_version = p->acp.agent.version;
 	if (p->acp.agent.release.length) {
 		str_reset(&p->look->version);
-		str_add(&p->look->version, p->acp.agent.release.bytes);
+		str_add_shown(&p->look->version, p->acp.agent.release.bytes,
+		              p->acp.agent.release.length, AGENT_VERSION_BYTES);
 	}
 }
 

@@ -196,7 +196,7 @@ static int tell(const struct audit_report *report, struct err *e)
 {
 	OWNED(str) struct str words = { 0 };
 
-	audit_report_tell(report, &words);
+	audit_verify_tell(report, &words);
 	(void)puts(words.bytes);
 	if (fflush(stdout))
 		return err_errno(e, ERR_AGAIN, "stdout");

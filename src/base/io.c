@@ -13,7 +13,7 @@
 
 enum { FLUSH_BYTES = 4 << 20 };
 
-int write_all(int fd, const void *bytes, size_t length)
+int io_write_all(int fd, const void *bytes, size_t length)
 {
 	const char *at = bytes;
 
@@ -31,7 +31,7 @@ int write_all(int fd, const void *bytes, size_t length)
 	return 0;
 }
 
-int rename_new(int from_dir, const char *from, int to_dir, const char *to)
+int io_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 {
 	int error;
 
@@ -39,7 +39,7 @@ int rename_new(int from_dir, const char *from, int to_dir, const char *to)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;
-	/* A file system that does not know the flag. */
+	/* A file system that does not support the flag. */
 	if (linkat(from_dir, from, to_dir, to, 0) != 0)
 		return -1;
 	if (unlinkat(from_dir, from, 0) == 0)
@@ -50,7 +50,7 @@ int rename_new(int from_dir, const char *from, int to_dir, const char *to)
 	return -1;
 }
 
-int flush_name(const char *path)
+int io_flush_name(const char *path)
 {
 	OWNED(char_ptr) char *dir = xstrdup(path);
 	char *slash = strrchr(dir, '/');
@@ -68,7 +68,7 @@ int flush_name(const char *path)
 	return failed;
 }
 
-int flush_gently(int fd)
+int io_flush_gently(int fd)
 {
 	struct stat about;
 
@@ -80,7 +80,7 @@ int flush_gently(int fd)
 		                      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
 		                          SYNC_FILE_RANGE_WAIT_AFTER);
 	}
-	return fsync(fd); /* this alone says that it is safe */
+	return fsync(fd); /* only its result proves that the data is on disk */
 }
 
 DIR *open_listing(int dir)

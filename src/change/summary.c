@@ -17,7 +17,7 @@ static const struct touched *find(const struct touched *files, size_t count, con
 	return NULL;
 }
 
-/* Whether `to` is made of `from`, which goes away. */
+/* Whether `to` is made from `from`, which is removed. */
 static bool is_renamed(const struct touched *from, const struct touched *to)
 {
 	return from && to && is_action(from, "delete") && is_action(to, "create") && from->other &&
@@ -29,12 +29,12 @@ static void add_pair(struct str *out, const char *verb, const struct touched *fr
                      const struct touched *to)
 {
 	str_addf(out, "%s ", verb);
-	touched_add_name(out, from);
+	proposal_touched_add_name(out, from);
 	str_add(out, " to ");
-	touched_add_name(out, to);
+	proposal_touched_add_name(out, to);
 }
 
-/* What a diff always says of a new file is not worth a word. */
+/* The mode that a diff always gives for a new file is not mentioned. */
 static void add_mode(struct str *out, const struct touched *t)
 {
 	unsigned mode = t->mode & PERMISSIONS;
@@ -53,11 +53,11 @@ bool summary_add_file(struct str *out, const struct touched *files, size_t count
 		add_pair(out, is_renamed(other, t) ? "rename" : "copy", other, t);
 	} else {
 		str_addf(out, "%s ", t->action ? t->action : "touch");
-		touched_add_name(out, t);
+		proposal_touched_add_name(out, t);
 		if (other)
 			str_add(out, is_action(t, "delete") ? ", which becomes " : " from ");
 		if (other)
-			touched_add_name(out, other);
+			proposal_touched_add_name(out, other);
 	}
 	add_mode(out, t);
 	return true;
@@ -87,5 +87,5 @@ void summary_add(struct str *out, const struct touched *files, size_t count, con
 bool summary_is_needed(const struct touched *files, size_t count)
 {
 	return count > 1 || (count == 1 && (!is_action(&files[0], "modify") || files[0].mode ||
-	                                    touched_is_link(&files[0])));
+	                                    proposal_touched_is_link(&files[0])));
 }

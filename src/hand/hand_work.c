@@ -163,12 +163,12 @@ static void look_at_proposal(const struct hand_ask *ask, struct hand_found *foun
 	struct err e = { 0 };
 	int root = -1, failed;
 
-	if (workspace_open(found->root, &root, &e)) {
+	if (safe_path_open(found->root, &root, &e)) {
 		(void)refusal_set(&found->why, "workspace_unreadable", "%s", e.text);
 		return;
 	}
-	failed = plan_look(root, &p, &found->plan, &found->why) ||
-	         plan_work(&p, &found->plan, &found->why) || compute_effect(found);
+	failed = proposal_look(root, &p, &found->plan, &found->why) ||
+	         proposal_work(&p, &found->plan, &found->why) || compute_effect(found);
 	(void)close(root);
 	found->is_too_big = failed && !ask->is_big && strcmp(found->why.code, "too_large") == 0;
 }
@@ -184,7 +184,7 @@ static void find_named(const struct hand_ask *ask, struct hand_found *found)
 
 	found->names_other = true;
 	if (safe_path_clean(found->root, ask->named, strlen(ask->named), &path, &e) ||
-	    workspace_open(found->root, &root, &e))
+	    safe_path_open(found->root, &root, &e))
 		return;
 	if (safe_path_resolve(root, str_text(&path), &target, &e) == 0) {
 		found->names_other = false;
@@ -216,7 +216,7 @@ static void read_shown(int root, const char *path, struct hand_file *file)
 static void show_files(const struct hand_ask *ask, struct hand_found *found)
 {
 	struct err e = { 0 };
-	int root = -1, failed = workspace_open(found->root, &root, &e);
+	int root = -1, failed = safe_path_open(found->root, &root, &e);
 
 	found->shown_count = ask->shown_count;
 	for (size_t i = 0; i < ask->shown_count; i++)

@@ -2,7 +2,7 @@
 
 #include "decision.h"
 #include "json_writer.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 #include "summary.h"
 #include "visible.h"
 

@@ -457,7 +457,7 @@ void mcp_log(struct str *out, const char *level, const char *text)
 	str_add(out, "}}");
 }
 
-void sse_event(struct str *out, const char *id, const char *data)
+void mcp_sse_event(struct str *out, const char *id, const char *data)
 {
 	if (id)
 		str_addf(out, "id: %s\n", id);

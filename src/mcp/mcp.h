@@ -6,7 +6,7 @@
 #ifndef MCP_H
 #define MCP_H
 
-#include "jsonrpc.h"
+#include "rpc.h"
 #include "str.h"
 
 #include <stdbool.h>
@@ -145,6 +145,6 @@ void mcp_listen_acknowledged(struct str *out, const char *id, const char *task_i
 
 /* Appends a server-sent event (WHATWG HTML, section 9.2). id: NULL for none. data: one line, ""
  * for the event that only carries the id. */
-void sse_event(struct str *out, const char *id, const char *data);
+void mcp_sse_event(struct str *out, const char *id, const char *data);
 
 #endif

@@ -1,8 +1,8 @@
 #include "peer.h"
 
 #include "id.h"
-#include "jsonrpc.h"
 #include "mcp.h"
+#include "rpc.h"
 #include "sql/session.h"
 #include "workspace.h"
 
@@ -37,7 +37,7 @@ static void take_member(char **to, const cJSON *object, const char *name)
 		take(to, text);
 }
 
-void identity_read(struct identity *i, const cJSON *object)
+void peer_identity_read(struct identity *i, const cJSON *object)
 {
 	const cJSON *wait = cJSON_GetObjectItemCaseSensitive(object, "wait");
 	const char *stall = json_text(object, "stall");
@@ -175,7 +175,7 @@ static void load_identity(struct peer *p, const char *text)
 	bool tasks = p->identity.tasks;
 
 	identity_clear(&p->identity);
-	identity_read(&p->identity, identity);
+	peer_identity_read(&p->identity, identity);
 	if (p->transport == CONNECTION_TRANSPORT_STATELESS) {
 		p->identity.wait_s = wait_s;
 		p->identity.tasks = tasks;
@@ -266,7 +266,7 @@ static bool is_in(const cJSON *list, const char *text)
 	return false;
 }
 
-bool workspaces_configure_channel(const struct workspaces *workspaces, const char *channel)
+bool peer_configure_channel(const struct workspaces *workspaces, const char *channel)
 {
 	const cJSON *one;
 
@@ -281,12 +281,11 @@ bool workspaces_configure_channel(const struct workspaces *workspaces, const cha
 	return false;
 }
 
-int workspaces_check_channel(const struct workspaces *workspaces, const char *channel,
-                             struct err *e)
+int peer_check_channel(const struct workspaces *workspaces, const char *channel, struct err *e)
 {
 	static const char ID[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-	if (!channel || workspaces_configure_channel(workspaces, channel) ||
+	if (!channel || peer_configure_channel(workspaces, channel) ||
 	    is_in(workspaces->channels, channel))
 		return 0;
 	if (channel[0] == 'D' && strspn(channel, ID) == strlen(channel))
@@ -360,7 +359,7 @@ int peer_settle(struct store *st, const struct workspaces *workspaces, struct pe
 	int got;
 
 	p->unplaced = false;
-	if (!p->session_seq && workspaces_check_channel(workspaces, p->identity.channel_id, e))
+	if (!p->session_seq && peer_check_channel(workspaces, p->identity.channel_id, e))
 		return -1;
 	if (p->session_seq && p->fresh) {
 		p->fresh = false;

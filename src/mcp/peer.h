@@ -61,15 +61,14 @@ struct workspaces {
 
 /* Refuses a channel that a caller must not name: of a wrong form, a direct message, or none of
  * those that the configuration allows. 0 or -1. */
-int workspaces_check_channel(const struct workspaces *workspaces, const char *channel,
-                             struct err *e);
+int peer_check_channel(const struct workspaces *workspaces, const char *channel, struct err *e);
 
 /* Whether it is slack.channel_id, or that of a [[workspace]]. */
-bool workspaces_configure_channel(const struct workspaces *workspaces, const char *channel);
+bool peer_configure_channel(const struct workspaces *workspaces, const char *channel);
 
 void identity_clear(struct identity *i);
 /* Takes the members of a JSON object; unknown ones are ignored. */
-void identity_read(struct identity *i, const cJSON *object);
+void peer_identity_read(struct identity *i, const cJSON *object);
 
 struct peer *peer_new(enum connection_transport transport, const char *key);
 void peer_free(struct peer *p);

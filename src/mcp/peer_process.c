@@ -161,7 +161,7 @@ bool peer_process_name(int fd, struct peer_process_hint *hint, char ret[PEER_PRO
 	unsigned inode;
 	uid_t uid;
 
-	if (peer_socket(fd, &uid, &inode, NULL))
+	if (peer_uid_socket(fd, &uid, &inode, NULL))
 		return false;
 	(void)snprintf(s.wanted, sizeof(s.wanted), "socket:[%u]", inode);
 	if (!look_near(&s, hint) && !(hint->pid && look_into(&s, hint->pid)) &&

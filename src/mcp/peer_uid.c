@@ -49,7 +49,7 @@ static int ask(int diag, int fd)
 	return send(diag, &q, sizeof(q), 0) == (ssize_t)sizeof(q) ? 0 : -1;
 }
 
-int peer_socket(int fd, uid_t *ret_uid, unsigned *ret_inode, struct err *e)
+int peer_uid_socket(int fd, uid_t *ret_uid, unsigned *ret_inode, struct err *e)
 {
 	union {
 		struct nlmsghdr head;
@@ -77,5 +77,5 @@ int peer_uid(int fd, uid_t *ret_uid, struct err *e)
 {
 	unsigned inode;
 
-	return peer_socket(fd, ret_uid, &inode, e);
+	return peer_uid_socket(fd, ret_uid, &inode, e);
 }

@@ -11,6 +11,6 @@
  * 0, or -1: the other end is not on this machine, or closed already. */
 int peer_uid(int fd, uid_t *ret_uid, struct err *e);
 /* The same, and the inode of its socket. */
-int peer_socket(int fd, uid_t *ret_uid, unsigned *ret_inode, struct err *e);
+int peer_uid_socket(int fd, uid_t *ret_uid, unsigned *ret_inode, struct err *e);
 
 #endif

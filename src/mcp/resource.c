@@ -1,7 +1,7 @@
 #include "resource.h"
 
 #include "clock.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 #include "setting.h"
 #include "sql/event.h"
 #include "sql/request.h"

@@ -25,7 +25,7 @@ void apply_report_clear(struct apply_report *r)
 /* ---- what was ordered ---- */
 
 /* That the text is the one that the operator saw. */
-static int check_body(struct job *j, struct err *e)
+static int check_body(struct apply_job *j, struct err *e)
 {
 	struct sha256 found = sha256_of(str_text(&j->request.body), j->request.body.length);
 	OWNED(apply_body_hash_row) struct apply_body_hash_row row = { 0 };
@@ -40,7 +40,7 @@ static int check_body(struct job *j, struct err *e)
 }
 
 /* That all that is going to be looked at is what was shown to whoever approved it. */
-static enum step check_order(struct job *j, struct err *e)
+static enum step check_order(struct apply_job *j, struct err *e)
 {
 	struct sha256 found;
 
@@ -49,7 +49,7 @@ static enum step check_order(struct job *j, struct err *e)
 	if (check_body(j, e))
 		return STEP_FAILED;
 	if (j->report->why.code)
-		return job_refused(j, e);
+		return apply_job_refused(j, e);
 	found = request_shown_digest(&j->request);
 	if (strcmp(found.text, j->request.row.digest) == 0)
 		return STEP_GO_ON;
@@ -58,10 +58,10 @@ static enum step check_order(struct job *j, struct err *e)
 	    "the stored proposal is not the one that was shown: its digest is %.64s, that "
 	    "of the question %.64s; ask for clearance again",
 	    found.text, j->request.row.digest);
-	return job_refused(j, e);
+	return apply_job_refused(j, e);
 }
 
-static enum step read_order(struct job *j, struct err *e)
+static enum step read_order(struct apply_job *j, struct err *e)
 {
 	enum request_state wanted = j->is_undo ? REQUEST_STATE_CONSUMED : REQUEST_STATE_APPROVED;
 	const struct request_row *row = &j->request.row;
@@ -69,7 +69,7 @@ static enum step read_order(struct job *j, struct err *e)
 	int64_t seq = j->question_seq ? j->question_seq : j->request_seq;
 	int found = request_read(j->a->store, seq, &j->request, &wrong);
 
-	if (found < 0 && !job_is_missing(&wrong)) {
+	if (found < 0 && !apply_job_is_missing(&wrong)) {
 		*e = wrong;
 		return STEP_FAILED;
 	}
@@ -84,35 +84,35 @@ static enum step read_order(struct job *j, struct err *e)
 	else if (row->state != wanted)
 		(void)refusal_set(&j->report->why, "not_approved", "the request is %s, not %s",
 		                  request_state_name(row->state), request_state_name(wanted));
-	return j->report->why.code ? job_refused(j, e) : STEP_GO_ON;
+	return j->report->why.code ? apply_job_refused(j, e) : STEP_GO_ON;
 }
 
-static enum step open_workspace(struct job *j, struct err *e)
+static enum step open_workspace(struct apply_job *j, struct err *e)
 {
 	struct err wrong = { 0 };
 
-	if (!job_disk_answers(j)) {
+	if (!apply_job_disk_answers(j)) {
 		(void)refusal_set(&j->report->why, "workspace_unreadable",
 		                  "the disk of %.300s does not answer; call again when it does",
 		                  j->workspace_root);
 		j->report->why.again = true;
-		return job_refused(j, e);
+		return apply_job_refused(j, e);
 	}
 	errno = 0;
-	if (workspace_open(j->workspace_root, &j->root_fd, &wrong) == 0)
+	if (safe_path_open(j->workspace_root, &j->root_fd, &wrong) == 0)
 		return STEP_GO_ON;
 	(void)refuse_err(&j->report->why, &wrong);
 	if (!j->report->why.again) {
 		(void)refusal_set(&j->report->why, "workspace_unreadable", "%s", wrong.text);
 		j->report->why.again = j->was_claimed; /* what happened is not known yet */
 	}
-	return job_refused(j, e);
+	return apply_job_refused(j, e);
 }
 
 /* ---- one job ---- */
 
 /* Work was begun APPLY_ATTEMPTS_MAX times and nobody lived to settle it: tidies up. */
-static enum step bury(struct job *j, struct err *e)
+static enum step bury(struct apply_job *j, struct err *e)
 {
 	enum step next = STEP_GO_ON;
 
@@ -122,17 +122,18 @@ static enum step bury(struct job *j, struct err *e)
 	if (next == STEP_GO_ON && j->request.row.id)
 		next = open_workspace(j, e);
 	if (next == STEP_GO_ON && j->request.row.id)
-		next = job_recover(j, e);
+		next = apply_job_recover(j, e);
 	if (next == STEP_GO_ON)
-		next = job_settle_dead(j, e) ? STEP_FAILED : STEP_SETTLED;
+		next = apply_job_settle_dead(j, e) ? STEP_FAILED : STEP_SETTLED;
 	return next;
 }
 
-static int work(struct job *j, struct err *e)
+static int work(struct apply_job *j, struct err *e)
 {
-	static enum step (*const STEPS[])(
-	    struct job *, struct err *) = { read_order, open_workspace, job_recover, check_order,
-		                            job_plan,   job_journal,    job_write };
+	static enum step (*const STEPS[])(struct apply_job *, struct err *) = {
+		read_order,     open_workspace,    apply_job_recover, check_order,
+		apply_job_plan, apply_job_journal, apply_job_write
+	};
 	enum step next = STEP_GO_ON;
 
 	if (j->was_claimed && j->report->attempts > APPLY_ATTEMPTS_MAX)
@@ -143,7 +144,7 @@ static int work(struct job *j, struct err *e)
 }
 
 /* 1 ours, 0 somebody else was faster, -1. */
-static int claim(struct job *j, struct err *e)
+static int claim(struct apply_job *j, struct err *e)
 {
 	struct apply_claim_row row = { 0 };
 	int got;
@@ -165,7 +166,7 @@ static int claim(struct job *j, struct err *e)
 }
 
 /* The workspace is ours until the job is cleared. 1 locked, 0 somebody else has it, -1. */
-static int lock_workspace(struct job *j, struct err *e)
+static int lock_workspace(struct apply_job *j, struct err *e)
 {
 	char name[LOCK_NAME_BYTES];
 
@@ -198,7 +199,7 @@ static int64_t rest_ms(struct applier *a, int64_t seq)
 
 /* The oldest job behind j->seq, of workspaces in which a dead applier left one in hand, or of the
  * others. 1 there is one, 0, -1. */
-static int look(struct job *j, bool left, struct err *e)
+static int look(struct apply_job *j, bool left, struct err *e)
 {
 	OWNED(apply_next_row) struct apply_next_row row = { 0 };
 	int got = sql_apply_next(j->a->store, j->a->machine, j->seq, left, &row, e);
@@ -217,7 +218,7 @@ static int look(struct job *j, bool left, struct err *e)
 static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_report *r,
                     int64_t *ret_rest_ms, bool *ret_found, struct err *e)
 {
-	OWNED(job) struct job j = JOB_INIT;
+	OWNED(apply_job) struct apply_job j = APPLY_JOB_INIT;
 	int got;
 
 	j.a = a;
@@ -242,7 +243,7 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
 		got = work(&j, e);
 	if (got < 0 && e->kind == ERR_REFUSED) { /* the others go on */
 		store_rollback(a->store);
-		job_let_rest(&j);
+		apply_job_let_rest(&j);
 		r->state = "kept";
 		(void)refusal_set(&r->why, "refused", "%s", e->text);
 		*e = (struct err){ 0 };

@@ -14,7 +14,7 @@ enum { ANSWERED_MS = 2000 }; /* a disk that has answered is not asked again for 
 /* In a process of its own: comes back from every name, whatever it finds there. */
 static void look_at_files(const void *arg, int out)
 {
-	const struct job *j = arg;
+	const struct apply_job *j = arg;
 	struct stat about;
 	int root = open(j->workspace_root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -82,7 +82,7 @@ static void note_answer(struct applier *a, const char *root)
 	a->answered_ms = clock_monotonic_ms();
 }
 
-bool job_disk_answers(struct job *j)
+bool apply_job_disk_answers(struct apply_job *j)
 {
 	OWNED(str) struct str nothing = { 0 };
 	struct applier *a = j->a;

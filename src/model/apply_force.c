@@ -10,7 +10,7 @@
 
 enum { APPROVAL_SECONDS = 3600 }; /* setting timeouts.approval_seconds, where it is missing */
 
-enum force job_force(struct job *j)
+enum force apply_job_force(struct apply_job *j)
 {
 	OWNED(str) struct str said = { 0 };
 
@@ -29,7 +29,7 @@ static void copy_files(const struct plan *plan, struct touched **ret)
 }
 
 /* The question about the same proposal, with what it does now. Texts are borrowed. */
-static void make_question(struct job *j, const struct plan *plan, const struct str *effect,
+static void make_question(struct apply_job *j, const struct plan *plan, const struct str *effect,
                           const struct touched *files, const char *title, const char *description,
                           struct question *q)
 {
@@ -69,10 +69,10 @@ static struct sha256 digest_of(const struct question *q)
 		                 .files = q->files,
 		                 .file_count = q->file_count };
 
-	return shown_digest(&s);
+	return proposal_digest(&s);
 }
 
-static int ask(struct job *j, const struct question *q, struct err *e)
+static int ask(struct apply_job *j, const struct question *q, struct err *e)
 {
 	const struct asker who = { .session_seq = j->request.row.session_seq,
 		                   .machine = j->a->machine,
@@ -87,11 +87,11 @@ static int ask(struct job *j, const struct question *q, struct err *e)
 		store_rollback(j->a->store);
 		return -1;
 	}
-	return job_commit(j, sql_apply_ask(j->a->store, question, j->seq, j->claim, e), "queued",
-	                  e);
+	return apply_job_commit(j, sql_apply_ask(j->a->store, question, j->seq, j->claim, e),
+	                        "queued", e);
 }
 
-int job_ask(struct job *j, const struct plan *plan, struct err *e)
+int apply_job_ask(struct apply_job *j, const struct plan *plan, struct err *e)
 {
 	OWNED(str) struct str effect = { 0 };
 	OWNED(str) struct str title = { 0 };

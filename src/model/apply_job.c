@@ -13,7 +13,7 @@ enum {
 	REFUSED_MS = 60000, /* of one whose rows the rules refuse */
 };
 
-void job_changes_clear(struct job *j)
+void apply_job_changes_clear(struct apply_job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
 		file_change_clear(&j->changes[i]);
@@ -22,20 +22,20 @@ void job_changes_clear(struct job *j)
 	j->count = 0;
 }
 
-void job_clear(struct job *j)
+void apply_job_clear(struct apply_job *j)
 {
 	const int fds[] = { j->root_fd, j->lock_fd };
 
-	job_changes_clear(j);
+	apply_job_changes_clear(j);
 	for (size_t i = 0; i < COUNT(fds); i++)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);
 	free(j->workspace_root);
 	request_clear(&j->request);
-	*j = (struct job)JOB_INIT;
+	*j = (struct apply_job)APPLY_JOB_INIT;
 }
 
-struct file_change *job_add_change(struct job *j)
+struct file_change *apply_job_add_change(struct apply_job *j)
 {
 	j->changes = xrealloc(j->changes, (j->count + 1) * sizeof(*j->changes));
 	j->changes[j->count] = (struct file_change)FILE_CHANGE_INIT;
@@ -43,12 +43,12 @@ struct file_change *job_add_change(struct job *j)
 }
 
 /* Whether a text no longer exists, rather than a database that cannot be read. */
-bool job_is_missing(const struct err *e)
+bool apply_job_is_missing(const struct err *e)
 {
 	return e->kind == ERR_INPUT && strncmp(e->text, "not found", 9) == 0;
 }
 
-void job_note_forced(struct job *j)
+void apply_job_note_forced(struct apply_job *j)
 {
 	size_t at = 0;
 
@@ -65,7 +65,7 @@ void job_note_forced(struct job *j)
 
 /* ---- settling: one transaction, fenced by the claim ---- */
 
-int job_commit(struct job *j, int changed, const char *state, struct err *e)
+int apply_job_commit(struct apply_job *j, int changed, const char *state, struct err *e)
 {
 	struct store *st = j->a->store;
 
@@ -84,7 +84,7 @@ int job_commit(struct job *j, int changed, const char *state, struct err *e)
 	return 0;
 }
 
-int job_settle_applied(struct job *j, struct err *e)
+int apply_job_settle_applied(struct apply_job *j, struct err *e)
 {
 	enum apply_state state = j->is_undo ? APPLY_STATE_UNDONE : APPLY_STATE_APPLIED;
 	struct store *st = j->a->store;
@@ -95,10 +95,10 @@ int job_settle_applied(struct job *j, struct err *e)
 	changed = sql_file_change_done(st, j->seq, e);
 	if (changed >= 0)
 		changed = sql_apply_applied(st, state, j->report->forced, j->seq, j->claim, e);
-	return job_commit(j, changed, apply_state_name(state), e);
+	return apply_job_commit(j, changed, apply_state_name(state), e);
 }
 
-static int settle_failed(struct job *j, enum apply_state state, struct err *e)
+static int settle_failed(struct apply_job *j, enum apply_state state, struct err *e)
 {
 	const struct apply_failed_args args = { .state = state,
 		                                .code = j->report->why.code,
@@ -113,11 +113,11 @@ static int settle_failed(struct job *j, enum apply_state state, struct err *e)
 	changed = sql_file_change_undone(st, j->seq, e);
 	if (changed >= 0)
 		changed = sql_apply_failed(st, &args, e);
-	return job_commit(j, changed, apply_state_name(state), e);
+	return apply_job_commit(j, changed, apply_state_name(state), e);
 }
 
 /* Notes that the job rests for a moment. With too many of them it just does not. */
-static void let_wait_ms(struct job *j, int64_t ms)
+static void let_wait_ms(struct apply_job *j, int64_t ms)
 {
 	for (size_t i = 0; i < APPLY_WAITING_MAX; i++)
 		if (j->a->waiting[i].seq == 0) {
@@ -127,20 +127,21 @@ static void let_wait_ms(struct job *j, int64_t ms)
 		}
 }
 
-void job_let_rest(struct job *j)
+void apply_job_let_rest(struct apply_job *j)
 {
 	let_wait_ms(j, REFUSED_MS);
 }
 
-int job_put_back(struct job *j, struct err *e)
+int apply_job_put_back(struct apply_job *j, struct err *e)
 {
 	if (store_begin(j->a->store, e))
 		return -1;
 	let_wait_ms(j, j->is_silent ? SILENT_MS : (int64_t)SHORTAGE_MS * j->report->attempts);
-	return job_commit(j, sql_apply_put_back(j->a->store, j->seq, j->claim, e), "queued", e);
+	return apply_job_commit(j, sql_apply_put_back(j->a->store, j->seq, j->claim, e), "queued",
+	                        e);
 }
 
-void job_undo(struct job *j)
+void apply_job_undo(struct apply_job *j)
 {
 	bool removed = false;
 
@@ -154,27 +155,27 @@ void job_undo(struct job *j)
 	}
 }
 
-bool job_may_try_again(const struct job *j)
+bool apply_job_may_try_again(const struct apply_job *j)
 {
 	return j->report->attempts < APPLY_ATTEMPTS_MAX;
 }
 
 /* Settles by report->why: again later, or refused. */
-static int settle_refusal(struct job *j, struct err *e)
+static int settle_refusal(struct apply_job *j, struct err *e)
 {
-	if (j->report->why.again && job_may_try_again(j))
-		return job_put_back(j, e);
+	if (j->report->why.again && apply_job_may_try_again(j))
+		return apply_job_put_back(j, e);
 	if (j->root_fd >= 0)
-		job_undo(j);
+		apply_job_undo(j);
 	return settle_failed(j, APPLY_STATE_REFUSED, e);
 }
 
-enum step job_refused(struct job *j, struct err *e)
+enum step apply_job_refused(struct apply_job *j, struct err *e)
 {
 	return settle_refusal(j, e) ? STEP_FAILED : STEP_SETTLED;
 }
 
-int job_settle_dead(struct job *j, struct err *e)
+int apply_job_settle_dead(struct apply_job *j, struct err *e)
 {
 	(void)refusal_set(
 	    &j->report->why, "crashed",
@@ -182,6 +183,6 @@ int job_settle_dead(struct job *j, struct err *e)
 	    "it was or as somebody else left it",
 	    j->report->attempts - 1);
 	if (j->root_fd >= 0)
-		job_undo(j);
+		apply_job_undo(j);
 	return settle_failed(j, APPLY_STATE_DEAD, e);
 }

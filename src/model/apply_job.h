@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The job in hand, and the change of each file. */
-struct job {
+struct apply_job {
 	struct applier *a;
 	struct apply_report *report;
 	int64_t seq, request_seq, claim;
@@ -24,7 +24,7 @@ struct job {
 	bool journaled; /* the rows of changes are there, from a predecessor: planned */
 };
 
-#define JOB_INIT                                                                                   \
+#define APPLY_JOB_INIT                                                                             \
 	{                                                                                          \
 		.lock_fd = -1, .root_fd = -1                                                       \
 	}
@@ -39,65 +39,65 @@ static inline bool is_action(const struct file_change *f, const char *action)
 
 /* ---- apply_job.c: its changes, and settling it ---- */
 
-void job_clear(struct job *j);
-void job_changes_clear(struct job *j);
-struct file_change *job_add_change(struct job *j);
+void apply_job_clear(struct apply_job *j);
+void apply_job_changes_clear(struct apply_job *j);
+struct file_change *apply_job_add_change(struct apply_job *j);
 
 /* Nothing is in place: what was staged and made for it goes, for good: once the job is settled,
  * nobody tidies up after a power cut. */
-void job_undo(struct job *j);
+void apply_job_undo(struct apply_job *j);
 
 /* Whether another claim may do work. */
-bool job_may_try_again(const struct job *j);
+bool apply_job_may_try_again(const struct apply_job *j);
 
 /* Whether a text no longer exists, rather than a database that cannot be read. */
-bool job_is_missing(const struct err *e);
+bool apply_job_is_missing(const struct err *e);
 
 /* Whether the disk with the files of a job answers, asked before the applier itself waits for it.
  */
-bool job_disk_answers(struct job *j);
+bool apply_job_disk_answers(struct apply_job *j);
 
 /* Sets report->forced. */
-void job_note_forced(struct job *j);
+void apply_job_note_forced(struct apply_job *j);
 
 /* Settle it: as done; as queued again, for a moment; as dead. 0 or -1. */
-int job_settle_applied(struct job *j, struct err *e);
-int job_put_back(struct job *j, struct err *e);
+int apply_job_settle_applied(struct apply_job *j, struct err *e);
+int apply_job_put_back(struct apply_job *j, struct err *e);
 /* Leaves it alone for a minute. */
-void job_let_rest(struct job *j);
-int job_settle_dead(struct job *j, struct err *e);
+void apply_job_let_rest(struct apply_job *j);
+int apply_job_settle_dead(struct apply_job *j, struct err *e);
 
 /* Commits a change of so many rows, or rolls back if the job is no longer ours. 0 or -1. */
-int job_commit(struct job *j, int changed, const char *state, struct err *e);
+int apply_job_commit(struct apply_job *j, int changed, const char *state, struct err *e);
 
 /* Settles by report->why: again later, or refused. */
-enum step job_refused(struct job *j, struct err *e);
+enum step apply_job_refused(struct apply_job *j, struct err *e);
 
 /* ---- apply_force.c ---- */
 
 /* What of a file that has changed since it was shown may be written. */
 enum force { FORCE_NOT, FORCE_LIKE_SHOWN, FORCE_ASKS };
-enum force job_force(struct job *j);
+enum force apply_job_force(struct apply_job *j);
 
 /* Asks the operator about what the proposal does to the files as they are now; the job waits for
- * the answer. plan_work has been done. 0 or -1. */
-int job_ask(struct job *j, const struct plan *plan, struct err *e);
+ * the answer. proposal_work has been done. 0 or -1. */
+int apply_job_ask(struct apply_job *j, const struct plan *plan, struct err *e);
 
 /* ---- apply_plan.c ---- */
 
 /* Plans; in place of what the journal says, which must come out the same. */
-enum step job_plan(struct job *j, struct err *e);
+enum step apply_job_plan(struct apply_job *j, struct err *e);
 
 /* ---- apply_write.c ---- */
 
 /* A predecessor's journal: what it left undone is undone or finished here, what it has done is
  * settled. */
-enum step job_recover(struct job *j, struct err *e);
+enum step apply_job_recover(struct apply_job *j, struct err *e);
 
 /* Commits what is going to be done. */
-enum step job_journal(struct job *j, struct err *e);
+enum step apply_job_journal(struct apply_job *j, struct err *e);
 
 /* Stages all and puts it in place. */
-enum step job_write(struct job *j, struct err *e);
+enum step apply_job_write(struct apply_job *j, struct err *e);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* ---- plan and journal ---- */
 
-static struct proposal proposal_of(const struct job *j)
+static struct proposal proposal_of(const struct apply_job *j)
 {
 	return (struct proposal){ .workspace_root = j->workspace_root,
 		                  .file_path = j->request.row.file_path,
@@ -59,7 +59,7 @@ static int not_shown(struct refusal *why, const char *path)
 
 /* ---- force ---- */
 
-static int refuse_force(struct job *j, const char *path, const char *what)
+static int refuse_force(struct apply_job *j, const char *path, const char *what)
 {
 	return refusal_set(
 	    &j->report->why, "patch_conflict",
@@ -78,13 +78,13 @@ static bool is_source(const struct plan *plan, size_t at)
 }
 
 /* A changed file may be written by force if what is written is what was shown. */
-static int check_changed(struct job *j, const struct plan *plan, size_t at)
+static int check_changed(struct apply_job *j, const struct plan *plan, size_t at)
 {
 	const struct touched *now = &plan->files[at].is, *then = &j->request.files[at];
 
 	if (!j->force)
-		return refuse_changed(&j->report->why, now->path, then->hash, now->hash);
-	if (job_force(j) == FORCE_NOT)
+		return file_change_refuse(&j->report->why, now->path, then->hash, now->hash);
+	if (apply_job_force(j) == FORCE_NOT)
 		return refuse_force(j, now->path,
 		                    "the operator does not let it be forced (apply.force)");
 	if (is_source(plan, at))
@@ -93,7 +93,7 @@ static int check_changed(struct job *j, const struct plan *plan, size_t at)
 }
 
 /* That the files are those that were shown, and as they were then or forced. */
-static int compare(struct job *j, const struct plan *plan, bool *ret_changed)
+static int compare(struct apply_job *j, const struct plan *plan, bool *ret_changed)
 {
 	struct refusal *why = &j->report->why;
 
@@ -123,7 +123,7 @@ static const char *renamed_from(const struct plan *plan, const struct planned *f
 	return plan->files[f->from].is.target;
 }
 
-static void take_plan(struct job *j, struct plan *plan, struct job *into)
+static void take_plan(struct apply_job *j, struct plan *plan, struct apply_job *into)
 {
 	size_t from_files = plan->count;
 	char **like = xcalloc(from_files, sizeof(*like));
@@ -136,7 +136,7 @@ static void take_plan(struct job *j, struct plan *plan, struct job *into)
 	for (size_t i = 0; i < plan->count; i++) {
 		if (!touches(&plan->files[i].is, "read"))
 			file_change_take(j->root_fd, &plan->files[i], like[i],
-			                 job_add_change(into));
+			                 apply_job_add_change(into));
 		free(like[i]);
 	}
 	free(like);
@@ -144,7 +144,7 @@ static void take_plan(struct job *j, struct plan *plan, struct job *into)
 
 /* That what comes out is, to the byte, what was shown; of a diff that is forced, the lines that go
  * and come. */
-static int compare_results(struct job *j, const struct plan *plan, bool changed)
+static int compare_results(struct apply_job *j, const struct plan *plan, bool changed)
 {
 	if (changed && plan->is_diff)
 		return effect_is_shown(plan, str_text(&j->request.effect), j->request.effect.length)
@@ -157,7 +157,7 @@ static int compare_results(struct job *j, const struct plan *plan, bool changed)
 	return 0;
 }
 
-static bool any_changed(const struct job *j, const struct plan *plan)
+static bool any_changed(const struct apply_job *j, const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count && i < j->request.file_count; i++)
 		if (has_changed(&plan->files[i].is, &j->request.files[i]))
@@ -168,23 +168,23 @@ static bool any_changed(const struct job *j, const struct plan *plan)
 enum { PLANNED = 0, ASKED = 2 };
 
 /* PLANNED, ASKED: the operator is, and the job waits; -1: report->why, or else e. */
-static int plan_write(struct job *j, struct job *into, struct err *e)
+static int plan_write(struct apply_job *j, struct apply_job *into, struct err *e)
 {
 	OWNED(plan) struct plan plan = { 0 };
 	struct proposal p = proposal_of(j);
 	bool changed = false;
 
-	if (plan_look(j->root_fd, &p, &plan, &j->report->why))
+	if (proposal_look(j->root_fd, &p, &plan, &j->report->why))
 		return -1;
-	if (job_force(j) == FORCE_ASKS && any_changed(j, &plan)) {
-		if (plan_work(&p, &plan, &j->report->why))
+	if (apply_job_force(j) == FORCE_ASKS && any_changed(j, &plan)) {
+		if (proposal_work(&p, &plan, &j->report->why))
 			return -1;
-		return job_ask(j, &plan, e) ? -1 : ASKED;
+		return apply_job_ask(j, &plan, e) ? -1 : ASKED;
 	}
 	if (compare(j, &plan, &changed))
 		return -1;
 	p.unique = changed; /* nothing says any more where a hunk belongs */
-	if (plan_work(&p, &plan, &j->report->why) || compare_results(j, &plan, changed))
+	if (proposal_work(&p, &plan, &j->report->why) || compare_results(j, &plan, changed))
 		return -1;
 	take_plan(j, &plan, into);
 	return PLANNED;
@@ -193,7 +193,7 @@ static int plan_write(struct job *j, struct job *into, struct err *e)
 /* ---- taking a write back ---- */
 
 /* That the file is as it was written. */
-static int check_untouched(struct job *j, const struct file_change *f)
+static int check_untouched(struct apply_job *j, const struct file_change *f)
 {
 	struct refusal *why = &j->report->why;
 	char hash[SHA256_BYTES];
@@ -245,7 +245,7 @@ static void invert(const struct file_change_list_row *row, struct file_change *f
 }
 
 /* The changes of the write, inverted, and the contents they put back. 0, 1 refused, -1 error. */
-static int read_written(struct job *j, struct job *into, struct err *e)
+static int read_written(struct apply_job *j, struct apply_job *into, struct err *e)
 {
 	OWNED(file_change_list_row) struct file_change_list_row row = { 0 };
 	int64_t images[PROPOSAL_FILES], seq = sql_apply_done(j->a->store, j->request_seq, e);
@@ -255,7 +255,7 @@ static int read_written(struct job *j, struct job *into, struct err *e)
 		return -1;
 	sql_file_change_list(j->a->store, seq, &row);
 	while ((got = row_next(&row.row, e)) > 0 && into->count < PROPOSAL_FILES) {
-		struct file_change *f = job_add_change(into);
+		struct file_change *f = apply_job_add_change(into);
 
 		invert(&row, f, &images[into->count - 1]);
 	}
@@ -264,7 +264,7 @@ static int read_written(struct job *j, struct job *into, struct err *e)
 
 		if (images[i] > 0)
 			got = content_get(j->a->store, images[i], &f->bytes, e);
-		if (images[i] < 0 || (got && job_is_missing(e))) {
+		if (images[i] < 0 || (got && apply_job_is_missing(e))) {
 			(void)refusal_set(
 			    &j->report->why, "no_before_image",
 			    "the previous content of %.300s is no longer kept: the write "
@@ -286,7 +286,7 @@ static void find_like(struct file_change *f)
 		str_add(&f->like, f->other);
 }
 
-static int plan_undo(struct job *j, struct job *into, struct err *e)
+static int plan_undo(struct apply_job *j, struct apply_job *into, struct err *e)
 {
 	int got = read_written(j, into, e);
 
@@ -313,7 +313,7 @@ static bool is_same(const struct file_change *a, const struct file_change *b)
 	       strcmp(a->hash_after, b->hash_after) == 0;
 }
 
-static int compare_with_journal(struct job *j, const struct job *planned)
+static int compare_with_journal(struct apply_job *j, const struct apply_job *planned)
 {
 	bool same = j->count == planned->count;
 
@@ -329,7 +329,7 @@ static int compare_with_journal(struct job *j, const struct job *planned)
 }
 
 /* The names and directories are those of the journal. */
-static void keep_names(struct job *j, struct job *planned)
+static void keep_names(struct apply_job *j, struct apply_job *planned)
 {
 	for (size_t i = 0; i < j->count && i < planned->count; i++) {
 		const struct file_change *old = &j->changes[i];
@@ -341,7 +341,7 @@ static void keep_names(struct job *j, struct job *planned)
 	}
 }
 
-static void leave_attributes(struct job *j)
+static void leave_attributes(struct apply_job *j)
 {
 	bool leave = !setting_is_on(j->a->store, "apply.keep_attributes", true);
 
@@ -349,7 +349,7 @@ static void leave_attributes(struct job *j)
 		j->changes[i].leave_attributes = leave;
 }
 
-static void tell_what(struct job *j)
+static void tell_what(struct apply_job *j)
 {
 	size_t bytes = 0;
 
@@ -362,9 +362,9 @@ static void tell_what(struct job *j)
 		str_addf(&j->report->what, "%zu files, %zu bytes", j->count, bytes);
 }
 
-enum step job_plan(struct job *j, struct err *e)
+enum step apply_job_plan(struct apply_job *j, struct err *e)
 {
-	struct job planned = JOB_INIT;
+	struct apply_job planned = APPLY_JOB_INIT;
 	int got = j->is_undo ? plan_undo(j, &planned, e) : plan_write(j, &planned, e);
 
 	if (got == ASKED)
@@ -372,20 +372,20 @@ enum step job_plan(struct job *j, struct err *e)
 	if (got == 0 && j->journaled && compare_with_journal(j, &planned))
 		got = 1;
 	if (got < 0 && !j->report->why.code) {
-		job_changes_clear(&planned);
+		apply_job_changes_clear(&planned);
 		return STEP_FAILED;
 	}
 	if (got) {
-		job_changes_clear(&planned);
-		return job_refused(j, e);
+		apply_job_changes_clear(&planned);
+		return apply_job_refused(j, e);
 	}
 	if (j->journaled)
 		keep_names(j, &planned);
-	job_changes_clear(j);
+	apply_job_changes_clear(j);
 	j->changes = planned.changes;
 	j->count = planned.count;
 	leave_attributes(j);
-	job_note_forced(j);
+	apply_job_note_forced(j);
 	tell_what(j);
 	return STEP_GO_ON;
 }

@@ -11,7 +11,7 @@
 /* ---- the files ---- */
 
 /* Adds to the refusal that a file could not be put back, or makes that the refusal. */
-static void refuse_also(struct job *j, const struct refusal *also, const char *path)
+static void refuse_also(struct apply_job *j, const struct refusal *also, const char *path)
 {
 	struct refusal first = j->report->why;
 
@@ -22,7 +22,7 @@ static void refuse_also(struct job *j, const struct refusal *also, const char *p
 
 /* Takes back what is in place, the last first. What somebody else has changed in the meantime stays
  * theirs. What cannot be put back now is tried again by the next claim. */
-static void roll_back(struct job *j)
+static void roll_back(struct apply_job *j)
 {
 	for (size_t i = j->count; i-- > 0;) {
 		struct file_change *f = &j->changes[i];
@@ -41,10 +41,10 @@ static void roll_back(struct job *j)
 		}
 	}
 	if (!j->report->why.again)
-		job_undo(j);
+		apply_job_undo(j);
 }
 
-static int place_some(struct job *j, bool deletions)
+static int place_some(struct apply_job *j, bool deletions)
 {
 	for (size_t i = 0; i < j->count; i++) {
 		struct file_change *f = &j->changes[i];
@@ -58,7 +58,7 @@ static int place_some(struct job *j, bool deletions)
 }
 
 /* Looks at all once more, then puts them in place: first what is written, then what goes. */
-static int place_all(struct job *j)
+static int place_all(struct apply_job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
 		if (!j->changes[i].placed && file_change_check(&j->changes[i], &j->report->why))
@@ -66,7 +66,7 @@ static int place_all(struct job *j)
 	return place_some(j, false) || place_some(j, true) ? -1 : 0;
 }
 
-static int sync_all(struct job *j)
+static int sync_all(struct apply_job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
 		if (j->changes[i].dir_fd >= 0 && file_change_sync(&j->changes[i], &j->report->why))
@@ -74,7 +74,7 @@ static int sync_all(struct job *j)
 	return 0;
 }
 
-static int tidy_all(struct job *j)
+static int tidy_all(struct apply_job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
 		if (file_change_tidy(j->root_fd, &j->changes[i], &j->report->why))
@@ -84,18 +84,18 @@ static int tidy_all(struct job *j)
 
 /* All is in place: makes it durable, lets the old files go, and says so. The old ones must not be
  * gone before all the new ones are safe. */
-static enum step finish(struct job *j, struct err *e)
+static enum step finish(struct apply_job *j, struct err *e)
 {
 	bool failed = (j->count > 1 && sync_all(j)) || tidy_all(j) || sync_all(j);
 
 	/* The files are new, but not safely: the next claim finds that and goes on. */
-	if (failed && job_may_try_again(j))
-		return job_put_back(j, e) ? STEP_FAILED : STEP_SETTLED;
-	job_note_forced(j);
-	return job_settle_applied(j, e) ? STEP_FAILED : STEP_SETTLED;
+	if (failed && apply_job_may_try_again(j))
+		return apply_job_put_back(j, e) ? STEP_FAILED : STEP_SETTLED;
+	apply_job_note_forced(j);
+	return apply_job_settle_applied(j, e) ? STEP_FAILED : STEP_SETTLED;
 }
 
-static int stage_all(struct job *j)
+static int stage_all(struct apply_job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
 		if (file_change_open(j->root_fd, &j->changes[i], &j->report->why))
@@ -109,7 +109,7 @@ static int stage_all(struct job *j)
 }
 
 /* Commits that the new contents are complete. From here on a hidden file is never a part. */
-static enum step journal_staged(struct job *j, struct err *e)
+static enum step journal_staged(struct apply_job *j, struct err *e)
 {
 	int changed;
 
@@ -125,21 +125,21 @@ static enum step journal_staged(struct job *j, struct err *e)
 }
 
 /* Puts in place what is staged. */
-static enum step place(struct job *j, struct err *e)
+static enum step place(struct apply_job *j, struct err *e)
 {
 	if (place_all(j) == 0)
 		return finish(j, e);
 	roll_back(j);
-	return job_refused(j, e);
+	return apply_job_refused(j, e);
 }
 
-enum step job_write(struct job *j, struct err *e)
+enum step apply_job_write(struct apply_job *j, struct err *e)
 {
 	enum step next;
 
 	if (stage_all(j)) {
-		job_undo(j);
-		return job_refused(j, e);
+		apply_job_undo(j);
+		return apply_job_refused(j, e);
 	}
 	next = journal_staged(j, e);
 	return next == STEP_GO_ON ? place(j, e) : next;
@@ -148,7 +148,7 @@ enum step job_write(struct job *j, struct err *e)
 /* ---- after a crash ---- */
 
 /* 1 the last row says that all is staged, 0 not, -1 error. */
-static int read_journal(struct job *j, struct err *e)
+static int read_journal(struct apply_job *j, struct err *e)
 {
 	OWNED(file_change_open_row) struct file_change_open_row row = { 0 };
 	bool staged = false;
@@ -156,7 +156,7 @@ static int read_journal(struct job *j, struct err *e)
 
 	sql_file_change_open(j->a->store, j->seq, &row);
 	while ((got = row_next(&row.row, e)) > 0) {
-		struct file_change *f = job_add_change(j);
+		struct file_change *f = apply_job_add_change(j);
 
 		str_add(&f->path, row.path);
 		f->action = file_change_action_name(row.action);
@@ -175,35 +175,35 @@ static int read_journal(struct job *j, struct err *e)
 }
 
 /* What happened is not known yet. */
-static enum step not_known(struct job *j, struct err *e)
+static enum step not_known(struct apply_job *j, struct err *e)
 {
 	j->report->why.again = true;
-	if (!job_may_try_again(j)) {
+	if (!apply_job_may_try_again(j)) {
 		struct refusal last = j->report->why;
 
 		(void)refusal_set(&j->report->why, last.code,
 		                  "%.600s; an applier died over this write, and how far it got is "
 		                  "unknown: look at its files, and for hidden ones next to them",
 		                  last.text);
-		job_changes_clear(j); /* left as they are */
+		apply_job_changes_clear(j); /* left as they are */
 	}
-	return job_refused(j, e);
+	return apply_job_refused(j, e);
 }
 
-static enum step somebody_else(struct job *j, const struct file_change *f, struct err *e)
+static enum step somebody_else(struct apply_job *j, const struct file_change *f, struct err *e)
 {
 	(void)refusal_set(&j->report->why, "patch_conflict",
 	                  "patch conflict: %.300s: someone else has changed the file while it was "
 	                  "being written; read it again and ask again, or use force",
 	                  str_text(&f->path));
 	roll_back(j);
-	return job_refused(j, e);
+	return apply_job_refused(j, e);
 }
 
 /* Where all changes stand that were not staged for certain, as a set of enum found; 0: cannot be
  * told, report->why says why. *ret_other: the first that is FOUND_OTHER. A change that makes no
  * difference to the content is done again: its mode may be missing. */
-static unsigned look_at_changes(struct job *j, size_t *ret_other)
+static unsigned look_at_changes(struct apply_job *j, size_t *ret_other)
 {
 	unsigned all = 0;
 
@@ -226,7 +226,7 @@ static unsigned look_at_changes(struct job *j, size_t *ret_other)
 	return all;
 }
 
-static int remove_temps(struct job *j)
+static int remove_temps(struct apply_job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
 		if (file_change_remove_temp(j->root_fd, &j->changes[i], &j->report->why))
@@ -234,7 +234,7 @@ static int remove_temps(struct job *j)
 	return 0;
 }
 
-static int open_all(struct job *j)
+static int open_all(struct apply_job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
 		if (file_change_open(j->root_fd, &j->changes[i], &j->report->why))
@@ -243,7 +243,7 @@ static int open_all(struct job *j)
 }
 
 /* Nothing was put in place: it is done anew, unless the files are as they are to be already. */
-static enum step recover_planned(struct job *j, struct err *e)
+static enum step recover_planned(struct apply_job *j, struct err *e)
 {
 	size_t other = 0;
 	unsigned found = look_at_changes(j, &other);
@@ -264,22 +264,22 @@ static enum step recover_planned(struct job *j, struct err *e)
 }
 
 /* Forgets the journal of a predecessor, and begins anew. */
-static enum step begin_anew(struct job *j, struct err *e)
+static enum step begin_anew(struct apply_job *j, struct err *e)
 {
 	roll_back(j);
 	if (j->report->why.again)
-		return job_refused(j, e);
+		return apply_job_refused(j, e);
 	if (store_begin(j->a->store, e) || sql_file_change_undone(j->a->store, j->seq, e) < 0 ||
 	    store_commit(j->a->store, e)) {
 		store_rollback(j->a->store);
 		return STEP_FAILED;
 	}
-	job_changes_clear(j);
+	apply_job_changes_clear(j);
 	return STEP_GO_ON;
 }
 
 /* All new contents were complete: finished if that can be, else taken back. */
-static enum step recover_staged(struct job *j, struct err *e)
+static enum step recover_staged(struct apply_job *j, struct err *e)
 {
 	size_t other = j->count; /* the first that somebody else has changed */
 	unsigned all = 0;
@@ -312,7 +312,7 @@ static enum step recover_staged(struct job *j, struct err *e)
 	return place(j, e);
 }
 
-enum step job_recover(struct job *j, struct err *e)
+enum step apply_job_recover(struct apply_job *j, struct err *e)
 {
 	int staged = read_journal(j, e);
 
@@ -325,7 +325,7 @@ enum step job_recover(struct job *j, struct err *e)
 
 /* ---- the journal ---- */
 
-static bool keeps_images(struct job *j)
+static bool keeps_images(struct apply_job *j)
 {
 	int64_t limit = setting_int(j->a->store, "undo_limit_bytes", APPLY_UNDO_BYTES);
 	int64_t bytes = 0;
@@ -335,7 +335,8 @@ static bool keeps_images(struct job *j)
 	return !j->is_undo && (bytes <= limit || j->report->forced); /* nobody has seen those */
 }
 
-static int insert_change(struct job *j, const struct file_change *f, bool with_image, struct err *e)
+static int insert_change(struct apply_job *j, const struct file_change *f, bool with_image,
+                         struct err *e)
 {
 	const int64_t mode_before = f->mode_before, mode_after = f->mode;
 	struct file_change_insert_args args = {
@@ -360,7 +361,7 @@ static int insert_change(struct job *j, const struct file_change *f, bool with_i
 	return args.before < 0 ? -1 : sql_file_change_insert(j->a->store, &args, e);
 }
 
-enum step job_journal(struct job *j, struct err *e)
+enum step apply_job_journal(struct apply_job *j, struct err *e)
 {
 	bool with_images;
 

@@ -76,7 +76,7 @@ void request_add_name(struct str *out, const struct request *r)
 {
 	for (size_t i = 0; i < r->file_count; i++)
 		if (r->row.file_path && strcmp(r->files[i].path, r->row.file_path) == 0) {
-			touched_add_name(out, &r->files[i]);
+			proposal_touched_add_name(out, &r->files[i]);
 			return;
 		}
 	visible_add_name(out, r->row.file_path ? r->row.file_path : "");
@@ -96,7 +96,7 @@ struct sha256 request_shown_digest(const struct request *r)
 		                 .files = r->files,
 		                 .file_count = r->file_count };
 
-	return shown_digest(&s);
+	return proposal_digest(&s);
 }
 
 /* ---- asking ---- */

@@ -26,7 +26,7 @@ int request_read_answer(struct store *st, int64_t seq, struct request *r, struct
 int request_read_files(struct store *st, int64_t seq, struct request *r, struct err *e);
 void request_clear(struct request *r);
 
-/* The file that a clearance is about, as touched_add_name; nothing for other kinds. */
+/* The file that a clearance is about, as proposal_touched_add_name; nothing for other kinds. */
 void request_add_name(struct str *out, const struct request *r);
 
 /* Recomputes the digest of a clearance from r. */

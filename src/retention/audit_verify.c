@@ -421,7 +421,7 @@ void audit_report_clear(struct audit_report *report)
 	str_clear(&report->cuts);
 }
 
-void audit_report_tell(const struct audit_report *report, struct str *out)
+void audit_verify_tell(const struct audit_report *report, struct str *out)
 {
 	str_add(out, str_text(&report->cuts));
 	if (report->fault == AUDIT_WHOLE) {

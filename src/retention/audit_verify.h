@@ -48,6 +48,6 @@ int audit_verify_file(const char *path, const struct audit_kept *kept, struct au
                       struct err *e);
 void audit_report_clear(struct audit_report *report);
 /* Appends the report in words: a line for each cut, and one without an end. */
-void audit_report_tell(const struct audit_report *report, struct str *out);
+void audit_verify_tell(const struct audit_report *report, struct str *out);
 
 #endif

@@ -23,7 +23,8 @@ struct builtin {
 	int protocol;
 	const char *args[ARGS_MAX];
 	const char *const *passed; /* variables, NULL-terminated */
-	struct pair set, asking;
+	struct pair set;
+	const char *asking; /* as in struct config_agent */
 	const char *refused[REFUSED_MAX];
 };
 
@@ -66,6 +67,8 @@ static const struct config_rule VARIABLE = {
 };
 static const struct config_rule ANY_TEXT = { any_text, "a text" };
 
+static const struct config_rule OPTION = { any_text, "a text, true or false" };
+
 #define AT(member) .at = offsetof(struct config_agent, member)
 
 const struct config_field CONFIG_AGENT_KEYS[] = {
@@ -89,7 +92,7 @@ const struct config_field CONFIG_AGENT_KEYS[] = {
 	{ "agent.auth_method", KIND_TEXT, AT(auth_method), .rule = &CONFIG_NOT_EMPTY,
 	  .example = "\"api-key\"",
 	  .comment = "the way to log in that is called before each session" },
-	{ "agent.asking", KIND_MAP, AT(asking), .rule = &CONFIG_NOT_EMPTY,
+	{ "agent.asking", KIND_MAP, AT(asking), .rule = &OPTION,
 	  .example = "{ mode = \"default\" }",
 	  .comment = "its options that make it ask before it acts" },
 	{ "agent.refused_modes", KIND_TEXTS, AT(refused_modes), .rule = &CONFIG_NOT_EMPTY,
@@ -165,7 +168,7 @@ static const struct builtin BUILTINS[] = {
 	  .login = "claude",
 	  .protocol = PROTOCOL_ACP,
 	  .passed = CLAUDE,
-	  .asking = { "mode", "default" },
+	  .asking = "{\"mode\":\"default\"}",
 	  .refused = { "auto", "acceptEdits", "bypassPermissions" } },
 	{ .name = "codex",
 	  .command = "codex-acp",
@@ -173,7 +176,7 @@ static const struct builtin BUILTINS[] = {
 	  .login = "codex login",
 	  .protocol = PROTOCOL_ACP,
 	  .passed = CODEX,
-	  .asking = { "mode", "read-only" }, /* in `agent` a model is asked, not a person */
+	  .asking = "{\"mode\":\"read-only\"}", /* in `agent` a model is asked, not a person */
 	  .refused = { "agent", "auto", "full-access" } },
 	{ .name = "gemini",
 	  .command = "gemini",
@@ -182,7 +185,7 @@ static const struct builtin BUILTINS[] = {
 	  .protocol = PROTOCOL_ACP,
 	  .args = { "--acp" },
 	  .passed = GEMINI,
-	  .asking = { "mode", "default" },
+	  .asking = "{\"mode\":\"default\"}",
 	  .refused = { "yolo", "autoEdit" } },
 	{ .name = "copilot",
 	  .command = "copilot",
@@ -191,7 +194,7 @@ static const struct builtin BUILTINS[] = {
 	  .protocol = PROTOCOL_ACP,
 	  .args = { "--acp" },
 	  .passed = COPILOT,
-	  .asking = { "allow_all", "off" },
+	  .asking = "{\"allow_all\":\"off\"}",
 	  .refused = { "autopilot" } },
 	{ .name = "opencode",
 	  .command = "opencode",
@@ -209,7 +212,7 @@ static const struct builtin BUILTINS[] = {
 	  .protocol = PROTOCOL_ACP,
 	  .args = { "--acp" },
 	  .passed = QWEN,
-	  .asking = { "mode", "default" },
+	  .asking = "{\"mode\":\"default\"}",
 	  .refused = { "yolo", "autoEdit" } },
 	{ .name = "claude-mcp",
 	  .command = "claude",
@@ -316,7 +319,7 @@ struct config_agent *config_agent_add(struct config_agents *all, const char *nam
 	a->protocol = b->protocol;
 	add_texts(&a->args, b->args, ARGS_MAX);
 	add_environment(a, b);
-	add_pair(&a->asking, &b->asking);
+	a->asking = b->asking ? xstrdup(b->asking) : NULL;
 	add_texts(&a->refused_modes, b->refused, REFUSED_MAX);
 	return a;
 }

@@ -1,6 +1,7 @@
 /* Reads the tables of [[agent]]. */
 #include "config_read.h"
 
+#include "json_writer.h"
 #include "toml.h"
 
 #include <stdlib.h>
@@ -45,17 +46,45 @@ static int read_env(struct config_load *l, const struct config_field *f, struct 
 	return failed;
 }
 
-/* A list or a table replaces that of the built-in profile. */
+/* Replaces what makes a built-in profile ask; an empty table is nothing that would have to be set.
+ */
+static int read_asking(struct config_load *l, const struct config_field *f, struct config_agent *a,
+                       const cJSON *node)
+{
+	OWNED(str) struct str json = { 0 };
+	OWNED(str) struct str found = { 0 };
+	const cJSON *item;
+
+	if (!toml_is(node, TOML_TABLE))
+		return config_read_unfit(l, f, node);
+	json_object(&json);
+	cJSON_ArrayForEach (item, toml_value(node)) {
+		const cJSON *value = toml_value(item);
+
+		if (toml_is(item, TOML_TEXT)) {
+			json_member(&json, item->string, value->valuestring);
+		} else if (toml_is(item, TOML_BOOLEAN)) {
+			json_member_bool(&json, item->string, cJSON_IsTrue(value));
+		} else {
+			config_read_add_found(&found, item);
+			return config_read_wrong(l, toml_line(item), f->name,
+			                         "'%.64s' is %s; write %s", item->string,
+			                         str_text(&found), f->rule->allowed);
+		}
+	}
+	json_object_end(&json);
+	free(a->asking);
+	a->asking = cJSON_GetArraySize(toml_value(node)) ? str_take(&json) : NULL;
+	return 0;
+}
+
+/* A list replaces that of the built-in profile. */
 static void forget(const struct config_field *f, void *place)
 {
-	if (f->kind == KIND_TEXTS) {
-		config_field_clear_texts(place);
-		*(struct config_texts *)place = (struct config_texts){ 0 };
-	}
-	if (f->kind == KIND_MAP) {
-		config_field_clear_map(place);
-		*(struct config_map *)place = (struct config_map){ 0 };
-	}
+	if (f->kind != KIND_TEXTS)
+		return;
+	config_field_clear_texts(place);
+	*(struct config_texts *)place = (struct config_texts){ 0 };
 }
 
 static int read_key(struct config_load *l, struct config_agent *a, const cJSON *node)
@@ -69,6 +98,8 @@ static int read_key(struct config_load *l, struct config_agent *a, const cJSON *
 	}
 	if (strcmp(node->string, "env") == 0)
 		return read_env(l, f, a, node);
+	if (strcmp(node->string, "asking") == 0)
+		return read_asking(l, f, a, node);
 	place = (char *)a + f->at;
 	if (strcmp(node->string, "command") == 0)
 		a->package = NULL;

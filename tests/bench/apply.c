@@ -91,7 +91,7 @@ static void write_once(const struct str *diff, struct figures *out)
 	int64_t start = now_ns();
 	int root = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (plan_look(root, &p, &plan, &why) || plan_work(&p, &plan, &why))
+	if (proposal_look(root, &p, &plan, &why) || proposal_work(&p, &plan, &why))
 		die("%s", why.text);
 	out->compute_ms = ms_since(start);
 	file_change_take(root, &plan.files[0], NULL, &f);

@@ -468,7 +468,7 @@ static void write_node(const struct disk *d, size_t node, const char *path)
 	if (!n->is_dir) {
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		ck_assert_msg(fd >= 0, "cannot make %s: %s", path, strerror(errno));
-		ck_assert_int_eq(write_all(fd, str_text(&n->kept), n->kept.length), 0);
+		ck_assert_int_eq(io_write_all(fd, str_text(&n->kept), n->kept.length), 0);
 		ck_assert_int_eq(fchmod(fd, n->kept_mode), 0);
 		(void)close(fd);
 		return;

@@ -1,6 +1,6 @@
 /* slack-poster, killed at each of its steps: what was to be said is said once. */
 #include "agent.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 #include "slack_peer.h"
 
 #include <signal.h>

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "instance.h"
-#include "jsonrpc.h"
 #include "lines.h"
+#include "rpc.h"
 #include "store.h"
 #include "worker.h"
 

@@ -8,9 +8,9 @@
 #include <strings.h>
 
 #include "header.h"
-#include "jsonrpc.h"
 #include "mcp.h"
 #include "peer.h"
+#include "rpc.h"
 
 #include <openssl/evp.h>
 
@@ -111,7 +111,7 @@ static void try_url(const char *url)
 	cJSON_ArrayForEach (one, query)
 		must(cJSON_IsString(one) && utf8_valid(one->valuestring, strlen(one->valuestring)));
 	must(cJSON_GetArraySize(query) <= HEADER_MAX_PARAMETERS);
-	identity_read(&who, query);
+	peer_identity_read(&who, query);
 	identity_clear(&who);
 }
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "call.h"
-#include "jsonrpc.h"
 #include "mcp.h"
+#include "rpc.h"
 #include "tool.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -53,7 +53,7 @@ static int make_tree(void)
 	    " ln -s f link && ln -s ../out leaves && ln -s .git togit && mkfifo pipe",
 	    root);
 	must(system(command) == 0);
-	must(workspace_open(root, &fd, NULL) == 0);
+	must(safe_path_open(root, &fd, NULL) == 0);
 	return fd;
 }
 
@@ -151,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fd < 0)
 		fd = make_tree();
-	if (plan_look(fd, &p, &plan, &why) || plan_work(&p, &plan, &why)) {
+	if (proposal_look(fd, &p, &plan, &why) || proposal_work(&p, &plan, &why)) {
 		must(why.code && why.text[0] && utf8_valid(why.text, strlen(why.text)));
 	} else {
 		check_plan(&plan);

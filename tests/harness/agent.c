@@ -1,7 +1,7 @@
 #include "agent.h"
 
 #include "clock.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

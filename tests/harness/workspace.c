@@ -150,7 +150,7 @@ static void insert_shown(const char *path, const char *body, const char *effect,
 	         " risk_level, original_hash, created_at, updated_at, body, body_seq, effect, "
 	         "effect_seq) VALUES (%d,"
 	         " 'request-%d', %d, 'clearance', 'pending', '%s', 't', ",
-	         n, n, session, shown_digest(&shown).text);
+	         n, n, session, proposal_digest(&shown).text);
 	add_quoted(&sql, path);
 	str_addf(&sql, ", 'low', '%s', '%s', '%s', ", files[primary].hash, now.text, now.text);
 	add_body(&sql, body);
@@ -207,8 +207,8 @@ static bool is_plan(const char *path, const char *body, struct plan *plan)
 	struct refusal why = { .code = NULL };
 	int root, failed;
 
-	ck_assert_int_eq(workspace_open(ws, &root, NULL), 0);
-	failed = plan_look(root, &p, plan, &why) || plan_work(&p, plan, &why);
+	ck_assert_int_eq(safe_path_open(ws, &root, NULL), 0);
+	failed = proposal_look(root, &p, plan, &why) || proposal_work(&p, plan, &why);
 	(void)close(root);
 	return failed == 0;
 }

@@ -7,7 +7,7 @@
 #define FAKE_H
 
 #include "err.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 #include "str.h"
 
 #include <cjson/cJSON.h>

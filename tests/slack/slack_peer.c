@@ -1,7 +1,7 @@
 #include "slack_peer.h"
 
 #include "agent.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 
 #include <curl/curl.h>
 #include <signal.h>

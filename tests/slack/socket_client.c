@@ -2,7 +2,7 @@
 
 #include "agent.h"
 #include "io.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 #include "slack_peer.h"
 
 #include <arpa/inet.h>
@@ -20,7 +20,8 @@ enum { HEAD_BYTES = 2000, ABNORMAL = 1006 };
 static ssize_t bytes_out(const uint8_t *data, size_t length, int flags, void *client)
 {
 	(void)flags;
-	return write_all(((struct client *)client)->fd, data, length) == 0 ? (ssize_t)length : -1;
+	return io_write_all(((struct client *)client)->fd, data, length) == 0 ? (ssize_t)length
+	                                                                      : -1;
 }
 
 static ssize_t bytes_in(uint8_t *data, size_t length, int flags, void *client)
@@ -95,7 +96,7 @@ int client_try(struct client *c, const char *path)
 	         "GET %s HTTP/1.1\r\nHost: fake\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
 	         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
 	         path);
-	ck_assert_int_eq(write_all(c->fd, request.bytes, request.length), 0);
+	ck_assert_int_eq(io_write_all(c->fd, request.bytes, request.length), 0);
 	ck_assert_int_eq(wslay_frame_context_init(&c->frames, &HOW, c), 0);
 	return read_head(c);
 }

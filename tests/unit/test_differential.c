@@ -389,10 +389,10 @@ START_TEST(a_proposal_made_by_git_is_taken_whole)
 			ck_assert_int_eq(diff_parse(patch.bytes, patch.length, &d, NULL), 0);
 			p.file_path =
 			    d.files[0].new_path ? d.files[0].new_path : d.files[0].old_path;
-			ck_assert_int_eq(workspace_open("old", &root, NULL), 0);
-			looked = plan_look(root, &p, &plan, &why);
-			ck_assert_msg(looked == 0 && plan_work(&p, &plan, &why) == 0, "%s: %s\n%s",
-			              why.code, why.text, patch.bytes);
+			ck_assert_int_eq(safe_path_open("old", &root, NULL), 0);
+			looked = proposal_look(root, &p, &plan, &why);
+			ck_assert_msg(looked == 0 && proposal_work(&p, &plan, &why) == 0,
+			              "%s: %s\n%s", why.code, why.text, patch.bytes);
 		}
 		(void)close(root);
 		ck_assert_int_eq(system("cd new && find . -type d -exec mkdir -p ../old/{} \\;"),

@@ -3,7 +3,7 @@
 #include "header.h"
 
 #include "harness.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* mcp: messages, versions, tools and their arguments, without a process and without rows. */
 #include "call.h"
-#include "jsonrpc.h"
 #include "mcp.h"
+#include "rpc.h"
 #include "suite.h"
 #include "tool.h"
 
@@ -464,10 +464,10 @@ START_TEST(events_and_progress_have_their_shape)
 {
 	OWNED(str) struct str out = { 0 };
 
-	sse_event(&out, "7.0", "");
+	mcp_sse_event(&out, "7.0", "");
 	ck_assert_str_eq(out.bytes, "id: 7.0\ndata: \n\n");
 	str_reset(&out);
-	sse_event(&out, NULL, "{}");
+	mcp_sse_event(&out, NULL, "{}");
 	ck_assert_str_eq(out.bytes, "data: {}\n\n");
 	str_reset(&out);
 	mcp_progress(&out, "0", 15, "w\"");

@@ -45,7 +45,7 @@ static void setup(void)
 	ck_assert_int_eq(chdir("ws"), 0);
 	ck_assert_int_eq(mkdir("dir", 0755), 0);
 	make("dir/file", "hello");
-	ck_assert_msg(workspace_open(root, &root_fd, &e) == 0, "%s", e.text);
+	ck_assert_msg(safe_path_open(root, &root_fd, &e) == 0, "%s", e.text);
 }
 
 static void teardown(void)
@@ -311,7 +311,7 @@ START_TEST(magic_links_of_proc_and_devices_are_refused)
 	OWNED(str) struct str bytes = { 0 };
 	int fd = -1;
 
-	ck_assert_int_eq(workspace_open("/", &fd, &e), 0);
+	ck_assert_int_eq(safe_path_open("/", &fd, &e), 0);
 	ck_assert_int_eq(safe_path_resolve(fd, MAGIC_LINKS "exe", &bytes, &e), -1);
 	ck_assert_str_eq(e.text, "path violation: \"" MAGIC_LINKS
 	                         "exe\" is a symlink loop or a magic link");
@@ -338,8 +338,8 @@ START_TEST(a_workspace_in_a_protected_place_is_refused_whatever_it_is_called)
 	ck_assert_int_eq(mkdir("repo/.git", 0755), 0);
 	ck_assert_int_eq(mkdir("repo/.git/hooks", 0755), 0);
 	link_to("repo/.git/hooks", "innocent");
-	ck_assert_int_eq(workspace_open("repo/.git", &fd, &e), -1);
-	ck_assert_int_eq(workspace_open("innocent", &fd, &e), -1);
+	ck_assert_int_eq(safe_path_open("repo/.git", &fd, &e), -1);
+	ck_assert_int_eq(safe_path_open("innocent", &fd, &e), -1);
 	ck_assert_str_eq(e.text, "path violation: \"innocent\" is inside .git, which is protected");
 	ck_assert_int_eq(fd, -1);
 }
@@ -350,10 +350,10 @@ START_TEST(a_workspace_must_be_a_directory_that_is_there)
 	struct err e = { 0 };
 	int fd = -1;
 
-	ck_assert_int_eq(workspace_open("/nonexistent/ws", &fd, &e), -1);
+	ck_assert_int_eq(safe_path_open("/nonexistent/ws", &fd, &e), -1);
 	ck_assert_str_eq(e.text,
 	                 "cannot open the workspace /nonexistent/ws: No such file or directory");
-	ck_assert_int_eq(workspace_open("dir/file", &fd, &e), -1);
+	ck_assert_int_eq(safe_path_open("dir/file", &fd, &e), -1);
 	ck_assert_int_eq(fd, -1);
 }
 END_TEST

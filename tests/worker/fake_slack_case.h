@@ -4,7 +4,7 @@
 
 #include "agent.h"
 #include "harness.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 #include "slack_peer.h"
 #include "socket_client.h"
 #include <stdio.h>

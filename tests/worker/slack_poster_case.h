@@ -3,7 +3,7 @@
 #define SLACK_POSTER_CASE_H
 
 #include "agent.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 #include "slack_peer.h"
 #include <signal.h>
 #include <stdio.h>

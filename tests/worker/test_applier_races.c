@@ -20,9 +20,9 @@ static void plan_race(struct race *r, const char *path, const char *body)
 	};
 
 	*r = (struct race){ .f = FILE_CHANGE_INIT, .root = -1 };
-	ck_assert_int_eq(workspace_open(ws, &r->root, NULL), 0);
-	ck_assert_msg(plan_look(r->root, &p, &plan, &r->why) == 0 &&
-	                  plan_work(&p, &plan, &r->why) == 0,
+	ck_assert_int_eq(safe_path_open(ws, &r->root, NULL), 0);
+	ck_assert_msg(proposal_look(r->root, &p, &plan, &r->why) == 0 &&
+	                  proposal_work(&p, &plan, &r->why) == 0,
 	              "%s", r->why.text);
 	file_change_take(r->root, &plan.files[0], NULL, &r->f);
 }

@@ -296,8 +296,8 @@ static long peak_kib(const struct str *diff)
 		struct refusal why = { .code = NULL };
 		int root = -1;
 
-		if (workspace_open(ws, &root, NULL) || plan_look(root, &p, &plan, &why) ||
-		    plan_work(&p, &plan, &why))
+		if (safe_path_open(ws, &root, NULL) || proposal_look(root, &p, &plan, &why) ||
+		    proposal_work(&p, &plan, &why))
 			_exit(1);
 		file_change_take(root, &plan.files[0], NULL, &f);
 		_exit(file_change_open(root, &f, &why) || file_change_stage(root, &f, &why));

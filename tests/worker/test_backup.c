@@ -1,7 +1,7 @@
 /* backup and restore: whole or not there, in use or not; and what is restored does nothing twice.
  */
 #include "agent.h"
-#include "jsonrpc.h"
+#include "rpc.h"
 #include "slack_peer.h"
 #include "sql/store.h"
 

@@ -4,8 +4,8 @@
 #include "sql/slack_check.h"
 
 enum {
-	KEPT_MS = 600000, /* an answer holds for so long */
-	STALE_MS = 5000, /* a refusal: somebody may have invited the bot meanwhile */
+	KEPT_MS = 600000, /* how long a confirmation is valid */
+	STALE_MS = 5000, /* how long a refusal is: someone may invite the bot meanwhile */
 };
 
 static int ask(struct front *f, const char *channel, struct err *e)
@@ -39,7 +39,7 @@ int channels_check(struct front *f, const char *channel, struct err *e)
 	int got;
 
 	if (!channel || !setting_is_on(st, "slack.configured", false) ||
-	    workspaces_configure_channel(&f->settings.workspaces, channel))
+	    peer_configure_channel(&f->settings.workspaces, channel))
 		return 0;
 	got = sql_slack_check_newest(st, stale.text, channel, &row, e);
 	if (got < 0 || ((got == 0 || row.is_stale) && ask(f, channel, e)))

@@ -11,13 +11,11 @@ static int put_one(struct store *st, const struct config_agent *a, struct err *e
 	OWNED(str) struct str args = { 0 };
 	OWNED(str) struct str pass = { 0 };
 	OWNED(str) struct str set = { 0 };
-	OWNED(str) struct str asking = { 0 };
 	OWNED(str) struct str refused = { 0 };
 
 	config_add_texts(&args, &a->args);
 	config_add_texts(&pass, &a->env_pass);
 	config_add_map(&set, &a->env_set);
-	config_add_map(&asking, &a->asking);
 	config_add_texts(&refused, &a->refused_modes);
 	return sql_agent_insert(
 	    st,
@@ -31,7 +29,7 @@ static int put_one(struct store *st, const struct config_agent *a, struct err *e
 	        .workspace = a->workspace,
 	        .acp_version = agent_acp_version_of(config_acp_version_name(a->acp_version)),
 	        .auth_method = a->auth_method,
-	        .asking = a->asking.count ? str_text(&asking) : NULL,
+	        .asking = a->asking,
 	        .refused_modes = a->refused_modes.count ? str_text(&refused) : NULL,
 	        .startup_timeout_ms = a->startup_timeout_seconds * MS_PER_S,
 	        .max_line_length = a->max_line_length,

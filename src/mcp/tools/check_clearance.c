@@ -28,7 +28,7 @@ static struct sha256 digest(const struct call *c)
 		                 .files = c->files,
 		                 .file_count = c->plan.count };
 
-	return shown_digest(&s);
+	return proposal_digest(&s);
 }
 
 /* The files as they are when the question is asked, and what is to become of them. */

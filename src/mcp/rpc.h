@@ -1,7 +1,7 @@
-/* jsonrpc: JSON-RPC 2.0 messages as MCP uses them (jsonrpc.org/specification; MCP "Base protocol").
+/* rpc: JSON-RPC 2.0 messages as MCP uses them (jsonrpc.org/specification; MCP "Base protocol").
  */
-#ifndef JSONRPC_H
-#define JSONRPC_H
+#ifndef RPC_H
+#define RPC_H
 
 #include "json.h"
 #include "str.h"

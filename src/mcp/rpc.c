@@ -1,4 +1,4 @@
-#include "jsonrpc.h"
+#include "rpc.h"
 
 #include "err.h"
 
