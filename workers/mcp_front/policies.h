@@ -9,8 +9,6 @@ struct front;
 
 int policies_start(struct front *f, struct err *e);
 void policies_stop(struct front *f);
-/* What is known of a workspace's policy, for a hand that looks at it. */
-struct policy_known policies_known(struct front *f, const char *workspace_root);
 /* The policy of a workspace as a hand has found it; never NULL. From here on its changes are
  * noticed. */
 struct policy_file *policies_take(struct front *f, const char *workspace_root,
