@@ -49,9 +49,14 @@ struct ipc_caller {
 /* The member of a line that holds each verb's text; "instruction" for the others. */
 static const char *text_member(const struct verb *v)
 {
-	static const char *const MEMBERS[][2] = { { "approve", "note" }, { "reject", "reason" },
-		                                  { "stop", "reason" },  { "no", "reason" },
-		                                  { "mode", "mode" },    { "stall", "switch" } };
+	static const char *const MEMBERS[][2] = { { "approve", "note" },
+		                                  { "reject", "reason" },
+		                                  { "stop", "reason" },
+		                                  { "no", "reason" },
+		                                  { "mode", "mode" },
+		                                  { "stall", "switch" },
+		                                  { "session-start", "prompt" },
+		                                  { "session-restart", "prompt" } };
 
 	for (size_t i = 0; i < COUNT(MEMBERS); i++)
 		if (strcmp(v->word, MEMBERS[i][0]) == 0)
@@ -116,6 +121,8 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 		return -1;
 	w.text = json_text(line, text_member(w.verb));
 	w.digest = json_text(line, "digest");
+	w.agent = json_text(line, "agent");
+	w.workspace = json_text(line, "workspace");
 	if (check_members(&w, e))
 		return -1;
 	if (w.verb->row == VERB_READING)

@@ -109,10 +109,37 @@ static int render_session(struct poster *p, const struct slack_intent_row *i,
 
 	if (read_session(p, i->session_seq, &session, e) < 0)
 		return -1;
-	if (i->part == SLACK_PART_KIND_ENDED)
-		slack_notice_ended(&session, out);
-	else
-		slack_notice_session(&session, out);
+	slack_notice_session(&session, out);
+	return 0;
+}
+
+static int render_ended(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
+                        struct err *e)
+{
+	OWNED(slack_session_row) struct slack_session_row session = { 0 };
+	OWNED(slack_run_row) struct slack_run_row run = { 0 };
+	int ours;
+
+	if (read_session(p, i->session_seq, &session, e) < 0)
+		return -1;
+	ours = sql_slack_run_last(&p->w.store, i->session_seq, &run, e);
+	if (ours >= 0)
+		slack_notice_ended(&session, ours ? &run : NULL, out);
+	return ours < 0 ? -1 : 0;
+}
+
+static int render_run(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
+                      struct err *e)
+{
+	OWNED(slack_session_row) struct slack_session_row session = { 0 };
+	OWNED(slack_run_row) struct slack_run_row run = { 0 };
+	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
+	int64_t seq = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "run"));
+
+	if (read_session(p, i->session_seq, &session, e) < 0 ||
+	    there(sql_slack_run_read(&p->w.store, seq, &run, e), "the run", e) < 0)
+		return -1;
+	slack_notice_run(&session, &run, out);
 	return 0;
 }
 
@@ -342,8 +369,12 @@ static int render_part(struct poster *p, const struct slack_intent_row *i, struc
 	case SLACK_PART_KIND_EXPIRED:
 		return render_expired(p, i, out, e);
 	case SLACK_PART_KIND_SESSION:
-	case SLACK_PART_KIND_ENDED:
+	case SLACK_PART_KIND_RESTARTED:
 		return render_session(p, i, out, e);
+	case SLACK_PART_KIND_ENDED:
+		return render_ended(p, i, out, e);
+	case SLACK_PART_KIND_RUN:
+		return render_run(p, i, out, e);
 	case SLACK_PART_KIND_MODE:
 		return render_mode(p, i, out, e);
 	case SLACK_PART_KIND_STALL:
