@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -105,7 +106,7 @@ static int parse(struct worker *w, const char *purpose, bool for_row, int argc, 
 	return 0;
 }
 
-/* One incarnation at a time. A dying predecessor is given a moment. */
+/* One incarnation at a time. A dying predecessor gets a moment. */
 static int open_lock(const struct worker *w, int run_fd)
 {
 	char file[80];
@@ -131,7 +132,7 @@ static int take_lock(struct worker *w, struct err *e)
 	return w->row ? instance_sign_lock(w->lock_fd, e) : 0;
 }
 
-/* Ends with its supervisor, also when that is killed, unless it serves one row; SIGTERM comes as a
+/* Ends with its supervisor, even if that is killed, unless it serves one row; SIGTERM arrives on a
  * descriptor. */
 static int hear_signals(struct worker *w, struct err *e)
 {
@@ -139,8 +140,7 @@ static int hear_signals(struct worker *w, struct err *e)
 
 	if (!w->row)
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0,
-	            0); /* nothing that we start gets more than we have */
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* nothing that we start gains privileges */
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigaddset(&set, SIGINT);
@@ -224,7 +224,7 @@ int worker_open_for_row(struct worker *w, const char *name, const char *purpose,
 	return open_worker(w, name, purpose, true, argc, argv, e);
 }
 
-/* Ends the transaction in which something was written, or not. */
+/* Commits the transaction, or rolls it back if the write failed. */
 static int end(struct worker *w, int failed, struct err *e)
 {
 	if (!failed)
@@ -253,6 +253,23 @@ int worker_heartbeat(struct worker *w, struct err *e)
 	           : end(w, sql_worker_heartbeat(&w->store, w->id.text, e), e);
 }
 
+void worker_rest(struct worker *w)
+{
+	if (w->rests)
+		return;
+	store_clear(&w->store);
+	(void)malloc_trim(0);
+	w->rests = true;
+}
+
+int worker_wake(struct worker *w, struct err *e)
+{
+	if (w->rests && store_open(&w->store, w->db_path, w->run_dir, e))
+		return -1;
+	w->rests = false;
+	return 0;
+}
+
 int worker_patience_ms(const struct worker *w)
 {
 	int64_t patience = WORKER_LOOK_MS;
@@ -265,7 +282,7 @@ int worker_patience_ms(const struct worker *w)
 	return patience < 0 ? 0 : (int)patience;
 }
 
-/* Lock and bell in another run directory, or nothing. */
+/* Moves lock and bell to another run directory, or changes nothing. */
 static bool move_to(struct worker *w, int run_fd)
 {
 	struct doorbell bell = DOORBELL_INIT;
@@ -286,7 +303,8 @@ static bool move_to(struct worker *w, int run_fd)
 	w->run_fd = run_fd;
 	pulse_show(lock_fd);
 	w->bell = bell;
-	store_ring_at(&w->store, run_fd);
+	if (!w->rests)
+		store_ring_at(&w->store, run_fd);
 	return true;
 }
 
@@ -347,7 +365,7 @@ void worker_close(struct worker *w, const struct err *e)
 {
 	if (e->kind != ERR_NONE)
 		log_error("%s", e->text);
-	else if (w->store.db && store_begin(&w->store, NULL) == 0)
+	else if (worker_wake(w, NULL) == 0 && w->store.db && store_begin(&w->store, NULL) == 0)
 		(void)end(w, sql_worker_stopped(&w->store, w->id.text, NULL), NULL);
 	store_clear(&w->store);
 	doorbell_clear(&w->bell);
@@ -377,8 +395,9 @@ bool worker_wait(struct worker *w, bool busy)
 
 	if (!busy && drains())
 		return true;
-	/* Once moved: nobody could ring meanwhile. */
+	/* After a move do not sleep: nobody could ring meanwhile. */
 	(void)poll(fds, COUNT(fds), busy || moved ? 0 : worker_patience_ms(w));
+	w->rung = moved || fds[0].revents != 0;
 	if (fds[0].revents)
 		doorbell_drain(&w->bell);
 	return fds[1].revents != 0;

@@ -1,13 +1,14 @@
 /* watch: shows one question after the other and takes the answers from stdin.
  *
- * It wakes by its bell (rung by every row of `decision`) and looks again each second, because a new
- * question rings nobody here. One question is on the screen at a time, and an answer is bound to
- * the digest of that one: if somebody else answers it first, what was being typed is thrown away
+ * Its bell wakes it (rung by every row of `decision`), and it looks again every second, because a
+ * new question does not ring here. One question is on the screen at a time, and an answer is bound
+ * to the digest of that one: if someone else answers it first, what was being typed is discarded
  * rather than applied to the next. In a pipe, each line answers the question that is shown when its
  * turn comes, and lines are kept until there is one. */
 #include "ctl.h"
 
 #include "doorbell.h"
+#include "sql/agent_run.h"
 #include "sql/stall.h"
 
 #include <ctype.h>
@@ -26,20 +27,21 @@ struct watch {
 	struct ctl *c;
 	struct doorbell bell;
 	int run_fd;
-	struct str input; /* typed and not used yet */
+	struct str input; /* typed but not used yet */
 	bool eof, stop;
 	bool typed; /* stdin is a terminal */
-	bool failed; /* an answer was not taken */
-	bool idle_told; /* "nothing waits" stands on the screen */
+	bool failed; /* an answer was not accepted */
+	bool idle_told; /* the screen says "nothing waits" */
 	struct request shown; /* seq 0: none */
-	int64_t newest; /* the last seq that was shown or announced */
-	int64_t silent; /* the last alert of a silent agent that was told */
-	int64_t *later; /* put off until the end */
+	int64_t newest; /* the last seq shown or announced */
+	int64_t silent; /* the last alert about a silent agent that was shown */
+	int64_t event; /* the last one that was looked at for agents that we started */
+	int64_t *later; /* postponed to the end */
 	size_t later_count;
 };
 
-/* The letters beside the words of operator/verb.h: each is the first of these verbs that answers
- * the question on the screen. Behind `r` the text may follow at once. */
+/* Single letters in addition to the words of operator/verb.h: each stands for the first of these
+ * verbs that answers the question on the screen. The text may follow `r` directly. */
 static const struct key {
 	char letter;
 	bool takes_text;
@@ -103,7 +105,7 @@ static int show(struct watch *w, int64_t seq, int64_t waiting, struct err *e)
 	if (got <= 0)
 		return got;
 	w->idle_told = false;
-	if (w->typed) { /* what was typed before this is on the screen is not meant for it */
+	if (w->typed) { /* what was typed before the question appeared is not meant for it */
 		(void)tcflush(STDIN_FILENO, TCIFLUSH);
 		str_reset(&w->input);
 	}
@@ -139,7 +141,7 @@ static void announce(const struct watch *w, const char *title)
 }
 
 struct queue {
-	int64_t first, waiting; /* the first to be answered, and how many there are */
+	int64_t first, waiting; /* the first to answer, and how many wait */
 	bool shown_is_open;
 };
 
@@ -191,7 +193,7 @@ static int tell_silent(const struct watch *w, const struct stall_since_row *row,
 	return 0;
 }
 
-/* Agents that have gone silent: nothing to be answered, so it is said once. */
+/* Reports agents that have gone silent, once: there is nothing to answer. */
 static int look_at_silence(struct watch *w, struct err *e)
 {
 	OWNED(stall_since_row) struct stall_since_row row = { 0 };
@@ -206,7 +208,106 @@ static int look_at_silence(struct watch *w, struct err *e)
 	return got;
 }
 
-/* The question on the screen was answered by somebody else, or ran out. */
+/* ---- agents that we started ---- */
+
+static cJSON *run_json(const struct agent_run_since_row *r)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	json_add_text(o, "session_id", r->session_id);
+	json_add_text(o, "agent", r->agent);
+	json_add_text(o, "status", r->is_running ? "running" : agent_run_outcome_name(r->outcome));
+	json_add_text(o, "prompt", r->prompt);
+	if (r->is_running)
+		return o;
+	if (r->has_exit_code)
+		(void)cJSON_AddNumberToObject(o, "exit_code", (double)r->exit_code);
+	if (r->has_exit_signal)
+		(void)cJSON_AddNumberToObject(o, "exit_signal", (double)r->exit_signal);
+	json_add_text(o, "why", r->why);
+	json_add_text(o, "stderr", r->stderr_tail);
+	return o;
+}
+
+static void print_why(const char *why)
+{
+	if (!why)
+		return;
+	(void)fputs(": ", stdout);
+	print_visible(why);
+}
+
+/* How its process ended, and what can be done about it. */
+static void print_end(const struct watch *w, const struct agent_run_since_row *r, const char *id)
+{
+	const char *help = "restart";
+
+	switch (r->outcome) {
+	case AGENT_RUN_OUTCOME_EXITED:
+		if (r->has_exit_signal)
+			(void)printf(" ended by signal %lld", (long long)r->exit_signal);
+		else
+			(void)printf(" ended with exit code %lld", (long long)r->exit_code);
+		break;
+	case AGENT_RUN_OUTCOME_FAILED:
+		(void)fputs(" could not be started", stdout);
+		break;
+	case AGENT_RUN_OUTCOME_INTERRUPTED:
+		(void)fputs(" was lost", stdout);
+		help = "resume";
+		break;
+	case AGENT_RUN_OUTCOME_STOPPED:
+	case AGENT_RUN_OUTCOME_NONE:
+		(void)fputs(" was stopped\n", stdout);
+		return;
+	}
+	print_why(r->why);
+	(void)printf("; agent-intercom-ctl session %s %s\n", help, id);
+	if (r->stderr_tail && *r->stderr_tail)
+		print_block(w->c, r->stderr_tail, strlen(r->stderr_tail), false);
+}
+
+static int tell_run(const struct watch *w, const struct agent_run_since_row *r, struct err *e)
+{
+	OWNED(str) struct str id = { 0 };
+
+	if (w->c->json) {
+		event("agent", run_json(r));
+		return 0;
+	}
+	if (short_session_id(w->c, r->session_id, &id, e))
+		return -1;
+	(void)printf("\nagent of session %s: ", str_text(&id));
+	print_visible(r->agent);
+	if (r->is_running) {
+		(void)fputs(" runs", stdout);
+		print_why(r->prompt);
+		(void)putchar('\n');
+	} else {
+		print_end(w, r, str_text(&id));
+	}
+	if (w->shown.row.seq)
+		ask(w);
+	return 0;
+}
+
+static int look_at_runs(struct watch *w, struct err *e)
+{
+	OWNED(agent_run_since_row) struct agent_run_since_row row = { 0 };
+	int got;
+
+	sql_agent_run_since(&w->c->store, w->event, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		w->event = row.seq;
+		if (tell_run(w, &row, e))
+			return -1;
+	}
+	return got;
+}
+
+/* ---- the screen ---- */
+
+/* Reports that the question on the screen was answered by someone else, or expired. */
 static int tell_gone(struct watch *w, struct err *e)
 {
 	OWNED(request) struct request now = { 0 };
@@ -272,7 +373,7 @@ static void tell_result(struct watch *w, const char *verdict, int status, const 
 	}
 }
 
-/* -1 only if the database cannot go on; an answer that the rules refuse is told. */
+/* Returns -1 only if the database fails; an answer that the rules refuse is reported. */
 static int say(struct watch *w, const char *verdict, const char *text, struct err *e)
 {
 	struct err why = { 0 };
@@ -314,7 +415,8 @@ static void later(struct watch *w)
 	request_clear(&w->shown);
 }
 
-/* The verdict that v is for the question on the screen; NONE: it is no answer to it. -1. */
+/* Sets *ret to the verdict that v gives on the question on the screen, NONE if it does not answer
+ * it. Returns 0, or -1 on error. */
 static int verdict_of(struct watch *w, const struct verb *v, enum request_verdict *ret,
                       struct err *e)
 {
@@ -329,7 +431,7 @@ static int verdict_of(struct watch *w, const struct verb *v, enum request_verdic
 	return 0;
 }
 
-/* Reads a line as a letter with what may follow it; as verdict_of. */
+/* Reads a line as a letter and an optional text; returns as verdict_of. */
 static int letter_of(struct watch *w, const char *line, enum request_verdict *ret,
                      const char **ret_text, struct err *e)
 {
@@ -356,7 +458,7 @@ static int answer_line(struct watch *w, const char *line, struct err *e)
 	    (!l.verb && letter_of(w, line, &verdict, &text, e)))
 		return -1;
 	if (*text && (verdict == REQUEST_VERDICT_APPROVE || verdict == REQUEST_VERDICT_CONTINUE))
-		verdict = REQUEST_VERDICT_NONE; /* with a condition, perhaps */
+		verdict = REQUEST_VERDICT_NONE; /* the text may be a condition */
 	if (verdict == REQUEST_VERDICT_NONE)
 		hint(w, *line ? "that does not answer this question" : "an answer, please");
 	else if (verdict == REQUEST_VERDICT_REFINE && !*text)
@@ -368,7 +470,7 @@ static int answer_line(struct watch *w, const char *line, struct err *e)
 
 /* ---- input ---- */
 
-/* Takes the next line, without blanks around it; false if there is none yet. */
+/* Takes the next line, trimmed; false if there is none yet. */
 static bool take_line(struct watch *w, char **ret_line)
 {
 	const char *newline =
@@ -442,7 +544,7 @@ static int wait_for_something(struct watch *w, struct err *e)
 	struct pollfd fds[] = {
 		{ .fd = hungry ? STDIN_FILENO : -1, .events = POLLIN },
 		{ .fd = w->bell.fd, .events = POLLIN },
-		{ .fd = STDOUT_FILENO }, /* whether somebody still reads */
+		{ .fd = STDOUT_FILENO }, /* to notice when the reader is gone */
 	};
 
 	(void)fflush(stdout);
@@ -454,7 +556,7 @@ static int wait_for_something(struct watch *w, struct err *e)
 	return fds[0].revents ? read_input(w, e) : 0;
 }
 
-/* Uses up the lines that are there; after each answer the next question is shown. */
+/* Handles the lines that have arrived; after each answer the next question is shown. */
 static int use_input(struct watch *w, struct err *e)
 {
 	char *line;
@@ -472,7 +574,7 @@ static int use_input(struct watch *w, struct err *e)
 static int watch(struct watch *w, struct err *e)
 {
 	while (!w->stop && !ferror(stdout)) {
-		if (look(w, e) || look_at_silence(w, e) || use_input(w, e))
+		if (look(w, e) || look_at_silence(w, e) || look_at_runs(w, e) || use_input(w, e))
 			return -1;
 		if (w->stop || (w->eof && w->input.length == 0))
 			return 0;
@@ -490,9 +592,10 @@ static int run_watch(struct ctl *c, struct err *e)
 	c->json = c->json_asked; /* a person may watch through a pipe */
 	w.typed = isatty(STDIN_FILENO);
 	w.run_fd = open(c->paths.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (w.run_fd >= 0) /* without a bell it looks each second */
+	if (w.run_fd >= 0) /* without a bell it looks every second */
 		(void)doorbell_open(&w.bell, w.run_fd, "agent-intercom-ctl", NULL);
-	status = watch(&w, e);
+	w.event = sql_agent_run_last_event(&c->store, e);
+	status = w.event < 0 ? -1 : watch(&w, e);
 	doorbell_clear(&w.bell);
 	if (w.run_fd >= 0)
 		(void)close(w.run_fd);

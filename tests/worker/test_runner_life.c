@@ -3,6 +3,7 @@
 
 #include "agent.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,6 +209,32 @@ START_TEST(only_the_last_lines_of_stderr_are_kept_without_colours_and_secrets)
 }
 END_TEST
 
+/* How often a process has the database open. */
+static int open_in(pid_t pid)
+{
+	OWNED(str) struct str said = { 0 };
+
+	(void)shell(&said, "ls -l /proc/%d/fd | grep -c -e '%s$'", (int)pid, test_db());
+	return atoi(str_text(&said));
+}
+
+START_TEST(a_runner_with_nothing_to_do_closes_the_database_and_still_hears)
+{
+	setup();
+	int run = given_run("trap 'exit 0' TERM\necho ready >> said\nwhile :; do sleep 0.05; done");
+	free(file_with_lines("said", 1));
+	pid_t runner = runner_of(run);
+	ck_assert_int_ge(open_in(runner), 1);
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; open_in(runner) > 0;) {
+		ck_assert(agent_ms() < end);
+		(void)poll(NULL, 0, 50);
+	}
+	want_stop(run, "cleared");
+	run_becomes(run, "ended|stopped|0||terminated");
+	expect_soon("SELECT state FROM worker WHERE name = 'runner-1'", "stopped\n");
+}
+END_TEST
+
 /* ---- how it ends ---- */
 
 START_TEST(a_grandchild_that_holds_stdout_holds_nobody_up)
@@ -249,6 +276,7 @@ START_TEST(an_agent_that_ignores_sigterm_is_killed_after_5_seconds_with_all_it_s
 	int run = given_run("trap '' TERM\nsh -c 'while :; do sleep 0.1; done' &\n"
 	                    "echo ready >> said\nwhile :; do sleep 0.1; done");
 	free(file_with_lines("said", 1));
+	run_becomes(run, "running||||active");
 	want_stop(run, "cleared");
 	expect_still("SELECT state FROM agent_run", "running\n", 1000);
 	advance(5000);
@@ -296,6 +324,7 @@ int main(void)
 	c = store_case(s, "words", 60);
 	tcase_add_test(c, a_hundred_megabytes_of_stderr_hold_up_nobody_and_are_kept_nowhere);
 	tcase_add_test(c, only_the_last_lines_of_stderr_are_kept_without_colours_and_secrets);
+	tcase_add_test(c, a_runner_with_nothing_to_do_closes_the_database_and_still_hears);
 	c = store_case(s, "end", 60);
 	tcase_add_test(c, a_grandchild_that_holds_stdout_holds_nobody_up);
 	tcase_add_test(c, a_grandchild_without_our_pipes_ends_with_its_agent);

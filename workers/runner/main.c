@@ -9,9 +9,13 @@
 #include "runner.h"
 
 #include "clock.h"
-#include "log.h"
+#include "pulse.h"
 
-enum { BUSY_MS = 1000 }; /* until it looks again where the database is busy */
+enum {
+	BUSY_MS = 1000, /* until it looks again where the database is busy */
+	REST_MS = 10000, /* who had nothing to do for so long closes the database, */
+	REST_LOOK_MS = 30000, /* and opens it so often, which takes milliseconds */
+};
 
 #define RUNNER_INIT                                                                                \
 	{                                                                                          \
@@ -24,6 +28,7 @@ static int tell(struct runner *r, struct err *e)
 	if (run_is_running(r, e) || (r->driver->open && r->driver->open(r, e)))
 		return -1;
 	r->is_told = true;
+	r->busy_ms = clock_monotonic_ms();
 	return 0;
 }
 
@@ -38,13 +43,48 @@ static int look(struct runner *r, struct err *e)
 	return wanted < 0 ? -1 : r->driver->look ? r->driver->look(r, e) : 0;
 }
 
+static bool is_idle(const struct runner *r)
+{
+	return r->phase == ENDING_NOT && clock_monotonic_ms() - r->busy_ms >= REST_MS;
+}
+
+/* Rows are looked at when somebody rings, when the agent has spoken, and now and then. */
+static bool is_time_to_look(const struct runner *r)
+{
+	int64_t now = clock_monotonic_ms();
+
+	return r->w.rung || r->heard || now >= r->look_ms || now >= r->due_ms ||
+	       now >= r->w.heartbeat_ms;
+}
+
+static int look_now(struct runner *r, struct err *e)
+{
+	bool called = r->w.rung || r->heard;
+	int did = worker_wake(&r->w, e) ? -1 : look(r, e);
+
+	if (did < 0 || worker_heartbeat(&r->w, e))
+		return -1;
+	r->heard = false;
+	if (called || did)
+		r->busy_ms = clock_monotonic_ms();
+	r->look_ms = clock_monotonic_ms() + (is_idle(r) ? REST_LOOK_MS : WORKER_LOOK_MS);
+	return did;
+}
+
 /* 1 did something, 0 nothing to do now, -1 the agent has to end, and e says why. */
 static int turn(struct runner *r, struct err *e)
 {
 	int read = !r->is_told && tell(r, e) ? -1 : pipes_turn(r, e);
-	int looked = read < 0 ? -1 : look(r, e);
+	int looked = 0;
 
-	return looked < 0 || worker_heartbeat(&r->w, e) ? -1 : read || looked;
+	pulse();
+	if (read >= 0 && is_time_to_look(r))
+		looked = look_now(r, e);
+	if (read < 0 || looked < 0)
+		return -1;
+	if (!read && !looked && is_idle(r))
+		worker_rest(&r->w);
+	return read || looked;
 }
 
 /* What has no time to lose is done next, by the clock of the worker. */
@@ -89,7 +129,7 @@ int main(int argc, char **argv)
 		begun = begin_run(&r, &e);
 	if (begun > 0) {
 		run(&r);
-		begun = run_settle(&r, &e);
+		(void)run_settle(&r, &e);
 	}
 	if (r.driver && r.driver->close)
 		r.driver->close(&r);

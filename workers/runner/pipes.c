@@ -66,7 +66,8 @@ static int drain(struct runner *r, int *fd,
 
 static int hear(struct runner *r, const char *bytes, size_t length, struct err *e)
 {
-	return r->driver->hear ? r->driver->hear(r, bytes, length, e) : 0;
+	r->heard = r->driver->hear != NULL;
+	return r->heard ? r->driver->hear(r, bytes, length, e) : 0;
 }
 
 static int remember(struct runner *r, const char *bytes, size_t length, struct err *e)

@@ -65,7 +65,7 @@ static int settle(struct runner *r, const char *tail, struct err *e)
 		.seq = r->w.row,
 	};
 
-	if (store_begin(&r->w.store, e))
+	if (worker_wake(&r->w, e) || store_begin(&r->w.store, e))
 		return -1;
 	return end(r, sql_agent_run_end(&r->w.store, &args, e) < 0, e);
 }

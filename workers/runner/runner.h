@@ -29,9 +29,11 @@ struct driver {
 	enum agent_run_protocol protocol;
 	bool talks; /* the agent's stdin is a pipe: pipes_say. Else it is /dev/null */
 	int (*open)(struct runner *r, struct err *e); /* the agent runs, as its row says */
-	/* The agent wrote this to its stdout; length 0: it has closed it. */
+	/* The agent wrote this to its stdout; length 0: it has closed it. The database may be
+	 * closed: what becomes a row is remembered for look, which comes next. */
 	int (*hear)(struct runner *r, const char *bytes, size_t length, struct err *e);
-	/* Rows may have changed, or due_ms is over. 1 did something, 0 nothing to do. */
+	/* Rows may have changed, or due_ms is over, or hear was called. 1 did something, 0 nothing
+	 * to do. */
 	int (*look)(struct runner *r, struct err *e);
 	/* The agent shall end: says goodbye, and returns whether that takes longer. Called at each
 	 * turn until it is false; r->due_ms bounds the wait. */
@@ -55,8 +57,11 @@ struct runner {
 	const struct driver *driver;
 	void *driving; /* the driver's own */
 	int64_t due_ms; /* monotonic: when the driver wants to look again; INT64_MAX: at a bell */
+	int64_t look_ms; /* monotonic: when rows are looked at, at the latest */
+	int64_t busy_ms; /* monotonic: when there was last anything to do with them */
 	/* pipes.c */
 	int epoll;
+	bool heard; /* the driver's hear was called, its look not yet */
 	bool has_ended; /* the agent's own process, which is not reaped */
 	struct str queue; /* what is to be written to its stdin, */
 	size_t written; /* of which so much is */

@@ -135,7 +135,8 @@ void runners_adopt(struct supervisor *s, bool serve)
 
 /* ---- starting ---- */
 
-/* What its agent gets, and what every worker gets. */
+/* What its agent gets, and what every worker gets. The C library's caches would keep pages that a
+ * runner gives back when it rests: half of its memory. */
 static void make_environment(const struct supervisor *s, const char *env_pass,
                              struct environment *out)
 {
@@ -147,6 +148,7 @@ static void make_environment(const struct supervisor *s, const char *env_pass,
 		str_add_bytes(&name, *one, length);
 		environment_set(out, str_text(&name), *one + length + 1);
 	}
+	environment_set(out, "GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
 }
 
 static int start(struct supervisor *s, struct runner_child *c, const char *env_pass, struct err *e)
