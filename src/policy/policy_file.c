@@ -177,6 +177,7 @@ void policy_look(const char *workspace_root, const struct policy_known *known, i
 	if (watch_fd >= 0) /* before looking, so that no change is missed in between */
 		watch(workspace_root, watch_fd, look);
 	fd = look_and_open(workspace_root, known, look, &e);
+	look->known.look = known->look;
 	if (look->fresh)
 		return;
 	look->known.read_ms = clock_now_ms();
@@ -233,7 +234,7 @@ void policy_file_take(struct policy_file *f, struct policy_look *look)
 		f->root_watch = look->root_watch;
 	if (look->folder_watch >= 0)
 		f->folder_watch = look->folder_watch;
-	if (look->fresh || look->known.read_ms < f->known.read_ms)
+	if (look->fresh || look->known.look < f->known.look)
 		return;
 	memcpy(hash, f->hash, sizeof(hash));
 	memcpy(why, f->why, sizeof(why));
@@ -274,7 +275,10 @@ struct policy_file *policy_file_of(struct policy_files *files, const char *works
 	struct policy_file *f = policy_file_known(files, workspace_root);
 	OWNED(policy_look) struct policy_look look = POLICY_LOOK_INIT;
 
-	policy_look(workspace_root, &f->known, -1, &look);
+	struct policy_known known = f->known;
+
+	known.look = ++files->looks;
+	policy_look(workspace_root, &known, -1, &look);
 	policy_file_take(f, &look);
 	return f;
 }
