@@ -1,6 +1,7 @@
 #include "purge.h"
 
 #include "setting.h"
+#include "sql/agent_question.h"
 #include "sql/agent_run.h"
 #include "sql/apply.h"
 #include "sql/auto_approval.h"
@@ -106,7 +107,7 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_stall_delete,         sql_pause_delete,         sql_slack_outbox_delete_of,
 		sql_slack_message_delete, sql_answer_delete_of,     sql_tool_call_delete,
 		sql_file_change_delete,   sql_apply_delete,         sql_decision_delete,
-		sql_request_file_delete,  sql_request_delete,       sql_checkpoint_delete,
+		sql_request_file_delete,  sql_agent_question_delete, sql_request_delete,       sql_checkpoint_delete,
 		sql_agent_run_delete,     sql_connection_delete_of,
 	};
 	int done = 0;
