@@ -269,6 +269,21 @@ START_TEST(a_runner_that_is_halted_is_killed_with_its_agent)
 }
 END_TEST
 
+START_TEST(a_runner_that_hangs_is_killed_with_its_agent_within_a_minute)
+{
+	setup();
+	int run = given_stubborn();
+	(void)kill(runner_of(run), SIGSTOP);
+	for (int i = 0; i < 6 && strcmp(of_run(run, "state"), "running") == 0; i++) {
+		advance(10000);
+		(void)poll(NULL, 0, 2050); /* looks are apart in real time, too */
+	}
+	run_becomes(run, "ended|interrupted|||interrupted");
+	processes_become(run, 0);
+	expect("SELECT count(*) FROM worker WHERE state = 'died'", "1\n"); /* nobody else */
+}
+END_TEST
+
 START_TEST(a_runner_of_another_build_ends_before_the_database_is_touched)
 {
 	setup();
@@ -325,6 +340,7 @@ int main(void)
 	tcase_add_test(c, a_stop_of_the_system_ends_agents_and_interrupts_their_sessions);
 	tcase_add_test(c, an_agent_that_does_not_want_to_go_holds_no_stop_up_for_ten_seconds);
 	tcase_add_test(c, a_runner_that_is_halted_is_killed_with_its_agent);
+	tcase_add_test(c, a_runner_that_hangs_is_killed_with_its_agent_within_a_minute);
 	tcase_add_test(c, a_runner_of_another_build_ends_before_the_database_is_touched);
 	c = store_case(s, "many", 120);
 	tcase_add_test(c, fifty_agents_that_are_wanted_at_once_run_once_each);
