@@ -5,7 +5,8 @@ CREATE TABLE command (
   verb        ANY,                          -- fixed: see command_verb
   session_id  ANY,                          -- fixed: the session it is for; NULL: mode: all, and the default
   argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id;
-                                            -- stop: why, for what it answers
+                                            -- stop: why, for what it answers; session-start and
+                                            -- session-restart: see the view start_order
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
@@ -23,15 +24,17 @@ CREATE TABLE command_verb (
   does TEXT NOT NULL CHECK (does IN (
     'switch',                               -- where sessions are answered, whether silence is noticed
     'session',                              -- something to the session it names
+    'start',                                -- begins a session and starts its agent
+    'clean',                                -- ends sessions whose agent is gone
     'undo',                                 -- the applier takes back what it wrote
     'read',                                 -- nothing: whoever gives it shows what the rows say
-    'later'))                               -- nothing yet: it needs sessions that we start ourselves
+    'later'))                               -- nothing yet
 ) STRICT, WITHOUT ROWID;
 INSERT INTO command_verb VALUES
   ('mode', 'switch'), ('stall', 'switch'),
   ('pause', 'session'), ('resume', 'session'), ('stop', 'session'),
   ('undo', 'undo'),
   ('help', 'read'), ('sessions', 'read'), ('file', 'read'),
-  ('session-start', 'later'), ('session-restart', 'later'), ('session-cleanup', 'later'),
+  ('session-start', 'start'), ('session-restart', 'start'), ('session-cleanup', 'clean'),
   ('session-checkpoint', 'later'), ('session-restore', 'later'), ('session-checkpoints', 'later'),
   ('list-files', 'later'), ('show-file', 'later'), ('run', 'later');

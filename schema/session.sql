@@ -38,6 +38,7 @@ CREATE TABLE session (
 CREATE INDEX session_live ON session (workspace_root, machine) WHERE status <> 'terminated';
 CREATE INDEX session_interrupted ON session (updated_at) WHERE status = 'interrupted';
 CREATE INDEX session_terminated ON session (terminated_at, seq) WHERE terminated_at IS NOT NULL;
+CREATE INDEX session_started ON session (status) WHERE origin = 'started' AND status <> 'terminated';
 CREATE INDEX session_restart ON session (restart_of) WHERE restart_of IS NOT NULL;
 CREATE INDEX session_idle ON session (idle_since) WHERE idle_since IS NOT NULL;
 -- Replies in a thread are for the session that it belongs to.

@@ -19,6 +19,8 @@ INSERT INTO slack_part VALUES
   ('write', 'post', 6, 6, 0),   -- an approved change was written, refused or forced
   ('mode', 'post', 6, 6, 1),    -- the session's mode changed, also to local; detail: from, to, by
   ('ended', 'post', 6, 6, 0),   -- the session ended
+  ('restarted', 'post', 6, 6, 0), -- a session that goes on in the thread of another one
+  ('run', 'post', 3, 6, 0),     -- its agent's process was lost, or did not start again; detail: run
   ('said', 'post', 7, 7, 0),    -- the agent's broadcast
   ('stall', 'post', 3, 2, 0),   -- an agent went silent; detail: alert_id, idle_seconds
   ('nudged', 'post', 5, 6, 0),  -- the watchdog has nudged; detail: alert_id, nudge

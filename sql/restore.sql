@@ -23,6 +23,12 @@ UPDATE apply SET state = 'dead', error_code = 'restored', updated_at = :now,
     || 'may have been written; look at the file, and call check_diff again if it is not there'
  WHERE state IN ('queued', 'claimed');
 
+-- name: restore_end_agent_run :exec
+-- The processes of agents are not those of that time.
+UPDATE agent_run SET state = 'ended', outcome = 'interrupted', ended_at = :now,
+       why = 'restored: the database is that of an earlier time'
+ WHERE ended_at IS NULL;
+
 -- name: restore_doubt_slack :exec
 -- What was to be said may have been said since: the next poster looks for it in Slack before it says
 -- it again, as for what a dead one had in hand. What stands in a thread whose head is not known yet

@@ -58,7 +58,8 @@ UPDATE session SET status = 'interrupted', connectivity_status = 'offline', upda
 
 -- name: session_list :many
 -- scan ok: for a person
-SELECT id, status, mode, workspace_root, last_tool, updated_at, client_name, connectivity_status
+SELECT id, status, mode, workspace_root, last_tool, updated_at, client_name, connectivity_status,
+       owner_user_id, prompt, last_activity_at, created_at
   FROM session WHERE status <> 'terminated' ORDER BY seq;
 
 -- name: session_last_interrupted :one
@@ -192,25 +193,31 @@ SELECT 1 AS yes FROM session AS s
 -- name: session_abandoned :any
 -- Whether anything was interrupted before :cutoff and never came back, or has been silent since then
 -- although its agent may still be there for all that HTTP tells.
-SELECT 1 AS one FROM session WHERE status = 'interrupted' AND updated_at < :cutoff
+SELECT 1 AS one FROM session AS s
+ WHERE s.status = 'interrupted' AND s.updated_at < :cutoff
+   AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL)
 UNION ALL
 SELECT 1 FROM session AS s
  WHERE s.status <> 'terminated' AND s.last_activity_at < :cutoff AND s.status <> 'interrupted'
    AND NOT EXISTS (SELECT 1 FROM connection AS c
                     WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio')
    AND NOT EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
+   AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL)
  LIMIT 1;
 
 -- name: session_terminate_abandoned :rows
 UPDATE session SET status = 'terminated', terminated_at = :now, updated_at = :now
  WHERE seq IN (
-  SELECT seq FROM session WHERE status = 'interrupted' AND updated_at < :cutoff
+  SELECT s.seq FROM session AS s
+   WHERE s.status = 'interrupted' AND s.updated_at < :cutoff
+     AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL)
   UNION ALL
   SELECT s.seq FROM session AS s
    WHERE s.status <> 'terminated' AND s.last_activity_at < :cutoff AND s.status <> 'interrupted'
      AND NOT EXISTS (SELECT 1 FROM connection AS c
                       WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'stdio')
      AND NOT EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
+     AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL)
    LIMIT :limit);
 
 -- name: session_old :one

@@ -27,18 +27,20 @@ DELETE FROM slack_envelope
    AND seq IN (SELECT seq FROM slack_envelope ORDER BY seq LIMIT :limit);
 
 -- name: slack_thread :one
--- Whose thread this is: the head of a session's, or one question where questions stand in the channel.
-SELECT s.seq, s.id, r.id AS request_id
-  FROM slack_message AS m JOIN session AS s ON s.seq = m.session_seq
-  LEFT JOIN request AS r ON r.seq = m.request_seq AND m.kind = 'ask'
- WHERE m.channel_id = :channel AND m.ts = :thread
- UNION ALL
-SELECT s.seq, s.id, NULL
-  FROM session AS s
- WHERE s.thread_ts = :thread
-   AND coalesce(nullif(s.channel_id, ''),
-                (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel
- LIMIT 1;
+-- Whose thread this is: one question's where questions stand in the channel, else a session's. Of those
+-- that were restarted in a thread it is the newest that lives.
+SELECT seq, id, request_id FROM (
+  SELECT s.seq, s.id, r.id AS request_id, s.status
+    FROM slack_message AS m JOIN session AS s ON s.seq = m.session_seq
+    LEFT JOIN request AS r ON r.seq = m.request_seq AND m.kind = 'ask'
+   WHERE m.channel_id = :channel AND m.ts = :thread
+   UNION ALL
+  SELECT s.seq, s.id, NULL, s.status
+    FROM session AS s
+   WHERE s.thread_ts = :thread
+     AND coalesce(nullif(s.channel_id, ''),
+                  (SELECT value FROM setting WHERE name = 'slack.channel_id')) = :channel)
+ ORDER BY request_id IS NULL, status = 'terminated', seq DESC LIMIT 1;
 
 -- name: slack_live_session :number
 SELECT seq FROM session WHERE id = :id;

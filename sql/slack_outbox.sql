@@ -334,9 +334,19 @@ SELECT user_id FROM operator WHERE kind = 'slack' AND active = 1 ORDER BY create
 
 -- name: slack_session_read :one
 -- row: slack_session
-SELECT id, status, mode, protocol_mode, workspace_root, client_name, prompt, created_at,
-       coalesce(terminated_at, updated_at) AS ended_at
+SELECT id, status, mode, protocol_mode, origin, restart_of, workspace_root, client_name, prompt,
+       created_at, coalesce(terminated_at, updated_at) AS ended_at
   FROM session WHERE seq = :seq;
+
+-- name: slack_run_read :one
+-- row: slack_run
+SELECT outcome, exit_code, exit_signal, why, stderr_tail FROM agent_run WHERE seq = :seq;
+
+-- name: slack_run_last :one
+-- How the agent of a session ended.
+-- row: slack_run
+SELECT outcome, exit_code, exit_signal, why, stderr_tail FROM agent_run
+ WHERE session_seq = :session ORDER BY generation DESC LIMIT 1;
 
 -- name: slack_apply_read :one
 -- row: slack_apply

@@ -1,13 +1,13 @@
-/* applier: writes approved changes into workspaces and takes them back, the only process that may
+/* applier: writes approved changes into workspaces and reverts them; the only process that may
  * write there.
  *
- * One row of `apply` at a time, the oldest of this machine; how, and what a kill leaves, is told in
- * src/model/apply.h and src/change/file_change.h. Jobs that a dead predecessor had in hand come
- * first by themselves, being the oldest: the worker's lock says that there is no other applier.
+ * One row of `apply` at a time, the oldest of this machine. src/model/apply.h and
+ * src/change/file_change.h say how, and what a kill leaves. Jobs that a dead predecessor had in
+ * hand come first, being the oldest: the worker's lock guarantees that there is no other applier.
  *
  * Reads request, request_file, content, session, setting; writes apply, file_change (whose triggers
- * consume the request, answer the waiting calls and tell the timeline), content, command, and files
- * below workspaces. */
+ * consume the request, answer the waiting calls and add to the timeline), content, command, and
+ * files below workspaces. */
 #include "apply.h"
 #include "log.h"
 #include "worker.h"
@@ -40,7 +40,7 @@ static void tell(const struct apply_report *r, int64_t took_ms)
 
 static int step(struct worker *w, struct err *e)
 {
-	static struct applier a; /* remembers which jobs rest */
+	static struct applier a; /* remembers which jobs must rest */
 	static char *database, **ours;
 	OWNED(apply_report) struct apply_report r = { 0 };
 	int64_t started_ms = clock_monotonic_ms();

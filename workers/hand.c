@@ -4,10 +4,10 @@
  * Writes:  nothing
  * Outside: only the sockets that mcp-front gives it
  *
- * mcp-front starts one and sends it a socket for each job. It forks: the child reads the question,
- * works (hand.h) and writes what it has found, and that is its life. So each job has a process of
- * its own, at the price of a fork. The first sends back a pidfd of the child, by which mcp-front
- * ends it. When mcp-front is gone, so are all of them.
+ * mcp-front starts one hand and sends it a socket for each job. It forks: the child reads the
+ * question, works (hand.h), writes what it found, and exits. So each job has a process of its own,
+ * at the price of a fork. The parent sends mcp-front a pidfd of the child, to end it with. When
+ * mcp-front is gone, all of them end.
  *
  * Descriptors: 3 mcp-front (SOCK_SEQPACKET), 4 its inotify. */
 #include "hand.h"
@@ -49,7 +49,7 @@ static void limit(int which, rlim_t most)
 	(void)setrlimit(which, &(struct rlimit){ .rlim_cur = most, .rlim_max = most });
 }
 
-/* Sanitizers reserve more than anybody has. */
+/* Not with sanitizers: they reserve more address space than any limit. */
 static void limit_memory(size_t most)
 {
 #ifndef __SANITIZE_ADDRESS__
@@ -69,10 +69,10 @@ static void confine(void)
 	limit_memory(HAND_BIG_MEMORY);
 }
 
-/* Memory for a job that is not big is taken away before its question is read. */
+/* A big job gives way to the others; any other job gets less memory. */
 static void settle_down(bool is_big)
 {
-	if (is_big) /* from where we are: the system itself may run niced */
+	if (is_big) /* relative to ours: the system itself may run niced */
 		(void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + BIG_NICE);
 	else
 		limit_memory(HAND_SMALL_MEMORY);
@@ -93,7 +93,7 @@ static bool read_all(int fd, char *bytes, size_t length)
 	return true;
 }
 
-/* A message of mcp-front, which does not lie. */
+/* Reads a message of mcp-front, which is trusted. */
 static bool read_question(int fd, struct str *message)
 {
 	char head[PACK_HEAD_BYTES];
@@ -116,7 +116,7 @@ static int do_job(int fd)
 
 	confine();
 	if (!read_question(fd, &question))
-		return EX_OK; /* nobody asks any more */
+		return EX_OK; /* nobody waits for the answer */
 	if (hand_ask_read(&question, &ask) == 0) {
 		settle_down(ask.is_big);
 		hand_work(&ask, HAND_WATCH_FD, &found);
@@ -127,9 +127,9 @@ static int do_job(int fd)
 	return status;
 }
 
-/* ---- the first ---- */
+/* ---- the parent ---- */
 
-/* The socket that comes with a job, -1: mcp-front is gone. */
+/* The socket that comes with a job; -1: mcp-front is gone. */
 static int next_job(uint32_t *number)
 {
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
@@ -183,7 +183,7 @@ static void begin(int fd, uint32_t number)
 			_exit(EX_OK);
 		_exit(do_job(fd));
 	}
-	tell(number, pid); /* it is reaped after this, so that its number is nobody else's */
+	tell(number, pid); /* before the child is reaped, so that its pid cannot be reused */
 	(void)close(fd);
 }
 
@@ -192,7 +192,7 @@ static void on_child(int signal)
 	(void)signal;
 }
 
-/* Waits for mcp-front; children that have ended meanwhile are reaped. */
+/* Waits for mcp-front, and reaps children that have ended meanwhile. */
 static bool wait_for_job(void)
 {
 	struct pollfd p = { .fd = HAND_FRONT_FD, .events = POLLIN };
@@ -222,12 +222,12 @@ static void hear_of_children(void)
 	(void)sigaction(SIGCHLD, &action, NULL);
 }
 
-/* What libraries do when they are first used (they read their configuration, load modules) is done
- * once for all jobs: it costs more than most of these. */
+/* Libraries read their configuration and load modules on first use. Doing that once, before the
+ * forks, saves more than most jobs cost. */
 static void warm_up(void)
 {
 	(void)sha256_of("", 0);
-	(void)workspace_unfit("/proc"); /* somebody's folder: the users are looked up */
+	(void)workspace_unfit("/proc"); /* another user's folder: loads the user database */
 }
 
 static bool is_started_by_front(void)

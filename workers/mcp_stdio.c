@@ -1,12 +1,11 @@
 /* mcp-stdio (`agent-intercom mcp`): MCP over stdin and stdout for one agent.
  *
- * A relay to mcp-front's unix socket: one JSON message per line each way. It opens no database. It
- * starts the system, detached, if none of the user's is running, and when the front dies it comes
- * back to the next one, with the requests that have had no answer yet: the front knows them by
- * their ids.
+ * A relay to mcp-front's Unix socket: one JSON message per line in both directions. It opens no
+ * database. It starts the system, detached, if none of the user's is running. When the front dies,
+ * it reconnects to the next one and repeats the requests that have no answer yet: the front knows
+ * them by their ids.
  *
- * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock, agent-intercom (starting it).
- */
+ * Reads and writes no table. Outside: stdin, stdout, <run>/mcp.sock, starting agent-intercom. */
 #include "clock.h"
 #include "config.h"
 #include "instance.h"
@@ -38,15 +37,15 @@
 #include <unistd.h>
 
 enum {
-	MAX_LINE = 4 << 20, /* of a longer one the front gets enough to refuse it and say so */
+	MAX_LINE = 4 << 20, /* of a longer line the front gets enough to refuse it with a reason */
 	READ_BYTES = 64 << 10,
-	TRY_MS = 50, /* between two attempts to connect, at first */
+	TRY_MS = 50, /* between two attempts to connect, initially */
 	TRY_MAX_MS = 2000,
-	START_AFTER_MS = 2000, /* a front that dies comes back sooner than this */
-	START_WAIT_MS = 15000, /* for a system that we have started */
+	START_AFTER_MS = 2000, /* a front that died is restarted sooner than this */
+	START_WAIT_MS = 15000, /* for a system that we started */
 };
 
-/* A request that the agent has had no answer to. */
+/* An unanswered request of the agent. */
 struct request {
 	TAILQ_ENTRY(request) next;
 	char *id; /* JSON token, see rpc_id_canonical */
@@ -54,19 +53,19 @@ struct request {
 };
 
 struct relay {
-	struct located system; /* the one that we relay to, or would start */
-	bool named; /* by --config, --db or $INTERCOM_CONFIG: no other will do */
-	struct str hello; /* what we say of ourselves, without the closing brace */
+	struct located system; /* the system that we relay to, or would start */
+	bool named; /* by --config, --db or $INTERCOM_CONFIG: no other system will do */
+	struct str hello; /* how we introduce ourselves, without the closing brace */
 	const char *config_path, *database, *workspace;
-	char key[80]; /* names our connection to the next front */
+	char key[80]; /* identifies our connection to the next front */
 	int front; /* socket, -1 while there is none */
 	int signals;
 	struct lines from_agent, from_front;
 	TAILQ_HEAD(, request) open;
-	bool over; /* the agent has gone */
+	bool over; /* the agent is gone */
 };
 
-/* ---- requests without an answer ---- */
+/* ---- unanswered requests ---- */
 
 static void remember(struct relay *r, const char *id, const char *line, size_t length)
 {
@@ -93,7 +92,7 @@ static void forget(struct relay *r, const char *id)
 	free(q);
 }
 
-/* A line of the agent: a request is kept until its answer, a cancelled one no longer. */
+/* A line from the agent: keeps a request until its answer, or until it is cancelled. */
 static void note_from_agent(struct relay *r, const char *line, size_t length)
 {
 	struct rpc_message m = { 0 };
@@ -168,7 +167,8 @@ static bool line_of_agent(void *arg, const char *line, size_t length)
 	return true;
 }
 
-/* Reads what is there and hands on whole lines. 0 more may come, -1 the other end is gone. */
+/* Reads what is there and hands on complete lines. Returns 0 if more may come, -1 if the other end
+ * is gone. */
 static int pump(struct relay *r, int fd, struct lines *lines, lines_take *take)
 {
 	char bytes[READ_BYTES];
@@ -201,8 +201,8 @@ static int connect_front(struct relay *r)
 	return failed ? -1 : fd;
 }
 
-/* Whether another system than the one that we would start runs by now. Once we were connected we
- * stay with our system: it knows what we asked. */
+/* Whether a system other than the one we would start is running by now. After the first connection
+ * we stay with our system: it knows what we asked. */
 static bool find_running(struct relay *r)
 {
 	struct located found = { 0 };
@@ -216,8 +216,8 @@ static bool find_running(struct relay *r)
 	return true;
 }
 
-/* Looks again where the system is: it may have been started from another environment, or have a new
- * run directory. */
+/* Locates the system again: it may have been started from another environment, or have a new run
+ * directory. */
 static void look_up(struct relay *r)
 {
 	struct paths fresh = { 0 };
@@ -228,7 +228,7 @@ static void look_up(struct relay *r)
 	r->system.paths = fresh;
 }
 
-/* Waits for the front's first word. A front that hangs must not keep us from leaving. */
+/* Waits for the front's first word. A front that hangs must not keep us from exiting. */
 static int await(struct relay *r, int fd)
 {
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
@@ -243,7 +243,7 @@ static int await(struct relay *r, int fd)
 	return -1;
 }
 
-/* One line from the socket, read byte by byte: nothing behind it may be lost. */
+/* Reads one line from the socket, byte by byte, so that nothing after it is lost. */
 static int read_line(struct relay *r, int fd, char *line, size_t size)
 {
 	size_t n = 0;
@@ -286,7 +286,7 @@ static int greet(struct relay *r, int fd)
 	return 0;
 }
 
-/* Tries once. On success the open requests have been sent again. */
+/* Tries once. On success the unanswered requests have been sent again. */
 static bool reach(struct relay *r)
 {
 	struct request *q;
@@ -318,7 +318,7 @@ static int program(char out[PATH_MAX])
 	return realpath(str_text(&path), out) ? 0 : -1;
 }
 
-/* What of the agent's environment the system may see: where things are, and its own settings. */
+/* Which of the agent's variables the system may see: locations, and its own settings. */
 static bool is_kept(const char *variable)
 {
 	static const char *const KEPT[] = {
@@ -348,7 +348,7 @@ static char **clean_environment(void)
 	return kept;
 }
 
-/* The child of the child: in a session of its own, at /, with no descriptor of the agent's. */
+/* The grandchild: in a session of its own, at /, with none of the agent's descriptors. */
 static _Noreturn void become_system(const struct relay *r, const char *binary)
 {
 	char database[PATH_MAX], binary_copy[PATH_MAX];
@@ -377,7 +377,7 @@ static _Noreturn void become_system(const struct relay *r, const char *binary)
 }
 
 /* Starts agent-intercom so that it outlives us and the agent. Two relays may do this at once: the
- * instance lock lets one of the two systems live, and both relays wait for that one. */
+ * instance lock keeps one of the two systems, and both relays wait for that one. */
 static void start_system(const struct relay *r)
 {
 	char binary[PATH_MAX];
@@ -401,7 +401,7 @@ static void start_system(const struct relay *r)
 
 /* ---- the loop ---- */
 
-/* Waits for one of the descriptors, or timeout_ms. Handles the agent's and the front's lines. */
+/* Waits for one of the descriptors, or timeout_ms. Handles lines from the agent and the front. */
 static void wait_once(struct relay *r, int timeout_ms)
 {
 	struct pollfd fds[] = { { .fd = STDIN_FILENO, .events = POLLIN },
@@ -423,7 +423,7 @@ static void wait_once(struct relay *r, int timeout_ms)
 static void serve(struct relay *r)
 {
 	int64_t lost_ms =
-	    clock_monotonic_ms() - START_AFTER_MS; /* at the beginning: start it at once */
+	    clock_monotonic_ms() - START_AFTER_MS; /* on the first attempt: start it at once */
 	int64_t started_ms = INT64_MIN / 2;
 	int try_ms = TRY_MS;
 
@@ -438,7 +438,7 @@ static void serve(struct relay *r)
 			try_ms = TRY_MS;
 			continue;
 		}
-		if (r->over) /* the agent left while we knocked: nobody needs a system */
+		if (r->over) /* the agent left while we tried: no system is needed */
 			break;
 		if (clock_monotonic_ms() - lost_ms >= START_AFTER_MS &&
 		    clock_monotonic_ms() - started_ms >= START_WAIT_MS &&
@@ -463,7 +463,7 @@ static void say(struct str *hello, const char *name, const char *value)
 	json_quote(hello, value);
 }
 
-/* How the calls of this agent are to wait. */
+/* How this agent's calls are to wait. */
 struct waiting {
 	const char *seconds; /* NULL: as configured */
 	bool tasks;
@@ -479,7 +479,8 @@ static int introduce(struct relay *r, const struct waiting *how, struct err *e)
 
 	if (!realpath(root && *root ? root : ".", path))
 		return err_errno(e, ERR_INPUT, "the workspace %s", root ? root : ".");
-	/* Where we were merely started, the front takes the default workspace instead. */
+	/* If the folder we were merely started in is unfit, the front uses the default
+	 * workspace. */
 	unfit = root && *root ? workspace_unfit(path) : NULL;
 	if (unfit)
 		return err_set(e, ERR_INPUT, "the workspace %s is %s; name the folder of a project",
@@ -586,7 +587,7 @@ static int hear_signals(struct relay *r, struct err *e)
 	return r->signals < 0 ? err_errno(e, ERR_AGAIN, "cannot make a signalfd") : 0;
 }
 
-/* The system that runs, else the one that we would start. */
+/* The running system, else the one that we would start. */
 static int find_system(struct relay *r, struct err *e)
 {
 	const struct config_source source = { .config = r->config_path, .database = r->database };

@@ -1,14 +1,14 @@
-/* retention: keeps the database's log short, and deletes what is due.
+/* retention: keeps the database's WAL short, and deletes what is due.
  *
- * - It is the one checkpointer: at each look (its bell, which a writer rings when the log is over
- *   1000 pages, or 5 s) the log is copied into the database (PASSIVE). Where its file is over
- *   LOG_BYTES and still grows, the next writer is made to begin the log anew (RESTART), with
- *   20 ms of patience: PASSIVE alone never does that while somebody commits all the time, even if
- * it copies all of it each time (tried: 300 commits of 200 kB left 60 MB). The log is never
- *   truncated: overwriting is cheaper than growing, and a file that does not grow is short enough.
- * - Hourly, first an hour after the start: a purge (purge.h), and what is due of upkeep (upkeep.h).
+ * - It is the only checkpointer: at each look (its bell, which a writer rings when the WAL is over
+ *   1000 pages, or 5 s) it copies the WAL into the database (PASSIVE). While the WAL file is over
+ *   LOG_BYTES and still grows, it makes the next writer restart the WAL (RESTART), with 20 ms of
+ *   patience: PASSIVE alone never does that while others commit all the time, even if it copies
+ *   everything each time (measured: 300 commits of 200 kB left 60 MB). The WAL is never truncated:
+ *   overwriting is cheaper than growing, and a file that does not grow is short enough.
+ * - Hourly, first an hour after the start: a purge (purge.h), and upkeep that is due (upkeep.h).
  *
- * A kill leaves a batch undone; the next purge goes on from there. */
+ * A kill leaves a batch undone; the next purge continues there. */
 #include "log.h"
 #include "purge.h"
 #include "upkeep.h"
@@ -20,20 +20,20 @@
 
 enum {
 	LOG_BYTES = 4 << 20,
-	HELD_MS = 1000, /* after a RESTART that a long reader held up */
+	HELD_MS = 1000, /* after a long reader blocked a RESTART */
 	PURGE_MS = 3600 * 1000,
 };
 
 struct retention {
 	int64_t restart_ms; /* monotonic: not before */
-	int64_t log_bytes; /* of the log's file, at the last RESTART */
-	int64_t purge_ms; /* monotonic: when the next purge begins */
+	int64_t log_bytes; /* size of the WAL file at the last RESTART */
+	int64_t purge_ms; /* monotonic: when the next purge starts */
 	struct purge purge;
-	bool upkeep_open; /* what is due of it follows the purge */
+	bool upkeep_open; /* upkeep that is due follows the purge */
 	struct upkeep upkeep;
 };
 
-/* ---- the log ---- */
+/* ---- the WAL ---- */
 
 static int64_t log_bytes(const char *db_path)
 {
@@ -76,7 +76,7 @@ static void tell_purge(const struct purge *p)
 		log_info("%s", what.bytes);
 }
 
-/* 1 there is more to do, 0 the purge is over. */
+/* Returns 1 if there is more to do, 0 if the purge is done, -1 on error. */
 static int purge(struct retention *me, struct worker *w, struct err *e)
 {
 	struct pollfd stop = { .fd = w->signal_fd, .events = POLLIN };
@@ -93,7 +93,7 @@ static int purge(struct retention *me, struct worker *w, struct err *e)
 	}
 	if (me->purge.batches % PURGE_CHECKPOINT_BATCHES == 0 && restart(me, w, e))
 		return -1;
-	(void)poll(&stop, 1, purge_pause_ms(&me->purge)); /* the others' turn */
+	(void)poll(&stop, 1, purge_pause_ms(&me->purge)); /* let other writers run */
 	return 1;
 }
 
@@ -139,7 +139,7 @@ static int step(struct worker *w, struct err *e)
 
 int main(int argc, char **argv)
 {
-	r.purge_ms = clock_monotonic_ms() + PURGE_MS; /* of the start, not of the first look */
+	r.purge_ms = clock_monotonic_ms() + PURGE_MS; /* an hour after the start */
 	return worker_main("retention", "Keeps the database's log short and deletes what is due.",
 	                   step, argc, argv);
 }

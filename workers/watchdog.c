@@ -1,23 +1,23 @@
-/* watchdog: lets pass what is past its time, and rings for writers who do not ring.
+/* watchdog: expires what is overdue, and rings for writers that do not ring.
  *
  * - A question whose deadline has passed gets the decision `timeout`; a call that has waited as
- * long as it may is answered `pending`. Both at their instant: it sleeps until the next one, which
- * it reads again when a bell rang or the database changed. request and session ring; tool_call does
- *   not (a datagram per call for nothing): a call's cap, a second at least, is seen within LOOK_MS.
- * - Suspend, steps of the clock and downtime become time_gap rows and move deadlines, before it is
- *   judged what is due. Nothing expires in the first GRACE_MS.
- * - PRAGMA data_version every LOOK_MS, and at once when somebody closes the database's log
- *   (IN_CLOSE_WRITE, which a shell does after its commit): changed means that everybody is rung, at
- *   most once in LOOK_MS. Commits of our own workers ring a second time so; finding nothing to do,
- *   nobody writes, so that it ends there.
- *
- * - Who has been silent for too long is the next due row of stall.h, likewise; and what a policy
- *   allowed and has to be told in a summary (auto_notice) is told when it is due.
- * - Every SEAL_MS it seals the events that have come (audit.h).
+ *   long as it may is answered `pending`. Both happen on time: it sleeps until the next deadline,
+ *   which it reads again after a bell or a change of the database. request and session ring;
+ *   tool_call does not (a datagram per call for nothing): the limit of a call, at least a second,
+ *   is noticed within LOOK_MS.
+ * - Suspend, steps of the clock and downtime become time_gap rows and move deadlines before
+ *   anything is judged due. Nothing expires in the first GRACE_MS.
+ * - It reads PRAGMA data_version every LOOK_MS, and at once when a process closes the WAL
+ *   (IN_CLOSE_WRITE, as a shell does after its commit). If it changed, every worker is rung, at
+ *   most once per LOOK_MS. Commits of our own workers thus ring a second time; the workers find
+ *   nothing to do and write nothing, so it ends there.
+ * - An agent that has been silent for too long is the next due row of stall.h, handled likewise. A
+ *   summary of what a policy allowed (auto_notice) is sent when it is due.
+ * - Every SEAL_MS it seals new events (audit.h).
  *
  * Reads request, tool_call, session, stall, worker, auto_notice, event; writes decision, tool_call,
- * request, session, stall, steering, time_gap, auto_notice, seal. Any kill leaves rows that are
- * due, and the next incarnation finds them. */
+ * request, session, stall, steering, time_gap, auto_notice, seal. A kill leaves rows that are due,
+ * and the next incarnation finds them. */
 #include "audit.h"
 #include "deadline.h"
 #include "log.h"
@@ -37,10 +37,10 @@
 #include <unistd.h>
 
 enum {
-	LOOK_MS = 250, /* between looks for foreign writers */
-	GRACE_MS = 60000, /* after a start nothing expires */
+	LOOK_MS = 250, /* between checks for foreign writers */
+	GRACE_MS = 60000, /* nothing expires this soon after a start */
 	SEAL_AGAIN_MS = 10000, /* after the rules refused a seal */
-	SEAL_MS = 1000, /* a multiple of LOOK_MS, at which it is looked */
+	SEAL_MS = 1000, /* a multiple of LOOK_MS */
 };
 
 struct watch {
@@ -49,10 +49,10 @@ struct watch {
 	char log_name[NAME_MAX + 1];
 	int64_t version; /* PRAGMA data_version */
 	bool unrung; /* it changed and nobody was rung since */
-	int64_t look_ms, rung_ms; /* monotonic: the next look, the last ringing of everybody */
-	int64_t seal_ms; /* monotonic: the next sealing */
-	int64_t grace_ms; /* monotonic: questions may expire from then on */
-	int64_t quiet_ms; /* the same for silence: agents may come back first */
+	int64_t look_ms, rung_ms; /* monotonic: the next look; when every worker was last rung */
+	int64_t seal_ms; /* monotonic: when events are sealed next */
+	int64_t grace_ms; /* monotonic: when questions may expire again */
+	int64_t quiet_ms; /* the same for silence: agents may reconnect first */
 	int64_t question_ms, call_ms, stall_ms, notice_ms; /* unix ms: what is due next */
 	struct stall_settings stall;
 };
@@ -71,11 +71,11 @@ static void watch_clear(struct watch *d)
 	*d = (struct watch)WATCH_INIT;
 }
 
-/* ---- what wakes it besides bell, signal and time ---- */
+/* ---- other things that wake it ---- */
 
 static int watch_log(struct watch *d, const char *db_path, struct err *e)
 {
-	char folder[PATH_MAX]; /* SQLite, too, puts the log beside what a symlink points to */
+	char folder[PATH_MAX]; /* SQLite, too, resolves symlinks and puts the WAL there */
 	char *slash;
 
 	if (!realpath(db_path, folder))
@@ -92,7 +92,8 @@ static int watch_log(struct watch *d, const char *db_path, struct err *e)
 /* The year 2242. */
 static const time_t FAR = (time_t)1 << 33;
 
-/* Readable when somebody sets the clock: a timer that never rings but is cancelled then. */
+/* Makes clock_fd readable when someone sets the clock: a timer that never expires but is cancelled
+ * then. */
 static void arm_clock(struct watch *d)
 {
 	const struct itimerspec never = { .it_value.tv_sec = FAR };
@@ -119,7 +120,7 @@ static int watch_open(struct watch *d, struct worker *w, struct err *e)
 	return add(w, d->inotify_fd, e) || add(w, d->clock_fd, e) ? -1 : 0;
 }
 
-/* Takes what has come. True: somebody has closed the log. */
+/* Drains the events. True: a process closed the WAL. */
 static bool log_was_closed(struct watch *d)
 {
 	char buffer[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
@@ -141,7 +142,7 @@ static bool log_was_closed(struct watch *d)
 
 /* ---- foreign writers ---- */
 
-/* 1 somebody else has committed since the last look, 0 nobody, -1 error. */
+/* Returns 1 if another process has committed since the last look, 0 if not, -1 on error. */
 static int has_changed(struct watch *d, struct store *st, struct err *e)
 {
 	int64_t version = sql_store_version(st, e);
@@ -154,7 +155,7 @@ static int has_changed(struct watch *d, struct store *st, struct err *e)
 	return changed;
 }
 
-/* Rings everybody at the regular look, or at once for a closed log if that is not too often. */
+/* Rings every worker at the regular look, or at once after the WAL was closed, if not too often. */
 static void ring_for_others(struct watch *d, const struct worker *w, bool closed)
 {
 	int64_t now = clock_monotonic_ms();
@@ -206,7 +207,7 @@ static int pass_stalls(struct watch *d, struct worker *w, int64_t now_ms, struct
 	return did;
 }
 
-/* Lets pass what is due at now_ms. 1: there is more of it. */
+/* Expires what is due at now_ms. Returns 1 if there is more. */
 static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e)
 {
 	struct err_refused questions = { 0 }, calls = { 0 }, notices = { 0 };
@@ -225,7 +226,7 @@ static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e
 		return -1;
 	if (expired || ended)
 		log_info("%d questions expired, %d calls have waited long enough", expired, ended);
-	/* What was refused is due still; others are looked for after a moment. */
+	/* A refused row is still due; the others continue after a moment. */
 	if (worker_tells_refused(w, &questions))
 		d->question_ms = now_ms + WORKER_REFUSED_MS;
 	if (worker_tells_refused(w, &calls))
@@ -235,7 +236,7 @@ static int pass(struct watch *d, struct worker *w, int64_t now_ms, struct err *e
 	return expired || ended || silent || told;
 }
 
-/* When to look again, as unix ms. */
+/* When to look again, in unix ms. */
 static int64_t next_due(const struct watch *d)
 {
 	int64_t now_ms = clock_now_ms(), mono_ms = clock_monotonic_ms();
@@ -254,7 +255,7 @@ static int64_t next_due(const struct watch *d)
 	return d->call_ms < due ? d->call_ms : due;
 }
 
-/* 1: there may be more to seal. */
+/* Returns 1 if there may be more to seal. */
 static int seal(struct watch *d, struct worker *w, struct err *e)
 {
 	int64_t now = clock_monotonic_ms();
@@ -262,14 +263,14 @@ static int seal(struct watch *d, struct worker *w, struct err *e)
 
 	if (did == 0 && now >= d->seal_ms)
 		d->seal_ms = now + SEAL_MS;
-	if (did < 0 && worker_forgives(w, e)) { /* the rest goes on */
+	if (did < 0 && worker_forgives(w, e)) { /* continue with the rest */
 		d->seal_ms = now + SEAL_AGAIN_MS;
 		did = 0;
 	}
 	return did;
 }
 
-/* Reads anew what is due next. */
+/* Reads what is due next. */
 static int read_due(struct watch *d, struct store *st, struct err *e)
 {
 	return deadline_next(st, &d->question_ms, &d->call_ms, e) ||

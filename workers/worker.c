@@ -106,7 +106,7 @@ static int parse(struct worker *w, const char *purpose, bool for_row, int argc, 
 	return 0;
 }
 
-/* One incarnation at a time. A dying predecessor is given a moment. */
+/* One incarnation at a time. A dying predecessor gets a moment. */
 static int open_lock(const struct worker *w, int run_fd)
 {
 	char file[80];
@@ -132,7 +132,7 @@ static int take_lock(struct worker *w, struct err *e)
 	return w->row ? instance_sign_lock(w->lock_fd, e) : 0;
 }
 
-/* Ends with its supervisor, also when that is killed, unless it serves one row; SIGTERM comes as a
+/* Ends with its supervisor, even if that is killed, unless it serves one row; SIGTERM arrives on a
  * descriptor. */
 static int hear_signals(struct worker *w, struct err *e)
 {
@@ -140,8 +140,7 @@ static int hear_signals(struct worker *w, struct err *e)
 
 	if (!w->row)
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0,
-	            0); /* nothing that we start gets more than we have */
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* nothing that we start gains privileges */
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
 	(void)sigaddset(&set, SIGINT);
@@ -225,7 +224,7 @@ int worker_open_for_row(struct worker *w, const char *name, const char *purpose,
 	return open_worker(w, name, purpose, true, argc, argv, e);
 }
 
-/* Ends the transaction in which something was written, or not. */
+/* Commits the transaction, or rolls it back if the write failed. */
 static int end(struct worker *w, int failed, struct err *e)
 {
 	if (!failed)
@@ -283,7 +282,7 @@ int worker_patience_ms(const struct worker *w)
 	return patience < 0 ? 0 : (int)patience;
 }
 
-/* Lock and bell in another run directory, or nothing. */
+/* Moves lock and bell to another run directory, or changes nothing. */
 static bool move_to(struct worker *w, int run_fd)
 {
 	struct doorbell bell = DOORBELL_INIT;
@@ -396,7 +395,7 @@ bool worker_wait(struct worker *w, bool busy)
 
 	if (!busy && drains())
 		return true;
-	/* Once moved: nobody could ring meanwhile. */
+	/* After a move do not sleep: nobody could ring meanwhile. */
 	(void)poll(fds, COUNT(fds), busy || moved ? 0 : worker_patience_ms(w));
 	w->rung = moved || fds[0].revents != 0;
 	if (fds[0].revents)

@@ -1,4 +1,4 @@
-/* worker: what every worker process does around its one job: arguments, lock, store, bell,
+/* worker: what every worker process needs apart from its one job: arguments, lock, store, bell,
  * signals, heartbeat, readiness. See workers/README.md for the contract. */
 #ifndef WORKER_H
 #define WORKER_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum {
-	WORKER_LOOK_MS = 5000, /* a lost bell costs at most this */
+	WORKER_LOOK_MS = 5000, /* upper bound for the cost of a lost bell */
 	WORKER_HEARTBEAT_MS = 30000, /* between heartbeats */
 	WORKER_REFUSED_MS = 1000, /* until it looks again after a refused row */
 	WORKER_NAME_BYTES = 60,
@@ -22,8 +22,8 @@ enum {
 struct worker {
 	const char *name; /* also of its lock, its bell and its rows */
 	struct id id; /* of this incarnation; worker.id, claims, listeners */
-	int64_t row; /* the row that it serves, and it alone; 0: it serves them all */
-	char row_name[WORKER_NAME_BYTES]; /* what name points to then */
+	int64_t row; /* the only row that it serves; 0: it serves all */
+	char row_name[WORKER_NAME_BYTES]; /* what name points to in that case */
 	char machine[MACHINE_BYTES];
 	const char *db_path;
 	const char *run_dir;
@@ -34,71 +34,72 @@ struct worker {
 	int extra_fd; /* also wakes step, which drains it; -1: none. Closed by worker_close */
 	struct doorbell bell;
 	struct store store;
-	int64_t due_ms; /* unix ms when step wants to look again, INT64_MAX: at a bell */
+	int64_t due_ms; /* unix ms when step wants to look again, INT64_MAX: only at a bell */
 	int64_t heartbeat_ms; /* monotonic: when the next heartbeat is due */
 	bool stopping;
 	bool rung; /* the last wait ended with its bell */
 	bool rests; /* its database is closed: worker_rest */
 	bool ready; /* its row says so */
-	struct err refused; /* what was logged of refused rows last, */
-	int64_t refused_ms; /* monotonic: and when the same may be logged again */
-	int64_t rest_ms; /* monotonic: a row was refused, so rather look again not before */
+	struct err refused; /* the last refused row that was logged, */
+	int64_t refused_ms; /* monotonic: and when it may be logged again */
+	int64_t rest_ms; /* monotonic: after a refused row, do not look before this */
 };
 
-/* Parses the arguments every worker takes (--db PATH, --run DIR, --log-format text|json,
+/* Parses the arguments that every worker takes (--db PATH, --run DIR, --log-format text|json,
  * --log-level L, --help, --version; exits for the last two), takes the worker's lock, opens the
- * store and checks that its build is ours, hangs up the bell, buries dead predecessors and writes
- * its row. purpose: one line for --help. */
+ * store and checks that its build matches, opens the bell, marks dead predecessors as ended and
+ * writes its own row. purpose: one line for --help. */
 int worker_open(struct worker *w, const char *name, const char *purpose, int argc, char **argv,
                 struct err *e);
 
-/* The same for a worker of which there is one per row: it also takes --run-row SEQ, its name ends
- * with that number ("runner-12"), and its lock file names its pid and its build. It outlives its
+/* The same for a worker that runs once per row: it also takes --run-row SEQ, its name ends with
+ * that number ("runner-12"), and its lock file holds its pid and its build. It outlives its
  * supervisor: the next one finds it by that file (instance.h). */
 int worker_open_for_row(struct worker *w, const char *name, const char *purpose, int argc,
                         char **argv, struct err *e);
 
-/* Whether the run directory has vanished (logind removes $XDG_RUNTIME_DIR) and agent-intercom
- * has made another: then lock and bell are there now, bell.fd and run_fd are new, and whatever
- * waits for the old ones must take them over. A look costs two stat(2). */
+/* Returns whether the run directory has vanished (logind removes $XDG_RUNTIME_DIR) and
+ * agent-intercom has made another: then lock and bell have moved there, bell.fd and run_fd are new,
+ * and code that waits for the old ones must switch to them. A check costs two stat(2). */
 bool worker_move(struct worker *w);
 
-/* Says in its row that it serves. detail: what an operator wants to know, or NULL. */
+/* Marks its row as ready. detail: what an operator wants to know, or NULL. */
 int worker_ready(struct worker *w, const char *detail, struct err *e);
 
-/* A sign of life: the time of the lock file (pulse.h); and the heartbeat of its row if that is due.
- * A worker that gives none for 40 s is replaced: long work calls pulse(). */
+/* Shows that the worker is alive: touches the lock file (pulse.h) and, if due, updates the
+ * heartbeat in its row. A worker that does not for 40 s is replaced: long work calls pulse(). */
 int worker_heartbeat(struct worker *w, struct err *e);
 
-/* Milliseconds until the next thing that is due by the clock (heartbeat, due_ms, regular look). */
+/* Milliseconds until the next thing due by the clock (heartbeat, due_ms, regular look). */
 int worker_patience_ms(const struct worker *w);
 
-/* Closes the database until worker_wake: parsed schema and pages are 2 MiB. For a worker that has
- * long had nothing to do, and of which there are many. */
+/* Closes the database until worker_wake: the parsed schema and cached pages take 2 MiB. For a
+ * worker that has been idle for long, and of which there are many. */
 void worker_rest(struct worker *w);
-/* Opens it again, where it rests. */
+/* Opens it again, if it is closed. */
 int worker_wake(struct worker *w, struct err *e);
 
-/* What a row that its rules refuse means to a worker: it is logged (once a minute while it is the
- * same), its transaction is undone, and the worker goes on after WORKER_REFUSED_MS. True: e was
- * that, and is clean. */
+/* Handles an error that means the rules refused a row: logs it (once a minute while it is the same)
+ * and undoes the transaction; the worker continues after WORKER_REFUSED_MS. Returns whether it was
+ * such an error; then e is clean. */
 bool worker_forgives(struct worker *w, struct err *e);
-/* The same for rows that a batch left behind; nothing where there are none. True: there were. */
+/* The same for rows that a batch left behind. Returns whether there were any. */
 bool worker_tells_refused(struct worker *w, const struct err_refused *refused);
 
-/* The exit status: 78 (wrong input or configuration) only of a worker that was never ready. */
+/* The exit status: 78 (wrong input or configuration) only if the worker was never ready. */
 int worker_exit(const struct worker *w, const struct err *e);
 
-/* Sleeps until the bell (which it drains), extra_fd, a signal or the clock; busy: only looks. True:
- * stop. In test builds, $INTERCOM_DRAIN makes the first idle moment a stop. */
+/* Sleeps until the bell (which it drains), extra_fd, a signal or the clock; busy: only checks,
+ * without sleeping. Returns whether to stop. In test builds, $INTERCOM_DRAIN makes the first idle
+ * moment a stop. */
 bool worker_wait(struct worker *w, bool busy);
 
-/* Says in its row that it stopped (if e is clean) and gives everything up. */
+/* Records in its row that it stopped (if e is clean) and releases everything. */
 void worker_close(struct worker *w, const struct err *e);
 
-/* The whole life of a worker that looks at rows. step: does one piece of work; 1 did something,
- * 0 nothing to do now (it may set w->due_ms), -1 cannot go on; with ERR_REFUSED it goes on.
- * Returns the exit status. */
+/* The whole life of a worker that looks at rows. step does one piece of work and returns 1 if it
+ * did something, 0 if there is nothing to do now (it may set w->due_ms), -1 if it cannot continue;
+ * after ERR_REFUSED the loop continues. Returns the exit status. */
 int worker_main(const char *name, const char *purpose, int (*step)(struct worker *w, struct err *e),
                 int argc, char **argv);
 

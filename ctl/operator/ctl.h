@@ -21,7 +21,7 @@ struct ctl {
 	struct store store; /* open while a command runs */
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
-	const char *session, *reason, *note, *digest;
+	const char *session, *reason, *note, *digest, *agent, *workspace;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
 	bool sent; /* show what the agent sent, not what it makes of the files */
@@ -45,6 +45,7 @@ enum ctl_option {
 	TAKES_NOTE = 16,
 	TAKES_SENT = 32,
 	TAKES_DIGEST = 64,
+	TAKES_AGENT = 128, /* --agent and --workspace */
 };
 
 struct command_spec {

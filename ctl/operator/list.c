@@ -14,6 +14,10 @@ static cJSON *session_json(const void *row)
 	json_add_text(o, "workspace_root", s->workspace_root);
 	json_add_text(o, "last_tool", s->last_tool);
 	json_add_text(o, "updated_at", s->updated_at);
+	json_add_text(o, "last_activity_at", s->last_activity_at);
+	json_add_text(o, "owner", s->owner_user_id);
+	json_add_text(o, "agent", s->client_name);
+	json_add_text(o, "prompt", s->prompt);
 	return o;
 }
 
@@ -21,7 +25,7 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 {
 	const struct session_list_row *s = row;
 	OWNED(str) struct str id = { 0 };
-	struct age age = age_of(s->updated_at);
+	struct age age = age_of(s->last_activity_at ? s->last_activity_at : s->created_at);
 
 	if (short_session_id(c, s->id, &id, e))
 		return -1;
@@ -32,14 +36,17 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	table_add(t, age.text);
 	table_add(t, s->last_tool);
 	table_add(t, s->client_name);
+	table_add(t, s->owner_user_id);
 	table_add(t, s->workspace_root);
+	table_add(t, s->prompt);
 	return 0;
 }
 
 static int run_list(struct ctl *c, struct err *e)
 {
-	static const char *const HEADINGS[] = { "ID",  "STATUS",    "MODE",   "AGENT",
-		                                "AGE", "LAST TOOL", "CLIENT", "WORKSPACE" };
+	static const char *const HEADINGS[] = { "ID",        "STATUS",    "MODE",   "AGENT",
+		                                "IDLE",      "LAST TOOL", "CLIENT", "OWNER",
+		                                "WORKSPACE", "PROMPT" };
 	static const struct listing SESSIONS = {
 		"sessions", "no sessions", HEADINGS, COUNT(HEADINGS), session_json, add_row, NULL
 	};

@@ -165,6 +165,12 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'w':
 		c->note = optarg;
 		return 0;
+	case 'a':
+		c->agent = optarg;
+		return 0;
+	case 'k':
+		c->workspace = optarg;
+		return 0;
 	case 'n':
 		return parse_count(optarg, &c->count, e);
 	case 'f':
@@ -198,6 +204,8 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "reason", required_argument, NULL, 'r' },
 		{ "note", required_argument, NULL, 'w' },
 		{ "digest", required_argument, NULL, 'g' },
+		{ "agent", required_argument, NULL, 'a' },
+		{ "workspace", required_argument, NULL, 'k' },
 		{ "follow", no_argument, NULL, 'f' },
 		{ "sent", no_argument, NULL, 'o' },
 		{ "help", no_argument, NULL, 'h' },
@@ -242,6 +250,8 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		{ c->reason != NULL, TAKES_REASON, "--reason" },
 		{ c->note != NULL, TAKES_NOTE, "--note" },
 		{ c->digest != NULL, TAKES_DIGEST, "--digest" },
+		{ c->agent != NULL, TAKES_AGENT, "--agent" },
+		{ c->workspace != NULL, TAKES_AGENT, "--workspace" },
 		{ c->count >= 0, TAKES_COUNT, "-n" },
 		{ c->follow, TAKES_FOLLOW, "--follow" },
 		{ c->sent, TAKES_SENT, "--sent" },

@@ -113,16 +113,66 @@ static int run_task(struct ctl *c, struct err *e)
 	return say(c, &w, e);
 }
 
+/* What follows `session`: an order, and what it takes. */
+static const struct session_word {
+	const char *word;
+	bool takes_id, takes_text, starts; /* starts: it takes --agent, too */
+} SESSION_WORDS[] = {
+	{ "start", false, true, true },     { "pause", true, false, false },
+	{ "resume", true, false, false },   { "stop", true, false, false },
+	{ "clear", true, false, false },    { "restart", true, true, true },
+	{ "cleanup", false, false, false },
+};
+
+static const struct session_word *find_session_word(const char *word)
+{
+	for (size_t i = 0; i < COUNT(SESSION_WORDS); i++)
+		if (strcmp(SESSION_WORDS[i].word, word) == 0)
+			return &SESSION_WORDS[i];
+	return NULL;
+}
+
+static int check_session(const struct ctl *c, const struct session_word *w, struct err *e)
+{
+	int used = 1 + w->takes_id;
+
+	if (c->argc < used)
+		return err_set(e, ERR_INPUT, "session %s needs the session's id", w->word);
+	if (c->argc > used && !w->takes_text)
+		return err_set(e, ERR_INPUT, "too many arguments for 'session %s': '%.40s'",
+		               w->word, c->argv[used]);
+	if (c->argc == used && !w->takes_id && w->takes_text)
+		return err_set(e, ERR_INPUT, "session %s needs a prompt", w->word);
+	if ((c->agent || c->workspace) && !w->starts)
+		return err_set(e, ERR_INPUT, "session %s does not take --agent or --workspace",
+		               w->word);
+	if (c->workspace && w->takes_id)
+		return err_set(e, ERR_INPUT,
+		               "session %s does not take --workspace: the new "
+		               "session works where the old one did",
+		               w->word);
+	return 0;
+}
+
 static int run_session(struct ctl *c, struct err *e)
 {
+	const struct session_word *known = find_session_word(c->argv[0]);
 	OWNED(str) struct str word = { 0 };
-	struct words w = { .id = c->argv[1] };
+	OWNED(char_ptr) char *text = NULL;
+	struct words w = { .agent = c->agent, .workspace = c->workspace };
 
-	str_addf(&word, "session-%s", c->argv[0]);
-	w.verb = verb_find(str_text(&word));
-	if (!w.verb || w.verb->about != ABOUT_SESSION)
-		return err_set(e, ERR_INPUT, "session takes pause, resume or stop, not '%.40s'",
+	if (!known)
+		return err_set(e, ERR_INPUT,
+		               "session takes start, pause, resume, clear, restart or cleanup, "
+		               "not '%.40s'",
 		               c->argv[0]);
+	if (check_session(c, known, e))
+		return -1;
+	str_addf(&word, "session-%s", known->word);
+	text = join_arguments(c, 1 + known->takes_id);
+	w.verb = verb_find(str_text(&word));
+	w.id = known->takes_id ? c->argv[1] : NULL;
+	w.text = *text ? text : NULL;
 	return say(c, &w, e);
 }
 
@@ -196,16 +246,22 @@ const struct command_spec cmd_steer = { "steer",
 const struct command_spec cmd_task = { "task", "TEXT...", "leave a task for the next agent",
 	                               NULL,   1,         -1,
 	                               0,      run_task };
-const struct command_spec cmd_session = { "session",
-	                                  "pause|resume|stop SESSION",
-	                                  "pauses, resumes or ends an agent's session",
-	                                  "pause: its calls wait. stop: what it asks is answered "
-	                                  "with stop or reject, and its later calls\n"
-	                                  "get an error.\n",
-	                                  2,
-	                                  2,
-	                                  0,
-	                                  run_session };
+const struct command_spec cmd_session = {
+	"session",
+	"WORD [SESSION] [PROMPT...]",
+	"starts an agent; pauses, resumes or ends a session",
+	"  start [--agent NAME] [--workspace ID] PROMPT...   an agent starts, on this machine\n"
+	"  pause SESSION     its calls wait\n"
+	"  resume SESSION    it goes on; an agent that we started and lost is started again\n"
+	"  clear SESSION     what it asks is answered with stop or reject, its later calls get an\n"
+	"                    error, and the agent that we started is ended (stop is the same)\n"
+	"  restart SESSION [--agent NAME] [PROMPT...]   ended, and begun afresh in its thread\n"
+	"  cleanup           ends interrupted sessions whose agent we started\n",
+	1,
+	-1,
+	TAKES_AGENT,
+	run_session
+};
 const struct command_spec cmd_nudge = {
 	"nudge", "SESSION [TEXT...]", "tell a silent agent to continue", NULL, 1, -1, 0, run_nudge
 };

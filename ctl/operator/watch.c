@@ -8,6 +8,7 @@
 #include "ctl.h"
 
 #include "doorbell.h"
+#include "sql/agent_run.h"
 #include "sql/stall.h"
 
 #include <ctype.h>
@@ -34,6 +35,7 @@ struct watch {
 	struct request shown; /* seq 0: none */
 	int64_t newest; /* the last seq that was shown or announced */
 	int64_t silent; /* the last alert of a silent agent that was told */
+	int64_t event; /* the last one that was looked at for agents that we started */
 	int64_t *later; /* put off until the end */
 	size_t later_count;
 };
@@ -205,6 +207,105 @@ static int look_at_silence(struct watch *w, struct err *e)
 	}
 	return got;
 }
+
+/* ---- agents that we started ---- */
+
+static cJSON *run_json(const struct agent_run_since_row *r)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	json_add_text(o, "session_id", r->session_id);
+	json_add_text(o, "agent", r->agent);
+	json_add_text(o, "status", r->is_running ? "running" : agent_run_outcome_name(r->outcome));
+	json_add_text(o, "prompt", r->prompt);
+	if (r->is_running)
+		return o;
+	if (r->has_exit_code)
+		(void)cJSON_AddNumberToObject(o, "exit_code", (double)r->exit_code);
+	if (r->has_exit_signal)
+		(void)cJSON_AddNumberToObject(o, "exit_signal", (double)r->exit_signal);
+	json_add_text(o, "why", r->why);
+	json_add_text(o, "stderr", r->stderr_tail);
+	return o;
+}
+
+static void print_why(const char *why)
+{
+	if (!why)
+		return;
+	(void)fputs(": ", stdout);
+	print_visible(why);
+}
+
+/* How its process ended, and what can be done about it. */
+static void print_end(const struct watch *w, const struct agent_run_since_row *r, const char *id)
+{
+	const char *help = "restart";
+
+	switch (r->outcome) {
+	case AGENT_RUN_OUTCOME_EXITED:
+		if (r->has_exit_signal)
+			(void)printf(" ended by signal %lld", (long long)r->exit_signal);
+		else
+			(void)printf(" ended with exit code %lld", (long long)r->exit_code);
+		break;
+	case AGENT_RUN_OUTCOME_FAILED:
+		(void)fputs(" could not be started", stdout);
+		break;
+	case AGENT_RUN_OUTCOME_INTERRUPTED:
+		(void)fputs(" was lost", stdout);
+		help = "resume";
+		break;
+	case AGENT_RUN_OUTCOME_STOPPED:
+	case AGENT_RUN_OUTCOME_NONE:
+		(void)fputs(" was stopped\n", stdout);
+		return;
+	}
+	print_why(r->why);
+	(void)printf("; agent-intercom-ctl session %s %s\n", help, id);
+	if (r->stderr_tail && *r->stderr_tail)
+		print_block(w->c, r->stderr_tail, strlen(r->stderr_tail), false);
+}
+
+static int tell_run(const struct watch *w, const struct agent_run_since_row *r, struct err *e)
+{
+	OWNED(str) struct str id = { 0 };
+
+	if (w->c->json) {
+		event("agent", run_json(r));
+		return 0;
+	}
+	if (short_session_id(w->c, r->session_id, &id, e))
+		return -1;
+	(void)printf("\nagent of session %s: ", str_text(&id));
+	print_visible(r->agent);
+	if (r->is_running) {
+		(void)fputs(" runs", stdout);
+		print_why(r->prompt);
+		(void)putchar('\n');
+	} else {
+		print_end(w, r, str_text(&id));
+	}
+	if (w->shown.row.seq)
+		ask(w);
+	return 0;
+}
+
+static int look_at_runs(struct watch *w, struct err *e)
+{
+	OWNED(agent_run_since_row) struct agent_run_since_row row = { 0 };
+	int got;
+
+	sql_agent_run_since(&w->c->store, w->event, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		w->event = row.seq;
+		if (tell_run(w, &row, e))
+			return -1;
+	}
+	return got;
+}
+
+/* ---- the screen ---- */
 
 /* The question on the screen was answered by somebody else, or ran out. */
 static int tell_gone(struct watch *w, struct err *e)
@@ -472,7 +573,7 @@ static int use_input(struct watch *w, struct err *e)
 static int watch(struct watch *w, struct err *e)
 {
 	while (!w->stop && !ferror(stdout)) {
-		if (look(w, e) || look_at_silence(w, e) || use_input(w, e))
+		if (look(w, e) || look_at_silence(w, e) || look_at_runs(w, e) || use_input(w, e))
 			return -1;
 		if (w->stop || (w->eof && w->input.length == 0))
 			return 0;
@@ -492,7 +593,8 @@ static int run_watch(struct ctl *c, struct err *e)
 	w.run_fd = open(c->paths.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (w.run_fd >= 0) /* without a bell it looks each second */
 		(void)doorbell_open(&w.bell, w.run_fd, "agent-intercom-ctl", NULL);
-	status = watch(&w, e);
+	w.event = sql_agent_run_last_event(&c->store, e);
+	status = w.event < 0 ? -1 : watch(&w, e);
 	doorbell_clear(&w.bell);
 	if (w.run_fd >= 0)
 		(void)close(w.run_fd);

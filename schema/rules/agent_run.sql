@@ -1,4 +1,91 @@
--- What becomes of the session that a run is of.
+-- Sessions that we start: what an order to start one comes to, how many there may be, and what the end of
+-- an agent's process means for its session.
+
+-- What session-start and session-restart ask for. The argument is the prompt, or
+-- {"prompt", "agent", "workspace", "channel"}. What it leaves out is as in the session that is restarted;
+-- else the agent is the default one, and the workspace that of the agent, of the channel, or the default.
+CREATE VIEW start_order AS
+WITH place AS (
+  SELECT json_extract(w.value, '$.id') AS id,
+         nullif(json_extract(w.value, '$.path'), '') AS path,
+         nullif(json_extract(w.value, '$.channel_id'), '') AS channel
+    FROM setting AS s, json_each(s.value) AS w
+   WHERE s.name = 'workspace' AND json_valid(s.value)),
+said AS (
+  SELECT seq, source, verb, session_id, argument,
+         CASE WHEN typeof(argument) = 'text' AND json_valid(argument)
+              THEN CASE WHEN json_type(argument, '$.prompt') IS NOT NULL THEN argument END END AS parts
+    FROM command),
+asked AS (
+  SELECT c.seq, c.source, c.verb, o.id AS restart_of, o.channel_id AS old_channel,
+         o.workspace_root AS old_root, o.mode AS old_mode, o.thread_ts,
+         coalesce(CASE WHEN c.parts IS NULL THEN c.argument ELSE json_extract(c.parts, '$.prompt') END,
+                  o.prompt) AS prompt,
+         json_extract(c.parts, '$.agent') AS named_agent,
+         (SELECT r.agent FROM agent_run AS r WHERE r.session_seq = o.seq
+           ORDER BY r.generation DESC LIMIT 1) AS old_agent,
+         json_extract(c.parts, '$.workspace') AS named_workspace,
+         json_extract(c.parts, '$.channel') AS channel,
+         CASE WHEN c.parts IS NULL THEN typeof(c.argument) IN ('text', 'null')
+              ELSE coalesce(json_type(c.parts, '$.prompt'), 'null') IN ('text', 'null')
+                   AND coalesce(json_type(c.parts, '$.agent'), 'null') IN ('text', 'null')
+                   AND coalesce(json_type(c.parts, '$.workspace'), 'null') IN ('text', 'null')
+                   AND coalesce(json_type(c.parts, '$.channel'), 'null') IN ('text', 'null')
+              END AS is_text
+    FROM said AS c LEFT JOIN session AS o ON o.id = +c.session_id AND c.verb = 'session-restart')
+SELECT q.seq, q.restart_of, q.thread_ts, q.prompt, q.is_text,
+       coalesce(q.named_agent, q.old_agent) AS wanted_agent, a.name AS agent, a.protocol,
+       coalesce(q.named_workspace, a.workspace) AS wanted_workspace,
+       coalesce(q.old_root,
+                CASE WHEN coalesce(q.named_workspace, a.workspace) IS NOT NULL
+                     THEN (SELECT path FROM place
+                            WHERE id = coalesce(q.named_workspace, a.workspace))
+                     ELSE coalesce((SELECT path FROM place WHERE channel = q.channel),
+                                   (SELECT nullif(value, '') FROM setting
+                                     WHERE name = 'default_workspace_root')) END) AS workspace_root,
+       coalesce(q.old_channel, nullif(q.channel, ''),
+                (SELECT channel FROM place WHERE id = coalesce(q.named_workspace, a.workspace)))
+         AS channel_id,
+       -- Who starts it in Slack answers there.
+       coalesce(q.old_mode,
+                CASE WHEN q.source = 'slack' AND m.value = 'local' THEN 'remote' ELSE m.value END,
+                'local') AS mode,
+       (SELECT value FROM setting WHERE name = 'system.machine') AS machine
+  FROM asked AS q
+  LEFT JOIN agent AS a ON a.name = coalesce(q.named_agent, q.old_agent,
+                                            (SELECT name FROM agent WHERE is_default = 1))
+  LEFT JOIN setting AS m ON m.name = 'mode';
+
+-- The sessions that the limits count: we started them, and their agent runs or is about to.
+CREATE VIEW started_session AS
+SELECT s.seq, s.protocol_mode FROM session AS s
+ WHERE s.origin = 'started' AND s.status <> 'terminated'
+   AND (s.status <> 'interrupted'
+        OR EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL));
+
+-- Whose orders a session that we started obeys: its owner's. A person has one name in Slack and another
+-- at the machine, so only names of one kind are compared.
+CREATE VIEW stranger AS
+SELECT s.seq AS session_seq, p.id AS operator_id
+  FROM session AS s JOIN operator AS w ON w.id = s.owner_user_id
+  JOIN operator AS p ON p.kind = w.kind AND p.id <> w.id
+ WHERE s.origin = 'started';
+
+-- The sessions that an order ends, if it is carried out: session-cleanup those whose agent is gone.
+CREATE VIEW ended_by_command AS
+SELECT c.seq AS command_seq, s.seq AS session_seq
+  FROM command AS c JOIN session AS s ON s.id = +c.session_id AND s.status <> 'terminated'
+ WHERE c.verb IN ('stop', 'session-restart')
+UNION ALL
+SELECT c.seq, s.seq
+  FROM command AS c JOIN source AS f ON f.name = c.source
+  JOIN session AS s ON s.origin = 'started' AND s.status = 'interrupted'
+ WHERE c.verb = 'session-cleanup' AND s.mode IS NOT f.shut_in_mode
+   AND NOT EXISTS (SELECT 1 FROM stranger AS t
+                    WHERE t.session_seq = s.seq
+                      AND t.operator_id = coalesce(c.operator_id,
+                                                   (SELECT id FROM operator WHERE is_default = 1)))
+   AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL);
 
 -- A session goes with its process: active while it runs; where that ended with the system or its runner,
 -- interrupted, so that it can be resumed; so is one whose agent did not start again.
@@ -23,4 +110,7 @@ CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.sta
          idle_since = NULL, updated_at = NEW.ended_at
    WHERE seq = NEW.session_seq AND status <> 'terminated'
      AND (NEW.outcome IN ('exited', 'stopped') OR (NEW.outcome = 'failed' AND NEW.generation = 1));
+  INSERT INTO slack_notice (kind, session_seq, detail, at)
+  SELECT 'run', NEW.session_seq, json_object('run', NEW.seq), NEW.ended_at
+   WHERE NEW.outcome = 'interrupted' OR (NEW.outcome = 'failed' AND NEW.generation > 1);
 END;

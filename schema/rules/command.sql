@@ -1,6 +1,7 @@
 -- What an order does. `mode` switches sessions, `pause`, `resume` and `stop` are for one; they are
--- carried out here, in the same transaction. `undo` is a job for the applier, whose end is the
--- outcome: until then there is none.
+-- carried out here, in the same transaction. `session-start` inserts a session and the run that a
+-- runner is to start. `undo` is a job for the applier, whose end is the outcome: until then there is
+-- none.
 
 CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   UPDATE command
@@ -31,11 +32,36 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 4, 'malformed', 'stall takes on or off', NULL
               WHERE NEW.verb = 'stall' AND coalesce(NEW.argument, '') NOT IN ('on', 'off')
              UNION ALL
+             SELECT 4, 'malformed', NEW.verb || ' needs a prompt: what the agent is to do', NULL
+               FROM start_order AS o
+              WHERE o.seq = NEW.seq AND NEW.verb = 'session-start'
+                AND trim(coalesce(o.prompt, ''), ' ' || char(9, 10, 13)) = ''
+             UNION ALL
+             SELECT 4, 'malformed', 'prompt, agent, workspace and channel must be text', NULL
+               FROM start_order AS o
+              WHERE o.seq = NEW.seq AND o.is_text = 0
+                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             UNION ALL
+             SELECT 4, 'malformed', 'a prompt may have 65536 characters', NULL
+               FROM start_order AS o
+              WHERE o.seq = NEW.seq AND length(o.prompt) > 65536
+                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             UNION ALL
              SELECT 5, 'not_found', 'there is no such session', NULL
-              WHERE (NEW.session_id IS NOT NULL OR NEW.verb = 'stall'
+              WHERE (NEW.session_id IS NOT NULL OR NEW.verb IN ('stall', 'session-restart')
                      OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session'))
                 AND NOT EXISTS (SELECT 1 FROM session
-                                 WHERE id = NEW.session_id AND status <> 'terminated')
+                                 WHERE id = NEW.session_id
+                                   AND (status <> 'terminated' OR NEW.verb = 'session-restart'))
+             UNION ALL
+             SELECT 5, 'unauthorized',
+                    'this session belongs to ' || s.owner_user_id || ', who alone may '
+                    || replace(NEW.verb, 'session-', '') || ' it', NULL
+               FROM session AS s JOIN stranger AS t ON t.session_seq = s.seq
+              WHERE s.id = NEW.session_id
+                AND NEW.verb IN ('pause', 'resume', 'stop', 'session-restart')
+                AND t.operator_id = coalesce(NEW.operator_id,
+                                             (SELECT id FROM operator WHERE is_default = 1))
              UNION ALL
              SELECT 6, 'refused', NEW.argument || ' mode needs Slack, which is not configured', NULL
               WHERE NEW.verb = 'mode' AND NEW.argument <> 'local'
@@ -52,9 +78,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND CASE NEW.argument WHEN 'remote' THEN 2 WHEN 'hybrid' THEN 1 ELSE 0 END
                     < CASE o.mode WHEN 'remote' THEN 2 WHEN 'hybrid' THEN 1 ELSE 0 END
              UNION ALL
-             SELECT 7, 'refused',
-                    'this needs sessions that agent-intercom starts itself, which it does not do yet',
-                    NULL
+             SELECT 7, 'refused', 'this version does not have ' || NEW.verb, NULL
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'later')
              UNION ALL
              SELECT 7, 'refused', 'nothing is done to a session by ' || NEW.verb, NULL
@@ -64,7 +88,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 8, 'refused', 'the session is in ' || s.mode || ' mode', NULL
                FROM session AS s
               WHERE (NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
-                     OR NEW.verb = 'stall')
+                     OR NEW.verb IN ('stall', 'session-restart'))
                 AND s.id = NEW.session_id
                 AND s.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
              UNION ALL
@@ -73,14 +97,83 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
               WHERE s.id = NEW.session_id
                 AND s.status <> CASE NEW.verb WHEN 'pause' THEN 'active' WHEN 'resume' THEN 'paused'
                                 ELSE s.status END
+                AND NOT (NEW.verb = 'resume' AND s.status = 'interrupted' AND s.origin = 'started')
+             UNION ALL
+             SELECT 9, 'refused', 'its agent is being started, or runs already', NULL
+               FROM session AS s JOIN agent_run AS r ON r.session_seq = s.seq AND r.ended_at IS NULL
+              WHERE s.id = NEW.session_id AND NEW.verb = 'resume' AND s.status = 'interrupted'
+             UNION ALL
+             SELECT 9, 'refused', 'its agent never ran', NULL
+               FROM session AS s
+              WHERE s.id = NEW.session_id AND NEW.verb = 'resume' AND s.status = 'interrupted'
+                AND NOT EXISTS (SELECT 1 FROM agent_run WHERE session_seq = s.seq)
+             UNION ALL
+             SELECT 9, 'refused', 'only a session that agent-intercom started can be restarted', NULL
+               FROM session AS s
+              WHERE s.id = NEW.session_id AND NEW.verb = 'session-restart' AND s.origin <> 'started'
+             UNION ALL
+             SELECT 9, 'refused', 'it was restarted already, as session ' || n.id, NULL
+               FROM session AS n
+              WHERE n.restart_of = NEW.session_id AND n.status <> 'terminated'
+                AND NEW.verb = 'session-restart'
+             UNION ALL
+             SELECT 9, 'refused',
+                    CASE WHEN o.wanted_agent IS NULL THEN 'there is no default agent: set default_agent or host_cli'
+                         ELSE 'there is no agent ''' || o.wanted_agent || '''' END
+                    || coalesce('; there are: ' || (SELECT group_concat(name, ', ')
+                                                      FROM (SELECT name FROM agent ORDER BY name)), ''),
+                    NULL
+               FROM start_order AS o
+              WHERE o.seq = NEW.seq AND o.agent IS NULL
+                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             UNION ALL
+             SELECT 9, 'refused',
+                    CASE WHEN o.wanted_workspace IS NULL
+                         THEN 'there is no workspace: set default_workspace_root'
+                         ELSE 'there is no workspace ''' || o.wanted_workspace || ''' with a path' END
+                    || coalesce('; there are: ' || (
+                         SELECT group_concat(json_extract(w.value, '$.id'), ', ')
+                           FROM setting AS s, json_each(s.value) AS w
+                          WHERE s.name = 'workspace' AND json_valid(s.value)
+                            AND json_extract(w.value, '$.path') <> ''), ''), NULL
+               FROM start_order AS o
+              WHERE o.seq = NEW.seq AND o.workspace_root IS NULL
+                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             UNION ALL
+             SELECT 9, 'refused', 'agent-intercom does not run here yet', NULL
+               FROM start_order AS o
+              WHERE o.seq = NEW.seq AND o.machine IS NULL
+                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             UNION ALL
+             SELECT 10, 'refused',
+                    'the limit is exceeded: ' || n.live || ' sessions that agent-intercom started run'
+                    || ' (setting ' || n.name || ' is ' || n.value || ')', NULL
+               FROM (SELECT l.name, l.value,
+                            (SELECT count(*) FROM started_session AS s
+                              WHERE (l.name = 'max_concurrent_sessions' OR s.protocol_mode = 'acp')
+                                AND s.seq IS NOT (SELECT seq FROM session WHERE id = NEW.session_id))
+                              AS live
+                       FROM setting AS l
+                      WHERE l.name = 'max_concurrent_sessions'
+                         OR (l.name = 'acp.max_sessions'
+                             AND coalesce((SELECT protocol FROM start_order WHERE seq = NEW.seq),
+                                          (SELECT protocol_mode FROM session
+                                            WHERE id = NEW.session_id)) <> 'mcp')) AS n
+              WHERE n.live >= CAST(n.value AS INTEGER)
+                AND (NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+                     OR (NEW.verb = 'resume'
+                         AND EXISTS (SELECT 1 FROM session
+                                      WHERE id = NEW.session_id AND status = 'interrupted')))
              UNION ALL
              SELECT 10, 'done', NULL, NULL
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'read')
              UNION ALL
              SELECT 11, 'done', NULL,
                     json_object('session_id', s.id, 'previous_status', s.status, 'current_status',
-                                CASE NEW.verb WHEN 'pause' THEN 'paused' WHEN 'resume' THEN 'active'
-                                              WHEN 'stop' THEN 'terminated' END)
+                                CASE WHEN NEW.verb = 'pause' THEN 'paused'
+                                     WHEN NEW.verb = 'stop' THEN 'terminated'
+                                     WHEN s.status = 'interrupted' THEN s.status
+                                     ELSE 'active' END)
                FROM session AS s
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
                 AND s.id = NEW.session_id
@@ -89,6 +182,25 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                     json_object('session_id', s.id, 'stall_detection_enabled',
                                 json(CASE NEW.argument WHEN 'on' THEN 'true' ELSE 'false' END))
                FROM session AS s WHERE NEW.verb = 'stall' AND s.id = NEW.session_id
+             UNION ALL
+             -- The id has the layout of a UUID of version 7: it sorts by time, and is not guessed.
+             SELECT 11, 'done', NULL,
+                    json_object('session_id', u.id, 'agent', o.agent, 'workspace_root', o.workspace_root,
+                                'mode', o.mode, 'restart_of', o.restart_of)
+               FROM start_order AS o
+               JOIN (SELECT printf('%s-%s-7%s-9%s-%s', substr(t.ms, 1, 8), substr(t.ms, 9),
+                                   substr(t.random, 1, 3), substr(t.random, 4, 3),
+                                   substr(t.random, 7, 12)) AS id
+                       FROM (SELECT printf('%012x', strftime('%s', NEW.created_at) * 1000
+                                                    + substr(NEW.created_at, 21, 3)) AS ms,
+                                    lower(hex(randomblob(9))) AS random) AS t) AS u
+              WHERE o.seq = NEW.seq
+                AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+             UNION ALL
+             SELECT 11, 'done', NULL,
+                    json_object('terminated', (SELECT count(*) FROM ended_by_command
+                                                WHERE command_seq = NEW.seq))
+              WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'clean')
              UNION ALL
              SELECT 12, 'not_found', 'there is no such request', NULL
               WHERE NEW.verb = 'undo' AND NOT EXISTS (SELECT 1 FROM request
@@ -128,28 +240,64 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   -- A stop answers what its session asks, so that nobody waits for it any more.
   INSERT INTO decision (request_id, verdict, reason, operator_id, source, created_at)
   SELECT r.id, k.stop_verdict,
-         CASE WHEN typeof(NEW.argument) = 'text' THEN substr(NEW.argument, 1, 65536)
-              ELSE k.stop_reason END,
+         CASE WHEN typeof(NEW.argument) = 'text' AND NEW.verb = 'stop'
+              THEN substr(NEW.argument, 1, 65536) ELSE k.stop_reason END,
          NEW.operator_id, NEW.source, NEW.created_at
-    FROM session AS s JOIN request AS r ON r.session_seq = s.seq
+    FROM ended_by_command AS c JOIN request AS r ON r.session_seq = c.session_seq
     JOIN request_kind AS k ON k.kind = r.kind
-   WHERE s.id = NEW.session_id AND r.state IN ('pending', 'interrupted') AND NEW.verb = 'stop'
+   WHERE c.command_seq = NEW.seq AND r.state IN ('pending', 'interrupted')
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done'
    ORDER BY r.seq;
+  -- The process that an order ends is ended by its runner; one that nobody has started yet never is.
+  UPDATE agent_run
+     SET stop_wanted_at = NEW.created_at,
+         stop_why = NEW.verb || ' by ' || (SELECT operator_id FROM command WHERE seq = NEW.seq),
+         outcome = CASE state WHEN 'wanted' THEN 'stopped' END,
+         ended_at = CASE state WHEN 'wanted' THEN NEW.created_at END,
+         state = CASE state WHEN 'wanted' THEN 'ended' ELSE state END
+   WHERE session_seq IN (SELECT session_seq FROM ended_by_command WHERE command_seq = NEW.seq)
+     AND ended_at IS NULL AND stop_wanted_at IS NULL
+     AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
+  INSERT INTO session (id, machine, owner_user_id, workspace_root, status, prompt, mode, protocol_mode,
+                       origin, channel_id, thread_ts, client_name, restart_of, created_at, updated_at)
+  SELECT json_extract(c.reply, '$.session_id'), o.machine, c.operator_id, o.workspace_root, 'created',
+         o.prompt, o.mode, CASE o.protocol WHEN 'mcp' THEN 'mcp' ELSE 'acp' END, 'started',
+         o.channel_id, o.thread_ts, o.agent, o.restart_of, NEW.created_at, NEW.created_at
+    FROM command AS c JOIN start_order AS o ON o.seq = c.seq
+   WHERE c.seq = NEW.seq AND c.outcome = 'done'
+     AND c.verb IN (SELECT verb FROM command_verb WHERE does = 'start');
+  INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, command_seq, prompt, state,
+                         created_at)
+  SELECT s.seq, 1, s.machine, o.agent, o.protocol, c.seq, o.prompt, 'wanted', NEW.created_at
+    FROM command AS c JOIN start_order AS o ON o.seq = c.seq
+    JOIN session AS s ON s.id = json_extract(c.reply, '$.session_id')
+   WHERE c.seq = NEW.seq AND c.outcome = 'done'
+     AND c.verb IN (SELECT verb FROM command_verb WHERE does = 'start')
+   UNION ALL
+  SELECT s.seq, l.generation + 1, s.machine, l.agent, l.protocol, c.seq, s.prompt, 'wanted',
+         NEW.created_at
+    FROM command AS c JOIN session AS s ON s.id = +c.session_id
+    JOIN agent_run AS l ON l.session_seq = s.seq
+     AND l.generation = (SELECT max(generation) FROM agent_run WHERE session_seq = s.seq)
+   WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'resume' AND s.status = 'interrupted';
   INSERT INTO pause (session_seq, operator_id, paused_at)
   SELECT s.seq, c.operator_id, NEW.created_at
     FROM command AS c JOIN session AS s ON s.id = +c.session_id
    WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'pause';
   UPDATE session
-     SET status = CASE NEW.verb WHEN 'pause' THEN 'paused' WHEN 'resume' THEN 'active'
-                                WHEN 'stop' THEN 'terminated' END,
-         terminated_at = CASE WHEN NEW.verb = 'stop' THEN NEW.created_at END,
+     SET status = CASE NEW.verb WHEN 'pause' THEN 'paused' ELSE 'active' END,
          connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'online'
                                ELSE connectivity_status END,
          idle_since = CASE WHEN NEW.verb = 'resume' THEN NEW.created_at END,
          updated_at = NEW.created_at
-   WHERE id = NEW.session_id
-     AND NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
+   WHERE id = NEW.session_id AND NEW.verb IN ('pause', 'resume') AND status <> 'interrupted'
+     AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
+  UPDATE session
+     SET status = 'terminated', terminated_at = NEW.created_at, idle_since = NULL,
+         connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'online'
+                               ELSE connectivity_status END,
+         updated_at = NEW.created_at
+   WHERE seq IN (SELECT session_seq FROM ended_by_command WHERE command_seq = NEW.seq)
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   UPDATE session
      SET stall_paused = NEW.argument = 'off',
@@ -163,7 +311,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   INSERT INTO event (at, kind, session_seq, actor, detail)
   SELECT CASE WHEN typeof(c.created_at) = 'text' AND c.created_at GLOB '????-??-??T??:??:??.???Z'
               THEN c.created_at ELSE strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END,
-         'command.' || c.outcome, (SELECT seq FROM session WHERE id = NEW.session_id),
+         'command.' || c.outcome,
+         coalesce((SELECT seq FROM session WHERE id = NEW.session_id),
+                  (SELECT session_seq FROM agent_run WHERE command_seq = NEW.seq)),
          CASE WHEN typeof(c.operator_id) = 'text' THEN c.operator_id END,
          json_object('command', c.seq,
                      'verb', CASE WHEN typeof(c.verb) = 'text' THEN substr(c.verb, 1, 40) END,

@@ -12,6 +12,17 @@ CREATE TRIGGER session_started AFTER INSERT ON session BEGIN
           json_object('workspace', NEW.workspace_root, 'client', NEW.client_name,
                       'mode', NEW.mode));
   INSERT INTO slack_notice (kind, session_seq, at) VALUES ('session', NEW.seq, NEW.created_at);
+  -- One that was restarted goes on in the thread of the one before.
+  INSERT INTO slack_notice (kind, session_seq, at)
+  SELECT 'restarted', NEW.seq, NEW.created_at WHERE NEW.restart_of IS NOT NULL AND NEW.thread_ts IS NOT NULL;
+END;
+
+-- A session does not end while its agent works on: its runner is told first.
+CREATE TRIGGER session_ends_its_agent BEFORE UPDATE OF status ON session
+WHEN NEW.status = 'terminated' AND OLD.status <> 'terminated' BEGIN
+  SELECT RAISE(ABORT, 'session: run: its agent runs; insert a row into command to stop it')
+   WHERE EXISTS (SELECT 1 FROM agent_run
+                  WHERE session_seq = NEW.seq AND ended_at IS NULL AND stop_wanted_at IS NULL);
 END;
 
 -- A mode decides who may answer: it changes by an order that was carried out, the newest one.
@@ -80,6 +91,6 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
              AND (t.source = 'slack' OR NEW.mode <> 'local'))
    WHERE words IS NOT NULL AND OLD.status <> NEW.status AND NEW.status = 'terminated';
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
-   WHERE session_seq = NEW.seq AND kind = 'session' AND state IN ('queued', 'sent')
+   WHERE session_seq = NEW.seq AND kind IN ('session', 'restarted') AND state IN ('queued', 'sent')
      AND OLD.status <> NEW.status;
 END;

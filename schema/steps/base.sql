@@ -147,6 +147,8 @@ CREATE TABLE command_verb (
   does TEXT NOT NULL CHECK (does IN (
     'switch',
     'session',
+    'start',
+    'clean',
     'undo',
     'read',
     'later'))
@@ -433,6 +435,7 @@ CREATE TABLE session (
 CREATE INDEX session_live ON session (workspace_root, machine) WHERE status <> 'terminated';
 CREATE INDEX session_interrupted ON session (updated_at) WHERE status = 'interrupted';
 CREATE INDEX session_terminated ON session (terminated_at, seq) WHERE terminated_at IS NOT NULL;
+CREATE INDEX session_started ON session (status) WHERE origin = 'started' AND status <> 'terminated';
 CREATE INDEX session_restart ON session (restart_of) WHERE restart_of IS NOT NULL;
 CREATE INDEX session_idle ON session (idle_since) WHERE idle_since IS NOT NULL;
 CREATE INDEX session_thread ON session (thread_ts) WHERE thread_ts IS NOT NULL;
@@ -827,10 +830,10 @@ INSERT INTO command_verb (verb, does) VALUES ('resume', 'session');
 INSERT INTO command_verb (verb, does) VALUES ('run', 'later');
 INSERT INTO command_verb (verb, does) VALUES ('session-checkpoint', 'later');
 INSERT INTO command_verb (verb, does) VALUES ('session-checkpoints', 'later');
-INSERT INTO command_verb (verb, does) VALUES ('session-cleanup', 'later');
-INSERT INTO command_verb (verb, does) VALUES ('session-restart', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('session-cleanup', 'clean');
+INSERT INTO command_verb (verb, does) VALUES ('session-restart', 'start');
 INSERT INTO command_verb (verb, does) VALUES ('session-restore', 'later');
-INSERT INTO command_verb (verb, does) VALUES ('session-start', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('session-start', 'start');
 INSERT INTO command_verb (verb, does) VALUES ('sessions', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('show-file', 'later');
 INSERT INTO command_verb (verb, does) VALUES ('stall', 'switch');
@@ -930,6 +933,8 @@ INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('mode', 'post', 6, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('nudged', 'post', 5, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('reply', 'post', 5, 6, 1);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('restarted', 'post', 6, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('run', 'post', 3, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('said', 'post', 7, 7, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('server', 'post', 5, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('session', 'post', 6, 6, 0);

@@ -20,7 +20,7 @@ static bool is_never(const char *variable)
 	return strncmp(variable, NEVER, sizeof(NEVER) - 1) == 0;
 }
 
-/* Whether a variable ("NAME=value") is meant by a name. */
+/* Whether a variable ("NAME=value") matches a name, which may end in '*'. */
 static bool is_meant(const char *variable, const char *name)
 {
 	size_t length = strcspn(variable, "="), n = strlen(name);

@@ -1,5 +1,5 @@
-/* environment: the variables of an agent, by an allow list. Whatever any list says, no variable of
- * Slack's passes. */
+/* environment: the variables of an agent's process, from an allow list. No list can let a Slack
+ * variable through. */
 #ifndef ENVIRONMENT_H
 #define ENVIRONMENT_H
 
@@ -10,12 +10,12 @@ struct environment {
 	size_t count;
 };
 
-/* Sets a variable, in place of one of that name. */
+/* Sets a variable; replaces one of the same name. */
 void environment_set(struct environment *e, const char *name, const char *value);
 /* Sets every string member of a JSON object. */
 void environment_set_all(struct environment *e, const char *json);
-/* Copies from `from` what every agent gets (where its programs, its home and its language are), and
- * what a JSON list of names adds; a name that ends in '*' stands for all that begin so. */
+/* Copies from `from` what every agent gets (the paths of programs, the home directory, the locale)
+ * and the names in a JSON list; a trailing '*' matches every name with that prefix. */
 void environment_pass(struct environment *e, char *const *from, const char *json);
 void environment_clear(struct environment *e);
 

@@ -20,7 +20,7 @@ struct process {
 	int64_t started;
 };
 
-/* Fields of /proc/PID/stat; the name in brackets may hold blanks and brackets. */
+/* Fields of /proc/PID/stat; the name in brackets may contain blanks and brackets. */
 static bool read_process(pid_t pid, struct process *ret)
 {
 	char path[40], text[STAT_BYTES];
@@ -54,7 +54,7 @@ int64_t group_started(pid_t pid)
 	return read_process(pid, &p) ? p.started : 0;
 }
 
-/* Whether the environment that a process began with holds this variable. */
+/* Whether a process was started with this variable in its environment. */
 static bool has_variable(pid_t pid, const char *variable)
 {
 	OWNED(str) struct str all = { 0 };

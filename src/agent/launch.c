@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 enum {
-	GO = STDERR_FILENO + 1, /* where the new process has its ends of the two pipes */
+	GO = STDERR_FILENO + 1, /* the new process keeps its ends of the two pipes here */
 	FAILED,
-	FIRST_FREE = 20, /* above all that is put into place */
+	FIRST_FREE = 20, /* above all descriptors that are put in place */
 };
 
 struct ends {
@@ -64,7 +64,7 @@ __attribute__((noreturn)) static void fail(int fd, enum step step)
 	_exit(127);
 }
 
-/* Descriptors 0 to 4, and no others. */
+/* Leaves descriptors 0 to 4 open, and no others. */
 static void arrange(const struct ends *p)
 {
 	int in = p->in[0] >= 0 ? p->in[0] : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -89,7 +89,7 @@ static void forget_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Becomes the agent. Whoever made us may be gone already: then the kernel tells us of no death. */
+/* Becomes the agent. If our parent is already gone, the kernel will not signal its death to us. */
 __attribute__((noreturn)) static void become(const struct launch_plan *plan, const struct ends *p,
                                              pid_t parent)
 {
@@ -127,7 +127,7 @@ static int take(int *fd)
 	return taken;
 }
 
-/* Our ends, of which those that we wait for do not block. */
+/* Keeps our ends; those that we poll do not block. */
 static void keep(struct launch *l, struct ends *p)
 {
 	l->in = take(&p->in[1]);
@@ -190,7 +190,7 @@ int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e)
 
 	(void)!write(l->go, "g", 1);
 	shut(&l->go);
-	do /* the pipe closes when the agent is there */
+	do /* the pipe closes once the agent runs */
 		n = read(l->failed, &f, sizeof(f));
 	while (n < 0 && errno == EINTR);
 	shut(&l->failed);

@@ -1,9 +1,9 @@
-/* launch: starts an agent's process, in two steps, so that its pid is on disk before it does
- * anything: launch_hold makes the process, which waits; launch_go lets it become the agent. If we
- * end in between, so does the process.
+/* launch: starts an agent's process in two steps, so that its pid is on disk before it does
+ * anything: launch_hold creates the process, which waits; launch_go lets it become the agent. If we
+ * die in between, so does the process.
  *
- * It leads a session and a group of its own, dies with us, has no descriptor of ours, and no signal
- * blocked or ignored. The caller ignores SIGPIPE. */
+ * It leads its own session and group, dies with us, inherits none of our descriptors, and has no
+ * signal blocked or ignored. The caller ignores SIGPIPE. */
 #ifndef LAUNCH_H
 #define LAUNCH_H
 
@@ -14,17 +14,17 @@
 #include <sys/types.h>
 
 struct launch_plan {
-	char *const *argv; /* argv[0]: a path, or a name in PATH of the environment */
+	char *const *argv; /* argv[0]: a path, or a name in the environment's PATH */
 	char *const *environment;
 	const char *directory;
-	bool talks; /* its stdin is a pipe; else /dev/null */
+	bool talks; /* its stdin is a pipe; otherwise /dev/null */
 };
 
 struct launch {
-	pid_t pid; /* also of its group; 0: there is none */
+	pid_t pid; /* also of its group; 0: none */
 	int64_t started; /* group_started */
 	int in, out, err; /* our ends of its pipes: non-blocking; -1: closed */
-	int ended; /* pidfd: readable once it has ended */
+	int ended; /* pidfd: readable once the process has ended */
 	int go, failed; /* pipes of the two steps */
 };
 
@@ -33,12 +33,12 @@ struct launch {
 		.in = -1, .out = -1, .err = -1, .ended = -1, .go = -1, .failed = -1                \
 	}
 
-/* ERR_AGAIN: the system is short of something. */
+/* ERR_AGAIN: the system is short of a resource. */
 int launch_hold(struct launch *l, const struct launch_plan *plan, struct err *e);
-/* 0: the agent runs. -1 (ERR_INPUT: trying again cannot help): it cannot; e names the path and says
- * why, and its process is gone. */
+/* 0: the agent runs. -1 (ERR_INPUT: do not retry): it cannot be started; e names the path and the
+ * reason, and the process is gone. */
 int launch_go(struct launch *l, const struct launch_plan *plan, struct err *e);
-/* Closes what is open. The process is not ended. */
+/* Closes what is open. Does not end the process. */
 void launch_clear(struct launch *l);
 
 #endif

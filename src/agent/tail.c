@@ -32,8 +32,8 @@ void tail_add(struct tail *t, const char *bytes, size_t length)
 
 /* ---- terminal sequences ---- */
 
-/* The bytes of the sequence at text, which begins with ESC: ESC [ … final, ESC ] … BEL or ESC \,
- * or ESC and one more. */
+/* The bytes of the sequence at text, which begins with ESC: ESC [ … final, ESC ] … BEL or ESC \, or
+ * ESC and one more byte. */
 static size_t sequence(const char *text, size_t left)
 {
 	size_t n = 2;
@@ -54,7 +54,7 @@ static size_t sequence(const char *text, size_t left)
 	return n < left ? n + 1 : left;
 }
 
-/* Without sequences; a lone carriage return begins a line, as progress bars mean it. */
+/* Without sequences; a lone carriage return starts a new line, as in progress bars. */
 static void strip(struct str *out, const char *text, size_t length)
 {
 	for (size_t i = 0; i < length;) {
@@ -86,7 +86,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || (c && strchr("_-+/.~%", c));
 }
 
-/* Long, with capitals, small letters and digits, and no path: made by a generator. */
+/* Long, with capitals, small letters and digits, and not a path: generated. */
 static bool is_random(const char *word, size_t length)
 {
 	bool upper = false, lower = false, digit = false;
@@ -129,7 +129,7 @@ static bool is_name(const char *word, size_t length)
 	return false;
 }
 
-/* Whether what follows this word is a secret: "api_key=…", "Authorization: Bearer …". */
+/* Whether this word introduces a secret: "api_key=…", "Authorization: Bearer …". */
 static bool announces(const char *word, size_t length)
 {
 	const char *rest = word + length;
@@ -180,7 +180,7 @@ static void add_line(struct str *out, const char *line, size_t length)
 		str_add(out, "…");
 }
 
-/* Where the last lines that are not empty begin. */
+/* Where the last non-empty lines begin. */
 static size_t last_lines(const char *text, size_t length)
 {
 	size_t at = length;

@@ -1,4 +1,4 @@
-/* tail: the end of what a program wrote to stderr, for a person who wants to know why it ended. */
+/* tail: the end of a program's stderr, to show a person why it ended. */
 #ifndef TAIL_H
 #define TAIL_H
 
@@ -13,13 +13,13 @@ enum {
 };
 
 struct tail {
-	char *ring; /* NULL until there is anything */
-	size_t total; /* bytes ever added */
+	char *ring; /* NULL until the first byte */
+	size_t total; /* bytes added so far */
 };
 
 void tail_add(struct tail *t, const char *bytes, size_t length);
-/* Appends the last lines: no terminal sequences, nothing unseen (visible.h), words that look like
- * secrets as "[redacted]"; without "\n" at the end. */
+/* Appends the last lines without terminal sequences or invisible characters (visible.h), with words
+ * that look like secrets as "[redacted]", and without a final "\n". */
 void tail_text(const struct tail *t, struct str *out);
 void tail_clear(struct tail *t);
 

@@ -1,4 +1,5 @@
-/* clock: the only source of time. An instant is UTC text with milliseconds that sorts as text. */
+/* clock: the only source of time. An instant is UTC text with milliseconds that sorts in time
+ * order. */
 #ifndef CLOCK_H
 #define CLOCK_H
 
@@ -10,18 +11,18 @@ struct instant {
 	char text[INSTANT_BYTES];
 };
 
-/* Unix time in milliseconds. In builds with INTERCOM_TEST_CLOCK, the signed 64-bit millisecond
- * offset in the file named by $INTERCOM_CLOCK_PAGE is added; release builds ignore it. */
+/* Unix time in milliseconds. Builds with INTERCOM_TEST_CLOCK add the signed 64-bit millisecond
+ * offset in the file named by $INTERCOM_CLOCK_PAGE; release builds ignore it. */
 int64_t clock_now_ms(void);
 
 /* Milliseconds that never go back and stand still while the machine sleeps (CLOCK_MONOTONIC),
- * moved by the same test offset. For deadlines inside a process. */
+ * shifted by the same test offset. For deadlines within a process. */
 int64_t clock_monotonic_ms(void);
 
 struct instant clock_now(void);
 struct instant clock_instant(int64_t unix_ms);
 
-/* Unix milliseconds of an instant's text, -1 if text is not one. */
+/* An instant's text in Unix milliseconds, -1 if it is not an instant. */
 int64_t clock_parse(const char *text);
 
 #endif

@@ -16,8 +16,8 @@
 
 enum { GRACE_S = 1 };
 
-/* Is killed by its alarm, unless even that waits for the disk. Locks and sockets are let go of
- * before. */
+/* Closes every other descriptor, so that it holds no lock or socket, and runs look. Its alarm kills
+ * it, unless the disk blocks even that. */
 static void be_the_one(void (*look)(const void *arg, int out), const void *arg, int ms, int out)
 {
 	sigset_t none;
@@ -33,7 +33,7 @@ static void be_the_one(void (*look)(const void *arg, int out), const void *arg, 
 	_exit(0);
 }
 
-/* Appends what comes until the other side hangs up. 1 it has, 0 not within ms. */
+/* Appends what arrives until the other side hangs up. 1 it has, 0 not within ms. */
 static int read_until(int in, int ms, struct str *answer)
 {
 	int64_t end_ms = clock_monotonic_ms() + ms;
@@ -66,7 +66,7 @@ int disk_ask(void (*look)(const void *arg, int out), const void *arg, int ms, st
 		return -1;
 	pid = fork();
 	if (pid == 0) {
-		if (fork() == 0) /* nobody's child: nobody need wait for it */
+		if (fork() == 0) /* an orphan: nobody has to wait for it */
 			be_the_one(look, arg, ms, ends[1]);
 		_exit(0);
 	}
@@ -87,7 +87,7 @@ int disk_ask(void (*look)(const void *arg, int out), const void *arg, int ms, st
 
 /* ---- a directory ---- */
 
-/* Writes errno as a byte, and the path. */
+/* Writes errno as a byte, then the path. */
 static void find_dir(const void *arg, int out)
 {
 	char *real = realpath(arg, NULL);

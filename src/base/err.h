@@ -1,4 +1,4 @@
-/* err: why something failed, told once, in words for the person who has to act on it. */
+/* err: why something failed, in words for the person who has to act on it. Reported once. */
 #ifndef ERR_H
 #define ERR_H
 
@@ -9,10 +9,10 @@ enum { ERR_TEXT_BYTES = 1024 };
 
 enum err_kind {
 	ERR_NONE,
-	ERR_AGAIN, /* busy, network down, disk full: the same call may work later */
-	ERR_INPUT, /* a file, message or setting is wrong: trying again cannot help */
-	ERR_REFUSED, /* the rules of the database refuse a row: that row alone is at fault */
-	ERR_BUG /* an assumption of ours is false: stop, let the supervisor see it */
+	ERR_AGAIN, /* busy, network down, disk full: a retry may work */
+	ERR_INPUT, /* a file, message or setting is wrong: a retry cannot help */
+	ERR_REFUSED, /* the rules of the database refuse a row: only that row is at fault */
+	ERR_BUG /* one of our assumptions is false: stop, let the supervisor see it */
 };
 
 struct err {
@@ -24,11 +24,11 @@ struct err {
 #define OWNED(T) __attribute__((cleanup(T##_clear)))
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Each fills e (which may be NULL) from a printf format and is -1, so that a caller can return it.
- * They are macros so that whoever reads a caller alone, the analyzer too, sees the -1.
+/* Each fills e (which may be NULL) from a printf format and evaluates to -1, for the caller to
+ * return. They are macros so that the -1 is visible in the caller, to the analyzer too.
  * err_set(e, kind, format, ...)
- * err_errno(e, kind, format, ...): with ": <strerror(errno)>" behind the text; errno is kept.
- * err_prefix(e, format, ...): puts "<text>: " in front of what e says. */
+ * err_errno(e, kind, format, ...): appends ": <strerror(errno)>"; keeps errno.
+ * err_prefix(e, format, ...): puts "<text>: " in front of e's text. */
 #define err_set(...) (err_tell(__VA_ARGS__), err_failure())
 #define err_errno(...) (err_tell_errno(__VA_ARGS__), err_failure())
 #define err_prefix(...) (err_tell_prefix(__VA_ARGS__), err_failure())
@@ -39,23 +39,23 @@ void err_tell_errno(struct err *e, enum err_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void err_tell_prefix(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A function, so that a caller that needs no result leaves no value unused. */
+/* A function, so that ignoring the -1 does not raise an unused-value warning. */
 static inline int err_failure(void)
 {
 	return -1;
 }
 
-/* Rows that their rules refused while the others of a batch were moved. */
+/* Rows of a batch that the rules refused while the others were moved. */
 struct err_refused {
 	int count;
 	struct err first;
 };
 
-/* Takes a refusal out of e: true if it was one, then it is counted and e is clean. */
+/* Takes a refusal out of e: if e is one, counts it, clears e and returns true. */
 bool err_take_refused(struct err *e, struct err_refused *refused);
 
-/* The exit status a process ends with (sysexits.h): 0 nothing wrong, 75 try later or a row
- * was refused, 78 wrong input or configuration, 70 a bug of ours. */
+/* The exit status of a process (sysexits.h): 0 success, 75 try later or a row was refused, 78 wrong
+ * input or configuration, 70 a bug of ours. */
 int err_exit(const struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
 /* id: identifiers. Rows get UUIDs in version-7 layout (RFC 9562 section 5.7), which sort by time;
- * what must not be guessed gets random digits only. */
+ * identifiers that must not be guessed are entirely random. */
 #ifndef ID_H
 #define ID_H
 
@@ -13,7 +13,7 @@ struct secret {
 	char text[SECRET_BYTES]; /* 32 hex digits, 128 random bits, and its NUL */
 };
 
-/* A new row id. Ends the process if the kernel gives no random bytes. */
+/* A new row id. Ends the process if the kernel provides no random bytes. */
 struct id id_new(void);
 /* A new unguessable key, for Mcp-Session-Id and the like. */
 struct secret id_new_secret(void);

@@ -39,7 +39,7 @@ int io_rename_new(int from_dir, const char *from, int to_dir, const char *to)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;
-	/* A file system that does not know the flag. */
+	/* A file system that does not support the flag. */
 	if (linkat(from_dir, from, to_dir, to, 0) != 0)
 		return -1;
 	if (unlinkat(from_dir, from, 0) == 0)
@@ -80,7 +80,7 @@ int io_flush_gently(int fd)
 		                      SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
 		                          SYNC_FILE_RANGE_WAIT_AFTER);
 	}
-	return fsync(fd); /* this alone says that it is safe */
+	return fsync(fd); /* only its result proves that the data is on disk */
 }
 
 DIR *open_listing(int dir)

@@ -1,4 +1,4 @@
-/* json: what all of us need of JSON beside cJSON itself. */
+/* json: what all of us need for JSON in addition to cJSON. */
 #ifndef JSON_H
 #define JSON_H
 
@@ -6,17 +6,17 @@
 
 #include <cjson/cJSON.h>
 
-/* Appends text as a JSON string with its quotes. Ill-formed UTF-8 becomes U+FFFD. */
+/* Appends text as a quoted JSON string. Ill-formed UTF-8 becomes U+FFFD. */
 void json_quote(struct str *out, const char *text);
 
-/* Appends value with object members in byte order and without white space: equal values give
- * equal texts. */
+/* Appends value without white space and with object members in byte order: equal values give equal
+ * texts. */
 void json_canonical(struct str *out, const cJSON *value);
 
 /* Free function for OWNED(cJSON_ptr): `OWNED(cJSON_ptr) cJSON *x`. */
 void cJSON_ptr_clear(cJSON **value);
 
-/* The text of a string member, NULL if it is missing or not a string. */
+/* The text of a string member; NULL if it is missing or not a string. */
 const char *json_text(const cJSON *object, const char *name);
 
 #endif

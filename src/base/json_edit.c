@@ -1,4 +1,4 @@
-/* json_edit: see json_edit.h. The scanner below runs only over text that cJSON has accepted. */
+/* See json_edit.h. The scanner below only sees text that cJSON has accepted. */
 #include "json_edit.h"
 
 #include "json.h"
@@ -9,23 +9,23 @@
 
 /* One member of an object, as offsets into the text. */
 struct member {
-	size_t key, value, end; /* where key and value begin, one behind the value */
+	size_t key, value, end; /* where key and value begin, and the end of the value */
 };
 
-/* What is known of an object after its members have been walked. */
+/* An object, after its members have been walked. */
 struct object {
 	size_t open, close; /* the braces */
 	size_t count; /* of members */
-	size_t matches; /* of members with the name that was looked for */
+	size_t matches; /* members with the name searched for */
 	struct member found; /* the last of them */
 	size_t before; /* end of the member before it; 0: it is the first */
-	size_t after; /* key of the member behind it; 0: it is the last */
+	size_t after; /* key of the member after it; 0: it is the last */
 	struct member first, last;
 };
 
 /* How the text is laid out. */
 struct layout {
-	char unit[16]; /* one step of indentation; "" if the text is in one line */
+	char unit[16]; /* one step of indentation; "" if the text is on one line */
 	const char *newline;
 };
 
@@ -40,7 +40,7 @@ static size_t line_of(const char *text, size_t offset)
 	return line;
 }
 
-/* The first byte at or behind i that is no white space; a BOM counts as such. */
+/* The first byte at or after i that is not white space; a BOM counts as white space. */
 static size_t skip_space(const char *s, size_t i)
 {
 	while (s[i] == ' ' || s[i] == '\t' || s[i] == '\n' || s[i] == '\r' ||
@@ -57,7 +57,7 @@ static size_t skip_string(const char *s, size_t i)
 	return s[i] ? i + 1 : i;
 }
 
-/* One behind the value that begins at i. */
+/* The end of the value that begins at i. */
 static size_t skip_value(const char *s, size_t i)
 {
 	int depth = 0;
@@ -119,7 +119,7 @@ static struct object walk(const char *s, size_t open, const char *name)
 	return o;
 }
 
-/* Makes the comment at i spaces, but for its line ends; one behind it. */
+/* Blanks out the comment at i except for its line ends; returns its end. */
 static size_t blank_comment(char *s, size_t i)
 {
 	const char *end = s[i + 1] == '/' ? strchr(s + i, '\n') : strstr(s + i + 2, "*/");
@@ -131,11 +131,11 @@ static size_t blank_comment(char *s, size_t i)
 	return i;
 }
 
-/* A copy with comments and trailing commas as spaces, so that lines stay where they are. */
+/* A copy with comments and trailing commas as spaces, so that line numbers stay the same. */
 static char *without_comments(const char *text)
 {
 	char *s = xstrdup(text);
-	size_t comma = 0; /* one behind the last comma, until something follows it */
+	size_t comma = 0; /* the end of the last comma, until something follows it */
 
 	for (size_t i = 0; s[i];) {
 		if (s[i] == '"') {
@@ -250,7 +250,7 @@ static void print_scalar(struct str *out, const cJSON *value)
 	cJSON_free(text);
 }
 
-/* Appends value; indent is that of the line in which it begins. */
+/* Appends value; indent is the indentation of the line in which it begins. */
 static void print(struct str *out, const cJSON *value, const struct layout *l, const char *indent)
 {
 	OWNED(str) struct str deeper = { 0 };
@@ -293,7 +293,7 @@ static void splice(struct str *text, size_t from, size_t to, const struct str *b
 	whole = (struct str){ 0 };
 }
 
-/* The white space with which the line of s[i] begins. */
+/* The white space at the start of the line of s[i]. */
 static void add_line_indent(struct str *out, const char *s, size_t i)
 {
 	size_t start = i;
@@ -303,7 +303,7 @@ static void add_line_indent(struct str *out, const char *s, size_t i)
 	str_add_bytes(out, s + start, strspn(s + start, " \t"));
 }
 
-/* A new member at the end of the object o. */
+/* Adds a member at the end of the object o. */
 static void insert(struct str *text, const struct object *o, const char *name, const cJSON *value,
                    const struct layout *root_layout)
 {
@@ -337,8 +337,8 @@ static void insert(struct str *text, const struct object *o, const char *name, c
 	splice(text, o->open + 1, o->close, &piece);
 }
 
-/* Finds the object that holds the last name of place, or the deepest one on the way there; *rest
- * are the names that are missing, the last one at least. */
+/* Finds the object that holds the last name of place, or the deepest one that exists on the way;
+ * *rest are the missing names, at least the last one. */
 static int descend(const struct str *text, const char *name, json_place place, struct object *o,
                    json_place *rest, struct err *e)
 {
@@ -360,7 +360,7 @@ static int descend(const struct str *text, const char *name, json_place place, s
 	}
 }
 
-/* What is at place, as a tree of the objects that are missing around it. */
+/* The value at place, inside a tree of the objects that are missing around it. */
 static cJSON *wrap(json_place missing, const cJSON *value)
 {
 	cJSON *tree = cJSON_Duplicate(value, 1);
@@ -377,7 +377,7 @@ static cJSON *wrap(json_place missing, const cJSON *value)
 	return tree;
 }
 
-/* Takes the item at place out of the tree, and objects on the way that are empty then. */
+/* Removes the item at place from the tree, and the objects on the way that this leaves empty. */
 static void forget(cJSON *root, json_place place)
 {
 	cJSON *inner;
@@ -394,7 +394,7 @@ static void forget(cJSON *root, json_place place)
 		cJSON_DeleteItemFromObjectCaseSensitive(root, *place);
 }
 
-/* Apart from what is at place the two texts mean the same, and there is value (NULL: nothing). */
+/* Except at place, the two texts mean the same; at place there is value (NULL: nothing). */
 static int check_result(const struct str *before, const struct str *after, const char *name,
                         json_place place, const cJSON *value, struct err *e)
 {
@@ -417,7 +417,7 @@ static int check_result(const struct str *before, const struct str *after, const
 	return 0;
 }
 
-/* Takes over the changed text, if it is right. */
+/* Adopts the changed text, if it is correct. */
 static int take_over(struct str *text, struct str *changed, const char *name, json_place place,
                      const cJSON *value, struct err *e)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A quote, a bracket, a digit or a letter at the end belongs to a value that is complete. */
+/* A quote, a bracket, a digit or a letter at the end completes a value. */
 static void separate(struct str *out)
 {
 	char last = out->length ? out->bytes[out->length - 1] : '{';

@@ -1,6 +1,6 @@
-/* json_writer: JSON text at the end of a str, part by part. The commas are set here: a member or an
- * item is separated from what stands before it unless that has just opened an object or an array.
- * Texts are quoted; a "raw" value is JSON already. */
+/* json_writer: appends JSON text to a str, part by part, and sets the commas: a member or an item
+ * is separated from what precedes it, unless that has just opened an object or an array. Texts are
+ * quoted; a "raw" value is already JSON. */
 #ifndef JSON_WRITER_H
 #define JSON_WRITER_H
 
@@ -9,20 +9,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Open an object or an array: the whole text, an item, or the value of json_member_name. */
+/* Open an object or an array: the whole text, an item, or the value after json_member_name. */
 void json_object(struct str *out);
 void json_array(struct str *out);
-/* The same, with the members that another object (JSON text) has. */
+/* The same, starting with the members of another object (JSON text). */
 void json_object_from(struct str *out, const char *object);
 void json_object_end(struct str *out);
 void json_array_end(struct str *out);
 
-/* Begins a member; its value is to follow. */
+/* Begins a member; its value must follow. */
 void json_member_name(struct str *out, const char *name);
 void json_member_object(struct str *out, const char *name);
 void json_member_array(struct str *out, const char *name);
 
-/* Whole members; of a text that is NULL, none. */
+/* Whole members; a NULL text adds none. */
 void json_member(struct str *out, const char *name, const char *text);
 void json_member_int(struct str *out, const char *name, int64_t number);
 void json_member_bool(struct str *out, const char *name, bool value);

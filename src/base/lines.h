@@ -1,4 +1,4 @@
-/* lines: messages out of a stream of bytes, one to a line, whatever pieces the bytes come in. */
+/* lines: splits a stream of bytes into messages, one per line, however the bytes arrive. */
 #ifndef LINES_H
 #define LINES_H
 
@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 struct lines {
-	size_t most; /* bytes of a line, its end not counted */
-	struct str rest; /* of a line that has not ended */
+	size_t most; /* maximum length of a line, without its end */
+	struct str rest; /* the start of a line that has not ended */
 	bool skips; /* inside a line that is too long */
 };
 
@@ -18,19 +18,19 @@ struct lines {
 		.most = (limit)                                                                    \
 	}
 
-/* Is given a line without its "\n". length > most: the line is longer than that, and line is its
- * first most + 1 bytes; the remainder is discarded. The bytes are valid during the call. Returns
- * whether there is more to be taken. */
+/* Gets a line without its "\n". length > most: the line is too long, and line is its first most + 1
+ * bytes; the remainder is discarded. The bytes are valid during the call. Returns whether to
+ * continue. */
 typedef bool lines_take(void *arg, const char *line, size_t length);
 
-/* Hands each line that these bytes end to take, a line that is too long as soon as it is. Returns
- * false when take does; what stands behind that line is lost then. */
+/* Passes each completed line to take; an overlong line, as soon as it is known to be one. Returns
+ * false when take does; the bytes after that line are lost. */
 bool lines_feed(struct lines *l, const char *bytes, size_t length, lines_take *take, void *arg);
-/* The bytes are at an end: so is a last line without its "\n". */
+/* Ends the stream, which completes a last line without its "\n". */
 bool lines_end(struct lines *l, lines_take *take, void *arg);
-/* Drops a partial line; the remainder is skipped. */
+/* Drops a partial line; its remainder is skipped. */
 void lines_skip(struct lines *l);
-/* Frees the memory; l starts over. */
+/* Frees the memory; l can be used again. */
 void lines_clear(struct lines *l);
 
 #endif

@@ -48,8 +48,8 @@ static void write_json(struct str *line, const char *at, enum log_level level, c
 	cJSON_Delete(o);
 }
 
-/* One write(2) a line, so that lines of several processes do not mix. Control bytes become '?'
- * in text: what an agent sends must not steer a terminal. */
+/* One write(2) per line, so that lines of several processes do not mix. Control bytes in text
+ * become '?': what an agent sends must not control a terminal. */
 static void write_line(enum log_level level, const char *format, va_list args)
 {
 	OWNED(str) struct str line = { 0 };

@@ -27,7 +27,7 @@ static bool is_in(const char *dir, const char *name, struct str *out)
 {
 	OWNED(str) struct str path = { 0 };
 
-	if (*dir != '/') /* the working directory is no place for programs */
+	if (*dir != '/') /* no programs from the working directory */
 		return false;
 	str_addf(&path, "%s/%s", dir, name);
 	if (!is_program(str_text(&path)))
@@ -63,7 +63,7 @@ static bool is_in_path(const char *name, struct str *out)
 
 /* ---- npm ---- */
 
-/* The value of a line "prefix = VALUE", NULL if it is another line. Ends it in place. */
+/* The value of a line "prefix = VALUE", which it terminates in place; NULL for another line. */
 static char *prefix_of(char *line)
 {
 	static const char KEY[] = "prefix";
@@ -80,7 +80,7 @@ static char *prefix_of(char *line)
 	return value;
 }
 
-/* Appends the prefix that ~/.npmrc names, where "~" and "${HOME}" stand for home. */
+/* Appends the prefix from ~/.npmrc, with "~" and "${HOME}" replaced by home. */
 static void read_npmrc(const char *home, struct str *out)
 {
 	static const char *const HOMES[] = { "~/", "${HOME}/" };
@@ -102,7 +102,7 @@ static void read_npmrc(const char *home, struct str *out)
 	str_add(out, value ? value : "");
 }
 
-/* Unless told otherwise, npm installs to where its node is. */
+/* By default, npm installs to where its node is. */
 static bool is_beside_node(const char *name, struct str *out)
 {
 	OWNED(str) struct str node = { 0 };
@@ -130,7 +130,7 @@ static bool is_below_prefix(const char *home, const char *name, struct str *out)
 
 /* ---- one user's programs ---- */
 
-/* nvm has a folder for each version of node; the newest that has the program counts. */
+/* nvm has a folder for each version of node; the newest one with the program counts. */
 static bool is_in_nvm(const char *home, const char *name, struct str *out)
 {
 	OWNED(str) struct str pattern = { 0 };

@@ -1,12 +1,12 @@
-/* pulse: a sign of life of this process: the time of change of a file, which whoever watches it
- * looks at. Costs no commit, so that long work can give one, too. */
+/* pulse: this process's sign of life: the modification time of a file, which a watcher reads. Costs
+ * no commit, so that long work can give one, too. */
 #ifndef PULSE_H
 #define PULSE_H
 
-/* The file, from here on; -1: there is none. It stays the caller's. */
+/* The file to use from now on; -1: none. The caller keeps ownership. */
 void pulse_show(int fd);
 
-/* Gives one, at most once a second. Called wherever work may take long, in each round. */
+/* Gives a sign of life, at most once a second. Call it in each round of work that may take long. */
 void pulse(void);
 
 #endif

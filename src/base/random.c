@@ -11,7 +11,7 @@ void random_bytes(void *bytes, size_t size)
 	unsigned char *at = bytes;
 
 	while (size > 0) {
-		ssize_t got = getrandom(at, size, 0); /* short only over 256 bytes */
+		ssize_t got = getrandom(at, size, 0); /* partial only above 256 bytes */
 
 		if (got < 0 && errno == EINTR)
 			continue;

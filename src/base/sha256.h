@@ -12,10 +12,10 @@ struct sha256 {
 
 struct sha256 sha256_of(const void *bytes, size_t length);
 
-/* The same under a key (HMAC). key: text. */
+/* The same with a key (HMAC). key: text. */
 struct sha256 sha256_keyed(const char *key, const void *bytes, size_t length);
 
-/* Incremental form. sha256_begin allocates, sha256_end frees and gives the hash. */
+/* Incremental form. sha256_begin allocates, sha256_end frees and returns the hash. */
 struct sha256_state;
 struct sha256_state *sha256_begin(void);
 void sha256_add(struct sha256_state *state, const void *bytes, size_t length);

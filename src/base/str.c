@@ -165,7 +165,7 @@ void char_ptr_clear(char **text)
 	*text = NULL;
 }
 
-/* The length of the printable character at bytes, 0 if what stands there must be escaped. */
+/* The length of the printable character at bytes, 0 if it must be escaped. */
 static size_t printable(const char *bytes, size_t left)
 {
 	unsigned char first = (unsigned char)bytes[0];

@@ -1,4 +1,4 @@
-/* str: a growing byte string that is always NUL-terminated; it may hold NUL bytes itself. */
+/* str: a growing byte string that is always NUL-terminated; it may contain NUL bytes. */
 #ifndef STR_H
 #define STR_H
 
@@ -11,27 +11,27 @@ struct str {
 	size_t capacity;
 };
 
-/* Memory that is not to be had ends the process with a message: the supervisor restarts it and
- * the rows tell where it was. None of these functions fails. */
+/* Running out of memory ends the process with a message: the supervisor restarts it, and the rows
+ * say where it was. None of these functions fails. */
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *text);
 
-/* The text, "" while empty. Stays valid until the next change of s. */
+/* The text, "" while empty. Valid until s changes. */
 const char *str_text(const struct str *s);
 void str_add(struct str *s, const char *text);
 void str_add_bytes(struct str *s, const void *bytes, size_t length);
 void str_add_char(struct str *s, char c);
 void str_addf(struct str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Appends foreign bytes for a message to a person: on one line, valid UTF-8, control bytes and what
- * is no UTF-8 as \x1b, cut with "..." after about most bytes. */
+/* Appends untrusted bytes for a message to a person: on one line, valid UTF-8, with control bytes
+ * and bytes that are not UTF-8 as \x1b, cut with "..." after about most bytes. */
 void str_add_shown(struct str *s, const char *bytes, size_t length, size_t most);
-/* Makes s empty and keeps its memory. */
+/* Empties s but keeps its memory. */
 void str_reset(struct str *s);
-/* Gives up the memory; s is empty afterwards and may be used again. */
+/* Frees the memory; s is then empty and may be used again. */
 void str_clear(struct str *s);
-/* Hands the memory to the caller, who frees it; s is empty afterwards. Never NULL. */
+/* Hands the memory to the caller, who frees it; s is then empty. Never NULL. */
 char *str_take(struct str *s);
 
 /* Whether bytes are well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms). */

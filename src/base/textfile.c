@@ -1,4 +1,4 @@
-/* textfile: see textfile.h. */
+/* See textfile.h. */
 #include "textfile.h"
 #include "io.h"
 
@@ -73,7 +73,7 @@ int textfile_read(const char *path, struct textfile *f, struct err *e)
 
 /* ---- writing ---- */
 
-/* Whether the file is still what was read. */
+/* Whether the file is still as it was read. */
 static int check_same(const struct textfile *f, struct err *e)
 {
 	OWNED(textfile) struct textfile now = { 0 };
@@ -109,8 +109,8 @@ static int write_file(const struct textfile *f, const char *path, const struct s
 
 	if (fd < 0)
 		return err_errno(e, ERR_AGAIN, "%s: cannot be created", path);
-	/* The owner first: chown takes the set-id bits away. Where it is not permitted we are it.
-	 */
+	/* Owner first: chown clears the set-id bits. Where chown is not permitted, we are the owner
+	 * already. */
 	failed = f->exists && (f->about.st_uid != geteuid() || f->about.st_gid != getegid()) &&
 	         fchown(fd, f->about.st_uid, f->about.st_gid) != 0 && errno != EPERM;
 	failed |= fchmod(fd, f->mode) != 0 || io_write_all(fd, str_text(bytes), bytes->length) ||

@@ -1,5 +1,5 @@
-/* toml_edit: see toml_edit.h. The scanner below runs only over text that the TOML reader has
- * accepted; it has to know where a line begins that is not inside a value. */
+/* See toml_edit.h. The scanner below only sees text that the TOML reader has accepted; it has to
+ * know where a line begins that is not inside a value. */
 #include "toml_edit.h"
 
 #include "io.h"
@@ -15,11 +15,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What a header says of the table that is looked for. */
+/* How a header relates to the table searched for. */
 enum kinship { STRANGER, ITSELF, BELOW };
 
 struct section {
-	size_t start, end; /* from its header line to behind its last line with a key */
+	size_t start, end; /* from its header line to the end of its last line with a key */
 	enum kinship kinship;
 };
 
@@ -85,7 +85,7 @@ static size_t skip_blanks(const char *s, size_t i)
 	return i + strspn(s + i, " \t");
 }
 
-/* One behind the text that begins at i, in any of its four forms. */
+/* The end of the text that begins at i, in any of its four forms. */
 static size_t skip_text(const char *s, size_t i)
 {
 	char quote = s[i];
@@ -105,7 +105,7 @@ static size_t skip_text(const char *s, size_t i)
 	return i;
 }
 
-/* The start of the first line at or behind i that begins outside all values. */
+/* The start of the first line at or after i that begins outside all values. */
 static size_t next_line(const char *s, size_t i)
 {
 	int depth = 0;
@@ -129,7 +129,7 @@ static size_t next_line(const char *s, size_t i)
 	return i;
 }
 
-/* Whether the part of a header at *i is name; *i moves behind it and the dot. */
+/* Whether the part of a header at *i is name; *i moves past it and the dot. */
 static bool part_is(const char *s, size_t *i, const char *name)
 {
 	size_t start = skip_blanks(s, *i), end;
@@ -166,7 +166,7 @@ static enum kinship kinship_of(const char *s, size_t header, const char *parent,
 	return s[i] == ']' ? ITSELF : BELOW;
 }
 
-/* The first section at or behind *at (a start of line); *at moves behind it. */
+/* The first section at or after *at (a start of line); *at moves past it. */
 static bool next_section(const char *s, size_t *at, const char *parent, const char *key,
                          struct section *out)
 {
@@ -253,7 +253,8 @@ static void forget(cJSON *root, const char *parent, const char *key)
 		cJSON_DeleteItemFromObjectCaseSensitive(root, parent);
 }
 
-/* Takes over the changed text if it says entry (NULL: nothing) and otherwise what text says. */
+/* Adopts the changed text if its table is entry (NULL: none) and it otherwise means the same as
+ * text. */
 static int take_over(struct str *text, struct str *changed, const char *name, const char *parent,
                      const char *key, const cJSON *entry, struct err *e)
 {

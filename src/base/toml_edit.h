@@ -1,8 +1,8 @@
 /* toml_edit: puts one table into a TOML text, or removes it, and leaves every other byte alone.
  *
- * Only a table with a header of its own ([a.b]) is changed; what else there is of that name (an
- * inline table, dotted keys) is refused. After each change the text is read and compared: nothing
- * else has changed in meaning either. */
+ * Only a table with its own header ([a.b]) is changed; another form of the same name (an inline
+ * table, dotted keys) is refused. After each change the text is read and compared: the meaning of
+ * everything else is unchanged, too. */
 #ifndef TOML_EDIT_H
 #define TOML_EDIT_H
 
@@ -11,17 +11,17 @@
 
 #include <cjson/cJSON.h>
 
-/* The text as plain JSON (dates as text); NULL and e with "NAME:LINE: reason". */
+/* The text as plain JSON (dates as text); NULL, and e is "NAME:LINE: reason". */
 cJSON *toml_edit_parse(const struct str *text, const char *name, struct err *e);
 
-/* Makes entry, an object of texts, numbers, booleans and arrays of them, the table [parent.key],
- * at the end if it is new. Its subtables stay. name is for errors. */
+/* Makes entry, an object of texts, numbers, booleans and arrays of them, the table [parent.key]; a
+ * new table goes to the end. Its subtables stay. name is for errors. */
 int toml_edit_set(struct str *text, const char *name, const char *parent, const char *key,
                   const cJSON *entry, struct err *e);
-/* Takes [parent.key] and its subtables out, if they are there. */
+/* Removes [parent.key] and its subtables, if they exist. */
 int toml_edit_remove(struct str *text, const char *name, const char *parent, const char *key,
                      struct err *e);
-/* Appends entry as a table: header and lines. */
+/* Appends entry as a table: its header and its lines. */
 void toml_edit_print(struct str *out, const char *parent, const char *key, const cJSON *entry);
 
 #endif

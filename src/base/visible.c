@@ -33,7 +33,7 @@ static bool is_in(uint32_t c, const struct range *ranges, size_t count)
 
 /* ---- what is not seen ---- */
 
-/* What emoji are made of: behind it a selector says how to draw it. */
+/* The base of an emoji: a selector after it says how to draw it. */
 static bool is_symbol(uint32_t c)
 {
 	static const struct range SYMBOLS[] = {
@@ -112,7 +112,7 @@ void visible_add(struct str *out, const char *bytes, size_t length, bool lines)
 	}
 }
 
-/* Whether nothing but blanks stands there, up to the end of the line. */
+/* Whether only blanks are left, up to the end of the line. */
 static bool ends_line(const char *bytes, size_t length)
 {
 	size_t at = 0;
@@ -174,7 +174,7 @@ static size_t count_characters(const char *text, size_t length)
 	return count;
 }
 
-/* Appends as much of a line as fits; the bytes of it that are in there. */
+/* Appends as much of a line as fits; returns how many of its bytes that is. */
 static size_t add_line(struct str *out, const char *line, size_t length, size_t most)
 {
 	size_t begin = out->length, at = 0;

@@ -1,4 +1,4 @@
-/* Applying a diff to the bytes of a file. */
+/* Applies a diff to the bytes of a file. */
 #include "diff.h"
 #include "interner.h"
 #include "line.h"
@@ -9,8 +9,8 @@
 
 enum {
 	PULSE_LINES = 4096,
-	SHOWN_BYTES = 160, /* of a line or path in an error text, three must fit in it */
-	SEARCH_FIRST = 64, /* lines around the expected place in the first look for a hunk */
+	SHOWN_BYTES = 160, /* of a line or path in an error text, which holds three */
+	SEARCH_FIRST = 64, /* lines around the expected place in the first search */
 };
 
 void diff_conflict_clear(struct diff_conflict *c)
@@ -23,18 +23,18 @@ void diff_conflict_clear(struct diff_conflict *c)
 struct target {
 	const struct diff_file *file;
 	struct diff_how how;
-	const char *old; /* the file as it is */
-	uint32_t *starts; /* where its lines begin, and its end */
-	uint32_t *ids; /* of lines; NULL until a hunk is not where it should be */
+	const char *old; /* the current file */
+	uint32_t *starts; /* offsets of its lines, and of its end */
+	uint32_t *ids; /* of lines; NULL until a hunk is not at its expected place */
 	size_t count;
-	size_t done; /* lines that are in result already, or removed */
-	int64_t offset; /* by how many lines the last hunk had moved */
+	size_t done; /* lines already in result, or removed */
+	int64_t offset; /* by how many lines the last hunk was shifted */
 	bool loose; /* CR at the end of a line does not matter when matching */
 	bool counted; /* mixed is known */
 	bool mixed; /* the file has lines with and without CR */
 	struct interner in;
 	struct str result;
-	bool ambiguous; /* the hunk in hand stands at two places: */
+	bool ambiguous; /* the current hunk fits at two places: */
 	size_t here, there; /* lines from 0 */
 	struct diff_conflict *conflict;
 	struct err *e;
@@ -44,7 +44,7 @@ struct target {
 struct pattern {
 	uint32_t *ids;
 	size_t count;
-	bool hopeless; /* a line that is nowhere in the file */
+	bool hopeless; /* one of its lines occurs nowhere in the file */
 };
 
 static void target_clear(struct target *t)
@@ -65,13 +65,13 @@ static const char *file_name(const struct diff_file *f)
 	return f->new_path ? f->new_path : f->old_path;
 }
 
-/* Line i of the file as it is, from 0. */
+/* Line i of the current file, from 0. */
 static struct span old_line(const struct target *t, size_t i)
 {
 	return (struct span){ t->old + t->starts[i], t->starts[i + 1] - t->starts[i] };
 }
 
-/* The length of a line's text as far as it counts. */
+/* The length of a line's text that counts for matching. */
 static size_t matched_size(const struct target *t, const char *text, size_t length)
 {
 	return length - (t->loose && has_cr(text, length) ? 1 : 0);
@@ -91,7 +91,7 @@ static bool is_line(const struct target *t, const struct diff_line *want, struct
 	       (length == 0 || memcmp(have.bytes, want->text, length) == 0);
 }
 
-/* Whether all lines of the diff end alike, in LF or in CRLF. */
+/* Whether all lines of the diff have the same ending, LF or CRLF. */
 static bool is_uniform(const struct diff_file *f)
 {
 	bool cr = false, lf = false;
@@ -146,7 +146,7 @@ static void target_init(struct target *t, const char *old, size_t length)
 	t->starts[line] = (uint32_t)length;
 }
 
-/* Numbers the lines, to search among them. */
+/* Numbers the lines, for the search. */
 static void number_lines(struct target *t)
 {
 	if (t->ids)
@@ -175,7 +175,7 @@ static void pattern_init(struct pattern *pattern, struct target *t, const struct
 	}
 }
 
-/* Knuth, Morris, Pratt: next[i] = length of the longest border of the first i + 1 lines. */
+/* Knuth, Morris, Pratt: next[i] is the length of the longest border of the first i + 1 lines. */
 static size_t *borders(const struct pattern *pattern)
 {
 	size_t *next = xmalloc(pattern->count * sizeof(*next));
@@ -201,7 +201,7 @@ static size_t distance(size_t a, size_t b)
 struct spot {
 	bool found;
 	size_t at;
-	bool twice; /* and equally far away at */
+	bool twice; /* and, equally far away, at */
 	size_t other;
 };
 
@@ -217,7 +217,7 @@ static void note(struct spot *s, size_t start, size_t middle)
 	s->at = start;
 }
 
-/* The place nearest to middle in [from, to] where the pattern begins. */
+/* The place in [from, to] nearest to middle where the pattern begins. */
 static struct spot nearest(const struct target *t, const struct pattern *pattern,
                            const size_t *next, size_t from, size_t to, size_t middle)
 {
@@ -239,7 +239,7 @@ static struct spot nearest(const struct target *t, const struct pattern *pattern
 	return spot;
 }
 
-/* Whether the pattern begins at another line than `place`, anywhere. */
+/* Whether the pattern also begins at any line other than `place`. */
 static bool stands_elsewhere(const struct target *t, const struct pattern *pattern, size_t place,
                              size_t *ret)
 {
@@ -255,7 +255,7 @@ static bool stands_elsewhere(const struct target *t, const struct pattern *patte
 	return spot.found;
 }
 
-/* Looks in ever larger surroundings, so that the cost is the distance, not the file. */
+/* Searches growing surroundings, so that the cost grows with the distance, not with the file. */
 static struct spot search(const struct target *t, const struct pattern *pattern, size_t middle)
 {
 	size_t high = t->count - pattern->count, reach = SEARCH_FIRST;
@@ -275,7 +275,7 @@ static struct spot search(const struct target *t, const struct pattern *pattern,
 	return spot;
 }
 
-/* Where the hunk should be, from 0, as its header and the hunks before it say. */
+/* Where the hunk should be, from 0, according to its header and the hunks before it. */
 static int64_t expected_place(const struct target *t, const struct diff_hunk *h)
 {
 	int64_t place = (int64_t)h->old_start - (h->old_count > 0 ? 1 : 0);
@@ -290,7 +290,7 @@ static size_t clamp(int64_t value, size_t low, size_t high)
 	return value > (int64_t)high ? high : (size_t)value;
 }
 
-/* Whether the old side of the hunk stands at line `place`, which leaves room for it. */
+/* Whether the old side of the hunk matches at line `place`, which leaves room for it. */
 static bool stands_at(const struct target *t, const struct diff_hunk *h, size_t place)
 {
 	for (size_t i = 0; i < h->line_count; i++)
@@ -307,7 +307,7 @@ static bool is_ambiguous(struct target *t, size_t here, size_t there)
 	return false;
 }
 
-/* Without a line to find it by. */
+/* Places a hunk that has no line to search for. */
 static bool find_blind(struct target *t, size_t middle, int64_t expected)
 {
 	if (t->how.unique && t->count > 0)
@@ -315,7 +315,7 @@ static bool find_blind(struct target *t, size_t middle, int64_t expected)
 	return (int64_t)middle == expected;
 }
 
-/* False: it stands nowhere, or t->ambiguous. */
+/* False: it fits nowhere, or t->ambiguous. */
 static bool find_hunk(struct target *t, const struct diff_hunk *h, int64_t expected, size_t *ret)
 {
 	OWNED(pattern) struct pattern pattern = { .ids = NULL };
@@ -355,7 +355,7 @@ static int conflict_whole(struct target *t, const char *why)
 	return err_set(t->e, ERR_INPUT, "patch conflict: %s: %s", str_text(&path), why);
 }
 
-/* The text for two lines that differ, or that look the same and differ in their newline. */
+/* Describes two lines that differ, or that look the same and differ in their newline. */
 static void describe(struct str *text, const struct diff_line *want, const struct span *have)
 {
 	str_add(text, "expected \"");
@@ -375,7 +375,7 @@ static void describe(struct str *text, const struct diff_line *want, const struc
 		              "\"\\ No newline at end of file\" behind it)");
 }
 
-/* Fills the conflict of a hunk. want may be NULL: nothing expected. */
+/* Fills the conflict of a hunk. want may be NULL: no line was expected. */
 static int conflict_at(struct target *t, size_t hunk, size_t line, const struct diff_line *want)
 {
 	struct span found = line < t->count ? old_line(t, line) : (struct span){ .bytes = NULL };
@@ -440,7 +440,7 @@ static int conflict_hunk(struct target *t, size_t hunk)
 	return conflict_whole(t, "hunks overlap or are out of order");
 }
 
-/* Appends to the result; false if that would be text behind a line without newline. */
+/* Appends to the result; false if text would follow a line without newline. */
 static bool put(struct target *t, const char *bytes, size_t length)
 {
 	if (length > 0 && t->result.length > 0 && t->result.bytes[t->result.length - 1] != '\n')
@@ -461,7 +461,8 @@ static bool copy_until(struct target *t, size_t line)
 	return put(t, t->old + from, to - from);
 }
 
-/* Whether a line added at `line` should end in CRLF: as the line before it, or else behind it. */
+/* Whether a line added at `line` should end in CRLF: as the line before it does, or else the
+ * next. */
 static bool neighbour_is_crlf(const struct target *t, size_t line)
 {
 	size_t at = line > 0 ? line - 1 : 0;
@@ -475,8 +476,8 @@ static bool neighbour_is_crlf(const struct target *t, size_t line)
 	return ended(neighbour) && has_cr(neighbour.bytes, text_size(neighbour));
 }
 
-/* Whether what the hunk adds is written as it stands: because it matches to the byte, or because
- * it has no context and the file's own line endings give no rule. */
+/* Whether the hunk's added lines are written as they are: because it matches byte for byte, or
+ * because it has no context and the file's line endings are mixed. */
 static bool is_verbatim(struct target *t, const struct diff_hunk *h, size_t place)
 {
 	if (!t->loose || t->count == 0)
@@ -521,8 +522,8 @@ static bool put_hunk(struct target *t, const struct diff_hunk *h, size_t place)
 	return ok;
 }
 
-/* The hunk without as much of its context as patch(1) leaves out of account at this fuzz: where it
- * has less at one end than at the other, that end keeps more. */
+/* The hunk without the context that patch(1) ignores at this fuzz: if one end has less context than
+ * the other, the longer end loses its surplus first. */
 static struct diff_hunk with_fuzz(const struct diff_hunk *h, size_t fuzz)
 {
 	struct diff_hunk part = *h;
@@ -543,7 +544,7 @@ static struct diff_hunk with_fuzz(const struct diff_hunk *h, size_t fuzz)
 	return part;
 }
 
-/* Notes where the hunk is: by the first line of it that changes. */
+/* Records where the hunk is: the first line that it changes. */
 static void note_place(struct target *t, size_t hunk, int64_t moved)
 {
 	const struct diff_hunk *h = &t->file->hunks[hunk];
@@ -556,8 +557,8 @@ static void note_place(struct target *t, size_t hunk, int64_t moved)
 		    (struct diff_place){ .said = said, .found = (size_t)((int64_t)said + moved) };
 }
 
-/* Puts the hunk where it stands, with as little fuzz as it takes. 1 done, 0 it stands nowhere, -1.
- * Of what it was found by, one line at least must be there. */
+/* Applies the hunk where it fits, with as little fuzz as possible; at least one of the lines that
+ * located it must exist. 1 done, 0 it fits nowhere, -1. */
 static int place_hunk(struct target *t, size_t hunk)
 {
 	const struct diff_hunk *h = &t->file->hunks[hunk];
@@ -591,7 +592,7 @@ static int apply_hunk(struct target *t, size_t hunk)
 	return 0;
 }
 
-/* What the diff says of the file as a whole against whether there is one. */
+/* Checks what the diff says about the whole file against whether the file exists. */
 static int check_whole(struct target *t, const char *old, size_t length)
 {
 	bool expects = false;

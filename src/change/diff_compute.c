@@ -1,4 +1,4 @@
-/* Computing a diff of two texts. */
+/* Computes the diff of two texts. */
 #include "diff.h"
 #include "interner.h"
 #include "line.h"
@@ -10,11 +10,11 @@
 enum {
 	PULSE_LINES = 4096,
 	CONTEXT_LINES = 3,
-	SECTION_BYTES = 80, /* of the line that names it */
-	COST_MAX = 2048 /* edits searched from each end of a block before it is cut where we are */
+	SECTION_BYTES = 80, /* of the line that names a section */
+	COST_MAX = 2048 /* edits searched from each end of a block before it is split there */
 };
 
-/* Line comparisons in one diff_compute (well below a second) before it stops looking for less. */
+/* Line comparisons in one diff_compute (well below a second) before it accepts a larger diff. */
 static const size_t WORK_MAX = (size_t)1 << 26;
 static const char NO_NEWLINE[] = "\\ No newline at end of file\n";
 
@@ -37,18 +37,18 @@ static size_t split_lines(const char *bytes, size_t length, struct span **ret)
 /* One of the two texts. */
 struct side {
 	struct span *lines;
-	uint32_t *ids; /* of the lines between the common beginning and the common end */
+	uint32_t *ids; /* of the lines between the common start and the common end */
 	size_t count;
-	bool *changed; /* count + 1: the last is a stop */
-	uint32_t *kept; /* ids of the lines that Myers' algorithm looks at ... */
-	size_t *index; /* ... and which lines they are */
+	bool *changed; /* count + 1: the last is a sentinel */
+	uint32_t *kept; /* ids of the lines that Myers' algorithm compares ... */
+	size_t *index; /* ... and their line numbers */
 	size_t kept_count;
 };
 
 struct comparison {
 	struct side old;
 	struct side new;
-	int64_t *forward; /* furthest x by diagonal, from the start of the block */
+	int64_t *forward; /* furthest x per diagonal, from the start of the block */
 	int64_t *backward;
 	size_t work;
 };
@@ -98,8 +98,8 @@ static void comparison_clear(struct comparison *c)
 	free(c->backward);
 }
 
-/* Lines [from, to) that the other side has too are kept for the search; the others have changed,
- * whatever it finds. */
+/* Keeps those lines of [from, to) that the other side has, too, for the search; the others have
+ * changed, whatever it finds. */
 static void keep_common(struct side *s, size_t from, size_t to, const bool *in_other)
 {
 	s->kept = xmalloc((to - from) * sizeof(*s->kept));
@@ -138,7 +138,7 @@ static int64_t step(const int64_t *v, int64_t k, int64_t width, int64_t height)
 	return left > up ? left : up;
 }
 
-/* Runs along equal lines from (x, x - k), from the end of the box if back. */
+/* Follows equal lines from (x, x - k); from the end of the box if back. */
 static int64_t slide(struct comparison *c, const struct box *b, int64_t x, int64_t k, bool back)
 {
 	const uint32_t *old = c->old.kept, *new = c->new.kept;
@@ -187,7 +187,7 @@ static bool advance(struct comparison *c, const struct box *b, int64_t edits, bo
 	return false;
 }
 
-/* The point that the search from the start came furthest to, when the two did not meet. */
+/* The point furthest from the start that the search reached, when the two did not meet. */
 static void furthest(const struct comparison *c, int64_t edits, size_t *x, size_t *y)
 {
 	const int64_t *forward = c->forward + COST_MAX + 1;
@@ -203,8 +203,8 @@ static void furthest(const struct comparison *c, int64_t edits, size_t *x, size_
 	}
 }
 
-/* Myers' middle: a point on a shortest way through the box, or on one that goes far when the
- * shortest is too expensive. False: no point was found that makes the box smaller. */
+/* Myers' middle: a point on a shortest path through the box, or on one that gets far when the
+ * shortest is too expensive. False: no point was found that splits the box. */
 static bool find_middle(struct comparison *c, const struct box *b, size_t *x, size_t *y)
 {
 	int64_t *forward = c->forward + COST_MAX + 1, *backward = c->backward + COST_MAX + 1;
@@ -223,7 +223,7 @@ static bool find_middle(struct comparison *c, const struct box *b, size_t *x, si
 	return *x + *y > 0 && *x + *y < b->x1 - b->x0 + b->y1 - b->y0;
 }
 
-/* Takes off what the two sides of the box have in common at its beginning and its end. */
+/* Removes the common start and end of the two sides of the box. */
 static void trim(const struct comparison *c, struct box *b)
 {
 	const uint32_t *old = c->old.kept, *new = c->new.kept;
@@ -234,7 +234,8 @@ static void trim(const struct comparison *c, struct box *b)
 		b->x1--;
 }
 
-/* Recurses into the first part only, whose edits are half as many or bounded: not deep. */
+/* Recurses only into the first part, whose edits are halved or bounded: the recursion is
+ * shallow. */
 static void compare(struct comparison *c, struct box b)
 {
 	size_t x, y;
@@ -250,7 +251,7 @@ static void compare(struct comparison *c, struct box b)
 	mark(&c->new, b.y0, b.y1);
 }
 
-/* Finds what changed between the common beginning and the common end. */
+/* Finds the changes between the common start and the common end. */
 static void find_changes(struct comparison *c, struct interner *in)
 {
 	struct side *old = &c->old, *new = &c->new;
@@ -277,8 +278,8 @@ static void find_changes(struct comparison *c, struct interner *in)
 	compare(c, (struct box){ 0, old->kept_count, 0, new->kept_count });
 }
 
-/* Moves the changed lines that begin at *at down as far as the text allows: an added function
- * then shows with its own closing brace. The order of the unchanged lines stays as it is. */
+/* Moves the changed lines that begin at *at down as far as the text allows: an added function then
+ * shows with its own closing brace. The order of the unchanged lines is kept. */
 static void slide_down(struct side *s, size_t at)
 {
 	size_t end = at;
@@ -288,7 +289,7 @@ static void slide_down(struct side *s, size_t at)
 	while (end < s->count && same_line(s->lines[at], s->lines[end])) {
 		s->changed[at++] = false;
 		s->changed[end++] = true;
-		if (s->changed[end]) /* met the next change: leave the two as one */
+		if (s->changed[end]) /* met the next change: merge the two */
 			return;
 	}
 }
@@ -330,7 +331,7 @@ static void put_range(struct str *out, char sign, size_t from, size_t to)
 		str_addf(out, ",%zu", to - from);
 }
 
-/* The end of the hunk that begins with the change at (i, j): behind its last change. */
+/* The end of the hunk that begins with the change at (i, j): after its last change. */
 static void hunk_end(const struct comparison *c, size_t i, size_t j, size_t *ret_i, size_t *ret_j)
 {
 	size_t equal = 0;
@@ -359,12 +360,12 @@ static void hunk_end(const struct comparison *c, size_t i, size_t j, size_t *ret
 
 /* ---- what stands behind @@ ---- */
 
-/* What is known of the lines before a hunk. */
+/* What is known about the lines before a hunk. */
 struct progress {
 	const struct diff_heading *heading;
-	size_t place; /* of heading: those before it are told */
-	size_t seen; /* lines that were looked at for a section */
-	struct span section; /* the last one that names it; bytes NULL: none */
+	size_t place; /* of heading: those before it are done */
+	size_t seen; /* lines already searched for a section */
+	struct span section; /* the last line that names it; bytes NULL: none */
 };
 
 static bool names_section(struct span line)
@@ -395,8 +396,8 @@ static void put_section(struct str *out, struct progress *p, const struct side *
 	}
 }
 
-/* Which hunks that change lines before old line `upto`, from 0, have moved. last: there is none
- * behind them. */
+/* Appends which hunks that change lines before old line `upto`, from 0, have moved. last: no hunk
+ * follows them. */
 static void put_moves(struct str *out, struct progress *p, size_t upto, bool last)
 {
 	bool first = true;
@@ -463,7 +464,7 @@ static void put_hunks(struct str *out, const struct comparison *c, const struct 
 	}
 }
 
-/* A name as git writes it, quoted when it must be. prefix NULL: /dev/null. */
+/* A name as git writes it, quoted if necessary. prefix NULL: /dev/null. */
 static void put_name(struct str *out, const char *prefix, const char *path)
 {
 	bool quote = false;
@@ -508,7 +509,7 @@ static void put_word(struct str *out, const char *word, const char *path)
 	str_add_char(out, '\n');
 }
 
-/* What names alone cannot say. */
+/* What the names alone cannot express. */
 static void put_git_header(struct str *out, const struct diff_heading *h)
 {
 	const char *old = h->old_path ? h->old_path : h->new_path;

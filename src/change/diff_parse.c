@@ -1,11 +1,11 @@
-/* Reading a diff text. */
+/* Reads a diff text. */
 #include "diff.h"
 #include "line.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER_MAX = 1 << 30 }; /* in @@ lines: more is a mistake, and sums stay far from overflow */
+enum { NUMBER_MAX = 1 << 30 }; /* in @@ lines: more is a mistake; sums cannot overflow */
 
 static bool starts(struct span line, const char *with)
 {
@@ -15,9 +15,9 @@ static bool starts(struct span line, const char *with)
 }
 
 enum place {
-	PLACE_JUNK, /* before the first header, or behind a mail's signature */
-	PLACE_HEADER, /* behind "diff --git" or behind "--- " and "+++ " */
-	PLACE_HUNK /* behind a hunk */
+	PLACE_JUNK, /* before the first header, or after a mail's signature */
+	PLACE_HEADER, /* after "diff --git", or after "--- " and "+++ " */
+	PLACE_HUNK /* after a hunk */
 };
 
 struct parser {
@@ -26,9 +26,9 @@ struct parser {
 	size_t line; /* number of the line at `at`, from 1 */
 	enum place place;
 	bool is_git;
-	bool has_names; /* "--- " and "+++ " were there */
+	bool has_names; /* "--- " and "+++ " have been read */
 	char *header_name; /* from "diff --git a/x b/x", when both are the same */
-	char *from; /* rename or copy from */
+	char *from; /* from "rename from" or "copy from" */
 	char *to;
 	struct diff diff;
 	size_t file_capacity;
@@ -75,7 +75,7 @@ static struct diff_file *current_file(struct parser *p)
 	return p->diff.file_count > 0 ? &p->diff.files[p->diff.file_count - 1] : NULL;
 }
 
-/* The line at p->at without its newline (and without reading on); false at the end. */
+/* The line at p->at without its newline (does not advance); false at the end. */
 static bool peek(const struct parser *p, struct span *line)
 {
 	if (p->at == p->end)
@@ -117,7 +117,7 @@ static struct diff_file *begin_file(struct parser *p)
 	return current_file(p);
 }
 
-/* The byte that an escape stands for; *used is its length behind the backslash, 0: none. */
+/* The byte that an escape stands for; *used is its length after the backslash, 0: not an escape. */
 static char unescape(const char *text, size_t left, size_t *used)
 {
 	static const char names[] = "abtnvfr\"\\", bytes[] = "\a\b\t\n\v\f\r\"\\";
@@ -138,7 +138,7 @@ static char unescape(const char *text, size_t left, size_t *used)
 	return (char)((text[0] - '0') * 64 + (text[1] - '0') * 8 + (text[2] - '0'));
 }
 
-/* Decodes the C string that begins at text[0] == '"'; the bytes used, 0: malformed. */
+/* Decodes the C string that begins at text[0] == '"'; returns the bytes used, 0: malformed. */
 static size_t unquote(const char *text, size_t length, struct str *name)
 {
 	size_t at = 1;
@@ -180,7 +180,7 @@ static int read_name(const struct parser *p, const char *text, size_t length, ch
 	return 0;
 }
 
-/* The rest of a header line behind its keyword, without CR. */
+/* The rest of a header line after its keyword, without CR. */
 static struct span rest_of(struct span line, const char *keyword)
 {
 	struct span rest = { line.bytes + strlen(keyword), line.size - strlen(keyword) };
@@ -196,7 +196,7 @@ static void drop_two(char *path)
 		memmove(path, path + 2, strlen(path) - 1);
 }
 
-/* Takes off a/ and b/. Either may be NULL (/dev/null). */
+/* Removes a/ and b/. Either may be NULL (/dev/null). */
 static void strip_prefixes(char *before, char *after)
 {
 	bool a = before && strncmp(before, "a/", 2) == 0 && before[2];
@@ -212,7 +212,7 @@ static void strip_prefixes(char *before, char *after)
 	}
 }
 
-/* The two names of "diff --git": where the second begins, 0 if that cannot be told. */
+/* Splits the two names of "diff --git": where the second begins, 0 if that is ambiguous. */
 static size_t split_names(struct span rest, struct str *first)
 {
 	size_t half = rest.size / 2, used = half;
@@ -263,7 +263,7 @@ static int read_mode(const struct parser *p, struct span rest, unsigned *mode)
 	return 0;
 }
 
-/* What a line of a git header says; false: it is none. Hashes and similarity do not matter. */
+/* Reads a line of a git header; false: it is not one. Hashes and similarity are ignored. */
 static bool read_extended(struct parser *p, struct span line, int *result)
 {
 	static const char *const words[] = { "index ",
@@ -320,7 +320,7 @@ static void drop_null(char **path)
 		char_ptr_clear(path);
 }
 
-/* "--- x" with "+++ y" behind it. */
+/* "--- x" followed by "+++ y". */
 static int read_names(struct parser *p, struct span line)
 {
 	struct diff_file *f = current_file(p);
@@ -350,7 +350,7 @@ static bool same_name(const char *a, const char *b)
 	return !a || !b || strcmp(a, b) == 0;
 }
 
-/* Settles the paths of a git style file and refuses headers that say two things. */
+/* Settles the paths of a git style file and refuses headers that contradict each other. */
 static int check_git(struct parser *p, struct diff_file *f)
 {
 	const char *from = p->from ? p->from : p->header_name;
@@ -462,7 +462,7 @@ static bool begins_file(const struct parser *p, struct span line)
 	       (starts(line, "--- ") && peek_second(p, &second) && starts(second, "+++ "));
 }
 
-/* Tells what the lines of a hunk really are, for the model that has to correct its header. */
+/* Reports the real counts of a hunk, for the model that has to correct its header. */
 static int fail_counts(struct parser *p, const struct diff_hunk *h, const char *body)
 {
 	size_t number = current_file(p)->hunk_count + 1, old_count = 0, new_count = 0, blank = 0;
@@ -499,8 +499,8 @@ static void add_line(struct diff_hunk *h, size_t *capacity, struct diff_line lin
 	h->lines[h->line_count++] = line;
 }
 
-/* A line of a hunk's body; false if it cannot be one. "" is an empty context line whose space
- * somebody took away. */
+/* A line of a hunk's body; false if it cannot be one. "" is an empty context line that has lost its
+ * space. */
 static bool body_line(struct span line, struct diff_line *ret)
 {
 	char kind = line.size > 0 ? line.bytes[0] : '\r';
@@ -513,7 +513,7 @@ static bool body_line(struct span line, struct diff_line *ret)
 	return kind == ' ' || kind == '-' || kind == '+';
 }
 
-/* Whether markers of a missing newline stand only behind the last line of their side. */
+/* Whether markers of a missing newline only follow the last line of their side. */
 static bool markers_fit(const struct diff_hunk *h)
 {
 	bool old_ended = false, new_ended = false;
@@ -565,7 +565,7 @@ static int read_body(struct parser *p, struct diff_hunk *h)
 	return 0;
 }
 
-/* Behind a header or a hunk only certain lines may stand: others would be dropped unseen. */
+/* Only certain lines may follow a header or a hunk: others would be dropped unnoticed. */
 static int check_tail(struct parser *p, struct span line)
 {
 	static const char *const ends[] = { "Index: ", "From ", "commit ", "Only in " };
@@ -643,7 +643,8 @@ static int read_file_start(struct parser *p, struct span line)
 	return starts(line, "diff --git ") ? read_git_line(p, line) : 0;
 }
 
-/* Reads what begins at line; hunks move on by themselves, of the rest the last line is skipped. */
+/* Reads what begins at line; hunks advance on their own, for everything else the last line is
+ * skipped. */
 static int read_line(struct parser *p, struct span line)
 {
 	int result = 0;

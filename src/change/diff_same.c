@@ -1,4 +1,4 @@
-/* Whether two diffs of ours do the same. */
+/* Whether two diffs of ours have the same effect. */
 #include "diff.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* The section of a hunk, without "[moved ...] " before it. */
+/* The section of a hunk, without the "[moved ...] " before it. */
 static void section_of(const struct diff_hunk *h, const char **ret, size_t *ret_length)
 {
 	static const char MOVED[] = "[moved ";
@@ -27,7 +27,7 @@ static void section_of(const struct diff_hunk *h, const char **ret, size_t *ret_
 		return;
 	*ret = end + 1;
 	*ret_length = h->section_length - (size_t)(*ret - h->section);
-	if (*ret_length > 0) { /* the blank behind it */
+	if (*ret_length > 0) { /* the blank after it */
 		++*ret;
 		--*ret_length;
 	}
@@ -43,7 +43,7 @@ static bool same_section(const struct diff_hunk *a, const struct diff_hunk *b)
 	return same_bytes(a_text, a_length, b_text, b_length);
 }
 
-/* The next line that changes, from *at on; NULL: there is none. */
+/* The next changed line from *at on; NULL: none. */
 static const struct diff_line *next_change(const struct diff_hunk *h, size_t *at)
 {
 	while (*at < h->line_count && h->lines[*at].kind == ' ')

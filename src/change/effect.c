@@ -14,13 +14,13 @@ static unsigned git_mode(mode_t mode)
 	return mode & 0111 ? 0100755 : 0100644;
 }
 
-/* The file whose content a new one begins with, NULL: it begins empty. */
+/* The file whose content a new one starts from; NULL: it starts empty. */
 static const struct planned *source_of(const struct plan *plan, const struct planned *f)
 {
 	return is_action(f, "create") && f->from != PLAN_NONE ? &plan->files[f->from] : NULL;
 }
 
-/* Modes are said where the diff says them, or changes them. */
+/* Modes are shown where the diff gives or changes them. */
 static void set_modes(struct diff_heading *h, const struct planned *f, const struct planned *source)
 {
 	const struct planned *old = source ? source : f;
@@ -51,7 +51,7 @@ static void add_file(const struct plan *plan, const struct planned *f, struct st
 	                  gone ? NULL : str_text(&f->new), f->new.length, out);
 }
 
-/* Whether it is shown with the file that it becomes. */
+/* Whether it is shown together with the file that it becomes. */
 static bool is_shown_elsewhere(const struct plan *plan, const struct planned *f)
 {
 	for (size_t i = 0; i < plan->count && is_action(f, "delete"); i++)

@@ -15,7 +15,7 @@
 
 enum {
 	CHUNK_BYTES = 65536,
-	XATTR_NAMES_BYTES = 4096, /* more attributes than fit are not taken over */
+	XATTR_NAMES_BYTES = 4096, /* attributes beyond this are not copied */
 	XATTR_VALUE_BYTES = 65536,
 	SET_ID_BITS = S_ISUID | S_ISGID,
 	EXECUTABLE = 0111,
@@ -86,7 +86,7 @@ static void choose_name(char name[TEMP_NAME_BYTES], const char *ending)
 	(void)snprintf(name, TEMP_NAME_BYTES, "%s%.16s.%s", TEMP_PREFIX, random.text, ending);
 }
 
-/* The length of the part of path whose directories are there; 0 if none needs to be made. */
+/* The length of the part of path whose directories exist; 0 if none is missing. */
 static size_t missing_from(int root_fd, const char *path)
 {
 	OWNED(str) struct str prefix = { 0 };
@@ -131,7 +131,7 @@ int file_change_open(int root_fd, struct file_change *f, struct refusal *why)
 
 /* ---- the temporary file ---- */
 
-/* Opens a regular file that is no symlink, without side effects on others. -1: errno, EEXIST if
+/* Opens a regular file that is not a symlink, without side effects on others. -1: errno; EEXIST if
  * something else is there. */
 static int open_regular(int dir_fd, const char *name, struct stat *st)
 {
@@ -157,7 +157,7 @@ static int open_regular(int dir_fd, const char *name, struct stat *st)
 	return -1;
 }
 
-/* Extended attributes (access lists too), as far as they can be set. */
+/* Copies extended attributes (access lists too), as far as permitted. */
 static void copy_attributes(int from, int to)
 {
 	char names[XATTR_NAMES_BYTES];
@@ -176,7 +176,7 @@ static void copy_attributes(int from, int to)
 	free(value);
 }
 
-/* Opens the file whose owner and attributes f gets. -1: there is none. */
+/* Opens the file whose owner and attributes f takes over. -1: there is none. */
 static int open_like(int root_fd, const struct file_change *f, struct stat *st)
 {
 	OWNED(str) struct str name = { 0 };
@@ -190,7 +190,7 @@ static int open_like(int root_fd, const struct file_change *f, struct stat *st)
 	return fd;
 }
 
-/* Owner, mode and attributes. Without its owner the file gets no set-id bits. */
+/* Sets owner, mode and attributes. If the owner cannot be set, the file gets no set-id bits. */
 static int take_over(int root_fd, const struct file_change *f, int fd)
 {
 	mode_t mode = (mode_t)f->mode;
@@ -255,7 +255,7 @@ int file_change_check_space(const struct file_change *changes, size_t count, str
 
 		if (fstat(changes[i].dir_fd, &here) || fstatvfs(changes[i].dir_fd, &v) ||
 		    v.f_blocks == 0)
-			continue; /* not known: writing will tell */
+			continue; /* unknown: writing will show */
 		for (size_t k = 0; k < count; k++)
 			if (fstat(changes[k].dir_fd, &there) == 0 && there.st_dev == here.st_dev)
 				bytes += changes[k].bytes.length;
@@ -282,8 +282,8 @@ static int remove_directory(int root_fd, const char *path)
 	return failed ? -1 : 0;
 }
 
-/* What stage made and nobody has put anything into. Somebody else may have made the same one at
- * the same moment: an empty one goes all the same. -1: one that is empty may be left. */
+/* Removes the directories that staging made and that are still empty. One that somebody else made
+ * at the same moment is removed, too, if it is empty. -1: an empty one may be left. */
 static int remove_made(int root_fd, const struct file_change *f)
 {
 	OWNED(str) struct str path = { 0 };
@@ -306,7 +306,7 @@ bool file_change_undo(int root_fd, struct file_change *f)
 	bool removed;
 
 	if (f->placed)
-		return false; /* its hidden name is the old file's */
+		return false; /* its hidden name holds the old file */
 	removed = f->staged && *f->temp_name && unlinkat(f->dir_fd, f->temp_name, 0) == 0;
 	f->staged = false;
 	if (is_action(f, "create"))
@@ -331,10 +331,10 @@ static int hash_fd(int fd, char hash[SHA256_BYTES])
 	return n < 0 ? -1 : 0;
 }
 
-/* What a name in dir stands for. */
+/* What a name in dir is. */
 enum thing { THING_NONE, THING_FILE, THING_OTHER, THING_UNREADABLE };
 
-/* hash and st are filled for a file; errno tells why it is unreadable. */
+/* For a file, fills hash and st; errno says why it is unreadable. */
 static enum thing look_at(int dir_fd, const char *name, char hash[SHA256_BYTES], struct stat *st)
 {
 	int fd = open_regular(dir_fd, name, st), failed, error;
@@ -366,7 +366,7 @@ int file_change_refuse(struct refusal *why, const char *path, const char *expect
 	    path, shown(expected), shown(found));
 }
 
-/* That what stands under a name is a file with this content. */
+/* Checks that a name is a file with this content. */
 static int check_is(const struct file_change *f, const char *name, const char *hash,
                     struct refusal *why)
 {
@@ -433,7 +433,7 @@ static int exchange(const struct file_change *f)
 	return renameat2(f->dir_fd, f->temp_name, f->dir_fd, str_text(&f->name), RENAME_EXCHANGE);
 }
 
-/* The target gets a hidden name; if it is not what was planned upon, its own name again. */
+/* Renames the target to a hidden name; back again, if it is not the file that was planned for. */
 static int take_away(struct file_change *f, struct refusal *why)
 {
 	if (io_rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->backup_name))
@@ -447,7 +447,7 @@ static int take_away(struct file_change *f, struct refusal *why)
 	return -1;
 }
 
-/* For a file system that cannot exchange. */
+/* For a file system that cannot exchange names. */
 static int place_in_two_steps(struct file_change *f, struct refusal *why)
 {
 	if (take_away(f, why))
@@ -507,7 +507,7 @@ static int changed_after(const struct file_change *f, struct refusal *why)
 	                   str_text(&f->path));
 }
 
-/* Takes the new file out of its place again, to its temporary name. */
+/* Moves the new file from its place back to its temporary name. */
 static int take_out(struct file_change *f, struct refusal *why)
 {
 	if (io_rename_new(f->dir_fd, str_text(&f->name), f->dir_fd, f->temp_name))
@@ -598,7 +598,7 @@ int file_change_look(int root_fd, const char *path, char hash[SHA256_BYTES], str
 	return refusal_is_told(why) ? 0 : -1;
 }
 
-/* Whether a name from the journal is one of ours. */
+/* Whether a name from the journal is one of our hidden names. */
 static bool is_hidden(const char *name)
 {
 	return strncmp(name, TEMP_PREFIX, sizeof(TEMP_PREFIX) - 1) == 0 && !strchr(name, '/');
@@ -629,7 +629,7 @@ int file_change_remove_temp(int root_fd, const struct file_change *f, struct ref
 	return failed;
 }
 
-/* A name and what stands under it. */
+/* A name and what it is. */
 struct place {
 	const char *name;
 	enum thing thing;
@@ -654,7 +654,7 @@ static int look_at_place(const struct file_change *f, const char *name, struct p
 	return 0;
 }
 
-/* A second name of the target itself, from a rename that was made of link and unlink. */
+/* A second name of the target itself, from a rename done as link and unlink. */
 static int drop_second_name(const struct file_change *f, const struct place *target,
                             struct place *hidden, struct refusal *why)
 {
@@ -688,7 +688,7 @@ static int found_delete(struct file_change *f, const struct place *target,
 		       : has(target, f->hash_before) ? FOUND_BEFORE
 		                                     : FOUND_OTHER;
 	} else {
-		*ret = FOUND_OTHER; /* taken away, but it was somebody else's */
+		*ret = FOUND_OTHER; /* moved away, but it was somebody else's */
 		return target->thing == THING_NONE ? give_name_back(f, why) : 0;
 	}
 	return 0;
@@ -699,7 +699,7 @@ static bool is_executable(const struct place *p)
 	return (p->st.st_mode & EXECUTABLE) != 0;
 }
 
-/* Which of two files of one content is the new one, told by what a diff can say of a mode. */
+/* Which of two files with the same content is the new one, as far as a diff's mode tells. */
 static bool is_swapped(const struct file_change *f, const struct place *target,
                        const struct place *temp)
 {
@@ -715,7 +715,7 @@ static int found_modify(struct file_change *f, struct place *target, const struc
 {
 	bool by_two = backup->thing != THING_NONE;
 
-	if (by_two && target->thing == THING_NONE) { /* between two steps */
+	if (by_two && target->thing == THING_NONE) { /* between the two steps */
 		if (give_name_back(f, why) || look_at_place(f, target->name, target, why))
 			return -1;
 		by_two = false;
@@ -732,7 +732,7 @@ static int found_modify(struct file_change *f, struct place *target, const struc
 	else
 		*ret = FOUND_OTHER;
 	if (!f->placed && !f->staged && temp->thing != THING_NONE && has(target, f->hash_after)) {
-		/* What was exchanged for the new file is somebody else's: it gets its name back. */
+		/* The file exchanged for the new one is somebody else's: it gets its name back. */
 		if (exchange(f))
 			return refuse_errno(why, "put back", str_text(&f->path));
 		f->staged = true;
@@ -755,7 +755,7 @@ int file_change_find(int root_fd, struct file_change *f, enum found *ret, struct
 			*ret = FOUND_BEFORE; /* its directory was removed again, or never made */
 		(void)refuse_err(why, &e);
 		f->placed = is_action(f, "delete") && strcmp(why->code, "patch_conflict") == 0;
-		if (f->placed) /* its directory may have gone after it */
+		if (f->placed) /* its directory may have been removed after it */
 			*ret = FOUND_AFTER;
 		return refusal_is_told(why) ? 0 : -1;
 	}

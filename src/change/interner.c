@@ -47,7 +47,7 @@ static uint64_t hash_text(uint64_t seed, const char *text, size_t length, bool n
 	return hash ^ (hash >> 29);
 }
 
-/* The slot of a line, or the free one where it belongs. */
+/* The slot of a line, or the free slot where it belongs. */
 static uint32_t *find_slot(const struct interner *in, const struct entry *line)
 {
 	size_t mask = in->slot_count - 1;

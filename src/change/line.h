@@ -1,5 +1,5 @@
-/* line: the lines of a text, with or without a newline at the end; for reading, applying and
- * computing a diff. */
+/* line: the lines of a text, with or without a final newline; for parsing, applying and computing a
+ * diff. */
 #ifndef LINE_H
 #define LINE_H
 
@@ -9,7 +9,7 @@
 
 struct span {
 	const char *bytes;
-	size_t size; /* with its newline, if it has one */
+	size_t size; /* with its newline, if any */
 };
 
 static inline bool ended(struct span line)
@@ -27,7 +27,7 @@ static inline bool has_cr(const char *text, size_t length)
 	return length > 0 && text[length - 1] == '\r';
 }
 
-/* The line at bytes, which must have at least one byte left. */
+/* The line at bytes, of which at least one must be left. */
 static inline struct span line_at(const char *bytes, size_t left)
 {
 	const char *newline = memchr(bytes, '\n', left);

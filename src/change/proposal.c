@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-	SPECIAL_MODE = 0120000, /* of a symlink; of a submodule, too */
+	SPECIAL_MODE = 0120000, /* of a symlink or a submodule */
 	SHOWN_BYTES = 300, /* of a path in a text */
 	PROC_LINK_BYTES = 64,
 };
@@ -55,7 +55,7 @@ void plan_clear(struct plan *plan)
 	*plan = (struct plan){ 0 };
 }
 
-/* A refusal with one or two paths in it, made fit to be shown. format has a %s for each. */
+/* A refusal that names one or two paths, escaped for display. format has a %s for each. */
 __attribute__((format(printf, 3, 0))) static void
 tell_paths(struct refusal *why, const char *code, const char *format, const char *a, const char *b)
 {
@@ -91,9 +91,9 @@ static void absolute(int root_fd, const char *path, struct str *out)
 	str_add(out, path);
 }
 
-/* Whether path is our database, a file that is kept beside it (<database>-wal, <database>.before-9,
- * ...), or another name of one. Even opening and closing it would take away this process's locks
- * on it. */
+/* Whether path is our database, a file that belongs to it (<database>-wal, <database>.before-9,
+ * ...), or another name of one. Even opening and closing it would drop this process's locks on
+ * it. */
 static bool is_database(int root_fd, const char *path, const char *database)
 {
 	static const char *const SUFFIXES[] = { "", "-wal", "-shm" };
@@ -165,7 +165,7 @@ static int too_much(struct refusal *why)
 	                   (int)PROPOSAL_TOTAL_BYTES);
 }
 
-/* The file that a path stood for when it was asked for, NULL: it was not. */
+/* The file that a path stood for when the request was made; NULL: not part of it. */
 static const char *asked_target(const struct proposal *p, const char *path)
 {
 	for (size_t i = 0; i < p->asked_count; i++)
@@ -232,7 +232,7 @@ static int read_file(int root_fd, const struct proposal *p, struct planned *f, s
 	return 0;
 }
 
-/* The number of a path in the plan, which reads it if it is new there. 0 or -1. */
+/* The number of a path in the plan; a new path is read. 0 or -1. */
 static int touch(int root_fd, const struct proposal *p, struct plan *plan, const char *given,
                  size_t *ret, struct refusal *why)
 {
@@ -275,7 +275,7 @@ static int check_part(const struct diff_file *d, struct refusal *why)
 	return 0;
 }
 
-/* Where a part's content comes from; it may go away with that. */
+/* The source of a part's content; the part may remove it. */
 static int take_source(int root_fd, const struct proposal *p, struct plan *plan,
                        const struct diff_file *d, size_t *ret, struct refusal *why)
 {
@@ -316,7 +316,7 @@ static int take_part(int root_fd, const struct proposal *p, struct plan *plan,
 	return 0;
 }
 
-/* A file that is the same as another one, or lies beneath it. */
+/* Refuses a file that is the same as another one, or lies beneath it. */
 static int check_apart(const struct plan *plan, struct refusal *why)
 {
 	for (size_t i = 0; i < plan->count; i++)
@@ -387,7 +387,7 @@ static int look_at_diff(int root_fd, const struct proposal *p, struct plan *plan
 	OWNED(str) struct str path = { 0 };
 	struct err e = { 0 };
 
-	/* Said before what the diff is: a path that is none is none whatever is to be in it. */
+	/* Checked before the diff is parsed: an invalid path is refused whatever its content. */
 	errno = 0;
 	if (safe_path_clean(p->workspace_root, p->file_path, strlen(p->file_path), &path, &e))
 		return refuse_err(why, &e);
@@ -416,7 +416,7 @@ int proposal_look(int root_fd, const struct proposal *p, struct plan *plan, stru
 
 /* ---- working ---- */
 
-/* A diff says only whether a file is executable: by whom, follows from who may read it. */
+/* A diff only says whether a file is executable; for whom follows from who may read it. */
 static mode_t with_diff_mode(mode_t mode, unsigned said)
 {
 	if (said == 0)
@@ -424,7 +424,7 @@ static mode_t with_diff_mode(mode_t mode, unsigned said)
 	return said & 0111 ? mode | ((mode & 0444) >> 2) : mode & ~(mode_t)0111;
 }
 
-/* The content of f that d begins with, NULL: there is no file. */
+/* The content of f that d starts from; NULL: there is no file. */
 static const char *beginning(const struct planned *f)
 {
 	return f && f->exists ? str_text(&f->old) : NULL;
@@ -442,8 +442,8 @@ static int apply_part(const struct proposal *p, const struct diff_file *d,
 	return 0;
 }
 
-/* A path that is deleted or renamed away, and perhaps made anew. What a deletion says of the lines
- * must be so; what a rename says of them, its other path is judged by. */
+/* A path that is deleted or renamed away, and perhaps created again. The lines of a deletion must
+ * match; those of a rename are checked on its other path. */
 static int work_away(const struct proposal *p, const struct planned *f, struct refusal *why)
 {
 	OWNED(str) struct str rest = { 0 };
@@ -477,7 +477,7 @@ static int work_on(const struct proposal *p, struct plan *plan, struct planned *
 	if (!f->by)
 		return 0;
 	if (!from && !f->taken_by)
-		from = f; /* made anew: not over lines that are there */
+		from = f; /* created again: not over existing lines */
 	if (from && from != f) {
 		if (check_move(f, from, why))
 			return -1;
@@ -526,7 +526,7 @@ int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *w
 
 /* ---- the digest ---- */
 
-/* Each part with its length before it, so that none runs into the next. */
+/* Adds each part after its length, so that no two parts can run together. */
 static void add_bytes(struct sha256_state *h, const char *bytes, size_t length)
 {
 	char head[32];

@@ -1,13 +1,12 @@
-/* proposal: what an agent proposes, as what becomes of each path. Asking and applying judge it by
+/* proposal: an agent's proposal, as what happens to each path. Asking and applying judge it with
  * the same functions, and the digest binds what was shown to what is written.
  *
  * A proposal is a diff (see diff.h) or the whole content of one file. A diff may touch many paths;
- * file_path must be one of them, and every one is listed: a rename touches two,
- * a copy reads one. All parts of a diff are about the files as they are: a path may be renamed
- * away and made anew, but two parts that write or take away the same path are refused, other than
- * by git, which lays the second on the first. A file does not become a directory within one
- * proposal, directories that become empty stay, symlinks and submodules are not made: here too git
- * does otherwise. */
+ * file_path must be one of them, and all are listed: a rename touches two, a copy reads one. All
+ * parts of a diff refer to the files as they are: a path may be renamed away and created again, but
+ * two parts that write or remove the same path are refused (git applies the second on top of the
+ * first). A file does not become a directory within one proposal, directories that become empty
+ * stay, and symlinks and submodules are not created; git differs here, too. */
 #ifndef PROPOSAL_H
 #define PROPOSAL_H
 
@@ -23,21 +22,20 @@
 enum {
 	PROPOSAL_FILE_BYTES = 100 << 20, /* of a file, before and after */
 	PROPOSAL_TOTAL_BYTES = 256 << 20, /* of all files, before and after */
-	PROPOSAL_FILES = 500, /* each has a descriptor open while it is written */
+	PROPOSAL_FILES = 500, /* each has an open descriptor while it is written */
 };
 
-#define NO_FILE "new_file" /* stands for the hash of a file that is not there */
+#define NO_FILE "new_file" /* stands for the hash of a file that does not exist */
 
-/* One path and what becomes of it: what is shown, stored with the question, and compared. */
+/* One path and what happens to it: shown, stored with the request, and compared. */
 struct touched {
-	char *path; /* relative to the workspace, as it was said; symlinks are not resolved */
-	char *target; /* the file that it stands for, symlinks resolved: mostly the path itself */
+	char *path; /* relative to the workspace, as given; symlinks are not resolved */
+	char *target; /* the file it stands for, symlinks resolved: usually the path itself */
 	const char *action; /* create, modify, delete, read (the source of a copy) */
-	char *other; /* create, modify: where the content comes from; delete: where it goes; or NULL
-	              */
-	unsigned mode; /* as the diff says: 0100644 or 0100755; 0: it does not */
+	char *other; /* create, modify: source of the content; delete: its new path; or NULL */
+	unsigned mode; /* from the diff: 0100644 or 0100755; 0: not given */
 	char hash[SHA256_BYTES]; /* of the file, or NO_FILE */
-	char result_hash[SHA256_BYTES]; /* of what it becomes, or NO_FILE; after proposal_work */
+	char result_hash[SHA256_BYTES]; /* of the result, or NO_FILE; after proposal_work */
 };
 
 void touched_clear(struct touched *t);
@@ -48,62 +46,63 @@ bool proposal_touched_is_link(const struct touched *t);
 /* "docs/notes.md", or "docs/notes.md → src/auth.c". */
 void proposal_touched_add_name(struct str *out, const struct touched *t);
 
-/* What is proposed. Texts are borrowed. */
+/* The proposal. Texts are borrowed. */
 struct proposal {
 	const char *workspace_root;
-	const char *file_path; /* as the agent says it */
+	const char *file_path; /* as the agent gives it */
 	const char *body; /* a diff or the whole content */
 	size_t body_length;
-	const char *database; /* canonical path: it, its companions and what is beneath ... */
-	char *const
-	    *ours; /* ... these canonical paths, and beneath them, are not touched; NULL at */
-	/* the end. Each of the two may be NULL */
-	size_t fuzz; /* as diff_apply_file takes it: setting apply.fuzz_lines */
+	/* Canonical paths that are not touched: the database and its companions; and `ours`, NULL
+	 * at the end, with everything beneath them. Each may be NULL. */
+	const char *database;
+	char *const *ours;
+	size_t fuzz; /* for diff_apply_file: setting apply.fuzz_lines */
 	bool unique; /* as in diff_how */
 	size_t most; /* bytes of all files, before and after; 0: PROPOSAL_TOTAL_BYTES */
-	const struct touched
-	    *asked; /* when it is written: the paths as they were when it was asked; */
-	size_t asked_count; /* one that leads to another file now is refused as patch_conflict */
+	/* For writing: the paths at the time of the request; one that leads to another file by now
+	 * is refused as patch_conflict. */
+	const struct touched *asked;
+	size_t asked_count;
 };
 
 struct planned {
 	struct touched is;
 	bool exists;
-	struct stat st; /* where it exists */
+	struct stat st; /* if it exists */
 	struct str old; /* content */
 	struct str new; /* content afterwards, after proposal_work */
 	mode_t new_mode; /* of a new file less the umask */
-	/* Of the diff: */
-	const struct diff_file *by; /* what writes the path, or NULL */
-	size_t from; /* the file whose content that begins with, or PLAN_NONE */
-	const struct diff_file *taken_by; /* what deletes or renames it away, or NULL */
+	/* From the diff: */
+	const struct diff_file *by; /* the part that writes the path, or NULL */
+	size_t from; /* the file whose content it starts from, or PLAN_NONE */
+	const struct diff_file *taken_by; /* the part that deletes or renames it, or NULL */
 	struct diff_place *places; /* where the hunks of `by` went, after proposal_work */
 	size_t place_count;
 };
 
 #define PLAN_NONE ((size_t)-1)
 
-/* Owns all it points to. */
+/* Owns everything it points to. */
 struct plan {
 	struct planned *files; /* in the order of the diff */
 	size_t count;
-	size_t primary; /* which of them file_path is */
+	size_t primary; /* index of file_path */
 	bool is_diff;
-	bool replaces_file; /* whole content over an existing file */
+	bool replaces_file; /* whole content replaces an existing file */
 	struct diff diff;
 	size_t bytes; /* of all files so far */
 };
 
-/* Finds every path that p touches and reads the files as they are. plan must be fresh; the caller
- * clears it, also after a failure. Changes nothing. 0, or -1 with a refusal. */
+/* Finds every path that p touches and reads the current files. plan must be fresh; the caller
+ * clears it, even after a failure. Changes nothing. 0, or -1 with a refusal. */
 int proposal_look(int root_fd, const struct proposal *p, struct plan *plan, struct refusal *why);
 
-/* Computes what the files are to become. 0, or -1 with a refusal: patch_conflict, too_large. */
+/* Computes the new contents. 0, or -1 with a refusal: patch_conflict, too_large. */
 int proposal_work(const struct proposal *p, struct plan *plan, struct refusal *why);
 
 void plan_clear(struct plan *plan);
 
-/* What a person is shown of a clearance. Texts are borrowed, NULL where there is none. */
+/* What a person is shown of a clearance. Texts are borrowed; NULL: none. */
 struct shown {
 	const char *title, *description, *risk_level, *file_path;
 	const char *body;
@@ -115,9 +114,9 @@ struct shown {
 	size_t file_count;
 };
 
-/* The digest of the question: of all that is shown, with each path, action and hash. Never of
- * session, request id or _meta. The same whenever it is computed from the same
- * rows; the applier does that before it writes. */
+/* The digest of the request: of everything that is shown, with each path, action and hash; never of
+ * session, request id or _meta. Computing it again from the same rows gives the same digest; the
+ * applier does so before it writes. */
 struct sha256 proposal_digest(const struct shown *s);
 
 #endif

@@ -26,7 +26,7 @@ static bool is_shortage(int error)
 	       error == EINTR || error == EBUSY;
 }
 
-/* The codes that an agent is told. */
+/* The codes that agents get. */
 static const char *code_of(int error)
 {
 	switch (error) {

@@ -1,4 +1,4 @@
-/* refusal: why a change to files is not made: a code for the agent, a text for people. */
+/* refusal: why files are not changed: a code for the agent, a text for people. */
 #ifndef REFUSAL_H
 #define REFUSAL_H
 
@@ -8,14 +8,15 @@
 
 struct refusal {
 	const char *code;
-	bool again; /* the machine is short of something: the same may work soon */
+	bool again; /* the machine is short of a resource: a retry may work */
 	char text[ERR_TEXT_BYTES];
 };
 
-/* Each fills why and is -1, like err_set. refuse_errno judges errno; refuse_err what safe_path told
- * (with errno as that left it: set it to 0 before the call). Codes: path_violation,
- * patch_conflict, invalid_diff, too_large, and of the system no_space, quota, read_only,
- * permission, io_error, busy. what, path: trusted text and a path that may hold anything.
+/* Each fills why and returns -1, like err_set. refuse_errno derives the code from errno; refuse_err
+ * from an error of safe_path (and the errno it left: set errno to 0 before the call). Codes:
+ * path_violation, patch_conflict, invalid_diff, too_large, and from the system no_space, quota,
+ * read_only, permission, io_error, busy. what, path: trusted text and a path that may contain
+ * anything.
  * refusal_set(why, code, format, ...)
  * refuse_errno(why, what, path)
  * refuse_err(why, e) */
@@ -28,7 +29,7 @@ void refusal_tell(struct refusal *why, const char *code, const char *format, ...
 void refusal_tell_errno(struct refusal *why, const char *what, const char *path);
 void refusal_tell_err(struct refusal *why, const struct err *e);
 
-/* Whether it tells of the file, rather than of a machine that could not look at it. */
+/* Whether it is about the file, rather than about a machine that could not read it. */
 bool refusal_is_told(const struct refusal *why);
 
 #endif

@@ -1,6 +1,6 @@
-/* Every open goes through open_beneath. What is opened first is an O_PATH descriptor, which has no
- * side effects whatever the file is; its type and real name are looked at; only a regular file or
- * a directory is then opened for reading, through that descriptor, so that it is the same one. */
+/* Every open goes through open_beneath. It first opens an O_PATH descriptor, which has no side
+ * effects whatever the file is; checks its type and its real name; and only opens a regular file or
+ * a directory for reading, through that descriptor, so that it is the same file. */
 #include "safe_path.h"
 
 #include "pulse.h"
@@ -19,7 +19,7 @@
 
 enum {
 	SHOWN_BYTES = 200, /* of a path in an error text */
-	OPEN_TRIES = 100, /* openat2 says EAGAIN while somebody renames directories */
+	OPEN_TRIES = 100, /* openat2 fails with EAGAIN while directories are being renamed */
 	CHUNK_BYTES = 65536, /* read at a time */
 	PROC_LINK_BYTES = 64
 };
@@ -62,7 +62,7 @@ static int bad_file(struct err *e, const char *path, const char *why)
 	return err_set(e, ERR_INPUT, "%s: %s", str_text(&shown), why);
 }
 
-/* Tells errno of a failed call on path. */
+/* Reports errno of a failed call on path. */
 static int failed(struct err *e, const char *what, const char *path)
 {
 	OWNED(str) struct str shown = { 0 };
@@ -105,8 +105,8 @@ static const char *protection(const char *path)
 	return NULL;
 }
 
-/* Appends the components of text to path ("/" before each), taking out "." and ".."; NULL, or why
- * not. climb: ".." at the top stays there, as in an absolute path. */
+/* Appends the components of text to path ("/" before each), resolving "." and ".."; NULL, or the
+ * reason for a refusal. climb: ".." at the top stays there, as in an absolute path. */
 static const char *normalise(struct str *path, const char *text, bool climb)
 {
 	while (*text) {
@@ -132,7 +132,7 @@ static const char *normalise(struct str *path, const char *text, bool climb)
 	return NULL;
 }
 
-/* Why the bytes cannot be a path at all, NULL if they can. */
+/* Why the bytes cannot be a path at all; NULL if they can. */
 static const char *bad_bytes(const char *given, size_t length)
 {
 	if (length == 0)
@@ -240,7 +240,7 @@ static int open_beneath(int dir_fd, const char *path, uint64_t flags, enum links
 	return (int)fd;
 }
 
-/* The absolute name that the kernel has for fd now. 0, or -1 with errno. */
+/* The absolute name that the kernel now has for fd. 0, or -1 with errno. */
 static int name_of(int fd, struct str *name)
 {
 	char link[PROC_LINK_BYTES], target[PATH_MAX];
@@ -258,8 +258,8 @@ static int name_of(int fd, struct str *name)
 	return 0;
 }
 
-/* The real path of fd below the workspace ("" for the workspace), refused if it is protected or
- * was moved out meanwhile. path is for the message. */
+/* The real path of fd below the workspace ("" for the workspace itself); refused if it is protected
+ * or has been moved out. path is for the message. */
 static int real_path(int root_fd, int fd, const char *path, struct str *relative, struct err *e)
 {
 	OWNED(str) struct str root = { 0 };
@@ -327,7 +327,7 @@ static const char *type_name(mode_t mode)
 	}
 }
 
-/* Opens again, for reading, what an O_PATH descriptor stands for. */
+/* Opens what an O_PATH descriptor stands for again, for reading. */
 static int reopen(int path_fd, int flags)
 {
 	char link[PROC_LINK_BYTES];
@@ -428,7 +428,8 @@ int safe_path_hash(int root_fd, const char *relative, struct sha256 *hash, struc
 
 /* ---- directories ---- */
 
-/* Opens a directory for reading; relative "" is the workspace. 0, -1 with e, or 1: none there. */
+/* Opens a directory for reading; relative "" is the workspace. 0, -1 with e, or 1: there is
+ * none. */
 static int open_dir(int root_fd, const char *relative, struct fd *dir, struct err *e)
 {
 	OWNED(str) struct str real = { 0 };
@@ -445,7 +446,7 @@ static int open_dir(int root_fd, const char *relative, struct fd *dir, struct er
 	return dir->number < 0 ? failed(e, "open the directory", relative) : 0;
 }
 
-/* Opens path, whose last component `name` is made in dir if it is not there; dir moves to it. */
+/* Opens path, whose last component `name` is made in dir if it is missing; dir moves to it. */
 static int enter(int root_fd, const char *path, const char *name, struct fd *dir, struct err *e)
 {
 	OWNED(fd) struct fd next = { -1 };
@@ -490,7 +491,7 @@ static int make_dirs(int root_fd, const char *path, struct fd *dir, struct err *
 	return 0;
 }
 
-/* "a/b/c" is "a/b" and "c". */
+/* Splits "a/b/c" into "a/b" and "c". */
 static void split_last(const char *path, struct str *parent, struct str *last)
 {
 	const char *slash = strrchr(path, '/');
@@ -527,8 +528,8 @@ int safe_path_parent(int root_fd, const char *relative, bool create, struct str 
 
 /* ---- where a name leads ---- */
 
-/* The directories of path from the workspace on, as far as they are there; rest is what is missing
- * of it. Symlinks are followed. 0 or -1. */
+/* Opens the deepest existing directory of path; rest is the part that is missing. Follows symlinks.
+ * 0 or -1. */
 static int open_deepest(int root_fd, const char *path, struct fd *dir, const char **rest,
                         struct err *e)
 {
@@ -557,8 +558,8 @@ static void join(struct str *path, const char *name)
 	str_add(path, name);
 }
 
-/* Where path will be once it is made: what is there of it, and the rest as it is named. A name
- * that is there as a symlink leads nowhere. As safe_path_resolve. */
+/* Where path will be once it is made: its existing part resolved, the rest as named. A symlink
+ * among the missing names leads nowhere. Returns as safe_path_resolve. */
 static int resolve_missing(int root_fd, const char *path, struct str *resolved, struct err *e)
 {
 	OWNED(str) struct str real = { 0 };
@@ -579,7 +580,8 @@ static int resolve_missing(int root_fd, const char *path, struct str *resolved, 
 	return safe_path_clean("/", real.bytes, real.length, resolved, e);
 }
 
-/* What links lead to is told to people and stored, as names are that were given. */
+/* The target of links is shown to people and stored, so it must satisfy the same rules as given
+ * names. */
 static int check_real(const char *relative, const struct str *real, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };

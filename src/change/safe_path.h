@@ -1,17 +1,19 @@
 /* safe_path: names that agents give, and files opened so that they stay beneath a workspace.
  *
- * Sources: seeds 000 (FR "path violation"), design section 6, decisions A10, C27; openat2(2).
- * Two walls: safe_path_clean judges the text; the kernel (RESOLVE_BENEATH, RESOLVE_NO_MAGICLINKS)
- * judges what the text leads to at the moment of opening, so that no symlink race escapes. Behind
- * them the real name of what was opened is asked from /proc/self/fd and must not be protected.
- * Protected are `.git` and `.intercom`, in upper or lower case, anywhere on the real absolute path:
- * above the workspace too.
- * Only safe_path_resolve follows symlinks, when they are relative and stay inside; an absolute
- * one is refused, wherever it leads. What it gave is walked without following any
- * (RESOLVE_NO_SYMLINKS), so that a name leads where it led when it was judged, or nowhere.
- * Texts of refusals begin with "path violation: "; their kind is ERR_INPUT. Of the other errors
- * ERR_AGAIN means that the machine is short of something, ERR_INPUT that the file is at fault.
- * `relative` is what safe_path_resolve gave, or safe_path_clean where no link is to be followed. */
+ * Two walls: safe_path_clean judges the text; the kernel (openat2(2): RESOLVE_BENEATH,
+ * RESOLVE_NO_MAGICLINKS) judges where the text leads at the moment of opening, so that no symlink
+ * race escapes. In addition, the real name of what was opened, from /proc/self/fd, must not be
+ * protected. Protected are `.git` and `.intercom`, in upper or lower case, anywhere on the real
+ * absolute path, above the workspace too.
+ *
+ * Only safe_path_resolve follows symlinks, if they are relative and stay inside; an absolute one is
+ * refused wherever it leads. Its result is opened without following any (RESOLVE_NO_SYMLINKS), so
+ * that a name leads where it led when it was judged, or nowhere.
+ *
+ * Texts of refusals begin with "path violation: "; their kind is ERR_INPUT. For other errors,
+ * ERR_AGAIN means that the machine is short of a resource, ERR_INPUT that the file is at fault.
+ * `relative` is the result of safe_path_resolve, or of safe_path_clean where no link is to be
+ * followed. */
 #ifndef SAFE_PATH_H
 #define SAFE_PATH_H
 
@@ -23,42 +25,42 @@
 #include "sha256.h"
 #include "str.h"
 
-/* Opens a workspace for reading and fsync (O_DIRECTORY, O_CLOEXEC). An absolute root is a real
- * name, which people were shown: where it is a symlink by now, or lies behind one, it is refused.
- * So is one that is, or lies, in a protected place. The caller closes *ret_fd. 0 or -1. */
+/* Opens a workspace for reading and fsync (O_DIRECTORY, O_CLOEXEC). An absolute root is a real name
+ * that people were shown: if it has become a symlink, or lies behind one, it is refused. So is one
+ * that is a protected place or lies in one. The caller closes *ret_fd. 0 or -1. */
 int safe_path_open(const char *root, int *ret_fd, struct err *e);
 
-/* Judges given (length bytes, may hold anything) by its text alone and puts the canonical relative
- * path into relative (old content is given up; untouched on failure). root is the absolute path of
- * the workspace; an absolute path that begins with it is made relative. "." and ".." are taken out
- * lexically, which may differ from what a symlink would make of them, but opening is confined
- * anyway. Refused: empty, outside the root or the root itself, a trailing slash, "." or ".." at
- * the end, bytes below 0x20 and 0x7f, invalid UTF-8, 4096 bytes and more, a component over 255
- * bytes, protected places. 0 or -1. */
+/* Judges given (length bytes, may contain anything) by its text alone and puts the canonical
+ * relative path into relative (old content is freed; untouched on failure). root is the absolute
+ * path of the workspace; an absolute path that begins with it is made relative. "." and ".." are
+ * removed lexically, which may differ from what symlinks would make of them, but opening is
+ * confined anyway. Refused: empty, outside the root or the root itself, a trailing slash, "." or
+ * ".." at the end, bytes below 0x20 and 0x7f, invalid UTF-8, 4096 bytes or more, a component over
+ * 255 bytes, protected places. 0 or -1. */
 int safe_path_clean(const char *root, const char *given, size_t length, struct str *relative,
                     struct err *e);
 
-/* Reads a regular file of at most max_bytes into bytes (old content is given up; untouched unless
- * read) and its state into st (may be NULL). Never blocks on a FIFO and never opens a device.
- * 1 read, 0 it (or a directory on the way) does not exist, -1. */
+/* Reads a regular file of at most max_bytes into bytes (old content is freed; untouched unless
+ * read) and its state into st (may be NULL). Never blocks on a FIFO and never opens a device. 1
+ * read, 0 it (or a directory on the way) does not exist, -1. */
 int safe_path_read(int root_fd, const char *relative, size_t max_bytes, struct str *bytes,
                    struct stat *st, struct err *e);
 
 /* The SHA-256 of a regular file of any size. 1 hashed, 0 does not exist, -1. */
 int safe_path_hash(int root_fd, const char *relative, struct sha256 *hash, struct err *e);
 
-/* Opens the directory that holds relative, for *at() calls and fsync; the caller closes
+/* Opens the directory that contains relative, for *at() calls and fsync; the caller closes
  * *ret_dir_fd. basename gets the last component. With create, missing directories are made (0777
  * less the umask) one at a time, and each directory in which one was made is fsynced; those made
  * before a failure stay. 0 or -1. */
 int safe_path_parent(int root_fd, const char *relative, bool create, struct str *basename,
                      int *ret_dir_fd, struct err *e);
 
-/* The file that the name relative (as safe_path_clean gave it) stands for: its path free of
- * symlinks, which lead inside the workspace to what exists. What they lead to must be a name that
- * safe_path_clean takes. Directories that do not exist are left as they are named. resolved: old
- * content is given up, untouched on failure. 0, 1 a symlink on the way leads to what does not exist
- * (e says so), -1. */
+/* Resolves the name relative (from safe_path_clean) to the file that it stands for: a path free of
+ * symlinks. Links must lead to something that exists inside the workspace, under a name that
+ * safe_path_clean accepts. Missing directories keep their names. resolved: old content is freed;
+ * untouched on failure. 0, 1 a symlink on the way leads to something that does not exist (e says
+ * so), -1. */
 int safe_path_resolve(int root_fd, const char *relative, struct str *resolved, struct err *e);
 
 #endif

@@ -17,7 +17,7 @@ static const struct touched *find(const struct touched *files, size_t count, con
 	return NULL;
 }
 
-/* Whether `to` is made of `from`, which goes away. */
+/* Whether `to` is made from `from`, which is removed. */
 static bool is_renamed(const struct touched *from, const struct touched *to)
 {
 	return from && to && is_action(from, "delete") && is_action(to, "create") && from->other &&
@@ -34,7 +34,7 @@ static void add_pair(struct str *out, const char *verb, const struct touched *fr
 	proposal_touched_add_name(out, to);
 }
 
-/* What a diff always says of a new file is not worth a word. */
+/* The mode that a diff always gives for a new file is not mentioned. */
 static void add_mode(struct str *out, const struct touched *t)
 {
 	unsigned mode = t->mode & PERMISSIONS;

@@ -1,87 +1,32 @@
 /* Orders: to a session, to all of them, and about what was written. */
 #include "desk.h"
 
-#include "command.h"
 #include "err.h"
 #include "json.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- giving one ---- */
-
-static const char *done(const char *verb)
+/* What a session is after an order; an agent that was lost is not there at once. */
+static const char *done(const struct desk *d, const char *verb)
 {
-	return strcmp(verb, "pause") == 0    ? "paused"
-	       : strcmp(verb, "resume") == 0 ? "active again"
-	                                     : "stopped";
-}
+	const char *now = json_text(d->out->json, "current_status");
 
-/* Stores it; what it was answered goes to the JSON. 1 done, or to be done by a worker; 0 refused,
- * and told; -1. */
-static int give(struct desk *d, const char *verb, const char *session_id, const char *argument,
-                struct err *e)
-{
-	const struct command c = { .verb = verb,
-		                   .session_id = session_id,
-		                   .argument = argument,
-		                   .operator_id = d->who->operator_id,
-		                   .source = d->who->source };
-	OWNED(command_result) struct command_result r = { 0 };
-	struct err refused = { 0 };
-
-	if (command_insert(d->st, &c, &r, e))
-		return -1;
-	d->out->row = VERB_COMMAND;
-	d->out->seq = r.seq;
-	if (command_check(&r, &refused))
-		return desk_refuse(d, &refused);
-	if (r.is.reply)
-		d->out->json = cJSON_Parse(r.is.reply);
-	return 1;
+	if (strcmp(verb, "resume") != 0)
+		return strcmp(verb, "pause") == 0 ? "paused" : "stopped";
+	return now && strcmp(now, "interrupted") == 0 ? "being started again" : "active again";
 }
 
 int desk_order_session(struct desk *d, const char *verb, const char *session_id, const char *name,
                        const char *why, struct err *e)
 {
-	int got = give(d, verb, session_id, why && *why ? why : NULL, e);
+	int got = desk_give(d, verb, session_id, why && *why ? why : NULL, e);
 
 	if (got <= 0)
 		return got;
 	desk_add(d, "session_id", session_id);
 	desk_add(d, "status", "done");
-	return desk_tell(d, SAID_DONE, "Session %s is %s.", name, done(verb));
-}
-
-/* ---- which session ---- */
-
-/* 1 found; 0 the person has been told that there is none, or several; -1. id: what stands where an
- * id belongs, "" if nothing does. */
-static int find_one(struct desk *d, const char *id, const char *argument, struct found *f,
-                    struct err *e)
-{
-	const struct place *where = &d->who->place;
-	const char *word = d->w->verb->word;
-	int count = find_sessions(d->st, where, SESSION_STATUS_NONE, *id ? id : NULL, f, e);
-
-	if (count <= 0 && *id) {
-		OWNED(found) struct found all = { 0 };
-		const struct place anywhere = { .channel = where->channel };
-
-		if (count < 0 || give(d, d->w->verb->means[0], id, argument, e) < 0 ||
-		    find_sessions(d->st, &anywhere, SESSION_STATUS_NONE, NULL, &all, e) < 0)
-			return -1;
-		return desk_tell(d, SAID_REFUSED,
-		                 "not found: no session has an id that begins with '%.40s'%s%s", id,
-		                 all.count ? "; live are:" : "", str_text(&all.list));
-	}
-	if (count == 0)
-		return desk_tell(d, SAID_UNCLEAR, "no session is live here");
-	if (count > 1)
-		return desk_tell(d, SAID_UNCLEAR, "several sessions%s; name one, `%s <id>`:%s",
-		                 *id ? " have an id that begins with this" : " are live here", word,
-		                 str_text(&f->list));
-	return count;
+	return desk_tell(d, SAID_DONE, "Session %s is %s.", name, done(d, verb));
 }
 
 /* ---- mode, stall, pause, resume, stop ---- */
@@ -103,14 +48,14 @@ static int order_sessions(struct desk *d, const char *id, const char *argument, 
 	const struct verb *v = d->w->verb;
 	OWNED(found) struct found f = { 0 };
 	bool all = v->about == ABOUT_SESSIONS && !*id && !d->who->place.session_id;
-	int got = all ? 1 : find_one(d, id, argument, &f, e);
+	int got = all ? 1 : desk_find_session(d, id, argument, &f, e);
 
 	if (got <= 0)
 		return got;
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
 	if (v->text == TEXT_NONE)
 		return desk_order_session(d, v->means[0], f.session_id, str_text(&f.name), NULL, e);
-	got = give(d, v->means[0], all ? NULL : f.session_id, argument, e);
+	got = desk_give(d, v->means[0], all ? NULL : f.session_id, argument, e);
 	if (got <= 0)
 		return got;
 	if (v->about == ABOUT_SESSION)
@@ -135,7 +80,8 @@ static int nothing_to_undo(struct desk *d, struct err *e)
 	                 str_text(&last.name), str_text(&last.story));
 }
 
-/* The question that an order about a write, or a file, names or means. As find_one. */
+/* The question that an order about a write, or a file, names or means. As
+ * desk_find_session. */
 static int find_subject(struct desk *d, const char *id, struct found *f, struct err *e)
 {
 	static const struct verb APPROVAL = { .word = "approve", .means = { "approve" } };
@@ -154,7 +100,7 @@ static int find_subject(struct desk *d, const char *id, struct found *f, struct 
 		count = undoes ? find_writes(d->st, where, NULL, f, e)
 		               : find_questions(d->st, where, v, NULL, f, e);
 	if (count == 0 && *id)
-		return give(d, v->means[0], NULL, id, e) < 0
+		return desk_give(d, v->means[0], NULL, id, e) < 0
 		           ? -1
 		           : desk_tell(d, SAID_REFUSED,
 		                       "not found: no question has an id that begins with '%.40s'",
@@ -182,7 +128,7 @@ static int order_about(struct desk *d, const char *id, struct err *e)
 		return got;
 	(void)snprintf(d->out->request_id, ID_BYTES, "%s", f.id);
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
-	got = give(d, v->means[0], NULL, f.id, e);
+	got = desk_give(d, v->means[0], NULL, f.id, e);
 	if (got <= 0)
 		return got;
 	desk_add(d, "request_id", f.id);
@@ -201,8 +147,14 @@ int desk_command(struct desk *d, struct err *e)
 	OWNED(str) struct str first = { 0 };
 	OWNED(str) struct str id = { 0 };
 
+	if (strcmp(v->word, "session-start") == 0)
+		return desk_start(d, e);
+	if (strcmp(v->word, "session-restart") == 0)
+		return desk_restart(d, e);
+	if (strcmp(v->word, "session-cleanup") == 0)
+		return desk_clean_up(d, e);
 	if (v->is_later)
-		return give(d, v->means[0], NULL, w->text ? w->text : line, e) < 0 ? -1 : 0;
+		return desk_give(d, v->means[0], NULL, w->text ? w->text : line, e) < 0 ? -1 : 0;
 	if (w->line && v->text == TEXT_MUST) { /* what to switch to, then whom */
 		size_t n = strcspn(line, " \t\r\n");
 

@@ -15,6 +15,7 @@ enum {
 	ROWS_MOST = 1000, /* of a listing in JSON */
 	LISTED = 20, /* sessions in words */
 	TEXT_MOST = 3800, /* characters of them */
+	PROMPT_SHOWN = 80,
 };
 
 /* ---- listings ---- */
@@ -56,6 +57,10 @@ static int list_json(struct desk *d, struct err *e)
 		add_member(one, "workspace_root", s.workspace_root);
 		add_member(one, "last_tool", s.last_tool);
 		add_member(one, "updated_at", s.updated_at);
+		add_member(one, "last_activity_at", s.last_activity_at);
+		add_member(one, "owner", s.owner_user_id);
+		add_member(one, "agent", s.client_name);
+		add_member(one, "prompt", s.prompt);
 		room = add_row(d, sessions, one);
 	}
 	return got < 0 ? -1 : 0;
@@ -122,8 +127,15 @@ static void add_session(struct str *out, const struct operator_session_row *s)
 		str_addf(out, "  last: %s", s->last_tool);
 	if (s->last_activity_at)
 		str_addf(out, " at %.16sZ", s->last_activity_at);
+	if (s->owner_user_id)
+		str_addf(out, "  of %s", s->owner_user_id);
 	if (s->questions)
 		str_addf(out, "  %lld waiting for you", (long long)s->questions);
+	if (s->prompt) {
+		str_add(out, "  “");
+		str_add_shown(out, s->prompt, strlen(s->prompt), PROMPT_SHOWN);
+		str_add(out, "”");
+	}
 	str_add_char(out, '\n');
 }
 

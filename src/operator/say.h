@@ -31,7 +31,8 @@ struct words {
 	const char
 	    *line; /* what stood behind the verb, not taken apart; then id and text are NULL */
 	const char *id; /* or the beginning of one */
-	const char *text; /* reason, instruction, note; mode; on or off */
+	const char *text; /* reason, instruction, note; mode; on or off; prompt */
+	const char *agent, *workspace; /* of an agent that is to be started */
 	const char *digest; /* of the question as they saw all of it, or its first 8 digits; NULL:
 	                       as it stands */
 	bool certain; /* an approval with words: they know that it is told, not done */

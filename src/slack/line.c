@@ -35,12 +35,15 @@ static bool is_id_or_nothing(const char *rest)
 }
 
 /* Whether a line in a conversation is an order: a verb and an id at most ("stop using tabs" is a
- * sentence), with what it switches to where it switches something. */
+ * sentence), with what it switches to where it switches something. Nobody begins a sentence with
+ * "session-start". */
 static bool is_order(const struct verb_line *l)
 {
 	static const char *const SWITCHES[] = { "remote", "local", "hybrid", "on", "off" };
 	const char *rest = l->rest;
 
+	if (strncmp(l->word, "session-", strlen("session-")) == 0)
+		return true;
 	if (strcmp(l->verb->word, "help") == 0)
 		return strcspn(rest, " \t\r\n") == strlen(rest);
 	if (l->verb->row == VERB_STEERING && l->verb->text == TEXT_MUST)
@@ -62,7 +65,7 @@ static int say_order(struct slack_talk *t, const struct verb_line *l, struct err
 	size_t n = l->verb->text == TEXT_MUST ? 0 : verb_id_length(l->rest);
 	char id[ID_BYTES];
 
-	if (!n)
+	if (!n || *verb_skip_blanks(l->rest + n))
 		return say_line(t, l, e);
 	(void)snprintf(id, sizeof(id), "%.*s", (int)n, l->rest);
 	return slack_say_of(t, l->verb->word, id, NULL, e);

@@ -15,6 +15,7 @@ enum {
 	STEP_MAX = 200, /* of what an agent says of its progress */
 	HASH = 64, /* digits of a hash; a person is shown the first HASH_SHOWN */
 	HASH_SHOWN = 8,
+	STDERR_MAX = 1500, /* of the last lines of an agent that ended */
 };
 
 static const char *member_text(const cJSON *o, const char *name)
@@ -43,21 +44,61 @@ static const char *status_words(enum session_status status)
 	return "🟢 active";
 }
 
+/* "session-clear:<id>": what a button does, and to which session. */
+static void add_session_button(cJSON *buttons, const char *word, const char *label, const char *id,
+                               const char *style)
+{
+	OWNED(str) struct str action = { 0 };
+	OWNED(str) struct str value = { 0 };
+
+	str_addf(&action, "session_%s", word);
+	str_addf(&value, "session-%s:%s", word, id);
+	blocks_add_button(buttons, action.bytes, label, value.bytes, style);
+}
+
+/* What an agent that we started is to do stands in the notification, too. */
+static void add_begun(const struct slack_session_row *s, struct str *out)
+{
+	bool acp = s->protocol_mode == SESSION_PROTOCOL_MODE_ACP;
+
+	if (s->restart_of) {
+		str_add(out, "🔄 *Session restarted* ");
+		blocks_add_short_id(out, s->id);
+		str_add(out, " (before: ");
+		blocks_add_short_id(out, s->restart_of);
+		str_add_char(out, ')');
+	} else {
+		str_addf(out, "%s *Session started* ",
+		         acp && s->origin != SESSION_ORIGIN_STARTED ? "🤖" : "🚀");
+		blocks_add_short_id(out, s->id);
+	}
+}
+
+static void add_processing(const struct slack_session_row *s, struct str *out)
+{
+	str_add(out, ". Agent is processing: *");
+	blocks_add_escaped(out, s->prompt, BLOCKS_PATH);
+	str_add_char(out, '*');
+}
+
 void slack_notice_session(const struct slack_session_row *s, struct slack_said *out)
 {
-	bool started = s->protocol_mode == SESSION_PROTOCOL_MODE_ACP;
+	bool ours = s->origin == SESSION_ORIGIN_STARTED;
+	bool prompted = s->prompt && *s->prompt;
 	OWNED(str) struct str line = { 0 };
 
-	str_addf(&out->text, "%s *Session started* ", started ? "🤖" : "🚀");
-	blocks_add_short_id(&out->text, s->id);
+	add_begun(s, &out->text);
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&out->text));
 	str_addf(&out->text, " in ");
 	blocks_add_escaped(&out->text, blocks_base_name(s->workspace_root), BLOCKS_NAME);
-	if (s->prompt && *s->prompt)
+	if (ours && prompted)
+		add_processing(s, &out->text);
+	if (prompted)
 		blocks_add_text(out->blocks, NULL, s->prompt, strlen(s->prompt),
 		                SLACK_DESCRIPTION_UNITS);
-	str_addf(&line, "%s · %s", status_words(s->status), started ? "ACP" : "MCP");
+	str_addf(&line, "%s · %s", status_words(s->status),
+	         s->protocol_mode == SESSION_PROTOCOL_MODE_ACP ? "ACP" : "MCP");
 	if (s->client_name) {
 		str_add(&line, " · ");
 		blocks_add_escaped(&line, s->client_name, BLOCKS_NAME);
@@ -67,21 +108,98 @@ void slack_notice_session(const struct slack_session_row *s, struct slack_said *
 	str_add(&line, " · ");
 	blocks_add_time(&line, s->created_at);
 	blocks_add_context(out->blocks, str_text(&line));
+	if (ours && s->status != SESSION_STATUS_TERMINATED)
+		add_session_button(blocks_add_actions(out->blocks, "session_", s->id), "clear",
+		                   "🛑 Stop", s->id, "danger");
 }
 
-void slack_notice_ended(const struct slack_session_row *s, struct slack_said *out)
+/* What an agent wrote last. */
+static void add_stderr(cJSON *blocks, const struct slack_run_row *run)
+{
+	if (run->stderr_tail && *run->stderr_tail)
+		blocks_add_foreign(blocks_add_rich(blocks, "rich_text_preformatted"),
+		                   run->stderr_tail, strlen(run->stderr_tail), STDERR_MAX, NULL);
+}
+
+static void add_why(struct str *out, const struct slack_run_row *run)
+{
+	if (!run->why)
+		return;
+	str_add(out, ": ");
+	blocks_add_escaped(out, run->why, BLOCKS_REASON);
+}
+
+static void add_exit(struct str *out, const struct slack_run_row *run)
+{
+	if (run->exit_signal)
+		str_addf(out, "signal: %lld", (long long)run->exit_signal);
+	else
+		str_addf(out, "exit code: %lld", (long long)run->exit_code);
+}
+
+/* How a session ended whose agent we had started. */
+static void add_end(struct str *out, const struct slack_session_row *s,
+                    const struct slack_run_row *run)
+{
+	bool done =
+	    run->outcome == AGENT_RUN_OUTCOME_EXITED && !run->exit_signal && !run->exit_code;
+
+	str_add(out, done ? "🏁 *Session ended* " : "⚠️ Session ");
+	blocks_add_short_id(out, s->id);
+	if (run->outcome == AGENT_RUN_OUTCOME_FAILED) {
+		str_add(out, " could not be started");
+		add_why(out, run);
+		return;
+	}
+	str_add(out, done ? " (" : " terminated unexpectedly (");
+	add_exit(out, run);
+	str_add(out, ").");
+}
+
+void slack_notice_ended(const struct slack_session_row *s, const struct slack_run_row *run,
+                        struct slack_said *out)
 {
 	int64_t from = clock_parse(s->created_at), to = s->ended_at ? clock_parse(s->ended_at) : -1;
+	bool by_itself = run && (run->outcome == AGENT_RUN_OUTCOME_EXITED ||
+	                         run->outcome == AGENT_RUN_OUTCOME_FAILED);
 
-	str_add(&out->text, "🏁 *Session ended* ");
-	blocks_add_short_id(&out->text, s->id);
-	str_addf(&out->text, " · %s", session_status_name(s->status));
+	if (by_itself) {
+		add_end(&out->text, s, run);
+	} else {
+		str_add(&out->text, "🏁 *Session ended* ");
+		blocks_add_short_id(&out->text, s->id);
+		str_addf(&out->text, " · %s", session_status_name(s->status));
+	}
 	if (from >= 0 && to >= from) {
 		str_add(&out->text, " · ");
 		blocks_add_span(&out->text, (to - from) / 1000);
 	}
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&out->text));
+	if (!run)
+		return;
+	if (by_itself)
+		add_stderr(out->blocks, run);
+	add_session_button(blocks_add_actions(out->blocks, "session_", s->id), "restart",
+	                   "🔄 Restart", s->id, NULL);
+}
+
+void slack_notice_run(const struct slack_session_row *s, const struct slack_run_row *run,
+                      struct slack_said *out)
+{
+	bool failed = run->outcome == AGENT_RUN_OUTCOME_FAILED;
+	cJSON *buttons;
+
+	str_add(&out->text, "⚠️ Session ");
+	blocks_add_short_id(&out->text, s->id);
+	str_add(&out->text, failed ? " could not be resumed" : " lost its agent");
+	add_why(&out->text, run);
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&out->text));
+	add_stderr(out->blocks, run);
+	buttons = blocks_add_actions(out->blocks, "session_", s->id);
+	add_session_button(buttons, "resume", "▶️ Resume", s->id, "primary");
+	add_session_button(buttons, "clear", "🛑 Stop", s->id, "danger");
 }
 
 /* Where questions are asked in a mode. */

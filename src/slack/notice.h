@@ -36,7 +36,12 @@ struct slack_auto {
 };
 
 void slack_notice_session(const struct slack_session_row *s, struct slack_said *out);
-void slack_notice_ended(const struct slack_session_row *s, struct slack_said *out);
+/* run: how the agent ended that we had started; NULL: we had not. */
+void slack_notice_ended(const struct slack_session_row *s, const struct slack_run_row *run,
+                        struct slack_said *out);
+/* A session that can be resumed, after run. */
+void slack_notice_run(const struct slack_session_row *s, const struct slack_run_row *run,
+                      struct slack_said *out);
 void slack_notice_mode(const struct slack_mode *m, struct slack_said *out);
 void slack_notice_auto(const struct slack_auto *a, struct slack_said *out);
 void slack_notice_write(const struct slack_write *w, struct slack_said *out);

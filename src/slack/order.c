@@ -109,6 +109,8 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 		return nudge(&t, e);
 	case INTENT_MODE:
 		return slack_say_of(&t, "mode", a->session, a->verdict, e);
+	case INTENT_SESSION:
+		return slack_say_of(&t, a->verdict, a->session, NULL, e);
 	case INTENT_COMMAND:
 		return slack_line_of_command(&t, e);
 	case INTENT_REPLY:

@@ -308,6 +308,9 @@ static const struct button {
 	{ "mode_remote", INTENT_MODE, "remote" },
 	{ "mode_hybrid", INTENT_MODE, "hybrid" },
 	{ "mode_local", INTENT_MODE, "local" },
+	{ "session_clear", INTENT_SESSION, "session-stop" },
+	{ "session_resume", INTENT_SESSION, "session-resume" },
+	{ "session_restart", INTENT_SESSION, "session-restart" },
 };
 
 static const struct button *find_button(const char *action_id)
@@ -320,7 +323,17 @@ static const struct button *find_button(const char *action_id)
 
 static bool names_session(const struct button *b)
 {
-	return strncmp(b->action_id, "stall_", 6) == 0 || b->meaning == INTENT_MODE;
+	return strncmp(b->action_id, "stall_", 6) == 0 || b->meaning == INTENT_MODE ||
+	       b->meaning == INTENT_SESSION;
+}
+
+/* The id in the value of a button: all of it, or what stands behind its word
+ * ("session-clear:<id>"). */
+static const char *id_in(const char *value)
+{
+	const char *colon = strchr(value, ':');
+
+	return colon ? colon + 1 : value;
 }
 
 static void read_user(struct slack_intent *a, const cJSON *payload)
@@ -388,7 +401,7 @@ static int read_click(struct slack_intent *a, const cJSON *payload)
 	else
 		a->verdict = copy(b->verdict);
 	if (names_session(b))
-		a->session = xstrdup(json_text(of_ours, "value"));
+		a->session = xstrdup(id_in(json_text(of_ours, "value")));
 	else
 		a->request = xstrdup(json_text(of_ours, "value"));
 	return 0;

@@ -48,6 +48,7 @@ enum slack_meaning {
 	INTENT_CLOSE, /* the form of request was closed, nothing was sent */
 	INTENT_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
 	INTENT_MODE, /* the button of a mode notice: verdict is the mode; session */
+	INTENT_SESSION, /* the buttons of a session that we started: verdict is a verb; session */
 	INTENT_COMMAND, /* /intercom: text */
 	INTENT_REPLY, /* a message in a thread: text */
 	INTENT_MENTION, /* a message to us that stands in no thread: text */

@@ -19,12 +19,12 @@
 static const char PREFIX[] = ".agent-intercom-part-";
 static const char MADE[] = "db"; /* in the staging directory */
 
-/* What SQLite may have beside a database. */
+/* The files that SQLite may keep next to a database. */
 static const char *const COMPANIONS[] = { "-wal", "-shm", "-journal" };
 
 /* ---- the staging directory ---- */
 
-/* There are no directories in it. */
+/* It contains no directories. */
 static void empty(int fd)
 {
 	DIR *d = open_listing(fd);
@@ -51,7 +51,7 @@ static void sweep(const char *parent)
 		            O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			continue;
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0) { /* whoever made it is gone */
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0) { /* its maker is gone */
 			empty(fd);
 			(void)unlinkat(dirfd(d), entry->d_name, AT_REMOVEDIR);
 		}
@@ -61,7 +61,7 @@ static void sweep(const char *parent)
 		(void)closedir(d);
 }
 
-/* 1 it is ours, 0 somebody swept it away before it was locked, -1. */
+/* 1 it is ours, 0 another process removed it before we locked it, -1. */
 static int make(struct staging *n, struct err *e)
 {
 	OWNED(str) struct str name = { 0 };
@@ -159,7 +159,7 @@ int staging_publish(const struct staging *n, const char *file, struct err *e)
 
 /* ---- there ---- */
 
-/* Names that SQLite would take for the database's own. */
+/* Names that SQLite would treat as the database's own. */
 static bool is_companion(const struct staging *n, const char *database, const char *file)
 {
 	OWNED(char_ptr) char *copy = xstrdup(file);
@@ -204,8 +204,8 @@ int backup_fetch(const struct staging *n, const char *file, int *ret_version, st
 	return store_copy(file, made.bytes, e);
 }
 
-/* The database and what belongs to it get further names, then what belongs to it loses its old
- * ones: they would be taken for the new one's. */
+/* The database and its companions get additional names; then the companions lose their old ones,
+ * which SQLite would take for the new database's. */
 static int keep(const char *database, const char *kept, struct err *e)
 {
 	if (link(database, kept) != 0 && errno != ENOENT)

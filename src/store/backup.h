@@ -1,8 +1,8 @@
-/* backup: a copy of the database as one file, made while others use it, and the way back.
+/* backup: copies the database into one file while others use it, and restores it.
  *
- * Both make what they make in a hidden directory beside the place that it is for, and give it its
- * name when it is whole and on disk: a kill never leaves a partial file under that name. The
- * directory of one that was killed is taken away by the next. */
+ * Both build their result in a hidden directory next to its destination, and rename it once it is
+ * complete and on disk: a kill never leaves a partial file under that name. The next run removes
+ * the directory of one that was killed. */
 #ifndef BACKUP_H
 #define BACKUP_H
 
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* A directory for what is not whole yet; it is locked, so that nobody takes it for left behind. */
+/* A directory for incomplete files, locked so that nobody takes it for abandoned. */
 struct staging {
 	char *parent; /* canonical */
 	char *path;
@@ -22,26 +22,26 @@ struct staging {
 		.fd = -1                                                                           \
 	}
 
-/* Makes one beside path, whose directory must exist, and takes abandoned ones away. */
+/* Makes one next to path, whose directory must exist, and removes abandoned ones. */
 int staging_open(struct staging *n, const char *path, struct err *e);
-/* The file in it that is made, mode 0600, for writing. The caller closes it. NULL: error. */
+/* Creates the file in it, mode 0600, for writing. The caller closes it. NULL: error. */
 FILE *staging_create(const struct staging *n, struct err *e);
-/* Flushes that file and gives it its name, which nobody may have: on disk, or an error. */
+/* Flushes that file and gives it its name, which must be unused: on disk, or an error. */
 int staging_publish(const struct staging *n, const char *file, struct err *e);
-/* Removes it with all that is in it. */
+/* Removes the directory with its contents. */
 void staging_clear(struct staging *n);
 
 /* Writes a copy of the database, which may be in use, to file: mode 0600, checked, flushed. file
- * must not be there (ERR_INPUT). On failure nothing is. */
+ * must not exist (ERR_INPUT). On failure no file is left. */
 int backup_write(const char *database, const char *file, struct err *e);
 
-/* Copies the backup at file into the staging directory, as "db", after a look at all of it
- * (store_examine). ret_version: of its schema, as it was written. */
+/* Copies the backup at file into the staging directory, as "db", after examining all of it
+ * (store_examine). ret_version: its original schema version. */
 int backup_fetch(const struct staging *n, const char *file, int *ret_version, struct err *e);
 
-/* Flushes "db" of the staging directory and puts it in the place of the database, which nobody
- * uses. The one before is kept (with its log, if it is too damaged to take that in) under the name
- * kept, which must not be there. */
+/* Flushes "db" of the staging directory and puts it in place of the database, which must not be in
+ * use. The previous database is kept under the name kept, which must not exist (with its log, if it
+ * is too damaged for the log to be folded in). */
 int backup_place(const struct staging *n, const char *database, const char *kept, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* config: puts together file, flags, environment and defaults. One table (config_field.c) describes
- * every setting; config_read.c reads the file, config_print.c shows what came of it. */
+/* config: combines file, flags, environment and defaults. One table (config_field.c) describes
+ * every setting; config_read.c reads the file, config_print.c shows the result. */
 #include "config_agent.h"
 #include "config_read.h"
 
@@ -41,7 +41,7 @@ static int set_outside(struct config_load *l, const struct config_field *f, enum
 	               str_text(&expected));
 }
 
-/* A flag goes before the environment, which goes before the file. */
+/* A flag overrides the environment, which overrides the file. */
 static int read_outside(struct config_load *l, const struct config_source *src)
 {
 	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++) {
@@ -65,7 +65,7 @@ static int read_outside(struct config_load *l, const struct config_source *src)
 
 /* ---- paths ---- */
 
-/* An error about a path, with the flag or the place in the file that gave it. */
+/* An error about a path, with the flag or the line of the file that gave it. */
 static int wrong_path(struct config_load *l, size_t i, const char *path, const char *why,
                       const char *advice)
 {
@@ -79,8 +79,8 @@ static int wrong_path(struct config_load *l, size_t i, const char *path, const c
 	               path, why, advice);
 }
 
-/* Replaces *path by its absolute form: a flag's is relative to the working directory, a file's to
- * the file's directory. */
+/* Makes *path absolute: a flag's is relative to the working directory, a file's to the file's
+ * directory. */
 static int settle_path(struct config_load *l, size_t i, char **path)
 {
 	OWNED(char_ptr) char *dir = config_read_dir(l->c);
@@ -194,8 +194,8 @@ static bool is_below(const char *path, const char *dir)
 	return strncmp(path, dir, length) == 0 && path[length] == '/';
 }
 
-/* Whether only the file's owner is in its group, as where every user has a group of their own
- * and umask is 0002 (Debian 13, Ubuntu): its name is the user's, and it has no members. */
+/* Whether the owner is the only member of the file's group, as on systems where every user has a
+ * private group and umask is 0002 (Debian 13, Ubuntu): it has the user's name and no members. */
 static bool is_group_of_owner(const struct stat *about)
 {
 	const struct passwd *user = getpwuid(about->st_uid);
@@ -209,7 +209,7 @@ static bool is_group_of_owner(const struct stat *about)
 	return true;
 }
 
-/* Warns of a file that somebody other than the operator can change: it names commands to run. */
+/* Warns about a file that somebody other than the operator can change: it names commands to run. */
 static void check_trust(struct config_load *l)
 {
 	OWNED(char_ptr) char *real = realpath(l->c->file, NULL);

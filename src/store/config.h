@@ -1,10 +1,10 @@
 /* config: the operator's settings, from config.toml, flags and the environment. Only the supervisor
  * reads them; everybody else reads the rows of table `setting` that it writes.
  *
- * Where the file is looked for: --config, $INTERCOM_CONFIG, $XDG_CONFIG_HOME/agent-intercom/
- * config.toml (or ~/.config/...). Never in the working directory or a workspace, because an agent
- * can write there. Everything has a default, also beside a file that does not name it: local mode,
- * the database in the state directory, no default workspace. */
+ * The file is --config, $INTERCOM_CONFIG, or $XDG_CONFIG_HOME/agent-intercom/config.toml (or
+ * ~/.config/...). Never one in the working directory or a workspace, because an agent can write
+ * there. Every setting has a default, also when a file omits it: local mode, the database in the
+ * state directory, no default workspace. */
 #ifndef CONFIG_H
 #define CONFIG_H
 
@@ -59,43 +59,43 @@ struct config_workspaces {
 	size_t count;
 };
 
-/* The profile that host_cli is. */
+/* The name of the profile that host_cli defines. */
 #define CONFIG_HOST_CLI_AGENT "default"
 
-/* A profile: how an agent is started. schema/agent.sql says what each field is for. */
+/* A profile: how to start an agent. schema/agent.sql describes each field. */
 struct config_agent {
 	char *name;
-	char *command; /* a name without '/', to be found by program_find, or an absolute path */
+	char *command; /* a name without '/' for program_find, or an absolute path */
 	struct config_texts args;
 	int protocol; /* enum config_protocol */
 	struct config_texts env_pass;
 	struct config_map env_set;
 	char *workspace; /* NULL: default_workspace_root */
 	int acp_version; /* enum config_acp_offer */
-	char *auth_method; /* NULL: none is called */
+	char *auth_method; /* NULL: no method is called */
 	char *asking; /* JSON object {option: text or boolean}, NULL: it asks by itself */
 	struct config_texts refused_modes;
 	int64_t startup_timeout_seconds;
 	int64_t max_line_length;
 	int framing; /* enum config_framing */
 	bool is_default, is_builtin;
-	const char *package; /* npm's name of what brings the command, NULL: not known */
-	const char *login; /* the command by which a person logs in to it, NULL: not known */
+	const char *package; /* the npm package with the command, NULL: not known */
+	const char *login; /* the command with which a person logs in, NULL: not known */
 	int line; /* of its table in the file, 0: none */
 };
 
-/* After config_load: those of the file, the built-in ones that the file does not name, and
- * `default`, if host_cli is set. One at most is the default. */
+/* After config_load: the profiles in the file, the built-in ones that it does not name, and
+ * `default`, if host_cli is set. At most one is the default. */
 struct config_agents {
 	struct config_agent *items;
 	size_t count;
 };
 
-/* Texts are never NULL after config_load; "" means not set. What each field is for, its default
- * and its range stand in the table in config_field.c, and config_sample prints them. */
+/* Texts are never NULL after config_load; "" means not set. The table in config_field.c has the
+ * purpose, default and range of each field; config_sample prints them. */
 struct config {
 	char *file; /* the file that was read, "" if none */
-	char *default_workspace_root; /* "": what needs one says how to set it */
+	char *default_workspace_root; /* "": an error says how to set it when one is needed */
 	int64_t max_concurrent_sessions;
 	char *host_cli; /* "": no agent can be started */
 	struct config_texts host_cli_args;
@@ -148,7 +148,7 @@ struct config {
 	struct {
 		int64_t wait_cap; /* seconds */
 		bool elicitation;
-		int64_t hands; /* processes that read agents' files at once */
+		int64_t hands; /* processes that read agents' files, at most at once */
 		struct config_numbers allow_uids;
 	} mcp;
 	struct {
@@ -175,7 +175,7 @@ struct config {
 	unsigned char from[CONFIG_FIELDS_MAX]; /* enum config_from, in the order of the table */
 };
 
-/* The flags of the command line; NULL where one is not given. */
+/* The flags of the command line; NULL: not given. */
 struct config_source {
 	const char *config; /* --config FILE */
 	const char *workspace; /* --workspace DIR */
@@ -183,8 +183,8 @@ struct config_source {
 	const char *log_format; /* --log-format text|json */
 };
 
-/* Fills out with the effective settings. Errors read "config: FILE:LINE: field: what is wrong;
- * what to do"; out is left alone then. The caller clears it. */
+/* Fills out with the effective settings. Errors read "config: FILE:LINE: field: what is wrong; what
+ * to do", and leave out alone. The caller clears it. */
 int config_load(const struct config_source *src, struct config *out, struct err *e);
 void config_clear(struct config *c);
 
@@ -199,7 +199,7 @@ void config_settings(const struct config *c,
 void config_add_texts(struct str *out, const struct config_texts *texts);
 void config_add_map(struct str *out, const struct config_map *map);
 
-/* The words of these enums. */
+/* The names of these enums' values. */
 const char *config_protocol_name(int protocol);
 const char *config_acp_version_name(int version);
 const char *config_framing_name(int framing);

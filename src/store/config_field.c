@@ -1,4 +1,4 @@
-/* The table of settings, and what one setting's value is. */
+/* The table of settings, and the operations on the value of one. */
 #include "config_field.h"
 
 #include "log.h"
@@ -33,7 +33,7 @@ static bool workspace_id(const char *text)
 	return *text && strspn(text, ALLOWED) == strlen(text);
 }
 
-/* An alias is one word of a Slack command. */
+/* An alias is one word in a Slack command. */
 static bool one_word(const char *text)
 {
 	if (!*text)
@@ -44,7 +44,7 @@ static bool one_word(const char *text)
 	return true;
 }
 
-/* Names between slashes. */
+/* Names separated by slashes. */
 static bool file_name(const char *text)
 {
 	return *text && *text != '/' && text[strlen(text) - 1] != '/' && !strstr(text, "//");
@@ -268,7 +268,7 @@ const size_t CONFIG_FIELD_COUNT = COUNT(CONFIG_FIELDS);
 
 /* ---- texts ---- */
 
-/* Appends text, cut to FOUND_BYTES_MAX at a character's end. */
+/* Appends text, cut to FOUND_BYTES_MAX at the end of a character. */
 void config_field_add_cut(struct str *out, const char *text)
 {
 	size_t length = strlen(text);
@@ -284,7 +284,7 @@ void config_field_add_cut(struct str *out, const char *text)
 	str_add(out, "...");
 }
 
-/* Appends JSON of a value, for settings and messages. */
+/* Appends a value as JSON, for settings and messages. */
 void config_field_add_json(struct str *out, const cJSON *json, bool cut)
 {
 	char *text = cJSON_PrintUnformatted(json);
@@ -302,7 +302,7 @@ static void add_choices(struct str *out, const struct config_field *f)
 		str_addf(out, "%s\"%s\"", i ? " or " : "", f->choices[i]);
 }
 
-/* Appends what one value of the field has to be. */
+/* Appends what a value of the field must be. */
 void config_field_add_expected(struct str *out, const struct config_field *f)
 {
 	switch (f->kind) {

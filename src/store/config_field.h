@@ -1,6 +1,6 @@
 /* config_field: the table that describes every setting, and what config_read.c, config.c and
- * config_print.c do with one of them. Included by these alone. A new setting is a member of struct
- * config and a row of the table. */
+ * config_print.c do with one. Only they include it. A new setting is a member of struct config and
+ * a row of the table. */
 #ifndef CONFIG_FIELD_H
 #define CONFIG_FIELD_H
 
@@ -21,10 +21,10 @@ enum config_kind {
 	KIND_AGENTS
 };
 
-/* What a text must be beyond being a text. */
+/* An additional condition on a text. */
 struct config_rule {
 	bool (*fits)(const char *text);
-	const char *allowed; /* behind "write " */
+	const char *allowed; /* completes "write ..." */
 };
 
 extern const struct config_rule CONFIG_NOT_EMPTY, CONFIG_CHANNEL, CONFIG_WORKSPACE_ID, CONFIG_ALIAS;
@@ -46,38 +46,38 @@ struct config_field {
 	const char *comment; /* in the sample */
 };
 
-/* In the order of the sample file: fields of one table stand together. */
+/* In the order of the sample file: fields of one table are adjacent. */
 extern const struct config_field CONFIG_FIELDS[];
 extern const size_t CONFIG_FIELD_COUNT;
 
-/* The field of that name, NULL if there is none; its place in the table. */
+/* The field with that name, NULL if there is none; and its index in the table. */
 const struct config_field *config_field_find(const char *name);
 size_t config_field_index(const char *name);
-/* What stands behind the last dot of a name. */
+/* The part of a name after its last dot. */
 const char *config_field_leaf(const char *name);
 
 void *config_field_place(const struct config_field *f, struct config *c);
 const void *config_field_value(const struct config_field *f, const struct config *c);
-/* Sets a scalar at place from text: a default, a flag or a variable. false: the text does not fit.
- * Lists and tables have no such text, their default is empty. */
+/* Sets a scalar at place from text: a default, a flag or a variable. false: the text is invalid.
+ * Lists and tables have no such text; their default is empty. */
 bool config_field_set(const struct config_field *f, const char *text, void *place);
-/* Its number in the enum, -1 if it is none of the choices. */
+/* Its number in the enum, -1 if it is not a choice. */
 int config_field_choice(const struct config_field *f, const char *text);
 void config_field_clear(const struct config_field *f, struct config *c);
 
 void config_field_replace(char **text, const char *value);
-/* Adds a pair, or replaces the value that the name has. */
+/* Adds a pair, or replaces the value of the name. */
 void config_field_add_pair(struct config_map *map, const char *name, const char *value);
-/* Takes item over. */
+/* Takes ownership of item. */
 void config_field_add_text(struct config_texts *texts, char *item);
 void config_field_clear_texts(struct config_texts *texts);
 void config_field_clear_map(struct config_map *map);
 
-/* Appends what one value of the field has to be. */
+/* Appends what a value of the field must be. */
 void config_field_add_expected(struct str *out, const struct config_field *f);
-/* Appends text, cut at a character's end to what fits in a message. */
+/* Appends text, cut at the end of a character to fit in a message. */
 void config_field_add_cut(struct str *out, const char *text);
-/* Appends JSON of a value. */
+/* Appends a value as JSON. */
 void config_field_add_json(struct str *out, const cJSON *json, bool cut);
 
 #endif

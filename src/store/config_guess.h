@@ -1,4 +1,4 @@
-/* config_guess: which known key an unknown one may be meant to be. Included by config*.c alone. */
+/* config_guess: which known key an unknown one probably means. Included by config*.c alone. */
 #ifndef CONFIG_GUESS_H
 #define CONFIG_GUESS_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CONFIG_KEY_BYTES_MAX = 64 /* a longer key is compared with none */ };
+enum { CONFIG_KEY_BYTES_MAX = 64 /* a longer key is not compared */ };
 
 struct config_guess {
 	char name[CONFIG_KEY_BYTES_MAX + 1]; /* the best so far */
@@ -18,10 +18,11 @@ struct config_guess {
 		.distance = SIZE_MAX                                                               \
 	}
 
-/* Takes the first length bytes of known, if they are nearer to the unknown key than the best. */
+/* Takes the first length bytes of known, if they are closer to the unknown key than the best so
+ * far. */
 void config_guess_try(struct config_guess *best, const char *unknown, const char *known,
                       size_t length);
-/* Whether the best is no more than a few typing errors away. */
+/* Whether the best is at most a few typing errors away. */
 bool config_guess_is_near(const struct config_guess *best, const char *unknown);
 
 #endif

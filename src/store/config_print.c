@@ -124,7 +124,7 @@ void config_settings(const struct config *c,
 
 static void add_quoted(struct str *out, const char *text)
 {
-	cJSON *json = cJSON_CreateString(text); /* a JSON text is a TOML text as well */
+	cJSON *json = cJSON_CreateString(text); /* JSON text is also TOML text */
 
 	add_list(out, json);
 }
@@ -164,7 +164,7 @@ static void add_sample_comment(struct str *out, const struct config_field *f)
 	str_add_char(out, '\n');
 }
 
-/* Each key with its meaning behind an example, which all together are a profile. */
+/* Each key with its meaning after an example; together the examples are a profile. */
 static void add_sample_agent(struct str *out, const char *name)
 {
 	str_addf(out, "#[[%s]]\n", name);
@@ -201,7 +201,7 @@ static void add_sample_field(struct str *out, const struct config_field *f)
 
 void config_sample(struct str *out)
 {
-	size_t section = 0; /* the length of the table's name we are in */
+	size_t section = 0; /* the length of the current table's name */
 	const char *last = "";
 
 	str_add(out, "# agent-intercom: ~/.config/agent-intercom/config.toml\n"

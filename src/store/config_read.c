@@ -1,4 +1,4 @@
-/* Reads config.toml: what is refused, with its line, and what is only warned of. */
+/* Reads config.toml: what it refuses, with its line, and what it only warns about. */
 #include "config_read.h"
 #include "config_guess.h"
 
@@ -12,7 +12,7 @@
 
 static const char *const WORKSPACE_KEYS[] = { "id", "workspace_id", "channel_id", "path" };
 
-/* Keys of older versions of this program, and what became of them. */
+/* Keys of older versions of this program, and what replaces them. */
 static const struct {
 	const char *name;
 	const char *advice;
@@ -29,7 +29,7 @@ static const struct {
 
 /* ---- unknown keys ---- */
 
-/* The known key nearest to unknown, if it is near: a few typing errors, or the wrong table. */
+/* The known key closest to unknown, if it is close: a few typing errors, or the wrong table. */
 static bool nearest(const char *unknown, struct config_guess *best)
 {
 	for (size_t i = 0; i < CONFIG_FIELD_COUNT; i++) {
@@ -118,8 +118,8 @@ bool config_read_is_dir(const char *path)
 	return disk_real_dir(path, &real) > 0;
 }
 
-/* Makes the path of a workspace absolute. One that is not there (a disk not mounted, or one that
- * hangs) is no reason to stay away: it is told. */
+/* Makes a workspace's path absolute. A missing path (a disk that is not mounted, or hangs) is no
+ * reason to fail: it is only a warning. */
 static int settle_workspace_path(struct config_load *l, int line, struct config_workspace *w)
 {
 	OWNED(char_ptr) char *dir = config_read_dir(l->c);
@@ -224,7 +224,7 @@ static int read_key(struct config_load *l, const char *prefix, const cJSON *node
 
 	str_addf(&name, "%s%s", prefix, node->string);
 	f = config_field_find(str_text(&name));
-	if (f && !strchr(node->string, '.')) /* "a.b" in quotes is another key than a.b */
+	if (f && !strchr(node->string, '.')) /* "a.b" in quotes is a different key from a.b */
 		return read_field(l, f, node);
 	if (!is_section(str_text(&name))) {
 		warn_unknown(l, toml_line(node), str_text(&name));

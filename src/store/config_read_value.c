@@ -1,4 +1,4 @@
-/* Reads one value of config.toml, and tells what is wrong with it and where. */
+/* Reads one value of config.toml, and reports what is wrong with it and where. */
 #include "config_guess.h"
 #include "config_read.h"
 
@@ -11,7 +11,7 @@
 
 /* ---- messages ---- */
 
-/* "config: FILE:LINE: NAME: ..." as an error; line 0 is left out. Returns -1. */
+/* "config: FILE:LINE: NAME: ..." as an error; line 0 is omitted. Returns -1. */
 int config_read_wrong(struct config_load *l, int line, const char *name, const char *format, ...)
 {
 	OWNED(str) struct str place = { 0 };
@@ -45,7 +45,7 @@ void config_read_warn(struct config_load *l, int line, const char *format, ...)
 	config_field_add_text(&l->c->warnings, str_take(&text));
 }
 
-/* Appends what a node is: `the text "abc"`, `the integer 7`, `a table`. */
+/* Appends a description of a node: `the text "abc"`, `the integer 7`, `a table`. */
 void config_read_add_found(struct str *out, const cJSON *node)
 {
 	if (toml_is(node, TOML_TABLE) || toml_is(node, TOML_ARRAY)) {
@@ -86,7 +86,7 @@ void config_read_warn_key(struct config_load *l, const char *table, const char *
 
 /* ---- values ---- */
 
-/* The text of a node that is one and follows the rule, else NULL. */
+/* The text of a node that is a text and follows the rule; otherwise NULL. */
 static const char *fitting(const cJSON *node, const struct config_rule *rule)
 {
 	const char *text;
@@ -97,7 +97,7 @@ static const char *fitting(const cJSON *node, const struct config_rule *rule)
 	return !rule || rule->fits(text) ? text : NULL;
 }
 
-/* An item that is a text, but not one of those that the rule allows. */
+/* Reports an item that is a text, but not one that the rule allows. */
 static int unfit_item(struct config_load *l, const struct config_field *f, const cJSON *item)
 {
 	OWNED(str) struct str found = { 0 };
@@ -179,7 +179,7 @@ static int read_map(struct config_load *l, const struct config_field *f, struct 
 	return 0;
 }
 
-/* The choice that a node names, as a text or as a number; -1: none. */
+/* The choice that a node gives, as a text or as a number; -1: none. */
 static int read_choice(const struct config_field *f, const cJSON *node)
 {
 	char digits[24];

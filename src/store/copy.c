@@ -1,10 +1,10 @@
-/* Databases as files: copied, examined, folded into one. */
+/* Databases as files: copied, examined, folded into one file. */
 #include "store_core.h"
 
 #include <sqlite3.h>
 #include <string.h>
 
-/* Opens a file of any version, perhaps none of ours. */
+/* Opens a file of any version, which may not even be ours. */
 static int open_any(struct store *st, const char *path, int flags, struct err *e)
 {
 	int rc = sqlite3_open_v2(path, &st->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
@@ -30,7 +30,7 @@ int store_copy(const char *path, const char *copy, struct err *e)
 	sqlite3_free(sql);
 	if (rc != SQLITE_OK)
 		return store_failed(st.db, rc, "cannot copy the database", e);
-	/* Who closes it last, perhaps we, takes the log into it: that must be flushed. */
+	/* The last to close it, perhaps we, folds the log into it: that must be flushed. */
 	return store_execute(&st, "PRAGMA synchronous = FULL", e);
 }
 
@@ -68,7 +68,7 @@ int store_fold(const char *path, struct err *e)
 	if (open_any(&st, path, SQLITE_OPEN_READWRITE, NULL))
 		return 0;
 	(void)sqlite3_busy_timeout(st.db, 0);
-	/* If it fails, all stays as it was found. */
+	/* On failure, everything stays as it was found. */
 	(void)sqlite3_db_config(st.db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	rc = sqlite3_prepare_v2(st.db, "PRAGMA journal_mode = DELETE", -1, &s, NULL);
 	if (rc == SQLITE_OK)

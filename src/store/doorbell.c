@@ -77,7 +77,7 @@ static void ring_one(int run_fd, const char *name)
 	             sizeof(a));
 }
 
-/* Rings the bells in the directory whose names begin so. */
+/* Rings the bells in the directory whose names begin with `begin`. */
 static void ring_those(int run_fd, const char *begin)
 {
 	DIR *d = open_listing(run_fd);

@@ -58,7 +58,7 @@ int instance_take(const char *database, int *ret_fd, struct err *e)
 		                 "the directory of the database must be writable for us, or choose "
 		                 "another with database.path or --db: %s",
 		                 str_text(&name));
-	/* Not at once: one who only looks (instance_holder) has it for a moment, too. */
+	/* Keeps trying: instance_holder also takes the lock for a moment, to check it. */
 	while ((held = flock(fd, LOCK_EX | LOCK_NB)) != 0 && clock_monotonic_ms() < give_up)
 		(void)poll(NULL, 0, TRY_MS);
 	if (held == 0 && write_pid(fd, e) == 0) {
@@ -101,7 +101,7 @@ static bool is_held(int run_fd, const char *file)
 	return held;
 }
 
-/* The run of a runner's lock, 0 of another file. */
+/* The run of a runner's lock; 0: another file. */
 static int64_t run_of(const char *file)
 {
 	size_t n = sizeof(RUNNER) - 1;

@@ -19,27 +19,29 @@
 /* The build that all processes of a system must share. */
 extern const char INSTANCE_BUILD[];
 
-/* Takes the lock of a database for as long as *ret_fd is open. ERR_AGAIN: another one has it. */
+/* Takes the lock of a database for as long as *ret_fd is open. ERR_AGAIN: another process holds
+ * it. */
 int instance_take(const char *database, int *ret_fd, struct err *e);
 
-/* The pid of the supervisor that serves this database, 0 if none does, -1 on error. Changes
- * nothing. 1 stands for one that has not written its pid. */
+/* The pid of the supervisor that serves this database; 0: none; 1: it has not written its pid yet;
+ * -1 on error. Changes nothing. */
 pid_t instance_holder(const char *database, struct err *e);
 
-/* Whether a worker, perhaps of a killed supervisor, still holds a lock in the run directory; the
- * name of the lock goes to file. Runners do not count. */
+/* Whether a worker, perhaps of a killed supervisor, still holds a lock in the run directory; file
+ * gets the name of the lock. Runners do not count. */
 bool instance_worker_left(int run_fd, char file[NAME_MAX + 1]);
 
 /* ---- runners ---- */
 
 /* Writes our pid and build into a lock that we hold. */
 int instance_sign_lock(int lock_fd, struct err *e);
-/* The runs whose runner has left a lock, held or not; the caller frees *ret. Returns how many. */
+/* The runs whose runner has left a lock, held or not; the caller frees *ret. Returns their
+ * number. */
 size_t instance_runs(int run_fd, int64_t **ret);
-/* The pid of the runner of a run, 0: none holds its lock. 1 stands for one that has not written its
- * pid. same_build (may be NULL): whether it is of our build. */
+/* The pid of the runner of a run; 0: no process holds its lock; 1: it has not written its pid yet.
+ * same_build (may be NULL): whether it is of our build. */
 pid_t instance_runner(int run_fd, int64_t run, bool *same_build);
-/* Removes lock and bell of a runner that is gone, and whose run has ended. */
+/* Removes the lock and the bell of a runner that is gone and whose run has ended. */
 void instance_forget_runner(int run_fd, int64_t run);
 
 int instance_mark_stopped(int run_fd, struct err *e);

@@ -1,5 +1,5 @@
-/* locate: which system of this user is meant when nobody names one: the one that runs, whatever
- * configuration it was started with. Systems are told apart by their ipc_name. */
+/* locate: which of this user's systems is meant when none is named: the running one, whatever
+ * configuration it was started with. The ipc_name tells systems apart. */
 #ifndef LOCATE_H
 #define LOCATE_H
 
@@ -10,9 +10,9 @@
 
 struct located {
 	struct paths paths;
-	pid_t pid; /* of its supervisor; 0: it does not run */
+	pid_t pid; /* of its supervisor; 0: it is not running */
 	char *ipc_name;
-	char *config; /* the file that it was started with; "" none */
+	char *config; /* the file that it was started with; "": none */
 };
 
 void located_clear(struct located *l);
@@ -20,15 +20,15 @@ void located_clear(struct located *l);
 /* Whether source, or $INTERCOM_CONFIG, names a system. */
 bool locate_is_named(const struct config_source *source);
 
-/* The system of that name that runs. 1 found; 0 none runs; -1 several do and none of them on
- * database (NULL: no preference), e names them. note: where several do and one is on database, that
- * they do; "" else. */
+/* The running system with that name. 1 found. 0 none is running. -1 several are, and none of them
+ * on database (NULL: no preference); e lists them. note: if several are and one is on database,
+ * says so; otherwise "". */
 int locate_running(const char *ipc_name, const char *database, struct located *out,
                    struct str *note, struct err *e);
 
-/* Where source names no system: the one that runs under the name that the configuration in the
- * usual place says. 1, 0 and -1 as above; 0 also where source names one. A configuration that
- * cannot be read is no error here: the default name is looked for. */
+/* If source names no system: the running one with the name that the configuration in the usual
+ * place gives. 1, 0 and -1 as above; 0 also if source names one. A configuration that cannot be
+ * read is not an error here: the default name is used. */
 int locate_usual(const struct config_source *source, struct located *out, struct str *note,
                  struct err *e);
 

@@ -1,5 +1,5 @@
-/* The schema: a new database is made from the nouns, an old one goes by steps, and the rules
- * (triggers and views) are this program's, whatever was found. */
+/* The schema: a new database is made from the nouns, an old one is migrated by steps, and the rules
+ * (triggers and views) are replaced by this program's. */
 #include "sha256.h"
 #include "store_core.h"
 
@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-	SHOWN_RULES = 5, /* of those that were not as they had been made */
-	NEW = -1, /* in place of a schema version: there is no schema yet */
+	SHOWN_RULES = 5, /* of those that had been changed */
+	NEW = -1, /* instead of a schema version: there is no schema yet */
 };
 
 /* ---- rules ---- */
@@ -60,7 +60,7 @@ static int by_type_and_name(const void *a, const void *b)
 	return order ? order : strcmp(one->name, other->name);
 }
 
-/* Of this program's rules. */
+/* Hash of this program's rules. */
 static struct sha256 own_hash(void)
 {
 	struct sha256_state *h = sha256_begin();
@@ -76,7 +76,7 @@ static struct sha256 own_hash(void)
 	return sha256_end(h);
 }
 
-/* Of those in the database. */
+/* Hash of the rules in the database. */
 static int found_hash(struct store *st, struct sha256 *ret_hash, struct err *e)
 {
 	sqlite3_stmt *s = list_rules(st, e);
@@ -93,7 +93,7 @@ static int found_hash(struct store *st, struct sha256 *ret_hash, struct err *e)
 	return 0;
 }
 
-/* Of those that were put in force last; "": none were. */
+/* Hash of the rules that were last put in force; "": none were. */
 static struct sha256 recorded_hash(struct store *st)
 {
 	struct sha256 hash = { .text = "" };
@@ -119,7 +119,7 @@ static void tell_rule(struct str *out, int *count, const char *name, const char 
 	(*count)++;
 }
 
-/* How many rules are not as this program makes them, and which: to found. -1: error. */
+/* How many rules differ from this program's, and which, in found. -1: error. */
 static int differences(struct store *st, struct str *found, struct err *e)
 {
 	sqlite3_stmt *s = list_rules(st, e);
@@ -162,7 +162,7 @@ static int drop_rules(struct store *st, struct err *e)
 
 	if (!s)
 		return -1;
-	/* Triggers come first: those of a view would go with it. */
+	/* Triggers come first: dropping a view also drops its triggers. */
 	while (sqlite3_step(s) == SQLITE_ROW) {
 		char *drop = sqlite3_mprintf("DROP %s \"%w\";", sqlite3_column_text(s, 2),
 		                             sqlite3_column_text(s, 0));
@@ -182,7 +182,8 @@ static int make_rules(struct store *st, struct err *e)
 	return 0;
 }
 
-/* Writes down what is in force from now on, and what was found; a rule tells the timeline. */
+/* Records the rules in force from now on and the differences found; a rule adds them to the
+ * timeline. */
 static int record_rules(struct store *st, const char *hash, const char *found, struct err *e)
 {
 	struct instant now = clock_now();
@@ -195,8 +196,8 @@ static int record_rules(struct store *st, const char *hash, const char *found, s
 	return done;
 }
 
-/* Before anything is changed. Rules that are not those that were put in force last were changed by
- * somebody else: st->rules_found says which. Others are this program's, or an older one's. */
+/* Before any change. Rules other than those last put in force were changed by somebody else:
+ * st->rules_found names them. All others are this program's, or an older version's. */
 static int look_at_rules(struct store *st, const char *own, struct err *e)
 {
 	OWNED(str) struct str found = { 0 };
@@ -244,7 +245,7 @@ static const char COLUMNS[] =
     "sqlite_schema"
     " AS t WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND ?1 IN ('', name)";
 
-/* A database with the tables of this program, and nothing else. NULL: error. */
+/* A database with this program's tables and nothing else. NULL: error. */
 static sqlite3 *model(struct err *e)
 {
 	sqlite3 *db = NULL;
@@ -259,8 +260,8 @@ static sqlite3 *model(struct err *e)
 	return NULL;
 }
 
-/* Before release 0.2.0 no step leads from the schema of one build to that of another, although
- * both have the same number. */
+/* Before release 0.2.0 no step migrates the schema of one build to that of another, although both
+ * have the same number. */
 static int check_table(struct store *st, const char *path, const char *table, const char *columns,
                        struct err *e)
 {
@@ -303,7 +304,7 @@ static int check_tables(struct store *st, const char *path, struct err *e)
 	return failed;
 }
 
-/* Steps run without rules: they may do what no rule allows. */
+/* Steps run without rules: they may do what the rules forbid. */
 static int renew(struct store *st, const char *path, int64_t have, struct err *e)
 {
 	struct sha256 own = own_hash(), actual;
@@ -343,7 +344,7 @@ static bool is_empty(struct store *st)
 	return store_pragma(st, "schema_version") == 0;
 }
 
-/* keep: a copy is made before a migration. */
+/* keep: make a copy before a migration. */
 static int bring_up_to_date(struct store *st, const char *path, bool keep, struct err *e)
 {
 	int64_t have;

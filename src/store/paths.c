@@ -21,7 +21,7 @@ static const char PROGRAM[] = "agent-intercom";
 static const char DATABASE_FILE[] = "database";
 static const char NAME_FILE[] = "name";
 static const char CONFIG_FILE[] = "config";
-static const char RUN_LINK[] = "-run"; /* beside the database */
+static const char RUN_LINK[] = "-run"; /* next to the database */
 
 static int open_dir(const char *path)
 {
@@ -106,8 +106,8 @@ bool paths_name_fits(const char *ipc_name)
 	       strcmp(ipc_name, "..") != 0;
 }
 
-/* Makes dir and its missing parents, 0700 each, and their names durable: a database in them is told
- * of as if it were safe. dir is absolute. */
+/* Makes dir and its missing parents, 0700 each, and makes their names durable: what is reported as
+ * stored in a database there must be safe. dir is absolute. */
 static int make_dirs(const char *dir, struct err *e)
 {
 	OWNED(str) struct str part = { 0 };
@@ -126,7 +126,7 @@ static int make_dirs(const char *dir, struct err *e)
 	return 0;
 }
 
-/* Refuses a directory that is not ours or that gives others one of the permissions denied. */
+/* Refuses a directory that is not ours or that gives others any of the permissions denied. */
 static int check_ours(const char *dir, mode_t denied, struct err *e)
 {
 	struct stat about;
@@ -154,7 +154,7 @@ static int make_ours(const char *dir, mode_t denied, struct err *e)
 	return check_ours(dir, denied, e);
 }
 
-/* Appends the base below $XDG_RUNTIME_DIR; false if that directory is not to be used. */
+/* Appends the base below $XDG_RUNTIME_DIR; false if that directory cannot be used. */
 static bool runtime_base(struct str *base)
 {
 	const char *dir = paths_from_env("XDG_RUNTIME_DIR");
@@ -180,7 +180,7 @@ static int add_base(struct str *base, struct err *e)
 	return runtime_base(base) ? 0 : state_base(base, e);
 }
 
-/* The directory part of an absolute path; "/" for what stands at the root. */
+/* The directory part of an absolute path; "/" for an entry of the root. */
 static void add_parent(struct str *out, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -191,7 +191,7 @@ static void add_parent(struct str *out, const char *path)
 		str_add_char(out, '/');
 }
 
-/* Makes base: all parents, the last of which nobody else may write to, then itself. */
+/* Makes base: all parents, the last of which only we may write to, then base itself. */
 static int make_base(const char *base, struct err *e)
 {
 	OWNED(str) struct str parent = { 0 };
@@ -203,7 +203,7 @@ static int make_base(const char *base, struct err *e)
 	return make_ours(base, NOT_FOR_OTHERS, e);
 }
 
-/* Appends directory and last name of path, resolved; the file itself need not exist. */
+/* Appends the directory, resolved, and the last name of path; the file itself need not exist. */
 static int add_canonical_parent(const char *path, struct str *out, struct err *e)
 {
 	OWNED(str) struct str dir = { 0 };
@@ -288,7 +288,7 @@ static int place_run(struct paths *p, const char *base, struct err *e)
 	return 0;
 }
 
-/* Whether the run directory's place is taken by our own link to one elsewhere (link_state). */
+/* Whether the run directory's place holds our own link to one elsewhere (link_state). */
 static bool is_state_link(const char *run)
 {
 	char target[PATH_MAX];
@@ -300,7 +300,7 @@ static bool is_state_link(const char *run)
 	return target[0] == '/' && strcmp(strrchr(target, '/'), strrchr(run, '/')) == 0;
 }
 
-/* A run directory that is there already must be ours, also for one who only looks. */
+/* An existing run directory must be ours, even for a process that only looks. */
 static int settle_run(const struct paths *p, bool create, struct err *e)
 {
 	struct stat about;
@@ -316,8 +316,9 @@ static int settle_run(const struct paths *p, bool create, struct err *e)
 	                                                                                       : 0;
 }
 
-/* The run directory that the running (or last) system of this database published beside it. Who
- * starts with another $XDG_RUNTIME_DIR, or with none as agents' children do, finds it so. */
+/* The run directory that the running (or last) system of this database published next to it. This
+ * is how a process with another $XDG_RUNTIME_DIR, or with none, such as a child of an agent, finds
+ * it. */
 static void follow_published(struct paths *p)
 {
 	OWNED(str) struct str link = { 0 };
@@ -390,7 +391,7 @@ void paths_clear(struct paths *p)
 	*p = (struct paths){ 0 };
 }
 
-/* Puts a file of one line in place whole: a reader sees the old one or the new one. */
+/* Replaces a file of one line as a whole: a reader sees the old line or the new one. */
 static int write_line(const struct paths *p, const char *file, const char *text, struct err *e)
 {
 	OWNED(str) struct str draft = { 0 };
@@ -443,8 +444,8 @@ static int link_name(const struct paths *p, const char *ipc_name, struct err *e)
 	return 0;
 }
 
-/* Who has no $XDG_RUNTIME_DIR, as agents' children do, finds the run directory in the state
- * directory. Without a state directory it is not found there: no reason to stay away. */
+/* A process without $XDG_RUNTIME_DIR, such as a child of an agent, finds the run directory through
+ * the state directory. A missing state directory only makes this impossible; it is not an error. */
 static void link_state(const struct paths *p)
 {
 	OWNED(str) struct str base = { 0 };
@@ -472,7 +473,7 @@ int paths_publish(const struct paths *p, const char *ipc_name, const char *confi
 	return 0;
 }
 
-/* Whether base/<ipc_name> links to a run directory; its 8 digits go to hash. */
+/* Whether base/<ipc_name> links to a run directory; hash gets its 8 digits. */
 static bool read_link(const char *base, const char *ipc_name, char hash[HASH_DIGITS + 1])
 {
 	OWNED(str) struct str name = { 0 };
@@ -512,7 +513,7 @@ static int read_line(const char *run, const char *file, char **line, struct err 
 	return 0;
 }
 
-/* The database's path as the file in the run directory tells it. */
+/* The database's path according to the file in the run directory. */
 static int read_database_file(const char *run, char **database, struct err *e)
 {
 	if (read_line(run, DATABASE_FILE, database, e))
@@ -545,7 +546,7 @@ static int open_run(const char *base, const char *hash, struct paths *out, struc
 	return 0;
 }
 
-/* A run directory by the name of its entry in base: itself, or a link to one in another base. */
+/* A run directory by its entry in base: itself, or a link to one in another base. */
 static int open_entry(const char *base, const char *entry, struct paths *out)
 {
 	OWNED(str) struct str name = { 0 };
@@ -643,7 +644,7 @@ bool paths_is_there(int fd, const char *path)
 	       ours.st_ino == there.st_ino;
 }
 
-/* File systems without POSIX locks or shared mmap one can build on (linux/magic.h and others). */
+/* File systems without reliable POSIX locks or shared mmap (linux/magic.h and others). */
 static const struct {
 	unsigned long type;
 	const char *name;
@@ -669,8 +670,8 @@ int paths_check_filesystem(const char *dir, struct err *e)
 	return 0;
 }
 
-/* Appends the directory that has the program `name`: that of the running program (build tree), else
- * the one that is `installed` relative to it. */
+/* Appends the directory that has the program `name`: that of the running program (build tree), or
+ * else the path `installed` relative to it. */
 static int find_program(const char *name, const char *installed, struct str *out, struct err *e)
 {
 	char here[PATH_MAX], there[PATH_MAX];

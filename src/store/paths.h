@@ -1,12 +1,12 @@
-/* paths: where the files of one system live. It starts from the database's path and knows nothing
- * of SQLite, so that a program without a database (mcp-stdio) can use it.
+/* paths: where the files of one system live. Derived from the database's path without
+ * SQLite, so that a program without a database (mcp-stdio) can use it.
  *
  *   run directory   $XDG_RUNTIME_DIR/agent-intercom/<hash8>   if that directory is ours, else
  *                   <state>/agent-intercom/run/<hash8>        with <state> = $XDG_STATE_HOME or
  *                                                             $HOME/.local/state
  *   <hash8>/database        the canonical path of the database, one line
- *   <hash8>/name, config    ipc_name and config file ("" if none) of the system, a line each
- *   <ipc name> -> <hash8>   beside the run directory: finds a system by its name
+ *   <hash8>/name, config    ipc_name and config file ("" if none) of the system, one line each
+ *   <ipc name> -> <hash8>   next to the run directory: finds a system by its name
  *   <database>-run          a link to the run directory that the last system published
  *   <state>/agent-intercom/run/<hash8>   the same, if the run directory is elsewhere
  *
@@ -31,51 +31,51 @@ struct paths {
 	char *run; /* the run directory of this database */
 };
 
-/* Fills out from the path of a database, which need not exist. create: missing parents of the
- * database and the run directory are made (0700); otherwise nothing is changed, the database's
- * directory must exist and the run directory may be missing. */
+/* Fills out from the path of a database, which need not exist. create: makes the missing parents of
+ * the database and the run directory (0700); otherwise nothing is changed, the database's directory
+ * must exist, and the run directory may be missing. */
 int paths_open(const char *database, bool create, struct paths *out, struct err *e);
 void paths_clear(struct paths *p);
 
 /* Writes database, name and config into the run directory and points <ipc_name> to it. The last
  * system that publishes a name owns it. config: "" if there is no file. */
 int paths_publish(const struct paths *p, const char *ipc_name, const char *config, struct err *e);
-/* What was published; the caller frees both. */
+/* Reads what was published; the caller frees both. */
 int paths_read_published(const struct paths *p, char **ret_name, char **ret_config, struct err *e);
-/* Calls each for every run directory of this user that can be found, perhaps twice; p is valid
- * during the call. Whether a system runs there is another question (instance.h). */
+/* Calls each for every run directory of this user that can be found, some of them twice; p is valid
+ * during the call. Whether a system runs there is a separate question (instance.h). */
 void paths_each(void (*each)(const struct paths *p, void *arg), void *arg);
 /* The system that published ipc_name; looks below $XDG_RUNTIME_DIR, then in the state directory. */
 int paths_find_by_name(const char *ipc_name, struct paths *out, struct err *e);
 /* 1 to 64 characters of A-Z a-z 0-9 . _ - and neither "." nor "..". */
 bool paths_name_fits(const char *ipc_name);
 
-/* Refuses a database that has another name (a hard link): who opens it under that has another log
- * beside it, and both destroy it. A missing one is fine. */
+/* Refuses a database that has another name (a hard link): a process that opens it under the other
+ * name uses another log, and the two destroy the database. A missing one is fine. */
 int paths_check_one_name(const char *database, struct err *e);
 
-/* Whether the directory that fd was opened for is still the one at path. */
+/* Whether path is still the directory that fd was opened for. */
 bool paths_is_there(int fd, const char *path);
 
 /* Refuses a directory on a file system where SQLite's locks or shared memory do not hold. */
 int paths_check_filesystem(const char *dir, struct err *e);
 
 /* Append the directory of the worker binaries (for agent-intercom) and that of agent-intercom (for
- * a worker): where the running program is (build tree), else where CMake installed it relative to
+ * a worker): that of the running program (build tree), or else where CMake installed it relative to
  * that. */
 int paths_libexec(struct str *out, struct err *e);
 int paths_bin(struct str *out, struct err *e);
 
-/* Append $XDG_CONFIG_HOME or $HOME/.config, $XDG_STATE_HOME or $HOME/.local/state. A variable that
+/* Append $XDG_CONFIG_HOME or $HOME/.config; $XDG_STATE_HOME or $HOME/.local/state. A variable that
  * is empty or not absolute counts as unset: it would lead into the working directory. */
 int paths_config_home(struct str *out, struct err *e);
 int paths_state_home(struct str *out, struct err *e);
 /* Appends $XDG_RUNTIME_DIR; -1: there is none. */
 int paths_runtime_home(struct str *out, struct err *e);
-/* The value of an environment variable that holds an absolute path, else NULL. */
+/* The value of an environment variable that is an absolute path; otherwise NULL. */
 const char *paths_from_env(const char *variable);
-/* Appends an absolute form of path: "~/x" is below $HOME, a relative one below base, or below the
- * working directory if base is NULL. Nothing is resolved. */
+/* Appends an absolute form of path: "~/x" is below $HOME, a relative path below base, or below the
+ * working directory if base is NULL. Resolves no links. */
 int paths_absolute(const char *base, const char *path, struct str *out, struct err *e);
 
 #endif

@@ -49,7 +49,7 @@ static void read_columns(stmt *s, struct row *row)
 		read_column(s, i, &row->shape->column[i], (char *)row);
 }
 
-/* What the row points to in the statement, in one piece of its own. */
+/* Copies what the row points to in the statement into one block of its own. */
 static void own(stmt *s, struct row *row)
 {
 	size_t size = 0, length;
@@ -64,7 +64,7 @@ static void own(stmt *s, struct row *row)
 	row->owned = to = xmalloc(size);
 	for (int i = 0; i < row->shape->columns; i++) {
 		const struct row_column *c = &row->shape->column[i];
-		/* Of bytes, too, the pointer is the first member. */
+		/* For bytes, too, the pointer is the first member. */
 		const void **at = (const void **)(void *)((char *)row + c->at);
 
 		if ((c->type != ROW_TEXT && c->type != ROW_BYTES) || !*at)

@@ -1,9 +1,9 @@
-/* row: what the functions stand on that sqlgen makes of sql/ (src/README.md, "To add a statement").
- * They alone call what is declared here, but for row_next.
+/* row: what the functions that sqlgen generates from sql/ are built on (src/README.md, "A statement
+ * is a function"). Only they call the functions declared here, except row_next.
  *
- * A row's texts are valid until it is cleared, or its next row is read; NULL is NULL, 0 for an
- * INTEGER, the NONE of an enum. OWNED(..._row) gives up what a row holds, a statement that is not
- * read to its end as well. */
+ * A row's texts are valid until it is cleared or its next row is read. NULL is a NULL pointer, 0
+ * for an INTEGER, and NONE for an enum. OWNED(..._row) releases what a row holds, including a
+ * statement that has not been read to its end. */
 #ifndef ROW_H
 #define ROW_H
 
@@ -21,15 +21,15 @@ struct sql_bytes {
 	size_t length;
 };
 
-/* What every row begins with. */
+/* The start of every row. */
 struct row {
 	stmt *from; /* has more rows; NULL: none */
 	const struct row_shape *shape;
-	void *owned; /* its texts, where the statement is over */
+	void *owned; /* its texts, once the statement is over */
 };
 
-/* The next row of a :many statement: 1 there is one, 0 no more, -1 error (ERR_REFUSED: a rule of
- * the schema). */
+/* The next row of a :many statement: 1 a row, 0 no more, -1 error (ERR_REFUSED: a rule of the
+ * schema). */
 int row_next(struct row *row, struct err *e);
 
 enum row_type { ROW_INTEGER, ROW_BOOL, ROW_TEXT, ROW_BYTES, ROW_WORD };
@@ -56,7 +56,7 @@ int row_exec(stmt *s, struct err *e);
 int row_count(stmt *s, struct err *e);
 int64_t row_insert(stmt *s, struct err *e);
 
-/* Texts and bytes are not copied, but for a :many statement. */
+/* Texts and bytes are not copied, except for a :many statement. */
 void row_bind_text(stmt *s, int at, const char *text, bool copy);
 void row_bind_bytes(stmt *s, int at, struct sql_bytes bytes, bool copy);
 void row_bind_integer(stmt *s, int at, int64_t value);
@@ -64,7 +64,7 @@ void row_bind_nullable(stmt *s, int at, const int64_t *value);
 void row_bind_seq(stmt *s, int at, int64_t seq);
 void row_bind_word(stmt *s, int at, const char *const *words, unsigned word);
 
-/* Words begin at 1 and end with NULL. 0: it is none of them. */
+/* Words begin at 1 and end with NULL. 0: not one of them. */
 unsigned row_word(const char *const *words, const char *text);
 
 #endif

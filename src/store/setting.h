@@ -5,22 +5,21 @@
 #include "store.h"
 #include "str.h"
 
-/* The value of a setting: 1 it is there and appended to out, 0 it is not, -1 error. */
+/* The value of a setting: 1 it exists and is appended to out, 0 it does not, -1 error. */
 int setting_get(struct store *st, const char *name, struct str *out, struct err *e);
 
-/* Sets one, where it is not so already. source: file, ctl, system, ... (schema/setting.sql). 0, -1
- * error.
- */
+/* Sets one, unless it has that value already. source: file, ctl, system, ... (schema/setting.sql).
+ * 0, -1 error. */
 int setting_put(struct store *st, const char *name, const char *value, const char *source,
                 struct err *e);
 
-/* Whether nobody has set this setting: it has its built-in value. Errors count as no. */
+/* Whether nobody has set this setting, so that it has its built-in value. Errors count as no. */
 bool setting_is_default(struct store *st, const char *name);
 
-/* The number in a setting; otherwise where it is missing or is none. Errors count as missing. */
+/* The number in a setting; otherwise if it is missing or not a number. Errors count as missing. */
 int64_t setting_int(struct store *st, const char *name, int64_t otherwise);
 
-/* Whether a setting is on ("true"); otherwise where it is missing. Errors count as missing. */
+/* Whether a setting is on ("true"); otherwise if it is missing. Errors count as missing. */
 bool setting_is_on(struct store *st, const char *name, bool otherwise);
 
 #endif

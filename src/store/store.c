@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 enum {
-	QUEUE_MS = 50, /* the writer queue is a courtesy: a stopped holder stops nobody */
+	QUEUE_MS = 50, /* the writer queue is a courtesy: a stalled holder stops nobody */
 	BUSY_MS = 10000, /* then a write gives up */
-	WAL_RING_PAGES = 1000, /* about 4 MiB: ask for a checkpoint */
-	WAL_URGENT_PAGES = 8192, /* 32 MiB: nobody came, do it here */
+	WAL_RING_PAGES = 1000, /* about 4 MiB: request a checkpoint */
+	WAL_URGENT_PAGES = 8192, /* 32 MiB: the request went unanswered, checkpoint here */
 	CACHE_KIB = 8192,
-	ANALYSIS_ROWS = 400, /* of each index, for the planner: what SQLite recommends */
-	STATISTICS_ROWS = 10000, /* of smaller tables none are kept */
+	ANALYSIS_ROWS = 400, /* of each index, for the planner: SQLite's recommendation */
+	STATISTICS_ROWS = 10000, /* smaller tables keep no statistics */
 };
 
 enum control { CONTROL_BEGIN, CONTROL_COMMIT, CONTROL_PART, CONTROL_KEEP, CONTROL_COUNT };
@@ -129,7 +129,7 @@ static void sleep_us(long us)
 	(void)nanosleep(&t, NULL);
 }
 
-/* SQLite's own handler sleeps up to 100 ms at a time and starves writers under fsync. */
+/* SQLite's own handler sleeps up to 100 ms at a time, which starves writers during an fsync. */
 int store_on_busy(void *arg, int tries)
 {
 	const struct store *st = arg;
@@ -175,7 +175,7 @@ static int lock_file(const char *path, const char *suffix, int *ret_fd, struct e
 	return 0;
 }
 
-/* SQLite answers SQLITE_CANTOPEN for everything; the system tells why. */
+/* SQLite returns SQLITE_CANTOPEN for everything; the system knows why. */
 int store_cannot_open(const char *path, int rc, struct err *e)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -222,7 +222,7 @@ int store_configure(struct store *st, struct err *e)
 	    store_execute(st, "PRAGMA temp_store = MEMORY", e) || store_execute(st, cache, e))
 		return -1;
 	(void)sqlite3_update_hook(st->db, on_change, st);
-	(void)sqlite3_wal_hook(st->db, on_log, st); /* in place of automatic checkpoints */
+	(void)sqlite3_wal_hook(st->db, on_log, st); /* instead of automatic checkpoints */
 	return 0;
 }
 
@@ -304,7 +304,7 @@ void store_ring_at(struct store *st, int run_fd)
 
 /* ---- transactions ---- */
 
-/* Four of them in every call: prepared once. */
+/* Prepared once, because every call runs four of them. */
 static int control(struct store *st, enum control which)
 {
 	static const char *const TEXTS[CONTROL_COUNT] = { "BEGIN IMMEDIATE", "COMMIT",
@@ -322,7 +322,7 @@ static int control(struct store *st, enum control which)
 	return rc;
 }
 
-/* Waits until the lock is ours or the deadline passes; either way we go on. */
+/* Waits until the lock is ours or the deadline passes; the caller proceeds in either case. */
 static bool lock_until(int fd, int64_t deadline_ms)
 {
 	for (long us = 20; flock(fd, LOCK_EX | LOCK_NB) != 0; us = us < 200 ? us * 2 : us) {
@@ -333,8 +333,8 @@ static bool lock_until(int fd, int64_t deadline_ms)
 	return true;
 }
 
-/* Take "next", then "now", then drop "next": whoever holds "now" must pass "next" to come again,
- * and the waiter already owns it, so nobody overtakes by more than one place. */
+/* Take "next", then "now", then drop "next": a holder of "now" must pass "next" to come back, and
+ * the waiter already owns that, so nobody is overtaken by more than one. */
 static void queue_enter(struct store *st)
 {
 	int64_t deadline = clock_monotonic_ms() + QUEUE_MS;
@@ -374,7 +374,7 @@ int store_begin_within(struct store *st, int ms, struct err *e)
 	return failed;
 }
 
-/* Whether an earlier bell was the same worker's. */
+/* Whether an earlier bell belongs to the same worker. */
 static bool is_rung(const struct store *st, int bell)
 {
 	for (int i = 0; i < bell; i++)
@@ -384,7 +384,7 @@ static bool is_rung(const struct store *st, int bell)
 	return false;
 }
 
-/* In the order of sql_bells: who is waited for is rung before the others. */
+/* In the order of sql_bells: workers that somebody waits for come first. */
 static void ring(struct store *st)
 {
 	for (int i = 0; sql_bells[i].table; i++)
@@ -395,7 +395,7 @@ static void ring(struct store *st)
 	if (st->wal_pages >= WAL_URGENT_PAGES)
 		(void)store_checkpoint(st, false, 0, NULL);
 	if (st->wal_pages >= WAL_RING_PAGES)
-		st->wal_pages = 0; /* do not ask again before the next commit tells */
+		st->wal_pages = 0; /* do not ask again before the next commit reports */
 }
 
 int store_commit(struct store *st, struct err *e)
@@ -505,7 +505,7 @@ int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
 	int rc;
 
 	if (restart) {
-		queue_enter(st); /* the other writers stand outside for the moment it takes */
+		queue_enter(st); /* keeps other writers out for the moment it takes */
 		(void)sqlite3_busy_timeout(st->db, busy_ms);
 	}
 	rc = sqlite3_wal_checkpoint_v2(
@@ -520,13 +520,13 @@ int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e)
 	return log - copied;
 }
 
-/* Statistics of a table with few rows tell the planner to read all of it, and it still does when
- * there are many (tried: with one row in each table 24 of our statements scan, with 3,000 none). */
+/* Statistics of a table with few rows make the planner scan it, even after it has grown (measured:
+ * with one row in each table 24 of our statements scan, with 3,000 none). */
 static int forget_small(struct store *st, struct err *e)
 {
 	char sql[200];
 
-	if (store_pragma(st, "table_info(sqlite_stat1)") < 0) /* there are none at all */
+	if (store_pragma(st, "table_info(sqlite_stat1)") < 0) /* there are no statistics at all */
 		return 0;
 	(void)snprintf(sql, sizeof(sql),
 	               "DELETE FROM sqlite_stat1 WHERE tbl IN (SELECT tbl FROM sqlite_stat1 "
@@ -549,10 +549,10 @@ static int on_progress(void *arg)
 {
 	(void)arg;
 	pulse();
-	return 0; /* go on */
+	return 0; /* continue */
 }
 
-/* What may take minutes gives signs of life. */
+/* Gives signs of life during work that may take minutes. */
 static void show_progress(struct store *st, bool shows)
 {
 	enum { STEPS = 10000 };
@@ -620,7 +620,7 @@ int store_query(struct store *st, const char *sql,
 			return err_set(e, ERR_INPUT, "db: %s", sqlite3_errmsg(st->db));
 		if (!s)
 			break;
-		/* BEGIN and ATTACH count as read-only, but give no columns. */
+		/* BEGIN and ATTACH count as read-only, but return no columns. */
 		if (!sqlite3_stmt_readonly(s) || sqlite3_column_count(s) == 0) {
 			(void)sqlite3_finalize(s);
 			return err_set(

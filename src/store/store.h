@@ -1,6 +1,6 @@
-/* store: the database. The only module that knows SQLite; another engine can come in behind it.
+/* store: the database. The only module that knows SQLite, so that the engine can be replaced.
  *
- * Writers queue fairly on two lock files beside the database, then take BEGIN IMMEDIATE. A commit
+ * Writers queue fairly on two lock files next to the database, then take BEGIN IMMEDIATE. A commit
  * is on disk (synchronous=FULL) before it is visible to anybody, and rings the workers whose tables
  * it changed. Statements live in sql/ and are prepared on first use. */
 #ifndef STORE_H
@@ -21,16 +21,16 @@ struct sqlite3_stmt;
 struct store {
 	struct sqlite3 *db;
 	struct sqlite3_stmt *prepared[SQL_COUNT];
-	struct sqlite3_stmt *control[4]; /* BEGIN and its like */
-	int run_fd; /* where bells hang, -1: nobody is rung */
+	struct sqlite3_stmt *control[4]; /* BEGIN and the like */
+	int run_fd; /* the directory with the bells, -1: ring nobody */
 	int lock_next; /* the two lock files of the writer queue */
 	int lock_now;
 	bool writing; /* between store_begin and store_commit or store_rollback */
-	unsigned rings; /* bit per entry of sql_bells whose table this transaction changed */
-	bool broken; /* a flush failed: what is on disk is not known */
+	unsigned rings; /* one bit per entry of sql_bells whose table this transaction changed */
+	bool broken; /* a flush failed: the state on disk is unknown */
 	int64_t now_ms; /* of now */
-	struct instant now; /* what was bound to :now last */
-	int64_t give_up_ms; /* monotonic: store_begin waits for others no longer; 0: 10 s */
+	struct instant now; /* the last value bound to :now */
+	int64_t give_up_ms; /* monotonic: store_begin stops waiting for others; 0: 10 s */
 	int wal_pages; /* length of the log after our last commit */
 	char rules_found[400]; /* see store_rules_found */
 };
@@ -45,76 +45,75 @@ enum {
 	STORE_MIN_FREE_BYTES = 64 << 20, /* below it, new questions are refused */
 };
 
-/* Opens an existing database of exactly this program's schema for reading and writing. run_dir:
- * where the bells hang, NULL to ring nobody.
- * Errors: not there, not a database of ours, newer or older schema (ERR_INPUT), no permission. */
+/* Opens an existing database of exactly this program's schema for reading and writing. run_dir: the
+ * directory with the bells, NULL to ring nobody. Errors: no such file, not one of our databases, a
+ * newer or older schema (ERR_INPUT), no permission. */
 int store_open(struct store *st, const char *path, const char *run_dir, struct err *e);
 
-/* Like store_open, but creates the database (mode 0600) or brings it up to date first; the caller
- * holds the instance lock and no worker runs. Before a migration of existing data, a copy is made
- * as <path>.before-<version>. */
+/* Like store_open, but first creates the database (mode 0600) or migrates it; the caller holds the
+ * instance lock and no worker runs. A migration of existing data first makes a copy,
+ * <path>.before-<version>. */
 int store_migrate(struct store *st, const char *path, const char *run_dir, struct err *e);
 
-/* After store_migrate: which rules (triggers and views) someone had changed, added or removed,
- * "" for none. They are as this program makes them again, and the timeline says so. */
+/* After store_migrate: which rules (triggers and views) somebody had changed, added or removed; ""
+ * for none. They have been restored, and the timeline says so. */
 const char *store_rules_found(const struct store *st);
 
-/* Whether the rules are as this program makes them: 1 yes, 0 no, and which are not goes to found,
- * -1 error. */
+/* Whether the rules are this program's: 1 yes, 0 no, with those that differ in found, -1 error. */
 int store_check_rules(struct store *st, struct str *found, struct err *e);
 
-/* Like store_migrate, for a file that is a copy already: none is made of it. */
+/* Like store_migrate, for a file that is already a copy: makes no copy of it. */
 int store_migrate_copy(struct store *st, const char *path, struct err *e);
 
-/* Copies the database at path, of whatever version, as it is at one moment into the empty file
- * copy. Others may read and write it meanwhile and do not wait. Nothing is flushed to disk. */
+/* Copies the database at path, of any version, as it is at one moment, into the empty file copy.
+ * Others may read and write it meanwhile and do not wait. Nothing is flushed to disk. */
 int store_copy(const char *path, const char *copy, struct err *e);
 
-/* Reads all of the file at path: a database of ours, whole, of a version that this program knows or
- * can bring up to date? Changes nothing. ret_version: its schema's. Errors (ERR_INPUT) name path.
- */
+/* Reads all of the file at path: is it one of our databases, intact, and of a version that this
+ * program knows or can migrate? Changes nothing. ret_version: its schema version. Errors
+ * (ERR_INPUT) name path. */
 int store_examine(const char *path, int *ret_version, struct err *e);
 
-/* Takes the log of a database that nobody uses into it: 1 it is one file now, 0 that cannot be done
- * with what it is (damaged, no database), -1 it is in use (ERR_AGAIN). */
+/* Folds the log into a database that is not in use: 1 it is one file now, 0 impossible with this
+ * file (damaged, not a database), -1 it is in use (ERR_AGAIN). */
 int store_fold(const char *path, struct err *e);
 
 void store_clear(struct store *st);
 
-/* From here on bells hang in this directory; the descriptor is copied. */
+/* From now on rings the bells in this directory; the descriptor is copied. */
 void store_ring_at(struct store *st, int run_fd);
 
-/* A write transaction. Everything that writes stands between these. */
+/* A write transaction: everything that writes is inside one. */
 int store_begin(struct store *st, struct err *e);
 /* The same, but gives up (ERR_AGAIN) when others have held the database for about ms. */
 int store_begin_within(struct store *st, int ms, struct err *e);
-/* Makes it durable and rings. A failed commit rolls back and returns -1. */
+/* Makes the transaction durable and rings. A failed commit rolls back and returns -1. */
 int store_commit(struct store *st, struct err *e);
 void store_rollback(struct store *st);
 /* Whether a flush has failed: the process must end without any further effect outside. */
 bool store_is_broken(const struct store *st);
 
-/* A part of a transaction that can fail alone. store_undo takes it back, store_keep keeps it. */
+/* A part of a transaction that can fail alone: store_undo rolls it back, store_keep keeps it. */
 int store_part(struct store *st, struct err *e);
 int store_keep(struct store *st, struct err *e);
 void store_undo(struct store *st);
 
 /* Copies the log into the database without waiting for readers; with restart, also tries for
- * busy_ms to make the next writer restart the log. Returns pages left in the log or -1. */
+ * busy_ms to make the next writer restart the log. Returns the pages left in the log, or -1. */
 int store_checkpoint(struct store *st, bool restart, int busy_ms, struct err *e);
 
-/* Refreshes the planner's statistics where SQLite finds that it pays; a few milliseconds at most.
+/* Refreshes the planner's statistics where SQLite finds it worthwhile; a few milliseconds at most.
  * In a transaction. */
 int store_optimize(struct store *st, struct err *e);
 
-/* Looks through one table and its indexes: 1 all is in order, 0 not, and what it is goes to found,
- * -1 error. Reads only; who writes does not wait. */
+/* Checks one table and its indexes: 1 intact, 0 not, with the finding in found, -1 error. Only
+ * reads; writers do not wait. */
 int store_check_table(struct store *st, const char *table, struct str *found, struct err *e);
 
 /* Free bytes on the database's file system, -1 if unknown. */
 int64_t store_free_bytes(const char *path);
 
-/* Runs one read-only SQL text and hands each row to each(columns, names, values, arg) as text (for
+/* Runs one read-only SQL text and passes each row to each(columns, names, values, arg) as text (for
  * `ctl sql`). Refuses anything that writes. */
 int store_query(struct store *st, const char *sql,
                 void (*each)(int columns, const char *const *names, const char *const *values,

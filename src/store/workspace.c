@@ -31,7 +31,7 @@ static bool has_component(const char *path, const char *name)
 
 /* ---- homes ---- */
 
-/* Whether path is our home or holds it. */
+/* Whether path is our home or contains it. */
 static bool holds_home(const char *path)
 {
 	const char *home = paths_from_env("HOME");
@@ -40,7 +40,7 @@ static bool holds_home(const char *path)
 	return real && is_within(real, path);
 }
 
-/* Whether path is the home of who owns it. */
+/* Whether path is the home directory of its owner. */
 static bool is_owners_home(const char *path)
 {
 	OWNED(char_ptr) char *real = NULL;
@@ -76,7 +76,7 @@ static void add(char **ours, char *path)
 
 	while (ours[n])
 		n++;
-	ours[n] = path; /* NULL is nothing */
+	ours[n] = path; /* NULL adds nothing */
 }
 
 static void add_homes(char **ours)

@@ -1,14 +1,15 @@
-/* workspace: which folders are none that an agent may work in, and what is ours in all others. */
+/* workspace: which folders cannot be an agent's workspace, and which of our files no agent may
+ * write. */
 #ifndef WORKSPACE_H
 #define WORKSPACE_H
 
-/* Why the absolute path is no workspace, for "PATH is ..."; NULL: it may be one. These are not:
- * "/", a home or a folder that holds ours, whatever is inside `.git` or `.intercom`, and our own
- * directories for configuration, state and sockets. Symbolic links are followed. */
+/* Why the absolute path cannot be a workspace, to complete "PATH is ..."; NULL: it can. Excluded
+ * are "/", a home directory, a folder that contains ours, anything inside `.git` or `.intercom`,
+ * and our own directories for configuration, state and sockets. Follows symbolic links. */
 const char *workspace_unfit(const char *path);
 
-/* What of ours is to be written by nobody, in whatever workspace it lies: the directories for
- * configuration, state and sockets, whether they exist or not, the run directory and the
+/* Our files that nobody may write, in whatever workspace they lie: the directories for
+ * configuration, state and sockets, whether they exist or not, the run directory, and the
  * configuration file that it names. Real absolute paths, NULL at the end. run_dir may be NULL. The
  * caller frees the array with workspace_ours_free. */
 char **workspace_ours(const char *run_dir);

@@ -175,9 +175,108 @@ START_TEST(a_session_says_where_it_works_and_how_it_is)
 	holds(json, "do <this>");
 	slack_said_clear(&s);
 	session.status = SESSION_STATUS_TERMINATED;
-	slack_notice_ended(&session, &s);
+	slack_notice_ended(&session, NULL, &s);
 	OWNED(char_ptr) char *ended = said(&s);
 	holds(ended, "🏁 *Session ended* `0190bbbb-0000` · terminated · 1 h 2 min");
+}
+END_TEST
+
+static const struct slack_session_row STARTED = { .id = "0190bbbb-0000-1",
+	                                          .status = SESSION_STATUS_ACTIVE,
+	                                          .mode = SESSION_MODE_REMOTE,
+	                                          .protocol_mode = SESSION_PROTOCOL_MODE_ACP,
+	                                          .origin = SESSION_ORIGIN_STARTED,
+	                                          .workspace_root = "/home/op/billing",
+	                                          .client_name = "claude",
+	                                          .prompt = "fix <it>",
+	                                          .created_at = "2026-01-01T09:00:00.000Z",
+	                                          .ended_at = "2026-01-01T10:02:00.000Z" };
+
+START_TEST(a_session_that_we_started_tells_its_prompt_and_can_be_stopped)
+{
+	OWNED(slack_said) struct slack_said s = { 0 };
+	struct slack_session_row session = STARTED;
+
+	slack_notice_session(&session, &s);
+	ck_assert_str_eq(str_text(&s.text), "🚀 *Session started* `0190bbbb-0000` in billing. "
+	                                    "Agent is processing: *fix &lt;it&gt;*");
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "🛑 Stop");
+	holds(json, "\"session_clear\"");
+	holds(json, "\"session-clear:0190bbbb-0000-1\"");
+	slack_said_clear(&s);
+	session.status = SESSION_STATUS_TERMINATED;
+	session.restart_of = "0190aaaa-0000-1";
+	slack_notice_session(&session, &s);
+	OWNED(char_ptr) char *again = said(&s);
+	holds(again, "🔄 *Session restarted* `0190bbbb-0000` (before: `0190aaaa-0000`)");
+	lacks(again, "session_clear");
+}
+END_TEST
+
+START_TEST(the_end_of_an_agent_that_we_started_is_told_with_its_last_lines)
+{
+	static const struct {
+		struct slack_run_row run;
+		const char *said;
+		bool lines;
+	} ENDS[] = {
+		{ { .outcome = AGENT_RUN_OUTCOME_EXITED, .exit_code = 3 },
+		  "⚠️ Session `0190bbbb-0000` terminated unexpectedly (exit code: 3). · 1 h 2 "
+		  "min",
+		  true },
+		{ { .outcome = AGENT_RUN_OUTCOME_EXITED, .exit_signal = 11 },
+		  "⚠️ Session `0190bbbb-0000` terminated unexpectedly (signal: 11). · 1 h 2 "
+		  "min",
+		  true },
+		{ { .outcome = AGENT_RUN_OUTCOME_EXITED },
+		  "🏁 *Session ended* `0190bbbb-0000` (exit code: 0). · 1 h 2 min",
+		  true },
+		{ { .outcome = AGENT_RUN_OUTCOME_FAILED,
+		    .why = "/opt/<claude>: No such file or directory" },
+		  "⚠️ Session `0190bbbb-0000` could not be started: /opt/&lt;claude&gt;: No "
+		  "such "
+		  "file "
+		  "or directory · 1 h 2 min",
+		  true },
+		{ { .outcome = AGENT_RUN_OUTCOME_STOPPED, .exit_signal = 15 },
+		  "🏁 *Session ended* `0190bbbb-0000` · terminated · 1 h 2 min",
+		  false },
+	};
+
+	for (size_t i = 0; i < COUNT(ENDS); i++) {
+		OWNED(slack_said) struct slack_said s = { 0 };
+		struct slack_session_row session = STARTED;
+		struct slack_run_row run = ENDS[i].run;
+
+		session.status = SESSION_STATUS_TERMINATED;
+		run.stderr_tail = "thread 'main' <panicked>";
+		slack_notice_ended(&session, &run, &s);
+		ck_assert_str_eq(str_text(&s.text), ENDS[i].said);
+		OWNED(char_ptr) char *json = said(&s);
+		(ENDS[i].lines ? holds : lacks)(json, "thread 'main' <panicked>");
+		holds(json, "\"session-restart:0190bbbb-0000-1\"");
+	}
+}
+END_TEST
+
+START_TEST(a_session_that_lost_its_agent_can_be_resumed_or_stopped)
+{
+	OWNED(slack_said) struct slack_said s = { 0 };
+	struct slack_session_row session = STARTED;
+	struct slack_run_row run = { .outcome = AGENT_RUN_OUTCOME_INTERRUPTED,
+		                     .why = "its runner was killed" };
+
+	slack_notice_run(&session, &run, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "⚠️ Session `0190bbbb-0000` lost its agent: its runner was killed");
+	OWNED(char_ptr) char *json = said(&s);
+	holds(json, "\"session-resume:0190bbbb-0000-1\"");
+	holds(json, "\"session-clear:0190bbbb-0000-1\"");
+	slack_said_clear(&s);
+	run.outcome = AGENT_RUN_OUTCOME_FAILED;
+	slack_notice_run(&session, &run, &s);
+	ck_assert_ptr_nonnull(strstr(str_text(&s.text), " could not be resumed: "));
 }
 END_TEST
 
@@ -327,6 +426,9 @@ int main(void)
 	tcase_add_test(c, a_text_that_fits_is_said_whole_however_much_of_it_is_escaped);
 	tcase_add_test(c, an_empty_text_is_said_to_be_one);
 	tcase_add_test(c, a_session_says_where_it_works_and_how_it_is);
+	tcase_add_test(c, a_session_that_we_started_tells_its_prompt_and_can_be_stopped);
+	tcase_add_test(c, the_end_of_an_agent_that_we_started_is_told_with_its_last_lines);
+	tcase_add_test(c, a_session_that_lost_its_agent_can_be_resumed_or_stopped);
 	tcase_add_test(c, a_stall_alert_has_its_buttons);
 	tcase_add_test(c, what_is_asked_back_has_two_buttons_until_it_is_answered);
 	tcase_add_test(

@@ -174,6 +174,9 @@ START_TEST(every_button_has_its_meaning)
 		{ "stall_nudge", INTENT_NUDGE, "nudge", NULL, true },
 		{ "stall_nudge_instruct", INTENT_OPEN, NULL, "nudge", true },
 		{ "stall_stop", INTENT_NUDGE, "stop", NULL, true },
+		{ "session_clear", INTENT_SESSION, "session-stop", NULL, true },
+		{ "session_resume", INTENT_SESSION, "session-resume", NULL, true },
+		{ "session_restart", INTENT_SESSION, "session-restart", NULL, true },
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
@@ -191,6 +194,17 @@ START_TEST(every_button_has_its_meaning)
 		is(CASES[i].of_session ? a.request : a.session, NULL);
 		slack_intent_clear(&a);
 	}
+}
+END_TEST
+
+START_TEST(the_button_of_a_session_carries_its_order_and_its_id)
+{
+	struct slack_intent a =
+	    act("interactive", CLICK("session_clear", "'session-clear:01900000-0000'"));
+
+	ck_assert_int_eq(a.meaning, INTENT_SESSION);
+	is(a.session, "01900000-0000");
+	slack_intent_clear(&a);
 }
 END_TEST
 
@@ -513,6 +527,7 @@ int main(void)
 	tcase_add_test(c, a_frame_that_is_no_utf8_is_none_of_ours);
 	tcase_add_test(c, a_button_is_a_decision);
 	tcase_add_test(c, every_button_has_its_meaning);
+	tcase_add_test(c, the_button_of_a_session_carries_its_order_and_its_id);
 	tcase_add_test(c, a_click_that_lacks_something_is_unknown_and_says_what);
 	tcase_add_test(c, a_button_that_is_none_of_ours_is_nothing);
 	tcase_add_test(c, a_form_is_a_decision_with_its_text);

@@ -11,14 +11,17 @@ START_TEST(list_has_the_json_of_the_seeds)
 	ctl("list");
 	done("{\"sessions\":[{\"session_id\":\"" SESSION_A
 	     "\",\"status\":\"active\",\"mode\":\"local\",\"workspace_root\":\"/ws/a\","
-	     "\"last_tool\":null,\"updated_at\":\"" T "\"},{\"session_id\":\"" SESSION_B
+	     "\"last_tool\":null,\"updated_at\":\"" T "\",\"last_activity_at\":null,"
+	     "\"owner\":\"local:tester\",\"agent\":\"claude\",\"prompt\":null},"
+	     "{\"session_id\":\"" SESSION_B
 	     "\",\"status\":\"active\",\"mode\":\"local\",\"workspace_root\":\"/ws/b\","
-	     "\"last_tool\":\"standby\",\"updated_at\":\"" T "\"}]}\n");
+	     "\"last_tool\":\"standby\",\"updated_at\":\"" T "\",\"last_activity_at\":null,"
+	     "\"owner\":\"local:tester\",\"agent\":null,\"prompt\":null}]}\n");
 	ctl("--text list");
 	ck_assert_int_eq(status, 0);
 	says("ID          STATUS  MODE");
 	says("01900000-0  active  local  online");
-	says("claude  /ws/a\n");
+	says("claude  local:tester  /ws/a");
 }
 END_TEST
 
@@ -343,6 +346,100 @@ START_TEST(mode_switches_and_tells)
 }
 END_TEST
 
+static void given_profile(void)
+{
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
+	      " ('system.machine', 'h', 'system', '" T "'),"
+	      " ('default_workspace_root', '/ws/a', 'file', '" T "'),"
+	      " ('max_concurrent_sessions', '1', 'default', '" T "');"
+	      "INSERT INTO agent (name, command, args, protocol, env_pass, env_set, acp_version,"
+	      "  startup_timeout_ms, max_line_length, framing, is_default, is_builtin, updated_at)"
+	      " VALUES ('claude', 'claude', '[]', 'mcp', '[]', '{}', 'auto', 1, 1, 'ndjson', 1, 1,"
+	      "  '" T "')");
+}
+
+START_TEST(an_agent_is_started_restarted_and_ended)
+{
+	given_profile();
+	ctl("--text session start --agent claude fix the tests");
+	ck_assert_int_eq(status, 0);
+	says("Starting session ");
+	says(": claude in a.\n");
+	expect("SELECT prompt, status, origin, mode FROM session",
+	       "fix the tests|created|started|local\n");
+	ctl("session start again");
+	failed(1, "the limit is exceeded: 1 sessions that agent-intercom started run "
+	          "(setting max_concurrent_sessions is 1)");
+	shell("ctl $DB --text session restart $(sqlite3 $HOME/state/intercom.db"
+	      " 'SELECT id FROM session') use pytest");
+	ck_assert_int_eq(status, 0);
+	says(" is restarted as ");
+	expect("SELECT prompt, status FROM session",
+	       "fix the tests|terminated\nuse pytest|created\n");
+	shell("ctl $DB --text session clear $(sqlite3 $HOME/state/intercom.db"
+	      " 'SELECT id FROM session WHERE seq = 2')");
+	ck_assert_int_eq(status, 0);
+	expect("SELECT state, outcome FROM agent_run", "ended|stopped\nended|stopped\n");
+}
+END_TEST
+
+START_TEST(a_session_that_lost_its_agent_is_resumed_or_cleaned_up)
+{
+	given_profile();
+	ctl("session start fix it");
+	ck_assert_int_eq(status, 0);
+	given("UPDATE agent_run SET state = 'ended', outcome = 'interrupted', ended_at = '" T "'");
+	shell("ctl $DB --text session resume $(sqlite3 $HOME/state/intercom.db"
+	      " 'SELECT id FROM session')");
+	ck_assert_int_eq(status, 0);
+	says(" is being started again.\n");
+	expect("SELECT generation, state FROM agent_run", "1|ended\n2|wanted\n");
+	given("UPDATE agent_run SET state = 'ended', outcome = 'failed', ended_at = '" T
+	      "' WHERE generation = 2");
+	ctl("--text session cleanup");
+	done("1 interrupted session ended.\n");
+	expect("SELECT status FROM session", "terminated\n");
+	ctl("--text session cleanup");
+	done("No session of yours is interrupted.\n");
+}
+END_TEST
+
+START_TEST(who_watches_sees_agents_start_and_end)
+{
+	given_profile();
+	ctl("session start fix it");
+	shell(
+	    "mkfifo $HOME/answers; exec 5<>$HOME/answers;"
+	    " (exec 5>&-; ctl $DB watch <$HOME/answers >$HOME/seen) & watching=$!;"
+	    " await seen 'nothing waits';"
+	    " sqlite3 $HOME/state/intercom.db \"UPDATE agent_run SET state = 'starting', pid = 50;"
+	    " UPDATE agent_run SET state = 'running', started_at = '" T "'\";"
+	    " await seen 'claude runs: fix it';"
+	    " sqlite3 $HOME/state/intercom.db \"UPDATE agent_run SET state = 'ended',"
+	    " outcome = 'exited', exit_code = 7, stderr_tail = 'no network', ended_at = '" T "'\";"
+	    " await seen 'claude ended with exit code 7; agent-intercom-ctl session restart';"
+	    " await seen 'no network'; exec 5>&-; wait $watching");
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(session_says_what_it_needs)
+{
+	ctl("session start");
+	failed(1, "session start needs a prompt");
+	ctl("session pause");
+	failed(1, "session pause needs the session's id");
+	ctl("session clear 0190 now");
+	failed(1, "too many arguments for 'session clear': 'now'");
+	ctl("session pause --agent claude 0190");
+	failed(1, "session pause does not take --agent or --workspace");
+	ctl("session begin");
+	failed(1, "session takes start, pause, resume, clear, restart or cleanup, not 'begin'");
+	ctl("list --agent claude");
+	failed(64, "'list' does not take --agent");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("ctl_answers");
@@ -358,6 +455,10 @@ int main(void)
 	suite_add_tcase(s, lists);
 	tcase_add_checked_fixture(answers, setup, teardown);
 	tcase_set_timeout(answers, 60);
+	tcase_add_test(answers, an_agent_is_started_restarted_and_ended);
+	tcase_add_test(answers, a_session_that_lost_its_agent_is_resumed_or_cleaned_up);
+	tcase_add_test(answers, who_watches_sees_agents_start_and_end);
+	tcase_add_test(answers, session_says_what_it_needs);
 	tcase_add_test(answers, approve_answers_what_was_shown);
 	tcase_add_test(answers, an_approval_may_have_a_note);
 	tcase_add_test(answers, reject_has_a_reason);

@@ -326,6 +326,41 @@ START_TEST(sessions_and_questions_are_listed)
 }
 END_TEST
 
+START_TEST(an_agent_is_started_and_its_session_restarted_and_ended)
+{
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(str) struct str line = { 0 };
+
+	given_front();
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES"
+	      " ('system.machine', 'h', 'system', '2026-01-01T09:00:00.000Z'),"
+	      " ('workspace', '[{\"id\":\"web\",\"path\":\"/ws/web\"}]', 'file',"
+	      "  '2026-01-01T09:00:00.000Z');"
+	      "INSERT INTO agent (name, command, args, protocol, env_pass, env_set, acp_version,"
+	      "  startup_timeout_ms, max_line_length, framing, is_default, is_builtin, updated_at)"
+	      " VALUES ('claude', 'claude', '[]', 'mcp', '[]', '{}', 'auto', 1, 1, 'ndjson', 0, 1,"
+	      "  '2026-01-01T09:00:00.000Z')");
+	has(says_back("{\"command\":\"session-start\"}"), "error", "ipc: prompt is missing");
+	has(says_back("{\"command\":\"session-start\",\"prompt\":\"fix it\",\"agent\":\"clod\"}"),
+	    "error", "there is no agent 'clod'; there are: claude");
+	has(says_back("{\"command\":\"session-start\",\"prompt\":\"--agent x\","
+	              "\"agent\":\"claude\",\"workspace\":\"web\"}"),
+	    "data.status", "ordered");
+	expect("SELECT prompt, workspace_root, owner_user_id FROM session WHERE origin = 'started'",
+	       "--agent x|/ws/web|local:tester\n");
+	id = rows("SELECT id FROM session WHERE origin = 'started'");
+	id[strcspn(id, "\n")] = '\0';
+	str_addf(&line, "{\"command\":\"session-restart\",\"id\":\"%s\"}", id);
+	has(says_back(str_text(&line)), "data.restart_of", id);
+	str_reset(&line);
+	str_addf(&line, "{\"command\":\"session-stop\",\"id\":\"%s\"}",
+	         value("SELECT id FROM session WHERE restart_of IS NOT NULL"));
+	has(says_back(str_text(&line)), "data.status", "done");
+	expect("SELECT outcome FROM agent_run", "stopped\nstopped\n");
+	stop_worker(front);
+}
+END_TEST
+
 START_TEST(an_answer_reaches_the_agent_that_waits)
 {
 	OWNED(char_ptr) char *asked = proposal("a.txt", "hello\n");
@@ -778,6 +813,7 @@ int main(void)
 	tcase_add_test(c, each_answer_is_a_decision_from_the_socket);
 	tcase_add_test(c, each_order_is_a_command_and_each_word_to_an_agent_a_steering);
 	tcase_add_test(c, sessions_and_questions_are_listed);
+	tcase_add_test(c, an_agent_is_started_and_its_session_restarted_and_ended);
 	tcase_add_test(c, an_answer_reaches_the_agent_that_waits);
 	tcase_add_test(c, what_is_said_twice_is_done_once_and_the_second_is_told_how_it_stands);
 	tcase_add_test(c, in_remote_mode_only_slack_answers);

@@ -38,7 +38,7 @@ static void end(struct front *f, struct job *job)
 		job->awaited->end(f, job);
 }
 
-/* True: the job is over. */
+/* Replies if it is time. Returns whether the job is done with. */
 static bool is_over(struct front *f, struct job *job)
 {
 	bool stops = f->worker.stopping && job->sink->http;

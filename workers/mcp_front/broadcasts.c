@@ -4,7 +4,7 @@
 #include "front.h"
 #include "tools/broadcast.h"
 
-/* Has it written down what the caller was told, if it still was there. */
+/* Queues a note of what the caller was told, if it was still there. */
 static void note_said(struct front *f, struct job *job)
 {
 	struct job *note = job_queue(f, JOB_SAID, job->sink, NULL);

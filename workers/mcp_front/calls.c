@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what it has to know of files ---- */
+/* ---- what a call needs to know about files ---- */
 
 static void set_found(struct job *job, struct hand_found *found)
 {
@@ -26,7 +26,7 @@ static void set_found(struct job *job, struct hand_found *found)
 	*found = (struct hand_found)HAND_FOUND_INIT;
 }
 
-/* The caller of a job that was held for a hand has nothing to wait for but its turn. */
+/* A job that was held for a hand now waits only for its turn. */
 static void go_on(struct front *f, struct job *job)
 {
 	if (job->held_as)
@@ -53,12 +53,12 @@ static void on_failed(struct front *f, struct hand_task *t, const struct refusal
 
 	if (job->sink->peer->session_seq)
 		call_refuse(&job->as.call.call, why);
-	else /* nobody knows yet where it works: it has no session that a row could be of */
+	else /* its workspace is not known yet: it has no session */
 		job_refuse(job, RPC_INTERNAL_ERROR, why->text);
 	go_on(f, job);
 }
 
-/* From here on its caller is given signs of life, and heard if he hangs up. */
+/* From here on the caller gets keep-alives, and a hang-up is noticed. */
 static void on_slow(struct front *f, struct hand_task *t)
 {
 	struct job *job = job_of(t);
@@ -67,7 +67,7 @@ static void on_slow(struct front *f, struct hand_task *t)
 		hold_job(f, job, job->as.call.call.progress_token, NULL);
 }
 
-/* Its caller is gone, or has cancelled it. */
+/* Whether the caller is gone or has cancelled the call. */
 static bool is_over(struct front *f, struct hand_task *t)
 {
 	const struct job *job = job_of(t);
@@ -76,7 +76,7 @@ static bool is_over(struct front *f, struct hand_task *t)
 	       (job->held_as && !hold_find(f, job->held_as));
 }
 
-/* A relay calls the next front by itself. */
+/* A relay repeats the call to the next front by itself. */
 static bool is_told(const struct hand_task *t)
 {
 	const struct job *job =
@@ -102,7 +102,7 @@ static const struct hand_asker IN_HAND = { .done = on_found,
 	                                   .is_told = is_told,
 	                                   .dropped = on_dropped };
 
-/* Those who are served in turn: sessions; before they have one, connections. */
+/* Round robin goes by session, or by connection while there is no session. */
 static void name_asker(struct hand_task *t, const struct peer *p)
 {
 	if (p->session_seq)
@@ -221,7 +221,7 @@ void calls_prepare(struct front *f, struct job *job)
 
 	if (job->refused)
 		return;
-	if (job->as.call.task.by && place(f, job, &e)) { /* it may be long ago */
+	if (job->as.call.task.by && place(f, job, &e)) { /* the call may have waited for long */
 		job_refuse(job, job_fault_code(&e), e.text);
 		return;
 	}
@@ -240,7 +240,8 @@ void calls_prepare(struct front *f, struct job *job)
 
 /* ---- inside the transaction ---- */
 
-/* A relay that came back sends its open requests again: such a call is found, not made anew. */
+/* A relay that reconnected repeats its open requests: finds such a call instead of creating it
+ * again. */
 static int find_again(struct front *f, struct job *job, struct err *e)
 {
 	struct peer *p = job->sink->peer;
@@ -266,12 +267,13 @@ static int attach(struct front *f, struct job *job, struct err *e)
 
 	if (sql_tool_call_read(&f->worker.store, job->call_seq, &row, e) < 0)
 		return -1;
-	if (row.seq) /* its progress goes on from where it was */
+	if (row.seq) /* its progress continues where it was */
 		job->as.call.started_ms = clock_parse(row.created_at);
 	return call_attach(&f->worker.store, job->call_seq, f->worker.id.text, e);
 }
 
-/* The result of a call whose wait is over; if nobody has been told it yet, its caller is now. */
+/* Puts the result of an ended call into the job. If it was never sent, it now counts as sent to
+ * this caller. */
 static int tell(struct front *f, struct job *job, struct err *e)
 {
 	OWNED(telling) struct telling t = { 0 };
@@ -300,7 +302,7 @@ int calls_run(struct front *f, struct job *job, struct err *e)
 {
 	struct store *st = &f->worker.store;
 	struct peer *p = job->sink->peer;
-	int64_t seq = p->seq, session = p->session_seq; /* as before this part */
+	int64_t seq = p->seq, session = p->session_seq; /* restored if this part fails */
 	int again = find_again(f, job, e);
 
 	if (again < 0)
@@ -407,7 +409,7 @@ static void reply_held(struct front *f, struct job *job)
 	hold_caller(f, job->sink, job->call_seq,
 	            call->started_ms > 0 ? call->started_ms : clock_now_ms(), job->message.id,
 	            call->call.progress_token, modern);
-	if (!modern && call->call.waiting) /* not one that came again: it has been shown before */
+	if (!modern && call->call.waiting) /* not a repeated one: its question was already shown */
 		elicitation_begin(f, job->sink, job->call_seq, job->version);
 }
 
@@ -453,7 +455,7 @@ static void stop_listening(struct front *f, const struct job *job)
 	tasks_stop_listening(f, job->sink, token.bytes);
 }
 
-/* A call that waits for a hand, and has no row yet. */
+/* Cancels a call that waits for a hand and has no row yet. */
 static void cancel_in_hand(struct front *f, struct hand_task *t, void *arg)
 {
 	const struct job *cancel = arg;

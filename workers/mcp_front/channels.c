@@ -4,8 +4,8 @@
 #include "sql/slack_check.h"
 
 enum {
-	KEPT_MS = 600000, /* an answer holds for so long */
-	STALE_MS = 5000, /* a refusal: somebody may have invited the bot meanwhile */
+	KEPT_MS = 600000, /* how long a confirmation is valid */
+	STALE_MS = 5000, /* how long a refusal is: someone may invite the bot meanwhile */
 };
 
 static int ask(struct front *f, const char *channel, struct err *e)

@@ -5,9 +5,7 @@
 #include "front.h"
 #include "sql/session.h"
 
-enum {
-	CHANNEL_MS = 8000
-}; /* an agent that begins waits so long for what Slack says of its channel */
+enum { CHANNEL_MS = 8000 }; /* how long a new connection waits for Slack to confirm its channel */
 
 void connections_prepare_initialize(struct front *f, struct job *job)
 {
@@ -35,8 +33,8 @@ int connections_run_initialize(struct front *f, struct job *job, struct err *e)
 	return 0;
 }
 
-/* Slack has said something of the channel, or says nothing in time: it begins anew, or is refused.
- */
+/* Slack has confirmed or refused the channel, or has not answered in time: initialize runs again,
+ * or is refused. */
 static bool answer(struct front *f, struct job *job, bool late)
 {
 	const char *channel = job->sink->peer->identity.channel_id;

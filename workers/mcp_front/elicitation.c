@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char ID_HEAD[] = "\"intercom-"; /* then the call's seq and a quote */
+static const char ID_HEAD[] = "\"intercom-"; /* followed by the call's seq and a quote */
 
 static void write_id(char out[ELICITATION_ID_BYTES], int64_t call_seq)
 {
 	(void)snprintf(out, ELICITATION_ID_BYTES, "%s%lld\"", ID_HEAD, (long long)call_seq);
 }
 
-/* The call that a response of this id is about, 0: it answers no request of ours. */
+/* The call that a response with this id is about; 0: not a response to one of our requests. */
 static int64_t read_id(const char *id)
 {
 	char *end = NULL;
@@ -36,7 +36,8 @@ bool elicitation_answers(const struct rpc_message *m)
 
 /* ---- asking ---- */
 
-/* The question of a call, if it is open and the client may be asked. 1 found, 0 not, -1 error. */
+/* Reads the question of a call, if it is open and the client may be asked. Returns 1 if found, 0 if
+ * not, -1 on error. */
 static int read_question(struct front *f, int64_t call_seq, const struct peer *p, struct request *r,
                          struct err *e)
 {

@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum {
-	WAITING_BYTES = 32 << 20, /* of jobs that wait, in all, */
-	WAITING_OF_ONE = 8 << 20, /* and of one asker */
-	SMALL_JOB_BYTES = 64 << 10, /* so much may wait whoever else waits, */
-	FIRST_JOB_BYTES = 256 << 10, /* or so much of an asker who has nothing else waiting */
+	WAITING_BYTES = 32 << 20, /* of waiting jobs in total, */
+	WAITING_OF_ONE = 8 << 20, /* and per asker */
+	SMALL_JOB_BYTES = 64 << 10, /* an asker may always have this much waiting, */
+	FIRST_JOB_BYTES = 256 << 10, /* or this much if it has nothing else waiting */
 };
 
 void hand_queue_init(struct hand_queue *q)

@@ -1,5 +1,5 @@
-/* hand_queue: file work that waits for its turn (hands.h). Who asks is served in turn with others,
- * and in the order in which they asked. */
+/* hand_queue: file work waiting for a process (hands.h). Askers are served round robin, each in the
+ * order in which it asked. */
 #ifndef HAND_QUEUE_H
 #define HAND_QUEUE_H
 
@@ -7,7 +7,7 @@
 
 TAILQ_HEAD(hand_tasks, hand_task);
 
-/* Who has jobs that wait. */
+/* One asker with waiting jobs. */
 struct hand_turn {
 	TAILQ_ENTRY(hand_turn) next;
 	char asker[HANDS_ASKER_BYTES];
@@ -17,17 +17,18 @@ struct hand_turn {
 TAILQ_HEAD(hand_turns, hand_turn);
 
 struct hand_queue {
-	struct hand_turns turns[2]; /* jobs that are not big, jobs that are */
-	size_t bytes; /* of all */
+	struct hand_turns turns[2]; /* [0] small jobs, [1] big jobs */
+	size_t bytes; /* of all jobs */
 };
 
 void hand_queue_init(struct hand_queue *q);
 bool hand_queue_is_empty(const struct hand_queue *q);
-/* Whether so much more may wait, of all and of this asker, whose big jobs count, too. Small ones
- * wait whatever the others have waiting. */
+/* Whether this much more may wait, in total and for this asker, counting its big jobs too. Small
+ * jobs wait however much the others have waiting. */
 bool hand_queue_has_room(const struct hand_queue *q, const struct hand_task *t);
 void hand_queue_add(struct hand_queue *q, struct hand_task *t);
-/* Takes a job out of this turn, which goes behind the others, or is gone if that was its last. */
+/* Takes a job out of this turn; the turn moves behind the others, or is freed after its last
+ * job. */
 void hand_queue_take(struct hand_queue *q, struct hand_turn *turn, struct hand_task *t);
 
 #endif

@@ -22,33 +22,33 @@
 #include <unistd.h>
 
 enum {
-	AT_ONCE = 8, /* the setting's preset */
+	AT_ONCE = 8, /* default of the setting */
 	QUICK_MS = 1000, /* a job that takes longer is slow */
-	SLOW_MAX = 64, /* slow ones, and such as cannot be killed, in all: one disk that hangs may
-	                  hold many workspaces; */
-	SLOW_OF_ONE = 2, /* of one workspace */
-	START_MS = 5000, /* in which the process of a job must be there */
+	SLOW_MAX = 64, /* slow or unkillable processes in total: one hanging disk may hold many
+	                * workspaces; */
+	SLOW_OF_ONE = 2, /* per workspace */
+	START_MS = 5000, /* within which the process of a job must start */
 	RESTART_MS = 1000, /* between two starts of hand */
 	SILENT_MS = 60000,
-	PATIENCE_MS = 120000, /* a job waits so long for its turn */
-	LOOK_MS = 250, /* while there is anything to look at */
+	PATIENCE_MS = 120000, /* how long a job waits for its turn */
+	LOOK_MS = 250, /* while there is anything to watch */
 	READ_BYTES = 64 << 10,
 };
 
-/* A process at work, or on its way out. */
+/* A process at work, or about to end. */
 struct hand {
 	LIST_ENTRY(hand) next;
 	uint32_t number;
-	struct hand_task *task; /* NULL: it is done, or given up */
-	char *root; /* the workspace that it was asked about */
+	struct hand_task *task; /* NULL: done, or given up */
+	char *root; /* the workspace it works in */
 	bool is_big, is_killed;
 	int64_t began_ms; /* monotonic */
 	int fd;
 	struct event *io;
-	struct str out; /* the question, */
-	size_t sent; /* so much of it */
-	struct str in; /* the answer, with its head */
-	int pidfd; /* -1: not known yet */
+	struct str out; /* the request, */
+	size_t sent; /* of which this much is sent */
+	struct str in; /* the answer, with its header */
+	int pidfd; /* -1: not yet known */
 	struct event *end;
 	bool has_ended;
 	struct front *front;
@@ -57,17 +57,17 @@ struct hand {
 struct hands {
 	char *path;
 	int at_once;
-	pid_t pid; /* of the first; 0: there is none */
+	pid_t pid; /* of the first process, which forks the others; 0: none */
 	int control;
 	struct event *told, *clock;
-	int64_t start_ms; /* monotonic: when it may be started again */
+	int64_t start_ms; /* monotonic: when it may be restarted */
 	uint32_t number;
 	LIST_HEAD(, hand) all;
 	struct hand_queue queue;
-	const char **listed; /* folders that the configuration names, */
+	const char **listed; /* folders named in the configuration, */
 	size_t listed_count;
-	int64_t silent_ms; /* monotonic: until then those are left out whose disk was silent */
-	size_t left_out; /* they stand behind the others */
+	int64_t silent_ms; /* monotonic: until then folders on a silent disk are left out */
+	size_t left_out; /* those are at the end of listed */
 };
 
 static void serve(struct front *f);
@@ -132,8 +132,8 @@ static void hand_free(struct hand *h)
 	free(h);
 }
 
-/* Its job is taken from it. One that is stuck in a system call goes when that returns: it is
- * remembered until then. */
+/* Takes its job away. A process stuck in a system call ends when the call returns; it is kept in
+ * the list until then. */
 static struct hand_task *give_up(struct hand *h)
 {
 	struct hand_task *t = h->task;
@@ -144,11 +144,11 @@ static struct hand_task *give_up(struct hand *h)
 	if (h->pidfd >= 0)
 		(void)pidfd_send_signal(h->pidfd, SIGKILL, NULL, 0);
 	else
-		hand_free(h); /* it finds nobody who asks, or ends with the first */
+		hand_free(h); /* it finds its pipe closed, or ends with the first process */
 	return t;
 }
 
-/* ---- the first ---- */
+/* ---- the first process ---- */
 
 static int with_socket(int fd, uint32_t number, int control)
 {
@@ -167,7 +167,7 @@ static int with_socket(int fd, uint32_t number, int control)
 	return sendmsg(control, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
-/* The first is gone, and with it all others: their jobs are done again, once. */
+/* The first process is gone, and all others with it: their jobs are repeated once. */
 static void lose_first(struct front *f)
 {
 	struct hands *hands = f->hands;
@@ -210,7 +210,7 @@ static struct hand *find_hand(struct hands *hands, uint32_t number)
 	return NULL;
 }
 
-/* Which process does a job. Of one that is not waited for any more: it is ended. */
+/* Learns which process does a job; ends the process if its job was given up. */
 static void take_process(struct front *f, uint32_t number, int pidfd)
 {
 	struct hand *h = find_hand(f->hands, number);
@@ -287,7 +287,7 @@ static int spawn(struct hands *hands, int theirs, int watch, struct err *e)
 
 static int start_first(struct front *f, struct err *e)
 {
-	enum { ABOVE = 10 }; /* the numbers that they have over there are free here */
+	enum { ABOVE = 10 }; /* above the descriptor numbers that hand uses */
 	struct hands *hands = f->hands;
 	int pair[2], theirs, watch, failed;
 
@@ -336,7 +336,7 @@ static bool first_is_gone(const struct hands *hands)
 	        about.si_pid == hands->pid);
 }
 
-/* A folder of the configuration whose disk is silent is not looked for again for a minute. */
+/* Leaves out a configured folder on a silent disk for a minute. */
 static void leave_out(struct hands *hands, const struct hand_task *t, int silent)
 {
 	size_t last = hands->listed_count - hands->left_out - 1;
@@ -365,7 +365,7 @@ static void take_found(struct front *f, struct hand_task *t, struct hand_found *
 	}
 }
 
-/* The answer is there, or there will be none. */
+/* The answer is complete, or there will be none. */
 static void finish(struct hand *h)
 {
 	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
@@ -394,8 +394,8 @@ static void finish(struct hand *h)
 	serve(f);
 }
 
-/* Takes the head of an answer off, in one piece: 1 there is room for the rest now, 0 it has not
- * come whole, -1 there is none, or one that makes no sense. */
+/* Takes the header off an answer, in one piece. Returns 1 if there is now room for the rest, 0 if
+ * it is incomplete, -1 if it is missing or invalid. */
 static int take_head(struct hand *h)
 {
 	char head[PACK_HEAD_BYTES];
@@ -416,7 +416,8 @@ static int take_head(struct hand *h)
 	return 1;
 }
 
-/* Takes what has come: 1 the answer is whole, -1 there will be none, 0 more is to come. */
+/* Takes what has arrived. Returns 1 if the answer is complete, 0 if more is to come, -1 if there
+ * will be none. */
 static int take_answer(struct hand *h)
 {
 	int got = h->in.capacity ? 1 : take_head(h);
@@ -442,14 +443,14 @@ static void send_question(struct hand *h)
 		    send(h->fd, h->out.bytes + h->sent, h->out.length - h->sent, MSG_NOSIGNAL);
 
 		if (n <= 0)
-			return; /* whoever does not read it any more has ended: that is seen */
+			return; /* the reader has ended: on_end sees that */
 		h->sent += (size_t)n;
 	}
 	str_clear(&h->out);
 	h->sent = 0;
 }
 
-/* The process has ended. What it has written last may still be there to be read. */
+/* The process has ended. Its last output may still be unread. */
 static void on_end(evutil_socket_t fd, short what, void *arg)
 {
 	struct hand *h = arg;
@@ -498,7 +499,7 @@ static const char *root_of(const struct hand_task *t)
 	return t->ask.given ? t->ask.given : t->ask.root;
 }
 
-/* False: it cannot be begun now. */
+/* False: the task cannot start now. */
 static bool begin(struct front *f, struct hand_task *t)
 {
 	struct hands *hands = f->hands;
@@ -534,7 +535,7 @@ static bool begin(struct front *f, struct hand_task *t)
 	return true;
 }
 
-/* ---- whose turn it is ---- */
+/* ---- scheduling ---- */
 
 static bool is_slow(const struct hand *h)
 {
@@ -556,7 +557,7 @@ static bool has_room(const struct hands *hands, bool is_big)
 	return used < most && slow < SLOW_MAX;
 }
 
-/* Whether a workspace has as many jobs that hang as it may. */
+/* Whether a workspace has as many hanging jobs as allowed. */
 static bool hangs(const struct hands *hands, const char *root)
 {
 	const struct hand *h;
@@ -567,8 +568,8 @@ static bool hangs(const struct hands *hands, const char *root)
 	return slow >= SLOW_OF_ONE;
 }
 
-/* Whether one of its jobs is at work, and not slow: the next one comes behind it, so that what
- * somebody asks is asked in that order. */
+/* Whether an asker has a job running that is not slow. Its next job then waits, so that its jobs
+ * are done in the order in which they were asked. */
 static bool is_served(const struct hands *hands, const char *asker)
 {
 	const struct hand *h;
@@ -579,7 +580,7 @@ static bool is_served(const struct hands *hands, const char *asker)
 	return false;
 }
 
-/* The next job of this kind that may begin, NULL: there is none. */
+/* The next job of this kind that may start, NULL if none. */
 static struct hand_task *next_task(struct front *f, bool is_big)
 {
 	struct hand_turn *one;
@@ -660,7 +661,7 @@ static void look_at_turn(struct front *f, struct hand_turn *one)
 			continue;
 		}
 		if (last)
-			return; /* one is gone */
+			return; /* the list has changed */
 	}
 }
 
@@ -684,7 +685,7 @@ static void look_at_hand(struct front *f, struct hand *h)
 	}
 }
 
-/* Whether the first does not even begin what it was told. */
+/* Whether the first process does not start what it was told to. */
 static bool is_unbegun(const struct hand *h)
 {
 	return h->pidfd < 0 && clock_monotonic_ms() - h->began_ms >= START_MS;
@@ -721,7 +722,7 @@ static void on_clock(evutil_socket_t fd, short what, void *arg)
 	hands_look(arg);
 }
 
-/* ---- for the others ---- */
+/* ---- for the other files ---- */
 
 void hands_each(struct front *f, void (*visit)(struct front *f, struct hand_task *t, void *arg),
                 void *arg)
@@ -813,7 +814,7 @@ static bool is_told(const struct hand_task *t)
 	return t && t->by->is_told && t->by->is_told(t);
 }
 
-/* A task that waits for its turn, and whose caller must be told; NULL: there is none. */
+/* A waiting task whose caller must be told that we stop; NULL if none. */
 static struct hand_task *take_told(struct hands *hands)
 {
 	struct hand_turn *one;

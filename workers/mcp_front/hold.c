@@ -21,7 +21,7 @@ struct held_call *hold_find(struct front *f, int64_t call_seq)
 	return node ? *node : NULL;
 }
 
-/* ---- signs of life ---- */
+/* ---- keep-alives ---- */
 
 static void set_clock(struct front *f)
 {
@@ -37,15 +37,15 @@ static void set_clock(struct front *f)
 	(void)evtimer_add(f->clock, &t);
 }
 
-/* Whole seconds since the call began, and always more than before: also after a resume, and when
- * the clock is set back (MCP, "Progress": the value must increase). */
+/* Whole seconds since the call started, always more than the last value: also after a resume, and
+ * when the clock is set back (MCP, "Progress": the value must increase). */
 static int64_t next_progress(struct held_call *held, int64_t waited_ms)
 {
 	held->progress = waited_ms / 1000 > held->progress ? waited_ms / 1000 : held->progress + 1;
 	return held->progress;
 }
 
-/* A subscription needs none: the subscriptions/listen that it belongs to has them. */
+/* A subscription needs none: its subscriptions/listen has them. */
 static void sign_of_life(const struct waiter *w)
 {
 	OWNED(str) struct str message = { 0 };
@@ -75,7 +75,7 @@ void hold_on_clock(evutil_socket_t fd, short what, void *arg)
 		TAILQ_REMOVE(&f->line, w, in_line);
 		w->next_ms = now + f->progress_ms;
 		TAILQ_INSERT_TAIL(&f->line, w, in_line);
-		sign_of_life(w); /* may cut a slow reader, and w with it */
+		sign_of_life(w); /* may cut off a slow reader, and free w with it */
 	}
 	set_clock(f);
 }
@@ -134,7 +134,7 @@ void hold_job(struct front *f, struct job *job, const char *progress_token, cons
 		            progress_token, job->version == MCP_MODERN);
 }
 
-/* ---- letting go ---- */
+/* ---- releasing ---- */
 
 bool hold_forget(struct front *f, struct waiter *w)
 {

@@ -24,7 +24,7 @@
 enum {
 	BACKLOG = 1024,
 	STREAMS_PER_USER = 1000, /* event streams of revision 2024-11-05 */
-	BODY_SLACK = 4096, /* over our limit evhttp still reads, so that we can say why */
+	BODY_SLACK = 4096, /* evhttp reads this much beyond our limit, so that we can say why */
 };
 
 /* ---- POST ---- */
@@ -93,7 +93,7 @@ static void take_request(struct sink *s, struct rpc_message *m)
 	take_message(s->front, s, m);
 }
 
-/* Notifications and responses: nothing is said to them but 202. */
+/* Notifications and responses are only acknowledged, with 202. */
 static void take_note(struct sink *s, struct rpc_message *m)
 {
 	if (http_callers_are_modern(s)) {
@@ -141,8 +141,8 @@ static void take_any(struct sink *s, struct rpc_message *m)
 		take_note(s, m);
 }
 
-/* Without Content-Type a browser asks across origins without asking us first, so whoever has an
- * Origin must say it. */
+/* A browser sends a cross-origin request without Content-Type without asking us first, so a caller
+ * with an Origin must set it. */
 static bool is_json(struct sink *s)
 {
 	const char *type = http_callers_header(s, "Content-Type");
@@ -212,8 +212,8 @@ static void on_delete(struct sink *s)
 
 /* ---- HTTP with SSE, the transport of revision 2024-11-05 ---- */
 
-/* GET /sse opens a stream, whose first event names the address that messages are posted to; all
- * that we say goes over the stream. Its end is the end of the connection. */
+/* GET /sse opens a stream whose first event names the URL to post messages to; everything we send
+ * goes over the stream. When it ends, so does the connection. */
 static void on_stream(struct sink *s)
 {
 	struct secret key = id_new_secret();
@@ -234,7 +234,7 @@ static void on_stream(struct sink *s)
 	LIST_INSERT_HEAD(&s->front->streams, s, in_pipes);
 	str_addf(&address, "/message?sessionId=%s", s->peer->key);
 	http_reply_event(s, "endpoint", address.bytes);
-	if (s->http) /* for the signs of life */
+	if (s->http) /* for the keep-alives */
 		hold_caller(s->front, s, --s->front->listen_seq, clock_now_ms(), "null", NULL,
 		            false);
 }
@@ -253,7 +253,7 @@ static struct sink *find_stream(struct front *f, const char *uri)
 	return s;
 }
 
-/* POST /message: taken as if it had come over the stream, where its reply goes. */
+/* POST /message: handled as if it had arrived over the stream, where its reply goes. */
 static void on_message(struct sink *s)
 {
 	struct evbuffer *in = evhttp_request_get_input_buffer(s->http);
@@ -263,7 +263,7 @@ static void on_message(struct sink *s)
 	struct rpc_error wrong;
 
 	if (!is_json(s)) {
-		/* told */
+		/* is_json has replied */
 	} else if (!stream) {
 		http_reply_error(s, 404, NULL, RPC_INVALID_REQUEST,
 		                 "there is no stream with this sessionId; open one with GET /sse");
@@ -328,7 +328,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 	evhttp_connection_set_closecb(evhttp_request_get_connection(request), http_reply_on_close,
 	                              s);
 	sink_hold(s);
-	if (status) /* where the next request of this connection begins is not sure */
+	if (status) /* where the next request would start is uncertain */
 		http_reply_header(s, "Connection", "close");
 	if (!may_ask)
 		http_reply_error(
@@ -385,7 +385,7 @@ int http_start(struct front *f, struct err *e)
 void http_stop(struct front *f)
 {
 	if (f->http)
-		evhttp_free(f->http); /* closes every connection; its callback tells the sinks */
+		evhttp_free(f->http); /* closes every connection; a callback tells the sinks */
 	f->http = NULL;
 	http_reply_stop(f);
 	http_arrivals_stop(f);

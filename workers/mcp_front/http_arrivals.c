@@ -14,28 +14,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct front *the_front; /* of this process, for callbacks that are not given it */
+static struct front *the_front; /* for callbacks without an argument of ours */
 
 enum {
-	SWEEP_MS = 100, /* between two looks at all arrivals */
+	SWEEP_MS = 100, /* between two sweeps over all arrivals */
 	ACCEPT_PAUSE_MS = 100, /* while no descriptors are left */
 	REFUSED_LOG_MS = 60000,
 };
 
-/* evhttp's timeout begins anew with each byte: a client that sends one now and then would be held
- * for ever. The inode tells a new connection from an old one with the same descriptor. */
+/* evhttp restarts its timeout with each byte, so a client that sends one now and then would stay
+ * connected for ever. The inode tells a new connection from an old one on the same descriptor. */
 struct arrival {
 	ino_t inode;
-	int64_t began_ms; /* monotonic; 0: nothing of a request has come */
-	size_t unfinished; /* bytes of a request that has not come whole; in front.unfinished */
-	bool held; /* a request has come whole and is not answered: what comes now has time */
-	bool turned_away; /* nothing it sends is looked at any more */
-	bool late; /* it is past its time, and is about to be judged */
-	bool looked; /* who is at the other end has been asked */
-	bool refused; /* and it is somebody else */
-	uid_t uid; /* whose it is, if it is not refused */
-	bool sought; /* which process it is has been looked for */
-	char process[PEER_PROCESS_BYTES]; /* "": it is not known */
+	int64_t began_ms; /* monotonic; 0: no byte of a request has arrived */
+	size_t unfinished; /* bytes of an incomplete request; its share of front.unfinished */
+	bool held; /* a complete request is unanswered: no time limit for the next one */
+	bool turned_away; /* what it still sends is discarded */
+	bool late; /* its time is up, and it is about to be judged */
+	bool looked; /* the uid at the other end was asked for */
+	bool refused; /* and belongs to another user */
+	uid_t uid; /* of the caller, unless refused */
+	bool sought; /* the calling process was looked up */
+	char process[PEER_PROCESS_BYTES]; /* "": unknown */
 };
 
 static struct arrival *arrival_of(struct front *f, int fd)
@@ -60,8 +60,8 @@ void http_arrivals_set_held(struct front *f, int fd, bool held)
 
 /* ---- slow clients ---- */
 
-/* Evhttp does not say when a connection ends that has sent no whole request: what it had sent is
- * still counted then, until this is looked at. */
+/* evhttp does not report the end of a connection that never sent a complete request; its bytes stay
+ * counted until this sweep. */
 static void sweep(struct front *f)
 {
 	if (clock_monotonic_ms() - f->swept_ms < SWEEP_MS)
@@ -76,8 +76,9 @@ static void sweep(struct front *f)
 	}
 }
 
-/* Ends a connection of which no whole request has come, past evhttp: it hears no more of it. What
- * the client still sends is read and thrown away for a while: at a reset it would not see why. */
+/* Refuses a connection without a complete request, bypassing evhttp, which hears nothing more of
+ * it. What the client still sends is read and discarded for a while, because after a reset it would
+ * not see the reason. */
 static void send_away(int fd, struct arrival *a, const char *status, int code, const char *why)
 {
 	OWNED(str) struct str body = { 0 };
@@ -99,7 +100,7 @@ static void turn_away(int fd, struct arrival *a, const char *why)
 	send_away(fd, a, "503 Service Unavailable", RPC_INTERNAL_ERROR, why);
 }
 
-/* Of a connection whose request is not whole. */
+/* Checks a connection whose request is incomplete. */
 static void look_at(struct front *f, int fd, struct arrival *a)
 {
 	if (front_is_overfull(f, a->unfinished))
@@ -112,7 +113,7 @@ static void look_at(struct front *f, int fd, struct arrival *a)
 		front_count(f, &a->unfinished, 0);
 }
 
-/* It may be we who were late: what has come meanwhile is read first. */
+/* The delay may be ours, so what has already arrived is read first. */
 static void judge_later(struct front *f, int fd, struct arrival *a)
 {
 	if (a->late)
@@ -123,8 +124,8 @@ static void judge_later(struct front *f, int fd, struct arrival *a)
 	event_active(f->late_event, EV_TIMEOUT, 1);
 }
 
-/* Cut is who has nothing more in the socket and whose request is not whole. True: it is not known
- * yet. */
+/* Cuts off a connection whose socket is drained and whose request is still incomplete. True: there
+ * is more to read, so it is not decided yet. */
 static bool is_read_on(struct front *f, int fd)
 {
 	struct arrival *a = arrival_of(f, fd);
@@ -187,7 +188,7 @@ static void on_bytes(struct evbuffer *in, const struct evbuffer_cb_info *info, v
 
 static bool has_descriptors(const struct front *f)
 {
-	int next = fcntl(f->hang_up_fd, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
+	int next = fcntl(f->hang_up_fd, F_DUPFD_CLOEXEC, 0); /* the lowest free one */
 
 	if (next >= 0)
 		(void)close(next);
@@ -266,7 +267,7 @@ void http_arrivals_tell(struct front *f)
 	f->refused_ms = clock_monotonic_ms() + REFUSED_LOG_MS;
 }
 
-/* Asks the kernel, once for each connection. */
+/* Asks the kernel, once per connection. */
 static void ask_who(struct front *f, int fd, struct arrival *a)
 {
 	struct err e = { 0 };

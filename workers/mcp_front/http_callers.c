@@ -23,9 +23,9 @@ static int count_headers(const struct evkeyvalq *headers, const char *name)
 	return count;
 }
 
-/* What evhttp would read otherwise than others do, some of it only before
- * Debian's 2.1.12-8+deb12u1: a name that is not one, lengths that are no number, not one, or beside
- * an encoding, and an encoding that it does not know. */
+/* Refuses framing that evhttp reads differently from other programs, in part only before Debian's
+ * 2.1.12-8+deb12u1: an invalid header name; a length that is not a number, is repeated, or stands
+ * next to a transfer encoding; an encoding that evhttp does not know. */
 static bool is_framed_well(const struct evkeyvalq *headers)
 {
 	const char *length = evhttp_find_header(headers, "Content-Length");
@@ -103,8 +103,9 @@ bool http_callers_take_query(struct identity *i, const char *uri)
 	return true;
 }
 
-/* A caller without a session: the same connection row for whoever says the same of itself, and is
- * the same run of its program: by what it calls its run, else by its process. */
+/* A caller without a session gets the same connection row as long as it describes itself the same
+ * way and is the same run of its program: identified by the name it gives that run, else by its
+ * process. */
 static void stateless_key(struct peer *p, const char *host, const char *run)
 {
 	OWNED(str) struct str said = { 0 };

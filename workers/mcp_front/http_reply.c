@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 enum {
-	HELD_SECONDS = 86400, /* evhttp's own timeout for a held stream: ours ends it */
-	HELD_READ_BYTES = 4096, /* what a client may send behind an open stream */
+	HELD_SECONDS = 86400, /* evhttp's own timeout for a held stream; we end it earlier */
+	HELD_READ_BYTES = 4096, /* how much a client may send behind an open stream */
 	KEEPALIVE_IDLE_S = 30,
 	KEEPALIVE_INTERVAL_S = 10,
 	KEEPALIVE_COUNT = 3,
@@ -59,7 +59,7 @@ static const char *reason_of(int status)
 	}
 }
 
-/* The end of an exchange: nothing of it may stay on the connection, which serves on. */
+/* Ends an exchange: removes everything of it from the connection, which stays in use. */
 static void let_go(struct sink *s)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
@@ -90,8 +90,8 @@ static bool has(int fd, short events)
 	return poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP | events));
 }
 
-/* The last byte has left: to a caller that has closed the kernel says so at once. One that only
- * sends no more may read still. */
+/* The last byte has left. If the caller has closed, the kernel reports that at once; one that has
+ * only shut down its sending side may still read. */
 static void on_sent(struct evhttp_request *request, void *arg)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(request);
@@ -157,7 +157,7 @@ void http_reply_error(struct sink *s, int status, const char *id, int code, cons
 	http_reply(s, status, "application/json", message.bytes, message.length);
 }
 
-/* Sends on an open stream. A reader that is too slow is cut off: it can come back and resume. */
+/* Sends on an open stream. A reader that is too slow is cut off: it can reconnect and resume. */
 static void send_chunk(struct sink *s, const struct str *bytes)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
@@ -224,7 +224,7 @@ static void reply(struct sink *s, const struct str *message, const char *event_i
 		return;
 	}
 	sink_hold(s);
-	if (s->streaming && has(s->fd, POLLRDHUP)) { /* behind a long turn: not noticed yet */
+	if (s->streaming && has(s->fd, POLLRDHUP)) { /* hung up during a long turn: unnoticed yet */
 		note_untold(s);
 		evhttp_connection_free(evhttp_request_get_connection(s->http));
 	}
@@ -236,7 +236,7 @@ static void reply(struct sink *s, const struct str *message, const char *event_i
 	sink_drop(s);
 }
 
-/* The status belongs to a single reply; a stream and a batch have said 200 already. */
+/* The status applies to a single reply; a stream or a batch has already sent 200. */
 static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *fault)
 {
 	OWNED(str) struct str message = { 0 };
@@ -253,7 +253,7 @@ static void refuse(struct sink *s, const char *rpc_id, const struct mcp_fault *f
 
 /* ---- holding ---- */
 
-/* The connection is gone, whoever closed it. The only place where a held request ends early. */
+/* The connection is gone, whoever closed it. Only here does a held request end early. */
 void http_reply_on_close(struct evhttp_connection *c, void *arg)
 {
 	struct sink *s = arg;
@@ -265,13 +265,13 @@ void http_reply_on_close(struct evhttp_connection *c, void *arg)
 	if (s->ends_session)
 		LIST_REMOVE(s, in_pipes);
 	hold_gone(s);
-	/* Where evhttp has seen the hang-up itself, it leaves a request that we hold to us. */
+	/* If evhttp noticed the hang-up itself, it leaves the held request to us to free. */
 	if (request && !evhttp_request_get_connection(request))
 		evhttp_request_free(request);
 }
 
-/* A next request may stand behind one that is held. Who sends more than we read meanwhile is cut:
- * behind it we could not see him hang up. */
+/* The next request may queue up behind a held one. A client that sends more than we read meanwhile
+ * is cut off: behind unread bytes we could not see it hang up. */
 static bool is_flooded(const struct sink *s)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(s->http);
@@ -298,8 +298,9 @@ static void on_hang_up(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-/* Of a held connection: a peer that is gone is noticed; and an answer soon after the start of the
- * stream does not wait for its acknowledgement (Nagle against delayed ACK: 40 ms). */
+/* Sets up the socket of a held connection: keepalive notices a dead peer, and an answer soon after
+ * the start of the stream does not wait for an acknowledgement (Nagle against delayed ACK: 40
+ * ms). */
 static void tune(int fd)
 {
 	const int on = 1;

@@ -1,13 +1,13 @@
-/* http_reply: what HTTP callers are answered: at once, or on an event stream. The socket of a held
- * stream stands in an epoll set of its own, because evhttp does not see a peer that hangs up behind
- * unread bytes. */
+/* http_reply: replies to HTTP callers, at once or on an event stream. The socket of a held stream
+ * is in a separate epoll set, because evhttp does not notice a peer that hangs up behind unread
+ * bytes. */
 #ifndef HTTP_REPLY_H
 #define HTTP_REPLY_H
 
 #include "sink.h"
 
 extern const struct transport HTTP_REPLY;
-/* All that we say goes over one stream: the transport of revision 2024-11-05. */
+/* Everything we send goes over one stream: the transport of revision 2024-11-05. */
 extern const struct transport HTTP_REPLY_STREAM;
 
 void http_reply_start(struct front *f);

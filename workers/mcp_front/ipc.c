@@ -1,12 +1,12 @@
-/* The IPC socket of the seeds (000 section 5.3), <run>/ipc.sock: for programs that answer on this
- * machine without SQLite. One JSON object per line each way:
+/* The IPC socket, <run>/ipc.sock: for programs on this machine that answer without SQLite. Each
+ * line, in both directions, is one JSON object:
  *   {"command":"approve","id":"..."}  ->  {"ok":true,"data":{...}}  or  {"ok":false,"error":"..."}
  * The commands are the verbs of src/operator/verb.c. They become the same rows as those of
- * agent-intercom-ctl, from the source 'socket', each line in a transaction of its own that is on
- * disk before its answer leaves: whoever got none may ask again, and an answer is applied once.
+ * agent-intercom-ctl, with the source 'socket'. Each line is a transaction of its own, committed
+ * before its answer is sent: a caller that got none may ask again, and an answer applies once.
  *
- * Whoever runs under our uid may connect. With ipc.require_token each line must also carry the
- * auth_token that stands in <run>/ipc.token (0600), another one after each start. */
+ * Every program of our uid may connect. With ipc.require_token each line must also carry, as
+ * auth_token, the token in <run>/ipc.token (0600), which changes at every start. */
 #include "ipc.h"
 
 #include "front.h"
@@ -26,11 +26,11 @@
 #include <unistd.h>
 
 enum {
-	IPC_MAX_LINE = 128 << 10, /* bytes, its end not counted */
-	IPC_MAX_UNREAD = 256 << 10, /* bytes of answers; then no further line is taken */
-	IPC_LINES_A_TURN = 8, /* of one caller, before the others have their turn */
+	IPC_MAX_LINE = 128 << 10, /* bytes, without its newline */
+	IPC_MAX_UNREAD = 256 << 10, /* bytes of answers; above this no further line is read */
+	IPC_LINES_A_TURN = 8, /* per caller, before the others get their turn */
 	IPC_IDLE_SECONDS = 600,
-	IPC_WRITE_SECONDS = 30, /* for a caller to read something of its answers */
+	IPC_WRITE_SECONDS = 30, /* within which a caller must read some of its answers */
 	IPC_MAX_CALLERS = 64,
 };
 
@@ -40,18 +40,23 @@ struct ipc_caller {
 	LIST_ENTRY(ipc_caller) next;
 	struct front *front;
 	struct bufferevent *pipe;
-	bool skips; /* the rest of a line that was too long */
-	bool ended; /* it sends no more, but may read still */
+	bool skips; /* skipping the rest of a line that is too long */
+	bool ended; /* it has stopped sending, but may still read */
 };
 
 /* ---- commands ---- */
 
-/* Where each verb's text stands in a line; of the others, in "instruction". */
+/* The member of a line that holds each verb's text; "instruction" for the others. */
 static const char *text_member(const struct verb *v)
 {
-	static const char *const MEMBERS[][2] = { { "approve", "note" }, { "reject", "reason" },
-		                                  { "stop", "reason" },  { "no", "reason" },
-		                                  { "mode", "mode" },    { "stall", "switch" } };
+	static const char *const MEMBERS[][2] = { { "approve", "note" },
+		                                  { "reject", "reason" },
+		                                  { "stop", "reason" },
+		                                  { "no", "reason" },
+		                                  { "mode", "mode" },
+		                                  { "stall", "switch" },
+		                                  { "session-start", "prompt" },
+		                                  { "session-restart", "prompt" } };
 
 	for (size_t i = 0; i < COUNT(MEMBERS); i++)
 		if (strcmp(v->word, MEMBERS[i][0]) == 0)
@@ -59,7 +64,7 @@ static const char *text_member(const struct verb *v)
 	return "instruction";
 }
 
-/* The words that a program may say: those whose answer is JSON. */
+/* Whether a program may use the verb: its answer is JSON. */
 static bool is_spoken(const struct verb *v)
 {
 	return !v->only_talk && !v->is_later;
@@ -84,7 +89,7 @@ static const struct verb *find_verb(const cJSON *line, struct err *e)
 	return NULL;
 }
 
-/* A program names what it means, but where nothing else can be meant. */
+/* A program must name its request or session, unless there is only one possibility. */
 static int check_members(const struct words *w, struct err *e)
 {
 	const struct verb *v = w->verb;
@@ -99,7 +104,7 @@ static int check_members(const struct words *w, struct err *e)
 	return 0;
 }
 
-/* A refused answer is kept as a row too: the transaction is committed whatever came of it. */
+/* A refused answer is kept as a row too, so the transaction commits in either case. */
 static int run(struct front *f, const cJSON *line, struct said *out, struct err *e)
 {
 	const struct speaker who = { .source = "socket",
@@ -116,6 +121,8 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 		return -1;
 	w.text = json_text(line, text_member(w.verb));
 	w.digest = json_text(line, "digest");
+	w.agent = json_text(line, "agent");
+	w.workspace = json_text(line, "workspace");
 	if (check_members(&w, e))
 		return -1;
 	if (w.verb->row == VERB_READING)
@@ -132,7 +139,7 @@ static int run(struct front *f, const cJSON *line, struct said *out, struct err 
 	return err_set(e, ERR_INPUT, "%s", str_text(&out->text));
 }
 
-/* In a time that does not depend on what was given. */
+/* Takes the same time whatever was given. */
 static int check_token(const struct front *f, const cJSON *line, struct err *e)
 {
 	const char *given = json_text(line, "auth_token");
@@ -144,7 +151,7 @@ static int check_token(const struct front *f, const cJSON *line, struct err *e)
 	               given ? "not that of ipc.token" : "missing (see ipc.token)");
 }
 
-/* Answers a line. said NULL: with e. */
+/* Answers a line; with e if said is NULL. */
 static void reply(struct ipc_caller *c, struct said *said, const struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *object = cJSON_CreateObject();
@@ -189,7 +196,7 @@ static void refuse_line(struct ipc_caller *c)
 	reply(c, NULL, &e);
 }
 
-/* Drops what has come of a line that is too long. Returns whether it is over. */
+/* Drops what has arrived of a line that is too long. Returns whether its end was reached. */
 static bool skip_line(struct ipc_caller *c, struct evbuffer *in)
 {
 	struct evbuffer_ptr end = evbuffer_search_eol(in, NULL, NULL, EVBUFFER_EOL_LF);
@@ -199,7 +206,7 @@ static bool skip_line(struct ipc_caller *c, struct evbuffer *in)
 	return !c->skips;
 }
 
-/* Takes the next line, if it has come whole (or the caller sends no more). */
+/* Takes the next line, if it is complete (or the caller has stopped sending). */
 static bool take_next(struct ipc_caller *c)
 {
 	struct evbuffer *in = bufferevent_get_input(c->pipe);
@@ -238,7 +245,7 @@ static void hang_up(struct ipc_caller *c)
 	free(c);
 }
 
-/* Takes some lines; the rest in another turn, or once the caller has read what it was answered. */
+/* Takes some lines; the rest in another turn, or after the caller has read its answers. */
 static void serve(struct ipc_caller *c)
 {
 	const struct evbuffer *out = bufferevent_get_output(c->pipe);
@@ -262,7 +269,7 @@ static void on_bytes(struct bufferevent *pipe, void *arg)
 	serve(arg);
 }
 
-/* A caller that has closed only its sending side gets its answers still. */
+/* A caller that has closed only its sending side still gets its answers. */
 static void on_event(struct bufferevent *pipe, short what, void *arg)
 {
 	struct ipc_caller *c = arg;
@@ -317,7 +324,7 @@ static void on_accept(struct evconnlistener *listener, evutil_socket_t fd, struc
 
 /* ---- the token ---- */
 
-/* A file of ours only, whole under its name or not there. */
+/* Writes a file that only we can read, atomically. */
 static int write_token(const struct front *f, struct err *e)
 {
 	static const char NEW[] = "ipc.token.new";

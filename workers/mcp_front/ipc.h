@@ -1,4 +1,4 @@
-/* ipc: the socket of the seeds, for local programs that answer. */
+/* ipc: the JSON socket for local programs that answer questions. */
 #ifndef IPC_H
 #define IPC_H
 
@@ -7,7 +7,7 @@
 struct front;
 
 int ipc_start(struct front *f, struct err *e);
-/* Listens again, in another run directory than before. */
+/* Listens; also called again after the run directory has changed. */
 int ipc_listen(struct front *f, struct err *e);
 void ipc_stop(struct front *f);
 

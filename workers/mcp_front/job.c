@@ -38,10 +38,10 @@ void job_requeue_first(struct front *f, struct job *job)
 	job_turn_soon(f);
 }
 
-/* Not at once, but after one more look at the transports (a timer of 0 is due in the next pass of
- * the loop, behind what that pass finds ready): answers in hand leave before the flush, and what
- * came in meanwhile is in the same commit. A priority would let a flood of requests keep it
- * waiting. */
+/* Schedules the turn not at once, but after one more pass over the transports (a timer of 0 fires
+ * in the next pass of the loop, after everything that is ready): answers in hand leave before the
+ * fsync, and what arrived meanwhile joins the same commit. An event priority would let a flood of
+ * requests delay the turn for ever. */
 void job_turn_soon(struct front *f)
 {
 	static const struct timeval NEXT_PASS = { 0 };
@@ -96,7 +96,7 @@ int job_fault_code(const struct err *e)
 	                                                      : RPC_INTERNAL_ERROR;
 }
 
-/* A caller that is gone already has not been told; of the others the transport knows. */
+/* A caller that is already gone was not told; for the others the transport checks. */
 static void tells(struct job *job)
 {
 	if (job->sink->gone && job->call_seq > 0)

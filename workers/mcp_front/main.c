@@ -1,15 +1,14 @@
-/* mcp-front: speaks MCP with agents, over HTTP and with the relays on a unix socket.
+/* mcp-front: speaks MCP with agents, over HTTP and, through relays, over a Unix socket.
  *
- * Reads:  setting, worker, answer, stall, request, apply, file_change, session, connection, content
+ * Reads:  setting, worker, ended_call, stall, request, apply, file_change, session, connection,
+ *         content
  * Writes: connection, session, tool_call, request (asking, reviving, adopting), apply (queueing),
- *         stall (that a nudge was said), command (switch_freq), decision, command and steering
- *         (from the IPC socket),
- *         content; everything else follows from these by rules
+ *         stall (nudge sent), command (switch_freq), decision, command and steering (from the IPC
+ *         socket), content; everything else follows from these by rules
  * Outside: 127.0.0.1:http_port, <run>/mcp.sock, <run>/ipc.sock, files of workspaces (read only)
  *
- * Killed at any moment it leaves rows that tell everything: calls that wait stay 'waiting' with a
- * listener that no longer lives, and the next front hands out their answers to whoever asks again
- * or resumes. */
+ * If it is killed, its rows tell everything: waiting calls stay 'waiting', with a listener that is
+ * no longer alive, and the next front gives their answers to clients that ask again or resume. */
 #include "await_slack.h"
 #include "front.h"
 #include "http.h"
@@ -40,7 +39,7 @@
 enum {
 	FLUSH_MS = 200, /* for the last replies to leave */
 	HTTP_TRY_MS = 1000,
-	TRIM_BYTES = 1 << 20, /* free memory that is worth giving back */
+	TRIM_BYTES = 1 << 20, /* bytes of free memory worth giving back */
 };
 
 static const char PURPOSE[] = "Speaks MCP with agents over HTTP and for mcp-stdio.";
@@ -54,7 +53,7 @@ static bool setting_is(struct store *st, const char *name, const char *value)
 	return setting_get(st, name, &text, NULL) > 0 && strcmp(text.bytes, value) == 0;
 }
 
-/* NULL where it is missing or empty. */
+/* NULL if missing or empty. */
 static char *setting_text(struct store *st, const char *name)
 {
 	OWNED(str) struct str text = { 0 };
@@ -62,7 +61,7 @@ static char *setting_text(struct store *st, const char *name)
 	return setting_get(st, name, &text, NULL) > 0 && text.length ? str_take(&text) : NULL;
 }
 
-/* A list or table; NULL where it is missing. */
+/* A list or table; NULL if missing. */
 static cJSON *setting_json(struct store *st, const char *name)
 {
 	OWNED(str) struct str text = { 0 };
@@ -70,7 +69,7 @@ static cJSON *setting_json(struct store *st, const char *name)
 	return setting_get(st, name, &text, NULL) > 0 ? cJSON_Parse(text.bytes) : NULL;
 }
 
-/* The commands of the configuration, where a workspace's policy may allow no others. */
+/* Reads the configured commands: a workspace's policy may allow no others. */
 static void read_commands(struct front *f)
 {
 	struct store *st = &f->worker.store;
@@ -113,7 +112,7 @@ static void read_settings(struct front *f)
 	(void)snprintf(s->workspaces.machine, sizeof(s->workspaces.machine), "%s",
 	               f->worker.machine);
 	(void)setting_get(st, "default_workspace_root", &f->default_workspace, NULL);
-	s->workspaces.usual = f->default_workspace.bytes; /* NULL: there is none */
+	s->workspaces.usual = f->default_workspace.bytes; /* NULL: none */
 	if (setting_get(st, "workspace", &workspaces, NULL) > 0)
 		s->workspaces.listed = cJSON_Parse(workspaces.bytes);
 	s->workspaces.usual_channel = setting_text(st, "slack.channel_id");
@@ -155,7 +154,7 @@ static int seconds(const char *variable, int usual)
 	return usual;
 }
 
-/* 10,000 held calls need as many descriptors: take what the hard limit gives. */
+/* 10,000 held calls need as many descriptors: raise the soft limit to the hard limit. */
 static void raise_limits(struct front *f)
 {
 	struct rlimit limit = { .rlim_cur = 1024 };
@@ -168,8 +167,8 @@ static void raise_limits(struct front *f)
 	f->max_fd -= FRONT_SPARE_FDS;
 }
 
-/* The built-in port may be another user's: agents on stdio need none, so any free port does then. A
- * port that somebody chose is waited for. */
+/* Another user may have the default port: agents on stdio do not need it, so any free port will do.
+ * A configured port is waited for. */
 static bool start_http(struct front *f, struct err *e)
 {
 	int64_t wanted = f->http_port;
@@ -193,8 +192,8 @@ static bool start_http(struct front *f, struct err *e)
 	return false;
 }
 
-/* Opens the port, or says why HTTP is off; the sockets are served all the same. What the row of
- * this worker says of it goes to detail. */
+/* Opens the port, or reports why HTTP is off; the sockets are served either way. detail receives
+ * the text for the worker row. */
 static void listen_http(struct front *f, struct str *detail)
 {
 	struct err why = { 0 };
@@ -229,7 +228,7 @@ static void try_http_again(struct front *f)
 
 /* ---- rows at the start ---- */
 
-/* What a predecessor held is held by nobody; from here on answers are ours to hand out. */
+/* No caller of a predecessor is held any longer; from here on this process delivers the answers. */
 static int take_over(struct front *f, struct err *e)
 {
 	struct store *st = &f->worker.store;
@@ -250,7 +249,7 @@ static int take_over(struct front *f, struct err *e)
 
 /* ---- the loop ---- */
 
-/* Looks at everything that others may have changed. */
+/* Looks at everything that other processes may have changed. */
 static void look(struct front *f)
 {
 	static const struct timeval NEXT_PASS = { 0 };
@@ -285,8 +284,8 @@ static void on_bell(evutil_socket_t fd, short what, void *arg)
 		log_warn("%s", e.text);
 }
 
-/* Whoever waits over HTTP is told something, since what follows is the cut. Relays ask the next
- * front by themselves. True: there was anybody to tell. */
+/* Tells callers waiting over HTTP before they are cut off; relays ask the next front by themselves.
+ * Returns whether there was anyone to tell. */
 static bool tell_of_the_stop(struct front *f)
 {
 	bool any =
@@ -312,8 +311,8 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 	(void)event_base_loopexit(f->base, any ? &FLUSH : NULL);
 }
 
-/* The run directory has vanished: bell and sockets are hung up in the one that was made since. Who
- * is connected stays so. */
+/* If the run directory has vanished, opens bell and sockets in the new one. Existing connections
+ * stay open. */
 static void look_at_run(struct front *f)
 {
 	struct err e = { 0 };
@@ -330,7 +329,7 @@ static void look_at_run(struct front *f)
 	(void)event_add(f->bell, NULL);
 }
 
-/* Gives back what many calls at once have left free. */
+/* Returns memory to the system that a burst of calls has left free. */
 static void trim(struct front *f)
 {
 	if (!f->turned)
@@ -340,7 +339,7 @@ static void trim(struct front *f)
 		(void)malloc_trim(0);
 }
 
-/* Now and then without a bell: bells may be lost. */
+/* Also looks now and then without a bell, because bells may be lost. */
 static void on_beat(evutil_socket_t fd, short what, void *arg)
 {
 	struct front *f = arg;
@@ -363,7 +362,7 @@ static int open_loop(struct front *f, struct err *e)
 
 	struct event_config *config = event_config_new();
 
-	/* A reply arms and disarms its socket in one pass: the kernel need not hear of that. */
+	/* A reply arms and disarms its socket in one pass: saves the system calls for that. */
 	(void)event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
 	f->base = event_base_new_with_config(config);
 	event_config_free(config);
@@ -398,7 +397,7 @@ static void close_loop(struct front *f)
 	http_stop(f);
 	hands_stop(f);
 	if (f->base)
-		turn_run(-1, 0, f); /* what the closing connections have left to write */
+		turn_run(-1, 0, f); /* writes what the closing connections have left */
 	policies_stop(f);
 	turn_clear(f);
 	for (size_t i = 0; i < COUNT(events); i++)

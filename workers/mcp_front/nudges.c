@@ -49,7 +49,8 @@ static struct sink *stream_of(struct front *f, const struct nudge *n)
 	return NULL;
 }
 
-/* First the row: said at most once, and what is lost here comes with the next call. */
+/* Writes the row first: the nudge is sent at most once, and one lost here comes with the next
+ * call. */
 static int note(struct front *f, const struct nudge *nudges, int count, struct err *e)
 {
 	if (store_begin(&f->worker.store, e))

@@ -1,7 +1,7 @@
-/* nudges: said on open streams: the agent of a stalled session that keeps a connection open on
- * which the server may speak (stdio, the event stream of 2024-11-05) is sent the nudge as a log
- * message at once. Whether its host shows that to the model is the host's affair, so the nudge goes
- * with the result of its next call all the same; only that is its delivery. */
+/* nudges: sent on open streams. If the agent of a stalled session keeps a connection open on which
+ * the server may speak (stdio, the event stream of 2024-11-05), it is sent the nudge as a log
+ * message at once. Its host may not show that to the model, so the nudge also goes with the result
+ * of the agent's next call; only that counts as delivery. */
 #ifndef NUDGES_H
 #define NUDGES_H
 

@@ -35,7 +35,7 @@ static void tell_paused(struct front *f, struct job *job)
 	job_reply_tool(job);
 }
 
-/* True: the job is over. */
+/* Returns whether the job is done with. */
 static bool look_at_parked(struct front *f, struct job *job)
 {
 	const struct peer *p = job->sink->peer;
@@ -46,7 +46,7 @@ static bool look_at_parked(struct front *f, struct job *job)
 		hold_release(f, job->held_as);
 		job->held_as = 0;
 		job->as.call.parked = false;
-		job_forget_call(job); /* it is read anew, with the files as they are now */
+		job_forget_call(job); /* look again, with the files as they are now */
 		job_requeue(f, job);
 		return false;
 	}

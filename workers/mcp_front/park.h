@@ -1,5 +1,5 @@
-/* park: calls of paused sessions. They have no row yet: nothing happened. The caller is held, and
- * told that it waits, until the session is resumed (then the call is run as if it came now) or
+/* park: calls of paused sessions. They have no row yet: nothing has happened. The caller is held,
+ * with keep-alives, until the session is resumed (then the call runs as if it had just arrived) or
  * stopped (then it is refused). */
 #ifndef PARK_H
 #define PARK_H
@@ -8,7 +8,7 @@
 
 /* Takes over the job. */
 void park_call(struct front *f, struct job *job);
-/* Releases calls whose session is no longer paused, or that have waited long enough. */
+/* Releases calls whose session is not paused any longer, or whose time is up. */
 void park_look(struct front *f);
 
 #endif

@@ -1,7 +1,7 @@
-/* The unix socket of the relays (mcp-stdio): one JSON message per line each way. A relay's first
- * line says who it is: {"agent-intercom":1, "workspace":"/abs", ..., "resume":"key"}; it is
- * answered with {"agent-intercom":1,"key":"..."}, and with that key it may come back when this
- * process has died. */
+/* The Unix socket of the relays (mcp-stdio): one JSON message per line in both directions. A
+ * relay's first line identifies it: {"agent-intercom":1, "workspace":"/abs", ..., "resume":"key"}.
+ * The reply is {"agent-intercom":1,"key":"..."}, and with that key the relay may reconnect after
+ * this process has died. */
 #include "pipe.h"
 
 #include "front.h"
@@ -26,7 +26,7 @@ static void close_pipe(struct sink *s)
 	if (!pipe)
 		return;
 	LIST_REMOVE(s, in_pipes);
-	hold_gone(s); /* s may be no more */
+	hold_gone(s); /* s may be freed */
 	bufferevent_free(pipe);
 }
 
@@ -108,7 +108,7 @@ static int greet(struct sink *s, const char *line, size_t length, struct err *e)
 
 /* ---- lines ---- */
 
-/* On stdio a modern message has no headers; the rest of the checks holds. */
+/* On stdio a modern message has no headers; the other checks apply. */
 static void take_checked(struct sink *s, struct rpc_message *m)
 {
 	struct mcp_fault fault;
@@ -253,7 +253,7 @@ void pipe_stop(struct front *f)
 	if (f->pipe_listener)
 		evconnlistener_free(f->pipe_listener);
 	f->pipe_listener = NULL;
-	/* The connections stay open in their rows: their relays come back to our successor. */
+	/* The connections stay open in their rows: the relays reconnect to our successor. */
 	while (!LIST_EMPTY(&f->pipes)) {
 		struct sink *s = LIST_FIRST(&f->pipes);
 

@@ -1,4 +1,4 @@
-/* pipe: the unix socket of the relays. */
+/* pipe: the Unix socket of the relays. */
 #ifndef PIPE_H
 #define PIPE_H
 
@@ -6,7 +6,7 @@
 
 struct front;
 
-/* Listens, also in another run directory than before. */
+/* Listens; also called again after the run directory has changed. */
 int pipe_listen(struct front *f, struct err *e);
 void pipe_stop(struct front *f);
 

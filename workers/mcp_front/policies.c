@@ -12,7 +12,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* ---- what is told ---- */
+/* ---- reporting ---- */
 
 static void tell(const struct policy_file *p)
 {
@@ -24,7 +24,7 @@ static void tell(const struct policy_file *p)
 		log_info("%s/" POLICY_FILE " is gone", p->workspace_root);
 }
 
-/* A version that is new is told in the log, and the next turn writes its row. */
+/* Logs a new version; the next turn writes its row. */
 static void notice(struct front *f, struct policy_file *p)
 {
 	if (!p->changed || p->told)
@@ -35,11 +35,11 @@ static void notice(struct front *f, struct policy_file *p)
 	job_turn_soon(f);
 }
 
-/* ---- a look because of a change ---- */
+/* ---- looking after a change ---- */
 
 static void look_again(struct front *f, struct policy_file *p);
 
-/* One policy that is looked at. */
+/* One policy being read again. */
 struct second_look {
 	struct hand_task task;
 	char *workspace_root;
@@ -58,7 +58,7 @@ static void on_look(struct front *f, struct hand_task *t, struct hand_found *fou
 
 	policy_file_take(p, &found->policy);
 	p->is_looked_at = false;
-	if (!p->exists || p->known.seen.file.st_size > 0) /* else it is being written */
+	if (!p->exists || p->known.seen.file.st_size > 0) /* an empty file is still being written */
 		notice(f, p);
 	if (p->looks_again) {
 		p->looks_again = false;
@@ -76,7 +76,7 @@ static void on_no_look(struct front *f, struct hand_task *t, const struct refusa
 	look_free(look);
 }
 
-/* Of what changes while it is looked at there is one more look. */
+/* A change during a look causes exactly one more look. */
 static void look_again(struct front *f, struct policy_file *p)
 {
 	static const struct hand_asker LOOK = { .done = on_look, .failed = on_no_look };
@@ -104,7 +104,7 @@ static bool concerns_us(const struct inotify_event *e)
 	return strcmp(e->name, ".intercom") == 0 || strcmp(e->name, "settings.json") == 0;
 }
 
-/* Whose folders these are; all, where the kernel has lost count. */
+/* Looks at the policies of these folders; at all of them if the kernel has dropped events. */
 static void look_at_watched(struct front *f, const struct inotify_event *e)
 {
 	bool all = (e->mask & IN_Q_OVERFLOW) != 0;

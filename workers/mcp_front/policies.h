@@ -1,5 +1,5 @@
-/* policies: the policy files of the workspaces in use, watched, so that a change is told (and a
- * broken file warned of) when it is made; each question looks for itself anyway. */
+/* policies: watches the policy files of the workspaces in use, so that a change is reported (and a
+ * broken file warned about) as soon as it is made. Each question reads its policy anyway. */
 #ifndef POLICIES_H
 #define POLICIES_H
 
@@ -9,15 +9,15 @@ struct front;
 
 int policies_start(struct front *f, struct err *e);
 void policies_stop(struct front *f);
-/* What is known of a workspace's policy, for a hand that looks at it. */
+/* What is known about a workspace's policy, for the hand that reads it. */
 struct policy_known policies_known(struct front *f, const char *workspace_root);
-/* The policy of a workspace as a hand has found it; never NULL. From here on its changes are
- * noticed. */
+/* The policy of a workspace as a hand found it; never NULL. Its changes are watched from here
+ * on. */
 struct policy_file *policies_take(struct front *f, const char *workspace_root,
                                   struct hand_found *found);
-/* Writes which versions were found. Inside a transaction. */
+/* Writes which versions were found. Call in a transaction. */
 void policies_write(struct front *f);
-/* It is on disk. */
+/* The transaction has committed. */
 void policies_written(struct front *f);
 
 #endif

@@ -29,7 +29,7 @@ static int not_found(const char *version)
 	return version == MCP_MODERN ? RPC_INVALID_PARAMS : RPC_RESOURCE_NOT_FOUND;
 }
 
-/* Appends the result, without its end. 1 there is one, 0 it has been refused. */
+/* Appends the result, without its end. Returns 1 if there is one, 0 if it was refused. */
 static int make_resource(struct front *f, struct sink *sink, const struct rpc_message *m,
                          const char *version, struct str *result)
 {
@@ -76,9 +76,9 @@ static void answer_request(struct front *f, struct sink *sink, struct rpc_messag
 	sink_reply(sink, m->id, &result);
 }
 
-/* ---- where its caller works ---- */
+/* ---- the caller's workspace ---- */
 
-/* A request of a caller of whom that is not known yet. */
+/* A request of a caller whose workspace is not known yet. */
 struct unplaced {
 	struct hand_task task;
 	struct sink *sink;

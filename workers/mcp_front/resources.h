@@ -1,15 +1,15 @@
-/* resources: read from rows, so they need no turn; but a Slack channel is read by slack-poster, and
- * who asks for it is held until that has answered. */
+/* resources: read from rows, without a turn. A Slack channel is read by slack-poster, and its
+ * caller is held until the answer is there. */
 #ifndef RESOURCES_H
 #define RESOURCES_H
 
 #include "hold.h"
 
-/* Does one of the methods of resources; takes m over where it is queued. */
+/* Handles one of the resources methods; takes over m if it queues a job. */
 void resources_take(struct front *f, struct sink *sink, struct rpc_message *m, const char *version,
                     enum mcp_method method);
 
-/* Has a channel read; for JOBS. */
+/* Has a channel read. For JOBS. */
 int resources_run(struct front *f, struct job *job, struct err *e);
 bool resources_reply(struct front *f, struct job *job);
 

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is being looked at. */
+/* What is being read for an operator. */
 struct view {
 	struct hand_task task;
 	struct file_view_next_row wish;
 	struct request request;
-	size_t more; /* files that are not shown */
+	size_t more; /* files not shown */
 };
 
 /* ---- showing ---- */
@@ -65,9 +65,9 @@ static int say_rest(struct front *f, const struct file_view_next_row *v, const s
 	return say_text(f, v, r, text, e);
 }
 
-/* ---- the wish at hand ---- */
+/* ---- the current request ---- */
 
-/* Of each file that was there when the question was asked. */
+/* Chooses each file that existed when the question was asked. */
 static void choose_files(struct view *v)
 {
 	const struct request *r = &v->request;
@@ -109,7 +109,7 @@ static void warn(struct front *f, const struct err *e)
 		front_fail(f, e);
 }
 
-/* In one transaction the wish goes and its answer comes; if that fails, it is tried again. */
+/* Deletes the request and stores its answer in one transaction; retried if that fails. */
 static void carry_out(struct front *f, struct view *v, const struct hand_file *seen)
 {
 	struct err e = { 0 };
@@ -125,7 +125,7 @@ static void carry_out(struct front *f, struct view *v, const struct hand_file *s
 	if (failed)
 		warn(f, &e);
 	else
-		show_files_look(f); /* at the next one */
+		show_files_look(f); /* continue with the next one */
 }
 
 static void on_found(struct front *f, struct hand_task *t, struct hand_found *found)
@@ -133,7 +133,7 @@ static void on_found(struct front *f, struct hand_task *t, struct hand_found *fo
 	carry_out(f, (struct view *)t, found->shown);
 }
 
-/* Each file is said not to be shown. */
+/* Reports each file as not shown. */
 static void on_failed(struct front *f, struct hand_task *t, const struct refusal *why)
 {
 	struct hand_file none[HAND_SHOWN_FILES] = { { .why = NULL } };

@@ -1,6 +1,6 @@
-/* show_files: files that an operator asks to see: those that a proposal touches, whole, as they are
- * now. They are read beneath the workspace, without a lock; what is found is said in Slack. A front
- * that dies here has said nothing, and the next one does it. */
+/* show_files: shows an operator the files that a proposal touches, whole, as they are now. They are
+ * read beneath the workspace, without a lock, and posted in Slack. If the front dies here, nothing
+ * was posted, and the next front does it. */
 #ifndef SHOW_FILES_H
 #define SHOW_FILES_H
 

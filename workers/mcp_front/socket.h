@@ -1,4 +1,4 @@
-/* socket: unix sockets of the run directory, for programs of our own user. */
+/* socket: Unix sockets in the run directory, for programs of our own user. */
 #ifndef SOCKET_H
 #define SOCKET_H
 
@@ -9,9 +9,9 @@
 
 struct front;
 
-/* Whether the process at the other end of a unix socket runs under our uid. */
+/* Whether the process at the other end of a Unix socket runs under our uid. */
 bool socket_is_ours(int fd);
-/* Listens on a unix socket of this name (mode 0600) in the run directory; NULL on error. */
+/* Listens on a Unix socket of this name (mode 0600) in the run directory; NULL on error. */
 struct evconnlistener *socket_listen(struct front *f, const char *name, evconnlistener_cb on_caller,
                                      struct err *e);
 

@@ -18,7 +18,8 @@ static void reply_now(struct sink *sink, const char *id, const char *version,
 	sink_reply(sink, id, &result);
 }
 
-/* What the client says of itself holds from here on: its next message may be in the same turn. */
+/* What the client says about itself applies from here on: its next message may be in the same
+ * turn. */
 static void introduce(struct peer *p, const cJSON *params)
 {
 	const cJSON *client = cJSON_GetObjectItemCaseSensitive(params, "clientInfo");
@@ -34,7 +35,7 @@ static void introduce(struct peer *p, const cJSON *params)
 	p->elicits = elicit_is_offered(cJSON_GetObjectItemCaseSensitive(params, "capabilities"));
 }
 
-/* Lists have one page: a cursor is none of ours, but an empty one can mean the beginning. */
+/* Lists have one page, so a cursor cannot be ours; an empty one may mean the beginning. */
 static bool has_cursor(struct sink *sink, const struct rpc_message *m)
 {
 	const cJSON *cursor = cJSON_GetObjectItemCaseSensitive(m->params, "cursor");
@@ -128,6 +129,6 @@ void take_message(struct front *f, struct sink *sink, struct rpc_message *m)
 		(void)job_queue(f, JOB_CANCEL, sink, m);
 	else if (elicitation_answers(m))
 		(void)job_queue(f, JOB_ELICITED, sink, m);
-	/* Other notifications, and responses to requests that we never sent, need nothing. */
+	/* Other notifications, and responses to requests we never sent, need no reaction. */
 	rpc_message_clear(m);
 }

@@ -1,4 +1,4 @@
-/* take: the messages of a peer, whatever the transport they come over. */
+/* take: the messages of a peer, whatever their transport. */
 #ifndef TAKE_H
 #define TAKE_H
 

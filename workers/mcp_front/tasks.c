@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- making and looking ---- */
+/* ---- creating and polling ---- */
 
 int tasks_make(struct front *f, struct job *job, struct err *e)
 {
@@ -54,8 +54,8 @@ static int get(struct front *f, struct job *job, struct err *e)
 	return 0;
 }
 
-/* The wait ends; the question stays, and asking again finds it. A task that has ended stays as it
- * is. */
+/* Ends the wait; the question stays open, and asking again finds it. A task that has ended is
+ * unchanged. */
 static int cancel(struct front *f, struct job *job, struct err *e)
 {
 	if (sql_tool_call_cancel_task(&f->worker.store, job->call_seq, e))
@@ -84,7 +84,7 @@ int tasks_run(struct front *f, struct job *job, struct err *e)
 		return get(f, job, e);
 	if (method == MCP_TASKS_CANCEL)
 		return cancel(f, job, e);
-	mcp_empty_result(&job->result, MCP_MODERN); /* no task of ours asks for input */
+	mcp_empty_result(&job->result, MCP_MODERN); /* none of our tasks asks for input */
 	return 0;
 }
 
@@ -98,14 +98,14 @@ bool tasks_reply(struct front *f, struct job *job)
 
 /* ---- listening ---- */
 
-/* Those of the wanted tasks that there are. */
+/* Those of the requested tasks that exist. */
 struct listened {
 	int64_t calls[FRONT_MAX_LISTENED];
 	int count;
 	struct str ids; /* JSON array */
 };
 
-/* 0, or -1 and it has been refused. */
+/* Returns 0, or -1 if the request was refused. */
 static int find_listened(struct front *f, struct sink *sink, const struct rpc_message *m,
                          const cJSON *wanted, struct listened *l)
 {
@@ -136,7 +136,7 @@ static int find_listened(struct front *f, struct sink *sink, const struct rpc_me
 	return 0;
 }
 
-/* A task that has ended is told at once; else nothing would ever be told of it. */
+/* Notifies of an already ended task at once; nothing else would ever do it. */
 static void tell_ended(struct front *f, int64_t call)
 {
 	OWNED(task) struct task t = { 0 };
@@ -160,7 +160,7 @@ static void hold_open(struct front *f, struct sink *sink, const struct rpc_messa
 		tell_ended(f, l->calls[i]);
 }
 
-/* Whether so many waiters more may be held for this caller; else it has been refused. */
+/* Whether this many more waiters may be held for this caller; else refuses the request. */
 static bool has_room(struct front *f, struct sink *sink, const struct rpc_message *m, int more)
 {
 	struct mcp_fault full = { .status = 503, .code = RPC_INTERNAL_ERROR };

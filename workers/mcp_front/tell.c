@@ -11,7 +11,7 @@
 
 /* ---- subscriptions ---- */
 
-/* t: the result of a task that is completed, else NULL. */
+/* t: the result if the task completed, else NULL. */
 static void tell_subscription(struct front *f, struct sink *sink, const char *listen_id,
                               int64_t call_seq, const struct telling *t)
 {
@@ -70,8 +70,8 @@ static void reply_to(struct sink *sink, const char *rpc_id, bool modern, int64_t
 	sink->by->reply(sink, &message, modern ? NULL : event_id);
 }
 
-/* Gives the result to everyone who waits for this call. Where it is one only, it may turn out that
- * nobody was told. */
+/* Sends the result to everyone who waits for this call. With a single waiter the transport may find
+ * out that it did not arrive. */
 static void hand_over(struct front *f, struct held_call *held, const struct telling *t)
 {
 	int64_t seq = held->seq;
@@ -137,8 +137,8 @@ void tell_written(struct front *f)
 
 enum { PAGE = 500 };
 
-/* One page of answers: their calls' seqs, and in *ret_last where the cursor stands behind them; the
- * number of them, -1 on error. */
+/* Reads one page of ended calls: their seqs, and in *ret_last the cursor behind them. Returns their
+ * number, -1 on error. */
 static int read_page(struct front *f, int64_t *calls, int64_t *ret_last, struct err *e)
 {
 	OWNED(answer_since_row) struct answer_since_row row = { 0 };
@@ -153,7 +153,7 @@ static int read_page(struct front *f, int64_t *calls, int64_t *ret_last, struct 
 	return got < 0 ? -1 : count;
 }
 
-/* What of the operator's words has left for a session already, and is not written down yet. */
+/* The seq of the last steering already sent to a session but not yet recorded. */
 static int64_t said_to(const struct front *f, int64_t session_seq)
 {
 	const struct told *t;
@@ -166,7 +166,7 @@ static int64_t said_to(const struct front *f, int64_t session_seq)
 	return last;
 }
 
-/* Whether nobody who waits for a call is there any more. */
+/* Whether everyone who waited for a call is gone. */
 static bool is_deserted(const struct held_call *held)
 {
 	const struct waiter *w;
@@ -184,7 +184,7 @@ int tell_call(struct front *f, int64_t call_seq)
 	struct told *t;
 
 	if (!held || is_deserted(held))
-		return 0; /* held by nobody here: told when its caller comes back */
+		return 0; /* not held here: told when its caller comes back */
 	t = xcalloc(1, sizeof(*t));
 	t->call_seq = call_seq;
 	if (call_result(&f->worker.store, call_seq, &t->telling, &e) ||
@@ -202,10 +202,10 @@ int tell_call(struct front *f, int64_t call_seq)
 	return 0;
 }
 
-/* What is handed over here rests on rows that are on disk: a commit is visible only after its
- * flush (synchronous=FULL). The cursor moves when a whole page has been told; after an error the
- * next look, a few seconds later, begins where this one began. After a page the transports have
- * their turn: what is told must leave before their patience ends. */
+/* Everything sent here rests on rows that are on disk: a commit is visible only after its fsync
+ * (synchronous=FULL). The cursor moves after a whole page was sent; after an error the next look, a
+ * few seconds later, starts from the same place. After each page the transports get a pass: answers
+ * must leave before the callers' patience ends. */
 bool tell_answers(struct front *f)
 {
 	struct err e = { 0 };

@@ -28,7 +28,7 @@ static void run_part(struct front *f, struct job *job)
 		job_refuse(job, RPC_INTERNAL_ERROR, e.text);
 }
 
-/* Undoes what the jobs have noted of a transaction that did not come to be. */
+/* Undoes what the jobs noted in a transaction that failed. */
 static void forget_results(struct job_queue *batch, const struct err *e)
 {
 	struct job *job;
@@ -40,7 +40,7 @@ static void forget_results(struct job_queue *batch, const struct err *e)
 	}
 }
 
-/* One transaction for all of them; false if it did not come to be. */
+/* Commits all jobs in one transaction; false if it failed. */
 static bool commit_batch(struct front *f, struct job_queue *batch)
 {
 	struct err e = { 0 };
@@ -59,7 +59,7 @@ static bool commit_batch(struct front *f, struct job_queue *batch)
 		return false;
 	}
 	policies_write(f);
-	tell_write(f); /* first: who calls again has had the answer before */
+	tell_write(f); /* first: a caller that calls again has had the answer */
 	STAILQ_FOREACH (job, batch, next)
 		run_part(f, job);
 	if (store_commit(&f->worker.store, &e)) {
@@ -82,13 +82,13 @@ static bool is_big(const struct job *job)
 	return diff && strlen(diff) > FRONT_BIG_CALL;
 }
 
-/* True: it is not its turn yet. */
+/* True: the job must wait. */
 static bool look(struct front *f, struct job *job)
 {
 	return !job->refused && JOBS[job->kind].look && JOBS[job->kind].look(f, job);
 }
 
-/* The next jobs that are committed together: one that is big is alone. */
+/* Takes the next jobs to commit together; a big one commits alone. */
 static void take_batch(struct front *f, struct job_queue *batch)
 {
 	struct job *job;
@@ -106,12 +106,12 @@ static void take_batch(struct front *f, struct job_queue *batch)
 	}
 }
 
-/* True: the job is done. */
+/* Returns whether the job is done. */
 static bool reply(struct front *f, struct job *job)
 {
 	if (!job->refused)
 		return !JOBS[job->kind].reply || JOBS[job->kind].reply(f, job);
-	if (job->kind == JOB_RESUME) /* no reply to a request, but of a stream */
+	if (job->kind == JOB_RESUME) /* replies not to a request, but on a stream */
 		job->fault.status = job->fault.code == RPC_INVALID_REQUEST ? 404 : 503;
 	job->sink->by->refuse(job->sink, job->message.id, &job->fault);
 	return true;

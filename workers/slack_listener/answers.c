@@ -1,5 +1,5 @@
-/* Who can write the database can answer in the name of Slack. It cannot be hindered, but it is
- * noticed: at the start all such answers are looked at, later what came with each bell. */
+/* A program that can write the database can answer in the name of Slack. This cannot be prevented,
+ * but it is noticed: all such answers are checked at the start, new ones at each bell. */
 #include "listener.h"
 
 #include "log.h"

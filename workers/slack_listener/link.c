@@ -1,5 +1,5 @@
-/* One WebSocket. Messages are collected whole and handed on; acks are queued and written one
- * per callback, each as one frame (Slack reassembles nothing). */
+/* One WebSocket. Messages are collected whole and handed on; acks are queued and written one per
+ * callback, each as one frame (Slack does not reassemble fragments). */
 #include "listener.h"
 
 #include "clock.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Liveness is the machine's affair, on our clock; libwebsockets' own is put out of the way. */
+/* machine.c checks liveness, on our clock; this disables libwebsockets' own check. */
 static const lws_retry_bo_t NO_POLICY = { .secs_since_valid_ping = 3600,
 	                                  .secs_since_valid_hangup = 7200 };
 
@@ -69,7 +69,7 @@ int link_connect(struct link *link, const char *url, struct err *e)
 	link->since_ms = link->heard_ms = clock_monotonic_ms();
 	link->pinged_ms = 0;
 	link->number = ++l->opened;
-	(void)lws_client_connect_via_info(&info); /* a failure comes as a callback */
+	(void)lws_client_connect_via_info(&info); /* failures are reported by callback */
 	explicit_bzero(path.bytes, path.length);
 	return 0;
 }
@@ -107,11 +107,11 @@ void link_drop(struct link *link)
 	clear(link);
 	if (!wsi)
 		return;
-	lws_set_opaque_user_data(wsi, NULL); /* nobody hears of its end */
+	lws_set_opaque_user_data(wsi, NULL); /* its end is not reported */
 	lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
 }
 
-/* What libwebsockets does not take at once it keeps and writes before it calls again. */
+/* What libwebsockets cannot send at once it keeps, and writes before its next callback. */
 static int write_next(struct link *link)
 {
 	unsigned char nothing[LWS_PRE + 1];
@@ -138,7 +138,7 @@ static int write_next(struct link *link)
 
 /* ---- reading ---- */
 
-/* The end of a message that is too long, in a window that moves along. */
+/* Keeps the end of a message that is too long, in a sliding window. */
 static void keep_tail(struct link *link, const char *bytes, size_t length)
 {
 	struct str *t = &link->tail;
@@ -160,7 +160,7 @@ static void deliver(struct link *link)
 	link->in = link->tail = (struct str){ 0 };
 	if (too_long) {
 		whole.length = LISTENER_TAIL_BYTES;
-		str_add_char(&whole, (char)0xFF); /* or the two could look like a whole */
+		str_add_char(&whole, (char)0xFF); /* so that the two parts never form valid JSON */
 		str_add_bytes(&whole, tail.bytes, tail.length);
 	}
 	link->listener->events->message(link, str_text(&whole), whole.length, too_long);

@@ -1,8 +1,8 @@
 /* When connections are opened, replaced and given up.
  *
- * One is held. Slack asks now and then for another one in its place: that is opened first, and once
- * it has said hello the old one writes its acks and is closed. A connection that ends or falls
- * silent is opened anew, after a pause that doubles with each failure. All instants are those of
+ * One is held. From time to time Slack asks to replace it: the successor is opened first, and once
+ * that has said hello the old one writes its acks and is closed. A connection that ends or falls
+ * silent is reopened, after a pause that doubles with each failure. All instants are those of
  * clock_monotonic_ms. */
 #include "listener.h"
 
@@ -42,9 +42,9 @@ static bool has_one(const struct listener *l)
 	return false;
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-/* What `ctl health` shows. */
+/* Sets what `ctl health` shows. */
 static void say(struct listener *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(struct listener *l, const char *format, ...)
 {
@@ -72,7 +72,8 @@ static void wait_at_least(struct listener *l, int64_t ms)
 		l->next_ms = at;
 }
 
-/* Half of the pause is certain, half is chance: many listeners do not come back at once. */
+/* Half of the pause is fixed, half is random, so that many listeners do not return at the same
+ * time. */
 static void pause_longer(struct listener *l)
 {
 	l->lost_ms = clock_now_ms();
@@ -148,7 +149,7 @@ static void opened(struct listener *l)
 		log_warn("cannot open a connection to Slack: %s",
 		         *e.text ? e.text : "the answer names no address");
 	}
-	if (url) /* the ticket in it is a credential */
+	if (url) /* it contains a ticket, which is a credential */
 		explicit_bzero(url, strlen(url));
 	if (c->answer.length)
 		explicit_bzero(c->answer.bytes, c->answer.length);
@@ -157,7 +158,7 @@ static void opened(struct listener *l)
 
 /* ---- what Slack says ---- */
 
-/* Somebody else with our token would take half of the clicks. */
+/* Another process with our token would receive half of the clicks. */
 static void count_connections(struct listener *l, int theirs)
 {
 	int ours = 0;
@@ -176,7 +177,7 @@ void machine_hello(struct link *link, const struct slack_frame *f)
 	struct listener *l = link->listener;
 
 	if (link->state != LINK_WAIT_HELLO)
-		return; /* said twice */
+		return; /* a repeated hello */
 	set_state(link, LINK_READY);
 	log_info("connection %u to Slack is ready", link->number);
 	count_connections(l, f->connections);
@@ -222,7 +223,7 @@ void machine_gone(struct link *link, const char *why)
 		return;
 	log_warn("connection %u to Slack: %s", link->number, why);
 	if (was == LINK_READY && link->replace)
-		return; /* its successor is on its way */
+		return; /* its successor is being opened */
 	pause_longer(l);
 	if (!has_one(l))
 		say(l, "not connected: %.150s", why);
@@ -236,7 +237,8 @@ static void give_up(struct link *link, const char *why)
 	link_drop(link);
 }
 
-/* Silence alone proves nothing: the one that stood still may have been us. */
+/* Whether our PING is unanswered. Silence alone proves nothing: this process may have been
+ * stopped. */
 static bool is_asked(const struct link *link)
 {
 	return link->pinged_ms > link->heard_ms;
@@ -299,7 +301,8 @@ static int64_t due_of(const struct link *link)
 	return INT64_MAX;
 }
 
-/* A pause that began because nobody was reached ends when slack-poster has reached Slack since. */
+/* Ends a pause that began because Slack was unreachable, if slack-poster has reached Slack
+ * since. */
 static void heed_poster(struct listener *l)
 {
 	OWNED(str) struct str at = { 0 };

@@ -1,13 +1,13 @@
-/* slack-listener: hears what the operator does in Slack, over Socket Mode.
+/* slack-listener: receives what the operator does in Slack, over Socket Mode.
  *
- * Reads:  setting, operator, session, request, apply, slack_message, steering
- * Writes: slack_envelope, decision, event, command, steering, slack_outbox and slack_message (what
- * is to be said; slack-poster says it) Outside: apps.connections.open with the app token, one
- * WebSocket to Slack, response_urls
+ * Reads:   setting, operator, session, request, apply, slack_message, steering
+ * Writes:  slack_envelope, decision, event, command, steering, slack_outbox and slack_message (what
+ *          slack-poster is to say)
+ * Outside: apps.connections.open with the app token, one WebSocket to Slack, response_urls
  *
- * Takes $SLACK_APP_TOKEN and $SLACK_API_URL from its environment and wipes them there. One loop:
- * libwebsockets'. Killed at any moment it leaves an envelope stored and acknowledged, stored and
- * not acknowledged (Slack sends it again, which is a duplicate), or neither. */
+ * Takes $SLACK_APP_TOKEN and $SLACK_API_URL from its environment and wipes them there. It runs
+ * libwebsockets' loop only. If it is killed, an envelope is stored and acknowledged, stored but not
+ * acknowledged (Slack sends it again: a duplicate), or neither. */
 #include "slack_listener/listener.h"
 
 #include "clock.h"
@@ -52,7 +52,7 @@ static void wake(struct listener *l)
 			l->worker.stopping = true;
 		}
 	}
-	if (l->worker.stopping) /* it stays readable, and has said all it can say */
+	if (l->worker.stopping) /* the descriptor stays readable, and has nothing more to say */
 		(void)epoll_ctl(l->wake_fd, EPOLL_CTL_DEL, l->worker.signal_fd, NULL);
 }
 
@@ -60,8 +60,8 @@ static const struct link_events EVENTS_OF_LINKS = { .message = take_frame,
 	                                            .gone = machine_gone,
 	                                            .wake = wake };
 
-/* Libcurl's sockets: they change from step to step. Returns when libcurl wants to be looked after,
- * in ms. */
+/* Watches libcurl's sockets, which change with each step. Returns in how many ms libcurl must run
+ * next. */
 static long watch_curl(struct listener *l)
 {
 	fd_set in, out, odd;
@@ -83,7 +83,7 @@ static long watch_curl(struct listener *l)
 	return ms < 0 || ms > CURL_LOOK_MS ? CURL_LOOK_MS : ms;
 }
 
-/* What libcurl watched in this step may be closed after it, or of no interest. */
+/* Unwatches libcurl's sockets: after this step they may be closed or unused. */
 static void forget_curl(struct listener *l)
 {
 	while (l->curl_fd_count > 0)
@@ -130,7 +130,7 @@ static int open_loop(struct listener *l, struct err *e)
 	lws_sock_file_fd_type wake;
 	struct lws_vhost *vhost;
 
-	lws_set_log_level(0, NULL); /* its lines may hold the ticket; ours say what happened */
+	lws_set_log_level(0, NULL); /* its lines may contain the ticket; ours say what happened */
 	(void)unsetenv("http_proxy");
 	l->context = lws_create_context(&info);
 	vhost = l->context ? lws_create_vhost(l->context, &info) : NULL;
@@ -172,7 +172,7 @@ static void on_alarm(lws_sorted_usec_list_t *alarm)
 	(void)alarm;
 }
 
-/* Waits for the next event, the next instant, or the next look without a bell. */
+/* Waits for the next event, the next instant, or the next regular look. */
 static void wait(struct listener *l, int64_t due)
 {
 	int64_t ms = due == INT64_MAX ? WORKER_LOOK_MS : due - clock_monotonic_ms();
@@ -201,7 +201,7 @@ static void drive_curl(struct listener *l)
 			slack_call_clear(&l->tells[i]);
 }
 
-/* Acks are written, connections closed; then it is over, whatever is left. */
+/* Writes acks and closes connections until the deadline. */
 static void leave(struct listener *l)
 {
 	int64_t end = clock_monotonic_ms() + STOP_MS;
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
 	if (!failed && open_loop(&l, &e) == 0) {
 		read_settings(&l);
 		(void)snprintf(l.state, sizeof(l.state), "connecting");
-		l.rung = true; /* what was there before is looked at */
+		l.rung = true; /* look at what is already there */
 		if (worker_ready(&l.worker, l.state, &e) == 0)
 			run(&l);
 	}

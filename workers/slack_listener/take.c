@@ -1,9 +1,9 @@
-/* One message from Slack: an envelope is stored with all that follows from it, in one transaction,
- * and acknowledged when that is on disk, on the connection that it came in on.
+/* Takes one message from Slack: stores an envelope and everything that follows from it in one
+ * transaction, then acknowledges it on the connection it arrived on.
  *
- * Slack waits for 3 s. If others hold the database for LISTENER_STORE_MS, a person who pressed or
- * typed is told so and the envelope is acknowledged: better our words than Slack's. An event is not
- * acknowledged then: Slack sends it again. */
+ * Slack waits for 3 s. If others hold the database for LISTENER_STORE_MS, the person who clicked or
+ * typed is told so and the envelope is acknowledged: our message is clearer than Slack's. An event
+ * is not acknowledged then, so that Slack sends it again. */
 #include "listener.h"
 
 #include "clock.h"
@@ -47,7 +47,7 @@ static void add_ephemeral(struct str *out, const char *text)
 	str_add_char(out, '}');
 }
 
-/* By the response_url of a click; a command's and a form's answer go with the ack. */
+/* By the response_url of a click; for a command or a form, with the ack. */
 static void tell_person(struct link *link, const struct slack_frame *f,
                         const struct slack_intent *a, const char *text)
 {
@@ -101,8 +101,8 @@ static int store(struct link *link, struct slack_frame *f, const struct slack_in
 	return store_commit(st, e);
 }
 
-/* The rules refuse what would follow from it, and always will: it is stored as malformed with the
- * reason, acknowledged, and who did it is told. */
+/* The rules refuse what follows from the envelope, and always will: it is stored as malformed with
+ * the reason and acknowledged, and the person is told. */
 static void refused(struct link *link, struct slack_frame *f, const struct slack_intent *a,
                     struct err *e)
 {
@@ -143,7 +143,7 @@ static void tell_outcome(const struct slack_stored *out, const struct slack_inte
 	}
 }
 
-/* Our own user id, NULL until slack-poster has been told it. */
+/* Our own user id, NULL until slack-poster has learned it. */
 static const char *bot_user(struct listener *l)
 {
 	OWNED(str) struct str bot = { 0 };

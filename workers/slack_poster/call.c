@@ -1,4 +1,4 @@
-/* One call of Slack's Web API, and what its outcome means for all of us. */
+/* One call of Slack's Web API, and what its outcome means for the whole process. */
 #include "poster.h"
 
 #include "log.h"

@@ -1,5 +1,5 @@
-/* Who we are in Slack, what our app may do there, and whether it is in its channel: what a person
- * must mend is told before a question has to wait for it. */
+/* Checks who we are in Slack, what our app may do there, and whether it is in its channel, so that
+ * a person learns what to fix before a question has to wait for it. */
 #include "poster.h"
 
 #include "app.h"
@@ -12,9 +12,9 @@
 
 enum { AGAIN_MS = 5000 /* Slack was not reached */ };
 
-/* ---- writing it down ---- */
+/* ---- recording ---- */
 
-/* why: "" where nothing is to be mended. Only what is new goes to the log. */
+/* why: "" if nothing needs fixing. Logs changes only. */
 static int put_note(struct poster *p, const char *name, const struct str *why, struct err *e)
 {
 	int changed = sql_slack_gate_note(&p->w.store, name, why->length ? why->bytes : NULL, e);
@@ -59,7 +59,7 @@ static int note_channel(struct poster *p, const struct str *why, struct err *e)
 	return store_commit(&p->w.store, e);
 }
 
-/* ---- looking ---- */
+/* ---- checking ---- */
 
 static bool is_direct(const struct slack_call *c)
 {
@@ -80,7 +80,7 @@ static int join(struct poster *p, const char *channel, struct str *why, struct e
 	return 0;
 }
 
-/* 1 all is well with the channel, 0 it is to be looked at again, -1. */
+/* Returns 1 if the channel is fine, 0 if it must be checked again, -1 on error. */
 static int look_at_channel(struct poster *p, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = { 0 };
@@ -145,7 +145,7 @@ static void take_name(char out[POSTER_ID_BYTES], const cJSON *json, const char *
 	(void)snprintf(out, POSTER_ID_BYTES, "%s", text ? text : "");
 }
 
-/* The token is good; c: the answer to auth.test. */
+/* The token is valid; c: the answer to auth.test. */
 static int welcome(struct poster *p, const struct slack_call *c, struct err *e)
 {
 	OWNED(str) struct str scopes = { 0 };

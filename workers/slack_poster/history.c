@@ -1,5 +1,5 @@
-/* What agents read of a channel: a call of its own beside the posts. A read is done again by the
- * next poster if this one dies; it changes nothing in Slack. */
+/* What agents read of a channel: a call alongside the posts. If this poster dies, the next one
+ * repeats the read; it changes nothing in Slack. */
 #include "poster.h"
 
 #include "payload.h"
@@ -10,11 +10,11 @@
 #include <string.h>
 
 enum {
-	READ_MS = 8000, /* for the answer: who asked waits for 10 s */
-	TEXT_UNITS = 4000, /* of one message, as much as Slack asks apps to say in one */
+	READ_MS = 8000, /* for the answer: the caller waits for 10 s */
+	TEXT_UNITS = 4000, /* per message, the limit that Slack asks apps to observe when posting */
 };
 
-/* ---- what Slack says, as the resource shows it ---- */
+/* ---- Slack's messages, as the resource shows them ---- */
 
 static const char *text_in(const cJSON *o, const char *name)
 {
@@ -64,7 +64,7 @@ static int close_gate(struct poster *p, int64_t ms, struct err *e)
 	return sql_slack_gate_gap(&p->w.store, until.text, "conversations.history", e);
 }
 
-/* shut_ms: for how long nothing may be read from here on. */
+/* shut_ms: how long nothing may be read from now on. */
 static int answer(struct poster *p, int64_t read, const char *messages, const char *error,
                   int64_t shut_ms, struct err *e)
 {

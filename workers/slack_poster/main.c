@@ -1,20 +1,19 @@
 /* slack-poster: says in Slack what slack_outbox intends, effectively once.
  *
- * Claim, commit, send, settle. Posts and files go one after the other, a second apart in one
- * channel; modals, edits and private answers go beside them in slots of their own, so that nothing
- * holds up a form that must open within 3 s. What a message says is read when it is sent. No call
- * is made while a transaction is open. A post whose fate is unclear is looked for in Slack by its
- * marker before it is said again; so is what a predecessor had in hand.
+ * Claim, commit, send, settle. Posts and files go one after the other, a second apart per channel;
+ * modals, edits and private answers go alongside, each in a slot of its own, so that nothing delays
+ * a form that must open within 3 s. The text of a message is read when it is sent. No call is made
+ * during a transaction. A post whose fate is unclear is searched for in Slack by its marker before
+ * it is repeated; so is one that a predecessor had in hand.
  *
  * SLACK_BOT_TOKEN and SLACK_API_URL come from the environment and are wiped there; the token is in
- * no row, argument or log, nobody may trace this process, and it leaves no core file.
+ * no row, argument or log, no process may trace this one, and it leaves no core file.
  *
- * What agents read of a channel (slack_read) is one more call beside the posts.
+ * What agents read of a channel (slack_read) is one more call alongside the posts.
  *
  * Reads request, session, apply, file_change, tool_call, content, operator; writes slack_history,
  * slack_outbox, slack_message, slack_gate (whose triggers keep the lanes), setting,
- * request.slack_ts, session.thread_ts.
- */
+ * request.slack_ts, session.thread_ts. */
 #include "slack_poster/poster.h"
 
 #include "log.h"
@@ -23,13 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DOUBT_REFUSED_MS = 10000 }; /* until it is looked again for what is in doubt */
+enum { DOUBT_REFUSED_MS = 10000 }; /* until the next search for posts in doubt */
 
 /* ---- the loop ---- */
 
-/* Slack is there again: slack-listener, which may be in a long pause, looks at this when it is
- * rung.
- */
+/* Slack is reachable again: records that and rings slack-listener, which may be in a long pause. */
 static int note_reached(struct poster *p, struct err *e)
 {
 	struct instant now = clock_now();
@@ -49,7 +46,7 @@ static int note_reached(struct poster *p, struct err *e)
 	return 0;
 }
 
-/* 1 did something, 0 nothing is due, -1 cannot go on. */
+/* Returns 1 if it did something, 0 if nothing is due, -1 if it cannot continue. */
 static int turn(struct poster *p, struct err *e)
 {
 	OWNED(slack_intent_row) struct slack_intent_row i = { 0 };
@@ -80,7 +77,7 @@ static int turn(struct poster *p, struct err *e)
 	return got < 0 ? -1 : did;
 }
 
-/* True: stop. */
+/* Returns whether to stop. */
 static bool rest(struct poster *p, bool did)
 {
 	const int fds[] = { p->w.bell.fd, p->w.signal_fd };
@@ -95,7 +92,7 @@ static bool rest(struct poster *p, bool did)
 	return worker_wait(&p->w, true);
 }
 
-/* How long it leaves a refused row alone. */
+/* How much longer a refused row is left alone. */
 static int64_t resting_ms(const struct poster *p)
 {
 	int64_t left = p->w.rest_ms - clock_monotonic_ms();
@@ -121,7 +118,7 @@ static int run(struct poster *p, struct err *e)
 		if (p->check_ms < p->w.due_ms)
 			p->w.due_ms = p->check_ms;
 	} while (!rest(p, did > 0));
-	/* What is in a slot is settled before we leave. */
+	/* What is in a slot is settled before we exit. */
 	p->w.stopping = true;
 	while (poster_is_busy(p)) {
 		poster_wait(p, POSTER_LOOK_MS);

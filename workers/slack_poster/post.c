@@ -1,4 +1,4 @@
-/* What is said once, and looked for before it is said again: messages and files. */
+/* What is said once, and searched for before it is repeated: messages and files. */
 #include "poster.h"
 
 #include "log.h"
@@ -60,7 +60,7 @@ static int post_message(struct poster *p, struct slack_intent_row *i, struct sla
 
 /* ---- files ---- */
 
-/* 1 go on, 0 the answer in c says why not, -1. */
+/* Returns 1 to continue, 0 if the answer in c says why not, -1 on error. */
 static int get_address(struct poster *p, struct slack_call *c, const struct str *bytes,
                        const struct str *name, const char *type, struct err *e)
 {
@@ -89,7 +89,7 @@ static int share(struct poster *p, struct slack_intent_row *i, struct slack_call
 	return poster_call(p, c, "files.completeUploadExternal", &form, e) ? -1 : 1;
 }
 
-/* 1: c says what came of it, 0: it is settled, -1. */
+/* Returns 1 if c has the outcome, 0 if the post is settled, -1 on error. */
 static int post_file(struct poster *p, struct slack_intent_row *i, struct slack_call *c,
                      struct err *e)
 {
@@ -100,7 +100,7 @@ static int post_file(struct poster *p, struct slack_intent_row *i, struct slack_
 	const char *type;
 	int got = poster_file(p, i, &bytes, &name, &type, &why);
 
-	i->file_id = NULL; /* nothing is shared yet: what fails now is begun anew */
+	i->file_id = NULL; /* nothing is shared yet: after a failure start over */
 	if (got < 0)
 		return poster_unsayable(p, i, &why, e);
 	if (got == 0)
@@ -156,7 +156,7 @@ int poster_post(struct poster *p, struct slack_intent_row *i, struct err *e)
 	return slack_settle_failed(&p->w.store, i, &c, e);
 }
 
-/* ---- looking for one in doubt ---- */
+/* ---- searching for a post in doubt ---- */
 
 struct found {
 	char ts[40], other[40]; /* "" none; of two the older is ts */
@@ -195,7 +195,7 @@ static void take(struct found *f, const char *ts)
 	}
 }
 
-/* From a minute before the attempt, by Slack's clock where ours is off. */
+/* Search from a minute before the attempt, by Slack's clock where ours is off. */
 static void oldest(const struct poster *p, const struct slack_intent_row *i, char out[40])
 {
 	int64_t ms = clock_parse(i->started_at ? i->started_at : "");
@@ -226,7 +226,7 @@ static int read_page(struct poster *p, const struct slack_intent_row *i, const c
 	                   &form, e);
 }
 
-/* 1: looked everywhere, 0: c says why not, -1. */
+/* Returns 1 if it has looked everywhere, 0 if c says why not, -1 on error. */
 static int look(struct poster *p, const struct slack_intent_row *i, struct found *f,
                 struct slack_call *c, struct err *e)
 {
@@ -251,7 +251,7 @@ static int look(struct poster *p, const struct slack_intent_row *i, struct found
 	return 1;
 }
 
-/* Said twice: the younger one goes. Whether that works changes nothing. */
+/* Posted twice: deletes the later one. A failure changes nothing. */
 static int drop(struct poster *p, const struct slack_intent_row *i, const char *ts, struct err *e)
 {
 	OWNED(slack_call) struct slack_call c = { 0 };

@@ -1,4 +1,4 @@
-/* From rows to messages: what an intent says is read when it is sent, not when it was queued. */
+/* From rows to messages: the text of an intent is read when it is sent, not when it was queued. */
 #include "content.h"
 #include "diff.h"
 #include "json.h"
@@ -15,11 +15,11 @@
 
 enum {
 	BLOCKS_MAX = 45,
-	SNIPPET_BYTES = 1000000, /* of a file that Slack still takes as a snippet */
-	FILE_BYTES = 64 << 20, /* of one that we give it at all */
+	SNIPPET_BYTES = 1000000, /* the largest file that Slack takes as a snippet */
+	FILE_BYTES = 64 << 20, /* the largest file that we upload whole */
 };
 
-/* got, or an error where it is 0. */
+/* Returns got, or an error if it is 0. */
 static int there(int got, const char *what, struct err *e)
 {
 	return got == 0 ? err_set(e, ERR_INPUT, "%s no longer exists", what) : got;
@@ -109,10 +109,37 @@ static int render_session(struct poster *p, const struct slack_intent_row *i,
 
 	if (read_session(p, i->session_seq, &session, e) < 0)
 		return -1;
-	if (i->part == SLACK_PART_KIND_ENDED)
-		slack_notice_ended(&session, out);
-	else
-		slack_notice_session(&session, out);
+	slack_notice_session(&session, out);
+	return 0;
+}
+
+static int render_ended(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
+                        struct err *e)
+{
+	OWNED(slack_session_row) struct slack_session_row session = { 0 };
+	OWNED(slack_run_row) struct slack_run_row run = { 0 };
+	int ours;
+
+	if (read_session(p, i->session_seq, &session, e) < 0)
+		return -1;
+	ours = sql_slack_run_last(&p->w.store, i->session_seq, &run, e);
+	if (ours >= 0)
+		slack_notice_ended(&session, ours ? &run : NULL, out);
+	return ours < 0 ? -1 : 0;
+}
+
+static int render_run(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
+                      struct err *e)
+{
+	OWNED(slack_session_row) struct slack_session_row session = { 0 };
+	OWNED(slack_run_row) struct slack_run_row run = { 0 };
+	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
+	int64_t seq = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "run"));
+
+	if (read_session(p, i->session_seq, &session, e) < 0 ||
+	    there(sql_slack_run_read(&p->w.store, seq, &run, e), "the run", e) < 0)
+		return -1;
+	slack_notice_run(&session, &run, out);
 	return 0;
 }
 
@@ -265,7 +292,7 @@ static int read_call(struct poster *p, int64_t call, struct str *out, struct err
 	           : content_get(&p->w.store, row.arguments_seq, out, e);
 }
 
-/* What one broadcast, or one ping, says, behind what is in out already. */
+/* Appends one broadcast or ping to what is in out already. */
 static int add_broadcast(struct poster *p, int64_t call, struct slack_said *out, struct err *e)
 {
 	OWNED(str) struct str arguments = { 0 };
@@ -342,8 +369,12 @@ static int render_part(struct poster *p, const struct slack_intent_row *i, struc
 	case SLACK_PART_KIND_EXPIRED:
 		return render_expired(p, i, out, e);
 	case SLACK_PART_KIND_SESSION:
-	case SLACK_PART_KIND_ENDED:
+	case SLACK_PART_KIND_RESTARTED:
 		return render_session(p, i, out, e);
+	case SLACK_PART_KIND_ENDED:
+		return render_ended(p, i, out, e);
+	case SLACK_PART_KIND_RUN:
+		return render_run(p, i, out, e);
 	case SLACK_PART_KIND_MODE:
 		return render_mode(p, i, out, e);
 	case SLACK_PART_KIND_STALL:
@@ -411,8 +442,8 @@ static int diff_file(struct poster *p, const struct slack_intent_row *i, struct 
 	return 1;
 }
 
-/* Slack takes 1 MB as a snippet, more as any file; of more than we give it the beginning, which is
- * named so. */
+/* Slack takes up to 1 MB as a snippet, more as a plain file. Of a larger one we send the beginning,
+ * and its name says so. */
 static void fit_file(struct str *bytes, struct str *name, const char **type)
 {
 	size_t whole = bytes->length, cut = FILE_BYTES;

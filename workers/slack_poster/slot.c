@@ -1,4 +1,4 @@
-/* Single calls beside the posts: modals, edits, answers that only one person sees. */
+/* Single calls alongside the posts: modals, edits, answers that only one person sees. */
 #include "modal.h"
 #include "notice.h"
 #include "poster.h"
@@ -11,7 +11,7 @@ static bool has_expired(const struct slack_intent_row *i)
 	return i->expires_at && clock_parse(i->expires_at) <= clock_now_ms();
 }
 
-/* ---- starting: 1 it is under way, 0 it is settled already, -1 ---- */
+/* ---- starting: 1 it is under way, 0 it is settled already, -1 error ---- */
 
 static int dead(struct poster *p, const struct slack_intent_row *i, const char *why,
                 const char *words, struct err *e)
@@ -129,7 +129,7 @@ static int start(struct poster *p, struct slot *s, struct err *e)
 
 /* ---- settling ---- */
 
-/* Some clients show no form in a thread: there is another way, and it is told. */
+/* Some clients show no form in a thread: tells the person another way to answer. */
 static int tell_way_round(struct poster *p, const struct slack_intent_row *i, struct err *e)
 {
 	OWNED(str) struct str words = { 0 };

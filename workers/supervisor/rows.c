@@ -224,6 +224,7 @@ int rows_at_start(struct supervisor *s, bool slack, const char *kept, struct err
 		return -1;
 	if (put_settings(s, e) || agents_put(&s->store, &s->config.agents, e) ||
 	    setting_put(&s->store, "system.build", INSTANCE_BUILD, "system", e) ||
+	    setting_put(&s->store, "system.machine", s->machine, "system", e) ||
 	    setting_put(&s->store, "slack.configured", slack ? "true" : "false", "system", e) ||
 	    put_mode(&s->store, slack, e) || put_operator(&s->store, e) ||
 	    slack_operators_put(&s->store, slack ? &s->slack : NULL, e) ||
@@ -354,7 +355,7 @@ static int64_t stood_still_ms(const struct instant *last_sign)
 static int park(struct store *st, struct rows_restored *r, struct err *e)
 {
 	if (sql_restore_doubt_slack(st, e) || sql_restore_take_apply(st, e) ||
-	    sql_restore_park_file_change(st, e))
+	    sql_restore_park_file_change(st, e) || sql_restore_end_agent_run(st, e))
 		return -1;
 	r->writes = sql_restore_park_apply(st, e);
 	return r->writes < 0 ? -1 : 0;

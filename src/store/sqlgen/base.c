@@ -1,5 +1,5 @@
-/* schema/steps/: the schema of the last release, and the steps that lead from it to what the nouns
- * make. */
+/* schema/steps/: the schema of the last release, and the steps that lead from it to the current
+ * nouns. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@ static const char REWRITE[] = "`cmake --build --preset dev --target schema`";
 
 /* ---- texts of sqlite_schema ---- */
 
-/* Without remarks, without the blanks before them and the lines that held nothing else. */
+/* Removes remarks, the blanks before them, and the lines that contain nothing else. */
 static char *without_remarks(const char *sql)
 {
 	struct str out = { 0 };
@@ -37,7 +37,7 @@ static char *without_remarks(const char *sql)
 	return str_take(&out);
 }
 
-/* One spelling for what is the same: ALTER TABLE leaves other blanks and quotes. */
+/* One spelling for equivalent texts: ALTER TABLE leaves different blanks and quotes. */
 static char *spelled(const char *sql)
 {
 	char *plain = without_remarks(sql);
@@ -62,8 +62,8 @@ static char *spelled(const char *sql)
 
 /* ---- writing the base ---- */
 
-/* The columns that are written down of a row, perhaps inside a function: those whose default is the
- * moment are not. */
+/* The columns of a row to write, optionally wrapped in a function: those whose default is
+ * the current time are not. */
 static void columns_of(const struct table *t, const char *function, const char *between,
                        struct str *out)
 {
@@ -125,7 +125,7 @@ static void base_text(const struct schema *schema, struct str *out)
 
 /* ---- comparing ---- */
 
-/* Which tables and indexes of one are missing in the other, or are others there. */
+/* Which tables and indexes of one are missing from the other, or differ there. */
 static void compare(sqlite3 *one, sqlite3 *other, const char *in_one, bool texts)
 {
 	sqlite3_stmt *s;
@@ -155,7 +155,7 @@ static void compare(sqlite3 *one, sqlite3 *other, const char *in_one, bool texts
 	(void)sqlite3_finalize(s);
 }
 
-/* The rows that come with the program. */
+/* Compares the rows that come with the program. */
 static void compare_rows(const struct schema *schema, sqlite3 *stepped)
 {
 	for (int i = 0; i < schema->tables; i++) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Worker names of a remark, one at a time. false: no more. */
+/* The worker names of a remark, one at a time. false: no more. */
 static bool next_bell(const char **rest, char *worker, bool *first)
 {
 	int length = 0;

@@ -1,4 +1,4 @@
-/* A statement as a function: sql/<noun>.h and what stands behind it. */
+/* Statements as functions: sql/<noun>.h and their definitions. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { POSITIONAL = 4 }; /* parameters; of more, a struct is handed over */
+enum { POSITIONAL = 4 }; /* parameters; more are passed in a struct */
 
 static void upper(struct str *out, const char *text)
 {
@@ -73,7 +73,7 @@ static void declare_sets(const char *folder, const struct schema *s)
 
 /* ---- types ---- */
 
-/* The type and a blank, or a star. */
+/* The type, and a blank or a star. */
 static void add_type(struct str *out, const struct value *v, bool is_parameter)
 {
 	static const char *const NAMES[] = {
@@ -96,7 +96,7 @@ static bool gives_row(const struct statement *st)
 	return st->answer == ANSWER_ONE || st->answer == ANSWER_MANY;
 }
 
-/* The statement that comes first of those whose rows have this type. */
+/* The first statement whose rows have this type. */
 static const struct statement *first_of(const struct statements *list, const char *row)
 {
 	const struct statement *st = list->one;
@@ -319,13 +319,13 @@ static void define_function(struct str *out, const struct statements *list,
 
 /* ---- files ---- */
 
-/* Whether a statement before this one is of the same file. */
+/* Whether an earlier statement is in the same file. */
 static bool is_next_of_file(const struct statements *list, int i)
 {
 	return i > 0 && strcmp(list->one[i - 1].noun, list->one[i].noun) == 0;
 }
 
-/* Headers that declare the rows of this file's statements. */
+/* Includes the headers that declare the rows of this file's statements. */
 static void include_rows(struct str *out, const struct statements *list, const char *noun)
 {
 	struct str done = { 0 };

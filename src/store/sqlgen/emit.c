@@ -1,4 +1,4 @@
-/* sql.h, sql.c and calls.c for the programs, schema.sql for tests and for hands. */
+/* sql.h, sql.c and calls.c for the programs; schema.sql for tests and for people. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -91,7 +91,7 @@ static void emit_texts(struct str *out, const char *name, const struct sources *
 	str_add(out, "\tNULL\n};\n");
 }
 
-/* Views first: a trigger may stand on one. Of the rest, what was made first stays first. */
+/* Views first: a trigger may be on one. Everything else stays in the order in which it was made. */
 static sqlite3_stmt *rules(const struct schema *schema)
 {
 	sqlite3_stmt *s = NULL;

@@ -1,12 +1,12 @@
-/* Triggers made from remarks: how a row is born, what of it may change, and that nothing replaces
- * it.
+/* Generates triggers from remarks: how a row is born, what of it may change, and that nothing
+ * replaces it.
  *
- * They hold for a bare sqlite3 shell, whatever its pragmas. OR REPLACE deletes the rows in its way
+ * They hold in a bare sqlite3 shell, whatever its pragmas. OR REPLACE deletes conflicting rows
  * without a delete trigger and puts the default where NULL is refused; OR IGNORE swallows a
  * refusal, and with it the change; UPDATE OF does not see SET rowid. Hence: unique keys are looked
  * up before an insert and before an update of their columns, NULL counts as a change, and the key
- * of a rowid table has a trigger of its own. A trigger that stands on the columns that it watches
- * costs nothing where others are written. */
+ * of a rowid table has its own trigger. A trigger on just the columns that it watches costs nothing
+ * when others are written. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ static const unsigned KEPT = GUARD_FIXED | GUARD_ONCE | GUARD_GROWS | GUARD_FORG
 
 /* ---- pieces ---- */
 
-/* Adds a text behind what separates it from the one before. */
+/* Appends a part, after a separator if it is not the first. */
 static void add_part(struct str *out, const char *between, const char *part)
 {
 	str_add(out, out->length ? between : "");
@@ -80,7 +80,7 @@ static void on_new(const struct table *t, const char *where, struct str *out)
 	}
 }
 
-/* Whether columns say what may change; else nothing of a row does. */
+/* Whether columns say what may change; otherwise nothing in a row may. */
 static bool has_guards(const struct table *t)
 {
 	for (int i = 0; i < t->columns; i++)
@@ -128,7 +128,7 @@ static bool is_born_without(const struct unique *u)
 	return false;
 }
 
-/* Where the same row may be inserted again: what would become another one. */
+/* Where inserting the same row again is allowed: the condition for one that differs. */
 static void add_other(const struct table *t, struct str *out)
 {
 	struct str parts = { 0 };
@@ -146,8 +146,8 @@ static void add_other(const struct table *t, struct str *out)
 	str_clear(&parts);
 }
 
-/* Keys without words of their own share one refusal: "a row with this seq or id is there already".
- */
+/* Keys without words of their own share one refusal: "a row with this seq or id is there
+ * already". */
 static void refuse_existing(const struct schema *s, const struct table *t, struct str *out)
 {
 	struct str where = { 0 }, names = { 0 }, more = { 0 }, words = { 0 };
@@ -227,8 +227,8 @@ static bool moves_by_kind(const struct schema *s, const struct table *t)
 	return is_true(ask_moves(s, t, "SELECT count(*) > 2 FROM pragma_table_info('%s_move')"));
 }
 
-/* "NEW.state NOT IN ('queued')", and 'queued' in words. Where kinds have moves of their own, they
- * are looked up. */
+/* "NEW.state NOT IN ('queued')", and 'queued' in words. Where each kind has its own moves, they are
+ * looked up. */
 static void unborn_state(const struct schema *s, const struct table *t, struct str *where,
                          struct str *words)
 {
@@ -327,7 +327,8 @@ static void add_change(const struct column *c, struct str *until, struct str *wh
 	str_clear(&part);
 }
 
-/* The columns that wait for each other column, together: their condition is looked at once. */
+/* Groups the columns that wait for the same other column, so that its condition is evaluated
+ * once. */
 static void add_until(const struct table *t, struct str *where)
 {
 	for (int i = 0; i < t->columns; i++) {
@@ -347,7 +348,7 @@ static void add_until(const struct table *t, struct str *where)
 	}
 }
 
-/* The trigger on the columns that have one of these guards. Those that never change have one of
+/* The trigger on the columns with one of these guards. Columns that never change have a trigger of
  * their own: nothing writes them, so it costs nothing. */
 static void make_kept(struct schema *s, const struct table *t, const char *name, unsigned guards)
 {
@@ -378,7 +379,7 @@ static void make_kept(struct schema *s, const struct table *t, const char *name,
 	str_clear(&event);
 }
 
-/* SET rowid passes by UPDATE OF. */
+/* SET rowid bypasses UPDATE OF. */
 static void make_key(struct schema *s, const struct table *t)
 {
 	struct str sql = { 0 }, words = { 0 };
@@ -391,7 +392,7 @@ static void make_key(struct schema *s, const struct table *t)
 	str_clear(&words);
 }
 
-/* A table that names a move from a state to itself means every write of the state. */
+/* In a table that names a move from a state to itself, every write of the state is a move. */
 static void make_moves(struct schema *s, const struct table *t)
 {
 	struct str sql = { 0 }, where = { 0 }, words = { 0 };
@@ -412,8 +413,8 @@ static void make_moves(struct schema *s, const struct table *t)
 	str_clear(&words);
 }
 
-/* The columns of a key and of its condition that may change; with none, nothing comes in its way.
- */
+/* The columns of a key and of its condition that may change; if none can, no update can
+ * conflict. */
 static void changeable(const struct unique *u, struct str *out)
 {
 	for (int i = 0; i < u->table->columns; i++) {

@@ -1,17 +1,17 @@
 /* usage: sqlgen [--write | --workers] SOURCE_DIR OUTPUT_DIR
  *
  * Checks schema/ and sql/ and writes sql.h, sql.c, sql/<noun>.h and schema.sql into OUTPUT_DIR. The
- * build stops, with file and line, on a statement that does not prepare, on one that scans a
- * growing table, on a trigger that does, on a cycle of triggers, on a table that does not say what
- * may change, on a schema that steps do not lead to, and on a page that does not say what is true.
- * --write writes the pages and, as long as it is not frozen, the base of the steps. */
+ * build stops, with file and line, on a statement that does not prepare, a statement or a trigger
+ * that scans a growing table, a cycle of triggers, a table that does not say what may change, a
+ * schema that the steps do not produce, and a stale page. --write writes the pages and, while it is
+ * not frozen, the base of the steps. */
 #include "sqlgen.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Of schema/steps/: not the base, which begins with no number. */
+/* Of schema/steps/: without the base, whose name has no number. */
 static void read_steps(struct sources *steps)
 {
 	struct sources *all = xcalloc(1, sizeof(*all));
@@ -30,7 +30,7 @@ static void read_steps(struct sources *steps)
 	free(all);
 }
 
-/* The triggers that a table's remarks become, for a reader. */
+/* Prints the triggers that a table's remarks become, for readers. */
 static void print_guard(const struct schema *s, const char *table, bool write)
 {
 	struct str text = { 0 };

@@ -1,4 +1,4 @@
-/* What is printed between markers of a page. */
+/* Text printed between markers of a page. */
 #include "sqlgen.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Tables, columns and unique keys as SQLite sees them, and the remarks that stand beside them. */
+/* Tables, columns and unique keys as SQLite sees them, and the remarks next to them. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ static const char *next_line(const char *line)
 	return end ? end + 1 : line + strlen(line);
 }
 
-/* "-- word: text" or "-- word" to text ("" where there is none). */
+/* Copies "-- word: text" or "-- word" to text ("" where there is none). */
 static bool remark(const char *line, const char *word, char *text, size_t size)
 {
 	size_t n = strlen(word);
@@ -91,7 +91,7 @@ static bool read_guard(struct column *c, const char *word)
 	return false;
 }
 
-/* "later, once: what it is": the words before the colon, where they are all guards. */
+/* "later, once: what it is": the words before the colon, if all of them are guards. */
 static void read_column_comment(struct column *c, const char *comment)
 {
 	char words[TEXT_BYTES], *rest = words, *word;
@@ -116,9 +116,8 @@ static struct column *find_column(struct table *t, const char *name, size_t leng
 	return NULL;
 }
 
-/* Walks over the text of a CREATE TABLE, from its first line on: a line that begins on the
- * outermost level begins a column (or a constraint of the table); the first comment beside it is
- * its remark. */
+/* Scans the text of a CREATE TABLE, from its first line on: a line that begins on the outermost
+ * level begins a column (or a table constraint); the first comment beside it is its remark. */
 static void read_column_remarks(struct table *t, const char *line)
 {
 	struct column *column = NULL;
@@ -199,7 +198,8 @@ static void read_refusal(const struct schema *s, struct unique *u)
 	}
 }
 
-/* A name into a place of its own; where both are parts of one object gcc sees snprintf overlap. */
+/* Copies a name to a separate buffer; if both are in one object, gcc warns that snprintf
+ * overlaps. */
 static void copy_name(char out[NAME_BYTES], const char *name)
 {
 	size_t length = strnlen(name, NAME_BYTES - 1);

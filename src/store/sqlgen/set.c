@@ -1,5 +1,5 @@
-/* Columns that hold one word of a few: what CHECK (x IN ('a', 'b')) lists, the states of a table
- * that moves, and the rows of a closed table that a remark names ("see request_kind"). */
+/* Columns with one word from a fixed set: the list of a CHECK (x IN ('a', 'b')), the states of a
+ * table that moves, and the rows of a closed table that a remark names ("see request_kind"). */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -48,7 +48,7 @@ static void end_set(struct schema *s, struct column *c, const struct set *set)
 
 /* ---- CHECK (column IN ('a', 'b')) ---- */
 
-/* Behind blanks and comments. */
+/* After blanks and comments. */
 static const char *skip_blanks(const char *c)
 {
 	for (;;) {

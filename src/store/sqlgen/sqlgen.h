@@ -1,7 +1,7 @@
 /* sqlgen: the build-time program behind every table, rule and statement.
  *
- * It loads schema/ into an empty database, writes the guards that the remarks of its tables ask
- * for, prepares each named statement of sql/ against that, and writes what the programs need. Its
+ * It loads schema/ into an empty database, generates the guards that the remarks of its tables ask
+ * for, prepares each named statement of sql/ against it, and writes what the programs need. Its
  * parts, in the order of a run:
  *
  *   source      files, lines and complaints
@@ -55,18 +55,18 @@ struct sources {
 extern const char *source_dir;
 extern int failures; /* a build with one writes nothing */
 
-/* Tells a mistake; the run goes on to find the others. */
+/* Reports a mistake; the run continues to find others. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Memory, files: no use to go on. */
+/* For memory and files: continuing is pointless. */
 void die(const char *what) __attribute__((noreturn));
 void sources_read(struct sources *s, const char *folder);
 void sources_clear(struct sources *s);
-/* The text of a file below the source directory; the caller frees it. NULL: there is none. */
+/* The text of a file below the source directory; the caller frees it. NULL: no such file. */
 char *source_text(const char *relative);
-/* Writes it only when it differs, so that nothing is built again for nothing. */
+/* Writes a file only if its text differs, so that nothing is rebuilt needlessly. */
 void source_write(const char *path, const char *text);
 int line_of(const char *text, const char *at);
-/* Runs a file's SQL statement by statement, so that a mistake is told with its line. */
+/* Runs a file's SQL statement by statement, so that a mistake is reported with its line. */
 void source_run(sqlite3 *db, const struct source *s);
 /* The single value of a query as text, which the caller frees; NULL: no row, or NULL. */
 char *query_text(sqlite3 *db, const char *sql, const char *parameter);
@@ -78,8 +78,8 @@ enum guard {
 	GUARD_ONCE = 2, /* once it is there, it stays as it is */
 	GUARD_GROWS = 4, /* does not fall */
 	GUARD_FORGETS = 8, /* changes to NULL only */
-	GUARD_LATER = 16, /* not given when the row is born */
-	GUARD_UNTIL = 32, /* does not change once another column is there */
+	GUARD_LATER = 16, /* not given at birth */
+	GUARD_UNTIL = 32, /* does not change once another column is set */
 	GUARD_FREE = 64,
 };
 
@@ -88,11 +88,11 @@ struct column {
 	char type[NAME_BYTES];
 	char *standard; /* the default as SQL; NULL: none */
 	bool not_null;
-	bool is_key; /* of the primary key */
+	bool is_key; /* part of the primary key */
 	bool is_bool; /* CHECK (x IN (0, 1)) */
 	unsigned guards;
 	char until[NAME_BYTES]; /* of GUARD_UNTIL */
-	char set[NAME_BYTES]; /* of words, one of which it holds; "": any text */
+	char set[NAME_BYTES]; /* the set whose words it takes; "": any text */
 };
 
 struct table {
@@ -106,10 +106,10 @@ struct table {
 	bool closed; /* its rows come with the program */
 	char rings[TEXT_BYTES]; /* workers, with commas */
 	char moves[NAME_BYTES]; /* the column whose changes <name>_move allows */
-	char repeats[NAME_BYTES]; /* the same value again is the same row: nothing happens */
-	char fixed[TEXT_BYTES]; /* how a change of what is fixed is refused */
+	char repeats[NAME_BYTES]; /* the same value again is the same row: no effect */
+	char fixed[TEXT_BYTES]; /* the refusal of a change to what is fixed */
 	char upserts[TEXT_BYTES]; /* why the same row may be inserted again */
-	char free[TEXT_BYTES]; /* why nothing of it is guarded */
+	char free[TEXT_BYTES]; /* why none of it is guarded */
 };
 
 /* A UNIQUE constraint or unique index, the primary key included. */
@@ -122,7 +122,7 @@ struct unique {
 	char refuses[TEXT_BYTES]; /* "rule: words", from the remark above; "": none */
 };
 
-/* What a column holds one of: an enum in C. */
+/* The words of a column: an enum in C. */
 struct set {
 	char name[NAME_BYTES];
 	char word[MAX_WORDS][NAME_BYTES];
@@ -131,7 +131,7 @@ struct set {
 };
 
 struct schema {
-	sqlite3 *db; /* as the nouns make it, with rules */
+	sqlite3 *db; /* made from the nouns, with rules */
 	struct sources nouns, rules;
 	struct table table[MAX_TABLES];
 	int tables;
@@ -153,23 +153,23 @@ const struct set *schema_set(const struct schema *s, const char *name);
 
 /* ---- guard ---- */
 
-/* Make the triggers in s->db: those that watch columns, and those that watch births and moves. Of
- * two triggers on one event SQLite fires the younger one first; the rules that are written by hand
- * are made in between, so that of several refusals the most telling one is told. */
+/* Make the triggers in s->db: those that watch columns, and those that watch births and moves.
+ * SQLite fires the youngest trigger on an event first; the hand-written rules are made between the
+ * two, so that of several refusals the most informative one is reported. */
 void guards_before(struct schema *s);
 void guards_after(struct schema *s);
 
 /* ---- statement ---- */
 
-/* What comes of a statement: the word behind its name. */
+/* What a statement returns: the word after its name. */
 enum answer {
 	ANSWER_NONE,
-	ANSWER_ONE, /* a row at most, which the caller owns */
-	ANSWER_MANY, /* rows one after the other, lent */
+	ANSWER_ONE, /* at most one row, owned by the caller */
+	ANSWER_MANY, /* rows, one after the other, borrowed */
 	ANSWER_ANY, /* whether there is a row */
 	ANSWER_NUMBER, /* the number in its first row, 0: none */
 	ANSWER_EXEC, /* nothing */
-	ANSWER_ROWS, /* how many rows it changed */
+	ANSWER_ROWS, /* the number of rows that it changed */
 	ANSWER_INSERT, /* the seq of the row that it inserted */
 };
 
@@ -184,9 +184,9 @@ enum type {
 };
 
 struct value {
-	char name[NAME_BYTES]; /* of a column, or of a parameter without its colon */
+	char name[NAME_BYTES]; /* of a column; of a parameter, without its colon */
 	enum type type;
-	bool may_be_null; /* an INTEGER for which 0 does not say so */
+	bool may_be_null; /* an INTEGER for which 0 does not mean NULL */
 	char set[NAME_BYTES]; /* of TYPE_SET */
 	int at; /* of a parameter: SQLite's number */
 };
@@ -212,20 +212,20 @@ struct statements {
 
 void statements_load(struct statements *list, struct schema *s, const struct sources *sql);
 void statements_clear(struct statements *list);
-/* Complains about each step of the plan that reads the whole of a growing table. */
+/* Complains about each step of the plan that scans a growing table. */
 void check_scans(const struct schema *s, const char *where, const char *sql);
 
 /* ---- type ---- */
 
-/* What the columns and parameters of a prepared statement are. types: its remarks "-- type: NAME
- * TYPE", which come first. Complains of what nothing tells. */
+/* Determines the types of columns and parameters of a prepared statement. types: its remarks "--
+ * type: NAME TYPE", which take precedence. Complains where nothing determines a type. */
 void types_find(struct schema *schema, struct statement *st, sqlite3_stmt *s, const char *types,
                 const char *where);
 
 /* ---- trigger ---- */
 
-/* No trigger scans, and none leads back to where it began. out: the graph, a line for each thing
- * that a trigger does. */
+/* Checks that no trigger scans and that triggers form no cycle. out: the graph, one line for each
+ * effect of a trigger. */
 void triggers_check(const struct schema *s, struct str *out);
 
 /* ---- bell ---- */
@@ -238,20 +238,20 @@ struct bells {
 	int count;
 };
 
-/* In the order in which they are rung: those that say "first", then by table. */
+/* In ringing order: those with "first", then by table. */
 void bells_list(const struct schema *s, struct bells *out);
 
 /* ---- use ---- */
 
-/* A row for each worker: the tables that ring it, that it reads and that it writes, from its
- * sources; and the order of bells. */
+/* Prints one row per worker: the tables that ring it, that it reads and that it writes, according
+ * to its sources; and the order of bells. */
 void uses_print(const struct schema *s, const struct statements *list, struct str *out);
 
 /* ---- base ---- */
 
-enum { BASE_VERSION = 100 }; /* PRAGMA user_version of the release that steps begin from */
+enum { BASE_VERSION = 100 }; /* PRAGMA user_version of the release that steps start from */
 
-/* Compares what the nouns make with what base and steps make. With write, the base is rewritten,
+/* Compares the result of the nouns with that of base and steps. With write, rewrites the base,
  * unless it is frozen. */
 void base_check(const struct schema *s, const struct sources *steps, bool write);
 
@@ -262,17 +262,17 @@ void emit(const char *folder, const struct schema *s, const struct statements *l
 
 /* ---- call ---- */
 
-/* Complains of columns that are of two types in rows of one name. */
+/* Complains about columns that have two types in rows of one name. */
 void calls_check(const struct statements *list);
 /* sql/<noun>.h and sql/sets.h. */
 void calls_declare(const char *folder, const struct schema *s, const struct statements *list);
-/* The functions behind them. */
+/* Their definitions. */
 void calls_define(struct str *out, const struct schema *s, const struct statements *list);
 
 /* ---- page ---- */
 
 /* Puts text between "<!-- NAME: written by sqlgen -->" and "<!-- end of NAME -->" of a page;
- * without write, complains where it is not there already. */
+ * without write, complains if it is not there already. */
 void page_put(const char *page, const char *name, const char *text, bool write);
 
 #endif

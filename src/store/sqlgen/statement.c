@@ -13,9 +13,9 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The table behind a name in a query plan, which prints aliases: "alias" -> "table" by looking for
- * "table AS alias" in the statement. What is neither is a subquery, or SQLite's own: judged where
- * the table is named. */
+/* The table that a name in a query plan means. The plan prints aliases; "table AS alias" in the
+ * statement resolves them. Any other name is a subquery or one of SQLite's own, which is judged
+ * where its table is named. */
 static bool plan_name_is_small(const struct schema *schema, const char *name, const char *sql)
 {
 	const struct table *t = schema_table(schema, name);
@@ -64,7 +64,7 @@ void check_scans(const struct schema *schema, const char *where, const char *sql
 
 		if (sscanf(detail, "SCAN %79s", name) != 1 || plan_name_is_small(schema, name, sql))
 			continue;
-		if (strstr(detail, " VIRTUAL TABLE ")) /* json_each: what the caller hands in */
+		if (strstr(detail, " VIRTUAL TABLE ")) /* json_each: the caller's data */
 			continue;
 		if (using_index && strstr(using_index, "INDEX ") &&
 		    sscanf(strstr(using_index, "INDEX ") + 6, "%79s", index) == 1 &&
@@ -80,7 +80,7 @@ void check_scans(const struct schema *schema, const char *where, const char *sql
 
 /* ---- reading ---- */
 
-/* Behind the comment lines that a block begins with. */
+/* After the comment lines at the start of a block. */
 static const char *skip_remarks(const char *line, const char *end)
 {
 	while (line < end && (*line == '-' || *line == '\n')) {
@@ -105,7 +105,7 @@ static enum answer answer_of(const char *word)
 	return ANSWER_NONE;
 }
 
-/* Whether the word fits what SQLite says of the statement. */
+/* Whether the word fits what SQLite says about the statement. */
 static void check_answer(const struct statement *st, const char *where)
 {
 	bool gives_rows = st->answer == ANSWER_ONE || st->answer == ANSWER_MANY ||
@@ -121,7 +121,7 @@ static void check_answer(const struct statement *st, const char *where)
 		complain("%s: a number is one column", where);
 }
 
-/* Its remarks: "-- row: x", "-- type: x y", "-- scan ok: why"; the rest is prose. */
+/* Its remarks: "-- row: x", "-- type: x y", "-- scan ok: why"; everything else is prose. */
 static void read_remarks(struct statement *st, const char *line, const char *end, struct str *types,
                          bool *ret_scan_ok)
 {
@@ -145,7 +145,7 @@ static void read_remarks(struct statement *st, const char *line, const char *end
 	st->remark = str_take(&prose);
 }
 
-/* Prepares st, which begins in that line of a file. */
+/* Prepares st, which begins at that line of a file. */
 static bool prepare(struct statement *st, struct schema *schema, const char *file, int line,
                     const char *types, const char *where)
 {

@@ -1,5 +1,5 @@
-/* What triggers write, as SQLite's authorizer sees it while statements are prepared that fire them.
- */
+/* What triggers write, as SQLite's authorizer sees it while statements that fire them are
+ * prepared. */
 #include "sqlgen.h"
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static char *replaced(char *text, const char *from, const char *to)
 	return str_take(&out);
 }
 
-/* Each statement in a trigger's body, with NEW.x and OLD.x as parameters, must not scan either. */
+/* Checks that no statement in a trigger's body scans, with NEW.x and OLD.x as parameters. */
 static void check_body(const struct schema *schema, const char *name, const char *sql)
 {
 	const char *begin = strstr(sql, "BEGIN\n");
@@ -115,7 +115,7 @@ static void check_bodies(const struct schema *schema)
 /* ---- the graph ---- */
 
 /* A statement that would fire every trigger of a table: an insert, a delete, or (2) an update of
- * every column, so that UPDATE OF triggers take part. */
+ * every column, so that UPDATE OF triggers are included. */
 static void probe_text(const struct table *t, int kind, struct str *out)
 {
 	str_reset(out);
@@ -157,7 +157,7 @@ static void trace(const struct schema *s, struct graph *g)
 }
 
 /* A trigger may write to its own table (decision fills in its outcome), but no chain of triggers
- * over several tables may come back to where it began. */
+ * across several tables may return to its start. */
 static bool reaches(const struct graph *g, const char *from, const char *to, int depth)
 {
 	if (depth > MAX_TABLES)

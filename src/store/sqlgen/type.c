@@ -1,5 +1,5 @@
-/* What the parameters and columns of a statement are in C: as a remark says, as the column that
- * they come from or are compared with, or as their name says. */
+/* The C types of the parameters and columns of a statement: from a remark, from the column that
+ * they come from or are compared with, or from their name. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* The next place where text has the word, NULL: none. */
+/* The next occurrence of the word in text; NULL: none. */
 static const char *find_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -71,8 +71,7 @@ static bool is_alias(const char *sql, const char *alias, const char *table)
 	return find_word(sql, text) != NULL;
 }
 
-/* The column "c" or "alias.c" of a table that the statement names, where all that it may be agree.
- */
+/* The column "c" or "alias.c" of a table that the statement names, if all candidates agree. */
 static const struct column *resolve(const struct schema *s, const char *sql, const char *name)
 {
 	const char *dot = strchr(name, '.');
@@ -98,7 +97,7 @@ static const struct column *resolve(const struct schema *s, const char *sql, con
 
 /* ---- from a name ---- */
 
-/* The parts that all names of the schema begin and end with. */
+/* The prefixes and suffixes of the schema's names. */
 static enum type type_by_name(const char *name)
 {
 	static const struct {
@@ -157,7 +156,7 @@ static bool said(struct value *v, const struct schema *s, const char *types, con
 
 /* ---- parameters ---- */
 
-/* The end of what stands before at, without blanks. */
+/* The end of the text before at, without blanks. */
 static const char *before(const char *sql, const char *at)
 {
 	while (at > sql && isspace((unsigned char)at[-1]))
@@ -165,7 +164,7 @@ static const char *before(const char *sql, const char *at)
 	return at;
 }
 
-/* "column" or "alias.column" that ends there, into name. */
+/* Copies the "column" or "alias.column" that ends there into name. */
 static void name_before(const char *sql, const char *end, char name[2 * NAME_BYTES])
 {
 	const char *start = end;
@@ -175,8 +174,8 @@ static void name_before(const char *sql, const char *end, char name[2 * NAME_BYT
 	(void)snprintf(name, 2 * NAME_BYTES, "%.*s", (int)(end - start), start);
 }
 
-/* The column that the parameter at that place is compared with or becomes: "c = :p", "c IS :p",
- * "c IN (:o, :p)". */
+/* The column that the parameter there is compared with or assigned to: "c = :p", "c IS :p", "c IN
+ * (:o, :p)". */
 static const struct column *compared(const struct schema *s, const char *sql, const char *at)
 {
 	char name[2 * NAME_BYTES];
@@ -202,7 +201,7 @@ static const struct column *compared(const struct schema *s, const char *sql, co
 	return *name ? resolve(s, sql, name) : NULL;
 }
 
-/* Behind the next comma, or at the bracket that ends the list. */
+/* After the next comma, or at the bracket that ends the list. */
 static const char *next_item(const char *c)
 {
 	int depth = 0;
@@ -212,7 +211,7 @@ static const char *next_item(const char *c)
 	return *c == ',' ? c + 1 : c;
 }
 
-/* The column of an INSERT that the parameter becomes. */
+/* The column of an INSERT that gets the parameter. */
 static const struct column *inserted(const struct schema *s, const char *sql, const char *at)
 {
 	char table[NAME_BYTES] = "";

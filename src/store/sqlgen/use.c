@@ -1,6 +1,6 @@
-/* Which worker reads and writes which tables: from main over functions and tables of functions, by
- * name, to the statements that they name, and what SQLite's authorizer says of those. A name that
- * two files use for functions of their own is told apart by its file. */
+/* Which worker reads and writes which tables: from main through functions and tables of functions,
+ * by name, to the statements that they name, and what SQLite's authorizer says about those. A name
+ * that two files use for their own functions is resolved by file. */
 #include "sqlgen.h"
 
 #include <ctype.h>
@@ -12,7 +12,7 @@
 
 enum { MAX_TEXTS = 600, MAX_NODES = 12000, BUCKETS = 4096 };
 
-/* A function, or a variable with what it is initialized to. */
+/* A function, or a variable with its initializer. */
 struct node {
 	char name[NAME_BYTES];
 	int file;
@@ -53,7 +53,7 @@ static char *skipped(char *c)
 	return *end ? end + 1 : end;
 }
 
-/* Comments and texts become blanks; lines stay. */
+/* Blanks out comments and texts; lines stay. */
 static void blank(char *c)
 {
 	while (*c) {
@@ -86,7 +86,7 @@ static void add_node(struct code *code, int file, const char *start, const char 
 	const char *stop = start, *word;
 	struct node *n = &code->node[code->nodes];
 
-	/* The name stands before the parameters, the brackets or the value. */
+	/* The name comes before the parameters, the brackets or the value. */
 	while (stop < end && !strchr("([=;{", *stop))
 		stop++;
 	while (stop > start && !is_word(stop[-1]))
@@ -106,7 +106,8 @@ static void add_node(struct code *code, int file, const char *start, const char 
 	*bucket_of(code, n->name) = n;
 }
 
-/* What begins in the first column and ends with a brace or a semicolon there, or on its line. */
+/* Whatever begins in the first column and ends with a brace or a semicolon there, or on its
+ * line. */
 static void split(struct code *code, int file)
 {
 	const char *c = code->text[file];
@@ -171,7 +172,7 @@ static void read_folder(struct code *code, const char *folder)
 
 /* ---- from main on ---- */
 
-/* A worker is a file or a folder of workers/; worker.c stands below all of them. */
+/* A worker is a file or a folder of workers/; worker.c is below all of them. */
 static bool is_of_worker(const char *path, const char *worker)
 {
 	size_t n = strlen(worker);
@@ -183,8 +184,8 @@ static bool is_of_worker(const char *path, const char *worker)
 static void reach(struct code *code, struct node *from, const char *worker, bool *statements,
                   const struct statements *list);
 
-/* All that bears the name: declarations stand beside definitions. Those of the same file, if there
- * are any. */
+/* Follows everything with that name: declarations and definitions. In the same file, if it has
+ * any. */
 static void reach_name(struct code *code, int file, const char *name, const char *worker,
                        bool *statements, const struct statements *list)
 {
@@ -312,8 +313,7 @@ static void print_worker(struct code *code, const struct schema *s, const struct
 	for (int i = 0; i < code->nodes; i++) {
 		struct node *n = &code->node[i];
 
-		/* Whatever its own files show to others; the supervisor's main is not among them.
-		 */
+		/* Everything that its own files export; the supervisor's main is not included. */
 		if (strncmp(code->path[n->file], "workers/", 8) == 0 &&
 		    strcmp(code->path[n->file], "workers/worker.c") != 0 &&
 		    is_of_worker(code->path[n->file], worker) && !n->is_static && !n->reached)

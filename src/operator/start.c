@@ -1,0 +1,199 @@
+/* Agents that we start: session-start, session-restart, session-cleanup. */
+#include "desk.h"
+
+#include "err.h"
+#include "json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_MOST = 128 }; /* of an agent or a workspace, with the NUL */
+
+/* What is asked for; NULL: nothing is said about it. */
+struct start {
+	char agent[NAME_MOST], workspace[NAME_MOST];
+	const char *prompt;
+};
+
+/* ---- words ---- */
+
+/* The word behind an option goes to value. 1 taken, 0 there is none, or it is too long: told. */
+static int take_value(struct desk *d, const char *option, const char **line, char *value)
+{
+	size_t n = strcspn(*line, " \t\r\n");
+
+	if (n == 0 || n >= NAME_MOST)
+		return desk_tell(d, SAID_UNCLEAR, "%s needs a name, then the prompt", option);
+	(void)snprintf(value, NAME_MOST, "%.*s", (int)n, *line);
+	*line = verb_skip_blanks(*line + n);
+	return 1;
+}
+
+/* Phones make one dash of two. */
+static bool takes_option(const char **line, const char *name)
+{
+	static const char *const DASHES[] = { "--", "\xE2\x80\x94", "\xE2\x80\x93" };
+
+	for (size_t i = 0; i < COUNT(DASHES); i++) {
+		size_t dash = strlen(DASHES[i]), n = strlen(name);
+		const char *word = *line + dash;
+
+		if (strncmp(*line, DASHES[i], dash) != 0 || strncmp(word, name, n) != 0 ||
+		    (word[n] && !strchr(" =\t\r\n", word[n])))
+			continue;
+		*line = verb_skip_blanks(word + n + (word[n] == '='));
+		return true;
+	}
+	return false;
+}
+
+/* Options in front of the prompt, in any order. 1, or 0 told. */
+static int read_line(struct desk *d, const char *line, struct start *s)
+{
+	int got = 1;
+
+	while (got > 0) {
+		if (takes_option(&line, "agent"))
+			got = take_value(d, "--agent", &line, s->agent);
+		else if (takes_option(&line, "workspace"))
+			got = take_value(d, "--workspace", &line, s->workspace);
+		else
+			break;
+	}
+	s->prompt = line;
+	return got;
+}
+
+static void read_members(const struct words *w, struct start *s)
+{
+	(void)snprintf(s->agent, sizeof(s->agent), "%s", w->agent ? w->agent : "");
+	(void)snprintf(s->workspace, sizeof(s->workspace), "%s", w->workspace ? w->workspace : "");
+	s->prompt = w->text;
+}
+
+/* ---- orders ---- */
+
+static void add_member(cJSON *object, const char *name, const char *text)
+{
+	if (text && *text)
+		(void)cJSON_AddStringToObject(object, name, text);
+}
+
+/* Gives the order with what was asked for as its argument. As desk_give. */
+static int give(struct desk *d, const char *verb, const char *session_id, const struct start *s,
+                struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
+	char *text;
+	int got;
+
+	if (s->prompt && *s->prompt)
+		(void)cJSON_AddStringToObject(argument, "prompt", s->prompt);
+	else
+		(void)cJSON_AddNullToObject(argument, "prompt");
+	add_member(argument, "agent", s->agent);
+	add_member(argument, "workspace", s->workspace);
+	add_member(argument, "channel", d->who->place.channel);
+	text = cJSON_PrintUnformatted(argument);
+	got = desk_give(d, verb, session_id, text, e);
+	cJSON_free(text);
+	if (got > 0)
+		desk_add(d, "status", "ordered");
+	return got;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "01a2052f-b931: claude in web", of the session that the order began. */
+static void add_began(const struct desk *d, struct str *out)
+{
+	const char *id = json_text(d->out->json, "session_id");
+	const char *agent = json_text(d->out->json, "agent");
+	const char *root = base_name(json_text(d->out->json, "workspace_root"));
+
+	str_addf(out, "%.*s: ", FIND_SHORT, id ? id : "?");
+	str_add_shown(out, agent ? agent : "?", strlen(agent ? agent : "?"), 40);
+	str_add(out, " in ");
+	str_add_shown(out, root ? root : "?", strlen(root ? root : "?"), 40);
+}
+
+int desk_start(struct desk *d, struct err *e)
+{
+	const struct words *w = d->w;
+	OWNED(str) struct str began = { 0 };
+	struct start s = { .prompt = NULL };
+	int got = 1;
+
+	if (w->line)
+		got = read_line(d, verb_skip_blanks(w->line), &s);
+	else
+		read_members(w, &s);
+	if (got <= 0)
+		return got;
+	if (w->line && !*s.prompt)
+		return desk_tell(d, SAID_UNCLEAR, "what is the agent to do? `%s`", w->verb->syntax);
+	got = give(d, "session-start", NULL, &s, e);
+	if (got <= 0)
+		return got;
+	(void)snprintf(d->out->session_id, ID_BYTES, "%s", json_text(d->out->json, "session_id"));
+	add_began(d, &began);
+	return desk_tell(d, SAID_DONE, "Starting session %s.", str_text(&began));
+}
+
+/* What stands behind the verb: an id, unless a thread says which session is meant, and a prompt. */
+static const char *take_id(const struct desk *d, const char *line, char id[ID_BYTES])
+{
+	size_t n = verb_id_length(line);
+
+	id[0] = '\0';
+	if (!n || (d->who->place.session_id && !verb_is_only_an_id(line)))
+		return line;
+	(void)snprintf(id, ID_BYTES, "%.*s", (int)n, line);
+	return verb_skip_blanks(line + n);
+}
+
+int desk_restart(struct desk *d, struct err *e)
+{
+	const struct words *w = d->w;
+	OWNED(str) struct str began = { 0 };
+	OWNED(found) struct found f = { 0 };
+	struct start s = { .prompt = NULL };
+	char id[ID_BYTES];
+	int got;
+
+	if (w->line) {
+		s.prompt = take_id(d, verb_skip_blanks(w->line), id);
+	} else {
+		(void)snprintf(id, sizeof(id), "%s", w->id ? w->id : "");
+		read_members(w, &s);
+	}
+	got = desk_find_session(d, id, NULL, &f, e);
+	if (got <= 0)
+		return got;
+	got = give(d, "session-restart", f.session_id, &s, e);
+	if (got <= 0)
+		return got;
+	(void)snprintf(d->out->session_id, ID_BYTES, "%s", json_text(d->out->json, "session_id"));
+	add_began(d, &began);
+	return desk_tell(d, SAID_DONE, "Session %s is restarted as %s.", str_text(&f.name),
+	                 str_text(&began));
+}
+
+int desk_clean_up(struct desk *d, struct err *e)
+{
+	const cJSON *count;
+	int got = desk_give(d, "session-cleanup", NULL, NULL, e), n;
+
+	if (got <= 0)
+		return got;
+	count = cJSON_GetObjectItemCaseSensitive(d->out->json, "terminated");
+	n = cJSON_IsNumber(count) ? count->valueint : 0;
+	if (n == 0)
+		return desk_tell(d, SAID_DONE, "No session of yours is interrupted.");
+	return desk_tell(d, SAID_DONE, "%d interrupted session%s ended.", n, n == 1 ? "" : "s");
+}
