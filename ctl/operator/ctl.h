@@ -24,13 +24,13 @@ struct ctl {
 	const char *session, *reason, *note, *digest, *agent, *workspace;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
-	bool sent; /* show what the agent sent, not what it makes of the files */
-	bool json; /* print JSON, else text for a person */
-	bool json_asked; /* by --json, not because of a pipe */
-	bool text_asked; /* by --text */
-	bool terminal; /* stdout is one */
+	bool sent; /* show what the agent sent, not its effect on the files */
+	bool json; /* print JSON instead of text for people */
+	bool json_asked; /* because of --json, not because of a pipe */
+	bool text_asked; /* because of --text */
+	bool terminal; /* stdout is a terminal */
 	bool colour;
-	size_t columns; /* width of the terminal, 0: none */
+	size_t columns; /* width of the terminal, 0: not a terminal */
 	bool help, version;
 	int argc; /* the command's arguments, without its name */
 	char **argv;
@@ -50,12 +50,12 @@ enum ctl_option {
 
 struct command_spec {
 	const char *name;
-	const char *arguments; /* as the help shows them */
+	const char *arguments; /* as shown in the help */
 	const char *help; /* one line */
 	const char *more; /* further lines for `help NAME`, or NULL */
-	int least, most; /* how many arguments; most -1: any number */
+	int least, most; /* number of arguments; most -1: no limit */
 	unsigned takes; /* enum ctl_option */
-	/* The exit status; -1: e says why it failed (exit 1). */
+	/* Returns the exit status; -1: e says why it failed (exit 1). */
 	int (*run)(struct ctl *c, struct err *e);
 };
 
@@ -66,60 +66,61 @@ extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cm
 
 /* ---- finding (find.c) ---- */
 
-/* Reads the request whose id is or begins with text. 0, or -1 if there is not exactly one. */
+/* Reads the request whose id is text or begins with it. Returns 0, or -1 if there is not exactly
+ * one. */
 int find_request(struct ctl *c, const char *text, struct request *r, struct err *e);
-/* The whole id of the session whose id is or begins with text; the caller frees it. */
+/* The full id of the session whose id is text or begins with it; the caller frees it. */
 int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e);
-/* Appends the shortest beginning of id (8 characters at least) that no other request, or session,
- * shares. Ids begin with their time: what is asked in the same minute begins alike. */
+/* Appends the shortest prefix of id (at least 8 characters) that no other request, or session,
+ * shares. Ids begin with their time: questions from the same minute begin alike. */
 int short_request_id(struct ctl *c, const char *id, struct str *out, struct err *e);
 int short_session_id(struct ctl *c, const char *id, struct str *out, struct err *e);
-/* The arguments from `first` on, with blanks between them; the caller frees it. */
+/* The arguments from `first` on, joined with blanks; the caller frees it. */
 char *join_arguments(const struct ctl *c, int first);
 
 /* ---- saying (say.c) ---- */
 
-/* Says it at the operator's desk, and commits. 0 done; -1 not: e says why ("already approved by
- * ..."). */
+/* Passes words to the operator's desk, and commits. Returns 0 if done; -1 if not: e says why
+ * ("already approved by ..."). */
 int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e);
-/* The answer, in the form that was asked for; takes its JSON. */
+/* Prints the answer in the requested form; takes over its JSON. */
 void print_said(const struct ctl *c, struct said *s);
 /* mode MODE [--session ID], stall on|off SESSION. */
 int say_mode(struct ctl *c, struct err *e);
 int say_stall(struct ctl *c, struct err *e);
 
-/* ---- showing one request (cmd_show.c) ---- */
+/* ---- showing one request (show.c) ---- */
 
 void show_request(const struct ctl *c, const struct request *r, int64_t listeners);
 cJSON *request_json(const struct request *r, int64_t listeners);
-/* ---- output (cmd_output.c) ---- */
+/* ---- output (output.c) ---- */
 
 enum look { LOOK_PLAIN, LOOK_BOLD, LOOK_DIM, LOOK_RED, LOOK_GREEN, LOOK_YELLOW, LOOK_CYAN };
 
-/* What agents and rows say goes to a terminal through this only: control characters (^[ for
- * escape), broken UTF-8 (<9B>), and characters that hide or turn text (<U+202E>) are made visible.
- * Newlines and tabs are kept if lines is set. */
+/* Whatever agents and rows say must pass through this on its way to a terminal: it makes visible
+ * control characters (^[ for escape), invalid UTF-8 (<9B>), and characters that hide or reorder
+ * text (<U+202E>). Keeps newlines and tabs if lines is set. */
 void add_visible(struct str *out, const char *bytes, size_t length, bool lines);
-/* The same, onto stdout and on one line; NULL prints "-". */
+/* The same to stdout, on one line; NULL prints "-". */
 void print_visible(const char *text);
 void print_look(const struct ctl *c, enum look look);
-/* How many columns a text takes on a terminal. */
+/* The columns that a text takes on a terminal. */
 size_t text_width(const char *text);
 
 enum { AGE_BYTES = 24 };
 struct age {
-	char text[AGE_BYTES]; /* "5s", "3m", "2h", "4d"; "-" for no instant */
+	char text[AGE_BYTES]; /* "5s", "3m", "2h", "4d"; "-" if there is no instant */
 };
 struct age age_of(const char *instant);
 
-/* Members of a JSON object. Texts may hold any bytes; what is no UTF-8 becomes U+FFFD, and what
- * would act on a terminal is escaped. NULL becomes null. */
+/* Adds a member to a JSON object. Text may hold any bytes: invalid UTF-8 becomes U+FFFD, control
+ * characters are escaped. NULL becomes null. */
 void json_add_text(cJSON *object, const char *name, const char *text);
 void json_add_bytes(cJSON *object, const char *name, const char *bytes, size_t length);
 cJSON *json_string(const char *text);
-/* A member that is JSON already. */
+/* Adds a member that is JSON already. */
 void json_raw(cJSON *object, const char *name, const char *json);
-/* Prints and frees; over several lines on a terminal, on one line otherwise. */
+/* Prints and frees value; on several lines on a terminal, else on one line. */
 void json_print(const struct ctl *c, cJSON *value);
 void json_print_line(cJSON *value);
 
@@ -131,24 +132,24 @@ struct table {
 };
 void table_begin(struct table *t, const char *const *headings, size_t columns);
 void table_add(struct table *t, const char *cell); /* NULL: empty */
-/* Long cells are cut for a terminal, and the last column at its edge. */
+/* Cuts long cells for a terminal, and the last column at its edge. */
 void table_print(const struct ctl *c, const struct table *t);
 void table_clear(struct table *t);
 
-/* How the rows of a statement are listed. */
+/* How to list the rows of a statement. */
 struct listing {
 	const char *name; /* of the array, in JSON */
-	const char *none; /* said where there is no row */
+	const char *none; /* printed if there are no rows */
 	const char *const *headings;
 	size_t columns;
 	cJSON *(*json)(const void *row);
 	int (*add)(struct ctl *c, struct table *t, const void *row, struct err *e); /* its cells */
 	int (*more)(struct ctl *c, const void *row, cJSON *json, struct err *e); /* NULL: none */
 };
-/* A text of the agent's, line by line behind a margin, so that it cannot pass for ours. */
+/* Prints a text of the agent's line by line behind a margin, so that it cannot pass for ours. */
 void print_block(const struct ctl *c, const char *bytes, size_t length, bool diff);
 
-/* Lists all rows, as row_next gives them, in the form that was asked for. */
+/* Lists all rows from row_next in the requested form. */
 int print_listing(struct ctl *c, struct row *row, const struct listing *l, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* From what a person types to the row that is meant. */
+/* From what a person types to the row they mean. */
 #include "ctl.h"
 
 #include "id.h"
@@ -9,7 +9,7 @@
 
 enum { SHORT_ID = 8 };
 
-/* Exactly one, or e says why not. */
+/* Returns 0 if there is exactly one; else e says why not. */
 static int check_one(const struct found *f, int count, const char *text, const char *what,
                      const char *where, struct err *e)
 {
@@ -53,7 +53,7 @@ int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
 
 /* ---- short ids ---- */
 
-/* Up to two rows whose id is in [start, end). */
+/* Lists up to two rows whose id is in [start, end). */
 typedef void list_prefixed(struct store *st, const char *start, const char *end,
                            struct prefixed_row *row);
 

@@ -15,14 +15,14 @@ static const char PREFIX[] = "worker ";
 
 struct findings {
 	bool serves[COUNT(EXPECTED)];
-	bool damaged; /* the database, when it was looked through last */
+	bool damaged; /* the database failed its last integrity check */
 	bool impaired; /* a worker serves in part: HTTP is off, or Slack is not connected */
 	cJSON *rows;
 	struct table table;
 };
 
-/* A worker serves if it said that it is ready and was heard of lately: rows of a system that was
- * killed outright still say ready. */
+/* A worker serves if its row says ready and it was heard from recently: after the whole system was
+ * killed, its rows still say ready. */
 static void note_worker(struct findings *f, const char *what, const char *state, const char *at)
 {
 	bool fresh = clock_now_ms() - clock_parse(at) <= HEALTH_SILENT_MS;
@@ -35,10 +35,10 @@ static void note_worker(struct findings *f, const char *what, const char *state,
 			f->serves[i] = true;
 }
 
-/* What a worker says of itself while it serves only in part. */
+/* Whether a worker reports that it serves only in part. */
 static bool is_impaired(const char *what, const char *state, const char *detail)
 {
-	const char *comma = detail ? strstr(detail, ", ") : NULL; /* behind "pid 4711" */
+	const char *comma = detail ? strstr(detail, ", ") : NULL; /* after "pid 4711" */
 	const char *says = comma ? comma + 2 : "";
 
 	if (!state || strcmp(state, "ready") != 0)

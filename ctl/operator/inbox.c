@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { CHANGES_MAX = 5 }; /* files of a question that are named; show has them all */
+enum { CHANGES_MAX = 5 }; /* files named per question; show lists them all */
 
 static cJSON *row_json(const void *row)
 {
@@ -32,7 +32,7 @@ static cJSON *row_json(const void *row)
 	return o;
 }
 
-/* "modify a.c; delete secret.key: ", or the name alone of a file that is just changed. */
+/* "modify a.c; delete secret.key: ", or only the name if a single file is just modified. */
 static int add_changes(struct ctl *c, const struct inbox_list_row *q, struct str *what,
                        struct err *e)
 {
@@ -79,7 +79,7 @@ static int more(struct ctl *c, const void *row, cJSON *json, struct err *e)
 	return 0;
 }
 
-/* Commands stand below the table, where they are not cut to the width of a terminal. */
+/* Prints commands below the table, where they are not cut to the width of a terminal. */
 static int print_command(struct ctl *c, int64_t seq, const char *id, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };

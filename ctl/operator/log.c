@@ -50,7 +50,8 @@ static void print_text(const struct ctl *c, const struct timeline_since_row *row
 	(void)putchar('\n');
 }
 
-/* Prints what is behind *after and moves it. 1 more may be there, 0 not, -1 error. */
+/* Prints what follows *after and moves it. Returns 1 if there may be more, 0 if not, -1 on
+ * error. */
 static int print_batch(struct ctl *c, int64_t *after, struct err *e)
 {
 	OWNED(timeline_since_row) struct timeline_since_row row = { 0 };
@@ -70,14 +71,14 @@ static int print_batch(struct ctl *c, int64_t *after, struct err *e)
 
 static int run_log(struct ctl *c, struct err *e)
 {
-	struct pollfd reader = { .fd = STDOUT_FILENO }; /* only that it went away is of interest */
+	struct pollfd reader = { .fd = STDOUT_FILENO }; /* only to notice that the reader left */
 	int64_t after = sql_event_nth_last(&c->store, c->count < 0 ? LOG_COUNT : c->count, e);
 	int more = after < 0 ? -1 : 1;
 
 	while (more >= 0 && (more > 0 || c->follow)) {
 		more = print_batch(c, &after, e);
 		if (fflush(stdout) != 0)
-			return 0; /* nobody reads any more; main tells */
+			return 0; /* the reader is gone; main reports it */
 		if (more == 0 && c->follow && poll(&reader, 1, LOG_LOOK_MS) > 0)
 			return 0;
 	}

@@ -1,4 +1,5 @@
-/* agent-intercom-ctl: answers what waits, and tells what the rows say. The commands are a table. */
+/* agent-intercom-ctl: answers waiting questions, and reports what the rows say. The commands are a
+ * table. */
 #include "ctl.h"
 
 #include "config.h"
@@ -65,7 +66,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How many letters must be put in, left out or changed to make b of a. */
+/* The number of letters to insert, delete or replace to turn a into b. */
 static size_t distance(const char *a, const char *b)
 {
 	enum { MOST = 24 };
@@ -238,7 +239,7 @@ static void look_at_terminal(struct ctl *c)
 		c->columns = size.ws_col;
 }
 
-/* Whether the command takes the arguments and options that were given. */
+/* Checks that the command takes the given arguments and options. */
 static int check_usage(const struct ctl *c, const struct command_spec *command, struct err *e)
 {
 	const struct {
@@ -289,7 +290,7 @@ static int open_path(struct ctl *c, const char *path, struct err *e)
 	return paths_open(path, false, &c->paths, e);
 }
 
-/* Takes the paths of a system that runs. */
+/* Takes the paths of a running system. */
 static int take_running(struct ctl *c, struct located *found, const struct str *note)
 {
 	if (note->length)
@@ -304,7 +305,7 @@ static int open_configured(struct ctl *c, struct err *e)
 	OWNED(config) struct config config = { 0 };
 	OWNED(located) struct located found = { 0 };
 	OWNED(str) struct str note = { 0 };
-	/* any workspace will do: only the database is asked for */
+	/* any workspace will do: only the database matters */
 	const struct config_source source = { .config = c->config, .workspace = "/" };
 	int runs = locate_usual(&source, &found, &note, e);
 
@@ -314,8 +315,7 @@ static int open_configured(struct ctl *c, struct err *e)
 		return -1;
 	if (!locate_is_named(&source) && access(config.database.path, F_OK) != 0 &&
 	    paths_find_by_name(config.ipc_name, &c->paths, NULL) == 0)
-		return 0; /* stopped, and started with a configuration that is not looked for here
-		           */
+		return 0; /* stopped, and started with a configuration not searched here */
 	return open_path(c, config.database.path, e);
 }
 
@@ -347,7 +347,7 @@ static int open_store(struct ctl *c, struct err *e)
 		return no_database(c->paths.database, e);
 	if (paths_check_one_name(c->paths.database, e))
 		return -1;
-	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or cleared */
+	run = access(c->paths.run, F_OK) == 0 ? c->paths.run : NULL; /* never started, or removed */
 	return store_open(&c->store, c->paths.database, run, e);
 }
 
@@ -391,7 +391,7 @@ static int run(struct ctl *c, const struct command_spec *command)
 	return status < 0 ? EXIT_FAILURE : status;
 }
 
-/* help, --help, --version: true if that was it. */
+/* Handles help, --help and --version. Returns whether it was one of them. */
 static bool asked_for_help(struct ctl *c)
 {
 	if (c->version)

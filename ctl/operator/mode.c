@@ -1,4 +1,4 @@
-/* mode: where questions may be answered: here, in Slack, or in both. */
+/* mode: where questions may be answered: here, in Slack, or both. */
 #include "ctl.h"
 
 #include "setting.h"
@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* The mode of a session, or of sessions to come. */
+/* Prints the mode of a session, or of new sessions. */
 static int print_mode(struct ctl *c, const char *session, struct err *e)
 {
 	OWNED(session_row) struct session_row row = { 0 };

@@ -1,4 +1,4 @@
-/* Output for people and for programs. Nothing that an agent wrote reaches a terminal raw. */
+/* Output for people and for programs. Nothing an agent wrote reaches a terminal unfiltered. */
 #include "ctl.h"
 
 #include "clock.h"
@@ -230,7 +230,7 @@ void table_add(struct table *t, const char *cell)
 	t->cells[t->count++] = str_take(&visible);
 }
 
-/* Prints a cell, cut to at most `most` columns (0: whole). The columns it took. */
+/* Prints a cell, cut to at most `most` columns (0: uncut). Returns the columns it took. */
 static size_t print_cell(const char *text, size_t most)
 {
 	size_t width = text_width(text), done = 0, n;

@@ -1,5 +1,4 @@
-/* What agent-intercom-ctl says goes to the operator's desk; here arguments become words, and the
- * answer is printed. */
+/* Turns arguments into words for the operator's desk, and prints the answer. */
 #include "ctl.h"
 
 #include "seen.h"
@@ -49,7 +48,7 @@ static int say(struct ctl *c, const struct words *w, struct err *e)
 	return EX_OK;
 }
 
-/* The first argument is an id, the others are the text. */
+/* The first argument is an id, the rest are the text. */
 static int say_of(struct ctl *c, const char *word, const char *text, struct err *e)
 {
 	OWNED(char_ptr) char *rest = join_arguments(c, 1);

@@ -1,4 +1,4 @@
-/* show: one request with all that the operator has to know before answering. */
+/* show: one request with everything the operator must know before answering. */
 #include "ctl.h"
 
 #include "diff.h"
@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the operator looks at: the effect where there is one, else what was sent. */
+/* What the operator looks at: the effect if there is one, else what was sent. */
 static const struct str *shown(const struct ctl *c, const struct request *r)
 {
 	return r->effect.length && !c->sent ? &r->effect : &r->body;
 }
 
-/* Calls each for every path that a diff touches, beside the request's own. */
+/* Calls each for every path that a diff touches, other than the request's own. */
 static void other_paths(const struct request *r, void (*each)(const char *path, void *arg),
                         void *arg)
 {
@@ -35,7 +35,7 @@ static void other_paths(const struct request *r, void (*each)(const char *path, 
 
 enum { MODE_BYTES = 16 };
 
-/* A mode as git writes it, NULL: the diff says none. */
+/* A mode as git writes it; NULL: the diff has none. */
 static const char *mode_text(unsigned mode, char text[MODE_BYTES])
 {
 	if (mode == 0)
@@ -51,7 +51,7 @@ static void add_path(const char *path, void *arg)
 	(void)cJSON_AddItemToArray(arg, json_string(path));
 }
 
-/* Every path with what becomes of it and its hash when it was asked. */
+/* Adds every path with what happens to it and its hash at the time of the question. */
 static void add_touched(const struct request *r, cJSON *files)
 {
 	for (size_t i = 0; i < r->file_count; i++) {
@@ -152,7 +152,7 @@ static void print_path(const char *path, void *arg)
 	field(arg, "also", path);
 }
 
-/* What becomes of each path, a line each; of one file that is just changed, its name says it. */
+/* Prints what happens to each path, one line each. */
 static void print_touched(const struct ctl *c, const struct request *r)
 {
 	for (size_t i = 0; i < r->file_count; i++) {

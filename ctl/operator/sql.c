@@ -1,4 +1,4 @@
-/* sql: one look at the rows. */
+/* sql: one query on the rows. */
 #include "ctl.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void add_object(int columns, const char *const *names, const char *const 
 	(void)cJSON_AddItemToArray(o->rows, row);
 }
 
-/* In a pipe: values as they are, as sqlite3 -tabs has them. */
+/* In a pipe: values unchanged, as sqlite3 -tabs prints them. */
 static void print_tabs(int columns, const char *const *names, const char *const *values, void *arg)
 {
 	(void)names;
@@ -36,7 +36,7 @@ static void add_cells(int columns, const char *const *names, const char *const *
 {
 	struct output *o = arg;
 
-	if (o->table.columns != (size_t)columns) { /* the first row, or another statement's */
+	if (o->table.columns != (size_t)columns) { /* the first row, or that of another statement */
 		if (o->table.columns)
 			table_print(o->c, &o->table);
 		table_clear(&o->table);

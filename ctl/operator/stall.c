@@ -1,4 +1,4 @@
-/* stall: which agents are silent, and whether it is noticed. */
+/* stall: which agents are silent, and whether stall detection is on. */
 #include "ctl.h"
 
 #include "sql/stall.h"

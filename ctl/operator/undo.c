@@ -1,5 +1,5 @@
-/* undo: revert what was written for a request. The order is a row; the applier carries it out,
- * and this program waits a while for its answer. */
+/* undo: reverts what was written for a request. The order is a row; the applier carries it out, and
+ * this program waits a while for the outcome. */
 #include "ctl.h"
 
 #include "clock.h"
@@ -10,7 +10,7 @@
 
 enum { WAIT_MS = 15000, LOOK_MS = 30 };
 
-/* Waits for the applier; without an outcome on return, it was not done in time. */
+/* Waits for the applier; no outcome on return means that time ran out. */
 static int await(struct ctl *c, struct command_result *result, struct err *e)
 {
 	int64_t until_ms = clock_monotonic_ms() + WAIT_MS;

@@ -1,8 +1,8 @@
 /* watch: shows one question after the other and takes the answers from stdin.
  *
- * It wakes by its bell (rung by every row of `decision`) and looks again each second, because a new
- * question rings nobody here. One question is on the screen at a time, and an answer is bound to
- * the digest of that one: if somebody else answers it first, what was being typed is thrown away
+ * Its bell wakes it (rung by every row of `decision`), and it looks again every second, because a
+ * new question does not ring here. One question is on the screen at a time, and an answer is bound
+ * to the digest of that one: if someone else answers it first, what was being typed is discarded
  * rather than applied to the next. In a pipe, each line answers the question that is shown when its
  * turn comes, and lines are kept until there is one. */
 #include "ctl.h"
@@ -27,21 +27,21 @@ struct watch {
 	struct ctl *c;
 	struct doorbell bell;
 	int run_fd;
-	struct str input; /* typed and not used yet */
+	struct str input; /* typed but not used yet */
 	bool eof, stop;
 	bool typed; /* stdin is a terminal */
-	bool failed; /* an answer was not taken */
-	bool idle_told; /* "nothing waits" stands on the screen */
+	bool failed; /* an answer was not accepted */
+	bool idle_told; /* the screen says "nothing waits" */
 	struct request shown; /* seq 0: none */
-	int64_t newest; /* the last seq that was shown or announced */
-	int64_t silent; /* the last alert of a silent agent that was told */
+	int64_t newest; /* the last seq shown or announced */
+	int64_t silent; /* the last alert about a silent agent that was shown */
 	int64_t event; /* the last one that was looked at for agents that we started */
-	int64_t *later; /* put off until the end */
+	int64_t *later; /* postponed to the end */
 	size_t later_count;
 };
 
-/* The letters beside the words of operator/verb.h: each is the first of these verbs that answers
- * the question on the screen. Behind `r` the text may follow at once. */
+/* Single letters in addition to the words of operator/verb.h: each stands for the first of these
+ * verbs that answers the question on the screen. The text may follow `r` directly. */
 static const struct key {
 	char letter;
 	bool takes_text;
@@ -105,7 +105,7 @@ static int show(struct watch *w, int64_t seq, int64_t waiting, struct err *e)
 	if (got <= 0)
 		return got;
 	w->idle_told = false;
-	if (w->typed) { /* what was typed before this is on the screen is not meant for it */
+	if (w->typed) { /* what was typed before the question appeared is not meant for it */
 		(void)tcflush(STDIN_FILENO, TCIFLUSH);
 		str_reset(&w->input);
 	}
@@ -141,7 +141,7 @@ static void announce(const struct watch *w, const char *title)
 }
 
 struct queue {
-	int64_t first, waiting; /* the first to be answered, and how many there are */
+	int64_t first, waiting; /* the first to answer, and how many wait */
 	bool shown_is_open;
 };
 
@@ -193,7 +193,7 @@ static int tell_silent(const struct watch *w, const struct stall_since_row *row,
 	return 0;
 }
 
-/* Agents that have gone silent: nothing to be answered, so it is said once. */
+/* Reports agents that have gone silent, once: there is nothing to answer. */
 static int look_at_silence(struct watch *w, struct err *e)
 {
 	OWNED(stall_since_row) struct stall_since_row row = { 0 };
@@ -307,7 +307,7 @@ static int look_at_runs(struct watch *w, struct err *e)
 
 /* ---- the screen ---- */
 
-/* The question on the screen was answered by somebody else, or ran out. */
+/* Reports that the question on the screen was answered by someone else, or expired. */
 static int tell_gone(struct watch *w, struct err *e)
 {
 	OWNED(request) struct request now = { 0 };
@@ -373,7 +373,7 @@ static void tell_result(struct watch *w, const char *verdict, int status, const 
 	}
 }
 
-/* -1 only if the database cannot go on; an answer that the rules refuse is told. */
+/* Returns -1 only if the database fails; an answer that the rules refuse is reported. */
 static int say(struct watch *w, const char *verdict, const char *text, struct err *e)
 {
 	struct err why = { 0 };
@@ -415,7 +415,8 @@ static void later(struct watch *w)
 	request_clear(&w->shown);
 }
 
-/* The verdict that v is for the question on the screen; NONE: it is no answer to it. -1. */
+/* Sets *ret to the verdict that v gives on the question on the screen, NONE if it does not answer
+ * it. Returns 0, or -1 on error. */
 static int verdict_of(struct watch *w, const struct verb *v, enum request_verdict *ret,
                       struct err *e)
 {
@@ -430,7 +431,7 @@ static int verdict_of(struct watch *w, const struct verb *v, enum request_verdic
 	return 0;
 }
 
-/* Reads a line as a letter with what may follow it; as verdict_of. */
+/* Reads a line as a letter and an optional text; returns as verdict_of. */
 static int letter_of(struct watch *w, const char *line, enum request_verdict *ret,
                      const char **ret_text, struct err *e)
 {
@@ -457,7 +458,7 @@ static int answer_line(struct watch *w, const char *line, struct err *e)
 	    (!l.verb && letter_of(w, line, &verdict, &text, e)))
 		return -1;
 	if (*text && (verdict == REQUEST_VERDICT_APPROVE || verdict == REQUEST_VERDICT_CONTINUE))
-		verdict = REQUEST_VERDICT_NONE; /* with a condition, perhaps */
+		verdict = REQUEST_VERDICT_NONE; /* the text may be a condition */
 	if (verdict == REQUEST_VERDICT_NONE)
 		hint(w, *line ? "that does not answer this question" : "an answer, please");
 	else if (verdict == REQUEST_VERDICT_REFINE && !*text)
@@ -469,7 +470,7 @@ static int answer_line(struct watch *w, const char *line, struct err *e)
 
 /* ---- input ---- */
 
-/* Takes the next line, without blanks around it; false if there is none yet. */
+/* Takes the next line, trimmed; false if there is none yet. */
 static bool take_line(struct watch *w, char **ret_line)
 {
 	const char *newline =
@@ -543,7 +544,7 @@ static int wait_for_something(struct watch *w, struct err *e)
 	struct pollfd fds[] = {
 		{ .fd = hungry ? STDIN_FILENO : -1, .events = POLLIN },
 		{ .fd = w->bell.fd, .events = POLLIN },
-		{ .fd = STDOUT_FILENO }, /* whether somebody still reads */
+		{ .fd = STDOUT_FILENO }, /* to notice when the reader is gone */
 	};
 
 	(void)fflush(stdout);
@@ -555,7 +556,7 @@ static int wait_for_something(struct watch *w, struct err *e)
 	return fds[0].revents ? read_input(w, e) : 0;
 }
 
-/* Uses up the lines that are there; after each answer the next question is shown. */
+/* Handles the lines that have arrived; after each answer the next question is shown. */
 static int use_input(struct watch *w, struct err *e)
 {
 	char *line;
@@ -591,7 +592,7 @@ static int run_watch(struct ctl *c, struct err *e)
 	c->json = c->json_asked; /* a person may watch through a pipe */
 	w.typed = isatty(STDIN_FILENO);
 	w.run_fd = open(c->paths.run, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (w.run_fd >= 0) /* without a bell it looks each second */
+	if (w.run_fd >= 0) /* without a bell it looks every second */
 		(void)doorbell_open(&w.bell, w.run_fd, "agent-intercom-ctl", NULL);
 	w.event = sql_agent_run_last_event(&c->store, e);
 	status = w.event < 0 ? -1 : watch(&w, e);

@@ -1,5 +1,6 @@
-/* `agent-intercom audit export` and `agent-intercom audit verify`: the timeline under seal as JSON
- * lines, and whether it is still what was sealed. Both while the system runs, or not. */
+/* `agent-intercom audit export` and `agent-intercom audit verify`: writes the sealed timeline as
+ * JSON lines, and checks that it has not changed since. Both work whether or not the system
+ * runs. */
 #include "system.h"
 
 #include "audit.h"
@@ -25,7 +26,7 @@ static const char PROGRAM[] = "agent-intercom";
 struct audit_arguments {
 	struct config_source source;
 	const char *verb, *file;
-	struct instant since; /* "" from the first on */
+	struct instant since; /* "": from the first event */
 	struct audit_kept kept;
 };
 
@@ -95,12 +96,12 @@ static int read_option(struct audit_arguments *a, int option)
 	case OPT_DB:
 		a->source.database = optarg;
 		return 0;
-	default: /* getopt_long has said why */
+	default: /* getopt_long has printed why */
 		return -1;
 	}
 }
 
-/* 0, 1 after --help, -1 they are wrong and it has been said why. */
+/* Returns 0, 1 after --help, -1 if they are wrong (and says so). */
 static int parse(struct audit_arguments *a, int argc, char **argv)
 {
 	static const struct option OPTIONS[] = {
@@ -113,7 +114,7 @@ static int parse(struct audit_arguments *a, int argc, char **argv)
 	};
 	int option, result = 0;
 
-	optind = 0; /* the words before us were looked through already */
+	optind = 0; /* getopt_long has already run over the words before */
 	while (result == 0 && (option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1)
 		result = read_option(a, option);
 	if (result)
@@ -132,7 +133,7 @@ static int parse(struct audit_arguments *a, int argc, char **argv)
 
 /* ---- export ---- */
 
-/* The first event to be exported. */
+/* The first event to export. */
 static int find_first(struct store *st, const struct audit_arguments *a, int64_t *ret,
                       struct err *e)
 {
@@ -203,7 +204,7 @@ static int tell(const struct audit_report *report, struct err *e)
 	return report->fault == AUDIT_WHOLE ? 0 : BROKEN;
 }
 
-/* Also what was answered in the name of Slack and did not come from there. */
+/* Also lists answers in the name of Slack that did not come from there. */
 static int tell_all(struct store *st, const struct audit_report *report, struct err *e)
 {
 	OWNED(str) struct str forged = { 0 };

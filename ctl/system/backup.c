@@ -1,9 +1,9 @@
 /* `agent-intercom backup` and `agent-intercom restore`: the database as one file, and back.
  *
- * A backup is made while the system runs, or not. A restore is made under the instance's lock: all
- * of it (the look at the file, its schema, what becomes of its rows) happens to a copy beside the
- * database, which then takes the database's place in one rename. Killed before, the database is as
- * it was; killed after, it is the restored one. */
+ * A backup works whether or not the system runs. A restore runs under the instance's lock: it does
+ * everything (checks the file, migrates its schema, adjusts its rows) on a copy next to the
+ * database, which then replaces the database in one rename. Killed before the rename, the database
+ * is unchanged; killed after it, it is the restored one. */
 #include "system.h"
 
 #include "backup.h"
@@ -68,7 +68,7 @@ static int help(void)
 	return EX_OK;
 }
 
-/* The backup becomes "db" in the staging directory, ready for its place. */
+/* The backup becomes "db" in the staging directory, ready to be renamed into place. */
 static int make_ready(const struct staging *n, const char *file, int *ret_version,
                       struct rows_restored *rows, struct err *e)
 {
@@ -113,7 +113,7 @@ static void name_kept(const char *database, struct str *out)
 			str_add_char(out, *c);
 }
 
-/* 0, DECLINED, -1. */
+/* Returns 0, DECLINED or -1. */
 static int restore(struct supervisor *s, const struct cli_arguments *a, struct err *e)
 {
 	OWNED(staging) struct staging n = STAGING_INIT;

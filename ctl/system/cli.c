@@ -1,4 +1,4 @@
-/* What subcommands have of the command line and the terminal. */
+/* What subcommands share of the command line and the terminal. */
 #include "system.h"
 
 #include "locate.h"
@@ -22,7 +22,7 @@ int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv)
 	};
 	int option;
 
-	optind = 0; /* the words before us were looked through already */
+	optind = 0; /* getopt_long has already run over the words before */
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == OPT_HELP)
 			return 1;
@@ -32,7 +32,7 @@ int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv)
 			a->source.config = optarg;
 		else if (option == OPT_DB)
 			a->source.database = optarg;
-		else /* getopt_long has said why */
+		else /* getopt_long has printed why */
 			return -1;
 	}
 	if (argc - optind > 1) {

@@ -1,9 +1,9 @@
-/* The doctor: looks at everything a start needs and at a system that runs, one line each:
+/* The doctor: checks everything that a start needs, and a running system. Prints one line each:
  *
  *   ok|warn|FAIL what: detail; what to do
  *
- * It makes nothing and repairs nothing. (SQLite makes -wal and -shm beside a database that nobody
- * else has open, and removes them again.) */
+ * It creates nothing and repairs nothing. (SQLite makes -wal and -shm next to a database that no
+ * other process has open, and removes them again.) */
 #include "doctor.h"
 
 #include "clock.h"
@@ -101,7 +101,7 @@ static void check_workers(struct doctor *d)
 	struct supervisor s = SUPERVISOR_INIT;
 	struct err e = { 0 };
 
-	if (workers_find(&s, &e)) /* all of them: those for Slack, too */
+	if (workers_find(&s, &e)) /* all of them, including those for Slack */
 		doctor_tell(d, FAIL, "binaries", "%s", e.text);
 	else
 		doctor_tell(d, OK, "binaries", "%d workers beside %s", CHILD_COUNT,
@@ -113,7 +113,7 @@ static void check_workers(struct doctor *d)
 
 static bool check_config(struct doctor *d, const struct config_source *source)
 {
-	static const char AREA[] = "config: "; /* doctor_tell says it, too */
+	static const char AREA[] = "config: "; /* doctor_tell prints it, too */
 	struct err e = { 0 };
 
 	if (config_load(source, &d->config, &e)) {
@@ -137,7 +137,7 @@ static bool check_config(struct doctor *d, const struct config_source *source)
 	return true;
 }
 
-/* The profile by which a session starts its agent if it names none. */
+/* The profile for sessions that name no agent. */
 static void check_agent(struct doctor *d)
 {
 	const struct config_agents *all = &d->config.agents;
@@ -164,7 +164,7 @@ static void check_agent(struct doctor *d)
 
 /* ---- where the files live ---- */
 
-/* The directory of the database, or the nearest one above it that is there. */
+/* Finds the directory of the database, or its nearest ancestor that exists. */
 static void find_dir(struct doctor *d)
 {
 	OWNED(char_ptr) char *path = xstrdup(d->config.database.path);
@@ -300,7 +300,7 @@ static void check_integrity(struct doctor *d)
 	str_clear(&found.text);
 }
 
-/* Triggers and views: a start makes them again, but until then they decide what is allowed. */
+/* Triggers and views: the next start recreates them, but until then they decide what is allowed. */
 static void check_rules(struct doctor *d)
 {
 	OWNED(str) struct str found = { 0 };
@@ -318,7 +318,7 @@ static void check_rules(struct doctor *d)
 		doctor_tell(d, OK, "rules", "those of this program");
 }
 
-/* What was answered in the name of Slack by somebody who can write the database. */
+/* Answers in the name of Slack, given by a program that can write the database. */
 static void check_answers(struct doctor *d)
 {
 	OWNED(str) struct str forged = { 0 };
@@ -347,7 +347,7 @@ static void check_database(struct doctor *d)
 	}
 	/* As another user (root), opening it would leave files that its owner cannot use. */
 	if (lstat(d->paths.database, &about) != 0 || about.st_uid != geteuid())
-		return; /* told by permissions */
+		return; /* the check of permissions reports it */
 	if (about.st_size == 0) {
 		doctor_tell(d, OK, "database", "%s is empty; the first start fills it",
 		            d->paths.database);
@@ -408,7 +408,7 @@ static void check_worker(struct doctor *d, const struct worker_live_row *w, bool
 	    (slack || http_off) && detail ? ": " : "", (slack || http_off) && detail ? detail : "");
 }
 
-/* Whether the system that runs has its Slack workers. */
+/* Whether the running system has its Slack workers. */
 static bool serves_slack(struct doctor *d)
 {
 	OWNED(str) struct str value = { 0 };
@@ -440,7 +440,7 @@ static void check_running(struct doctor *d)
 			            CHILD_NAMES[i]);
 }
 
-/* 0 the port is free, else errno. */
+/* Returns 0 if the port is free, else errno. */
 static int try_port(int port)
 {
 	const struct sockaddr_in a = { .sin_family = AF_INET,

@@ -1,5 +1,5 @@
-/* The doctor on Slack: what can be seen here, then what Slack answers to our tokens. It joins
- * nothing and says nothing there. */
+/* The doctor on Slack: checks what is known locally, then asks Slack with our tokens. It joins
+ * nothing and posts nothing. */
 #include "doctor.h"
 
 #include "app.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	PATIENCE_MS = 5000, /* for one answer */
+	PATIENCE_MS = 5000, /* per answer */
 	SKEW_MS = 5000, /* Slack's Date is in whole seconds */
 };
 
@@ -30,7 +30,7 @@ static void call_with(struct slack_web *web, struct slack_call *c, const char *m
 	call(web, c, method, &form);
 }
 
-/* Nobody has judged what was asked. */
+/* Whether Slack gave no verdict: it was not reached, or is busy. */
 static bool is_passing(const struct slack_call *c)
 {
 	return c->class == SLACK_SURE || c->class == SLACK_UNKNOWN || c->class == SLACK_RATE;
@@ -43,7 +43,7 @@ static const char *text_in(const cJSON *object, const char *name)
 	return text ? text : "";
 }
 
-/* ---- the bot token, and what can be asked with it ---- */
+/* ---- the bot token, and what it lets us ask ---- */
 
 static void check_team(struct doctor *d, const struct slack_secrets *s, const char *team)
 {
@@ -58,7 +58,7 @@ static void check_scopes(struct doctor *d, const struct slack_call *c)
 {
 	OWNED(str) struct str why = { 0 };
 
-	if (!c->scopes.length) { /* a proxy may leave the header out */
+	if (!c->scopes.length) { /* a proxy may drop the header */
 		doctor_tell(
 		    d, WARN, "slack scopes",
 		    "unknown: Slack's answer has no x-oauth-scopes; compare the app's scopes "
@@ -109,7 +109,7 @@ static void check_channel(struct doctor *d, struct slack_web *web)
 	}
 }
 
-/* c: the answer to users.info. True: this one may answer; else it has been told why not. */
+/* c: the answer to users.info. Returns whether this member may answer; else reports why not. */
 static bool member_is_fine(struct doctor *d, const struct slack_call *c, const char *id,
                            const char *team)
 {
@@ -192,7 +192,7 @@ static bool ask_as_bot(struct doctor *d, const struct slack_secrets *s, struct s
 
 /* ---- the app token ---- */
 
-/* The address that comes is for one connection; not used, it expires. */
+/* The URL in the answer is for one connection; unused, it expires. */
 static void ask_as_app(struct doctor *d, struct slack_web *web)
 {
 	OWNED(slack_call) struct slack_call c = { 0 };

@@ -1,6 +1,6 @@
 /* `agent-intercom install HOST` and `uninstall HOST`: the entry by which a host starts or reaches
- * us, and the lines that tell its agent to ask. The change is shown before it is made; what else is
- * in the files stays, and a copy from before the first change is kept beside each. */
+ * us, and the lines that tell its agent to ask. The change is shown before it is made; everything
+ * else in the files stays, and a copy from before the first change is kept next to each. */
 #include "install.h"
 #include "system.h"
 
@@ -21,7 +21,7 @@ enum { DECLINED = 1 };
 
 static const char PROGRAM[] = "agent-intercom";
 
-/* What belongs to a wish and has to be freed. */
+/* Owns what a wish refers to. */
 struct request {
 	struct wish wish;
 	struct config_source source;
@@ -101,7 +101,7 @@ static int take_name(struct wish *w, const char *text)
 	return -1;
 }
 
-/* An option with a text. */
+/* Takes an option with a text. */
 static int take(struct request *r, int option, const char *text)
 {
 	switch (option) {
@@ -124,12 +124,12 @@ static int take(struct request *r, int option, const char *text)
 		return take_name(&r->wish, text);
 	case OPT_WAIT:
 		return take_wait(&r->wish, text);
-	default: /* getopt_long has said why */
+	default: /* getopt_long has printed why */
 		return -1;
 	}
 }
 
-/* 0, 1 after --help, -1. */
+/* Returns 0, 1 after --help, -1. */
 static int parse(struct request *r, int argc, char **argv)
 {
 	int project = -1, asks_help = 0, yes = 0, print = 0, http = 0, option;
@@ -209,8 +209,8 @@ static int find_command(struct request *r, struct err *e)
 
 	if (!realpath("/proc/self/exe", path))
 		return err_errno(e, ERR_INPUT, "/proc/self/exe: cannot tell where I am installed");
-	/* A project's file is for other machines, too. In the user's own the path is whole: a host
-	 * that is not started from a shell may have another PATH. */
+	/* A project's file is for other machines, too. In the user's own file the path is absolute:
+	 * a host not started from a shell may have another PATH. */
 	str_add(&r->command, r->wish.project && is_in_path(path) ? PROGRAM : path);
 	r->wish.command = str_text(&r->command);
 	return 0;
@@ -244,7 +244,7 @@ static int find_args(struct request *r, struct err *e)
 	    add_path(args, "--db", r->source.database, e) ||
 	    add_path(args, "--workspace", r->source.workspace, e))
 		return -1;
-	/* Editors start servers elsewhere (Cursor in ~), but fill this in. */
+	/* Editors start servers elsewhere (Cursor in ~), but expand this variable. */
 	if (r->wish.host->is_editor && !r->source.workspace) {
 		add_arg(args, "--workspace");
 		add_arg(args, "${workspaceFolder}");
@@ -306,7 +306,7 @@ static int print_json(json_place place, const cJSON *value, struct err *e)
 	return 0;
 }
 
-/* The settings beside the entry, as they would stand in an empty file. */
+/* Prints the settings outside the entry as they would be in an empty file. */
 static int print_settings(const struct wish *w, struct err *e)
 {
 	struct plan p = { 0 };
@@ -327,7 +327,7 @@ static int print_settings(const struct wish *w, struct err *e)
 	return failed;
 }
 
-/* The entry on stdout, where it belongs on stderr. */
+/* Prints the entry on stdout, and where it belongs on stderr. */
 static int print(const struct wish *w, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *entry = host_entry(w);
@@ -383,7 +383,7 @@ static void show(const struct plan *p)
 	(void)fflush(stdout);
 }
 
-/* Folders that install made for a file go with it, if nothing else is in them: up to the home, the
+/* Removes the folders that install made for a file, if nothing else is in them: up to the home, the
  * working directory, or the first that is not empty. */
 static void remove_empty_folders(const char *file)
 {
@@ -420,7 +420,7 @@ static int write_one(const struct change *c, struct err *e)
 	}
 	if (textfile_keep(&c->file, KEPT_SUFFIX, e) || textfile_replace(&c->file, &c->after, e))
 		return -1;
-	/* All as it was: the copy has done its work. */
+	/* Everything is as it was, so the copy is no longer needed. */
 	if (c->kept.exists && c->kept.bytes.length == c->after.length &&
 	    memcmp(str_text(&c->kept.bytes), str_text(&c->after), c->after.length) == 0) {
 		str_addf(&kept, "%s" KEPT_SUFFIX, c->file.target);
@@ -430,7 +430,8 @@ static int write_one(const struct change *c, struct err *e)
 	return 0;
 }
 
-/* Shows, asks and writes. 0; 1 nothing was written though there was something to write; -1. */
+/* Shows, asks and writes. Returns 0; 1 if there was something to write and it was not written; -1
+ * on error. */
 static int carry_out(const struct plan *p, const struct wish *w, const char *question,
                      struct err *e)
 {
@@ -465,7 +466,7 @@ static int change_host(const struct wish *w, struct err *e)
 	int result = plan_host(&p, w, e);
 
 	str_addf(&question, "Change %s's configuration so?", w->host->title);
-	if (result == 0 && w->instructions) /* looked at before anything is written */
+	if (result == 0 && w->instructions) /* checked before anything is written */
 		result = plan_instructions(&p, w, w->instructions, e);
 	if (result == 0)
 		result = carry_out(&p, w, str_text(&question), e);
@@ -473,8 +474,8 @@ static int change_host(const struct wish *w, struct err *e)
 	return result;
 }
 
-/* The lines for the agent where nobody has said in which file: offered on a terminal, mentioned
- * elsewhere. Uninstall looks whether they are in the usual file. */
+/* The lines for the agent if no file was given: offered on a terminal, else only mentioned.
+ * Uninstall checks whether they are in the usual file. */
 static int change_usual_instructions(const struct wish *w, struct err *e)
 {
 	struct plan p = { 0 };
@@ -491,7 +492,7 @@ static int change_usual_instructions(const struct wish *w, struct err *e)
 			         w->remove ? "Take out" : "Add");
 			result = carry_out(&p, w, str_text(&question), e);
 			if (result == DECLINED && !w->remove)
-				result = 0; /* it was an offer */
+				result = 0; /* it was only an offer */
 		} else {
 			(void)printf("Lines that make the agent ask: add --instructions %s\n",
 			             w->host->instructions);

@@ -1,7 +1,7 @@
 /* install: what the parts of `agent-intercom install` share.
  *
  * install.c        arguments, showing, asking, writing
- * install_plan.c   what the files are to become
+ * install_plan.c   what the files will contain
  * install_hosts.c  where each host reads its servers, and in which form */
 #ifndef INSTALL_H
 #define INSTALL_H
@@ -19,11 +19,11 @@ enum { SETTINGS_MAX = 2, PLACE_MAX = 4 };
 
 #define KEPT_SUFFIX ".before-intercom"
 
-/* What is asked for. */
+/* What the user asked for. */
 struct wish {
 	const struct host *host;
 	const char *name; /* of the server, as the host knows it */
-	const char *file; /* in place of the host's own, or NULL */
+	const char *file; /* instead of the host's own, or NULL */
 	const char *instructions; /* file, or NULL */
 	bool remove, project, print, yes, http;
 	const char *command; /* stdio: the program */
@@ -32,19 +32,19 @@ struct wish {
 	long wait; /* seconds; 0: the server's own cap */
 };
 
-/* A file of a host: $variable/name, else ~/<home><name> ("" or a folder with its slash); of a
- * project, project in the working directory. */
+/* A file of a host: $variable/name, else ~/<home><name> (home is "" or a folder with its slash).
+ * For a project: `project`, in the working directory. */
 struct host_file {
-	const char *project, *variable, *home, *name; /* project NULL: only the user has one */
-	bool or_jsonc; /* with a 'c' at its end, if that is the one that is there */
+	const char *project, *variable, *home, *name; /* project NULL: only per user */
+	bool or_jsonc; /* with a 'c' appended, if only that file exists */
 };
 
-/* A setting of a host in addition to the entry. In place and value, $name stands for the
- * server's name and $cwd for the working directory. */
+/* A setting of a host outside the entry. In place and value, $name stands for the server's name and
+ * $cwd for the working directory. */
 struct host_setting {
-	const char *place[PLACE_MAX]; /* names of members from the root on; the rest NULL */
+	const char *place[PLACE_MAX]; /* member names from the root; the rest NULL */
 	const char *value; /* JSON */
-	bool is_item; /* of the array at place: it is added there, the others stay */
+	bool is_item; /* place is an array: the item is added, the others stay */
 };
 
 struct host {
@@ -52,45 +52,45 @@ struct host {
 	const char *title;
 	const char *instructions; /* the file that the agent reads in a workspace */
 	bool toml;
-	bool waits_long; /* it can be told to wait an hour, or needs not be told */
-	bool in_project; /* it has to be told the workspace, so that is where it is installed */
+	bool waits_long; /* can be told to wait an hour, or needs no telling */
+	bool in_project; /* must be told the workspace, so it is installed per project */
 	bool is_editor; /* started from a desktop: its PATH is not the shell's */
 	struct host_file file;
 	const char *servers; /* the member that holds the servers */
-	/* What an entry says, in this order; NULL: it says no such thing. */
-	const char *types[2]; /* its "type": of a program, of a URL */
-	const char *url; /* the name of that member */
-	bool one_array; /* "command" holds the arguments too */
-	const char *members; /* JSON object: further members, always the same */
+	/* The members of an entry, in this order; NULL: not written. */
+	const char *types[2]; /* "type" for a program, for a URL */
+	const char *url; /* name of the member that holds the URL */
+	bool one_array; /* "command" holds the arguments, too */
+	const char *members; /* JSON object: further constant members */
 	struct {
 		const char *name;
-		int unit; /* how many of it are a second */
+		int unit; /* units per second */
 	} timeout;
-	/* Settings beside it, all in one file. */
+	/* Settings outside the entry, all in one file. */
 	struct host_file settings;
 	struct host_setting setting[SETTINGS_MAX];
-	const char *hint, *project_hint; /* what else there is to know, or NULL */
+	const char *hint, *project_hint; /* what else the user must know, or NULL */
 };
 
 const struct host *host_find(const char *name);
 /* "claude|codex|..." */
 void host_names(struct str *out);
-/* Appends the path of a file, of this user or of the project in the working directory. */
+/* Appends the path of a file: of this user, or of the project in the working directory. */
 int host_path(const struct host_file *f, bool project, struct str *out, struct err *e);
-/* Appends text with $name and $cwd filled in. */
+/* Appends text with $name and $cwd replaced. */
 void host_fill(struct str *out, const char *text, const struct wish *w);
-/* Makes the entry; the caller deletes it. */
+/* Builds the entry; the caller deletes it. */
 cJSON *host_entry(const struct wish *w);
-/* Whether an entry under our name is one that install has written, and not another server. */
+/* Whether an entry under our name was written by install, and is not another server. */
 bool host_entry_is_ours(const cJSON *entry);
 
-/* What is to become of one file. */
+/* The change to one file. */
 struct change {
 	struct textfile file;
 	struct textfile kept; /* the copy from before the first install */
 	struct str after;
-	bool remove; /* the file was made by us and is empty now */
-	struct str by_hand; /* not empty: it is not ours to change; what to do instead */
+	bool remove; /* we created the file, and it is now empty */
+	struct str by_hand; /* not empty: we may not change the file; says what to do instead */
 };
 
 struct plan {
@@ -98,18 +98,18 @@ struct plan {
 	int count;
 };
 
-/* Adds the changes to the host's files. 0 or -1; nothing is written. */
+/* Adds the changes to the host's files. Returns 0 or -1; writes nothing. */
 int plan_host(struct plan *p, const struct wish *w, struct err *e);
-/* Adds the change to the file at path with the settings next to the entry. */
+/* Adds the change to the file at path with the settings outside the entry. */
 int plan_settings(struct plan *p, const struct wish *w, const char *path, struct err *e);
 /* Adds the change to an instruction file. */
 int plan_instructions(struct plan *p, const struct wish *w, const char *path, struct err *e);
-/* Whether anything is to be written. */
+/* Whether there is anything to write. */
 bool plan_changes(const struct plan *p);
 bool change_is_one(const struct change *c);
 void install_plan_clear(struct plan *p);
 
-/* Appends the lines for an agent's instruction file, with their marks. */
+/* Appends the lines for an agent's instruction file, between their marks. */
 void plan_lines(struct str *out, const char *server);
 
 #endif

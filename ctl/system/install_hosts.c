@@ -20,7 +20,7 @@
 
 enum { MS_PER_S = 1000 };
 
-/* Without it interactive Claude Code goes on working after two minutes. */
+/* Without it, interactive Claude Code continues after two minutes without the answer. */
 #define BLOCKING "env", "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS"
 
 static const struct host HOSTS[] = {
@@ -34,7 +34,7 @@ static const struct host HOSTS[] = {
 	  .url = "url",
 	  .timeout = { "timeout", MS_PER_S },
 	  .settings = { ".claude/settings.json", "CLAUDE_CONFIG_DIR", ".claude/", "settings.json" },
-	  .members = "{\"alwaysLoad\":true}", /* else our tools hide behind its tool search */
+	  .members = "{\"alwaysLoad\":true}", /* else its tool search hides our tools */
 	  .setting = { { { BLOCKING }, "\"0\"", false },
 	               { { "permissions", "allow" }, "\"mcp__$name\"", true } },
 	  .hint = "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS=0 makes it wait for an answer instead of "
@@ -58,7 +58,7 @@ static const struct host HOSTS[] = {
 	  .waits_long = true,
 	  .file = { ".gemini/settings.json", NULL, "", ".gemini/settings.json" },
 	  .url = "httpUrl",
-	  .members = "{\"trust\":true}", /* its own dialog would stand before our tools */
+	  .members = "{\"trust\":true}", /* else its own dialog appears before our tools */
 	  .timeout = { "timeout", MS_PER_S },
 	  .hint = "Gemini CLI starts MCP servers only in folders that it trusts." },
 	{ .name = "copilot",

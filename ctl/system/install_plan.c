@@ -1,4 +1,4 @@
-/* What the files of a host are to become: computed whole before anything is shown or written. */
+/* What the files of a host will contain: computed in full before anything is shown or written. */
 #include "install.h"
 
 #include "json.h"
@@ -40,7 +40,7 @@ bool plan_changes(const struct plan *p)
 	return false;
 }
 
-/* A change of the file at path that changes nothing yet. */
+/* Starts a change of the file at path that changes nothing yet. */
 static struct change *begin(struct plan *p, const char *path, struct err *e)
 {
 	OWNED(str) struct str kept = { 0 };
@@ -65,7 +65,8 @@ static size_t without_newlines(const struct str *text)
 	return length;
 }
 
-/* Ours has been taken out: back to the old final newlines, and no file where there was none. */
+/* Our part has been removed: restores the old final newlines, and removes a file that did not exist
+ * before. */
 static void give_back(struct change *c)
 {
 	size_t length = without_newlines(&c->after);
@@ -91,7 +92,7 @@ static int check_owner(const cJSON *entry, const struct wish *w, const char *pat
 	               path, w->name);
 }
 
-/* Whether there says all that entry says. */
+/* Whether `there` has every member of `entry`, with the same value. */
 static bool says(const cJSON *there, const cJSON *entry)
 {
 	const cJSON *item;
@@ -102,7 +103,7 @@ static bool says(const cJSON *there, const cJSON *entry)
 	return there != NULL;
 }
 
-/* Adds to entry what the user has put beside what we write (env, trust, ...). */
+/* Adds to entry what the user has put next to our members (env, trust, ...). */
 static void keep_extras(cJSON *entry, const cJSON *there)
 {
 	static const char *const OURS[] = { "type",    "command", "args",  "url",
@@ -119,14 +120,14 @@ static void keep_extras(cJSON *entry, const cJSON *there)
 	}
 }
 
-/* What is to be done by hand to a file that cannot be changed. list: value is an item of an array
- * there. */
+/* Describes what to do by hand with a file that cannot be changed. list: value is an item of an
+ * array at place. */
 static void leave_to_hand(struct change *c, bool remove, json_place place, bool list,
                           const cJSON *value)
 {
 	char *text = value ? cJSON_Print(value) : NULL;
 	const char *last = "";
-	size_t named = 0; /* of place; the last one is the member itself */
+	size_t named = 0; /* members of place; the last one is the member itself */
 
 	for (; place[named]; named++)
 		last = place[named];
@@ -148,7 +149,7 @@ static void leave_to_hand(struct change *c, bool remove, json_place place, bool 
 	cJSON_free(text);
 }
 
-/* Takes place out, and the objects that held it if they are empty and were not there before us. */
+/* Removes place, and the objects around it that are empty and did not exist before us. */
 static int take_out(struct change *c, json_place place, struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *root = NULL;
@@ -204,7 +205,7 @@ static int plan_json(struct change *c, const struct wish *w, struct err *e)
 	                 : json_edit_set(&c->after, c->file.path, place, entry, e);
 }
 
-/* Where item stands in an array, -1: nowhere. */
+/* The index of item in an array, -1 if absent. */
 static int index_of(const cJSON *array, const cJSON *item)
 {
 	int at = 0;
@@ -218,7 +219,7 @@ static int index_of(const cJSON *array, const cJSON *item)
 	return -1;
 }
 
-/* What place is to hold: with an item added to its array or taken from it, else value itself or
+/* The value for place: with an item added to its array or removed from it; else value itself, or
  * what was there before us. NULL: nothing. The caller deletes it. */
 static cJSON *wanted_value(const cJSON *there, const cJSON *value, const cJSON *before,
                            bool is_item, bool remove)
@@ -238,7 +239,7 @@ static cJSON *wanted_value(const cJSON *there, const cJSON *value, const cJSON *
 	return NULL;
 }
 
-/* A setting beside the entry. Uninstall puts back what was there before. */
+/* Plans a setting outside the entry. Uninstall restores what was there before. */
 static int plan_setting(struct change *c, const struct host_setting *s, const struct wish *w,
                         struct err *e)
 {
@@ -326,7 +327,7 @@ int plan_host(struct plan *p, const struct wish *w, struct err *e)
 	if (!c || (w->host->toml ? plan_toml(c, w, e) : plan_json(c, w, e)))
 		return -1;
 	if (!c->file.exists && !w->project)
-		c->file.mode &= 0700; /* beside it hosts keep keys */
+		c->file.mode &= 0700; /* hosts keep keys in the same file */
 	if (!w->host->setting[0].value)
 		return 0;
 	if (host_path(&w->host->settings, w->project, &settings, e))

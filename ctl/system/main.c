@@ -20,21 +20,21 @@ static const char PROGRAM[] = "agent-intercom";
 struct arguments {
 	struct config_source source;
 	bool help, version;
-	int argc; /* what is no option, without the subcommand */
+	int argc; /* words that are not options, without the subcommand */
 	char **argv;
 };
 
 struct subcommand {
 	const char *name;
-	const char *arguments; /* as the help shows them */
+	const char *arguments; /* as shown in the help */
 	const char *help;
-	int count; /* of arguments; -1: it reads its own, options too */
-	int (*run)(const struct arguments *a); /* the exit status */
+	int count; /* number of operands; -1: it parses its own, with options */
+	int (*run)(const struct arguments *a); /* returns the exit status */
 };
 
 /* ---- subcommands ---- */
 
-/* A host that starts `agent-intercom` as its MCP server waits for an answer that never comes. */
+/* A host that starts `agent-intercom` as its MCP server would wait for ever for an answer. */
 static void warn_host(const struct arguments *a)
 {
 	struct stat about;
@@ -179,7 +179,7 @@ static int help(const struct arguments *a)
 	return EX_OK;
 }
 
-/* An agent's server is a program of its own: it opens no database. It gets all that we got, without
+/* An agent's server is a program of its own: it opens no database. It gets all our arguments except
  * the word mcp at place. */
 static int exec_mcp(int argc, char **argv, int place)
 {
@@ -200,7 +200,7 @@ static int exec_mcp(int argc, char **argv, int place)
 
 /* ---- arguments ---- */
 
-/* Options up to the first argument that is none; optind stands there. */
+/* Parses options up to the first operand; optind is its index. */
 static int parse(struct arguments *a, int argc, char **argv)
 {
 	static const struct option OPTIONS[] = {
@@ -234,7 +234,7 @@ static int parse(struct arguments *a, int argc, char **argv)
 		case 'v':
 			a->version = true;
 			break;
-		default: /* getopt_long has said why */
+		default: /* getopt_long has printed why */
 			(void)fprintf(stderr, "see %s --help\n", PROGRAM);
 			return -1;
 		}
@@ -266,7 +266,7 @@ static int run_subcommand(const struct subcommand *c, const struct arguments *a)
 	return c->run(a);
 }
 
-/* A parent that closed 0, 1 or 2 must not make us take the database for stderr. */
+/* If the parent closed 0, 1 or 2, the database must not be opened as stderr. */
 static void occupy_standard_files(void)
 {
 	int fd;

@@ -1,6 +1,6 @@
-/* `agent-intercom policy check`: whether a workspace's policy file is in order, what it says of one
- * case, and what it would have said of all that people decided there. `policy schema` prints the
- * file's JSON Schema. `policy trust`: policy_trust_command.c. */
+/* `agent-intercom policy check`: whether a workspace's policy file is valid, what it decides in one
+ * case, and what it would have decided in all cases that people decided there. `policy schema`
+ * prints the file's JSON Schema. `policy trust`: policy_trust_command.c. */
 #include "system.h"
 
 #include "json.h"
@@ -25,7 +25,7 @@ struct check {
 	bool wants_schema;
 	const char *file; /* NULL: that of the workspace */
 	char workspace[PATH_MAX];
-	struct policy_question question; /* tool NULL: none was asked */
+	struct policy_question question; /* tool NULL: no question was given */
 	const char *paths[MAX_PATHS];
 	struct policy_files files;
 	struct policy *policy;
@@ -35,7 +35,7 @@ struct check {
 
 static void check_clear(struct check *c)
 {
-	if (c->file) /* else it is one of files */
+	if (c->file) /* else it belongs to files */
 		policy_free(c->policy);
 	policy_files_clear(&c->files);
 	cJSON_Delete(c->commands);
@@ -106,12 +106,12 @@ static int take(struct check *c, int option, const char *text)
 	case OPT_DB:
 		c->source.database = text;
 		return 0;
-	default: /* getopt_long has said why */
+	default: /* getopt_long has printed why */
 		return -1;
 	}
 }
 
-/* 0, 1 after --help, -1. */
+/* Returns 0, 1 after --help, -1. */
 static int parse(struct check *c, int argc, char **argv)
 {
 	static const struct option OPTIONS[] = {
@@ -128,7 +128,7 @@ static int parse(struct check *c, int argc, char **argv)
 	int option;
 
 	c->question.paths = c->paths;
-	optind = 0; /* the words before us were looked through already */
+	optind = 0; /* getopt_long has already run over the words before */
 	while ((option = getopt_long(argc, argv, "", OPTIONS, NULL)) != -1) {
 		if (option == OPT_HELP)
 			return 1;
@@ -205,7 +205,7 @@ static void take_setting(const char *name, const char *value, const char *source
 		c->always_ask = cJSON_Parse(value);
 }
 
-/* Prints each line of text. */
+/* Prints each line of text, between `before` and `behind`. */
 static void tell_lines(struct str *text, const char *before, const char *behind)
 {
 	char *rest = NULL;

@@ -1,5 +1,5 @@
 /* `agent-intercom policy trust`: shows what a workspace's policy file newly allows, and trusts that
- * version of it if the operator says so. */
+ * version of it if the operator agrees. */
 #include "system.h"
 
 #include "json.h"
@@ -100,7 +100,7 @@ static int say_in_transaction(struct trust *t, bool trusted, struct err *e)
 	return store_commit(&t->store, e);
 }
 
-/* Exit status, -1 on error. */
+/* Returns the exit status, -1 on error. */
 static int run(struct trust *t, bool yes, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
@@ -113,8 +113,8 @@ static int run(struct trust *t, bool yes, struct err *e)
 	}
 	if (policy_trust_describe(&t->store, t->file, t->commands, t->always_ask, &text, &shown, e))
 		return -1;
-	for (const char *c = text.bytes; *c; c++) /* whoever wrote the file does not write on the
-	                                             terminal */
+	for (const char *c = text.bytes; *c; c++) /* the file must not send escapes to the
+	                                           * terminal */
 		(void)putchar((unsigned char)*c < ' ' && *c != '\n' ? '?' : *c);
 	(void)putchar('\n');
 	if (!yes)

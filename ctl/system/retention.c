@@ -1,5 +1,5 @@
-/* `agent-intercom retention --once`: what the worker retention does hourly, now; beside it or while
- * nothing runs. */
+/* `agent-intercom retention --once`: does now what the worker retention does hourly, whether or not
+ * that worker runs. */
 #include "system.h"
 
 #include "purge.h"
@@ -34,7 +34,7 @@ static int purge_all(struct purge *p, struct err *e)
 		if (did > 0 && p->batches % PURGE_CHECKPOINT_BATCHES == 0 &&
 		    store_checkpoint(p->store, true, PURGE_BUSY_MS, e) < 0)
 			return -1;
-		(void)poll(NULL, 0, purge_pause_ms(p)); /* the others' turn */
+		(void)poll(NULL, 0, purge_pause_ms(p)); /* let other writers run */
 	} while (did > 0);
 	return did;
 }

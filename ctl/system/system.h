@@ -3,13 +3,13 @@
  *
  * main.c       the table of subcommands
  * where.c      where the files of the system are
- * doctor.c     what is in order and what is not (of Slack: doctor_slack.c)
+ * doctor.c     what is in order and what is not (for Slack: doctor_slack.c)
  * agents.c     the profiles of agents (agents_probe.c: whether one can be talked to)
- * policy.c     what a workspace's policy file allows (policy_trust_command.c: whether it may)
+ * policy.c     what a workspace's policy file allows (policy_trust_command.c: consent to it)
  * backup.c     backup and restore
  * retention.c  a purge now
  * audit.c      the sealed timeline: export and verify
- * install.c    entries in the configuration of agents' hosts (more in install.h)
+ * install.c    entries in the configuration of agents' hosts (see install.h)
  * cli.c        what subcommands share of the command line and the terminal */
 #ifndef SYSTEM_H
 #define SYSTEM_H
@@ -43,26 +43,26 @@ int intercom_restore(const struct config_source *source, int argc, char **argv);
 
 /* ---- cli.c ---- */
 
-/* Reads the arguments of a subcommand that has one flag and at most one operand of its own, and
- * --config, --db and --help. 0, 1 after --help, -1 they are wrong and it has been said why. */
+/* Parses the arguments of a subcommand with at most one flag and one operand of its own, and
+ * --config, --db and --help. Returns 0, 1 after --help, -1 if they are wrong (and says so). */
 struct cli_arguments {
 	struct config_source source;
 	bool flag;
-	const char *operand; /* NULL: none was given */
+	const char *operand; /* NULL: none given */
 };
 int cli_read(struct cli_arguments *a, const char *flag, int argc, char **argv);
 /* The same, and then cli_find. */
 int cli_parse(struct cli_arguments *a, const char *flag, int argc, char **argv);
-/* Where source names no system and one runs: its configuration and database go to source. 0; -1
- * several could be meant, and it has been said so. */
+/* If source names no system and exactly one runs, sets source to its configuration and database.
+ * Returns 0; -1 if several could be meant (and says so). */
 int cli_find(struct config_source *source);
 bool cli_has_terminal(void);
-/* What is answered to a question; anything that is neither yes nor no is silence. */
+/* The answer to a question; anything but yes or no counts as silence. */
 enum cli_answer { CLI_SILENT, CLI_NO, CLI_YES };
 enum cli_answer cli_answer(const char *question);
-/* Whether it is yes. */
+/* Whether the answer is yes. */
 bool cli_ask(const char *question);
-/* Says on stderr what is wrong; the exit status for that. */
+/* Prints the error on stderr; returns the matching exit status. */
 int cli_say(const struct err *e);
 
 #endif

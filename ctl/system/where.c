@@ -1,5 +1,5 @@
-/* where: the places of the system that is meant: the one that runs, else the one that would be
- * started. Makes nothing. */
+/* where: the paths of the running system, else of the one that would be started. Creates
+ * nothing. */
 #include "system.h"
 
 #include "instance.h"
@@ -20,7 +20,7 @@ static const char PROGRAM[] = "agent-intercom";
 
 struct places {
 	struct located system;
-	char *log; /* a file; NULL: it has none, and log_why says where lines go */
+	char *log; /* NULL: not a file; log_why says where lines go */
 	struct str log_why;
 	char *http; /* NULL: not known */
 };
@@ -47,7 +47,7 @@ static int help(void)
 
 /* ---- finding ---- */
 
-/* Before the first start the database may have no directory that could be resolved. */
+/* Before the first start the directory of the database may not exist, so it cannot be resolved. */
 static bool has_directory(const char *database)
 {
 	OWNED(str) struct str dir = { 0 };
@@ -56,7 +56,7 @@ static bool has_directory(const char *database)
 	return !dir.length || access(str_text(&dir), F_OK) == 0;
 }
 
-/* The database that the configuration names, and what was published for it. */
+/* Finds the database that the configuration names, and what is published for it. */
 static int find_configured(const struct config_source *source, struct located *l, struct err *e)
 {
 	OWNED(config) struct config config = { 0 };
@@ -90,7 +90,7 @@ static int find(const struct config_source *source, struct located *l, struct er
 	return find_configured(source, l, e);
 }
 
-/* What descriptor 2 of the supervisor leads to, else the file that a relay would open for it. */
+/* Finds what the supervisor's descriptor 2 refers to, else the file that a relay would open. */
 static void find_log(struct places *p)
 {
 	OWNED(str) struct str link = { 0 };

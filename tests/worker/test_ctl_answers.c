@@ -404,17 +404,6 @@ START_TEST(a_session_that_lost_its_agent_is_resumed_or_cleaned_up)
 }
 END_TEST
 
-START_TEST(of_fifty_orders_at_once_as_many_start_an_agent_as_the_limit_allows)
-{
-	given_profile();
-	given("UPDATE setting SET value = '7' WHERE name = 'max_concurrent_sessions'");
-	shell("for i in $(seq 50); do ctl $DB session start task $i & done; wait");
-	expect("SELECT outcome, count(*) FROM command GROUP BY 1", "done|7\nrefused|43\n");
-	expect("SELECT count(*), count(DISTINCT session_seq) FROM agent_run", "7|7\n");
-	expect("SELECT count(*) FROM session", "7\n");
-}
-END_TEST
-
 START_TEST(who_watches_sees_agents_start_and_end)
 {
 	given_profile();
@@ -468,7 +457,6 @@ int main(void)
 	tcase_set_timeout(answers, 60);
 	tcase_add_test(answers, an_agent_is_started_restarted_and_ended);
 	tcase_add_test(answers, a_session_that_lost_its_agent_is_resumed_or_cleaned_up);
-	tcase_add_test(answers, of_fifty_orders_at_once_as_many_start_an_agent_as_the_limit_allows);
 	tcase_add_test(answers, who_watches_sees_agents_start_and_end);
 	tcase_add_test(answers, session_says_what_it_needs);
 	tcase_add_test(answers, approve_answers_what_was_shown);

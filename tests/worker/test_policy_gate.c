@@ -420,6 +420,18 @@ START_TEST(an_edit_counts_from_the_next_question_on)
 }
 END_TEST
 
+START_TEST(an_edit_counts_after_the_clock_was_set_back)
+{
+	given_all(NULL);
+	given_policy(NOTES);
+	clearance_is("docs/1", "pending");
+	advance(-3600 * 1000);
+	given_policy(DOCS);
+	clearance_is("docs/2", "approved");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* The newest version that was found is this, within a second of the change and with no question. */
 static void is_noticed(const char *version)
 {
@@ -657,6 +669,7 @@ int main(void)
 	tcase_add_test(c, with_an_interval_of_0_each_is_told_by_itself_and_without_the_switch_none);
 	tcase_add_test(c, a_summary_that_is_due_while_nothing_runs_is_told_after_the_next_start);
 	tcase_add_test(c, an_edit_counts_from_the_next_question_on);
+	tcase_add_test(c, an_edit_counts_after_the_clock_was_set_back);
 	tcase_add_test(c,
 	               each_way_to_change_the_file_is_noticed_within_a_second_though_nobody_asks);
 	tcase_add_test(c, a_workspace_that_goes_and_comes_back_is_watched_again);

@@ -23,6 +23,7 @@ static void set_found(struct job *job, struct hand_found *found)
 {
 	job->as.call.found = xcalloc(1, sizeof(*found));
 	*job->as.call.found = *found;
+	job->as.call.found->policy.known.look = job->as.call.task.ask.known.look;
 	*found = (struct hand_found)HAND_FOUND_INIT;
 }
 
@@ -146,7 +147,8 @@ static bool ask_hand(struct front *f, struct job *job)
 	}
 	peer_ask_place(&f->settings.workspaces, p, &t->ask);
 	if (t->ask.policy && !p->unplaced)
-		t->ask.known = policies_known(f, p->workspace_root);
+		t->ask.known = policy_file_known(&f->policies, p->workspace_root)->known;
+	t->ask.known.look = ++f->policies.looks;
 	hands_ask(f, t);
 	return true;
 }

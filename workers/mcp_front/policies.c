@@ -56,6 +56,7 @@ static void on_look(struct front *f, struct hand_task *t, struct hand_found *fou
 	struct second_look *look = (struct second_look *)t;
 	struct policy_file *p = policy_file_known(&f->policies, look->workspace_root);
 
+	found->policy.known.look = t->ask.known.look;
 	policy_file_take(p, &found->policy);
 	p->is_looked_at = false;
 	if (!p->exists || p->known.seen.file.st_size > 0) /* an empty file is still being written */
@@ -92,6 +93,7 @@ static void look_again(struct front *f, struct policy_file *p)
 	look->task.ask.root = look->workspace_root;
 	look->task.ask.policy = true;
 	look->task.ask.known = p->known;
+	look->task.ask.known.look = ++f->policies.looks;
 	hands_ask(f, &look->task);
 }
 
@@ -150,11 +152,6 @@ void policies_stop(struct front *f)
 	if (f->policy_fd > 0)
 		(void)close(f->policy_fd);
 	policy_files_clear(&f->policies);
-}
-
-struct policy_known policies_known(struct front *f, const char *workspace_root)
-{
-	return policy_file_known(&f->policies, workspace_root)->known;
 }
 
 struct policy_file *policies_take(struct front *f, const char *workspace_root,

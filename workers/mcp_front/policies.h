@@ -9,8 +9,6 @@ struct front;
 
 int policies_start(struct front *f, struct err *e);
 void policies_stop(struct front *f);
-/* What is known about a workspace's policy, for the hand that reads it. */
-struct policy_known policies_known(struct front *f, const char *workspace_root);
 /* The policy of a workspace as a hand found it; never NULL. Its changes are watched from here
  * on. */
 struct policy_file *policies_take(struct front *f, const char *workspace_root,
