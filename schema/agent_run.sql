@@ -17,6 +17,7 @@ CREATE TABLE agent_run (
   process_start  INTEGER,                   -- later, once: its start time in /proc, by which it is recognized
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: it is to end
   stop_why       TEXT,                      -- later, once: in words
+  peer_session   TEXT,                      -- later, once: what the agent calls the session
   outcome        TEXT CHECK (outcome IN (   -- later, once: how it ended
     'exited',                               -- by itself: exit_code or exit_signal says how
     'failed',                               -- it could not be started: why says what failed

@@ -1,5 +1,5 @@
 -- Everything that waits for a person, small and mutable; big texts stand once in content.
--- rings: watchdog
+-- rings: watchdog, runner
 -- moves: state
 -- fixed: what was asked does not change
 CREATE TABLE request (

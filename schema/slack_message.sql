@@ -22,6 +22,7 @@ INSERT INTO slack_part VALUES
   ('restarted', 'post', 6, 6, 0), -- a session that goes on in the thread of another one
   ('run', 'post', 3, 6, 0),     -- its agent's process was lost, or did not start again; detail: run
   ('said', 'post', 7, 7, 0),    -- the agent's broadcast
+  ('agent', 'post', 6, 6, 0),   -- what an agent that we started says
   ('stall', 'post', 3, 2, 0),   -- an agent went silent; detail: alert_id, idle_seconds
   ('nudged', 'post', 5, 6, 0),  -- the watchdog has nudged; detail: alert_id, nudge
   ('escalated', 'post', 3, 2, 0), -- nudges did not help: everybody is called; detail: alert_id

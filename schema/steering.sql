@@ -1,8 +1,9 @@
 -- What an operator says to an agent without being asked. It reaches the agent once, in order, with
--- the result of its next tool call.
+-- the result of its next tool call, or by its stdin where a runner talks to it.
 --
 -- An INSERT never fails because of its content. By hand, two columns are enough:
 --   INSERT INTO steering (session_id, text) VALUES ('0190…', 'leave the tests alone');
+-- rings: runner
 -- fixed: what was said is not rewritten; say something else
 CREATE TABLE steering (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed
@@ -20,11 +21,12 @@ CREATE TABLE steering (
   stall_seq    INTEGER REFERENCES stall (seq), -- later, until outcome: nudge: the silence that it was to end
   call_seq     INTEGER REFERENCES tool_call (seq), -- later: the call whose result carried it; with no
                                             -- delivered_at, it is in doubt whether that arrived
+  run_seq      INTEGER REFERENCES agent_run (seq), -- later, once: the run whose agent was told by its stdin
   delivered_at TEXT CHECK (delivered_at GLOB '????-??-??T??:??:??.???Z'), -- later
   outcome      TEXT CHECK (outcome IN ('accepted', 'unauthorized', 'not_found', 'not_in_this_mode', -- later, once
                            'malformed')),
   why          TEXT,                        -- later, until outcome: in words, where it was not accepted
-  CHECK (delivered_at IS NULL OR call_seq IS NOT NULL)
+  CHECK (delivered_at IS NULL OR call_seq IS NOT NULL OR run_seq IS NOT NULL)
 ) STRICT;
 CREATE INDEX steering_waiting ON steering (session_seq, seq)
   WHERE outcome = 'accepted' AND delivered_at IS NULL;
@@ -35,4 +37,5 @@ CREATE INDEX steering_left ON steering (session_seq)
   WHERE outcome = 'accepted' AND delivered_at IS NULL AND source <> 'clock';
 CREATE INDEX steering_call ON steering (call_seq, seq) WHERE call_seq IS NOT NULL;
 CREATE INDEX steering_session ON steering (session_seq) WHERE session_seq IS NOT NULL;
+CREATE INDEX steering_run ON steering (run_seq) WHERE run_seq IS NOT NULL;
 CREATE INDEX steering_stall ON steering (stall_seq) WHERE stall_seq IS NOT NULL;

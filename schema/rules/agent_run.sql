@@ -110,6 +110,11 @@ CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.sta
          idle_since = NULL, updated_at = NEW.ended_at
    WHERE seq = NEW.session_seq AND status <> 'terminated'
      AND (NEW.outcome IN ('exited', 'stopped') OR (NEW.outcome = 'failed' AND NEW.generation = 1));
+  -- What it asked is answered to nobody: the watchdog lets it expire.
+  UPDATE request SET deadline_at = NEW.ended_at
+   WHERE NEW.state = 'ended' AND state = 'pending'
+     AND seq IN (SELECT q.request_seq FROM agent_question AS q
+                  WHERE q.run_seq = NEW.seq AND q.answered_at IS NULL AND q.withdrawn_at IS NULL);
   INSERT INTO slack_notice (kind, session_seq, detail, at)
   SELECT 'run', NEW.session_seq, json_object('run', NEW.seq), NEW.ended_at
    WHERE NEW.outcome = 'interrupted' OR (NEW.outcome = 'failed' AND NEW.generation > 1);

@@ -21,6 +21,20 @@ CREATE TABLE agent (
   updated_at         TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 CREATE UNIQUE INDEX agent_default ON agent (is_default) WHERE is_default = 1;
+CREATE TABLE agent_question (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  request_seq  INTEGER NOT NULL UNIQUE REFERENCES request (seq),
+  run_seq      INTEGER NOT NULL REFERENCES agent_run (seq),
+  rpc_id       TEXT NOT NULL,
+  tool_call_id TEXT,
+  answered_at  TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
+  withdrawn_at TEXT CHECK (withdrawn_at GLOB '????-??-??T??:??:??.???Z'),
+  why          TEXT,
+  CHECK (answered_at IS NULL OR withdrawn_at IS NULL)
+) STRICT;
+CREATE INDEX agent_question_open ON agent_question (run_seq)
+  WHERE answered_at IS NULL AND withdrawn_at IS NULL;
+CREATE INDEX agent_question_run ON agent_question (run_seq);
 CREATE TABLE agent_run (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   session_seq    INTEGER NOT NULL REFERENCES session (seq),
@@ -35,6 +49,7 @@ CREATE TABLE agent_run (
   process_start  INTEGER,
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'),
   stop_why       TEXT,
+  peer_session   TEXT,
   outcome        TEXT CHECK (outcome IN (
     'exited',
     'failed',
@@ -699,11 +714,12 @@ CREATE TABLE steering (
   session_seq  INTEGER REFERENCES session (seq),
   stall_seq    INTEGER REFERENCES stall (seq),
   call_seq     INTEGER REFERENCES tool_call (seq),
+  run_seq      INTEGER REFERENCES agent_run (seq),
   delivered_at TEXT CHECK (delivered_at GLOB '????-??-??T??:??:??.???Z'),
   outcome      TEXT CHECK (outcome IN ('accepted', 'unauthorized', 'not_found', 'not_in_this_mode',
                            'malformed')),
   why          TEXT,
-  CHECK (delivered_at IS NULL OR call_seq IS NOT NULL)
+  CHECK (delivered_at IS NULL OR call_seq IS NOT NULL OR run_seq IS NOT NULL)
 ) STRICT;
 CREATE INDEX steering_waiting ON steering (session_seq, seq)
   WHERE outcome = 'accepted' AND delivered_at IS NULL;
@@ -713,6 +729,7 @@ CREATE INDEX steering_left ON steering (session_seq)
   WHERE outcome = 'accepted' AND delivered_at IS NULL AND source <> 'clock';
 CREATE INDEX steering_call ON steering (call_seq, seq) WHERE call_seq IS NOT NULL;
 CREATE INDEX steering_session ON steering (session_seq) WHERE session_seq IS NOT NULL;
+CREATE INDEX steering_run ON steering (run_seq) WHERE run_seq IS NOT NULL;
 CREATE INDEX steering_stall ON steering (stall_seq) WHERE stall_seq IS NOT NULL;
 CREATE TABLE time_gap (
   seq        INTEGER PRIMARY KEY CHECK (seq > 0),
@@ -923,6 +940,7 @@ INSERT INTO session_move (src, dst) VALUES ('interrupted', 'terminated');
 INSERT INTO session_move (src, dst) VALUES ('paused', 'active');
 INSERT INTO session_move (src, dst) VALUES ('paused', 'interrupted');
 INSERT INTO session_move (src, dst) VALUES ('paused', 'terminated');
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('agent', 'post', 6, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('ask', 'post', 3, 2, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('auto', 'post', 7, 7, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('diff', 'file', 4, 6, 0);

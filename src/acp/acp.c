@@ -84,7 +84,7 @@ static void take_request(struct acp *a, const struct acp_message *m)
 
 	if (strcmp(m->method, "session/request_permission") == 0) {
 		acp_pending_take_permission(a, m);
-	} else if (strcmp(m->method, "elicitation/create") == 0) {
+	} else if (a->how.forms && strcmp(m->method, "elicitation/create") == 0) {
 		acp_pending_take_form(a, m);
 	} else {
 		str_addf(&text, "method not found: %s", m->method);

@@ -30,7 +30,9 @@ struct acp_how {
 	const char *auth_method; /* to be called before the session; NULL: none */
 	const char *resume; /* the agent's id of the session to go on with; NULL: a new one */
 	const char *asking; /* JSON object {option: value}: makes it ask; NULL: it does by itself */
-	const char *refused; /* JSON list of modes in which it does not ask; NULL: none */
+	const char *refused; /* JSON list of modes in which it does not ask, or of what follows the
+	                        '#' of their ids; NULL: none */
+	bool forms; /* a person can be shown forms */
 };
 
 enum acp_step {
@@ -52,6 +54,7 @@ struct acp {
 	struct acp_greeting agent;
 	struct str session_id; /* the agent's; "": none yet */
 	bool turn_open; /* a prompt is in flight, or the agent works by itself */
+	bool cancelled; /* and it was told to end that */
 	bool is_new; /* the session began anew; false: it goes on with how.resume */
 	struct acp_inquiry *asks; /* that wait for an answer, oldest first */
 	/* Below: of acp*.c alone. */
@@ -60,7 +63,7 @@ struct acp {
 	cJSON *asking, *refused;
 	struct acp_call *calls;
 	int next_id, mode_steps, junk;
-	bool replaying, ran, cancelled, heard;
+	bool replaying, ran, heard;
 	int64_t now_ms, deadline_ms;
 };
 

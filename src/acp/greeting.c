@@ -17,25 +17,26 @@ static void add_info(struct str *out, const char *name)
 }
 
 /* Neither files nor terminals: an agent uses its own and asks before. */
-static void add_capabilities(struct str *out, const char *name)
+static void add_capabilities(struct str *out, const char *name, bool forms)
 {
 	json_member_object(out, name);
-	json_member_raw(out, "elicitation", "{\"form\":{}}");
+	if (forms)
+		json_member_raw(out, "elicitation", "{\"form\":{}}");
 	json_member_raw(out, "session", "{\"notices\":{}}");
 	json_object_end(out);
 }
 
-void acp_greeting_add_offer(struct str *out, int version)
+void acp_greeting_add_offer(struct str *out, int version, bool forms)
 {
 	json_object(out);
 	json_member_int(out, "protocolVersion", version == ACP_VERSION_1 ? 1 : 2);
 	if (version != ACP_VERSION_1) {
 		add_info(out, "info");
-		add_capabilities(out, "capabilities");
+		add_capabilities(out, "capabilities", forms);
 	}
 	if (version != ACP_VERSION_2) {
 		add_info(out, "clientInfo");
-		add_capabilities(out, "clientCapabilities");
+		add_capabilities(out, "clientCapabilities", forms);
 	}
 	json_object_end(out);
 }

@@ -20,8 +20,8 @@ struct acp_greeting {
 	struct str methods; /* their ids, each between two newlines */
 };
 
-/* Appends the params of initialize. version: what we want to speak. */
-void acp_greeting_add_offer(struct str *out, int version);
+/* Appends the params of initialize. version: what we want to speak; forms: that we show forms. */
+void acp_greeting_add_offer(struct str *out, int version, bool forms);
 
 /* Reads the answer; wanted: as it was offered. 0, or -1: we have no version in common. */
 int acp_greeting_read(struct acp_greeting *greeting, const cJSON *result, int wanted,

@@ -87,10 +87,12 @@ static bool offers(const cJSON *list, const char *value)
 
 static bool is_refused(const cJSON *refused, const char *mode)
 {
+	const char *tail = strrchr(mode, '#'); /* the modes of Copilot are URLs */
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, refused)
-		if (cJSON_IsString(item) && is(mode, item->valuestring))
+		if (cJSON_IsString(item) && (is(mode, item->valuestring) ||
+		                             (tail && is(tail + 1, item->valuestring))))
 			return true;
 	return false;
 }

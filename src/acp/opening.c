@@ -227,7 +227,7 @@ void acp_opening_begin(struct acp *a)
 	OWNED(str) struct str params = { 0 };
 
 	ask_for(a, ACP_STEP_INITIALIZE, a->how.startup_ms);
-	acp_greeting_add_offer(&params, a->how.version);
+	acp_greeting_add_offer(&params, a->how.version, a->how.forms);
 	acp_talk_request(a, ACP_CALL_INITIALIZE, "initialize", params.bytes);
 }
 

@@ -116,6 +116,12 @@ void acp_pending_add(struct acp *a, struct acp_inquiry *ask)
 {
 	struct acp_inquiry **end = &a->asks, *before = NULL;
 
+	if (find(a, ask->id)) {
+		acp_tell_note(&a->sink, ACP_WARN,
+		              "question %s: this id waits for its answer already", ask->id);
+		discard(ask);
+		return;
+	}
 	for (struct acp_inquiry *other = a->asks; other && ask->tool_call_id; other = other->next)
 		if (other->tool_call_id && strcmp(other->tool_call_id, ask->tool_call_id) == 0)
 			before = other;
@@ -128,19 +134,12 @@ void acp_pending_add(struct acp *a, struct acp_inquiry *ask)
 	acp_tell(&a->sink, &(struct acp_event){ .kind = ACP_ASKED, .id = ask->id, .ask = ask });
 }
 
-/* Whether a request can be a new question; it is answered if not. */
+/* Whether a request can be shown; it is answered if not. */
 static bool may_ask(struct acp *a, const struct acp_message *m)
 {
-	if (find(a, m->id)) {
-		acp_tell_note(&a->sink, ACP_WARN, "%s %s: this id waits for its answer already",
-		              m->method, m->id);
-		return false;
-	}
-	if (m->peek.has_nul) {
+	if (m->peek.has_nul)
 		acp_talk_error(a, m->id, ACP_INVALID_PARAMS, "a text contains a NUL");
-		return false;
-	}
-	return true;
+	return !m->peek.has_nul;
 }
 
 static void take(struct acp *a, const struct acp_message *m, struct acp_inquiry *ask, int failed,

@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-	MANY = HAND_LISTED, /* lists of the configuration */
-	MESSAGE_BYTES = 4 << 20, /* of what an agent says in one message */
+	MANY = HAND_LISTED, /* items in lists of the configuration */
+	MESSAGE_BYTES = 4 << 20, /* maximum of what an agent sends in one message */
 	WATCHES = INT_MAX,
 };
 
@@ -60,7 +60,7 @@ void hand_ask_write(const struct hand_ask *ask, struct str *out)
 	pack_end(out);
 }
 
-/* The texts, and NULL behind them. */
+/* The texts, followed by NULL. */
 static char **take_list(struct pack *w, size_t most, size_t *ret_count)
 {
 	size_t count = (size_t)pack_int_in(w, 0, (int64_t)most);
@@ -208,7 +208,7 @@ static bool is_hash(const char *text)
 	                                      strspn(text, "0123456789abcdef") == SHA256_BYTES - 1);
 }
 
-/* A name that safe_path_clean leaves as it is. */
+/* A name that safe_path_clean leaves unchanged. */
 static bool is_clean(const char *root, const char *path)
 {
 	OWNED(str) struct str clean = { 0 };
@@ -226,7 +226,7 @@ static char *take_path(struct pack *w, const char *root)
 	return path;
 }
 
-/* A text for people: as it is to be shown, in one line, or NULL. */
+/* A text for people: displayable, on one line, or NULL. */
 static char *take_line(struct pack *w)
 {
 	OWNED(char_ptr) char *text = pack_text(w, ERR_TEXT_BYTES - 1);
@@ -255,7 +255,7 @@ static void take_hash(struct pack *w, char hash[SHA256_BYTES])
 		(void)snprintf(hash, SHA256_BYTES, "%s", text);
 }
 
-/* The constant for a word, NULL if it is none of them. */
+/* The constant for a word, NULL if it is not one of them. */
 static const char *word_of(const char *text, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -321,7 +321,7 @@ static void take_policy(struct pack *w, struct policy_look *look)
 	look->fresh = pack_int_in(w, 0, 1) != 0;
 	take_known(w, &look->known);
 	copy_line(w, look->why);
-	bytes = pack_bytes(w, POLICY_MAX_BYTES + 4096, &length); /* as read_bytes stops */
+	bytes = pack_bytes(w, POLICY_MAX_BYTES + 4096, &length); /* the limit of read_bytes */
 	str_add_bytes(&look->bytes, bytes, length);
 	look->root_watch = (int)pack_int_in(w, -1, WATCHES);
 	look->folder_watch = (int)pack_int_in(w, -1, WATCHES);

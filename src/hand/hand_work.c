@@ -1,4 +1,4 @@
-/* The work of a hand: all that touches an agent's files when something is asked. */
+/* The work of a hand: everything that touches an agent's files for a request. */
 #include "hand.h"
 
 #include "effect.h"
@@ -33,7 +33,7 @@ void hand_found_clear(struct hand_found *found)
 
 /* ---- where ---- */
 
-/* A byte for each folder of the list: whether it is the workspace by another name. */
+/* One byte per folder of the list: whether it is the workspace by another name. */
 static void compare_folders(const struct hand_ask *ask, const char *root, int out)
 {
 	for (size_t i = 0; i < ask->listed_count; i++) {
@@ -46,7 +46,7 @@ static void compare_folders(const struct hand_ask *ask, const char *root, int ou
 	}
 }
 
-/* Takes those bytes; a folder whose disk is silent is told. */
+/* Reads those bytes; reports a folder whose disk is silent. */
 static void take_comparison(const struct hand_ask *ask, int in, struct hand_found *found)
 {
 	for (size_t i = 0; i < ask->listed_count && !found->is_listed; i++) {
@@ -61,7 +61,7 @@ static void take_comparison(const struct hand_ask *ask, int in, struct hand_foun
 	}
 }
 
-/* The disk of one of the other folders may hang: they are looked at by yet another process. */
+/* The disk of another folder may hang: yet another process examines those folders. */
 static void find_by_other_name(const struct hand_ask *ask, struct hand_found *found)
 {
 	int ends[2];
@@ -92,8 +92,8 @@ static void find_in_list(const struct hand_ask *ask, struct hand_found *found)
 		find_by_other_name(ask, found);
 }
 
-/* A workspace goes by its real name, so that it is one whatever links lead to it. One that does not
- * exist is told of when it is opened. */
+/* A workspace goes by its real name, so that it is the same one whatever links lead to it. A
+ * missing one is reported when it is opened. */
 static void find_place(const struct hand_ask *ask, struct hand_found *found)
 {
 	const char *root = ask->root, *unfit = NULL;
@@ -108,7 +108,7 @@ static void find_place(const struct hand_ask *ask, struct hand_found *found)
 		found->root = realpath(root, NULL);
 	if (!found->root)
 		found->root = xstrdup(root);
-	if (ask->judge) /* the real name: what leads there may change meanwhile */
+	if (ask->judge) /* the real name: links to it may change */
 		unfit = workspace_unfit(found->root);
 	if (unfit)
 		found->unfit = xstrdup(unfit);
@@ -118,8 +118,8 @@ static void find_place(const struct hand_ask *ask, struct hand_found *found)
 
 /* ---- a proposal ---- */
 
-/* A diff of so much is looked at by nobody: it is not computed. Each byte by which a file grows or
- * shrinks is one of its bytes. */
+/* Nobody reads a diff of this size: it is not computed. Each byte by which a file grows or shrinks
+ * is one of its bytes. */
 static bool is_unseen(const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const uint32_t NOTHING = UINT32_MAX; /* for the length of a text that is NULL */
+static const uint32_t NOTHING = UINT32_MAX; /* as the length of a text that is NULL */
 
 /* ---- writing ---- */
 
@@ -54,7 +54,7 @@ size_t pack_length(const char head[PACK_HEAD_BYTES])
 	return length;
 }
 
-/* The next bytes, NULL if there are not so many. */
+/* The next bytes; NULL if there are fewer. */
 static const char *take(struct pack *w, size_t length)
 {
 	const char *at = w->at;

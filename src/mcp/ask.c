@@ -18,7 +18,7 @@ int64_t ask_number(const struct call *c, const char *name)
 	return cJSON_IsNumber(n) ? (int64_t)n->valuedouble : -1;
 }
 
-/* Of a command that has blanks which nobody sees, that is what is shown. */
+/* Shows a command with its invisible blanks marked, if it has any. */
 static void mark_blanks(struct str *shown, struct question *q)
 {
 	visible_add_command(shown, q->body, q->body_length);
@@ -100,10 +100,9 @@ static void show_to_client(struct call *c, const struct request *r)
 	json_object_end(&c->elicitation);
 }
 
-/* Has a modern client show an open question to its user: it comes again with what that says, or
- * that it says nothing, and then the call waits for somebody else's answer. The key is the
- * request's id: what was said of another question, or of the file as it was before, does not count.
- */
+/* Has a modern client show an open request to its user: the client calls again with the answer, or
+ * without one, and then the call waits for somebody else's answer. The key is the request's id: an
+ * answer to another request, or about an earlier version of the file, does not count. */
 static int elicit(struct store *st, struct call *c, int64_t request, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
@@ -127,7 +126,7 @@ static int elicit(struct store *st, struct call *c, int64_t request, struct err 
 
 /* ---- asking ---- */
 
-/* The answer was there already. */
+/* The answer existed already. */
 static int repeat_answer(struct store *st, struct call *c, struct err *e)
 {
 	OWNED(telling) struct telling t = { 0 };
@@ -172,7 +171,7 @@ int ask_run(struct store *st, struct call *c, const struct peer *p,
 		return -1;
 	if (c->waiting && c->elicits && elicit(st, c, c->request_seq, e))
 		return -1;
-	/* Does nothing unless Slack has refused the question before. */
+	/* No effect unless Slack has refused the question before. */
 	return c->waiting ? sql_slack_ask_again(st, c->request_seq, e) : repeat_answer(st, c, e);
 }
 
@@ -183,8 +182,8 @@ static bool is_decided(const struct request *r)
 	return r->row.state != REQUEST_STATE_PENDING && r->row.state != REQUEST_STATE_INTERRUPTED;
 }
 
-/* Slack shows the question in no form: whoever waits would wait for ever unseen. 1 told so, 0 Slack
- * did not refuse it, -1 error. */
+/* Slack cannot display the question in any form: a caller would wait indefinitely without anyone
+ * seeing it. 1 reported, 0 Slack did not refuse it, -1 error. */
 static int refused_result(struct store *st, int64_t request, const char *id, struct str *out,
                           struct err *e)
 {

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOUCH_MS = 1000 }; /* the same tool again so soon tells nothing new of a session */
+enum { TOUCH_MS = 1000 }; /* a repetition of the same tool this soon says nothing new */
 
 /* ---- opening ---- */
 
@@ -105,7 +105,7 @@ bool call_asks_policy(const struct call *c)
 	return !c->is_error && c->tool->policy && c->tool->policy(c, &q);
 }
 
-/* A path, and the file that it stands for where that is another one: both must be allowed. */
+/* Adds a path, and the file that it stands for if that is another one: both must be allowed. */
 static void add_path(struct policy_question *q, const char **paths, const char *path,
                      const char *target)
 {
@@ -114,7 +114,8 @@ static void add_path(struct policy_question *q, const char **paths, const char *
 		paths[q->path_count++] = target;
 }
 
-/* The file as it is decides, and where it does not count by itself, what was trusted of it, too. */
+/* The current file decides, and unless it counts by itself, so does the version that was
+ * trusted. */
 static void judge(struct call *c, struct policy_file *file, const struct policy_question *q)
 {
 	OWNED(policy_answer) struct policy_answer trusted = { 0 };
@@ -183,7 +184,8 @@ void call_prepare(struct call *c, struct hand_found *found, struct policy_file *
 
 /* ---- running ---- */
 
-/* What the caller has said counts; else the configuration, and what is known of its client. */
+/* The caller's own value counts; otherwise the configuration, and what is known about its
+ * client. */
 int64_t call_patience_ms(const struct peer *p, const struct call_settings *settings)
 {
 	if (p->identity.wait_s)
@@ -213,7 +215,7 @@ static int insert_waiting(struct store *st, struct call *c, const struct peer *p
 		.apply = c->apply_seq,
 	};
 
-	/* A write is done too soon for a task. */
+	/* A write is too short for a task. */
 	c->is_task = c->as_task && c->request_seq != 0;
 	if (c->is_task) {
 		task = id_new_secret();

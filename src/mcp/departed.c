@@ -6,14 +6,14 @@
 
 #include <stdio.h>
 
-enum { MOST = 64 }; /* that are looked at for one call */
+enum { MOST = 64 }; /* examined per call */
 
 struct one {
 	int64_t connection, session;
 	char process[PEER_PROCESS_BYTES];
 };
 
-/* The rows of a statement that has begun. */
+/* The rows of a statement that has been started. */
 static int lose_those(struct store *st, struct connection_process_row *row, int64_t own,
                       struct err *e)
 {
@@ -27,7 +27,7 @@ static int lose_those(struct store *st, struct connection_process_row *row, int6
 		c->session = row->session_seq;
 		(void)snprintf(c->process, sizeof(c->process), "%s", row->process);
 	}
-	connection_process_row_clear(row); /* before anything is written */
+	connection_process_row_clear(row); /* before any write */
 	if (n < MOST && got < 0)
 		return -1;
 	for (int i = 0; i < n; i++)

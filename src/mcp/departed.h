@@ -1,7 +1,7 @@
-/* departed: HTTP does not say that a client has ended, but its process tells: connections of
- * processes that have ended are given up here before somebody takes over what they left. Another
- * process may go on with an Mcp-Session-Id: its next call opens the connection again (peer_join).
- * own: the caller's connection, which is not given up. */
+/* departed: HTTP does not say that a client has ended, but its process does: connections of ended
+ * processes are given up here, before somebody takes over what they left. Another process may
+ * continue with an Mcp-Session-Id: its next call reopens the connection (peer_join). own: the
+ * caller's connection, which is not given up. */
 #ifndef DEPARTED_H
 #define DEPARTED_H
 
@@ -9,7 +9,7 @@
 
 /* Those of a session. Inside a transaction; 0 or -1. */
 int departed_of_session(struct store *st, int64_t session_seq, int64_t own, struct err *e);
-/* Those of sessions that ask the question with this digest. */
+/* Those of sessions that ask the request with this digest. */
 int departed_of_question(struct store *st, const char *digest, int64_t own, struct err *e);
 /* Those that work in a folder. */
 int departed_of_workspace(struct store *st, const char *machine, const char *workspace_root,

@@ -20,7 +20,7 @@ bool elicit_is_offered(const cJSON *capabilities)
 
 /* ---- asking ---- */
 
-/* Appends the beginning of a long text, no character cut in two, and where the rest is. */
+/* Appends the start of a long text, without splitting a character, and where to find the rest. */
 static void add_beginning(struct str *out, const struct str *text, const char *request_id)
 {
 	size_t n = text->length;
@@ -44,7 +44,7 @@ static void add_name(struct str *out, const struct request *r)
 	visible_add(out, str_text(&name), name.length, false);
 }
 
-/* What becomes of each file, a line each. */
+/* What happens to each file, one line each. */
 static void add_changes(struct str *out, const struct request *r)
 {
 	OWNED(str) struct str text = { 0 };
@@ -78,11 +78,11 @@ static void add_message(struct str *out, const struct request *r)
 	add_beginning(out, r->effect.length ? &r->effect : &r->body, r->row.id);
 }
 
-/* What may be said of each kind of question: request_verdict, as a form. */
+/* The possible answers to each kind of request: request_verdict, as a form. */
 static const struct form {
 	enum request_kind kind;
 	const char *verdicts[3];
-	const char *needs_text; /* the verdict that is nothing without one */
+	const char *needs_text; /* the verdict that needs a text */
 	const char *text, *hint;
 } FORMS[] = {
 	{ REQUEST_KIND_CLEARANCE,

@@ -1,6 +1,6 @@
-/* elicit: a question that the agent's own client shows to its user (MCP, "Elicitation"), in
- * addition to ctl and Slack; the first answer wins. Off unless mcp.elicitation says so: whoever
- * runs the client could answer in its user's place. */
+/* elicit: a request that the agent's own client shows to its user (MCP, "Elicitation"), in addition
+ * to ctl and Slack; the first answer wins. Off unless mcp.elicitation enables it: whoever runs the
+ * client could answer in place of its user. */
 #ifndef ELICIT_H
 #define ELICIT_H
 
@@ -9,18 +9,18 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-enum { ELICIT_SHOWN_BYTES = 8 << 10 }; /* of a diff or a text; the rest is only in ctl show */
+enum { ELICIT_SHOWN_BYTES = 8 << 10 }; /* of a diff or a text; only ctl show has the rest */
 
 /* Whether a client with these capabilities (JSON object or NULL) shows forms. */
 bool elicit_is_offered(const cJSON *capabilities);
 
-/* Appends the params of elicitation/create for a question. with_mode: whether the revision knows
- * modes (2025-11-25 and later). */
+/* Appends the params of elicitation/create for a request. with_mode: the revision has modes
+ * (2025-11-25 and later). */
 void elicit_params(struct str *out, const struct request *r, bool with_mode);
 
-/* Takes what the client's user said of r: {"action":..,"content":{..}}. An answer becomes a
- * decision row; *ret_decided says whether r is decided now, by it or before it. Inside a
- * transaction. 0, or -1 if the database failed. */
+/* Takes the answer of the client's user to r: {"action":..,"content":{..}}. An answer becomes a
+ * decision row; *ret_decided: r is now decided, by it or before it. Inside a transaction. 0, or -1
+ * if the database failed. */
 int elicit_take(struct store *st, const struct request *r, const cJSON *response, bool *ret_decided,
                 struct err *e);
 

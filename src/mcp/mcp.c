@@ -27,7 +27,7 @@ static const char INSTRUCTIONS[] =
 const char MCP_MODERN[] = "2026-07-28";
 const char MCP_TASKS[] = "io.modelcontextprotocol/tasks";
 
-/* How long clients may keep a list of ours: it changes only with the program. */
+/* How long clients may cache our lists: they only change with the program. */
 enum { LIST_TTL_MS = 300000 };
 
 enum mcp_method mcp_method_of(const char *name, bool modern)
@@ -167,7 +167,7 @@ static int unsupported(const char *version, struct mcp_fault *fault)
 static bool is_printable(const char *text)
 {
 	for (; *text; text++)
-		if ((*text < 0x20 && *text != '\t') || *text > 0x7e) /* char has a sign, or not */
+		if ((*text < 0x20 && *text != '\t') || *text > 0x7e) /* char may be signed or not */
 			return false;
 	return true;
 }
@@ -189,7 +189,7 @@ char *mcp_header_text(const char *value)
 	for (size_t i = packed; i > 0 && value[i - 1] == '='; i--)
 		padding++;
 	if (packed % 4 != 0 || padding > 2 || strspn(value, DIGITS) != packed - padding)
-		return NULL; /* EVP_DecodeBlock takes more than that */
+		return NULL; /* EVP_DecodeBlock accepts more than that */
 	bytes = xmalloc(packed + 1);
 	n = EVP_DecodeBlock(bytes, (const unsigned char *)value, (int)packed);
 	length = n < 0 ? 0 : (size_t)n - padding;
@@ -234,7 +234,7 @@ static int check_name(const struct rpc_message *m, const char *header, struct mc
 	return 0;
 }
 
-/* Whether a request is about tasks: one of their methods, or a subscription to some. */
+/* Whether a request is about tasks: one of their methods, or a subscription to tasks. */
 static bool needs_tasks(const struct rpc_message *m)
 {
 	const cJSON *wanted = cJSON_GetObjectItemCaseSensitive(m->params, "notifications");

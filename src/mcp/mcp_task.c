@@ -6,7 +6,7 @@ static void add_member(struct str *out, const char *name, const char *text)
 	json_quote(out, text);
 }
 
-/* The members that a task always has, without the brackets around them. */
+/* The members that every task has, without enclosing brackets. */
 static void add_task(struct str *out, const struct mcp_task *t)
 {
 	static const char *const NAMES[] = {

@@ -1,5 +1,5 @@
 /* mcp_task: the messages of the extension io.modelcontextprotocol/tasks (SEP-2663) of revision
- * 2026-07-28: a tools/call is answered with a task, whose result is fetched later. Without rows:
+ * 2026-07-28: a tools/call is answered with a task, whose result is fetched later. No rows here:
  * see task.h. */
 #ifndef MCP_TASK_H
 #define MCP_TASK_H
@@ -16,15 +16,15 @@ enum mcp_task_status {
 
 /* A task as its client sees it. Texts are borrowed. */
 struct mcp_task {
-	const char *id; /* unguessable: who knows it may ask for the result */
+	const char *id; /* unguessable: knowing it is enough to ask for the result */
 	enum mcp_task_status status;
 	const char *message; /* for people, NULL: none */
 	const char *created_at, *updated_at; /* instants */
-	int64_t ttl_ms; /* from created_at on; below 0: it does not end by itself */
-	int64_t poll_ms; /* how often the client should look */
-	const char *outcome; /* JSON object: the tool's whole result, as its call would have had it
-	                        (completed), the error (failed), the requests that are open
-	                        (input_required); else NULL */
+	int64_t ttl_ms; /* from created_at on; negative: unlimited */
+	int64_t poll_ms; /* how often the client should poll */
+	const char *outcome; /* JSON object: the tool's whole result, as without a task (completed),
+	                        the error (failed), or the open requests (input_required);
+	                        otherwise NULL */
 };
 
 /* Appends the result of a tools/call that has become a task. */

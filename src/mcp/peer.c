@@ -105,7 +105,8 @@ void peer_free(struct peer *p)
 
 const char *peer_version(const struct peer *p)
 {
-	/* One of our own texts: a queued job keeps it, and initialize replaces p's. */
+	/* One of our constants: a queued job keeps the pointer, and initialize replaces p's
+	 * text. */
 	return p->version ? mcp_negotiate(p->version) : "2025-03-26";
 }
 
@@ -121,8 +122,8 @@ void peer_take_client(struct peer *p, const cJSON *params)
 
 /* ---- rows ---- */
 
-/* A terminated session is the end for who keeps one. A stateless caller cannot come back as
- * somebody else: what it says of itself stays the same, so it gets a new session. */
+/* A terminated session stays terminated for a caller that names it. A stateless caller cannot
+ * return as somebody else, because its identity stays the same, so it gets a new session. */
 static int ended(struct peer *p, struct err *e)
 {
 	if (p->transport != CONNECTION_TRANSPORT_STATELESS || p->identity.session_id)
@@ -134,7 +135,8 @@ static int ended(struct peer *p, struct err *e)
 	return 0;
 }
 
-/* got: of the row that was read. 1 it is p's session now, 0 there is none, or it has ended, -1. */
+/* got: the result of reading the row. 1 it is now p's session, 0 there is none, or it has ended,
+ * -1. */
 static int take_session(struct peer *p, int got, const struct session_row *row, struct err *e)
 {
 	if (got <= 0)
@@ -155,7 +157,7 @@ static int session_by_seq(struct store *st, struct peer *p, int64_t seq, struct 
 	return take_session(p, sql_session_by_seq(st, seq, &row, e), &row, e);
 }
 
-/* The one that p names: 0, or -1 with why not. */
+/* The session that p names: 0, or -1 with the reason. */
 static int named_session(struct store *st, struct peer *p, struct err *e)
 {
 	OWNED(session_row) struct session_row row = { 0 };
@@ -166,8 +168,8 @@ static int named_session(struct store *st, struct peer *p, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
-/* What was said when the connection began; a stateless caller says how it wants to wait in each
- * request. */
+/* The identity given when the connection began; a stateless caller says in each request how long it
+ * waits. */
 static void load_identity(struct peer *p, const char *text)
 {
 	OWNED(cJSON_ptr) cJSON *identity = cJSON_Parse(text);
@@ -200,7 +202,7 @@ int peer_load(struct store *st, struct peer *p, struct err *e)
 	load_identity(p, row.identity);
 	if (row.session_seq)
 		p->fresh = session_by_seq(st, p, row.session_seq, NULL) > 0;
-	return 1; /* a terminated session is told to the next call, not here */
+	return 1; /* the next call reports a terminated session, not this one */
 }
 
 int peer_insert(struct store *st, const struct workspaces *workspaces, struct peer *p,
@@ -316,7 +318,7 @@ static const char *usual_workspace(const struct workspaces *workspaces)
 	return workspaces->usual && *workspaces->usual ? workspaces->usual : NULL;
 }
 
-/* Where the agent was started, unless that is none; then the default. */
+/* Where the agent was started, unless that cannot be a workspace; otherwise the default. */
 void peer_ask_place(const struct workspaces *workspaces, const struct peer *p, struct hand_ask *ask)
 {
 	ask->judge = p->unplaced;
@@ -327,7 +329,7 @@ void peer_ask_place(const struct workspaces *workspaces, const struct peer *p, s
 	ask->root = usual_workspace(workspaces);
 }
 
-/* What a caller that has no workspace yet is about to get, as it was named. */
+/* The place that a caller without a workspace is about to get, as named. */
 static const char *named_place(const struct workspaces *workspaces, const struct peer *p,
                                const struct hand_found *found)
 {
@@ -409,8 +411,8 @@ static int insert_session(struct store *st, const struct workspaces *workspaces,
 	return 0;
 }
 
-/* Another request of the same caller may have written its rows since this one was read: they are
- * p's, too. */
+/* Another request of the same caller may have written its rows since this one was read: p uses
+ * them, too. */
 static int catch_up(struct store *st, struct peer *p, struct err *e)
 {
 	struct peer *now = peer_new(p->transport, p->key);

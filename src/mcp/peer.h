@@ -1,5 +1,5 @@
-/* peer: who is at the other end. A connection is one transport attachment; the session is the piece
- * of agent work that it belongs to. */
+/* peer: the caller. A connection is one transport attachment; the session is the piece of agent
+ * work that it belongs to. */
 #ifndef PEER_H
 #define PEER_H
 
@@ -12,83 +12,83 @@
 
 enum { PEER_KEY_BYTES = 80, PEER_PATH_BYTES = 4096 };
 
-/* What a caller says of itself, in the URL or in a relay's first line. Texts are owned, NULL where
- * nothing was said. */
+/* What a caller says about itself, in the URL or in a relay's first line. Texts are owned; NULL:
+ * not given. */
 struct identity {
-	char *workspace; /* absolute path; only a relay may say it */
+	char *workspace; /* absolute path; only a relay may give it */
 	char *workspace_id; /* of a [[workspace]] */
 	char *channel_id;
 	char *session_id;
-	char *agent; /* label that keeps two agents of one workspace apart */
+	char *agent; /* label that distinguishes two agents in one workspace */
 	int64_t wait_s; /* how long its calls may wait; 0: as configured */
-	bool unwatched; /* its silence is nobody's concern: ?stall=off */
-	bool tasks; /* it wants calls that wait as tasks (mcp_task.h) */
+	bool unwatched; /* its silence raises no alert: ?stall=off */
+	bool tasks; /* it wants waiting calls as tasks (mcp_task.h) */
 };
 
 struct peer {
 	enum connection_transport transport;
-	char key[PEER_KEY_BYTES]; /* Mcp-Session-Id, or what a relay resumes with */
+	char key[PEER_KEY_BYTES]; /* Mcp-Session-Id, or the key with which a relay resumes */
 	struct identity identity;
 	char *version; /* negotiated MCP revision; NULL before initialize */
 	char *client_name;
 	char *client_version;
-	char *process; /* of HTTP: which one it is (peer_process.h), NULL: not known */
-	int64_t seq; /* of its connection row; 0: none yet */
-	int64_t session_seq; /* 0: none yet */
+	char *process; /* for HTTP: its process (peer_process.h), NULL: unknown */
+	int64_t seq; /* of its connection row; 0: not yet */
+	int64_t session_seq; /* 0: not yet */
 	char *session_id;
 	char *workspace_root; /* where its session works; NULL: not settled yet */
-	bool unplaced; /* peer_settle: whether it may work there is to be found out */
+	bool unplaced; /* peer_settle: it is unknown yet whether it may work there */
 	bool elicits; /* its client can show a form to its user */
 	bool stall_paused;
-	int log_level; /* below this, its client wants no log messages */
-	bool paused; /* an operator lets its session wait */
-	int64_t wait_limit_ms; /* how long its client is known to wait; 0: not known */
+	int log_level; /* its client wants no log messages below this */
+	bool paused; /* an operator has paused its session */
+	int64_t wait_limit_ms; /* how long its client is known to wait; 0: unknown */
 	bool fresh; /* just read by peer_load: peer_settle need not read it again */
-	bool closed; /* ended by the client: answers nothing any more */
-	bool lost; /* its process has ended: open again with the next call */
+	bool closed; /* ended by the client: no more answers */
+	bool lost; /* its process has ended: its next call reopens it */
 	bool resumed; /* came back after a break: its calls may be old ones */
 };
 
-/* The part of the configuration that says where a caller works. */
+/* The part of the configuration that determines where a caller works. */
 struct workspaces {
-	char machine[65]; /* where they are */
-	char *usual; /* of who says nothing */
+	char machine[65]; /* the machine of these folders */
+	char *usual; /* the default, if the caller names none */
 	cJSON *listed; /* [{id, channel_id, path}] */
 	bool only_listed; /* no other folder is a workspace */
 	char *usual_channel; /* slack.channel_id, or NULL */
 	cJSON *channels; /* [channel id]: slack.channels; none: any */
 };
 
-/* Refuses a channel that a caller must not name: of a wrong form, a direct message, or none of
- * those that the configuration allows. 0 or -1. */
+/* Refuses a channel that a caller must not name: malformed, a direct message, or not allowed by the
+ * configuration. 0 or -1. */
 int peer_check_channel(const struct workspaces *workspaces, const char *channel, struct err *e);
 
-/* Whether it is slack.channel_id, or that of a [[workspace]]. */
+/* Whether it is slack.channel_id, or the channel of a [[workspace]]. */
 bool peer_configure_channel(const struct workspaces *workspaces, const char *channel);
 
 void identity_clear(struct identity *i);
-/* Takes the members of a JSON object; unknown ones are ignored. */
+/* Reads the members of a JSON object; ignores unknown ones. */
 void peer_identity_read(struct identity *i, const cJSON *object);
 
 struct peer *peer_new(enum connection_transport transport, const char *key);
 void peer_free(struct peer *p);
 
-/* The revision that p speaks; what the protocol assumes of one that has not said. */
+/* The revision that p speaks; if it has not said, the one that the protocol assumes. */
 const char *peer_version(const struct peer *p);
 
-/* Takes what the client says of itself in the _meta of a request, where p does not know it. */
+/* Takes what the client says about itself in the _meta of a request, if p does not know it. */
 void peer_take_client(struct peer *p, const cJSON *params);
 
-/* Fills p from the connection row with its key: 1 found, 0 not, -1 error. */
+/* Fills p from the connection row with its key: 1 found, 0 not found, -1 error. */
 int peer_load(struct store *st, struct peer *p, struct err *e);
 
 /* Writes the connection row. Inside a transaction. */
 int peer_insert(struct store *st, const struct workspaces *workspaces, struct peer *p,
                 struct err *e);
 
-/* Decides where p works, without writing: 0, or -1 with a text that names what it said wrongly. No
- * file system is asked: if p->unplaced, that is to be done (hand.h) by what peer_ask_place puts
- * into ask, and peer_place takes what was found. */
+/* Decides where p works, without writing: 0, or -1 with a text that names the wrong parameter. Does
+ * not touch the file system: if p->unplaced, the caller does that (hand.h) with what peer_ask_place
+ * puts into ask, and passes the findings to peer_place. */
 int peer_settle(struct store *st, const struct workspaces *workspaces, struct peer *p,
                 struct err *e);
 
@@ -97,10 +97,10 @@ void peer_ask_place(const struct workspaces *workspaces, const struct peer *p,
 int peer_place(const struct workspaces *workspaces, struct peer *p, const struct hand_found *found,
                struct err *e);
 
-/* Makes sure that p has a connection row and a session row. Inside a transaction. */
+/* Ensures that p has a connection row and a session row. Inside a transaction. */
 int peer_join(struct store *st, const struct workspaces *workspaces, struct peer *p, struct err *e);
 
-/* Forgets what a rolled-back peer_join has set. */
+/* Resets what a rolled-back peer_join has set. */
 void peer_unjoin(struct peer *p, int64_t seq, int64_t session_seq);
 
 #endif

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 enum {
-	LINKS = 50000, /* descriptors that are looked at for one answer */
-	NEAR = 16, /* the next connection of a process has one of the next descriptors */
+	LINKS = 50000, /* descriptors examined for one answer */
+	NEAR = 16, /* the next connection of a process has a nearby descriptor */
 };
 
 struct search {
@@ -25,7 +25,7 @@ struct search {
 
 /* ---- names ---- */
 
-/* The instant when a process began, in ticks since the boot; 0: it is gone. */
+/* When a process started, in ticks since boot; 0: it is gone. */
 static unsigned long long began(pid_t pid)
 {
 	char path[40], stat[1024];
@@ -41,8 +41,8 @@ static unsigned long long began(pid_t pid)
 	n = fread(stat, 1, sizeof(stat) - 1, file);
 	(void)fclose(file);
 	stat[n] = '\0';
-	end = strrchr(stat, ')'); /* the name before it may hold anything */
-	/* 20 fields behind the name: state is the first, starttime the 20th. */
+	end = strrchr(stat, ')'); /* the name before it may contain anything */
+	/* 20 fields after the name: state is the first, starttime the 20th. */
 	if (!end || sscanf(end + 1,
 	                   " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
 	                   "%*s %*s %llu",

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* One socket for all questions; the answers are taken at once, so none is left behind. */
+/* One socket for all questions; each answer is read at once, so none is left over. */
 static int diag_socket(void)
 {
 	static int fd = -1;
@@ -24,7 +24,7 @@ struct question {
 	struct inet_diag_req_v2 body;
 };
 
-/* Seen from the other end, its own address is what we call the peer's. */
+/* Seen from the other end, its own address is our peer address. */
 static int ask(int diag, int fd)
 {
 	struct sockaddr_in ours = { 0 }, theirs = { 0 };
@@ -66,7 +66,7 @@ int peer_uid_socket(int fd, uid_t *ret_uid, unsigned *ret_inode, struct err *e)
 	    answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY)
 		return err_set(e, ERR_INPUT, "the other end is not a socket of this machine");
 	found = NLMSG_DATA(&answer.head);
-	if (found->idiag_inode == 0) /* of a socket without a process the kernel says uid 0 */
+	if (found->idiag_inode == 0) /* for a socket without a process the kernel reports uid 0 */
 		return err_set(e, ERR_INPUT, "the other end has been closed");
 	*ret_uid = found->idiag_uid;
 	*ret_inode = found->idiag_inode;

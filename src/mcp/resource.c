@@ -13,9 +13,9 @@
 enum {
 	RECENT_DEFAULT = 20,
 	RECENT_MAX = 100,
-	TIMELINE_MAX = 500, /* events of a session, the newest */
+	TIMELINE_MAX = 500, /* newest events of a session */
 	ID_MAX = 64,
-	FRESH_MS = 3000, /* so old may be what another read of the same channel has found */
+	FRESH_MS = 3000, /* maximum age of a result read for somebody else */
 };
 
 static const char JSON_TYPE[] = "application/json";
@@ -32,7 +32,7 @@ static void entry(struct str *out, const char *uri_member, const char *uri, cons
 	         name, title, description, JSON_TYPE);
 }
 
-/* The channel where this caller's questions are asked: 1 it has one, 0, -1. */
+/* The channel where this caller's requests are shown: 1 it has one, 0, -1. */
 static int channel_of(struct store *st, const struct peer *p, struct str *out, struct err *e)
 {
 	OWNED(str) struct str configured = { 0 };
@@ -143,7 +143,7 @@ static int read_timeline(struct store *st, const struct peer *p, struct str *jso
 	return got;
 }
 
-/* Takes apart head{id}tail[?limit=N]; the id goes to id, the limit, clamped, to ret_limit. */
+/* Parses head{id}tail[?limit=N]; id gets the id, ret_limit the limit, clamped. */
 static bool matches(const char *uri, const char *head, const char *tail, char id[ID_MAX + 1],
                     int *ret_limit)
 {
@@ -205,7 +205,7 @@ bool resource_is_channel(const char *uri)
 	return matches(uri, CHANNEL_HEAD, CHANNEL_TAIL, id, &limit);
 }
 
-/* One that will do, else a new one: its seq, -1 on error. */
+/* A recent enough one, otherwise a new one: its seq, -1 on error. */
 static int64_t ask(struct store *st, const char *channel, int most, struct err *e)
 {
 	struct instant fresh = clock_instant(clock_now_ms() - FRESH_MS);

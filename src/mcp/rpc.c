@@ -21,11 +21,11 @@ struct scan {
 	size_t length, at;
 	int depth;
 	bool has_nul;
-	bool has_control; /* a byte below 0x20 where JSON has none (the parser would take it) */
+	bool has_control; /* a byte below 0x20 where JSON has none (the parser accepts it) */
 	size_t id_start, id_end; /* token of the top-level member "id" */
 };
 
-/* Moves behind the string that begins at s->at. */
+/* Moves past the string that begins at s->at. */
 static void skip_string(struct scan *s)
 {
 	for (s->at++; s->at < s->length && s->bytes[s->at] != '"'; s->at++) {
@@ -36,7 +36,7 @@ static void skip_string(struct scan *s)
 			s->has_nul = true;
 		s->at++;
 	}
-	/* Behind the closing quote; a backslash at the end may have led further. */
+	/* Past the closing quote; a backslash at the end may have gone too far. */
 	s->at = s->at < s->length ? s->at + 1 : s->length;
 }
 
@@ -46,7 +46,7 @@ static void skip_space(struct scan *s)
 		s->at++;
 }
 
-/* At a scalar: moves behind it. */
+/* At a scalar: moves past it. */
 static void skip_scalar(struct scan *s)
 {
 	if (s->bytes[s->at] == '"') {
@@ -57,7 +57,7 @@ static void skip_scalar(struct scan *s)
 		s->at++;
 }
 
-/* Whether a string token says id, however it is spelt: a message with an id must not pass for one
+/* Whether a string token spells id, in any way: a message with an id must not pass for one
  * without. */
 static bool says_id(const char *token, size_t length)
 {
@@ -70,7 +70,7 @@ static bool says_id(const char *token, size_t length)
 	return cJSON_IsString(key) && strcmp(key->valuestring, "id") == 0;
 }
 
-/* At a string in an object of depth 1: remembers the token behind "id":. */
+/* At a string in an object of depth 1: records the token after "id":. */
 static void take_id(struct scan *s)
 {
 	size_t start = s->at;
@@ -246,7 +246,7 @@ void rpc_id_canonical(struct str *out, const cJSON *id)
 		json_canonical(out, id);
 }
 
-/* Nearly every id: a whole number that a double holds, as it is printed. */
+/* Nearly every id: a whole number within a double's precision, in its usual spelling. */
 static bool is_plain(const char *token)
 {
 	enum { DIGITS = 15 };

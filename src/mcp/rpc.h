@@ -17,7 +17,7 @@ enum {
 	RPC_INVALID_PARAMS = -32602,
 	RPC_INTERNAL_ERROR = -32603,
 	RPC_RESOURCE_NOT_FOUND = -32002, /* MCP, legacy revisions */
-	RPC_MAX_DEPTH = 64, /* of nesting in a message */
+	RPC_MAX_DEPTH = 64, /* nesting of a message */
 };
 
 enum rpc_kind { RPC_REQUEST, RPC_NOTIFICATION, RPC_RESPONSE, RPC_BATCH };
@@ -26,9 +26,9 @@ struct rpc_message {
 	enum rpc_kind kind;
 	cJSON *root; /* owned */
 	const char *method; /* into root; NULL for responses and batches */
-	const cJSON *params; /* into root; NULL if there are none */
-	char *id; /* owned: the JSON token as it came ("7", "\"a\""); NULL for notifications */
-	bool has_nul; /* a string holds \u0000, which C texts cannot carry */
+	const cJSON *params; /* into root; NULL: none */
+	char *id; /* owned: the JSON token as received ("7", "\"a\""); NULL for notifications */
+	bool has_nul; /* a string contains \u0000, which C texts cannot represent */
 };
 
 struct rpc_error {
@@ -36,8 +36,8 @@ struct rpc_error {
 	char text[300];
 };
 
-/* Parses one message. 0, or -1 with error filled; m->id is set even then, if it was readable.
- * A batch (a JSON array, MCP 2025-03-26 only) has kind RPC_BATCH: see rpc_batch_item. */
+/* Parses one message. 0, or -1 with error filled; even then m->id is set, if it was readable. A
+ * batch (a JSON array, MCP 2025-03-26 only) has kind RPC_BATCH: see rpc_batch_item. */
 int rpc_parse(const char *bytes, size_t length, struct rpc_message *m, struct rpc_error *error);
 
 /* The item at index of a batch as a message of its own. 0, or -1 with error filled. */
@@ -46,15 +46,15 @@ int rpc_batch_item(const struct rpc_message *batch, int index, struct rpc_messag
 
 void rpc_message_clear(struct rpc_message *m);
 
-/* Appends a response. id: JSON token, NULL where it is not known; result: JSON text. */
+/* Appends a response. id: JSON token, NULL if unknown; result: JSON text. */
 void rpc_result(struct str *out, const char *id, const char *result);
 /* data: JSON text or NULL. */
 void rpc_failure(struct str *out, const char *id, int code, const char *text, const char *data);
 
-/* Appends an id in the one spelling that all its spellings have: 100 for 1e2, "a" for "\u0061".
- * Numbers are compared as doubles (RFC 8259, section 6). id: a string or a number. */
+/* Appends an id in one canonical spelling: 100 for 1e2, "a" for "\u0061". Numbers are compared as
+ * doubles (RFC 8259, section 6). id: a string or a number. */
 void rpc_id_canonical(struct str *out, const cJSON *id);
-/* The same of a JSON token, as rpc_parse gives it. */
+/* The same for a JSON token from rpc_parse. */
 void rpc_token_canonical(struct str *out, const char *token);
 
 #endif

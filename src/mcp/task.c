@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* A call whose wait has ended is completed, whether or not its client has fetched the result. */
+/* A call whose wait has ended is completed, whether its client has fetched the result or not. */
 static enum mcp_task_status status_of(enum tool_call_state state)
 {
 	switch (state) {

@@ -1,4 +1,4 @@
-/* telling: what a caller is told when its wait is over, and what goes with it. */
+/* telling: what a caller is told when its wait is over, and the steering with it. */
 #ifndef TELLING_H
 #define TELLING_H
 
@@ -8,9 +8,9 @@
 struct telling {
 	struct str result; /* JSON object */
 	bool is_error;
-	bool is_answer; /* of a person, final; not 'pending' */
+	bool is_answer; /* a person's final answer; not 'pending' */
 	int64_t session_seq;
-	struct steering steering; /* what goes with it */
+	struct steering steering; /* goes with it */
 };
 
 /* Borrowed from s. */

@@ -1,6 +1,6 @@
-/* tool: what one of the nine MCP tools is. Each is a file tools/<tool>.c that fills a struct tool,
- * and a row of TOOLS in tools/tools.c. Here also the description for tools/list, and the check of
- * arguments against the schema that is published. */
+/* tool: one of the nine MCP tools. Each is a file tools/<tool>.c that fills a struct tool, and a
+ * row of TOOLS in tools/tools.c. Also the descriptions for tools/list, and the check of arguments
+ * against the published schema. */
 #ifndef TOOL_H
 #define TOOL_H
 
@@ -26,23 +26,23 @@ struct tool {
 	const char *title;
 	const char *description;
 	const char *input; /* JSON Schema */
-	const char *output; /* JSON Schema, pending and errors included */
+	const char *output; /* JSON Schema, including pending and errors */
 	bool read_only, destructive, idempotent, open_world; /* annotations */
-	bool recovers; /* it looks itself for what an earlier agent has left */
+	bool recovers; /* it recovers what an earlier agent has left */
 
-	/* Fills ask with what has to be known of files (hand.h), before anything else. A refusal
+	/* Fills ask with what must be known about files (hand.h), before anything else. A refusal
 	 * becomes the call's result. NULL: nothing. */
 	void (*look)(struct call *c, const struct call_settings *settings, struct hand_ask *ask);
-	/* Takes what was found; a refusal, too, becomes the call's result. */
+	/* Takes the findings; here, too, a refusal becomes the call's result. */
 	void (*seen)(struct call *c, struct hand_found *found);
-	/* Fills q with what the workspace's policy is asked about a call; the paths that the call
-	 * touches are added to it. False: the policy has no say. NULL: never. */
+	/* Fills q with what the workspace's policy is asked about a call; the call's paths are then
+	 * added. False: no policy applies. NULL: never. */
 	bool (*policy)(const struct call *c, struct policy_question *q);
 	/* Writes the rows of a call whose arguments fit, inside the transaction. On return
-	 * c->waiting, with request_seq or apply_seq, or c->result is filled. */
+	 * c->waiting is set, with request_seq or apply_seq, or c->result is filled. */
 	int (*run)(struct store *st, struct call *c, const struct peer *p,
 	           const struct call_settings *settings, struct err *e);
-	/* Fills the rest of q with what a person is asked (ask.h). NULL: nobody is. */
+	/* Fills the rest of q with what a person is asked (ask.h). NULL: nobody is asked. */
 	void (*question)(const struct call *c, const struct call_settings *settings,
 	                 struct question *q);
 	/* Builds the result of a call that waits, or has waited, for the request or the apply with
@@ -54,7 +54,7 @@ enum { TOOL_MAX = 32 }; /* more than there are */
 extern const struct tool *const TOOLS[];
 extern const int TOOL_COUNT;
 
-/* An output schema: members (text of JSON), and what every result may carry. */
+/* An output schema: members (text of JSON), and what every result may contain. */
 #define TOOL_OUTPUT(members)                                                                       \
 	"{\"type\":\"object\",\"properties\":{\"operator_says\":{\"type\":\"array\",\"items\":{"   \
 	"\"type\":\"string\"},\"description\":\"what the operator says to you unasked; told "      \
@@ -66,19 +66,19 @@ extern const int TOOL_COUNT;
 #define TOOL_MESSAGE_FIELD                                                                         \
 	"\"message\":{\"type\":\"string\",\"description\":\"what to do next, while pending\"}"
 
-/* The tool of this name, or of this name of the first generation (tool_name.h); NULL if there is
- * none. */
+/* The tool with this name, or with this name in the first generation (tool_name.h); NULL if there
+ * is none. */
 const struct tool *tool_find(const char *name);
 
-/* Appends the entry of tools/list. with_output: whether the revision knows outputSchema and title
- * (2025-06-18 and later). */
+/* Appends the entry of tools/list. with_output: the revision has outputSchema and title (2025-06-18
+ * and later). */
 void tool_describe(struct str *out, const struct tool *tool, bool with_output);
 
-/* Whether arguments fit the input schema; -1 and a text that names the argument if not. */
+/* Whether arguments fit the input schema; if not, -1 and a text that names the argument. */
 int tool_check(const struct tool *tool, const cJSON *arguments, struct err *e);
 
-/* The arguments that the schema names, nulls dropped and defaults filled in; the caller deletes the
- * result. What it does not name is ignored. */
+/* The arguments that the schema names, without nulls and with defaults filled in; the caller
+ * deletes the result. Others are ignored. */
 cJSON *tool_arguments(const struct tool *tool, const cJSON *arguments);
 
 #endif

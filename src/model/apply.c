@@ -12,7 +12,7 @@
 #include <sys/file.h>
 
 enum {
-	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this */
+	LOCKED_LOOK_MS = 50, /* another process has the workspace: look again after this time */
 	LOCK_NAME_BYTES = 32,
 };
 
@@ -24,7 +24,7 @@ void apply_report_clear(struct apply_report *r)
 
 /* ---- what was ordered ---- */
 
-/* That the text is the one that the operator saw. */
+/* Checks that the text is the one that the operator saw. */
 static int check_body(struct apply_job *j, struct err *e)
 {
 	struct sha256 found = sha256_of(str_text(&j->request.body), j->request.body.length);
@@ -39,13 +39,13 @@ static int check_body(struct apply_job *j, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
-/* That all that is going to be looked at is what was shown to whoever approved it. */
+/* Checks that everything we are about to examine is what the approver was shown. */
 static enum step check_order(struct apply_job *j, struct err *e)
 {
 	struct sha256 found;
 
 	if (j->is_undo)
-		return STEP_GO_ON; /* what is put back is bound by its hashes */
+		return STEP_GO_ON; /* the hashes bind what is put back */
 	if (check_body(j, e))
 		return STEP_FAILED;
 	if (j->report->why.code)
@@ -104,20 +104,20 @@ static enum step open_workspace(struct apply_job *j, struct err *e)
 	(void)refuse_err(&j->report->why, &wrong);
 	if (!j->report->why.again) {
 		(void)refusal_set(&j->report->why, "workspace_unreadable", "%s", wrong.text);
-		j->report->why.again = j->was_claimed; /* what happened is not known yet */
+		j->report->why.again = j->was_claimed; /* the outcome is still unknown */
 	}
 	return apply_job_refused(j, e);
 }
 
 /* ---- one job ---- */
 
-/* Work was begun APPLY_ATTEMPTS_MAX times and nobody lived to settle it: tidies up. */
+/* Work began APPLY_ATTEMPTS_MAX times and no applier survived to settle it: tidies up. */
 static enum step bury(struct apply_job *j, struct err *e)
 {
 	enum step next = STEP_GO_ON;
 
 	j->gives_up = true;
-	if (j->report->attempts == APPLY_ATTEMPTS_MAX + 1) /* else even that kills */
+	if (j->report->attempts == APPLY_ATTEMPTS_MAX + 1) /* later, even that kills */
 		next = read_order(j, e);
 	if (next == STEP_GO_ON && j->request.row.id)
 		next = open_workspace(j, e);
@@ -143,7 +143,7 @@ static int work(struct apply_job *j, struct err *e)
 	return next == STEP_FAILED ? -1 : 1;
 }
 
-/* 1 ours, 0 somebody else was faster, -1. */
+/* 1 ours, 0 another applier was faster, -1. */
 static int claim(struct apply_job *j, struct err *e)
 {
 	struct apply_claim_row row = { 0 };
@@ -165,7 +165,7 @@ static int claim(struct apply_job *j, struct err *e)
 	return store_commit(j->a->store, e) ? -1 : 1;
 }
 
-/* The workspace is ours until the job is cleared. 1 locked, 0 somebody else has it, -1. */
+/* The workspace is ours until the job is cleared. 1 locked, 0 another process has it, -1. */
 static int lock_workspace(struct apply_job *j, struct err *e)
 {
 	char name[LOCK_NAME_BYTES];
@@ -182,7 +182,7 @@ static int lock_workspace(struct apply_job *j, struct err *e)
 	           : err_errno(e, ERR_AGAIN, "cannot lock %s", name);
 }
 
-/* Milliseconds that job seq still has to rest, 0: none. */
+/* Milliseconds that job seq still rests, 0: none. */
 static int64_t rest_ms(struct applier *a, int64_t seq)
 {
 	for (size_t i = 0; i < APPLY_WAITING_MAX; i++) {
@@ -197,7 +197,7 @@ static int64_t rest_ms(struct applier *a, int64_t seq)
 	return 0;
 }
 
-/* The oldest job behind j->seq, of workspaces in which a dead applier left one in hand, or of the
+/* The oldest job after j->seq in workspaces where a dead applier left one unfinished, or in the
  * others. 1 there is one, 0, -1. */
 static int look(struct apply_job *j, bool left, struct err *e)
 {
@@ -213,8 +213,8 @@ static int look(struct apply_job *j, bool left, struct err *e)
 	return 1;
 }
 
-/* Looks at the job behind *seq, moves that there, and does it if it can. 1 did it, 0 not, then
- * *ret_rest_ms is when it may go, -1 error; *ret_found: there was one. */
+/* Looks at the job after *seq, moves *seq there, and does the job if possible. 1 done; 0 not done,
+ * and *ret_rest_ms is when it may be tried; -1 error. *ret_found: there was one. */
 static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_report *r,
                     int64_t *ret_rest_ms, bool *ret_found, struct err *e)
 {
@@ -241,7 +241,7 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
 	}
 	if (got > 0)
 		got = work(&j, e);
-	if (got < 0 && e->kind == ERR_REFUSED) { /* the others go on */
+	if (got < 0 && e->kind == ERR_REFUSED) { /* the others continue */
 		store_rollback(a->store);
 		apply_job_let_rest(&j);
 		r->state = "kept";
@@ -252,7 +252,7 @@ static int try_next(struct applier *a, bool left, int64_t *seq, struct apply_rep
 	return got;
 }
 
-/* As apply_next, of the workspaces that look tells apart. */
+/* As apply_next, for the workspaces that look distinguishes. */
 static int do_next(struct applier *a, bool left, struct apply_report *r, int64_t *ret_due_ms,
                    struct err *e)
 {
@@ -277,7 +277,7 @@ int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, s
 
 	*ret_due_ms = INT64_MAX;
 	did = do_next(a, false, r, ret_due_ms, e);
-	if (did != 0 || r->beside) /* what is in hand may be another's */
+	if (did != 0 || r->beside) /* an unfinished job may be another applier's */
 		return did;
 	return do_next(a, true, r, ret_due_ms, e);
 }

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ANSWERED_MS = 2000 }; /* a disk that has answered is not asked again for so long */
+enum { ANSWERED_MS = 2000 }; /* a disk that has answered is not asked again for this long */
 
-/* In a process of its own: comes back from every name, whatever it finds there. */
+/* Runs in a separate process: visits every name, whatever is there. */
 static void look_at_files(const void *arg, int out)
 {
 	const struct apply_job *j = arg;
@@ -40,7 +40,7 @@ void applier_clear(struct applier *a)
 	a->answered = NULL;
 }
 
-/* Whether a process that was left behind waits for this disk still; forgets those that do not. */
+/* Whether a process that was left behind still waits for this disk; forgets those that do not. */
 static bool is_known_silent(struct applier *a, const char *root)
 {
 	bool found = false;

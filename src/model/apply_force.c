@@ -1,4 +1,4 @@
-/* Force: writing what was approved where the file has changed since. */
+/* Force: writes what was approved even though the file has changed since. */
 #include "apply_job.h"
 
 #include "effect.h"
@@ -28,7 +28,7 @@ static void copy_files(const struct plan *plan, struct touched **ret)
 		(*ret)[i] = plan->files[i].is;
 }
 
-/* The question about the same proposal, with what it does now. Texts are borrowed. */
+/* The request about the same proposal, with its current effect. Texts are borrowed. */
 static void make_question(struct apply_job *j, const struct plan *plan, const struct str *effect,
                           const struct touched *files, const char *title, const char *description,
                           struct question *q)

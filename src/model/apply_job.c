@@ -42,7 +42,7 @@ struct file_change *apply_job_add_change(struct apply_job *j)
 	return &j->changes[j->count++];
 }
 
-/* Whether a text no longer exists, rather than a database that cannot be read. */
+/* Whether a text no longer exists (as opposed to a database that cannot be read). */
 bool apply_job_is_missing(const struct err *e)
 {
 	return e->kind == ERR_INPUT && strncmp(e->text, "not found", 9) == 0;
@@ -69,7 +69,7 @@ int apply_job_commit(struct apply_job *j, int changed, const char *state, struct
 {
 	struct store *st = j->a->store;
 
-	/* Whoever ordered an undo is told. */
+	/* Alerts the operator who ordered an undo. */
 	if (changed > 0 && j->is_undo && strcmp(state, "queued") != 0 &&
 	    sql_command_settle(st, j->seq, e))
 		changed = -1;
@@ -116,7 +116,7 @@ static int settle_failed(struct apply_job *j, enum apply_state state, struct err
 	return apply_job_commit(j, changed, apply_state_name(state), e);
 }
 
-/* Notes that the job rests for a moment. With too many of them it just does not. */
+/* Records that the job rests for a moment. If too many rest, it does not. */
 static void let_wait_ms(struct apply_job *j, int64_t ms)
 {
 	for (size_t i = 0; i < APPLY_WAITING_MAX; i++)
@@ -160,7 +160,7 @@ bool apply_job_may_try_again(const struct apply_job *j)
 	return j->report->attempts < APPLY_ATTEMPTS_MAX;
 }
 
-/* Settles by report->why: again later, or refused. */
+/* Settles according to report->why: again later, or refused. */
 static int settle_refusal(struct apply_job *j, struct err *e)
 {
 	if (j->report->why.again && apply_job_may_try_again(j))

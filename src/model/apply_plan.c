@@ -1,4 +1,4 @@
-/* Planning a job: what was approved against the files as they are, or a write turned round. */
+/* Plans a job: an approved change against the current files, or the inversion of a write. */
 #include "apply_job.h"
 
 #include "content.h"
@@ -40,7 +40,8 @@ static bool has_changed(const struct touched *now, const struct touched *then)
 	return strcmp(now->path, then->path) == 0 && strcmp(now->hash, then->hash) != 0;
 }
 
-/* Whether the path is touched as it was shown. Under whole content a file may have come or gone. */
+/* Whether the path is touched as shown. Under whole content, a file may have appeared or
+ * disappeared. */
 static bool is_as_shown(bool is_diff, const struct touched *now, const struct touched *then)
 {
 	bool came_or_went = !is_diff && has_changed(now, then);
@@ -68,7 +69,7 @@ static int refuse_force(struct apply_job *j, const char *path, const char *what)
 	    path, what);
 }
 
-/* Whether another file is made of it. */
+/* Whether another file is made from it. */
 static bool is_source(const struct plan *plan, size_t at)
 {
 	for (size_t i = 0; i < plan->count; i++)
@@ -77,7 +78,7 @@ static bool is_source(const struct plan *plan, size_t at)
 	return false;
 }
 
-/* A changed file may be written by force if what is written is what was shown. */
+/* A changed file may be written by force if the result is what was shown. */
 static int check_changed(struct apply_job *j, const struct plan *plan, size_t at)
 {
 	const struct touched *now = &plan->files[at].is, *then = &j->request.files[at];
@@ -92,7 +93,7 @@ static int check_changed(struct apply_job *j, const struct plan *plan, size_t at
 	return 0;
 }
 
-/* That the files are those that were shown, and as they were then or forced. */
+/* Checks that the files are those that were shown, and unchanged or forced. */
 static int compare(struct apply_job *j, const struct plan *plan, bool *ret_changed)
 {
 	struct refusal *why = &j->report->why;
@@ -115,7 +116,7 @@ static int compare(struct apply_job *j, const struct plan *plan, bool *ret_chang
 	return 0;
 }
 
-/* The file whose owner, mode and attributes a renamed one keeps. */
+/* The file whose owner, mode and attributes a renamed file keeps. */
 static const char *renamed_from(const struct plan *plan, const struct planned *f)
 {
 	if (!f->by || !f->by->is_rename || f->from == PLAN_NONE)
@@ -142,8 +143,8 @@ static void take_plan(struct apply_job *j, struct plan *plan, struct apply_job *
 	free(like);
 }
 
-/* That what comes out is, to the byte, what was shown; of a diff that is forced, the lines that go
- * and come. */
+/* Checks that the result is what was shown, byte for byte; for a forced diff, the removed and added
+ * lines. */
 static int compare_results(struct apply_job *j, const struct plan *plan, bool changed)
 {
 	if (changed && plan->is_diff)
@@ -167,7 +168,7 @@ static bool any_changed(const struct apply_job *j, const struct plan *plan)
 
 enum { PLANNED = 0, ASKED = 2 };
 
-/* PLANNED, ASKED: the operator is, and the job waits; -1: report->why, or else e. */
+/* PLANNED; ASKED: the job waits for the operator; -1: report->why, or else e. */
 static int plan_write(struct apply_job *j, struct apply_job *into, struct err *e)
 {
 	OWNED(plan) struct plan plan = { 0 };
@@ -183,7 +184,7 @@ static int plan_write(struct apply_job *j, struct apply_job *into, struct err *e
 	}
 	if (compare(j, &plan, &changed))
 		return -1;
-	p.unique = changed; /* nothing says any more where a hunk belongs */
+	p.unique = changed; /* nothing else tells where a hunk belongs */
 	if (proposal_work(&p, &plan, &j->report->why) || compare_results(j, &plan, changed))
 		return -1;
 	take_plan(j, &plan, into);
@@ -192,7 +193,7 @@ static int plan_write(struct apply_job *j, struct apply_job *into, struct err *e
 
 /* ---- taking a write back ---- */
 
-/* That the file is as it was written. */
+/* Checks that the file is as it was written. */
 static int check_untouched(struct apply_job *j, const struct file_change *f)
 {
 	struct refusal *why = &j->report->why;
@@ -244,7 +245,8 @@ static void invert(const struct file_change_list_row *row, struct file_change *f
 		*ret_image = -1;
 }
 
-/* The changes of the write, inverted, and the contents they put back. 0, 1 refused, -1 error. */
+/* The changes of the write, inverted, and the contents that they restore. 0, 1 refused, -1
+ * error. */
 static int read_written(struct apply_job *j, struct apply_job *into, struct err *e)
 {
 	OWNED(file_change_list_row) struct file_change_list_row row = { 0 };
@@ -277,7 +279,7 @@ static int read_written(struct apply_job *j, struct apply_job *into, struct err 
 	return got < 0 ? -1 : 0;
 }
 
-/* Of a file that was renamed away and comes back, the file that it was renamed to. */
+/* For a file that returns from a rename: the file that it was renamed to. */
 static void find_like(struct file_change *f)
 {
 	if (is_action(f, "modify"))
@@ -328,7 +330,7 @@ static int compare_with_journal(struct apply_job *j, const struct apply_job *pla
 	    j->request.row.file_path);
 }
 
-/* The names and directories are those of the journal. */
+/* Takes over the names and directories of the journal. */
 static void keep_names(struct apply_job *j, struct apply_job *planned)
 {
 	for (size_t i = 0; i < j->count && i < planned->count; i++) {

@@ -1,4 +1,4 @@
-/* Writing what was planned: journal, stage, place; and what a predecessor left of that. */
+/* Writes what was planned: journal, stage, place; and handles what a predecessor left of that. */
 #include "apply_job.h"
 
 #include "content.h"
@@ -20,8 +20,8 @@ static void refuse_also(struct apply_job *j, const struct refusal *also, const c
 	                  first.code ? first.text : "", first.code ? "; " : "", path, also->text);
 }
 
-/* Takes back what is in place, the last first. What somebody else has changed in the meantime stays
- * theirs. What cannot be put back now is tried again by the next claim. */
+/* Takes back what is in place, the last first. Files that somebody else has changed in the meantime
+ * stay as they are. What cannot be put back now is retried by the next claim. */
 static void roll_back(struct apply_job *j)
 {
 	for (size_t i = j->count; i-- > 0;) {
@@ -57,7 +57,7 @@ static int place_some(struct apply_job *j, bool deletions)
 	return 0;
 }
 
-/* Looks at all once more, then puts them in place: first what is written, then what goes. */
+/* Checks everything once more, then puts it in place: first the writes, then the removals. */
 static int place_all(struct apply_job *j)
 {
 	for (size_t i = 0; i < j->count; i++)
@@ -82,13 +82,13 @@ static int tidy_all(struct apply_job *j)
 	return 0;
 }
 
-/* All is in place: makes it durable, lets the old files go, and says so. The old ones must not be
- * gone before all the new ones are safe. */
+/* Everything is in place: makes it durable, removes the old files, and settles. No old file may be
+ * removed before all new ones are safe. */
 static enum step finish(struct apply_job *j, struct err *e)
 {
 	bool failed = (j->count > 1 && sync_all(j)) || tidy_all(j) || sync_all(j);
 
-	/* The files are new, but not safely: the next claim finds that and goes on. */
+	/* The files are new, but not durably: the next claim finds that and continues. */
 	if (failed && apply_job_may_try_again(j))
 		return apply_job_put_back(j, e) ? STEP_FAILED : STEP_SETTLED;
 	apply_job_note_forced(j);
@@ -108,7 +108,7 @@ static int stage_all(struct apply_job *j)
 	return 0;
 }
 
-/* Commits that the new contents are complete. From here on a hidden file is never a part. */
+/* Commits that the new contents are complete. From here on no hidden file is partial. */
 static enum step journal_staged(struct apply_job *j, struct err *e)
 {
 	int changed;
@@ -124,7 +124,7 @@ static enum step journal_staged(struct apply_job *j, struct err *e)
 	return store_commit(j->a->store, e) ? STEP_FAILED : STEP_GO_ON;
 }
 
-/* Puts in place what is staged. */
+/* Puts what is staged in place. */
 static enum step place(struct apply_job *j, struct err *e)
 {
 	if (place_all(j) == 0)
@@ -147,7 +147,7 @@ enum step apply_job_write(struct apply_job *j, struct err *e)
 
 /* ---- after a crash ---- */
 
-/* 1 the last row says that all is staged, 0 not, -1 error. */
+/* 1 the last row says that everything is staged, 0 not, -1 error. */
 static int read_journal(struct apply_job *j, struct err *e)
 {
 	OWNED(file_change_open_row) struct file_change_open_row row = { 0 };
@@ -174,7 +174,7 @@ static int read_journal(struct apply_job *j, struct err *e)
 	return got < 0 ? -1 : staged;
 }
 
-/* What happened is not known yet. */
+/* The outcome is still unknown. */
 static enum step not_known(struct apply_job *j, struct err *e)
 {
 	j->report->why.again = true;
@@ -200,9 +200,9 @@ static enum step somebody_else(struct apply_job *j, const struct file_change *f,
 	return apply_job_refused(j, e);
 }
 
-/* Where all changes stand that were not staged for certain, as a set of enum found; 0: cannot be
- * told, report->why says why. *ret_other: the first that is FOUND_OTHER. A change that makes no
- * difference to the content is done again: its mode may be missing. */
+/* The states of all changes that may not have been staged, as a set of enum found; 0: unknown,
+ * report->why says why. *ret_other: the first that is FOUND_OTHER. A change that does not alter the
+ * content is done again: its mode may be missing. */
 static unsigned look_at_changes(struct apply_job *j, size_t *ret_other)
 {
 	unsigned all = 0;
@@ -242,7 +242,7 @@ static int open_all(struct apply_job *j)
 	return 0;
 }
 
-/* Nothing was put in place: it is done anew, unless the files are as they are to be already. */
+/* Nothing was put in place: it is redone, unless the files already have their intended content. */
 static enum step recover_planned(struct apply_job *j, struct err *e)
 {
 	size_t other = 0;
@@ -263,7 +263,7 @@ static enum step recover_planned(struct apply_job *j, struct err *e)
 	return finish(j, e);
 }
 
-/* Forgets the journal of a predecessor, and begins anew. */
+/* Forgets a predecessor's journal and starts over. */
 static enum step begin_anew(struct apply_job *j, struct err *e)
 {
 	roll_back(j);
@@ -278,7 +278,7 @@ static enum step begin_anew(struct apply_job *j, struct err *e)
 	return STEP_GO_ON;
 }
 
-/* All new contents were complete: finished if that can be, else taken back. */
+/* All new contents were complete: finishes if possible, otherwise takes them back. */
 static enum step recover_staged(struct apply_job *j, struct err *e)
 {
 	size_t other = j->count; /* the first that somebody else has changed */
@@ -298,7 +298,7 @@ static enum step recover_staged(struct apply_job *j, struct err *e)
 	}
 	j->report->why = (struct refusal){ .code = NULL };
 	j->report->recovered = true;
-	if (all & FOUND_AFTER) { /* an old file was let go: all were in place and safe */
+	if (all & FOUND_AFTER) { /* an old file was removed: all were in place and durable */
 		(void)place_all(j);
 		j->report->why.code = NULL;
 		return finish(j, e);
@@ -332,7 +332,7 @@ static bool keeps_images(struct apply_job *j)
 
 	for (size_t i = 0; i < j->count; i++)
 		bytes += (int64_t)j->changes[i].old_bytes.length;
-	return !j->is_undo && (bytes <= limit || j->report->forced); /* nobody has seen those */
+	return !j->is_undo && (bytes <= limit || j->report->forced); /* nobody saw those */
 }
 
 static int insert_change(struct apply_job *j, const struct file_change *f, bool with_image,

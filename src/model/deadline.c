@@ -17,7 +17,7 @@ static int next(struct store *st, int (*read)(struct store *, struct instant_row
 	int got = read(st, &first, e);
 
 	*ret_ms = first.at ? clock_parse(first.at) : INT64_MAX;
-	if (*ret_ms < 0) /* typed by hand and no instant: look again, but do not spin */
+	if (*ret_ms < 0) /* typed by hand and not an instant: look again, but do not spin */
 		*ret_ms = clock_now_ms() + UNREADABLE_MS;
 	return got < 0 ? -1 : 0;
 }
@@ -35,7 +35,7 @@ int deadline_next_notice(struct store *st, int64_t *ret_ms, struct err *e)
 	return next(st, sql_auto_notice_next_due, ret_ms, e);
 }
 
-/* The next page of what is due, behind `skip` rows that were refused. */
+/* The next page of due rows, after `skip` refused ones. */
 static int list_due(struct store *st, const struct instant *at, int64_t skip, char ids[][ID_BYTES],
                     struct err *e)
 {
@@ -48,7 +48,7 @@ static int list_due(struct store *st, const struct instant *at, int64_t skip, ch
 	return got < 0 ? -1 : n;
 }
 
-/* 1 it expired; 0 the rules refused it, and nothing of it stays; -1 error. */
+/* 1 it expired; 0 the rules refused it, with no effect; -1 error. */
 static int expire_one(struct store *st, const char *id, struct err_refused *refused, struct err *e)
 {
 	OWNED(decision_result) struct decision_result r = { 0 };
@@ -90,7 +90,7 @@ int deadline_expire(struct store *st, int64_t at_ms, struct err_refused *refused
 	return store_commit(st, e) ? -1 : expired;
 }
 
-/* Two statements that move what is due: all of it at once, or one row of a list. */
+/* Statements that move what is due: all of it at once, or row by row from a list. */
 struct mover {
 	int (*all)(struct store *st, const char *at, struct err *e);
 	void (*list)(struct store *st, const char *at, int64_t skip, struct due_row *row);
@@ -160,8 +160,8 @@ static int move_each(struct store *st, const struct mover *m, const struct insta
 	return store_commit(st, e) ? -1 : moved;
 }
 
-/* Moves what is due in a transaction of its own; where the rules refuse a row, row by row. Rows
- * changed, -1 error. */
+/* Moves what is due in a transaction of its own; row by row, if the rules refuse a row. Returns the
+ * number of changed rows, -1 on error. */
 static int move_due(struct store *st, const struct mover *m, int64_t at_ms,
                     struct err_refused *refused, struct err *e)
 {

@@ -65,7 +65,7 @@ int decision_check(const struct decision_result *r, struct err *e)
 		return refuse("not in this mode", why, e);
 	case DECISION_OUTCOME_WRONG_VERB:
 		return refuse("wrong verb", why, e);
-	case DECISION_OUTCOME_MALFORMED: /* what was said wrong says so itself */
+	case DECISION_OUTCOME_MALFORMED: /* the malformed part has its own message */
 		return why ? err_set(e, ERR_INPUT, "%s", why) : refuse("malformed", why, e);
 	case DECISION_OUTCOME_UNAUTHORIZED:
 		return refuse("unauthorized", why, e);

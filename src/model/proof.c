@@ -50,12 +50,12 @@ static int tell(struct proof_look *look, struct store *st, int64_t seq, struct e
 	int told = sql_proof_event(st, seq, e);
 
 	if (told <= 0)
-		return told; /* told before */
+		return told; /* reported before */
 	look->forged++;
 	return sql_proof_notice(st, seq, e);
 }
 
-/* Whether its proof is ours; *other: it is under another key. */
+/* Whether it has a proof of ours; *other: the proof has another key. */
 static bool is_proved(const struct proof_answers_row *row, const struct proof_key *key, bool *other)
 {
 	const struct decision d = { .request_id = row->request_id,
@@ -71,7 +71,7 @@ static bool is_proved(const struct proof_answers_row *row, const struct proof_ke
 	return has && strcmp(has, ours.text) == 0;
 }
 
-/* The forged ones of (after, upto]: how many, -1 on error. */
+/* Finds the forged ones in (after, upto]: how many, -1 on error. */
 static int find(struct proof_look *look, struct store *st, const struct proof_key *key,
                 int64_t upto, int64_t forged[BATCH], struct err *e)
 {

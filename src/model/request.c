@@ -30,7 +30,7 @@ int request_read_files(struct store *st, int64_t seq, struct request *r, struct 
 	return got;
 }
 
-/* A text that stands in the row, or in content. */
+/* A text that is stored in the row, or in content. */
 static int read_text(struct store *st, const char *text, int64_t seq, struct str *out,
                      struct err *e)
 {
@@ -106,13 +106,13 @@ static bool is_open(const struct request_found_row *f)
 	return f->state == REQUEST_STATE_PENDING || f->state == REQUEST_STATE_INTERRUPTED;
 }
 
-/* Whether an approval is for as long as it is not used: a permission is for one moment. */
+/* Whether an approval stays valid until it is used: a permission is for one moment. */
 static bool is_kept(const struct question *q)
 {
 	return q->kind == REQUEST_KIND_CLEARANCE;
 }
 
-/* Whether a finished answer is said once more in place of asking again. */
+/* Whether a finished answer is repeated instead of asking again. */
 static bool is_repeated(const struct request_found_row *f, const struct question *q)
 {
 	bool delivered = f->delivered_at != NULL;
@@ -136,7 +136,7 @@ static bool is_repeated(const struct request_found_row *f, const struct question
 	return false;
 }
 
-/* What is left of its time runs on; where there is no end, it waits for ever. */
+/* The remaining time resumes; without a deadline, the request waits indefinitely. */
 static int revive(struct store *st, int64_t seq, const int64_t *remaining_ms, struct err *e)
 {
 	struct instant deadline = { 0 };

@@ -1,4 +1,4 @@
-/* request: what waits for a person. The row as a struct, and asking without asking twice. */
+/* request: a row that waits for a person, as a struct; asks without asking twice. */
 #ifndef REQUEST_H
 #define REQUEST_H
 
@@ -7,20 +7,20 @@
 #include "store.h"
 #include "str.h"
 
-/* A row of `request` with its session, and what is too big to stand in it. */
+/* A row of `request` with its session, and the texts that are too long for the row. */
 struct request {
 	struct request_row row;
-	const char *description; /* the row's, or what it refers to */
+	const char *description; /* the row's, or of what it refers to */
 	struct str body; /* the diff or content, the prompt, the standby message */
-	struct str effect; /* what a person is shown in its place; empty: body itself */
+	struct str effect; /* what a person is shown instead of body; empty: body itself */
 	struct touched *files; /* a clearance: every path it touches */
 	size_t file_count;
 	struct str big_description;
 };
 
-/* Fills r with the row; big texts too. 1 found, 0 not, -1 error. */
+/* Fills r with the row, including long texts. 1 found, 0 not found, -1 error. */
 int request_read(struct store *st, int64_t seq, struct request *r, struct err *e);
-/* Only what a caller is told: id, state, decision, reason, instruction. As above. */
+/* Only what a caller gets: id, state, decision, reason, instruction. As above. */
 int request_read_answer(struct store *st, int64_t seq, struct request *r, struct err *e);
 /* Only the paths of a clearance. 0 or -1. */
 int request_read_files(struct store *st, int64_t seq, struct request *r, struct err *e);
@@ -32,47 +32,46 @@ void request_add_name(struct str *out, const struct request *r);
 /* Recomputes the digest of a clearance from r. */
 struct sha256 request_shown_digest(const struct request *r);
 
-/* What is to be asked. Texts are borrowed. */
+/* What to ask. Texts are borrowed. */
 struct question {
 	enum request_kind kind;
 	const char *digest, *title, *description;
 	const char *body;
 	size_t body_length;
-	const char *effect; /* what is shown; of a command: with its blanks marked. NULL: body */
+	const char *effect; /* what is shown; a command's with its blanks marked. NULL: body */
 	size_t effect_length;
 	bool replaces_file;
 	const char *file_path, *risk_level, *original_hash, *prompt_type;
-	int64_t elapsed_seconds, actions_taken; /* -1: not told */
+	int64_t elapsed_seconds, actions_taken; /* -1: not given */
 	const struct touched *files;
 	size_t file_count;
-	int64_t timeout_ms; /* 0: waits for ever */
-	bool only_again; /* what was never asked is not asked now */
+	int64_t timeout_ms; /* 0: waits indefinitely */
+	bool only_again; /* do not ask what was never asked */
 };
 
-/* Who asks. */
+/* The asker. */
 struct asker {
 	int64_t session_seq;
 	const char *machine, *workspace_root;
-	const char *label; /* that its agent gives itself, or NULL */
+	const char *label; /* the name that its agent gives itself, or NULL */
 	int64_t connection_seq; /* over which it asks; 0: none */
 };
 
 /* How long a rejection is repeated to a caller that asks the same again. */
 enum { REQUEST_REJECTED_MS = 120000, REQUEST_LIVE_MS = 120000 };
 
-/* Asks, or finds that this was asked already: attaches to the open question,
- * adopts one that a dead session left behind, or repeats an answer. Returns the seq of the request
- * to wait for; *ret_open says whether it still waits for a person. 0: it would have been a new
- * question, and q->only_again; -1 on error.
+/* Asks, or finds that this was asked already: attaches to the open request, adopts one that a dead
+ * session left behind, or repeats an answer. Returns the seq of the request to wait for; *ret_open:
+ * it still waits for a person. 0: it would have been a new request, and q->only_again; -1 on error.
  * Inside a transaction. */
 int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
                     bool *ret_open, struct err *e);
 
-/* The agent of this session is back and knows its open questions: what a stop interrupted is
- * pending again, its deadline runs on. Inside a transaction. */
+/* The agent of this session is back and knows its open requests: interrupted ones are pending again
+ * and their deadlines resume. Inside a transaction. */
 int request_revive_all(struct store *st, int64_t session_seq, struct err *e);
 
-/* The caller that waits for the question with this digest has come back: if it was interrupted, it
+/* The caller that waits for the request with this digest has come back: if it was interrupted, it
  * is pending again. Inside a transaction. */
 int request_attach(struct store *st, int64_t session_seq, const char *digest, struct err *e);
 

@@ -53,7 +53,7 @@ struct silent {
 	bool is_live, is_watched, is_asking, is_there, may_be_there, is_stalled;
 };
 
-/* The next page, behind `skip` rows that were refused. */
+/* The next page, after `skip` refused rows. */
 static int list_silent(struct store *st, int64_t before_ms, int64_t skip,
                        struct silent rows[STALL_BATCH], struct err *e)
 {
@@ -87,9 +87,8 @@ struct counts {
 	int64_t nudges, automatic;
 };
 
-/* An agent that a nudge woke only for a moment has been nudged as often as before: else it would be
- * nudged for ever. A moment is less than the silence that raises an alert.
- */
+/* An agent that a nudge only woke for a moment keeps its count of nudges; otherwise it would be
+ * nudged forever. A moment is shorter than the silence that raises an alert. */
 static int counts_before(struct store *st, const struct stall_settings *set, const struct silent *r,
                          struct counts *c, struct err *e)
 {
@@ -122,8 +121,8 @@ static int raise_alert(struct store *st, const struct stall_settings *set, const
 	return sql_stall_insert(st, &args, e) || sql_stall_mark_session(st, r->id, e) ? -1 : 0;
 }
 
-/* Ends the part that was begun for one row: 0 it is kept, or its rules refused it and nothing of it
- * stays; -1 error. failed: what its step returned. */
+/* Ends the part of one row: 0 it is kept, or its rules refused it and it has no effect; -1 error.
+ * failed: the result of its step. */
 static int end_part(struct store *st, int failed, const struct stall_tally *before,
                     struct stall_tally *tally, struct err *e)
 {
@@ -134,7 +133,7 @@ static int end_part(struct store *st, int failed, const struct stall_tally *befo
 	return err_take_refused(e, &tally->refused) ? 0 : -1;
 }
 
-/* What the silence of a session means, now that it has lasted. */
+/* Decides what a session's silence means, now that it has lasted long enough. */
 static int judge(struct store *st, const struct stall_settings *set, const struct silent *r,
                  int64_t now_ms, struct stall_tally *tally, struct err *e)
 {
@@ -214,7 +213,7 @@ static int list_waiting(struct store *st, int64_t before_ms, int64_t skip,
 	return got < 0 ? -1 : n;
 }
 
-/* 1 the nudge is on its way, 0 the rules refused it (the operator system:clock is inactive), -1. */
+/* 1 the nudge is queued, 0 the rules refused it (the operator system:clock is inactive), -1. */
 static int nudge_by_clock(struct store *st, const struct waiting *w, struct err *e)
 {
 	struct err why = { 0 };
@@ -230,7 +229,7 @@ static int nudge_by_clock(struct store *st, const struct waiting *w, struct err 
 	return -1;
 }
 
-/* Each step moves the stall on, so that it is not due again at once. */
+/* Each step advances the stall, so that it is not due again at once. */
 static int step(struct store *st, const struct stall_settings *set, const struct waiting *w,
                 struct stall_tally *tally, struct err *e)
 {

@@ -1,9 +1,9 @@
 /* stall: agents that are silent although it is their turn: an alert, nudges, and the call for the
- * operator (FR-025 to FR-030). What follows from each row is in schema/rules/stall.sql; who is told
- * and how, in schema/README.md.
+ * operator. The consequences of each row are in schema/rules/stall.sql; who is notified and how, in
+ * schema/README.md.
  *
- * The clock is session.idle_since. It is set by an agent's calls and by whatever gives it the
- * turn, and looked at only when its time has come: an agent that waits for a person by then is
+ * The clock is session.idle_since. It is set by an agent's calls and by whatever gives the agent
+ * the turn, and only examined when its time has come: an agent that waits for a person by then is
  * not silent. */
 #ifndef STALL_H
 #define STALL_H
@@ -12,10 +12,10 @@
 
 #include <stdbool.h>
 
-/* A batch takes the write lock for a few milliseconds at most; the caller comes again. */
+/* A batch holds the write lock for a few milliseconds at most; the caller comes back for more. */
 enum { STALL_BATCH = 100 };
 
-/* [stall] of the configuration. */
+/* The configuration's [stall]. */
 struct stall_settings {
 	bool enabled;
 	int64_t threshold_ms; /* silence until the alert */
@@ -27,22 +27,21 @@ struct stall_settings {
 struct stall_tally {
 	int raised, nudged, escalated;
 	int left; /* sessions whose client has left */
-	struct err_refused refused; /* rows that their rules refused; they are due still */
+	struct err_refused refused; /* rows that their rules refused; they stay due */
 };
 
 void stall_settings_read(struct store *st, struct stall_settings *s);
 
-/* The instant at which stall_pass has something to do, as unix ms; INT64_MAX where nothing runs. */
+/* The instant at which stall_pass has something to do, in unix ms; INT64_MAX: none. */
 int stall_next(struct store *st, const struct stall_settings *s, int64_t *ret_ms, struct err *e);
 
-/* Does what is due at now_ms: raises alerts, nudges, escalates; a session whose agent has left is
- * interrupted. Counts into *tally. Returns whether there was anything (come again), -1 on error. */
+/* Does what is due at now_ms: raises alerts, nudges, escalates, and interrupts sessions whose agent
+ * has left. Counts into *tally. Returns whether there was anything (come back), -1 on error. */
 int stall_pass(struct store *st, const struct stall_settings *s, int64_t now_ms,
                struct stall_tally *tally, struct err *e);
 
-/* Nudges the agent of a session: text NULL is the configured one. operator_id NULL: the default.
- * Inside a transaction. What became of it is the outcome of the steering row, whose seq is in
- * *ret_seq. */
+/* Nudges the agent of a session. text NULL: the configured text. operator_id NULL: the default.
+ * Inside a transaction. The outcome is that of the steering row, whose seq is in *ret_seq. */
 int stall_nudge(struct store *st, const char *session_id, const char *text, const char *operator_id,
                 const char *source, int64_t *ret_seq, struct err *e);
 

@@ -44,7 +44,7 @@ static void add(struct steering *s, const struct steering_said_row *row)
 {
 	OWNED(str) struct str paragraph = { 0 };
 	bool task = strcmp(row->kind, "task") == 0;
-	/* What we say by ourselves is not put into the operator's mouth. */
+	/* Our own texts are not attributed to the operator. */
 	bool clock = strcmp(row->source, "clock") == 0;
 	bool event = strcmp(row->source, "applier") == 0;
 

@@ -52,7 +52,7 @@ bool time_gap_look(struct time_watch *w, const struct time_reading *now, struct 
 
 enum { PAGE = 500 }; /* the LIMIT of the lists */
 
-/* What runs, by two statements: those of a machine behind a seq, and a new time for one. */
+/* Running clocks, by two statements: those of a machine after a seq, and a new time for one. */
 struct clocks {
 	void (*list)(struct store *st, const char *machine, int64_t after, struct running_row *row);
 	int (*set)(struct store *st, const char *at, int64_t seq, struct err *e);
@@ -81,7 +81,7 @@ static int list(struct store *st, const struct clocks *c, const char *machine, i
 	return got < 0 ? -1 : n;
 }
 
-/* Moves them all by ms, but what was touched in [from_ms, now]. */
+/* Moves all of them by ms, except those touched in [from_ms, now]. */
 static int move_all(struct store *st, const struct clocks *c, const char *machine, int64_t ms,
                     int64_t from_ms, struct err *e)
 {
@@ -108,8 +108,8 @@ static int move_all(struct store *st, const struct clocks *c, const char *machin
 	return n < 0 ? -1 : moved;
 }
 
-/* Moves what counts the time of persons and agents: questions, and the clocks of silence. Returns
- * the number of questions. */
+/* Moves the clocks that count the time of people and agents: deadlines of requests, and silence.
+ * Returns the number of requests. */
 static int move_clocks(struct store *st, const char *machine, int64_t ms, int64_t from_ms,
                        struct err *e)
 {

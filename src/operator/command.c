@@ -1,4 +1,4 @@
-/* Orders: to a session, to all of them, and about what was written. */
+/* Orders: to one session, to all sessions, and about writes. */
 #include "desk.h"
 
 #include "err.h"
@@ -66,7 +66,7 @@ static int order_sessions(struct desk *d, const char *id, const char *argument, 
 
 /* ---- undo, file ---- */
 
-/* What was written here last was undone, or nothing was. */
+/* The last write here has been undone, or there was none. */
 static int nothing_to_undo(struct desk *d, struct err *e)
 {
 	OWNED(found) struct found last = { 0 };
@@ -80,8 +80,7 @@ static int nothing_to_undo(struct desk *d, struct err *e)
 	                 str_text(&last.name), str_text(&last.story));
 }
 
-/* The question that an order about a write, or a file, names or means. As
- * desk_find_session. */
+/* The request that an order about a write, or a file, names or means. As desk_find_session. */
 static int find_subject(struct desk *d, const char *id, struct found *f, struct err *e)
 {
 	static const struct verb APPROVAL = { .word = "approve", .means = { "approve" } };

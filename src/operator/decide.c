@@ -1,4 +1,4 @@
-/* Answers to questions: which one is meant, and with which words. */
+/* Answers to requests: which one is meant, and with which words. */
 #include "desk.h"
 
 #include "command.h"
@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the id and the words come to. */
+/* What the id and the words refer to. */
 enum target {
 	TARGET_FAILED = -1,
 	TARGET_TOLD, /* the person has been told why nothing is done */
 	TARGET_QUESTION,
-	TARGET_SESSION, /* of `stop` and `resume`: no question takes it */
-	TARGET_NOTHING, /* it is no id */
+	TARGET_SESSION, /* of `stop` and `resume`: no request accepts it */
+	TARGET_NOTHING, /* it is not an id */
 };
 
 /* ---- which one ---- */
@@ -28,7 +28,7 @@ static int several(struct desk *d, const char *what, const struct found *f)
 	return TARGET_TOLD;
 }
 
-/* Nobody has this id: what waits is named, and the refusal is kept as a row. */
+/* No request has this id: lists what waits, and keeps the refusal as a row. */
 static int no_such_id(struct desk *d, const char *id, struct err *e)
 {
 	const struct verb *v = d->w->verb;
@@ -49,7 +49,7 @@ static int no_such_id(struct desk *d, const char *id, struct err *e)
 	return TARGET_TOLD;
 }
 
-/* certain: the word can be nothing but an id. */
+/* certain: the word can only be an id. */
 static int by_id(struct desk *d, const char *id, bool certain, struct found *f, struct err *e)
 {
 	const struct verb *v = d->w->verb;
@@ -84,8 +84,8 @@ static int by_id(struct desk *d, const char *id, bool certain, struct found *f, 
 	return certain ? no_such_id(d, id, e) : TARGET_NOTHING;
 }
 
-/* Nothing waits for it: in a thread, what it would have been about, and what waits there instead.
- */
+/* Nothing waits for it: in a thread, says what it would have been about, and what waits there
+ * instead. */
 static int nothing_waits(struct desk *d, bool words, struct err *e)
 {
 	int64_t session = d->who->place.session_seq;
@@ -108,7 +108,7 @@ static int nothing_waits(struct desk *d, bool words, struct err *e)
 	return TARGET_TOLD;
 }
 
-/* "stop frontend-agent": no question takes it, and no session has that id. */
+/* "stop frontend-agent": no request accepts it, and no session has that id. */
 static int no_such_session(struct desk *d, const char *text, struct err *e)
 {
 	OWNED(found) struct found all = { 0 };
@@ -121,7 +121,7 @@ static int no_such_session(struct desk *d, const char *text, struct err *e)
 		                       .source = d->who->source };
 
 	(void)snprintf(id, sizeof(id), "%.*s", (int)strcspn(text, " \t\r\n"), text);
-	if (command_insert(d->st, &order, &r, e)) /* which says who tried it */
+	if (command_insert(d->st, &order, &r, e)) /* which records who tried it */
 		return TARGET_FAILED;
 	if (find_sessions(d->st, &here, SESSION_STATUS_NONE, NULL, &all, e) < 0)
 		return TARGET_FAILED;
@@ -133,7 +133,7 @@ static int no_such_session(struct desk *d, const char *text, struct err *e)
 	return TARGET_TOLD;
 }
 
-/* Without an id: the question whose thread this is, else the only one that waits here. */
+/* Without an id: the request whose thread this is, or else the only one that waits here. */
 static int by_place(struct desk *d, const char *text, struct found *f, struct err *e)
 {
 	bool bare = !*text;
@@ -173,7 +173,7 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 	return count == 1 ? TARGET_SESSION : nothing_waits(d, !bare, e);
 }
 
-/* Finds what is meant; *ret_text: the words that are left, "" if there are none. */
+/* Finds what is meant; *ret_text: the remaining words, "" if there are none. */
 static int find_target(struct desk *d, const char **ret_text, struct found *f, struct err *e)
 {
 	const struct words *w = d->w;
@@ -224,7 +224,7 @@ static const char *past(enum request_verdict verdict)
 	return "Done";
 }
 
-/* {"request_id", "status", "decision"}, of a standby {"session_id", "status": "resumed"}. */
+/* {"request_id", "status", "decision"}; of a standby {"session_id", "status": "resumed"}. */
 static void add_members(struct desk *d, enum request_verdict verdict, const struct found *f,
                         enum request_state state)
 {
@@ -239,7 +239,7 @@ static void add_members(struct desk *d, enum request_verdict verdict, const stru
 		desk_add(d, "decision", request_verdict_name(verdict));
 }
 
-/* Words with an approval go with its result, and are said as well. */
+/* Words with an approval go with its result, and are also sent as steering. */
 static int tell_note(struct desk *d, const struct found *f, const char *note, struct err *e)
 {
 	const struct steering_insert_args s = { .kind = "steer",
@@ -253,7 +253,7 @@ static int tell_note(struct desk *d, const struct found *f, const char *note, st
 
 enum { DIGEST_LEAST = 8, NAME_MOST = 1500 };
 
-/* Names what is approved as it was shown: what becomes of which files, all of a command. */
+/* Names what is approved as it was shown: what happens to which files; the whole of a command. */
 static void name_in_full(struct found *f, const struct request *r)
 {
 	OWNED(str) struct str what = { 0 };
@@ -271,8 +271,8 @@ static void name_in_full(struct found *f, const struct request *r)
 	}
 }
 
-/* 1 it may be approved, with *ret_digest of what they saw (NULL: as it stands); 0 they have not
- * been shown all of it, and are told; -1. */
+/* 1 it may be approved, with *ret_digest of what they saw (NULL: the current one); 0 they have not
+ * been shown all of it, and are told so; -1. */
 static int look(struct desk *d, struct request *r, struct found *f, const char **ret_digest,
                 struct err *e)
 {
@@ -332,7 +332,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	                                "it is back.");
 }
 
-/* "approve but rename it" is no approval of what is proposed: that is asked back. */
+/* "approve but rename it" does not approve the proposal as it is: asks back. */
 static int ask_back(struct desk *d, const struct found *f, const char *text)
 {
 	str_add(&d->out->note, text);
@@ -340,7 +340,7 @@ static int ask_back(struct desk *d, const struct found *f, const char *text)
 	                 str_text(&f->name), text);
 }
 
-/* The verdict that the verb means for this question, with these words. */
+/* The verdict that the verb means for this request, with these words. */
 static enum request_verdict verdict_of(const struct verb *v, const struct found *f,
                                        const char *text)
 {
@@ -349,7 +349,8 @@ static enum request_verdict verdict_of(const struct verb *v, const struct found 
 	return verdict == REQUEST_VERDICT_CONTINUE && *text ? REQUEST_VERDICT_REFINE : verdict;
 }
 
-/* Words to a session that is stopped are its reason, to one that goes on they are for its agent. */
+/* For a session that is stopped, the words are the reason; for one that continues, they go to its
+ * agent. */
 static int order_session(struct desk *d, const struct found *f, const char *text, struct err *e)
 {
 	const char *verb = verb_find(d->w->verb->or_session)->means[0];

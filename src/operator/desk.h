@@ -1,4 +1,4 @@
-/* desk: what the files behind operator_say share. */
+/* desk: shared by the files behind operator_say. */
 #ifndef DESK_H
 #define DESK_H
 
@@ -11,20 +11,20 @@ struct desk {
 	struct said *out;
 };
 
-/* Words to the person; 0. */
+/* Tells the person; returns 0. */
 int desk_tell(struct desk *d, enum said_outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* What the rules said; -1 only where e is no refusal of theirs. */
+/* Reports the rules' refusal; -1 only if e is not one. */
 int desk_refuse(struct desk *d, const struct err *why);
-/* That an id was cut too short; 0. */
+/* Reports that an id is too short; returns 0. */
 int desk_tell_short(struct desk *d, const char *id);
-/* A member of the answer's JSON, which is made if there is none. NULL becomes null. */
+/* Adds a member to the answer's JSON, which is created if necessary. NULL becomes null. */
 void desk_add(struct desk *d, const char *name, const char *text);
 
-/* The kinds of what waits in a session. */
+/* The kinds of requests that wait in a session. */
 struct waiting {
 	int clearances, prompts, standbys;
-	char standby[ID_BYTES]; /* the first */
+	char standby[ID_BYTES]; /* the first one */
 };
 
 /* How many wait, -1 on error. */
@@ -49,12 +49,13 @@ int desk_start(struct desk *d, struct err *e);
 int desk_restart(struct desk *d, struct err *e);
 int desk_clean_up(struct desk *d, struct err *e);
 
-/* An order to one session: `pause` and the like. why: of a stop, for what it answers; or NULL. */
+/* An order to one session: `pause` and the like. why: a stop's reason, for the requests that it
+ * answers; or NULL. */
 int desk_order_session(struct desk *d, const char *verb, const char *session_id, const char *name,
                        const char *why, struct err *e);
 
-/* Words for an agent: a row, and its outcome. which: the session, where the person
- * did not say which; else NULL. */
+/* Words for an agent: a row, and its outcome. which: the session, if the person did not name one;
+ * otherwise NULL. */
 int desk_put(struct desk *d, const char *kind, const char *session_id, const char *text,
              const char *which, struct err *e);
 

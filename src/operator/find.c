@@ -11,7 +11,7 @@
 enum {
 	TITLE_SHOWN = 80,
 	SESSIONS_MOST = 1000,
-	TELL_APART = 18, /* of an id among others: those of the same millisecond differ */
+	TELL_APART = 18, /* of an id among others: tells apart those of the same millisecond */
 };
 
 void found_clear(struct found *f)
@@ -27,7 +27,7 @@ static bool begins(const char *id, const char *start)
 	return strncasecmp(id, start, strlen(start)) == 0;
 }
 
-/* A whole id is not the beginning of longer ones. */
+/* A whole id is not a prefix of longer ones. */
 static bool is_exact(const char *given, const char *id)
 {
 	return given && strcasecmp(given, id) == 0;
@@ -65,7 +65,7 @@ static void add_line(struct found *f, const char *name, const char *client, cons
 
 /* ---- questions ---- */
 
-/* "01911111-0000: Change a.c (a.c)", with so many characters of the id. */
+/* "01911111-0000: Change a.c (a.c)", with the first of_id characters of the id. */
 static void add_name(struct str *out, const struct question_row *q, int of_id)
 {
 	str_addf(out, "%.*s: ", of_id, q->id);
@@ -94,8 +94,7 @@ static void take_question(struct found *f, const struct question_row *q)
 	add_line(f, str_text(&line), q->client_name, q->workspace_root);
 }
 
-/* The verdicts that a verb may mean. The file of a change is looked at where it could be approved.
- */
+/* The verdicts that a verb may mean. `file`, about a change, applies where it could be approved. */
 static void meanings(const struct verb *v, enum request_verdict means[3])
 {
 	for (int i = 0; i < 3; i++)
@@ -104,13 +103,13 @@ static void meanings(const struct verb *v, enum request_verdict means[3])
 		                                   : REQUEST_VERDICT_NONE;
 }
 
-/* "no" is no answer to an agent that stands by. */
+/* "no" does not answer an agent on standby. */
 static bool fits(const struct verb *v, enum request_kind kind)
 {
 	return strcmp(v->word, "no") != 0 || kind != REQUEST_KIND_STANDBY;
 }
 
-/* Whose thread it is. */
+/* The session of the thread. */
 static int64_t session_of(const struct place *where, const char *id)
 {
 	return id ? 0 : where->session_seq;
@@ -282,7 +281,7 @@ static void take_session(struct found *f, const struct operator_session_row *s)
 	add_line(f, line, s->client_name, s->workspace_root);
 }
 
-/* The session of the thread, or one that has ended. */
+/* The session of the thread, even if it has ended. */
 static int read_session(struct store *st, const char *id, struct found *f, struct err *e)
 {
 	OWNED(operator_session_row) struct operator_session_row s = { 0 };
@@ -312,6 +311,6 @@ int find_sessions(struct store *st, const struct place *where, enum session_stat
 			break;
 	}
 	if (got == 0 && f->count == 0 && id)
-		got = read_session(st, id, f, e); /* whole, and ended: the rules say so */
+		got = read_session(st, id, f, e); /* whole, and ended: the rules report it */
 	return got < 0 ? -1 : f->count;
 }

@@ -1,5 +1,5 @@
-/* find: what an order is about: by an id or the beginning of one, or because it is the only one
- * where the operator speaks. Reads only. */
+/* find: what an order is about: by an id or a prefix of one, or because it is the only candidate
+ * where the operator speaks. Only reads. */
 #ifndef FIND_H
 #define FIND_H
 
@@ -9,16 +9,16 @@
 #include "verb.h"
 
 enum {
-	FIND_SHORT = 13, /* of an id as it is shown: its instant, in milliseconds */
-	FIND_LEAST = 4, /* characters that an id is given with */
+	FIND_SHORT = 13, /* of an id as shown: its instant, in milliseconds */
+	FIND_LEAST = 4, /* characters required of an id */
 	FIND_NAMED = 5, /* candidates that a refusal names */
 };
 
 /* Where an operator speaks; all NULL: at this machine, about everything on it. */
 struct place {
-	const char *channel; /* a Slack channel: only its sessions, those in local mode not */
+	const char *channel; /* a Slack channel: only its sessions, except those in local mode */
 	const char *session_id; /* a session's thread */
-	const char *request_id; /* one question's own thread */
+	const char *request_id; /* the thread of one request */
 	int64_t session_seq; /* of session_id */
 	bool paused; /* that session is */
 };
@@ -28,34 +28,34 @@ struct found {
 	int count;
 	int64_t seq;
 	char id[ID_BYTES], session_id[ID_BYTES];
-	enum request_verdict verdict; /* that a question would take */
+	enum request_verdict verdict; /* what a request would get */
 	enum request_kind kind;
 	enum session_status status; /* of a session */
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
-	struct str story; /* what became of a question that is closed: "expired at ..." */
+	struct str story; /* how a closed request ended: "expired at ..." */
 	bool listening; /* a caller is waiting for the answer right now */
 };
 
 void found_clear(struct found *f);
 
-/* Open questions that v is an answer to. id: the beginning of theirs or, for `resume`, of their
- * session's, wherever they are; NULL: those of the place. -1 on error, else f->count. */
+/* Open requests that v can answer. id: a prefix of theirs or, for `resume`, of their session's,
+ * anywhere; NULL: those of the place. -1 on error, otherwise f->count. */
 int find_questions(struct store *st, const struct place *where, const struct verb *v,
                    const char *id, struct found *f, struct err *e);
-/* A question with this id or beginning, whatever became of it: 0, 1, or 2 for several. */
+/* A request with this id or prefix, whatever its state: 0, 1, or 2 for several. */
 int find_question(struct store *st, const struct verb *v, const char *id, struct found *f,
                   struct err *e);
-/* What was asked last in a session that v would have answered: 1, 0, -1. */
+/* The last request of a session that v would have answered: 1, 0, -1. */
 int find_last_question(struct store *st, int64_t session_seq, const struct verb *v, struct found *f,
                        struct err *e);
 /* Writes that can be undone; as find_questions. */
 int find_writes(struct store *st, const struct place *where, const char *id, struct found *f,
                 struct err *e);
-/* The write that was undone last, or is about to be, with that as its story: 1, 0, -1. */
+/* The write that was last undone, or is about to be, with that as its story: 1, 0, -1. */
 int find_undone(struct store *st, const struct place *where, struct found *f, struct err *e);
-/* Live sessions, the most recently active first. id: as above; NULL: that of the thread, else those
- * of the place. status: only those in it; NONE: any. */
+/* Live sessions, most recently active first. id: as above; NULL: that of the thread, or else those
+ * of the place. status: only sessions with it; NONE: any. */
 int find_sessions(struct store *st, const struct place *where, enum session_status status,
                   const char *id, struct found *f, struct err *e);
 

@@ -1,4 +1,4 @@
-/* What runs, what waits, and what can be said. */
+/* What is running, what is waiting, and what can be said. */
 #include "desk.h"
 
 #include "err.h"
@@ -13,8 +13,8 @@
 
 enum {
 	ROWS_MOST = 1000, /* of a listing in JSON */
-	LISTED = 20, /* sessions in words */
-	TEXT_MOST = 3800, /* characters of them */
+	LISTED = 20, /* sessions, in words */
+	TEXT_MOST = 3800, /* characters, in words */
 	PROMPT_SHOWN = 80,
 };
 
@@ -28,7 +28,7 @@ static void add_member(cJSON *object, const char *name, const char *text)
 		(void)cJSON_AddNullToObject(object, name);
 }
 
-/* Adds a row to a listing; false: it is full. */
+/* Adds a row to a listing; false: the listing is full. */
 static bool add_row(struct desk *d, cJSON *list, cJSON *one)
 {
 	if (cJSON_GetArraySize(list) < ROWS_MOST) {
@@ -160,7 +160,7 @@ static int list_text(struct desk *d, struct err *e)
 
 /* ---- help ---- */
 
-/* The aliases of [commands]. */
+/* Adds the aliases of [commands]. */
 static void add_custom(struct desk *d, struct str *out)
 {
 	OWNED(str) struct str commands = { 0 };

@@ -12,7 +12,7 @@ static bool is_command(const struct request *r)
 	return r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST;
 }
 
-/* A command as it is shown, and how many bytes of that the inbox shows. */
+/* A command as shown, and how many bytes of that the inbox shows. */
 static size_t show(const struct request *r, struct str *text)
 {
 	const struct str *command = r->effect.length ? &r->effect : &r->body;

@@ -1,4 +1,4 @@
-/* What an agent is told without having asked. */
+/* What an agent is told unasked. */
 #include "desk.h"
 
 #include "err.h"
@@ -10,7 +10,7 @@
 
 /* ---- telling ---- */
 
-/* What came of it. which: the session, where the person did not say; else NULL. */
+/* Its outcome. which: the session, if the person did not name one; otherwise NULL. */
 static int outcome(struct desk *d, int64_t seq, const char *which, struct err *e)
 {
 	OWNED(steering_outcome_row) struct steering_outcome_row row = { 0 };
@@ -65,8 +65,8 @@ int desk_put(struct desk *d, const char *kind, const char *session_id, const cha
 
 /* ---- to whom ---- */
 
-/* *text: the line, an id in front of it is taken off. 1 found (*ret_several: among several), 0
- * told, -1. */
+/* *text: the line; an id at its start is removed. 1 found (*ret_several: among several), 0 the
+ * person has been told, -1. */
 static int find_agent(struct desk *d, const char **text, struct found *f, bool *ret_several,
                       struct err *e)
 {
@@ -94,7 +94,7 @@ static int find_agent(struct desk *d, const char **text, struct found *f, bool *
 	*ret_several = count > 1;
 	if (count != 0)
 		return count < 0 ? -1 : 1;
-	if (d->w->id || length) /* the rules refuse it, and it is kept */
+	if (d->w->id || length) /* the rules refuse it, and the row is kept */
 		return desk_put(d, d->w->verb->means[0], d->w->id ? d->w->id : id, *text, NULL, e);
 	return desk_tell(d, SAID_UNCLEAR, "no session is live in this channel");
 }

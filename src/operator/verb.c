@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum {
-	LEAST_ID = 4, /* characters of an id that are enough where they are unambiguous */
-	CLEAR_ID = 7, /* from here on a word with a digit is an id, whatever follows */
+	LEAST_ID = 4, /* characters of an id that suffice if they are unambiguous */
+	CLEAR_ID = 7, /* from this length on a word with a digit is an id, whatever follows */
 };
 
 static const char ANSWERS[] = "answers", SESSION[] = "session", FILES[] = "files";
@@ -209,7 +209,7 @@ static const struct verb VERBS[] = {
 #undef LATER
 };
 
-/* alone: only where nothing follows; in a sentence these are words like any others. */
+/* alone: only if nothing follows; in a sentence these are ordinary words. */
 static const struct {
 	const char *alias, *word;
 	bool alone;
@@ -232,7 +232,7 @@ const struct verb *verb_at(size_t number)
 	return number < COUNT(VERBS) ? &VERBS[number] : NULL;
 }
 
-/* *ret_alone: whether the word counts only where nothing follows. */
+/* *ret_alone: the word counts only if nothing follows. */
 static const struct verb *find(const char *word, bool *ret_alone)
 {
 	*ret_alone = false;
@@ -257,7 +257,7 @@ const struct verb *verb_find(const char *word)
 
 /* ---- lines ---- */
 
-/* Bytes of a blank at text; keyboards put in some that nobody sees. 0: it is none. */
+/* Bytes of a blank at text; keyboards insert some invisible ones. 0: it is not a blank. */
 static size_t blank(const char *text)
 {
 	static const char *const WIDE[] = { "\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x87",

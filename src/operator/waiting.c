@@ -1,4 +1,4 @@
-/* What waits in a session, and which words it takes. */
+/* What waits in a session, and which words it accepts. */
 #include "desk.h"
 
 #include "err.h"

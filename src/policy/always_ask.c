@@ -25,7 +25,7 @@ static int count_names(const char *text)
 	return names;
 }
 
-/* The length of the first names of path; 0: it has not so many. */
+/* The length of the first `names` names of path; 0: it has fewer. */
 static size_t length_of(const char *path, int names)
 {
 	const char *end = path;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word, or what separates two commands. */
+/* A word, or a separator of two commands. */
 struct token {
 	char *text; /* owned */
 	bool separates;
@@ -58,7 +58,7 @@ static void end_word(struct line *l, struct str *word, bool *is_word)
 	*is_word = false;
 }
 
-/* Appends what is between quotes, from behind the first one; returns what follows the last one. */
+/* Appends what is between quotes, from after the first one; returns what follows the last one. */
 static const char *take_quoted(struct str *word, const char *at, char quote)
 {
 	while (*at && *at != quote) {
@@ -109,7 +109,7 @@ static void split(struct line *l, const char *at)
 
 /* ---- readings ---- */
 
-/* NAME=value in front of a program. */
+/* NAME=value before a program. */
 static bool is_assignment(const char *word)
 {
 	size_t n = 0;
@@ -126,7 +126,7 @@ static const char *without_path(const char *word)
 	return slash && slash[1] ? slash + 1 : word;
 }
 
-/* Appends a token of a command; returns whether the program has been met. */
+/* Appends a token of a command; returns whether the program has been reached. */
 static bool add_reading(struct str *out, const struct token *t, bool met, enum strip strip)
 {
 	bool is_program = !met && !is_assignment(t->text);
@@ -152,7 +152,7 @@ static bool read_whole(const struct line *l, enum strip strip,
 	return each(str_text(&out), arg);
 }
 
-/* Each command by itself, from its program on. */
+/* Each command separately, from its program on. */
 static bool read_commands(const struct line *l, enum strip strip,
                           bool (*each)(const char *reading, void *arg), void *arg)
 {

@@ -14,7 +14,7 @@ enum risk { RISK_LOW, RISK_HIGH, RISK_CRITICAL, RISK_UNKNOWN };
 
 /* One entry of a list. */
 struct rule {
-	char *text; /* as it stands in the file */
+	char *text; /* as written in the file */
 	pcre2_code *code; /* NULL for a tool: its name is compared */
 };
 
@@ -87,8 +87,8 @@ static void add_literal(struct str *out, char c)
 
 /* ---- command rules ---- */
 
-/* What a wildcard of a command's glob does not stand for: with these a shell does something else
- * besides. */
+/* What a wildcard in a command's glob matches: none of the characters with which a shell does
+ * something else as well. */
 #define ORDINARY "[^\\n\\r\\x00;&|`$<>(){}\\\\]"
 
 static void add_command_glob(struct str *out, const char *glob)
@@ -107,11 +107,10 @@ static void add_command_glob(struct str *out, const char *glob)
 		str_add(out, "(?: " ORDINARY "*)?");
 }
 
-/* Whether text is written as a regular expression; then appends it. -1: with flags that we do not
- * know. */
+/* Whether text is written as a regular expression; if so, appends it. -1: it has unknown flags. */
 static int add_expression(struct str *out, const char *text, uint32_t *ret_options)
 {
-	static const char FLAGS[] = "dgimsuvy"; /* all that JavaScript has */
+	static const char FLAGS[] = "dgimsuvy"; /* all of JavaScript's */
 	const char *last = strrchr(text, '/');
 
 	if (text[0] == '^') {
@@ -149,7 +148,7 @@ static int add_command(struct policy *p, const char *text, bool allows, const ch
 		add_command_glob(&expression, text);
 	if (!allows)
 		str_add(&expression, ")(?:$|[\\s;&|`(){}<>])");
-	if (!allows && is_expression) { /* it says itself where it begins and ends */
+	if (!allows && is_expression) { /* it has its own anchors */
 		str_reset(&expression);
 		(void)add_expression(&expression, text, &options);
 	}
@@ -158,7 +157,7 @@ static int add_command(struct policy *p, const char *text, bool allows, const ch
 
 /* ---- file rules ---- */
 
-/* "{a,b}" as alternatives; nothing else of it is special. */
+/* Appends "{a,b}" as alternatives, in which nothing else is special. */
 static size_t add_alternatives(struct str *out, const char *glob)
 {
 	size_t end = strcspn(glob, "}");
@@ -181,7 +180,7 @@ static size_t add_alternatives(struct str *out, const char *glob)
 	return end + 1;
 }
 
-/* "[a-z]", "[!a-z]"; a slash is never in it. */
+/* "[a-z]", "[!a-z]"; never matches a slash. */
 static size_t add_class(struct str *out, const char *glob)
 {
 	bool negated = glob[1] == '!' || glob[1] == '^';
@@ -283,7 +282,7 @@ static int read_list(struct policy *p, enum list list, const cJSON *value, const
 	return 0;
 }
 
-/* VS Code's map: true, false, or an object that says it in "approve"; null takes an entry back. */
+/* VS Code's map: true, false, or an object with "approve"; null removes an entry. */
 static int read_map(struct policy *p, const cJSON *value, const char *member, struct err *e)
 {
 	const cJSON *one;
@@ -342,7 +341,7 @@ static int read_seconds(const cJSON *value, const char *member, int64_t *seconds
 	return 0;
 }
 
-/* The names of the members in one shape of the file. */
+/* The member names of one shape of the file. */
 struct shape {
 	const char *enabled, *commands, *tools, *patterns, *threshold, *logs, *summary;
 };
@@ -544,7 +543,7 @@ static bool has_rule(const struct rules *list, const char *text)
 	return false;
 }
 
-/* Appends what stands in list and not in others. */
+/* Appends what is in list and not in others. */
 static void add_new(const struct rules *list, const struct rules *others, const char *what,
                     struct str *out)
 {
@@ -592,7 +591,7 @@ static enum match matches(const struct rule *r, const char *text)
 	return got >= 0 ? MATCH_YES : got == PCRE2_ERROR_NOMATCH ? MATCH_NO : MATCH_TOO_HARD;
 }
 
-/* The first rule that matches; or one that is too hard to judge, which then decides as well. */
+/* The first rule that matches, or one that is too hard to judge, which is decisive, too. */
 static const struct rule *first_match(const struct rules *list, const char *text,
                                       enum match *ret_match)
 {
@@ -613,7 +612,7 @@ static const struct rule *find_tool(const struct policy *p, const char *name)
 	return NULL;
 }
 
-/* Whether the configuration has this command line, or one that it continues with arguments. */
+/* Whether the configuration lists this command line, or one that it extends with arguments. */
 static bool is_known(const struct policy_question *q)
 {
 	const cJSON *one;
@@ -641,7 +640,7 @@ static void too_hard(struct policy_answer *a, const struct rule *r)
 	str_addf(&a->why, "the rule '%.200s' takes too long to judge", r->text);
 }
 
-/* A file that is always asked before it is written; NULL: none of them is. */
+/* A file that always needs approval before a write; NULL: none does. */
 static const char *always_asked(const struct policy_question *q, const char **ret_entry)
 {
 	for (size_t i = 0; i < q->path_count && !q->reads; i++) {
@@ -652,7 +651,7 @@ static const char *always_asked(const struct policy_question *q, const char **re
 	return NULL;
 }
 
-/* Every file has to be allowed; the first one's rule is told. */
+/* Every file has to be allowed; the rule reported is that of the first. */
 static void judge_files(const struct policy *p, const struct policy_question *q,
                         struct policy_answer *a)
 {
@@ -694,8 +693,8 @@ static bool is_denied(const char *reading, void *arg)
 	return d->found != NULL;
 }
 
-/* Looks for what is denied in the line as it stands and as a shell would split it. Returns whether
- * that decides. */
+/* Searches for what is denied in the line as it is and as a shell would split it. Returns whether
+ * that is decisive. */
 static bool judge_denied(const struct policy *p, const struct policy_question *q,
                          struct policy_answer *a)
 {
@@ -713,7 +712,7 @@ static bool judge_denied(const struct policy *p, const struct policy_question *q
 	return d.found || read < 0;
 }
 
-/* Returns whether that decides. */
+/* Returns whether that is decisive. */
 static bool judge_command(const struct policy *p, const struct policy_question *q,
                           struct policy_answer *a)
 {
@@ -768,7 +767,7 @@ void policy_judge(const struct policy *p, const struct policy_question *q, struc
 		return;
 	path = always_asked(q, &entry);
 	r = find_tool(p, q->tool);
-	if (q->is_command) /* a rule about a file says nothing of what a command does to it */
+	if (q->is_command) /* a rule about a file does not cover what a command does to it */
 		str_addf(&a->why, "no rule matches %.200s", q->tool);
 	else if (command_line_is(q->tool))
 		str_addf(&a->why,

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-	SETTLED_MS = 1000, /* a file changed so recently may change again within the same instant */
-	OPEN_TRIES = 10 /* of a file that is replaced all the time */
+	SETTLED_MS = 1000, /* after this, a change cannot leave the same timestamp */
+	OPEN_TRIES = 10 /* of a file that is being replaced all the time */
 };
 
 static int64_t changed_ms(const struct stat *s)
@@ -53,7 +53,7 @@ static int check_writers(const struct stat *s, const char *what, struct err *e)
 	return 0;
 }
 
-/* A link is refused wherever it leads: what it names may be written like any other file. */
+/* A link is refused wherever it leads: its target may be written like any other file. */
 static int check_file(const struct policy_seen *seen, struct err *e)
 {
 	if (S_ISLNK(seen->folder.st_mode) || S_ISLNK(seen->file.st_mode))
@@ -81,7 +81,7 @@ static bool is_fresh(const struct policy_known *known, const struct policy_seen 
 	       known->read_ms - changed_ms(&now->file) > SETTLED_MS;
 }
 
-/* What is there under the file's name: 1, 0 nothing, -1. */
+/* What is under the file's name: 1, 0 nothing, -1. */
 static int look_at(const char *root, struct policy_seen *now, struct err *e)
 {
 	char folder[4200], file[4200];
@@ -97,7 +97,7 @@ static int look_at(const char *root, struct policy_seen *now, struct err *e)
 	return err_errno(e, ERR_AGAIN, "it cannot be looked at");
 }
 
-/* Opens what was looked at, and nothing that was put in its place. -1: e says why not. */
+/* Opens the file that was looked at, and nothing that has replaced it. -1: e says why not. */
 static int open_file(const char *root, const struct policy_seen *now, struct err *e)
 {
 	struct stat folder, file;
@@ -122,7 +122,7 @@ static int open_file(const char *root, const struct policy_seen *now, struct err
 	return fd;
 }
 
-/* Looks and opens, again where it was replaced between the two: the descriptor, or -1; e says if
+/* Looks and opens, again if the file was replaced in between: the descriptor, or -1; e is set if
  * that is a refusal. */
 static int look_and_open(const char *root, const struct policy_known *known,
                          struct policy_look *look, struct err *e)
@@ -153,7 +153,8 @@ static int read_bytes(int fd, struct str *bytes, struct err *e)
 	return n < 0 ? err_errno(e, ERR_AGAIN, "it cannot be read") : 0;
 }
 
-/* The workspace itself, for a .intercom that comes, goes, or is another; and what is in it. */
+/* Watches the workspace itself, for a .intercom that appears, disappears or is replaced; and what
+ * is in it. */
 static void watch(const char *root, int watch_fd, struct policy_look *look)
 {
 	static const uint32_t CHANGES =
@@ -173,7 +174,7 @@ void policy_look(const char *workspace_root, const struct policy_known *known, i
 	struct err e = { 0 };
 	int fd;
 
-	if (watch_fd >= 0) /* before the look, so that no change falls between the two */
+	if (watch_fd >= 0) /* before looking, so that no change is missed in between */
 		watch(workspace_root, watch_fd, look);
 	fd = look_and_open(workspace_root, known, look, &e);
 	look->known.look = known->look;
@@ -205,7 +206,7 @@ static void forget(struct policy_file *f)
 	f->exists = false;
 }
 
-/* A version that differs in nothing but its time is not compiled again: *kept, then, is f's. */
+/* A version that differs only in its time is not compiled again: *kept is then f's. */
 static void take_version(struct policy_file *f, struct policy_look *look, const char *had,
                          struct policy **kept)
 {

@@ -1,11 +1,11 @@
-/* policy_file: the policy of each workspace in use, as its `.intercom/settings.json` stands now.
+/* policy_file: the current policy of each workspace in use, from its `.intercom/settings.json`.
  *
- * The file is looked at (not read) whenever it is asked for, so that an edit, a rename, another
- * link or a directory that came later counts from the next question on; it is compiled once for
- * each of its versions. A file that cannot be read or is wrong denies everything, and says why. So
- * does one that someone else may have written: a symlink; another owner's (root's is taken), or
- * one that its group or every user may write; in a folder of which that holds; in a workspace
- * whose folder every user may write (a sticky one but they may not). */
+ * The file is looked at (not read) at every use, so that an edit, a rename, another link or a new
+ * directory counts from the next request on; each version is compiled once. A file that cannot be
+ * read or is wrong denies everything, and says why. So does a file that somebody else may have
+ * written: a symlink; a file of another owner (root is accepted), or one that its group or every
+ * user may write; a file in such a folder; a file in a workspace whose folder every user may write
+ * (unless it is sticky). */
 #ifndef POLICY_FILE_H
 #define POLICY_FILE_H
 
@@ -17,27 +17,27 @@
 
 #define POLICY_FILE ".intercom/settings.json"
 
-/* What stood under the file's name when it was looked at. */
+/* What was under the file's name when it was looked at. */
 struct policy_seen {
 	struct stat root, folder, file; /* the latter two: of a link itself */
 };
 
-/* What is known of a workspace's file: so that it need not be read again. */
+/* What is known about a workspace's file, so that it need not be read again. */
 struct policy_known {
 	bool exists;
 	struct policy_seen seen;
-	int64_t read_ms; /* unix; 0: it has never been looked at */
+	int64_t read_ms; /* unix; 0: never looked at */
 	int64_t look; /* the number of this look: a later one may end before it */
 };
 
-/* The file as it was found: all that touches the file system is in policy_look, which a process of
- * its own may do (hand.h). */
+/* The file as found: only policy_look touches the file system, possibly in a separate process
+ * (hand.h). */
 struct policy_look {
-	bool fresh; /* it is as it was known */
-	struct policy_known known; /* what is known from here on */
+	bool fresh; /* unchanged from what was known */
+	struct policy_known known; /* what is known from now on */
 	char why[ERR_TEXT_BYTES]; /* why it is refused, or "" */
 	struct str bytes; /* its content, if it was read */
-	int root_watch, folder_watch; /* numbers of inotify; -1: not watched */
+	int root_watch, folder_watch; /* inotify's numbers; -1: not watched */
 };
 
 #define POLICY_LOOK_INIT                                                                           \
@@ -50,23 +50,23 @@ void policy_look_clear(struct policy_look *look);
 struct policy_file {
 	LIST_ENTRY(policy_file) next;
 	char *workspace_root; /* owned */
-	struct policy *policy; /* NULL: there is none, or it is broken */
-	char hash[SHA256_BYTES]; /* of its content; "" where there is none */
+	struct policy *policy; /* NULL: none, or broken */
+	char hash[SHA256_BYTES]; /* of its content; "": none */
 	struct str bytes; /* its content, while changed */
 	struct policy
-	    *trusted; /* the version that a person trusted last (policy_trust.h), or NULL */
+	    *trusted; /* the version that a person last trusted (policy_trust.h), or NULL */
 	char trusted_hash[SHA256_BYTES];
-	bool counts; /* for the caller: it need not be trusted */
-	struct str widening; /* what it newly allows, for the question about it; of this version: */
+	bool counts; /* for the caller: it needs no trust */
+	struct str widening; /* what it newly allows, for the request about it; of this version: */
 	char widening_hash[SHA256_BYTES];
-	bool widening_is_shown; /* it is not too much for a message */
-	char said_hash[SHA256_BYTES]; /* of the version that was too wide to be asked about */
+	bool widening_is_shown; /* it is not too long for a message */
+	char said_hash[SHA256_BYTES]; /* of the version that was too wide to ask about */
 	char why[ERR_TEXT_BYTES]; /* why it is broken, "" if it is not */
 	bool exists;
-	bool changed; /* it is another one than was last written down; the caller resets */
-	bool told; /* for the caller: it is in the log */
+	bool changed; /* differs from the version last recorded; the caller resets it */
+	bool told; /* for the caller: it has been logged */
 	int root_watch, folder_watch; /* for the caller: as in struct policy_look */
-	bool is_looked_at, looks_again; /* for the caller: a look is under way, and another due */
+	bool is_looked_at, looks_again; /* for the caller: looking now, and once more */
 	struct policy_known known;
 };
 
@@ -76,16 +76,16 @@ struct policy_files {
 	int64_t looks; /* how many were begun */
 };
 
-/* Looks at the file of a workspace. watch_fd: of an inotify, which is to hear of its changes; -1:
- * none is. look must be fresh; the caller clears it. */
+/* Looks at the file of a workspace. watch_fd: of an inotify that is to report its changes; -1:
+ * none. look must be fresh; the caller clears it. */
 void policy_look(const char *workspace_root, const struct policy_known *known, int watch_fd,
                  struct policy_look *look);
 
-/* The policy of a workspace as it was last taken; never NULL, valid until policy_files_clear. */
+/* The policy of a workspace as last adopted; never NULL, valid until policy_files_clear. */
 struct policy_file *policy_file_known(struct policy_files *files, const char *workspace_root);
-/* Takes what was found, unless a later look was taken before; the content goes over to f. */
+/* Adopts what was found, unless a later look has been adopted; the content moves to f. */
 void policy_file_take(struct policy_file *f, struct policy_look *look);
-/* Both: the policy of a workspace as it is now. */
+/* Both: the current policy of a workspace. */
 struct policy_file *policy_file_of(struct policy_files *files, const char *workspace_root);
 
 void policy_files_clear(struct policy_files *files);

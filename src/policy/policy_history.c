@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* The paths of a change that was asked; the caller frees the array, its texts are list's. */
+/* The paths of a requested change; the caller frees the array, its texts are list's. */
 static const char **paths_of(const struct policy_history_row *row, const cJSON *list,
                              struct policy_question *q)
 {
@@ -14,7 +14,7 @@ static const char **paths_of(const struct policy_history_row *row, const cJSON *
 
 	cJSON_ArrayForEach (one, list)
 		paths[q->path_count++] = one->valuestring;
-	if (!q->path_count) /* asked before every path was a row */
+	if (!q->path_count) /* asked before every path had a row */
 		paths[q->path_count++] = row->file_path;
 	q->paths = paths;
 	return paths;

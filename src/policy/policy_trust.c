@@ -132,8 +132,8 @@ static struct sha256 digest_of(const struct policy_file *f)
 	return sha256_end(h);
 }
 
-/* Whether this version is asked about already, or was rejected: 1 and the id of the question, open
- * or not; 0; -1. */
+/* Whether this version has been asked about, or was rejected: 1 and the id of the request, open or
+ * not; 0; -1. */
 static int find(struct store *st, const char *machine, const struct policy_file *f, struct str *id,
                 bool *ret_open, struct err *e)
 {
@@ -171,7 +171,7 @@ static int insert_question(struct store *st, const char *machine, int64_t sessio
 	return request_ask(st, &who, &q, &open, e) < 0 ? -1 : 0;
 }
 
-/* What cannot be shown whole is not asked in a message. */
+/* What does not fit in a message is not asked in one. */
 static int say_too_much(struct store *st, struct policy_file *f, struct err *e)
 {
 	OWNED(str) struct str text = { 0 };
@@ -186,7 +186,7 @@ static int say_too_much(struct store *st, struct policy_file *f, struct err *e)
 	return sql_slack_say_server(st, text.bytes, "policy", e);
 }
 
-/* A yes to an older question would take back the version that came later. */
+/* Approving an older request would revert the version that came later. */
 static int settle_outdated(struct store *st, const char *machine, const struct policy_file *f,
                            struct err *e)
 {
@@ -241,7 +241,7 @@ int policy_trust_ask(struct store *st, const char *machine, int64_t session_seq,
 	if (asked || !content || strcmp(f->widening_hash, f->hash) != 0 ||
 	    strcmp(f->trusted_hash, f->hash) == 0)
 		return 0;
-	f->widening_hash[0] = '\0'; /* what people decide until it is asked again counts, too */
+	f->widening_hash[0] = '\0'; /* what people decide until the next request counts, too */
 	if (settle_outdated(st, machine, f, e))
 		return -1;
 	return f->widening_is_shown ? insert_question(st, machine, session_seq, f,
@@ -249,7 +249,7 @@ int policy_trust_ask(struct store *st, const char *machine, int64_t session_seq,
 	                            : say_too_much(st, f, e);
 }
 
-/* Of the open question about this version: 1 it is answered, 0 there is none. */
+/* Answers the open request about this version: 1 answered, 0 there is none. */
 static int answer(struct store *st, const char *machine, const struct policy_file *f,
                   const char *verdict, struct err *e)
 {

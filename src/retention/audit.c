@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-	SEAL_BATCH = 200, /* in one transaction; hashed before it */
+	SEAL_BATCH = 200, /* per transaction; hashed before it */
 	EXPORT_BATCH = 500,
 };
 
@@ -17,7 +17,7 @@ const struct sha256 AUDIT_BEGIN = {
 	"0000000000000000000000000000000000000000000000000000000000000000"
 };
 
-/* Members of a line of an export, in the order in which they are hashed. */
+/* Members of a line of an export, in hash order. */
 static const struct field {
 	const char *name;
 	bool is_number;
@@ -109,7 +109,7 @@ void audit_record_clear(struct audit_record *r)
 
 /* ---- lines ---- */
 
-/* A text as JSON; one that JSON cannot hold as {"hex":"..."}. */
+/* A text as JSON; if JSON cannot represent it, {"hex":"..."}. */
 static void add_text(struct str *line, const struct str *text)
 {
 	const char *bytes = str_text(text);
@@ -210,7 +210,7 @@ bool audit_record_parse(struct audit_record *r, const char *line)
 		ok = parse_field(r, i, object);
 	r->has_event = r->has_seal = true;
 	cJSON_Delete(object);
-	if (ok) /* nothing more stands in it, and nothing twice: it reads the same for everybody */
+	if (ok) /* it has no other members and no duplicates: every reader sees the same */
 		add_line(&again, r);
 	return ok && strcmp(again.bytes, line) == 0;
 }
@@ -256,7 +256,7 @@ static int read_head(struct store *st, struct head *head, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
-/* The seals of the next events behind head; how many, -1. */
+/* The seals of the next events after head; how many, -1. */
 static int make_seals(struct store *st, const struct head *head, struct head seals[SEAL_BATCH],
                       struct err *e)
 {
@@ -274,7 +274,7 @@ static int make_seals(struct store *st, const struct head *head, struct head sea
 	return got < 0 ? -1 : count;
 }
 
-/* 1 they are there, 0 somebody else has sealed meanwhile, -1. In a transaction. */
+/* 1 they are stored, 0 another process has sealed in the meantime, -1. In a transaction. */
 static int put_seals(struct store *st, const struct head *head, const struct head *seals, int count,
                      struct err *e)
 {
@@ -310,8 +310,8 @@ int audit_seal(struct store *st, struct err *e)
 
 /* ---- export ---- */
 
-/* Where an export begins that is to have seq first: the seal before it, or the one that the
- * timeline was cut at. */
+/* The start of an export whose first event is seq: the seal before it, or the one at which the
+ * timeline was cut. */
 static int find_start(struct audit_export *x, int64_t first, struct err *e)
 {
 	OWNED(seal_row) struct seal_row seal = { 0 };

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { BATCH = 200 }; /* events in one transaction */
+enum { BATCH = 200 }; /* events per transaction */
 
 enum step { STEP_FIND, STEP_EXPORT, STEP_SAY, STEP_DELETE };
 
@@ -42,7 +42,7 @@ void audit_cut_clear(struct audit_cut *c)
 
 /* ---- what may go ---- */
 
-/* The last sealed event of before the cutoff becomes upto: 1, 0 there is none, -1. */
+/* upto becomes the last sealed event before the cutoff: 1, 0 there is none, -1. */
 static int find_end(struct audit_cut *c, int64_t first, struct err *e)
 {
 	OWNED(seal_row) struct seal_row seal = { 0 };
@@ -56,7 +56,7 @@ static int find_end(struct audit_cut *c, int64_t first, struct err *e)
 	return c->upto >= first;
 }
 
-/* 1, 0 nothing may go, -1. */
+/* 1, 0 nothing may be cut, -1. */
 static int find(struct audit_cut *c, struct err *e)
 {
 	OWNED(event_first_row) struct event_first_row first = { 0 };
@@ -65,7 +65,7 @@ static int find(struct audit_cut *c, struct err *e)
 
 	if (got <= 0 || said < 0)
 		return got < 0 || said < 0 ? -1 : 0;
-	if (said >= first.seq) { /* somebody was killed before all of that was deleted */
+	if (said >= first.seq) { /* a process was killed before all of that was deleted */
 		c->upto = said;
 		c->step = STEP_DELETE;
 		return 1;
@@ -77,7 +77,7 @@ static int find(struct audit_cut *c, struct err *e)
 /* ---- the export ---- */
 
 /* "<dir>/audit-2026-02-08-<seal>.jsonl": the day before the cutoff, and the last seal, which
- * stands for all that is in it. 1 it is to be made, 0 it is there or nobody wants it, -1. */
+ * identifies the contents. 1 to be made, 0 it exists or none is wanted, -1. */
 static int name_export(struct audit_cut *c, struct err *e)
 {
 	struct instant day = clock_instant(clock_parse(c->cutoff.text) - 1);
@@ -120,8 +120,8 @@ static int export_some(struct audit_cut *c, struct err *e)
 	return did;
 }
 
-/* As export_some, but what hinders it (a disk that is full, a folder that is gone, a timeline that
- * was tampered with) hinders only the cut. */
+/* As export_some, but whatever prevents it (a full disk, a missing folder, a timeline that was
+ * tampered with) prevents only the cut. */
 static int try_export(struct audit_cut *c, struct err *e)
 {
 	struct err why = { 0 };
@@ -167,7 +167,7 @@ static int delete_some(struct audit_cut *c, struct err *e)
 
 	if (end < 0)
 		return -1;
-	if (end == 0) { /* and what has become old behind a cut of before */
+	if (end == 0) { /* and what has become old after an earlier cut */
 		c->step = STEP_FIND;
 		return find(c, e);
 	}

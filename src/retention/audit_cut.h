@@ -1,10 +1,10 @@
-/* audit_cut: cuts what is old off the beginning of the timeline, where that is sealed. Where there
- * is a directory to export to, all of it is on disk there first, as one file that verifies by
+/* audit_cut: cuts old events off the start of the timeline, as far as they are sealed. If there is
+ * an export directory, all of them are on disk there first, as one file that can be verified by
  * itself.
  *
- * Three steps, each of which can be killed: the export gets its name when it is whole and flushed;
- * a row of audit_cut says up to where events may go; they go in batches. The next one finds an
- * export that is there, and goes on deleting what was said. */
+ * Three steps, each of which can be killed: the export gets its name when it is complete and
+ * flushed; a row of audit_cut says up to where events may be deleted; they are deleted in batches.
+ * The next run finds an existing export, and continues an announced deletion. */
 #ifndef AUDIT_CUT_H
 #define AUDIT_CUT_H
 
@@ -20,16 +20,16 @@
 
 struct audit_cut {
 	struct store *store;
-	struct instant cutoff; /* what is older goes */
+	struct instant cutoff; /* older events are cut */
 	int step; /* of audit_cut.c */
-	int64_t upto; /* the last event that goes */
+	int64_t upto; /* the last event to be deleted */
 	struct sha256 hash; /* its seal */
-	struct staging staging; /* while it is exported */
+	struct staging staging; /* during the export */
 	FILE *out;
 	struct audit_export x;
-	struct str file; /* what it is exported to; "": it is not */
+	struct str file; /* the export; "": none */
 	int64_t events; /* deleted so far */
-	struct err stays; /* why nothing can be cut now; the caller tells and clears it */
+	struct err stays; /* why nothing can be cut now; the caller reports and clears it */
 };
 
 #define AUDIT_CUT_INIT                                                                             \
@@ -37,9 +37,9 @@ struct audit_cut {
 		.staging = STAGING_INIT                                                            \
 	}
 
-/* cutoff: whole days only are cut off, so that there is one export for a day. */
+/* cutoff: only whole days are cut, so that there is one export per day. */
 void audit_cut_begin(struct audit_cut *c, struct store *st, struct instant cutoff);
-/* One batch: 1 go on, 0 nothing is left that may go (or c->stays says why), -1. */
+/* One batch: 1 continue, 0 nothing is left to cut (or c->stays says why), -1. */
 int audit_cut_some(struct audit_cut *c, struct err *e);
 void audit_cut_clear(struct audit_cut *c);
 

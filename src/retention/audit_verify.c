@@ -11,22 +11,22 @@
 #include <string.h>
 
 enum {
-	PAGE = 500, /* events that are read from the database at a time */
+	PAGE = 500, /* events read from the database at a time */
 	DAY_MS = 24 * 60 * 60 * 1000, /* clocks may step, retention counts whole days */
-	TRIES = 5, /* looks at a database that retention cuts meanwhile */
+	TRIES = 5, /* attempts on a database that retention cuts at the same time */
 };
 
-/* Where records come from. Both kinds can be walked through any number of times. */
+/* The source of records. Both kinds can be walked any number of times. */
 struct source {
-	struct store *store; /* NULL: it is the file */
+	struct store *store; /* NULL: the source is the file */
 	FILE *file;
 	struct audit_start start;
 	struct audit_end end; /* of the file */
 	bool has_end;
-	int64_t line; /* of the file, the last that was read */
+	int64_t line; /* of the file, the last one read */
 };
 
-/* Called for each record, with r->prev set; nonzero ends the walk. r NULL: a line that is none. */
+/* Called for each record, with r->prev set; nonzero ends the walk. r NULL: an invalid line. */
 typedef int (*visitor)(void *arg, struct audit_record *r);
 
 /* ---- the database ---- */
@@ -44,7 +44,7 @@ static int walk_page(struct source *in, int64_t after, int64_t end, struct audit
 		audit_record_read(r, &row);
 		r->prev = prev;
 		if (!r->has_event && r->seq == in->start.after)
-			continue; /* what was cut off ends here */
+			continue; /* the end of what was cut */
 		if (visit(arg, r))
 			return 1;
 	}
@@ -120,11 +120,11 @@ struct chain {
 	const struct source *in;
 	const struct audit_kept *kept;
 	struct audit_report *report;
-	int64_t place; /* of the record at hand, from 1 */
-	bool own; /* of the record at fault: it carries its own seal */
-	struct sha256 prev, hash; /* of the record at fault */
+	int64_t place; /* of the current record, from 1 */
+	bool own; /* of the faulty record: it carries its own seal */
+	struct sha256 prev, hash; /* of the faulty record */
 	bool kept_seen, cut_told;
-	int64_t cut_seq, cut_ms; /* of the last event that tells of a cut; 0: none */
+	int64_t cut_seq, cut_ms; /* of the last event about a cut; 0: none */
 };
 
 static int fault(struct chain *c, enum audit_fault what, int64_t seq)
@@ -135,7 +135,7 @@ static int fault(struct chain *c, enum audit_fault what, int64_t seq)
 	return 1;
 }
 
-/* An event that tells of a cut: when, up to which event, and how old what went was. */
+/* An event about a cut: when, up to which event, and how old the deleted events were. */
 static int check_cut(struct chain *c, int64_t seq, const char *at, const cJSON *detail)
 {
 	const char *until = json_text(detail, "until");
@@ -159,8 +159,8 @@ static int check_cut(struct chain *c, int64_t seq, const char *at, const cJSON *
 	           : 0;
 }
 
-/* Nonzero: the event is at fault for what it tells of a cut, or the one before is, which was dated
- * ahead of this one. */
+/* Nonzero: the event is at fault because of the cut that it records; or the previous one is, dated
+ * later than this one. */
 static int check_event(struct chain *c, const struct audit_record *r)
 {
 	const char *at = str_text(&r->values[AUDIT_AT]);
@@ -193,7 +193,7 @@ static int check(void *arg, struct audit_record *r)
 	if (!c->own || !link || r->seq <= report->last) {
 		c->prev = r->prev;
 		c->hash = r->hash;
-		return fault(c, AUDIT_CHANGED, r->seq); /* until it is known better */
+		return fault(c, AUDIT_CHANGED, r->seq); /* until more is known */
 	}
 	if (r->seq == c->kept->seq) {
 		if (!audit_is_same(&r->hash, &c->kept->hash))
@@ -214,10 +214,10 @@ static int check(void *arg, struct audit_record *r)
 struct search {
 	const struct chain *c;
 	int64_t place;
-	int64_t named; /* place of the record whose seal the one at fault stands behind */
-	int64_t behind_named; /* seq of the record behind that */
-	bool is_followed; /* another one, further on, stands behind the last whole one */
-	bool is_moved; /* the event that was sealed here stands elsewhere */
+	int64_t named; /* place of the record whose seal the faulty one follows */
+	int64_t behind_named; /* seq of the record after that */
+	bool is_followed; /* another one, further on, follows the last intact one */
+	bool is_moved; /* the event that was sealed here is elsewhere */
 };
 
 static int seek(void *arg, struct audit_record *q)
@@ -245,7 +245,7 @@ static int seek(void *arg, struct audit_record *q)
 	return 0;
 }
 
-/* The record carries a seal of its own, but not behind the last whole one. */
+/* The record carries its own seal, but does not follow the last intact one. */
 static void judge_place(const struct search *f, struct audit_report *report)
 {
 	if (f->named > f->c->place) {
@@ -253,7 +253,7 @@ static void judge_place(const struct search *f, struct audit_report *report)
 	} else if (f->named) {
 		report->fault = AUDIT_INSERTED;
 		report->seq = f->behind_named;
-		report->line = f->named + 2; /* behind the first line */
+		report->line = f->named + 2; /* after the first line */
 	} else {
 		report->fault = f->is_followed ? AUDIT_INSERTED : AUDIT_MISSING;
 	}
@@ -281,7 +281,7 @@ static int judge(struct source *in, const struct chain *c, struct audit_report *
 
 /* ---- both ends ---- */
 
-/* Events behind the last seal: how many, and whether one of them tells of the cut. */
+/* Events after the last seal: how many, and whether one of them records the cut. */
 static int walk_tail(struct source *in, struct chain *c, int64_t *ret_last, struct err *e)
 {
 	OWNED(audit_record) struct audit_record r = { 0 };
@@ -316,7 +316,7 @@ static int check_store_ends(struct source *in, struct chain *c, struct err *e)
 	number = sql_event_number(in->store, e);
 	if (number < 0)
 		return -1;
-	if (number > last) { /* or somebody wrote since: is it there now? */
+	if (number > last) { /* or somebody has written since: is it there now? */
 		int64_t before = last;
 
 		c->report->unsealed = 0;

@@ -1,6 +1,7 @@
 #include "purge.h"
 
 #include "setting.h"
+#include "sql/agent_question.h"
 #include "sql/agent_run.h"
 #include "sql/apply.h"
 #include "sql/auto_approval.h"
@@ -25,16 +26,16 @@
 #include <string.h>
 
 enum {
-	BATCH = 200, /* rows in one transaction */
+	BATCH = 200, /* rows per transaction */
 	PAUSE_MIN_MS = 1,
 	PAUSE_MAX_MS = 100,
-	TEXT_BATCH = 50, /* these rows are big */
-	GROUP_MAX = 1000, /* sessions that go together */
+	TEXT_BATCH = 50, /* these rows are large */
+	GROUP_MAX = 1000, /* sessions deleted together */
 	DAY_MS = 24 * 3600 * 1000,
 	DEFAULT_DAYS = 30,
 	DEFAULT_AUDIT_DAYS = 365,
 	MOST_DAYS = 36500,
-	ENVELOPE_DAYS = 7, /* what Slack sent holds what people typed */
+	ENVELOPE_DAYS = 7, /* payloads from Slack contain what people typed */
 };
 
 enum phase {
@@ -58,7 +59,7 @@ enum phase {
 	PHASE_COUNT
 };
 
-/* Texts have no age: they go when no row holds on to them. */
+/* Texts have no age: they are deleted when no row refers to them. */
 static int delete_unused(struct store *st, int64_t after, int64_t upto, const char *cutoff,
                          struct err *e)
 {
@@ -66,8 +67,7 @@ static int delete_unused(struct store *st, int64_t after, int64_t upto, const ch
 	return sql_content_delete_unused(st, after, upto, e);
 }
 
-/* A table that is walked through from its first row to its last, in stretches behind after.
- */
+/* A table that is walked from its first row to its last, in stretches after `after`. */
 static const struct walk {
 	int64_t (*end)(struct store *st, int64_t after, int64_t limit, struct err *e);
 	int (*delete_in)(struct store *st, int64_t after, int64_t upto, const char *cutoff,
@@ -85,7 +85,7 @@ static const struct walk {
 	[PURGE_TEXTS] = { sql_content_after, delete_unused, TEXT_BATCH, "content" },
 };
 
-/* Ends the transaction of a statement that changed n rows, -1: it failed. Returns as that. */
+/* Ends the transaction of a statement that changed n rows, -1: it failed. Returns n, or -1. */
 static int end_change(struct purge *p, int n, struct err *e)
 {
 	if (n < 0) {
@@ -97,8 +97,8 @@ static int end_change(struct purge *p, int n, struct err *e)
 
 /* ---- sessions ---- */
 
-/* The rows of the sessions in hand, children first. Returns how many were deleted; BATCH: there may
- * be more. */
+/* Deletes the rows of the current sessions, children first. Returns how many; BATCH: there may be
+ * more. */
 static int delete_belongings(struct purge *p, struct err *e)
 {
 	static int (*const ORDER[])(struct store * st, const char *sessions, int64_t limit,
@@ -107,7 +107,7 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_stall_delete,         sql_pause_delete,         sql_slack_outbox_delete_of,
 		sql_slack_message_delete, sql_answer_delete_of,     sql_tool_call_delete,
 		sql_file_change_delete,   sql_apply_delete,         sql_decision_delete,
-		sql_request_file_delete,  sql_request_delete,       sql_checkpoint_delete,
+		sql_request_file_delete,  sql_agent_question_delete, sql_request_delete,       sql_checkpoint_delete,
 		sql_agent_run_delete,     sql_connection_delete_of,
 	};
 	int done = 0;
@@ -122,7 +122,7 @@ static int delete_belongings(struct purge *p, struct err *e)
 	return done;
 }
 
-/* One batch of the sessions in hand: 1 they are gone, 0 rows are left, -1 error. */
+/* One batch of the current sessions: 1 they are deleted, 0 rows are left, -1 error. */
 static int delete_batch(struct purge *p, struct err *e)
 {
 	int n, gone = 0;
@@ -143,7 +143,7 @@ static int delete_batch(struct purge *p, struct err *e)
 	return n < BATCH;
 }
 
-/* The victim and all that go with it become the group. 1, 0 one of them has to stay, -1. */
+/* The victim and all sessions tied to it become the group. 1, 0 one of them has to stay, -1. */
 static int gather(struct purge *p, struct err *e)
 {
 	OWNED(session_bound_row) struct session_bound_row row = { 0 };
@@ -195,7 +195,7 @@ static int purge_sessions(struct purge *p, struct err *e)
 		*e = why;
 		return -1;
 	}
-	if (done < 0) { /* a rule or a reference forbids it: not this one, but on with the others */
+	if (done < 0) { /* a rule or a reference forbids it: skip this one */
 		p->stays = why;
 		(void)err_prefix(&p->stays, "a session of %s stays", p->victim_at.text);
 	}
@@ -206,14 +206,13 @@ static int purge_sessions(struct purge *p, struct err *e)
 
 /* ---- what is old by itself ---- */
 
-/* Whether anything of a kind is older than the cutoff, and what changes up to limit rows that are.
- */
+/* Whether rows of a kind are older than the cutoff, and the change of up to limit such rows. */
 struct old {
 	int (*any)(struct store *st, const char *cutoff, struct err *e);
 	int (*change)(struct store *st, const char *cutoff, int64_t limit, struct err *e);
 };
 
-/* One batch. How many rows were changed, which are added to *count; -1. */
+/* One batch. Returns how many rows were changed, which are added to *count; -1. */
 static int purge_old(struct purge *p, const struct old *old, int64_t *count, struct err *e)
 {
 	int n = old->any(p->store, p->cutoff.text, e);
@@ -249,7 +248,7 @@ static int purge_answers(struct purge *p, struct err *e)
 	return purge_old(p, &OLD, &p->answers, e);
 }
 
-/* Some images are forgotten when they are in the directory: how many, 0 none or it cannot be. */
+/* Forgets a few images once they are in the directory: how many, 0 none or impossible. */
 static int export_images(struct purge *p, const char *dir, struct err *e)
 {
 	OWNED(str) struct str rows = { 0 };
@@ -275,7 +274,7 @@ static int export_images(struct purge *p, const char *dir, struct err *e)
 	return n;
 }
 
-/* What was in files before writes that are old: those cannot be undone any more. */
+/* The contents of files before old writes: those can no longer be undone. */
 static int purge_images(struct purge *p, struct err *e)
 {
 	static const struct old OLD = { sql_file_change_image_old, sql_file_change_forget };
@@ -288,7 +287,7 @@ static int purge_images(struct purge *p, struct err *e)
 	return wanted ? export_images(p, dir.bytes, e) : purge_old(p, &OLD, &p->images, e);
 }
 
-/* Intents that are settled, messages that belong to no session, then what was read. */
+/* Settled intents, messages without a session, then what was read. */
 static int purge_slack(struct purge *p, struct err *e)
 {
 	static const struct old ORDER[] = {
@@ -306,7 +305,7 @@ static int purge_slack(struct purge *p, struct err *e)
 	return 0;
 }
 
-/* What Slack sent goes earlier than the rest. */
+/* What Slack sent is deleted earlier than the rest. */
 static int purge_envelopes(struct purge *p, struct err *e)
 {
 	static const struct old OLD = { sql_slack_envelope_old, sql_slack_envelope_delete_old };
@@ -376,7 +375,7 @@ void purge_begin(struct purge *p, struct store *st)
 	p->cutoff = clock_instant(clock_now_ms() - days * DAY_MS);
 }
 
-/* One batch of a phase: 1 something was done, 0 the phase is through, -1 error. */
+/* One batch of a phase: 1 something was done, 0 the phase is complete, -1 error. */
 static int work(struct purge *p, struct err *e)
 {
 	switch ((enum phase)p->phase) {
@@ -426,7 +425,7 @@ int purge_some(struct purge *p, struct err *e)
 
 	p->took_ms = clock_monotonic_ms() - start;
 	if (did < 0 &&
-	    e->kind == ERR_REFUSED) { /* on with what follows: the next purge tries again */
+	    e->kind == ERR_REFUSED) { /* continue with the rest: the next purge tries again */
 		p->stays = *e;
 		*e = (struct err){ 0 };
 		did = 0;

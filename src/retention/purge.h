@@ -1,19 +1,20 @@
 /* purge: deletes what is older than retention_days, in batches, so that nobody waits for the write
  * lock.
  *
- * In this order: sessions interrupted for so long, or as long silent without a process or a call
- * that waits, are terminated; what was in files before writes that are as old is forgotten;
- * sessions terminated for as long are deleted with everything that belongs to them; what was said
- * in Slack as long ago; texts that no row holds on to; old answers; connections that never called a
- * tool; rows of worker, time_gap, command, decision, steering, policy and upkeep that nothing
- * needs; what Slack sent over seven days ago; of the timeline what is older than
- * audit_retention_days (audit_cut.h). Sessions that hold on to each other's rows go together, and
- * wait while one that has to stay holds on to them.
+ * In this order: sessions that have been interrupted for that long, or silent for that long without
+ * a process or a waiting call, are terminated; the contents of files before writes of that age are
+ * forgotten; sessions terminated that long ago are deleted with everything that belongs to them;
+ * Slack messages of that age; texts that no row refers to; old answers; connections that never
+ * called a tool; rows of worker, time_gap, command, decision, steering, policy and upkeep that
+ * nothing needs; what Slack sent over seven days ago; from the timeline, what is older than
+ * audit_retention_days (audit_cut.h). Sessions that refer to each other's rows are deleted
+ * together, and only when none of them has to stay.
  *
- * Where retention_export_dir is set, what was in files (undo_export.h) and the timeline are on disk
- * there before they go. What cannot be exported stays, which is told; so does what depends on it.
+ * If retention_export_dir is set, contents of files (undo_export.h) and the timeline are on disk
+ * there before they are deleted. What cannot be exported stays, and so does what depends on it;
+ * this is reported.
  *
- * A kill leaves a batch undone; the next purge goes on from there. */
+ * A kill leaves one batch undone; the next purge continues from there. */
 #ifndef PURGE_H
 #define PURGE_H
 
@@ -38,26 +39,26 @@ enum purge_table {
 	PURGE_TABLES
 };
 
-/* How often a caller's turn ends with a look at the log: it stays short while much is deleted. */
+/* After how many batches the log is checkpointed: it stays short during a large purge. */
 enum { PURGE_CHECKPOINT_BATCHES = 8, PURGE_BUSY_MS = 20 };
 
 struct purge {
 	struct store *store;
 	struct instant cutoff;
-	int phase; /* of purge.c; 0: nothing is under way */
+	int phase; /* of purge.c; 0: none */
 	int batches;
-	int64_t took_ms; /* the last one */
-	struct instant victim_at; /* the session in hand: its end and */
-	int64_t victim; /* its seq; the purge goes on behind it */
-	struct str group; /* it and those that go with it, a JSON list; "": none is in hand */
-	int64_t after; /* in the table that is walked through */
+	int64_t took_ms; /* duration of the last batch */
+	struct instant victim_at; /* the current session: its end and */
+	int64_t victim; /* its seq; the purge continues after it */
+	struct str group; /* it and those tied to it, a JSON list; "": none at the moment */
+	int64_t after; /* in the table that is being walked */
 	/* What was done. */
 	int sessions;
 	int64_t terminated;
 	int64_t belongings; /* rows of these sessions */
 	int64_t answers, connections, images, slack, envelopes, walked[PURGE_TABLES];
 	struct audit_cut cut; /* of the timeline */
-	struct err stays; /* why something could not be deleted; the caller tells and clears it */
+	struct err stays; /* why something could not be deleted; the caller reports and clears it */
 };
 
 #define PURGE_INIT                                                                                 \
@@ -65,15 +66,15 @@ struct purge {
 		.cut = AUDIT_CUT_INIT                                                              \
 	}
 
-/* Begins: what is old is decided now, by the setting retention_days. */
+/* Begins: the setting retention_days determines now what is old. */
 void purge_begin(struct purge *p, struct store *st);
-/* One batch. 1 go on, 0 it is over, -1. */
+/* One batch. 1 continue, 0 done, -1. */
 int purge_some(struct purge *p, struct err *e);
-/* How long to leave the database to the others after a batch: twice as long as it took, so that
- * most of who writes does not meet one. */
+/* How long to leave the database to others after a batch: twice as long as it took, so that most
+ * writers do not meet one. */
 int purge_pause_ms(const struct purge *p);
 bool purge_is_under_way(const struct purge *p);
-/* Appends what was done, in words; nothing if that is nothing. */
+/* Appends what was done, in words; nothing if nothing was. */
 void purge_tell(const struct purge *p, struct str *out);
 void purge_clear(struct purge *p);
 

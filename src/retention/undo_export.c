@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { FEW = 20 }; /* images at a time: they may be big */
+enum { FEW = 20 }; /* images at a time: they may be large */
 
 struct image {
 	int64_t content_seq, size;
 	struct sha256 hash;
 };
 
-/* The images, and the lines that tell of them. */
+/* The images, and the lines that describe them. */
 struct images {
 	struct image items[FEW];
 	int count;
@@ -75,7 +75,7 @@ static int read_images(struct store *st, const struct instant *cutoff, struct im
 	return got < 0 ? -1 : 0;
 }
 
-/* A file that has its name already was whole when it got it: the name says what is in it. */
+/* A file that exists under its name is complete: the name identifies its contents. */
 static int put(struct staging *n, const char *path, const void *bytes, size_t length, struct err *e)
 {
 	struct stat about;

@@ -8,7 +8,7 @@
 static const int64_t DAY_MS = 24 * 3600 * (int64_t)1000;
 
 struct last {
-	int64_t age_ms; /* negative: there was none, or the clock was wrong then or is now */
+	int64_t age_ms; /* negative: there was none, or the clock was or is wrong */
 	bool damaged;
 };
 
@@ -35,7 +35,7 @@ static void begin_check(struct upkeep *u)
 	u->checking = true;
 }
 
-/* SQLite reads tables here (since 3.46 all of them), so this may be what meets the damage. */
+/* SQLite reads tables here (since 3.46 all of them), so this may be where damage is found. */
 static int optimize(struct upkeep *u, struct store *st, struct err *e)
 {
 	struct instant began = clock_now();

@@ -502,6 +502,11 @@ void slack_notice_text(const char *text, struct slack_said *out)
 		name_in(section);
 }
 
+void slack_notice_agent(const char *text, struct slack_said *out)
+{
+	say("", text ? text : "", out);
+}
+
 void slack_notice_asked(const char *text, const char *answer, const char *id,
                         struct slack_said *out)
 {

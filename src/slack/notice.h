@@ -54,6 +54,8 @@ void slack_notice_broadcast(const char *level, const char *message, struct slack
 /* Our own words: *, _, ~ and backticks format; & < > are escaped here; who is named by us
  * (slack:<team>:<user>) is mentioned, by the name that Slack knows. */
 void slack_notice_text(const char *text, struct slack_said *out);
+/* What an agent says: its text as it is, which names and calls nobody. */
+void slack_notice_agent(const char *text, struct slack_said *out);
 /* Words that were asked back, with buttons. answer: what became of them, which takes the buttons
  * away; NULL: nothing yet. id: what the buttons carry. */
 void slack_notice_asked(const char *text, const char *answer, const char *id,

@@ -17,9 +17,9 @@ enum { PAGE_BYTES = 4096, SECTOR_BYTES = 512, PATH_BYTES = 1024 };
 /* A change of one name, or of two. */
 struct disk_change {
 	enum record_op op;
-	size_t dir, other_dir; /* node numbers; the same where there is one name */
+	size_t dir, other_dir; /* node numbers; equal if there is one name */
 	char *name, *name2;
-	size_t node; /* that gets the name */
+	size_t node; /* the node that gets the name */
 	bool done;
 };
 
@@ -199,7 +199,7 @@ static void do_change(struct disk *d, struct disk_change *c)
 		break;
 	case RECORD_RENAME:
 		if (!from)
-			break; /* it never came to be */
+			break; /* it was never created */
 		node = from->node;
 		take_name(d, c->dir, c->name);
 		give_name(d, c->other_dir, c->name2, node);
@@ -252,7 +252,7 @@ static const char *data_of(const struct record *r)
 	return (const char *)(r + 1) + r->name_length + r->name2_length;
 }
 
-/* The part of a write from `from` on; the file becomes long enough for it. */
+/* Writes the part of a write from `from` on; extends the file as needed. */
 static void write_part(struct str *content, const struct record *r, size_t from, size_t size)
 {
 	if (size == 0)
@@ -322,7 +322,7 @@ static void play_one(struct disk *d, const struct record *r,
 	struct disk_node *n;
 
 	if (node == NO_NODE)
-		return; /* elsewhere */
+		return; /* outside the recorded tree */
 	n = &d->nodes[node];
 	if (r->op == RECORD_SYNC) {
 		if (!loses || !loses(n))
@@ -341,7 +341,7 @@ size_t disk_play(struct disk *d, const struct str *log, size_t count,
 	size_t done = 0;
 
 	for (size_t at = 0; at < log->length && done < count; done++) {
-		/* Aligned: each is padded. */
+		/* Aligned: each record is padded. */
 		const struct record *r = (const struct record *)(const void *)(log->bytes + at);
 
 		if (r->op != RECORD_SAID)
@@ -359,7 +359,7 @@ void disk_keep_all(struct disk *d)
 		flush(d, i);
 }
 
-/* Any pieces of the writes, in order; of other changes any. */
+/* Keeps any pieces of the writes, in order, and any other changes. */
 static void cut_pieces(struct disk_node *n, size_t piece, uint64_t *seed)
 {
 	for (size_t i = 0; i < n->pending_count; i++) {
@@ -378,12 +378,12 @@ static void cut_pieces(struct disk_node *n, size_t piece, uint64_t *seed)
 				write_part(&n->kept, r, at, size);
 			at += size;
 		}
-		if (disk_random(seed, 4) == 0) /* its length came, its data did not */
+		if (disk_random(seed, 4) == 0) /* its length was kept, its data was not */
 			extend(&n->kept, (size_t)r->offset + r->data_length);
 	}
 }
 
-/* All up to some point; what is written there is torn between two sectors. */
+/* Keeps everything up to some point; the write at that point is torn between two sectors. */
 static void cut_behind(struct disk_node *n, uint64_t *seed)
 {
 	size_t end = disk_random(seed, n->pending_count + 1);
@@ -400,7 +400,7 @@ static void cut_file(struct disk_node *n, size_t how, uint64_t *seed)
 {
 	switch (how) {
 	case 0:
-		break; /* nothing came */
+		break; /* nothing was kept */
 	case 1:
 		for (size_t i = 0; i < n->pending_count; i++)
 			do_record(n, n->pending[i]);
@@ -417,7 +417,7 @@ static void cut_file(struct disk_node *n, size_t how, uint64_t *seed)
 	n->pending_count = 0;
 }
 
-/* How many of the changes of each directory come, by node. */
+/* For each directory, by node: how many of its changes are kept. */
 static size_t *ends_by_dir(const struct disk *d, uint64_t *seed)
 {
 	size_t *ends = xcalloc(d->node_count, sizeof(*ends));
@@ -449,7 +449,7 @@ static void cut_names(struct disk *d, size_t how, uint64_t *seed)
 void disk_cut(struct disk *d, uint64_t seed)
 {
 	enum { WAYS = 5 };
-	size_t all_files = disk_random(&seed, 2 * WAYS); /* the same for all, or each another */
+	size_t all_files = disk_random(&seed, 2 * WAYS); /* one way for all files, or one each */
 
 	cut_names(d, disk_random(&seed, WAYS), &seed);
 	for (size_t i = 0; i < d->node_count; i++)

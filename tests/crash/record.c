@@ -1,6 +1,6 @@
-/* A library for LD_PRELOAD: see record.h. The real calls are made without the C library in between,
- * so that no sanitizer stands in the way. What is written through a mapping is not seen: of a
- * database that is the -shm, which is made anew. */
+/* A library for LD_PRELOAD: see record.h. It makes the real calls directly, without the C library,
+ * so that no sanitizer interferes. Writes through a mapping are not seen: in a database only the
+ * -shm is mapped, which is rebuilt. */
 #include "record.h"
 
 #include <errno.h>
@@ -16,7 +16,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Each is declared elsewhere under one name at least; open64 and its like only with large files. */
+/* Each of these is declared elsewhere under at least one name; open64 and its like only with large
+ * files. */
 int open64(const char *path, int flags, ...);
 int openat64(int dir, const char *path, int flags, ...);
 ssize_t pwrite64(int fd, const void *bytes, size_t size, off_t offset);
@@ -56,7 +57,7 @@ static void write_down(struct record r, const char *name, const char *name2, con
 
 /* ---- names ---- */
 
-/* Where a path leads: the directory's inode, 0 if it cannot be told, and the name in it. */
+/* Where a path leads: the directory's inode, 0 if unknown, and the name in it. */
 struct spot {
 	uint64_t dir;
 	const char *name;
@@ -172,7 +173,7 @@ int openat64(int dir, const char *path, int flags, ...)
 
 /* ---- contents ---- */
 
-/* The inode of a file, 0: fd is none, and what goes to it goes to another process. */
+/* The inode of a file; 0: fd is not a file, and its data goes to another process. */
 static uint64_t file_of(int fd)
 {
 	struct stat st;
@@ -352,6 +353,6 @@ int rename(const char *from, const char *to)
 ssize_t sendto(int fd, const void *bytes, size_t size, int flags, const struct sockaddr *to,
                socklen_t to_size)
 {
-	said(); /* whether or not somebody hears it */
+	said(); /* whether or not anyone receives it */
 	return syscall(SYS_sendto, fd, bytes, size, flags, to, to_size);
 }

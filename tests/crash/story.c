@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NUMBERS = 8, SHOWN_BYTES = 500 }; /* the latter of a file: more than one has */
+enum { NUMBERS = 8, SHOWN_BYTES = 500 }; /* SHOWN_BYTES of a file: more than any test file has */
 
 const char *self;
 char place[WORKSPACE_BYTES];
@@ -81,7 +81,7 @@ static int visible(const struct dirent *entry)
 	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-/* A line for each file and directory below path: its name, its mode, its content. */
+/* Appends a line for each file and directory below path: its name, its mode, its content. */
 static void list(const char *path, const char *name, struct str *out)
 {
 	struct dirent **entries = NULL;
@@ -119,7 +119,7 @@ char *tree(void)
 	return str_take(&out);
 }
 
-/* Whether a line of a listing is in another one. */
+/* Whether a line of one listing is in another. */
 static bool has_line(const char *listing, const char *line, size_t length)
 {
 	for (const char *at = listing; *at; at = strchr(at, '\n') + 1)
@@ -160,7 +160,7 @@ char *each_is_whole(const struct story *s)
 
 const struct record *record_at(const struct story *s, size_t at)
 {
-	return (const void *)(s->log.bytes + at); /* aligned: each is padded */
+	return (const void *)(s->log.bytes + at); /* aligned: each record is padded */
 }
 
 size_t size_of(const struct record *r)
@@ -269,7 +269,8 @@ void begin_place(void)
 
 /* ---- cutting ---- */
 
-/* What the database said at the last moment before `record` when somebody was told something. */
+/* The numbers in the database at the last moment before `record` when someone was told
+ * something. */
 static const char *had_been_told(const struct story *s, size_t record)
 {
 	OWNED(disk) struct disk d = { 0 };
@@ -286,7 +287,7 @@ static const char *had_been_told(const struct story *s, size_t record)
 	return last->numbers = look(s->db, s->numbers);
 }
 
-/* NULL, or which number is less than it was. */
+/* NULL, or which number is lower than before. */
 static char *compare_numbers(const char *had, const char *have)
 {
 	const char *a = had, *b = have;
@@ -325,7 +326,7 @@ char *cut(const struct story *s, size_t record, uint64_t cut_seed,
 
 int cut_everywhere(const struct story *s, bool (*loses)(const struct disk_node *))
 {
-	enum { LOSING_CUTS = 200, STRIDE = 77 }; /* without a common divisor: all over, soon */
+	enum { LOSING_CUTS = 200, STRIDE = 77 }; /* coprime: cuts spread over the story early */
 	int found = 0, most = loses ? LOSING_CUTS : cuts;
 
 	for (int i = 0; i < most && !(loses && found); i++) {

@@ -1,5 +1,5 @@
-/* SIGKILL, full disks, wrong files: nothing is lost, nothing happens twice, and who cannot start
- * says why. */
+/* SIGKILL, full disks, wrong files: nothing is lost, nothing happens twice, and a program that
+ * cannot start says why. */
 #include "agent.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static void begin_applying(struct relay *r)
 	relay_begin(r, "check_diff", arguments);
 }
 
-/* What holds at the end of each story about one file. */
+/* Holds at the end of each story about one file. */
 static void once(const char *content)
 {
 	OWNED(char_ptr) char *text = get_file(site.workspace, "f");
@@ -62,7 +62,7 @@ static struct relay given_queued_write(const char *content)
 	return r;
 }
 
-/* The write that was begun is told, and all ends in order. */
+/* The write is reported to the agent, and everything ends in order. */
 static void end_applied(struct relay *r, const char *content)
 {
 	OWNED(char_ptr) char *written = relay_end(r);
@@ -164,10 +164,10 @@ START_TEST(an_answer_given_while_nothing_ran_is_delivered)
 }
 END_TEST
 
-/* The applier dies at whatever instruction it has come to, some milliseconds after the order. */
+/* The applier dies at any instruction, some milliseconds after the order. */
 START_TEST(the_applier_may_be_killed_at_any_time)
 {
-	enum { FILES = 7 }; /* the supervisor waits twice as long each time */
+	enum { FILES = 7 }; /* the supervisor doubles its wait each time */
 	struct relay r;
 	char path[20], content[40];
 
@@ -187,7 +187,7 @@ START_TEST(the_applier_may_be_killed_at_any_time)
 		has(answer, "status", "approved");
 		applier = worker_pid("applier");
 		begin_applying(&r);
-		(void)usleep((useconds_t)i * 1200); /* no synchronisation: any moment is right */
+		(void)usleep((useconds_t)i * 1200); /* deliberately not synchronised */
 		if (applier)
 			(void)kill(applier, SIGKILL);
 		written = relay_end(&r);
@@ -263,7 +263,7 @@ START_TEST(a_full_disk_takes_no_questions_and_still_takes_answers)
 }
 END_TEST
 
-/* ---- who cannot start ---- */
+/* ---- programs that cannot start ---- */
 
 static void cannot_start(int status, const char *part)
 {

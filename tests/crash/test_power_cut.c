@@ -1,12 +1,12 @@
-/* Power cuts. Stories are told once by the real programs while a library records what they do to
- * files (crash/record.c). Then the disk is put together again as a power cut at any moment may
- * leave it (crash/disk.h says what that is), the programs are started on it, and asked: is each
- * file wholly old or wholly new, and all alike in the end; is the journal settled and true; is the
- * database sound; was it applied once at the most; and is all there that anybody had been told of
- * before the cut?
+/* Power cuts. The real programs play stories once while a library records what they do to files
+ * (crash/record.c). Then the disk is rebuilt as a power cut at any moment may leave it
+ * (crash/disk.h defines that), the programs are started on it, and the result is checked: is each
+ * file wholly old or wholly new, and all of them the same in the end; is the journal settled and
+ * true; is the database sound; was the change applied at most once; and is everything there that
+ * anyone had been told before the cut?
  *
- * INTERCOM_CUTS=n: how many cuts of each story; INTERCOM_SEED: which. What was wrong is printed
- * with the seed of its cut. The last tests show that this one can fail: flushes are left out. */
+ * INTERCOM_CUTS=n: how many cuts per story; INTERCOM_SEED: the first seed. A failure is printed
+ * with the seed of its cut. The last tests leave out flushes, to prove that this test can fail. */
 #include "content.h"
 #include "harness.h"
 #include "paths.h"
@@ -28,8 +28,8 @@ enum {
 	CUTS = 25,
 	COMMITS = 24, /* of the role "write" */
 	COPY_EVERY = 5, /* commits between two checkpoints ... */
-	RESTART_EVERY = 11, /* ... two that begin the log anew ... */
-	CLOSE_EVERY = 16, /* ... and two that take it away */
+	RESTART_EVERY = 11, /* ... two that restart the WAL ... */
+	CLOSE_EVERY = 16, /* ... and two that delete it */
 };
 
 /* ---- the stories ---- */
@@ -42,7 +42,7 @@ static const char ROWS[] =
     " (SELECT count(*) FROM request WHERE state IN ('approved', 'consumed')),"
     " (SELECT coalesce(max(claim), 0) FROM apply)";
 
-/* NULL, or that the database is damaged. */
+/* NULL, or a text that says the database is damaged. */
 static char *check_database(const char *path)
 {
 	OWNED(char_ptr) char *found = look(path, "PRAGMA integrity_check");
@@ -65,7 +65,7 @@ static char *check_rows(const char *sql, const char *should)
 	return strcmp(have, should) == 0 ? NULL : wrong("%s is %sand not %s", sql, have, should);
 }
 
-/* What the journal tells of each file of the last job is so. */
+/* Checks what the journal says about each file of the last job. */
 static char *check_journal(void)
 {
 	OWNED(char_ptr)
@@ -95,7 +95,7 @@ static const char END[] =
     " (SELECT count(*) FROM apply WHERE state = 'applied')"
     " FROM apply AS a, request AS r, tool_call AS t ORDER BY a.seq DESC LIMIT 1";
 
-/* Starts the applier on what the cut has left. state: of the job that it has to finish. */
+/* Starts the applier on what the cut left. state: of the job that it must finish. */
 static char *finish(const struct story *s, const char *state, const char *end)
 {
 	OWNED(char_ptr)
@@ -139,7 +139,8 @@ static void tell_apply(struct story *s)
 	end_recording(s);
 }
 
-/* Once it is settled as refused, all is as it was; until then the next applier may do it. */
+/* Once the job is settled as refused, everything is as before; until then the next applier may
+ * write it after all. */
 static char *judge_roll_back(const struct story *s, const char *have)
 {
 	OWNED(char_ptr) char *refused = look(test_db(), "SELECT state = 'refused' FROM apply");
@@ -160,7 +161,7 @@ static char *judge_roll_back(const struct story *s, const char *have)
 	return why ? why : check_database(test_db());
 }
 
-/* The last file cannot be deleted when all others are in place. */
+/* The last file cannot be deleted after all others are in place. */
 static void tell_roll_back(struct story *s)
 {
 	OWNED(char_ptr) char *applied = NULL;
@@ -188,7 +189,7 @@ static void tell_roll_back(struct story *s)
 	s->new_tree = xstrdup(applied);
 }
 
-/* An undo that nobody had been told of may be lost. */
+/* An undo may be lost if nobody was told of it. */
 static char *judge_undo(const struct story *s, const char *have)
 {
 	OWNED(char_ptr) char *ordered = look(test_db(), "SELECT count(*) FROM command");
@@ -238,9 +239,9 @@ static void tell_decision(struct story *s)
 	end_recording(s);
 }
 
-/* ---- the store by itself ---- */
+/* ---- the store alone ---- */
 
-/* A row and a content in each commit, so that one without the other is seen. */
+/* Each commit has a row and a content, so that one without the other is noticed. */
 static int write_one(struct store *st, long number)
 {
 	char bytes[6000], text[24];
@@ -257,7 +258,8 @@ static int write_one(struct store *st, long number)
 	return 0;
 }
 
-/* Role: makes the database at path, with its directories, and commits; tells after each. */
+/* Role: creates the database at path, with its directories, and commits; reports after each
+ * commit. */
 static int write_rows(const char *path)
 {
 	OWNED(paths) struct paths p = { 0 };
@@ -279,7 +281,7 @@ static int write_rows(const char *path)
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Role: whatever a cut has left, the next start makes a database of it and writes. */
+/* Role: whatever a cut has left, the next start makes a working database of it and writes. */
 static int write_once_more(const char *path)
 {
 	OWNED(paths) struct paths p = { 0 };
@@ -335,7 +337,7 @@ static bool moves_names(const struct record *r, uint64_t dir)
 	       (r->node == dir || r->other == dir);
 }
 
-/* Whether names of dir were moved and not flushed, before the record at `end`. */
+/* Whether names in dir were moved and not flushed before the record at `end`. */
 static bool is_unsafe(const struct story *s, size_t end, uint64_t dir)
 {
 	bool unsafe = false;
@@ -351,8 +353,8 @@ static bool is_unsafe(const struct story *s, size_t end, uint64_t dir)
 	return unsafe;
 }
 
-/* How many hidden names go; fails the test if one goes while a cut could still move it to the only
- * copy of a file. */
+/* How many hidden names are removed; fails the test if one is removed while a cut could still move
+ * it to the only copy of a file. */
 static int hidden_names_that_go(const struct story *s)
 {
 	static const char HIDDEN[] = ".intercom-";
@@ -371,7 +373,7 @@ static int hidden_names_that_go(const struct story *s)
 	return count;
 }
 
-/* ---- what must be seen ---- */
+/* ---- what must be noticed ---- */
 
 static void is_survived(void (*tell)(struct story *))
 {
@@ -382,7 +384,7 @@ static void is_survived(void (*tell)(struct story *))
 	(void)unsetenv("LD_PRELOAD");
 }
 
-/* Were these flushes not made, it would be seen. */
+/* Leaving out these flushes must be noticed. */
 static void is_noticed(void (*tell)(struct story *), bool (*loses)(const struct disk_node *))
 {
 	OWNED(story) struct story s = { 0 };

@@ -1,4 +1,4 @@
-/* slack-poster, killed at each of its steps: what was to be said is said once. */
+/* slack-poster, killed at each of its steps: everything is said exactly once. */
 #include "agent.h"
 #include "rpc.h"
 #include "slack_peer.h"
@@ -12,7 +12,7 @@
 
 enum { SECOND = 1000, STAGES = 4 };
 
-/* What is next to be said: 0 the session, 1 the diff's file, 2 the question, 3 its edit. */
+/* What is said next: 0 the session, 1 the diff's file, 2 the question, 3 its edit. */
 static int stage;
 
 static void desk(void)
@@ -36,7 +36,7 @@ static void desk(void)
 	    " '2026-01-01T09:00:00.000Z', '2026-01-01T09:00:00.000Z')");
 }
 
-/* Until nothing is queued; the clock is moved while something is. */
+/* Waits until nothing is queued, moving the clock meanwhile. */
 static void let_it_speak(void)
 {
 	int64_t give_up = agent_ms() + 3 * AGENT_PATIENCE_MS;
@@ -47,13 +47,13 @@ static void let_it_speak(void)
 		ck_assert_msg(agent_ms() < give_up, "still queued: %s",
 		              rows("SELECT seq, kind, state, why FROM slack_outbox"));
 		advance(SECOND);
-		(void)usleep(2000); /* the worker's turn */
+		(void)usleep(2000); /* let the worker run */
 		left = rows("SELECT count(*) FROM slack_outbox"
 		            " WHERE state IN ('queued', 'sending', 'doubtful')");
 	} while (strcmp(left, "0\n") != 0);
 }
 
-/* Runs the poster, killed at its nth system call of that name; whether it came so far. */
+/* Runs the poster, killed at its nth system call of that name; returns whether it got that far. */
 static bool killed_at(const char *call, int n)
 {
 	int status;
@@ -89,7 +89,7 @@ static void expect_each_thing_once(const char *call, int n)
 	expect("SELECT count(*) FROM slack_message WHERE state <> 'sent'", "0\n");
 }
 
-/* A run says one thing: the channel rests for a second after each. */
+/* Each run says one thing: the channel rests for a second after each. */
 static void go_to_stage(void)
 {
 	for (int i = 0; i < stage; i++) {
@@ -100,7 +100,7 @@ static void go_to_stage(void)
 		given("INSERT INTO decision (request_id, verdict) VALUES ('ask', 'approve')");
 }
 
-/* Killed at the nth call, twice, then let go. Whether it came so far. */
+/* Killed at the nth call, twice, then left to finish. Returns whether it got that far. */
 static bool survives_once(const char *call, int n)
 {
 	pid_t poster;
@@ -110,7 +110,7 @@ static bool survives_once(const char *call, int n)
 	go_to_stage();
 	killed = killed_at(call, n);
 	advance(2 * SECOND);
-	if (killed) /* and its successor too */
+	if (killed) /* kill its successor, too */
 		(void)killed_at(call, n);
 	advance(2 * SECOND);
 	poster = start_worker("slack-poster");
@@ -122,7 +122,7 @@ static bool survives_once(const char *call, int n)
 	return killed;
 }
 
-/* At each nth call, in each stage. */
+/* Kills it at every step-th call, in each stage. */
 static void survives(const char *call, int step)
 {
 	for (stage = 0; stage < STAGES; stage++)
@@ -159,7 +159,7 @@ int main(void)
 	TCase *c = tcase_create("slack_crash");
 
 	tcase_add_checked_fixture(c, NULL, close_store);
-	tcase_set_timeout(c, 0); /* hundreds of lives; ctest has a limit for all */
+	tcase_set_timeout(c, 0); /* hundreds of lives; ctest limits the total */
 	tcase_add_test(c, a_poster_killed_at_any_sync_to_disk_loses_and_repeats_nothing);
 	tcase_add_test(c, a_poster_killed_at_any_byte_that_it_sends_loses_and_repeats_nothing);
 	tcase_add_test(c, a_poster_killed_at_any_answer_that_it_reads_loses_and_repeats_nothing);

@@ -1,5 +1,5 @@
-/* slack-listener, killed at each of its steps: what the operator did is done once. Slack delivers
- * again what was not acknowledged. */
+/* slack-listener, killed at each of its steps: what the operator did takes effect once. Slack
+ * delivers again what was not acknowledged. */
 #include "agent.h"
 #include "harness.h"
 #include "slack_peer.h"
@@ -35,7 +35,7 @@ static void a_question_that_is_answered_in_slack(void)
 	(void)slack_deliver("{'slash':{'text':'approve'}}"); /* waits for a connection */
 }
 
-/* Until it is killed or has acknowledged: whether it was killed. */
+/* Waits until it is killed or has acknowledged; returns whether it was killed. */
 static bool is_killed(pid_t pid)
 {
 	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;) {
@@ -53,7 +53,7 @@ static bool is_killed(pid_t pid)
 	return false;
 }
 
-/* Whether it came as far as the nth call. */
+/* Returns whether it got as far as the nth call. */
 static bool survives_once(const char *call, int n)
 {
 	bool killed;
@@ -104,7 +104,7 @@ int main(void)
 	TCase *c = tcase_create("slack_listener_crash");
 
 	tcase_add_checked_fixture(c, NULL, close_store);
-	tcase_set_timeout(c, 0); /* hundreds of lives; ctest has a limit for all */
+	tcase_set_timeout(c, 0); /* hundreds of lives; ctest limits the total */
 	tcase_add_test(c, a_listener_killed_at_any_sync_to_disk_loses_and_repeats_nothing);
 	tcase_add_test(c, a_listener_killed_at_any_byte_that_it_sends_loses_and_repeats_nothing);
 	tcase_add_test(c, a_listener_killed_at_any_answer_that_it_reads_loses_and_repeats_nothing);

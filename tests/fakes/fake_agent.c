@@ -41,6 +41,7 @@ static int next_id;
 static char *line;
 static size_t line_size;
 static const char *prompt = "";
+static char place[4096]; /* where it works */
 
 static void say(const char *json)
 {
@@ -173,8 +174,8 @@ static bool ask_to_write(const char *path)
 		    "\"optionId\":\"yes\",\"name\":\"Yes\",\"kind\":\"allow_once\"},{\"optionId\":"
 		    "\"no\",\"name\":\"No\",\"kind\":\"reject_once\"}]}",
 		    path, second ? "subject" : "toolCall",
-		    second ? "\"type\":\"tool_call\",\"toolCall\":{" : "", next_id, path,
-		    getenv("PWD"), path, second ? "}" : "");
+		    second ? "\"type\":\"tool_call\",\"toolCall\":{" : "", next_id, path, place,
+		    path, second ? "}" : "");
 	return ask(stream ? "clearance/request" : "session/request_permission", params.bytes);
 }
 
@@ -232,12 +233,12 @@ static void leave_grandchild(unsigned seconds)
 
 static void say_words(const char *words)
 {
-	const char *place = strstr(words, "%p");
+	const char *mark = strstr(words, "%p");
 	OWNED(str) struct str text = { 0 };
 
-	str_add_bytes(&text, words, place ? (size_t)(place - words) : strlen(words));
-	if (place)
-		str_addf(&text, "%s%s", prompt, place + 2);
+	str_add_bytes(&text, words, mark ? (size_t)(mark - words) : strlen(words));
+	if (mark)
+		str_addf(&text, "%s%s", prompt, mark + 2);
 	say_text(str_text(&text));
 }
 
@@ -425,6 +426,8 @@ int main(int argc, char **argv)
 		(void)fputs("usage: fake-agent v1|v2|stream [--log FILE] STEP...\n", stderr);
 		return 64;
 	}
+	if (!getcwd(place, sizeof(place)))
+		return 71;
 	stream = strcmp(argv[1], "stream") == 0;
 	second = strcmp(argv[1], "v2") == 0;
 	steps = argv + 2;

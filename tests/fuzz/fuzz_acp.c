@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	OWNED(acp) struct acp a = { 0 };
 	const struct acp_sink sink = { .take = take, .arg = &a };
 	struct err e = { 0 };
-	struct acp_how how = { .most = MOST, .startup_ms = 30000, .root = "/w" };
+	struct acp_how how = { .most = MOST, .startup_ms = 30000, .root = "/w", .forms = true };
 	unsigned cut;
 
 	if (size < HEAD)

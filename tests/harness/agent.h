@@ -1,5 +1,5 @@
-/* agent: the other side of MCP, for tests, over HTTP; over stdio it is relay.h, and what it talks
- * to is site.h. */
+/* agent: an MCP client for tests, over HTTP; relay.h is the same over stdio, and site.h the system
+ * it talks to. */
 #ifndef AGENT_H
 #define AGENT_H
 
@@ -18,71 +18,73 @@ struct agent {
 	int port;
 	char query[300]; /* "?wait=1", or "" */
 	char session[128]; /* Mcp-Session-Id, or "" */
-	char version[20]; /* said in MCP-Protocol-Version, or "" */
+	char version[20]; /* sent in MCP-Protocol-Version, or "" */
 	int id; /* of the last request */
 };
 
-/* Settings of a front that runs without a supervisor: any free port, and a workspace of its own,
- * which is made. */
+/* Settings for a front that runs without a supervisor: any free port, and a new workspace of its
+ * own. */
 void given_front_settings(char workspace[600]);
-/* Port of the mcp-front that runs on the harness's database, as soon as it serves HTTP. */
+/* Waits until the mcp-front on the harness's database serves HTTP; returns its port. */
 int front_port(void);
-/* Initializes a session in a revision. */
+/* Initializes a session with this revision. */
 struct agent agent_hello(int port, const char *query, const char *version);
-/* The same of a client with these capabilities (JSON object). */
+/* The same for a client with these capabilities (JSON object). */
 struct agent agent_hello_as(int port, const char *query, const char *version,
                             const char *capabilities);
-/* One that uses no session. */
+/* An agent that uses no session. */
 struct agent agent_sessionless(int port, const char *query);
 /* Sends a request; headers: whole lines, or "". json: NULL for no body. */
 void agent_send(const struct agent *a, struct wire *w, const char *method, const char *headers,
                 const char *json);
-/* The same on a connection of its own, and the whole answer: its status; body may be NULL. */
+/* The same on a connection of its own, waiting for the whole answer; returns its status. body may
+ * be NULL. */
 int agent_exchange(const struct agent *a, const char *method, const char *headers, const char *json,
                    struct str *body);
-/* Sends tools/call; meta: JSON object for _meta or NULL. w is opened. */
+/* Sends tools/call; meta: JSON object for _meta, or NULL. Opens w. */
 void agent_begin(struct agent *a, struct wire *w, const char *tool, const char *arguments,
                  const char *meta);
-/* Waits for the answer to what was begun and closes w. The tool's result, JSON; caller frees. */
+/* Waits for the answer to agent_begin and closes w. Returns the tool's result, JSON; the caller
+ * frees it. */
 char *agent_end(struct wire *w);
 char *agent_call(struct agent *a, const char *tool, const char *arguments);
-/* The JSON-RPC message that answers it: whole body, or the last event of the stream. */
+/* The JSON-RPC message of the answer: the whole body, or the last event of the stream. */
 char *agent_message(struct wire *w);
-/* The tool's result in a JSON-RPC message; fails the test if it is an error. */
+/* The tool's result in a JSON-RPC message; fails the test if that is an error. */
 char *tool_result(const char *message);
-/* "{"title": ..}" of a clearance for a new file; caller frees. */
+/* "{"title": ..}" of a clearance for a new file; the caller frees it. */
 char *proposal(const char *path, const char *content);
-/* Arguments of check_diff, or of any tool that takes a request's id alone; caller frees. */
+/* Arguments of check_diff, or of any tool that takes only a request's id; the caller frees them. */
 char *diff_of(const char *request_id);
 
 /* ---- requests of revision 2026-07-28 ---- */
 
-/* The _meta member of a client with these capabilities, as text of a JSON object. */
+/* The _meta member of a client with these capabilities, as the text of a JSON object. */
 #define MODERN_CLIENT(capabilities)                                                                \
 	"\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                   \
 	"\"io.modelcontextprotocol/clientInfo\":{\"name\":\"tester\",\"version\":\"1\"},"          \
 	"\"io.modelcontextprotocol/clientCapabilities\":{" capabilities "}}"
 
-/* Appends a request with the id 7. members: of params, without brackets, or "". */
+/* Appends a request with the id 7. members: those of params, without braces, or "". */
 void modern_compose(struct str *json, const char *method, const char *members, const char *client);
-/* Appends the headers that go with it. name: what Mcp-Name says, or NULL. */
+/* Appends the headers for that request. name: the value of Mcp-Name, or NULL. */
 void modern_headers(struct str *headers, const char *method, const char *name);
-/* Sends one over HTTP and returns the message that answers it; caller frees. *status may be NULL.
- */
+/* Sends a request over HTTP and returns the message that answers it; the caller frees it. status
+ * may be NULL. */
 char *modern_request(int port, const char *query, const char *method, const char *name,
                      const char *members, const char *client, int *status);
-/* The same for tools/call. more: further members of params, each with a comma before it, or "". */
+/* The same for tools/call. more: further members of params, each after a comma, or "". */
 char *modern_call(int port, const char *query, const char *tool, const char *arguments,
                   const char *more, const char *client);
 
 /* ---- JSON ---- */
 
-/* A member by its path ("error.code", "tools.0.name") as text; "" if it is missing. Valid until the
- * tenth call after this one. */
+/* A member by its path ("error.code", "tools.0.name") as text; "" if missing. Valid until the tenth
+ * call after this one. */
 const char *member(const char *json, const char *path);
 /* Fails the test unless member(json, path) is text. */
 void has(const char *json, const char *path, const char *text);
-/* Fails the test unless text holds part. */
+/* Fails the test unless text contains part. */
 void says(const char *text, const char *part);
 
 #endif

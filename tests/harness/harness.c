@@ -24,9 +24,9 @@ enum { PATH_BYTES = 512, MAX_WORKERS = 64, LOOK_MS = 3 };
 
 static const char ROOT_NAME[] = "/intercom-test-XXXXXX", TEST_NAME[] = "/test-XXXXXX";
 
-static char root[PATH_BYTES]; /* made once by the program; tests run in children of it */
+static char root[PATH_BYTES]; /* made once per program; tests run in its children */
 static pid_t owner;
-static char dir[PATH_BYTES]; /* of this test, beneath root */
+static char dir[PATH_BYTES]; /* of this test, below root */
 static char db_path[PATH_BYTES + 20], run_dir[PATH_BYTES + 20];
 static volatile int64_t *page; /* the clock's offset, shared with the workers */
 static sqlite3 *db;
@@ -35,7 +35,7 @@ static pid_t workers[MAX_WORKERS];
 
 /* ---- directories ---- */
 
-/* What the names of short_scratch begin with. */
+/* The prefix of names made by short_scratch. */
 static const char *short_mark(void)
 {
 	static char mark[40];
@@ -60,7 +60,7 @@ static void remove_root(void)
 	}
 }
 
-/* Sockets stand in the run directory of a test: that name has to be short enough for them. */
+/* A test's run directory holds sockets, so its path must be short enough for them. */
 static void check_length(const char *tmp)
 {
 	size_t room = PATHS_RUN_BYTES_MAX - strlen(ROOT_NAME) - strlen(TEST_NAME) - strlen("/run");
@@ -74,19 +74,19 @@ static void check_length(const char *tmp)
 	_exit(EXIT_FAILURE);
 }
 
-/* Before main, so that Check's children share the directory and their parent can remove it. */
+/* Runs before main, so that Check's children share the directory and their parent can remove it. */
 __attribute__((constructor)) static void make_root(void)
 {
 	const char *tmp = getenv("TMPDIR"), *given_root = getenv("INTERCOM_TEST_ROOT");
 
-	if (given_root) { /* a test program that a test started */
+	if (given_root) { /* a test program started by a test */
 		(void)snprintf(root, sizeof(root), "%s", given_root);
 		return;
 	}
 	tmp = tmp ? tmp : "/tmp";
 	check_length(tmp);
 	(void)snprintf(root, sizeof(root), "%s%s", tmp, ROOT_NAME);
-	if (!mkdtemp(root) || chmod(root, 0711) != 0) { /* tests go through it as nobody */
+	if (!mkdtemp(root) || chmod(root, 0711) != 0) { /* tests pass through it as nobody */
 		perror(root);
 		_exit(EXIT_FAILURE);
 	}
@@ -95,7 +95,7 @@ __attribute__((constructor)) static void make_root(void)
 	(void)atexit(remove_root);
 }
 
-/* One page per process: clock.c looks for it once. */
+/* One page per process: clock.c looks for it only once. */
 static void make_clock(void)
 {
 	char path[PATH_BYTES + 40];
@@ -189,7 +189,7 @@ static bool copy_file(const char *from, const char *to)
 	return done;
 }
 
-/* A new database. Making one takes longer than most tests: the first test of a program leaves a
+/* Makes a new database. That takes longer than most tests, so the first test of a program leaves a
  * copy for the others. */
 static void make_database(void)
 {
@@ -265,7 +265,7 @@ void given_mode(const char *mode)
 {
 	OWNED(str) struct str sql = { 0 };
 
-	/* Remote and hybrid need Slack, and an order without a session changes the default, too. */
+	/* Remote and hybrid need Slack, and an order without a session also changes the default. */
 	str_addf(&sql,
 	         "CREATE TEMP TABLE before AS SELECT * FROM setting;"
 	         "INSERT INTO setting VALUES ('slack.configured', 'true', 'system', "
@@ -333,8 +333,8 @@ void expect_still(const char *sql, const char *text, int ms)
 
 /* ---- workers ---- */
 
-/* "runner-12" is the program runner with --run-row 12, another name a program: what is to be added
- * to its arguments, NULL-terminated; its path goes to path. */
+/* "runner-12" is the program runner with --run-row 12; any other name is a program. Returns the
+ * arguments to add, NULL-terminated, and writes the program's path to path. */
 static const char *const *row_arguments(const char *name, char path[PATH_BYTES])
 {
 	static const char *arguments[3];
@@ -421,7 +421,7 @@ void halt_worker(pid_t pid)
 
 	for (int tries = 0; tries < 100 && !rests; tries++) {
 		ck_assert_int_eq(kill(pid, SIGSTOP), 0);
-		/* Others may write for a moment; only the halted one holds on to its lock. */
+		/* Others may write for a moment; only the halted one keeps its lock. */
 		(void)sqlite3_busy_timeout(db, 200);
 		rests =
 		    sqlite3_exec(db, "BEGIN IMMEDIATE; ROLLBACK", NULL, NULL, NULL) == SQLITE_OK;
@@ -443,13 +443,13 @@ void stop_worker(pid_t pid)
 
 enum { KILLS_MAX = 200 };
 
-/* Becomes strace with the worker below it, to which it sends a signal at its nth such call. */
+/* Becomes strace with the worker as its child, to which it sends a signal at its nth such call. */
 static void exec_strace(const char *name, const char *call, const char *signal, int n,
                         const char *only, const char *log)
 {
 	char inject[100], trace[60], path[PATH_BYTES];
 	const char *const *row = row_arguments(name, path);
-	/* The agent of a runner is no worker. */
+	/* The agent of a runner is not a worker. */
 	const char *argv[24] = {
 		"strace", row[0] ? "-q" : "-f", "-qq", "-o", log, "-e", trace, "-e", inject
 	};
@@ -467,7 +467,7 @@ static void exec_strace(const char *name, const char *call, const char *signal, 
 		argv[count++] = worker[i];
 	for (; *row; row++)
 		argv[count++] = *row;
-	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* which does not work under strace */
+	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* it does not work under strace */
 	(void)execvp("strace", (char **)argv);
 	_exit(127);
 }
@@ -484,7 +484,7 @@ pid_t start_killed_at(const char *name, const char *call, int n)
 	return -1;
 }
 
-/* The pid in a line "PID --- stopped by SIGSTOP ---" of strace's log, 0: there is none yet. */
+/* The pid in a line "PID --- stopped by SIGSTOP ---" of strace's log, 0 if there is none yet. */
 static pid_t stopped_in(const char *log)
 {
 	char line[1000];

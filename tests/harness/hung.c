@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char mounted[700]; /* "": nothing is */
+static char mounted[700]; /* "": nothing is mounted */
 static pid_t server;
 
 /* ---- a file system that never answers ---- */
@@ -52,7 +52,7 @@ void hung_unmount(void)
 {
 	if (!mounted[0])
 		return;
-	(void)kill(server, SIGKILL); /* with its descriptor goes the connection */
+	(void)kill(server, SIGKILL); /* closing its descriptor ends the connection */
 	(void)waitpid(server, NULL, 0);
 	(void)umount2(mounted, MNT_DETACH);
 	mounted[0] = '\0';
@@ -111,8 +111,8 @@ static bool look_at(pid_t pid, struct process *p)
 	              &p->state, &p->parent, &p->nice) == 3;
 }
 
-/* Counts the children of parent that are called hand and have not ended; one in *ret, rather one
- * with a big job. */
+/* Counts the children of parent that are called hand and have not ended; *ret is one of them,
+ * preferably one with a big job. */
 static int hands_below(pid_t parent, struct process *ret)
 {
 	DIR *all = opendir("/proc");

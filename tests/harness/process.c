@@ -91,8 +91,8 @@ int ctl(struct str *said, const char *format, ...)
 	return shell(said, "%s --db %s %s 2>&1 </dev/null", path, test_db(), arguments);
 }
 
-/* Below the ports that the kernel gives to connections: those that tests make side by side would
- * take it before it is used. */
+/* From below the ports that the kernel gives to connections: connections of parallel tests could
+ * take one of those before it is used. */
 int free_port(void)
 {
 	enum { FIRST = 10000, PORTS = 20000, TRIES = 1000 };

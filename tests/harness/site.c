@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static pid_t owner; /* the test program; tests run in children of it */
+static pid_t owner; /* the test program; tests run in its children */
 
 /* ---- homes, and what is left behind ---- */
 
@@ -24,7 +24,7 @@ static void marker(char out[40])
 	(void)snprintf(out, 40, "/tmp/ia-%d-", (int)owner);
 }
 
-/* Kills the processes whose command line names one of our homes: systems that relays started have
+/* Kills the processes whose command line names one of our homes: systems started by relays have
  * left our process group. */
 static void kill_leftovers(void)
 {
@@ -144,7 +144,7 @@ char *const *site_environment(const struct site *s)
 	return environment;
 }
 
-/* A supervisor whose stdout is a pipe; its read end. */
+/* Starts a supervisor whose stdout is a pipe; returns the read end. */
 static int spawn_site(struct site *s, bool with_stderr)
 {
 	char path[PROGRAM_BYTES];

@@ -1,6 +1,6 @@
 /* site: a whole system to talk to: config, database, workspace, and a supervisor with its workers.
- * Its processes, those of relays, and what they have started, are gone when the test program ends.
- */
+ * Its processes, those of relays, and everything they started are gone when the test program
+ * ends. */
 #ifndef SITE_H
 #define SITE_H
 
@@ -18,26 +18,26 @@ struct site {
 	pid_t pid; /* of the supervisor, 0 while none of ours runs */
 };
 
-/* On the harness's database: fresh_store must have been called. more: lines of config.toml. */
+/* On the harness's database: call fresh_store first. more: lines of config.toml. */
 struct site site_make(const char *more);
-/* On a database elsewhere. $HOME of the test is that of the site it made last. */
+/* On a database elsewhere. $HOME of the test is that of the site made last. */
 struct site site_make_at(const char *database, const char *more);
-/* Starts the supervisor and waits until it says that it is ready. */
+/* Starts the supervisor and waits until it reports that it is ready. */
 void site_start(struct site *s);
 /* A site on a fresh_store; not started, or started. */
 struct site given_site(void);
 struct site given_running_site(void);
-/* Starts it and waits for its end: its exit status; what it said goes to said. */
+/* Starts it and waits for its end; returns its exit status and puts its output in said. */
 int site_try(struct site *s, struct str *said);
-/* SIGTERM; its exit status. */
+/* SIGTERM; returns its exit status. */
 int site_stop(struct site *s);
 /* SIGKILL to the supervisor and all workers. */
 void site_kill(struct site *s);
 /* Environment for relays: HOME, PATH, USER and nothing else. */
 char *const *site_environment(const struct site *s);
-/* Pid of a worker that is ready, 0 if there is none. */
+/* Pid of a ready worker, 0 if there is none. */
 pid_t worker_pid(const char *name);
-/* SIGKILL to it; waits until another one is ready in its place. */
+/* SIGKILL to it; waits until its replacement is ready. */
 void kill_and_await(const char *name);
 
 #endif

@@ -1,5 +1,5 @@
-/* slack_limits: whether a message or a modal is within Slack's limits, counted as
- * Slack may count: in UTF-16 units, escaped. For tests and the fuzz target. */
+/* slack_limits: checks a message or a modal against Slack's limits, counted as Slack may count: in
+ * UTF-16 units, escaped. For tests and the fuzz target. */
 #ifndef SLACK_LIMITS_H
 #define SLACK_LIMITS_H
 
@@ -12,7 +12,7 @@
 
 struct limits {
 	size_t total; /* all texts */
-	char why[200]; /* "" while all is well */
+	char why[200]; /* "": no violation so far */
 };
 
 static inline void limits_text(struct limits *l, const char *what, const char *text, size_t least,
@@ -32,7 +32,7 @@ static inline const char *limits_member(const cJSON *o, const char *name)
 	return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(o, name));
 }
 
-/* In mrkdwn, < begins only what we wrote ourselves, and & only an entity. */
+/* In mrkdwn, < may only begin what we wrote ourselves, and & only an entity. */
 static inline void limits_mrkdwn(struct limits *l, const char *text)
 {
 	for (const char *p = text; *p; p++) {
@@ -76,7 +76,7 @@ static inline void limits_object(struct limits *l, const cJSON *o)
 		limits_object(l, child);
 }
 
-/* "" or what is wrong. */
+/* Returns "" or what is wrong. */
 static inline const char *limits_check(struct limits *l, const struct slack_said *said)
 {
 	*l = (struct limits){ .total = 0 };

@@ -14,7 +14,7 @@
 
 enum { PATHS = 8, PATH_BYTES = 1024, OPEN_MAX_DIRS = 16 };
 
-static int *skipped; /* shared with the children that Check runs tests in */
+static int *skipped; /* shared with the children in which Check runs tests */
 
 void suite_note_skipped(const char *test, const char *needs)
 {
@@ -68,7 +68,7 @@ const char *below(const char *folder, const char *name)
 	return text;
 }
 
-/* Goes on where it fails: as little as possible stays. */
+/* Continues after a failure, so that as little as possible stays. */
 static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *walk)
 {
 	(void)st;

@@ -5,13 +5,13 @@
 #include <check.h>
 #include <stdbool.h>
 
-enum { SUITE_SKIPPED = 77 }; /* exit status: nothing failed, and not everything could run */
+enum { SUITE_SKIPPED = 77 }; /* exit status: nothing failed, but not everything could run */
 
 /* Runs all tests of a suite, reports, and returns what main returns. */
 int run_suite(Suite *s);
 
-/* Leaves the test at hand unless `can`. Whatever cannot run here is printed as a line "skipped:
- * TEST: needs ..." and counted at the end of the program. Only in a test itself, not in what it
+/* Skips the current test unless `can`. Prints a line "skipped: TEST: needs ..."; the skipped tests
+ * are counted at the end of the program. Use it only in a test itself, not in a function that it
  * calls. */
 #define SKIP_UNLESS(can, needs)                                                                    \
 	do {                                                                                       \
@@ -24,25 +24,25 @@ void suite_note_skipped(const char *test, const char *needs);
 
 enum { NOBODY_ID = 65534 }; /* user and group */
 
-/* Like ck_assert_msg, for what is looked at many thousand times: check tells its parent of each
- * assertion that holds, and the parent of a million is at work for minutes. */
+/* Like ck_assert_msg, for checks made many thousand times: Check reports each successful assertion
+ * to its parent, which takes minutes for a million of them. */
 #define MUST(holds, ...)                                                                           \
 	do {                                                                                       \
 		if (!(holds))                                                                      \
 			ck_abort_msg(__VA_ARGS__);                                                 \
 	} while (0)
 
-/* From here on this process, and what it starts, is nobody. False: only root can. */
+/* From here on this process, and what it starts, is nobody. False: only root can do this. */
 bool become_nobody(void);
 
-/* From here on mounts of this process are its own and gone with it. False: only root can, where
- * there are mount namespaces. */
+/* From here on mounts of this process are private and end with it. False: only root can do this,
+ * where there are mount namespaces. */
 bool may_mount(void);
 
 /* folder/name; valid until the eighth call after it. */
 const char *below(const char *folder, const char *name);
 
-/* Removes a directory with all that is in it; true: it is gone. */
+/* Removes a directory and its contents; true: it is gone. */
 bool remove_tree(const char *path);
 
 #endif

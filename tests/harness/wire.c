@@ -37,7 +37,7 @@ void wire_send_bytes(struct wire *w, const void *bytes, size_t length)
 		ssize_t n = send(w->fd, at, length, MSG_NOSIGNAL);
 
 		if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
-			return; /* refused in the middle: the answer is what counts */
+			return; /* refused half-way: the answer is what counts */
 		ck_assert_msg(n > 0, "send: %s", strerror(errno));
 		at += n;
 		length -= (size_t)n;
@@ -49,7 +49,7 @@ void wire_send(struct wire *w, const char *text)
 	wire_send_bytes(w, text, strlen(text));
 }
 
-/* Reads some more into w->in; false at the end. */
+/* Reads more into w->in; false at the end. */
 static bool more(struct wire *w)
 {
 	struct pollfd p = { .fd = w->fd, .events = POLLIN };
@@ -115,7 +115,7 @@ const char *wire_header(const struct wire *w, const char *name)
 	return NULL;
 }
 
-/* Moves what is there of the body from in to body. False: nothing of it was there. */
+/* Moves what has arrived of the body from in to body. False: nothing has. */
 static bool body_step(struct wire *w)
 {
 	const char *end;
@@ -182,7 +182,7 @@ int wire_plain(struct wire *w)
 	return w->status;
 }
 
-/* Takes the first event out of body; false if none is whole. */
+/* Takes the first event out of body; false if none is complete. */
 static bool cut_event(struct wire *w, struct event *e)
 {
 	const char *end = strstr(str_text(&w->body), "\n\n");

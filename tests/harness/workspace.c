@@ -193,7 +193,7 @@ void say_yes(void)
 	given(sql);
 }
 
-/* What a proposal for path is as things are, if it can be taken at all. */
+/* Plans a proposal for path against the current files. False: it cannot be accepted. */
 static bool is_plan(const char *path, const char *body, struct plan *plan)
 {
 	OWNED(char_ptr)

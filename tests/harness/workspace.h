@@ -1,5 +1,5 @@
-/* workspace: a session's workspace beside the store of the harness, its files, and the rows of what
- * an agent asks to be written there, as mcp-front writes them. */
+/* workspace: a session's workspace next to the harness's store, its files, and the rows of what an
+ * agent asks to write there, as mcp-front would write them. */
 #ifndef WORKSPACE_H
 #define WORKSPACE_H
 
@@ -12,7 +12,7 @@ enum { WORKSPACE_BYTES = 700 };
 
 extern char ws[WORKSPACE_BYTES]; /* its path */
 extern int asked; /* number of the newest request, "request-<asked>" */
-extern int session; /* who asks: seq */
+extern int session; /* seq of the asking session */
 
 /* A fresh store with an empty workspace and a session in it. */
 void begin(void);
@@ -25,20 +25,20 @@ void file(const char *name, const char *text);
 char *content(const char *name);
 void file_is(const char *name, const char *text);
 
-/* The request row of a proposal and its paths. */
+/* Inserts the request row of a proposal and its paths. */
 void insert_request(const char *path, const char *body, const struct touched *files, size_t count,
                     size_t primary);
-/* An agent asks to write body to path, which is as it is now. What no front would have asked is
- * asked as if it were about this one file. */
+/* An agent asks to write body to path, based on the current file. A proposal that a front would
+ * refuse is inserted as if it were about this one file. */
 void ask(const char *path, const char *body);
-/* The operator says yes to the newest request. */
+/* The operator approves the newest request. */
 void say_yes(void);
-/* Both. */
+/* ask and say_yes. */
 void approve(const char *path, const char *body);
 /* The agent calls check_diff for the newest request. */
 void call_check_diff(bool force);
 
-/* A diff with one of each: a file modified, made in a new directory, deleted, renamed with a
+/* A diff with one of each: a file modified, created in a new directory, deleted, renamed with a
  * change, copied, and made executable; and a workspace that it fits, after `begin`. */
 extern const char MANY[];
 void given_many(void);

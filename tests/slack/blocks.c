@@ -1,4 +1,4 @@
-/* blocks: Block Kit's limits, with the place of the first mistake as Slack names it. */
+/* blocks: Block Kit's limits; reports the first mistake at the place that Slack would name. */
 #include "fake.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum {
 	ALERT_TEXT = 200,
 };
 
-/* What is being looked at, and where the first mistake is written. */
+/* What is being checked, and where the first mistake is reported. */
 struct look {
 	enum surface surface;
 	struct str *place;
@@ -68,7 +68,7 @@ static bool length_fits(struct look *l, const char *text, size_t least, size_t m
 	return true;
 }
 
-/* A member that is a plain text, not an object; missing is fine unless least is 1. */
+/* Checks a member that is a plain string, not an object; it may be missing unless least is 1. */
 static bool word(struct look *l, const cJSON *item, const char *name, size_t least, size_t most,
                  const char *at)
 {
@@ -81,7 +81,7 @@ static bool word(struct look *l, const cJSON *item, const char *name, size_t lea
 	return length_fits(l, value->valuestring, least, most, AT("%s/%s", at, name));
 }
 
-/* A text object. */
+/* Checks a text object. */
 static bool text_object(struct look *l, const cJSON *text, bool plain, size_t most, const char *at)
 {
 	const char *type = json_str(text, "type");
@@ -259,7 +259,7 @@ static const struct kind *kind_of(const struct kind *kinds, size_t count, const 
 static bool element(struct look *l, const cJSON *item, const char *at)
 {
 	const struct kind *kind = kind_of(ELEMENTS, COUNT(ELEMENTS), item);
-	OWNED(char_ptr) char *here = xstrdup(at); /* at may rotate away below us */
+	OWNED(char_ptr) char *here = xstrdup(at); /* the buffer of at may be reused below */
 
 	if (!kind)
 		return wrong(l, AT("unsupported type: %s", json_str(item, "type")), here);

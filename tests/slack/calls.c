@@ -1,4 +1,5 @@
-/* calls: the one log of all that happened, those who wait for it, and the police's findings. */
+/* calls: the one log of everything that happened, the requests that wait for it, and the violations
+ * found by the police. */
 #include "fake.h"
 
 #include <string.h>
@@ -47,7 +48,7 @@ cJSON *police_faults(void)
 	return json_list(&findings);
 }
 
-/* ---- those who wait ---- */
+/* ---- waiting requests ---- */
 
 static cJSON *matching(const cJSON *query)
 {
@@ -63,7 +64,7 @@ static cJSON *matching(const cJSON *query)
 	return found;
 }
 
-/* Answers if there is enough, or if anyway. */
+/* Answers if there are enough entries, or if anyway. */
 static bool answer(struct evhttp_request *http, const cJSON *query, bool anyway)
 {
 	OWNED(cJSON_ptr) cJSON *found = matching(query);

@@ -1,4 +1,4 @@
-/* chat: messages posted, changed and deleted, over the Web API and over a response_url. */
+/* chat: messages posted, changed and deleted, through the Web API and a response_url. */
 #include "fake.h"
 
 #include <ctype.h>
@@ -6,17 +6,17 @@
 #include <string.h>
 
 enum {
-	TEXT_MOST = 40000, /* cut above, with a warning */
+	TEXT_MOST = 40000, /* longer texts are cut, with a warning */
 	UPDATE_MOST = 4000,
 	MARKDOWN_MOST = 12000,
 	BLOCKS_TEXT_MOST = 13200,
 	RICH_TEXT_MOST = 11300,
-	METADATA_BYTES = 1024, /* Slack names no number; this is the budget of our own posts */
+	METADATA_BYTES = 1024, /* Slack gives no number; our own posts keep to this one */
 	URL_MS = 30 * 60 * 1000,
 	URL_POSTS = 5,
 };
 
-/* ---- what a message holds ---- */
+/* ---- the contents of a message ---- */
 
 static bool metadata_fits(struct call *c, const cJSON *metadata)
 {
@@ -77,7 +77,7 @@ bool chat_content(struct call *c)
 	       metadata_fits(c, metadata);
 }
 
-/* The text at most so long as Slack keeps it. */
+/* Cuts the text to the length that Slack keeps. */
 static void cut_text(struct call *c)
 {
 	OWNED(char_ptr) char *text = xstrdup(call_text(c, "text"));
@@ -110,7 +110,7 @@ static void fill(cJSON *m, const cJSON *args)
 		json_set_text(m, "subtype", "thread_broadcast");
 }
 
-/* Slack gives blocks a block_id where they have none. */
+/* Gives a block_id to each block without one, as Slack does. */
 static void name_blocks(cJSON *m)
 {
 	cJSON *block;
@@ -143,7 +143,7 @@ static cJSON *event_of(const cJSON *m)
 
 /* ---- posting ---- */
 
-/* Resolves a person's id to the direct messages with him, and says whether the bot may post. */
+/* Resolves a person's id to their direct messages, and checks that the bot may post there. */
 static cJSON *place(struct call *c)
 {
 	cJSON *channel;
@@ -160,7 +160,7 @@ static cJSON *place(struct call *c)
 	return call_failed(c) ? NULL : channel;
 }
 
-/* Strict: a thread's first message must be there, and be no answer itself. */
+/* Strict: the first message of a thread must exist, and must not be a reply itself. */
 static bool thread_fits(struct call *c)
 {
 	const char *ts = call_text(c, "thread_ts");
@@ -258,7 +258,7 @@ static bool holds_rich_text(const cJSON *blocks)
 	return false;
 }
 
-/* Text alone takes the blocks off, blocks alone keep the text, metadata stays if left out. */
+/* Text alone removes the blocks, blocks alone keep the text, omitted metadata stays. */
 static void change(cJSON *m, const cJSON *args)
 {
 	const cJSON *blocks = json_member(args, "blocks"),
@@ -370,7 +370,7 @@ cJSON *chat_say(const cJSON *payload, const char *channel, const char *user)
 	return m;
 }
 
-/* Ephemeral ones count here: this is the one way to change them. */
+/* Ephemeral messages count here: this is the only way to change them. */
 static cJSON *original(const cJSON *url)
 {
 	cJSON *m;

@@ -1,4 +1,4 @@
-/* control: what a test orders and asks over /control/, and the settings. */
+/* control: what a test orders and asks through /control/, and the settings. */
 #include "fake.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ static const char *order_socket(const cJSON *order, cJSON *out)
 	return !wrong && reached == 0 ? "no such socket is open" : wrong;
 }
 
-/* A row with that id, changed or new. */
+/* Changes the row with that id, or adds one. */
 static const char *upsert(cJSON *table, const cJSON *order)
 {
 	const char *id = json_str(order, "id");

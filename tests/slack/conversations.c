@@ -1,4 +1,4 @@
-/* conversations: channels and what stands in them. */
+/* conversations: channels and their messages. */
 #include "fake.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool is_ts(const char *text)
 	return text[0] && strspn(text, "0123456789.") == strlen(text);
 }
 
-/* A ts as a number of its own order: seconds and, behind the point, six digits. */
+/* A ts as a sortable number: seconds and six decimal digits. */
 static int64_t instant(const char *ts)
 {
 	const char *point = strchr(ts, '.');
@@ -58,7 +58,7 @@ static bool limits_fit(struct call *c, int64_t most)
 	return true;
 }
 
-/* A channel that may be read, by argument; NULL and the error. */
+/* The channel named by an argument, if it may be read; else sets the error and returns NULL. */
 static cJSON *readable(struct call *c)
 {
 	cJSON *channel = call_channel(c, "channel");
@@ -72,8 +72,8 @@ static cJSON *readable(struct call *c)
 	return channel;
 }
 
-/* Those of found from the cursor on, at most limit, with a cursor to the rest. Newest first: the
- * cursor names the newest that is still to come. */
+/* Answers with at most limit of found, from the cursor on, and a cursor to the rest. Newest first:
+ * the cursor names the newest of the rest. */
 static void page(struct call *c, const cJSON *found, int64_t limit, bool newest_first)
 {
 	const char *cursor = call_text(c, "cursor");

@@ -45,7 +45,7 @@ cJSON *event_envelope(cJSON *event)
 	return envelope_new("events_api", false, payload);
 }
 
-/* Sends an envelope as the order's options say, and notes it in the answer. */
+/* Sends an envelope as the order's options demand, and notes it in the answer. */
 static void send_as(struct order *o, cJSON *envelope)
 {
 	struct how how = { .socket = (int)json_int(o->whole, "socket", 0),
@@ -184,7 +184,7 @@ static const cJSON *element_in(const cJSON *item, const char *action_id)
 	return NULL;
 }
 
-/* The element that is pressed and the block it stands in; NULL if there is no such. */
+/* The element that is pressed and its block; NULL if there is none. */
 static const cJSON *element_of(const cJSON *blocks, const cJSON *what, const cJSON **block)
 {
 	const char *id = json_text(what, "block_id");
@@ -363,8 +363,8 @@ static const char *channel_type(const cJSON *channel)
 	                                          : "channel";
 }
 
-/* A message as Slack stores it: & < > that a person typed are entities; mentions, links and what is
- * escaped already are not. Forms and commands are not escaped. */
+/* A message as Slack stores it: typed & < > become entities; mentions, links and existing entities
+ * stay. Forms and commands are not escaped. */
 static void add_escaped(struct str *out, const char *text)
 {
 	static const char *const MARKUP[] = { "<@", "<#", "<!", "<http", "&amp;", "&lt;", "&gt;" };
@@ -392,7 +392,7 @@ static void add_escaped(struct str *out, const char *text)
 	}
 }
 
-/* Stores what a person wrote, and the event that tells of it. */
+/* Stores a message that a person wrote; returns the event for it. */
 static cJSON *written(struct order *o, const char *text)
 {
 	const char *channel = or_else(o->what, "channel", "C01AGENTS");
@@ -420,7 +420,7 @@ static void message(struct order *o)
 	send_as(o, event_envelope(written(o, json_str(o->what, "text"))));
 }
 
-/* One mention is two events, with the same channel and ts. */
+/* A mention is two events with the same channel and ts. */
 static void mention(struct order *o)
 {
 	const char *text = json_str(o->what, "text"), *only = json_str(o->what, "only");
@@ -449,7 +449,7 @@ static void event(struct order *o)
 	send_as(o, event_envelope(cJSON_Duplicate(o->what, true)));
 }
 
-/* ---- as they are ---- */
+/* ---- payloads given by the test ---- */
 
 static void envelope(struct order *o)
 {

@@ -1,10 +1,10 @@
-/* envelopes: what was sent to which socket, who has acked it, and the police on acks. */
+/* envelopes: which envelope was sent to which socket, who acked it, and the police for acks. */
 #include "fake.h"
 
 #include <string.h>
 
-/* One envelope sent once: {envelope_id, socket, sent_ms, acked, late, gone, envelope, copies,
- * fragments}. What waits for a hello has socket 0. */
+/* One envelope, sent once: {envelope_id, socket, sent_ms, acked, late, gone, envelope, copies,
+ * fragments}. An envelope that waits for a hello has socket 0. */
 static cJSON *sent, *waiting;
 
 /* ---- sending ---- */
@@ -105,7 +105,7 @@ const char *envelope_again(const cJSON *order, cJSON *out)
 
 /* ---- acks ---- */
 
-/* The delivery that an ack on this socket is for; *rule: what is wrong if there is none. */
+/* The delivery that an ack on this socket is for; if there is none, *rule says what is wrong. */
 static cJSON *delivery(const char *envelope_id, int socket, const char **rule)
 {
 	cJSON *row;
@@ -129,7 +129,7 @@ static bool says_something(const cJSON *payload)
 	return payload && (!cJSON_IsObject(payload) || payload->child);
 }
 
-/* What an ack's payload does: to a view, or as a message to him who gave the command. */
+/* Applies an ack's payload: to a view, or as a message to whoever gave the command. */
 static void ack_effect(const cJSON *envelope, const cJSON *payload, int socket)
 {
 	const cJSON *sent_payload = json_member(envelope, "payload");
@@ -184,7 +184,7 @@ void envelope_received(int socket, const char *text, size_t length)
 		acked(row, json_member(ack, "payload"), socket);
 }
 
-/* ---- what is not acked ---- */
+/* ---- unacked envelopes ---- */
 
 static bool is_owed(const cJSON *row)
 {
@@ -202,7 +202,7 @@ static bool was_acked(const char *envelope_id)
 	return false;
 }
 
-/* Keeps a copy for the next hello, or sends it on another socket, if the setting says so. */
+/* Keeps a copy for the next hello, or sends it on another socket, depending on the setting. */
 static void hand_over(const cJSON *row)
 {
 	static const struct how ONCE = { .copies = 1 };

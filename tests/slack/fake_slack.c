@@ -1,4 +1,4 @@
-/* fake-slack: a Slack workspace for tests on a port of loopback; see README.md. */
+/* fake-slack: a Slack workspace for tests on a loopback port; see README.md. */
 #include "clock.h"
 #include "fake.h"
 
@@ -44,7 +44,7 @@ const char *fake_origin(void)
 	return origin;
 }
 
-/* The clock is moved by others, who cannot wake us: it is looked at often. */
+/* Other processes move the clock and cannot wake us, so we check it often. */
 static void tick(evutil_socket_t fd, short what, void *nothing)
 {
 	(void)fd;
@@ -63,7 +63,7 @@ static void leave(evutil_socket_t fd, short what, void *nothing)
 	(void)event_base_loopbreak(loop);
 }
 
-/* 0, or -1. */
+/* Returns 0 or -1. */
 static int serve(struct evhttp *server)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET };
@@ -84,7 +84,7 @@ static int serve(struct evhttp *server)
 	return 0;
 }
 
-/* By default libevent's timers may be some milliseconds early: a delay here is a promise. */
+/* By default, libevent's timers may fire some milliseconds early: a delay here is a promise. */
 static struct event_base *precise_loop(void)
 {
 	struct event_config *config = event_config_new();

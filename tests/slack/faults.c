@@ -1,11 +1,11 @@
-/* faults: what a test has ordered to go wrong, by the name of the call it is to happen to. */
+/* faults: what a test has ordered to go wrong, by the name of the call affected. */
 #include "fake.h"
 
 #include <string.h>
 
 static cJSON *orders;
 
-/* These need an answer that can be spoilt: the call has always had its effect. */
+/* These need an answer to spoil, so the call always takes effect. */
 static bool spoils_an_answer(const char *what)
 {
 	return strcmp(what, "slow") == 0 || strcmp(what, "truncated") == 0 ||

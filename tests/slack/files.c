@@ -86,7 +86,7 @@ void files_upload(struct call *c, const char *path)
 	c->plain = text_of("OK - %zu", c->bytes.length);
 }
 
-/* Each one uploaded, and none completed before. */
+/* Each file must be uploaded, and not completed before. */
 static bool files_fit(struct call *c, const cJSON *list)
 {
 	const cJSON *item;
@@ -102,7 +102,7 @@ static bool files_fit(struct call *c, const cJSON *list)
 	return true;
 }
 
-/* The bot must be a member here, whatever its scopes are. */
+/* The bot must be a member here, whatever its scopes. */
 static bool shareable(struct call *c)
 {
 	const cJSON *channel;
@@ -161,7 +161,7 @@ static void share(const struct call *c, const cJSON *shared)
 	(void)envelope_send(event_envelope(event), &ONCE);
 }
 
-/* Shared at once, though the answer does not say where: with Slack that takes its time. */
+/* Shared at once, although the answer does not say where: with the real Slack that takes time. */
 void files_completeUploadExternal(struct call *c)
 {
 	const cJSON *list = json_member(c->args, "files");

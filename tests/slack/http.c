@@ -1,4 +1,4 @@
-/* http: requests become calls, and answers go out whole or spoilt as a test has ordered it. */
+/* http: turns requests into calls, and sends answers, whole or spoilt as a test has ordered. */
 #include "fake.h"
 
 #include <event2/buffer.h>
@@ -10,7 +10,7 @@
 #include <strings.h>
 #include <time.h>
 
-/* Arguments that are JSON; in a form they come as its text. */
+/* Arguments that are JSON; in a form they are strings containing JSON. */
 static const char *const JSON_ARGUMENTS[] = { "blocks", "view",        "metadata",
 	                                      "files",  "attachments", "channels_json" };
 
@@ -95,7 +95,7 @@ static void send_rest(evutil_socket_t fd, short what, void *arg)
 	free(r);
 }
 
-/* The head says how long the body is; the first half of it goes at once. */
+/* The header announces the whole body; its first half is sent at once. */
 static void send_half(struct evhttp_request *http, int status, const char *text)
 {
 	struct evbuffer *body = evbuffer_new();
@@ -116,7 +116,7 @@ static void send_slowly(struct evhttp_request *http, int status, const char *tex
 	r->http = http;
 	str_add(&r->text, text + strlen(text) / 2);
 	evhttp_connection_set_closecb(evhttp_request_get_connection(http), rest_gone, r);
-	(void)event_base_update_cache_time(fake_loop()); /* the delay begins now, not earlier */
+	(void)event_base_update_cache_time(fake_loop()); /* the delay starts now, not earlier */
 	(void)event_base_once(fake_loop(), -1, EV_TIMEOUT, send_rest, r, &delay);
 }
 
@@ -140,8 +140,8 @@ static void send_cut(struct evhttp_request *http, int status, const char *text)
 static const char HTML[] = "<!DOCTYPE html><html><head><title>Bad gateway</title></head>"
                            "<body><h1>Something in between is broken</h1></body></html>";
 
-/* The answer that a fault has put in the place of ours; true: it has been sent, or never will be.
- * text is the right answer's body, NULL if the call has not been made. */
+/* Sends the answer that a fault puts in place of ours; true: it was sent, or never will be. text is
+ * the body of the right answer, NULL if the call was not made. */
 static bool send_spoilt(struct call *c, const cJSON *fault, const char *text)
 {
 	const char *what = json_str(fault, "what");
@@ -172,7 +172,7 @@ static bool send_spoilt(struct call *c, const cJSON *fault, const char *text)
 	return true;
 }
 
-/* Faults whose answer is an answer of ours. */
+/* Handles faults whose answer is one of ours. */
 static void answer_by_fault(struct call *c, const cJSON *fault)
 {
 	if (json_is(fault, "what", "error")) {
@@ -255,8 +255,8 @@ static void json_body(struct call *c, const char *text)
 	cJSON_Delete(parsed);
 }
 
-/* One part of a multipart body: its head, and its bytes. Clients name the field of an upload as
- * they like: Slack's own call it "filename" and "body". */
+/* One part of a multipart body: its header, and its bytes. Clients name the field of an upload as
+ * they like: Slack's own use "filename" and "body". */
 static void part(struct call *c, const char *head, const char *bytes, size_t length)
 {
 	OWNED(char_ptr) char *value = xmalloc(length + 1);
@@ -323,7 +323,7 @@ static bool begins(const char *text, const char *with)
 	return strncasecmp(text, with, strlen(with)) == 0;
 }
 
-/* Reads what the request says into c->args and c->bytes. */
+/* Reads the request's arguments into c->args and c->bytes. */
 static void arguments(struct call *c, const char *query)
 {
 	struct evbuffer *in = evhttp_request_get_input_buffer(c->http);
@@ -362,7 +362,7 @@ void call_clear(struct call *c)
 	str_clear(&c->bytes);
 }
 
-/* Tokens do not belong into a log, not even ours. */
+/* Tokens do not belong in a log, not even ours. */
 static cJSON *shown_arguments(const struct call *c)
 {
 	cJSON *args = cJSON_Duplicate(c->args, true);
@@ -399,7 +399,7 @@ static void perform(struct call *c, const char *kind, const char *path)
 		web_api(c);
 }
 
-/* Plays one call: the fault before it, its effect, the log, the answer. */
+/* Plays one call: the fault before it, its effect, the log entry, the answer. */
 static void play(struct evhttp_request *http, const char *kind, const char *name, const char *path,
                  const char *query)
 {

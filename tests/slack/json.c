@@ -1,4 +1,4 @@
-/* json: cJSON in few words. */
+/* json: helpers for cJSON. */
 #include "fake.h"
 
 #include <stdarg.h>

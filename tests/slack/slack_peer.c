@@ -15,7 +15,7 @@
 
 enum { ANSWERS = 16, NAMES = 64, NAME_BYTES = 64, URL_BYTES = 60 };
 
-/* How far slack_wait_for has come with a name. */
+/* How far slack_wait_for has read for one name. */
 struct seen {
 	char name[NAME_BYTES];
 	int64_t seq;
@@ -25,7 +25,7 @@ static pid_t fake;
 static char api_url[URL_BYTES];
 static int64_t mark;
 static struct seen seen[NAMES];
-static char *forgiven; /* findings that were expected */
+static char *forgiven; /* violations that were expected */
 
 /* ---- requests ---- */
 
@@ -35,7 +35,7 @@ static size_t keep(char *bytes, size_t size, size_t count, void *answer)
 	return size * count;
 }
 
-/* One of the answers that stay for a while. */
+/* One of several rotating answers. */
 static struct str *next_answer(void)
 {
 	static struct str answers[ANSWERS];
@@ -280,7 +280,7 @@ void slack_mark(void)
 	mark = strtoll(member(slack_ask("calls"), "last"), NULL, 10);
 }
 
-/* What clients did, a name a line. *last: the log's highest number. */
+/* What clients did, one name per line. *last: the log's highest number. */
 static char *done(int64_t *last)
 {
 	static const char CLIENTS[] = " call hook upload ack ";

@@ -1,49 +1,50 @@
 /* slack_peer: the fake Slack, for tests in C: starts it, makes people do things, orders faults, and
- * waits for what our processes do. README.md beside it tells what the fake can do.
+ * waits for what our processes do. README.md next to it says what the fake can do.
  *
- * JSON is a printf format in which ' stands for " (\u0027 is an apostrophe). What a function
- * returns is the fake's answer, JSON, for member() and has() of agent.h, and valid until the
- * sixteenth call after. Whatever does not come within AGENT_PATIENCE_MS fails the test. */
+ * JSON is a printf format in which ' stands for " (\u0027 is an apostrophe). Functions return the
+ * fake's answer, JSON, for member() and has() of agent.h; it is valid until the sixteenth call
+ * after. What does not happen within AGENT_PATIENCE_MS fails the test. */
 #ifndef SLACK_PEER_H
 #define SLACK_PEER_H
 
 #define SLACK_FAKE_APP_TOKEN "xapp-1-A01APP-1-fake"
 #define SLACK_FAKE_BOT_TOKEN "xoxb-1-fake"
 
-/* Starts a fake of its own for this test, on the harness's clock (call fresh_store or scratch
- * before), and sets $SLACK_API_URL. It ends with the test. */
+/* Starts a fake for this test, on the harness's clock (call fresh_store or scratch before), and
+ * sets $SLACK_API_URL. It ends with the test. */
 void slack_start(void);
-/* The environment of a system that talks with it: tokens, team, and U01OP and U02OP as operators.
- */
+/* Sets the environment of a system that talks to it: tokens, team, and U01OP and U02OP as
+ * operators. */
 void slack_credentials(void);
-/* Ends it; the test fails if a client has done something wrong. */
+/* Ends it; fails the test if a client did something wrong. */
 void slack_stop(void);
 /* "http://127.0.0.1:PORT/api/" */
 const char *slack_api_url(void);
 int slack_port(void);
 
-/* POST /control/<path>; the test fails unless the answer is ok. */
+/* POST /control/<path>; fails the test unless the answer is ok. */
 const char *slack_order(const char *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same to /control/deliver, fault, set and socket. */
+/* The same for /control/deliver, fault, set and socket. */
 const char *slack_deliver(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void slack_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void slack_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void slack_socket(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Delivers, waits for the ack and returns that: what follows from it is committed then. */
+/* Delivers, waits for the ack and returns it: by then what follows from it is committed. */
 const char *slack_acked(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* GET /control/<path>, e.g. "messages?channel=C01AGENTS". */
 const char *slack_ask(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The next log entry of that name, after the last one this function has returned for it (and
- * after the mark): "ack", "hello", "chat.postMessage", "response_url", ... */
+/* Waits for the next log entry of that name, after the last one returned for it (and after the
+ * mark): "ack", "hello", "chat.postMessage", "response_url", ... */
 const char *slack_wait_for(const char *name);
-/* From here on slack_expect_calls and slack_wait_for look. */
+/* slack_expect_calls and slack_wait_for start looking here. */
 void slack_mark(void);
-/* What clients did since the mark becomes this: calls, posts to a response_url, uploads and acks,
- * a name a line, in order. */
+/* Waits until what clients did since the mark is this: calls, posts to a response_url, uploads and
+ * acks, one name per line, in order. */
 void slack_expect_calls(const char *names);
-/* The police has found these, a rule a line in the order found; slack_stop forgives them. */
+/* The police must have found these violations, one rule per line in order; slack_stop forgives
+ * them. */
 void slack_expect_faults(const char *rules);
 
 #endif

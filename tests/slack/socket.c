@@ -1,7 +1,7 @@
 /* socket: the WebSocket connections of Socket Mode: tickets, frames, hellos, pings, and their ends.
  *
- * The upgrade is evhttp's; from there on its connection's bufferevent is ours and wslay makes and
- * reads the frames on it. evhttp still owns the connection: freeing that ends it. */
+ * evhttp handles the upgrade; after it the connection's bufferevent is ours, and wslay writes and
+ * parses the frames on it. evhttp still owns the connection: freeing that closes it. */
 #include "fake.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <wslay/wslay.h>
 
 enum {
-	SOCKETS = 256, /* of one run of the fake */
+	SOCKETS = 256, /* per run of the fake */
 	SOCKETS_AT_ONCE = 10,
 	FRAME_BYTES = 20480,
 	TICKET_MS = 30000,
@@ -27,11 +27,11 @@ enum {
 };
 
 struct sock {
-	struct evhttp_connection *connection; /* NULL: it is gone */
+	struct evhttp_connection *connection; /* NULL: gone */
 	struct bufferevent *bytes;
 	wslay_frame_context_ptr frames;
-	struct wslay_frame_iocb frame; /* the one that is being read */
-	uint64_t got; /* bytes of its payload that have come */
+	struct wslay_frame_iocb frame; /* the one being read */
+	uint64_t got; /* bytes of its payload received so far */
 	struct str message;
 	int64_t last_ping_ms, hello_ms, refresh_ms, close_ms; /* the fake's clock; 0: never */
 	size_t control_length;
@@ -39,12 +39,12 @@ struct sock {
 	char control[126]; /* payload of a control frame */
 	bool in_frame, fragmented;
 	bool hello, silent, close_sent, keep_tcp;
-	bool refused; /* what still comes is thrown away */
+	bool refused; /* what still arrives is discarded */
 };
 
 static struct sock sockets[SOCKETS];
 static int count;
-static cJSON *tickets; /* by ticket: unix ms when it was made, or 0: used */
+static cJSON *tickets; /* by ticket: unix ms when it was issued, or 0: used */
 
 static struct sock *sock_of(int number)
 {
@@ -180,7 +180,7 @@ static void gone(struct sock *s, bool by_us)
 	envelope_socket_gone(s->number);
 }
 
-/* Without another word: the peer sees a reset. */
+/* Closes without a close frame: the peer sees a reset. */
 static void cut(struct sock *s)
 {
 	static const struct linger NONE = { .l_onoff = 1 };
@@ -197,7 +197,7 @@ void socket_close(int socket, int code)
 		send_close(s, code);
 }
 
-/* The peer's close frame: ours is the answer, or it is the answer to ours. */
+/* The peer's close frame: we answer it, unless it is the answer to ours. */
 static void close_received(struct sock *s)
 {
 	json_set_int(note(s, "closing"), "code",
@@ -254,7 +254,7 @@ static void frame_bytes(struct sock *s, size_t length)
 	}
 }
 
-/* Slack puts no fragments together: such an ack is lost, and nobody is told. */
+/* Slack does not reassemble fragments: such an ack is lost, silently. */
 static void frame_ends(struct sock *s)
 {
 	s->in_frame = false;
@@ -328,7 +328,7 @@ void connections_open(struct call *c)
 	    text_of("ws%s/link/?ticket=%s&app_id=%s", fake_origin() + strlen("http"), ticket, APP));
 }
 
-/* Uses it up; whether it could be used. */
+/* Uses up the ticket; returns whether it was valid. */
 static bool ticket_is_good(const char *ticket)
 {
 	int64_t made = json_int(tickets, ticket, -1);
@@ -350,7 +350,7 @@ static void accept_key(const char *key, char out[40])
 	(void)EVP_EncodeBlock((unsigned char *)out, digest, sizeof(digest));
 }
 
-/* The connection changes hands: evhttp waits for an answer that never comes. */
+/* Takes the connection over: evhttp waits for an answer that never comes. */
 static struct sock *take_over(struct evhttp_request *http)
 {
 	static const struct wslay_frame_callbacks HOW = { frame_out, frame_in, NULL };
@@ -439,7 +439,7 @@ bool socket_is_heard(int socket)
 	return s && is_open(s) && !s->silent && !s->close_sent;
 }
 
-/* ---- on demand, and by time ---- */
+/* ---- on demand, and by the clock ---- */
 
 static const char *obey(struct sock *s, const cJSON *order)
 {

@@ -88,7 +88,7 @@ int client_try(struct client *c, const char *path)
 		                  .sin_port = htons((uint16_t)slack_port()) };
 	OWNED(str) struct str request = { 0 };
 
-	(void)signal(SIGPIPE, SIG_IGN); /* a server that closes is what some tests are about */
+	(void)signal(SIGPIPE, SIG_IGN); /* some tests are about a server that closes */
 	*c = (struct client){ .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	ck_assert_int_eq(connect(c->fd, (struct sockaddr *)&to, sizeof(to)), 0);
@@ -126,13 +126,13 @@ void client_frame(struct client *c, uint8_t opcode, bool final, const void *byte
 	do {
 		n = wslay_frame_send(c->frames, &frame);
 		if (n < 0)
-			return; /* the server has gone: the test sees it when it reads */
+			return; /* the server is gone: the test notices when it reads */
 		frame.data += n;
 		frame.data_length -= (size_t)n;
 	} while (frame.data_length > 0);
 }
 
-/* Reads one frame whole into payload (cleared before); false: the connection has ended. */
+/* Reads a whole frame into payload (cleared before); false: the connection has ended. */
 static bool read_frame(struct client *c, struct wslay_frame_iocb *frame, struct str *payload)
 {
 	str_reset(payload);

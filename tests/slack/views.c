@@ -55,7 +55,7 @@ const char *trigger_new(const char *user, const char *view, int64_t age_ms)
 	return id;
 }
 
-/* The trigger of a call, if it can still be used; else the error. */
+/* The trigger of a call, if it is still usable; else sets the error. */
 static cJSON *trigger_of(struct call *c)
 {
 	const char *id = call_need(c, "trigger_id");
@@ -102,7 +102,7 @@ static bool view_fits(struct call *c, const cJSON *same)
 	return wrong ? call_fail(c, wrong) : true;
 }
 
-/* Puts what was sent into a view and gives it a new hash. */
+/* Puts the submitted content into a view and gives it a new hash. */
 static void view_fill(cJSON *view, const cJSON *sent)
 {
 	static const char *const SENT[] = {
@@ -134,7 +134,7 @@ static int depth(const cJSON *view)
 	return n;
 }
 
-/* previous: the view it lies on, NULL for the first. */
+/* previous: the view below it, NULL for the first. */
 static cJSON *view_new(const cJSON *sent, const cJSON *previous)
 {
 	cJSON *view = cJSON_CreateObject();
@@ -161,7 +161,7 @@ static void answer_view(struct call *c, const cJSON *view)
 	json_set(call_ok(c), "view", shown);
 }
 
-/* The trigger is used up only by a view that opens. */
+/* Only a view that opens uses up the trigger. */
 void views_open(struct call *c)
 {
 	cJSON *trigger = trigger_of(c);
@@ -229,7 +229,7 @@ static void close_stack(const cJSON *view)
 	}
 }
 
-/* Shows the errors; keys that are no input blocks void the whole answer. */
+/* Shows the errors; a key that is not an input block invalidates the whole answer. */
 static void show_errors(cJSON *view, const cJSON *errors, const char *envelope_id, int socket)
 {
 	const cJSON *error;

@@ -1,4 +1,4 @@
-/* web_api: which methods there are, and what is asked of every call: token, scope, body, rate. */
+/* web_api: the methods, and what every call is checked for: token, scope, body, rate. */
 #include "fake.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum flags { FORM_ONLY = 1, APP_LEVEL = 2 };
 struct method {
 	const char *name;
 	void (*run)(struct call *c);
-	const char *scope; /* NULL: none, or the method asks by kind of channel */
+	const char *scope; /* NULL: none, or the method checks it by kind of channel */
 	int a_minute; /* calls; 0: hundreds */
 	int flags;
 };
@@ -200,7 +200,7 @@ static void bots_info(struct call *c)
 	json_set(call_ok(c), "bot", bot);
 }
 
-/* The message that a reaction or a pin is for; NULL and the error if there is none. */
+/* The message for a reaction or a pin; if there is none, sets the error and returns NULL. */
 static cJSON *marked(struct call *c)
 {
 	cJSON *channel = call_channel(c, "channel"), *m = NULL;
@@ -216,7 +216,7 @@ static cJSON *marked(struct call *c)
 	return m;
 }
 
-/* The place of a text in a list, -1 if it is not there. */
+/* The index of a text in a list, -1 if absent. */
 static int index_in(const cJSON *list, const char *text)
 {
 	int i = 0;
@@ -230,7 +230,7 @@ static int index_in(const cJSON *list, const char *text)
 	return -1;
 }
 
-/* Adds text to the list of a message, or removes it. */
+/* Adds text to a message's list, or removes it. */
 static void mark(struct call *c, const char *list, const char *text, bool add, const char *already)
 {
 	cJSON *m = marked(c);
@@ -309,7 +309,7 @@ static const struct method METHODS[] = {
 
 /* ---- tokens ---- */
 
-/* The token of a call: the header's, or the argument's where that is allowed. NULL: none. */
+/* The token of a call: from the header, or from the argument where that is allowed. NULL: none. */
 static const char *token_of(struct call *c, bool app_level)
 {
 	const char *header =
@@ -381,7 +381,7 @@ static bool refuse_rate(struct call *c, int64_t wait_ms)
 
 bool rate_of_channel(struct call *c, const char *channel)
 {
-	static cJSON *next; /* by channel: when the next post may come */
+	static cJSON *next; /* by channel: when the next post is allowed */
 	int64_t now = fake_now_ms(), due;
 
 	if (!setting_true("rate_limits"))
@@ -430,7 +430,7 @@ static void scopes_header(struct call *c)
 	                        str_text(&scopes));
 }
 
-/* JSON sent to a method that reads forms only is not seen. */
+/* A method that reads forms only ignores JSON. */
 static void unsee_json(struct call *c, const struct method *m)
 {
 	if (!(m->flags & FORM_ONLY) || strcmp(c->body, "json") != 0)

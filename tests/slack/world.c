@@ -80,7 +80,7 @@ cJSON *world_direct(const char *user)
 	return channel;
 }
 
-/* Microseconds, as Slack's are; six digits behind the point, so that texts sort. */
+/* Microseconds, as in Slack; six decimal digits, so that texts sort. */
 const char *world_ts(void)
 {
 	static int64_t last_us;

@@ -93,6 +93,7 @@ struct acp_how acp_case_how(enum acp_dialect dialect)
 		.startup_ms = 30000,
 		.root = ACP_CASE_ROOT,
 		.version = ACP_VERSION_1,
+		.forms = true,
 	};
 }
 

@@ -331,8 +331,7 @@ START_TEST(a_second_question_about_a_call_takes_the_place_of_the_first)
 	acp_case_sent(&c, CANCELLED("0"));
 	/* an id that waits is not taken twice */
 	asks(&c, "1", "\"toolCall\":{\"toolCallId\":\"u\"}," OPTIONS);
-	acp_case_told(&c, "note warn session/request_permission 1: this id waits for its answer "
-	                  "already\n");
+	acp_case_told(&c, "note warn question 1: this id waits for its answer already\n");
 }
 END_TEST
 

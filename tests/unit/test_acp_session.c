@@ -297,6 +297,38 @@ START_TEST(an_agent_that_leaves_its_asking_mode_is_put_back)
 }
 END_TEST
 
+START_TEST(a_mode_is_refused_by_what_follows_the_hash_of_its_id)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	struct acp_how how = acp_case_how(ACP_STANDARD);
+
+	how.refused = "[\"autopilot\"]";
+	acp_case_open(&c, &how);
+	acp_case_hears(&c, INITIALIZED);
+	acp_case_skip(&c);
+	acp_case_hears(&c, "{\"id\":2,\"result\":{\"sessionId\":\"S\",\"modes\":{\"currentModeId\":"
+	                   "\"http://x/m#autopilot\",\"availableModes\":[{\"id\":"
+	                   "\"http://x/m#autopilot\"},{\"id\":\"http://x/m#agent\"}]}}}");
+	acp_case_sent(&c, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"session/set_mode\",\"params\":"
+	                  "{\"sessionId\":\"S\",\"modeId\":\"http://x/m#agent\"}}\n");
+}
+END_TEST
+
+START_TEST(forms_are_neither_offered_nor_taken_where_nobody_is_shown_them)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	struct acp_how how = acp_case_how(ACP_STANDARD);
+
+	how.forms = false;
+	acp_case_open(&c, &how);
+	ck_assert_ptr_null(strstr(c.acp.out.bytes, "elicitation"));
+	acp_case_skip(&c);
+	acp_case_hears(&c, "{\"id\":0,\"method\":\"elicitation/create\",\"params\":{}}");
+	acp_case_sent(&c, "{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-32601,\"message\":"
+	                  "\"method not found: elicitation/create\"}}\n");
+}
+END_TEST
+
 START_TEST(an_agent_that_takes_no_setting_is_not_asked_for_ever)
 {
 	OWNED(acp_case) struct acp_case c = { 0 };
@@ -684,6 +716,8 @@ int main(void)
 	tcase_add_test(c, an_agent_is_set_to_the_option_in_which_it_asks);
 	tcase_add_test(c, an_agent_that_cannot_be_made_to_ask_is_refused);
 	tcase_add_test(c, an_agent_that_leaves_its_asking_mode_is_put_back);
+	tcase_add_test(c, a_mode_is_refused_by_what_follows_the_hash_of_its_id);
+	tcase_add_test(c, forms_are_neither_offered_nor_taken_where_nobody_is_shown_them);
 	tcase_add_test(c, an_agent_that_takes_no_setting_is_not_asked_for_ever);
 	tcase_add_test(c, a_prompt_is_a_turn_and_only_one_is_in_flight);
 	tcase_add_test(c, a_turn_ends_for_each_reason_that_there_is);

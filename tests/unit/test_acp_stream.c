@@ -125,6 +125,21 @@ START_TEST(an_answer_has_the_id_of_the_question)
 }
 END_TEST
 
+START_TEST(an_id_that_waits_for_its_answer_is_not_taken_twice)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	struct err e = { 0 };
+
+	open_stream(&c);
+	acp_case_hears(&c, CLEARANCE "\n" CLEARANCE);
+	acp_case_told(&c, ASKED "note warn question \"req-001\": this id waits for its answer "
+	                        "already\n");
+	ck_assert_int_eq(
+	    acp_answer(&c.acp, "\"req-001\"", &(struct acp_answer){ .verdict = ACP_YES }, &e), 1);
+	ck_assert_ptr_null(c.acp.asks);
+}
+END_TEST
+
 START_TEST(a_missing_field_is_named_and_the_message_skipped)
 {
 	static const struct {
@@ -302,6 +317,7 @@ int main(void)
 	tcase_add_test(c, an_unknown_method_is_logged_and_skipped);
 	tcase_add_test(c, the_end_of_the_stream_is_told_once);
 	tcase_add_test(c, an_answer_has_the_id_of_the_question);
+	tcase_add_test(c, an_id_that_waits_for_its_answer_is_not_taken_twice);
 	tcase_add_test(c, a_missing_field_is_named_and_the_message_skipped);
 	tcase_add_test(c, a_risk_that_is_unknown_or_a_file_outside_is_critical);
 	tcase_add_test(c, a_prompt_is_a_question_of_its_type);

@@ -16,7 +16,7 @@
 
 static const struct driver *driver_of(enum agent_run_protocol protocol)
 {
-	static const struct driver *const DRIVERS[] = { &DRIVE_MCP };
+	static const struct driver *const DRIVERS[] = { &DRIVE_MCP, &DRIVE_ACP, &DRIVE_STREAM };
 
 	for (size_t i = 0; i < COUNT(DRIVERS); i++)
 		if (DRIVERS[i]->protocol == protocol)

@@ -6,6 +6,7 @@
  * ending.c     how an agent ends
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
+ * heard.c      what an agent said, as rows
  * drive_*.c    what a protocol makes of stdin and stdout */
 #ifndef RUNNER_H
 #define RUNNER_H
@@ -77,7 +78,7 @@ struct runner {
 
 /* ---- drive_*.c ---- */
 
-extern const struct driver DRIVE_MCP;
+extern const struct driver DRIVE_MCP, DRIVE_ACP, DRIVE_STREAM;
 
 /* ---- run.c ---- */
 

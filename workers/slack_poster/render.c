@@ -387,6 +387,9 @@ static int render_part(struct poster *p, const struct slack_intent_row *i, struc
 		return render_said(p, i, out, e);
 	case SLACK_PART_KIND_AUTO:
 		return render_auto(p, i, out, e);
+	case SLACK_PART_KIND_AGENT:
+		slack_notice_agent(i->text, out);
+		return 0;
 	case SLACK_PART_KIND_DIFF:
 	case SLACK_PART_KIND_FILE:
 	case SLACK_PART_KIND_REPLY:

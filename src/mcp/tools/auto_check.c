@@ -1,4 +1,4 @@
-/* auto_check: asks the workspace's policy, and of a command the operator too. */
+/* auto_check: asks the workspace's policy and, about a command, the operator, too. */
 #include "tools.h"
 
 #include "ask.h"
@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-enum { COMMAND_BYTES_MAX = 1 << 20 }; /* more is not shown, so nobody can approve it */
+enum { COMMAND_BYTES_MAX = 1 << 20 }; /* a longer one is not shown, so nobody can approve it */
 
 static const cJSON *context(const struct call *c)
 {
 	return cJSON_GetObjectItemCaseSensitive(c->arguments, "context");
 }
 
-/* Whether it is about a command line, which the operator is asked about if need be. */
+/* Whether it is about a command line, about which the operator is asked if necessary. */
 static bool is_command(const struct call *c)
 {
 	const char *kind = json_text(c->arguments, "kind");
@@ -25,7 +25,7 @@ static bool is_command(const struct call *c)
 	return kind && strcmp(kind, "terminal_command") == 0;
 }
 
-/* Whether it is about reading: only what is known to read does. */
+/* Whether it is about reading: only tools that are known to read count. */
 static bool is_reading(const char *tool)
 {
 	static const char *const READERS[] = { "read",      "read_file",  "show-file",
@@ -50,7 +50,7 @@ static void look(struct call *c, const struct call_settings *settings, struct ha
 		ask->named = json_text(context(c), "file_path");
 }
 
-/* The file in the context, and the one that it stands for; or it is none of this workspace. */
+/* The file in the context, and the one that it stands for; or it is outside this workspace. */
 static void seen(struct call *c, struct hand_found *found)
 {
 	c->names_other_file = found->names_other;
@@ -89,7 +89,7 @@ static void add_verdict(struct str *out, bool approved, const char *rule)
 		json_member_null(out, "matched_rule");
 }
 
-/* A command that the policy does not allow is the operator's to allow. */
+/* The operator decides about a command that the policy does not allow. */
 static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
 {

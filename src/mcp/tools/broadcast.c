@@ -36,7 +36,7 @@ int broadcast_finish(struct store *st, int64_t call_seq, const char *result, str
 	           : 0;
 }
 
-/* The rules queue it when the call is written down; where it stands in Slack is known later. */
+/* The rules queue the message when the call is recorded; its place in Slack is known later. */
 static int run(struct store *st, struct call *c, const struct peer *p,
                const struct call_settings *settings, struct err *e)
 {

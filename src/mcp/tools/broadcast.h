@@ -1,19 +1,19 @@
-/* broadcast: where in Slack it stands is known after the call has been written down. */
+/* broadcast: its place in Slack is known after the call has been recorded. */
 #ifndef BROADCAST_H
 #define BROADCAST_H
 
 #include "store.h"
 #include "str.h"
 
-enum { BROADCAST_MS = 2000 }; /* how long its caller waits to be told its place in Slack */
+enum { BROADCAST_MS = 2000 }; /* how long its caller waits for its place in Slack */
 
-/* Appends the result. ts: Slack's name of the message that says it, or NULL. */
+/* Appends the result. ts: Slack's timestamp of the message, or NULL. */
 void broadcast_result(struct str *out, bool posted, const char *ts);
-/* Appends the result of a call that is_said: 1, if it is known where it stands or that Slack
- * refuses it, or if late; else 0. -1 on error. */
+/* Appends the result of a call that is_said: 1 if its place is known, or Slack refuses it, or late
+ * is set; otherwise 0. -1 on error. */
 int broadcast_said(struct store *st, int64_t call_seq, bool late, struct str *result,
                    struct err *e);
-/* Writes what the caller has been told. Inside a transaction. */
+/* Records what the caller has been told. Inside a transaction. */
 int broadcast_finish(struct store *st, int64_t call_seq, const char *result, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* check_clearance: asks whether a change may be made. */
+/* check_clearance: asks for approval of a change. */
 #include "tools.h"
 
 #include "ask.h"
@@ -13,7 +13,7 @@ static const struct touched *primary(const struct call *c)
 	return &c->files[c->plan.primary];
 }
 
-/* The digest of what a person is going to be shown. */
+/* The digest of what a person will be shown. */
 static struct sha256 digest(const struct call *c)
 {
 	const struct shown s = { .title = json_text(c->arguments, "title"),
@@ -31,7 +31,7 @@ static struct sha256 digest(const struct call *c)
 	return proposal_digest(&s);
 }
 
-/* The files as they are when the question is asked, and what is to become of them. */
+/* The files at the time of the request, and what they would become. */
 static void look(struct call *c, const struct call_settings *settings, struct hand_ask *ask)
 {
 	ask->file_path = json_text(c->arguments, "file_path");

@@ -40,7 +40,7 @@ static void add_list(struct str *result, const char *name, struct str *items)
 	json_array_end(result);
 }
 
-/* Every file of a write: written, and where there are such, deleted and renamed. */
+/* Every file of a write: written and, if there are any, deleted and renamed. */
 static int add_files(struct store *st, int64_t apply, struct str *result, struct err *e)
 {
 	OWNED(str) struct str written = { 0 };
@@ -91,7 +91,8 @@ static int already_consumed(struct store *st, struct call *c, int64_t request, s
 	return 0;
 }
 
-/* Whether p may apply what another session asked: its successor, once nobody is connected to it. */
+/* Whether p may apply what another session requested: as its successor, once nobody is connected to
+ * it. */
 static int may_succeed(struct store *st, const struct request *r, const struct peer *p,
                        const struct call_settings *settings, struct err *e)
 {

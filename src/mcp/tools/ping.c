@@ -1,4 +1,4 @@
-/* ping: a sign of life, with what the agent is at. */
+/* ping: a sign of life, with the agent's current activity. */
 #include "tools.h"
 
 #include "call.h"

@@ -1,4 +1,4 @@
-/* reboot: what an earlier session of the workspace has left open. */
+/* reboot: returns what an earlier session of the workspace has left open. */
 #include "tools.h"
 
 #include "call.h"
@@ -75,7 +75,7 @@ static void begin_result(struct call *c, const char *status, const char *session
 		json_member_raw(&c->result, "pending_tasks", c->steering.tasks.bytes);
 }
 
-/* What the operator said to agents that are gone is in the result, too. */
+/* What the operator said to agents that are gone is part of the result, too. */
 static int take_words(struct store *st, struct call *c, const struct peer *p, struct err *e)
 {
 	steering_clear(&c->steering);
@@ -101,8 +101,8 @@ static int recovered(struct store *st, struct call *c, const struct peer *p,
 	return 0;
 }
 
-/* The session to recover: one that has left something, else the newest of this workspace that was
- * interrupted. */
+/* The session to recover: one that has left something open, otherwise the newest interrupted one of
+ * this workspace. */
 static int predecessor(struct store *st, const struct peer *p, const char *machine,
                        struct session_row *row, struct err *e)
 {

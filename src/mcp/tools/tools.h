@@ -1,4 +1,4 @@
-/* tools: the tools there are, a file each; tools.c lists them. */
+/* tools: all tools, one file each; tools.c lists them. */
 #ifndef TOOLS_H
 #define TOOLS_H
 

@@ -1,4 +1,4 @@
-/* transmit: asks whether to go on. */
+/* transmit: asks whether to continue. */
 #include "tools.h"
 
 #include "ask.h"
@@ -10,7 +10,7 @@
 const char *const PROMPT_TYPE[PROMPT_TYPES] = { "continuation", "clarification", "error_recovery",
 	                                        "resource_warning" };
 
-/* An agent in trouble is for a person to see. */
+/* A person has to see an agent that is in trouble. */
 static bool policy(const struct call *c, struct policy_question *q)
 {
 	q->risk_level = json_text(c->arguments, "risk_level");

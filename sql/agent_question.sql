@@ -1,0 +1,78 @@
+-- Every statement on `agent_question`, and what else a runner reads and writes for an agent that talks.
+
+-- name: agent_talk :one
+-- How the agent of a run is talked to. previous: the agent's own id of the session, from its last run.
+SELECT r.protocol, r.prompt, r.generation, s.seq AS session_seq, s.machine, s.workspace_root, a.acp_version,
+       a.auth_method, a.asking, a.refused_modes, a.startup_timeout_ms, a.max_line_length, a.framing,
+       (SELECT p.peer_session FROM agent_run AS p
+         WHERE p.session_seq = r.session_seq AND p.agent = r.agent AND p.generation < r.generation
+           AND p.peer_session IS NOT NULL
+         ORDER BY p.generation DESC LIMIT 1) AS previous
+  FROM agent_run AS r JOIN session AS s ON s.seq = r.session_seq JOIN agent AS a ON a.name = r.agent
+ WHERE r.seq = :run;
+
+-- name: agent_talk_opened :exec
+UPDATE agent_run SET peer_session = :peer_session WHERE seq = :run AND peer_session IS NULL;
+
+-- name: agent_talk_heard :exec
+-- The agent lives. works: it is its turn. progress, tool: NULL leaves what there is.
+-- type: :works bool
+-- type: :tool text
+-- type: :progress text
+UPDATE session
+   SET last_activity_at = :now, updated_at = :now, connectivity_status = 'online',
+       idle_since = CASE WHEN :works THEN :now END, last_tool = coalesce(:tool, last_tool),
+       progress_snapshot = coalesce(:progress, progress_snapshot)
+ WHERE seq = :session AND status <> 'terminated';
+
+-- name: agent_talk_said :exec
+-- In the session's thread.
+-- type: :session seq
+-- type: :text text
+INSERT INTO slack_notice (kind, session_seq, text, at) VALUES ('agent', :session, :text, :now);
+
+-- name: agent_talk_is_paused :any
+SELECT 1 AS yes FROM session WHERE seq = :session AND status = 'paused';
+
+-- name: agent_talk_next :one
+-- What the operator has said to it and it was not told.
+-- type: :session integer
+SELECT seq, kind, text FROM steering_untold WHERE session_seq = :session ORDER BY seq LIMIT 1;
+
+-- name: agent_talk_tell :rows
+UPDATE steering SET run_seq = :run, delivered_at = :now WHERE seq = :seq AND delivered_at IS NULL;
+
+-- name: agent_question_insert :exec
+INSERT INTO agent_question (request_seq, run_seq, rpc_id, tool_call_id)
+VALUES (:request, :run, :rpc_id, :tool_call_id);
+
+-- name: agent_question_decided :one
+-- The next one of a run that has its answer.
+-- type: decision request_verdict
+SELECT q.seq, q.request_seq, q.rpc_id, r.kind, r.state, r.decision, r.reason, r.instruction
+  FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
+ WHERE q.run_seq = :run AND q.answered_at IS NULL AND q.withdrawn_at IS NULL
+   AND r.state NOT IN ('pending', 'interrupted')
+ ORDER BY q.seq LIMIT 1;
+
+-- name: agent_question_answer :exec
+UPDATE agent_question SET answered_at = :now WHERE seq = :seq;
+
+-- name: agent_question_delivered :exec
+UPDATE request SET delivered_at = :now WHERE seq = :request AND delivered_at IS NULL;
+
+-- name: agent_question_withdraw :exec
+UPDATE agent_question SET withdrawn_at = :now, why = :why
+ WHERE run_seq = :run AND rpc_id = :rpc_id AND answered_at IS NULL AND withdrawn_at IS NULL;
+
+-- name: agent_question_expire :exec
+-- Nobody needs the answers to what was withdrawn: they expire now.
+UPDATE request SET deadline_at = :now
+ WHERE state = 'pending'
+   AND seq IN (SELECT request_seq FROM agent_question WHERE run_seq = :run AND withdrawn_at IS NOT NULL)
+   AND coalesce(deadline_at > :now, 1);
+
+-- name: agent_question_delete :rows
+DELETE FROM agent_question WHERE seq IN (
+  SELECT q.seq FROM json_each(:sessions) AS g CROSS JOIN agent_run AS r ON r.session_seq = g.value
+    CROSS JOIN agent_question AS q ON q.run_seq = r.seq LIMIT :limit);

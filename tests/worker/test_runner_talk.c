@@ -1,0 +1,305 @@
+/* The runner talks to an agent by its stdin and stdout: what it says becomes rows, and what it is
+ * told rests on rows. The agent is tests/fakes/fake_agent.c. */
+#include "runner_case.h"
+
+#include "err.h"
+#include "json.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	LOOK_MS = 10,
+	GRACE_MS = 61000, /* after a start nothing expires for a minute */
+};
+
+/* Orders a run of the fake agent: what it speaks ("v1", "v2", "stream") and its steps, NULL behind
+ * the last. It keeps what it reads in the file `heard` of the workspace. */
+static int given_talk(const char *speaks, const char *const *steps)
+{
+	OWNED(str) struct str args = { 0 };
+	OWNED(str) struct str sql = { 0 };
+	struct instant now = clock_now();
+	const char *protocol = strcmp(speaks, "stream") == 0 ? "acp-stream" : "acp";
+
+	str_addf(&args, "[\"%s\",\"--log\",\"%s/heard\"", speaks, site.workspace);
+	for (; *steps; steps++) {
+		str_add_char(&args, ',');
+		json_quote(&args, *steps);
+	}
+	str_addf(
+	    &sql,
+	    "INSERT INTO agent (name, command, args, protocol, env_pass, env_set, acp_version,"
+	    " startup_timeout_ms, max_line_length, framing, is_default, is_builtin, updated_at)"
+	    " VALUES ('fake', '%s/tests/fake-agent', '%s]', '%s', '[]', '{}', 'auto', 30000,"
+	    " 33554432, 'ndjson', 0, 0, '%s');"
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status,"
+	    " mode, origin, protocol_mode, created_at, updated_at)"
+	    " VALUES (1, '%s', 'h', 'local:tester', '%s', 'created', 'local', 'started', 'acp',"
+	    " '%s', '%s');"
+	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol,"
+	    " state, created_at, prompt)"
+	    " VALUES (1, 1, 1, 'h', 'fake', '%s', 'wanted', '%s', 'mend it')",
+	    getenv("INTERCOM_BUILD"), args.bytes, protocol, now.text, session_of(1), site.workspace,
+	    now.text, now.text, protocol, now.text);
+	given(str_text(&sql));
+	return 1;
+}
+
+#define STEPS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+/* The agent has been told this, on one line, so often in all. */
+static void was_told(const char *text, int times)
+{
+	int have = 0;
+
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;;) {
+		OWNED(char_ptr) char *heard = get_file(site.workspace, "heard");
+
+		have = 0;
+		for (const char *at = heard; at && (at = strstr(at, text)) != NULL; at++)
+			have++;
+		if (have >= times || agent_ms() > end) {
+			ck_assert_msg(have == times, "%s: %d times, not %d, in\n%s", text, have,
+			              times, heard ? heard : "");
+			return;
+		}
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}
+
+static void decide(const char *verdict, const char *more)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	str_addf(&sql,
+	         "INSERT INTO decision (request_id, verdict, reason, instruction)"
+	         " SELECT id, '%s', %s FROM request WHERE state = 'pending'",
+	         verdict, more);
+	given(sql.bytes);
+}
+
+START_TEST(the_prompt_of_a_run_is_the_first_prompt_of_its_agent)
+{
+	for (int version = 1; version <= 2; version++) {
+		setup();
+		int run = given_talk(version == 1 ? "v1" : "v2", STEPS("text:Done: %p"));
+		run_becomes(run, "running||||active");
+		was_told("\"method\":\"session/prompt\"", 1);
+		was_told("\"text\":\"mend it\"", 1);
+		expect_soon("SELECT peer_session, last_activity_at IS NOT NULL, idle_since IS NULL"
+		            " FROM agent_run AS r JOIN session AS s ON s.seq = r.session_seq",
+		            "fake|1|1\n");
+		want_stop(run, "enough");
+		run_becomes(run, "ended|stopped|0||terminated");
+		processes_become(run, 0);
+		ck_assert_int_eq(site_stop(&site), 0);
+	}
+}
+END_TEST
+
+START_TEST(a_question_is_a_request_with_its_diff_and_its_answer_is_told_once)
+{
+	for (int version = 1; version <= 2; version++) {
+		setup();
+		(void)given_talk(version == 1 ? "v1" : "v2", STEPS("ask:docs/notes.md"));
+		expect_soon("SELECT kind, state, title, file_path, risk_level, body, description"
+		            " FROM request",
+		            "permission|pending|Write docs/notes.md|docs/notes.md|high|"
+		            "--- /dev/null\n+++ b/docs/notes.md\n@@ -0,0 +1 @@\n+hi\n|"
+		            "File: docs/notes.md (high risk)\n\n");
+		decide("approve", "NULL, NULL");
+		was_told("\"optionId\":\"yes\"", 1);
+		expect_soon("SELECT r.state, r.delivered_at IS NOT NULL, q.answered_at IS NOT NULL,"
+		            " q.withdrawn_at, q.rpc_id FROM request AS r"
+		            " JOIN agent_question AS q ON q.request_seq = r.seq",
+		            "approved|1|1||0\n");
+		given("INSERT INTO steering (session_id, text) SELECT id, 'and now the tests'"
+		      " FROM session");
+		was_told("and now the tests", 1);
+		was_told("optionId", 1);
+		ck_assert_int_eq(site_stop(&site), 0);
+	}
+}
+END_TEST
+
+START_TEST(what_the_operator_says_beside_a_no_is_the_next_prompt)
+{
+	setup();
+	(void)given_talk("v1", STEPS("ask:a.c"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	decide("reject", "'not this file', NULL");
+	was_told("\"optionId\":\"no\"", 1);
+	was_told("The operator rejected \\\"Write a.c\\\" and said: not this file", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_question_that_nobody_answers_in_time_is_a_no)
+{
+	setup();
+	(void)given_talk("v1", STEPS("ask:a.c"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	given("UPDATE request SET deadline_at = strftime('%Y-%m-%dT%H:%M:%fZ', 'now')");
+	advance(GRACE_MS);
+	was_told("\"optionId\":\"no\"", 1);
+	expect_soon("SELECT state FROM request WHERE seq = 1", "expired\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(what_the_operator_says_is_told_in_order_one_turn_at_a_time)
+{
+	setup();
+	(void)given_talk("v1", STEPS("ask:a.c"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	given("INSERT INTO steering (session_id, text) SELECT id, 'one' FROM session;"
+	      "INSERT INTO steering (session_id, text) SELECT id, 'two' FROM session");
+	decide("approve", "NULL, NULL");
+	was_told("\"text\":\"one\"", 1);
+	expect_soon("SELECT count(*), sum(state = 'pending') FROM request", "2|1\n");
+	expect("SELECT text, run_seq, delivered_at IS NOT NULL FROM steering ORDER BY seq",
+	       "one|1|1\ntwo||0\n");
+	decide("approve", "NULL, NULL");
+	was_told("\"text\":\"two\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt)
+{
+	setup();
+	(void)given_talk("v1", STEPS("wait"));
+	was_told("mend it", 1);
+	given("INSERT INTO steering (kind, session_id, text) SELECT 'nudge', id, 'wake up'"
+	      " FROM session");
+	was_told("session/cancel", 1);
+	was_told("wake up", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_stop_withdraws_what_waits)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	want_stop(run, "stopped by the operator");
+	was_told("session/cancel", 1);
+	was_told("\"outcome\":\"cancelled\"", 1);
+	run_becomes(run, "ended|stopped|0||terminated");
+	advance(GRACE_MS);
+	expect_soon("SELECT r.state, q.why FROM request AS r JOIN agent_question AS q"
+	            " ON q.request_seq = r.seq",
+	            "expired|stopped by the operator\n");
+	processes_become(run, 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_agent_that_dies_leaves_no_open_question)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	ck_assert_int_eq(kill(atoi(of_run(run, "pid")), SIGKILL), 0);
+	run_becomes(run, "ended|exited||9|terminated");
+	advance(GRACE_MS);
+	expect_soon("SELECT r.state, q.why FROM request AS r JOIN agent_question AS q"
+	            " ON q.request_seq = r.seq",
+	            "expired|the agent is gone\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_agent_whose_runner_dies_leaves_no_open_question)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	ck_assert_int_eq(kill(runner_of(run), SIGKILL), 0);
+	run_becomes(run, "ended|interrupted|||interrupted");
+	advance(GRACE_MS);
+	expect_soon("SELECT state FROM request", "expired\n");
+	processes_become(run, 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_agent_that_needs_a_login_says_so)
+{
+	setup();
+	int run = given_talk("v1", STEPS("login"));
+	run_becomes(run, "ended|failed|0||terminated");
+	ck_assert_str_eq(of_run(run, "why"),
+	                 "the agent needs a login on this machine: Authentication required; it "
+	                 "offers Log in (oauth)");
+	processes_become(run, 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_program_that_is_no_agent_is_found_out)
+{
+	setup();
+	int run = given_talk("v1", STEPS("junk:200", "silent"));
+	run_becomes(run, "running||||active");
+	want_stop(run, "enough");
+	run_becomes(run, "ended|stopped|0||terminated");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_agent_of_acp_stream_asks_and_is_told)
+{
+	setup();
+	int run = given_talk("stream", STEPS("ask:a.c", "proceed"));
+	was_told("{\"method\":\"prompt/send\",\"params\":{\"text\":\"mend it\"}}\n", 1);
+	expect_soon("SELECT kind, state, title, file_path, risk_level FROM request",
+	            "permission|pending|Write a.c|a.c|low\n");
+	decide("reject", "'not now', NULL");
+	was_told(
+	    "{\"method\":\"clearance/response\",\"id\":\"q0\",\"params\":{\"status\":\"rejected\","
+	    "\"reason\":\"not now\"}}\n",
+	    1);
+	expect_soon("SELECT kind, state, title, prompt_type FROM request WHERE seq = 2",
+	            "prompt|pending|Go on?|continuation\n");
+	decide("refine", "NULL, 'smaller steps'");
+	was_told(
+	    "{\"method\":\"prompt/response\",\"id\":\"q1\",\"params\":{\"decision\":\"refine\","
+	    "\"instruction\":\"smaller steps\"}}\n",
+	    1);
+	given(
+	    "INSERT INTO steering (session_id, text) SELECT id, 'more' FROM session;"
+	    "INSERT INTO steering (kind, session_id, text) SELECT 'nudge', id, 'go' FROM session");
+	was_told("{\"method\":\"prompt/send\",\"params\":{\"text\":\"more\"}}\n", 1);
+	was_told("{\"method\":\"nudge\",\"params\":{\"message\":\"go\"}}\n", 1);
+	want_stop(run, "enough");
+	was_told("{\"method\":\"session/interrupt\",\"params\":{\"reason\":\"enough\"}}\n", 1);
+	run_becomes(run, "ended|stopped|0||terminated");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("runner_talk");
+	TCase *c = store_case(s, "talk", 60);
+
+	tcase_add_test(c, the_prompt_of_a_run_is_the_first_prompt_of_its_agent);
+	tcase_add_test(c, a_question_is_a_request_with_its_diff_and_its_answer_is_told_once);
+	tcase_add_test(c, what_the_operator_says_beside_a_no_is_the_next_prompt);
+	tcase_add_test(c, a_question_that_nobody_answers_in_time_is_a_no);
+	tcase_add_test(c, what_the_operator_says_is_told_in_order_one_turn_at_a_time);
+	tcase_add_test(c, a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt);
+	tcase_add_test(c, a_stop_withdraws_what_waits);
+	tcase_add_test(c, an_agent_that_dies_leaves_no_open_question);
+	tcase_add_test(c, an_agent_whose_runner_dies_leaves_no_open_question);
+	tcase_add_test(c, an_agent_that_needs_a_login_says_so);
+	tcase_add_test(c, a_program_that_is_no_agent_is_found_out);
+	tcase_add_test(c, an_agent_of_acp_stream_asks_and_is_told);
+	return run_suite(s);
+}

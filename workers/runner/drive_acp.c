@@ -1,0 +1,393 @@
+/* An agent that is talked to by its stdin and stdout: the Agent Client Protocol, or acp-stream.
+ *
+ * What it says becomes rows, and what it is told rests on rows: they are on disk before the bytes
+ * are written. While the database is busy, what it said waits, and with it all that we would
+ * answer.
+ *
+ * - Its questions are rows of `request`, and beside them of `agent_question`.
+ * - What the operator says (`steering`) is its next prompt; one is in flight. A nudge ends a turn
+ *   that hangs, then it is the prompt.
+ * - What it says stands in the session's thread. */
+#include "heard.h"
+
+#include "clock.h"
+#include "log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	GOODBYE_MS = 2000, /* to end its turn and close its session, */
+	CLOSE_MS = 3000, /* and then to end by itself, its stdin being closed */
+	SILENT_MS = 2000, /* from the end of its stdout to its own */
+};
+
+struct talk {
+	struct agent_talk_row row;
+	struct acp acp;
+	struct heard_list heard;
+	struct str prompt; /* to be sent before anything that the operator says; "": nothing */
+	struct str why; /* it has to end, in words; "": it need not */
+	enum agent_run_outcome outcome;
+	int64_t closed_ms; /* monotonic: when its stdout ended; 0: it has not */
+	int64_t
+	    goodbye_ms; /* monotonic: until when its turn may take; 0: it was not told to leave */
+	int64_t leave_ms; /* monotonic: until when it may end by itself; 0: its stdin is open */
+};
+
+static void give_up(struct talk *t, enum agent_run_outcome outcome, const char *why)
+{
+	if (t->why.length)
+		return;
+	t->outcome = outcome;
+	str_add(&t->why, why);
+}
+
+static void note(const struct acp_event *event)
+{
+	static void (*const LOG[])(const char *format, ...) = {
+		[ACP_DEBUG] = log_debug,
+		[ACP_INFO] = log_info,
+		[ACP_WARN] = log_warn,
+		[ACP_ERROR] = log_error,
+	};
+
+	LOG[event->level]("agent: %s", event->text);
+}
+
+static void take(void *arg, const struct acp_event *event)
+{
+	struct talk *t = arg;
+
+	if (event->kind == ACP_NOTE)
+		note(event);
+	else if (event->kind == ACP_FAILED)
+		give_up(t, AGENT_RUN_OUTCOME_FAILED, event->text);
+	else if (event->kind == ACP_HUNG)
+		give_up(t, AGENT_RUN_OUTCOME_INTERRUPTED, event->text);
+	heard_add(&t->heard, event);
+}
+
+/* ---- its life ---- */
+
+static const char *first_prompt(const struct talk *t)
+{
+	return t->row.prompt ? t->row.prompt : "Continue.";
+}
+
+static int open_talk(struct runner *r, struct err *e)
+{
+	static const int VERSIONS[] = {
+		[AGENT_ACP_VERSION_1] = ACP_VERSION_1,
+		[AGENT_ACP_VERSION_2] = ACP_VERSION_2,
+		[AGENT_ACP_VERSION_AUTO] = ACP_VERSION_ANY,
+	};
+	struct talk *t = r->driving ? r->driving : xcalloc(1, sizeof(*t));
+	const struct acp_sink sink = { .take = take, .arg = t };
+	int got;
+
+	r->driving = t; /* also where this is tried again */
+	got = sql_agent_talk(&r->w.store, r->w.row, &t->row, e);
+	if (got <= 0)
+		return got < 0 ? -1
+		               : err_set(e, ERR_INPUT, "there is no profile '%s' any more",
+		                         r->row.agent);
+	str_add(&t->prompt, first_prompt(t));
+	const struct acp_how how = {
+		.dialect = t->row.protocol == AGENT_RUN_PROTOCOL_ACP ? ACP_STANDARD : ACP_STREAM,
+		.framing = t->row.framing == AGENT_FRAMING_LSP ? ACP_LSP : ACP_NDJSON,
+		.most = (size_t)t->row.max_line_length,
+		.startup_ms = t->row.startup_timeout_ms,
+		.root = t->row.workspace_root,
+		.version = VERSIONS[t->row.acp_version],
+		.auth_method = t->row.auth_method,
+		.resume = t->row.previous,
+		.asking = t->row.asking,
+		.refused = t->row.refused_modes,
+	};
+	acp_open(&t->acp, &how, &sink, clock_monotonic_ms());
+	return 0;
+}
+
+static void close_talk(struct runner *r)
+{
+	struct talk *t = r->driving;
+
+	if (!t)
+		return;
+	acp_clear(&t->acp);
+	heard_clear(&t->heard);
+	agent_talk_row_clear(&t->row);
+	str_clear(&t->prompt);
+	str_clear(&t->why);
+	free(t);
+	r->driving = NULL;
+}
+
+static int hear(struct runner *r, const char *bytes, size_t length, struct err *e)
+{
+	struct talk *t = r->driving;
+	int64_t now_ms = clock_monotonic_ms();
+
+	(void)e;
+	if (length)
+		acp_feed(&t->acp, bytes, length, now_ms);
+	else
+		acp_end(&t->acp, now_ms);
+	if (!length)
+		t->closed_ms = now_ms;
+	return 0;
+}
+
+/* ---- rows ---- */
+
+/* Whether the ball is with the agent. acp-stream knows no turns. */
+static bool works(const struct talk *t)
+{
+	return !t->acp.asks && t->acp.step == ACP_STEP_OPEN &&
+	       (t->acp.turn_open || t->acp.how.dialect == ACP_STREAM);
+}
+
+/* Rows that the rules refuse: nobody can be asked, so the agent is told no. */
+static void drop_refused(struct talk *t)
+{
+	struct err e = { 0 };
+
+	while (t->acp.asks) {
+		OWNED(char_ptr) char *id = xstrdup(t->acp.asks->id);
+
+		(void)acp_answer(
+		    &t->acp, id,
+		    &(struct acp_answer){ .verdict = ACP_NONE, .decision = "continue" }, &e);
+	}
+	heard_clear(&t->heard);
+}
+
+/* 1 wrote, 0 nothing to write, -1 error. */
+static int write_heard(struct runner *r, struct talk *t, struct err *e)
+{
+	bool working = works(t);
+
+	if (!heard_is_due(&t->heard, working, clock_monotonic_ms()))
+		return 0;
+	if (heard_write(&t->heard, r, &t->row, &t->acp, working, e) == 0)
+		return 1;
+	if (e->kind == ERR_REFUSED)
+		drop_refused(t);
+	return -1;
+}
+
+/* ---- answers ---- */
+
+static struct acp_answer answer_of(const struct agent_question_decided_row *q)
+{
+	struct acp_answer answer = { .verdict = ACP_NONE, .reason = q->reason };
+
+	if (q->kind == REQUEST_KIND_PROMPT) {
+		answer.decision = q->decision ? request_verdict_name(q->decision) : "continue";
+		answer.reason = q->instruction ? q->instruction : q->reason;
+	} else if (q->state == REQUEST_STATE_APPROVED) {
+		answer.verdict = ACP_YES;
+		answer.reason = q->instruction;
+	} else if (q->state == REQUEST_STATE_REJECTED) {
+		answer.verdict = ACP_NO;
+	}
+	return answer;
+}
+
+/* The standard has no place for words beside a verdict: they are the next prompt. */
+static void keep_words(struct talk *t, const struct acp_answer *answer, const char *title)
+{
+	if (t->acp.how.dialect == ACP_STREAM || !answer->reason || !answer->reason[0])
+		return;
+	if (t->prompt.length)
+		str_add(&t->prompt, "\n\n");
+	str_addf(&t->prompt, "The operator %s \"%s\" and said: %s",
+	         answer->verdict == ACP_YES ? "approved" : "rejected", title, answer->reason);
+}
+
+static void give(struct talk *t, const struct agent_question_decided_row *q)
+{
+	const struct acp_answer answer = answer_of(q);
+	const struct acp_inquiry *asked = acp_find(&t->acp, q->rpc_id);
+	struct err e = { 0 };
+
+	if (asked)
+		keep_words(t, &answer, str_text(&asked->title));
+	if (acp_answer(&t->acp, q->rpc_id, &answer, &e) >= 0)
+		return;
+	(void)acp_answer(&t->acp, q->rpc_id, &(struct acp_answer){ .verdict = ACP_NO }, &e);
+	heard_add_line(&t->heard,
+	               "The agent offers no answer that allows this once: it was told no.");
+}
+
+static int answer_next(struct runner *r, struct talk *t, struct err *e)
+{
+	OWNED(agent_question_decided_row) struct agent_question_decided_row q = { 0 };
+	struct store *st = &r->w.store;
+	int got = sql_agent_question_decided(st, r->w.row, &q, e);
+
+	if (got <= 0)
+		return got;
+	if (store_begin(st, e))
+		return -1;
+	if (sql_agent_question_answer(st, q.seq, e) ||
+	    sql_agent_question_delivered(st, q.request_seq, e)) {
+		store_rollback(st);
+		return -1;
+	}
+	if (store_commit(st, e))
+		return -1;
+	give(t, &q);
+	return 1;
+}
+
+/* ---- prompts ---- */
+
+/* A turn that hangs is ended for a nudge; anything else waits for its end. */
+static int wait_for_turn(struct talk *t, const struct agent_talk_next_row *said)
+{
+	if (strcmp(said->kind, "nudge") != 0 || t->acp.asks || t->acp.cancelled)
+		return 0;
+	acp_cancel(&t->acp, "nudged", clock_monotonic_ms());
+	return 1;
+}
+
+static int tell(struct runner *r, struct talk *t, const struct agent_talk_next_row *said,
+                struct err *e)
+{
+	struct store *st = &r->w.store;
+	int64_t now_ms = clock_monotonic_ms();
+	int told;
+
+	if (store_begin(st, e))
+		return -1;
+	told = sql_agent_talk_tell(st, r->w.row, said->seq, e);
+	if (told < 0) {
+		store_rollback(st);
+		return -1;
+	}
+	if (store_commit(st, e))
+		return -1;
+	if (told > 0 && strcmp(said->kind, "nudge") == 0)
+		told = acp_nudge(&t->acp, said->text, now_ms, e) ? -1 : 1;
+	else if (told > 0)
+		told = acp_prompt(&t->acp, said->text, now_ms, e) ? -1 : 1;
+	return told;
+}
+
+/* Whether the agent waits for an answer, and takes nothing else. acp-stream takes words any time.
+ */
+static bool waits(const struct talk *t)
+{
+	return t->acp.asks && t->acp.how.dialect == ACP_STANDARD;
+}
+
+static int prompt_next(struct runner *r, struct talk *t, struct err *e)
+{
+	OWNED(agent_talk_next_row) struct agent_talk_next_row said = { 0 };
+	int got = sql_agent_talk_is_paused(&r->w.store, t->row.session_seq, e);
+
+	if (t->acp.step != ACP_STEP_OPEN || waits(t) || got)
+		return got < 0 ? -1 : 0;
+	if (t->prompt.length && !t->acp.turn_open) {
+		got = acp_prompt(&t->acp, t->prompt.bytes, clock_monotonic_ms(), e) ? -1 : 1;
+		str_reset(&t->prompt);
+		return got;
+	}
+	got = sql_agent_talk_next(&r->w.store, t->row.session_seq, &said, e);
+	if (got <= 0)
+		return got;
+	return t->acp.turn_open ? wait_for_turn(t, &said) : tell(r, t, &said, e);
+}
+
+/* ---- all of it ---- */
+
+/* Bytes go when all that was said before is in rows. */
+static void flush(struct runner *r, struct talk *t)
+{
+	if (t->heard.first || !t->acp.out.length)
+		return;
+	pipes_say(r, t->acp.out.bytes, t->acp.out.length);
+	str_reset(&t->acp.out);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void set_due(struct runner *r, const struct talk *t)
+{
+	int64_t due = earlier(acp_due_ms(&t->acp), heard_due_ms(&t->heard));
+
+	if (t->closed_ms && r->phase == ENDING_NOT)
+		due = earlier(due, t->closed_ms + SILENT_MS);
+	if (t->goodbye_ms && r->phase == ENDING_LEAVE)
+		due = earlier(due, t->leave_ms ? t->leave_ms : t->goodbye_ms);
+	r->due_ms = due;
+}
+
+static void end_if_over(struct runner *r, struct talk *t)
+{
+	if (t->closed_ms && clock_monotonic_ms() >= t->closed_ms + SILENT_MS)
+		give_up(t, AGENT_RUN_OUTCOME_STOPPED, "stream closed");
+	if (t->why.length && !r->has_ended)
+		ending_begin(r, t->outcome, t->why.bytes);
+}
+
+static int look(struct runner *r, struct err *e)
+{
+	struct talk *t = r->driving;
+	int did, answered = 0, prompted = 0;
+
+	acp_tick(&t->acp, clock_monotonic_ms());
+	did = write_heard(r, t, e);
+	if (did >= 0)
+		answered = answer_next(r, t, e);
+	if (did >= 0 && answered >= 0 && r->phase == ENDING_NOT)
+		prompted = prompt_next(r, t, e);
+	flush(r, t);
+	end_if_over(r, t);
+	set_due(r, t);
+	return did < 0 || answered < 0 || prompted < 0 ? -1 : did || answered || prompted;
+}
+
+/* Its turn is ended, its session closed, then its stdin: so most agents end by themselves. */
+static bool leave(struct runner *r)
+{
+	struct talk *t = r->driving;
+	int64_t now_ms = clock_monotonic_ms();
+
+	if (!t->goodbye_ms) {
+		acp_close(&t->acp, str_text(&r->why), now_ms);
+		t->goodbye_ms = now_ms + GOODBYE_MS;
+		pipes_say(r, str_text(&t->acp.out), t->acp.out.length);
+		str_reset(&t->acp.out);
+	}
+	if (t->acp.step == ACP_STEP_OPEN && t->acp.turn_open && now_ms < t->goodbye_ms)
+		return true;
+	if (!t->leave_ms && r->queue.length && now_ms < t->goodbye_ms)
+		return true;
+	if (!t->leave_ms) {
+		t->leave_ms = now_ms + CLOSE_MS;
+		pipes_hang_up(r);
+	}
+	set_due(r, t);
+	return now_ms < t->leave_ms;
+}
+
+const struct driver DRIVE_ACP = { .protocol = AGENT_RUN_PROTOCOL_ACP,
+	                          .talks = true,
+	                          .open = open_talk,
+	                          .hear = hear,
+	                          .look = look,
+	                          .leave = leave,
+	                          .close = close_talk };
+const struct driver DRIVE_STREAM = { .protocol = AGENT_RUN_PROTOCOL_ACP_STREAM,
+	                             .talks = true,
+	                             .open = open_talk,
+	                             .hear = hear,
+	                             .look = look,
+	                             .leave = leave,
+	                             .close = close_talk };

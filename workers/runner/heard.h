@@ -1,0 +1,41 @@
+/* heard: what an agent said, until it is in rows. It is said in the order in which it came, in one
+ * transaction; until then nothing of what follows from it is sent. */
+#ifndef HEARD_H
+#define HEARD_H
+
+#include "acp.h"
+#include "runner.h"
+#include "sql/agent_question.h"
+
+/* Something that becomes rows. */
+struct heard {
+	enum acp_event_kind kind;
+	char *id, *text;
+	struct heard *next;
+};
+
+struct heard_list {
+	struct heard *first;
+	char *tool, *progress; /* of the session, newer than its row; NULL: as it is */
+	bool is_alive; /* it said something since its session was touched */
+	bool works; /* as the session's row has it */
+	int64_t touched_ms; /* monotonic; 0: never */
+};
+
+/* Takes an event over. */
+void heard_add(struct heard_list *h, const struct acp_event *event);
+/* The same of a line of ours for the session's thread. */
+void heard_add_line(struct heard_list *h, const char *text);
+
+/* Whether there is something to be written now, and when there is if nothing more comes (monotonic
+ * ms, INT64_MAX: never). works: it is the agent's turn. */
+bool heard_is_due(const struct heard_list *h, bool works, int64_t now_ms);
+int64_t heard_due_ms(const struct heard_list *h);
+
+/* Writes all of it; a: where its questions are found. 0; -1: nothing was written. */
+int heard_write(struct heard_list *h, struct runner *r, const struct agent_talk_row *row,
+                const struct acp *a, bool works, struct err *e);
+
+void heard_clear(struct heard_list *h);
+
+#endif
