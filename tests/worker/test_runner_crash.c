@@ -2,6 +2,8 @@
  * started twice, and the rows say what happened. */
 #include "runner_case.h"
 
+#include "agent.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -269,6 +271,21 @@ START_TEST(a_runner_that_is_halted_is_killed_with_its_agent)
 }
 END_TEST
 
+START_TEST(a_runner_that_hangs_is_killed_with_its_agent_within_a_minute)
+{
+	setup();
+	int run = given_stubborn();
+	(void)kill(runner_of(run), SIGSTOP);
+	for (int i = 0; i < 6 && strcmp(of_run(run, "state"), "running") == 0; i++) {
+		advance(10000);
+		(void)poll(NULL, 0, 2050); /* looks are apart in real time, too */
+	}
+	run_becomes(run, "ended|interrupted|||interrupted");
+	processes_become(run, 0);
+	expect("SELECT count(*) FROM worker WHERE state = 'died'", "1\n"); /* nobody else */
+}
+END_TEST
+
 START_TEST(a_runner_of_another_build_ends_before_the_database_is_touched)
 {
 	setup();
@@ -283,6 +300,36 @@ START_TEST(a_runner_of_another_build_ends_before_the_database_is_touched)
 	run_becomes(run, "ended|interrupted||15|interrupted");
 	processes_become(run, 0);
 	was_started(1);
+}
+END_TEST
+
+START_TEST(a_restore_ends_agents_that_outlived_their_supervisor_and_starts_none)
+{
+	OWNED(str) struct str said = { 0 };
+	char program[PROGRAM_BYTES];
+
+	setup();
+	int run = given_stubborn();
+	kill_supervisor();
+	int wanted = given_run("echo started >> \"$here/started\"");
+	ck_assert_int_eq(wanted, run + 1);
+	test_program("agent-intercom", program);
+	ck_assert_int_eq(
+	    shell(&said, "%s --config %s backup %s/copy.db", program, site.config, site.workspace),
+	    0);
+	leave_store();
+	ck_assert_msg(shell(&said, "%s --config %s restore --yes %s/copy.db 2>&1", program,
+	                    site.config, site.workspace) == 0,
+	              "%s", str_text(&said));
+	processes_become(run, 0);
+	site_start(&site);
+	str_reset(&said);
+	(void)shell(&said, "sqlite3 %s 'SELECT state, outcome, why FROM agent_run ORDER BY seq'",
+	            site.database);
+	says(str_text(&said), "ended|interrupted|restored: ");
+	ck_assert_ptr_null(strstr(str_text(&said), "exited"));
+	was_started(1);
+	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
 
@@ -325,7 +372,10 @@ int main(void)
 	tcase_add_test(c, a_stop_of_the_system_ends_agents_and_interrupts_their_sessions);
 	tcase_add_test(c, an_agent_that_does_not_want_to_go_holds_no_stop_up_for_ten_seconds);
 	tcase_add_test(c, a_runner_that_is_halted_is_killed_with_its_agent);
+	tcase_add_test(c, a_runner_that_hangs_is_killed_with_its_agent_within_a_minute);
 	tcase_add_test(c, a_runner_of_another_build_ends_before_the_database_is_touched);
+	c = store_case(s, "restore", 60);
+	tcase_add_test(c, a_restore_ends_agents_that_outlived_their_supervisor_and_starts_none);
 	c = store_case(s, "many", 120);
 	tcase_add_test(c, fifty_agents_that_are_wanted_at_once_run_once_each);
 	return run_suite(s);

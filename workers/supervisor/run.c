@@ -459,8 +459,8 @@ static void watch(struct supervisor *s)
 			look(s, &e);
 			tell_late(s);
 		}
-		if (!s->stopping)
-			workers_look_for_hanging(s);
+		if (!s->stopping && workers_look_for_hanging(s))
+			runners_look_for_hanging(s);
 	}
 }
 

@@ -49,6 +49,7 @@ struct runner_child {
 	int64_t backoff_ms;
 	int64_t asked_ms; /* to leave, at a stop; 0: it was not */
 	bool is_killed;
+	struct signs signs;
 	char detail[SUPERVISOR_DETAIL_BYTES]; /* how it ended */
 };
 
@@ -307,6 +308,19 @@ void runners_reap(struct supervisor *s)
 	if (look)
 		s->runners.adopted_ms = clock_monotonic_ms() + ADOPTED_LOOK_MS;
 	bury(s);
+}
+
+void runners_look_for_hanging(struct supervisor *s)
+{
+	for (size_t i = 0; i < s->runners.count; i++) {
+		struct runner_child *c = &s->runners.items[i];
+		char name[40];
+
+		(void)snprintf(name, sizeof(name), "runner-%" PRId64, c->run);
+		if (c->state == RUNNER_RUNS && c->pid > 1 &&
+		    workers_hangs(s, name, c->pid, &c->signs))
+			(void)kill(c->pid, SIGKILL);
+	}
 }
 
 /* ---- all of them ---- */

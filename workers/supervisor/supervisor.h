@@ -38,6 +38,12 @@ enum {
 	SUPERVISOR_DETAIL_BYTES = 40, /* of how a process ended, in words */
 };
 
+/* Of life, of one worker. */
+struct signs {
+	struct timespec last; /* as it was at the last look */
+	int missed; /* looks in a row at which it was the same */
+};
+
 struct child {
 	pid_t pid; /* 0: does not run */
 	bool unwanted; /* it is not started */
@@ -49,9 +55,8 @@ struct child {
 	int64_t start_at_ms; /* while it does not run */
 	int64_t backoff_ms; /* wait before the next restart */
 	int64_t asked_ms; /* when it was asked to leave; 0: it was not */
-	struct timespec sign; /* of life: the last one, as it was at the last look */
-	int missed; /* looks in a row at which it was the same */
-	bool silent; /* killed for that */
+	struct signs signs;
+	bool silent; /* killed because there were none */
 };
 
 /* The runners of this machine, see runners.c. */
@@ -157,6 +162,8 @@ void runners_add_names(const struct supervisor *s, struct str *out);
 void runners_look(struct supervisor *s, bool rung);
 /* Collects those that have ended, and settles what they have left. */
 void runners_reap(struct supervisor *s);
+/* Kills those that hang, at a look of workers_look_for_hanging. */
+void runners_look_for_hanging(struct supervisor *s);
 /* Asks them to leave, kills those that were asked long ago. */
 void runners_stop(struct supervisor *s);
 bool runners_are_gone(const struct supervisor *s);
@@ -182,8 +189,11 @@ void workers_reap(struct supervisor *s);
 /* Asks the next ones to leave, kills those that were asked long ago. */
 void workers_stop(struct supervisor *s);
 /* Kills a worker that is ready but has long given no sign of life: it hangs, busy or not, and is
- * restarted like one that ended by itself. */
-void workers_look_for_hanging(struct supervisor *s);
+ * restarted like one that ended by itself. False: it is not yet time to look. */
+bool workers_look_for_hanging(struct supervisor *s);
+/* At such a look: whether this worker has given none for long, which is logged. pid 0: it is not
+ * ready. */
+bool workers_hangs(const struct supervisor *s, const char *name, pid_t pid, struct signs *signs);
 /* Milliseconds until the next such look. */
 int workers_beat_patience_ms(const struct supervisor *s);
 bool workers_are_ready(const struct supervisor *s);

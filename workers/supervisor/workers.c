@@ -190,44 +190,47 @@ int workers_beat_patience_ms(const struct supervisor *s)
 	return left < 0 ? 0 : (int)left;
 }
 
-/* When a child gave its last sign of life (pulse.h); 0: it has given none. */
-static struct timespec sign_of(const struct supervisor *s, int i)
+/* When a worker gave its last sign of life (pulse.h); 0: it has given none. */
+static struct timespec sign_of(const struct supervisor *s, const char *name)
 {
 	OWNED(str) struct str lock = { 0 };
 	struct stat about;
 
-	str_addf(&lock, "%s/%s.lock", s->paths.run, CHILD_NAMES[i]);
+	str_addf(&lock, "%s/%s.lock", s->paths.run, name);
 	return stat(str_text(&lock), &about) == 0 ? about.st_mtim : (struct timespec){ 0 };
 }
 
-static void look_at_signs(struct supervisor *s, int i)
+bool workers_hangs(const struct supervisor *s, const char *name, pid_t pid, struct signs *signs)
 {
-	struct child *c = &s->children[i];
-	struct timespec sign = sign_of(s, i);
+	struct timespec sign = sign_of(s, name);
 	struct instant since = clock_instant((int64_t)sign.tv_sec * 1000);
 
-	if (!c->pid || !c->ready || sign.tv_sec != c->sign.tv_sec ||
-	    sign.tv_nsec != c->sign.tv_nsec) {
-		c->sign = sign;
-		c->missed = 0;
-		return;
+	if (!pid || sign.tv_sec != signs->last.tv_sec || sign.tv_nsec != signs->last.tv_nsec) {
+		*signs = (struct signs){ .last = sign };
+		return false;
 	}
-	if (++c->missed < SIGNS_MISSED)
-		return;
-	log_error("%s (pid %d) hangs: no sign of life since %s; it is killed", CHILD_NAMES[i],
-	          (int)c->pid, since.text);
-	c->silent = true;
-	(void)kill(c->pid, SIGKILL);
+	if (++signs->missed < SIGNS_MISSED)
+		return false;
+	log_error("%s (pid %d) hangs: no sign of life since %s; it is killed", name, (int)pid,
+	          since.text);
+	return true;
 }
 
-void workers_look_for_hanging(struct supervisor *s)
+bool workers_look_for_hanging(struct supervisor *s)
 {
 	if (workers_beat_patience_ms(s) > 0)
-		return;
+		return false;
 	s->beat_ms = clock_monotonic_ms();
 	s->beat_awake_ms = time_gap_clocks().awake_ms;
-	for (int i = 0; i < CHILD_COUNT; i++)
-		look_at_signs(s, i);
+	for (int i = 0; i < CHILD_COUNT; i++) {
+		struct child *c = &s->children[i];
+
+		if (!workers_hangs(s, CHILD_NAMES[i], c->ready ? c->pid : 0, &c->signs))
+			continue;
+		c->silent = true;
+		(void)kill(c->pid, SIGKILL);
+	}
+	return true;
 }
 
 static void ended(struct supervisor *s, int i, int status)
@@ -240,7 +243,7 @@ static void ended(struct supervisor *s, int i, int status)
 	if (c->silent)
 		(void)snprintf(detail, sizeof(detail), "no sign of life: it hung");
 	c->silent = false;
-	c->missed = 0;
+	c->signs.missed = 0;
 	if (!s->stopping)
 		lost(s, i, status, detail);
 	else if (status != 0)
