@@ -46,7 +46,7 @@ static const char TAIL[] = "settings:\n"
                            "  socket_mode_enabled: true\n"
                            "  token_rotation_enabled: false\n";
 
-/* What does not work without it; NULL: it can be struck out of the manifest. */
+/* What does not work without it; NULL: it can be removed from the manifest. */
 static const struct {
 	const char *name, *without;
 } SCOPES[] = {

@@ -9,7 +9,7 @@
 
 enum {
 	SHORT_ID =
-	    13, /* ids of the same minute begin alike; this far, those of the same millisecond */
+	    13, /* ids of the same minute begin alike; this many digits tell apart milliseconds */
 };
 
 /* ---- JSON ---- */
@@ -31,7 +31,7 @@ cJSON *blocks_plain(const char *text)
 	return o;
 }
 
-/* Escaped already; verbatim: names and addresses in it are not made links. */
+/* Escaped already; verbatim: names and addresses in it do not become links. */
 static cJSON *mrkdwn(const char *text)
 {
 	cJSON *o = blocks_object("mrkdwn");
@@ -57,7 +57,7 @@ void blocks_add_context(cJSON *blocks, const char *text)
 	(void)cJSON_AddItemToArray(blocks, block);
 }
 
-/* A rich_text block with one element of a type, whose elements are returned. */
+/* Adds a rich_text block with one element of a type, whose elements are returned. */
 cJSON *blocks_add_rich(cJSON *blocks, const char *type)
 {
 	cJSON *block = blocks_object("rich_text"), *element = blocks_object(type);
@@ -132,7 +132,7 @@ void blocks_add_short_id(struct str *out, const char *id)
 	str_add_char(out, '`');
 }
 
-/* An instant as each reader's own clock shows it. */
+/* An instant in each reader's local time. */
 void blocks_add_time(struct str *out, const char *instant)
 {
 	int64_t ms = instant ? clock_parse(instant) : -1;
@@ -147,7 +147,7 @@ static bool is_slack_id(const char *text)
 	return *text && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == strlen(text);
 }
 
-/* Whoever decided: a mention, a login name, or the clock. */
+/* The decider: a mention, a login name, or the clock. */
 void blocks_add_person(struct str *out, const char *operator_id)
 {
 	const char *last = operator_id ? strrchr(operator_id, ':') : NULL;
@@ -181,7 +181,7 @@ const char *blocks_base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* " in web (claude)": notifications show no more than the words. */
+/* " in web (claude)": notifications only show words. */
 void blocks_add_whose(struct str *out, const char *root, const char *client)
 {
 	if (root) {

@@ -1,8 +1,8 @@
-/* blocks: what a Slack message is made of: Block Kit's JSON, and the texts within.
+/* blocks: the parts of a Slack message: Block Kit's JSON, and the texts in it.
  *
- * Limits: Slack's documentation of Block Kit. Foreign text stands in rich_text wherever it can
- * (raw: nothing to escape, nothing that formats, links or mentions), else escaped once. Every text
- * is within Slack's limits by construction, whatever it was. Texts are borrowed and may be NULL;
+ * Limits: Slack's documentation of Block Kit. Foreign text is put into rich_text wherever possible
+ * (raw: nothing to escape, no formatting, links or mentions), otherwise escaped once. Every text is
+ * within Slack's limits by construction, whatever it was. Texts are borrowed and may be NULL;
  * nothing here fails. */
 #ifndef SLACK_BLOCKS_H
 #define SLACK_BLOCKS_H
@@ -14,17 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In UTF-16 units, 5 % below what Slack refuses. */
+/* In UTF-16 units, 5 % below Slack's limits. */
 enum {
 	BLOCKS_SECTION = 2850,
-	BLOCKS_PLAIN = 2000, /* of what is asked, where there are no blocks */
+	BLOCKS_PLAIN = 2000, /* of what is asked, in a message without blocks */
 	BLOCKS_PATH = 300,
 	BLOCKS_REASON = 600,
 	BLOCKS_NAME = 80,
 	BLOCKS_ID_BYTES = 256,
 };
 
-/* A message as chat.postMessage takes it. blocks may be NULL: text alone. */
+/* A message for chat.postMessage. blocks may be NULL: only text. */
 struct slack_said {
 	struct str text; /* notification, screen reader, fallback; mrkdwn, escaped */
 	cJSON *blocks;
@@ -36,20 +36,20 @@ void slack_said_clear(struct slack_said *s);
 
 cJSON *blocks_object(const char *type);
 cJSON *blocks_plain(const char *text);
-/* text is escaped already. */
+/* text is already escaped. */
 void blocks_add_section(cJSON *blocks, const char *text);
 void blocks_add_context(cJSON *blocks, const char *text);
-/* A rich_text block with one element of a type, whose elements are returned. */
+/* Adds a rich_text block with one element of a type, whose elements are returned. */
 cJSON *blocks_add_rich(cJSON *blocks, const char *type);
-/* Leaves out an empty text, which Slack refuses. style: bold, code, or NULL. */
+/* Omits an empty text, which Slack refuses. style: bold, code, or NULL. */
 void blocks_add_run(cJSON *elements, const char *text, const char *style);
 /* Foreign text, cleaned and cut. */
 void blocks_add_foreign(cJSON *elements, const char *bytes, size_t length, size_t units,
                         const char *style);
-/* A title or NULL, then foreign text of at most so many units. */
+/* A title or NULL, then foreign text of at most this many units. */
 void blocks_add_text(cJSON *blocks, const char *title, const char *body, size_t length,
                      size_t most);
-/* Where buttons go. */
+/* Returns where to put buttons. */
 cJSON *blocks_add_actions(cJSON *blocks, const char *prefix, const char *id);
 void blocks_add_button(cJSON *elements, const char *action_id, const char *text, const char *value,
                        const char *style);
@@ -58,14 +58,14 @@ void blocks_add_button(cJSON *elements, const char *action_id, const char *text,
 
 void blocks_add_escaped(struct str *out, const char *text, size_t units);
 void blocks_add_short_id(struct str *out, const char *id);
-/* An instant as each reader's own clock shows it. */
+/* An instant in each reader's local time. */
 void blocks_add_time(struct str *out, const char *instant);
-/* Whoever decided: a mention, a login name, or the clock. */
+/* The decider: a mention, a login name, or the clock. */
 void blocks_add_person(struct str *out, const char *operator_id);
 /* "1 h 2 min", "3 min", "4 s" */
 void blocks_add_span(struct str *out, int64_t seconds);
 const char *blocks_base_name(const char *path);
-/* " in web (claude)": notifications show no more than the words. */
+/* " in web (claude)": notifications only show words. */
 void blocks_add_whose(struct str *out, const char *root, const char *client);
 /* mentions: ids of Slack users, NULL at the end. */
 void blocks_add_mentions(struct str *out, const char *const *mentions, bool everybody);

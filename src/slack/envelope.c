@@ -23,8 +23,8 @@ void slack_ack(struct str *out, const char *envelope_id, const char *payload)
 	str_add_char(out, '}');
 }
 
-/* understood, ignored or malformed. A reply in somebody else's thread is none of ours, unless it
- * names us. */
+/* understood, ignored or malformed. A reply in a thread that is not ours does not concern us,
+ * unless it mentions us. */
 static const char *reading_of(const struct slack_intent *a, const struct slack_thread_row *t)
 {
 	if (a->meaning == INTENT_UNKNOWN)
@@ -41,7 +41,7 @@ static int64_t insert(struct store *st, struct slack_frame *f, const struct slac
 {
 	OWNED(str) struct str payload = { 0 };
 
-	if (f->payload && strcmp(reading, "ignored") != 0) { /* what others say is not kept */
+	if (f->payload && strcmp(reading, "ignored") != 0) { /* others' messages are not kept */
 		cJSON *own = cJSON_GetObjectItemCaseSensitive(f->root, "payload");
 
 		slack_payload_strip(own);

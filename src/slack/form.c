@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* After it was asked for, a reply is for the form that may not show. */
+/* For this long after the request for a form, a reply may be meant for it, in case it did not
+ * show. */
 enum { FORM_MS = SLACK_FORM_MINUTES * 60 * 1000 };
 
 /* ---- which question, which session ---- */
 
-/* 1 it waits still, 0 the person has been told why not, -1. */
+/* 1 it is still waiting, 0 the person has been told why not, -1. */
 static int find_open_request(struct slack_talk *t, int64_t *ret_seq, struct err *e)
 {
 	OWNED(slack_is_open_row) struct slack_is_open_row row = { 0 };

@@ -1,5 +1,4 @@
-/* form: what a button that needs words opens, and where the words go if the form was not
- * seen. */
+/* form: what a button that needs words opens, and where the words go if the form was not seen. */
 #ifndef FORM_H
 #define FORM_H
 
@@ -8,16 +7,16 @@
 
 struct slack_form_missed_row; /* sql/slack_envelope.h */
 
-/* Slack-poster opens it: its first job, because the trigger lives for 3 s. */
+/* slack-poster opens it, before anything else, because the trigger lives for 3 s. */
 int slack_form_open(struct slack_talk *t, struct err *e);
-/* What this person writes next is not for the form any longer. */
+/* What this person writes next is no longer meant for the form. */
 int slack_form_closed(struct slack_talk *t, struct err *e);
-/* The question whose form this person does not see, as far as we know: what they write next is what
+/* The request whose form this person, as far as we know, did not see: what they write next is what
  * they would have written there. 1, 0 there is none, -1. */
 int slack_form_missed(struct slack_talk *t, struct slack_form_missed_row *form, struct err *e);
 
-/* The session that a button of an alert, or its form, is about: they carry the alert's id or the
- * session's. 1 it may be acted on, 0 the person has been told why not, -1. */
+/* The session of an alert's button or form, which carry the id of the alert or of the session. 1 it
+ * may be acted on, 0 the person has been told why not, -1. */
 int slack_stalled_session(struct slack_talk *t, bool nudges, char id[ID_BYTES], struct err *e);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "clock.h"
 
-/* A burst and what follows it are within 50 and 100 in any minute. */
+/* A burst and the calls after it stay below 50 and 100 per minute. */
 enum { BURST = 8, UPDATE_GAP_MS = 1500, CALL_GAP_MS = 700 };
 
 int slack_gate_strikes(struct store *st, const char *gate, struct err *e)
@@ -25,7 +25,7 @@ static int64_t gap_of(const struct slack_intent_row *i)
 	                                                                    : CALL_GAP_MS;
 }
 
-/* One post a second; of the other methods a burst, then as many a minute as Slack allows. */
+/* One post per second; for other methods a burst, then Slack's limit per minute. */
 int slack_gate_pass(struct store *st, const struct slack_intent_row *i, struct err *e)
 {
 	OWNED(slack_gate_read_row) struct slack_gate_read_row row = { 0 };

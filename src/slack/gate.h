@@ -1,6 +1,6 @@
-/* slack_gate: when Slack may be called again, by method and channel ("slack": all of it); see
- * schema/slack_outbox.sql. But for slack_gate_close_all and slack_gate_open_all, in a transaction.
- */
+/* slack_gate: when Slack may be called again, per method and channel ("slack": all calls); see
+ * schema/slack_outbox.sql. Inside a transaction, except slack_gate_close_all and
+ * slack_gate_open_all. */
 #ifndef SLACK_GATE_H
 #define SLACK_GATE_H
 
@@ -9,18 +9,19 @@
 
 enum {
 	SLACK_POST_GAP_MS = 1000, /* between two messages in one channel */
-	SLACK_PARKED_MS = 60000, /* between tries of what a person must mend */
+	SLACK_PARKED_MS = 60000, /* between retries of what a person must fix */
 };
 
-/* Refusals in a row, -1. */
+/* The number of refusals in a row, -1. */
 int slack_gate_strikes(struct store *st, const char *gate, struct err *e);
-/* Closed for ms after one more. why: NULL where a person need not know. */
+/* Closes for ms after one more refusal. why: NULL if no person needs to know. */
 int slack_gate_close(struct store *st, const char *gate, int64_t ms, const char *why,
                      struct err *e);
-/* The intent went through: its gate closes as Slack's limits ask for, that of all opens. */
+/* The intent went through: its gate closes as Slack's limits require, the gate of all calls
+ * opens. */
 int slack_gate_pass(struct store *st, const struct slack_intent_row *i, struct err *e);
 
-/* All is closed for a minute, and a person told why; or open again. */
+/* Closes everything for a minute and tells a person why; or opens it again. */
 int slack_gate_close_all(struct store *st, const char *why, struct err *e);
 int slack_gate_open_all(struct store *st, struct err *e);
 

@@ -17,7 +17,7 @@ static int say_line(struct slack_talk *t, const struct verb_line *l, struct err 
 	return slack_say(t, &w, e);
 }
 
-/* Free text, for the agent. */
+/* Free text for the agent. */
 static int say_to_agent(struct slack_talk *t, const char *text, struct err *e)
 {
 	const struct speaker who = slack_speaker(t);
@@ -26,7 +26,7 @@ static int say_to_agent(struct slack_talk *t, const char *text, struct err *e)
 	return operator_tell(t->st, &who, text, &s, e) ? -1 : slack_tell_said(t, &s, e);
 }
 
-/* Whether nothing but an id, or nothing at all, stands behind the verb. */
+/* Whether only an id, or nothing, follows the verb. */
 static bool is_id_or_nothing(const char *rest)
 {
 	size_t n = verb_id_length(rest);
@@ -34,8 +34,8 @@ static bool is_id_or_nothing(const char *rest)
 	return !*rest || (n && !*verb_skip_blanks(rest + n));
 }
 
-/* Whether a line in a conversation is an order: a verb and an id at most ("stop using tabs" is a
- * sentence), with what it switches to where it switches something. Nobody begins a sentence with
+/* Whether a line in a conversation is an order: a verb and at most an id ("stop using tabs" is a
+ * sentence), plus the new value for verbs that switch something. Nobody begins a sentence with
  * "session-start". */
 static bool is_order(const struct verb_line *l)
 {
@@ -59,7 +59,7 @@ static bool is_order(const struct verb_line *l)
 	return is_id_or_nothing(rest);
 }
 
-/* Of such a line, what stands behind the verb is an id, however it looks. */
+/* In such a line, what follows the verb is an id, whatever it looks like. */
 static int say_order(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
 	size_t n = l->verb->text == TEXT_MUST ? 0 : verb_id_length(l->rest);
@@ -122,7 +122,7 @@ static bool is_verb(const struct verb_line *l, const char *word)
 	return l->verb && strcmp(l->verb->word, word) == 0;
 }
 
-/* Whether a line with words is an answer here, or about one that was given: 1, 0, -1. */
+/* Whether a line with words is an answer here, or about an earlier answer: 1, 0, -1. */
 static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
 	const struct speaker who = slack_speaker(t);
@@ -135,7 +135,7 @@ static int is_answer(struct slack_talk *t, const struct verb_line *l, struct err
 	return find_questions(t->st, &who.place, l->verb, NULL, &f, e) < 0 ? -1 : f.count > 0;
 }
 
-/* Words that are no answer to what waits. */
+/* Words that do not answer what is waiting. */
 static int free_text(struct slack_talk *t, const char *text, struct err *e)
 {
 	OWNED(str) struct str hint = { 0 };
@@ -154,7 +154,7 @@ static int free_text(struct slack_talk *t, const char *text, struct err *e)
 	return slack_tell(t, str_text(&told), e);
 }
 
-/* "approve but rename it" is no reason to reject, although the form for one has been opened. */
+/* "approve but rename it" is not a reason to reject, even though the form for one was opened. */
 static bool is_other_verdict(const struct verb_line *l, const char *view)
 {
 	return (is_verb(l, "approve") || is_verb(l, "reject")) && !is_verb(l, view);

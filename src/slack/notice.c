@@ -8,12 +8,12 @@
 #include <string.h>
 
 enum {
-	MESSAGE_MAX = 9500, /* all texts of a message's blocks */
-	SIGN_MAX = 60, /* in front of a text, and what it left out */
-	SLICE_MIN = 300, /* bytes, that always fit */
+	MESSAGE_MAX = 9500, /* all texts in a message's blocks */
+	SIGN_MAX = 60, /* before a text, and what it left out */
+	SLICE_MIN = 300, /* bytes that always fit */
 	FALLBACK_MAX = 3000,
-	STEP_MAX = 200, /* of what an agent says of its progress */
-	HASH = 64, /* digits of a hash; a person is shown the first HASH_SHOWN */
+	STEP_MAX = 200, /* of an agent's progress */
+	HASH = 64, /* digits of a hash; people see the first HASH_SHOWN */
 	HASH_SHOWN = 8,
 	STDERR_MAX = 1500, /* of the last lines of an agent that ended */
 };
@@ -202,7 +202,7 @@ void slack_notice_run(const struct slack_session_row *s, const struct slack_run_
 	add_session_button(buttons, "clear", "🛑 Stop", s->id, "danger");
 }
 
-/* Where questions are asked in a mode. */
+/* Where requests are shown in a mode. */
 static const char *asked_in(enum session_mode mode)
 {
 	switch (mode) {
@@ -217,7 +217,7 @@ static const char *asked_in(enum session_mode mode)
 	return "Questions are asked here.";
 }
 
-/* The button that takes back what an agent switched, while it is so. */
+/* The button that reverts an agent's switch, while it is in force. */
 static void add_switch_back(cJSON *blocks, const struct slack_mode *m)
 {
 	OWNED(str) struct str action = { 0 };
@@ -246,7 +246,7 @@ void slack_notice_mode(const struct slack_mode *m, struct slack_said *out)
 
 /* ---- what a policy allowed ---- */
 
-/* A line for each: "3 × cargo test --all (command:cargo test *)"; how many they stand for. */
+/* One line each: "3 × cargo test --all (command:cargo test *)"; returns how many they stand for. */
 static int64_t add_allowed(struct str *out, const struct slack_auto *a)
 {
 	const cJSON *one;
@@ -313,7 +313,7 @@ static void add_files(struct str *out, const struct slack_write *w)
 		str_addf(out, " and %d more", count - SLACK_PATHS_MAX);
 }
 
-/* Hashes are for programs: a person is shown how they begin. */
+/* Hashes are for programs: people only see their first digits. */
 static void add_reason(struct str *out, const char *why)
 {
 	OWNED(str) struct str shown = { 0 };
@@ -334,7 +334,7 @@ static void add_reason(struct str *out, const char *why)
 	blocks_add_escaped(out, str_text(&shown), BLOCKS_REASON);
 }
 
-/* An undo: what was written for an approval is taken back, or is not. */
+/* An undo: what was written for an approval is taken back, or not. */
 static void add_undo(struct str *out, const struct slack_apply_row *w)
 {
 	bool undone = w->state == APPLY_STATE_UNDONE;
@@ -352,7 +352,7 @@ static void add_undo(struct str *out, const struct slack_apply_row *w)
 	add_reason(out, w->why ? w->why : w->error_code);
 }
 
-/* What force overwrote is kept, however large it was. */
+/* The contents that force overwrote are kept, whatever their size. */
 static void add_way_back(struct str *out, const struct slack_apply_row *w)
 {
 	str_add(out, "\nWhat was there is kept: `agent-intercom-ctl undo ");
@@ -409,8 +409,7 @@ void slack_notice_write(const struct slack_write *said, struct slack_said *out)
 
 /* ---- texts ---- */
 
-/* Bytes of text that fill a section: a whole number of characters, of lines where there are some.
- */
+/* How many bytes of text fill a section: whole characters, and whole lines if there are any. */
 static size_t slice(const char *text, size_t left)
 {
 	size_t take = left < BLOCKS_SECTION ? left : BLOCKS_SECTION;
@@ -430,7 +429,7 @@ static size_t slice(const char *text, size_t left)
 	}
 }
 
-/* Long texts in several sections, up to what a message holds. */
+/* Long texts in several sections, up to the limit of a message. */
 static void add_sections(cJSON *blocks, const char *prefix, const char *text)
 {
 	size_t left = strlen(text), used = 0;
@@ -479,7 +478,7 @@ void slack_notice_broadcast(const char *level, const char *message, struct slack
 	say(sign, message ? message : "", out);
 }
 
-/* In a section, what names people mentions them, and instants are the reader's. */
+/* In a section, names of people become mentions, and instants are in the reader's time. */
 static void name_in(cJSON *section)
 {
 	cJSON *text = cJSON_GetObjectItem(cJSON_GetObjectItem(section, "text"), "text");
@@ -526,8 +525,7 @@ void slack_notice_asked(const char *text, const char *answer, const char *id,
 
 /* ---- silent agents ---- */
 
-/* What is still to be decided: the newest message has the buttons, until a person has pressed one.
- */
+/* What is still undecided: the newest message has the buttons, until a person has pressed one. */
 static bool takes_clicks(const struct slack_stall *s)
 {
 	switch (s->row->status) {
@@ -602,7 +600,7 @@ static void add_progress(cJSON *blocks, const cJSON *progress)
 		blocks_add_section(blocks, str_text(&text));
 }
 
-/* Where it works, what it was to do, and how far it got. */
+/* Where it works, what its task is, and how far it got. */
 static void add_work(cJSON *blocks, const struct slack_stall *s)
 {
 	OWNED(str) struct str where = { 0 };
@@ -622,7 +620,7 @@ static void add_work(cJSON *blocks, const struct slack_stall *s)
 	add_progress(blocks, s->progress);
 }
 
-/* What a nudge can do, said plainly. */
+/* What a nudge can achieve, in plain words. */
 static void add_prospect(cJSON *blocks, const struct slack_stall *s)
 {
 	OWNED(str) struct str text = { 0 };

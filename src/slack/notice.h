@@ -1,4 +1,4 @@
-/* slack_notice: what Slack is told that is no question: sessions, writes, silent agents, texts. */
+/* slack_notice: messages in Slack other than requests: sessions, writes, silent agents, texts. */
 #ifndef SLACK_NOTICE_H
 #define SLACK_NOTICE_H
 
@@ -6,7 +6,7 @@
 #include "sql/slack_outbox.h"
 #include "sql/stall.h"
 
-enum { SLACK_AUTO_MAX = 20 /* different things of a summary that are named */ };
+enum { SLACK_AUTO_MAX = 20 /* different things that a summary names */ };
 
 /* A session's mode changed. by: the source of the order; present: the mode it is in now. */
 struct slack_mode {
@@ -14,25 +14,25 @@ struct slack_mode {
 	enum session_mode from, to, present;
 };
 
-/* A finished write. files: a JSON array of {"path", "action", "bytes"}, and of those that were not
- * as they had been shown "overwrote": how many bytes. */
+/* A finished write. files: a JSON array of {"path", "action", "bytes"}; a file that differed from
+ * what was shown has "overwrote": how many bytes. */
 struct slack_write {
 	const struct slack_apply_row *apply;
 	const cJSON *files;
 };
 
 /* A silent agent. progress: JSON array of {"label", "status"}, or NULL. is_call: the second
- * message, which calls everybody. */
+ * message, which notifies everybody. */
 struct slack_stall {
 	const struct stall_by_id_row *row;
 	const cJSON *progress;
 	bool is_call;
 };
 
-/* What a policy allowed, told together. */
+/* A summary of what a policy allowed. */
 struct slack_auto {
-	int64_t count; /* of all of them */
-	cJSON *shown; /* array of {"subject", "rule", "times"}, up to SLACK_AUTO_MAX */
+	int64_t count; /* of all */
+	cJSON *shown; /* array of {"subject", "rule", "times"}, at most SLACK_AUTO_MAX */
 };
 
 void slack_notice_session(const struct slack_session_row *s, struct slack_said *out);
@@ -47,17 +47,17 @@ void slack_notice_auto(const struct slack_auto *a, struct slack_said *out);
 void slack_notice_write(const struct slack_write *w, struct slack_said *out);
 void slack_notice_stall(const struct slack_stall *s, const char *const *mentions,
                         struct slack_said *out);
-/* The watchdog has nudged for the nudge-th time. */
+/* The watchdog has sent nudge number `nudge`. */
 void slack_notice_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out);
 /* level: info, success, warning, error; anything else is info. */
 void slack_notice_broadcast(const char *level, const char *message, struct slack_said *out);
-/* Our own words: *, _, ~ and backticks format; & < > are escaped here; who is named by us
- * (slack:<team>:<user>) is mentioned, by the name that Slack knows. */
+/* Our own words: *, _, ~ and backticks format; & < > are escaped here; people whom we name
+ * (slack:<team>:<user>) are mentioned, under their names in Slack. */
 void slack_notice_text(const char *text, struct slack_said *out);
 /* What an agent says: its text as it is, which names and calls nobody. */
 void slack_notice_agent(const char *text, struct slack_said *out);
-/* Words that were asked back, with buttons. answer: what became of them, which takes the buttons
- * away; NULL: nothing yet. id: what the buttons carry. */
+/* Words that were asked back, with buttons. answer: their outcome, which removes the buttons; NULL:
+ * none yet. id: carried by the buttons. */
 void slack_notice_asked(const char *text, const char *answer, const char *id,
                         struct slack_said *out);
 

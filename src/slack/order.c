@@ -48,7 +48,7 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 
 	if (sql_slack_reply_read(t->st, seq, t->intent->channel, &asked, e) < 0)
 		return -1;
-	/* {"request", "words", "answer"}, the last one once a person has pressed a button */
+	/* {"request", "words", "answer"}; the last one once a person has pressed a button */
 	detail = cJSON_Parse(asked.detail ? asked.detail : "");
 	w.id = json_text(detail, "request");
 	w.text = json_text(detail, "words");
@@ -66,7 +66,7 @@ static int answer_asked(struct slack_talk *t, struct err *e)
 
 /* ---- all of it ---- */
 
-/* A direct message stands in no session's channel: there the default one is meant. */
+/* A direct message is in no session's channel: it means the default channel. */
 static int find_channel(struct slack_talk *t, struct err *e)
 {
 	OWNED(str) struct str channel = { 0 };

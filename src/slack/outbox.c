@@ -4,7 +4,7 @@
 
 enum { REFUSED_MS = 60000 }; /* rest of a lane whose head the rules refuse */
 
-/* A long one goes alone. */
+/* A long one is sent alone. */
 static bool may_join(const struct slack_outbox_followers_row *row, int64_t leader, int64_t *left)
 {
 	*left -= row->size;
@@ -12,7 +12,7 @@ static bool may_join(const struct slack_outbox_followers_row *row, int64_t leade
 	       (!row->leader_seq || row->leader_seq == leader);
 }
 
-/* Those that stand right behind this one, and may be said with it: how many, -1. */
+/* Those directly after this one that may be sent with it: how many, -1. */
 static int list_followers(struct store *st, const struct slack_intent_row *i,
                           int64_t seqs[SLACK_BURST_MAX], struct err *e)
 {
@@ -28,8 +28,8 @@ static int list_followers(struct store *st, const struct slack_intent_row *i,
 	return got < 0 ? -1 : count;
 }
 
-/* Broadcasts are said together. An attempt that was made before says the same again, or it would
- * not be found. */
+/* Broadcasts are sent together. A retry sends the same text again, otherwise an earlier attempt
+ * could not be found. */
 static int gather(struct store *st, const struct slack_intent_row *i, struct err *e)
 {
 	int64_t seqs[SLACK_BURST_MAX];
@@ -54,7 +54,7 @@ static int claim(struct store *st, const char *worker_id, int64_t seq, struct sl
 	return sql_slack_intent_read(st, seq, i, e) < 0 || gather(st, i, e) ? -1 : 1;
 }
 
-/* The other lanes go first for a while. */
+/* Other lanes take precedence for a while. */
 static void let_lane_rest(struct store *st, int64_t seq)
 {
 	struct instant due = clock_instant(clock_now_ms() + REFUSED_MS);
@@ -67,8 +67,8 @@ static void let_lane_rest(struct store *st, int64_t seq)
 		(void)store_commit(st, NULL);
 }
 
-/* The rules refuse that the head of a lane is claimed: it is dead, so that what stands behind it is
- * not held up; if they refuse that too, its lane rests. */
+/* The rules refuse the claim of a lane's head: it becomes dead, so that it does not block what
+ * follows; if they refuse that, too, its lane rests. */
 static void give_up(struct store *st, int64_t seq, const char *why)
 {
 	OWNED(slack_intent_row) struct slack_intent_row i = { 0 };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-	ID_MOST = 128, /* of an id that Slack gives */
+	ID_MOST = 128, /* of Slack's ids */
 	KEY_HASH = 32, /* characters of a hash in a key */
 	ACTION_MOST = 80,
 };
@@ -47,7 +47,7 @@ static bool is_one_of(const char *text, const char *const *list)
 
 /* ---- frames ---- */
 
-/* The id in bytes that are no JSON: what stands in quotes behind "envelope_id":. */
+/* The id in bytes that are not JSON: the quoted text after "envelope_id":. */
 static char *find_envelope_id(const char *bytes, size_t length)
 {
 	static const char NAME[] = "\"envelope_id\"";
@@ -120,13 +120,13 @@ void slack_frame_clear(struct slack_frame *f)
 
 /* ---- texts ---- */
 
-/* Slack's entities: & < > are written so in messages, and perhaps elsewhere. */
+/* Slack's entities: messages contain & < > in this form, other texts may. */
 static const struct {
 	const char *entity;
 	char is;
 } ENTITIES[] = { { "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' } };
 
-/* Adds one byte or entity at text; returns how many bytes it took. */
+/* Appends one byte or entity at text; returns its length. */
 static size_t add_plain(struct str *out, const char *text)
 {
 	for (size_t i = 0; i < COUNT(ENTITIES); i++) {
@@ -150,8 +150,8 @@ static void add_part(struct str *out, const char *text, size_t length)
 		at += add_plain(out, at);
 }
 
-/* <@U1|op>, <#C1|agents>, <!channel>, <!subteam^S1|@team>, <https://x|label>: with the sign that a
- * person sees, and with the label where there is one. Of a link both are told: a label can lie. */
+/* <@U1|op>, <#C1|agents>, <!channel>, <!subteam^S1|@team>, <https://x|label>: with the sign that
+ * people see, and with the label if there is one. A link is shown with both: a label can lie. */
 static void add_markup(struct str *out, const char *inside, size_t length)
 {
 	const char *bar = memchr(inside, '|', length);
@@ -179,7 +179,7 @@ static void add_markup(struct str *out, const char *inside, size_t length)
 	}
 }
 
-/* A mention of ourselves in front: "<@U0BOT>" or "<@U0BOT|intercom>". */
+/* A mention of ourselves at the start: "<@U0BOT>" or "<@U0BOTintercom>". */
 static const char *skip_mention(const char *text, const char *bot_user)
 {
 	size_t n = bot_user ? strlen(bot_user) : 0;
@@ -226,7 +226,7 @@ static char *plain(const char *text, const char *bot_user)
 	return str_take(&out);
 }
 
-/* As it was typed: of a form or a command. */
+/* As typed, in a form or a command. */
 static char *typed_text(const char *text)
 {
 	OWNED(str) struct str out = { 0 };
@@ -284,7 +284,7 @@ static char *join_key(const char *a, const char *b)
 
 /* ---- interactive ---- */
 
-/* What each button means. */
+/* The meaning of each button. */
 static const struct button {
 	const char *action_id;
 	enum slack_meaning meaning;
@@ -341,7 +341,7 @@ static void read_user(struct slack_intent *a, const cJSON *payload)
 	const char *team = text_in(payload, "user", "team_id");
 
 	a->user = copy(text_in(payload, "user", "id"));
-	/* In shared channels people of other teams can press, too: it is theirs that counts. */
+	/* In shared channels people of other teams can press buttons, too: their team counts. */
 	a->team = copy(team ? team : text_in(payload, "team", "id"));
 }
 
@@ -389,7 +389,7 @@ static int read_click(struct slack_intent *a, const cJSON *payload)
 	}
 	click_key(a, payload, of_ours);
 	set_action(a, or_empty(json_text(of_ours, "action_id")), json_text(of_ours, "value"));
-	if (!b) /* a button with a link, or of an older version: there is nothing to do */
+	if (!b) /* a button with a link, or of an older version: nothing to do */
 		return of_ours ? 0 : unknown(a, "a click without a button");
 	if (!json_text(of_ours, "value"))
 		return unknown(a, "a button without its value");
@@ -407,7 +407,8 @@ static int read_click(struct slack_intent *a, const cJSON *payload)
 	return 0;
 }
 
-/* What each form means; the callback_id may go on with ":<id>", else the id is private_metadata. */
+/* The meaning of each form; the callback_id may end in ":<id>", otherwise the id is
+ * private_metadata. */
 static const struct form {
 	const char *callback, *verdict;
 	bool needs_text;
@@ -423,7 +424,7 @@ static const struct form {
 	{ "nudge", "nudge", true },
 };
 
-/* The form of a callback_id; its id, if it carries one, in *ret_id. */
+/* The form of a callback_id; *ret_id gets its id, if it has one. */
 static const struct form *find_form(const char *callback, const char **ret_id)
 {
 	for (size_t i = 0; i < COUNT(FORMS); i++) {
@@ -564,7 +565,7 @@ static bool mentions(const char *text, const char *bot)
 	return false;
 }
 
-/* Messages of programs, ours first of all, and what is no new message of a person. */
+/* Messages of programs, above all our own, and events that are not a new message of a person. */
 static bool is_noise(const cJSON *event)
 {
 	static const char *const PERSONS[] = { "file_share", "thread_broadcast", NULL };
@@ -663,5 +664,5 @@ void slack_payload_strip(cJSON *payload)
 
 	for (size_t i = 0; i < COUNT(SECRETS); i++)
 		cJSON_DeleteItemFromObjectCaseSensitive(payload, SECRETS[i]);
-	cJSON_DeleteItemFromObjectCaseSensitive(view, "blocks"); /* of our own making */
+	cJSON_DeleteItemFromObjectCaseSensitive(view, "blocks"); /* we made them */
 }

@@ -1,6 +1,6 @@
-/* slack_payload: what came over Socket Mode, and what was meant by it. Pure parsing: no database,
- * no rights. Shapes as in Slack's documentation; any field
- * may be missing or null, unknown ones are passed over. */
+/* slack_payload: parses what arrives over Socket Mode, and what it means. Pure parsing: no
+ * database, no permissions. Shapes follow Slack's documentation; any field may be missing or null,
+ * unknown ones are ignored. */
 #ifndef SLACK_PAYLOAD_H
 #define SLACK_PAYLOAD_H
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a frame is. */
+/* The kind of a frame. */
 enum slack_frame_kind {
 	SLACK_FRAME_OTHER,
 	SLACK_FRAME_HELLO,
@@ -20,69 +20,68 @@ enum slack_frame_kind {
 
 struct slack_frame {
 	enum slack_frame_kind kind;
-	cJSON *root; /* owned; NULL: the frame is no JSON object */
-	char *envelope_id; /* owned; NULL: there is none, so it is not acknowledged */
+	cJSON *root; /* owned; NULL: the frame is not a JSON object */
+	char *envelope_id; /* owned; NULL: none, so it is not acknowledged */
 	const char *type; /* into root; "" if missing */
 	const char *reason; /* disconnect: into root; "" if missing */
-	int connections; /* hello: num_connections, 0 if it does not say */
-	int lifetime_s; /* hello: about how long the connection lives, 0 if it does not say */
-	bool accepts_payload; /* envelope: the ack may carry an answer */
+	int connections; /* hello: num_connections, 0: not given */
+	int lifetime_s; /* hello: approximate lifetime of the connection, 0: not given */
+	bool accepts_payload; /* envelope: the ack may contain an answer */
 	const cJSON *payload; /* envelope: into root; NULL if missing */
 };
 
-/* Reads one frame. Never fails: what cannot be read has the kind OTHER, with its envelope_id if
- * there is one somewhere in the bytes (an envelope that is never acknowledged comes back for
- * ever). */
+/* Reads one frame. Never fails: an unreadable frame has the kind OTHER, with its envelope_id if one
+ * is anywhere in the bytes (Slack resends an envelope until it is acknowledged). */
 void slack_frame_read(struct slack_frame *f, const char *bytes, size_t length);
 void slack_frame_clear(struct slack_frame *f);
 
 /* What a person meant. */
 enum slack_meaning {
-	INTENT_NOTHING, /* not for us: our own messages, edits, joins, forms that were closed */
-	INTENT_UNKNOWN, /* for us, but of no form that we know: see problem */
-	INTENT_DECIDE, /* verdict of request, with its reason or instruction */
+	INTENT_NOTHING, /* not for us: our own messages, edits, joins, closed forms */
+	INTENT_UNKNOWN, /* for us, but in no form that we know: see problem */
+	INTENT_DECIDE, /* verdict on request, with its reason or instruction */
 	INTENT_OPEN, /* open the form view for request (or session) */
-	INTENT_EMPTY, /* a form was sent without the text it needs */
+	INTENT_EMPTY, /* a form was sent without a required text */
 	INTENT_ORDER, /* verdict is a verb about request: file, undo */
-	INTENT_ASKED, /* the buttons of what was asked back: verdict; request: the message's seq */
-	INTENT_CLOSE, /* the form of request was closed, nothing was sent */
+	INTENT_ASKED, /* buttons of what was asked back: verdict; request: the message's seq */
+	INTENT_CLOSE, /* the form of request was closed without sending */
 	INTENT_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
 	INTENT_MODE, /* the button of a mode notice: verdict is the mode; session */
 	INTENT_SESSION, /* the buttons of a session that we started: verdict is a verb; session */
 	INTENT_COMMAND, /* /intercom: text */
 	INTENT_REPLY, /* a message in a thread: text */
-	INTENT_MENTION, /* a message to us that stands in no thread: text */
+	INTENT_MENTION, /* a message to us outside of threads: text */
 };
 
-/* All texts are owned; NULL where there is none. */
+/* All texts are owned; NULL: none. */
 struct slack_intent {
 	enum slack_meaning meaning;
-	bool mentioned; /* a message that names us */
+	bool mentioned; /* a message that mentions us */
 	char *kind; /* command, block_actions, view_submission, view_closed, message, app_mention */
 	char *team, *user, *channel, *thread_ts, *message_ts;
-	char *event_key, *message_key, *client_key; /* what makes it the same again */
+	char *event_key, *message_key, *client_key; /* identify repetitions */
 	char *trigger_id,
-	    *response_url; /* secrets: never into a row of slack_envelope, nor a log */
+	    *response_url; /* secrets: never put into a row of slack_envelope, or a log */
 	char *verdict, *request, *session, *view;
-	char *field; /* of a form: the block that the person wrote into */
-	/* Reason, instruction or command line, as it was typed; of a message, as an agent can read
-	 * it. */
+	char *field; /* of a form: the block in which the person wrote */
+	/* Reason, instruction or command line, as typed; a message's text, readable for an
+	 * agent. */
 	char *text;
 	char *action; /* in a few words, for the timeline */
-	char *problem; /* INTENT_UNKNOWN: what is wrong with it */
+	char *problem; /* INTENT_UNKNOWN: its error */
 };
 
-/* Says what an envelope means. bot_user: our own user id where it is known, else NULL (events say
- * it themselves, as a rule). a is empty. */
+/* Reads the meaning of an envelope. bot_user: our own user id if known, otherwise NULL (events
+ * usually contain it). a is empty. */
 void slack_intent_read(struct slack_intent *a, const struct slack_frame *f, const char *bot_user);
 void slack_intent_clear(struct slack_intent *a);
 
-/* Takes out of an envelope's payload what may be stored nowhere: verification token, trigger ids,
- * response_urls, and the copy of our own message that a click brings along. */
+/* Removes from an envelope's payload what must not be stored: verification token, trigger ids,
+ * response_urls, and the copy of our own message that comes with a click. */
 void slack_payload_strip(cJSON *payload);
 
-/* The text of a message, as an agent can read it: mention markup and links taken apart, entities
- * undone once, ends trimmed. bot_user: a mention of it in front is taken off; may be NULL. */
+/* The text of a message, readable for an agent: mentions and links in plain form, entities decoded
+ * once, ends trimmed. bot_user: a mention of it at the start is removed; may be NULL. */
 void slack_text_plain(struct str *out, const char *text, const char *bot_user);
 
 #endif

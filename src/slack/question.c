@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-	TITLE_MAX = 250, /* where it is one of many words */
+	TITLE_MAX = 250, /* among many other words */
 	PATHS_UNITS = 1500,
 };
 
@@ -84,7 +84,7 @@ static const char *verdict_words(const struct request *r)
 	return "*Decided*";
 }
 
-/* Who decided what and when, and with which words. */
+/* Who decided what and when, and in which words. */
 static void add_verdict(struct str *out, const struct request *r)
 {
 	const char *words = r->row.instruction ? r->row.instruction : r->row.reason;
@@ -104,7 +104,7 @@ static void add_verdict(struct str *out, const struct request *r)
 	}
 }
 
-/* What is asked; behind it, once it is answered, stands what it was. */
+/* The heading of the request; once it is answered, it comes after the verdict. */
 static void add_heading(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
@@ -158,7 +158,7 @@ static void add_paths(cJSON *blocks, const struct request *r)
 	blocks_add_foreign(runs, str_text(&text), text.length, PATHS_UNITS, NULL);
 }
 
-/* What of the question is in a file, and where that is. */
+/* Which part of the request is in a file, and where that is. */
 static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown)
 {
 	const struct request *r = a->request;
@@ -184,7 +184,7 @@ static void add_file_note(cJSON *blocks, const struct slack_ask *a, size_t shown
 	blocks_add_context(blocks, str_text(&note));
 }
 
-/* What is to be approved, as much of it as a message holds. */
+/* What is to be approved, as much as fits in a message. */
 static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
@@ -201,7 +201,7 @@ static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 		add_file_note(blocks, a, lines);
 }
 
-/* A prompt or a standby: nobody approves it. */
+/* A prompt or a standby: there is nothing to approve. */
 static void add_prompt(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct str *text = slack_proposal(a->request);
@@ -214,7 +214,7 @@ static void add_prompt(cJSON *blocks, const struct slack_ask *a)
 		add_file_note(blocks, a, shown);
 }
 
-/* Where it comes from, in full, while nobody has answered anything from there. */
+/* Its origin in full, until a request from there has been answered. */
 static void add_new_workspace(cJSON *blocks, const struct request *r)
 {
 	cJSON *runs;
@@ -261,7 +261,7 @@ static void add_where(cJSON *blocks, const struct request *r)
 	blocks_add_context(blocks, str_text(&text));
 }
 
-/* Whether there is a file to look at besides what is proposed. */
+/* Whether there is a file to look at in addition to the proposal. */
 static bool has_file(const struct request *r)
 {
 	for (size_t i = 0; i < r->file_count; i++)

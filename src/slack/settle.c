@@ -16,7 +16,7 @@ struct settlement {
 	const char *ts, *why, *words;
 };
 
-/* Runs step (0 done, -1 error) as one transaction. */
+/* Runs step (0 done, -1 error) in a transaction. */
 static int settle(const struct settlement *t,
                   int (*step)(const struct settlement *t, struct err *e), struct err *e)
 {
@@ -73,7 +73,7 @@ static int doubt(const struct settlement *t, int64_t at_ms, int64_t lookups, con
 	return sql_slack_outbox_doubt(t->st, &args, e);
 }
 
-/* Doubling, with full jitter: somewhere below, but never at once. */
+/* Doubling, with full jitter: anywhere up to that, but never zero. */
 static int64_t backoff_ms(int64_t failures)
 {
 	int64_t most = SLACK_BACKOFF_MS;
@@ -87,7 +87,7 @@ static int64_t backoff_ms(int64_t failures)
 
 /* ---- sent ---- */
 
-/* What other rows know a message by. */
+/* Records how other rows refer to the message. */
 static int note_ts(const struct settlement *t, struct err *e)
 {
 	if (t->ts && t->i->part == SLACK_PART_KIND_SESSION)
@@ -168,7 +168,7 @@ static int tell(const struct settlement *t, struct err *e)
 	                                  e);
 }
 
-/* What waits below it dies with it, and whoever waits for an answer to that is told. */
+/* What waits below it dies with it, and callers who wait for an answer to that are told. */
 static int bury(const struct settlement *t, int64_t head, struct err *e)
 {
 	return sql_slack_head_bury(t->st, head, e) || sql_slack_head_bury_calls(t->st, head, e) ||
@@ -177,7 +177,8 @@ static int bury(const struct settlement *t, int64_t head, struct err *e)
 	           : 0;
 }
 
-/* The thread's head is dead or gone: another one, below which everything that waits is said. */
+/* The thread's head is dead or gone: queues a new one, below which everything that waits is
+ * sent. */
 static int head_anew(const struct settlement *t, int64_t head, struct err *e)
 {
 	int64_t tries = sql_slack_head_tries(t->st, t->i->session_seq, e), fresh;
@@ -191,7 +192,7 @@ static int head_anew(const struct settlement *t, int64_t head, struct err *e)
 	           : 0;
 }
 
-/* A message that is never said. */
+/* A message that is never sent. */
 static int message_dies(const struct settlement *t, struct err *e)
 {
 	const struct slack_intent_row *i = t->i;
@@ -248,7 +249,7 @@ static bool slack_says(const struct settlement *t, const char *error)
 	return strcmp(t->c->error, error) == 0;
 }
 
-/* Too fast: this method (or channel) waits; recurring at once, all channels do. */
+/* Too fast: this method (or channel) waits; if that fails again at once, all channels wait. */
 static int failed_rate(const struct settlement *t, struct err *e)
 {
 	const struct slack_intent_row *i = t->i;
@@ -263,7 +264,7 @@ static int failed_rate(const struct settlement *t, struct err *e)
 	return strikes >= 1 && is_post(i) ? sql_slack_gate_close_posts(t->st, until.text, e) : 0;
 }
 
-/* Nobody was reached: nothing else will get through either. */
+/* Slack was not reached: nothing else will get through either. */
 static int failed_sure(const struct settlement *t, struct err *e)
 {
 	int strikes;
@@ -276,7 +277,7 @@ static int failed_sure(const struct settlement *t, struct err *e)
 	return slack_gate_close(t->st, "slack", backoff_ms(strikes + 1), t->c->why, e);
 }
 
-/* A file that is not shared yet is begun anew. */
+/* A file that is not shared yet is uploaded again. */
 static bool is_harmless(const struct slack_intent_row *i)
 {
 	return i->class == SLACK_KIND_CLASS_REPEATABLE ||
@@ -299,7 +300,7 @@ static int failed_unknown(const struct settlement *t, struct err *e)
 	return slack_gate_close(t->st, i->gate, SLACK_POST_GAP_MS + backoff_ms(strikes), NULL, e);
 }
 
-/* The token or the channel: a person must act. Tried once a minute. */
+/* The token or the channel: a person must act. Retried once a minute. */
 static int failed_parked(const struct settlement *t, const char *gate, const char *what,
                          struct err *e)
 {
@@ -312,11 +313,11 @@ static int failed_parked(const struct settlement *t, const char *gate, const cha
 	else if (slack_says(t, "channel_not_found"))
 		str_add(&why,
 		        ", is it private and the app not invited, or a name instead of an id?");
-	/* A question does without its file; only a message that cannot be posted waits. */
+	/* A request is shown without its file; only a message that cannot be posted waits. */
 	if (i->class == SLACK_KIND_CLASS_ONCE ||
 	    (i->kind == SLACK_KIND_FILE && slack_says(t, "missing_scope")))
 		return dies(t, str_text(&why), NULL, e);
-	/* An edit waits alone: its gate is that of all channels. */
+	/* An edit waits by itself: its gate is shared by all channels. */
 	if (i->class == SLACK_KIND_CLASS_REPEATABLE && t->c->class == SLACK_PLACE)
 		return put_back(t, SLACK_PARKED_MS, false, str_text(&why), e);
 	if (put_back(t, 0, i->may_repeat, str_text(&why), e))
@@ -324,7 +325,7 @@ static int failed_parked(const struct settlement *t, const char *gate, const cha
 	return slack_gate_close(t->st, gate, SLACK_PARKED_MS, str_text(&why), e);
 }
 
-/* What it should change, or stand below, no longer exists. */
+/* What it should change, or appear below, no longer exists. */
 static int failed_thread(const struct settlement *t, struct err *e)
 {
 	const struct slack_intent_row *i = t->i;
@@ -343,7 +344,7 @@ static int failed_thread(const struct settlement *t, struct err *e)
 	return head_anew(t, i->root_seq, e);
 }
 
-/* NONE: it cannot be said more simply. */
+/* NONE: there is no simpler form. */
 static enum slack_outbox_form simpler(const struct slack_intent_row *i)
 {
 	switch (i->form) {
@@ -369,7 +370,7 @@ void slack_settle_add_late(const struct slack_intent_row *i, struct str *out)
 	str_add_char(out, '.');
 }
 
-/* Slack does not take what we said: said more simply, at last given up. */
+/* Slack refuses our message: sent in a simpler form, finally given up. */
 static int failed_ours(const struct settlement *t, struct err *e)
 {
 	const struct slack_intent_row *i = t->i;
@@ -387,7 +388,7 @@ static int failed_ours(const struct settlement *t, struct err *e)
 	return put_back_as(t, simpler(i), 0, i->may_repeat, t->c->why, e);
 }
 
-/* A refused message counts like one that was taken. */
+/* A refused message counts like an accepted one. */
 static int keep_gap(const struct settlement *t, struct err *e)
 {
 	struct instant at = clock_instant(clock_now_ms() + SLACK_POST_GAP_MS);
@@ -438,7 +439,7 @@ static int64_t started_ms(const struct slack_intent_row *i)
 	return ms < 0 ? clock_now_ms() : ms;
 }
 
-/* Not there twice, the second time long enough after the attempt: it was not said. */
+/* Missing twice, the second time long enough after the attempt: it was not sent. */
 static int settle_missing(const struct settlement *t, struct err *e)
 {
 	const struct slack_intent_row *i = t->i;
@@ -461,7 +462,7 @@ int slack_settle_missing(struct store *st, const struct slack_intent_row *i, str
 	return settle(&t, settle_missing, e);
 }
 
-/* A question asked twice is a nuisance, one never asked is a hang: only questions are repeated. */
+/* A request shown twice is a nuisance, one never shown is a hang: only requests are repeated. */
 static int settle_blind(const struct settlement *t, struct err *e)
 {
 	const struct slack_intent_row *i = t->i;

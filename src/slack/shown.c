@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What somebody lets happen. */
+/* Whether the request asks for an approval. */
 static bool is_approved(const struct request *r)
 {
 	return r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
@@ -48,7 +48,7 @@ bool slack_is_inline(const struct request *r)
 bool slack_is_whole(const struct request *r)
 {
 	bool has_title =
-	    r->row.kind == REQUEST_KIND_CLEARANCE; /* of others it is the text's first line */
+	    r->row.kind == REQUEST_KIND_CLEARANCE; /* others show the text's first line */
 
 	return slack_is_inline(r) && text_fits(r->description, SLACK_DESCRIPTION_UNITS) &&
 	       (!has_title || text_fits(r->row.title, SLACK_TITLE_UNITS));

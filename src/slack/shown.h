@@ -1,4 +1,4 @@
-/* shown: which parts of a question are in its message, and which in an attached file: nothing is
+/* shown: which parts of a request are in its message and which in an attached file: nothing can be
  * approved that cannot be seen. */
 #ifndef SLACK_SHOWN_H
 #define SLACK_SHOWN_H
@@ -9,46 +9,45 @@
 #include <stddef.h>
 
 enum {
-	SLACK_INLINE_LINES =
-	    20, /* of a diff or command that stands in the message (seeds 001, 4) */
+	SLACK_INLINE_LINES = 20, /* of a diff or command in the message */
 	SLACK_INLINE_UNITS = 2500,
 	SLACK_TITLE_UNITS = 1200,
 	SLACK_DESCRIPTION_UNITS = 2000,
-	SLACK_PROMPT_UNITS = 6000, /* of a prompt, which nobody approves */
-	SLACK_PATH_UNITS = 600, /* of what becomes of a file */
-	SLACK_PATHS_MAX = 20, /* of a diff that touches more, the rest is counted */
+	SLACK_PROMPT_UNITS = 6000, /* of a prompt, which needs no approval */
+	SLACK_PATH_UNITS = 600, /* of what happens to a file */
+	SLACK_PATHS_MAX = 20, /* of a larger diff, the rest is counted */
 };
 
 /* What is to be approved or answered: the effect on files, a command, a prompt. */
 const struct str *slack_proposal(const struct request *r);
 
-/* Whether that stands in the message itself; and whether title and description do, too. Else there
- * is a file. */
+/* Whether that is in the message itself, along with title and description. Otherwise there is a
+ * file. */
 bool slack_is_inline(const struct request *r);
 bool slack_is_whole(const struct request *r);
 
-/* As much of it as stands in the message: how many bytes, and in *ret_lines how many whole lines
- * that are. */
+/* As much of it as is in the message: how many bytes; *ret_lines is the number of whole lines in
+ * them. */
 size_t slack_beginning(const struct request *r, size_t *ret_lines);
 
-/* What stands in the file: all that the message does not show whole, cleaned as there. */
+/* The contents of the file: everything that the message does not show in full, cleaned likewise. */
 void slack_add_file(struct str *out, const struct request *r);
 
-/* Names of that file, and of a file itself, which keeps its ending; appended. */
+/* Appends the name of that file; of a file itself, which keeps its extension. */
 void slack_diff_name(const char *file_path, struct str *out);
 void slack_file_name(const char *file_path, struct str *out);
 
-/* Every path of a clearance but the one that was asked for, and how many lines it changes. */
+/* Every path of a clearance except the requested one, and how many lines it changes. */
 struct slack_gist {
 	size_t added, removed;
-	struct str paths; /* a line each: what becomes of it */
-	size_t more; /* paths that are not in there */
+	struct str paths; /* one line each: what happens to it */
+	size_t more; /* further paths, not listed */
 };
 
 void slack_gist_take(const struct request *r, struct slack_gist *g);
 void slack_gist_clear(struct slack_gist *g);
 
-/* What becomes of the file that was asked for: its name alone where it is just changed. */
+/* What happens to the requested file: only its name if it is just modified. */
 void slack_add_asked(struct str *out, const struct request *r);
 
 #endif

@@ -21,7 +21,7 @@ static void reply_to_command(struct slack_talk *t, const char *text)
 	str_add_char(t->reply, '}');
 }
 
-/* Shown at the field of the form, which stays open. Plain: no mention, no date of the reader's. */
+/* Shown at the field of the form, which stays open. Plain: no mentions, no local dates. */
 static void reply_to_form(struct slack_talk *t, const char *text)
 {
 	OWNED(str) struct str plain = { 0 };

@@ -10,13 +10,13 @@
 
 enum {
 	REPLACEMENT = 0xFFFD,
-	CLUSTER_UNITS = 64, /* a longer pile of combining marks is cut like anything else */
+	CLUSTER_UNITS = 64, /* a longer pile of combining marks is cut like other text */
 	PIECE_BYTES = 32,
 };
 
 static const char MARK[] = "…", PERSON[] = "slack:";
 
-/* Reads the character at p: its length, 1 with U+FFFD for a byte that begins none. */
+/* Reads the character at p: its length; 1 with U+FFFD for a byte that begins none. */
 static size_t decode(const unsigned char *p, size_t left, uint32_t *ret)
 {
 	size_t n = visible_read((const char *)p, left, ret);
@@ -38,7 +38,7 @@ static bool is_in(uint32_t c, const struct range *ranges, size_t count)
 	return false;
 }
 
-/* What belongs to the character before it. */
+/* Whether c belongs to the character before it. */
 static bool extends(uint32_t c)
 {
 	static const struct range EXTENDING[] = {
@@ -56,7 +56,7 @@ static size_t units_of(uint32_t c)
 	return c > 0xFFFF ? 2 : 1;
 }
 
-/* How the character is written: into piece, and its units. */
+/* The output form of a character: into piece, and its units. */
 static size_t write_piece(uint32_t c, uint32_t before, const unsigned char *p, size_t n,
                           enum slack_escaping how, char piece[PIECE_BYTES])
 {
@@ -77,7 +77,7 @@ bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
                enum slack_escaping how)
 {
 	const unsigned char *p = (const unsigned char *)bytes;
-	size_t used = 0, safe = out->length, safe_units = 0; /* up to where it may be cut */
+	size_t used = 0, safe = out->length, safe_units = 0; /* where it may be cut */
 	uint32_t c = 0;
 
 	for (size_t at = 0, n; at < length; at += n) {
@@ -113,13 +113,13 @@ bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
 	return true;
 }
 
-/* Bytes of an id in capitals and digits at text; 0: there is none. */
+/* Bytes of an id in capitals and digits at text; 0: none. */
 static size_t id_bytes(const char *text)
 {
 	return strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
 }
 
-/* The user's id in a name of ours at text, and how long the name is; NULL: it is none. */
+/* The user's id in one of our names of people at text, and how long the name is; NULL: none. */
 static const char *person_at(const char *text, size_t *ret_length)
 {
 	size_t team, user;
@@ -135,8 +135,8 @@ static const char *person_at(const char *text, size_t *ret_length)
 	return text;
 }
 
-/* What we quote, from the first mark to the last, is as somebody said it. A section of a longer
- * text may hold only one of the two. */
+/* What we quote, from the first mark to the last, stays as somebody said it. A section of a longer
+ * text may contain only one of the two marks. */
 static void find_quote(const char *text, const char **ret_begin, const char **ret_end)
 {
 	static const char OPENS[] = "“", CLOSES[] = "”";
@@ -150,7 +150,7 @@ static void find_quote(const char *text, const char **ret_begin, const char **re
 	*ret_end = end || !*ret_begin ? end : text + strlen(text);
 }
 
-/* Takes text apart: what replace makes of the names and instants in it; 0: it is neither. */
+/* Replaces the names and instants in text by what replace makes of them; 0: neither. */
 static void rewrite(struct str *text,
                     size_t (*replace)(struct str *out, const char *at, const void *arg),
                     const void *arg)
@@ -188,7 +188,7 @@ void slack_name_people(struct str *text)
 	rewrite(text, name_person, NULL);
 }
 
-/* The instant at text as unix ms, -1: there is none. */
+/* The instant at text in unix ms, -1: none. */
 static int64_t instant_at(const char *text)
 {
 	static const char FORM[] = "dddd-dd-ddTdd:dd:dd.dddZ";

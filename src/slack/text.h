@@ -1,10 +1,10 @@
-/* slack_text: foreign text on its way into a Slack message: cleaned, escaped once, and cut where no
- * character is hurt.
+/* slack_text: foreign text on its way into a Slack message: cleaned, escaped once, and cut between
+ * characters.
  *
- * Lengths are UTF-16 units, as Slack counts in places; never fewer than characters.
- * Cleaning: broken UTF-8 becomes U+FFFD, NUL goes, a CR before LF goes, and what
- * hides or reorders text (C0 and C1 but tab and newline, bidi controls, zero-width characters) is
- * written out as \u{202E}. */
+ * Lengths are UTF-16 units, as Slack counts in places; never fewer than characters. Cleaning:
+ * broken UTF-8 becomes U+FFFD, NUL is removed, a CR before LF is removed, and what hides or
+ * reorders text (C0 and C1 except tab and newline, bidi controls, zero-width characters) is written
+ * as \u{202E}. */
 #ifndef SLACK_TEXT_H
 #define SLACK_TEXT_H
 
@@ -15,15 +15,16 @@ enum slack_escaping {
 	SLACK_MRKDWN, /* & < > become entities */
 };
 
-/* Appends at most units of the cleaned bytes to out. False: it was too long, and ends with "…". */
+/* Appends at most `units` units of the cleaned bytes to out. False: it was too long, and ends with
+ * "…". */
 bool slack_add(struct str *out, const char *bytes, size_t length, size_t units,
                enum slack_escaping how);
 
 /* Our names of people, slack:<team>:<user>, become mentions, which Slack shows as their names. For
- * mrkdwn of our own, escaped already. What is quoted in it (“ ”) stays as it was said. */
+ * our own mrkdwn, already escaped. Quotations in it (“ ”) stay as they are. */
 void slack_name_people(struct str *text);
 
-/* Instants (2026-02-08T09:30:00.123Z) become dates on each reader's own clock. As above. */
+/* Instants (2026-02-08T09:30:00.123Z) become dates in each reader's local time. As above. */
 void slack_show_times(struct str *text);
 
 /* Both, for plain text: people become "you" or "another operator", instants "09:30 UTC". */

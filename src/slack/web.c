@@ -11,8 +11,8 @@
 enum {
 	FDS_MAX = 8,
 	NO_RETRY_AFTER_MS = 30000,
-	/* A connection idle for longer is not used again: one that Slack drops while a body leaves
-	 * puts that into doubt. */
+	/* A connection idle for longer is not reused: if Slack drops it while a body is being sent,
+	 * that call is in doubt. */
 	KEPT_SECONDS = 30,
 };
 
@@ -20,7 +20,7 @@ static const char STOCK[] = "https://slack.com/api/";
 
 /* ---- opening ---- */
 
-/* Whether url may be called: https, or http to this machine where that is allowed. */
+/* Whether url may be called: https, or http to this machine if allowed. */
 static bool is_allowed(const char *url, bool plain, bool *ret_plain)
 {
 	CURLU *u = curl_url();
@@ -169,8 +169,8 @@ static size_t take_answer(char *bytes, size_t size, size_t count, void *arg)
 	return size * count;
 }
 
-/* Nothing rewinds it: where a kept connection turns out to be dead after the body has left, libcurl
- * gives up instead of sending it once more. */
+/* It cannot be rewound: if a kept connection turns out to be dead after the body has been sent,
+ * libcurl gives up instead of sending it again. */
 static size_t give_body(char *to, size_t size, size_t count, void *arg)
 {
 	struct slack_call *c = arg;
@@ -322,7 +322,7 @@ static const char *member(const cJSON *o, const char *name)
 	return text ? text : "";
 }
 
-/* Slack's error, and what it names: the missing scope, the place in the blocks. */
+/* Slack's error, and its detail: the missing scope, the place in the blocks. */
 static void explain(struct slack_call *c)
 {
 	const cJSON *notes = cJSON_GetObjectItemCaseSensitive(
@@ -406,7 +406,7 @@ static void read_answer(struct slack_web *web, struct slack_call *c)
 	}
 }
 
-/* Whether not a byte of the request can have arrived. */
+/* Whether no byte of the request can have arrived. */
 static bool never_left(struct slack_call *c, CURLcode code)
 {
 	long sent = 0;

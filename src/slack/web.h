@@ -1,9 +1,9 @@
-/* slack_web: calls of Slack's Web API over libcurl, and what their outcome means.
+/* slack_web: calls of Slack's Web API over libcurl, and the meaning of their outcomes.
  *
- * A call is started, and is done some time later, whatever its outcome; slack_web_wait drives
- * all calls in progress. A body is sent at most once: libcurl never repeats our requests by
- * itself, so a lost answer is SLACK_UNKNOWN. The token and the addresses that Slack hands out
- * appear in no text that this module makes. */
+ * A call is started, and finishes some time later, whatever its outcome; slack_web_wait drives all
+ * calls in progress. A body is sent at most once: libcurl never repeats our requests by itself, so
+ * a lost answer is SLACK_UNKNOWN. The token and the addresses that Slack hands out never appear in
+ * the texts of this module. */
 #ifndef SLACK_WEB_H
 #define SLACK_WEB_H
 
@@ -19,19 +19,19 @@ enum {
 	SLACK_CALL_MS = 15000,
 	SLACK_VIEW_MS = 2500, /* of views.open: its trigger lives for 3 s */
 	SLACK_CONNECT_MS = 5000,
-	SLACK_ANSWER_MAX = 16 << 20, /* bytes of an answer that are read */
+	SLACK_ANSWER_MAX = 16 << 20, /* maximum length of an answer */
 };
 
 /* What a call's outcome means to its caller. */
 enum slack_class {
 	SLACK_OK,
-	SLACK_RATE, /* too fast; surely not done; not before retry_ms */
-	SLACK_SURE, /* passing, surely not done: nobody was reached */
-	SLACK_UNKNOWN, /* passing; it may have been done */
+	SLACK_RATE, /* too fast; certainly not done; not before retry_ms */
+	SLACK_SURE, /* temporary, certainly not done: Slack was not reached */
+	SLACK_UNKNOWN, /* temporary; it may have been done */
 	SLACK_TOKEN, /* the token: until a person acts */
 	SLACK_PLACE, /* the channel: until a person acts */
-	SLACK_THREAD, /* what it belongs to no longer exists */
-	SLACK_OURS, /* what we said is refused */
+	SLACK_THREAD, /* what it refers to no longer exists */
+	SLACK_OURS, /* Slack refuses our content */
 };
 
 struct slack_web {
@@ -39,61 +39,61 @@ struct slack_web {
 	struct str base; /* ends with a slash */
 	bool loopback; /* plain http is allowed, to this machine */
 	struct curl_slist *bearer; /* the header with the token */
-	int64_t skew_ms; /* Slack's clock less ours, as of its last answer */
+	int64_t skew_ms; /* Slack's clock minus ours, as of its last answer */
 };
 
 struct slack_call {
-	CURL *easy; /* NULL: not under way */
+	CURL *easy; /* NULL: not in progress */
 	struct curl_slist *headers;
 	struct str url, body, answer;
 	size_t body_sent;
-	bool done; /* what follows is there */
+	bool done; /* the members below are set */
 	enum slack_class class;
-	long status; /* of HTTP, 0: none came */
+	long status; /* of HTTP, 0: none */
 	int64_t retry_ms; /* SLACK_RATE */
 	char error[80]; /* Slack's name for it, or "" */
-	char why[400]; /* in words; "" where class is SLACK_OK */
-	cJSON *json; /* the answer, NULL if it is none */
-	struct str scopes; /* those of the token, with commas between; "" where Slack said none */
+	char why[400]; /* in words; "" if class is SLACK_OK */
+	cJSON *json; /* the answer, NULL if it is not JSON */
+	struct str scopes; /* of the token, comma-separated; "": Slack named none */
 };
 
-/* Whether token can be what variable (SLACK_APP_TOKEN, SLACK_BOT_TOKEN) is to hold: 0, or -1 with a
+/* Whether token can be the value of variable (SLACK_APP_TOKEN, SLACK_BOT_TOKEN): 0, or -1 with a
  * text that names the variable, and not the token. */
 int slack_token_check(const char *variable, const char *token, struct err *e);
 
-/* base: the API's address or NULL for Slack's own; plain http is taken for loopback only. token is
- * copied; it is the bot token, or that of variable. */
+/* base: the API's address or NULL for Slack's own; plain http is accepted for loopback only. token
+ * is copied; it is the bot token, or that of variable. */
 int slack_web_open(struct slack_web *web, const char *base, const char *token, struct err *e);
 int slack_web_open_as(struct slack_web *web, const char *base, const char *variable,
                       const char *token, struct err *e);
 void slack_web_clear(struct slack_web *web);
 
-/* Takes a secret from the environment and wipes it there: neither children nor /proc show it any
- * more. NULL if it is not there; else the caller frees it. */
+/* Takes a secret from the environment and wipes it there, so that neither children nor /proc show
+ * it. NULL: not set; otherwise the caller frees it. */
 char *slack_secret_take(const char *variable);
-/* Wipes and frees a secret, which is NULL afterwards. */
+/* Wipes and frees a secret and sets it to NULL. */
 void slack_secret_wipe(char **secret);
-/* From here on no core file and no other process of this user shows the memory of this one. */
+/* From now on neither a core file nor another process of this user can show this one's memory. */
 void slack_secret_guard(void);
 
-/* "name=value&" appended to a form, percent-encoded. A NULL value is left out. */
+/* Appends "name=value&" to a form, percent-encoded. A NULL value is omitted. */
 void slack_form_add(struct str *form, const char *name, const char *value);
 void slack_form_add_int(struct str *form, const char *name, int64_t value);
-/* As JSON text; json is deleted. NULL is left out. */
+/* The same with JSON text; deletes json. NULL is omitted. */
 void slack_form_add_json(struct str *form, const char *name, cJSON *json);
 
-/* Starts a method with a form; both are copied. c must not be under way. */
+/* Starts a method with a form; both are copied. c must not be in progress. */
 void slack_call_start(struct slack_web *web, struct slack_call *c, const char *method,
                       const struct str *form, int timeout_ms);
-/* Starts a POST to an address that Slack handed out: without the token. Refuses what is not https
- * (or http to loopback, where the base is): c is done then. */
+/* Starts a POST without the token to an address that Slack handed out. Refuses one that is not
+ * https (or http to loopback, if the base is): c is done then. */
 void slack_call_start_at(struct slack_web *web, struct slack_call *c, const char *url,
                          const char *content_type, const void *body, size_t length);
 
-/* Drives what is under way until a call is done, one of fds is readable, or ms have passed. */
+/* Drives the calls in progress until one is done, one of fds is readable, or ms have passed. */
 void slack_web_wait(struct slack_web *web, const int *fds, size_t fd_count, int ms);
 
-/* Forgets the call; it may be started again. */
+/* Resets the call; it may be started again. */
 void slack_call_clear(struct slack_call *c);
 
 #endif

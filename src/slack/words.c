@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* What did not fit its message went into a file beside it, unless Slack refused that. */
+/* What did not fit in its message is in a file next to it, unless Slack refused that. */
 static int has_seen(struct store *st, const struct request *r, struct str *why, struct err *e)
 {
 	OWNED(slack_diff_state_row) struct slack_diff_state_row file = { 0 };
@@ -45,7 +45,7 @@ struct speaker slack_speaker(const struct slack_talk *t)
 	return who;
 }
 
-/* The words that cannot be done as they stand: shown below the question, with buttons. */
+/* The words that cannot be done as they are: shown below the request, with buttons. */
 static int ask_back(struct slack_talk *t, const struct said *s, struct err *e)
 {
 	OWNED(str) struct str detail = { 0 };
@@ -81,7 +81,7 @@ int slack_keep(struct slack_talk *t, const char *verb, const char *argument, str
 	return command_insert(t->st, &c, &r, e);
 }
 
-/* Mcp-front reads the file, slack-poster shows it where the person is. */
+/* mcp-front reads the file, slack-poster shows it where the person is. */
 static int show_file(struct slack_talk *t, struct said *said, struct err *e)
 {
 	const struct slack_intent *a = t->intent;

@@ -1,5 +1,5 @@
-/* words: what a person in Slack says, at the operator's desk (src/operator/say.h), and how they are
- * told the outcome. */
+/* words: takes what a person in Slack says to the operator's desk (src/operator/say.h), and reports
+ * the outcome. */
 #ifndef WORDS_H
 #define WORDS_H
 
@@ -9,12 +9,12 @@
 struct speaker slack_speaker(const struct slack_talk *t);
 
 int slack_say(struct slack_talk *t, const struct words *w, struct err *e);
-/* Of a button or a form: it says which question, or which session. */
+/* From a button or a form, which names the request or the session. */
 int slack_say_of(struct slack_talk *t, const char *verb, const char *id, const char *text,
                  struct err *e);
-/* Tells what the desk answered; what it asks back gets its buttons. */
+/* Reports the desk's answer; a question that it asks back gets its buttons. */
 int slack_tell_said(struct slack_talk *t, const struct said *s, struct err *e);
-/* Orders that only read, and those that nobody knows, are kept as rows as well. */
+/* Orders that only read, and unknown ones, are kept as rows, too. */
 int slack_keep(struct slack_talk *t, const char *verb, const char *argument, struct err *e);
 
 #endif
