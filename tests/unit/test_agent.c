@@ -170,7 +170,8 @@ START_TEST(a_process_that_is_held_does_nothing_until_it_is_let_go)
 	ck_assert_ptr_null(get_file(folder, "done"));
 	ck_assert_int_eq(launch_go(&l, &plan, &e), 0);
 	ck_assert_int_eq(end_of(l.pid), 0);
-	ck_assert_ptr_nonnull(get_file(folder, "done"));
+	OWNED(char_ptr) char *done = get_file(folder, "done");
+	ck_assert_str_eq(done, "x\n");
 }
 END_TEST
 
