@@ -13,9 +13,9 @@ SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits
 -- type: :skip integer
 -- Silent since at least :before, with what decides whether that is a stall. (The index of open
 -- requests has those of both states.) A client is certainly connected if its connection ends with
--- it: on stdio, and on the transport of 2024-11-05, whose stream is the connection. For others this
--- is unknown: it has left if its session was interrupted, if nobody fetched an answer, or if it
--- keeps no session.
+-- it: on stdio, and on the transport of 2024-11-05, whose stream is the connection; so is an agent
+-- that we started, while its process runs. For others this is unknown: it has left if its session was
+-- interrupted, if nobody fetched an answer, or if it keeps no session.
 SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
        EXISTS (SELECT 1 FROM request AS r
                 WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')
@@ -24,7 +24,9 @@ SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
          AS is_asking,
        EXISTS (SELECT 1 FROM connection AS c
                 WHERE c.session_seq = s.seq AND c.state = 'open'
-                  AND (c.transport = 'stdio' OR c.protocol_version = '2024-11-05')) AS is_there,
+                  AND (c.transport = 'stdio' OR c.protocol_version = '2024-11-05'))
+         OR EXISTS (SELECT 1 FROM agent_run AS r
+                     WHERE r.session_seq = s.seq AND r.ended_at IS NULL) AS is_there,
        s.status <> 'interrupted'
          AND EXISTS (SELECT 1 FROM connection AS c
                       WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'http')

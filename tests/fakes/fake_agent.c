@@ -23,7 +23,8 @@
  * Before any prompt, where one of the steps says so:
  *   deaf            never reads stdin
  *   login           session/new needs a login
- *   silent          answers nothing */
+ *   silent          answers nothing
+ *   resumable       can resume a session, whatever its id */
 #include "json_writer.h"
 #include "message.h"
 
@@ -378,6 +379,16 @@ static void begin_session(const struct acp_message *m)
 	say(json.bytes);
 }
 
+#define HELLO_1_(capabilities)                                                                     \
+	"{\"protocolVersion\":1,\"agentInfo\":{\"name\":\"fake\",\"version\":\"1.0\"}"             \
+	"," capabilities "\"authMethods\":[{\"id\":\"oauth\",\"name\":\"Log in\"}]}"
+static const char HELLO_1[] = HELLO_1_("");
+static const char HELLO_RESUMABLE[] =
+    HELLO_1_("\"agentCapabilities\":{\"sessionCapabilities\":{\"resume\":{}}},");
+static const char HELLO_2[] =
+    "{\"protocolVersion\":2,\"info\":{\"name\":\"fake\"},\"capabilities\":{"
+    "\"session\":{}}}";
+
 static void speak_standard(void)
 {
 	OWNED(acp_message) struct acp_message m = { 0 };
@@ -387,13 +398,9 @@ static void speak_standard(void)
 		if (has_step("silent"))
 			continue;
 		if (is(&m, "initialize"))
-			say_result(m.id,
-			           second
-			               ? "{\"protocolVersion\":2,\"info\":{\"name\":\"fake\"},"
-			                 "\"capabilities\":{\"session\":{}}}"
-			               : "{\"protocolVersion\":1,\"agentInfo\":{\"name\":\"fake\","
-			                 "\"version\":\"1.0\"},\"authMethods\":[{\"id\":\"oauth\","
-			                 "\"name\":\"Log in\"}]}");
+			say_result(m.id, second                  ? HELLO_2
+			                 : has_step("resumable") ? HELLO_RESUMABLE
+			                                         : HELLO_1);
 		else if (is(&m, "session/new"))
 			begin_session(&m);
 		else if (is(&m, "session/prompt"))

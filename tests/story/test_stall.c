@@ -458,6 +458,22 @@ START_TEST(a_session_whose_agent_has_left_is_interrupted_and_raises_no_alert)
 }
 END_TEST
 
+/* It has no connection: over ACP it never has one, over MCP not before its first call. */
+START_TEST(an_agent_that_we_started_is_there_while_its_process_runs)
+{
+	watched();
+	given_agent(1);
+	given("DELETE FROM connection WHERE seq = 1;"
+	      "INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, state,"
+	      " created_at) VALUES (1, 1, 'h', 'codex', 'acp', 'wanted', '2026-01-01T00:00:00.000Z');"
+	      "UPDATE agent_run SET state = 'starting', pid = 50;"
+	      "UPDATE agent_run SET state = 'running', started_at = '2026-01-01T00:00:00.000Z'");
+	pass(5 * MINUTE + SECOND);
+	expect(ALERTS, "pending|0\n");
+	expect("SELECT status FROM session WHERE seq = 1", "active\n");
+}
+END_TEST
+
 START_TEST(who_spoke_to_an_agent_that_has_left_is_told_so)
 {
 	watched();
@@ -753,6 +769,7 @@ int main(void)
 	tcase_add_test(c, an_agent_that_a_nudge_wakes_only_for_a_moment_is_not_nudged_for_ever);
 	tcase_add_test(c, a_stop_and_a_pause_close_the_alert);
 	tcase_add_test(c, a_session_whose_agent_has_left_is_interrupted_and_raises_no_alert);
+	tcase_add_test(c, an_agent_that_we_started_is_there_while_its_process_runs);
 	tcase_add_test(c, who_spoke_to_an_agent_that_has_left_is_told_so);
 	tcase_add_test(c, of_a_client_that_may_have_ended_is_said_once_that_it_is_silent);
 	tcase_add_test(c, an_interrupted_session_over_http_raises_no_alert);

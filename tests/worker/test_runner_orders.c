@@ -133,6 +133,57 @@ START_TEST(of_fifty_orders_at_once_exactly_as_many_start_as_the_limit_allows)
 }
 END_TEST
 
+START_TEST(a_session_is_resumed_after_the_system_was_stopped)
+{
+	char words[200];
+
+	setup();
+	is_ordered("start --agent shell " WAITS);
+	run_becomes(1, "running||||active");
+	free(file_with_lines("started", 1));
+	ck_assert_int_eq(site_stop(&site), 0);
+	expect("SELECT outcome FROM agent_run", "interrupted\n");
+	site_start(&site);
+	(void)snprintf(words, sizeof(words), "resume %s", id_of("SELECT id FROM session"));
+	is_ordered(words);
+	run_becomes(2, "running||||active");
+	put_file(site.workspace, "go", "");
+	run_becomes(2, "ended|exited|0||terminated");
+}
+END_TEST
+
+START_TEST(an_agent_that_cannot_be_started_ends_its_session_and_leaves_its_place)
+{
+	setup();
+	given("UPDATE agent SET command = '/nowhere/agent' WHERE name = 'shell';"
+	      "UPDATE setting SET value = '1' WHERE name = 'max_concurrent_sessions'");
+	for (int run = 1; run <= 3; run++) {
+		is_ordered("start --agent shell x");
+		run_becomes(run, "ended|failed|||terminated");
+		ck_assert_ptr_nonnull(strstr(of_run(run, "why"), "/nowhere/agent"));
+	}
+}
+END_TEST
+
+START_TEST(a_session_that_is_cleared_at_once_leaves_no_agent)
+{
+	char words[200];
+
+	setup();
+	for (int run = 1; run <= 5; run++) {
+		is_ordered("start --agent shell " WAITS);
+		(void)snprintf(words, sizeof(words), "clear %s",
+		               id_of("SELECT id FROM session ORDER BY seq DESC LIMIT 1"));
+		is_ordered(words);
+	}
+	expect_soon("SELECT state, outcome, count(*) FROM agent_run GROUP BY 1, 2",
+	            "ended|stopped|5\n");
+	expect("SELECT DISTINCT status FROM session", "terminated\n");
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; live_processes() > 0;)
+		ck_assert(agent_ms() < end);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("runner");
@@ -141,6 +192,9 @@ int main(void)
 	tcase_add_test(c, an_agent_is_started_by_an_order_and_cleared_by_another);
 	tcase_add_test(c, a_session_whose_runner_died_is_resumed_with_a_new_run);
 	tcase_add_test(c, a_session_that_is_restarted_has_one_agent);
+	tcase_add_test(c, a_session_is_resumed_after_the_system_was_stopped);
+	tcase_add_test(c, an_agent_that_cannot_be_started_ends_its_session_and_leaves_its_place);
+	tcase_add_test(c, a_session_that_is_cleared_at_once_leaves_no_agent);
 	tcase_add_test(c, of_fifty_orders_at_once_exactly_as_many_start_as_the_limit_allows);
 	return run_suite(s);
 }

@@ -55,12 +55,24 @@ static void note(const struct acp_event *event)
 	LOG[event->level]("agent: %s", event->text);
 }
 
+/* Where the agent goes on with the session that it had, it knows what it is to do. */
+static void choose_prompt(struct talk *t)
+{
+	static const char GO_ON[] =
+	    "Continue where you left off. If a question of yours was not answered, "
+	    "ask it again.";
+
+	str_add(&t->prompt, t->row.prompt && t->acp.is_new ? t->row.prompt : GO_ON);
+}
+
 static void take(void *arg, const struct acp_event *event)
 {
 	struct talk *t = arg;
 
 	if (event->kind == ACP_NOTE)
 		note(event);
+	else if (event->kind == ACP_OPENED)
+		choose_prompt(t);
 	else if (event->kind == ACP_FAILED)
 		give_up(t, AGENT_RUN_OUTCOME_FAILED, event->text);
 	else if (event->kind == ACP_HUNG)
@@ -69,11 +81,6 @@ static void take(void *arg, const struct acp_event *event)
 }
 
 /* ---- its life ---- */
-
-static const char *first_prompt(const struct talk *t)
-{
-	return t->row.prompt ? t->row.prompt : "Continue.";
-}
 
 static int open_talk(struct runner *r, struct err *e)
 {
@@ -92,7 +99,6 @@ static int open_talk(struct runner *r, struct err *e)
 		return got < 0 ? -1
 		               : err_set(e, ERR_INPUT, "there is no profile '%s' any more",
 		                         r->row.agent);
-	str_add(&t->prompt, first_prompt(t));
 	const struct acp_how how = {
 		.dialect = t->row.protocol == AGENT_RUN_PROTOCOL_ACP ? ACP_STANDARD : ACP_STREAM,
 		.framing = t->row.framing == AGENT_FRAMING_LSP ? ACP_LSP : ACP_NDJSON,
@@ -343,7 +349,7 @@ static int look(struct runner *r, struct err *e)
 
 	acp_tick(&t->acp, clock_monotonic_ms());
 	did = write_heard(r, t, e);
-	if (did >= 0)
+	if (did >= 0 && r->phase == ENDING_NOT) /* else all questions are withdrawn */
 		answered = answer_next(r, t, e);
 	if (did >= 0 && answered >= 0 && r->phase == ENDING_NOT)
 		prompted = prompt_next(r, t, e);
