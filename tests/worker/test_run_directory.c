@@ -41,7 +41,13 @@ static void given_system(void)
 
 static void no_worker_ended(void)
 {
-	expect("SELECT count(*), count(*) FILTER (WHERE state = 'ready') FROM worker", "4|4\n");
+	OWNED(char_ptr)
+	char *ended = rows("SELECT name, state, started_at, heartbeat_at, detail FROM worker"
+	                   " WHERE state <> 'ready'");
+	OWNED(char_ptr) char *log = get_file(site.home, "log");
+
+	ck_assert_msg(ended[0] == '\0', "ended: %s\nlog:\n%s", ended, log ? log : "");
+	expect("SELECT count(*) FROM worker", "4\n");
 }
 
 static void log_says(const char *part)
