@@ -74,7 +74,7 @@ SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root, 
 -- scan ok: only those that live
 -- row: operator_session
 SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connectivity_status,
-       s.last_tool, s.last_activity_at, s.owner_user_id, s.prompt, s.created_at,
+       s.last_tool, s.last_activity_at, s.owner_user_id, s.prompt, s.created_at, s.origin,
        (SELECT count(*) FROM request AS r
          WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')) AS questions
   FROM session AS s
@@ -87,4 +87,4 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connect
 
 -- name: operator_session :one
 -- row: operator_session
-SELECT seq, id, status, mode, workspace_root, client_name FROM session WHERE id = :id;
+SELECT seq, id, status, mode, workspace_root, client_name, origin FROM session WHERE id = :id;

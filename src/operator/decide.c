@@ -161,6 +161,13 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 		return several(d, "questions wait for this", f);
 	if (count == 1)
 		return TARGET_QUESTION;
+	if (bare && where->session_id && strcmp(v->word, "resume") == 0) {
+		if (find_sessions(d->st, where, SESSION_STATUS_NONE, NULL, f, e) < 0)
+			return TARGET_FAILED;
+		if (f->count == 1 && f->started && f->status == SESSION_STATUS_INTERRUPTED)
+			return TARGET_SESSION;
+		found_clear(f);
+	}
 	if (strcmp(v->word, "stop") != 0)
 		return nothing_waits(d, !bare, e);
 	if (!bare)

@@ -274,6 +274,7 @@ static void take_session(struct found *f, const struct operator_session_row *s)
 		set(f->id, sizeof(f->id), s->id);
 		set(f->session_id, sizeof(f->session_id), s->id);
 		f->status = s->status;
+		f->started = s->origin == SESSION_ORIGIN_STARTED;
 		str_addf(&f->name, "%.*s (", FIND_SHORT, s->id);
 		add_whose(&f->name, s->client_name, s->workspace_root);
 		str_add_char(&f->name, ')');

@@ -31,6 +31,7 @@ struct found {
 	enum request_verdict verdict; /* what a request would get */
 	enum request_kind kind;
 	enum session_status status; /* of a session */
+	bool started; /* that session, by us */
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
 	struct str story; /* how a closed request ended: "expired at ..." */

@@ -141,6 +141,21 @@ START_TEST(a_session_that_lost_its_agent_is_resumed_by_a_button)
 }
 END_TEST
 
+START_TEST(a_session_that_lost_its_agent_is_resumed_by_a_word_in_its_thread)
+{
+	OWNED(char_ptr) char *head = NULL;
+
+	a_system_that_starts_agents();
+	(void)ordered("session-start --agent claude fix it");
+	head = newest("session");
+	the_agent_runs();
+	the_agent_ends("outcome = 'interrupted'");
+	(void)slack_acked("{'message':{'text':'resume','thread_ts':'%s'}}", head);
+	expect("SELECT generation, state FROM agent_run ORDER BY seq", "1|ended\n2|wanted\n");
+	end_system();
+}
+END_TEST
+
 START_TEST(an_agent_that_cannot_be_started_is_told_with_the_path_and_the_reason)
 {
 	OWNED(char_ptr) char *end = NULL;
@@ -249,6 +264,7 @@ int main(void)
 	tcase_add_test(c, an_agent_is_started_from_slack_and_its_end_is_told_with_its_last_lines);
 	tcase_add_test(c, the_stop_button_wants_the_agent_ended);
 	tcase_add_test(c, a_session_that_lost_its_agent_is_resumed_by_a_button);
+	tcase_add_test(c, a_session_that_lost_its_agent_is_resumed_by_a_word_in_its_thread);
 	tcase_add_test(c, an_agent_that_cannot_be_started_is_told_with_the_path_and_the_reason);
 	tcase_add_test(c, somebody_else_may_neither_stop_nor_restart_it_and_is_told_whose_it_is);
 	tcase_add_test(c, what_cannot_be_started_is_refused_with_what_there_is);

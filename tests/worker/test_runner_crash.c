@@ -260,6 +260,38 @@ START_TEST(an_agent_that_does_not_want_to_go_holds_no_stop_up_for_ten_seconds)
 }
 END_TEST
 
+/* Of a process, in ticks of 10 ms. */
+static int processor_time(pid_t pid)
+{
+	OWNED(str) struct str said = { 0 };
+
+	(void)shell(&said,
+	            "cut -d ' ' -f 14,15 /proc/%d/stat | tr ' ' '+' | sed 's/^/echo $((/; "
+	            "s/$/))/' | sh",
+	            (int)pid);
+	return atoi(str_text(&said));
+}
+
+START_TEST(a_runner_waits_idly_for_an_agent_that_does_not_want_to_go)
+{
+	int before;
+	pid_t runner;
+
+	setup();
+	int run = given_run("trap '' TERM\necho ready >> \"$here/said\"\n"
+	                    "while :; do sleep 0.1; done");
+	run_becomes(run, "running||||active");
+	free(file_with_lines("said", 1));
+	runner = runner_of(run);
+	before = processor_time(runner);
+	(void)kill(runner, SIGTERM);
+	expect_still("SELECT state FROM agent_run", "running\n", 2000);
+	ck_assert_int_lt(processor_time(runner) - before, 30);
+	advance(5000);
+	run_becomes(run, "ended|interrupted||9|interrupted");
+}
+END_TEST
+
 START_TEST(a_runner_that_is_halted_is_killed_with_its_agent)
 {
 	setup();
@@ -371,6 +403,7 @@ int main(void)
 	c = store_case(s, "stop", 120);
 	tcase_add_test(c, a_stop_of_the_system_ends_agents_and_interrupts_their_sessions);
 	tcase_add_test(c, an_agent_that_does_not_want_to_go_holds_no_stop_up_for_ten_seconds);
+	tcase_add_test(c, a_runner_waits_idly_for_an_agent_that_does_not_want_to_go);
 	tcase_add_test(c, a_runner_that_is_halted_is_killed_with_its_agent);
 	tcase_add_test(c, a_runner_that_hangs_is_killed_with_its_agent_within_a_minute);
 	tcase_add_test(c, a_runner_of_another_build_ends_before_the_database_is_touched);

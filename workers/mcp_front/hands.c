@@ -144,7 +144,7 @@ static struct hand_task *give_up(struct hand *h)
 	if (h->pidfd >= 0)
 		(void)pidfd_send_signal(h->pidfd, SIGKILL, NULL, 0);
 	else
-		hand_free(h); /* it finds its pipe closed, or ends with the first process */
+		hand_free(h); /* it finds its socket closed, or ends with the first */
 	return t;
 }
 
@@ -661,7 +661,7 @@ static void look_at_turn(struct front *f, struct hand_turn *one)
 			continue;
 		}
 		if (last)
-			return; /* the list has changed */
+			return; /* with its last job the turn is gone */
 	}
 }
 

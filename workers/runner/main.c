@@ -11,8 +11,11 @@
 #include "clock.h"
 #include "pulse.h"
 
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
 enum {
-	BUSY_MS = 1000, /* until it looks again where the database is busy */
 	REST_MS = 10000, /* who had nothing to do for so long closes the database, */
 	REST_LOOK_MS = 30000, /* and opens it so often, which takes milliseconds */
 };
@@ -87,35 +90,57 @@ static int turn(struct runner *r, struct err *e)
 	return read || looked;
 }
 
-/* What has no time to lose is done next, by the clock of the worker. */
-static void set_alarm(struct runner *r, int64_t due_ms)
+/* When the next turn comes by itself, by the clock of the worker: rows that failed are left alone
+ * for a moment. */
+static void set_alarm(struct runner *r, bool failed)
 {
 	int64_t ending = ending_due_ms(r);
+	int64_t due_ms = failed ? clock_monotonic_ms() + RUNNER_BUSY_MS : r->due_ms;
 
 	if (ending < due_ms)
 		due_ms = ending;
-	if (r->due_ms < due_ms)
-		due_ms = r->due_ms;
 	r->w.due_ms =
 	    due_ms == INT64_MAX ? INT64_MAX : clock_now_ms() + due_ms - clock_monotonic_ms();
 }
 
-/* Until the agent is over. */
+/* Whether an error is over later, or with the row that was refused. */
+static bool is_passing(struct runner *r, struct err *e)
+{
+	return !store_is_broken(&r->w.store) &&
+	       (e->kind == ERR_AGAIN || (r->is_told && worker_forgives(&r->w, e)));
+}
+
+/* Sleeps; true: it was told to end. The signal is taken, so that it wakes nobody while the agent is
+ * ending. */
+static bool is_asked_to_leave(struct runner *r, bool busy)
+{
+	struct signalfd_siginfo info;
+
+	if (!worker_wait(&r->w, busy))
+		return false;
+	while (read(r->w.signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		continue;
+	return true;
+}
+
+/* Until the agent is over, and what it said is in rows. */
 static void run(struct runner *r)
 {
+	struct err e = { 0 };
+
 	while (!ending_turn(r)) {
-		struct err e = { 0 };
-		int64_t due_ms = INT64_MAX;
 		int did = turn(r, &e);
 
-		if (did < 0 && !store_is_broken(&r->w.store) &&
-		    (e.kind == ERR_AGAIN || (r->is_told && worker_forgives(&r->w, &e))))
-			due_ms = clock_monotonic_ms() + BUSY_MS;
-		else if (did < 0)
+		if (did < 0 && !is_passing(r, &e))
 			ending_begin(r, AGENT_RUN_OUTCOME_INTERRUPTED, e.text);
-		set_alarm(r, due_ms);
-		if (worker_wait(&r->w, did > 0))
+		e = (struct err){ 0 };
+		set_alarm(r, did < 0);
+		if (is_asked_to_leave(r, did > 0))
 			ending_begin(r, AGENT_RUN_OUTCOME_INTERRUPTED, "the system stopped");
+	}
+	while (r->heard && look_now(r, &e) < 0 && e.kind == ERR_AGAIN && is_passing(r, &e)) {
+		e = (struct err){ 0 };
+		(void)poll(NULL, 0, RUNNER_BUSY_MS);
 	}
 }
 

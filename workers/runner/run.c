@@ -3,7 +3,9 @@
 #include "runner.h"
 
 #include "log.h"
+#include "pulse.h"
 
+#include <poll.h>
 #include <sys/wait.h>
 
 /* Ends the transaction in which something was written, or not. */
@@ -74,6 +76,7 @@ int run_settle(struct runner *r, struct err *e)
 {
 	OWNED(str) struct str tail = { 0 };
 	struct err why = { 0 };
+	bool told = false;
 
 	tail_text(&r->tail, &tail);
 	while (settle(r, str_text(&tail), &why)) {
@@ -81,10 +84,12 @@ int run_settle(struct runner *r, struct err *e)
 			*e = why;
 			return -1;
 		}
-		log_warn("the end of the agent is not written down yet: %s", why.text);
+		if (!told)
+			log_warn("the end of the agent is not written down yet: %s", why.text);
+		told = true;
 		why = (struct err){ 0 };
-		if (worker_heartbeat(&r->w, &why)) /* each try has waited for 10 s */
-			why = (struct err){ 0 };
+		pulse();
+		(void)poll(NULL, 0, RUNNER_BUSY_MS);
 	}
 	return 0;
 }

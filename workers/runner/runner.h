@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { RUNNER_BUSY_MS = 1000 }; /* until rows are tried again that could not be written */
+
 struct runner;
 
 /* What a protocol makes of the agent's stdin and stdout. A member that is NULL does nothing. -1: e
