@@ -246,11 +246,19 @@ void acp_open(struct acp *a, const struct acp_how *how, const struct acp_sink *s
 	acp_tell(sink, &(struct acp_event){ .kind = ACP_OPENED, .id = "" });
 }
 
+/* What was asked before the session failed gets no answer. */
+static void end_questions(struct acp *a)
+{
+	if (a->step == ACP_STEP_OVER)
+		acp_pending_lose_all(a, "the session failed");
+}
+
 void acp_feed(struct acp *a, const char *bytes, size_t length, int64_t now_ms)
 {
 	a->now_ms = now_ms;
 	if (a->step != ACP_STEP_OVER)
 		(void)acp_frame_feed(&a->frame, bytes, length, take_frame, a);
+	end_questions(a);
 }
 
 void acp_end(struct acp *a, int64_t now_ms)
@@ -282,6 +290,7 @@ void acp_tick(struct acp *a, int64_t now_ms)
 		                              .text = "the agent does not end its turn" });
 	else
 		acp_opening_late(a);
+	end_questions(a);
 }
 
 int64_t acp_due_ms(const struct acp *a)

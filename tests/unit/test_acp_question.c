@@ -350,6 +350,21 @@ START_TEST(what_waits_when_a_turn_ends_needs_no_answer)
 }
 END_TEST
 
+START_TEST(what_was_asked_before_a_session_failed_needs_no_answer)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	struct acp_how how = acp_case_how(ACP_STANDARD);
+
+	acp_case_open(&c, &how);
+	asks(&c, "0", "\"toolCall\":{\"toolCallId\":\"t\"}," OPTIONS);
+	acp_case_skip(&c);
+	acp_case_hears(&c, "{\"id\":1,\"error\":{\"code\":-32603,\"message\":\"no\"}}");
+	acp_case_told(&c, "failed -32603 the agent refuses initialize: no (-32603)\n"
+	                  "withdrawn 0 the session failed\n");
+	ck_assert_ptr_null(c.acp.asks);
+}
+END_TEST
+
 /* ---- forms ---- */
 
 START_TEST(a_form_is_its_fields_and_is_accepted_declined_or_cancelled)
@@ -430,6 +445,7 @@ int main(void)
 	tcase_add_test(c, a_question_that_the_agent_withdraws_is_answered_so);
 	tcase_add_test(c, a_second_question_about_a_call_takes_the_place_of_the_first);
 	tcase_add_test(c, what_waits_when_a_turn_ends_needs_no_answer);
+	tcase_add_test(c, what_was_asked_before_a_session_failed_needs_no_answer);
 	tcase_add_test(c, a_form_is_its_fields_and_is_accepted_declined_or_cancelled);
 	tcase_add_test(c, a_form_of_a_mode_that_was_not_offered_is_refused);
 	suite_add_tcase(s, c);
