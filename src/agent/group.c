@@ -81,7 +81,7 @@ int group_kill(pid_t pid, int64_t started, const char *session_id)
 	DIR *all = opendir("/proc");
 	const struct dirent *entry;
 	struct process p;
-	bool ours = false;
+	bool ours = false, another = false;
 	int count = 0;
 
 	(void)snprintf(mark, sizeof(mark), "%s=%s", GROUP_MARK, session_id);
@@ -90,10 +90,10 @@ int group_kill(pid_t pid, int64_t started, const char *session_id)
 		    p.session != pid || p.state == 'Z')
 			continue;
 		count++;
-		ours = ours || (p.pid == pid ? p.started == started
-		                             : p.started >= started && has_variable(p.pid, mark));
+		another = another || (p.pid == pid && p.started != started);
+		ours = ours || p.pid == pid || (p.started >= started && has_variable(p.pid, mark));
 	}
 	if (all)
 		(void)closedir(all);
-	return ours && kill(-pid, SIGKILL) == 0 ? count : 0;
+	return ours && !another && kill(-pid, SIGKILL) == 0 ? count : 0;
 }
