@@ -1,29 +1,31 @@
 -- The profiles of agents: how a session that is ordered here starts its agent.
 
--- One row per profile: those that are built in, those of [[agent]], and `default`, which is host_cli.
--- The supervisor replaces them all at each start. A run keeps the name of its profile, which may be gone.
+-- One row per profile: the built-in ones, those of [[agent]], and `default`, which is host_cli. The
+-- supervisor replaces all of them at each start. A run keeps the name of its profile, which may be
+-- gone.
 -- small
 -- fixed: a profile keeps its name; insert another one
 CREATE TABLE agent (
   name               TEXT NOT NULL PRIMARY KEY, -- fixed
-  command            TEXT NOT NULL,         -- free: a program's name or absolute path, to be found by
-                                            -- program_find when the agent is started
+  command            TEXT NOT NULL,         -- free: a program's name or absolute path, which
+                                            -- program_find looks up when the agent is started
   args               TEXT NOT NULL CHECK (json_type(args) IS 'array'), -- free: of texts; the prompt comes
-                                            -- after them as one more, where protocol is mcp
+                                            -- after them as one more, if protocol is mcp
   protocol           TEXT NOT NULL CHECK (protocol IN ('mcp', 'acp', 'acp-stream')), -- free
   env_pass           TEXT NOT NULL CHECK (json_type(env_pass) IS 'array'), -- free: names of variables that
-                                            -- pass, beyond those that every agent gets
+                                            -- pass, in addition to those that every agent gets
   env_set            TEXT NOT NULL CHECK (json_type(env_set) IS 'object'), -- free: {name: value}
   workspace          TEXT,                  -- free: id of a [[workspace]]; NULL: default_workspace_root
   acp_version        TEXT NOT NULL CHECK (acp_version IN ('1', '2', 'auto')), -- free: the newest to offer
-  auth_method        TEXT,                  -- free: the way to log in that is called before its session;
+  auth_method        TEXT,                  -- free: the login method to call before its session;
                                             -- NULL: none, it is logged in already
   asking             TEXT CHECK (asking IS NULL OR json_type(asking) IS 'object'), -- free: {option: value},
-                                            -- set once its session is open, so that it asks before it
-                                            -- acts; 'mode' is the mode where it has no such option
+                                            -- set once its session is open, to make it ask before
+                                            -- it acts; 'mode' sets the mode if it has no such
+                                            -- option
   refused_modes      TEXT CHECK (refused_modes IS NULL OR json_type(refused_modes) IS 'array'), -- free
-                                            -- modes in which it does not ask, or what follows
-                                            -- the '#' of their ids: put back at once
+                                            -- modes in which it does not ask, or the part of their
+                                            -- ids after '#': reset at once
   startup_timeout_ms INTEGER NOT NULL CHECK (startup_timeout_ms > 0), -- free: for its answer to initialize
   max_line_length    INTEGER NOT NULL CHECK (max_line_length > 0), -- free: bytes of one message of the agent
   framing            TEXT NOT NULL CHECK (framing IN ('ndjson', 'lsp')), -- free

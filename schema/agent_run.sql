@@ -1,5 +1,5 @@
--- A run is one process of the agent of a session that we started: an order wants it, a runner starts it,
--- watches it and writes what becomes of it.
+-- A run is one process of the agent of a session that we started: an order requests it, a runner
+-- starts it, watches it and records its outcome.
 -- rings: agent-intercom, runner
 -- moves: state
 -- fixed: a run does not become another one
@@ -11,22 +11,22 @@ CREATE TABLE agent_run (
   agent          TEXT NOT NULL,             -- fixed: agent.name
   protocol       TEXT NOT NULL CHECK (protocol IN ('mcp', 'acp', 'acp-stream')), -- fixed
   command_seq    INTEGER REFERENCES command (seq), -- fixed: the order
-  prompt         TEXT,                      -- fixed: what it is to do; NULL: continue
+  prompt         TEXT,                      -- fixed: its task; NULL: continue
   state          TEXT NOT NULL,             -- free: see agent_run_move
   pid            INTEGER CHECK (pid > 1),   -- later, once: of the agent, and of its process group
-  process_start  INTEGER,                   -- later, once: its start time in /proc, by which it is recognized
+  process_start  INTEGER,                   -- later, once: its start time in /proc, which identifies it
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: it is to end
   stop_why       TEXT,                      -- later, once: in words
-  peer_session   TEXT,                      -- later, once: what the agent calls the session
+  peer_session   TEXT,                      -- later, once: the agent's own id of the session
   outcome        TEXT CHECK (outcome IN (   -- later, once: how it ended
     'exited',                               -- by itself: exit_code or exit_signal says how
     'failed',                               -- it could not be started: why says what failed
-    'stopped',                              -- because its stop was wanted
+    'stopped',                              -- because a stop was ordered
     'interrupted')),                        -- with its runner, or because the system stopped
   exit_code      INTEGER,                   -- later, once
   exit_signal    INTEGER,                   -- later, once
-  why            TEXT,                      -- later, once: in words: why it did not start, what ended it
-  stderr_tail    TEXT,                      -- later, once: the last lines it wrote there, without secrets
+  why            TEXT,                      -- later, once: in words: why it did not start, or ended
+  stderr_tail    TEXT,                      -- later, once: the last lines of its stderr, without secrets
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   started_at     TEXT CHECK (started_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: its process runs
   ended_at       TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'), -- later, once

@@ -1,4 +1,4 @@
--- Writing what was approved, or undoing it: a job per check_diff or undo.
+-- Jobs that write what was approved, or undo it: one per check_diff or undo.
 -- rings: applier
 -- moves: state
 -- fixed: what was ordered does not change
@@ -6,10 +6,10 @@ CREATE TABLE apply (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0), -- fixed
   request_seq   INTEGER NOT NULL REFERENCES request (seq), -- fixed
   kind          TEXT NOT NULL DEFAULT 'write' CHECK (kind IN ('write', 'undo')), -- fixed
-  command_seq   INTEGER REFERENCES command (seq), -- fixed: who ordered the undo
+  command_seq   INTEGER REFERENCES command (seq), -- fixed: the order to undo
   machine       TEXT NOT NULL,              -- fixed: the machine whose applier does it
   force         INTEGER NOT NULL DEFAULT 0 CHECK (force IN (0, 1)), -- fixed
-  question_seq  INTEGER REFERENCES request (seq), -- later, once: apply.force asks: the question about the changed file
+  question_seq  INTEGER REFERENCES request (seq), -- later, once: apply.force asks: the request about the changed file
   state         TEXT NOT NULL,              -- free: see apply_move
   claim         INTEGER NOT NULL DEFAULT 0, -- grows: number of the claim; a settle must name it
   worker_id     TEXT,                       -- free: worker.id of the claimer

@@ -1,4 +1,4 @@
--- Snapshots of a session, made by the runner; `reboot` names the last one.
+-- Snapshots of a session, made by the runner; `reboot` returns the last one.
 -- fixed: a snapshot does not change
 CREATE TABLE checkpoint (
   id                TEXT NOT NULL PRIMARY KEY,

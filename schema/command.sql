@@ -1,34 +1,36 @@
--- Orders of an operator, from wherever, and their replies. An INSERT never fails because of its content.
+-- Orders of an operator, from any source, and their replies. An INSERT never fails because of its
+-- content.
 -- fixed: an order is not rewritten; insert another one
 CREATE TABLE command (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed
   verb        ANY,                          -- fixed: see command_verb
   session_id  ANY,                          -- fixed: the session it is for; NULL: mode: all, and the default
   argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id;
-                                            -- stop: why, for what it answers; session-start and
-                                            -- session-restart: see the view start_order
+                                            -- stop: the reason, for the requests that it answers;
+                                            -- session-start and session-restart: see the view
+                                            -- start_order
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')), -- later, once:
-                                            -- NULL: the applier is at it (undo)
+                                            -- NULL: the applier is working on it (undo)
   reply       TEXT,                         -- later, until outcome: JSON where outcome is done
-  why         TEXT                          -- later, until outcome: in words, where it was not done
+  why         TEXT                          -- later, until outcome: in words, if it was not done
 ) STRICT;
 
--- The orders that there are.
+-- All orders.
 -- small
 -- closed
 CREATE TABLE command_verb (
   verb TEXT NOT NULL PRIMARY KEY,
   does TEXT NOT NULL CHECK (does IN (
-    'switch',                               -- where sessions are answered, whether silence is noticed
-    'session',                              -- something to the session it names
+    'switch',                               -- how sessions are answered, whether silence is noticed
+    'session',                              -- affects the session it names
     'start',                                -- begins a session and starts its agent
     'clean',                                -- ends sessions whose agent is gone
-    'undo',                                 -- the applier takes back what it wrote
-    'read',                                 -- nothing: whoever gives it shows what the rows say
-    'later'))                               -- nothing yet
+    'undo',                                 -- the applier takes back a write
+    'read',                                 -- none: whoever gives it shows the rows
+    'later'))                               -- none yet
 ) STRICT, WITHOUT ROWID;
 INSERT INTO command_verb VALUES
   ('mode', 'switch'), ('stall', 'switch'),

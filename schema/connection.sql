@@ -3,18 +3,19 @@
 -- fixed: a connection does not become another one
 CREATE TABLE connection (
   seq              INTEGER PRIMARY KEY CHECK (seq > 0), -- fixed
-  key              TEXT NOT NULL UNIQUE,    -- fixed: unguessable; Mcp-Session-Id, or what a relay resumes with
+  key              TEXT NOT NULL UNIQUE,    -- fixed: unguessable; Mcp-Session-Id, or a relay's key to resume
   machine          TEXT NOT NULL,           -- fixed
   transport        TEXT NOT NULL CHECK (transport IN ('stdio', 'http', 'stateless')), -- fixed
   protocol_version TEXT NOT NULL,           -- fixed: negotiated MCP revision
   client_name      TEXT,                    -- fixed
   client_version   TEXT,                    -- fixed
-  process          TEXT,                    -- fixed: of HTTP, where it is known: which process it is (pid, begin,
+  process          TEXT,                    -- fixed: for HTTP, if known: its process (pid, start,
                                             -- boot)
   elicits          INTEGER NOT NULL DEFAULT 0 CHECK (elicits IN (0, 1)), -- fixed: the client can show its
-                                            -- user a form (MCP's elicitation), as it said when it began
+                                            -- user a form (MCP's elicitation), as declared at the
+                                            -- start
   session_seq      INTEGER REFERENCES session (seq), -- free: set by the first tool call
-  identity         TEXT NOT NULL,           -- fixed: JSON: what the caller said of workspace, channel,
+  identity         TEXT NOT NULL,           -- fixed: JSON: what the caller gave as workspace, channel,
                                             -- session, agent
   state            TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'lost', 'closed')), -- free
   created_at       TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
@@ -33,4 +34,4 @@ CREATE TABLE connection_move (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO connection_move VALUES
   ('', 'open'), ('open', 'lost'), ('open', 'closed'), ('lost', 'open'), ('lost', 'closed'),
-  ('closed', 'open'); -- a relay whose end the front saw, but that goes on
+  ('closed', 'open'); -- a relay whose end the front saw, but which continues

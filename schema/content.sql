@@ -1,4 +1,4 @@
--- Texts over 2 KiB (diffs, arguments, results, before-images), once each, by hash.
+-- Texts over 2 KiB (diffs, arguments, results, before-images), each stored once, by hash.
 -- repeats: hash
 -- fixed: a text does not change; insert another one
 CREATE TABLE content (

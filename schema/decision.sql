@@ -1,7 +1,7 @@
 -- Answers: who decided what, from where, with what effect. The audit.
 --
--- An INSERT never fails because of its content: columns that people type are of type ANY, and what
--- makes no sense is stored with the outcome 'malformed'. By hand, two columns are enough:
+-- An INSERT never fails because of its content: columns that people type have the type ANY, and
+-- nonsense is stored with the outcome 'malformed'. By hand, two columns are enough:
 --   INSERT INTO decision (request_id, verdict) VALUES ('0190…', 'approve');
 -- rings: agent-intercom-ctl, applier
 -- fixed: a decision is not rewritten; insert another one
@@ -12,14 +12,14 @@ CREATE TABLE decision (
   reason      ANY,                          -- fixed: why it was rejected or stopped
   instruction ANY,                          -- fixed: what to do instead (refine) or next (resume), or
                                             -- a note with an approval
-  digest      ANY,                          -- until outcome: of what the operator saw; NULL: as it stands
+  digest      ANY,                          -- until outcome: of what the operator saw; NULL: current
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
-  proof       ANY,                          -- fixed: slack-listener's, that Slack said so (src/model/proof.h)
+  proof       ANY,                          -- fixed: slack-listener's, that Slack sent it (src/model/proof.h)
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   outcome     TEXT CHECK (outcome IN ('applied', 'duplicate', 'unauthorized', 'not_found', -- later, once
                           'too_late', 'not_in_this_mode', 'wrong_verb', 'malformed')),
-  why         TEXT                          -- later, until outcome: in words, where it was not applied
+  why         TEXT                          -- later, until outcome: in words, if it was not applied
 ) STRICT;
 -- refuses: applied: the request has its answer
 CREATE UNIQUE INDEX decision_first ON decision (request_id) WHERE outcome = 'applied';

@@ -1,4 +1,4 @@
--- Calls whose wait has ended, in order: the front's cursor.
+-- Calls whose wait has ended, in order: mcp-front reads them with a cursor.
 -- rings: mcp-front first
 -- fixed: the cursor of the front does not change
 CREATE TABLE ended_call (

@@ -1,4 +1,4 @@
--- The timeline: append-only, written by triggers. Events hold digests and names, not content.
+-- The timeline: append-only, written by triggers. Events contain digests and names, not content.
 -- fixed: the timeline is not rewritten
 CREATE TABLE event (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),

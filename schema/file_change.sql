@@ -1,4 +1,4 @@
--- The applier's journal: the intent of one file's change, committed before the file is touched, and
+-- The applier's journal: the intended change of one file, committed before the file is touched, and
 -- how far it got.
 -- moves: state
 -- fixed: the intent of a change does not change
@@ -8,14 +8,14 @@ CREATE TABLE file_change (
   path        TEXT NOT NULL,                -- fixed: relative to the workspace, symlinks inside it resolved
   action      TEXT NOT NULL CHECK (action IN ('create', 'modify', 'delete')), -- fixed
   other_path  TEXT,                         -- fixed: as in request_file
-  hash_before TEXT NOT NULL,                -- fixed: SHA-256, or 'new_file' where there is none
-  hash_after  TEXT NOT NULL,                -- fixed: SHA-256, or 'new_file' where none is left
+  hash_before TEXT NOT NULL,                -- fixed: SHA-256, or 'new_file' if there was none
+  hash_after  TEXT NOT NULL,                -- fixed: SHA-256, or 'new_file' if none is left
   mode_before INTEGER,                      -- fixed: permissions; NULL: there was no file
   mode_after  INTEGER,                      -- fixed: permissions; NULL: none is left
   bytes       INTEGER NOT NULL,             -- fixed: size afterwards
   before_seq  INTEGER REFERENCES content (seq), -- forgets: the bytes before, for undo
-  made_from   INTEGER NOT NULL DEFAULT 0,   -- fixed: directories of path longer than this were made
-  temp_name   TEXT,                         -- once: staged bytes, a name beside the target
+  made_from   INTEGER NOT NULL DEFAULT 0,   -- fixed: directories of path longer than this are ours
+  temp_name   TEXT,                         -- once: staged bytes, a name next to the target
   backup_name TEXT,                         -- once: hidden name of the old file
   state       TEXT NOT NULL,                -- free: see file_change_move
   created_at  TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed

@@ -1,5 +1,5 @@
--- Files that an operator asks to see whole, as they are now: slack-listener inserts one for a question,
--- mcp-front reads its files, has them shown and deletes it.
+-- Files that an operator asks to see in full, in their current state: slack-listener inserts a row
+-- for a request; mcp-front reads its files, has them shown and deletes it.
 -- small
 -- rings: mcp-front
 -- fixed: what was asked for does not change

@@ -1,12 +1,12 @@
--- Who may answer. The supervisor makes 'local:<user>'; Slack operators are keyed by team and user;
--- 'system:*' stand for the clock, the policy file and what became of a write.
+-- Who may answer. The supervisor inserts 'local:<user>'; Slack operators are keyed by team and
+-- user; 'system:*' stand for the clock, the policy file and the outcome of a write.
 -- small
 -- upserts: each start puts those of its configuration
 -- fixed: who an operator is does not change; insert another one
 CREATE TABLE operator (
   id         TEXT NOT NULL PRIMARY KEY,   -- fixed
   kind       TEXT NOT NULL CHECK (kind IN ('local', 'slack', 'system')), -- fixed
-  team_id    TEXT,                        -- fixed: Slack team, where kind is slack
+  team_id    TEXT,                        -- fixed: Slack team, if kind is slack
   user_id    TEXT NOT NULL,               -- fixed: Slack user, login name, or the name of the system part
   active     INTEGER NOT NULL DEFAULT 1 CHECK (active IN (0, 1)), -- free
   is_default INTEGER NOT NULL DEFAULT 0 CHECK (is_default IN (0, 1)), -- free: stands for hand-typed rows

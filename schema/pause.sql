@@ -1,4 +1,4 @@
--- While a session is paused, calls of its agent are parked.
+-- While a session is paused, its agent's calls are held.
 -- rings: mcp-front
 -- fixed: a pause begins and ends once
 CREATE TABLE pause (

@@ -1,22 +1,22 @@
--- Everything that waits for a person, small and mutable; big texts stand once in content.
+-- Everything that waits for a person, small and mutable; long texts are stored once, in content.
 -- rings: watchdog, runner
 -- moves: state
 -- fixed: what was asked does not change
 CREATE TABLE request (
   seq             INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: events outlive it
-  id              TEXT NOT NULL UNIQUE,     -- fixed: UUID; what agents and operators say
+  id              TEXT NOT NULL UNIQUE,     -- fixed: UUID; used by agents and operators
   session_seq     INTEGER NOT NULL REFERENCES session (seq), -- free: changes only when a successor adopts it
   kind            TEXT NOT NULL,            -- fixed: see request_kind
   state           TEXT NOT NULL,            -- free: see request_move
   digest          TEXT NOT NULL CHECK (length(digest) = 64), -- fixed: SHA-256 of what is asked
   title           TEXT NOT NULL,            -- fixed: clearance: title; else the first line of the text
   description     TEXT,                     -- fixed
-  description_seq INTEGER REFERENCES content (seq), -- fixed: description where it is over 2 KiB
+  description_seq INTEGER REFERENCES content (seq), -- fixed: description if it is over 2 KiB
   body            TEXT,                     -- fixed: the diff or content, the prompt, the standby message
-  body_seq        INTEGER REFERENCES content (seq), -- fixed: body where it is over 2 KiB
+  body_seq        INTEGER REFERENCES content (seq), -- fixed: body if it is over 2 KiB
   effect          TEXT,                     -- fixed: what the operator is shown instead of body: the diff
-                                            -- that full content makes against the file
-  effect_seq      INTEGER REFERENCES content (seq), -- fixed: effect where it is over 2 KiB
+                                            -- of full content against the file
+  effect_seq      INTEGER REFERENCES content (seq), -- fixed: effect if it is over 2 KiB
   replaces_file   INTEGER NOT NULL DEFAULT 0 CHECK (replaces_file IN (0, 1)), -- fixed: full content over an existing file
   file_path       TEXT,                     -- fixed: relative to the workspace (clearance)
   risk_level      TEXT CHECK (risk_level IN ('low', 'high', 'critical')), -- fixed
@@ -26,7 +26,7 @@ CREATE TABLE request (
                   ('continuation', 'clarification', 'error_recovery', 'resource_warning')),
   elapsed_seconds INTEGER,                  -- fixed
   actions_taken   INTEGER,                  -- fixed
-  timeout_ms      INTEGER,                  -- free: running time it may wait in all; NULL = for ever
+  timeout_ms      INTEGER,                  -- free: running time it may wait in all; NULL: no limit
   deadline_at     TEXT CHECK (deadline_at GLOB '????-??-??T??:??:??.???Z'), -- free
   remaining_ms    INTEGER,                  -- free: of timeout_ms, while interrupted: the deadline stands still
   decision_seq    INTEGER UNIQUE,           -- later, once: the decision that was applied
@@ -37,7 +37,7 @@ CREATE TABLE request (
   decided_at      TEXT CHECK (decided_at GLOB '????-??-??T??:??:??.???Z'), -- later
   delivered_at    TEXT CHECK (delivered_at GLOB '????-??-??T??:??:??.???Z'), -- later: the caller went on
   consumed_at     TEXT CHECK (consumed_at GLOB '????-??-??T??:??:??.???Z'), -- later, once
-  previous_seq    INTEGER REFERENCES request (seq), -- fixed: the same question, rejected before
+  previous_seq    INTEGER REFERENCES request (seq), -- fixed: the same request, rejected before
   slack_ts        TEXT,                     -- free
   created_at      TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   updated_at      TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'), -- free
@@ -49,10 +49,10 @@ CREATE TABLE request (
   CHECK ((state IN ('pending', 'interrupted')) = (decision_seq IS NULL)),
   CHECK ((state = 'consumed') = (consumed_at IS NOT NULL))
 ) STRICT;
--- What a session asked before, and all that belongs to it. (It stands before request_open, because
--- SQLite takes the later one where both would do.)
+-- What a session asked before, and everything that belongs to it. (Before request_open, because
+-- SQLite takes the later index if both would do.)
 CREATE INDEX request_session ON request (session_seq, digest, seq);
--- Asking again is not asking twice: one open question per session and digest.
+-- Repeating a request does not ask twice: one open request per session and digest.
 -- refuses: asked: this session has asked this already and waits for the answer
 CREATE UNIQUE INDEX request_open ON request (session_seq, digest)
   WHERE state IN ('pending', 'interrupted');
@@ -61,22 +61,22 @@ CREATE INDEX request_due ON request (deadline_at) WHERE state = 'pending' AND de
 CREATE INDEX request_inbox ON request (seq) WHERE state IN ('pending', 'interrupted');
 CREATE INDEX request_undelivered ON request (session_seq)
   WHERE delivered_at IS NULL AND state NOT IN ('pending', 'interrupted');
--- For retention: who holds on to a row or a text.
+-- For retention: references to a row or a text.
 CREATE INDEX request_previous ON request (previous_seq) WHERE previous_seq IS NOT NULL;
 CREATE INDEX request_description ON request (description_seq) WHERE description_seq IS NOT NULL;
 CREATE INDEX request_body ON request (body_seq) WHERE body_seq IS NOT NULL;
 CREATE INDEX request_effect ON request (effect_seq) WHERE effect_seq IS NOT NULL;
 
--- What a question can be. A new kind is a row here, its moves and its verdicts.
+-- The kinds of requests. A new kind is a row here, its moves and its verdicts.
 -- small
 -- closed
 CREATE TABLE request_kind (
   kind         TEXT NOT NULL PRIMARY KEY,
-  is_kept      INTEGER NOT NULL,            -- a yes is kept until it is used; else it is replayed until delivered
-  is_written   INTEGER NOT NULL,            -- a yes may be written to files
-  on_timeout   TEXT NOT NULL,               -- what request.decision says when nobody answered
+  is_kept      INTEGER NOT NULL,            -- an approval stays until used; otherwise it is repeated until told
+  is_written   INTEGER NOT NULL,            -- an approval may be written to files
+  on_timeout   TEXT NOT NULL,               -- request.decision if nobody answered
   stop_verdict TEXT NOT NULL,               -- how the stop of its session answers it
-  stop_reason  TEXT                         -- and why, for the agent
+  stop_reason  TEXT                         -- and the reason, for the agent
 ) STRICT, WITHOUT ROWID;
 INSERT INTO request_kind VALUES
   ('clearance', 1, 1, 'timeout', 'reject', 'the session was stopped'),
@@ -116,7 +116,7 @@ INSERT INTO request_move VALUES
   ('standby', 'pending', 'interrupted'), ('standby', 'interrupted', 'pending'),
   ('standby', 'interrupted', 'answered');
 
--- Which verdict may be given on which kind, and the state it leads to.
+-- The verdicts on each kind, and the states they lead to.
 -- small
 -- closed
 CREATE TABLE request_verdict (

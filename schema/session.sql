@@ -1,16 +1,17 @@
--- A session is a logical piece of agent work: it owns the channel, the thread, the workspace, the mode
--- and the stall clock.
+-- A session is a logical piece of agent work: it owns the channel, the thread, the workspace, the
+-- mode and the stall clock.
 -- moves: status
 -- fixed: who a session is and where it works do not change
 CREATE TABLE session (
-  seq                 INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: order of birth; what
-                                            -- other tables refer to; never reused: events outlive it
+  seq                 INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: order of birth;
+                                            -- referenced by other tables; never reused: events
+                                            -- outlive it
   id                  TEXT NOT NULL UNIQUE, -- fixed: UUID
   machine             TEXT NOT NULL,        -- fixed: the machine that the workspace is on
-  owner_user_id       TEXT NOT NULL,        -- fixed: operator that owns it, 'local:<user>' for direct agents
+  owner_user_id       TEXT NOT NULL,        -- fixed: its operator, 'local:<user>' for direct agents
   workspace_root      TEXT NOT NULL,        -- fixed: absolute path
   status              TEXT NOT NULL,        -- free: see session_move
-  prompt              TEXT,                 -- free: initial task, where one was given
+  prompt              TEXT,                 -- free: initial task, if one was given
   mode                TEXT NOT NULL CHECK (mode IN ('remote', 'local', 'hybrid')), -- free
   protocol_mode       TEXT NOT NULL DEFAULT 'mcp' CHECK (protocol_mode IN ('mcp', 'acp')), -- fixed
   origin              TEXT NOT NULL DEFAULT 'direct' CHECK (origin IN ('direct', 'started')), -- fixed
@@ -27,9 +28,10 @@ CREATE TABLE session (
   progress_snapshot   TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)), -- free
   restart_of          TEXT REFERENCES session (id), -- fixed
   idle_since          TEXT CHECK (idle_since GLOB '????-??-??T??:??:??.???Z'), -- free: since when it is the
-                                            -- agent's turn. Set by its calls and by whatever may give it
-                                            -- the turn; NULL once the watchdog has found that it is
-                                            -- somebody else's, or that silence has led to all it leads to
+                                            -- agent's turn. Set by its calls and by whatever may
+                                            -- give it the turn; NULL once the watchdog has found
+                                            -- that somebody else has the turn, or that the silence
+                                            -- has had all its consequences
   created_at          TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   updated_at          TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'), -- free
   last_activity_at    TEXT CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'), -- free
@@ -41,9 +43,9 @@ CREATE INDEX session_terminated ON session (terminated_at, seq) WHERE terminated
 CREATE INDEX session_started ON session (status) WHERE origin = 'started' AND status <> 'terminated';
 CREATE INDEX session_restart ON session (restart_of) WHERE restart_of IS NOT NULL;
 CREATE INDEX session_idle ON session (idle_since) WHERE idle_since IS NOT NULL;
--- Replies in a thread are for the session that it belongs to.
+-- A reply in a thread is for the session of the thread.
 CREATE INDEX session_thread ON session (thread_ts) WHERE thread_ts IS NOT NULL;
--- The session that was active last.
+-- The most recently active session.
 CREATE INDEX session_recent ON session (last_activity_at) WHERE status <> 'terminated';
 
 -- small

@@ -1,6 +1,7 @@
 -- The configuration in force. Only the supervisor reads TOML; everybody else reads these rows.
 
--- One row per setting, written at each start; names as in config.toml ("timeouts.approval_seconds").
+-- One row per setting, written at each start; names as in config.toml
+-- ("timeouts.approval_seconds").
 -- small
 -- free: rewritten at each start
 CREATE TABLE setting (

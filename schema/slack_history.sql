@@ -1,5 +1,5 @@
--- What agents read of a Slack channel: mcp-front asks with a slack_read, slack-poster answers with a
--- slack_history. Both live for seconds.
+-- What agents read of a Slack channel: mcp-front asks with a slack_read, slack-poster answers with
+-- a slack_history. Both live for seconds.
 
 -- rings: slack-poster
 -- fixed: what was asked does not change
@@ -8,7 +8,7 @@ CREATE TABLE slack_read (
   channel_id TEXT NOT NULL,
   most       INTEGER NOT NULL CHECK (most BETWEEN 1 AND 100), -- messages
   asked_at   TEXT NOT NULL CHECK (asked_at GLOB '????-??-??T??:??:??.???Z'),
-  expires_at TEXT NOT NULL CHECK (expires_at GLOB '????-??-??T??:??:??.???Z') -- then nobody waits for it
+  expires_at TEXT NOT NULL CHECK (expires_at GLOB '????-??-??T??:??:??.???Z') -- the caller gives up then
 ) STRICT;
 CREATE INDEX slack_read_of ON slack_read (channel_id, most, seq);
 CREATE INDEX slack_read_expires ON slack_read (expires_at);

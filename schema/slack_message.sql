@@ -1,5 +1,5 @@
--- What is to be said in Slack: intents, rendered by slack-poster when they are sent, so that a late
--- message tells the present truth. Nothing here is a payload.
+-- What to say in Slack: intents, rendered by slack-poster at the moment of sending, so that a late
+-- message tells the current state. Nothing here is a payload.
 
 -- What a message can be about, and how it is treated.
 -- small
@@ -9,20 +9,20 @@ CREATE TABLE slack_part (
   send          TEXT NOT NULL,              -- kind of the intent that sends it: post, file
   priority      INTEGER NOT NULL,           -- of its sending: 1 first, 7 last
   edit_priority INTEGER NOT NULL,           -- of its edits
-  in_local      INTEGER NOT NULL            -- said even where the session is in local mode
+  in_local      INTEGER NOT NULL            -- sent even if the session is in local mode
 ) STRICT;
 INSERT INTO slack_part VALUES
   ('session', 'post', 6, 6, 0), -- the session's first message: the head of its thread
-  ('ask', 'post', 3, 2, 0),     -- approval, prompt, standby; edited to what became of it
-  ('diff', 'file', 4, 6, 0),    -- what is proposed, as a snippet, where it is too long for 'ask'
+  ('ask', 'post', 3, 2, 0),     -- approval, prompt, standby; edited to show its outcome
+  ('diff', 'file', 4, 6, 0),    -- the proposal as a snippet, if it is too long for 'ask'
   ('expired', 'post', 5, 6, 0), -- nobody answered in time (an edit notifies nobody)
   ('write', 'post', 6, 6, 0),   -- an approved change was written, refused or forced
   ('mode', 'post', 6, 6, 1),    -- the session's mode changed, also to local; detail: from, to, by
   ('ended', 'post', 6, 6, 0),   -- the session ended
-  ('restarted', 'post', 6, 6, 0), -- a session that goes on in the thread of another one
+  ('restarted', 'post', 6, 6, 0), -- a session that continues in another one's thread
   ('run', 'post', 3, 6, 0),     -- its agent's process was lost, or did not start again; detail: run
   ('said', 'post', 7, 7, 0),    -- the agent's broadcast
-  ('agent', 'post', 6, 6, 0),   -- what an agent that we started says
+  ('agent', 'post', 6, 6, 0),   -- texts of an agent that we started
   ('stall', 'post', 3, 2, 0),   -- an agent went silent; detail: alert_id, idle_seconds
   ('nudged', 'post', 5, 6, 0),  -- the watchdog has nudged; detail: alert_id, nudge
   ('escalated', 'post', 3, 2, 0), -- nudges did not help: everybody is called; detail: alert_id
@@ -31,7 +31,7 @@ INSERT INTO slack_part VALUES
   ('reply', 'post', 5, 6, 1),   -- text for an operator, in a thread
   ('server', 'post', 5, 6, 1);  -- text about agent-intercom itself, in the default channel
 
--- A row per Slack message that we know.
+-- One row per known Slack message.
 -- moves: state
 -- fixed: what a message is about does not change
 CREATE TABLE slack_message (
@@ -39,23 +39,23 @@ CREATE TABLE slack_message (
   marker          TEXT NOT NULL DEFAULT (lower(
     hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a' ||
     substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))), -- fixed: UUID in the message's
-                                            -- metadata, by which it is found again in Slack; never
-                                            -- looked up here
+                                            -- metadata, which finds it in Slack; never looked up
+                                            -- here
   kind            TEXT NOT NULL,            -- fixed: see slack_part
   session_seq     INTEGER REFERENCES session (seq), -- fixed
   request_seq     INTEGER REFERENCES request (seq), -- fixed
   apply_seq       INTEGER REFERENCES apply (seq), -- fixed
   call_seq        INTEGER REFERENCES tool_call (seq), -- fixed
   channel_id      TEXT NOT NULL,            -- fixed
-  root_seq        INTEGER,                  -- free: slack_message.seq of the thread's head, if we know it
-  thread_ts       TEXT,                     -- fixed: else the thread that was given; neither: the channel
-  text            TEXT,                     -- fixed: what to say, where no row says it
-  detail          TEXT CHECK (detail IS NULL OR json_valid(detail)), -- free: what else it says; an answer is added
+  root_seq        INTEGER,                  -- free: slack_message.seq of the thread's head, if known
+  thread_ts       TEXT,                     -- fixed: otherwise the given thread; neither: the channel
+  text            TEXT,                     -- fixed: the text, if no other row has it
+  detail          TEXT CHECK (detail IS NULL OR json_valid(detail)), -- free: more contents; an answer is added
   content_seq     INTEGER REFERENCES content (seq), -- fixed
   file_name       TEXT,                     -- fixed
   file_id         TEXT,                     -- free: of an upload, stored before it is shared
-  ts              TEXT,                     -- later, once: Slack's name for it in its channel
-  generation      INTEGER NOT NULL DEFAULT 1, -- grows: with each change of what it should say
+  ts              TEXT,                     -- later, once: Slack's timestamp in its channel
+  generation      INTEGER NOT NULL DEFAULT 1, -- grows: with each change of its content
   sent_generation INTEGER NOT NULL DEFAULT 0, -- later, grows: the one that Slack shows
   state           TEXT NOT NULL DEFAULT 'queued', -- free: see slack_message_move
   created_at      TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed

@@ -1,13 +1,13 @@
 -- Intents: the poster's queue, its lanes, and when Slack may be called again.
 
--- What may be done, by which method, and whether it may be done twice: 'lookup' is looked for in
+-- The kinds of intents, their methods, and whether they may be repeated: 'lookup' is looked for in
 -- Slack before it is repeated, 'repeatable' is repeated, 'once' is not.
 -- small
 -- closed
 CREATE TABLE slack_kind (
   kind     TEXT NOT NULL PRIMARY KEY,
   class    TEXT NOT NULL CHECK (class IN ('lookup', 'repeatable', 'once')),
-  gate     TEXT NOT NULL,                   -- slack_gate.name; that of a post has the channel behind it
+  gate     TEXT NOT NULL,                   -- slack_gate.name; for a post, followed by the channel
   slot     TEXT NOT NULL,                   -- slack_gate.slot
   priority INTEGER                          -- NULL: that of its message
 ) STRICT;
@@ -27,31 +27,31 @@ CREATE TABLE slack_outbox (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: events carry it
   kind         TEXT NOT NULL,               -- fixed: see slack_kind
   message_seq  INTEGER REFERENCES slack_message (seq), -- fixed: post, file, update, delete
-  request_seq  INTEGER,                     -- fixed: view_open: the request whose modal it is
-  session_seq  INTEGER,                     -- fixed: view_open: or the session
+  request_seq  INTEGER,                     -- fixed: view_open: the modal's request
+  session_seq  INTEGER,                     -- fixed: view_open: or its session
   view         TEXT CHECK (view IN ('reject', 'refine', 'nudge', 'resume')), -- fixed
-  channel_id   TEXT,                        -- fixed: ephemeral; view_open: where to say that it came too late
+  channel_id   TEXT,                        -- fixed: ephemeral; view_open: where to say that it was too late
   thread_ts    TEXT,                        -- fixed: ephemeral
   user_id      TEXT,                        -- fixed: ephemeral, view_open: the person
-  text         TEXT,                        -- fixed: ephemeral, respond: what to say
+  text         TEXT,                        -- fixed: ephemeral, respond: the text
   replaces     INTEGER NOT NULL DEFAULT 0 CHECK (replaces IN (0, 1)), -- fixed: respond: overwrite the original
   trigger_id   TEXT,                        -- forgets: view_open; gone once used or expired
   response_url TEXT,                        -- forgets: respond; gone once used or expired
-  expires_at   TEXT CHECK (expires_at GLOB '????-??-??T??:??:??.???Z'), -- fixed: of no use afterwards
+  expires_at   TEXT CHECK (expires_at GLOB '????-??-??T??:??:??.???Z'), -- fixed: useless afterwards
   lane_seq     INTEGER,                     -- later, once: slack_lane.seq, found by the rules
   priority     INTEGER NOT NULL DEFAULT 7,  -- free: found by the rules
   state        TEXT NOT NULL DEFAULT 'queued', -- free: see slack_outbox_move
   form         TEXT NOT NULL DEFAULT 'blocks' CHECK (form IN ('blocks', 'plain', 'line')), -- free: simpler
-                                            -- each time that Slack refuses what we said
-  generation   INTEGER,                     -- free: of its message, as it was sent
-  leader_seq   INTEGER,                     -- free: slack_outbox.seq whose Slack message says this too
-  may_repeat   INTEGER NOT NULL DEFAULT 0 CHECK (may_repeat IN (0, 1)), -- free: nobody could tell whether
-                                            -- Slack has it: said again, and said so
+                                            -- each time that Slack refuses our content
+  generation   INTEGER,                     -- free: of its message, when it was sent
+  leader_seq   INTEGER,                     -- free: slack_outbox.seq whose Slack message includes this
+  may_repeat   INTEGER NOT NULL DEFAULT 0 CHECK (may_repeat IN (0, 1)), -- free: it is unknown whether
+                                            -- Slack has it: sent again, with a note
   claim        INTEGER NOT NULL DEFAULT 0,  -- grows: number of the claim; a settle must name it
   worker_id    TEXT,                        -- free: worker.id of the claimer
   attempts     INTEGER NOT NULL DEFAULT 0,  -- grows: in the claim's own commit
-  deaths       INTEGER NOT NULL DEFAULT 0,  -- grows: posters that died with it in hand
-  lookups      INTEGER NOT NULL DEFAULT 0,  -- free: doubtful: times looked for and not found
+  deaths       INTEGER NOT NULL DEFAULT 0,  -- grows: posters that died while sending it
+  lookups      INTEGER NOT NULL DEFAULT 0,  -- free: doubtful: unsuccessful lookups
   started_at   TEXT CHECK (started_at GLOB '????-??-??T??:??:??.???Z'), -- free: when the last attempt began
   due_at       TEXT CHECK (due_at GLOB '????-??-??T??:??:??.???Z'), -- free: not before; NULL: at once
   why          TEXT,                        -- free: why not, in words
@@ -72,7 +72,7 @@ CREATE INDEX slack_outbox_waiting ON slack_outbox (created_at)
   WHERE state IN ('queued', 'sending', 'doubtful');
 CREATE INDEX slack_outbox_dead ON slack_outbox (seq) WHERE state = 'dead';
 CREATE INDEX slack_outbox_settled ON slack_outbox (settled_at) WHERE settled_at IS NOT NULL;
--- The form that a person asked for last.
+-- The form that a person last asked for.
 CREATE INDEX slack_outbox_view ON slack_outbox (request_seq, seq) WHERE kind = 'view_open';
 
 -- small
@@ -87,19 +87,19 @@ INSERT INTO slack_outbox_move VALUES
   ('sending', 'sent'), ('sending', 'queued'), ('sending', 'doubtful'), ('sending', 'dead'),
   ('doubtful', 'sent'), ('doubtful', 'queued'), ('doubtful', 'doubtful'), ('doubtful', 'dead');
 
--- What is said in order: one thread's posts, one message's edits. A lane lives as long as something
--- is queued in it. Claiming looks at lanes, never at the backlog.
+-- What is sent in order: one thread's posts, one message's edits. A lane exists as long as
+-- something is queued in it. Claims look at lanes, never at the backlog.
 -- fixed: a lane does not become another one
 CREATE TABLE slack_lane (
   seq        INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: settled rows name it
   gate       TEXT NOT NULL,                 -- fixed: slack_gate.name
   channel_id TEXT NOT NULL,                 -- fixed
   thread     TEXT NOT NULL,                 -- free: '' the channel, 'm7' below (or edits of) slack_message 7,
-                                            -- else a thread's ts
+                                            -- otherwise a thread's ts
   waits_for  INTEGER,                       -- free: slack_message.seq whose ts must be known first
   state      TEXT NOT NULL CHECK (state IN ('ready', 'waiting', 'busy')), -- free
   head       INTEGER,                       -- free: slack_outbox.seq that is next
-  priority   INTEGER NOT NULL,              -- free: the most urgent of what is queued in it
+  priority   INTEGER NOT NULL,              -- free: the most urgent one queued in it
   due_at     TEXT NOT NULL                  -- free: of the head; '' at once
 ) STRICT;
 -- refuses: exists: there is a lane for this already
@@ -108,18 +108,19 @@ CREATE INDEX slack_lane_ready ON slack_lane (gate, priority, due_at, head) WHERE
 CREATE INDEX slack_lane_due ON slack_lane (gate, due_at) WHERE state = 'ready';
 CREATE INDEX slack_lane_waiting ON slack_lane (waits_for) WHERE state = 'waiting';
 
--- When a method, or posting in a channel, is allowed again: a restart obeys a Retry-After too. 'slack'
--- stands for all of it.
+-- When a method, or posting in a channel, is allowed again: a restart obeys a Retry-After, too.
+-- 'slack' stands for all calls.
 -- small
 -- upserts: a gate is made by whoever needs it first
 -- fixed: a gate does not become another one
 CREATE TABLE slack_gate (
   name       TEXT NOT NULL PRIMARY KEY,     -- fixed
-  slot       TEXT NOT NULL,                 -- fixed: what of the poster goes through it: post, call, view,
-                                            -- read, all; note: nothing, it only says what is amiss
+  slot       TEXT NOT NULL,                 -- fixed: the poster's calls that it controls: post, call,
+                                            -- view, read, all; note: none, it only reports a
+                                            -- problem
   not_before TEXT NOT NULL DEFAULT '',      -- free: instant, '' at once
   spent_at   TEXT NOT NULL DEFAULT '',      -- free: when the calls of the last minute are paid off
   strikes    INTEGER NOT NULL DEFAULT 0,    -- free: refusals in a row
-  why        TEXT                           -- free: what a person must know or mend; NULL: all is well
+  why        TEXT                           -- free: what a person must know or fix; NULL: no problem
 ) STRICT;
 INSERT INTO slack_gate (name, slot) VALUES ('slack', 'all'), ('conversations.history', 'read');

@@ -1,18 +1,18 @@
--- From where answers, orders and words to an agent come, and who may say what there. A new source is a
--- row.
+-- The sources of answers, orders and words to an agent, and who may say what there. A new source is
+-- a row.
 -- small
 -- closed
 CREATE TABLE source (
   name          TEXT NOT NULL PRIMARY KEY,
-  operator_kind TEXT NOT NULL,              -- operator.kind of who speaks here
-  shut_in_mode  TEXT,                       -- sessions in this mode do not listen to it; NULL: all do
+  operator_kind TEXT NOT NULL,              -- operator.kind of its speakers
+  shut_in_mode  TEXT,                       -- sessions in this mode ignore it; NULL: none do
   decides       TEXT,                       -- which verdicts: a verdict, '*' all but timeout; NULL: none
   orders        TEXT,                       -- which verbs of command: a verb, '*' all; NULL: none
   steers        TEXT,                       -- which kinds of steering: a kind, '*' all; NULL: none
-  rests_on      TEXT CHECK (rests_on IN (   -- what must be there for its decision; NULL: nothing
+  rests_on      TEXT CHECK (rests_on IN (   -- what must exist for its decision; NULL: nothing
     'envelope',                             -- the last thing that Slack sent, accepted, of this operator
-    'policy',                               -- a policy in force where the question is asked
-    'call'))                                -- a call that asked it, of a client that shows forms
+    'policy',                               -- a policy in force where the request is made
+    'call'))                                -- a call with it, from a client that shows forms
 ) STRICT, WITHOUT ROWID;
 INSERT INTO source VALUES
   ('ctl', 'local', 'remote', '*', '*', '*', NULL),

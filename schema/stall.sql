@@ -1,24 +1,25 @@
--- One silence of an agent while it was its turn, from its alert on. The seeds' table stall_alert is a
--- view of it.
+-- One silence of an agent that had the turn, starting with its alert. The view stall_alert shows it
+-- under the names of the original specification.
 -- rings: mcp-front
 -- moves: status
 -- fixed: what was found does not change
 CREATE TABLE stall (
   seq               INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused
-  id                TEXT NOT NULL UNIQUE,   -- fixed: UUID; what the buttons in Slack carry
+  id                TEXT NOT NULL UNIQUE,   -- fixed: UUID; carried by the buttons in Slack
   session_seq       INTEGER NOT NULL REFERENCES session (seq), -- fixed
   status            TEXT NOT NULL DEFAULT 'pending', -- free: see stall_move
-  is_there          INTEGER NOT NULL DEFAULT 1 CHECK (is_there IN (0, 1)), -- fixed: its client was surely
-                                            -- connected; else it may simply have ended
-  last_tool         TEXT,                   -- fixed: what the agent called last, as of the alert
+  is_there          INTEGER NOT NULL DEFAULT 1 CHECK (is_there IN (0, 1)), -- fixed: its client was
+                                            -- certainly connected; otherwise it may simply have
+                                            -- ended
+  last_tool         TEXT,                   -- fixed: the agent's last call before the alert
   last_activity_at  TEXT NOT NULL CHECK (last_activity_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
-  idle_seconds      INTEGER NOT NULL CHECK (idle_seconds >= 0), -- fixed: of its own turn, as of the alert
+  idle_seconds      INTEGER NOT NULL CHECK (idle_seconds >= 0), -- fixed: of its own turn, at the alert
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)), -- fixed
-  nudge_count       INTEGER NOT NULL DEFAULT 0, -- grows: nudges, with those of stalls right before this one
+  nudge_count       INTEGER NOT NULL DEFAULT 0, -- grows: nudges, including those of stalls right before it
   auto_count        INTEGER NOT NULL DEFAULT 0, -- grows: of these, the watchdog's
-  told_count        INTEGER NOT NULL DEFAULT 0, -- grows: of these, those for which mcp-front has looked
+  told_count        INTEGER NOT NULL DEFAULT 0, -- grows: of these, those where mcp-front has checked
                                             -- whether the agent has an open stream
-  streamed_at       TEXT CHECK (streamed_at GLOB '????-??-??T??:??:??.???Z'), -- free: the last one was said there
+  streamed_at       TEXT CHECK (streamed_at GLOB '????-??-??T??:??:??.???Z'), -- free: the last one was sent there
   nudge_message     TEXT,                   -- free: the last one
   nudged_by         TEXT,                   -- free: operator.id, of the last one
   waits_since       TEXT CHECK (waits_since GLOB '????-??-??T??:??:??.???Z'), -- free: the next nudge or the

@@ -8,16 +8,16 @@ CREATE TABLE tool_call (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: event ids carry it
   connection_seq INTEGER NOT NULL REFERENCES connection (seq), -- fixed
   session_seq    INTEGER NOT NULL REFERENCES session (seq), -- fixed
-  rpc_id         TEXT NOT NULL,             -- fixed: JSON token of the request's id, in one spelling
-  progress_token TEXT,                      -- fixed: JSON token, where the caller wants progress
+  rpc_id         TEXT NOT NULL,             -- fixed: JSON token of the request's id, canonical
+  progress_token TEXT,                      -- fixed: JSON token, if the caller wants progress
   era            TEXT NOT NULL CHECK (era IN ('legacy', 'modern')), -- fixed
   tool           TEXT NOT NULL,             -- fixed
   arguments      TEXT,                      -- fixed: JSON
   arguments_seq  INTEGER REFERENCES content (seq), -- fixed: arguments over 2 KiB
-  digest         TEXT NOT NULL,             -- fixed: SHA-256 over tool and canonical arguments
-  task_id        TEXT,                      -- fixed: unguessable: who knows it may fetch the result;
-                                            -- NULL: a call that waits itself
-  task_ttl_ms    INTEGER,                   -- fixed: promised to the client, from created_at on; NULL: for ever
+  digest         TEXT NOT NULL,             -- fixed: SHA-256 of tool and canonical arguments
+  task_id        TEXT,                      -- fixed: unguessable: it suffices to fetch the result;
+                                            -- NULL: the call itself waits
+  task_ttl_ms    INTEGER,                   -- fixed: promised to the client, since created_at; NULL: no end
   state          TEXT NOT NULL,             -- free: see tool_call_move
   request_seq    INTEGER REFERENCES request (seq), -- fixed: what it waits for: a person's answer
   apply_seq      INTEGER REFERENCES apply (seq),   -- fixed: or a file write
@@ -28,10 +28,10 @@ CREATE TABLE tool_call (
   is_error       INTEGER NOT NULL DEFAULT 0 CHECK (is_error IN (0, 1)), -- free
   told_answer    INTEGER NOT NULL DEFAULT 0 CHECK (told_answer IN (0, 1)), -- free: result is the person's answer, not 'pending'
   taken_back     INTEGER NOT NULL DEFAULT 0 CHECK (taken_back IN (0, 1)), -- free: its client cancelled it after
-                                            -- its result had gone out
+                                            -- its result had been sent
   created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   answered_at    TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'), -- free: the wait ended
-  finished_at    TEXT CHECK (finished_at GLOB '????-??-??T??:??:??.???Z'), -- once: the result was handed over
+  finished_at    TEXT CHECK (finished_at GLOB '????-??-??T??:??:??.???Z'), -- once: the result was sent
   CHECK ((state = 'done') = (finished_at IS NOT NULL)),
   CHECK (state <> 'answered' OR answered_at IS NOT NULL),
   CHECK (state <> 'waiting' OR request_seq IS NOT NULL OR apply_seq IS NOT NULL)
@@ -47,7 +47,7 @@ CREATE INDEX tool_call_waiting_session ON tool_call (session_seq) WHERE state = 
 CREATE INDEX tool_call_due ON tool_call (wait_until) WHERE state = 'waiting' AND wait_until IS NOT NULL;
 CREATE INDEX tool_call_listener ON tool_call (listener) WHERE listener IS NOT NULL;
 CREATE INDEX tool_call_taken_back ON tool_call (connection_seq) WHERE taken_back = 1;
--- For retention: what belongs to a session, and who holds on to a text.
+-- For retention: rows of a session, and references to a text.
 CREATE INDEX tool_call_session ON tool_call (session_seq);
 CREATE INDEX tool_call_arguments ON tool_call (arguments_seq) WHERE arguments_seq IS NOT NULL;
 CREATE INDEX tool_call_result ON tool_call (result_seq) WHERE result_seq IS NOT NULL;

@@ -1,4 +1,4 @@
--- What retention does for the database besides purging: statistics for the planner, and a weekly
+-- Maintenance of the database other than purging: statistics for the planner, and a weekly
 -- integrity check.
 -- fixed: what was done does not change
 CREATE TABLE upkeep (

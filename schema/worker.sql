@@ -1,4 +1,4 @@
--- Who runs, and since when: one row per incarnation of a worker process.
+-- Who is running, and since when: one row per incarnation of a worker process.
 -- rings: agent-intercom
 -- moves: state
 -- fixed: an incarnation does not become another one

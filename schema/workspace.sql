@@ -1,5 +1,5 @@
--- The folders from which a person has answered a question. What is asked first from another one shows
--- its full path. Rows stay: there is one for each folder that agents ever worked in.
+-- The folders from which a person has answered a request. The first request from any other folder
+-- shows its full path. Rows stay: one for each folder in which agents ever worked.
 -- fixed: the first answer was the first
 CREATE TABLE workspace (
   seq         INTEGER PRIMARY KEY CHECK (seq > 0),

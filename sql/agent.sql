@@ -1,7 +1,7 @@
 -- Every statement on `agent`.
 
 -- name: agent_forget_all :exec
--- Before the profiles of this start are put.
+-- Before this start's profiles are inserted.
 DELETE FROM agent;
 
 -- name: agent_insert :exec

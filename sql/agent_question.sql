@@ -1,7 +1,9 @@
--- Every statement on `agent_question`, and what else a runner reads and writes for an agent that talks.
+-- Every statement on `agent_question`, and what else a runner reads and writes for an agent that it
+-- talks to.
 
 -- name: agent_talk :one
--- How the agent of a run is talked to. previous: the agent's own id of the session, from its last run.
+-- How to talk to the agent of a run. previous: the agent's own id of the session, from its last
+-- run.
 SELECT r.protocol, r.prompt, r.generation, s.seq AS session_seq, s.machine, s.workspace_root, a.acp_version,
        a.auth_method, a.asking, a.refused_modes, a.startup_timeout_ms, a.max_line_length, a.framing,
        (SELECT p.peer_session FROM agent_run AS p
@@ -15,7 +17,7 @@ SELECT r.protocol, r.prompt, r.generation, s.seq AS session_seq, s.machine, s.wo
 UPDATE agent_run SET peer_session = :peer_session WHERE seq = :run AND peer_session IS NULL;
 
 -- name: agent_talk_heard :exec
--- The agent lives. works: it is its turn. progress, tool: NULL leaves what there is.
+-- The agent is alive. works: it is its turn. progress, tool: NULL keeps the old value.
 -- type: :works bool
 -- type: :tool text
 -- type: :progress text
@@ -35,7 +37,7 @@ INSERT INTO slack_notice (kind, session_seq, text, at) VALUES ('agent', :session
 SELECT 1 AS yes FROM session WHERE seq = :session AND status = 'paused';
 
 -- name: agent_talk_next :one
--- What the operator has said to it and it was not told.
+-- What the operator has said to it and it has not been told.
 -- type: :session integer
 SELECT seq, kind, text FROM steering_untold WHERE session_seq = :session ORDER BY seq LIMIT 1;
 
@@ -47,7 +49,7 @@ INSERT INTO agent_question (request_seq, run_seq, rpc_id, tool_call_id)
 VALUES (:request, :run, :rpc_id, :tool_call_id);
 
 -- name: agent_question_decided :one
--- The next one of a run that has its answer.
+-- The next one of a run that has been answered.
 -- type: decision request_verdict
 SELECT q.seq, q.request_seq, q.rpc_id, r.kind, r.state, r.decision, r.reason, r.instruction
   FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
@@ -66,7 +68,7 @@ UPDATE agent_question SET withdrawn_at = :now, why = :why
  WHERE run_seq = :run AND rpc_id = :rpc_id AND answered_at IS NULL AND withdrawn_at IS NULL;
 
 -- name: agent_question_expire :exec
--- Nobody needs the answers to what was withdrawn: they expire now.
+-- Nobody needs the answers to withdrawn questions: they expire now.
 UPDATE request SET deadline_at = :now
  WHERE state = 'pending'
    AND seq IN (SELECT request_seq FROM agent_question WHERE run_seq = :run AND withdrawn_at IS NOT NULL)

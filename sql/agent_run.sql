@@ -6,7 +6,7 @@ SELECT r.seq, a.env_pass FROM agent_run AS r LEFT JOIN agent AS a ON a.name = r.
  WHERE r.state = 'wanted' AND r.machine = :machine AND r.ended_at IS NULL ORDER BY r.seq;
 
 -- name: agent_run_claim :rows
--- Once: who comes second finds another state.
+-- Only once: a second claimer finds another state.
 UPDATE agent_run SET state = 'starting' WHERE seq = :seq AND state = 'wanted';
 
 -- name: agent_run_read :one
@@ -17,7 +17,7 @@ SELECT r.agent, r.protocol, r.prompt, r.stop_wanted_at, r.stop_why, s.seq AS ses
  WHERE r.seq = :seq;
 
 -- name: agent_run_process :exec
--- Its process is there, and waits.
+-- Its process exists, and waits.
 -- type: :pid integer
 -- type: :process_start integer
 UPDATE agent_run SET pid = :pid, process_start = :process_start WHERE seq = :seq AND state = 'starting';
@@ -36,7 +36,7 @@ UPDATE agent_run
  WHERE seq = :seq AND ended_at IS NULL;
 
 -- name: agent_run_end_wanted :exec
--- The system stops: they do not begin.
+-- The system stops: they do not start.
 UPDATE agent_run SET state = 'ended', outcome = 'interrupted', why = 'the system stopped', ended_at = :now
  WHERE machine = :machine AND ended_at IS NULL AND state = 'wanted';
 
@@ -46,7 +46,7 @@ SELECT seq FROM agent_run
  WHERE machine = :machine AND ended_at IS NULL AND state IN ('starting', 'running') ORDER BY seq;
 
 -- name: agent_run_claimed :one
--- A run that a runner has claimed, with what is known of its process.
+-- A run that a runner has claimed, with what is known about its process.
 SELECT r.pid, r.process_start, r.stop_wanted_at, r.stop_why, s.id AS session_id
   FROM agent_run AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.seq = :seq AND r.state IN ('starting', 'running');
@@ -60,11 +60,11 @@ DELETE FROM agent_run WHERE seq IN (
    LIMIT :limit);
 
 -- name: agent_run_last_event :number
--- From here on somebody watches.
+-- Watching begins here.
 SELECT max(seq) AS seq FROM event;
 
 -- name: agent_run_since :many
--- What became of agents that we started: each that runs, and each that ended.
+-- The news of agents that we started: each that is running, and each that has ended.
 SELECT e.seq, e.kind = 'agent.running' AS is_running, s.id AS session_id, r.agent, r.prompt, r.outcome,
        r.exit_code, r.exit_signal, r.why, r.stderr_tail
   FROM event AS e CROSS JOIN agent_run AS r ON r.seq = json_extract(e.detail, '$.run')

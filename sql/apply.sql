@@ -13,7 +13,7 @@ SELECT seq, state, force FROM apply WHERE request_seq = :request ORDER BY seq DE
 SELECT seq FROM apply WHERE request_seq = :request AND state = 'applied';
 
 -- name: apply_undone :one
--- What took it back.
+-- The job that took it back.
 SELECT updated_at FROM apply WHERE request_seq = :request AND state = 'undone';
 
 -- name: apply_read :one
@@ -27,7 +27,7 @@ SELECT seq, path, action, other_path, hash_before, hash_after, bytes, mode_befor
   FROM file_change WHERE apply_seq = :apply AND state = 'done' ORDER BY seq;
 
 -- name: file_change_overwritten :many
--- What a forced write took the place of: files that were not as they had been shown.
+-- What a forced write replaced: files that differed from what was shown.
 SELECT c.path, i.size
   FROM file_change AS c JOIN apply AS a ON a.seq = c.apply_seq
   JOIN request_file AS f ON f.request_seq = a.request_seq AND f.target = c.path
@@ -36,7 +36,8 @@ SELECT c.path, i.size
  ORDER BY c.seq;
 
 -- name: file_change_delete :rows
--- Retention. :sessions: a JSON list of seq, of those that are purged together; so for all below.
+-- Retention. :sessions: a JSON list of the seq of sessions that are purged together; likewise
+-- below.
 DELETE FROM file_change WHERE seq IN (
   SELECT f.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
     JOIN apply AS a ON a.request_seq = r.seq JOIN file_change AS f ON f.apply_seq = a.seq
@@ -48,9 +49,9 @@ DELETE FROM apply WHERE seq IN (
     JOIN apply AS a ON a.request_seq = r.seq LIMIT :limit);
 
 -- name: apply_next :one
--- The oldest job behind :after that is queued, or that a dead applier left in hand. :left: 0 in
--- workspaces where nothing was left so, 1 in the others: what killed it may do so again. One that the
--- operator is asked about waits for the answer.
+-- The oldest job after :after that is queued, or that a dead applier left unfinished. :left: 0 for
+-- workspaces without an unfinished job, 1 for the others: what killed its applier may do so again.
+-- A job about which the operator was asked waits for the answer.
 -- type: :left bool
 SELECT a.seq, a.state, a.claim, s.workspace_root
   FROM apply AS a
@@ -68,7 +69,7 @@ SELECT a.seq, a.state, a.claim, s.workspace_root
  ORDER BY a.seq LIMIT 1;
 
 -- name: apply_claim :one
--- :claim is the number that was seen: 0 rows if anybody claimed it since.
+-- :claim is the number that was seen: 0 rows if somebody has claimed it since.
 UPDATE apply
    SET state = 'claimed', claim = claim + 1, attempts = attempts + 1, worker_id = :worker,
        updated_at = :now
@@ -76,11 +77,11 @@ UPDATE apply
 RETURNING request_seq, question_seq, force, claim, attempts, kind;
 
 -- name: apply_body_hash :one
--- What the hash of the proposal must be; no row where it stands in the request itself.
+-- The expected hash of the proposal; no row if it is in the request itself.
 SELECT c.hash FROM request AS r JOIN content AS c ON c.seq = r.body_seq WHERE r.seq = :request;
 
 -- name: file_change_insert :rows
--- 0 rows: the job is not ours any more. So for all below.
+-- 0 rows: the job is no longer ours. Likewise below.
 INSERT INTO file_change (apply_seq, path, action, other_path, hash_before, hash_after, bytes,
   temp_name, backup_name, mode_before, mode_after, made_from, before_seq, state, created_at,
   updated_at)
@@ -89,13 +90,13 @@ SELECT seq, :path, :action, :other_path, :hash_before, :hash_after, :bytes, :tem
   FROM apply WHERE seq = :apply AND claim = :claim AND state = 'claimed';
 
 -- name: file_change_open :many
--- What a predecessor meant to do when it stopped.
+-- What a predecessor intended to do when it stopped.
 SELECT path, action, other_path, hash_before, hash_after, bytes, temp_name, backup_name,
        mode_before, mode_after, made_from, state
   FROM file_change WHERE apply_seq = :apply AND state IN ('planned', 'staged') ORDER BY seq;
 
 -- name: file_change_staged :rows
--- All new contents stand beside their targets.
+-- All new contents are next to their targets.
 UPDATE file_change SET state = 'staged', updated_at = :now
  WHERE apply_seq = (SELECT seq FROM apply
                      WHERE seq = :apply AND claim = :claim AND state = 'claimed')
@@ -120,12 +121,12 @@ UPDATE apply SET state = :state, error_code = :code, why = :why, updated_at = :n
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
 -- name: apply_put_back :rows
--- The machine is short of something; attempts stay counted.
+-- The machine is short of a resource; attempts stay counted.
 UPDATE apply SET state = 'queued', worker_id = NULL, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
 -- name: apply_ask :rows
--- The operator is asked; as apply_put_back.
+-- The operator has been asked; as apply_put_back.
 UPDATE apply SET state = 'queued', worker_id = NULL, question_seq = :question, updated_at = :now
  WHERE seq = :seq AND claim = :claim AND state = 'claimed';
 
@@ -134,7 +135,7 @@ UPDATE apply SET state = 'queued', worker_id = NULL, question_seq = :question, u
 SELECT 1 AS any FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT 1;
 
 -- name: file_change_images :many
--- The oldest images, with what a person needs to put them back.
+-- The oldest images, with what a person needs to restore them.
 SELECT f.seq, f.path, f.action, f.updated_at, f.mode_before, f.before_seq, c.hash, c.size,
        r.id AS request_id, s.workspace_root
   FROM file_change AS f
@@ -150,6 +151,6 @@ SELECT f.seq, f.path, f.action, f.updated_at, f.mode_before, f.before_seq, c.has
 UPDATE file_change SET before_seq = NULL WHERE seq IN (SELECT value FROM json_each(:rows));
 
 -- name: file_change_forget :rows
--- Retention: bytes before a write are kept for a time only. Then it cannot be undone.
+-- Retention: the bytes before a write are only kept for a while. Then it cannot be undone.
 UPDATE file_change SET before_seq = NULL WHERE seq IN (
   SELECT seq FROM file_change WHERE before_seq IS NOT NULL AND updated_at < :cutoff LIMIT :limit);

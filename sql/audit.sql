@@ -5,7 +5,7 @@
 SELECT seq, hash FROM seal WHERE seq = (SELECT max(seq) FROM seal);
 
 -- name: seal_first :one
--- The first one, and whether its event was cut off.
+-- The first one, and whether its event was cut.
 -- row: seal
 SELECT seq, hash, NOT EXISTS (SELECT 1 FROM event WHERE seq = s.seq) AS is_cut
   FROM seal AS s WHERE seq = (SELECT min(seq) FROM seal);
@@ -15,7 +15,7 @@ SELECT seq, hash, NOT EXISTS (SELECT 1 FROM event WHERE seq = s.seq) AS is_cut
 SELECT seq, hash FROM seal WHERE seq = (SELECT max(seq) FROM seal WHERE seq < :seq);
 
 -- name: event_after :many
--- What is to be sealed next. NULL and 0 are sealed as what they are, and texts may hold any bytes.
+-- What to seal next. NULL and 0 are sealed as what they are, and texts may contain any bytes.
 -- row: audit_event
 -- type: session_seq integer?
 -- type: request_seq integer?
@@ -69,11 +69,11 @@ SELECT upto FROM audit_cut ORDER BY upto DESC LIMIT 1;
 INSERT INTO audit_cut (upto, hash, file, at) VALUES (:upto, :hash, :file, :now);
 
 -- name: audit_cut_forget :rows
--- The ones before are told of in the timeline.
+-- Earlier ones are recorded in the timeline.
 DELETE FROM audit_cut WHERE upto < :upto;
 
 -- name: event_cut_end :number
--- The end of the next stretch that goes.
+-- The end of the next stretch to delete.
 SELECT max(seq) AS seq FROM (SELECT seq FROM event WHERE seq <= :upto ORDER BY seq LIMIT :limit);
 
 -- name: event_cut :rows
@@ -85,6 +85,6 @@ DELETE FROM event WHERE seq <= :upto;
 DELETE FROM seal WHERE seq < :upto;
 
 -- name: event_number :number
--- The last number that an event was ever given.
+-- The last number that an event was given.
 -- scan ok: a row for each table
 SELECT seq FROM sqlite_sequence WHERE name = 'event';

@@ -15,7 +15,7 @@ UPDATE auto_notice SET told_at = :at
 
 -- name: auto_notice_due_list :many
 -- type: :skip integer
--- The same one by one, where the rules refuse one of them.
+-- The same, row by row, if the rules refuse one of them.
 -- row: due
 SELECT seq FROM auto_notice
  WHERE told_at IS NULL AND due_at <= :at ORDER BY due_at, seq LIMIT 100 OFFSET :skip;
@@ -27,7 +27,7 @@ UPDATE auto_notice SET told_at = :at WHERE seq = :seq AND told_at IS NULL;
 SELECT count(*) AS approvals FROM auto_approval WHERE notice_seq = :notice;
 
 -- name: auto_approval_of_notice :many
--- What is told together: the same only once, with its number.
+-- The contents of a summary: each thing once, with its count.
 SELECT subject, rule, count(*) AS times FROM auto_approval
  WHERE notice_seq = :notice GROUP BY subject, rule ORDER BY min(seq) LIMIT :limit;
 

@@ -1,4 +1,4 @@
--- Every statement on broadcasts whose caller is told where they stand.
+-- Every statement on broadcasts whose caller is told their place in Slack.
 
 -- name: broadcast_wait_insert :exec
 INSERT INTO broadcast_wait (call_seq) VALUES (:call);
@@ -10,10 +10,10 @@ SELECT ts, refused FROM broadcast_wait WHERE call_seq = :call;
 DELETE FROM broadcast_wait WHERE call_seq = :call;
 
 -- name: broadcast_wait_delete_all :exec
--- A front starts: nobody waits any more.
+-- A front starts: no caller is waiting.
 -- scan ok: those of seconds
 DELETE FROM broadcast_wait;
 
 -- name: tool_call_said :exec
--- The result as it was told, with what was not known when the call was written down.
+-- The result as told, with what was unknown when the call was recorded.
 UPDATE tool_call SET result = :result WHERE seq = :seq AND state = 'done' AND result_seq IS NULL;

@@ -7,16 +7,16 @@ INSERT INTO content (hash, size, bytes) VALUES (:hash, :size, :bytes) ON CONFLIC
 SELECT seq FROM content WHERE hash = :hash;
 
 -- name: content_get :many
--- One row, lent: it may be big.
+-- One row, borrowed: it may be large.
 SELECT bytes FROM content WHERE seq = :seq;
 
 -- name: content_after :number
--- The end of the next stretch of texts to look through.
+-- The end of the next stretch of texts to examine.
 SELECT max(seq) AS seq FROM (SELECT seq FROM content WHERE seq > :after ORDER BY seq LIMIT :limit);
 
 -- name: content_delete_unused :rows
--- Texts that no row holds on to any more, in (:after, :upto]. A table that refers to content must be
--- named here.
+-- Texts in (:after, :upto] that no row refers to. A table that refers to content must be named
+-- here.
 DELETE FROM content
  WHERE seq > :after AND seq <= :upto
    AND NOT EXISTS (SELECT 1 FROM request WHERE description_seq = content.seq)

@@ -1,4 +1,4 @@
--- Every statement on `decision` and `command`. What they do is in schema/rules/.
+-- Every statement on `decision` and `command`. Their effects are in schema/rules/.
 
 -- name: decision_insert :insert
 INSERT INTO decision (request_id, verdict, reason, instruction, digest, operator_id, source,
@@ -9,7 +9,7 @@ VALUES (:request_id, :verdict, :reason, :instruction, :digest, :operator_id, :so
 SELECT outcome, why FROM decision WHERE seq = :seq;
 
 -- name: decision_state :one
--- How the request of a decision stands now.
+-- The present state of the request of a decision.
 -- type: decision request_verdict
 SELECT r.state, r.decision, r.decided_by, r.decided_at
   FROM decision AS d JOIN request AS r ON r.id = d.request_id WHERE d.seq = :seq;
@@ -22,8 +22,8 @@ VALUES (:verb, :session_id, :argument, :operator_id, :source, :now);
 SELECT outcome, why, reply FROM command WHERE seq = :seq;
 
 -- name: command_settle :exec
--- The end of an undo is the end of the order. (Not a trigger's: orders make jobs, and rules must
--- not lead back to where they came from.)
+-- The end of an undo is the end of its order. (Not done by a trigger: orders create jobs, and rules
+-- must not form a cycle.)
 UPDATE command
    SET (outcome, why, reply) = (
      SELECT CASE a.state WHEN 'undone' THEN 'done' ELSE 'refused' END, a.why,
@@ -34,17 +34,18 @@ UPDATE command
  WHERE seq = (SELECT command_seq FROM apply WHERE seq = :apply) AND outcome IS NULL;
 
 -- name: decision_delete :rows
--- Retention, with the question itself. (+ : the index is of a column without a type.)
+-- Retention, together with the request. (+ : the index is on a column without a type.)
 DELETE FROM decision WHERE seq IN (
   SELECT d.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
     JOIN decision AS d ON d.request_id = +r.id LIMIT :limit);
 
 -- name: decision_after :number
--- The end of the next stretch of rows to look through.
+-- The end of the next stretch of rows to examine.
 SELECT max(seq) AS seq FROM (SELECT seq FROM decision WHERE seq > :after ORDER BY seq LIMIT :limit);
 
 -- name: decision_delete_old :rows
--- Answers to no question, or to one that is gone. One whose time is no time is as old as those after it.
+-- Answers to no request, or to one that is gone. One with an invalid time is as old as those after
+-- it.
 DELETE FROM decision
  WHERE seq > :after AND seq <= :upto
    AND NOT EXISTS (SELECT 1 FROM request WHERE id = decision.request_id)
@@ -55,11 +56,11 @@ DELETE FROM decision
                             AND n.created_at GLOB '????-??-??T??:??:??.???Z') END;
 
 -- name: command_after :number
--- The end of the next stretch of rows to look through.
+-- The end of the next stretch of rows to examine.
 SELECT max(seq) AS seq FROM (SELECT seq FROM command WHERE seq > :after ORDER BY seq LIMIT :limit);
 
 -- name: command_delete_old :rows
--- Orders for no session, or for one that is gone. One whose time is no time is as old as the orders
+-- Orders for no session, or for one that is gone. One with an invalid time is as old as the orders
 -- after it.
 DELETE FROM command
  WHERE seq > :after AND seq <= :upto

@@ -5,7 +5,7 @@ SELECT seq, at, kind, actor, session_id, request_id, title, file_path, detail
   FROM timeline WHERE seq > :after ORDER BY seq LIMIT :limit;
 
 -- name: event_nth_last :number
--- The seq before the last :count events, for showing only those.
+-- The seq before the last :count events, to show only those.
 -- scan ok: walks :count entries from the end
 SELECT coalesce((SELECT seq FROM event ORDER BY seq DESC LIMIT 1 OFFSET :count), 0) AS seq;
 

@@ -1,7 +1,7 @@
 -- Every statement on files that an operator asks to see.
 
 -- name: file_view_insert :rows
--- 0 rows: there is no such proposal, or it is not for Slack to see.
+-- 0 rows: there is no such proposal, or Slack must not see it.
 INSERT INTO file_view (request_seq, channel_id, thread_ts, created_at)
 SELECT r.seq, :channel, :thread_ts, :now
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq

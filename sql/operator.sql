@@ -2,7 +2,7 @@
 
 -- name: operator_questions :many
 -- What waits for one of three verdicts: everywhere, in one session, or in the sessions of one Slack
--- channel that Slack may answer. A kind takes one of the three at most.
+-- channel that Slack may answer. Each kind accepts at most one of the three.
 -- row: question
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id, s.workspace_root,
        s.client_name,
@@ -20,7 +20,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
  ORDER BY r.seq;
 
 -- name: operator_question :one
--- One question, whatever became of it, with the verdict that it would take.
+-- One request, in any state, with the verdict that it would accept.
 -- type: :verdict request_verdict
 -- type: :or request_verdict
 -- type: :or_else request_verdict
@@ -36,13 +36,13 @@ SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq WHERE r.id = :id;
 
 -- name: operator_last_question :one
--- What a session asked last that one of three verdicts would have been for.
+-- The last request of a session that one of three verdicts would have answered.
 SELECT r.id FROM request AS r
   JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
  WHERE r.session_seq = :session ORDER BY r.seq DESC LIMIT 1;
 
 -- name: operator_writes :many
--- What can be undone: written, and not undone since; the newest first.
+-- What can be undone: written, and not undone since; newest first.
 -- row: question
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspace_root, s.client_name
   FROM apply AS a JOIN request AS r ON r.seq = a.request_seq JOIN session AS s ON s.seq = r.session_seq
@@ -57,7 +57,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, s.id AS session_id, s.workspac
  ORDER BY a.seq DESC LIMIT 20;
 
 -- name: operator_undone :one
--- The newest of those that were undone, or are about to be.
+-- The newest one that was undone, or is about to be.
 SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root, u.state, u.updated_at
   FROM apply AS u JOIN request AS r ON r.seq = u.request_seq JOIN session AS s ON s.seq = r.session_seq
  WHERE u.kind = 'undo' AND u.state IN ('queued', 'claimed', 'undone') AND u.seq < :before
@@ -69,8 +69,8 @@ SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root, 
  ORDER BY u.seq DESC LIMIT 1;
 
 -- name: operator_sessions :many
--- Those that live, everywhere or of one Slack channel that Slack may act on, the most recently active
--- first.
+-- Live sessions, everywhere or those of one Slack channel that Slack may act on, most recently
+-- active first.
 -- scan ok: only those that live
 -- row: operator_session
 SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connectivity_status,

@@ -5,7 +5,7 @@ INSERT INTO policy (machine, workspace_root, state, hash, why, content_seq, crea
 VALUES (:machine, :workspace, :state, :hash, :why, :content, :now);
 
 -- name: policy_trusted :one
--- The version that a person trusted last.
+-- The version that a person last trusted.
 SELECT hash, content_seq FROM policy_trust
  WHERE workspace_root = :workspace AND machine = :machine ORDER BY seq DESC LIMIT 1;
 
@@ -14,8 +14,8 @@ INSERT INTO policy_trust (machine, workspace_root, hash, content_seq, operator_i
 VALUES (:machine, :workspace, :hash, :content, (SELECT id FROM operator WHERE is_default = 1), :now);
 
 -- name: policy_trust_asked :one
--- Whether a version was asked about in this workspace and the answer is still to come, or was no. A
--- stop of the session, which answers all that it asked, is no answer; nor is that another version came.
+-- Whether a version was asked about in this workspace and the answer is pending, or was no. The
+-- stop of a session, which answers all its requests, does not count; nor does a newer version.
 SELECT r.id, r.state FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.digest = :digest AND r.kind = 'trust' AND s.machine = :machine AND s.workspace_root = :workspace
    AND (r.state IN ('pending', 'interrupted')
@@ -24,7 +24,7 @@ SELECT r.id, r.state FROM request AS r JOIN session AS s ON s.seq = r.session_se
  ORDER BY r.state IN ('pending', 'interrupted') DESC, r.seq DESC LIMIT 1;
 
 -- name: policy_trust_outdated :one
--- A question about another version than this one that is still open in this workspace.
+-- A request about a version other than this one that is still open in this workspace.
 SELECT r.seq, r.id FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted') AND r.kind = 'trust' AND r.seq > :after
    AND r.original_hash IS NOT :hash AND s.machine = :machine AND s.workspace_root = :workspace
@@ -34,12 +34,12 @@ SELECT r.seq, r.id FROM request AS r JOIN session AS s ON s.seq = r.session_seq
 SELECT seq FROM content WHERE hash = :hash;
 
 -- name: policy_history_begin :number
--- Where the last :limit questions begin.
+-- The start of the last :limit requests.
 SELECT max(coalesce(max(seq), 0) - :limit, 0) AS after FROM request;
 
 -- name: policy_history :many
--- What people decided in this workspace, for a policy to be tried on: changes, and commands. Prompts
--- and standbys have neither; what policy or the clock decided tells nothing.
+-- What people decided in this workspace, to test a policy against: changes and commands. Prompts
+-- and standbys have neither; decisions by policy or clock say nothing.
 -- scan ok: for a person
 -- type: paths text
 -- type: decision request_verdict
@@ -56,11 +56,11 @@ SELECT r.seq, r.id, r.kind, r.file_path, r.title, r.risk_level, r.decision,
  ORDER BY r.seq DESC;
 
 -- name: policy_after :number
--- The end of the next stretch of rows to look through.
+-- The end of the next stretch of rows to examine.
 SELECT max(seq) AS seq FROM (SELECT seq FROM policy WHERE seq > :after ORDER BY seq LIMIT :limit);
 
 -- name: policy_delete_old :rows
--- The newest of each workspace stays: it is the one in force.
+-- The newest one of each workspace stays: it is in force.
 DELETE FROM policy
  WHERE seq > :after AND seq <= :upto AND created_at < :cutoff
    AND EXISTS (SELECT 1 FROM policy AS n

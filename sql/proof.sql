@@ -1,4 +1,4 @@
--- Answers in the name of Slack, and whether they came from there.
+-- Answers in the name of Slack, and whether they really came from Slack.
 
 -- name: proof_answers :many
 -- Of (:after, :upto]. What a stop answers has no proof, and allows nothing.
@@ -27,7 +27,7 @@ SELECT 'server', 'An answer that bears your name did not come from Slack: ' || d
  WHERE d.seq = :seq;
 
 -- name: proof_forged :many
--- What slack-listener found, or would.
+-- What slack-listener found, or would find.
 -- scan ok: doctor and audit verify, which somebody asks for by hand
 SELECT r.id, d.operator_id, d.created_at
   FROM decision AS d JOIN request AS r ON r.id = d.request_id JOIN request_kind AS k ON k.kind = r.kind

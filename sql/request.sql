@@ -1,8 +1,8 @@
--- Every statement on `request`, in the order of a question's life.
+-- Every statement on `request`, in the order of a request's life.
 
 -- name: request_own :one
--- The newest request of this session with this digest. A policy that was passed over for another
--- version, and is back, is asked about again.
+-- The newest request of this session with this digest. A policy that was superseded by another
+-- version and has come back is asked about again.
 -- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
   FROM request WHERE digest = :digest AND session_seq = :session
@@ -10,13 +10,13 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms
  ORDER BY seq DESC LIMIT 1;
 
 -- name: request_orphan :one
--- The same question, asked in this workspace by a session that nobody is connected to any more; that
--- of the same label first, else the only one.
--- HTTP has no connection to look at: a question is abandoned when its call waits or has its answer,
--- nobody was told, and nobody listens; or, if it is open, when nobody has been told anything of it
--- for a while (an agent between two looks has), unless its process has ended (then its connection is
--- closed), or is ours, which has begun anew since.
--- To a task nobody listens: it is abandoned when its session has been silent for a while.
+-- The same request, made in this workspace by a session to which nobody is connected; preferably one
+-- with the same label, otherwise the only one.
+-- Over HTTP there is no connection to check: a request is abandoned when its call waits or has its
+-- answer, nobody was told, and nobody listens; or, while it is open, when nobody has been told
+-- anything about it for a while (an agent that polls has), unless its process has ended (then its
+-- connection is closed) or was an earlier run of ours.
+-- Nobody listens to a task: it is abandoned when its session has been silent for a while.
 -- row: request_found
 SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
   SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms,
@@ -66,7 +66,7 @@ VALUES (:id, :session, :kind, 'pending', :digest, :title, :description, :descrip
   :now, :now);
 
 -- name: request_revive :exec
--- The agent is back: the deadline runs on from where it stood.
+-- The agent is back: the deadline resumes from where it stopped.
 UPDATE request
    SET state = 'pending', deadline_at = :deadline_at, remaining_ms = NULL, updated_at = :now
  WHERE seq = :seq AND state = 'interrupted';
@@ -76,7 +76,7 @@ UPDATE request SET session_seq = :session, updated_at = :now
  WHERE seq = :seq AND session_seq <> :session;
 
 -- name: request_delivered :exec
--- The caller went on to something else: what it was told before has reached it.
+-- The caller made a different call: what it was told before has reached it.
 UPDATE request SET delivered_at = :now
  WHERE session_seq = :session AND delivered_at IS NULL
    AND state NOT IN ('pending', 'interrupted') AND digest <> :digest
@@ -84,15 +84,15 @@ UPDATE request SET delivered_at = :now
                 WHERE t.request_seq = request.seq AND t.told_answer = 1);
 
 -- name: request_handed_over :exec
--- An answer that is for one moment only (all but a clearance's) has been given to its caller:
--- the same call once more is a new question.
+-- An answer that is for one moment only (all except a clearance's) has been given to its caller:
+-- the same call again is a new request.
 UPDATE request SET delivered_at = :now
  WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
    AND kind IN (SELECT kind FROM request_kind WHERE is_kept = 0) AND delivered_at IS NULL
    AND state NOT IN ('pending', 'interrupted');
 
 -- name: request_taken_back :exec
--- The answer did not arrive: its caller had closed the call, or cancelled it meanwhile.
+-- The answer did not arrive: its caller had closed the call, or cancelled it in the meantime.
 UPDATE request SET delivered_at = NULL
  WHERE seq = (SELECT request_seq FROM tool_call WHERE seq = :call AND told_answer = 1)
    AND kind IN (SELECT kind FROM request_kind WHERE is_kept = 0)
@@ -127,7 +127,7 @@ SELECT path, target, action, other_path, mode, original_hash, result_hash
   FROM request_file WHERE request_seq = :request ORDER BY seq;
 
 -- name: request_answer :one
--- What the caller is told; not what was asked, which may be big.
+-- What the caller is told; not what was asked, which may be large.
 -- row: request
 -- type: decision request_verdict
 SELECT id, state, decision, reason, instruction FROM request WHERE seq = :seq;
@@ -136,7 +136,8 @@ SELECT id, state, decision, reason, instruction FROM request WHERE seq = :seq;
 SELECT seq, session_seq, kind, state FROM request WHERE id = :id;
 
 -- name: request_by_prefix :many
--- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte raised.
+-- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte
+-- incremented.
 -- row: prefixed
 SELECT seq, id FROM request WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
 
@@ -145,8 +146,8 @@ SELECT id, kind, title, created_at FROM request
  WHERE session_seq = :session AND state IN ('pending', 'interrupted') ORDER BY seq;
 
 -- name: request_left_of_session :many
--- What the agent of a session is to go on with: what is open, what was answered and told to nobody,
--- what was approved and is not written yet.
+-- What the agent of a session should continue with: what is open, what was answered but not told,
+-- and what was approved but not written yet.
 -- type: left_as text
 SELECT r.id, r.kind, r.title, r.created_at,
        CASE WHEN r.state IN ('pending', 'interrupted') THEN 'open'
@@ -167,7 +168,7 @@ SELECT seq, remaining_ms FROM request
 
 -- name: request_due :many
 -- type: :skip integer
--- What is past its deadline, behind what was refused.
+-- Requests past their deadline, after :skip refused ones.
 SELECT id FROM request
  WHERE state = 'pending' AND deadline_at IS NOT NULL AND deadline_at <= :at
  ORDER BY deadline_at, seq LIMIT 100 OFFSET :skip;
@@ -185,12 +186,12 @@ SELECT r.seq, r.deadline_at AS at, r.updated_at AS since
  ORDER BY r.seq LIMIT 500;
 
 -- name: request_set_deadline :exec
--- A time_gap moves it. Nobody touched the question, so updated_at stays.
+-- A time_gap moves it. Nobody touched the request, so updated_at stays.
 UPDATE request SET deadline_at = :at
  WHERE seq = :seq AND state = 'pending';
 
 -- name: request_pending :many
--- Everything that a stop interrupts on :machine, or a restore (NULL) everywhere.
+-- Everything that a stop on :machine interrupts, or a restore (NULL) everywhere.
 SELECT r.seq, r.kind, r.deadline_at FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state = 'pending' AND (:machine IS NULL OR s.machine = :machine) AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
@@ -207,7 +208,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_
        EXISTS (SELECT 1 FROM tool_call AS t
                 WHERE t.request_seq = r.seq AND t.state = 'waiting'
                   AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening,
-       -- The newest call was over at once: its client was told to show a form, and calls again.
+       -- The newest call returned at once: its client was asked to show a form, and calls again.
        coalesce((SELECT t.is_error = 0 AND t.finished_at = t.created_at FROM tool_call AS t
                   WHERE t.request_seq = r.seq ORDER BY t.seq DESC LIMIT 1), 0) AS form
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
@@ -215,7 +216,7 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_
  ORDER BY r.seq;
 
 -- name: request_listeners :number
--- How many callers wait at this moment, or come to look.
+-- How many callers are waiting now, or poll.
 SELECT count(*) AS callers FROM tool_call
  WHERE request_seq = :seq AND state = 'waiting' AND (listener IS NOT NULL OR task_id IS NOT NULL);
 
@@ -225,7 +226,7 @@ DELETE FROM request_file WHERE seq IN (
    CROSS JOIN request_file AS f ON f.request_seq = r.seq LIMIT :limit);
 
 -- name: request_delete :rows
--- Retention: the newest first, because a question may name the same one asked before.
+-- Retention: newest first, because a request may refer to the same one asked before.
 DELETE FROM request WHERE seq IN (
   SELECT r.seq FROM json_each(:sessions) AS g CROSS JOIN request AS r ON r.session_seq = g.value
    ORDER BY r.seq DESC LIMIT :limit);

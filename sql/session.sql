@@ -40,8 +40,9 @@ UPDATE session SET connectivity_status = 'offline', updated_at = :now
    AND NOT EXISTS (SELECT 1 FROM connection WHERE session_seq = :seq AND state = 'open');
 
 -- name: session_interrupt_all :rows
--- A graceful stop on :machine, or a restore (NULL): nobody serves these any more. What an operator has
--- paused stays so, and who was silent is: the time of that goes on after the next start.
+-- A graceful stop on :machine, or a restore (NULL): nobody serves these sessions. A session that an
+-- operator has paused stays paused, and a silent agent stays silent: its time resumes after the
+-- next start.
 -- scan ok: once, at the stop
 UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrupted' END,
        connectivity_status = CASE connectivity_status WHEN 'stalled' THEN 'stalled' ELSE 'offline' END,
@@ -49,8 +50,8 @@ UPDATE session SET status = CASE status WHEN 'paused' THEN status ELSE 'interrup
  WHERE (:machine IS NULL OR machine = :machine) AND status IN ('created', 'active', 'paused');
 
 -- name: session_interrupt_started :exec
--- At the start: the processes of sessions that we had started have ended with the system, but for those
--- that still have a runner, or wait for one.
+-- At the start: the processes of sessions that we had started have ended with the system, except
+-- those that still have a runner, or wait for one.
 -- scan ok: once, at the start
 UPDATE session SET status = 'interrupted', connectivity_status = 'offline', updated_at = :now
  WHERE machine = :machine AND origin = 'started' AND status IN ('created', 'active', 'paused')
@@ -69,10 +70,10 @@ SELECT seq, id FROM session
  ORDER BY label IS NOT :label, updated_at DESC, seq DESC LIMIT 1;
 
 -- name: session_left :one
--- The session of this workspace that has left something, and whose agent is gone or is the one that
--- asks: our own, that of our label, the newest. Left is what is open, what was answered and told to
--- nobody, what was approved and is not written yet; and what the operator said to an agent that was
--- gone before its next call.
+-- The session of this workspace that has left something, and whose agent is gone or is the caller:
+-- preferably our own, then one with our label, then the newest. Left is what is open, what was
+-- answered but not told, what was approved but not written yet; and what the operator said to an
+-- agent that was gone before its next call.
 -- row: session
 SELECT s.seq, s.id FROM session AS s
  WHERE s.workspace_root = :workspace AND s.machine = :machine AND s.status <> 'terminated'
@@ -88,7 +89,7 @@ SELECT s.seq, s.id FROM session AS s
              OR (r.state IN ('approved', 'rejected', 'answered') AND r.delivered_at IS NULL
                  AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                                   WHERE t.request_seq = r.seq AND t.told_answer = 1)))
-        -- Its agent may work still, for all that HTTP tells: then it was told, or it listens.
+        -- Over HTTP its agent may still be at work: then it was told, or it listens.
         AND (s.seq = :session OR s.status = 'interrupted' OR s.label = :label
              OR (r.state IN ('pending', 'interrupted')
                  AND NOT EXISTS (SELECT 1 FROM tool_call AS t
@@ -122,20 +123,20 @@ SELECT seq, transport, protocol_version, client_name, process, session_seq, iden
   FROM connection WHERE key = :key;
 
 -- name: connection_process_of_session :many
--- Open connections over HTTP, with the processes that have them.
+-- Open connections over HTTP, with their processes.
 -- row: connection_process
 SELECT seq, process, session_seq FROM connection
  WHERE session_seq = :session AND state = 'open' AND process IS NOT NULL LIMIT :limit;
 
 -- name: connection_process_of_question :many
--- The same of sessions that ask something.
+-- The same for sessions with a certain request.
 -- row: connection_process
 SELECT c.seq, c.process, c.session_seq
   FROM request AS r JOIN connection AS c ON c.session_seq = r.session_seq
  WHERE r.digest = :digest AND c.state = 'open' AND c.process IS NOT NULL LIMIT :limit;
 
 -- name: connection_process_of_workspace :many
--- The same of a folder, the newest first.
+-- The same for a folder, newest first.
 -- row: connection_process
 SELECT c.seq, c.process, c.session_seq
   FROM session AS s JOIN connection AS c ON c.session_seq = s.seq
@@ -150,15 +151,15 @@ UPDATE connection SET session_seq = :session WHERE seq = :seq;
 UPDATE connection SET state = 'closed', closed_at = :now WHERE seq = :seq AND state <> 'closed';
 
 -- name: connection_lose :exec
--- Its process has ended. Another one may go on with it.
+-- Its process has ended. Another one may continue with it.
 UPDATE connection SET state = 'lost' WHERE seq = :seq AND state = 'open';
 
 -- name: connection_reopen :exec
--- Its process came back after the front that held it died, or another one goes on.
+-- Its process came back after its front died, or another process continues.
 UPDATE connection SET state = 'open', closed_at = NULL WHERE seq = :seq AND state <> 'open';
 
 -- name: session_client_is_back :exec
--- So it is there, if silent: that is noticed again.
+-- So it is there, though silent: its silence counts again.
 UPDATE session
    SET idle_since = coalesce(idle_since, :now),
        connectivity_status = CASE connectivity_status WHEN 'offline' THEN 'online'
@@ -171,13 +172,14 @@ UPDATE session
 UPDATE connection SET state = 'lost' WHERE machine = :machine AND state = 'open' AND transport = 'stdio';
 
 -- name: session_by_prefix :many
--- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte raised.
+-- Up to two, to tell whether a shortened id is unambiguous. :end is :start with its last byte
+-- incremented.
 -- row: prefixed
 SELECT seq, id FROM session WHERE id >= :start AND id < :end ORDER BY id LIMIT 2;
 
 -- name: session_is_connected :any
--- A row if somebody else is connected to this session: a stdio process, or HTTP calls lately that
--- are not of our label; nor without one of our process, which has begun anew since.
+-- A row if somebody else is connected to this session: a stdio process, or recent HTTP calls
+-- without our label; but not an earlier run of our own process.
 SELECT 1 AS yes FROM session AS s
  WHERE s.seq = :seq AND s.status <> 'interrupted'
    AND EXISTS (SELECT 1 FROM connection AS c
@@ -191,8 +193,8 @@ SELECT 1 AS yes FROM session AS s
                                               AND o.created_at > s.last_activity_at))));
 
 -- name: session_abandoned :any
--- Whether anything was interrupted before :cutoff and never came back, or has been silent since then
--- although its agent may still be there for all that HTTP tells.
+-- Whether a session was interrupted before :cutoff and never came back, or has been silent since
+-- then although its agent, over HTTP, may still be there.
 SELECT 1 AS one FROM session AS s
  WHERE s.status = 'interrupted' AND s.updated_at < :cutoff
    AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL)
@@ -221,16 +223,17 @@ UPDATE session SET status = 'terminated', terminated_at = :now, updated_at = :no
    LIMIT :limit);
 
 -- name: session_old :one
--- The next session, in the order of their ends, that ended before :cutoff.
+-- The next session that ended before :cutoff, in the order of their ends.
 SELECT seq, terminated_at FROM session
  WHERE terminated_at IS NOT NULL AND terminated_at < :cutoff
    AND (terminated_at, seq) > (:after_at, :after)
  ORDER BY terminated_at, seq LIMIT 1;
 
 -- name: session_bound :many
--- :session, and all that hold on to a row of it or of one that does: they are purged together.
--- is_old: whether this one may go: images of files that its writes replaced go before it.
--- CROSS JOIN keeps the order of the tables: SQLite 3.46 may begin at tool_call, by statistics.
+-- :session, and all sessions that refer to a row of it or, in turn, of one of them: they are purged
+-- together. is_old: whether this one may be deleted: images of files that its writes replaced are
+-- deleted first. CROSS JOIN fixes the order of the tables: SQLite 3.46 may otherwise begin at
+-- tool_call, based on statistics.
 -- scan ok: walks what it has found
 -- type: :session integer
 WITH RECURSIVE bound (seq) AS (
@@ -271,7 +274,7 @@ DELETE FROM session
  WHERE seq IN (SELECT value FROM json_each(:sessions)) AND status = 'terminated';
 
 -- name: connection_unused :any
--- Whether one of before :cutoff never called a tool.
+-- Whether one from before :cutoff never called a tool.
 SELECT 1 AS one FROM connection
  WHERE session_seq IS NULL AND created_at < :cutoff AND state <> 'open' LIMIT 1;
 
@@ -281,6 +284,6 @@ DELETE FROM connection WHERE seq IN (
    WHERE session_seq IS NULL AND created_at < :cutoff AND state <> 'open' LIMIT :limit);
 
 -- name: session_learn_wait :exec
--- Its client has given up on a call: the next ones are told 'pending' before that.
+-- Its client has given up on a call: later ones are told 'pending' before that time.
 UPDATE session SET wait_limit_ms = min(coalesce(wait_limit_ms, :limit_ms), :limit_ms)
  WHERE seq = :seq;

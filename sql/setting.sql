@@ -13,11 +13,11 @@ SELECT value, source FROM setting WHERE name = :name;
 SELECT name, value, source FROM setting ORDER BY name;
 
 -- name: setting_forget :exec
--- A setting that this program does not know (any more).
+-- A setting that this program does not know, or no longer knows.
 DELETE FROM setting WHERE name = :name;
 
 -- name: operator_put :exec
--- The local operator; it stands for rows that are typed by hand.
+-- The local operator, in whose name rows typed by hand count.
 INSERT INTO operator (id, kind, user_id, is_default, created_at)
 VALUES (:id, 'local', :user_id, 1, :now)
 ON CONFLICT (id) DO UPDATE SET active = 1, is_default = 1;
@@ -26,11 +26,11 @@ ON CONFLICT (id) DO UPDATE SET active = 1, is_default = 1;
 UPDATE operator SET is_default = 0 WHERE is_default = 1 AND id <> :id;
 
 -- name: operator_put_slack :exec
--- Who may answer in Slack; a team of '' is any, until Slack has said which one is ours.
+-- Who may answer in Slack; a team of '' is any team, until Slack has told us ours.
 INSERT INTO operator (id, kind, team_id, user_id, created_at)
 VALUES (:id, 'slack', :team_id, :user_id, :now)
 ON CONFLICT (id) DO UPDATE SET active = 1;
 
 -- name: operator_retire_slack :exec
--- Before those of this start are put: who is not among them any more may not answer.
+-- Before those of this start are inserted: whoever is no longer among them may not answer.
 UPDATE operator SET active = 0 WHERE kind = 'slack' AND active = 1;

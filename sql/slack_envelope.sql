@@ -1,4 +1,4 @@
--- Every statement on `slack_envelope`, and what an envelope makes be said in Slack.
+-- Every statement on `slack_envelope`, and the messages in Slack that an envelope causes.
 
 -- name: slack_envelope_insert :insert
 INSERT INTO slack_envelope (envelope_id, type, kind, team_id, user_id, channel_id, event_key,
@@ -7,7 +7,7 @@ VALUES (:envelope_id, :type, :kind, :team_id, :user_id, :channel_id, :event_key,
   :client_key, :action, :reading, :problem, :payload, :now);
 
 -- name: slack_envelope_outcome :one
--- What became of it, and what the first with its keys was answered.
+-- Its outcome, and the reply to the first envelope with its keys.
 SELECT e.outcome, e.why, e.operator_id, f.reply AS first_reply
   FROM slack_envelope AS e LEFT JOIN slack_envelope AS f ON f.seq = e.first_seq
  WHERE e.seq = :seq;
@@ -27,8 +27,8 @@ DELETE FROM slack_envelope
    AND seq IN (SELECT seq FROM slack_envelope ORDER BY seq LIMIT :limit);
 
 -- name: slack_thread :one
--- Whose thread this is: one question's where questions stand in the channel, else a session's. Of those
--- that were restarted in a thread it is the newest that lives.
+-- The owner of this thread: one request, if requests are posted in the channel, otherwise a
+-- session. Of several sessions that were restarted in a thread, the newest live one.
 SELECT seq, id, request_id FROM (
   SELECT s.seq, s.id, r.id AS request_id, s.status
     FROM slack_message AS m JOIN session AS s ON s.seq = m.session_seq
@@ -46,9 +46,9 @@ SELECT seq, id, request_id FROM (
 SELECT seq FROM session WHERE id = :id;
 
 -- name: slack_form_missed :one
--- The form that this person asked for a moment ago, of a question of this session that still waits:
--- if it could not be shown, or if Slack has shown it, for some clients show nothing; not one that was
--- closed.
+-- The form that this person opened a moment ago, for a request of this session that still waits: if
+-- it could not be shown, or even if Slack accepted it, because some clients show nothing; not one
+-- that was closed.
 SELECT f.id, f.view FROM (
   SELECT r.id, o.view, o.state, o.why, o.created_at
     FROM request AS r JOIN slack_outbox AS o ON o.request_seq = r.seq AND o.kind = 'view_open'
@@ -70,7 +70,7 @@ VALUES ('view_open', :request, :session, :view, :trigger_id, :channel, :thread_t
   :expires_at, :now);
 
 -- name: slack_whisper :exec
--- For the eyes of one person.
+-- Visible to one person.
 INSERT INTO slack_outbox (kind, channel_id, thread_ts, user_id, text, expires_at, created_at)
 VALUES ('ephemeral', :channel, :thread_ts, :user, :text, :expires_at, :now);
 
@@ -81,17 +81,17 @@ INSERT INTO slack_notice (kind, session_seq, channel_id, thread_ts, text, detail
 VALUES ('reply', :session, :channel, :thread_ts, :text, :detail, :now);
 
 -- name: slack_reply_read :one
--- A message of ours with buttons, which an operator pressed.
+-- A message of ours with buttons, one of which an operator pressed.
 SELECT detail FROM slack_message WHERE seq = :seq AND kind = 'reply' AND channel_id = :channel;
 
 -- name: slack_reply_settle :exec
--- What became of it: its buttons go.
+-- Its outcome: the buttons are removed.
 -- type: :answer text
 UPDATE slack_message
    SET detail = json_set(detail, '$.answer', :answer), generation = generation + 1, updated_at = :now
  WHERE seq = :seq AND kind = 'reply';
 
 -- name: slack_is_open :one
--- A question that a form may be about: it waits still.
+-- A request that a form may be about: it is still waiting.
 -- type: decision request_verdict
 SELECT seq, decision, decided_by, decided_at FROM request WHERE id = :id;

@@ -1,7 +1,7 @@
--- Every statement on what is said in Slack, in the order of an intent's life.
+-- Every statement on messages in Slack, in the order of an intent's life.
 
 -- name: slack_is_heard :any
--- Whether what a session says is said in Slack: the condition of slack_notice_is_said.
+-- Whether a session's messages are sent to Slack: the condition of slack_notice_is_said.
 SELECT 1 AS heard FROM session AS s
  WHERE s.seq = :session AND s.mode <> 'local'
    AND (SELECT value FROM setting WHERE name = 'slack.configured') = 'true'
@@ -9,8 +9,8 @@ SELECT 1 AS heard FROM session AS s
                                             WHERE name = 'slack.channel_id')) IS NOT NULL;
 
 -- name: slack_lane_next :number
--- The next intent for a slot: of the lanes whose gate is open the most urgent, then the oldest. A
--- modal does not wait for better times.
+-- The next intent for a slot: of the lanes whose gate is open, the most urgent one, then the
+-- oldest. A modal does not wait for a gate that opens later.
 SELECT l.head
   FROM slack_gate AS g
   JOIN slack_lane AS l ON l.seq = (
@@ -23,7 +23,7 @@ SELECT l.head
  ORDER BY l.priority, l.head LIMIT 1;
 
 -- name: slack_lane_due :one
--- When the next look is worth it, '' if at once; NULL: at a bell.
+-- When to look again, '' for at once; NULL: at a bell.
 -- row: instant
 SELECT min(max(g.not_before, d.due_at,
                CASE g.slot WHEN 'view' THEN ''
@@ -33,7 +33,7 @@ SELECT min(max(g.not_before, d.due_at,
           FROM slack_gate) AS d ON d.name = g.name AND d.due_at IS NOT NULL;
 
 -- name: slack_lane_rest :exec
--- Its head cannot be claimed: the other lanes go first until then.
+-- Its head cannot be claimed: until then, other lanes take precedence.
 UPDATE slack_lane SET due_at = :due_at
  WHERE seq = (SELECT lane_seq FROM slack_outbox WHERE seq = :seq);
 
@@ -45,8 +45,8 @@ UPDATE slack_outbox
  WHERE seq = :seq AND state = 'queued';
 
 -- name: slack_intent_read :one
--- An intent with its message. gate: whole, with the channel of a post; session_seq, request_seq: of
--- the modal, where there is no message.
+-- An intent with its message. gate: complete, with the channel of a post; session_seq, request_seq:
+-- the modal's, if there is no message.
 -- row: slack_intent
 -- type: gate text
 -- type: thread text
@@ -69,7 +69,7 @@ SELECT o.seq, o.kind, k.class,
  WHERE o.seq = :seq;
 
 -- name: slack_outbox_followers :many
--- What stands behind it in its lane. size: bytes of what it says; very many, where they stand apart.
+-- What follows it in its lane. size: bytes of its text; very large if they cannot be combined.
 -- type: size integer
 SELECT o.seq, m.kind AS part, m.thread_ts, o.leader_seq, coalesce(length(c.arguments), 1 << 30) AS size
   FROM slack_outbox AS o LEFT JOIN slack_message AS m ON m.seq = o.message_seq
@@ -93,12 +93,12 @@ UPDATE slack_outbox SET state = 'sent', why = NULL, settled_at = :now
 UPDATE slack_outbox SET leader_seq = NULL WHERE leader_seq = :leader AND state = 'queued';
 
 -- name: slack_outbox_sent :rows
--- 0 rows: it is not ours any more. So for all that settle.
+-- 0 rows: it is no longer ours. Likewise for all that settle.
 UPDATE slack_outbox SET state = 'sent', why = NULL, settled_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('sending', 'doubtful');
 
 -- name: slack_outbox_put_back :exec
--- Surely not said. form: as what it is tried next.
+-- Certainly not sent. form: the form to try next.
 UPDATE slack_outbox
    SET state = 'queued', form = :form, due_at = :due_at, why = :why, may_repeat = :may_repeat,
        lookups = 0
@@ -113,7 +113,7 @@ UPDATE slack_outbox SET state = 'dead', why = :why, settled_at = :now
  WHERE seq = :seq AND claim = :claim AND state IN ('queued', 'sending', 'doubtful');
 
 -- name: slack_outbox_doubtful :number
--- What is to be looked for in Slack; where, is known only when the head of its thread is.
+-- What to look for in Slack; the place is only known once the head of its thread is.
 SELECT seq FROM slack_outbox
  WHERE state = 'doubtful' AND due_at <= :now
    AND NOT EXISTS (SELECT 1 FROM slack_message AS m JOIN slack_message AS h ON h.seq = m.root_seq
@@ -128,7 +128,7 @@ SELECT min(due_at) AS at FROM slack_outbox
                     WHERE m.seq = slack_outbox.message_seq AND h.state = 'queued');
 
 -- name: slack_outbox_left :number
--- What a predecessor had in hand when it died.
+-- What a predecessor was sending when it died.
 SELECT seq FROM slack_outbox WHERE state = 'sending' AND worker_id IS NOT :worker
  ORDER BY seq LIMIT 1;
 
@@ -136,7 +136,7 @@ SELECT seq FROM slack_outbox WHERE state = 'sending' AND worker_id IS NOT :worke
 UPDATE slack_outbox SET deaths = deaths + 1 WHERE seq = :seq;
 
 -- name: slack_outbox_view_sent :exec
--- Beside what was asked for: a word to the person.
+-- In addition to what was requested: a message to the person.
 INSERT INTO slack_outbox (kind, channel_id, thread_ts, user_id, text, created_at)
 VALUES ('ephemeral', :channel, :thread, :user, :text, :now);
 
@@ -157,7 +157,7 @@ UPDATE slack_message SET state = 'dead', updated_at = :now WHERE seq = :seq AND 
 UPDATE slack_message SET state = 'gone', updated_at = :now WHERE seq = :seq AND state = 'sent';
 
 -- name: slack_message_uploaded :exec
--- Before it is shared: NULL afterwards means that nothing was.
+-- Before it is shared: NULL afterwards means that nothing was shared.
 UPDATE slack_message SET file_id = :file_id WHERE seq = :seq;
 
 -- name: slack_outbox_orphan :exec
@@ -166,14 +166,14 @@ UPDATE slack_outbox SET state = 'dead', why = 'what it would change was never po
  WHERE message_seq = :message AND state = 'queued' AND kind IN ('update', 'delete');
 
 -- name: slack_refused_calls :exec
--- Whoever waits for a person that Slack does not tell is told so.
+-- Tells callers who wait for a person that Slack does not show them the request.
 -- type: :message seq
 UPDATE tool_call SET state = 'answered', answered_at = :now
  WHERE state = 'waiting'
    AND request_seq IN (SELECT request_seq FROM refused_ask WHERE message_seq = :message);
 
 -- name: slack_refusal :one
--- Why Slack shows an open question in no form.
+-- Why Slack displays an open request in no form.
 -- type: :request seq
 SELECT coalesce((SELECT o.why FROM slack_outbox AS o
                   WHERE o.message_seq = q.message_seq AND o.state = 'dead' ORDER BY o.seq LIMIT 1),
@@ -181,7 +181,7 @@ SELECT coalesce((SELECT o.why FROM slack_outbox AS o
   FROM refused_ask AS q WHERE q.request_seq = :request;
 
 -- name: slack_ask_again :exec
--- The agent asks again what Slack has refused, and it is asked there again, too.
+-- The agent repeats a request that Slack has refused: it is posted again, too.
 -- type: :request seq
 INSERT INTO slack_notice (kind, session_seq, request_seq, at)
 SELECT 'ask', r.session_seq, r.seq, :now
@@ -195,7 +195,7 @@ UPDATE request SET slack_ts = :ts WHERE seq = :request AND slack_ts IS NOT :ts;
 UPDATE session SET thread_ts = :ts WHERE seq = :session AND thread_ts IS NULL;
 
 -- name: slack_ask_changed :exec
--- Its diff did not get through, which it says.
+-- Its diff could not be posted, and the message says so.
 UPDATE slack_message SET generation = generation + 1, updated_at = :now
  WHERE request_seq = :request AND kind = 'ask';
 
@@ -208,17 +208,17 @@ SELECT m.kind, m.session_seq, m.request_seq, m.channel_id, m.root_seq, m.thread_
  WHERE m.seq = :message AND m.kind = 'ask' AND r.state IN ('pending', 'interrupted');
 
 -- name: slack_diff_state :one
--- The file with all of a question, as it was sent last.
+-- The file with the whole of a request, as last sent.
 SELECT state FROM slack_message WHERE request_seq = :request AND kind = 'diff'
  ORDER BY seq DESC LIMIT 1;
 
 -- name: slack_head_tries :number
--- How often a session's thread was begun in vain.
+-- How often starting a session's thread has failed.
 SELECT count(*) AS tries FROM slack_message
  WHERE session_seq = :session AND kind = 'session' AND state = 'dead';
 
 -- name: slack_head_anew :insert
--- A new head for the thread whose old one is dead or gone.
+-- A new head for a thread whose old one is dead or gone.
 INSERT INTO slack_message (kind, session_seq, channel_id, created_at, updated_at)
 SELECT 'session', session_seq, channel_id, :now, :now FROM slack_message
  WHERE seq = :head AND kind = 'session';
@@ -233,13 +233,13 @@ UPDATE slack_lane SET thread = 'm' || :new, waits_for = :new, state = 'waiting'
  WHERE gate = 'chat.postMessage ' || :channel AND channel_id = :channel AND thread = 'm' || :head;
 
 -- name: slack_head_bury :exec
--- Nothing can be said in a thread that cannot be begun.
+-- Nothing can be posted in a thread that cannot be started.
 UPDATE slack_outbox SET state = 'dead', why = 'the thread could not be begun', settled_at = :now
  WHERE state IN ('queued', 'doubtful') AND message_seq IN (
    SELECT seq FROM slack_message WHERE root_seq = :head AND state = 'queued');
 
 -- name: slack_head_bury_calls :exec
--- As slack_refused_calls, of what is about to be buried.
+-- As slack_refused_calls, for messages about to be buried.
 UPDATE tool_call SET state = 'answered', answered_at = :now
  WHERE state = 'waiting' AND request_seq IN (
    SELECT m.request_seq FROM slack_message AS m
@@ -251,7 +251,7 @@ UPDATE tool_call SET state = 'answered', answered_at = :now
 UPDATE slack_message SET state = 'dead', updated_at = :now WHERE root_seq = :head AND state = 'queued';
 
 -- name: slack_desk_at_stop :one
--- What a stop interrupts, where it is answered in Slack.
+-- What a stop interrupts, if it is answered in Slack.
 -- scan ok: once, at the stop
 -- type: clearances integer
 -- type: prompts integer
@@ -266,7 +266,7 @@ SELECT (SELECT count(*) FROM session
  WHERE r.state = 'pending' AND s.machine = :machine AND s.mode <> 'local';
 
 -- name: slack_desk_at_start :one
--- What waits for an answer in Slack since the last stop, or crash.
+-- What has been waiting for an answer in Slack since the last stop, or crash.
 -- type: clearances integer
 -- type: prompts integer
 -- type: standbys integer
@@ -284,7 +284,8 @@ INSERT INTO slack_notice (kind, text, detail, at)
 VALUES ('server', :text, json_object('about', :about), :now);
 
 -- name: slack_drop_server :exec
--- A stop or a start that was not told in time is not told afterwards. What may have been said stays.
+-- A stop or a start that was not announced in time is not announced later. What may have been sent
+-- stays.
 -- scan ok: once, at the start
 UPDATE slack_outbox SET state = 'sent', settled_at = :now
  WHERE state = 'queued' AND message_seq IN (
@@ -312,7 +313,7 @@ UPDATE slack_gate
 UPDATE slack_gate SET not_before = max(not_before, :not_before) WHERE name = :name;
 
 -- name: slack_gate_close_posts :exec
--- Refused at once again: the method, not only the channel.
+-- Refused again at once: applies to the method, not only to the channel.
 UPDATE slack_gate SET not_before = max(not_before, :not_before) WHERE slot = 'post';
 
 -- name: slack_gate_pass :exec
@@ -324,12 +325,12 @@ UPDATE slack_gate SET not_before = '', strikes = 0, why = NULL
  WHERE name = :name AND (not_before <> '' OR strikes <> 0 OR why IS NOT NULL);
 
 -- name: slack_gate_note :rows
--- What a person must mend, though nothing is closed for it; NULL: nothing.
+-- What a person must fix, without closing anything; NULL: nothing.
 INSERT INTO slack_gate (name, slot, why) VALUES (:name, 'note', :why)
 ON CONFLICT (name) DO UPDATE SET why = excluded.why WHERE slack_gate.why IS NOT excluded.why;
 
 -- name: slack_operators :many
--- Who is called to a question.
+-- Who is called to a request.
 SELECT user_id FROM operator WHERE kind = 'slack' AND active = 1 ORDER BY created_at, id LIMIT 20;
 
 -- name: slack_session_read :one
@@ -373,7 +374,7 @@ DELETE FROM slack_outbox WHERE seq IN (
    CROSS JOIN slack_outbox AS o ON o.message_seq = m.seq LIMIT :limit);
 
 -- name: slack_message_delete :rows
--- Those of its questions too: an adopted one stands in the thread of another session.
+-- Those of its requests, too: an adopted one is in the thread of another session.
 DELETE FROM slack_message WHERE seq IN (
   SELECT m.seq FROM json_each(:sessions) AS g CROSS JOIN slack_message AS m ON m.session_seq = g.value
    UNION ALL
@@ -384,7 +385,7 @@ DELETE FROM slack_message WHERE seq IN (
 SELECT 1 AS any FROM slack_outbox WHERE settled_at < :cutoff LIMIT 1;
 
 -- name: slack_outbox_delete_old :rows
--- What was said long ago; the messages stay with their sessions.
+-- What was sent long ago; the messages stay with their sessions.
 DELETE FROM slack_outbox WHERE seq IN (
   SELECT seq FROM slack_outbox WHERE settled_at < :cutoff ORDER BY settled_at LIMIT :limit);
 
@@ -394,7 +395,7 @@ SELECT 1 AS any FROM slack_message AS m
    AND NOT EXISTS (SELECT 1 FROM slack_outbox WHERE message_seq = m.seq) LIMIT 1;
 
 -- name: slack_message_delete_old :rows
--- Those of no session, once they are said.
+-- Those without a session, once they have been sent.
 DELETE FROM slack_message WHERE seq IN (
   SELECT m.seq FROM slack_message AS m
    WHERE m.session_seq IS NULL AND m.created_at < :cutoff

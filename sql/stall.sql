@@ -1,7 +1,7 @@
 -- Every statement on `stall`, and on the clock of silence in `session`.
 
 -- name: stall_idle_first :one
--- Who has been silent longest, on its own turn as far as is known.
+-- The longest silence of an agent that, as far as is known, has the turn.
 -- row: instant
 SELECT idle_since AS at FROM session WHERE idle_since IS NOT NULL ORDER BY idle_since LIMIT 1;
 
@@ -11,11 +11,11 @@ SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits
 
 -- name: stall_idle_due :many
 -- type: :skip integer
--- Silent since :before at least, with what decides whether that is a stall. (The index of open
--- questions holds those of both states.) A client is surely there where its connection ends with it:
--- on stdio, and on the transport of 2024-11-05, whose stream is the connection; so is an agent that we
--- started, while its process runs. Of the others nobody knows: it has left where its session was
--- interrupted, or nobody came for an answer, or where it keeps no session.
+-- Silent since at least :before, with what decides whether that is a stall. (The index of open
+-- requests has those of both states.) A client is certainly connected if its connection ends with
+-- it: on stdio, and on the transport of 2024-11-05, whose stream is the connection; so is an agent
+-- that we started, while its process runs. For others this is unknown: it has left if its session was
+-- interrupted, if nobody fetched an answer, or if it keeps no session.
 SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
        EXISTS (SELECT 1 FROM request AS r
                 WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')
@@ -43,11 +43,11 @@ SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
  ORDER BY s.idle_since, s.seq LIMIT :limit OFFSET :skip;
 
 -- name: stall_stop_clock :exec
--- Silence leads to nothing more, until the next call or answer.
+-- The silence has no further consequences, until the next call or answer.
 UPDATE session SET idle_since = NULL WHERE seq = :session AND idle_since IS NOT NULL;
 
 -- name: stall_client_gone :rows
--- Nobody is connected any more, and has not been for long: its agent has left.
+-- Nobody has been connected for a long time: its agent has left.
 UPDATE session
    SET status = CASE status WHEN 'active' THEN 'interrupted' ELSE status END,
        connectivity_status = 'offline', updated_at = :now
@@ -55,7 +55,7 @@ UPDATE session
 
 -- name: stall_tell_left :exec
 -- type: :session seq
--- Who said something to it hears that nobody was told yet.
+-- Whoever said something to it learns that nobody has been told yet.
 INSERT INTO slack_notice (kind, session_seq, text, at)
 SELECT 'reply', :session,
        'The agent has left without being told: ' || words
@@ -70,12 +70,12 @@ SELECT 'reply', :session,
  WHERE words IS NOT NULL;
 
 -- name: stall_last :one
--- The stall before, with how often the agent was nudged then.
+-- The previous stall, with how often the agent was nudged then.
 SELECT status, nudge_count, auto_count, ended_at FROM stall
  WHERE session_seq = :session ORDER BY seq DESC LIMIT 1;
 
 -- name: stall_insert :exec
--- Nothing comes after it where the client may have ended.
+-- It has no further steps if the client may have ended.
 INSERT INTO stall (id, session_seq, is_there, last_tool, last_activity_at, idle_seconds,
   progress_snapshot, nudge_count, auto_count, told_count, waits_since, created_at, updated_at)
 SELECT :id, s.seq, :is_there, s.last_tool, coalesce(s.last_activity_at, s.created_at), :idle_seconds,
@@ -84,7 +84,7 @@ SELECT :id, s.seq, :is_there, s.last_tool, coalesce(s.last_activity_at, s.create
   FROM session AS s WHERE s.seq = :session;
 
 -- name: stall_mark_session :exec
--- What a session tells of its silence: whether it is stalled, and how often it was nudged.
+-- What a session shows about its silence: whether it is stalled, and how often it was nudged.
 UPDATE session
    SET nudge_count = coalesce((SELECT nudge_count FROM stall
                                 WHERE session_seq = session.seq AND ended_at IS NULL), 0),
@@ -103,7 +103,7 @@ SELECT t.seq, t.auto_count, s.id AS session_id,
  ORDER BY t.waits_since, t.seq LIMIT :limit OFFSET :skip;
 
 -- name: stall_nudge_again :exec
--- What was said before waits for the agent still; it is not said twice.
+-- What was said before still waits for the agent; it is not said twice.
 UPDATE stall
    SET status = 'nudged', nudge_count = nudge_count + 1, auto_count = auto_count + 1,
        nudged_by = 'system:clock', waits_since = :now, updated_at = :now
@@ -114,7 +114,7 @@ UPDATE stall SET status = 'escalated', waits_since = NULL, updated_at = :now
  WHERE seq = :seq AND ended_at IS NULL;
 
 -- name: stall_idle_running :many
--- For a gap: every clock of silence. What was set after the gap knows the new time.
+-- For a gap: every clock of silence. One set after the gap already uses the new time.
 -- scan ok: after a gap
 -- row: running
 SELECT seq, idle_since AS at, idle_since AS since FROM session
@@ -134,7 +134,7 @@ SELECT t.seq, t.waits_since AS at, t.waits_since AS since
 UPDATE stall SET waits_since = :at WHERE seq = :seq AND waits_since IS NOT NULL;
 
 -- name: stall_by_id :one
--- What the buttons and the messages of an alert are about.
+-- The subject of an alert's buttons and messages.
 SELECT t.seq, t.id, t.status, t.is_there, t.last_tool, t.last_activity_at, t.idle_seconds, t.progress_snapshot,
        t.nudge_count, t.auto_count, t.nudged_by, t.nudge_message, t.created_at, t.ended_at,
        s.id AS session_id, s.prompt, s.workspace_root, s.client_name, s.protocol_mode,
@@ -150,13 +150,13 @@ SELECT t.id, t.status, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_
  WHERE t.ended_at IS NULL ORDER BY t.seq;
 
 -- name: stall_since :many
--- Alerts that are new to somebody who watches.
+-- Alerts that are new to a watcher.
 SELECT t.seq, t.last_tool, t.last_activity_at, s.id AS session_id, s.client_name
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.seq > :after AND t.ended_at IS NULL ORDER BY t.seq;
 
 -- name: stall_untold :many
--- Nudges for which nobody has looked whether their agent has an open stream.
+-- Nudges for which nobody has checked whether their agent has an open stream.
 SELECT t.seq, t.session_seq, t.nudge_count, t.nudge_message FROM stall AS t
  WHERE t.ended_at IS NULL AND t.told_count < t.nudge_count ORDER BY t.seq LIMIT 100;
 

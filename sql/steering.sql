@@ -5,13 +5,13 @@ INSERT INTO steering (kind, session_id, channel_id, text, operator_id, source, c
 VALUES (:kind, :session_id, :channel_id, :text, :operator_id, :source, :now);
 
 -- name: steering_outcome :one
--- is_inherited: if its agent does not come back, another one is told.
+-- is_inherited: another agent is told if this one does not come back.
 SELECT t.outcome, t.why, s.id AS session_id, s.connectivity_status, s.status,
        EXISTS (SELECT 1 FROM steering_untold AS u WHERE u.seq = t.seq AND u.is_usual = 0) AS is_inherited
   FROM steering AS t LEFT JOIN session AS s ON s.seq = t.session_seq WHERE t.seq = :seq;
 
 -- name: steering_waiting :many
--- What a session is to be told next. is_left: it was said to the one before it.
+-- What a session is to be told next. is_left: it was said to its predecessor.
 -- row: steering_said
 -- type: :session integer
 -- type: :after integer
@@ -24,8 +24,9 @@ SELECT t.seq, t.kind, t.text, t.source, t.created_at,
 
 -- name: steering_left_with :number
 -- type: :after integer
--- The next session behind :after that was not told all and may have been the one before :session: of
--- the same workspace and label; without a label, one that has called nothing since that began.
+-- The next session after :after that was not told everything and may be the predecessor of
+-- :session: in the same workspace with the same label; without a label, one that has made no call
+-- since :session began.
 SELECT t.session_seq AS seq FROM steering_untold AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  CROSS JOIN session AS n ON n.seq = :session
  WHERE t.session_seq > :after AND t.session_seq < :session AND t.source <> 'clock' AND t.is_usual = 0
@@ -36,8 +37,8 @@ SELECT t.session_seq AS seq FROM steering_untold AS t CROSS JOIN session AS s ON
 
 -- name: steering_agent_is_there :any
 -- Whether the agent of a session may still call: it listens; or it is on stdio, or over HTTP in a
--- process that runs (where it has ended the connection is lost by now) or, where that is not known,
--- called lately. Not one of our label, nor one of our own process, which has begun anew since.
+-- running process (the connection of one that has ended is lost by now) or, if that is unknown,
+-- called recently. Except agents with our label, and earlier runs of our own process.
 SELECT 1 AS yes FROM session AS s JOIN connection AS c ON c.session_seq = s.seq
  WHERE s.seq = :session AND c.state = 'open'
    AND (c.transport = 'stdio'
@@ -51,7 +52,7 @@ SELECT 1 FROM tool_call WHERE session_seq = :session AND state = 'waiting' AND l
  LIMIT 1;
 
 -- name: steering_inherit :exec
--- The agent of a session is gone: what it was not told is for another one.
+-- The agent of a session is gone: what it was not told goes to another one.
 UPDATE steering SET session_seq = :session, call_seq = NULL
  WHERE session_seq = :before
    AND seq IN (SELECT seq FROM steering_untold WHERE session_seq = :before AND is_usual = 0)
@@ -60,7 +61,7 @@ UPDATE steering SET session_seq = :session, call_seq = NULL
                 WHERE s.seq = :before AND n.seq = :session);
 
 -- name: steering_of_call :many
--- What went with the result of a call.
+-- What was sent with the result of a call.
 -- row: steering_said
 SELECT t.seq, t.kind, t.text, t.source, t.created_at,
        t.session_id IS NOT NULL
@@ -72,15 +73,16 @@ UPDATE steering SET call_seq = :call, delivered_at = :now
  WHERE seq = :seq AND delivered_at IS NULL;
 
 -- name: steering_untell :exec
--- The result of a call did not arrive: what went with it goes with the next.
+-- The result of a call did not arrive: what went with it goes with the next one.
 UPDATE steering SET call_seq = NULL, delivered_at = NULL WHERE call_seq = :call;
 
 -- name: steering_doubt :rows
--- The call was cancelled when its result had gone out: what went with it goes with the next, too.
+-- The call was cancelled after its result had been sent: what went with it also goes with the next
+-- one.
 UPDATE steering SET delivered_at = NULL WHERE call_seq = :call;
 
 -- name: steering_arrived :rows
--- The agent acts upon an answer, so the result that gave it has arrived, whatever its client said.
+-- The agent acts on an answer, so the result with it has arrived, whatever its client reported.
 UPDATE steering SET delivered_at = :now
  WHERE delivered_at IS NULL
    AND call_seq IN (SELECT seq FROM tool_call WHERE request_seq = :request AND taken_back = 1)
@@ -95,7 +97,7 @@ DELETE FROM steering WHERE seq IN (
    LIMIT :limit);
 
 -- name: steering_after :number
--- The end of the next stretch of rows to look through.
+-- The end of the next stretch of rows to examine.
 SELECT max(seq) AS seq FROM (SELECT seq FROM steering WHERE seq > :after ORDER BY seq LIMIT :limit);
 
 -- name: steering_delete_old :rows

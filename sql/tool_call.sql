@@ -37,11 +37,11 @@ SELECT seq, connection_seq, session_seq, rpc_id, progress_token, era, tool, dige
 UPDATE tool_call SET listener = :listener WHERE seq = :seq AND state IN ('waiting', 'answered');
 
 -- name: tool_call_unlisten :exec
--- The caller hung up; the call waits on.
+-- The caller hung up; the call keeps waiting.
 UPDATE tool_call SET listener = NULL WHERE seq = :seq AND listener IS NOT NULL;
 
 -- name: tool_call_unlisten_dead :exec
--- A front starts: whoever another incarnation held is not held any more.
+-- A front starts: callers of earlier incarnations are no longer held.
 UPDATE tool_call SET listener = NULL
  WHERE listener IS NOT NULL AND listener <> :listener
    AND NOT EXISTS (SELECT 1 FROM worker
@@ -55,7 +55,7 @@ UPDATE tool_call SET state = 'answered', answered_at = :at
 
 -- name: tool_call_due_list :many
 -- type: :skip integer
--- The same one by one, where the rules refuse one of them.
+-- The same, row by row, if the rules refuse one of them.
 -- row: due
 SELECT seq FROM tool_call
  WHERE state = 'waiting' AND wait_until IS NOT NULL AND wait_until <= :at
@@ -70,7 +70,7 @@ UPDATE tool_call SET state = 'answered', answered_at = :at
 SELECT min(wait_until) AS at FROM tool_call WHERE state = 'waiting' AND wait_until IS NOT NULL;
 
 -- name: tool_call_finish :exec
--- Its result has been handed over.
+-- Its result has been sent.
 UPDATE tool_call
    SET state = 'done', result = :result, result_seq = :result_seq, is_error = :is_error,
        told_answer = :told_answer,
@@ -78,12 +78,12 @@ UPDATE tool_call
  WHERE seq = :seq AND state IN ('waiting', 'answered');
 
 -- name: tool_call_cancel :exec
--- The caller wants no answer any more. What it asked stays asked.
+-- The caller no longer wants an answer. Its request stays open.
 UPDATE tool_call SET state = 'cancelled', listener = NULL, answered_at = :now
  WHERE seq = :seq AND state IN ('waiting', 'answered');
 
 -- name: tool_call_take_back :rows
--- It was cancelled after its result had gone out.
+-- It was cancelled after its result had been sent.
 UPDATE tool_call SET taken_back = 1 WHERE seq = :seq AND state = 'done';
 
 -- name: tool_call_taken_back :any

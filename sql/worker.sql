@@ -5,7 +5,7 @@ INSERT INTO worker (id, name, machine, pid, version, state, started_at, heartbea
 VALUES (:id, :name, :machine, :pid, :version, 'starting', :now, :now);
 
 -- name: worker_bury :exec
--- A new incarnation holds the lock: whatever row of its name still claims to live does not.
+-- A new incarnation holds the lock: rows of its name that still claim to be alive are not.
 UPDATE worker SET state = 'died', stopped_at = :now
  WHERE machine = :machine AND name = :name AND id <> :id AND state IN ('starting', 'ready');
 
@@ -43,26 +43,27 @@ SELECT what, state, detail, at FROM health;
 SELECT started_at AS at FROM worker WHERE id = :id;
 
 -- name: worker_watched :one
--- The last sign of a watchdog that got ready, before this one: until then deadlines were watched. One
--- that died before it was ready had not yet written down the gap before it.
+-- The last sign of life of a watchdog that got ready, before this one: until then deadlines were
+-- watched. One that died before it was ready had not yet recorded the gap before it.
 -- scan ok: once, at the start of the watchdog
 -- row: instant
 SELECT max(heartbeat_at) AS at FROM worker
  WHERE name = :name AND machine = :machine AND id <> :id AND heartbeat_at > started_at;
 
 -- name: worker_bury_all :exec
--- The supervisor, while no worker runs but those named in :kept: rows that still claim to live do not.
+-- For the supervisor, while no worker is running except those named in :kept: rows that still claim
+-- to be alive are not.
 UPDATE worker SET state = 'died', stopped_at = :now
  WHERE machine = :machine AND state IN ('starting', 'ready')
    AND name NOT IN (SELECT value FROM json_each(:kept));
 
 -- name: worker_after :number
--- The end of the next stretch of rows to look through.
+-- The end of the next stretch of rows to examine.
 SELECT max(seq) AS seq FROM (SELECT seq FROM worker WHERE seq > :after ORDER BY seq LIMIT :limit);
 
 -- name: worker_delete_old :rows
--- Incarnations that ended and that nothing names any more. The last one that served stays: it tells
--- since when nobody did. A runner serves one run, whose row says all that.
+-- Ended incarnations that nothing refers to. The last one that served stays: it tells since when
+-- nobody has. A runner serves one run, whose row says all this.
 DELETE FROM worker
  WHERE seq > :after AND seq <= :upto AND heartbeat_at < :cutoff AND state IN ('stopped', 'died')
    AND NOT EXISTS (SELECT 1 FROM tool_call WHERE listener = worker.id)
@@ -78,11 +79,11 @@ DELETE FROM worker
 SELECT max(seq) AS seq FROM (SELECT seq FROM time_gap WHERE seq > :after ORDER BY seq LIMIT :limit);
 
 -- name: time_gap_delete_old :rows
--- Deadlines were moved when it was noted.
+-- Deadlines were moved when it was recorded.
 DELETE FROM time_gap WHERE seq > :after AND seq <= :upto AND ended_at < :cutoff;
 
 -- name: worker_address :one
--- What the worker of this name that is ready says of itself.
+-- What the ready worker with this name says about itself.
 SELECT detail FROM worker
  WHERE machine = :machine AND name = :name AND state IN ('starting', 'ready') AND state = 'ready'
  ORDER BY seq DESC LIMIT 1;

@@ -1,9 +1,10 @@
--- Sessions that we start: what an order to start one comes to, how many there may be, and what the end of
--- an agent's process means for its session.
+-- Sessions that we start: what an order to start one means, how many there may be, and what the end
+-- of an agent's process means for its session.
 
--- What session-start and session-restart ask for. The argument is the prompt, or
--- {"prompt", "agent", "workspace", "channel"}. What it leaves out is as in the session that is restarted;
--- else the agent is the default one, and the workspace that of the agent, of the channel, or the default.
+-- What session-start and session-restart request. The argument is the prompt, or {"prompt",
+-- "agent", "workspace", "channel"}. Whatever is omitted is as in the session that is restarted;
+-- otherwise the agent is the default one, and the workspace that of the agent, of the channel, or
+-- the default.
 CREATE VIEW start_order AS
 WITH place AS (
   SELECT json_extract(w.value, '$.id') AS id,
@@ -46,7 +47,7 @@ SELECT q.seq, q.restart_of, q.thread_ts, q.prompt, q.is_text,
        coalesce(q.old_channel, nullif(q.channel, ''),
                 (SELECT channel FROM place WHERE id = coalesce(q.named_workspace, a.workspace)))
          AS channel_id,
-       -- Who starts it in Slack answers there.
+       -- Whoever starts it in Slack answers there.
        coalesce(q.old_mode,
                 CASE WHEN q.source = 'slack' AND m.value = 'local' THEN 'remote' ELSE m.value END,
                 'local') AS mode,
@@ -56,22 +57,23 @@ SELECT q.seq, q.restart_of, q.thread_ts, q.prompt, q.is_text,
                                             (SELECT name FROM agent WHERE is_default = 1))
   LEFT JOIN setting AS m ON m.name = 'mode';
 
--- The sessions that the limits count: we started them, and their agent runs or is about to.
+-- The sessions that count against the limits: we started them, and their agent runs or is about to.
 CREATE VIEW started_session AS
 SELECT s.seq, s.protocol_mode FROM session AS s
  WHERE s.origin = 'started' AND s.status <> 'terminated'
    AND (s.status <> 'interrupted'
         OR EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL));
 
--- Whose orders a session that we started obeys: its owner's. A person has one name in Slack and another
--- at the machine, so only names of one kind are compared.
+-- Whose orders a session that we started obeys: its owner's. A person has one name in Slack and
+-- another on the machine, so only names of one kind are compared.
 CREATE VIEW stranger AS
 SELECT s.seq AS session_seq, p.id AS operator_id
   FROM session AS s JOIN operator AS w ON w.id = s.owner_user_id
   JOIN operator AS p ON p.kind = w.kind AND p.id <> w.id
  WHERE s.origin = 'started';
 
--- The sessions that an order ends, if it is carried out: session-cleanup those whose agent is gone.
+-- The sessions that an order ends when it is carried out: for session-cleanup, those whose agent is
+-- gone.
 CREATE VIEW ended_by_command AS
 SELECT c.seq AS command_seq, s.seq AS session_seq
   FROM command AS c JOIN session AS s ON s.id = +c.session_id AND s.status <> 'terminated'
@@ -87,8 +89,8 @@ SELECT c.seq, s.seq
                                                    (SELECT id FROM operator WHERE is_default = 1)))
    AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL);
 
--- A session goes with its process: active while it runs; where that ended with the system or its runner,
--- interrupted, so that it can be resumed; so is one whose agent did not start again.
+-- A session follows its process: active while it runs; interrupted, so that it can be resumed, if
+-- it ended with the system or its runner; likewise if its agent did not start again.
 CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.state <> NEW.state BEGIN
   INSERT INTO event (at, kind, session_seq, actor, detail)
   SELECT coalesce(NEW.ended_at, NEW.started_at), 'agent.' || coalesce(NEW.outcome, NEW.state),
@@ -110,7 +112,7 @@ CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.sta
          idle_since = NULL, updated_at = NEW.ended_at
    WHERE seq = NEW.session_seq AND status <> 'terminated'
      AND (NEW.outcome IN ('exited', 'stopped') OR (NEW.outcome = 'failed' AND NEW.generation = 1));
-  -- What it asked is answered to nobody: the watchdog lets it expire.
+  -- Nobody needs the answers to its requests: the watchdog lets them expire.
   UPDATE request SET deadline_at = NEW.ended_at
    WHERE NEW.state = 'ended' AND state = 'pending'
      AND seq IN (SELECT q.request_seq FROM agent_question AS q

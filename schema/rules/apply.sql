@@ -1,4 +1,4 @@
--- What may be written, and what follows when it is.
+-- What may be written, and the consequences of a write.
 
 CREATE TRIGGER apply_is_allowed BEFORE INSERT ON apply BEGIN
   SELECT RAISE(ABORT, 'apply: unapproved: only an approved clearance may be written')
@@ -39,7 +39,7 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
     FROM request AS r WHERE r.seq = NEW.request_seq;
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
    WHERE apply_seq = NEW.seq AND state = 'waiting';
-  -- Its agent takes what it wrote for written, until it is told.
+  -- Its agent considers its write done, until it is told otherwise.
   INSERT INTO steering (kind, session_id, text, operator_id, source, created_at)
   SELECT 'steer', s.id,
          'the operator has undone the change ' || substr(r.id, 1, 13) || ' (' || r.title
@@ -53,13 +53,13 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
    WHERE r.seq = NEW.request_seq AND NEW.state = 'undone';
   UPDATE session SET idle_since = NEW.updated_at
    WHERE seq = (SELECT session_seq FROM request WHERE seq = NEW.request_seq) AND NEW.kind = 'write';
-  -- What the policy allowed and went well is told only where its file says so (auto_approval), unless
-  -- it was written over what had changed since.
+  -- A successful write that the policy allowed is only reported if the policy file asks for that
+  -- (auto_approval), unless it overwrote later changes.
   INSERT INTO slack_notice (kind, session_seq, request_seq, apply_seq, at)
   SELECT 'write', session_seq, seq, NEW.seq, NEW.updated_at FROM request
    WHERE seq = NEW.request_seq
      AND NOT (NEW.state = 'applied' AND decided_by = 'system:policy' AND NEW.forced = 0);
-  -- What told that it was written has a button that undoes it: that goes.
+  -- The notice of the write has a button that undoes it, which is removed.
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE request_seq = NEW.request_seq AND kind = 'write' AND apply_seq <> NEW.seq
      AND NEW.state = 'undone';

@@ -1,5 +1,5 @@
--- What the policy allowed is told: in the timeline at once, in Slack when its notice is due. With an
--- interval of 0 that is at once, too.
+-- What the policy allowed is reported: in the timeline at once, in Slack when its notice is due. An
+-- interval of 0 means at once.
 
 CREATE TRIGGER auto_approval_noted AFTER INSERT ON auto_approval BEGIN
   INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)

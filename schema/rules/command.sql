@@ -1,6 +1,6 @@
--- What an order does. `mode` switches sessions, `pause`, `resume` and `stop` are for one; they are
+-- What an order does. `mode` switches sessions; `pause`, `resume` and `stop` affect one. They are
 -- carried out here, in the same transaction. `session-start` inserts a session and the run that a
--- runner is to start. `undo` is a job for the applier, whose end is the outcome: until then there is
+-- runner will start. `undo` is a job for the applier, whose end is the outcome: until then there is
 -- none.
 
 CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
@@ -183,7 +183,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                                 json(CASE NEW.argument WHEN 'on' THEN 'true' ELSE 'false' END))
                FROM session AS s WHERE NEW.verb = 'stall' AND s.id = NEW.session_id
              UNION ALL
-             -- The id has the layout of a UUID of version 7: it sorts by time, and is not guessed.
+             -- The id has the layout of a version-7 UUID: it sorts by time, and cannot be guessed.
              SELECT 11, 'done', NULL,
                     json_object('session_id', u.id, 'agent', o.agent, 'workspace_root', o.workspace_root,
                                 'mode', o.mode, 'restart_of', o.restart_of)
@@ -237,7 +237,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                  UNION ALL SELECT seq FROM session WHERE id = NEW.session_id)
      AND mode <> NEW.argument AND NEW.verb = 'mode'
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
-  -- A stop answers what its session asks, so that nobody waits for it any more.
+  -- A stop answers the session's requests, so that nobody keeps waiting for it.
   INSERT INTO decision (request_id, verdict, reason, operator_id, source, created_at)
   SELECT r.id, k.stop_verdict,
          CASE WHEN typeof(NEW.argument) = 'text' AND NEW.verb = 'stop'
@@ -248,7 +248,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
    WHERE c.command_seq = NEW.seq AND r.state IN ('pending', 'interrupted')
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done'
    ORDER BY r.seq;
-  -- The process that an order ends is ended by its runner; one that nobody has started yet never is.
+  -- A runner ends the process that an order ends; one that has not been started never will be.
   UPDATE agent_run
      SET stop_wanted_at = NEW.created_at,
          stop_why = NEW.verb || ' by ' || (SELECT operator_id FROM command WHERE seq = NEW.seq),
@@ -307,7 +307,8 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
          updated_at = NEW.created_at
    WHERE id = NEW.session_id AND NEW.verb = 'stall'
      AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
-  -- Who gave the order, also where it was refused. Looking changes nothing and is not told.
+  -- Who gave the order, even if it was refused. Orders that only read change nothing and are not
+  -- recorded.
   INSERT INTO event (at, kind, session_seq, actor, detail)
   SELECT CASE WHEN typeof(c.created_at) = 'text' AND c.created_at GLOB '????-??-??T??:??:??.???Z'
               THEN c.created_at ELSE strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END,

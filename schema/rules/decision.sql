@@ -1,14 +1,15 @@
--- What an answer does. It is judged first: who may say what from where is in `source`, what may be said
--- of a question in request_verdict, and the first answer wins. Then what the outcome says is done.
+-- What an answer does. First it is judged: `source` has who may say what from where,
+-- request_verdict what each request accepts, and the first answer wins. Then the outcome is carried
+-- out.
 
--- A number that a request bears is not given again.
+-- The number of an existing request is not used again.
 CREATE TRIGGER decision_is_new BEFORE INSERT ON decision BEGIN
   SELECT RAISE(ABORT, 'decision: exists: a request was decided by a row with this seq')
    WHERE EXISTS (SELECT 1 FROM request WHERE decision_seq = NEW.seq);
 END;
 
--- A decision binds to the digest of what is asked: given, it must be the request's; not given, it
--- is written down. A timeout counts only once its deadline has passed, and never while interrupted.
+-- A decision is bound to the digest of what is asked: if given, it must be the request's; if not,
+-- it is filled in. A timeout only counts once its deadline has passed, and never while interrupted.
 CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
   UPDATE decision
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),

@@ -1,4 +1,4 @@
--- The timeline only grows at its end; at its beginning retention cuts off what is sealed.
+-- The timeline only grows at its end; at its start, retention cuts off what is sealed.
 
 CREATE TRIGGER event_comes_last BEFORE INSERT ON event WHEN NEW.seq > 0 BEGIN
   SELECT RAISE(ABORT, 'event: sealed: nothing is added before what is sealed')
@@ -12,7 +12,7 @@ CREATE TRIGGER event_stays BEFORE DELETE ON event BEGIN
       OR EXISTS (SELECT 1 FROM event WHERE seq < OLD.seq);
 END;
 
--- What happened, oldest first, with the names that a person knows things by.
+-- What happened, oldest first, with the names that people use.
 CREATE VIEW timeline AS
 SELECT e.seq, e.at, e.kind, e.actor, s.id AS session_id, r.id AS request_id,
        coalesce(r.title, CASE WHEN e.kind = 'agent.said' AND json_valid(t.arguments) THEN

@@ -1,4 +1,4 @@
--- Which policy was in force when: a version is found, and stays as it was found.
+-- Which policy was in force when: a version is found, and its row never changes.
 
 CREATE TRIGGER policy_found AFTER INSERT ON policy BEGIN
   INSERT INTO event (at, kind, actor, detail)

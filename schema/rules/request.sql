@@ -1,4 +1,4 @@
--- How what waits for a person is decided, and what follows from that.
+-- How requests are decided, and what follows from that.
 
 -- An id that was answered is not used again.
 CREATE TRIGGER request_is_new BEFORE INSERT ON request BEGIN
@@ -6,7 +6,7 @@ CREATE TRIGGER request_is_new BEFORE INSERT ON request BEGIN
    WHERE EXISTS (SELECT 1 FROM decision WHERE request_id = NEW.id AND outcome = 'applied');
 END;
 
--- A request leaves pending or interrupted for good only through a decision that says so and was judged
+-- A request leaves pending or interrupted for good only through a decision that says so and was
 -- applied, and becomes consumed only through a finished write.
 CREATE TRIGGER request_is_decided BEFORE UPDATE OF state, decision_seq, decision, reason, instruction,
   decided_by, decided_at, consumed_at
@@ -32,7 +32,7 @@ ON request BEGIN
      AND NOT EXISTS (SELECT 1 FROM apply WHERE question_seq = OLD.seq AND state = 'applied');
 END;
 
--- A question changes hands only when its session has nobody left who listens.
+-- A request changes hands only if nobody listens in its session.
 CREATE TRIGGER request_is_adopted BEFORE UPDATE OF session_seq ON request
 WHEN OLD.session_seq <> NEW.session_seq BEGIN
   SELECT RAISE(ABORT, 'request: adopted: a caller still listens for this answer')
@@ -81,12 +81,12 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
    WHERE request_seq = NEW.seq AND state = 'waiting'
      AND OLD.decision_seq IS NULL AND NEW.decision_seq IS NOT NULL;
-  -- It may be the agent's turn again; the watchdog looks when it matters.
+  -- It may be the agent's turn again; the watchdog checks when it matters.
   UPDATE session SET idle_since = NEW.updated_at
    WHERE seq = NEW.session_seq AND OLD.state = 'pending' AND NEW.state <> 'pending';
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE request_seq = NEW.seq AND kind = 'ask' AND NEW.state <> 'consumed';
-  -- What the policy decided before anybody was asked is not asked.
+  -- What the policy decided before anybody was asked is not posted.
   UPDATE slack_outbox SET state = 'sent', settled_at = NEW.updated_at
    WHERE message_seq IN (SELECT seq FROM slack_message
                           WHERE request_seq = NEW.seq AND kind IN ('ask', 'diff')
@@ -102,7 +102,7 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
    WHERE OLD.state <> 'expired' AND NEW.state = 'expired';
 END;
 
--- The paths of a question belong to what was asked.
+-- The paths of a request belong to what was asked.
 CREATE TRIGGER request_file_is_asked BEFORE INSERT ON request_file BEGIN
   SELECT RAISE(ABORT, 'request_file: asked: a question gets its paths before it is answered')
    WHERE NOT EXISTS (SELECT 1 FROM request AS r JOIN request_kind AS k ON k.kind = r.kind
@@ -110,8 +110,8 @@ CREATE TRIGGER request_file_is_asked BEFORE INSERT ON request_file BEGIN
                         AND r.state IN ('pending', 'interrupted'));
 END;
 
--- What may not fit a message in Slack whole: the rest of it stands in a file. slack-poster, which
--- sees it, decides.
+-- What may not fit completely in a Slack message: the rest goes into a file. slack-poster, which
+-- sees the result, decides.
 CREATE VIEW request_long AS
 SELECT seq FROM request
  WHERE kind = 'clearance' OR body_seq IS NOT NULL OR length(body) > 250
@@ -129,7 +129,7 @@ SELECT r.id, r.kind, r.title, r.file_path, r.risk_level,
  WHERE r.state IN ('pending', 'interrupted')
  ORDER BY r.seq;
 
--- The seeds' tables, as views.
+-- The names of the original specification, as views.
 CREATE VIEW approval_request AS
 SELECT r.id, s.id AS session_id, r.title,
        coalesce(r.description, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.description_seq)) AS description,

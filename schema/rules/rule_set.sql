@@ -1,4 +1,4 @@
--- Rules that were not as they had been made are told of.
+-- Rules that somebody had changed are reported.
 
 CREATE TRIGGER rule_set_renewed AFTER INSERT ON rule_set WHEN NEW.found IS NOT NULL BEGIN
   INSERT INTO event (at, kind, actor, detail)

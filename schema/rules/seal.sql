@@ -1,4 +1,4 @@
--- Events are sealed in their order, none is left out, and a seal stays while its event does.
+-- Events are sealed in order and without gaps, and a seal stays as long as its event does.
 
 CREATE TRIGGER seal_comes_next BEFORE INSERT ON seal BEGIN
   SELECT RAISE(ABORT, 'seal: order: the next event to be sealed is another one')
@@ -6,7 +6,7 @@ CREATE TRIGGER seal_comes_next BEFORE INSERT ON seal BEGIN
                           WHERE seq > coalesce((SELECT max(seq) FROM seal), 0));
 END;
 
--- The last one of what was cut off stays: the rest is verified from there.
+-- The seal of the last deleted event stays: it verifies the rest.
 CREATE TRIGGER seal_stays BEFORE DELETE ON seal BEGIN
   SELECT RAISE(ABORT, 'seal: stays: only seals of what was cut off go, but for the last of them')
    WHERE EXISTS (SELECT 1 FROM event WHERE seq = OLD.seq)
@@ -29,7 +29,7 @@ CREATE TRIGGER audit_cut_stays BEFORE DELETE ON audit_cut BEGIN
    WHERE NOT EXISTS (SELECT 1 FROM audit_cut WHERE upto > OLD.upto);
 END;
 
--- `until` is when the youngest event happened that goes: the audit judges by that.
+-- `until` is the time of the youngest event to be deleted: the audit judges by it.
 CREATE TRIGGER audit_cut_told AFTER INSERT ON audit_cut BEGIN
   INSERT INTO event (at, kind, actor, detail)
   VALUES (NEW.at, 'timeline.cut', 'retention',

@@ -1,6 +1,6 @@
 -- What follows when a session begins and changes.
 
--- What was left for whoever comes next is for this one.
+-- What was left for the next session is for this one.
 CREATE TRIGGER session_started AFTER INSERT ON session BEGIN
   UPDATE steering SET session_seq = NEW.seq
    WHERE outcome = 'accepted' AND session_seq IS NULL AND kind = 'task'
@@ -12,12 +12,12 @@ CREATE TRIGGER session_started AFTER INSERT ON session BEGIN
           json_object('workspace', NEW.workspace_root, 'client', NEW.client_name,
                       'mode', NEW.mode));
   INSERT INTO slack_notice (kind, session_seq, at) VALUES ('session', NEW.seq, NEW.created_at);
-  -- One that was restarted goes on in the thread of the one before.
+  -- A restarted session continues in the thread of its predecessor.
   INSERT INTO slack_notice (kind, session_seq, at)
   SELECT 'restarted', NEW.seq, NEW.created_at WHERE NEW.restart_of IS NOT NULL AND NEW.thread_ts IS NOT NULL;
 END;
 
--- A session does not end while its agent works on: its runner is told first.
+-- A session does not end while its agent is working: its runner is told first.
 CREATE TRIGGER session_ends_its_agent BEFORE UPDATE OF status ON session
 WHEN NEW.status = 'terminated' AND OLD.status <> 'terminated' BEGIN
   SELECT RAISE(ABORT, 'session: run: its agent runs; insert a row into command to stop it')
@@ -25,7 +25,7 @@ WHEN NEW.status = 'terminated' AND OLD.status <> 'terminated' BEGIN
                   WHERE session_seq = NEW.seq AND ended_at IS NULL AND stop_wanted_at IS NULL);
 END;
 
--- A mode decides who may answer: it changes by an order that was carried out, the newest one.
+-- A mode determines who may answer: only the newest order that was carried out changes it.
 CREATE TRIGGER session_mode_is_ordered BEFORE UPDATE OF mode ON session
 WHEN OLD.mode IS NOT NEW.mode BEGIN
   SELECT RAISE(ABORT, 'session: mode: insert a row into command to switch a mode')
@@ -38,7 +38,7 @@ END;
 CREATE TRIGGER session_changed AFTER UPDATE OF status, mode, connectivity_status ON session
 WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
   OR (OLD.connectivity_status = 'stalled' AND NEW.connectivity_status <> 'stalled') BEGIN
-  -- The agent is back (or gone, or somebody has stopped waiting for it): its alert ends.
+  -- The agent is back (or gone, or nobody waits for it any longer): its alert ends.
   UPDATE stall
      SET status = CASE WHEN NEW.connectivity_status = 'online' AND NEW.stall_paused = 0
                         AND NEW.status NOT IN ('terminated', 'paused')
@@ -55,7 +55,7 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
   INSERT INTO event (at, kind, session_seq, detail)
   SELECT NEW.updated_at, 'session.mode', NEW.seq, json_object('from', OLD.mode, 'to', NEW.mode)
    WHERE OLD.mode <> NEW.mode;
-  -- The newest notice of a mode loses its button; the next one names who switched.
+  -- The newest notice of a mode loses its button; the next one names the person who switched.
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at
    WHERE seq = (SELECT max(seq) FROM slack_message WHERE session_seq = NEW.seq AND kind = 'mode')
      AND state IN ('queued', 'sent') AND OLD.mode <> NEW.mode;
@@ -66,7 +66,7 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
                              WHERE c.seq = (SELECT max(seq) FROM command)
                                AND c.verb = 'mode' AND c.outcome = 'done')), NEW.updated_at
    WHERE OLD.mode <> NEW.mode AND NEW.status <> 'terminated';
-  -- What was asked here meanwhile is asked there too.
+  -- What was asked here in the meantime is asked there, too.
   INSERT INTO slack_notice (kind, session_seq, request_seq, at)
   SELECT 'ask', NEW.seq, seq, NEW.updated_at FROM request
    WHERE session_seq = NEW.seq AND state IN ('pending', 'interrupted')
@@ -74,7 +74,7 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
    ORDER BY seq;
   INSERT INTO slack_notice (kind, session_seq, at)
   SELECT 'ended', NEW.seq, NEW.updated_at WHERE OLD.status <> NEW.status AND NEW.status = 'terminated';
-  -- What was promised to be told, and is told to nobody now.
+  -- What was promised to be delivered, and now reaches nobody.
   INSERT INTO event (at, kind, session_seq, actor, detail)
   SELECT NEW.updated_at, 'steering.lost', NEW.seq, operator_id, json_object('steering', seq)
     FROM steering_untold

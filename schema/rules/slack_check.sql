@@ -1,4 +1,4 @@
--- Whether the bot is in a channel is asked again after a while: the old answer goes then.
+-- Whether the bot is in a channel is asked again after a while: the old answer is deleted then.
 
 CREATE TRIGGER slack_check_asked AFTER INSERT ON slack_check BEGIN
   DELETE FROM slack_checked

@@ -1,5 +1,5 @@
--- What an envelope is: the first of its kind, from an operator, and something that we understand.
--- Only one that is accepted may have effects.
+-- Judges an envelope: the first with its keys, from an operator, and understood. Only an accepted
+-- one may have effects.
 
 CREATE TRIGGER slack_envelope_is_judged AFTER INSERT ON slack_envelope BEGIN
   UPDATE slack_envelope
@@ -50,7 +50,7 @@ CREATE TRIGGER slack_envelope_is_judged AFTER INSERT ON slack_envelope BEGIN
    WHERE seq = NEW.seq;
   UPDATE slack_envelope SET is_first = 1
    WHERE seq = NEW.seq AND outcome IN ('accepted', 'unauthorized', 'malformed');
-  -- A stranger gets no answer; who and what is kept in the timeline, which outlives the envelope.
+  -- A stranger gets no reply; the attempt is recorded in the timeline, which outlives the envelope.
   INSERT INTO event (at, kind, detail)
   SELECT NEW.created_at, 'security.stranger',
          json_object('envelope', e.seq,

@@ -1,4 +1,4 @@
--- What others have said in Slack is kept for nobody: it goes when the next read is asked for.
+-- Other people's messages in Slack are not kept: they are deleted at the next read.
 
 CREATE TRIGGER slack_read_asked AFTER INSERT ON slack_read BEGIN
   DELETE FROM slack_history

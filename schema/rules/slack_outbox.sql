@@ -1,5 +1,5 @@
 -- What is said in Slack, and in which order. The triggers of request, apply, session and tool_call
--- (and anybody else) insert into slack_notice; the rest follows from that.
+-- (and anybody else) insert into slack_notice; everything else follows from that.
 
 -- What was said, and the way to say something: INSERT INTO slack_notice (kind, session_seq, text)
 -- VALUES ('reply', 1, 'Noted.') answers in the session's thread.
@@ -8,9 +8,9 @@ SELECT kind, session_seq, request_seq, apply_seq, call_seq, channel_id, thread_t
        content_seq, file_name, created_at AS at
   FROM slack_message;
 
--- Nothing is said without Slack, without a channel, or in local mode. A session's thread is begun
--- before anything is said in it; where its head is dead or gone, a new one. A question stands in that
--- thread or, with slack.questions = channel, in the channel, and the diff in its thread.
+-- Nothing is sent without Slack, without a channel, or in local mode. A session's thread is started
+-- before anything is posted in it; if its head is dead or gone, with a new one. A request is posted
+-- in that thread or, with slack.questions = channel, in the channel, with the diff in its thread.
 CREATE TRIGGER slack_notice_is_said INSTEAD OF INSERT ON slack_notice
 WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
   INSERT INTO slack_message (kind, session_seq, channel_id, created_at, updated_at)
@@ -83,7 +83,7 @@ CREATE TRIGGER slack_message_is_known BEFORE INSERT ON slack_message BEGIN
    WHERE NOT EXISTS (SELECT 1 FROM slack_part WHERE kind = NEW.kind);
 END;
 
--- A message belongs below another head only while it is not sent: where that one is dead.
+-- A message may move below another head only before it is sent, and if its head is dead.
 CREATE TRIGGER slack_message_is_placed BEFORE UPDATE OF root_seq ON slack_message
 WHEN OLD.state <> 'queued' AND OLD.root_seq IS NOT NEW.root_seq BEGIN
   SELECT RAISE(ABORT, 'slack_message: fixed: what a message is about does not change');
@@ -94,8 +94,9 @@ CREATE TRIGGER slack_message_queued AFTER INSERT ON slack_message BEGIN
   SELECT send, NEW.seq, priority, NEW.created_at FROM slack_part WHERE kind = NEW.kind;
 END;
 
--- A change is an edit, unless the message is still to be sent: then it is sent as it is by then. Edits
--- that wait are one. What waited for its ts may go, and who waits to hear it is told.
+-- A change is an edit, unless the message has not been sent: then it is sent with the change.
+-- Pending edits are combined. What waited for the message's ts may be sent, and callers who wait
+-- for that are told.
 CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts, state ON slack_message BEGIN
   INSERT INTO slack_outbox (kind, message_seq, priority, created_at)
   SELECT 'update', NEW.seq, p.edit_priority, NEW.updated_at
@@ -110,7 +111,7 @@ CREATE TRIGGER slack_message_changed AFTER UPDATE OF generation, ts, state ON sl
    WHERE call_seq = NEW.call_seq AND OLD.state = 'queued' AND NEW.state IN ('sent', 'dead');
 END;
 
--- Open questions that Slack has refused in every form, and were not asked there again since.
+-- Open requests that Slack has refused in every form, and that were not posted again since.
 CREATE VIEW refused_ask AS
 SELECT m.request_seq, m.seq AS message_seq
   FROM slack_message AS m
@@ -131,8 +132,8 @@ CREATE TRIGGER slack_outbox_is_complete BEFORE INSERT ON slack_outbox BEGIN
                                       OR NEW.text IS NULL));
 END;
 
--- It joins the lane of its thread (or makes it): behind what is there, and as urgent as the most
--- urgent in it.
+-- It joins the lane of its thread (or creates it): at the end, and the lane becomes as urgent as
+-- its most urgent intent.
 CREATE TRIGGER slack_outbox_queued AFTER INSERT ON slack_outbox BEGIN
   INSERT INTO slack_gate (name, slot)
   SELECT g.name, g.slot FROM (
@@ -175,8 +176,8 @@ CREATE TRIGGER slack_outbox_queued AFTER INSERT ON slack_outbox BEGIN
    WHERE seq = (SELECT lane_seq FROM slack_outbox WHERE seq = NEW.seq);
 END;
 
--- While one is in hand (or in doubt) its lane stands still; then the next is the head, or the lane is
--- empty and goes. Secrets go when they are of no more use.
+-- While one is being sent (or is in doubt), its lane stands still; then the next one is the head,
+-- or the lane is empty and is deleted. Secrets are deleted as soon as they are useless.
 CREATE TRIGGER slack_outbox_moved AFTER UPDATE OF state ON slack_outbox BEGIN
   UPDATE slack_lane
      SET head = (SELECT min(o.seq) FROM slack_outbox AS o
@@ -205,7 +206,7 @@ CREATE TRIGGER slack_outbox_moved AFTER UPDATE OF state ON slack_outbox BEGIN
    WHERE NEW.state = 'dead' AND OLD.state <> 'dead';
 END;
 
--- What retention deletes unsaid leaves no lane behind.
+-- Intents that retention deletes unsent leave no lane behind.
 CREATE TRIGGER slack_outbox_is_deleted AFTER DELETE ON slack_outbox
 WHEN OLD.state IN ('queued', 'sending', 'doubtful') BEGIN
   UPDATE slack_lane
@@ -216,7 +217,7 @@ WHEN OLD.state IN ('queued', 'sending', 'doubtful') BEGIN
   DELETE FROM slack_lane WHERE seq = OLD.lane_seq AND head IS NULL;
 END;
 
--- What does not get through, and why. The last column says what may help.
+-- What is not delivered, and why. The last column says what may help.
 CREATE VIEW outbox_stuck AS
 SELECT o.seq, coalesce(m.kind, o.kind) AS what, o.kind AS intent, o.state, o.attempts,
        s.id AS session_id, r.id AS request_id, coalesce(m.channel_id, o.channel_id) AS channel_id,

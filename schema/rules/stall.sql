@@ -1,7 +1,7 @@
--- Who hears of a silence.
+-- Who is notified of a silence.
 
--- Whoever raises it marks the session as stalled, too: with the agent's next call that is over, and
--- so is this (see session_changed).
+-- Whoever inserts it also marks the session as stalled: the agent's next call ends that, and with
+-- it the stall (see session_changed).
 CREATE TRIGGER stall_raised AFTER INSERT ON stall BEGIN
   INSERT INTO event (at, kind, session_seq, actor, detail)
   VALUES (NEW.created_at, 'stall.raised', NEW.session_seq, 'system:clock',
@@ -11,8 +11,8 @@ CREATE TRIGGER stall_raised AFTER INSERT ON stall BEGIN
   VALUES ('stall', NEW.session_seq, json_object('alert_id', NEW.id), NEW.created_at);
 END;
 
--- Slack shows what became of it; an automatic nudge, and the call for the operator, are told on
--- their own, because an edit rings no phone.
+-- Slack shows its outcome; an automatic nudge, and the call for the operator, are separate
+-- messages, because an edit notifies nobody.
 CREATE TRIGGER stall_changed AFTER UPDATE OF status, nudge_count ON stall
 WHEN OLD.status <> NEW.status OR OLD.nudge_count <> NEW.nudge_count BEGIN
   INSERT INTO event (at, kind, session_seq, actor, detail)
@@ -31,7 +31,7 @@ WHEN OLD.status <> NEW.status OR OLD.nudge_count <> NEW.nudge_count BEGIN
    WHERE OLD.status <> 'escalated' AND NEW.status = 'escalated';
 END;
 
--- The seeds' table, as a view.
+-- The table of the original specification, as a view.
 CREATE VIEW stall_alert AS
 SELECT t.id, s.id AS session_id, t.last_tool, t.last_activity_at, t.idle_seconds, t.nudge_count,
        t.status, t.nudge_message, t.progress_snapshot,

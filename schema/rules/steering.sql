@@ -1,12 +1,13 @@
--- What an operator says to an agent: taken if he may and if there is such an agent; delivered once.
+-- What an operator says to an agent: accepted if the operator may say it and there is such an
+-- agent; delivered once.
 
--- What a nudge says where nobody has typed anything.
+-- The text of a nudge if nobody has typed one.
 CREATE VIEW usual_nudge AS
 SELECT coalesce((SELECT value FROM setting WHERE name = 'stall.default_nudge_message'),
                 'Please go on, or say what holds you up.') AS text;
 
--- What waits to be told. A nudge that says only the usual ends with its silence: who calls now may be
--- the next run. What a person has typed waits on.
+-- What waits to be told. A nudge with the default text ends with its silence: the next caller may
+-- already be another run. Typed texts keep waiting.
 CREATE VIEW steering_untold AS
 SELECT seq, kind, text, source, operator_id, created_at, session_id, session_seq, is_usual
   FROM (SELECT t.*, t.kind = 'nudge' AND (t.source = 'clock'
@@ -80,8 +81,8 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
                      'source', CASE WHEN typeof(d.source) = 'text' THEN substr(d.source, 1, 40) END,
                      'why', d.why)
     FROM steering AS d WHERE d.seq = NEW.seq;
-  -- The silence that it is to end gets new time. What the operator does after everybody was called
-  -- is his own affair: the watchdog adds nothing.
+  -- The silence that it should end gets new time. After everybody was called, the watchdog adds
+  -- nothing to what the operator does.
   UPDATE stall
      SET (status, nudge_count, auto_count, nudge_message, nudged_by, waits_since, updated_at) = (
            SELECT 'nudged', stall.nudge_count + 1,
@@ -92,9 +93,9 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
                  WHERE seq = NEW.seq AND kind = 'nudge' AND outcome = 'accepted');
 END;
 
--- An agent has been told to go on: in the moment, not before, when that was handed over. Or what was
--- handed over did not arrive, because its caller had closed or cancelled the call. Or another agent
--- was told than the one it was said to: the operator, who was promised that one, hears of it.
+-- An agent has been told to continue: at the moment when that was sent, not before. Or what was
+-- sent did not arrive, because its caller had closed or cancelled the call. Or another agent was
+-- told than the intended one: the operator, who was promised that one, is notified.
 CREATE TRIGGER steering_is_delivered AFTER UPDATE OF delivered_at ON steering
 WHEN (OLD.delivered_at IS NULL) <> (NEW.delivered_at IS NULL)
  AND (NEW.kind = 'nudge' OR NEW.delivered_at IS NULL
@@ -117,7 +118,7 @@ WHEN (OLD.delivered_at IS NULL) <> (NEW.delivered_at IS NULL)
      AND (NEW.source = 'slack' OR s.mode <> 'local');
 END;
 
--- What its agent was not told is for a later one of the same workspace.
+-- What its agent was not told is for a later one in the same workspace.
 CREATE TRIGGER steering_is_left BEFORE UPDATE OF session_seq ON steering
 WHEN OLD.session_seq IS NOT NEW.session_seq BEGIN
   SELECT RAISE(ABORT, 'steering: left: it is for its session, or for a later one of the same workspace')

@@ -10,7 +10,7 @@ CREATE TRIGGER ended_call_is_due BEFORE INSERT ON ended_call BEGIN
    WHERE NOT EXISTS (SELECT 1 FROM tool_call WHERE seq = NEW.call_seq AND state = 'answered');
 END;
 
--- What an agent tells without asking is for the timeline, and is said in Slack: a broadcast, and the
+-- What an agent reports unasked goes to the timeline and to Slack: a broadcast, and the
 -- status_message of a ping.
 CREATE TRIGGER tool_call_said AFTER INSERT ON tool_call
 WHEN NEW.tool IN ('broadcast', 'ping') AND NEW.is_error = 0 BEGIN

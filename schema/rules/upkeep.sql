@@ -1,4 +1,4 @@
--- What was found when the database was looked through stays as it was found.
+-- The result of a check is recorded and never changes.
 
 CREATE TRIGGER upkeep_done AFTER INSERT ON upkeep WHEN NEW.kind = 'check' BEGIN
   INSERT INTO event (at, kind, actor, detail)

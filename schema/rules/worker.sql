@@ -1,4 +1,4 @@
--- Who runs. A row's story goes into the timeline; `health` is for operators.
+-- Who is running. A row's history goes into the timeline; `health` is for operators.
 
 CREATE TRIGGER worker_changed AFTER UPDATE OF state ON worker
 WHEN OLD.state <> NEW.state BEGIN

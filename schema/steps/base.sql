@@ -1,5 +1,5 @@
 -- Made by sqlgen from schema/. The schema that steps begin from, PRAGMA user_version 100.
--- Until release 0.2.0 it is written anew whenever schema/ changes; from then on it is frozen.
+-- Until release 0.2.0 it is rewritten whenever schema/ changes; from then on it is frozen.
 -- frozen: no
 CREATE TABLE agent (
   name               TEXT NOT NULL PRIMARY KEY,

@@ -37,11 +37,25 @@ static void end_name(struct acp_peek *p)
 	                                        : ACP_PEEK_OTHER;
 }
 
+/* Whether the token can be copied into an answer: a string or a number of strict JSON. */
+static bool is_id(const struct acp_peek *p)
+{
+	OWNED(cJSON_ptr) cJSON *value = NULL;
+
+	if (p->length >= sizeof(p->token) || !utf8_valid(p->token, p->length))
+		return false;
+	for (size_t i = 0; i < p->length; i++)
+		if ((unsigned char)p->token[i] < 0x20)
+			return false;
+	value = cJSON_ParseWithOpts(p->token, NULL, true);
+	return cJSON_IsString(value) || cJSON_IsNumber(value);
+}
+
 /* A scalar value of the outermost object is complete. The first of two members counts, as it does
  * for cJSON. */
 static void end_value(struct acp_peek *p)
 {
-	if (p->name == ACP_PEEK_ID && !p->id[0] && p->length < sizeof(p->token))
+	if (p->name == ACP_PEEK_ID && !p->id[0] && is_id(p))
 		memcpy(p->id, p->token, p->length + 1);
 	else if (p->name == ACP_PEEK_METHOD && !p->method[0] && p->token[0] == '"')
 		token_text(p, p->method);

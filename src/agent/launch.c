@@ -108,7 +108,7 @@ __attribute__((noreturn)) static void become(const struct launch_plan *plan, con
 	fail(FAILED, STEP_EXEC);
 }
 
-/* ---- in ours ---- */
+/* ---- in our process ---- */
 
 static int open_pipes(const struct launch_plan *plan, struct ends *p, struct err *e)
 {

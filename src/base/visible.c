@@ -31,7 +31,7 @@ static bool is_in(uint32_t c, const struct range *ranges, size_t count)
 	return false;
 }
 
-/* ---- what is not seen ---- */
+/* ---- invisible characters ---- */
 
 /* The base of an emoji: a selector after it says how to draw it. */
 static bool is_symbol(uint32_t c)

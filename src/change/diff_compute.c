@@ -358,7 +358,7 @@ static void hunk_end(const struct comparison *c, size_t i, size_t j, size_t *ret
 	}
 }
 
-/* ---- what stands behind @@ ---- */
+/* ---- the section after @@ ---- */
 
 /* What is known about the lines before a hunk. */
 struct progress {

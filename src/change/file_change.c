@@ -558,7 +558,7 @@ int file_change_put_back(struct file_change *f, struct refusal *why)
 	return 0;
 }
 
-/* ---- afterwards ---- */
+/* ---- after placing ---- */
 
 int file_change_sync(const struct file_change *f, struct refusal *why)
 {

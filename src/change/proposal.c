@@ -75,7 +75,7 @@ tell_paths(struct refusal *why, const char *code, const char *format, const char
 
 #define refuse_paths(...) (tell_paths(__VA_ARGS__), err_failure())
 
-/* ---- what belongs to us ---- */
+/* ---- our own files ---- */
 
 /* The absolute name of path below root_fd. */
 static void absolute(int root_fd, const char *path, struct str *out)

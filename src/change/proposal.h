@@ -32,7 +32,7 @@ struct touched {
 	char *path; /* relative to the workspace, as given; symlinks are not resolved */
 	char *target; /* the file it stands for, symlinks resolved: usually the path itself */
 	const char *action; /* create, modify, delete, read (the source of a copy) */
-	char *other; /* create, modify: source of the content; delete: its new path; or NULL */
+	char *other; /* create, modify: content source; delete: new path; or NULL */
 	unsigned mode; /* from the diff: 0100644 or 0100755; 0: not given */
 	char hash[SHA256_BYTES]; /* of the file, or NO_FILE */
 	char result_hash[SHA256_BYTES]; /* of the result, or NO_FILE; after proposal_work */

@@ -130,7 +130,7 @@ void hand_ask_release(struct hand_ask *ask)
 	*ask = (struct hand_ask){ .given = NULL };
 }
 
-/* ---- what was found: writing ---- */
+/* ---- findings: writing ---- */
 
 static void add_policy(struct str *out, const struct policy_look *look)
 {
@@ -200,7 +200,7 @@ void hand_found_write(const struct hand_ask *ask, const struct hand_found *found
 	pack_end(out);
 }
 
-/* ---- what was found: reading ---- */
+/* ---- findings: reading ---- */
 
 static bool is_hash(const char *text)
 {

@@ -44,7 +44,7 @@ static void make_question(const struct call *c, const struct call_settings *sett
 	}
 }
 
-/* ---- answers that are there at once ---- */
+/* ---- immediate answers ---- */
 
 int ask_note_approval(struct store *st, const struct call *c, const struct peer *p,
                       const char *subject, int64_t request_seq, struct err *e)

@@ -79,7 +79,7 @@ bool peer_process_runs(const char *wanted)
 	return name((pid_t)strtol(wanted, NULL, 10), now) && strcmp(now, wanted) == 0;
 }
 
-/* ---- looking for it ---- */
+/* ---- the search ---- */
 
 static bool is_it(struct search *s, int folder, const char *fd)
 {

@@ -14,7 +14,7 @@ static int fail(struct rpc_error *error, int code, const char *text)
 	return -1;
 }
 
-/* ---- the look before the parse ---- */
+/* ---- the scan before the parse ---- */
 
 struct scan {
 	const char *bytes;

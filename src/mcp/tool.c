@@ -37,7 +37,7 @@ void tool_describe(struct str *out, const struct tool *tool, bool with_output)
 	json_object_end(out);
 }
 
-/* ---- the check of arguments: as much of JSON Schema as the tools use ---- */
+/* ---- checking arguments: the part of JSON Schema that the tools use ---- */
 
 /* The input schemas, parsed on first use and kept: they are constants. */
 static const cJSON *input_schema(const struct tool *tool)

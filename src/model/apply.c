@@ -22,7 +22,7 @@ void apply_report_clear(struct apply_report *r)
 	*r = (struct apply_report){ 0 };
 }
 
-/* ---- what was ordered ---- */
+/* ---- the order ---- */
 
 /* Checks that the text is the one that the operator saw. */
 static int check_body(struct apply_job *j, struct err *e)

@@ -11,7 +11,7 @@
  *   Planned: nothing is in place; hidden files may be partial. They are removed, and the job is
  *     redone. (If all targets are as intended: settled.)
  *   Staged: all hidden files are complete. The hashes of the target and of the hidden file tell
- * what is in place. The rest is put in place, too. If somebody else has changed a file in the
+ *     what is in place. The rest is put in place, too. If somebody else has changed a file in the
  *     meantime, what is in place is taken back instead, and the job is refused as patch_conflict.
  * Until the first file is in place, giving up costs nothing; until the last one is, what is in
  * place can be taken back, because the old files have hidden names. The point of no return is the

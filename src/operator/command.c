@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a session is after an order; an agent that was lost is not there at once. */
+/* The state of a session after an order; a lost agent does not come back at once. */
 static const char *done(const struct desk *d, const char *verb)
 {
 	const char *now = json_text(d->out->json, "current_status");

@@ -19,7 +19,7 @@ enum target {
 	TARGET_NOTHING, /* it is not an id */
 };
 
-/* ---- which one ---- */
+/* ---- finding it ---- */
 
 static int several(struct desk *d, const char *what, const struct found *f)
 {
@@ -207,7 +207,7 @@ static int find_target(struct desk *d, const char **ret_text, struct found *f, s
 	return by_place(d, *ret_text, f, e);
 }
 
-/* ---- saying it ---- */
+/* ---- deciding ---- */
 
 static const char *past(enum request_verdict verdict)
 {

@@ -35,13 +35,13 @@ int desk_command(struct desk *d, struct err *e); /* VERB_COMMAND */
 int desk_steer(struct desk *d, struct err *e); /* VERB_STEERING */
 int desk_read(struct desk *d, struct err *e); /* VERB_READING */
 
-/* Stores an order; what it was answered goes to the JSON. 1 done, or to be done by a worker; 0
- * refused, and told; -1. */
+/* Stores an order and adds its outcome to the JSON. 1 done, or queued for a worker; 0 refused, and
+ * the person has been told; -1. */
 int desk_give(struct desk *d, const char *verb, const char *session_id, const char *argument,
               struct err *e);
-/* The session that an order is for. id: what stands where an id belongs, "" if nothing does;
- * argument: of the order, which is kept even if there is no such session. 1 found; 0 the person has
- * been told that there is none, or several; -1. */
+/* The session that an order is for. id: the word in the place of an id, or ""; argument: of the
+ * order, which is kept even if there is no such session. 1 found; 0 the person has been told that
+ * there is none, or several; -1. */
 int desk_find_session(struct desk *d, const char *id, const char *argument, struct found *f,
                       struct err *e);
 /* session-start, session-restart, session-cleanup. */

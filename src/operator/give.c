@@ -1,4 +1,4 @@
-/* Giving an order, and finding the session that it is for. */
+/* Gives an order, and finds the session that it is for. */
 #include "desk.h"
 
 #include "command.h"

@@ -31,7 +31,7 @@ struct words {
 	const char *line; /* what followed the verb, not parsed; then id and text are NULL */
 	const char *id; /* or a prefix of one */
 	const char *text; /* reason, instruction, note; mode; on or off; prompt */
-	const char *agent, *workspace; /* of an agent that is to be started */
+	const char *agent, *workspace; /* of an agent to be started */
 	const char *digest; /* of the question as they saw all of it, or its first 8 digits; NULL:
 	                       as it stands */
 	bool certain; /* an approval with words: they know that the words are told, not done */

@@ -9,7 +9,7 @@
 
 enum { NAME_MOST = 128 }; /* of an agent or a workspace, with the NUL */
 
-/* What is asked for; NULL: nothing is said about it. */
+/* What was requested; NULL: not given. */
 struct start {
 	char agent[NAME_MOST], workspace[NAME_MOST];
 	const char *prompt;
@@ -17,7 +17,8 @@ struct start {
 
 /* ---- words ---- */
 
-/* The word behind an option goes to value. 1 taken, 0 there is none, or it is too long: told. */
+/* Copies the word after an option to value. 1 done; 0 it is missing or too long, and the person has
+ * been told. */
 static int take_value(struct desk *d, const char *option, const char **line, char *value)
 {
 	size_t n = strcspn(*line, " \t\r\n");
@@ -29,7 +30,7 @@ static int take_value(struct desk *d, const char *option, const char **line, cha
 	return 1;
 }
 
-/* Phones make one dash of two. */
+/* Phones turn two dashes into one. */
 static bool takes_option(const char **line, const char *name)
 {
 	static const char *const DASHES[] = { "--", "\xE2\x80\x94", "\xE2\x80\x93" };
@@ -47,7 +48,7 @@ static bool takes_option(const char **line, const char *name)
 	return false;
 }
 
-/* Options in front of the prompt, in any order. 1, or 0 told. */
+/* Options before the prompt, in any order. 1, or 0 the person has been told. */
 static int read_line(struct desk *d, const char *line, struct start *s)
 {
 	int got = 1;
@@ -79,7 +80,7 @@ static void add_member(cJSON *object, const char *name, const char *text)
 		(void)cJSON_AddStringToObject(object, name, text);
 }
 
-/* Gives the order with what was asked for as its argument. As desk_give. */
+/* Gives the order with the request as its argument. As desk_give. */
 static int give(struct desk *d, const char *verb, const char *session_id, const struct start *s,
                 struct err *e)
 {
@@ -109,7 +110,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "01a2052f-b931: claude in web", of the session that the order began. */
+/* "01a2052f-b931: claude in web", for the session that the order started. */
 static void add_began(const struct desk *d, struct str *out)
 {
 	const char *id = json_text(d->out->json, "session_id");
@@ -145,7 +146,7 @@ int desk_start(struct desk *d, struct err *e)
 	return desk_tell(d, SAID_DONE, "Starting session %s.", str_text(&began));
 }
 
-/* What stands behind the verb: an id, unless a thread says which session is meant, and a prompt. */
+/* What follows the verb: an id, unless the thread determines the session, and a prompt. */
 static const char *take_id(const struct desk *d, const char *line, char id[ID_BYTES])
 {
 	size_t n = verb_id_length(line);

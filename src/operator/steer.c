@@ -63,7 +63,7 @@ int desk_put(struct desk *d, const char *kind, const char *session_id, const cha
 	return seq < 0 ? -1 : outcome(d, seq, which, e);
 }
 
-/* ---- to whom ---- */
+/* ---- the agent ---- */
 
 /* *text: the line; an id at its start is removed. 1 found (*ret_several: among several), 0 the
  * person has been told, -1. */

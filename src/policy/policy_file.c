@@ -32,7 +32,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* ---- who may have written it ---- */
+/* ---- ownership ---- */
 
 static int check_owner(const struct stat *s, const char *what, struct err *e)
 {

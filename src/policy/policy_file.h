@@ -27,7 +27,7 @@ struct policy_known {
 	bool exists;
 	struct policy_seen seen;
 	int64_t read_ms; /* unix; 0: never looked at */
-	int64_t look; /* the number of this look: a later one may end before it */
+	int64_t look; /* the number of this look: a later one may end first */
 };
 
 /* The file as found: only policy_look touches the file system, possibly in a separate process
@@ -73,7 +73,7 @@ struct policy_file {
 /* All that are known, newest first. */
 struct policy_files {
 	LIST_HEAD(, policy_file) all;
-	int64_t looks; /* how many were begun */
+	int64_t looks; /* how many have been started */
 };
 
 /* Looks at the file of a workspace. watch_fd: of an inotify that is to report its changes; -1:

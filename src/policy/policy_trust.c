@@ -28,7 +28,7 @@ enum policy_trust policy_trust_read(struct store *st)
 	return POLICY_TRUST_LISTED;
 }
 
-/* ---- the version that is trusted ---- */
+/* ---- the trusted version ---- */
 
 static int take_trusted(struct store *st, struct policy_file *f,
                         const struct policy_trusted_row *row, struct err *e)

@@ -40,7 +40,7 @@ void audit_cut_clear(struct audit_cut *c)
 	*c = (struct audit_cut)AUDIT_CUT_INIT;
 }
 
-/* ---- what may go ---- */
+/* ---- what may be cut ---- */
 
 /* upto becomes the last sealed event before the cutoff: 1, 0 there is none, -1. */
 static int find_end(struct audit_cut *c, int64_t first, struct err *e)

@@ -209,7 +209,7 @@ static int check(void *arg, struct audit_record *r)
 	return 0;
 }
 
-/* ---- what is wrong with the record at fault ---- */
+/* ---- the fault of a record ---- */
 
 struct search {
 	const struct chain *c;

@@ -13,7 +13,7 @@
  * show. */
 enum { FORM_MS = SLACK_FORM_MINUTES * 60 * 1000 };
 
-/* ---- which question, which session ---- */
+/* ---- finding the request, the session ---- */
 
 /* 1 it is still waiting, 0 the person has been told why not, -1. */
 static int find_open_request(struct slack_talk *t, int64_t *ret_seq, struct err *e)

@@ -56,7 +56,7 @@ static void add_session_button(cJSON *buttons, const char *word, const char *lab
 	blocks_add_button(buttons, action.bytes, label, value.bytes, style);
 }
 
-/* What an agent that we started is to do stands in the notification, too. */
+/* The task of an agent that we started is in the notification, too. */
 static void add_begun(const struct slack_session_row *s, struct str *out)
 {
 	bool acp = s->protocol_mode == SESSION_PROTOCOL_MODE_ACP;
@@ -113,7 +113,7 @@ void slack_notice_session(const struct slack_session_row *s, struct slack_said *
 		                   "🛑 Stop", s->id, "danger");
 }
 
-/* What an agent wrote last. */
+/* The last output of an agent. */
 static void add_stderr(cJSON *blocks, const struct slack_run_row *run)
 {
 	if (run->stderr_tail && *run->stderr_tail)
@@ -244,7 +244,7 @@ void slack_notice_mode(const struct slack_mode *m, struct slack_said *out)
 	add_switch_back(out->blocks, m);
 }
 
-/* ---- what a policy allowed ---- */
+/* ---- allowed by a policy ---- */
 
 /* One line each: "3 × cargo test --all (command:cargo test *)"; returns how many they stand for. */
 static int64_t add_allowed(struct str *out, const struct slack_auto *a)

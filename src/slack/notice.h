@@ -36,7 +36,7 @@ struct slack_auto {
 };
 
 void slack_notice_session(const struct slack_session_row *s, struct slack_said *out);
-/* run: how the agent ended that we had started; NULL: we had not. */
+/* run: how the agent that we had started ended; NULL: we had not started it. */
 void slack_notice_ended(const struct slack_session_row *s, const struct slack_run_row *run,
                         struct slack_said *out);
 /* A session that can be resumed, after run. */
@@ -54,7 +54,7 @@ void slack_notice_broadcast(const char *level, const char *message, struct slack
 /* Our own words: *, _, ~ and backticks format; & < > are escaped here; people whom we name
  * (slack:<team>:<user>) are mentioned, under their names in Slack. */
 void slack_notice_text(const char *text, struct slack_said *out);
-/* What an agent says: its text as it is, which names and calls nobody. */
+/* What an agent says: its text unchanged, without mentions or notifications. */
 void slack_notice_agent(const char *text, struct slack_said *out);
 /* Words that were asked back, with buttons. answer: their outcome, which removes the buttons; NULL:
  * none yet. id: carried by the buttons. */

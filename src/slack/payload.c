@@ -179,7 +179,7 @@ static void add_markup(struct str *out, const char *inside, size_t length)
 	}
 }
 
-/* A mention of ourselves at the start: "<@U0BOT>" or "<@U0BOTintercom>". */
+/* A mention of ourselves at the start: "<@U0BOT>" or "<@U0BOT|intercom>". */
 static const char *skip_mention(const char *text, const char *bot_user)
 {
 	size_t n = bot_user ? strlen(bot_user) : 0;
@@ -238,7 +238,7 @@ static char *typed_text(const char *text)
 	return str_take(&out);
 }
 
-/* ---- what every act has ---- */
+/* ---- common members ---- */
 
 static int unknown(struct slack_intent *a, const char *problem)
 {
@@ -327,8 +327,7 @@ static bool names_session(const struct button *b)
 	       b->meaning == INTENT_SESSION;
 }
 
-/* The id in the value of a button: all of it, or what stands behind its word
- * ("session-clear:<id>"). */
+/* The id in the value of a button: all of it, or what follows its word ("session-clear:<id>"). */
 static const char *id_in(const char *value)
 {
 	const char *colon = strchr(value, ':');

@@ -263,7 +263,7 @@ void slack_call_clear(struct slack_call *c)
 	*c = (struct slack_call){ 0 };
 }
 
-/* ---- what came of it ---- */
+/* ---- the outcome ---- */
 
 static const struct {
 	const char *error;

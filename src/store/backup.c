@@ -157,7 +157,7 @@ int staging_publish(const struct staging *n, const char *file, struct err *e)
 	return flush_at(AT_FDCWD, n->parent, O_DIRECTORY, n->parent, e);
 }
 
-/* ---- there ---- */
+/* ---- making a copy ---- */
 
 /* Names that SQLite would treat as the database's own. */
 static bool is_companion(const struct staging *n, const char *database, const char *file)
@@ -192,7 +192,7 @@ int backup_write(const char *database, const char *file, struct err *e)
 	return staging_publish(&n, file, e);
 }
 
-/* ---- and back ---- */
+/* ---- restoring ---- */
 
 int backup_fetch(const struct staging *n, const char *file, int *ret_version, struct err *e)
 {

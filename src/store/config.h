@@ -73,7 +73,7 @@ struct config_agent {
 	char *workspace; /* NULL: default_workspace_root */
 	int acp_version; /* enum config_acp_offer */
 	char *auth_method; /* NULL: no method is called */
-	char *asking; /* JSON object {option: text or boolean}, NULL: it asks by itself */
+	char *asking; /* JSON object {option: text or boolean}, NULL: asks by itself */
 	struct config_texts refused_modes;
 	int64_t startup_timeout_seconds;
 	int64_t max_line_length;

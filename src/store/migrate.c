@@ -280,8 +280,8 @@ static int check_table(struct store *st, const char *path, const char *table, co
 	return err_set(
 	    e, ERR_INPUT,
 	    "%s: was made by another build of agent-intercom: its table %s is not that "
-	    "of this one, and no step leads there; go on with the build that made it, or "
-	    "move the database away and begin anew",
+	    "of this one, and no step leads there; continue with the build that made it, or "
+	    "move the database away and start over",
 	    path, table);
 }
 

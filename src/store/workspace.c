@@ -54,7 +54,7 @@ static bool is_owners_home(const char *path)
 	return real && strcmp(path, real) == 0;
 }
 
-/* ---- what is ours ---- */
+/* ---- our own files ---- */
 
 /* The real path of name in dir, whether it exists or not; NULL if dir does not. */
 static char *real_child(const char *dir, const char *name)

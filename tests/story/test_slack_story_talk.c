@@ -63,6 +63,16 @@ START_TEST(an_agent_asks_and_is_answered_and_spoken_to_in_its_thread)
 }
 END_TEST
 
+START_TEST(words_that_come_in_five_hundred_pieces_are_one_message)
+{
+	a_system_with_an_agent("\"chunks:500\"");
+	it_says("1 2 3 4 % 499 500 ");
+	expect("SELECT length(text) FROM slack_message WHERE kind = 'agent' ORDER BY seq LIMIT 1",
+	       "1892\n");
+	end_system();
+}
+END_TEST
+
 START_TEST(what_an_agent_says_calls_nobody)
 {
 	OWNED(char_ptr) char *ts = NULL;
@@ -104,6 +114,7 @@ int main(void)
 	TCase *c = store_case(s, "talk", 60);
 
 	tcase_add_test(c, an_agent_asks_and_is_answered_and_spoken_to_in_its_thread);
+	tcase_add_test(c, words_that_come_in_five_hundred_pieces_are_one_message);
 	tcase_add_test(c, what_an_agent_says_calls_nobody);
 	tcase_add_test(c, the_stop_button_cancels_the_turn_and_ends_the_agent);
 	return run_suite(s);

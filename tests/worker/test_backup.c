@@ -754,6 +754,19 @@ START_TEST(a_write_that_was_begun_is_parked_with_its_files)
 }
 END_TEST
 
+START_TEST(an_agent_of_the_time_of_the_backup_is_lost)
+{
+	char id[40];
+
+	given_backup_of_a_write(id);
+	(void)sql(file, "INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, "
+	                "state, created_at) SELECT seq, 1, 'h', 'a', 'mcp', 'wanted', created_at "
+	                "FROM session LIMIT 1");
+	succeeds(restore(file));
+	has_rows(site.database, "SELECT state, outcome FROM agent_run", "ended|interrupted\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("backup");
@@ -779,6 +792,7 @@ int main(void)
 	tcase_add_test(c, the_seals_go_on_after_a_restore);
 	tcase_add_test(c, an_old_question_can_be_answered_and_nothing_is_written_twice);
 	tcase_add_test(c, a_write_that_was_begun_is_parked_with_its_files);
+	tcase_add_test(c, an_agent_of_the_time_of_the_backup_is_lost);
 	c = store_case(s, "backup_slack", 100);
 	tcase_add_test(c, what_was_said_in_slack_since_the_backup_is_not_said_again);
 	tcase_add_test(c, what_was_not_said_before_the_restore_is_said_after_it_in_order);

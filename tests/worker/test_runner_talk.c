@@ -14,6 +14,7 @@
 enum {
 	LOOK_MS = 10,
 	GRACE_MS = 61000, /* after a start nothing expires for a minute */
+	STUCK_MS = 31000, /* what is not read for so long */
 };
 
 /* Orders a run of the fake agent: what it speaks ("v1", "v2", "stream") and its steps, NULL behind
@@ -280,6 +281,32 @@ START_TEST(a_program_that_is_no_agent_is_found_out)
 }
 END_TEST
 
+START_TEST(an_agent_that_reads_nothing_is_given_up)
+{
+	setup();
+	int run = given_talk("stream", STEPS("deaf"));
+	run_becomes(run, "running||||active");
+	given("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 80)"
+	      " INSERT INTO steering (session_id, text)"
+	      " SELECT id, printf('%.*c', 65000, 'x') FROM n, session");
+	expect_soon("SELECT count(*) FROM steering WHERE delivered_at IS NOT NULL", "80\n");
+	advance(STUCK_MS);
+	run_becomes(run, "ended|interrupted||15|interrupted");
+	ck_assert_str_eq(of_run(run, "why"), "the agent does not read its stdin");
+	processes_become(run, 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_line_that_is_too_long_is_dropped_and_the_next_one_is_heard)
+{
+	setup();
+	(void)given_talk("v1", STEPS("stdout:34603008", "junk:3", "ask:a.c"));
+	expect_soon("SELECT title, state FROM request", "Write a.c|pending\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(an_agent_of_acp_stream_asks_and_is_told)
 {
 	setup();
@@ -328,6 +355,8 @@ int main(void)
 	tcase_add_test(c, an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again);
 	tcase_add_test(c, an_agent_that_needs_a_login_says_so);
 	tcase_add_test(c, a_program_that_is_no_agent_is_found_out);
+	tcase_add_test(c, an_agent_that_reads_nothing_is_given_up);
+	tcase_add_test(c, a_line_that_is_too_long_is_dropped_and_the_next_one_is_heard);
 	tcase_add_test(c, an_agent_of_acp_stream_asks_and_is_told);
 	return run_suite(s);
 }

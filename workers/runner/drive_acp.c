@@ -20,6 +20,8 @@ enum {
 	GOODBYE_MS = 2000, /* to end its turn and close its session, */
 	CLOSE_MS = 3000, /* and then to end by itself, its stdin being closed */
 	SILENT_MS = 2000, /* from the end of its stdout to its own */
+	STUCK_MS = 30000, /* so long it may leave so much unread */
+	STUCK_BYTES = 4 << 20,
 };
 
 struct talk {
@@ -323,12 +325,21 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* When an agent that leaves much unread has had its time; INT64_MAX: it reads. */
+static int64_t stuck_until(const struct runner *r)
+{
+	return r->stuck_ms && r->queue.length - r->written > STUCK_BYTES ? r->stuck_ms + STUCK_MS
+	                                                                 : INT64_MAX;
+}
+
 static void set_due(struct runner *r, const struct talk *t)
 {
 	int64_t due = earlier(acp_due_ms(&t->acp), heard_due_ms(&t->heard));
 
 	if (t->closed_ms && r->phase == ENDING_NOT)
 		due = earlier(due, t->closed_ms + SILENT_MS);
+	if (r->phase == ENDING_NOT)
+		due = earlier(due, stuck_until(r));
 	if (t->goodbye_ms && r->phase == ENDING_LEAVE)
 		due = earlier(due, t->leave_ms ? t->leave_ms : t->goodbye_ms);
 	r->due_ms = due;
@@ -338,6 +349,8 @@ static void end_if_over(struct runner *r, struct talk *t)
 {
 	if (t->closed_ms && clock_monotonic_ms() >= t->closed_ms + SILENT_MS)
 		give_up(t, AGENT_RUN_OUTCOME_STOPPED, "stream closed");
+	if (clock_monotonic_ms() >= stuck_until(r))
+		give_up(t, AGENT_RUN_OUTCOME_INTERRUPTED, "the agent does not read its stdin");
 	if (t->why.length && !r->has_ended)
 		ending_begin(r, t->outcome, t->why.bytes);
 }

@@ -104,7 +104,7 @@ static void base_text(const struct schema *schema, struct str *out)
 	str_addf(out,
 	         "-- Made by sqlgen from schema/. The schema that steps begin from, PRAGMA "
 	         "user_version %d.\n"
-	         "-- Until release 0.2.0 it is written anew whenever schema/ changes; from then on "
+	         "-- Until release 0.2.0 it is rewritten whenever schema/ changes; from then on "
 	         "it is "
 	         "frozen.%sno\n",
 	         BASE_VERSION, FROZEN);

@@ -67,7 +67,7 @@ static const char *comment_above(const char *text, const char *line)
 	return line;
 }
 
-/* ---- remarks beside a column ---- */
+/* ---- remarks on a column ---- */
 
 static bool read_guard(struct column *c, const char *word)
 {
@@ -146,7 +146,7 @@ static void read_column_remarks(struct table *t, const char *line)
 	} while (depth > 0 && *line);
 }
 
-/* ---- what SQLite knows ---- */
+/* ---- from SQLite ---- */
 
 static void read_columns(sqlite3 *db, struct table *t)
 {
@@ -249,7 +249,7 @@ static void read_uniques(struct schema *s, const struct table *t)
 	(void)sqlite3_finalize(list);
 }
 
-/* ---- whether a table says what it must ---- */
+/* ---- checks of a table ---- */
 
 static void check_column(const struct table *t, const struct column *c)
 {
