@@ -240,8 +240,9 @@ END_TEST
 START_TEST(a_grandchild_that_holds_stdout_holds_nobody_up)
 {
 	setup();
-	int run = given_run("sh -c 'trap \"\" TERM HUP INT; while :; do sleep 1; done' &\n"
-	                    "exit 0");
+	int run =
+	    given_run("sh -c 'trap \"\" TERM HUP INT; while :; do sleep 1; done' \"$here\" &\n"
+	              "exit 0");
 	run_becomes(run, "ended|exited|0||terminated");
 	processes_become(run, 0);
 }
@@ -250,8 +251,9 @@ END_TEST
 START_TEST(a_grandchild_without_our_pipes_ends_with_its_agent)
 {
 	setup();
-	int run = given_run("sh -c 'trap \"\" TERM; while :; do sleep 1; done' >/dev/null 2>&1 &\n"
-	                    "kill -9 $$");
+	int run = given_run(
+	    "sh -c 'trap \"\" TERM; while :; do sleep 1; done' \"$here\" >/dev/null 2>&1 &\n"
+	    "kill -9 $$");
 	run_becomes(run, "ended|exited||9|terminated");
 	processes_become(run, 0);
 }
@@ -273,7 +275,7 @@ END_TEST
 START_TEST(an_agent_that_ignores_sigterm_is_killed_after_5_seconds_with_all_it_started)
 {
 	setup();
-	int run = given_run("trap '' TERM\nsh -c 'while :; do sleep 0.1; done' &\n"
+	int run = given_run("trap '' TERM\nsh -c 'while :; do sleep 0.1; done' \"$here\" &\n"
 	                    "echo ready >> said\nwhile :; do sleep 0.1; done");
 	free(file_with_lines("said", 1));
 	run_becomes(run, "running||||active");
