@@ -89,7 +89,6 @@ void runners_add_names(const struct supervisor *s, struct str *out)
 void runners_clear(struct supervisor *s)
 {
 	free(s->runners.items);
-	free(s->runners.path);
 	s->runners = (struct runners){ 0 };
 }
 

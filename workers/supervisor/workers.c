@@ -63,6 +63,7 @@ void workers_clear(struct supervisor *s)
 {
 	for (int i = 0; i < CHILD_COUNT; i++)
 		free(s->children[i].path);
+	free(s->runners.path);
 }
 
 /* ---- starting ---- */
