@@ -19,7 +19,7 @@ export XDG_RUNTIME_DIR="$scratch/run" XDG_STATE_HOME="$scratch/state" XDG_CONFIG
 db="$scratch/state/agent-intercom/intercom.db"
 
 # The supervisor looks for its workers beside itself: here each is a script that asks valgrind.
-cp "$build/agent-intercom" "$scratch/bin/"
+cp "$build/agent-intercom" "$build/runner" "$scratch/bin/"
 for worker in mcp-front applier watchdog retention; do
   cat > "$scratch/bin/$worker" <<EOF
 #!/bin/sh
@@ -40,7 +40,7 @@ system=$!
 tries=0
 until grep ready "$scratch/out" >/dev/null 2>&1; do
   tries=$((tries + 1))
-  if [ "$tries" -gt 3000 ]; then
+  if [ "$tries" -gt 3000 ] || ! kill -0 "$system" 2>/dev/null; then
     cat "$scratch/err" "$scratch/log"/* >&2
     exit 1
   fi
