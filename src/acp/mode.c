@@ -91,8 +91,8 @@ static bool is_refused(const cJSON *refused, const char *mode)
 	const cJSON *item;
 
 	cJSON_ArrayForEach (item, refused)
-		if (cJSON_IsString(item) && (is(mode, item->valuestring) ||
-		                             (tail && is(tail + 1, item->valuestring))))
+		if (cJSON_IsString(item) &&
+		    (is(mode, item->valuestring) || (tail && is(tail + 1, item->valuestring))))
 			return true;
 	return false;
 }

@@ -463,11 +463,12 @@ START_TEST(an_agent_that_we_started_is_there_while_its_process_runs)
 {
 	watched();
 	given_agent(1);
-	given("DELETE FROM connection WHERE seq = 1;"
-	      "INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, state,"
-	      " created_at) VALUES (1, 1, 'h', 'codex', 'acp', 'wanted', '2026-01-01T00:00:00.000Z');"
-	      "UPDATE agent_run SET state = 'starting', pid = 50;"
-	      "UPDATE agent_run SET state = 'running', started_at = '2026-01-01T00:00:00.000Z'");
+	given(
+	    "DELETE FROM connection WHERE seq = 1;"
+	    "INSERT INTO agent_run (session_seq, generation, machine, agent, protocol, state,"
+	    " created_at) VALUES (1, 1, 'h', 'codex', 'acp', 'wanted', '2026-01-01T00:00:00.000Z');"
+	    "UPDATE agent_run SET state = 'starting', pid = 50;"
+	    "UPDATE agent_run SET state = 'running', started_at = '2026-01-01T00:00:00.000Z'");
 	pass(5 * MINUTE + SECOND);
 	expect(ALERTS, "pending|0\n");
 	expect("SELECT status FROM session WHERE seq = 1", "active\n");

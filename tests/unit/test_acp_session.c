@@ -309,8 +309,9 @@ START_TEST(a_mode_is_refused_by_what_follows_the_hash_of_its_id)
 	acp_case_hears(&c, "{\"id\":2,\"result\":{\"sessionId\":\"S\",\"modes\":{\"currentModeId\":"
 	                   "\"http://x/m#autopilot\",\"availableModes\":[{\"id\":"
 	                   "\"http://x/m#autopilot\"},{\"id\":\"http://x/m#agent\"}]}}}");
-	acp_case_sent(&c, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"session/set_mode\",\"params\":"
-	                  "{\"sessionId\":\"S\",\"modeId\":\"http://x/m#agent\"}}\n");
+	acp_case_sent(&c,
+	              "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"session/set_mode\",\"params\":"
+	              "{\"sessionId\":\"S\",\"modeId\":\"http://x/m#agent\"}}\n");
 }
 END_TEST
 
