@@ -8,6 +8,8 @@ CREATE TABLE agent_question (
   run_seq      INTEGER NOT NULL REFERENCES agent_run (seq), -- fixed: the asker
   rpc_id       TEXT NOT NULL,               -- fixed: the agent's id, as the JSON token that it sent
   tool_call_id TEXT,                        -- fixed: the call that it is about
+  options      TEXT CHECK (options IS NULL OR json_valid(options)), -- fixed: what may be chosen, if more
+                                            -- than one yes and one no: JSON [{id, name, kind}]
   answered_at  TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: the agent is told
   withdrawn_at TEXT CHECK (withdrawn_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: no answer is needed
   why          TEXT,                        -- later, once: why not, in words

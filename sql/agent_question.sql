@@ -45,13 +45,15 @@ SELECT seq, kind, text FROM steering_untold WHERE session_seq = :session ORDER B
 UPDATE steering SET run_seq = :run, delivered_at = :now WHERE seq = :seq AND delivered_at IS NULL;
 
 -- name: agent_question_insert :exec
-INSERT INTO agent_question (request_seq, run_seq, rpc_id, tool_call_id)
-VALUES (:request, :run, :rpc_id, :tool_call_id);
+INSERT INTO agent_question (request_seq, run_seq, rpc_id, tool_call_id, options)
+VALUES (:request, :run, :rpc_id, :tool_call_id, :options);
 
 -- name: agent_question_decided :one
 -- The next one of a run that has been answered.
 -- type: decision request_verdict
-SELECT q.seq, q.request_seq, q.rpc_id, r.kind, r.state, r.decision, r.reason, r.instruction
+-- type: choice text
+SELECT q.seq, q.request_seq, q.rpc_id, r.kind, r.state, r.decision, r.reason, r.instruction,
+       (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice
   FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
  WHERE q.run_seq = :run AND q.answered_at IS NULL AND q.withdrawn_at IS NULL
    AND r.state NOT IN ('pending', 'interrupted')
@@ -73,6 +75,12 @@ UPDATE request SET deadline_at = :now
  WHERE state = 'pending'
    AND seq IN (SELECT request_seq FROM agent_question WHERE run_seq = :run AND withdrawn_at IS NOT NULL)
    AND coalesce(deadline_at > :now, 1);
+
+-- name: agent_question_withdrawn :one
+-- The request of a question that was withdrawn, if it still waits.
+SELECT r.id FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
+ WHERE q.run_seq = :run AND q.rpc_id = :rpc_id AND q.withdrawn_at IS NOT NULL AND r.state = 'pending'
+ ORDER BY q.seq DESC LIMIT 1;
 
 -- name: agent_question_delete :rows
 DELETE FROM agent_question WHERE seq IN (

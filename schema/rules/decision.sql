@@ -19,11 +19,12 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
              SELECT 1 AS rank, 'malformed' AS outcome, 'request_id and verdict must be texts' AS why
               WHERE typeof(NEW.request_id) <> 'text' OR typeof(NEW.verdict) <> 'text'
              UNION ALL
-             SELECT 2, 'malformed', 'reason and instruction must be texts of 65536 characters at most'
+             SELECT 2, 'malformed', 'reason, instruction and choice must be texts, of 65536 characters at most'
               WHERE typeof(NEW.reason) NOT IN ('text', 'null')
                  OR typeof(NEW.instruction) NOT IN ('text', 'null')
                  OR length(coalesce(NEW.reason, '')) > 65536
                  OR length(coalesce(NEW.instruction, '')) > 65536
+                 OR typeof(NEW.choice) NOT IN ('text', 'null')
              UNION ALL
              SELECT 3, 'malformed', 'created_at must look like 2026-02-08T09:30:00.123Z'
               WHERE typeof(NEW.created_at) <> 'text'
@@ -55,7 +56,11 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                      OR NOT EXISTS (SELECT 1 FROM request_verdict AS v
                                      WHERE v.kind = r.kind AND v.verdict = NEW.verdict))
              UNION ALL
-             SELECT 8, 'too_late', 'it expired at ' || r.decided_at
+             SELECT 8, 'too_late',
+                    coalesce('no answer is needed any longer: ' ||
+                             (SELECT why FROM agent_question
+                               WHERE request_seq = r.seq AND withdrawn_at IS NOT NULL),
+                             'it expired at ' || r.decided_at)
                FROM request AS r WHERE r.id = NEW.request_id AND r.state = 'expired'
              UNION ALL
              SELECT 9, 'duplicate',
@@ -100,7 +105,29 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
               WHERE r.id = NEW.request_id AND NEW.verdict = 'timeout'
                 AND NOT (r.state = 'pending' AND coalesce(r.deadline_at <= NEW.created_at, 0))
              UNION ALL
-             SELECT 15, 'applied', NULL
+             SELECT 15, 'malformed', 'the agent offers no such answer'
+               FROM request AS r
+              WHERE r.id = NEW.request_id AND NEW.choice IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM agent_question AS q, json_each(q.options) AS o
+                                 WHERE q.request_seq = r.seq
+                                   AND json_extract(o.value, '$.id') = NEW.choice
+                                   AND (json_extract(o.value, '$.kind') GLOB 'reject*')
+                                     = (NEW.verdict = 'reject'))
+             UNION ALL
+             SELECT 16, 'wrong_verb',
+                    'the agent offers ' ||
+                    coalesce((SELECT 'several answers, choose one of: ' ||
+                                     group_concat(json_extract(o.value, '$.name'), ', ')
+                                FROM json_each(q.options) AS o
+                               WHERE json_extract(o.value, '$.kind') NOT GLOB 'reject*'
+                              HAVING count(*) > 0), 'no answer that allows this once')
+               FROM request AS r JOIN agent_question AS q ON q.request_seq = r.seq
+              WHERE r.id = NEW.request_id AND NEW.verdict = 'approve' AND NEW.choice IS NULL
+                AND q.options IS NOT NULL
+                AND (SELECT count(*) FROM json_each(q.options) AS o
+                      WHERE json_extract(o.value, '$.kind') = 'allow_once') <> 1
+             UNION ALL
+             SELECT 17, 'applied', NULL
            ) AS o ORDER BY o.rank LIMIT 1)
    WHERE seq = NEW.seq;
   UPDATE request

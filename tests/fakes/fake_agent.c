@@ -8,12 +8,16 @@
  *   chunks:N        says N chunks "1 " to "N " without a pause
  *   tool:TITLE      begins and completes a call of a tool
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
- *   permit:JSON     asks to make this tool call, of which %w is where it works; says "answered:
- * ..." options:JSON    what the next `permit` offers; else yes and no form            asks for a
- * colour and waits; says "answered: ..." proceed         (stream) asks how to proceed and waits;
- * says "answered: ..." wait            reads until it is told to stop; then the turn ends as
- * cancelled stop:REASON     the turn ends with this reason fail:TEXT       the turn ends with an
- * error hang            does nothing more, whatever it is told stubborn        ignores SIGTERM
+ *   permit:JSON     asks to make this tool call, of which %w is where it works, like `ask`
+ *   options:JSON    what the next `permit` offers; else yes and no
+ *   withdraw        asks, and withdraws that once the file `go` is where it works
+ *   form            asks for a colour and waits; says "answered: ..."
+ *   proceed         (stream) asks how to proceed and waits; says "answered: ..."
+ *   wait            reads until it is told to stop; then the turn ends as cancelled
+ *   stop:REASON     the turn ends with this reason
+ *   fail:TEXT       the turn ends with an error
+ *   hang            does nothing more, whatever it is told
+ *   stubborn        ignores SIGTERM
  *   exit:N          ends with this status
  *   stderr:BYTES    writes so much to stderr
  *   stdout:BYTES    writes one line of so much to stdout, a notification
@@ -28,11 +32,14 @@
 #include "message.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { LOOK_MS = 10 };
 
 static bool stream, second;
 static int log_fd = -1;
@@ -195,6 +202,22 @@ static bool ask_permission(const char *call)
 	return ask("session/request_permission", params.bytes);
 }
 
+static bool ask_and_withdraw(void)
+{
+	char id[16], params[40];
+
+	(void)snprintf(id, sizeof(id), "%d", next_id++);
+	(void)snprintf(params, sizeof(params), "{\"requestId\":%s}", id);
+	say_method(
+	    id, "session/request_permission",
+	    "{\"sessionId\":\"fake\",\"toolCall\":{\"toolCallId\":\"w\",\"title\":\"Go\"},"
+	    "\"options\":[{\"optionId\":\"yes\",\"name\":\"Yes\",\"kind\":\"allow_once\"}]}");
+	while (access("go", F_OK) != 0)
+		(void)poll(NULL, 0, LOOK_MS);
+	say_method(NULL, "$/cancel_request", params);
+	return await(id);
+}
+
 static bool ask_form(void)
 {
 	return ask("elicitation/create",
@@ -319,6 +342,8 @@ static const char *take_step(const char *step)
 		return ask_to_write(of_what) ? NULL : "cancelled";
 	if ((of_what = of(step, "permit")))
 		return ask_permission(of_what) ? NULL : "cancelled";
+	if (of(step, "withdraw"))
+		return ask_and_withdraw() ? NULL : "cancelled";
 	if ((of_what = of(step, "options")))
 		return options = of_what, NULL;
 	if (of(step, "form"))

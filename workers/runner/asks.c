@@ -15,6 +15,7 @@
 enum {
 	TITLE_BYTES = 500,
 	SUBJECT_BYTES = 200,
+	OPTION_BYTES = 200,
 	APPROVAL_SECONDS = 3600, /* settings that are missing */
 	PROMPT_SECONDS = 1800,
 };
@@ -95,6 +96,22 @@ void asks_judge(struct asks *s, struct runner *r, const struct agent_talk_row *r
 
 /* ---- asking ---- */
 
+/* What may be answered, in the agent's words, unless that is just yes or no. */
+static void add_offer(const struct acp_inquiry *q, struct str *out)
+{
+	bool is_plain = acp_inquiry_is_plain(q);
+	int number = 0;
+
+	for (size_t i = 0; i < q->option_count && !is_plain; i++) {
+		if (q->options[i].kind == ACP_ALLOW_ALWAYS)
+			continue;
+		if (!number)
+			str_add(out, out->length ? "\n\nAnswers:" : "Answers:");
+		str_addf(out, "\n%d. ", ++number);
+		str_add_shown(out, q->options[i].name, strlen(q->options[i].name), OPTION_BYTES);
+	}
+}
+
 static void describe(const struct acp_inquiry *q, struct str *out)
 {
 	if (q->path.length)
@@ -102,6 +119,7 @@ static void describe(const struct acp_inquiry *q, struct str *out)
 	else if (q->kind == ACP_INQUIRY_PERMISSION)
 		str_addf(out, "Risk: %s\n", acp_risk_name(q->risk));
 	str_add(out, str_text(&q->description));
+	add_offer(q, out);
 }
 
 /* Of what a person is shown, and of where the answer goes: no two questions are the same. */
@@ -223,22 +241,44 @@ int asks_write(const struct asks *s, struct runner *r, const struct agent_talk_r
 	const struct asked *one = find(s, q->id);
 	const struct verdict *v = one ? &one->verdict : NULL;
 	struct store *st = &r->w.store;
+	OWNED(str) struct str options = { 0 };
 	int64_t seq;
 
 	if (v && v->file && write_policy(r, row, v, e))
 		return -1;
+	if (!acp_inquiry_is_plain(q))
+		acp_inquiry_add_options(q, &options);
 	seq = ask(r, row, q, e);
-	if (seq < 0 || sql_agent_question_insert(st, seq, r->w.row, q->id, q->tool_call_id, e))
+	if (seq < 0)
+		return -1;
+	const struct agent_question_insert_args args = { .request = seq,
+		                                         .run = r->w.row,
+		                                         .rpc_id = q->id,
+		                                         .tool_call_id = q->tool_call_id,
+		                                         .options = options.bytes };
+	if (sql_agent_question_insert(st, &args, e))
 		return -1;
 	return v && v->allowed ? decide(st, row, seq, v, e) : 0;
 }
 
 int asks_withdraw(struct runner *r, const char *rpc_id, const char *why, struct err *e)
 {
-	return sql_agent_question_withdraw(&r->w.store, why, r->w.row, rpc_id, e) ||
-	               sql_agent_question_expire(&r->w.store, r->w.row, e)
-	           ? -1
-	           : 0;
+	struct store *st = &r->w.store;
+	OWNED(agent_question_withdrawn_row) struct agent_question_withdrawn_row row = { 0 };
+	OWNED(decision_result) struct decision_result result = { 0 };
+	struct decision d = { .verdict = "timeout",
+		              .operator_id = "system:clock",
+		              .source = "timeout" };
+	int got;
+
+	if (sql_agent_question_withdraw(st, why, r->w.row, rpc_id, e) ||
+	    sql_agent_question_expire(st, r->w.row, e))
+		return -1;
+	got = sql_agent_question_withdrawn(st, r->w.row, rpc_id, &row, e);
+	if (got <= 0)
+		return got;
+	d.request_id = row.id;
+	return decision_insert(st, &d, &result, e);
 }
 
 void asks_written(struct asks *s, struct acp *a)
@@ -269,19 +309,22 @@ static struct acp_answer answer_of(const struct agent_question_decided_row *q)
 		answer.decision = q->decision ? request_verdict_name(q->decision) : "continue";
 		answer.reason = q->instruction ? q->instruction : q->reason;
 	} else if (q->state == REQUEST_STATE_APPROVED) {
-		answer.verdict = ACP_YES;
+		answer.verdict = q->choice ? ACP_OPTION : ACP_YES;
+		answer.option = q->choice;
 		answer.reason = q->instruction;
 	} else if (q->state == REQUEST_STATE_REJECTED) {
-		answer.verdict = ACP_NO;
+		answer.verdict = q->choice ? ACP_OPTION : ACP_NO;
+		answer.option = q->choice;
 	}
 	return answer;
 }
 
 /* The standard has no place for words beside a verdict: they are the next prompt. */
 static void keep_words(struct asks *s, const struct acp *a, const struct acp_answer *answer,
-                       const char *title)
+                       enum request_state state, const char *title)
 {
 	const char *said = answer->reason && answer->reason[0] ? answer->reason : NULL;
+	bool is_yes = state == REQUEST_STATE_APPROVED;
 
 	if (a->how.dialect == ACP_STREAM || (answer->verdict != ACP_NONE && !said))
 		return;
@@ -291,7 +334,7 @@ static void keep_words(struct asks *s, const struct acp *a, const struct acp_ans
 		str_addf(&s->words, "Nobody answered \"%s\" in time; that was no approval.", title);
 	else
 		str_addf(&s->words, "The operator %s \"%s\" and said: %s",
-		         answer->verdict == ACP_YES ? "approved" : "rejected", title, said);
+		         is_yes ? "approved" : "rejected", title, said);
 }
 
 static void give(struct asks *s, struct acp *a, const struct agent_question_decided_row *q,
@@ -302,7 +345,7 @@ static void give(struct asks *s, struct acp *a, const struct agent_question_deci
 	struct err e = { 0 };
 
 	if (asked && asked->kind == ACP_INQUIRY_PERMISSION)
-		keep_words(s, a, &answer, str_text(&asked->title));
+		keep_words(s, a, &answer, q->state, str_text(&asked->title));
 	if (acp_answer(a, q->rpc_id, &answer, &e) >= 0)
 		return;
 	(void)acp_answer(a, q->rpc_id, &(struct acp_answer){ .verdict = ACP_NO }, &e);
