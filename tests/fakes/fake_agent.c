@@ -8,6 +8,7 @@
  *   chunks:N        says N chunks "1 " to "N " without a pause
  *   tool:TITLE      begins and completes a call of a tool
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
+ *   ask-once:PATH   the same, but not in a session that it resumed
  *   form            asks for a colour and waits; says "answered: ..."
  *   proceed         (stream) asks how to proceed and waits; says "answered: ..."
  *   wait            reads until it is told to stop; then the turn ends as cancelled
@@ -35,7 +36,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool stream, second;
+static bool stream, second, resumed;
 static int log_fd = -1;
 static char **steps;
 static int next_id;
@@ -302,6 +303,8 @@ static const char *take_step(const char *step)
 		use_tool(of_what);
 	if ((of_what = of(step, "ask")))
 		return ask_to_write(of_what) ? NULL : "cancelled";
+	if ((of_what = of(step, "ask-once")) && !resumed)
+		return ask_to_write(of_what) ? NULL : "cancelled";
 	if (of(step, "form"))
 		return ask_form() ? NULL : "cancelled";
 	if (of(step, "proceed"))
@@ -405,8 +408,10 @@ static void speak_standard(void)
 			begin_session(&m);
 		else if (is(&m, "session/prompt"))
 			take_prompt(&m);
-		else if (m.kind == ACP_MESSAGE_REQUEST)
+		else if (m.kind == ACP_MESSAGE_REQUEST) {
+			resumed |= is(&m, "session/resume");
 			say_result(m.id, "{}");
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 #include "heard.h"
 
 #include "clock.h"
+#include "prompts.h"
 #include "request.h"
+#include "returning.h"
 #include "setting.h"
 #include "sha256.h"
 
@@ -71,6 +73,7 @@ static void add_end(struct heard_list *h, const struct acp_event *event)
 {
 	OWNED(str) struct str text = { 0 };
 
+	append(h, event->kind, NULL, NULL);
 	str_add(&text, end_words(event->stop));
 	if (event->text)
 		str_addf(&text, ": %s", event->text);
@@ -82,8 +85,7 @@ void heard_add(struct heard_list *h, const struct acp_event *event)
 	h->is_alive = true;
 	switch (event->kind) {
 	case ACP_OPENED:
-		if (event->id[0])
-			append(h, event->kind, event->id, NULL);
+		append(h, event->kind, event->id, NULL);
 		break;
 	case ACP_TEXT:
 	case ACP_STATUS:
@@ -144,13 +146,16 @@ static void describe(const struct acp_inquiry *q, struct str *out)
 	str_add(out, str_text(&q->description));
 }
 
-/* Of what a person is shown, and of where the answer goes: no two questions are the same. */
+/* Of what a person is shown; with r also of where the answer goes: no two questions are the same.
+ */
 static struct sha256 digest_of(const struct runner *r, const struct acp_inquiry *q,
                                const char *description)
 {
 	OWNED(str) struct str all = { 0 };
 
-	str_addf(&all, "%lld %s %d ", (long long)r->w.row, q->id, (int)q->kind);
+	if (r)
+		str_addf(&all, "%lld %s ", (long long)r->w.row, q->id);
+	str_addf(&all, "%d ", (int)q->kind);
 	str_addf(&all, "%zu %s%zu %s", q->title.length, str_text(&q->title), strlen(description),
 	         description);
 	str_add_bytes(&all, str_text(&q->diff), q->diff.length);
@@ -173,9 +178,14 @@ static int write_question(struct runner *r, const struct agent_talk_row *row,
 	struct store *st = &r->w.store;
 	bool is_open;
 	int64_t seq;
+	int again;
 
 	describe(q, &description);
 	add_title(&title, q);
+	const struct sha256 asked = digest_of(NULL, q, str_text(&description));
+	again = returning_ask_again(r, q, asked.text, e);
+	if (again)
+		return again < 0 ? -1 : 0;
 	const struct sha256 digest = digest_of(r, q, str_text(&description));
 	const struct str *body = is_prompt ? &q->description : &q->diff;
 	const struct asker who = { .session_seq = row->session_seq,
@@ -199,12 +209,27 @@ static int write_question(struct runner *r, const struct agent_talk_row *row,
 		                : setting_int(st, "timeouts.approval_seconds", APPROVAL_SECONDS)),
 	};
 	seq = request_ask(st, &who, &question, &is_open, e);
-	return seq < 0 || sql_agent_question_insert(st, seq, r->w.row, q->id, q->tool_call_id, e)
-	           ? -1
-	           : 0;
+	return seq < 0 || returning_put_question(r, seq, q, asked.text, e) ? -1 : 0;
 }
 
 /* ---- rows ---- */
+
+/* Whether the agent ends without its session, whose questions can then be answered later. */
+static bool will_return(const struct runner *r)
+{
+	return r->phase != ENDING_NOT && r->outcome == AGENT_RUN_OUTCOME_INTERRUPTED;
+}
+
+static int withdraw(struct runner *r, const struct heard *one, struct err *e)
+{
+	struct store *st = &r->w.store;
+
+	return sql_agent_question_expire(st, r->w.row, one->id, e) ||
+	               sql_agent_question_settle(st, r->w.row, one->id, e) ||
+	               sql_agent_question_withdraw(st, one->text, r->w.row, one->id, e)
+	           ? -1
+	           : 0;
+}
 
 static int write_one(const struct heard *one, struct runner *r, const struct agent_talk_row *row,
                      const struct acp *a, struct err *e)
@@ -215,14 +240,16 @@ static int write_one(const struct heard *one, struct runner *r, const struct age
 	if (q) /* else it was withdrawn before anybody saw it */
 		return write_question(r, row, q, e);
 	if (one->kind == ACP_OPENED)
-		return sql_agent_talk_opened(st, one->id, r->w.row, e);
-	if (one->kind == ACP_TEXT)
-		return sql_agent_talk_said(st, row->session_seq, one->text, e);
-	if (one->kind == ACP_WITHDRAWN)
-		return sql_agent_question_withdraw(st, one->text, r->w.row, one->id, e) ||
-		               sql_agent_question_expire(st, r->w.row, e)
+		return (one->id[0] && sql_agent_talk_opened(st, one->id, r->w.row, e)) ||
+		               prompts_begin(r, row, a->is_new, e)
 		           ? -1
 		           : 0;
+	if (one->kind == ACP_TURN_ENDED)
+		return prompts_ended(r, e);
+	if (one->kind == ACP_TEXT)
+		return sql_agent_talk_said(st, row->session_seq, one->text, e);
+	if (one->kind == ACP_WITHDRAWN && !will_return(r))
+		return withdraw(r, one, e);
 	return 0;
 }
 

@@ -7,6 +7,8 @@
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
  * heard.c      what an agent said, as rows
+ * prompts.c    what it is told, from rows
+ * returning.c  what it is told when it is back after an interruption
  * drive_*.c    what a protocol makes of stdin and stdout */
 #ifndef RUNNER_H
 #define RUNNER_H
