@@ -131,7 +131,78 @@ void want_stop(int run, const char *why)
 	given(sql);
 }
 
-/* ---- agents that are talked to ---- */
+/* ---- processes ---- */
+
+static bool has_in(const char *pid, const char *file, const char *text)
+{
+	char path[300];
+	char *bytes = xmalloc(ENVIRON_BYTES);
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%s/%s", pid, file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, bytes, ENVIRON_BYTES);
+	if (fd >= 0)
+		(void)close(fd);
+	bool has = n > 0 && memmem(bytes, (size_t)n, text, strlen(text) + 1) != NULL;
+	free(bytes);
+	return has;
+}
+
+int processes_of(int run)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	char mark[80];
+	int count = 0;
+
+	(void)snprintf(mark, sizeof(mark), "INTERCOM_SESSION_ID=%s", session_of(run));
+	while (proc && (entry = readdir(proc)) != NULL)
+		count += isdigit((unsigned char)entry->d_name[0]) &&
+		         has_in(entry->d_name, "environ", mark);
+	if (proc)
+		(void)closedir(proc);
+	return count;
+}
+
+void processes_become(int run, int count)
+{
+	int have = processes_of(run);
+
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; have != count && agent_ms() < end;
+	     have = processes_of(run))
+		(void)poll(NULL, 0, LOOK_MS);
+	ck_assert_int_eq(have, count);
+}
+
+pid_t runner_of(int run)
+{
+	char name[40];
+
+	(void)snprintf(name, sizeof(name), "runner-%d", run);
+	return worker_pid(name);
+}
+
+char *file_with_lines(const char *name, int lines)
+{
+	char *text = get_file(site.workspace, name);
+
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;; text = get_file(site.workspace, name)) {
+		int have = 0;
+
+		for (const char *c = text ? text : ""; *c; c++)
+			have += *c == '\n';
+		if (have >= lines)
+			return text;
+		ck_assert_msg(agent_ms() < end, "%s has %d lines, not %d:\n%s", name, have, lines,
+		              text ? text : "");
+		free(text);
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}
+
+/* ---- an agent that is talked to ---- */
 
 static void write_fake(const char *speaks, const char *const *steps)
 {
@@ -222,75 +293,4 @@ void resume(int run)
 	         " 'wanted', created_at, prompt FROM agent_run WHERE seq = %d",
 	         run);
 	given(sql.bytes);
-}
-
-/* ---- processes ---- */
-
-static bool has_in(const char *pid, const char *file, const char *text)
-{
-	char path[300];
-	char *bytes = xmalloc(ENVIRON_BYTES);
-	ssize_t n;
-	int fd;
-
-	(void)snprintf(path, sizeof(path), "/proc/%s/%s", pid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, bytes, ENVIRON_BYTES);
-	if (fd >= 0)
-		(void)close(fd);
-	bool has = n > 0 && memmem(bytes, (size_t)n, text, strlen(text) + 1) != NULL;
-	free(bytes);
-	return has;
-}
-
-int processes_of(int run)
-{
-	DIR *proc = opendir("/proc");
-	const struct dirent *entry;
-	char mark[80];
-	int count = 0;
-
-	(void)snprintf(mark, sizeof(mark), "INTERCOM_SESSION_ID=%s", session_of(run));
-	while (proc && (entry = readdir(proc)) != NULL)
-		count += isdigit((unsigned char)entry->d_name[0]) &&
-		         has_in(entry->d_name, "environ", mark);
-	if (proc)
-		(void)closedir(proc);
-	return count;
-}
-
-void processes_become(int run, int count)
-{
-	int have = processes_of(run);
-
-	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; have != count && agent_ms() < end;
-	     have = processes_of(run))
-		(void)poll(NULL, 0, LOOK_MS);
-	ck_assert_int_eq(have, count);
-}
-
-pid_t runner_of(int run)
-{
-	char name[40];
-
-	(void)snprintf(name, sizeof(name), "runner-%d", run);
-	return worker_pid(name);
-}
-
-char *file_with_lines(const char *name, int lines)
-{
-	char *text = get_file(site.workspace, name);
-
-	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;; text = get_file(site.workspace, name)) {
-		int have = 0;
-
-		for (const char *c = text ? text : ""; *c; c++)
-			have += *c == '\n';
-		if (have >= lines)
-			return text;
-		ck_assert_msg(agent_ms() < end, "%s has %d lines, not %d:\n%s", name, have, lines,
-		              text ? text : "");
-		free(text);
-		(void)poll(NULL, 0, LOOK_MS);
-	}
 }

@@ -36,10 +36,10 @@ int prompts_add_words(struct runner *r, const struct agent_talk_row *row,
 	const char *words = q->state == REQUEST_STATE_APPROVED ? q->instruction : q->reason;
 	OWNED(str) struct str text = { 0 };
 
-	if (row->protocol != AGENT_RUN_PROTOCOL_ACP || q->kind == REQUEST_KIND_PROMPT)
+	if (row->protocol != AGENT_RUN_PROTOCOL_ACP || q->kind != REQUEST_KIND_PERMISSION)
 		return 0;
 	if (q->state == REQUEST_STATE_EXPIRED)
-		str_addf(&text, "The operator did not answer \"%s\" in time.", q->title);
+		str_addf(&text, "Nobody answered \"%s\" in time; that was no approval.", q->title);
 	else if (words && words[0])
 		str_addf(&text, "The operator %s \"%s\" and said: %s", request_state_name(q->state),
 		         q->title, words);
