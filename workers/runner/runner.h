@@ -6,6 +6,8 @@
  * ending.c     how an agent ends
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
+ * judge.c      what the policy says about its questions
+ * asks.c       its questions, as rows, and their answers
  * heard.c      what an agent said, as rows
  * drive_*.c    what a protocol makes of stdin and stdout */
 #ifndef RUNNER_H
