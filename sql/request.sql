@@ -116,7 +116,8 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
   FROM request AS r
   JOIN session AS s ON s.seq = r.session_seq
   LEFT JOIN request AS p ON p.seq = r.previous_seq
-  LEFT JOIN agent_question AS q ON q.request_seq = r.seq
+  LEFT JOIN agent_question AS q
+    ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
  WHERE r.seq = :seq;
 
 -- name: request_file_insert :exec
@@ -198,6 +199,12 @@ UPDATE request SET deadline_at = :at
 SELECT r.seq, r.kind, r.deadline_at FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state = 'pending' AND (:machine IS NULL OR s.machine = :machine) AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
+
+-- name: request_of_run :many
+-- What the agent of a run waits for.
+SELECT r.seq, r.deadline_at FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
+ WHERE q.run_seq = :run AND q.answered_at IS NULL AND q.withdrawn_at IS NULL AND r.state = 'pending'
+ ORDER BY r.seq;
 
 -- name: request_interrupt :exec
 UPDATE request

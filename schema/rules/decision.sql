@@ -19,12 +19,11 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
              SELECT 1 AS rank, 'malformed' AS outcome, 'request_id and verdict must be texts' AS why
               WHERE typeof(NEW.request_id) <> 'text' OR typeof(NEW.verdict) <> 'text'
              UNION ALL
-             SELECT 2, 'malformed', 'reason, instruction and choice must be texts, of 65536 characters at most'
+             SELECT 2, 'malformed', 'reason and instruction must be texts of 65536 characters at most'
               WHERE typeof(NEW.reason) NOT IN ('text', 'null')
                  OR typeof(NEW.instruction) NOT IN ('text', 'null')
                  OR length(coalesce(NEW.reason, '')) > 65536
                  OR length(coalesce(NEW.instruction, '')) > 65536
-                 OR typeof(NEW.choice) NOT IN ('text', 'null')
              UNION ALL
              SELECT 3, 'malformed', 'created_at must look like 2026-02-08T09:30:00.123Z'
               WHERE typeof(NEW.created_at) <> 'text'
@@ -59,7 +58,8 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
              SELECT 8, 'too_late',
                     coalesce('no answer is needed any longer: ' ||
                              (SELECT why FROM agent_question
-                               WHERE request_seq = r.seq AND withdrawn_at IS NOT NULL),
+                               WHERE seq = (SELECT max(seq) FROM agent_question
+                                             WHERE request_seq = r.seq)),
                              'it expired at ' || r.decided_at)
                FROM request AS r WHERE r.id = NEW.request_id AND r.state = 'expired'
              UNION ALL
@@ -109,7 +109,8 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                FROM request AS r
               WHERE r.id = NEW.request_id AND NEW.choice IS NOT NULL
                 AND NOT EXISTS (SELECT 1 FROM agent_question AS q, json_each(q.options) AS o
-                                 WHERE q.request_seq = r.seq
+                                 WHERE q.seq = (SELECT max(seq) FROM agent_question
+                                                 WHERE request_seq = r.seq)
                                    AND json_extract(o.value, '$.id') = NEW.choice
                                    AND (json_extract(o.value, '$.kind') GLOB 'reject*')
                                      = (NEW.verdict = 'reject'))
@@ -121,7 +122,8 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                                 FROM json_each(q.options) AS o
                                WHERE json_extract(o.value, '$.kind') NOT GLOB 'reject*'
                               HAVING count(*) > 0), 'no answer that allows this once')
-               FROM request AS r JOIN agent_question AS q ON q.request_seq = r.seq
+               FROM request AS r JOIN agent_question AS q
+                 ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
               WHERE r.id = NEW.request_id AND NEW.verdict = 'approve' AND NEW.choice IS NULL
                 AND q.options IS NOT NULL
                 AND (SELECT count(*) FROM json_each(q.options) AS o

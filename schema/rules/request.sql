@@ -100,8 +100,8 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
   INSERT INTO slack_notice (kind, session_seq, request_seq, at)
   SELECT 'expired', NEW.session_seq, NEW.seq, NEW.updated_at
    WHERE OLD.state <> 'expired' AND NEW.state = 'expired'
-     AND NOT EXISTS (SELECT 1 FROM agent_question
-                      WHERE request_seq = NEW.seq AND withdrawn_at IS NOT NULL);
+     AND (SELECT withdrawn_at FROM agent_question
+           WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = NEW.seq)) IS NULL;
 END;
 
 -- The paths of a request belong to what was asked.

@@ -8,6 +8,7 @@
  *   chunks:N        says N chunks "1 " to "N " without a pause
  *   tool:TITLE      begins and completes a call of a tool
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
+ *   ask-once:PATH   the same, but not in a session that it resumed
  *   permit:JSON     asks to make this tool call, of which %w is where it works, like `ask`
  *   options:JSON    what the next `permit` offers; else yes and no
  *   withdraw        asks, and withdraws that once the file `go` is where it works
@@ -41,7 +42,7 @@
 
 enum { LOOK_MS = 10 };
 
-static bool stream, second;
+static bool stream, second, resumed;
 static int log_fd = -1;
 static char **steps;
 static int next_id;
@@ -321,6 +322,35 @@ static void misbehave(const char *step)
 		(void)pause();
 }
 
+static bool is_question(const char *step)
+{
+	static const char *const NAMES[] = { "ask",      "ask-once", "permit",
+		                             "withdraw", "form",     "proceed" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (of(step, NAMES[i]))
+			return true;
+	return false;
+}
+
+/* One step that asks. False: it was told to stop first. */
+static bool ask_as(const char *step)
+{
+	const char *of_what;
+
+	if ((of_what = of(step, "ask")))
+		return ask_to_write(of_what);
+	if ((of_what = of(step, "ask-once")))
+		return resumed || ask_to_write(of_what);
+	if ((of_what = of(step, "permit")))
+		return ask_permission(of_what);
+	if (of(step, "withdraw"))
+		return ask_and_withdraw();
+	if (of(step, "form"))
+		return ask_form();
+	return ask("prompt/forward", "{\"text\":\"Go on?\",\"type\":\"continuation\"}");
+}
+
 /* One step; the stop reason if the turn is over with it, "error TEXT" for an error, else NULL. */
 static const char *take_step(const char *step)
 {
@@ -338,20 +368,10 @@ static const char *take_step(const char *step)
 	}
 	if ((of_what = of(step, "tool")))
 		use_tool(of_what);
-	if ((of_what = of(step, "ask")))
-		return ask_to_write(of_what) ? NULL : "cancelled";
-	if ((of_what = of(step, "permit")))
-		return ask_permission(of_what) ? NULL : "cancelled";
-	if (of(step, "withdraw"))
-		return ask_and_withdraw() ? NULL : "cancelled";
+	if (is_question(step))
+		return ask_as(step) ? NULL : "cancelled";
 	if ((of_what = of(step, "options")))
 		return options = of_what, NULL;
-	if (of(step, "form"))
-		return ask_form() ? NULL : "cancelled";
-	if (of(step, "proceed"))
-		return ask("prompt/forward", "{\"text\":\"Go on?\",\"type\":\"continuation\"}")
-		           ? NULL
-		           : "cancelled";
 	if (of(step, "wait"))
 		return be_told_to_stop(), "cancelled";
 	if ((of_what = of(step, "stop")))
@@ -449,8 +469,10 @@ static void speak_standard(void)
 			begin_session(&m);
 		else if (is(&m, "session/prompt"))
 			take_prompt(&m);
-		else if (m.kind == ACP_MESSAGE_REQUEST)
+		else if (m.kind == ACP_MESSAGE_REQUEST) {
+			resumed |= is(&m, "session/resume");
 			say_result(m.id, "{}");
+		}
 	}
 }
 
