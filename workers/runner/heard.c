@@ -1,6 +1,7 @@
 #include "heard.h"
 
 #include "clock.h"
+#include "prompts.h"
 
 #include <stdlib.h>
 
@@ -64,6 +65,7 @@ static void add_end(struct heard_list *h, const struct acp_event *event)
 {
 	OWNED(str) struct str text = { 0 };
 
+	append(h, event->kind, NULL, NULL);
 	str_add(&text, end_words(event->stop));
 	if (event->text)
 		str_addf(&text, ": %s", event->text);
@@ -75,8 +77,7 @@ void heard_add(struct heard_list *h, const struct acp_event *event)
 	h->is_alive = true;
 	switch (event->kind) {
 	case ACP_OPENED:
-		if (event->id[0])
-			append(h, event->kind, event->id, NULL);
+		append(h, event->kind, event->id, NULL);
 		break;
 	case ACP_TEXT:
 	case ACP_STATUS:
@@ -137,7 +138,12 @@ static int write_one(const struct heard *one, const struct asks *asks, struct ru
 	if (q) /* else it was withdrawn before anybody saw it */
 		return asks_write(asks, r, row, q, e);
 	if (one->kind == ACP_OPENED)
-		return sql_agent_talk_opened(st, one->id, r->w.row, e);
+		return (one->id[0] && sql_agent_talk_opened(st, one->id, r->w.row, e)) ||
+		               prompts_begin(r, row, a->is_new, e)
+		           ? -1
+		           : 0;
+	if (one->kind == ACP_TURN_ENDED)
+		return prompts_ended(r, e);
 	if (one->kind == ACP_TEXT)
 		return sql_agent_talk_said(st, row->session_seq, one->text, e);
 	if (one->kind == ACP_WITHDRAWN)
