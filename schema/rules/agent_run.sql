@@ -117,6 +117,11 @@ CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.sta
    WHERE NEW.state = 'ended' AND state = 'pending'
      AND seq IN (SELECT q.request_seq FROM agent_question AS q
                   WHERE q.run_seq = NEW.seq AND q.answered_at IS NULL AND q.withdrawn_at IS NULL);
+  -- Its last turn is over, and nothing follows it.
+  UPDATE agent_turn
+     SET ended_at = coalesce(ended_at, NEW.ended_at), followed_at = coalesce(followed_at, NEW.ended_at),
+         shown_at = NEW.ended_at
+   WHERE NEW.state = 'ended' AND run_seq = NEW.seq AND (ended_at IS NULL OR followed_at IS NULL);
   INSERT INTO slack_notice (kind, session_seq, detail, at)
   SELECT 'run', NEW.session_seq, json_object('run', NEW.seq), NEW.ended_at
    WHERE NEW.outcome = 'interrupted' OR (NEW.outcome = 'failed' AND NEW.generation > 1);

@@ -7,7 +7,7 @@
  * - Its questions are rows of `request`, and beside them of `agent_question`.
  * - What the operator says (`steering`) is its next prompt; one is in flight. A nudge ends a turn
  *   that hangs, then it is the prompt.
- * - What it says stands in the session's thread. */
+ * - What it says and does are rows of `agent_line`, each turn one of `agent_turn`. */
 #include "heard.h"
 
 #include "clock.h"
@@ -96,6 +96,7 @@ static int open_talk(struct runner *r, struct err *e)
 	int got;
 
 	r->driving = t; /* also where this is tried again */
+	t->heard.said.run = r->w.row;
 	got = sql_agent_talk(&r->w.store, r->w.row, &t->row, e);
 	if (got <= 0)
 		return got < 0 ? -1
@@ -265,23 +266,50 @@ static int tell(struct runner *r, struct talk *t, const struct agent_talk_next_r
                 struct err *e)
 {
 	struct store *st = &r->w.store;
+	const struct said before = t->heard.said;
 	int64_t now_ms = clock_monotonic_ms();
 	int told;
 
 	if (store_begin(st, e))
 		return -1;
 	told = sql_agent_talk_tell(st, r->w.row, said->seq, e);
-	if (told < 0) {
+	if (told < 0 || (told > 0 && said_begin(&t->heard.said, st, said->text, said->seq, e))) {
+		t->heard.said = before;
 		store_rollback(st);
 		return -1;
 	}
-	if (store_commit(st, e))
+	if (store_commit(st, e)) {
+		t->heard.said = before;
 		return -1;
+	}
 	if (told > 0 && strcmp(said->kind, "nudge") == 0)
 		told = acp_nudge(&t->acp, said->text, now_ms, e) ? -1 : 1;
 	else if (told > 0)
 		told = acp_prompt(&t->acp, said->text, now_ms, e) ? -1 : 1;
 	return told;
+}
+
+/* Tells it what it is to do before anything that the operator says. */
+static int prompt_first(struct runner *r, struct talk *t, struct err *e)
+{
+	const struct said before = t->heard.said;
+	struct store *st = &r->w.store;
+	int got;
+
+	if (store_begin(st, e))
+		return -1;
+	if (said_begin(&t->heard.said, st, t->prompt.bytes, 0, e)) {
+		t->heard.said = before;
+		store_rollback(st);
+		return -1;
+	}
+	if (store_commit(st, e)) {
+		t->heard.said = before;
+		return -1;
+	}
+	got = acp_prompt(&t->acp, t->prompt.bytes, clock_monotonic_ms(), e) ? -1 : 1;
+	str_reset(&t->prompt);
+	return got;
 }
 
 /* Whether the agent waits for an answer, and takes nothing else. acp-stream takes words any time.
@@ -298,11 +326,8 @@ static int prompt_next(struct runner *r, struct talk *t, struct err *e)
 
 	if (t->acp.step != ACP_STEP_OPEN || waits(t) || got)
 		return got < 0 ? -1 : 0;
-	if (t->prompt.length && !t->acp.turn_open) {
-		got = acp_prompt(&t->acp, t->prompt.bytes, clock_monotonic_ms(), e) ? -1 : 1;
-		str_reset(&t->prompt);
-		return got;
-	}
+	if (t->prompt.length && !t->acp.turn_open)
+		return prompt_first(r, t, e);
 	got = sql_agent_talk_next(&r->w.store, t->row.session_seq, &said, e);
 	if (got <= 0)
 		return got;

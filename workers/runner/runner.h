@@ -6,7 +6,8 @@
  * ending.c     how an agent ends
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
- * heard.c      what an agent said, as rows
+ * said.c       its turns and the lines that it says, as rows
+ * heard.c      all that an agent said, until it is in rows
  * drive_*.c    what a protocol makes of stdin and stdout */
 #ifndef RUNNER_H
 #define RUNNER_H
