@@ -8,13 +8,12 @@
  *   chunks:N        says N chunks "1 " to "N " without a pause
  *   tool:TITLE      begins and completes a call of a tool
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
- *   form            asks for a colour and waits; says "answered: ..."
- *   proceed         (stream) asks how to proceed and waits; says "answered: ..."
- *   wait            reads until it is told to stop; then the turn ends as cancelled
- *   stop:REASON     the turn ends with this reason
- *   fail:TEXT       the turn ends with an error
- *   hang            does nothing more, whatever it is told
- *   stubborn        ignores SIGTERM
+ *   permit:JSON     asks to make this tool call, of which %w is where it works; says "answered:
+ * ..." options:JSON    what the next `permit` offers; else yes and no form            asks for a
+ * colour and waits; says "answered: ..." proceed         (stream) asks how to proceed and waits;
+ * says "answered: ..." wait            reads until it is told to stop; then the turn ends as
+ * cancelled stop:REASON     the turn ends with this reason fail:TEXT       the turn ends with an
+ * error hang            does nothing more, whatever it is told stubborn        ignores SIGTERM
  *   exit:N          ends with this status
  *   stderr:BYTES    writes so much to stderr
  *   stdout:BYTES    writes one line of so much to stdout, a notification
@@ -180,6 +179,22 @@ static bool ask_to_write(const char *path)
 	return ask(stream ? "clearance/request" : "session/request_permission", params.bytes);
 }
 
+static const char *options = "[{\"optionId\":\"yes\",\"name\":\"Yes\",\"kind\":\"allow_once\"},"
+                             "{\"optionId\":\"no\",\"name\":\"No\",\"kind\":\"reject_once\"}]";
+
+static bool ask_permission(const char *call)
+{
+	OWNED(str) struct str params = { 0 };
+
+	str_add(&params, "{\"sessionId\":\"fake\",\"toolCall\":");
+	for (const char *mark; (mark = strstr(call, "%w")) != NULL; call = mark + 2) {
+		str_add_bytes(&params, call, (size_t)(mark - call));
+		str_add(&params, place);
+	}
+	str_addf(&params, "%s,\"options\":%s}", call, options);
+	return ask("session/request_permission", params.bytes);
+}
+
 static bool ask_form(void)
 {
 	return ask("elicitation/create",
@@ -302,6 +317,10 @@ static const char *take_step(const char *step)
 		use_tool(of_what);
 	if ((of_what = of(step, "ask")))
 		return ask_to_write(of_what) ? NULL : "cancelled";
+	if ((of_what = of(step, "permit")))
+		return ask_permission(of_what) ? NULL : "cancelled";
+	if ((of_what = of(step, "options")))
+		return options = of_what, NULL;
 	if (of(step, "form"))
 		return ask_form() ? NULL : "cancelled";
 	if (of(step, "proceed"))

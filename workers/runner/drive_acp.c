@@ -28,6 +28,7 @@ struct talk {
 	struct agent_talk_row row;
 	struct acp acp;
 	struct heard_list heard;
+	struct asks asks;
 	struct str prompt; /* to be sent before anything that the operator says; "": nothing */
 	struct str why; /* it has to end, in words; "": it need not */
 	enum agent_run_outcome outcome;
@@ -126,6 +127,7 @@ static void close_talk(struct runner *r)
 		return;
 	acp_clear(&t->acp);
 	heard_clear(&t->heard);
+	asks_clear(&t->asks);
 	agent_talk_row_clear(&t->row);
 	str_clear(&t->prompt);
 	str_clear(&t->why);
@@ -160,95 +162,35 @@ static bool works(const struct talk *t)
 /* Rows that the rules refuse: nobody can be asked, so the agent is told no. */
 static void drop_refused(struct talk *t)
 {
-	struct err e = { 0 };
-
-	while (t->acp.asks) {
-		OWNED(char_ptr) char *id = xstrdup(t->acp.asks->id);
-
-		(void)acp_answer(
-		    &t->acp, id,
-		    &(struct acp_answer){ .verdict = ACP_NONE, .decision = "continue" }, &e);
-	}
+	asks_refuse(&t->acp);
+	asks_written(&t->asks, NULL);
 	heard_clear(&t->heard);
 }
 
 /* 1 wrote, 0 nothing to write, -1 error. */
 static int write_heard(struct runner *r, struct talk *t, struct err *e)
 {
-	bool working = works(t);
+	bool working;
 
+	asks_judge(&t->asks, r, &t->row, &t->acp);
+	working = works(t);
 	if (!heard_is_due(&t->heard, working, clock_monotonic_ms()))
 		return 0;
-	if (heard_write(&t->heard, r, &t->row, &t->acp, working, e) == 0)
+	if (heard_write(&t->heard, &t->asks, r, &t->row, &t->acp, working, e) == 0)
 		return 1;
 	if (e->kind == ERR_REFUSED)
 		drop_refused(t);
 	return -1;
 }
 
-/* ---- answers ---- */
-
-static struct acp_answer answer_of(const struct agent_question_decided_row *q)
-{
-	struct acp_answer answer = { .verdict = ACP_NONE, .reason = q->reason };
-
-	if (q->kind == REQUEST_KIND_PROMPT) {
-		answer.decision = q->decision ? request_verdict_name(q->decision) : "continue";
-		answer.reason = q->instruction ? q->instruction : q->reason;
-	} else if (q->state == REQUEST_STATE_APPROVED) {
-		answer.verdict = ACP_YES;
-		answer.reason = q->instruction;
-	} else if (q->state == REQUEST_STATE_REJECTED) {
-		answer.verdict = ACP_NO;
-	}
-	return answer;
-}
-
-/* The standard has no place for words beside a verdict: they are the next prompt. */
-static void keep_words(struct talk *t, const struct acp_answer *answer, const char *title)
-{
-	if (t->acp.how.dialect == ACP_STREAM || !answer->reason || !answer->reason[0])
-		return;
-	if (t->prompt.length)
-		str_add(&t->prompt, "\n\n");
-	str_addf(&t->prompt, "The operator %s \"%s\" and said: %s",
-	         answer->verdict == ACP_YES ? "approved" : "rejected", title, answer->reason);
-}
-
-static void give(struct talk *t, const struct agent_question_decided_row *q)
-{
-	const struct acp_answer answer = answer_of(q);
-	const struct acp_inquiry *asked = acp_find(&t->acp, q->rpc_id);
-	struct err e = { 0 };
-
-	if (asked)
-		keep_words(t, &answer, str_text(&asked->title));
-	if (acp_answer(&t->acp, q->rpc_id, &answer, &e) >= 0)
-		return;
-	(void)acp_answer(&t->acp, q->rpc_id, &(struct acp_answer){ .verdict = ACP_NO }, &e);
-	heard_add_line(&t->heard,
-	               "The agent offers no answer that allows this once: it was told no.");
-}
-
 static int answer_next(struct runner *r, struct talk *t, struct err *e)
 {
-	OWNED(agent_question_decided_row) struct agent_question_decided_row q = { 0 };
-	struct store *st = &r->w.store;
-	int got = sql_agent_question_decided(st, r->w.row, &q, e);
+	OWNED(str) struct str line = { 0 };
+	int did = asks_answer(&t->asks, r, &t->acp, &line, e);
 
-	if (got <= 0)
-		return got;
-	if (store_begin(st, e))
-		return -1;
-	if (sql_agent_question_answer(st, q.seq, e) ||
-	    sql_agent_question_delivered(st, q.request_seq, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	if (store_commit(st, e))
-		return -1;
-	give(t, &q);
-	return 1;
+	if (line.length)
+		heard_add_line(&t->heard, line.bytes);
+	return did;
 }
 
 /* ---- prompts ---- */
@@ -326,8 +268,13 @@ static int prompt_next(struct runner *r, struct talk *t, struct err *e)
 
 	if (t->acp.step != ACP_STEP_OPEN || waits(t) || got)
 		return got < 0 ? -1 : 0;
-	if (t->prompt.length && !t->acp.turn_open)
+	if ((t->prompt.length || t->asks.words.length) && !t->acp.turn_open) {
+		if (t->prompt.length && t->asks.words.length)
+			str_add(&t->prompt, "\n\n");
+		str_add(&t->prompt, str_text(&t->asks.words));
+		str_reset(&t->asks.words);
 		return prompt_first(r, t, e);
+	}
 	got = sql_agent_talk_next(&r->w.store, t->row.session_seq, &said, e);
 	if (got <= 0)
 		return got;

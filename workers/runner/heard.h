@@ -3,10 +3,8 @@
 #ifndef HEARD_H
 #define HEARD_H
 
-#include "acp.h"
-#include "runner.h"
+#include "asks.h"
 #include "said.h"
-#include "sql/agent_question.h"
 
 /* Something that becomes rows. */
 struct heard {
@@ -36,8 +34,8 @@ bool heard_is_due(const struct heard_list *h, bool works, int64_t now_ms);
 int64_t heard_due_ms(const struct heard_list *h);
 
 /* Writes all of it; a: where its questions are found. 0; -1: nothing was written. */
-int heard_write(struct heard_list *h, struct runner *r, const struct agent_talk_row *row,
-                const struct acp *a, bool works, struct err *e);
+int heard_write(struct heard_list *h, struct asks *asks, struct runner *r,
+                const struct agent_talk_row *row, struct acp *a, bool works, struct err *e);
 
 void heard_clear(struct heard_list *h);
 

@@ -7,6 +7,8 @@
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
  * said.c       its turns and the lines that it says, as rows
+ * judge.c      what the policy says about its questions
+ * asks.c       its questions, as rows, and their answers
  * heard.c      all that an agent said, until it is in rows
  * drive_*.c    what a protocol makes of stdin and stdout */
 #ifndef RUNNER_H
