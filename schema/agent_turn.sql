@@ -7,9 +7,8 @@ CREATE TABLE agent_turn (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- fixed: never reused: buttons in Slack carry it
   run_seq      INTEGER NOT NULL REFERENCES agent_run (seq), -- fixed
   number       INTEGER NOT NULL CHECK (number > 0), -- fixed: 1 is the first of its run
-  prompt       TEXT,                        -- fixed: what the agent was told; NULL: it began by itself
-  steering_seq INTEGER,                     -- fixed: steering.seq of the operator's words; NULL: the prompt
-                                            -- of the run, or ours
+  input_seq    INTEGER REFERENCES agent_input (seq), -- fixed: what the agent was told; NULL: it began by
+                                            -- itself
   began_at     TEXT NOT NULL CHECK (began_at GLOB '????-??-??T??:??:??.???Z'), -- fixed
   stop         TEXT CHECK (stop IN (        -- later, once: how the agent ended it; NULL: it did not
     'end_turn', 'max_turn_requests', 'max_tokens', 'refusal', 'cancelled', 'error', 'other')),
@@ -25,6 +24,8 @@ CREATE TABLE agent_turn (
 ) STRICT;
 -- refuses: number: this run has a turn of this number already
 CREATE UNIQUE INDEX agent_turn_run ON agent_turn (run_seq, number);
+-- refuses: input: a prompt begins one turn
+CREATE UNIQUE INDEX agent_turn_input ON agent_turn (input_seq) WHERE input_seq IS NOT NULL;
 
 -- The kinds of lines, and the messages in Slack that show them.
 -- small

@@ -1,13 +1,11 @@
 -- Every statement on `agent_turn` and `agent_line`.
 
 -- name: agent_turn_begin :insert
--- The next turn of a run. steering: the operator's words; NULL: the prompt is not theirs.
+-- The next turn of a run. input: what the agent is told; NULL: it begins by itself.
 -- type: :run seq
--- type: :prompt text
--- type: :steering seq
-INSERT INTO agent_turn (run_seq, number, prompt, steering_seq, began_at)
-SELECT :run, 1 + coalesce((SELECT max(number) FROM agent_turn WHERE run_seq = :run), 0), :prompt,
-       :steering, :now;
+-- type: :input seq
+INSERT INTO agent_turn (run_seq, number, input_seq, began_at)
+SELECT :run, 1 + coalesce((SELECT max(number) FROM agent_turn WHERE run_seq = :run), 0), :input, :now;
 
 -- name: agent_turn_end :exec
 -- What comes next is decided already if the operator has said something, or the agent is to end
@@ -33,7 +31,7 @@ UPDATE agent_turn SET shown_at = :now WHERE seq = :turn;
 -- row: slack_turn
 SELECT t.seq, t.stop, t.why, t.ended_at, t.followed_at, r.ended_at AS run_ended_at, r.stop_wanted_at,
        x.seq AS session_seq, x.id AS session_id, x.status, s.text AS said, s.operator_id AS said_by,
-       (SELECT n.prompt FROM agent_turn AS n
+       (SELECT i.text FROM agent_turn AS n JOIN agent_input AS i ON i.seq = n.input_seq
          WHERE n.run_seq = t.run_seq AND n.number = t.number + 1) AS next_prompt
   FROM agent_turn AS t JOIN agent_run AS r ON r.seq = t.run_seq JOIN session AS x ON x.seq = r.session_seq
   LEFT JOIN steering AS s ON s.seq = t.followed_by

@@ -20,9 +20,9 @@ SELECT at, what, who, title, text, detail, ref FROM (
          json_object('generation', r.generation), 0
     FROM agent_run AS r WHERE r.session_seq = :session
   UNION ALL
-  SELECT t.began_at, 3, t.seq, 'prompt', w.operator_id, w.source, t.prompt, NULL, 0
+  SELECT t.began_at, 3, t.seq, 'prompt', w.operator_id, w.source, coalesce(i.text, w.text), NULL, 0
     FROM agent_run AS r CROSS JOIN agent_turn AS t ON t.run_seq = r.seq
-    LEFT JOIN steering AS w ON w.seq = t.steering_seq
+    LEFT JOIN agent_input AS i ON i.seq = t.input_seq LEFT JOIN steering AS w ON w.seq = i.steering_seq
    WHERE r.session_seq = :session
   UNION ALL
   SELECT l.at, 4, l.seq, l.kind, NULL, NULL, l.text, l.detail, 0
@@ -48,8 +48,8 @@ SELECT at, what, who, title, text, detail, ref FROM (
          json_object('told', w.delivered_at), 0
     FROM steering AS w
    WHERE w.session_seq = :session AND w.outcome = 'accepted'
-     AND NOT EXISTS (SELECT 1 FROM agent_turn AS t
-                      WHERE t.run_seq = w.run_seq AND t.steering_seq = w.seq)
+     AND NOT EXISTS (SELECT 1 FROM agent_input AS i JOIN agent_turn AS t ON t.input_seq = i.seq
+                      WHERE i.steering_seq = w.seq)
   UNION ALL
   SELECT v.at, 8, v.seq, 'event', v.actor, v.kind, NULL, v.detail, 0
     FROM event AS v

@@ -8,6 +8,7 @@
  *   chunks:N        says N chunks "1 " to "N " without a pause
  *   tool:TITLE      begins and completes a call of a tool
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
+ *   ask-once:PATH   the same, but not in a session that it resumed
  *   permit:JSON     asks to make this tool call, of which %w is where it works; says "answered:
  * ..." options:JSON    what the next `permit` offers; else yes and no form            asks for a
  * colour and waits; says "answered: ..." proceed         (stream) asks how to proceed and waits;
@@ -34,7 +35,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool stream, second;
+static bool stream, second, resumed;
 static int log_fd = -1;
 static char **steps;
 static int next_id;
@@ -317,6 +318,8 @@ static const char *take_step(const char *step)
 		use_tool(of_what);
 	if ((of_what = of(step, "ask")))
 		return ask_to_write(of_what) ? NULL : "cancelled";
+	if ((of_what = of(step, "ask-once")) && !resumed)
+		return ask_to_write(of_what) ? NULL : "cancelled";
 	if ((of_what = of(step, "permit")))
 		return ask_permission(of_what) ? NULL : "cancelled";
 	if ((of_what = of(step, "options")))
@@ -424,8 +427,10 @@ static void speak_standard(void)
 			begin_session(&m);
 		else if (is(&m, "session/prompt"))
 			take_prompt(&m);
-		else if (m.kind == ACP_MESSAGE_REQUEST)
+		else if (m.kind == ACP_MESSAGE_REQUEST) {
+			resumed |= is(&m, "session/resume");
 			say_result(m.id, "{}");
+		}
 	}
 }
 

@@ -46,8 +46,7 @@ ln -s "$modules/@anthropic-ai/claude-code-linux-$arch/claude" "$scratch/bin/clau
 ln -s "$modules/opencode-linux-$arch/bin/opencode" "$scratch/bin/opencode"
 PATH=$scratch/bin:$PATH
 
-port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1",
-    () => { console.log(s.address().port); s.close(); })')
+port=$(node ../port.mjs)
 mkdir -p "$HOME/.config/agent-intercom"
 database=$scratch/intercom.db
 cat >"$HOME/.config/agent-intercom/config.toml" <<END

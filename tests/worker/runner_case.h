@@ -48,6 +48,10 @@ char *file_with_lines(const char *name, int lines);
  * what it reads in the file `heard` of the workspace. */
 int given_talk(const char *speaks, const char *const *steps);
 #define STEPS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+/* Starts the system again, which has forgotten the fake agent. */
+void start_again(const char *speaks, const char *const *steps);
+/* The next run of the same session. */
+void resume(int run);
 /* The agent has been told this, on one line, so often in all. */
 void was_told(const char *text, int times);
 /* The pending request is decided. more: its reason and instruction, as SQL. */

@@ -5,7 +5,6 @@
 #include "err.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,7 +122,6 @@ START_TEST(a_stop_withdraws_what_waits)
 	was_told("session/cancel", 1);
 	was_told("\"outcome\":\"cancelled\"", 1);
 	run_becomes(run, "ended|stopped|0||terminated");
-	advance(GRACE_MS);
 	expect_soon("SELECT r.state, q.why FROM request AS r JOIN agent_question AS q"
 	            " ON q.request_seq = r.seq",
 	            "expired|stopped by the operator\n");
@@ -139,52 +137,10 @@ START_TEST(an_agent_that_dies_leaves_no_open_question)
 	expect_soon("SELECT state FROM request", "pending\n");
 	ck_assert_int_eq(kill(atoi(of_run(run, "pid")), SIGKILL), 0);
 	run_becomes(run, "ended|exited||9|terminated");
-	advance(GRACE_MS);
 	expect_soon("SELECT r.state, q.why FROM request AS r JOIN agent_question AS q"
 	            " ON q.request_seq = r.seq",
 	            "expired|the agent is gone\n");
 	ck_assert_int_eq(site_stop(&site), 0);
-}
-END_TEST
-
-START_TEST(an_agent_whose_runner_dies_leaves_no_open_question)
-{
-	setup();
-	int run = given_talk("v1", STEPS("ask:a.c"));
-	expect_soon("SELECT state FROM request", "pending\n");
-	ck_assert_int_eq(kill(runner_of(run), SIGKILL), 0);
-	run_becomes(run, "ended|interrupted|||interrupted");
-	advance(GRACE_MS);
-	expect_soon("SELECT state FROM request", "expired\n");
-	processes_become(run, 0);
-	ck_assert_int_eq(site_stop(&site), 0);
-}
-END_TEST
-
-START_TEST(an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again)
-{
-	static const struct {
-		const char *step;
-		int prompts, resumes;
-	} CASES[] = { { "resumable", 1, 1 }, { "forgetful", 2, 0 } };
-
-	for (size_t i = 0; i < COUNT(CASES); i++) {
-		setup();
-		int run = given_talk("v1", STEPS("wait", CASES[i].step));
-		was_told("mend it", 1);
-		ck_assert_int_eq(kill(runner_of(run), SIGKILL), 0);
-		run_becomes(run, "ended|interrupted|||interrupted");
-		given("INSERT INTO agent_run (seq, session_seq, generation, machine, agent,"
-		      " protocol, state, created_at, prompt)"
-		      " SELECT 2, 1, 2, machine, agent, protocol, 'wanted', created_at, prompt"
-		      " FROM agent_run");
-		was_told("\"method\":\"session/prompt\"", 2);
-		was_told("mend it", CASES[i].prompts);
-		was_told("\"method\":\"session/resume\",\"params\":{\"sessionId\":\"fake\"",
-		         CASES[i].resumes);
-		was_told("Continue where you left off.", CASES[i].resumes);
-		ck_assert_int_eq(site_stop(&site), 0);
-	}
 }
 END_TEST
 
@@ -282,8 +238,6 @@ int main(void)
 	tcase_add_test(c, a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt);
 	tcase_add_test(c, a_stop_withdraws_what_waits);
 	tcase_add_test(c, an_agent_that_dies_leaves_no_open_question);
-	tcase_add_test(c, an_agent_whose_runner_dies_leaves_no_open_question);
-	tcase_add_test(c, an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again);
 	tcase_add_test(c, an_agent_that_needs_a_login_says_so);
 	tcase_add_test(c, a_program_that_is_no_agent_is_found_out);
 	tcase_add_test(c, an_agent_that_reads_nothing_is_given_up);

@@ -3,7 +3,9 @@
 #include "clock.h"
 #include "decision.h"
 #include "log.h"
+#include "prompts.h"
 #include "request.h"
+#include "returning.h"
 #include "setting.h"
 #include "sha256.h"
 #include "sql/auto_approval.h"
@@ -104,13 +106,16 @@ static void describe(const struct acp_inquiry *q, struct str *out)
 	str_add(out, str_text(&q->description));
 }
 
-/* Of what a person is shown, and of where the answer goes: no two questions are the same. */
+/* Of what a person is shown; with r also of where the answer goes: no two questions are the same.
+ */
 static struct sha256 digest_of(const struct runner *r, const struct acp_inquiry *q,
                                const char *description)
 {
 	OWNED(str) struct str all = { 0 };
 
-	str_addf(&all, "%lld %s %d ", (long long)r->w.row, q->id, (int)q->kind);
+	if (r)
+		str_addf(&all, "%lld %s ", (long long)r->w.row, q->id);
+	str_addf(&all, "%d ", (int)q->kind);
 	str_addf(&all, "%zu %s%zu %s", q->title.length, str_text(&q->title), strlen(description),
 	         description);
 	str_add_bytes(&all, str_text(&q->diff), q->diff.length);
@@ -126,17 +131,15 @@ static void add_title(struct str *out, const struct acp_inquiry *q)
 
 /* The row of the request; -1 error. */
 static int64_t ask(struct runner *r, const struct agent_talk_row *row, const struct acp_inquiry *q,
-                   struct err *e)
+                   const char *description, struct err *e)
 {
-	OWNED(str) struct str description = { 0 };
 	OWNED(str) struct str title = { 0 };
 	bool is_prompt = q->kind == ACP_INQUIRY_PROMPT;
 	struct store *st = &r->w.store;
 	bool is_open;
 
-	describe(q, &description);
 	add_title(&title, q);
-	const struct sha256 digest = digest_of(r, q, str_text(&description));
+	const struct sha256 digest = digest_of(r, q, description);
 	const struct str *body = is_prompt ? &q->description : &q->diff;
 	const struct asker who = { .session_seq = row->session_seq,
 		                   .machine = row->machine,
@@ -145,7 +148,7 @@ static int64_t ask(struct runner *r, const struct agent_talk_row *row, const str
 		.kind = is_prompt ? REQUEST_KIND_PROMPT : REQUEST_KIND_PERMISSION,
 		.digest = digest.text,
 		.title = str_text(&title),
-		.description = is_prompt ? NULL : str_text(&description),
+		.description = is_prompt ? NULL : description,
 		.body = str_text(body),
 		.body_length = body->length,
 		.file_path = q->path.length ? q->path.bytes : NULL,
@@ -222,21 +225,38 @@ int asks_write(const struct asks *s, struct runner *r, const struct agent_talk_r
 {
 	const struct asked *one = find(s, q->id);
 	const struct verdict *v = one ? &one->verdict : NULL;
-	struct store *st = &r->w.store;
+	OWNED(str) struct str description = { 0 };
 	int64_t seq;
+	int again;
 
 	if (v && v->file && write_policy(r, row, v, e))
 		return -1;
-	seq = ask(r, row, q, e);
-	if (seq < 0 || sql_agent_question_insert(st, seq, r->w.row, q->id, q->tool_call_id, e))
+	describe(q, &description);
+	const struct sha256 digest = digest_of(NULL, q, str_text(&description));
+	again = returning_ask_again(r, q, digest.text, e);
+	if (again)
+		return again < 0 ? -1 : 0;
+	seq = ask(r, row, q, str_text(&description), e);
+	if (seq < 0 || returning_put_question(r, seq, q, digest.text, e))
 		return -1;
-	return v && v->allowed ? decide(st, row, seq, v, e) : 0;
+	return v && v->allowed ? decide(&r->w.store, row, seq, v, e) : 0;
+}
+
+/* Whether the agent ends without its session, whose questions can then be answered later. */
+static bool will_return(const struct runner *r)
+{
+	return r->phase != ENDING_NOT && r->outcome == AGENT_RUN_OUTCOME_INTERRUPTED;
 }
 
 int asks_withdraw(struct runner *r, const char *rpc_id, const char *why, struct err *e)
 {
-	return sql_agent_question_withdraw(&r->w.store, why, r->w.row, rpc_id, e) ||
-	               sql_agent_question_expire(&r->w.store, r->w.row, e)
+	struct store *st = &r->w.store;
+
+	if (will_return(r))
+		return 0;
+	return sql_agent_question_expire(st, r->w.row, rpc_id, e) ||
+	               sql_agent_question_settle(st, r->w.row, rpc_id, e) ||
+	               sql_agent_question_withdraw(st, why, r->w.row, rpc_id, e)
 	           ? -1
 	           : 0;
 }
@@ -277,39 +297,19 @@ static struct acp_answer answer_of(const struct agent_question_decided_row *q)
 	return answer;
 }
 
-/* The standard has no place for words beside a verdict: they are the next prompt. */
-static void keep_words(struct asks *s, const struct acp *a, const struct acp_answer *answer,
-                       const char *title)
-{
-	const char *said = answer->reason && answer->reason[0] ? answer->reason : NULL;
-
-	if (a->how.dialect == ACP_STREAM || (answer->verdict != ACP_NONE && !said))
-		return;
-	if (s->words.length)
-		str_add(&s->words, "\n\n");
-	if (answer->verdict == ACP_NONE)
-		str_addf(&s->words, "Nobody answered \"%s\" in time; that was no approval.", title);
-	else
-		str_addf(&s->words, "The operator %s \"%s\" and said: %s",
-		         answer->verdict == ACP_YES ? "approved" : "rejected", title, said);
-}
-
-static void give(struct asks *s, struct acp *a, const struct agent_question_decided_row *q,
-                 struct str *line)
+static void give(struct acp *a, const struct agent_question_decided_row *q, struct str *line)
 {
 	const struct acp_answer answer = answer_of(q);
-	const struct acp_inquiry *asked = acp_find(a, q->rpc_id);
 	struct err e = { 0 };
 
-	if (asked && asked->kind == ACP_INQUIRY_PERMISSION)
-		keep_words(s, a, &answer, str_text(&asked->title));
 	if (acp_answer(a, q->rpc_id, &answer, &e) >= 0)
 		return;
 	(void)acp_answer(a, q->rpc_id, &(struct acp_answer){ .verdict = ACP_NO }, &e);
 	str_add(line, "The agent offers no answer that allows this once: it was told no.");
 }
 
-int asks_answer(struct asks *s, struct runner *r, struct acp *a, struct str *line, struct err *e)
+int asks_answer(struct runner *r, const struct agent_talk_row *row, struct acp *a, struct str *line,
+                struct err *e)
 {
 	OWNED(agent_question_decided_row) struct agent_question_decided_row q = { 0 };
 	struct store *st = &r->w.store;
@@ -320,13 +320,14 @@ int asks_answer(struct asks *s, struct runner *r, struct acp *a, struct str *lin
 	if (store_begin(st, e))
 		return -1;
 	if (sql_agent_question_answer(st, q.seq, e) ||
-	    sql_agent_question_delivered(st, q.request_seq, e)) {
+	    sql_agent_question_delivered(st, q.request_seq, e) ||
+	    prompts_add_words(r, row, &q, e)) {
 		store_rollback(st);
 		return -1;
 	}
 	if (store_commit(st, e))
 		return -1;
-	give(s, a, &q, line);
+	give(a, &q, line);
 	return 1;
 }
 
@@ -346,5 +347,4 @@ void asks_clear(struct asks *s)
 {
 	asks_written(s, NULL);
 	judge_clear(&s->judge);
-	str_clear(&s->words);
 }

@@ -17,7 +17,6 @@ struct asked; /* one that was judged and is not written yet */
 struct asks {
 	struct judge judge;
 	struct asked *first;
-	struct str words; /* that the operator said beside a verdict, for the next prompt */
 };
 
 /* Judges what waits and was not judged yet. Before the transaction: it looks at files. */
@@ -33,7 +32,8 @@ void asks_written(struct asks *s, struct acp *a);
 
 /* Tells the agent the next answer; line: appends what the operator has to be told of that. 1 told,
  * 0 there is none, -1 error. */
-int asks_answer(struct asks *s, struct runner *r, struct acp *a, struct str *line, struct err *e);
+int asks_answer(struct runner *r, const struct agent_talk_row *row, struct acp *a, struct str *line,
+                struct err *e);
 
 /* Nobody can be asked: each question is answered so. */
 void asks_refuse(struct acp *a);

@@ -9,6 +9,7 @@
  *   that hangs, then it is the prompt.
  * - What it says and does are rows of `agent_line`, each turn one of `agent_turn`. */
 #include "heard.h"
+#include "prompts.h"
 
 #include "clock.h"
 #include "log.h"
@@ -29,7 +30,6 @@ struct talk {
 	struct acp acp;
 	struct heard_list heard;
 	struct asks asks;
-	struct str prompt; /* to be sent before anything that the operator says; "": nothing */
 	struct str why; /* it has to end, in words; "": it need not */
 	enum agent_run_outcome outcome;
 	int64_t closed_ms; /* monotonic: when its stdout ended; 0: it has not */
@@ -58,24 +58,12 @@ static void note(const struct acp_event *event)
 	LOG[event->level]("agent: %s", event->text);
 }
 
-/* Where the agent goes on with the session that it had, it knows what it is to do. */
-static void choose_prompt(struct talk *t)
-{
-	static const char GO_ON[] =
-	    "Continue where you left off. If a question of yours was not answered, "
-	    "ask it again.";
-
-	str_add(&t->prompt, t->row.prompt && t->acp.is_new ? t->row.prompt : GO_ON);
-}
-
 static void take(void *arg, const struct acp_event *event)
 {
 	struct talk *t = arg;
 
 	if (event->kind == ACP_NOTE)
 		note(event);
-	else if (event->kind == ACP_OPENED)
-		choose_prompt(t);
 	else if (event->kind == ACP_FAILED)
 		give_up(t, AGENT_RUN_OUTCOME_FAILED, event->text);
 	else if (event->kind == ACP_HUNG)
@@ -129,7 +117,6 @@ static void close_talk(struct runner *r)
 	heard_clear(&t->heard);
 	asks_clear(&t->asks);
 	agent_talk_row_clear(&t->row);
-	str_clear(&t->prompt);
 	str_clear(&t->why);
 	free(t);
 	r->driving = NULL;
@@ -186,99 +173,11 @@ static int write_heard(struct runner *r, struct talk *t, struct err *e)
 static int answer_next(struct runner *r, struct talk *t, struct err *e)
 {
 	OWNED(str) struct str line = { 0 };
-	int did = asks_answer(&t->asks, r, &t->acp, &line, e);
+	int did = asks_answer(r, &t->row, &t->acp, &line, e);
 
 	if (line.length)
 		heard_add_line(&t->heard, line.bytes);
 	return did;
-}
-
-/* ---- prompts ---- */
-
-/* A turn that hangs is ended for a nudge; anything else waits for its end. */
-static int wait_for_turn(struct talk *t, const struct agent_talk_next_row *said)
-{
-	if (strcmp(said->kind, "nudge") != 0 || t->acp.asks || t->acp.cancelled)
-		return 0;
-	acp_cancel(&t->acp, "nudged", clock_monotonic_ms());
-	return 1;
-}
-
-static int tell(struct runner *r, struct talk *t, const struct agent_talk_next_row *said,
-                struct err *e)
-{
-	struct store *st = &r->w.store;
-	const struct said before = t->heard.said;
-	int64_t now_ms = clock_monotonic_ms();
-	int told;
-
-	if (store_begin(st, e))
-		return -1;
-	told = sql_agent_talk_tell(st, r->w.row, said->seq, e);
-	if (told < 0 || (told > 0 && said_begin(&t->heard.said, st, said->text, said->seq, e))) {
-		t->heard.said = before;
-		store_rollback(st);
-		return -1;
-	}
-	if (store_commit(st, e)) {
-		t->heard.said = before;
-		return -1;
-	}
-	if (told > 0 && strcmp(said->kind, "nudge") == 0)
-		told = acp_nudge(&t->acp, said->text, now_ms, e) ? -1 : 1;
-	else if (told > 0)
-		told = acp_prompt(&t->acp, said->text, now_ms, e) ? -1 : 1;
-	return told;
-}
-
-/* Tells it what it is to do before anything that the operator says. */
-static int prompt_first(struct runner *r, struct talk *t, struct err *e)
-{
-	const struct said before = t->heard.said;
-	struct store *st = &r->w.store;
-	int got;
-
-	if (store_begin(st, e))
-		return -1;
-	if (said_begin(&t->heard.said, st, t->prompt.bytes, 0, e)) {
-		t->heard.said = before;
-		store_rollback(st);
-		return -1;
-	}
-	if (store_commit(st, e)) {
-		t->heard.said = before;
-		return -1;
-	}
-	got = acp_prompt(&t->acp, t->prompt.bytes, clock_monotonic_ms(), e) ? -1 : 1;
-	str_reset(&t->prompt);
-	return got;
-}
-
-/* Whether the agent waits for an answer, and takes nothing else. acp-stream takes words any time.
- */
-static bool waits(const struct talk *t)
-{
-	return t->acp.asks && t->acp.how.dialect == ACP_STANDARD;
-}
-
-static int prompt_next(struct runner *r, struct talk *t, struct err *e)
-{
-	OWNED(agent_talk_next_row) struct agent_talk_next_row said = { 0 };
-	int got = sql_agent_talk_is_paused(&r->w.store, t->row.session_seq, e);
-
-	if (t->acp.step != ACP_STEP_OPEN || waits(t) || got)
-		return got < 0 ? -1 : 0;
-	if ((t->prompt.length || t->asks.words.length) && !t->acp.turn_open) {
-		if (t->prompt.length && t->asks.words.length)
-			str_add(&t->prompt, "\n\n");
-		str_add(&t->prompt, str_text(&t->asks.words));
-		str_reset(&t->asks.words);
-		return prompt_first(r, t, e);
-	}
-	got = sql_agent_talk_next(&r->w.store, t->row.session_seq, &said, e);
-	if (got <= 0)
-		return got;
-	return t->acp.turn_open ? wait_for_turn(t, &said) : tell(r, t, &said, e);
 }
 
 /* ---- all of it ---- */
@@ -337,7 +236,7 @@ static int look(struct runner *r, struct err *e)
 	if (did >= 0 && r->phase == ENDING_NOT) /* else all questions are withdrawn */
 		answered = answer_next(r, t, e);
 	if (did >= 0 && answered >= 0 && r->phase == ENDING_NOT)
-		prompted = prompt_next(r, t, e);
+		prompted = prompts_next(r, &t->row, &t->acp, &t->heard.said, e);
 	flush(r, t);
 	end_if_over(r, t);
 	set_due(r, t);

@@ -1,6 +1,7 @@
 #include "heard.h"
 
 #include "clock.h"
+#include "prompts.h"
 
 #include <stdlib.h>
 
@@ -50,9 +51,6 @@ void heard_add(struct heard_list *h, const struct acp_event *event)
 	(void)append_line(h, event);
 	switch (event->kind) {
 	case ACP_OPENED:
-		if (event->id[0])
-			(void)append(h, event->kind, event->id, NULL);
-		break;
 	case ACP_ASKED:
 		(void)append(h, event->kind, event->id, NULL);
 		break;
@@ -112,7 +110,12 @@ static int write_one(struct heard_list *h, const struct heard *one, const struct
 	if (q) /* else it was withdrawn before anybody saw it */
 		return asks_write(asks, r, row, q, e);
 	if (one->kind == ACP_OPENED)
-		return sql_agent_talk_opened(st, one->id, r->w.row, e);
+		return (one->id[0] && sql_agent_talk_opened(st, one->id, r->w.row, e)) ||
+		               prompts_begin(r, row, a->is_new, e)
+		           ? -1
+		           : 0;
+	if (one->line.what == SAID_TURN_ENDED && prompts_ended(r, e))
+		return -1;
 	if (one->line.what)
 		return said_write(&h->said, st, &one->line, a->step == ACP_STEP_OVER, e);
 	if (one->kind == ACP_WITHDRAWN)

@@ -10,6 +10,8 @@
  * judge.c      what the policy says about its questions
  * asks.c       its questions, as rows, and their answers
  * heard.c      all that an agent said, until it is in rows
+ * prompts.c    what it is told, from rows
+ * returning.c  what it is told when it is back after an interruption
  * drive_*.c    what a protocol makes of stdin and stdout */
 #ifndef RUNNER_H
 #define RUNNER_H

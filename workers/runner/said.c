@@ -106,9 +106,9 @@ void said_line_clear(struct said_line *line)
 
 /* ---- rows ---- */
 
-int said_begin(struct said *s, struct store *st, const char *text, int64_t steering, struct err *e)
+int said_begin(struct said *s, struct store *st, int64_t input, struct err *e)
 {
-	int64_t turn = sql_agent_turn_begin(st, s->run, text, steering, e);
+	int64_t turn = sql_agent_turn_begin(st, s->run, input, e);
 
 	if (turn < 0)
 		return -1;
@@ -168,7 +168,7 @@ int said_write(struct said *s, struct store *st, const struct said_line *line, b
 	case SAID_ONGOING:
 		return change(s, st, line, e);
 	case SAID_TURN_BEGAN:
-		return s->is_open ? 0 : said_begin(s, st, NULL, 0, e);
+		return s->is_open ? 0 : said_begin(s, st, 0, e);
 	case SAID_TURN_ENDED:
 		return end(s, st, line, gone, e);
 	case SAID_NOTHING:

@@ -42,9 +42,8 @@ bool said_read(const struct acp_event *event, struct said_line *out);
 void said_note(const char *text, struct said_line *out);
 void said_line_clear(struct said_line *line);
 
-/* The agent is prompted with text: steering.seq of the operator's words, 0 if they are not theirs.
- * In the transaction after whose commit it is sent. */
-int said_begin(struct said *s, struct store *st, const char *text, int64_t steering, struct err *e);
+/* The agent is told this, agent_input.seq. In the transaction after whose commit it is sent. */
+int said_begin(struct said *s, struct store *st, int64_t input, struct err *e);
 /* Writes a line, in a transaction; where that is rolled back, *s has to be as it was. gone: the
  * agent says nothing more. */
 int said_write(struct said *s, struct store *st, const struct said_line *line, bool gone,
