@@ -62,10 +62,24 @@ static void answer(void)
 	      " FROM request WHERE state IN ('pending', 'interrupted')");
 }
 
-/* As the operator sees it: what is lost is resumed, until the session is over. */
-static void play_to_the_end(void)
+static void give_up(const char *call, int n, const char *newest)
 {
-	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;;) {
+	OWNED(char_ptr) char *heard = get_file(site.workspace, "heard");
+	OWNED(char_ptr)
+	char *told = rows("SELECT seq, kind, run_seq, sent_at, ended_at, told_in FROM agent_input");
+	OWNED(char_ptr)
+	char *asked = rows("SELECT q.seq, q.run_seq, q.answered_at, q.withdrawn_at, q.told_seq,"
+	                   " r.seq, r.state FROM agent_question AS q"
+	                   " JOIN request AS r ON r.seq = q.request_seq");
+
+	ck_abort_msg("%s %d: the session does not end: %s\ninput:\n%s\nquestions:\n%s\n%s", call, n,
+	             newest, told, asked, heard ? heard : "");
+}
+
+/* As the operator sees it: what is lost is resumed, until the session is over. */
+static void play_to_the_end(const char *call, int n)
+{
+	for (int64_t end = agent_ms() + 3 * AGENT_PATIENCE_MS;;) {
 		OWNED(char_ptr)
 		char *newest =
 		    rows("SELECT r.seq || coalesce(r.outcome, '') || s.status FROM agent_run AS r"
@@ -73,7 +87,8 @@ static void play_to_the_end(void)
 
 		if (strstr(newest, "terminated"))
 			return;
-		ck_assert_msg(agent_ms() < end, "the session does not end: %s", newest);
+		if (agent_ms() >= end)
+			give_up(call, n, newest);
 		ck_assert_int_lt(atoi(newest), RUNS_MAX);
 		answer();
 		if (strstr(newest, "interruptedinterrupted"))
@@ -138,7 +153,7 @@ static bool survives_talk(const char *call, int n)
 	bool killed = WIFSIGNALED(status) || WEXITSTATUS(status) != 0;
 
 	site_start(&site);
-	play_to_the_end();
+	play_to_the_end(call, n);
 	processes_become(1, 0);
 	judge(call, n);
 	ck_assert_int_eq(site_stop(&site), 0);
