@@ -142,8 +142,8 @@ static int write_one(const struct heard *one, const struct asks *asks, struct ru
 		               prompts_begin(r, row, a->is_new, e)
 		           ? -1
 		           : 0;
-	if (one->kind == ACP_TURN_ENDED)
-		return prompts_ended(r, e);
+	if (one->kind == ACP_TURN_ENDED) /* one that broke off with the agent has no end */
+		return a->step == ACP_STEP_OVER ? 0 : prompts_ended(r, e);
 	if (one->kind == ACP_TEXT)
 		return sql_agent_talk_said(st, row->session_seq, one->text, e);
 	if (one->kind == ACP_WITHDRAWN)
