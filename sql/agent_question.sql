@@ -27,12 +27,6 @@ UPDATE session
        progress_snapshot = coalesce(:progress, progress_snapshot)
  WHERE seq = :session AND status <> 'terminated';
 
--- name: agent_talk_said :exec
--- In the session's thread.
--- type: :session seq
--- type: :text text
-INSERT INTO slack_notice (kind, session_seq, text, at) VALUES ('agent', :session, :text, :now);
-
 -- name: agent_talk_is_paused :any
 SELECT 1 AS yes FROM session WHERE seq = :session AND status = 'paused';
 

@@ -308,6 +308,9 @@ static const struct button {
 	{ "mode_remote", INTENT_MODE, "remote" },
 	{ "mode_hybrid", INTENT_MODE, "hybrid" },
 	{ "mode_local", INTENT_MODE, "local" },
+	{ "turn_resume", INTENT_TURN, "resume" },
+	{ "turn_instruct", INTENT_TURN, "instruct" },
+	{ "turn_stop", INTENT_TURN, "stop" },
 	{ "session_clear", INTENT_SESSION, "session-stop" },
 	{ "session_resume", INTENT_SESSION, "session-resume" },
 	{ "session_restart", INTENT_SESSION, "session-restart" },
@@ -411,16 +414,19 @@ static int read_click(struct slack_intent *a, const cJSON *payload)
 static const struct form {
 	const char *callback, *verdict;
 	bool needs_text;
+	enum slack_meaning
+	    meaning; /* NOTHING: a decision on a request; else it is about a session */
 } FORMS[] = {
-	{ "approval_reject", "reject", false },
-	{ "reject", "reject", false },
-	{ "prompt_refine", "refine", true },
-	{ "refine_prompt", "refine", true },
-	{ "refine", "refine", true },
-	{ "wait_instruct", "resume", true },
-	{ "resume", "resume", true },
-	{ "stall_nudge", "nudge", true },
-	{ "nudge", "nudge", true },
+	{ "approval_reject", "reject", false, INTENT_NOTHING },
+	{ "reject", "reject", false, INTENT_NOTHING },
+	{ "prompt_refine", "refine", true, INTENT_NOTHING },
+	{ "refine_prompt", "refine", true, INTENT_NOTHING },
+	{ "refine", "refine", true, INTENT_NOTHING },
+	{ "wait_instruct", "resume", true, INTENT_NOTHING },
+	{ "resume", "resume", true, INTENT_NOTHING },
+	{ "stall_nudge", "nudge", true, INTENT_NUDGE },
+	{ "nudge", "nudge", true, INTENT_NUDGE },
+	{ "turn_instruct", "instruct", true, INTENT_TURN },
 };
 
 /* The form of a callback_id; *ret_id gets its id, if it has one. */
@@ -477,12 +483,12 @@ static int read_submission(struct slack_intent *a, const cJSON *payload)
 	if (!id || !*id || strlen(id) > ID_MOST)
 		return unknown(a, "a form that does not say what it is about");
 	a->verdict = xstrdup(form->verdict);
-	if (strcmp(form->verdict, "nudge") == 0)
+	if (form->meaning)
 		a->session = xstrdup(id);
 	else
 		a->request = xstrdup(id);
 	a->text = typed_text(text);
-	a->meaning = strcmp(form->verdict, "nudge") == 0 ? INTENT_NUDGE : INTENT_DECIDE;
+	a->meaning = form->meaning ? form->meaning : INTENT_DECIDE;
 	if (form->needs_text && !*verb_skip_blanks(or_empty(a->text)))
 		a->meaning = INTENT_EMPTY;
 	a->field = copy(block);
