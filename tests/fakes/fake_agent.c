@@ -309,6 +309,8 @@ static void misbehave(const char *step)
 		(void)signal(SIGTERM, SIG_IGN);
 	else if ((of_what = of(step, "exit")))
 		exit(atoi(of_what));
+	else if ((of_what = of(step, "leave")) && strstr(prompt, of_what))
+		exit(0);
 	else if ((of_what = of(step, "stderr")))
 		write_much(stderr, atol(of_what));
 	else if ((of_what = of(step, "stdout")))
