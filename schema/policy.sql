@@ -1,5 +1,5 @@
--- The versions of each workspace's policy file, as mcp-front found them: the basis of decisions
--- with source `policy`.
+-- The versions of each workspace's policy file, as mcp-front and runners found them: the basis of
+-- decisions with source `policy`.
 -- fixed: a version of a file does not change
 CREATE TABLE policy (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0), -- never reused: events outlive it

@@ -5,7 +5,7 @@
 -- How to talk to the agent of a run. previous: the agent's own id of the session, from its last
 -- run.
 SELECT r.protocol, r.prompt, r.generation, s.seq AS session_seq, s.machine, s.workspace_root, a.acp_version,
-       a.auth_method, a.asking, a.refused_modes, a.startup_timeout_ms, a.max_line_length, a.framing,
+       s.progress_snapshot, a.auth_method, a.asking, a.refused_modes, a.startup_timeout_ms, a.max_line_length, a.framing,
        (SELECT p.peer_session FROM agent_run AS p
          WHERE p.session_seq = r.session_seq AND p.agent = r.agent AND p.generation < r.generation
            AND p.peer_session IS NOT NULL
@@ -45,13 +45,57 @@ SELECT seq, kind, text FROM steering_untold WHERE session_seq = :session ORDER B
 UPDATE steering SET run_seq = :run, delivered_at = :now WHERE seq = :seq AND delivered_at IS NULL;
 
 -- name: agent_question_insert :exec
-INSERT INTO agent_question (request_seq, run_seq, rpc_id, tool_call_id)
-VALUES (:request, :run, :rpc_id, :tool_call_id);
+INSERT INTO agent_question (request_seq, run_seq, rpc_id, tool_call_id, digest)
+VALUES (:request, :run, :rpc_id, :tool_call_id, :digest);
+
+-- name: agent_question_again :one
+-- The same question of an earlier run of the session, whose answer nobody was given.
+SELECT q.seq, q.request_seq, r.state, r.remaining_ms
+  FROM agent_run AS n CROSS JOIN agent_run AS p ON p.session_seq = n.session_seq AND p.seq < n.seq
+ CROSS JOIN agent_question AS q ON q.run_seq = p.seq
+  JOIN request AS r ON r.seq = q.request_seq
+ WHERE n.seq = :run AND q.digest = :digest AND q.answered_at IS NULL AND q.withdrawn_at IS NULL
+   AND r.state IN ('pending', 'interrupted', 'approved', 'rejected', 'answered')
+ ORDER BY q.seq LIMIT 1;
+
+-- name: agent_question_replace :exec
+-- The process of another run waits for the answer.
+UPDATE agent_question SET withdrawn_at = :now, why = 'asked again' WHERE seq = :seq;
+
+-- name: agent_question_missed :many
+-- What earlier runs asked, as far as their agent may not know the answer: it has none yet, came
+-- after their end, or was sent in a turn that did not end.
+-- type: decision request_verdict
+SELECT q.seq, r.kind, r.title, r.state, r.decision, r.reason, r.instruction,
+       q.answered_at IS NOT NULL AS is_sent
+  FROM agent_run AS n CROSS JOIN agent_run AS p ON p.session_seq = n.session_seq AND p.seq < n.seq
+ CROSS JOIN agent_question AS q ON q.run_seq = p.seq
+  JOIN request AS r ON r.seq = q.request_seq
+ WHERE n.seq = :run AND q.withdrawn_at IS NULL AND q.told_seq IS NULL
+   AND (q.answered_at IS NULL
+        OR NOT EXISTS (SELECT 1 FROM agent_input AS i
+                        WHERE i.run_seq = q.run_seq AND i.ended_at >= q.answered_at))
+ ORDER BY q.seq;
+
+-- name: agent_question_late :one
+-- The next of them that has been answered meanwhile.
+-- type: decision request_verdict
+SELECT q.seq, q.request_seq, r.kind, r.title, r.state, r.decision, r.reason, r.instruction
+  FROM agent_run AS n CROSS JOIN agent_run AS p ON p.session_seq = n.session_seq AND p.seq < n.seq
+ CROSS JOIN agent_question AS q ON q.run_seq = p.seq
+  JOIN request AS r ON r.seq = q.request_seq
+ WHERE n.seq = :run AND q.withdrawn_at IS NULL AND q.told_seq IS NULL AND q.answered_at IS NULL
+   AND r.state NOT IN ('pending', 'interrupted')
+ ORDER BY q.seq LIMIT 1;
+
+-- name: agent_question_tell :exec
+-- Its decision is told in a prompt.
+UPDATE agent_question SET told_seq = :input WHERE seq = :seq AND told_seq IS NULL;
 
 -- name: agent_question_decided :one
 -- The next one of a run that has been answered.
 -- type: decision request_verdict
-SELECT q.seq, q.request_seq, q.rpc_id, r.kind, r.state, r.decision, r.reason, r.instruction
+SELECT q.seq, q.request_seq, q.rpc_id, r.kind, r.title, r.state, r.decision, r.reason, r.instruction
   FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
  WHERE q.run_seq = :run AND q.answered_at IS NULL AND q.withdrawn_at IS NULL
    AND r.state NOT IN ('pending', 'interrupted')
@@ -68,11 +112,18 @@ UPDATE agent_question SET withdrawn_at = :now, why = :why
  WHERE run_seq = :run AND rpc_id = :rpc_id AND answered_at IS NULL AND withdrawn_at IS NULL;
 
 -- name: agent_question_expire :exec
--- Nobody needs the answers to withdrawn questions: they expire now.
+-- Nobody needs the answer to a question that is being withdrawn: it expires now.
 UPDATE request SET deadline_at = :now
  WHERE state = 'pending'
-   AND seq IN (SELECT request_seq FROM agent_question WHERE run_seq = :run AND withdrawn_at IS NOT NULL)
-   AND coalesce(deadline_at > :now, 1);
+   AND seq IN (SELECT request_seq FROM agent_question
+                WHERE run_seq = :run AND rpc_id = :rpc_id AND answered_at IS NULL AND withdrawn_at IS NULL);
+
+-- name: agent_question_settle :exec
+INSERT INTO decision (request_id, verdict, operator_id, source, created_at)
+SELECT r.id, 'timeout', 'system:clock', 'timeout', :now
+  FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
+ WHERE q.run_seq = :run AND q.rpc_id = :rpc_id AND q.answered_at IS NULL AND q.withdrawn_at IS NULL
+   AND r.state = 'pending' AND r.deadline_at <= :now;
 
 -- name: agent_question_delete :rows
 DELETE FROM agent_question WHERE seq IN (

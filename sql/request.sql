@@ -196,6 +196,12 @@ SELECT r.seq, r.kind, r.deadline_at FROM request AS r JOIN session AS s ON s.seq
  WHERE r.state = 'pending' AND (:machine IS NULL OR s.machine = :machine) AND r.seq > :after
  ORDER BY r.seq LIMIT 500;
 
+-- name: request_of_run :many
+-- What the agent of a run waits for.
+SELECT r.seq, r.deadline_at FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
+ WHERE q.run_seq = :run AND q.answered_at IS NULL AND q.withdrawn_at IS NULL AND r.state = 'pending'
+ ORDER BY r.seq;
+
 -- name: request_interrupt :exec
 UPDATE request
    SET state = 'interrupted', deadline_at = NULL, remaining_ms = :remaining_ms, updated_at = :now

@@ -139,12 +139,10 @@ git config --global --add safe.directory "$PWD" 2>/dev/null || true
 
 family "build (dev: warnings are errors)" build dev || exit 1
 [ "$failed" -eq 0 ] || { report; echo "nothing else was run"; exit 1; }
-family "unit, worker and scenario tests (dev)" ctest --preset dev -j5
+family "checks and sweeps of kills (dev)" ctest --preset dev -j5 -L plain
 family "build (asan)" build asan
-# rules and sqlgen are the same programs in both; strace makes the two sweeps of kills too slow here,
-# and of the power cuts, which dev samples, a few show whether memory is used well.
-family "unit and worker tests (asan, ubsan)" env INTERCOM_CUTS=5 ctest --preset asan -j5 \
-  -E '^(rules|sqlgen|test_slack_crash|test_slack_listener_crash)$'
+# Each test runs once: in the build that sees most, unless its label says plain.
+family "unit, worker and scenario tests (asan, ubsan)" ctest --preset asan -j5 -LE plain
 beside "interop (official MCP clients, installed binaries)" interop
 beside "slack judge (Slack's own clients against our fake)" sh tests/slack/judge/run.sh build/dev
 beside "conformance (MCP's own suite, both eras)" sh tests/conformance/run.sh build/dev
@@ -152,12 +150,12 @@ family "crash: a sample of the applier's kill matrix" env SECONDS_MAX=30 \
   bash tests/crash/kill_applier.sh build/dev
 family "valgrind" sh tests/valgrind.sh build/dev
 family "fuzz (short)" sh tests/fuzz/run.sh --short
-gather
 family "build (release: warnings are errors)" build release -DCMAKE_COMPILE_WARNING_AS_ERROR=ON
 family "bench (short: does it run)" sh tests/bench/run.sh --short
 family "format (clang-format $STYLE_VERSION)" with_style_version cmake --build --preset dev --target format-check
 family "lint (clang-tidy $STYLE_VERSION)" with_style_version cmake --build --preset dev --target lint
 family "shell scripts (shellcheck)" shell_scripts
+gather
 
 report
 [ "$failed" -eq 0 ]

@@ -89,6 +89,14 @@ SELECT c.seq, s.seq
                                                    (SELECT id FROM operator WHERE is_default = 1)))
    AND NOT EXISTS (SELECT 1 FROM agent_run AS r WHERE r.session_seq = s.seq AND r.ended_at IS NULL);
 
+-- What the agents of a session asked, when a run has ended with which the session ends.
+CREATE VIEW unneeded_question AS
+SELECT n.seq AS run_seq, q.request_seq
+  FROM agent_run AS n JOIN agent_run AS p ON p.session_seq = n.session_seq
+  JOIN agent_question AS q ON q.run_seq = p.seq AND q.answered_at IS NULL AND q.withdrawn_at IS NULL
+ WHERE n.state = 'ended'
+   AND (n.outcome IN ('exited', 'stopped') OR (n.outcome = 'failed' AND n.generation = 1));
+
 -- A session follows its process: active while it runs; interrupted, so that it can be resumed, if
 -- it ended with the system or its runner; likewise if its agent did not start again.
 CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.state <> NEW.state BEGIN
@@ -112,11 +120,16 @@ CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.sta
          idle_since = NULL, updated_at = NEW.ended_at
    WHERE seq = NEW.session_seq AND status <> 'terminated'
      AND (NEW.outcome IN ('exited', 'stopped') OR (NEW.outcome = 'failed' AND NEW.generation = 1));
-  -- Nobody needs the answers to its requests: the watchdog lets them expire.
-  UPDATE request SET deadline_at = NEW.ended_at
-   WHERE NEW.state = 'ended' AND state = 'pending'
-     AND seq IN (SELECT q.request_seq FROM agent_question AS q
-                  WHERE q.run_seq = NEW.seq AND q.answered_at IS NULL AND q.withdrawn_at IS NULL);
+  -- Nobody will need the answers to what the agent of this session asked: they expire now. (If it was
+  -- interrupted, they can still be given.)
+  UPDATE request SET state = 'pending', deadline_at = NEW.ended_at, remaining_ms = NULL
+   WHERE state IN ('pending', 'interrupted')
+     AND seq IN (SELECT request_seq FROM unneeded_question WHERE run_seq = NEW.seq);
+  INSERT INTO decision (request_id, verdict, operator_id, source, created_at)
+  SELECT r.id, 'timeout', 'system:clock', 'timeout', NEW.ended_at
+    FROM unneeded_question AS u JOIN request AS r ON r.seq = u.request_seq
+   WHERE u.run_seq = NEW.seq AND r.state = 'pending'
+   ORDER BY r.seq;
   INSERT INTO slack_notice (kind, session_seq, detail, at)
   SELECT 'run', NEW.session_seq, json_object('run', NEW.seq), NEW.ended_at
    WHERE NEW.outcome = 'interrupted' OR (NEW.outcome = 'failed' AND NEW.generation > 1);

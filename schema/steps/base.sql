@@ -21,20 +21,51 @@ CREATE TABLE agent (
   updated_at         TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 CREATE UNIQUE INDEX agent_default ON agent (is_default) WHERE is_default = 1;
+CREATE TABLE agent_input (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  session_seq  INTEGER NOT NULL REFERENCES session (seq),
+  kind         TEXT NOT NULL CHECK (kind IN (
+    'task',
+    'return',
+    'decision',
+    'words',
+    'steer')),
+  text         TEXT,
+  steering_seq INTEGER UNIQUE REFERENCES steering (seq),
+  run_seq      INTEGER REFERENCES agent_run (seq),
+  sent_at      TEXT CHECK (sent_at GLOB '????-??-??T??:??:??.???Z'),
+  ended_at     TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
+  told_in      INTEGER REFERENCES agent_input (seq),
+  created_at   TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((text IS NULL) = (kind = 'steer')),
+  CHECK ((steering_seq IS NULL) = (kind <> 'steer')),
+  CHECK ((run_seq IS NULL) = (sent_at IS NULL)),
+  CHECK (ended_at IS NULL OR sent_at IS NOT NULL)
+) STRICT;
+CREATE INDEX agent_input_session ON agent_input (session_seq, seq);
+CREATE INDEX agent_input_open ON agent_input (session_seq, seq) WHERE ended_at IS NULL AND told_in IS NULL;
+CREATE INDEX agent_input_run ON agent_input (run_seq) WHERE run_seq IS NOT NULL;
+CREATE INDEX agent_input_told ON agent_input (told_in) WHERE told_in IS NOT NULL;
 CREATE TABLE agent_question (
   seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
-  request_seq  INTEGER NOT NULL UNIQUE REFERENCES request (seq),
+  request_seq  INTEGER NOT NULL REFERENCES request (seq),
   run_seq      INTEGER NOT NULL REFERENCES agent_run (seq),
   rpc_id       TEXT NOT NULL,
   tool_call_id TEXT,
+  digest       TEXT NOT NULL CHECK (length(digest) = 64),
   answered_at  TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
   withdrawn_at TEXT CHECK (withdrawn_at GLOB '????-??-??T??:??:??.???Z'),
   why          TEXT,
+  told_seq     INTEGER REFERENCES agent_input (seq),
   CHECK (answered_at IS NULL OR withdrawn_at IS NULL)
 ) STRICT;
 CREATE INDEX agent_question_open ON agent_question (run_seq)
   WHERE answered_at IS NULL AND withdrawn_at IS NULL;
 CREATE INDEX agent_question_run ON agent_question (run_seq);
+CREATE UNIQUE INDEX agent_question_request ON agent_question (request_seq)
+  WHERE answered_at IS NULL AND withdrawn_at IS NULL;
+CREATE INDEX agent_question_of ON agent_question (request_seq);
+CREATE INDEX agent_question_told ON agent_question (told_seq) WHERE told_seq IS NOT NULL;
 CREATE TABLE agent_run (
   seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   session_seq    INTEGER NOT NULL REFERENCES session (seq),

@@ -55,6 +55,7 @@ struct acp {
 	struct str session_id; /* the agent's; "": none yet */
 	bool turn_open; /* a prompt is in flight, or the agent works by itself */
 	bool cancelled; /* and it was told to end that */
+	bool gives_tools; /* the agent was given our MCP server */
 	bool is_new; /* the session began anew; false: it goes on with how.resume */
 	struct acp_inquiry *asks; /* that wait for an answer, oldest first */
 	/* Below: of acp*.c alone. */

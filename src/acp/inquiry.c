@@ -47,6 +47,15 @@ void acp_inquiry_place(struct acp_inquiry *ask, const char *root, const char *gi
 		ask->risk = ACP_RISK_CRITICAL;
 }
 
+void acp_inquiry_name(struct acp_inquiry *ask, const char *given)
+{
+	for (size_t i = 0; i < ask->path_count; i++)
+		if (strcmp(ask->paths[i], given) == 0)
+			return;
+	ask->paths = xrealloc(ask->paths, (ask->path_count + 1) * sizeof(*ask->paths));
+	ask->paths[ask->path_count++] = xstrdup(given);
+}
+
 /* One more path that is touched: the first is the file, the others are in the description. */
 static void add_path(struct acp_inquiry *ask, const char *root, const char *given)
 {
@@ -54,6 +63,7 @@ static void add_path(struct acp_inquiry *ask, const char *root, const char *give
 
 	if (!given)
 		return;
+	acp_inquiry_name(ask, given);
 	if (!ask->path.length) {
 		acp_inquiry_place(ask, root, given);
 		return;
@@ -122,26 +132,93 @@ static void add_content(struct acp_inquiry *ask, const char *root, const cJSON *
 	}
 }
 
+static void add_quoted(struct str *out, const char *word)
+{
+	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                            "0123456789_@%+=:,./-";
+
+	if (word[0] && strspn(word, PLAIN) == strlen(word)) {
+		str_add(out, word);
+		return;
+	}
+	str_add_char(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			str_add(out, "'\\''");
+		else
+			str_add_char(out, *word);
+	str_add_char(out, '\'');
+}
+
+/* [bash, -lc, SCRIPT]: the script, NULL: it is another command. */
+static const char *script_of(const cJSON *words)
+{
+	static const char *const SHELLS[] = {
+		"sh",        "bash",     "zsh",           "/bin/sh",
+		"/bin/bash", "/bin/zsh", "/usr/bin/bash", "/usr/bin/zsh"
+	};
+	const char *shell = cJSON_GetStringValue(cJSON_GetArrayItem(words, 0));
+	const char *how = cJSON_GetStringValue(cJSON_GetArrayItem(words, 1));
+
+	if (cJSON_GetArraySize(words) != 3 || !shell || !how ||
+	    (strcmp(how, "-c") != 0 && strcmp(how, "-lc") != 0))
+		return NULL;
+	for (size_t i = 0; i < COUNT(SHELLS); i++)
+		if (strcmp(SHELLS[i], shell) == 0)
+			return cJSON_GetStringValue(cJSON_GetArrayItem(words, 2));
+	return NULL;
+}
+
+/* What is run, and in full what is shown. A list that holds anything but texts is no command. */
+static void read_command(const cJSON *command, struct str *run, struct str *shown)
+{
+	const char *script = script_of(command);
+	const cJSON *word;
+
+	if (cJSON_IsString(command))
+		str_add(shown, command->valuestring);
+	cJSON_ArrayForEach (word, command) {
+		if (!cJSON_IsString(word))
+			return;
+		if (shown->length)
+			str_add_char(shown, ' ');
+		add_quoted(shown, word->valuestring);
+	}
+	str_add(run, script ? script : str_text(shown));
+}
+
 /* A command, as a text or as a list of words. */
 static void add_command(struct acp_inquiry *ask, const cJSON *command, const char *cwd)
 {
-	const cJSON *word;
+	OWNED(str) struct str shown = { 0 };
+	OWNED(str) struct str where = { 0 };
 
-	if (ask->diff.length)
+	if (!command)
 		return;
-	if (cJSON_IsString(command))
-		str_add(&ask->diff, command->valuestring);
-	cJSON_ArrayForEach (word, command) {
-		if (cJSON_IsString(word) && ask->diff.length)
-			str_add_char(&ask->diff, ' ');
-		if (cJSON_IsString(word))
-			str_add(&ask->diff, word->valuestring);
-	}
-	if (ask->diff.length && cwd) {
-		OWNED(str) struct str where = { 0 };
+	str_reset(&ask->command);
+	read_command(command, &ask->command, &shown);
+	free(ask->cwd);
+	ask->cwd = copy_of(cwd);
+	if (ask->diff.length || !shown.length)
+		return;
+	str_add(&ask->diff, shown.bytes);
+	if (!cwd)
+		return;
+	str_addf(&where, "in %s", cwd);
+	describe(ask, where.bytes);
+}
 
-		str_addf(&where, "in %s", cwd);
-		describe(ask, where.bytes);
+/* The arguments of a tool that are files, by the names that agents use. */
+static void name_input(struct acp_inquiry *ask, const cJSON *input)
+{
+	static const char *const NAMES[] = { "file_path", "filePath",      "path",
+		                             "abs_path",  "absolute_path", "notebook_path" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++) {
+		const char *path = json_text(input, NAMES[i]);
+
+		if (path && path[0])
+			acp_inquiry_name(ask, path);
 	}
 }
 
@@ -151,16 +228,17 @@ static void add_input(struct acp_inquiry *ask, const cJSON *input)
 	const char *diff = json_text(input, "diff");
 	char *text;
 
-	if (ask->diff.length || !input)
+	if (!input)
 		return;
-	diff = diff ? diff : json_text(input, "patch");
-	if (diff) {
-		str_add(&ask->diff, diff);
-		ask->is_diff = true;
-		return;
-	}
+	name_input(ask, input);
 	add_command(ask, cJSON_GetObjectItemCaseSensitive(input, "command"),
 	            json_text(input, "cwd"));
+	diff = diff ? diff : json_text(input, "patch");
+	if (diff && !ask->is_diff) {
+		str_reset(&ask->diff);
+		str_add(&ask->diff, diff);
+		ask->is_diff = true;
+	}
 	if (ask->diff.length || cJSON_GetArraySize(input) == 0)
 		return;
 	text = cJSON_Print(input);
@@ -447,6 +525,11 @@ void acp_inquiry_clear(struct acp_inquiry *ask)
 	free(ask->tool_call_id);
 	free(ask->tool_kind);
 	free(ask->prompt_type);
+	for (size_t i = 0; i < ask->path_count; i++)
+		free(ask->paths[i]);
+	free(ask->paths);
+	free(ask->cwd);
+	str_clear(&ask->command);
 	str_clear(&ask->title);
 	str_clear(&ask->description);
 	str_clear(&ask->diff);

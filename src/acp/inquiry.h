@@ -59,12 +59,17 @@ struct acp_inquiry {
 	struct str description;
 	struct str diff; /* what it would change: a diff, a command, or the arguments of a tool */
 	bool is_diff; /* diff is a unified diff */
+	char **paths; /* every path that it names, as the agent gives it */
+	size_t path_count;
+	struct str command; /* the command line, as a shell reads it; "": it is none */
+	char *cwd; /* where that would run; NULL: not said */
 	struct str path; /* relative to the workspace, absolute if it is outside; "": no file */
 	enum acp_risk risk;
 	struct acp_option *options; /* ACP_INQUIRY_PERMISSION of the standard */
 	size_t option_count;
 	struct acp_field *fields; /* ACP_INQUIRY_FORM */
 	size_t field_count;
+	bool is_asked; /* the caller's: a person was asked */
 	struct acp_inquiry *next;
 };
 
@@ -74,6 +79,9 @@ int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
                            const struct acp_tool_call *call, const char *root, struct err *e);
 /* The same for elicitation/create. */
 int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e);
+
+/* Remembers that it names this path. */
+void acp_inquiry_name(struct acp_inquiry *ask, const char *given);
 
 /* Puts a path as the agent gives it into ask->path; one outside of root makes the risk critical. */
 void acp_inquiry_place(struct acp_inquiry *ask, const char *root, const char *given);

@@ -118,8 +118,10 @@ static struct acp_inquiry *take(const struct method *method, const struct acp_me
 		method->tell(m, sink);
 	else
 		ask = method->ask(m);
-	if (ask && path)
+	if (ask && path) {
+		acp_inquiry_name(ask, path);
 		acp_inquiry_place(ask, root, path);
+	}
 	return ask;
 }
 

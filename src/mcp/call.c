@@ -4,6 +4,7 @@
 #include "id.h"
 #include "inherit.h"
 #include "json_writer.h"
+#include "policy_gate.h"
 #include "request.h"
 #include "result.h"
 #include "rpc.h"
@@ -114,25 +115,6 @@ static void add_path(struct policy_question *q, const char **paths, const char *
 		paths[q->path_count++] = target;
 }
 
-/* The current file decides, and unless it counts by itself, so does the version that was
- * trusted. */
-static void judge(struct call *c, struct policy_file *file, const struct policy_question *q)
-{
-	OWNED(policy_answer) struct policy_answer trusted = { 0 };
-
-	policy_judge(file->policy, q, &c->policy);
-	if (!c->policy.approved || file->counts)
-		return;
-	policy_judge(file->trusted, q, &trusted);
-	if (trusted.approved)
-		return;
-	c->untrusted = file;
-	str_addf(&trusted.rule, "%s", c->policy.rule.bytes);
-	policy_answer_clear(&c->policy);
-	str_addf(&c->policy.why, "%s allows it, but nobody has trusted this version of the policy",
-	         trusted.rule.bytes);
-}
-
 static void ask_policy(struct call *c, struct policy_file *policy,
                        const struct call_settings *settings)
 {
@@ -146,12 +128,12 @@ static void ask_policy(struct call *c, struct policy_file *policy,
 	if (c->named_target.length)
 		add_path(&q, paths, c->named_path.bytes, c->named_target.bytes);
 	q.paths = paths;
-	if (c->tool->policy(c, &q))
-		judge(c, policy, &q);
+	if (c->tool->policy(c, &q) && policy_gate_judge(policy, &q, &c->policy))
+		c->untrusted = policy;
 	free(paths);
 	if (!c->policy.approved)
 		return;
-	str_addf(&c->policy_reason, "%s (policy %.8s)", c->policy.rule.bytes, policy->hash);
+	policy_gate_add_reason(&c->policy_reason, policy, &c->policy);
 	memcpy(c->policy_hash, policy->hash, sizeof(c->policy_hash));
 	c->logs_policy = policy_logs(policy->policy, &c->summary_ms);
 	c->summary_ms *= 1000;

@@ -136,8 +136,7 @@ static bool is_repeated(const struct request_found_row *f, const struct question
 	return false;
 }
 
-/* The remaining time resumes; without a deadline, the request waits indefinitely. */
-static int revive(struct store *st, int64_t seq, const int64_t *remaining_ms, struct err *e)
+int request_revive(struct store *st, int64_t seq, const int64_t *remaining_ms, struct err *e)
 {
 	struct instant deadline = { 0 };
 
@@ -150,7 +149,7 @@ static int revive_found(struct store *st, const struct request_found_row *f, str
 {
 	if (f->state != REQUEST_STATE_INTERRUPTED)
 		return 0;
-	return revive(st, f->seq, f->has_remaining_ms ? &f->remaining_ms : NULL, e);
+	return request_revive(st, f->seq, f->has_remaining_ms ? &f->remaining_ms : NULL, e);
 }
 
 static int insert_files(struct store *st, int64_t request, const struct question *q, struct err *e)
@@ -271,7 +270,7 @@ int request_revive_all(struct store *st, int64_t session_seq, struct err *e)
 	do {
 		got = sql_request_interrupted_of_session(st, session_seq, row.seq, &row, e);
 		if (got > 0 &&
-		    revive(st, row.seq, row.has_remaining_ms ? &row.remaining_ms : NULL, e))
+		    request_revive(st, row.seq, row.has_remaining_ms ? &row.remaining_ms : NULL, e))
 			got = -1;
 	} while (got > 0);
 	return got;
@@ -285,4 +284,25 @@ int request_attach(struct store *st, int64_t session_seq, const char *digest, st
 	if (has_own < 0)
 		return -1;
 	return has_own ? revive_found(st, &own, e) : 0;
+}
+
+static int interrupt(struct store *st, int64_t seq, const char *deadline_at, struct err *e)
+{
+	int64_t left = deadline_at ? clock_parse(deadline_at) - clock_now_ms() : 0;
+
+	if (left < 0)
+		left = 0;
+	return sql_request_interrupt(st, deadline_at ? &left : NULL, seq, e);
+}
+
+int request_interrupt_run(struct store *st, int64_t run_seq, struct err *e)
+{
+	OWNED(request_of_run_row) struct request_of_run_row row = { 0 };
+	int got;
+
+	sql_request_of_run(st, run_seq, &row);
+	while ((got = row_next(&row.row, e)) > 0)
+		if (interrupt(st, row.seq, row.deadline_at, e))
+			return -1;
+	return got;
 }

@@ -67,6 +67,10 @@ enum { REQUEST_REJECTED_MS = 120000, REQUEST_LIVE_MS = 120000 };
 int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
                     bool *ret_open, struct err *e);
 
+/* An interrupted request is pending again: its remaining time resumes; NULL: it waits indefinitely.
+ * Inside a transaction. */
+int request_revive(struct store *st, int64_t seq, const int64_t *remaining_ms, struct err *e);
+
 /* The agent of this session is back and knows its open requests: interrupted ones are pending again
  * and their deadlines resume. Inside a transaction. */
 int request_revive_all(struct store *st, int64_t session_seq, struct err *e);
@@ -74,5 +78,9 @@ int request_revive_all(struct store *st, int64_t session_seq, struct err *e);
 /* The caller that waits for the request with this digest has come back: if it was interrupted, it
  * is pending again. Inside a transaction. */
 int request_attach(struct store *st, int64_t session_seq, const char *digest, struct err *e);
+
+/* The agent of this run is gone, and may come back: what it waits for is interrupted. Inside a
+ * transaction. */
+int request_interrupt_run(struct store *st, int64_t run_seq, struct err *e);
 
 #endif

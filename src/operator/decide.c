@@ -133,26 +133,61 @@ static int no_such_session(struct desk *d, const char *text, struct err *e)
 	return TARGET_TOLD;
 }
 
+/* A bare "resume": the one session that is paused here. */
+static int paused_session(struct desk *d, struct found *f, struct err *e)
+{
+	int count = find_sessions(d->st, &d->who->place, SESSION_STATUS_PAUSED, NULL, f, e);
+
+	if (count > 1)
+		return several(d, "sessions are paused", f);
+	if (count == 1 && f->status == SESSION_STATUS_PAUSED)
+		return TARGET_SESSION;
+	found_clear(f);
+	return count < 0 ? TARGET_FAILED : TARGET_NOTHING;
+}
+
+/* A bare "resume" in the thread of a session whose agent was interrupted. */
+static int interrupted_session(struct desk *d, struct found *f, struct err *e)
+{
+	if (!d->who->place.session_id)
+		return TARGET_NOTHING;
+	if (find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, NULL, f, e) < 0)
+		return TARGET_FAILED;
+	if (f->count == 1 && f->started && f->status == SESSION_STATUS_INTERRUPTED)
+		return TARGET_SESSION;
+	found_clear(f);
+	return TARGET_NOTHING;
+}
+
+static int session_to_stop(struct desk *d, const char *text, struct found *f, struct err *e)
+{
+	int count;
+
+	if (*text)
+		return no_such_session(d, text, e);
+	count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, NULL, f, e);
+	if (count < 0)
+		return TARGET_FAILED;
+	if (count > 1)
+		return several(d, "sessions are live here", f);
+	return count == 1 ? TARGET_SESSION : nothing_waits(d, false, e);
+}
+
 /* Without an id: the request whose thread this is, or else the only one that waits here. */
 static int by_place(struct desk *d, const char *text, struct found *f, struct err *e)
 {
-	bool bare = !*text;
 	const struct verb *v = d->w->verb;
 	const struct place *where = &d->who->place;
-	int count;
+	bool resumes = !*text && strcmp(v->word, "resume") == 0;
+	int count, target;
 
 	if (where->request_id)
 		return find_question(d->st, v, where->request_id, f, e) < 0 ? TARGET_FAILED
 		                                                            : TARGET_QUESTION;
-	if (bare && v->or_session && strcmp(v->word, "resume") == 0) {
-		count = find_sessions(d->st, where, SESSION_STATUS_PAUSED, NULL, f, e);
-		if (count > 1)
-			return several(d, "sessions are paused", f);
-		if (count == 1 && f->status == SESSION_STATUS_PAUSED)
-			return TARGET_SESSION;
-		found_clear(f);
-		if (count < 0)
-			return TARGET_FAILED;
+	if (resumes && v->or_session) {
+		target = paused_session(d, f, e);
+		if (target != TARGET_NOTHING)
+			return target;
 	}
 	count = find_questions(d->st, where, v, NULL, f, e);
 	if (count < 0)
@@ -161,23 +196,13 @@ static int by_place(struct desk *d, const char *text, struct found *f, struct er
 		return several(d, "questions wait for this", f);
 	if (count == 1)
 		return TARGET_QUESTION;
-	if (bare && where->session_id && strcmp(v->word, "resume") == 0) {
-		if (find_sessions(d->st, where, SESSION_STATUS_NONE, NULL, f, e) < 0)
-			return TARGET_FAILED;
-		if (f->count == 1 && f->started && f->status == SESSION_STATUS_INTERRUPTED)
-			return TARGET_SESSION;
-		found_clear(f);
+	if (resumes) {
+		target = interrupted_session(d, f, e);
+		if (target != TARGET_NOTHING)
+			return target;
 	}
-	if (strcmp(v->word, "stop") != 0)
-		return nothing_waits(d, !bare, e);
-	if (!bare)
-		return no_such_session(d, text, e);
-	count = find_sessions(d->st, where, SESSION_STATUS_NONE, NULL, f, e);
-	if (count < 0)
-		return TARGET_FAILED;
-	if (count > 1)
-		return several(d, "sessions are live here", f);
-	return count == 1 ? TARGET_SESSION : nothing_waits(d, !bare, e);
+	return strcmp(v->word, "stop") == 0 ? session_to_stop(d, text, f, e)
+	                                    : nothing_waits(d, *text != '\0', e);
 }
 
 /* Finds what is meant; *ret_text: the remaining words, "" if there are none. */

@@ -3,7 +3,14 @@
 #ifndef TOOL_NAME_H
 #define TOOL_NAME_H
 
+#include <stdbool.h>
+
 /* The current name of one of our tools; name itself if it is not an old one. */
 const char *tool_name(const char *name);
+
+/* Whether an agent calls one of our tools by this title, exactly: "mcp__intercom__ping",
+ * "intercom-ping", "ping (intercom MCP Server)". A bare name counts only where no other server is
+ * likely to have a tool of that name. */
+bool tool_name_is_title(const char *title);
 
 #endif

@@ -55,8 +55,7 @@ end() {
 
 start_production() {
     mkdir -m 700 "$scratch/home" "$scratch/run" "$scratch/state" "$scratch/config" "$scratch/ws"
-    port=$(node -e 'const s = require("net").createServer();
-        s.listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })')
+    port=$(node ../port.mjs)
     cat >"$scratch/config.toml" <<-END
 	default_workspace_root = "$scratch/ws"
 	host_cli = "true"

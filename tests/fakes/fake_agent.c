@@ -9,6 +9,9 @@
  *   chunks:N        says N chunks "1 " to "N " without a pause
  *   tool:TITLE      begins and completes a call of a tool
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
+ *   ask-once:PATH   the same, but not in a session that it resumed
+ *   permit:JSON     asks to make this tool call (%w: where it works); says "answered: ..."
+ *   options:JSON    what the next `permit` offers; else yes and no
  *   form            asks for a colour and waits; says "answered: ..."
  *   proceed         (stream) asks how to proceed and waits; says "answered: ..."
  *   wait            reads until it is told to stop; then the turn ends as cancelled
@@ -37,7 +40,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool stream, second;
+static bool stream, second, resumed;
 static int log_fd = -1, times_fd = -1;
 static char **steps;
 static int next_id;
@@ -201,6 +204,22 @@ static bool ask_to_write(const char *path)
 	return ask(stream ? "clearance/request" : "session/request_permission", params.bytes);
 }
 
+static const char *options = "[{\"optionId\":\"yes\",\"name\":\"Yes\",\"kind\":\"allow_once\"},"
+                             "{\"optionId\":\"no\",\"name\":\"No\",\"kind\":\"reject_once\"}]";
+
+static bool ask_permission(const char *call)
+{
+	OWNED(str) struct str params = { 0 };
+
+	str_add(&params, "{\"sessionId\":\"fake\",\"toolCall\":");
+	for (const char *mark; (mark = strstr(call, "%w")) != NULL; call = mark + 2) {
+		str_add_bytes(&params, call, (size_t)(mark - call));
+		str_add(&params, place);
+	}
+	str_addf(&params, "%s,\"options\":%s}", call, options);
+	return ask("session/request_permission", params.bytes);
+}
+
 static bool ask_form(void)
 {
 	return ask("elicitation/create",
@@ -323,6 +342,12 @@ static const char *take_step(const char *step)
 		use_tool(of_what);
 	if ((of_what = of(step, "ask")))
 		return ask_to_write(of_what) ? NULL : "cancelled";
+	if ((of_what = of(step, "ask-once")) && !resumed)
+		return ask_to_write(of_what) ? NULL : "cancelled";
+	if ((of_what = of(step, "permit")))
+		return ask_permission(of_what) ? NULL : "cancelled";
+	if ((of_what = of(step, "options")))
+		return options = of_what, NULL;
 	if (of(step, "form"))
 		return ask_form() ? NULL : "cancelled";
 	if (of(step, "proceed"))
@@ -426,8 +451,10 @@ static void speak_standard(void)
 			begin_session(&m);
 		else if (is(&m, "session/prompt"))
 			take_prompt(&m);
-		else if (m.kind == ACP_MESSAGE_REQUEST)
+		else if (m.kind == ACP_MESSAGE_REQUEST) {
+			resumed |= is(&m, "session/resume");
 			say_result(m.id, "{}");
+		}
 	}
 }
 

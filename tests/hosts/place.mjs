@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HOSTS } from "./hosts.mjs";
+import { freePort } from "../port.mjs";
 import { Terminal } from "./terminal.mjs";
 
 const { HOSTS_BUILD: build, HOSTS_SCRATCH: scratch } = process.env;
@@ -42,14 +42,6 @@ function run(file, args, options) {
     );
     child.stdin.end();
   });
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  const { port } = server.address();
-  await new Promise((closed) => server.close(closed));
-  return port;
 }
 
 function alive(pid) {

@@ -21,8 +21,7 @@ done
 . "$here/ground.sh"
 ground_make hosts "${HOSTS_KEEP:-}"
 
-port=$(node -e 'const s = require("net").createServer().listen(0, "127.0.0.1",
-    () => { console.log(s.address().port); s.close(); })')
+port=$(node ../port.mjs)
 mkdir -p "$HOME/.config/agent-intercom"
 database=$scratch/intercom.db
 cat >"$HOME/.config/agent-intercom/config.toml" <<END

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { createWriteStream, existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "../port.mjs";
 
 const build = process.env.INTEROP_BUILD ?? assert.fail("INTEROP_BUILD is not set; use run.sh");
 const scratch =
@@ -43,17 +43,6 @@ export function run(file, args, options = {}) {
     });
     child.stdin?.end();
   });
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function alive(pid) {

@@ -1,5 +1,8 @@
 #include "runner_case.h"
 
+#include "err.h"
+#include "json.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -197,4 +200,97 @@ char *file_with_lines(const char *name, int lines)
 		free(text);
 		(void)poll(NULL, 0, LOOK_MS);
 	}
+}
+
+/* ---- an agent that is talked to ---- */
+
+static void write_fake(const char *speaks, const char *const *steps)
+{
+	OWNED(str) struct str args = { 0 };
+	OWNED(str) struct str sql = { 0 };
+	struct instant now = clock_now();
+
+	str_addf(&args, "[\"%s\",\"--log\",\"%s/heard\"", speaks, site.workspace);
+	for (; *steps; steps++) {
+		str_add_char(&args, ',');
+		json_quote(&args, *steps);
+	}
+	str_addf(
+	    &sql,
+	    "INSERT INTO agent (name, command, args, protocol, env_pass, env_set, acp_version,"
+	    " startup_timeout_ms, max_line_length, framing, is_default, is_builtin, updated_at)"
+	    " VALUES ('fake', '%s/tests/fake-agent', '%s]', '%s', '[]', '{}', 'auto', 30000,"
+	    " 33554432, 'ndjson', 0, 0, '%s')",
+	    getenv("INTERCOM_BUILD"), args.bytes,
+	    strcmp(speaks, "stream") == 0 ? "acp-stream" : "acp", now.text);
+	given(str_text(&sql));
+}
+
+int given_talk(const char *speaks, const char *const *steps)
+{
+	OWNED(str) struct str sql = { 0 };
+	struct instant now = clock_now();
+
+	write_fake(speaks, steps);
+	str_addf(
+	    &sql,
+	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status,"
+	    " mode, origin, protocol_mode, created_at, updated_at)"
+	    " VALUES (1, '%s', 'h', 'local:tester', '%s', 'created', 'local', 'started', 'acp',"
+	    " '%s', '%s');"
+	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol,"
+	    " state, created_at, prompt) SELECT 1, 1, 1, 'h', name, protocol, 'wanted', '%s',"
+	    " 'mend it' FROM agent WHERE name = 'fake'",
+	    session_of(1), site.workspace, now.text, now.text, now.text);
+	given(str_text(&sql));
+	return 1;
+}
+
+void start_again(const char *speaks, const char *const *steps)
+{
+	site_start(&site);
+	write_fake(speaks, steps);
+}
+
+void was_told(const char *text, int times)
+{
+	int have = 0;
+
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;;) {
+		OWNED(char_ptr) char *heard = get_file(site.workspace, "heard");
+
+		have = 0;
+		for (const char *at = heard; at && (at = strstr(at, text)) != NULL; at++)
+			have++;
+		if (have >= times || agent_ms() > end) {
+			ck_assert_msg(have == times, "%s: %d times, not %d, in\n%s", text, have,
+			              times, heard ? heard : "");
+			return;
+		}
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}
+
+void decide(const char *verdict, const char *more)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	str_addf(&sql,
+	         "INSERT INTO decision (request_id, verdict, reason, instruction)"
+	         " SELECT id, '%s', %s FROM request WHERE state = 'pending'",
+	         verdict, more);
+	given(sql.bytes);
+}
+
+void resume(int run)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	str_addf(&sql,
+	         "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol,"
+	         " state, created_at, prompt)"
+	         " SELECT seq + 1, session_seq, generation + 1, machine, agent, protocol,"
+	         " 'wanted', created_at, prompt FROM agent_run WHERE seq = %d",
+	         run);
+	given(sql.bytes);
 }

@@ -44,4 +44,17 @@ pid_t runner_of(int run);
 /* A file of the workspace: waits until it has so many lines, and returns its text; caller frees. */
 char *file_with_lines(const char *name, int lines);
 
+/* Orders a run of the fake agent: what it speaks ("v1", "v2", "stream") and its steps. It keeps
+ * what it reads in the file `heard` of the workspace. */
+int given_talk(const char *speaks, const char *const *steps);
+#define STEPS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+/* Starts the system again, which has forgotten the fake agent. */
+void start_again(const char *speaks, const char *const *steps);
+/* The next run of the same session. */
+void resume(int run);
+/* The agent has been told this, on one line, so often in all. */
+void was_told(const char *text, int times);
+/* The pending request is decided. more: its reason and instruction, as SQL. */
+void decide(const char *verdict, const char *more);
+
 #endif

@@ -3,85 +3,15 @@
 #include "runner_case.h"
 
 #include "err.h"
-#include "json.h"
 
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-	LOOK_MS = 10,
 	GRACE_MS = 61000, /* after a start nothing expires for a minute */
 	STUCK_MS = 31000, /* what is not read for so long */
 };
-
-/* Orders a run of the fake agent: what it speaks ("v1", "v2", "stream") and its steps, NULL behind
- * the last. It keeps what it reads in the file `heard` of the workspace. */
-static int given_talk(const char *speaks, const char *const *steps)
-{
-	OWNED(str) struct str args = { 0 };
-	OWNED(str) struct str sql = { 0 };
-	struct instant now = clock_now();
-	const char *protocol = strcmp(speaks, "stream") == 0 ? "acp-stream" : "acp";
-
-	str_addf(&args, "[\"%s\",\"--log\",\"%s/heard\"", speaks, site.workspace);
-	for (; *steps; steps++) {
-		str_add_char(&args, ',');
-		json_quote(&args, *steps);
-	}
-	str_addf(
-	    &sql,
-	    "INSERT INTO agent (name, command, args, protocol, env_pass, env_set, acp_version,"
-	    " startup_timeout_ms, max_line_length, framing, is_default, is_builtin, updated_at)"
-	    " VALUES ('fake', '%s/tests/fake-agent', '%s]', '%s', '[]', '{}', 'auto', 30000,"
-	    " 33554432, 'ndjson', 0, 0, '%s');"
-	    "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root, status,"
-	    " mode, origin, protocol_mode, created_at, updated_at)"
-	    " VALUES (1, '%s', 'h', 'local:tester', '%s', 'created', 'local', 'started', 'acp',"
-	    " '%s', '%s');"
-	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol,"
-	    " state, created_at, prompt)"
-	    " VALUES (1, 1, 1, 'h', 'fake', '%s', 'wanted', '%s', 'mend it')",
-	    getenv("INTERCOM_BUILD"), args.bytes, protocol, now.text, session_of(1), site.workspace,
-	    now.text, now.text, protocol, now.text);
-	given(str_text(&sql));
-	return 1;
-}
-
-#define STEPS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-
-/* The agent has been told this, on one line, so often in all. */
-static void was_told(const char *text, int times)
-{
-	int have = 0;
-
-	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;;) {
-		OWNED(char_ptr) char *heard = get_file(site.workspace, "heard");
-
-		have = 0;
-		for (const char *at = heard; at && (at = strstr(at, text)) != NULL; at++)
-			have++;
-		if (have >= times || agent_ms() > end) {
-			ck_assert_msg(have == times, "%s: %d times, not %d, in\n%s", text, have,
-			              times, heard ? heard : "");
-			return;
-		}
-		(void)poll(NULL, 0, LOOK_MS);
-	}
-}
-
-static void decide(const char *verdict, const char *more)
-{
-	OWNED(str) struct str sql = { 0 };
-
-	str_addf(&sql,
-	         "INSERT INTO decision (request_id, verdict, reason, instruction)"
-	         " SELECT id, '%s', %s FROM request WHERE state = 'pending'",
-	         verdict, more);
-	given(sql.bytes);
-}
 
 START_TEST(the_prompt_of_a_run_is_the_first_prompt_of_its_agent)
 {
@@ -192,7 +122,6 @@ START_TEST(a_stop_withdraws_what_waits)
 	was_told("session/cancel", 1);
 	was_told("\"outcome\":\"cancelled\"", 1);
 	run_becomes(run, "ended|stopped|0||terminated");
-	advance(GRACE_MS);
 	expect_soon("SELECT r.state, q.why FROM request AS r JOIN agent_question AS q"
 	            " ON q.request_seq = r.seq",
 	            "expired|stopped by the operator\n");
@@ -208,52 +137,10 @@ START_TEST(an_agent_that_dies_leaves_no_open_question)
 	expect_soon("SELECT state FROM request", "pending\n");
 	ck_assert_int_eq(kill(atoi(of_run(run, "pid")), SIGKILL), 0);
 	run_becomes(run, "ended|exited||9|terminated");
-	advance(GRACE_MS);
 	expect_soon("SELECT r.state, q.why FROM request AS r JOIN agent_question AS q"
 	            " ON q.request_seq = r.seq",
 	            "expired|the agent is gone\n");
 	ck_assert_int_eq(site_stop(&site), 0);
-}
-END_TEST
-
-START_TEST(an_agent_whose_runner_dies_leaves_no_open_question)
-{
-	setup();
-	int run = given_talk("v1", STEPS("ask:a.c"));
-	expect_soon("SELECT state FROM request", "pending\n");
-	ck_assert_int_eq(kill(runner_of(run), SIGKILL), 0);
-	run_becomes(run, "ended|interrupted|||interrupted");
-	advance(GRACE_MS);
-	expect_soon("SELECT state FROM request", "expired\n");
-	processes_become(run, 0);
-	ck_assert_int_eq(site_stop(&site), 0);
-}
-END_TEST
-
-START_TEST(an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again)
-{
-	static const struct {
-		const char *step;
-		int prompts, resumes;
-	} CASES[] = { { "resumable", 1, 1 }, { "forgetful", 2, 0 } };
-
-	for (size_t i = 0; i < COUNT(CASES); i++) {
-		setup();
-		int run = given_talk("v1", STEPS("wait", CASES[i].step));
-		was_told("mend it", 1);
-		ck_assert_int_eq(kill(runner_of(run), SIGKILL), 0);
-		run_becomes(run, "ended|interrupted|||interrupted");
-		given("INSERT INTO agent_run (seq, session_seq, generation, machine, agent,"
-		      " protocol, state, created_at, prompt)"
-		      " SELECT 2, 1, 2, machine, agent, protocol, 'wanted', created_at, prompt"
-		      " FROM agent_run");
-		was_told("\"method\":\"session/prompt\"", 2);
-		was_told("mend it", CASES[i].prompts);
-		was_told("\"method\":\"session/resume\",\"params\":{\"sessionId\":\"fake\"",
-		         CASES[i].resumes);
-		was_told("Continue where you left off.", CASES[i].resumes);
-		ck_assert_int_eq(site_stop(&site), 0);
-	}
 }
 END_TEST
 
@@ -351,8 +238,6 @@ int main(void)
 	tcase_add_test(c, a_nudge_ends_a_turn_that_hangs_and_is_the_next_prompt);
 	tcase_add_test(c, a_stop_withdraws_what_waits);
 	tcase_add_test(c, an_agent_that_dies_leaves_no_open_question);
-	tcase_add_test(c, an_agent_whose_runner_dies_leaves_no_open_question);
-	tcase_add_test(c, an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again);
 	tcase_add_test(c, an_agent_that_needs_a_login_says_so);
 	tcase_add_test(c, a_program_that_is_no_agent_is_found_out);
 	tcase_add_test(c, an_agent_that_reads_nothing_is_given_up);

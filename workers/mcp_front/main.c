@@ -20,6 +20,7 @@
 #include "paths.h"
 #include "pipe.h"
 #include "policies.h"
+#include "policy_gate.h"
 #include "setting.h"
 #include "show_files.h"
 #include "sql/broadcast_wait.h"
@@ -69,22 +70,6 @@ static cJSON *setting_json(struct store *st, const char *name)
 	return setting_get(st, name, &text, NULL) > 0 ? cJSON_Parse(text.bytes) : NULL;
 }
 
-/* Reads the configured commands: a workspace's policy may allow no others. */
-static void read_commands(struct front *f)
-{
-	struct store *st = &f->worker.store;
-	OWNED(str) struct str required = { 0 };
-	OWNED(str) struct str commands = { 0 };
-
-	if (setting_get(st, "policy.require_global_allowlist", &required, NULL) <= 0 ||
-	    required.bytes[0] != 't')
-		return;
-	if (setting_get(st, "commands", &commands, NULL) > 0)
-		f->settings.commands = cJSON_Parse(commands.bytes);
-	if (!f->settings.commands)
-		f->settings.commands = cJSON_CreateObject();
-}
-
 static void read_prompt_times(struct store *st, struct call_settings *s)
 {
 	int64_t usual = setting_int(st, "timeouts.prompt_seconds", 1800);
@@ -131,7 +116,7 @@ static void read_settings(struct front *f)
 	    setting_get(st, "stall.enabled", &stall, NULL) <= 0 || stall.bytes[0] == 't';
 	s->elicitation = setting_get(st, "mcp.elicitation", &elicitation, NULL) > 0 &&
 	                 elicitation.bytes[0] == 't';
-	read_commands(f);
+	s->commands = policy_gate_commands(st);
 	s->trust = policy_trust_read(st);
 	s->always_ask = setting_json(st, "policy.always_ask");
 	f->ipc_requires_token =

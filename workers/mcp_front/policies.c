@@ -1,9 +1,8 @@
 #include "policies.h"
 
-#include "content.h"
 #include "front.h"
 #include "log.h"
-#include "sql/policy.h"
+#include "policy_gate.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -162,35 +161,13 @@ struct policy_file *policies_take(struct front *f, const char *workspace_root,
 
 	policy_file_take(p, &found->policy);
 	notice(f, p);
-	if (!p->policy)
-		return p;
-	p->counts = f->settings.trust == POLICY_TRUST_OFF ||
-	            (f->settings.trust == POLICY_TRUST_LISTED && found->is_listed);
-	if (!p->counts && policy_trust_load(&f->worker.store, f->worker.machine, p, &e))
+	if (policy_gate_take(&f->worker.store, f->worker.machine, f->settings.trust,
+	                     found->is_listed, p, &e))
 		log_warn("what was trusted of %s/" POLICY_FILE ": %s", workspace_root, e.text);
 	return p;
 }
 
 /* ---- rows ---- */
-
-static int write_one(struct front *f, const struct policy_file *p, struct err *e)
-{
-	bool loaded = p->exists && !p->why[0];
-	struct policy_insert_args args = {
-		.machine = f->worker.machine,
-		.workspace = p->workspace_root,
-		.state = p->why[0]   ? POLICY_STATE_BROKEN
-		         : p->exists ? POLICY_STATE_LOADED
-		                     : POLICY_STATE_GONE,
-		.hash = p->hash,
-		.why = p->why[0] ? p->why : NULL,
-	};
-
-	if (loaded)
-		args.content =
-		    content_put(&f->worker.store, str_text(&p->bytes), p->bytes.length, e);
-	return args.content < 0 ? -1 : sql_policy_insert(&f->worker.store, &args, e);
-}
 
 void policies_write(struct front *f)
 {
@@ -198,7 +175,8 @@ void policies_write(struct front *f)
 	struct err e = { 0 };
 
 	LIST_FOREACH (p, &f->policies.all, next)
-		if (p->told && p->changed && write_one(f, p, &e))
+		if (p->told && p->changed &&
+		    policy_gate_record(&f->worker.store, f->worker.machine, p, &e))
 			log_warn("the policy of %s: %s", p->workspace_root, e.text);
 }
 

@@ -9,6 +9,7 @@
  *   that hangs, then it is the prompt.
  * - What it says stands in the session's thread. */
 #include "heard.h"
+#include "prompts.h"
 
 #include "clock.h"
 #include "log.h"
@@ -28,7 +29,7 @@ struct talk {
 	struct agent_talk_row row;
 	struct acp acp;
 	struct heard_list heard;
-	struct str prompt; /* to be sent before anything that the operator says; "": nothing */
+	struct asks asks;
 	struct str why; /* it has to end, in words; "": it need not */
 	enum agent_run_outcome outcome;
 	int64_t closed_ms; /* monotonic: when its stdout ended; 0: it has not */
@@ -57,24 +58,12 @@ static void note(const struct acp_event *event)
 	LOG[event->level]("agent: %s", event->text);
 }
 
-/* Where the agent goes on with the session that it had, it knows what it is to do. */
-static void choose_prompt(struct talk *t)
-{
-	static const char GO_ON[] =
-	    "Continue where you left off. If a question of yours was not answered, "
-	    "ask it again.";
-
-	str_add(&t->prompt, t->row.prompt && t->acp.is_new ? t->row.prompt : GO_ON);
-}
-
 static void take(void *arg, const struct acp_event *event)
 {
 	struct talk *t = arg;
 
 	if (event->kind == ACP_NOTE)
 		note(event);
-	else if (event->kind == ACP_OPENED)
-		choose_prompt(t);
 	else if (event->kind == ACP_FAILED)
 		give_up(t, AGENT_RUN_OUTCOME_FAILED, event->text);
 	else if (event->kind == ACP_HUNG)
@@ -125,8 +114,8 @@ static void close_talk(struct runner *r)
 		return;
 	acp_clear(&t->acp);
 	heard_clear(&t->heard);
+	asks_clear(&t->asks);
 	agent_talk_row_clear(&t->row);
-	str_clear(&t->prompt);
 	str_clear(&t->why);
 	free(t);
 	r->driving = NULL;
@@ -159,154 +148,35 @@ static bool works(const struct talk *t)
 /* Rows that the rules refuse: nobody can be asked, so the agent is told no. */
 static void drop_refused(struct talk *t)
 {
-	struct err e = { 0 };
-
-	while (t->acp.asks) {
-		OWNED(char_ptr) char *id = xstrdup(t->acp.asks->id);
-
-		(void)acp_answer(
-		    &t->acp, id,
-		    &(struct acp_answer){ .verdict = ACP_NONE, .decision = "continue" }, &e);
-	}
+	asks_refuse(&t->acp);
+	asks_written(&t->asks, NULL);
 	heard_clear(&t->heard);
 }
 
 /* 1 wrote, 0 nothing to write, -1 error. */
 static int write_heard(struct runner *r, struct talk *t, struct err *e)
 {
-	bool working = works(t);
+	bool working;
 
+	asks_judge(&t->asks, r, &t->row, &t->acp);
+	working = works(t);
 	if (!heard_is_due(&t->heard, working, clock_monotonic_ms()))
 		return 0;
-	if (heard_write(&t->heard, r, &t->row, &t->acp, working, e) == 0)
+	if (heard_write(&t->heard, &t->asks, r, &t->row, &t->acp, working, e) == 0)
 		return 1;
 	if (e->kind == ERR_REFUSED)
 		drop_refused(t);
 	return -1;
 }
 
-/* ---- answers ---- */
-
-static struct acp_answer answer_of(const struct agent_question_decided_row *q)
-{
-	struct acp_answer answer = { .verdict = ACP_NONE, .reason = q->reason };
-
-	if (q->kind == REQUEST_KIND_PROMPT) {
-		answer.decision = q->decision ? request_verdict_name(q->decision) : "continue";
-		answer.reason = q->instruction ? q->instruction : q->reason;
-	} else if (q->state == REQUEST_STATE_APPROVED) {
-		answer.verdict = ACP_YES;
-		answer.reason = q->instruction;
-	} else if (q->state == REQUEST_STATE_REJECTED) {
-		answer.verdict = ACP_NO;
-	}
-	return answer;
-}
-
-/* The standard has no place for words beside a verdict: they are the next prompt. */
-static void keep_words(struct talk *t, const struct acp_answer *answer, const char *title)
-{
-	if (t->acp.how.dialect == ACP_STREAM || !answer->reason || !answer->reason[0])
-		return;
-	if (t->prompt.length)
-		str_add(&t->prompt, "\n\n");
-	str_addf(&t->prompt, "The operator %s \"%s\" and said: %s",
-	         answer->verdict == ACP_YES ? "approved" : "rejected", title, answer->reason);
-}
-
-static void give(struct talk *t, const struct agent_question_decided_row *q)
-{
-	const struct acp_answer answer = answer_of(q);
-	const struct acp_inquiry *asked = acp_find(&t->acp, q->rpc_id);
-	struct err e = { 0 };
-
-	if (asked)
-		keep_words(t, &answer, str_text(&asked->title));
-	if (acp_answer(&t->acp, q->rpc_id, &answer, &e) >= 0)
-		return;
-	(void)acp_answer(&t->acp, q->rpc_id, &(struct acp_answer){ .verdict = ACP_NO }, &e);
-	heard_add_line(&t->heard,
-	               "The agent offers no answer that allows this once: it was told no.");
-}
-
 static int answer_next(struct runner *r, struct talk *t, struct err *e)
 {
-	OWNED(agent_question_decided_row) struct agent_question_decided_row q = { 0 };
-	struct store *st = &r->w.store;
-	int got = sql_agent_question_decided(st, r->w.row, &q, e);
+	OWNED(str) struct str line = { 0 };
+	int did = asks_answer(r, &t->row, &t->acp, &line, e);
 
-	if (got <= 0)
-		return got;
-	if (store_begin(st, e))
-		return -1;
-	if (sql_agent_question_answer(st, q.seq, e) ||
-	    sql_agent_question_delivered(st, q.request_seq, e)) {
-		store_rollback(st);
-		return -1;
-	}
-	if (store_commit(st, e))
-		return -1;
-	give(t, &q);
-	return 1;
-}
-
-/* ---- prompts ---- */
-
-/* A turn that hangs is ended for a nudge; anything else waits for its end. */
-static int wait_for_turn(struct talk *t, const struct agent_talk_next_row *said)
-{
-	if (strcmp(said->kind, "nudge") != 0 || t->acp.asks || t->acp.cancelled)
-		return 0;
-	acp_cancel(&t->acp, "nudged", clock_monotonic_ms());
-	return 1;
-}
-
-static int tell(struct runner *r, struct talk *t, const struct agent_talk_next_row *said,
-                struct err *e)
-{
-	struct store *st = &r->w.store;
-	int64_t now_ms = clock_monotonic_ms();
-	int told;
-
-	if (store_begin(st, e))
-		return -1;
-	told = sql_agent_talk_tell(st, r->w.row, said->seq, e);
-	if (told < 0) {
-		store_rollback(st);
-		return -1;
-	}
-	if (store_commit(st, e))
-		return -1;
-	if (told > 0 && strcmp(said->kind, "nudge") == 0)
-		told = acp_nudge(&t->acp, said->text, now_ms, e) ? -1 : 1;
-	else if (told > 0)
-		told = acp_prompt(&t->acp, said->text, now_ms, e) ? -1 : 1;
-	return told;
-}
-
-/* Whether the agent waits for an answer, and takes nothing else. acp-stream takes words any time.
- */
-static bool waits(const struct talk *t)
-{
-	return t->acp.asks && t->acp.how.dialect == ACP_STANDARD;
-}
-
-static int prompt_next(struct runner *r, struct talk *t, struct err *e)
-{
-	OWNED(agent_talk_next_row) struct agent_talk_next_row said = { 0 };
-	int got = sql_agent_talk_is_paused(&r->w.store, t->row.session_seq, e);
-
-	if (t->acp.step != ACP_STEP_OPEN || waits(t) || got)
-		return got < 0 ? -1 : 0;
-	if (t->prompt.length && !t->acp.turn_open) {
-		got = acp_prompt(&t->acp, t->prompt.bytes, clock_monotonic_ms(), e) ? -1 : 1;
-		str_reset(&t->prompt);
-		return got;
-	}
-	got = sql_agent_talk_next(&r->w.store, t->row.session_seq, &said, e);
-	if (got <= 0)
-		return got;
-	return t->acp.turn_open ? wait_for_turn(t, &said) : tell(r, t, &said, e);
+	if (line.length)
+		heard_add_line(&t->heard, line.bytes);
+	return did;
 }
 
 /* ---- all of it ---- */
@@ -365,7 +235,7 @@ static int look(struct runner *r, struct err *e)
 	if (did >= 0 && r->phase == ENDING_NOT) /* else all questions are withdrawn */
 		answered = answer_next(r, t, e);
 	if (did >= 0 && answered >= 0 && r->phase == ENDING_NOT)
-		prompted = prompt_next(r, t, e);
+		prompted = prompts_next(r, &t->row, &t->acp, e);
 	flush(r, t);
 	end_if_over(r, t);
 	set_due(r, t);

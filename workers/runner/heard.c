@@ -1,18 +1,12 @@
 #include "heard.h"
 
 #include "clock.h"
-#include "request.h"
-#include "setting.h"
-#include "sha256.h"
+#include "prompts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	TOUCH_MS = 5000, /* between two writes that say no more than that it lives */
-	TITLE_BYTES = 500,
-	APPROVAL_SECONDS = 3600, /* settings that are missing */
-	PROMPT_SECONDS = 1800,
 };
 
 static char *copy_of(const char *text)
@@ -71,6 +65,7 @@ static void add_end(struct heard_list *h, const struct acp_event *event)
 {
 	OWNED(str) struct str text = { 0 };
 
+	append(h, event->kind, NULL, NULL);
 	str_add(&text, end_words(event->stop));
 	if (event->text)
 		str_addf(&text, ": %s", event->text);
@@ -82,8 +77,7 @@ void heard_add(struct heard_list *h, const struct acp_event *event)
 	h->is_alive = true;
 	switch (event->kind) {
 	case ACP_OPENED:
-		if (event->id[0])
-			append(h, event->kind, event->id, NULL);
+		append(h, event->kind, event->id, NULL);
 		break;
 	case ACP_TEXT:
 	case ACP_STATUS:
@@ -133,119 +127,52 @@ bool heard_is_due(const struct heard_list *h, bool works, int64_t now_ms)
 	       (h->is_alive && h->touched_ms == 0);
 }
 
-/* ---- questions ---- */
-
-static void describe(const struct acp_inquiry *q, struct str *out)
-{
-	if (q->path.length)
-		str_addf(out, "File: %s (%s risk)\n", q->path.bytes, acp_risk_name(q->risk));
-	else if (q->kind == ACP_INQUIRY_PERMISSION)
-		str_addf(out, "Risk: %s\n", acp_risk_name(q->risk));
-	str_add(out, str_text(&q->description));
-}
-
-/* Of what a person is shown, and of where the answer goes: no two questions are the same. */
-static struct sha256 digest_of(const struct runner *r, const struct acp_inquiry *q,
-                               const char *description)
-{
-	OWNED(str) struct str all = { 0 };
-
-	str_addf(&all, "%lld %s %d ", (long long)r->w.row, q->id, (int)q->kind);
-	str_addf(&all, "%zu %s%zu %s", q->title.length, str_text(&q->title), strlen(description),
-	         description);
-	str_add_bytes(&all, str_text(&q->diff), q->diff.length);
-	return sha256_of(all.bytes, all.length);
-}
-
-static void add_title(struct str *out, const struct acp_inquiry *q)
-{
-	const struct str *from = q->title.length ? &q->title : &q->description;
-
-	str_add_shown(out, str_text(from), strcspn(str_text(from), "\n"), TITLE_BYTES);
-}
-
-static int write_question(struct runner *r, const struct agent_talk_row *row,
-                          const struct acp_inquiry *q, struct err *e)
-{
-	OWNED(str) struct str description = { 0 };
-	OWNED(str) struct str title = { 0 };
-	bool is_prompt = q->kind == ACP_INQUIRY_PROMPT;
-	struct store *st = &r->w.store;
-	bool is_open;
-	int64_t seq;
-
-	describe(q, &description);
-	add_title(&title, q);
-	const struct sha256 digest = digest_of(r, q, str_text(&description));
-	const struct str *body = is_prompt ? &q->description : &q->diff;
-	const struct asker who = { .session_seq = row->session_seq,
-		                   .machine = row->machine,
-		                   .workspace_root = row->workspace_root };
-	const struct question question = {
-		.kind = is_prompt ? REQUEST_KIND_PROMPT : REQUEST_KIND_PERMISSION,
-		.digest = digest.text,
-		.title = str_text(&title),
-		.description = is_prompt ? NULL : str_text(&description),
-		.body = str_text(body),
-		.body_length = body->length,
-		.file_path = q->path.length ? q->path.bytes : NULL,
-		.risk_level = is_prompt ? NULL : acp_risk_name(q->risk),
-		.prompt_type = q->prompt_type,
-		.elapsed_seconds = -1,
-		.actions_taken = -1,
-		.timeout_ms =
-		    1000 * (is_prompt
-		                ? setting_int(st, "timeouts.prompt_seconds", PROMPT_SECONDS)
-		                : setting_int(st, "timeouts.approval_seconds", APPROVAL_SECONDS)),
-	};
-	seq = request_ask(st, &who, &question, &is_open, e);
-	return seq < 0 || sql_agent_question_insert(st, seq, r->w.row, q->id, q->tool_call_id, e)
-	           ? -1
-	           : 0;
-}
-
 /* ---- rows ---- */
 
-static int write_one(const struct heard *one, struct runner *r, const struct agent_talk_row *row,
-                     const struct acp *a, struct err *e)
+static int write_one(const struct heard *one, const struct asks *asks, struct runner *r,
+                     const struct agent_talk_row *row, const struct acp *a, struct err *e)
 {
 	const struct acp_inquiry *q = one->kind == ACP_ASKED ? acp_find(a, one->id) : NULL;
 	struct store *st = &r->w.store;
 
 	if (q) /* else it was withdrawn before anybody saw it */
-		return write_question(r, row, q, e);
+		return asks_write(asks, r, row, q, e);
 	if (one->kind == ACP_OPENED)
-		return sql_agent_talk_opened(st, one->id, r->w.row, e);
+		return (one->id[0] && sql_agent_talk_opened(st, one->id, r->w.row, e)) ||
+		               prompts_begin(r, row, a->is_new, e)
+		           ? -1
+		           : 0;
+	if (one->kind == ACP_TURN_ENDED)
+		return prompts_ended(r, e);
 	if (one->kind == ACP_TEXT)
 		return sql_agent_talk_said(st, row->session_seq, one->text, e);
 	if (one->kind == ACP_WITHDRAWN)
-		return sql_agent_question_withdraw(st, one->text, r->w.row, one->id, e) ||
-		               sql_agent_question_expire(st, r->w.row, e)
-		           ? -1
-		           : 0;
+		return asks_withdraw(r, one->id, one->text, e);
 	return 0;
 }
 
-static int write_all(const struct heard_list *h, struct runner *r, const struct agent_talk_row *row,
-                     const struct acp *a, bool works, struct err *e)
+static int write_all(const struct heard_list *h, const struct asks *asks, struct runner *r,
+                     const struct agent_talk_row *row, const struct acp *a, bool works,
+                     struct err *e)
 {
 	for (const struct heard *one = h->first; one; one = one->next)
-		if (write_one(one, r, row, a, e))
+		if (write_one(one, asks, r, row, a, e))
 			return -1;
 	return sql_agent_talk_heard(&r->w.store, works, h->tool, h->progress, row->session_seq, e);
 }
 
-int heard_write(struct heard_list *h, struct runner *r, const struct agent_talk_row *row,
-                const struct acp *a, bool works, struct err *e)
+int heard_write(struct heard_list *h, struct asks *asks, struct runner *r,
+                const struct agent_talk_row *row, struct acp *a, bool works, struct err *e)
 {
 	if (store_begin(&r->w.store, e))
 		return -1;
-	if (write_all(h, r, row, a, works, e)) {
+	if (write_all(h, asks, r, row, a, works, e)) {
 		store_rollback(&r->w.store);
 		return -1;
 	}
 	if (store_commit(&r->w.store, e))
 		return -1;
+	asks_written(asks, a);
 	heard_clear(h);
 	h->works = works;
 	h->touched_ms = clock_monotonic_ms();

@@ -3,9 +3,7 @@
 #ifndef HEARD_H
 #define HEARD_H
 
-#include "acp.h"
-#include "runner.h"
-#include "sql/agent_question.h"
+#include "asks.h"
 
 /* Something that becomes rows. */
 struct heard {
@@ -33,8 +31,8 @@ bool heard_is_due(const struct heard_list *h, bool works, int64_t now_ms);
 int64_t heard_due_ms(const struct heard_list *h);
 
 /* Writes all of it; a: where its questions are found. 0; -1: nothing was written. */
-int heard_write(struct heard_list *h, struct runner *r, const struct agent_talk_row *row,
-                const struct acp *a, bool works, struct err *e);
+int heard_write(struct heard_list *h, struct asks *asks, struct runner *r,
+                const struct agent_talk_row *row, struct acp *a, bool works, struct err *e);
 
 void heard_clear(struct heard_list *h);
 

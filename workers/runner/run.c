@@ -4,6 +4,7 @@
 
 #include "log.h"
 #include "pulse.h"
+#include "request.h"
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -69,7 +70,11 @@ static int settle(struct runner *r, const char *tail, struct err *e)
 
 	if (worker_wake(&r->w, e) || store_begin(&r->w.store, e))
 		return -1;
-	return end(r, sql_agent_run_end(&r->w.store, &args, e) < 0, e);
+	return end(r,
+	           sql_agent_run_end(&r->w.store, &args, e) < 0 ||
+	               (r->outcome == AGENT_RUN_OUTCOME_INTERRUPTED &&
+	                request_interrupt_run(&r->w.store, r->w.row, e)),
+	           e);
 }
 
 int run_settle(struct runner *r, struct err *e)

@@ -6,7 +6,11 @@
  * ending.c     how an agent ends
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
+ * judge.c      what the policy says about its questions
+ * asks.c       its questions, as rows, and their answers
  * heard.c      what an agent said, as rows
+ * prompts.c    what it is told, from rows
+ * returning.c  what it is told when it is back after an interruption
  * drive_*.c    what a protocol makes of stdin and stdout */
 #ifndef RUNNER_H
 #define RUNNER_H

@@ -9,6 +9,7 @@
 #include "group.h"
 #include "instance.h"
 #include "log.h"
+#include "request.h"
 #include "sql/agent_run.h"
 #include "str.h"
 
@@ -226,7 +227,8 @@ static int settle_one(struct supervisor *s, int64_t run, const char *why, struct
 	if (store_begin(&s->store, e))
 		return -1;
 	ended = sql_agent_run_end(&s->store, &args, e);
-	if (ended < 0) {
+	if (ended < 0 || (args.outcome == AGENT_RUN_OUTCOME_INTERRUPTED &&
+	                  request_interrupt_run(&s->store, run, e))) {
 		store_rollback(&s->store);
 		return -1;
 	}

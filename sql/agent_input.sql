@@ -1,0 +1,54 @@
+-- Every statement on `agent_input`.
+
+-- name: agent_input_insert :insert
+-- type: :steering_seq seq
+INSERT INTO agent_input (session_seq, kind, text, steering_seq, created_at)
+VALUES (:session, :kind, :text, :steering_seq, :now);
+
+-- name: agent_input_any :any
+SELECT 1 AS yes FROM agent_input WHERE session_seq = :session;
+
+-- name: agent_input_next :one
+-- What is to be sent next.
+SELECT seq, text FROM agent_input
+ WHERE session_seq = :session AND sent_at IS NULL AND ended_at IS NULL AND told_in IS NULL
+ ORDER BY seq LIMIT 1;
+
+-- name: agent_input_send :rows
+-- Before the bytes go.
+UPDATE agent_input SET run_seq = :run, sent_at = :now WHERE seq = :seq AND sent_at IS NULL AND told_in IS NULL;
+
+-- name: agent_input_end :exec
+-- A turn has ended: what began it has been heard.
+UPDATE agent_input SET ended_at = :now WHERE run_seq = :run AND ended_at IS NULL;
+
+-- name: agent_input_history :many
+-- What a session was told, oldest first.
+-- type: text text
+SELECT seq, text FROM (
+  SELECT i.seq, coalesce(i.text, t.text) AS text
+    FROM agent_input AS i LEFT JOIN steering AS t ON t.seq = i.steering_seq
+   WHERE i.session_seq = :session AND i.sent_at IS NOT NULL AND i.kind <> 'return'
+   ORDER BY i.seq DESC LIMIT :limit) ORDER BY seq;
+
+-- name: agent_input_left :many
+-- What earlier runs left unsent, or in doubt.
+-- type: text text
+SELECT i.seq, i.sent_at IS NOT NULL AS is_sent, coalesce(i.text, t.text) AS text
+  FROM agent_input AS i LEFT JOIN steering AS t ON t.seq = i.steering_seq
+ WHERE i.session_seq = :session AND i.ended_at IS NULL AND i.told_in IS NULL AND i.run_seq IS NOT :run
+   AND NOT (i.sent_at IS NULL AND i.kind = 'task')
+ ORDER BY i.seq;
+
+-- name: agent_input_repeat :exec
+-- They are told in :input.
+-- type: :input seq
+UPDATE agent_input SET told_in = :input
+ WHERE session_seq = :session AND ended_at IS NULL AND told_in IS NULL AND run_seq IS NOT :run
+   AND NOT (sent_at IS NULL AND kind = 'task') AND seq < :input;
+
+-- name: agent_input_delete :rows
+-- Oldest first: an older one refers to a newer one.
+DELETE FROM agent_input WHERE seq IN (
+  SELECT i.seq FROM json_each(:sessions) AS g CROSS JOIN agent_input AS i ON i.session_seq = g.value
+   ORDER BY i.seq LIMIT :limit);

@@ -1,0 +1,225 @@
+/* An agent that is back after an interruption: it is told what it missed, once. The agent is
+ * tests/fakes/fake_agent.c. */
+#include "runner_case.h"
+
+#include "err.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void kill_runner(int run)
+{
+	ck_assert_int_eq(kill(runner_of(run), SIGKILL), 0);
+	run_becomes(run, "ended|interrupted|||interrupted");
+}
+
+START_TEST(an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again)
+{
+	setup();
+	int run = given_talk("v1", STEPS("wait", "resumable"));
+	was_told("\"text\":\"mend it\"", 1);
+	kill_runner(run);
+	resume(run);
+	was_told("\"method\":\"session/prompt\"", 2);
+	was_told("\"method\":\"session/resume\",\"params\":{\"sessionId\":\"fake\"", 1);
+	was_told("Continue where you left off.", 1);
+	was_told("may not have arrived. Unless you have acted on it, do so now:\\nmend it", 1);
+	was_told("\"text\":\"mend it\"", 1);
+	expect("SELECT kind, run_seq, told_in FROM agent_input ORDER BY seq",
+	       "task|1|2\nreturn|2|\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_agent_that_remembers_nothing_is_told_what_is_known)
+{
+	setup();
+	int run = given_talk("v1", STEPS("text:Done", "forgetful"));
+	was_told("\"text\":\"mend it\"", 1);
+	given("INSERT INTO steering (session_id, text) SELECT id, 'and the tests' FROM session;"
+	      "UPDATE session SET progress_snapshot ="
+	      " '[{\"label\":\"Read\",\"status\":\"done\"}]'");
+	was_told("\"text\":\"and the tests\"", 1);
+	kill_runner(run);
+	resume(run);
+	was_told("What its agent was told, in order:\\n- mend it\\n- and the tests\\n", 1);
+	was_told("The plan was:\\n- Read (done)", 1);
+	was_told("session/resume", 0);
+	was_told("\"text\":\"mend it\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(words_beside_an_answer_survive_the_runner)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "wait", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	decide("reject", "'not this file', NULL");
+	was_told("\"optionId\":\"no\"", 1);
+	kill_runner(run);
+	expect("SELECT kind, sent_at IS NULL FROM agent_input ORDER BY seq", "task|0\nwords|1\n");
+	resume(run);
+	was_told("The operator rejected \\\"Write a.c\\\" and said: not this file", 1);
+	was_told("\"method\":\"session/prompt\"", 2);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_question_can_be_answered_while_its_agent_is_away)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	kill_runner(run);
+	expect("SELECT state, remaining_ms > 3500000, deadline_at FROM request",
+	       "interrupted|1|\n");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	expect("SELECT state, delivered_at FROM request", "approved|\n");
+	resume(run);
+	was_told("Before that you asked: \\\"Write a.c\\\". The operator has approved it.", 1);
+	/* It asks the same again, and gets the answer that is there already. */
+	was_told("\"optionId\":\"yes\"", 1);
+	expect("SELECT count(*) FROM request", "1\n");
+	expect_soon("SELECT run_seq, answered_at IS NOT NULL, why FROM agent_question ORDER BY seq",
+	            "1|0|asked again\n2|1|\n");
+	/* Once: what it asks after that is a new question. */
+	given("INSERT INTO steering (session_id, text) SELECT id, 'again' FROM session");
+	expect_soon("SELECT state FROM request ORDER BY seq", "approved\npending\n");
+	was_told("\"optionId\":\"yes\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_question_that_is_open_is_told_as_open_and_asked_once)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	kill_runner(run);
+	resume(run);
+	was_told("The operator has not decided it yet.", 1);
+	expect_soon("SELECT r.state, q.run_seq FROM request AS r JOIN agent_question AS q"
+	            " ON q.request_seq = r.seq WHERE q.withdrawn_at IS NULL",
+	            "pending|2\n");
+	decide("approve", "NULL, NULL");
+	was_told("\"optionId\":\"yes\"", 1);
+	expect("SELECT count(*) FROM request", "1\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_decision_that_comes_after_the_return_is_told_once)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask-once:a.c", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	kill_runner(run);
+	resume(run);
+	was_told("The operator has not decided it yet.", 1);
+	expect_soon("SELECT count(*) FROM agent_input WHERE ended_at IS NOT NULL", "1\n");
+	given("INSERT INTO decision (request_id, verdict, reason)"
+	      " SELECT id, 'reject', 'too risky' FROM request");
+	was_told("The operator has rejected it, and said: too risky", 1);
+	was_told("optionId", 0);
+	expect_soon("SELECT kind, ended_at IS NOT NULL FROM agent_input ORDER BY seq",
+	            "task|0\nreturn|1\ndecision|1\n");
+	kill_runner(run + 1);
+	resume(run + 1);
+	was_told("session/resume", 2);
+	expect_soon("SELECT count(*) FROM agent_input WHERE ended_at IS NOT NULL", "3\n");
+	was_told("too risky", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_stop_of_the_system_leaves_questions_that_can_be_answered)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	run_becomes(run, "ended|interrupted|0||interrupted");
+	expect("SELECT r.state, q.withdrawn_at FROM request AS r JOIN agent_question AS q"
+	       " ON q.request_seq = r.seq",
+	       "interrupted|\n");
+	start_again("v1", STEPS("ask:a.c", "resumable"));
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	resume(run);
+	was_told("\"optionId\":\"yes\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(what_everything_was_killed_in_can_be_answered_and_goes_on)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	site_kill(&site);
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	start_again("v1", STEPS("ask:a.c", "resumable"));
+	run_becomes(run, "ended|interrupted|||interrupted");
+	resume(run);
+	was_told("\"optionId\":\"yes\"", 1);
+	was_told("\"text\":\"mend it\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(after_a_reboot_another_process_with_the_same_number_is_left_alone)
+{
+	setup();
+	int run = given_talk("v1", STEPS("ask:a.c", "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	site_kill(&site);
+	pid_t other = fork();
+	if (other == 0) {
+		(void)setsid();
+		for (;;)
+			(void)pause();
+	}
+	char sql[400];
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO session (seq, id, machine, owner_user_id, workspace_root,"
+	               " status, mode, origin, protocol_mode, created_at, updated_at)"
+	               " SELECT 2, 'other', machine, owner_user_id, workspace_root, 'created',"
+	               " mode, origin, protocol_mode, created_at, updated_at FROM session;");
+	given(sql);
+	(void)snprintf(
+	    sql, sizeof(sql),
+	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol, state,"
+	    " created_at) SELECT 2, 2, 1, machine, agent, protocol, 'wanted', created_at"
+	    " FROM agent_run;"
+	    "UPDATE agent_run SET state = 'starting', pid = %d, process_start = 12 WHERE seq = 2;"
+	    "UPDATE agent_run SET state = 'running', started_at = created_at WHERE seq = 2",
+	    (int)other);
+	given(sql);
+	site_start(&site);
+	run_becomes(2, "ended|interrupted|||interrupted");
+	run_becomes(run, "ended|interrupted|||interrupted");
+	ck_assert_int_eq(kill(other, 0), 0);
+	(void)kill(other, SIGKILL);
+	ck_assert_int_eq(end_of(other), 128 + SIGKILL);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("runner_return");
+	TCase *c = store_case(s, "return", 60);
+
+	tcase_add_test(c, an_agent_that_can_resume_goes_on_and_is_not_given_its_prompt_again);
+	tcase_add_test(c, an_agent_that_remembers_nothing_is_told_what_is_known);
+	tcase_add_test(c, words_beside_an_answer_survive_the_runner);
+	tcase_add_test(c, a_question_can_be_answered_while_its_agent_is_away);
+	tcase_add_test(c, a_question_that_is_open_is_told_as_open_and_asked_once);
+	tcase_add_test(c, a_decision_that_comes_after_the_return_is_told_once);
+	tcase_add_test(c, a_stop_of_the_system_leaves_questions_that_can_be_answered);
+	tcase_add_test(c, what_everything_was_killed_in_can_be_answered_and_goes_on);
+	tcase_add_test(c, after_a_reboot_another_process_with_the_same_number_is_left_alone);
+	return run_suite(s);
+}

@@ -1,0 +1,49 @@
+/* judge: what the policy of the workspace says about a question of the agent, before a person is
+ * asked. What it allows is answered with yes, once; about everything else a person is asked.
+ *
+ * A question can be judged if all that it touches is known: a command line, files to be written, or
+ * files to be read. Names and what they stand for must be in the workspace and allowed. The files
+ * are looked at in a process of their own, because a disk may hang. */
+#ifndef JUDGE_H
+#define JUDGE_H
+
+#include "inquiry.h"
+#include "policy_gate.h"
+
+#include <sys/types.h>
+
+struct runner;
+
+/* All zero: not asked yet. */
+struct judge {
+	bool is_open;
+	struct policy_files policies;
+	enum policy_trust trust;
+	cJSON *known, *always_ask; /* as in struct policy_question */
+	cJSON *workspaces; /* that the configuration names */
+	struct str usual;
+	const char **listed; /* their folders */
+	size_t listed_count;
+	pid_t stuck; /* a look that did not end; 0: none */
+};
+
+/* What was said about one question. */
+struct verdict {
+	bool allowed;
+	struct str reason; /* of an approval, for the audit */
+	struct str rule;
+	struct str subject; /* the command, or the file */
+	char hash[SHA256_BYTES]; /* of the policy's version */
+	bool logs; /* it is reported, */
+	int64_t summary_ms; /* at most this much later */
+	struct policy_file *file; /* NULL: it was not looked at. Of the judge */
+	bool is_untrusted; /* only a person's trust in this version is missing */
+};
+
+/* Judges. v is fresh; the caller clears it. */
+void judge_ask(struct judge *j, struct runner *r, const char *root, const struct acp_inquiry *q,
+               struct verdict *v);
+void verdict_clear(struct verdict *v);
+void judge_clear(struct judge *j);
+
+#endif

@@ -1,0 +1,147 @@
+#include "prompts.h"
+
+#include "clock.h"
+#include "returning.h"
+#include "sql/agent_input.h"
+
+#include <string.h>
+
+/* Ends the transaction in which something was written, or not. */
+static int end(struct runner *r, bool failed, struct err *e)
+{
+	if (!failed)
+		return store_commit(&r->w.store, e);
+	store_rollback(&r->w.store);
+	return -1;
+}
+
+/* ---- rows ---- */
+
+int prompts_begin(struct runner *r, const struct agent_talk_row *row, bool is_new, struct err *e)
+{
+	struct store *st = &r->w.store;
+	int had = sql_agent_input_any(st, row->session_seq, e);
+
+	if (had)
+		return had < 0 ? -1 : returning_write(r, row, is_new, e);
+	return row->prompt && sql_agent_input_insert(st, row->session_seq, AGENT_INPUT_KIND_TASK,
+	                                             row->prompt, 0, e) < 0
+	           ? -1
+	           : 0;
+}
+
+int prompts_add_words(struct runner *r, const struct agent_talk_row *row,
+                      const struct agent_question_decided_row *q, struct err *e)
+{
+	const char *words = q->state == REQUEST_STATE_APPROVED ? q->instruction : q->reason;
+	OWNED(str) struct str text = { 0 };
+
+	if (row->protocol != AGENT_RUN_PROTOCOL_ACP || q->kind != REQUEST_KIND_PERMISSION)
+		return 0;
+	if (q->state == REQUEST_STATE_EXPIRED)
+		str_addf(&text, "Nobody answered \"%s\" in time; that was no approval.", q->title);
+	else if (words && words[0])
+		str_addf(&text, "The operator %s \"%s\" and said: %s", request_state_name(q->state),
+		         q->title, words);
+	return text.length && sql_agent_input_insert(&r->w.store, row->session_seq,
+	                                             AGENT_INPUT_KIND_WORDS, text.bytes, 0, e) < 0
+	           ? -1
+	           : 0;
+}
+
+int prompts_ended(struct runner *r, struct err *e)
+{
+	return sql_agent_input_end(&r->w.store, r->w.row, e);
+}
+
+/* ---- sending ---- */
+
+/* One that is a row already. */
+static int send_row(struct runner *r, struct acp *a, const struct agent_input_next_row *input,
+                    struct err *e)
+{
+	struct store *st = &r->w.store;
+	int sent;
+
+	if (store_begin(st, e))
+		return -1;
+	sent = sql_agent_input_send(st, r->w.row, input->seq, e);
+	if (end(r, sent < 0, e))
+		return -1;
+	return sent > 0 && acp_prompt(a, input->text, clock_monotonic_ms(), e) ? -1 : sent;
+}
+
+static int tell(struct runner *r, const struct agent_talk_row *row,
+                const struct agent_talk_next_row *said, struct err *e)
+{
+	struct store *st = &r->w.store;
+	int told = sql_agent_talk_tell(st, r->w.row, said->seq, e);
+	int64_t input;
+
+	if (told <= 0)
+		return told;
+	input = sql_agent_input_insert(st, row->session_seq, AGENT_INPUT_KIND_STEER, NULL,
+	                               said->seq, e);
+	return input < 0 || sql_agent_input_send(st, r->w.row, input, e) < 0 ? -1 : 1;
+}
+
+/* What the operator has said. */
+static int send_said(struct runner *r, const struct agent_talk_row *row, struct acp *a,
+                     const struct agent_talk_next_row *said, struct err *e)
+{
+	int64_t now_ms = clock_monotonic_ms();
+	int told;
+
+	if (store_begin(&r->w.store, e))
+		return -1;
+	told = tell(r, row, said, e);
+	if (end(r, told < 0, e))
+		return -1;
+	if (told > 0 && strcmp(said->kind, "nudge") == 0)
+		told = acp_nudge(a, said->text, now_ms, e) ? -1 : 1;
+	else if (told > 0)
+		told = acp_prompt(a, said->text, now_ms, e) ? -1 : 1;
+	return told;
+}
+
+/* A turn that hangs is ended for a nudge; anything else waits for its end. */
+static int wait_for_turn(struct acp *a, const struct agent_talk_next_row *said)
+{
+	if (strcmp(said->kind, "nudge") != 0 || a->asks || a->cancelled)
+		return 0;
+	acp_cancel(a, "nudged", clock_monotonic_ms());
+	return 1;
+}
+
+/* What waits to be told, in rows of `agent_input`, then in those of `steering`. */
+static int send_next(struct runner *r, const struct agent_talk_row *row, struct acp *a,
+                     struct err *e)
+{
+	OWNED(agent_input_next_row) struct agent_input_next_row input = { 0 };
+	OWNED(agent_talk_next_row) struct agent_talk_next_row said = { 0 };
+	int got = a->turn_open ? 0 : sql_agent_input_next(&r->w.store, row->session_seq, &input, e);
+
+	if (got)
+		return got < 0 ? -1 : send_row(r, a, &input, e);
+	got = sql_agent_talk_next(&r->w.store, row->session_seq, &said, e);
+	if (got <= 0)
+		return got;
+	return a->turn_open ? wait_for_turn(a, &said) : send_said(r, row, a, &said, e);
+}
+
+/* Whether the agent waits for an answer, and takes nothing else. acp-stream takes words any time.
+ */
+static bool waits(const struct acp *a)
+{
+	return a->asks && a->how.dialect == ACP_STANDARD;
+}
+
+int prompts_next(struct runner *r, const struct agent_talk_row *row, struct acp *a, struct err *e)
+{
+	int got = sql_agent_talk_is_paused(&r->w.store, row->session_seq, e);
+
+	if (a->step != ACP_STEP_OPEN || waits(a) || got)
+		return got < 0 ? -1 : 0;
+	got = row->generation > 1 ? returning_add_late(r, row, e) : 0;
+	return got ? got : send_next(r, row, a, e);
+}
