@@ -7,8 +7,9 @@ import { HOSTS } from "../hosts/hosts.mjs";
 const host = (name, more) => ({ name, host: HOSTS[name], ...more });
 
 /*
- * command: the program of its profile. write(path, text): the step of the model that writes a new file. prepare(home): what it needs beside
- * what it is told of the model.
+ * command: the program of its profile. write(path, text): the step of the model that writes a new
+ * file. prepare(home): what it needs beside what it is told of the model. hidesBig: its question
+ * about a change of over 1 MiB does not show it.
  */
 export const AGENTS = {
   claude: host("claude", {
@@ -19,6 +20,7 @@ export const AGENTS = {
   codex: host("codex", {
     title: "codex-acp",
     command: "codex-acp",
+    hidesBig: true,
     // Only a model that it knows is offered apply_patch.
     prepare: (home) => {
       const file = join(home, ".codex/config.toml");

@@ -119,12 +119,17 @@ for (const name of NAMES) {
       await written(desk, "one.txt");
     });
 
-    story("a file of 1.5 MB is shown as a file and written", async (desk) => {
+    story("a file of 1.5 MB is shown, or it is said that it is not, and written", async (desk) => {
       await desk.order("Task: write big.txt");
       const question = await desk.asked("big.txt");
-      await until("the whole of it is attached", async () =>
-        (await desk.slack.get("files")).files.some((one) => one.completed && one.length >= BIG_BYTES),
-      );
+      if (agent.hidesBig) {
+        assert.equal(question.risk_level, "critical");
+        await desk.seesWords("The agent does not show what it would write.");
+      } else {
+        await until("the whole of it is attached", async () =>
+          (await desk.slack.get("files")).files.some((one) => one.completed && one.length >= BIG_BYTES),
+        );
+      }
       await desk.approves(question);
       await written(desk, "big.txt");
     });
