@@ -37,7 +37,7 @@
 #include <unistd.h>
 
 enum {
-	MAX_LINE = 4 << 20, /* of a longer line the front gets enough to refuse it with a reason */
+	MAX_LINE = 4 << 20, /* as the front's */
 	READ_BYTES = 64 << 10,
 	TRY_MS = 50, /* between two attempts to connect, initially */
 	TRY_MAX_MS = 2000,
@@ -156,11 +156,27 @@ static bool line_of_front(void *arg, const char *line, size_t length)
 	return !r->over;
 }
 
+/* The agent sent a line that is too long. Its id may have been the last thing in it. */
+static void refuse_over(struct relay *r)
+{
+	const struct json_peek *asked = &r->from_agent.peek;
+	const char *id = asked->method[0] && asked->id[0] ? asked->id : NULL;
+	OWNED(str) struct str refusal = { 0 };
+
+	rpc_failure(&refusal, id, RPC_PARSE_ERROR,
+	            "the message is longer than 4 MiB; send a smaller one", NULL);
+	str_add_char(&refusal, '\n');
+	if (io_write_all(STDOUT_FILENO, refusal.bytes, refusal.length))
+		r->over = true;
+}
+
 static bool line_of_agent(void *arg, const char *line, size_t length)
 {
 	struct relay *r = arg;
 
-	if (length > 0) {
+	if (!line) {
+		refuse_over(r);
+	} else if (length > 0) {
 		note_from_agent(r, line, length);
 		to_front(r, line, length);
 	}

@@ -178,7 +178,7 @@ static void take_line(struct acp *a, const char *bytes, size_t length)
 }
 
 /* A question of acp-stream that cannot be asked: the agent is told no. */
-static void refuse_line(struct acp *a, const struct acp_peek *asked, const char *why)
+static void refuse_line(struct acp *a, const struct json_peek *asked, const char *why)
 {
 	OWNED(str) struct str json = { 0 };
 
@@ -191,7 +191,7 @@ static void refuse_line(struct acp *a, const struct acp_peek *asked, const char 
 }
 
 /* A message that was too long to be kept: whoever waits for an answer to it must get one. */
-static void take_over(struct acp *a, const struct acp_peek *over)
+static void take_over(struct acp *a, const struct json_peek *over)
 {
 	static const char TEXT[] = "message too large";
 	struct acp_message lost = {
@@ -211,7 +211,7 @@ static void take_over(struct acp *a, const struct acp_peek *over)
 		take_answer(a, &lost);
 }
 
-static bool take_frame(void *arg, const char *bytes, size_t length, const struct acp_peek *over)
+static bool take_frame(void *arg, const char *bytes, size_t length, const struct json_peek *over)
 {
 	struct acp *a = arg;
 

@@ -11,7 +11,7 @@ enum {
 static void forget(struct acp_frame *f)
 {
 	f->is_over = false;
-	f->peek = (struct acp_peek){ 0 };
+	f->peek = (struct json_peek){ 0 };
 	if (f->rest.capacity > KEPT_BYTES)
 		str_clear(&f->rest);
 	else
@@ -23,11 +23,11 @@ static void add(struct acp_frame *f, const char *piece, size_t length)
 {
 	if (!f->is_over && length > f->most - f->rest.length) {
 		f->is_over = true;
-		acp_peek_feed(&f->peek, str_text(&f->rest), f->rest.length);
+		json_peek_feed(&f->peek, str_text(&f->rest), f->rest.length);
 		str_clear(&f->rest);
 	}
 	if (f->is_over)
-		acp_peek_feed(&f->peek, piece, length);
+		json_peek_feed(&f->peek, piece, length);
 	else
 		str_add_bytes(&f->rest, piece, length);
 }
@@ -157,7 +157,7 @@ bool acp_frame_end(struct acp_frame *f, acp_frame_take *take, void *arg)
 void acp_frame_clear(struct acp_frame *f)
 {
 	str_clear(&f->rest);
-	f->peek = (struct acp_peek){ 0 };
+	f->peek = (struct json_peek){ 0 };
 	f->is_over = f->in_body = false;
 	f->left = 0;
 }

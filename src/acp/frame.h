@@ -3,7 +3,7 @@
 #ifndef ACP_FRAME_H
 #define ACP_FRAME_H
 
-#include "peek.h"
+#include "json_peek.h"
 #include "str.h"
 
 enum acp_framing { ACP_NDJSON, ACP_LSP };
@@ -11,13 +11,13 @@ enum acp_framing { ACP_NDJSON, ACP_LSP };
 /* bytes: the message, valid during the call and followed by a NUL; blank lines are left out. NULL:
  * it was longer than the limit, and over tells what is known of it. Returns whether to go on. */
 typedef bool acp_frame_take(void *arg, const char *bytes, size_t length,
-                            const struct acp_peek *over);
+                            const struct json_peek *over);
 
 struct acp_frame {
 	enum acp_framing framing;
 	size_t most; /* bytes of a message */
 	struct str rest; /* of a line or a body that is not complete */
-	struct acp_peek peek; /* at what is too long */
+	struct json_peek peek; /* at what is too long */
 	bool is_over;
 	bool in_body; /* ACP_LSP: behind the headers */
 	size_t left; /* bytes that the body still has */

@@ -55,7 +55,7 @@ int acp_message_read(const char *bytes, size_t length, struct acp_message *m, st
 	const char *end = NULL;
 	size_t at;
 
-	acp_peek_feed(&m->peek, bytes, length);
+	json_peek_feed(&m->peek, bytes, length);
 	m->id = m->peek.id[0] ? m->peek.id : NULL;
 	m->method = m->peek.method[0] ? m->peek.method : NULL;
 	if (!utf8_valid(bytes, length) || memchr(bytes, '\0', length))

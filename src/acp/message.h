@@ -5,7 +5,7 @@
 
 #include "err.h"
 #include "json.h"
-#include "peek.h"
+#include "json_peek.h"
 
 enum acp_message_kind {
 	ACP_MESSAGE_REQUEST, /* method and id */
@@ -33,7 +33,7 @@ struct acp_message {
 	const cJSON *result; /* of a result, NULL of an error */
 	int code; /* of an error */
 	const char *text; /* of an error, "" if it says nothing */
-	struct acp_peek peek;
+	struct json_peek peek;
 };
 
 /* Reads one message. 0, or -1 with what is wrong (ERR_INPUT); id and method are set even then where

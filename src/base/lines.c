@@ -6,37 +6,30 @@ enum { KEPT_BYTES = 64 << 10 }; /* of memory, between two lines */
 
 static void forget(struct lines *l)
 {
+	l->is_over = false;
 	if (l->rest.capacity > KEPT_BYTES)
 		str_clear(&l->rest);
 	else
 		str_reset(&l->rest);
 }
 
-/* A piece of a line, without its end. */
-static bool add(struct lines *l, const char *piece, size_t length, lines_take *take, void *arg)
+/* A piece of a line, without its end. What is too long is only looked at. */
+static void add(struct lines *l, const char *piece, size_t length)
 {
-	size_t room = l->most + 1 - l->rest.length;
-	bool more;
-
-	if (l->skips)
-		return true;
-	str_add_bytes(&l->rest, piece, length < room ? length : room);
-	if (l->rest.length <= l->most)
-		return true;
-	l->skips = true;
-	more = take(arg, l->rest.bytes, l->rest.length);
-	forget(l);
-	return more;
+	if (!l->is_over && length > l->most - l->rest.length)
+		lines_skip(l);
+	if (l->is_over)
+		json_peek_feed(&l->peek, piece, length);
+	else
+		str_add_bytes(&l->rest, piece, length);
 }
 
 /* The end of a line. */
 static bool end(struct lines *l, lines_take *take, void *arg)
 {
-	bool more = true;
+	bool more = l->is_over ? take(arg, NULL, l->most + 1)
+	                       : take(arg, str_text(&l->rest), l->rest.length);
 
-	if (!l->skips)
-		more = take(arg, str_text(&l->rest), l->rest.length);
-	l->skips = false;
 	forget(l);
 	return more;
 }
@@ -49,10 +42,12 @@ bool lines_feed(struct lines *l, const char *bytes, size_t length, lines_take *t
 		const char *newline = memchr(bytes, '\n', length);
 		size_t n = newline ? (size_t)(newline - bytes) : length;
 
-		if (newline && !l->skips && l->rest.length == 0 && n <= l->most)
+		if (newline && !l->is_over && l->rest.length == 0 && n <= l->most) {
 			more = take(arg, bytes, n); /* whole: not copied */
-		else
-			more = add(l, bytes, n, take, arg) && (!newline || end(l, take, arg));
+		} else {
+			add(l, bytes, n);
+			more = !newline || end(l, take, arg);
+		}
 		n += newline != NULL;
 		bytes += n;
 		length -= n;
@@ -62,21 +57,19 @@ bool lines_feed(struct lines *l, const char *bytes, size_t length, lines_take *t
 
 bool lines_end(struct lines *l, lines_take *take, void *arg)
 {
-	if (l->rest.length == 0) {
-		l->skips = false;
-		return true;
-	}
-	return end(l, take, arg);
+	return (l->rest.length == 0 && !l->is_over) || end(l, take, arg);
 }
 
 void lines_skip(struct lines *l)
 {
-	l->skips = true;
+	l->peek = (struct json_peek){ 0 };
+	json_peek_feed(&l->peek, str_text(&l->rest), l->rest.length);
+	l->is_over = true;
 	str_clear(&l->rest);
 }
 
 void lines_clear(struct lines *l)
 {
-	l->skips = false;
+	l->is_over = false;
 	str_clear(&l->rest);
 }

@@ -34,7 +34,8 @@ static bool take(void *arg, const char *line, size_t length)
 
 	must(!r->over);
 	must(length == (whole > r->most ? r->most + 1 : whole));
-	must(memcmp(line, r->at, length) == 0);
+	must((length > r->most) == !line);
+	must(!line || memcmp(line, r->at, length) == 0);
 	whole += end != NULL;
 	r->at += whole;
 	r->length -= whole;

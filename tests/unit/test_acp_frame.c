@@ -11,7 +11,7 @@
 enum { MOST = 60 };
 
 /* "bytes|" for each message, "over id method|" for one that is too long. */
-static bool take(void *arg, const char *bytes, size_t length, const struct acp_peek *over)
+static bool take(void *arg, const char *bytes, size_t length, const struct json_peek *over)
 {
 	struct str *out = arg;
 
@@ -112,9 +112,9 @@ START_TEST(a_u0000_is_noticed_unless_its_backslash_is_text)
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++) {
-		struct acp_peek p = { 0 };
+		struct json_peek p = { 0 };
 
-		acp_peek_feed(&p, CASES[i].json, strlen(CASES[i].json));
+		json_peek_feed(&p, CASES[i].json, strlen(CASES[i].json));
 		ck_assert_msg(p.has_nul == CASES[i].has_nul, "%s", CASES[i].json);
 	}
 }
@@ -123,13 +123,13 @@ END_TEST
 START_TEST(an_id_that_is_longer_than_any_is_not_taken)
 {
 	OWNED(str) struct str json = { 0 };
-	struct acp_peek p = { 0 };
+	struct json_peek p = { 0 };
 
 	str_add(&json, "{\"id\":\"");
-	for (int i = 0; i < ACP_TOKEN_BYTES; i++)
+	for (int i = 0; i < JSON_TOKEN_BYTES; i++)
 		str_add_char(&json, 'x');
 	str_add(&json, "\",\"method\":\"m\"}");
-	acp_peek_feed(&p, json.bytes, json.length);
+	json_peek_feed(&p, json.bytes, json.length);
 
 	ck_assert_str_eq(p.id, "");
 	ck_assert_str_eq(p.method, "m");

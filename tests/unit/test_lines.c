@@ -8,7 +8,7 @@
 
 enum { MOST = 10 };
 
-/* What was handed over: "length:bytes|" for each line. */
+/* What was handed over: "length:bytes|" for each line, "over|" for one that was too long. */
 struct taken {
 	struct str text;
 	int stop_after; /* lines; 0: never */
@@ -18,8 +18,13 @@ static bool take(void *arg, const char *line, size_t length)
 {
 	struct taken *t = arg;
 
-	str_addf(&t->text, "%zu:", length);
-	str_add_bytes(&t->text, line, length);
+	if (length > MOST) {
+		ck_assert_ptr_null(line);
+		str_add(&t->text, "over");
+	} else {
+		str_addf(&t->text, "%zu:", length);
+		str_add_bytes(&t->text, line, length);
+	}
 	str_add_char(&t->text, '|');
 	return t->stop_after == 0 || --t->stop_after > 0;
 }
@@ -58,15 +63,39 @@ START_TEST(lines_do_not_depend_on_the_pieces_they_come_in)
 		{ "last", "4:last|" },
 		{ "", "" },
 		{ "0123456789\n", "10:0123456789|" },
-		{ "0123456789a\nb\n", "11:0123456789a|1:b|" },
-		{ "0123456789abcdefghijklmnopqrstuvwxyz\nb\n", "11:0123456789a|1:b|" },
-		{ "0123456789abcdefghijklmnopqrstuvwxyz", "11:0123456789a|" },
-		{ "0123456789abcdef\n0123456789abcdef\n\n", "11:0123456789a|11:0123456789a|0:|" },
+		{ "0123456789a\nb\n", "over|1:b|" },
+		{ "0123456789abcdefghijklmnopqrstuvwxyz\nb\n", "over|1:b|" },
+		{ "0123456789abcdefghijklmnopqrstuvwxyz", "over|" },
+		{ "0123456789abcdef\n0123456789abcdef\n\n", "over|over|0:|" },
 	};
 
 	for (size_t i = 0; i < COUNT(CASES); i++)
 		for (size_t piece = 1; piece < 40; piece++)
 			become(CASES[i].bytes, strlen(CASES[i].bytes), piece, CASES[i].lines);
+}
+END_TEST
+
+START_TEST(of_an_overlong_line_the_id_is_known_wherever_it_stands)
+{
+	static const char *const LINES[] = {
+		"{\"id\":7,\"method\":\"tools/call\",\"params\":{\"id\":8}}\n",
+		"{\"method\":\"tools/call\",\"params\":{\"id\":8},\"jsonrpc\":\"2.0\",\"id\":7}\n",
+	};
+
+	for (size_t i = 0; i < COUNT(LINES); i++) {
+		struct lines l = LINES_INIT(MOST);
+		struct taken t = { 0 };
+
+		ck_assert(lines_feed(&l, "0123456789abcdef\n", 17, take, &t));
+		ck_assert_str_eq(l.peek.id, "");
+		for (const char *c = LINES[i]; *c; c++)
+			ck_assert(lines_feed(&l, c, 1, take, &t));
+		ck_assert_str_eq(t.text.bytes, "over|over|");
+		ck_assert_str_eq(l.peek.id, "7");
+		ck_assert_str_eq(l.peek.method, "tools/call");
+		lines_clear(&l);
+		str_clear(&t.text);
+	}
 }
 END_TEST
 
@@ -106,7 +135,7 @@ START_TEST(a_line_that_is_skipped_ends_where_it_ends)
 	ck_assert_uint_eq(l.rest.length, 0);
 	ck_assert(lines_feed(&l, "defghijklmnopqrst", 17, take, &t));
 	ck_assert(lines_feed(&l, "uv\nnext\n", 8, take, &t));
-	ck_assert_str_eq(t.text.bytes, "4:next|");
+	ck_assert_str_eq(t.text.bytes, "over|4:next|");
 	lines_clear(&l);
 	str_clear(&t.text);
 }
@@ -118,6 +147,7 @@ int main(void)
 	TCase *c = tcase_create("lines");
 
 	tcase_add_test(c, lines_do_not_depend_on_the_pieces_they_come_in);
+	tcase_add_test(c, of_an_overlong_line_the_id_is_known_wherever_it_stands);
 	tcase_add_test(c, a_nul_is_a_byte_like_others);
 	tcase_add_test(c, who_says_stop_gets_no_more);
 	tcase_add_test(c, a_line_that_is_skipped_ends_where_it_ends);

@@ -160,7 +160,7 @@ END_TEST
 
 /* ---- lines ---- */
 
-START_TEST(a_line_over_4_mib_is_refused_and_the_next_is_served)
+START_TEST(a_line_over_4_mib_is_refused_by_its_id_and_the_next_is_served)
 {
 	struct relay r;
 	OWNED(str) struct str big = { 0 };
@@ -169,12 +169,13 @@ START_TEST(a_line_over_4_mib_is_refused_and_the_next_is_served)
 
 	site = given_running_site();
 	r = given_relay(&site);
-	str_add(&big, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\",\"params\":{\"x\":\"");
+	str_add(&big, "{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"params\":{\"x\":\"");
 	while (big.length < 9 * MIB)
 		str_add(&big, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
-	str_add(&big, "\"}}");
+	str_add(&big, "\"},\"id\":5}");
 	relay_send(&r, big.bytes);
 	refusal = relay_line(&r);
+	has(refusal, "id", "5");
 	has(refusal, "error.code", "-32700");
 	says(refusal, "4 MiB");
 	result = relay_call(&r, "ping", "{}");
@@ -629,7 +630,7 @@ int main(void)
 	tcase_add_test(c, a_relay_leaves_at_the_end_of_its_input_and_when_asked_to);
 	tcase_add_test(c, a_client_of_2026_07_28_is_known_by_name);
 	tcase_add_test(c, a_relay_leaves_also_while_the_front_does_not_answer);
-	tcase_add_test(c, a_line_over_4_mib_is_refused_and_the_next_is_served);
+	tcase_add_test(c, a_line_over_4_mib_is_refused_by_its_id_and_the_next_is_served);
 	tcase_add_test(c, a_big_line_that_fits_is_served);
 	tcase_add_test(c, lines_may_end_in_cr_and_ids_come_back_byte_for_byte);
 	tcase_add_test(c, other_messages_are_served_while_a_call_waits);

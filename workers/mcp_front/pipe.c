@@ -163,19 +163,31 @@ static void take_line(struct sink *s, const char *line, size_t length)
 	}
 }
 
+/* A message that was too long to be kept: whoever waits for its answer gets one. */
+static void refuse_over(struct sink *s)
+{
+	const char *id = s->lines.peek.method[0] && s->lines.peek.id[0] ? s->lines.peek.id : NULL;
+
+	if (s->overfull)
+		sink_refuse(s, id, RPC_INTERNAL_ERROR, FRONT_OVERFULL);
+	else
+		sink_refuse(s, id, RPC_PARSE_ERROR,
+		            "the message is longer than 4 MiB; send a smaller one");
+	s->overfull = false;
+}
+
 static bool take_any(void *arg, const char *line, size_t length)
 {
 	struct sink *s = arg;
 	struct err e = { 0 };
 
 	if (!s->greeted) {
-		if (greet(s, line, length, &e)) {
+		if (greet(s, line ? line : "", line ? length : 0, &e)) {
 			log_warn("%s", e.text);
 			close_pipe(s);
 		}
 	} else if (length > FRONT_MAX_MESSAGE) {
-		sink_refuse(s, NULL, RPC_PARSE_ERROR,
-		            "the message is longer than 4 MiB; send a smaller one");
+		refuse_over(s);
 	} else {
 		take_line(s, line, length);
 	}
@@ -198,8 +210,8 @@ static void on_read(struct bufferevent *pipe, void *arg)
 	front_count(s->front, &s->unfinished, s->lines.rest.length);
 	if (!s->gone && front_is_overfull(s->front, s->unfinished)) {
 		lines_skip(&s->lines);
+		s->overfull = true;
 		front_count(s->front, &s->unfinished, 0);
-		sink_refuse(s, NULL, RPC_INTERNAL_ERROR, FRONT_OVERFULL);
 	}
 	sink_drop(s);
 }

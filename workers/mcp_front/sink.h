@@ -48,6 +48,7 @@ struct sink {
 	int fd; /* HTTP: watched for hang-up while streaming */
 	struct lines lines; /* pipe */
 	size_t unfinished; /* pipe: its share of front.unfinished */
+	bool overfull; /* pipe: the line that is being skipped would have been too much for all */
 	int64_t *told; /* calls whose results are being sent */
 	size_t told_count;
 	int held; /* waiters */

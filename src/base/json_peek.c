@@ -1,11 +1,11 @@
-#include "peek.h"
+#include "json_peek.h"
 
 #include "err.h"
 #include "json.h"
 
 #include <string.h>
 
-static void token_add(struct acp_peek *p, char c)
+static void token_add(struct json_peek *p, char c)
 {
 	if (p->length < sizeof(p->token) - 1) {
 		p->token[p->length] = c;
@@ -15,7 +15,7 @@ static void token_add(struct acp_peek *p, char c)
 }
 
 /* Copies the text of the string token; it stays empty where it does not fit. */
-static void token_text(const struct acp_peek *p, char out[ACP_TOKEN_BYTES])
+static void token_text(const struct json_peek *p, char out[JSON_TOKEN_BYTES])
 {
 	OWNED(cJSON_ptr) cJSON *string = NULL;
 
@@ -23,22 +23,22 @@ static void token_text(const struct acp_peek *p, char out[ACP_TOKEN_BYTES])
 	if (p->length >= sizeof(p->token))
 		return;
 	string = cJSON_Parse(p->token);
-	if (cJSON_IsString(string) && strlen(string->valuestring) < ACP_TOKEN_BYTES)
+	if (cJSON_IsString(string) && strlen(string->valuestring) < JSON_TOKEN_BYTES)
 		memcpy(out, string->valuestring, strlen(string->valuestring) + 1);
 }
 
-static void end_name(struct acp_peek *p)
+static void end_name(struct json_peek *p)
 {
-	char name[ACP_TOKEN_BYTES];
+	char name[JSON_TOKEN_BYTES];
 
 	token_text(p, name);
-	p->name = strcmp(name, "id") == 0       ? ACP_PEEK_ID
-	          : strcmp(name, "method") == 0 ? ACP_PEEK_METHOD
-	                                        : ACP_PEEK_OTHER;
+	p->name = strcmp(name, "id") == 0       ? JSON_PEEK_ID
+	          : strcmp(name, "method") == 0 ? JSON_PEEK_METHOD
+	                                        : JSON_PEEK_OTHER;
 }
 
 /* Whether the token can be copied into an answer: a string or a number of strict JSON. */
-static bool is_id(const struct acp_peek *p)
+static bool is_id(const struct json_peek *p)
 {
 	OWNED(cJSON_ptr) cJSON *value = NULL;
 
@@ -53,18 +53,18 @@ static bool is_id(const struct acp_peek *p)
 
 /* A scalar value of the outermost object is complete. The first of two members counts, as it does
  * for cJSON. */
-static void end_value(struct acp_peek *p)
+static void end_value(struct json_peek *p)
 {
-	if (p->name == ACP_PEEK_ID && !p->id[0] && is_id(p))
+	if (p->name == JSON_PEEK_ID && !p->id[0] && is_id(p))
 		memcpy(p->id, p->token, p->length + 1);
-	else if (p->name == ACP_PEEK_METHOD && !p->method[0] && p->token[0] == '"')
+	else if (p->name == JSON_PEEK_METHOD && !p->method[0] && p->token[0] == '"')
 		token_text(p, p->method);
-	p->name = ACP_PEEK_OTHER;
+	p->name = JSON_PEEK_OTHER;
 	p->length = 0;
 }
 
 /* Follows "\u0000" behind its backslash. */
-static void watch_nul(struct acp_peek *p, char c)
+static void watch_nul(struct json_peek *p, char c)
 {
 	static const char NUL[] = "u0000";
 
@@ -77,7 +77,7 @@ static void watch_nul(struct acp_peek *p, char c)
 	p->nul_digits = -1;
 }
 
-static void in_string(struct acp_peek *p, char c)
+static void in_string(struct json_peek *p, char c)
 {
 	if (p->depth == 1)
 		token_add(p, c);
@@ -96,7 +96,7 @@ static void in_string(struct acp_peek *p, char c)
 	}
 }
 
-static void begin_string(struct acp_peek *p)
+static void begin_string(struct json_peek *p)
 {
 	p->in_string = true;
 	p->escaped = false;
@@ -107,7 +107,7 @@ static void begin_string(struct acp_peek *p)
 }
 
 /* Between the strings of the outermost object. */
-static void at_top(struct acp_peek *p, char c)
+static void at_top(struct json_peek *p, char c)
 {
 	bool ends = c == ',' || c == '}' || c == ' ' || c == '\t' || c == '\r' || c == '\n';
 
@@ -123,14 +123,14 @@ static void at_top(struct acp_peek *p, char c)
 	}
 }
 
-static void outside(struct acp_peek *p, char c)
+static void outside(struct json_peek *p, char c)
 {
 	if (c == '"') {
 		begin_string(p);
 		return;
 	}
 	if (c == '{' || c == '[') {
-		p->name = p->depth == 1 ? ACP_PEEK_OTHER : p->name;
+		p->name = p->depth == 1 ? JSON_PEEK_OTHER : p->name;
 		p->depth++;
 	} else if (p->depth == 1) {
 		at_top(p, c);
@@ -139,7 +139,7 @@ static void outside(struct acp_peek *p, char c)
 		p->depth--;
 }
 
-void acp_peek_feed(struct acp_peek *p, const char *bytes, size_t length)
+void json_peek_feed(struct json_peek *p, const char *bytes, size_t length)
 {
 	for (size_t i = 0; i < length; i++)
 		if (p->in_string)
