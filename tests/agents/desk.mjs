@@ -31,7 +31,7 @@ const stat = (pid) => {
 const command = (pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
 
 export class Desk extends Place {
-  /** The system runs, with one agent whose model is `run`, and Slack. */
+  /** The system runs, with Slack, and one agent: its model is `run`, null: it is as it was installed. */
   static async open(t, agent, run) {
     const desk = await this.create(agent.name);
     t.after(() => desk.end());
@@ -39,9 +39,9 @@ export class Desk extends Place {
     desk.run = run;
     desk.slack = await Fake.start(t);
     desk.slack.atEnd(() => desk.stop().catch(() => {}));
-    await agent.host.configure(desk.home, desk.workspace, run.base);
-    agent.prepare?.(desk.home);
-    const env = Object.entries(agent.host.env(run.base));
+    if (run) await agent.host.configure(desk.home, desk.workspace, run.base);
+    if (run) agent.prepare?.(desk.home);
+    const env = Object.entries(run ? agent.host.env(run.base) : {});
     appendFileSync(
       join(desk.home, ".config/agent-intercom/config.toml"),
       `
@@ -144,7 +144,7 @@ ${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).j
       ...(await this.sql("SELECT state, outcome, exit_code, exit_signal, why, stderr_tail FROM agent_run")),
       ...(await this.sql("SELECT kind, state, title, file_path FROM request")),
     ];
-    const last = this.run.requests.slice(-3).map((one) => string({ offered: one.offered, answer: one.answer }));
+    const last = (this.run?.requests ?? []).slice(-3).map((one) => string({ offered: one.offered, answer: one.answer }));
     return [...rows.map(string), ...last].join("\n");
   }
 

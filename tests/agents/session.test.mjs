@@ -70,6 +70,17 @@ for (const name of NAMES) {
         await body(desk, run);
       });
 
+    test("without a login, the probe and the thread say what is missing", TIMEOUT, async (t) => {
+      const desk = await Desk.open(t, agent, null);
+      const { stdout } = await desk.intercom("agents", "--probe");
+      const probed = stdout.split("\n").find((line) => line.includes(` ${name} `) || line.startsWith(`${name} `));
+      console.log(probed, "\n", stdout);
+      desk.mayEnd = true;
+      await desk.order("Task: say words");
+      await until("it is said", async () => { let m = await desk.messages(); return m.length >= 2 && (await new Promise((r)=>setTimeout(r,15000)), m = await desk.messages()); });
+      for (const m of await desk.messages()) console.log(m.text, JSON.stringify(m.blocks)?.slice(0, 600));
+    });
+
     story("what it says comes into the thread, and so does the end of its turn", async (desk) => {
       await desk.order("Task: say words");
       await desk.seesWords("All done with words.");
