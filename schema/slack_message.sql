@@ -22,7 +22,9 @@ INSERT INTO slack_part VALUES
   ('restarted', 'post', 6, 6, 0), -- a session that continues in another one's thread
   ('run', 'post', 3, 6, 0),     -- its agent's process was lost, or did not start again; detail: run
   ('said', 'post', 7, 7, 0),    -- the agent's broadcast
-  ('agent', 'post', 6, 6, 0),   -- texts of an agent that we started
+  ('agent', 'post', 6, 6, 0),   -- what an agent that we started says; detail: line
+  ('activity', 'post', 6, 7, 0), -- what it does in a turn: its tools and its plan
+  ('turn', 'post', 5, 2, 0),    -- the end of a turn, and what comes next
   ('stall', 'post', 3, 2, 0),   -- an agent went silent; detail: alert_id, idle_seconds
   ('nudged', 'post', 5, 6, 0),  -- the watchdog has nudged; detail: alert_id, nudge
   ('escalated', 'post', 3, 2, 0), -- nudges did not help: everybody is called; detail: alert_id
@@ -46,6 +48,7 @@ CREATE TABLE slack_message (
   request_seq     INTEGER REFERENCES request (seq), -- fixed
   apply_seq       INTEGER REFERENCES apply (seq), -- fixed
   call_seq        INTEGER REFERENCES tool_call (seq), -- fixed
+  turn_seq        INTEGER REFERENCES agent_turn (seq), -- fixed
   channel_id      TEXT NOT NULL,            -- fixed
   root_seq        INTEGER,                  -- free: slack_message.seq of the thread's head, if known
   thread_ts       TEXT,                     -- fixed: otherwise the given thread; neither: the channel
@@ -68,6 +71,7 @@ CREATE INDEX slack_message_session ON slack_message (session_seq) WHERE session_
 CREATE INDEX slack_message_request ON slack_message (request_seq, kind) WHERE request_seq IS NOT NULL;
 CREATE INDEX slack_message_apply ON slack_message (apply_seq) WHERE apply_seq IS NOT NULL;
 CREATE INDEX slack_message_call ON slack_message (call_seq) WHERE call_seq IS NOT NULL;
+CREATE INDEX slack_message_turn ON slack_message (turn_seq, kind) WHERE turn_seq IS NOT NULL;
 CREATE INDEX slack_message_content ON slack_message (content_seq) WHERE content_seq IS NOT NULL;
 CREATE INDEX slack_message_ts ON slack_message (channel_id, ts) WHERE ts IS NOT NULL;
 CREATE INDEX slack_message_loose ON slack_message (created_at) WHERE session_seq IS NULL;

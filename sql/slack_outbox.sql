@@ -59,7 +59,8 @@ SELECT o.seq, o.kind, k.class,
        o.generation, o.claim, o.attempts, o.deaths, o.lookups, o.started_at, o.may_repeat, o.lane_seq,
        CASE WHEN m.seq IS NULL THEN o.request_seq ELSE m.request_seq END AS request_seq,
        CASE WHEN m.seq IS NULL THEN o.session_seq ELSE m.session_seq END AS session_seq,
-       m.marker, m.kind AS part, m.apply_seq, m.call_seq, m.channel_id, m.root_seq,
+       m.marker, m.kind AS part, m.apply_seq, m.call_seq, m.turn_seq, m.channel_id,
+       m.root_seq,
        coalesce(h.ts, m.thread_ts) AS thread, m.text, m.detail, m.content_seq, m.file_name, m.file_id,
        m.ts, m.sent_generation, m.state AS message_state, h.kind AS head_kind
   FROM slack_outbox AS o

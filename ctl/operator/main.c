@@ -19,9 +19,10 @@
 static const char PROGRAM[] = "agent-intercom-ctl";
 
 static const struct command_spec *const COMMANDS[] = {
-	&cmd_inbox, &cmd_show, &cmd_approve, &cmd_reject, &cmd_continue, &cmd_refine, &cmd_resume,
-	&cmd_stop,  &cmd_undo, &cmd_steer,   &cmd_task,   &cmd_session,  &cmd_stall,  &cmd_nudge,
-	&cmd_watch, &cmd_list, &cmd_mode,    &cmd_log,    &cmd_health,   &cmd_sql,
+	&cmd_inbox,   &cmd_show,   &cmd_approve, &cmd_reject, &cmd_choose,     &cmd_continue,
+	&cmd_refine,  &cmd_resume, &cmd_stop,    &cmd_undo,   &cmd_steer,      &cmd_task,
+	&cmd_session, &cmd_stall,  &cmd_nudge,   &cmd_watch,  &cmd_transcript, &cmd_list,
+	&cmd_mode,    &cmd_log,    &cmd_health,  &cmd_sql,
 };
 
 /* ---- help ---- */
@@ -163,6 +164,9 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'g':
 		c->digest = optarg;
 		return 0;
+	case 'p':
+		c->option = optarg;
+		return 0;
 	case 'w':
 		c->note = optarg;
 		return 0;
@@ -179,6 +183,9 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 		return 0;
 	case 'o':
 		c->sent = true;
+		return 0;
+	case 'm':
+		c->html = true;
 		return 0;
 	case 'h':
 		c->help = true;
@@ -204,11 +211,13 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "session", required_argument, NULL, 's' },
 		{ "reason", required_argument, NULL, 'r' },
 		{ "note", required_argument, NULL, 'w' },
+		{ "option", required_argument, NULL, 'p' },
 		{ "digest", required_argument, NULL, 'g' },
 		{ "agent", required_argument, NULL, 'a' },
 		{ "workspace", required_argument, NULL, 'k' },
 		{ "follow", no_argument, NULL, 'f' },
 		{ "sent", no_argument, NULL, 'o' },
+		{ "html", no_argument, NULL, 'm' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
@@ -250,18 +259,22 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		{ c->session != NULL, TAKES_SESSION, "--session" },
 		{ c->reason != NULL, TAKES_REASON, "--reason" },
 		{ c->note != NULL, TAKES_NOTE, "--note" },
+		{ c->option != NULL, TAKES_OPTION, "--option" },
 		{ c->digest != NULL, TAKES_DIGEST, "--digest" },
 		{ c->agent != NULL, TAKES_AGENT, "--agent" },
 		{ c->workspace != NULL, TAKES_AGENT, "--workspace" },
 		{ c->count >= 0, TAKES_COUNT, "-n" },
 		{ c->follow, TAKES_FOLLOW, "--follow" },
 		{ c->sent, TAKES_SENT, "--sent" },
+		{ c->html, TAKES_HTML, "--html" },
 	};
 
 	for (size_t i = 0; i < COUNT(options); i++)
 		if (options[i].given && !(command->takes & options[i].flag))
 			return err_set(e, ERR_INPUT, "'%s' does not take %s", command->name,
 			               options[i].name);
+	if (c->html && (c->json_asked || c->text_asked))
+		return err_set(e, ERR_INPUT, "--html excludes --json and --text");
 	if (c->json_asked && c->text_asked)
 		return err_set(e, ERR_INPUT, "--json and --text exclude each other");
 	if (c->argc < command->least)

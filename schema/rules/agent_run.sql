@@ -130,6 +130,11 @@ CREATE TRIGGER agent_run_changed AFTER UPDATE OF state ON agent_run WHEN OLD.sta
     FROM unneeded_question AS u JOIN request AS r ON r.seq = u.request_seq
    WHERE u.run_seq = NEW.seq AND r.state = 'pending'
    ORDER BY r.seq;
+  -- Its last turn is over, and nothing follows it.
+  UPDATE agent_turn
+     SET ended_at = coalesce(ended_at, NEW.ended_at), followed_at = coalesce(followed_at, NEW.ended_at),
+         shown_at = NEW.ended_at
+   WHERE NEW.state = 'ended' AND run_seq = NEW.seq AND (ended_at IS NULL OR followed_at IS NULL);
   INSERT INTO slack_notice (kind, session_seq, detail, at)
   SELECT 'run', NEW.session_seq, json_object('run', NEW.seq), NEW.ended_at
    WHERE NEW.outcome = 'interrupted' OR (NEW.outcome = 'failed' AND NEW.generation > 1);

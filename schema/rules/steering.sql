@@ -91,6 +91,14 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
              FROM steering AS d WHERE d.seq = NEW.seq)
    WHERE seq = (SELECT stall_seq FROM steering
                  WHERE seq = NEW.seq AND kind = 'nudge' AND outcome = 'accepted');
+  -- It is what follows the turn that has ended.
+  UPDATE agent_turn SET followed_at = NEW.created_at, followed_by = NEW.seq
+   WHERE ended_at IS NOT NULL AND followed_at IS NULL
+     AND seq = (SELECT t.seq FROM steering AS d
+                  JOIN agent_run AS r ON r.session_seq = d.session_seq AND r.ended_at IS NULL
+                  JOIN agent_turn AS t ON t.run_seq = r.seq
+                 WHERE d.seq = NEW.seq AND d.outcome = 'accepted'
+                 ORDER BY t.number DESC LIMIT 1);
 END;
 
 -- An agent has been told to continue: at the moment when that was sent, not before. Or what was

@@ -52,6 +52,7 @@ CREATE TABLE agent_question (
   run_seq      INTEGER NOT NULL REFERENCES agent_run (seq),
   rpc_id       TEXT NOT NULL,
   tool_call_id TEXT,
+  options      TEXT CHECK (options IS NULL OR json_valid(options)),
   digest       TEXT NOT NULL CHECK (length(digest) = 64),
   answered_at  TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
   withdrawn_at TEXT CHECK (withdrawn_at GLOB '????-??-??T??:??:??.???Z'),
@@ -106,6 +107,43 @@ CREATE TABLE agent_run_move (
   dst TEXT NOT NULL,
   PRIMARY KEY (src, dst)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE agent_turn (
+  seq          INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  run_seq      INTEGER NOT NULL REFERENCES agent_run (seq),
+  number       INTEGER NOT NULL CHECK (number > 0),
+  input_seq    INTEGER REFERENCES agent_input (seq),
+  began_at     TEXT NOT NULL CHECK (began_at GLOB '????-??-??T??:??:??.???Z'),
+  stop         TEXT CHECK (stop IN (
+    'end_turn', 'max_turn_requests', 'max_tokens', 'refusal', 'cancelled', 'error', 'other')),
+  why          TEXT,
+  ended_at     TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
+  followed_at  TEXT CHECK (followed_at GLOB '????-??-??T??:??:??.???Z'),
+  followed_by  INTEGER,
+  shown_at     TEXT CHECK (shown_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK (stop IS NULL OR ended_at IS NOT NULL),
+  CHECK (followed_by IS NULL OR followed_at IS NOT NULL)
+) STRICT;
+CREATE UNIQUE INDEX agent_turn_run ON agent_turn (run_seq, number);
+CREATE UNIQUE INDEX agent_turn_input ON agent_turn (input_seq) WHERE input_seq IS NOT NULL;
+CREATE TABLE agent_line_kind (
+  kind TEXT NOT NULL PRIMARY KEY,
+  part TEXT
+) STRICT;
+CREATE TABLE agent_line (
+  seq      INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  run_seq  INTEGER NOT NULL REFERENCES agent_run (seq),
+  turn_seq INTEGER REFERENCES agent_turn (seq),
+  kind     TEXT NOT NULL,
+  key      TEXT,
+  text     TEXT,
+  detail   TEXT CHECK (detail IS NULL OR json_valid(detail)),
+  at       TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??.???Z'),
+  over_at  TEXT CHECK (over_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK (key IS NOT NULL OR over_at IS NOT NULL)
+) STRICT;
+CREATE INDEX agent_line_run ON agent_line (run_seq, seq);
+CREATE INDEX agent_line_turn ON agent_line (turn_seq) WHERE turn_seq IS NOT NULL;
+CREATE UNIQUE INDEX agent_line_key ON agent_line (turn_seq, kind, key) WHERE key IS NOT NULL;
 CREATE TABLE apply (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0),
   request_seq   INTEGER NOT NULL REFERENCES request (seq),
@@ -235,6 +273,7 @@ CREATE TABLE decision (
   verdict     ANY,
   reason      ANY,
   instruction ANY,
+  choice      ANY,
   digest      ANY,
   operator_id ANY,
   source      ANY DEFAULT 'sql',
@@ -574,6 +613,7 @@ CREATE TABLE slack_message (
   request_seq     INTEGER REFERENCES request (seq),
   apply_seq       INTEGER REFERENCES apply (seq),
   call_seq        INTEGER REFERENCES tool_call (seq),
+  turn_seq        INTEGER REFERENCES agent_turn (seq),
   channel_id      TEXT NOT NULL,
   root_seq        INTEGER,
   thread_ts       TEXT,
@@ -596,6 +636,7 @@ CREATE INDEX slack_message_session ON slack_message (session_seq) WHERE session_
 CREATE INDEX slack_message_request ON slack_message (request_seq, kind) WHERE request_seq IS NOT NULL;
 CREATE INDEX slack_message_apply ON slack_message (apply_seq) WHERE apply_seq IS NOT NULL;
 CREATE INDEX slack_message_call ON slack_message (call_seq) WHERE call_seq IS NOT NULL;
+CREATE INDEX slack_message_turn ON slack_message (turn_seq, kind) WHERE turn_seq IS NOT NULL;
 CREATE INDEX slack_message_content ON slack_message (content_seq) WHERE content_seq IS NOT NULL;
 CREATE INDEX slack_message_ts ON slack_message (channel_id, ts) WHERE ts IS NOT NULL;
 CREATE INDEX slack_message_loose ON slack_message (created_at) WHERE session_seq IS NULL;
@@ -618,7 +659,7 @@ CREATE TABLE slack_outbox (
   message_seq  INTEGER REFERENCES slack_message (seq),
   request_seq  INTEGER,
   session_seq  INTEGER,
-  view         TEXT CHECK (view IN ('reject', 'refine', 'nudge', 'resume')),
+  view         TEXT CHECK (view IN ('reject', 'refine', 'nudge', 'resume', 'instruct')),
   channel_id   TEXT,
   thread_ts    TEXT,
   user_id      TEXT,
@@ -861,6 +902,12 @@ INSERT INTO agent_run_move (src, dst) VALUES ('starting', 'ended');
 INSERT INTO agent_run_move (src, dst) VALUES ('starting', 'running');
 INSERT INTO agent_run_move (src, dst) VALUES ('wanted', 'ended');
 INSERT INTO agent_run_move (src, dst) VALUES ('wanted', 'starting');
+INSERT INTO agent_line_kind (kind, part) VALUES ('note', 'agent');
+INSERT INTO agent_line_kind (kind, part) VALUES ('plan', 'activity');
+INSERT INTO agent_line_kind (kind, part) VALUES ('status', 'agent');
+INSERT INTO agent_line_kind (kind, part) VALUES ('text', 'agent');
+INSERT INTO agent_line_kind (kind, part) VALUES ('tool', 'activity');
+INSERT INTO agent_line_kind (kind, part) VALUES ('turn', 'turn');
 INSERT INTO apply_move (src, dst) VALUES ('', 'queued');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'applied');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'claimed');
@@ -971,6 +1018,7 @@ INSERT INTO session_move (src, dst) VALUES ('interrupted', 'terminated');
 INSERT INTO session_move (src, dst) VALUES ('paused', 'active');
 INSERT INTO session_move (src, dst) VALUES ('paused', 'interrupted');
 INSERT INTO session_move (src, dst) VALUES ('paused', 'terminated');
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('activity', 'post', 6, 7, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('agent', 'post', 6, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('ask', 'post', 3, 2, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('auto', 'post', 7, 7, 0);
@@ -988,6 +1036,7 @@ INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('server', 'post', 5, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('session', 'post', 6, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('stall', 'post', 3, 2, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('turn', 'post', 5, 2, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('write', 'post', 6, 6, 0);
 INSERT INTO slack_message_move (src, dst) VALUES ('', 'queued');
 INSERT INTO slack_message_move (src, dst) VALUES ('queued', 'dead');

@@ -4,6 +4,7 @@
 #include "sql/agent_input.h"
 #include "sql/agent_question.h"
 #include "sql/agent_run.h"
+#include "sql/agent_turn.h"
 #include "sql/apply.h"
 #include "sql/auto_approval.h"
 #include "sql/checkpoint.h"
@@ -104,13 +105,13 @@ static int delete_belongings(struct purge *p, struct err *e)
 {
 	static int (*const ORDER[])(struct store * st, const char *sessions, int64_t limit,
 	                            struct err *e) = {
-		sql_auto_approval_delete, sql_auto_notice_delete,     sql_agent_question_delete,
-		sql_agent_input_delete,   sql_steering_delete,        sql_stall_delete,
-		sql_pause_delete,         sql_slack_outbox_delete_of, sql_slack_message_delete,
-		sql_answer_delete_of,     sql_tool_call_delete,       sql_file_change_delete,
-		sql_apply_delete,         sql_decision_delete,        sql_request_file_delete,
-		sql_request_delete,       sql_checkpoint_delete,      sql_agent_run_delete,
-		sql_connection_delete_of,
+		sql_slack_outbox_delete_of, sql_slack_message_delete, sql_auto_approval_delete,
+		sql_auto_notice_delete,     sql_agent_line_delete,    sql_agent_turn_delete,
+		sql_agent_question_delete,  sql_agent_input_delete,   sql_steering_delete,
+		sql_stall_delete,           sql_pause_delete,         sql_answer_delete_of,
+		sql_tool_call_delete,       sql_file_change_delete,   sql_apply_delete,
+		sql_decision_delete,        sql_request_file_delete,  sql_request_delete,
+		sql_checkpoint_delete,      sql_agent_run_delete,     sql_connection_delete_of,
 	};
 	int done = 0;
 

@@ -24,6 +24,8 @@ cJSON *slack_modal(enum slack_outbox_view view, const char *id, const char *abou
 		                               true },
 		[SLACK_OUTBOX_VIEW_REFINE] = { "prompt_refine:", "Refine", "Instructions", false },
 		[SLACK_OUTBOX_VIEW_NUDGE] = { "stall_nudge:", "Nudge", "Instructions", false },
+		[SLACK_OUTBOX_VIEW_INSTRUCT] = { "turn_instruct:", "Instruct", "Its next prompt",
+		                                 false },
 		[SLACK_OUTBOX_VIEW_RESUME] = { "wait_instruct:", "Instructions", "Instructions",
 		                               false },
 	};
@@ -73,6 +75,9 @@ void slack_modal_instead(enum slack_outbox_view view, struct str *out)
 		         "whatever you write in this thread in the next %d minutes is taken as the "
 		         "instructions",
 		         SLACK_FORM_MINUTES);
+		break;
+	case SLACK_OUTBOX_VIEW_INSTRUCT:
+		str_add(out, "whatever you write in this thread is the agent's next prompt");
 		break;
 	case SLACK_OUTBOX_VIEW_NUDGE:
 	case SLACK_OUTBOX_VIEW_NONE:

@@ -575,7 +575,7 @@ static void add_stall_heading(struct str *out, const struct slack_stall *s)
 	}
 }
 
-static void add_progress(cJSON *blocks, const cJSON *progress)
+void slack_notice_add_progress(cJSON *blocks, const cJSON *progress)
 {
 	static const char *const SIGNS[][2] = { { "done", "✅" }, { "in_progress", "🔄" } };
 	OWNED(str) struct str text = { 0 };
@@ -617,7 +617,7 @@ static void add_work(cJSON *blocks, const struct slack_stall *s)
 		blocks_add_escaped(&task, s->row->prompt, BLOCKS_REASON);
 		blocks_add_section(blocks, str_text(&task));
 	}
-	add_progress(blocks, s->progress);
+	slack_notice_add_progress(blocks, s->progress);
 }
 
 /* What a nudge can achieve, in plain words. */

@@ -47,6 +47,8 @@ void slack_notice_auto(const struct slack_auto *a, struct slack_said *out);
 void slack_notice_write(const struct slack_write *w, struct slack_said *out);
 void slack_notice_stall(const struct slack_stall *s, const char *const *mentions,
                         struct slack_said *out);
+/* A plan, or the progress of an agent: JSON array of {"label", "status"}, or NULL. */
+void slack_notice_add_progress(cJSON *blocks, const cJSON *progress);
 /* The watchdog has sent nudge number `nudge`. */
 void slack_notice_nudged(const struct slack_stall *s, int64_t nudge, struct slack_said *out);
 /* level: info, success, warning, error; anything else is info. */

@@ -6,6 +6,7 @@
 #include "line.h"
 #include "setting.h"
 #include "sql/slack_envelope.h"
+#include "turn.h"
 #include "words.h"
 
 #include <stdio.h>
@@ -107,6 +108,8 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 		return slack_form_closed(&t, e);
 	case INTENT_NUDGE:
 		return nudge(&t, e);
+	case INTENT_TURN:
+		return slack_turn_press(&t, e);
 	case INTENT_MODE:
 		return slack_say_of(&t, "mode", a->session, a->verdict, e);
 	case INTENT_SESSION:

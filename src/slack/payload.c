@@ -293,6 +293,7 @@ static const struct button {
 	{ "approve_accept", INTENT_DECIDE, "approve" },
 	{ "approve_reject", INTENT_OPEN, "reject" },
 	{ "approve_file", INTENT_ORDER, "file" },
+	{ "approve_option_", INTENT_DECIDE, "choose" }, /* and the option's number */
 	{ "write_undo", INTENT_ORDER, "undo" },
 	{ "tell_approve", INTENT_ASKED, "approve" },
 	{ "tell_reject", INTENT_ASKED, "reject" },
@@ -308,6 +309,9 @@ static const struct button {
 	{ "mode_remote", INTENT_MODE, "remote" },
 	{ "mode_hybrid", INTENT_MODE, "hybrid" },
 	{ "mode_local", INTENT_MODE, "local" },
+	{ "turn_resume", INTENT_TURN, "resume" },
+	{ "turn_instruct", INTENT_TURN, "instruct" },
+	{ "turn_stop", INTENT_TURN, "stop" },
 	{ "session_clear", INTENT_SESSION, "session-stop" },
 	{ "session_resume", INTENT_SESSION, "session-resume" },
 	{ "session_restart", INTENT_SESSION, "session-restart" },
@@ -315,10 +319,23 @@ static const struct button {
 
 static const struct button *find_button(const char *action_id)
 {
-	for (size_t i = 0; i < COUNT(BUTTONS); i++)
-		if (strcmp(BUTTONS[i].action_id, action_id) == 0)
+	for (size_t i = 0; i < COUNT(BUTTONS); i++) {
+		size_t n = strlen(BUTTONS[i].action_id);
+
+		if (BUTTONS[i].action_id[n - 1] == '_'
+		        ? strncmp(BUTTONS[i].action_id, action_id, n) == 0
+		        : strcmp(BUTTONS[i].action_id, action_id) == 0)
 			return &BUTTONS[i];
+	}
 	return NULL;
+}
+
+/* The number in the id of a button that is one of many; NULL: it is not. */
+static char *number_in(const struct button *b, const char *action_id)
+{
+	size_t n = strlen(b->action_id);
+
+	return b->action_id[n - 1] == '_' ? xstrdup(action_id + n) : NULL;
 }
 
 static bool names_session(const struct button *b)
@@ -403,6 +420,7 @@ static int read_click(struct slack_intent *a, const cJSON *payload)
 		a->session = xstrdup(id_in(json_text(of_ours, "value")));
 	else
 		a->request = xstrdup(json_text(of_ours, "value"));
+	a->text = number_in(b, json_text(of_ours, "action_id"));
 	return 0;
 }
 
@@ -411,16 +429,19 @@ static int read_click(struct slack_intent *a, const cJSON *payload)
 static const struct form {
 	const char *callback, *verdict;
 	bool needs_text;
+	enum slack_meaning
+	    meaning; /* NOTHING: a decision on a request; else it is about a session */
 } FORMS[] = {
-	{ "approval_reject", "reject", false },
-	{ "reject", "reject", false },
-	{ "prompt_refine", "refine", true },
-	{ "refine_prompt", "refine", true },
-	{ "refine", "refine", true },
-	{ "wait_instruct", "resume", true },
-	{ "resume", "resume", true },
-	{ "stall_nudge", "nudge", true },
-	{ "nudge", "nudge", true },
+	{ "approval_reject", "reject", false, INTENT_NOTHING },
+	{ "reject", "reject", false, INTENT_NOTHING },
+	{ "prompt_refine", "refine", true, INTENT_NOTHING },
+	{ "refine_prompt", "refine", true, INTENT_NOTHING },
+	{ "refine", "refine", true, INTENT_NOTHING },
+	{ "wait_instruct", "resume", true, INTENT_NOTHING },
+	{ "resume", "resume", true, INTENT_NOTHING },
+	{ "stall_nudge", "nudge", true, INTENT_NUDGE },
+	{ "nudge", "nudge", true, INTENT_NUDGE },
+	{ "turn_instruct", "instruct", true, INTENT_TURN },
 };
 
 /* The form of a callback_id; *ret_id gets its id, if it has one. */
@@ -477,12 +498,12 @@ static int read_submission(struct slack_intent *a, const cJSON *payload)
 	if (!id || !*id || strlen(id) > ID_MOST)
 		return unknown(a, "a form that does not say what it is about");
 	a->verdict = xstrdup(form->verdict);
-	if (strcmp(form->verdict, "nudge") == 0)
+	if (form->meaning)
 		a->session = xstrdup(id);
 	else
 		a->request = xstrdup(id);
 	a->text = typed_text(text);
-	a->meaning = strcmp(form->verdict, "nudge") == 0 ? INTENT_NUDGE : INTENT_DECIDE;
+	a->meaning = form->meaning ? form->meaning : INTENT_DECIDE;
 	if (form->needs_text && !*verb_skip_blanks(or_empty(a->text)))
 		a->meaning = INTENT_EMPTY;
 	a->field = copy(block);

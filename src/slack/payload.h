@@ -47,6 +47,8 @@ enum slack_meaning {
 	INTENT_CLOSE, /* the form of request was closed without sending */
 	INTENT_NUDGE, /* the buttons of a stall alert: verdict is nudge or stop; session */
 	INTENT_MODE, /* the button of a mode notice: verdict is the mode; session */
+	INTENT_TURN, /* the buttons below the end of a turn: verdict is resume, instruct or stop;
+	              * request: the turn's seq. Or its form: session, text */
 	INTENT_SESSION, /* the buttons of a session that we started: verdict is a verb; session */
 	INTENT_COMMAND, /* /intercom: text */
 	INTENT_REPLY, /* a message in a thread: text */

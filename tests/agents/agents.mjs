@@ -9,12 +9,13 @@ const host = (name, more) => ({ name, host: HOSTS[name], ...more });
 /*
  * command: the program of its profile. write(path, text): the step of the model that writes a new
  * file. prepare(home): what it needs beside what it is told of the model. hidesBig: its question
- * about a change of over 1 MiB does not show it.
+ * about a change of over 1 MiB does not show it. needsLogin: when it says so.
  */
 export const AGENTS = {
   claude: host("claude", {
     title: "claude-agent-acp",
     command: "claude-agent-acp",
+    needsLogin: "with the first prompt",
     write: (path, text) => ({ tool: "Write", args: { file_path: path, content: text } }),
   }),
   codex: host("codex", {

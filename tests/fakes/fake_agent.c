@@ -10,8 +10,9 @@
  *   tool:TITLE      begins and completes a call of a tool
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
  *   ask-once:PATH   the same, but not in a session that it resumed
- *   permit:JSON     asks to make this tool call (%w: where it works); says "answered: ..."
+ *   permit:JSON     asks to make this tool call, of which %w is where it works, like `ask`
  *   options:JSON    what the next `permit` offers; else yes and no
+ *   withdraw        asks, and withdraws that once the file `go` is where it works
  *   form            asks for a colour and waits; says "answered: ..."
  *   proceed         (stream) asks how to proceed and waits; says "answered: ..."
  *   wait            reads until it is told to stop; then the turn ends as cancelled
@@ -33,12 +34,15 @@
 #include "message.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { LOOK_MS = 10 };
 
 static bool stream, second, resumed;
 static int log_fd = -1, times_fd = -1;
@@ -220,6 +224,22 @@ static bool ask_permission(const char *call)
 	return ask("session/request_permission", params.bytes);
 }
 
+static bool ask_and_withdraw(void)
+{
+	char id[16], params[40];
+
+	(void)snprintf(id, sizeof(id), "%d", next_id++);
+	(void)snprintf(params, sizeof(params), "{\"requestId\":%s}", id);
+	say_method(
+	    id, "session/request_permission",
+	    "{\"sessionId\":\"fake\",\"toolCall\":{\"toolCallId\":\"w\",\"title\":\"Go\"},"
+	    "\"options\":[{\"optionId\":\"yes\",\"name\":\"Yes\",\"kind\":\"allow_once\"}]}");
+	while (access("go", F_OK) != 0)
+		(void)poll(NULL, 0, LOOK_MS);
+	say_method(NULL, "$/cancel_request", params);
+	return await(id);
+}
+
 static bool ask_form(void)
 {
 	return ask("elicitation/create",
@@ -323,6 +343,35 @@ static void misbehave(const char *step)
 		(void)pause();
 }
 
+static bool is_question(const char *step)
+{
+	static const char *const NAMES[] = { "ask",      "ask-once", "permit",
+		                             "withdraw", "form",     "proceed" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (of(step, NAMES[i]))
+			return true;
+	return false;
+}
+
+/* One step that asks. False: it was told to stop first. */
+static bool ask_as(const char *step)
+{
+	const char *of_what;
+
+	if ((of_what = of(step, "ask")))
+		return ask_to_write(of_what);
+	if ((of_what = of(step, "ask-once")))
+		return resumed || ask_to_write(of_what);
+	if ((of_what = of(step, "permit")))
+		return ask_permission(of_what);
+	if (of(step, "withdraw"))
+		return ask_and_withdraw();
+	if (of(step, "form"))
+		return ask_form();
+	return ask("prompt/forward", "{\"text\":\"Go on?\",\"type\":\"continuation\"}");
+}
+
 /* One step; the stop reason if the turn is over with it, "error TEXT" for an error, else NULL. */
 static const char *take_step(const char *step)
 {
@@ -340,20 +389,10 @@ static const char *take_step(const char *step)
 	}
 	if ((of_what = of(step, "tool")))
 		use_tool(of_what);
-	if ((of_what = of(step, "ask")))
-		return ask_to_write(of_what) ? NULL : "cancelled";
-	if ((of_what = of(step, "ask-once")) && !resumed)
-		return ask_to_write(of_what) ? NULL : "cancelled";
-	if ((of_what = of(step, "permit")))
-		return ask_permission(of_what) ? NULL : "cancelled";
+	if (is_question(step))
+		return ask_as(step) ? NULL : "cancelled";
 	if ((of_what = of(step, "options")))
 		return options = of_what, NULL;
-	if (of(step, "form"))
-		return ask_form() ? NULL : "cancelled";
-	if (of(step, "proceed"))
-		return ask("prompt/forward", "{\"text\":\"Go on?\",\"type\":\"continuation\"}")
-		           ? NULL
-		           : "cancelled";
 	if (of(step, "wait"))
 		return be_told_to_stop(), "cancelled";
 	if ((of_what = of(step, "stop")))

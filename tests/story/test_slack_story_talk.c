@@ -28,7 +28,8 @@ static void it_says(const char *text)
 	str_addf(
 	    &sql,
 	    "SELECT count(*) FROM slack_message AS m JOIN slack_message AS h ON h.seq = m.root_seq"
-	    " WHERE m.kind = 'agent' AND m.text LIKE '%s' AND m.ts IS NOT NULL"
+	    " JOIN agent_line AS l ON l.seq = json_extract(m.detail, '$.line')"
+	    " WHERE m.kind = 'agent' AND l.text LIKE '%s' AND m.ts IS NOT NULL"
 	    " AND h.kind = 'session'",
 	    text);
 	pass_time_until(sql.bytes, "1\n");
@@ -52,7 +53,8 @@ START_TEST(an_agent_asks_and_is_answered_and_spoken_to_in_its_thread)
 	press_and_wait(ask, "approve_accept");
 	it_says(
 	    "answered: {\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"yes\"}} So be it.");
-	it_says("The agent has ended its turn.%");
+	pass_time_until("SELECT count(*) FROM slack_message WHERE kind = 'turn' AND ts IS NOT NULL",
+	                "1\n");
 
 	thread = rows("SELECT ts FROM slack_message WHERE kind = 'session'");
 	thread[strcspn(thread, "\n")] = '\0';
@@ -67,7 +69,7 @@ START_TEST(words_that_come_in_five_hundred_pieces_are_one_message)
 {
 	a_system_with_an_agent("\"chunks:500\"");
 	it_says("1 2 3 4 % 499 500 ");
-	expect("SELECT length(text) FROM slack_message WHERE kind = 'agent' ORDER BY seq LIMIT 1",
+	expect("SELECT length(text) FROM agent_line WHERE kind = 'text' ORDER BY seq LIMIT 1",
 	       "1892\n");
 	end_system();
 }

@@ -7,7 +7,7 @@
  * - Its questions are rows of `request`, and beside them of `agent_question`.
  * - What the operator says (`steering`) is its next prompt; one is in flight. A nudge ends a turn
  *   that hangs, then it is the prompt.
- * - What it says stands in the session's thread. */
+ * - What it says and does are rows of `agent_line`, each turn one of `agent_turn`. */
 #include "heard.h"
 #include "prompts.h"
 
@@ -85,6 +85,7 @@ static int open_talk(struct runner *r, struct err *e)
 	int got;
 
 	r->driving = t; /* also where this is tried again */
+	t->heard.said.run = r->w.row;
 	got = sql_agent_talk(&r->w.store, r->w.row, &t->row, e);
 	if (got <= 0)
 		return got < 0 ? -1
@@ -235,7 +236,7 @@ static int look(struct runner *r, struct err *e)
 	if (did >= 0 && r->phase == ENDING_NOT) /* else all questions are withdrawn */
 		answered = answer_next(r, t, e);
 	if (did >= 0 && answered >= 0 && r->phase == ENDING_NOT)
-		prompted = prompts_next(r, &t->row, &t->acp, e);
+		prompted = prompts_next(r, &t->row, &t->acp, &t->heard.said, e);
 	flush(r, t);
 	end_if_over(r, t);
 	set_due(r, t);

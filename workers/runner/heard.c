@@ -14,7 +14,8 @@ static char *copy_of(const char *text)
 	return text ? xstrdup(text) : NULL;
 }
 
-static void append(struct heard_list *h, enum acp_event_kind kind, const char *id, const char *text)
+static struct heard *append(struct heard_list *h, enum acp_event_kind kind, const char *id,
+                            const char *text)
 {
 	struct heard *one = xcalloc(1, sizeof(*one)), **end = &h->first;
 
@@ -22,6 +23,7 @@ static void append(struct heard_list *h, enum acp_event_kind kind, const char *i
 	while (*end)
 		end = &(*end)->next;
 	*end = one;
+	return one;
 }
 
 static void keep(char **place, const char *text)
@@ -32,65 +34,28 @@ static void keep(char **place, const char *text)
 	*place = xstrdup(text);
 }
 
-/* What a person is told of the end of a turn; NULL: nothing, they have ended it. */
-static const char *end_words(enum acp_stop stop)
+/* What is for a line of the agent. */
+static bool append_line(struct heard_list *h, const struct acp_event *event)
 {
-	switch (stop) {
-	case ACP_STOP_END_TURN:
-		return "The agent has ended its turn. A reply in this thread is its next prompt.";
-	case ACP_STOP_MAX_TURN_REQUESTS:
-		return "The agent stopped at its limit of steps. A reply in this thread is its "
-		       "next "
-		       "prompt.";
-	case ACP_STOP_MAX_TOKENS:
-		return "The agent stopped at its limit of tokens. A reply in this thread is its "
-		       "next "
-		       "prompt.";
-	case ACP_STOP_REFUSAL:
-		return "The model refused. A reply in this thread is its next prompt.";
-	case ACP_STOP_ERROR:
-		return "The turn ended with an error";
-	case ACP_STOP_CANCELLED:
-		return "The turn was cancelled. A reply in this thread is the agent's next prompt.";
-	case ACP_STOP_NONE:
-	case ACP_STOP_OTHER:
-		break;
-	}
-	return "The agent has ended its turn, it does not say why. A reply in this thread is its "
-	       "next "
-	       "prompt.";
-}
+	struct said_line line;
 
-static void add_end(struct heard_list *h, const struct acp_event *event)
-{
-	OWNED(str) struct str text = { 0 };
-
-	append(h, event->kind, NULL, NULL);
-	str_add(&text, end_words(event->stop));
-	if (event->text)
-		str_addf(&text, ": %s", event->text);
-	heard_add_line(h, text.bytes);
+	if (!said_read(event, &line))
+		return false;
+	append(h, event->kind, NULL, NULL)->line = line;
+	return true;
 }
 
 void heard_add(struct heard_list *h, const struct acp_event *event)
 {
 	h->is_alive = true;
+	(void)append_line(h, event);
 	switch (event->kind) {
 	case ACP_OPENED:
-		append(h, event->kind, event->id, NULL);
-		break;
-	case ACP_TEXT:
-	case ACP_STATUS:
-		append(h, ACP_TEXT, NULL, event->text);
-		break;
 	case ACP_ASKED:
-		append(h, event->kind, event->id, NULL);
+		(void)append(h, event->kind, event->id, NULL);
 		break;
 	case ACP_WITHDRAWN:
-		append(h, event->kind, event->id, event->text);
-		break;
-	case ACP_TURN_ENDED:
-		add_end(h, event);
+		(void)append(h, event->kind, event->id, event->text);
 		break;
 	case ACP_TOOL:
 		keep(&h->tool, acp_tool_call_title(event->tool));
@@ -98,8 +63,11 @@ void heard_add(struct heard_list *h, const struct acp_event *event)
 	case ACP_PLAN:
 		keep(&h->progress, event->json);
 		break;
-	case ACP_FAILED:
+	case ACP_TEXT:
+	case ACP_STATUS:
 	case ACP_TURN_STARTED:
+	case ACP_TURN_ENDED:
+	case ACP_FAILED:
 	case ACP_USAGE:
 	case ACP_MODE:
 	case ACP_TITLE:
@@ -113,12 +81,15 @@ void heard_add(struct heard_list *h, const struct acp_event *event)
 
 void heard_add_line(struct heard_list *h, const char *text)
 {
-	append(h, ACP_TEXT, NULL, text);
+	said_note(text, &append(h, ACP_TEXT, NULL, NULL)->line);
 }
 
 int64_t heard_due_ms(const struct heard_list *h)
 {
-	return h->is_alive ? h->touched_ms + TOUCH_MS : INT64_MAX;
+	int64_t touch = h->is_alive ? h->touched_ms + TOUCH_MS : INT64_MAX;
+	int64_t show = said_due_ms(&h->said);
+
+	return touch < show ? touch : show;
 }
 
 bool heard_is_due(const struct heard_list *h, bool works, int64_t now_ms)
@@ -129,8 +100,9 @@ bool heard_is_due(const struct heard_list *h, bool works, int64_t now_ms)
 
 /* ---- rows ---- */
 
-static int write_one(const struct heard *one, const struct asks *asks, struct runner *r,
-                     const struct agent_talk_row *row, const struct acp *a, struct err *e)
+static int write_one(struct heard_list *h, const struct heard *one, const struct asks *asks,
+                     struct runner *r, const struct agent_talk_row *row, const struct acp *a,
+                     struct err *e)
 {
 	const struct acp_inquiry *q = one->kind == ACP_ASKED ? acp_find(a, one->id) : NULL;
 	struct store *st = &r->w.store;
@@ -142,36 +114,43 @@ static int write_one(const struct heard *one, const struct asks *asks, struct ru
 		               prompts_begin(r, row, a->is_new, e)
 		           ? -1
 		           : 0;
-	if (one->kind == ACP_TURN_ENDED)
-		return prompts_ended(r, e);
-	if (one->kind == ACP_TEXT)
-		return sql_agent_talk_said(st, row->session_seq, one->text, e);
+	if (one->line.what == SAID_TURN_ENDED && prompts_ended(r, e))
+		return -1;
+	if (one->line.what)
+		return said_write(&h->said, st, &one->line, a->step == ACP_STEP_OVER, e);
 	if (one->kind == ACP_WITHDRAWN)
 		return asks_withdraw(r, one->id, one->text, e);
 	return 0;
 }
 
-static int write_all(const struct heard_list *h, const struct asks *asks, struct runner *r,
+static int write_all(struct heard_list *h, const struct asks *asks, struct runner *r,
                      const struct agent_talk_row *row, const struct acp *a, bool works,
                      struct err *e)
 {
 	for (const struct heard *one = h->first; one; one = one->next)
-		if (write_one(one, asks, r, row, a, e))
+		if (write_one(h, one, asks, r, row, a, e))
 			return -1;
+	if (said_show(&h->said, &r->w.store, clock_monotonic_ms(), e))
+		return -1;
 	return sql_agent_talk_heard(&r->w.store, works, h->tool, h->progress, row->session_seq, e);
 }
 
 int heard_write(struct heard_list *h, struct asks *asks, struct runner *r,
                 const struct agent_talk_row *row, struct acp *a, bool works, struct err *e)
 {
+	const struct said before = h->said;
+
 	if (store_begin(&r->w.store, e))
 		return -1;
 	if (write_all(h, asks, r, row, a, works, e)) {
 		store_rollback(&r->w.store);
+		h->said = before;
 		return -1;
 	}
-	if (store_commit(&r->w.store, e))
+	if (store_commit(&r->w.store, e)) {
+		h->said = before;
 		return -1;
+	}
 	asks_written(asks, a);
 	heard_clear(h);
 	h->works = works;
@@ -187,6 +166,7 @@ void heard_clear(struct heard_list *h)
 		h->first = one->next;
 		free(one->id);
 		free(one->text);
+		said_line_clear(&one->line);
 		free(one);
 	}
 	free(h->tool);

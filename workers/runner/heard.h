@@ -4,16 +4,19 @@
 #define HEARD_H
 
 #include "asks.h"
+#include "said.h"
 
 /* Something that becomes rows. */
 struct heard {
 	enum acp_event_kind kind;
 	char *id, *text;
+	struct said_line line;
 	struct heard *next;
 };
 
 struct heard_list {
 	struct heard *first;
+	struct said said;
 	char *tool, *progress; /* of the session, newer than its row; NULL: as it is */
 	bool is_alive; /* it said something since its session was touched */
 	bool works; /* as the session's row has it */
@@ -22,7 +25,7 @@ struct heard_list {
 
 /* Takes an event over. */
 void heard_add(struct heard_list *h, const struct acp_event *event);
-/* The same of a line of ours for the session's thread. */
+/* The same of a line of ours about the agent. */
 void heard_add_line(struct heard_list *h, const char *text);
 
 /* Whether there is something to be written now, and when there is if nothing more comes (monotonic

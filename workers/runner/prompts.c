@@ -56,22 +56,33 @@ int prompts_ended(struct runner *r, struct err *e)
 
 /* ---- sending ---- */
 
-/* One that is a row already. */
-static int send_row(struct runner *r, struct acp *a, const struct agent_input_next_row *input,
-                    struct err *e)
+/* It is sent, and a turn begins. 1, 0: it was sent already, -1. */
+static int begin_turn(struct runner *r, struct said *s, int64_t input, struct err *e)
 {
+	int sent = sql_agent_input_send(&r->w.store, r->w.row, input, e);
+
+	return sent > 0 && said_begin(s, &r->w.store, input, e) ? -1 : sent;
+}
+
+/* One that is a row already. */
+static int send_row(struct runner *r, struct acp *a, struct said *s,
+                    const struct agent_input_next_row *input, struct err *e)
+{
+	const struct said before = *s;
 	struct store *st = &r->w.store;
 	int sent;
 
 	if (store_begin(st, e))
 		return -1;
-	sent = sql_agent_input_send(st, r->w.row, input->seq, e);
-	if (end(r, sent < 0, e))
+	sent = begin_turn(r, s, input->seq, e);
+	if (end(r, sent < 0, e)) {
+		*s = before;
 		return -1;
+	}
 	return sent > 0 && acp_prompt(a, input->text, clock_monotonic_ms(), e) ? -1 : sent;
 }
 
-static int tell(struct runner *r, const struct agent_talk_row *row,
+static int tell(struct runner *r, const struct agent_talk_row *row, struct said *s,
                 const struct agent_talk_next_row *said, struct err *e)
 {
 	struct store *st = &r->w.store;
@@ -82,21 +93,24 @@ static int tell(struct runner *r, const struct agent_talk_row *row,
 		return told;
 	input = sql_agent_input_insert(st, row->session_seq, AGENT_INPUT_KIND_STEER, NULL,
 	                               said->seq, e);
-	return input < 0 || sql_agent_input_send(st, r->w.row, input, e) < 0 ? -1 : 1;
+	return input < 0 ? -1 : begin_turn(r, s, input, e);
 }
 
 /* What the operator has said. */
 static int send_said(struct runner *r, const struct agent_talk_row *row, struct acp *a,
-                     const struct agent_talk_next_row *said, struct err *e)
+                     struct said *s, const struct agent_talk_next_row *said, struct err *e)
 {
+	const struct said before = *s;
 	int64_t now_ms = clock_monotonic_ms();
 	int told;
 
 	if (store_begin(&r->w.store, e))
 		return -1;
-	told = tell(r, row, said, e);
-	if (end(r, told < 0, e))
+	told = tell(r, row, s, said, e);
+	if (end(r, told < 0, e)) {
+		*s = before;
 		return -1;
+	}
 	if (told > 0 && strcmp(said->kind, "nudge") == 0)
 		told = acp_nudge(a, said->text, now_ms, e) ? -1 : 1;
 	else if (told > 0)
@@ -115,18 +129,18 @@ static int wait_for_turn(struct acp *a, const struct agent_talk_next_row *said)
 
 /* What waits to be told, in rows of `agent_input`, then in those of `steering`. */
 static int send_next(struct runner *r, const struct agent_talk_row *row, struct acp *a,
-                     struct err *e)
+                     struct said *s, struct err *e)
 {
 	OWNED(agent_input_next_row) struct agent_input_next_row input = { 0 };
 	OWNED(agent_talk_next_row) struct agent_talk_next_row said = { 0 };
 	int got = a->turn_open ? 0 : sql_agent_input_next(&r->w.store, row->session_seq, &input, e);
 
 	if (got)
-		return got < 0 ? -1 : send_row(r, a, &input, e);
+		return got < 0 ? -1 : send_row(r, a, s, &input, e);
 	got = sql_agent_talk_next(&r->w.store, row->session_seq, &said, e);
 	if (got <= 0)
 		return got;
-	return a->turn_open ? wait_for_turn(a, &said) : send_said(r, row, a, &said, e);
+	return a->turn_open ? wait_for_turn(a, &said) : send_said(r, row, a, s, &said, e);
 }
 
 /* Whether the agent waits for an answer, and takes nothing else. acp-stream takes words any time.
@@ -136,12 +150,13 @@ static bool waits(const struct acp *a)
 	return a->asks && a->how.dialect == ACP_STANDARD;
 }
 
-int prompts_next(struct runner *r, const struct agent_talk_row *row, struct acp *a, struct err *e)
+int prompts_next(struct runner *r, const struct agent_talk_row *row, struct acp *a, struct said *s,
+                 struct err *e)
 {
 	int got = sql_agent_talk_is_paused(&r->w.store, row->session_seq, e);
 
 	if (a->step != ACP_STEP_OPEN || waits(a) || got)
 		return got < 0 ? -1 : 0;
 	got = row->generation > 1 ? returning_add_late(r, row, e) : 0;
-	return got ? got : send_next(r, row, a, e);
+	return got ? got : send_next(r, row, a, s, e);
 }

@@ -7,14 +7,17 @@
 
 #include "acp.h"
 #include "runner.h"
+#include "said.h"
 #include "sql/agent_question.h"
 
 /* The session is open at the agent, which remembers it unless is_new: what it is told first becomes
  * a row. In a transaction. */
 int prompts_begin(struct runner *r, const struct agent_talk_row *row, bool is_new, struct err *e);
 
-/* Sends the next one if the agent takes one. 1 did something, 0 nothing to do, -1 error. */
-int prompts_next(struct runner *r, const struct agent_talk_row *row, struct acp *a, struct err *e);
+/* Sends the next one if the agent takes one: with it a turn begins. 1 did something, 0 nothing to
+ * do, -1 error. */
+int prompts_next(struct runner *r, const struct agent_talk_row *row, struct acp *a, struct said *s,
+                 struct err *e);
 
 /* What the operator said beside an answer, or that nobody answered: the standard has no place for
  * that in the answer itself. In the transaction of the answer. */

@@ -6,9 +6,10 @@
  * ending.c     how an agent ends
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
+ * said.c       its turns and the lines that it says, as rows
  * judge.c      what the policy says about its questions
  * asks.c       its questions, as rows, and their answers
- * heard.c      what an agent said, as rows
+ * heard.c      all that an agent said, until it is in rows
  * prompts.c    what it is told, from rows
  * returning.c  what it is told when it is back after an interruption
  * drive_*.c    what a protocol makes of stdin and stdout */

@@ -8,6 +8,7 @@
 #include "question.h"
 #include "sql/apply.h"
 #include "sql/auto_approval.h"
+#include "turn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -329,6 +330,79 @@ static int render_said(struct poster *p, const struct slack_intent_row *i, struc
 	return got;
 }
 
+/* ---- an agent that we started ---- */
+
+/* Its words are in a row of their own. */
+static int render_agent(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
+                        struct err *e)
+{
+	OWNED(agent_line_text_row) struct agent_line_text_row line = { 0 };
+	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(i->detail ? i->detail : "{}");
+	int64_t seq = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(detail, "line"));
+
+	if (there(sql_agent_line_text(&p->w.store, seq, &line, e), "what the agent said", e) < 0)
+		return -1;
+	slack_notice_agent(line.text, out);
+	return 0;
+}
+
+static int read_turn(struct poster *p, const struct slack_intent_row *i,
+                     struct slack_turn_row *turn, struct err *e)
+{
+	return there(sql_slack_turn_read(&p->w.store, i->turn_seq, turn, e), "the turn", e);
+}
+
+/* The newest calls, and how many there are; the plan replaces *ret_plan. */
+static int read_activity(struct poster *p, int64_t turn, struct slack_activity *a, cJSON *last,
+                         cJSON **ret_plan, struct err *e)
+{
+	OWNED(agent_line_activity_row) struct agent_line_activity_row row = { 0 };
+	int got;
+
+	sql_agent_line_activity(&p->w.store, turn, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		cJSON *detail = cJSON_Parse(row.detail ? row.detail : "{}");
+
+		if (row.kind == AGENT_LINE_KIND_PLAN) {
+			cJSON_Delete(*ret_plan);
+			*ret_plan = detail;
+			continue;
+		}
+		if (row.text)
+			(void)cJSON_AddStringToObject(detail, "text", row.text);
+		(void)cJSON_AddItemToArray(last, detail);
+		if (++a->calls > SLACK_ACTIVITY_MAX)
+			cJSON_DeleteItemFromArray(last, 0);
+	}
+	return got;
+}
+
+static int render_activity(struct poster *p, const struct slack_intent_row *i,
+                           struct slack_said *out, struct err *e)
+{
+	OWNED(slack_turn_row) struct slack_turn_row turn = { 0 };
+	OWNED(cJSON_ptr) cJSON *last = cJSON_CreateArray();
+	OWNED(cJSON_ptr) cJSON *plan = NULL;
+	struct slack_activity a = { .turn = &turn, .last = last };
+
+	if (read_turn(p, i, &turn, e) < 0 || read_activity(p, i->turn_seq, &a, last, &plan, e))
+		return -1;
+	a.plan = plan;
+	slack_turn_activity(&a, out);
+	return 0;
+}
+
+static int render_turn(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
+                       struct err *e)
+{
+	OWNED(slack_turn_row) struct slack_turn_row turn = { 0 };
+
+	if (read_turn(p, i, &turn, e) < 0)
+		return -1;
+	slack_turn_end(&turn, out);
+	return 0;
+}
+
 /* ---- any message ---- */
 
 static int render_text(const struct slack_intent_row *i, struct slack_said *out)
@@ -388,8 +462,11 @@ static int render_part(struct poster *p, const struct slack_intent_row *i, struc
 	case SLACK_PART_KIND_AUTO:
 		return render_auto(p, i, out, e);
 	case SLACK_PART_KIND_AGENT:
-		slack_notice_agent(i->text, out);
-		return 0;
+		return render_agent(p, i, out, e);
+	case SLACK_PART_KIND_ACTIVITY:
+		return render_activity(p, i, out, e);
+	case SLACK_PART_KIND_TURN:
+		return render_turn(p, i, out, e);
 	case SLACK_PART_KIND_DIFF:
 	case SLACK_PART_KIND_FILE:
 	case SLACK_PART_KIND_REPLY:

@@ -1,0 +1,145 @@
+#include "turn.h"
+
+#include "notice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TITLE_MAX = 150, PROMPT_MAX = 300 };
+
+/* ---- activity ---- */
+
+static const char *mark_of(const char *status, bool is_over)
+{
+	static const char *const MARKS[][2] = { { "completed", "✅" },
+		                                { "failed", "❌" },
+		                                { "cancelled", "⏹️" } };
+
+	for (size_t i = 0; status && i < COUNT(MARKS); i++)
+		if (strcmp(status, MARKS[i][0]) == 0)
+			return MARKS[i][1];
+	return is_over ? "⏹️" : "🔄";
+}
+
+static void add_calls(struct str *out, const struct slack_activity *a)
+{
+	int64_t before = a->calls - cJSON_GetArraySize(a->last);
+	const cJSON *call;
+
+	if (before > 0)
+		str_addf(out, "… %lld before\n", (long long)before);
+	cJSON_ArrayForEach (call, a->last) {
+		const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(call, "text"));
+		const char *status = cJSON_GetStringValue(cJSON_GetObjectItem(call, "status"));
+
+		str_addf(out, "%s ", mark_of(status, a->turn->ended_at != NULL));
+		blocks_add_escaped(out, text ? text : "a tool", TITLE_MAX);
+		str_add_char(out, '\n');
+	}
+	if (out->length)
+		out->bytes[--out->length] = '\0';
+}
+
+void slack_turn_activity(const struct slack_activity *a, struct slack_said *out)
+{
+	OWNED(str) struct str calls = { 0 };
+
+	str_add(&out->text, a->turn->ended_at ? "🔧 *Worked*" : "🔧 *Working*");
+	if (a->calls)
+		str_addf(&out->text, ": %lld call%s of tools", (long long)a->calls,
+		         a->calls == 1 ? "" : "s");
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&out->text));
+	add_calls(&calls, a);
+	if (calls.length)
+		blocks_add_section(out->blocks, str_text(&calls));
+	slack_notice_add_progress(out->blocks, a->plan);
+}
+
+/* ---- the end of a turn ---- */
+
+static const char *words_of(enum agent_turn_stop stop)
+{
+	switch (stop) {
+	case AGENT_TURN_STOP_END_TURN:
+		return "🏁 *The agent has ended its turn.*";
+	case AGENT_TURN_STOP_MAX_TURN_REQUESTS:
+		return "⚠️ *The agent stopped at its limit of steps.*";
+	case AGENT_TURN_STOP_MAX_TOKENS:
+		return "⚠️ *The agent stopped at its limit of tokens.*";
+	case AGENT_TURN_STOP_REFUSAL:
+		return "⚠️ *The model refused.*";
+	case AGENT_TURN_STOP_CANCELLED:
+		return "⏹️ *The turn was cancelled.*";
+	case AGENT_TURN_STOP_ERROR:
+		return "❌ *The turn ended with an error*";
+	case AGENT_TURN_STOP_OTHER:
+	case AGENT_TURN_STOP_NONE:
+		break;
+	}
+	return "🏁 *The agent has ended its turn*, it does not say why.";
+}
+
+static bool has_ended(const struct slack_turn_row *turn)
+{
+	return turn->run_ended_at || turn->stop_wanted_at ||
+	       turn->status == SESSION_STATUS_TERMINATED;
+}
+
+static void add_quoted(struct str *out, const char *text)
+{
+	str_add(out, "“");
+	blocks_add_escaped(out, text, PROMPT_MAX);
+	str_add(out, "”");
+}
+
+/* What came next. */
+static void add_next(struct str *out, const struct slack_turn_row *turn)
+{
+	if (turn->said) {
+		str_add(out, "▶️ Next, from ");
+		blocks_add_person(out, turn->said_by);
+		str_add(out, ": ");
+		add_quoted(out, turn->said);
+	} else if (turn->next_prompt) {
+		str_add(out, "▶️ Next: ");
+		add_quoted(out, turn->next_prompt);
+	} else if (has_ended(turn)) {
+		str_add(out, "Its session has ended.");
+	} else {
+		str_add(out, "▶️ It went on by itself.");
+	}
+}
+
+static void add_buttons(cJSON *blocks, const struct slack_turn_row *turn)
+{
+	char id[24];
+	cJSON *buttons;
+
+	(void)snprintf(id, sizeof(id), "%lld", (long long)turn->seq);
+	buttons = blocks_add_actions(blocks, "turn_", id);
+	blocks_add_button(buttons, "turn_resume", "▶️ Resume", id, "primary");
+	blocks_add_button(buttons, "turn_instruct", "Instruct", id, NULL);
+	blocks_add_button(buttons, "turn_stop", "🛑 Stop", id, "danger");
+}
+
+void slack_turn_end(const struct slack_turn_row *turn, struct slack_said *out)
+{
+	OWNED(str) struct str next = { 0 };
+	bool waits = !turn->followed_at && !has_ended(turn);
+
+	str_add(&out->text, words_of(turn->stop));
+	if (turn->why) {
+		str_add(&out->text, ": ");
+		blocks_add_escaped(&out->text, turn->why, BLOCKS_REASON);
+	}
+	out->blocks = cJSON_CreateArray();
+	blocks_add_section(out->blocks, str_text(&out->text));
+	if (waits)
+		str_add(&next, "A reply in this thread is its next prompt.");
+	else
+		add_next(&next, turn);
+	blocks_add_context(out->blocks, str_text(&next));
+	if (waits)
+		add_buttons(out->blocks, turn);
+}
