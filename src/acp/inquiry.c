@@ -378,6 +378,15 @@ static void add_subject(struct acp_inquiry *ask, const cJSON *subject)
 	            json_text(subject, "cwd"));
 }
 
+/* codex-acp leaves out what is over 1 MiB: nothing is approved unseen without its being said. */
+static void mark_unseen(struct acp_inquiry *ask)
+{
+	if (ask->diff.length || !ask->tool_kind || strcmp(ask->tool_kind, "edit") != 0)
+		return;
+	ask->risk = ACP_RISK_CRITICAL;
+	describe(ask, "The agent does not show what it would write.");
+}
+
 int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
                            const struct acp_tool_call *call, const char *root, struct err *e)
 {
@@ -393,6 +402,7 @@ int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
 	if (call)
 		add_call(ask, call, root);
 	add_subject(ask, cJSON_GetObjectItemCaseSensitive(params, "subject"));
+	mark_unseen(ask);
 	if ((!title || !title[0]) && call)
 		title = acp_tool_call_title(call);
 	str_add(&ask->title, title && title[0] ? title : "Permission requested");

@@ -1,8 +1,9 @@
 /* fake_agent: an agent that does what its arguments say, in one of the protocols that agents speak.
  *
- * usage: fake-agent v1|v2|stream [--log FILE] STEP...
+ * usage: fake-agent v1|v2|stream [--log FILE] [--times FILE] STEP...
  * The steps are done for each prompt; of stream, once at the start. Each line that it reads is
- * appended to FILE, whole or not at all.
+ * appended to the one FILE, whole or not at all; to the other, when it asked and was answered:
+ * "asked NS" and "answered NS", CLOCK_MONOTONIC.
  *
  *   text:WORDS      says WORDS; %p in it: the prompt
  *   chunks:N        says N chunks "1 " to "N " without a pause
@@ -39,12 +40,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LOOK_MS = 10 };
 
 static bool stream, second, resumed;
-static int log_fd = -1;
+static int log_fd = -1, times_fd = -1;
 static char **steps;
 static int next_id;
 static char *line;
@@ -108,6 +110,23 @@ static void say_text(const char *text)
 		say_update(json.bytes);
 }
 
+static void note_time(const char *what, int64_t ns)
+{
+	char text[64];
+	int length = snprintf(text, sizeof(text), "%s %lld\n", what, (long long)ns);
+
+	if (times_fd >= 0 && write(times_fd, text, (size_t)length) != length)
+		exit(70);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
+}
+
 /* The next line; at the end of stdin this process ends. */
 static void hear(struct acp_message *m)
 {
@@ -145,6 +164,7 @@ static bool await(const char *id)
 		hear(&m);
 		cancelled |= is_cancel(&m);
 	} while (!m.id || strcmp(m.id, id) != 0);
+	note_time("answered", now_ns());
 	answer = cJSON_PrintUnformatted(stream ? m.params : m.result);
 	str_addf(&text, "answered: %s", answer ? answer : m.text);
 	cJSON_free(answer);
@@ -157,6 +177,7 @@ static bool ask(const char *method, const char *params)
 	char id[16];
 
 	(void)snprintf(id, sizeof(id), stream ? "\"q%d\"" : "%d", next_id++);
+	note_time("asked", now_ns());
 	say_method(id, method, params);
 	return await(id);
 }
@@ -310,6 +331,8 @@ static void misbehave(const char *step)
 		(void)signal(SIGTERM, SIG_IGN);
 	else if ((of_what = of(step, "exit")))
 		exit(atoi(of_what));
+	else if ((of_what = of(step, "leave")) && strstr(prompt, of_what))
+		exit(0);
 	else if ((of_what = of(step, "stderr")))
 		write_much(stderr, atol(of_what));
 	else if ((of_what = of(step, "stdout")))
@@ -497,10 +520,23 @@ static void speak_stream(void)
 	}
 }
 
+/* The file of an option, if that comes next; else -1. */
+static int open_option(const char *option)
+{
+	int fd;
+
+	if (!steps[0] || !steps[1] || strcmp(steps[0], option) != 0)
+		return -1;
+	fd = open(steps[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	steps += 2;
+	return fd;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
-		(void)fputs("usage: fake-agent v1|v2|stream [--log FILE] STEP...\n", stderr);
+		(void)fputs("usage: fake-agent v1|v2|stream [--log FILE] [--times FILE] STEP...\n",
+		            stderr);
 		return 64;
 	}
 	if (!getcwd(place, sizeof(place)))
@@ -508,10 +544,8 @@ int main(int argc, char **argv)
 	stream = strcmp(argv[1], "stream") == 0;
 	second = strcmp(argv[1], "v2") == 0;
 	steps = argv + 2;
-	if (steps[0] && strcmp(steps[0], "--log") == 0) {
-		log_fd = open(steps[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-		steps += 2;
-	}
+	log_fd = open_option("--log");
+	times_fd = open_option("--times");
 	for (; has_step("deaf");)
 		(void)pause();
 	if (stream)
