@@ -139,8 +139,6 @@ START_TEST(a_server_over_http_is_given_with_what_it_is_to_be_shown)
 
 	how.mcp_url = "http://127.0.0.1:3000/mcp";
 	how.mcp_authorization = "Bearer ict_1";
-	how.mcp_program = "/opt/agent-intercom";
-	how.mcp_args = how.mcp_env = "[]";
 	acp_case_open(&c, &how);
 	acp_case_skip(&c);
 	acp_case_hears(&c, CAPABLE);
