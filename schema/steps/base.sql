@@ -53,6 +53,7 @@ CREATE TABLE agent_question (
   rpc_id       TEXT NOT NULL,
   tool_call_id TEXT,
   options      TEXT CHECK (options IS NULL OR json_valid(options)),
+  form         TEXT CHECK (form IS NULL OR json_valid(form)),
   digest       TEXT NOT NULL CHECK (length(digest) = 64),
   answered_at  TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
   withdrawn_at TEXT CHECK (withdrawn_at GLOB '????-??-??T??:??:??.???Z'),

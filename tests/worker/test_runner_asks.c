@@ -233,6 +233,91 @@ START_TEST(options_that_cannot_be_told_apart_are_no_question)
 }
 END_TEST
 
+/* ---- forms ---- */
+
+START_TEST(a_form_is_a_prompt_and_what_is_filled_in_is_told)
+{
+	static const struct {
+		const char *verdict, *more, *told;
+	} CASES[] = {
+		{ "refine", "'Blue', '{\"colour\":\"b\"}'",
+		  "{\"action\":\"accept\",\"content\":{\"colour\":\"b\"}}" },
+		{ "stop", "NULL, NULL", "{\"action\":\"decline\"}" },
+		{ "timeout", NULL, "{\"action\":\"cancel\"}" },
+	};
+
+	setup();
+	(void)given_talk("v1", STEPS("form", "form", "form"));
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str sql = { 0 };
+
+		str_addf(&sql, "SELECT kind, prompt_type, state FROM request WHERE seq = %zu",
+		         i + 1);
+		expect_soon(sql.bytes, "prompt|clarification|pending\n");
+		str_reset(&sql);
+		if (CASES[i].more)
+			str_addf(&sql,
+			         "INSERT INTO decision (request_id, verdict, instruction, choice)"
+			         " SELECT id, '%s', %s FROM request WHERE state = 'pending'",
+			         CASES[i].verdict, CASES[i].more);
+		else
+			str_add(&sql, "UPDATE request SET deadline_at ="
+			              " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+			              " WHERE state = 'pending'");
+		given(sql.bytes);
+		if (!CASES[i].more)
+			advance(61000); /* after a start nothing expires for a minute */
+		was_told(CASES[i].told, 1);
+	}
+	expect("SELECT form FROM agent_question WHERE seq = 1",
+	       "[{\"name\":\"colour\",\"title\":\"colour\",\"kind\":\"one\",\"required\":true,"
+	       "\"choices\":[{\"id\":\"b\",\"name\":\"Blue\"},{\"id\":\"r\",\"name\":"
+	       "\"Red\"}]}]\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* Says this at the terminal, of the request that waits; the exit status. */
+static int types(struct str *said, int request, const char *verb, const char *words)
+{
+	const int64_t end = agent_ms() + AGENT_PATIENCE_MS;
+	OWNED(str) struct str sql = { 0 };
+	OWNED(char_ptr) char *id = xstrdup("");
+
+	str_addf(&sql, "SELECT id FROM request WHERE state = 'pending' AND seq = %d", request);
+	while (!*id && agent_ms() < end) {
+		free(id);
+		id = rows(sql.bytes);
+	}
+	str_reset(said);
+	return ctl(said, "%s %.*s %s", verb, (int)strcspn(id, "\n"), id, words);
+}
+
+START_TEST(what_is_typed_chooses_an_option_or_fills_in_a_form)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1",
+	                 STEPS(MANY, RUN("y1", "\"make\""), RUN("y2", "\"make\""), "form", "form"));
+	ck_assert_int_ne(types(&said, 1, "choose", "7"), 0);
+	ck_assert_int_eq(types(&said, 1, "choose", "2"), 0);
+	was_told("\"optionId\":\"b\"", 1);
+	ck_assert_int_ne(types(&said, 2, "approve", ""), 0);
+	ck_assert_int_ne(types(&said, 2, "approve", "--option No"), 0);
+	ck_assert_int_eq(types(&said, 2, "approve", "--option once"), 0);
+	was_told("\"optionId\":\"a\"", 1);
+	ck_assert_int_ne(types(&said, 3, "choose", "Green"), 0);
+	ck_assert_int_ne(types(&said, 3, "continue", ""), 0);
+	ck_assert_int_eq(types(&said, 3, "choose", "2"), 0);
+	was_told("\"content\":{\"colour\":\"r\"}", 1);
+	ck_assert_int_eq(types(&said, 4, "refine", "blue"), 0);
+	was_told("\"content\":{\"colour\":\"b\"}", 1);
+	expect("SELECT count(*) FROM decision WHERE outcome = 'applied'", "4\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- its end ---- */
 
 START_TEST(what_an_agent_withdraws_is_over_at_once_and_says_so)
@@ -369,6 +454,8 @@ int main(void)
 	tcase_add_test(c, the_answer_is_the_option_that_was_chosen);
 	tcase_add_test(c, an_approval_that_names_none_of_several_options_is_refused);
 	tcase_add_test(c, options_that_cannot_be_told_apart_are_no_question);
+	tcase_add_test(c, a_form_is_a_prompt_and_what_is_filled_in_is_told);
+	tcase_add_test(c, what_is_typed_chooses_an_option_or_fills_in_a_form);
 	tcase_add_test(c, what_an_agent_withdraws_is_over_at_once_and_says_so);
 	tcase_add_test(c, an_agent_calls_our_tools_with_its_token_while_it_runs);
 	tcase_add_test(c, a_token_is_nowhere_but_with_its_agent);

@@ -104,6 +104,7 @@ static int open_talk(struct runner *r, struct err *e)
 		.version = VERSIONS[t->row.acp_version],
 		.auth_method = t->row.auth_method,
 		.resume = t->row.previous,
+		.forms = true,
 		.asking = t->row.asking,
 		.refused = t->row.refused_modes,
 	};
