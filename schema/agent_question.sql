@@ -8,6 +8,8 @@ CREATE TABLE agent_question (
   run_seq      INTEGER NOT NULL REFERENCES agent_run (seq), -- fixed: the asker
   rpc_id       TEXT NOT NULL,               -- fixed: the agent's id, as the JSON token that it sent
   tool_call_id TEXT,                        -- fixed: the call that it is about
+  options      TEXT CHECK (options IS NULL OR json_valid(options)), -- fixed: what may be chosen, if more
+                                            -- than one yes and one no: JSON [{id, name, kind}]
   digest       TEXT NOT NULL CHECK (length(digest) = 64), -- fixed: SHA-256 of what is asked, whoever asks
   answered_at  TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: the agent is told
   withdrawn_at TEXT CHECK (withdrawn_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: no answer is needed

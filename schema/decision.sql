@@ -12,6 +12,7 @@ CREATE TABLE decision (
   reason      ANY,                          -- fixed: why it was rejected or stopped
   instruction ANY,                          -- fixed: what to do instead (refine) or next (resume), or
                                             -- a note with an approval
+  choice      ANY,                          -- fixed: id of the agent's own option that it is; NULL: no special one
   digest      ANY,                          -- until outcome: of what the operator saw; NULL: current
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name

@@ -39,8 +39,8 @@ SELECT seq, kind, text FROM steering_untold WHERE session_seq = :session ORDER B
 UPDATE steering SET run_seq = :run, delivered_at = :now WHERE seq = :seq AND delivered_at IS NULL;
 
 -- name: agent_question_insert :exec
-INSERT INTO agent_question (request_seq, run_seq, rpc_id, tool_call_id, digest)
-VALUES (:request, :run, :rpc_id, :tool_call_id, :digest);
+INSERT INTO agent_question (request_seq, run_seq, rpc_id, tool_call_id, options, digest)
+VALUES (:request, :run, :rpc_id, :tool_call_id, :options, :digest);
 
 -- name: agent_question_again :one
 -- The same question of an earlier run of the session, whose answer nobody was given.
@@ -89,7 +89,9 @@ UPDATE agent_question SET told_seq = :input WHERE seq = :seq AND told_seq IS NUL
 -- name: agent_question_decided :one
 -- The next one of a run that has been answered.
 -- type: decision request_verdict
-SELECT q.seq, q.request_seq, q.rpc_id, r.kind, r.title, r.state, r.decision, r.reason, r.instruction
+-- type: choice text
+SELECT q.seq, q.request_seq, q.rpc_id, r.kind, r.title, r.state, r.decision, r.reason, r.instruction,
+       (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice
   FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
  WHERE q.run_seq = :run AND q.answered_at IS NULL AND q.withdrawn_at IS NULL
    AND r.state NOT IN ('pending', 'interrupted')
@@ -116,7 +118,7 @@ UPDATE request SET deadline_at = :now
 INSERT INTO decision (request_id, verdict, operator_id, source, created_at)
 SELECT r.id, 'timeout', 'system:clock', 'timeout', :now
   FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
- WHERE q.run_seq = :run AND q.rpc_id = :rpc_id AND q.answered_at IS NULL AND q.withdrawn_at IS NULL
+ WHERE q.run_seq = :run AND q.rpc_id = :rpc_id AND q.withdrawn_at IS NOT NULL
    AND r.state = 'pending' AND r.deadline_at <= :now;
 
 -- name: agent_question_delete :rows

@@ -1,8 +1,9 @@
 -- Answers in the name of Slack, and whether they really came from Slack.
 
 -- name: proof_answers :many
+-- type: choice text
 -- Of (:after, :upto]. What a stop answers has no proof, and allows nothing.
-SELECT d.seq, d.request_id, d.verdict, d.reason, d.instruction, d.operator_id, d.proof
+SELECT d.seq, d.request_id, d.verdict, d.reason, d.instruction, d.choice, d.operator_id, d.proof
   FROM decision AS d JOIN request AS r ON r.id = d.request_id JOIN request_kind AS k ON k.kind = r.kind
  WHERE d.seq > :after AND d.seq <= :upto AND d.source = 'slack' AND d.outcome = 'applied'
    AND NOT (d.proof IS NULL AND d.verdict = k.stop_verdict);

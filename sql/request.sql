@@ -101,6 +101,7 @@ UPDATE request SET delivered_at = NULL
 
 -- name: request_read :one
 -- row: request
+-- type: choice text
 -- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
@@ -108,12 +109,15 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        r.deadline_at, r.decision, r.reason, r.instruction, r.decided_by, r.decided_at,
        r.consumed_at, r.created_at, p.decided_at AS previous_at,
        s.id AS session_id, s.machine, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
-       s.client_name,
+       s.client_name, q.options, q.why AS withdrawn,
+       (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice,
        NOT EXISTS (SELECT 1 FROM workspace AS w
                     WHERE w.machine = s.machine AND w.root = s.workspace_root) AS is_new_workspace
   FROM request AS r
   JOIN session AS s ON s.seq = r.session_seq
   LEFT JOIN request AS p ON p.seq = r.previous_seq
+  LEFT JOIN agent_question AS q
+    ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
  WHERE r.seq = :seq;
 
 -- name: request_file_insert :exec

@@ -136,10 +136,13 @@ static int take_lock(struct worker *w, struct err *e)
  * descriptor. */
 static int hear_signals(struct worker *w, struct err *e)
 {
+	const char *parent = getenv("INTERCOM_PARENT");
 	sigset_t set;
 
 	if (!w->row)
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (!w->row && parent && strtol(parent, NULL, 10) != getppid())
+		return err_set(e, ERR_AGAIN, "the supervisor that started this is gone");
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* nothing that we start gains privileges */
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);

@@ -21,7 +21,7 @@ struct ctl {
 	struct store store; /* open while a command runs */
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
-	const char *session, *reason, *note, *digest, *agent, *workspace;
+	const char *session, *reason, *note, *option, *digest, *agent, *workspace;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
 	bool html; /* print a page for a browser */
@@ -48,6 +48,7 @@ enum ctl_option {
 	TAKES_DIGEST = 64,
 	TAKES_AGENT = 128, /* --agent and --workspace */
 	TAKES_HTML = 256,
+	TAKES_OPTION = 512,
 };
 
 struct command_spec {
@@ -61,7 +62,8 @@ struct command_spec {
 	int (*run)(struct ctl *c, struct err *e);
 };
 
-extern const struct command_spec cmd_approve, cmd_reject, cmd_continue, cmd_refine, cmd_stop;
+extern const struct command_spec cmd_approve, cmd_reject, cmd_choose, cmd_continue, cmd_refine,
+    cmd_stop;
 extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_show, cmd_log;
 extern const struct command_spec cmd_watch, cmd_transcript, cmd_health, cmd_sql, cmd_undo;
 extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;

@@ -19,10 +19,10 @@
 static const char PROGRAM[] = "agent-intercom-ctl";
 
 static const struct command_spec *const COMMANDS[] = {
-	&cmd_inbox,  &cmd_show,   &cmd_approve, &cmd_reject,     &cmd_continue, &cmd_refine,
-	&cmd_resume, &cmd_stop,   &cmd_undo,    &cmd_steer,      &cmd_task,     &cmd_session,
-	&cmd_stall,  &cmd_nudge,  &cmd_watch,   &cmd_transcript, &cmd_list,     &cmd_mode,
-	&cmd_log,    &cmd_health, &cmd_sql,
+	&cmd_inbox,   &cmd_show,   &cmd_approve, &cmd_reject, &cmd_choose,     &cmd_continue,
+	&cmd_refine,  &cmd_resume, &cmd_stop,    &cmd_undo,   &cmd_steer,      &cmd_task,
+	&cmd_session, &cmd_stall,  &cmd_nudge,   &cmd_watch,  &cmd_transcript, &cmd_list,
+	&cmd_mode,    &cmd_log,    &cmd_health,  &cmd_sql,
 };
 
 /* ---- help ---- */
@@ -164,6 +164,9 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'g':
 		c->digest = optarg;
 		return 0;
+	case 'p':
+		c->option = optarg;
+		return 0;
 	case 'w':
 		c->note = optarg;
 		return 0;
@@ -208,6 +211,7 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "session", required_argument, NULL, 's' },
 		{ "reason", required_argument, NULL, 'r' },
 		{ "note", required_argument, NULL, 'w' },
+		{ "option", required_argument, NULL, 'p' },
 		{ "digest", required_argument, NULL, 'g' },
 		{ "agent", required_argument, NULL, 'a' },
 		{ "workspace", required_argument, NULL, 'k' },
@@ -255,6 +259,7 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		{ c->session != NULL, TAKES_SESSION, "--session" },
 		{ c->reason != NULL, TAKES_REASON, "--reason" },
 		{ c->note != NULL, TAKES_NOTE, "--note" },
+		{ c->option != NULL, TAKES_OPTION, "--option" },
 		{ c->digest != NULL, TAKES_DIGEST, "--digest" },
 		{ c->agent != NULL, TAKES_AGENT, "--agent" },
 		{ c->workspace != NULL, TAKES_AGENT, "--workspace" },

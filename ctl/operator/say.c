@@ -55,6 +55,7 @@ static int say_of(struct ctl *c, const char *word, const char *text, struct err 
 	const struct words w = { .verb = verb_find(word),
 		                 .id = c->argv[0],
 		                 .text = *rest ? rest : text,
+		                 .option = c->option,
 		                 .digest = c->digest,
 		                 .certain = true };
 
@@ -69,6 +70,11 @@ static int run_approve(struct ctl *c, struct err *e)
 static int run_reject(struct ctl *c, struct err *e)
 {
 	return say_of(c, "reject", c->reason, e);
+}
+
+static int run_choose(struct ctl *c, struct err *e)
+{
+	return say_of(c, "choose", NULL, e);
 }
 
 static int run_continue(struct ctl *c, struct err *e)
@@ -191,21 +197,34 @@ int say_mode(struct ctl *c, struct err *e)
 
 const struct command_spec cmd_approve = {
 	"approve",
-	"ID [--note TEXT] [--digest HEX]",
+	"ID [--option OPTION] [--note TEXT] [--digest HEX]",
 	"approve a proposed change, with a note to the agent",
 	"A command that the inbox does not show whole is approved "
 	"with the digest that `show` prints,\n"
 	"or its first 8 digits; with a digest nothing else is "
-	"approved.\n",
+	"approved.\n"
+	"OPTION is one of the agent's own answers, by its number or name.\n",
 	1,
 	1,
-	TAKES_NOTE | TAKES_DIGEST,
+	TAKES_NOTE | TAKES_DIGEST | TAKES_OPTION,
 	run_approve
 };
-const struct command_spec cmd_reject = {
-	"reject",  "ID [--reason TEXT]", "reject a proposed change", NULL, 1, 1, TAKES_REASON,
-	run_reject
-};
+const struct command_spec cmd_reject = { "reject",
+	                                 "ID [--option OPTION] [--reason TEXT]",
+	                                 "reject a proposed change",
+	                                 NULL,
+	                                 1,
+	                                 1,
+	                                 TAKES_REASON | TAKES_OPTION,
+	                                 run_reject };
+const struct command_spec cmd_choose = { "choose",
+	                                 "ID OPTION...",
+	                                 "answer with one of the options that an agent offers",
+	                                 "OPTION is its number, as `show` lists it, or its name.\n",
+	                                 2,
+	                                 -1,
+	                                 TAKES_DIGEST,
+	                                 run_choose };
 const struct command_spec cmd_continue = { "continue", "ID",        "let an agent continue",
 	                                   NULL,       1,           1,
 	                                   0,          run_continue };

@@ -55,7 +55,12 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                      OR NOT EXISTS (SELECT 1 FROM request_verdict AS v
                                      WHERE v.kind = r.kind AND v.verdict = NEW.verdict))
              UNION ALL
-             SELECT 8, 'too_late', 'it expired at ' || r.decided_at
+             SELECT 8, 'too_late',
+                    coalesce('no answer is needed any longer: ' ||
+                             (SELECT why FROM agent_question
+                               WHERE seq = (SELECT max(seq) FROM agent_question
+                                             WHERE request_seq = r.seq)),
+                             'it expired at ' || r.decided_at)
                FROM request AS r WHERE r.id = NEW.request_id AND r.state = 'expired'
              UNION ALL
              SELECT 9, 'duplicate',
@@ -100,7 +105,31 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
               WHERE r.id = NEW.request_id AND NEW.verdict = 'timeout'
                 AND NOT (r.state = 'pending' AND coalesce(r.deadline_at <= NEW.created_at, 0))
              UNION ALL
-             SELECT 15, 'applied', NULL
+             SELECT 15, 'malformed', 'the agent offers no such answer'
+               FROM request AS r
+              WHERE r.id = NEW.request_id AND NEW.choice IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM agent_question AS q, json_each(q.options) AS o
+                                 WHERE q.seq = (SELECT max(seq) FROM agent_question
+                                                 WHERE request_seq = r.seq)
+                                   AND json_extract(o.value, '$.id') = NEW.choice
+                                   AND (json_extract(o.value, '$.kind') GLOB 'reject*')
+                                     = (NEW.verdict = 'reject'))
+             UNION ALL
+             SELECT 16, 'wrong_verb',
+                    'the agent offers ' ||
+                    coalesce((SELECT 'several answers, choose one of: ' ||
+                                     group_concat(json_extract(o.value, '$.name'), ', ')
+                                FROM json_each(q.options) AS o
+                               WHERE json_extract(o.value, '$.kind') NOT GLOB 'reject*'
+                              HAVING count(*) > 0), 'no answer that allows this once')
+               FROM request AS r JOIN agent_question AS q
+                 ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
+              WHERE r.id = NEW.request_id AND NEW.verdict = 'approve' AND NEW.choice IS NULL
+                AND q.options IS NOT NULL
+                AND (SELECT count(*) FROM json_each(q.options) AS o
+                      WHERE json_extract(o.value, '$.kind') = 'allow_once') <> 1
+             UNION ALL
+             SELECT 17, 'applied', NULL
            ) AS o ORDER BY o.rank LIMIT 1)
    WHERE seq = NEW.seq;
   UPDATE request

@@ -99,7 +99,9 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
      AND OLD.decision_seq IS NULL AND NEW.decided_by = 'system:policy';
   INSERT INTO slack_notice (kind, session_seq, request_seq, at)
   SELECT 'expired', NEW.session_seq, NEW.seq, NEW.updated_at
-   WHERE OLD.state <> 'expired' AND NEW.state = 'expired';
+   WHERE OLD.state <> 'expired' AND NEW.state = 'expired'
+     AND (SELECT withdrawn_at FROM agent_question
+           WHERE seq = (SELECT max(seq) FROM agent_question WHERE request_seq = NEW.seq)) IS NULL;
 END;
 
 -- The paths of a request belong to what was asked.
@@ -129,15 +131,16 @@ SELECT r.id, r.kind, r.title, r.file_path, r.risk_level,
  WHERE r.state IN ('pending', 'interrupted')
  ORDER BY r.seq;
 
--- The names of the original specification, as views.
+-- The names of the original specification, as views. What an agent that we started would write
+-- itself is an approval, too; its file was not looked at.
 CREATE VIEW approval_request AS
 SELECT r.id, s.id AS session_id, r.title,
        coalesce(r.description, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.description_seq)) AS description,
        coalesce(r.body, (SELECT CAST(bytes AS TEXT) FROM content WHERE seq = r.body_seq)) AS diff_content,
-       r.file_path, r.risk_level, r.state AS status, r.original_hash, r.slack_ts, r.created_at,
-       r.consumed_at
+       r.file_path, r.risk_level, r.state AS status, coalesce(r.original_hash, 'none') AS original_hash,
+       r.slack_ts, r.created_at, r.consumed_at
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
- WHERE r.kind = 'clearance';
+ WHERE r.kind = 'clearance' OR (r.kind = 'permission' AND r.file_path IS NOT NULL);
 
 CREATE VIEW continuation_prompt AS
 SELECT r.id, s.id AS session_id,

@@ -42,10 +42,16 @@ static void end_turn(struct acp *a, enum acp_stop stop, const char *text)
 /* The answer to a prompt: in version 1 the turn is over, in version 2 it was accepted. */
 static void take_prompted(struct acp *a, const struct acp_message *m)
 {
-	if (m->kind == ACP_MESSAGE_ERROR)
+	OWNED(str) struct str login = { 0 };
+
+	if (m->kind == ACP_MESSAGE_ERROR && m->code == ACP_LOGIN_NEEDED) {
+		acp_opening_add_login(a, m->text, &login);
+		end_turn(a, ACP_STOP_ERROR, login.bytes);
+	} else if (m->kind == ACP_MESSAGE_ERROR) {
 		end_turn(a, ACP_STOP_ERROR, m->text);
-	else if (a->agent.version == 1)
+	} else if (a->agent.version == 1) {
 		end_turn(a, acp_stop_of(json_text(m->result, "stopReason")), NULL);
+	}
 }
 
 static void take_state(struct acp *a, enum acp_turn turn, const char *stop)

@@ -2,6 +2,7 @@
 
 #include "diff.h"
 #include "err.h"
+#include "json_writer.h"
 #include "safe_path.h"
 
 #include <stdlib.h>
@@ -278,6 +279,14 @@ static enum acp_option_kind option_kind_of(const char *name)
 	return ACP_OPTION_OTHER;
 }
 
+const struct acp_option *acp_inquiry_option(const struct acp_inquiry *ask, const char *id)
+{
+	for (size_t i = 0; i < ask->option_count; i++)
+		if (strcmp(ask->options[i].id, id) == 0)
+			return &ask->options[i];
+	return NULL;
+}
+
 static void add_options(struct acp_inquiry *ask, const cJSON *options)
 {
 	const cJSON *option;
@@ -286,11 +295,11 @@ static void add_options(struct acp_inquiry *ask, const cJSON *options)
 	cJSON_ArrayForEach (option, options) {
 		const char *id = json_text(option, "optionId"), *name = json_text(option, "name");
 
-		if (!id)
-			continue;
+		if (!id || !id[0] || acp_inquiry_option(ask, id))
+			continue; /* it cannot be answered with, or not told apart */
 		ask->options[ask->option_count++] = (struct acp_option){
 			.id = xstrdup(id),
-			.name = xstrdup(name ? name : id),
+			.name = xstrdup(name && name[0] ? name : id),
 			.kind = option_kind_of(json_text(option, "kind")),
 		};
 	}
@@ -321,12 +330,32 @@ const struct acp_option *acp_inquiry_no(const struct acp_inquiry *ask)
 	return no ? no : first_of(ask, ACP_REJECT_ALWAYS);
 }
 
-const struct acp_option *acp_inquiry_option(const struct acp_inquiry *ask, const char *id)
+bool acp_inquiry_is_plain(const struct acp_inquiry *ask)
 {
+	size_t counts[ACP_OPTION_OTHER + 1] = { 0 };
+
 	for (size_t i = 0; i < ask->option_count; i++)
-		if (strcmp(ask->options[i].id, id) == 0)
-			return &ask->options[i];
-	return NULL;
+		counts[ask->options[i].kind]++;
+	return !ask->options || (counts[ACP_ALLOW_ONCE] == 1 && counts[ACP_REJECT_ONCE] <= 1 &&
+	                         !counts[ACP_REJECT_ALWAYS] && !counts[ACP_OPTION_OTHER]);
+}
+
+void acp_inquiry_add_options(const struct acp_inquiry *ask, struct str *out)
+{
+	json_array(out);
+	for (size_t i = 0; i < ask->option_count; i++) {
+		const struct acp_option *o = &ask->options[i];
+
+		if (o->kind == ACP_ALLOW_ALWAYS)
+			continue;
+		json_object(out);
+		json_member(out, "id", o->id);
+		json_member(out, "name", o->name);
+		json_member(out, "kind",
+		            o->kind == ACP_OPTION_OTHER ? "other" : OPTION_KINDS[o->kind]);
+		json_object_end(out);
+	}
+	json_array_end(out);
 }
 
 /* ---- permissions ---- */
@@ -349,6 +378,15 @@ static void add_subject(struct acp_inquiry *ask, const cJSON *subject)
 	            json_text(subject, "cwd"));
 }
 
+/* codex-acp leaves out what is over 1 MiB: nothing is approved unseen without its being said. */
+static void mark_unseen(struct acp_inquiry *ask)
+{
+	if (ask->diff.length || !ask->tool_kind || strcmp(ask->tool_kind, "edit") != 0)
+		return;
+	ask->risk = ACP_RISK_CRITICAL;
+	describe(ask, "The agent does not show what it would write.");
+}
+
 int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
                            const struct acp_tool_call *call, const char *root, struct err *e)
 {
@@ -364,6 +402,7 @@ int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
 	if (call)
 		add_call(ask, call, root);
 	add_subject(ask, cJSON_GetObjectItemCaseSensitive(params, "subject"));
+	mark_unseen(ask);
 	if ((!title || !title[0]) && call)
 		title = acp_tool_call_title(call);
 	str_add(&ask->title, title && title[0] ? title : "Permission requested");

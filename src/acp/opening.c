@@ -142,11 +142,19 @@ static void begin_session(struct acp *a)
 	}
 }
 
+void acp_opening_add_login(const struct acp *a, const char *text, struct str *out)
+{
+	str_addf(out, "the agent needs a login on this machine%s%s", text[0] ? ": " : "", text);
+	if (a->agent.login.length)
+		str_addf(out, "; it offers %s", a->agent.login.bytes);
+}
+
 static void needs_login(struct acp *a, const char *text)
 {
-	acp_talk_fail(a, ACP_LOGIN_NEEDED, "the agent needs a login on this machine%s%s%s%s",
-	              text[0] ? ": " : "", text, a->agent.login.length ? "; it offers " : "",
-	              str_text(&a->agent.login));
+	OWNED(str) struct str why = { 0 };
+
+	acp_opening_add_login(a, text, &why);
+	acp_talk_fail(a, ACP_LOGIN_NEEDED, "%s", why.bytes);
 }
 
 /* It is there: what is left to be set? */

@@ -8,6 +8,7 @@ int decision_insert(struct store *st, const struct decision *d, struct decision_
 		                                   .verdict = d->verdict,
 		                                   .reason = d->reason,
 		                                   .instruction = d->instruction,
+		                                   .choice = d->choice,
 		                                   .digest = d->digest,
 		                                   .operator_id = d->operator_id,
 		                                   .source = d->source,

@@ -11,6 +11,7 @@
 struct decision {
 	const char *request_id, *verdict;
 	const char *reason, *instruction;
+	const char *choice; /* the agent's own option that it is (agent_question.options) */
 	const char *digest; /* of what the person saw; NULL: the current one */
 	const char *operator_id; /* NULL: the default operator */
 	const char *source; /* ctl, socket, elicitation, slack, timeout, policy */

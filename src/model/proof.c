@@ -38,6 +38,8 @@ struct proof proof_of(const struct proof_key *key, const struct decision *d)
 	add(&all, d->reason);
 	add(&all, d->instruction);
 	add(&all, d->operator_id);
+	if (d->choice)
+		add(&all, d->choice);
 	hash = sha256_keyed(key->secret.text, all.bytes, all.length);
 	(void)snprintf(p.text, sizeof(p.text), "%s.%s", key->name, hash.text);
 	return p;
@@ -62,6 +64,7 @@ static bool is_proved(const struct proof_answers_row *row, const struct proof_ke
 		                    .verdict = row->verdict,
 		                    .reason = row->reason,
 		                    .instruction = row->instruction,
+		                    .choice = row->choice,
 		                    .operator_id = row->operator_id };
 	const char *has = row->proof;
 	struct proof ours = proof_of(key, &d);

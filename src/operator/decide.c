@@ -327,8 +327,9 @@ static int look(struct desk *d, struct request *r, struct found *f, const char *
 	return got;
 }
 
-static int insert(struct desk *d, enum request_verdict verdict, const char *text, struct found *f,
-                  struct err *e)
+/* choice: as in struct decision. */
+static int insert(struct desk *d, enum request_verdict verdict, const char *text,
+                  const char *choice, struct found *f, struct err *e)
 {
 	OWNED(request) struct request shown = { 0 };
 	const char *digest = d->w->digest;
@@ -341,6 +342,7 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 		                      .verdict = request_verdict_name(verdict),
 		                      .reason = why ? said : NULL,
 		                      .instruction = why ? NULL : said,
+		                      .choice = choice,
 		                      .digest = digest,
 		                      .operator_id = d->who->operator_id,
 		                      .source = d->who->source,
@@ -401,6 +403,21 @@ static int order_session(struct desk *d, const struct found *f, const char *text
 	return desk_tell(d, d->out->outcome, "%s", str_text(&told));
 }
 
+/* The same with one of the answers that the agent offers. */
+static int decide_choice(struct desk *d, const char *option, const char *text, struct found *f,
+                         struct err *e)
+{
+	OWNED(str) struct str choice = { 0 };
+	enum request_verdict verdict;
+	int got = desk_choose(d, f, option, &verdict, &choice, e);
+
+	if (got <= 0)
+		return got;
+	if (d->w->option)
+		verdict = request_verdict_of(d->w->verb->means[0]);
+	return insert(d, verdict, text, str_text(&choice), f, e);
+}
+
 int desk_decide(struct desk *d, struct err *e)
 {
 	OWNED(found) struct found f = { 0 };
@@ -414,8 +431,12 @@ int desk_decide(struct desk *d, struct err *e)
 		return order_session(d, &f, text, e);
 	(void)snprintf(d->out->request_id, ID_BYTES, "%s", f.id);
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
+	if (d->w->option)
+		return decide_choice(d, d->w->option, text, &f, e);
+	if (strcmp(d->w->verb->word, "choose") == 0)
+		return decide_choice(d, text, "", &f, e);
 	verdict = verdict_of(d->w->verb, &f, text);
 	if (*text && verdict == REQUEST_VERDICT_APPROVE && !d->w->certain && !f.story.length)
 		return ask_back(d, &f, text);
-	return insert(d, verdict, text, &f, e);
+	return insert(d, verdict, text, NULL, &f, e);
 }

@@ -35,6 +35,11 @@ int desk_command(struct desk *d, struct err *e); /* VERB_COMMAND */
 int desk_steer(struct desk *d, struct err *e); /* VERB_STEERING */
 int desk_read(struct desk *d, struct err *e); /* VERB_READING */
 
+/* The answer of its own that an agent offers and text means, by its number, id or name. 1 found,
+ * with its id; 0 the person has been told what there is; -1. */
+int desk_choose(struct desk *d, const struct found *f, const char *text,
+                enum request_verdict *verdict, struct str *choice, struct err *e);
+
 /* Stores an order and adds its outcome to the JSON. 1 done, or queued for a worker; 0 refused, and
  * the person has been told; -1. */
 int desk_give(struct desk *d, const char *verb, const char *session_id, const char *argument,

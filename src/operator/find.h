@@ -12,6 +12,7 @@ enum {
 	FIND_SHORT = 13, /* of an id as shown: its instant, in milliseconds */
 	FIND_LEAST = 4, /* characters required of an id */
 	FIND_NAMED = 5, /* candidates that a refusal names */
+	FIND_OPTION = 80, /* bytes of an answer that an agent offers */
 };
 
 /* Where an operator speaks; all NULL: at this machine, about everything on it. */

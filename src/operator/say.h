@@ -31,6 +31,7 @@ struct words {
 	const char *line; /* what followed the verb, not parsed; then id and text are NULL */
 	const char *id; /* or a prefix of one */
 	const char *text; /* reason, instruction, note; mode; on or off; prompt */
+	const char *option; /* approve, reject: which of the agent's own answers, as for choose */
 	const char *agent, *workspace; /* of an agent to be started */
 	const char *digest; /* of the question as they saw all of it, or its first 8 digits; NULL:
 	                       as it stands */

@@ -188,11 +188,14 @@ void slack_notice_run(const struct slack_session_row *s, const struct slack_run_
                       struct slack_said *out)
 {
 	bool failed = run->outcome == AGENT_RUN_OUTCOME_FAILED;
+	bool in_order = run->has_exit_code || run->has_exit_signal; /* its runner saw its end */
 	cJSON *buttons;
 
-	str_add(&out->text, "⚠️ Session ");
+	str_addf(&out->text, "%s Session ", failed || !in_order ? "⚠️" : "⏸️");
 	blocks_add_short_id(&out->text, s->id);
-	str_add(&out->text, failed ? " could not be resumed" : " lost its agent");
+	str_add(&out->text, failed     ? " could not be resumed"
+	                    : in_order ? " is interrupted"
+	                               : " lost its agent");
 	add_why(&out->text, run);
 	out->blocks = cJSON_CreateArray();
 	blocks_add_section(out->blocks, str_text(&out->text));

@@ -293,6 +293,7 @@ static const struct button {
 	{ "approve_accept", INTENT_DECIDE, "approve" },
 	{ "approve_reject", INTENT_OPEN, "reject" },
 	{ "approve_file", INTENT_ORDER, "file" },
+	{ "approve_option_", INTENT_DECIDE, "choose" }, /* and the option's number */
 	{ "write_undo", INTENT_ORDER, "undo" },
 	{ "tell_approve", INTENT_ASKED, "approve" },
 	{ "tell_reject", INTENT_ASKED, "reject" },
@@ -318,10 +319,23 @@ static const struct button {
 
 static const struct button *find_button(const char *action_id)
 {
-	for (size_t i = 0; i < COUNT(BUTTONS); i++)
-		if (strcmp(BUTTONS[i].action_id, action_id) == 0)
+	for (size_t i = 0; i < COUNT(BUTTONS); i++) {
+		size_t n = strlen(BUTTONS[i].action_id);
+
+		if (BUTTONS[i].action_id[n - 1] == '_'
+		        ? strncmp(BUTTONS[i].action_id, action_id, n) == 0
+		        : strcmp(BUTTONS[i].action_id, action_id) == 0)
 			return &BUTTONS[i];
+	}
 	return NULL;
+}
+
+/* The number in the id of a button that is one of many; NULL: it is not. */
+static char *number_in(const struct button *b, const char *action_id)
+{
+	size_t n = strlen(b->action_id);
+
+	return b->action_id[n - 1] == '_' ? xstrdup(action_id + n) : NULL;
 }
 
 static bool names_session(const struct button *b)
@@ -406,6 +420,7 @@ static int read_click(struct slack_intent *a, const cJSON *payload)
 		a->session = xstrdup(id_in(json_text(of_ours, "value")));
 	else
 		a->request = xstrdup(json_text(of_ours, "value"));
+	a->text = number_in(b, json_text(of_ours, "action_id"));
 	return 0;
 }
 

@@ -1,13 +1,16 @@
 #include "question.h"
 
 #include "blocks.h"
+#include "json.h"
 #include "text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
 	TITLE_MAX = 250, /* among many other words */
 	PATHS_UNITS = 1500,
+	OPTIONS_MOST = 20, /* buttons; Slack takes 25 */
 };
 
 static bool is_open(const struct request *r)
@@ -32,6 +35,20 @@ static const char *risk_sign(enum request_risk_level risk)
 static const char *risk_name(const struct request *r)
 {
 	return r->row.risk_level ? request_risk_level_name(r->row.risk_level) : "low";
+}
+
+/* A change that the agent makes itself. */
+static bool is_change(const struct request *r)
+{
+	return r->row.kind == REQUEST_KIND_PERMISSION && r->row.file_path;
+}
+
+/* Its title, unless that is only the beginning of what is shown anyway. */
+static const char *title_of(const struct request *r)
+{
+	const char *title = r->row.title ? r->row.title : "";
+
+	return strncmp(str_text(&r->body), title, strlen(title)) == 0 ? NULL : title;
 }
 
 static bool calls_everybody(const struct request *r)
@@ -60,6 +77,8 @@ static const char *prompt_heading(enum request_prompt_type type)
 /* "✅ *Approved*" */
 static const char *verdict_words(const struct request *r)
 {
+	if (r->row.state == REQUEST_STATE_EXPIRED && r->row.withdrawn)
+		return "🚫 *No longer needed*";
 	if (r->row.state == REQUEST_STATE_EXPIRED)
 		return r->row.kind == REQUEST_KIND_PROMPT
 		           ? "⏰ *Auto-continued*: nobody answered in time"
@@ -84,18 +103,41 @@ static const char *verdict_words(const struct request *r)
 	return "*Decided*";
 }
 
+/* Which of the answers that the agent offered it was. */
+static void add_choice(struct str *out, const struct request *r)
+{
+	OWNED(cJSON_ptr) cJSON *options = NULL;
+	const cJSON *option;
+
+	if (!r->row.choice)
+		return;
+	options = cJSON_Parse(r->row.options ? r->row.options : "");
+	cJSON_ArrayForEach (option, options) {
+		const char *id = json_text(option, "id");
+
+		if (!id || strcmp(id, r->row.choice) != 0)
+			continue;
+		str_add(out, " “");
+		blocks_add_escaped(out, json_text(option, "name"), BLOCKS_NAME);
+		str_add(out, "”");
+	}
+}
+
 /* Who decided what and when, and in which words. */
 static void add_verdict(struct str *out, const struct request *r)
 {
 	const char *words = r->row.instruction ? r->row.instruction : r->row.reason;
 
 	str_add(out, verdict_words(r));
+	add_choice(out, r);
 	if (r->row.state != REQUEST_STATE_EXPIRED) {
 		str_add(out, " by ");
 		blocks_add_person(out, r->row.decided_by);
 	}
 	str_add(out, ", ");
 	blocks_add_time(out, r->row.decided_at);
+	if (r->row.withdrawn && r->row.state == REQUEST_STATE_EXPIRED)
+		words = r->row.withdrawn;
 	if (words && *words) {
 		str_add(out, r->row.instruction && r->row.decision == REQUEST_VERDICT_APPROVE
 		                 ? ", and told: "
@@ -116,7 +158,7 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 		add_verdict(&text, r);
 		str_add_char(&text, '\n');
 	}
-	if (r->row.kind == REQUEST_KIND_CLEARANCE)
+	if (r->row.kind == REQUEST_KIND_CLEARANCE || is_change(r))
 		str_addf(&text, "%s *Approval%s* · %s risk", risk_sign(r->row.risk_level),
 		         is_open(r) ? " needed" : "", risk_name(r));
 	else if (r->row.kind == REQUEST_KIND_PERMISSION)
@@ -191,6 +233,8 @@ static void add_proposal(cJSON *blocks, const struct slack_ask *a)
 	const struct str *text = slack_proposal(r);
 	size_t lines = 0;
 
+	if (text->length == 0 && r->row.kind != REQUEST_KIND_CLEARANCE)
+		return;
 	if (text->length == 0)
 		blocks_add_context(blocks, "the file will be empty");
 	else if (slack_is_inline(r) || r->row.kind != REQUEST_KIND_CLEARANCE)
@@ -270,14 +314,37 @@ static bool has_file(const struct request *r)
 	return false;
 }
 
+/* The answers that the agent offers, in its words; to refuse with a reason there is a form. */
+static void add_options(cJSON *blocks, const struct request *r, bool is_seen)
+{
+	OWNED(cJSON_ptr) cJSON *options = cJSON_Parse(r->row.options);
+	cJSON *buttons = blocks_add_actions(blocks, "approval_", r->row.id);
+	const cJSON *option;
+	int number = 0;
+
+	cJSON_ArrayForEach (option, options) {
+		const char *kind = json_text(option, "kind");
+		bool rejects = kind && strncmp(kind, "reject", strlen("reject")) == 0;
+		char id[40];
+
+		(void)snprintf(id, sizeof(id), "approve_option_%d", ++number);
+		if (number <= OPTIONS_MOST && (is_seen || rejects))
+			blocks_add_button(buttons, id, json_text(option, "name"), r->row.id,
+			                  rejects ? "danger" : NULL);
+	}
+	blocks_add_button(buttons, "approve_reject", "Reject, and say why", r->row.id, "danger");
+}
+
 static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
 	bool is_unseen = a->diff_missing && !slack_is_whole(r);
 	cJSON *buttons;
 
-	if (r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
-	    r->row.kind == REQUEST_KIND_TRUST) {
+	if (r->row.options) {
+		add_options(blocks, r, !is_unseen);
+	} else if (r->row.kind == REQUEST_KIND_CLEARANCE ||
+	           r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST) {
 		buttons = blocks_add_actions(blocks, "approval_", r->row.id);
 		if (!is_unseen)
 			blocks_add_button(buttons, "approve_accept", "Accept", r->row.id,
@@ -306,7 +373,7 @@ static void add_fallback(struct str *out, const struct request *r)
 	if (!is_open(r)) {
 		add_verdict(out, r);
 		str_add(out, " ·");
-	} else if (r->row.kind == REQUEST_KIND_CLEARANCE) {
+	} else if (r->row.kind == REQUEST_KIND_CLEARANCE || is_change(r)) {
 		str_add(out, "Approval needed");
 	} else if (r->row.kind == REQUEST_KIND_PERMISSION) {
 		str_add(out, "Command approval needed");
@@ -353,7 +420,8 @@ void slack_question_say(const struct slack_ask *a, struct slack_said *out)
 		add_proposal(out->blocks, a);
 	} else if (r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST) {
 		add_proposal(out->blocks, a);
-		blocks_add_text(out->blocks, NULL, body, strlen(body), SLACK_DESCRIPTION_UNITS);
+		blocks_add_text(out->blocks, title_of(r), body, strlen(body),
+		                SLACK_DESCRIPTION_UNITS);
 	} else {
 		add_prompt(out->blocks, a);
 	}

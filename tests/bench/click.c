@@ -4,6 +4,7 @@
  * Prints: answer_p50_us, answer_p99_us (from the envelope on the fake's socket to the whole answer
  * at the agent), file_p50_us, file_p99_us (until check_diff has answered: the file is flushed). */
 #include "bench.h"
+#include "clicker.h"
 
 #include "store.h"
 
@@ -11,77 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 enum {
 	WARM_OPERATIONS = 5,
 	GAP_US = 5000, /* between two clicks: people are slower */
 	PATIENCE_MS = 10000,
-	ORDER_BYTES = 2000,
 };
 
 struct bench {
 	struct store store;
 	struct caller agent;
-	struct caller fake;
-	long long heard; /* the last number of the fake's log that we have seen */
+	struct clicker clicker;
 };
-
-/* ---- the fake Slack ---- */
-
-static void exchange(struct caller *fake, const char *method, const char *path, const char *body)
-{
-	char text[ORDER_BYTES + 300];
-	int length = snprintf(text, sizeof(text),
-	                      "%s /control/%s HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-	                      "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-	                      method, path, strlen(body), body);
-
-	fake->used = 0;
-	if (length >= (int)sizeof(text) ||
-	    send(fake->fd, text, (size_t)length, MSG_NOSIGNAL) != length)
-		die("cannot order the fake Slack");
-	caller_finish(fake);
-}
-
-static long long number(const char *text, const char *name)
-{
-	const char *at = strstr(text, name);
-
-	if (!at)
-		die("no %s in %.300s", name, text);
-	return strtoll(at + strlen(name), NULL, 10);
-}
-
-/* When the next log entry of that name was made, CLOCK_MONOTONIC. */
-static int64_t happened_ns(struct bench *b, const char *name)
-{
-	char path[200];
-
-	(void)snprintf(path, sizeof(path), "calls?name=%s&after=%lld&wait_ms=%d", name, b->heard,
-	               PATIENCE_MS);
-	exchange(&b->fake, "GET", path, "");
-	b->heard = number(b->fake.in, "\"last\":");
-	return number(b->fake.in, "\"real_us\":") * 1000;
-}
-
-static void click(struct bench *b, const char *request_id, int count)
-{
-	char order[ORDER_BYTES];
-
-	(void)snprintf(
-	    order, sizeof(order),
-	    "{\"envelope\":{\"type\":\"interactive\",\"accepts_response_payload\":true,"
-	    "\"payload\":{\"type\":\"block_actions\",\"team\":{\"id\":\"T01TEAM\"},"
-	    "\"user\":{\"id\":\"U01OP\",\"team_id\":\"T01TEAM\"},"
-	    "\"container\":{\"type\":\"message\",\"message_ts\":\"1700000000.%06d\","
-	    "\"channel_id\":\"C01AGENTS\"},\"channel\":{\"id\":\"C01AGENTS\"},"
-	    "\"trigger_id\":\"%d.2.3\",\"response_url\":\"http://127.0.0.1/none\","
-	    "\"message\":{\"text\":\"Approval needed\"},\"actions\":[{\"type\":\"button\","
-	    "\"action_id\":\"approve_accept\",\"value\":\"%s\",\"action_ts\":\"%d.1\"}]}}}",
-	    count, count, request_id, count);
-	exchange(&b->fake, "POST", "deliver", order);
-}
 
 /* ---- the agent ---- */
 
@@ -119,7 +61,7 @@ static void ask(struct bench *b, int count, char id[80])
 	(void)snprintf(text, sizeof(text),
 	               "SELECT r.id FROM tool_call AS t JOIN request AS r ON r.seq = t.request_seq "
 	               "WHERE t.seq = %lld",
-	               number(b->agent.in, "\nid: "));
+	               clicker_number(b->agent.in, "\nid: "));
 	id[0] = '\0';
 	if (store_query(&b->store, text, take_text, id, &e) || !id[0])
 		die("the question is not there: %s", e.text);
@@ -132,7 +74,7 @@ static void approve(struct bench *b, int count, int64_t *ret_answer, int64_t *re
 	int64_t answered, written, clicked;
 
 	ask(b, count, id);
-	click(b, id, count);
+	clicker_click(&b->clicker, id, count);
 	caller_finish(&b->agent);
 	answered = now_ns();
 	if (!strstr(b->agent.in, "approved"))
@@ -143,7 +85,7 @@ static void approve(struct bench *b, int count, int64_t *ret_answer, int64_t *re
 	written = now_ns();
 	if (!strstr(b->agent.in, "files_written"))
 		die("not written: %.500s", b->agent.in);
-	clicked = happened_ns(b, "envelope");
+	clicked = clicker_happened_ns(&b->clicker, "envelope");
 	*ret_answer = answered - clicked;
 	*ret_file = written - clicked;
 }
@@ -176,13 +118,12 @@ int main(int argc, char **argv)
 		die("usage: click DB RUN_DIR PORT FAKE_PORT OPERATIONS");
 	if (store_open(&b.store, argv[1], argv[2], &e))
 		die("%s", e.text);
-	caller_open(&b.fake, atoi(argv[4]));
-	(void)happened_ns(&b, "hello"); /* from here on clicks are heard */
+	clicker_open(&b.clicker, atoi(argv[4]));
 	caller_open(&b.agent, atoi(argv[3]));
 	caller_initialize(&b.agent);
 	measure(&b, (size_t)atol(argv[5]));
 	caller_close(&b.agent);
-	caller_close(&b.fake);
+	clicker_close(&b.clicker);
 	store_clear(&b.store);
 	return 0;
 }

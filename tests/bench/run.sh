@@ -91,11 +91,12 @@ libraries=$(library_flags "$build")
     compile approve approve.c plain.c bench.c $includes $libraries
     compile apply apply.c bench.c $includes $libraries
     compile policy policy.c bench.c $includes $libraries
-    compile click click.c bench.c $includes $libraries
+    compile click click.c clicker.c bench.c $includes $libraries
+    compile talk talk.c clicker.c plain.c bench.c $includes $libraries
     compile grow grow.c history.c bench.c $includes $libraries
     compile retain retain.c history.c bench.c $includes $libraries
 }
-set -- # a release has no tests: its fake Slack is made here
+set -- # a release has no tests: its fake Slack and its fake agent are made here
 for file in ../slack/*.c; do
     case $file in
     */slack_peer.c | */socket_client.c) ;;
@@ -103,7 +104,10 @@ for file in ../slack/*.c; do
     esac
 done
 # shellcheck disable=SC2086
-compile fake_slack "$@" $includes $libraries -lwslay
+{
+    compile fake_slack "$@" $includes $libraries -lwslay
+    compile fake_agent ../fakes/fake_agent.c $includes $libraries
+}
 
 commit_by="a plain commit (our own)"
 if [ -f "$yardstick/commit_rate.c" ] && [ -f "$yardstick/approve.c" ]; then
@@ -331,17 +335,48 @@ measure_relay() {
 }
 
 # The tokens are those that the fake takes.
-measure_clicks() {
+start_ours_with_slack() {
     start slack "$bin/fake_slack"
     slack=$server slack_port=$port config=$scratch/slack.toml
     export SLACK_API_URL="http://127.0.0.1:$slack_port/api/" SLACK_APP_TOKEN=xapp-1-A01APP-1-fake \
         SLACK_BOT_TOKEN=xoxb-1-fake SLACK_TEAM_ID=T01TEAM SLACK_MEMBER_IDS=U01OP
     start_ours
-    "$bin/click" "$folder/db" "$folder/db-run" "$port" "$slack_port" "$clicks" | note click ours
+}
+
+stop_with_slack() {
     stop
     unset SLACK_API_URL SLACK_APP_TOKEN SLACK_BOT_TOKEN SLACK_TEAM_ID SLACK_MEMBER_IDS
     server=$slack slack='' config=$scratch/config.toml
     stop_other
+}
+
+measure_clicks() {
+    start_ours_with_slack
+    "$bin/click" "$folder/db" "$folder/db-run" "$port" "$slack_port" "$clicks" | note click ours
+    stop_with_slack
+}
+
+# An agent of ours that asks all the time, under its runner.
+measure_talk() {
+    : >"$scratch/times"
+    {
+        cat "$scratch/slack.toml"
+        printf '[[agent]]\nname = "bench"\ncommand = "%s"\nprotocol = "acp"\n' "$bin/fake_agent"
+        printf 'args = ["v1", "--times", "%s"' "$scratch/times"
+        for _ in $(seq $((clicks + 10))); do printf ', "ask:a.c"'; done
+        printf ']\n'
+    } >"$scratch/agent.toml"
+    mv "$scratch/agent.toml" "$scratch/slack.toml"
+    start_ours_with_slack
+    "$build/agent-intercom-ctl" --config "$config" --db "$folder/db" session start --agent bench ask \
+        >"$scratch/out"
+    "$bin/talk" "$folder/db" "$folder/db-run" "$slack_port" "$scratch/times" "$scratch/plain" \
+        "$clicks" >"$scratch/line"
+    stop_with_slack
+    note talk ours <"$scratch/line"
+    for what in shown told; do
+        sed -n "s/^commit_/${what}_/p" "$scratch/line" | note talk yard
+    done
 }
 
 measure_start() {
@@ -417,6 +452,8 @@ if [ -z "$only_history" ]; then
     measure_silence
     say "clicks in Slack"
     measure_clicks
+    say "questions of an agent under its runner"
+    measure_talk
     say "start"
     measure_start
     measure_relay
@@ -463,6 +500,12 @@ click in Slack -> answer, p50 | us | click.answer_p50_us | - | - | <= 5000
 click in Slack -> answer, p99 | us | click.answer_p99_us | - | - | -
 click in Slack -> file on disk, p50 | us | click.file_p50_us | - | - | -
 click in Slack -> file on disk, p99 | us | click.file_p99_us | - | - | <= 2000000
+question of an agent -> outbox, p50 | us | talk.shown_p50_us | - | - | <= 3000
+question of an agent -> outbox, p50 | us | talk.shown_p50_us | talk.shown_p50_us | commit, same pace | -
+question of an agent -> outbox, p99 | us | talk.shown_p99_us | - | - | -
+click in Slack -> agent under its runner, p50 | us | talk.told_p50_us | - | - | <= 5000
+click in Slack -> agent under its runner, p50 | us | talk.told_p50_us | talk.told_p50_us | commit, same pace | -
+click in Slack -> agent under its runner, p99 | us | talk.told_p99_us | - | - | -
 ping, 1 connection | calls/s | ping_1.calls_s | ping_1.calls_s | $commit_by | >= 0.8
 ping, 16 connections | calls/s | ping_16.calls_s | ping_16.calls_s | $commit_by | >= 3
 ping, 16 connections | calls/s | ping_16.calls_s | echo_16.calls_s | bare HTTP, stores nothing | -

@@ -1,8 +1,9 @@
 /* fake_agent: an agent that does what its arguments say, in one of the protocols that agents speak.
  *
- * usage: fake-agent v1|v2|stream [--log FILE] STEP...
+ * usage: fake-agent v1|v2|stream [--log FILE] [--times FILE] STEP...
  * The steps are done for each prompt; of stream, once at the start. Each line that it reads is
- * appended to FILE, whole or not at all.
+ * appended to the one FILE, whole or not at all; to the other, when it asked and was answered:
+ * "asked NS" and "answered NS", CLOCK_MONOTONIC.
  *
  *   text:WORDS      says WORDS; %p in it: the prompt
  *   chunks:N        says N chunks "1 " to "N " without a pause
@@ -10,12 +11,16 @@
  *   plan:LABEL      tells a plan of two steps, the first done and the second LABEL
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
  *   ask-once:PATH   the same, but not in a session that it resumed
- *   permit:JSON     asks to make this tool call, of which %w is where it works; says "answered:
- * ..." options:JSON    what the next `permit` offers; else yes and no form            asks for a
- * colour and waits; says "answered: ..." proceed         (stream) asks how to proceed and waits;
- * says "answered: ..." wait            reads until it is told to stop; then the turn ends as
- * cancelled stop:REASON     the turn ends with this reason fail:TEXT       the turn ends with an
- * error hang            does nothing more, whatever it is told stubborn        ignores SIGTERM
+ *   permit:JSON     asks to make this tool call, of which %w is where it works, like `ask`
+ *   options:JSON    what the next `permit` offers; else yes and no
+ *   withdraw        asks, and withdraws that once the file `go` is where it works
+ *   form            asks for a colour and waits; says "answered: ..."
+ *   proceed         (stream) asks how to proceed and waits; says "answered: ..."
+ *   wait            reads until it is told to stop; then the turn ends as cancelled
+ *   stop:REASON     the turn ends with this reason
+ *   fail:TEXT       the turn ends with an error
+ *   hang            does nothing more, whatever it is told
+ *   stubborn        ignores SIGTERM
  *   exit:N          ends with this status
  *   stderr:BYTES    writes so much to stderr
  *   stdout:BYTES    writes one line of so much to stdout, a notification
@@ -30,14 +35,18 @@
 #include "message.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+enum { LOOK_MS = 10 };
+
 static bool stream, second, resumed;
-static int log_fd = -1;
+static int log_fd = -1, times_fd = -1;
 static char **steps;
 static int next_id;
 static char *line;
@@ -101,6 +110,23 @@ static void say_text(const char *text)
 		say_update(json.bytes);
 }
 
+static void note_time(const char *what, int64_t ns)
+{
+	char text[64];
+	int length = snprintf(text, sizeof(text), "%s %lld\n", what, (long long)ns);
+
+	if (times_fd >= 0 && write(times_fd, text, (size_t)length) != length)
+		exit(70);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
+}
+
 /* The next line; at the end of stdin this process ends. */
 static void hear(struct acp_message *m)
 {
@@ -138,6 +164,7 @@ static bool await(const char *id)
 		hear(&m);
 		cancelled |= is_cancel(&m);
 	} while (!m.id || strcmp(m.id, id) != 0);
+	note_time("answered", now_ns());
 	answer = cJSON_PrintUnformatted(stream ? m.params : m.result);
 	str_addf(&text, "answered: %s", answer ? answer : m.text);
 	cJSON_free(answer);
@@ -150,6 +177,7 @@ static bool ask(const char *method, const char *params)
 	char id[16];
 
 	(void)snprintf(id, sizeof(id), stream ? "\"q%d\"" : "%d", next_id++);
+	note_time("asked", now_ns());
 	say_method(id, method, params);
 	return await(id);
 }
@@ -195,6 +223,22 @@ static bool ask_permission(const char *call)
 	}
 	str_addf(&params, "%s,\"options\":%s}", call, options);
 	return ask("session/request_permission", params.bytes);
+}
+
+static bool ask_and_withdraw(void)
+{
+	char id[16], params[40];
+
+	(void)snprintf(id, sizeof(id), "%d", next_id++);
+	(void)snprintf(params, sizeof(params), "{\"requestId\":%s}", id);
+	say_method(
+	    id, "session/request_permission",
+	    "{\"sessionId\":\"fake\",\"toolCall\":{\"toolCallId\":\"w\",\"title\":\"Go\"},"
+	    "\"options\":[{\"optionId\":\"yes\",\"name\":\"Yes\",\"kind\":\"allow_once\"}]}");
+	while (access("go", F_OK) != 0)
+		(void)poll(NULL, 0, LOOK_MS);
+	say_method(NULL, "$/cancel_request", params);
+	return await(id);
 }
 
 static bool ask_form(void)
@@ -299,6 +343,8 @@ static void misbehave(const char *step)
 		(void)signal(SIGTERM, SIG_IGN);
 	else if ((of_what = of(step, "exit")))
 		exit(atoi(of_what));
+	else if ((of_what = of(step, "leave")) && strstr(prompt, of_what))
+		exit(0);
 	else if ((of_what = of(step, "stderr")))
 		write_much(stderr, atol(of_what));
 	else if ((of_what = of(step, "stdout")))
@@ -310,6 +356,35 @@ static void misbehave(const char *step)
 			say("Loading...");
 	for (; of(step, "hang");)
 		(void)pause();
+}
+
+static bool is_question(const char *step)
+{
+	static const char *const NAMES[] = { "ask",      "ask-once", "permit",
+		                             "withdraw", "form",     "proceed" };
+
+	for (size_t i = 0; i < COUNT(NAMES); i++)
+		if (of(step, NAMES[i]))
+			return true;
+	return false;
+}
+
+/* One step that asks. False: it was told to stop first. */
+static bool ask_as(const char *step)
+{
+	const char *of_what;
+
+	if ((of_what = of(step, "ask")))
+		return ask_to_write(of_what);
+	if ((of_what = of(step, "ask-once")))
+		return resumed || ask_to_write(of_what);
+	if ((of_what = of(step, "permit")))
+		return ask_permission(of_what);
+	if (of(step, "withdraw"))
+		return ask_and_withdraw();
+	if (of(step, "form"))
+		return ask_form();
+	return ask("prompt/forward", "{\"text\":\"Go on?\",\"type\":\"continuation\"}");
 }
 
 /* One step; the stop reason if the turn is over with it, "error TEXT" for an error, else NULL. */
@@ -331,20 +406,10 @@ static const char *take_step(const char *step)
 		use_tool(of_what);
 	if ((of_what = of(step, "plan")))
 		tell_plan(of_what);
-	if ((of_what = of(step, "ask")))
-		return ask_to_write(of_what) ? NULL : "cancelled";
-	if ((of_what = of(step, "ask-once")) && !resumed)
-		return ask_to_write(of_what) ? NULL : "cancelled";
-	if ((of_what = of(step, "permit")))
-		return ask_permission(of_what) ? NULL : "cancelled";
+	if (is_question(step))
+		return ask_as(step) ? NULL : "cancelled";
 	if ((of_what = of(step, "options")))
 		return options = of_what, NULL;
-	if (of(step, "form"))
-		return ask_form() ? NULL : "cancelled";
-	if (of(step, "proceed"))
-		return ask("prompt/forward", "{\"text\":\"Go on?\",\"type\":\"continuation\"}")
-		           ? NULL
-		           : "cancelled";
 	if (of(step, "wait"))
 		return be_told_to_stop(), "cancelled";
 	if ((of_what = of(step, "stop")))
@@ -466,10 +531,23 @@ static void speak_stream(void)
 	}
 }
 
+/* The file of an option, if that comes next; else -1. */
+static int open_option(const char *option)
+{
+	int fd;
+
+	if (!steps[0] || !steps[1] || strcmp(steps[0], option) != 0)
+		return -1;
+	fd = open(steps[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	steps += 2;
+	return fd;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 2) {
-		(void)fputs("usage: fake-agent v1|v2|stream [--log FILE] STEP...\n", stderr);
+		(void)fputs("usage: fake-agent v1|v2|stream [--log FILE] [--times FILE] STEP...\n",
+		            stderr);
 		return 64;
 	}
 	if (!getcwd(place, sizeof(place)))
@@ -477,10 +555,8 @@ int main(int argc, char **argv)
 	stream = strcmp(argv[1], "stream") == 0;
 	second = strcmp(argv[1], "v2") == 0;
 	steps = argv + 2;
-	if (steps[0] && strcmp(steps[0], "--log") == 0) {
-		log_fd = open(steps[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-		steps += 2;
-	}
+	log_fd = open_option("--log");
+	times_fd = open_option("--times");
 	for (; has_step("deaf");)
 		(void)pause();
 	if (stream)

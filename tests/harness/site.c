@@ -192,6 +192,45 @@ void site_start(struct site *s)
 	says(bytes, "ready");
 }
 
+pid_t site_start_killed_at(const struct site *s, const char *call, int n)
+{
+	char path[PROGRAM_BYTES], inject[100], trace[60], log[140];
+	pid_t pid;
+
+	test_program("agent-intercom", path);
+	(void)snprintf(trace, sizeof(trace), "trace=%s", call);
+	(void)snprintf(inject, sizeof(inject), "inject=%s:signal=SIGKILL:when=%d", call, n);
+	(void)snprintf(log, sizeof(log), "%s/log", s->home);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	live_at(s);
+	int to = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	(void)dup2(to, 1);
+	(void)dup2(to, 2);
+	(void)setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* it does not work under strace */
+	(void)execlp("strace", "strace", "-q", "-qq", "-o", "/dev/null", "-e", trace, "-e", inject,
+	             path, "--config", s->config, (char *)NULL);
+	_exit(127);
+}
+
+pid_t site_traced(pid_t tracer)
+{
+	char path[60];
+	int pid = 0;
+	FILE *children;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)tracer, (int)tracer);
+	children = fopen(path, "re");
+	if (children && fscanf(children, "%d", &pid) != 1)
+		pid = 0;
+	if (children)
+		(void)fclose(children);
+	return pid;
+}
+
 int site_try(struct site *s, struct str *said)
 {
 	int out = spawn_site(s, true), status;

@@ -24,6 +24,11 @@ struct site site_make(const char *more);
 struct site site_make_at(const char *database, const char *more);
 /* Starts the supervisor and waits until it reports that it is ready. */
 void site_start(struct site *s);
+/* Starts it under strace, which kills the supervisor at its nth system call of that name; returns
+ * strace's pid, for which the caller waits. */
+pid_t site_start_killed_at(const struct site *s, const char *call, int n);
+/* The supervisor of that strace, 0 if it is not there. */
+pid_t site_traced(pid_t tracer);
 /* A site on a fresh_store; not started, or started. */
 struct site given_site(void);
 struct site given_running_site(void);

@@ -2,16 +2,22 @@
 // Messages, OpenAI Chat Completions and Responses, Gemini generateContent. Every request that
 // reaches it is kept.
 //
-// A script is a function of the results of all calls so far, as they stand in the request, to
-// {tool, args}, which calls a tool of ours, or {say}, which ends the turn. So a host may repeat a
-// request, and ask for titles and summaries meanwhile, without the script going out of step.
+// A script is a function of the results of all calls so far, as they stand in the request, and of
+// all {said} by the user and {result}s in order, to {tool, args}, which calls a tool, or {say},
+// which ends the turn, or {hang}, which never answers. So a host may repeat a request, and ask for
+// titles and summaries meanwhile, without the script going out of step. A tool that takes one text
+// is called by {tool, input}.
 import { createServer } from "node:http";
 
 export const NOT_OFFERED = "I am not offered this tool";
 const SMALL_TALK = "A conversation"; // what the model says where no tools are offered
 
-/** The name under which a host offers our tool: mcp__intercom__ping, intercom-ping and the like. */
-const named = (offered, tool) => offered.find((name) => name.endsWith(tool));
+/**
+ * The name under which a host offers a tool: its own as it is, ours as mcp__intercom__ping,
+ * intercom-ping and the like.
+ */
+const named = (offered, tool) =>
+  offered.find((name) => name === tool) ?? offered.find((name) => name.endsWith(tool));
 
 const text = (value) => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
 
@@ -24,6 +30,12 @@ function functions(tools = [], namespace = undefined) {
   );
 }
 
+/** What a user's message says: a text, or a list of blocks of which some have one. */
+const saidIn = (content) =>
+  (typeof content === "string" ? [{ text: content }] : (content ?? []))
+    .filter((block) => typeof block.text === "string")
+    .map((block) => ({ said: block.text }));
+
 const event = (name, data) => `${name ? `event: ${name}\n` : ""}data: ${JSON.stringify(data)}\n\n`;
 
 /*
@@ -35,11 +47,13 @@ const DIALECTS = [
     name: "anthropic",
     path: /\/v1\/messages$/,
     offered: (body) => (body.tools ?? []).map((tool) => tool.name),
-    results: (body) =>
+    items: (body) =>
       body.messages
-        .flatMap((message) => (Array.isArray(message.content) ? message.content : []))
-        .filter((block) => block.type === "tool_result")
-        .map((block) => text(block.content)),
+        .filter((message) => message.role === "user")
+        .flatMap((message) => (Array.isArray(message.content) ? message.content : [{ text: message.content }]))
+        .flatMap((block) =>
+          block.type === "tool_result" ? [{ result: text(block.content) }] : saidIn([block]),
+        ),
     answer(answer, body) {
       const message = {
         id: answer.id,
@@ -86,10 +100,11 @@ const DIALECTS = [
     name: "chat completions",
     path: /\/chat\/completions$/,
     offered: (body) => functions(body.tools).map((tool) => tool.name),
-    results: (body) =>
-      body.messages
-        .filter((message) => message.role === "tool")
-        .map((message) => text(message.content)),
+    items: (body) =>
+      body.messages.flatMap((message) => {
+        if (message.role === "tool") return [{ result: text(message.content) }];
+        return message.role === "user" ? saidIn(message.content) : [];
+      }),
     answer(answer, body) {
       const content = answer.name
         ? {
@@ -130,12 +145,24 @@ const DIALECTS = [
     path: /\/responses$/,
     offered: (body) => functions(body.tools).map((tool) => tool.name),
     namespace: (body, name) => functions(body.tools).find((tool) => tool.name === name).namespace,
-    results: (body) =>
-      (Array.isArray(body.input) ? body.input : [])
-        .filter((item) => item.type === "function_call_output")
-        .map((item) => text(item.output)),
+    items: (body) =>
+      (Array.isArray(body.input) ? body.input : [{ role: "user", content: body.input }]).flatMap(
+        (item) => {
+          if (/_call_output$/.test(item.type ?? "")) return [{ result: text(item.output) }];
+          return item.role === "user" ? saidIn(item.content) : [];
+        },
+      ),
     answer(answer, body) {
-      const item = answer.name
+      const item = answer.input
+        ? {
+            type: "custom_tool_call",
+            id: `ctc_${answer.id}`,
+            call_id: answer.id,
+            name: answer.name,
+            input: answer.input,
+            status: "completed",
+          }
+        : answer.name
         ? {
             type: "function_call",
             id: `fc_${answer.id}`,
@@ -186,11 +213,13 @@ const DIALECTS = [
       (body.tools ?? [])
         .flatMap((tool) => tool.functionDeclarations ?? [])
         .map((declaration) => declaration.name),
-    results: (body) =>
+    items: (body) =>
       body.contents
+        .filter((content) => content.role !== "model")
         .flatMap((content) => content.parts ?? [])
-        .filter((part) => part.functionResponse)
-        .map((part) => text(part.functionResponse.response)),
+        .flatMap((part) =>
+          part.functionResponse ? [{ result: text(part.functionResponse.response) }] : saidIn([part]),
+        ),
     answer(answer, body, url) {
       const part = answer.name
         ? { functionCall: { id: answer.id, name: answer.name, args: answer.args } }
@@ -205,17 +234,21 @@ const DIALECTS = [
   },
 ];
 
+const resultsIn = (items) => items.filter((item) => "result" in item).map((item) => item.result);
+
 /** What the model answers: the next step of the script, or small talk where it has no tools. */
 async function next(dialect, body, script) {
   const offered = dialect.offered(body);
-  const results = dialect.results(body);
+  const items = dialect.items(body);
+  const results = resultsIn(items);
   const id = `call_${results.length}_${Date.now().toString(36)}`;
   if (offered.length === 0) return { id, say: SMALL_TALK };
-  const step = await script(results);
+  const step = await script(results, items);
+  if (step.hang) return step;
   if (step.say) return { id, say: step.say };
   const name = named(offered, step.tool);
   if (!name) return { id, say: `${NOT_OFFERED}: ${step.tool}` };
-  return { id, name, namespace: dialect.namespace?.(body, name), args: step.args };
+  return { id, name, namespace: dialect.namespace?.(body, name), args: step.args, input: step.input };
 }
 
 async function read(request) {
@@ -243,7 +276,7 @@ export class Model {
 
   /**
    * A run of a script below a path of its own: {base, requests}. Each request is {dialect, body,
-   * offered, results, answer}.
+   * offered, results, answer}. A script may be replaced.
    */
   run(script) {
     const name = `run${this.#runs.size}`;
@@ -270,10 +303,11 @@ export class Model {
       dialect: dialect.name,
       body: bytes,
       offered: dialect.offered(body),
-      results: dialect.results(body),
+      results: resultsIn(dialect.items(body)),
     };
     run.requests.push(kept);
     const answer = (kept.answer = await next(dialect, body, run.script));
+    if (answer.hang) return;
     const out = dialect.answer(answer, body, url);
     const streams = typeof out === "string";
     response.writeHead(200, {

@@ -56,7 +56,7 @@ export class Place {
   #children = [];
 
   static async create(name) {
-    const place = new Place();
+    const place = new this();
     const host = HOSTS[name];
     // The slash keeps one directory's name from being the beginning of another's.
     place.dir = `${mkdtempSync(join(scratch, "p"))}/`;

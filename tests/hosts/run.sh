@@ -17,34 +17,9 @@ for tool in npm sqlite3 git timeout script; do
 done
 [ -x "$build/agent-intercom" ] || { echo "$0: $build/agent-intercom is not built" >&2; exit 66; }
 
-cd "$here"
-# shellcheck source=tests/peers.sh
-. ../peers.sh
-peers_install
-modules=$here/node_modules
-scratch_make hosts "${HOSTS_KEEP:-}"
-
-# Nothing of the user's: hosts see a home of their own, and no network but loopback.
-mkdir -m 700 "$scratch/home" "$scratch/ws" "$scratch/bin"
-for variable in $(env | sed -n 's/^\([A-Za-z_][A-Za-z_0-9]*\)=.*/\1/p'); do
-    case $variable in
-    PATH | TERM | LANG | LC_* | TMPDIR | HOSTS_KEEP | HOSTS_TESTS) ;;
-    *) unset "$variable" ;;
-    esac
-done
-export HOME="$scratch/home" NO_COLOR=1 \
-    HTTP_PROXY=http://127.0.0.1:9 HTTPS_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1,localhost \
-    http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 no_proxy=127.0.0.1,localhost \
-    DISABLE_TELEMETRY=1 DISABLE_AUTOUPDATER=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
-    OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH=1
-case $(uname -m) in
-aarch64) arch=arm64 ;;
-*) arch=x64 ;;
-esac
-# Install scripts, which would put these in place, do not run.
-ln -s "$modules/@anthropic-ai/claude-code-linux-$arch/claude" "$scratch/bin/claude"
-ln -s "$modules/opencode-linux-$arch/bin/opencode" "$scratch/bin/opencode"
-PATH=$scratch/bin:$PATH
+# shellcheck source=tests/hosts/ground.sh
+. "$here/ground.sh"
+ground_make hosts "${HOSTS_KEEP:-}"
 
 port=$(node ../port.mjs)
 mkdir -p "$HOME/.config/agent-intercom"
@@ -250,10 +225,8 @@ done
 
 if [ $# -eq 0 ]; then
     set -- claude codex gemini copilot qwen
-    if [ -x "$scratch/bin/opencode" ]; then # packed for x86-64 only
+    if ground_has_opencode; then
         set -- "$@" opencode
-    else
-        echo "skip opencode: it is not among the packages; this machine is $(uname -m)"
     fi
 fi
 for host in "$@"; do
@@ -261,14 +234,5 @@ for host in "$@"; do
 done
 [ "$failures" -eq 0 ] || echo "$failures failed" >&2
 
-# Where that can be had, a network of their own, which has nothing but loopback.
-HOSTS_BUILD=$build HOSTS_SCRATCH=$scratch HOSTS_ONLY=$*
-export PATH HOSTS_BUILD HOSTS_SCRATCH HOSTS_ONLY
-set -- node --test --test-reporter=spec --test-name-pattern="${HOSTS_TESTS:-.}" \
-    "$here/conversation.test.mjs"
-if unshare --net true 2>/dev/null && command -v ip >/dev/null; then
-    # shellcheck disable=SC2016 # for the shell inside
-    set -- unshare --net sh -c 'ip link set lo up && exec "$@"' sh "$@"
-fi
-"$@" || failures=$((failures + 1))
+ground_test "$build" "$here/conversation.test.mjs" "$@" || failures=$((failures + 1))
 [ "$failures" -eq 0 ]

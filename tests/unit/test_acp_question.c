@@ -139,6 +139,21 @@ START_TEST(a_second_file_outside_makes_all_of_it_critical)
 }
 END_TEST
 
+START_TEST(an_edit_of_which_nothing_is_shown_is_critical_and_says_so)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+
+	acp_case_open_session(&c);
+	asks(&c, "0",
+	     "\"toolCall\":{\"toolCallId\":\"t\",\"kind\":\"edit\",\"title\":\"Edit files\","
+	     "\"locations\":[{\"path\":\"/work/project/big.txt\"}]}," OPTIONS);
+
+	acp_case_told(&c, "asked 0 permission critical big.txt: Edit files\n");
+	ck_assert_str_eq(acp_find(&c.acp, "0")->description.bytes,
+	                 "The agent does not show what it would write.");
+}
+END_TEST
+
 START_TEST(without_a_diff_the_arguments_of_the_tool_are_shown)
 {
 	OWNED(acp_case) struct acp_case c = { 0 };
@@ -434,6 +449,7 @@ int main(void)
 	tcase_add_test(c, a_question_with_an_id_alone_is_about_the_call_that_was_told);
 	tcase_add_test(c, the_risk_is_that_of_the_kind_and_of_the_place);
 	tcase_add_test(c, a_second_file_outside_makes_all_of_it_critical);
+	tcase_add_test(c, an_edit_of_which_nothing_is_shown_is_critical_and_says_so);
 	tcase_add_test(c, without_a_diff_the_arguments_of_the_tool_are_shown);
 	tcase_add_test(c, in_version_2_a_subject_is_a_tool_call_or_a_command);
 	tcase_add_test(c, a_question_that_cannot_be_shown_is_an_error_to_the_agent);

@@ -394,6 +394,8 @@ START_TEST(a_turn_ends_for_each_reason_that_there_is)
 		{ "\"result\":{\"stopReason\":\"tired\"}", "other -" },
 		{ "\"result\":{}", "other -" },
 		{ "\"error\":{\"code\":-32603,\"message\":\"crashed\"}", "error crashed" },
+		{ "\"error\":{\"code\":-32000,\"message\":\"Who are you?\"}",
+		  "error the agent needs a login on this machine: Who are you?" },
 	};
 	OWNED(acp_case) struct acp_case c = { 0 };
 	struct err e = { 0 };

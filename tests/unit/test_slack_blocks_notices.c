@@ -263,6 +263,7 @@ END_TEST
 START_TEST(a_session_that_lost_its_agent_can_be_resumed_or_stopped)
 {
 	OWNED(slack_said) struct slack_said s = { 0 };
+	static char stopped[] = "the system stopped";
 	struct slack_session_row session = STARTED;
 	struct slack_run_row run = { .outcome = AGENT_RUN_OUTCOME_INTERRUPTED,
 		                     .why = "its runner was killed" };
@@ -273,6 +274,14 @@ START_TEST(a_session_that_lost_its_agent_can_be_resumed_or_stopped)
 	OWNED(char_ptr) char *json = said(&s);
 	holds(json, "\"session-resume:0190bbbb-0000-1\"");
 	holds(json, "\"session-clear:0190bbbb-0000-1\"");
+	slack_said_clear(&s);
+	run = (struct slack_run_row){ .outcome = AGENT_RUN_OUTCOME_INTERRUPTED,
+		                      .has_exit_signal = true,
+		                      .exit_signal = 15,
+		                      .why = stopped };
+	slack_notice_run(&session, &run, &s);
+	ck_assert_str_eq(str_text(&s.text),
+	                 "⏸️ Session `0190bbbb-0000` is interrupted: the system stopped");
 	slack_said_clear(&s);
 	run.outcome = AGENT_RUN_OUTCOME_FAILED;
 	slack_notice_run(&session, &run, &s);

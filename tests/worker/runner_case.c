@@ -23,6 +23,27 @@ void make_site(void)
 	                 "command = \"/bin/sh\"\nargs = [\"-c\", \"eval \\\"$0\\\"\"]\n");
 }
 
+void make_site_of(const char *name, const char *protocol, const char *program, const char *args)
+{
+	OWNED(str) struct str config = { 0 };
+	OWNED(str) struct str sql = { 0 };
+	const char *build = getenv("INTERCOM_BUILD");
+
+	fresh_store();
+	str_addf(&config,
+	         "[[agent]]\nname = \"%s\"\nprotocol = \"%s\"\ncommand = \"%s/%s\"\n"
+	         "args = [%s]\n",
+	         name, protocol, build, program, args);
+	site = site_make(config.bytes);
+	str_addf(&sql,
+	         "INSERT INTO agent (name, command, args, protocol, env_pass, env_set, acp_version,"
+	         " startup_timeout_ms, max_line_length, framing, is_default, is_builtin,"
+	         " updated_at) VALUES ('%s', '%s/%s', '[%s]', '%s', '[]', '{}', 'auto', 30000,"
+	         " 33554432, 'ndjson', 0, 0, '2026-01-01T00:00:00.000Z')",
+	         name, build, program, args, protocol);
+	given(sql.bytes);
+}
+
 void setup(void)
 {
 	make_site();

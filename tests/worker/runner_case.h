@@ -14,6 +14,9 @@ extern struct site site;
 
 /* A system with a profile `shell`, whose agents carry out their prompts; it does not run. */
 void make_site(void);
+/* The same with another profile, whose row is there already: a program of the build, and its
+ * arguments as a list in quotes. */
+void make_site_of(const char *name, const char *protocol, const char *program, const char *args);
 /* One that runs, in which nothing is wanted. */
 void setup(void);
 

@@ -191,6 +191,7 @@ END_TEST
 START_TEST(nothing_that_an_agent_says_acts_on_a_terminal_or_a_page)
 {
 	static const char *const FORMS[] = { "--text", "--html", "--json" };
+	static const char OVERRIDE[] = { (char)0xE2, (char)0x80, (char)0xAE, 0 }; /* U+202E */
 
 	given_run();
 	given_line("text", "NULL",
@@ -210,7 +211,7 @@ START_TEST(nothing_that_an_agent_says_acts_on_a_terminal_or_a_page)
 			ck_assert_msg((c >= 0x20 && c != 0x7F) || c == '\n', "byte %02x of:\n%s", c,
 			              out.bytes);
 		}
-		says_not("\xE2\x80\xAE");
+		says_not(OVERRIDE);
 		says_not("\xC2\x9B");
 		if (i == 1) {
 			says_not("<script");

@@ -154,6 +154,103 @@ START_TEST(a_clearance_of_acp_stream_is_judged_by_the_risk_that_it_names)
 }
 END_TEST
 
+/* ---- options ---- */
+
+#define OPTION(id, name, kind)                                                                     \
+	"{\"optionId\":\"" id "\",\"name\":\"" name "\",\"kind\":\"" kind "\"}"
+#define MANY                                                                                                       \
+	"options:[" OPTION("always", "Always", "allow_always") "," OPTION("a", "Once", "allow_once") "," OPTION(   \
+	    "b", "In a sandbox",                                                                                   \
+	    "allow_once") "," OPTION("", "Nameless",                                                               \
+	                             "allow_once") "," OPTION("b", "Again",                                        \
+	                                                      "allow_once") "," OPTION("n", "No",                  \
+	                                                                               "reject_"                   \
+	                                                                               "once") "," OPTION("never", \
+	                                                                                                  "Never", \
+	                                                                                                  "reject_always") "]"
+
+START_TEST(the_answer_is_the_option_that_was_chosen)
+{
+	static const struct {
+		const char *verdict, *choice, *told;
+	} CASES[] = {
+		{ "approve", "'b'", "\"optionId\":\"b\"" },
+		{ "approve", "'a'", "\"optionId\":\"a\"" },
+		{ "reject", "'never'", "\"optionId\":\"never\"" },
+		{ "reject", "NULL", "\"optionId\":\"n\"" },
+	};
+
+	setup();
+	(void)given_talk("v1", STEPS(MANY, RUN("o1", "\"make\""), RUN("o2", "\"make\""),
+	                             RUN("o3", "\"make\""), RUN("o4", "\"make\"")));
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str sql = { 0 };
+
+		str_addf(&sql, "SELECT state FROM request WHERE seq = %zu", i + 1);
+		expect_soon(sql.bytes, "pending\n");
+		str_reset(&sql);
+		str_addf(&sql,
+		         "INSERT INTO decision (request_id, verdict, choice)"
+		         " SELECT id, '%s', %s FROM request WHERE state = 'pending'",
+		         CASES[i].verdict, CASES[i].choice);
+		given(sql.bytes);
+		was_told(CASES[i].told, 1);
+	}
+	was_told("always", 0);
+	expect("SELECT options FROM agent_question WHERE seq = 1",
+	       "[{\"id\":\"a\",\"name\":\"Once\",\"kind\":\"allow_once\"},"
+	       "{\"id\":\"b\",\"name\":\"In a sandbox\",\"kind\":\"allow_once\"},"
+	       "{\"id\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"},"
+	       "{\"id\":\"never\",\"name\":\"Never\",\"kind\":\"reject_always\"}]\n");
+	expect("SELECT description FROM request WHERE seq = 1",
+	       "Risk: high\n\n\nAnswers:\n1. Once\n2. In a sandbox\n3. No\n4. Never\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_approval_that_names_none_of_several_options_is_refused)
+{
+	setup();
+	(void)given_talk("v1", STEPS(MANY, RUN("o1", "\"make\"")));
+	expect_soon("SELECT state FROM request", "pending\n");
+	decide("approve", "NULL, NULL");
+	expect("SELECT outcome, why FROM decision",
+	       "wrong_verb|the agent offers several answers, choose one of: Once, In a sandbox\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(options_that_cannot_be_told_apart_are_no_question)
+{
+	setup();
+	(void)given_talk("v1", STEPS("options:[]", RUN("o1", "\"make\""),
+	                             "options:[{\"name\":\"Yes\",\"kind\":\"allow_once\"}]",
+	                             RUN("o2", "\"make\"")));
+	was_told("\"code\":-32602,\"message\":\"no options to choose from\"", 2);
+	expect("SELECT count(*) FROM request", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* ---- its end ---- */
+
+START_TEST(what_an_agent_withdraws_is_over_at_once_and_says_so)
+{
+	setup();
+	(void)given_talk("v1", STEPS("withdraw"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	put_file(site.workspace, "go", "");
+	expect_soon("SELECT r.state, r.decided_by, q.why FROM request AS r"
+	            " JOIN agent_question AS q ON q.request_seq = r.seq",
+	            "expired|system:clock|the agent withdrew the question\n");
+	was_told("\"outcome\":\"cancelled\"", 1);
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	expect("SELECT outcome, why FROM decision WHERE source = 'sql'",
+	       "too_late|no answer is needed any longer: the agent withdrew the question\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("runner_asks");
@@ -163,5 +260,9 @@ int main(void)
 	tcase_add_test(c, what_the_policy_does_not_allow_whole_is_asked);
 	tcase_add_test(c, without_a_threshold_a_person_is_asked_about_edits);
 	tcase_add_test(c, a_clearance_of_acp_stream_is_judged_by_the_risk_that_it_names);
+	tcase_add_test(c, the_answer_is_the_option_that_was_chosen);
+	tcase_add_test(c, an_approval_that_names_none_of_several_options_is_refused);
+	tcase_add_test(c, options_that_cannot_be_told_apart_are_no_question);
+	tcase_add_test(c, what_an_agent_withdraws_is_over_at_once_and_says_so);
 	return run_suite(s);
 }

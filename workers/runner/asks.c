@@ -17,6 +17,7 @@
 enum {
 	TITLE_BYTES = 500,
 	SUBJECT_BYTES = 200,
+	OPTION_BYTES = 200,
 	APPROVAL_SECONDS = 3600, /* settings that are missing */
 	PROMPT_SECONDS = 1800,
 };
@@ -97,6 +98,22 @@ void asks_judge(struct asks *s, struct runner *r, const struct agent_talk_row *r
 
 /* ---- asking ---- */
 
+/* What may be answered, in the agent's words, unless that is just yes or no. */
+static void add_offer(const struct acp_inquiry *q, struct str *out)
+{
+	bool is_plain = acp_inquiry_is_plain(q);
+	int number = 0;
+
+	for (size_t i = 0; i < q->option_count && !is_plain; i++) {
+		if (q->options[i].kind == ACP_ALLOW_ALWAYS)
+			continue;
+		if (!number)
+			str_add(out, out->length ? "\n\nAnswers:" : "Answers:");
+		str_addf(out, "\n%d. ", ++number);
+		str_add_shown(out, q->options[i].name, strlen(q->options[i].name), OPTION_BYTES);
+	}
+}
+
 static void describe(const struct acp_inquiry *q, struct str *out)
 {
 	if (q->path.length)
@@ -104,6 +121,7 @@ static void describe(const struct acp_inquiry *q, struct str *out)
 	else if (q->kind == ACP_INQUIRY_PERMISSION)
 		str_addf(out, "Risk: %s\n", acp_risk_name(q->risk));
 	str_add(out, str_text(&q->description));
+	add_offer(q, out);
 }
 
 /* Of what a person is shown; with r also of where the answer goes: no two questions are the same.
@@ -119,6 +137,8 @@ static struct sha256 digest_of(const struct runner *r, const struct acp_inquiry 
 	str_addf(&all, "%zu %s%zu %s", q->title.length, str_text(&q->title), strlen(description),
 	         description);
 	str_add_bytes(&all, str_text(&q->diff), q->diff.length);
+	if (!acp_inquiry_is_plain(q))
+		acp_inquiry_add_options(q, &all);
 	return sha256_of(all.bytes, all.length);
 }
 
@@ -255,8 +275,8 @@ int asks_withdraw(struct runner *r, const char *rpc_id, const char *why, struct 
 	if (will_return(r))
 		return 0;
 	return sql_agent_question_expire(st, r->w.row, rpc_id, e) ||
-	               sql_agent_question_settle(st, r->w.row, rpc_id, e) ||
-	               sql_agent_question_withdraw(st, why, r->w.row, rpc_id, e)
+	               sql_agent_question_withdraw(st, why, r->w.row, rpc_id, e) ||
+	               sql_agent_question_settle(st, r->w.row, rpc_id, e)
 	           ? -1
 	           : 0;
 }
@@ -289,10 +309,12 @@ static struct acp_answer answer_of(const struct agent_question_decided_row *q)
 		answer.decision = q->decision ? request_verdict_name(q->decision) : "continue";
 		answer.reason = q->instruction ? q->instruction : q->reason;
 	} else if (q->state == REQUEST_STATE_APPROVED) {
-		answer.verdict = ACP_YES;
+		answer.verdict = q->choice ? ACP_OPTION : ACP_YES;
+		answer.option = q->choice;
 		answer.reason = q->instruction;
 	} else if (q->state == REQUEST_STATE_REJECTED) {
-		answer.verdict = ACP_NO;
+		answer.verdict = q->choice ? ACP_OPTION : ACP_NO;
+		answer.option = q->choice;
 	}
 	return answer;
 }

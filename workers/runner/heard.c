@@ -105,6 +105,7 @@ static int write_one(struct heard_list *h, const struct heard *one, const struct
                      struct err *e)
 {
 	const struct acp_inquiry *q = one->kind == ACP_ASKED ? acp_find(a, one->id) : NULL;
+	bool is_over = a->step == ACP_STEP_OVER;
 	struct store *st = &r->w.store;
 
 	if (q) /* else it was withdrawn before anybody saw it */
@@ -114,10 +115,10 @@ static int write_one(struct heard_list *h, const struct heard *one, const struct
 		               prompts_begin(r, row, a->is_new, e)
 		           ? -1
 		           : 0;
-	if (one->line.what == SAID_TURN_ENDED && prompts_ended(r, e))
-		return -1;
+	if (one->line.what == SAID_TURN_ENDED && !is_over && prompts_ended(r, e))
+		return -1; /* (one that broke off with the agent has no end) */
 	if (one->line.what)
-		return said_write(&h->said, st, &one->line, a->step == ACP_STEP_OVER, e);
+		return said_write(&h->said, st, &one->line, is_over, e);
 	if (one->kind == ACP_WITHDRAWN)
 		return asks_withdraw(r, one->id, one->text, e);
 	return 0;

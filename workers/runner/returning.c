@@ -221,10 +221,15 @@ int returning_add_late(struct runner *r, const struct agent_talk_row *row, struc
 int returning_put_question(struct runner *r, int64_t request, const struct acp_inquiry *q,
                            const char *digest, struct err *e)
 {
+	OWNED(str) struct str options = { 0 };
+
+	if (!acp_inquiry_is_plain(q))
+		acp_inquiry_add_options(q, &options);
 	const struct agent_question_insert_args args = { .request = request,
 		                                         .run = r->w.row,
 		                                         .rpc_id = q->id,
 		                                         .tool_call_id = q->tool_call_id,
+		                                         .options = options.bytes,
 		                                         .digest = digest };
 
 	return sql_agent_question_insert(&r->w.store, &args, e);

@@ -49,12 +49,15 @@ static bool is_passed(const char *variable)
 
 char **spawn_environment(void)
 {
+	static char parent[40]; /* so that a worker knows whether it was orphaned as it began */
 	size_t count = 0, kept = 0;
 	char **out;
 
 	while (environ[count])
 		count++;
-	out = xcalloc(count + 1, sizeof(*out));
+	out = xcalloc(count + 2, sizeof(*out));
+	(void)snprintf(parent, sizeof(parent), "INTERCOM_PARENT=%d", (int)getpid());
+	out[kept++] = parent;
 	for (size_t i = 0; i < count; i++)
 		if (is_passed(environ[i]))
 			out[kept++] = environ[i];

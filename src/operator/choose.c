@@ -1,0 +1,86 @@
+/* The answers of its own that an agent offers: which one is meant. */
+#include "desk.h"
+
+#include "err.h"
+#include "json.h"
+#include "request.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_option(const cJSON *option, const char *text)
+{
+	const char *id = json_text(option, "id"), *name = json_text(option, "name");
+
+	return (id && strcmp(id, text) == 0) || (name && strcasecmp(name, text) == 0);
+}
+
+/* By its number, from 1, by its id or by its name. *ret_many: several have that name. */
+static const cJSON *find(const cJSON *options, const char *text, bool *ret_many)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+	const cJSON *option, *found = NULL;
+
+	*ret_many = false;
+	cJSON_ArrayForEach (option, options) {
+		if (!is_option(option, text))
+			continue;
+		*ret_many = found != NULL;
+		found = found ? found : option;
+	}
+	if (!found && *text && !*end && number > 0)
+		found = cJSON_GetArrayItem(options, (int)number - 1);
+	return found;
+}
+
+static void add_names(struct str *out, const cJSON *options)
+{
+	const cJSON *option;
+	int number = 0;
+
+	cJSON_ArrayForEach (option, options) {
+		const char *name = json_text(option, "name");
+
+		str_addf(out, "\n  %d. ", ++number);
+		str_add_shown(out, name, strlen(name), FIND_OPTION);
+	}
+}
+
+static int refuse(struct desk *d, const char *why, const char *text, const cJSON *options)
+{
+	OWNED(str) struct str names = { 0 };
+
+	add_names(&names, options);
+	return desk_tell(d, SAID_UNCLEAR, "%s '%.80s'; choose one by its number:%s", why, text,
+	                 str_text(&names));
+}
+
+int desk_choose(struct desk *d, const struct found *f, const char *text,
+                enum request_verdict *verdict, struct str *choice, struct err *e)
+{
+	OWNED(request) struct request r = { 0 };
+	OWNED(cJSON_ptr) cJSON *options = NULL;
+	const cJSON *option;
+	const char *kind;
+	bool many;
+	int got = request_read(d->st, f->seq, &r, e);
+
+	if (got < 0)
+		return -1;
+	options = cJSON_Parse(got > 0 && r.row.options ? r.row.options : "");
+	if (cJSON_GetArraySize(options) == 0)
+		return desk_tell(d, SAID_UNCLEAR,
+		                 "%s offers no answers of its own: `approve` or `reject`",
+		                 str_text(&f->name));
+	option = find(options, text, &many);
+	if (!option || many)
+		return refuse(d, many ? "several answers are" : "there is no answer", text,
+		              options);
+	kind = json_text(option, "kind");
+	*verdict = kind && strncmp(kind, "reject", strlen("reject")) == 0 ? REQUEST_VERDICT_REJECT
+	                                                                  : REQUEST_VERDICT_APPROVE;
+	str_add(choice, json_text(option, "id"));
+	return 1;
+}
