@@ -8,6 +8,7 @@
  *   text:WORDS      says WORDS; %p in it: the prompt
  *   chunks:N        says N chunks "1 " to "N " without a pause
  *   tool:TITLE      begins and completes a call of a tool
+ *   plan:LABEL      tells a plan of two steps, the first done and the second LABEL
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
  *   ask-once:PATH   the same, but not in a session that it resumed
  *   permit:JSON     asks to make this tool call, of which %w is where it works, like `ask`
@@ -31,6 +32,7 @@
  *   deaf            never reads stdin
  *   login           session/new needs a login
  *   silent          answers nothing
+ *   http            can call MCP servers over HTTP
  *   resumable       can resume a session, whatever its id */
 #include "json_writer.h"
 #include "message.h"
@@ -280,6 +282,18 @@ static void say_usage(const char *used)
 	say_update(json.bytes);
 }
 
+static void tell_plan(const char *label)
+{
+	OWNED(str) struct str json = { 0 };
+
+	str_addf(&json,
+	         "{\"sessionUpdate\":\"%s\",%s\"entries\":[{\"content\":\"look\",\"status\":"
+	         "\"completed\"},{\"content\":\"%s\",\"status\":\"in_progress\"}]}%s",
+	         second ? "plan_update" : "plan", second ? "\"plan\":{\"planId\":\"p\"," : "",
+	         label, second ? "}" : "");
+	say_update(json.bytes);
+}
+
 static void write_much(FILE *to, long bytes)
 {
 	static const char PIECE[] =
@@ -405,6 +419,8 @@ static const char *take_step(const char *step)
 	}
 	if ((of_what = of(step, "tool")))
 		use_tool(of_what);
+	if ((of_what = of(step, "plan")))
+		tell_plan(of_what);
 	if (is_question(step))
 		return ask_as(step) ? NULL : "cancelled";
 	if ((of_what = of(step, "options")))
@@ -496,6 +512,8 @@ static void begin_session(const struct acp_message *m)
 static const char HELLO_1[] = HELLO_1_("");
 static const char HELLO_RESUMABLE[] =
     HELLO_1_("\"agentCapabilities\":{\"sessionCapabilities\":{\"resume\":{}}},");
+static const char HELLO_HTTP[] =
+    HELLO_1_("\"agentCapabilities\":{\"mcpCapabilities\":{\"http\":true}},");
 static const char HELLO_2[] =
     "{\"protocolVersion\":2,\"info\":{\"name\":\"fake\"},\"capabilities\":{"
     "\"session\":{}}}";
@@ -511,6 +529,7 @@ static void speak_standard(void)
 		if (is(&m, "initialize"))
 			say_result(m.id, second                  ? HELLO_2
 			                 : has_step("resumable") ? HELLO_RESUMABLE
+			                 : has_step("http")      ? HELLO_HTTP
 			                                         : HELLO_1);
 		else if (is(&m, "session/new"))
 			begin_session(&m);
