@@ -18,7 +18,7 @@ const REASON = "two spaces are enough for me";
 const LOGIN = /login: the agent needs a login on this machine/;
 
 const TASK = /Task: (\w+) ([\w.]+)/;
-const GO_ON = /Continue where you left off/;
+const GO_ON = /Continue where you left off|You take over a session/;
 
 const contentOf = (file) => (file.startsWith("big") ? LINE.repeat(Math.ceil(BIG_BYTES / LINE.length)) : HELLO);
 
@@ -194,6 +194,23 @@ for (const name of NAMES) {
     resumed("its runner killed while it asks, it is resumed", async (desk) =>
       process.kill(await desk.runner(), "SIGKILL"),
     );
+
+    story("what was decided while it was gone is told to it", async (desk, run) => {
+      await desk.order("Task: write one.txt");
+      const question = await desk.asked("one.txt");
+      await desk.becomes("active");
+      process.kill(await desk.runner(), "SIGKILL");
+      await desk.becomes("interrupted");
+      await desk.approves(question);
+      await until("it is approved", async () => (await desk.stateOf(question)) === "approved");
+      await desk.clicks("session_resume");
+      await until("the model is told", () =>
+        run.requests.some((one) => one.body.includes("The operator has approved it")),
+      ).catch(async (error) => assert.fail(`${error.message}\n${await desk.facts()}`));
+      desk.mayEnd = false;
+      await desk.approves(await desk.asked("one.txt"));
+      await written(desk, "one.txt");
+    });
 
     resumed("everything killed while it asks, it is resumed after the next start", async (desk) => {
       const run = await desk.becomes("active");
