@@ -9,7 +9,8 @@ const host = (name, more) => ({ name, host: HOSTS[name], ...more });
 /*
  * command: the program of its profile. write(path, text): the step of the model that writes a new
  * file. prepare(home): what it needs beside what it is told of the model. hidesBig: its question
- * about a change of over 1 MiB does not show it. needsLogin: when it says so.
+ * about a change of over 1 MiB does not show it. needsLogin: when it says that it needs a login,
+ * undefined: at once.
  */
 export const AGENTS = {
   claude: host("claude", {
@@ -45,6 +46,7 @@ export const AGENTS = {
   opencode: host("opencode", {
     title: "opencode acp",
     command: "opencode",
+    needsLogin: "never", // it has models of its own that need none, elsewhere
     write: (path, text) => ({ tool: "write", args: { filePath: path, content: text } }),
   }),
   qwen: host("qwen", {
