@@ -10,6 +10,8 @@ CREATE TABLE agent_question (
   tool_call_id TEXT,                        -- fixed: the call that it is about
   options      TEXT CHECK (options IS NULL OR json_valid(options)), -- fixed: what may be chosen, if more
                                             -- than one yes and one no: JSON [{id, name, kind}]
+  form         TEXT CHECK (form IS NULL OR json_valid(form)), -- fixed: the fields to be filled in: JSON
+                                            -- [{name, title, kind, required, choices}]
   digest       TEXT NOT NULL CHECK (length(digest) = 64), -- fixed: SHA-256 of what is asked, whoever asks
   answered_at  TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: the agent is told
   withdrawn_at TEXT CHECK (withdrawn_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: no answer is needed

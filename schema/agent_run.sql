@@ -18,6 +18,8 @@ CREATE TABLE agent_run (
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: it is to end
   stop_why       TEXT,                      -- later, once: in words
   peer_session   TEXT,                      -- later, once: the agent's own id of the session
+  token_hash     TEXT CHECK (length(token_hash) = 64), -- later, once: SHA-256 of the token with which its
+                                            -- agent calls our MCP server
   outcome        TEXT CHECK (outcome IN (   -- later, once: how it ended
     'exited',                               -- by itself: exit_code or exit_signal says how
     'failed',                               -- it could not be started: why says what failed
@@ -36,6 +38,8 @@ CREATE TABLE agent_run (
 ) STRICT;
 -- refuses: open: the agent of this session runs already
 CREATE UNIQUE INDEX agent_run_open ON agent_run (session_seq) WHERE ended_at IS NULL;
+-- refuses: token: another run has this token
+CREATE UNIQUE INDEX agent_run_token ON agent_run (token_hash) WHERE token_hash IS NOT NULL;
 -- refuses: generation: this session has a run of this number already
 CREATE UNIQUE INDEX agent_run_session ON agent_run (session_seq, generation);
 CREATE INDEX agent_run_live ON agent_run (machine, seq) WHERE ended_at IS NULL;

@@ -12,7 +12,8 @@ CREATE TABLE decision (
   reason      ANY,                          -- fixed: why it was rejected or stopped
   instruction ANY,                          -- fixed: what to do instead (refine) or next (resume), or
                                             -- a note with an approval
-  choice      ANY,                          -- fixed: id of the agent's own option that it is; NULL: no special one
+  choice      ANY,                          -- fixed: id of the agent's own option that it is, or the
+                                            -- content of its form (JSON object); NULL: neither
   digest      ANY,                          -- until outcome: of what the operator saw; NULL: current
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name

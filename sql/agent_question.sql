@@ -39,8 +39,8 @@ SELECT seq, kind, text FROM steering_untold WHERE session_seq = :session ORDER B
 UPDATE steering SET run_seq = :run, delivered_at = :now WHERE seq = :seq AND delivered_at IS NULL;
 
 -- name: agent_question_insert :exec
-INSERT INTO agent_question (request_seq, run_seq, rpc_id, tool_call_id, options, digest)
-VALUES (:request, :run, :rpc_id, :tool_call_id, :options, :digest);
+INSERT INTO agent_question (request_seq, run_seq, rpc_id, tool_call_id, options, form, digest)
+VALUES (:request, :run, :rpc_id, :tool_call_id, :options, :form, :digest);
 
 -- name: agent_question_again :one
 -- The same question of an earlier run of the session, whose answer nobody was given.

@@ -25,6 +25,15 @@ UPDATE agent_run SET pid = :pid, process_start = :process_start WHERE seq = :seq
 -- name: agent_run_running :exec
 UPDATE agent_run SET state = 'running', started_at = :now WHERE seq = :seq AND state = 'starting';
 
+-- name: agent_run_set_token :rows
+UPDATE agent_run SET token_hash = :hash
+ WHERE seq = :seq AND state = 'running' AND token_hash IS NULL;
+
+-- name: agent_run_of_token :one
+-- Whose agent shows this token; nobody's if that has ended.
+SELECT s.id AS session_id FROM agent_run AS r JOIN session AS s ON s.seq = r.session_seq
+ WHERE r.token_hash = :hash AND r.state = 'running';
+
 -- name: agent_run_stop_wanted :one
 SELECT stop_wanted_at, stop_why FROM agent_run WHERE seq = :seq;
 

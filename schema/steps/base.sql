@@ -53,6 +53,7 @@ CREATE TABLE agent_question (
   rpc_id       TEXT NOT NULL,
   tool_call_id TEXT,
   options      TEXT CHECK (options IS NULL OR json_valid(options)),
+  form         TEXT CHECK (form IS NULL OR json_valid(form)),
   digest       TEXT NOT NULL CHECK (length(digest) = 64),
   answered_at  TEXT CHECK (answered_at GLOB '????-??-??T??:??:??.???Z'),
   withdrawn_at TEXT CHECK (withdrawn_at GLOB '????-??-??T??:??:??.???Z'),
@@ -82,6 +83,7 @@ CREATE TABLE agent_run (
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'),
   stop_why       TEXT,
   peer_session   TEXT,
+  token_hash     TEXT CHECK (length(token_hash) = 64),
   outcome        TEXT CHECK (outcome IN (
     'exited',
     'failed',
@@ -99,6 +101,7 @@ CREATE TABLE agent_run (
   CHECK (state <> 'running' OR (pid IS NOT NULL AND started_at IS NOT NULL))
 ) STRICT;
 CREATE UNIQUE INDEX agent_run_open ON agent_run (session_seq) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX agent_run_token ON agent_run (token_hash) WHERE token_hash IS NOT NULL;
 CREATE UNIQUE INDEX agent_run_session ON agent_run (session_seq, generation);
 CREATE INDEX agent_run_live ON agent_run (machine, seq) WHERE ended_at IS NULL;
 CREATE INDEX agent_run_command ON agent_run (command_seq) WHERE command_seq IS NOT NULL;

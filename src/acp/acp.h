@@ -26,7 +26,10 @@ struct acp_how {
 	const char *root; /* the workspace, an absolute path */
 	/* Of ACP_STANDARD alone: */
 	int version; /* ACP_VERSION_ANY: whichever the agent speaks */
-	const char *mcp_url; /* our MCP server, for the agent; NULL: none */
+	const char *mcp_url; /* our MCP server over HTTP, for the agent; NULL: none */
+	const char *mcp_authorization; /* what it shows there; NULL: nothing */
+	const char *mcp_program; /* the same as a program, by its absolute path; NULL: none */
+	const char *mcp_args, *mcp_env; /* JSON lists: its arguments; [{name, value}] */
 	const char *auth_method; /* to be called before the session; NULL: none */
 	const char *resume; /* the agent's id of the session to go on with; NULL: a new one */
 	const char *asking; /* JSON object {option: value}: makes it ask; NULL: it does by itself */

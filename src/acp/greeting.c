@@ -75,6 +75,7 @@ static void read_1(struct acp_greeting *greeting, const cJSON *result)
 	greeting->can_resume = is_marked(session, "resume");
 	greeting->can_close = is_marked(session, "close");
 	greeting->has_http = is_marked(in(capabilities, "mcpCapabilities"), "http");
+	greeting->has_stdio = true; /* every agent of this version has to */
 }
 
 static void read_2(struct acp_greeting *greeting, const cJSON *result)
@@ -84,6 +85,7 @@ static void read_2(struct acp_greeting *greeting, const cJSON *result)
 	read_info(greeting, in(result, "info"));
 	greeting->can_resume = greeting->can_close = session != NULL;
 	greeting->has_http = is_marked(in(session, "mcp"), "http");
+	greeting->has_stdio = is_marked(in(session, "mcp"), "stdio");
 }
 
 static void read_login(struct acp_greeting *greeting, const cJSON *methods)

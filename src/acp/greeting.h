@@ -16,6 +16,7 @@ struct acp_greeting {
 	struct str name, release; /* "" where it does not say */
 	bool can_load, can_resume, can_close;
 	bool has_http; /* it can call MCP servers over HTTP */
+	bool has_stdio; /* it can start MCP servers */
 	struct str login; /* its ways to log in: "Log in with X (id): description; ..." */
 	struct str methods; /* their ids, each between two newlines */
 };

@@ -519,6 +519,46 @@ int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e
 	return 0;
 }
 
+static void add_choice(struct str *out, const char *id, const char *name)
+{
+	json_object(out);
+	json_member(out, "id", id);
+	json_member(out, "name", name);
+	json_object_end(out);
+}
+
+static void add_shown_field(const struct acp_field *field, struct str *out)
+{
+	static const char *const KINDS[] = {
+		[ACP_FIELD_TEXT] = "text",    [ACP_FIELD_NUMBER] = "number",
+		[ACP_FIELD_BOOL] = "boolean", [ACP_FIELD_ONE] = "one",
+		[ACP_FIELD_MANY] = "many",
+	};
+
+	json_object(out);
+	json_member(out, "name", field->name);
+	json_member(out, "title", field->title);
+	json_member(out, "kind", KINDS[field->kind]);
+	json_member_bool(out, "required", field->is_required);
+	json_member_array(out, "choices");
+	for (size_t i = 0; i < field->choice_count; i++)
+		add_choice(out, field->choices[i].id, field->choices[i].name);
+	if (field->kind == ACP_FIELD_BOOL) {
+		add_choice(out, "true", "Yes");
+		add_choice(out, "false", "No");
+	}
+	json_array_end(out);
+	json_object_end(out);
+}
+
+void acp_inquiry_add_form(const struct acp_inquiry *ask, struct str *out)
+{
+	json_array(out);
+	for (size_t i = 0; i < ask->field_count; i++)
+		add_shown_field(&ask->fields[i], out);
+	json_array_end(out);
+}
+
 /* ---- */
 
 static const char *const RISKS[] = {

@@ -102,17 +102,46 @@ void acp_opening_mode_changed(struct acp *a)
 
 /* ---- sessions ---- */
 
-static void add_servers(struct acp *a, struct str *params)
+static void add_http(const struct acp *a, struct str *params)
 {
-	json_member_array(params, "mcpServers");
-	if (a->how.mcp_url && a->agent.has_http) {
+	json_object(params);
+	json_member(params, "type", "http");
+	json_member(params, "name", "intercom");
+	json_member(params, "url", a->how.mcp_url);
+	json_member_array(params, "headers");
+	if (a->how.mcp_authorization) {
 		json_object(params);
-		json_member(params, "type", "http");
-		json_member(params, "name", "intercom");
-		json_member(params, "url", a->how.mcp_url);
-		json_member_raw(params, "headers", "[]");
+		json_member(params, "name", "Authorization");
+		json_member(params, "value", a->how.mcp_authorization);
 		json_object_end(params);
 	}
+	json_array_end(params);
+	json_object_end(params);
+}
+
+static void add_program(const struct acp *a, struct str *params)
+{
+	json_object(params);
+	if (a->agent.version == 2)
+		json_member(params, "type", "stdio");
+	json_member(params, "name", "intercom");
+	json_member(params, "command", a->how.mcp_program);
+	json_member_raw(params, "args", a->how.mcp_args);
+	json_member_raw(params, "env", a->how.mcp_env);
+	json_object_end(params);
+}
+
+static void add_servers(struct acp *a, struct str *params)
+{
+	bool http = a->how.mcp_url && a->agent.has_http;
+	bool program = !http && a->how.mcp_program && a->agent.has_stdio;
+
+	a->gives_tools = http || program;
+	json_member_array(params, "mcpServers");
+	if (http)
+		add_http(a, params);
+	if (program)
+		add_program(a, params);
 	json_array_end(params);
 }
 

@@ -74,7 +74,7 @@ static void strip(struct str *out, const char *text, size_t length)
 
 static const char *const PREFIXES[] = {
 	"sk-",   "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xox",
-	"xapp-", "AKIA", "AIza", "eyJ",  "npm_", "hf_",         "pypi-",
+	"xapp-", "AKIA", "AIza", "eyJ",  "npm_", "hf_",         "pypi-",  "ict_",
 };
 
 static const char *const NAMES[] = {

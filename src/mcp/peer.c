@@ -99,6 +99,7 @@ void peer_free(struct peer *p)
 	free(p->client_version);
 	free(p->process);
 	free(p->session_id);
+	free(p->token_session);
 	free(p->workspace_root);
 	free(p);
 }

@@ -43,6 +43,7 @@ struct peer {
 	int log_level; /* its client wants no log messages below this */
 	bool paused; /* an operator has paused its session */
 	int64_t wait_limit_ms; /* how long its client is known to wait; 0: unknown */
+	char *token_session; /* the session whose agent's token it showed; NULL: it showed none */
 	bool fresh; /* just read by peer_load: peer_settle need not read it again */
 	bool closed; /* ended by the client: no more answers */
 	bool lost; /* its process has ended: its next call reopens it */

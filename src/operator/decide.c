@@ -418,6 +418,16 @@ static int decide_choice(struct desk *d, const char *option, const char *text, s
 	return insert(d, verdict, text, str_text(&choice), f, e);
 }
 
+/* An answer to a prompt, which may be a form. */
+static int decide_prompt(struct desk *d, enum request_verdict verdict, const char *text,
+                         struct found *f, struct err *e)
+{
+	OWNED(str) struct str content = { 0 };
+	int got = verdict == REQUEST_VERDICT_REFINE ? desk_fill(d, f, text, &content, e) : 1;
+
+	return got <= 0 ? got : insert(d, verdict, text, content.bytes, f, e);
+}
+
 int desk_decide(struct desk *d, struct err *e)
 {
 	OWNED(found) struct found f = { 0 };
@@ -431,11 +441,13 @@ int desk_decide(struct desk *d, struct err *e)
 		return order_session(d, &f, text, e);
 	(void)snprintf(d->out->request_id, ID_BYTES, "%s", f.id);
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", f.session_id);
+	verdict = verdict_of(d->w->verb, &f, text);
+	if (f.kind == REQUEST_KIND_PROMPT)
+		return decide_prompt(d, verdict, text, &f, e);
 	if (d->w->option)
 		return decide_choice(d, d->w->option, text, &f, e);
 	if (strcmp(d->w->verb->word, "choose") == 0)
 		return decide_choice(d, text, "", &f, e);
-	verdict = verdict_of(d->w->verb, &f, text);
 	if (*text && verdict == REQUEST_VERDICT_APPROVE && !d->w->certain && !f.story.length)
 		return ask_back(d, &f, text);
 	return insert(d, verdict, text, NULL, &f, e);

@@ -11,6 +11,7 @@ enum {
 	TITLE_MAX = 250, /* among many other words */
 	PATHS_UNITS = 1500,
 	OPTIONS_MOST = 20, /* buttons; Slack takes 25 */
+	CHOICES_MOST = 5, /* of a form, as buttons */
 };
 
 static bool is_open(const struct request *r)
@@ -335,6 +336,30 @@ static void add_options(cJSON *blocks, const struct request *r, bool is_seen)
 	blocks_add_button(buttons, "approve_reject", "Reject, and say why", r->row.id, "danger");
 }
 
+/* A form of one field with few values is buttons; any other one is filled in in words. */
+static void add_form(cJSON *blocks, const struct request *r)
+{
+	OWNED(cJSON_ptr) cJSON *fields = cJSON_Parse(r->row.form);
+	const cJSON *field = cJSON_GetArrayItem(fields, 0), *choice;
+	const cJSON *choices = cJSON_GetObjectItemCaseSensitive(field, "choices");
+	const char *kind = json_text(field, "kind");
+	bool is_simple = cJSON_GetArraySize(fields) == 1 && kind && strcmp(kind, "many") != 0 &&
+	                 cJSON_GetArraySize(choices) <= CHOICES_MOST;
+	cJSON *buttons = blocks_add_actions(blocks, "prompt_", r->row.id);
+	int number = 0;
+
+	cJSON_ArrayForEach (choice, choices) {
+		char id[40];
+
+		(void)snprintf(id, sizeof(id), "approve_option_%d", ++number);
+		if (is_simple)
+			blocks_add_button(buttons, id, json_text(choice, "name"), r->row.id, NULL);
+	}
+	if (!is_simple || !number)
+		blocks_add_button(buttons, "prompt_refine", "Answer", r->row.id, "primary");
+	blocks_add_button(buttons, "prompt_stop", "Decline", r->row.id, "danger");
+}
+
 static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 {
 	const struct request *r = a->request;
@@ -352,6 +377,8 @@ static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 		blocks_add_button(buttons, "approve_reject", "Reject", r->row.id, "danger");
 		if (has_file(r))
 			blocks_add_button(buttons, "approve_file", "Show file", r->row.id, NULL);
+	} else if (r->row.form) {
+		add_form(blocks, r);
 	} else if (r->row.kind == REQUEST_KIND_PROMPT) {
 		buttons = blocks_add_actions(blocks, "prompt_", r->row.id);
 		blocks_add_button(buttons, "prompt_continue", "Continue", r->row.id, "primary");

@@ -29,6 +29,7 @@
  *   deaf            never reads stdin
  *   login           session/new needs a login
  *   silent          answers nothing
+ *   http            can call MCP servers over HTTP
  *   resumable       can resume a session, whatever its id */
 #include "json_writer.h"
 #include "message.h"
@@ -472,6 +473,8 @@ static void begin_session(const struct acp_message *m)
 static const char HELLO_1[] = HELLO_1_("");
 static const char HELLO_RESUMABLE[] =
     HELLO_1_("\"agentCapabilities\":{\"sessionCapabilities\":{\"resume\":{}}},");
+static const char HELLO_HTTP[] =
+    HELLO_1_("\"agentCapabilities\":{\"mcpCapabilities\":{\"http\":true}},");
 static const char HELLO_2[] =
     "{\"protocolVersion\":2,\"info\":{\"name\":\"fake\"},\"capabilities\":{"
     "\"session\":{}}}";
@@ -487,6 +490,7 @@ static void speak_standard(void)
 		if (is(&m, "initialize"))
 			say_result(m.id, second                  ? HELLO_2
 			                 : has_step("resumable") ? HELLO_RESUMABLE
+			                 : has_step("http")      ? HELLO_HTTP
 			                                         : HELLO_1);
 		else if (is(&m, "session/new"))
 			begin_session(&m);

@@ -132,6 +132,61 @@ START_TEST(our_server_is_given_to_an_agent_that_takes_it)
 }
 END_TEST
 
+START_TEST(a_server_over_http_is_given_with_what_it_is_to_be_shown)
+{
+	OWNED(acp_case) struct acp_case c = { 0 };
+	struct acp_how how = acp_case_how(ACP_STANDARD);
+
+	how.mcp_url = "http://127.0.0.1:3000/mcp";
+	how.mcp_authorization = "Bearer ict_1";
+	acp_case_open(&c, &how);
+	acp_case_skip(&c);
+	acp_case_hears(&c, CAPABLE);
+	acp_case_sent(
+	    &c, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/new\",\"params\":{\"cwd\":"
+	        "\"/work/project\",\"mcpServers\":[{\"type\":\"http\",\"name\":\"intercom\","
+	        "\"url\":\"http://127.0.0.1:3000/mcp\",\"headers\":[{\"name\":"
+	        "\"Authorization\",\"value\":\"Bearer ict_1\"}]}]}}\n");
+}
+END_TEST
+
+START_TEST(an_agent_without_http_is_given_a_program_if_it_can_start_one)
+{
+	static const struct {
+		const char *hello, *servers;
+	} CASES[] = {
+		{ "{\"protocolVersion\":1}", "{\"name\":\"intercom\",\"command\":\"/opt/agent-"
+		                             "intercom\",\"args\":[\"mcp\"],\"env\":[]}" },
+		{ "{\"protocolVersion\":2,\"capabilities\":{\"session\":{\"mcp\":{\"stdio\":{}}}}}",
+		  "{\"type\":\"stdio\",\"name\":\"intercom\",\"command\":\"/opt/agent-"
+		  "intercom\",\"args\":[\"mcp\"],\"env\":[]}" },
+		{ "{\"protocolVersion\":2,\"capabilities\":{\"session\":{}}}", "" },
+	};
+
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(acp_case) struct acp_case c = { 0 };
+		OWNED(str) struct str hello = { 0 };
+		OWNED(str) struct str sent = { 0 };
+		struct acp_how how = acp_case_how(ACP_STANDARD);
+
+		how.mcp_url = "http://127.0.0.1:3000/mcp";
+		how.mcp_program = "/opt/agent-intercom";
+		how.mcp_args = "[\"mcp\"]";
+		how.mcp_env = "[]";
+		how.version = ACP_VERSION_ANY;
+		acp_case_open(&c, &how);
+		acp_case_skip(&c);
+		str_addf(&hello, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}\n", CASES[i].hello);
+		acp_case_hears(&c, hello.bytes);
+		str_addf(&sent,
+		         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"session/new\",\"params\":{"
+		         "\"cwd\":\"/work/project\",\"mcpServers\":[%s]}}\n",
+		         CASES[i].servers);
+		acp_case_sent(&c, sent.bytes);
+	}
+}
+END_TEST
+
 START_TEST(a_session_goes_on_by_resume_and_what_fails_begins_anew)
 {
 	OWNED(acp_case) struct acp_case c = { 0 };
@@ -712,6 +767,8 @@ int main(void)
 	tcase_add_test(c, a_login_that_is_missing_is_told_with_the_ways_to_log_in);
 	tcase_add_test(c, a_login_is_called_only_by_a_method_that_the_agent_has);
 	tcase_add_test(c, our_server_is_given_to_an_agent_that_takes_it);
+	tcase_add_test(c, a_server_over_http_is_given_with_what_it_is_to_be_shown);
+	tcase_add_test(c, an_agent_without_http_is_given_a_program_if_it_can_start_one);
 	tcase_add_test(c, a_session_goes_on_by_resume_and_what_fails_begins_anew);
 	tcase_add_test(c, what_an_agent_replays_while_it_loads_is_not_told);
 	tcase_add_test(c, an_agent_that_does_not_answer_in_time_is_given_up);

@@ -2,6 +2,7 @@
  * is tests/fakes/fake_agent.c. */
 #include "runner_case.h"
 
+#include "agent.h"
 #include "err.h"
 
 #include <stdio.h>
@@ -232,6 +233,91 @@ START_TEST(options_that_cannot_be_told_apart_are_no_question)
 }
 END_TEST
 
+/* ---- forms ---- */
+
+START_TEST(a_form_is_a_prompt_and_what_is_filled_in_is_told)
+{
+	static const struct {
+		const char *verdict, *more, *told;
+	} CASES[] = {
+		{ "refine", "'Blue', '{\"colour\":\"b\"}'",
+		  "{\"action\":\"accept\",\"content\":{\"colour\":\"b\"}}" },
+		{ "stop", "NULL, NULL", "{\"action\":\"decline\"}" },
+		{ "timeout", NULL, "{\"action\":\"cancel\"}" },
+	};
+
+	setup();
+	(void)given_talk("v1", STEPS("form", "form", "form"));
+	for (size_t i = 0; i < COUNT(CASES); i++) {
+		OWNED(str) struct str sql = { 0 };
+
+		str_addf(&sql, "SELECT kind, prompt_type, state FROM request WHERE seq = %zu",
+		         i + 1);
+		expect_soon(sql.bytes, "prompt|clarification|pending\n");
+		str_reset(&sql);
+		if (CASES[i].more)
+			str_addf(&sql,
+			         "INSERT INTO decision (request_id, verdict, instruction, choice)"
+			         " SELECT id, '%s', %s FROM request WHERE state = 'pending'",
+			         CASES[i].verdict, CASES[i].more);
+		else
+			str_add(&sql, "UPDATE request SET deadline_at ="
+			              " strftime('%Y-%m-%dT%H:%M:%fZ', 'now')"
+			              " WHERE state = 'pending'");
+		given(sql.bytes);
+		if (!CASES[i].more)
+			advance(61000); /* after a start nothing expires for a minute */
+		was_told(CASES[i].told, 1);
+	}
+	expect("SELECT form FROM agent_question WHERE seq = 1",
+	       "[{\"name\":\"colour\",\"title\":\"colour\",\"kind\":\"one\",\"required\":true,"
+	       "\"choices\":[{\"id\":\"b\",\"name\":\"Blue\"},{\"id\":\"r\",\"name\":"
+	       "\"Red\"}]}]\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+/* Says this at the terminal, of the request that waits; the exit status. */
+static int types(struct str *said, int request, const char *verb, const char *words)
+{
+	const int64_t end = agent_ms() + AGENT_PATIENCE_MS;
+	OWNED(str) struct str sql = { 0 };
+	OWNED(char_ptr) char *id = xstrdup("");
+
+	str_addf(&sql, "SELECT id FROM request WHERE state = 'pending' AND seq = %d", request);
+	while (!*id && agent_ms() < end) {
+		free(id);
+		id = rows(sql.bytes);
+	}
+	str_reset(said);
+	return ctl(said, "%s %.*s %s", verb, (int)strcspn(id, "\n"), id, words);
+}
+
+START_TEST(what_is_typed_chooses_an_option_or_fills_in_a_form)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1",
+	                 STEPS(MANY, RUN("y1", "\"make\""), RUN("y2", "\"make\""), "form", "form"));
+	ck_assert_int_ne(types(&said, 1, "choose", "7"), 0);
+	ck_assert_int_eq(types(&said, 1, "choose", "2"), 0);
+	was_told("\"optionId\":\"b\"", 1);
+	ck_assert_int_ne(types(&said, 2, "approve", ""), 0);
+	ck_assert_int_ne(types(&said, 2, "approve", "--option No"), 0);
+	ck_assert_int_eq(types(&said, 2, "approve", "--option once"), 0);
+	was_told("\"optionId\":\"a\"", 1);
+	ck_assert_int_ne(types(&said, 3, "choose", "Green"), 0);
+	ck_assert_int_ne(types(&said, 3, "continue", ""), 0);
+	ck_assert_int_eq(types(&said, 3, "choose", "2"), 0);
+	was_told("\"content\":{\"colour\":\"r\"}", 1);
+	ck_assert_int_eq(types(&said, 4, "refine", "blue"), 0);
+	was_told("\"content\":{\"colour\":\"b\"}", 1);
+	expect("SELECT count(*) FROM decision WHERE outcome = 'applied'", "4\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- its end ---- */
 
 START_TEST(what_an_agent_withdraws_is_over_at_once_and_says_so)
@@ -251,6 +337,111 @@ START_TEST(what_an_agent_withdraws_is_over_at_once_and_says_so)
 }
 END_TEST
 
+/* ---- our MCP server ---- */
+
+/* The header with the token that the agent was given; the caller frees it. */
+static char *given_token(void)
+{
+	OWNED(char_ptr) char *heard = NULL;
+	OWNED(str) struct str header = { 0 };
+	const char *at;
+
+	was_told("\"value\":\"Bearer ict_", 1);
+	heard = get_file(site.workspace, "heard");
+	at = strstr(heard, "Bearer ict_");
+	str_addf(&header, "Authorization: %.*s\r\n", (int)strcspn(at, "\""), at);
+	return str_take(&header);
+}
+
+static const char PING[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+                           "\"params\":{\"name\":\"ping\",\"arguments\":{}}}";
+
+/* A call with this token is answered with that status. */
+static void is_answered(const struct agent *a, const char *token, int status)
+{
+	OWNED(str) struct str body = { 0 };
+	int got = agent_exchange(a, "POST", token, PING, &body);
+
+	ck_assert_msg(got == status, "%d, not %d: %s", got, status, str_text(&body));
+}
+
+START_TEST(an_agent_calls_our_tools_with_its_token_while_it_runs)
+{
+	setup();
+	int run = given_talk("v1", STEPS("http", "wait"));
+	OWNED(char_ptr) char *token = given_token();
+	const struct agent a = agent_sessionless(front_port(), "");
+	struct agent other = agent_hello(a.port, "", "2025-11-25");
+	OWNED(char_ptr) char *answer = agent_call(&other, "ping", "{}");
+	OWNED(str) struct str query = { 0 };
+	OWNED(char_ptr) char *id = rows("SELECT id FROM session WHERE seq = 2");
+
+	is_answered(&a, token, 200);
+	expect("SELECT session_seq, count(*) FROM connection GROUP BY session_seq ORDER BY 1",
+	       "1|1\n2|1\n");
+	is_answered(&a, "Authorization: Bearer ict_00000000000000000000000000000000\r\n", 401);
+	is_answered(&a, "Authorization: Bearer of-somebody-else\r\n", 200);
+	is_answered(&other, token, 403);
+	str_addf(&query, "?session_id=%.*s", (int)strcspn(id, "\n"), id);
+	const struct agent named = agent_sessionless(a.port, query.bytes);
+	is_answered(&named, token, 403);
+	want_stop(run, "enough");
+	run_becomes(run, "ended|stopped|0||terminated");
+	is_answered(&a, token, 401);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_token_is_nowhere_but_with_its_agent)
+{
+	setup();
+	int run = given_talk("v1", STEPS("http", "wait"));
+	OWNED(char_ptr) char *header = given_token();
+	const char *token = strstr(header, "ict_");
+	OWNED(str) struct str sql = { 0 };
+	OWNED(str) struct str command = { 0 };
+
+	str_addf(&command,
+	         "! grep -r -a -q '%.36s' /proc/%s/cmdline /proc/%s/environ /proc/%d/cmdline '%s'",
+	         token, of_run(run, "pid"), of_run(run, "pid"), (int)runner_of(run), site.database);
+	ck_assert_int_eq(system(command.bytes), 0);
+	str_addf(&sql, "SELECT length(token_hash), token_hash LIKE '%%%.32s%%' FROM agent_run",
+	         token + strlen("ict_"));
+	expect(sql.bytes, "64|0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_agent_without_http_is_given_our_program_for_its_session)
+{
+	OWNED(str) struct str env = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS("wait"));
+	str_addf(&env, "\"env\":[{\"name\":\"INTERCOM_SESSION_ID\",\"value\":\"%s\"}",
+	         session_of(1));
+	was_told(env.bytes, 1);
+	was_told("/agent-intercom\",\"args\":[\"mcp\",\"--db\"", 1);
+	was_told("ict_", 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(our_own_tools_are_allowed_without_a_person)
+{
+	setup();
+	(void)given_talk("v1", STEPS("permit:{\"toolCallId\":\"m1\",\"kind\":\"other\",\"title\":"
+	                             "\"mcp__intercom__transmit\"}",
+	                             "permit:{\"toolCallId\":\"m2\",\"kind\":\"other\",\"title\":"
+	                             "\"ping (intercom MCP Server)\"}",
+	                             "permit:{\"toolCallId\":\"m3\",\"kind\":\"execute\",\"title\":"
+	                             "\"mcp__intercom__transmit\"}"));
+	was_told("\"optionId\":\"yes\"", 2);
+	expect_soon("SELECT title, state FROM request", "mcp__intercom__transmit|pending\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("runner_asks");
@@ -263,6 +454,12 @@ int main(void)
 	tcase_add_test(c, the_answer_is_the_option_that_was_chosen);
 	tcase_add_test(c, an_approval_that_names_none_of_several_options_is_refused);
 	tcase_add_test(c, options_that_cannot_be_told_apart_are_no_question);
+	tcase_add_test(c, a_form_is_a_prompt_and_what_is_filled_in_is_told);
+	tcase_add_test(c, what_is_typed_chooses_an_option_or_fills_in_a_form);
 	tcase_add_test(c, what_an_agent_withdraws_is_over_at_once_and_says_so);
+	tcase_add_test(c, an_agent_calls_our_tools_with_its_token_while_it_runs);
+	tcase_add_test(c, a_token_is_nowhere_but_with_its_agent);
+	tcase_add_test(c, an_agent_without_http_is_given_our_program_for_its_session);
+	tcase_add_test(c, our_own_tools_are_allowed_without_a_person);
 	return run_suite(s);
 }

@@ -9,6 +9,7 @@
 #include "http_arrivals.h"
 #include "http_callers.h"
 #include "http_reply.h"
+#include "http_token.h"
 #include "id.h"
 #include "take.h"
 
@@ -264,7 +265,10 @@ static void on_message(struct sink *s)
 
 	if (!is_json(s)) {
 		/* is_json has replied */
-	} else if (!stream) {
+	} else if (!stream ||
+	           (s->peer->token_session &&
+	            (!stream->peer->identity.session_id ||
+	             strcmp(s->peer->token_session, stream->peer->identity.session_id) != 0))) {
 		http_reply_error(s, 404, NULL, RPC_INVALID_REQUEST,
 		                 "there is no stream with this sessionId; open one with GET /sse");
 	} else if (length > FRONT_MAX_MESSAGE) {
@@ -340,7 +344,7 @@ static void on_request(struct evhttp_request *request, void *arg)
 	else if (!http_callers_take_query(&s->peer->identity, evhttp_request_get_uri(request)))
 		http_reply_error(s, 400, NULL, RPC_INVALID_REQUEST,
 		                 "the query of the URL is malformed, no UTF-8, or too long");
-	else
+	else if (http_token_take(s))
 		route(s, path ? path : "");
 	sink_drop(s);
 }

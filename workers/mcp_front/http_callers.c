@@ -4,6 +4,7 @@
 #include "header.h"
 #include "http_arrivals.h"
 #include "http_reply.h"
+#include "http_token.h"
 
 #include <event2/keyvalq_struct.h>
 #include <stdio.h>
@@ -143,6 +144,11 @@ static bool load_peer(struct sink *s, const char *id, bool must_exist)
 
 	if (got < 0) {
 		http_reply_error(s, 503, id, RPC_INTERNAL_ERROR, e.text);
+		return false;
+	}
+	if (got && !http_token_fits(p)) {
+		http_reply_error(s, 403, id, RPC_INVALID_REQUEST,
+		                 "this token is another session's");
 		return false;
 	}
 	if (must_exist && (!got || p->closed || p->transport != CONNECTION_TRANSPORT_HTTP)) {

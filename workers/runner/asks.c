@@ -154,7 +154,7 @@ static int64_t ask(struct runner *r, const struct agent_talk_row *row, const str
                    const char *description, struct err *e)
 {
 	OWNED(str) struct str title = { 0 };
-	bool is_prompt = q->kind == ACP_INQUIRY_PROMPT;
+	bool is_prompt = q->kind != ACP_INQUIRY_PERMISSION;
 	struct store *st = &r->w.store;
 	bool is_open;
 
@@ -308,6 +308,9 @@ static struct acp_answer answer_of(const struct agent_question_decided_row *q)
 	if (q->kind == REQUEST_KIND_PROMPT) {
 		answer.decision = q->decision ? request_verdict_name(q->decision) : "continue";
 		answer.reason = q->instruction ? q->instruction : q->reason;
+		answer.content = q->choice; /* of a form */
+		if (q->state == REQUEST_STATE_ANSWERED)
+			answer.verdict = q->choice ? ACP_YES : ACP_NO;
 	} else if (q->state == REQUEST_STATE_APPROVED) {
 		answer.verdict = q->choice ? ACP_OPTION : ACP_YES;
 		answer.option = q->choice;

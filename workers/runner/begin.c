@@ -8,7 +8,6 @@
 #include "json.h"
 #include "log.h"
 #include "program.h"
-#include "sql/worker.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,17 +70,15 @@ static void make_arguments(const struct runner *r, const char *program, struct t
 
 /* ---- environment ---- */
 
-/* Where mcp-front serves MCP over HTTP, for this session. Nothing where it does not. */
+/* Nothing where mcp-front serves no HTTP. */
 static int add_url(struct runner *r, struct environment *out, struct err *e)
 {
-	OWNED(worker_address_row) struct worker_address_row front = { 0 };
 	OWNED(str) struct str url = { 0 };
-	int got = sql_worker_address(&r->w.store, r->w.machine, "mcp-front", &front, e);
 
-	if (got <= 0 || !front.detail || strncmp(front.detail, "http://", 7) != 0)
-		return got < 0 ? -1 : 0;
-	str_addf(&url, "%s?session_id=%s", front.detail, r->row.session_id);
-	environment_set(out, "INTERCOM_MCP_URL", str_text(&url));
+	if (run_mcp_url(r, &url, e))
+		return -1;
+	if (url.length)
+		environment_set(out, "INTERCOM_MCP_URL", url.bytes);
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "log.h"
+#include "tools.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct talk {
 	struct acp acp;
 	struct heard_list heard;
 	struct asks asks;
+	struct tools tools;
 	struct str why; /* it has to end, in words; "": it need not */
 	enum agent_run_outcome outcome;
 	int64_t closed_ms; /* monotonic: when its stdout ended; 0: it has not */
@@ -91,7 +93,9 @@ static int open_talk(struct runner *r, struct err *e)
 		return got < 0 ? -1
 		               : err_set(e, ERR_INPUT, "there is no profile '%s' any more",
 		                         r->row.agent);
-	const struct acp_how how = {
+	if (t->row.protocol == AGENT_RUN_PROTOCOL_ACP && tools_open(&t->tools, r, e))
+		return -1;
+	struct acp_how how = {
 		.dialect = t->row.protocol == AGENT_RUN_PROTOCOL_ACP ? ACP_STANDARD : ACP_STREAM,
 		.framing = t->row.framing == AGENT_FRAMING_LSP ? ACP_LSP : ACP_NDJSON,
 		.most = (size_t)t->row.max_line_length,
@@ -100,9 +104,11 @@ static int open_talk(struct runner *r, struct err *e)
 		.version = VERSIONS[t->row.acp_version],
 		.auth_method = t->row.auth_method,
 		.resume = t->row.previous,
+		.forms = true,
 		.asking = t->row.asking,
 		.refused = t->row.refused_modes,
 	};
+	tools_offer(&t->tools, &how);
 	acp_open(&t->acp, &how, &sink, clock_monotonic_ms());
 	return 0;
 }
@@ -116,6 +122,7 @@ static void close_talk(struct runner *r)
 	acp_clear(&t->acp);
 	heard_clear(&t->heard);
 	asks_clear(&t->asks);
+	tools_clear(&t->tools);
 	agent_talk_row_clear(&t->row);
 	str_clear(&t->why);
 	free(t);

@@ -222,14 +222,18 @@ int returning_put_question(struct runner *r, int64_t request, const struct acp_i
                            const char *digest, struct err *e)
 {
 	OWNED(str) struct str options = { 0 };
+	OWNED(str) struct str form = { 0 };
 
 	if (!acp_inquiry_is_plain(q))
 		acp_inquiry_add_options(q, &options);
+	if (q->kind == ACP_INQUIRY_FORM)
+		acp_inquiry_add_form(q, &form);
 	const struct agent_question_insert_args args = { .request = request,
 		                                         .run = r->w.row,
 		                                         .rpc_id = q->id,
 		                                         .tool_call_id = q->tool_call_id,
 		                                         .options = options.bytes,
+		                                         .form = form.bytes,
 		                                         .digest = digest };
 
 	return sql_agent_question_insert(&r->w.store, &args, e);

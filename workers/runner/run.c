@@ -5,8 +5,10 @@
 #include "log.h"
 #include "pulse.h"
 #include "request.h"
+#include "sql/worker.h"
 
 #include <poll.h>
+#include <string.h>
 #include <sys/wait.h>
 
 /* Ends the transaction in which something was written, or not. */
@@ -43,6 +45,16 @@ int run_is_running(struct runner *r, struct err *e)
 	if (store_begin(&r->w.store, e))
 		return -1;
 	return end(r, sql_agent_run_running(&r->w.store, r->w.row, e), e);
+}
+
+int run_mcp_url(struct runner *r, struct str *out, struct err *e)
+{
+	OWNED(worker_address_row) struct worker_address_row front = { 0 };
+	int got = sql_worker_address(&r->w.store, r->w.machine, "mcp-front", &front, e);
+
+	if (got > 0 && front.detail && strncmp(front.detail, "http://", 7) == 0)
+		str_addf(out, "%s?session_id=%s", front.detail, r->row.session_id);
+	return got < 0 ? -1 : 0;
 }
 
 int run_stop_is_wanted(struct runner *r, struct str *why, struct err *e)

@@ -8,6 +8,7 @@
  * run.c        the row
  * said.c       its turns and the lines that it says, as rows
  * judge.c      what the policy says about its questions
+ * tools.c      our MCP server, for the agent
  * asks.c       its questions, as rows, and their answers
  * heard.c      all that an agent said, until it is in rows
  * prompts.c    what it is told, from rows
@@ -94,6 +95,9 @@ int run_claim(struct runner *r, struct err *e);
 /* The process is there, and waits: on disk before it is let go. */
 int run_has_process(struct runner *r, struct err *e);
 int run_is_running(struct runner *r, struct err *e);
+/* Appends where mcp-front serves MCP over HTTP, for the session of the run; nothing if it does not.
+ */
+int run_mcp_url(struct runner *r, struct str *out, struct err *e);
 /* Whether somebody wants it stopped: 1 yes, and why is added to why; 0 no; -1 error. */
 int run_stop_is_wanted(struct runner *r, struct str *why, struct err *e);
 /* It has ended, or could not begin; its session follows. Tries until the database takes it. */
