@@ -42,6 +42,8 @@ function works(agent, place) {
     const { verb, file, since } = taskIn(items);
     if (!verb) return { say: "What am I to do?" };
     if (verb === "hang") return { hang: true };
+    if (verb === "ping" && since.length === 0 && !agent.hidesTools)
+      return { tool: "ping", args: {} };
     if (verb === "write" && since.length === 0)
       return agent.write(join(place.workspace, file), contentOf(file));
     return { say: `All done with ${file}.` };
@@ -88,6 +90,19 @@ for (const name of NAMES) {
       await desk.order("Task: say words");
       await desk.seesWords("All done with words.");
       await desk.seesWords("has ended its turn");
+    });
+
+    story("its model knows our tools, and calls one", async (desk, run) => {
+      await desk.order("Task: ping us");
+      if (agent.asksForOurs) await desk.approves(await desk.asked("Ping"));
+      await desk.seesWords("All done with us.");
+      assert.ok(run.requests.some((one) => one.body.includes("check_clearance")));
+      if (agent.hidesTools) return;
+      assert.deepEqual(await desk.sql("SELECT tool, state FROM tool_call"), [
+        { tool: "ping", state: "done" },
+      ]);
+      const [{ count }] = await desk.sql("SELECT count(*) AS count FROM request");
+      assert.equal(count, agent.asksForOurs ? 1 : 0);
     });
 
     story("a change is shown with its diff and written once it is approved", async (desk) => {
