@@ -5,10 +5,22 @@ INSERT INTO steering (kind, session_id, channel_id, text, operator_id, source, c
 VALUES (:kind, :session_id, :channel_id, :text, :operator_id, :source, :now);
 
 -- name: steering_outcome :one
--- is_inherited: another agent is told if this one does not come back.
+-- is_inherited: another agent is told if this one does not come back. prompts: it is a prompt, told
+-- now, when the agent's turn ends, or after what was said before.
+-- type: prompts text
 SELECT t.outcome, t.why, s.id AS session_id, s.connectivity_status, s.status,
-       EXISTS (SELECT 1 FROM steering_untold AS u WHERE u.seq = t.seq AND u.is_usual = 0) AS is_inherited
-  FROM steering AS t LEFT JOIN session AS s ON s.seq = t.session_seq WHERE t.seq = :seq;
+       EXISTS (SELECT 1 FROM steering_untold AS u WHERE u.seq = t.seq AND u.is_usual = 0) AS is_inherited,
+       CASE r.protocol
+         WHEN 'acp-stream' THEN 'now'
+         WHEN 'acp' THEN
+           CASE WHEN EXISTS (SELECT 1 FROM steering_untold AS u
+                              WHERE u.session_seq = t.session_seq AND u.seq < t.seq) THEN 'later'
+                WHEN (SELECT n.ended_at FROM agent_turn AS n WHERE n.run_seq = r.seq
+                       ORDER BY n.number DESC LIMIT 1) IS NULL THEN 'turn'
+                ELSE 'now' END END AS prompts
+  FROM steering AS t LEFT JOIN session AS s ON s.seq = t.session_seq
+  LEFT JOIN agent_run AS r ON r.session_seq = s.seq AND r.ended_at IS NULL
+ WHERE t.seq = :seq;
 
 -- name: steering_waiting :many
 -- What a session is to be told next. is_left: it was said to its predecessor.

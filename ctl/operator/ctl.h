@@ -75,6 +75,8 @@ extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cm
 int find_request(struct ctl *c, const char *text, struct request *r, struct err *e);
 /* The full id of the session whose id is text or begins with it; the caller frees it. */
 int find_session(struct ctl *c, const char *text, char **ret_id, struct err *e);
+/* The same of a session that may have ended. */
+int find_any_session(struct ctl *c, const char *text, char **ret_id, struct err *e);
 /* Appends the shortest prefix of id (at least 8 characters) that no other request, or session,
  * shares. Ids begin with their time: questions from the same minute begin alike. */
 int short_request_id(struct ctl *c, const char *id, struct str *out, struct err *e);

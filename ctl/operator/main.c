@@ -45,9 +45,9 @@ static void print_help(void)
 {
 	(void)printf("usage: %s [OPTIONS] COMMAND [ARGUMENTS]\n\n", PROGRAM);
 	for (size_t i = 0; i < COUNT(COMMANDS); i++)
-		(void)printf("  %-9s%-30s %s\n", COMMANDS[i]->name, COMMANDS[i]->arguments,
+		(void)printf("  %-11s%-30s %s\n", COMMANDS[i]->name, COMMANDS[i]->arguments,
 		             COMMANDS[i]->help);
-	(void)printf("  %-9s%-30s %s\n", "help", "[COMMAND]", "this text, or more on one command");
+	(void)printf("  %-11s%-30s %s\n", "help", "[COMMAND]", "this text, or more on one command");
 	(void)printf(
 	    "\nCommands and ids may be shortened as long as they are unambiguous.\n\n"
 	    "  --config FILE    the configuration that names the database\n"

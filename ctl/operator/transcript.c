@@ -319,7 +319,7 @@ static int run_transcript(struct ctl *c, struct err *e)
 	OWNED(str) struct str page = { 0 };
 	int got;
 
-	if (find_session(c, c->argv[0], &id, e))
+	if (find_any_session(c, c->argv[0], &id, e))
 		return -1;
 	got = sql_session_by_id(&c->store, id, &session, e);
 	if (got <= 0)

@@ -1,15 +1,17 @@
 /* watch: shows one question after the other and takes the answers from stdin.
  *
- * Its bell wakes it (rung by every row of `decision`), and it looks again every second, because a
- * new question does not ring here. One question is on the screen at a time, and an answer is bound
- * to the digest of that one: if someone else answers it first, what was being typed is discarded
- * rather than applied to the next. In a pipe, each line answers the question that is shown when its
- * turn comes, and lines are kept until there is one. */
+ * Its bell wakes it (rung by every row of `decision` and of `agent_line`), and it looks again every
+ * second, because a new question does not ring here. One question is on the screen at a time, and
+ * an answer is bound to the digest of that one: if someone else answers it first, what was being
+ * typed is discarded rather than applied to the next. In a pipe, each line answers the question
+ * that is shown when its turn comes, and lines are kept until there is one. */
 #include "ctl.h"
 
 #include "doorbell.h"
+#include "json.h"
 #include "sql/agent_run.h"
 #include "sql/stall.h"
+#include "sql/transcript.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -35,6 +37,7 @@ struct watch {
 	struct request shown; /* seq 0: none */
 	int64_t newest; /* the last seq shown or announced */
 	int64_t silent; /* the last alert about a silent agent that was shown */
+	int64_t line; /* the last of what agents said that was shown */
 	int64_t event; /* the last one that was looked at for agents that we started */
 	int64_t *later; /* postponed to the end */
 	size_t later_count;
@@ -300,6 +303,87 @@ static int look_at_runs(struct watch *w, struct err *e)
 	while ((got = row_next(&row.row, e)) > 0) {
 		w->event = row.seq;
 		if (tell_run(w, &row, e))
+			return -1;
+	}
+	return got;
+}
+
+static cJSON *line_json(const struct agent_line_since_row *l)
+{
+	cJSON *o = cJSON_CreateObject();
+
+	json_add_text(o, "session_id", l->session_id);
+	json_add_text(o, "agent", l->agent);
+	json_add_text(o, "kind", agent_line_kind_name(l->kind));
+	json_add_text(o, "text", l->text);
+	json_raw(o, "detail", l->detail);
+	return o;
+}
+
+static const char *stop_words(const char *stop)
+{
+	static const char *const WORDS[][2] = {
+		{ "end_turn", "has ended its turn" },
+		{ "max_turn_requests", "stopped at its limit of steps" },
+		{ "max_tokens", "stopped at its limit of tokens" },
+		{ "refusal", "ended its turn: the model refused" },
+		{ "cancelled", "ended its turn, which was cancelled" },
+		{ "error", "ended its turn with an error" },
+	};
+
+	for (size_t i = 0; stop && i < COUNT(WORDS); i++)
+		if (strcmp(stop, WORDS[i][0]) == 0)
+			return WORDS[i][1];
+	return "has ended its turn, and does not say why";
+}
+
+/* The end of a turn, and how it goes on. */
+static void print_turn(const struct agent_line_since_row *l, const char *id)
+{
+	OWNED(cJSON_ptr) cJSON *detail = cJSON_Parse(l->detail ? l->detail : "{}");
+
+	(void)printf(" %s", stop_words(json_text(detail, "stop")));
+	if (l->text)
+		print_why(l->text);
+	if (!l->followed_at)
+		(void)printf("; agent-intercom-ctl steer %s TEXT is its next prompt", id);
+	(void)putchar('\n');
+}
+
+static int tell_line(const struct watch *w, const struct agent_line_since_row *l, struct err *e)
+{
+	OWNED(str) struct str id = { 0 };
+
+	if (w->c->json) {
+		event("said", line_json(l));
+		return 0;
+	}
+	if (short_session_id(w->c, l->session_id, &id, e))
+		return -1;
+	(void)printf("\nagent of session %s: ", str_text(&id));
+	print_visible(l->agent);
+	if (l->kind == AGENT_LINE_KIND_TURN) {
+		print_turn(l, str_text(&id));
+	} else {
+		(void)printf("%s\n", l->kind == AGENT_LINE_KIND_TEXT ? " says" : "");
+		if (l->text)
+			print_block(w->c, l->text, strlen(l->text), false);
+	}
+	if (w->shown.row.seq)
+		ask(w);
+	return 0;
+}
+
+/* What they say, and the ends of their turns. */
+static int look_at_lines(struct watch *w, struct err *e)
+{
+	OWNED(agent_line_since_row) struct agent_line_since_row row = { 0 };
+	int got;
+
+	sql_agent_line_since(&w->c->store, w->line, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		w->line = row.seq;
+		if (tell_line(w, &row, e))
 			return -1;
 	}
 	return got;
@@ -574,7 +658,8 @@ static int use_input(struct watch *w, struct err *e)
 static int watch(struct watch *w, struct err *e)
 {
 	while (!w->stop && !ferror(stdout)) {
-		if (look(w, e) || look_at_silence(w, e) || look_at_runs(w, e) || use_input(w, e))
+		if (look(w, e) || look_at_silence(w, e) || look_at_runs(w, e) ||
+		    look_at_lines(w, e) || use_input(w, e))
 			return -1;
 		if (w->stop || (w->eof && w->input.length == 0))
 			return 0;
@@ -595,7 +680,8 @@ static int run_watch(struct ctl *c, struct err *e)
 	if (w.run_fd >= 0) /* without a bell it looks every second */
 		(void)doorbell_open(&w.bell, w.run_fd, "agent-intercom-ctl", NULL);
 	w.event = sql_agent_run_last_event(&c->store, e);
-	status = w.event < 0 ? -1 : watch(&w, e);
+	w.line = sql_agent_line_last(&c->store, e);
+	status = w.event < 0 || w.line < 0 ? -1 : watch(&w, e);
 	doorbell_clear(&w.bell);
 	if (w.run_fd >= 0)
 		(void)close(w.run_fd);

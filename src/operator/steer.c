@@ -10,6 +10,16 @@
 
 /* ---- telling ---- */
 
+/* For an agent that takes it as a prompt. */
+static const char *when_prompted(const char *prompts)
+{
+	if (strcmp(prompts, "now") == 0)
+		return "now; it is its next prompt";
+	if (strcmp(prompts, "turn") == 0)
+		return "when its turn ends; it is its next prompt";
+	return "after what was said before it; each is a prompt of its own";
+}
+
 /* Its outcome. which: the session, if the person did not name one; otherwise NULL. */
 static int outcome(struct desk *d, int64_t seq, const char *which, struct err *e)
 {
@@ -26,6 +36,8 @@ static int outcome(struct desk *d, int64_t seq, const char *which, struct err *e
 		return desk_tell(d, SAID_REFUSED, "%s", row.why);
 	if (row.status == SESSION_STATUS_PAUSED)
 		when = "when its session is resumed";
+	else if (row.prompts)
+		when = when_prompted(row.prompts);
 	else if (row.connectivity_status == SESSION_CONNECTIVITY_STATUS_OFFLINE)
 		when = "when it is back; it is not connected";
 	if (row.connectivity_status == SESSION_CONNECTIVITY_STATUS_OFFLINE && row.is_inherited)

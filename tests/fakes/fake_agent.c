@@ -8,6 +8,7 @@
  *   text:WORDS      says WORDS; %p in it: the prompt
  *   chunks:N        says N chunks "1 " to "N " without a pause
  *   tool:TITLE      begins and completes a call of a tool
+ *   plan:LABEL      tells a plan of two steps, the first done and the second LABEL
  *   ask:PATH        asks to write PATH and waits; says "answered: " and what it got
  *   ask-once:PATH   the same, but not in a session that it resumed
  *   permit:JSON     asks to make this tool call, of which %w is where it works, like `ask`
@@ -267,6 +268,18 @@ static void use_tool(const char *title)
 	say_update(json.bytes);
 }
 
+static void tell_plan(const char *label)
+{
+	OWNED(str) struct str json = { 0 };
+
+	str_addf(&json,
+	         "{\"sessionUpdate\":\"%s\",%s\"entries\":[{\"content\":\"look\",\"status\":"
+	         "\"completed\"},{\"content\":\"%s\",\"status\":\"in_progress\"}]}%s",
+	         second ? "plan_update" : "plan", second ? "\"plan\":{\"planId\":\"p\"," : "",
+	         label, second ? "}" : "");
+	say_update(json.bytes);
+}
+
 static void write_much(FILE *to, long bytes)
 {
 	static const char PIECE[] =
@@ -392,6 +405,8 @@ static const char *take_step(const char *step)
 	}
 	if ((of_what = of(step, "tool")))
 		use_tool(of_what);
+	if ((of_what = of(step, "plan")))
+		tell_plan(of_what);
 	if (is_question(step))
 		return ask_as(step) ? NULL : "cancelled";
 	if ((of_what = of(step, "options")))

@@ -1,0 +1,203 @@
+/* The turns of an agent that is started from Slack: its activity is one message that is edited, and
+ * the end of a turn asks what comes next, once. */
+#include "slack_story_case.h"
+
+static void a_system_with_an_agent(const char *steps)
+{
+	OWNED(str) struct str more = { 0 };
+
+	str_addf(&more,
+	         "[slack]\nchannel_id = \"C01AGENTS\"\n"
+	         "[[agent]]\nname = \"fake\"\nprotocol = \"acp\"\n"
+	         "command = \"%s/tests/fake-agent\"\nargs = [\"v1\", \"--log\", \"heard\", %s]\n",
+	         getenv("INTERCOM_BUILD"), steps);
+	slack_with(more.bytes);
+	site_start(&site);
+	(void)slack_wait_for("hello");
+	says(member(slack_acked("{'slash':{'text':'session-start --agent fake mend it'}}"),
+	            "payload.text"),
+	     "Starting session ");
+}
+
+/* Waits until Slack has the message, and returns its ts. */
+static char *ts_of(const char *kind)
+{
+	OWNED(str) struct str sql = { 0 };
+	char *ts;
+
+	str_addf(&sql,
+	         "SELECT count(*) FROM (SELECT 1 FROM slack_message WHERE kind = '%s'"
+	         " AND ts IS NOT NULL ORDER BY seq LIMIT 1)",
+	         kind);
+	pass_time_until(sql.bytes, "1\n");
+	str_reset(&sql);
+	str_addf(&sql, "SELECT ts FROM slack_message WHERE kind = '%s' ORDER BY seq LIMIT 1", kind);
+	ts = rows(sql.bytes);
+	ts[strcspn(ts, "\n")] = '\0';
+	return ts;
+}
+
+static char *turn_shown(const char *ts)
+{
+	all_is_said();
+	return shown(ts);
+}
+
+static void is_not_in(const char *text, const char *part)
+{
+	ck_assert_msg(!strstr(text, part), "'%s' is in %s", part, text);
+}
+
+START_TEST(resume_prompts_the_agent_once_however_often_it_is_pressed)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *id = NULL;
+	OWNED(char_ptr) char *before = NULL;
+	OWNED(char_ptr) char *after = NULL;
+
+	a_system_with_an_agent("\"text:%p\"");
+	ts = ts_of("turn");
+	before = turn_shown(ts);
+	says(before, "The agent has ended its turn.");
+	says(before, "turn_resume");
+	says(before, "turn_instruct");
+	says(before, "turn_stop");
+	edits_wait(30); /* the buttons are still there */
+	id = xstrdup(member(slack_deliver("{'click':{'channel':'C01AGENTS','ts':'%s',"
+	                                  "'action_id':'turn_resume'}}",
+	                                  ts),
+	                    "envelope_id"));
+	(void)slack_wait_for("ack");
+	(void)slack_order("redeliver", "{'envelope_id':'%s','new_id':true}", id);
+	(void)slack_wait_for("ack");
+	press_and_wait(ts, "turn_resume"); /* a double click */
+	press_and_wait(ts, "turn_stop");
+	pass_time_until("SELECT number, stop FROM agent_turn ORDER BY number",
+	                "1|end_turn\n2|end_turn\n");
+	expect("SELECT text, operator_id, source FROM steering",
+	       "Continue.|slack:T01TEAM:U01OP|slack\n");
+	expect("SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral'"
+	       " AND text LIKE 'too late: %answered this turn already%'",
+	       "2\n");
+	expect("SELECT status FROM session", "active\n");
+	after = turn_shown(ts);
+	says(after, "Next, from <@U01OP>: “Continue.”");
+	is_not_in(after, "turn_resume");
+	end_system();
+}
+END_TEST
+
+START_TEST(instruct_takes_words_in_a_form_and_they_are_the_next_prompt)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *after = NULL;
+
+	a_system_with_an_agent("\"text:%p\"");
+	ts = ts_of("turn");
+	press_and_wait(ts, "turn_instruct");
+	pass_time_until(
+	    "SELECT count(*) FROM slack_outbox WHERE view = 'instruct' AND state = 'sent'", "1\n");
+	(void)slack_acked(
+	    "{'submit':{'values':{'instruction_block':{'instruction_text':'now the docs'}}}}");
+	pass_time_until("SELECT number, stop FROM agent_turn ORDER BY number",
+	                "1|end_turn\n2|end_turn\n");
+	expect("SELECT text FROM steering", "now the docs\n");
+	expect("SELECT text FROM agent_line WHERE kind = 'text'", "mend it\nnow the docs\n");
+	after = turn_shown(ts);
+	says(after, "“now the docs”");
+	is_not_in(after, "turn_resume");
+	end_system();
+}
+END_TEST
+
+START_TEST(stop_ends_the_session_and_a_click_after_that_does_nothing)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *after = NULL;
+
+	a_system_with_an_agent("\"text:%p\"");
+	ts = ts_of("turn");
+	all_is_said();
+	edits_wait(300);
+	press_and_wait(ts, "turn_stop");
+	pass_time_until("SELECT state, outcome FROM agent_run", "ended|stopped\n");
+	press_and_wait(ts, "turn_resume");
+	expect("SELECT count(*) FROM steering", "0\n");
+	expect("SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral'"
+	       " AND text = 'too late: the session has ended'",
+	       "1\n");
+	after = turn_shown(ts);
+	is_not_in(after, "turn_resume");
+	says(after, "Its session has ended.");
+	end_system();
+}
+END_TEST
+
+START_TEST(activity_is_one_message_that_is_edited)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
+
+	a_system_with_an_agent("\"tool:Read a.c\", \"plan:mend <it>\", \"tool:make test\","
+	                       " \"tool:git <diff>\", \"text:Done.\"");
+	ts = ts_of("activity");
+	pass_time_until("SELECT stop FROM agent_turn", "end_turn\n");
+	message = turn_shown(ts);
+	says(message, "*Worked*: 3 calls of tools");
+	says(message, "✅ Read a.c\\n✅ make test\\n✅ git &lt;diff&gt;");
+	says(message, "✅ look\\n🔄 mend &lt;it&gt;");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'activity'", "1\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(words_in_the_thread_say_when_they_are_told)
+{
+	OWNED(char_ptr) char *head = NULL;
+
+	a_system_with_an_agent("\"ask:a.c\"");
+	head = ts_of("session");
+	pass_time_until("SELECT state FROM request", "pending\n");
+	(void)slack_acked("{'message':{'text':'steer use tabs','thread_ts':'%s'}}", head);
+	(void)slack_acked("{'message':{'text':'steer and the docs','thread_ts':'%s'}}", head);
+	pass_time_until(
+	    "SELECT text FROM slack_message WHERE kind = 'reply' ORDER BY seq",
+	    "Noted: the agent is told when its turn ends; it is its next prompt.\n"
+	    "Noted: the agent is told after what was said before it; each is a prompt of "
+	    "its own.\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(words_after_a_turn_are_told_now)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *head = NULL;
+	OWNED(char_ptr) char *after = NULL;
+
+	a_system_with_an_agent("\"text:%p\"");
+	ts = ts_of("turn");
+	head = ts_of("session");
+	(void)slack_acked("{'message':{'text':'now the docs','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT text FROM slack_message WHERE kind = 'reply'",
+	                "Noted: the agent is told now; it is its next prompt.\n");
+	pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'", "2\n");
+	after = turn_shown(ts);
+	says(after, "Next, from <@U01OP>: “now the docs”");
+	end_system();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_story_turns");
+	TCase *c = store_case(s, "turns", 60);
+
+	tcase_add_test(c, resume_prompts_the_agent_once_however_often_it_is_pressed);
+	tcase_add_test(c, instruct_takes_words_in_a_form_and_they_are_the_next_prompt);
+	tcase_add_test(c, stop_ends_the_session_and_a_click_after_that_does_nothing);
+	tcase_add_test(c, activity_is_one_message_that_is_edited);
+	tcase_add_test(c, words_in_the_thread_say_when_they_are_told);
+	tcase_add_test(c, words_after_a_turn_are_told_now);
+	return run_suite(s);
+}
