@@ -95,8 +95,8 @@ const struct acp_option *acp_inquiry_no(const struct acp_inquiry *ask);
 bool acp_inquiry_is_plain(const struct acp_inquiry *ask);
 /* Appends the options that a person may choose from: [{"id", "name", "kind"}]; no allow_always. */
 void acp_inquiry_add_options(const struct acp_inquiry *ask, struct str *out);
-/* Appends the fields of a form: [{"name", "title", "kind", "required", "choices": [{"id", "name"}]}],
- * of the kinds text, number, boolean, one, many. */
+/* Appends the fields of a form: [{"name", "title", "kind", "required", "choices": [{"id",
+ * "name"}]}], of the kinds text, number, boolean, one, many. */
 void acp_inquiry_add_form(const struct acp_inquiry *ask, struct str *out);
 /* The option with that id, NULL: none. */
 const struct acp_option *acp_inquiry_option(const struct acp_inquiry *ask, const char *id);

@@ -12,6 +12,7 @@ enum {
 	PATHS_UNITS = 1500,
 	OPTIONS_MOST = 20, /* buttons; Slack takes 25 */
 	CHOICES_MOST = 5, /* of a form, as buttons */
+	BUTTON_BYTES = 64, /* of a button's text; Slack takes 75 characters */
 };
 
 static bool is_open(const struct request *r)
@@ -315,6 +316,19 @@ static bool has_file(const struct request *r)
 	return false;
 }
 
+/* A button in the agent's words, cut to what Slack takes. */
+static void add_numbered(cJSON *buttons, int number, const cJSON *of, const char *id,
+                         const char *style)
+{
+	OWNED(str) struct str name = { 0 };
+	const char *text = json_text(of, "name");
+	char action[40];
+
+	(void)snprintf(action, sizeof(action), "approve_option_%d", number);
+	str_add_shown(&name, text ? text : "?", text ? strlen(text) : 1, BUTTON_BYTES);
+	blocks_add_button(buttons, action, str_text(&name), id, style);
+}
+
 /* The answers that the agent offers, in its words; to refuse with a reason there is a form. */
 static void add_options(cJSON *blocks, const struct request *r, bool is_seen)
 {
@@ -326,12 +340,8 @@ static void add_options(cJSON *blocks, const struct request *r, bool is_seen)
 	cJSON_ArrayForEach (option, options) {
 		const char *kind = json_text(option, "kind");
 		bool rejects = kind && strncmp(kind, "reject", strlen("reject")) == 0;
-		char id[40];
-
-		(void)snprintf(id, sizeof(id), "approve_option_%d", ++number);
-		if (number <= OPTIONS_MOST && (is_seen || rejects))
-			blocks_add_button(buttons, id, json_text(option, "name"), r->row.id,
-			                  rejects ? "danger" : NULL);
+		if (++number <= OPTIONS_MOST && (is_seen || rejects))
+			add_numbered(buttons, number, option, r->row.id, rejects ? "danger" : NULL);
 	}
 	blocks_add_button(buttons, "approve_reject", "Reject, and say why", r->row.id, "danger");
 }
@@ -349,11 +359,9 @@ static void add_form(cJSON *blocks, const struct request *r)
 	int number = 0;
 
 	cJSON_ArrayForEach (choice, choices) {
-		char id[40];
-
-		(void)snprintf(id, sizeof(id), "approve_option_%d", ++number);
+		number++;
 		if (is_simple)
-			blocks_add_button(buttons, id, json_text(choice, "name"), r->row.id, NULL);
+			add_numbered(buttons, number, choice, r->row.id, NULL);
 	}
 	if (!is_simple || !number)
 		blocks_add_button(buttons, "prompt_refine", "Answer", r->row.id, "primary");

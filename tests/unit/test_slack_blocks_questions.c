@@ -452,6 +452,74 @@ START_TEST(prompts_and_standbys_have_their_buttons)
 }
 END_TEST
 
+START_TEST(the_answers_that_an_agent_offers_are_buttons_in_its_words)
+{
+	OWNED(request) struct request r = a_clearance();
+	OWNED(str) struct str options = { 0 };
+
+	r.row.kind = REQUEST_KIND_PERMISSION;
+	str_add(&options, "[{\"id\":\"a\",\"name\":\"Once\",\"kind\":\"allow_once\"},{\"id\":\"b\","
+	                  "\"name\":\"In a sandbox\",\"kind\":\"allow_once\"},{\"id\":\"n\","
+	                  "\"name\":\"Never");
+	for (int i = 0; i < 100; i++)
+		str_add(&options, " <ever>");
+	str_add(&options, "\",\"kind\":\"reject_always\"}]");
+	r.row.options = options.bytes;
+	OWNED(char_ptr) char *open = asked(&r, NOBODY);
+	holds(open, "\"action_id\":\"approve_option_1\"");
+	holds(open, "\"text\":\"In a sandbox\"");
+	holds(open, "\"action_id\":\"approve_option_3\"");
+	holds(open, "\"action_id\":\"approve_reject\"");
+	lacks(open, "approve_accept");
+
+	r.row.state = REQUEST_STATE_APPROVED;
+	r.row.decision = REQUEST_VERDICT_APPROVE;
+	r.row.choice = "b";
+	r.row.decided_by = "local:ann";
+	r.row.decided_at = "2026-02-08T09:30:00.000Z";
+	OWNED(char_ptr) char *answered = asked(&r, NOBODY);
+	holds(answered, "*Approved* “In a sandbox” by ann at the terminal");
+	lacks(answered, "approve_option_");
+}
+END_TEST
+
+START_TEST(a_form_of_one_choice_is_buttons_and_any_other_is_words)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	r.row.kind = REQUEST_KIND_PROMPT;
+	r.row.form = "[{\"name\":\"c\",\"title\":\"Colour\",\"kind\":\"one\",\"choices\":["
+	             "{\"id\":\"b\",\"name\":\"Blue\"},{\"id\":\"r\",\"name\":\"Red\"}]}]";
+	OWNED(char_ptr) char *one = asked(&r, NOBODY);
+	holds(one, "\"text\":\"Blue\"");
+	holds(one, "\"action_id\":\"approve_option_2\"");
+	holds(one, "\"action_id\":\"prompt_stop\"");
+	lacks(one, "prompt_continue");
+	lacks(one, "prompt_refine");
+
+	r.row.form = "[{\"name\":\"a\",\"kind\":\"text\",\"choices\":[]},{\"name\":\"b\","
+	             "\"kind\":\"boolean\",\"choices\":[]}]";
+	OWNED(char_ptr) char *many = asked(&r, NOBODY);
+	holds(many, "\"action_id\":\"prompt_refine\"");
+	lacks(many, "approve_option_");
+}
+END_TEST
+
+START_TEST(what_the_agent_withdrew_says_why)
+{
+	OWNED(request) struct request r = a_clearance();
+
+	r.row.state = REQUEST_STATE_EXPIRED;
+	r.row.withdrawn = "the agent withdrew the question";
+	r.row.decided_at = "2026-02-08T09:30:00.000Z";
+	OWNED(char_ptr) char *json = asked(&r, NOBODY);
+	holds(json, "🚫 *No longer needed*");
+	holds(json, "the agent withdrew the question");
+	lacks(json, "nobody answered");
+	lacks(json, "approve_accept");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_blocks_questions");
@@ -481,6 +549,9 @@ int main(void)
 	tcase_add_test(c, who_was_not_answered_in_time_is_named);
 	tcase_add_test(c, an_interrupted_question_keeps_its_buttons);
 	tcase_add_test(c, prompts_and_standbys_have_their_buttons);
+	tcase_add_test(c, the_answers_that_an_agent_offers_are_buttons_in_its_words);
+	tcase_add_test(c, a_form_of_one_choice_is_buttons_and_any_other_is_words);
+	tcase_add_test(c, what_the_agent_withdrew_says_why);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

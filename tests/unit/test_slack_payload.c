@@ -162,6 +162,7 @@ START_TEST(every_button_has_its_meaning)
 		{ "approve_accept", INTENT_DECIDE, "approve", NULL, false },
 		{ "approve_reject", INTENT_OPEN, NULL, "reject", false },
 		{ "approve_file", INTENT_ORDER, "file", NULL, false },
+		{ "approve_option_2", INTENT_DECIDE, "choose", NULL, false },
 		{ "write_undo", INTENT_ORDER, "undo", NULL, false },
 		{ "tell_approve", INTENT_ASKED, "approve", NULL, false },
 		{ "tell_reject", INTENT_ASKED, "reject", NULL, false },
@@ -194,6 +195,16 @@ START_TEST(every_button_has_its_meaning)
 		is(CASES[i].of_session ? a.request : a.session, NULL);
 		slack_intent_clear(&a);
 	}
+}
+END_TEST
+
+START_TEST(the_button_of_an_option_carries_its_number)
+{
+	struct slack_intent a = act("interactive", CLICK("approve_option_12", "'01900000-0000'"));
+
+	is(a.request, "01900000-0000");
+	is(a.text, "12");
+	slack_intent_clear(&a);
 }
 END_TEST
 
@@ -527,6 +538,7 @@ int main(void)
 	tcase_add_test(c, a_frame_that_is_no_utf8_is_none_of_ours);
 	tcase_add_test(c, a_button_is_a_decision);
 	tcase_add_test(c, every_button_has_its_meaning);
+	tcase_add_test(c, the_button_of_an_option_carries_its_number);
 	tcase_add_test(c, the_button_of_a_session_carries_its_order_and_its_id);
 	tcase_add_test(c, a_click_that_lacks_something_is_unknown_and_says_what);
 	tcase_add_test(c, a_button_that_is_none_of_ours_is_nothing);
