@@ -1,5 +1,5 @@
 # What the runs against packages from npm share: sourced by the run.sh of interop, conformance,
-# hosts and bench, never run.
+# hosts, agents and bench, never run.
 # shellcheck shell=sh
 
 # The folder of the Node that is among the packages of $1 (a node_modules), if it is there.

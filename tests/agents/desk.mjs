@@ -22,16 +22,18 @@ function processes(look) {
     });
 }
 
-/** [state, parent, process group, session] of a process. */
+/** The state, process group and session of a process. */
 const stat = (pid) => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
   return { state: fields[0], group: Number(fields[2]), session: Number(fields[3]) };
 };
 
 const command = (pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
 
 export class Desk extends Place {
-  /** The system runs, with Slack, and one agent: its model is `run`, null: it is as it was installed. */
+  /** The system with Slack and one agent, whose model is `run`; null: it is as it was installed. */
   static async open(t, agent, run) {
     const desk = await this.create(agent.name);
     t.after(() => desk.end());
@@ -69,7 +71,8 @@ ${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).j
   #wire() {
     if (!process.env.AGENTS_WIRE) return "";
     const file = join(this.dir, "wire");
-    writeFileSync(file, `#!/bin/sh\ntee -a "$0.in" | ${this.agent.command} "$@" | tee -a "$0.out"\n`, { mode: 0o700 });
+    const script = `tee -a "$0.in" | ${this.agent.command} "$@" | tee -a "$0.out"`;
+    writeFileSync(file, `#!/bin/sh\n${script}\n`, { mode: 0o700 });
     return `command = ${string(file)}\n`;
   }
 
@@ -113,11 +116,15 @@ ${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).j
 
   /** The messages of the channel, newest last. */
   async messages() {
-    return (await this.slack.get(`messages?channel=${CHANNEL}`)).messages.filter((one) => !one.deleted);
+    const { messages } = await this.slack.get(`messages?channel=${CHANNEL}`);
+    return messages.filter((one) => !one.deleted);
   }
 
+  /** Where its thread is. */
   async root() {
-    const [row] = await this.sql("SELECT thread_ts FROM session WHERE thread_ts IS NOT NULL LIMIT 1");
+    const [row] = await this.sql(
+      "SELECT thread_ts FROM session WHERE thread_ts IS NOT NULL LIMIT 1",
+    );
     return row;
   }
 
@@ -134,17 +141,24 @@ ${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).j
 
   /** A message whose text or blocks have these words. */
   seesWords(words) {
-    return this.sees(`Slack shows "${words}"`, (one) => string([one.text, one.blocks]).includes(string(words).slice(1, -1)));
+    const quoted = string(words).slice(1, -1);
+    const has = (one) => string([one.text, one.blocks]).includes(quoted);
+    return this.sees(`Slack shows "${words}"`, has);
   }
 
   // ---- what the rows say ----
 
+  /** What there is to be known of a failure. */
   async facts() {
     const rows = [
-      ...(await this.sql("SELECT state, outcome, exit_code, exit_signal, why, stderr_tail FROM agent_run")),
+      ...(await this.sql(
+        "SELECT state, outcome, exit_code, exit_signal, why, stderr_tail FROM agent_run",
+      )),
       ...(await this.sql("SELECT kind, state, title, file_path FROM request")),
     ];
-    const last = (this.run?.requests ?? []).slice(-3).map((one) => string({ offered: one.offered, answer: one.answer }));
+    const last = (this.run?.requests ?? [])
+      .slice(-3)
+      .map(({ offered, answer }) => string({ offered, answer }));
     return [...rows.map(string), ...last].join("\n");
   }
 
@@ -195,12 +209,13 @@ ${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).j
     return row;
   }
 
-  // ---- processes ----
-
+  /** The id of the newest session. */
   async session() {
     const [row] = await this.sql("SELECT id FROM session ORDER BY seq DESC LIMIT 1");
     return row.id;
   }
+
+  // ---- processes ----
 
   /** The processes of the agent of a run: by its group, its session, and what its environment says. */
   ofRun({ pid, id }) {
@@ -219,10 +234,13 @@ ${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).j
     );
   }
 
+  /** The pid of its newest runner. */
   async runner() {
     const run = await this.newestRun();
     const [row] = await this.sql(
-      `SELECT pid FROM worker WHERE name = 'runner-${run.seq}' AND state IN ('starting', 'ready') ORDER BY started_at DESC LIMIT 1`,
+      `SELECT pid FROM worker
+        WHERE name = 'runner-${run.seq}' AND state IN ('starting', 'ready')
+        ORDER BY started_at DESC LIMIT 1`,
     );
     return row.pid;
   }
@@ -240,6 +258,7 @@ ${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).j
         // it died with its supervisor
       }
     }
-    await until("all is dead", () => processes((pid) => pids.includes(pid) && stat(pid).state !== "Z").length === 0);
+    const alive = (pid) => pids.includes(pid) && stat(pid).state !== "Z";
+    await until("all is dead", () => processes(alive).length === 0);
   }
 }

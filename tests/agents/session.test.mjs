@@ -18,13 +18,15 @@ const REASON = "two spaces are enough for me";
 const LOGIN = /login: the agent needs a login on this machine/;
 
 const TASK = /Task: (\w+) ([\w.]+)/;
-const GO_ON = /Continue where you left off/;
+const GO_ON = /Continue where you left off|You take over a session/;
 
-const contentOf = (file) => (file.startsWith("big") ? LINE.repeat(Math.ceil(BIG_BYTES / LINE.length)) : HELLO);
+const contentOf = (file) =>
+  file.startsWith("big") ? LINE.repeat(Math.ceil(BIG_BYTES / LINE.length)) : HELLO;
 
 /** The last task that the user has set, and what came of it since they last said to go on. */
 function taskIn(items) {
-  let task, since = [];
+  let task,
+    since = [];
   for (const item of items) {
     const found = item.said && TASK.exec(item.said);
     if (found) task = { verb: found[1], file: found[2] };
@@ -40,6 +42,8 @@ function works(agent, place) {
     const { verb, file, since } = taskIn(items);
     if (!verb) return { say: "What am I to do?" };
     if (verb === "hang") return { hang: true };
+    if (verb === "ping" && since.length === 0 && !agent.hidesTools)
+      return { tool: "ping", args: {} };
     if (verb === "write" && since.length === 0)
       return agent.write(join(place.workspace, file), contentOf(file));
     return { say: `All done with ${file}.` };
@@ -76,7 +80,8 @@ for (const name of NAMES) {
       const desk = await Desk.open(t, agent, null);
       desk.mayEnd = true;
       const { output } = await desk.intercom("agents", name, "--probe");
-      assert.match(output, agent.needsLogin === "with the first prompt" ? /\bready\b/ : LOGIN);
+      assert.match(output, agent.needsLogin === undefined ? LOGIN : /\bready\b/);
+      if (agent.needsLogin === "never") return;
       await desk.order("Task: say words");
       await desk.seesWords("the agent needs a login on this machine");
     });
@@ -85,6 +90,19 @@ for (const name of NAMES) {
       await desk.order("Task: say words");
       await desk.seesWords("All done with words.");
       await desk.seesWords("has ended its turn");
+    });
+
+    story("its model knows our tools, and calls one", async (desk, run) => {
+      await desk.order("Task: ping us");
+      if (agent.asksForOurs) await desk.approves(await desk.asked("Ping"));
+      await desk.seesWords("All done with us.");
+      assert.ok(run.requests.some((one) => one.body.includes("check_clearance")));
+      if (agent.hidesTools) return;
+      assert.deepEqual(await desk.sql("SELECT tool, state FROM tool_call"), [
+        { tool: "ping", state: "done" },
+      ]);
+      const [{ count }] = await desk.sql("SELECT count(*) AS count FROM request");
+      assert.equal(count, agent.asksForOurs ? 1 : 0);
     });
 
     story("a change is shown with its diff and written once it is approved", async (desk) => {
@@ -138,7 +156,9 @@ for (const name of NAMES) {
         await desk.seesWords("The agent does not show what it would write.");
       } else {
         await until("the whole of it is attached", async () =>
-          (await desk.slack.get("files")).files.some((one) => one.completed && one.length >= BIG_BYTES),
+          (await desk.slack.get("files")).files.some(
+            (one) => one.completed && one.length >= BIG_BYTES,
+          ),
         );
       }
       await desk.approves(question);
@@ -148,6 +168,7 @@ for (const name of NAMES) {
     story("Stop while it asks ends it, and no process is left", async (desk) => {
       await desk.order("Task: write one.txt");
       const question = await desk.asked("one.txt");
+      assert.ok(desk.ofRun(await desk.becomes("active")).length > 0, "it is found while it runs");
       await desk.clicks("session_clear");
       const run = await desk.becomes("terminated");
       await until("its run is over", async () => (await desk.newestRun()).state === "ended");
@@ -193,6 +214,26 @@ for (const name of NAMES) {
 
     resumed("its runner killed while it asks, it is resumed", async (desk) =>
       process.kill(await desk.runner(), "SIGKILL"),
+    );
+
+    story(
+      "what was approved while it was gone is told to it, and is not asked again",
+      async (desk, run) => {
+        await desk.order("Task: write one.txt");
+        const question = await desk.asked("one.txt");
+        await desk.becomes("active");
+        process.kill(await desk.runner(), "SIGKILL");
+        await desk.becomes("interrupted");
+        await desk.approves(question);
+        await until("it is approved", async () => (await desk.stateOf(question)) === "approved");
+        await desk.clicks("session_resume");
+        await until("the model is told", () =>
+          run.requests.some((one) => one.body.includes("The operator has approved it")),
+        ).catch(async (error) => assert.fail(`${error.message}\n${await desk.facts()}`));
+        await written(desk, "one.txt");
+        const [{ count }] = await desk.sql("SELECT count(*) AS count FROM request");
+        assert.equal(count, 1);
+      },
     );
 
     resumed("everything killed while it asks, it is resumed after the next start", async (desk) => {

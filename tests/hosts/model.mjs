@@ -50,7 +50,9 @@ const DIALECTS = [
     items: (body) =>
       body.messages
         .filter((message) => message.role === "user")
-        .flatMap((message) => (Array.isArray(message.content) ? message.content : [{ text: message.content }]))
+        .flatMap((message) =>
+          Array.isArray(message.content) ? message.content : [{ text: message.content }],
+        )
         .flatMap((block) =>
           block.type === "tool_result" ? [{ result: text(block.content) }] : saidIn([block]),
         ),
@@ -163,22 +165,22 @@ const DIALECTS = [
             status: "completed",
           }
         : answer.name
-        ? {
-            type: "function_call",
-            id: `fc_${answer.id}`,
-            call_id: answer.id,
-            name: answer.name,
-            namespace: answer.namespace,
-            arguments: JSON.stringify(answer.args),
-            status: "completed",
-          }
-        : {
-            type: "message",
-            id: `msg_${answer.id}`,
-            role: "assistant",
-            status: "completed",
-            content: [{ type: "output_text", text: answer.say, annotations: [] }],
-          };
+          ? {
+              type: "function_call",
+              id: `fc_${answer.id}`,
+              call_id: answer.id,
+              name: answer.name,
+              namespace: answer.namespace,
+              arguments: JSON.stringify(answer.args),
+              status: "completed",
+            }
+          : {
+              type: "message",
+              id: `msg_${answer.id}`,
+              role: "assistant",
+              status: "completed",
+              content: [{ type: "output_text", text: answer.say, annotations: [] }],
+            };
       const response = {
         id: `resp_${answer.id}`,
         object: "response",
@@ -218,7 +220,9 @@ const DIALECTS = [
         .filter((content) => content.role !== "model")
         .flatMap((content) => content.parts ?? [])
         .flatMap((part) =>
-          part.functionResponse ? [{ result: text(part.functionResponse.response) }] : saidIn([part]),
+          part.functionResponse
+            ? [{ result: text(part.functionResponse.response) }]
+            : saidIn([part]),
         ),
     answer(answer, body, url) {
       const part = answer.name
@@ -248,7 +252,13 @@ async function next(dialect, body, script) {
   if (step.say) return { id, say: step.say };
   const name = named(offered, step.tool);
   if (!name) return { id, say: `${NOT_OFFERED}: ${step.tool}` };
-  return { id, name, namespace: dialect.namespace?.(body, name), args: step.args, input: step.input };
+  return {
+    id,
+    name,
+    namespace: dialect.namespace?.(body, name),
+    args: step.args,
+    input: step.input,
+  };
 }
 
 async function read(request) {

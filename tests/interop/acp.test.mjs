@@ -7,7 +7,9 @@ import { describe, test } from "node:test";
 import { System, TIMEOUT, until } from "./lib.mjs";
 
 const example = (name) =>
-  fileURLToPath(new URL(`./node_modules/@agentclientprotocol/sdk/dist/examples/${name}`, import.meta.url));
+  fileURLToPath(
+    new URL(`./node_modules/@agentclientprotocol/sdk/dist/examples/${name}`, import.meta.url),
+  );
 
 const profile = (name, version) => `
 [[agent]]
@@ -45,7 +47,9 @@ const groupOf = (pid) =>
     .filter((one) => /^\d+$/.test(one))
     .filter((one) => {
       try {
-        const [state, , group] = readFileSync(`/proc/${one}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+        const [state, , group] = readFileSync(`/proc/${one}/stat`, "utf8")
+          .replace(/^.*\) /s, "")
+          .split(" ");
         return state !== "Z" && Number(group) === pid;
       } catch {
         return false; // it is gone
@@ -61,36 +65,44 @@ async function ended(system, row, becomes) {
 }
 
 describe("agents of the SDK", { concurrency: true }, () => {
-  test("the SDK's agent asks, is told no and why, asks again, is approved, and is stopped", TIMEOUT, async (t) => {
-    const { system, row, becomes } = await started(t, "agent.js", "1");
-    const another = (before) =>
-      until("it asks", async () => (await system.inbox()).find((id) => id !== before));
-    const first = await another();
-    const [asked] = await system.sql("SELECT kind, title, risk_level FROM request");
-    assert.equal(asked.kind, "permission");
-    assert.ok(asked.title, JSON.stringify(asked));
-    assert.equal(asked.risk_level, "critical", "its file is outside of the workspace");
-    await system.ctl("reject", first, "--reason", "too early");
+  test(
+    "the SDK's agent asks, is told no and why, asks again, is approved, and is stopped",
+    TIMEOUT,
+    async (t) => {
+      const { system, row, becomes } = await started(t, "agent.js", "1");
+      const another = (before) =>
+        until("it asks", async () => (await system.inbox()).find((id) => id !== before));
+      const first = await another();
+      const [asked] = await system.sql("SELECT kind, title, risk_level FROM request");
+      assert.equal(asked.kind, "permission");
+      assert.ok(asked.title, JSON.stringify(asked));
+      assert.equal(asked.risk_level, "critical", "its file is outside of the workspace");
+      await system.ctl("reject", first, "--reason", "too early");
 
-    await system.ctl("approve", await another(first)); // the reason is its next prompt
-    await becomes("done with its turn", (one) => !one.idle_since);
-    assert.deepEqual(await system.sql("SELECT state FROM request ORDER BY seq"), [
-      { state: "rejected" },
-      { state: "approved" },
-    ]);
-    await ended(system, row, becomes);
-  });
+      await system.ctl("approve", await another(first)); // the reason is its next prompt
+      await becomes("done with its turn", (one) => !one.idle_since);
+      assert.deepEqual(await system.sql("SELECT state FROM request ORDER BY seq"), [
+        { state: "rejected" },
+        { state: "approved" },
+      ]);
+      await ended(system, row, becomes);
+    },
+  );
 
   for (const version of ["1", "2", "auto"])
-    test(`the SDK's agent of both versions takes prompt after prompt with acp_version ${version}`, TIMEOUT, async (t) => {
-      const { system, row, becomes } = await started(t, "dual-version-agent.js", version);
-      for (const count of [1, 2]) {
-        await system.ctl("steer", (await row()).id, `prompt ${count}`);
-        await until("the turn before it is over", async () => {
-          const told = await system.sql("SELECT 1 FROM steering WHERE delivered_at IS NOT NULL");
-          return told.length === count;
-        });
-      }
-      await ended(system, row, becomes);
-    });
+    test(
+      `the SDK's agent of both versions takes prompt after prompt with acp_version ${version}`,
+      TIMEOUT,
+      async (t) => {
+        const { system, row, becomes } = await started(t, "dual-version-agent.js", version);
+        for (const count of [1, 2]) {
+          await system.ctl("steer", (await row()).id, `prompt ${count}`);
+          await until("the turn before it is over", async () => {
+            const told = await system.sql("SELECT 1 FROM steering WHERE delivered_at IS NOT NULL");
+            return told.length === count;
+          });
+        }
+        await ended(system, row, becomes);
+      },
+    );
 });

@@ -133,20 +133,28 @@ START_TEST(stop_ends_the_session_and_a_click_after_that_does_nothing)
 }
 END_TEST
 
-START_TEST(activity_is_one_message_that_is_edited)
+START_TEST(activity_is_one_message_with_few_edits)
 {
+	OWNED(str) struct str steps = { 0 };
 	OWNED(char_ptr) char *ts = NULL;
 	OWNED(char_ptr) char *message = NULL;
 
-	a_system_with_an_agent("\"tool:Read a.c\", \"plan:mend <it>\", \"tool:make test\","
-	                       " \"tool:git <diff>\", \"text:Done.\"");
+	for (int i = 1; i <= 60; i++)
+		str_addf(&steps, "\"tool:step %d\", ", i);
+	str_add(&steps, "\"plan:mend <it>\", \"tool:git <diff>\", \"text:Done.\"");
+	a_system_with_an_agent(steps.bytes);
 	ts = ts_of("activity");
 	pass_time_until("SELECT stop FROM agent_turn", "end_turn\n");
 	message = turn_shown(ts);
-	says(message, "*Worked*: 3 calls of tools");
-	says(message, "✅ Read a.c\\n✅ make test\\n✅ git &lt;diff&gt;");
+	says(message, "*Worked*: 61 calls of tools");
+	says(message, "… 51 before\\n✅ step 52\\n");
+	says(message, "✅ step 60\\n✅ git &lt;diff&gt;");
 	says(message, "✅ look\\n🔄 mend &lt;it&gt;");
+	expect("SELECT count(*) FROM agent_line WHERE kind = 'tool'", "61\n");
 	expect("SELECT count(*) FROM slack_message WHERE kind = 'activity'", "1\n");
+	expect("SELECT count(*) <= 3 FROM slack_outbox AS o JOIN slack_message AS m"
+	       " ON m.seq = o.message_seq WHERE m.kind = 'activity'",
+	       "1\n");
 	end_system();
 }
 END_TEST
@@ -196,7 +204,7 @@ int main(void)
 	tcase_add_test(c, resume_prompts_the_agent_once_however_often_it_is_pressed);
 	tcase_add_test(c, instruct_takes_words_in_a_form_and_they_are_the_next_prompt);
 	tcase_add_test(c, stop_ends_the_session_and_a_click_after_that_does_nothing);
-	tcase_add_test(c, activity_is_one_message_that_is_edited);
+	tcase_add_test(c, activity_is_one_message_with_few_edits);
 	tcase_add_test(c, words_in_the_thread_say_when_they_are_told);
 	tcase_add_test(c, words_after_a_turn_are_told_now);
 	return run_suite(s);

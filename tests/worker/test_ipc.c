@@ -425,7 +425,7 @@ START_TEST(nonsense_is_answered_and_the_connection_goes_on)
 		{ "{\"command\":7}", "command is missing" },
 		{ "{\"command\":null}", "command is missing" },
 		{ "{\"command\":\"\"}", "unknown command ''" },
-		{ "{\"command\":\"LIST\"}", "there are approve, reject, continue" },
+		{ "{\"command\":\"LIST\"}", "there are approve, reject, choose, continue" },
 		{ "{\"command\":\"drop\\u0000list\"}", "unknown command" },
 		{ "{\"command\":\"approve\"}", "id is missing" },
 		{ "{\"command\":\"approve\",\"id\":7}", "id is missing" },

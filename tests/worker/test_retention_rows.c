@@ -57,6 +57,35 @@ START_TEST(the_silences_of_a_session_and_their_nudges_go_with_it)
 }
 END_TEST
 
+START_TEST(what_the_agent_of_a_session_said_goes_with_it)
+{
+	begin();
+	given_whole_session(1, ago(60 * DAY));
+	given_for(
+	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol, state,"
+	    " created_at) VALUES (1, 1, 1, 'h', 'a', 'acp', 'wanted', '%1$s');"
+	    "INSERT INTO agent_input (seq, session_seq, kind, text, created_at)"
+	    " VALUES (1, 1, 'task', 't', '%1$s');"
+	    "INSERT INTO agent_turn (seq, run_seq, number, input_seq, began_at)"
+	    " VALUES (1, 1, 1, 1, '%1$s');"
+	    "INSERT INTO agent_line (run_seq, turn_seq, kind, text, at, over_at)"
+	    " VALUES (1, 1, 'text', 'hi', '%1$s', '%1$s');"
+	    "INSERT INTO slack_message (kind, session_seq, turn_seq, channel_id, created_at,"
+	    " updated_at) VALUES ('turn', 1, 1, 'C1', '%1$s', '%1$s');"
+	    "UPDATE agent_run SET state = 'ended', outcome = 'stopped', ended_at = '%1$s'",
+	    ago(60 * DAY), 1);
+	(void)start_worker("retention");
+
+	advance(HOUR + SECOND);
+
+	expect_soon("SELECT count(*) FROM session", "0\n");
+	expect("SELECT (SELECT count(*) FROM agent_line), (SELECT count(*) FROM agent_turn),"
+	       " (SELECT count(*) FROM slack_message)",
+	       "0|0|0\n");
+	expect("SELECT count(*) FROM pragma_foreign_key_check", "0\n");
+}
+END_TEST
+
 START_TEST(a_session_whose_nudge_another_one_got_goes_with_that_one)
 {
 	begin();
@@ -429,6 +458,7 @@ int main(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_test(c, sessions_that_ended_long_ago_go_with_all_their_rows);
 	tcase_add_test(c, the_silences_of_a_session_and_their_nudges_go_with_it);
+	tcase_add_test(c, what_the_agent_of_a_session_said_goes_with_it);
 	tcase_add_test(c, a_session_whose_nudge_another_one_got_goes_with_that_one);
 	tcase_add_test(
 	    c, what_was_said_in_slack_goes_with_its_session_and_intents_go_when_they_are_old);
