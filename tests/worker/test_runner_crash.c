@@ -365,6 +365,27 @@ START_TEST(a_restore_ends_agents_that_outlived_their_supervisor_and_starts_none)
 }
 END_TEST
 
+START_TEST(a_restore_kills_what_is_left_when_everything_was_killed)
+{
+	OWNED(str) struct str said = { 0 };
+	char program[PROGRAM_BYTES];
+
+	setup();
+	test_program("agent-intercom", program);
+	ck_assert_int_eq(
+	    shell(&said, "%s --config %s backup %s/copy.db", program, site.config, site.workspace),
+	    0);
+	int run = given_stubborn();
+	site_kill(&site);
+	processes_become(run, 1); /* the stubborn one, of which the backup knows nothing */
+	leave_store();
+	ck_assert_msg(shell(&said, "%s --config %s restore --yes %s/copy.db 2>&1", program,
+	                    site.config, site.workspace) == 0,
+	              "%s", str_text(&said));
+	processes_become(run, 0);
+}
+END_TEST
+
 START_TEST(fifty_agents_that_are_wanted_at_once_run_once_each)
 {
 	setup();
@@ -409,6 +430,7 @@ int main(void)
 	tcase_add_test(c, a_runner_of_another_build_ends_before_the_database_is_touched);
 	c = store_case(s, "restore", 60);
 	tcase_add_test(c, a_restore_ends_agents_that_outlived_their_supervisor_and_starts_none);
+	tcase_add_test(c, a_restore_kills_what_is_left_when_everything_was_killed);
 	c = store_case(s, "many", 120);
 	tcase_add_test(c, fifty_agents_that_are_wanted_at_once_run_once_each);
 	return run_suite(s);

@@ -9,6 +9,7 @@
 #include "group.h"
 #include "instance.h"
 #include "log.h"
+#include "machine.h"
 #include "request.h"
 #include "sql/agent_run.h"
 #include "str.h"
@@ -132,6 +133,25 @@ void runners_adopt(struct supervisor *s, bool serve)
 		}
 	}
 	free(runs);
+}
+
+void runners_kill_left(const char *database)
+{
+	char machine[MACHINE_BYTES];
+	OWNED(agent_run_in_hand_row) struct agent_run_in_hand_row row = { 0 };
+	OWNED(store) struct store st = STORE_INIT;
+	struct err e = { 0 };
+
+	if (store_open(&st, database, NULL, &e))
+		return; /* of another version: no agent of ours is in its rows */
+	machine_name(machine);
+	sql_agent_run_in_hand(&st, machine, &row);
+	while (row_next(&row.row, &e) > 0) {
+		OWNED(agent_run_claimed_row) struct agent_run_claimed_row run = { 0 };
+
+		if (sql_agent_run_claimed(&st, row.seq, &run, &e) > 0 && run.has_pid)
+			(void)group_kill((pid_t)run.pid, run.process_start, run.session_id);
+	}
 }
 
 /* ---- starting ---- */
