@@ -24,4 +24,5 @@ INSERT INTO source VALUES
   ('timeout', 'system', NULL, 'timeout', NULL, NULL, NULL),
   ('clock', 'system', NULL, NULL, NULL, 'nudge', NULL),
   ('applier', 'system', NULL, NULL, NULL, 'steer', NULL),
-  ('agent', 'local', NULL, NULL, 'mode', NULL, NULL);
+  ('agent', 'local', NULL, NULL, 'mode', NULL, NULL),
+  ('budget', 'system', NULL, NULL, 'pause', NULL, NULL);

@@ -73,10 +73,24 @@ SELECT r.seq, r.id, r.title, r.file_path, s.id AS session_id, s.workspace_root, 
 -- active first.
 -- scan ok: only those that live
 -- row: operator_session
+-- type: input_tokens integer
+-- type: output_tokens integer
+-- type: total_tokens integer
+-- type: cost_micros integer
+-- type: currency text
 SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connectivity_status,
        s.last_tool, s.last_activity_at, s.owner_user_id, s.prompt, s.created_at, s.origin,
        (SELECT count(*) FROM request AS r
-         WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')) AS questions
+         WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')) AS questions,
+       (SELECT sum(u.input_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS input_tokens,
+       (SELECT sum(u.output_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS output_tokens,
+       (SELECT sum(u.total_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS total_tokens,
+       (SELECT sum(u.cost_micros) FROM session_usage AS u WHERE u.session_seq = s.seq) AS cost_micros,
+       (SELECT max(u.currency) FROM session_usage AS u WHERE u.session_seq = s.seq) AS currency,
+       (SELECT u.context_used FROM session_usage AS u
+         WHERE u.session_seq = s.seq AND u.context_size > 0 ORDER BY u.seq DESC LIMIT 1) AS context_used,
+       (SELECT u.context_size FROM session_usage AS u
+         WHERE u.session_seq = s.seq AND u.context_size > 0 ORDER BY u.seq DESC LIMIT 1) AS context_size
   FROM session AS s
  WHERE s.status <> 'terminated'
    AND (:channel IS NULL

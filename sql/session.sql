@@ -59,9 +59,23 @@ UPDATE session SET status = 'interrupted', connectivity_status = 'offline', upda
 
 -- name: session_list :many
 -- scan ok: for a person
-SELECT id, status, mode, workspace_root, last_tool, updated_at, client_name, connectivity_status,
-       owner_user_id, prompt, last_activity_at, created_at
-  FROM session WHERE status <> 'terminated' ORDER BY seq;
+-- type: input_tokens integer
+-- type: output_tokens integer
+-- type: total_tokens integer
+-- type: cost_micros integer
+-- type: currency text
+SELECT s.id, s.status, s.mode, s.workspace_root, s.last_tool, s.updated_at, s.client_name,
+       s.connectivity_status, s.owner_user_id, s.prompt, s.last_activity_at, s.created_at,
+       (SELECT sum(u.input_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS input_tokens,
+       (SELECT sum(u.output_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS output_tokens,
+       (SELECT sum(u.total_tokens) FROM session_usage AS u WHERE u.session_seq = s.seq) AS total_tokens,
+       (SELECT sum(u.cost_micros) FROM session_usage AS u WHERE u.session_seq = s.seq) AS cost_micros,
+       (SELECT max(u.currency) FROM session_usage AS u WHERE u.session_seq = s.seq) AS currency,
+       (SELECT u.context_used FROM session_usage AS u
+         WHERE u.session_seq = s.seq AND u.context_size > 0 ORDER BY u.seq DESC LIMIT 1) AS context_used,
+       (SELECT u.context_size FROM session_usage AS u
+         WHERE u.session_seq = s.seq AND u.context_size > 0 ORDER BY u.seq DESC LIMIT 1) AS context_size
+  FROM session AS s WHERE s.status <> 'terminated' ORDER BY s.seq;
 
 -- name: session_last_interrupted :one
 -- row: session

@@ -2,10 +2,24 @@
 #include "ctl.h"
 
 #include "sql/session.h"
+#include "usage.h"
+
+static struct usage_told usage_of(const struct session_list_row *s)
+{
+	return (struct usage_told){ .input_tokens = s->input_tokens,
+		                    .output_tokens = s->output_tokens,
+		                    .total_tokens = s->total_tokens,
+		                    .cost_micros = s->cost_micros,
+		                    .currency = s->currency,
+		                    .context_used = s->context_used,
+		                    .context_size = s->context_size };
+}
 
 static cJSON *session_json(const void *row)
 {
 	const struct session_list_row *s = row;
+	const struct usage_told told = usage_of(s);
+	OWNED(str) struct str usage = { 0 };
 	cJSON *o = cJSON_CreateObject();
 
 	json_add_text(o, "session_id", s->id);
@@ -18,13 +32,17 @@ static cJSON *session_json(const void *row)
 	json_add_text(o, "owner", s->owner_user_id);
 	json_add_text(o, "agent", s->client_name);
 	json_add_text(o, "prompt", s->prompt);
+	usage_add_json(&usage, &told);
+	(void)cJSON_AddItemToObject(o, "usage", cJSON_Parse(usage.bytes));
 	return o;
 }
 
 static int add_row(struct ctl *c, struct table *t, const void *row, struct err *e)
 {
 	const struct session_list_row *s = row;
+	const struct usage_told told = usage_of(s);
 	OWNED(str) struct str id = { 0 };
+	OWNED(str) struct str usage = { 0 };
 	struct age age = age_of(s->last_activity_at ? s->last_activity_at : s->created_at);
 
 	if (short_session_id(c, s->id, &id, e))
@@ -37,6 +55,8 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 	table_add(t, s->last_tool);
 	table_add(t, s->client_name);
 	table_add(t, s->owner_user_id);
+	usage_add(&usage, &told);
+	table_add(t, usage.length ? usage.bytes : NULL);
 	table_add(t, s->workspace_root);
 	table_add(t, s->prompt);
 	return 0;
@@ -44,9 +64,9 @@ static int add_row(struct ctl *c, struct table *t, const void *row, struct err *
 
 static int run_list(struct ctl *c, struct err *e)
 {
-	static const char *const HEADINGS[] = { "ID",        "STATUS",    "MODE",   "AGENT",
-		                                "IDLE",      "LAST TOOL", "CLIENT", "OWNER",
-		                                "WORKSPACE", "PROMPT" };
+	static const char *const HEADINGS[] = { "ID",   "STATUS",    "MODE",   "AGENT",
+		                                "IDLE", "LAST TOOL", "CLIENT", "OWNER",
+		                                "USED", "WORKSPACE", "PROMPT" };
 	static const struct listing SESSIONS = {
 		"sessions", "no sessions", HEADINGS, COUNT(HEADINGS), session_json, add_row, NULL
 	};

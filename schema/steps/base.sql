@@ -147,6 +147,21 @@ CREATE TABLE agent_line (
 CREATE INDEX agent_line_run ON agent_line (run_seq, seq);
 CREATE INDEX agent_line_turn ON agent_line (turn_seq) WHERE turn_seq IS NOT NULL;
 CREATE UNIQUE INDEX agent_line_key ON agent_line (turn_seq, kind, key) WHERE key IS NOT NULL;
+CREATE TABLE agent_usage (
+  seq           INTEGER PRIMARY KEY CHECK (seq > 0),
+  run_seq       INTEGER NOT NULL REFERENCES agent_run (seq),
+  day           TEXT NOT NULL CHECK (day GLOB '????-??-??'),
+  input_tokens  INTEGER NOT NULL DEFAULT 0,
+  output_tokens INTEGER NOT NULL DEFAULT 0,
+  total_tokens  INTEGER NOT NULL DEFAULT 0,
+  cost_micros   INTEGER NOT NULL DEFAULT 0,
+  currency      TEXT,
+  context_used  INTEGER,
+  context_size  INTEGER,
+  updated_at    TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z')
+) STRICT;
+CREATE UNIQUE INDEX agent_usage_run ON agent_usage (run_seq, day);
+CREATE INDEX agent_usage_day ON agent_usage (day);
 CREATE TABLE apply (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0),
   request_seq   INTEGER NOT NULL REFERENCES request (seq),
@@ -1068,6 +1083,7 @@ INSERT INTO slack_gate (name, slot, not_before, spent_at, strikes, why) VALUES (
 INSERT INTO slack_gate (name, slot, not_before, spent_at, strikes, why) VALUES ('slack', 'all', '', '', 0, NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('agent', 'local', NULL, NULL, 'mode', NULL, NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('applier', 'system', NULL, NULL, NULL, 'steer', NULL);
+INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('budget', 'system', NULL, NULL, 'pause', NULL, NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('clock', 'system', NULL, NULL, NULL, 'nudge', NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('ctl', 'local', 'remote', '*', '*', '*', NULL);
 INSERT INTO source (name, operator_kind, shut_in_mode, decides, orders, steers, rests_on) VALUES ('elicitation', 'local', 'remote', '*', NULL, NULL, 'call');

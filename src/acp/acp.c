@@ -44,6 +44,9 @@ static void take_prompted(struct acp *a, const struct acp_message *m)
 {
 	OWNED(str) struct str login = { 0 };
 
+	if (m->kind != ACP_MESSAGE_ERROR)
+		acp_update_tell_tokens(cJSON_GetObjectItemCaseSensitive(m->result, "usage"),
+		                       &a->sink);
 	if (m->kind == ACP_MESSAGE_ERROR && m->code == ACP_LOGIN_NEEDED) {
 		acp_opening_add_login(a, m->text, &login);
 		end_turn(a, ACP_STOP_ERROR, login.bytes);

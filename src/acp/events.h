@@ -17,7 +17,8 @@ enum acp_event_kind {
 	ACP_STATUS, /* one line about what it does. level; text */
 	ACP_TOOL, /* tool: a call of its own as it is now; is_first: it is new */
 	ACP_PLAN, /* json: [{"label", "status"}], of done, in_progress, pending */
-	ACP_USAGE, /* used, size: tokens of the context; json: the cost as it came, or NULL */
+	ACP_USAGE, /* used, size: tokens of the context; json: the cost as it came, or NULL. Or,
+	              with total: tokens of its session, or of the turn, as its agent counts */
 	ACP_MODE, /* text: the mode it is in now */
 	ACP_TITLE, /* text: what it calls the session */
 	ACP_ASKED, /* ask: a question that waits for an answer */
@@ -54,6 +55,7 @@ struct acp_event {
 	bool is_first;
 	const char *json;
 	int64_t used, size;
+	int64_t input, output, total;
 };
 
 typedef void acp_take(void *arg, const struct acp_event *event);

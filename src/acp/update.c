@@ -177,6 +177,19 @@ static void take_usage(struct taking *t)
 	cJSON_free(json);
 }
 
+void acp_update_tell_tokens(const cJSON *usage, const struct acp_sink *sink)
+{
+	struct acp_event event = { .kind = ACP_USAGE,
+		                   .input = number(usage, "inputTokens"),
+		                   .output = number(usage, "outputTokens"),
+		                   .total = number(usage, "totalTokens") };
+
+	if (event.total < event.input + event.output)
+		event.total = event.input + event.output;
+	if (event.total > 0)
+		acp_tell(sink, &event);
+}
+
 static void take_mode(struct taking *t)
 {
 	const char *mode;
@@ -199,6 +212,7 @@ static void take_state(struct taking *t)
 {
 	bool is_idle = is(json_text(t->update, "state"), "idle");
 
+	acp_update_tell_tokens(in(t->update, "usage"), t->sink);
 	t->turn = is_idle ? ACP_TURN_IDLE : ACP_TURN_RUNS;
 	t->stop = is_idle ? json_text(t->update, "stopReason") : NULL;
 	acp_tell(t->sink, &(struct acp_event){ .kind = ACP_ALIVE });

@@ -23,4 +23,7 @@ enum acp_turn acp_update_take(struct acp_told *told, const cJSON *update, int ve
 
 void acp_told_clear(struct acp_told *told);
 
+/* What a turn, or the session, has used: tells it, where the agent said so. */
+void acp_update_tell_tokens(const cJSON *usage, const struct acp_sink *sink);
+
 #endif

@@ -8,6 +8,7 @@
 #include "sql/operator.h"
 #include "sql/request.h"
 #include "sql/session.h"
+#include "usage.h"
 
 #include <string.h>
 
@@ -40,6 +41,23 @@ static bool add_row(struct desk *d, cJSON *list, cJSON *one)
 	return false;
 }
 
+#define USAGE_OF(s)                                                                                \
+	(struct usage_told)                                                                        \
+	{                                                                                          \
+		.input_tokens = (s).input_tokens, .output_tokens = (s).output_tokens,              \
+		.total_tokens = (s).total_tokens, .cost_micros = (s).cost_micros,                  \
+		.currency = (s).currency, .context_used = (s).context_used,                        \
+		.context_size = (s).context_size                                                   \
+	}
+
+static void add_usage(cJSON *one, const struct usage_told *told)
+{
+	OWNED(str) struct str json = { 0 };
+
+	usage_add_json(&json, told);
+	(void)cJSON_AddItemToObject(one, "usage", cJSON_Parse(json.bytes));
+}
+
 static int list_json(struct desk *d, struct err *e)
 {
 	OWNED(session_list_row) struct session_list_row s = { 0 };
@@ -61,6 +79,7 @@ static int list_json(struct desk *d, struct err *e)
 		add_member(one, "owner", s.owner_user_id);
 		add_member(one, "agent", s.client_name);
 		add_member(one, "prompt", s.prompt);
+		add_usage(one, &USAGE_OF(s));
 		room = add_row(d, sessions, one);
 	}
 	return got < 0 ? -1 : 0;
@@ -129,6 +148,10 @@ static void add_session(struct str *out, const struct operator_session_row *s)
 		str_addf(out, " at %.16sZ", s->last_activity_at);
 	if (s->owner_user_id)
 		str_addf(out, "  of %s", s->owner_user_id);
+	if (s->total_tokens || s->cost_micros || s->context_size) {
+		str_add(out, "  used: ");
+		usage_add(out, &USAGE_OF(*s));
+	}
 	if (s->questions)
 		str_addf(out, "  %lld waiting for you", (long long)s->questions);
 	if (s->prompt) {

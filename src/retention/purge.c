@@ -5,6 +5,7 @@
 #include "sql/agent_question.h"
 #include "sql/agent_run.h"
 #include "sql/agent_turn.h"
+#include "sql/agent_usage.h"
 #include "sql/apply.h"
 #include "sql/auto_approval.h"
 #include "sql/checkpoint.h"
@@ -111,7 +112,8 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_stall_delete,           sql_pause_delete,         sql_answer_delete_of,
 		sql_tool_call_delete,       sql_file_change_delete,   sql_apply_delete,
 		sql_decision_delete,        sql_request_file_delete,  sql_request_delete,
-		sql_checkpoint_delete,      sql_agent_run_delete,     sql_connection_delete_of,
+		sql_checkpoint_delete,      sql_agent_usage_delete,   sql_agent_run_delete,
+		sql_connection_delete_of,
 	};
 	int done = 0;
 

@@ -138,6 +138,9 @@ struct config {
 		char *default_nudge_message;
 	} stall;
 	struct {
+		char *session, *day; /* see budget.h; "": none */
+	} budget;
+	struct {
 		int framing; /* enum config_framing */
 		int64_t max_line_length;
 		int64_t max_sessions;

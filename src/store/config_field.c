@@ -1,6 +1,8 @@
 /* The table of settings, and the operations on the value of one. */
 #include "config_field.h"
 
+#include "budget.h"
+
 #include "log.h"
 #include "paths.h"
 
@@ -50,7 +52,15 @@ static bool file_name(const char *text)
 	return *text && *text != '/' && text[strlen(text) - 1] != '/' && !strstr(text, "//");
 }
 
+static bool is_budget(const char *text)
+{
+	struct budget b;
+
+	return budget_read(text, &b);
+}
+
 const struct config_rule CONFIG_NOT_EMPTY = { not_empty, "a text that is not empty" };
+static const struct config_rule BUDGET = { is_budget, "\"5.00 USD\" or \"2000000 tokens\"" };
 static const struct config_rule IPC_NAME = {
 	paths_name_fits, "1 to 64 characters of A-Z a-z 0-9 . _ -, not '.' or '..'"
 };
@@ -198,6 +208,13 @@ const struct config_field CONFIG_FIELDS[] = {
 	{ "stall.default_nudge_message", KIND_TEXT, AT(stall.default_nudge_message),
 	  .preset = "Continue working on the current task. Pick up where you left off.",
 	  .rule = &CONFIG_NOT_EMPTY, .comment = "the words of a nudge" },
+
+	{ "budget.session", KIND_TEXT, AT(budget.session), .preset = "", .rule = &BUDGET,
+	  .example = "5.00 USD",
+	  .comment = "what a session may use until it is paused and you are asked, in money or as "
+	             "\"2000000 tokens\"; as far as its agent says what it uses" },
+	{ "budget.day", KIND_TEXT, AT(budget.day), .preset = "", .rule = &BUDGET,
+	  .example = "20.00 USD", .comment = "the same for all sessions of a day" },
 
 	{ "acp.framing", KIND_CHOICE, AT(acp.framing), .preset = "ndjson",
 	  .choices = CONFIG_FRAMINGS,

@@ -19,6 +19,8 @@
  *   wait            reads until it is told to stop; then the turn ends as cancelled
  *   stop:REASON     the turn ends with this reason
  *   fail:TEXT       the turn ends with an error
+ *   usage:USED      says that so many of 1000 tokens are in the context, and a cost of USED cents
+ *   tokens:N        the turn ends, and its answer says that N tokens were used
  *   hang            does nothing more, whatever it is told
  *   stubborn        ignores SIGTERM
  *   exit:N          ends with this status
@@ -268,6 +270,18 @@ static void use_tool(const char *title)
 	say_update(json.bytes);
 }
 
+/* used: in the context, and cents. */
+static void say_usage(const char *used)
+{
+	OWNED(str) struct str json = { 0 };
+
+	str_addf(&json,
+	         "{\"sessionUpdate\":\"usage_update\",\"used\":%s,\"size\":1000,\"cost\":{"
+	         "\"amount\":%.2f,\"currency\":\"USD\"}}",
+	         used, atoi(used) / 100.0);
+	say_update(json.bytes);
+}
+
 static void tell_plan(const char *label)
 {
 	OWNED(str) struct str json = { 0 };
@@ -415,8 +429,10 @@ static const char *take_step(const char *step)
 		return be_told_to_stop(), "cancelled";
 	if ((of_what = of(step, "stop")))
 		return of_what;
-	if (of(step, "fail"))
+	if (of(step, "fail") || of(step, "tokens"))
 		return step;
+	if ((of_what = of(step, "usage")))
+		say_usage(of_what);
 	misbehave(step);
 	return NULL;
 }
@@ -457,6 +473,14 @@ static void take_prompt(const struct acp_message *m)
 	if (of(stop, "fail")) {
 		acp_message_add_error(&json, id, ACP_INTERNAL_ERROR, of(stop, "fail"));
 		say(json.bytes);
+		return;
+	}
+	if (of(stop, "tokens")) {
+		str_addf(&json,
+		         "{\"stopReason\":\"end_turn\",\"usage\":{\"inputTokens\":1,"
+		         "\"outputTokens\":2,\"totalTokens\":%s}}",
+		         of(stop, "tokens"));
+		say_result(id, json.bytes);
 		return;
 	}
 	str_addf(

@@ -157,6 +157,7 @@ START_TEST(without_a_file_every_setting_has_its_default)
 	    "stall.escalation_threshold_seconds|120|default\nstall.max_retries|3|default\n"
 	    "stall.default_nudge_message|Continue working on the current task. Pick up where you "
 	    "left off.|default\n"
+	    "budget.session||default\nbudget.day||default\n"
 	    "acp.framing|ndjson|default\nacp.max_line_length|1048576|default\n"
 	    "acp.max_sessions|5|default\nacp.startup_timeout_seconds|30|default\n"
 	    "acp.max_msg_rate|10|default\nacp.http_port|3001|default\nmcp.wait_cap|240|default\n"

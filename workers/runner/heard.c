@@ -45,6 +45,15 @@ static bool append_line(struct heard_list *h, const struct acp_event *event)
 	return true;
 }
 
+static void add_usage(struct heard_list *h, const struct acp_event *event)
+{
+	OWNED(str) struct str line = { 0 };
+
+	usage_rows_take(&h->usage, event, &line);
+	if (line.length)
+		heard_add_line(h, line.bytes);
+}
+
 void heard_add(struct heard_list *h, const struct acp_event *event)
 {
 	h->is_alive = true;
@@ -63,12 +72,14 @@ void heard_add(struct heard_list *h, const struct acp_event *event)
 	case ACP_PLAN:
 		keep(&h->progress, event->json);
 		break;
+	case ACP_USAGE:
+		add_usage(h, event);
+		break;
 	case ACP_TEXT:
 	case ACP_STATUS:
 	case ACP_TURN_STARTED:
 	case ACP_TURN_ENDED:
 	case ACP_FAILED:
-	case ACP_USAGE:
 	case ACP_MODE:
 	case ACP_TITLE:
 	case ACP_ALIVE:
@@ -124,6 +135,21 @@ static int write_one(struct heard_list *h, const struct heard *one, const struct
 	return 0;
 }
 
+/* What was used, and what a person has to know of that. */
+static int write_usage(struct heard_list *h, struct runner *r, const struct agent_talk_row *row,
+                       bool is_over, struct err *e)
+{
+	OWNED(str) struct str text = { 0 };
+	OWNED(said_line) struct said_line line = { 0 };
+
+	if (usage_rows_write(&h->usage, r, row, &text, e))
+		return -1;
+	if (!text.length)
+		return 0;
+	said_note(text.bytes, &line);
+	return said_write(&h->said, &r->w.store, &line, is_over, e);
+}
+
 static int write_all(struct heard_list *h, const struct asks *asks, struct runner *r,
                      const struct agent_talk_row *row, const struct acp *a, bool works,
                      struct err *e)
@@ -131,7 +157,8 @@ static int write_all(struct heard_list *h, const struct asks *asks, struct runne
 	for (const struct heard *one = h->first; one; one = one->next)
 		if (write_one(h, one, asks, r, row, a, e))
 			return -1;
-	if (said_show(&h->said, &r->w.store, clock_monotonic_ms(), e))
+	if (write_usage(h, r, row, a->step == ACP_STEP_OVER, e) ||
+	    said_show(&h->said, &r->w.store, clock_monotonic_ms(), e))
 		return -1;
 	return sql_agent_talk_heard(&r->w.store, works, h->tool, h->progress, row->session_seq, e);
 }
@@ -153,6 +180,7 @@ int heard_write(struct heard_list *h, struct asks *asks, struct runner *r,
 		return -1;
 	}
 	asks_written(asks, a);
+	usage_rows_written(&h->usage);
 	heard_clear(h);
 	h->works = works;
 	h->touched_ms = clock_monotonic_ms();

@@ -5,6 +5,7 @@
 
 #include "asks.h"
 #include "said.h"
+#include "usage_rows.h"
 
 /* Something that becomes rows. */
 struct heard {
@@ -18,6 +19,7 @@ struct heard_list {
 	struct heard *first;
 	struct said said;
 	char *tool, *progress; /* of the session, newer than its row; NULL: as it is */
+	struct usage_rows usage;
 	bool is_alive; /* it said something since its session was touched */
 	bool works; /* as the session's row has it */
 	int64_t touched_ms; /* monotonic; 0: never */

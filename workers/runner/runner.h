@@ -13,6 +13,7 @@
  * heard.c      all that an agent said, until it is in rows
  * prompts.c    what it is told, from rows
  * returning.c  what it is told when it is back after an interruption
+ * usage_rows.c what it uses, and budgets
  * drive_*.c    what a protocol makes of stdin and stdout */
 #ifndef RUNNER_H
 #define RUNNER_H

@@ -1,0 +1,22 @@
+/* usage: what agents say that they have used, for a person. */
+#ifndef USAGE_H
+#define USAGE_H
+
+#include "str.h"
+
+#include <stdint.h>
+
+/* 0 and NULL: not said. */
+struct usage_told {
+	int64_t input_tokens, output_tokens, total_tokens;
+	int64_t cost_micros;
+	const char *currency;
+	int64_t context_used, context_size;
+};
+
+/* "1.2M tokens, 0.42 USD, context 61 %"; nothing where nothing was said. */
+void usage_add(struct str *out, const struct usage_told *told);
+/* The same as a JSON object; null where nothing was said. */
+void usage_add_json(struct str *out, const struct usage_told *told);
+
+#endif
