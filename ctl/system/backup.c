@@ -134,7 +134,7 @@ static int restore(struct supervisor *s, const struct cli_arguments *a, struct e
 	name_kept(database, &kept);
 	bool had_one = access(database, F_OK) == 0;
 	if (had_one)
-		runners_kill_left(database);
+		runners_kill_left(s);
 	if (backup_place(&n, database, kept.bytes, e))
 		return -1;
 	(void)printf("restored %s\n", database);

@@ -10,8 +10,8 @@ const host = (name, more) => ({ name, host: HOSTS[name], ...more });
  * command: the program of its profile. write(path, text): the step of the model that writes a new
  * file. prepare(home): what it needs beside what it is told of the model. hidesBig: its question
  * about a change of over 1 MiB does not show it. needsLogin: when it says that it needs a login,
- * undefined: at once. hidesTools: it hides tools of MCP servers behind a search. asksForOurs: it asks
- * before it calls one of ours.
+ * undefined: at once. hidesTools: it hides tools of MCP servers behind a search,
+ * true: it lists their names. asksForOurs: under which title it asks before it calls one of ours.
  */
 export const AGENTS = {
   claude: host("claude", {
@@ -44,19 +44,20 @@ export const AGENTS = {
   copilot: host("copilot", {
     title: "copilot --acp",
     command: "copilot",
-    asksForOurs: true,
+    asksForOurs: "Ping",
     write: (path, text) => ({ tool: "create", args: { path, file_text: text } }),
   }),
   opencode: host("opencode", {
     title: "opencode acp",
     command: "opencode",
+    asksForOurs: "intercom_ping",
     needsLogin: "never", // it has models of its own that need none, elsewhere
     write: (path, text) => ({ tool: "write", args: { filePath: path, content: text } }),
   }),
   qwen: host("qwen", {
     title: "qwen --acp",
     command: "qwen",
-    hidesTools: true,
+    hidesTools: "all of them",
     write: (path, text) => ({ tool: "write_file", args: { file_path: path, content: text } }),
   }),
 };

@@ -135,15 +135,18 @@ void runners_adopt(struct supervisor *s, bool serve)
 	free(runs);
 }
 
-void runners_kill_left(const char *database)
+void runners_kill_left(const struct supervisor *s)
 {
 	char machine[MACHINE_BYTES];
+	int64_t *runs;
+	size_t count = instance_runs(s->run_fd, &runs);
 	OWNED(agent_run_in_hand_row) struct agent_run_in_hand_row row = { 0 };
 	OWNED(store) struct store st = STORE_INIT;
 	struct err e = { 0 };
 
-	if (store_open(&st, database, NULL, &e))
-		return; /* of another version: no agent of ours is in its rows */
+	free(runs);
+	if (!count || store_open(&st, s->paths.database, NULL, &e))
+		return; /* or of another version: no agent of ours is in its rows */
 	machine_name(machine);
 	sql_agent_run_in_hand(&st, machine, &row);
 	while (row_next(&row.row, &e) > 0) {

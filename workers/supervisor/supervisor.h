@@ -154,9 +154,9 @@ int slack_operators_put(struct store *st, const struct slack_secrets *s, struct 
 /* Those of a killed predecessor go on, if we serve and they are of our build; the others end their
  * agents, which takes seconds. Before the rows of any are touched. */
 void runners_adopt(struct supervisor *s, bool serve);
-/* Kills what is left of agents of this machine whose runners were killed, as a database that will
- * be replaced knows them. */
-void runners_kill_left(const char *database);
+/* Kills what is left of agents of this machine whose runners were killed, as the database that will
+ * be replaced knows them. Opens it only if runners have left their locks. */
+void runners_kill_left(const struct supervisor *s);
 /* Interrupts the runs whose runners are gone, and kills what is left of their agents. */
 int runners_settle_lost(struct supervisor *s, struct err *e);
 /* Appends a JSON list of the names of those that run. */
