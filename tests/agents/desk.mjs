@@ -245,12 +245,12 @@ ${desk.#wire()}env = [${env.map(([name, value]) => string(`${name}=${value}`)).j
     return row.pid;
   }
 
-  /** Kills all that runs of us at one blow; agents are not ours. */
-  async crash() {
+  /** Kills all that runs of us at one blow, and these. */
+  async crash(...agents) {
     const rows = await this.sql("SELECT pid FROM worker WHERE state IN ('starting', 'ready')");
     const file = `${await this.database()}-instance`;
     const supervisor = Number(readFileSync(file, "utf8").split("\n")[0]);
-    const pids = [supervisor, ...rows.map((row) => row.pid)];
+    const pids = [supervisor, ...rows.map((row) => row.pid), ...agents];
     for (const pid of pids) {
       try {
         process.kill(pid, "SIGKILL");

@@ -239,8 +239,7 @@ for (const name of NAMES) {
 
     resumed("everything killed while it asks, it is resumed after the next start", async (desk) => {
       const run = await desk.becomes("active");
-      process.kill(run.pid, "SIGKILL");
-      await desk.crash();
+      await desk.crash(run.pid);
       await desk.start();
     });
   });
