@@ -102,3 +102,10 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connect
 -- name: operator_session :one
 -- row: operator_session
 SELECT seq, id, status, mode, workspace_root, client_name, origin FROM session WHERE id = :id;
+
+-- name: operator_any_sessions :many
+-- Sessions whose id begins like :start, live or ended, newest first. :end is :start with its last
+-- byte incremented.
+-- row: operator_session
+SELECT seq, id, status, mode, workspace_root, client_name, origin FROM session
+ WHERE id >= :start AND id < :end ORDER BY id DESC LIMIT :limit;
