@@ -68,6 +68,26 @@ START_TEST(the_inbox_tells_who_listens)
 }
 END_TEST
 
+START_TEST(an_agent_that_asked_on_its_stdout_listens)
+{
+	given_questions();
+	given(
+	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol, state,"
+	    " created_at) VALUES (1, 1, 1, 'h', 'claude', 'acp', 'wanted', '" T "');"
+	    "UPDATE agent_run SET state = 'starting', pid = 7, process_start = 7;"
+	    "UPDATE agent_run SET state = 'running', started_at = '" T "';"
+	    "INSERT INTO agent_question (request_seq, run_seq, rpc_id, digest)"
+	    " VALUES (1, 1, '0', printf('%064d', 1))");
+	ctl("inbox");
+	says("\"listening\":true,\"changes\":[],\"command\":null,\"is_whole\":true},{\"id\":"
+	     "\"" CHANGE_2 "\"");
+	ctl("show " CHANGE " --text");
+	says("listening yes\n");
+	ctl("approve " CHANGE " --text");
+	done("Approved 01911111-0000: Add a line (a.c)\n");
+}
+END_TEST
+
 START_TEST(short_ids_are_as_long_as_they_must_be)
 {
 	given_sessions();
@@ -502,6 +522,7 @@ int main(void)
 	tcase_add_test(lists, list_has_the_json_of_the_seeds);
 	tcase_add_test(lists, empty_lists_say_so);
 	tcase_add_test(lists, the_inbox_tells_who_listens);
+	tcase_add_test(lists, an_agent_that_asked_on_its_stdout_listens);
 	tcase_add_test(lists, short_ids_are_as_long_as_they_must_be);
 	suite_add_tcase(s, lists);
 	tcase_add_checked_fixture(answers, setup, teardown);
