@@ -366,7 +366,7 @@ static bool is_content(const struct acp_inquiry *ask, const struct input *in, co
 /* A member that does nothing by itself. */
 static bool is_harmless(const cJSON *item)
 {
-	static const char *const WORDS[] = { "description", "reason", "call_id", "turn_id", NULL };
+	static const char *const WORDS[] = { "description", "reason", NULL };
 	static const char *const NUMBERS[] = { "timeout", "offset", "limit", NULL };
 
 	if (cJSON_IsString(item))
@@ -444,10 +444,40 @@ static const cJSON *only_diff(const cJSON *content)
 	return found;
 }
 
+/* The agent's own number of a call or a turn: another one whenever the same is asked again. */
+static bool is_number_of_call(const cJSON *item)
+{
+	static const char *const NAMES[] = { "call_id", "turn_id", NULL };
+	enum { LONGEST = 64 };
+	static const char SIGNS[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+	return cJSON_IsString(item) && is_one_of(item->string, NAMES) &&
+	       strlen(item->valuestring) <= LONGEST &&
+	       item->valuestring[strspn(item->valuestring, SIGNS)] == '\0';
+}
+
+/* What the tool is called with; the caller frees it. */
+static cJSON *without_numbers(const cJSON *input)
+{
+	cJSON *copy = cJSON_Duplicate(input, true);
+	cJSON *item = cJSON_IsObject(copy) ? copy->child : NULL;
+
+	while (item) {
+		cJSON *next = item->next;
+
+		if (is_number_of_call(item))
+			cJSON_Delete(cJSON_DetachItemViaPointer(copy, item));
+		item = next;
+	}
+	return copy;
+}
+
 /* Shows what the tool is called with, unless the content of the call shows it. */
-static void add_input(struct acp_inquiry *ask, const char *root, const cJSON *input,
+static void add_input(struct acp_inquiry *ask, const char *root, const cJSON *raw,
                       const cJSON *content)
 {
+	OWNED(cJSON_ptr) cJSON *input = without_numbers(raw);
 	struct input in = { .all = input, .diff = only_diff(content), .has_content = ask->is_diff };
 	char *text;
 

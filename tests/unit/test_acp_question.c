@@ -210,6 +210,11 @@ START_TEST(all_that_a_command_is_given_is_shown)
 		{ "{\"command\":\"ls\",\"command\":\"rm\"}", "ls",
 		  "Also given: {\"command\":\"rm\"}", true },
 		{ "{\"command\":[\"sh\",\"-c\",\"\"]}", "sh -c ''", "", false },
+		/* another one whenever the same is asked again */
+		{ "{\"call_id\":\"call_9f\",\"turn_id\":\"2\",\"command\":\"ls\"}", "ls", "",
+		  false },
+		{ "{\"call_id\":\"; rm -r x\",\"command\":\"ls\"}", "ls",
+		  "Also given: {\"call_id\":\"; rm -r x\"}", true },
 		{ "\"rm -r x\"", "\"rm -r x\"", "", true },
 	};
 
@@ -220,6 +225,7 @@ START_TEST(all_that_a_command_is_given_is_shown)
 		ck_assert_str_eq(str_text(&ask->diff), CASES[i].shown);
 		ck_assert_str_eq(str_text(&ask->description), CASES[i].described);
 		ck_assert_int_eq(ask->is_unclear, CASES[i].is_unclear);
+		ck_assert_ptr_null(strstr(str_text(&ask->input), "call_9f"));
 	}
 }
 END_TEST
