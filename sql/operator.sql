@@ -8,7 +8,8 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
        s.client_name,
        EXISTS (SELECT 1 FROM tool_call AS t
                 WHERE t.request_seq = r.seq AND t.state = 'waiting'
-                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening
+                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening,
+       EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
   JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
@@ -32,7 +33,8 @@ SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s
          WHERE kind = r.kind AND verdict IN (:verdict, :or, :or_else)) AS verdict,
        EXISTS (SELECT 1 FROM tool_call AS t
                 WHERE t.request_seq = r.seq AND t.state = 'waiting'
-                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening
+                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening,
+       EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq WHERE r.id = :id;
 
 -- name: operator_last_question :one

@@ -89,6 +89,7 @@ static void take_question(struct found *f, const struct question_row *q)
 		set(f->session_id, sizeof(f->session_id), q->session_id);
 		f->verdict = q->verdict;
 		f->listening = q->listening;
+		f->is_driven = q->is_driven;
 		add_name(&f->name, q, FIND_SHORT);
 	}
 	add_line(f, str_text(&line), q->client_name, q->workspace_root);

@@ -37,6 +37,7 @@ struct found {
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
 	struct str story; /* how a closed request ended: "expired at ..." */
 	bool listening; /* a caller is waiting for the answer right now */
+	bool is_driven; /* an agent whose protocol we speak asks, not a caller of our tools */
 };
 
 void found_clear(struct found *f);

@@ -318,6 +318,22 @@ START_TEST(what_is_typed_chooses_an_option_or_fills_in_a_form)
 }
 END_TEST
 
+START_TEST(a_reject_without_words_tells_the_agent_no_and_nothing_else)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS("ask:a.c", "ask:b.c"));
+	ck_assert_int_eq(types(&said, 1, "reject", ""), 0);
+	ck_assert_int_eq(types(&said, 2, "reject", "--reason 'not this'"), 0);
+	was_told("and said: not this", 1);
+	expect("SELECT reason FROM request ORDER BY seq", "\nnot this\n");
+	expect("SELECT count(*) FROM agent_input WHERE kind = 'words'", "1\n");
+	was_told("and said:", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- its end ---- */
 
 START_TEST(what_an_agent_withdraws_is_over_at_once_and_says_so)
@@ -456,6 +472,7 @@ int main(void)
 	tcase_add_test(c, options_that_cannot_be_told_apart_are_no_question);
 	tcase_add_test(c, a_form_is_a_prompt_and_what_is_filled_in_is_told);
 	tcase_add_test(c, what_is_typed_chooses_an_option_or_fills_in_a_form);
+	tcase_add_test(c, a_reject_without_words_tells_the_agent_no_and_nothing_else);
 	tcase_add_test(c, what_an_agent_withdraws_is_over_at_once_and_says_so);
 	tcase_add_test(c, an_agent_calls_our_tools_with_its_token_while_it_runs);
 	tcase_add_test(c, a_token_is_nowhere_but_with_its_agent);
