@@ -27,8 +27,10 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
 -- type: :or_else request_verdict
 -- row: question
 -- type: decision request_verdict
+-- type: chosen text
 SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s.workspace_root,
        s.client_name, r.decision, r.decided_by, r.decided_at, r.consumed_at,
+       (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT verdict FROM request_verdict
          WHERE kind = r.kind AND verdict IN (:verdict, :or, :or_else)) AS verdict,
        EXISTS (SELECT 1 FROM tool_call AS t
