@@ -6,9 +6,7 @@
 -- row: question
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id, s.workspace_root,
        s.client_name,
-       EXISTS (SELECT 1 FROM tool_call AS t
-                WHERE t.request_seq = r.seq AND t.state = 'waiting'
-                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening,
+       EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
        EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
   JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
@@ -33,9 +31,7 @@ SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s
        (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT verdict FROM request_verdict
          WHERE kind = r.kind AND verdict IN (:verdict, :or, :or_else)) AS verdict,
-       EXISTS (SELECT 1 FROM tool_call AS t
-                WHERE t.request_seq = r.seq AND t.state = 'waiting'
-                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening,
+       EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
        EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq WHERE r.id = :id;
 
@@ -106,3 +102,10 @@ SELECT s.seq, s.id, s.status, s.mode, s.workspace_root, s.client_name, s.connect
 -- name: operator_session :one
 -- row: operator_session
 SELECT seq, id, status, mode, workspace_root, client_name, origin FROM session WHERE id = :id;
+
+-- name: operator_any_sessions :many
+-- Sessions whose id begins like :start, live or ended, newest first. :end is :start with its last
+-- byte incremented.
+-- row: operator_session
+SELECT seq, id, status, mode, workspace_root, client_name, origin FROM session
+ WHERE id >= :start AND id < :end ORDER BY id DESC LIMIT :limit;

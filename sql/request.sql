@@ -217,9 +217,7 @@ UPDATE request
 -- type: form bool
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_id,
        s.workspace_root, s.client_name, r.state, r.created_at, r.deadline_at,
-       EXISTS (SELECT 1 FROM tool_call AS t
-                WHERE t.request_seq = r.seq AND t.state = 'waiting'
-                  AND (t.listener IS NOT NULL OR t.task_id IS NOT NULL)) AS listening,
+       EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
        -- The newest call returned at once: its client was asked to show a form, and calls again.
        coalesce((SELECT t.is_error = 0 AND t.finished_at = t.created_at FROM tool_call AS t
                   WHERE t.request_seq = r.seq ORDER BY t.seq DESC LIMIT 1), 0) AS form
@@ -228,9 +226,8 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, r.risk_level, s.id AS session_
  ORDER BY r.seq;
 
 -- name: request_listeners :number
--- How many callers are waiting now, or poll.
-SELECT count(*) AS callers FROM tool_call
- WHERE request_seq = :seq AND state = 'waiting' AND (listener IS NOT NULL OR task_id IS NOT NULL);
+-- How many get the answer at once.
+SELECT count(*) AS listeners FROM request_listener WHERE request_seq = :seq;
 
 -- name: request_file_delete :rows
 DELETE FROM request_file WHERE seq IN (

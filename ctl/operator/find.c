@@ -119,28 +119,12 @@ int short_session_id(struct ctl *c, const char *id, struct str *out, struct err 
 
 int find_any_session(struct ctl *c, const char *text, char **ret_id, struct err *e)
 {
-	OWNED(prefixed_row) struct prefixed_row row = { 0 };
-	OWNED(char_ptr) char *id = NULL;
 	OWNED(found) struct found f = { 0 };
-	char end[ID_BYTES] = "";
-	size_t n = strlen(text);
-	int got, count = 0;
+	int count = find_any_sessions(&c->store, text, &f, e);
 
-	if (n < FIND_LEAST || n >= sizeof(end))
-		return check_one(&f, 0, text, "session", "list", e);
-	memcpy(end, text, n + 1);
-	end[n - 1]++;
-	sql_session_by_prefix(&c->store, text, end, &row);
-	while ((got = row_next(&row.row, e)) > 0) {
-		str_addf(&f.list, "\n  %s", row.id);
-		free(id);
-		id = xstrdup(row.id);
-		count++;
-	}
-	if (check_one(&f, got < 0 ? -1 : count, text, "session", "list", e))
+	if (check_one(&f, count, text, "session", "list", e))
 		return -1;
-	*ret_id = id;
-	id = NULL;
+	*ret_id = xstrdup(f.id);
 	return 0;
 }
 

@@ -119,14 +119,21 @@ SELECT seq FROM request
  WHERE kind = 'clearance' OR body_seq IS NOT NULL OR length(body) > 250
     OR length(body) - length(replace(body, char(10), '')) > 19;
 
+-- Who gets the answer to a request as soon as it is given: a caller that waits or polls, or the
+-- process that asked on its stdout.
+CREATE VIEW request_listener AS
+SELECT request_seq FROM tool_call
+ WHERE state = 'waiting' AND request_seq IS NOT NULL AND (listener IS NOT NULL OR task_id IS NOT NULL)
+UNION ALL
+SELECT q.request_seq FROM agent_question AS q CROSS JOIN agent_run AS r ON r.seq = q.run_seq
+ WHERE q.answered_at IS NULL AND q.withdrawn_at IS NULL AND r.state = 'running';
+
 -- What waits for me.
 CREATE VIEW inbox AS
 SELECT r.id, r.kind, r.title, r.file_path, r.risk_level,
        s.id AS session_id, s.workspace_root, s.client_name, s.mode,
        r.state, r.created_at, r.deadline_at,
-       EXISTS (SELECT 1 FROM tool_call AS t
-                WHERE t.request_seq = r.seq AND t.state = 'waiting' AND t.listener IS NOT NULL)
-         AS listening
+       EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.state IN ('pending', 'interrupted')
  ORDER BY r.seq;

@@ -34,6 +34,20 @@ static bool is_exact(const char *given, const char *id)
 	return given && strcasecmp(given, id) == 0;
 }
 
+/* Ids that begin with id are in [start, end). False if it is too short or too long. */
+static bool set_range(const char *id, char start[ID_BYTES], char end[ID_BYTES])
+{
+	size_t n = strlen(id);
+
+	if (n < FIND_LEAST || n >= ID_BYTES)
+		return false;
+	for (size_t i = 0; i <= n; i++)
+		start[i] = (char)(id[i] >= 'A' && id[i] <= 'F' ? id[i] - 'A' + 'a' : id[i]);
+	memcpy(end, start, n + 1);
+	end[n - 1]++;
+	return true;
+}
+
 static void set(char *to, size_t size, const char *text)
 {
 	(void)snprintf(to, size, "%s", text ? text : "");
@@ -206,15 +220,10 @@ int find_question(struct store *st, const struct verb *v, const char *id, struct
 {
 	OWNED(prefixed_row) struct prefixed_row row = { 0 };
 	char ids[2][ID_BYTES], start[ID_BYTES], end[ID_BYTES];
-	size_t n = strlen(id);
 	int got = read_question(st, v, id, f, e), count = 0;
 
-	if (got || n < FIND_LEAST || n >= ID_BYTES)
+	if (got || !set_range(id, start, end))
 		return got;
-	for (size_t i = 0; i <= n; i++)
-		start[i] = (char)(id[i] >= 'A' && id[i] <= 'F' ? id[i] - 'A' + 'a' : id[i]);
-	memcpy(end, start, n + 1);
-	end[n - 1]++;
 	sql_request_by_prefix(st, start, end, &row);
 	while ((got = row_next(&row.row, e)) > 0 && count < 2)
 		set(ids[count++], ID_BYTES, row.id);
@@ -287,6 +296,8 @@ static void take_session(struct found *f, const struct operator_session_row *s)
 		str_add_char(&f->name, ')');
 	}
 	add_line(f, line, s->client_name, s->workspace_root);
+	if (f->count <= FIND_NAMED && s->status == SESSION_STATUS_TERMINATED)
+		str_add(&f->list, ", ended");
 }
 
 /* The session of the thread, even if it has ended. */
@@ -320,5 +331,19 @@ int find_sessions(struct store *st, const struct place *where, enum session_stat
 	}
 	if (got == 0 && f->count == 0 && id)
 		got = read_session(st, id, f, e); /* whole, and ended: the rules report it */
+	return got < 0 ? -1 : f->count;
+}
+
+int find_any_sessions(struct store *st, const char *id, struct found *f, struct err *e)
+{
+	OWNED(operator_session_row) struct operator_session_row s = { 0 };
+	char start[ID_BYTES], end[ID_BYTES];
+	int got = read_session(st, id, f, e);
+
+	if (got || !set_range(id, start, end))
+		return got;
+	sql_operator_any_sessions(st, start, end, FIND_NAMED + 2, &s);
+	while ((got = row_next(&s.row, e)) > 0)
+		take_session(f, &s);
 	return got < 0 ? -1 : f->count;
 }

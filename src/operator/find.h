@@ -62,5 +62,7 @@ int find_undone(struct store *st, const struct place *where, struct found *f, st
  * of the place. status: only sessions with it; NONE: any. */
 int find_sessions(struct store *st, const struct place *where, enum session_status status,
                   const char *id, struct found *f, struct err *e);
+/* Sessions with this id or prefix, live or ended, newest first. */
+int find_any_sessions(struct store *st, const char *id, struct found *f, struct err *e);
 
 #endif

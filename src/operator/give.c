@@ -4,6 +4,8 @@
 #include "command.h"
 #include "err.h"
 
+#include <string.h>
+
 int desk_give(struct desk *d, const char *verb, const char *session_id, const char *argument,
               struct err *e)
 {
@@ -26,12 +28,34 @@ int desk_give(struct desk *d, const char *verb, const char *session_id, const ch
 	return 1;
 }
 
+/* What ended can be restarted. A prefix that fits an ended session, too, does not name a live one:
+ * to restart that would end it. Other orders reach an ended one only to be told so. */
+static int find_candidates(const struct desk *d, const char *id, struct found *f, struct err *e)
+{
+	int count;
+
+	if (*id && strcmp(d->w->verb->means[0], "session-restart") == 0)
+		return find_any_sessions(d->st, id, f, e);
+	count = find_sessions(d->st, &d->who->place, SESSION_STATUS_NONE, *id ? id : NULL, f, e);
+	return count || !*id ? count : find_any_sessions(d->st, id, f, e);
+}
+
+/* It was named by a part of its id. The order is kept. */
+static int tell_ended(struct desk *d, const char *argument, const struct found *f, struct err *e)
+{
+	if (desk_give(d, d->w->verb->means[0], f->session_id, argument, e) < 0)
+		return -1;
+	return desk_tell(d, SAID_REFUSED, "not found: session %s has ended%s%s%s",
+	                 str_text(&f->name), f->started ? "; `session-restart " : "",
+	                 f->started ? f->id : "", f->started ? "` begins it afresh" : "");
+}
+
 int desk_find_session(struct desk *d, const char *id, const char *argument, struct found *f,
                       struct err *e)
 {
 	const struct place *where = &d->who->place;
 	const char *word = d->w->verb->word;
-	int count = find_sessions(d->st, where, SESSION_STATUS_NONE, *id ? id : NULL, f, e);
+	int count = find_candidates(d, id, f, e);
 
 	if (count <= 0 && *id) {
 		OWNED(found) struct found all = { 0 };
@@ -50,5 +74,8 @@ int desk_find_session(struct desk *d, const char *id, const char *argument, stru
 		return desk_tell(d, SAID_UNCLEAR, "several sessions%s; name one, `%s <id>`:%s",
 		                 *id ? " have an id that begins with this" : " are live here", word,
 		                 str_text(&f->list));
+	if (*id && f->status == SESSION_STATUS_TERMINATED && strcmp(id, f->id) != 0 &&
+	    strcmp(d->w->verb->means[0], "session-restart") != 0)
+		return tell_ended(d, argument, f, e);
 	return count;
 }

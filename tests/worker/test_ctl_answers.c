@@ -68,6 +68,26 @@ START_TEST(the_inbox_tells_who_listens)
 }
 END_TEST
 
+START_TEST(an_agent_that_asked_on_its_stdout_listens)
+{
+	given_questions();
+	given(
+	    "INSERT INTO agent_run (seq, session_seq, generation, machine, agent, protocol, state,"
+	    " created_at) VALUES (1, 1, 1, 'h', 'claude', 'acp', 'wanted', '" T "');"
+	    "UPDATE agent_run SET state = 'starting', pid = 7, process_start = 7;"
+	    "UPDATE agent_run SET state = 'running', started_at = '" T "';"
+	    "INSERT INTO agent_question (request_seq, run_seq, rpc_id, digest)"
+	    " VALUES (1, 1, '0', printf('%064d', 1))");
+	ctl("inbox");
+	says("\"listening\":true,\"changes\":[],\"command\":null,\"is_whole\":true},{\"id\":"
+	     "\"" CHANGE_2 "\"");
+	ctl("show " CHANGE " --text");
+	says("listening yes\n");
+	ctl("approve " CHANGE " --text");
+	done("Approved 01911111-0000: Add a line (a.c)\n");
+}
+END_TEST
+
 START_TEST(short_ids_are_as_long_as_they_must_be)
 {
 	given_sessions();
@@ -383,6 +403,57 @@ START_TEST(an_agent_is_started_restarted_and_ended)
 }
 END_TEST
 
+/* SESSION_A and SESSION_B were started, and have ended. */
+static void given_ended(void)
+{
+	given_profile();
+	given("UPDATE setting SET value = '2' WHERE name = 'max_concurrent_sessions'");
+	given_sessions();
+	given(
+	    "INSERT INTO session (id, machine, owner_user_id, workspace_root, status, mode, origin,"
+	    " prompt, created_at, updated_at) VALUES"
+	    " ('01a2062c-eb00-7000-8000-00000000000a', 'h', 'local:tester', '/ws/a', 'created',"
+	    "  'local', 'started', 'mend it', '" T "', '" T "'),"
+	    " ('01a2062c-eb00-7000-8000-00000000000b', 'h', 'local:tester', '/ws/a', 'created',"
+	    "  'local', 'started', 'test it', '" T "', '" T "'),"
+	    " ('01a2062c-ec00-7000-8000-00000000000c', 'h', 'local:tester', '/ws/a', 'created',"
+	    "  'local', 'started', 'document it', '" T "', '" T "');"
+	    "UPDATE session SET status = 'terminated', updated_at = '" T "' WHERE seq > 3");
+}
+
+START_TEST(a_session_that_has_ended_is_restarted_by_its_short_id)
+{
+	given_ended();
+	ctl("--text session restart 01A2062C-ec write more");
+	ck_assert_msg(status == 0, "%s", str_text(&err_out));
+	says("Session 01a2062c-ec00 (agent in a) is restarted as ");
+	expect("SELECT prompt, restart_of FROM session WHERE seq = 6",
+	       "write more|01a2062c-ec00-7000-8000-00000000000c\n");
+}
+END_TEST
+
+START_TEST(a_short_id_of_several_sessions_restarts_none)
+{
+	given_ended();
+	ctl("session restart 01a2062c-eb");
+	failed(1, "several sessions have an id that begins with this; name one, "
+	          "`session-restart <id>`:\n"
+	          "  01a2062c-eb00-7000, agent in a, ended\n"
+	          "  01a2062c-eb00-7000, agent in a\n");
+	expect("SELECT count(*) FROM session", "5\n");
+}
+END_TEST
+
+START_TEST(other_orders_to_a_session_that_has_ended_say_so)
+{
+	given_ended();
+	ctl("session pause 01a2062c-ec");
+	failed(1, "session 01a2062c-ec00 (agent in a) has ended; `session-restart "
+	          "01a2062c-ec00-7000-8000-00000000000c` begins it afresh");
+	expect("SELECT verb, outcome FROM command", "pause|not_found\n");
+}
+END_TEST
+
 START_TEST(a_session_that_lost_its_agent_is_resumed_or_cleaned_up)
 {
 	given_profile();
@@ -451,11 +522,15 @@ int main(void)
 	tcase_add_test(lists, list_has_the_json_of_the_seeds);
 	tcase_add_test(lists, empty_lists_say_so);
 	tcase_add_test(lists, the_inbox_tells_who_listens);
+	tcase_add_test(lists, an_agent_that_asked_on_its_stdout_listens);
 	tcase_add_test(lists, short_ids_are_as_long_as_they_must_be);
 	suite_add_tcase(s, lists);
 	tcase_add_checked_fixture(answers, setup, teardown);
 	tcase_set_timeout(answers, 60);
 	tcase_add_test(answers, an_agent_is_started_restarted_and_ended);
+	tcase_add_test(answers, a_session_that_has_ended_is_restarted_by_its_short_id);
+	tcase_add_test(answers, a_short_id_of_several_sessions_restarts_none);
+	tcase_add_test(answers, other_orders_to_a_session_that_has_ended_say_so);
 	tcase_add_test(answers, a_session_that_lost_its_agent_is_resumed_or_cleaned_up);
 	tcase_add_test(answers, who_watches_sees_agents_start_and_end);
 	tcase_add_test(answers, session_says_what_it_needs);

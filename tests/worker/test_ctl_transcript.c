@@ -223,6 +223,16 @@ START_TEST(nothing_that_an_agent_says_acts_on_a_terminal_or_a_page)
 }
 END_TEST
 
+START_TEST(a_session_that_has_ended_has_a_transcript_by_its_short_id)
+{
+	given_story();
+	given("UPDATE session SET status = 'terminated'");
+	ctl("transcript 01900000-00 --text");
+	ck_assert_msg(status == 0, "%s", str_text(&err_out));
+	says("session " SESSION_A " begins");
+}
+END_TEST
+
 START_TEST(a_transcript_needs_one_session)
 {
 	given_sessions();
@@ -276,6 +286,7 @@ int main(void)
 	tcase_add_test(c, a_transcript_as_a_page_is_escaped_and_stands_alone);
 	tcase_add_test(c, a_transcript_as_json_is_an_object_a_line);
 	tcase_add_test(c, nothing_that_an_agent_says_acts_on_a_terminal_or_a_page);
+	tcase_add_test(c, a_session_that_has_ended_has_a_transcript_by_its_short_id);
 	tcase_add_test(c, a_transcript_needs_one_session);
 	tcase_add_test(c, watch_shows_what_an_agent_says_and_the_end_of_its_turn);
 	suite_add_tcase(s, c);
