@@ -126,3 +126,15 @@ DELETE FROM steering
 DELETE FROM pause WHERE seq IN (
   SELECT p.seq FROM json_each(:sessions) AS g CROSS JOIN pause AS p ON p.session_seq = g.value
    LIMIT :limit);
+
+-- name: steering_lost :many
+-- What the agent of a session is never told, because the session has ended.
+SELECT l.text FROM steering_lost AS l JOIN session AS s ON s.seq = l.session_seq
+ WHERE s.id = :session ORDER BY l.seq;
+
+-- name: steering_lost_since :many
+-- The same of all sessions that ended after an event, for `watch`.
+SELECT e.seq, s.id AS session_id, l.text, l.operator_id
+  FROM event AS e CROSS JOIN steering_lost AS l ON l.seq = json_extract(e.detail, '$.steering')
+  CROSS JOIN session AS s ON s.seq = l.session_seq
+ WHERE e.seq > :after AND e.kind = 'steering.lost' ORDER BY e.seq;

@@ -46,8 +46,10 @@ SELECT at, what, who, title, text, detail, ref FROM (
   UNION ALL
   -- What an agent was told as a prompt is there already.
   SELECT w.created_at, 7, w.seq, 'words', w.operator_id, w.source, w.text,
-         json_object('told', w.delivered_at), 0
-    FROM steering AS w
+         json_object('told', w.delivered_at,
+                     'ended', CASE WHEN w.delivered_at IS NULL AND s.status = 'terminated'
+                                   THEN coalesce(s.terminated_at, s.updated_at) END), 0
+    FROM steering AS w CROSS JOIN session AS s ON s.seq = w.session_seq
    WHERE w.session_seq = :session AND w.outcome = 'accepted'
      AND NOT EXISTS (SELECT 1 FROM agent_input AS i JOIN agent_turn AS t ON t.input_seq = i.seq
                       WHERE i.steering_seq = w.seq)

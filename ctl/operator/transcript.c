@@ -163,6 +163,8 @@ static int make_words(struct making *m, struct err *e)
 	str_addf(m->head, "said by %s", or_none(m->row->title, "?"));
 	if (told)
 		str_addf(m->head, ", told at %s", told);
+	else if (json_text(m->detail, "ended"))
+		str_add(m->head, ", never told: the session ended");
 	else
 		str_add(m->head, ", not told yet");
 	return 0;

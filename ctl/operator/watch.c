@@ -11,6 +11,7 @@
 #include "json.h"
 #include "sql/agent_run.h"
 #include "sql/stall.h"
+#include "sql/steering.h"
 #include "sql/transcript.h"
 
 #include <ctype.h>
@@ -39,6 +40,7 @@ struct watch {
 	int64_t silent; /* the last alert about a silent agent that was shown */
 	int64_t line; /* the last of what agents said that was shown */
 	int64_t event; /* the last one that was looked at for agents that we started */
+	int64_t lost; /* the same for words that no agent was told */
 	int64_t *later; /* postponed to the end */
 	size_t later_count;
 };
@@ -389,6 +391,43 @@ static int look_at_lines(struct watch *w, struct err *e)
 	return got;
 }
 
+static int tell_lost(const struct watch *w, const struct steering_lost_since_row *l, struct err *e)
+{
+	OWNED(str) struct str id = { 0 };
+	cJSON *o;
+
+	if (w->c->json) {
+		o = cJSON_CreateObject();
+		json_add_text(o, "session_id", l->session_id);
+		json_add_text(o, "text", l->text);
+		json_add_text(o, "said_by", l->operator_id);
+		event("never_told", o);
+		return 0;
+	}
+	if (short_session_id(w->c, l->session_id, &id, e))
+		return -1;
+	(void)printf("\nsession %s ended before its agent was told:\n", str_text(&id));
+	print_block(w->c, l->text, strlen(l->text), false);
+	if (w->shown.row.seq)
+		ask(w);
+	return 0;
+}
+
+/* What was said to agents whose session has ended since. */
+static int look_at_lost(struct watch *w, struct err *e)
+{
+	OWNED(steering_lost_since_row) struct steering_lost_since_row row = { 0 };
+	int got;
+
+	sql_steering_lost_since(&w->c->store, w->lost, &row);
+	while ((got = row_next(&row.row, e)) > 0) {
+		w->lost = row.seq;
+		if (tell_lost(w, &row, e))
+			return -1;
+	}
+	return got;
+}
+
 /* ---- the screen ---- */
 
 /* Reports that the question on the screen was answered by someone else, or expired. */
@@ -659,7 +698,7 @@ static int watch(struct watch *w, struct err *e)
 {
 	while (!w->stop && !ferror(stdout)) {
 		if (look(w, e) || look_at_silence(w, e) || look_at_runs(w, e) ||
-		    look_at_lines(w, e) || use_input(w, e))
+		    look_at_lost(w, e) || look_at_lines(w, e) || use_input(w, e))
 			return -1;
 		if (w->stop || (w->eof && w->input.length == 0))
 			return 0;
@@ -680,6 +719,7 @@ static int run_watch(struct ctl *c, struct err *e)
 	if (w.run_fd >= 0) /* without a bell it looks every second */
 		(void)doorbell_open(&w.bell, w.run_fd, "agent-intercom-ctl", NULL);
 	w.event = sql_agent_run_last_event(&c->store, e);
+	w.lost = w.event;
 	w.line = sql_agent_line_last(&c->store, e);
 	status = w.event < 0 || w.line < 0 ? -1 : watch(&w, e);
 	doorbell_clear(&w.bell);

@@ -16,6 +16,14 @@ SELECT seq, kind, text, source, operator_id, created_at, session_id, session_seq
  WHERE NOT (is_usual = 1 AND stall_seq IS NOT NULL
             AND EXISTS (SELECT 1 FROM stall AS l WHERE l.seq = stall_seq AND l.status = 'dismissed'));
 
+-- What people said to a session that then ended: its agent is never told.
+CREATE VIEW steering_lost AS
+SELECT t.seq, t.session_seq, t.text, t.operator_id, t.created_at
+  FROM steering_untold AS t
+  JOIN session AS s ON s.seq = t.session_seq AND s.status = 'terminated'
+  JOIN source AS f ON f.name = t.source AND f.operator_kind <> 'system'
+ WHERE t.is_usual = 0;
+
 CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
   UPDATE steering
      SET operator_id = coalesce(NEW.operator_id, (SELECT id FROM operator WHERE is_default = 1)),

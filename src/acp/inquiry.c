@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHOWN_BYTES = 1000 }; /* of a path that a link leads to */
+
 static const char *const OPTION_KINDS[] = {
 	[ACP_ALLOW_ONCE] = "allow_once",
 	[ACP_ALLOW_ALWAYS] = "allow_always",
@@ -37,15 +39,39 @@ static void describe(struct acp_inquiry *ask, const char *text)
 void acp_inquiry_place(struct acp_inquiry *ask, const char *root, const char *given)
 {
 	OWNED(str) struct str relative = { 0 };
+	size_t length = strlen(given);
 
 	str_reset(&ask->path);
-	if (safe_path_clean(root, given, strlen(given), &relative, NULL) == 0) {
+	while (length > 1 && given[length - 1] == '/')
+		length--;
+	if (safe_path_clean(root, given, length, &relative, NULL) == 0) {
 		str_add(&ask->path, relative.bytes);
 		return;
 	}
 	str_add(&ask->path, given);
-	if (strcmp(given, root) != 0)
+	if (strncmp(given, root, length) == 0 && !root[length])
+		return;
+	if (length != 1 || given[0] != '.')
 		ask->risk = ACP_RISK_CRITICAL;
+}
+
+void acp_inquiry_leads(struct acp_inquiry *ask, const char *root, const char *given,
+                       const char *target)
+{
+	OWNED(str) struct str text = { 0 };
+	struct acp_inquiry from = { 0 }, to = { 0 };
+
+	acp_inquiry_place(&to, root, target);
+	if (to.risk == ACP_RISK_CRITICAL) {
+		acp_inquiry_place(&from, root, given);
+		ask->risk = ACP_RISK_CRITICAL;
+		str_addf(&text, "%s leads to ", str_text(&from.path));
+		str_add_shown(&text, target, strlen(target), SHOWN_BYTES);
+		if (!strstr(str_text(&ask->description), text.bytes))
+			describe(ask, text.bytes);
+	}
+	acp_inquiry_clear(&from);
+	acp_inquiry_clear(&to);
 }
 
 void acp_inquiry_name(struct acp_inquiry *ask, const char *given)
@@ -61,10 +87,13 @@ void acp_inquiry_name(struct acp_inquiry *ask, const char *given)
 static void add_path(struct acp_inquiry *ask, const char *root, const char *given)
 {
 	struct acp_inquiry other = { .risk = ask->risk };
+	size_t before = ask->path_count;
 
 	if (!given)
 		return;
 	acp_inquiry_name(ask, given);
+	if (ask->path_count == before)
+		return;
 	if (!ask->path.length) {
 		acp_inquiry_place(ask, root, given);
 		return;
@@ -188,63 +217,258 @@ static void read_command(const cJSON *command, struct str *run, struct str *show
 	str_add(run, script ? script : str_text(shown));
 }
 
-/* A command, as a text or as a list of words. */
-static void add_command(struct acp_inquiry *ask, const cJSON *command, const char *cwd)
+static bool is_texts(const cJSON *list)
+{
+	const cJSON *item;
+
+	cJSON_ArrayForEach (item, list)
+		if (!cJSON_IsString(item))
+			return false;
+	return cJSON_IsArray(list);
+}
+
+static void describe_as(struct acp_inquiry *ask, const char *how, const char *text)
+{
+	OWNED(str) struct str line = { 0 };
+
+	str_addf(&line, "%s%s", how, text);
+	describe(ask, line.bytes);
+}
+
+/* ---- what a tool is called with ---- */
+
+/* The arguments, and those of them that are shown already. */
+struct input {
+	const cJSON *all;
+	const cJSON *command, *arguments, *cwd, *patch;
+	const cJSON *diff; /* the only one that is shown beside it; NULL: there is none, or several
+	                    */
+	bool has_content; /* there is */
+};
+
+static const cJSON *member(const cJSON *object, const char *name)
+{
+	return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+static const cJSON *text_member(const cJSON *object, const char *name)
+{
+	const cJSON *item = member(object, name);
+
+	return cJSON_IsString(item) ? item : NULL;
+}
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (strcmp(name, *names) == 0)
+			return true;
+	return false;
+}
+
+static void show_command(struct acp_inquiry *ask, const struct str *run, const struct str *shown)
+{
+	if (ask->command.length && strcmp(ask->command.bytes, str_text(run)) != 0)
+		ask->is_unclear = true;
+	str_reset(&ask->command);
+	str_add(&ask->command, str_text(run));
+	if (!ask->diff.length)
+		str_add(&ask->diff, shown->bytes);
+	else if (strcmp(ask->diff.bytes, shown->bytes) != 0)
+		describe_as(ask, "Runs: ", shown->bytes);
+}
+
+/* A command, as a text or as a list of words, with its arguments. */
+static void add_command(struct acp_inquiry *ask, struct input *in)
 {
 	OWNED(str) struct str shown = { 0 };
-	OWNED(str) struct str where = { 0 };
+	OWNED(str) struct str run = { 0 };
+	const cJSON *command = member(in->all, "command"), *word;
+	const cJSON *arguments = member(in->all, "args");
 
-	if (!command)
+	if (!cJSON_IsString(command) && !is_texts(command))
 		return;
-	str_reset(&ask->command);
-	read_command(command, &ask->command, &shown);
-	free(ask->cwd);
-	ask->cwd = copy_of(cwd);
-	if (ask->diff.length || !shown.length)
+	read_command(command, &run, &shown);
+	if (!shown.length)
 		return;
-	str_add(&ask->diff, shown.bytes);
-	if (!cwd)
-		return;
-	str_addf(&where, "in %s", cwd);
-	describe(ask, where.bytes);
-}
-
-/* The arguments of a tool that are files, by the names that agents use. */
-static void name_input(struct acp_inquiry *ask, const cJSON *input)
-{
-	static const char *const NAMES[] = { "file_path", "filePath",      "path",
-		                             "abs_path",  "absolute_path", "notebook_path" };
-
-	for (size_t i = 0; i < COUNT(NAMES); i++) {
-		const char *path = json_text(input, NAMES[i]);
-
-		if (path && path[0])
-			acp_inquiry_name(ask, path);
+	in->command = command;
+	if (is_texts(arguments)) {
+		in->arguments = arguments;
+		cJSON_ArrayForEach (word, arguments) {
+			str_add_char(&shown, ' ');
+			add_quoted(&shown, word->valuestring);
+		}
+		if (cJSON_GetArraySize(arguments) > 0) {
+			str_reset(&run);
+			str_add(&run, shown.bytes);
+		}
 	}
+	show_command(ask, &run, &shown);
+	in->cwd = text_member(in->all, "cwd");
+	if (!in->cwd)
+		in->cwd = text_member(in->all, "workdir");
+	if (!in->cwd)
+		return;
+	free(ask->cwd);
+	ask->cwd = xstrdup(in->cwd->valuestring);
+	describe_as(ask, "in ", ask->cwd);
 }
 
-/* What is there to be seen where there is no diff: the arguments of the tool. */
-static void add_input(struct acp_inquiry *ask, const cJSON *input)
+static void add_patch(struct acp_inquiry *ask, struct input *in)
 {
-	const char *diff = json_text(input, "diff");
+	const cJSON *patch = text_member(in->all, "diff");
+
+	patch = patch ? patch : text_member(in->all, "patch");
+	if (!patch || ask->is_diff)
+		return;
+	in->patch = patch;
+	if (ask->diff.length)
+		describe_as(ask, "", ask->diff.bytes);
+	str_reset(&ask->diff);
+	str_add(&ask->diff, patch->valuestring);
+	ask->is_diff = true;
+}
+
+static bool is_text(const cJSON *item, const char *text)
+{
+	return cJSON_IsString(item) && text && strcmp(item->valuestring, text) == 0;
+}
+
+/* Whether the diff that is shown says the same: the new content, or a part before and after. */
+static bool is_in_diff(const struct acp_inquiry *ask, const struct input *in, const cJSON *item)
+{
+	const char *old = json_text(in->diff, "oldText"), *new = json_text(in->diff, "newText");
+
+	if (strcmp(item->string, "diff") == 0 || strcmp(item->string, "patch") == 0)
+		return ask->is_diff && is_text(item, str_text(&ask->diff));
+	if (!in->diff)
+		return false;
+	if (strcmp(item->string, "content") == 0 || strcmp(item->string, "new_string") == 0)
+		return is_text(item, new);
+	return strcmp(item->string, "old_string") == 0 && is_text(item, old ? old : "");
+}
+
+static bool is_shown(const struct acp_inquiry *ask, const struct input *in, const cJSON *item)
+{
+	return item == in->command || item == in->arguments || item == in->cwd ||
+	       item == in->patch || is_in_diff(ask, in, item);
+}
+
+/* What an edit writes can be judged where no diff beside it says otherwise. */
+static bool is_content(const struct acp_inquiry *ask, const struct input *in, const cJSON *item)
+{
+	static const char *const NAMES[] = { "content", "old_string", "new_string", NULL };
+
+	return !in->has_content && !ask->command.length && cJSON_IsString(item) &&
+	       is_one_of(item->string, NAMES);
+}
+
+/* A member that does nothing by itself. */
+static bool is_harmless(const cJSON *item)
+{
+	static const char *const WORDS[] = { "description", "reason", "call_id", "turn_id", NULL };
+	static const char *const NUMBERS[] = { "timeout", "offset", "limit", NULL };
+
+	if (cJSON_IsString(item))
+		return is_one_of(item->string, WORDS);
+	if (cJSON_IsNumber(item))
+		return is_one_of(item->string, NUMBERS);
+	if (cJSON_IsFalse(item))
+		return strcmp(item->string, "replace_all") == 0;
+	/* how codex reads its own command */
+	return cJSON_IsArray(item) && strcmp(item->string, "parsed_cmd") == 0;
+}
+
+/* A kind that only looks does not write or run anything. */
+static bool is_weighty(const cJSON *item)
+{
+	static const char *const NAMES[] = { "command", "args",    "script",     "code",
+		                             "cmd",     "content", "new_string", NULL };
+
+	return is_one_of(item->string, NAMES);
+}
+
+/* The arguments that are files, by the names that agents use. */
+static bool is_file(const cJSON *item)
+{
+	static const char *const NAMES[] = { "file_path",     "filePath",      "path", "abs_path",
+		                             "absolute_path", "notebook_path", NULL };
+
+	return cJSON_IsString(item) && item->valuestring[0] && is_one_of(item->string, NAMES);
+}
+
+/* Each member that is not shown yet. */
+static void add_rest(struct acp_inquiry *ask, const char *root, const struct input *in)
+{
+	OWNED(str) struct str rest = { 0 };
+	const cJSON *item;
+
+	json_object(&rest);
+	cJSON_ArrayForEach (item, in->all) {
+		char *text;
+
+		if (is_weighty(item) && ask->risk == ACP_RISK_LOW) {
+			ask->risk = ACP_RISK_HIGH;
+			ask->is_unclear = true;
+		}
+		if (is_file(item)) {
+			add_path(ask, root, item->valuestring);
+			continue;
+		}
+		if (is_shown(ask, in, item))
+			continue;
+		if (!is_harmless(item) && !is_content(ask, in, item))
+			ask->is_unclear = true;
+		text = cJSON_PrintUnformatted(item);
+		json_member_raw(&rest, item->string, text ? text : "null");
+		cJSON_free(text);
+	}
+	json_object_end(&rest);
+	if (ask->diff.length && strcmp(rest.bytes, "{}") != 0)
+		describe_as(ask, "Also given: ", rest.bytes);
+}
+
+static const cJSON *only_diff(const cJSON *content)
+{
+	const cJSON *found = NULL, *item;
+
+	cJSON_ArrayForEach (item, content) {
+		const char *type = json_text(item, "type");
+
+		if (!type || strcmp(type, "diff") != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = item;
+	}
+	return found;
+}
+
+/* Shows what the tool is called with, unless the content of the call shows it. */
+static void add_input(struct acp_inquiry *ask, const char *root, const cJSON *input,
+                      const cJSON *content)
+{
+	struct input in = { .all = input, .diff = only_diff(content), .has_content = ask->is_diff };
 	char *text;
 
-	if (!input)
+	if (!input || cJSON_IsNull(input))
 		return;
-	name_input(ask, input);
-	add_command(ask, cJSON_GetObjectItemCaseSensitive(input, "command"),
-	            json_text(input, "cwd"));
-	diff = diff ? diff : json_text(input, "patch");
-	if (diff && !ask->is_diff) {
-		str_reset(&ask->diff);
-		str_add(&ask->diff, diff);
-		ask->is_diff = true;
+	json_canonical(&ask->input, input);
+	if (cJSON_IsObject(input)) {
+		add_patch(ask, &in);
+		add_command(ask, &in);
+		add_rest(ask, root, &in);
+	} else {
+		ask->is_unclear = true;
 	}
-	if (ask->diff.length || cJSON_GetArraySize(input) == 0)
+	if ((ask->diff.length && cJSON_IsObject(input)) ||
+	    (cJSON_GetArraySize(input) == 0 && (cJSON_IsObject(input) || cJSON_IsArray(input))))
 		return;
 	text = cJSON_Print(input);
-	if (text)
+	if (text && !ask->diff.length)
 		str_add(&ask->diff, text);
+	else if (text)
+		describe_as(ask, "Also given: ", text);
 	cJSON_free(text);
 }
 
@@ -266,7 +490,9 @@ static void add_call(struct acp_inquiry *ask, const struct acp_tool_call *call, 
 	add_content(ask, root, cJSON_GetObjectItemCaseSensitive(call->fields, "content"));
 	cJSON_ArrayForEach (location, cJSON_GetObjectItemCaseSensitive(call->fields, "locations"))
 		add_path(ask, root, json_text(location, "path"));
-	add_input(ask, cJSON_GetObjectItemCaseSensitive(call->fields, "rawInput"));
+	add_input(ask, root, member(call->fields, "rawInput"), member(call->fields, "content"));
+	if (ask->risk == ACP_RISK_LOW && (ask->is_diff || ask->command.length))
+		ask->risk = ACP_RISK_HIGH;
 }
 
 /* ---- what may be answered ---- */
@@ -360,7 +586,17 @@ void acp_inquiry_add_options(const struct acp_inquiry *ask, struct str *out)
 
 /* ---- permissions ---- */
 
-static void add_subject(struct acp_inquiry *ask, const cJSON *subject)
+/* What a subject says beside what it is, as what a tool is called with. */
+static void add_subject_input(struct acp_inquiry *ask, const char *root, const cJSON *subject)
+{
+	OWNED(cJSON_ptr) cJSON *input = cJSON_Duplicate(subject, true);
+
+	cJSON_DeleteItemFromObjectCaseSensitive(input, "type");
+	cJSON_DeleteItemFromObjectCaseSensitive(input, "toolCallId");
+	add_input(ask, root, input, NULL);
+}
+
+static void add_subject(struct acp_inquiry *ask, const char *root, const cJSON *subject)
 {
 	const char *type = json_text(subject, "type");
 
@@ -372,10 +608,7 @@ static void add_subject(struct acp_inquiry *ask, const cJSON *subject)
 		ask->tool_call_id = copy_of(json_text(subject, "toolCallId"));
 	if (ask->risk == ACP_RISK_LOW)
 		ask->risk = ACP_RISK_HIGH;
-	str_reset(&ask->diff);
-	ask->is_diff = false;
-	add_command(ask, cJSON_GetObjectItemCaseSensitive(subject, "command"),
-	            json_text(subject, "cwd"));
+	add_subject_input(ask, root, subject);
 }
 
 /* codex-acp leaves out what is over 1 MiB: nothing is approved unseen without its being said. */
@@ -401,7 +634,7 @@ int acp_inquiry_permission(struct acp_inquiry *ask, const cJSON *params,
 	describe(ask, json_text(params, "description"));
 	if (call)
 		add_call(ask, call, root);
-	add_subject(ask, cJSON_GetObjectItemCaseSensitive(params, "subject"));
+	add_subject(ask, root, cJSON_GetObjectItemCaseSensitive(params, "subject"));
 	mark_unseen(ask);
 	if ((!title || !title[0]) && call)
 		title = acp_tool_call_title(call);
@@ -609,6 +842,7 @@ void acp_inquiry_clear(struct acp_inquiry *ask)
 	free(ask->paths);
 	free(ask->cwd);
 	str_clear(&ask->command);
+	str_clear(&ask->input);
 	str_clear(&ask->title);
 	str_clear(&ask->description);
 	str_clear(&ask->diff);

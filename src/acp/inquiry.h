@@ -63,6 +63,8 @@ struct acp_inquiry {
 	size_t path_count;
 	struct str command; /* the command line, as a shell reads it; "": it is none */
 	char *cwd; /* where that would run; NULL: not said */
+	struct str input; /* all that the tool is called with, canonical; "": nothing */
+	bool is_unclear; /* what a member of the input does is not known */
 	struct str path; /* relative to the workspace, absolute if it is outside; "": no file */
 	enum acp_risk risk;
 	struct acp_option *options; /* ACP_INQUIRY_PERMISSION of the standard */
@@ -85,6 +87,11 @@ void acp_inquiry_name(struct acp_inquiry *ask, const char *given);
 
 /* Puts a path as the agent gives it into ask->path; one outside of root makes the risk critical. */
 void acp_inquiry_place(struct acp_inquiry *ask, const char *root, const char *given);
+
+/* Says that this path, which it names, leads to the absolute path target; if that is outside of
+ * root, the risk is critical. */
+void acp_inquiry_leads(struct acp_inquiry *ask, const char *root, const char *given,
+                       const char *target);
 
 /* The option that says yes, once. NULL: none, or several that differ. */
 const struct acp_option *acp_inquiry_yes(const struct acp_inquiry *ask);

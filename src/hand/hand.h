@@ -70,6 +70,7 @@ struct hand_found {
 	struct str effect;
 	bool names_other; /* ask.named is not in the workspace */
 	char *named_path, *named_target;
+	char *named_leads; /* where it leads instead; NULL: that is not known, or nowhere else */
 	struct hand_file shown[HAND_SHOWN_FILES];
 	size_t shown_count;
 };

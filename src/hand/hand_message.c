@@ -186,6 +186,7 @@ void hand_found_write(const struct hand_ask *ask, const struct hand_found *found
 		if (ask->named) {
 			pack_add_text(out, found->named_path);
 			pack_add_text(out, found->named_target);
+			pack_add_text(out, found->named_leads);
 		}
 		for (size_t i = 0; i < ask->shown_count; i++) {
 			const struct hand_file *f = &found->shown[i];
@@ -331,10 +332,12 @@ static void take_named(struct pack *w, struct hand_found *found)
 {
 	found->named_path = pack_text(w, PATH_MAX);
 	found->named_target = pack_text(w, PATH_MAX);
+	found->named_leads = pack_text(w, 2 * PATH_MAX);
 	found->names_other = !found->named_path;
 	if (!found->named_path != !found->named_target ||
 	    (found->named_path && (!is_clean(found->root, found->named_path) ||
-	                           !is_clean(found->root, found->named_target))))
+	                           !is_clean(found->root, found->named_target))) ||
+	    (found->named_leads && found->named_leads[0] != '/'))
 		w->bad = true;
 }
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ void hand_found_clear(struct hand_found *found)
 	str_clear(&found->effect);
 	free(found->named_path);
 	free(found->named_target);
+	free(found->named_leads);
 	for (size_t i = 0; i < found->shown_count; i++) {
 		str_clear(&found->shown[i].bytes);
 		free(found->shown[i].why);
@@ -175,10 +177,56 @@ static void look_at_proposal(const struct hand_ask *ask, struct hand_found *foun
 
 /* ---- files that are named ---- */
 
+/* The absolute name that path stands for, as far as it exists. */
+static void follow(const char *path, struct str *out)
+{
+	OWNED(str) struct str folder = { 0 };
+	char target[PATH_MAX];
+	char *real = realpath(path, NULL);
+	const char *slash = strrchr(path, '/');
+	ssize_t length;
+
+	if (real || !slash || slash == path) {
+		str_add(out, real ? real : path);
+		free(real);
+		return;
+	}
+	str_add_bytes(&folder, path, (size_t)(slash - path));
+	length = readlink(path, target, sizeof(target));
+	if (length <= 0 || length >= (ssize_t)sizeof(target) || target[0] != '/') {
+		follow(folder.bytes, out);
+		str_add_char(out, '/');
+	}
+	if (length <= 0 || length >= (ssize_t)sizeof(target))
+		str_add(out, slash + 1);
+	else
+		str_add_bytes(out, target, (size_t)length);
+}
+
+/* Where the name leads as it was given; a link before ".." leads elsewhere than the text says. */
+static void follow_named(const struct hand_ask *ask, struct hand_found *found, struct str *out)
+{
+	OWNED(str) struct str path = { 0 };
+
+	if (ask->named[0] != '/')
+		str_addf(&path, "%s/", found->root);
+	str_add(&path, ask->named);
+	follow(path.bytes, out);
+}
+
+static bool is_at(const char *root, const struct str *relative, const struct str *name)
+{
+	OWNED(str) struct str path = { 0 };
+
+	str_addf(&path, "%s/%s", root, str_text(relative));
+	return strcmp(path.bytes, str_text(name)) == 0;
+}
+
 static void find_named(const struct hand_ask *ask, struct hand_found *found)
 {
 	OWNED(str) struct str path = { 0 };
 	OWNED(str) struct str target = { 0 };
+	OWNED(str) struct str leads = { 0 };
 	struct err e = { 0 };
 	int root = -1;
 
@@ -186,10 +234,16 @@ static void find_named(const struct hand_ask *ask, struct hand_found *found)
 	if (safe_path_clean(found->root, ask->named, strlen(ask->named), &path, &e) ||
 	    safe_path_open(found->root, &root, &e))
 		return;
-	if (safe_path_resolve(root, str_text(&path), &target, &e) == 0) {
+	if (safe_path_resolve(root, str_text(&path), &target, &e))
+		str_reset(&target);
+	if (!target.length || strstr(ask->named, ".."))
+		follow_named(ask, found, &leads);
+	if (target.length && (!leads.length || is_at(found->root, &target, &leads))) {
 		found->names_other = false;
 		found->named_path = str_take(&path);
 		found->named_target = str_take(&target);
+	} else {
+		found->named_leads = str_take(&leads);
 	}
 	(void)close(root);
 }

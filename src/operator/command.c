@@ -20,13 +20,15 @@ static const char *done(const struct desk *d, const char *verb)
 int desk_order_session(struct desk *d, const char *verb, const char *session_id, const char *name,
                        const char *why, struct err *e)
 {
+	OWNED(str) struct str text = { 0 };
 	int got = desk_give(d, verb, session_id, why && *why ? why : NULL, e);
 
 	if (got <= 0)
 		return got;
 	desk_add(d, "session_id", session_id);
 	desk_add(d, "status", "done");
-	return desk_tell(d, SAID_DONE, "Session %s is %s.", name, done(d, verb));
+	str_addf(&text, "Session %s is %s.", name, done(d, verb));
+	return desk_tell_done(d, session_id, &text, e);
 }
 
 /* ---- mode, stall, pause, resume, stop ---- */

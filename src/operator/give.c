@@ -3,8 +3,11 @@
 
 #include "command.h"
 #include "err.h"
+#include "sql/steering.h"
 
 #include <string.h>
+
+enum { LOST_SHOWN = 300 }; /* of what was said, as in the notice in Slack */
 
 int desk_give(struct desk *d, const char *verb, const char *session_id, const char *argument,
               struct err *e)
@@ -26,6 +29,32 @@ int desk_give(struct desk *d, const char *verb, const char *session_id, const ch
 	if (r.is.reply)
 		d->out->json = cJSON_Parse(r.is.reply);
 	return 1;
+}
+
+int desk_tell_done(struct desk *d, const char *session_id, const struct str *done, struct err *e)
+{
+	OWNED(steering_lost_row) struct steering_lost_row lost = { 0 };
+	OWNED(str) struct str words = { 0 };
+	cJSON *texts = cJSON_CreateArray();
+	int got;
+
+	sql_steering_lost(d->st, session_id, &lost);
+	while ((got = row_next(&lost.row, e)) > 0) {
+		(void)cJSON_AddItemToArray(texts, cJSON_CreateString(lost.text));
+		str_add(&words, words.length ? ", “" : "“");
+		str_add_shown(&words, lost.text, strlen(lost.text), LOST_SHOWN);
+		str_add(&words, "”");
+	}
+	if (words.length && d->out->json)
+		(void)cJSON_AddItemToObject(d->out->json, "never_told", texts);
+	else
+		cJSON_Delete(texts);
+	if (got < 0)
+		return -1;
+	if (!words.length || d->who->place.channel) /* Slack has a notice of it in the thread */
+		return desk_tell(d, SAID_DONE, "%s", str_text(done));
+	return desk_tell(d, SAID_DONE, "%s\nIt ended before its agent was told: %s", str_text(done),
+	                 str_text(&words));
 }
 
 /* What ended can be restarted. A prefix that fits an ended session, too, does not name a live one:

@@ -162,6 +162,7 @@ int desk_restart(struct desk *d, struct err *e)
 {
 	const struct words *w = d->w;
 	OWNED(str) struct str began = { 0 };
+	OWNED(str) struct str text = { 0 };
 	OWNED(found) struct found f = { 0 };
 	struct start s = { .prompt = NULL };
 	char id[ID_BYTES];
@@ -181,8 +182,8 @@ int desk_restart(struct desk *d, struct err *e)
 		return got;
 	(void)snprintf(d->out->session_id, ID_BYTES, "%s", json_text(d->out->json, "session_id"));
 	add_began(d, &began);
-	return desk_tell(d, SAID_DONE, "Session %s is restarted as %s.", str_text(&f.name),
-	                 str_text(&began));
+	str_addf(&text, "Session %s is restarted as %s.", str_text(&f.name), str_text(&began));
+	return desk_tell_done(d, f.session_id, &text, e);
 }
 
 int desk_clean_up(struct desk *d, struct err *e)

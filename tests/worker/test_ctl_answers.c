@@ -12,16 +12,16 @@ START_TEST(list_has_the_json_of_the_seeds)
 	done("{\"sessions\":[{\"session_id\":\"" SESSION_A
 	     "\",\"status\":\"active\",\"mode\":\"local\",\"workspace_root\":\"/ws/a\","
 	     "\"last_tool\":null,\"updated_at\":\"" T "\",\"last_activity_at\":null,"
-	     "\"owner\":\"local:tester\",\"agent\":\"claude\",\"prompt\":null},"
+	     "\"owner\":\"local:tester\",\"agent\":\"claude\",\"prompt\":null,\"usage\":null},"
 	     "{\"session_id\":\"" SESSION_B
 	     "\",\"status\":\"active\",\"mode\":\"local\",\"workspace_root\":\"/ws/b\","
 	     "\"last_tool\":\"standby\",\"updated_at\":\"" T "\",\"last_activity_at\":null,"
-	     "\"owner\":\"local:tester\",\"agent\":null,\"prompt\":null}]}\n");
+	     "\"owner\":\"local:tester\",\"agent\":null,\"prompt\":null,\"usage\":null}]}\n");
 	ctl("--text list");
 	ck_assert_int_eq(status, 0);
 	says("ID          STATUS  MODE");
 	says("01900000-0  active  local  online");
-	says("claude  local:tester  /ws/a");
+	says("claude  local:tester        /ws/a");
 }
 END_TEST
 
@@ -454,6 +454,33 @@ START_TEST(other_orders_to_a_session_that_has_ended_say_so)
 }
 END_TEST
 
+START_TEST(who_ends_a_session_is_told_which_words_its_agent_never_was)
+{
+	given_profile();
+	given_sessions();
+	ctl("steer " SESSION_A " use tabs");
+	ctl("steer " SESSION_A " and hurry");
+	ctl("--text session clear " SESSION_A);
+	done("Session 01900000-0000 (claude in a) is stopped.\n"
+	     "It ended before its agent was told: “use tabs”, “and hurry”\n");
+	ctl("--text session clear " SESSION_B);
+	done("Session 01900000-1111 (agent in b) is stopped.\n");
+}
+END_TEST
+
+START_TEST(who_restarts_a_session_is_told_which_words_its_agent_never_was)
+{
+	given_profile();
+	ctl("session start fix it");
+	shell("ctl $DB steer $(sqlite3 $HOME/state/intercom.db 'SELECT id FROM session') use tabs;"
+	      " ctl $DB --text session restart $(sqlite3 $HOME/state/intercom.db"
+	      " 'SELECT id FROM session')");
+	ck_assert_msg(status == 0, "%s", str_text(&err_out));
+	says("\nIt ended before its agent was told: “use tabs”\n");
+	expect("SELECT session_seq, delivered_at FROM steering", "1|\n");
+}
+END_TEST
+
 START_TEST(a_session_that_lost_its_agent_is_resumed_or_cleaned_up)
 {
 	given_profile();
@@ -531,6 +558,8 @@ int main(void)
 	tcase_add_test(answers, a_session_that_has_ended_is_restarted_by_its_short_id);
 	tcase_add_test(answers, a_short_id_of_several_sessions_restarts_none);
 	tcase_add_test(answers, other_orders_to_a_session_that_has_ended_say_so);
+	tcase_add_test(answers, who_ends_a_session_is_told_which_words_its_agent_never_was);
+	tcase_add_test(answers, who_restarts_a_session_is_told_which_words_its_agent_never_was);
 	tcase_add_test(answers, a_session_that_lost_its_agent_is_resumed_or_cleaned_up);
 	tcase_add_test(answers, who_watches_sees_agents_start_and_end);
 	tcase_add_test(answers, session_says_what_it_needs);

@@ -92,7 +92,7 @@ START_TEST(a_transcript_is_all_of_a_session_in_order)
 		"  | --- a/a.c\n  | +++ b/a.c\n  | @@ -1 +1 @@\n  | -one\n  | +two <b>\n",
 		AT(5) "  answer: reject to " CHANGE ", local:tester\n  | no tests\n",
 		AT(6) "  turn ended: end_turn\n",
-		AT(7) "  said by sql, not told yet, local:tester\n  | add tests\n",
+		AT(7) "  said by sql, never told: the session ended, local:tester\n  | add tests\n",
 		AT(8) "  agent ended: exited, exit code 3\n  | out of memory\n",
 	};
 	const char *at;
@@ -233,6 +233,22 @@ START_TEST(a_session_that_has_ended_has_a_transcript_by_its_short_id)
 }
 END_TEST
 
+START_TEST(watch_says_which_words_no_agent_was_told)
+{
+	given_run();
+	shell("mkfifo $HOME/answers; exec 5<>$HOME/answers;"
+	      " (exec 5>&-; ctl $DB watch <$HOME/answers >$HOME/seen) & watching=$!;"
+	      " await seen 'nothing waits';"
+	      " ctl $DB steer " SESSION_A " use tabs >&2;"
+	      " sqlite3 $HOME/state/intercom.db \"UPDATE agent_run SET state = 'ended',"
+	      " outcome = 'exited', exit_signal = 9, ended_at = '" AT(
+	          8) "'\";"
+	             " await seen 'use tabs'; exec 5>&-; wait $watching; cat $HOME/seen");
+	says("\nsession 01900000 ended before its agent was told:\n  | use tabs\n");
+	expect("SELECT status FROM session", "terminated\n");
+}
+END_TEST
+
 START_TEST(a_transcript_needs_one_session)
 {
 	given_sessions();
@@ -287,6 +303,7 @@ int main(void)
 	tcase_add_test(c, a_transcript_as_json_is_an_object_a_line);
 	tcase_add_test(c, nothing_that_an_agent_says_acts_on_a_terminal_or_a_page);
 	tcase_add_test(c, a_session_that_has_ended_has_a_transcript_by_its_short_id);
+	tcase_add_test(c, watch_says_which_words_no_agent_was_told);
 	tcase_add_test(c, a_transcript_needs_one_session);
 	tcase_add_test(c, watch_shows_what_an_agent_says_and_the_end_of_its_turn);
 	suite_add_tcase(s, c);

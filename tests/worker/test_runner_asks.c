@@ -47,9 +47,15 @@ START_TEST(what_the_policy_allows_is_answered_once_without_a_person)
 	(void)given_talk("v1", STEPS("options:[{\"optionId\":\"always\",\"name\":\"Always\","
 	                             "\"kind\":\"allow_always\"},{\"optionId\":\"once\",\"name\":"
 	                             "\"Once\",\"kind\":\"allow_once\"}]",
-	                             EDIT("1", "docs/a.md", ""), RUN("8", "\"git status\""),
-	                             RUN("9", "[\"bash\",\"-lc\",\"git status\"]")));
-	was_told("\"optionId\":\"once\"", 3);
+	                             EDIT("1", "docs/a.md", ""),
+	                             RUN("8", "\"git status\",\"description\":\"Look\""),
+	                             RUN("9", "[\"bash\",\"-lc\",\"git status\"],\"cwd\":\"%w\","
+	                                      "\"reason\":\"Look\",\"parsed_cmd\":[]"),
+	                             "permit:{\"toolCallId\":\"w\",\"kind\":\"edit\",\"content\":"
+	                             "[{\"type\":\"diff\",\"path\":\"%w/docs/b.md\",\"oldText\":"
+	                             "null,\"newText\":\"hi\"}],\"rawInput\":{\"file_path\":"
+	                             "\"%w/docs/b.md\",\"content\":\"hi\"}}"));
+	was_told("\"optionId\":\"once\"", 4);
 	was_told("always", 0);
 	expect_soon("SELECT r.state, r.decided_by, d.source, r.kind,"
 	            " r.reason LIKE a.rule || ' (policy ________)', a.rule, a.subject,"
@@ -59,7 +65,9 @@ START_TEST(what_the_policy_allows_is_answered_once_without_a_person)
 	            "approved|system:policy|policy|permission|1|file_pattern:write:docs/**|"
 	            "docs/a.md|1\n"
 	            "approved|system:policy|policy|permission|1|command:git status|git status|1\n"
-	            "approved|system:policy|policy|permission|1|command:git status|git status|1\n");
+	            "approved|system:policy|policy|permission|1|command:git status|git status|1\n"
+	            "approved|system:policy|policy|permission|1|file_pattern:write:docs/**|"
+	            "docs/b.md|1\n");
 	expect("SELECT state FROM policy", "loaded\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
@@ -96,6 +104,13 @@ START_TEST(what_the_policy_does_not_allow_whole_is_asked)
 		RUN("13", "[\"bash\",\"-lc\",\"rm -r x\"]"),
 		"permit:{\"toolCallId\":\"20\",\"kind\":\"execute\",\"rawInput\":{\"command\":"
 		"\"git status\",\"cwd\":\"/tmp\"}}",
+		RUN("21", "\"git status\",\"args\":[\"; rm -rf /\"]"),
+		RUN("22", "\"git status\",\"script\":\"rm -rf /\""),
+		RUN("23", "\"git status\",\"workdir\":\"/tmp\""),
+		RUN("24", "\"git status\",\"command\":\"rm -rf /\""),
+		"permit:{\"toolCallId\":\"25\",\"kind\":\"edit\",\"content\":[{\"type\":\"diff\","
+		"\"path\":\"%w/docs/"
+		"a.md\",\"newText\":\"hi\"}],\"rawInput\":{\"patch\":\"other\"}}",
 	};
 	const char *steps[COUNT(CASES) + 1] = { NULL };
 	OWNED(char_ptr) char *docs = NULL;
@@ -122,6 +137,36 @@ START_TEST(what_the_policy_does_not_allow_whole_is_asked)
 	was_told("\"optionId\":\"no\"", (int)COUNT(CASES));
 	was_told("\"optionId\":\"yes\"", 0);
 	expect("SELECT count(*) FROM decision WHERE source = 'policy'", "0\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(a_link_that_leads_outside_is_critical_and_says_where_it_leads)
+{
+	make_site();
+	OWNED(char_ptr) char *link = path_in(site.workspace, "link");
+	ck_assert_int_eq(symlink("/etc", link), 0);
+	OWNED(char_ptr) char *dangling = path_in(site.workspace, "dangling");
+	ck_assert_int_eq(symlink("/nowhere/at/all", dangling), 0);
+	OWNED(char_ptr) char *inner = path_in(site.workspace, "inner");
+	ck_assert_int_eq(symlink("a.c", inner), 0);
+	put_file(site.workspace, "a.c", "int a;\n");
+	site_start(&site);
+	(void)given_talk("v1", STEPS(EDIT("l1", "link/passwd", ""), EDIT("l2", "link/new/x", ""),
+	                             EDIT("l3", "dangling", ""), EDIT("l4", "inner", "")));
+	for (int i = 1; i <= 4; i++) {
+		char sql[60];
+
+		(void)snprintf(sql, sizeof(sql), "SELECT state FROM request WHERE seq = %d", i);
+		expect_soon(sql, "pending\n");
+		decide("reject", "NULL, NULL");
+	}
+	expect("SELECT risk_level, file_path, substr(description, instr(description, char(10)) + 1)"
+	       " FROM request ORDER BY seq",
+	       "critical|link/passwd|link/passwd leads to /etc/passwd\n"
+	       "critical|link/new/x|link/new/x leads to /etc/new/x\n"
+	       "critical|dangling|dangling leads to /nowhere/at/all\n"
+	       "high|inner|\n");
 	ck_assert_int_eq(site_stop(&site), 0);
 }
 END_TEST
@@ -506,6 +551,7 @@ int main(void)
 
 	tcase_add_test(c, what_the_policy_allows_is_answered_once_without_a_person);
 	tcase_add_test(c, what_the_policy_does_not_allow_whole_is_asked);
+	tcase_add_test(c, a_link_that_leads_outside_is_critical_and_says_where_it_leads);
 	tcase_add_test(c, without_a_threshold_a_person_is_asked_about_edits);
 	tcase_add_test(c, a_clearance_of_acp_stream_is_judged_by_the_risk_that_it_names);
 	tcase_add_test(c, the_answer_is_the_option_that_was_chosen);

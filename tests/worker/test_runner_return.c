@@ -93,6 +93,27 @@ START_TEST(a_question_can_be_answered_while_its_agent_is_away)
 }
 END_TEST
 
+#define RUNS(input)                                                                                \
+	"permit:{\"toolCallId\":\"c\",\"kind\":\"execute\",\"title\":\"git\",\"rawInput\":{"       \
+	"\"command\":\"git\",\"args\":[" input "]}}"
+
+START_TEST(an_approval_is_not_for_another_command_that_is_asked_later)
+{
+	setup();
+	int run = given_talk("v1", STEPS(RUNS("\"status\""), "resumable"));
+	expect_soon("SELECT state FROM request", "pending\n");
+	ck_assert_int_eq(site_stop(&site), 0);
+	start_again("v1", STEPS(RUNS("\"push\",\"--force\""), "resumable"));
+	run_becomes(run, "ended|interrupted|0||interrupted");
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	resume(run);
+	expect_soon("SELECT state, body FROM request ORDER BY seq",
+	            "approved|git status\npending|git push --force\n");
+	was_told("\"optionId\":\"yes\"", 0);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 START_TEST(a_question_that_is_open_is_told_as_open_and_asked_once)
 {
 	setup();
@@ -216,6 +237,7 @@ int main(void)
 	tcase_add_test(c, an_agent_that_remembers_nothing_is_told_what_is_known);
 	tcase_add_test(c, words_beside_an_answer_survive_the_runner);
 	tcase_add_test(c, a_question_can_be_answered_while_its_agent_is_away);
+	tcase_add_test(c, an_approval_is_not_for_another_command_that_is_asked_later);
 	tcase_add_test(c, a_question_that_is_open_is_told_as_open_and_asked_once);
 	tcase_add_test(c, a_decision_that_comes_after_the_return_is_told_once);
 	tcase_add_test(c, a_stop_of_the_system_leaves_questions_that_can_be_answered);

@@ -67,13 +67,14 @@ static void describe_trust(struct asks *s, struct runner *r, const char *root, s
 }
 
 static void judge_one(struct asks *s, struct runner *r, const struct agent_talk_row *row,
-                      const struct acp_inquiry *q)
+                      struct acp_inquiry *q)
 {
 	struct asked *one = xcalloc(1, sizeof(*one));
 
 	one->id = xstrdup(q->id);
 	one->next = s->first;
 	s->first = one;
+	judge_places(&s->judge, row->workspace_root, q);
 	/* Only where there is one yes: else it says what a person would have to choose. */
 	if (q->options && !acp_inquiry_yes(q))
 		return;
@@ -83,7 +84,7 @@ static void judge_one(struct asks *s, struct runner *r, const struct agent_talk_
 
 void asks_judge(struct asks *s, struct runner *r, const struct agent_talk_row *row, struct acp *a)
 {
-	const struct acp_inquiry *q = a->asks, *next;
+	struct acp_inquiry *q = a->asks, *next;
 
 	for (; q; q = next) {
 		next = q->next;
@@ -124,7 +125,8 @@ static void describe(const struct acp_inquiry *q, struct str *out)
 	add_offer(q, out);
 }
 
-/* Of what a person is shown; with r also of where the answer goes: no two questions are the same.
+/* Of what a person is shown and of all that the tool is called with; with r also of where the
+ * answer goes: no two questions are the same.
  */
 static struct sha256 digest_of(const struct runner *r, const struct acp_inquiry *q,
                                const char *description)
@@ -136,6 +138,7 @@ static struct sha256 digest_of(const struct runner *r, const struct acp_inquiry 
 	str_addf(&all, "%d ", (int)q->kind);
 	str_addf(&all, "%zu %s%zu %s", q->title.length, str_text(&q->title), strlen(description),
 	         description);
+	str_addf(&all, "%zu %s", q->input.length, str_text(&q->input));
 	str_add_bytes(&all, str_text(&q->diff), q->diff.length);
 	if (!acp_inquiry_is_plain(q))
 		acp_inquiry_add_options(q, &all);

@@ -61,7 +61,7 @@ static enum subject subject_of(const struct acp_inquiry *q)
 	static const char *const READS[] = { "read", "search", NULL };
 	bool is_stream = !q->options;
 
-	if (q->kind != ACP_INQUIRY_PERMISSION)
+	if (q->kind != ACP_INQUIRY_PERMISSION || q->is_unclear)
 		return SUBJECT_UNKNOWN;
 	if (is_stream || is_one_of(q->tool_kind, WRITES))
 		return q->path_count && !q->command.length ? SUBJECT_WRITE : SUBJECT_UNKNOWN;
@@ -293,6 +293,30 @@ static bool look_at(struct judge *j, struct runner *r, const char *root, const s
 	found = found && take_all(j, r, asks, count, &all, names, v);
 	free(asks);
 	return found;
+}
+
+void judge_places(struct judge *j, const char *root, struct acp_inquiry *q)
+{
+	OWNED(paths) struct paths paths = { 0 };
+	OWNED(str) struct str all = { 0 };
+
+	(void)find_paths(q, SUBJECT_WRITE, &paths);
+	size_t count = paths.count < PATHS_MAX ? paths.count : PATHS_MAX, at = 0;
+	struct hand_ask *asks = xcalloc(count + 1, sizeof(*asks));
+	bool found = count > 0;
+
+	for (size_t i = 0; i < count; i++)
+		asks[i] = (struct hand_ask){ .root = root, .named = paths.items[i] };
+	if (found)
+		found = find_out(j, asks, count, &all);
+	for (size_t i = 0; i < count && found; i++) {
+		OWNED(hand_found) struct hand_found one = HAND_FOUND_INIT;
+
+		found = take(&asks[i], &all, &at, &one);
+		if (found && one.named_leads)
+			acp_inquiry_leads(q, one.root, paths.items[i], one.named_leads);
+	}
+	free(asks);
 }
 
 /* ---- judging ---- */

@@ -40,6 +40,8 @@ struct verdict {
 	bool is_untrusted; /* only a person's trust in this version is missing */
 };
 
+/* Finds out where the paths that q names lead: one that leads outside is critical. */
+void judge_places(struct judge *j, const char *root, struct acp_inquiry *q);
 /* Judges. v is fresh; the caller clears it. */
 void judge_ask(struct judge *j, struct runner *r, const char *root, const struct acp_inquiry *q,
                struct verdict *v);
