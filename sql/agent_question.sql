@@ -60,7 +60,9 @@ UPDATE agent_question SET withdrawn_at = :now, why = 'asked again' WHERE seq = :
 -- What earlier runs asked, as far as their agent may not know the answer: it has none yet, came
 -- after their end, or was sent in a turn that did not end.
 -- type: decision request_verdict
+-- type: chosen text
 SELECT q.seq, r.kind, r.title, r.state, r.decision, r.reason, r.instruction,
+       (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        q.answered_at IS NOT NULL AS is_sent
   FROM agent_run AS n CROSS JOIN agent_run AS p ON p.session_seq = n.session_seq AND p.seq < n.seq
  CROSS JOIN agent_question AS q ON q.run_seq = p.seq
@@ -74,7 +76,9 @@ SELECT q.seq, r.kind, r.title, r.state, r.decision, r.reason, r.instruction,
 -- name: agent_question_late :one
 -- The next of them that has been answered meanwhile.
 -- type: decision request_verdict
-SELECT q.seq, q.request_seq, r.kind, r.title, r.state, r.decision, r.reason, r.instruction
+-- type: chosen text
+SELECT q.seq, q.request_seq, r.kind, r.title, r.state, r.decision, r.reason, r.instruction,
+       (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen
   FROM agent_run AS n CROSS JOIN agent_run AS p ON p.session_seq = n.session_seq AND p.seq < n.seq
  CROSS JOIN agent_question AS q ON q.run_seq = p.seq
   JOIN request AS r ON r.seq = q.request_seq
@@ -90,7 +94,9 @@ UPDATE agent_question SET told_seq = :input WHERE seq = :seq AND told_seq IS NUL
 -- The next one of a run that has been answered.
 -- type: decision request_verdict
 -- type: choice text
+-- type: chosen text
 SELECT q.seq, q.request_seq, q.rpc_id, r.kind, r.title, r.state, r.decision, r.reason, r.instruction,
+       (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice
   FROM agent_question AS q JOIN request AS r ON r.seq = q.request_seq
  WHERE q.run_seq = :run AND q.answered_at IS NULL AND q.withdrawn_at IS NULL

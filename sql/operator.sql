@@ -6,7 +6,8 @@
 -- row: question
 SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id, s.workspace_root,
        s.client_name,
-       EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening
+       EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
+       EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
   JOIN request_verdict AS v ON v.kind = r.kind AND v.verdict IN (:verdict, :or, :or_else)
  WHERE r.state IN ('pending', 'interrupted') AND r.seq > :after
@@ -24,11 +25,14 @@ SELECT r.seq, r.id, r.kind, r.title, r.file_path, v.verdict, s.id AS session_id,
 -- type: :or_else request_verdict
 -- row: question
 -- type: decision request_verdict
+-- type: chosen text
 SELECT r.seq, r.id, r.kind, r.state, r.title, r.file_path, s.id AS session_id, s.workspace_root,
        s.client_name, r.decision, r.decided_by, r.decided_at, r.consumed_at,
+       (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        (SELECT verdict FROM request_verdict
          WHERE kind = r.kind AND verdict IN (:verdict, :or, :or_else)) AS verdict,
-       EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening
+       EXISTS (SELECT 1 FROM request_listener AS l WHERE l.request_seq = r.seq) AS listening,
+       EXISTS (SELECT 1 FROM agent_question WHERE request_seq = r.seq) AS is_driven
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq WHERE r.id = :id;
 
 -- name: operator_last_question :one

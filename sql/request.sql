@@ -102,6 +102,7 @@ UPDATE request SET delivered_at = NULL
 -- name: request_read :one
 -- row: request
 -- type: choice text
+-- type: chosen text
 -- type: decision request_verdict
 SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.description,
        r.description_seq, r.body, r.body_seq, r.effect, r.effect_seq, r.replaces_file, r.file_path,
@@ -111,6 +112,7 @@ SELECT r.seq, r.id, r.session_seq, r.kind, r.state, r.digest, r.title, r.descrip
        s.id AS session_id, s.machine, s.workspace_root, s.status AS session_status, s.mode AS session_mode,
        s.client_name, q.options, q.form, q.why AS withdrawn,
        (SELECT choice FROM decision WHERE seq = r.decision_seq) AS choice,
+       (SELECT name FROM request_chosen WHERE request_seq = r.seq) AS chosen,
        NOT EXISTS (SELECT 1 FROM workspace AS w
                     WHERE w.machine = s.machine AND w.root = s.workspace_root) AS is_new_workspace
   FROM request AS r

@@ -93,5 +93,8 @@ UPDATE slack_message
 
 -- name: slack_is_open :one
 -- A request that a form may be about: it is still waiting.
+-- type: chosen text
 -- type: decision request_verdict
-SELECT seq, decision, decided_by, decided_at FROM request WHERE id = :id;
+SELECT seq, decision, decided_by, decided_at,
+       (SELECT name FROM request_chosen WHERE request_seq = request.seq) AS chosen
+  FROM request WHERE id = :id;

@@ -37,7 +37,8 @@ SELECT at, what, who, title, text, detail, ref FROM (
   SELECT q.created_at, 5, q.seq, 'question', NULL, q.title, NULL, NULL, q.seq
     FROM request AS q WHERE q.session_seq = :session
   UNION ALL
-  SELECT q.decided_at, 6, q.seq, 'answer', q.decided_by, q.decision,
+  SELECT q.decided_at, 6, q.seq, 'answer', q.decided_by,
+         coalesce((SELECT 'chosen: ' || name FROM request_chosen WHERE request_seq = q.seq), q.decision),
          CASE WHEN q.reason IS NOT NULL AND q.instruction IS NOT NULL
               THEN q.reason || char(10) || q.instruction ELSE coalesce(q.reason, q.instruction) END,
          json_object('question', q.id), q.seq

@@ -102,6 +102,7 @@ cJSON *request_json(const struct request *r, int64_t listeners)
 		{ "deadline_at", r->row.deadline_at },
 		{ "rejected_before_at", r->row.previous_at },
 		{ "decision", request_verdict_name(r->row.decision) },
+		{ "chosen", r->row.chosen },
 		{ "reason", r->row.reason },
 		{ "instruction", r->row.instruction },
 		{ "decided_by", r->row.decided_by },
@@ -271,7 +272,10 @@ static void print_decided(const struct ctl *c, const struct request *r)
 {
 	if (!r->row.decided_at)
 		return;
-	field(c, "decision", request_verdict_name(r->row.decision));
+	if (r->row.chosen)
+		field(c, "chosen", r->row.chosen);
+	else
+		field(c, "decision", request_verdict_name(r->row.decision));
 	field(c, "by", r->row.decided_by);
 	instant_field(c, "at", r->row.decided_at, true);
 	field(c, "reason", r->row.reason);

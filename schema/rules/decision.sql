@@ -127,7 +127,7 @@ CREATE TRIGGER decision_takes_effect AFTER INSERT ON decision BEGIN
                                      group_concat(json_extract(o.value, '$.name'), ', ')
                                 FROM json_each(q.options) AS o
                                WHERE json_extract(o.value, '$.kind') NOT GLOB 'reject*'
-                              HAVING count(*) > 0), 'no answer that allows this once')
+                              HAVING count(*) > 0), 'no answer that allows this once: reject it, or allow it where the agent is set up')
                FROM request AS r JOIN agent_question AS q
                  ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
               WHERE r.id = NEW.request_id AND NEW.verdict = 'approve' AND NEW.choice IS NULL

@@ -164,3 +164,13 @@ SELECT r.id, s.id AS session_id,
        r.state, r.decision, r.instruction, r.deadline_at, r.slack_ts, r.created_at
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.kind = 'standby';
+
+-- What was chosen, in the agent's words, where the agent does not say whether that is a yes or a
+-- no: the verdict says approve only because it must say something.
+CREATE VIEW request_chosen AS
+SELECT r.seq AS request_seq, json_extract(o.value, '$.name') AS name
+  FROM request AS r JOIN decision AS d ON d.seq = r.decision_seq
+  JOIN agent_question AS q ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq),
+       json_each(q.options) AS o
+ WHERE json_extract(o.value, '$.id') = d.choice
+   AND coalesce(json_extract(o.value, '$.kind'), 'other') = 'other';

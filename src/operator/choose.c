@@ -57,8 +57,21 @@ static int refuse(struct desk *d, const char *why, const char *text, const cJSON
 	                 str_text(&names));
 }
 
-int desk_choose(struct desk *d, const struct found *f, const char *text,
-                enum request_verdict *verdict, struct str *choice, struct err *e)
+static bool begins(const char *kind, const char *word)
+{
+	return kind && strncmp(kind, word, strlen(word)) == 0;
+}
+
+static int tell_none(struct desk *d, const struct found *f, bool has_options)
+{
+	return desk_tell(d, SAID_UNCLEAR, "%s offers no %s", str_text(&f->name),
+	                 has_options ? "answer that allows this once: `reject` it, or allow it "
+	                               "where the agent is set up"
+	                             : "answers of its own: `approve` or `reject`");
+}
+
+int desk_choose(struct desk *d, struct found *f, const char *text, enum request_verdict *verdict,
+                struct str *choice, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
 	OWNED(cJSON_ptr) cJSON *options = NULL;
@@ -71,16 +84,18 @@ int desk_choose(struct desk *d, const struct found *f, const char *text,
 		return -1;
 	options = cJSON_Parse(got > 0 && r.row.options ? r.row.options : "");
 	if (cJSON_GetArraySize(options) == 0)
-		return desk_tell(d, SAID_UNCLEAR,
-		                 "%s offers no answers of its own: `approve` or `reject`",
-		                 str_text(&f->name));
+		return tell_none(d, f, options != NULL);
 	option = find(options, text, &many);
 	if (!option || many)
 		return refuse(d, many ? "several answers are" : "there is no answer", text,
 		              options);
 	kind = json_text(option, "kind");
-	*verdict = kind && strncmp(kind, "reject", strlen("reject")) == 0 ? REQUEST_VERDICT_REJECT
-	                                                                  : REQUEST_VERDICT_APPROVE;
+	*verdict = begins(kind, "reject") ? REQUEST_VERDICT_REJECT : REQUEST_VERDICT_APPROVE;
+	if (!begins(kind, "reject") && !begins(kind, "allow")) {
+		const char *name = json_text(option, "name");
+
+		str_add_shown(&f->chosen, name, strlen(name), FIND_OPTION);
+	}
 	str_add(choice, json_text(option, "id"));
 	return 1;
 }

@@ -267,6 +267,8 @@ static void add_members(struct desk *d, enum request_verdict verdict, const stru
 	}
 	desk_add(d, "request_id", f->id);
 	desk_add(d, "status", request_state_name(state));
+	if (f->chosen.length)
+		desk_add(d, "chosen", f->chosen.bytes);
 	if (state == REQUEST_STATE_ANSWERED)
 		desk_add(d, "decision", request_verdict_name(verdict));
 }
@@ -332,12 +334,15 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
                   const char *choice, struct found *f, struct err *e)
 {
 	OWNED(request) struct request shown = { 0 };
+	OWNED(str) struct str did = { 0 };
 	const char *digest = d->w->digest;
 	int may = verdict == REQUEST_VERDICT_APPROVE ? look(d, &shown, f, &digest, e) : 1;
 
 	bool why = verdict == REQUEST_VERDICT_REJECT || verdict == REQUEST_VERDICT_STOP;
 	bool rejects = verdict == REQUEST_VERDICT_REJECT;
-	const char *said = *verb_skip_blanks(text) ? text : rejects ? d->who->no_reason : NULL;
+	/* A driven agent is told what the operator says as its next prompt. */
+	const char *no_reason = rejects && !f->is_driven ? d->who->no_reason : NULL;
+	const char *said = *verb_skip_blanks(text) ? text : no_reason;
 	const struct decision row = { .request_id = f->id,
 		                      .verdict = request_verdict_name(verdict),
 		                      .reason = why ? said : NULL,
@@ -359,7 +364,11 @@ static int insert(struct desk *d, enum request_verdict verdict, const char *text
 	if (verdict == REQUEST_VERDICT_APPROVE && said && tell_note(d, f, said, e))
 		return -1;
 	add_members(d, verdict, f, r.request.state);
-	return desk_tell(d, SAID_DONE, "%s %s%s%s", past(verdict), str_text(&f->name),
+	if (f->chosen.length)
+		str_addf(&did, "Chosen: %s, for", f->chosen.bytes);
+	else
+		str_add(&did, past(verdict));
+	return desk_tell(d, SAID_DONE, "%s %s%s%s", did.bytes, str_text(&f->name),
 	                 verdict == REQUEST_VERDICT_APPROVE && said ? ", and told the agent" : "",
 	                 f->listening ? ""
 	                              : "\nNobody listens at the moment; the agent gets it when "

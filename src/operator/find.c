@@ -19,6 +19,7 @@ void found_clear(struct found *f)
 	str_clear(&f->name);
 	str_clear(&f->list);
 	str_clear(&f->story);
+	str_clear(&f->chosen);
 	*f = (struct found){ 0 };
 }
 
@@ -103,6 +104,7 @@ static void take_question(struct found *f, const struct question_row *q)
 		set(f->session_id, sizeof(f->session_id), q->session_id);
 		f->verdict = q->verdict;
 		f->listening = q->listening;
+		f->is_driven = q->is_driven;
 		add_name(&f->name, q, FIND_SHORT);
 	}
 	add_line(f, str_text(&line), q->client_name, q->workspace_root);
@@ -178,10 +180,15 @@ static void add_story(struct str *out, const struct question_row *q)
 		str_addf(out, "expired at %s", q->decided_at);
 		return;
 	}
-	if (approved || q->state == REQUEST_STATE_REJECTED)
+	if (q->chosen) {
+		str_add(out, "was answered with '");
+		str_add_shown(out, q->chosen, strlen(q->chosen), FIND_OPTION);
+		str_add_char(out, '\'');
+	} else if (approved || q->state == REQUEST_STATE_REJECTED) {
 		str_addf(out, "was %s", approved ? "approved" : "rejected");
-	else
+	} else {
 		str_addf(out, "was answered with '%s'", verdict ? verdict : "?");
+	}
 	str_addf(out, " by %s at %s", q->decided_by ? q->decided_by : "somebody", q->decided_at);
 	if (q->consumed_at)
 		str_addf(out, " and written at %s; `undo %.*s` puts back what was there",

@@ -35,8 +35,10 @@ struct found {
 	bool started; /* that session, by us */
 	struct str name; /* of the first, for a person: "01911111-0000: Change a.c (a.c)" */
 	struct str list; /* "\n  <name>, <client> in <workspace>" for each */
+	struct str chosen; /* the option that was, unless it is a yes or a no */
 	struct str story; /* how a closed request ended: "expired at ..." */
 	bool listening; /* a caller is waiting for the answer right now */
+	bool is_driven; /* an agent whose protocol we speak asks, not a caller of our tools */
 };
 
 void found_clear(struct found *f);

@@ -21,7 +21,8 @@ struct speaker {
 	/* Whether they have been shown everything that this approval permits: 1; 0, and why says
 	 * why not; -1. NULL: always. */
 	int (*has_seen)(struct store *st, const struct request *r, struct str *why, struct err *e);
-	const char *no_reason; /* the reason of a reject without words; NULL: none */
+	const char *no_reason; /* the reason of a reject without words, for a caller of our tools;
+	                          NULL: none */
 	struct place place;
 };
 

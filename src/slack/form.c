@@ -27,8 +27,9 @@ static int find_open_request(struct slack_talk *t, int64_t *ret_seq, struct err 
 	*ret_seq = row.seq;
 	if (!row.decided_by)
 		return 1;
-	(void)snprintf(why, sizeof(why), "already answered with '%s' by %.100s at %s",
-	               request_verdict_name(row.decision), row.decided_by, row.decided_at);
+	(void)snprintf(why, sizeof(why), "already answered with '%.60s' by %.100s at %s",
+	               row.chosen ? row.chosen : request_verdict_name(row.decision), row.decided_by,
+	               row.decided_at);
 	return slack_tell(t, why, e);
 }
 

@@ -85,6 +85,8 @@ static const char *verdict_words(const struct request *r)
 		return r->row.kind == REQUEST_KIND_PROMPT
 		           ? "⏰ *Auto-continued*: nobody answered in time"
 		           : "⏰ *Expired*: nobody answered in time";
+	if (r->row.chosen)
+		return "☑️ *Chosen*";
 	switch (r->row.decision) {
 	case REQUEST_VERDICT_APPROVE:
 		return "✅ *Approved*";

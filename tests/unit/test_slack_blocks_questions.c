@@ -480,6 +480,11 @@ START_TEST(the_answers_that_an_agent_offers_are_buttons_in_its_words)
 	OWNED(char_ptr) char *answered = asked(&r, NOBODY);
 	holds(answered, "*Approved* “In a sandbox” by ann at the terminal");
 	lacks(answered, "approve_option_");
+
+	r.row.chosen = "In a sandbox";
+	OWNED(char_ptr) char *chosen = asked(&r, NOBODY);
+	holds(chosen, "*Chosen* “In a sandbox” by ann at the terminal");
+	lacks(chosen, "Approved");
 }
 END_TEST
 

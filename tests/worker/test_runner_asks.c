@@ -363,6 +363,63 @@ START_TEST(what_is_typed_chooses_an_option_or_fills_in_a_form)
 }
 END_TEST
 
+START_TEST(a_reject_without_words_tells_the_agent_no_and_nothing_else)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS("ask:a.c", "ask:b.c"));
+	ck_assert_int_eq(types(&said, 1, "reject", ""), 0);
+	ck_assert_int_eq(types(&said, 2, "reject", "--reason 'not this'"), 0);
+	was_told("and said: not this", 1);
+	expect("SELECT seq, reason FROM request WHERE seq < 3", "1|\n2|not this\n");
+	expect("SELECT count(*) FROM agent_input WHERE kind = 'words'", "1\n");
+	was_told("and said:", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(an_option_of_no_kind_is_a_choice_and_neither_a_yes_nor_a_no)
+{
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS("options:[{\"optionId\":\"y\",\"name\":\"Yes\"},"
+	                             "{\"optionId\":\"n\",\"name\":\"No\"}]",
+	                             RUN("k1", "\"make\"")));
+	ck_assert_int_eq(types(&said, 1, "choose", "2"), 0);
+	ck_assert_msg(strstr(str_text(&said), "\"chosen\":\"No\"") != NULL, "%s", said.bytes);
+	was_told("\"optionId\":\"n\"", 1);
+	OWNED(char_ptr) char *id = rows("SELECT id FROM request");
+	id[strcspn(id, "\n")] = '\0';
+	str_reset(&said);
+	ck_assert_int_eq(ctl(&said, "show %s", id), 0);
+	ck_assert_msg(strstr(str_text(&said), "\"chosen\":\"No\"") != NULL, "%s", said.bytes);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
+START_TEST(of_what_may_only_be_allowed_for_ever_a_person_is_told_what_can_be_done)
+{
+	static const char *const TRIES[] = { "", "--option 1" };
+	OWNED(str) struct str said = { 0 };
+
+	setup();
+	(void)given_talk("v1", STEPS("options:[" OPTION("always", "Always", "allow_always") "]",
+	                             RUN("w1", "\"make\"")));
+	for (size_t i = 0; i < COUNT(TRIES); i++) {
+		ck_assert_int_ne(types(&said, 1, "approve", TRIES[i]), 0);
+		ck_assert_msg(strstr(str_text(&said), "no answer that allows this once: ") &&
+		                  strstr(said.bytes, "allow it where the agent is set up") &&
+		                  !strstr(said.bytes, "`approve`"),
+		              "%s", said.bytes);
+	}
+	ck_assert_int_eq(types(&said, 1, "reject", ""), 0);
+	was_told("\"outcome\":\"cancelled\"", 1);
+	ck_assert_int_eq(site_stop(&site), 0);
+}
+END_TEST
+
 /* ---- its end ---- */
 
 START_TEST(what_an_agent_withdraws_is_over_at_once_and_says_so)
@@ -502,6 +559,9 @@ int main(void)
 	tcase_add_test(c, options_that_cannot_be_told_apart_are_no_question);
 	tcase_add_test(c, a_form_is_a_prompt_and_what_is_filled_in_is_told);
 	tcase_add_test(c, what_is_typed_chooses_an_option_or_fills_in_a_form);
+	tcase_add_test(c, a_reject_without_words_tells_the_agent_no_and_nothing_else);
+	tcase_add_test(c, an_option_of_no_kind_is_a_choice_and_neither_a_yes_nor_a_no);
+	tcase_add_test(c, of_what_may_only_be_allowed_for_ever_a_person_is_told_what_can_be_done);
 	tcase_add_test(c, what_an_agent_withdraws_is_over_at_once_and_says_so);
 	tcase_add_test(c, an_agent_calls_our_tools_with_its_token_while_it_runs);
 	tcase_add_test(c, a_token_is_nowhere_but_with_its_agent);

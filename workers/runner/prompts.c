@@ -40,6 +40,9 @@ int prompts_add_words(struct runner *r, const struct agent_talk_row *row,
 		return 0;
 	if (q->state == REQUEST_STATE_EXPIRED)
 		str_addf(&text, "Nobody answered \"%s\" in time; that was no approval.", q->title);
+	else if (words && words[0] && q->chosen)
+		str_addf(&text, "The operator answered \"%s\" with \"%s\" and said: %s", q->title,
+		         q->chosen, words);
 	else if (words && words[0])
 		str_addf(&text, "The operator %s \"%s\" and said: %s", request_state_name(q->state),
 		         q->title, words);

@@ -33,16 +33,23 @@ static void add_text(struct str *out, const char *text)
 	str_add(out, " [...]");
 }
 
-/* What became of a question, as a sentence. */
-static void add_decision(struct str *out, enum request_state state, enum request_verdict decision,
+/* An answer that is neither a yes nor a no; NULL: it is one of them, or none yet. */
+static const char *answer_of(enum request_state state, enum request_verdict decision,
+                             const char *chosen)
+{
+	return state == REQUEST_STATE_ANSWERED ? request_verdict_name(decision) : chosen;
+}
+
+/* What became of a question, as a sentence. answer: as above. */
+static void add_decision(struct str *out, enum request_state state, const char *answer,
                          const char *words)
 {
 	if (state == REQUEST_STATE_PENDING || state == REQUEST_STATE_INTERRUPTED)
 		str_add(out, "The operator has not decided it yet");
 	else if (state == REQUEST_STATE_EXPIRED)
 		str_add(out, "The operator did not answer in time");
-	else if (state == REQUEST_STATE_ANSWERED)
-		str_addf(out, "The operator has answered: %s", request_verdict_name(decision));
+	else if (answer)
+		str_addf(out, "The operator has answered: %s", answer);
 	else
 		str_addf(out, "The operator has %s it", request_state_name(state));
 	if (words && words[0])
@@ -79,7 +86,8 @@ static int add_questions(struct runner *r, struct str *out, struct told *told, s
 	sql_agent_question_missed(&r->w.store, r->w.row, &q);
 	while ((got = row_next(&q.row, e)) > 0) {
 		str_addf(out, "\nBefore that you asked: \"%s\". ", q.title);
-		add_decision(out, q.state, q.decision, q.instruction ? q.instruction : q.reason);
+		add_decision(out, q.state, answer_of(q.state, q.decision, q.chosen),
+		             q.instruction ? q.instruction : q.reason);
 		if (q.is_sent)
 			str_add(out, "You may have heard that already.\n");
 		any = any || !q.is_sent;
@@ -192,7 +200,8 @@ static int write_late(struct runner *r, const struct agent_talk_row *row,
 	int64_t input;
 
 	str_addf(&text, "Before the interruption you asked: \"%s\". ", q->title);
-	add_decision(&text, q->state, q->decision, q->instruction ? q->instruction : q->reason);
+	add_decision(&text, q->state, answer_of(q->state, q->decision, q->chosen),
+	             q->instruction ? q->instruction : q->reason);
 	str_add(&text, "Ask again if you still need it.");
 	input = sql_agent_input_insert(st, row->session_seq, AGENT_INPUT_KIND_DECISION, text.bytes,
 	                               0, e);
