@@ -9,6 +9,7 @@
 #include "runner.h"
 
 #include "clock.h"
+#include "group.h"
 #include "pulse.h"
 
 #include <poll.h>
@@ -81,6 +82,7 @@ static int turn(struct runner *r, struct err *e)
 	int looked = 0;
 
 	pulse();
+	group_reap(r->agent.pid);
 	if (read >= 0 && is_time_to_look(r))
 		looked = look_now(r, e);
 	if (read < 0 || looked < 0)
