@@ -1,6 +1,6 @@
 #include "ignore.h"
 
-#include "glob.h"
+#include "pattern.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ enum ignore_says ignore_judge(const struct ignore *i, const char *path, bool is_
 
 		if (p->dirs_only && !is_dir)
 			continue;
-		if (glob_fits(p->text, p->anchored ? below : name))
+		if (pattern_fits(p->text, p->anchored ? below : name))
 			return p->negated ? IGNORE_KEEP : IGNORE_IT;
 	}
 	return IGNORE_NOTHING;

@@ -1,4 +1,4 @@
-#include "glob.h"
+#include "pattern.h"
 
 #include <ctype.h>
 #include <stddef.h>
@@ -175,7 +175,7 @@ static enum fit fit(const char *start, const char *p, const char *text)
 
 /* Where wildcards begin counts as the start of the pattern: "a**" is "a" and then any directories.
  */
-bool glob_fits(const char *pattern, const char *path)
+bool pattern_fits(const char *pattern, const char *path)
 {
 	size_t plain = strcspn(pattern, "*?[\\");
 

@@ -1,11 +1,11 @@
-/* glob: the patterns of .gitignore, as git reads them. */
-#ifndef GLOB_H
-#define GLOB_H
+/* pattern: those of .gitignore, as git reads them. */
+#ifndef PATTERN_H
+#define PATTERN_H
 
 #include <stdbool.h>
 
 /* Whether a whole path fits a pattern: "*", "?" and "[…]" match no "/"; "**" between slashes, at
  * the start or at the end matches any number of directories; "\" makes the next byte ordinary. */
-bool glob_fits(const char *pattern, const char *path);
+bool pattern_fits(const char *pattern, const char *path);
 
 #endif
