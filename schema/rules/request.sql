@@ -165,6 +165,17 @@ SELECT r.id, s.id AS session_id,
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.kind = 'standby';
 
+-- Which of its own answers the agent was given, in its words, of whatever kind; of a form what was
+-- filled in.
+CREATE VIEW request_answer AS
+SELECT r.seq AS request_seq,
+       coalesce((SELECT json_extract(o.value, '$.name') FROM json_each(q.options) AS o
+                  WHERE json_extract(o.value, '$.id') = d.choice),
+                CASE WHEN q.form IS NOT NULL THEN d.instruction END) AS name
+  FROM request AS r JOIN decision AS d ON d.seq = r.decision_seq
+  JOIN agent_question AS q ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
+ WHERE d.choice IS NOT NULL;
+
 -- What was chosen, in the agent's words, where the agent does not say whether that is a yes or a
 -- no: the verdict says approve only because it must say something.
 CREATE VIEW request_chosen AS

@@ -75,6 +75,13 @@ static int look_now(struct runner *r, struct err *e)
 	return did;
 }
 
+static void rest(struct runner *r)
+{
+	if (r->driver->rest)
+		r->driver->rest(r);
+	worker_rest(&r->w);
+}
+
 /* 1 did something, 0 nothing to do now, -1 the agent has to end, and e says why. */
 static int turn(struct runner *r, struct err *e)
 {
@@ -88,7 +95,7 @@ static int turn(struct runner *r, struct err *e)
 	if (read < 0 || looked < 0)
 		return -1;
 	if (!read && !looked && is_idle(r))
-		worker_rest(&r->w);
+		rest(r);
 	return read || looked;
 }
 

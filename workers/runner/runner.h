@@ -7,6 +7,7 @@
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
  * said.c       its turns and the lines that it says, as rows
+ * looker.c     a process that looks at files
  * judge.c      what the policy says about its questions
  * tools.c      our MCP server, for the agent
  * asks.c       its questions, as rows, and their answers
@@ -48,6 +49,7 @@ struct driver {
 	/* The agent shall end: says goodbye, and returns whether that takes longer. Called at each
 	 * turn until it is false; r->due_ms bounds the wait. */
 	bool (*leave)(struct runner *r);
+	void (*rest)(struct runner *r); /* nothing was to do for a while: gives up what can wait */
 	void (*close)(struct runner *r); /* gives up what open made */
 };
 
