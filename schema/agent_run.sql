@@ -1,6 +1,6 @@
 -- A run is one process of the agent of a session that we started: an order requests it, a runner
 -- starts it, watches it and records its outcome.
--- rings: agent-intercom, runner
+-- rings: agent-intercom, runner, applier
 -- moves: state
 -- fixed: a run does not become another one
 CREATE TABLE agent_run (

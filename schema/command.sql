@@ -9,7 +9,9 @@ CREATE TABLE command (
                                             -- stop: the reason, for the requests that it answers;
                                             -- session-start and session-restart: see the view
                                             -- start_order; session-checkpoint: the label, or JSON
-                                            -- with label and workspace, which no session needs
+                                            -- with label and workspace, which no session needs;
+                                            -- session-restore: checkpoint.id, or JSON with
+                                            -- checkpoint and a list of paths
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
@@ -31,6 +33,7 @@ CREATE TABLE command_verb (
     'clean',                                -- ends sessions whose agent is gone
     'undo',                                 -- the applier takes back a write
     'checkpoint',                           -- the archivist takes a checkpoint
+    'restore',                              -- a checkpoint is compared, and asked about
     'read',                                 -- none: whoever gives it shows the rows
     'later'))                               -- none yet
 ) STRICT, WITHOUT ROWID;
@@ -41,5 +44,5 @@ INSERT INTO command_verb VALUES
   ('help', 'read'), ('sessions', 'read'), ('file', 'read'),
   ('session-start', 'start'), ('session-restart', 'start'), ('session-cleanup', 'clean'),
   ('session-checkpoint', 'checkpoint'), ('session-checkpoints', 'read'),
-  ('session-restore', 'later'),
+  ('session-restore', 'restore'),
   ('list-files', 'later'), ('show-file', 'later'), ('run', 'later');

@@ -1,5 +1,61 @@
 -- Every statement on `workspace_restore`, in the order of a restore's life.
 
+-- name: checkpoint_named :one
+-- The first checkpoint whose id begins with :prefix, and comes after :after.
+SELECT id, label, session_id, workspace_root FROM checkpoint
+ WHERE id > max(:after, :prefix) AND id < :prefix || 'g' OR id = :prefix AND id > :after
+ ORDER BY id LIMIT 1;
+
+-- name: workspace_restore_ordered :one
+-- What has become of an order: after a refusal because the workspace had changed, the newest.
+SELECT w.seq, w.state, w.error_code, w.why, w.checkpoint_id, w.before_id, w.request_seq,
+       w.modified, w.deleted, w.added, r.id AS request_id
+  FROM workspace_restore AS w LEFT JOIN request AS r ON r.seq = w.request_seq
+ WHERE w.command_seq = :command ORDER BY w.seq DESC LIMIT 1;
+
+-- name: workspace_restore_wanted :one
+-- The oldest order whose workspace has been read, or could not be read.
+SELECT w.seq, w.session_seq, w.previous_seq, w.checkpoint_id, w.paths, w.to_hash,
+       b.manifest AS from_hash, b.why, c.label
+  FROM workspace_restore AS w
+  JOIN checkpoint AS b ON b.id = w.before_id AND b.state IN ('done', 'refused', 'lost')
+  LEFT JOIN checkpoint AS c ON c.id = w.checkpoint_id
+ WHERE w.state = 'wanted' AND b.machine = :machine
+ ORDER BY w.seq LIMIT 1;
+
+-- name: workspace_restore_asked :rows
+UPDATE workspace_restore
+   SET state = 'asked', from_hash = :from_hash, request_seq = :request, modified = :modified,
+       deleted = :deleted, added = :added, named = :named, updated_at = :now
+ WHERE seq = :seq AND state = 'wanted';
+
+-- name: workspace_restore_same :rows
+UPDATE workspace_restore SET state = 'same', why = :why, updated_at = :now
+ WHERE seq = :seq AND state = 'wanted';
+
+-- name: workspace_restore_refused :rows
+UPDATE workspace_restore SET state = 'refused', error_code = :code, why = :why, updated_at = :now
+ WHERE seq = :seq AND state = 'wanted';
+
+-- name: workspace_restore_stop_agent :rows
+-- The agent that we started there ends first; its session can be resumed, and what it asked stays.
+UPDATE agent_run
+   SET stop_wanted_at = :now, stop_why = 'a checkpoint is put back', stop_keeps = 1,
+       outcome = CASE state WHEN 'wanted' THEN 'interrupted' END,
+       ended_at = CASE state WHEN 'wanted' THEN :now END,
+       state = CASE state WHEN 'wanted' THEN 'ended' ELSE state END
+ WHERE seq IN (SELECT r.seq FROM workspace_restore AS w CROSS JOIN agent_run AS r
+                WHERE w.state = 'approved' AND r.session_seq = w.session_seq
+                  AND r.ended_at IS NULL AND r.machine = :machine)
+   AND stop_wanted_at IS NULL;
+
+-- name: workspace_restore_agent :number
+-- An agent that must end first, and has not been told.
+SELECT r.seq FROM workspace_restore AS w CROSS JOIN agent_run AS r
+ WHERE w.state = 'approved' AND r.session_seq = w.session_seq AND r.ended_at IS NULL
+   AND r.machine = :machine AND r.stop_wanted_at IS NULL
+ LIMIT 1;
+
 -- name: workspace_restore_apply :rows
 -- What was approved becomes a job, once the agent that we started there has ended.
 INSERT INTO apply (request_seq, kind, machine, state, created_at, updated_at)

@@ -5,6 +5,8 @@
  * src/change/file_change.h say how, and what a kill leaves. Jobs that a dead predecessor had in
  * hand come first, being the oldest: the worker's lock guarantees that there is no other applier.
  *
+ * Between jobs, it asks about checkpoints that are to be put back (src/model/workspace_restore.h).
+ *
  * Reads request, request_file, content, session, setting; writes apply, file_change (whose triggers
  * consume the request, answer the waiting calls and add to the timeline), content, command, and
  * files below workspaces. */
@@ -12,6 +14,7 @@
 #include "log.h"
 #include "worker.h"
 #include "workspace.h"
+#include "workspace_restore.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +46,7 @@ static int step(struct worker *w, struct err *e)
 	static struct applier a; /* remembers which jobs must rest */
 	static char *database, **ours;
 	OWNED(apply_report) struct apply_report r = { 0 };
-	int64_t started_ms = clock_monotonic_ms();
+	int64_t started_ms = clock_monotonic_ms(), restore = 0;
 	int did;
 
 	if (!database)
@@ -56,6 +59,12 @@ static int step(struct worker *w, struct err *e)
 	a.database = database;
 	a.ours = ours;
 	a.run_fd = w->run_fd;
+	if (database && workspace_restore_next(a.store, database, a.machine, &restore, e) < 0)
+		return -1;
+	if (restore > 0) {
+		log_info("restore %lld was compared", (long long)restore);
+		return 1;
+	}
 	did = apply_next(&a, &r, &w->due_ms, e);
 	if (did > 0)
 		tell(&r, clock_monotonic_ms() - started_ms);

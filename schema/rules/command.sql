@@ -248,6 +248,46 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
                              WHERE r.id = NEW.argument AND a.state IN ('queued', 'claimed'))
              UNION ALL
+             SELECT 12, 'not_found', 'there is no such checkpoint', NULL
+               FROM restore_order AS o WHERE o.seq = NEW.seq AND o.checkpoint_id IS NULL
+             UNION ALL
+             SELECT 13, 'malformed', 'paths must be a list of texts', NULL
+               FROM restore_order AS o WHERE o.seq = NEW.seq AND o.is_text = 0
+             UNION ALL
+             SELECT 13, 'unauthorized',
+                    'this checkpoint is of a session of ' || s.owner_user_id
+                    || ', who alone may restore it', NULL
+               FROM restore_order AS o JOIN session AS s ON s.seq = o.session_seq
+               JOIN stranger AS t ON t.session_seq = s.seq
+              WHERE o.seq = NEW.seq
+                AND t.operator_id = coalesce(NEW.operator_id,
+                                             (SELECT id FROM operator WHERE is_default = 1))
+             UNION ALL
+             SELECT 13, 'refused',
+                    'this checkpoint is ' || o.state || coalesce(': ' || o.why, ''), NULL
+               FROM restore_order AS o WHERE o.seq = NEW.seq AND o.state <> 'done'
+             UNION ALL
+             SELECT 13, 'refused',
+                    'this checkpoint was taken without a session, and nobody can be asked: restore one '
+                    || 'of a session in this workspace', NULL
+               FROM restore_order AS o WHERE o.seq = NEW.seq AND o.session_seq IS NULL
+             UNION ALL
+             SELECT 13, 'refused', 'the session is in ' || o.mode || ' mode', NULL
+               FROM restore_order AS o
+              WHERE o.seq = NEW.seq
+                AND o.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
+             UNION ALL
+             SELECT 14, 'refused',
+                    'a checkpoint is being put back already; answer its question first', NULL
+               FROM restore_order AS o JOIN workspace_restore AS held ON held.session_seq = o.session_seq
+              WHERE o.seq = NEW.seq
+                AND held.state IN ('wanted', 'asked', 'approved', 'planned', 'staged', 'placed')
+             UNION ALL
+             SELECT 15, 'done', NULL,
+                    json_object('checkpoint_id', o.checkpoint_id, 'label', o.label,
+                                'session_id', o.session_id)
+               FROM restore_order AS o WHERE o.seq = NEW.seq
+             UNION ALL
              SELECT 15, NULL, NULL, NULL
               WHERE NEW.verb = 'undo'
                  OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'checkpoint')
@@ -367,6 +407,12 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     FROM command AS c JOIN request AS r ON r.id = c.argument
     JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'applied'
    WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
+  INSERT INTO workspace_restore (session_seq, command_seq, checkpoint_id, paths, to_hash, state,
+                                 created_at, updated_at)
+  SELECT o.session_seq, NEW.seq, o.checkpoint_id, o.paths, o.manifest, 'wanted', NEW.created_at,
+         NEW.created_at
+    FROM command AS c JOIN restore_order AS o ON o.seq = c.seq
+   WHERE c.seq = NEW.seq AND c.outcome = 'done';
   INSERT INTO checkpoint_wanted (kind, session_id, label, machine, workspace_root, command_seq, at)
   SELECT 'ordered', o.session_id, o.label, o.machine, o.workspace_root, NEW.seq, NEW.created_at
     FROM command AS c JOIN checkpoint_order AS o ON o.seq = c.seq

@@ -110,7 +110,7 @@ enum step apply_job_write(struct apply_job *j, struct err *e);
 
 /* ---- apply_restore.c ---- */
 
-/* Makes jobs of what was approved. 0 or -1. */
+/* Makes jobs of what was approved, once the agents that run there have ended. 0 or -1. */
 int apply_restore_queue(struct applier *a, struct err *e);
 
 /* Reads what is to be put back, and checks that it is what was shown. */

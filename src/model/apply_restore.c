@@ -58,19 +58,30 @@ enum step apply_restore_read(struct apply_job *j, struct err *e)
 	return STEP_GO_ON;
 }
 
-int apply_restore_queue(struct applier *a, struct err *e)
-{
-	int64_t seq = sql_workspace_restore_ready(a->store, a->machine, e);
+typedef int change_of(struct store *st, const char *machine, struct err *e);
 
-	if (seq <= 0)
-		return (int)seq;
+/* If there is something to change, changes it. 0 or -1. */
+static int change_if(struct applier *a, int64_t found, change_of *change, struct err *e)
+{
+	if (found <= 0)
+		return (int)found;
 	if (store_begin(a->store, e))
 		return -1;
-	if (sql_workspace_restore_apply(a->store, a->machine, e) < 0) {
+	if (change(a->store, a->machine, e) < 0) {
 		store_rollback(a->store);
 		return -1;
 	}
 	return store_commit(a->store, e);
+}
+
+int apply_restore_queue(struct applier *a, struct err *e)
+{
+	return change_if(a, sql_workspace_restore_agent(a->store, a->machine, e),
+	                 sql_workspace_restore_stop_agent, e) ||
+	               change_if(a, sql_workspace_restore_ready(a->store, a->machine, e),
+	                         sql_workspace_restore_apply, e)
+	           ? -1
+	           : 0;
 }
 
 /* ---- the journal ---- */

@@ -62,9 +62,10 @@ int desk_start(struct desk *d, struct err *e);
 int desk_restart(struct desk *d, struct err *e);
 int desk_clean_up(struct desk *d, struct err *e);
 
-/* session-checkpoint, session-checkpoints. */
+/* session-checkpoint, session-checkpoints, session-restore. */
 int desk_checkpoint(struct desk *d, struct err *e);
 int desk_list_checkpoints(struct desk *d, struct err *e);
+int desk_restore(struct desk *d, struct err *e);
 
 /* An order to one session: `pause` and the like. why: a stop's reason, for the requests that it
  * answers; or NULL. */

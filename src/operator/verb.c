@@ -187,6 +187,14 @@ static const struct verb VERBS[] = {
 	  .category = CHECKPOINT,
 	  .syntax = "session-checkpoints [session]",
 	  .help = "which checkpoints there are, the newest first" },
+	{ .word = "session-restore",
+	  .row = VERB_COMMAND,
+	  .means = { "session-restore" },
+	  .about = ABOUT_NOTHING,
+	  .text = TEXT_MAY,
+	  .category = CHECKPOINT,
+	  .syntax = "session-restore <checkpoint> [path...]",
+	  .help = "put the workspace back; what would change is asked first" },
 	{ .word = "mode",
 	  .row = VERB_COMMAND,
 	  .means = { "mode" },
@@ -225,7 +233,6 @@ static const struct verb VERBS[] = {
 		.word = (name), .row = VERB_COMMAND, .means = { name }, .text = TEXT_MAY,          \
 		.is_later = true                                                                   \
 	}
-	LATER("session-restore"),
 	LATER("list-files"),
 	LATER("show-file"),
 	LATER("run"),

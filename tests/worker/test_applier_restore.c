@@ -49,7 +49,7 @@ static void ask_restore(const char *paths)
 	    " 'restore', '%s', '%s');"
 	    "INSERT INTO workspace_restore (session_seq, checkpoint_id, paths, to_hash, state,"
 	    " created_at, updated_at) VALUES (%d, 'cp-1', %s%s%s, '%s', 'wanted', '%s', '%s');"
-	    "UPDATE workspace_restore SET state = 'asked', from_hash = '%s', before_id = 'cp-2',"
+	    "UPDATE workspace_restore SET state = 'asked', from_hash = '%s',"
 	    " modified = 1, deleted = 2, added = 3, named = 'a, b',"
 	    " request_seq = (SELECT seq FROM request WHERE id = 'restore-%d')"
 	    " WHERE state = 'wanted'",

@@ -1,0 +1,152 @@
+#include "workspace_restore.h"
+
+#include "json.h"
+#include "request.h"
+#include "restore_plan.h"
+#include "restore_show.h"
+#include "sql/workspace_restore.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAMED = 20, LABEL_BYTES = 200 };
+
+/* An order, and what it comes to. */
+struct restoring {
+	struct store *store;
+	const struct workspace_restore_wanted_row *row;
+	struct objects objects;
+	struct tree_change tree;
+	struct sha256 digest;
+	struct str label, named, list, diff;
+};
+
+static void restoring_clear(struct restoring *r)
+{
+	tree_change_clear(&r->tree);
+	objects_clear(&r->objects);
+	str_clear(&r->label);
+	str_clear(&r->named);
+	str_clear(&r->list);
+	str_clear(&r->diff);
+}
+
+/* ---- comparing ---- */
+
+static void add_label(struct restoring *r)
+{
+	if (r->row->label && *r->row->label)
+		str_add_shown(&r->label, r->row->label, strlen(r->row->label), LABEL_BYTES);
+	else
+		str_addf(&r->label, "%.13s", r->row->checkpoint_id);
+}
+
+static int compare(struct restoring *r, const char *database, struct err *e)
+{
+	const struct restore_order order = { .from_hash = r->row->from_hash,
+		                             .to_hash = r->row->to_hash,
+		                             .paths = r->row->paths };
+	OWNED(str) struct str path = { 0 };
+
+	objects_path(database, &path);
+	if (objects_open(str_text(&path), false, &r->objects, e) ||
+	    restore_plan(&r->objects, &order, &r->tree, e) || restore_list(&r->tree, &r->list, e) ||
+	    restore_diff(&r->objects, &r->tree, &r->diff, e))
+		return -1;
+	r->digest = restore_digest(&order);
+	restore_name(&r->tree, NAMED, &r->named);
+	add_label(r);
+	return 0;
+}
+
+/* ---- asking ---- */
+
+static int64_t ask(struct restoring *r, struct err *e)
+{
+	const struct asker who = { .session_seq = r->row->session_seq };
+	OWNED(str) struct str title = { 0 };
+	OWNED(str) struct str text = { 0 };
+	struct question q = { .kind = REQUEST_KIND_RESTORE,
+		              .digest = r->digest.text,
+		              .elapsed_seconds = -1,
+		              .actions_taken = -1 };
+
+	str_addf(&title, "Restore checkpoint %s", str_text(&r->label));
+	str_addf(
+	    &text,
+	    "The following files have changed since checkpoint %s: %s. Proceeding will override "
+	    "local state.",
+	    str_text(&r->label), str_text(&r->named));
+	if (r->row->previous_seq)
+		str_add(&text, " (Asked again: the workspace has changed since the last answer.)");
+	str_add(&r->list, r->diff.length > 0 ? "\n" : "");
+	str_add_bytes(&r->list, str_text(&r->diff), r->diff.length);
+	q.title = str_text(&title);
+	q.description = str_text(&text);
+	q.body = str_text(&r->list);
+	q.body_length = r->list.length;
+	return request_ask_new(r->store, &who, &q, e);
+}
+
+static int settle_asked(struct restoring *r, struct err *e)
+{
+	struct restore_count n = restore_count(&r->tree);
+	struct workspace_restore_asked_args args = { .seq = r->row->seq,
+		                                     .from_hash = r->row->from_hash,
+		                                     .modified = n.modified,
+		                                     .deleted = n.deleted,
+		                                     .added = n.added,
+		                                     .named = str_text(&r->named) };
+
+	args.request = ask(r, e);
+	return args.request < 0 ? -1 : sql_workspace_restore_asked(r->store, &args, e);
+}
+
+static int settle(struct restoring *r, const char *code, const char *why, struct err *e)
+{
+	int changed;
+
+	if (store_begin(r->store, e))
+		return -1;
+	if (code)
+		changed = sql_workspace_restore_refused(r->store, code, why, r->row->seq, e);
+	else if (r->tree.count == 0)
+		changed = sql_workspace_restore_same(
+		    r->store,
+		    r->row->paths ? "nothing differs at the chosen paths"
+		                  : "the workspace is as the checkpoint has it",
+		    r->row->seq, e);
+	else
+		changed = settle_asked(r, e);
+	if (changed < 0) {
+		store_rollback(r->store);
+		return -1;
+	}
+	return store_commit(r->store, e) ? -1 : 1;
+}
+
+int workspace_restore_next(struct store *st, const char *database, const char *machine,
+                           int64_t *ret_seq, struct err *e)
+{
+	OWNED(workspace_restore_wanted_row) struct workspace_restore_wanted_row row = { 0 };
+	OWNED(restoring)
+	struct restoring r = {
+		.store = st, .row = &row, .objects = OBJECTS_INIT, .tree = TREE_CHANGE_INIT
+	};
+	struct err wrong = { 0 };
+	int got = sql_workspace_restore_wanted(st, machine, &row, e);
+
+	if (got <= 0)
+		return got;
+	*ret_seq = row.seq;
+	if (!row.from_hash)
+		return settle(&r, "no_checkpoint",
+		              row.why ? row.why : "the workspace could not be read", e);
+	if (compare(&r, database, &wrong) == 0)
+		return settle(&r, NULL, NULL, e);
+	if (wrong.kind == ERR_AGAIN) {
+		*e = wrong;
+		return -1;
+	}
+	return settle(&r, "content_missing", wrong.text, e);
+}
