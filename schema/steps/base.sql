@@ -284,6 +284,7 @@ CREATE TABLE command_verb (
     'clean',
     'undo',
     'checkpoint',
+    'restore',
     'read',
     'later'))
 ) STRICT, WITHOUT ROWID;
@@ -954,7 +955,11 @@ CREATE TABLE workspace_restore (
   checkpoint_id TEXT NOT NULL,
   paths         TEXT CHECK (paths IS NULL OR json_valid(paths)),
   to_hash       TEXT NOT NULL CHECK (length(to_hash) = 64),
-  before_id     TEXT,
+  before_id     TEXT NOT NULL DEFAULT (
+    printf('%s-%s-7%s-9%s-%s', substr(printf('%012x', strftime('%s', 'now') * 1000), 1, 8),
+           substr(printf('%012x', strftime('%s', 'now') * 1000), 9),
+           substr(lower(hex(randomblob(2))), 2), substr(lower(hex(randomblob(2))), 2),
+           lower(hex(randomblob(6))))),
   from_hash     TEXT CHECK (length(from_hash) = 64),
   request_seq   INTEGER REFERENCES request (seq),
   modified      INTEGER,
@@ -1027,7 +1032,7 @@ INSERT INTO command_verb (verb, does) VALUES ('session-checkpoint', 'checkpoint'
 INSERT INTO command_verb (verb, does) VALUES ('session-checkpoints', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('session-cleanup', 'clean');
 INSERT INTO command_verb (verb, does) VALUES ('session-restart', 'start');
-INSERT INTO command_verb (verb, does) VALUES ('session-restore', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('session-restore', 'restore');
 INSERT INTO command_verb (verb, does) VALUES ('session-start', 'start');
 INSERT INTO command_verb (verb, does) VALUES ('sessions', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('show-file', 'later');
