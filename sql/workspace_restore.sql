@@ -2,8 +2,10 @@
 
 -- name: checkpoint_named :one
 -- The first checkpoint whose id begins with :prefix, and comes after :after.
+-- type: :prefix text
+-- type: :after text
 SELECT id, label, session_id, workspace_root FROM checkpoint
- WHERE id > max(:after, :prefix) AND id < :prefix || 'g' OR id = :prefix AND id > :after
+ WHERE id >= :prefix AND id < :prefix || 'g' AND id > :after
  ORDER BY id LIMIT 1;
 
 -- name: workspace_restore_ordered :one

@@ -163,21 +163,28 @@ static int run_checkpoint(struct ctl *c, struct err *e)
 		return list(c, root, e);
 	if (strcmp(word, "show") == 0)
 		return show(c, e);
-	return err_set(e, ERR_INPUT, "write checkpoint create [LABEL], list, or show ID");
+	if (strcmp(word, "restore") == 0 && c->argc == 2)
+		return restore_checkpoint(c, c->argv[1], e);
+	return err_set(e, ERR_INPUT,
+	               "write checkpoint create [LABEL], list, show ID, or restore ID");
 }
 
 const struct command_spec cmd_checkpoint = {
 	"checkpoint",
-	"create [LABEL...] | list | show ID",
+	"create [LABEL...] | list | show ID | restore ID",
 	"keeps what a workspace holds",
 	"  create [LABEL...]   every file, without .git and what .gitignore ignores (setting\n"
 	"                      checkpoint.ignored); content that is kept already costs nothing\n"
 	"  list                the newest first\n"
 	"  show ID             its files, links and folders, and what could not be kept\n"
+	"  restore ID          puts the workspace back: shows what would change, and asks (--yes: "
+	"does\n"
+	"                      not); --file PATH: only this, and what is below it; may be "
+	"repeated\n"
 	"--session ID: of which session, if there are several. --workspace DIR: of a folder,\n"
 	"without any session.\n",
 	1,
 	-1,
-	TAKES_SESSION | TAKES_WORKSPACE,
+	TAKES_SESSION | TAKES_WORKSPACE | TAKES_YES,
 	run_checkpoint
 };

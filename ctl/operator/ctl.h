@@ -22,6 +22,8 @@ struct ctl {
 	struct paths paths;
 	const char *config, *database, *ipc_name; /* options; NULL: not given */
 	const char *session, *reason, *note, *option, *digest, *agent, *workspace;
+	struct str files; /* of --file, a line each */
+	bool yes;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
 	bool html; /* print a page for a browser */
@@ -50,6 +52,7 @@ enum ctl_option {
 	TAKES_HTML = 256,
 	TAKES_OPTION = 512,
 	TAKES_WORKSPACE = 1024, /* --workspace alone */
+	TAKES_YES = 2048, /* --yes and --file */
 };
 
 struct command_spec {
@@ -99,6 +102,11 @@ int ctl_await(struct ctl *c, struct command_result *result, int ms, struct err *
 /* mode MODE [--session ID], stall on|off SESSION. */
 int say_mode(struct ctl *c, struct err *e);
 int say_stall(struct ctl *c, struct err *e);
+
+/* ---- putting a checkpoint back (restore.c) ---- */
+
+/* checkpoint restore ID [--yes] [--file PATH...] */
+int restore_checkpoint(struct ctl *c, const char *id, struct err *e);
 
 /* ---- showing one request (show.c) ---- */
 

@@ -176,6 +176,12 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'k':
 		c->workspace = optarg;
 		return 0;
+	case 'y':
+		c->yes = true;
+		return 0;
+	case 'l':
+		str_addf(&c->files, "%s\n", optarg);
+		return 0;
 	case 'n':
 		return parse_count(optarg, &c->count, e);
 	case 'f':
@@ -215,6 +221,8 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "digest", required_argument, NULL, 'g' },
 		{ "agent", required_argument, NULL, 'a' },
 		{ "workspace", required_argument, NULL, 'k' },
+		{ "yes", no_argument, NULL, 'y' },
+		{ "file", required_argument, NULL, 'l' },
 		{ "follow", no_argument, NULL, 'f' },
 		{ "sent", no_argument, NULL, 'o' },
 		{ "html", no_argument, NULL, 'm' },
@@ -263,6 +271,8 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		{ c->digest != NULL, TAKES_DIGEST, "--digest" },
 		{ c->agent != NULL, TAKES_AGENT, "--agent" },
 		{ c->workspace != NULL, TAKES_AGENT | TAKES_WORKSPACE, "--workspace" },
+		{ c->yes, TAKES_YES, "--yes" },
+		{ c->files.length > 0, TAKES_YES, "--file" },
 		{ c->count >= 0, TAKES_COUNT, "-n" },
 		{ c->follow, TAKES_FOLLOW, "--follow" },
 		{ c->sent, TAKES_SENT, "--sent" },

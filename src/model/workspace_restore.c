@@ -93,9 +93,9 @@ static int settle_asked(struct restoring *r, struct err *e)
 	struct restore_count n = restore_count(&r->tree);
 	struct workspace_restore_asked_args args = { .seq = r->row->seq,
 		                                     .from_hash = r->row->from_hash,
-		                                     .modified = n.modified,
-		                                     .deleted = n.deleted,
-		                                     .added = n.added,
+		                                     .modified = &n.modified,
+		                                     .deleted = &n.deleted,
+		                                     .added = &n.added,
 		                                     .named = str_text(&r->named) };
 
 	args.request = ask(r, e);

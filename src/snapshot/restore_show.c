@@ -46,7 +46,7 @@ static void add_how(const struct tree_step *s, struct str *out)
 	}
 }
 
-static void add_class(const struct tree_change *t, const char *title,
+static void add_class(const struct tree_change *t, const char *title, const char *fate,
                       bool (*is)(const struct tree_step *), struct str *out)
 {
 	size_t count = 0;
@@ -55,7 +55,7 @@ static void add_class(const struct tree_change *t, const char *title,
 		count += is(&t->steps[i]);
 	if (count == 0)
 		return;
-	str_addf(out, title, count);
+	str_addf(out, "%s (%zu)%s:\n", title, count, fate);
 	for (size_t i = 0; i < t->count && out->length <= RESTORE_LIST_BYTES; i++) {
 		if (!is(&t->steps[i]))
 			continue;
@@ -68,9 +68,9 @@ static void add_class(const struct tree_change *t, const char *title,
 
 int restore_list(const struct tree_change *t, struct str *out, struct err *e)
 {
-	add_class(t, "Modified (%zu):\n", is_modified, out);
-	add_class(t, "Deleted (%zu), will be back:\n", is_deleted, out);
-	add_class(t, "Added (%zu), will be removed:\n", is_added, out);
+	add_class(t, "Modified", "", is_modified, out);
+	add_class(t, "Deleted", ", will be back", is_deleted, out);
+	add_class(t, "Added", ", will be removed", is_added, out);
 	if (out->length > RESTORE_LIST_BYTES)
 		return err_set(e, ERR_INPUT,
 		               "%zu paths differ, too many to be shown: choose some of them",

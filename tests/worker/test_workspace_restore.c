@@ -1,0 +1,237 @@
+/* session-restore from the order to the files: archivist, applier and agent-intercom-ctl. */
+#include "harness.h"
+#include "str.h"
+#include "tree.h"
+#include "workspace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char STATE[] =
+    "SELECT state, error_code FROM workspace_restore ORDER BY seq DESC LIMIT 1";
+
+/* Runs a command of ctl, and returns what it prints, and its status. */
+static char *ctl(const char *arguments, int *ret_status)
+{
+	OWNED(str) struct str line = { 0 };
+	struct str out = { 0 };
+	char chunk[4096];
+	size_t n;
+	FILE *p;
+
+	str_addf(&line, "\"$INTERCOM_BUILD/agent-intercom-ctl\" --db '%s' --text %s 2>&1", test_db(),
+	         arguments);
+	p = popen(line.bytes, "r");
+	ck_assert_ptr_nonnull(p);
+	while ((n = fread(chunk, 1, sizeof(chunk), p)) > 0)
+		str_add_bytes(&out, chunk, n);
+	*ret_status = WEXITSTATUS(pclose(p));
+	return str_take(&out);
+}
+
+static void says(const char *arguments, int status, const char *part)
+{
+	int got;
+	OWNED(char_ptr) char *out = ctl(arguments, &got);
+
+	ck_assert_msg(strstr(out, part) != NULL, "%s: \"%s\" is missing in:\n%s", arguments, part, out);
+	ck_assert_msg(got == status, "%s: status %d:\n%s", arguments, got, out);
+}
+
+static char id[40]; /* of the checkpoint */
+
+/* A workspace with a checkpoint of it, and changes since. */
+static void given_changes(void)
+{
+	OWNED(char_ptr) char *text = NULL;
+
+	begin();
+	given("INSERT INTO setting (name, value, source, updated_at) VALUES ('system.machine', 'h',"
+	      " 'system', '2026-01-01T00:00:00.000Z') ON CONFLICT DO UPDATE SET value = 'h'");
+	file("kept.txt", "same\n");
+	file("changed.txt", "one\n");
+	file("gone.txt", "gone\n");
+	given("INSERT INTO command (verb, session_id, argument) VALUES ('session-checkpoint', 's',"
+	      " 'before the storm')");
+	(void)start_worker("archivist");
+	expect_soon("SELECT state FROM checkpoint", "done\n");
+	text = rows("SELECT id FROM checkpoint");
+	(void)snprintf(id, sizeof(id), "%.36s", text);
+	file("changed.txt", "two\n");
+	ck_assert_int_eq(unlink(in("gone.txt")), 0);
+	file("new.txt", "new\n");
+}
+
+static void order(const char *paths)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	str_addf(&sql,
+	         "INSERT INTO command (verb, argument) VALUES ('session-restore',"
+	         " '{\"checkpoint\":\"%s\"%s%s}')",
+	         id, paths ? ",\"paths\":" : "", paths ? paths : "");
+	given(sql.bytes);
+}
+
+static void compare(void)
+{
+	expect_soon("SELECT count(*) FROM checkpoint WHERE state <> 'done'", "0\n");
+	run_worker("applier");
+}
+
+static void answer(const char *verdict)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	str_addf(&sql,
+	         "INSERT INTO decision (request_id, verdict) SELECT id, '%s' FROM request"
+	         " WHERE kind = 'restore' ORDER BY seq DESC LIMIT 1",
+	         verdict);
+	given(sql.bytes);
+}
+
+START_TEST(what_has_changed_is_shown_and_asked)
+{
+	given_changes();
+	order(NULL);
+	expect("SELECT outcome, json_extract(reply, '$.label') FROM command WHERE verb ="
+	       " 'session-restore'",
+	       "done|before the storm\n");
+	compare();
+	expect(STATE, "asked|\n");
+	expect("SELECT modified, deleted, added, named FROM workspace_restore",
+	       "1|1|1|changed.txt, gone.txt, new.txt\n");
+	expect("SELECT kind, state, title, description, body FROM request",
+	       "restore|pending|Restore checkpoint before the storm|The following files have changed "
+	       "since checkpoint before the storm: changed.txt, gone.txt, new.txt. Proceeding will "
+	       "override local state.|Modified (1):\n  changed.txt\nDeleted (1), will be back:\n  "
+	       "gone.txt\nAdded (1), will be removed:\n  new.txt\n\n--- a/changed.txt\n+++ "
+	       "b/changed.txt\n@@ -1 +1 @@\n-two\n+one\n--- /dev/null\n+++ b/gone.txt\n@@ -0,0 +1 "
+	       "@@\n+gone\n--- a/new.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-new\n\n");
+	file_is("changed.txt", "two\n");
+}
+END_TEST
+
+START_TEST(a_yes_puts_it_back_and_the_checkpoint_before_undoes_that)
+{
+	OWNED(char_ptr) char *before = NULL;
+
+	given_changes();
+	order(NULL);
+	compare();
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("changed.txt", "one\n");
+	file_is("gone.txt", "gone\n");
+	file_is("new.txt", "(none)");
+
+	before = rows("SELECT before_id FROM workspace_restore");
+	(void)snprintf(id, sizeof(id), "%.36s", before);
+	order(NULL);
+	compare();
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("changed.txt", "two\n");
+	file_is("gone.txt", "(none)");
+	file_is("new.txt", "new\n");
+}
+END_TEST
+
+START_TEST(nothing_is_asked_where_nothing_differs)
+{
+	given_changes();
+	file("changed.txt", "one\n");
+	file("gone.txt", "gone\n");
+	ck_assert_int_eq(unlink(in("new.txt")), 0);
+	order(NULL);
+	compare();
+	expect("SELECT state, why FROM workspace_restore",
+	       "same|the workspace is as the checkpoint has it\n");
+	expect("SELECT count(*) FROM request", "0\n");
+}
+END_TEST
+
+START_TEST(a_changed_workspace_is_compared_and_asked_again)
+{
+	given_changes();
+	order(NULL);
+	compare();
+	file("changed.txt", "three\n");
+	answer("approve");
+	run_worker("applier");
+	file_is("changed.txt", "three\n");
+	compare();
+	expect("SELECT state, error_code, previous_seq FROM workspace_restore ORDER BY seq",
+	       "refused|workspace_changed|\nasked||1\n");
+	expect("SELECT count(*) FROM request WHERE body LIKE '%-three%' AND description LIKE '%Asked"
+	       " again%'",
+	       "1\n");
+	answer("approve");
+	run_worker("applier");
+	expect(STATE, "done|\n");
+	file_is("changed.txt", "one\n");
+}
+END_TEST
+
+START_TEST(orders_that_make_no_sense_are_refused_with_their_reason)
+{
+	given_changes();
+	given("INSERT INTO command (verb, argument) VALUES ('session-restore', 'nothing');"
+	      "INSERT INTO command (verb, argument) VALUES ('session-restore', NULL);");
+	order("[1]");
+	order(NULL);
+	order(NULL);
+	expect("SELECT outcome, why FROM command WHERE verb = 'session-restore' ORDER BY seq",
+	       "not_found|there is no such checkpoint\nnot_found|there is no such checkpoint\n"
+	       "malformed|paths must be a list of texts\ndone|\nrefused|a checkpoint is being put "
+	       "back already; answer its question first\n");
+}
+END_TEST
+
+START_TEST(ctl_shows_asks_and_restores)
+{
+	OWNED(str) struct str line = { 0 };
+	pid_t applier;
+
+	given_changes();
+	applier = start_worker("applier");
+	str_addf(&line, "checkpoint restore %s", id);
+	says(line.bytes, 0, "to proceed: approve ");
+	expect(STATE, "asked|\n");
+	answer("reject");
+	expect(STATE, "cancelled|\n");
+	file_is("changed.txt", "two\n");
+
+	str_reset(&line);
+	str_addf(&line, "checkpoint restore %s --yes --file changed.txt", id);
+	says(line.bytes, 0, "restored; to take it back: checkpoint restore ");
+	file_is("changed.txt", "one\n");
+	file_is("new.txt", "new\n");
+
+	says(line.bytes, 0, "nothing to restore: nothing differs at the chosen paths");
+	says("checkpoint restore 00000000", 1, "no checkpoint has an id that begins with '00000000'");
+	str_reset(&line);
+	str_addf(&line, "checkpoint restore %s --yes --file ../secret", id);
+	says(line.bytes, 1, "path violation");
+	stop_worker(applier);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("workspace_restore");
+	TCase *c = store_case(s, "restore", 60);
+
+	tcase_add_test(c, what_has_changed_is_shown_and_asked);
+	tcase_add_test(c, a_yes_puts_it_back_and_the_checkpoint_before_undoes_that);
+	tcase_add_test(c, nothing_is_asked_where_nothing_differs);
+	tcase_add_test(c, a_changed_workspace_is_compared_and_asked_again);
+	tcase_add_test(c, orders_that_make_no_sense_are_refused_with_their_reason);
+	tcase_add_test(c, ctl_shows_asks_and_restores);
+	return run_suite(s);
+}
