@@ -97,6 +97,11 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
      AND NOT EXISTS (SELECT 1 FROM slack_outbox AS o
                       WHERE o.message_seq = slack_message.seq AND o.state <> 'sent')
      AND OLD.decision_seq IS NULL AND NEW.decided_by = 'system:policy';
+  -- A checkpoint that is to be put back is for the applier, or forgotten.
+  UPDATE workspace_restore
+     SET state = CASE NEW.state WHEN 'approved' THEN 'approved' ELSE 'cancelled' END,
+         updated_at = NEW.updated_at
+   WHERE request_seq = NEW.seq AND state = 'asked' AND NEW.state IN ('approved', 'rejected');
   INSERT INTO slack_notice (kind, session_seq, request_seq, at)
   SELECT 'expired', NEW.session_seq, NEW.seq, NEW.updated_at
    WHERE OLD.state <> 'expired' AND NEW.state = 'expired'

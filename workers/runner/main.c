@@ -40,10 +40,12 @@ static int tell(struct runner *r, struct err *e)
 static int look(struct runner *r, struct err *e)
 {
 	OWNED(str) struct str why = { 0 };
-	int wanted = r->phase == ENDING_NOT ? run_stop_is_wanted(r, &why, e) : 0;
+	bool keeps = false;
+	int wanted = r->phase == ENDING_NOT ? run_stop_is_wanted(r, &why, &keeps, e) : 0;
 
 	if (wanted > 0)
-		ending_begin(r, AGENT_RUN_OUTCOME_STOPPED, str_text(&why));
+		ending_begin(r, keeps ? AGENT_RUN_OUTCOME_INTERRUPTED : AGENT_RUN_OUTCOME_STOPPED,
+		             str_text(&why));
 	return wanted < 0 ? -1 : r->driver->look ? r->driver->look(r, e) : 0;
 }
 

@@ -84,7 +84,7 @@ int run_mcp_url(struct runner *r, struct str *out, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
-int run_stop_is_wanted(struct runner *r, struct str *why, struct err *e)
+int run_stop_is_wanted(struct runner *r, struct str *why, bool *ret_keeps, struct err *e)
 {
 	OWNED(agent_run_stop_wanted_row) struct agent_run_stop_wanted_row row = { 0 };
 	int got = sql_agent_run_stop_wanted(&r->w.store, r->w.row, &row, e);
@@ -92,6 +92,7 @@ int run_stop_is_wanted(struct runner *r, struct str *why, struct err *e)
 	if (got <= 0 || !row.stop_wanted_at)
 		return got < 0 ? -1 : 0;
 	str_add(why, row.stop_why ? row.stop_why : "");
+	*ret_keeps = row.stop_keeps;
 	return 1;
 }
 

@@ -101,8 +101,9 @@ int run_is_running(struct runner *r, struct err *e);
 /* Appends where mcp-front serves MCP over HTTP, for the session of the run; nothing if it does not.
  */
 int run_mcp_url(struct runner *r, struct str *out, struct err *e);
-/* Whether somebody wants it stopped: 1 yes, and why is added to why; 0 no; -1 error. */
-int run_stop_is_wanted(struct runner *r, struct str *why, struct err *e);
+/* Whether somebody wants it stopped: 1 yes, and why is added to why; 0 no; -1 error. *ret_keeps: so
+ * that its session can be resumed. */
+int run_stop_is_wanted(struct runner *r, struct str *why, bool *ret_keeps, struct err *e);
 /* It has ended, or could not begin; its session follows. Tries until the database takes it. */
 int run_settle(struct runner *r, struct err *e);
 
