@@ -170,6 +170,8 @@ static void add_heading(cJSON *blocks, const struct slack_ask *a)
 		         risk_name(r));
 	else if (r->row.kind == REQUEST_KIND_TRUST)
 		str_addf(&text, "🛂 *Trust this policy%s*", is_open(r) ? "?" : "");
+	else if (r->row.kind == REQUEST_KIND_RESTORE)
+		str_addf(&text, "⚠️ *Restore a checkpoint%s*", is_open(r) ? "?" : "");
 	else if (r->row.kind == REQUEST_KIND_PROMPT)
 		str_add(&text, prompt_heading(r->row.prompt_type));
 	else
@@ -378,6 +380,12 @@ static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 
 	if (r->row.options) {
 		add_options(blocks, r, !is_unseen);
+	} else if (r->row.kind == REQUEST_KIND_RESTORE) {
+		buttons = blocks_add_actions(blocks, "approval_", r->row.id);
+		if (!is_unseen)
+			blocks_add_button(buttons, "approve_accept", "✅ Proceed", r->row.id,
+			                  "primary");
+		blocks_add_button(buttons, "approve_reject", "❌ Cancel", r->row.id, "danger");
 	} else if (r->row.kind == REQUEST_KIND_CLEARANCE ||
 	           r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST) {
 		buttons = blocks_add_actions(blocks, "approval_", r->row.id);
@@ -416,6 +424,8 @@ static void add_fallback(struct str *out, const struct request *r)
 		str_add(out, "Command approval needed");
 	} else if (r->row.kind == REQUEST_KIND_TRUST) {
 		str_add(out, "A policy is to be trusted");
+	} else if (r->row.kind == REQUEST_KIND_RESTORE) {
+		str_add(out, "A checkpoint is to be restored");
 	} else if (r->row.kind == REQUEST_KIND_PROMPT) {
 		str_add(out, "Your agent asks");
 	} else {
@@ -455,6 +465,10 @@ void slack_question_say(const struct slack_ask *a, struct slack_said *out)
 		                SLACK_DESCRIPTION_UNITS);
 		add_paths(out->blocks, r);
 		add_proposal(out->blocks, a);
+	} else if (r->row.kind == REQUEST_KIND_RESTORE) {
+		blocks_add_text(out->blocks, r->row.title, body, strlen(body),
+		                SLACK_DESCRIPTION_UNITS);
+		add_proposal(out->blocks, a);
 	} else if (r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST) {
 		add_proposal(out->blocks, a);
 		blocks_add_text(out->blocks, title_of(r), body, strlen(body),
@@ -485,7 +499,7 @@ void slack_question_say_plain(const struct request *r, struct slack_said *out)
 	if (!is_open(r))
 		return;
 	if (r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
-	    r->row.kind == REQUEST_KIND_TRUST)
+	    r->row.kind == REQUEST_KIND_TRUST || r->row.kind == REQUEST_KIND_RESTORE)
 		str_add(&out->text, "\nAnswer in the thread: approve, or reject and why");
 	else if (r->row.kind == REQUEST_KIND_PROMPT)
 		str_add(&out->text, "\nAnswer in the thread: continue, stop, or refine and how");

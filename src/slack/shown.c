@@ -10,7 +10,7 @@
 static bool is_approved(const struct request *r)
 {
 	return r->row.kind == REQUEST_KIND_CLEARANCE || r->row.kind == REQUEST_KIND_PERMISSION ||
-	       r->row.kind == REQUEST_KIND_TRUST;
+	       r->row.kind == REQUEST_KIND_TRUST || r->row.kind == REQUEST_KIND_RESTORE;
 }
 
 const struct str *slack_proposal(const struct request *r)
