@@ -1,0 +1,154 @@
+/* A workspace is put back from Slack: the words, the question with its buttons, and what the thread
+ * and the agent are told. The whole system runs. */
+#include "slack_story_case.h"
+
+#include "str.h"
+
+/* An agent works in a workspace of which there is a checkpoint, and has changed it since. */
+static struct agent an_agent_has_changed_files(void)
+{
+	struct agent a = an_agent_with_slack();
+
+	put_file(site.workspace, "notes.txt", "good\n");
+	says(member(slack_acked("{'slash':{'text':'session-checkpoint before lunch'}}"),
+	            "payload.text"),
+	     "Taking a checkpoint");
+	expect_soon("SELECT state, label FROM checkpoint", "done|before lunch\n");
+	put_file(site.workspace, "notes.txt", "bad\n");
+	put_file(site.workspace, "more.txt", "more\n");
+	return a;
+}
+
+static const char *order(void)
+{
+	OWNED(char_ptr) char *id = rows("SELECT id FROM checkpoint WHERE kind = 'ordered'");
+
+	id[strcspn(id, "\n")] = '\0';
+	return member(slack_acked("{'slash':{'text':'session-restore %s'}}", id), "payload.text");
+}
+
+/* Slack's name for the question. */
+static char *question(void)
+{
+	expect_soon("SELECT state FROM workspace_restore ORDER BY seq DESC LIMIT 1", "asked\n");
+	all_is_said();
+	char *ts = rows("SELECT m.ts FROM slack_message AS m JOIN workspace_restore AS w"
+	                " ON w.request_seq = m.request_seq WHERE m.kind = 'ask'"
+	                " ORDER BY m.seq DESC LIMIT 1");
+
+	ts[strcspn(ts, "\n")] = '\0';
+	return ts;
+}
+
+static void last_reply_says(const char *words)
+{
+	all_is_said();
+	OWNED(char_ptr) char *ts = rows("SELECT ts FROM slack_message WHERE kind = 'reply'"
+	                                " ORDER BY seq DESC LIMIT 1");
+
+	ts[strcspn(ts, "\n")] = '\0';
+	OWNED(char_ptr) char *message = shown(ts);
+
+	says(message, words);
+}
+
+static void file_says(const char *name, const char *content)
+{
+	OWNED(str) struct str command = { 0 };
+
+	str_addf(&command, "[ \"$(cat '%s/%s' 2>&1)\" = '%s' ]", site.workspace, name, content);
+	ck_assert_msg(system(str_text(&command)) == 0, "%s is not %s", name, content);
+}
+
+START_TEST(a_checkpoint_is_restored_with_a_button_and_the_agent_is_told)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *message = NULL;
+	OWNED(char_ptr) char *told = NULL;
+	struct agent a = an_agent_has_changed_files();
+
+	says(order(), "Comparing the workspace with checkpoint before lunch");
+	ts = question();
+	message = shown(ts);
+	says(message, "⚠️ *Restore a checkpoint?*");
+	says(message, "The following files have changed since checkpoint before lunch");
+	says(message, "Proceeding will override local state.");
+	says(message, "Modified (1)");
+	says(message, "Added (1), will be removed");
+	says(message, "✅ Proceed");
+	says(message, "❌ Cancel");
+	file_says("notes.txt", "bad");
+
+	press_and_wait(ts, "approve_accept");
+	expect_soon("SELECT state FROM workspace_restore", "done\n");
+	file_says("notes.txt", "good");
+	last_reply_says("♻️ *Session restored* from checkpoint *before lunch*.");
+	last_reply_says("To take this back: `session-restore ");
+	told = call_for_message(&a, "ping", "{}");
+	says(told, "put the workspace back to a checkpoint (before lunch)");
+	end_system();
+}
+END_TEST
+
+START_TEST(cancel_leaves_everything_as_it_is)
+{
+	OWNED(char_ptr) char *ts = NULL;
+
+	(void)an_agent_has_changed_files();
+	(void)order();
+	ts = question();
+	press_and_wait(ts, "approve_reject");
+	expect("SELECT state FROM workspace_restore", "cancelled\n");
+	file_says("notes.txt", "bad");
+	expect("SELECT count(*) FROM apply", "0\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(what_changes_after_the_question_is_asked_about_again)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *again = NULL;
+
+	(void)an_agent_has_changed_files();
+	(void)order();
+	ts = question();
+	put_file(site.workspace, "notes.txt", "worse\n");
+	press_and_wait(ts, "approve_accept");
+	expect_soon("SELECT state, error_code FROM workspace_restore ORDER BY seq",
+	            "refused|workspace_changed\nasked|\n");
+	file_says("notes.txt", "worse");
+	again = question();
+	ck_assert_str_ne(again, ts);
+	last_reply_says("notes.txt has changed since it was compared. It is compared again.");
+	press_and_wait(again, "approve_accept");
+	expect_soon("SELECT state FROM workspace_restore ORDER BY seq DESC LIMIT 1", "done\n");
+	file_says("notes.txt", "good");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_checkpoint_that_is_not_there_is_named)
+{
+	(void)an_agent_has_changed_files();
+	says(member(slack_acked("{'slash':{'text':'session-restore 00000000-0000'}}"),
+	            "payload.text"),
+	     "no checkpoint has an id that begins with '00000000-0000'");
+	says(member(slack_acked("{'slash':{'text':'session-restore'}}"), "payload.text"),
+	     "which checkpoint?");
+	expect("SELECT count(*) FROM workspace_restore", "0\n");
+	end_system();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("slack_story_restore");
+	TCase *c = store_case(s, "restore", 120);
+
+	tcase_add_test(c, a_checkpoint_is_restored_with_a_button_and_the_agent_is_told);
+	tcase_add_test(c, cancel_leaves_everything_as_it_is);
+	tcase_add_test(c, what_changes_after_the_question_is_asked_about_again);
+	tcase_add_test(c, a_checkpoint_that_is_not_there_is_named);
+	return run_suite(s);
+}
