@@ -36,7 +36,7 @@ static void given_system(void)
 		(void)execl(program, program, "--config", site.config, (char *)NULL);
 		_exit(127);
 	}
-	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "4\n");
+	expect_soon("SELECT count(*) FROM worker WHERE state = 'ready'", "5\n");
 }
 
 static void no_worker_ended(void)
