@@ -37,16 +37,17 @@ static void close_stage(struct tree_change *t)
 	}
 }
 
-static void free_step(struct tree_step *s)
+void tree_step_clear(struct tree_step *s)
 {
 	free(s->path);
 	free(s->target);
+	*s = (struct tree_step){ .path = NULL };
 }
 
 void tree_change_clear(struct tree_change *t)
 {
 	for (size_t i = 0; i < t->count; i++)
-		free_step(&t->steps[i]);
+		tree_step_clear(&t->steps[i]);
 	free(t->steps);
 	close_stage(t);
 	*t = (struct tree_change)TREE_CHANGE_INIT;
@@ -398,10 +399,10 @@ static int fill(struct tree_change *t, struct tree_step *s, int fd, struct refus
 	struct err e = { 0 };
 	struct stat st;
 
-	errno = 0;
 	if (t->source.copy(t->source.context, s->after.hash, fd, &e))
-		return errno ? refuse_err(why, &e)
-		             : refusal_set(why, "content_missing", "%s: %s", s->path, e.text);
+		return e.kind == ERR_INPUT
+		           ? refusal_set(why, "content_missing", "%s: %s", s->path, e.text)
+		           : refuse_err(why, &e);
 	if (fchmod(fd, (mode_t)take_over(t, s, fd)) || fstat(fd, &st) ||
 	    (t->count <= SYNC_EACH_MAX && fsync(fd)))
 		return refuse_errno(why, "write", s->path);

@@ -73,6 +73,7 @@ struct tree_change {
 	}
 
 void tree_change_clear(struct tree_change *t);
+void tree_step_clear(struct tree_step *s);
 
 /* The order of paths: as strcmp, but "/" is below all other bytes, so that what is below a
  * directory follows it. */

@@ -342,9 +342,10 @@ END_TEST
 
 START_TEST(an_order_waits_for_a_busy_database_and_says_so)
 {
-	sqlite3 *holder = db_open();
+	sqlite3 *holder = NULL;
 
 	given_sessions();
+	ck_assert_int_eq(sqlite3_open(database, &holder), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(holder, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
 	shell("(ctl $DB steer " SESSION_A " use tabs >$HOME/said 2>$HOME/note; echo $? >>"
 	      "$HOME/said) & await note 'note: the database is busy; waiting'");

@@ -47,7 +47,7 @@ static void no_worker_ended(void)
 	OWNED(char_ptr) char *log = get_file(site.home, "log");
 
 	ck_assert_msg(ended[0] == '\0', "ended: %s\nlog:\n%s", ended, log ? log : "");
-	expect("SELECT count(*) FROM worker", "4\n");
+	expect("SELECT count(*) FROM worker", "5\n");
 }
 
 static void log_says(const char *part)

@@ -339,6 +339,46 @@ START_TEST(an_agent_that_is_halted_is_stopped_within_the_grace)
 }
 END_TEST
 
+/* A run that is claimed and has no process yet, while we hold the write lock. */
+static int given_run_that_starts(void)
+{
+	for (;;) {
+		int run = given_run("while [ ! -e \"$here/go\" ]; do sleep 0.1; done");
+
+		while (strcmp(of_run(run, "state"), "wanted") == 0)
+			;
+		given("BEGIN IMMEDIATE");
+		if (strcmp(of_run(run, "state || coalesce(pid, '')"), "starting") == 0)
+			return run;
+		given("ROLLBACK"); /* it was faster */
+	}
+}
+
+static void log_comes_to_say(const char *words)
+{
+	OWNED(char_ptr) char *text = NULL;
+
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
+	     (void)poll(NULL, 0, 20)) {
+		char_ptr_clear(&text);
+		text = get_file(site.home, "log");
+		if (text && strstr(text, words))
+			return;
+	}
+	ck_abort_msg("'%s' is not in\n%s", words, text ? text : "");
+}
+
+START_TEST(a_busy_database_delays_the_start_of_an_agent_and_fails_none)
+{
+	setup();
+	int run = given_run_that_starts();
+
+	log_comes_to_say("the agent's process is not written down yet: ");
+	given("ROLLBACK");
+	run_becomes(run, "running||||active");
+}
+END_TEST
+
 START_TEST(a_run_whose_stop_is_wanted_before_it_begins_never_begins)
 {
 	make_site();
@@ -376,6 +416,7 @@ int main(void)
 	tcase_add_test(c,
 	               an_agent_that_ignores_sigterm_is_killed_after_5_seconds_with_all_it_started);
 	tcase_add_test(c, an_agent_that_is_halted_is_stopped_within_the_grace);
+	tcase_add_test(c, a_busy_database_delays_the_start_of_an_agent_and_fails_none);
 	tcase_add_test(c, a_run_whose_stop_is_wanted_before_it_begins_never_begins);
 	return run_suite(s);
 }

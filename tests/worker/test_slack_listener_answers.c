@@ -318,7 +318,7 @@ START_TEST(what_cannot_be_done_yet_is_said_in_one_line)
 	ck_assert_ptr_null(strstr(member(slack_wait_for("ack"), "payload.text"), "show-file"));
 	expect(
 	    "SELECT verb, argument, outcome FROM command ORDER BY seq",
-	    "show-file|a.c|refused\nrun|{\"alias\":\"status\",\"channel\":\"C0DEFAULT\"}|refused\n"
+	    "show-file|a.c|refused\nrun|{\"alias\":\"status\",\"channel\":\"C01AGENTS\"}|refused\n"
 	    "stauts||malformed\nmake|coffee|malformed\nhelp||done\n");
 	slack_stop();
 }
