@@ -8,8 +8,10 @@ CREATE TABLE command (
   argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id;
                                             -- stop: the reason, for the requests that it answers;
                                             -- session-start and session-restart: see the view
-                                            -- start_order; session-checkpoint: the label, or JSON
-                                            -- with label and workspace, which no session needs;
+                                            -- start_order; run: see the view run_order; run-stop:
+                                            -- alias_run.seq; session-checkpoint:
+                                            -- the label, or JSON with label and workspace, which
+                                            -- no session needs;
                                             -- session-restore: checkpoint.id, or JSON with
                                             -- checkpoint and a list of paths
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
@@ -34,6 +36,7 @@ CREATE TABLE command_verb (
     'undo',                                 -- the applier takes back a write
     'checkpoint',                           -- the archivist takes a checkpoint
     'restore',                              -- a checkpoint is compared, and asked about
+    'run',                                  -- a command of [commands], or the end of one
     'read',                                 -- none: whoever gives it shows the rows
     'later'))                               -- none yet
 ) STRICT, WITHOUT ROWID;
@@ -41,8 +44,8 @@ INSERT INTO command_verb VALUES
   ('mode', 'switch'), ('stall', 'switch'),
   ('pause', 'session'), ('resume', 'session'), ('stop', 'session'),
   ('undo', 'undo'),
-  ('help', 'read'), ('sessions', 'read'), ('file', 'read'),
+  ('help', 'read'), ('sessions', 'read'), ('file', 'read'), ('runs', 'read'),
   ('session-start', 'start'), ('session-restart', 'start'), ('session-cleanup', 'clean'),
   ('session-checkpoint', 'checkpoint'), ('session-checkpoints', 'read'),
   ('session-restore', 'restore'),
-  ('list-files', 'later'), ('show-file', 'later'), ('run', 'later');
+  ('list-files', 'later'), ('show-file', 'later'), ('run', 'run'), ('run-stop', 'run');

@@ -72,6 +72,7 @@ extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_
 extern const struct command_spec cmd_watch, cmd_transcript, cmd_health, cmd_sql, cmd_undo;
 extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;
 extern const struct command_spec cmd_checkpoint;
+extern const struct command_spec cmd_run, cmd_run_stop, cmd_runs;
 
 /* ---- finding (find.c) ---- */
 

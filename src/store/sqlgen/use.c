@@ -342,6 +342,7 @@ void uses_print(const struct schema *s, const struct statements *list, struct st
 		{ "retention", "retention" },
 		{ "archivist", "archivist" },
 		{ "runner", "runner" },
+		{ "commander", "commander" },
 	};
 	struct bells *bells = xcalloc(1, sizeof(*bells));
 	struct code *code = xcalloc(1, sizeof(*code));
