@@ -8,6 +8,7 @@
 static struct agent an_agent_has_changed_files(void)
 {
 	struct agent a = an_agent_with_slack();
+	OWNED(char_ptr) char *first = call_for_message(&a, "ping", "{}");
 
 	put_file(site.workspace, "notes.txt", "good\n");
 	says(member(slack_acked("{'slash':{'text':'session-checkpoint before lunch'}}"),
@@ -43,8 +44,9 @@ static char *question(void)
 static void last_reply_says(const char *words)
 {
 	all_is_said();
-	OWNED(char_ptr) char *ts = rows("SELECT ts FROM slack_message WHERE kind = 'reply'"
-	                                " ORDER BY seq DESC LIMIT 1");
+	OWNED(char_ptr)
+	char *ts = rows("SELECT ts FROM slack_message WHERE kind = 'reply'"
+	                " ORDER BY seq DESC LIMIT 1");
 
 	ts[strcspn(ts, "\n")] = '\0';
 	OWNED(char_ptr) char *message = shown(ts);

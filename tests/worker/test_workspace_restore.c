@@ -22,8 +22,8 @@ static char *ctl(const char *arguments, int *ret_status)
 	size_t n;
 	FILE *p;
 
-	str_addf(&line, "\"$INTERCOM_BUILD/agent-intercom-ctl\" --db '%s' --text %s 2>&1", test_db(),
-	         arguments);
+	str_addf(&line, "\"$INTERCOM_BUILD/agent-intercom-ctl\" --db '%s' --text %s 2>&1",
+	         test_db(), arguments);
 	p = popen(line.bytes, "r");
 	ck_assert_ptr_nonnull(p);
 	while ((n = fread(chunk, 1, sizeof(chunk), p)) > 0)
@@ -37,7 +37,8 @@ static void says(const char *arguments, int status, const char *part)
 	int got;
 	OWNED(char_ptr) char *out = ctl(arguments, &got);
 
-	ck_assert_msg(strstr(out, part) != NULL, "%s: \"%s\" is missing in:\n%s", arguments, part, out);
+	ck_assert_msg(strstr(out, part) != NULL, "%s: \"%s\" is missing in:\n%s", arguments, part,
+	              out);
 	ck_assert_msg(got == status, "%s: status %d:\n%s", arguments, got, out);
 }
 
@@ -104,13 +105,14 @@ START_TEST(what_has_changed_is_shown_and_asked)
 	expect(STATE, "asked|\n");
 	expect("SELECT modified, deleted, added, named FROM workspace_restore",
 	       "1|1|1|changed.txt, gone.txt, new.txt\n");
-	expect("SELECT kind, state, title, description, body FROM request",
-	       "restore|pending|Restore checkpoint before the storm|The following files have changed "
-	       "since checkpoint before the storm: changed.txt, gone.txt, new.txt. Proceeding will "
-	       "override local state.|Modified (1):\n  changed.txt\nDeleted (1), will be back:\n  "
-	       "gone.txt\nAdded (1), will be removed:\n  new.txt\n\n--- a/changed.txt\n+++ "
-	       "b/changed.txt\n@@ -1 +1 @@\n-two\n+one\n--- /dev/null\n+++ b/gone.txt\n@@ -0,0 +1 "
-	       "@@\n+gone\n--- a/new.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-new\n\n");
+	expect(
+	    "SELECT kind, state, title, description, body FROM request",
+	    "restore|pending|Restore checkpoint before the storm|The following files have changed "
+	    "since checkpoint before the storm: changed.txt, gone.txt, new.txt. Proceeding will "
+	    "override local state.|Modified (1):\n  changed.txt\nDeleted (1), will be back:\n  "
+	    "gone.txt\nAdded (1), will be removed:\n  new.txt\n\n--- a/changed.txt\n+++ "
+	    "b/changed.txt\n@@ -1 +1 @@\n-two\n+one\n--- /dev/null\n+++ b/gone.txt\n@@ -0,0 +1 "
+	    "@@\n+gone\n--- a/new.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-new\n\n");
 	file_is("changed.txt", "two\n");
 }
 END_TEST
@@ -168,9 +170,10 @@ START_TEST(a_changed_workspace_is_compared_and_asked_again)
 	compare();
 	expect("SELECT state, error_code, previous_seq FROM workspace_restore ORDER BY seq",
 	       "refused|workspace_changed|\nasked||1\n");
-	expect("SELECT count(*) FROM request WHERE body LIKE '%-three%' AND description LIKE '%Asked"
-	       " again%'",
-	       "1\n");
+	expect(
+	    "SELECT count(*) FROM request WHERE body LIKE '%-three%' AND description LIKE '%Asked"
+	    " again%'",
+	    "1\n");
 	answer("approve");
 	run_worker("applier");
 	expect(STATE, "done|\n");
@@ -214,7 +217,8 @@ START_TEST(ctl_shows_asks_and_restores)
 	file_is("new.txt", "new\n");
 
 	says(line.bytes, 0, "nothing to restore: nothing differs at the chosen paths");
-	says("checkpoint restore 00000000", 1, "no checkpoint has an id that begins with '00000000'");
+	says("checkpoint restore 00000000", 1,
+	     "no checkpoint has an id that begins with '00000000'");
 	str_reset(&line);
 	str_addf(&line, "checkpoint restore %s --yes --file ../secret", id);
 	says(line.bytes, 1, "path violation");
