@@ -8,7 +8,8 @@ CREATE TABLE command (
   argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id;
                                             -- stop: the reason, for the requests that it answers;
                                             -- session-start and session-restart: see the view
-                                            -- start_order
+                                            -- start_order; run: see the view run_order; run-stop:
+                                            -- alias_run.seq
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
@@ -29,6 +30,7 @@ CREATE TABLE command_verb (
     'start',                                -- begins a session and starts its agent
     'clean',                                -- ends sessions whose agent is gone
     'undo',                                 -- the applier takes back a write
+    'run',                                  -- a command of [commands], or the end of one
     'read',                                 -- none: whoever gives it shows the rows
     'later'))                               -- none yet
 ) STRICT, WITHOUT ROWID;
@@ -36,7 +38,7 @@ INSERT INTO command_verb VALUES
   ('mode', 'switch'), ('stall', 'switch'),
   ('pause', 'session'), ('resume', 'session'), ('stop', 'session'),
   ('undo', 'undo'),
-  ('help', 'read'), ('sessions', 'read'), ('file', 'read'),
+  ('help', 'read'), ('sessions', 'read'), ('file', 'read'), ('runs', 'read'),
   ('session-start', 'start'), ('session-restart', 'start'), ('session-cleanup', 'clean'),
   ('session-checkpoint', 'later'), ('session-restore', 'later'), ('session-checkpoints', 'later'),
-  ('list-files', 'later'), ('show-file', 'later'), ('run', 'later');
+  ('list-files', 'later'), ('show-file', 'later'), ('run', 'run'), ('run-stop', 'run');

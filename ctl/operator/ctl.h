@@ -49,6 +49,7 @@ enum ctl_option {
 	TAKES_AGENT = 128, /* --agent and --workspace */
 	TAKES_HTML = 256,
 	TAKES_OPTION = 512,
+	TAKES_WORKSPACE = 1024, /* --workspace alone */
 };
 
 struct command_spec {
@@ -67,6 +68,7 @@ extern const struct command_spec cmd_approve, cmd_reject, cmd_choose, cmd_contin
 extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_show, cmd_log;
 extern const struct command_spec cmd_watch, cmd_transcript, cmd_health, cmd_sql, cmd_undo;
 extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;
+extern const struct command_spec cmd_run, cmd_run_stop, cmd_runs;
 
 /* ---- finding (find.c) ---- */
 

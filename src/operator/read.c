@@ -195,8 +195,7 @@ static void add_custom(struct desk *d, struct str *out)
 	map = cJSON_Parse(str_text(&commands));
 	if (!cJSON_IsObject(map) || !map->child)
 		return;
-	str_addf(out, "%s*Custom commands* (configured; this version does not run them yet)\n",
-	         out->length ? "\n" : "");
+	str_addf(out, "%s*Custom commands*\n", out->length ? "\n" : "");
 	cJSON_ArrayForEach (one, map)
 		str_addf(out, "`%s` — %s\n", one->string,
 		         cJSON_IsString(one) ? one->valuestring : "");
@@ -217,8 +216,10 @@ static int help(struct desk *d)
 		return 0;
 	}
 	if (category && strcmp(category, "custom") == 0) {
+		size_t verbs = verb_help(out, category) ? out->length : 0;
+
 		add_custom(d, out);
-		if (!out->length)
+		if (out->length == verbs)
 			str_add(out, "no custom commands are configured");
 		return 0;
 	}
@@ -247,5 +248,7 @@ int desk_read(struct desk *d, struct err *e)
 	d->out->json = cJSON_CreateObject();
 	if (strcmp(word, "inbox") == 0)
 		return inbox(d, e);
+	if (strcmp(word, "runs") == 0)
+		return desk_runs(d, e);
 	return list_json(d, e) || list_text(d, e) ? -1 : 0;
 }

@@ -11,7 +11,8 @@ enum {
 	CLEAR_ID = 7, /* from this length on a word with a digit is an id, whatever follows */
 };
 
-static const char ANSWERS[] = "answers", SESSION[] = "session", FILES[] = "files";
+static const char ANSWERS[] = "answers", SESSION[] = "session", FILES[] = "files",
+                  CUSTOM[] = "custom";
 
 static const struct verb VERBS[] = {
 	{ .word = "approve",
@@ -194,6 +195,28 @@ static const struct verb VERBS[] = {
 	  .category = FILES,
 	  .syntax = "file [id]",
 	  .help = "the file that a change is about, whole, as it is now" },
+	{ .word = "run",
+	  .row = VERB_COMMAND,
+	  .means = { "run" },
+	  .about = ABOUT_NOTHING,
+	  .text = TEXT_MUST,
+	  .category = CUSTOM,
+	  .syntax = "run <alias>",
+	  .help = "run a command of [commands]; `<alias>` alone does, too" },
+	{ .word = "run-stop",
+	  .row = VERB_COMMAND,
+	  .means = { "run-stop" },
+	  .about = ABOUT_RUN,
+	  .category = CUSTOM,
+	  .syntax = "run-stop [number]",
+	  .help = "end a command that runs" },
+	{ .word = "runs",
+	  .row = VERB_READING,
+	  .means = { "runs" },
+	  .about = ABOUT_NOTHING,
+	  .category = CUSTOM,
+	  .syntax = "runs [number]",
+	  .help = "the commands that were run, or one of them with its output" },
 	{ .word = "help",
 	  .row = VERB_READING,
 	  .means = { "help" },
@@ -213,7 +236,6 @@ static const struct verb VERBS[] = {
 	LATER("session-checkpoints"),
 	LATER("list-files"),
 	LATER("show-file"),
-	LATER("run"),
 #undef LATER
 };
 
@@ -353,6 +375,7 @@ bool verb_help(struct str *out, const char *category)
 		{ ANSWERS, "Answers" },
 		{ SESSION, "Sessions" },
 		{ FILES, "Files" },
+		{ CUSTOM, "Commands" },
 	};
 	bool all = !category || !*category, found = false;
 

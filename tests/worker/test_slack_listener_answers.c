@@ -309,14 +309,17 @@ START_TEST(what_cannot_be_done_yet_is_said_in_one_line)
 	says(member(slack_acked("{'slash':{'text':'show-file a.c'}}"), "payload.text"),
 	     "this version does not have show-file");
 	says(member(slack_acked("{'slash':{'text':'status'}}"), "payload.text"),
-	     "this version does not have run");
+	     "there is no workspace: set default_workspace_root");
+	has(slack_acked("{'slash':{'text':'stauts'}}"), "payload.text",
+	    "command not found: stauts; did you mean `status`?");
 	has(slack_acked("{'slash':{'text':'make coffee'}}"), "payload.text",
 	    "command not found: make; `help` lists the commands");
 	(void)slack_deliver("{'slash':{'text':''}}");
 	ck_assert_ptr_null(strstr(member(slack_wait_for("ack"), "payload.text"), "show-file"));
-	expect("SELECT verb, argument, outcome FROM command ORDER BY seq",
-	       "show-file|a.c|refused\nrun|status|refused\n"
-	       "make|coffee|malformed\nhelp||done\n");
+	expect(
+	    "SELECT verb, argument, outcome FROM command ORDER BY seq",
+	    "show-file|a.c|refused\nrun|{\"alias\":\"status\",\"channel\":\"C01AGENTS\"}|refused\n"
+	    "stauts||malformed\nmake|coffee|malformed\nhelp||done\n");
 	slack_stop();
 }
 END_TEST

@@ -341,6 +341,7 @@ void uses_print(const struct schema *s, const struct statements *list, struct st
 		{ "slack_poster", "slack-poster" },
 		{ "retention", "retention" },
 		{ "runner", "runner" },
+		{ "commander", "commander" },
 	};
 	struct bells *bells = xcalloc(1, sizeof(*bells));
 	struct code *code = xcalloc(1, sizeof(*code));
