@@ -298,6 +298,8 @@ static const struct button {
 	{ "write_undo", INTENT_ORDER, "undo" },
 	{ "tell_approve", INTENT_ASKED, "approve" },
 	{ "tell_reject", INTENT_ASKED, "reject" },
+	{ "restore_proceed", INTENT_DECIDE, "approve" },
+	{ "restore_cancel", INTENT_DECIDE, "reject" },
 	{ "prompt_continue", INTENT_DECIDE, "continue" },
 	{ "prompt_refine", INTENT_OPEN, "refine" },
 	{ "prompt_stop", INTENT_DECIDE, "stop" },

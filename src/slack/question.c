@@ -383,9 +383,9 @@ static void add_buttons(cJSON *blocks, const struct slack_ask *a)
 	} else if (r->row.kind == REQUEST_KIND_RESTORE) {
 		buttons = blocks_add_actions(blocks, "approval_", r->row.id);
 		if (!is_unseen)
-			blocks_add_button(buttons, "approve_accept", "✅ Proceed", r->row.id,
+			blocks_add_button(buttons, "restore_proceed", "✅ Proceed", r->row.id,
 			                  "primary");
-		blocks_add_button(buttons, "approve_reject", "❌ Cancel", r->row.id, "danger");
+		blocks_add_button(buttons, "restore_cancel", "❌ Cancel", r->row.id, "danger");
 	} else if (r->row.kind == REQUEST_KIND_CLEARANCE ||
 	           r->row.kind == REQUEST_KIND_PERMISSION || r->row.kind == REQUEST_KIND_TRUST) {
 		buttons = blocks_add_actions(blocks, "approval_", r->row.id);

@@ -81,7 +81,7 @@ START_TEST(a_checkpoint_is_restored_with_a_button_and_the_agent_is_told)
 	says(message, "❌ Cancel");
 	file_says("notes.txt", "bad");
 
-	press_and_wait(ts, "approve_accept");
+	press_and_wait(ts, "restore_proceed");
 	expect_soon("SELECT state FROM workspace_restore", "done\n");
 	file_says("notes.txt", "good");
 	last_reply_says("♻️ *Session restored* from checkpoint *before lunch*.");
@@ -99,7 +99,7 @@ START_TEST(cancel_leaves_everything_as_it_is)
 	(void)an_agent_has_changed_files();
 	(void)order();
 	ts = question();
-	press_and_wait(ts, "approve_reject");
+	press_and_wait(ts, "restore_cancel");
 	expect("SELECT state FROM workspace_restore", "cancelled\n");
 	file_says("notes.txt", "bad");
 	expect("SELECT count(*) FROM apply", "0\n");
@@ -116,14 +116,14 @@ START_TEST(what_changes_after_the_question_is_asked_about_again)
 	(void)order();
 	ts = question();
 	put_file(site.workspace, "notes.txt", "worse\n");
-	press_and_wait(ts, "approve_accept");
+	press_and_wait(ts, "restore_proceed");
 	expect_soon("SELECT state, error_code FROM workspace_restore ORDER BY seq",
 	            "refused|workspace_changed\nasked|\n");
 	file_says("notes.txt", "worse");
 	again = question();
 	ck_assert_str_ne(again, ts);
 	last_reply_says("notes.txt has changed since it was compared. It is compared again.");
-	press_and_wait(again, "approve_accept");
+	press_and_wait(again, "restore_proceed");
 	expect_soon("SELECT state FROM workspace_restore ORDER BY seq DESC LIMIT 1", "done\n");
 	file_says("notes.txt", "good");
 	end_system();
