@@ -8,12 +8,13 @@ CREATE TABLE command (
   argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id;
                                             -- stop: the reason, for the requests that it answers;
                                             -- session-start and session-restart: see the view
-                                            -- start_order
+                                            -- start_order;
+                                            -- list-files and show-file: see the view look_order
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')), -- later, once:
-                                            -- NULL: the applier is working on it (undo)
+                                            -- NULL: a worker is at it (undo, looks)
   reply       TEXT,                         -- later, until outcome: JSON where outcome is done
   why         TEXT                          -- later, until outcome: in words, if it was not done
 ) STRICT;
@@ -29,6 +30,7 @@ CREATE TABLE command_verb (
     'start',                                -- begins a session and starts its agent
     'clean',                                -- ends sessions whose agent is gone
     'undo',                                 -- the applier takes back a write
+    'look',                                 -- reader looks at files of a workspace
     'read',                                 -- none: whoever gives it shows the rows
     'later'))                               -- none yet
 ) STRICT, WITHOUT ROWID;
@@ -39,4 +41,5 @@ INSERT INTO command_verb VALUES
   ('help', 'read'), ('sessions', 'read'), ('file', 'read'),
   ('session-start', 'start'), ('session-restart', 'start'), ('session-cleanup', 'clean'),
   ('session-checkpoint', 'later'), ('session-restore', 'later'), ('session-checkpoints', 'later'),
-  ('list-files', 'later'), ('show-file', 'later'), ('run', 'later');
+  ('list-files', 'look'), ('show-file', 'look'),
+  ('run', 'later');

@@ -30,6 +30,7 @@ INSERT INTO slack_part VALUES
   ('escalated', 'post', 3, 2, 0), -- nudges did not help: everybody is called; detail: alert_id
   ('auto', 'post', 7, 7, 0),    -- what the policy allowed; detail: notice
   ('file', 'file', 5, 6, 1),    -- a whole file, on request: content_seq, file_name
+  ('look', 'post', 5, 6, 1),    -- a folder or a file, or why it is not shown; detail: look
   ('reply', 'post', 5, 6, 1),   -- text for an operator, in a thread
   ('server', 'post', 5, 6, 1);  -- text about agent-intercom itself, in the default channel
 

@@ -22,7 +22,7 @@ static const struct command_spec *const COMMANDS[] = {
 	&cmd_inbox,   &cmd_show,   &cmd_approve, &cmd_reject, &cmd_choose,     &cmd_continue,
 	&cmd_refine,  &cmd_resume, &cmd_stop,    &cmd_undo,   &cmd_steer,      &cmd_task,
 	&cmd_session, &cmd_stall,  &cmd_nudge,   &cmd_watch,  &cmd_transcript, &cmd_list,
-	&cmd_mode,    &cmd_log,    &cmd_health,  &cmd_sql,
+	&cmd_mode,    &cmd_log,    &cmd_files,   &cmd_file,   &cmd_health,     &cmd_sql,
 };
 
 /* ---- help ---- */
@@ -176,6 +176,12 @@ static int take_option(struct ctl *c, int option, char **argv, struct err *e)
 	case 'k':
 		c->workspace = optarg;
 		return 0;
+	case 'e':
+		c->depth = optarg;
+		return 0;
+	case 'l':
+		c->lines = optarg;
+		return 0;
 	case 'n':
 		return parse_count(optarg, &c->count, e);
 	case 'f':
@@ -215,6 +221,8 @@ static int parse_options(struct ctl *c, int argc, char **argv, struct err *e)
 		{ "digest", required_argument, NULL, 'g' },
 		{ "agent", required_argument, NULL, 'a' },
 		{ "workspace", required_argument, NULL, 'k' },
+		{ "depth", required_argument, NULL, 'e' },
+		{ "lines", required_argument, NULL, 'l' },
 		{ "follow", no_argument, NULL, 'f' },
 		{ "sent", no_argument, NULL, 'o' },
 		{ "html", no_argument, NULL, 'm' },
@@ -262,7 +270,9 @@ static int check_usage(const struct ctl *c, const struct command_spec *command, 
 		{ c->option != NULL, TAKES_OPTION, "--option" },
 		{ c->digest != NULL, TAKES_DIGEST, "--digest" },
 		{ c->agent != NULL, TAKES_AGENT, "--agent" },
-		{ c->workspace != NULL, TAKES_AGENT, "--workspace" },
+		{ c->workspace != NULL, TAKES_AGENT | TAKES_WORKSPACE, "--workspace" },
+		{ c->depth != NULL, TAKES_DEPTH, "--depth" },
+		{ c->lines != NULL, TAKES_LINES, "--lines" },
 		{ c->count >= 0, TAKES_COUNT, "-n" },
 		{ c->follow, TAKES_FOLLOW, "--follow" },
 		{ c->sent, TAKES_SENT, "--sent" },

@@ -40,6 +40,17 @@ int safe_path_open(const char *root, int *ret_fd, struct err *e);
 int safe_path_clean(const char *root, const char *given, size_t length, struct str *relative,
                     struct err *e);
 
+/* The same of a directory, which may be the workspace itself (relative is then ""), end in a slash
+ * or in dots. */
+int safe_path_clean_dir(const char *root, const char *given, size_t length, struct str *relative,
+                        struct err *e);
+
+/* Open for reading; the caller closes *ret_fd. Of a file, as below, its state in *st. 1 opened, 0
+ * it (or a directory on the way) does not exist, -1. relative of a directory may be "". */
+int safe_path_open_file(int root_fd, const char *relative, int *ret_fd, struct stat *st,
+                        struct err *e);
+int safe_path_open_dir(int root_fd, const char *relative, int *ret_fd, struct err *e);
+
 /* Reads a regular file of at most max_bytes into bytes (old content is freed; untouched unless
  * read) and its state into st (may be NULL). Never blocks on a FIFO and never opens a device. 1
  * read, 0 it (or a directory on the way) does not exist, -1. */

@@ -154,6 +154,8 @@ int desk_command(struct desk *d, struct err *e)
 		return desk_restart(d, e);
 	if (strcmp(v->word, "session-cleanup") == 0)
 		return desk_clean_up(d, e);
+	if (v->about == ABOUT_FILES)
+		return desk_browse(d, e);
 	if (v->is_later)
 		return desk_give(d, v->means[0], NULL, w->text ? w->text : line, e) < 0 ? -1 : 0;
 	if (w->line && v->text == TEXT_MUST) { /* what to switch to, then whom */

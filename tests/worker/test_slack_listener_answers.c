@@ -306,16 +306,17 @@ START_TEST(what_cannot_be_done_yet_is_said_in_one_line)
 	      " VALUES ('commands', '{\"status\":\"git status\"}', 'file', "
 	      "'2026-01-01T08:00:00.000Z')");
 	(void)listener_starts();
-	says(member(slack_acked("{'slash':{'text':'show-file a.c'}}"), "payload.text"),
-	     "this version does not have show-file");
+	says(member(slack_acked("{'slash':{'text':'session-checkpoints'}}"), "payload.text"),
+	     "this version does not have session-checkpoints");
 	says(member(slack_acked("{'slash':{'text':'status'}}"), "payload.text"),
 	     "this version does not have run");
 	has(slack_acked("{'slash':{'text':'make coffee'}}"), "payload.text",
 	    "command not found: make; `help` lists the commands");
 	(void)slack_deliver("{'slash':{'text':''}}");
-	ck_assert_ptr_null(strstr(member(slack_wait_for("ack"), "payload.text"), "show-file"));
+	ck_assert_ptr_null(
+	    strstr(member(slack_wait_for("ack"), "payload.text"), "session-checkpoints"));
 	expect("SELECT verb, argument, outcome FROM command ORDER BY seq",
-	       "show-file|a.c|refused\nrun|status|refused\n"
+	       "session-checkpoints||refused\nrun|status|refused\n"
 	       "make|coffee|malformed\nhelp||done\n");
 	slack_stop();
 }

@@ -25,6 +25,7 @@
 enum {
 	CHILD_WATCHDOG,
 	CHILD_APPLIER,
+	CHILD_READER,
 	CHILD_RETENTION,
 	CHILD_FRONT,
 	CHILD_SLACK_POSTER, /* these two only where Slack is configured */

@@ -32,7 +32,7 @@ enum {
 };
 
 /* First the door is closed, then what came in is finished. */
-static const int STOP_ORDER[] = { CHILD_SLACK_LISTENER, CHILD_FRONT,        CHILD_APPLIER,
+static const int STOP_ORDER[] = { CHILD_SLACK_LISTENER, CHILD_FRONT,        CHILD_APPLIER, CHILD_READER,
 	                          CHILD_WATCHDOG,       CHILD_SLACK_POSTER, CHILD_RETENTION };
 _Static_assert(COUNT(STOP_ORDER) == CHILD_COUNT, "each worker is asked to leave");
 

@@ -336,6 +336,7 @@ void uses_print(const struct schema *s, const struct statements *list, struct st
 		{ "supervisor", "agent-intercom" },
 		{ "mcp_front", "mcp-front" },
 		{ "applier", "applier" },
+		{ "reader", "reader" },
 		{ "watchdog", "watchdog" },
 		{ "slack_listener", "slack-listener" },
 		{ "slack_poster", "slack-poster" },
