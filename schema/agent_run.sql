@@ -17,6 +17,8 @@ CREATE TABLE agent_run (
   process_start  INTEGER,                   -- later, once: its start time in /proc, which identifies it
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'), -- later, once: it is to end
   stop_why       TEXT,                      -- later, once: in words
+  stop_keeps     INTEGER NOT NULL DEFAULT 0 CHECK (stop_keeps IN (0, 1)), -- later, grows: its session can be
+                                            -- resumed, what it asked stays open
   peer_session   TEXT,                      -- later, once: the agent's own id of the session
   token_hash     TEXT CHECK (length(token_hash) = 64), -- later, once: SHA-256 of the token with which its
                                             -- agent calls our MCP server

@@ -1,11 +1,12 @@
--- Jobs that write what was approved, or undo it: one per check_diff or undo.
+-- Jobs that write what was approved, undo it, or put a checkpoint back: one per check_diff, undo or
+-- approved restore.
 -- rings: applier
 -- moves: state
 -- fixed: what was ordered does not change
 CREATE TABLE apply (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0), -- fixed
   request_seq   INTEGER NOT NULL REFERENCES request (seq), -- fixed
-  kind          TEXT NOT NULL DEFAULT 'write' CHECK (kind IN ('write', 'undo')), -- fixed
+  kind          TEXT NOT NULL DEFAULT 'write' CHECK (kind IN ('write', 'undo', 'restore')), -- fixed
   command_seq   INTEGER REFERENCES command (seq), -- fixed: the order to undo
   machine       TEXT NOT NULL,              -- fixed: the machine whose applier does it
   force         INTEGER NOT NULL DEFAULT 0 CHECK (force IN (0, 1)), -- fixed

@@ -82,6 +82,7 @@ INSERT INTO request_kind VALUES
   ('clearance', 1, 1, 'timeout', 'reject', 'the session was stopped'),
   ('permission', 0, 0, 'timeout', 'reject', 'the session was stopped'),
   ('prompt', 0, 0, 'continue', 'stop', NULL),
+  ('restore', 1, 1, 'timeout', 'reject', 'the session was stopped'),
   ('standby', 0, 0, 'timeout', 'stop', NULL),
   ('trust', 1, 0, 'timeout', 'reject', 'the session was stopped');
 
@@ -105,6 +106,11 @@ INSERT INTO request_move VALUES
   ('permission', 'pending', 'expired'), ('permission', 'pending', 'interrupted'),
   ('permission', 'interrupted', 'pending'), ('permission', 'interrupted', 'approved'),
   ('permission', 'interrupted', 'rejected'),
+  ('restore', '', 'pending'),
+  ('restore', 'pending', 'approved'), ('restore', 'pending', 'rejected'),
+  ('restore', 'pending', 'interrupted'), ('restore', 'interrupted', 'pending'),
+  ('restore', 'interrupted', 'approved'), ('restore', 'interrupted', 'rejected'),
+  ('restore', 'approved', 'consumed'),
   ('trust', '', 'pending'),
   ('trust', 'pending', 'approved'), ('trust', 'pending', 'rejected'),
   ('trust', 'pending', 'interrupted'), ('trust', 'interrupted', 'pending'),
@@ -130,6 +136,7 @@ INSERT INTO request_verdict VALUES
   ('clearance', 'timeout', 'expired'),
   ('permission', 'approve', 'approved'), ('permission', 'reject', 'rejected'),
   ('permission', 'timeout', 'expired'),
+  ('restore', 'approve', 'approved'), ('restore', 'reject', 'rejected'),
   ('trust', 'approve', 'approved'), ('trust', 'reject', 'rejected'),
   ('prompt', 'continue', 'answered'), ('prompt', 'refine', 'answered'),
   ('prompt', 'stop', 'answered'), ('prompt', 'timeout', 'expired'),

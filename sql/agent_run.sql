@@ -35,7 +35,7 @@ SELECT s.id AS session_id FROM agent_run AS r JOIN session AS s ON s.seq = r.ses
  WHERE r.token_hash = :hash AND r.state = 'running';
 
 -- name: agent_run_stop_wanted :one
-SELECT stop_wanted_at, stop_why FROM agent_run WHERE seq = :seq;
+SELECT stop_wanted_at, stop_why, stop_keeps FROM agent_run WHERE seq = :seq;
 
 -- name: agent_run_end :rows
 -- type: :outcome agent_run_outcome

@@ -38,7 +38,21 @@ SELECT t.seq, t.stop, t.why, t.ended_at, t.followed_at, r.ended_at AS run_ended_
  WHERE t.seq = :turn;
 
 -- name: agent_line_text :one
-SELECT text FROM agent_line WHERE seq = :seq;
+-- type: pauses bool
+SELECT l.text, coalesce(l.kind = 'note' AND json_extract(l.detail, '$.paused') = 1, 0) AS pauses,
+       s.id AS session_id, s.status
+  FROM agent_line AS l JOIN agent_run AS r ON r.seq = l.run_seq JOIN session AS s ON s.seq = r.session_seq
+ WHERE l.seq = :seq;
+
+-- name: agent_line_last_text :one
+-- What the agents of a session said last.
+SELECT l.text FROM agent_run AS r CROSS JOIN agent_line AS l ON l.run_seq = r.seq
+ WHERE r.session_seq = :session AND l.kind = 'text' ORDER BY l.seq DESC LIMIT 1;
+
+-- name: agent_turn_waits :any
+-- A turn has ended, and nothing has followed it: the operator has the word.
+SELECT 1 AS one FROM agent_run AS r CROSS JOIN agent_turn AS t ON t.run_seq = r.seq
+ WHERE r.session_seq = :session AND r.ended_at IS NULL AND t.ended_at IS NOT NULL AND t.followed_at IS NULL;
 
 -- name: agent_line_activity :many
 -- What the agent does in a turn, in order.

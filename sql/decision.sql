@@ -10,9 +10,11 @@ VALUES (:request_id, :verdict, :reason, :instruction, :choice, :digest, :operato
 SELECT outcome, why FROM decision WHERE seq = :seq;
 
 -- name: decision_state :one
--- The present state of the request of a decision.
+-- The present state of the request of a decision, and which of the agent's own answers was given.
 -- type: decision request_verdict
-SELECT r.state, r.decision, r.decided_by, r.decided_at
+-- type: chosen text
+SELECT r.state, r.decision, r.decided_by, r.decided_at,
+       (SELECT name FROM request_answer WHERE request_seq = r.seq) AS chosen
   FROM decision AS d JOIN request AS r ON r.id = d.request_id WHERE d.seq = :seq;
 
 -- name: command_insert :insert

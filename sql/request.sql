@@ -22,7 +22,7 @@ SELECT seq, id, state, decided_at, delivered_at, remaining_ms, timeout_ms FROM (
   SELECT r.seq, r.id, r.state, r.decided_at, r.delivered_at, r.remaining_ms, r.timeout_ms,
          s.label IS NOT :label AS is_other, count(*) OVER () AS candidates
     FROM request AS r JOIN session AS s ON s.seq = r.session_seq
-   WHERE r.digest = :digest AND r.session_seq <> :session AND r.kind <> 'trust'
+   WHERE r.digest = :digest AND r.session_seq <> :session AND r.kind NOT IN ('trust', 'restore')
      AND (r.state IN ('pending', 'interrupted', 'approved')
           OR (r.state = 'rejected' AND r.delivered_at IS NULL)
           OR (r.state = 'answered' AND r.delivered_at IS NULL))
@@ -160,7 +160,7 @@ SELECT r.id, r.kind, r.title, r.created_at,
             WHEN r.state = 'approved' AND r.kind = 'clearance' THEN 'approved'
             ELSE 'answered' END AS left_as
   FROM request AS r
- WHERE r.session_seq = :session AND r.kind <> 'trust'
+ WHERE r.session_seq = :session AND r.kind NOT IN ('trust', 'restore')
    AND (r.state IN ('pending', 'interrupted')
         OR (r.state = 'approved' AND r.kind = 'clearance')
         OR (r.state IN ('approved', 'rejected', 'answered') AND r.delivered_at IS NULL

@@ -97,7 +97,7 @@ SELECT s.seq, s.id FROM session AS s
                           AND c.transport = 'stdio'))
    AND (EXISTS (
      SELECT 1 FROM request AS r
-      WHERE r.session_seq = s.seq AND r.kind <> 'trust'
+      WHERE r.session_seq = s.seq AND r.kind NOT IN ('trust', 'restore')
         AND (r.state IN ('pending', 'interrupted')
              OR (r.state = 'approved' AND r.kind = 'clearance')
              OR (r.state IN ('approved', 'rejected', 'answered') AND r.delivered_at IS NULL

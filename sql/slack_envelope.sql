@@ -96,5 +96,5 @@ UPDATE slack_message
 -- type: chosen text
 -- type: decision request_verdict
 SELECT seq, decision, decided_by, decided_at,
-       (SELECT name FROM request_chosen WHERE request_seq = request.seq) AS chosen
+       (SELECT name FROM request_answer WHERE request_seq = request.seq) AS chosen
   FROM request WHERE id = :id;

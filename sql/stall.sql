@@ -19,7 +19,7 @@ SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits
 SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
        EXISTS (SELECT 1 FROM request AS r
                 WHERE r.session_seq = s.seq AND r.state IN ('pending', 'interrupted')
-                  AND r.state = 'pending' AND r.kind <> 'trust')
+                  AND r.state = 'pending' AND r.kind NOT IN ('trust', 'restore'))
          OR EXISTS (SELECT 1 FROM tool_call AS c WHERE c.session_seq = s.seq AND c.state = 'waiting')
          AS is_asking,
        EXISTS (SELECT 1 FROM connection AS c
@@ -32,7 +32,8 @@ SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
                       WHERE c.session_seq = s.seq AND c.state = 'open' AND c.transport = 'http')
          AND NOT EXISTS (SELECT 1 FROM request AS r
                           WHERE r.session_seq = s.seq AND r.delivered_at IS NULL
-                            AND r.state IN ('approved', 'rejected', 'answered') AND r.kind <> 'trust'
+                            AND r.state IN ('approved', 'rejected', 'answered')
+                            AND r.kind NOT IN ('trust', 'restore')
                             AND NOT EXISTS (SELECT 1 FROM tool_call AS t
                                              WHERE t.request_seq = r.seq AND t.told_answer = 1))
          AS may_be_there,

@@ -157,20 +157,19 @@ const struct command_spec cmd_files = {
 	"files",
 	"[PATH] [--depth N] [--session ID|--workspace DIR]",
 	"the folders and files of a workspace",
-	"N is 3 unless given, and at most 10. Hidden folders, node_modules and target are left out\n"
+	"N is 3 unless given, and at most 10. Hidden folders, node_modules and target are left "
+	"out\n"
 	"unless PATH names them. Links, mount points and huge folders are named, not followed.\n",
 	0,
 	1,
 	TAKES_SESSION | TAKES_WORKSPACE | TAKES_DEPTH,
 	run_files
 };
-const struct command_spec cmd_file = {
-	"file",
-	"PATH [--lines A:B] [--session ID|--workspace DIR]",
-	"a file of a workspace, or some of its lines",
-	WHERE,
-	1,
-	1,
-	TAKES_SESSION | TAKES_WORKSPACE | TAKES_LINES,
-	run_file
-};
+const struct command_spec cmd_file = { "file",
+	                               "PATH [--lines A:B] [--session ID|--workspace DIR]",
+	                               "a file of a workspace, or some of its lines",
+	                               WHERE,
+	                               1,
+	                               1,
+	                               TAKES_SESSION | TAKES_WORKSPACE | TAKES_LINES,
+	                               run_file };

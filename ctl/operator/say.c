@@ -3,10 +3,33 @@
 
 #include "seen.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
+
+enum {
+	BUSY_TRY_MS = 2000, /* then the person is told that we wait */
+	BUSY_TRIES = 30, /* a minute in all */
+	BUSY_PAUSE_MS = 50,
+};
+
+/* What a person orders is not lost because others write: we wait, and say so. */
+static int begin(struct ctl *c, struct err *e)
+{
+	for (int i = 1;; i++) {
+		struct err why = { 0 };
+
+		if (store_begin_within(&c->store, BUSY_TRY_MS, &why) == 0)
+			return 0;
+		if (why.kind != ERR_AGAIN || i >= BUSY_TRIES)
+			return err_set(e, why.kind, "%s; nothing was done", why.text);
+		if (i == 1)
+			(void)fprintf(stderr, "note: the database is busy; waiting\n");
+		(void)poll(NULL, 0, BUSY_PAUSE_MS);
+	}
+}
 
 int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *e)
 {
@@ -14,7 +37,7 @@ int ctl_say(struct ctl *c, const struct words *w, struct said *out, struct err *
 		                     .has_seen = seen_in_inbox,
 		                     .no_reason = "rejected via local CLI" };
 
-	if (store_begin(&c->store, e))
+	if (begin(c, e))
 		return -1;
 	if (operator_say(&c->store, &who, w, out, e)) {
 		store_rollback(&c->store);

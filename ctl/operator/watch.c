@@ -65,6 +65,7 @@ static const char *hint_for(enum request_kind kind)
 	case REQUEST_KIND_CLEARANCE:
 	case REQUEST_KIND_PERMISSION:
 	case REQUEST_KIND_TRUST:
+	case REQUEST_KIND_RESTORE:
 		return "y approve, n reject, r REASON reject with a reason, l later, q quit";
 	case REQUEST_KIND_PROMPT:
 		return "c continue, r TEXT continue with new instructions, s stop, l later, q quit";

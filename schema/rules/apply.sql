@@ -2,9 +2,10 @@
 
 CREATE TRIGGER apply_is_allowed BEFORE INSERT ON apply BEGIN
   SELECT RAISE(ABORT, 'apply: unapproved: only an approved clearance may be written')
-   WHERE NEW.kind = 'write'
+   WHERE NEW.kind IN ('write', 'restore')
      AND NOT EXISTS (SELECT 1 FROM request AS r JOIN request_kind AS k ON k.kind = r.kind
-                      WHERE r.seq = NEW.request_seq AND k.is_written = 1 AND r.state = 'approved');
+                      WHERE r.seq = NEW.request_seq AND k.is_written = 1 AND r.state = 'approved'
+                        AND (r.kind = 'restore') = (NEW.kind = 'restore'));
   SELECT RAISE(ABORT, 'apply: unwritten: only what was written may be undone, once')
    WHERE NEW.kind = 'undo'
      AND (NOT EXISTS (SELECT 1 FROM apply WHERE request_seq = NEW.request_seq AND state = 'applied')
@@ -18,7 +19,12 @@ WHEN NEW.state IN ('applied', 'undone') BEGIN
   SELECT RAISE(ABORT, 'apply: unwritten: a job is applied when each of its files is done')
    WHERE EXISTS (SELECT 1 FROM file_change
                   WHERE apply_seq = OLD.seq AND state NOT IN ('done', 'undone'))
-      OR NOT EXISTS (SELECT 1 FROM file_change WHERE apply_seq = OLD.seq AND state = 'done');
+      OR (OLD.kind <> 'restore'
+          AND NOT EXISTS (SELECT 1 FROM file_change WHERE apply_seq = OLD.seq AND state = 'done'));
+  SELECT RAISE(ABORT, 'apply: unwritten: a checkpoint is put back when all of it is in place')
+   WHERE OLD.kind = 'restore'
+     AND NOT EXISTS (SELECT 1 FROM workspace_restore
+                      WHERE request_seq = OLD.request_seq AND state = 'placed');
 END;
 
 CREATE TRIGGER apply_settled AFTER UPDATE OF state ON apply
@@ -36,7 +42,26 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
                   CASE WHEN NEW.error_code = 'restored' THEN 'restore' ELSE 'applier' END),
          json_object('file', r.file_path, 'error', NEW.error_code, 'forced', NEW.forced,
                      'files', (SELECT count(*) FROM file_change WHERE apply_seq = NEW.seq))
-    FROM request AS r WHERE r.seq = NEW.request_seq;
+    FROM request AS r WHERE r.seq = NEW.request_seq AND NEW.kind <> 'restore';
+  INSERT INTO event (at, kind, session_seq, request_seq, actor, detail)
+  SELECT NEW.updated_at, 'restore.' || NEW.state, w.session_seq, NEW.request_seq,
+         CASE WHEN NEW.error_code = 'restored' THEN 'restore' ELSE 'applier' END,
+         json_object('checkpoint', w.checkpoint_id, 'before', w.before_id,
+                     'error', NEW.error_code,
+                     'files', w.modified + w.deleted + w.added)
+    FROM workspace_restore AS w WHERE w.request_seq = NEW.request_seq AND NEW.kind = 'restore';
+  UPDATE workspace_restore
+     SET state = CASE NEW.state WHEN 'applied' THEN 'done' ELSE 'refused' END,
+         error_code = NEW.error_code, why = NEW.why, updated_at = NEW.updated_at
+   WHERE request_seq = NEW.request_seq AND NEW.kind = 'restore';
+  -- What was shown is no longer what would happen: it is looked at and asked again.
+  INSERT INTO workspace_restore (session_seq, command_seq, previous_seq, checkpoint_id, paths,
+                                 to_hash, state, created_at, updated_at)
+  SELECT w.session_seq, w.command_seq, w.seq, w.checkpoint_id, w.paths, w.to_hash, 'wanted',
+         NEW.updated_at, NEW.updated_at
+    FROM workspace_restore AS w
+   WHERE w.request_seq = NEW.request_seq AND NEW.kind = 'restore'
+     AND NEW.error_code = 'workspace_changed';
   UPDATE tool_call SET state = 'answered', answered_at = NEW.updated_at
    WHERE apply_seq = NEW.seq AND state = 'waiting';
   -- Its agent considers its write done, until it is told otherwise.
@@ -51,6 +76,20 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
          'system:applier', 'applier', NEW.updated_at
     FROM request AS r JOIN session AS s ON s.seq = r.session_seq AND s.status <> 'terminated'
    WHERE r.seq = NEW.request_seq AND NEW.state = 'undone';
+  -- So does every agent that works there: its files are those of an earlier time.
+  INSERT INTO steering (kind, session_id, text, operator_id, source, created_at)
+  SELECT 'steer', s.id,
+         'the operator has put the workspace back to a checkpoint ('
+         || coalesce((SELECT nullif(label, '') FROM checkpoint WHERE id = w.checkpoint_id),
+                     substr(w.checkpoint_id, 1, 8))
+         || '). Since then ' || w.modified || ' paths had been modified, ' || w.deleted
+         || ' deleted (they are back), ' || w.added || ' added (they are gone): ' || w.named
+         || '; read files again before you rely on them',
+         'system:applier', 'applier', NEW.updated_at
+    FROM workspace_restore AS w JOIN session AS o ON o.seq = w.session_seq
+    JOIN session AS s ON s.machine = o.machine AND s.workspace_root = o.workspace_root
+     AND s.status <> 'terminated'
+   WHERE w.request_seq = NEW.request_seq AND NEW.kind = 'restore' AND NEW.state = 'applied';
   UPDATE session SET idle_since = NEW.updated_at
    WHERE seq = (SELECT session_seq FROM request WHERE seq = NEW.request_seq) AND NEW.kind = 'write';
   -- A successful write that the policy allowed is only reported if the policy file asks for that
@@ -58,6 +97,7 @@ WHEN NEW.state IN ('applied', 'undone', 'refused', 'dead') BEGIN
   INSERT INTO slack_notice (kind, session_seq, request_seq, apply_seq, at)
   SELECT 'write', session_seq, seq, NEW.seq, NEW.updated_at FROM request
    WHERE seq = NEW.request_seq
+     AND NEW.kind <> 'restore'
      AND NOT (NEW.state = 'applied' AND decided_by = 'system:policy' AND NEW.forced = 0);
   -- The notice of the write has a button that undoes it, which is removed.
   UPDATE slack_message SET generation = generation + 1, updated_at = NEW.updated_at

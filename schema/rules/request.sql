@@ -97,6 +97,11 @@ WHEN OLD.state <> NEW.state OR OLD.session_seq <> NEW.session_seq BEGIN
      AND NOT EXISTS (SELECT 1 FROM slack_outbox AS o
                       WHERE o.message_seq = slack_message.seq AND o.state <> 'sent')
      AND OLD.decision_seq IS NULL AND NEW.decided_by = 'system:policy';
+  -- A checkpoint that is to be put back is for the applier, or forgotten.
+  UPDATE workspace_restore
+     SET state = CASE NEW.state WHEN 'approved' THEN 'approved' ELSE 'cancelled' END,
+         updated_at = NEW.updated_at
+   WHERE request_seq = NEW.seq AND state = 'asked' AND NEW.state IN ('approved', 'rejected');
   INSERT INTO slack_notice (kind, session_seq, request_seq, at)
   SELECT 'expired', NEW.session_seq, NEW.seq, NEW.updated_at
    WHERE OLD.state <> 'expired' AND NEW.state = 'expired'
@@ -164,6 +169,17 @@ SELECT r.id, s.id AS session_id,
        r.state, r.decision, r.instruction, r.deadline_at, r.slack_ts, r.created_at
   FROM request AS r JOIN session AS s ON s.seq = r.session_seq
  WHERE r.kind = 'standby';
+
+-- Which of its own answers the agent was given, in its words, of whatever kind; of a form what was
+-- filled in.
+CREATE VIEW request_answer AS
+SELECT r.seq AS request_seq,
+       coalesce((SELECT json_extract(o.value, '$.name') FROM json_each(q.options) AS o
+                  WHERE json_extract(o.value, '$.id') = d.choice),
+                CASE WHEN q.form IS NOT NULL THEN d.instruction END) AS name
+  FROM request AS r JOIN decision AS d ON d.seq = r.decision_seq
+  JOIN agent_question AS q ON q.seq = (SELECT max(seq) FROM agent_question WHERE request_seq = r.seq)
+ WHERE d.choice IS NOT NULL;
 
 -- What was chosen, in the agent's words, where the agent does not say whether that is a yes or a
 -- no: the verdict says approve only because it must say something.

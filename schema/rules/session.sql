@@ -72,6 +72,20 @@ WHEN OLD.status <> NEW.status OR OLD.mode <> NEW.mode
    WHERE session_seq = NEW.seq AND state IN ('pending', 'interrupted')
      AND OLD.mode = 'local' AND NEW.mode <> 'local'
    ORDER BY seq;
+  -- So is what came next: a turn that ended here and that nothing has followed, after what was said
+  -- last in it.
+  INSERT INTO slack_notice (kind, session_seq, turn_seq, detail, at)
+  SELECT k.part, NEW.seq, l.turn_seq, json_object('line', l.seq), NEW.updated_at
+    FROM agent_turn AS t JOIN agent_line AS l ON l.turn_seq = t.seq
+    JOIN agent_line_kind AS k ON k.kind = l.kind
+   WHERE t.seq = (SELECT max(t.seq) FROM agent_run AS r CROSS JOIN agent_turn AS t ON t.run_seq = r.seq
+                   WHERE r.session_seq = NEW.seq AND r.ended_at IS NULL)
+     AND t.ended_at IS NOT NULL AND t.followed_at IS NULL
+     AND (l.kind = 'turn'
+          OR l.seq = (SELECT max(seq) FROM agent_line WHERE turn_seq = t.seq AND kind = 'text'))
+     AND OLD.mode = 'local' AND NEW.mode <> 'local' AND NEW.status <> 'terminated'
+     AND NOT EXISTS (SELECT 1 FROM slack_message WHERE turn_seq = t.seq AND kind = 'turn')
+   ORDER BY l.seq;
   INSERT INTO slack_notice (kind, session_seq, at)
   SELECT 'ended', NEW.seq, NEW.updated_at WHERE OLD.status <> NEW.status AND NEW.status = 'terminated';
   -- What was promised to be delivered, and now reaches nobody.

@@ -59,12 +59,17 @@ CREATE TRIGGER steering_is_judged AFTER INSERT ON steering BEGIN
                    AND p.id = coalesce(NEW.operator_id,
                                        (SELECT id FROM operator WHERE is_default = 1)))
              UNION ALL
-             SELECT 5, 'unauthorized', 'nothing of this session was undone then'
+             SELECT 5, 'unauthorized', 'nothing of this session was undone or put back then'
               WHERE NEW.source = 'applier'
                 AND NOT EXISTS (
                   SELECT 1 FROM session AS s JOIN request AS r ON r.session_seq = s.seq
                     JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'undone'
                    WHERE s.id = NEW.session_id AND a.updated_at = NEW.created_at)
+                AND NOT EXISTS (
+                  SELECT 1 FROM workspace_restore AS w CROSS JOIN session AS h ON h.seq = w.session_seq
+                    CROSS JOIN session AS s ON s.id = NEW.session_id
+                   WHERE w.state = 'done' AND w.updated_at = NEW.created_at
+                     AND s.machine = h.machine AND s.workspace_root = h.workspace_root)
              UNION ALL
              SELECT 6, 'not_found', 'there is no such session'
               WHERE NEW.kind IN ('steer', 'nudge')

@@ -82,6 +82,7 @@ CREATE TABLE agent_run (
   process_start  INTEGER,
   stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'),
   stop_why       TEXT,
+  stop_keeps     INTEGER NOT NULL DEFAULT 0 CHECK (stop_keeps IN (0, 1)),
   peer_session   TEXT,
   token_hash     TEXT CHECK (length(token_hash) = 64),
   outcome        TEXT CHECK (outcome IN (
@@ -165,7 +166,7 @@ CREATE INDEX agent_usage_day ON agent_usage (day);
 CREATE TABLE apply (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0),
   request_seq   INTEGER NOT NULL REFERENCES request (seq),
-  kind          TEXT NOT NULL DEFAULT 'write' CHECK (kind IN ('write', 'undo')),
+  kind          TEXT NOT NULL DEFAULT 'write' CHECK (kind IN ('write', 'undo', 'restore')),
   command_seq   INTEGER REFERENCES command (seq),
   machine       TEXT NOT NULL,
   force         INTEGER NOT NULL DEFAULT 0 CHECK (force IN (0, 1)),
@@ -952,6 +953,49 @@ CREATE TABLE workspace (
   answered_at TEXT NOT NULL CHECK (answered_at GLOB '????-??-??T??:??:??.???Z')
 ) STRICT;
 CREATE UNIQUE INDEX workspace_of ON workspace (machine, root);
+CREATE TABLE workspace_restore (
+  seq           INTEGER PRIMARY KEY CHECK (seq > 0),
+  session_seq   INTEGER NOT NULL REFERENCES session (seq),
+  command_seq   INTEGER REFERENCES command (seq),
+  previous_seq  INTEGER REFERENCES workspace_restore (seq),
+  checkpoint_id TEXT NOT NULL,
+  paths         TEXT CHECK (paths IS NULL OR json_valid(paths)),
+  to_hash       TEXT NOT NULL CHECK (length(to_hash) = 64),
+  before_id     TEXT,
+  from_hash     TEXT CHECK (length(from_hash) = 64),
+  request_seq   INTEGER REFERENCES request (seq),
+  modified      INTEGER,
+  deleted       INTEGER,
+  added         INTEGER,
+  named         TEXT,
+  stage_name    TEXT,
+  state         TEXT NOT NULL,
+  error_code    TEXT,
+  why           TEXT,
+  created_at    TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  updated_at    TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK (state NOT IN ('asked', 'approved', 'planned', 'staged', 'placed', 'done')
+         OR (request_seq IS NOT NULL AND from_hash IS NOT NULL)),
+  CHECK (state NOT IN ('planned', 'staged', 'placed') OR stage_name IS NOT NULL),
+  CHECK ((state = 'refused') = (error_code IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX workspace_restore_open ON workspace_restore (session_seq)
+  WHERE state IN ('wanted', 'asked', 'approved', 'planned', 'staged', 'placed');
+CREATE UNIQUE INDEX workspace_restore_request ON workspace_restore (request_seq)
+  WHERE request_seq IS NOT NULL;
+CREATE INDEX workspace_restore_wanted ON workspace_restore (seq) WHERE state = 'wanted';
+CREATE INDEX workspace_restore_approved ON workspace_restore (seq) WHERE state = 'approved';
+CREATE INDEX workspace_restore_done ON workspace_restore (updated_at) WHERE state = 'done';
+CREATE INDEX workspace_restore_session ON workspace_restore (session_seq, seq);
+CREATE INDEX workspace_restore_command ON workspace_restore (command_seq)
+  WHERE command_seq IS NOT NULL;
+CREATE INDEX workspace_restore_previous ON workspace_restore (previous_seq)
+  WHERE previous_seq IS NOT NULL;
+CREATE TABLE workspace_restore_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
 INSERT INTO agent_run_move (src, dst) VALUES ('', 'wanted');
 INSERT INTO agent_run_move (src, dst) VALUES ('running', 'ended');
 INSERT INTO agent_run_move (src, dst) VALUES ('starting', 'ended');
@@ -1013,6 +1057,7 @@ INSERT INTO operator (id, kind, team_id, user_id, active, is_default) VALUES ('s
 INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('clearance', 1, 1, 'timeout', 'reject', 'the session was stopped');
 INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('permission', 0, 0, 'timeout', 'reject', 'the session was stopped');
 INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('prompt', 0, 0, 'continue', 'stop', NULL);
+INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('restore', 1, 1, 'timeout', 'reject', 'the session was stopped');
 INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('standby', 0, 0, 'timeout', 'stop', NULL);
 INSERT INTO request_kind (kind, is_kept, is_written, on_timeout, stop_verdict, stop_reason) VALUES ('trust', 1, 0, 'timeout', 'reject', 'the session was stopped');
 INSERT INTO request_move (kind, src, dst) VALUES ('clearance', '', 'pending');
@@ -1038,6 +1083,14 @@ INSERT INTO request_move (kind, src, dst) VALUES ('prompt', 'interrupted', 'pend
 INSERT INTO request_move (kind, src, dst) VALUES ('prompt', 'pending', 'answered');
 INSERT INTO request_move (kind, src, dst) VALUES ('prompt', 'pending', 'expired');
 INSERT INTO request_move (kind, src, dst) VALUES ('prompt', 'pending', 'interrupted');
+INSERT INTO request_move (kind, src, dst) VALUES ('restore', '', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('restore', 'approved', 'consumed');
+INSERT INTO request_move (kind, src, dst) VALUES ('restore', 'interrupted', 'approved');
+INSERT INTO request_move (kind, src, dst) VALUES ('restore', 'interrupted', 'pending');
+INSERT INTO request_move (kind, src, dst) VALUES ('restore', 'interrupted', 'rejected');
+INSERT INTO request_move (kind, src, dst) VALUES ('restore', 'pending', 'approved');
+INSERT INTO request_move (kind, src, dst) VALUES ('restore', 'pending', 'interrupted');
+INSERT INTO request_move (kind, src, dst) VALUES ('restore', 'pending', 'rejected');
 INSERT INTO request_move (kind, src, dst) VALUES ('standby', '', 'pending');
 INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'interrupted', 'answered');
 INSERT INTO request_move (kind, src, dst) VALUES ('standby', 'interrupted', 'pending');
@@ -1061,6 +1114,8 @@ INSERT INTO request_verdict (kind, verdict, state) VALUES ('prompt', 'continue',
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('prompt', 'refine', 'answered');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('prompt', 'stop', 'answered');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('prompt', 'timeout', 'expired');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('restore', 'approve', 'approved');
+INSERT INTO request_verdict (kind, verdict, state) VALUES ('restore', 'reject', 'rejected');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'resume', 'answered');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'stop', 'answered');
 INSERT INTO request_verdict (kind, verdict, state) VALUES ('standby', 'timeout', 'expired');
@@ -1160,3 +1215,19 @@ INSERT INTO worker_move (src, dst) VALUES ('ready', 'stopped');
 INSERT INTO worker_move (src, dst) VALUES ('starting', 'died');
 INSERT INTO worker_move (src, dst) VALUES ('starting', 'ready');
 INSERT INTO worker_move (src, dst) VALUES ('starting', 'stopped');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('', 'wanted');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('approved', 'planned');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('approved', 'refused');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('asked', 'approved');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('asked', 'cancelled');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('asked', 'refused');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('placed', 'done');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('placed', 'refused');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('planned', 'refused');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('planned', 'staged');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('staged', 'placed');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('staged', 'planned');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('staged', 'refused');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('wanted', 'asked');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('wanted', 'refused');
+INSERT INTO workspace_restore_move (src, dst) VALUES ('wanted', 'same');

@@ -741,10 +741,51 @@ static bool holds_text(const cJSON *list, const char *text)
 	return false;
 }
 
-static void describe_field(struct acp_inquiry *ask, const struct acp_field *field)
+/* What the schema of a field says besides its kind; NULL: nothing. The caller frees it. */
+static char *limits_of(const cJSON *schema)
 {
+	static const char *const NUMBERS[] = { "minimum",   "maximum",  "minLength",
+		                               "maxLength", "minItems", "maxItems" };
+	static const char *const TEXTS[] = { "description", "format" };
+	const cJSON *start = cJSON_GetObjectItemCaseSensitive(schema, "default");
+	const char *type = json_text(schema, "type");
+	OWNED(cJSON_ptr) cJSON *limits = cJSON_CreateObject();
+	char *text, *copy;
+
+	for (size_t i = 0; i < COUNT(NUMBERS); i++) {
+		const cJSON *number = cJSON_GetObjectItemCaseSensitive(schema, NUMBERS[i]);
+
+		if (cJSON_IsNumber(number))
+			(void)cJSON_AddNumberToObject(limits, NUMBERS[i], number->valuedouble);
+	}
+	for (size_t i = 0; i < COUNT(TEXTS); i++)
+		if (json_text(schema, TEXTS[i]))
+			(void)cJSON_AddStringToObject(limits, TEXTS[i],
+			                              json_text(schema, TEXTS[i]));
+	if (type && strcmp(type, "integer") == 0)
+		(void)cJSON_AddBoolToObject(limits, "integer", 1);
+	if (start && !cJSON_IsNull(start))
+		(void)cJSON_AddItemToObject(limits, "default", cJSON_Duplicate(start, 1));
+	if (!limits->child)
+		return NULL;
+	text = cJSON_PrintUnformatted(limits);
+	copy = xstrdup(text);
+	cJSON_free(text);
+	return copy;
+}
+
+/* Of several fields each has its name above its choices. */
+static void describe_field(struct acp_inquiry *ask, const struct acp_field *field,
+                           const cJSON *schema, bool is_only)
+{
+	const char *more = json_text(schema, "description");
+
+	if (!is_only)
+		str_addf(&ask->description, "\n\n%s%s%s%s", field->title,
+		         field->is_required ? " (required)" : "", more ? ": " : "",
+		         more ? more : "");
 	for (size_t i = 0; i < field->choice_count; i++) {
-		str_add(&ask->description, i == 0 ? "\n\n" : "\n");
+		str_add(&ask->description, i == 0 && is_only ? "\n\n" : "\n");
 		str_addf(&ask->description, "%zu. %s", i + 1, field->choices[i].name);
 	}
 }
@@ -777,7 +818,8 @@ int acp_inquiry_form(struct acp_inquiry *ask, const cJSON *params, struct err *e
 		field->title = xstrdup(title ? title : property->string);
 		field->is_required = holds_text(required, property->string);
 		add_kind(field, property);
-		describe_field(ask, field);
+		field->limits = limits_of(property);
+		describe_field(ask, field, property, cJSON_GetArraySize(properties) == 1);
 	}
 	return 0;
 }
@@ -811,6 +853,8 @@ static void add_shown_field(const struct acp_field *field, struct str *out)
 		add_choice(out, "false", "No");
 	}
 	json_array_end(out);
+	if (field->limits)
+		json_member_raw(out, "limits", field->limits);
 	json_object_end(out);
 }
 
@@ -860,6 +904,7 @@ void acp_inquiry_clear(struct acp_inquiry *ask)
 		options_clear(ask->fields[i].choices, ask->fields[i].choice_count);
 		free(ask->fields[i].name);
 		free(ask->fields[i].title);
+		free(ask->fields[i].limits);
 	}
 	free(ask->fields);
 	free(ask->id);

@@ -43,6 +43,8 @@ struct acp_field {
 	char *name, *title;
 	enum acp_field_kind kind;
 	bool is_required;
+	char *limits; /* what its schema says besides: a JSON object (acp_inquiry_add_form), or NULL
+	               */
 	struct acp_option *choices;
 	size_t choice_count;
 };
@@ -103,7 +105,9 @@ bool acp_inquiry_is_plain(const struct acp_inquiry *ask);
 /* Appends the options that a person may choose from: [{"id", "name", "kind"}]; no allow_always. */
 void acp_inquiry_add_options(const struct acp_inquiry *ask, struct str *out);
 /* Appends the fields of a form: [{"name", "title", "kind", "required", "choices": [{"id",
- * "name"}]}], of the kinds text, number, boolean, one, many. */
+ * "name"}], "limits"}], of the kinds text, number, boolean, one, many. limits, where there are any,
+ * has members of the schema: default, description, format, minimum, maximum, minLength, maxLength,
+ * minItems, maxItems; and integer: true. */
 void acp_inquiry_add_form(const struct acp_inquiry *ask, struct str *out);
 /* The option with that id, NULL: none. */
 const struct acp_option *acp_inquiry_option(const struct acp_inquiry *ask, const char *id);

@@ -1,21 +1,26 @@
 #include "group.h"
 
+#include "clock.h"
 #include "err.h"
 #include "str.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { STAT_BYTES = 1024, READ_BYTES = 4096, MARK_BYTES = 200 };
+enum { STAT_BYTES = 1024, READ_BYTES = 4096, MARK_BYTES = 200, END_TRY_MS = 5 };
 
 struct process {
-	pid_t pid, group, session;
+	pid_t pid, parent, group, session;
 	char state;
 	int64_t started;
 };
@@ -25,7 +30,7 @@ static bool read_process(pid_t pid, struct process *ret)
 {
 	char path[40], text[STAT_BYTES];
 	const char *rest;
-	int group, session, fd;
+	int parent, group, session, fd;
 	ssize_t n;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
@@ -38,10 +43,11 @@ static bool read_process(pid_t pid, struct process *ret)
 	rest = strrchr(text, ')');
 	*ret = (struct process){ .pid = pid };
 	if (!rest || sscanf(rest,
-	                    ") %c %*d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
+	                    ") %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
 	                    " %*d %*d %" SCNd64,
-	                    &ret->state, &group, &session, &ret->started) != 4)
+	                    &ret->state, &parent, &group, &session, &ret->started) != 5)
 		return false;
+	ret->parent = parent;
 	ret->group = group;
 	ret->session = session;
 	return true;
@@ -75,25 +81,116 @@ static bool has_variable(pid_t pid, const char *variable)
 	return false;
 }
 
+/* ---- what is left ---- */
+
+/* Of one agent, in one look at all processes. */
+struct rest {
+	pid_t pid; /* of the group */
+	int64_t started;
+	char mark[MARK_BYTES];
+	bool ours, another; /* its group is certainly that of the agent; it is certainly not */
+	int in_group, strays;
+};
+
+/* What was started by hand belongs to a session whose leader has no mark. */
+static bool is_stray(const struct rest *r, const struct process *p)
+{
+	struct process leader;
+
+	return p->started >= r->started && has_variable(p->pid, r->mark) &&
+	       (p->session == p->pid || !read_process(p->session, &leader) ||
+	        has_variable(p->session, r->mark));
+}
+
+/* By a descriptor: its number may be somebody else's by now. */
+static bool kill_one(const struct process *p)
+{
+	int fd = pidfd_open(p->pid, 0);
+	bool killed = fd >= 0 && group_started(p->pid) == p->started &&
+	              pidfd_send_signal(fd, SIGKILL, NULL, 0) == 0;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return killed;
+}
+
+static void look_at(struct rest *r, const struct process *p)
+{
+	if (p->state == 'Z' || p->pid <= 1 || p->pid == getpid())
+		return;
+	if (p->group == r->pid && p->session == r->pid) {
+		r->in_group++;
+		r->another = r->another || (p->pid == r->pid && p->started != r->started);
+		r->ours = r->ours || p->pid == r->pid ||
+		          (p->started >= r->started && has_variable(p->pid, r->mark));
+	} else if (is_stray(r, p)) {
+		r->strays += kill_one(p);
+	}
+}
+
 int group_kill(pid_t pid, int64_t started, const char *session_id)
 {
-	char mark[MARK_BYTES];
+	struct rest r = { .pid = pid, .started = started };
 	DIR *all = opendir("/proc");
 	const struct dirent *entry;
 	struct process p;
-	bool ours = false, another = false;
-	int count = 0;
 
-	(void)snprintf(mark, sizeof(mark), "%s=%s", GROUP_MARK, session_id);
-	while (all && pid > 1 && (entry = readdir(all)) != NULL) {
-		if (!read_process((pid_t)strtol(entry->d_name, NULL, 10), &p) || p.group != pid ||
-		    p.session != pid || p.state == 'Z')
-			continue;
-		count++;
-		another = another || (p.pid == pid && p.started != started);
-		ours = ours || p.pid == pid || (p.started >= started && has_variable(p.pid, mark));
-	}
+	(void)snprintf(r.mark, sizeof(r.mark), "%s=%s", GROUP_MARK, session_id);
+	while (all && pid > 1 && (entry = readdir(all)) != NULL)
+		if (read_process((pid_t)strtol(entry->d_name, NULL, 10), &p))
+			look_at(&r, &p);
 	if (all)
 		(void)closedir(all);
-	return ours && !another && kill(-pid, SIGKILL) == 0 ? count : 0;
+	return r.strays + (r.ours && !r.another && kill(-pid, SIGKILL) == 0 ? r.in_group : 0);
+}
+
+/* ---- what we inherit ---- */
+
+int group_adopt(void)
+{
+	return prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+void group_reap(pid_t except)
+{
+	siginfo_t info = { 0 };
+
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0 &&
+	       info.si_pid != except) {
+		(void)waitpid(info.si_pid, NULL, WNOHANG);
+		info = (siginfo_t){ 0 };
+	}
+}
+
+/* Our children; nobody else has their numbers before we reap them. */
+static int kill_children(void)
+{
+	DIR *all = opendir("/proc");
+	const struct dirent *entry;
+	struct process p;
+	int count = 0;
+
+	while (all && (entry = readdir(all)) != NULL)
+		if (read_process((pid_t)strtol(entry->d_name, NULL, 10), &p) &&
+		    p.parent == getpid() && p.state != 'Z')
+			count += kill(p.pid, SIGKILL) == 0;
+	if (all)
+		(void)closedir(all);
+	return count;
+}
+
+int group_end_adopted(void)
+{
+	int64_t give_up = clock_monotonic_ms() + GROUP_END_MS;
+	int left = 0;
+
+	group_reap(0);
+	while (waitid(P_ALL, 0, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0) {
+		left = kill_children();
+		if (clock_monotonic_ms() >= give_up)
+			return left;
+		(void)poll(NULL, 0, END_TRY_MS);
+		group_reap(0);
+	}
+	return 0;
 }

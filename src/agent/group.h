@@ -15,8 +15,20 @@
 int64_t group_started(pid_t pid);
 
 /* Kills what is left of an agent: the group of pid, if its leader started at this time or, once the
- * leader is gone, if another member carries the mark of this session. Returns the number of
- * processes in it; 0 if there are none, or they are not ours. */
+ * leader is gone, if another member carries the mark of this session; and what has left the group
+ * (setsid) with the mark, and was not started by hand: the leader of its own session carries the
+ * mark, too, or is gone. Returns the number of processes; 0 if there are none, or they are not
+ * ours. */
 int group_kill(pid_t pid, int64_t started, const char *session_id);
+
+/* From now on whatever the processes that we start leave behind becomes our child, wherever it has
+ * gone. 0 or -1 (errno). */
+int group_adopt(void);
+/* Reaps what was adopted and has ended, up to the end of `except`, which stays (0: none). */
+void group_reap(pid_t except);
+/* Kills all children and, as they are adopted, theirs, and reaps them, for GROUP_END_MS at most.
+ * Returns how many were still alive. */
+int group_end_adopted(void);
+enum { GROUP_END_MS = 2000 };
 
 #endif

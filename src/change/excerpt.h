@@ -11,7 +11,8 @@
 
 enum {
 	EXCERPT_BYTES = 1000000, /* that are shown: Slack accepts no larger snippet */
-	EXCERPT_FILE_BYTES = 1 << 30, /* of a file of which lines are shown: it is read to its end */
+	EXCERPT_FILE_BYTES =
+	    1 << 30, /* of a file of which lines are shown: it is read to its end */
 };
 
 struct excerpt {

@@ -2,6 +2,7 @@
 
 #include "id.h"
 #include "io.h"
+#include "regular.h"
 #include "safe_path.h"
 
 #include <errno.h>
@@ -10,13 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 enum {
-	CHUNK_BYTES = 65536,
-	XATTR_NAMES_BYTES = 4096, /* attributes beyond this are not copied */
-	XATTR_VALUE_BYTES = 65536,
 	SET_ID_BITS = S_ISUID | S_ISGID,
 	EXECUTABLE = 0111,
 };
@@ -131,51 +128,6 @@ int file_change_open(int root_fd, struct file_change *f, struct refusal *why)
 
 /* ---- the temporary file ---- */
 
-/* Opens a regular file that is not a symlink, without side effects on others. -1: errno; EEXIST if
- * something else is there. */
-static int open_regular(int dir_fd, const char *name, struct stat *st)
-{
-	int fd, error = 0;
-
-	if (fstatat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW))
-		return -1;
-	if (!S_ISREG(st->st_mode)) {
-		errno = EEXIST;
-		return -1;
-	}
-	fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, st))
-		error = errno;
-	else if (!S_ISREG(st->st_mode))
-		error = EEXIST;
-	if (!error)
-		return fd;
-	(void)close(fd);
-	errno = error;
-	return -1;
-}
-
-/* Copies extended attributes (access lists too), as far as permitted. */
-static void copy_attributes(int from, int to)
-{
-	char names[XATTR_NAMES_BYTES];
-	char *value = NULL;
-	ssize_t length = flistxattr(from, names, sizeof(names));
-
-	if (length <= 0)
-		return;
-	value = xmalloc(XATTR_VALUE_BYTES);
-	for (const char *name = names; name < names + length; name += strlen(name) + 1) {
-		ssize_t n = fgetxattr(from, name, value, XATTR_VALUE_BYTES);
-
-		if (n >= 0)
-			(void)fsetxattr(to, name, value, (size_t)n, 0);
-	}
-	free(value);
-}
-
 /* Opens the file whose owner and attributes f takes over. -1: there is none. */
 static int open_like(int root_fd, const struct file_change *f, struct stat *st)
 {
@@ -185,7 +137,7 @@ static int open_like(int root_fd, const struct file_change *f, struct stat *st)
 	if (f->like.length == 0 ||
 	    safe_path_parent(root_fd, str_text(&f->like), false, &name, &dir, NULL))
 		return -1;
-	fd = open_regular(dir, str_text(&name), st);
+	fd = regular_open(dir, str_text(&name), st);
 	(void)close(dir);
 	return fd;
 }
@@ -206,7 +158,7 @@ static int take_over(int root_fd, const struct file_change *f, int fd)
 	    fchown(fd, old.st_uid, old.st_gid))
 		mode &= ~(mode_t)SET_ID_BITS;
 	if (from >= 0 && !f->leave_attributes)
-		copy_attributes(from, fd);
+		regular_copy_attributes(from, fd);
 	if (from >= 0)
 		(void)close(from);
 	return fchmod(fd, mode);
@@ -316,35 +268,20 @@ bool file_change_undo(int root_fd, struct file_change *f)
 
 /* ---- names ---- */
 
-static int hash_fd(int fd, char hash[SHA256_BYTES])
-{
-	char chunk[CHUNK_BYTES];
-	struct sha256_state *sum = sha256_begin();
-	struct sha256 result;
-	ssize_t n;
-
-	while ((n = read(fd, chunk, sizeof(chunk))) > 0 || (n < 0 && errno == EINTR))
-		if (n > 0)
-			sha256_add(sum, chunk, (size_t)n);
-	result = sha256_end(sum);
-	memcpy(hash, result.text, SHA256_BYTES);
-	return n < 0 ? -1 : 0;
-}
-
 /* What a name in dir is. */
 enum thing { THING_NONE, THING_FILE, THING_OTHER, THING_UNREADABLE };
 
 /* For a file, fills hash and st; errno says why it is unreadable. */
 static enum thing look_at(int dir_fd, const char *name, char hash[SHA256_BYTES], struct stat *st)
 {
-	int fd = open_regular(dir_fd, name, st), failed, error;
+	int fd = regular_open(dir_fd, name, st), failed, error;
 
 	hash[0] = '\0';
 	if (fd < 0)
 		return errno == ENOENT                     ? THING_NONE
 		       : errno == EEXIST || errno == ELOOP ? THING_OTHER
 		                                           : THING_UNREADABLE;
-	failed = hash_fd(fd, hash);
+	failed = regular_hash(fd, hash);
 	error = errno;
 	(void)close(fd);
 	errno = error;

@@ -105,6 +105,11 @@ static const char *protection(const char *path)
 	return NULL;
 }
 
+bool safe_path_is_protected(const char *path)
+{
+	return protection(path) != NULL;
+}
+
 /* Appends the components of text to path ("/" before each), resolving "." and ".."; NULL, or the
  * reason for a refusal. climb: ".." at the top stays there, as in an absolute path. */
 static const char *normalise(struct str *path, const char *text, bool climb)

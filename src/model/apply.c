@@ -111,9 +111,12 @@ static enum step open_workspace(struct apply_job *j, struct err *e)
 
 /* ---- one job ---- */
 
+typedef enum step step_of(struct apply_job *, struct err *);
+
 /* Work began APPLY_ATTEMPTS_MAX times and no applier survived to settle it: tidies up. */
 static enum step bury(struct apply_job *j, struct err *e)
 {
+	step_of *recover = j->is_restore ? apply_restore_recover : apply_job_recover;
 	enum step next = STEP_GO_ON;
 
 	j->gives_up = true;
@@ -121,8 +124,10 @@ static enum step bury(struct apply_job *j, struct err *e)
 		next = read_order(j, e);
 	if (next == STEP_GO_ON && j->request.row.id)
 		next = open_workspace(j, e);
+	if (next == STEP_GO_ON && j->request.row.id && j->is_restore)
+		next = apply_restore_read(j, e);
 	if (next == STEP_GO_ON && j->request.row.id)
-		next = apply_job_recover(j, e);
+		next = recover(j, e);
 	if (next == STEP_GO_ON)
 		next = apply_job_settle_dead(j, e) ? STEP_FAILED : STEP_SETTLED;
 	return next;
@@ -130,16 +135,20 @@ static enum step bury(struct apply_job *j, struct err *e)
 
 static int work(struct apply_job *j, struct err *e)
 {
-	static enum step (*const STEPS[])(struct apply_job *, struct err *) = {
-		read_order,     open_workspace,    apply_job_recover, check_order,
-		apply_job_plan, apply_job_journal, apply_job_write
-	};
+	static step_of *const WRITE[] = { read_order,        open_workspace,
+		                          apply_job_recover, check_order,
+		                          apply_job_plan,    apply_job_journal,
+		                          apply_job_write,   NULL };
+	static step_of *const RESTORE[] = { read_order,          open_workspace,
+		                            apply_restore_read,  apply_restore_recover,
+		                            apply_restore_write, NULL };
+	step_of *const *steps = j->is_restore ? RESTORE : WRITE;
 	enum step next = STEP_GO_ON;
 
 	if (j->was_claimed && j->report->attempts > APPLY_ATTEMPTS_MAX)
 		next = bury(j, e);
-	for (size_t i = 0; i < COUNT(STEPS) && next == STEP_GO_ON; i++)
-		next = STEPS[i](j, e);
+	for (; *steps && next == STEP_GO_ON; steps++)
+		next = (*steps)(j, e);
 	return next == STEP_FAILED ? -1 : 1;
 }
 
@@ -162,6 +171,7 @@ static int claim(struct apply_job *j, struct err *e)
 	j->claim = row.claim;
 	j->report->attempts = (int)row.attempts;
 	j->is_undo = row.kind == APPLY_KIND_UNDO;
+	j->is_restore = row.kind == APPLY_KIND_RESTORE;
 	return store_commit(j->a->store, e) ? -1 : 1;
 }
 
@@ -276,6 +286,8 @@ int apply_next(struct applier *a, struct apply_report *r, int64_t *ret_due_ms, s
 	int did;
 
 	*ret_due_ms = INT64_MAX;
+	if (apply_restore_queue(a, e))
+		return -1;
 	did = do_next(a, false, r, ret_due_ms, e);
 	if (did != 0 || r->beside) /* an unfinished job may be another applier's */
 		return did;

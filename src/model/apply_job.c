@@ -27,6 +27,8 @@ void apply_job_clear(struct apply_job *j)
 	const int fds[] = { j->root_fd, j->lock_fd };
 
 	apply_job_changes_clear(j);
+	tree_change_clear(&j->tree);
+	objects_clear(&j->objects);
 	for (size_t i = 0; i < COUNT(fds); i++)
 		if (fds[i] >= 0)
 			(void)close(fds[i]);

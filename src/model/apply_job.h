@@ -3,7 +3,11 @@
 #define APPLY_JOB_H
 
 #include "apply.h"
+#include "object.h"
 #include "request.h"
+#include "tree_change.h"
+
+#include "sql/workspace_restore.h"
 
 #include <string.h>
 
@@ -13,7 +17,7 @@ struct apply_job {
 	struct apply_report *report;
 	int64_t seq, request_seq, claim;
 	int64_t question_seq; /* apply.force asks: the request about the changed file; 0: none */
-	bool was_claimed, force, is_undo;
+	bool was_claimed, force, is_undo, is_restore;
 	bool is_silent; /* the disk does not answer: the job rests longer */
 	bool gives_up; /* too many appliers have died on it: only tidied up */
 	char *workspace_root;
@@ -22,11 +26,15 @@ struct apply_job {
 	struct file_change *changes;
 	size_t count;
 	bool journaled; /* the rows of changes exist, from a predecessor: planned */
+	/* Of a restore, instead of changes: */
+	struct objects objects;
+	struct tree_change tree;
+	enum workspace_restore_state progress; /* how far a predecessor got */
 };
 
 #define APPLY_JOB_INIT                                                                             \
 	{                                                                                          \
-		.lock_fd = -1, .root_fd = -1                                                       \
+		.lock_fd = -1, .root_fd = -1, .objects = OBJECTS_INIT, .tree = TREE_CHANGE_INIT    \
 	}
 
 /* What to do next with a job. */
@@ -99,5 +107,19 @@ enum step apply_job_journal(struct apply_job *j, struct err *e);
 
 /* Stages everything and puts it in place. */
 enum step apply_job_write(struct apply_job *j, struct err *e);
+
+/* ---- apply_restore.c ---- */
+
+/* Makes jobs of what was approved. 0 or -1. */
+int apply_restore_queue(struct applier *a, struct err *e);
+
+/* Reads what is to be put back, and checks that it is what was shown. */
+enum step apply_restore_read(struct apply_job *j, struct err *e);
+
+/* Finishes or puts back what a predecessor left unfinished. */
+enum step apply_restore_recover(struct apply_job *j, struct err *e);
+
+/* Checks the workspace, makes everything new, and puts it in place. */
+enum step apply_restore_write(struct apply_job *j, struct err *e);
 
 #endif

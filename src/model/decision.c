@@ -36,6 +36,9 @@ static int already(const struct decision_state_row *r, struct err *e)
 
 	if (r->state == REQUEST_STATE_CONSUMED)
 		return err_set(e, ERR_INPUT, "already approved by %s at %s, and written", by, at);
+	if (r->chosen)
+		return err_set(e, ERR_INPUT, "already answered with '%.80s' by %s at %s", r->chosen,
+		               by, at);
 	if (r->decision == REQUEST_VERDICT_APPROVE)
 		return err_set(e, ERR_INPUT, "already approved by %s at %s", by, at);
 	if (r->decision == REQUEST_VERDICT_REJECT)

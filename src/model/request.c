@@ -215,6 +215,12 @@ static int64_t insert(struct store *st, const struct asker *who, const struct qu
 	return seq < 0 || insert_files(st, seq, q, e) ? -1 : seq;
 }
 
+int64_t request_ask_new(struct store *st, const struct asker *who, const struct question *q,
+                        struct err *e)
+{
+	return insert(st, who, q, 0, e);
+}
+
 static int find_orphan(struct store *st, const struct asker *who, const struct question *q,
                        struct request_found_row *f, struct err *e)
 {

@@ -67,6 +67,11 @@ enum { REQUEST_REJECTED_MS = 120000, REQUEST_LIVE_MS = 120000 };
 int64_t request_ask(struct store *st, const struct asker *who, const struct question *q,
                     bool *ret_open, struct err *e);
 
+/* Asks without looking for an earlier answer. Returns the seq of the request, or -1. Inside a
+ * transaction. */
+int64_t request_ask_new(struct store *st, const struct asker *who, const struct question *q,
+                        struct err *e);
+
 /* An interrupted request is pending again: its remaining time resumes; NULL: it waits indefinitely.
  * Inside a transaction. */
 int request_revive(struct store *st, int64_t seq, const int64_t *remaining_ms, struct err *e);

@@ -84,8 +84,7 @@ static void trim(struct str *path)
 		size_t open = strlen(QUOTES[i][0]), close = strlen(QUOTES[i][1]);
 		size_t inside = path->length - open - close;
 
-		if (path->length < open + close ||
-		    strncmp(path->bytes, QUOTES[i][0], open) != 0 ||
+		if (path->length < open + close || strncmp(path->bytes, QUOTES[i][0], open) != 0 ||
 		    strcmp(path->bytes + open + inside, QUOTES[i][1]) != 0)
 			continue;
 		memmove(path->bytes, path->bytes + open, inside);
@@ -134,10 +133,9 @@ static void read_members(const struct words *w, struct browse *b)
 /* Several workspaces have live sessions: they are named. */
 static int tell_places(struct desk *d, int count, const struct str *list)
 {
-	return desk_tell(d, SAID_UNCLEAR,
-	                 "%s workspaces could be meant; name a session, `%s --session <id>`:%s",
-	                 count > PLACES_NAMED ? "many" : "several", d->w->verb->word,
-	                 str_text(list));
+	return desk_tell(
+	    d, SAID_UNCLEAR, "%s workspaces could be meant; name a session, `%s --session <id>`:%s",
+	    count > PLACES_NAMED ? "many" : "several", d->w->verb->word, str_text(list));
 }
 
 /* The session of the only workspace in which agents work here. 1, also if there is none (id is

@@ -432,9 +432,14 @@ static int decide_prompt(struct desk *d, enum request_verdict verdict, const cha
                          struct found *f, struct err *e)
 {
 	OWNED(str) struct str content = { 0 };
-	int got = verdict == REQUEST_VERDICT_REFINE ? desk_fill(d, f, text, &content, e) : 1;
+	OWNED(str) struct str said = { 0 };
+	int got = 1;
 
-	return got <= 0 ? got : insert(d, verdict, text, content.bytes, f, e);
+	if (verdict == REQUEST_VERDICT_REFINE)
+		got = desk_fill(d, f, text, &content, &said, e);
+	if (got <= 0)
+		return got;
+	return insert(d, verdict, content.length ? str_text(&said) : text, content.bytes, f, e);
 }
 
 int desk_decide(struct desk *d, struct err *e)

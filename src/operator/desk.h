@@ -41,10 +41,10 @@ int desk_read(struct desk *d, struct err *e); /* VERB_READING */
 int desk_choose(struct desk *d, struct found *f, const char *text, enum request_verdict *verdict,
                 struct str *choice, struct err *e);
 
-/* The content of the form that a request is, from words. 1 filled in, or it is no form and content
- * stays empty; 0 the person has been told what does not fit; -1. */
+/* The content of the form that a request is, from words, and what it says in words. 1 filled in, or
+ * it is no form and content stays empty; 0 the person has been told what does not fit; -1. */
 int desk_fill(struct desk *d, const struct found *f, const char *text, struct str *content,
-              struct err *e);
+              struct str *said, struct err *e);
 
 /* Stores an order and adds its outcome to the JSON. 1 done, or queued for a worker; 0 refused, and
  * the person has been told; -1. */

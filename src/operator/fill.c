@@ -1,39 +1,17 @@
 /* Forms that an agent asks to have filled in: words become their content, a JSON object. One field
- * takes all the words; of several each line is "name: value" or "name=value". */
+ * takes all the words; of several each line is "name: value" or "name=value". Or each field has a
+ * value of its own (words.form). */
 #include "desk.h"
 
 #include "err.h"
+#include "field.h"
 #include "json_writer.h"
 #include "request.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static bool is_kind(const cJSON *field, const char *kind)
-{
-	const char *has = json_text(field, "kind");
-
-	return has && strcmp(has, kind) == 0;
-}
-
-/* The value of a choice, by its number, id or name; NULL: there is none. */
-static const char *choice_of(const cJSON *field, const char *text)
-{
-	const cJSON *choices = cJSON_GetObjectItemCaseSensitive(field, "choices"), *choice;
-	char *end;
-	long number = strtol(text, &end, 10);
-
-	cJSON_ArrayForEach (choice, choices) {
-		const char *id = json_text(choice, "id"), *name = json_text(choice, "name");
-
-		if (id && ((name && strcasecmp(name, text) == 0) || strcasecmp(id, text) == 0))
-			return id;
-	}
-	return *text && !*end && number > 0
-	           ? json_text(cJSON_GetArrayItem(choices, (int)number - 1), "id")
-	           : NULL;
-}
 
 /* Cut off at the blanks around it. */
 static char *trimmed(const char *text, size_t length)
@@ -48,50 +26,6 @@ static char *trimmed(const char *text, size_t length)
 		length--;
 	str_add_bytes(&out, text, length);
 	return str_take(&out);
-}
-
-static bool add_many(struct str *out, const cJSON *field, const char *text)
-{
-	json_member_array(out, json_text(field, "name"));
-	while (*text) {
-		size_t n = strcspn(text, ",");
-		OWNED(char_ptr) char *one = trimmed(text, n);
-		const char *id = choice_of(field, one ? one : "");
-
-		if (!id)
-			return false;
-		json_item(out, id);
-		text += n + (text[n] == ',');
-	}
-	json_array_end(out);
-	return true;
-}
-
-/* Adds the member; false: the words are no value of this field. */
-static bool add_value(struct str *out, const cJSON *field, const char *text)
-{
-	const char *name = json_text(field, "name");
-	const char *id = choice_of(field, text);
-	char *end;
-
-	if (is_kind(field, "many"))
-		return add_many(out, field, text);
-	if (is_kind(field, "one") && id)
-		json_member(out, name, id);
-	else if (is_kind(field, "boolean") && id)
-		json_member_raw(out, name, id);
-	else if (is_kind(field, "number")) {
-		double number = strtod(text, &end);
-
-		if (!*text || *end || strspn(text, "+-.0123456789eE") != strlen(text))
-			return false;
-		json_member_name(out, name);
-		str_addf(out, "%.17g", number);
-	} else if (is_kind(field, "text"))
-		json_member(out, name, text);
-	else
-		return false;
-	return true;
 }
 
 /* What the words say of a field, or NULL; the caller frees it. */
@@ -111,24 +45,92 @@ static char *said_of(const cJSON *field, const char *text)
 	return NULL;
 }
 
-static bool add_field(struct desk *d, struct str *out, const cJSON *field, const char *text)
+/* ---- all fields ---- */
+
+struct filling {
+	const struct words *w;
+	const char *text;
+	int number; /* of the field, from 0 */
+	bool is_only;
+	struct str *content, *said;
+	struct str problems; /* a line for each field that does not fit */
+	cJSON *errors; /* {"0": "must be ..."} */
+};
+
+/* What is given of a field; a default counts where nobody could clear it. The caller deletes it. */
+static cJSON *given_of(const struct filling *f, const cJSON *field)
 {
-	if (text && add_value(out, field, text))
-		return true;
-	if (!text && !cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(field, "required")))
-		return true;
-	(void)desk_tell(d, SAID_UNCLEAR,
-	                text ? "'%.80s' does not fit: '%.80s'" : "%.80s is missing%s",
-	                json_text(field, "title"), text ? text : "");
-	return false;
+	OWNED(char_ptr) char *said = NULL;
+	char number[16];
+
+	if (f->w->form) {
+		(void)snprintf(number, sizeof(number), "%d", f->number);
+		return cJSON_Duplicate(cJSON_GetObjectItemCaseSensitive(f->w->form, number), 1);
+	}
+	said = f->is_only ? trimmed(f->text, strlen(f->text)) : said_of(field, f->text);
+	return said && *said ? cJSON_CreateString(said) : field_default(field);
+}
+
+static void add_problem(struct filling *f, const char *title, const cJSON *given, const char *why)
+{
+	char number[16];
+
+	str_addf(&f->problems, "%s'%.80s' %s", f->problems.length ? "\n" : "", title, why);
+	if (cJSON_IsString(given))
+		str_addf(&f->problems, ", not '%.80s'", given->valuestring);
+	(void)snprintf(number, sizeof(number), "%d", f->number);
+	(void)cJSON_AddStringToObject(f->errors, number, why);
+}
+
+static void fill_field(struct filling *f, const cJSON *field)
+{
+	OWNED(cJSON_ptr) cJSON *given = given_of(f, field);
+	OWNED(str) struct str said = { 0 };
+	OWNED(str) struct str why = { 0 };
+	const char *title = json_text(field, "title");
+
+	switch (field_fit(field, given, f->content, &said, &why)) {
+	case FIELD_FITS:
+		if (f->is_only)
+			str_add(f->said, str_text(&said));
+		else
+			str_addf(f->said, "%s%s: %s", f->said->length ? "\n" : "", title,
+			         str_text(&said));
+		break;
+	case FIELD_WRONG:
+		add_problem(f, title, given, str_text(&why));
+		break;
+	case FIELD_EMPTY:
+		break;
+	}
+}
+
+static int fill_all(struct desk *d, struct filling *f, const cJSON *fields)
+{
+	const cJSON *field;
+
+	json_object(f->content);
+	cJSON_ArrayForEach (field, fields) {
+		fill_field(f, field);
+		f->number++;
+	}
+	json_object_end(f->content);
+	if (!f->said->length)
+		str_add(f->said, "(nothing filled in)");
+	if (!f->problems.length)
+		return 1;
+	d->out->json = cJSON_CreateObject();
+	(void)cJSON_AddItemToObject(d->out->json, "errors", f->errors);
+	f->errors = NULL;
+	return desk_tell(d, SAID_UNCLEAR, "%s", f->problems.bytes);
 }
 
 int desk_fill(struct desk *d, const struct found *f, const char *text, struct str *content,
-              struct err *e)
+              struct str *said, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
 	OWNED(cJSON_ptr) cJSON *fields = NULL;
-	const cJSON *field;
+	struct filling all = { .w = d->w, .text = text, .content = content, .said = said };
 	int got = request_read(d->st, f->seq, &r, e);
 
 	if (got < 0)
@@ -139,15 +141,10 @@ int desk_fill(struct desk *d, const struct found *f, const char *text, struct st
 	if (!r.row.form)
 		return 1;
 	fields = cJSON_Parse(r.row.form);
-	json_object(content);
-	cJSON_ArrayForEach (field, fields) {
-		bool is_only = cJSON_GetArraySize(fields) == 1;
-		OWNED(char_ptr)
-		char *said = is_only ? trimmed(text, strlen(text)) : said_of(field, text);
-
-		if (!add_field(d, content, field, said && *said ? said : NULL))
-			return 0;
-	}
-	json_object_end(content);
-	return 1;
+	all.is_only = cJSON_GetArraySize(fields) == 1;
+	all.errors = cJSON_CreateObject();
+	got = fill_all(d, &all, fields);
+	cJSON_Delete(all.errors);
+	str_clear(&all.problems);
+	return got;
 }

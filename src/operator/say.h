@@ -35,6 +35,8 @@ struct words {
 	const char *id; /* or a prefix of one */
 	const char *text; /* reason, instruction, note; mode; on or off; prompt */
 	const char *option; /* approve, reject: which of the agent's own answers, as for choose */
+	const cJSON *form; /* refine: a value for each field of a form, by its number from 0, as for
+	                      field_fit: {"0": "a text", "1": 2, "2": [1, 3]}; NULL: text says it */
 	const char *agent, *workspace; /* of an agent to be started; of files: also a folder */
 	const char *depth, *lines; /* of files: a number; 10:50 */
 	const char *digest; /* of the question as they saw all of it, or its first 8 digits; NULL:
@@ -55,7 +57,8 @@ struct said {
 	int64_t seq; /* of the row; 0: none */
 	struct str text; /* for the person; may have several lines */
 	struct str note; /* SAID_ASKED: the words */
-	cJSON *json; /* an object if something was done, otherwise NULL */
+	cJSON *json; /* an object if something was done, or what does not fit in a form: {"errors":
+	                {"0": "must be ..."}}; otherwise NULL */
 	char request_id[ID_BYTES], session_id[ID_BYTES]; /* what it was about; "": none */
 };
 

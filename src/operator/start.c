@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "json.h"
+#include "usage.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,8 +86,16 @@ static int give(struct desk *d, const char *verb, const char *session_id, const 
                 struct err *e)
 {
 	OWNED(cJSON_ptr) cJSON *argument = cJSON_CreateObject();
+	OWNED(str) struct str why = { 0 };
 	char *text;
-	int got;
+	int got = usage_day_is_spent(d->st, &why, e);
+
+	if (got)
+		return got < 0 ? -1
+		               : desk_tell(d, SAID_REFUSED,
+		                           "%s. Tomorrow, or with a higher budget.day in the "
+		                           "configuration, a session can be started",
+		                           str_text(&why));
 
 	if (s->prompt && *s->prompt)
 		(void)cJSON_AddStringToObject(argument, "prompt", s->prompt);

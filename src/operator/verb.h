@@ -17,7 +17,14 @@ enum verb_row {
 };
 
 /* What the id after it names. */
-enum verb_about { ABOUT_NOTHING, ABOUT_QUESTION, ABOUT_WRITE, ABOUT_SESSION, ABOUT_SESSIONS, ABOUT_FILES };
+enum verb_about {
+	ABOUT_NOTHING,
+	ABOUT_QUESTION,
+	ABOUT_WRITE,
+	ABOUT_SESSION,
+	ABOUT_SESSIONS,
+	ABOUT_FILES
+};
 
 enum verb_text { TEXT_NONE, TEXT_MAY, TEXT_MUST };
 

@@ -23,6 +23,7 @@
 #include "sql/tool_call.h"
 #include "sql/upkeep.h"
 #include "sql/worker.h"
+#include "sql/workspace_restore.h"
 #include "undo_export.h"
 
 #include <inttypes.h>
@@ -114,9 +115,9 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_agent_question_delete,  sql_agent_input_delete,   sql_steering_delete,
 		sql_stall_delete,           sql_pause_delete,         sql_answer_delete_of,
 		sql_tool_call_delete,       sql_file_change_delete,   sql_apply_delete,
-		sql_decision_delete,        sql_request_file_delete,  sql_request_delete,
-		sql_checkpoint_delete,      sql_agent_usage_delete,   sql_agent_run_delete,
-		sql_connection_delete_of,   sql_file_look_delete,
+		sql_decision_delete,        sql_request_file_delete,  sql_workspace_restore_delete,
+		sql_request_delete,         sql_checkpoint_delete,    sql_agent_usage_delete,
+		sql_agent_run_delete,       sql_connection_delete_of, sql_file_look_delete,
 	};
 	int done = 0;
 

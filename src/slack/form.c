@@ -2,9 +2,11 @@
 
 #include "clock.h"
 #include "envelope.h"
+#include "json.h"
 #include "modal.h"
 #include "sql/slack_envelope.h"
 #include "sql/stall.h"
+#include "words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +88,44 @@ int slack_form_open(struct slack_talk *t, struct err *e)
 		.expires_at = until.text,
 	};
 	return sql_slack_open_form(t->st, &args, e);
+}
+
+/* {"0": why}, as the answer that Slack shows in the form, which stays open. */
+static void reply_errors(struct slack_talk *t, const cJSON *errors)
+{
+	const cJSON *one;
+
+	str_reset(t->reply);
+	str_add(t->reply, "{\"response_action\":\"errors\",\"errors\":{");
+	cJSON_ArrayForEach (one, errors) {
+		OWNED(str) struct str block = { 0 };
+
+		str_addf(&block, SLACK_FIELD "%s", one->string);
+		str_add(t->reply, one == errors->child ? "" : ",");
+		json_quote(t->reply, block.bytes);
+		str_add_char(t->reply, ':');
+		json_quote(t->reply, one->valuestring);
+	}
+	str_add(t->reply, "}}");
+}
+
+int slack_form_fill(struct slack_talk *t, struct err *e)
+{
+	OWNED(cJSON_ptr) cJSON *form = cJSON_Parse(t->intent->text);
+	OWNED(said) struct said said = { 0 };
+	const struct speaker who = slack_speaker(t);
+	const struct words w = {
+		.verb = verb_find("refine"), .id = t->intent->request, .text = "form", .form = form
+	};
+	const cJSON *errors;
+
+	if (operator_say(t->st, &who, &w, &said, e))
+		return -1;
+	errors = cJSON_GetObjectItemCaseSensitive(said.json, "errors");
+	if (!errors)
+		return slack_tell_said(t, &said, e);
+	reply_errors(t, errors);
+	return 0;
 }
 
 int slack_form_closed(struct slack_talk *t, struct err *e)

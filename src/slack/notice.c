@@ -509,6 +509,14 @@ void slack_notice_agent(const char *text, struct slack_said *out)
 	say("", text ? text : "", out);
 }
 
+void slack_notice_paused(const char *session_id, struct slack_said *out)
+{
+	cJSON *buttons = blocks_add_actions(out->blocks, "session_", session_id);
+
+	blocks_add_button(buttons, "session_resume", "Resume", session_id, "primary");
+	blocks_add_button(buttons, "session_clear", "Stop", session_id, "danger");
+}
+
 void slack_notice_asked(const char *text, const char *answer, const char *id,
                         struct slack_said *out)
 {

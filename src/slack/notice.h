@@ -58,6 +58,8 @@ void slack_notice_broadcast(const char *level, const char *message, struct slack
 void slack_notice_text(const char *text, struct slack_said *out);
 /* What an agent says: its text unchanged, without mentions or notifications. */
 void slack_notice_agent(const char *text, struct slack_said *out);
+/* Adds the buttons for a session that its runner has paused. */
+void slack_notice_paused(const char *session_id, struct slack_said *out);
 /* Words that were asked back, with buttons. answer: their outcome, which removes the buttons; NULL:
  * none yet. id: carried by the buttons. */
 void slack_notice_asked(const char *text, const char *answer, const char *id,

@@ -102,6 +102,8 @@ int slack_order_run(struct store *st, const struct slack_intent *a,
 		return answer_asked(&t, e);
 	case INTENT_OPEN:
 		return slack_form_open(&t, e);
+	case INTENT_FORM:
+		return slack_form_fill(&t, e);
 	case INTENT_EMPTY:
 		return slack_tell(&t, "Please write something.", e);
 	case INTENT_CLOSE:

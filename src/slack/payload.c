@@ -2,6 +2,7 @@
 
 #include "err.h"
 #include "json.h"
+#include "modal.h"
 #include "sha256.h"
 #include "verb.h"
 
@@ -430,11 +431,12 @@ static const struct form {
 	const char *callback, *verdict;
 	bool needs_text;
 	enum slack_meaning
-	    meaning; /* NOTHING: a decision on a request; else it is about a session */
+	    meaning; /* NOTHING, FORM: a decision on a request; else it is about a session */
 } FORMS[] = {
 	{ "approval_reject", "reject", false, INTENT_NOTHING },
 	{ "reject", "reject", false, INTENT_NOTHING },
 	{ "prompt_refine", "refine", true, INTENT_NOTHING },
+	{ "prompt_form", "refine", false, INTENT_FORM },
 	{ "refine_prompt", "refine", true, INTENT_NOTHING },
 	{ "refine", "refine", true, INTENT_NOTHING },
 	{ "wait_instruct", "resume", true, INTENT_NOTHING },
@@ -481,6 +483,56 @@ static const char *typed(const cJSON *view, const char **ret_block)
 	return NULL;
 }
 
+/* The number of a choice, which is the value of its option. */
+static cJSON *chosen(const cJSON *option)
+{
+	const char *value = json_text(option, "value");
+
+	return value ? cJSON_CreateNumber((double)strtol(value, NULL, 10)) : NULL;
+}
+
+/* What a person entered in one input, as for words.form; NULL: nothing. */
+static cJSON *entered(const cJSON *input)
+{
+	const cJSON *many = member(input, "selected_options"), *option;
+	const char *date = json_text(input, "selected_date"), *value = json_text(input, "value");
+	OWNED(char_ptr) char *text = NULL;
+	cJSON *all;
+
+	if (member(input, "selected_option"))
+		return chosen(member(input, "selected_option"));
+	if (!many) {
+		text = typed_text(date ? date : value);
+		return text ? cJSON_CreateString(text) : NULL;
+	}
+	all = cJSON_CreateArray();
+	cJSON_ArrayForEach (option, many)
+		(void)cJSON_AddItemToArray(all, chosen(option));
+	return all;
+}
+
+/* {"0": "a text", "1": 2}: of the blocks "field_0", "field_1". */
+static char *fields_of(const cJSON *view)
+{
+	static const char PREFIX[] = SLACK_FIELD;
+	OWNED(cJSON_ptr) cJSON *all = cJSON_CreateObject();
+	const cJSON *block;
+	char *text, *copied;
+
+	cJSON_ArrayForEach (block, member(member(view, "state"), "values")) {
+		cJSON *one = block->child ? entered(block->child) : NULL;
+
+		if (one && strncmp(block->string, PREFIX, sizeof(PREFIX) - 1) == 0)
+			(void)cJSON_AddItemToObject(all, block->string + sizeof(PREFIX) - 1, one);
+		else
+			cJSON_Delete(one);
+	}
+	text = cJSON_PrintUnformatted(all);
+	copied = xstrdup(text);
+	cJSON_free(text);
+	return copied;
+}
+
 static int read_submission(struct slack_intent *a, const cJSON *payload)
 {
 	const cJSON *view = member(payload, "view");
@@ -498,11 +550,11 @@ static int read_submission(struct slack_intent *a, const cJSON *payload)
 	if (!id || !*id || strlen(id) > ID_MOST)
 		return unknown(a, "a form that does not say what it is about");
 	a->verdict = xstrdup(form->verdict);
-	if (form->meaning)
+	if (form->meaning && form->meaning != INTENT_FORM)
 		a->session = xstrdup(id);
 	else
 		a->request = xstrdup(id);
-	a->text = typed_text(text);
+	a->text = form->meaning == INTENT_FORM ? fields_of(view) : typed_text(text);
 	a->meaning = form->meaning ? form->meaning : INTENT_DECIDE;
 	if (form->needs_text && !*verb_skip_blanks(or_empty(a->text)))
 		a->meaning = INTENT_EMPTY;

@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 enum {
-	QUEUE_MS = 50, /* the writer queue is a courtesy: a stalled holder stops nobody */
+	QUEUE_MS =
+	    50, /* the writer queue is a courtesy: one that stands still so long stops nobody */
 	BUSY_MS = 10000, /* then a write gives up */
 	WAL_RING_PAGES = 1000, /* about 4 MiB: request a checkpoint */
 	WAL_URGENT_PAGES = 8192, /* 32 MiB: the request went unanswered, checkpoint here */
@@ -40,6 +41,7 @@ enum err_kind store_kind_of(int rc)
 	case SQLITE_NOMEM:
 	case SQLITE_INTERRUPT:
 	case SQLITE_SCHEMA:
+	case SQLITE_PROTOCOL: /* too many began to read at once */
 		return ERR_AGAIN;
 	case SQLITE_CONSTRAINT:
 	case SQLITE_TOOBIG:
@@ -322,25 +324,63 @@ static int control(struct store *st, enum control which)
 	return rc;
 }
 
-/* Waits until the lock is ours or the deadline passes; the caller proceeds in either case. */
-static bool lock_until(int fd, int64_t deadline_ms)
+/* When the log was last written, in ns. stat(2) opens nothing: SQLite's locks stay. */
+static int64_t log_written_ns(const struct store *st)
 {
-	for (long us = 20; flock(fd, LOCK_EX | LOCK_NB) != 0; us = us < 200 ? us * 2 : us) {
-		if (clock_monotonic_ms() >= deadline_ms)
-			return false;
+	struct stat log;
+
+	if (stat(sqlite3_filename_wal(sqlite3_db_filename(st->db, "main")), &log) != 0)
+		return 0;
+	return log.st_mtim.tv_sec * (int64_t)1000000000 + log.st_mtim.tv_nsec;
+}
+
+/* How long a process waits in the queue; all zero: it has not waited yet. */
+struct queue_wait {
+	int64_t moved_ns; /* of the log: as long as others write, the queue moves */
+	int64_t until_ms; /* it stands still, if it has not moved until then; monotonic, as below */
+	int64_t end_ms; /* patience ends, moving or not */
+};
+
+static bool stands_still(const struct store *st, struct queue_wait *w)
+{
+	int64_t now_ms = clock_monotonic_ms(), moved_ns;
+
+	if (!w->end_ms)
+		*w = (struct queue_wait){ .moved_ns = log_written_ns(st),
+			                  .until_ms = now_ms + QUEUE_MS,
+			                  .end_ms =
+			                      st->give_up_ms ? st->give_up_ms : now_ms + BUSY_MS };
+	if (now_ms < w->until_ms)
+		return false;
+	moved_ns = log_written_ns(st);
+	if (moved_ns == w->moved_ns || now_ms >= w->end_ms)
+		return true;
+	w->moved_ns = moved_ns;
+	w->until_ms = now_ms + QUEUE_MS;
+	return false;
+}
+
+/* Waits until the lock is ours or the queue stands still; the caller proceeds in either case.
+ * most_us: between two tries. */
+static void lock_in_queue(const struct store *st, int fd, struct queue_wait *w, long most_us)
+{
+	for (long us = 20; flock(fd, LOCK_EX | LOCK_NB) != 0; us = us < most_us ? us * 2 : us) {
+		if (stands_still(st, w))
+			return;
 		sleep_us(us);
 	}
-	return true;
 }
 
 /* Take "next", then "now", then drop "next": a holder of "now" must pass "next" to come back, and
- * the waiter already owns that, so nobody is overtaken by more than one. */
+ * the waiter already owns that, so nobody is overtaken by more than one. Only one waits for "now",
+ * so it may look often; were the many that wait for "next" to do so, they would take the processor
+ * from the one who writes. */
 static void queue_enter(struct store *st)
 {
-	int64_t deadline = clock_monotonic_ms() + QUEUE_MS;
+	struct queue_wait w = { 0 };
 
-	(void)lock_until(st->lock_next, deadline);
-	(void)lock_until(st->lock_now, deadline);
+	lock_in_queue(st, st->lock_next, &w, 2000);
+	lock_in_queue(st, st->lock_now, &w, 200);
 	(void)flock(st->lock_next, LOCK_UN);
 }
 

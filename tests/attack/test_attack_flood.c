@@ -104,6 +104,34 @@ START_TEST(a_workspace_whose_disk_hangs_stops_nobody_else)
 }
 END_TEST
 
+START_TEST(big_requests_that_wait_for_a_workspace_whose_disk_hangs_are_limited)
+{
+	enum { MANY = 5 }; /* two are tried, two wait */
+	static char json[(4 << 20) - 4096];
+	struct agent stuck;
+	struct wire wires[MANY];
+
+	SKIP_UNLESS(given_hung_workspace(false), "/dev/fuse and the right to mount");
+	(void)snprintf(json, sizeof(json),
+	               "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"resources/list\",\"params\":"
+	               "{\"_meta\":{\"x\":\"");
+	memset(json + strlen(json), 'x', sizeof(json) - strlen(json) - 5);
+	memcpy(json + sizeof(json) - 5, "\"}}}", 5);
+	stuck = agent_hello(site.port, "?wait=1&workspace_id=hung", "2025-11-25");
+	for (int i = 0; i < MANY; i++) {
+		wire_open(&wires[i], site.port);
+		agent_send(&stuck, &wires[i], "POST", "", json);
+	}
+	OWNED(char_ptr) char *refused = agent_message(&wires[MANY - 1]);
+	says(refused, "too many requests wait for their workspace to be found; ask again");
+	an_honest_agent_is_served("honest.txt");
+	hung_unmount();
+	for (int i = 0; i < MANY; i++)
+		wire_close(&wires[i]);
+	attack_end();
+}
+END_TEST
+
 /* Twenty jobs that not even SIGKILL ends. */
 START_TEST(many_workspaces_whose_disk_hangs_stop_nobody_else)
 {
@@ -289,6 +317,7 @@ int main(void)
 
 	tcase_add_test(c, a_workspace_whose_disk_hangs_does_not_hold_up_the_start);
 	tcase_add_test(c, a_workspace_whose_disk_hangs_stops_nobody_else);
+	tcase_add_test(c, big_requests_that_wait_for_a_workspace_whose_disk_hangs_are_limited);
 	tcase_add_test(c, many_workspaces_whose_disk_hangs_stop_nobody_else);
 	tcase_add_test(c, a_flood_of_connections_stops_nobody_else);
 	tcase_add_test(c, a_flood_of_calls_stops_nobody_else);

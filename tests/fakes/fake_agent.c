@@ -15,6 +15,7 @@
  *   options:JSON    what the next `permit` offers; else yes and no
  *   withdraw        asks, and withdraws that once the file `go` is where it works
  *   form            asks for a colour and waits; says "answered: ..."
+ *   form:JSON       the same with this schema
  *   proceed         (stream) asks how to proceed and waits; says "answered: ..."
  *   wait            reads until it is told to stop; then the turn ends as cancelled
  *   stop:REASON     the turn ends with this reason
@@ -244,13 +245,19 @@ static bool ask_and_withdraw(void)
 	return await(id);
 }
 
-static bool ask_form(void)
+static bool ask_form(const char *schema)
 {
-	return ask("elicitation/create",
-	           "{\"mode\":\"form\",\"sessionId\":\"fake\",\"message\":\"Which colour?\","
-	           "\"requestedSchema\":{\"type\":\"object\",\"properties\":{\"colour\":{\"type\":"
-	           "\"string\",\"oneOf\":[{\"const\":\"b\",\"title\":\"Blue\"},{\"const\":\"r\","
-	           "\"title\":\"Red\"}]}},\"required\":[\"colour\"]}}");
+	static const char COLOUR[] =
+	    "{\"type\":\"object\",\"properties\":{\"colour\":{\"type\":"
+	    "\"string\",\"oneOf\":[{\"const\":\"b\",\"title\":\"Blue\"},{\"const\":\"r\","
+	    "\"title\":\"Red\"}]}},\"required\":[\"colour\"]}";
+	OWNED(str) struct str params = { 0 };
+
+	str_addf(&params,
+	         "{\"mode\":\"form\",\"sessionId\":\"fake\",\"message\":\"%s\","
+	         "\"requestedSchema\":%s}",
+	         *schema ? "Please fill in." : "Which colour?", *schema ? schema : COLOUR);
+	return ask("elicitation/create", params.bytes);
 }
 
 static void use_tool(const char *title)
@@ -397,8 +404,8 @@ static bool ask_as(const char *step)
 		return ask_permission(of_what);
 	if (of(step, "withdraw"))
 		return ask_and_withdraw();
-	if (of(step, "form"))
-		return ask_form();
+	if ((of_what = of(step, "form")))
+		return ask_form(of_what);
 	return ask("prompt/forward", "{\"text\":\"Go on?\",\"type\":\"continuation\"}");
 }
 

@@ -312,14 +312,22 @@ static int64_t real_ms(void)
 	return clock_monotonic_ms() - *page;
 }
 
+/* The patience is for a standstill: on a busy machine much takes long that moves. */
 void expect_soon(const char *sql, const char *text)
 {
+	OWNED(char_ptr) char *before = NULL;
+
 	for (int64_t end = real_ms() + AGENT_PATIENCE_MS; real_ms() < end;
 	     (void)poll(NULL, 0, LOOK_MS)) {
 		OWNED(char_ptr) char *have = rows(sql);
 
 		if (strcmp(have, text) == 0)
 			return;
+		if (before && strcmp(have, before) != 0)
+			end = real_ms() + AGENT_PATIENCE_MS;
+		char_ptr_clear(&before);
+		before = have;
+		have = NULL;
 	}
 	expect(sql, text);
 }

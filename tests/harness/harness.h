@@ -46,7 +46,7 @@ void given_mode(const char *mode);
 char *rows(const char *sql);
 /* The rows of a query must be these; a failure shows both. */
 void expect(const char *sql, const char *text);
-/* They must become these within 10 seconds. */
+/* They must become these, and may not stand still for AGENT_PATIENCE_MS before. */
 void expect_soon(const char *sql, const char *text);
 /* They must stay these for ms: only for things that must not happen and leave nothing to wait
  * for. */

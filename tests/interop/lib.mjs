@@ -45,6 +45,15 @@ export function run(file, args, options = {}) {
   });
 }
 
+/** Kills a process, which may have ended with another one. */
+function kill(pid) {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+  }
+}
+
 function alive(pid) {
   try {
     process.kill(pid, 0);
@@ -183,7 +192,7 @@ ${more}`,
           return String(pid);
         }
       });
-      for (const pid of left) if (alive(pid)) process.kill(pid, "SIGKILL");
+      for (const pid of left) if (alive(pid)) kill(pid);
       throw new Error(`${error.message}; left: ${names.join("; ")}`);
     }
   }
@@ -204,7 +213,7 @@ ${more}`,
   async crash() {
     const workers = await this.sql("SELECT pid FROM worker WHERE state IN ('starting', 'ready')");
     const pids = [this.#child.pid, ...workers.map((row) => row.pid)];
-    for (const pid of pids) process.kill(pid, "SIGKILL");
+    for (const pid of pids) kill(pid);
     await until("everything is dead", () => !pids.some(alive));
     await this.start();
   }

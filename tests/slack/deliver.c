@@ -119,6 +119,42 @@ static void add_response_url(struct order *o, cJSON *payload, const char *kind, 
 	json_set_text(o->out, "response_url", url);
 }
 
+static cJSON *number_of(const cJSON *number)
+{
+	cJSON *option = cJSON_CreateObject();
+
+	json_set(option, "value", cJSON_Duplicate(number, true));
+	return option;
+}
+
+/* As typed; an object tells what was chosen: {"option": "2"}, {"options": ["1", "3"]}, {"date":
+ * "2026-02-08"}. */
+static cJSON *input_of(const cJSON *given)
+{
+	const cJSON *option = json_member(given, "option"),
+	            *options = json_member(given, "options");
+	const cJSON *date = json_member(given, "date"), *one;
+	cJSON *value, *all;
+
+	if (option) {
+		value = json_literal("{'type': 'static_select'}");
+		json_set(value, "selected_option", number_of(option));
+	} else if (options) {
+		value = json_literal("{'type': 'multi_static_select'}");
+		all = cJSON_CreateArray();
+		cJSON_ArrayForEach (one, options)
+			(void)cJSON_AddItemToArray(all, number_of(one));
+		json_set(value, "selected_options", all);
+	} else if (date) {
+		value = json_literal("{'type': 'datepicker'}");
+		json_set(value, "selected_date", cJSON_Duplicate(date, true));
+	} else {
+		value = json_literal("{'type': 'plain_text_input'}");
+		json_set(value, "value", cJSON_Duplicate(given, true));
+	}
+	return value;
+}
+
 /* {"block":{"action":"text"}} as the values of inputs. */
 static cJSON *state_of(const cJSON *texts)
 {
@@ -128,12 +164,8 @@ static cJSON *state_of(const cJSON *texts)
 	cJSON_ArrayForEach (block, texts) {
 		cJSON *actions = cJSON_CreateObject();
 
-		cJSON_ArrayForEach (action, block) {
-			cJSON *value = json_literal("{'type': 'plain_text_input'}");
-
-			json_set(value, "value", cJSON_Duplicate(action, true));
-			json_set(actions, action->string, value);
-		}
+		cJSON_ArrayForEach (action, block)
+			json_set(actions, action->string, input_of(action));
 		json_set(values, block->string, actions);
 	}
 	json_set(state, "values", values);

@@ -65,6 +65,156 @@ START_TEST(an_agent_asks_and_is_answered_and_spoken_to_in_its_thread)
 }
 END_TEST
 
+/* The one who pressed last was told this. */
+static void was_told_privately(const char *text)
+{
+	OWNED(str) struct str sql = { 0 };
+
+	str_addf(&sql,
+	         "SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral' AND text LIKE '%s'",
+	         text);
+	expect(sql.bytes, "1\n");
+}
+
+START_TEST(an_option_is_pressed_and_a_second_press_says_which_it_was)
+{
+	OWNED(char_ptr) char *ask = NULL;
+	OWNED(char_ptr) char *after = NULL;
+
+	a_system_with_an_agent(
+	    "'options:[{\"optionId\":\"a\",\"name\":\"Once\",\"kind\":\"allow_once\"},"
+	    "{\"optionId\":\"b\",\"name\":\"In a sandbox\",\"kind\":\"allow_once\"},"
+	    "{\"optionId\":\"n\",\"name\":\"No\",\"kind\":\"reject_once\"}]', "
+	    "'permit:{\"toolCallId\":\"t\",\"kind\":\"execute\",\"title\":\"make\","
+	    "\"rawInput\":{\"command\":\"make\"}}'");
+	all_is_said();
+	ask = ask_ts();
+	after = shown(ask);
+	says(after, "\"In a sandbox\"");
+	edits_wait(30); /* the buttons are still there */
+	press_and_wait(ask, "approve_option_2");
+	press_and_wait(ask, "approve_option_3");
+	was_told_privately("already answered with ''In a sandbox'' by %");
+	press_and_wait(ask, "approve_reject"); /* which opens a form */
+	expect("SELECT count(*) FROM slack_outbox WHERE kind = 'ephemeral'"
+	       " AND text LIKE 'already answered with ''In a sandbox'' by %'",
+	       "2\n");
+	it_says("answered: {\"outcome\":{\"outcome\":\"selected\",\"optionId\":\"b\"}}");
+	expect("SELECT state, decision FROM request", "approved|approve\n");
+	all_is_said();
+	free(after);
+	after = shown(ask);
+	ck_assert_msg(!strstr(after, "approve_option_"), "%s", after);
+	end_system();
+}
+END_TEST
+
+START_TEST(a_choice_of_a_form_is_pressed_and_a_second_press_says_which_it_was)
+{
+	OWNED(char_ptr) char *ask = NULL;
+
+	a_system_with_an_agent("\"form\"");
+	all_is_said();
+	ask = ask_ts();
+	edits_wait(30);
+	press_and_wait(ask, "approve_option_2");
+	press_and_wait(ask, "approve_option_1");
+	was_told_privately("already answered with ''Red'' by %");
+	it_says("answered: {\"action\":\"accept\",\"content\":{\"colour\":\"r\"}}");
+	end_system();
+}
+END_TEST
+
+#define FIELDS                                                                                     \
+	"'form:{\"type\":\"object\",\"properties\":{"                                              \
+	"\"name\":{\"type\":\"string\",\"title\":\"Branch\",\"maxLength\":10,"                     \
+	"\"description\":\"where it goes\",\"default\":\"main\"},"                                 \
+	"\"count\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":9},"                            \
+	"\"mail\":{\"type\":\"string\",\"format\":\"email\"},"                                     \
+	"\"day\":{\"type\":\"string\",\"format\":\"date\"},"                                       \
+	"\"push\":{\"type\":\"boolean\",\"default\":false},"                                       \
+	"\"kind\":{\"type\":\"string\",\"enum\":[\"fix\",\"new\"],\"default\":\"new\"},"           \
+	"\"parts\":{\"type\":\"array\",\"maxItems\":1,\"items\":{\"enum\":[\"a\",\"b\"]}}},"       \
+	"\"required\":[\"name\",\"count\"]}'"
+
+/* Opens the form of the question that waits, and returns the message. */
+static char *open_form(void)
+{
+	char *ask = ask_ts();
+
+	press_and_wait(ask, "prompt_refine");
+	pass_time_until(
+	    "SELECT count(*) FROM slack_outbox WHERE view = 'refine' AND state = 'sent'", "1\n");
+	return ask;
+}
+
+START_TEST(a_form_of_several_fields_has_an_input_for_each)
+{
+	OWNED(char_ptr) char *ask = NULL;
+	OWNED(char_ptr) char *views = NULL;
+
+	a_system_with_an_agent(FIELDS);
+	all_is_said();
+	ask = open_form();
+	views = xstrdup(slack_ask("views"));
+	says(views, "\"label\":{\"type\":\"plain_text\",\"text\":\"Branch\"");
+	says(views, "\"text\":\"where it goes\"");
+	says(views, "\"initial_value\":\"main\"");
+	says(views, "\"max_length\":10");
+	says(views, "\"type\":\"number_input\",\"is_decimal_allowed\":false,"
+	            "\"min_value\":\"1\",\"max_value\":\"9\"");
+	says(views, "\"type\":\"email_text_input\"");
+	says(views, "\"type\":\"datepicker\"");
+	says(views, "\"initial_option\":{\"text\":{\"type\":\"plain_text\",\"text\":\"No\"");
+	says(views, "\"initial_option\":{\"text\":{\"type\":\"plain_text\",\"text\":\"new\"");
+	says(views, "\"type\":\"multi_static_select\"");
+
+	says(slack_acked("{'submit':{'values':{'field_0':{'value':'much-too-long-a-name'},"
+	                 "'field_1':{'value':'2.5'},'field_2':{'value':'nobody'},"
+	                 "'field_6':{'value':{'options':['1','2']}}}}}"),
+	     "\"response_action\":\"errors\",\"errors\":{"
+	     "\"field_0\":\"must be at most 10 characters long\","
+	     "\"field_1\":\"must be a whole number 1 to 9\","
+	     "\"field_2\":\"must be an e-mail address\","
+	     "\"field_6\":\"must be at most 1 of the choices\"}");
+	says(slack_acked("{'submit':{'values':{'field_0':{'value':'x'}}}}"),
+	     "\"errors\":{\"field_1\":\"is missing\"}");
+	expect("SELECT count(*) FROM decision", "0\n");
+
+	(void)slack_acked("{'submit':{'values':{'field_0':{'value':'dev'},"
+	                  "'field_1':{'value':'3'},'field_3':{'value':{'date':'2026-02-28'}},"
+	                  "'field_4':{'value':{'option':'1'}},"
+	                  "'field_5':{'value':{'option':'1'}},"
+	                  "'field_6':{'value':{'options':['2']}}}}}");
+	it_says("answered: {\"action\":\"accept\",\"content\":{\"name\":\"dev\",\"count\":3,"
+	        "\"day\":\"2026-02-28\",\"push\":true,\"kind\":\"fix\",\"parts\":[\"b\"]}}");
+	expect("SELECT instruction FROM decision",
+	       "Branch: dev\ncount: 3\nday: 2026-02-28\npush: Yes\nkind: fix\nparts: b\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_form_is_filled_in_in_words_too_with_its_defaults)
+{
+	OWNED(str) struct str said = { 0 };
+	OWNED(char_ptr) char *id = NULL;
+
+	a_system_with_an_agent(FIELDS);
+	given_mode("hybrid");
+	pass_time_until("SELECT state FROM request", "pending\n");
+	id = rows("SELECT id FROM request");
+	id[strcspn(id, "\n")] = '\0';
+	ck_assert_int_ne(ctl(&said, "refine %s 'count: ten; day: 2026-02-30; kind: old'", id), 0);
+	says(said.bytes, "'count' must be a whole number 1 to 9, not 'ten'\n"
+	                 "'day' must be a date like 2026-02-08, not '2026-02-30'\n"
+	                 "'kind' must be one of: fix, new, not 'old'");
+	ck_assert_int_eq(ctl(&said, "refine %s 'count: 4; mail = a@b.c; push: yes'", id), 0);
+	it_says("answered: {\"action\":\"accept\",\"content\":{\"name\":\"main\",\"count\":4,"
+	        "\"mail\":\"a@b.c\",\"push\":true,\"kind\":\"new\"}}");
+	end_system();
+}
+END_TEST
+
 START_TEST(words_that_come_in_five_hundred_pieces_are_one_message)
 {
 	a_system_with_an_agent("\"chunks:500\"");
@@ -116,6 +266,10 @@ int main(void)
 	TCase *c = store_case(s, "talk", 60);
 
 	tcase_add_test(c, an_agent_asks_and_is_answered_and_spoken_to_in_its_thread);
+	tcase_add_test(c, an_option_is_pressed_and_a_second_press_says_which_it_was);
+	tcase_add_test(c, a_choice_of_a_form_is_pressed_and_a_second_press_says_which_it_was);
+	tcase_add_test(c, a_form_of_several_fields_has_an_input_for_each);
+	tcase_add_test(c, a_form_is_filled_in_in_words_too_with_its_defaults);
 	tcase_add_test(c, words_that_come_in_five_hundred_pieces_are_one_message);
 	tcase_add_test(c, what_an_agent_says_calls_nobody);
 	tcase_add_test(c, the_stop_button_cancels_the_turn_and_ends_the_agent);

@@ -196,6 +196,76 @@ START_TEST(words_after_a_turn_are_told_now)
 }
 END_TEST
 
+START_TEST(continue_after_a_turn_is_the_next_prompt)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *head = NULL;
+
+	a_system_with_an_agent("\"text:%p\"");
+	ts = ts_of("turn");
+	head = ts_of("session");
+	(void)slack_acked("{'message':{'text':'continue','thread_ts':'%s'}}", head);
+	pass_time_until("SELECT text FROM slack_message WHERE kind = 'reply'",
+	                "Noted: the agent is told now; it is its next prompt.\n");
+	pass_time_until("SELECT count(*) FROM agent_turn WHERE stop = 'end_turn'", "2\n");
+	expect("SELECT text FROM agent_line WHERE kind = 'text'", "mend it\ncontinue\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_turn_that_ended_in_local_mode_is_shown_when_slack_may_answer_again)
+{
+	OWNED(char_ptr) char *ts = NULL;
+	OWNED(char_ptr) char *id = NULL;
+
+	a_system_with_an_agent("\"ask:a.c\", \"text:Done with it.\"");
+	pass_time_until("SELECT state FROM request", "pending\n");
+	id = rows("SELECT id FROM session");
+	id[strcspn(id, "\n")] = '\0';
+	ck_assert_int_eq(ctl(NULL, "mode local"), 0);
+	given("INSERT INTO decision (request_id, verdict) SELECT id, 'approve' FROM request");
+	pass_time_until("SELECT stop FROM agent_turn", "end_turn\n");
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'turn'", "0\n");
+	ck_assert_int_eq(ctl(NULL, "mode remote"), 0);
+	ts = ts_of("turn");
+	says(turn_shown(ts), "turn_resume");
+	pass_time_until("SELECT count(*) FROM slack_message AS m JOIN agent_line AS l"
+	                " ON l.seq = json_extract(m.detail, '$.line') WHERE m.kind = 'agent'"
+	                " AND l.text LIKE '%Done with it.' AND m.ts IS NOT NULL",
+	                "1\n");
+	press_and_wait(ts, "turn_stop");
+	pass_time_until("SELECT outcome FROM agent_run", "stopped\n");
+	ck_assert_int_eq(ctl(NULL, "mode local"), 0);
+	ck_assert_int_eq(ctl(NULL, "mode remote"), 0);
+	expect("SELECT count(*) FROM slack_message WHERE kind = 'turn'", "1\n");
+	end_system();
+}
+END_TEST
+
+START_TEST(a_budget_that_is_used_up_is_resumed_by_a_button)
+{
+	OWNED(char_ptr) char *ts = NULL;
+
+	a_system_with_an_agent("\"ask:a.c\", \"usage:600\"");
+	ts = ts_of("ask");
+	given("UPDATE setting SET value = '5.00 USD' WHERE name = 'budget.session'");
+	press_and_wait(ts, "approve_accept");
+	free(ts);
+	pass_time_until("SELECT status FROM session", "paused\n");
+	pass_time_until("SELECT count(*) FROM slack_message AS m JOIN agent_line AS l"
+	                " ON l.seq = json_extract(m.detail, '$.line')"
+	                " WHERE l.kind = 'note' AND m.ts IS NOT NULL",
+	                "1\n");
+	ts = rows("SELECT m.ts FROM slack_message AS m JOIN agent_line AS l"
+	          " ON l.seq = json_extract(m.detail, '$.line') WHERE l.kind = 'note'");
+	ts[strcspn(ts, "\n")] = '\0';
+	says(shown(ts), "is used up");
+	press_and_wait(ts, "session_resume");
+	expect("SELECT status FROM session", "active\n");
+	end_system();
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("slack_story_turns");
@@ -207,5 +277,8 @@ int main(void)
 	tcase_add_test(c, activity_is_one_message_with_few_edits);
 	tcase_add_test(c, words_in_the_thread_say_when_they_are_told);
 	tcase_add_test(c, words_after_a_turn_are_told_now);
+	tcase_add_test(c, continue_after_a_turn_is_the_next_prompt);
+	tcase_add_test(c, a_turn_that_ended_in_local_mode_is_shown_when_slack_may_answer_again);
+	tcase_add_test(c, a_budget_that_is_used_up_is_resumed_by_a_button);
 	return run_suite(s);
 }

@@ -261,6 +261,49 @@ START_TEST(what_a_dead_leader_left_is_known_by_its_session)
 }
 END_TEST
 
+START_TEST(what_has_left_the_group_is_known_by_its_session)
+{
+	struct launch l = given_group("setsid -f sh -c 'echo; exec sleep 1000'");
+
+	ck_assert_int_eq(end_of(l.pid), 0);
+	ck_assert_int_eq(group_kill(l.pid, l.started, "another"), 0);
+	ck_assert_int_eq(group_kill(l.pid, l.started, "mine"), 1);
+	launch_clear(&l);
+}
+END_TEST
+
+/* An operator who continues a session in a terminal: its leader has no mark. */
+START_TEST(what_was_started_by_hand_with_the_mark_is_left_alone)
+{
+	struct launch l = given_group("echo");
+	OWNED(str) struct str pid = { 0 };
+
+	ck_assert_int_eq(end_of(l.pid), 0);
+	(void)shell(&pid, "setsid -f sh -c 'INTERCOM_SESSION_ID=mine sleep 1000 >/dev/null & "
+	                  "echo $!; exec >/dev/null; wait'");
+	ck_assert_int_eq(group_kill(l.pid, l.started, "mine"), 0);
+	ck_assert_int_eq(kill((pid_t)atoi(str_text(&pid)), SIGKILL), 0);
+	launch_clear(&l);
+}
+END_TEST
+
+START_TEST(what_is_adopted_is_ended_wherever_it_has_gone)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct launch l;
+		bool adopted = group_adopt() == 0;
+
+		l = given_group("setsid -f env -i setsid -f sh -c 'sleep 1000 & echo; wait'");
+		(void)waitpid(l.pid, NULL, 0);
+		_exit(adopted && group_end_adopted() == 0 && waitpid(-1, NULL, WNOHANG) == -1 ? 0
+		                                                                              : 1);
+	}
+	ck_assert_int_eq(end_of(pid), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("agent");
@@ -282,6 +325,9 @@ int main(void)
 	tcase_add_test(c, what_cannot_be_started_is_named);
 	tcase_add_test(c, a_group_is_killed_by_pid_and_time_of_its_leader);
 	tcase_add_test(c, what_a_dead_leader_left_is_known_by_its_session);
+	tcase_add_test(c, what_has_left_the_group_is_known_by_its_session);
+	tcase_add_test(c, what_was_started_by_hand_with_the_mark_is_left_alone);
+	tcase_add_test(c, what_is_adopted_is_ended_wherever_it_has_gone);
 	suite_add_tcase(s, c);
 	return run_suite(s);
 }

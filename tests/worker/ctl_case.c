@@ -12,31 +12,31 @@ struct str out, err_out; /* of the last run */
 
 int status;
 
-sqlite3 *db_open(void)
-{
-	sqlite3 *db = NULL;
+static sqlite3 *db; /* open from the first use to the end of a test */
 
+static void db_open(void)
+{
+	if (db)
+		return;
 	ck_assert_int_eq(sqlite3_open(database, &db), SQLITE_OK);
 	(void)sqlite3_busy_timeout(db, 5000);
-	return db;
 }
 
 void given(const char *sql)
 {
-	sqlite3 *db = db_open();
 	char *message = NULL;
 
+	db_open();
 	(void)sqlite3_exec(db, sql, NULL, NULL, &message);
 	ck_assert_msg(!message, "%s: %s", sql, message);
-	(void)sqlite3_close(db);
 }
 
 void expect(const char *sql, const char *rows)
 {
-	sqlite3 *db = db_open();
 	sqlite3_stmt *s = NULL;
 	OWNED(str) struct str got = { 0 };
 
+	db_open();
 	ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "%s: %s", sql,
 	              sqlite3_errmsg(db));
 	while (sqlite3_step(s) == SQLITE_ROW) {
@@ -48,7 +48,6 @@ void expect(const char *sql, const char *rows)
 		str_add_char(&got, '\n');
 	}
 	(void)sqlite3_finalize(s);
-	(void)sqlite3_close(db);
 	ck_assert_str_eq(str_text(&got), rows);
 }
 
@@ -143,6 +142,8 @@ void teardown(void)
 {
 	char command[96];
 
+	(void)sqlite3_close(db);
+	db = NULL;
 	(void)snprintf(command, sizeof(command), "rm -rf '%s'", home);
 	ck_assert_int_eq(system(command), 0); /* NOLINT(cert-env33-c) */
 	str_clear(&out);

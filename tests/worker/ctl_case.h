@@ -48,8 +48,6 @@ extern struct str out, err_out; /* of the last run */
 
 extern int status;
 
-sqlite3 *db_open(void);
-
 void given(const char *sql);
 
 /* The rows of sql, columns by '|', a line each. */

@@ -340,6 +340,22 @@ END_TEST
 
 /* ---- mode ---- */
 
+START_TEST(an_order_waits_for_a_busy_database_and_says_so)
+{
+	sqlite3 *holder = NULL;
+
+	given_sessions();
+	ck_assert_int_eq(sqlite3_open(database, &holder), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(holder, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	shell("(ctl $DB steer " SESSION_A " use tabs >$HOME/said 2>$HOME/note; echo $? >>"
+	      "$HOME/said) & await note 'note: the database is busy; waiting'");
+	ck_assert_int_eq(sqlite3_exec(holder, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	(void)sqlite3_close(holder);
+	shell("await said '^0$'");
+	expect("SELECT text FROM steering", "use tabs\n");
+}
+END_TEST
+
 START_TEST(mode_switches_and_tells)
 {
 	given_sessions();
@@ -582,6 +598,7 @@ int main(void)
 	tcase_add_test(answers, resume_takes_a_request_or_a_session);
 	tcase_add_test(answers, an_id_that_fits_nothing_is_not_taken_for_an_instruction);
 	tcase_add_test(answers, undo_says_at_once_what_cannot_be_undone);
+	tcase_add_test(answers, an_order_waits_for_a_busy_database_and_says_so);
 	tcase_add_test(answers, mode_switches_and_tells);
 	suite_add_tcase(s, answers);
 	return run_suite(s);

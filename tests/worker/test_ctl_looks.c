@@ -396,7 +396,8 @@ START_TEST(health_misses_who_does_not_serve)
 	given_questions();
 	ctl("health");
 	ck_assert_int_eq(status, 1);
-	says("{\"ok\":false,\"missing\":[\"mcp-front\",\"applier\",\"reader\",\"watchdog\",\"retention\"]");
+	says("{\"ok\":false,\"missing\":[\"mcp-front\",\"applier\",\"reader\",\"watchdog\","
+	     "\"retention\"]");
 	given_workers();
 	ctl("health --text");
 	ck_assert_int_eq(status, 0);

@@ -193,6 +193,7 @@ START_TEST(an_ack_after_three_seconds_is_late_and_none_is_too)
 	const char *id;
 
 	start();
+	slack_set("{'ack_within_ms': 3000}");
 	client_open(&c);
 	id = receive(&c, SLASH);
 	advance(3 * SECOND - 500);

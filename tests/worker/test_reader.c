@@ -84,23 +84,21 @@ START_TEST(a_folder_is_a_tree_of_names)
 	make("mkdir -p src/mcp src/slack .git .cache node_modules/x target a/b/c/d"
 	     " && touch src/main.rs src/mcp/mod.rs src/mcp/tools.rs .gitignore a/b/c/d/deep"
 	     " node_modules/x/y target/z .cache/q README.md");
-	look("files",
-	     "web/\n"
-	     "├── .gitignore\n"
-	     "├── README.md\n"
-	     "├── a/\n"
-	     "│   └── b/\n"
-	     "│       └── c/\n"
-	     "└── src/\n"
-	     "    ├── main.rs\n"
-	     "    ├── mcp/\n"
-	     "    │   ├── mod.rs\n"
-	     "    │   └── tools.rs\n"
-	     "    └── slack/\n"
-	     "\n6 directories, 5 files, 0 others; depth 3 (--depth N)\n");
-	look("files src --depth 1",
-	     "src/\n├── main.rs\n├── mcp/\n└── slack/\n"
-	     "\n2 directories, 1 files, 0 others; depth 1 (--depth N)\n");
+	look("files", "web/\n"
+	              "├── .gitignore\n"
+	              "├── README.md\n"
+	              "├── a/\n"
+	              "│   └── b/\n"
+	              "│       └── c/\n"
+	              "└── src/\n"
+	              "    ├── main.rs\n"
+	              "    ├── mcp/\n"
+	              "    │   ├── mod.rs\n"
+	              "    │   └── tools.rs\n"
+	              "    └── slack/\n"
+	              "\n6 directories, 5 files, 0 others; depth 3 (--depth N)\n");
+	look("files src --depth 1", "src/\n├── main.rs\n├── mcp/\n└── slack/\n"
+	                            "\n2 directories, 1 files, 0 others; depth 1 (--depth N)\n");
 	look("files node_modules --depth 10",
 	     "node_modules/\n└── x/\n    └── y\n"
 	     "\n1 directories, 1 files, 0 others; depth 10 (--depth N)\n");
@@ -128,19 +126,19 @@ START_TEST(what_is_no_file_is_named_and_not_followed)
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "socket");
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	ck_assert_int_eq(chdir("/"), 0);
-	look("files",
-	     "web/\n"
-	     "├── a\\u{1B}[31m\\u{202E}b\n"
-	     "├── inside/\n"
-	     "│   └── x\n"
-	     "├── link -> inside\n"
-	     "├── lost -> nowhere\n"
-	     "├── outside -> /etc\n"
-	     "├── pipe (FIFO)\n"
-	     "├── secret -> /etc/passwd\n"
-	     "└── socket (socket)\n"
-	     "\n1 directories, 2 files, 6 others; depth 3 (--depth N)\n");
-	look("files link", "link/\n└── x\n\n0 directories, 1 files, 0 others; depth 3 (--depth N)\n");
+	look("files", "web/\n"
+	              "├── a\\u{1B}[31m\\u{202E}b\n"
+	              "├── inside/\n"
+	              "│   └── x\n"
+	              "├── link -> inside\n"
+	              "├── lost -> nowhere\n"
+	              "├── outside -> /etc\n"
+	              "├── pipe (FIFO)\n"
+	              "├── secret -> /etc/passwd\n"
+	              "└── socket (socket)\n"
+	              "\n1 directories, 2 files, 6 others; depth 3 (--depth N)\n");
+	look("files link",
+	     "link/\n└── x\n\n0 directories, 1 files, 0 others; depth 3 (--depth N)\n");
 	(void)close(fd);
 }
 END_TEST
@@ -181,8 +179,10 @@ START_TEST(a_file_is_shown_whole_or_in_part)
 	(void)given_reader();
 	make("printf 'one\\ntwo\\nthr\\303\\251e\\nfour' > a.txt && : > empty"
 	     " && ln -s a.txt link.txt");
-	look("file a.txt", "one\ntwo\nthr\xC3\xA9" "e\nfour\n");
-	look("file ./a.txt --lines 2:3", "two\nthr\xC3\xA9" "e\n");
+	look("file a.txt", "one\ntwo\nthr\xC3\xA9"
+	                   "e\nfour\n");
+	look("file ./a.txt --lines 2:3", "two\nthr\xC3\xA9"
+	                                 "e\n");
 	look("file a.txt --lines 4:9", "four\n");
 	look("file empty", "");
 	ck_assert_int_eq(ctl(&said, "--json file link.txt --lines 2:2"), 0);
@@ -204,8 +204,7 @@ START_TEST(each_refusal_has_its_text)
 	     " && ln -s ../../etc up && ln -s loop loop && truncate -s 1000001 big");
 	refuses("file ../../etc/passwd",
 	        "permission denied: \"../../etc/passwd\" leads outside the workspace");
-	refuses("file /etc/passwd",
-	        "permission denied: \"/etc/passwd\" is outside the workspace");
+	refuses("file /etc/passwd", "permission denied: \"/etc/passwd\" is outside the workspace");
 	refuses("file secret", "permission denied: \"secret\" leads outside the workspace");
 	refuses("file up/passwd", "permission denied: \"up/passwd\" leads outside the workspace");
 	refuses("file loop", "permission denied: \"loop\" is a symlink loop or a magic link");
@@ -353,7 +352,8 @@ START_TEST(a_look_that_kills_its_readers_is_given_up)
 {
 	given_workspace();
 	given("INSERT INTO command (verb, source) VALUES ('list-files', 'ctl')");
-	given("UPDATE file_look SET state = 'claimed', claim = 3, attempts = 3, worker_id = 'dead'");
+	given(
+	    "UPDATE file_look SET state = 'claimed', claim = 3, attempts = 3, worker_id = 'dead'");
 	run_worker("reader");
 	expect("SELECT l.state, c.outcome, c.why FROM file_look AS l, command AS c",
 	       "refused|refused|crashed worker: reader died 3 times over this look\n");
@@ -363,7 +363,8 @@ END_TEST
 int main(void)
 {
 	Suite *s = suite_create("reader");
-	TCase *trees = store_case(s, "reader_trees", 30), *files = store_case(s, "reader_files", 30);
+	TCase *trees = store_case(s, "reader_trees", 30),
+	      *files = store_case(s, "reader_files", 30);
 	TCase *wrong = store_case(s, "reader_wrong", 120);
 
 	tcase_add_test(trees, a_folder_is_a_tree_of_names);

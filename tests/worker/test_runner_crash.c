@@ -66,6 +66,20 @@ START_TEST(a_killed_runner_takes_all_that_its_agent_started_along)
 }
 END_TEST
 
+START_TEST(a_killed_runner_takes_what_has_left_the_group_along)
+{
+	setup();
+	int run = given_run("setsid -f sh -c 'trap \"\" TERM HUP; echo >>away; "
+	                    "while :; do sleep 1; done'\n"
+	                    "while :; do sleep 0.05; done");
+	free(file_with_lines("away", 1));
+	run_becomes(run, "running||||active");
+	(void)kill(runner_of(run), SIGKILL);
+	run_becomes(run, "ended|interrupted|||interrupted");
+	processes_become(run, 0);
+}
+END_TEST
+
 START_TEST(an_agent_outlives_its_supervisor_and_is_adopted_by_the_next)
 {
 	setup();
@@ -392,7 +406,8 @@ START_TEST(fifty_agents_that_are_wanted_at_once_run_once_each)
 	for (int i = 0; i < 50; i++)
 		(void)given_run("echo started >> \"$here/started\"\n"
 		                "while [ ! -e \"$here/go\" ]; do sleep 0.5; done");
-	expect_soon("SELECT count(*), state FROM agent_run GROUP BY state", "50|running\n");
+	expect_soon("SELECT count(*), state, outcome, why FROM agent_run GROUP BY 2, 3, 4",
+	            "50|running||\n");
 	free(file_with_lines("started", 50));
 	put_file(site.workspace, "go", "");
 	expect_soon("SELECT count(*), outcome FROM agent_run GROUP BY outcome", "50|exited\n");
@@ -408,6 +423,7 @@ int main(void)
 	TCase *c = store_case(s, "kill", 120);
 
 	tcase_add_test(c, a_killed_runner_takes_all_that_its_agent_started_along);
+	tcase_add_test(c, a_killed_runner_takes_what_has_left_the_group_along);
 	tcase_add_test(c, an_agent_outlives_its_supervisor_and_is_adopted_by_the_next);
 	tcase_add_test(c, an_adopted_runner_that_is_killed_is_noticed);
 	tcase_add_test(c, an_adopted_runner_ends_with_the_system);

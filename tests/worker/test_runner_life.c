@@ -259,6 +259,46 @@ START_TEST(a_grandchild_without_our_pipes_ends_with_its_agent)
 }
 END_TEST
 
+/* Two that are in sessions of their own, the second of them without our mark, and one that it
+ * started. */
+START_TEST(what_has_left_the_group_ends_with_its_agent)
+{
+	setup();
+	int run = given_run(
+	    "setsid -f sh -c 'trap \"\" TERM HUP; echo $$ >>away; while :; do sleep 1; done'\n"
+	    "setsid -f env -i setsid -f sh -c 'sleep 1000 & echo $! >>away; echo $$ >>away; wait'\n"
+	    "while [ ! -e go ]; do sleep 0.05; done");
+	OWNED(char_ptr) char *away = file_with_lines("away", 3);
+	run_becomes(run, "running||||active");
+	put_file(site.workspace, "go", "");
+	run_becomes(run, "ended|exited|0||terminated");
+	for (char *at = away; *at; at++)
+		ck_assert_int_eq(kill((pid_t)strtol(at, &at, 10), 0), -1);
+	ck_assert_int_eq(processes_of(run), 0);
+}
+END_TEST
+
+START_TEST(a_runner_leaves_no_zombies_of_what_its_agent_left_behind)
+{
+	setup();
+	int run = given_run("for i in 1 2 3 4 5; do (sh -c 'echo >>gone' &); done\n"
+	                    "while [ ! -e go ]; do sleep 0.05; done");
+	free(file_with_lines("gone", 5));
+	run_becomes(run, "running||||active");
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS;;) {
+		OWNED(str) struct str said = { 0 };
+
+		given("SELECT 1"); /* rings */
+		(void)shell(&said, "ps --ppid %d -o stat= | grep -c Z", (int)runner_of(run));
+		if (strcmp(str_text(&said), "0\n") == 0)
+			break;
+		ck_assert_msg(agent_ms() < end, "%s", str_text(&said));
+	}
+	put_file(site.workspace, "go", "");
+	run_becomes(run, "ended|exited|0||terminated");
+}
+END_TEST
+
 START_TEST(an_agent_that_is_to_stop_gets_sigterm_first)
 {
 	setup();
@@ -299,6 +339,46 @@ START_TEST(an_agent_that_is_halted_is_stopped_within_the_grace)
 }
 END_TEST
 
+/* A run that is claimed and has no process yet, while we hold the write lock. */
+static int given_run_that_starts(void)
+{
+	for (;;) {
+		int run = given_run("while [ ! -e \"$here/go\" ]; do sleep 0.1; done");
+
+		while (strcmp(of_run(run, "state"), "wanted") == 0)
+			;
+		given("BEGIN IMMEDIATE");
+		if (strcmp(of_run(run, "state || coalesce(pid, '')"), "starting") == 0)
+			return run;
+		given("ROLLBACK"); /* it was faster */
+	}
+}
+
+static void log_comes_to_say(const char *words)
+{
+	OWNED(char_ptr) char *text = NULL;
+
+	for (int64_t end = agent_ms() + AGENT_PATIENCE_MS; agent_ms() < end;
+	     (void)poll(NULL, 0, 20)) {
+		char_ptr_clear(&text);
+		text = get_file(site.home, "log");
+		if (text && strstr(text, words))
+			return;
+	}
+	ck_abort_msg("'%s' is not in\n%s", words, text ? text : "");
+}
+
+START_TEST(a_busy_database_delays_the_start_of_an_agent_and_fails_none)
+{
+	setup();
+	int run = given_run_that_starts();
+
+	log_comes_to_say("the agent's process is not written down yet: ");
+	given("ROLLBACK");
+	run_becomes(run, "running||||active");
+}
+END_TEST
+
 START_TEST(a_run_whose_stop_is_wanted_before_it_begins_never_begins)
 {
 	make_site();
@@ -330,10 +410,13 @@ int main(void)
 	c = store_case(s, "end", 60);
 	tcase_add_test(c, a_grandchild_that_holds_stdout_holds_nobody_up);
 	tcase_add_test(c, a_grandchild_without_our_pipes_ends_with_its_agent);
+	tcase_add_test(c, what_has_left_the_group_ends_with_its_agent);
+	tcase_add_test(c, a_runner_leaves_no_zombies_of_what_its_agent_left_behind);
 	tcase_add_test(c, an_agent_that_is_to_stop_gets_sigterm_first);
 	tcase_add_test(c,
 	               an_agent_that_ignores_sigterm_is_killed_after_5_seconds_with_all_it_started);
 	tcase_add_test(c, an_agent_that_is_halted_is_stopped_within_the_grace);
+	tcase_add_test(c, a_busy_database_delays_the_start_of_an_agent_and_fails_none);
 	tcase_add_test(c, a_run_whose_stop_is_wanted_before_it_begins_never_begins);
 	return run_suite(s);
 }

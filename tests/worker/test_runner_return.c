@@ -46,6 +46,7 @@ START_TEST(an_agent_that_remembers_nothing_is_told_what_is_known)
 	resume(run);
 	was_told("What its agent was told, in order:\\n- mend it\\n- and the tests\\n", 1);
 	was_told("The plan was:\\n- Read (done)", 1);
+	was_told("Its agent said last:\\nDone\\n", 1);
 	was_told("session/resume", 0);
 	was_told("\"text\":\"mend it\"", 1);
 	ck_assert_int_eq(site_stop(&site), 0);

@@ -96,6 +96,13 @@ START_TEST(a_budget_that_is_used_up_pauses_the_session_until_it_is_resumed)
 		expect("SELECT verb, outcome, why FROM command WHERE seq = 2", "resume|done|\n");
 		was_told("\"text\":\"more\"", 1);
 		expect_soon("SELECT count(*) FROM agent_input WHERE ended_at IS NOT NULL", "2\n");
+		str_reset(&said);
+		ck_assert_int_eq(ctl(&said, "session start --agent fake x"),
+		                 strcmp(BUDGETS[i][0], "budget.day") == 0);
+		if (strcmp(BUDGETS[i][0], "budget.day") == 0)
+			says(said.bytes, "the budget of the day (4 USD) is used up: 6.00 USD. "
+			                 "Tomorrow, or with a higher budget.day in the "
+			                 "configuration, a session can be started");
 		run_becomes(1, "running||||active");
 		ck_assert_int_eq(site_stop(&site), 0);
 	}

@@ -269,7 +269,8 @@ END_TEST
 
 START_TEST(tokens_reach_no_worker)
 {
-	static const char *const NAMES[] = { "watchdog", "applier", "reader", "retention", "mcp-front" };
+	static const char *const NAMES[] = { "watchdog", "applier", "reader", "retention",
+		                             "mcp-front" };
 	char path[64];
 
 	(void)setenv("SLACK_APP_TOKEN", "xapp-secret", 1);
@@ -300,7 +301,8 @@ END_TEST
 
 START_TEST(no_process_can_gain_privileges)
 {
-	static const char *const NAMES[] = { "mcp-front", "applier", "reader", "watchdog", "retention" };
+	static const char *const NAMES[] = { "mcp-front", "applier", "reader", "watchdog",
+		                             "retention" };
 
 	start_ready();
 	for (size_t i = 0; i <= COUNT(NAMES); i++) {

@@ -135,6 +135,14 @@ static void on_dropped(struct front *f, struct hand_task *t)
 	unplaced_free((struct unplaced *)t);
 }
 
+/* What it costs while it waits. */
+static size_t size_of(const struct rpc_message *m)
+{
+	OWNED(char_ptr) char *text = cJSON_PrintUnformatted(m->root);
+
+	return text ? strlen(text) : 0;
+}
+
 static void place_first(struct front *f, struct sink *sink, struct rpc_message *m,
                         const char *version, enum mcp_method method)
 {
@@ -145,11 +153,19 @@ static void place_first(struct front *f, struct sink *sink, struct rpc_message *
 		                                 .dropped = on_dropped };
 	struct unplaced *u = xcalloc(1, sizeof(*u));
 
-	*u = (struct unplaced){ .sink = sink, .message = *m, .version = version, .method = method };
+	*u = (struct unplaced){ .sink = sink, .version = version, .method = method };
+	u->task.by = &PLACE;
+	u->task.bytes = size_of(m);
+	(void)snprintf(u->task.asker, sizeof(u->task.asker), "%s", sink->peer->key);
+	if (!hands_have_room(f, &u->task)) {
+		sink_refuse(sink, m->id, RPC_INTERNAL_ERROR,
+		            "too many requests wait for their workspace to be found; ask again");
+		free(u);
+		return;
+	}
+	u->message = *m;
 	*m = (struct rpc_message){ 0 };
 	sink_hold(sink);
-	u->task.by = &PLACE;
-	(void)snprintf(u->task.asker, sizeof(u->task.asker), "%s", sink->peer->key);
 	peer_ask_place(&f->settings.workspaces, sink->peer, &u->task.ask);
 	hands_ask(f, &u->task);
 }

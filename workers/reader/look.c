@@ -121,8 +121,8 @@ static int list(const struct file_look_claim_row *l, int root, const char *path,
 	str_addf(&file, "%s.txt", base_name(name));
 	json_member(detail, "file_name", file.bytes);
 	json_object_end(detail);
-	found->is_long = tree.lines > LOOK_INLINE_LINES ||
-	                 characters(&tree.text) > LOOK_INLINE_CHARACTERS;
+	found->is_long =
+	    tree.lines > LOOK_INLINE_LINES || characters(&tree.text) > LOOK_INLINE_CHARACTERS;
 	found->text = tree.text;
 	tree.text = (struct str){ 0 };
 	return 0;

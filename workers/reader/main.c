@@ -241,8 +241,8 @@ static int begin_some(struct worker *w, struct reader *r, struct err *e)
 	for (;;) {
 		OWNED(file_look_next_row) struct file_look_next_row next = { 0 };
 		struct slot *s = free_slot(r);
-		int got = s ? sql_file_look_next(&w->store, w->machine, after, w->id.text, &next, e)
-		            : 0;
+		int got =
+		    s ? sql_file_look_next(&w->store, w->machine, after, w->id.text, &next, e) : 0;
 		bool waits;
 
 		if (got <= 0)

@@ -74,10 +74,6 @@ static void judge_one(struct asks *s, struct runner *r, const struct agent_talk_
 	one->id = xstrdup(q->id);
 	one->next = s->first;
 	s->first = one;
-	judge_places(&s->judge, row->workspace_root, q);
-	/* Only where there is one yes: else it says what a person would have to choose. */
-	if (q->options && !acp_inquiry_yes(q))
-		return;
 	judge_ask(&s->judge, r, row->workspace_root, q, &one->verdict);
 	describe_trust(s, r, row->workspace_root, &one->verdict);
 }

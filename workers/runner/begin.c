@@ -120,6 +120,8 @@ static int start(struct runner *r, struct err *e)
 		                          .environment = environment.variables,
 		                          .directory = r->row.workspace_root,
 		                          .talks = r->driver->talks };
+	if (group_adopt())
+		return err_errno(e, ERR_AGAIN, "cannot adopt what the agent leaves behind");
 	return launch_hold(&r->agent, &plan, e) || pipes_open(r, e) || run_has_process(r, e) ||
 	               launch_go(&r->agent, &plan, e)
 	           ? -1

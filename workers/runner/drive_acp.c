@@ -113,6 +113,14 @@ static int open_talk(struct runner *r, struct err *e)
 	return 0;
 }
 
+static void rest(struct runner *r)
+{
+	struct talk *t = r->driving;
+
+	if (t)
+		judge_rest(&t->asks.judge);
+}
+
 static void close_talk(struct runner *r)
 {
 	struct talk *t = r->driving;
@@ -280,6 +288,7 @@ const struct driver DRIVE_ACP = { .protocol = AGENT_RUN_PROTOCOL_ACP,
 	                          .hear = hear,
 	                          .look = look,
 	                          .leave = leave,
+	                          .rest = rest,
 	                          .close = close_talk };
 const struct driver DRIVE_STREAM = { .protocol = AGENT_RUN_PROTOCOL_ACP_STREAM,
 	                             .talks = true,
@@ -287,4 +296,5 @@ const struct driver DRIVE_STREAM = { .protocol = AGENT_RUN_PROTOCOL_ACP_STREAM,
 	                             .hear = hear,
 	                             .look = look,
 	                             .leave = leave,
+	                             .rest = rest,
 	                             .close = close_talk };

@@ -1,10 +1,12 @@
 /* How an agent ends: by itself, or because somebody wants it to. Its driver says goodbye, its
  * process group gets SIGTERM, after 5 s SIGKILL. What it wrote is read until everybody has closed
  * the pipes, for a second at most: what it has started may hold them. Then all that is left of its
- * group is killed, and only then is it reaped: until then the kernel gives its pid to nobody. */
+ * group is killed, and only then is it reaped: until then the kernel gives its pid to nobody. What
+ * it started and left the group is killed last. */
 #include "runner.h"
 
 #include "clock.h"
+#include "group.h"
 #include "log.h"
 
 #include <signal.h>
@@ -41,10 +43,16 @@ static void drain(struct runner *r)
 	r->phase_due_ms = clock_monotonic_ms() + DRAIN_MS;
 }
 
+/* What has left its group is our child once whoever started it is gone. */
 static void finish(struct runner *r)
 {
+	int left;
+
 	(void)kill(-r->agent.pid, SIGKILL);
 	(void)waitpid(r->agent.pid, &r->status, 0);
+	left = group_end_adopted();
+	if (left)
+		log_warn("%d process(es) of the agent were killed and do not end", left);
 	r->phase = ENDING_OVER;
 }
 

@@ -142,11 +142,13 @@ static int write_usage(struct heard_list *h, struct runner *r, const struct agen
 	OWNED(str) struct str text = { 0 };
 	OWNED(said_line) struct said_line line = { 0 };
 
-	if (usage_rows_write(&h->usage, r, row, &text, e))
-		return -1;
-	if (!text.length)
-		return 0;
+	int paused = usage_rows_write(&h->usage, r, row, &text, e);
+
+	if (paused < 0 || !text.length)
+		return paused < 0 ? -1 : 0;
 	said_note(text.bytes, &line);
+	if (paused)
+		line.detail = xstrdup("{\"paused\":true}"); /* Slack shows buttons */
 	return said_write(&h->said, &r->w.store, &line, is_over, e);
 }
 

@@ -1,27 +1,16 @@
 #include "judge.h"
 
 #include "hand.h"
-#include "io.h"
 #include "log.h"
 #include "pack.h"
 #include "runner.h"
 #include "safe_path.h"
 #include "setting.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum {
-	LOOK_MS = 3000, /* how long a disk is waited for; then a person is asked */
-	PATHS_MAX = 100, /* a question that names more is not judged */
-};
+enum { PATHS_MAX = 100 }; /* a question that names more is not judged */
 
 /* Texts, some of them owned. */
 struct paths {
@@ -102,10 +91,10 @@ static bool add_diff_paths(const struct acp_inquiry *q, struct paths *paths)
 	return true;
 }
 
-/* All that is touched. False: that is not known. */
-static bool find_paths(const struct acp_inquiry *q, enum subject subject, struct paths *paths)
+/* All that it names. False: that is not known, or too much to judge. */
+static bool find_paths(const struct acp_inquiry *q, struct paths *paths)
 {
-	for (size_t i = 0; i < q->path_count && subject != SUBJECT_COMMAND; i++)
+	for (size_t i = 0; i < q->path_count; i++)
 		paths_add(paths, q->paths[i]);
 	return add_diff_paths(q, paths) && paths->count <= PATHS_MAX;
 }
@@ -133,85 +122,6 @@ static void open_judge(struct judge *j, struct store *st)
 	cJSON_ArrayForEach (one, j->workspaces)
 		if (json_text(one, "path"))
 			j->listed[j->listed_count++] = json_text(one, "path");
-}
-
-/* In the other process. */
-static void look(const struct hand_ask *asks, size_t count, int out)
-{
-	for (size_t i = 0; i < count; i++) {
-		OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
-		OWNED(str) struct str message = { 0 };
-
-		hand_work(&asks[i], -1, &found);
-		hand_found_write(&asks[i], &found, &message);
-		if (io_write_all(out, message.bytes, message.length))
-			return;
-	}
-}
-
-/* It has nothing of ours but the pipe: what it holds open would outlive us. */
-static pid_t start_look(const struct hand_ask *asks, size_t count, int ends[2])
-{
-	pid_t pid = fork();
-
-	if (pid != 0)
-		return pid;
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (ends[1] > 3)
-		(void)close_range(3, (unsigned)ends[1] - 1, 0);
-	(void)close_range((unsigned)ends[1] + 1, ~0U, 0);
-	look(asks, count, ends[1]);
-	_exit(0);
-}
-
-/* Until its end. False: it did not come in time. */
-static bool read_findings(int fd, struct str *out)
-{
-	char bytes[8192];
-
-	for (;;) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int got = poll(&p, 1, LOOK_MS);
-		ssize_t n;
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0 || out->length > HAND_FOUND_BYTES)
-			return false;
-		n = read(fd, bytes, sizeof(bytes));
-		if (n <= 0)
-			return n == 0;
-		str_add_bytes(out, bytes, (size_t)n);
-	}
-}
-
-static void end_look(struct judge *j, pid_t pid, bool in_time)
-{
-	if (!in_time)
-		(void)kill(pid, SIGKILL);
-	if (waitpid(pid, NULL, in_time ? 0 : WNOHANG) == 0)
-		j->stuck = pid;
-}
-
-static bool find_out(struct judge *j, const struct hand_ask *asks, size_t count, struct str *out)
-{
-	int ends[2];
-	pid_t pid;
-	bool in_time = false;
-
-	if (j->stuck && waitpid(j->stuck, NULL, WNOHANG) == 0)
-		return false;
-	j->stuck = 0;
-	if (pipe2(ends, O_CLOEXEC))
-		return false;
-	pid = start_look(asks, count, ends);
-	(void)close(ends[1]);
-	if (pid > 0) {
-		in_time = read_findings(ends[0], out);
-		end_look(j, pid, in_time);
-	}
-	(void)close(ends[0]);
-	return in_time;
 }
 
 /* The next of the findings; *at goes on behind it. */
@@ -246,9 +156,39 @@ static void take_policy(struct judge *j, struct runner *r, const struct hand_ask
 	v->file = f;
 }
 
-/* Each path and what it stands for, in the same order; and the policy, if v is not NULL there. */
+/* What one question touches. */
+struct scope {
+	enum subject subject; /* SUBJECT_UNKNOWN: it is not judged */
+	struct paths paths; /* of it all that are looked at */
+	struct paths names; /* each path and what it stands for, in the same order */
+	bool is_known; /* and none of them is elsewhere */
+};
+
+static void scope_clear(struct scope *t)
+{
+	paths_clear(&t->paths);
+	paths_clear(&t->names);
+}
+
+static void take_path(struct acp_inquiry *q, struct scope *t, const char *path,
+                      const struct hand_found *found)
+{
+	if (found->named_leads)
+		acp_inquiry_leads(q, found->root, path, found->named_leads);
+	if (t->subject == SUBJECT_COMMAND)
+		return; /* the line alone is judged */
+	if (found->names_other) {
+		t->is_known = false;
+		return;
+	}
+	paths_add(&t->names, found->named_path);
+	paths_add(&t->names, found->named_target);
+}
+
+/* False: something of that is not as it has to be. */
 static bool take_all(struct judge *j, struct runner *r, const struct hand_ask *asks, size_t count,
-                     const struct str *all, struct paths *names, struct verdict *v)
+                     const struct str *all, struct acp_inquiry *q, struct scope *t,
+                     struct verdict *v)
 {
 	size_t at = 0;
 
@@ -259,64 +199,43 @@ static bool take_all(struct judge *j, struct runner *r, const struct hand_ask *a
 			return false;
 		if (asks[i].policy && found.has_policy)
 			take_policy(j, r, &asks[i], &found, v);
-		if (asks[i].named && found.names_other)
-			return false;
-		if (asks[i].named) {
-			paths_add(names, found.named_path);
-			paths_add(names, found.named_target);
-		}
+		if (asks[i].named)
+			take_path(q, t, asks[i].named, &found);
 	}
-	return v->file != NULL;
+	return t->is_known && v->file != NULL;
 }
 
-/* Looks at the policy and at all paths. False: something of that is not as it has to be. */
-static bool look_at(struct judge *j, struct runner *r, const char *root, const struct paths *paths,
-                    struct paths *names, struct verdict *v)
+static struct hand_ask policy_ask(struct judge *j, const char *root)
 {
-	size_t count = paths->count + 1;
-	struct hand_ask *asks = xcalloc(count, sizeof(*asks));
+	struct hand_ask ask = { .root = root,
+		                .policy = true,
+		                .listed = j->listed,
+		                .listed_count = j->listed_count,
+		                .known = policy_file_known(&j->policies, root)->known };
+
+	ask.known.look = ++j->policies.looks;
+	return ask;
+}
+
+/* Looks at all paths and, if it is to be judged, at the policy. True: it can be. */
+static bool look_at(struct judge *j, struct runner *r, const char *root, struct acp_inquiry *q,
+                    struct scope *t, struct verdict *v)
+{
+	struct hand_ask *asks = xcalloc(t->paths.count + 1, sizeof(*asks));
 	OWNED(str) struct str all = { 0 };
+	size_t count = 0;
 	bool found;
 
-	for (size_t i = 0; i < count; i++) {
-		asks[i].root = root;
-		asks[i].named = i ? paths->items[i - 1] : NULL;
-	}
-	asks[0].policy = true;
-	asks[0].listed = j->listed;
-	asks[0].listed_count = j->listed_count;
-	asks[0].known = policy_file_known(&j->policies, root)->known;
-	asks[0].known.look = ++j->policies.looks;
-	found = find_out(j, asks, count, &all);
+	if (t->subject != SUBJECT_UNKNOWN)
+		asks[count++] = policy_ask(j, root);
+	for (size_t i = 0; i < t->paths.count && i < PATHS_MAX; i++)
+		asks[count++] = (struct hand_ask){ .root = root, .named = t->paths.items[i] };
+	found = !count || looker_ask(&j->looker, asks, count, &all);
 	if (!found)
-		log_warn("the policy of %s could not be looked at in time", root);
-	found = found && take_all(j, r, asks, count, &all, names, v);
+		log_warn("the policy and files of %s could not be looked at in time", root);
+	found = found && count && take_all(j, r, asks, count, &all, q, t, v);
 	free(asks);
 	return found;
-}
-
-void judge_places(struct judge *j, const char *root, struct acp_inquiry *q)
-{
-	OWNED(paths) struct paths paths = { 0 };
-	OWNED(str) struct str all = { 0 };
-
-	(void)find_paths(q, SUBJECT_WRITE, &paths);
-	size_t count = paths.count < PATHS_MAX ? paths.count : PATHS_MAX, at = 0;
-	struct hand_ask *asks = xcalloc(count + 1, sizeof(*asks));
-	bool found = count > 0;
-
-	for (size_t i = 0; i < count; i++)
-		asks[i] = (struct hand_ask){ .root = root, .named = paths.items[i] };
-	if (found)
-		found = find_out(j, asks, count, &all);
-	for (size_t i = 0; i < count && found; i++) {
-		OWNED(hand_found) struct hand_found one = HAND_FOUND_INIT;
-
-		found = take(&asks[i], &all, &at, &one);
-		if (found && one.named_leads)
-			acp_inquiry_leads(q, one.root, paths.items[i], one.named_leads);
-	}
-	free(asks);
 }
 
 /* ---- judging ---- */
@@ -355,20 +274,19 @@ static void judge(struct judge *j, const struct acp_inquiry *q, enum subject sub
 	note(v, &a);
 }
 
-void judge_ask(struct judge *j, struct runner *r, const char *root, const struct acp_inquiry *q,
+void judge_ask(struct judge *j, struct runner *r, const char *root, struct acp_inquiry *q,
                struct verdict *v)
 {
-	OWNED(paths) struct paths paths = { 0 };
-	OWNED(paths) struct paths names = { 0 };
-	enum subject subject = subject_of(q);
+	OWNED(scope) struct scope t = { .subject = subject_of(q), .is_known = true };
+	bool has_all = find_paths(q, &t.paths);
 
 	if (!j->is_open)
 		open_judge(j, &r->w.store);
-	if (subject == SUBJECT_UNKNOWN || !is_inside(root, q->cwd) ||
-	    !find_paths(q, subject, &paths))
-		return;
-	if (look_at(j, r, root, &paths, &names, v))
-		judge(j, q, subject, &names, v);
+	/* Only where there is one yes: else it says what a person would have to choose. */
+	if (!is_inside(root, q->cwd) || !has_all || (q->options && !acp_inquiry_yes(q)))
+		t.subject = SUBJECT_UNKNOWN;
+	if (look_at(j, r, root, q, &t, v))
+		judge(j, q, t.subject, &t.names, v);
 }
 
 void verdict_clear(struct verdict *v)
@@ -379,8 +297,14 @@ void verdict_clear(struct verdict *v)
 	*v = (struct verdict){ 0 };
 }
 
+void judge_rest(struct judge *j)
+{
+	looker_rest(&j->looker);
+}
+
 void judge_clear(struct judge *j)
 {
+	looker_rest(&j->looker);
 	if (j->is_open)
 		policy_files_clear(&j->policies);
 	cJSON_Delete(j->known);

@@ -3,14 +3,13 @@
  *
  * A question can be judged if all that it touches is known: a command line, files to be written, or
  * files to be read. Names and what they stand for must be in the workspace and allowed. The files
- * are looked at in a process of their own, because a disk may hang. */
+ * are looked at by another process (looker.h); if it is not done in time, a person is asked. */
 #ifndef JUDGE_H
 #define JUDGE_H
 
 #include "inquiry.h"
+#include "looker.h"
 #include "policy_gate.h"
-
-#include <sys/types.h>
 
 struct runner;
 
@@ -24,7 +23,7 @@ struct judge {
 	struct str usual;
 	const char **listed; /* their folders */
 	size_t listed_count;
-	pid_t stuck; /* a look that did not end; 0: none */
+	struct looker looker;
 };
 
 /* What was said about one question. */
@@ -40,12 +39,13 @@ struct verdict {
 	bool is_untrusted; /* only a person's trust in this version is missing */
 };
 
-/* Finds out where the paths that q names lead: one that leads outside is critical. */
-void judge_places(struct judge *j, const char *root, struct acp_inquiry *q);
-/* Judges. v is fresh; the caller clears it. */
-void judge_ask(struct judge *j, struct runner *r, const char *root, const struct acp_inquiry *q,
+/* Judges q, if there is one way to say yes to it. A path of it that leads outside of root makes it
+ * critical. v is fresh; the caller clears it. */
+void judge_ask(struct judge *j, struct runner *r, const char *root, struct acp_inquiry *q,
                struct verdict *v);
 void verdict_clear(struct verdict *v);
+/* Nothing was asked for a while: keeps no process for it. */
+void judge_rest(struct judge *j);
 void judge_clear(struct judge *j);
 
 #endif

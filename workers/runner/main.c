@@ -9,6 +9,7 @@
 #include "runner.h"
 
 #include "clock.h"
+#include "group.h"
 #include "pulse.h"
 
 #include <poll.h>
@@ -39,10 +40,12 @@ static int tell(struct runner *r, struct err *e)
 static int look(struct runner *r, struct err *e)
 {
 	OWNED(str) struct str why = { 0 };
-	int wanted = r->phase == ENDING_NOT ? run_stop_is_wanted(r, &why, e) : 0;
+	bool keeps = false;
+	int wanted = r->phase == ENDING_NOT ? run_stop_is_wanted(r, &why, &keeps, e) : 0;
 
 	if (wanted > 0)
-		ending_begin(r, AGENT_RUN_OUTCOME_STOPPED, str_text(&why));
+		ending_begin(r, keeps ? AGENT_RUN_OUTCOME_INTERRUPTED : AGENT_RUN_OUTCOME_STOPPED,
+		             str_text(&why));
 	return wanted < 0 ? -1 : r->driver->look ? r->driver->look(r, e) : 0;
 }
 
@@ -74,6 +77,13 @@ static int look_now(struct runner *r, struct err *e)
 	return did;
 }
 
+static void rest(struct runner *r)
+{
+	if (r->driver->rest)
+		r->driver->rest(r);
+	worker_rest(&r->w);
+}
+
 /* 1 did something, 0 nothing to do now, -1 the agent has to end, and e says why. */
 static int turn(struct runner *r, struct err *e)
 {
@@ -81,12 +91,13 @@ static int turn(struct runner *r, struct err *e)
 	int looked = 0;
 
 	pulse();
+	group_reap(r->agent.pid);
 	if (read >= 0 && is_time_to_look(r))
 		looked = look_now(r, e);
 	if (read < 0 || looked < 0)
 		return -1;
 	if (!read && !looked && is_idle(r))
-		worker_rest(&r->w);
+		rest(r);
 	return read || looked;
 }
 

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "request.h"
 #include "sql/agent_input.h"
+#include "sql/agent_turn.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,21 @@ static int add_history(struct runner *r, const struct agent_talk_row *row, struc
 	return got;
 }
 
+/* The words of one that remembers nothing of them. */
+static int add_last_words(struct runner *r, const struct agent_talk_row *row, struct str *out,
+                          struct err *e)
+{
+	OWNED(agent_line_last_text_row) struct agent_line_last_text_row last = { 0 };
+	int got = sql_agent_line_last_text(&r->w.store, row->session_seq, &last, e);
+
+	if (got <= 0 || !last.text)
+		return got < 0 ? -1 : 0;
+	str_add(out, "\nIts agent said last:\n");
+	add_text(out, last.text);
+	str_add_char(out, '\n');
+	return 0;
+}
+
 static int mark(struct runner *r, const struct agent_talk_row *row, const struct told *told,
                 int64_t input, struct err *e)
 {
@@ -182,6 +198,8 @@ int returning_write(struct runner *r, const struct agent_talk_row *row, bool is_
 	str_addf(&text, "%s\n", is_new ? ANEW : BACK);
 	if (is_new) {
 		str_add(&text, str_text(&history));
+		if (add_last_words(r, row, &text, e))
+			return -1;
 		add_plan(&text, row->progress_snapshot);
 	}
 	str_add(&text, str_text(&missed));

@@ -32,12 +32,39 @@ int run_claim(struct runner *r, struct err *e)
 	return end(r, claimed < 0, e) ? -1 : claimed;
 }
 
-int run_has_process(struct runner *r, struct err *e)
+static int store_process(struct runner *r, struct err *e)
 {
 	if (store_begin(&r->w.store, e))
 		return -1;
 	return end(
 	    r, sql_agent_run_process(&r->w.store, r->agent.pid, r->agent.started, r->w.row, e), e);
+}
+
+/* Tries a write until the database takes it. 0, or -1: it never will. */
+static int insist(struct runner *r, const char *what, int (*store)(struct runner *, struct err *),
+                  struct err *e)
+{
+	struct err why = { 0 };
+	bool told = false;
+
+	while (store(r, &why)) {
+		if (why.kind != ERR_AGAIN || store_is_broken(&r->w.store)) {
+			*e = why;
+			return -1;
+		}
+		if (!told)
+			log_warn("%s is not written down yet: %s", what, why.text);
+		told = true;
+		why = (struct err){ 0 };
+		pulse();
+		(void)poll(NULL, 0, RUNNER_BUSY_MS);
+	}
+	return 0;
+}
+
+int run_has_process(struct runner *r, struct err *e)
+{
+	return insist(r, "the agent's process", store_process, e);
 }
 
 int run_is_running(struct runner *r, struct err *e)
@@ -57,7 +84,7 @@ int run_mcp_url(struct runner *r, struct str *out, struct err *e)
 	return got < 0 ? -1 : 0;
 }
 
-int run_stop_is_wanted(struct runner *r, struct str *why, struct err *e)
+int run_stop_is_wanted(struct runner *r, struct str *why, bool *ret_keeps, struct err *e)
 {
 	OWNED(agent_run_stop_wanted_row) struct agent_run_stop_wanted_row row = { 0 };
 	int got = sql_agent_run_stop_wanted(&r->w.store, r->w.row, &row, e);
@@ -65,18 +92,22 @@ int run_stop_is_wanted(struct runner *r, struct str *why, struct err *e)
 	if (got <= 0 || !row.stop_wanted_at)
 		return got < 0 ? -1 : 0;
 	str_add(why, row.stop_why ? row.stop_why : "");
+	*ret_keeps = row.stop_keeps;
 	return 1;
 }
 
-static int settle(struct runner *r, const char *tail, struct err *e)
+static int settle(struct runner *r, struct err *e)
 {
+	OWNED(str) struct str tail = { 0 };
 	int64_t code = WEXITSTATUS(r->status), number = WTERMSIG(r->status);
+
+	tail_text(&r->tail, &tail);
 	const struct agent_run_end_args args = {
 		.outcome = r->outcome,
 		.exit_code = r->phase == ENDING_OVER && WIFEXITED(r->status) ? &code : NULL,
 		.exit_signal = r->phase == ENDING_OVER && WIFSIGNALED(r->status) ? &number : NULL,
 		.why = r->why.length ? str_text(&r->why) : NULL,
-		.stderr_tail = *tail ? tail : NULL,
+		.stderr_tail = tail.length ? str_text(&tail) : NULL,
 		.seq = r->w.row,
 	};
 
@@ -91,22 +122,5 @@ static int settle(struct runner *r, const char *tail, struct err *e)
 
 int run_settle(struct runner *r, struct err *e)
 {
-	OWNED(str) struct str tail = { 0 };
-	struct err why = { 0 };
-	bool told = false;
-
-	tail_text(&r->tail, &tail);
-	while (settle(r, str_text(&tail), &why)) {
-		if (why.kind != ERR_AGAIN || store_is_broken(&r->w.store)) {
-			*e = why;
-			return -1;
-		}
-		if (!told)
-			log_warn("the end of the agent is not written down yet: %s", why.text);
-		told = true;
-		why = (struct err){ 0 };
-		pulse();
-		(void)poll(NULL, 0, RUNNER_BUSY_MS);
-	}
-	return 0;
+	return insist(r, "the end of the agent", settle, e);
 }

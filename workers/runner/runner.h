@@ -7,6 +7,7 @@
  * pipes.c      the agent's stdin, stdout and stderr
  * run.c        the row
  * said.c       its turns and the lines that it says, as rows
+ * looker.c     a process that looks at files
  * judge.c      what the policy says about its questions
  * tools.c      our MCP server, for the agent
  * asks.c       its questions, as rows, and their answers
@@ -48,6 +49,7 @@ struct driver {
 	/* The agent shall end: says goodbye, and returns whether that takes longer. Called at each
 	 * turn until it is false; r->due_ms bounds the wait. */
 	bool (*leave)(struct runner *r);
+	void (*rest)(struct runner *r); /* nothing was to do for a while: gives up what can wait */
 	void (*close)(struct runner *r); /* gives up what open made */
 };
 
@@ -99,8 +101,9 @@ int run_is_running(struct runner *r, struct err *e);
 /* Appends where mcp-front serves MCP over HTTP, for the session of the run; nothing if it does not.
  */
 int run_mcp_url(struct runner *r, struct str *out, struct err *e);
-/* Whether somebody wants it stopped: 1 yes, and why is added to why; 0 no; -1 error. */
-int run_stop_is_wanted(struct runner *r, struct str *why, struct err *e);
+/* Whether somebody wants it stopped: 1 yes, and why is added to why; 0 no; -1 error. *ret_keeps: so
+ * that its session can be resumed. */
+int run_stop_is_wanted(struct runner *r, struct str *why, bool *ret_keeps, struct err *e);
 /* It has ended, or could not begin; its session follows. Tries until the database takes it. */
 int run_settle(struct runner *r, struct err *e);
 

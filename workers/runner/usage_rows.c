@@ -10,9 +10,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-enum { MICROS = 1000000, FULL_PERCENT = 90, DAY_BYTES = 11 };
+enum { MICROS = 1000000, FULL_PERCENT = 90 };
 
 /* ---- counting ---- */
 
@@ -106,7 +105,8 @@ static int64_t times(const struct kept *k, const struct usage_count *without)
 	                    k->sum.cost_micros - without->micros);
 }
 
-/* The session is paused: resumed, it goes on until as much is used again. */
+/* The session is paused: resumed, it goes on until as much is used again. 1, or -1 error; so do
+ * those that call it, and 0 where there is no need. */
 static int pause_session(const struct kept *k, struct runner *r, const struct agent_talk_row *row,
                          struct str *line, struct err *e)
 {
@@ -123,7 +123,7 @@ static int pause_session(const struct kept *k, struct runner *r, const struct ag
 	         "%s%s. The session is paused; `session-resume` goes on until as much is used "
 	         "again.",
 	         line->length ? "\n" : "", why.bytes);
-	return sql_agent_usage_pause(&r->w.store, why.bytes, row->session_seq, e) < 0 ? -1 : 0;
+	return sql_agent_usage_pause(&r->w.store, why.bytes, row->session_seq, e) < 0 ? -1 : 1;
 }
 
 /* 1 there is such a budget, 0 there is none, -1 error. */
@@ -172,15 +172,6 @@ static int keep_day(struct usage_rows *u, struct runner *r, const struct agent_t
 
 /* ---- rows ---- */
 
-static void today(char day[DAY_BYTES])
-{
-	time_t now = (time_t)(clock_now_ms() / 1000);
-	struct tm parts;
-
-	(void)localtime_r(&now, &parts);
-	(void)strftime(day, DAY_BYTES, "%Y-%m-%d", &parts);
-}
-
 int usage_rows_write(struct usage_rows *u, struct runner *r, const struct agent_talk_row *row,
                      struct str *line, struct err *e)
 {
@@ -189,11 +180,11 @@ int usage_rows_write(struct usage_rows *u, struct runner *r, const struct agent_
 		                           .output = more(now.output, u->written.output),
 		                           .total = more(now.total, u->written.total),
 		                           .micros = more(now.micros, u->written.micros) };
-	char day[DAY_BYTES];
+	char day[USAGE_DAY_BYTES];
 
 	if (!u->is_new)
 		return 0;
-	today(day);
+	usage_today(day);
 	const struct agent_usage_add_args args = { .input_tokens = added.input,
 		                                   .output_tokens = added.output,
 		                                   .total_tokens = added.total,
@@ -203,12 +194,13 @@ int usage_rows_write(struct usage_rows *u, struct runner *r, const struct agent_
 		                                   .context_size = u->size,
 		                                   .run = r->w.row,
 		                                   .day = day };
-	return sql_agent_usage_begin(&r->w.store, r->w.row, day, e) ||
-	               sql_agent_usage_add(&r->w.store, &args, e) ||
-	               keep_session(r, row, &added, line, e) ||
-	               keep_day(u, r, row, day, &added, line, e)
-	           ? -1
-	           : 0;
+	if (sql_agent_usage_begin(&r->w.store, r->w.row, day, e) ||
+	    sql_agent_usage_add(&r->w.store, &args, e))
+		return -1;
+	int session = keep_session(r, row, &added, line, e);
+	int all = session < 0 ? -1 : keep_day(u, r, row, day, &added, line, e);
+
+	return all < 0 ? -1 : session || all;
 }
 
 void usage_rows_written(struct usage_rows *u)

@@ -29,7 +29,8 @@ struct usage_rows {
 /* Takes ACP_USAGE. line: appends what the operator has to be told. */
 void usage_rows_take(struct usage_rows *u, const struct acp_event *event, struct str *line);
 
-/* Writes it, in a transaction; line as above. */
+/* Writes it, in a transaction; line as above. 1 a budget is used up, and the session paused; 0;
+ * -1. */
 int usage_rows_write(struct usage_rows *u, struct runner *r, const struct agent_talk_row *row,
                      struct str *line, struct err *e);
 /* The transaction is on disk. */

@@ -345,6 +345,8 @@ static int render_agent(struct poster *p, const struct slack_intent_row *i, stru
 	if (there(sql_agent_line_text(&p->w.store, seq, &line, e), "what the agent said", e) < 0)
 		return -1;
 	slack_notice_agent(line.text, out);
+	if (line.pauses && line.status == SESSION_STATUS_PAUSED)
+		slack_notice_paused(line.session_id, out);
 	return 0;
 }
 
@@ -586,6 +588,14 @@ int poster_file(struct poster *p, const struct slack_intent_row *i, struct str *
 
 enum { ABOUT_MAX = 300 }; /* of a title, above the input */
 
+/* NULL: it is filled in in words. */
+static cJSON *form_modal(const struct request *r, const char *about)
+{
+	OWNED(cJSON_ptr) cJSON *fields = cJSON_Parse(r->row.form);
+
+	return slack_modal_form(r->row.id, about, fields);
+}
+
 cJSON *poster_modal(struct poster *p, const struct slack_intent_row *i, struct err *e)
 {
 	OWNED(request) struct request r = { 0 };
@@ -593,6 +603,7 @@ cJSON *poster_modal(struct poster *p, const struct slack_intent_row *i, struct e
 	OWNED(str) struct str about = { 0 };
 	int64_t session = i->session_seq;
 	const char *preset = NULL;
+	cJSON *modal = NULL;
 
 	if (i->request_seq) {
 		if (read_request(p, i, &r, e) < 0)
@@ -609,5 +620,8 @@ cJSON *poster_modal(struct poster *p, const struct slack_intent_row *i, struct e
 	if (!i->request_seq)
 		blocks_add_short_id(&about, t.id);
 	blocks_add_whose(&about, t.workspace_root, t.client_name);
-	return slack_modal(i->view, r.row.id ? r.row.id : t.id, str_text(&about), preset);
+	if (i->view == SLACK_OUTBOX_VIEW_REFINE && r.row.form)
+		modal = form_modal(&r, str_text(&about));
+	return modal ? modal
+	             : slack_modal(i->view, r.row.id ? r.row.id : t.id, str_text(&about), preset);
 }

@@ -1,0 +1,19 @@
+/* regular: regular files in an open directory, opened without side effects on anything else. */
+#ifndef REGULAR_H
+#define REGULAR_H
+
+#include "sha256.h"
+
+#include <sys/stat.h>
+
+/* Opens a regular file that is not a symlink for reading, and fills st. -1 with errno; EEXIST if
+ * something else is there. */
+int regular_open(int dir_fd, const char *name, struct stat *st);
+
+/* The SHA-256 from fd's position to its end. 0, or -1 with errno. */
+int regular_hash(int fd, char hash[SHA256_BYTES]);
+
+/* Copies extended attributes (access lists too), as far as permitted. */
+void regular_copy_attributes(int from, int to);
+
+#endif

@@ -1,0 +1,71 @@
+#include "thing.h"
+
+#include "regular.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PERMISSIONS = 07777 };
+
+static int look_at_link(int dir_fd, const char *name, struct thing *t)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(dir_fd, name, target, sizeof(target));
+
+	if (n < 0)
+		return -1;
+	t->kind = THING_LINK;
+	memcpy(t->hash, sha256_of(target, (size_t)n).text, sizeof(t->hash));
+	return 0;
+}
+
+static int look_at_file(int dir_fd, const char *name, struct thing *t, struct stat *st)
+{
+	int fd = regular_open(dir_fd, name, st), failed, error;
+
+	if (fd < 0)
+		return -1;
+	t->kind = THING_FILE;
+	t->mode = (int)(st->st_mode & PERMISSIONS);
+	failed = regular_hash(fd, t->hash);
+	error = errno;
+	(void)close(fd);
+	errno = error;
+	return failed;
+}
+
+int thing_look(int dir_fd, const char *name, struct thing *t, struct stat *st)
+{
+	struct stat own;
+
+	*t = (struct thing){ .kind = THING_NONE };
+	st = st ? st : &own;
+	if (fstatat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : -1;
+	if (S_ISLNK(st->st_mode))
+		return look_at_link(dir_fd, name, t);
+	if (S_ISREG(st->st_mode))
+		return look_at_file(dir_fd, name, t, st);
+	t->kind = S_ISDIR(st->st_mode) ? THING_DIRECTORY : THING_OTHER;
+	t->mode = S_ISDIR(st->st_mode) ? (int)(st->st_mode & PERMISSIONS) : 0;
+	return 0;
+}
+
+bool thing_is_same(const struct thing *a, const struct thing *b)
+{
+	return a->kind == b->kind && a->mode == b->mode && strcmp(a->hash, b->hash) == 0;
+}
+
+const char *thing_kind_name(enum thing_kind kind)
+{
+	static const char *const NAMES[] = { [THING_NONE] = "nothing",
+		                             [THING_FILE] = "a file",
+		                             [THING_LINK] = "a symlink",
+		                             [THING_DIRECTORY] = "a directory",
+		                             [THING_OTHER] = "no file, link or directory" };
+
+	return NAMES[kind];
+}

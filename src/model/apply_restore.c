@@ -1,0 +1,226 @@
+/* Puts a workspace back to what a checkpoint holds. What is journaled is the name of the hidden
+ * directory and how far it got; what is to be done follows from the two manifests. */
+#include "apply_job.h"
+
+#include "restore_plan.h"
+#include "setting.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the order ---- */
+
+/* Fills the steps. 0, 1 refused: report->why says so. */
+static int make_steps(struct apply_job *j, const struct workspace_restore_of_request_row *row)
+{
+	const struct restore_order order = { .from_hash = row->from_hash,
+		                             .to_hash = row->to_hash,
+		                             .paths = row->paths };
+	OWNED(str) struct str path = { 0 };
+	struct refusal *why = &j->report->why;
+	struct err wrong = { 0 };
+
+	if (strcmp(restore_digest(&order).text, j->request.row.digest) != 0) {
+		(void)refusal_set(why, "digest_mismatch",
+		                  "what would be put back is not what was shown; restore again");
+		return 1;
+	}
+	objects_path(j->a->database ? j->a->database : "", &path);
+	if (objects_open(str_text(&path), false, &j->objects, &wrong) == 0 &&
+	    restore_plan(&j->objects, &order, &j->tree, &wrong) == 0)
+		return 0;
+	(void)refusal_set(why, "content_missing", "%s", wrong.text);
+	why->again = wrong.kind == ERR_AGAIN || j->progress != WORKSPACE_RESTORE_STATE_APPROVED;
+	return 1;
+}
+
+enum step apply_restore_read(struct apply_job *j, struct err *e)
+{
+	OWNED(workspace_restore_of_request_row)
+	struct workspace_restore_of_request_row row = { 0 };
+	int got = sql_workspace_restore_of_request(j->a->store, j->request_seq, &row, e);
+
+	if (got < 0)
+		return STEP_FAILED;
+	if (got == 0 || !row.from_hash) {
+		(void)refusal_set(&j->report->why, "corrupt", "the order to restore is gone");
+		return apply_job_refused(j, e);
+	}
+	j->progress = row.state;
+	if (make_steps(j, &row))
+		return apply_job_refused(j, e);
+	j->tree.root_fd = j->root_fd;
+	j->tree.leave_attributes = !setting_is_on(j->a->store, "apply.keep_attributes", true);
+	(void)snprintf(j->tree.stage_name, sizeof(j->tree.stage_name), "%s",
+	               row.stage_name ? row.stage_name : "");
+	str_addf(&j->report->what, "%zu paths to checkpoint %.8s", j->tree.count, row.to_hash);
+	return STEP_GO_ON;
+}
+
+int apply_restore_queue(struct applier *a, struct err *e)
+{
+	int64_t seq = sql_workspace_restore_ready(a->store, a->machine, e);
+
+	if (seq <= 0)
+		return (int)seq;
+	if (store_begin(a->store, e))
+		return -1;
+	if (sql_workspace_restore_apply(a->store, a->machine, e) < 0) {
+		store_rollback(a->store);
+		return -1;
+	}
+	return store_commit(a->store, e);
+}
+
+/* ---- the journal ---- */
+
+/* Commits a change of the row, unless the job is no longer ours. */
+static enum step commit_row(struct apply_job *j, int changed, struct err *e)
+{
+	if (changed <= 0) {
+		store_rollback(j->a->store);
+		j->report->state = "lost";
+		return changed < 0 ? STEP_FAILED : STEP_SETTLED;
+	}
+	return store_commit(j->a->store, e) ? STEP_FAILED : STEP_GO_ON;
+}
+
+static enum step journal_planned(struct apply_job *j, struct err *e)
+{
+	struct store *st = j->a->store;
+
+	tree_change_name(&j->tree);
+	if (store_begin(st, e))
+		return STEP_FAILED;
+	return commit_row(
+	    j, sql_workspace_restore_planned(st, j->tree.stage_name, j->seq, j->claim, e), e);
+}
+
+static enum step journal_staged(struct apply_job *j, struct err *e)
+{
+	struct store *st = j->a->store;
+
+	if (store_begin(st, e))
+		return STEP_FAILED;
+	return commit_row(j, sql_workspace_restore_staged(st, j->seq, j->claim, e), e);
+}
+
+static enum step journal_placed(struct apply_job *j, struct err *e)
+{
+	struct store *st = j->a->store;
+
+	if (store_begin(st, e))
+		return STEP_FAILED;
+	return commit_row(j, sql_workspace_restore_placed(st, j->seq, j->claim, e), e);
+}
+
+/* ---- the files ---- */
+
+/* Nothing is known of what is in place: the next claim looks again; the last one says so. */
+static enum step not_known(struct apply_job *j, struct err *e)
+{
+	struct refusal last = j->report->why;
+
+	j->report->why.again = true;
+	if (!apply_job_may_try_again(j))
+		(void)refusal_set(&j->report->why, last.code,
+		                  "%.500s; how far it got is unknown: some paths may be as in the "
+		                  "checkpoint and some as before; what was replaced is in %s",
+		                  last.text, j->tree.stage_name);
+	return apply_job_refused(j, e);
+}
+
+/* Nothing is in place: removes the hidden directory, and settles as report->why says. */
+static enum step give_up(struct apply_job *j, struct err *e)
+{
+	struct refusal first = j->report->why, why = { .code = NULL };
+
+	if (tree_change_remove_stage(&j->tree, &why)) {
+		(void)refusal_set(&j->report->why, first.code, "%.600s; %.300s", first.text,
+		                  why.text);
+		j->report->why.again = true;
+	}
+	return apply_job_refused(j, e);
+}
+
+/* Puts everything back. What cannot be put back now is retried by the next claim. */
+static enum step put_back(struct apply_job *j, struct err *e)
+{
+	OWNED(str) struct str kept = { 0 };
+	struct refusal first = j->report->why, why = { .code = NULL };
+
+	if (tree_change_put_back(&j->tree, &kept, &why)) {
+		(void)refusal_set(&j->report->why, why.code, "%.400s; %.400s", first.text,
+		                  why.text);
+		return not_known(j, e);
+	}
+	if (kept.length > 0)
+		(void)refusal_set(&j->report->why, first.code,
+		                  "%.500s; left as someone else has made it: %.300s", first.text,
+		                  str_text(&kept));
+	return give_up(j, e);
+}
+
+/* All is in place for good. */
+static enum step finish(struct apply_job *j, struct err *e)
+{
+	if (tree_change_finish(&j->tree, &j->report->why) && apply_job_may_try_again(j))
+		return apply_job_put_back(j, e) ? STEP_FAILED : STEP_SETTLED;
+	return apply_job_settle_applied(j, e) ? STEP_FAILED : STEP_SETTLED;
+}
+
+static enum step place(struct apply_job *j, struct err *e)
+{
+	enum step next;
+
+	if (tree_change_place(&j->tree, &j->report->why))
+		return put_back(j, e);
+	next = journal_placed(j, e);
+	return next == STEP_GO_ON ? finish(j, e) : next;
+}
+
+enum step apply_restore_write(struct apply_job *j, struct err *e)
+{
+	enum step next;
+
+	if (tree_change_check(&j->tree, &j->report->why))
+		return apply_job_refused(j, e);
+	next = journal_planned(j, e);
+	if (next != STEP_GO_ON)
+		return next;
+	if (tree_change_stage(&j->tree, &j->report->why))
+		return give_up(j, e);
+	next = journal_staged(j, e);
+	return next == STEP_GO_ON ? place(j, e) : next;
+}
+
+/* ---- after a crash ---- */
+
+static enum step recover_staged(struct apply_job *j, struct err *e)
+{
+	int found = tree_change_find(&j->tree, &j->report->why);
+
+	if (found < 0)
+		return not_known(j, e);
+	if (found > 0 && !j->gives_up) {
+		j->report->recovered = true;
+		return place(j, e);
+	}
+	if (found > 0 && tree_change_put_back(&j->tree, NULL, &j->report->why))
+		return not_known(j, e);
+	return tree_change_remove_stage(&j->tree, &j->report->why) ? not_known(j, e) : STEP_GO_ON;
+}
+
+enum step apply_restore_recover(struct apply_job *j, struct err *e)
+{
+	if (j->progress == WORKSPACE_RESTORE_STATE_PLANNED)
+		return tree_change_remove_stage(&j->tree, &j->report->why) ? not_known(j, e)
+		                                                           : STEP_GO_ON;
+	if (j->progress == WORKSPACE_RESTORE_STATE_STAGED)
+		return recover_staged(j, e);
+	if (j->progress != WORKSPACE_RESTORE_STATE_PLACED)
+		return STEP_GO_ON;
+	j->report->recovered = true;
+	return finish(j, e);
+}

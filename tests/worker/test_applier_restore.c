@@ -1,0 +1,390 @@
+/* applier: a workspace goes back to what a checkpoint holds, all of it or nothing. What was
+ * approved is what is done. */
+#include "applier_case.h"
+
+#include "restore_plan.h"
+#include "tree.h"
+#include "workspace.h"
+
+enum { HISTORIES = 20, HISTORIES_MAX = 100000, CHECKPOINTS = 4, KILLS_MAX = 300 };
+
+static struct sha256 target; /* the manifest of the checkpoint */
+static struct str before, after; /* the listings of the workspace, and of the checkpoint */
+
+static const char OUTCOME_OF_RESTORE[] =
+    "SELECT w.state, w.error_code, a.state, r.state FROM workspace_restore AS w"
+    " JOIN request AS r ON r.seq = w.request_seq LEFT JOIN apply AS a ON a.request_seq = r.seq"
+    " ORDER BY w.request_seq DESC LIMIT 1";
+
+static const char DONE[] = "done||applied|consumed\n";
+
+static void list(struct str *out)
+{
+	str_clear(out);
+	tree_list(ws, out);
+}
+
+/* The workspace as it is becomes the checkpoint. */
+static void checkpoint_it(void)
+{
+	target = tree_store(test_db(), ws);
+	list(&after);
+}
+
+/* Asks whether to go from what the workspace is to the checkpoint; paths: a JSON list or NULL. */
+static void ask_restore(const char *paths)
+{
+	struct sha256 now = tree_store(test_db(), ws);
+	const struct restore_order order = { .from_hash = now.text,
+		                             .to_hash = target.text,
+		                             .paths = paths };
+	OWNED(str) struct str sql = { 0 };
+
+	list(&before);
+	asked++;
+	str_addf(
+	    &sql,
+	    "INSERT INTO request (id, session_seq, kind, state, digest, title, created_at,"
+	    " updated_at) VALUES ('restore-%d', %d, 'restore', 'pending', '%s',"
+	    " 'restore', '%s', '%s');"
+	    "INSERT INTO workspace_restore (session_seq, checkpoint_id, paths, to_hash, state,"
+	    " created_at, updated_at) VALUES (%d, 'cp-1', %s%s%s, '%s', 'wanted', '%s', '%s');"
+	    "UPDATE workspace_restore SET state = 'asked', from_hash = '%s', before_id = 'cp-2',"
+	    " modified = 1, deleted = 2, added = 3, named = 'a, b',"
+	    " request_seq = (SELECT seq FROM request WHERE id = 'restore-%d')"
+	    " WHERE state = 'wanted'",
+	    asked, session, restore_digest(&order).text, clock_now().text, clock_now().text,
+	    session, paths ? "'" : "", paths ? paths : "NULL", paths ? "'" : "", target.text,
+	    clock_now().text, clock_now().text, now.text, asked);
+	given(sql.bytes);
+}
+
+static void answer(const char *verdict)
+{
+	char sql[200];
+
+	(void)snprintf(sql, sizeof(sql),
+	               "INSERT INTO decision (request_id, verdict) VALUES ('restore-%d', '%s')",
+	               asked, verdict);
+	given(sql);
+}
+
+static void restore(void)
+{
+	ask_restore(NULL);
+	answer("approve");
+	run_worker("applier");
+}
+
+static void must_be(const struct str *wanted, const char *when)
+{
+	OWNED(str) struct str found = { 0 };
+
+	tree_list(ws, &found);
+	ck_assert_msg(strcmp(str_text(&found), str_text(wanted)) == 0, "%s:\n%s\ninstead of\n%s",
+	              when, str_text(&found), str_text(wanted));
+	ck_assert_int_eq(hidden_entries(), 0);
+}
+
+/* One of each: changed, gone, new, a file that became a directory and back, links, permissions. */
+static void given_checkpoint(void)
+{
+	begin();
+	file("changed.txt", "old\n");
+	file("gone.txt", "gone\n");
+	file("was-file", "file\n");
+	ck_assert_int_eq(mkdir(in("was-dir"), 0750), 0);
+	file("was-dir/inner", "inner\n");
+	ck_assert_int_eq(symlink("changed.txt", in("link")), 0);
+	ck_assert_int_eq(mkdir(in("empty"), 0700), 0);
+	file("run", "x\n");
+	ck_assert_int_eq(chmod(in("run"), 0755), 0);
+	checkpoint_it();
+
+	file("changed.txt", "new\n");
+	ck_assert_int_eq(unlink(in("gone.txt")), 0);
+	ck_assert_int_eq(unlink(in("was-file")), 0);
+	ck_assert_int_eq(mkdir(in("was-file"), 0755), 0);
+	file("was-file/below", "below\n");
+	ck_assert_int_eq(unlink(in("was-dir/inner")), 0);
+	ck_assert_int_eq(rmdir(in("was-dir")), 0);
+	file("was-dir", "a file now\n");
+	swapped_to("link", "run");
+	ck_assert_int_eq(rmdir(in("empty")), 0);
+	ck_assert_int_eq(chmod(in("run"), 0644), 0);
+	file("new.txt", "new\n");
+	ck_assert_int_eq(mkdir(in("added"), 0755), 0);
+	file("added/deep", "deep\n");
+}
+
+START_TEST(everything_comes_back_as_it_was)
+{
+	given_checkpoint();
+	restore();
+	must_be(&after, "restored");
+	expect(OUTCOME_OF_RESTORE, DONE);
+	expect("SELECT kind FROM event WHERE kind LIKE 'restore.%'", "restore.applied\n");
+}
+END_TEST
+
+START_TEST(the_agent_is_told_what_was_put_back)
+{
+	given_checkpoint();
+	restore();
+	expect("SELECT kind, text, source, outcome FROM steering",
+	       "steer|the operator has put the workspace back to a checkpoint (cp-1). Since then 1 "
+	       "paths had been modified, 2 deleted (they are back), 3 added (they are gone): a, b; "
+	       "read files again before you rely on them|applier|accepted\n");
+}
+END_TEST
+
+START_TEST(a_cancelled_restore_writes_nothing)
+{
+	given_checkpoint();
+	ask_restore(NULL);
+	answer("reject");
+	run_worker("applier");
+	must_be(&before, "cancelled");
+	expect(OUTCOME_OF_RESTORE, "cancelled|||rejected\n");
+}
+END_TEST
+
+START_TEST(an_unanswered_restore_writes_nothing)
+{
+	given_checkpoint();
+	ask_restore(NULL);
+	run_worker("applier");
+	must_be(&before, "asked");
+	expect(OUTCOME_OF_RESTORE, "asked|||pending\n");
+}
+END_TEST
+
+START_TEST(a_workspace_that_has_changed_since_is_asked_about_again)
+{
+	given_checkpoint();
+	ask_restore(NULL);
+	file("new.txt", "newer\n");
+	list(&before);
+	answer("approve");
+	run_worker("applier");
+	must_be(&before, "changed since");
+	expect(OUTCOME_OF_RESTORE, "refused|workspace_changed|refused|approved\n");
+	expect("SELECT why FROM apply", "new.txt has changed since it was compared\n");
+	expect("SELECT state, previous_seq, checkpoint_id, request_seq FROM workspace_restore"
+	       " ORDER BY seq DESC LIMIT 1",
+	       "wanted|1|cp-1|\n");
+}
+END_TEST
+
+START_TEST(an_order_that_was_changed_after_it_was_shown_is_refused)
+{
+	given_checkpoint();
+	ask_restore(NULL);
+	given("DROP TRIGGER workspace_restore_is_fixed; UPDATE workspace_restore SET paths ="
+	      " '[\"run\"]'");
+	answer("approve");
+	run_worker("applier");
+	must_be(&before, "another order");
+	expect(OUTCOME_OF_RESTORE, "refused|digest_mismatch|refused|approved\n");
+}
+END_TEST
+
+START_TEST(content_that_is_gone_is_named_and_nothing_is_written)
+{
+	char command[2 * WORKSPACE_BYTES];
+
+	given_checkpoint();
+	ask_restore(NULL);
+	(void)snprintf(command, sizeof(command), "rm -r '%s-objects'/%.2s", test_db(),
+	               sha256_of("gone\n", 5).text);
+	ck_assert_int_eq(system(command), 0);
+	answer("approve");
+	run_worker("applier");
+	must_be(&before, "without content");
+	expect(OUTCOME_OF_RESTORE, "refused|content_missing|refused|approved\n");
+}
+END_TEST
+
+START_TEST(what_no_checkpoint_holds_is_not_removed)
+{
+	given_checkpoint();
+	ask_restore(NULL);
+	file("was-file/build.o", "left out\n");
+	list(&before);
+	answer("approve");
+	run_worker("applier");
+	must_be(&before, "in the way");
+	expect(OUTCOME_OF_RESTORE, "refused|in_the_way|refused|approved\n");
+}
+END_TEST
+
+START_TEST(only_the_chosen_paths_come_back)
+{
+	given_checkpoint();
+	ask_restore("[\"changed.txt\",\"was-dir/inner\"]");
+	answer("approve");
+	run_worker("applier");
+	expect(OUTCOME_OF_RESTORE, DONE);
+	file_is("changed.txt", "old\n");
+	file_is("was-dir/inner", "inner\n");
+	file_is("new.txt", "new\n");
+	file_is("gone.txt", "(none)");
+	ck_assert_int_eq(hidden_entries(), 0);
+}
+END_TEST
+
+START_TEST(a_second_restore_takes_the_first_one_back)
+{
+	struct str had = { 0 };
+
+	given_checkpoint();
+	list(&had);
+	restore();
+	must_be(&after, "restored");
+	str_clear(&after);
+	str_add(&after, str_text(&had));
+	target.text[0] = '\0';
+	{
+		OWNED(char_ptr) char *from = rows("SELECT from_hash FROM workspace_restore");
+
+		(void)snprintf(target.text, sizeof(target.text), "%.64s", from);
+	}
+	restore();
+	must_be(&after, "taken back");
+	str_clear(&had);
+}
+END_TEST
+
+static void git(const char *command, struct str *out)
+{
+	char line[2 * WORKSPACE_BYTES], text[4096];
+	size_t n;
+	FILE *p;
+
+	(void)snprintf(line, sizeof(line),
+	               "cd '%s' && git -c user.name=t -c user.email=t@t %s 2>&1", ws, command);
+	p = popen(line, "r");
+	ck_assert_ptr_nonnull(p);
+	while ((n = fread(text, 1, sizeof(text), p)) > 0)
+		str_add_bytes(out, text, n);
+	ck_assert_msg(pclose(p) == 0, "git %s: %s", command, str_text(out));
+}
+
+START_TEST(git_finds_its_head_and_index_untouched)
+{
+	OWNED(str) struct str log = { 0 };
+	OWNED(str) struct str then = { 0 };
+	OWNED(str) struct str now = { 0 };
+
+	begin();
+	file("a", "1\n");
+	file("b", "1\n");
+	git("init -q && git add -A && git -c user.name=t -c user.email=t@t commit -qm one", &log);
+	file("a", "2\n");
+	file("staged", "staged\n");
+	git("add staged", &log);
+	file("untracked", "u\n");
+	git("status --porcelain && git rev-parse HEAD && git ls-files -s && git fsck", &then);
+	checkpoint_it();
+	file("a", "3\n");
+	ck_assert_int_eq(unlink(in("b")), 0);
+	ck_assert_int_eq(unlink(in("staged")), 0);
+	ck_assert_int_eq(unlink(in("untracked")), 0);
+	restore();
+	must_be(&after, "restored");
+	git("status --porcelain && git rev-parse HEAD && git ls-files -s && git fsck", &now);
+	ck_assert_str_eq(str_text(&now), str_text(&then));
+}
+END_TEST
+
+/* ---- kills ---- */
+
+static bool killed_once(const char *call, int n)
+{
+	int status;
+	pid_t pid;
+
+	given_checkpoint();
+	ask_restore(NULL);
+	answer("approve");
+	ck_assert_int_eq(setenv("INTERCOM_DRAIN", "1", 1), 0); /* it ends if it is not killed */
+	pid = start_killed_at("applier", call, n);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	run_worker("applier");
+	expect(OUTCOME_OF_RESTORE, DONE);
+	must_be(&after, "after a kill");
+	return WIFSIGNALED(status);
+}
+
+START_TEST(an_applier_killed_at_any_call_leaves_the_rest_to_the_next)
+{
+	static const char *const CALLS[] = { "renameat2", "mkdirat", "unlinkat", "fsync",
+		                             "symlinkat", "fchmod",  "fdatasync" };
+
+	for (size_t i = 0; i < COUNT(CALLS); i++)
+		for (int n = 1; killed_once(CALLS[i], n); n++)
+			ck_assert_int_lt(n, KILLS_MAX);
+}
+END_TEST
+
+/* ---- histories ---- */
+
+static int histories(void)
+{
+	const char *text = getenv("INTERCOM_HISTORIES");
+	long n = text ? strtol(text, NULL, 10) : HISTORIES;
+
+	return n > 0 && n < HISTORIES_MAX ? (int)n : HISTORIES;
+}
+
+START_TEST(random_histories_come_back_as_a_plain_copy_says)
+{
+	for (int i = 0; i < histories(); i++) {
+		struct sha256 taken[CHECKPOINTS];
+		struct str copies[CHECKPOINTS] = { { 0 } };
+		unsigned seed = (unsigned)i;
+
+		begin();
+		for (int k = 0; k < CHECKPOINTS; k++) {
+			tree_edit(ws, &seed, 20);
+			checkpoint_it();
+			taken[k] = target;
+			str_add(&copies[k], str_text(&after));
+		}
+		for (int k = 0; k < CHECKPOINTS; k++) {
+			int to = (i + k * 3) % CHECKPOINTS;
+
+			if (k % 2)
+				tree_edit(ws, &seed, 10);
+			target = taken[to];
+			restore();
+			must_be(&copies[to], "history");
+		}
+		for (int k = 0; k < CHECKPOINTS; k++)
+			str_clear(&copies[k]);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("applier_restore");
+	TCase *c = store_case(s, "restore", 60);
+
+	tcase_add_test(c, everything_comes_back_as_it_was);
+	tcase_add_test(c, the_agent_is_told_what_was_put_back);
+	tcase_add_test(c, a_cancelled_restore_writes_nothing);
+	tcase_add_test(c, an_unanswered_restore_writes_nothing);
+	tcase_add_test(c, a_workspace_that_has_changed_since_is_asked_about_again);
+	tcase_add_test(c, an_order_that_was_changed_after_it_was_shown_is_refused);
+	tcase_add_test(c, content_that_is_gone_is_named_and_nothing_is_written);
+	tcase_add_test(c, what_no_checkpoint_holds_is_not_removed);
+	tcase_add_test(c, only_the_chosen_paths_come_back);
+	tcase_add_test(c, a_second_restore_takes_the_first_one_back);
+	tcase_add_test(c, git_finds_its_head_and_index_untouched);
+	c = store_case(s, "kills", 1200);
+	tcase_add_test(c, an_applier_killed_at_any_call_leaves_the_rest_to_the_next);
+	c = store_case(s, "histories", 3600);
+	tcase_add_test(c, random_histories_come_back_as_a_plain_copy_says);
+	return run_suite(s);
+}

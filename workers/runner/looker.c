@@ -1,0 +1,202 @@
+#include "looker.h"
+
+#include "io.h"
+#include "pack.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	LOOK_MS = 3000, /* how long a disk is waited for */
+	AHEAD = 10, /* questions that are sent before the first is answered: */
+	SHORT_BYTES = 4096, /* each about so long; a socket takes 200 KiB */
+};
+
+/* ---- bytes ---- */
+
+/* One call, once the other side is ready for it. The number of bytes, 0 at its end, -1 error. */
+static ssize_t transfer(int fd, char *bytes, size_t length, bool out)
+{
+	struct pollfd p = { .fd = fd, .events = out ? POLLOUT : POLLIN };
+	int ready;
+
+	do
+		ready = poll(&p, 1, LOOK_MS);
+	while (ready < 0 && errno == EINTR);
+	if (ready <= 0)
+		return -1;
+	return out ? send(fd, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT)
+	           : recv(fd, bytes, length, MSG_DONTWAIT);
+}
+
+static bool transfer_all(int fd, char *bytes, size_t length, bool out)
+{
+	while (length > 0) {
+		ssize_t n = transfer(fd, bytes, length, out);
+
+		if (n <= 0)
+			return false;
+		bytes += n;
+		length -= (size_t)n;
+	}
+	return true;
+}
+
+/* Appends a message, with its length. */
+static bool receive(int fd, struct str *out)
+{
+	char bytes[8192];
+	size_t left;
+
+	if (!transfer_all(fd, bytes, PACK_HEAD_BYTES, false))
+		return false;
+	str_add_bytes(out, bytes, PACK_HEAD_BYTES);
+	left = pack_length(bytes);
+	if (left > HAND_FOUND_BYTES)
+		return false;
+	while (left > 0) {
+		ssize_t n = transfer(fd, bytes, left < sizeof(bytes) ? left : sizeof(bytes), false);
+
+		if (n <= 0)
+			return false;
+		str_add_bytes(out, bytes, (size_t)n);
+		left -= (size_t)n;
+	}
+	return true;
+}
+
+/* ---- in the other process ---- */
+
+/* The next question; it is waited for without an end. */
+static bool next(int fd, struct str *message)
+{
+	char head[PACK_HEAD_BYTES];
+
+	if (recv(fd, head, sizeof(head), MSG_WAITALL) != (ssize_t)sizeof(head))
+		return false;
+	message->length = pack_length(head);
+	message->capacity = message->length + 1;
+	message->bytes = xcalloc(1, message->capacity);
+	return recv(fd, message->bytes, message->length, MSG_WAITALL) == (ssize_t)message->length;
+}
+
+static bool look(int fd)
+{
+	OWNED(str) struct str question = { 0 };
+	OWNED(str) struct str answer = { 0 };
+	OWNED(hand_found) struct hand_found found = HAND_FOUND_INIT;
+	struct hand_ask ask = { .given = NULL };
+	bool goes_on = next(fd, &question) && hand_ask_read(&question, &ask) == 0;
+
+	if (goes_on) {
+		hand_work(&ask, -1, &found);
+		hand_found_write(&ask, &found, &answer);
+		goes_on = io_write_all(fd, answer.bytes, answer.length) == 0;
+	}
+	hand_ask_release(&ask);
+	return goes_on;
+}
+
+/* It has nothing of ours but the socket: what it holds open would outlive us. */
+__attribute__((noreturn)) static void serve(int fd, pid_t parent)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (fd > 3)
+		(void)close_range(3, (unsigned)fd - 1, 0);
+	(void)close_range((unsigned)fd + 1, ~0U, 0);
+	while (getppid() == parent && look(fd))
+		continue;
+	_exit(0);
+}
+
+/* ---- in ours ---- */
+
+static bool start(struct looker *l)
+{
+	pid_t us = getpid();
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return false;
+	l->pid = fork();
+	if (l->pid == 0)
+		serve(ends[1], us);
+	(void)close(ends[1]);
+	l->fd = ends[0];
+	if (l->pid > 0)
+		return true;
+	(void)close(l->fd);
+	l->pid = 0;
+	return false;
+}
+
+/* Whether a child of ours goes on. One that has ended is reaped, unless it was already. */
+static bool is_there(pid_t pid)
+{
+	return pid && waitpid(pid, NULL, WNOHANG) == 0;
+}
+
+/* One that waits for a disk may not end even so. */
+static void give_up(struct looker *l)
+{
+	(void)close(l->fd);
+	if (is_there(l->pid)) {
+		(void)kill(l->pid, SIGKILL);
+		l->stuck = l->pid;
+	}
+	l->pid = 0;
+}
+
+void looker_rest(struct looker *l)
+{
+	if (l->pid)
+		give_up(l);
+}
+
+static bool is_short(const struct hand_ask *ask)
+{
+	return !ask->policy && strlen(ask->root) + strlen(ask->named) < SHORT_BYTES;
+}
+
+static bool send_one(struct looker *l, const struct hand_ask *ask)
+{
+	OWNED(str) struct str question = { 0 };
+
+	hand_ask_write(ask, &question);
+	return transfer_all(l->fd, question.bytes, question.length, true);
+}
+
+/* Some are sent ahead: few enough that neither side has to wait until the other reads. */
+static bool ask(struct looker *l, const struct hand_ask *asks, size_t count, struct str *out)
+{
+	size_t sent = 0;
+
+	for (size_t got = 0; got < count; got++) {
+		while (sent < count && sent <= got + AHEAD &&
+		       (sent == got || is_short(&asks[sent])))
+			if (!send_one(l, &asks[sent++]))
+				return false;
+		if (!receive(l->fd, out))
+			return false;
+	}
+	return true;
+}
+
+bool looker_ask(struct looker *l, const struct hand_ask *asks, size_t count, struct str *out)
+{
+	if (is_there(l->stuck))
+		return false;
+	l->stuck = 0;
+	if (l->pid && !is_there(l->pid))
+		give_up(l);
+	if ((l->pid || start(l)) && ask(l, asks, count, out))
+		return true;
+	looker_rest(l);
+	return false;
+}

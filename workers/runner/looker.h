@@ -1,0 +1,26 @@
+/* looker: a process of ours that looks at files, because a disk may hang: then it is given up
+ * instead of the runner. It is forked at the first question and kept until nothing was asked for a
+ * while: a fork costs a question more than the look. */
+#ifndef LOOKER_H
+#define LOOKER_H
+
+#include "hand.h"
+#include "str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct looker {
+	pid_t pid; /* 0: there is none */
+	int fd; /* of its socket, while there is one */
+	pid_t stuck; /* one that did not answer and does not end; 0: none */
+};
+
+/* Appends the findings (hand_found_write), in the order of the questions. False: the answers did
+ * not come in time, or an earlier look still hangs. */
+bool looker_ask(struct looker *l, const struct hand_ask *asks, size_t count, struct str *out);
+/* It ends; the next question starts another. */
+void looker_rest(struct looker *l);
+
+#endif
