@@ -8,13 +8,17 @@ CREATE TABLE command (
   argument    ANY,                          -- fixed: mode: remote, local, hybrid; stall: on, off; undo: request.id;
                                             -- stop: the reason, for the requests that it answers;
                                             -- session-start and session-restart: see the view
-                                            -- start_order;
-                                            -- list-files and show-file: see the view look_order
+                                            -- start_order; list-files and show-file: see
+                                            -- the view look_order; run: see the view run_order; run-stop:
+                                            -- alias_run.seq; session-checkpoint:
+                                            -- the label, or JSON with label and workspace, which
+                                            -- no session needs
   operator_id ANY,                          -- until outcome: operator.id; NULL: the default operator
   source      ANY DEFAULT 'sql',            -- fixed: source.name
   created_at  ANY DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')), -- fixed
   outcome     TEXT CHECK (outcome IN ('done', 'unauthorized', 'not_found', 'malformed', 'refused')), -- later, once:
-                                            -- NULL: a worker is at it (undo, looks)
+                                            -- NULL: a worker is at it (undo, session-checkpoint,
+                                            -- list-files, show-file)
   reply       TEXT,                         -- later, until outcome: JSON where outcome is done
   why         TEXT                          -- later, until outcome: in words, if it was not done
 ) STRICT;
@@ -31,6 +35,8 @@ CREATE TABLE command_verb (
     'clean',                                -- ends sessions whose agent is gone
     'undo',                                 -- the applier takes back a write
     'look',                                 -- reader looks at files of a workspace
+    'checkpoint',                           -- the archivist takes a checkpoint
+    'run',                                  -- a command of [commands], or the end of one
     'read',                                 -- none: whoever gives it shows the rows
     'later'))                               -- none yet
 ) STRICT, WITHOUT ROWID;
@@ -38,8 +44,8 @@ INSERT INTO command_verb VALUES
   ('mode', 'switch'), ('stall', 'switch'),
   ('pause', 'session'), ('resume', 'session'), ('stop', 'session'),
   ('undo', 'undo'),
-  ('help', 'read'), ('sessions', 'read'), ('file', 'read'),
+  ('help', 'read'), ('sessions', 'read'), ('file', 'read'), ('runs', 'read'),
   ('session-start', 'start'), ('session-restart', 'start'), ('session-cleanup', 'clean'),
-  ('session-checkpoint', 'later'), ('session-restore', 'later'), ('session-checkpoints', 'later'),
-  ('list-files', 'look'), ('show-file', 'look'),
-  ('run', 'later');
+  ('session-checkpoint', 'checkpoint'), ('session-checkpoints', 'read'),
+  ('session-restore', 'later'),
+  ('list-files', 'look'), ('show-file', 'look'), ('run', 'run'), ('run-stop', 'run');

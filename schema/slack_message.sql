@@ -29,6 +29,8 @@ INSERT INTO slack_part VALUES
   ('nudged', 'post', 5, 6, 0),  -- the watchdog has nudged; detail: alert_id, nudge
   ('escalated', 'post', 3, 2, 0), -- nudges did not help: everybody is called; detail: alert_id
   ('auto', 'post', 7, 7, 0),    -- what the policy allowed; detail: notice
+  ('alias', 'post', 3, 5, 1),   -- a command of [commands] that an operator runs, with its output
+  ('output', 'file', 5, 6, 1),  -- its whole output, if that does not fit in 'alias'
   ('file', 'file', 5, 6, 1),    -- a whole file, on request: content_seq, file_name
   ('look', 'post', 5, 6, 1),    -- a folder or a file, or why it is not shown; detail: look
   ('reply', 'post', 5, 6, 1),   -- text for an operator, in a thread
@@ -50,6 +52,7 @@ CREATE TABLE slack_message (
   apply_seq       INTEGER REFERENCES apply (seq), -- fixed
   call_seq        INTEGER REFERENCES tool_call (seq), -- fixed
   turn_seq        INTEGER REFERENCES agent_turn (seq), -- fixed
+  alias_run_seq   INTEGER REFERENCES alias_run (seq), -- fixed
   channel_id      TEXT NOT NULL,            -- fixed
   root_seq        INTEGER,                  -- free: slack_message.seq of the thread's head, if known
   thread_ts       TEXT,                     -- fixed: otherwise the given thread; neither: the channel
@@ -73,6 +76,7 @@ CREATE INDEX slack_message_request ON slack_message (request_seq, kind) WHERE re
 CREATE INDEX slack_message_apply ON slack_message (apply_seq) WHERE apply_seq IS NOT NULL;
 CREATE INDEX slack_message_call ON slack_message (call_seq) WHERE call_seq IS NOT NULL;
 CREATE INDEX slack_message_turn ON slack_message (turn_seq, kind) WHERE turn_seq IS NOT NULL;
+CREATE INDEX slack_message_alias_run ON slack_message (alias_run_seq) WHERE alias_run_seq IS NOT NULL;
 CREATE INDEX slack_message_content ON slack_message (content_seq) WHERE content_seq IS NOT NULL;
 CREATE INDEX slack_message_ts ON slack_message (channel_id, ts) WHERE ts IS NOT NULL;
 CREATE INDEX slack_message_loose ON slack_message (created_at) WHERE session_seq IS NULL;

@@ -47,6 +47,12 @@ UPDATE agent_run SET state = 'ended', outcome = 'interrupted', ended_at = :now,
        why = 'restored: the database is that of an earlier time'
  WHERE ended_at IS NULL;
 
+-- name: restore_end_alias_run :exec
+-- Nor are those of commands.
+UPDATE alias_run SET state = 'ended', outcome = 'interrupted', ended_at = :now,
+       why = 'restored: the database is that of an earlier time'
+ WHERE ended_at IS NULL;
+
 -- name: restore_doubt_slack :exec
 -- These messages may have been sent since the backup: the next poster looks for them in Slack
 -- before sending them again, as it does for those of a dead predecessor. A message in a thread

@@ -1,13 +1,21 @@
 -- Every statement on `stall`, and on the clock of silence in `session`.
 
 -- name: stall_idle_first :one
--- The longest silence of an agent that, as far as is known, has the turn.
+-- The longest silence of an agent that, as far as is known, has the turn. While a command of ours
+-- runs in its session, its clocks stand still.
 -- row: instant
-SELECT idle_since AS at FROM session WHERE idle_since IS NOT NULL ORDER BY idle_since LIMIT 1;
+SELECT s.idle_since AS at FROM session AS s
+ WHERE s.idle_since IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM alias_run AS r WHERE r.session_seq = s.seq AND r.state = 'running')
+ ORDER BY s.idle_since LIMIT 1;
 
 -- name: stall_step_first :one
 -- row: instant
-SELECT waits_since AS at FROM stall WHERE waits_since IS NOT NULL ORDER BY waits_since LIMIT 1;
+SELECT t.waits_since AS at FROM stall AS t
+ WHERE t.waits_since IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM alias_run AS r
+                    WHERE r.session_seq = t.session_seq AND r.state = 'running')
+ ORDER BY t.waits_since LIMIT 1;
 
 -- name: stall_idle_due :many
 -- type: :skip integer
@@ -41,6 +49,7 @@ SELECT s.seq, s.id, s.idle_since, s.status, s.stall_paused, s.last_activity_at,
          AS is_stalled
   FROM session AS s
  WHERE s.idle_since IS NOT NULL AND s.idle_since <= :before
+   AND NOT EXISTS (SELECT 1 FROM alias_run AS r WHERE r.session_seq = s.seq AND r.state = 'running')
  ORDER BY s.idle_since, s.seq LIMIT :limit OFFSET :skip;
 
 -- name: stall_stop_clock :exec
@@ -101,6 +110,8 @@ SELECT t.seq, t.auto_count, s.id AS session_id,
                                              AND n.outcome = 'accepted') AS is_undelivered
   FROM stall AS t CROSS JOIN session AS s ON s.seq = t.session_seq
  WHERE t.waits_since IS NOT NULL AND t.waits_since <= :before
+   AND NOT EXISTS (SELECT 1 FROM alias_run AS r
+                    WHERE r.session_seq = t.session_seq AND r.state = 'running')
  ORDER BY t.waits_since, t.seq LIMIT :limit OFFSET :skip;
 
 -- name: stall_nudge_again :exec

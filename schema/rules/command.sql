@@ -1,7 +1,26 @@
 -- What an order does. `mode` switches sessions; `pause`, `resume` and `stop` affect one. They are
 -- carried out here, in the same transaction. `session-start` inserts a session and the run that a
--- runner will start. `undo` is a job for the applier, a look one for reader; its end is the outcome:
--- until then there is none.
+-- runner will start; `run` inserts the run of a command, for commander. `undo` is a job for the
+-- applier, a look one for reader; its end is the outcome: until then there is none.
+
+-- What an order for a checkpoint asks for.
+CREATE VIEW checkpoint_order AS
+SELECT c.seq, c.session_id, c.is_text,
+       CASE WHEN c.parts IS NULL THEN c.argument ELSE json_extract(c.parts, '$.label') END AS label,
+       CASE WHEN c.session_id IS NULL AND json_extract(c.parts, '$.workspace') GLOB '/*'
+            THEN json_extract(c.parts, '$.workspace') END AS workspace_root,
+       CASE WHEN c.session_id IS NULL
+            THEN (SELECT value FROM setting WHERE name = 'system.machine') END AS machine
+  FROM (SELECT seq, session_id, argument, parts,
+               CASE WHEN parts IS NULL THEN typeof(argument) IN ('text', 'null')
+                    ELSE coalesce(json_type(parts, '$.label'), 'null') IN ('text', 'null')
+                     AND coalesce(json_type(parts, '$.workspace'), 'null') IN ('text', 'null')
+                    END AS is_text
+          FROM (SELECT seq, session_id, argument,
+                       CASE WHEN typeof(argument) = 'text' AND json_valid(argument)
+                            THEN CASE WHEN json_type(argument) = 'object' THEN argument END END
+                         AS parts
+                  FROM command WHERE verb = 'session-checkpoint')) AS c;
 
 CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
   UPDATE command
@@ -50,6 +69,20 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 4, 'malformed', o.wrong, NULL
                FROM look_order AS o WHERE o.seq = NEW.seq AND o.wrong IS NOT NULL
              UNION ALL
+             SELECT 4, 'malformed',
+                    CASE WHEN o.is_text = 0 THEN 'label and workspace must be text'
+                         WHEN length(o.label) > 200 THEN 'a label may have 200 characters'
+                         ELSE 'session-checkpoint needs a session, or the absolute path of a workspace' END,
+                    NULL
+               FROM checkpoint_order AS o
+              WHERE o.seq = NEW.seq
+                AND (o.is_text = 0 OR length(o.label) > 200
+                     OR (NEW.session_id IS NULL AND o.workspace_root IS NULL))
+             UNION ALL
+             SELECT 4, 'malformed', 'run needs the alias of a command of [commands]', NULL
+               FROM run_order AS o
+              WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND coalesce(o.alias, '') = ''
+             UNION ALL
              SELECT 5, 'not_found', 'there is no such session', NULL
               WHERE (NEW.session_id IS NOT NULL OR NEW.verb IN ('stall', 'session-restart')
                      OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session'))
@@ -61,10 +94,11 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              UNION ALL
              SELECT 5, 'unauthorized',
                     'this session belongs to ' || s.owner_user_id || ', who alone may '
-                    || replace(NEW.verb, 'session-', '') || ' it', NULL
+                    || CASE NEW.verb WHEN 'run' THEN 'run commands in'
+                            ELSE replace(NEW.verb, 'session-', '') END || ' it', NULL
                FROM session AS s JOIN stranger AS t ON t.session_seq = s.seq
               WHERE s.id = NEW.session_id
-                AND NEW.verb IN ('pause', 'resume', 'stop', 'session-restart')
+                AND NEW.verb IN ('pause', 'resume', 'stop', 'session-restart', 'run')
                 AND t.operator_id = coalesce(NEW.operator_id,
                                              (SELECT id FROM operator WHERE is_default = 1))
              UNION ALL
@@ -93,7 +127,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
              SELECT 8, 'refused', 'the session is in ' || s.mode || ' mode', NULL
                FROM session AS s
               WHERE (NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'session')
-                     OR NEW.verb IN ('stall', 'session-restart'))
+                     OR NEW.verb IN ('stall', 'session-restart', 'run'))
                 AND s.id = NEW.session_id
                 AND s.mode = (SELECT shut_in_mode FROM source WHERE name = NEW.source)
              UNION ALL
@@ -192,6 +226,47 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                          AND EXISTS (SELECT 1 FROM session
                                       WHERE id = NEW.session_id AND status = 'interrupted')))
              UNION ALL
+             SELECT 9, 'not_found', 'command not found: ' || substr(o.alias, 1, 40), NULL
+               FROM run_order AS o
+              WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND o.command IS NULL
+             UNION ALL
+             SELECT 10, 'refused',
+                    CASE WHEN o.wanted_workspace IS NULL
+                         THEN 'there is no workspace: set default_workspace_root, or name one'
+                         ELSE 'there is no workspace ''' || substr(o.wanted_workspace, 1, 100)
+                              || ''' with a path' END, NULL
+               FROM run_order AS o
+              WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND o.workspace_root IS NULL
+             UNION ALL
+             SELECT 10, 'refused', 'agent-intercom does not run here yet', NULL
+               FROM run_order AS o
+              WHERE o.seq = NEW.seq AND NEW.verb = 'run' AND o.machine IS NULL
+             UNION ALL
+             -- So many that nobody orders them on purpose.
+             SELECT 11, 'refused', 'the limit is exceeded: 100 commands wait already', NULL
+              WHERE NEW.verb = 'run'
+                AND (SELECT count(*) FROM alias_run AS r
+                      WHERE r.machine = (SELECT machine FROM run_order WHERE seq = NEW.seq)
+                        AND r.ended_at IS NULL) >= 100
+             UNION ALL
+             SELECT 12, 'done', NULL,
+                    json_object('alias', o.alias, 'command', o.command, 'workspace_root',
+                                o.workspace_root, 'session_id', o.session_id)
+               FROM run_order AS o WHERE o.seq = NEW.seq AND NEW.verb = 'run'
+             UNION ALL
+             SELECT 12, 'not_found', 'there is no such run of a command', NULL
+              WHERE NEW.verb = 'run-stop'
+                AND NOT EXISTS (SELECT 1 FROM alias_run WHERE seq = CAST(NEW.argument AS INTEGER))
+             UNION ALL
+             SELECT 13, 'refused', 'it has ended already, at ' || r.ended_at, NULL
+               FROM alias_run AS r
+              WHERE NEW.verb = 'run-stop' AND r.seq = CAST(NEW.argument AS INTEGER)
+                AND r.ended_at IS NOT NULL
+             UNION ALL
+             SELECT 14, 'done', NULL, json_object('run', r.seq, 'alias', r.alias)
+               FROM alias_run AS r
+              WHERE NEW.verb = 'run-stop' AND r.seq = CAST(NEW.argument AS INTEGER)
+             UNION ALL
              SELECT 10, 'done', NULL, NULL
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'read')
              UNION ALL
@@ -246,7 +321,9 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
                 AND EXISTS (SELECT 1 FROM apply AS a JOIN request AS r ON r.seq = a.request_seq
                              WHERE r.id = NEW.argument AND a.state IN ('queued', 'claimed'))
              UNION ALL
-             SELECT 15, NULL, NULL, NULL WHERE NEW.verb = 'undo'
+             SELECT 15, NULL, NULL, NULL
+              WHERE NEW.verb = 'undo'
+                 OR NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'checkpoint')
              UNION ALL
              SELECT 15, NULL, NULL, NULL
               WHERE NEW.verb IN (SELECT verb FROM command_verb WHERE does = 'look')
@@ -310,6 +387,24 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     JOIN agent_run AS l ON l.session_seq = s.seq
      AND l.generation = (SELECT max(generation) FROM agent_run WHERE session_seq = s.seq)
    WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'resume' AND s.status = 'interrupted';
+  INSERT INTO alias_run (command_seq, alias, command, session_seq, workspace_root, lane, machine,
+                         operator_id, channel_id, created_at)
+  SELECT c.seq, o.alias, o.command, o.session_seq, o.workspace_root,
+         coalesce(o.session_id, o.workspace_root), o.machine, c.operator_id,
+         CASE WHEN c.source = 'slack'
+              THEN coalesce(o.channel_id, (SELECT nullif(value, '') FROM setting
+                                            WHERE name = 'slack.channel_id')) END, NEW.created_at
+    FROM command AS c JOIN run_order AS o ON o.seq = c.seq
+   WHERE c.seq = NEW.seq AND c.outcome = 'done' AND c.verb = 'run';
+  -- commander ends a command that runs; one that waits will never begin.
+  UPDATE alias_run
+     SET stop_wanted_at = NEW.created_at,
+         stopped_by = (SELECT operator_id FROM command WHERE seq = NEW.seq),
+         outcome = CASE state WHEN 'queued' THEN 'stopped' END,
+         ended_at = CASE state WHEN 'queued' THEN NEW.created_at END,
+         state = CASE state WHEN 'queued' THEN 'ended' ELSE state END
+   WHERE seq = CAST(NEW.argument AS INTEGER) AND NEW.verb = 'run-stop' AND stop_wanted_at IS NULL
+     AND (SELECT outcome FROM command WHERE seq = NEW.seq) = 'done';
   INSERT INTO pause (session_seq, operator_id, paused_at)
   SELECT s.seq, c.operator_id, NEW.created_at
     FROM command AS c JOIN session AS s ON s.id = +c.session_id
@@ -348,7 +443,7 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
          CASE WHEN typeof(c.operator_id) = 'text' THEN c.operator_id END,
          json_object('command', c.seq,
                      'verb', CASE WHEN typeof(c.verb) = 'text' THEN substr(c.verb, 1, 40) END,
-                     'argument', CASE WHEN c.verb IN ('mode', 'stall', 'undo')
+                     'argument', CASE WHEN c.verb IN ('mode', 'stall', 'undo', 'run-stop')
                                        AND typeof(c.argument) = 'text'
                                       THEN substr(c.argument, 1, 40) END,
                      'source', CASE WHEN typeof(c.source) = 'text' THEN substr(c.source, 1, 40) END,
@@ -366,6 +461,10 @@ CREATE TRIGGER command_takes_effect AFTER INSERT ON command BEGIN
     FROM command AS c JOIN request AS r ON r.id = c.argument
     JOIN apply AS a ON a.request_seq = r.seq AND a.state = 'applied'
    WHERE c.seq = NEW.seq AND c.verb = 'undo' AND c.outcome IS NULL;
+  INSERT INTO checkpoint_wanted (kind, session_id, label, machine, workspace_root, command_seq, at)
+  SELECT 'ordered', o.session_id, o.label, o.machine, o.workspace_root, NEW.seq, NEW.created_at
+    FROM command AS c JOIN checkpoint_order AS o ON o.seq = c.seq
+   WHERE c.seq = NEW.seq AND c.outcome IS NULL;
   INSERT INTO file_look (command_seq, what, machine, workspace_root, session_seq, path, depth,
                          first_line, last_line, channel_id, thread_ts, created_at)
   SELECT NEW.seq, o.what, o.machine, o.workspace_root, o.session_seq, o.path, o.depth, o.first_line,

@@ -4,8 +4,8 @@
 -- What was said, and the way to say something: INSERT INTO slack_notice (kind, session_seq, text)
 -- VALUES ('reply', 1, 'Noted.') answers in the session's thread.
 CREATE VIEW slack_notice AS
-SELECT kind, session_seq, request_seq, apply_seq, call_seq, turn_seq, channel_id, thread_ts, text,
-       detail, content_seq, file_name, created_at AS at
+SELECT kind, session_seq, request_seq, apply_seq, call_seq, turn_seq, alias_run_seq, channel_id,
+       thread_ts, text, detail, content_seq, file_name, created_at AS at
   FROM slack_message;
 
 -- Nothing is sent without Slack, without a channel, or in local mode. A session's thread is started
@@ -41,10 +41,10 @@ WHEN (SELECT value FROM setting WHERE name = 'slack.configured') = 'true' BEGIN
      AND NOT EXISTS (SELECT 1 FROM slack_message WHERE request_seq = NEW.request_seq AND kind = 'ask')
    ORDER BY m.seq DESC LIMIT 1;
   INSERT INTO slack_message (kind, session_seq, request_seq, apply_seq, call_seq, turn_seq,
-                             channel_id, root_seq, thread_ts, text, detail, content_seq, file_name,
+                             alias_run_seq, channel_id, root_seq, thread_ts, text, detail, content_seq, file_name,
                              created_at, updated_at)
   SELECT NEW.kind, NEW.session_seq, NEW.request_seq, NEW.apply_seq, NEW.call_seq, NEW.turn_seq,
-         a.channel_id, a.root_seq, CASE WHEN a.root_seq IS NULL THEN a.thread_ts END, NEW.text, NEW.detail,
+         NEW.alias_run_seq, a.channel_id, a.root_seq, CASE WHEN a.root_seq IS NULL THEN a.thread_ts END, NEW.text, NEW.detail,
          NEW.content_seq, NEW.file_name, a.at, a.at
     FROM (SELECT coalesce(nullif(NEW.channel_id, ''), nullif(s.channel_id, ''),
                           (SELECT nullif(value, '') FROM setting WHERE name = 'slack.channel_id'))

@@ -163,6 +163,55 @@ CREATE TABLE agent_usage (
 ) STRICT;
 CREATE UNIQUE INDEX agent_usage_run ON agent_usage (run_seq, day);
 CREATE INDEX agent_usage_day ON agent_usage (day);
+CREATE TABLE alias_run (
+  seq            INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  command_seq    INTEGER REFERENCES command (seq),
+  alias          TEXT NOT NULL,
+  command        TEXT NOT NULL,
+  session_seq    INTEGER REFERENCES session (seq),
+  workspace_root TEXT NOT NULL,
+  lane           TEXT NOT NULL,
+  machine        TEXT NOT NULL,
+  operator_id    TEXT NOT NULL,
+  channel_id     TEXT,
+  state          TEXT NOT NULL DEFAULT 'queued',
+  worker_id      TEXT,
+  pid            INTEGER CHECK (pid > 1),
+  process_start  INTEGER,
+  stop_wanted_at TEXT CHECK (stop_wanted_at GLOB '????-??-??T??:??:??.???Z'),
+  stopped_by     TEXT,
+  outcome        TEXT CHECK (outcome IN (
+    'done',
+    'failed',
+    'stopped',
+    'timeout',
+    'interrupted')),
+  exit_code      INTEGER,
+  exit_signal    INTEGER,
+  why            TEXT,
+  bytes          INTEGER NOT NULL DEFAULT 0,
+  shown          TEXT,
+  shown_at       TEXT CHECK (shown_at GLOB '????-??-??T??:??:??.???Z'),
+  content_seq    INTEGER REFERENCES content (seq),
+  cut_bytes      INTEGER NOT NULL DEFAULT 0,
+  created_at     TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  started_at     TEXT CHECK (started_at GLOB '????-??-??T??:??:??.???Z'),
+  ended_at       TEXT CHECK (ended_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK ((state = 'ended') = (ended_at IS NOT NULL)),
+  CHECK ((state = 'ended') = (outcome IS NOT NULL)),
+  CHECK (state <> 'running' OR (pid IS NOT NULL AND started_at IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX alias_run_busy ON alias_run (machine, lane) WHERE state IN ('starting', 'running');
+CREATE INDEX alias_run_lane ON alias_run (machine, lane, seq) WHERE ended_at IS NULL;
+CREATE INDEX alias_run_open ON alias_run (machine, seq) WHERE ended_at IS NULL;
+CREATE INDEX alias_run_session ON alias_run (session_seq) WHERE session_seq IS NOT NULL;
+CREATE INDEX alias_run_command ON alias_run (command_seq) WHERE command_seq IS NOT NULL;
+CREATE INDEX alias_run_content ON alias_run (content_seq) WHERE content_seq IS NOT NULL;
+CREATE TABLE alias_run_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE apply (
   seq           INTEGER PRIMARY KEY CHECK (seq > 0),
   request_seq   INTEGER NOT NULL REFERENCES request (seq),
@@ -223,16 +272,46 @@ CREATE TABLE broadcast_wait (
   refused  INTEGER NOT NULL DEFAULT 0 CHECK (refused IN (0, 1))
 ) STRICT;
 CREATE TABLE checkpoint (
-  id                TEXT NOT NULL PRIMARY KEY,
-  session_id        TEXT NOT NULL REFERENCES session (id),
+  seq               INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
+  id                TEXT NOT NULL UNIQUE,
+  session_id        TEXT REFERENCES session (id),
   label             TEXT,
   session_state     TEXT NOT NULL CHECK (json_valid(session_state)),
-  file_hashes       TEXT NOT NULL CHECK (json_valid(file_hashes)),
+  file_hashes       TEXT CHECK (file_hashes IS NULL OR json_valid(file_hashes)),
   workspace_root    TEXT NOT NULL,
   progress_snapshot TEXT CHECK (progress_snapshot IS NULL OR json_valid(progress_snapshot)),
-  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z')
+  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??.???Z'),
+  kind              TEXT NOT NULL CHECK (kind IN ('ordered', 'start', 'apply', 'restore')),
+  machine           TEXT NOT NULL,
+  command_seq       INTEGER REFERENCES command (seq),
+  apply_seq         INTEGER REFERENCES apply (seq),
+  state             TEXT NOT NULL,
+  claim             INTEGER NOT NULL DEFAULT 0,
+  attempts          INTEGER NOT NULL DEFAULT 0,
+  worker_id         TEXT,
+  manifest          TEXT CHECK (length(manifest) = 64),
+  files             INTEGER,
+  links             INTEGER,
+  folders           INTEGER,
+  left_out          INTEGER,
+  bytes             INTEGER,
+  added_bytes       INTEGER,
+  why               TEXT,
+  updated_at        TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??.???Z'),
+  CHECK (state NOT IN ('done', 'lost') OR (manifest IS NOT NULL AND files IS NOT NULL)),
+  CHECK (state NOT IN ('refused', 'lost') OR why IS NOT NULL)
 ) STRICT;
-CREATE INDEX checkpoint_session ON checkpoint (session_id, created_at);
+CREATE INDEX checkpoint_session ON checkpoint (session_id, seq);
+CREATE INDEX checkpoint_queue ON checkpoint (machine, seq) WHERE state IN ('queued', 'claimed');
+CREATE INDEX checkpoint_held ON checkpoint (seq) WHERE state = 'done';
+CREATE INDEX checkpoint_old ON checkpoint (created_at);
+CREATE INDEX checkpoint_command ON checkpoint (command_seq) WHERE command_seq IS NOT NULL;
+CREATE INDEX checkpoint_apply ON checkpoint (apply_seq) WHERE apply_seq IS NOT NULL;
+CREATE TABLE checkpoint_move (
+  src TEXT NOT NULL,
+  dst TEXT NOT NULL,
+  PRIMARY KEY (src, dst)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE command (
   seq         INTEGER PRIMARY KEY AUTOINCREMENT CHECK (seq > 0),
   verb        ANY,
@@ -254,6 +333,8 @@ CREATE TABLE command_verb (
     'clean',
     'undo',
     'look',
+    'checkpoint',
+    'run',
     'read',
     'later'))
 ) STRICT, WITHOUT ROWID;
@@ -671,6 +752,7 @@ CREATE TABLE slack_message (
   apply_seq       INTEGER REFERENCES apply (seq),
   call_seq        INTEGER REFERENCES tool_call (seq),
   turn_seq        INTEGER REFERENCES agent_turn (seq),
+  alias_run_seq   INTEGER REFERENCES alias_run (seq),
   channel_id      TEXT NOT NULL,
   root_seq        INTEGER,
   thread_ts       TEXT,
@@ -694,6 +776,7 @@ CREATE INDEX slack_message_request ON slack_message (request_seq, kind) WHERE re
 CREATE INDEX slack_message_apply ON slack_message (apply_seq) WHERE apply_seq IS NOT NULL;
 CREATE INDEX slack_message_call ON slack_message (call_seq) WHERE call_seq IS NOT NULL;
 CREATE INDEX slack_message_turn ON slack_message (turn_seq, kind) WHERE turn_seq IS NOT NULL;
+CREATE INDEX slack_message_alias_run ON slack_message (alias_run_seq) WHERE alias_run_seq IS NOT NULL;
 CREATE INDEX slack_message_content ON slack_message (content_seq) WHERE content_seq IS NOT NULL;
 CREATE INDEX slack_message_ts ON slack_message (channel_id, ts) WHERE ts IS NOT NULL;
 CREATE INDEX slack_message_loose ON slack_message (created_at) WHERE session_seq IS NULL;
@@ -1008,6 +1091,12 @@ INSERT INTO agent_line_kind (kind, part) VALUES ('status', 'agent');
 INSERT INTO agent_line_kind (kind, part) VALUES ('text', 'agent');
 INSERT INTO agent_line_kind (kind, part) VALUES ('tool', 'activity');
 INSERT INTO agent_line_kind (kind, part) VALUES ('turn', 'turn');
+INSERT INTO alias_run_move (src, dst) VALUES ('', 'queued');
+INSERT INTO alias_run_move (src, dst) VALUES ('queued', 'ended');
+INSERT INTO alias_run_move (src, dst) VALUES ('queued', 'starting');
+INSERT INTO alias_run_move (src, dst) VALUES ('running', 'ended');
+INSERT INTO alias_run_move (src, dst) VALUES ('starting', 'ended');
+INSERT INTO alias_run_move (src, dst) VALUES ('starting', 'running');
 INSERT INTO apply_move (src, dst) VALUES ('', 'queued');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'applied');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'claimed');
@@ -1016,15 +1105,24 @@ INSERT INTO apply_move (src, dst) VALUES ('claimed', 'queued');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'refused');
 INSERT INTO apply_move (src, dst) VALUES ('claimed', 'undone');
 INSERT INTO apply_move (src, dst) VALUES ('queued', 'claimed');
+INSERT INTO checkpoint_move (src, dst) VALUES ('', 'queued');
+INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'claimed');
+INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'done');
+INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'queued');
+INSERT INTO checkpoint_move (src, dst) VALUES ('claimed', 'refused');
+INSERT INTO checkpoint_move (src, dst) VALUES ('done', 'lost');
+INSERT INTO checkpoint_move (src, dst) VALUES ('queued', 'claimed');
 INSERT INTO command_verb (verb, does) VALUES ('file', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('help', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('list-files', 'look');
 INSERT INTO command_verb (verb, does) VALUES ('mode', 'switch');
 INSERT INTO command_verb (verb, does) VALUES ('pause', 'session');
 INSERT INTO command_verb (verb, does) VALUES ('resume', 'session');
-INSERT INTO command_verb (verb, does) VALUES ('run', 'later');
-INSERT INTO command_verb (verb, does) VALUES ('session-checkpoint', 'later');
-INSERT INTO command_verb (verb, does) VALUES ('session-checkpoints', 'later');
+INSERT INTO command_verb (verb, does) VALUES ('run', 'run');
+INSERT INTO command_verb (verb, does) VALUES ('run-stop', 'run');
+INSERT INTO command_verb (verb, does) VALUES ('runs', 'read');
+INSERT INTO command_verb (verb, does) VALUES ('session-checkpoint', 'checkpoint');
+INSERT INTO command_verb (verb, does) VALUES ('session-checkpoints', 'read');
 INSERT INTO command_verb (verb, does) VALUES ('session-cleanup', 'clean');
 INSERT INTO command_verb (verb, does) VALUES ('session-restart', 'start');
 INSERT INTO command_verb (verb, does) VALUES ('session-restore', 'later');
@@ -1136,6 +1234,7 @@ INSERT INTO session_move (src, dst) VALUES ('paused', 'interrupted');
 INSERT INTO session_move (src, dst) VALUES ('paused', 'terminated');
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('activity', 'post', 6, 7, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('agent', 'post', 6, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('alias', 'post', 3, 5, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('ask', 'post', 3, 2, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('auto', 'post', 7, 7, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('diff', 'file', 4, 6, 0);
@@ -1146,6 +1245,7 @@ INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('look', 'post', 5, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('mode', 'post', 6, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('nudged', 'post', 5, 6, 0);
+INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('output', 'file', 5, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('reply', 'post', 5, 6, 1);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('restarted', 'post', 6, 6, 0);
 INSERT INTO slack_part (kind, send, priority, edit_priority, in_local) VALUES ('run', 'post', 3, 6, 0);

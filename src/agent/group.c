@@ -128,20 +128,28 @@ static void look_at(struct rest *r, const struct process *p)
 	}
 }
 
-int group_kill(pid_t pid, int64_t started, const char *session_id)
+int group_kill_marked(pid_t pid, int64_t started, const char *mark)
 {
 	struct rest r = { .pid = pid, .started = started };
 	DIR *all = opendir("/proc");
 	const struct dirent *entry;
 	struct process p;
 
-	(void)snprintf(r.mark, sizeof(r.mark), "%s=%s", GROUP_MARK, session_id);
+	(void)snprintf(r.mark, sizeof(r.mark), "%s", mark);
 	while (all && pid > 1 && (entry = readdir(all)) != NULL)
 		if (read_process((pid_t)strtol(entry->d_name, NULL, 10), &p))
 			look_at(&r, &p);
 	if (all)
 		(void)closedir(all);
 	return r.strays + (r.ours && !r.another && kill(-pid, SIGKILL) == 0 ? r.in_group : 0);
+}
+
+int group_kill(pid_t pid, int64_t started, const char *session_id)
+{
+	char mark[MARK_BYTES];
+
+	(void)snprintf(mark, sizeof(mark), "%s=%s", GROUP_MARK, session_id);
+	return group_kill_marked(pid, started, mark);
 }
 
 /* ---- what we inherit ---- */
@@ -193,4 +201,32 @@ int group_end_adopted(void)
 		group_reap(0);
 	}
 	return 0;
+}
+
+static bool is_among(pid_t pid, const pid_t *all, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (all[i] == pid)
+			return true;
+	return false;
+}
+
+int group_end_others(const pid_t *except, size_t count)
+{
+	DIR *all = opendir("/proc");
+	const struct dirent *entry;
+	struct process p;
+	int alive = 0;
+
+	while (all && (entry = readdir(all)) != NULL) {
+		if (!read_process((pid_t)strtol(entry->d_name, NULL, 10), &p) ||
+		    p.parent != getpid() || is_among(p.pid, except, count))
+			continue;
+		if (p.state != 'Z')
+			alive += kill(p.pid, SIGKILL) == 0;
+		(void)waitpid(p.pid, NULL, WNOHANG);
+	}
+	if (all)
+		(void)closedir(all);
+	return alive;
 }

@@ -5,6 +5,7 @@
 #define GROUP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -20,6 +21,8 @@ int64_t group_started(pid_t pid);
  * mark, too, or is gone. Returns the number of processes; 0 if there are none, or they are not
  * ours. */
 int group_kill(pid_t pid, int64_t started, const char *session_id);
+/* The same of processes that carry another mark: a variable and its value. */
+int group_kill_marked(pid_t pid, int64_t started, const char *mark);
 
 /* From now on whatever the processes that we start leave behind becomes our child, wherever it has
  * gone. 0 or -1 (errno). */
@@ -30,5 +33,8 @@ void group_reap(pid_t except);
  * Returns how many were still alive. */
 int group_end_adopted(void);
 enum { GROUP_END_MS = 2000 };
+/* One look at all children but these: kills those that live, reaps those that have ended. Returns
+ * how many were alive; what those leave behind is found by the next look. */
+int group_end_others(const pid_t *except, size_t count);
 
 #endif

@@ -61,10 +61,10 @@ static void strip(struct str *out, const char *text, size_t length)
 		if (text[i] == ESCAPE) {
 			i += sequence(text + i, length - i);
 		} else {
-			if (text[i] == '\r')
-				str_add_char(out, '\n');
-			else
-				str_add_char(out, text[i]);
+			bool ends_line = text[i] == '\r' && i + 1 < length && text[i + 1] == '\n';
+
+			if (!ends_line)
+				str_add_char(out, text[i] == '\r' ? '\n' : text[i]);
 			i++;
 		}
 	}
@@ -163,21 +163,43 @@ static void redact(struct str *out, const char *line, size_t length)
 
 /* ---- lines ---- */
 
-static void add_line(struct str *out, const char *line, size_t length)
+static void add_cut(struct str *out, const char *line, size_t length, size_t most)
 {
 	OWNED(str) struct str clean = { 0 };
 
 	redact(&clean, line, length);
-	bool cut = clean.length > TAIL_LINE_BYTES;
-	size_t n = cut ? TAIL_LINE_BYTES : clean.length;
+	bool cut = clean.length > most;
+	size_t n = cut ? most : clean.length;
 
 	while (cut && n > 0 && ((unsigned char)clean.bytes[n] & 0xC0U) == 0x80U)
 		n--;
-	if (out->length)
-		str_add_char(out, '\n');
 	visible_add(out, str_text(&clean), n, true);
 	if (cut)
 		str_add(out, "…");
+}
+
+static void add_line(struct str *out, const char *line, size_t length)
+{
+	if (out->length)
+		str_add_char(out, '\n');
+	add_cut(out, line, length, TAIL_LINE_BYTES);
+}
+
+void tail_add_clean(struct str *out, const char *bytes, size_t length, size_t most)
+{
+	OWNED(str) struct str text = { 0 };
+
+	strip(&text, bytes, length);
+	for (size_t at = 0; at < text.length;) {
+		const char *line = text.bytes + at;
+		const char *end = memchr(line, '\n', text.length - at);
+		size_t n = end ? (size_t)(end - line) : text.length - at;
+
+		add_cut(out, line, n, most);
+		if (end)
+			str_add_char(out, '\n');
+		at += n + 1;
+	}
 }
 
 /* Where the last non-empty lines begin. */

@@ -23,4 +23,8 @@ void tail_add(struct tail *t, const char *bytes, size_t length);
 void tail_text(const struct tail *t, struct str *out);
 void tail_clear(struct tail *t);
 
+/* Appends a text for a person to read, cleaned like that, with all of its lines; of a line longer
+ * than `most` bytes the beginning. */
+void tail_add_clean(struct str *out, const char *bytes, size_t length, size_t most);
+
 #endif

@@ -195,8 +195,7 @@ static void add_custom(struct desk *d, struct str *out)
 	map = cJSON_Parse(str_text(&commands));
 	if (!cJSON_IsObject(map) || !map->child)
 		return;
-	str_addf(out, "%s*Custom commands* (configured; this version does not run them yet)\n",
-	         out->length ? "\n" : "");
+	str_addf(out, "%s*Custom commands*\n", out->length ? "\n" : "");
 	cJSON_ArrayForEach (one, map)
 		str_addf(out, "`%s` — %s\n", one->string,
 		         cJSON_IsString(one) ? one->valuestring : "");
@@ -212,13 +211,11 @@ static int help(struct desk *d)
 	for (size_t i = 0; category && i < COUNT(NAMES); i++)
 		if (strcmp(category, NAMES[i][0]) == 0)
 			category = NAMES[i][1];
-	if (category && strcmp(category, "checkpoint") == 0) {
-		str_add(out, "this version has no checkpoints");
-		return 0;
-	}
 	if (category && strcmp(category, "custom") == 0) {
+		size_t verbs = verb_help(out, category) ? out->length : 0;
+
 		add_custom(d, out);
-		if (!out->length)
+		if (out->length == verbs)
 			str_add(out, "no custom commands are configured");
 		return 0;
 	}
@@ -244,8 +241,12 @@ int desk_read(struct desk *d, struct err *e)
 	d->out->outcome = SAID_DONE;
 	if (strcmp(word, "help") == 0)
 		return help(d);
+	if (strcmp(word, "session-checkpoints") == 0)
+		return desk_list_checkpoints(d, e);
 	d->out->json = cJSON_CreateObject();
 	if (strcmp(word, "inbox") == 0)
 		return inbox(d, e);
+	if (strcmp(word, "runs") == 0)
+		return desk_runs(d, e);
 	return list_json(d, e) || list_text(d, e) ? -1 : 0;
 }

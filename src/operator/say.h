@@ -74,6 +74,10 @@ int operator_say(struct store *st, const struct speaker *who, const struct words
 int operator_tell(struct store *st, const struct speaker *who, const char *text, struct said *out,
                   struct err *e);
 
+/* Appends that there is no such word, with the alias of [commands] that was probably meant. 0, -1.
+ */
+int operator_unknown(struct store *st, const char *word, struct str *out, struct err *e);
+
 /* Appends what may be said to what waits in a session: "`approve`, `reject [why]`, `file`". Nothing
  * if nothing waits. *ret_stands_by: all that waits is one agent on standby. Returns the number of
  * waiting requests, -1 on error. */

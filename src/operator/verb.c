@@ -11,7 +11,8 @@ enum {
 	CLEAR_ID = 7, /* from this length on a word with a digit is an id, whatever follows */
 };
 
-static const char ANSWERS[] = "answers", SESSION[] = "session", FILES[] = "files";
+static const char ANSWERS[] = "answers", SESSION[] = "session", FILES[] = "files",
+                  CUSTOM[] = "custom", CHECKPOINT[] = "checkpoint";
 
 static const struct verb VERBS[] = {
 	{ .word = "approve",
@@ -170,6 +171,22 @@ static const struct verb VERBS[] = {
 	  .category = SESSION,
 	  .syntax = "session-cleanup",
 	  .help = "end interrupted sessions whose agent we started" },
+	{ .word = "session-checkpoint",
+	  .row = VERB_COMMAND,
+	  .means = { "session-checkpoint" },
+	  .about = ABOUT_SESSION,
+	  .text = TEXT_MAY,
+	  .category = CHECKPOINT,
+	  .syntax = "session-checkpoint [session] [label]",
+	  .help = "keep what the workspace holds now" },
+	{ .word = "session-checkpoints",
+	  .row = VERB_READING,
+	  .means = { "session-checkpoints" },
+	  .about = ABOUT_SESSION,
+	  .text = TEXT_MAY,
+	  .category = CHECKPOINT,
+	  .syntax = "session-checkpoints [session]",
+	  .help = "which checkpoints there are, the newest first" },
 	{ .word = "mode",
 	  .row = VERB_COMMAND,
 	  .means = { "mode" },
@@ -210,6 +227,28 @@ static const struct verb VERBS[] = {
 	  .category = FILES,
 	  .syntax = "file [id]",
 	  .help = "the file that a change is about, whole, as it is now" },
+	{ .word = "run",
+	  .row = VERB_COMMAND,
+	  .means = { "run" },
+	  .about = ABOUT_NOTHING,
+	  .text = TEXT_MUST,
+	  .category = CUSTOM,
+	  .syntax = "run <alias>",
+	  .help = "run a command of [commands]; `<alias>` alone does, too" },
+	{ .word = "run-stop",
+	  .row = VERB_COMMAND,
+	  .means = { "run-stop" },
+	  .about = ABOUT_RUN,
+	  .category = CUSTOM,
+	  .syntax = "run-stop [number]",
+	  .help = "end a command that runs" },
+	{ .word = "runs",
+	  .row = VERB_READING,
+	  .means = { "runs" },
+	  .about = ABOUT_NOTHING,
+	  .category = CUSTOM,
+	  .syntax = "runs [number]",
+	  .help = "the commands that were run, or one of them with its output" },
 	{ .word = "help",
 	  .row = VERB_READING,
 	  .means = { "help" },
@@ -224,10 +263,7 @@ static const struct verb VERBS[] = {
 		.word = (name), .row = VERB_COMMAND, .means = { name }, .text = TEXT_MAY,          \
 		.is_later = true                                                                   \
 	}
-	LATER("session-checkpoint"),
 	LATER("session-restore"),
-	LATER("session-checkpoints"),
-	LATER("run"),
 #undef LATER
 };
 
@@ -364,9 +400,8 @@ bool verb_help(struct str *out, const char *category)
 	static const struct {
 		const char *name, *title;
 	} CATEGORIES[] = {
-		{ ANSWERS, "Answers" },
-		{ SESSION, "Sessions" },
-		{ FILES, "Files" },
+		{ ANSWERS, "Answers" }, { SESSION, "Sessions" }, { CHECKPOINT, "Checkpoints" },
+		{ FILES, "Files" },     { CUSTOM, "Commands" },
 	};
 	bool all = !category || !*category, found = false;
 

@@ -23,7 +23,8 @@ enum verb_about {
 	ABOUT_WRITE,
 	ABOUT_SESSION,
 	ABOUT_SESSIONS,
-	ABOUT_FILES
+	ABOUT_FILES,
+	ABOUT_RUN
 };
 
 enum verb_text { TEXT_NONE, TEXT_MAY, TEXT_MUST };

@@ -6,6 +6,7 @@
 #include "sql/agent_run.h"
 #include "sql/agent_turn.h"
 #include "sql/agent_usage.h"
+#include "sql/alias_run.h"
 #include "sql/apply.h"
 #include "sql/auto_approval.h"
 #include "sql/checkpoint.h"
@@ -55,6 +56,7 @@ enum phase {
 	PHASE_CONNECTIONS,
 	PHASE_WORKERS,
 	PHASE_TIME_GAPS,
+	PHASE_ALIAS_RUNS,
 	PHASE_COMMANDS,
 	PHASE_DECISIONS,
 	PHASE_STEERINGS,
@@ -84,6 +86,7 @@ static const struct walk {
 	[PURGE_WORKERS] = { sql_worker_after, sql_worker_delete_old, BATCH, "worker" },
 	[PURGE_TIME_GAPS] = { sql_time_gap_after, sql_time_gap_delete_old, BATCH, "time_gap" },
 	[PURGE_LOOKS] = { sql_file_look_after, sql_file_look_delete_old, BATCH, "file_look" },
+	[PURGE_ALIAS_RUNS] = { sql_alias_run_after, sql_alias_run_delete_old, BATCH, "alias_run" },
 	[PURGE_COMMANDS] = { sql_command_after, sql_command_delete_old, BATCH, "command" },
 	[PURGE_DECISIONS] = { sql_decision_after, sql_decision_delete_old, BATCH, "decision" },
 	[PURGE_STEERINGS] = { sql_steering_after, sql_steering_delete_old, BATCH, "steering" },
@@ -117,7 +120,8 @@ static int delete_belongings(struct purge *p, struct err *e)
 		sql_tool_call_delete,       sql_file_change_delete,   sql_apply_delete,
 		sql_decision_delete,        sql_request_file_delete,  sql_workspace_restore_delete,
 		sql_request_delete,         sql_checkpoint_delete,    sql_agent_usage_delete,
-		sql_agent_run_delete,       sql_connection_delete_of, sql_file_look_delete,
+		sql_agent_run_delete,       sql_connection_delete_of, sql_alias_run_delete,
+		sql_file_look_delete,
 	};
 	int done = 0;
 
@@ -410,6 +414,8 @@ static int work(struct purge *p, struct err *e)
 		return walk(p, PURGE_WORKERS, e);
 	case PHASE_TIME_GAPS:
 		return walk(p, PURGE_TIME_GAPS, e);
+	case PHASE_ALIAS_RUNS:
+		return walk(p, PURGE_ALIAS_RUNS, e);
 	case PHASE_COMMANDS:
 		return walk(p, PURGE_COMMANDS, e);
 	case PHASE_DECISIONS:

@@ -73,30 +73,40 @@ static int say_order(struct slack_talk *t, const struct verb_line *l, struct err
 	return slack_say_of(t, l->verb->word, id, NULL, e);
 }
 
-/* Whether [commands] of the configuration has this alias. */
-static bool is_alias(struct slack_talk *t, const char *word)
+/* The alias of [commands] that the first word of a line is, exactly or in small letters; the caller
+ * frees; NULL: none. */
+static char *find_alias(struct slack_talk *t, const char *line)
 {
 	OWNED(str) struct str commands = { 0 };
 	OWNED(cJSON_ptr) cJSON *map = NULL;
+	OWNED(str) struct str word = { 0 };
+	const cJSON *found;
 
 	if (setting_get(t->st, "commands", &commands, NULL) <= 0)
-		return false;
+		return NULL;
+	line = verb_skip_blanks(line);
+	str_add_bytes(&word, line, strcspn(line, " \t\r\n"));
 	map = cJSON_Parse(str_text(&commands));
-	return cJSON_GetObjectItemCaseSensitive(map, word) != NULL;
+	found = cJSON_GetObjectItemCaseSensitive(map, str_text(&word));
+	if (!found)
+		found = cJSON_GetObjectItemCaseSensitive(map, verb_read(line).word);
+	return found ? xstrdup(found->string) : NULL;
 }
 
 static int unknown(struct slack_talk *t, const struct verb_line *l, struct err *e)
 {
+	OWNED(char_ptr) char *alias = find_alias(t, t->intent->text);
 	OWNED(str) struct str text = { 0 };
 
-	if (is_alias(t, l->word)) {
-		const struct words run = { .verb = verb_find("run"), .text = l->word };
+	if (alias) {
+		str_addf(&text, "%s %s", alias, l->rest);
+		const struct words run = { .verb = verb_find("run"), .line = str_text(&text) };
 
 		return slack_say(t, &run, e);
 	}
-	str_addf(&text, "command not found: %s; `help` lists the commands",
-	         *l->word ? l->word : "that word");
-	return slack_keep(t, l->word, l->rest, e) ? -1 : slack_tell(t, str_text(&text), e);
+	if (slack_keep(t, l->word, l->rest, e) || operator_unknown(t->st, l->word, &text, e))
+		return -1;
+	return slack_tell(t, str_text(&text), e);
 }
 
 int slack_line_of_command(struct slack_talk *t, struct err *e)

@@ -310,6 +310,7 @@ static const struct button {
 	{ "mode_remote", INTENT_MODE, "remote" },
 	{ "mode_hybrid", INTENT_MODE, "hybrid" },
 	{ "mode_local", INTENT_MODE, "local" },
+	{ "alias_stop", INTENT_ORDER, "run-stop" },
 	{ "turn_resume", INTENT_TURN, "resume" },
 	{ "turn_instruct", INTENT_TURN, "instruct" },
 	{ "turn_stop", INTENT_TURN, "stop" },

@@ -1,4 +1,4 @@
-/* config_guess: which known key an unknown one probably means. Included by config*.c alone. */
+/* config_guess: which known key, or alias of [commands], an unknown one probably means. */
 #ifndef CONFIG_GUESS_H
 #define CONFIG_GUESS_H
 

@@ -306,18 +306,21 @@ START_TEST(what_cannot_be_done_yet_is_said_in_one_line)
 	      " VALUES ('commands', '{\"status\":\"git status\"}', 'file', "
 	      "'2026-01-01T08:00:00.000Z')");
 	(void)listener_starts();
-	says(member(slack_acked("{'slash':{'text':'session-checkpoints'}}"), "payload.text"),
-	     "this version does not have session-checkpoints");
+	says(member(slack_acked("{'slash':{'text':'session-restore a'}}"), "payload.text"),
+	     "this version does not have session-restore");
 	says(member(slack_acked("{'slash':{'text':'status'}}"), "payload.text"),
-	     "this version does not have run");
+	     "there is no workspace: set default_workspace_root");
+	has(slack_acked("{'slash':{'text':'stauts'}}"), "payload.text",
+	    "command not found: stauts; did you mean `status`?");
 	has(slack_acked("{'slash':{'text':'make coffee'}}"), "payload.text",
 	    "command not found: make; `help` lists the commands");
 	(void)slack_deliver("{'slash':{'text':''}}");
 	ck_assert_ptr_null(
-	    strstr(member(slack_wait_for("ack"), "payload.text"), "session-checkpoints"));
+	    strstr(member(slack_wait_for("ack"), "payload.text"), "session-restore"));
 	expect("SELECT verb, argument, outcome FROM command ORDER BY seq",
-	       "session-checkpoints||refused\nrun|status|refused\n"
-	       "make|coffee|malformed\nhelp||done\n");
+	       "session-restore|a|refused\nrun|{\"alias\":\"status\",\"channel\":\"C01AGENTS\"}|"
+	       "refused\n"
+	       "stauts||malformed\nmake|coffee|malformed\nhelp||done\n");
 	slack_stop();
 }
 END_TEST

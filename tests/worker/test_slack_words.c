@@ -548,12 +548,11 @@ START_TEST(help_has_categories_and_what_is_configured)
 	given("INSERT INTO setting (name, value, source, updated_at)"
 	      " VALUES ('commands', '{\"status\":\"git status\"}', 'file', '" T "')");
 	says(command("help"), "*Answers*\n`approve [id]`");
-	says(command("help"), "*Custom commands* (configured; this version does not run them "
-	                      "yet)\n`status` — git status");
+	says(command("help"), "*Custom commands*\n`status` — git status");
 	says(command("help files"), "*Files*\n`file [id]`");
 	ck_assert_ptr_null(strstr(command("help files"), "approve [id]"));
 	says(command("help session"), "`mode remote|local|hybrid [session]`");
-	says(command("help checkpoint"), "this version has no checkpoints");
+	says(command("help checkpoint"), "*Checkpoints*\n`session-checkpoint [session] [label]`");
 	says(command("help cooking"), "there is no help on 'cooking'; categories: answers");
 	slack_stop();
 }

@@ -55,6 +55,8 @@ static const char *text_member(const struct verb *v)
 		                                  { "no", "reason" },
 		                                  { "mode", "mode" },
 		                                  { "stall", "switch" },
+		                                  { "session-checkpoint", "label" },
+		                                  { "run", "alias" },
 		                                  { "session-start", "prompt" },
 		                                  { "session-restart", "prompt" } };
 
@@ -94,7 +96,7 @@ static int check_members(const struct words *w, struct err *e)
 {
 	const struct verb *v = w->verb;
 	bool optional = v->about == ABOUT_NOTHING || v->about == ABOUT_SESSIONS ||
-	                strcmp(v->word, "resume") == 0;
+	                v->about == ABOUT_RUN || strcmp(v->word, "resume") == 0;
 
 	if (!w->id && !optional)
 		return err_set(e, ERR_INPUT, "ipc: id is missing (the %s's id)",

@@ -1,4 +1,5 @@
 /* From rows to messages: the text of an intent is read when it is sent, not when it was queued. */
+#include "alias.h"
 #include "content.h"
 #include "diff.h"
 #include "json.h"
@@ -426,6 +427,19 @@ static int render_look(struct poster *p, const struct slack_intent_row *i, struc
 	return 0;
 }
 
+/* ---- commands of [commands] ---- */
+
+static int render_alias(struct poster *p, const struct slack_intent_row *i, struct slack_said *out,
+                        struct err *e)
+{
+	OWNED(alias_run_row) struct alias_run_row run = { 0 };
+
+	if (there(sql_alias_run_read(&p->w.store, i->alias_run_seq, &run, e), "the run", e) < 0)
+		return -1;
+	slack_alias_say(&run, out);
+	return 0;
+}
+
 /* ---- any message ---- */
 
 static int render_text(const struct slack_intent_row *i, struct slack_said *out)
@@ -492,8 +506,11 @@ static int render_part(struct poster *p, const struct slack_intent_row *i, struc
 		return render_turn(p, i, out, e);
 	case SLACK_PART_KIND_LOOK:
 		return render_look(p, i, out, e);
+	case SLACK_PART_KIND_ALIAS:
+		return render_alias(p, i, out, e);
 	case SLACK_PART_KIND_DIFF:
 	case SLACK_PART_KIND_FILE:
+	case SLACK_PART_KIND_OUTPUT:
 	case SLACK_PART_KIND_REPLY:
 	case SLACK_PART_KIND_SERVER:
 	case SLACK_PART_KIND_NONE:

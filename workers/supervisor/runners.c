@@ -159,19 +159,12 @@ void runners_kill_left(const struct supervisor *s)
 
 /* ---- starting ---- */
 
-/* What its agent gets, and what every worker gets. The C library's caches would keep pages that a
- * runner gives back when it rests: half of its memory. */
+/* The C library's caches would keep pages that a runner gives back when it rests: half of its
+ * memory. */
 static void make_environment(const struct supervisor *s, const char *env_pass,
                              struct environment *out)
 {
-	environment_pass(out, environ, env_pass);
-	for (char **one = s->environment; *one; one++) {
-		OWNED(str) struct str name = { 0 };
-		size_t length = strcspn(*one, "=");
-
-		str_add_bytes(&name, *one, length);
-		environment_set(out, str_text(&name), *one + length + 1);
-	}
+	spawn_environment_to_pass(s, env_pass, out);
 	environment_set(out, "GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
 }
 

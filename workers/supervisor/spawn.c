@@ -2,6 +2,7 @@
  * (/dev/null), stdout and stderr (both our stderr), no blocked or ignored signals. */
 #include "supervisor.h"
 
+#include "environment.h"
 #include "log.h"
 #include "str.h"
 
@@ -62,6 +63,19 @@ char **spawn_environment(void)
 		if (is_passed(environ[i]))
 			out[kept++] = environ[i];
 	return out;
+}
+
+void spawn_environment_to_pass(const struct supervisor *s, const char *env_pass,
+                               struct environment *out)
+{
+	environment_pass(out, environ, env_pass);
+	for (char **one = s->environment; *one; one++) {
+		OWNED(str) struct str name = { 0 };
+		size_t length = strcspn(*one, "=");
+
+		str_add_bytes(&name, *one, length);
+		environment_set(out, str_text(&name), *one + length + 1);
+	}
 }
 
 static int set_up(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes)

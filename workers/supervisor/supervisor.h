@@ -27,7 +27,9 @@ enum {
 	CHILD_APPLIER,
 	CHILD_READER,
 	CHILD_RETENTION,
+	CHILD_ARCHIVIST,
 	CHILD_FRONT,
+	CHILD_COMMANDER,
 	CHILD_SLACK_POSTER, /* these two only where Slack is configured */
 	CHILD_SLACK_LISTENER,
 	CHILD_COUNT
@@ -211,6 +213,11 @@ void workers_clear(struct supervisor *s);
 /* The variables of ours that a worker may see, NULL-terminated; secrets are not among them. The
  * caller frees the array; its texts are those of environ. */
 char **spawn_environment(void);
+/* The variables of a worker that starts programs which are not ours: those of a worker, and what it
+ * may pass on (environment_pass). env_pass: a JSON list of names, beyond what all get. */
+struct environment;
+void spawn_environment_to_pass(const struct supervisor *s, const char *env_pass,
+                               struct environment *out);
 /* Starts argv[0]. ERR_INPUT: it is missing or cannot be run; ERR_AGAIN: the system is short of
  * something. */
 int spawn_process(char *const *argv, char *const *environment, pid_t *ret_pid, struct err *e);

@@ -3,6 +3,7 @@
 #include "supervisor.h"
 
 #include "clock.h"
+#include "environment.h"
 #include "log.h"
 #include "str.h"
 #include "time_gap.h"
@@ -32,9 +33,9 @@ enum {
 };
 
 /* First the door is closed, then what came in is finished. */
-static const int STOP_ORDER[] = { CHILD_SLACK_LISTENER, CHILD_FRONT,    CHILD_APPLIER,
-	                          CHILD_READER,         CHILD_WATCHDOG, CHILD_SLACK_POSTER,
-	                          CHILD_RETENTION };
+static const int STOP_ORDER[] = { CHILD_SLACK_LISTENER, CHILD_FRONT,        CHILD_COMMANDER,
+	                          CHILD_READER,         CHILD_APPLIER,      CHILD_WATCHDOG,
+	                          CHILD_ARCHIVIST,      CHILD_SLACK_POSTER, CHILD_RETENTION };
 _Static_assert(COUNT(STOP_ORDER) == CHILD_COUNT, "each worker is asked to leave");
 
 static int find(const char *name, char **ret_path, struct err *e)
@@ -69,19 +70,34 @@ void workers_clear(struct supervisor *s)
 
 /* ---- starting ---- */
 
+static int spawn(struct supervisor *s, struct child *c, struct err *e)
+{
+	OWNED(environment) struct environment passed = { 0 };
+	char **environment;
+	int failed;
+
+	if (c == &s->children[CHILD_SLACK_LISTENER] || c == &s->children[CHILD_SLACK_POSTER]) {
+		environment =
+		    slack_environment(&s->slack, CHILD_NAMES[c - s->children], s->environment);
+		failed = spawn_worker(s, c->path, NULL, environment, &c->pid, e);
+		slack_environment_free(environment, s->environment);
+		return failed;
+	}
+	if (c != &s->children[CHILD_COMMANDER])
+		return spawn_worker(s, c->path, NULL, s->environment, &c->pid, e);
+	spawn_environment_to_pass(s, "[]", &passed);
+	return spawn_worker(s, c->path, NULL, passed.variables, &c->pid, e);
+}
+
 static int start(struct supervisor *s, struct child *c, struct err *e)
 {
-	bool writes_for_others = strcmp(strrchr(c->path, '/') + 1, "applier") == 0;
+	bool writes_for_others =
+	    c == &s->children[CHILD_APPLIER] || c == &s->children[CHILD_COMMANDER];
+	int failed;
+
 	if (writes_for_others)
 		(void)umask(s->umask);
-	bool slack =
-	    c == &s->children[CHILD_SLACK_LISTENER] || c == &s->children[CHILD_SLACK_POSTER];
-	char **environment =
-	    slack ? slack_environment(&s->slack, CHILD_NAMES[c - s->children], s->environment)
-	          : s->environment;
-	int failed = spawn_worker(s, c->path, NULL, environment, &c->pid, e);
-	if (slack)
-		slack_environment_free(environment, s->environment);
+	failed = spawn(s, c, e);
 	if (writes_for_others)
 		(void)umask(NOT_FOR_OTHERS);
 	if (failed) {

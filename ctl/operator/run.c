@@ -1,0 +1,147 @@
+/* run, run-stop, runs: commands of [commands]. `run` waits for the end, shows the output as it
+ * comes, and returns 0 only if the command did. */
+#include "ctl.h"
+
+#include "content.h"
+#include "doorbell.h"
+#include "json.h"
+#include "sql/alias_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 500 /* a lost bell costs so much */ };
+
+/* ---- waiting ---- */
+
+/* Waits until the run is over: 0, -1. */
+static int wait_for(struct ctl *c, int64_t seq, struct err *e)
+{
+	OWNED(doorbell) struct doorbell bell = DOORBELL_INIT;
+	int run_fd = c->paths.run ? open(c->paths.run, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	char name[64];
+	int over = 0;
+
+	(void)snprintf(name, sizeof(name), "agent-intercom-ctl-%d", (int)getpid());
+	if (run_fd < 0 || doorbell_open(&bell, run_fd, name, NULL))
+		(void)0; /* without a bell it is looked at every LOOK_MS */
+	while (over == 0) {
+		OWNED(alias_run_row) struct alias_run_row run = { 0 };
+		struct pollfd fd = { .fd = bell.fd, .events = POLLIN };
+		int got = sql_alias_run_read(&c->store, seq, &run, e);
+
+		over = got < 0 ? -1 : got == 0 || run.outcome != ALIAS_RUN_OUTCOME_NONE;
+		if (over == 0 && poll(&fd, 1, LOOK_MS) > 0)
+			doorbell_drain(&bell);
+	}
+	if (run_fd >= 0)
+		(void)close(run_fd);
+	return over < 0 ? -1 : 0;
+}
+
+static int show(struct ctl *c, int64_t seq, struct err *e)
+{
+	OWNED(char_ptr) char *number = NULL;
+	OWNED(said) struct said said = { 0 };
+	const char *state;
+
+	if (asprintf(&number, "%" PRId64, seq) < 0)
+		return err_errno(e, ERR_AGAIN, "cannot show the run");
+	const struct words w = { .verb = verb_find("runs"), .id = number };
+	if (ctl_say(c, &w, &said, e))
+		return -1;
+	state = json_text(said.json, "state");
+	int status = state && strcmp(state, "done") == 0 ? EX_OK : EXIT_FAILURE;
+	print_said(c, &said);
+	return status;
+}
+
+/* ---- commands ---- */
+
+/* The folder as the machine knows it; the id of a [[workspace]] as it is. */
+static int find_workspace(struct ctl *c, char **ret, struct err *e)
+{
+	const char *given = c->workspace;
+
+	*ret = NULL;
+	if (!given)
+		return 0;
+	if (!strchr(given, '/') && strcmp(given, ".") != 0 && strcmp(given, "..") != 0) {
+		*ret = xstrdup(given);
+		return 0;
+	}
+	*ret = realpath(given, NULL);
+	return *ret ? 0 : err_errno(e, ERR_INPUT, "there is no folder %s", given);
+}
+
+static int run_run(struct ctl *c, struct err *e)
+{
+	OWNED(char_ptr) char *workspace = NULL;
+	OWNED(char_ptr) char *line = join_arguments(c, 0);
+	OWNED(said) struct said said = { 0 };
+	const cJSON *run;
+
+	if (c->session && c->workspace)
+		return err_set(e, ERR_INPUT, "--session and --workspace exclude each other");
+	if (find_workspace(c, &workspace, e))
+		return -1;
+	const struct words w = {
+		.verb = verb_find("run"), .text = line, .id = c->session, .workspace = workspace
+	};
+	if (ctl_say(c, &w, &said, e))
+		return -1;
+	run = cJSON_GetObjectItemCaseSensitive(said.json, "run");
+	if (!c->json)
+		(void)fprintf(stderr, "%s\n", str_text(&said.text));
+	int64_t seq = run ? (int64_t)run->valuedouble : 0;
+	return wait_for(c, seq, e) ? -1 : show(c, seq, e);
+}
+
+static int say(struct ctl *c, const char *verb, struct err *e)
+{
+	const struct words w = { .verb = verb_find(verb), .id = c->argc ? c->argv[0] : NULL };
+	OWNED(said) struct said said = { 0 };
+
+	if (ctl_say(c, &w, &said, e))
+		return -1;
+	print_said(c, &said);
+	return EX_OK;
+}
+
+static int run_run_stop(struct ctl *c, struct err *e)
+{
+	return say(c, "run-stop", e);
+}
+
+static int run_runs(struct ctl *c, struct err *e)
+{
+	return say(c, "runs", e);
+}
+
+const struct command_spec cmd_run = {
+	"run",
+	"ALIAS [--session ID | --workspace DIR]",
+	"run a command of [commands], and wait for its end",
+	"It runs exactly as configured, in the workspace of the session, in DIR (or the\n"
+	"[[workspace]] of that id), or in default_workspace_root. Runs of one session wait for\n"
+	"each other. Exit status 0: the command's was 0.\n",
+	1,
+	-1,
+	TAKES_SESSION | TAKES_WORKSPACE,
+	run_run
+};
+const struct command_spec cmd_run_stop = {
+	"run-stop", "[RUN]",     "end a command that runs, with all that it started", NULL, 0, 1,
+	0,          run_run_stop
+};
+const struct command_spec cmd_runs = {
+	"runs", "[RUN]", "the commands that were run, or one with its output", NULL, 0, 1,
+	0,      run_runs
+};

@@ -1,0 +1,198 @@
+#include "capture.h"
+
+#include "err.h"
+#include "tail.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	FIRST_LINES = 10,
+	LINE_BYTES = 4000, /* of a line in the whole text, */
+	SHOWN_LINE_BYTES = 300, /* and in a message */
+	FIRST_BYTES = CAPTURE_CHARACTERS / 3, /* of the lines shown, those of the beginning */
+};
+
+static size_t half(const struct capture *x)
+{
+	return x->limit / 2;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- keeping ---- */
+
+static void count_lines(struct capture *x, const char *bytes, size_t length)
+{
+	const char *at = bytes, *end = bytes + length;
+
+	while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+		x->lines++;
+		at++;
+	}
+	x->last = bytes[length - 1];
+}
+
+/* The ring is where byte n of what follows the head is at n % half. */
+static void add_to_ring(struct capture *x, const char *bytes, size_t length)
+{
+	size_t size = half(x), skip = length > size ? length - size : 0;
+	size_t at = ((size_t)x->total - size + skip) % size;
+
+	for (bytes += skip, length -= skip; length > 0;) {
+		size_t n = least(length, size - at);
+
+		memcpy(x->ring + at, bytes, n);
+		bytes += n;
+		length -= n;
+		at = 0;
+	}
+}
+
+void capture_add(struct capture *x, const char *bytes, size_t length)
+{
+	size_t room = (size_t)x->total < half(x) ? half(x) - (size_t)x->total : 0;
+	size_t first = least(room, length);
+
+	if (!length)
+		return;
+	if (!x->head) {
+		x->head = xmalloc(half(x));
+		x->ring = xmalloc(half(x));
+	}
+	count_lines(x, bytes, length);
+	memcpy(x->head + (half(x) - room), bytes, first);
+	x->total += (int64_t)first;
+	if (length == first)
+		return;
+	add_to_ring(x, bytes + first, length - first);
+	x->total += (int64_t)(length - first);
+}
+
+void capture_clear(struct capture *x)
+{
+	free(x->head);
+	free(x->ring);
+	*x = (struct capture){ .limit = x->limit };
+}
+
+/* ---- reading ---- */
+
+int64_t capture_cut(const struct capture *x)
+{
+	int64_t kept = (int64_t)(2 * half(x));
+
+	return x->total > kept ? x->total - kept : 0;
+}
+
+/* The two parts, cleaned; where nothing was cut, the first has all of it. A character or a line
+ * that was cut begins the second part and ends the first: both lines are dropped from the second
+ * on. */
+static void read_parts(const struct capture *x, size_t line_bytes, struct str *first,
+                       struct str *second)
+{
+	OWNED(str) struct str raw = { 0 };
+	size_t head = least((size_t)x->total, half(x)), tail = (size_t)x->total - head;
+	size_t at = capture_cut(x) ? tail % half(x) : 0;
+
+	if (!x->head)
+		return;
+	str_add_bytes(&raw, x->head, head);
+	if (capture_cut(x)) {
+		tail_add_clean(first, str_text(&raw), raw.length, line_bytes);
+		str_reset(&raw);
+		str_add_bytes(&raw, x->ring + at, half(x) - at);
+		str_add_bytes(&raw, x->ring, at);
+		tail_add_clean(second, str_text(&raw), raw.length, line_bytes);
+	} else {
+		str_add_bytes(&raw, x->ring, tail);
+		tail_add_clean(first, str_text(&raw), raw.length, line_bytes);
+	}
+}
+
+void capture_text(const struct capture *x, struct str *out)
+{
+	OWNED(str) struct str first = { 0 };
+	OWNED(str) struct str second = { 0 };
+
+	read_parts(x, LINE_BYTES, &first, &second);
+	str_add_bytes(out, str_text(&first), first.length);
+	if (!capture_cut(x))
+		return;
+	str_addf(out, "%s… %lld bytes are missing here …\n",
+	         first.length && first.bytes[first.length - 1] == '\n' ? "" : "\n",
+	         (long long)capture_cut(x));
+	str_add_bytes(out, str_text(&second), second.length);
+}
+
+/* The length of the first lines that fit. */
+static size_t first_lines(const char *text, size_t length, int lines, size_t bytes)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < lines && n < length; i++) {
+		const char *end = memchr(text + n, '\n', length - n);
+		size_t next = end ? (size_t)(end - text) + 1 : length;
+
+		if (next > bytes)
+			break;
+		n = next;
+	}
+	return n;
+}
+
+/* Where the last lines begin that fit, not before `from`. */
+static size_t last_lines(const char *text, size_t length, size_t from, size_t lines, size_t bytes)
+{
+	size_t at = length;
+
+	for (size_t i = 0; i < lines && at > from; i++) {
+		size_t line = at - 1;
+
+		while (line > from && text[line - 1] != '\n')
+			line--;
+		if (length - line > bytes)
+			break;
+		at = line;
+	}
+	return at;
+}
+
+static int64_t count(const char *text, size_t length)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < length; i++)
+		n += text[i] == '\n';
+	return n + (length > 0 && text[length - 1] != '\n');
+}
+
+bool capture_show(const struct capture *x, struct str *out)
+{
+	OWNED(str) struct str first = { 0 };
+	OWNED(str) struct str second = { 0 };
+	OWNED(str) struct str whole = { 0 };
+	int64_t lines = x->lines + (x->total > 0 && x->last != '\n'), shown;
+	size_t head, from, tail;
+
+	read_parts(x, SHOWN_LINE_BYTES, &first, &second);
+	if (!capture_cut(x) && count(str_text(&first), first.length) <= CAPTURE_LINES &&
+	    first.length <= CAPTURE_CHARACTERS) {
+		str_add_bytes(out, str_text(&first), first.length);
+		capture_text(x, &whole);
+		return whole.length == first.length;
+	}
+	head = first_lines(str_text(&first), first.length, FIRST_LINES, FIRST_BYTES);
+	const struct str *end = capture_cut(x) ? &second : &first;
+	from = capture_cut(x) ? 0 : head;
+	tail = last_lines(str_text(end), end->length, from, CAPTURE_LINES - FIRST_LINES,
+	                  CAPTURE_CHARACTERS - head);
+	shown = count(str_text(&first), head) + count(str_text(end) + tail, end->length - tail);
+	str_add_bytes(out, str_text(&first), head);
+	str_addf(out, "… %lld lines …\n", (long long)(lines > shown ? lines - shown : 0));
+	str_add_bytes(out, str_text(end) + tail, end->length - tail);
+	return false;
+}

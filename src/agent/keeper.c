@@ -1,0 +1,208 @@
+#include "keeper.h"
+
+#include "group.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	LINE = STDERR_FILENO + 1, /* the keeper has its end of the line here */
+	REAP_MS = 1000, /* how often it reaps what has ended meanwhile */
+	START_MS = 10000, /* to make a process */
+	PASSED = 5, /* descriptors: out, err, ended, go, failed */
+};
+
+/* What the keeper says first: its program waits, or why it cannot. */
+struct hello {
+	pid_t pid;
+	int64_t started;
+	struct err why;
+};
+
+static void shut(int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+/* ---- in the keeper ---- */
+
+static bool send_hello(const struct hello *h, const struct launch *l)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(PASSED * sizeof(int))];
+	} control = { 0 };
+	const int fds[PASSED] = { l->out, l->err, l->ended, l->go, l->failed };
+	struct hello copy = *h;
+	struct iovec part = { .iov_base = &copy, .iov_len = sizeof(copy) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (h->pid) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		control.header = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+			                           .cmsg_type = SCM_RIGHTS,
+			                           .cmsg_len = CMSG_LEN(sizeof(fds)) };
+		memcpy(CMSG_DATA(&control.header), fds, sizeof(fds));
+	}
+	return sendmsg(LINE, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(copy);
+}
+
+/* Until we are told to end it, or nobody is there to tell us. The program stays a zombie, so that
+ * its group keeps its number. */
+static void watch(pid_t pid, int ended)
+{
+	struct pollfd fds[] = { { .fd = LINE, .events = POLLIN },
+		                { .fd = ended, .events = POLLIN } };
+	siginfo_t info = { 0 };
+
+	while (poll(fds, COUNT(fds), REAP_MS) < 0 || fds[0].revents == 0) {
+		group_reap(pid);
+		if (fds[1].fd < 0 || fds[1].revents == 0)
+			continue;
+		fds[1].fd = -1;
+		fds[1].revents = 0;
+		if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) == 0)
+			(void)!write(LINE, &info, sizeof(info));
+	}
+}
+
+__attribute__((noreturn)) static void keep(int line, const struct launch_plan *plan)
+{
+	struct launch l = LAUNCH_INIT;
+	struct hello h = { .pid = 0 };
+	int ended;
+
+	if (dup3(line, LINE, O_CLOEXEC) < 0)
+		_exit(127);
+	closefrom(LINE + 1);
+	(void)prctl(PR_SET_NAME, "keeper");
+	if (group_adopt())
+		(void)err_errno(&h.why, ERR_AGAIN, "cannot adopt what the command leaves behind");
+	else if (launch_hold(&l, plan, &h.why) == 0)
+		h = (struct hello){ .pid = l.pid, .started = l.started };
+	ended = l.ended;
+	if (!send_hello(&h, &l) || !h.pid)
+		_exit(127); /* and the program with us */
+	l.ended = -1;
+	launch_clear(&l);
+	watch(h.pid, ended);
+	(void)kill(-h.pid, SIGKILL);
+	(void)waitpid(h.pid, NULL, 0);
+	_exit(group_end_adopted() ? 1 : 0);
+}
+
+/* ---- in our process ---- */
+
+static int hear_hello(int line, struct hello *h, struct launch *l)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(PASSED * sizeof(int))];
+	} control = { 0 };
+	struct iovec part = { .iov_base = h, .iov_len = sizeof(*h) };
+	struct msghdr message = { .msg_iov = &part,
+		                  .msg_iovlen = 1,
+		                  .msg_control = control.bytes,
+		                  .msg_controllen = sizeof(control.bytes) };
+	struct pollfd fd = { .fd = line, .events = POLLIN };
+	int fds[PASSED];
+
+	if (poll(&fd, 1, START_MS) != 1 ||
+	    recvmsg(line, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(*h))
+		return -1;
+	if (!h->pid)
+		return 0;
+	if (message.msg_controllen < CMSG_LEN(sizeof(fds)))
+		return -1;
+	memcpy(fds, CMSG_DATA(&control.header), sizeof(fds));
+	l->out = fds[0];
+	l->err = fds[1];
+	l->ended = fds[2];
+	l->go = fds[3];
+	l->failed = fds[4];
+	l->pid = h->pid;
+	l->started = h->started;
+	return 0;
+}
+
+static int give_up(struct keeper *k, struct launch *l)
+{
+	if (k->pid > 0) {
+		(void)kill(k->pid, SIGKILL);
+		(void)waitpid(k->pid, NULL, 0);
+	}
+	k->pid = 0;
+	keeper_clear(k);
+	launch_clear(l);
+	l->pid = 0;
+	return -1;
+}
+
+int keeper_hold(struct keeper *k, struct launch *l, const struct launch_plan *plan, struct err *e)
+{
+	struct hello h = { .pid = 0 };
+	int line[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, line) != 0)
+		return err_errno(e, ERR_AGAIN, "cannot make a line to the command's keeper");
+	k->pid = fork();
+	if (k->pid == 0)
+		keep(line[1], plan);
+	(void)close(line[1]);
+	k->line = line[0];
+	k->ended = k->pid > 0 ? pidfd_open(k->pid, 0) : -1;
+	if (k->ended < 0) {
+		(void)err_errno(e, ERR_AGAIN, "cannot make a process for the command");
+		return give_up(k, l);
+	}
+	if (hear_hello(k->line, &h, l)) {
+		(void)err_set(e, ERR_AGAIN, "the command's keeper does not answer");
+		return give_up(k, l);
+	}
+	if (!h.pid) {
+		*e = h.why;
+		return give_up(k, l);
+	}
+	(void)fcntl(k->line, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+bool keeper_has_status(struct keeper *k, int *ret_status)
+{
+	siginfo_t info;
+
+	if (k->line < 0 || read(k->line, &info, sizeof(info)) != (ssize_t)sizeof(info))
+		return false;
+	*ret_status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status;
+	return true;
+}
+
+void keeper_release(struct keeper *k)
+{
+	shut(&k->line);
+}
+
+bool keeper_reap(struct keeper *k)
+{
+	if (k->pid && waitpid(k->pid, NULL, WNOHANG) != 0)
+		k->pid = 0;
+	return k->pid == 0;
+}
+
+void keeper_clear(struct keeper *k)
+{
+	shut(&k->line);
+	shut(&k->ended);
+}
