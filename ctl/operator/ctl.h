@@ -24,6 +24,7 @@ struct ctl {
 	const char *session, *reason, *note, *option, *digest, *agent, *workspace;
 	struct str files; /* of --file, a line each */
 	bool yes;
+	const char *depth, *lines;
 	int64_t count; /* -n; -1: not given */
 	bool follow;
 	bool html; /* print a page for a browser */
@@ -52,7 +53,9 @@ enum ctl_option {
 	TAKES_HTML = 256,
 	TAKES_OPTION = 512,
 	TAKES_WORKSPACE = 1024, /* --workspace alone */
-	TAKES_YES = 2048, /* --yes and --file */
+	TAKES_DEPTH = 2048,
+	TAKES_LINES = 4096,
+	TAKES_YES = 8192, /* --yes and --file */
 };
 
 struct command_spec {
@@ -71,6 +74,7 @@ extern const struct command_spec cmd_approve, cmd_reject, cmd_choose, cmd_contin
 extern const struct command_spec cmd_resume, cmd_mode, cmd_list, cmd_inbox, cmd_show, cmd_log;
 extern const struct command_spec cmd_watch, cmd_transcript, cmd_health, cmd_sql, cmd_undo;
 extern const struct command_spec cmd_steer, cmd_task, cmd_session, cmd_stall, cmd_nudge;
+extern const struct command_spec cmd_files, cmd_file;
 extern const struct command_spec cmd_checkpoint;
 extern const struct command_spec cmd_run, cmd_run_stop, cmd_runs;
 

@@ -156,14 +156,14 @@ int desk_command(struct desk *d, struct err *e)
 		return desk_clean_up(d, e);
 	if (strcmp(v->word, "session-restore") == 0)
 		return desk_restore(d, e);
+	if (v->about == ABOUT_FILES)
+		return desk_browse(d, e);
 	if (strcmp(v->word, "session-checkpoint") == 0)
 		return desk_checkpoint(d, e);
 	if (strcmp(v->word, "run") == 0)
 		return desk_run(d, e);
 	if (strcmp(v->word, "run-stop") == 0)
 		return desk_run_stop(d, e);
-	if (v->is_later)
-		return desk_give(d, v->means[0], NULL, w->text ? w->text : line, e) < 0 ? -1 : 0;
 	if (w->line && v->text == TEXT_MUST) { /* what to switch to, then whom */
 		size_t n = strcspn(line, " \t\r\n");
 

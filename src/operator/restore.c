@@ -26,7 +26,10 @@ static int find_checkpoint(struct desk *d, const char *text, size_t length,
 	if (got < 0)
 		return -1;
 	if (got == 0)
-		return desk_tell(d, SAID_REFUSED,
+		return desk_give(d, "session-restore", NULL, str_text(&id), e) < 0
+		           ? -1
+		           : desk_tell(
+		                 d, SAID_REFUSED,
 		                 "not found: no checkpoint has an id that begins with '%.40s'",
 		                 str_text(&id));
 	more = sql_checkpoint_named(d->st, str_text(&id), row->id, &other, e);

@@ -211,6 +211,22 @@ static const struct verb VERBS[] = {
 	  .category = SESSION,
 	  .syntax = "stall on|off [session]",
 	  .help = "whether a silent agent raises an alert" },
+	{ .word = "list-files",
+	  .row = VERB_COMMAND,
+	  .means = { "list-files" },
+	  .about = ABOUT_FILES,
+	  .text = TEXT_MAY,
+	  .category = FILES,
+	  .syntax = "list-files [path] [--depth N]",
+	  .help = "the folders and files of a workspace, as a tree" },
+	{ .word = "show-file",
+	  .row = VERB_COMMAND,
+	  .means = { "show-file" },
+	  .about = ABOUT_FILES,
+	  .text = TEXT_MUST,
+	  .category = FILES,
+	  .syntax = "show-file <path> [--lines A:B]",
+	  .help = "a file of a workspace, or some of its lines" },
 	{ .word = "file",
 	  .row = VERB_COMMAND,
 	  .means = { "file" },
@@ -250,14 +266,6 @@ static const struct verb VERBS[] = {
 	  .category = SESSION,
 	  .syntax = "help [answers|session|files|custom]",
 	  .help = "this list, or a part of it" },
-#define LATER(name)                                                                                \
-	{                                                                                          \
-		.word = (name), .row = VERB_COMMAND, .means = { name }, .text = TEXT_MAY,          \
-		.is_later = true                                                                   \
-	}
-	LATER("list-files"),
-	LATER("show-file"),
-#undef LATER
 };
 
 /* alone: only if nothing follows; in a sentence these are ordinary words. */

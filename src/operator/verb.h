@@ -23,6 +23,7 @@ enum verb_about {
 	ABOUT_WRITE,
 	ABOUT_SESSION,
 	ABOUT_SESSIONS,
+	ABOUT_FILES,
 	ABOUT_RUN
 };
 
@@ -40,7 +41,6 @@ struct verb {
 	enum verb_text text;
 	const char *or_session; /* if no request accepts it: the word for a session; or NULL */
 	bool only_talk; /* for people: its output is not JSON */
-	bool is_later; /* not in this version: recognized, refused, and not in the help */
 	const char *category, *syntax, *help; /* NULL: not in the help */
 };
 

@@ -69,7 +69,7 @@ static const char *text_member(const struct verb *v)
 /* Whether a program may use the verb: its answer is JSON. */
 static bool is_spoken(const struct verb *v)
 {
-	return !v->only_talk && !v->is_later;
+	return !v->only_talk;
 }
 
 static const struct verb *find_verb(const cJSON *line, struct err *e)
