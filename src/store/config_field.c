@@ -248,10 +248,11 @@ const struct config_field CONFIG_FIELDS[] = {
 	  .preset = "30", RANGE(1, 3600),
 	  .comment = "an agent that has not said hello by then is stopped" },
 	{ "acp.max_msg_rate", KIND_NUMBER, AT(acp.max_msg_rate), .preset = "10", RANGE(1, 100000),
-	  .comment = "has no effect: an agent may say as much as it likes, nothing is dropped" },
+	  .comment = "how often in a second what an agent says over ACP is written down and shown; "
+	             "nothing is dropped, and questions and ends of turns never wait" },
 	{ "acp.http_port", KIND_NUMBER, AT(acp.http_port), .preset = "3001", RANGE(0, 65535),
-	  .comment = "has no effect: we speak ACP on pipes, and these agents find our tools on "
-	             "the other http_port" },
+	  .comment = "has no effect: an agent speaks ACP on its stdin and stdout, which no other "
+	             "process can reach, and finds our tools on the other http_port" },
 
 	{ "mcp.wait_cap", KIND_NUMBER, AT(mcp.wait_cap), .preset = "240", RANGE(1, SECONDS_MAX),
 	  .comment = "seconds until a waiting tool call returns \"pending\"" },
