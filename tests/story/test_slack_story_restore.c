@@ -41,19 +41,6 @@ static char *question(void)
 	return ts;
 }
 
-static void last_reply_says(const char *words)
-{
-	all_is_said();
-	OWNED(char_ptr)
-	char *ts = rows("SELECT ts FROM slack_message WHERE kind = 'reply'"
-	                " ORDER BY seq DESC LIMIT 1");
-
-	ts[strcspn(ts, "\n")] = '\0';
-	OWNED(char_ptr) char *message = shown(ts);
-
-	says(message, words);
-}
-
 static void file_says(const char *name, const char *content)
 {
 	OWNED(str) struct str command = { 0 };
@@ -84,8 +71,6 @@ START_TEST(a_checkpoint_is_restored_with_a_button_and_the_agent_is_told)
 	press_and_wait(ts, "restore_proceed");
 	expect_soon("SELECT state FROM workspace_restore", "done\n");
 	file_says("notes.txt", "good");
-	last_reply_says("♻️ *Session restored* from checkpoint *before lunch*.");
-	last_reply_says("To take this back: `session-restore ");
 	told = call_for_message(&a, "ping", "{}");
 	says(told, "put the workspace back to a checkpoint (before lunch)");
 	end_system();
@@ -103,29 +88,6 @@ START_TEST(cancel_leaves_everything_as_it_is)
 	expect("SELECT state FROM workspace_restore", "cancelled\n");
 	file_says("notes.txt", "bad");
 	expect("SELECT count(*) FROM apply", "0\n");
-	end_system();
-}
-END_TEST
-
-START_TEST(what_changes_after_the_question_is_asked_about_again)
-{
-	OWNED(char_ptr) char *ts = NULL;
-	OWNED(char_ptr) char *again = NULL;
-
-	(void)an_agent_has_changed_files();
-	(void)order();
-	ts = question();
-	put_file(site.workspace, "notes.txt", "worse\n");
-	press_and_wait(ts, "restore_proceed");
-	expect_soon("SELECT state, error_code FROM workspace_restore ORDER BY seq",
-	            "refused|workspace_changed\nasked|\n");
-	file_says("notes.txt", "worse");
-	again = question();
-	ck_assert_str_ne(again, ts);
-	last_reply_says("notes.txt has changed since it was compared. It is compared again.");
-	press_and_wait(again, "restore_proceed");
-	expect_soon("SELECT state FROM workspace_restore ORDER BY seq DESC LIMIT 1", "done\n");
-	file_says("notes.txt", "good");
 	end_system();
 }
 END_TEST
@@ -150,7 +112,6 @@ int main(void)
 
 	tcase_add_test(c, a_checkpoint_is_restored_with_a_button_and_the_agent_is_told);
 	tcase_add_test(c, cancel_leaves_everything_as_it_is);
-	tcase_add_test(c, what_changes_after_the_question_is_asked_about_again);
 	tcase_add_test(c, a_checkpoint_that_is_not_there_is_named);
 	return run_suite(s);
 }
